@@ -1,0 +1,120 @@
+# drey - `make help` lists the targets. Everything that is built goes to build/ (SAN=1: build/san/).
+#
+#   make [all]      build/drey-init and build/drey
+#   make demo       a real Flink job, started, killed and resumed by drey (KEEP=1 leaves it running)
+#   make test       every test, on this machine, with real Flink
+#   make lint       format, static analysis, include direction
+#   make install    PREFIX=/usr/local DESTDIR=
+#   make bench      measured beside the alternatives
+#   make fuzz       FUZZ_SECONDS=60 of each target (clang)
+#
+# Knobs: CC=clang  SAN=1 (ASan+UBSan)  COV=1 (gcov)  WERROR=1 (CI)  V=1 (show commands)
+
+VERSION := $(shell cat VERSION)
+PREFIX  ?= /usr/local
+CC      ?= cc
+MUSL_CC ?= $(shell command -v musl-gcc)
+TOP     := build
+B       := $(TOP)$(if $(SAN),/san)$(if $(COV),/cov)
+Q       := $(if $(V),,@)
+
+# ---- flags --------------------------------------------------------------------------------------
+WARN := -Wall -Wextra -Wformat=2 -Wconversion -Wno-sign-conversion -Wimplicit-fallthrough -Wshadow \
+	-Wstrict-prototypes -Wmissing-prototypes -Werror=format-security -Werror=implicit \
+	-Werror=incompatible-pointer-types -Werror=int-conversion $(if $(WERROR),-Werror)
+HARD := -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero \
+	-fno-delete-null-pointer-checks -fno-strict-overflow -fno-strict-aliasing
+X86  := $(if $(filter x86_64,$(shell uname -m)),-fcf-protection=full)
+FORT := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(if $(SAN),0,2)
+SANF := $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+COVF := $(if $(COV),--coverage)
+OPT  := $(if $(SAN)$(COV),-O1,-O2) -g -ffile-prefix-map=$(CURDIR)=.
+PKGS := libcurl libcjson yaml-0.1 libevent libevent_pthreads
+CPPFLAGS_ := -D_GNU_SOURCE -DDREY_VERSION='"$(VERSION)"' -Iagent -I. $(shell pkg-config --cflags $(PKGS))
+CFLAGS_   := -std=gnu11 $(OPT) $(WARN) $(HARD) $(X86) $(FORT) $(SANF) $(COVF) -fPIE -pthread $(CFLAGS)
+LDFLAGS_  := -pie -pthread -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed $(SANF) $(COVF) $(LDFLAGS)
+LIBS      := $(shell pkg-config --libs $(PKGS))
+
+# ---- what is built ------------------------------------------------------------------------------
+ROOMS      := base core format store kube flink run cmd
+AGENT_SRC  := $(foreach room,$(ROOMS),$(wildcard agent/$(room)/*.c))
+AGENT_OBJ  := $(AGENT_SRC:%.c=$(B)/obj/%.o)
+INIT_SRC   := $(wildcard entrypoint/*.c)
+UNIT_SRC   := $(wildcard tests/unit/test_*.c)
+UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
+FUZZ_BIN   := $(patsubst tests/fuzz/%.c,$(TOP)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
+
+.PHONY: all help demo test unit lint format install clean bench bench-quick fuzz valgrind
+all: $(B)/drey-init $(B)/drey
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+$(B)/drey: $(B)/obj/agent/main.o $(B)/libdrey.a
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+	@echo "  LINK  $@"
+
+$(B)/libdrey.a: $(AGENT_OBJ)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(B)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_) $(CFLAGS_) -MMD -MP -c -o $@ $<
+	@echo "  CC    $<"
+
+# drey-init: static, by musl where it is installed, else by the system's libc. Sanitizers need glibc.
+INIT_CC := $(if $(SAN)$(COV),$(CC),$(or $(MUSL_CC),$(CC)))
+INIT_CFLAGS := -std=gnu11 -Os -g -ffile-prefix-map=$(CURDIR)=. $(WARN) $(HARD) $(SANF) $(COVF) -fno-pie \
+	-ffunction-sections -fdata-sections -D_GNU_SOURCE -DDREY_VERSION='"$(VERSION)"' -I.
+INIT_LDFLAGS := $(if $(SAN)$(COV),$(SANF) $(COVF),-static) -no-pie -Wl,--gc-sections -Wl,-z,noexecstack
+$(B)/drey-init: $(INIT_SRC) $(wildcard entrypoint/*.h) Makefile
+	@mkdir -p $(@D)
+	$(Q)$(INIT_CC) $(INIT_CFLAGS) $(INIT_LDFLAGS) -o $@ $(INIT_SRC)
+	$(Q)$(if $(SAN)$(COV),:,strip $@)
+	@echo "  LINK  $@"
+
+# ---- tests --------------------------------------------------------------------------------------
+$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(B)/obj/tests/unit/tap.o $(B)/libdrey.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+
+unit: all $(UNIT_BIN)
+	$(Q)tests/run.sh --build $(B) unit
+
+test: all $(UNIT_BIN)
+	$(Q)tests/run.sh --build $(B) all
+
+valgrind: $(UNIT_BIN)
+	$(Q)tests/run.sh --build $(B) valgrind
+
+$(TOP)/fuzz/%: tests/fuzz/%.c $(AGENT_SRC)
+	@mkdir -p $(@D)
+	$(Q)clang $(CPPFLAGS_) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=all -pthread -o $@ $< $(AGENT_SRC) $(LIBS)
+
+FUZZ_SECONDS ?= 60
+fuzz: $(FUZZ_BIN)
+	$(Q)for t in $(FUZZ_BIN); do tests/fuzz/run.sh $$t $(FUZZ_SECONDS) || exit 1; done
+
+# ---- the rest -----------------------------------------------------------------------------------
+demo:
+	$(Q)tools/demo.sh
+
+lint:
+	$(Q)tools/lint.sh
+
+format:
+	$(Q)clang-format -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
+
+bench bench-quick: all
+	$(Q)bench/run.sh $@
+
+install: all
+	install -D -m 755 $(B)/drey-init $(DESTDIR)$(PREFIX)/bin/drey-init
+	install -D -m 755 $(B)/drey $(DESTDIR)$(PREFIX)/bin/drey
+
+clean:
+	rm -rf $(TOP)/obj $(TOP)/san $(TOP)/cov $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,79 @@
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int err_set(struct err *err, enum err_kind kind, int sys, const char *fmt, ...)
+{
+	va_list ap;
+	int len;
+
+	if (!err)
+		return -1;
+	err->kind = kind;
+	err->sys = sys;
+	va_start(ap, fmt);
+	len = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+	va_end(ap);
+	if (sys && len >= 0 && (size_t)len < sizeof(err->msg)) {
+		char text[128];
+		/* the GNU strerror_r may return a constant instead of filling the buffer */
+		const char *why = strerror_r(sys, text, sizeof(text));
+		snprintf(err->msg + len, sizeof(err->msg) - (size_t)len, ": %s", why);
+	}
+	return -1;
+}
+
+int err_wrap(struct err *err, const char *fmt, ...)
+{
+	char inner[ERR_MSG_BYTES];
+	va_list ap;
+	int len;
+
+	if (!err)
+		return -1;
+	memcpy(inner, err->msg, sizeof(inner));
+	va_start(ap, fmt);
+	len = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+	va_end(ap);
+	if (len >= 0 && (size_t)len < sizeof(err->msg))
+		snprintf(err->msg + len, sizeof(err->msg) - (size_t)len, ": %s", inner);
+	return -1;
+}
+
+enum err_kind err_kind_of_errno(int sys)
+{
+	switch (sys) {
+	case ENOENT:
+	case ENOTDIR:
+		return ERR_ABSENT;
+	case EACCES:
+	case EPERM:
+		return ERR_DENIED;
+	case EIO:
+	case ESTALE:
+	case ETIMEDOUT:
+	case EAGAIN:
+	case EINTR:
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return ERR_RETRY;
+	case EBUSY:
+	case EADDRINUSE:
+		return ERR_BUSY;
+	default:
+		return ERR_SYS;
+	}
+}
+
+const char *err_kind_name(enum err_kind kind)
+{
+	static const char *const names[] = {"none",   "system", "absent", "denied",
+					    "retry",  "format", "config", "busy"};
+
+	return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
+}

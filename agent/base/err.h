@@ -1,0 +1,51 @@
+/*
+ * err - one error, by value, no allocation: usable after fork and out of memory.
+ *
+ * Contract, everywhere in this tree:
+ *   - a function that can fail returns 0 (or a count) on success, -1 on failure;
+ *   - on success *err is not touched; on failure the ret_* out-parameters are not touched;
+ *   - the place where it happened calls err_set(), every caller on the way up may add what it was
+ *     doing with err_wrap(): "load drey.yaml: line 3, column 5: unknown key 'intervall'";
+ *   - library code never logs an error, it returns it.
+ *
+ * `err` may be NULL: the caller then only wants to know that it failed.
+ */
+#ifndef DREY_BASE_ERR_H
+#define DREY_BASE_ERR_H
+
+#define ERR_MSG_BYTES 512
+
+/* What the caller can do about it. Kinds drive behaviour, messages are for people. */
+enum err_kind {
+	ERR_NONE = 0,
+	ERR_SYS,    /* a system call failed; .sys is errno */
+	ERR_ABSENT, /* proven not to be there (ENOENT, 404): the only kind that means absence */
+	ERR_DENIED, /* there, but not for us (EACCES, 401, 403) */
+	ERR_RETRY,  /* may go away by itself: timeout, 5xx, connection refused, EIO */
+	ERR_FORMAT, /* bytes that are not what they should be: truncated, damaged, too new */
+	ERR_CONFIG, /* the user has to change something */
+	ERR_BUSY,   /* somebody else holds it: lock, port, second copy */
+};
+
+struct err {
+	enum err_kind kind;
+	int sys; /* errno for ERR_SYS and wherever one is known, else 0 */
+	char msg[ERR_MSG_BYTES];
+};
+
+/* Set *err; always returns -1, so that `return err_set(...)` is the whole error path. With sys != 0
+ * ": <strerror>" is appended. A message that does not fit is cut, never overrun. */
+int err_set(struct err *err, enum err_kind kind, int sys, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Put "<context>: " in front of the message. Returns -1. */
+int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ERR_ABSENT for ENOENT/ENOTDIR, ERR_DENIED for EACCES/EPERM, ERR_RETRY for EIO/ESTALE/ETIMEDOUT and
+ * the like, else ERR_SYS. */
+enum err_kind err_kind_of_errno(int sys);
+
+/* A short stable word for logs and JSON: "absent", "denied", ... */
+const char *err_kind_name(enum err_kind kind);
+
+#endif

@@ -1,0 +1,61 @@
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+static void *or_die(void *pointer)
+{
+	static const char text[] = "drey: out of memory\n";
+
+	if (!pointer) {
+		/* no stdio: it may allocate */
+		if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+			abort();
+		abort();
+	}
+	return pointer;
+}
+
+void *xcalloc(size_t count, size_t size_bytes)
+{
+	return or_die(calloc(count ? count : 1, size_bytes ? size_bytes : 1));
+}
+
+void *xreallocarray(void *old, size_t count, size_t size_bytes)
+{
+	if (size_bytes && count > SIZE_MAX / size_bytes)
+		return or_die(NULL);
+	size_bytes *= count;
+	return or_die(realloc(old, size_bytes ? size_bytes : 1));
+}
+
+char *xstrdup(const char *text)
+{
+	return text ? or_die(strdup(text)) : NULL;
+}
+
+char *xstrndup(const char *text, size_t len_bytes)
+{
+	return or_die(strndup(text, len_bytes));
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	return or_die(len < 0 ? NULL : text);
+}
+
+void xstrset(char **slot, const char *text)
+{
+	char *copy = xstrdup(text);
+
+	free(*slot);
+	*slot = copy;
+}

@@ -1,0 +1,106 @@
+#include "tap.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct {
+	int count, failed; /* tests */
+	int checks, bad;   /* in the running test */
+	const char *skip;
+} tap;
+
+void tap_run(const char *name, void (*test)(void))
+{
+	char title[200];
+
+	tap.checks = tap.bad = 0;
+	tap.skip = NULL;
+	snprintf(title, sizeof(title), "%s", name);
+	for (char *p = title; *p; p++)
+		if (*p == '_')
+			*p = ' ';
+	test();
+	tap.count++;
+	if (!tap.checks && !tap.skip) {
+		printf("# the test checked nothing\n");
+		tap.bad++;
+	}
+	if (tap.bad)
+		tap.failed++;
+	printf("%s %d - %s", tap.bad ? "not ok" : "ok", tap.count, title);
+	if (tap.skip)
+		printf(" # SKIP %s", tap.skip);
+	printf("\n");
+	fflush(stdout);
+}
+
+bool tap_check(bool ok, const char *what, const char *file, int line)
+{
+	tap.checks++;
+	if (!ok) {
+		tap.bad++;
+		printf("# %s:%d: not true: %s\n", file, line, what);
+	}
+	return ok;
+}
+
+bool tap_check_int(intmax_t a, const char *op, intmax_t b, bool ok, const char *a_text,
+		   const char *b_text, const char *file, int line)
+{
+	tap.checks++;
+	if (!ok) {
+		tap.bad++;
+		printf("# %s:%d: %s %s %s: left is %jd, right is %jd\n", file, line, a_text, op,
+		       b_text, a, b);
+	}
+	return ok;
+}
+
+bool tap_check_str(const char *got, const char *want, const char *what, const char *file, int line)
+{
+	bool ok = got && want ? !strcmp(got, want) : got == want;
+
+	tap.checks++;
+	if (!ok) {
+		tap.bad++;
+		printf("# %s:%d: %s\n#  got: %s\n# want: %s\n", file, line, what,
+		       got ? got : "(null)", want ? want : "(null)");
+	}
+	return ok;
+}
+
+bool tap_check_has(const char *text, const char *part, const char *what, const char *file, int line)
+{
+	bool ok = text && strstr(text, part);
+
+	tap.checks++;
+	if (!ok) {
+		tap.bad++;
+		printf("# %s:%d: %s does not contain \"%s\"\n#  got: %s\n", file, line, what, part,
+		       text ? text : "(null)");
+	}
+	return ok;
+}
+
+void tap_skip(const char *why)
+{
+	tap.skip = why;
+}
+
+void tap_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("# ");
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+}
+
+int tap_done(void)
+{
+	printf("1..%d\n", tap.count);
+	return tap.failed || !tap.count ? 1 : 0;
+}

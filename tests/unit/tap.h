@@ -1,0 +1,41 @@
+/*
+ * tap - the Test Anything Protocol, as prove(1) reads it. One program per module: tests/unit/test_x.c.
+ *
+ *   int main(void)
+ *   {
+ *           TEST(wraps_outermost_first);
+ *           return tap_done();
+ *   }
+ *
+ * A test is a `static void name(void)`; its name is a sentence about behaviour. Checks print both
+ * sides when they fail and let the test go on; a test with no check is a failure.
+ */
+#ifndef DREY_TESTS_TAP_H
+#define DREY_TESTS_TAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TEST(name) tap_run(#name, name)
+#define CHECK(cond)         tap_check((cond), #cond, __FILE__, __LINE__)
+#define CHECK_INT(a, op, b) tap_check_int((intmax_t)(a), #op, (intmax_t)(b), (intmax_t)(a) op (intmax_t)(b), #a, #b, __FILE__, __LINE__)
+#define CHECK_STR(a, b)     tap_check_str((a), (b), #a, __FILE__, __LINE__)
+#define CHECK_HAS(text, part) tap_check_has((text), (part), #text, __FILE__, __LINE__)
+
+void tap_run(const char *name, void (*test)(void));
+bool tap_check(bool ok, const char *what, const char *file, int line);
+bool tap_check_int(intmax_t a, const char *op, intmax_t b, bool ok, const char *a_text,
+		   const char *b_text, const char *file, int line);
+bool tap_check_str(const char *got, const char *want, const char *what, const char *file, int line);
+bool tap_check_has(const char *text, const char *part, const char *what, const char *file, int line);
+
+/* Leave the running test as skipped, with the reason. */
+void tap_skip(const char *why);
+
+/* One line of comment that prove -v shows. */
+void tap_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Print the plan; the status for main(). */
+int tap_done(void);
+
+#endif
