@@ -1,0 +1,83 @@
+/*
+ * facts - everything that was observed before a decision, each with how it was read.
+ *
+ * Gathered by run/observe, judged by core/resolve. Nothing here is a conclusion: an error is kept as
+ * an error, absence is only what was proven absent.
+ */
+#ifndef DREY_CORE_FACTS_H
+#define DREY_CORE_FACTS_H
+
+#include <stddef.h>
+
+#include "core/snapshot.h"
+
+enum source_kind {
+	SOURCE_JOURNAL,
+	SOURCE_CHECKPOINTS, /* retained checkpoints under the checkpoint directory */
+	SOURCE_SAVEPOINTS,  /* savepoints under the savepoint directory */
+	SOURCE_INITIAL,     /* the initial savepoint of the configuration */
+	SOURCE_REQUEST,     /* a one-shot restore request */
+	SOURCE_COUNT,
+};
+
+enum source_state {
+	SOURCE_NOT_CONFIGURED,
+	SOURCE_PRESENT,    /* read completely, holds something */
+	SOURCE_ABSENT,     /* read completely, holds nothing */
+	SOURCE_UNREADABLE, /* denied, timed out, partial, undecodable: could hold anything */
+};
+
+struct source_fact {
+	enum source_state state;
+	char *detail; /* what was read, or why it could not be; owned */
+};
+
+enum integrity {
+	INTEGRITY_UNCHECKED, /* not looked at yet; resolve() asks for it when it matters */
+	INTEGRITY_COMPLETE,  /* _metadata parses and every file is there with the right size */
+	INTEGRITY_DAMAGED,   /* proven incomplete or undecodable: never usable */
+	INTEGRITY_UNREADABLE, /* could not be looked at: may be good */
+};
+
+/* resolve() writes its verdict here; --explain prints it. */
+enum verdict {
+	VERDICT_NONE,
+	VERDICT_CHOSEN,
+	VERDICT_OLDER,
+	VERDICT_REJECTED,
+};
+
+struct candidate {
+	struct snapshot snapshot;
+	enum source_kind source;
+	enum integrity integrity;
+	int metadata_version; /* 0 = not known */
+	char *detail;         /* why damaged or unreadable; owned */
+	enum verdict verdict;
+	char *reason; /* owned */
+};
+
+struct facts {
+	struct source_fact sources[SOURCE_COUNT];
+	struct candidate *candidates;
+	size_t candidate_count;
+	int max_metadata_version; /* what this Flink can read; 0 = not known */
+	int64_t now_unix_ms;
+};
+
+void facts_release(struct facts *facts);
+
+/* detail is copied. */
+void facts_set_source(struct facts *facts, enum source_kind kind, enum source_state state,
+		      const char *detail);
+
+/* Append (snapshot is copied). A candidate with the same path is not added twice: the one that is
+ * there is returned. Borrowed until the next add. */
+struct candidate *facts_add(struct facts *facts, enum source_kind source,
+			    const struct snapshot *snapshot);
+
+const char *source_kind_name(enum source_kind kind);    /* "journal", "checkpoints", ... */
+const char *source_state_name(enum source_state state); /* "present", "absent", ... */
+const char *verdict_name(enum verdict verdict);         /* "chosen", "older", "rejected" */
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * journal - the write-ahead record: what was intended, what came of it, what state is known.
+ *
+ * One document. It is written before every launch, stop, savepoint and disposal, and again with the
+ * outcome; whoever reads it after a crash knows what may have happened. This module is the document
+ * in memory and its JSON form; where it is kept is the business of run/.
+ *
+ * Life cycle: journal_init() or journal_decode() -> change -> journal_encode() -> journal_release().
+ * The struct owns all its strings. Limits: JOURNAL_MAX_BYTES encoded; the lists are trimmed from
+ * their old end by journal_encode()'s caller through journal_trim().
+ */
+#ifndef DREY_CORE_JOURNAL_H
+#define DREY_CORE_JOURNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/snapshot.h"
+
+#define JOURNAL_SCHEMA        1            /* a newer one is refused, never rewritten */
+#define JOURNAL_MAX_BYTES     (256 * 1024)
+#define JOURNAL_MAX_LAUNCHES  64
+#define JOURNAL_MAX_SNAPSHOTS 200
+#define JOURNAL_MAX_TOKENS    32
+#define JOURNAL_MAX_LOG       50
+#define JOURNAL_MAX_FAILURES  32
+
+/* What a person wants. */
+enum desired_state {
+	DESIRED_RUNNING,
+	DESIRED_SUSPENDED, /* stopped with a savepoint, ready to be resumed */
+	DESIRED_CANCELLED, /* stopped without a savepoint */
+};
+
+/* A one-shot instruction where to start from; applied once, then its token is in `consumed`. */
+enum restore_request_kind {
+	RESTORE_NONE,
+	RESTORE_EMPTY, /* start without state, knowingly */
+	RESTORE_PATH,  /* start from exactly this snapshot */
+};
+
+struct restore_request {
+	enum restore_request_kind kind;
+	char *token; /* names the request; the same token is never applied twice */
+	char *path;  /* RESTORE_PATH */
+	bool allow_non_restored;
+};
+
+struct intent {
+	enum desired_state state;
+	bool do_not_restart;    /* the brake: forbids every launch, never stops a running job */
+	char *savepoint_nonce;  /* a change asks for one savepoint */
+	char *restart_nonce;    /* a change asks for stop with savepoint and start */
+	struct restore_request restore;
+};
+
+/* One start of Flink. The last one of journal.launches is the current one. */
+struct launch {
+	int64_t number; /* 1, 2, 3 ... over the life of the application */
+	char job_id[JOB_ID_BYTES];
+	char *job_result_path;
+	char application_id[JOB_ID_BYTES]; /* Flink >= 2.3 */
+	char *application_result_path;
+	char *generation;    /* hash of image, arguments and configuration; NULL without one */
+	char *flink_version; /* "2.3.0"; NULL when not known */
+	bool allow_non_restored;
+
+	/* the restore point: NULL path = started empty, by rule or by request */
+	char *restore_path;
+	enum snapshot_kind restore_kind;
+	int64_t restore_checkpoint_id;
+
+	/* what came of it */
+	int64_t intended_unix_ms;
+	int64_t started_unix_ms;    /* 0 = drey-init never reported exec */
+	int64_t verified_unix_ms;   /* Flink reported exactly the restore point; 0 = not (yet) */
+	int64_t proven_unix_ms;     /* first checkpoint completed; 0 = not (yet) */
+	int64_t ended_unix_ms;      /* reaped; 0 = not (yet) */
+	int wait_status;            /* valid when ended_unix_ms != 0; -1 = nobody saw it */
+	int64_t last_checkpoint_id; /* newest completed one that REST has shown; 0 = none */
+	char *last_checkpoint_path;
+	int64_t last_checkpoint_unix_ms;
+};
+
+enum operation_kind {
+	OPERATION_NONE,
+	OPERATION_SAVEPOINT,
+	OPERATION_STOP, /* stop with savepoint */
+	OPERATION_CANCEL,
+	OPERATION_DISPOSE,
+};
+
+/* Why an operation was started; decides what follows it. */
+enum operation_reason {
+	REASON_NONE,
+	REASON_PERIODIC,
+	REASON_MANUAL,
+	REASON_SUSPEND,
+	REASON_RESTART,
+	REASON_TERMINATE, /* the container ends and the configuration asks for a savepoint then */
+	REASON_CANCEL,
+	REASON_RETENTION,
+};
+
+/* The one operation in flight; kind OPERATION_NONE = none. */
+struct operation {
+	enum operation_kind kind;
+	enum operation_reason reason;
+	char trigger_id[JOB_ID_BYTES]; /* fresh for every operation; makes the POST idempotent */
+	char job_id[JOB_ID_BYTES];     /* the launch that it belongs to */
+	char *nonce;                   /* the request that asked for it */
+	char *path;                    /* target directory; OPERATION_DISPOSE: the snapshot */
+	bool drain;
+	int64_t started_unix_ms;
+	int64_t deadline_unix_ms; /* 0 = Flink's own checkpoint timeout is the deadline */
+};
+
+/* The last operation that ended, for whoever waits for it. */
+struct operation_result {
+	enum operation_kind kind;
+	enum operation_reason reason;
+	char trigger_id[JOB_ID_BYTES];
+	char *nonce;
+	bool ok;
+	char *location; /* the savepoint; also set when a stop failed after its savepoint was complete */
+	char *error;    /* NULL when ok */
+	int64_t ended_unix_ms;
+};
+
+/* Why the application will not run again by itself. */
+enum outcome_kind {
+	OUTCOME_NONE,
+	OUTCOME_FINISHED,
+	OUTCOME_CANCELLED,
+	OUTCOME_FAILED,           /* attempts used up */
+	OUTCOME_UNKNOWN,          /* Flink ended with 0 and nobody saw the final state */
+	OUTCOME_RESTORE_MISMATCH, /* Flink restored something else than decided */
+};
+
+struct outcome {
+	enum outcome_kind kind;
+	char job_id[JOB_ID_BYTES];
+	char *reason;
+	int64_t unix_ms;
+};
+
+struct log_entry {
+	int64_t unix_ms;
+	char *text;
+};
+
+struct journal {
+	char *application;
+	int64_t sequence; /* +1 with every write: the compare-and-swap version of the file backend */
+	char *writer;     /* who wrote last: boot id or pod UID, for fencing */
+	char *phase;      /* for readers; decisions never depend on it */
+	bool ever_proven; /* some launch completed a checkpoint: empty is never right again by itself */
+	struct intent intent;
+	char *savepoint_nonce_done;
+	char *restart_nonce_done;
+
+	struct launch *launches;
+	size_t launch_count;
+	struct snapshot *snapshots; /* savepoints made or recorded, oldest first */
+	size_t snapshot_count;
+	struct operation operation;
+	struct operation_result last_operation;
+	struct outcome outcome;
+	int64_t failures_unix_ms[JOURNAL_MAX_FAILURES]; /* failed attempts, oldest first */
+	size_t failure_count;
+	char *last_error;
+	char **consumed; /* tokens of one-shot requests that were applied */
+	size_t consumed_count;
+	char **failed_generations;
+	size_t failed_generation_count;
+	struct log_entry *log; /* transitions, oldest first */
+	size_t log_count;
+
+	struct json *origin; /* the document as read: members that we do not know survive a rewrite */
+};
+
+void journal_init(struct journal *journal, const char *application);
+void journal_release(struct journal *journal);
+
+/* The current launch, or NULL when there never was one; borrowed. */
+struct launch *journal_launch(struct journal *journal);
+const struct launch *journal_launch_const(const struct journal *journal);
+
+/* Append a zeroed launch with the next number; borrowed until the next change of the list. */
+struct launch *journal_add_launch(struct journal *journal);
+
+/* Record a snapshot (copied); one with the same path is replaced. */
+void journal_add_snapshot(struct journal *journal, const struct snapshot *snapshot);
+void journal_remove_snapshot(struct journal *journal, const char *path);
+
+void journal_add_failure(struct journal *journal, int64_t unix_ms);
+void journal_add_log(struct journal *journal, int64_t unix_ms, const char *text);
+void journal_consume(struct journal *journal, const char *token);
+bool journal_is_consumed(const struct journal *journal, const char *token);
+void journal_add_failed_generation(struct journal *journal, const char *generation);
+
+void operation_release(struct operation *operation);
+void operation_result_release(struct operation_result *result);
+void outcome_release(struct outcome *outcome);
+
+/* Cut every list to its limit, oldest first; never the current launch. */
+void journal_trim(struct journal *journal);
+
+/* The document as JSON text, with unknown members of `origin` kept. Calls journal_trim() first.
+ * -1 with ERR_FORMAT when it is larger than JOURNAL_MAX_BYTES all the same. */
+int journal_encode(struct journal *journal, struct buf *ret_text, struct err *err);
+
+/* ERR_FORMAT: damaged or of a newer schema (said so in the message). *ret_journal is initialised by
+ * this call on success only; the caller releases it. */
+int journal_decode(const char *text, size_t len_bytes, struct journal *ret_journal, struct err *err);
+
+const char *desired_state_name(enum desired_state state);       /* "running", ... */
+const char *operation_kind_name(enum operation_kind kind);       /* "savepoint", "stop", ... */
+const char *operation_reason_name(enum operation_reason reason); /* "periodic", ... */
+const char *outcome_kind_name(enum outcome_kind kind);           /* "finished", ... */
+
+#endif

@@ -1,0 +1,309 @@
+/*
+ * lifecycle - the life of one application as a pure state machine.
+ *
+ * Events in, effects out: no clock, no files, no sockets. The driver (run/) executes the effects and
+ * turns their results into events; the simulator does the same against models. What must be durable
+ * is in lifecycle.journal, and an effect that acts on the world comes out only after the journal
+ * write that announces it was acknowledged (EVENT_JOURNAL_WRITTEN).
+ *
+ * Life cycle: lifecycle_init() takes the journal over -> lifecycle_step() for every event, and
+ * EVENT_TICK when lifecycle_deadline_ms() has come -> lifecycle_release().
+ *
+ * At most one operation (savepoint, stop, cancel, dispose) is in flight, at most one poll, one
+ * observation and one journal write.
+ */
+#ifndef DREY_CORE_LIFECYCLE_H
+#define DREY_CORE_LIFECYCLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/facts.h"
+#include "core/journal.h"
+#include "core/resolve.h"
+#include "core/rng.h"
+
+enum phase {
+	PHASE_RESOLVING,   /* finding out what to start from */
+	PHASE_HOLDING,     /* may not or cannot start; says why; looks again by itself */
+	PHASE_LAUNCHING,   /* intent written, Flink starting, until it is RUNNING and proved its restore */
+	PHASE_RUNNING,     /* the job runs, and from what we decided */
+	PHASE_STOPPING,    /* stop, cancel, or end of the JVM under way */
+	PHASE_SUSPENDED,   /* parked: stopped with a savepoint */
+	PHASE_CANCELLED,   /* parked: stopped without one */
+	PHASE_FINISHED,    /* parked: the job came to its end */
+	PHASE_FAILED,      /* parked: attempts used up, or an end that nobody can explain */
+	PHASE_TERMINATING, /* the container ends */
+	PHASE_COUNT,
+};
+
+enum sigterm_policy {
+	SIGTERM_KEEP,      /* forward it, keep the state that there is; the next start continues */
+	SIGTERM_SAVEPOINT, /* stop with savepoint inside the grace period */
+};
+
+struct lifecycle_config {
+	/* savepoints */
+	int64_t savepoint_interval_ms; /* 0 = no periodic savepoints */
+	int64_t savepoint_jitter_ms;
+	const char *savepoint_dir; /* URI; NULL = operations need Flink's own default */
+	bool drain_on_stop;
+	/* launches */
+	const char *result_store_dir; /* URI; each launch gets <dir>/<job id>; NULL = no own path */
+	const char *flink_version;    /* NULL = not known */
+	bool application_ids;         /* Flink >= 2.3: application id and its result store as well */
+	const char *generation;       /* NULL = none given */
+	struct policy policy;
+	/* failures */
+	int max_attempts;              /* failed attempts inside the window before FAILED */
+	int64_t attempts_window_ms;
+	int64_t backoff_first_ms, backoff_max_ms; /* the first failure of a proven launch waits 0 */
+	int64_t ready_deadline_ms;     /* from exec to RUNNING with the restore verified */
+	/* timing */
+	int64_t poll_fast_ms, poll_slow_ms;
+	int64_t kill_after_ms; /* from SIGTERM to SIGKILL of Flink */
+	int64_t hold_retry_first_ms, hold_retry_max_ms;
+	int64_t stop_retry_ms; /* after a failed stop, while the job runs on */
+	/* ends */
+	enum sigterm_policy on_sigterm;
+	bool exit_when_finished; /* end the container when the job has FINISHED (for kind: Job) */
+};
+
+enum job_state {
+	JOB_UNKNOWN, /* not asked, or a word that we do not know */
+	JOB_INITIALIZING,
+	JOB_CREATED,
+	JOB_RUNNING,
+	JOB_FAILING,
+	JOB_FAILED,
+	JOB_CANCELLING,
+	JOB_CANCELED,
+	JOB_FINISHED,
+	JOB_RESTARTING,
+	JOB_SUSPENDED,
+	JOB_RECONCILING,
+};
+
+/* What one look at Flink's REST API has shown. Strings are borrowed for the step. */
+struct view {
+	bool reachable;   /* REST answered at all */
+	bool job_present; /* the job id is known there */
+	enum job_state state;
+	bool statistics_known;  /* the checkpoint statistics were read */
+	bool checkpointing_off; /* proven: there are none for this job */
+	bool restored;          /* latest.restored is there */
+	int64_t restored_id;
+	const char *restored_path;
+	int64_t completed_id; /* latest completed checkpoint (no savepoint); 0 = none */
+	const char *completed_path;
+	int64_t completed_unix_ms;
+	const char *failure; /* root cause when the job fails or restarts; NULL = none known */
+};
+
+enum operation_status {
+	STATUS_ACCEPTED,    /* the POST was taken */
+	STATUS_IN_PROGRESS,
+	STATUS_COMPLETED,   /* location is set for savepoint and stop */
+	STATUS_FAILED,      /* Flink says so; error is set, location too when a savepoint survived */
+	STATUS_UNKNOWN_ID,  /* 404: this JobManager has never heard of the trigger id */
+	STATUS_UNREACHABLE, /* no answer: nothing is known */
+};
+
+enum control_field {
+	CONTROL_STATE = 1 << 0,
+	CONTROL_DO_NOT_RESTART = 1 << 1,
+	CONTROL_SAVEPOINT = 1 << 2,
+	CONTROL_RESTART = 1 << 3,
+	CONTROL_RESTORE = 1 << 4,
+	CONTROL_NEW_START = 1 << 5, /* a person asks for a start: forget outcome and attempts */
+};
+
+enum event_type {
+	EVENT_HELLO,           /* drey-init told what is running; the first event */
+	EVENT_TICK,            /* the deadline has come */
+	EVENT_OBSERVED,        /* facts and decision */
+	EVENT_JOURNAL_WRITTEN,
+	EVENT_JOURNAL_FAILED,
+	EVENT_STARTED,         /* exec succeeded */
+	EVENT_LAUNCH_FAILED,   /* Flink was not started */
+	EVENT_EXITED,          /* reaped: proven dead */
+	EVENT_VIEW,
+	EVENT_OPERATION,       /* answer to an operation's POST or poll */
+	EVENT_INSPECTED,       /* the savepoint that an operation reported was looked at */
+	EVENT_CONTROL,         /* somebody changed what is wanted */
+	EVENT_STOPPING,        /* the container is to end */
+	EVENT_COUNT,
+};
+
+/* Strings and pointers are borrowed for the step. */
+struct event {
+	enum event_type type;
+	union {
+		struct {
+			const char *running; /* launch (job) id of the live Flink, NULL = none */
+			const char *last;    /* launch id that ended last, NULL = none known */
+			int last_wait_status;
+			bool stopping;
+			int64_t grace_left_ms;
+		} hello;
+		struct {
+			struct facts *facts; /* candidates; verdicts already written */
+			const struct decision *decision;
+		} observed;
+		struct {
+			int64_t sequence;
+			bool conflict; /* FAILED: somebody else has written; we are fenced */
+			const char *error;
+		} journal;
+		struct {
+			const char *launch_id;
+			int wait_status;
+			bool oom_killed;
+			const char *error;   /* LAUNCH_FAILED */
+			const char *meaning; /* EXITED: a sentence about the status */
+		} process;
+		struct view view;
+		struct {
+			const char *trigger_id;
+			enum operation_status status;
+			const char *location;
+			const char *error;
+		} operation;
+		struct {
+			const char *path;
+			bool readable; /* false: could not be looked at, error says why */
+			bool complete;
+			int64_t checkpoint_id, size_bytes, file_count;
+			const char *error;
+		} inspected;
+		struct {
+			unsigned fields; /* enum control_field */
+			struct intent intent;
+		} control;
+		struct {
+			int64_t grace_left_ms;
+		} stopping;
+	};
+};
+
+enum effect_type {
+	EFFECT_OBSERVE,       /* gather facts, resolve, answer EVENT_OBSERVED */
+	EFFECT_WRITE_JOURNAL, /* lifecycle.journal as it is now; sequence */
+	EFFECT_LAUNCH,        /* the current launch of the journal */
+	EFFECT_POLL,          /* answer EVENT_VIEW; job_id */
+	EFFECT_TRIGGER,       /* POST the journal's operation, answer EVENT_OPERATION */
+	EFFECT_POLL_OPERATION,
+	EFFECT_INSPECT,       /* path; answer EVENT_INSPECTED */
+	EFFECT_SIGNAL,        /* signo to Flink; group = its whole process group */
+	EFFECT_STOP_ACK,      /* tell drey-init that the stop is in our hands */
+	EFFECT_EXIT,          /* tell drey-init to end with status */
+	EFFECT_NOTE,          /* a line for people: level, text */
+};
+
+enum note_level {
+	NOTE_INFO,
+	NOTE_WARNING,
+	NOTE_ERROR,
+};
+
+struct effect {
+	enum effect_type type;
+	int64_t sequence;
+	int signo;
+	bool group;
+	int status;
+	enum note_level level;
+	char id[JOB_ID_BYTES]; /* POLL: job id; TRIGGER, POLL_OPERATION: trigger id */
+	char *text;            /* INSPECT: path; NOTE: the line; owned by the effect */
+};
+
+#define LIFECYCLE_MAX_EFFECTS 24
+
+/* Filled by one step; the caller executes them in order, then effects_clear(). */
+struct effects {
+	struct effect list[LIFECYCLE_MAX_EFFECTS];
+	size_t count;
+};
+
+enum launch_step {
+	LAUNCH_NONE,
+	LAUNCH_WRITING,  /* the intent is being written */
+	LAUNCH_STARTING, /* drey-init was asked */
+	LAUNCH_LIVE,     /* the process runs */
+};
+
+enum operation_step {
+	STEP_NONE,
+	STEP_WRITING,    /* the intent is being written */
+	STEP_TRIGGERING, /* POST on its way, or to be sent again */
+	STEP_POLLING,
+	STEP_INSPECTING, /* the reported savepoint is being looked at */
+	STEP_ENDING,     /* stop, cancel: waiting for the job's final state */
+};
+
+struct lifecycle {
+	const struct lifecycle_config *config;
+	struct journal journal;
+	struct rng rng;
+	enum phase phase;
+	char reason[512]; /* why this phase; for people */
+	bool fenced;      /* another writer owns the journal: never write or launch again */
+
+	/* the process */
+	enum launch_step launch_step;
+	enum phase goal; /* PHASE_STOPPING/TERMINATING: where to go once Flink has gone */
+	bool goal_counts; /* its end counts as a failed attempt */
+	bool term_sent;
+
+	/* requests in flight */
+	bool observing, polling, inspecting, triggering;
+	bool observe_again; /* what is wanted has changed under the observation */
+	enum operation_step step;
+	struct snapshot stop_snapshot; /* the savepoint of the stop operation, being looked at */
+	char *operation_error;
+
+	/* the journal write */
+	int64_t requested, acknowledged; /* sequence numbers */
+	bool journal_broken;             /* the last write failed; repeated at journal_retry_ms */
+	struct effects deferred;         /* come out once `requested` is acknowledged */
+
+	/* what was seen last */
+	struct {
+		bool reachable, job_present, restored_known;
+		enum job_state state;
+		int64_t since_ms; /* monotonic: when this state was first seen */
+	} seen;
+
+	/* deadlines on the monotonic clock, 0 = not armed */
+	int64_t poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms, stop_retry_ms,
+		operation_poll_ms, operation_deadline_ms, end_ms;
+	int holds; /* in a row, for the backoff */
+
+	/* the step that runs */
+	int64_t now_ms, now_unix_ms;
+	struct effects *out;
+};
+
+/* Takes the journal over (the caller's struct is emptied). `config` is borrowed for the whole life.
+ * Nothing happens until EVENT_HELLO. */
+void lifecycle_init(struct lifecycle *life, const struct lifecycle_config *config,
+		    struct journal *journal, const struct rng *rng);
+void lifecycle_release(struct lifecycle *life);
+
+/* Take one event. now_ms: monotonic; now_unix_ms: wall clock, only ever recorded or shown. */
+void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t now_ms,
+		    int64_t now_unix_ms, struct effects *ret_effects);
+
+/* Monotonic time of the next EVENT_TICK; -1 = none. */
+int64_t lifecycle_deadline_ms(const struct lifecycle *life);
+
+void effects_clear(struct effects *effects);
+
+const char *phase_name(enum phase phase);            /* "Running", ... */
+const char *job_state_name(enum job_state state);    /* "RUNNING", ... as Flink spells it */
+enum job_state job_state_parse(const char *name);    /* JOB_UNKNOWN for a word that we do not know */
+const char *event_type_name(enum event_type type);
+const char *effect_type_name(enum effect_type type);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * snapshot - a checkpoint or savepoint of this job, as drey knows it.
+ *
+ * Ownership: a struct snapshot owns its strings; copies are made with snapshot_copy().
+ */
+#ifndef DREY_CORE_SNAPSHOT_H
+#define DREY_CORE_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define JOB_ID_BYTES 33 /* 32 hex digits and NUL; "" = not known */
+
+enum snapshot_kind {
+	SNAPSHOT_CHECKPOINT,
+	SNAPSHOT_SAVEPOINT,
+};
+
+/* Why it exists. */
+enum snapshot_origin {
+	ORIGIN_FOUND,    /* listed in storage, not made on our request */
+	ORIGIN_PERIODIC, /* periodic savepoint */
+	ORIGIN_MANUAL,   /* savepoint that a person or a CronJob asked for */
+	ORIGIN_STOP,     /* stop with savepoint: suspend, restart, upgrade, termination */
+	ORIGIN_INITIAL,  /* the initial savepoint of the configuration */
+	ORIGIN_REQUEST,  /* named by a one-shot restore request */
+};
+
+struct snapshot {
+	char *path; /* directory that holds _metadata, as Flink names it */
+	enum snapshot_kind kind;
+	enum snapshot_origin origin;
+	int64_t checkpoint_id;     /* 0 = not known; Flink counts from 1 */
+	char job_id[JOB_ID_BYTES]; /* whole id, or the first 6 digits for a savepoint found by name */
+	int64_t completed_unix_ms; /* 0 = not known */
+	int64_t size_bytes;        /* _metadata and everything it refers to; -1 = not known */
+	int64_t file_count;        /* -1 = not known */
+	bool verified;             /* every referenced file was there with the right size */
+};
+
+/* *to is overwritten (not released); it owns copies afterwards. */
+void snapshot_copy(struct snapshot *to, const struct snapshot *from);
+void snapshot_release(struct snapshot *snapshot);
+
+const char *snapshot_kind_name(enum snapshot_kind kind);       /* "checkpoint", "savepoint" */
+const char *snapshot_origin_name(enum snapshot_origin origin); /* "found", "periodic", ... */
+
+#endif
