@@ -1,0 +1,66 @@
+/*
+ * checkpoints - GET /jobs/:id/checkpoints: what Flink remembers of snapshots.
+ *
+ * The statistics live in the JobManager's memory: after its restart only `restored` is left. Flink
+ * answers from a copy that is up to 3 s old. `history` holds the last 10 (web.checkpoints.history)
+ * of either kind, newest first; a savepoint in it that drey did not trigger was made by somebody
+ * else. Paths are as Flink writes them: "file:/a/b", one slash.
+ */
+#ifndef DREY_FLINK_CHECKPOINTS_H
+#define DREY_FLINK_CHECKPOINTS_H
+
+#include "flink/rest.h"
+
+#define FLINK_CHECKPOINT_HISTORY_MAX 1000
+
+enum flink_checkpoint_status {
+	FLINK_CHECKPOINT_IN_PROGRESS,
+	FLINK_CHECKPOINT_COMPLETED,
+	FLINK_CHECKPOINT_FAILED,
+};
+
+struct flink_checkpoint {
+	int64_t id;
+	enum flink_checkpoint_status status;
+	bool is_savepoint;
+	bool is_stop;   /* the savepoint of a stop (SYNC_SAVEPOINT) */
+	bool discarded; /* completed, and deleted since */
+	int64_t trigger_unix_ms;
+	int64_t ack_unix_ms; /* the last acknowledgement; -1: none */
+	int64_t duration_ms; /* trigger to end */
+	int64_t state_size_bytes;
+	char *path;    /* completed and stored outside the JobManager, else NULL */
+	char *failure; /* failed: first line of the reason, may be NULL */
+};
+
+struct flink_checkpoints {
+	int64_t restored_count, total, in_progress, completed, failed; /* counts */
+	struct flink_checkpoint *latest_completed; /* never a savepoint; NULL: none */
+	struct flink_checkpoint *latest_savepoint;
+	struct flink_checkpoint *latest_failed;
+	struct {
+		bool present;
+		int64_t id;
+		int64_t unix_ms;
+		/* true for whatever --fromSavepoint named, a chk-N too; false only when Flink's own
+		 * HA or a failover restored it */
+		bool is_savepoint;
+		char *path; /* may be NULL */
+	} restored;
+	struct flink_checkpoint *history; /* newest first */
+	size_t history_count;
+};
+
+/* FLINK_ABSENT: no such job, or "Checkpointing has not been enabled" (*ret_disabled, may be NULL,
+ * tells which; it is written with FLINK_ABSENT too). Release with flink_checkpoints_release. */
+enum flink_answer flink_rest_checkpoints(const struct flink_rest *rest, const char *job_id,
+					 int64_t timeout_ms,
+					 struct flink_checkpoints *ret_checkpoints,
+					 bool *ret_disabled, struct err *err);
+void flink_checkpoints_release(struct flink_checkpoints *checkpoints);
+
+/* Do two locations name the same place? "file:/a/b", "file:///a/b", "/a/b", "/a/b/" and
+ * "/a/b/_metadata" do; schemes other than file must agree to the letter. Pure. */
+bool flink_same_path(const char *a, const char *b);
+
+#endif

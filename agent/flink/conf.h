@@ -1,0 +1,95 @@
+/*
+ * conf - what Flink's own configuration says, as far as drey needs it.
+ *
+ * Life cycle: struct flink_conf conf = {0}; flink_conf_load() [flink_conf_add...]
+ * flink_conf_get()...; flink_conf_release(&conf).
+ *
+ * Formats, as Flink chooses them: up to 1.18 flink-conf.yaml, read line by line ("key: value", cut
+ * at the first ": ", '#' begins a comment); 1.19 and 1.20 flink-conf.yaml if it is there, else
+ * config.yaml; from 2.0 on only config.yaml. config.yaml is YAML 1.2: nested maps are flattened
+ * with dots, lists become "a;b". With an unknown version: flink-conf.yaml if it is the only one,
+ * else config.yaml (both there is ERR_CONFIG: the version must be known). Limits:
+ * FLINK_CONF_MAX_BYTES per file.
+ */
+#ifndef DREY_FLINK_CONF_H
+#define DREY_FLINK_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "flink/launch.h"
+#include "flink/version.h"
+
+#define FLINK_CONF_MAX_BYTES (1024 * 1024)
+
+struct flink_conf_entry {
+	char *key, *value;
+};
+
+struct flink_conf {
+	char *file; /* what was read; NULL after flink_conf_parse_* alone */
+	struct flink_conf_entry *entries;
+	size_t count;
+};
+
+/* Find the directory with Flink's configuration: --configDir / -c of the command, $FLINK_CONF_DIR,
+ * $FLINK_HOME/conf, ../conf of a Flink script in the command, /opt/flink/conf for a
+ * docker-entrypoint.sh. Pure. NULL: none named; caller frees. */
+char *flink_conf_find_dir(const char *const *command, const char *const *env);
+
+/* Read the configuration in directory `dir`. ERR_ABSENT: no file there. ERR_FORMAT: file, line and
+ * column. */
+int flink_conf_load(const char *dir, struct flink_version version, struct flink_conf *ret_conf,
+		    struct err *err);
+
+/* Overlay "key: value" lines (flink-conf.yaml, the variable FLINK_PROPERTIES of the image) or YAML
+ * onto conf; a later value replaces an earlier one. */
+void flink_conf_add_lines(struct flink_conf *conf, const char *text, size_t len_bytes);
+int flink_conf_add_yaml(struct flink_conf *conf, const char *text, size_t len_bytes,
+			struct err *err);
+
+/* Set one key, as -D does. */
+void flink_conf_set(struct flink_conf *conf, const char *key, const char *value);
+
+/* Overlay every -D key=value (and -Dkey=value) that stands behind the entry point in the command.
+ */
+void flink_conf_add_command(struct flink_conf *conf, const char *const *command);
+
+/* The value, or NULL; borrowed until conf changes. */
+const char *flink_conf_get(const struct flink_conf *conf, const char *key);
+
+/* What drey asks for; every string borrowed from conf, NULL when not set. Looks under the present
+ * and the older names of each key. */
+struct flink_settings {
+	const char *checkpoint_dir;
+	const char *savepoint_dir;
+	const char *rest_address; /* rest.address, else jobmanager.rpc.address */
+	int rest_port;            /* 0: not set (Flink's default is 8081) */
+	bool ha;                  /* high-availability.type is set and not NONE */
+	const char *ha_type;
+	const char *ha_storage_dir;
+	const char *ha_cluster_id;
+	const char *kubernetes_cluster_id;
+	const char *retention;
+	int64_t checkpoint_interval_ms; /* 0: not set here (the job may set it) */
+	int64_t heartbeat_interval_ms;  /* 0: not set */
+	int64_t heartbeat_timeout_ms;   /* 0: not set; the TaskManagers read the same file */
+	bool checkpoint_subdir;         /* false: checkpoints lie without a directory per job */
+};
+
+/* ERR_CONFIG: rest.port is 0 or a range with no single port, a duration or number cannot be read.
+ */
+int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *ret_settings,
+			struct err *err);
+
+/* Refuse keys in Flink's file that would take a decision away from drey, such as
+ * execution.state-recovery.path: Flink would start from it where drey has decided to start empty.
+ * ERR_CONFIG names key and file. Keys that drey overrides on the command line are no matter. */
+int flink_conf_check(const struct flink_conf *conf, struct err *err);
+
+/* "10 s", "500 ms", "1 min", "PT10S", "5000" (ms) as Flink reads durations. */
+int flink_duration_parse(const char *text, int64_t *ret_ms, struct err *err);
+
+#endif

@@ -1,0 +1,125 @@
+/*
+ * launch - the command line and the environment of one start of Flink. Pure: no I/O.
+ *
+ * What comes out, in this order (Flink stops reading options at the first word it does not know, so
+ * the arguments of the program must be last):
+ *
+ *   command...  -D k=v...  --job-id ID  [--fromSavepoint PATH [--allowNonRestoredState]]
+ *             [--job-classname C] [--jars A,B] [--] program arguments...
+ *
+ * The "--" is put in front of program arguments that begin with '-': without it Flink would take an
+ * argument of the program such as "-n" or "--config" for an option of its own.
+ *
+ * drey decides what the job starts from, under which id, and how its end is seen. The properties
+ * and options that say so are drey's (flink_launch_reserved), and are refused from the user, by
+ * name:
+ *
+ *   job-result-store.storage-path, .delete-on-commit=false      no answer left over from an older
+ * launch $internal.application.id, application-result-store.*        the same, Flink >= 2.3
+ *   execution.shutdown-on-application-finish=false              the final state is read over REST
+ *   execution.submit-failed-job-on-application-error=true       a main() that throws is a FAILED
+ * job
+ *   --job-id, --fromSavepoint, --allowNonRestoredState and the properties that mean the same
+ *
+ * Set unless the user says otherwise: externalized-checkpoint-retention=RETAIN_ON_CANCELLATION
+ * (else Flink deletes the checkpoints of a job that was cancelled or failed), and, without Flink's
+ * own HA, the heartbeat (flink_launch_heartbeat): a TaskManager finds a restarted JobManager only
+ * after its heartbeat.timeout.
+ *
+ * A command line can be read by everybody on the machine: properties whose name says that they are
+ * secret (flink_launch_secret) are refused, they belong into Flink's configuration file.
+ */
+#ifndef DREY_FLINK_LAUNCH_H
+#define DREY_FLINK_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "flink/version.h"
+
+#define FLINK_ID_CHARS 32 /* job, application and trigger ids: lower-case hex */
+
+/* Measured with 1.20 and 2.3: see docs on running without HA. Short enough that a TaskManager is
+ * back within 10 s, long enough for a full garbage collection. */
+#define FLINK_HEARTBEAT_INTERVAL_MS 1000
+#define FLINK_HEARTBEAT_TIMEOUT_MS  5000
+
+struct flink_property {
+	const char *key;
+	const char *value;
+};
+
+/* Everything is borrowed. Lists of strings are NULL-terminated; NULL is an empty list. */
+struct flink_launch {
+	const char *const
+	    *command;           /* up to and including Flink's entry point and its --configDir */
+	const char *const *env; /* the environment to pass on, "NAME=value" */
+	struct flink_version version;
+
+	/* the identity of this launch, from the journal */
+	const char *job_id;
+	const char *job_result_store; /* URI of a directory that no other launch uses */
+	const char *application_id;   /* version >= 2.3 or unknown: required, else ignored */
+	const char *application_result_store; /* the same */
+
+	/* what to start from */
+	const char *restore_path; /* NULL: start empty (or Flink HA goes on by itself) */
+	bool allow_non_restored_state;
+
+	/* the program */
+	const char *job_class;   /* NULL: Flink searches the jar's manifest */
+	const char *const *jars; /* 1.19+ */
+	const char *const *program_args;
+	const struct flink_property *properties; /* the user's, in order */
+	size_t property_count;
+
+	/* the cluster; NULL and 0 leave a thing to Flink's configuration */
+	const char *checkpoint_dir;
+	const char *savepoint_dir;
+	const char *rest_address;
+	int rest_port;           /* sets rest.port and rest.bind-port, so that drey knows it */
+	const char *rpc_address; /* jobmanager.rpc.address */
+	bool ha;                 /* Flink's own HA is on: heartbeat left alone */
+	int heartbeat_interval_ms, heartbeat_timeout_ms; /* without HA; 0: leave alone */
+};
+
+/* What drey-init is asked to execute. Both lists are NULL-terminated and owned. */
+struct flink_exec {
+	char **argv;
+	char **env;
+	size_t argc, envc;
+	size_t packed_bytes; /* all strings with their NULs: what a LAUNCH packet has to hold */
+};
+
+/*
+ * Build *ret_exec; release it with flink_exec_release.
+ * ERR_CONFIG: the user has to change something; the message names the property, option or argument.
+ */
+int flink_launch_build(const struct flink_launch *launch, struct flink_exec *ret_exec,
+		       struct err *err);
+void flink_exec_release(struct flink_exec *exec);
+
+/*
+ * The part of the check that needs only the configuration, for a refusal at the start of drey
+ * rather than at the first launch: command, properties, jars against the version.
+ * flink_launch_build does the same again.
+ *
+ * In the command, everything behind Flink's entry point (a word that is "standalone-job",
+ * "start-foreground" or ends in StandaloneApplicationClusterEntryPoint) must be a known option: an
+ * unknown word would silently turn all that drey adds into arguments of the program. A command
+ * without such a word (a script of the user) is taken as it is.
+ */
+int flink_launch_check(const struct flink_launch *launch, struct err *err);
+
+/* Is this property drey's own? Why, in words for an error message; NULL: the user may set it. */
+const char *flink_launch_reserved(const char *key);
+
+/* Does the name of a property say that its value is secret? (Flink's own list of words.) */
+bool flink_launch_secret(const char *key);
+
+/* May a variable be passed on to Flink? Not: DREY_*, NOTIFY_SOCKET, WATCHDOG_*, LISTEN_*: they are
+ * drey's secrets and descriptors, or would let Flink speak for drey. `entry` is "NAME=value". */
+bool flink_launch_env_passes(const char *entry);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * operation - savepoints, stop with savepoint, and disposal: triggered once, then asked for.
+ *
+ * Rules that Flink imposes:
+ *   - The caller makes a fresh random trigger id for every operation and journals it before the
+ *     POST. Savepoints and stops share one memory of trigger ids in Flink: a stop with the id of an
+ *     earlier savepoint answers 202, reports the old location, and does not stop. Repeating a POST
+ *     with the same id is safe and starts nothing twice, as long as the JobManager process lives.
+ *   - One operation at a time: a second stop makes both fail and restarts the job.
+ *   - A POST for an unknown job is accepted (202) all the same; only the status tells.
+ *   - Every result must be read until it is not IN_PROGRESS: unread, it holds the JVM for up to
+ * five minutes after the job ends, and turns exit status 0 into 2.
+ *   - After a restart of the JobManager the status is FLINK_ABSENT: look at the target directory.
+ */
+#ifndef DREY_FLINK_OPERATION_H
+#define DREY_FLINK_OPERATION_H
+
+#include "flink/rest.h"
+
+enum flink_savepoint_format {
+	FLINK_SAVEPOINT_CANONICAL,
+	FLINK_SAVEPOINT_NATIVE,
+};
+
+/* Everything is borrowed. */
+struct flink_savepoint_request {
+	const char *job_id;
+	const char *trigger_id;       /* 32 hex digits, fresh */
+	const char *target_directory; /* NULL: Flink's configured one */
+	enum flink_savepoint_format format;
+	bool drain; /* stop only: let windows and timers fire first; the job cannot go on later */
+};
+
+/* POST /jobs/:id/savepoints and /jobs/:id/stop. FLINK_OK: accepted, which proves nothing yet.
+ * ERR_CONFIG (400): no directory given and none configured, or a bad id. ERR_RETRY: may have been
+ * accepted; repeat with the same trigger id. */
+enum flink_answer flink_rest_savepoint(const struct flink_rest *rest,
+				       const struct flink_savepoint_request *request,
+				       int64_t timeout_ms, struct err *err);
+enum flink_answer flink_rest_stop(const struct flink_rest *rest,
+				  const struct flink_savepoint_request *request, int64_t timeout_ms,
+				  struct err *err);
+
+enum flink_operation_state {
+	FLINK_OPERATION_IN_PROGRESS,
+	FLINK_OPERATION_COMPLETED,
+	FLINK_OPERATION_FAILED, /* Flink says COMPLETED, with a failure-cause */
+};
+
+struct flink_operation {
+	enum flink_operation_state state;
+	char *location;       /* completed savepoint or stop; NULL for a disposal */
+	char *failure_class;  /* failed: full name of the exception, wrappers taken off */
+	char *failure;        /* failed: one sentence with the deepest cause */
+	char *saved_location; /* failed stop: the savepoint is there and good, only the stop failed;
+				 the job has FAILED */
+	bool job_unknown;     /* failed: there is no such job (yet); the answer stays in Flink for 5
+				 min,     try again with another trigger id */
+};
+
+/* GET /jobs/:id/savepoints/:trigger, for savepoints and stops. FLINK_ABSENT: Flink knows no such
+ * trigger. Release with flink_operation_release. */
+enum flink_answer flink_rest_operation(const struct flink_rest *rest, const char *job_id,
+				       const char *trigger_id, int64_t timeout_ms,
+				       struct flink_operation *ret_operation, struct err *err);
+void flink_operation_release(struct flink_operation *operation);
+
+/* POST /savepoint-disposal: Flink chooses the trigger id. Not idempotent, but disposing of what is
+ * gone only fails. */
+enum flink_answer flink_rest_dispose(const struct flink_rest *rest, const char *path,
+				     int64_t timeout_ms, char ret_trigger_id[FLINK_ID_CHARS + 1],
+				     struct err *err);
+
+/* GET /savepoint-disposal/:trigger; as flink_rest_operation. */
+enum flink_answer flink_rest_disposal(const struct flink_rest *rest, const char *trigger_id,
+				      int64_t timeout_ms, struct flink_operation *ret_operation,
+				      struct err *err);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * rest - what a running JobManager says about itself and its job.
+ *
+ * Every call is one HTTP exchange with a time limit that the caller gives; it blocks for at most
+ * that long, so it runs on a worker thread, never on the main loop. Nothing is shared between
+ * calls: any number may run at the same time on one struct flink_rest. Results are structs that own
+ * their strings; unknown JSON fields are ignored, a missing or mistyped one that is needed is an
+ * error.
+ *
+ * Each call returns an enum flink_answer, and fills *err for everything but FLINK_OK:
+ *
+ *   FLINK_OK       0
+ *   FLINK_NOT_YET  Flink is starting, has no leader, or is still making the job: ask again.
+ * Connection refused, 503 while a leader is elected, 500 "initializing job", no job at all in the
+ * list. The caller sets a limit: "no job" can also be for ever. FLINK_ABSENT   proven by a Flink
+ * (404 in its own format): no such job, no such trigger. Never an HTML page, never a proxy.
+ * ERR_ABSENT FLINK_ERROR    everything else; err->msg holds the first line of what Flink says,
+ * err->kind is ERR_RETRY (timeout, 408, 5xx), ERR_DENIED (401, 403), ERR_CONFIG (400), ERR_BUSY
+ *                  (409), ERR_FORMAT (not Flink's JSON: HTML, truncated, too large, wrong types)
+ *
+ * ret_* parameters are touched only with FLINK_OK.
+ * Source: Flink REST API v1, 1.15 to 2.3, and recorded answers of 1.20.5, 2.1.3 and 2.3.0
+ * (tests/fixtures/rest).
+ */
+#ifndef DREY_FLINK_REST_H
+#define DREY_FLINK_REST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "flink/launch.h"
+#include "flink/version.h"
+
+#define FLINK_REST_MAX_BYTES (8 * 1024 * 1024) /* of one answer; beyond it ERR_FORMAT */
+
+struct flink_rest {
+	const char *base_url; /* "http://127.0.0.1:8081", no slash at the end; borrowed */
+};
+
+enum flink_answer {
+	FLINK_OK = 0,
+	FLINK_NOT_YET,
+	FLINK_ABSENT,
+	FLINK_ERROR,
+};
+
+/* GET /config: alive and leading? Cheap; the start-up probe. ret_version may be NULL. */
+enum flink_answer flink_rest_config(const struct flink_rest *rest, int64_t timeout_ms,
+				    struct flink_version *ret_version, struct err *err);
+
+/* States of a job; the order means nothing. */
+enum flink_job_state {
+	FLINK_JOB_OTHER = 0, /* a word that this drey does not know */
+	FLINK_JOB_INITIALIZING,
+	FLINK_JOB_CREATED,
+	FLINK_JOB_RUNNING,
+	FLINK_JOB_FAILING,
+	FLINK_JOB_FAILED, /* globally terminal */
+	FLINK_JOB_CANCELLING,
+	FLINK_JOB_CANCELED, /* globally terminal */
+	FLINK_JOB_FINISHED, /* globally terminal */
+	FLINK_JOB_RESTARTING,
+	FLINK_JOB_SUSPENDED, /* ended here, may go on elsewhere */
+	FLINK_JOB_RECONCILING,
+};
+
+const char *flink_job_state_name(enum flink_job_state state); /* "RUNNING"; OTHER: "OTHER" */
+enum flink_job_state flink_job_state_parse(const char *name);
+bool flink_job_state_is_terminal(enum flink_job_state state); /* FINISHED, CANCELED, FAILED */
+
+struct flink_job {
+	char id[FLINK_ID_CHARS + 1];
+	enum flink_job_state state;
+};
+
+struct flink_jobs {
+	struct flink_job *jobs;
+	size_t count;
+};
+
+/* GET /jobs: every job of the cluster; not cached by Flink. Empty is FLINK_OK here. */
+enum flink_answer flink_rest_jobs(const struct flink_rest *rest, int64_t timeout_ms,
+				  struct flink_jobs *ret_jobs, struct err *err);
+void flink_jobs_release(struct flink_jobs *jobs);
+
+/*
+ * The state of one job, from GET /jobs: fresh, and one answer tells absent from early.
+ * FLINK_NOT_YET: the list is empty (the first 0.5-3 s of every start; for ever when Flink believes
+ * that the application is already done). FLINK_ABSENT: there are jobs, but not this one.
+ */
+enum flink_answer flink_rest_job_state(const struct flink_rest *rest, const char *job_id,
+				       int64_t timeout_ms, enum flink_job_state *ret_state,
+				       struct err *err);
+
+/* One job as GET /jobs/overview has it (up to 3 s old). */
+struct flink_job_overview {
+	enum flink_job_state state;
+	char *name;
+	int64_t start_unix_ms, end_unix_ms; /* end: -1 while it runs */
+	int tasks_total, tasks_running;     /* all tasks run: total == running > 0 */
+};
+
+/* Answers as flink_rest_job_state. Release with flink_job_overview_release. */
+enum flink_answer flink_rest_job_overview(const struct flink_rest *rest, const char *job_id,
+					  int64_t timeout_ms,
+					  struct flink_job_overview *ret_overview, struct err *err);
+void flink_job_overview_release(struct flink_job_overview *overview);
+
+/* Why the job failed last: the newest entry of GET /jobs/:id/exceptions. */
+struct flink_exception {
+	bool present; /* false: no exception so far, all else NULL or 0 */
+	int64_t unix_ms;
+	char *class_name; /* full name of the exception */
+	char *message;    /* its first line, may be NULL */
+	char *sentence;   /* one line with the deepest cause, for status and events */
+	char *trace;      /* shortened, see trace.h */
+	char *task;       /* name of the task, or NULL: the job as a whole */
+};
+
+enum flink_answer flink_rest_exception(const struct flink_rest *rest, const char *job_id,
+				       int64_t timeout_ms, struct flink_exception *ret_exception,
+				       struct err *err);
+void flink_exception_release(struct flink_exception *exception);
+
+/* The metric numRestarts of a job; it counts from 0 in every JobManager process. */
+enum flink_answer flink_rest_restarts(const struct flink_rest *rest, const char *job_id,
+				      int64_t timeout_ms, int64_t *ret_restarts, struct err *err);
+
+/* GET /overview: TaskManagers and their slots. */
+struct flink_slots {
+	int task_managers, total, available;
+};
+
+enum flink_answer flink_rest_slots(const struct flink_rest *rest, int64_t timeout_ms,
+				   struct flink_slots *ret_slots, struct err *err);
+
+/*
+ * PATCH /jobs/:id?mode=cancel. FLINK_OK: accepted, the state becomes CANCELLING, then CANCELED;
+ * also when it is CANCELED already. *ret_ended: it has ended in another way before (409), nothing
+ * was done. A timeout (ERR_RETRY) leaves open whether it was accepted; repeating is safe.
+ */
+enum flink_answer flink_rest_cancel(const struct flink_rest *rest, const char *job_id,
+				    int64_t timeout_ms, bool *ret_ended, struct err *err);
+
+/* GET /applications/overview, 2.3 and later: the state of one application in Flink's words, such as
+ * "RUNNING" or "FAILED". The only place that shows a main() that threw without a job. */
+enum flink_answer flink_rest_application(const struct flink_rest *rest, const char *application_id,
+					 int64_t timeout_ms, char ret_status[32], struct err *err);
+
+#endif

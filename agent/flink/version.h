@@ -1,0 +1,75 @@
+/*
+ * version - which Flink this is, and what that version can do.
+ *
+ * A version is a plain value; {0, 0, 0} means "not known". Sources, best first: what drey.yaml
+ * says, the jar names of the distribution (flink_version_detect), what a running JobManager answers
+ * on /config (rest.h). The feature functions answer for an unknown version in the way that is safe
+ * with every supported version (1.15 to 2.3); each says how.
+ */
+#ifndef DREY_FLINK_VERSION_H
+#define DREY_FLINK_VERSION_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct flink_version {
+	int major, minor, patch;
+};
+
+#define FLINK_VERSION_TEXT_BYTES 40
+
+/* "1.20", "1.20.5", "2.4-SNAPSHOT", "2.0.0-preview1": the numbers count, a suffix after '-' does
+ * not. ERR_FORMAT for anything else. */
+int flink_version_parse(const char *text, struct flink_version *ret_version, struct err *err);
+
+bool flink_version_known(struct flink_version version);
+
+/* <0, 0, >0 like strcmp; compares numbers, an unknown version is lower than every other. */
+int flink_version_compare(struct flink_version a, struct flink_version b);
+
+/* At least major.minor? false for an unknown version. */
+bool flink_version_at_least(struct flink_version version, int major, int minor);
+
+/* "1.20.5", or "unknown"; returns text. */
+const char *flink_version_print(struct flink_version version, char text[FLINK_VERSION_TEXT_BYTES]);
+
+/*
+ * Find the version of the distribution that `command` starts, without running it: the names
+ * flink-dist-X.Y.Z.jar, else flink-runtime-X.Y.Z.jar, in the first of these that has one:
+ *   1. the class path given in the command (-cp, -classpath, --class-path; "dir/" + "*" or a jar)
+ *   2. $FLINK_LIB_DIR   3. $FLINK_HOME/lib   4. ../lib of a Flink script named in the command
+ *   5. /opt/flink/lib when the command is a docker-entrypoint.sh
+ * command, env: NULL-terminated ("NAME=value"); relative paths count from the working directory.
+ * *ret_jar (may be NULL) is the path of the jar; caller frees.
+ * ERR_ABSENT   no such jar anywhere: the version has to be configured
+ * ERR_CONFIG   two different versions in one place (both named)
+ * ERR_DENIED, ERR_SYS, ERR_RETRY   a directory of that list exists and cannot be read
+ */
+int flink_version_detect(const char *const *command, const char *const *env,
+			 struct flink_version *ret_version, char **ret_jar, struct err *err);
+
+/* The highest _metadata version that this Flink can read: <= 1.15: 3, 1.16-1.20: 4, 2.0: 5,
+ * 2.1-2.3: 6, later: 7. 0 for an unknown version: nothing can be said. */
+int flink_version_metadata_max(struct flink_version version);
+
+/* --jars of the entry point, 1.19 and later. Unknown: true (an older one would refuse to start). */
+bool flink_version_has_jars_option(struct flink_version version);
+
+/* Application ids and the application result store, 2.3 and later. Unknown: true (both are plain
+ * properties, which an older version ignores). */
+bool flink_version_has_applications(struct flink_version version);
+
+/* execution.checkpointing.dir / .savepoint-dir instead of state.checkpoints.dir /
+ * state.savepoints.dir, 1.20 and later. Unknown: see flink_version_old_dir_keys. */
+bool flink_version_new_dir_keys(struct flink_version version);
+
+/* The old names are needed: before 1.20. Both are true for an unknown version: every version knows
+ * at least one of the names, and where it knows both they have the same value. */
+bool flink_version_old_dir_keys(struct flink_version version);
+
+/* --host and --webui-port of the entry point; gone in 2.0, where they would silently turn
+ * everything behind them into arguments of the program. Unknown: false. */
+bool flink_version_has_host_option(struct flink_version version);
+
+#endif
