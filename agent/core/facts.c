@@ -1,0 +1,70 @@
+#include "core/facts.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+void facts_release(struct facts *facts)
+{
+	if (!facts)
+		return;
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		free(facts->sources[i].detail);
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		struct candidate *candidate = &facts->candidates[i];
+
+		snapshot_release(&candidate->snapshot);
+		free(candidate->detail);
+		free(candidate->reason);
+	}
+	free(facts->candidates);
+	*facts = (struct facts){0};
+}
+
+void facts_set_source(struct facts *facts, enum source_kind kind, enum source_state state,
+		      const char *detail)
+{
+	facts->sources[kind].state = state;
+	xstrset(&facts->sources[kind].detail, detail);
+}
+
+struct candidate *facts_add(struct facts *facts, enum source_kind source,
+			    const struct snapshot *snapshot)
+{
+	struct candidate *candidate;
+
+	for (size_t i = 0; i < facts->candidate_count; i++)
+		if (!strcmp(facts->candidates[i].snapshot.path, snapshot->path))
+			return &facts->candidates[i];
+	facts->candidates = xreallocarray(facts->candidates, facts->candidate_count + 1,
+					  sizeof(*facts->candidates));
+	candidate = &facts->candidates[facts->candidate_count++];
+	*candidate = (struct candidate){.source = source};
+	snapshot_copy(&candidate->snapshot, snapshot);
+	return candidate;
+}
+
+const char *source_kind_name(enum source_kind kind)
+{
+	static const char *const names[SOURCE_COUNT] = {
+	    [SOURCE_JOURNAL] = "journal",       [SOURCE_CHECKPOINTS] = "checkpoints",
+	    [SOURCE_SAVEPOINTS] = "savepoints", [SOURCE_INITIAL] = "initial",
+	    [SOURCE_REQUEST] = "request",
+	};
+
+	return (size_t)kind < SOURCE_COUNT ? names[kind] : "unknown";
+}
+
+const char *source_state_name(enum source_state state)
+{
+	static const char *const names[] = {"notConfigured", "present", "absent", "unreadable"};
+
+	return (size_t)state < ARRAY_LEN(names) ? names[state] : "unknown";
+}
+
+const char *verdict_name(enum verdict verdict)
+{
+	static const char *const names[] = {"none", "chosen", "older", "rejected"};
+
+	return (size_t)verdict < ARRAY_LEN(names) ? names[verdict] : "unknown";
+}

@@ -1,0 +1,75 @@
+#include "core/facts.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+static void a_path_is_added_only_once(void)
+{
+	struct facts facts = {0};
+	struct snapshot one = {.path = (char *)"file:/a/chk-1", .checkpoint_id = 1};
+	struct snapshot other = {.path = (char *)"file:/a/chk-2", .checkpoint_id = 2};
+	struct candidate *first = facts_add(&facts, SOURCE_CHECKPOINTS, &one);
+
+	CHECK_INT(first->source, ==, SOURCE_CHECKPOINTS);
+	CHECK(first->snapshot.path != one.path);
+	facts_add(&facts, SOURCE_CHECKPOINTS, &other);
+	one.checkpoint_id = 99;
+	first = facts_add(&facts, SOURCE_REQUEST, &one);
+	CHECK_INT(facts.candidate_count, ==, 2);
+	CHECK_INT(first->snapshot.checkpoint_id, ==, 1);
+	CHECK_INT(first->source, ==, SOURCE_CHECKPOINTS);
+	facts_release(&facts);
+	CHECK(!facts.candidates);
+}
+
+static void a_source_keeps_the_last_detail(void)
+{
+	struct facts facts = {0};
+
+	CHECK_INT(facts.sources[SOURCE_INITIAL].state, ==, SOURCE_NOT_CONFIGURED);
+	facts_set_source(&facts, SOURCE_SAVEPOINTS, SOURCE_PRESENT, "3 found");
+	facts_set_source(&facts, SOURCE_SAVEPOINTS, SOURCE_UNREADABLE, "permission denied");
+	CHECK_INT(facts.sources[SOURCE_SAVEPOINTS].state, ==, SOURCE_UNREADABLE);
+	CHECK_STR(facts.sources[SOURCE_SAVEPOINTS].detail, "permission denied");
+	facts_set_source(&facts, SOURCE_SAVEPOINTS, SOURCE_ABSENT, NULL);
+	CHECK(!facts.sources[SOURCE_SAVEPOINTS].detail);
+	facts_release(&facts);
+}
+
+static void every_value_has_its_own_name(void)
+{
+	for (int i = 0; i < SOURCE_COUNT; i++)
+		for (int k = 0; k < i; k++)
+			CHECK(strcmp(source_kind_name((enum source_kind)i),
+				     source_kind_name((enum source_kind)k)));
+	CHECK_STR(source_state_name(SOURCE_UNREADABLE), "unreadable");
+	CHECK_STR(verdict_name(VERDICT_REJECTED), "rejected");
+	CHECK_STR(verdict_name((enum verdict)77), "unknown");
+	CHECK_STR(snapshot_kind_name(SNAPSHOT_SAVEPOINT), "savepoint");
+	CHECK_STR(snapshot_origin_name(ORIGIN_REQUEST), "request");
+}
+
+static void a_snapshot_copy_owns_its_path(void)
+{
+	struct snapshot one = {.path = (char *)"s3://b/sp", .job_id = "abc", .size_bytes = 5};
+	struct snapshot copy;
+
+	snapshot_copy(&copy, &one);
+	CHECK(copy.path != one.path);
+	CHECK_STR(copy.path, "s3://b/sp");
+	CHECK_STR(copy.job_id, "abc");
+	CHECK_INT(copy.size_bytes, ==, 5);
+	snapshot_release(&copy);
+	snapshot_release(&copy);
+	CHECK(!copy.path);
+}
+
+int main(void)
+{
+	TEST(a_path_is_added_only_once);
+	TEST(a_source_keeps_the_last_detail);
+	TEST(every_value_has_its_own_name);
+	TEST(a_snapshot_copy_owns_its_path);
+	return tap_done();
+}
