@@ -1,8 +1,8 @@
 /*
  * facts - everything that was observed before a decision, each with how it was read.
  *
- * Gathered by run/observe, judged by core/resolve. Nothing here is a conclusion: an error is kept as
- * an error, absence is only what was proven absent.
+ * Gathered by run/observe, judged by core/resolve. Nothing here is a conclusion: an error is kept
+ * as an error, absence is only what was proven absent.
  */
 #ifndef DREY_CORE_FACTS_H
 #define DREY_CORE_FACTS_H
@@ -33,9 +33,10 @@ struct source_fact {
 };
 
 enum integrity {
-	INTEGRITY_UNCHECKED, /* not looked at yet; resolve() asks for it when it matters */
-	INTEGRITY_COMPLETE,  /* _metadata parses and every file is there with the right size */
-	INTEGRITY_DAMAGED,   /* proven incomplete or undecodable: never usable */
+	INTEGRITY_UNCHECKED,  /* not looked at yet; resolve() asks for it when it matters */
+	INTEGRITY_COMPLETE,   /* _metadata parses and every file is there with the right size */
+	INTEGRITY_DAMAGED,    /* proven incomplete or undecodable: never usable */
+	INTEGRITY_INCOMPLETE, /* no _metadata: it was never completed */
 	INTEGRITY_UNREADABLE, /* could not be looked at: may be good */
 };
 

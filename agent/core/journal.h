@@ -5,9 +5,9 @@
  * outcome; whoever reads it after a crash knows what may have happened. This module is the document
  * in memory and its JSON form; where it is kept is the business of run/.
  *
- * Life cycle: journal_init() or journal_decode() -> change -> journal_encode() -> journal_release().
- * The struct owns all its strings. Limits: JOURNAL_MAX_BYTES encoded; the lists are trimmed from
- * their old end by journal_encode()'s caller through journal_trim().
+ * Life cycle: journal_init() or journal_decode() -> change -> journal_encode() ->
+ * journal_release(). The struct owns all its strings. Limits: JOURNAL_MAX_BYTES encoded; the lists
+ * are trimmed from their old end by journal_encode()'s caller through journal_trim().
  */
 #ifndef DREY_CORE_JOURNAL_H
 #define DREY_CORE_JOURNAL_H
@@ -20,7 +20,7 @@
 #include "base/err.h"
 #include "core/snapshot.h"
 
-#define JOURNAL_SCHEMA        1            /* a newer one is refused, never rewritten */
+#define JOURNAL_SCHEMA        1 /* a newer one is refused, never rewritten */
 #define JOURNAL_MAX_BYTES     (256 * 1024)
 #define JOURNAL_MAX_LAUNCHES  64
 #define JOURNAL_MAX_SNAPSHOTS 200
@@ -51,9 +51,9 @@ struct restore_request {
 
 struct intent {
 	enum desired_state state;
-	bool do_not_restart;    /* the brake: forbids every launch, never stops a running job */
-	char *savepoint_nonce;  /* a change asks for one savepoint */
-	char *restart_nonce;    /* a change asks for stop with savepoint and start */
+	bool do_not_restart;   /* the brake: forbids every launch, never stops a running job */
+	char *savepoint_nonce; /* a change asks for one savepoint */
+	char *restart_nonce;   /* a change asks for stop with savepoint and start */
 	struct restore_request restore;
 };
 
@@ -125,7 +125,8 @@ struct operation_result {
 	char trigger_id[JOB_ID_BYTES];
 	char *nonce;
 	bool ok;
-	char *location; /* the savepoint; also set when a stop failed after its savepoint was complete */
+	char *location; /* the savepoint; also set when a stop failed after its savepoint was
+			   complete */
 	char *error;    /* NULL when ok */
 	int64_t ended_unix_ms;
 };
@@ -154,10 +155,12 @@ struct log_entry {
 
 struct journal {
 	char *application;
-	int64_t sequence; /* +1 with every write: the compare-and-swap version of the file backend */
-	char *writer;     /* who wrote last: boot id or pod UID, for fencing */
-	char *phase;      /* for readers; decisions never depend on it */
-	bool ever_proven; /* some launch completed a checkpoint: empty is never right again by itself */
+	int64_t
+	    sequence; /* +1 with every write: the compare-and-swap version of the file backend */
+	char *writer; /* who wrote last: boot id or pod UID, for fencing */
+	char *phase;  /* for readers; decisions never depend on it */
+	bool ever_proven; /* some launch completed a checkpoint: empty is never right again by
+			     itself */
 	struct intent intent;
 	char *savepoint_nonce_done;
 	char *restart_nonce_done;
@@ -179,7 +182,8 @@ struct journal {
 	struct log_entry *log; /* transitions, oldest first */
 	size_t log_count;
 
-	struct json *origin; /* the document as read: members that we do not know survive a rewrite */
+	struct json
+	    *origin; /* the document as read: members that we do not know survive a rewrite */
 };
 
 void journal_init(struct journal *journal, const char *application);
@@ -215,9 +219,10 @@ int journal_encode(struct journal *journal, struct buf *ret_text, struct err *er
 
 /* ERR_FORMAT: damaged or of a newer schema (said so in the message). *ret_journal is initialised by
  * this call on success only; the caller releases it. */
-int journal_decode(const char *text, size_t len_bytes, struct journal *ret_journal, struct err *err);
+int journal_decode(const char *text, size_t len_bytes, struct journal *ret_journal,
+		   struct err *err);
 
-const char *desired_state_name(enum desired_state state);       /* "running", ... */
+const char *desired_state_name(enum desired_state state);        /* "running", ... */
 const char *operation_kind_name(enum operation_kind kind);       /* "savepoint", "stop", ... */
 const char *operation_reason_name(enum operation_reason reason); /* "periodic", ... */
 const char *outcome_kind_name(enum outcome_kind kind);           /* "finished", ... */

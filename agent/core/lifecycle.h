@@ -1,10 +1,10 @@
 /*
  * lifecycle - the life of one application as a pure state machine.
  *
- * Events in, effects out: no clock, no files, no sockets. The driver (run/) executes the effects and
- * turns their results into events; the simulator does the same against models. What must be durable
- * is in lifecycle.journal, and an effect that acts on the world comes out only after the journal
- * write that announces it was acknowledged (EVENT_JOURNAL_WRITTEN).
+ * Events in, effects out: no clock, no files, no sockets. The driver (run/) executes the effects
+ * and turns their results into events; the simulator does the same against models. What must be
+ * durable is in lifecycle.journal, and an effect that acts on the world comes out only after the
+ * journal write that announces it was acknowledged (EVENT_JOURNAL_WRITTEN).
  *
  * Life cycle: lifecycle_init() takes the journal over -> lifecycle_step() for every event, and
  * EVENT_TICK when lifecycle_deadline_ms() has come -> lifecycle_release().
@@ -27,7 +27,8 @@
 enum phase {
 	PHASE_RESOLVING,   /* finding out what to start from */
 	PHASE_HOLDING,     /* may not or cannot start; says why; looks again by itself */
-	PHASE_LAUNCHING,   /* intent written, Flink starting, until it is RUNNING and proved its restore */
+	PHASE_LAUNCHING,   /* intent written, Flink starting, until it is RUNNING and proved its
+			      restore */
 	PHASE_RUNNING,     /* the job runs, and from what we decided */
 	PHASE_STOPPING,    /* stop, cancel, or end of the JVM under way */
 	PHASE_SUSPENDED,   /* parked: stopped with a savepoint */
@@ -52,14 +53,14 @@ struct lifecycle_config {
 	/* launches */
 	const char *result_store_dir; /* URI; each launch gets <dir>/<job id>; NULL = no own path */
 	const char *flink_version;    /* NULL = not known */
-	bool application_ids;         /* Flink >= 2.3: application id and its result store as well */
-	const char *generation;       /* NULL = none given */
+	bool application_ids;   /* Flink >= 2.3: application id and its result store as well */
+	const char *generation; /* NULL = none given */
 	struct policy policy;
 	/* failures */
-	int max_attempts;              /* failed attempts inside the window before FAILED */
+	int max_attempts; /* failed attempts inside the window before FAILED */
 	int64_t attempts_window_ms;
 	int64_t backoff_first_ms, backoff_max_ms; /* the first failure of a proven launch waits 0 */
-	int64_t ready_deadline_ms;     /* from exec to RUNNING with the restore verified */
+	int64_t ready_deadline_ms; /* from exec to RUNNING with the restore verified */
 	/* timing */
 	int64_t poll_fast_ms, poll_slow_ms;
 	int64_t kill_after_ms; /* from SIGTERM to SIGKILL of Flink */
@@ -102,11 +103,11 @@ struct view {
 };
 
 enum operation_status {
-	STATUS_ACCEPTED,    /* the POST was taken */
+	STATUS_ACCEPTED, /* the POST was taken */
 	STATUS_IN_PROGRESS,
-	STATUS_COMPLETED,   /* location is set for savepoint and stop */
-	STATUS_FAILED,      /* Flink says so; error is set, location too when a savepoint survived */
-	STATUS_UNKNOWN_ID,  /* 404: this JobManager has never heard of the trigger id */
+	STATUS_COMPLETED,  /* location is set for savepoint and stop */
+	STATUS_FAILED,     /* Flink says so; error is set, location too when a savepoint survived */
+	STATUS_UNKNOWN_ID, /* 404: this JobManager has never heard of the trigger id */
 	STATUS_UNREACHABLE, /* no answer: nothing is known */
 };
 
@@ -120,19 +121,19 @@ enum control_field {
 };
 
 enum event_type {
-	EVENT_HELLO,           /* drey-init told what is running; the first event */
-	EVENT_TICK,            /* the deadline has come */
-	EVENT_OBSERVED,        /* facts and decision */
+	EVENT_HELLO,    /* drey-init told what is running; the first event */
+	EVENT_TICK,     /* the deadline has come */
+	EVENT_OBSERVED, /* facts and decision */
 	EVENT_JOURNAL_WRITTEN,
 	EVENT_JOURNAL_FAILED,
-	EVENT_STARTED,         /* exec succeeded */
-	EVENT_LAUNCH_FAILED,   /* Flink was not started */
-	EVENT_EXITED,          /* reaped: proven dead */
+	EVENT_STARTED,       /* exec succeeded */
+	EVENT_LAUNCH_FAILED, /* Flink was not started */
+	EVENT_EXITED,        /* reaped: proven dead */
 	EVENT_VIEW,
-	EVENT_OPERATION,       /* answer to an operation's POST or poll */
-	EVENT_INSPECTED,       /* the savepoint that an operation reported was looked at */
-	EVENT_CONTROL,         /* somebody changed what is wanted */
-	EVENT_STOPPING,        /* the container is to end */
+	EVENT_OPERATION, /* answer to an operation's POST or poll */
+	EVENT_INSPECTED, /* the savepoint that an operation reported was looked at */
+	EVENT_CONTROL,   /* somebody changed what is wanted */
+	EVENT_STOPPING,  /* the container is to end */
 	EVENT_COUNT,
 };
 
@@ -194,11 +195,11 @@ enum effect_type {
 	EFFECT_POLL,          /* answer EVENT_VIEW; job_id */
 	EFFECT_TRIGGER,       /* POST the journal's operation, answer EVENT_OPERATION */
 	EFFECT_POLL_OPERATION,
-	EFFECT_INSPECT,       /* path; answer EVENT_INSPECTED */
-	EFFECT_SIGNAL,        /* signo to Flink; group = its whole process group */
-	EFFECT_STOP_ACK,      /* tell drey-init that the stop is in our hands */
-	EFFECT_EXIT,          /* tell drey-init to end with status */
-	EFFECT_NOTE,          /* a line for people: level, text */
+	EFFECT_INSPECT,  /* path; answer EVENT_INSPECTED */
+	EFFECT_SIGNAL,   /* signo to Flink; group = its whole process group */
+	EFFECT_STOP_ACK, /* tell drey-init that the stop is in our hands */
+	EFFECT_EXIT,     /* tell drey-init to end with status */
+	EFFECT_NOTE,     /* a line for people: level, text */
 };
 
 enum note_level {
@@ -252,7 +253,7 @@ struct lifecycle {
 
 	/* the process */
 	enum launch_step launch_step;
-	enum phase goal; /* PHASE_STOPPING/TERMINATING: where to go once Flink has gone */
+	enum phase goal;  /* PHASE_STOPPING/TERMINATING: where to go once Flink has gone */
 	bool goal_counts; /* its end counts as a failed attempt */
 	bool term_sent;
 
@@ -277,7 +278,7 @@ struct lifecycle {
 
 	/* deadlines on the monotonic clock, 0 = not armed */
 	int64_t poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms, stop_retry_ms,
-		operation_poll_ms, operation_deadline_ms, end_ms;
+	    operation_poll_ms, operation_deadline_ms, end_ms;
 	int holds; /* in a row, for the backoff */
 
 	/* the step that runs */
@@ -300,9 +301,9 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life);
 
 void effects_clear(struct effects *effects);
 
-const char *phase_name(enum phase phase);            /* "Running", ... */
-const char *job_state_name(enum job_state state);    /* "RUNNING", ... as Flink spells it */
-enum job_state job_state_parse(const char *name);    /* JOB_UNKNOWN for a word that we do not know */
+const char *phase_name(enum phase phase);         /* "Running", ... */
+const char *job_state_name(enum job_state state); /* "RUNNING", ... as Flink spells it */
+enum job_state job_state_parse(const char *name); /* JOB_UNKNOWN for a word that we do not know */
 const char *event_type_name(enum event_type type);
 const char *effect_type_name(enum effect_type type);
 

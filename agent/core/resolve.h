@@ -34,13 +34,15 @@ struct decision {
 	int rule;         /* number in "What to start from" */
 	size_t candidate; /* VERIFY, START_FROM */
 	bool allow_non_restored;
-	const char *token; /* one-shot request that this decision uses up, borrowed from the journal */
-	char reason[512];  /* one sentence for a person; HOLD: with the way out */
+	const char
+	    *token; /* one-shot request that this decision uses up, borrowed from the journal */
+	char reason[512]; /* one sentence for a person; HOLD: with the way out */
 };
 
 /*
  * Decide. `journal` is the journal as read (an application that has never run has an empty one;
- * facts->sources[SOURCE_JOURNAL] says how it was read). Writes verdict and reason of every candidate.
+ * facts->sources[SOURCE_JOURNAL] says how it was read). Writes verdict and reason of every
+ * candidate.
  */
 void resolve(const struct journal *journal, struct facts *facts, const struct policy *policy,
 	     struct decision *ret_decision);
