@@ -1,0 +1,148 @@
+/*
+ * config - drey.yaml: what the user configures, checked.
+ *
+ * Life cycle: config_load() or config_parse() -> struct config -> config_release(). The struct owns
+ * all its strings; a text that was not given is NULL. Durations are in ms.
+ *
+ * One table (config_keys) drives parsing, defaults and checks, and a test compares it with
+ * docs/configuration.md, which describes every key. Refused, with file, line and column: keys that
+ * are not in the table (the nearest one is named), keys given twice, wrong types, values out of
+ * range. Values are taken literally: no environment variables, no includes.
+ */
+#ifndef DREY_RUN_CONFIG_H
+#define DREY_RUN_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "core/lifecycle.h"
+#include "flink/launch.h"
+
+#define CONFIG_MAX_BYTES    (256 * 1024)
+#define CONFIG_DEFAULT_FILE "/etc/drey/drey.yaml"
+#define CONFIG_ENV          "DREY_CONFIG" /* names the file where --config does not */
+
+/* Longest stateDirectory: the control socket below it must fit into struct sockaddr_un. */
+#define CONFIG_STATE_DIR_MAX 96
+
+struct config {
+	char *application;     /* name of the application, a DNS-1123 label; stable for ever */
+	char *state_directory; /* absolute path: journal, control socket, locks */
+	char *generation;      /* names what makes the job what it is; a change means upgrade */
+	int on_sigterm;        /* enum sigterm_policy */
+	int when_finished;     /* enum when_finished */
+
+	struct {
+		char **command;         /* NULL-terminated, at least one word */
+		char *version;          /* "2.3.0"; NULL = auto: detected from the distribution */
+		char *config_directory; /* of Flink's own config.yaml; NULL = found from the command
+					 */
+		struct flink_property *properties; /* -D, in order; owned */
+		size_t property_count;
+		char **environment; /* "NAME=value", added to the inherited one; NULL = none */
+		char *job_class;
+		char **jars;      /* NULL = none */
+		char **arguments; /* of the program; NULL = none */
+		char *rest_address;
+		int64_t rest_port;
+		char *rpc_address;
+		char *checkpoint_directory; /* URIs; NULL = what Flink's configuration says */
+		char *savepoint_directory;
+		char *result_store_directory; /* URI, never NULL */
+		int64_t heartbeat_interval_ms, heartbeat_timeout_ms;
+		int64_t kill_after_ms; /* from SIGTERM to SIGKILL of Flink */
+	} flink;
+
+	struct {
+		int policy;              /* enum restore_policy */
+		char *initial_savepoint; /* where the very first start begins; NULL = empty */
+	} restore;
+
+	struct {
+		int64_t interval_ms; /* 0 = no periodic savepoints */
+		int64_t jitter_ms;
+		bool drain;            /* suspend and restart drain the sources */
+		int64_t stop_retry_ms; /* after a failed stop with savepoint */
+	} savepoints;
+
+	struct {
+		int64_t max;
+		int64_t window_ms;
+		int64_t backoff_first_ms, backoff_max_ms;
+		int64_t ready_deadline_ms;
+	} attempts;
+
+	struct {
+		int64_t retry_first_ms, retry_max_ms;
+	} holding;
+
+	struct {
+		int format; /* enum log_format */
+		int level;  /* enum log_level */
+	} log;
+
+	struct {
+		int64_t fast_ms, slow_ms;
+	} poll;
+};
+
+enum when_finished {
+	WHEN_FINISHED_STAY, /* stay up, parked, and report */
+	WHEN_FINISHED_EXIT, /* end the container with status 0: for a Kubernetes Job */
+};
+
+/*
+ * Read and check a file. ERR_CONFIG (or what fs_read() gives): the message names the file, the
+ * place and what to do. *ret_config is set on success only; release it.
+ */
+int config_load(const char *path, struct config *ret_config, struct err *err);
+
+/* The same from text; messages have no file name. */
+int config_parse(const char *text, size_t len_bytes, struct config *ret_config, struct err *err);
+
+void config_release(struct config *config); /* a zeroed one is fine */
+
+/* What the core needs. Strings stay borrowed from `config`. flink_version and application_ids
+ * follow flink.version; whoever detects the version ("auto") overwrites them. */
+void config_lifecycle(const struct config *config, struct lifecycle_config *ret_life);
+
+/* The part of a launch that the configuration gives; identity, restore point, env, version (unless
+ * configured) and ha are the caller's. Everything stays borrowed from `config`. */
+void config_launch(const struct config *config, struct flink_launch *ret_launch);
+
+/* ---- the table, for the documentation test and for help texts ---- */
+
+enum config_type {
+	CONFIG_STRING,
+	CONFIG_NAME,       /* DNS-1123 label */
+	CONFIG_DIRECTORY,  /* absolute path on this machine */
+	CONFIG_URI,        /* scheme:..., or an absolute path, which is made a file: URI */
+	CONFIG_VERSION,    /* "auto" or a Flink version */
+	CONFIG_LIST,       /* list of strings */
+	CONFIG_PROPERTIES, /* map of strings, dotted or nested: "a.b.c: v" */
+	CONFIG_VARIABLES,  /* map of environment variables */
+	CONFIG_DURATION,
+	CONFIG_INTEGER,
+	CONFIG_BOOL,
+	CONFIG_WORD, /* one of `words` */
+};
+
+struct config_key {
+	const char *name; /* "flink.restPort" */
+	enum config_type type;
+	size_t offset;
+	const char *fallback; /* default as written in a file; NULL = none */
+	bool required;
+	int64_t min, max;         /* INTEGER, DURATION (ms) */
+	const char *const *words; /* WORD: NULL-terminated; the index is the value */
+};
+
+/* All keys, in the order of the documentation. */
+const struct config_key *config_keys(size_t *ret_count);
+
+const char *config_type_name(enum config_type type); /* "duration", "list of strings", ... */
+
+#endif
