@@ -1,0 +1,274 @@
+#include "format/ha_value.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "format/java_stream.h"
+
+#define ROOT_WRAPPED                                                                               \
+	"org.apache.flink.kubernetes.highavailability."                                            \
+	"KubernetesStateHandleStore$StateHandleWithDeleteMarker"
+#define ROOT_PLAIN      "org.apache.flink.runtime.state.RetrievableStreamStateHandle"
+#define ROOT_CHECKPOINT "org.apache.flink.runtime.checkpoint.CompletedCheckpoint"
+
+/* ---- Base64 ---------------------------------------------------------------------------------- */
+
+static int sextet(char ch)
+{
+	if (ch >= 'A' && ch <= 'Z')
+		return ch - 'A';
+	if (ch >= 'a' && ch <= 'z')
+		return ch - 'a' + 26;
+	if (ch >= '0' && ch <= '9')
+		return ch - '0' + 52;
+	return ch == '+' ? 62 : ch == '/' ? 63 : -1;
+}
+
+/* RFC 4648 section 4: padded, no line breaks. */
+static int decode_base64(const char *text, size_t len, struct buf *to, struct err *err)
+{
+	size_t pad = 0;
+
+	if (!len || len % 4)
+		return err_set(err, ERR_FORMAT, 0, "Base64: %zu characters are not a multiple of 4",
+			       len);
+	if (len / 4 * 3 > HA_VALUE_MAX_BYTES)
+		return err_set(err, ERR_FORMAT, 0, "Base64: %zu characters, at most %d are read",
+			       len, HA_VALUE_MAX_BYTES / 3 * 4);
+	while (pad < 2 && text[len - 1 - pad] == '=')
+		pad++;
+	for (size_t i = 0; i < len; i += 4) {
+		size_t digits = i + 4 == len ? 4 - pad : 4;
+		uint32_t bits = 0;
+
+		for (size_t j = 0; j < 4; j++) {
+			int value = j < digits ? sextet(text[i + j]) : 0;
+
+			if (value < 0)
+				return err_set(err, ERR_FORMAT, 0,
+					       "Base64: unexpected character at %zu", i + j);
+			bits = bits << 6 | (uint32_t)value;
+		}
+		if (bits & ((1u << 8 * (4 - digits)) - 1))
+			return err_set(err, ERR_FORMAT, 0, "Base64: stray bits at the end");
+		for (size_t j = 0; j + 1 < digits; j++)
+			buf_addch(to, (char)(bits >> (16 - 8 * j)));
+	}
+	return 0;
+}
+
+/* ---- the handle ------------------------------------------------------------------------------ */
+
+struct handle_reader {
+	struct ha_value value;
+	bool has_size;
+};
+
+static int is_field(const struct java_value *value, const char *field)
+{
+	return value->field && !strcmp(value->field, field);
+}
+
+static int visit_handle(void *ctx, const struct java_value *value, struct err *err)
+{
+	struct handle_reader *rd = ctx;
+
+	if (!value->depth) {
+		if (value->class_name && (!strcmp(value->class_name, ROOT_WRAPPED) ||
+					  !strcmp(value->class_name, ROOT_PLAIN)))
+			return 0;
+		return err_set(err, ERR_FORMAT, 0, "expected a state handle, found %s",
+			       value->class_name ? value->class_name : "no object");
+	}
+	if (value->depth == 1 && is_field(value, "markedForDeletion"))
+		rd->value.deleted = value->number != 0;
+	if (is_field(value, "stateSize") && !rd->has_size) {
+		rd->value.size_bytes = value->number;
+		rd->has_size = true;
+	}
+	if (is_field(value, "string") && value->owner && !strcmp(value->owner, "java.net.URI") &&
+	    value->text && !rd->value.uri)
+		rd->value.uri = xstrdup(value->text);
+	return 0;
+}
+
+static int hex_digit(char ch)
+{
+	if (ch >= '0' && ch <= '9')
+		return ch - '0';
+	if (ch >= 'a' && ch <= 'f')
+		return ch - 'a' + 10;
+	if (ch >= 'A' && ch <= 'F')
+		return ch - 'A' + 10;
+	return -1;
+}
+
+/* In place. -1 when a percent sign is not followed by two hex digits or would give a NUL. */
+static int decode_percent(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		int high, low;
+
+		if (*from != '%') {
+			*to++ = *from;
+			continue;
+		}
+		high = hex_digit(from[1]);
+		low = high < 0 ? -1 : hex_digit(from[2]);
+		if (low < 0 || !(high | low))
+			return -1;
+		*to++ = (char)(high << 4 | low);
+		from += 2;
+	}
+	*to = '\0';
+	return 0;
+}
+
+static int parse_handle(struct source *src, struct handle_reader *rd, struct err *err)
+{
+	int end;
+
+	if (java_stream_parse(src, visit_handle, rd, err) < 0)
+		return -1;
+	end = source_at_end(src, err);
+	if (end < 0)
+		return -1;
+	if (!end)
+		return source_fail(source_offset(src), err, "expected the end, more follows");
+	if (!rd->value.uri || !rd->value.uri[0])
+		return err_set(err, ERR_FORMAT, 0, "the state handle names no file");
+	if (decode_percent(rd->value.uri))
+		return err_set(err, ERR_FORMAT, 0, "the file name is not percent-encoded text");
+	return 0;
+}
+
+int ha_value_parse(struct source *src, struct ha_value *ret, struct err *err)
+{
+	struct handle_reader rd = {.value.size_bytes = -1};
+
+	if (parse_handle(src, &rd, err)) {
+		ha_value_release(&rd.value);
+		return -1;
+	}
+	*ret = rd.value;
+	return 0;
+}
+
+int ha_value_decode(const char *text, size_t len_bytes, struct ha_value *ret, struct err *err)
+{
+	cleanup_buf struct buf bytes = BUF_INIT;
+	struct source *src;
+	int rc;
+
+	if (decode_base64(text, len_bytes, &bytes, err))
+		return -1;
+	src = source_new_bytes(bytes.data, bytes.len_bytes);
+	rc = ha_value_parse(src, ret, err);
+	source_free(src);
+	return rc;
+}
+
+void ha_value_release(struct ha_value *value)
+{
+	if (!value)
+		return;
+	free(value->uri);
+	*value = (struct ha_value){0};
+}
+
+/* ---- CompletedCheckpoint --------------------------------------------------------------------- */
+
+enum {
+	HAS_ID = 1,
+	HAS_TIMESTAMP = 2,
+	HAS_COMPLETION = 4,
+	HAS_POINTER = 8,
+	HAS_ALL = 15,
+};
+
+struct checkpoint_reader {
+	struct completed_checkpoint checkpoint;
+	unsigned has;
+	bool in_job, has_lower;
+	uint64_t lower;
+};
+
+/* A field of the checkpoint itself. 1 when nothing of interest can follow. */
+static int visit_own_field(struct checkpoint_reader *rd, const struct java_value *value)
+{
+	struct completed_checkpoint *cp = &rd->checkpoint;
+
+	rd->in_job = false;
+	if (is_field(value, "checkpointID")) {
+		cp->checkpoint_id = value->number;
+		rd->has |= HAS_ID;
+	} else if (is_field(value, "timestamp")) {
+		cp->timestamp_unix_ms = value->number;
+		rd->has |= HAS_TIMESTAMP;
+	} else if (is_field(value, "completionTimestamp")) {
+		cp->completed_unix_ms = value->number;
+		rd->has |= HAS_COMPLETION;
+	} else if (is_field(value, "externalPointer")) {
+		if (value->text) {
+			xstrset(&cp->external_pointer, value->text);
+			rd->has |= HAS_POINTER;
+		}
+	} else if (is_field(value, "job")) {
+		rd->in_job = true;
+	} else {
+		return rd->has == HAS_ALL;
+	}
+	return 0;
+}
+
+static int visit_checkpoint(void *ctx, const struct java_value *value, struct err *err)
+{
+	struct checkpoint_reader *rd = ctx;
+
+	if (!value->depth) {
+		if (value->class_name && !strcmp(value->class_name, ROOT_CHECKPOINT))
+			return 0;
+		return err_set(err, ERR_FORMAT, 0, "expected a CompletedCheckpoint, found %s",
+			       value->class_name ? value->class_name : "no object");
+	}
+	if (value->depth == 1)
+		return visit_own_field(rd, value);
+	if (value->depth == 2 && rd->in_job && is_field(value, "lowerPart")) {
+		rd->lower = (uint64_t)value->number;
+		rd->has_lower = true;
+	}
+	if (value->depth == 2 && rd->in_job && rd->has_lower && is_field(value, "upperPart"))
+		snprintf(rd->checkpoint.job_id, sizeof(rd->checkpoint.job_id),
+			 "%016" PRIx64 "%016" PRIx64, rd->lower, (uint64_t)value->number);
+	return rd->has == HAS_ALL && rd->checkpoint.job_id[0];
+}
+
+int completed_checkpoint_parse(struct source *src, struct completed_checkpoint *ret,
+			       struct err *err)
+{
+	struct checkpoint_reader rd = {0};
+	int rc = java_stream_parse(src, visit_checkpoint, &rd, err);
+
+	if (rc >= 0 && rd.has != HAS_ALL)
+		rc = err_set(err, ERR_FORMAT, 0,
+			     "the CompletedCheckpoint lacks its id, its times or its pointer");
+	if (rc < 0) {
+		completed_checkpoint_release(&rd.checkpoint);
+		return -1;
+	}
+	*ret = rd.checkpoint;
+	return 0;
+}
+
+void completed_checkpoint_release(struct completed_checkpoint *checkpoint)
+{
+	if (!checkpoint)
+		return;
+	free(checkpoint->external_pointer);
+	*checkpoint = (struct completed_checkpoint){0};
+}

@@ -1,0 +1,55 @@
+/*
+ * ha_value - what Flink's high availability keeps about checkpoints.
+ *
+ * Two things: the value of a `checkpointID-*`, `jobGraph-*`, `executionPlan-*` or `application-*`
+ * key of a ConfigMap (Base64 of a serialized handle that points to a file), and the file that such
+ * a handle of a checkpoint points to (`completedCheckpoint*`: a serialized CompletedCheckpoint).
+ *
+ * Source: org.apache.flink.kubernetes.highavailability.KubernetesStateHandleStore and
+ * org.apache.flink.runtime.checkpoint.CompletedCheckpoint, Flink 1.13 to 2.3. Both layouts of the
+ * value are read: the handle alone (1.14 and older) and wrapped with a delete marker.
+ *
+ * Errors: ERR_FORMAT with the byte offset (in the decoded bytes).
+ */
+#ifndef DREY_FORMAT_HA_VALUE_H
+#define DREY_FORMAT_HA_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "format/source.h"
+
+#define HA_VALUE_MAX_BYTES (64 * 1024) /* of decoded value */
+
+struct ha_value {
+	bool deleted;       /* Flink treats the key as absent: a removal that was interrupted */
+	char *uri;          /* decoded, as Flink's Path.toString() gives it */
+	int64_t size_bytes; /* of the file that uri names */
+};
+
+/* From the Base64 text as it stands in the ConfigMap. Release with ha_value_release(). */
+int ha_value_decode(const char *text, size_t len_bytes, struct ha_value *ret, struct err *err);
+
+/* From the decoded bytes. The source must end behind the value. */
+int ha_value_parse(struct source *src, struct ha_value *ret, struct err *err);
+
+void ha_value_release(struct ha_value *value); /* NULL and zeroed are allowed */
+
+struct completed_checkpoint {
+	int64_t checkpoint_id;
+	int64_t timestamp_unix_ms; /* trigger and completion; both 0 for a snapshot that the job */
+	int64_t completed_unix_ms; /* was restored from */
+	char *external_pointer;    /* directory of the `_metadata`, or the literal
+				    * "<checkpoint-not-externally-addressable>" */
+	char job_id[33];           /* "" when it is not where it is expected */
+};
+
+/* Reads only the beginning: the operator state behind it can be megabytes and is not looked at. */
+int completed_checkpoint_parse(struct source *src, struct completed_checkpoint *ret,
+			       struct err *err);
+
+void completed_checkpoint_release(struct completed_checkpoint *checkpoint);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * metadata - the `_metadata` file of a Flink checkpoint or savepoint, versions 2 to 6.
+ *
+ * Source: org.apache.flink.runtime.checkpoint.metadata.MetadataV2Serializer ...
+ * MetadataV6Serializer (Flink 1.3 to 2.3). The layout is written down in docs/formats.md.
+ *
+ * The file is read as a stream in fixed memory: state that is stored inside it is counted and
+ * skipped. metadata_parse() tells a visitor what it meets; metadata_load() collects that. The parse
+ * goes to the last byte, so a file that was cut anywhere is an error, never a shorter answer.
+ *
+ * Errors: ERR_FORMAT for whatever is not such a file, with the byte offset; ERR_FORMAT naming the
+ * version for files that are too new or too old; what the read callback says for everything else.
+ */
+#ifndef DREY_FORMAT_METADATA_H
+#define DREY_FORMAT_METADATA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "format/source.h"
+
+#define METADATA_NAME          "_metadata"
+#define METADATA_MAGIC         0x4960672D
+#define METADATA_HEAD_BYTES    16 /* enough for metadata_peek() */
+#define METADATA_VERSION_MIN   2
+#define METADATA_VERSION_MAX   6
+#define METADATA_MAX_DEPTH     16      /* handles inside handles */
+#define METADATA_MAX_FILES     2000000 /* collected by metadata_load() */
+#define METADATA_MAX_OPERATORS 200000
+#define METADATA_MAX_TEXT      (512 * 1024 * 1024) /* bytes of paths and names, idem */
+
+enum metadata_flavour {
+	METADATA_FLAVOUR_UNKNOWN = 0, /* versions 2 and 3, and files of the State Processor API */
+	METADATA_FLAVOUR_CHECKPOINT,
+	METADATA_FLAVOUR_SAVEPOINT,
+};
+
+enum metadata_format {
+	METADATA_FORMAT_UNKNOWN = 0, /* every checkpoint, and where the flavour is unknown */
+	METADATA_FORMAT_CANONICAL,
+	METADATA_FORMAT_NATIVE,
+};
+
+struct metadata_header {
+	int version;
+	int64_t checkpoint_id;
+};
+
+/* What is known only at the end. */
+struct metadata_tail {
+	enum metadata_flavour flavour;
+	enum metadata_format format;
+	int64_t inline_bytes; /* state inside the file itself */
+};
+
+struct metadata_operator {
+	char id[33];      /* 32 hex digits */
+	const char *name; /* version 5 and newer, else NULL */
+	const char *uid;  /* the same, and only when the program sets one */
+	int32_t parallelism, max_parallelism;
+	int32_t subtasks; /* entries in the file; 0 for an operator that has finished */
+	bool finished;    /* all of it, before the snapshot */
+};
+
+/* One reference to a file. */
+struct metadata_file {
+	const char *path;   /* as Flink wrote it: not percent-encoded; a URI unless relative */
+	int64_t size_bytes; /* how long the file is (for a segment: its end); -1 unknown */
+	bool relative;      /* to the directory that holds the `_metadata` */
+	bool shared;        /* other snapshots may refer to it too */
+	bool lower_bound;   /* the file may be longer than size_bytes */
+};
+
+/* Any member may be NULL. Texts are borrowed for the time of the call. A callback returns 0, or -1
+ * with *err set, which ends the parse. */
+struct metadata_visitor {
+	void *ctx;
+	int (*header)(void *ctx, const struct metadata_header *header, struct err *err);
+	int (*operator_state)(void *ctx, const struct metadata_operator *op, struct err *err);
+	int (*file)(void *ctx, const struct metadata_file *file, struct err *err);
+	int (*tail)(void *ctx, const struct metadata_tail *tail, struct err *err);
+};
+
+int metadata_parse(struct source *src, const struct metadata_visitor *visitor, struct err *err);
+
+/* The header out of the first METADATA_HEAD_BYTES of a file. */
+int metadata_peek(const void *head, size_t len_bytes, struct metadata_header *ret, struct err *err);
+
+/* All of it in memory, files once per distinct path. Release with metadata_release(). */
+struct metadata {
+	struct metadata_header header;
+	struct metadata_tail tail;
+	struct metadata_operator *operators;
+	size_t operator_count;
+	struct metadata_file *files;
+	size_t file_count;
+	int64_t size_bytes; /* inline_bytes and the known sizes of the files */
+};
+
+int metadata_load(struct source *src, struct metadata *ret, struct err *err);
+
+/* NULL and zeroed are allowed. */
+void metadata_release(struct metadata *metadata);
+
+/* "checkpoint", "savepoint", NULL; "canonical", "native", NULL. */
+const char *metadata_flavour_name(enum metadata_flavour flavour);
+const char *metadata_format_name(enum metadata_format format);
+
+#endif
