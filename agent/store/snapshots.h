@@ -1,0 +1,59 @@
+/*
+ * snapshots - which checkpoints and savepoints lie under a directory.
+ *
+ * Source: Flink's AbstractFsCheckpointStorageAccess: checkpoints are <dir>/<job
+ * id>/chk-<n>/_metadata (without the job id where execution.checkpointing.create-subdir is false),
+ * savepoints are <dir>/savepoint-<6 hex of the job id>-<12 hex>/_metadata. `_metadata` is written
+ * last: without it the snapshot is incomplete and no use.
+ *
+ * Only names and dates are looked at here; verify.h reads the content.
+ */
+#ifndef DREY_STORE_SNAPSHOTS_H
+#define DREY_STORE_SNAPSHOTS_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "format/metadata.h"
+#include "store/store.h"
+
+enum snapshot_kind { SNAPSHOT_CHECKPOINT, SNAPSHOT_SAVEPOINT };
+
+enum snapshot_state {
+	SNAPSHOT_COMPLETE,   /* `_metadata` is there */
+	SNAPSHOT_INCOMPLETE, /* proven not to be there */
+	SNAPSHOT_UNREADABLE, /* not known, `why` says why */
+};
+
+struct snapshot {
+	const char *path; /* of the directory, canonical spelling (store/uri.h) */
+	enum snapshot_kind kind;
+	enum snapshot_state state;
+	const char *job_id;    /* 32 hex digits, the first 6 of a savepoint's; "" not in the name */
+	int64_t checkpoint_id; /* from the name; -1 for savepoints, see snapshots_peek() */
+	int64_t mtime_unix_ms; /* of `_metadata`; -1 unless complete */
+	int64_t size_bytes;    /* of `_metadata`; -1 unless complete */
+	const struct err *why; /* unreadable only */
+};
+
+/* The snapshot and its texts are borrowed for the call. Return as store_entry_fn does. */
+typedef int (*snapshot_fn)(void *ctx, const struct snapshot *snapshot, struct err *err);
+
+/* All checkpoints of one job, or of every job where job_id is NULL; in no order. ERR_ABSENT: the
+ * checkpoint directory (or the one of this job) does not exist. On -1 the listing is void. */
+int snapshots_list_checkpoints(struct store *store, const char *checkpoint_dir, const char *job_id,
+			       snapshot_fn fn, void *ctx, struct err *err);
+
+/* All savepoints, of whatever job; otherwise as above. */
+int snapshots_list_savepoints(struct store *store, const char *savepoint_dir, snapshot_fn fn,
+			      void *ctx, struct err *err);
+
+/* Version and checkpoint id out of the first bytes of `_metadata`. `path`: the directory of a
+ * snapshot, or the `_metadata` itself. */
+int snapshots_peek(struct store *store, const char *path, struct metadata_header *ret,
+		   struct err *err);
+
+/* The `_metadata` of a snapshot given by its directory or by that file. Caller frees. */
+char *snapshots_metadata_uri(const char *path);
+
+#endif

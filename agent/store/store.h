@@ -1,0 +1,89 @@
+/*
+ * store - where Flink keeps its snapshots: a directory or an object store, chosen by URI scheme.
+ *
+ * Life cycle: store_open() with any URI in it -> calls with full URIs of the same scheme and
+ * authority -> store_close(). Calls block (they run on worker threads); one store serves one thread
+ * at a time, streams included.
+ *
+ * Names are Flink's (store/uri.h). Errors: ERR_ABSENT only when the store has proven that the thing
+ * is not there; ERR_DENIED, ERR_RETRY, ERR_SYS otherwise; ERR_CONFIG for a scheme that nothing here
+ * speaks. An error is never absence.
+ *
+ * Supported: `file`. A new scheme is one more struct store_ops (store/store_ops.h).
+ */
+#ifndef DREY_STORE_STORE_H
+#define DREY_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct store;
+struct store_stream;
+
+int store_open(const char *uri, struct store **ret_store, struct err *err);
+void store_close(struct store *store); /* NULL is allowed */
+
+/* Can this store be asked about `uri`? (Same scheme and authority.) */
+bool store_serves(const struct store *store, const char *uri);
+
+struct store_stat {
+	int64_t size_bytes;
+	int64_t mtime_unix_ms;
+};
+
+/* One file. A directory is no file: ERR_FORMAT. */
+int store_stat(struct store *store, const char *uri, struct store_stat *ret, struct err *err);
+
+/* 1 a file is there, 0 proven not to be, -1 not known. */
+int store_exists(struct store *store, const char *uri, struct err *err);
+
+struct store_entry {
+	const char *name; /* last name only, no slash; borrowed for the call */
+	bool is_prefix;   /* a directory: `stat` is not set */
+	struct store_stat stat;
+};
+
+/* Return 0 to go on, 1 to end the listing (it then succeeds), -1 with *err set to fail it. */
+typedef int (*store_entry_fn)(void *ctx, const struct store_entry *entry, struct err *err);
+
+/*
+ * One level of the directory `uri`, in no order. On -1 the listing is void, whatever was handed out
+ * before: a page that was lost might have held anything. ERR_ABSENT: no such directory (an object
+ * store has no directories: there it means that nothing begins with this prefix).
+ */
+int store_list(struct store *store, const char *uri, store_entry_fn fn, void *ctx, struct err *err);
+
+/* A directory seen through one file in it. */
+struct store_dir {
+	const char *name; /* of the directory; borrowed for the call */
+	enum { STORE_LEAF_PRESENT, STORE_LEAF_ABSENT, STORE_LEAF_UNREADABLE } leaf;
+	struct store_stat stat; /* of the file, where present */
+	const struct err *why;  /* where unreadable; borrowed for the call */
+};
+
+typedef int (*store_dir_fn)(void *ctx, const struct store_dir *dir, struct err *err);
+
+/* Every directory in the directory `uri`, and what is known about the file `leaf` in each. Cheaper
+ * than store_list() and a stat of each; otherwise as store_list(). */
+int store_list_dirs(struct store *store, const char *uri, const char *leaf, store_dir_fn fn,
+		    void *ctx, struct err *err);
+
+/* How many entries one listing request yields: 1000 for an object store, 1 where a listing costs as
+ * much as a stat of each. */
+int store_list_page(const struct store *store);
+
+/* Read a file from `offset` on. The stream must be closed before the store. */
+int store_read_open(struct store *store, const char *uri, int64_t offset,
+		    struct store_stream **ret_stream, struct err *err);
+
+/* A source_read_fn: up to len_bytes; *ret_len_bytes = 0 is the end. */
+int store_read(void *stream, void *buf, size_t len_bytes, size_t *ret_len_bytes, struct err *err);
+
+/* What is left from `offset` on when the file was opened, -1 unknown. */
+int64_t store_read_size(const struct store_stream *stream);
+void store_read_close(struct store_stream *stream); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * store_ops - what a scheme has to implement; used by store.c and the schemes only.
+ *
+ * An implementation embeds struct store (and struct store_stream) as its first member and is handed
+ * parsed URIs whose scheme and authority were checked. Contracts: store/store.h.
+ */
+#ifndef DREY_STORE_STORE_OPS_H
+#define DREY_STORE_STORE_OPS_H
+
+#include "store/store.h"
+#include "store/uri.h"
+
+struct store_ops {
+	const char *const *schemes; /* NULL-terminated */
+	int list_page;
+	int (*open)(const struct uri *uri, struct store **ret, struct err *err);
+	void (*close)(struct store *store);
+	int (*stat)(struct store *store, const struct uri *uri, struct store_stat *ret,
+		    struct err *err);
+	int (*list)(struct store *store, const struct uri *uri, store_entry_fn fn, void *ctx,
+		    struct err *err);
+	int (*list_dirs)(struct store *store, const struct uri *uri, const char *leaf,
+			 store_dir_fn fn, void *ctx, struct err *err);
+	int (*read_open)(struct store *store, const struct uri *uri, int64_t offset,
+			 struct store_stream **ret, struct err *err);
+	int (*read)(struct store_stream *stream, void *buf, size_t len_bytes, size_t *ret_len_bytes,
+		    struct err *err);
+	void (*read_close)(struct store_stream *stream);
+};
+
+struct store {
+	const struct store_ops *ops;
+	char *scheme, *authority; /* set and freed by store.c */
+};
+
+struct store_stream {
+	const struct store_ops *ops;
+	int64_t size_bytes; /* -1 unknown */
+};
+
+extern const struct store_ops store_file_ops;
+
+#endif

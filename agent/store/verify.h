@@ -1,0 +1,67 @@
+/*
+ * verify - is a snapshot complete: does `_metadata` parse and is every file there that it names?
+ *
+ * What is checked is what Flink will read. Sizes must be equal, except where Flink itself records
+ * less than the file holds (segments of merged files, changelog): there the file must not be
+ * shorter. A size that Flink did not record is not checked. Content is not read: only `_metadata`.
+ */
+#ifndef DREY_STORE_VERIFY_H
+#define DREY_STORE_VERIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "format/metadata.h"
+
+enum verify_verdict {
+	VERIFY_COMPLETE,   /* everything is there */
+	VERIFY_DAMAGED,    /* proven: something is missing, wrong or undecodable */
+	VERIFY_UNREADABLE, /* not known: something could not be looked at */
+};
+
+enum verify_fault {
+	VERIFY_MISSING,
+	VERIFY_WRONG_SIZE,
+	VERIFY_UNDECODABLE, /* `_metadata` only */
+	VERIFY_NOT_READ,
+};
+
+struct verify_problem {
+	enum verify_fault fault;
+	char *path;         /* full URI */
+	char *detail;       /* "is missing", "has 12 bytes, expected 20", the error */
+	enum err_kind kind; /* VERIFY_NOT_READ: of the error */
+};
+
+struct verify_report {
+	enum verify_verdict verdict;
+	char *path;   /* directory of the snapshot, canonical spelling */
+	bool decoded; /* the members below are set */
+	struct metadata_header header;
+	struct metadata_tail tail;
+	int64_t size_bytes; /* as metadata.size_bytes */
+	size_t file_count;  /* referenced, distinct */
+	size_t files_ok;
+	struct verify_problem *problems; /* at most VERIFY_MAX_PROBLEMS */
+	size_t problem_count;
+	size_t problems_left_out;
+};
+
+#define VERIFY_MAX_PROBLEMS 1000
+
+/*
+ * `path`: directory of a snapshot or its `_metadata`, a URI or an absolute path. Returns 0 with a
+ * report whenever a verdict could be given, VERIFY_UNREADABLE included; -1 (ERR_CONFIG) when path
+ * is not something that can be looked at at all. Release with verify_release().
+ */
+int verify_snapshot(const char *path, struct verify_report *ret, struct err *err);
+
+void verify_release(struct verify_report *report); /* NULL and zeroed are allowed */
+
+/* "complete", "damaged", "unreadable"; "missing", "wrong-size", "undecodable", "not-read". */
+const char *verify_verdict_name(enum verify_verdict verdict);
+const char *verify_fault_name(enum verify_fault fault);
+
+#endif
