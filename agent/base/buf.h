@@ -16,7 +16,10 @@ struct buf {
 	size_t cap_bytes;
 };
 
-#define BUF_INIT {NULL, 0, 0}
+#define BUF_INIT                                                                                   \
+	{                                                                                          \
+		NULL, 0, 0                                                                         \
+	}
 
 void buf_add(struct buf *buf, const void *bytes, size_t len_bytes);
 void buf_addstr(struct buf *buf, const char *text);

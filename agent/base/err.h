@@ -41,8 +41,8 @@ int err_set(struct err *err, enum err_kind kind, int sys, const char *fmt, ...)
 /* Put "<context>: " in front of the message. Returns -1. */
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* ERR_ABSENT for ENOENT/ENOTDIR, ERR_DENIED for EACCES/EPERM, ERR_RETRY for EIO/ESTALE/ETIMEDOUT and
- * the like, else ERR_SYS. */
+/* ERR_ABSENT for ENOENT/ENOTDIR, ERR_DENIED for EACCES/EPERM, ERR_RETRY for EIO/ESTALE/ETIMEDOUT
+ * and the like, else ERR_SYS. */
 enum err_kind err_kind_of_errno(int sys);
 
 /* A short stable word for logs and JSON: "absent", "denied", ... */

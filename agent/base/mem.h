@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void *xcalloc(size_t count, size_t size_bytes);                 /* zeroed; caller frees */
+void *xcalloc(size_t count, size_t size_bytes);                  /* zeroed; caller frees */
 void *xreallocarray(void *old, size_t count, size_t size_bytes); /* takes ownership of old */
-char *xstrdup(const char *text);                                /* NULL gives NULL; caller frees */
-char *xstrndup(const char *text, size_t len_bytes);             /* caller frees */
+char *xstrdup(const char *text);                                 /* NULL gives NULL; caller frees */
+char *xstrndup(const char *text, size_t len_bytes);              /* caller frees */
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* caller frees */
 
 /* Replace *slot by a copy of text (NULL clears); frees what was there. */

@@ -1,0 +1,90 @@
+/*
+ * http - one bounded HTTP/1.1 call at a time, synchronous: for lanes, never for the main loop. The
+ * only module that knows libcurl.
+ *
+ * Life cycle: http_new() -> http_do()... -> http_free(). A handle keeps its connections and is used
+ * by one thread at a time. A call always ends: by its answer, its timeout or its size cap.
+ *
+ * Never: redirects (a redirect is an answer with its 3xx status), cookies, .netrc, signals, a proxy
+ * for loopback addresses, other protocols than http and https, a CA that is not asked for.
+ */
+#ifndef DREY_BASE_HTTP_H
+#define DREY_BASE_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define HTTP_MAX_HEADER_BYTES 65536
+
+struct http;
+
+/* All strings are copied. A zeroed struct is plain HTTP(S) with the system's CAs. */
+struct http_config {
+	const char
+		*ca_file; /* PEM; only these CAs are trusted then; read again for each connection */
+	const char *cert_file; /* client certificate and key, PEM; both or none */
+	const char *key_file;
+	bool direct; /* ignore http_proxy and the like for every host, not only for loopback */
+};
+
+struct http *http_new(const struct http_config *config, struct err *err); /* NULL config: zeroed */
+void http_free(struct http *http);                                        /* NULL is allowed */
+
+struct http_request {
+	const char *method; /* NULL is GET */
+	const char *url;
+	const char *const *headers; /* "Name: value", header_count of them; no CR or LF */
+	size_t header_count;
+	const char *body; /* NULL: none. A NULL body with POST or PUT sends Content-Length: 0 */
+	size_t body_len_bytes;
+	int64_t timeout_ms;         /* of the whole call; 0 is HTTP_TIMEOUT_MS */
+	int64_t connect_timeout_ms; /* 0 is HTTP_CONNECT_TIMEOUT_MS */
+	size_t max_bytes;           /* of the answer's body; 0 is HTTP_MAX_BYTES */
+};
+#define HTTP_TIMEOUT_MS         30000
+#define HTTP_CONNECT_TIMEOUT_MS 5000
+#define HTTP_MAX_BYTES          (4u << 20)
+
+struct http_response {
+	int status;
+	struct buf body;
+	struct buf headers;     /* the raw lines; http_header() reads them */
+	char content_type[80];  /* lower case, without parameters; "" if absent */
+	int64_t retry_after_ms; /* -1 if absent */
+	int64_t date_unix_ms;   /* the server's clock; -1 if absent */
+	int64_t took_ms;
+};
+
+/*
+ * Do one call. 0 for every complete answer, whatever its status; the response is overwritten and
+ * stays the caller's (http_response_release()). -1, response empty:
+ *   ERR_RETRY  refused, timeout, reset, name not resolved, an answer that ended too early
+ *   ERR_FORMAT answer or header larger than its cap, or not HTTP
+ *   ERR_DENIED the server's certificate is not trusted     ERR_CONFIG  URL or CA file is unusable
+ * Messages carry the method and the URL without user, query and fragment.
+ */
+int http_do(struct http *http, const struct http_request *request, struct http_response *response,
+	    struct err *err);
+
+void http_response_release(struct http_response *response); /* zeroed is allowed; reusable */
+#define cleanup_http_response __attribute__((cleanup(http_response_release)))
+
+/* The value of the last header of that name (any case), without white space around it. False if
+ * absent. A value that does not fit is cut. */
+bool http_header(const struct http_response *response, const char *name, char *ret_value,
+		 size_t size_bytes);
+
+/* What a status means for a caller that knows nothing better: 404 ABSENT, 401 and 403 DENIED, 408,
+ * 425, 429 and 5xx RETRY, 409 BUSY, 2xx NONE, else FORMAT. */
+enum err_kind http_status_kind(int status);
+
+/* Set *err by http_status_kind(): "GET http://...: HTTP 503: <begin of the body, one line>".
+ * Returns -1. */
+int http_status_err(const struct http_request *request, const struct http_response *response,
+		    struct err *err);
+
+#endif

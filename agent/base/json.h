@@ -1,0 +1,152 @@
+/*
+ * json - strict JSON: parse, look up, build, print. The only module that knows cJSON.
+ *
+ * Life cycle: json_parse() or json_object() -> use -> json_free(). `cleanup_json struct json *doc`
+ * frees a local. A node that a getter returns is borrowed from the document it is in.
+ *
+ * What json_parse() refuses, because two readers could understand it differently: anything outside
+ * RFC 8259 (leading zeros, comments, NaN, a byte order mark), bytes behind the document, duplicate
+ * member names, invalid UTF-8, lone surrogates, "\u0000", nesting deeper than JSON_MAX_DEPTH.
+ *
+ * Numbers are kept as the text they were written in: 64-bit integers are read exactly or refused,
+ * and a number that is copied from one document to another does not change. (cJSON alone keeps
+ * doubles and prints integers from 16 digits on as 1.23e+15.)
+ *
+ * Lookups are case-sensitive and linear in the number of members.
+ */
+#ifndef DREY_BASE_JSON_H
+#define DREY_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define JSON_MAX_DEPTH 64
+
+struct json; /* one node: any JSON value, with its member name when it is in an object */
+
+enum json_kind {
+	JSON_NULL,
+	JSON_BOOL,
+	JSON_NUMBER,
+	JSON_STRING,
+	JSON_ARRAY,
+	JSON_OBJECT,
+};
+
+/* ---- parse ---- */
+
+/*
+ * Parse one document of len_bytes bytes; more than max_bytes is refused unread. NULL on failure:
+ * ERR_FORMAT with "byte N: why". The caller frees with json_free().
+ */
+struct json *json_parse(const char *text, size_t len_bytes, size_t max_bytes, struct err *err);
+
+/* Free a whole document (NULL is allowed). Never a node inside one. */
+void json_free(struct json *doc);
+
+static inline void json_freep(struct json **doc)
+{
+	json_free(*doc);
+}
+#define cleanup_json __attribute__((cleanup(json_freep)))
+
+/* ---- walk; `node` may be NULL everywhere, which is a value of kind JSON_NULL ---- */
+
+enum json_kind json_kind(const struct json *node);
+const char *json_kind_name(enum json_kind kind); /* "a string", "an object", ... */
+const char *json_name(const struct json *node);  /* its member name; NULL if not in an object */
+
+/* The member; NULL if absent or `obj` is no object. A member that is null is a node. */
+const struct json *json_get(const struct json *obj, const char *key);
+
+/* Go down several members: json_path(doc, "latest", "restored", NULL). NULL if one is absent. */
+const struct json *json_path(const struct json *node, ...) __attribute__((sentinel));
+
+size_t json_len(const struct json *node); /* members or elements; 0 for anything else */
+const struct json *json_at(const struct json *array, size_t index); /* NULL behind the end */
+
+/* const struct json *child; json_each (child, node) { ... } - members or elements in order */
+const struct json *json_first(const struct json *node);
+const struct json *json_next(const struct json *node);
+#define json_each(child, node) for ((child) = json_first(node); (child); (child) = json_next(child))
+
+/* ---- values of a node ---- */
+
+const char *json_text(const struct json *node); /* of a string, else NULL; borrowed */
+
+/* Whole numbers that fit 64 bits, exactly: 1e3 and 1.0 are refused. ERR_FORMAT. */
+int json_to_i64(const struct json *node, int64_t *ret_value, struct err *err);
+
+/* ---- members: lenient. For display only: a wrong type looks like absence ---- */
+
+const char *json_str(const struct json *obj, const char *key); /* NULL if absent or no string */
+int64_t json_i64_or(const struct json *obj, const char *key, int64_t fallback);
+bool json_bool_or(const struct json *obj, const char *key, bool fallback);
+
+/* ---- members: required. Absent, null or of a wrong type: -1, ERR_FORMAT, "'key': why" ---- */
+
+int json_need_str(const struct json *obj, const char *key, const char **ret_text, struct err *err);
+int json_need_i64(const struct json *obj, const char *key, int64_t *ret_value, struct err *err);
+int json_need_bool(const struct json *obj, const char *key, bool *ret_value, struct err *err);
+int json_need_double(const struct json *obj, const char *key, double *ret_value, struct err *err);
+int json_need_object(const struct json *obj, const char *key, const struct json **ret_node,
+		     struct err *err);
+int json_need_array(const struct json *obj, const char *key, const struct json **ret_node,
+		    struct err *err);
+
+/* ---- members: optional. 1 and *ret_ set; 0 if absent or null, *ret_ untouched; -1 wrong type ----
+ */
+
+int json_opt_str(const struct json *obj, const char *key, const char **ret_text, struct err *err);
+int json_opt_i64(const struct json *obj, const char *key, int64_t *ret_value, struct err *err);
+int json_opt_bool(const struct json *obj, const char *key, bool *ret_value, struct err *err);
+int json_opt_object(const struct json *obj, const char *key, const struct json **ret_node,
+		    struct err *err);
+int json_opt_array(const struct json *obj, const char *key, const struct json **ret_node,
+		   struct err *err);
+
+/* ---- build. `key` names the member of an object and is NULL for an element of an array ---- */
+
+struct json *json_object(void); /* caller frees with json_free(), or hands it to json_add() */
+struct json *json_array(void);
+struct json *json_copy(const struct json *node); /* deep, without the member name */
+
+void json_add_str(struct json *to, const char *key, const char *text);     /* NULL adds null */
+void json_add_str_opt(struct json *to, const char *key, const char *text); /* NULL adds nothing */
+void json_add_i64(struct json *to, const char *key, int64_t value);
+void json_add_bool(struct json *to, const char *key, bool value);
+void json_add_double(struct json *to, const char *key, double value); /* NaN, infinite: null */
+void json_add_null(struct json *to, const char *key);
+void json_add(struct json *to, const char *key, struct json *child); /* takes ownership */
+
+/* Add an empty one and return it, borrowed, to be filled. */
+struct json *json_add_object(struct json *to, const char *key);
+struct json *json_add_array(struct json *to, const char *key);
+
+/* Take a member out (absent is fine). */
+void json_remove(struct json *obj, const char *key);
+
+/*
+ * Copy into `obj` what `old` has and `obj` has not, recursively where both have an object: so
+ * fields that a newer program wrote survive a rewrite by this one. A field that this program knows
+ * and wants empty must therefore be written as null, not left out. Arrays are not merged.
+ */
+void json_merge_unknown(struct json *obj, const struct json *old);
+
+/* ---- print: appends to `buf`; compact on one line, or indented by two spaces and a last newline
+ * ---- */
+
+void json_print(const struct json *node, struct buf *buf);
+void json_print_pretty(const struct json *node, struct buf *buf);
+
+/*
+ * Append text as a JSON string with its quotes. Control bytes and DEL are escaped; bytes that are
+ * not UTF-8 become U+FFFD, so the output is always valid.
+ */
+void json_quote(struct buf *buf, const char *text, size_t len_bytes);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * log - one event, one line, one write(2). Only main, run/ and cmd/ use it.
+ *
+ * Life cycle: log_new() -> log_debug/info/warn/error() -> log_free(). Not thread-safe: the main
+ * thread's. There is no global log; it is handed down.
+ *
+ *   log_info(log, "savepoint completed", LOG_STR("path", path), LOG_I64("size_bytes", size));
+ *
+ * JSON: {"time":"2026-03-01T12:00:00.123Z","level":"info","msg":"...","path":"...",...}
+ * text: 12:00:00.123 info  savepoint completed  path=... size_bytes=...
+ *
+ * The message is a constant sentence; what varies goes into fields. Control bytes are escaped, so a
+ * line can neither be forged nor move a cursor. A line longer than LOG_LINE_BYTES loses the end of
+ * its longest texts (and says "cut":true), because only up to PIPE_BUF a write is not interleaved.
+ *
+ * Logging never waits: when the reader does not keep up the line is dropped, and the next line that
+ * gets through carries "dropped":N. The process must ignore SIGPIPE.
+ */
+#ifndef DREY_BASE_LOG_H
+#define DREY_BASE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define LOG_LINE_BYTES 4096 /* with the newline; PIPE_BUF of Linux */
+
+enum log_level {
+	LOG_DEBUG,
+	LOG_INFO,
+	LOG_WARN,
+	LOG_ERROR,
+};
+
+enum log_format {
+	LOG_AUTO, /* text if the fd is a terminal, else JSON */
+	LOG_JSON,
+	LOG_TEXT,
+};
+
+struct log;
+
+struct log_field {
+	const char *key;
+	enum { LOG_FIELD_NONE, LOG_FIELD_STR, LOG_FIELD_I64, LOG_FIELD_BOOL } kind;
+	const char *text;
+	int64_t number;
+};
+
+#define LOG_STR(name, value)                                                                       \
+	((struct log_field){(name), LOG_FIELD_STR, (value), 0}) /* NULL: null */
+#define LOG_I64(name, value)  ((struct log_field){(name), LOG_FIELD_I64, NULL, (value)})
+#define LOG_BOOL(name, value) ((struct log_field){(name), LOG_FIELD_BOOL, NULL, (value)})
+/* "error": the message, "error_kind": the kind's name. */
+#define LOG_ERR(err) LOG_STR("error", (err)->msg), LOG_STR("error_kind", err_kind_name((err)->kind))
+
+/* Writes to fd, which stays the caller's. Lines below `level` are not made. */
+struct log *log_new(int fd, enum log_format format, enum log_level level);
+void log_free(struct log *log); /* NULL is allowed */
+
+/* Fields that every line carries from now on, as JSON members ("app", "launch"); NULL text removes.
+ */
+void log_set_context(struct log *log, const char *key, const char *text);
+
+/* Lines lost so far because nobody read. */
+uint64_t log_dropped(const struct log *log);
+
+/* `log` may be NULL: nothing happens. */
+void log_event(struct log *log, enum log_level level, const char *msg,
+	       const struct log_field *fields, size_t count);
+
+#define log_any(log, level, msg, ...)                                                              \
+	log_event((log), (level), (msg),                                                           \
+		  (const struct log_field[]){{NULL, LOG_FIELD_NONE, NULL, 0}, ##__VA_ARGS__},      \
+		  sizeof((const struct log_field[]){{NULL, LOG_FIELD_NONE, NULL, 0},               \
+						    ##__VA_ARGS__}) /                              \
+			  sizeof(struct log_field))
+#define log_debug(log, msg, ...) log_any(log, LOG_DEBUG, msg, ##__VA_ARGS__)
+#define log_info(log, msg, ...)  log_any(log, LOG_INFO, msg, ##__VA_ARGS__)
+#define log_warn(log, msg, ...)  log_any(log, LOG_WARN, msg, ##__VA_ARGS__)
+#define log_error(log, msg, ...) log_any(log, LOG_ERROR, msg, ##__VA_ARGS__)
+
+/* "debug", "info", "warn", "error"; -1 for anything else. */
+int log_level_of(const char *text, enum log_level *ret_level);
+
+/*
+ * A message that would repeat: let it through when its text changed, or once per `every_ms`.
+ * struct log_limit l = {.every_ms = 60000}; if (log_limit_ok(&l, err.msg, now_ms)) log_warn(...,
+ * LOG_I64("repeated", l.repeated)); `repeated` is how many were held back since the last one.
+ */
+struct log_limit {
+	int64_t every_ms;
+	int64_t last_ms;
+	uint64_t hash; /* of the last text */
+	bool used;
+	int64_t held, repeated;
+};
+bool log_limit_ok(struct log_limit *limit, const char *text, int64_t now_ms);
+
+#endif
