@@ -1,0 +1,370 @@
+# shellcheck shell=bash
+#
+# lib.sh - a run of real Flink on this machine: processes, waiting, REST, the job's event log. Sourced by every
+# end-to-end test (through tap.sh) and by tools/demo.sh. Bash, with curl and jq.
+#
+#   run_begin NAME VERSION        RUN, FLINK, JOB_JAR, REST_PORT, RPC_PORT, EVENTS, CONTROL; run_end at exit
+#   run_conf                      conf/ for these ports; more config.yaml lines on stdin
+#   spawn NAME CMD...             starts CMD in the background; its pid is ${PIDS[NAME]}, its log $RUN/log/NAME.log
+#   start_tm, start_bare_jm       a TaskManager; a JobManager without drey
+#   wait_until WHAT LIMIT CMD...  polls CMD until it succeeds; 1 when LIMIT seconds are over
+#
+# Never sleep for a fixed time in a test: wait_until is the only thing that waits.
+#
+# Every process of a run, however deep, has E2E_RUN=$RUN in its environment. run_pids finds them by that, so the
+# clean-up ends all of them and nothing else, also when their parent was killed.
+
+E2E_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+TOP=$(cd "$E2E_DIR/../.." && pwd)
+# shellcheck source=tools/ui.sh
+. "$TOP/tools/ui.sh"
+# shellcheck source=tools/flink-env.sh
+. "$TOP/tools/flink-env.sh"
+
+BUILD=$(cd "$TOP" && cd "${BUILD:-build}" 2>/dev/null && pwd) || BUILD=$TOP/build
+WAIT_S=${WAIT_S:-120} # the limit that nearly every wait has; a loaded machine is slow, a broken run is rare
+declare -A PIDS=()
+MUST_LIVE=()        # names of spawned processes; a wait is given up as soon as one of them has ended
+RUN=''
+
+# ---- the run directory ---------------------------------------------------------------------------
+
+# Takes a free port in *ret, and keeps other runs of this user from taking the same one.
+take_port() { # RET
+	local -n ret=$1
+	local keep=${TMPDIR:-/tmp}/drey-ports-$UID port owner try
+	mkdir -p "$keep"
+	for try in {1..200}; do
+		port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
+		if owner=$(cat "$keep/$port" 2>/dev/null) && ! kill -0 "$owner" 2>/dev/null; then
+			rm -f "$keep/$port"
+		fi
+		(set -o noclobber && echo $$ >"$keep/$port") 2>/dev/null || continue
+		if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+			rm -f "$keep/$port" # somebody else listens there
+			continue
+		fi
+		PORT_FILES+=("$keep/$port")
+		# shellcheck disable=SC2034 # a reference
+		ret=$port
+		return 0
+	done
+	die 1 "no free port on 127.0.0.1 after $try tries"
+}
+PORT_FILES=()
+
+run_begin() { # NAME FLINK_VERSION
+	RUN=$(mktemp -d "${TMPDIR:-/tmp}/drey-$1.XXXXXX") || die 1 "cannot make a run directory in ${TMPDIR:-/tmp}"
+	trap run_end EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	FLINK=$("$TOP/tools/get-flink.sh" "$2") || exit $?
+	JOB_JAR=$RUN/job.jar
+	"$TOP/tests/job/build.sh" "$FLINK" "$JOB_JAR" || exit $?
+	flink_layout "$RUN" "$FLINK" "$JOB_JAR"
+	EVENTS=$RUN/events.log
+	CONTROL=$RUN/control
+	mkdir -p "$CONTROL"
+	: >"$EVENTS"
+	take_port REST_PORT
+	take_port RPC_PORT
+	run_conf </dev/null
+}
+
+run_conf() {
+	flink_conf "$RUN" "$REST_PORT" "$RPC_PORT"
+}
+
+# ---- processes -----------------------------------------------------------------------------------
+
+# A shell's & leaves SIGINT and SIGQUIT ignored, and a JVM keeps that; the terminal's Ctrl-C is for us alone. The
+# shell in between waits for CMD, so that no zombie looks alive, and keeps its status for exit_status.
+spawn() { # NAME CMD...
+	local name=$1
+	shift
+	flink_env "$RUN"
+	rm -f "$RUN/$name.status"
+	# shellcheck disable=SC2034 # PIDS is for the caller too
+	PIDS[$name]=$(
+		{
+			setsid env --default-signal=INT --default-signal=QUIT "E2E_RUN=$RUN" "${FLINK_ENV[@]}" "$@" \
+				>>"$RUN/log/$name.log" 2>&1 </dev/null &
+			echo $!
+			exec >/dev/null
+			wait $!
+			echo $? >"$RUN/$name.status.new"
+			mv "$RUN/$name.status.new" "$RUN/$name.status"
+		} 2>/dev/null &
+	)
+}
+
+# The status that NAME ended with, 128 + n for a signal; fails while it runs.
+exit_status() { # NAME
+	cat "$RUN/$1.status" 2>/dev/null
+}
+
+# The pids of all processes of this run whose command line matches REGEX (default: all), one a line.
+run_pids() { # [REGEX]
+	local file pid
+	grep -lzxF -- "E2E_RUN=$RUN" /proc/[0-9]*/environ 2>/dev/null | while read -r file; do
+		pid=${file#/proc/}
+		pid=${pid%/environ}
+		if [ $# -eq 0 ] || tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qE -- "$1"; then
+			echo "$pid"
+		fi
+	done
+}
+
+jm_pid() {
+	run_pids "^[^ ]*java .*$FLINK_ENTRYPOINT"
+}
+
+tm_pid() {
+	run_pids "^[^ ]*java .*$FLINK_TASKMANAGER"
+}
+
+alive() { # PID
+	[ -n "$1" ] && kill -0 "$1" 2>/dev/null
+}
+
+gone() { # PID
+	! alive "$1"
+}
+
+no_run_pids() {
+	[ -z "$(run_pids)" ]
+}
+
+# Ends every process of the run: first politely, then not.
+run_stop() {
+	local pid
+	MUST_LIVE=()
+	for pid in $(run_pids); do
+		kill -TERM "$pid" 2>/dev/null
+	done
+	wait_quietly 15 no_run_pids && return 0
+	# A supervisor may start something new while its children die, hence more than one round.
+	while ! no_run_pids; do
+		for pid in $(run_pids); do
+			kill -KILL "$pid" 2>/dev/null
+		done
+		wait_quietly 2 no_run_pids
+	done
+}
+
+# Shows the end of each log; for a run that failed.
+run_show_logs() {
+	local log
+	for log in "$EVENTS" "$RUN"/log/*.log; do
+		[ -s "$log" ] || continue
+		printf -- '---- the end of %s\n' "$log"
+		tail -n "${SHOW_LINES:-15}" "$log" | cut -c1-200
+	done
+}
+
+# The trap at exit. Logs of a run that failed are shown and kept.
+run_end() {
+	local status=$?
+	trap - EXIT
+	ui_ticker_stop
+	if [ -n "$RUN" ]; then
+		[ "$status" -eq 0 ] || run_show_logs 2>&1 | sed 's/^/# /' >&2
+		run_stop
+		rm -f "${PORT_FILES[@]}"
+		if [ "$status" -eq 0 ] && [ -z "${KEEP_RUN:-}" ]; then
+			rm -rf "$RUN"
+		else
+			say "# everything of this run is kept in $RUN"
+		fi
+	fi
+	exit "$status"
+}
+
+# ---- waiting -------------------------------------------------------------------------------------
+
+# Polls without a word. 1 when the limit is over, 2 when a process that MUST_LIVE has ended.
+wait_quietly() { # LIMIT_S CMD...
+	local end=$((SECONDS + $1)) name
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		for name in "${MUST_LIVE[@]}"; do
+			[ ! -e "$RUN/$name.status" ] || return 2
+		done
+		sleep 0.1
+	done
+}
+
+# Says what it waits for while that takes long. WAITED_S is how long it took.
+wait_until() { # WHAT LIMIT_S CMD...
+	local what=$1 limit=$2 status=0 start=$SECONDS
+	shift 2
+	ui_ticker_start "$what"
+	wait_quietly "$limit" "$@" || status=$?
+	ui_ticker_stop
+	# shellcheck disable=SC2034 # for the caller
+	WAITED_S=$((SECONDS - start))
+	case $status in
+	1) say "# not within $limit s: $what" ;;
+	2) say "# given up, because of ${MUST_LIVE[*]} one has ended: $what" ;;
+	esac
+	return "$status"
+}
+
+# ---- Flink ---------------------------------------------------------------------------------------
+
+init_argv() {
+	INIT_ARGV=()
+	[ -x "$BUILD/drey-init" ] && INIT_ARGV=("$BUILD/drey-init" --)
+	return 0
+}
+
+start_tm() {
+	flink_tm_argv "$RUN"
+	init_argv
+	spawn tm "${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}"
+}
+
+# ARGS: options of the entry point, then arguments of the job. For what is to be seen without drey.
+start_bare_jm() { # ARGS...
+	flink_jm_argv "$RUN"
+	init_argv
+	spawn jm "${INIT_ARGV[@]}" "${FLINK_JM_ARGV[@]}" "$@"
+}
+
+# The job's own arguments: its event log and its control files.
+job_args() {
+	printf '%s\n' --log "$EVENTS" --control "$CONTROL"
+}
+
+control() { # FILE: makes a control file
+	: >"$CONTROL/$1"
+}
+
+uncontrol() { # FILE
+	rm -f "$CONTROL/$1"
+}
+
+# GET, the JSON on stdout; with a second argument filtered by jq. Fails on any HTTP error.
+rest() { # PATH [JQ_FILTER]
+	local answer
+	answer=$(curl --silent --show-error --fail --max-time 10 "http://127.0.0.1:$REST_PORT/${1#/}") || return
+	if [ $# -gt 1 ]; then
+		jq --raw-output --exit-status "$2" <<<"$answer"
+	else
+		printf '%s\n' "$answer"
+	fi
+}
+
+rest_send() { # METHOD PATH [JSON]
+	curl --silent --show-error --fail --max-time 10 --request "$1" --header 'Content-Type: application/json' \
+		${3:+--data "$3"} "http://127.0.0.1:$REST_PORT/${2#/}"
+}
+
+rest_is_up() {
+	rest config >/dev/null 2>&1
+}
+
+# The id of the one job that is known to the JobManager.
+job_id() {
+	rest jobs '.jobs | if length == 1 then .[0].id else empty end'
+}
+
+job_state() {
+	rest jobs '.jobs | if length == 1 then .[0].status else empty end'
+}
+
+job_is() { # STATE
+	[ "$(job_state 2>/dev/null)" = "$1" ]
+}
+
+# RUNNING, and so are all its tasks.
+job_runs() {
+	rest jobs/overview '.jobs | length == 1 and (.[0] | .state == "RUNNING" and .tasks.running == .tasks.total)'
+}
+
+checkpoints() { # JQ_FILTER, on the statistics of the one job
+	local id
+	id=$(job_id) && rest "jobs/$id/checkpoints" "$1"
+}
+
+# ---- what the job says -----------------------------------------------------------------------------
+# Lines: EVENT CHECKPOINT COUNT subtask=I/P job=HEX attempt=A ms=WALL; see tests/job/ContinuityJob.java.
+
+events() { # EVENT
+	grep -E "^$1 " "$EVENTS"
+}
+
+event_count() { # EVENT
+	grep -cE "^$1 " "$EVENTS"
+}
+
+has_events() { # EVENT AT_LEAST
+	[ "$(event_count "$1")" -ge "$2" ]
+}
+
+# Field 2 (checkpoint) or 3 (count) or the value of job=, attempt=, ms= of the last such event.
+last_event() { # EVENT FIELD
+	events "$1" | tail -n 1 | awk -v want="$2" '
+		want == "checkpoint" { print $2 }
+		want == "count" { print $3 }
+		{ for (i = 4; i <= NF; i++) if (index($i, want "=") == 1) print substr($i, length(want) + 2) }'
+}
+
+# What checkpoint CHECKPOINT of the job whose id starts with JOB holds, over all subtasks; nothing if not known.
+snapshot_count() { # JOB CHECKPOINT
+	awk -v job="job=$1" -v id="$2" '
+		$1 == "SNAPSHOT" && $2 == id && index($5, job) == 1 { count[$4] = $3; seen = 1 }
+		END { for (s in count) sum += count[s]; if (seen) print sum }' "$EVENTS"
+}
+
+# The path of the newest complete checkpoint that is kept of the job JOB.
+newest_retained() { # JOB
+	find "$RUN/ck/$1" -path '*/chk-*/_metadata' -printf '%h\n' | sort -V | tail -n 1
+}
+
+# A snapshot is complete for the job as soon as Flink has told its operator so.
+has_completed() { # AT_LEAST_ID [JOB]
+	awk -v least="$1" -v job="job=${2:-}" '
+		$1 == "COMPLETED" && $2 + 0 >= least + 0 && index($5, job) == 1 { found = 1 }
+		END { exit !found }' "$EVENTS"
+}
+
+# Checks the whole log: no GAP; every restore has exactly the count that a snapshot of that id had; no more than
+# EMPTY (default 1) starts of a job without state. Prints what is wrong, one line each; 1 if anything is.
+continuity() { # [EMPTY_STARTS]
+	awk -v allowed="${1:-1}" '
+		function close_restore(    id, job, s, sum, ok) {
+			if (current == "") return
+			if (restored_id == "-") {
+				if (!(current_job in started)) empty++
+			} else {
+				for (job in snapshots) {
+					sum = 0
+					for (s in subtasks) sum += count[job, restored_id, s]
+					if (((job, restored_id) in known) && sum == restored_count) ok = 1
+				}
+				if (!ok) {
+					printf "%s restored count %d from checkpoint %s, which no snapshot has\n", current, restored_count, restored_id
+					bad = 1
+				}
+			}
+			started[current_job] = 1
+			current = ""
+		}
+		$1 == "GAP" { print "state does not continue: " $0; bad = 1 }
+		$1 == "RESTORED" {
+			if (current != $5 " " $6) { close_restore(); current = $5 " " $6; current_job = $5; restored_count = 0 }
+			restored_id = $2
+			restored_count += $3
+		}
+		$1 == "SNAPSHOT" {
+			close_restore()
+			snapshots[$5] = 1; subtasks[$4] = 1; known[$5, $2] = 1; count[$5, $2, $4] = $3
+		}
+		END {
+			close_restore()
+			if (empty > allowed) { printf "%d starts without state, %d allowed\n", empty, allowed; bad = 1 }
+			exit bad
+		}' "$EVENTS"
+}

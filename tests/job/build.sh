@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+#
+# build.sh - compiles the test job against a Flink directory.
+#
+#   tests/job/build.sh FLINK_DIR OUT_JAR
+#
+# FLINK_DIR is what tools/get-flink.sh prints. The class files are kept under ${XDG_CACHE_HOME:-~/.cache}/drey,
+# by the hash of the source and of the names of Flink's jars, so a second call only copies. Exit status: 0 done,
+# 1 it does not compile, 2 usage, 3 a tool is missing.
+
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tools/ui.sh
+. "$here/../../tools/ui.sh"
+
+[ $# -eq 2 ] || die 2 "usage: tests/job/build.sh FLINK_DIR OUT_JAR"
+flink=$1 out=$2 source=$here/ContinuityJob.java
+ls "$flink"/lib/flink-*.jar >/dev/null 2>&1 || die 2 "$flink has no lib/flink-*.jar; tools/get-flink.sh makes one"
+
+hash=$({ cat "$source" "${BASH_SOURCE[0]}"; (cd "$flink/lib" && ls); } | sha256sum | cut -c1-16)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey/job-$hash.jar
+mkdir -p "$(dirname "$cache")" "$(dirname "$out")"
+if [ ! -f "$cache" ]; then
+	for tool in javac jar; do
+		command -v "$tool" >/dev/null || die 3 "$tool is needed to build the test job; install it: apt-get install openjdk-17-jdk-headless"
+	done
+	tmp=$(mktemp -d "$cache.XXXXXX")
+	trap 'ui_ticker_stop; rm -rf "$tmp"' EXIT
+	run_with_progress "compiling the test job" "$tmp/log" \
+		javac --release 11 -Werror -Xlint:all,-options,-classfile,-processing,-serial,-path \
+		-cp "$flink/lib/*" -d "$tmp/classes" "$source" || exit 1
+	printf 'Main-Class: drey.ContinuityJob\n' >"$tmp/manifest"
+	jar --create --file "$tmp/job.jar" --manifest "$tmp/manifest" -C "$tmp/classes" .
+	mv "$tmp/job.jar" "$cache"
+fi
+cp "$cache" "$out.new.$$"
+mv "$out.new.$$" "$out"
