@@ -20,13 +20,15 @@
 #include "base/err.h"
 #include "core/snapshot.h"
 
-#define JOURNAL_SCHEMA        1 /* a newer one is refused, never rewritten */
-#define JOURNAL_MAX_BYTES     (256 * 1024)
-#define JOURNAL_MAX_LAUNCHES  64
-#define JOURNAL_MAX_SNAPSHOTS 200
-#define JOURNAL_MAX_TOKENS    32
-#define JOURNAL_MAX_LOG       50
-#define JOURNAL_MAX_FAILURES  32
+#define JOURNAL_SCHEMA         1 /* a newer one is refused, never rewritten */
+#define JOURNAL_MAX_BYTES      (256 * 1024)
+#define JOURNAL_MAX_LAUNCHES   64
+#define JOURNAL_MAX_SNAPSHOTS  200
+#define JOURNAL_MAX_TOKENS     32
+#define JOURNAL_MAX_LOG        50
+#define JOURNAL_MAX_FAILURES   32
+#define JOURNAL_MAX_TEXT_BYTES 2048 /* of one error or log line; a longer one is cut */
+#define JOURNAL_MIN_KEPT       8    /* of each list, however long the entries are */
 
 /* What a person wants. */
 enum desired_state {
@@ -125,8 +127,7 @@ struct operation_result {
 	char trigger_id[JOB_ID_BYTES];
 	char *nonce;
 	bool ok;
-	char *location; /* the savepoint; also set when a stop failed after its savepoint was
-			   complete */
+	char *location; /* the savepoint; also of a stop that failed after it was complete */
 	char *error;    /* NULL when ok */
 	int64_t ended_unix_ms;
 };
@@ -155,12 +156,11 @@ struct log_entry {
 
 struct journal {
 	char *application;
-	int64_t
-	    sequence; /* +1 with every write: the compare-and-swap version of the file backend */
-	char *writer; /* who wrote last: boot id or pod UID, for fencing */
-	char *phase;  /* for readers; decisions never depend on it */
-	bool ever_proven; /* some launch completed a checkpoint: empty is never right again by
-			     itself */
+	int64_t sequence; /* +1 with every write: the version that compare-and-swap compares */
+	char *writer;     /* who wrote last: boot id or pod UID, for fencing */
+	char *phase;      /* for readers; decisions never depend on it */
+	bool ever_proven; /* some launch completed a checkpoint: no empty start by itself any more
+			   */
 	struct intent intent;
 	char *savepoint_nonce_done;
 	char *restart_nonce_done;
@@ -182,8 +182,7 @@ struct journal {
 	struct log_entry *log; /* transitions, oldest first */
 	size_t log_count;
 
-	struct json
-	    *origin; /* the document as read: members that we do not know survive a rewrite */
+	struct json *origin; /* the document as read: unknown members survive a rewrite */
 };
 
 void journal_init(struct journal *journal, const char *application);
@@ -213,16 +212,29 @@ void outcome_release(struct outcome *outcome);
 /* Cut every list to its limit, oldest first; never the current launch. */
 void journal_trim(struct journal *journal);
 
-/* The document as JSON text, with unknown members of `origin` kept. Calls journal_trim() first.
- * -1 with ERR_FORMAT when it is larger than JOURNAL_MAX_BYTES all the same. */
+/* Halve one list from its old end: the log, then snapshots, then launches. False when nothing may
+ * be given up any more. */
+bool journal_shrink(struct journal *journal);
+
+/*
+ * Append the document as JSON text to *ret_text. Calls journal_trim() first, and journal_shrink()
+ * as long as it is larger than JOURNAL_MAX_BYTES; ERR_FORMAT when it is larger all the same.
+ *
+ * Unknown members of `origin` are kept: at the top, in `intent`, in each launch (same number) and
+ * snapshot (same path), and in operation, lastOperation and outcome while they are the same ones.
+ */
 int journal_encode(struct journal *journal, struct buf *ret_text, struct err *err);
 
-/* ERR_FORMAT: damaged or of a newer schema (said so in the message). *ret_journal is initialised by
- * this call on success only; the caller releases it. */
+/*
+ * Read it back. *ret_journal is initialised by this call on success only; the caller releases it.
+ * ERR_FORMAT: damaged (the message has the path of the member); ERR_CONFIG: written by a newer
+ * drey.
+ */
 int journal_decode(const char *text, size_t len_bytes, struct journal *ret_journal,
 		   struct err *err);
 
-const char *desired_state_name(enum desired_state state);        /* "running", ... */
+const char *desired_state_name(enum desired_state state);              /* "running", ... */
+const char *restore_request_kind_name(enum restore_request_kind kind); /* "none", "empty", "path" */
 const char *operation_kind_name(enum operation_kind kind);       /* "savepoint", "stop", ... */
 const char *operation_reason_name(enum operation_reason reason); /* "periodic", ... */
 const char *outcome_kind_name(enum outcome_kind kind);           /* "finished", ... */

@@ -1,0 +1,297 @@
+#include "core/journal.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+void journal_init(struct journal *journal, const char *application)
+{
+	*journal = (struct journal){.application = xstrdup(application)};
+}
+
+static void launch_release(struct launch *launch)
+{
+	free(launch->job_result_path);
+	free(launch->application_result_path);
+	free(launch->generation);
+	free(launch->flink_version);
+	free(launch->restore_path);
+	free(launch->last_checkpoint_path);
+	*launch = (struct launch){0};
+}
+
+void operation_release(struct operation *operation)
+{
+	free(operation->nonce);
+	free(operation->path);
+	*operation = (struct operation){0};
+}
+
+void operation_result_release(struct operation_result *result)
+{
+	free(result->nonce);
+	free(result->location);
+	free(result->error);
+	*result = (struct operation_result){0};
+}
+
+void outcome_release(struct outcome *outcome)
+{
+	free(outcome->reason);
+	*outcome = (struct outcome){0};
+}
+
+static void intent_release(struct intent *intent)
+{
+	free(intent->savepoint_nonce);
+	free(intent->restart_nonce);
+	free(intent->restore.token);
+	free(intent->restore.path);
+	*intent = (struct intent){0};
+}
+
+static void strings_release(char **strings, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(strings[i]);
+	free(strings);
+}
+
+void journal_release(struct journal *journal)
+{
+	if (!journal)
+		return;
+	free(journal->application);
+	free(journal->writer);
+	free(journal->phase);
+	intent_release(&journal->intent);
+	free(journal->savepoint_nonce_done);
+	free(journal->restart_nonce_done);
+	for (size_t i = 0; i < journal->launch_count; i++)
+		launch_release(&journal->launches[i]);
+	free(journal->launches);
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		snapshot_release(&journal->snapshots[i]);
+	free(journal->snapshots);
+	operation_release(&journal->operation);
+	operation_result_release(&journal->last_operation);
+	outcome_release(&journal->outcome);
+	free(journal->last_error);
+	strings_release(journal->consumed, journal->consumed_count);
+	strings_release(journal->failed_generations, journal->failed_generation_count);
+	for (size_t i = 0; i < journal->log_count; i++)
+		free(journal->log[i].text);
+	free(journal->log);
+	json_free(journal->origin);
+	*journal = (struct journal){0};
+}
+
+struct launch *journal_launch(struct journal *journal)
+{
+	return journal->launch_count ? &journal->launches[journal->launch_count - 1] : NULL;
+}
+
+const struct launch *journal_launch_const(const struct journal *journal)
+{
+	return journal->launch_count ? &journal->launches[journal->launch_count - 1] : NULL;
+}
+
+struct launch *journal_add_launch(struct journal *journal)
+{
+	const struct launch *last = journal_launch_const(journal);
+	int64_t number = last ? last->number + 1 : 1;
+	struct launch *launch;
+
+	journal->launches =
+	    xreallocarray(journal->launches, journal->launch_count + 1, sizeof(*journal->launches));
+	launch = &journal->launches[journal->launch_count++];
+	*launch = (struct launch){.number = number};
+	return launch;
+}
+
+void journal_remove_snapshot(struct journal *journal, const char *path)
+{
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		if (strcmp(journal->snapshots[i].path, path))
+			continue;
+		snapshot_release(&journal->snapshots[i]);
+		journal->snapshot_count--;
+		memmove(&journal->snapshots[i], &journal->snapshots[i + 1],
+			(journal->snapshot_count - i) * sizeof(*journal->snapshots));
+		return;
+	}
+}
+
+void journal_add_snapshot(struct journal *journal, const struct snapshot *snapshot)
+{
+	struct snapshot copy;
+
+	snapshot_copy(&copy, snapshot); /* before the old one goes: it may be the same */
+	journal_remove_snapshot(journal, copy.path);
+	journal->snapshots = xreallocarray(journal->snapshots, journal->snapshot_count + 1,
+					   sizeof(*journal->snapshots));
+	journal->snapshots[journal->snapshot_count++] = copy;
+}
+
+void journal_add_failure(struct journal *journal, int64_t unix_ms)
+{
+	if (journal->failure_count == JOURNAL_MAX_FAILURES) {
+		journal->failure_count--;
+		memmove(journal->failures_unix_ms, journal->failures_unix_ms + 1,
+			journal->failure_count * sizeof(journal->failures_unix_ms[0]));
+	}
+	journal->failures_unix_ms[journal->failure_count++] = unix_ms;
+}
+
+void journal_add_log(struct journal *journal, int64_t unix_ms, const char *text)
+{
+	journal->log = xreallocarray(journal->log, journal->log_count + 1, sizeof(*journal->log));
+	journal->log[journal->log_count++] =
+	    (struct log_entry){.unix_ms = unix_ms, .text = xstrdup(text)};
+}
+
+static bool strings_have(char *const *strings, size_t count, const char *text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(strings[i], text))
+			return true;
+	return false;
+}
+
+static void strings_add(char ***strings, size_t *count, const char *text)
+{
+	if (strings_have(*strings, *count, text))
+		return;
+	*strings = xreallocarray(*strings, *count + 1, sizeof(**strings));
+	(*strings)[(*count)++] = xstrdup(text);
+}
+
+void journal_consume(struct journal *journal, const char *token)
+{
+	strings_add(&journal->consumed, &journal->consumed_count, token);
+}
+
+bool journal_is_consumed(const struct journal *journal, const char *token)
+{
+	return strings_have(journal->consumed, journal->consumed_count, token);
+}
+
+void journal_add_failed_generation(struct journal *journal, const char *generation)
+{
+	strings_add(&journal->failed_generations, &journal->failed_generation_count, generation);
+}
+
+/* How many of `count` have to go from the front so that `max` stay. */
+static size_t surplus(size_t count, size_t max)
+{
+	return count > max ? count - max : 0;
+}
+
+static void strings_trim(char **strings, size_t *count, size_t max)
+{
+	size_t drop = surplus(*count, max);
+
+	for (size_t i = 0; i < drop; i++)
+		free(strings[i]);
+	*count -= drop;
+	if (drop)
+		memmove(strings, strings + drop, *count * sizeof(*strings));
+}
+
+static void trim_launches(struct journal *journal, size_t max)
+{
+	size_t drop = surplus(journal->launch_count, max);
+
+	for (size_t i = 0; i < drop; i++)
+		launch_release(&journal->launches[i]);
+	journal->launch_count -= drop;
+	if (drop)
+		memmove(journal->launches, journal->launches + drop,
+			journal->launch_count * sizeof(*journal->launches));
+}
+
+static void trim_snapshots(struct journal *journal, size_t max)
+{
+	size_t drop = surplus(journal->snapshot_count, max);
+
+	for (size_t i = 0; i < drop; i++)
+		snapshot_release(&journal->snapshots[i]);
+	journal->snapshot_count -= drop;
+	if (drop)
+		memmove(journal->snapshots, journal->snapshots + drop,
+			journal->snapshot_count * sizeof(*journal->snapshots));
+}
+
+static void trim_log(struct journal *journal, size_t max)
+{
+	size_t drop = surplus(journal->log_count, max);
+
+	for (size_t i = 0; i < drop; i++)
+		free(journal->log[i].text);
+	journal->log_count -= drop;
+	if (drop)
+		memmove(journal->log, journal->log + drop,
+			journal->log_count * sizeof(*journal->log));
+}
+
+void journal_trim(struct journal *journal)
+{
+	trim_launches(journal, JOURNAL_MAX_LAUNCHES);
+	trim_snapshots(journal, JOURNAL_MAX_SNAPSHOTS);
+	trim_log(journal, JOURNAL_MAX_LOG);
+	strings_trim(journal->consumed, &journal->consumed_count, JOURNAL_MAX_TOKENS);
+	strings_trim(journal->failed_generations, &journal->failed_generation_count,
+		     JOURNAL_MAX_TOKENS);
+}
+
+bool journal_shrink(struct journal *journal)
+{
+	if (journal->log_count > JOURNAL_MIN_KEPT)
+		trim_log(journal, journal->log_count / 2);
+	else if (journal->snapshot_count > JOURNAL_MIN_KEPT)
+		trim_snapshots(journal, journal->snapshot_count / 2);
+	else if (journal->launch_count > JOURNAL_MIN_KEPT)
+		trim_launches(journal, journal->launch_count / 2);
+	else
+		return false;
+	return true;
+}
+
+const char *desired_state_name(enum desired_state state)
+{
+	static const char *const names[] = {"running", "suspended", "cancelled"};
+
+	return (size_t)state < ARRAY_LEN(names) ? names[state] : "unknown";
+}
+
+const char *restore_request_kind_name(enum restore_request_kind kind)
+{
+	static const char *const names[] = {"none", "empty", "path"};
+
+	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
+}
+
+const char *operation_kind_name(enum operation_kind kind)
+{
+	static const char *const names[] = {"none", "savepoint", "stop", "cancel", "dispose"};
+
+	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
+}
+
+const char *operation_reason_name(enum operation_reason reason)
+{
+	static const char *const names[] = {"none",    "periodic",  "manual", "suspend",
+					    "restart", "terminate", "cancel", "retention"};
+
+	return (size_t)reason < ARRAY_LEN(names) ? names[reason] : "unknown";
+}
+
+const char *outcome_kind_name(enum outcome_kind kind)
+{
+	static const char *const names[] = {"none",   "finished", "cancelled",
+					    "failed", "unknown",  "restoreMismatch"};
+
+	/* "unknown" is a real outcome, so a value outside gets a word of its own */
+	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "invalid";
+}
