@@ -17,18 +17,18 @@
 #include "format/metadata.h"
 #include "store/store.h"
 
-enum snapshot_kind { SNAPSHOT_CHECKPOINT, SNAPSHOT_SAVEPOINT };
+enum snapshots_kind { SNAPSHOTS_CHECKPOINT, SNAPSHOTS_SAVEPOINT };
 
-enum snapshot_state {
-	SNAPSHOT_COMPLETE,   /* `_metadata` is there */
-	SNAPSHOT_INCOMPLETE, /* proven not to be there */
-	SNAPSHOT_UNREADABLE, /* not known, `why` says why */
+enum snapshots_state {
+	SNAPSHOTS_COMPLETE,   /* `_metadata` is there */
+	SNAPSHOTS_INCOMPLETE, /* proven not to be there */
+	SNAPSHOTS_UNREADABLE, /* not known, `why` says why */
 };
 
-struct snapshot {
+struct snapshots_item {
 	const char *path; /* of the directory, canonical spelling (store/uri.h) */
-	enum snapshot_kind kind;
-	enum snapshot_state state;
+	enum snapshots_kind kind;
+	enum snapshots_state state;
 	const char *job_id;    /* 32 hex digits, the first 6 of a savepoint's; "" not in the name */
 	int64_t checkpoint_id; /* from the name; -1 for savepoints, see snapshots_peek() */
 	int64_t mtime_unix_ms; /* of `_metadata`; -1 unless complete */
@@ -36,16 +36,16 @@ struct snapshot {
 	const struct err *why; /* unreadable only */
 };
 
-/* The snapshot and its texts are borrowed for the call. Return as store_entry_fn does. */
-typedef int (*snapshot_fn)(void *ctx, const struct snapshot *snapshot, struct err *err);
+/* The item and its texts are borrowed for the call. Return as store_entry_fn does. */
+typedef int (*snapshots_fn)(void *ctx, const struct snapshots_item *item, struct err *err);
 
 /* All checkpoints of one job, or of every job where job_id is NULL; in no order. ERR_ABSENT: the
  * checkpoint directory (or the one of this job) does not exist. On -1 the listing is void. */
 int snapshots_list_checkpoints(struct store *store, const char *checkpoint_dir, const char *job_id,
-			       snapshot_fn fn, void *ctx, struct err *err);
+			       snapshots_fn fn, void *ctx, struct err *err);
 
 /* All savepoints, of whatever job; otherwise as above. */
-int snapshots_list_savepoints(struct store *store, const char *savepoint_dir, snapshot_fn fn,
+int snapshots_list_savepoints(struct store *store, const char *savepoint_dir, snapshots_fn fn,
 			      void *ctx, struct err *err);
 
 /* Version and checkpoint id out of the first bytes of `_metadata`. `path`: the directory of a

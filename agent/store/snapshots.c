@@ -1,0 +1,225 @@
+#include "store/snapshots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "format/source.h"
+#include "store/uri.h"
+
+#define JOB_ID_DIGITS    32
+#define JOB_PREFIX       6
+#define SAVEPOINT_PREFIX "savepoint-"
+#define SAVEPOINT_RANDOM 12
+#define MAX_ID_DIGITS    18 /* always fits in 63 bits */
+
+static bool is_hex(const char *text, size_t len)
+{
+	return strspn(text, "0123456789abcdef") >= len;
+}
+
+static bool is_job_id(const char *name)
+{
+	return strlen(name) == JOB_ID_DIGITS && is_hex(name, JOB_ID_DIGITS);
+}
+
+/* What follows prefix in name, NULL when it does not begin so. */
+static const char *after(const char *name, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(name, prefix, len) ? NULL : name + len;
+}
+
+/* The n of "chk-<n>", -1 when it is another name. */
+static int64_t checkpoint_id_of(const char *name)
+{
+	const char *digits = after(name, "chk-");
+	size_t len = digits ? strlen(digits) : 0;
+
+	if (!len || len > MAX_ID_DIGITS || strspn(digits, "0123456789") != len)
+		return -1;
+	return strtoll(digits, NULL, 10);
+}
+
+/* The job's part of "savepoint-<6 hex>-<12 hex>", NULL when it is another name. */
+static const char *savepoint_job(const char *name)
+{
+	const char *job = after(name, SAVEPOINT_PREFIX), *random;
+
+	if (!job || !is_hex(job, JOB_PREFIX) || job[JOB_PREFIX] != '-')
+		return NULL;
+	random = job + JOB_PREFIX + 1;
+	return strlen(random) == SAVEPOINT_RANDOM && is_hex(random, SAVEPOINT_RANDOM) ? job : NULL;
+}
+
+struct listing {
+	const char *dir; /* canonical; directly above the snapshots */
+	const char *job_id;
+	enum snapshots_kind kind;
+	snapshots_fn fn;
+	void *ctx;
+	bool ended; /* by fn */
+};
+
+static int tell(struct listing *ls, const struct store_dir *dir, const char *job_id,
+		int64_t checkpoint_id, struct err *err)
+{
+	cleanup_free char *path = uri_join(ls->dir, dir->name);
+	struct snapshots_item item = {
+		.path = path,
+		.kind = ls->kind,
+		.job_id = job_id,
+		.checkpoint_id = checkpoint_id,
+		.mtime_unix_ms = -1,
+		.size_bytes = -1,
+	};
+	int rc;
+
+	switch (dir->leaf) {
+	case STORE_LEAF_PRESENT:
+		item.state = SNAPSHOTS_COMPLETE;
+		item.mtime_unix_ms = dir->stat.mtime_unix_ms;
+		item.size_bytes = dir->stat.size_bytes;
+		break;
+	case STORE_LEAF_ABSENT:
+		item.state = SNAPSHOTS_INCOMPLETE;
+		break;
+	case STORE_LEAF_UNREADABLE:
+		item.state = SNAPSHOTS_UNREADABLE;
+		item.why = dir->why;
+		break;
+	}
+	rc = ls->fn(ls->ctx, &item, err);
+	ls->ended = rc > 0;
+	return rc;
+}
+
+static int on_checkpoint(void *ctx, const struct store_dir *dir, struct err *err)
+{
+	struct listing *ls = ctx;
+	int64_t id = checkpoint_id_of(dir->name);
+
+	return id < 0 ? 0 : tell(ls, dir, ls->job_id, id, err);
+}
+
+static int on_savepoint(void *ctx, const struct store_dir *dir, struct err *err)
+{
+	struct listing *ls = ctx;
+	const char *job = savepoint_job(dir->name);
+	char prefix[JOB_PREFIX + 1] = "";
+
+	if (!job)
+		return 0;
+	memcpy(prefix, job, JOB_PREFIX);
+	return tell(ls, dir, prefix, -1, err);
+}
+
+/* The job ids are gathered first, so that a store never has two listings open. */
+struct job_ids {
+	char (*id)[JOB_ID_DIGITS + 1];
+	size_t count, cap;
+	bool flat; /* chk-<n> without a job id above */
+};
+
+static int on_job(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	struct job_ids *jobs = ctx;
+
+	(void)err;
+	if (!entry->is_prefix)
+		return 0;
+	if (checkpoint_id_of(entry->name) >= 0)
+		jobs->flat = true;
+	if (!is_job_id(entry->name))
+		return 0;
+	if (jobs->count == jobs->cap) {
+		jobs->cap = jobs->cap ? 2 * jobs->cap : 16;
+		jobs->id = xreallocarray(jobs->id, jobs->cap, sizeof(*jobs->id));
+	}
+	memcpy(jobs->id[jobs->count++], entry->name, JOB_ID_DIGITS + 1);
+	return 0;
+}
+
+static int list_job(struct store *store, struct listing *ls, const char *top, const char *job_id,
+		    struct err *err)
+{
+	cleanup_free char *dir = uri_join(top, job_id);
+
+	ls->dir = dir;
+	ls->job_id = job_id;
+	return store_list_dirs(store, dir, METADATA_NAME, on_checkpoint, ls, err);
+}
+
+static int list_jobs(struct store *store, struct listing *ls, const char *top, struct err *err)
+{
+	struct job_ids jobs = {0};
+	int rc = store_list(store, top, on_job, &jobs, err);
+
+	if (!rc && jobs.flat) {
+		ls->dir = top;
+		ls->job_id = "";
+		rc = store_list_dirs(store, top, METADATA_NAME, on_checkpoint, ls, err);
+	}
+	for (size_t i = 0; i < jobs.count && !rc && !ls->ended; i++) {
+		struct err why = {0};
+
+		rc = list_job(store, ls, top, jobs.id[i], &why);
+		if (rc && why.kind == ERR_ABSENT)
+			rc = 0; /* removed since */
+		else if (rc && err)
+			*err = why;
+	}
+	free(jobs.id);
+	return rc;
+}
+
+int snapshots_list_checkpoints(struct store *store, const char *checkpoint_dir, const char *job_id,
+			       snapshots_fn fn, void *ctx, struct err *err)
+{
+	struct listing ls = {.kind = SNAPSHOTS_CHECKPOINT, .fn = fn, .ctx = ctx};
+	cleanup_free char *top = uri_canonical(checkpoint_dir);
+
+	if (!top)
+		return store_list(store, checkpoint_dir, NULL, NULL, err); /* names the fault */
+	return job_id ? list_job(store, &ls, top, job_id, err) : list_jobs(store, &ls, top, err);
+}
+
+int snapshots_list_savepoints(struct store *store, const char *savepoint_dir, snapshots_fn fn,
+			      void *ctx, struct err *err)
+{
+	cleanup_free char *top = uri_canonical(savepoint_dir);
+	struct listing ls = {.dir = top, .kind = SNAPSHOTS_SAVEPOINT, .fn = fn, .ctx = ctx};
+
+	if (!top)
+		return store_list(store, savepoint_dir, NULL, NULL, err);
+	return store_list_dirs(store, top, METADATA_NAME, on_savepoint, &ls, err);
+}
+
+char *snapshots_metadata_uri(const char *path)
+{
+	if (!strcmp(uri_name(path), METADATA_NAME))
+		return xstrdup(path);
+	return uri_join(path, METADATA_NAME);
+}
+
+int snapshots_peek(struct store *store, const char *path, struct metadata_header *ret,
+		   struct err *err)
+{
+	cleanup_free char *uri = snapshots_metadata_uri(path);
+	char head[METADATA_HEAD_BYTES];
+	struct store_stream *stream;
+	size_t have = 0, got = 1;
+	int rc = 0;
+
+	if (store_read_open(store, uri, 0, &stream, err))
+		return -1;
+	while (!rc && got && have < sizeof(head)) {
+		rc = store_read(stream, head + have, sizeof(head) - have, &got, err);
+		have += rc ? 0 : got;
+	}
+	store_read_close(stream);
+	if (rc)
+		return -1;
+	return metadata_peek(head, have, ret, err) ? err_wrap(err, "%s", uri) : 0;
+}

@@ -1,0 +1,272 @@
+/* store_file: directories of this machine, network file systems included. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/store_ops.h"
+
+struct file_stream {
+	struct store_stream base;
+	int fd;
+	char *path;
+};
+
+static int fail(struct err *err, const char *what, const char *path)
+{
+	int sys = errno;
+
+	return err_set(err, err_kind_of_errno(sys), sys, "%s %s", what, path);
+}
+
+static int file_open(const struct uri *uri, struct store **ret, struct err *err)
+{
+	if (uri->authority[0])
+		return err_set(err, ERR_CONFIG, 0,
+			       "file://%s%s names the machine '%s'; a local path is written "
+			       "file:///%s%s",
+			       uri->authority, uri->path, uri->authority, uri->authority,
+			       uri->path);
+	*ret = xcalloc(1, sizeof(**ret));
+	return 0;
+}
+
+static void file_close(struct store *store)
+{
+	free(store);
+}
+
+static struct store_stat stat_of(const struct stat *st)
+{
+	return (struct store_stat){
+		.size_bytes = st->st_size,
+		.mtime_unix_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000,
+	};
+}
+
+static int not_a_file(struct err *err, const struct stat *st, const char *path)
+{
+	return err_set(err, ERR_FORMAT, 0, "%s is %s", path,
+		       S_ISDIR(st->st_mode) ? "a directory, not a file" : "not a regular file");
+}
+
+static int file_stat(struct store *store, const struct uri *uri, struct store_stat *ret,
+		     struct err *err)
+{
+	struct stat st;
+
+	(void)store;
+	if (stat(uri->path, &st))
+		return fail(err, "stat", uri->path);
+	if (!S_ISREG(st.st_mode))
+		return not_a_file(err, &st, uri->path);
+	*ret = stat_of(&st);
+	return 0;
+}
+
+/* One more look when the file has gone between readdir and stat: it may have been replaced. */
+static int stat_at(int dir, const char *name, struct stat *ret)
+{
+	int rc = fstatat(dir, name, ret, 0);
+
+	if (rc && errno == ENOENT)
+		rc = fstatat(dir, name, ret, 0);
+	return rc;
+}
+
+/* Calls `each` for all names but "." and ".."; its 1 and -1 end the walk. */
+static int walk(const char *path,
+		int (*each)(void *ctx, int dir, const struct dirent *item, struct err *err),
+		void *ctx, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct dirent *item;
+	DIR *dir;
+	int rc = 0;
+
+	if (fd < 0)
+		return fail(err, "list", path);
+	dir = fdopendir(fd);
+	if (!dir) {
+		fail(err, "list", path);
+		close(fd);
+		return -1;
+	}
+	while (!rc) {
+		errno = 0;
+		item = readdir(dir);
+		if (!item) {
+			rc = errno ? fail(err, "list", path) : 0;
+			break;
+		}
+		if (strcmp(item->d_name, ".") && strcmp(item->d_name, ".."))
+			rc = each(ctx, fd, item, err);
+	}
+	closedir(dir);
+	return rc < 0 ? -1 : 0;
+}
+
+struct list_call {
+	store_entry_fn fn;
+	void *ctx;
+	const char *path;
+};
+
+static int list_one(void *ctx, int dir, const struct dirent *item, struct err *err)
+{
+	const struct list_call *call = ctx;
+	struct store_entry entry = {.name = item->d_name};
+	struct stat st;
+
+	if (stat_at(dir, item->d_name, &st)) {
+		if (errno == ENOENT)
+			return 0; /* gone meanwhile */
+		fail(err, "stat", item->d_name);
+		return err_wrap(err, "list %s", call->path);
+	}
+	if (S_ISDIR(st.st_mode))
+		entry.is_prefix = true;
+	else if (S_ISREG(st.st_mode))
+		entry.stat = stat_of(&st);
+	else
+		return 0;
+	return call->fn(call->ctx, &entry, err);
+}
+
+static int file_list(struct store *store, const struct uri *uri, store_entry_fn fn, void *ctx,
+		     struct err *err)
+{
+	struct list_call call = {fn, ctx, uri->path};
+
+	(void)store;
+	return walk(uri->path, list_one, &call, err);
+}
+
+struct dirs_call {
+	store_dir_fn fn;
+	void *ctx;
+	const char *path, *leaf;
+};
+
+/* -1 with *err set, 0 not a directory (or gone), 1 a directory without the leaf. */
+static int look_at_dir(const struct dirs_call *call, int dir, const char *name, struct err *err)
+{
+	struct stat st;
+
+	if (!stat_at(dir, name, &st))
+		return S_ISDIR(st.st_mode);
+	if (errno == ENOENT)
+		return 0;
+	fail(err, "stat", name);
+	return err_wrap(err, "list %s", call->path);
+}
+
+static int list_one_dir(void *ctx, int dir, const struct dirent *item, struct err *err)
+{
+	const struct dirs_call *call = ctx;
+	struct store_dir found = {.name = item->d_name};
+	cleanup_free char *inner = NULL;
+	struct err why = {0};
+	struct stat st;
+	int is_dir;
+
+	if (item->d_type == DT_REG)
+		return 0;
+	inner = xasprintf("%s/%s", item->d_name, call->leaf);
+	found.leaf = STORE_LEAF_ABSENT;
+	if (!stat_at(dir, inner, &st)) {
+		if (S_ISREG(st.st_mode)) {
+			found.leaf = STORE_LEAF_PRESENT;
+			found.stat = stat_of(&st);
+		}
+		return call->fn(call->ctx, &found, err);
+	}
+	if (errno == ENOTDIR)
+		return 0;
+	if (errno != ENOENT) {
+		found.leaf = STORE_LEAF_UNREADABLE;
+		found.why = &why;
+		fail(&why, "stat", inner);
+		err_wrap(&why, "%s", call->path);
+	}
+	is_dir = look_at_dir(call, dir, item->d_name, err);
+	return is_dir > 0 ? call->fn(call->ctx, &found, err) : is_dir;
+}
+
+static int file_list_dirs(struct store *store, const struct uri *uri, const char *leaf,
+			  store_dir_fn fn, void *ctx, struct err *err)
+{
+	struct dirs_call call = {fn, ctx, uri->path, leaf};
+
+	(void)store;
+	return walk(uri->path, list_one_dir, &call, err);
+}
+
+static int file_read_open(struct store *store, const struct uri *uri, int64_t offset,
+			  struct store_stream **ret, struct err *err)
+{
+	/* O_NONBLOCK: a FIFO in the place of a file must not hang us; no effect on files. */
+	cleanup_close int fd = open(uri->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct file_stream *stream;
+	struct stat st;
+
+	(void)store;
+	if (fd < 0)
+		return fail(err, "open", uri->path);
+	if (fstat(fd, &st))
+		return fail(err, "stat", uri->path);
+	if (!S_ISREG(st.st_mode))
+		return not_a_file(err, &st, uri->path);
+	if (offset && lseek(fd, offset, SEEK_SET) < 0)
+		return fail(err, "seek in", uri->path);
+	stream = xcalloc(1, sizeof(*stream));
+	stream->base.size_bytes = st.st_size > offset ? st.st_size - offset : 0;
+	stream->fd = fd;
+	stream->path = xstrdup(uri->path);
+	fd = -1;
+	*ret = &stream->base;
+	return 0;
+}
+
+static int file_read(struct store_stream *base, void *buf, size_t len_bytes, size_t *ret_len_bytes,
+		     struct err *err)
+{
+	struct file_stream *stream = (struct file_stream *)base;
+	ssize_t got;
+
+	do
+		got = read(stream->fd, buf, len_bytes);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return fail(err, "read", stream->path);
+	*ret_len_bytes = (size_t)got;
+	return 0;
+}
+
+static void file_read_close(struct store_stream *base)
+{
+	struct file_stream *stream = (struct file_stream *)base;
+
+	close(stream->fd);
+	free(stream->path);
+	free(stream);
+}
+
+static const char *const schemes[] = {"file", NULL};
+
+const struct store_ops store_file_ops = {
+	.schemes = schemes,
+	.list_page = 1,
+	.open = file_open,
+	.close = file_close,
+	.stat = file_stat,
+	.list = file_list,
+	.list_dirs = file_list_dirs,
+	.read_open = file_read_open,
+	.read = file_read,
+	.read_close = file_read_close,
+};
