@@ -1,0 +1,114 @@
+/*
+ * cli - from argv to a command: options, --help, messages, exit statuses. All commands go this way.
+ *
+ * A command is one constant struct cli_command in its own file, listed in commands.h and in the
+ * table of main.c. It gets a parsed struct cli, writes its result to cli->out and everything else
+ * (progress, errors) to cli->err, and returns an exit status.
+ */
+#ifndef DREY_CMD_CLI_H
+#define DREY_CMD_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+struct config;
+
+#define CLI_MAX_OPTIONS 16
+#define CLI_MAX_ARGS    8
+
+/* Exit statuses of all commands, so that scripts need one table. README.md has it too. */
+enum cli_exit {
+	CLI_OK = 0,      /* done, Running, complete, would launch */
+	CLI_FAILED = 1,  /* tried and failed; status: between two states */
+	CLI_USAGE = 2,   /* wrong use or wrong configuration; nothing was changed */
+	CLI_PARKED = 3,  /* the application does not run, and is not meant to */
+	CLI_HELD = 4,    /* drey holds: it may not start, and says why */
+	CLI_ABSENT = 5,  /* no drey runs there, or it gave no answer */
+	CLI_TIMEOUT = 6, /* the time is up; what was asked for stays asked for */
+};
+
+struct cli_option {
+	const char *name;     /* "timeout" is --timeout */
+	char letter;          /* 'c' is -c; 0 = none */
+	const char *argument; /* "DURATION"; NULL = a flag */
+	const char *help;     /* lines after the first are indented by cli_help() */
+};
+
+struct cli;
+
+struct cli_command {
+	const char *name;
+	const char *arguments; /* as in the synopsis: "PATH", "on|off"; NULL = none */
+	int min_args, max_args;
+	const char *summary;              /* half a line */
+	const char *description;          /* paragraphs, each line ended by \n */
+	const struct cli_option *options; /* up to .name == NULL; --help is added */
+	const char *statuses;             /* lines "0  meaning\n" */
+	const char *example;              /* lines */
+	int (*run)(const struct cli *cli);
+};
+
+struct cli {
+	const struct cli_command *command;
+	FILE *out, *err;
+	const char *values[CLI_MAX_OPTIONS]; /* by index in options; NULL = not given, "" = flag */
+	const char *args[CLI_MAX_ARGS];
+	int arg_count;
+};
+
+/* Options that several commands have. */
+#define CLI_CONFIG                                                                                 \
+	{                                                                                          \
+		"config", 'c', "FILE",                                                             \
+		    "configuration; else $DREY_CONFIG, else /etc/drey/drey.yaml"                   \
+	}
+#define CLI_JSON                                                                                   \
+	{                                                                                          \
+		"json", 0, NULL, "print one JSON document"                                         \
+	}
+#define CLI_WAIT                                                                                   \
+	{"timeout", 't', "DURATION", "wait at most so long, such as 90s or 5min (10min)"},         \
+	{                                                                                          \
+		"no-wait", 0, NULL, "return as soon as the request is durable"                     \
+	}
+#define CLI_END                                                                                    \
+	{                                                                                          \
+		NULL, 0, NULL, NULL                                                                \
+	}
+
+/*
+ * The whole program: find the command in the NULL-terminated table, parse, run. Handles
+ * `drey --help`, `drey help COMMAND`, `drey COMMAND --help`, `drey --version`. Returns the exit
+ * status; output that cannot be written is CLI_FAILED.
+ */
+int cli_main(const struct cli_command *const *commands, int argc, char **argv, FILE *out,
+	     FILE *err);
+
+/*
+ * Parse the words behind the command's name. CLI_OK, or CLI_USAGE with a message on `err`. Words
+ * stay borrowed from argv. Options may stand before and behind arguments; "--" ends them; an option
+ * that is given twice is refused.
+ */
+int cli_parse(const struct cli_command *command, int argc, char **argv, FILE *out, FILE *err,
+	      struct cli *ret_cli);
+
+void cli_help(const struct cli_command *command, FILE *out);
+
+/* The value of an option; NULL when not given. The name must be in the command's table. */
+const char *cli_value(const struct cli *cli, const char *name);
+bool cli_has(const struct cli *cli, const char *name);
+
+/* --timeout in ms, or fallback_ms. ERR_CONFIG. */
+int cli_timeout(const struct cli *cli, int64_t fallback_ms, int64_t *ret_ms, struct err *err);
+
+/* "drey COMMAND: MESSAGE" on cli->err. Returns status, so that `return cli_fail(...)` works. */
+int cli_fail(const struct cli *cli, int status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Load the configuration that --config, $DREY_CONFIG or the default names. */
+int cli_config(const struct cli *cli, struct config *ret_config, struct err *err);
+
+#endif

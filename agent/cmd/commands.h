@@ -1,0 +1,20 @@
+/* commands - every command of drey; one file each. The table is in main.c. */
+#ifndef DREY_CMD_COMMANDS_H
+#define DREY_CMD_COMMANDS_H
+
+#include "cmd/cli.h"
+
+extern const struct cli_command cmd_run;
+extern const struct cli_command cmd_resolve;
+extern const struct cli_command cmd_status;
+extern const struct cli_command cmd_savepoint;
+extern const struct cli_command cmd_suspend;
+extern const struct cli_command cmd_resume;
+extern const struct cli_command cmd_cancel;
+extern const struct cli_command cmd_restart;
+extern const struct cli_command cmd_do_not_restart;
+extern const struct cli_command cmd_verify;
+extern const struct cli_command cmd_inspect;
+extern const struct cli_command cmd_version;
+
+#endif
