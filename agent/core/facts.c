@@ -33,9 +33,12 @@ struct candidate *facts_add(struct facts *facts, enum source_kind source,
 {
 	struct candidate *candidate;
 
-	for (size_t i = 0; i < facts->candidate_count; i++)
-		if (!strcmp(facts->candidates[i].snapshot.path, snapshot->path))
-			return &facts->candidates[i];
+	/* A listing names each path once, and may be long: only what comes from elsewhere is
+	 * compared. */
+	if (source != SOURCE_CHECKPOINTS && source != SOURCE_SAVEPOINTS)
+		for (size_t i = 0; i < facts->candidate_count; i++)
+			if (snapshot_same_path(facts->candidates[i].snapshot.path, snapshot->path))
+				return &facts->candidates[i];
 	facts->candidates = xreallocarray(facts->candidates, facts->candidate_count + 1,
 					  sizeof(*facts->candidates));
 	candidate = &facts->candidates[facts->candidate_count++];

@@ -72,8 +72,9 @@ void facts_release(struct facts *facts);
 void facts_set_source(struct facts *facts, enum source_kind kind, enum source_state state,
 		      const char *detail);
 
-/* Append (snapshot is copied). A candidate with the same path is not added twice: the one that is
- * there is returned. Borrowed until the next add. */
+/* Append (snapshot is copied); borrowed until the next add. Listings come first: a candidate of
+ * another source with the path of one that is there is not added, the one that is there is
+ * returned. */
 struct candidate *facts_add(struct facts *facts, enum source_kind source,
 			    const struct snapshot *snapshot);
 

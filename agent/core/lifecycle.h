@@ -250,35 +250,42 @@ struct lifecycle {
 	enum phase phase;
 	char reason[512]; /* why this phase; for people */
 	bool fenced;      /* another writer owns the journal: never write or launch again */
+	bool terminating; /* the container is to end: no launch any more */
+	bool foreign;     /* drey-init runs a Flink that the journal does not know */
 
 	/* the process */
 	enum launch_step launch_step;
-	enum phase goal;  /* PHASE_STOPPING/TERMINATING: where to go once Flink has gone */
-	bool goal_counts; /* its end counts as a failed attempt */
-	bool term_sent;
+	bool end_counts;  /* Flink is being ended, and that counts as a failed attempt */
+	bool end_wanted;  /* Flink is being ended */
+	char *end_reason; /* why; owned */
 
 	/* requests in flight */
-	bool observing, polling, inspecting, triggering;
+	bool observing, polling;
 	bool observe_again; /* what is wanted has changed under the observation */
 	enum operation_step step;
-	struct snapshot stop_snapshot; /* the savepoint of the stop operation, being looked at */
-	char *operation_error;
+	bool asking;           /* TRIGGER or POLL_OPERATION is on its way */
+	bool accepted;         /* this JobManager has taken the operation's POST from us */
+	char *stop_location;   /* the savepoint of the stop operation, once reported; owned */
+	char *operation_error; /* what went wrong although there is a savepoint; owned */
 
 	/* the journal write */
-	int64_t requested, acknowledged; /* sequence numbers */
+	bool want_write;
+	int64_t requested, acknowledged; /* sequence numbers; equal = no write in flight */
 	bool journal_broken;             /* the last write failed; repeated at journal_retry_ms */
-	struct effects deferred;         /* come out once `requested` is acknowledged */
+	int journal_failures;            /* in a row, for the backoff */
+	struct effects deferred; /* effect.sequence: the write that has to come first, 0 = the
+				    next one */
 
 	/* what was seen last */
 	struct {
-		bool reachable, job_present, restored_known;
+		bool reachable, job_present;
 		enum job_state state;
-		int64_t since_ms; /* monotonic: when this state was first seen */
+		int64_t not_restored_ms; /* since when RUNNING without the restore that we expect */
 	} seen;
 
 	/* deadlines on the monotonic clock, 0 = not armed */
 	int64_t poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms, stop_retry_ms,
-	    operation_poll_ms, operation_deadline_ms, end_ms;
+	    operation_poll_ms, operation_deadline_ms, exit_ms;
 	int holds; /* in a row, for the backoff */
 
 	/* the step that runs */

@@ -81,9 +81,8 @@ static bool parked(struct inquiry *in)
 static struct candidate *requested_candidate(struct inquiry *in)
 {
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
-		if (in->facts->candidates[i].snapshot.path &&
-		    !strcmp(in->facts->candidates[i].snapshot.path,
-			    in->journal->intent.restore.path))
+		if (snapshot_same_path(in->facts->candidates[i].snapshot.path,
+				       in->journal->intent.restore.path))
 			return &in->facts->candidates[i];
 	return NULL;
 }
@@ -180,8 +179,7 @@ static int maker_of(const struct journal *journal, const struct snapshot *s, boo
 		if (id_len && !strncmp(journal->launches[i].job_id, s->job_id, id_len))
 			return (int)i;
 	for (size_t i = 0; i < journal->launch_count; i++)
-		if (journal->launches[i].restore_path && s->path &&
-		    !strcmp(journal->launches[i].restore_path, s->path))
+		if (snapshot_same_path(journal->launches[i].restore_path, s->path))
 			return (int)i - 1;
 	*ret_ours = false;
 	return -1;
@@ -424,6 +422,14 @@ static void nothing_found(struct inquiry *in)
 	else
 		decide(in, DECISION_START_EMPTY, 8,
 		       "no launch has completed a checkpoint yet and all of them started empty");
+}
+
+bool resolve_parked(const struct journal *journal, struct decision *ret_decision)
+{
+	struct inquiry in = {.journal = journal, .decision = ret_decision};
+
+	memset(ret_decision, 0, sizeof(*ret_decision));
+	return parked(&in);
 }
 
 void resolve(const struct journal *journal, struct facts *facts, const struct policy *policy,

@@ -8,6 +8,8 @@
 #ifndef DREY_CORE_RESOLVE_H
 #define DREY_CORE_RESOLVE_H
 
+#include <stdbool.h>
+
 #include "core/facts.h"
 #include "core/journal.h"
 
@@ -46,6 +48,10 @@ struct decision {
  */
 void resolve(const struct journal *journal, struct facts *facts, const struct policy *policy,
 	     struct decision *ret_decision);
+
+/* Rules 1 and 2 alone: true when the journal by itself forbids a launch (PARK or HOLD). They are
+ * looked at before everything else, also when nothing else can be read. */
+bool resolve_parked(const struct journal *journal, struct decision *ret_decision);
 
 const char *decision_kind_name(enum decision_kind kind); /* "START_FROM", ... */
 

@@ -32,3 +32,34 @@ const char *snapshot_origin_name(enum snapshot_origin origin)
 
 	return (size_t)origin < ARRAY_LEN(names) ? names[origin] : "unknown";
 }
+
+/* The part of a path that tells files apart: without file scheme, repeated slashes at its start, a
+ * slash or _metadata at its end. */
+static const char *bare_path(const char *path, size_t *ret_len)
+{
+	static const char metadata[] = "/_metadata";
+	size_t len;
+
+	if (!strncmp(path, "file:", 5))
+		path += 5;
+	while (path[0] == '/' && path[1] == '/')
+		path++;
+	len = strlen(path);
+	if (len >= sizeof(metadata) - 1 && !strcmp(path + len - (sizeof(metadata) - 1), metadata))
+		len -= sizeof(metadata) - 1;
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	*ret_len = len;
+	return path;
+}
+
+bool snapshot_same_path(const char *a, const char *b)
+{
+	size_t a_len, b_len;
+
+	if (!a || !b)
+		return false;
+	a = bare_path(a, &a_len);
+	b = bare_path(b, &b_len);
+	return a_len == b_len && !memcmp(a, b, a_len);
+}

@@ -43,6 +43,10 @@ struct snapshot {
 void snapshot_copy(struct snapshot *to, const struct snapshot *from);
 void snapshot_release(struct snapshot *snapshot);
 
+/* True when both name the same snapshot directory: file:/a, file:///a, /a, /a/ and /a/_metadata are
+ * one. */
+bool snapshot_same_path(const char *a, const char *b);
+
 const char *snapshot_kind_name(enum snapshot_kind kind);       /* "checkpoint", "savepoint" */
 const char *snapshot_origin_name(enum snapshot_origin origin); /* "found", "periodic", ... */
 

@@ -1,0 +1,505 @@
+#include "core/lifecycle.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle_internal.h"
+
+/* How long the last journal write may delay the end of the container. */
+#define EXIT_PATIENCE_MS 3000
+
+#define JOURNAL_RETRY_FIRST_MS 1000
+#define JOURNAL_RETRY_MAX_MS   30000
+
+/* ---- effects ----------------------------------------------------------------------------------
+ */
+
+static struct effect *append(struct effects *effects, enum effect_type type)
+{
+	struct effect *effect;
+
+	/* The longest step needs about a third of the room; running out is a bug, not a state. */
+	if (effects->count == LIFECYCLE_MAX_EFFECTS)
+		abort();
+	effect = &effects->list[effects->count++];
+	*effect = (struct effect){.type = type};
+	return effect;
+}
+
+struct effect *emit(struct lifecycle *life, enum effect_type type)
+{
+	return append(life->out, type);
+}
+
+struct effect *emit_after_write(struct lifecycle *life, enum effect_type type)
+{
+	life->want_write = true;
+	return append(&life->deferred, type);
+}
+
+static void remove_effect(struct effects *effects, size_t index)
+{
+	free(effects->list[index].text);
+	effects->count--;
+	memmove(&effects->list[index], &effects->list[index + 1],
+		(effects->count - index) * sizeof(effects->list[0]));
+}
+
+bool withdraw(struct lifecycle *life, enum effect_type type)
+{
+	size_t before = life->deferred.count;
+
+	for (size_t i = life->deferred.count; i-- > 0;)
+		if (life->deferred.list[i].type == type)
+			remove_effect(&life->deferred, i);
+	return life->deferred.count != before;
+}
+
+void effects_clear(struct effects *effects)
+{
+	while (effects->count)
+		remove_effect(effects, effects->count - 1);
+}
+
+/* Give out what waited for the journal write that was just acknowledged, in order. */
+static void release_deferred(struct lifecycle *life)
+{
+	for (size_t i = 0; i < life->deferred.count;) {
+		struct effect *effect = &life->deferred.list[i];
+
+		if (!effect->sequence || effect->sequence > life->acknowledged) {
+			i++;
+			continue;
+		}
+		if (effect->type == EFFECT_LAUNCH) {
+			remove_effect(&life->deferred, i);
+			launch_written(life);
+			continue;
+		}
+		if (effect->type == EFFECT_SIGNAL)
+			life->kill_ms = life->now_ms + life->config->kill_after_ms;
+		*append(life->out, effect->type) = *effect;
+		effect->text = NULL;
+		remove_effect(&life->deferred, i);
+	}
+}
+
+void note(struct lifecycle *life, enum note_level level, const char *fmt, ...)
+{
+	struct effect *effect = emit(life, EFFECT_NOTE);
+	va_list ap;
+
+	effect->level = level;
+	va_start(ap, fmt);
+	if (vasprintf(&effect->text, fmt, ap) < 0)
+		effect->text = NULL;
+	va_end(ap);
+}
+
+void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
+{
+	enum note_level level = NOTE_INFO;
+	char reason[sizeof(life->reason)];
+	char line[sizeof(reason) + 64];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(reason, sizeof(reason), fmt, ap);
+	va_end(ap);
+	if (life->phase == phase && !strcmp(life->reason, reason))
+		return;
+	memcpy(life->reason, reason, sizeof(reason));
+	life->phase = phase;
+	xstrset(&life->journal.phase, phase_name(phase));
+	snprintf(line, sizeof(line), "%s: %s", phase_name(phase), reason);
+	journal_add_log(&life->journal, life->now_unix_ms, line);
+	if (phase == PHASE_HOLDING)
+		level = NOTE_WARNING;
+	if (phase == PHASE_FAILED)
+		level = NOTE_ERROR;
+	note(life, level, "%s", line);
+	life->want_write = true;
+}
+
+int64_t backoff_ms(int64_t first, int64_t max, int failures)
+{
+	int64_t wait = first;
+
+	for (int i = 1; i < failures && wait < max; i++)
+		wait *= 2;
+	return wait < max ? wait : max;
+}
+
+/* ---- the journal ------------------------------------------------------------------------------
+ */
+
+/* One write at a time; what changes meanwhile goes into the next one. */
+static void flush_journal(struct lifecycle *life)
+{
+	if (!life->want_write || life->fenced || life->requested != life->acknowledged ||
+	    life->journal_retry_ms)
+		return;
+	life->want_write = false;
+	life->requested = ++life->journal.sequence;
+	for (size_t i = 0; i < life->deferred.count; i++)
+		if (!life->deferred.list[i].sequence)
+			life->deferred.list[i].sequence = life->requested;
+	emit(life, EFFECT_WRITE_JOURNAL)->sequence = life->requested;
+}
+
+static void on_journal_written(struct lifecycle *life, const struct event *event)
+{
+	if (event->journal.sequence != life->requested)
+		return; /* a late answer to a write that was given up */
+	life->acknowledged = life->requested;
+	if (life->journal_broken)
+		note(life, NOTE_INFO, "the journal can be written again");
+	life->journal_broken = false;
+	life->journal_failures = 0;
+	release_deferred(life);
+}
+
+static void on_journal_failed(struct lifecycle *life, const struct event *event)
+{
+	if (event->journal.sequence != life->requested)
+		return;
+	life->acknowledged = life->requested;
+	if (event->journal.conflict) {
+		life->fenced = true;
+		effects_clear(&life->deferred);
+		life->retry_ms = life->poll_ms = life->savepoint_ms = 0;
+		enter(life, PHASE_HOLDING,
+		      "another drey writes this application's journal (%s); this one stops acting",
+		      event->journal.error);
+		return;
+	}
+	/* Nothing that waits for this write may come out: it is attached to the next one. */
+	for (size_t i = 0; i < life->deferred.count; i++)
+		life->deferred.list[i].sequence = 0;
+	life->want_write = true;
+	life->journal_failures++;
+	life->journal_retry_ms =
+	    life->now_ms +
+	    backoff_ms(JOURNAL_RETRY_FIRST_MS, JOURNAL_RETRY_MAX_MS, life->journal_failures);
+	if (!life->journal_broken)
+		note(life, NOTE_ERROR,
+		     "the journal cannot be written, nothing new is started until it can: %s",
+		     event->journal.error);
+	life->journal_broken = true;
+}
+
+/* ---- what is wanted ---------------------------------------------------------------------------
+ */
+
+static void take_intent(struct intent *intent, const struct intent *wanted, unsigned fields)
+{
+	if (fields & CONTROL_STATE)
+		intent->state = wanted->state;
+	if (fields & CONTROL_DO_NOT_RESTART)
+		intent->do_not_restart = wanted->do_not_restart;
+	if (fields & CONTROL_SAVEPOINT)
+		xstrset(&intent->savepoint_nonce, wanted->savepoint_nonce);
+	if (fields & CONTROL_RESTART)
+		xstrset(&intent->restart_nonce, wanted->restart_nonce);
+	if (fields & CONTROL_RESTORE) {
+		intent->restore.kind = wanted->restore.kind;
+		intent->restore.allow_non_restored = wanted->restore.allow_non_restored;
+		xstrset(&intent->restore.token, wanted->restore.token);
+		xstrset(&intent->restore.path, wanted->restore.path);
+	}
+}
+
+static void on_control(struct lifecycle *life, const struct event *event)
+{
+	take_intent(&life->journal.intent, &event->control.intent, event->control.fields);
+	if (event->control.fields & CONTROL_NEW_START) {
+		outcome_release(&life->journal.outcome);
+		life->journal.failure_count = 0;
+	}
+	life->stop_retry_ms = 0; /* a person does not wait for a backoff */
+	life->holds = 0;
+	life->want_write = true;
+	if (life->observing)
+		life->observe_again = true;
+	else if (life->retry_ms)
+		life->retry_ms = life->now_ms;
+}
+
+/* Start the operation that is due, if none is in flight. */
+static void pursue_running(struct lifecycle *life)
+{
+	const struct intent *intent = &life->journal.intent;
+	bool may_stop = !life->stop_retry_ms;
+
+	if (intent->state == DESIRED_CANCELLED) {
+		if (life->step != STEP_NONE && life->journal.operation.kind != OPERATION_CANCEL)
+			operation_abandon(life, "superseded by cancel");
+		if (life->step == STEP_NONE)
+			operation_start(life, OPERATION_CANCEL, REASON_CANCEL, NULL);
+	} else if (life->step != STEP_NONE || life->phase != PHASE_RUNNING) {
+		return;
+	} else if (intent->state == DESIRED_SUSPENDED) {
+		if (may_stop)
+			operation_start(life, OPERATION_STOP, REASON_SUSPEND, NULL);
+	} else if (nonce_wanted(intent->restart_nonce, life->journal.restart_nonce_done)) {
+		if (may_stop)
+			operation_start(life, OPERATION_STOP, REASON_RESTART,
+					intent->restart_nonce);
+	} else if (nonce_wanted(intent->savepoint_nonce, life->journal.savepoint_nonce_done)) {
+		operation_start(life, OPERATION_SAVEPOINT, REASON_MANUAL, intent->savepoint_nonce);
+	} else if (life->savepoint_ms && life->now_ms >= life->savepoint_ms &&
+		   life->seen.state == JOB_RUNNING) {
+		operation_start(life, OPERATION_SAVEPOINT, REASON_PERIODIC, NULL);
+	}
+}
+
+/* No Flink runs: park when a launch is not wanted, look for a start when it is wanted again. */
+static void pursue_idle(struct lifecycle *life)
+{
+	struct decision decision;
+	bool parked = resolve_parked(&life->journal, &decision);
+
+	if (parked) {
+		park(life, &decision);
+		operation_refuse_savepoint(life);
+		return;
+	}
+	if (life->phase == PHASE_RESOLVING || (life->phase == PHASE_HOLDING && life->retry_ms) ||
+	    life->observing)
+		return;
+	resolve_start(life, "a start is wanted");
+}
+
+/* Level-triggered: compare what is wanted with what is, whatever event has just come. */
+static void pursue(struct lifecycle *life)
+{
+	if (life->fenced || life->foreign || life->terminating)
+		return;
+	switch (life->phase) {
+	case PHASE_LAUNCHING:
+	case PHASE_RUNNING:
+		if (life->launch_step == LAUNCH_LIVE && !life->end_wanted)
+			pursue_running(life);
+		break;
+	case PHASE_STOPPING: /* a cancel overtakes a stop that does not come to its end */
+		if (life->journal.operation.kind == OPERATION_STOP && !life->end_wanted &&
+		    life->journal.intent.state == DESIRED_CANCELLED)
+			pursue_running(life);
+		break;
+	case PHASE_RESOLVING:
+	case PHASE_HOLDING:
+	case PHASE_SUSPENDED:
+	case PHASE_CANCELLED:
+	case PHASE_FINISHED:
+	case PHASE_FAILED:
+		pursue_idle(life);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the container ends -----------------------------------------------------------------------
+ */
+
+static void on_stopping(struct lifecycle *life, int64_t grace_left_ms)
+{
+	/* what Flink needs after SIGTERM, and a margin for the journal */
+	int64_t budget_ms = grace_left_ms - life->config->kill_after_ms - 1000;
+	bool stopping = life->step != STEP_NONE && life->journal.operation.kind == OPERATION_STOP;
+
+	if (life->terminating)
+		return;
+	life->terminating = true;
+	life->retry_ms = life->savepoint_ms = 0;
+	emit(life, EFFECT_STOP_ACK);
+	if (life->launch_step != LAUNCH_LIVE && life->launch_step != LAUNCH_STARTING) {
+		launch_withdraw(life);
+		enter(life, PHASE_TERMINATING, "the container ends, no Flink runs");
+		leave(life);
+		return;
+	}
+	if (budget_ms > 0 && !stopping && life->phase == PHASE_RUNNING && life->step == STEP_NONE &&
+	    life->config->on_sigterm == SIGTERM_SAVEPOINT) {
+		operation_start(life, OPERATION_STOP, REASON_TERMINATE, NULL);
+		stopping = true;
+	}
+	if (budget_ms > 0 && stopping) {
+		life->operation_deadline_ms = life->now_ms + budget_ms;
+		return;
+	}
+	end_flink(life, false, false,
+		  "the container ends; the next start continues from the newest state");
+}
+
+void leave(struct lifecycle *life)
+{
+	if (life->exit_ms)
+		return;
+	emit_after_write(life, EFFECT_EXIT)->status = 0;
+	life->exit_ms = life->now_ms + EXIT_PATIENCE_MS;
+}
+
+/* ---- time -------------------------------------------------------------------------------------
+ */
+
+static bool due(struct lifecycle *life, int64_t *deadline_ms)
+{
+	if (!*deadline_ms || life->now_ms < *deadline_ms)
+		return false;
+	*deadline_ms = 0;
+	return true;
+}
+
+static void poll_now(struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch(&life->journal);
+
+	if (life->polling || !launch || life->launch_step != LAUNCH_LIVE)
+		return;
+	life->polling = true;
+	memcpy(emit(life, EFFECT_POLL)->id, launch->job_id, JOB_ID_BYTES);
+}
+
+static void on_tick(struct lifecycle *life)
+{
+	if (due(life, &life->journal_retry_ms))
+		life->want_write = true;
+	if (due(life, &life->retry_ms) && !life->observing) {
+		life->observing = true;
+		emit(life, EFFECT_OBSERVE);
+	}
+	if (due(life, &life->poll_ms))
+		poll_now(life);
+	due(life, &life->stop_retry_ms);
+	operation_tick(life);
+	if (due(life, &life->ready_ms) && life->phase == PHASE_LAUNCHING)
+		end_flink(life, false, true, "not running %lld s after its start",
+			  (long long)(life->config->ready_deadline_ms / 1000));
+	if (due(life, &life->kill_ms) && life->launch_step == LAUNCH_LIVE) {
+		struct effect *effect = emit(life, EFFECT_SIGNAL);
+
+		effect->signo = SIGKILL;
+		effect->group = true;
+		life->kill_ms = life->now_ms + life->config->kill_after_ms;
+		note(life, NOTE_WARNING, "Flink did not end after SIGTERM: SIGKILL");
+	}
+	if (due(life, &life->exit_ms)) {
+		withdraw(life, EFFECT_EXIT);
+		emit(life, EFFECT_EXIT)->status = 0;
+	}
+}
+
+int64_t lifecycle_deadline_ms(const struct lifecycle *life)
+{
+	enum { SAVEPOINT = 0 };
+	const int64_t all[] = {
+	    life->savepoint_ms,  life->poll_ms,           life->retry_ms,
+	    life->ready_ms,      life->kill_ms,           life->journal_retry_ms,
+	    life->stop_retry_ms, life->operation_poll_ms, life->operation_deadline_ms,
+	    life->exit_ms};
+	int64_t next = -1;
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		/* a savepoint that is due but may not start now is no reason to wake up */
+		if (i == SAVEPOINT && (life->phase != PHASE_RUNNING || life->step != STEP_NONE ||
+				       life->seen.state != JOB_RUNNING))
+			continue;
+		if (all[i] && (next < 0 || all[i] < next))
+			next = all[i];
+	}
+	return next;
+}
+
+/* ---- one step ---------------------------------------------------------------------------------
+ */
+
+static void dispatch(struct lifecycle *life, const struct event *event)
+{
+	switch (event->type) {
+	case EVENT_HELLO:
+		adopt(life, event);
+		if (event->hello.stopping)
+			on_stopping(life, event->hello.grace_left_ms);
+		break;
+	case EVENT_TICK:
+		on_tick(life);
+		break;
+	case EVENT_OBSERVED:
+		on_observed(life, event);
+		break;
+	case EVENT_JOURNAL_WRITTEN:
+		on_journal_written(life, event);
+		break;
+	case EVENT_JOURNAL_FAILED:
+		on_journal_failed(life, event);
+		break;
+	case EVENT_STARTED:
+		on_started(life, event);
+		break;
+	case EVENT_LAUNCH_FAILED:
+		on_launch_failed(life, event);
+		break;
+	case EVENT_EXITED:
+		on_exited(life, event);
+		break;
+	case EVENT_VIEW:
+		on_view(life, event);
+		break;
+	case EVENT_OPERATION:
+		on_operation(life, event);
+		break;
+	case EVENT_INSPECTED:
+		on_inspected(life, event);
+		break;
+	case EVENT_CONTROL:
+		on_control(life, event);
+		break;
+	case EVENT_STOPPING:
+		on_stopping(life, event->stopping.grace_left_ms);
+		break;
+	case EVENT_COUNT:
+		break;
+	}
+}
+
+void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t now_ms,
+		    int64_t now_unix_ms, struct effects *ret_effects)
+{
+	life->now_ms = now_ms;
+	life->now_unix_ms = now_unix_ms;
+	life->out = ret_effects;
+	dispatch(life, event);
+	pursue(life);
+	flush_journal(life);
+	life->out = NULL;
+}
+
+void lifecycle_init(struct lifecycle *life, const struct lifecycle_config *config,
+		    struct journal *journal, const struct rng *rng)
+{
+	memset(life, 0, sizeof(*life));
+	life->config = config;
+	life->journal = *journal;
+	memset(journal, 0, sizeof(*journal));
+	life->rng = *rng;
+	life->phase = PHASE_RESOLVING;
+	snprintf(life->reason, sizeof(life->reason), "drey starts");
+	life->requested = life->acknowledged = life->journal.sequence;
+}
+
+void lifecycle_release(struct lifecycle *life)
+{
+	if (!life)
+		return;
+	journal_release(&life->journal);
+	effects_clear(&life->deferred);
+	free(life->end_reason);
+	free(life->stop_location);
+	free(life->operation_error);
+	memset(life, 0, sizeof(*life));
+}

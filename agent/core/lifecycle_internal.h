@@ -1,0 +1,89 @@
+/*
+ * lifecycle_internal - what the parts of the lifecycle share. Not for anybody else.
+ *
+ *   lifecycle.c            the table of events, deadlines, journal writes, what to pursue
+ *   lifecycle_launch.c     resolving, launching, proving the restore, failures, ends
+ *   lifecycle_operation.c  savepoint, stop, cancel
+ */
+#ifndef DREY_CORE_LIFECYCLE_INTERNAL_H
+#define DREY_CORE_LIFECYCLE_INTERNAL_H
+
+#include "core/lifecycle.h"
+
+/* ---- lifecycle.c ---- */
+
+/* Append to the effects of this step; borrowed until the next call. */
+struct effect *emit(struct lifecycle *life, enum effect_type type);
+
+/* Like emit(), but the effect comes out once the journal, as it is at the end of this step, has
+ * been written. */
+struct effect *emit_after_write(struct lifecycle *life, enum effect_type type);
+
+/* Take back deferred effects of this type; true when there were any. */
+bool withdraw(struct lifecycle *life, enum effect_type type);
+
+void note(struct lifecycle *life, enum note_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Change the phase; the transition goes to the journal and to people. */
+void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* `first` doubled for every failure after the first one, at most `max`. */
+int64_t backoff_ms(int64_t first, int64_t max, int failures);
+
+/* ---- lifecycle_launch.c ---- */
+
+void resolve_start(struct lifecycle *life, const char *why);
+void park(struct lifecycle *life, const struct decision *decision);
+void on_observed(struct lifecycle *life, const struct event *event);
+/* A launch that was intended but not asked for yet is not wanted any more. */
+void launch_withdraw(struct lifecycle *life);
+void launch_written(struct lifecycle *life); /* the deferred EFFECT_LAUNCH is due */
+void on_started(struct lifecycle *life, const struct event *event);
+void on_launch_failed(struct lifecycle *life, const struct event *event);
+void on_exited(struct lifecycle *life, const struct event *event);
+void on_view(struct lifecycle *life, const struct event *event);
+void adopt(struct lifecycle *life, const struct event *event);
+
+/* End Flink: SIGTERM now (or after the journal write), SIGKILL later. When it has gone the way
+ * leads to resolve_start(), to a counted failure, or out when the container ends. */
+void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* A launch failed: count it, then try again after a while or give up. */
+void launch_failure(struct lifecycle *life, const char *why);
+
+/* The container ends: leave as soon as the journal is written. */
+void leave(struct lifecycle *life);
+
+/* ---- lifecycle_operation.c ---- */
+
+void operation_start(struct lifecycle *life, enum operation_kind kind, enum operation_reason reason,
+		     const char *nonce);
+
+/* The operation cannot go on (Flink has gone, something more urgent): record it as failed. */
+void operation_abandon(struct lifecycle *life, const char *why);
+
+/* Flink has gone: an operation that only waited for that has succeeded, any other is abandoned. */
+void operation_flink_gone(struct lifecycle *life);
+
+/* An operation of the agent before is in the journal and Flink still runs: go on with it. */
+void operation_adopt(struct lifecycle *life);
+
+/* A savepoint was asked for while no job runs and none is going to: answer it. */
+void operation_refuse_savepoint(struct lifecycle *life);
+
+/* True when a nonce asks for something that was not done yet. */
+bool nonce_wanted(const char *nonce, const char *done);
+
+void on_operation(struct lifecycle *life, const struct event *event);
+void on_inspected(struct lifecycle *life, const struct event *event);
+
+/* A look at the job while an operation is in flight; true when the operation dealt with it. */
+bool operation_view(struct lifecycle *life, const struct view *view);
+
+void operation_tick(struct lifecycle *life);
+void schedule_savepoint(struct lifecycle *life);
+
+#endif

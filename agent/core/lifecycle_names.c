@@ -1,0 +1,54 @@
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle.h"
+
+static const char *pick(const char *const *names, size_t count, int index)
+{
+	return index >= 0 && (size_t)index < count ? names[index] : "unknown";
+}
+
+const char *phase_name(enum phase phase)
+{
+	static const char *const names[] = {"Resolving", "Holding",    "Launching", "Running",
+					    "Stopping",  "Suspended",  "Cancelled", "Finished",
+					    "Failed",    "Terminating"};
+
+	return pick(names, ARRAY_LEN(names), (int)phase);
+}
+
+static const char *const job_states[] = {"UNKNOWN",  "INITIALIZING", "CREATED",    "RUNNING",
+					 "FAILING",  "FAILED",       "CANCELLING", "CANCELED",
+					 "FINISHED", "RESTARTING",   "SUSPENDED",  "RECONCILING"};
+
+const char *job_state_name(enum job_state state)
+{
+	return pick(job_states, ARRAY_LEN(job_states), (int)state);
+}
+
+enum job_state job_state_parse(const char *name)
+{
+	for (size_t i = 0; name && i < ARRAY_LEN(job_states); i++)
+		if (!strcmp(job_states[i], name))
+			return (enum job_state)i;
+	return JOB_UNKNOWN;
+}
+
+const char *event_type_name(enum event_type type)
+{
+	static const char *const names[] = {
+	    "hello",         "tick",   "observed", "journal-written", "journal-failed", "started",
+	    "launch-failed", "exited", "view",     "operation",       "inspected",      "control",
+	    "stopping"};
+
+	return pick(names, ARRAY_LEN(names), (int)type);
+}
+
+const char *effect_type_name(enum effect_type type)
+{
+	static const char *const names[] = {"observe",  "write-journal",  "launch",  "poll",
+					    "trigger",  "poll-operation", "inspect", "signal",
+					    "stop-ack", "exit",           "note"};
+
+	return pick(names, ARRAY_LEN(names), (int)type);
+}

@@ -1,0 +1,472 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle_internal.h"
+
+/* How long a job may take to its final state after its stop savepoint, or after a cancel. */
+#define ENDING_PATIENCE_MS 60000
+
+#define ASK_AGAIN_MS      1000
+#define SLOW_OPERATION_MS 10000 /* after this the result is asked for less often */
+
+bool nonce_wanted(const char *nonce, const char *done)
+{
+	return nonce && *nonce && (!done || strcmp(nonce, done) != 0);
+}
+
+/* ---- start and end of an operation ------------------------------------------------------------
+ */
+
+void operation_start(struct lifecycle *life, enum operation_kind kind, enum operation_reason reason,
+		     const char *nonce)
+{
+	struct operation *operation = &life->journal.operation;
+	const struct launch *launch = journal_launch(&life->journal);
+	bool stops = kind == OPERATION_STOP || kind == OPERATION_CANCEL;
+
+	operation_release(operation);
+	operation->kind = kind;
+	operation->reason = reason;
+	rng_hex_id(&life->rng, operation->trigger_id);
+	memcpy(operation->job_id, launch->job_id, JOB_ID_BYTES);
+	operation->nonce = xstrdup(nonce);
+	if (kind != OPERATION_CANCEL)
+		operation->path = xstrdup(life->config->savepoint_dir);
+	operation->drain = kind == OPERATION_STOP && life->config->drain_on_stop;
+	operation->started_unix_ms = life->now_unix_ms;
+	life->step = STEP_WRITING;
+	life->accepted = false;
+	life->asking = true;
+	life->savepoint_ms = 0;
+	if (kind == OPERATION_CANCEL)
+		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
+	xstrset(&life->stop_location, NULL);
+	xstrset(&life->operation_error, NULL);
+	memcpy(emit_after_write(life, EFFECT_TRIGGER)->id, operation->trigger_id, JOB_ID_BYTES);
+	if (stops)
+		enter(life, PHASE_STOPPING, "%s (%s)",
+		      kind == OPERATION_STOP ? "stop with savepoint" : "cancel without savepoint",
+		      operation_reason_name(reason));
+	else
+		note(life, NOTE_INFO, "savepoint (%s) asked for", operation_reason_name(reason));
+}
+
+void operation_adopt(struct lifecycle *life)
+{
+	bool cancel = life->journal.operation.kind == OPERATION_CANCEL;
+
+	/* Ask for the result first: the POST may have been taken, and its trigger id is known. */
+	life->step = cancel ? STEP_TRIGGERING : STEP_POLLING;
+	life->operation_poll_ms = life->now_ms;
+	if (cancel)
+		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
+}
+
+static void remember_nonce(struct lifecycle *life, const struct operation *operation)
+{
+	if (operation->reason == REASON_MANUAL)
+		xstrset(&life->journal.savepoint_nonce_done, operation->nonce);
+	if (operation->reason == REASON_RESTART)
+		xstrset(&life->journal.restart_nonce_done, operation->nonce);
+}
+
+/* Record how it ended; the operation itself stays until clear_operation(). */
+static void record_result(struct lifecycle *life, bool ok, const char *location, const char *error)
+{
+	const struct operation *operation = &life->journal.operation;
+	struct operation_result *result = &life->journal.last_operation;
+
+	operation_result_release(result);
+	result->kind = operation->kind;
+	result->reason = operation->reason;
+	memcpy(result->trigger_id, operation->trigger_id, JOB_ID_BYTES);
+	result->nonce = xstrdup(operation->nonce);
+	result->ok = ok;
+	result->location = xstrdup(location);
+	result->error = xstrdup(error);
+	result->ended_unix_ms = life->now_unix_ms;
+	life->want_write = true;
+	if (!ok)
+		xstrset(&life->journal.last_error, error);
+	note(life, ok ? NOTE_INFO : NOTE_ERROR, "%s (%s) %s%s%s%s%s",
+	     operation_kind_name(operation->kind), operation_reason_name(operation->reason),
+	     ok ? "done" : "failed", location ? ": " : "", location ? location : "",
+	     error ? ": " : "", error ? error : "");
+}
+
+static void clear_operation(struct lifecycle *life)
+{
+	withdraw(life, EFFECT_TRIGGER);
+	operation_release(&life->journal.operation);
+	life->step = STEP_NONE;
+	life->asking = false;
+	life->accepted = false;
+	life->operation_poll_ms = life->operation_deadline_ms = 0;
+	xstrset(&life->stop_location, NULL);
+	xstrset(&life->operation_error, NULL);
+	life->want_write = true;
+}
+
+void schedule_savepoint(struct lifecycle *life)
+{
+	const struct lifecycle_config *config = life->config;
+	const struct journal *journal = &life->journal;
+	int64_t wait_ms = config->savepoint_interval_ms;
+	int64_t last_unix_ms = 0;
+
+	life->savepoint_ms = 0;
+	if (!wait_ms)
+		return;
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (journal->snapshots[i].completed_unix_ms > last_unix_ms)
+			last_unix_ms = journal->snapshots[i].completed_unix_ms;
+	/* an overdue one is taken soon after a restart; a stepped clock never asks for more than
+	 * one */
+	if (last_unix_ms && last_unix_ms <= life->now_unix_ms)
+		wait_ms -= life->now_unix_ms - last_unix_ms;
+	if (wait_ms < 0)
+		wait_ms = 0;
+	if (config->savepoint_jitter_ms)
+		wait_ms += rng_below(&life->rng, config->savepoint_jitter_ms + 1);
+	life->savepoint_ms = life->now_ms + wait_ms;
+}
+
+/* The job runs on. A failed periodic savepoint is tried again sooner than after a whole interval.
+ */
+static void run_on(struct lifecycle *life, bool ok, const char *why)
+{
+	const struct lifecycle_config *config = life->config;
+	bool stop = life->phase == PHASE_STOPPING;
+
+	clear_operation(life);
+	schedule_savepoint(life);
+	if (!ok && config->savepoint_interval_ms) {
+		int64_t soon = life->now_ms + config->savepoint_interval_ms / 10 + ASK_AGAIN_MS;
+
+		if (life->savepoint_ms < soon)
+			life->savepoint_ms = soon;
+	}
+	if (!stop)
+		return;
+	life->stop_retry_ms = life->now_ms + config->stop_retry_ms;
+	enter(life, PHASE_RUNNING, "the stop failed and the job runs on: %s; tried again in %lld s",
+	      why, (long long)(config->stop_retry_ms / 1000));
+}
+
+static void operation_failed(struct lifecycle *life, const char *location, const char *error)
+{
+	struct operation *operation = &life->journal.operation;
+
+	record_result(life, false, location, error);
+	/* A savepoint that was asked for is answered, also by a failure. A restart and a suspend
+	 * stay wanted: they are tried again. */
+	if (operation->reason == REASON_MANUAL)
+		remember_nonce(life, operation);
+	if (life->terminating) {
+		clear_operation(life);
+		end_flink(life, false, false, "the container ends without a savepoint: %s", error);
+		return;
+	}
+	run_on(life, false, error);
+}
+
+void operation_abandon(struct lifecycle *life, const char *why)
+{
+	if (life->step == STEP_NONE && life->journal.operation.kind == OPERATION_NONE)
+		return;
+	record_result(life, false, life->stop_location, why);
+	if (life->journal.operation.reason == REASON_MANUAL)
+		remember_nonce(life, &life->journal.operation);
+	clear_operation(life);
+}
+
+void operation_refuse_savepoint(struct lifecycle *life)
+{
+	struct journal *journal = &life->journal;
+	struct operation *operation = &journal->operation;
+	char *error;
+
+	if (journal->operation.kind != OPERATION_NONE ||
+	    !nonce_wanted(journal->intent.savepoint_nonce, journal->savepoint_nonce_done))
+		return;
+	operation->kind = OPERATION_SAVEPOINT;
+	operation->reason = REASON_MANUAL;
+	operation->nonce = xstrdup(journal->intent.savepoint_nonce);
+	error = xasprintf("no job runs (%s), there is nothing to take a savepoint of",
+			  phase_name(life->phase));
+	operation_abandon(life, error);
+	free(error);
+}
+
+/* ---- stop and cancel: the job's final state ----------------------------------------------------
+ */
+
+/* The job has reached its end as it was asked to. The operation stays in the journal until Flink
+ * has gone: an agent that dies in between finds it there and does not take the end for something
+ * else. */
+static void stopped(struct lifecycle *life, const char *how)
+{
+	struct operation *operation = &life->journal.operation;
+	bool stop = operation->kind == OPERATION_STOP;
+
+	if (life->end_wanted)
+		return;
+	record_result(life, !stop || life->stop_location, life->stop_location,
+		      stop && !life->stop_location ? "the job stopped, but nobody saw where its "
+						     "savepoint is; it is looked for in storage"
+						   : NULL);
+	remember_nonce(life, operation);
+	life->step = STEP_ENDING;
+	life->operation_poll_ms = life->operation_deadline_ms = 0;
+	end_flink(life, true, false, "%s", how);
+}
+
+static void wait_for_end(struct lifecycle *life)
+{
+	life->step = STEP_ENDING;
+	life->operation_poll_ms = 0;
+	if (!life->operation_deadline_ms)
+		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
+	life->poll_ms = life->now_ms;
+}
+
+bool operation_view(struct lifecycle *life, const struct view *view)
+{
+	enum operation_kind kind = life->journal.operation.kind;
+	bool final =
+	    view->state == JOB_FINISHED || view->state == JOB_FAILED || view->state == JOB_CANCELED;
+
+	if (kind != OPERATION_STOP && kind != OPERATION_CANCEL)
+		return false;
+	if (!final)
+		return true;
+	if (kind == OPERATION_CANCEL) {
+		stopped(life, "the job is cancelled");
+		return true;
+	}
+	/* the place of the savepoint is in the result: read it before Flink ends */
+	if (life->step == STEP_ENDING)
+		stopped(life,
+			life->operation_error ? life->operation_error : "stopped with a savepoint");
+	return true;
+}
+
+void operation_flink_gone(struct lifecycle *life)
+{
+	if (life->journal.operation.kind == OPERATION_NONE)
+		return;
+	if (life->step == STEP_ENDING && (life->end_wanted || life->stop_location)) {
+		if (!life->end_wanted) { /* it ended before its final state was seen */
+			record_result(life, true, life->stop_location, NULL);
+			remember_nonce(life, &life->journal.operation);
+		}
+		clear_operation(life);
+		return;
+	}
+	operation_abandon(life, "Flink ended before the operation did");
+}
+
+/* ---- answers ----------------------------------------------------------------------------------
+ */
+
+static void inspect(struct lifecycle *life, const char *location)
+{
+	if (!location) {
+		operation_failed(life, NULL, "Flink reports success but no place");
+		return;
+	}
+	xstrset(&life->stop_location, location);
+	life->step = STEP_INSPECTING;
+	life->operation_poll_ms = 0;
+	emit(life, EFFECT_INSPECT)->text = xstrdup(location);
+}
+
+/* The JobManager does not know the trigger id. */
+static void unknown_id(struct lifecycle *life)
+{
+	bool final = life->seen.state == JOB_FINISHED || life->seen.state == JOB_FAILED ||
+		     life->seen.state == JOB_CANCELED;
+
+	if (life->journal.operation.kind == OPERATION_STOP && final && life->seen.job_present) {
+		stopped(life, "the job has stopped");
+		return;
+	}
+	if (life->accepted) {
+		operation_failed(life, NULL, "Flink has forgotten the operation");
+		return;
+	}
+	/* The POST of an agent before was never taken: the same id makes it safe to send again. */
+	life->step = STEP_TRIGGERING;
+	life->operation_poll_ms = life->now_ms + ASK_AGAIN_MS;
+}
+
+static void flink_says_failed(struct lifecycle *life, const struct event *event)
+{
+	const char *error =
+	    event->operation.error ? event->operation.error : "Flink gives no reason";
+	enum operation_kind kind = life->journal.operation.kind;
+
+	if (kind == OPERATION_CANCEL) {
+		/* unknown or already terminal: cancel keeps no state, so ending Flink is enough */
+		stopped(life, error);
+		return;
+	}
+	if (event->operation.location) {
+		/* the savepoint is complete although the stop failed: Flink fails the job then */
+		xstrset(&life->operation_error, error);
+		inspect(life, event->operation.location);
+		return;
+	}
+	if (kind == OPERATION_STOP && life->seen.job_present &&
+	    (life->seen.state == JOB_FINISHED || life->seen.state == JOB_CANCELED)) {
+		stopped(life, error);
+		return;
+	}
+	operation_failed(life, NULL, error);
+}
+
+static void ask_again(struct lifecycle *life, enum operation_status status)
+{
+	int64_t running_ms = life->now_unix_ms - life->journal.operation.started_unix_ms;
+	int64_t wait_ms = life->config->poll_fast_ms;
+
+	if (status == STATUS_UNREACHABLE || running_ms > SLOW_OPERATION_MS)
+		wait_ms = ASK_AGAIN_MS;
+	life->operation_poll_ms = life->now_ms + wait_ms;
+}
+
+void on_operation(struct lifecycle *life, const struct event *event)
+{
+	const struct operation *operation = &life->journal.operation;
+	enum operation_status status = event->operation.status;
+
+	if (operation->kind == OPERATION_NONE || !event->operation.trigger_id ||
+	    strcmp(operation->trigger_id, event->operation.trigger_id) != 0)
+		return;
+	life->asking = false;
+	if (life->step != STEP_TRIGGERING && life->step != STEP_POLLING &&
+	    life->step != STEP_WRITING)
+		return;
+	if (life->step == STEP_WRITING)
+		life->step = STEP_TRIGGERING;
+	switch (status) {
+	case STATUS_ACCEPTED:
+		life->accepted = true;
+		life->step = STEP_POLLING;
+		if (operation->kind == OPERATION_CANCEL)
+			wait_for_end(life);
+		else
+			ask_again(life, status);
+		break;
+	case STATUS_IN_PROGRESS:
+	case STATUS_UNREACHABLE:
+		ask_again(life, status);
+		break;
+	case STATUS_COMPLETED:
+		inspect(life, event->operation.location);
+		break;
+	case STATUS_FAILED:
+		flink_says_failed(life, event);
+		break;
+	case STATUS_UNKNOWN_ID:
+		unknown_id(life);
+		break;
+	}
+}
+
+static enum snapshot_origin origin_of(const struct operation *operation)
+{
+	if (operation->kind == OPERATION_STOP)
+		return ORIGIN_STOP;
+	return operation->reason == REASON_PERIODIC ? ORIGIN_PERIODIC : ORIGIN_MANUAL;
+}
+
+static void record_savepoint(struct lifecycle *life, const struct event *event)
+{
+	const struct operation *operation = &life->journal.operation;
+	struct snapshot snapshot = {
+	    .path = life->stop_location,
+	    .kind = SNAPSHOT_SAVEPOINT,
+	    .origin = origin_of(operation),
+	    .checkpoint_id = event->inspected.checkpoint_id,
+	    .completed_unix_ms = life->now_unix_ms,
+	    .size_bytes = event->inspected.readable ? event->inspected.size_bytes : -1,
+	    .file_count = event->inspected.readable ? event->inspected.file_count : -1,
+	    .verified = event->inspected.readable && event->inspected.complete,
+	};
+
+	memcpy(snapshot.job_id, operation->job_id, JOB_ID_BYTES);
+	journal_add_snapshot(&life->journal, &snapshot);
+}
+
+void on_inspected(struct lifecycle *life, const struct event *event)
+{
+	const char *error = event->inspected.error;
+	char *location, *why;
+
+	if (life->step != STEP_INSPECTING || !life->stop_location || !event->inspected.path ||
+	    strcmp(event->inspected.path, life->stop_location) != 0)
+		return;
+	if (!event->inspected.readable)
+		note(life, NOTE_WARNING, "%s cannot be verified now: %s", life->stop_location,
+		     error ? error : "");
+	if (!event->inspected.readable || event->inspected.complete)
+		record_savepoint(life, event);
+	if (life->journal.operation.kind == OPERATION_STOP) {
+		if (event->inspected.readable && !event->inspected.complete)
+			xstrset(&life->operation_error, error);
+		wait_for_end(life);
+		return;
+	}
+	if (event->inspected.readable && !event->inspected.complete) {
+		location = xstrdup(life->stop_location);
+		why =
+		    xasprintf("Flink reported it complete, but it is not: %s", error ? error : "");
+		operation_failed(life, location, why);
+		free(location);
+		free(why);
+		return;
+	}
+	record_result(life, true, life->stop_location, NULL);
+	remember_nonce(life, &life->journal.operation);
+	run_on(life, true, NULL);
+}
+
+/* ---- time -------------------------------------------------------------------------------------
+ */
+
+static void deadline_passed(struct lifecycle *life)
+{
+	enum operation_kind kind = life->journal.operation.kind;
+
+	if (kind == OPERATION_CANCEL)
+		stopped(life, "the job does not answer to cancel: Flink is ended");
+	else if (life->terminating)
+		operation_failed(life, life->stop_location, "the grace period is used up");
+	else if (life->step == STEP_ENDING)
+		operation_failed(life, life->stop_location,
+				 "the savepoint was taken, but the job did not stop");
+}
+
+void operation_tick(struct lifecycle *life)
+{
+	const struct operation *operation = &life->journal.operation;
+
+	if (life->operation_deadline_ms && life->now_ms >= life->operation_deadline_ms) {
+		life->operation_deadline_ms = 0;
+		deadline_passed(life);
+	}
+	if (!life->operation_poll_ms || life->now_ms < life->operation_poll_ms)
+		return;
+	life->operation_poll_ms = 0;
+	if (life->asking || (life->step != STEP_TRIGGERING && life->step != STEP_POLLING))
+		return;
+	life->asking = true;
+	memcpy(
+	    emit(life, life->step == STEP_TRIGGERING ? EFFECT_TRIGGER : EFFECT_POLL_OPERATION)->id,
+	    operation->trigger_id, JOB_ID_BYTES);
+}
