@@ -1,0 +1,131 @@
+#include "run/journal_file.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fs.h"
+#include "base/mem.h"
+
+#define LOCK_STEP_MS 10
+
+void journal_file_init(struct journal_file *file, const char *dir)
+{
+	*file = (struct journal_file){.dir = xstrdup(dir)};
+}
+
+void journal_file_release(struct journal_file *file)
+{
+	if (!file)
+		return;
+	free(file->dir);
+	*file = (struct journal_file){0};
+}
+
+static char *path_in(const char *dir, const char *name)
+{
+	return xasprintf("%s/%s", dir, name);
+}
+
+static int load(const char *dir, struct journal *ret_journal, struct err *err)
+{
+	cleanup_free char *path = path_in(dir, JOURNAL_FILE_NAME);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (fs_read(path, JOURNAL_MAX_BYTES, &text, err))
+		return -1;
+	if (journal_decode(buf_str(&text), text.len_bytes, ret_journal, err))
+		return err_wrap(err, "%s", path);
+	return 0;
+}
+
+int journal_file_read(struct journal_file *file, struct journal *ret_journal, struct err *err)
+{
+	if (load(file->dir, ret_journal, err))
+		return -1;
+	file->sequence = ret_journal->sequence;
+	return 0;
+}
+
+/* Writers hold it for milliseconds, so wait; a lock that stays is reported, never broken. */
+static int write_lock(const char *dir, int *ret_fd, struct err *err)
+{
+	cleanup_free char *path = path_in(dir, JOURNAL_FILE_NAME ".lock");
+	struct timespec step = {.tv_nsec = LOCK_STEP_MS * 1000000L};
+	struct err busy = {0};
+
+	for (int waited_ms = 0; waited_ms < JOURNAL_FILE_LOCK_WAIT_MS; waited_ms += LOCK_STEP_MS) {
+		if (!fs_lock(path, ret_fd, &busy))
+			return 0;
+		if (busy.kind != ERR_BUSY)
+			break;
+		nanosleep(&step, NULL);
+	}
+	if (err)
+		*err = busy;
+	/* ERR_BUSY is kept for a journal that somebody else has changed */
+	if (err && err->kind == ERR_BUSY)
+		err->kind = ERR_RETRY;
+	return -1;
+}
+
+/* Is what the file holds now ours to replace? */
+static int compare(const struct journal_file *file, int64_t sequence, const char *writer,
+		   struct err *err)
+{
+	struct journal now;
+	struct err why = {0};
+	int result = 0;
+
+	if (load(file->dir, &now, &why)) {
+		if (why.kind == ERR_ABSENT)
+			return 0;
+		if (err)
+			*err = why;
+		return err_wrap(err, "not overwritten");
+	}
+	if (now.sequence != file->sequence &&
+	    !(now.writer && writer && !strcmp(now.writer, writer) &&
+	      now.sequence > file->sequence && now.sequence <= sequence))
+		result = err_set(err, ERR_BUSY, 0,
+				 "%s/%s was written by %s meanwhile (sequence %" PRId64
+				 ", we know %" PRId64 "): another drey works on it",
+				 file->dir, JOURNAL_FILE_NAME, now.writer ? now.writer : "somebody",
+				 now.sequence, file->sequence);
+	journal_release(&now);
+	return result;
+}
+
+int journal_file_put(struct journal_file *file, const char *text, size_t len_bytes,
+		     int64_t sequence, const char *writer, struct err *err)
+{
+	cleanup_free char *path = path_in(file->dir, JOURNAL_FILE_NAME);
+	cleanup_close int lock = -1;
+
+	if (write_lock(file->dir, &lock, err) || compare(file, sequence, writer, err) ||
+	    fs_write_atomic(path, text, len_bytes, 0600, err))
+		return err_wrap(err, "write the journal");
+	file->sequence = sequence;
+	return 0;
+}
+
+int journal_file_write(struct journal_file *file, struct journal *journal, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (journal_encode(journal, &text, err))
+		return -1;
+	return journal_file_put(file, text.data, text.len_bytes, journal->sequence, journal->writer,
+				err);
+}
+
+int state_lock_take(const char *dir, int *ret_fd, struct err *err)
+{
+	cleanup_free char *path = path_in(dir, "lock");
+
+	if (fs_mkdirs(dir, 0700, err))
+		return err_wrap(err, "create the state directory");
+	if (fs_lock(path, ret_fd, err))
+		return err_wrap(err, "take the state directory %s", dir);
+	return 0;
+}

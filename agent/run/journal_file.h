@@ -1,0 +1,62 @@
+/*
+ * journal_file - the journal in a file, for running without Kubernetes, and the lock that keeps a
+ * second drey out of the same state directory.
+ *
+ * <dir>/journal.json holds the document; it is replaced as a whole (temporary file, fsync, rename,
+ * fsync of the directory), so a crash or a power cut leaves the old or the new one.
+ *
+ * Life cycle: journal_file_init() -> read() once -> write() ... -> journal_file_release(). One
+ * writer at a time per struct; the calls block on the disk and belong on a lane.
+ */
+#ifndef DREY_RUN_JOURNAL_FILE_H
+#define DREY_RUN_JOURNAL_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "core/journal.h"
+
+#define JOURNAL_FILE_NAME         "journal.json"
+#define JOURNAL_FILE_LOCK_WAIT_MS 2000
+
+struct journal_file {
+	char *dir;
+	int64_t sequence; /* of the document as we last read or wrote it; 0 = there was none */
+};
+
+void journal_file_init(struct journal_file *file, const char *dir); /* dir is copied */
+void journal_file_release(struct journal_file *file);
+
+/*
+ * Read it. On success the caller releases *ret_journal. Failures, told apart by kind:
+ *   ERR_ABSENT  there is none: file or directory proven not to be there
+ *   ERR_DENIED  not for us         ERR_FORMAT  damaged
+ *   ERR_CONFIG  of a newer drey    ERR_RETRY, ERR_SYS  could not be read
+ */
+int journal_file_read(struct journal_file *file, struct journal *ret_journal, struct err *err);
+
+/*
+ * Replace it by `journal`, whose sequence is higher than that of the last write: compare-and-swap.
+ * What is in the file must be what this struct last read or wrote, or something newer that bears
+ * the writer of `journal` (a write of ours whose answer was lost). A file that has vanished is
+ * written again. Failures; the old document is still there (or the new one, when only the last
+ * fsync failed - then the same write can be repeated):
+ *   ERR_BUSY    somebody else has written; the message names the writer. Stop acting.
+ *   ERR_FORMAT, ERR_CONFIG  what is there cannot be understood and is therefore not overwritten,
+ *               or `journal` is too large
+ *   ERR_RETRY   another process holds the write lock    others: the disk
+ */
+int journal_file_write(struct journal_file *file, struct journal *journal, struct err *err);
+
+/* The same for a journal that is encoded already, so that a lane needs no struct journal. */
+int journal_file_put(struct journal_file *file, const char *text, size_t len_bytes,
+		     int64_t sequence, const char *writer, struct err *err);
+
+/*
+ * Create the state directory if needed and take it for the life of this process (or until *ret_fd
+ * is closed). ERR_BUSY: another drey has it; the message names its pid and the directory.
+ */
+int state_lock_take(const char *dir, int *ret_fd, struct err *err);
+
+#endif
