@@ -13,9 +13,9 @@
  *   agent -> SIGNAL    to the main child (or its process group)
  *   init  -> EXITED    waitpid(2) has returned the main child's status: it is proven dead
  *   init  -> STOPPING  somebody wants the container to end; grace_left_ms until SIGKILL
- *   agent -> STOP_ACK  the agent has taken charge of the stop. Without it drey-init forwards SIGTERM
- *                      itself after the agent's share of the grace period
- *   agent -> EXIT      end with this status once no main child is left
+ *   agent -> STOP_ACK  the agent has taken charge of the stop. Without it drey-init forwards
+ * SIGTERM itself after the agent's share of the grace period agent -> EXIT      end with this
+ * status once no main child is left
  *
  * An agent that crashes loses nothing: drey-init keeps the running child and the last EXITED, and
  * tells both in the next HELLO.
@@ -25,10 +25,11 @@
 
 #include <stdint.h>
 
-#define LINK_VERSION           1
-#define LINK_ENV               "DREY_INIT_FD"
-#define LINK_LAUNCH_ID_BYTES   40             /* NUL-terminated, chosen by the agent; the job id */
-#define LINK_PACKET_MAX_BYTES  (128 * 1024)   /* struct + packed strings of one LAUNCH */
+#define LINK_VERSION          1
+#define LINK_ENV              "DREY_INIT_FD"
+#define LINK_LAUNCH_ID_BYTES  40           /* NUL-terminated, chosen by the agent; the job id */
+#define LINK_PACKET_MAX_BYTES (128 * 1024) /* struct + packed strings of one LAUNCH */
+#define LINK_STRINGS_MAX      4096         /* argc + envc of one LAUNCH */
 
 enum link_type {
 	/* agent -> init */
@@ -49,24 +50,25 @@ enum link_flag {
 	LINK_LAST_EXIT = 1 << 1,   /* HELLO: last_* describe a child that has ended */
 	LINK_IS_STOPPING = 1 << 2, /* HELLO: a stop is under way, grace_left_ms is valid */
 	LINK_GROUP = 1 << 3,       /* SIGNAL: to the child's process group, not only to the child */
-	LINK_OOM_KILLED = 1 << 4,  /* EXITED, HELLO: the cgroup's oom_kill counter rose during its life */
+	LINK_OOM_KILLED =
+	    1 << 4, /* EXITED, HELLO: the cgroup's oom_kill counter rose during its life */
 };
 
 /* Fixed-size head of every packet; unused fields are 0. */
 struct link_msg {
-	uint16_t version;     /* LINK_VERSION */
-	uint16_t type;        /* enum link_type */
-	uint32_t flags;       /* enum link_flag */
-	int32_t pid;          /* STARTED, EXITED, HELLO: the main child, in drey-init's pid namespace */
-	int32_t wait_status;  /* EXITED: as waitpid(2) gave it */
-	int32_t signo;        /* SIGNAL: what to send; STOPPING: what arrived */
-	int32_t exit_status;  /* EXIT: 0..255 */
-	int32_t sys_errno;    /* LAUNCH_FAILED: errno of fork or exec */
-	uint32_t argc, envc;  /* LAUNCH: number of packed strings of each kind */
-	uint32_t restarts;    /* HELLO: how often the agent has been restarted */
-	int64_t since_unix_ms;    /* HELLO, STARTED, EXITED: when the child was started */
-	int64_t ended_unix_ms;    /* EXITED: when it was reaped */
-	int64_t grace_left_ms;    /* STOPPING, HELLO */
+	uint16_t version; /* LINK_VERSION */
+	uint16_t type;    /* enum link_type */
+	uint32_t flags;   /* enum link_flag */
+	int32_t pid;      /* STARTED, EXITED, HELLO: the main child, in drey-init's pid namespace */
+	int32_t wait_status;   /* EXITED: as waitpid(2) gave it */
+	int32_t signo;         /* SIGNAL: what to send; STOPPING: what arrived */
+	int32_t exit_status;   /* EXIT: 0..255 */
+	int32_t sys_errno;     /* LAUNCH_FAILED: errno of fork or exec */
+	uint32_t argc, envc;   /* LAUNCH: number of packed strings of each kind */
+	uint32_t restarts;     /* HELLO: how often the agent has been restarted */
+	int64_t since_unix_ms; /* HELLO, STARTED, EXITED: when the child was started */
+	int64_t ended_unix_ms; /* EXITED: when it was reaped */
+	int64_t grace_left_ms; /* STOPPING, HELLO */
 	char launch_id[LINK_LAUNCH_ID_BYTES];
 	/* HELLO with LINK_LAST_EXIT: the child that ended last */
 	char last_launch_id[LINK_LAUNCH_ID_BYTES];
@@ -78,9 +80,9 @@ struct link_msg {
 /*
  * LAUNCH: the head is followed by argc + envc NUL-terminated strings (argv, then the complete
  * environment "NAME=value"). argv[0] is searched for in PATH of that environment. At most one file
- * descriptor may travel with it (SCM_RIGHTS): the child inherits it as descriptor 3. The agent holds
- * a flock(2) on it, so the lock lives as long as any process of that launch: a second launch on the
- * same state directory can prove that the first is really gone.
+ * descriptor may travel with it (SCM_RIGHTS): the child inherits it as descriptor 3. The agent
+ * holds a flock(2) on it, so the lock lives as long as any process of that launch: a second launch
+ * on the same state directory can prove that the first is really gone.
  */
 
 #endif

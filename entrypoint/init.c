@@ -1,0 +1,293 @@
+#include "init.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "signals.h"
+#include "status.h"
+#include "util.h"
+
+#define LAUNCH_GIVE_UP_MS 5000 /* forking for a LAUNCH: the agent is better placed to decide */
+#define REAPS_PER_PASS    1000 /* then signals get their turn */
+#define PACKETS_PER_PASS  16
+
+/* ---- what the agent is told ---------------------------------------------------------------------
+ */
+
+static struct link_msg about_child(const struct init *in, enum link_type type)
+{
+	struct link_msg msg = {
+	    .type = type,
+	    .pid = in->child.pid,
+	    .since_unix_ms = in->child.since_unix_ms,
+	};
+
+	memcpy(msg.launch_id, in->child.launch_id, sizeof(msg.launch_id));
+	return msg;
+}
+
+struct link_msg init_hello(const struct init *in)
+{
+	const struct child *c = &in->child;
+	struct link_msg msg = {0};
+
+	if (child_alive(c)) {
+		msg = about_child(in, LINK_HELLO);
+		msg.flags |= LINK_RUNNING;
+	}
+	if (c->last_pid) {
+		msg.flags |= LINK_LAST_EXIT | (c->last_oom ? LINK_OOM_KILLED : 0);
+		msg.last_pid = c->last_pid;
+		msg.last_wait_status = c->last_wait_status;
+		msg.last_ended_unix_ms = c->last_ended_unix_ms;
+		memcpy(msg.last_launch_id, c->last_launch_id, sizeof(msg.last_launch_id));
+	}
+	msg.grace_left_ms = in->opt->grace_ms;
+	return msg;
+}
+
+static void tell_failed(struct init *in, const char *launch_id, int error, int64_t now_ms)
+{
+	struct link_msg msg = {.type = LINK_LAUNCH_FAILED, .sys_errno = error};
+
+	memcpy(msg.launch_id, launch_id, sizeof(msg.launch_id));
+	agent_send(&in->agent, &msg, now_ms);
+}
+
+void init_tell_launch_failed(struct init *in, int launch_errno, int64_t now_ms)
+{
+	tell_failed(in, in->child.launch_id, launch_errno, now_ms);
+}
+
+void init_tell_started(struct init *in, int64_t now_ms)
+{
+	struct link_msg msg = about_child(in, LINK_STARTED);
+
+	agent_send(&in->agent, &msg, now_ms);
+}
+
+static void tell_exited(struct init *in, int64_t now_ms)
+{
+	const struct child *c = &in->child;
+	struct link_msg msg = about_child(in, LINK_EXITED);
+
+	msg.pid = c->last_pid;
+	msg.wait_status = c->last_wait_status;
+	msg.ended_unix_ms = c->last_ended_unix_ms;
+	msg.flags = c->last_oom ? LINK_OOM_KILLED : 0;
+	agent_send(&in->agent, &msg, now_ms);
+}
+
+/* ---- what the agent asks for --------------------------------------------------------------------
+ */
+
+void init_release_launch_fd(struct init *in)
+{
+	if (in->launch.fd >= 0)
+		close(in->launch.fd);
+	in->launch.fd = -1;
+}
+
+static void on_launch(struct init *in, const struct link_msg *msg, int64_t now_ms)
+{
+	struct spawn spawn = {
+	    .argv = in->launch.argv,
+	    .envp = in->launch.envp,
+	    .fd3 = in->launch.fd,
+	    .cwd_fd = in->cwd_fd,
+	    .null_stdin = true,
+	};
+	int error = msg->sys_errno;
+
+	if (in->child.state == CHILD_WANTED) { /* the buffer was in use: nothing of it was taken */
+		tell_failed(in, msg->launch_id, EBUSY, now_ms);
+		return;
+	}
+	if (in->child.state != CHILD_NONE)
+		error = EBUSY;
+	else if (in->stop.asked_ms != STOP_NEVER || in->stop.exit_asked)
+		error = ECANCELED;
+	if (error) {
+		say("launch %s refused: %s", msg->launch_id, strerror(error));
+		init_release_launch_fd(in);
+		tell_failed(in, msg->launch_id, error, now_ms);
+		return;
+	}
+	memcpy(in->child.launch_id, msg->launch_id, sizeof(in->child.launch_id));
+	child_want(&in->child, &spawn, now_ms + LAUNCH_GIVE_UP_MS);
+}
+
+static void on_message(struct init *in, const struct link_msg *msg, int64_t now_ms)
+{
+	switch (msg->type) {
+	case LINK_LAUNCH:
+		on_launch(in, msg, now_ms);
+		break;
+	case LINK_SIGNAL:
+		if (msg->signo >= 1 && msg->signo <= SIGNALS_MAX)
+			child_signal(&in->child, msg->signo, msg->flags & LINK_GROUP);
+		break;
+	case LINK_STOP_ACK:
+		in->stop.acked = in->stop.asked_ms != STOP_NEVER;
+		break;
+	case LINK_EXIT:
+		in->stop.exit_asked = true;
+		in->exit_status = msg->exit_status & 255;
+		break;
+	default:
+		break;
+	}
+}
+
+void init_receive(struct init *in, int64_t now_ms)
+{
+	struct link_msg msg;
+
+	for (int i = 0; i < PACKETS_PER_PASS && in->agent.link >= 0; i++) {
+		bool busy = in->child.state == CHILD_WANTED;
+
+		if (agent_receive(&in->agent, &msg, busy ? NULL : &in->launch, now_ms) ==
+		    AGENT_NOTHING)
+			break;
+		on_message(in, &msg, now_ms);
+	}
+}
+
+/* ---- what has ended -----------------------------------------------------------------------------
+ */
+
+static void explain(struct init *in, const char *what, int wait_status)
+{
+	const struct child *c = &in->child;
+
+	if (WIFEXITED(wait_status)) {
+		say_more("%s exited with status %d", what, WEXITSTATUS(wait_status));
+		return;
+	}
+	snprintf(in->reason, sizeof(in->reason), "%.80s was killed by signal %d%s%s", what,
+		 WTERMSIG(wait_status), WCOREDUMP(wait_status) ? ", core dumped" : "",
+		 c->last_oom ? ", and its cgroup ran out of memory" : "");
+	say("%s", in->reason);
+}
+
+static void on_child_gone(struct init *in, int wait_status, int64_t now_ms)
+{
+	struct child *c = &in->child;
+
+	if (child_check(c))
+		init_tell_started(in, now_ms);
+	child_reaped(c, wait_status);
+	if (c->exec_errno) {
+		snprintf(in->reason, sizeof(in->reason), "cannot execute %.120s: %s",
+			 in->opt->agent ? "what the agent launched" : in->opt->argv[0],
+			 strerror(c->exec_errno));
+		say("%s", in->reason);
+		if (!in->opt->agent)
+			in->exit_status = spawn_exit_status(c->exec_errno);
+		init_tell_launch_failed(in, c->exec_errno, now_ms);
+		return;
+	}
+	explain(in, in->opt->agent ? "the main child" : in->opt->argv[0], wait_status);
+	tell_exited(in, now_ms);
+	if (in->opt->agent && in->stop.asked_ms == STOP_NEVER && !in->stop.exit_asked)
+		child_term_group(c, now_ms);
+}
+
+/* Decides whether an agent that has ended is to be started again. */
+static void on_agent_gone(struct init *in, int wait_status, int64_t now_ms)
+{
+	struct agent *a = &in->agent;
+	pid_t pid = a->pid;
+	int error;
+
+	init_receive(in, now_ms); /* its last words */
+	agent_reaped(a, now_ms, &error);
+	in->stop.acked = false;
+	if (!in->child.ever && (error || a->wrong_version)) {
+		in->agent_status = STATUS_NO_AGENT;
+		snprintf(in->reason, sizeof(in->reason), "cannot use the agent %.120s: %s",
+			 in->opt->argv[0], error ? strerror(error) : "another version");
+		say("%s", in->reason);
+	} else if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == STATUS_CONFIG &&
+		   !in->child.ever) {
+		in->agent_status = STATUS_CONFIG;
+	} else if (WIFEXITED(wait_status) && !WEXITSTATUS(wait_status) &&
+		   in->child.state == CHILD_NONE) {
+		in->agent_status = 0;
+	}
+	if (in->agent_status >= 0 || in->stop.asked_ms != STOP_NEVER ||
+	    in->stop.ending_ms != STOP_NEVER) {
+		a->start_ms = STOP_NEVER;
+		return;
+	}
+	say("the agent (process %d) %s %d; starting it again in %lld ms", (int)pid,
+	    WIFEXITED(wait_status) ? "exited with status" : "was killed by signal",
+	    WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status),
+	    (long long)(a->start_ms - now_ms));
+}
+
+/* The only place that waits for children. */
+void init_reap(struct init *in, int64_t now_ms)
+{
+	in->more_to_reap = false;
+	for (int i = 0; i < REAPS_PER_PASS; i++) {
+		int wait_status;
+		pid_t pid = waitpid(-1, &wait_status, WNOHANG);
+
+		if (pid <= 0) {
+			in->stop.left = !pid;
+			return;
+		}
+		if (pid == in->child.pid)
+			on_child_gone(in, wait_status, now_ms);
+		else if (pid == in->agent.pid)
+			on_agent_gone(in, wait_status, now_ms);
+		else
+			say_more("reaped process %d", (int)pid);
+	}
+	in->more_to_reap = true;
+}
+
+/* ---- signals ------------------------------------------------------------------------------------
+ */
+
+static void on_stop_signal(struct init *in, int signo, int64_t now_ms)
+{
+	if (in->stop.asked_ms == STOP_NEVER) {
+		in->stop.asked_ms = now_ms;
+		in->stop_signo = signo;
+		say_more("signal %d: stopping", signo);
+		return;
+	}
+	if (signo == SIGINT && signals_int_was_typed()) {
+		say("interrupted again: killing everything");
+		in->stop.forced = true;
+	} else if (!in->opt->agent) {
+		child_signal(&in->child, signo, in->opt->group);
+	}
+}
+
+void init_on_signals(struct init *in, int64_t now_ms)
+{
+	bool died = in->more_to_reap;
+
+	while (signals_take(SIGCHLD))
+		died = true;
+	if (died)
+		init_reap(in, now_ms);
+	while (signals_take(SIGTERM))
+		on_stop_signal(in, SIGTERM, now_ms);
+	while (signals_take(SIGINT))
+		on_stop_signal(in, SIGINT, now_ms);
+	if (in->child.state == CHILD_WANTED && !in->opt->agent)
+		return; /* the others wait until there is somebody to get them */
+	for (int signo = 1; signo <= SIGNALS_MAX; signo++)
+		while (signals_take(signo)) {
+			say_more("forwarding signal %d", signo);
+			child_signal(&in->child, signo, in->opt->group && !in->opt->agent);
+		}
+}

@@ -1,0 +1,68 @@
+/*
+ * stop - what is due when, while drey-init brings its processes to an end.
+ *
+ * Pure: the time and everything known come in as arguments, what to do comes out. One table in
+ * stop.c has one row for each action and says when it falls due; the loop in main.c performs it
+ * once.
+ *
+ * With a grace period of G, counted from the first SIGTERM or SIGINT (margin = G/10, at most 3 s):
+ *
+ *   plain command                          with an agent
+ *   0          signal, SIGCONT to child    0          STOPPING to the agent
+ *                                          ack        no STOP_ACK within min(2 s, G/10), or the
+ * agent is dead or hung: SIGTERM, SIGCONT to the child G - jvm    acknowledged, child still there:
+ * the same; jvm is G/3, at most 10 s G - margin     SIGKILL to the child's group, then to whatever
+ * else is left, SIGTERM to the agent G - margin/2   SIGKILL to the agent G - margin/4   drey-init
+ * exits, whatever is still there
+ *
+ * Once the main child is gone its orphans get SIGTERM at once and SIGKILL after G/3, at most 10 s.
+ */
+#ifndef DREY_ENTRYPOINT_STOP_H
+#define DREY_ENTRYPOINT_STOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STOP_NEVER          INT64_MAX
+#define STOP_MARGIN_MAX_MS  3000
+#define STOP_ACK_MAX_MS     2000
+#define STOP_JVM_MAX_MS     10000
+#define STOP_ORPHANS_MAX_MS 10000
+#define STOP_AGENT_LEAVE_MS                                                                        \
+	2000 /* for an agent that has said EXIT, or got SIGTERM, to go by itself */
+
+enum stop_action {
+	STOP_TELL_AGENT = 1 << 0,   /* send STOPPING */
+	STOP_TERM_CHILD = 1 << 1,   /* the stop signal, followed by SIGCONT */
+	STOP_KILL_CHILD = 1 << 2,   /* SIGKILL to its process group */
+	STOP_TERM_ORPHANS = 1 << 3, /* everything that is neither main child nor agent */
+	STOP_KILL_ORPHANS = 1 << 4,
+	STOP_TERM_AGENT = 1 << 5,
+	STOP_KILL_AGENT = 1 << 6,
+	STOP_FINISH = 1 << 7, /* exit now */
+};
+
+/* Everything a decision depends on. Times are monotonic, STOP_NEVER = has not happened. */
+struct stop {
+	int64_t grace_ms;  /* 0: no deadline */
+	int64_t asked_ms;  /* the first SIGTERM or SIGINT */
+	int64_t ending_ms; /* the main child is gone and drey-init is to follow it */
+	bool child;        /* the main child is alive */
+	bool agent;        /* the agent process is alive */
+	bool link;         /* ... and takes messages */
+	bool left;         /* any child process is left, the agent included */
+	bool acked;        /* the agent has taken charge of the stop */
+	bool exit_asked;   /* the agent has sent EXIT */
+	bool forced;       /* a person at the terminal has lost patience */
+};
+
+/*
+ * The actions that are due at now_ms and not in `done` (a set of enum stop_action).
+ * *ret_next_ms: when the next one falls due, STOP_NEVER if none will without news.
+ */
+unsigned stop_due(const struct stop *stop, unsigned done, int64_t now_ms, int64_t *ret_next_ms);
+
+/* What is left of the grace period, 0 when it is used up; -1 without a deadline. */
+int64_t stop_grace_left_ms(const struct stop *stop, int64_t now_ms);
+
+#endif
