@@ -2,23 +2,36 @@
  * link - what drey-init and the agent say to each other.
  *
  * One SOCK_SEQPACKET socketpair; the agent finds its end's number in the environment variable
- * DREY_INIT_FD. One message = one packet = struct link_msg, for LINK_LAUNCH followed by packed
- * strings. Both ends are on one machine, integers are native. All messages carry LINK_VERSION;
- * a peer with another version is refused (the agent then exits with 2, drey-init restarts nothing).
+ * DREY_INIT_FD and sets FD_CLOEXEC on it first thing. One message = one packet = struct link_msg,
+ * for LINK_LAUNCH followed by packed strings. Both ends are on one machine, integers are native.
+ * All messages carry LINK_VERSION first. An agent that meets another version exits with 2;
+ * drey-init kills an agent that speaks another version and, if nothing was ever launched, exits
+ * with 114.
  *
  * The order of a life:
  *   init  -> HELLO     once for every agent that starts: what is running now and what ended last
- *   agent -> LAUNCH    start the main child; refused while one is running
- *   init  -> STARTED   exec(2) has succeeded (not only fork), or LAUNCH_FAILED with errno
- *   agent -> SIGNAL    to the main child (or its process group)
- *   init  -> EXITED    waitpid(2) has returned the main child's status: it is proven dead
- *   init  -> STOPPING  somebody wants the container to end; grace_left_ms until SIGKILL
- *   agent -> STOP_ACK  the agent has taken charge of the stop. Without it drey-init forwards
- * SIGTERM itself after the agent's share of the grace period agent -> EXIT      end with this
- * status once no main child is left
+ *   agent -> LAUNCH    start the main child; answered by STARTED or LAUNCH_FAILED, always
+ *   init  -> STARTED   exec(2) has succeeded (not only fork)
+ *            LAUNCH_FAILED  sys_errno: of fork or exec; EBUSY one is running or starting; ECANCELED
+ * a stop or EXIT is under way; EINVAL, E2BIG the packet is wrong agent -> SIGNAL    to the main
+ * child (or its process group); SIGTERM and SIGINT are followed by SIGCONT. Without a main child
+ * nothing happens init  -> EXITED    waitpid(2) has returned the main child's status: it is proven
+ * dead. What it left in its process group has been sent SIGTERM; SIGKILL follows after 5 s, or with
+ * the next LAUNCH init  -> STOPPING  once: somebody wants the container to end; grace_left_ms until
+ * the end agent -> STOP_ACK  the agent has taken charge of the stop. Without it drey-init sends
+ * SIGTERM to the main child itself after the agent's share (a tenth of the grace, at most 2 s);
+ * with it, when only the JVM's share is left (a third, at most 10 s) agent -> EXIT      end with
+ * this status once no main child is left; the agent then exits by itself (SIGTERM after 2 s,
+ * SIGKILL after 2 more)
  *
  * An agent that crashes loses nothing: drey-init keeps the running child and the last EXITED, and
- * tells both in the next HELLO.
+ * tells both in the next HELLO. After a HELLO with LINK_RUNNING the STARTED, LAUNCH_FAILED or
+ * EXITED of that very launch may follow, although another agent asked for it. No agent is started
+ * during a stop.
+ *
+ * An agent must keep reading: when its socket is full it counts as hung and is killed. One that
+ * exits with 2 before anything was ever launched, or with 0 while no main child runs, is not
+ * started again: drey-init ends with that status.
  */
 #ifndef DREY_ENTRYPOINT_LINK_H
 #define DREY_ENTRYPOINT_LINK_H
@@ -46,12 +59,13 @@ enum link_type {
 };
 
 enum link_flag {
-	LINK_RUNNING = 1 << 0,     /* HELLO: launch_id/pid/since_unix_ms describe a live child */
-	LINK_LAST_EXIT = 1 << 1,   /* HELLO: last_* describe a child that has ended */
-	LINK_IS_STOPPING = 1 << 2, /* HELLO: a stop is under way, grace_left_ms is valid */
-	LINK_GROUP = 1 << 3,       /* SIGNAL: to the child's process group, not only to the child */
+	LINK_RUNNING = 1 << 0,   /* HELLO: launch_id/pid/since_unix_ms describe a live child */
+	LINK_LAST_EXIT = 1 << 1, /* HELLO: last_* describe a child that has ended */
+	LINK_IS_STOPPING =
+		1 << 2,      /* HELLO: a stop is under way (reserved: no agent is started then) */
+	LINK_GROUP = 1 << 3, /* SIGNAL: to the child's process group, not only to the child */
 	LINK_OOM_KILLED =
-	    1 << 4, /* EXITED, HELLO: the cgroup's oom_kill counter rose during its life */
+		1 << 4, /* EXITED, HELLO: the cgroup's oom_kill counter rose during its life */
 };
 
 /* Fixed-size head of every packet; unused fields are 0. */
@@ -79,10 +93,12 @@ struct link_msg {
 
 /*
  * LAUNCH: the head is followed by argc + envc NUL-terminated strings (argv, then the complete
- * environment "NAME=value"). argv[0] is searched for in PATH of that environment. At most one file
- * descriptor may travel with it (SCM_RIGHTS): the child inherits it as descriptor 3. The agent
- * holds a flock(2) on it, so the lock lives as long as any process of that launch: a second launch
- * on the same state directory can prove that the first is really gone.
+ * environment "NAME=value"). argv[0] is searched for in PATH of that environment; a file that is no
+ * program fails with ENOEXEC instead of being given to /bin/sh. The child starts in the directory
+ * drey-init was started in, with /dev/null as standard input, in a process group of its own. At
+ * most one file descriptor may travel with it (SCM_RIGHTS): the child inherits it as descriptor 3.
+ * The agent holds a flock(2) on it, so the lock lives as long as any process of that launch: a
+ * second launch on the same state directory can prove that the first is really gone.
  */
 
 #endif
