@@ -63,7 +63,7 @@ struct cli {
 #define CLI_CONFIG                                                                                 \
 	{                                                                                          \
 		"config", 'c', "FILE",                                                             \
-		    "configuration; else $DREY_CONFIG, else /etc/drey/drey.yaml"                   \
+			"configuration; else $DREY_CONFIG, else /etc/drey/drey.yaml"               \
 	}
 #define CLI_JSON                                                                                   \
 	{                                                                                          \
@@ -106,7 +106,7 @@ int cli_timeout(const struct cli *cli, int64_t fallback_ms, int64_t *ret_ms, str
 
 /* "drey COMMAND: MESSAGE" on cli->err. Returns status, so that `return cli_fail(...)` works. */
 int cli_fail(const struct cli *cli, int status, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+	__attribute__((format(printf, 3, 4)));
 
 /* Load the configuration that --config, $DREY_CONFIG or the default names. */
 int cli_config(const struct cli *cli, struct config *ret_config, struct err *err);

@@ -1,0 +1,231 @@
+#include "cmd/explain.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "cmd/cli.h"
+#include "cmd/text.h"
+
+static const struct candidate *chosen(const struct explanation *ex)
+{
+	if (ex->decision->kind != DECISION_START_FROM ||
+	    ex->decision->candidate >= ex->facts->candidate_count)
+		return NULL;
+	return &ex->facts->candidates[ex->decision->candidate];
+}
+
+static bool launches(const struct decision *decision)
+{
+	return decision->kind == DECISION_CONTINUE || decision->kind == DECISION_START_FROM ||
+	       decision->kind == DECISION_START_EMPTY;
+}
+
+int explain_status(const struct decision *decision)
+{
+	if (launches(decision))
+		return CLI_OK;
+	return decision->kind == DECISION_PARK ? CLI_PARKED : CLI_HELD;
+}
+
+/* What is below `least` is not known. */
+static void add_known(struct json *to, const char *key, int64_t value, int64_t least)
+{
+	if (value >= least)
+		json_add_i64(to, key, value);
+	else
+		json_add_null(to, key);
+}
+
+static void add_identity(struct json *to, const struct snapshot *snapshot)
+{
+	json_add_str(to, "kind", snapshot_kind_name(snapshot->kind));
+	add_known(to, "checkpointId", snapshot->checkpoint_id, 1);
+	json_add_str(to, "jobId", *snapshot->job_id ? snapshot->job_id : NULL);
+	add_known(to, "completedUnixMs", snapshot->completed_unix_ms, 1);
+}
+
+static void add_snapshot(struct json *doc, const struct candidate *candidate)
+{
+	struct json *to;
+
+	if (!candidate) {
+		json_add_null(doc, "snapshot");
+		return;
+	}
+	to = json_add_object(doc, "snapshot");
+	json_add_str(to, "path", candidate->snapshot.path);
+	add_identity(to, &candidate->snapshot);
+	add_known(to, "sizeBytes", candidate->snapshot.size_bytes, 0);
+	add_known(to, "fileCount", candidate->snapshot.file_count, 0);
+}
+
+static void add_launch(struct json *doc, const struct explanation *ex)
+{
+	struct json *to, *args;
+
+	if (!launches(ex->decision)) {
+		json_add_null(doc, "launch");
+		return;
+	}
+	to = json_add_object(doc, "launch");
+	json_add_str(to, "jobId", ex->job_id ? ex->job_id : EXPLAIN_NEW_ID);
+	args = json_add_array(to, "args");
+	for (size_t i = 0; ex->args && ex->args[i]; i++)
+		json_add_str(args, NULL, ex->args[i]);
+}
+
+static const char *state_of(const struct source_fact *source)
+{
+	if (source->state == SOURCE_NOT_CONFIGURED)
+		return source_state_name(SOURCE_ABSENT);
+	return source_state_name(source->state);
+}
+
+static const char *detail_of(const struct source_fact *source)
+{
+	if (source->state == SOURCE_NOT_CONFIGURED)
+		return "not configured";
+	return source->detail ? source->detail : "";
+}
+
+static const char *verdict_of(const struct candidate *candidate)
+{
+	return verdict_name(candidate->verdict == VERDICT_NONE ? VERDICT_REJECTED
+							       : candidate->verdict);
+}
+
+static const char *reason_of(const struct explanation *ex, const struct candidate *candidate,
+			     char *text, size_t size)
+{
+	if (candidate->verdict != VERDICT_NONE)
+		return candidate->reason ? candidate->reason : "";
+	snprintf(text, size, "not judged: rule %d decided before", ex->decision->rule);
+	return text;
+}
+
+struct json *explain_document(const struct explanation *ex)
+{
+	struct json *doc = json_object();
+	struct json *list;
+	char text[64];
+
+	json_add_str(doc, "decision", decision_kind_name(ex->decision->kind));
+	json_add_i64(doc, "rule", ex->decision->rule);
+	json_add_str(doc, "reason", ex->decision->reason);
+	json_add_bool(doc, "allowNonRestoredState", ex->decision->allow_non_restored);
+	add_snapshot(doc, chosen(ex));
+	add_launch(doc, ex);
+	list = json_add_array(doc, "sources");
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		const struct source_fact *source = &ex->facts->sources[i];
+		struct json *to = json_add_object(list, NULL);
+
+		json_add_str(to, "name", source_kind_name((enum source_kind)i));
+		json_add_str(to, "state", state_of(source));
+		json_add_str(to, "detail", detail_of(source));
+	}
+	list = json_add_array(doc, "candidates");
+	for (size_t i = 0; i < ex->facts->candidate_count; i++) {
+		const struct candidate *candidate = &ex->facts->candidates[i];
+		struct json *to = json_add_object(list, NULL);
+
+		json_add_str(to, "path", candidate->snapshot.path);
+		json_add_str(to, "source", source_kind_name(candidate->source));
+		add_identity(to, &candidate->snapshot);
+		json_add_str(to, "verdict", verdict_of(candidate));
+		json_add_str(to, "reason", reason_of(ex, candidate, text, sizeof(text)));
+	}
+	return doc;
+}
+
+/* "checkpoint 12, completed 3 min ago, 1.2 MB in 5 files": as much of it as is known. */
+static void print_snapshot(const struct snapshot *snapshot, int64_t now_unix_ms, FILE *out)
+{
+	char text[CLOCK_TEXT_BYTES], size[TEXT_SIZE_BYTES];
+
+	fputs(snapshot_kind_name(snapshot->kind), out);
+	if (snapshot->checkpoint_id > 0)
+		fprintf(out, ", checkpoint id %" PRId64, snapshot->checkpoint_id);
+	if (snapshot->completed_unix_ms > 0)
+		fprintf(out, ", completed %s",
+			clock_ago(snapshot->completed_unix_ms, now_unix_ms, text));
+	if (snapshot->size_bytes >= 0)
+		fprintf(out, ", %s", text_size(snapshot->size_bytes, size));
+	if (snapshot->file_count >= 0)
+		fprintf(out, " in %" PRId64 " file%s", snapshot->file_count,
+			snapshot->file_count == 1 ? "" : "s");
+	fputc('\n', out);
+}
+
+static void print_launch(const struct explanation *ex, FILE *out)
+{
+	fputs("launch     job id ", out);
+	text_print(ex->job_id ? ex->job_id : EXPLAIN_NEW_ID, out);
+	fputc('\n', out);
+	if (!ex->args)
+		return;
+	fputs("          ", out);
+	for (size_t i = 0; ex->args[i]; i++) {
+		fputc(' ', out);
+		text_print_shell(ex->args[i], out);
+	}
+	fputc('\n', out);
+}
+
+static void print_candidate(const struct explanation *ex, const struct candidate *candidate,
+			    FILE *out)
+{
+	char reason[64], age[CLOCK_TEXT_BYTES] = "-", id[24] = "-";
+	const struct snapshot *snapshot = &candidate->snapshot;
+
+	if (snapshot->checkpoint_id > 0)
+		snprintf(id, sizeof(id), "%" PRId64, snapshot->checkpoint_id);
+	if (snapshot->completed_unix_ms > 0)
+		clock_ago(snapshot->completed_unix_ms, ex->facts->now_unix_ms, age);
+	fprintf(out, "%-8s  %-11s  %-10s  %6s  %-8.8s  %-16s  ", verdict_of(candidate),
+		source_kind_name(candidate->source), snapshot_kind_name(snapshot->kind), id,
+		*snapshot->job_id ? snapshot->job_id : "-", age);
+	text_print(snapshot->path, out);
+	fputs("\n          ", out);
+	text_print(reason_of(ex, candidate, reason, sizeof(reason)), out);
+	fputc('\n', out);
+}
+
+void explain_print(const struct explanation *ex, FILE *out)
+{
+	const struct candidate *candidate = chosen(ex);
+
+	fprintf(out, "decision   %s (rule %d)\nreason     ", decision_kind_name(ex->decision->kind),
+		ex->decision->rule);
+	text_print(ex->decision->reason, out);
+	fputc('\n', out);
+	if (candidate) {
+		fputs("snapshot   ", out);
+		text_print(candidate->snapshot.path, out);
+		fputs("\n           ", out);
+		print_snapshot(&candidate->snapshot, ex->facts->now_unix_ms, out);
+	}
+	if (ex->decision->allow_non_restored)
+		fputs("           state that the job no longer has may be left out\n", out);
+	if (launches(ex->decision))
+		print_launch(ex, out);
+	fprintf(out, "\n%-11s  %-10s  %s\n", "SOURCE", "STATE", "DETAIL");
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		const struct source_fact *source = &ex->facts->sources[i];
+
+		fprintf(out, "%-11s  %-10s  ", source_kind_name((enum source_kind)i),
+			state_of(source));
+		text_print(detail_of(source), out);
+		fputc('\n', out);
+	}
+	if (!ex->facts->candidate_count) {
+		fputs("\nno candidates\n", out);
+		return;
+	}
+	fprintf(out, "\n%-8s  %-11s  %-10s  %6s  %-8s  %-16s  %s\n", "VERDICT", "SOURCE", "KIND",
+		"ID", "JOB", "COMPLETED", "PATH");
+	for (size_t i = 0; i < ex->facts->candidate_count; i++)
+		print_candidate(ex, &ex->facts->candidates[i], out);
+}

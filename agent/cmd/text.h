@@ -1,0 +1,22 @@
+/*
+ * text - small printing helpers of the commands. Names and messages come from storage and from
+ * Flink; nothing that they contain may move a cursor or forge a line.
+ */
+#ifndef DREY_CMD_TEXT_H
+#define DREY_CMD_TEXT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define TEXT_SIZE_BYTES 24
+
+/* Control bytes as \xNN; NULL prints nothing. */
+void text_print(const char *text, FILE *out);
+
+/* A word as a shell would have to be given it. */
+void text_print_shell(const char *word, FILE *out);
+
+/* "830 B", "1.5 kB", "2.4 GB" (powers of 1000). Returns `text`. */
+const char *text_size(int64_t size_bytes, char text[TEXT_SIZE_BYTES]);
+
+#endif
