@@ -131,6 +131,13 @@ gone() { # PID
 	! alive "$1"
 }
 
+all_have_status() {
+	local name
+	for name in "${!PIDS[@]}"; do
+		[ -e "$RUN/$name.status" ] || return 1
+	done
+}
+
 no_run_pids() {
 	[ -z "$(run_pids)" ]
 }
@@ -142,7 +149,7 @@ run_stop() {
 	for pid in $(run_pids); do
 		kill -TERM "$pid" 2>/dev/null
 	done
-	wait_quietly 15 no_run_pids && return 0
+	wait_quietly 15 no_run_pids
 	# A supervisor may start something new while its children die, hence more than one round.
 	while ! no_run_pids; do
 		for pid in $(run_pids); do
@@ -150,6 +157,7 @@ run_stop() {
 		done
 		wait_quietly 2 no_run_pids
 	done
+	wait_quietly 5 all_have_status
 }
 
 # Shows the end of each log; for a run that failed.
