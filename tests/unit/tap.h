@@ -18,7 +18,12 @@
 
 #define TEST(name) tap_run(#name, name)
 #define CHECK(cond)         tap_check((cond), #cond, __FILE__, __LINE__)
-#define CHECK_INT(a, op, b) tap_check_int((intmax_t)(a), #op, (intmax_t)(b), (intmax_t)(a) op (intmax_t)(b), #a, #b, __FILE__, __LINE__)
+/* each side is evaluated once */
+#define CHECK_INT(a, op, b)                                                                        \
+	({                                                                                         \
+		intmax_t tap_a = (intmax_t)(a), tap_b = (intmax_t)(b);                             \
+		tap_check_int(tap_a, #op, tap_b, tap_a op tap_b, #a, #b, __FILE__, __LINE__);      \
+	})
 #define CHECK_STR(a, b)     tap_check_str((a), (b), #a, __FILE__, __LINE__)
 #define CHECK_HAS(text, part) tap_check_has((text), (part), #text, __FILE__, __LINE__)
 
