@@ -1,6 +1,7 @@
 #include "core/snapshot.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
