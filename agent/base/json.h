@@ -76,7 +76,9 @@ const struct json *json_next(const struct json *node);
 
 /* ---- values of a node ---- */
 
-const char *json_text(const struct json *node); /* of a string, else NULL; borrowed */
+const char *json_text(const struct json *node);   /* of a string, else NULL; borrowed */
+const char *json_number(const struct json *node); /* as it was written, else NULL; borrowed */
+bool json_is_true(const struct json *node);       /* exactly the literal true */
 
 /* Whole numbers that fit 64 bits, exactly: 1e3 and 1.0 are refused. ERR_FORMAT. */
 int json_to_i64(const struct json *node, int64_t *ret_value, struct err *err);
@@ -104,12 +106,14 @@ int json_need_array(const struct json *obj, const char *key, const struct json *
 int json_opt_str(const struct json *obj, const char *key, const char **ret_text, struct err *err);
 int json_opt_i64(const struct json *obj, const char *key, int64_t *ret_value, struct err *err);
 int json_opt_bool(const struct json *obj, const char *key, bool *ret_value, struct err *err);
+int json_opt_double(const struct json *obj, const char *key, double *ret_value, struct err *err);
 int json_opt_object(const struct json *obj, const char *key, const struct json **ret_node,
 		    struct err *err);
 int json_opt_array(const struct json *obj, const char *key, const struct json **ret_node,
 		   struct err *err);
 
-/* ---- build. `key` names the member of an object and is NULL for an element of an array ---- */
+/* ---- build. `key` names the member of an object and is NULL for an element of an array. Adding a
+ * name twice is a mistake of the program and not checked ---- */
 
 struct json *json_object(void); /* caller frees with json_free(), or hands it to json_add() */
 struct json *json_array(void);

@@ -1,0 +1,28 @@
+#include "base/utf8.h"
+
+static int is_tail(unsigned char byte)
+{
+	return (byte & 0xC0) == 0x80;
+}
+
+size_t utf8_char_bytes(const char *text, size_t left_bytes)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t need;
+
+	if (!left_bytes)
+		return 0;
+	if (p[0] < 0x80)
+		return 1;
+	need = p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
+	if (!need || need > left_bytes)
+		return 0;
+	for (size_t i = 1; i < need; i++)
+		if (!is_tail(p[i]))
+			return 0;
+	/* the second byte decides about overlong forms, surrogates and the upper end */
+	if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) ||
+	    (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F))
+		return 0;
+	return need;
+}
