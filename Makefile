@@ -74,6 +74,9 @@ $(B)/drey-init: $(INIT_SRC) $(wildcard entrypoint/*.h) Makefile
 	$(Q)$(if $(SAN)$(COV),:,strip $@)
 	@echo "  LINK  $@"
 
+# keep the object files of test programs
+.SECONDARY:
+
 # ---- tests --------------------------------------------------------------------------------------
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(B)/obj/tests/unit/tap.o $(B)/libdrey.a
 	@mkdir -p $(@D)

@@ -38,8 +38,13 @@ int err_wrap(struct err *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	len = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 	va_end(ap);
-	if (len >= 0 && (size_t)len < sizeof(err->msg))
-		snprintf(err->msg + len, sizeof(err->msg) - (size_t)len, ": %s", inner);
+	if (len >= 0 && (size_t)len < sizeof(err->msg)) {
+		size_t room = sizeof(err->msg) - (size_t)len;
+
+		/* cut is fine, and using the result tells the compiler so */
+		if (snprintf(err->msg + len, room, ": %s", inner) < 0)
+			err->msg[len] = '\0';
+	}
 	return -1;
 }
 
