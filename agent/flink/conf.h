@@ -39,16 +39,19 @@ struct flink_conf {
  * docker-entrypoint.sh. Pure. NULL: none named; caller frees. */
 char *flink_conf_find_dir(const char *const *command, const char *const *env);
 
-/* Read the configuration in directory `dir`. ERR_ABSENT: no file there. ERR_FORMAT: file, line and
+/* Read the configuration in directory `dir`. ERR_ABSENT: no file there. ERR_CONFIG: file, line and
  * column. */
 int flink_conf_load(const char *dir, struct flink_version version, struct flink_conf *ret_conf,
 		    struct err *err);
 
-/* Overlay "key: value" lines (flink-conf.yaml, the variable FLINK_PROPERTIES of the image) or YAML
- * onto conf; a later value replaces an earlier one. */
+/* Overlay the lines of a flink-conf.yaml or YAML onto conf; a later value replaces an earlier one. */
 void flink_conf_add_lines(struct flink_conf *conf, const char *text, size_t len_bytes);
 int flink_conf_add_yaml(struct flink_conf *conf, const char *text, size_t len_bytes,
 			struct err *err);
+
+/* Overlay the variable FLINK_PROPERTIES as Flink's image does when it starts: one "key: value" a line,
+ * cut at the first ':', with $NAME and ${NAME} replaced from `env`. */
+void flink_conf_add_properties(struct flink_conf *conf, const char *text, const char *const *env);
 
 /* Set one key, as -D does. */
 void flink_conf_set(struct flink_conf *conf, const char *key, const char *value);
@@ -59,6 +62,8 @@ void flink_conf_add_command(struct flink_conf *conf, const char *const *command)
 
 /* The value, or NULL; borrowed until conf changes. */
 const char *flink_conf_get(const struct flink_conf *conf, const char *key);
+
+void flink_conf_release(struct flink_conf *conf);
 
 /* What drey asks for; every string borrowed from conf, NULL when not set. Looks under the present
  * and the older names of each key. */

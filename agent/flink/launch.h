@@ -5,9 +5,9 @@
  * the arguments of the program must be last):
  *
  *   command...  -D k=v...  --job-id ID  [--fromSavepoint PATH [--allowNonRestoredState]]
- *             [--job-classname C] [--jars A,B] [--] program arguments...
+ *             [--job-classname C] [--jars A,B] [-- program arguments......
  *
- * The "--" is put in front of program arguments that begin with '-': without it Flink would take an
+ * The "--" is put in front of program arguments: without it Flink could take an
  * argument of the program such as "-n" or "--config" for an option of its own.
  *
  * drey decides what the job starts from, under which id, and how its end is seen. The properties
@@ -23,7 +23,7 @@
  *
  * Set unless the user says otherwise: externalized-checkpoint-retention=RETAIN_ON_CANCELLATION
  * (else Flink deletes the checkpoints of a job that was cancelled or failed), and, without Flink's
- * own HA, the heartbeat (flink_launch_heartbeat): a TaskManager finds a restarted JobManager only
+ * own HA, the heartbeat (heartbeat_*_ms): a TaskManager finds a restarted JobManager only
  * after its heartbeat.timeout.
  *
  * A command line can be read by everybody on the machine: properties whose name says that they are

@@ -2,10 +2,9 @@
  * rest - what a running JobManager says about itself and its job.
  *
  * Every call is one HTTP exchange with a time limit that the caller gives; it blocks for at most
- * that long, so it runs on a worker thread, never on the main loop. Nothing is shared between
- * calls: any number may run at the same time on one struct flink_rest. Results are structs that own
- * their strings; unknown JSON fields are ignored, a missing or mistyped one that is needed is an
- * error.
+ * that long, so it runs on a worker thread, never on the main loop. One struct flink_rest is for
+ * one thread at a time. Results are structs that own their strings; unknown JSON fields are
+ * ignored, a missing or mistyped one that is needed is an error.
  *
  * Each call returns an enum flink_answer, and fills *err for everything but FLINK_OK:
  *
@@ -30,6 +29,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/http.h"
 #include "flink/launch.h"
 #include "flink/version.h"
 
@@ -37,6 +37,7 @@
 
 struct flink_rest {
 	const char *base_url; /* "http://127.0.0.1:8081", no slash at the end; borrowed */
+	struct http *http;    /* borrowed; keeps the connection */
 };
 
 enum flink_answer {

@@ -1,0 +1,216 @@
+#include "flink/checkpoints.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "flink/rest_call.h"
+
+#define PATH_NOT_STORED "<checkpoint-not-externally-addressable>"
+
+static char *first_line(const char *text)
+{
+	return text ? xstrndup(text, strcspn(text, "\r\n")) : NULL;
+}
+
+static void checkpoint_release(struct flink_checkpoint *checkpoint)
+{
+	free(checkpoint->path);
+	free(checkpoint->failure);
+}
+
+static int read_status(const struct json *node, enum flink_checkpoint_status *ret, struct err *err)
+{
+	const char *status;
+
+	if (json_need_str(node, "status", &status, err) < 0)
+		return -1;
+	if (strcmp(status, "COMPLETED") == 0)
+		*ret = FLINK_CHECKPOINT_COMPLETED;
+	else if (strcmp(status, "FAILED") == 0)
+		*ret = FLINK_CHECKPOINT_FAILED;
+	else if (strcmp(status, "IN_PROGRESS") == 0)
+		*ret = FLINK_CHECKPOINT_IN_PROGRESS;
+	else
+		return err_set(err, ERR_FORMAT, 0, "checkpoint status '%.40s'", status);
+	return 0;
+}
+
+static int read_checkpoint(const struct json *node, struct flink_checkpoint *ret, struct err *err)
+{
+	struct flink_checkpoint checkpoint = {.ack_unix_ms = -1};
+	const char *type = "", *path = NULL, *failure = NULL;
+
+	if (read_status(node, &checkpoint.status, err) < 0 ||
+	    json_need_i64(node, "id", &checkpoint.id, err) < 0 ||
+	    json_need_bool(node, "is_savepoint", &checkpoint.is_savepoint, err) < 0 ||
+	    json_need_i64(node, "trigger_timestamp", &checkpoint.trigger_unix_ms, err) < 0 ||
+	    json_opt_i64(node, "latest_ack_timestamp", &checkpoint.ack_unix_ms, err) < 0 ||
+	    json_opt_i64(node, "end_to_end_duration", &checkpoint.duration_ms, err) < 0 ||
+	    json_opt_i64(node, "state_size", &checkpoint.state_size_bytes, err) < 0 ||
+	    json_opt_str(node, "checkpoint_type", &type, err) < 0 ||
+	    json_opt_str(node, "external_path", &path, err) < 0 ||
+	    json_opt_bool(node, "discarded", &checkpoint.discarded, err) < 0 ||
+	    json_opt_str(node, "failure_message", &failure, err) < 0)
+		return -1;
+	checkpoint.is_stop = strcmp(type, "SYNC_SAVEPOINT") == 0;
+	if (path && strcmp(path, PATH_NOT_STORED) != 0)
+		checkpoint.path = xstrdup(path);
+	checkpoint.failure = first_line(failure);
+	*ret = checkpoint;
+	return 0;
+}
+
+/* A member that may be absent or null. */
+static int read_latest(const struct json *latest, const char *key, struct flink_checkpoint **ret,
+		       struct err *err)
+{
+	const struct json *node;
+	int there = json_opt_object(latest, key, &node, err);
+
+	if (there <= 0)
+		return there;
+	*ret = xcalloc(1, sizeof(**ret));
+	if (read_checkpoint(node, *ret, err) < 0)
+		return err_wrap(err, "latest.%s", key);
+	return 0;
+}
+
+static int read_restored(const struct json *latest, struct flink_checkpoints *to, struct err *err)
+{
+	const struct json *node;
+	const char *path = NULL;
+	int there = json_opt_object(latest, "restored", &node, err);
+
+	if (there <= 0)
+		return there;
+	if (json_need_i64(node, "id", &to->restored.id, err) < 0 ||
+	    json_need_i64(node, "restore_timestamp", &to->restored.unix_ms, err) < 0 ||
+	    json_need_bool(node, "is_savepoint", &to->restored.is_savepoint, err) < 0 ||
+	    json_opt_str(node, "external_path", &path, err) < 0)
+		return err_wrap(err, "latest.restored");
+	to->restored.present = true;
+	if (path && strcmp(path, PATH_NOT_STORED) != 0)
+		to->restored.path = xstrdup(path);
+	return 0;
+}
+
+static int read_history(const struct json *list, struct flink_checkpoints *to, struct err *err)
+{
+	const struct json *node;
+
+	to->history = xcalloc(json_len(list) + 1, sizeof(*to->history));
+	json_each (node, list) {
+		if (to->history_count == FLINK_CHECKPOINT_HISTORY_MAX)
+			break;
+		if (read_checkpoint(node, &to->history[to->history_count], err) < 0)
+			return err_wrap(err, "history");
+		to->history_count++;
+	}
+	return 0;
+}
+
+static int read_all(const struct json *doc, struct flink_checkpoints *to, struct err *err)
+{
+	const struct json *counts, *latest, *history;
+
+	if (json_need_object(doc, "counts", &counts, err) < 0 ||
+	    json_need_object(doc, "latest", &latest, err) < 0 ||
+	    json_need_array(doc, "history", &history, err) < 0 ||
+	    json_need_i64(counts, "restored", &to->restored_count, err) < 0 ||
+	    json_need_i64(counts, "total", &to->total, err) < 0 ||
+	    json_need_i64(counts, "in_progress", &to->in_progress, err) < 0 ||
+	    json_need_i64(counts, "completed", &to->completed, err) < 0 ||
+	    json_need_i64(counts, "failed", &to->failed, err) < 0 ||
+	    read_latest(latest, "completed", &to->latest_completed, err) < 0 ||
+	    read_latest(latest, "savepoint", &to->latest_savepoint, err) < 0 ||
+	    read_latest(latest, "failed", &to->latest_failed, err) < 0 ||
+	    read_restored(latest, to, err) < 0 || read_history(history, to, err) < 0)
+		return -1;
+	return 0;
+}
+
+enum flink_answer flink_rest_checkpoints(const struct flink_rest *rest, const char *job_id,
+					 int64_t timeout_ms,
+					 struct flink_checkpoints *ret_checkpoints,
+					 bool *ret_disabled, struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	struct flink_checkpoints checkpoints = {0};
+	struct err local = {0};
+	enum flink_answer answer;
+
+	err = err ? err : &local;
+	if (rest_check_id("job", job_id, err) != FLINK_OK)
+		return FLINK_ERROR;
+	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/checkpoints", job_id);
+	if (answer == FLINK_ABSENT && ret_disabled)
+		*ret_disabled = strstr(err->msg, "Checkpointing has not been enabled") != NULL;
+	if (answer != FLINK_OK)
+		return answer;
+	if (read_all(doc, &checkpoints, err) < 0) {
+		flink_checkpoints_release(&checkpoints);
+		return rest_unexpected("/jobs/:id/checkpoints", err);
+	}
+	*ret_checkpoints = checkpoints;
+	return FLINK_OK;
+}
+
+void flink_checkpoints_release(struct flink_checkpoints *checkpoints)
+{
+	if (!checkpoints)
+		return;
+	struct flink_checkpoint *const latest[] = {checkpoints->latest_completed,
+						   checkpoints->latest_savepoint,
+						   checkpoints->latest_failed};
+	for (size_t i = 0; i < ARRAY_LEN(latest); i++) {
+		if (latest[i])
+			checkpoint_release(latest[i]);
+		free(latest[i]);
+	}
+	for (size_t i = 0; i < checkpoints->history_count; i++)
+		checkpoint_release(&checkpoints->history[i]);
+	free(checkpoints->history);
+	free(checkpoints->restored.path);
+	*checkpoints = (struct flink_checkpoints){0};
+}
+
+/* ---- paths ---- */
+
+/* The scheme's length; 0 for a plain path and for file:, whose slashes are skipped in *path but for
+ * one. */
+static size_t skip_file_scheme(const char **path)
+{
+	const char *colon = strchr(*path, ':'), *slash = strchr(*path, '/');
+
+	if (colon && slash && colon < slash && strncmp(*path, "file:", 5) != 0)
+		return (size_t)(colon - *path);
+	if (strncmp(*path, "file:", 5) == 0)
+		*path += 5;
+	while ((*path)[0] == '/' && (*path)[1] == '/')
+		(*path)++;
+	return 0;
+}
+
+/* The length without trailing slashes and a last "/_metadata". */
+static size_t directory_len(const char *path)
+{
+	static const char name[] = "/_metadata";
+	size_t len = strlen(path), name_len = sizeof(name) - 1;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (len > name_len && strncmp(path + len - name_len, name, name_len) == 0)
+		len -= name_len;
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	return len;
+}
+
+bool flink_same_path(const char *a, const char *b)
+{
+	size_t a_scheme = skip_file_scheme(&a), b_scheme = skip_file_scheme(&b);
+	size_t a_len = directory_len(a), b_len = directory_len(b);
+
+	return a_scheme == b_scheme && a_len == b_len && strncmp(a, b, a_len) == 0;
+}

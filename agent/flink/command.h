@@ -1,0 +1,65 @@
+/*
+ * command - reading the command line that the user gives for Flink. Pure.
+ *
+ * It may be a Java command ("java -cp lib/" + "* ...StandaloneApplicationClusterEntryPoint
+ * --configDir conf"), a script of the distribution ("bin/standalone-job.sh start-foreground"), the
+ * image's "/docker-entrypoint.sh standalone-job", or any script of the user. Lists are
+ * NULL-terminated and may be NULL.
+ */
+#ifndef DREY_FLINK_COMMAND_H
+#define DREY_FLINK_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "flink/version.h"
+
+/* The index behind the word that is Flink's entry point (a main class ending in
+ * StandaloneApplicationClusterEntryPoint, "standalone-job", "start-foreground"; the last of them
+ * that stands in a row of its kind): what follows is read by Flink's option parser. 0: no such
+ * word. */
+size_t command_options_begin(const char *const *command);
+
+/* The Java class path in the command (-cp, -classpath, --class-path[=]); borrowed; NULL: none. */
+const char *command_class_path(const char *const *command);
+
+/* The directory above bin/ of a Flink script in the command, /opt/flink for a docker-entrypoint.sh
+ * that is not in a bin/; NULL: none; caller frees. */
+char *command_script_home(const char *const *command);
+
+/* Is it the entry point script of Flink's images (which reads FLINK_PROPERTIES)? */
+bool command_is_docker(const char *const *command);
+
+/* The value of a variable; borrowed; NULL when it is not there or empty. */
+const char *command_env(const char *const *env, const char *name);
+
+enum command_option {
+	COMMAND_UNKNOWN,
+	COMMAND_CONFIG_DIR,
+	COMMAND_PROPERTY,
+	COMMAND_JOB_CLASS,
+	COMMAND_JOB_ID,
+	COMMAND_JARS,
+	COMMAND_RESTORE,
+	COMMAND_NON_RESTORED,
+	COMMAND_HOST,
+	COMMAND_WEB_PORT,
+};
+
+/* One option of Flink's entry point as it stands in the command. */
+struct command_word {
+	enum command_option option;
+	const char *word;  /* as written */
+	const char *value; /* NULL: it takes none, or it is missing at the end */
+};
+
+/* Read the option at command[*index] and move *index behind it and its value. Both "-D k=v" and
+ * "-Dk=v", "--job-id X" and "--job-id=X", one dash or two. false at the end. */
+bool command_next_option(const char *const *command, size_t *index, struct command_word *ret_word);
+
+/* Would Flink's parser understand everything behind the entry point, and does nothing there belong
+ * to drey? ERR_CONFIG names the word and what to do. */
+int command_check(const char *const *command, struct flink_version version, struct err *err);
+
+#endif

@@ -1,0 +1,306 @@
+#include "flink/conf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/yaml.h"
+#include "flink/command.h"
+
+static const char legacy_name[] = "flink-conf.yaml";
+static const char standard_name[] = "config.yaml";
+
+/* ---- the map ---- */
+
+void flink_conf_set(struct flink_conf *conf, const char *key, const char *value)
+{
+	struct flink_conf_entry *entry = NULL;
+
+	for (size_t i = 0; i < conf->count && !entry; i++)
+		if (strcmp(conf->entries[i].key, key) == 0)
+			entry = &conf->entries[i];
+	if (!entry) {
+		conf->entries =
+			xreallocarray(conf->entries, conf->count + 1, sizeof(*conf->entries));
+		entry = &conf->entries[conf->count++];
+		*entry = (struct flink_conf_entry){xstrdup(key), NULL};
+	}
+	xstrset(&entry->value, value);
+}
+
+const char *flink_conf_get(const struct flink_conf *conf, const char *key)
+{
+	for (size_t i = 0; i < conf->count; i++)
+		if (strcmp(conf->entries[i].key, key) == 0)
+			return conf->entries[i].value;
+	return NULL;
+}
+
+void flink_conf_release(struct flink_conf *conf)
+{
+	if (!conf)
+		return;
+	for (size_t i = 0; i < conf->count; i++) {
+		free(conf->entries[i].key);
+		free(conf->entries[i].value);
+	}
+	free(conf->entries);
+	free(conf->file);
+	*conf = (struct flink_conf){0};
+}
+
+/* ---- formats ---- */
+
+/* Cut white space off both ends, in place. */
+static char *trim(char *text)
+{
+	size_t len;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	len = strlen(text);
+	while (len && isspace((unsigned char)text[len - 1]))
+		text[--len] = '\0';
+	return text;
+}
+
+/* As Flink's legacy reader: cut at '#', split at the first ": ", ignore what is not both. */
+static void add_line(struct flink_conf *conf, char *line)
+{
+	char *colon, *key, *value;
+
+	line[strcspn(line, "#")] = '\0';
+	line = trim(line);
+	colon = strstr(line, ": ");
+	if (!colon)
+		return;
+	*colon = '\0';
+	key = trim(line);
+	value = trim(colon + 2);
+	if (*key && *value)
+		flink_conf_set(conf, key, value);
+}
+
+void flink_conf_add_lines(struct flink_conf *conf, const char *text, size_t len_bytes)
+{
+	const char *end = text + len_bytes;
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t len = (size_t)((newline ? newline : end) - text);
+		cleanup_free char *line = xstrndup(text, len);
+
+		add_line(conf, line);
+		text += len + 1;
+	}
+}
+
+static size_t name_len(const char *text)
+{
+	size_t len = 0;
+
+	while (isalnum((unsigned char)text[len]) || text[len] == '_')
+		len++;
+	return len;
+}
+
+/* $NAME and ${NAME} as envsubst(1) replaces them. */
+static void add_substituted(struct buf *buf, const char *text, const char *const *env)
+{
+	while (*text) {
+		bool braces = text[0] == '$' && text[1] == '{';
+		const char *name = text + (braces ? 2 : 1);
+		size_t len = text[0] == '$' ? name_len(name) : 0;
+		cleanup_free char *copy = NULL;
+
+		if (len == 0 || (braces && name[len] != '}')) {
+			buf_addch(buf, *text++);
+			continue;
+		}
+		copy = xstrndup(name, len);
+		if (command_env(env, copy))
+			buf_addstr(buf, command_env(env, copy));
+		text = name + len + (braces ? 1 : 0);
+	}
+}
+
+void flink_conf_add_properties(struct flink_conf *conf, const char *text, const char *const *env)
+{
+	cleanup_free char *copy = xstrdup(text);
+	char *save = NULL;
+
+	for (char *line = strtok_r(copy, "\r\n", &save); line;
+	     line = strtok_r(NULL, "\r\n", &save)) {
+		cleanup_buf struct buf value = BUF_INIT;
+		char *colon = strchr(line, ':');
+
+		if (!colon)
+			continue;
+		*colon = '\0';
+		add_substituted(&value, trim(colon + 1), env);
+		if (*trim(line) && value.len_bytes)
+			flink_conf_set(conf, trim(line), buf_str(&value));
+	}
+}
+
+static void flatten(struct flink_conf *conf, const struct yaml_node *node, const char *prefix);
+
+/* ["a", "b"] is "a;b" to those who read it as text. */
+static void add_list(struct flink_conf *conf, const struct yaml_node *list, const char *key)
+{
+	cleanup_buf struct buf buf = BUF_INIT;
+	const struct yaml_node *node;
+
+	yaml_each(node, list)
+	{
+		if (node->kind != YAML_SCALAR)
+			return; /* a list of maps: nothing that drey asks for */
+		if (buf.len_bytes)
+			buf_addch(&buf, ';');
+		buf_addstr(&buf, node->text);
+	}
+	flink_conf_set(conf, key, buf_str(&buf));
+}
+
+static void flatten(struct flink_conf *conf, const struct yaml_node *node, const char *prefix)
+{
+	const struct yaml_node *child;
+
+	yaml_each(child, node)
+	{
+		cleanup_free char *key =
+			*prefix ? xasprintf("%s.%s", prefix, child->key) : xstrdup(child->key);
+
+		if (child->kind == YAML_MAPPING)
+			flatten(conf, child, key);
+		else if (child->kind == YAML_SEQUENCE)
+			add_list(conf, child, key);
+		else if (!yaml_is_null(child))
+			flink_conf_set(conf, key, child->text);
+	}
+}
+
+int flink_conf_add_yaml(struct flink_conf *conf, const char *text, size_t len_bytes,
+			struct err *err)
+{
+	cleanup_yaml struct yaml_node *root =
+		yaml_parse(text, len_bytes, FLINK_CONF_MAX_BYTES, err);
+
+	if (!root || yaml_want(root, YAML_MAPPING, err) < 0)
+		return -1;
+	flatten(conf, root, "");
+	return 0;
+}
+
+void flink_conf_add_command(struct flink_conf *conf, const char *const *command)
+{
+	size_t at = command_options_begin(command);
+	struct command_word word;
+
+	while (at && command_next_option(command, &at, &word)) {
+		const char *equals = word.value ? strchr(word.value, '=') : NULL;
+		cleanup_free char *key = NULL;
+
+		if (word.option != COMMAND_PROPERTY || !equals)
+			continue;
+		key = xstrndup(word.value, (size_t)(equals - word.value));
+		flink_conf_set(conf, key, equals + 1);
+	}
+}
+
+/* ---- files ---- */
+
+char *flink_conf_find_dir(const char *const *command, const char *const *env)
+{
+	size_t at = command_options_begin(command);
+	const char *conf_dir = command_env(env, "FLINK_CONF_DIR");
+	const char *home = command_env(env, "FLINK_HOME");
+	cleanup_free char *script_home = NULL;
+	struct command_word word;
+
+	while (at && command_next_option(command, &at, &word))
+		if (word.option == COMMAND_CONFIG_DIR && word.value)
+			return xstrdup(word.value);
+	if (conf_dir)
+		return xstrdup(conf_dir);
+	if (home)
+		return xasprintf("%s/conf", home);
+	script_home = command_script_home(command);
+	return script_home ? xasprintf("%s/conf", script_home) : NULL;
+}
+
+/* Read one of the two files. 1: read, 0: not there, -1: *err. */
+static int read_file(const char *dir, const char *name, struct buf *buf, char **ret_path,
+		     struct err *err)
+{
+	cleanup_free char *path = xasprintf("%s/%s", dir, name);
+	struct err local = {0};
+
+	if (fs_read(path, FLINK_CONF_MAX_BYTES, buf, &local) < 0) {
+		if (local.kind == ERR_ABSENT)
+			return 0;
+		if (err)
+			*err = local;
+		return -1;
+	}
+	*ret_path = path;
+	path = NULL;
+	return 1;
+}
+
+/* Which of the two Flink reads. ERR_CONFIG when only its version could tell. */
+static int choose(const char *dir, struct flink_version version, bool legacy_there,
+		  bool standard_there, bool *ret_legacy, struct err *err)
+{
+	bool legacy_read = !flink_version_at_least(version, 2, 0);
+	bool standard_read =
+		!flink_version_known(version) || flink_version_at_least(version, 1, 19);
+
+	if (legacy_there && standard_there && !flink_version_known(version))
+		return err_set(err, ERR_CONFIG, 0,
+			       "%s holds %s and %s: which one Flink reads depends on its version, "
+			       "which is not known",
+			       dir, legacy_name, standard_name);
+	if (legacy_there && legacy_read) {
+		*ret_legacy = true;
+		return 0;
+	}
+	if (standard_there && standard_read) {
+		*ret_legacy = false;
+		return 0;
+	}
+	return err_set(err, ERR_ABSENT, 0, "no %s in %s",
+		       standard_read ? standard_name : legacy_name, dir);
+}
+
+int flink_conf_load(const char *dir, struct flink_version version, struct flink_conf *ret_conf,
+		    struct err *err)
+{
+	cleanup_buf struct buf legacy = BUF_INIT, standard = BUF_INIT;
+	cleanup_free char *legacy_path = NULL, *standard_path = NULL;
+	struct flink_conf conf = {0};
+	bool use_legacy = false;
+
+	int has_legacy = read_file(dir, legacy_name, &legacy, &legacy_path, err);
+	int has_standard =
+		has_legacy < 0 ? -1 : read_file(dir, standard_name, &standard, &standard_path, err);
+
+	if (has_legacy < 0 || has_standard < 0 ||
+	    choose(dir, version, has_legacy, has_standard, &use_legacy, err) < 0)
+		return err_wrap(err, "read Flink's configuration");
+	if (use_legacy) {
+		flink_conf_add_lines(&conf, buf_str(&legacy), legacy.len_bytes);
+	} else if (flink_conf_add_yaml(&conf, buf_str(&standard), standard.len_bytes, err) < 0) {
+		flink_conf_release(&conf);
+		return err_wrap(err, "%s", standard_path);
+	}
+	conf.file = use_legacy ? legacy_path : standard_path;
+	*(use_legacy ? &legacy_path : &standard_path) = NULL;
+	*ret_conf = conf;
+	return 0;
+}

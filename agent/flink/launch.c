@@ -1,0 +1,336 @@
+#include "flink/launch.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "flink/command.h"
+
+static const char job_result_path[] = "job-result-store.storage-path";
+static const char job_result_keep[] = "job-result-store.delete-on-commit";
+static const char application_id_key[] = "$internal.application.id";
+static const char application_result_path[] = "application-result-store.storage-path";
+static const char shutdown_on_finish[] = "execution.shutdown-on-application-finish";
+static const char submit_failed_job[] = "execution.submit-failed-job-on-application-error";
+static const char retention_key[] = "execution.checkpointing.externalized-checkpoint-retention";
+
+static const struct reserved {
+	const char *key; /* ending in '*': a prefix */
+	const char *why;
+} reserved_keys[] = {
+    {"job-result-store.*", "drey gives every launch a result store of its own"},
+    {"application-result-store.*", "drey gives every launch a result store of its own"},
+    {application_id_key, "drey gives every launch an application id of its own"},
+    {"$internal.pipeline.job-id", "drey gives every launch a job id of its own"},
+    {shutdown_on_finish, "drey reads the final state of the job before Flink ends"},
+    {submit_failed_job, "drey reads the final state of the job before Flink ends"},
+    {"execution.state-recovery.*", "drey decides what the job starts from"},
+    {"execution.savepoint.path", "drey decides what the job starts from"},
+    {"execution.savepoint.ignore-unclaimed-state", "drey decides what the job starts from"},
+    {"execution.savepoint-restore-mode", "drey decides what the job starts from"},
+};
+
+/* Words of Flink's own list (GlobalConfiguration), and a few that say the same. */
+static const char *const secret_words[] = {
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "credential",
+    "apikey",
+    "api-key",
+    "auth-params",
+    "basic-auth",
+    "jaas.config",
+    "service-key",
+    "private-key",
+    "fs.azure.account.key",
+    "http-headers",
+};
+
+static const char *const env_denied[] = {"DREY_*",         "NOTIFY_SOCKET", "WATCHDOG_PID",
+					 "WATCHDOG_USEC",  "LISTEN_PID",    "LISTEN_FDS",
+					 "LISTEN_FDNAMES", "LISTEN_PIDFDID"};
+
+static bool matches(const char *pattern, const char *text, size_t len)
+{
+	size_t pattern_len = strlen(pattern);
+
+	if (pattern[pattern_len - 1] == '*')
+		return len >= pattern_len - 1 && strncmp(pattern, text, pattern_len - 1) == 0;
+	return len == pattern_len && strncmp(pattern, text, len) == 0;
+}
+
+const char *flink_launch_reserved(const char *key)
+{
+	for (size_t i = 0; i < ARRAY_LEN(reserved_keys); i++)
+		if (matches(reserved_keys[i].key, key, strlen(key)))
+			return reserved_keys[i].why;
+	return NULL;
+}
+
+bool flink_launch_secret(const char *key)
+{
+	for (size_t i = 0; i < ARRAY_LEN(secret_words); i++) {
+		/* security.delegation.token... are settings about tokens */
+		if (strcmp(secret_words[i], "token") == 0 && strcasestr(key, "delegation"))
+			continue;
+		if (strcasestr(key, secret_words[i]))
+			return true;
+	}
+	return false;
+}
+
+bool flink_launch_env_passes(const char *entry)
+{
+	size_t len = strcspn(entry, "=");
+
+	for (size_t i = 0; i < ARRAY_LEN(env_denied); i++)
+		if (matches(env_denied[i], entry, len))
+			return false;
+	return len > 0 && entry[len] == '=';
+}
+
+/* ---- checks ---- */
+
+static int check_property(const struct flink_property *property, struct err *err)
+{
+	const char *why;
+
+	if (!property->key || !property->key[0] || strpbrk(property->key, "= \t\r\n"))
+		return err_set(err, ERR_CONFIG, 0, "property '%s': not the name of a property",
+			       property->key ? property->key : "");
+	why = flink_launch_reserved(property->key);
+	if (why)
+		return err_set(err, ERR_CONFIG, 0, "property %s: %s", property->key, why);
+	if (flink_launch_secret(property->key))
+		return err_set(err, ERR_CONFIG, 0,
+			       "property %s: a secret does not belong on a command line, which "
+			       "everybody on the machine can read; put it into Flink's "
+			       "configuration file",
+			       property->key);
+	if (!property->value)
+		return err_set(err, ERR_CONFIG, 0, "property %s: no value", property->key);
+	return 0;
+}
+
+int flink_launch_check(const struct flink_launch *launch, struct err *err)
+{
+	char text[FLINK_VERSION_TEXT_BYTES];
+
+	if (command_check(launch->command, launch->version, err) < 0)
+		return -1;
+	for (size_t i = 0; i < launch->property_count; i++)
+		if (check_property(&launch->properties[i], err) < 0)
+			return -1;
+	for (size_t i = 0; launch->jars && launch->jars[i]; i++)
+		if (!launch->jars[i][0] || strchr(launch->jars[i], ','))
+			return err_set(err, ERR_CONFIG, 0,
+				       "jars: '%s' is not one path (a comma separates jars)",
+				       launch->jars[i]);
+	if (launch->jars && launch->jars[0] && !flink_version_has_jars_option(launch->version))
+		return err_set(
+		    err, ERR_CONFIG, 0,
+		    "jars: Flink %s cannot be given jars (1.19 and later); put them into "
+		    "usrlib/",
+		    flink_version_print(launch->version, text));
+	return 0;
+}
+
+static bool is_id(const char *text)
+{
+	size_t len = strspn(text, "0123456789abcdef");
+
+	return len == FLINK_ID_CHARS && text[len] == '\0';
+}
+
+/* What drey itself has to bring; a mistake here is drey's, not the user's. */
+static int check_identity(const struct flink_launch *launch, struct err *err)
+{
+	if (!launch->job_id || !is_id(launch->job_id))
+		return err_set(err, ERR_CONFIG, 0, "job id '%s' is not 32 hex digits",
+			       launch->job_id ? launch->job_id : "");
+	if (launch->application_id && !is_id(launch->application_id))
+		return err_set(err, ERR_CONFIG, 0, "application id '%s' is not 32 hex digits",
+			       launch->application_id);
+	/* with HA, Flink >= 2.3 would derive the same id for every launch from the cluster's name
+	 */
+	if (launch->ha && flink_version_has_applications(launch->version) &&
+	    !launch->application_id)
+		return err_set(err, ERR_CONFIG, 0, "no application id for Flink with HA");
+	if (launch->restore_path && !launch->restore_path[0])
+		return err_set(err, ERR_CONFIG, 0, "the restore path is empty");
+	return 0;
+}
+
+/* ---- building ---- */
+
+static void add(struct flink_exec *exec, const char *text)
+{
+	exec->argv = xreallocarray(exec->argv, exec->argc + 2, sizeof(*exec->argv));
+	exec->argv[exec->argc++] = xstrdup(text);
+	exec->argv[exec->argc] = NULL;
+	exec->packed_bytes += strlen(text) + 1;
+}
+
+static void add_property(struct flink_exec *exec, const char *key, const char *value)
+{
+	cleanup_free char *text = NULL;
+
+	if (!value)
+		return;
+	text = xasprintf("%s=%s", key, value);
+	add(exec, "-D");
+	add(exec, text);
+}
+
+static void add_number(struct flink_exec *exec, const char *key, int value)
+{
+	char text[16];
+
+	if (value <= 0)
+		return;
+	snprintf(text, sizeof(text), "%d", value);
+	add_property(exec, key, text);
+}
+
+/* Has the user set this key, in drey's configuration or in the command? */
+static bool user_sets(const struct flink_launch *launch, const char *key)
+{
+	size_t at = command_options_begin(launch->command), len = strlen(key);
+	struct command_word word;
+
+	for (size_t i = 0; i < launch->property_count; i++)
+		if (strcmp(launch->properties[i].key, key) == 0)
+			return true;
+	while (at && command_next_option(launch->command, &at, &word))
+		if (word.option == COMMAND_PROPERTY && word.value &&
+		    strncmp(word.value, key, len) == 0 && word.value[len] == '=')
+			return true;
+	return false;
+}
+
+/* What the user may overrule. */
+static void add_defaults(struct flink_exec *exec, const struct flink_launch *launch)
+{
+	if (!user_sets(launch, retention_key))
+		add_property(exec, retention_key, "RETAIN_ON_CANCELLATION");
+	if (launch->ha)
+		return;
+	if (!user_sets(launch, "heartbeat.interval"))
+		add_number(exec, "heartbeat.interval", launch->heartbeat_interval_ms);
+	if (!user_sets(launch, "heartbeat.timeout"))
+		add_number(exec, "heartbeat.timeout", launch->heartbeat_timeout_ms);
+}
+
+/* Where things are: told by both, the configuration of drey wins because drey looks there. */
+static void add_places(struct flink_exec *exec, const struct flink_launch *launch)
+{
+	if (flink_version_new_dir_keys(launch->version)) {
+		add_property(exec, "execution.checkpointing.dir", launch->checkpoint_dir);
+		add_property(exec, "execution.checkpointing.savepoint-dir", launch->savepoint_dir);
+	}
+	if (flink_version_old_dir_keys(launch->version)) {
+		add_property(exec, "state.checkpoints.dir", launch->checkpoint_dir);
+		add_property(exec, "state.savepoints.dir", launch->savepoint_dir);
+	}
+	add_property(exec, "rest.address", launch->rest_address);
+	add_number(exec, "rest.port", launch->rest_port);
+	add_number(exec, "rest.bind-port", launch->rest_port);
+	add_property(exec, "jobmanager.rpc.address", launch->rpc_address);
+}
+
+static void add_identity(struct flink_exec *exec, const struct flink_launch *launch)
+{
+	if (launch->job_result_store) {
+		add_property(exec, job_result_path, launch->job_result_store);
+		add_property(exec, job_result_keep, "false");
+	}
+	if (flink_version_has_applications(launch->version)) {
+		add_property(exec, application_id_key, launch->application_id);
+		add_property(exec, application_result_path, launch->application_result_store);
+	}
+	add_property(exec, shutdown_on_finish, "false");
+	add_property(exec, submit_failed_job, "true");
+}
+
+static void add_program(struct flink_exec *exec, const struct flink_launch *launch)
+{
+	cleanup_free char *jars = NULL;
+
+	add(exec, "--job-id");
+	add(exec, launch->job_id);
+	if (launch->restore_path) {
+		add(exec, "--fromSavepoint");
+		add(exec, launch->restore_path);
+		if (launch->allow_non_restored_state)
+			add(exec, "--allowNonRestoredState");
+	}
+	if (launch->job_class) {
+		add(exec, "--job-classname");
+		add(exec, launch->job_class);
+	}
+	for (size_t i = 0; launch->jars && launch->jars[i]; i++) {
+		char *more =
+		    jars ? xasprintf("%s,%s", jars, launch->jars[i]) : xstrdup(launch->jars[i]);
+		free(jars);
+		jars = more;
+	}
+	if (jars) {
+		add(exec, "--jars");
+		add(exec, jars);
+	}
+	if (launch->program_args && launch->program_args[0])
+		add(exec, "--");
+	for (size_t i = 0; launch->program_args && launch->program_args[i]; i++)
+		add(exec, launch->program_args[i]);
+}
+
+static void add_env(struct flink_exec *exec, const char *const *env)
+{
+	exec->env = xcalloc(1, sizeof(*exec->env));
+	for (size_t i = 0; env && env[i]; i++) {
+		if (!flink_launch_env_passes(env[i]))
+			continue;
+		exec->env = xreallocarray(exec->env, exec->envc + 2, sizeof(*exec->env));
+		exec->env[exec->envc++] = xstrdup(env[i]);
+		exec->env[exec->envc] = NULL;
+		exec->packed_bytes += strlen(env[i]) + 1;
+	}
+}
+
+int flink_launch_build(const struct flink_launch *launch, struct flink_exec *ret_exec,
+		       struct err *err)
+{
+	struct flink_exec exec = {0};
+
+	if (flink_launch_check(launch, err) < 0 || check_identity(launch, err) < 0)
+		return err_wrap(err, "build Flink's command line");
+	for (size_t i = 0; launch->command[i]; i++)
+		add(&exec, launch->command[i]);
+	for (size_t i = 0; i < launch->property_count; i++)
+		add_property(&exec, launch->properties[i].key, launch->properties[i].value);
+	add_defaults(&exec, launch);
+	/* Flink takes the last of several values of one key: ours */
+	add_places(&exec, launch);
+	add_identity(&exec, launch);
+	add_program(&exec, launch);
+	add_env(&exec, launch->env);
+	*ret_exec = exec;
+	return 0;
+}
+
+void flink_exec_release(struct flink_exec *exec)
+{
+	if (!exec)
+		return;
+	for (size_t i = 0; i < exec->argc; i++)
+		free(exec->argv[i]);
+	for (size_t i = 0; i < exec->envc; i++)
+		free(exec->env[i]);
+	free(exec->argv);
+	free(exec->env);
+	*exec = (struct flink_exec){0};
+}

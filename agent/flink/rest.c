@@ -1,0 +1,380 @@
+#include "flink/rest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "flink/rest_call.h"
+#include "flink/trace.h"
+
+/* Callers may pass no err; inside there always is one. */
+#define NEED_ERR(err)                                                                              \
+	struct err local_err_ = {0};                                                               \
+	err = err ? err : &local_err_
+
+static const char *const state_names[] = {
+    [FLINK_JOB_OTHER] = "OTHER",           [FLINK_JOB_INITIALIZING] = "INITIALIZING",
+    [FLINK_JOB_CREATED] = "CREATED",       [FLINK_JOB_RUNNING] = "RUNNING",
+    [FLINK_JOB_FAILING] = "FAILING",       [FLINK_JOB_FAILED] = "FAILED",
+    [FLINK_JOB_CANCELLING] = "CANCELLING", [FLINK_JOB_CANCELED] = "CANCELED",
+    [FLINK_JOB_FINISHED] = "FINISHED",     [FLINK_JOB_RESTARTING] = "RESTARTING",
+    [FLINK_JOB_SUSPENDED] = "SUSPENDED",   [FLINK_JOB_RECONCILING] = "RECONCILING",
+};
+
+const char *flink_job_state_name(enum flink_job_state state)
+{
+	return (size_t)state < ARRAY_LEN(state_names) ? state_names[state] : "OTHER";
+}
+
+enum flink_job_state flink_job_state_parse(const char *name)
+{
+	for (size_t i = 1; i < ARRAY_LEN(state_names); i++)
+		if (strcmp(state_names[i], name) == 0)
+			return (enum flink_job_state)i;
+	return FLINK_JOB_OTHER;
+}
+
+bool flink_job_state_is_terminal(enum flink_job_state state)
+{
+	return state == FLINK_JOB_FINISHED || state == FLINK_JOB_CANCELED ||
+	       state == FLINK_JOB_FAILED;
+}
+
+enum flink_answer flink_rest_config(const struct flink_rest *rest, int64_t timeout_ms,
+				    struct flink_version *ret_version, struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	const char *text;
+	enum flink_answer answer;
+	NEED_ERR(err);
+
+	answer = rest_get(rest, timeout_ms, &doc, err, "/config");
+	if (answer != FLINK_OK)
+		return answer;
+	if (json_need_str(doc, "flink-version", &text, err) < 0)
+		return rest_unexpected("/config", err);
+	/* a build of one's own may have any name; it is alive all the same */
+	if (ret_version && flink_version_parse(text, ret_version, NULL) < 0)
+		*ret_version = (struct flink_version){0};
+	return FLINK_OK;
+}
+
+/* ---- jobs ---- */
+
+static int read_job(const struct json *node, struct flink_job *job, struct err *err)
+{
+	const char *id, *status;
+
+	if (json_need_str(node, "id", &id, err) < 0 ||
+	    json_need_str(node, "status", &status, err) < 0 ||
+	    rest_check_id("job", id, err) != FLINK_OK)
+		return -1;
+	snprintf(job->id, sizeof(job->id), "%s", id);
+	job->state = flink_job_state_parse(status);
+	return 0;
+}
+
+enum flink_answer flink_rest_jobs(const struct flink_rest *rest, int64_t timeout_ms,
+				  struct flink_jobs *ret_jobs, struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	struct flink_jobs jobs = {0};
+	const struct json *list, *node;
+	enum flink_answer answer;
+	NEED_ERR(err);
+
+	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs");
+	if (answer != FLINK_OK)
+		return answer;
+	if (json_need_array(doc, "jobs", &list, err) < 0)
+		return rest_unexpected("/jobs", err);
+	jobs.jobs = xcalloc(json_len(list) + 1, sizeof(*jobs.jobs));
+	json_each (node, list) {
+		if (read_job(node, &jobs.jobs[jobs.count], err) < 0) {
+			flink_jobs_release(&jobs);
+			return rest_unexpected("/jobs", err);
+		}
+		jobs.count++;
+	}
+	*ret_jobs = jobs;
+	return FLINK_OK;
+}
+
+void flink_jobs_release(struct flink_jobs *jobs)
+{
+	if (!jobs)
+		return;
+	free(jobs->jobs);
+	*jobs = (struct flink_jobs){0};
+}
+
+/* The job is not in a list of `count` jobs. */
+static enum flink_answer not_listed(const char *job_id, size_t count, struct err *err)
+{
+	if (count == 0) {
+		err_set(err, ERR_RETRY, 0, "Flink has no job yet");
+		return FLINK_NOT_YET;
+	}
+	err_set(err, ERR_ABSENT, 0, "job %s is not there, %zu other%s", job_id, count,
+		count == 1 ? " is" : "s are");
+	return FLINK_ABSENT;
+}
+
+enum flink_answer flink_rest_job_state(const struct flink_rest *rest, const char *job_id,
+				       int64_t timeout_ms, enum flink_job_state *ret_state,
+				       struct err *err)
+{
+	struct flink_jobs jobs = {0};
+	enum flink_answer answer;
+	NEED_ERR(err);
+
+	answer = flink_rest_jobs(rest, timeout_ms, &jobs, err);
+	if (answer != FLINK_OK)
+		return answer;
+	answer = FLINK_ABSENT;
+	for (size_t i = 0; i < jobs.count && answer != FLINK_OK; i++) {
+		if (strcmp(jobs.jobs[i].id, job_id) == 0) {
+			*ret_state = jobs.jobs[i].state;
+			answer = FLINK_OK;
+		}
+	}
+	if (answer != FLINK_OK)
+		answer = not_listed(job_id, jobs.count, err);
+	flink_jobs_release(&jobs);
+	return answer;
+}
+
+static int read_overview(const struct json *node, struct flink_job_overview *ret, struct err *err)
+{
+	struct flink_job_overview overview = {0};
+	const char *name, *state;
+	const struct json *tasks;
+	int64_t total, running;
+
+	if (json_need_str(node, "name", &name, err) < 0 ||
+	    json_need_str(node, "state", &state, err) < 0 ||
+	    json_need_i64(node, "start-time", &overview.start_unix_ms, err) < 0 ||
+	    json_need_i64(node, "end-time", &overview.end_unix_ms, err) < 0 ||
+	    json_need_object(node, "tasks", &tasks, err) < 0 ||
+	    json_need_i64(tasks, "total", &total, err) < 0 ||
+	    json_need_i64(tasks, "running", &running, err) < 0)
+		return -1;
+	overview.state = flink_job_state_parse(state);
+	overview.name = xstrdup(name);
+	overview.tasks_total = (int)total;
+	overview.tasks_running = (int)running;
+	*ret = overview;
+	return 0;
+}
+
+enum flink_answer flink_rest_job_overview(const struct flink_rest *rest, const char *job_id,
+					  int64_t timeout_ms,
+					  struct flink_job_overview *ret_overview, struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	const struct json *list, *node;
+	enum flink_answer answer;
+	NEED_ERR(err);
+
+	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/overview");
+	if (answer != FLINK_OK)
+		return answer;
+	if (json_need_array(doc, "jobs", &list, err) < 0)
+		return rest_unexpected("/jobs/overview", err);
+	json_each (node, list) {
+		const char *id = json_str(node, "jid");
+
+		if (!id || strcmp(id, job_id) != 0)
+			continue;
+		if (read_overview(node, ret_overview, err) < 0)
+			return rest_unexpected("/jobs/overview", err);
+		return FLINK_OK;
+	}
+	return not_listed(job_id, json_len(list), err);
+}
+
+void flink_job_overview_release(struct flink_job_overview *overview)
+{
+	if (!overview)
+		return;
+	free(overview->name);
+	*overview = (struct flink_job_overview){0};
+}
+
+/* ---- failures ---- */
+
+static void fill_exception(struct flink_exception *exception, const char *text, int64_t unix_ms,
+			   const char *task)
+{
+	struct trace trace;
+
+	trace_parse(text, &trace);
+	*exception = (struct flink_exception){
+	    .present = true,
+	    .unix_ms = unix_ms,
+	    .class_name = xstrdup(trace.class_name),
+	    .message = xstrdup(trace.message),
+	    .sentence = trace_sentence(&trace),
+	    .trace = trace_shorten(text),
+	    .task = xstrdup(task),
+	};
+	trace_release(&trace);
+}
+
+enum flink_answer flink_rest_exception(const struct flink_rest *rest, const char *job_id,
+				       int64_t timeout_ms, struct flink_exception *ret_exception,
+				       struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	const struct json *history, *entries, *node, *newest = NULL;
+	const char *text = NULL;
+	int64_t unix_ms = 0;
+	enum flink_answer answer;
+	NEED_ERR(err);
+
+	if (rest_check_id("job", job_id, err) != FLINK_OK)
+		return FLINK_ERROR;
+	answer =
+	    rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/exceptions?maxExceptions=1", job_id);
+	if (answer != FLINK_OK)
+		return answer;
+	if (json_need_object(doc, "exceptionHistory", &history, err) < 0 ||
+	    json_need_array(history, "entries", &entries, err) < 0)
+		return rest_unexpected("/jobs/:id/exceptions", err);
+	json_each (node, entries) {
+		if (!newest || json_i64_or(node, "timestamp", 0) > unix_ms) {
+			newest = node;
+			unix_ms = json_i64_or(node, "timestamp", 0);
+		}
+	}
+	if (newest) {
+		if (json_need_str(newest, "stacktrace", &text, err) < 0)
+			return rest_unexpected("/jobs/:id/exceptions", err);
+		fill_exception(ret_exception, text, unix_ms, json_str(newest, "taskName"));
+	} else if ((text = json_str(doc, "root-exception"))) { /* up to 1.20, before any task ran */
+		fill_exception(ret_exception, text, json_i64_or(doc, "timestamp", 0), NULL);
+	} else {
+		*ret_exception = (struct flink_exception){0};
+	}
+	return FLINK_OK;
+}
+
+void flink_exception_release(struct flink_exception *exception)
+{
+	if (!exception)
+		return;
+	free(exception->class_name);
+	free(exception->message);
+	free(exception->sentence);
+	free(exception->trace);
+	free(exception->task);
+	*exception = (struct flink_exception){0};
+}
+
+enum flink_answer flink_rest_restarts(const struct flink_rest *rest, const char *job_id,
+				      int64_t timeout_ms, int64_t *ret_restarts, struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	const struct json *node;
+	enum flink_answer answer;
+	NEED_ERR(err);
+
+	if (rest_check_id("job", job_id, err) != FLINK_OK)
+		return FLINK_ERROR;
+	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/metrics?get=numRestarts", job_id);
+	if (answer != FLINK_OK)
+		return answer;
+	if (json_kind(doc) != JSON_ARRAY) {
+		err_set(err, ERR_FORMAT, 0, "%s instead of an array",
+			json_kind_name(json_kind(doc)));
+		return rest_unexpected("/jobs/:id/metrics", err);
+	}
+	json_each (node, doc) {
+		const char *id = json_str(node, "id"), *value = json_str(node, "value");
+		long long restarts;
+		char *end;
+
+		if (!id || strcmp(id, "numRestarts") != 0 || !value)
+			continue;
+		restarts = strtoll(value, &end, 10);
+		if (end == value || *end || restarts < 0) {
+			err_set(err, ERR_FORMAT, 0, "numRestarts is '%.40s'", value);
+			return rest_unexpected("/jobs/:id/metrics", err);
+		}
+		*ret_restarts = restarts;
+		return FLINK_OK;
+	}
+	err_set(err, ERR_RETRY, 0, "the job has no metric numRestarts yet");
+	return FLINK_NOT_YET;
+}
+
+/* ---- cluster ---- */
+
+enum flink_answer flink_rest_slots(const struct flink_rest *rest, int64_t timeout_ms,
+				   struct flink_slots *ret_slots, struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	int64_t managers, total, available;
+	enum flink_answer answer;
+	NEED_ERR(err);
+
+	answer = rest_get(rest, timeout_ms, &doc, err, "/overview");
+	if (answer != FLINK_OK)
+		return answer;
+	if (json_need_i64(doc, "taskmanagers", &managers, err) < 0 ||
+	    json_need_i64(doc, "slots-total", &total, err) < 0 ||
+	    json_need_i64(doc, "slots-available", &available, err) < 0)
+		return rest_unexpected("/overview", err);
+	*ret_slots = (struct flink_slots){(int)managers, (int)total, (int)available};
+	return FLINK_OK;
+}
+
+enum flink_answer flink_rest_cancel(const struct flink_rest *rest, const char *job_id,
+				    int64_t timeout_ms, bool *ret_ended, struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	cleanup_free char *path = NULL;
+	enum flink_answer answer;
+	NEED_ERR(err);
+
+	if (rest_check_id("job", job_id, err) != FLINK_OK)
+		return FLINK_ERROR;
+	path = xasprintf("/jobs/%s?mode=cancel", job_id);
+	answer = rest_call(
+	    rest, &(struct rest_request){.method = "PATCH", .path = path, .timeout_ms = timeout_ms},
+	    &doc, err);
+	if (answer == FLINK_ERROR && err->kind == ERR_BUSY) {
+		*ret_ended = true;
+		return FLINK_OK;
+	}
+	if (answer == FLINK_OK)
+		*ret_ended = false;
+	return answer;
+}
+
+enum flink_answer flink_rest_application(const struct flink_rest *rest, const char *application_id,
+					 int64_t timeout_ms, char ret_status[32], struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	const struct json *list, *node;
+	enum flink_answer answer;
+	NEED_ERR(err);
+
+	answer = rest_get(rest, timeout_ms, &doc, err, "/applications/overview");
+	if (answer != FLINK_OK)
+		return answer;
+	if (json_need_array(doc, "applications", &list, err) < 0)
+		return rest_unexpected("/applications/overview", err);
+	json_each (node, list) {
+		const char *id = json_str(node, "id"), *status;
+
+		if (!id || strcmp(id, application_id) != 0)
+			continue;
+		if (json_need_str(node, "status", &status, err) < 0)
+			return rest_unexpected("/applications/overview", err);
+		snprintf(ret_status, 32, "%s", status);
+		return FLINK_OK;
+	}
+	return not_listed(application_id, json_len(list), err);
+}

@@ -1,0 +1,163 @@
+#include "flink/rest_call.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "flink/trace.h"
+
+#define PATH_MAX_BYTES 512
+
+/* What Flink says in {"errors": [...]}: the first line of the first element that says something.
+ * NULL: this is not Flink's error format. Borrowed. */
+static const char *error_text(const struct json *doc)
+{
+	static const char begin[] = "<Exception on server side:";
+	const struct json *errors = json_get(doc, "errors");
+	const char *text;
+
+	if (json_kind(errors) != JSON_ARRAY)
+		return NULL;
+	text = json_text(json_at(errors, 0));
+	if (text && strcmp(text, "Internal server error.") == 0 && json_text(json_at(errors, 1)))
+		text = json_text(json_at(errors, 1));
+	if (text && strncmp(text, begin, sizeof(begin) - 1) == 0) {
+		text += sizeof(begin) - 1;
+		while (*text == '\n' || *text == ' ')
+			text++;
+	}
+	return text ? text : "";
+}
+
+static enum err_kind kind_of_status(int status)
+{
+	if (status == 400)
+		return ERR_CONFIG;
+	return status == 404 ? ERR_FORMAT : http_status_kind(status);
+}
+
+/* Class an answer in Flink's error format. */
+static enum flink_answer class_error(int status, const char *text, struct err *err)
+{
+	enum flink_answer answer = FLINK_ERROR;
+	enum err_kind kind = kind_of_status(status);
+	cleanup_free char *sentence = NULL;
+	struct trace trace;
+
+	trace_parse(text, &trace);
+	sentence = trace_sentence(&trace);
+	trace_release(&trace);
+	if (status == 503 && strstr(text, "leader election")) {
+		answer = FLINK_NOT_YET;
+	} else if (trace_mentions(text, "UnavailableDispatcherOperationException")) {
+		answer = FLINK_NOT_YET;
+		kind = ERR_RETRY;
+	} else if (status == 404 && !strstr(text, "Unable to load requested file")) {
+		answer = FLINK_ABSENT;
+		kind = ERR_ABSENT;
+	} else if (trace_mentions(text, "FlinkJobNotFoundException")) {
+		answer = FLINK_ABSENT;
+		kind = ERR_ABSENT;
+	}
+	err_set(err, kind, 0, "HTTP %d: %s", status, sentence[0] ? sentence : "no reason given");
+	return answer;
+}
+
+/* Class an answer that is not 2xx, or is no JSON. */
+static enum flink_answer class_other(const struct http_response *response, const struct json *doc,
+				     const struct err *parse_err, struct err *err)
+{
+	const char *text = error_text(doc);
+	int status = response->status;
+
+	if (text && status >= 300)
+		return class_error(status, text, err);
+	if (status >= 300)
+		err_set(err, kind_of_status(status), 0, "HTTP %d: not an answer of Flink's (%s)",
+			status, response->content_type[0] ? response->content_type : "no type");
+	else
+		err_set(err, ERR_FORMAT, 0, "not an answer of Flink's (%s): %s",
+			response->content_type[0] ? response->content_type : "no type",
+			parse_err->msg);
+	return FLINK_ERROR;
+}
+
+static enum flink_answer transfer(const struct flink_rest *rest, const struct rest_request *request,
+				  struct http_response *response, struct err *err)
+{
+	static const char *const json_header[] = {"Content-Type: application/json"};
+	cleanup_free char *url = xasprintf("%s%s", rest->base_url, request->path);
+	cleanup_buf struct buf body = BUF_INIT;
+	struct http_request call = {
+	    .method = request->method,
+	    .url = url,
+	    .timeout_ms = request->timeout_ms,
+	    .max_bytes = FLINK_REST_MAX_BYTES,
+	};
+
+	if (request->body) {
+		json_print(request->body, &body);
+		call.headers = json_header;
+		call.header_count = 1;
+		call.body = buf_str(&body);
+		call.body_len_bytes = body.len_bytes;
+	}
+	if (http_do(rest->http, &call, response, err) == 0)
+		return FLINK_OK;
+	return err->sys == ECONNREFUSED ? FLINK_NOT_YET : FLINK_ERROR;
+}
+
+enum flink_answer rest_call(const struct flink_rest *rest, const struct rest_request *request,
+			    struct json **ret_doc, struct err *err)
+{
+	cleanup_http_response struct http_response response = {0};
+	const char *method = request->method ? request->method : "GET";
+	struct err parse_err = {0};
+	enum flink_answer answer = transfer(rest, request, &response, err);
+	struct json *doc;
+
+	if (answer != FLINK_OK) /* the message names method and URL already */
+		return answer;
+	doc = json_parse(buf_str(&response.body), response.body.len_bytes, FLINK_REST_MAX_BYTES,
+			 &parse_err);
+	if (doc && response.status >= 200 && response.status < 300) {
+		*ret_doc = doc;
+		return FLINK_OK;
+	}
+	answer = class_other(&response, doc, &parse_err, err);
+	json_free(doc);
+	err_wrap(err, "%s %s", method, request->path);
+	return answer;
+}
+
+enum flink_answer rest_get(const struct flink_rest *rest, int64_t timeout_ms, struct json **ret_doc,
+			   struct err *err, const char *fmt, ...)
+{
+	char path[PATH_MAX_BYTES];
+	struct rest_request request = {.path = path, .timeout_ms = timeout_ms};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	return rest_call(rest, &request, ret_doc, err);
+}
+
+enum flink_answer rest_check_id(const char *what, const char *id, struct err *err)
+{
+	size_t len = id ? strspn(id, "0123456789abcdef") : 0;
+
+	if (id && len == FLINK_ID_CHARS && id[len] == '\0')
+		return FLINK_OK;
+	err_set(err, ERR_CONFIG, 0, "%s id '%.40s' is not 32 hex digits", what, id ? id : "");
+	return FLINK_ERROR;
+}
+
+enum flink_answer rest_unexpected(const char *what, struct err *err)
+{
+	err_wrap(err, "%s: not the documented answer", what);
+	return FLINK_ERROR;
+}

@@ -1,0 +1,182 @@
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "flink/conf.h"
+
+/* ---- durations ---- */
+
+/* Units as Flink's TimeUtils knows them, in milliseconds; smaller ones count as 0 of them. */
+static const struct unit {
+	const char *name;
+	int64_t ms;
+} units[] = {
+    {"d", 86400000},     {"day", 86400000},  {"days", 86400000}, {"h", 3600000},
+    {"hour", 3600000},   {"hours", 3600000}, {"m", 60000},       {"min", 60000},
+    {"minute", 60000},   {"minutes", 60000}, {"s", 1000},        {"sec", 1000},
+    {"secs", 1000},      {"second", 1000},   {"seconds", 1000},  {"", 1},
+    {"ms", 1},           {"milli", 1},       {"millis", 1},      {"millisecond", 1},
+    {"milliseconds", 1},
+};
+
+/* One number and its unit, "10 s". */
+static int parse_simple(const char *text, int64_t *ret_ms)
+{
+	char *end;
+	long long number;
+
+	errno = 0;
+	number = strtoll(text, &end, 10);
+	if (end == text || errno || number < 0)
+		return -1;
+	while (*end == ' ')
+		end++;
+	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+		if (strcasecmp(end, units[i].name) != 0)
+			continue;
+		return __builtin_mul_overflow((int64_t)number, units[i].ms, ret_ms) ? -1 : 0;
+	}
+	return -1;
+}
+
+/* ISO 8601 as java.time.Duration writes it: "PT1H10M5.5S", "P1DT2H". */
+static int parse_iso(const char *text, int64_t *ret_ms)
+{
+	int64_t total = 0;
+	bool time = false, any = false;
+
+	for (text++; *text; text++) {
+		char *end;
+		double number, ms;
+
+		if (*text == 'T' && !time) {
+			time = true;
+			continue;
+		}
+		if (!isdigit((unsigned char)*text))
+			return -1;
+		number = strtod(text, &end);
+		switch (toupper((unsigned char)*end)) {
+		case 'D':
+			ms = time ? -1 : 86400000;
+			break;
+		case 'H':
+			ms = time ? 3600000 : -1;
+			break;
+		case 'M':
+			ms = time ? 60000 : -1;
+			break;
+		case 'S':
+			ms = time ? 1000 : -1;
+			break;
+		default:
+			return -1;
+		}
+		if (ms < 0 || number * ms > 1e15)
+			return -1;
+		total += (int64_t)(number * ms);
+		any = true;
+		text = end;
+	}
+	*ret_ms = total;
+	return any ? 0 : -1;
+}
+
+int flink_duration_parse(const char *text, int64_t *ret_ms, struct err *err)
+{
+	int64_t ms;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	if ((*text == 'P' ? parse_iso(text, &ms) : parse_simple(text, &ms)) < 0)
+		return err_set(err, ERR_CONFIG, 0, "'%.40s' is not a duration such as '10 s'",
+			       text);
+	*ret_ms = ms;
+	return 0;
+}
+
+/* ---- settings ---- */
+
+/* The value under the first of two names that is set; the present name first, as in Flink. */
+static const char *either(const struct flink_conf *conf, const char *key, const char *old)
+{
+	const char *value = flink_conf_get(conf, key);
+
+	return value ? value : flink_conf_get(conf, old);
+}
+
+static int read_duration(const struct flink_conf *conf, const char *key, int64_t *ret_ms,
+			 struct err *err)
+{
+	const char *text = flink_conf_get(conf, key);
+
+	if (text && flink_duration_parse(text, ret_ms, err) < 0)
+		return err_wrap(err, "%s", key);
+	return 0;
+}
+
+/* rest.bind-port wins where it names one port: it is where Flink listens. */
+static int read_port(const struct flink_conf *conf, int *ret_port, struct err *err)
+{
+	const char *key = flink_conf_get(conf, "rest.bind-port") ? "rest.bind-port" : "rest.port";
+	const char *text = flink_conf_get(conf, key);
+	char *end;
+	long port;
+
+	if (!text)
+		return 0;
+	port = strtol(text, &end, 10);
+	if (end == text || *end || port < 1 || port > 65535)
+		return err_set(err, ERR_CONFIG, 0,
+			       "%s is '%.40s': drey has to know the one port where Flink answers",
+			       key, text);
+	*ret_port = (int)port;
+	return 0;
+}
+
+int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *ret_settings,
+			struct err *err)
+{
+	const char *subdir = either(conf, "execution.checkpointing.create-subdir",
+				    "state.checkpoints.create-subdir");
+	struct flink_settings settings = {
+	    .checkpoint_dir = either(conf, "execution.checkpointing.dir", "state.checkpoints.dir"),
+	    .savepoint_dir =
+		either(conf, "execution.checkpointing.savepoint-dir", "state.savepoints.dir"),
+	    .rest_address = either(conf, "rest.address", "jobmanager.rpc.address"),
+	    .ha_type = either(conf, "high-availability.type", "high-availability"),
+	    .ha_storage_dir = flink_conf_get(conf, "high-availability.storageDir"),
+	    .ha_cluster_id = flink_conf_get(conf, "high-availability.cluster-id"),
+	    .kubernetes_cluster_id = flink_conf_get(conf, "kubernetes.cluster-id"),
+	    .retention =
+		flink_conf_get(conf, "execution.checkpointing.externalized-checkpoint-retention"),
+	    .checkpoint_subdir = !subdir || strcasecmp(subdir, "false") != 0,
+	};
+
+	settings.ha = settings.ha_type && strcasecmp(settings.ha_type, "none") != 0;
+	if (read_port(conf, &settings.rest_port, err) < 0 ||
+	    read_duration(conf, "execution.checkpointing.interval",
+			  &settings.checkpoint_interval_ms, err) < 0 ||
+	    read_duration(conf, "heartbeat.interval", &settings.heartbeat_interval_ms, err) < 0 ||
+	    read_duration(conf, "heartbeat.timeout", &settings.heartbeat_timeout_ms, err) < 0)
+		return err_wrap(err, "%s", conf->file ? conf->file : "Flink's configuration");
+	*ret_settings = settings;
+	return 0;
+}
+
+int flink_conf_check(const struct flink_conf *conf, struct err *err)
+{
+	static const char *const forbidden[] = {"execution.state-recovery.path",
+						"execution.savepoint.path"};
+
+	for (size_t i = 0; i < ARRAY_LEN(forbidden); i++)
+		if (flink_conf_get(conf, forbidden[i]))
+			return err_set(err, ERR_CONFIG, 0,
+				       "%s: %s: %s; give a first savepoint to drey instead",
+				       conf->file ? conf->file : "Flink's configuration",
+				       forbidden[i], flink_launch_reserved(forbidden[i]));
+	return 0;
+}
