@@ -1,6 +1,8 @@
 #include "format/metadata_handle.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Tags of MetadataV2V3SerializerBase; one number means the same kind of handle wherever it stands.
  */
@@ -135,12 +137,28 @@ static int read_bytes_handle(struct metadata_reader *rd, struct err *err)
 	return skip_inline(rd, err);
 }
 
+/* Does the file lie in the directory of this snapshot? Flink writes such files relative, unless the
+ * paths of state files are spread over an object store by an entropy key. */
+static bool in_own_directory(const struct metadata_reader *rd)
+{
+	const char *path = buf_str(&rd->path), *end = strrchr(path, '/'), *start = end;
+	char own[32];
+
+	if (!end)
+		return false;
+	while (start > path && start[-1] != '/')
+		start--;
+	snprintf(own, sizeof(own), "chk-%" PRId64 "/", rd->header.checkpoint_id);
+	return !strncmp(start, own, strlen(own)) || !strncmp(start, "savepoint-", 10);
+}
+
 static int read_file(struct metadata_reader *rd, struct context in, struct err *err)
 {
-	struct metadata_file file = {.shared = in.shared, .lower_bound = in.lower_bound};
+	struct metadata_file file = {.lower_bound = in.lower_bound};
 
 	if (read_size(rd, &file.size_bytes, "the size of a state file", err) || read_path(rd, err))
 		return -1;
+	file.shared = in.shared || !in_own_directory(rd);
 	return tell_file(rd, file, err);
 }
 
