@@ -1,0 +1,575 @@
+#include "core/journal.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "tap.h"
+
+#define ID_A "0123456789abcdef0123456789abcdef"
+#define ID_B "fedcba9876543210fedcba9876543210"
+#define BIG  9007199254740993LL /* 2^53 + 1: not exact as a double */
+
+static void id_set(char slot[JOB_ID_BYTES], const char *id)
+{
+	snprintf(slot, JOB_ID_BYTES, "%s", id);
+}
+
+static void fill_intent(struct intent *intent)
+{
+	intent->state = DESIRED_SUSPENDED;
+	intent->do_not_restart = true;
+	xstrset(&intent->savepoint_nonce, "sp-7");
+	xstrset(&intent->restart_nonce, "rs-1");
+	intent->restore.kind = RESTORE_PATH;
+	xstrset(&intent->restore.token, "token-1");
+	xstrset(&intent->restore.path, "s3://bucket/sp \"quoted\" \xc3\xa9");
+	intent->restore.allow_non_restored = true;
+}
+
+static void fill_launch(struct launch *launch)
+{
+	id_set(launch->job_id, ID_A);
+	id_set(launch->application_id, ID_B);
+	xstrset(&launch->job_result_path, "file:/r/" ID_A);
+	xstrset(&launch->application_result_path, "file:/r/app");
+	xstrset(&launch->generation, "g1");
+	xstrset(&launch->flink_version, "2.3.0");
+	launch->allow_non_restored = true;
+	xstrset(&launch->restore_path, "file:/sp/savepoint-012345-000000000001");
+	launch->restore_kind = SNAPSHOT_SAVEPOINT;
+	launch->restore_checkpoint_id = BIG;
+	launch->intended_unix_ms = 1;
+	launch->started_unix_ms = 2;
+	launch->verified_unix_ms = 3;
+	launch->proven_unix_ms = 4;
+	launch->ended_unix_ms = BIG + 2;
+	launch->wait_status = 137;
+	launch->last_checkpoint_id = BIG + 4;
+	xstrset(&launch->last_checkpoint_path, "file:/cp/chk-9");
+	launch->last_checkpoint_unix_ms = 5;
+}
+
+/* Every member has a value that is not its default. */
+static void fill(struct journal *journal)
+{
+	struct snapshot snapshot = {.path = (char *)"file:/sp/one",
+				    .kind = SNAPSHOT_SAVEPOINT,
+				    .origin = ORIGIN_MANUAL,
+				    .checkpoint_id = BIG,
+				    .job_id = ID_A,
+				    .completed_unix_ms = 1700000000000,
+				    .size_bytes = BIG + 6,
+				    .file_count = 12,
+				    .verified = true};
+
+	journal_init(journal, "orders");
+	journal->sequence = BIG;
+	xstrset(&journal->writer, "boot-1");
+	xstrset(&journal->phase, "Running");
+	journal->ever_proven = true;
+	fill_intent(&journal->intent);
+	xstrset(&journal->savepoint_nonce_done, "sp-6");
+	xstrset(&journal->restart_nonce_done, "rs-0");
+	fill_launch(journal_add_launch(journal));
+	id_set(journal_add_launch(journal)->job_id, ID_B);
+	journal_add_snapshot(journal, &snapshot);
+	journal->operation = (struct operation){OPERATION_STOP, REASON_SUSPEND, ID_A, ID_B, NULL,
+						NULL,           true,           7,    BIG};
+	xstrset(&journal->operation.nonce, "n");
+	xstrset(&journal->operation.path, "file:/sp");
+	journal->last_operation.kind = OPERATION_DISPOSE;
+	journal->last_operation.reason = REASON_RETENTION;
+	id_set(journal->last_operation.trigger_id, ID_B);
+	xstrset(&journal->last_operation.nonce, "m");
+	journal->last_operation.ok = true;
+	xstrset(&journal->last_operation.location, "file:/sp/two");
+	xstrset(&journal->last_operation.error, "none really");
+	journal->last_operation.ended_unix_ms = 8;
+	journal->outcome.kind = OUTCOME_RESTORE_MISMATCH;
+	id_set(journal->outcome.job_id, ID_B);
+	xstrset(&journal->outcome.reason, "why");
+	journal->outcome.unix_ms = 9;
+	journal_add_failure(journal, BIG);
+	xstrset(&journal->last_error, "bad\tthing");
+	journal_consume(journal, "token-0");
+	journal_add_failed_generation(journal, "g0");
+	journal_add_log(journal, BIG, "it began");
+}
+
+static struct buf encoded(struct journal *journal)
+{
+	struct buf text = BUF_INIT;
+	struct err err = {0};
+
+	CHECK_INT(journal_encode(journal, &text, &err), ==, 0);
+	CHECK_STR(err.msg, "");
+	return text;
+}
+
+static bool decoded(const struct buf *text, struct journal *ret_journal)
+{
+	struct err err = {0};
+	int result = journal_decode(text->data, text->len_bytes, ret_journal, &err);
+
+	CHECK_INT(result, ==, 0);
+	CHECK_STR(err.msg, "");
+	return result == 0;
+}
+
+static void a_full_journal_comes_back_as_it_was(void)
+{
+	struct journal journal, back;
+	struct buf text, again;
+
+	fill(&journal);
+	text = encoded(&journal);
+	if (decoded(&text, &back)) {
+		/* byte-equal text proves every member at once ... */
+		again = encoded(&back);
+		CHECK_STR(buf_str(&again), buf_str(&text));
+		/* ... provided that each is in the text */
+		CHECK_INT(back.launches[0].restore_checkpoint_id, ==, BIG);
+		CHECK_INT(back.launches[0].wait_status, ==, 137);
+		CHECK_INT(back.launches[1].wait_status, ==, -1);
+		CHECK_STR(back.intent.restore.path, journal.intent.restore.path);
+		CHECK_INT(back.operation.deadline_unix_ms, ==, BIG);
+		CHECK_INT(back.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
+		CHECK(journal_is_consumed(&back, "token-0"));
+		buf_release(&again);
+		journal_release(&back);
+	}
+	/* no member of a full journal is null except those of the second, fresh launch */
+	CHECK(strstr(buf_str(&text), "\"snapshots\"") != NULL);
+	CHECK(!strstr(strstr(buf_str(&text), "\"snapshots\""), "null"));
+	*strstr(text.data, "\"number\": 2") = '\0';
+	CHECK(!strstr(text.data, "null"));
+	buf_release(&text);
+	journal_release(&journal);
+}
+
+static void an_empty_journal_comes_back_empty(void)
+{
+	struct journal journal, back;
+	struct buf text;
+
+	journal_init(&journal, "orders");
+	text = encoded(&journal);
+	if (decoded(&text, &back)) {
+		CHECK_STR(back.application, "orders");
+		CHECK_INT(back.sequence, ==, 0);
+		CHECK(!back.writer && !back.launch_count && !back.snapshot_count);
+		CHECK_INT(back.operation.kind, ==, OPERATION_NONE);
+		CHECK_INT(back.outcome.kind, ==, OUTCOME_NONE);
+		CHECK_INT(back.intent.restore.kind, ==, RESTORE_NONE);
+		CHECK(journal_launch(&back) == NULL);
+		journal_release(&back);
+	}
+	buf_release(&text);
+	journal_release(&journal);
+}
+
+static void sixty_four_bit_numbers_are_exact(void)
+{
+	struct journal journal, back;
+	struct snapshot snapshot = {.path = (char *)"p", .size_bytes = INT64_MAX, .file_count = -1};
+	struct buf text;
+
+	journal_init(&journal, "a");
+	journal_add_snapshot(&journal, &snapshot);
+	journal_add_failure(&journal, INT64_MIN);
+	text = encoded(&journal);
+	CHECK_HAS(buf_str(&text), "9223372036854775807");
+	if (decoded(&text, &back)) {
+		CHECK_INT(back.snapshots[0].size_bytes, ==, INT64_MAX);
+		CHECK_INT(back.snapshots[0].file_count, ==, -1);
+		CHECK_INT(back.failures_unix_ms[0], ==, INT64_MIN);
+		journal_release(&back);
+	}
+	buf_release(&text);
+	journal_release(&journal);
+}
+
+static void lists_are_cut_at_their_old_end(void)
+{
+	struct journal journal, back;
+	struct buf text;
+	char name[32];
+
+	journal_init(&journal, "a");
+	for (int i = 1; i <= 300; i++) {
+		struct snapshot snapshot = {.path = name};
+
+		snprintf(name, sizeof(name), "item-%d", i);
+		id_set(journal_add_launch(&journal)->job_id, ID_A);
+		journal_add_snapshot(&journal, &snapshot);
+		journal_consume(&journal, name);
+		journal_add_failed_generation(&journal, name);
+		journal_add_failure(&journal, i);
+		journal_add_log(&journal, i, name);
+	}
+	text = encoded(&journal);
+	if (decoded(&text, &back)) {
+		CHECK_INT(back.launch_count, ==, JOURNAL_MAX_LAUNCHES);
+		CHECK_INT(back.launches[0].number, ==, 301 - JOURNAL_MAX_LAUNCHES);
+		CHECK_INT(journal_launch(&back)->number, ==, 300);
+		CHECK_INT(journal_add_launch(&back)->number, ==, 301);
+		CHECK_INT(back.snapshot_count, ==, JOURNAL_MAX_SNAPSHOTS);
+		CHECK_STR(back.snapshots[JOURNAL_MAX_SNAPSHOTS - 1].path, "item-300");
+		CHECK_INT(back.consumed_count, ==, JOURNAL_MAX_TOKENS);
+		CHECK(journal_is_consumed(&back, "item-300"));
+		CHECK(!journal_is_consumed(&back, "item-1"));
+		CHECK_INT(back.failed_generation_count, ==, JOURNAL_MAX_TOKENS);
+		CHECK_INT(back.failure_count, ==, JOURNAL_MAX_FAILURES);
+		CHECK_INT(back.failures_unix_ms[JOURNAL_MAX_FAILURES - 1], ==, 300);
+		CHECK_INT(back.log_count, ==, JOURNAL_MAX_LOG);
+		CHECK_STR(back.log[JOURNAL_MAX_LOG - 1].text, "item-300");
+		journal_release(&back);
+	}
+	buf_release(&text);
+	journal_release(&journal);
+}
+
+static void long_entries_cost_history_but_never_the_limit(void)
+{
+	struct journal journal, back;
+	struct buf text;
+	char path[3000];
+
+	journal_init(&journal, "a");
+	for (int i = 1; i <= 100; i++) {
+		struct snapshot snapshot = {.path = path};
+
+		memset(path, 'x', sizeof(path));
+		snprintf(path + sizeof(path) - 8, 8, "%d", i);
+		id_set(journal_add_launch(&journal)->job_id, ID_A);
+		xstrset(&journal_launch(&journal)->restore_path, path);
+		journal_add_snapshot(&journal, &snapshot);
+		journal_add_log(&journal, i, path);
+	}
+	text = encoded(&journal);
+	CHECK_INT(text.len_bytes, <=, JOURNAL_MAX_BYTES);
+	CHECK_INT(text.len_bytes, >, JOURNAL_MAX_BYTES / 4);
+	if (decoded(&text, &back)) {
+		CHECK_INT(journal_launch(&back)->number, ==, 100);
+		CHECK_STR(back.snapshots[back.snapshot_count - 1].path, path);
+		CHECK_INT(back.snapshot_count, >=, JOURNAL_MIN_KEPT / 2);
+		CHECK_INT(back.log_count, >=, JOURNAL_MIN_KEPT / 2);
+		CHECK_INT(strlen(back.log[0].text), ==, JOURNAL_MAX_TEXT_BYTES + 3);
+		journal_release(&back);
+	}
+	buf_release(&text);
+	journal_release(&journal);
+}
+
+static void what_cannot_be_shortened_is_an_error(void)
+{
+	struct journal journal;
+	struct buf text = BUF_INIT;
+	struct err err = {0};
+	char *big = xcalloc(JOURNAL_MAX_BYTES + 1, 1);
+
+	memset(big, 'x', JOURNAL_MAX_BYTES);
+	journal_init(&journal, big);
+	buf_addstr(&text, "kept");
+	CHECK_INT(journal_encode(&journal, &text, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_FORMAT);
+	CHECK_HAS(err.msg, "262144 bytes");
+	CHECK_STR(buf_str(&text), "kept");
+	buf_release(&text);
+	journal_release(&journal);
+	free(big);
+}
+
+static void a_long_error_is_cut_between_characters(void)
+{
+	struct journal journal, back;
+	struct buf text;
+	char *error = xcalloc(JOURNAL_MAX_TEXT_BYTES + 100, 1);
+
+	error[0] = 'x';
+	for (int i = 1; i < JOURNAL_MAX_TEXT_BYTES + 90; i += 2)
+		memcpy(error + i, "\xc3\xa9", 2);
+	journal_init(&journal, "a");
+	xstrset(&journal.last_error, error);
+	text = encoded(&journal);
+	if (decoded(&text, &back)) {
+		CHECK_INT(strlen(back.last_error), ==, JOURNAL_MAX_TEXT_BYTES - 1 + 3);
+		CHECK_HAS(back.last_error, "\xc3\xa9...");
+		journal_release(&back);
+	}
+	buf_release(&text);
+	journal_release(&journal);
+	free(error);
+}
+
+/* The text of a full journal with one change. */
+static struct buf changed(const char *from, const char *to)
+{
+	struct journal journal;
+	struct buf text, result = BUF_INIT;
+	const char *at;
+
+	fill(&journal);
+	text = encoded(&journal);
+	at = strstr(buf_str(&text), from);
+	CHECK(at != NULL);
+	if (at) {
+		buf_add(&result, text.data, (size_t)(at - text.data));
+		buf_addstr(&result, to);
+		buf_addstr(&result, at + strlen(from));
+	}
+	buf_release(&text);
+	journal_release(&journal);
+	return result;
+}
+
+static void refused(const char *from, const char *to, enum err_kind kind, const char *message)
+{
+	struct buf text = changed(from, to);
+	struct journal journal;
+	struct err err = {0};
+
+	memset(&journal, 0x5a, sizeof(journal));
+	CHECK_INT(journal_decode(buf_str(&text), text.len_bytes, &journal, &err), ==, -1);
+	CHECK_INT(err.kind, ==, kind);
+	CHECK_HAS(err.msg, message);
+	for (size_t i = 0; i < sizeof(journal); i++)
+		if (((unsigned char *)&journal)[i] != 0x5a) {
+			CHECK(!"touched on failure");
+			break;
+		}
+	buf_release(&text);
+}
+
+static void a_wrong_type_is_refused_with_its_place(void)
+{
+	refused("\"everProven\": true", "\"everProven\": 1", ERR_FORMAT, "everProven");
+	refused("\"sequence\": 9007199254740993", "\"sequence\": \"1\"", ERR_FORMAT, "sequence");
+	refused("\"sequence\": 9007199254740993", "\"sequence\": 1.5", ERR_FORMAT, "sequence");
+	refused("\"sequence\": 9007199254740993", "\"sequence\": 99999999999999999999", ERR_FORMAT,
+		"sequence");
+	refused("\"sequence\": 9007199254740993", "\"sequence\": -1", ERR_FORMAT, "sequence");
+	refused("\"state\": \"suspended\"", "\"state\": \"paused\"", ERR_FORMAT,
+		"journal: intent: 'state': unknown word \"paused\"");
+	refused("\"token\": \"token-1\"", "\"token\": []", ERR_FORMAT, "intent: restore: 'token'");
+	refused("\"number\": 2", "\"number\": 1", ERR_FORMAT, "launches[1]: 'number'");
+	refused("\"jobId\": \"" ID_B "\",\n      \"jobResultPath\"",
+		"\"jobId\": null,\n      \"jobResultPath\"", ERR_FORMAT, "launches[1]: 'jobId'");
+	refused("\"jobId\": \"" ID_A, "\"jobId\": \"../../etc", ERR_FORMAT, "launches[0]: 'jobId'");
+	refused("\"waitStatus\": 137", "\"waitStatus\": 99999999999", ERR_FORMAT, "waitStatus");
+	refused("\"checkpointId\": 9007199254740993", "\"checkpointId\": -4", ERR_FORMAT,
+		"launches[0]: restorePoint: 'checkpointId'");
+	refused("\"path\": \"file:/sp/one\"", "\"path\": null", ERR_FORMAT,
+		"snapshots[0]: 'path': missing");
+	refused("\"origin\": \"manual\"", "\"origin\": \"nobody\"", ERR_FORMAT,
+		"snapshots[0]: 'origin'");
+	refused("\"drain\": true", "\"drain\": \"yes\"", ERR_FORMAT, "operation: 'drain'");
+	refused("\"kind\": \"restoreMismatch\"", "\"kind\": 3", ERR_FORMAT, "outcome: 'kind'");
+	refused("\"token-0\"", "0", ERR_FORMAT, "consumedTokens");
+	refused("\"text\": \"it began\"", "\"text\": false", ERR_FORMAT, "log[0]: 'text'");
+	refused("\"log\": [", "\"log\": 1, \"newer\": [", ERR_FORMAT, "log");
+}
+
+static void damage_is_refused(void)
+{
+	static const char *const texts[] = {
+	    "", " ", "null", "[]", "{}", "{\"schema\": 1}", "{\"schema\": 0}", "\x00\x01"};
+	struct journal journal;
+	struct buf text;
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct err err = {0};
+
+		CHECK_INT(journal_decode(texts[i], strlen(texts[i]), &journal, &err), ==, -1);
+		CHECK_INT(err.kind, ==, ERR_FORMAT);
+		CHECK_HAS(err.msg, "journal: ");
+	}
+	fill(&journal);
+	text = encoded(&journal);
+	journal_release(&journal);
+	/* every truncation (the last byte is the newline behind the document) */
+	for (size_t len = 0; len + 1 < text.len_bytes; len++)
+		if (journal_decode(text.data, len, &journal, NULL) != -1) {
+			CHECK_INT(len, ==, -1);
+			journal_release(&journal);
+		}
+	/* a block of zeros, as a lost write leaves it */
+	memset(text.data + 512, 0, 512);
+	CHECK_INT(journal_decode(text.data, text.len_bytes, &journal, NULL), ==, -1);
+	buf_release(&text);
+}
+
+static void a_newer_schema_is_refused_by_name(void)
+{
+	refused("\"schema\": 1", "\"schema\": 2", ERR_CONFIG, "newer drey (schema 2");
+	/* also when nothing else in it makes sense to us */
+	struct err err = {0};
+	struct journal journal;
+
+	CHECK_INT(journal_decode("{\"schema\": 7}", 13, &journal, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+}
+
+static void unknown_members_survive_a_rewrite(void)
+{
+	struct buf text = changed("\"schema\": 1", "\"schema\": 1, \"topNew\": {\"a\": [1, 1.50]}");
+	struct buf more = BUF_INIT, after;
+	struct journal journal;
+	static const char *const places[] = {
+	    "\"state\": ",     "\"number\": 1", "\"kind\": \"path\"", "\"origin\": ",
+	    "\"triggerId\": ", "\"ok\": ",      "\"reason\": \"why\""};
+	const char *rest = buf_str(&text);
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		const char *at = NULL;
+
+		for (size_t k = 0; k < ARRAY_LEN(places); k++) {
+			const char *hit = strstr(rest, places[k]);
+
+			if (hit && (!at || hit < at))
+				at = hit;
+		}
+		if (!at)
+			break;
+		buf_add(&more, rest, (size_t)(at - rest));
+		buf_addf(&more, "\"new%zu\": %zu, \"", i, 9007199254740993u + i);
+		rest = at + 1;
+	}
+	buf_addstr(&more, rest);
+	if (decoded(&more, &journal)) {
+		journal.sequence++;
+		journal_add_launch(&journal);
+		id_set(journal_launch(&journal)->job_id, ID_A);
+		after = encoded(&journal);
+		CHECK_HAS(buf_str(&after), "\"topNew\": {");
+		CHECK_HAS(buf_str(&after), "1.50");
+		for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+			char member[64];
+
+			snprintf(member, sizeof(member), "\"new%zu\": %zu", i,
+				 9007199254740993u + i);
+			CHECK_HAS(buf_str(&after), member);
+		}
+		CHECK_HAS(buf_str(&after), "\"number\": 3");
+		buf_release(&after);
+		journal_release(&journal);
+	}
+	buf_release(&more);
+	buf_release(&text);
+}
+
+static void another_operation_inherits_nothing(void)
+{
+	struct buf text = changed("\"drain\": true", "\"drain\": true, \"newer\": 1");
+	struct journal journal;
+	struct buf after;
+
+	if (decoded(&text, &journal)) {
+		after = encoded(&journal);
+		CHECK_HAS(buf_str(&after), "\"newer\"");
+		buf_release(&after);
+		id_set(journal.operation.trigger_id, ID_B);
+		after = encoded(&journal);
+		CHECK(!strstr(buf_str(&after), "\"newer\""));
+		buf_release(&after);
+		operation_release(&journal.operation);
+		after = encoded(&journal);
+		CHECK_HAS(buf_str(&after), "\"operation\": null");
+		buf_release(&after);
+		journal_release(&journal);
+	}
+	buf_release(&text);
+}
+
+static void a_cleared_member_stays_cleared(void)
+{
+	struct journal journal, back;
+	struct buf text, after;
+
+	fill(&journal);
+	text = encoded(&journal);
+	journal_release(&journal);
+	if (decoded(&text, &journal)) {
+		xstrset(&journal.last_error, NULL);
+		outcome_release(&journal.outcome);
+		journal.launches[0].ended_unix_ms = 0;
+		xstrset(&journal.launches[0].restore_path, NULL);
+		journal.intent.restore.kind = RESTORE_NONE;
+		after = encoded(&journal);
+		if (decoded(&after, &back)) {
+			CHECK(!back.last_error);
+			CHECK_INT(back.outcome.kind, ==, OUTCOME_NONE);
+			CHECK_INT(back.launches[0].ended_unix_ms, ==, 0);
+			CHECK(!back.launches[0].restore_path);
+			CHECK_INT(back.intent.restore.kind, ==, RESTORE_NONE);
+			journal_release(&back);
+		}
+		buf_release(&after);
+		journal_release(&journal);
+	}
+	buf_release(&text);
+}
+
+static void whatever_is_encoded_can_be_decoded(void)
+{
+	struct journal journal, back;
+	struct snapshot snapshot = {.path = (char *)"p", .checkpoint_id = -5, .size_bytes = -7};
+	struct buf text;
+
+	/* values that make no sense must not lock us out of our own journal */
+	journal_init(&journal, "");
+	journal_add_snapshot(&journal, &snapshot);
+	id_set(journal_add_launch(&journal)->job_id, ID_A);
+	journal.launches[0].intended_unix_ms = -1;
+	journal.intent.restore.kind = RESTORE_PATH;
+	xstrset(&journal.last_error, "\xff\xfe broken \x01");
+	text = encoded(&journal);
+	if (decoded(&text, &back))
+		journal_release(&back);
+	buf_release(&text);
+	journal_release(&journal);
+}
+
+static void a_snapshot_with_the_same_path_is_replaced(void)
+{
+	struct journal journal;
+	struct snapshot snapshot = {.path = (char *)"a", .size_bytes = 1};
+
+	journal_init(&journal, "x");
+	journal_add_snapshot(&journal, &snapshot);
+	snapshot.path = (char *)"b";
+	journal_add_snapshot(&journal, &snapshot);
+	snapshot.path = (char *)"a";
+	snapshot.size_bytes = 2;
+	journal_add_snapshot(&journal, &snapshot);
+	CHECK_INT(journal.snapshot_count, ==, 2);
+	CHECK_STR(journal.snapshots[1].path, "a");
+	CHECK_INT(journal.snapshots[1].size_bytes, ==, 2);
+	journal_add_snapshot(&journal, &journal.snapshots[0]); /* itself */
+	CHECK_STR(journal.snapshots[1].path, "b");
+	journal_remove_snapshot(&journal, "a");
+	journal_remove_snapshot(&journal, "a");
+	CHECK_INT(journal.snapshot_count, ==, 1);
+	journal_release(&journal);
+}
+
+int main(void)
+{
+	TEST(a_full_journal_comes_back_as_it_was);
+	TEST(an_empty_journal_comes_back_empty);
+	TEST(sixty_four_bit_numbers_are_exact);
+	TEST(lists_are_cut_at_their_old_end);
+	TEST(long_entries_cost_history_but_never_the_limit);
+	TEST(what_cannot_be_shortened_is_an_error);
+	TEST(a_long_error_is_cut_between_characters);
+	TEST(a_wrong_type_is_refused_with_its_place);
+	TEST(damage_is_refused);
+	TEST(a_newer_schema_is_refused_by_name);
+	TEST(unknown_members_survive_a_rewrite);
+	TEST(another_operation_inherits_nothing);
+	TEST(a_cleared_member_stays_cleared);
+	TEST(whatever_is_encoded_can_be_decoded);
+	TEST(a_snapshot_with_the_same_path_is_replaced);
+	return tap_done();
+}

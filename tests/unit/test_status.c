@@ -1,0 +1,284 @@
+#include "core/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "tap.h"
+
+#define ID_A "0123456789abcdef0123456789abcdef"
+#define NOW  1700000000000
+
+static const struct lifecycle_config config = {.max_attempts = 5, .attempts_window_ms = 60000};
+
+static void life_make(struct lifecycle *life)
+{
+	struct journal journal;
+	struct rng rng;
+
+	rng_seed(&rng, 1);
+	journal_init(&journal, "orders");
+	lifecycle_init(life, &config, &journal, &rng);
+	life->now_unix_ms = NOW;
+	life->now_ms = 5000;
+}
+
+static const char *text_at(const struct json *doc, const char *a, const char *b)
+{
+	return json_text(json_path(doc, a, b, NULL));
+}
+
+static const struct json *condition(const struct json *doc, const char *type)
+{
+	const struct json *each;
+
+	json_each (each, json_get(doc, "conditions"))
+		if (!strcmp(json_str(each, "type"), type))
+			return each;
+	return NULL;
+}
+
+static void check_conditions(const struct lifecycle *life, const char *ready,
+			     const char *reconciling, const char *stalled)
+{
+	struct json *doc = status_document(life, NOW);
+
+	CHECK_STR(json_str(condition(doc, "Ready"), "status"), ready);
+	CHECK_STR(json_str(condition(doc, "Reconciling"), "status"), reconciling);
+	CHECK_STR(json_str(condition(doc, "Stalled"), "status"), stalled);
+	CHECK_STR(json_str(condition(doc, "Ready"), "reason"), phase_name(life->phase));
+	CHECK_STR(json_str(condition(doc, "Stalled"), "message"), life->reason);
+	json_free(doc);
+}
+
+static void every_member_is_there_from_the_start(void)
+{
+	static const char *const members[] = {
+		"application", "phase",          "reason",        "jobId",     "launch",
+		"job",         "lastCheckpoint", "lastSavepoint", "operation", "lastOperation",
+		"desired",     "attempts",       "outcome",       "lastError", "nextSavepointInMs",
+		"journal",     "conditions",     "transitions"};
+	struct lifecycle life;
+	struct json *doc;
+
+	life_make(&life);
+	doc = status_document(&life, NOW);
+	CHECK_INT(json_len(doc), ==, ARRAY_LEN(members));
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		CHECK(json_get(doc, members[i]) != NULL);
+	CHECK_STR(json_str(doc, "application"), "orders");
+	CHECK_STR(json_str(doc, "phase"), "Resolving");
+	CHECK_INT(json_kind(json_get(doc, "launch")), ==, JSON_NULL);
+	CHECK_INT(json_kind(json_get(doc, "jobId")), ==, JSON_NULL);
+	CHECK_STR(text_at(doc, "desired", "state"), "running");
+	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "status"), "Unknown");
+	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "reason"), "NeverLaunched");
+	json_free(doc);
+	lifecycle_release(&life);
+}
+
+static void each_phase_has_its_conditions(void)
+{
+	static const struct {
+		enum phase phase;
+		const char *ready, *reconciling, *stalled;
+	} rows[] = {
+		{PHASE_RESOLVING, "False", "True", "False"},
+		{PHASE_HOLDING, "False", "False", "True"},
+		{PHASE_LAUNCHING, "False", "True", "False"},
+		{PHASE_RUNNING, "True", "False", "False"},
+		{PHASE_STOPPING, "False", "True", "False"},
+		{PHASE_SUSPENDED, "False", "False", "False"},
+		{PHASE_CANCELLED, "False", "False", "False"},
+		{PHASE_FINISHED, "False", "False", "False"},
+		{PHASE_FAILED, "False", "False", "True"},
+		{PHASE_TERMINATING, "False", "True", "False"},
+	};
+	struct lifecycle life;
+
+	CHECK_INT(ARRAY_LEN(rows), ==, PHASE_COUNT);
+	life_make(&life);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		life.phase = rows[i].phase;
+		check_conditions(&life, rows[i].ready, rows[i].reconciling, rows[i].stalled);
+	}
+	/* somebody else has taken over: nothing that we say about the job is worth much */
+	life.phase = PHASE_RUNNING;
+	life.fenced = true;
+	check_conditions(&life, "False", "False", "True");
+	lifecycle_release(&life);
+}
+
+static void launch_make(struct lifecycle *life)
+{
+	struct launch *launch = journal_add_launch(&life->journal);
+
+	memcpy(launch->job_id, ID_A, sizeof(ID_A));
+	xstrset(&launch->restore_path, "file:/sp/one");
+	launch->restore_kind = SNAPSHOT_SAVEPOINT;
+	launch->restore_checkpoint_id = 7;
+	xstrset(&launch->generation, "g");
+	launch->started_unix_ms = NOW - 1000;
+	launch->last_checkpoint_id = 9;
+	xstrset(&launch->last_checkpoint_path, "file:/cp/chk-9");
+}
+
+static void a_launch_says_what_it_started_from(void)
+{
+	struct lifecycle life;
+	struct json *doc;
+
+	life_make(&life);
+	launch_make(&life);
+	life.launch_step = LAUNCH_LIVE;
+	life.seen.reachable = life.seen.job_present = true;
+	life.seen.state = JOB_RUNNING;
+	doc = status_document(&life, NOW);
+	CHECK_STR(json_str(doc, "jobId"), ID_A);
+	CHECK_STR(json_text(json_path(doc, "launch", "restorePoint", "path", NULL)),
+		  "file:/sp/one");
+	CHECK_STR(json_text(json_path(doc, "launch", "restorePoint", "kind", NULL)), "savepoint");
+	CHECK_INT(json_i64_or(json_path(doc, "launch", "restorePoint", NULL), "checkpointId", 0),
+		  ==, 7);
+	CHECK(!json_bool_or(json_get(doc, "launch"), "restoreVerified", true));
+	CHECK_STR(text_at(doc, "job", "state"), "RUNNING");
+	CHECK_INT(json_i64_or(json_get(doc, "lastCheckpoint"), "id", 0), ==, 9);
+	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "reason"), "Pending");
+	json_free(doc);
+
+	journal_launch(&life.journal)->verified_unix_ms = NOW;
+	doc = status_document(&life, NOW);
+	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "status"), "True");
+	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "message"), "file:/sp/one");
+	json_free(doc);
+
+	life.journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
+	xstrset(&life.journal.outcome.reason, "restored nothing");
+	life.launch_step = LAUNCH_NONE;
+	doc = status_document(&life, NOW);
+	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "status"), "False");
+	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "message"), "restored nothing");
+	CHECK_STR(text_at(doc, "outcome", "kind"), "restoreMismatch");
+	CHECK_INT(json_kind(json_path(doc, "job", "state", NULL)), ==, JSON_NULL);
+	CHECK(!json_bool_or(json_get(doc, "job"), "reachable", true));
+	json_free(doc);
+	lifecycle_release(&life);
+}
+
+static void a_fresh_launch_does_not_hide_the_last_checkpoint(void)
+{
+	struct lifecycle life;
+	struct json *doc;
+
+	life_make(&life);
+	launch_make(&life);
+	memcpy(journal_add_launch(&life.journal)->job_id, ID_A, sizeof(ID_A));
+	doc = status_document(&life, NOW);
+	CHECK_INT(json_i64_or(json_get(doc, "launch"), "number", 0), ==, 2);
+	CHECK_STR(text_at(doc, "lastCheckpoint", "path"), "file:/cp/chk-9");
+	CHECK_INT(json_kind(json_path(doc, "launch", "restorePoint", NULL)), ==, JSON_NULL);
+	json_free(doc);
+	lifecycle_release(&life);
+}
+
+static void the_last_savepoint_is_the_newest_one(void)
+{
+	struct snapshot snapshot = {.path = (char *)"file:/sp/a",
+				    .kind = SNAPSHOT_SAVEPOINT,
+				    .origin = ORIGIN_PERIODIC,
+				    .checkpoint_id = 3,
+				    .verified = true};
+	struct lifecycle life;
+	struct json *doc;
+
+	life_make(&life);
+	journal_add_snapshot(&life.journal, &snapshot);
+	snapshot.path = (char *)"file:/sp/b";
+	snapshot.origin = ORIGIN_STOP;
+	journal_add_snapshot(&life.journal, &snapshot);
+	snapshot.path = (char *)"file:/cp/c";
+	snapshot.kind = SNAPSHOT_CHECKPOINT;
+	journal_add_snapshot(&life.journal, &snapshot);
+	doc = status_document(&life, NOW);
+	CHECK_STR(text_at(doc, "lastSavepoint", "path"), "file:/sp/b");
+	CHECK_STR(text_at(doc, "lastSavepoint", "origin"), "stop");
+	CHECK(json_bool_or(json_get(doc, "lastSavepoint"), "verified", false));
+	json_free(doc);
+	lifecycle_release(&life);
+}
+
+static void operations_attempts_and_journal_are_shown(void)
+{
+	struct lifecycle life;
+	struct json *doc;
+
+	life_make(&life);
+	life.journal.operation.kind = OPERATION_STOP;
+	life.journal.operation.reason = REASON_SUSPEND;
+	life.journal.last_operation.kind = OPERATION_SAVEPOINT;
+	life.journal.last_operation.reason = REASON_MANUAL;
+	xstrset(&life.journal.last_operation.nonce, "n-1");
+	xstrset(&life.journal.last_operation.error, "declined");
+	journal_add_failure(&life.journal, NOW - 70000);
+	journal_add_failure(&life.journal, NOW - 50000);
+	journal_add_failure(&life.journal, NOW - 10);
+	xstrset(&life.journal.last_error, "oh");
+	journal_add_log(&life.journal, NOW, "it began");
+	life.journal.intent.state = DESIRED_SUSPENDED;
+	life.journal.intent.do_not_restart = true;
+	life.journal_broken = true;
+	life.acknowledged = 12;
+	doc = status_document(&life, NOW);
+	CHECK_STR(text_at(doc, "operation", "kind"), "stop");
+	CHECK_STR(text_at(doc, "operation", "reason"), "suspend");
+	CHECK_STR(text_at(doc, "lastOperation", "nonce"), "n-1");
+	CHECK_STR(text_at(doc, "lastOperation", "error"), "declined");
+	CHECK(!json_bool_or(json_get(doc, "lastOperation"), "ok", true));
+	CHECK_INT(json_i64_or(json_get(doc, "attempts"), "failed", -1), ==, 2);
+	CHECK_INT(json_i64_or(json_get(doc, "attempts"), "max", -1), ==, 5);
+	CHECK_INT(json_i64_or(json_get(doc, "attempts"), "windowMs", -1), ==, 60000);
+	CHECK_STR(json_str(doc, "lastError"), "oh");
+	CHECK_STR(json_str(json_at(json_get(doc, "transitions"), 0), "text"), "it began");
+	CHECK_STR(text_at(doc, "desired", "state"), "suspended");
+	CHECK(json_bool_or(json_get(doc, "desired"), "doNotRestart", false));
+	CHECK(json_bool_or(json_get(doc, "journal"), "broken", false));
+	CHECK_INT(json_i64_or(json_get(doc, "journal"), "sequence", -1), ==, 12);
+	json_free(doc);
+	lifecycle_release(&life);
+}
+
+static int64_t next_savepoint(const struct lifecycle *life, int64_t now_unix_ms)
+{
+	struct json *doc = status_document(life, now_unix_ms);
+	int64_t wait_ms = json_i64_or(doc, "nextSavepointInMs", -1);
+
+	json_free(doc);
+	return wait_ms;
+}
+
+static void the_next_savepoint_counts_down_on_any_clock(void)
+{
+	struct lifecycle life;
+
+	life_make(&life);
+	CHECK_INT(next_savepoint(&life, NOW), ==, -1);
+	life.savepoint_ms = life.now_ms + 30000;
+	CHECK_INT(next_savepoint(&life, NOW), ==, 30000);
+	CHECK_INT(next_savepoint(&life, NOW + 10000), ==, 20000);
+	CHECK_INT(next_savepoint(&life, NOW + 90000), ==, 0);
+	CHECK_INT(next_savepoint(&life, NOW - 86400000), ==, 30000);
+	lifecycle_release(&life);
+}
+
+int main(void)
+{
+	TEST(every_member_is_there_from_the_start);
+	TEST(each_phase_has_its_conditions);
+	TEST(a_launch_says_what_it_started_from);
+	TEST(a_fresh_launch_does_not_hide_the_last_checkpoint);
+	TEST(the_last_savepoint_is_the_newest_one);
+	TEST(operations_attempts_and_journal_are_shown);
+	TEST(the_next_savepoint_counts_down_on_any_clock);
+	return tap_done();
+}
