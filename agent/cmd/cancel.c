@@ -1,0 +1,55 @@
+#include <string.h>
+
+#include "cmd/client.h"
+#include "cmd/commands.h"
+
+static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, CLI_END};
+
+static int judge(struct client *client, void *arg)
+{
+	const struct status_view *view = &client->view;
+
+	(void)arg;
+	if (status_view_is(view, "Cancelled"))
+		return CLI_OK;
+	if (strcmp(view->desired_state, "cancelled") != 0)
+		return cli_fail(client->cli, CLI_FAILED, "overtaken: wanted is now %s",
+				view->desired_state);
+	return CLIENT_GO_ON;
+}
+
+static int run(const struct cli *cli)
+{
+	struct control_request request = {.command = COMMAND_CANCEL};
+	struct client client;
+	int status = client_open(&client, cli);
+
+	if (status != CLI_OK)
+		return status;
+	status = client_send(&client, &request);
+	if (status == CLI_OK && !cli_has(cli, "no-wait")) {
+		status = client_wait(&client, "phase Cancelled", judge, NULL);
+		if (cli_has(cli, "json"))
+			client_print_json(&client, status);
+		else if (status == CLI_OK)
+			fputs("Cancelled\n", cli->out);
+	}
+	client_close(&client);
+	return status;
+}
+
+const struct cli_command cmd_cancel = {
+	.name = "cancel",
+	.summary = "stop the job without a savepoint and keep it stopped",
+	.description =
+		"Cancels the job, ends Flink and stays up, parked. No savepoint is taken;\n"
+		"retained checkpoints stay, and `drey resume` continues from the newest state.\n",
+	.options = options,
+	.statuses = "0  cancelled\n"
+		    "1  overtaken by another request\n"
+		    "2  wrong use or configuration\n"
+		    "5  no drey runs there, or it gives no answer\n"
+		    "6  the time is up; cancelled is still wanted\n",
+	.example = "drey cancel --timeout 1min\n",
+	.run = run,
+};

@@ -1,0 +1,261 @@
+#include "cmd/client.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cmd/text.h"
+#include "run/control_socket.h"
+
+#define ASK_MS          10000 /* one question: the answer follows a durable write */
+#define PATIENCE_MS     60000 /* how long a drey that does not answer is waited for */
+#define FIRST_LOOK_MS   100
+#define SLOWEST_LOOK_MS 1000
+#define QUIET_MS        2000 /* no word about waits that are shorter */
+#define SETTLED_MS      5000 /* longer than drey needs to leave the phase that it was asked in */
+
+static int exit_of(const struct err *err)
+{
+	return err->kind == ERR_CONFIG ? CLI_USAGE : CLI_ABSENT;
+}
+
+int client_open(struct client *client, const struct cli *cli)
+{
+	bool has_timeout = false;
+	struct err err = {0};
+
+	*client = (struct client){.cli = cli, .timeout_ms = CLIENT_WAIT_MS};
+	for (const struct cli_option *option = cli->command->options; option->name; option++)
+		has_timeout = has_timeout || strcmp(option->name, "timeout") == 0;
+	if (has_timeout && cli_timeout(cli, CLIENT_WAIT_MS, &client->timeout_ms, &err) < 0)
+		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
+	if (cli_config(cli, &client->config, &err) < 0)
+		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
+	return CLI_OK;
+}
+
+void client_close(struct client *client)
+{
+	config_release(&client->config);
+	json_free(client->status);
+	*client = (struct client){0};
+}
+
+/* The answer to a request; NULL on failure. */
+static struct json *ask(struct client *client, const struct control_request *request,
+			int64_t timeout_ms, struct err *err)
+{
+	cleanup_json struct json *doc = control_request_encode(request);
+	struct json *answer;
+
+	if (control_ask(client->config.state_directory, doc, timeout_ms, &answer, err) < 0)
+		return NULL;
+	return answer;
+}
+
+static int look(struct client *client, int64_t timeout_ms, struct err *err)
+{
+	struct control_request request = {.command = COMMAND_STATUS};
+	struct json *answer = ask(client, &request, timeout_ms, err);
+
+	if (!answer)
+		return -1;
+	if (!json_get(answer, "phase")) {
+		const char *why = json_str(answer, "error");
+
+		err_set(err, ERR_RETRY, 0, "drey gives no status: %s", why ? why : "no reason");
+		json_free(answer);
+		return -1;
+	}
+	json_free(client->status);
+	client->status = answer;
+	status_view_read(answer, &client->view);
+	return 0;
+}
+
+int client_status(struct client *client)
+{
+	struct err err = {0};
+
+	if (look(client, ASK_MS, &err) < 0)
+		return cli_fail(client->cli, exit_of(&err), "%s", err.msg);
+	return CLI_OK;
+}
+
+int client_send(struct client *client, const struct control_request *request)
+{
+	struct err err = {0};
+	cleanup_json struct json *answer = ask(client, request, ASK_MS, &err);
+
+	if (!answer && err.kind == ERR_RETRY)
+		return cli_fail(client->cli, CLI_ABSENT,
+				"%s; whether it was taken is not known, see `drey status`",
+				err.msg);
+	if (!answer)
+		return cli_fail(client->cli, exit_of(&err), "%s", err.msg);
+	if (!json_bool_or(answer, "ok", false))
+		return cli_fail(client->cli, CLI_FAILED, "refused: %s",
+				json_str(answer, "error") ? json_str(answer, "error")
+							  : "no reason");
+	return CLI_OK;
+}
+
+/* Say what is going on, when it has changed. */
+static void say_progress(struct client *client, const char *what, char **said)
+{
+	const struct status_view *view = &client->view;
+	cleanup_buf struct buf line = BUF_INIT;
+
+	if (client->lost_ms)
+		buf_addstr(&line, "drey does not answer; it may be starting again");
+	else if (*view->operation_kind)
+		buf_addf(&line, "%s: %s (%s) in progress", view->phase, view->operation_kind,
+			 view->operation_reason);
+	else
+		buf_addf(&line, "%s: %s", view->phase, view->reason);
+	if (*said && strcmp(*said, buf_str(&line)) == 0)
+		return;
+	xstrset(said, buf_str(&line));
+	fprintf(client->cli->err, "drey %s: waiting for %s: ", client->cli->command->name, what);
+	text_print(*said, client->cli->err);
+	fputc('\n', client->cli->err);
+	fflush(client->cli->err);
+}
+
+static void sleep_ms(int64_t ms)
+{
+	struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
+
+	nanosleep(&pause, NULL);
+}
+
+/* One look at the status: CLI_OK, an exit status, or CLIENT_GO_ON while drey does not answer. */
+static int look_patiently(struct client *client, int64_t left_ms)
+{
+	int64_t now_ms;
+	struct err err = {0};
+
+	if (look(client, left_ms < ASK_MS ? left_ms + 1 : ASK_MS, &err) == 0) {
+		client->lost_ms = 0;
+		return CLI_OK;
+	}
+	now_ms = clock_mono_ms();
+	if (!client->lost_ms)
+		client->lost_ms = now_ms;
+	if (exit_of(&err) == CLI_USAGE || now_ms - client->lost_ms > PATIENCE_MS)
+		return cli_fail(client->cli, exit_of(&err), "%s", err.msg);
+	return CLIENT_GO_ON;
+}
+
+int client_wait(struct client *client, const char *what, client_judge *judge, void *arg)
+{
+	int64_t began_ms = clock_mono_ms(), pause_ms = FIRST_LOOK_MS;
+	char time[CLOCK_TEXT_BYTES];
+	cleanup_free char *said = NULL;
+
+	for (;;) {
+		int64_t spent_ms = clock_mono_ms() - began_ms;
+		int64_t left_ms = client->timeout_ms - spent_ms;
+		int status = look_patiently(client, left_ms > 0 ? left_ms : 0);
+
+		if (status == CLI_OK)
+			status = judge(client, arg);
+		if (status != CLIENT_GO_ON)
+			return status;
+		spent_ms = clock_mono_ms() - began_ms;
+		if (spent_ms >= client->timeout_ms)
+			break;
+		if (spent_ms >= QUIET_MS)
+			say_progress(client, what, &said);
+		left_ms = client->timeout_ms - spent_ms;
+		sleep_ms(pause_ms < left_ms ? pause_ms : left_ms);
+		pause_ms = pause_ms * 3 / 2 < SLOWEST_LOOK_MS ? pause_ms * 3 / 2 : SLOWEST_LOOK_MS;
+	}
+	clock_human(client->timeout_ms, time);
+	if (client->lost_ms)
+		return cli_fail(client->cli, CLI_ABSENT, "drey did not answer within %s", time);
+	return cli_fail(client->cli, CLI_TIMEOUT,
+			"no %s within %s; what was asked for stays asked for (%s: %s)", what, time,
+			client->view.phase, client->view.reason);
+}
+
+int client_mark(struct client *client)
+{
+	int status = client_status(client);
+
+	if (status != CLI_OK)
+		return status;
+	snprintf(client->before, sizeof(client->before), "%s", client->view.last_trigger);
+	client->launch_before = client->view.launch_number;
+	return CLI_OK;
+}
+
+bool client_operation_ended(const struct client *client, const char *reason)
+{
+	return strcmp(client->view.last_trigger, client->before) != 0 &&
+	       strcmp(client->view.last_reason, reason) == 0;
+}
+
+int client_stuck(struct client *client)
+{
+	const struct status_view *view = &client->view;
+	int64_t now_ms = clock_mono_ms();
+
+	if (!status_view_parked(view) && !status_view_is(view, "Holding")) {
+		client->settling_ms = 0;
+		return CLIENT_GO_ON;
+	}
+	if (!client->settling_ms)
+		client->settling_ms = now_ms;
+	if (now_ms - client->settling_ms < SETTLED_MS)
+		return CLIENT_GO_ON;
+	if (status_view_is(view, "Holding"))
+		return cli_fail(client->cli, CLI_HELD, "drey holds: %s", view->reason);
+	return cli_fail(client->cli, status_view_is(view, "Failed") ? CLI_FAILED : CLI_PARKED,
+			"%s: %s", view->phase, view->reason);
+}
+
+void client_print_restored(const struct client *client)
+{
+	const struct status_view *view = &client->view;
+	FILE *out = client->cli->out;
+
+	if (!*view->restore_path) {
+		fprintf(out, "launch %" PRId64 " started empty\n", view->launch_number);
+		return;
+	}
+	fprintf(out, "launch %" PRId64 " restored %s ", view->launch_number,
+		*view->restore_kind ? view->restore_kind : "snapshot");
+	text_print(view->restore_path, out);
+	if (view->restore_checkpoint_id > 0)
+		fprintf(out, " (checkpoint id %" PRId64 ")", view->restore_checkpoint_id);
+	fputc('\n', out);
+}
+
+int client_nonce(const struct cli *cli, char **ret_nonce)
+{
+	unsigned char bytes[16];
+	char text[2 * sizeof(bytes) + 1];
+	struct err err = {0};
+
+	if (fs_random(bytes, sizeof(bytes), &err) < 0)
+		return cli_fail(cli, CLI_FAILED, "%s", err.msg);
+	fs_hex(bytes, sizeof(bytes), text);
+	*ret_nonce = xstrdup(text);
+	return CLI_OK;
+}
+
+int client_print_json(const struct client *client, int status)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_print_pretty(client->status, &text);
+	fputs(buf_str(&text), client->cli->out);
+	return status;
+}

@@ -1,0 +1,79 @@
+/*
+ * client - what the commands that talk to a running drey share: configuration, requests, waiting.
+ *
+ * Life cycle: client_open() -> client_status(), client_send(), client_wait() -> client_close().
+ * Everything that fails says so on cli->err and returns the exit status of the command.
+ */
+#ifndef DREY_CMD_CLIENT_H
+#define DREY_CMD_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd/cli.h"
+#include "cmd/status_view.h"
+#include "core/snapshot.h"
+#include "run/config.h"
+#include "run/control_request.h"
+
+struct json;
+
+#define CLIENT_WAIT_MS (10 * 60 * 1000) /* --timeout where it is not given */
+
+struct client {
+	const struct cli *cli;
+	struct config config;
+	int64_t timeout_ms;
+	struct json *status; /* the last document; what `view` borrows from */
+	struct status_view view;
+	char before[JOB_ID_BYTES]; /* trigger id of the last operation at client_mark() */
+	int64_t launch_before;     /* number of the launch then */
+	int64_t lost_ms;           /* monotonic: since when drey gives no answer; 0 = it does */
+	int64_t settling_ms; /* monotonic: since when client_stuck() sees it so; 0 = it does not */
+};
+
+/* The command must have --config; --timeout is used where the command has it. CLI_OK or the exit
+ * status; after CLI_OK close it. */
+int client_open(struct client *client, const struct cli *cli);
+void client_close(struct client *client);
+
+/* Ask for the status: client->view is new after CLI_OK. */
+int client_status(struct client *client);
+
+/* Ask for something; CLI_OK once it is durable. */
+int client_send(struct client *client, const struct control_request *request);
+
+/* Says from client->view whether the wait is over: an exit status, or CLIENT_GO_ON. */
+#define CLIENT_GO_ON (-1)
+typedef int client_judge(struct client *client, void *arg);
+
+/*
+ * Look at the status again and again until judge() has an exit status. After 2 s it says on
+ * cli->err what is going on, and again when that changes. A drey that does not answer for a while
+ * (it may be starting again) is waited for. CLI_TIMEOUT with a message when the time is up.
+ */
+int client_wait(struct client *client, const char *what, client_judge *judge, void *arg);
+
+/* client_status(), and remember what was before the request that follows. */
+int client_mark(struct client *client);
+
+/* An operation for this reason ("suspend") has ended since client_mark(). */
+bool client_operation_ended(const struct client *client, const char *reason);
+
+/*
+ * For judges of commands that wait for Running: CLI_FAILED, CLI_PARKED or CLI_HELD with a message
+ * when the phase is one that does not lead there by itself and has been so for a while (right after
+ * a request the phase may be the one before), else CLIENT_GO_ON.
+ */
+int client_stuck(struct client *client);
+
+/* "restored savepoint PATH (checkpoint id 12)", or that it started empty; a line on cli->out. */
+void client_print_restored(const struct client *client);
+
+/* A fresh nonce or token. */
+int client_nonce(const struct cli *cli, char **ret_nonce);
+
+/* --json: print the last status document, and return status. */
+int client_print_json(const struct client *client, int status);
+
+#endif

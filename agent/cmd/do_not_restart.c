@@ -1,0 +1,50 @@
+#include <string.h>
+
+#include "cmd/client.h"
+#include "cmd/commands.h"
+
+static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_END};
+
+static int run(const struct cli *cli)
+{
+	struct control_request request = {.command = COMMAND_DO_NOT_RESTART};
+	struct client client;
+	int status;
+
+	request.on = strcmp(cli->args[0], "on") == 0;
+	if (!request.on && strcmp(cli->args[0], "off") != 0)
+		return cli_fail(cli, CLI_USAGE, "on or off, not '%s'", cli->args[0]);
+	status = client_open(&client, cli);
+	if (status != CLI_OK)
+		return status;
+	status = client_send(&client, &request);
+	if (status == CLI_OK && cli_has(cli, "json")) {
+		status = client_status(&client);
+		if (status == CLI_OK)
+			client_print_json(&client, status);
+	} else if (status == CLI_OK) {
+		fprintf(cli->out, "do-not-restart is %s\n", cli->args[0]);
+	}
+	client_close(&client);
+	return status;
+}
+
+const struct cli_command cmd_do_not_restart = {
+	.name = "do-not-restart",
+	.arguments = "on|off",
+	.min_args = 1,
+	.max_args = 1,
+	.summary = "set or lift the brake that forbids every launch",
+	.description = "On: a job that runs goes on running, but whatever ends it, drey does not "
+		       "start it again\n"
+		       "until the brake is off. It is looked at before everything else, also when "
+		       "nothing else\n"
+		       "can be read.\n",
+	.options = options,
+	.statuses = "0  durable\n"
+		    "1  refused\n"
+		    "2  wrong use or configuration\n"
+		    "5  no drey runs there, or it gives no answer\n",
+	.example = "drey do-not-restart on\n",
+	.run = run,
+};

@@ -1,0 +1,83 @@
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cmd/client.h"
+#include "cmd/commands.h"
+
+static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, CLI_END};
+
+static int judge(struct client *client, void *arg)
+{
+	const struct status_view *view = &client->view;
+	char retry[CLOCK_TEXT_BYTES];
+	const char *nonce = arg;
+
+	if (strcmp(view->last_nonce, nonce) == 0 && !view->last_ok)
+		return cli_fail(client->cli, CLI_FAILED,
+				"the stop failed: %s; the job runs on and drey tries it again "
+				"every %s",
+				view->last_operation_error,
+				clock_human(client->config.savepoints.stop_retry_ms, retry));
+	if (status_view_is(view, "Running") && view->launch_number > client->launch_before)
+		return CLI_OK;
+	return client_stuck(client);
+}
+
+static int ask(struct client *client)
+{
+	struct control_request request = {.command = COMMAND_RESTART};
+	const struct status_view *view = &client->view;
+	const struct cli *cli = client->cli;
+	cleanup_free char *nonce = NULL;
+	int status = client_mark(client);
+
+	if (status != CLI_OK)
+		return status;
+	if (!status_view_is(view, "Running"))
+		return cli_fail(cli, CLI_PARKED, "no job runs (%s: %s); `drey resume` starts it",
+				view->phase, view->reason);
+	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
+		return status;
+	request.nonce = nonce;
+	if ((status = client_send(client, &request)) != CLI_OK || cli_has(cli, "no-wait"))
+		return status;
+	status = client_wait(client, "the restart", judge, nonce);
+	if (cli_has(cli, "json"))
+		return client_print_json(client, status);
+	if (status == CLI_OK)
+		client_print_restored(client);
+	return status;
+}
+
+static int run(const struct cli *cli)
+{
+	struct client client;
+	int status = client_open(&client, cli);
+
+	if (status != CLI_OK)
+		return status;
+	status = ask(&client);
+	client_close(&client);
+	return status;
+}
+
+const struct cli_command cmd_restart = {
+	.name = "restart",
+	.summary = "stop the job with a savepoint and start it from there",
+	.description = "For a job that has to begin anew in the same container. Waits until the "
+		       "new launch runs\n"
+		       "and Flink has reported that it restored that savepoint. A stop that fails "
+		       "leaves the\n"
+		       "job running and is tried again.\n",
+	.options = options,
+	.statuses = "0  Running again, from the savepoint of the stop\n"
+		    "1  the stop or the new launch failed\n"
+		    "2  wrong use or configuration\n"
+		    "3  no job runs\n"
+		    "4  drey holds and says why\n"
+		    "5  no drey runs there, or it gives no answer\n"
+		    "6  the time is up; the restart is still wanted\n",
+	.example = "drey restart\n",
+	.run = run,
+};

@@ -1,0 +1,131 @@
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cmd/client.h"
+#include "cmd/commands.h"
+
+static const struct cli_option options[] = {
+	CLI_CONFIG,
+	CLI_JSON,
+	CLI_WAIT,
+	{"from", 'f', "PATH",
+	 "start from exactly this snapshot: a directory with _metadata,\nor its URI; used once"},
+	{"empty", 0, NULL, "start without any state, knowingly; used once"},
+	{"allow-non-restored-state", 'n', NULL,
+	 "with --from: state of operators that the job no longer has is left out"},
+	CLI_END};
+
+static int judge(struct client *client, void *arg)
+{
+	(void)arg;
+	if (status_view_is(&client->view, "Running"))
+		return CLI_OK;
+	return client_stuck(client);
+}
+
+/* A relative path means nothing to drey, which has another working directory. */
+static int absolute(const struct cli *cli, const char *text, char **ret_path)
+{
+	char directory[PATH_MAX];
+
+	if (text[0] == '/' || strstr(text, ":/")) {
+		*ret_path = xstrdup(text);
+		return CLI_OK;
+	}
+	if (!getcwd(directory, sizeof(directory)))
+		return cli_fail(cli, CLI_USAGE, "--from %s: %s; give an absolute path", text,
+				strerror(errno));
+	*ret_path = xasprintf("%s/%s", directory, text);
+	return CLI_OK;
+}
+
+static int make_request(const struct cli *cli, struct control_request *request)
+{
+	const char *from = cli_value(cli, "from");
+	bool empty = cli_has(cli, "empty"), allow = cli_has(cli, "allow-non-restored-state");
+
+	request->command = COMMAND_RESUME;
+	if (from && empty)
+		return cli_fail(cli, CLI_USAGE, "--from and --empty exclude each other");
+	if (allow && !from)
+		return cli_fail(cli, CLI_USAGE, "--allow-non-restored-state needs --from");
+	if (!from && !empty)
+		return CLI_OK;
+	request->restore.kind = from ? RESTORE_PATH : RESTORE_EMPTY;
+	request->restore.allow_non_restored = allow;
+	if (from && absolute(cli, from, &request->restore.path) != CLI_OK)
+		return CLI_USAGE;
+	return client_nonce(cli, &request->restore.token);
+}
+
+static int ask(struct client *client, const struct control_request *request)
+{
+	const struct status_view *view = &client->view;
+	const struct cli *cli = client->cli;
+	int status = client_mark(client);
+
+	if (status != CLI_OK)
+		return status;
+	if (request->restore.kind != RESTORE_NONE && !status_view_parked(view) &&
+	    !status_view_is(view, "Holding"))
+		return cli_fail(cli, CLI_FAILED,
+				"the application is %s; `drey suspend` or `drey cancel` it first, "
+				"nothing was changed",
+				view->phase);
+	if ((status = client_send(client, request)) != CLI_OK || cli_has(cli, "no-wait"))
+		return status;
+	if (view->do_not_restart)
+		return cli_fail(cli, CLI_PARKED,
+				"do-not-restart is on, nothing starts until `drey do-not-restart "
+				"off`; running is wanted from then on");
+	status = client_wait(client, "phase Running", judge, NULL);
+	if (cli_has(cli, "json"))
+		return client_print_json(client, status);
+	if (status == CLI_OK)
+		client_print_restored(client);
+	return status;
+}
+
+static int run(const struct cli *cli)
+{
+	struct control_request request = {0};
+	struct client client = {0};
+	int status = make_request(cli, &request);
+
+	if (status == CLI_OK)
+		status = client_open(&client, cli);
+	if (status == CLI_OK) {
+		status = ask(&client, &request);
+		client_close(&client);
+	}
+	control_request_release(&request);
+	return status;
+}
+
+const struct cli_command cmd_resume = {
+	.name = "resume",
+	.summary = "start the job again: from its newest state, or from what you name",
+	.description =
+		"Wanted is then running: after suspend the job starts from exactly that savepoint, "
+		"after\n"
+		"cancel, finish, failure or while drey holds, what happened before is forgiven and "
+		"the\n"
+		"newest state is looked for again. Waits until Flink has reported what it "
+		"restored, and\n"
+		"prints it. --from and --empty decide what drey would not decide alone; each is "
+		"used for\n"
+		"one start. `drey resolve --explain` shows beforehand what a start would do.\n",
+	.options = options,
+	.statuses = "0  Running, and restored what was decided\n"
+		    "1  it failed, or runs already and a restore was asked for\n"
+		    "2  wrong use or configuration\n"
+		    "3  parked all the same: do-not-restart is on\n"
+		    "4  drey holds and says why\n"
+		    "5  no drey runs there, or it gives no answer\n"
+		    "6  the time is up; running is still wanted\n",
+	.example = "drey resume --from file:///flink/savepoints/savepoint-3f9a10-7c2e5d1b8a44\n",
+	.run = run,
+};

@@ -1,0 +1,83 @@
+#include <string.h>
+
+#include "base/mem.h"
+#include "cmd/client.h"
+#include "cmd/commands.h"
+#include "cmd/text.h"
+
+static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, CLI_END};
+
+static int judge(struct client *client, void *arg)
+{
+	const struct status_view *view = &client->view;
+	const char *nonce = arg;
+
+	if (strcmp(view->last_nonce, nonce) != 0)
+		return client_stuck(client);
+	if (view->last_ok)
+		return CLI_OK;
+	return cli_fail(client->cli, CLI_FAILED,
+			"the savepoint failed: %s; the job runs on, and drey does not try this one "
+			"again",
+			view->last_operation_error);
+}
+
+static int ask(struct client *client)
+{
+	struct control_request request = {.command = COMMAND_SAVEPOINT};
+	const struct status_view *view = &client->view;
+	const struct cli *cli = client->cli;
+	cleanup_free char *nonce = NULL;
+	int status = client_mark(client);
+
+	if (status != CLI_OK)
+		return status;
+	if (status_view_parked(view) || status_view_is(view, "Holding") ||
+	    status_view_is(view, "Terminating"))
+		return cli_fail(cli, CLI_PARKED, "no job runs (%s: %s)", view->phase, view->reason);
+	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
+		return status;
+	request.nonce = nonce;
+	if ((status = client_send(client, &request)) != CLI_OK || cli_has(cli, "no-wait"))
+		return status;
+	status = client_wait(client, "the savepoint", judge, nonce);
+	if (cli_has(cli, "json"))
+		return client_print_json(client, status);
+	if (status == CLI_OK) {
+		text_print(view->last_location, cli->out);
+		fputc('\n', cli->out);
+	}
+	return status;
+}
+
+static int run(const struct cli *cli)
+{
+	struct client client;
+	int status = client_open(&client, cli);
+
+	if (status != CLI_OK)
+		return status;
+	status = ask(&client);
+	client_close(&client);
+	return status;
+}
+
+const struct cli_command cmd_savepoint = {
+	.name = "savepoint",
+	.summary = "take a savepoint now and print where it is",
+	.description =
+		"Asks the running drey for one savepoint and waits until it is complete and every\n"
+		"file of it was found. Its location is the only line on standard output; with "
+		"--json\n"
+		"it is the status document. The savepoint goes to flink.savepointDirectory.\n",
+	.options = options,
+	.statuses = "0  the savepoint is complete\n"
+		    "1  it failed; the job runs on\n"
+		    "2  wrong use or configuration\n"
+		    "3  no job runs\n"
+		    "4  drey holds\n"
+		    "5  no drey runs there, or it gives no answer\n"
+		    "6  the time is up; the savepoint is still being taken\n",
+	.example = "location=$(drey savepoint --timeout 5min)\n",
+	.run = run,
+};

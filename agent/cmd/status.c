@@ -1,0 +1,147 @@
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "cmd/client.h"
+#include "cmd/commands.h"
+#include "cmd/text.h"
+
+static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_END};
+
+static void row(FILE *out, const char *name)
+{
+	fprintf(out, "  %-13s ", name);
+}
+
+static void print_ago(FILE *out, const char *before, int64_t unix_ms, int64_t now_unix_ms)
+{
+	char text[CLOCK_TEXT_BYTES];
+
+	if (unix_ms > 0)
+		fprintf(out, "%s%s", before, clock_ago(unix_ms, now_unix_ms, text));
+}
+
+static void print_launch(const struct status_view *view, int64_t now_unix_ms, FILE *out)
+{
+	if (!view->launch_number)
+		return;
+	row(out, "launch");
+	fprintf(out, "%" PRId64 ", job id %s", view->launch_number, view->job_id);
+	print_ago(out, ", started ", view->started_unix_ms, now_unix_ms);
+	if (*view->flink_version) {
+		fputs(", Flink ", out);
+		text_print(view->flink_version, out);
+	}
+	fputc('\n', out);
+	row(out, "started from");
+	if (*view->restore_path) {
+		fprintf(out, "%s ", *view->restore_kind ? view->restore_kind : "snapshot");
+		text_print(view->restore_path, out);
+		if (view->restore_checkpoint_id > 0)
+			fprintf(out, " (checkpoint id %" PRId64 ")", view->restore_checkpoint_id);
+	} else {
+		fputs("nothing (empty)", out);
+	}
+	fprintf(out, ", %s\n",
+		view->proven     ? "verified and proven"
+		: view->verified ? "verified"
+				 : "not verified yet");
+}
+
+static void print_state(const struct status_view *view, int64_t now_unix_ms, FILE *out)
+{
+	if (view->checkpoint_id > 0) {
+		row(out, "checkpoint");
+		fprintf(out, "%" PRId64, view->checkpoint_id);
+		print_ago(out, ", ", view->checkpoint_unix_ms, now_unix_ms);
+		fputs(*view->checkpoint_path ? ", " : "", out);
+		text_print(view->checkpoint_path, out);
+		fputc('\n', out);
+	}
+	if (*view->savepoint_path) {
+		row(out, "savepoint");
+		text_print(view->savepoint_path, out);
+		fprintf(out, " (%s)", view->savepoint_origin);
+		print_ago(out, ", ", view->savepoint_unix_ms, now_unix_ms);
+		fputc('\n', out);
+	}
+}
+
+static void print_operations(const struct status_view *view, int64_t now_unix_ms, FILE *out)
+{
+	if (*view->operation_kind) {
+		row(out, "in progress");
+		fprintf(out, "%s (%s)", view->operation_kind, view->operation_reason);
+		print_ago(out, ", begun ", view->operation_started_unix_ms, now_unix_ms);
+		fputc('\n', out);
+	}
+	if (*view->last_kind) {
+		row(out, "last operation");
+		fprintf(out, "%s (%s) %s", view->last_kind, view->last_reason,
+			view->last_ok ? "done" : "failed");
+		print_ago(out, " ", view->last_ended_unix_ms, now_unix_ms);
+		fputs(*view->last_operation_error ? ": " : "", out);
+		text_print(view->last_operation_error, out);
+		fputc('\n', out);
+	}
+}
+
+static void print_status(const struct status_view *view, FILE *out)
+{
+	int64_t now_unix_ms = clock_unix_ms();
+
+	fprintf(out, "%s: %s", view->application, view->phase);
+	fputs(*view->reason ? ": " : "", out);
+	text_print(view->reason, out);
+	fputc('\n', out);
+	row(out, "wanted");
+	fprintf(out, "%s%s\n", view->desired_state,
+		view->do_not_restart ? ", do-not-restart is on" : "");
+	print_launch(view, now_unix_ms, out);
+	print_state(view, now_unix_ms, out);
+	print_operations(view, now_unix_ms, out);
+	if (view->failures > 0) {
+		row(out, "attempts");
+		fprintf(out, "%" PRId64 " failed within the window\n", view->failures);
+	}
+	if (*view->last_error) {
+		row(out, "last error");
+		text_print(view->last_error, out);
+		fputc('\n', out);
+	}
+}
+
+static int run(const struct cli *cli)
+{
+	struct client client;
+	int status = client_open(&client, cli);
+
+	if (status != CLI_OK)
+		return status;
+	status = client_status(&client);
+	if (status == CLI_OK) {
+		status = status_view_exit(&client.view);
+		if (cli_has(cli, "json"))
+			client_print_json(&client, status);
+		else
+			print_status(&client.view, cli->out);
+	}
+	client_close(&client);
+	return status;
+}
+
+const struct cli_command cmd_status = {
+	.name = "status",
+	.summary = "how the application is, and what it was started from",
+	.description =
+		"Asks the drey that runs on the state directory of the configuration. With --json\n"
+		"the whole document is printed; docs/commands/status.md describes its members.\n",
+	.options = options,
+	.statuses = "0  Running\n"
+		    "1  between two states: Resolving, Launching, Stopping, Terminating\n"
+		    "2  wrong use or configuration\n"
+		    "3  parked: Suspended, Cancelled, Finished, Failed\n"
+		    "4  Holding\n"
+		    "5  no drey runs there, or it gives no answer\n",
+	.example = "drey status --json | jq -r .phase\n",
+	.run = run,
+};

@@ -1,0 +1,87 @@
+#include "cmd/status_view.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "cmd/cli.h"
+
+static const char *text(const struct json *obj, const char *key)
+{
+	const char *value = json_str(obj, key);
+
+	return value ? value : "";
+}
+
+static void read_launch(const struct json *launch, struct status_view *view)
+{
+	const struct json *restore = json_get(launch, "restoredFrom");
+	const struct json *checkpoint = json_get(launch, "lastCheckpoint");
+
+	view->launch_number = json_i64_or(launch, "number", 0);
+	view->job_id = text(launch, "jobId");
+	view->generation = text(launch, "generation");
+	view->flink_version = text(launch, "flinkVersion");
+	view->started_unix_ms = json_i64_or(launch, "startedUnixMs", 0);
+	view->verified = json_i64_or(launch, "verifiedUnixMs", 0) > 0;
+	view->proven = json_i64_or(launch, "provenUnixMs", 0) > 0;
+	view->restore_path = text(restore, "path");
+	view->restore_kind = text(restore, "kind");
+	view->restore_checkpoint_id = json_i64_or(restore, "checkpointId", 0);
+	view->checkpoint_path = text(checkpoint, "path");
+	view->checkpoint_id = json_i64_or(checkpoint, "checkpointId", 0);
+	view->checkpoint_unix_ms = json_i64_or(checkpoint, "completedUnixMs", 0);
+}
+
+void status_view_read(const struct json *doc, struct status_view *ret_view)
+{
+	const struct json *desired = json_get(doc, "desired");
+	const struct json *savepoint = json_get(doc, "lastSavepoint");
+	const struct json *operation = json_get(doc, "operation");
+	const struct json *last = json_get(doc, "lastOperation");
+	struct status_view view = {
+		.application = text(doc, "application"),
+		.phase = text(doc, "phase"),
+		.reason = text(doc, "reason"),
+		.last_error = text(doc, "lastError"),
+		.desired_state = text(desired, "state"),
+		.do_not_restart = json_bool_or(desired, "doNotRestart", false),
+		.savepoint_path = text(savepoint, "path"),
+		.savepoint_origin = text(savepoint, "origin"),
+		.savepoint_unix_ms = json_i64_or(savepoint, "completedUnixMs", 0),
+		.operation_kind = text(operation, "kind"),
+		.operation_reason = text(operation, "reason"),
+		.operation_started_unix_ms = json_i64_or(operation, "startedUnixMs", 0),
+		.last_kind = text(last, "kind"),
+		.last_reason = text(last, "reason"),
+		.last_trigger = text(last, "triggerId"),
+		.last_nonce = text(last, "nonce"),
+		.last_ok = json_bool_or(last, "ok", false),
+		.last_location = text(last, "location"),
+		.last_operation_error = text(last, "error"),
+		.last_ended_unix_ms = json_i64_or(last, "endedUnixMs", 0),
+		.failures = json_i64_or(json_get(doc, "attempts"), "failed", 0),
+	};
+
+	read_launch(json_get(doc, "launch"), &view);
+	*ret_view = view;
+}
+
+bool status_view_is(const struct status_view *view, const char *phase)
+{
+	return strcmp(view->phase, phase) == 0;
+}
+
+bool status_view_parked(const struct status_view *view)
+{
+	return status_view_is(view, "Suspended") || status_view_is(view, "Cancelled") ||
+	       status_view_is(view, "Finished") || status_view_is(view, "Failed");
+}
+
+int status_view_exit(const struct status_view *view)
+{
+	if (status_view_is(view, "Running"))
+		return CLI_OK;
+	if (status_view_parked(view))
+		return CLI_PARKED;
+	return status_view_is(view, "Holding") ? CLI_HELD : CLI_FAILED;
+}

@@ -1,0 +1,56 @@
+/*
+ * status_view - the status document (core/status.h) as the commands read it. All names of its
+ * members that the commands depend on are in status_view.c.
+ */
+#ifndef DREY_CMD_STATUS_VIEW_H
+#define DREY_CMD_STATUS_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct json;
+
+/* Everything is borrowed from the document; texts that it has not are "", numbers 0. */
+struct status_view {
+	const char *application, *phase, *reason, *last_error;
+	const char *desired_state;
+	bool do_not_restart;
+
+	/* the current launch */
+	int64_t launch_number;
+	const char *job_id, *generation, *flink_version;
+	int64_t started_unix_ms;
+	bool verified; /* Flink restored exactly the restore point */
+	bool proven;   /* and completed a checkpoint */
+	const char *restore_path, *restore_kind;
+	int64_t restore_checkpoint_id;
+	int64_t checkpoint_id, checkpoint_unix_ms;
+	const char *checkpoint_path;
+
+	/* the newest savepoint */
+	const char *savepoint_path, *savepoint_origin;
+	int64_t savepoint_unix_ms;
+
+	/* the operation in flight; kind "" = none */
+	const char *operation_kind, *operation_reason;
+	int64_t operation_started_unix_ms;
+
+	/* the operation that ended last; kind "" = none */
+	const char *last_kind, *last_reason, *last_trigger, *last_nonce, *last_location,
+		*last_operation_error;
+	bool last_ok;
+	int64_t last_ended_unix_ms;
+
+	int64_t failures;
+};
+
+void status_view_read(const struct json *doc, struct status_view *ret_view);
+
+/* Suspended, Cancelled, Finished, Failed. */
+bool status_view_parked(const struct status_view *view);
+bool status_view_is(const struct status_view *view, const char *phase);
+
+/* Exit status of `drey status`: CLI_OK Running, CLI_PARKED, CLI_HELD, else CLI_FAILED. */
+int status_view_exit(const struct status_view *view);
+
+#endif

@@ -1,0 +1,29 @@
+#include "base/buf.h"
+#include "base/json.h"
+#include "cmd/commands.h"
+
+static const struct cli_option options[] = {CLI_JSON, CLI_END};
+
+static int run(const struct cli *cli)
+{
+	cleanup_json struct json *doc = json_object();
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (!cli_has(cli, "json")) {
+		fputs("drey " DREY_VERSION "\n", cli->out);
+		return CLI_OK;
+	}
+	json_add_str(doc, "version", DREY_VERSION);
+	json_print(doc, &text);
+	fprintf(cli->out, "%s\n", buf_str(&text));
+	return CLI_OK;
+}
+
+const struct cli_command cmd_version = {
+	.name = "version",
+	.summary = "print the version of drey",
+	.description = "Prints the version of this program.\n",
+	.options = options,
+	.statuses = "0  always\n",
+	.run = run,
+};
