@@ -191,14 +191,14 @@ int client_mark(struct client *client)
 
 	if (status != CLI_OK)
 		return status;
-	snprintf(client->before, sizeof(client->before), "%s", client->view.last_trigger);
+	client->ended_before_ms = client->view.last_ended_unix_ms;
 	client->launch_before = client->view.launch_number;
 	return CLI_OK;
 }
 
 bool client_operation_ended(const struct client *client, const char *reason)
 {
-	return strcmp(client->view.last_trigger, client->before) != 0 &&
+	return client->view.last_ended_unix_ms != client->ended_before_ms &&
 	       strcmp(client->view.last_reason, reason) == 0;
 }
 

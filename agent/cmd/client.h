@@ -12,7 +12,6 @@
 
 #include "cmd/cli.h"
 #include "cmd/status_view.h"
-#include "core/snapshot.h"
 #include "run/config.h"
 #include "run/control_request.h"
 
@@ -26,9 +25,9 @@ struct client {
 	int64_t timeout_ms;
 	struct json *status; /* the last document; what `view` borrows from */
 	struct status_view view;
-	char before[JOB_ID_BYTES]; /* trigger id of the last operation at client_mark() */
-	int64_t launch_before;     /* number of the launch then */
-	int64_t lost_ms;           /* monotonic: since when drey gives no answer; 0 = it does */
+	int64_t ended_before_ms; /* when the last operation ended, at client_mark() */
+	int64_t launch_before;   /* number of the launch then */
+	int64_t lost_ms;         /* monotonic: since when drey gives no answer; 0 = it does */
 	int64_t settling_ms; /* monotonic: since when client_stuck() sees it so; 0 = it does not */
 };
 

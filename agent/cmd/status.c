@@ -27,6 +27,7 @@ static void print_launch(const struct status_view *view, int64_t now_unix_ms, FI
 	row(out, "launch");
 	fprintf(out, "%" PRId64 ", job id %s", view->launch_number, view->job_id);
 	print_ago(out, ", started ", view->started_unix_ms, now_unix_ms);
+	fprintf(out, "%s%s", *view->job_state ? ", Flink says " : "", view->job_state);
 	if (*view->flink_version) {
 		fputs(", Flink ", out);
 		text_print(view->flink_version, out);
@@ -101,7 +102,12 @@ static void print_status(const struct status_view *view, FILE *out)
 	print_operations(view, now_unix_ms, out);
 	if (view->failures > 0) {
 		row(out, "attempts");
-		fprintf(out, "%" PRId64 " failed within the window\n", view->failures);
+		fprintf(out, "%" PRId64 " of %" PRId64 " failed\n", view->failures,
+			view->max_failures);
+	}
+	if (view->journal_broken) {
+		row(out, "journal");
+		fputs("cannot be written\n", out);
 	}
 	if (*view->last_error) {
 		row(out, "last error");

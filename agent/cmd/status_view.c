@@ -14,22 +14,18 @@ static const char *text(const struct json *obj, const char *key)
 
 static void read_launch(const struct json *launch, struct status_view *view)
 {
-	const struct json *restore = json_get(launch, "restoredFrom");
-	const struct json *checkpoint = json_get(launch, "lastCheckpoint");
+	const struct json *restore = json_get(launch, "restorePoint");
 
 	view->launch_number = json_i64_or(launch, "number", 0);
 	view->job_id = text(launch, "jobId");
 	view->generation = text(launch, "generation");
 	view->flink_version = text(launch, "flinkVersion");
 	view->started_unix_ms = json_i64_or(launch, "startedUnixMs", 0);
-	view->verified = json_i64_or(launch, "verifiedUnixMs", 0) > 0;
-	view->proven = json_i64_or(launch, "provenUnixMs", 0) > 0;
+	view->verified = json_bool_or(launch, "restoreVerified", false);
+	view->proven = json_bool_or(launch, "proven", false);
 	view->restore_path = text(restore, "path");
 	view->restore_kind = text(restore, "kind");
 	view->restore_checkpoint_id = json_i64_or(restore, "checkpointId", 0);
-	view->checkpoint_path = text(checkpoint, "path");
-	view->checkpoint_id = json_i64_or(checkpoint, "checkpointId", 0);
-	view->checkpoint_unix_ms = json_i64_or(checkpoint, "completedUnixMs", 0);
 }
 
 void status_view_read(const struct json *doc, struct status_view *ret_view)
@@ -38,6 +34,8 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 	const struct json *savepoint = json_get(doc, "lastSavepoint");
 	const struct json *operation = json_get(doc, "operation");
 	const struct json *last = json_get(doc, "lastOperation");
+	const struct json *checkpoint = json_get(doc, "lastCheckpoint");
+	const struct json *attempts = json_get(doc, "attempts");
 	struct status_view view = {
 		.application = text(doc, "application"),
 		.phase = text(doc, "phase"),
@@ -53,13 +51,18 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 		.operation_started_unix_ms = json_i64_or(operation, "startedUnixMs", 0),
 		.last_kind = text(last, "kind"),
 		.last_reason = text(last, "reason"),
-		.last_trigger = text(last, "triggerId"),
 		.last_nonce = text(last, "nonce"),
 		.last_ok = json_bool_or(last, "ok", false),
 		.last_location = text(last, "location"),
 		.last_operation_error = text(last, "error"),
 		.last_ended_unix_ms = json_i64_or(last, "endedUnixMs", 0),
-		.failures = json_i64_or(json_get(doc, "attempts"), "failed", 0),
+		.job_state = text(json_get(doc, "job"), "state"),
+		.checkpoint_path = text(checkpoint, "path"),
+		.checkpoint_id = json_i64_or(checkpoint, "id", 0),
+		.checkpoint_unix_ms = json_i64_or(checkpoint, "completedUnixMs", 0),
+		.failures = json_i64_or(attempts, "failed", 0),
+		.max_failures = json_i64_or(attempts, "max", 0),
+		.journal_broken = json_bool_or(json_get(doc, "journal"), "broken", false),
 	};
 
 	read_launch(json_get(doc, "launch"), &view);

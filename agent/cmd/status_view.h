@@ -20,14 +20,15 @@ struct status_view {
 	int64_t launch_number;
 	const char *job_id, *generation, *flink_version;
 	int64_t started_unix_ms;
-	bool verified; /* Flink restored exactly the restore point */
-	bool proven;   /* and completed a checkpoint */
+	bool verified;         /* Flink restored exactly the restore point */
+	bool proven;           /* and completed a checkpoint */
+	const char *job_state; /* "RUNNING", as Flink said last; "" = not known */
 	const char *restore_path, *restore_kind;
 	int64_t restore_checkpoint_id;
+
+	/* the newest checkpoint and savepoint */
 	int64_t checkpoint_id, checkpoint_unix_ms;
 	const char *checkpoint_path;
-
-	/* the newest savepoint */
 	const char *savepoint_path, *savepoint_origin;
 	int64_t savepoint_unix_ms;
 
@@ -36,12 +37,12 @@ struct status_view {
 	int64_t operation_started_unix_ms;
 
 	/* the operation that ended last; kind "" = none */
-	const char *last_kind, *last_reason, *last_trigger, *last_nonce, *last_location,
-		*last_operation_error;
+	const char *last_kind, *last_reason, *last_nonce, *last_location, *last_operation_error;
 	bool last_ok;
 	int64_t last_ended_unix_ms;
 
-	int64_t failures;
+	int64_t failures, max_failures; /* failed attempts inside the window */
+	bool journal_broken;            /* writes fail, or another drey has taken over */
 };
 
 void status_view_read(const struct json *doc, struct status_view *ret_view);

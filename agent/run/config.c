@@ -33,62 +33,64 @@ _Static_assert(LOG_DEBUG == 0 && LOG_ERROR == 3, "order of level_words");
 	}
 
 static const struct config_key keys[] = {
-    KEY("application", NAME, application, .required = true),
-    KEY("stateDirectory", DIRECTORY, state_directory, .required = true),
-    KEY("generation", STRING, generation),
-    KEY("onSigterm", WORD, on_sigterm, .fallback = "keep", .words = sigterm_words),
-    KEY("whenFinished", WORD, when_finished, .fallback = "stay", .words = finished_words),
+	KEY("application", NAME, application, .required = true),
+	KEY("stateDirectory", DIRECTORY, state_directory, .required = true),
+	KEY("generation", STRING, generation),
+	KEY("onSigterm", WORD, on_sigterm, .fallback = "keep", .words = sigterm_words),
+	KEY("whenFinished", WORD, when_finished, .fallback = "stay", .words = finished_words),
 
-    KEY("flink.command", LIST, flink.command, .required = true),
-    KEY("flink.version", VERSION, flink.version, .fallback = "auto"),
-    KEY("flink.configDirectory", DIRECTORY, flink.config_directory),
-    KEY("flink.properties", PROPERTIES, flink.properties),
-    KEY("flink.environment", VARIABLES, flink.environment),
-    KEY("flink.jobClass", STRING, flink.job_class),
-    KEY("flink.jars", LIST, flink.jars),
-    KEY("flink.arguments", LIST, flink.arguments),
-    KEY("flink.restAddress", STRING, flink.rest_address, .fallback = "127.0.0.1"),
-    KEY("flink.restPort", INTEGER, flink.rest_port, .fallback = "8081", .min = 1, .max = 65535),
-    KEY("flink.rpcAddress", STRING, flink.rpc_address),
-    KEY("flink.checkpointDirectory", URI, flink.checkpoint_directory),
-    KEY("flink.savepointDirectory", URI, flink.savepoint_directory),
-    KEY("flink.resultStoreDirectory", URI, flink.result_store_directory),
-    KEY("flink.heartbeatInterval", DURATION, flink.heartbeat_interval_ms, .fallback = "1s",
-	.max = 10 * MINUTE),
-    KEY("flink.heartbeatTimeout", DURATION, flink.heartbeat_timeout_ms, .fallback = "5s",
-	.max = HOUR),
-    KEY("flink.killAfter", DURATION, flink.kill_after_ms, .fallback = "20s", .min = SECOND,
-	.max = HOUR),
+	KEY("flink.command", LIST, flink.command, .required = true),
+	KEY("flink.version", VERSION, flink.version, .fallback = "auto"),
+	KEY("flink.configDirectory", DIRECTORY, flink.config_directory),
+	KEY("flink.properties", PROPERTIES, flink.properties),
+	KEY("flink.environment", VARIABLES, flink.environment),
+	KEY("flink.jobClass", STRING, flink.job_class),
+	KEY("flink.jars", LIST, flink.jars),
+	KEY("flink.arguments", LIST, flink.arguments),
+	KEY("flink.restAddress", STRING, flink.rest_address, .fallback = "127.0.0.1"),
+	KEY("flink.restPort", INTEGER, flink.rest_port, .fallback = "8081", .min = 1, .max = 65535),
+	KEY("flink.rpcAddress", STRING, flink.rpc_address),
+	KEY("flink.checkpointDirectory", URI, flink.checkpoint_directory),
+	KEY("flink.savepointDirectory", URI, flink.savepoint_directory),
+	KEY("flink.resultStoreDirectory", URI, flink.result_store_directory),
+	KEY("flink.heartbeatInterval", DURATION, flink.heartbeat_interval_ms, .fallback = "1s",
+	    .max = 10 * MINUTE),
+	KEY("flink.heartbeatTimeout", DURATION, flink.heartbeat_timeout_ms, .fallback = "5s",
+	    .max = HOUR),
+	KEY("flink.killAfter", DURATION, flink.kill_after_ms, .fallback = "20s", .min = SECOND,
+	    .max = HOUR),
 
-    KEY("restore.policy", WORD, restore.policy, .fallback = "latest", .words = policy_words),
-    KEY("restore.initialSavepoint", URI, restore.initial_savepoint),
+	KEY("restore.policy", WORD, restore.policy, .fallback = "latest", .words = policy_words),
+	KEY("restore.initialSavepoint", URI, restore.initial_savepoint),
 
-    KEY("savepoints.interval", DURATION, savepoints.interval_ms, .fallback = "0", .max = 365 * DAY),
-    KEY("savepoints.jitter", DURATION, savepoints.jitter_ms, .fallback = "0", .max = DAY),
-    KEY("savepoints.drain", BOOL, savepoints.drain, .fallback = "false"),
-    KEY("savepoints.stopRetry", DURATION, savepoints.stop_retry_ms, .fallback = "30s",
-	.min = SECOND, .max = DAY),
+	KEY("savepoints.interval", DURATION, savepoints.interval_ms, .fallback = "0",
+	    .max = 365 * DAY),
+	KEY("savepoints.jitter", DURATION, savepoints.jitter_ms, .fallback = "0", .max = DAY),
+	KEY("savepoints.drain", BOOL, savepoints.drain, .fallback = "false"),
+	KEY("savepoints.stopRetry", DURATION, savepoints.stop_retry_ms, .fallback = "30s",
+	    .min = SECOND, .max = DAY),
 
-    KEY("attempts.max", INTEGER, attempts.max, .fallback = "5", .min = 1,
-	.max = JOURNAL_MAX_FAILURES),
-    KEY("attempts.window", DURATION, attempts.window_ms, .fallback = "10min", .min = SECOND,
-	.max = 30 * DAY),
-    KEY("attempts.backoffFirst", DURATION, attempts.backoff_first_ms, .fallback = "1s",
-	.max = HOUR),
-    KEY("attempts.backoffMax", DURATION, attempts.backoff_max_ms, .fallback = "60s", .max = DAY),
-    KEY("attempts.readyDeadline", DURATION, attempts.ready_deadline_ms, .fallback = "10min",
-	.min = SECOND, .max = DAY),
+	KEY("attempts.max", INTEGER, attempts.max, .fallback = "5", .min = 1,
+	    .max = JOURNAL_MAX_FAILURES),
+	KEY("attempts.window", DURATION, attempts.window_ms, .fallback = "10min", .min = SECOND,
+	    .max = 30 * DAY),
+	KEY("attempts.backoffFirst", DURATION, attempts.backoff_first_ms, .fallback = "1s",
+	    .max = HOUR),
+	KEY("attempts.backoffMax", DURATION, attempts.backoff_max_ms, .fallback = "60s",
+	    .max = DAY),
+	KEY("attempts.readyDeadline", DURATION, attempts.ready_deadline_ms, .fallback = "10min",
+	    .min = SECOND, .max = DAY),
 
-    KEY("holding.retryFirst", DURATION, holding.retry_first_ms, .fallback = "1s", .min = 100,
-	.max = HOUR),
-    KEY("holding.retryMax", DURATION, holding.retry_max_ms, .fallback = "30s", .min = 100,
-	.max = DAY),
+	KEY("holding.retryFirst", DURATION, holding.retry_first_ms, .fallback = "1s", .min = 100,
+	    .max = HOUR),
+	KEY("holding.retryMax", DURATION, holding.retry_max_ms, .fallback = "30s", .min = 100,
+	    .max = DAY),
 
-    KEY("log.format", WORD, log.format, .fallback = "auto", .words = format_words),
-    KEY("log.level", WORD, log.level, .fallback = "info", .words = level_words),
+	KEY("log.format", WORD, log.format, .fallback = "auto", .words = format_words),
+	KEY("log.level", WORD, log.level, .fallback = "info", .words = level_words),
 
-    KEY("poll.fast", DURATION, poll.fast_ms, .fallback = "250ms", .min = 50, .max = MINUTE),
-    KEY("poll.slow", DURATION, poll.slow_ms, .fallback = "10s", .min = 50, .max = HOUR),
+	KEY("poll.fast", DURATION, poll.fast_ms, .fallback = "250ms", .min = 50, .max = MINUTE),
+	KEY("poll.slow", DURATION, poll.slow_ms, .fallback = "10s", .min = 50, .max = HOUR),
 };
 
 /* The first must not be greater than the second (unless the second is 0 and that means "off"). */
@@ -96,11 +98,11 @@ static const struct {
 	const char *less, *more;
 	bool zero_is_off;
 } orders[] = {
-    {"savepoints.jitter", "savepoints.interval", true},
-    {"flink.heartbeatInterval", "flink.heartbeatTimeout", true},
-    {"attempts.backoffFirst", "attempts.backoffMax", false},
-    {"holding.retryFirst", "holding.retryMax", false},
-    {"poll.fast", "poll.slow", false},
+	{"savepoints.jitter", "savepoints.interval", true},
+	{"flink.heartbeatInterval", "flink.heartbeatTimeout", true},
+	{"attempts.backoffFirst", "attempts.backoffMax", false},
+	{"holding.retryFirst", "holding.retryMax", false},
+	{"poll.fast", "poll.slow", false},
 };
 
 const struct config_key *config_keys(size_t *ret_count)
@@ -217,7 +219,7 @@ static int parse_section(struct config *config, const struct yaml_node *map, con
 	yaml_each(node, map)
 	{
 		cleanup_free char *name =
-		    xasprintf("%s%s%s", section, *section ? "." : "", node->key);
+			xasprintf("%s%s%s", section, *section ? "." : "", node->key);
 		/* A dot inside a key would let "flink.restPort" pass for the nested form. */
 		const struct config_key *key = strchr(node->key, '.') ? NULL : key_find(name);
 
@@ -257,7 +259,7 @@ static int apply_defaults(struct config *config, const bool *seen, struct err *e
 	}
 	if (!config->flink.result_store_directory)
 		config->flink.result_store_directory =
-		    xasprintf("file://%s/job-result-store", config->state_directory);
+			xasprintf("file://%s/job-result-store", config->state_directory);
 	return 0;
 }
 
@@ -334,47 +336,47 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 	if (config->flink.version)
 		(void)flink_version_parse(config->flink.version, &version, NULL);
 	*ret_life = (struct lifecycle_config){
-	    .savepoint_interval_ms = config->savepoints.interval_ms,
-	    .savepoint_jitter_ms = config->savepoints.jitter_ms,
-	    .savepoint_dir = config->flink.savepoint_directory,
-	    .drain_on_stop = config->savepoints.drain,
-	    .result_store_dir = config->flink.result_store_directory,
-	    .flink_version = config->flink.version,
-	    .application_ids = flink_version_has_applications(version),
-	    .generation = config->generation,
-	    .policy = {.restore = (enum restore_policy)config->restore.policy},
-	    .max_attempts = (int)config->attempts.max,
-	    .attempts_window_ms = config->attempts.window_ms,
-	    .backoff_first_ms = config->attempts.backoff_first_ms,
-	    .backoff_max_ms = config->attempts.backoff_max_ms,
-	    .ready_deadline_ms = config->attempts.ready_deadline_ms,
-	    .poll_fast_ms = config->poll.fast_ms,
-	    .poll_slow_ms = config->poll.slow_ms,
-	    .kill_after_ms = config->flink.kill_after_ms,
-	    .hold_retry_first_ms = config->holding.retry_first_ms,
-	    .hold_retry_max_ms = config->holding.retry_max_ms,
-	    .stop_retry_ms = config->savepoints.stop_retry_ms,
-	    .on_sigterm = (enum sigterm_policy)config->on_sigterm,
-	    .exit_when_finished = config->when_finished == WHEN_FINISHED_EXIT,
+		.savepoint_interval_ms = config->savepoints.interval_ms,
+		.savepoint_jitter_ms = config->savepoints.jitter_ms,
+		.savepoint_dir = config->flink.savepoint_directory,
+		.drain_on_stop = config->savepoints.drain,
+		.result_store_dir = config->flink.result_store_directory,
+		.flink_version = config->flink.version,
+		.application_ids = flink_version_has_applications(version),
+		.generation = config->generation,
+		.policy = {.restore = (enum restore_policy)config->restore.policy},
+		.max_attempts = (int)config->attempts.max,
+		.attempts_window_ms = config->attempts.window_ms,
+		.backoff_first_ms = config->attempts.backoff_first_ms,
+		.backoff_max_ms = config->attempts.backoff_max_ms,
+		.ready_deadline_ms = config->attempts.ready_deadline_ms,
+		.poll_fast_ms = config->poll.fast_ms,
+		.poll_slow_ms = config->poll.slow_ms,
+		.kill_after_ms = config->flink.kill_after_ms,
+		.hold_retry_first_ms = config->holding.retry_first_ms,
+		.hold_retry_max_ms = config->holding.retry_max_ms,
+		.stop_retry_ms = config->savepoints.stop_retry_ms,
+		.on_sigterm = (enum sigterm_policy)config->on_sigterm,
+		.exit_when_finished = config->when_finished == WHEN_FINISHED_EXIT,
 	};
 }
 
 void config_launch(const struct config *config, struct flink_launch *ret_launch)
 {
 	*ret_launch = (struct flink_launch){
-	    .command = (const char *const *)config->flink.command,
-	    .job_class = config->flink.job_class,
-	    .jars = (const char *const *)config->flink.jars,
-	    .program_args = (const char *const *)config->flink.arguments,
-	    .properties = config->flink.properties,
-	    .property_count = config->flink.property_count,
-	    .checkpoint_dir = config->flink.checkpoint_directory,
-	    .savepoint_dir = config->flink.savepoint_directory,
-	    .rest_address = config->flink.rest_address,
-	    .rest_port = (int)config->flink.rest_port,
-	    .rpc_address = config->flink.rpc_address,
-	    .heartbeat_interval_ms = (int)config->flink.heartbeat_interval_ms,
-	    .heartbeat_timeout_ms = (int)config->flink.heartbeat_timeout_ms,
+		.command = (const char *const *)config->flink.command,
+		.job_class = config->flink.job_class,
+		.jars = (const char *const *)config->flink.jars,
+		.program_args = (const char *const *)config->flink.arguments,
+		.properties = config->flink.properties,
+		.property_count = config->flink.property_count,
+		.checkpoint_dir = config->flink.checkpoint_directory,
+		.savepoint_dir = config->flink.savepoint_directory,
+		.rest_address = config->flink.rest_address,
+		.rest_port = (int)config->flink.rest_port,
+		.rpc_address = config->flink.rpc_address,
+		.heartbeat_interval_ms = (int)config->flink.heartbeat_interval_ms,
+		.heartbeat_timeout_ms = (int)config->flink.heartbeat_timeout_ms,
 	};
 	if (config->flink.version)
 		(void)flink_version_parse(config->flink.version, &ret_launch->version, NULL);

@@ -7,21 +7,21 @@
 #include "base/mem.h"
 
 static const char *const names[COMMAND_COUNT] = {
-    [COMMAND_STATUS] = "status",
-    [COMMAND_SAVEPOINT] = "savepoint",
-    [COMMAND_SUSPEND] = "suspend",
-    [COMMAND_RESUME] = "resume",
-    [COMMAND_CANCEL] = "cancel",
-    [COMMAND_RESTART] = "restart",
-    [COMMAND_DO_NOT_RESTART] = "do-not-restart",
+	[COMMAND_STATUS] = "status",
+	[COMMAND_SAVEPOINT] = "savepoint",
+	[COMMAND_SUSPEND] = "suspend",
+	[COMMAND_RESUME] = "resume",
+	[COMMAND_CANCEL] = "cancel",
+	[COMMAND_RESTART] = "restart",
+	[COMMAND_DO_NOT_RESTART] = "do-not-restart",
 };
 
 /* The members that each command takes beside "command". */
 static const char *const members[COMMAND_COUNT] = {
-    [COMMAND_SAVEPOINT] = "nonce",
-    [COMMAND_RESUME] = "restore",
-    [COMMAND_RESTART] = "nonce",
-    [COMMAND_DO_NOT_RESTART] = "on",
+	[COMMAND_SAVEPOINT] = "nonce",
+	[COMMAND_RESUME] = "restore",
+	[COMMAND_RESTART] = "nonce",
+	[COMMAND_DO_NOT_RESTART] = "on",
 };
 
 const char *control_command_name(enum control_command command)

@@ -64,9 +64,9 @@ static void client_expired(void *arg)
 static void client_send(struct client *client)
 {
 	while (client->sent_bytes < client->out.len_bytes) {
-		ssize_t sent =
-		    send(client->fd, client->out.data + client->sent_bytes,
-			 client->out.len_bytes - client->sent_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t sent = send(client->fd, client->out.data + client->sent_bytes,
+				    client->out.len_bytes - client->sent_bytes,
+				    MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (sent < 0 && errno == EINTR)
 			continue;
@@ -113,7 +113,7 @@ static void client_request(struct client *client, size_t len_bytes)
 {
 	struct err err = {0};
 	cleanup_json struct json *request =
-	    json_parse(client->in.data, len_bytes, CONTROL_MAX_REQUEST_BYTES, &err);
+		json_parse(client->in.data, len_bytes, CONTROL_MAX_REQUEST_BYTES, &err);
 
 	if (!request) {
 		err_wrap(&err, "request");
