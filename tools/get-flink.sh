@@ -139,7 +139,7 @@ fetch() {
 	# The lock is ours, so temporary directories of others are left over from runs that were killed.
 	rm -rf "$parent"/.flink-tmp.*
 	tmp=$(mktemp -d "$parent/.flink-tmp.XXXXXX") || die 1 "cannot write to $parent"
-	trap 'ui_ticker_stop; rm -rf "$tmp"' EXIT
+	trap 'ui_is_main && ui_ticker_stop && rm -rf "$tmp"' EXIT
 	trap 'exit 130' INT TERM
 	mkdir -p "$tmp/flink/lib" "$tmp/flink/plugins"
 	# The children must not hold the lock after this script is gone.

@@ -26,41 +26,47 @@ die() { # STATUS MESSAGE...
 	exit "$status"
 }
 
+# Is this the script itself? A subshell that is killed in its first moment still runs its parent's EXIT trap (bash
+# resets traps only some time after the fork), so every such trap has to ask: trap 'ui_is_main && ...' EXIT.
+ui_is_main() {
+	[ "$BASHPID" = $$ ]
+}
+
 # Erases the spinner's line.
 ui_clear_line() {
 	[ -n "$ui_tty" ] && printf '\r\e[K' >&2
 	return 0
 }
 
-# Shows that LABEL is still going on, until it is killed or the process OWNER is gone. Runs in the background.
-ui_ticker() { # OWNER LABEL
-	local owner=$1 label=$2 start=$SECONDS said=$SECONDS frames='|/-=' i=0
-	while kill -0 "$owner" 2>/dev/null; do
+# Shows that LABEL is still going on, until its standard input ends: then it was stopped, or its owner is gone.
+ui_ticker() { # LABEL
+	local label=$1 start=$SECONDS said=$SECONDS frames='|/-=' every=1 i=0 line
+	[ -z "$ui_tty" ] || every=0.2
+	while :; do
+		read -r -t "$every" line
+		[ $? -gt 128 ] || return 0
 		if [ -n "$ui_tty" ]; then
 			printf '\r\e[K%s%s %s (%d s)%s' "$ui_dim" "${frames:i++%4:1}" "$label" $((SECONDS - start)) "$ui_off" >&2
-			sleep 0.2
-		else
-			sleep 1
-			if [ $((SECONDS - said)) -ge "$UI_EVERY_S" ]; then
-				said=$SECONDS
-				printf '  ... %s (%d s)\n' "$label" $((SECONDS - start)) >&2
-			fi
+		elif [ $((SECONDS - said)) -ge "$UI_EVERY_S" ]; then
+			said=$SECONDS
+			printf '  ... %s (%d s)\n' "$label" $((SECONDS - start)) >&2
 		fi
 	done
 }
 
-# Starts the ticker for LABEL; ui_ticker_stop ends it. One at a time.
-ui_ticker_pid=
+# Starts the ticker for LABEL; ui_ticker_stop ends it. One at a time. It is told by a pipe, not by a signal: a
+# process that outlives the script must not keep ui_ticker_fd open.
+ui_ticker_fd='' ui_ticker_pid=''
 ui_ticker_start() { # LABEL
-	ui_ticker $$ "$1" &
+	exec {ui_ticker_fd}> >(ui_ticker "$1")
 	ui_ticker_pid=$!
 }
 
 ui_ticker_stop() {
-	[ -n "$ui_ticker_pid" ] || return 0
-	kill "$ui_ticker_pid" 2>/dev/null
-	wait "$ui_ticker_pid" 2>/dev/null
-	ui_ticker_pid=
+	[ -n "$ui_ticker_fd" ] || return 0
+	exec {ui_ticker_fd}>&-
+	ui_ticker_fd=''
+	wait "$ui_ticker_pid" 2>/dev/null || :
 	ui_clear_line
 }
 
@@ -70,7 +76,7 @@ run_with_progress() { # LABEL LOG CMD...
 	local label=$1 log=$2 status=0
 	shift 2
 	ui_ticker_start "$label"
-	"$@" >>"$log" 2>&1 || status=$?
+	"$@" >>"$log" 2>&1 {ui_ticker_fd}>&- || status=$?
 	ui_ticker_stop
 	if [ "$status" -ne 0 ]; then
 		say "$label: failed with status $status; the last lines of $log:"

@@ -149,7 +149,7 @@ run_stop() {
 	for pid in $(run_pids); do
 		kill -TERM "$pid" 2>/dev/null
 	done
-	wait_quietly 15 no_run_pids
+	wait_quietly "${STOP_S:-15}" no_run_pids
 	# A supervisor may start something new while its children die, hence more than one round.
 	while ! no_run_pids; do
 		for pid in $(run_pids); do
@@ -173,6 +173,7 @@ run_show_logs() {
 # The trap at exit. Logs of a run that failed are shown and kept.
 run_end() {
 	local status=$?
+	ui_is_main || return "$status"
 	trap - EXIT
 	ui_ticker_stop
 	if [ -n "$RUN" ]; then
@@ -375,4 +376,71 @@ continuity() { # [EMPTY_STARTS]
 			if (empty > allowed) { printf "%d starts without state, %d allowed\n", empty, allowed; bad = 1 }
 			exit bad
 		}' "$EVENTS"
+}
+
+# ---- drey --------------------------------------------------------------------------------------------
+# drey.yaml is made from DREY_CONF, by the dotted name of each key; values are YAML. A test changes what it wants
+# between run_begin and start_drey:  DREY_CONF[savepoints.interval]=5s
+declare -A DREY_CONF=()
+
+# The words as a YAML (and JSON) list.
+yaml_list() { # WORD...
+	jq --compact-output --null-input '$ARGS.positional' --args -- "$@"
+}
+
+# The defaults for this run; more words are arguments of the job.
+drey_conf() { # [JOB_ARG...]
+	local args
+	mapfile -t args < <(job_args)
+	flink_jm_argv "$RUN"
+	DREY_CONF[application]=${DREY_CONF[application]:-e2e}
+	DREY_CONF[stateDirectory]=$RUN/state
+	DREY_CONF[flink.command]=$(yaml_list "${FLINK_JM_ARGV[@]}")
+	DREY_CONF[flink.jobClass]=drey.ContinuityJob
+	DREY_CONF[flink.arguments]=$(yaml_list "${args[@]}" "$@")
+	DREY_CONF[flink.restPort]=$REST_PORT
+	DREY_CONF[flink.checkpointDirectory]=file://$RUN/ck
+	DREY_CONF[flink.savepointDirectory]=file://$RUN/sp
+	DREY_CONF[poll.slow]=1s
+}
+
+write_drey_yaml() {
+	local key section=''
+	mkdir -p "$RUN/state"
+	for key in $(printf '%s\n' "${!DREY_CONF[@]}" | grep -v '[.]' | sort); do
+		printf '%s: %s\n' "$key" "${DREY_CONF[$key]}"
+	done >"$RUN/drey.yaml"
+	for key in $(printf '%s\n' "${!DREY_CONF[@]}" | grep '[.]' | sort); do
+		[ "${key%%.*}" = "$section" ] || printf '%s:\n' "${key%%.*}"
+		section=${key%%.*}
+		printf '  %s: %s\n' "${key#*.}" "${DREY_CONF[$key]}"
+	done >>"$RUN/drey.yaml"
+}
+
+# The JobManager's side, as in a pod: drey-init, the agent, Flink. Options of drey-init go in front.
+start_drey() { # [DREY_INIT_OPTION...]
+	write_drey_yaml
+	spawn jm "$BUILD/drey-init" --agent "$@" -- "$BUILD/drey" run --config "$RUN/drey.yaml"
+}
+
+drey() { # COMMAND [ARG...]
+	local command=$1
+	shift
+	"$BUILD/drey" "$command" --config "$RUN/drey.yaml" "$@"
+}
+
+# One value of `drey status --json`; fails when there is none. The exit status of drey says the phase and is
+# of no interest here.
+status() { # JQ_FILTER
+	local document
+	document=$(drey status --json 2>/dev/null) || [ -n "$document" ] || return 1
+	jq --raw-output --exit-status "$1" <<<"$document"
+}
+
+phase_is() { # PHASE
+	[ "$(status .phase)" = "$1" ]
+}
+
+agent_pid() {
+	run_pids "^$BUILD/drey run "
 }

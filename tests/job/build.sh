@@ -25,7 +25,7 @@ if [ ! -f "$cache" ]; then
 		command -v "$tool" >/dev/null || die 3 "$tool is needed to build the test job; install it: apt-get install openjdk-17-jdk-headless"
 	done
 	tmp=$(mktemp -d "$cache.XXXXXX")
-	trap 'ui_ticker_stop; rm -rf "$tmp"' EXIT
+	trap 'ui_is_main && ui_ticker_stop && rm -rf "$tmp"' EXIT
 	run_with_progress "compiling the test job" "$tmp/log" \
 		javac --release 11 -Werror -Xlint:all,-options,-classfile,-processing,-serial,-path \
 		-cp "$flink/lib/*" -d "$tmp/classes" "$source" || exit 1
