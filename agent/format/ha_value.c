@@ -72,6 +72,19 @@ static int is_field(const struct java_value *value, const char *field)
 	return value->field && !strcmp(value->field, field);
 }
 
+/* For a message: hostile bytes must not reach a terminal. */
+static const char *class_for_people(const struct java_value *value)
+{
+	const char *name = value->class_name;
+
+	if (!name)
+		return "no object";
+	for (const char *p = name; *p; p++)
+		if (*p <= ' ' || *p > '~')
+			return "another class";
+	return name;
+}
+
 static int visit_handle(void *ctx, const struct java_value *value, struct err *err)
 {
 	struct handle_reader *rd = ctx;
@@ -81,7 +94,7 @@ static int visit_handle(void *ctx, const struct java_value *value, struct err *e
 					  !strcmp(value->class_name, ROOT_PLAIN)))
 			return 0;
 		return err_set(err, ERR_FORMAT, 0, "expected a state handle, found %s",
-			       value->class_name ? value->class_name : "no object");
+			       class_for_people(value));
 	}
 	if (value->depth == 1 && is_field(value, "markedForDeletion"))
 		rd->value.deleted = value->number != 0;
@@ -234,7 +247,7 @@ static int visit_checkpoint(void *ctx, const struct java_value *value, struct er
 		if (value->class_name && !strcmp(value->class_name, ROOT_CHECKPOINT))
 			return 0;
 		return err_set(err, ERR_FORMAT, 0, "expected a CompletedCheckpoint, found %s",
-			       value->class_name ? value->class_name : "no object");
+			       class_for_people(value));
 	}
 	if (value->depth == 1)
 		return visit_own_field(rd, value);

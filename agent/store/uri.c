@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -137,6 +138,17 @@ char *uri_parent(const char *text)
 	}
 	uri_release(&uri);
 	return to;
+}
+
+char *uri_of_argument(const char *argument)
+{
+	size_t scheme = scheme_length(argument);
+	cleanup_free char *here = NULL;
+
+	if (argument[0] == '/' || (scheme && argument[scheme + 1] == '/'))
+		return xstrdup(argument);
+	here = getcwd(NULL, 0);
+	return here ? uri_join(here, argument) : xstrdup(argument);
 }
 
 const char *uri_name(const char *text)

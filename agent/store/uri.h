@@ -39,6 +39,10 @@ char *uri_join(const char *base, const char *name);
  * frees. */
 char *uri_parent(const char *text);
 
+/* What a person typed: a URI as it is, anything else as a path from the working directory. Caller
+ * frees. */
+char *uri_of_argument(const char *argument);
+
 /* The last name of the path; borrowed from text; "" for the root or after a trailing slash. */
 const char *uri_name(const char *text);
 

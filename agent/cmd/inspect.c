@@ -1,0 +1,411 @@
+/* drey inspect: print what a file of Flink says. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "cmd/commands.h"
+#include "cmd/text.h"
+#include "format/ha_value.h"
+#include "format/metadata.h"
+#include "store/snapshots.h"
+#include "store/store.h"
+#include "store/uri.h"
+
+#define HEAD_BYTES       512
+#define MAX_BASE64_BYTES (HA_VALUE_MAX_BYTES / 3 * 4 + 4)
+
+enum inspect_exit {
+	EXIT_UNDECODABLE = 1,
+	EXIT_UNREADABLE = 4,
+};
+
+enum kind {
+	KIND_UNKNOWN,
+	KIND_METADATA,
+	KIND_HA_VALUE,
+	KIND_HA_HANDLE, /* the same, already decoded from Base64 */
+	KIND_COMPLETED_CHECKPOINT,
+};
+
+/* The input: its first bytes, which tell the kind, and the rest. */
+struct input {
+	struct store *store;
+	struct store_stream *stream; /* NULL: standard input */
+	char head[HEAD_BYTES];
+	size_t head_len, head_pos;
+};
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int read_rest(struct input *in, void *buf, size_t len, size_t *ret_len, struct err *err)
+{
+	ssize_t got;
+
+	if (in->stream)
+		return store_read(in->stream, buf, len, ret_len, err);
+	do
+		got = read(STDIN_FILENO, buf, len);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return err_set(err, err_kind_of_errno(errno), errno, "read standard input");
+	*ret_len = (size_t)got;
+	return 0;
+}
+
+static int read_input(void *ctx, void *buf, size_t len, size_t *ret_len, struct err *err)
+{
+	struct input *in = ctx;
+	size_t left = in->head_len - in->head_pos;
+
+	if (!left)
+		return read_rest(in, buf, len, ret_len, err);
+	*ret_len = left < len ? left : len;
+	memcpy(buf, in->head + in->head_pos, *ret_len);
+	in->head_pos += *ret_len;
+	return 0;
+}
+
+static int open_uri(struct input *in, const char *uri, struct err *err)
+{
+	cleanup_free char *inner = uri_join(uri, METADATA_NAME);
+	struct err why = {0};
+
+	if (store_open(uri, &in->store, err))
+		return -1;
+	if (!store_read_open(in->store, uri, 0, &in->stream, &why) ||
+	    !store_read_open(in->store, inner, 0, &in->stream, NULL))
+		return 0;
+	if (err)
+		*err = why;
+	return -1;
+}
+
+/* Open and read the head. */
+static int open_input(struct input *in, const char *name, struct err *err)
+{
+	size_t got = 1;
+
+	if (strcmp(name, "-")) {
+		cleanup_free char *uri = uri_of_argument(name);
+
+		if (open_uri(in, uri, err))
+			return -1;
+	}
+	while (got && in->head_len < sizeof(in->head)) {
+		if (read_rest(in, in->head + in->head_len, sizeof(in->head) - in->head_len, &got,
+			      err))
+			return -1;
+		in->head_len += got;
+	}
+	return 0;
+}
+
+static void close_input(struct input *in)
+{
+	store_read_close(in->stream);
+	store_close(in->store);
+}
+
+static bool head_has(const struct input *in, size_t at, const char *bytes, size_t len)
+{
+	return in->head_len >= at + len && !memcmp(in->head + at, bytes, len);
+}
+
+static enum kind kind_of_bytes(const struct input *in)
+{
+	static const char checkpoint[] = "org.apache.flink.runtime.checkpoint.CompletedCheckpoint";
+	size_t class_name = 8; /* magic, version, object, class descriptor, length */
+
+	if (head_has(in, 0, "\x49\x60\x67\x2d", 4))
+		return KIND_METADATA;
+	if (head_has(in, 0, "\xac\xed\x00\x05", 4))
+		return head_has(in, class_name, checkpoint, sizeof(checkpoint) - 1)
+			       ? KIND_COMPLETED_CHECKPOINT
+			       : KIND_HA_HANDLE;
+	if (head_has(in, 0, "rO0AB", 5)) /* aced0005 in Base64 */
+		return KIND_HA_VALUE;
+	return KIND_UNKNOWN;
+}
+
+/* The kind that --kind names; KIND_UNKNOWN for no such. */
+static enum kind kind_of_name(const struct input *in, const char *name)
+{
+	if (!strcmp(name, "metadata"))
+		return KIND_METADATA;
+	if (!strcmp(name, "ha-value"))
+		return head_has(in, 0, "\xac\xed", 2) ? KIND_HA_HANDLE : KIND_HA_VALUE;
+	if (!strcmp(name, "completed-checkpoint"))
+		return KIND_COMPLETED_CHECKPOINT;
+	return KIND_UNKNOWN;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void print_doc(const struct cli *cli, struct json *doc)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_print_pretty(doc, &text);
+	fputs(buf_str(&text), cli->out);
+	json_free(doc);
+}
+
+static void add_operator(struct json *operators, const struct metadata_operator *op)
+{
+	struct json *item = json_add_object(operators, NULL);
+
+	json_add_str(item, "id", op->id);
+	json_add_str(item, "name", op->name);
+	json_add_str(item, "uid", op->uid);
+	json_add_i64(item, "parallelism", op->parallelism);
+	json_add_i64(item, "maxParallelism", op->max_parallelism);
+	json_add_i64(item, "subtasks", op->subtasks);
+}
+
+static void metadata_json(const struct cli *cli, const struct metadata *metadata)
+{
+	struct json *doc = json_object(), *list;
+
+	json_add_str(doc, "kind", "metadata");
+	json_add_i64(doc, "version", metadata->header.version);
+	json_add_i64(doc, "checkpointId", metadata->header.checkpoint_id);
+	json_add_str(doc, "flavour", metadata_flavour_name(metadata->tail.flavour));
+	list = json_add_array(doc, "operators");
+	for (size_t i = 0; i < metadata->operator_count; i++)
+		add_operator(list, &metadata->operators[i]);
+	list = json_add_array(doc, "files");
+	for (size_t i = 0; i < metadata->file_count; i++) {
+		const struct metadata_file *file = &metadata->files[i];
+		struct json *item = json_add_object(list, NULL);
+
+		json_add_str(item, "path", file->path);
+		json_add_i64(item, "sizeBytes", file->size_bytes);
+		json_add_bool(item, "relative", file->relative);
+		json_add_str(item, "scope", file->shared ? "shared" : "exclusive");
+	}
+	json_add_i64(doc, "inlineBytes", metadata->tail.inline_bytes);
+	json_add_i64(doc, "sizeBytes", metadata->size_bytes);
+	print_doc(cli, doc);
+}
+
+static void operator_text(const struct cli *cli, const struct metadata_operator *op)
+{
+	fprintf(cli->out, "  %s  parallelism %" PRId32 " of %" PRId32 ", ", op->id, op->parallelism,
+		op->max_parallelism);
+	if (op->finished)
+		fputs("finished", cli->out);
+	else
+		fprintf(cli->out, "%" PRId32 " subtask%s", op->subtasks,
+			op->subtasks == 1 ? "" : "s");
+	if (op->name) {
+		fputs("  ", cli->out);
+		text_print(op->name, cli->out);
+	}
+	if (op->uid) {
+		fputs(" (uid ", cli->out);
+		text_print(op->uid, cli->out);
+		fputc(')', cli->out);
+	}
+	fputc('\n', cli->out);
+}
+
+static void metadata_text(const struct cli *cli, const struct metadata *metadata)
+{
+	const char *flavour = metadata_flavour_name(metadata->tail.flavour);
+	const char *format = metadata_format_name(metadata->tail.format);
+	char size[TEXT_SIZE_BYTES], inner[TEXT_SIZE_BYTES];
+
+	fprintf(cli->out, "%s%s%s %" PRId64 ", _metadata version %d\n", format ? format : "",
+		format ? " " : "", flavour ? flavour : "snapshot", metadata->header.checkpoint_id,
+		metadata->header.version);
+	fprintf(cli->out, "%s of state, %s of it inside the _metadata\n",
+		text_size(metadata->size_bytes, size),
+		text_size(metadata->tail.inline_bytes, inner));
+	fprintf(cli->out, "\n%zu operators\n", metadata->operator_count);
+	for (size_t i = 0; i < metadata->operator_count; i++)
+		operator_text(cli, &metadata->operators[i]);
+	fprintf(cli->out, "\n%zu files\n", metadata->file_count);
+	for (size_t i = 0; i < metadata->file_count; i++) {
+		const struct metadata_file *file = &metadata->files[i];
+
+		fprintf(cli->out, "  %-9s  %s%9s  ", file->shared ? "shared" : "exclusive",
+			file->lower_bound ? ">=" : "  ",
+			file->size_bytes < 0 ? "?" : text_size(file->size_bytes, size));
+		text_print(file->path, cli->out);
+		fputc('\n', cli->out);
+	}
+}
+
+static int inspect_metadata(const struct cli *cli, struct source *src, struct err *err)
+{
+	struct metadata metadata;
+
+	if (metadata_load(src, &metadata, err))
+		return -1;
+	if (cli_has(cli, "json"))
+		metadata_json(cli, &metadata);
+	else
+		metadata_text(cli, &metadata);
+	metadata_release(&metadata);
+	return 0;
+}
+
+static void print_value(const struct cli *cli, const struct ha_value *value)
+{
+	if (cli_has(cli, "json")) {
+		struct json *doc = json_object();
+
+		json_add_str(doc, "kind", "ha-value");
+		json_add_bool(doc, "deleted", value->deleted);
+		json_add_str(doc, "uri", value->uri);
+		json_add_i64(doc, "sizeBytes", value->size_bytes);
+		print_doc(cli, doc);
+		return;
+	}
+	fputs("high-availability value", cli->out);
+	if (value->deleted)
+		fputs(", marked for deletion (Flink treats it as absent)", cli->out);
+	fputs("\nfile  ", cli->out);
+	text_print(value->uri, cli->out);
+	fprintf(cli->out, "\nsize  %" PRId64 " bytes\n", value->size_bytes);
+}
+
+static int inspect_handle(const struct cli *cli, struct source *src, struct err *err)
+{
+	struct ha_value value;
+
+	if (ha_value_parse(src, &value, err))
+		return -1;
+	print_value(cli, &value);
+	ha_value_release(&value);
+	return 0;
+}
+
+static int inspect_value(const struct cli *cli, struct input *in, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct ha_value value;
+	char part[4096];
+	size_t got = 1;
+
+	while (got && text.len_bytes <= MAX_BASE64_BYTES) {
+		if (read_input(in, part, sizeof(part), &got, err))
+			return -1;
+		buf_add(&text, part, got);
+	}
+	/* A line end that an editor or echo has added does no harm. */
+	while (text.len_bytes && strchr("\r\n \t", text.data[text.len_bytes - 1]))
+		text.len_bytes--;
+	if (ha_value_decode(buf_str(&text), text.len_bytes, &value, err))
+		return -1;
+	print_value(cli, &value);
+	ha_value_release(&value);
+	return 0;
+}
+
+static int inspect_checkpoint(const struct cli *cli, struct source *src, struct err *err)
+{
+	struct completed_checkpoint cp;
+
+	if (completed_checkpoint_parse(src, &cp, err))
+		return -1;
+	if (cli_has(cli, "json")) {
+		struct json *doc = json_object();
+
+		json_add_str(doc, "kind", "completed-checkpoint");
+		json_add_i64(doc, "checkpointId", cp.checkpoint_id);
+		json_add_str(doc, "jobId", cp.job_id[0] ? cp.job_id : NULL);
+		json_add_i64(doc, "timestampUnixMs", cp.timestamp_unix_ms);
+		json_add_i64(doc, "completedUnixMs", cp.completed_unix_ms);
+		json_add_str(doc, "externalPointer", cp.external_pointer);
+		print_doc(cli, doc);
+	} else {
+		fprintf(cli->out, "completed checkpoint %" PRId64 "\njob        %s\n",
+			cp.checkpoint_id, cp.job_id[0] ? cp.job_id : "unknown");
+		fprintf(cli->out,
+			"triggered  %" PRId64 " (unix ms%s)\ncompleted  %" PRId64 "\npath       ",
+			cp.timestamp_unix_ms,
+			cp.timestamp_unix_ms ? "" : ": the job was restored from it",
+			cp.completed_unix_ms);
+		text_print(cp.external_pointer, cli->out);
+		fputc('\n', cli->out);
+	}
+	completed_checkpoint_release(&cp);
+	return 0;
+}
+
+static int inspect(const struct cli *cli, struct input *in, enum kind kind, struct err *err)
+{
+	int64_t total = in->stream ? store_read_size(in->stream) : -1;
+	struct source *src;
+	int rc;
+
+	if (kind == KIND_UNKNOWN)
+		return err_set(err, ERR_FORMAT, 0,
+			       "neither a _metadata file, nor a high-availability value, nor a "
+			       "CompletedCheckpoint");
+	if (kind == KIND_HA_VALUE)
+		return inspect_value(cli, in, err);
+	src = source_new(read_input, in, total);
+	if (kind == KIND_METADATA)
+		rc = inspect_metadata(cli, src, err);
+	else if (kind == KIND_HA_HANDLE)
+		rc = inspect_handle(cli, src, err);
+	else
+		rc = inspect_checkpoint(cli, src, err);
+	source_free(src);
+	return rc;
+}
+
+static int run(const struct cli *cli)
+{
+	const char *name = cli->args[0], *wanted = cli_value(cli, "kind");
+	struct input in = {0};
+	struct err err = {0};
+	int status = CLI_OK;
+
+	if (wanted && kind_of_name(&in, wanted) == KIND_UNKNOWN)
+		return cli_fail(cli, CLI_USAGE,
+				"--kind %s: known are metadata, ha-value, completed-checkpoint",
+				wanted);
+	if (open_input(&in, name, &err))
+		status = cli_fail(cli, err.kind == ERR_CONFIG ? CLI_USAGE : EXIT_UNREADABLE, "%s",
+				  err.msg);
+	else if (inspect(cli, &in, wanted ? kind_of_name(&in, wanted) : kind_of_bytes(&in), &err))
+		status = cli_fail(cli, err.kind == ERR_FORMAT ? EXIT_UNDECODABLE : EXIT_UNREADABLE,
+				  "%s: %s", name, err.msg);
+	close_input(&in);
+	return status;
+}
+
+static const struct cli_option options[] = {
+	{"kind", 'k', "KIND",
+	 "metadata, ha-value or completed-checkpoint;\notherwise found from the bytes"},
+	CLI_JSON,
+	CLI_END,
+};
+
+const struct cli_command cmd_inspect = {
+	.name = "inspect",
+	.arguments = "FILE|-",
+	.min_args = 1,
+	.max_args = 1,
+	.summary = "print what a file of Flink's says",
+	.description =
+		"FILE is a path, a URI, the directory of a snapshot, or - for standard input. "
+		"Three\n"
+		"kinds are read: the _metadata of a checkpoint or savepoint, a value of Flink's\n"
+		"high-availability ConfigMaps (Base64), and a completedCheckpoint file of its\n"
+		"high-availability storage. Nothing is changed.\n",
+	.options = options,
+	.statuses = "0  printed\n"
+		    "1  the bytes are not what they should be\n"
+		    "2  wrong use, or a kind of storage that is not supported\n"
+		    "4  the file could not be read\n",
+	.example = "kubectl get cm my-job-...-config-map -o jsonpath='{.data.checkpointID-...}' |\n"
+		   "    drey inspect --json -\n",
+	.run = run,
+};

@@ -1,0 +1,116 @@
+/* drey verify: is a snapshot complete? */
+#include "store/verify.h"
+
+#include <inttypes.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "cmd/commands.h"
+#include "cmd/text.h"
+#include "store/uri.h"
+
+enum verify_exit {
+	EXIT_COMPLETE = 0,
+	EXIT_DAMAGED = 1,
+	EXIT_UNREADABLE = 4,
+};
+
+static void print_json(const struct cli *cli, const struct verify_report *report)
+{
+	cleanup_json struct json *doc = json_object();
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json *problems;
+
+	json_add_str(doc, "path", report->path);
+	json_add_str(doc, "verdict", verify_verdict_name(report->verdict));
+	if (report->decoded) {
+		json_add_i64(doc, "version", report->header.version);
+		json_add_i64(doc, "checkpointId", report->header.checkpoint_id);
+		json_add_str(doc, "flavour", metadata_flavour_name(report->tail.flavour));
+		json_add_i64(doc, "sizeBytes", report->size_bytes);
+		json_add_i64(doc, "fileCount", (int64_t)report->file_count);
+		json_add_i64(doc, "filesOk", (int64_t)report->files_ok);
+	}
+	problems = json_add_array(doc, "problems");
+	for (size_t i = 0; i < report->problem_count; i++) {
+		struct json *item = json_add_object(problems, NULL);
+
+		json_add_str(item, "path", report->problems[i].path);
+		json_add_str(item, "fault", verify_fault_name(report->problems[i].fault));
+		json_add_str(item, "detail", report->problems[i].detail);
+	}
+	json_add_i64(doc, "problemsLeftOut", (int64_t)report->problems_left_out);
+	json_print_pretty(doc, &text);
+	fputs(buf_str(&text), cli->out);
+}
+
+static void print_text(const struct cli *cli, const struct verify_report *report)
+{
+	const char *flavour = metadata_flavour_name(report->tail.flavour);
+	char size[TEXT_SIZE_BYTES];
+
+	fprintf(cli->out, "%s: ", verify_verdict_name(report->verdict));
+	text_print(report->path, cli->out);
+	if (report->decoded)
+		fprintf(cli->out,
+			" (%s %" PRId64 ", _metadata version %d, %zu of %zu files as expected, %s)",
+			flavour ? flavour : "snapshot", report->header.checkpoint_id,
+			report->header.version, report->files_ok, report->file_count,
+			text_size(report->size_bytes, size));
+	fputc('\n', cli->out);
+	for (size_t i = 0; i < report->problem_count; i++) {
+		fprintf(cli->out, "  %-11s ", verify_fault_name(report->problems[i].fault));
+		text_print(report->problems[i].path, cli->out);
+		fputs(": ", cli->out);
+		text_print(report->problems[i].detail, cli->out);
+		fputc('\n', cli->out);
+	}
+	if (report->problems_left_out)
+		fprintf(cli->out, "  and %zu more\n", report->problems_left_out);
+}
+
+static int run(const struct cli *cli)
+{
+	static const int statuses[] = {
+		[VERIFY_COMPLETE] = EXIT_COMPLETE,
+		[VERIFY_DAMAGED] = EXIT_DAMAGED,
+		[VERIFY_UNREADABLE] = EXIT_UNREADABLE,
+	};
+	cleanup_free char *path = uri_of_argument(cli->args[0]);
+	struct verify_report report = {0};
+	struct err err = {0};
+	int status;
+
+	if (verify_snapshot(path, &report, &err))
+		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
+	if (cli_has(cli, "json"))
+		print_json(cli, &report);
+	else
+		print_text(cli, &report);
+	status = statuses[report.verdict];
+	verify_release(&report);
+	return status;
+}
+
+static const struct cli_option options[] = {CLI_JSON, CLI_END};
+
+const struct cli_command cmd_verify = {
+	.name = "verify",
+	.arguments = "PATH",
+	.min_args = 1,
+	.max_args = 1,
+	.summary = "check that a checkpoint or savepoint is complete",
+	.description =
+		"Reads the _metadata of the snapshot PATH (its directory, or the _metadata "
+		"itself;\n"
+		"a path or a URI such as file:///ck/JOB/chk-42) and looks up every file that it\n"
+		"refers to. Each one that is missing or has the wrong size is named. Changes\n"
+		"nothing and reads no state.\n",
+	.options = options,
+	.statuses = "0  complete\n"
+		    "1  damaged or incomplete: something is proven to be missing or wrong\n"
+		    "2  wrong use, or a kind of storage that is not supported\n"
+		    "4  unreadable: something could not be looked at\n",
+	.example = "drey verify /savepoints/savepoint-1a2b3c-0123456789ab\n",
+	.run = run,
+};
