@@ -1,0 +1,52 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "run/driver.h"
+#include "run/setup.h"
+
+static const struct cli_option options[] = {CLI_CONFIG, CLI_END};
+
+static const char *config_path(const struct cli *cli)
+{
+	const char *path = cli_value(cli, "config");
+
+	if (!path)
+		path = getenv(CONFIG_ENV);
+	return path ? path : CONFIG_DEFAULT_FILE;
+}
+
+static int run(const struct cli *cli)
+{
+	struct setup setup;
+	struct err err = {0};
+	struct log *log;
+	int status;
+
+	if (setup_load(config_path(cli), &setup, &err) < 0)
+		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
+	log = log_new(STDERR_FILENO, (enum log_format)setup.config.log.format,
+		      (enum log_level)setup.config.log.level);
+	log_set_context(log, "application", setup.config.application);
+	status = driver_run(&setup, log, &err);
+	log_free(log);
+	setup_release(&setup);
+	return status ? cli_fail(cli, status, "%s", err.msg) : CLI_OK;
+}
+
+const struct cli_command cmd_run = {
+	.name = "run",
+	.summary = "supervise the application (started by drey-init)",
+	.description = "Finds out what the job has to start from, starts Flink, proves what Flink "
+		       "has restored,\n"
+		       "takes savepoints, and does what the other commands ask for. Always started "
+		       "by drey-init,\n"
+		       "which keeps Flink alive when this process dies and starts it again.\n",
+	.options = options,
+	.statuses = "0  the container ends, or drey-init asked for the end\n"
+		    "2  wrong use or configuration, damaged journal, state directory taken,\n"
+		    "   storage or Flink not found, port taken: nothing was changed\n",
+	.example = "drey-init --agent -- drey run --config drey.yaml\n",
+	.run = run,
+};

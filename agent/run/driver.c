@@ -1,0 +1,301 @@
+#include "run/driver.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "flink/exit_status.h"
+#include "run/driver_internal.h"
+
+/* How long running jobs may take when the agent ends; a hanging one is left behind. */
+#define LANE_PATIENCE_MS 1000
+
+/* ---- one step ---------------------------------------------------------------------------------- */
+
+static void say(struct driver *driver, const struct effect *effect)
+{
+	static const enum log_level levels[] = {LOG_INFO, LOG_WARN, LOG_ERROR};
+
+	log_any(driver->log, levels[effect->level], effect->text ? effect->text : "",
+		LOG_STR("phase", phase_name(driver->life.phase)));
+}
+
+static void execute(struct driver *driver, const struct effect *effect)
+{
+	switch (effect->type) {
+	case EFFECT_OBSERVE:
+		effect_observe(driver);
+		break;
+	case EFFECT_WRITE_JOURNAL:
+		effect_write_journal(driver, effect);
+		break;
+	case EFFECT_LAUNCH:
+		effect_launch(driver);
+		break;
+	case EFFECT_POLL:
+		effect_poll(driver, effect);
+		break;
+	case EFFECT_TRIGGER:
+		effect_trigger(driver, effect);
+		break;
+	case EFFECT_POLL_OPERATION:
+		effect_poll_operation(driver, effect);
+		break;
+	case EFFECT_INSPECT:
+		effect_inspect(driver, effect);
+		break;
+	case EFFECT_SIGNAL:
+		effect_signal(driver, effect);
+		break;
+	case EFFECT_STOP_ACK:
+		effect_stop_ack(driver);
+		break;
+	case EFFECT_EXIT:
+		effect_exit(driver, effect);
+		break;
+	case EFFECT_NOTE:
+		say(driver, effect);
+		break;
+	}
+}
+
+static void arm_timer(struct driver *driver)
+{
+	int64_t deadline_ms = lifecycle_deadline_ms(&driver->life);
+
+	if (deadline_ms < 0)
+		loop_timer_stop(driver->timer);
+	else
+		loop_timer_set(driver->timer, deadline_ms - clock_mono_ms());
+}
+
+void driver_step(struct driver *driver, const struct event *event)
+{
+	struct effects effects = {.count = 0};
+
+	if (!driver->alive)
+		return;
+	lifecycle_step(&driver->life, event, clock_mono_ms(), clock_unix_ms(), &effects);
+	for (size_t i = 0; i < effects.count; i++)
+		execute(driver, &effects.list[i]);
+	effects_clear(&effects);
+	driver_control_acknowledge(driver);
+	arm_timer(driver);
+}
+
+static void tick(void *arg)
+{
+	struct event event = {.type = EVENT_TICK};
+
+	driver_step(arg, &event);
+}
+
+void driver_stop(struct driver *driver, int status)
+{
+	driver->exit_status = status;
+	loop_stop(driver->loop);
+}
+
+/* ---- start ------------------------------------------------------------------------------------- */
+
+/* Names this process: a journal that bears another name was written by another agent. */
+static char *make_writer(struct err *err)
+{
+	unsigned char bytes[8];
+	char hex[2 * sizeof(bytes) + 1];
+	char host[65] = "";
+
+	if (fs_random(bytes, sizeof(bytes), err) < 0)
+		return NULL;
+	fs_hex(bytes, sizeof(bytes), hex);
+	gethostname(host, sizeof(host) - 1);
+	return xasprintf("%s/%d/%s", host, (int)getpid(), hex);
+}
+
+static int read_journal(struct driver *driver, struct journal *ret_journal, struct err *err)
+{
+	const char *application = driver->setup->config.application;
+	struct err why = {0};
+
+	if (journal_file_read(&driver->file, ret_journal, &why) == 0) {
+		if (!ret_journal->application || !strcmp(ret_journal->application, application))
+			return 0;
+		err_set(err, ERR_CONFIG, 0,
+			"the state directory %s belongs to application '%s', not to '%s'; give "
+			"every "
+			"application its own stateDirectory",
+			driver->setup->config.state_directory, ret_journal->application,
+			application);
+		journal_release(ret_journal);
+		return -1;
+	}
+	if (why.kind == ERR_ABSENT) {
+		journal_init(ret_journal, application);
+		return 0;
+	}
+	if (err)
+		*err = why;
+	return -1;
+}
+
+static int begin(struct driver *driver, const struct link_msg *hello, struct err *err)
+{
+	struct journal journal;
+	struct rng rng;
+
+	if (!(hello->flags & LINK_RUNNING) && setup_check(driver->setup, err) < 0)
+		return -1;
+	if (fs_random(&rng, sizeof(rng), err) < 0 || read_journal(driver, &journal, err) < 0)
+		return -1;
+	xstrset(&journal.writer, driver->writer);
+	lifecycle_init(&driver->life, &driver->setup->life, &journal, &rng);
+	driver->alive = true;
+	return 0;
+}
+
+/* ---- drey-init speaks -------------------------------------------------------------------------- */
+
+static void on_hello(struct driver *driver, const struct link_msg *msg)
+{
+	struct event event = {
+		.type = EVENT_HELLO,
+		.hello = {.running = msg->flags & LINK_RUNNING ? msg->launch_id : NULL,
+			  .last = msg->flags & LINK_LAST_EXIT ? msg->last_launch_id : NULL,
+			  .last_wait_status = msg->last_wait_status,
+			  .stopping = msg->flags & LINK_IS_STOPPING,
+			  .grace_left_ms = msg->grace_left_ms}};
+
+	if (begin(driver, msg, driver->err) < 0) {
+		driver_stop(driver, 2);
+		return;
+	}
+	log_info(driver->log, "drey supervises", LOG_STR("version", DREY_VERSION),
+		 LOG_STR("flink", driver->setup->version_text),
+		 LOG_STR("rest", driver->setup->rest_url),
+		 LOG_STR("stateDirectory", driver->setup->config.state_directory),
+		 LOG_I64("agentRestarts", msg->restarts));
+	driver_step(driver, &event);
+}
+
+static void on_process(struct driver *driver, const struct link_msg *msg)
+{
+	struct flink_exit meaning = {0};
+	struct event event = {.process = {.launch_id = msg->launch_id,
+					  .wait_status = msg->wait_status,
+					  .oom_killed = msg->flags & LINK_OOM_KILLED}};
+	char text[160];
+
+	switch (msg->type) {
+	case LINK_STARTED:
+		event.type = EVENT_STARTED;
+		log_info(driver->log, "Flink started", LOG_I64("pid", msg->pid),
+			 LOG_STR("jobId", msg->launch_id));
+		break;
+	case LINK_LAUNCH_FAILED:
+		event.type = EVENT_LAUNCH_FAILED;
+		snprintf(text, sizeof(text), "cannot start %s: %s",
+			 driver->setup->config.flink.command[0], strerror(msg->sys_errno));
+		event.process.error = text;
+		break;
+	default:
+		event.type = EVENT_EXITED;
+		meaning = flink_exit_explain(msg->wait_status, msg->flags & LINK_OOM_KILLED);
+		event.process.meaning = meaning.sentence;
+		log_info(driver->log, "Flink ended", LOG_I64("pid", msg->pid),
+			 LOG_STR("jobId", msg->launch_id), LOG_STR("meaning", meaning.sentence));
+		break;
+	}
+	driver_step(driver, &event);
+}
+
+static void on_link(void *arg, const struct link_msg *msg)
+{
+	struct driver *driver = arg;
+	struct event stopping = {.type = EVENT_STOPPING};
+
+	if (!msg) { /* our end comes with PDEATHSIG anyway */
+		log_error(driver->log, "drey-init has gone");
+		driver_stop(driver, 1);
+		return;
+	}
+	switch (msg->type) {
+	case LINK_HELLO:
+		on_hello(driver, msg);
+		break;
+	case LINK_STARTED:
+	case LINK_LAUNCH_FAILED:
+	case LINK_EXITED:
+		on_process(driver, msg);
+		break;
+	case LINK_STOPPING:
+		stopping.stopping.grace_left_ms = msg->grace_left_ms;
+		driver_step(driver, &stopping);
+		break;
+	default:
+		break; /* a newer drey-init may say more than we need */
+	}
+}
+
+static void on_sigterm(void *arg, int signo)
+{
+	(void)signo;
+	driver_stop(arg, 0);
+}
+
+static int open_all(struct driver *driver, struct err *err)
+{
+	const char *dir = driver->setup->config.state_directory;
+
+	driver->loop = loop_new(err);
+	if (!driver->loop)
+		return -1;
+	driver->timer = loop_timer_new(driver->loop, tick, driver);
+	driver->on_term = loop_signal_new(driver->loop, SIGTERM, on_sigterm, driver, err);
+	driver->link = driver->on_term ? init_link_open(driver->loop, on_link, driver, err) : NULL;
+	if (!driver->link || state_lock_take(dir, &driver->state_lock_fd, err) < 0)
+		return -1;
+	driver->journal_lane = lane_new(driver->loop, "drey-journal", err);
+	driver->store_lane = lane_new(driver->loop, "drey-store", err);
+	driver->flink_lane = lane_new(driver->loop, "drey-flink", err);
+	driver->writer = make_writer(err);
+	if (!driver->journal_lane || !driver->store_lane || !driver->flink_lane || !driver->writer)
+		return -1;
+	journal_file_init(&driver->file, dir);
+	return driver_control_open(driver, err);
+}
+
+static void close_all(struct driver *driver)
+{
+	lane_free(driver->flink_lane, LANE_PATIENCE_MS);
+	lane_free(driver->store_lane, LANE_PATIENCE_MS);
+	lane_free(driver->journal_lane, LANE_PATIENCE_MS);
+	driver_control_close(driver);
+	if (driver->alive)
+		lifecycle_release(&driver->life);
+	driver->alive = false;
+	init_link_free(driver->link);
+	loop_signal_free(driver->on_term);
+	loop_timer_free(driver->timer);
+	loop_free(driver->loop);
+	journal_file_release(&driver->file);
+	free(driver->writer);
+	if (driver->state_lock_fd >= 0)
+		close(driver->state_lock_fd);
+}
+
+int driver_run(const struct setup *setup, struct log *log, struct err *err)
+{
+	struct driver driver = {.setup = setup, .log = log, .state_lock_fd = -1, .err = err};
+	int status = 2;
+
+	if (open_all(&driver, err) == 0) {
+		status = loop_run(driver.loop, err);
+		status = status < 0 ? 1 : driver.exit_status;
+	}
+	close_all(&driver);
+	return status;
+}

@@ -1,0 +1,21 @@
+/*
+ * driver - `drey run`: executes the effects of core/lifecycle in the real world and turns what comes
+ * back into events. No decision is made here.
+ *
+ * One thread runs the loop and the state machine; whatever may block runs on a lane: the journal, the
+ * storage, Flink's REST API. So a hanging disk or JobManager delays its own lane and nothing else.
+ */
+#ifndef DREY_RUN_DRIVER_H
+#define DREY_RUN_DRIVER_H
+
+#include "base/err.h"
+#include "base/log.h"
+#include "run/setup.h"
+
+/*
+ * Run until drey-init ends us. Returns the exit status of the agent: 0, or 2 with *err set when it
+ * cannot start (nothing was changed then). Everything is borrowed.
+ */
+int driver_run(const struct setup *setup, struct log *log, struct err *err);
+
+#endif

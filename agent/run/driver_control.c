@@ -1,0 +1,109 @@
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/status.h"
+#include "run/control_request.h"
+#include "run/driver_internal.h"
+
+/* A request is answered when what it asks for is durable. */
+struct waiting_call {
+	struct waiting_call *next;
+	struct control_call *call;
+	int64_t sequence;
+};
+
+static void answer(struct control_call *call, struct json *document)
+{
+	control_reply(call, document);
+	json_free(document);
+}
+
+static void answer_status(struct driver *driver, struct control_call *call)
+{
+	answer(call, status_document(&driver->life, clock_unix_ms()));
+}
+
+static void wait_for_write(struct driver *driver, struct control_call *call, int64_t sequence)
+{
+	struct waiting_call *waiting = xcalloc(1, sizeof(*waiting));
+
+	waiting->call = call;
+	waiting->sequence = sequence;
+	waiting->next = driver->waiting;
+	driver->waiting = waiting;
+}
+
+/* The journal write that contains what the last step changed. */
+static int64_t covering_write(const struct lifecycle *life)
+{
+	return life->want_write ? life->journal.sequence + 1 : life->requested;
+}
+
+static void on_request(void *arg, struct control_call *call, const struct json *document)
+{
+	struct driver *driver = arg;
+	struct control_request request = {.command = COMMAND_STATUS};
+	struct event event;
+	struct err err = {0};
+
+	if (control_request_decode(document, &request, &err) < 0) {
+		answer(call, control_answer_error(err.msg));
+		return;
+	}
+	if (!driver->alive) {
+		answer(call, control_answer_error("drey is still starting; try again"));
+	} else if (request.command == COMMAND_STATUS) {
+		answer_status(driver, call);
+	} else if (driver->life.fenced || driver->life.terminating) {
+		answer(call, control_answer_error(driver->life.reason));
+	} else {
+		log_info(driver->log, "request",
+			 LOG_STR("command", control_command_name(request.command)));
+		control_request_event(&request, &event);
+		driver_step(driver, &event);
+		wait_for_write(driver, call, covering_write(&driver->life));
+		driver_control_acknowledge(driver);
+	}
+	control_request_release(&request);
+}
+
+void driver_control_acknowledge(struct driver *driver)
+{
+	const struct lifecycle *life = &driver->life;
+	struct waiting_call **place = &driver->waiting;
+
+	while (*place) {
+		struct waiting_call *waiting = *place;
+
+		if (!life->fenced &&
+		    (waiting->sequence > life->acknowledged || life->journal_broken)) {
+			place = &waiting->next;
+			continue;
+		}
+		*place = waiting->next;
+		answer(waiting->call, life->fenced ? control_answer_error(life->reason)
+						   : control_answer_ok(waiting->sequence));
+		free(waiting);
+	}
+}
+
+int driver_control_open(struct driver *driver, struct err *err)
+{
+	driver->control = control_server_new(driver->loop, driver->setup->config.state_directory,
+					     on_request, driver, err);
+	return driver->control ? 0 : -1;
+}
+
+void driver_control_close(struct driver *driver)
+{
+	while (driver->waiting) {
+		struct waiting_call *waiting = driver->waiting;
+
+		driver->waiting = waiting->next;
+		answer(waiting->call, control_answer_error("drey ends"));
+		free(waiting);
+	}
+	control_server_free(driver->control);
+}

@@ -1,0 +1,67 @@
+/*
+ * driver_internal - what the parts of the driver share. Not for anybody else.
+ *
+ *   driver.c          start, loop, one step, the link to drey-init
+ *   effect_launch.c   LAUNCH, SIGNAL, STOP_ACK, EXIT
+ *   effect_flink.c    POLL, TRIGGER, POLL_OPERATION
+ *   effect_state.c    OBSERVE, INSPECT, WRITE_JOURNAL
+ *   driver_control.c  requests of the commands
+ */
+#ifndef DREY_RUN_DRIVER_INTERNAL_H
+#define DREY_RUN_DRIVER_INTERNAL_H
+
+#include "base/lane.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "core/lifecycle.h"
+#include "run/control_socket.h"
+#include "run/driver.h"
+#include "run/init_link.h"
+#include "run/journal_file.h"
+
+struct waiting_call;
+
+struct driver {
+	const struct setup *setup;
+	struct log *log;
+	struct loop *loop;
+	struct loop_timer *timer;
+	struct loop_signal *on_term;
+	struct lane *journal_lane, *store_lane, *flink_lane;
+	struct init_link *link;
+	struct control_server *control;
+	struct waiting_call *waiting; /* answered once their journal write is acknowledged */
+	struct journal_file file;
+	char *writer; /* names this process in the journal */
+	int state_lock_fd;
+	struct lifecycle life;
+	bool alive;      /* life is initialised: HELLO has come */
+	int exit_status; /* of the agent */
+	struct err *err; /* why it could not start */
+};
+
+/* Take one event through the state machine and execute what comes out. */
+void driver_step(struct driver *driver, const struct event *event);
+
+/* The agent ends after this callback. */
+void driver_stop(struct driver *driver, int status);
+
+void effect_launch(struct driver *driver);
+void effect_signal(struct driver *driver, const struct effect *effect);
+void effect_stop_ack(struct driver *driver);
+void effect_exit(struct driver *driver, const struct effect *effect);
+
+void effect_poll(struct driver *driver, const struct effect *effect);
+void effect_trigger(struct driver *driver, const struct effect *effect);
+void effect_poll_operation(struct driver *driver, const struct effect *effect);
+
+void effect_observe(struct driver *driver);
+void effect_inspect(struct driver *driver, const struct effect *effect);
+void effect_write_journal(struct driver *driver, const struct effect *effect);
+
+/* driver_control.c */
+int driver_control_open(struct driver *driver, struct err *err);
+void driver_control_acknowledge(struct driver *driver);
+void driver_control_close(struct driver *driver);
+
+#endif

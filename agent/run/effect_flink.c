@@ -1,0 +1,230 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "flink/checkpoints.h"
+#include "flink/operation.h"
+#include "run/driver_internal.h"
+
+#define REST_TIMEOUT_MS 5000
+
+/* ---- POLL: one look at the job ------------------------------------------------------------------ */
+
+struct poll_job {
+	struct driver *driver;
+	char job_id[JOB_ID_BYTES];
+	struct view view; /* its strings are the ones below */
+	char *restored_path, *completed_path, *failure;
+};
+
+static void poll_statistics(struct poll_job *job)
+{
+	struct flink_checkpoints checkpoints = {0};
+	struct view *view = &job->view;
+	struct err err = {0};
+	bool disabled = false;
+	enum flink_answer answer =
+		flink_rest_checkpoints(&job->driver->setup->rest, job->job_id, REST_TIMEOUT_MS,
+				       &checkpoints, &disabled, &err);
+
+	view->checkpointing_off = answer == FLINK_ABSENT && disabled;
+	if (answer != FLINK_OK)
+		return;
+	view->statistics_known = true;
+	view->restored = checkpoints.restored.present;
+	view->restored_id = checkpoints.restored.id;
+	job->restored_path = xstrdup(checkpoints.restored.path);
+	if (checkpoints.latest_completed) {
+		view->completed_id = checkpoints.latest_completed->id;
+		view->completed_unix_ms = checkpoints.latest_completed->ack_unix_ms;
+		job->completed_path = xstrdup(checkpoints.latest_completed->path);
+	}
+	flink_checkpoints_release(&checkpoints);
+}
+
+static void poll_failure(struct poll_job *job)
+{
+	struct flink_exception exception = {0};
+	struct err err = {0};
+
+	if (flink_rest_exception(&job->driver->setup->rest, job->job_id, REST_TIMEOUT_MS,
+				 &exception, &err) != FLINK_OK)
+		return;
+	if (exception.present)
+		job->failure = xstrdup(exception.sentence);
+	flink_exception_release(&exception);
+}
+
+static void poll_work(void *arg)
+{
+	struct poll_job *job = arg;
+	struct view *view = &job->view;
+	enum flink_job_state state;
+	struct err err = {0};
+	enum flink_answer answer = flink_rest_job_state(&job->driver->setup->rest, job->job_id,
+							REST_TIMEOUT_MS, &state, &err);
+
+	view->reachable = answer == FLINK_OK || answer == FLINK_ABSENT;
+	if (answer != FLINK_OK)
+		return;
+	view->job_present = true;
+	view->state = job_state_parse(flink_job_state_name(state));
+	if (view->state != JOB_INITIALIZING)
+		poll_statistics(job);
+	if (view->state == JOB_FAILED || view->state == JOB_FAILING ||
+	    view->state == JOB_RESTARTING)
+		poll_failure(job);
+	view->restored_path = job->restored_path;
+	view->completed_path = job->completed_path;
+	view->failure = job->failure;
+}
+
+static void poll_done(void *arg, bool ran)
+{
+	struct poll_job *job = arg;
+	struct event event = {.type = EVENT_VIEW, .view = job->view};
+	const struct launch *launch = journal_launch(&job->driver->life.journal);
+
+	/* an answer about a launch that has ended in the meantime is no answer about this one */
+	if (ran && launch && !strcmp(launch->job_id, job->job_id))
+		driver_step(job->driver, &event);
+	free(job->restored_path);
+	free(job->completed_path);
+	free(job->failure);
+	free(job);
+}
+
+void effect_poll(struct driver *driver, const struct effect *effect)
+{
+	struct poll_job *job = xcalloc(1, sizeof(*job));
+
+	job->driver = driver;
+	memcpy(job->job_id, effect->id, JOB_ID_BYTES);
+	lane_submit(driver->flink_lane, poll_work, poll_done, job);
+}
+
+/* ---- TRIGGER and POLL_OPERATION ------------------------------------------------------------------ */
+
+struct operation_job {
+	struct driver *driver;
+	enum operation_kind kind;
+	char trigger_id[JOB_ID_BYTES], job_id[JOB_ID_BYTES];
+	char *directory;
+	bool drain;
+	enum operation_status status;
+	char *location, *error;
+};
+
+static enum operation_status status_of(enum flink_answer answer, const struct err *err)
+{
+	switch (answer) {
+	case FLINK_OK:
+		return STATUS_ACCEPTED;
+	case FLINK_NOT_YET:
+		return STATUS_UNREACHABLE;
+	case FLINK_ABSENT:
+		return STATUS_UNKNOWN_ID;
+	default:
+		/* timeouts, 5xx and half answers leave open what happened; the rest is a refusal */
+		return err->kind == ERR_CONFIG || err->kind == ERR_DENIED || err->kind == ERR_BUSY
+			       ? STATUS_FAILED
+			       : STATUS_UNREACHABLE;
+	}
+}
+
+static void trigger_work(void *arg)
+{
+	struct operation_job *job = arg;
+	const struct flink_rest *rest = &job->driver->setup->rest;
+	struct flink_savepoint_request request = {.job_id = job->job_id,
+						  .trigger_id = job->trigger_id,
+						  .target_directory = job->directory,
+						  .drain = job->drain};
+	enum flink_answer answer = FLINK_ERROR;
+	struct err err = {.kind = ERR_CONFIG, .msg = "not an operation of Flink"};
+	bool ended = false;
+
+	if (job->kind == OPERATION_SAVEPOINT)
+		answer = flink_rest_savepoint(rest, &request, REST_TIMEOUT_MS, &err);
+	else if (job->kind == OPERATION_STOP)
+		answer = flink_rest_stop(rest, &request, REST_TIMEOUT_MS, &err);
+	else if (job->kind == OPERATION_CANCEL)
+		answer = flink_rest_cancel(rest, job->job_id, REST_TIMEOUT_MS, &ended, &err);
+	job->status = status_of(answer, &err);
+	if (answer == FLINK_ABSENT) /* the POST itself says 404: there is no such job */
+		job->status = STATUS_FAILED;
+	if (answer != FLINK_OK)
+		job->error = xstrdup(err.msg);
+}
+
+static void poll_operation_work(void *arg)
+{
+	struct operation_job *job = arg;
+	struct flink_operation operation = {0};
+	struct err err = {0};
+	enum flink_answer answer =
+		flink_rest_operation(&job->driver->setup->rest, job->job_id, job->trigger_id,
+				     REST_TIMEOUT_MS, &operation, &err);
+
+	if (answer != FLINK_OK) {
+		job->status = status_of(answer, &err);
+		job->error = xstrdup(err.msg);
+		return;
+	}
+	switch (operation.state) {
+	case FLINK_OPERATION_IN_PROGRESS:
+		job->status = STATUS_IN_PROGRESS;
+		break;
+	case FLINK_OPERATION_COMPLETED:
+		job->status = STATUS_COMPLETED;
+		job->location = xstrdup(operation.location);
+		break;
+	case FLINK_OPERATION_FAILED:
+		job->status = STATUS_FAILED;
+		job->location = xstrdup(operation.saved_location);
+		job->error = xstrdup(operation.failure);
+		break;
+	}
+	flink_operation_release(&operation);
+}
+
+static void operation_done(void *arg, bool ran)
+{
+	struct operation_job *job = arg;
+	struct event event = {.type = EVENT_OPERATION,
+			      .operation = {.trigger_id = job->trigger_id,
+					    .status = job->status,
+					    .location = job->location,
+					    .error = job->error}};
+
+	if (ran)
+		driver_step(job->driver, &event);
+	free(job->directory);
+	free(job->location);
+	free(job->error);
+	free(job);
+}
+
+static void submit(struct driver *driver, const struct effect *effect, lane_work_fn *work)
+{
+	const struct operation *operation = &driver->life.journal.operation;
+	struct operation_job *job = xcalloc(1, sizeof(*job));
+
+	job->driver = driver;
+	job->kind = operation->kind;
+	memcpy(job->trigger_id, effect->id, JOB_ID_BYTES);
+	memcpy(job->job_id, operation->job_id, JOB_ID_BYTES);
+	job->directory = xstrdup(operation->path);
+	job->drain = operation->drain;
+	lane_submit(driver->flink_lane, work, operation_done, job);
+}
+
+void effect_trigger(struct driver *driver, const struct effect *effect)
+{
+	submit(driver, effect, trigger_work);
+}
+
+void effect_poll_operation(struct driver *driver, const struct effect *effect)
+{
+	submit(driver, effect, poll_operation_work);
+}

@@ -1,0 +1,106 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "run/driver_internal.h"
+#include "run/launch_build.h"
+
+#define FLINK_LOCK_NAME "flink.lock"
+
+/* A launch that could not even be asked for: the answer has to come as an event of its own, after the
+ * step that is being executed. */
+struct refusal {
+	struct driver *driver;
+	char launch_id[JOB_ID_BYTES];
+	char *error;
+};
+
+static void tell_refusal(void *arg)
+{
+	struct refusal *refusal = arg;
+	struct event event = {
+		.type = EVENT_LAUNCH_FAILED,
+		.process = {.launch_id = refusal->launch_id, .error = refusal->error}};
+
+	driver_step(refusal->driver, &event);
+	free(refusal->error);
+	free(refusal);
+}
+
+static void refuse(struct driver *driver, const struct launch *launch, const struct err *err)
+{
+	struct refusal *refusal = xcalloc(1, sizeof(*refusal));
+
+	refusal->driver = driver;
+	memcpy(refusal->launch_id, launch->job_id, JOB_ID_BYTES);
+	refusal->error = xstrdup(err->msg);
+	loop_post(driver->loop, tell_refusal, refusal);
+}
+
+/* Flink inherits this descriptor: the lock is held as long as any process of a launch lives, also one
+ * that an earlier drey-init has left behind. Getting it proves that none does. */
+static int take_flink_lock(const struct driver *driver, int *ret_fd, struct err *err)
+{
+	const char *dir = driver->setup->config.state_directory;
+	char *path = xasprintf("%s/%s", dir, FLINK_LOCK_NAME);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int result = 0;
+
+	if (fd < 0)
+		result = err_set(err, err_kind_of_errno(errno), errno, "open %s", path);
+	else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		result = err_set(err, errno == EWOULDBLOCK ? ERR_BUSY : ERR_SYS,
+				 errno == EWOULDBLOCK ? 0 : errno,
+				 "a Flink of %s still runs (it holds %s)", dir, path);
+	free(path);
+	if (result < 0 && fd >= 0)
+		close(fd);
+	if (result == 0)
+		*ret_fd = fd;
+	return result;
+}
+
+void effect_launch(struct driver *driver)
+{
+	const struct launch *launch = journal_launch(&driver->life.journal);
+	struct flink_exec exec = {0};
+	struct err err = {0};
+	cleanup_close int lock_fd = -1; /* drey-init and Flink keep theirs */
+
+	if (take_flink_lock(driver, &lock_fd, &err) < 0 ||
+	    setup_check_port(driver->setup, &err) < 0 ||
+	    launch_build(driver->setup, launch, &exec, &err) < 0 ||
+	    init_link_launch(driver->link, launch->job_id, exec.argv, exec.env, lock_fd, &err) < 0)
+		refuse(driver, launch, &err);
+	flink_exec_release(&exec);
+}
+
+void effect_signal(struct driver *driver, const struct effect *effect)
+{
+	const struct launch *launch = journal_launch(&driver->life.journal);
+	struct err err = {0};
+
+	if (init_link_signal(driver->link, launch->job_id, effect->signo, effect->group, &err) < 0)
+		log_error(driver->log, "Flink cannot be signalled", LOG_ERR(&err));
+}
+
+void effect_stop_ack(struct driver *driver)
+{
+	struct err err = {0};
+
+	if (init_link_stop_ack(driver->link, &err) < 0)
+		log_error(driver->log, "drey-init cannot be answered", LOG_ERR(&err));
+}
+
+void effect_exit(struct driver *driver, const struct effect *effect)
+{
+	struct err err = {0};
+
+	if (init_link_exit(driver->link, effect->status, &err) < 0)
+		log_error(driver->log, "drey-init cannot be told to end", LOG_ERR(&err));
+	driver_stop(driver, 0);
+}

@@ -1,0 +1,157 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "run/driver_internal.h"
+#include "run/observe.h"
+#include "store/verify.h"
+
+/* ---- OBSERVE ------------------------------------------------------------------------------------ */
+
+struct observe_job {
+	struct driver *driver;
+	struct observe_plan plan;
+	struct facts facts;
+	struct decision decision;
+};
+
+static void gather_work(void *arg)
+{
+	struct observe_job *job = arg;
+
+	observe_gather(&job->plan, &job->facts);
+}
+
+static void verify_work(void *arg)
+{
+	struct observe_job *job = arg;
+
+	observe_verify(&job->facts.candidates[job->decision.candidate]);
+}
+
+static void free_observe(struct observe_job *job)
+{
+	facts_release(&job->facts);
+	observe_plan_release(&job->plan);
+	free(job);
+}
+
+/* The decision is made here, on the loop's thread, with the journal as it is now. */
+static void observed(void *arg, bool ran)
+{
+	struct observe_job *job = arg;
+	struct driver *driver = job->driver;
+	struct event event = {.type = EVENT_OBSERVED,
+			      .observed = {.facts = &job->facts, .decision = &job->decision}};
+
+	if (!ran) {
+		free_observe(job);
+		return;
+	}
+	resolve(&driver->life.journal, &job->facts, &driver->setup->life.policy, &job->decision);
+	if (job->decision.kind == DECISION_VERIFY) {
+		lane_submit(driver->store_lane, verify_work, observed, job);
+		return;
+	}
+	driver_step(driver, &event);
+	free_observe(job);
+}
+
+void effect_observe(struct driver *driver)
+{
+	struct observe_job *job = xcalloc(1, sizeof(*job));
+
+	job->driver = driver;
+	observe_plan_init(&job->plan, &driver->setup->places, &driver->life.journal, NULL);
+	lane_submit(driver->store_lane, gather_work, observed, job);
+}
+
+/* ---- INSPECT ------------------------------------------------------------------------------------ */
+
+struct inspect_job {
+	struct driver *driver;
+	struct candidate candidate;
+};
+
+static void inspect_work(void *arg)
+{
+	struct inspect_job *job = arg;
+
+	observe_verify(&job->candidate);
+}
+
+static void inspected(void *arg, bool ran)
+{
+	struct inspect_job *job = arg;
+	const struct candidate *c = &job->candidate;
+	struct event event = {.type = EVENT_INSPECTED,
+			      .inspected = {.path = c->snapshot.path,
+					    .readable = c->integrity != INTEGRITY_UNREADABLE,
+					    .complete = c->integrity == INTEGRITY_COMPLETE,
+					    .checkpoint_id = c->snapshot.checkpoint_id,
+					    .size_bytes = c->snapshot.size_bytes,
+					    .file_count = c->snapshot.file_count,
+					    .error = c->detail}};
+
+	if (ran)
+		driver_step(job->driver, &event);
+	snapshot_release(&job->candidate.snapshot);
+	free(job->candidate.detail);
+	free(job);
+}
+
+void effect_inspect(struct driver *driver, const struct effect *effect)
+{
+	struct inspect_job *job = xcalloc(1, sizeof(*job));
+
+	job->driver = driver;
+	job->candidate.snapshot.path = xstrdup(effect->text);
+	job->candidate.snapshot.size_bytes = job->candidate.snapshot.file_count = -1;
+	lane_submit(driver->store_lane, inspect_work, inspected, job);
+}
+
+/* ---- WRITE_JOURNAL ------------------------------------------------------------------------------ */
+
+struct write_job {
+	struct driver *driver;
+	int64_t sequence;
+	struct buf text;
+	int result;
+	struct err err;
+};
+
+static void write_work(void *arg)
+{
+	struct write_job *job = arg;
+
+	if (job->result == 0)
+		job->result =
+			journal_file_put(&job->driver->file, job->text.data, job->text.len_bytes,
+					 job->sequence, job->driver->writer, &job->err);
+}
+
+static void written(void *arg, bool ran)
+{
+	struct write_job *job = arg;
+	bool ok = job->result == 0;
+	struct event event = {.type = ok ? EVENT_JOURNAL_WRITTEN : EVENT_JOURNAL_FAILED,
+			      .journal = {.sequence = job->sequence,
+					  .conflict = !ok && job->err.kind == ERR_BUSY,
+					  .error = job->err.msg}};
+
+	if (ran)
+		driver_step(job->driver, &event);
+	buf_release(&job->text);
+	free(job);
+}
+
+void effect_write_journal(struct driver *driver, const struct effect *effect)
+{
+	struct write_job *job = xcalloc(1, sizeof(*job));
+
+	job->driver = driver;
+	job->sequence = effect->sequence;
+	job->result = journal_encode(&driver->life.journal, &job->text, &job->err);
+	lane_submit(driver->journal_lane, write_work, written, job);
+}

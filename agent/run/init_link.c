@@ -1,0 +1,186 @@
+#include "run/init_link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+struct init_link {
+	int fd;
+	struct loop_fd *watch;
+	init_link_fn *fn;
+	void *arg;
+};
+
+static void broken(struct init_link *link)
+{
+	loop_fd_free(link->watch);
+	link->watch = NULL;
+	link->fn(link->arg, NULL);
+}
+
+static void readable(void *arg, int fd, unsigned events)
+{
+	struct init_link *link = arg;
+	struct link_msg msg;
+	ssize_t got;
+
+	(void)events;
+	got = recv(fd, &msg, sizeof(msg), MSG_DONTWAIT);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got != (ssize_t)sizeof(msg) || msg.version != LINK_VERSION) {
+		broken(link);
+		return;
+	}
+	msg.launch_id[sizeof(msg.launch_id) - 1] = '\0';
+	msg.last_launch_id[sizeof(msg.last_launch_id) - 1] = '\0';
+	link->fn(link->arg, &msg);
+}
+
+/* The descriptor number in the environment, if it is an open socket. */
+static int inherited_fd(struct err *err)
+{
+	const char *text = getenv(LINK_ENV);
+	char *end = NULL;
+	long fd = text ? strtol(text, &end, 10) : -1;
+	int type = 0;
+	socklen_t len = sizeof(type);
+
+	if (!text)
+		return err_set(err, ERR_CONFIG, 0,
+			       "`drey run` is started by drey-init: drey-init --agent -- drey run "
+			       "--config FILE");
+	if (!*text || *end || fd < 0 || fd > 1 << 20 ||
+	    getsockopt((int)fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET)
+		return err_set(err, ERR_CONFIG, 0, "%s=%s is not drey-init's link", LINK_ENV, text);
+	return (int)fd;
+}
+
+struct init_link *init_link_open(struct loop *loop, init_link_fn *fn, void *arg, struct err *err)
+{
+	struct init_link *link;
+	int fd = inherited_fd(err);
+
+	if (fd < 0)
+		return NULL;
+	unsetenv(LINK_ENV);
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) {
+		err_set(err, ERR_SYS, errno, "drey-init's link");
+		return NULL;
+	}
+	link = xcalloc(1, sizeof(*link));
+	link->fd = fd;
+	link->fn = fn;
+	link->arg = arg;
+	link->watch = loop_fd_new(loop, fd, LOOP_READ, readable, link, err);
+	if (!link->watch) {
+		init_link_free(link);
+		return NULL;
+	}
+	return link;
+}
+
+void init_link_free(struct init_link *link)
+{
+	if (!link)
+		return;
+	loop_fd_free(link->watch);
+	close(link->fd);
+	free(link);
+}
+
+static struct link_msg message(enum link_type type)
+{
+	struct link_msg msg;
+
+	memset(&msg, 0, sizeof(msg)); /* padding too: it goes over the wire */
+	msg.version = LINK_VERSION;
+	msg.type = (uint16_t)type;
+	return msg;
+}
+
+static int send_packet(struct init_link *link, const void *bytes, size_t len_bytes, int pass_fd,
+		       struct err *err)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = len_bytes};
+	struct msghdr head = {.msg_iov = &iov, .msg_iovlen = 1};
+
+	if (pass_fd >= 0) {
+		memset(&control, 0, sizeof(control));
+		head.msg_control = control.space;
+		head.msg_controllen = sizeof(control.space);
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.head), &pass_fd, sizeof(int));
+	}
+	if (sendmsg(link->fd, &head, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)len_bytes)
+		return err_set(err, ERR_SYS, errno, "send to drey-init");
+	return 0;
+}
+
+static uint32_t pack(struct buf *packet, char *const *strings)
+{
+	uint32_t count = 0;
+
+	for (; strings && strings[count]; count++)
+		buf_add(packet, strings[count], strlen(strings[count]) + 1);
+	return count;
+}
+
+int init_link_launch(struct init_link *link, const char *launch_id, char *const *argv,
+		     char *const *env, int lock_fd, struct err *err)
+{
+	cleanup_buf struct buf packet = BUF_INIT;
+	struct link_msg msg = message(LINK_LAUNCH);
+
+	strncpy(msg.launch_id, launch_id, sizeof(msg.launch_id) - 1);
+	buf_add(&packet, &msg, sizeof(msg));
+	msg.argc = pack(&packet, argv);
+	msg.envc = pack(&packet, env);
+	memcpy(packet.data, &msg, sizeof(msg));
+	if (packet.len_bytes > LINK_PACKET_MAX_BYTES || msg.argc + msg.envc > LINK_STRINGS_MAX)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"command line and environment of Flink are too large: %zu bytes in %u "
+			"strings, at most %d and %d",
+			packet.len_bytes, msg.argc + msg.envc, LINK_PACKET_MAX_BYTES,
+			LINK_STRINGS_MAX);
+	return send_packet(link, packet.data, packet.len_bytes, lock_fd, err);
+}
+
+int init_link_signal(struct init_link *link, const char *launch_id, int signo, bool group,
+		     struct err *err)
+{
+	struct link_msg msg = message(LINK_SIGNAL);
+
+	strncpy(msg.launch_id, launch_id, sizeof(msg.launch_id) - 1);
+	msg.signo = signo;
+	msg.flags = group ? LINK_GROUP : 0;
+	return send_packet(link, &msg, sizeof(msg), -1, err);
+}
+
+int init_link_stop_ack(struct init_link *link, struct err *err)
+{
+	struct link_msg msg = message(LINK_STOP_ACK);
+
+	return send_packet(link, &msg, sizeof(msg), -1, err);
+}
+
+int init_link_exit(struct init_link *link, int status, struct err *err)
+{
+	struct link_msg msg = message(LINK_EXIT);
+
+	msg.exit_status = status;
+	return send_packet(link, &msg, sizeof(msg), -1, err);
+}

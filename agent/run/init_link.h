@@ -1,0 +1,35 @@
+/*
+ * init_link - the agent's end of the link to drey-init (entrypoint/link.h).
+ *
+ * Life cycle: init_link_open() -> callbacks on the loop -> init_link_free(). Sends never block: a
+ * link that does not take a packet is broken, because drey-init reads it all the time.
+ */
+#ifndef DREY_RUN_INIT_LINK_H
+#define DREY_RUN_INIT_LINK_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/loop.h"
+#include "entrypoint/link.h"
+
+struct init_link;
+
+/* A message from drey-init, borrowed for the call; NULL: the link is broken (drey-init has gone). */
+typedef void init_link_fn(void *arg, const struct link_msg *msg);
+
+/* Take over the descriptor that the environment names (and remove it from the environment, so that
+ * nothing that we start believes to have a link). ERR_CONFIG: not started by drey-init; the message
+ * says how to. */
+struct init_link *init_link_open(struct loop *loop, init_link_fn *fn, void *arg, struct err *err);
+void init_link_free(struct init_link *link); /* NULL is allowed */
+
+/* argv and env are NULL-terminated; lock_fd travels along (-1 = none) and stays the caller's. */
+int init_link_launch(struct init_link *link, const char *launch_id, char *const *argv,
+		     char *const *env, int lock_fd, struct err *err);
+int init_link_signal(struct init_link *link, const char *launch_id, int signo, bool group,
+		     struct err *err);
+int init_link_stop_ack(struct init_link *link, struct err *err);
+int init_link_exit(struct init_link *link, int status, struct err *err);
+
+#endif

@@ -1,0 +1,53 @@
+#include "run/launch_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Our own environment plus what drey.yaml adds; drey's private variables are taken out later. */
+static char **launch_environment(const struct config *config)
+{
+	extern char **environ;
+	size_t count = 0, extra = 0, n = 0;
+	char **env;
+
+	while (environ[count])
+		count++;
+	while (config->flink.environment && config->flink.environment[extra])
+		extra++;
+	env = xcalloc(count + extra + 1, sizeof(*env));
+	for (size_t i = 0; i < count; i++) {
+		size_t name = strcspn(environ[i], "=") + 1;
+		bool replaced = false;
+
+		for (size_t k = 0; k < extra && !replaced; k++)
+			replaced = !strncmp(environ[i], config->flink.environment[k], name);
+		if (!replaced)
+			env[n++] = environ[i];
+	}
+	for (size_t k = 0; k < extra; k++)
+		env[n++] = config->flink.environment[k];
+	return env;
+}
+
+int launch_build(const struct setup *setup, const struct launch *launch,
+		 struct flink_exec *ret_exec, struct err *err)
+{
+	char **env = launch_environment(&setup->config);
+	struct flink_launch flink;
+	int result;
+
+	config_launch(&setup->config, &flink);
+	flink.env = (const char *const *)env;
+	flink.version = setup->version;
+	flink.job_id = launch->job_id;
+	flink.job_result_store = launch->job_result_path;
+	flink.application_id = *launch->application_id ? launch->application_id : NULL;
+	flink.application_result_store = launch->application_result_path;
+	flink.restore_path = launch->restore_path;
+	flink.allow_non_restored_state = launch->allow_non_restored;
+	result = flink_launch_build(&flink, ret_exec, err);
+	free(env);
+	return result;
+}

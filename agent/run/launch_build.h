@@ -1,0 +1,14 @@
+/* launch_build - the command line of one launch, from the configuration and the journal. */
+#ifndef DREY_RUN_LAUNCH_BUILD_H
+#define DREY_RUN_LAUNCH_BUILD_H
+
+#include "base/err.h"
+#include "core/journal.h"
+#include "flink/launch.h"
+#include "run/setup.h"
+
+/* Release with flink_exec_release(). ERR_CONFIG as flink_launch_build(). */
+int launch_build(const struct setup *setup, const struct launch *launch,
+		 struct flink_exec *ret_exec, struct err *err);
+
+#endif
