@@ -1,0 +1,247 @@
+#!/usr/bin/env bash
+#
+# demo.sh - what drey is for, shown with a real Flink job on this machine. `make demo` runs it.
+#
+# A JobManager under `drey-init --agent -- drey run` and a TaskManager under `drey-init --`, checkpoints in a
+# directory. Each step is one line with a tick and the seconds that it took; the first step that fails ends the
+# demo with status 1 and says where the logs are.
+#
+#   KEEP=1                leave everything running at the end, and print how to look at it and how to stop it
+#   FLINK_VERSION=1.20.0  another Flink than 2.3.0     FLINK_HOME=DIR  your own distribution
+#   NO_COLOR=1            plain output, also on a terminal
+
+# shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+# shellcheck source=tools/ui.sh
+. tools/ui.sh
+FLINK_VERSION=${FLINK_VERSION:-2.3.0}
+DEMO_LIMIT_S=${DEMO_LIMIT_S:-120}
+
+# ---- narration ---------------------------------------------------------------------------------------
+
+tick_mark=ok cross_mark=FAILED
+case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in
+*[Uu][Tt][Ff]*) tick_mark=✓ cross_mark=✗ ;;
+esac
+
+# Milliseconds since the epoch.
+now_ms() {
+	local micros=${EPOCHREALTIME/[.,]/}
+	echo "${micros%???}"
+}
+
+# 12345 -> 12.3
+seconds() { # MS
+	printf '%d.%d' $(($1 / 1000)) $(($1 % 1000 / 100))
+}
+
+started_ms=$(now_ms)
+lap_ms=$started_ms
+
+# One step is done. Its time is that since the tick before.
+tick() { # WHAT
+	local now
+	now=$(now_ms)
+	printf '%s%s%s %6s s  %s\n' "$ui_green" "$tick_mark" "$ui_off" "$(seconds $((now - lap_ms)))" "$1"
+	lap_ms=$now
+}
+
+heading() {
+	printf '\n%s%s%s\n' "$ui_bold" "$*" "$ui_off"
+}
+
+fail() { # WHAT
+	ui_ticker_stop
+	printf '%s%s%s %s\n' "$ui_red" "$cross_mark" "$ui_off" "$1" >&2
+	exit 1
+}
+
+# Waits for a condition, or fails with its name.
+expect() { # WHAT CMD...
+	local what=$1
+	shift
+	wait_until "$what" "$DEMO_LIMIT_S" "$@" || fail "$what"
+}
+
+short() { # JOB_ID
+	echo "${1:0:8}"
+}
+
+# ---- the steps -----------------------------------------------------------------------------------------
+
+prepare() {
+	heading "Getting ready"
+	if [ -x tools/deps.sh ]; then
+		tools/deps.sh || exit $?
+		tick "tools and libraries are installed"
+	fi
+	local log
+	mkdir -p build
+	log=$PWD/build/demo-build.log
+	: >"$log"
+	run_with_progress "building drey" "$log" make -j"$(nproc)" all || fail "drey does not build; see $log"
+	tick "drey and drey-init are built ($(wc -c <build/drey-init) bytes of drey-init)"
+	# shellcheck source=tests/e2e/lib.sh
+	. tests/e2e/lib.sh
+	run_begin demo "$FLINK_VERSION"
+	tick "Flink is in $FLINK, the job is compiled"
+}
+
+describe() {
+	DREY_CONF[application]=demo
+	DREY_CONF[savepoints.interval]=8s
+	drey_conf
+	write_drey_yaml
+}
+
+# Both sides, as in two pods. MUST_LIVE: no wait goes on when one of them has ended.
+start() {
+	heading "A job starts"
+	start_tm
+	start_drey
+	MUST_LIVE=(jm tm)
+	expect "the job runs" phase_is Running
+	tick "job $(short "$(status .jobId)") runs, started without state (it never ran before)"
+	expect "the first checkpoint" status .launch.proven
+	tick "first checkpoint: $(status .lastCheckpoint.path)"
+}
+
+# The state of the launch that is on now, for the table at the end.
+launches=()
+remember() { # HOW IT STARTED
+	launches+=("$(status '[.launch.number, .jobId[0:8], (.launch.restorePoint.checkpointId // "-")] | join(" ")') $(last_event RESTORED count) $1")
+}
+
+# Flink's word, the decision of drey and the job's own count must be the same restore.
+check_restore() { # PATH COUNT
+	local path=$1 flink
+	status .launch.restoreVerified >/dev/null || fail "drey has not verified what Flink restored"
+	flink=$(checkpoints .latest.restored.external_path) || fail "Flink does not say what it restored"
+	[ "${flink#file:}" = "${path#file://}" ] || fail "Flink restored $flink, not $path"
+	[ "$(last_event RESTORED count)" = "$2" ] || fail "the job counts from $(last_event RESTORED count), not from $2"
+}
+
+restored_by_now() { # JOB_ID OF THE LAUNCH BEFORE
+	status ".phase == \"Running\" and .jobId != \"$1\" and .launch.restoreVerified"
+}
+
+kill_jobmanager() {
+	local job newest path pid count
+	heading "The JobManager dies"
+	job=$(status .jobId)
+	expect "a few checkpoints more" has_completed 3 "$job"
+	pid=$(jm_pid)
+	kill -KILL "$pid" || fail "there is no JobManager to kill"
+	tick "JobManager (pid $pid) killed with -9 at checkpoint $(status .lastCheckpoint.id)"
+	expect "drey starts the job again" restored_by_now "$job"
+	newest=$(newest_retained "$job")
+	path=$(status .launch.restorePoint.path)
+	[ "${path#file://}" = "$newest" ] || fail "drey chose $path, the newest retained checkpoint is $newest"
+	tick "drey chose ${newest##*/}, the newest retained checkpoint, and started job $(short "$(status .jobId)")"
+	count=$(snapshot_count "$job" "${newest##*-}")
+	expect "the job reads its state" has_restored "$(status .jobId)"
+	check_restore "$path" "$count"
+	tick "Flink reports that it restored exactly ${newest##*/}; the job goes on from count $count"
+	remember "after kill -9, from ${newest##*/}"
+}
+
+has_restored() { # JOB_ID
+	[ "$(last_event RESTORED job)" = "$1" ]
+}
+
+periodic_savepoint() {
+	heading "Savepoints, by the clock and on request"
+	expect "the next periodic savepoint" status '.lastSavepoint.origin == "periodic"'
+	tick "periodic savepoint: $(status .lastSavepoint.path)"
+}
+
+suspend() {
+	local job
+	job=$(status .jobId)
+	ui_ticker_start "drey suspend"
+	location=$(drey suspend 2>>"$RUN/log/cli.log") || fail "drey suspend failed"
+	ui_ticker_stop
+	phase_is Suspended || fail "the phase is $(status .phase), not Suspended"
+	[ -z "$(jm_pid)" ] || fail "Flink still runs"
+	count=$(snapshot_count "$job" "$(status .lastSavepoint.checkpointId)")
+	tick "drey suspend: stopped with savepoint ${location##*/} at count $count; Flink has ended, drey waits"
+}
+
+resume() {
+	ui_ticker_start "drey resume"
+	drey resume >>"$RUN/log/cli.log" 2>&1 || fail "drey resume failed; see $RUN/log/cli.log"
+	ui_ticker_stop
+	[ "$(status .launch.restorePoint.path)" = "$location" ] || fail "it did not start from $location"
+	expect "the job reads its state" has_restored "$(status .jobId)"
+	check_restore "$location" "$count"
+	tick "drey resume: job $(short "$(status .jobId)") goes on from that savepoint, from count $count"
+	remember "resumed, from ${location##*/}"
+}
+
+agent_is_new() { # PID OF THE OLD ONE
+	local pid
+	pid=$(agent_pid)
+	[ -n "$pid" ] && [ "$pid" != "$1" ] && phase_is Running
+}
+
+kill_agent() {
+	local job pid agent last
+	heading "drey itself dies"
+	job=$(status .jobId)
+	pid=$(jm_pid)
+	agent=$(agent_pid)
+	last=$(last_event COMPLETED checkpoint)
+	kill -KILL "$agent" || fail "there is no agent to kill"
+	tick "agent (pid $agent) killed with -9"
+	expect "a new agent" agent_is_new "$agent"
+	[ "$(jm_pid)" = "$pid" ] || fail "Flink was touched: pid $pid became $(jm_pid)"
+	[ "$(status .jobId)" = "$job" ] || fail "the job is another one"
+	expect "checkpoints go on" has_completed $((last + 2)) "$job"
+	tick "a new agent (pid $(agent_pid)) found the job as it was: same JobManager pid $pid, checkpoints go on"
+}
+
+summary() {
+	local launch problems
+	problems=$(continuity) || fail "the job's state was not continuous: $problems"
+	heading "Summary"
+	printf '%-8s %-10s %-12s %-12s %s\n' launch "job id" checkpoint "from count" how
+	for launch in "${launches[@]}"; do
+		# shellcheck disable=SC2086 # words on purpose
+		set -- $launch
+		printf '%-8s %-10s %-12s %-12s %s\n' "$1" "$2" "$3" "$4" "${*:5}"
+	done
+	printf 'Counted without a gap from 1 to %s, through %s launches. %s s in all.\n' \
+		"$(last_event COMPLETED count)" "${#launches[@]}" "$(seconds $(($(now_ms) - started_ms)))"
+}
+
+keep() {
+	trap - EXIT
+	heading "Left running"
+	cat <<-EOF
+		Flink's web page   http://127.0.0.1:$REST_PORT/
+		drey's view        build/drey status --config $RUN/drey.yaml
+		what it would do   build/drey resolve --explain --config $RUN/drey.yaml
+		logs               $RUN/log
+		to stop            kill ${PIDS[jm]} ${PIDS[tm]} && rm -rf $RUN
+	EOF
+}
+
+prepare
+describe
+start
+remember "first start, empty"
+kill_jobmanager
+periodic_savepoint
+suspend
+resume
+kill_agent
+summary
+if [ -n "${KEEP:-}" ]; then
+	keep
+else
+	ui_ticker_start "stopping"
+	run_stop
+	ui_ticker_stop
+fi
