@@ -11,11 +11,11 @@
 
 /* Exceptions that only carry another one. */
 static const char *const wrappers[] = {
-    "java.util.concurrent.CompletionException",
-    "java.util.concurrent.ExecutionException",
-    "org.apache.flink.util.SerializedThrowable",
-    "org.apache.flink.runtime.rest.handler.RestHandlerException",
-    "org.apache.flink.runtime.rest.NotFoundException",
+	"java.util.concurrent.CompletionException",
+	"java.util.concurrent.ExecutionException",
+	"org.apache.flink.util.SerializedThrowable",
+	"org.apache.flink.runtime.rest.handler.RestHandlerException",
+	"org.apache.flink.runtime.rest.NotFoundException",
 };
 
 /* A borrowed piece of text. */
@@ -53,10 +53,10 @@ static size_t class_len(struct piece line)
 	return i == line.len || line.at[i] == ':' ? i : 0;
 }
 
-static bool is_wrapper(struct piece line, size_t len)
+static bool is_wrapper(struct piece name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
-		if (strlen(wrappers[i]) == len && strncmp(line.at, wrappers[i], len) == 0)
+		if (strlen(wrappers[i]) == name.len && strncmp(name.at, wrappers[i], name.len) == 0)
 			return true;
 	return false;
 }
@@ -86,7 +86,7 @@ static void read_head(struct piece line, struct piece *ret_class, struct piece *
 {
 	struct piece name = take_class(&line);
 
-	while (name.len && is_wrapper(name, name.len) && line.len) {
+	while (name.len && is_wrapper(name) && line.len) {
 		struct piece rest = line, next = take_class(&rest);
 
 		if (next.len == 0)
@@ -141,8 +141,8 @@ void trace_parse(const char *text, struct trace *ret_trace)
 		read_head(line, &cause_class, &cause_message);
 	}
 	*ret_trace = (struct trace){
-	    .class_name = copy(head_class),
-	    .message = copy(head_message),
+		.class_name = copy(head_class),
+		.message = copy(head_message),
 	};
 	if (same(cause_class, head_class) && same(cause_message, head_message))
 		return; /* a wrapper told it already */
@@ -170,6 +170,8 @@ static const char *simple_name(const char *class_name)
 
 static void add_exception(struct buf *buf, const char *class_name, const char *message)
 {
+	if (class_name && message && is_wrapper((struct piece){class_name, strlen(class_name)}))
+		class_name = NULL;
 	if (class_name)
 		buf_addstr(buf, simple_name(class_name));
 	if (class_name && message)
