@@ -23,7 +23,7 @@ WARN := -Wall -Wextra -Wformat=2 -Wconversion -Wno-sign-conversion -Wimplicit-fa
 	-Wstrict-prototypes -Wmissing-prototypes -Werror=format-security -Werror=implicit \
 	-Werror=incompatible-pointer-types -Werror=int-conversion $(if $(WERROR),-Werror)
 HARD := -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero \
-	-fno-delete-null-pointer-checks -fno-strict-overflow -fno-strict-aliasing
+	-fno-delete-null-pointer-checks -fno-strict-overflow -fno-strict-aliasing -fvisibility=hidden
 X86  := $(if $(filter x86_64,$(shell uname -m)),-fcf-protection=full)
 FORT := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(if $(SAN),0,2)
 SANF := $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -2,7 +2,7 @@
  * yaml - one strict YAML document as a tree that knows where everything was written. The only
  * module that knows libyaml.
  *
- * Life cycle: yaml_parse() -> yaml_get(), yaml_each -> yaml_free(). Everything is borrowed from the
+ * Life cycle: yaml_parse() -> yaml_get(), yaml_each -> yaml_root_free(). Everything is borrowed from the
  * root. Scalars stay text (`no`, `0123`, `~` are not interpreted); the typed readers below do that
  * where a caller asks for a type.
  *
@@ -40,17 +40,17 @@ struct yaml_node {
 
 /*
  * Parse one document; an empty one (or only comments) is an empty mapping. NULL on failure:
- * ERR_CONFIG. The caller frees with yaml_free().
+ * ERR_CONFIG. The caller frees with yaml_root_free().
  */
 struct yaml_node *yaml_parse(const char *text, size_t len_bytes, size_t max_bytes, struct err *err);
 
-void yaml_free(struct yaml_node *root); /* NULL is allowed */
+void yaml_root_free(struct yaml_node *root); /* NULL is allowed */
 
-static inline void yaml_freep(struct yaml_node **root)
+static inline void yaml_root_freep(struct yaml_node **root)
 {
-	yaml_free(*root);
+	yaml_root_free(*root);
 }
-#define cleanup_yaml __attribute__((cleanup(yaml_freep)))
+#define cleanup_yaml __attribute__((cleanup(yaml_root_freep)))
 
 /* The member; NULL if absent, `map` is NULL or no mapping. */
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);
