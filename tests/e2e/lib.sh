@@ -23,7 +23,7 @@ TOP=$(cd "$E2E_DIR/../.." && pwd)
 
 BUILD=$(cd "$TOP" && cd "${BUILD:-build}" 2>/dev/null && pwd) || BUILD=$TOP/build
 WAIT_S=${WAIT_S:-120} # the limit that nearly every wait has; a loaded machine is slow, a broken run is rare
-declare -A PIDS=()
+declare -gA PIDS=()
 MUST_LIVE=()        # names of spawned processes; a wait is given up as soon as one of them has ended
 RUN=''
 
@@ -381,7 +381,7 @@ continuity() { # [EMPTY_STARTS]
 # ---- drey --------------------------------------------------------------------------------------------
 # drey.yaml is made from DREY_CONF, by the dotted name of each key; values are YAML. A test changes what it wants
 # between run_begin and start_drey:  DREY_CONF[savepoints.interval]=5s
-declare -A DREY_CONF=()
+declare -gA DREY_CONF=()
 
 # The words as a YAML (and JSON) list.
 yaml_list() { # WORD...
