@@ -70,7 +70,7 @@ flink_env() { # RUN
 }
 
 # What both JVMs need on Java 11 to 21, and what makes a small JVM start fast.
-flink_java() { # RUN HEAP METASPACE
+flink_java() { # RUN HEAP METASPACE NAME
 	local package
 	FLINK_JAVA=("${JAVA_HOME:+$JAVA_HOME/bin/}java" "-Xms$2" "-Xmx$2" "-XX:MaxMetaspaceSize=$3"
 		-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+IgnoreUnrecognizedVMOptions)
@@ -81,18 +81,19 @@ flink_java() { # RUN HEAP METASPACE
 		java.util.concurrent java.util.concurrent.atomic java.util.concurrent.locks; do
 		FLINK_JAVA+=("--add-opens=java.base/$package=ALL-UNNAMED")
 	done
-	FLINK_JAVA+=("-Dlog4j.configurationFile=file:$1/conf/log4j.properties" -cp "$1/flink/lib/*")
+	# log.file only tells Flink's web page where to read; `spawn` writes it.
+	FLINK_JAVA+=("-Dlog4j.configurationFile=file:$1/conf/log4j.properties" "-Dlog.file=$1/log/$4.log" -cp "$1/flink/lib/*")
 }
 
 flink_jm_argv() { # RUN
-	flink_java "$1" 160m 192m
+	flink_java "$1" 160m 192m jm
 	FLINK_JM_ARGV=("${FLINK_JAVA[@]}" "$FLINK_ENTRYPOINT" --configDir "$1/conf")
 }
 
 # Without Flink's scripts, which work them out, a TaskManager wants every one of these sizes.
 flink_tm_argv() { # RUN
 	local size
-	flink_java "$1" 160m 160m
+	flink_java "$1" 160m 160m tm
 	FLINK_TM_ARGV=("${FLINK_JAVA[@]}" "$FLINK_TASKMANAGER" --configDir "$1/conf")
 	for size in cpu.cores=1 memory.task.heap.size=64m memory.task.off-heap.size=0b memory.network.min=16m \
 		memory.network.max=16m memory.managed.size=32m memory.framework.heap.size=64m \
