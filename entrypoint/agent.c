@@ -18,11 +18,15 @@
 void agent_init(struct agent *a, char *const *argv, char *const *envp, int cwd_fd)
 {
 	*a = (struct agent){
-	    .spawn = {.argv = argv, .envp = envp, .fd3 = -1, .cwd_fd = cwd_fd, .null_stdin = true},
-	    .link = -1,
-	    .report = -1,
-	    .kill_ms = STOP_NEVER,
-	    .backoff_ms = BACKOFF_MIN_MS,
+		.spawn = {.argv = argv,
+			  .envp = envp,
+			  .fd3 = -1,
+			  .cwd_fd = cwd_fd,
+			  .null_stdin = true},
+		.link = -1,
+		.report = -1,
+		.kill_ms = STOP_NEVER,
+		.backoff_ms = BACKOFF_MIN_MS,
 	};
 }
 
@@ -208,8 +212,8 @@ enum agent_event agent_receive(struct agent *a, struct link_msg *ret_msg,
 	if (msg.type == LINK_LAUNCH && launch) {
 		launch->fd = fd;
 		msg.sys_errno = hdr.msg_flags & MSG_TRUNC
-				    ? E2BIG
-				    : unpack(launch, &msg, (size_t)n - sizeof(msg));
+					? E2BIG
+					: unpack(launch, &msg, (size_t)n - sizeof(msg));
 	}
 	msg.launch_id[LINK_LAUNCH_ID_BYTES - 1] = '\0';
 	*ret_msg = msg;

@@ -21,9 +21,9 @@
 static struct link_msg about_child(const struct init *in, enum link_type type)
 {
 	struct link_msg msg = {
-	    .type = type,
-	    .pid = in->child.pid,
-	    .since_unix_ms = in->child.since_unix_ms,
+		.type = type,
+		.pid = in->child.pid,
+		.since_unix_ms = in->child.since_unix_ms,
 	};
 
 	memcpy(msg.launch_id, in->child.launch_id, sizeof(msg.launch_id));
@@ -46,7 +46,7 @@ struct link_msg init_hello(const struct init *in)
 		msg.last_ended_unix_ms = c->last_ended_unix_ms;
 		memcpy(msg.last_launch_id, c->last_launch_id, sizeof(msg.last_launch_id));
 	}
-	msg.grace_left_ms = in->opt->grace_ms;
+	msg.grace_left_ms = stop_grace_left_ms(&in->stop, 0);
 	return msg;
 }
 
@@ -95,11 +95,11 @@ void init_release_launch_fd(struct init *in)
 static void on_launch(struct init *in, const struct link_msg *msg, int64_t now_ms)
 {
 	struct spawn spawn = {
-	    .argv = in->launch.argv,
-	    .envp = in->launch.envp,
-	    .fd3 = in->launch.fd,
-	    .cwd_fd = in->cwd_fd,
-	    .null_stdin = true,
+		.argv = in->launch.argv,
+		.envp = in->launch.envp,
+		.fd3 = in->launch.fd,
+		.cwd_fd = in->cwd_fd,
+		.null_stdin = true,
 	};
 	int error = msg->sys_errno;
 

@@ -59,13 +59,11 @@ enum link_type {
 };
 
 enum link_flag {
-	LINK_RUNNING = 1 << 0,   /* HELLO: launch_id/pid/since_unix_ms describe a live child */
-	LINK_LAST_EXIT = 1 << 1, /* HELLO: last_* describe a child that has ended */
-	LINK_IS_STOPPING =
-		1 << 2,      /* HELLO: a stop is under way (reserved: no agent is started then) */
-	LINK_GROUP = 1 << 3, /* SIGNAL: to the child's process group, not only to the child */
-	LINK_OOM_KILLED =
-		1 << 4, /* EXITED, HELLO: the cgroup's oom_kill counter rose during its life */
+	LINK_RUNNING = 1 << 0,     /* HELLO: launch_id/pid/since_unix_ms describe a live child */
+	LINK_LAST_EXIT = 1 << 1,   /* HELLO: last_* describe a child that has ended */
+	LINK_IS_STOPPING = 1 << 2, /* reserved: no agent is started during a stop */
+	LINK_GROUP = 1 << 3,       /* SIGNAL: to the child's process group, not only to the child */
+	LINK_OOM_KILLED = 1 << 4,  /* EXITED, HELLO: the cgroup's oom_kill count rose in its life */
 };
 
 /* Fixed-size head of every packet; unused fields are 0. */
@@ -82,7 +80,7 @@ struct link_msg {
 	uint32_t restarts;     /* HELLO: how often the agent has been restarted */
 	int64_t since_unix_ms; /* HELLO, STARTED, EXITED: when the child was started */
 	int64_t ended_unix_ms; /* EXITED: when it was reaped */
-	int64_t grace_left_ms; /* STOPPING, HELLO */
+	int64_t grace_left_ms; /* STOPPING; HELLO: all of it; -1: there is no deadline */
 	char launch_id[LINK_LAUNCH_ID_BYTES];
 	/* HELLO with LINK_LAST_EXIT: the child that ended last */
 	char last_launch_id[LINK_LAUNCH_ID_BYTES];

@@ -53,9 +53,9 @@ static void start_what_is_due(struct init *in, int64_t now_ms)
 static void act(struct init *in, unsigned due, int64_t now_ms)
 {
 	struct link_msg stopping = {
-	    .type = LINK_STOPPING,
-	    .signo = in->stop_signo,
-	    .grace_left_ms = stop_grace_left_ms(&in->stop, now_ms),
+		.type = LINK_STOPPING,
+		.signo = in->stop_signo,
+		.grace_left_ms = stop_grace_left_ms(&in->stop, now_ms),
 	};
 	pid_t agent = in->agent.pid;
 
@@ -125,8 +125,8 @@ static int64_t step(struct init *in, int64_t now_ms)
 static void wait_for_news(struct init *in, int64_t next_ms)
 {
 	struct pollfd fds[2] = {
-	    {.fd = in->agent.link, .events = POLLIN},
-	    {.fd = in->child.report, .events = POLLIN}, /* negative ones are passed over */
+		{.fd = in->agent.link, .events = POLLIN},
+		{.fd = in->child.report, .events = POLLIN}, /* negative ones are passed over */
 	};
 	int64_t now_ms = clock_ms();
 
@@ -212,7 +212,7 @@ int main(int argc, char **argv, char **envp)
 	in.child.report = -1;
 	in.child.group_kill_ms = STOP_NEVER;
 	in.stop = (struct stop){
-	    .grace_ms = opt.grace_ms, .asked_ms = STOP_NEVER, .ending_ms = STOP_NEVER};
+		.grace_ms = opt.grace_ms, .asked_ms = STOP_NEVER, .ending_ms = STOP_NEVER};
 
 	while (envp[n])
 		n++;

@@ -13,31 +13,33 @@
 #define GRACE_MAX_MS (INT64_C(7) * 24 * 3600 * 1000)
 
 static const char help[] =
-    "Usage: drey-init [options] [--] COMMAND [ARG...]\n"
-    "       drey-init --agent [options] [--] AGENT [ARG...]\n"
-    "Runs COMMAND as a container's first process should: forwards signals, reaps orphans, ends\n"
-    "everything within the grace period and exits with COMMAND's status.\n"
-    "\n"
-    "      --agent           COMMAND is the agent; it says what to launch\n"
-    "      --grace SECONDS   SIGKILL what has not ended so long after SIGTERM; 0: never\n"
-    "                        (default: $DREY_GRACE_SECONDS or 30)\n"
-    "  -e, --remap STATUS    exit with 0 when the command exits with STATUS; repeatable\n"
-    "  -g, --group           forward signals to the command's process group\n"
-    "  -v, --verbose         say what is started, forwarded and reaped\n"
-    "  -s                    accepted for tini's sake; always done where needed\n"
-    "  -h, --help            this text\n"
-    "      --version\n"
-    "\n"
-    "Exit status: the command's own; 128+N when signal N ended it; 126 or 127 when it cannot be\n"
-    "executed or found; 112 usage, 113 system error, 114 no usable agent.\n";
+	"Usage: drey-init [options] [--] COMMAND [ARG...]\n"
+	"       drey-init --agent [options] [--] AGENT [ARG...]\n"
+	"Runs COMMAND as a container's first process should: forwards signals, reaps orphans, "
+	"ends\n"
+	"everything within the grace period and exits with COMMAND's status.\n"
+	"\n"
+	"      --agent           COMMAND is the agent; it says what to launch\n"
+	"      --grace SECONDS   SIGKILL what has not ended so long after SIGTERM; 0: never\n"
+	"                        (default: $DREY_GRACE_SECONDS or 30)\n"
+	"  -e, --remap STATUS    exit with 0 when the command exits with STATUS; repeatable\n"
+	"  -g, --group           forward signals to the command's process group\n"
+	"  -v, --verbose         say what is started, forwarded and reaped\n"
+	"  -s                    accepted for tini's sake; always done where needed\n"
+	"  -h, --help            this text\n"
+	"      --version\n"
+	"\n"
+	"Exit status: the command's own; 128+N when signal N ended it; 126 or 127 when it cannot "
+	"be\n"
+	"executed or found; 112 usage, 113 system error, 114 no usable agent.\n";
 
 enum { OPT_AGENT = 256, OPT_GRACE, OPT_VERSION };
 
 static const struct option longs[] = {
-    {"agent", no_argument, NULL, OPT_AGENT},     {"grace", required_argument, NULL, OPT_GRACE},
-    {"remap", required_argument, NULL, 'e'},     {"group", no_argument, NULL, 'g'},
-    {"verbose", no_argument, NULL, 'v'},         {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPT_VERSION}, {0},
+	{"agent", no_argument, NULL, OPT_AGENT},     {"grace", required_argument, NULL, OPT_GRACE},
+	{"remap", required_argument, NULL, 'e'},     {"group", no_argument, NULL, 'g'},
+	{"verbose", no_argument, NULL, 'v'},         {"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION}, {0},
 };
 
 static int print(const char *text)

@@ -69,7 +69,7 @@ static int64_t term_orphans(const struct stop *s)
 static int64_t kill_orphans(const struct stop *s)
 {
 	int64_t share =
-	    s->grace_ms ? min64(STOP_ORPHANS_MAX_MS, s->grace_ms / 3) : STOP_ORPHANS_MAX_MS;
+		s->grace_ms ? min64(STOP_ORPHANS_MAX_MS, s->grace_ms / 3) : STOP_ORPHANS_MAX_MS;
 
 	if (s->ending_ms == STOP_NEVER)
 		return STOP_NEVER;
@@ -118,10 +118,10 @@ static const struct {
 	enum stop_action action;
 	int64_t (*due)(const struct stop *s);
 } rows[] = {
-    {STOP_TELL_AGENT, tell_agent},     {STOP_TERM_CHILD, term_child},
-    {STOP_KILL_CHILD, kill_child},     {STOP_TERM_ORPHANS, term_orphans},
-    {STOP_KILL_ORPHANS, kill_orphans}, {STOP_TERM_AGENT, term_agent},
-    {STOP_KILL_AGENT, kill_agent},     {STOP_FINISH, finish},
+	{STOP_TELL_AGENT, tell_agent},     {STOP_TERM_CHILD, term_child},
+	{STOP_KILL_CHILD, kill_child},     {STOP_TERM_ORPHANS, term_orphans},
+	{STOP_KILL_ORPHANS, kill_orphans}, {STOP_TERM_AGENT, term_agent},
+	{STOP_KILL_AGENT, kill_agent},     {STOP_FINISH, finish},
 };
 
 unsigned stop_due(const struct stop *stop, unsigned done, int64_t now_ms, int64_t *ret_next_ms)

@@ -179,10 +179,11 @@ static void signal_one(pid_t pid, int signo)
 void orphans_signal(int signo, pid_t group, pid_t spare, bool first)
 {
 	static unsigned char
-	    asked[8192]; /* who has had SIGTERM, by pid modulo 65536: twice can force */
+		asked[8192]; /* who has had SIGTERM, by pid modulo 65536: twice can force */
 	static bool all_asked;
 	char text[4096], path[64], *at = text;
 	pid_t self = getpid(), pid;
+	siginfo_t info;
 
 	if (self == 1 && !spare && (first || signo == SIGKILL)) {
 		all_asked |= signo == SIGTERM;
@@ -200,7 +201,9 @@ void orphans_signal(int signo, pid_t group, pid_t spare, bool first)
 	while ((pid = (pid_t)strtol(at, &at, 10)) > 0 && *at == ' ') {
 		unsigned char *byte = &asked[pid % 65536 / 8], bit = (unsigned char)(1 << pid % 8);
 
-		if (pid == spare)
+		/* With another namespace's /proc the numbers mean others. */
+		if (pid == spare ||
+		    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
 			continue;
 		if (signo == SIGTERM && (*byte & bit || getpgid(pid) == group))
 			continue;

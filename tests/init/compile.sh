@@ -1,0 +1,28 @@
+#!/bin/sh
+# Compiles one contract test (and the helpers that all of them use) into $BUILD/tests/init and runs it.
+set -eu
+cd "$(dirname "$0")/../.."
+BUILD=${BUILD:-build}
+OUT=$BUILD/tests/init
+mkdir -p "$OUT"
+
+# newer SOURCE... : true if $target is missing or older than one of them
+stale() {
+	[ -e "$target" ] || return 0
+	for source; do
+		[ "$source" -nt "$target" ] && return 0
+	done
+	return 1
+}
+
+build() { # build TARGET SOURCE...
+	target=$OUT/$1
+	shift
+	stale "$@" tests/init/rig.h entrypoint/link.h || return 0
+	${CC:-cc} -std=gnu11 -O1 -g -Wall -Wextra -D_GNU_SOURCE -Iagent -I. -o "$target.$$" "$@" -lutil
+	mv "$target.$$" "$target"
+}
+
+build puppet tests/init/puppet.c
+build "$1" "tests/init/$1.c" tests/init/rig.c tests/unit/tap.c
+BUILD=$BUILD exec "$OUT/$1"
