@@ -40,6 +40,10 @@ static void start_what_is_due(struct init *in, int64_t now_ms)
 	}
 	if (c->state != CHILD_WANTED)
 		init_release_launch_fd(in);
+	if (c->state != CHILD_WANTED && !in->opt->agent && in->cwd_fd >= 0) {
+		close(in->cwd_fd); /* it would keep a file system busy; nothing is started any more */
+		in->cwd_fd = -1;
+	}
 	child_kill_group(c, now_ms, false);
 	if (in->opt->agent) {
 		struct link_msg first = init_hello(in);

@@ -113,10 +113,17 @@ static void a_status_of_127_from_the_command_is_no_exec_failure(void)
 static void bad_usage_is_112_says_why_and_starts_nothing(void)
 {
 	static const char *const bad[][4] = {
-		{"--no-such-option", "--", "x"}, {"-q", "--", "x"},	    {"--grace", "soon", "x"},
-		{"--grace=-1", "x"},		 {"--grace=1.2.3", "x"},    {"--grace=99999999999", "x"},
-		{"--remap", "256", "x"},	 {"-e", "1x", "x"},	    {"--grace"},
-		{"--"},				 {"--agent"},
+		{"--no-such-option", "--", "x"},
+		{"-q", "--", "x"},
+		{"--grace", "soon", "x"},
+		{"--grace=-1", "x"},
+		{"--grace=1.2.3", "x"},
+		{"--grace=99999999999", "x"},
+		{"--remap", "256", "x"},
+		{"-e", "1x", "x"},
+		{"--grace"},
+		{"--"},
+		{"--agent"},
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -175,7 +182,8 @@ static const char *with_termination_log(void *arg)
 		return "mounting in a namespace needs root";
 	mknod("/dev/null", S_IFCHR | 0666, makedev(1, 3));
 	close(open("/dev/termination-log", O_WRONLY | O_CREAT, 0666));
-	return mount(arg, "/dev/termination-log", NULL, MS_BIND, NULL) < 0 ? "cannot bind a file" : NULL;
+	return mount(arg, "/dev/termination-log", NULL, MS_BIND, NULL) < 0 ? "cannot bind a file"
+									   : NULL;
 }
 
 static void read_back(const char *path, char *text, size_t text_bytes)

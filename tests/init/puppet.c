@@ -86,8 +86,9 @@ static void report(void)
 	prctl(PR_GET_PDEATHSIG, &death);
 	printf("pid %d\nppid %d\ngroup %d\nsession %d\n", (int)getpid(), (int)getppid(),
 	       (int)getpgrp(), (int)getsid(0));
-	printf("cwd %s\ndeathsig %d\nforeground %d\nmark %s\n", getcwd(cwd, sizeof(cwd)) ? cwd : "?",
-	       death, (int)tcgetpgrp(0), getenv("MARK") ? getenv("MARK") : "none");
+	printf("cwd %s\ndeathsig %d\nforeground %d\nmark %s\n",
+	       getcwd(cwd, sizeof(cwd)) ? cwd : "?", death, (int)tcgetpgrp(0),
+	       getenv("MARK") ? getenv("MARK") : "none");
 	printf("link %s\nuid %d\n", getenv(LINK_ENV) ? getenv(LINK_ENV) : "none", (int)getuid());
 	for (int fd = 3; fd < 256; fd++)
 		if (fcntl(fd, F_GETFD) >= 0)
@@ -179,7 +180,8 @@ static void storm(int n)
 		while (!kill(pids[i], 0) && ms < 20000) {
 			nap(1);
 			clock_gettime(CLOCK_MONOTONIC, &to);
-			ms = (to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000;
+			ms = (to.tv_sec - from.tv_sec) * 1000 +
+			     (to.tv_nsec - from.tv_nsec) / 1000000;
 		}
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	ms = (to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000;
@@ -246,10 +248,13 @@ static int agent(const char *path)
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
-	} control = {.align = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS,
+	} control = {.align = {.cmsg_level = SOL_SOCKET,
+			       .cmsg_type = SCM_RIGHTS,
 			       .cmsg_len = CMSG_LEN(sizeof(int))}};
 	struct iovec iov = {"x", 1};
-	struct msghdr hdr = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+	struct msghdr hdr = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
 			     .msg_controllen = sizeof(control)};
 	char order[200];
 

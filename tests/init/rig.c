@@ -264,7 +264,9 @@ bool rig_next_agent(struct rig *rig)
 	} control;
 	char byte;
 	struct iovec iov = {&byte, 1};
-	struct msghdr hdr = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+	struct msghdr hdr = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
 			     .msg_controllen = sizeof(control)};
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
@@ -321,7 +323,8 @@ bool rig_recv(struct rig *rig, struct link_msg *ret)
 {
 	struct pollfd pfd = {.fd = rig->link, .events = POLLIN};
 
-	return poll(&pfd, 1, RIG_LIMIT_MS) == 1 && recv(rig->link, ret, sizeof(*ret), 0) == sizeof(*ret);
+	return poll(&pfd, 1, RIG_LIMIT_MS) == 1 &&
+	       recv(rig->link, ret, sizeof(*ret), 0) == sizeof(*ret);
 }
 
 bool rig_expect(struct rig *rig, enum link_type type, struct link_msg *ret)
@@ -339,8 +342,11 @@ bool rig_expect(struct rig *rig, enum link_type type, struct link_msg *ret)
 
 void rig_send(struct rig *rig, enum link_type type, int signo, int exit_status, uint32_t flags)
 {
-	struct link_msg msg = {.version = LINK_VERSION, .type = type, .signo = signo,
-			       .exit_status = exit_status, .flags = flags};
+	struct link_msg msg = {.version = LINK_VERSION,
+			       .type = type,
+			       .signo = signo,
+			       .exit_status = exit_status,
+			       .flags = flags};
 
 	if (send(rig->link, &msg, sizeof(msg), MSG_NOSIGNAL) < 0)
 		tap_note("cannot send: %s", strerror(errno));

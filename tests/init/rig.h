@@ -12,7 +12,7 @@
 #include "entrypoint/link.h"
 #include "tests/unit/tap.h"
 
-#define RIG_LIMIT_MS 30000
+#define RIG_LIMIT_MS  30000
 #define RIG_OUT_BYTES (1 << 20)
 
 struct rig {
@@ -41,7 +41,7 @@ const char *rig_puppet(void);
  */
 bool rig_start(struct rig *rig, rig_prepare *prepare, void *arg, const char *const *argv);
 #define RIG_START(rig, ...) rig_start(rig, NULL, NULL, (const char *const[]){__VA_ARGS__, NULL})
-#define RIG_START_IN(rig, prepare, arg, ...) \
+#define RIG_START_IN(rig, prepare, arg, ...)                                                       \
 	rig_start(rig, prepare, arg, (const char *const[]){__VA_ARGS__, NULL})
 
 /* PID 1 of a new pid namespace with a /proc of its own; `arg` of RIG_START_IN is another rig_prepare. */
@@ -67,8 +67,10 @@ bool rig_state(pid_t pid, char state);
 /* ---- as the agent ------------------------------------------------------------------------------ */
 
 /* Starts drey-init --agent with a fake agent, and gets hold of its link. Options before "--", or NULL. */
-bool rig_agent(struct rig *rig, rig_prepare *prepare, void *arg, bool pid1, const char *const *options);
-#define RIG_AGENT(rig, ...) rig_agent(rig, NULL, NULL, false, (const char *const[]){__VA_ARGS__, NULL})
+bool rig_agent(struct rig *rig, rig_prepare *prepare, void *arg, bool pid1,
+	       const char *const *options);
+#define RIG_AGENT(rig, ...)                                                                        \
+	rig_agent(rig, NULL, NULL, false, (const char *const[]){__VA_ARGS__, NULL})
 
 /* Waits for the (next) fake agent to report. */
 bool rig_next_agent(struct rig *rig);
@@ -86,7 +88,7 @@ void rig_send(struct rig *rig, enum link_type type, int signo, int exit_status, 
 
 /* LAUNCH of a puppet with these arguments; fd -1: none travels. */
 void rig_launch(struct rig *rig, const char *id, int fd, const char *const *argv);
-#define RIG_LAUNCH(rig, id, ...) \
+#define RIG_LAUNCH(rig, id, ...)                                                                   \
 	rig_launch(rig, id, -1, (const char *const[]){rig_puppet(), __VA_ARGS__, NULL})
 
 #endif
