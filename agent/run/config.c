@@ -200,12 +200,12 @@ static int unknown_key(const struct yaml_node *node, const char *section, struct
 			xstrset(&best, part);
 		}
 	}
-	if (best)
-		return yaml_err_key(node, err, "unknown key '%s%s%s'; did you mean '%s'?", section,
-				    *section ? "." : "", node->key, best);
 	if (elsewhere)
 		return yaml_err_key(node, err, "unknown key '%s%s%s'; did you mean '%s'?", section,
 				    *section ? "." : "", node->key, elsewhere);
+	if (best)
+		return yaml_err_key(node, err, "unknown key '%s%s%s'; did you mean '%s'?", section,
+				    *section ? "." : "", node->key, best);
 	return yaml_err_key(node, err, "unknown key '%s%s%s'; keys here: %s", section,
 			    *section ? "." : "", node->key, buf_str(&all));
 }

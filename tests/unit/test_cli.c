@@ -1,0 +1,218 @@
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cmd/cli.h"
+#include "run/config.h"
+#include "tests/unit/tap.h"
+
+/* What the command saw last. */
+static struct {
+	char *config, *timeout;
+	bool json;
+	int args;
+	char *arg;
+	int64_t timeout_ms;
+} seen;
+
+static int run_probe(const struct cli *cli)
+{
+	struct err err = {0};
+
+	xstrset(&seen.config, cli_value(cli, "config"));
+	xstrset(&seen.timeout, cli_value(cli, "timeout"));
+	xstrset(&seen.arg, cli->arg_count ? cli->args[0] : NULL);
+	seen.json = cli_has(cli, "json");
+	seen.args = cli->arg_count;
+	if (cli_timeout(cli, 7, &seen.timeout_ms, &err) < 0)
+		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
+	fputs("ran\n", cli->out);
+	return CLI_HELD;
+}
+
+static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, CLI_END};
+static const struct cli_command probe = {
+	.name = "probe",
+	.arguments = "PATH",
+	.max_args = 1,
+	.summary = "look",
+	.description = "Looks.\n",
+	.options = options,
+	.statuses = "0  seen\n1  not seen\n",
+	.example = "drey probe x\n",
+	.run = run_probe,
+};
+static const struct cli_command strict = {
+	.name = "strict",
+	.arguments = "on|off",
+	.min_args = 1,
+	.max_args = 1,
+	.summary = "wants one",
+	.description = "Wants one.\n",
+	.options = options,
+	.statuses = "0  fine\n",
+	.run = run_probe,
+};
+static const struct cli_command *const commands[] = {&probe, &strict, NULL};
+
+static char *out_text, *err_text;
+
+/* Run the words, up to NULL; output is in out_text and err_text. */
+static int drey(const char *first, ...)
+{
+	char *argv[16] = {(char *)"drey"};
+	size_t out_len, err_len;
+	int argc = 1, status;
+	FILE *out, *err;
+	va_list args;
+
+	va_start(args, first);
+	for (const char *word = first; word; word = va_arg(args, const char *))
+		argv[argc++] = (char *)word;
+	va_end(args);
+	free(out_text);
+	free(err_text);
+	out_text = err_text = NULL;
+	out = open_memstream(&out_text, &out_len);
+	err = open_memstream(&err_text, &err_len);
+	status = cli_main(commands, argc, argv, out, err);
+	fclose(out);
+	fclose(err);
+	return status;
+}
+
+static void options_stand_before_and_behind_arguments(void)
+{
+	CHECK_INT(drey("probe", "--config", "a.yaml", "x", "--json", "--timeout=5s", NULL), ==,
+		  CLI_HELD);
+	CHECK_STR(out_text, "ran\n");
+	CHECK_STR(seen.config, "a.yaml");
+	CHECK(seen.json);
+	CHECK_INT(seen.timeout_ms, ==, 5000);
+	CHECK_STR(seen.arg, "x");
+	CHECK_INT(drey("probe", "-c", "b.yaml", NULL), ==, CLI_HELD);
+	CHECK_STR(seen.config, "b.yaml");
+	CHECK(!seen.json);
+	CHECK_INT(seen.timeout_ms, ==, 7);
+	CHECK_INT(seen.args, ==, 0);
+}
+
+static void two_dashes_end_the_options(void)
+{
+	CHECK_INT(drey("probe", "--", "--json", NULL), ==, CLI_HELD);
+	CHECK_STR(seen.arg, "--json");
+	CHECK(!seen.json);
+	CHECK_INT(drey("probe", "-", NULL), ==, CLI_HELD);
+	CHECK_STR(seen.arg, "-");
+}
+
+static void wrong_use_runs_nothing_and_says_where_help_is(void)
+{
+	CHECK_INT(drey("probe", "--nope", NULL), ==, CLI_USAGE);
+	CHECK_STR(err_text, "drey probe: unknown option --nope; see `drey probe --help`\n");
+	CHECK_STR(out_text, "");
+	CHECK_INT(drey("probe", "-x", NULL), ==, CLI_USAGE);
+	CHECK_INT(drey("probe", "-cx", NULL), ==, CLI_USAGE);
+	CHECK_INT(drey("probe", "--json=yes", NULL), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "--json takes no value");
+	CHECK_INT(drey("probe", "--config", NULL), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "--config needs a value (FILE)");
+	CHECK_INT(drey("probe", "--config=", NULL), ==, CLI_USAGE);
+	CHECK_INT(drey("probe", "--json", "--json", NULL), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "--json is given twice");
+	CHECK_INT(drey("probe", "a", "b", NULL), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "'b' is too much");
+	CHECK_INT(drey("strict", NULL), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "on|off is missing");
+	CHECK_INT(drey("probe", "--timeout", "5", NULL), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "drey probe: --timeout: ");
+	CHECK_INT(drey("bogus", NULL), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "unknown command 'bogus'");
+	CHECK_INT(drey(NULL), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "Usage: drey COMMAND");
+	CHECK_STR(out_text, "");
+}
+
+static void help_goes_to_standard_output(void)
+{
+	CHECK_INT(drey("--help", NULL), ==, CLI_OK);
+	CHECK_HAS(out_text, "  strict           wants one\n");
+	CHECK_STR(err_text, "");
+	CHECK_INT(drey("probe", "--nope", "--help", NULL), ==, CLI_OK);
+	CHECK_HAS(out_text, "drey probe - look\n");
+	CHECK_HAS(out_text, "Usage: drey probe [--config FILE] [--json] [--timeout DURATION] "
+			    "[--no-wait] PATH\n");
+	CHECK_HAS(out_text, "  -c, --config FILE");
+	CHECK_HAS(out_text, "      --json ");
+	CHECK_HAS(out_text, "  -h, --help");
+	CHECK_HAS(out_text, "Exit status:\n  0  seen\n  1  not seen\n");
+	CHECK_HAS(out_text, "Example:\n  drey probe x\n");
+	CHECK_INT(drey("help", "strict", NULL), ==, CLI_OK);
+	CHECK_HAS(out_text, "drey strict - wants one\n");
+	CHECK_INT(drey("help", "bogus", NULL), ==, CLI_USAGE);
+}
+
+static void output_that_cannot_be_written_is_a_failure(void)
+{
+	char *argv[] = {(char *)"drey", (char *)"--help", NULL};
+	FILE *full = fopen("/dev/full", "w");
+	char *text = NULL;
+	size_t len;
+	FILE *err = open_memstream(&text, &len);
+
+	if (!full) {
+		tap_skip("no /dev/full");
+	} else {
+		CHECK_INT(cli_main(commands, 2, argv, full, err), ==, CLI_FAILED);
+		fclose(full);
+		fflush(err);
+		CHECK_HAS(text, "could not be written");
+	}
+	fclose(err);
+	free(text);
+}
+
+static int load(const char *path, struct err *err)
+{
+	struct cli cli = {.command = &probe};
+	struct config config;
+
+	cli.values[0] = path;
+	return cli_config(&cli, &config, err);
+}
+
+static void a_missing_configuration_says_how_to_name_one(void)
+{
+	struct err err = {0};
+
+	CHECK(load("/nonexistent/drey.yaml", &err) < 0);
+	CHECK(err.kind == ERR_CONFIG);
+	CHECK_HAS(err.msg, "/nonexistent/drey.yaml is not there; name the configuration by "
+			   "--config FILE or $DREY_CONFIG");
+	setenv("DREY_CONFIG", "/nonexistent/by-env.yaml", 1);
+	CHECK(load(NULL, &err) < 0);
+	CHECK_HAS(err.msg, "/nonexistent/by-env.yaml");
+	setenv("DREY_CONFIG", "", 1);
+	CHECK(load(NULL, &err) < 0);
+	CHECK_HAS(err.msg, CONFIG_DEFAULT_FILE);
+	unsetenv("DREY_CONFIG");
+}
+
+int main(void)
+{
+	int status;
+
+	TEST(options_stand_before_and_behind_arguments);
+	TEST(two_dashes_end_the_options);
+	TEST(wrong_use_runs_nothing_and_says_where_help_is);
+	TEST(help_goes_to_standard_output);
+	TEST(output_that_cannot_be_written_is_a_failure);
+	TEST(a_missing_configuration_says_how_to_name_one);
+	status = tap_done();
+	free(out_text);
+	free(err_text);
+	free(seen.config);
+	free(seen.timeout);
+	free(seen.arg);
+	return status;
+}

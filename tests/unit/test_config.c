@@ -1,0 +1,372 @@
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "run/config.h"
+#include "tests/unit/tap.h"
+
+#define SMALLEST                                                                                   \
+	"application: orders\n"                                                                    \
+	"stateDirectory: /var/lib/drey/\n"                                                         \
+	"flink:\n"                                                                                 \
+	"  command: [/docker-entrypoint.sh, standalone-job]\n"
+
+static int parse(const char *text, struct config *config, struct err *err)
+{
+	return config_parse(text, strlen(text), config, err);
+}
+
+/* The message with which SMALLEST + text (or text alone when it begins with '!') is refused. */
+static const char *refusal(const char *text)
+{
+	static struct err err;
+	struct config config = {0};
+	cleanup_free char *whole = xasprintf("%s%s", *text == '!' ? "" : SMALLEST, text);
+
+	err = (struct err){0};
+	if (parse(*text == '!' ? text + 1 : whole, &config, &err) == 0) {
+		config_release(&config);
+		return "(accepted)";
+	}
+	CHECK(err.kind == ERR_CONFIG);
+	CHECK(!config.application && !config.flink.command);
+	return err.msg;
+}
+
+static void fills_in_defaults(void)
+{
+	struct config config;
+	struct err err = {0};
+
+	if (!CHECK(parse(SMALLEST, &config, &err) == 0)) {
+		tap_note("%s", err.msg);
+		return;
+	}
+	CHECK_STR(config.application, "orders");
+	CHECK_STR(config.state_directory, "/var/lib/drey");
+	CHECK_STR(config.flink.command[1], "standalone-job");
+	CHECK(!config.flink.command[2]);
+	CHECK(!config.flink.version && !config.flink.jars && !config.generation);
+	CHECK_STR(config.flink.rest_address, "127.0.0.1");
+	CHECK_INT(config.flink.rest_port, ==, 8081);
+	CHECK_STR(config.flink.result_store_directory, "file:///var/lib/drey/job-result-store");
+	CHECK_INT(config.savepoints.interval_ms, ==, 0);
+	CHECK_INT(config.attempts.window_ms, ==, 600000);
+	CHECK_INT(config.poll.fast_ms, ==, 250);
+	CHECK_INT(config.log.format, ==, LOG_AUTO);
+	CHECK_INT(config.log.level, ==, LOG_INFO);
+	config_release(&config);
+	CHECK(!config.application);
+}
+
+static void reads_every_kind_of_value(void)
+{
+	struct config config;
+	struct err err = {0};
+	const char *text = "application: orders\n"
+			   "stateDirectory: /var/lib/drey\n"
+			   "generation: '17'\n"
+			   "onSigterm: savepoint\n"
+			   "whenFinished: exit\n"
+			   "flink:\n"
+			   "  command:\n"
+			   "  - java\n"
+			   "  - ''\n"
+			   "  version: 2.3.0\n"
+			   "  properties:\n"
+			   "    state.backend.type: rocksdb\n"
+			   "    execution:\n"
+			   "      checkpointing:\n"
+			   "        interval: 10s\n"
+			   "  environment: {TZ: UTC, EMPTY: ''}\n"
+			   "  arguments: [--topic, orders]\n"
+			   "  savepointDirectory: /flink/savepoints/\n"
+			   "  checkpointDirectory: s3://bucket/checkpoints\n"
+			   "savepoints: {interval: 6h, jitter: 5 min, drain: true}\n"
+			   "restore: {policy: savepoint}\n"
+			   "log: {level: debug}\n";
+
+	if (!CHECK(parse(text, &config, &err) == 0)) {
+		tap_note("%s", err.msg);
+		return;
+	}
+	CHECK_STR(config.generation, "17");
+	CHECK_INT(config.on_sigterm, ==, SIGTERM_SAVEPOINT);
+	CHECK_INT(config.when_finished, ==, WHEN_FINISHED_EXIT);
+	CHECK_STR(config.flink.command[1], "");
+	CHECK_STR(config.flink.version, "2.3.0");
+	CHECK_INT(config.flink.property_count, ==, 2);
+	CHECK_STR(config.flink.properties[0].key, "state.backend.type");
+	CHECK_STR(config.flink.properties[1].key, "execution.checkpointing.interval");
+	CHECK_STR(config.flink.properties[1].value, "10s");
+	CHECK_STR(config.flink.environment[0], "TZ=UTC");
+	CHECK_STR(config.flink.environment[1], "EMPTY=");
+	CHECK_STR(config.flink.arguments[1], "orders");
+	CHECK_STR(config.flink.savepoint_directory, "file:///flink/savepoints");
+	CHECK_STR(config.flink.checkpoint_directory, "s3://bucket/checkpoints");
+	CHECK_INT(config.savepoints.interval_ms, ==, 6 * 3600000);
+	CHECK_INT(config.savepoints.jitter_ms, ==, 300000);
+	CHECK(config.savepoints.drain);
+	CHECK_INT(config.restore.policy, ==, POLICY_SAVEPOINT);
+	CHECK_INT(config.log.level, ==, LOG_DEBUG);
+	config_release(&config);
+}
+
+static void names_the_nearest_known_key(void)
+{
+	CHECK_HAS(refusal("savepoints:\n  intervall: 5min\n"),
+		  "line 6, column 3: unknown key 'savepoints.intervall'; did you mean 'interval'?");
+	CHECK_HAS(refusal("Generation: x\n"), "did you mean 'generation'?");
+	CHECK_HAS(refusal("flnk: {}\n"), "did you mean 'flink'?");
+}
+
+static void names_the_section_that_a_key_belongs_into(void)
+{
+	CHECK_HAS(refusal("restPort: 8081\n"),
+		  "unknown key 'restPort'; did you mean 'flink.restPort'?");
+	CHECK_HAS(refusal("flink.restPort: 8081\n"), "did you mean 'flink.restPort'?");
+}
+
+static void lists_the_keys_where_none_is_near(void)
+{
+	CHECK_HAS(refusal("poll:\n  zzzzzzzz: 1\n"),
+		  "unknown key 'poll.zzzzzzzz'; keys here: fast, slow");
+}
+
+static void says_what_is_missing(void)
+{
+	CHECK_HAS(refusal("!stateDirectory: /x\nflink: {command: [java]}\n"),
+		  "key 'application' (name) is missing");
+	CHECK_HAS(refusal("!application: a\nstateDirectory: /x\nflink:\n"),
+		  "key 'flink.command' (list of strings) is missing");
+	CHECK_HAS(refusal("!"), "key 'application' (name) is missing");
+}
+
+static void refuses_wrong_types_with_their_place(void)
+{
+	CHECK_HAS(refusal("log: text\n"), "line 5, column 6: 'log' must be a map of keys");
+	CHECK_HAS(refusal("generation: [a]\n"), "'generation' must be one text, not a list");
+	CHECK_HAS(refusal("generation:\n"), "'generation' has no value");
+	CHECK_HAS(refusal("generation: ''\n"), "'generation' is empty");
+	CHECK_HAS(refusal("poll: {fast: 250}\n"), "line 5, column 14: 'poll.fast' must be a whole "
+						  "number with a unit");
+	CHECK_HAS(refusal("attempts: {max: many}\n"),
+		  "'attempts.max' must be a whole number, not 'many'");
+	CHECK_HAS(refusal("savepoints: {drain: maybe}\n"),
+		  "'savepoints.drain' must be true or false, not 'maybe'");
+	CHECK_HAS(refusal("onSigterm: kill\n"),
+		  "'onSigterm' must be one of keep, savepoint, not 'kill'");
+	CHECK_HAS(refusal("!application: a\nstateDirectory: /x\nflink: {command: java}\n"),
+		  "line 3, column 18: 'flink.command' must be a list");
+	CHECK_HAS(refusal("!application: a\nstateDirectory: /x\nflink: {command: []}\n"),
+		  "'flink.command' must not be empty");
+	CHECK_HAS(refusal("!application: a\nstateDirectory: /x\nflink: {command: [[a]]}\n"),
+		  "each value in 'flink.command' must be one text");
+}
+
+static void refuses_values_out_of_range(void)
+{
+	CHECK_HAS(refusal("attempts: {max: 0}\n"),
+		  "'attempts.max' must be between 1 and 32, not 0");
+	CHECK_HAS(refusal("poll: {fast: 1ms}\n"),
+		  "'poll.fast' must be between 50 ms and 1 min, not 1ms");
+	CHECK_HAS(refusal("!application: Orders\nstateDirectory: /x\nflink: {command: [a]}\n"),
+		  "line 1, column 14: 'application' must be 1 to 63 of a-z");
+	CHECK_HAS(refusal("!application: a\nstateDirectory: x\nflink: {command: [a]}\n"),
+		  "'stateDirectory' must be an absolute path, not 'x'");
+	CHECK_HAS(refusal("restore: {initialSavepoint: savepoint-1}\n"),
+		  "'restore.initialSavepoint' must be a URI");
+	CHECK_HAS(refusal("restore: {initialSavepoint: 'a:b'}\n"), "must be a URI");
+	CHECK_HAS(refusal("poll: {fast: 20s}\n"),
+		  "line 5, column 14: 'poll.fast' must not be longer than 'poll.slow'");
+	CHECK_HAS(refusal("savepoints: {interval: 1min, jitter: 2min}\n"),
+		  "'savepoints.jitter' must not be longer than 'savepoints.interval'");
+}
+
+static void refuses_a_state_directory_too_long_for_a_socket(void)
+{
+	cleanup_free char *text =
+		xasprintf("!application: a\nstateDirectory: /%0*d\nflink: {command: [a]}\n",
+			  CONFIG_STATE_DIR_MAX, 0);
+
+	CHECK_HAS(refusal(text), "'stateDirectory' is longer than 96 bytes");
+}
+
+static void refuses_a_key_that_is_given_twice(void)
+{
+	CHECK_HAS(refusal("application: again\n"), "line 5, column 1");
+	CHECK_HAS(refusal("savepoints: {}\nsavepoints: {}\n"), "line 6, column 1");
+}
+
+static void refuses_bad_properties_and_variables(void)
+{
+	const char *base = "!application: a\nstateDirectory: /x\nflink:\n  command: [java]\n";
+	cleanup_free char *twice = xasprintf("%s  properties: {a.b: 1, a: {b: 2}}\n", base);
+	cleanup_free char *list = xasprintf("%s  properties: {a: [1]}\n", base);
+	cleanup_free char *name = xasprintf("%s  environment: {9A: x}\n", base);
+	cleanup_free char *own = xasprintf("%s  environment: {DREY_INIT_FD: '3'}\n", base);
+
+	CHECK_HAS(refusal(twice), "line 5, column 28: 'a.b' is given twice");
+	CHECK_HAS(refusal(list), "'a' of 'flink.properties' is a list");
+	CHECK_HAS(refusal(name), "'9A' is no name of a variable");
+	CHECK_HAS(refusal(own), "'DREY_INIT_FD' is drey's own");
+}
+
+static void fills_the_configuration_of_the_core(void)
+{
+	struct lifecycle_config life;
+	struct flink_launch launch;
+	struct config config;
+	const char *text = SMALLEST "  version: 1.20.5\n"
+				    "  restPort: 8181\n"
+				    "  savepointDirectory: /sp\n"
+				    "savepoints: {interval: 1h}\n"
+				    "whenFinished: exit\n";
+
+	if (!CHECK(parse(text, &config, NULL) == 0))
+		return;
+	config_lifecycle(&config, &life);
+	CHECK_STR(life.savepoint_dir, "file:///sp");
+	CHECK_STR(life.flink_version, "1.20.5");
+	CHECK(!life.application_ids);
+	CHECK(life.exit_when_finished);
+	CHECK_INT(life.savepoint_interval_ms, ==, 3600000);
+	CHECK_INT(life.max_attempts, ==, 5);
+	CHECK_INT(life.backoff_max_ms, ==, 60000);
+	CHECK_INT(life.hold_retry_max_ms, ==, 30000);
+	CHECK_INT(life.stop_retry_ms, ==, 30000);
+	CHECK_INT(life.kill_after_ms, ==, 20000);
+	config_launch(&config, &launch);
+	CHECK_STR(launch.command[0], "/docker-entrypoint.sh");
+	CHECK_INT(launch.rest_port, ==, 8181);
+	CHECK_INT(launch.version.minor, ==, 20);
+	CHECK_INT(launch.heartbeat_timeout_ms, ==, 5000);
+	config_release(&config);
+}
+
+static void an_unknown_version_gets_application_ids(void)
+{
+	struct lifecycle_config life;
+	struct config config;
+
+	if (!CHECK(parse(SMALLEST, &config, NULL) == 0))
+		return;
+	config_lifecycle(&config, &life);
+	CHECK(life.application_ids);
+	CHECK(!life.flink_version);
+	config_release(&config);
+}
+
+static void a_file_is_named_in_the_message(void)
+{
+	char path[] = "/tmp/drey-test-config-XXXXXX";
+	int fd = mkstemp(path);
+	struct config config;
+	struct err err = {0};
+
+	if (!CHECK(fd >= 0))
+		return;
+	CHECK(write(fd, "aplication: x\n", 14) == 14);
+	close(fd);
+	CHECK(config_load(path, &config, &err) < 0);
+	CHECK_HAS(err.msg, path);
+	CHECK_HAS(err.msg, ": line 1, column 1: unknown key 'aplication'; did you mean "
+			   "'application'?");
+	unlink(path);
+	err = (struct err){0};
+	CHECK(config_load(path, &config, &err) < 0);
+	CHECK(err.kind == ERR_ABSENT);
+	CHECK_HAS(err.msg, path);
+}
+
+/* ---- docs/configuration.md ---- */
+
+/* The beginning of the row that describes the key: "| `name` | type | default | ". */
+static void expected_row(const struct config_key *key, struct buf *row)
+{
+	char low[CLOCK_TEXT_BYTES], high[CLOCK_TEXT_BYTES];
+
+	buf_addf(row, "| `%s` | ", key->name);
+	switch (key->type) {
+	case CONFIG_WORD:
+		for (int i = 0; key->words[i]; i++)
+			buf_addf(row, "%s`%s`", i ? ", " : "", key->words[i]);
+		break;
+	case CONFIG_INTEGER:
+		buf_addf(row, "integer, %lld to %lld", (long long)key->min, (long long)key->max);
+		break;
+	case CONFIG_DURATION:
+		buf_addf(row, "duration, %s to %s", clock_human(key->min, low),
+			 clock_human(key->max, high));
+		break;
+	default:
+		buf_addstr(row, config_type_name(key->type));
+	}
+	if (key->required)
+		buf_addstr(row, " | required | ");
+	else
+		buf_addf(row, " | %s%s%s | ", key->fallback ? "`" : "",
+			 key->fallback ? key->fallback : "none", key->fallback ? "`" : "");
+}
+
+static const char *docs_path(char *path)
+{
+	/* the program is build[/san]/tests/unit/test_config */
+	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 64);
+	char *cut;
+
+	if (len < 0)
+		return NULL;
+	path[len] = '\0';
+	cut = strstr(path, "/build/");
+	if (!cut)
+		return NULL;
+	strcpy(cut, "/docs/configuration.md");
+	return path;
+}
+
+static void the_documentation_has_every_key_and_no_other(void)
+{
+	cleanup_buf struct buf docs = BUF_INIT;
+	char path[PATH_MAX];
+	size_t count, rows = 0;
+	const struct config_key *keys = config_keys(&count);
+
+	if (!docs_path(path) || fs_read(path, 1024 * 1024, &docs, NULL) < 0) {
+		tap_skip("docs/configuration.md is not there");
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		cleanup_buf struct buf row = BUF_INIT;
+
+		expected_row(&keys[i], &row);
+		CHECK_HAS(buf_str(&docs), buf_str(&row));
+	}
+	for (const char *at = buf_str(&docs); (at = strstr(at, "\n| `")); at++)
+		rows++;
+	CHECK_INT(rows, ==, count);
+}
+
+int main(void)
+{
+	TEST(fills_in_defaults);
+	TEST(reads_every_kind_of_value);
+	TEST(names_the_nearest_known_key);
+	TEST(names_the_section_that_a_key_belongs_into);
+	TEST(lists_the_keys_where_none_is_near);
+	TEST(says_what_is_missing);
+	TEST(refuses_wrong_types_with_their_place);
+	TEST(refuses_values_out_of_range);
+	TEST(refuses_a_state_directory_too_long_for_a_socket);
+	TEST(refuses_a_key_that_is_given_twice);
+	TEST(refuses_bad_properties_and_variables);
+	TEST(fills_the_configuration_of_the_core);
+	TEST(an_unknown_version_gets_application_ids);
+	TEST(a_file_is_named_in_the_message);
+	TEST(the_documentation_has_every_key_and_no_other);
+	return tap_done();
+}

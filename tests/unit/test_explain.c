@@ -1,0 +1,188 @@
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cmd/cli.h"
+#include "cmd/explain.h"
+#include "tests/unit/tap.h"
+
+#define NOW 1800000000000LL
+
+static struct snapshot snapshot_of(const char *path, enum snapshot_kind kind, int64_t id)
+{
+	return (struct snapshot){
+		.path = (char *)path,
+		.kind = kind,
+		.checkpoint_id = id,
+		.job_id = "3f9a1000000000000000000000000001",
+		.completed_unix_ms = NOW - 120000,
+		.size_bytes = 1536000,
+		.file_count = 5,
+	};
+}
+
+static void build(struct facts *facts)
+{
+	struct snapshot unknown = {
+		.path = (char *)"file:/chk/x", .size_bytes = -1, .file_count = -1};
+	struct snapshot snapshot;
+	struct candidate *candidate;
+
+	*facts = (struct facts){.now_unix_ms = NOW};
+	facts_set_source(facts, SOURCE_JOURNAL, SOURCE_PRESENT, "sequence 12");
+	facts_set_source(facts, SOURCE_CHECKPOINTS, SOURCE_UNREADABLE, "timed out");
+	facts_set_source(facts, SOURCE_SAVEPOINTS, SOURCE_ABSENT, "empty");
+	snapshot = snapshot_of("file:/chk/27", SNAPSHOT_CHECKPOINT, 27);
+	candidate = facts_add(facts, SOURCE_CHECKPOINTS, &snapshot);
+	candidate->verdict = VERDICT_CHOSEN;
+	candidate->reason = xstrdup("newest usable state");
+	snapshot = snapshot_of("file:/sp/savepoint-3f9a10-1", SNAPSHOT_SAVEPOINT, 12);
+	candidate = facts_add(facts, SOURCE_SAVEPOINTS, &snapshot);
+	candidate->verdict = VERDICT_OLDER;
+	candidate->reason = xstrdup("older than\nthe chosen one");
+	facts_add(facts, SOURCE_CHECKPOINTS, &unknown);
+}
+
+static void start_from(struct decision *decision)
+{
+	*decision = (struct decision){.kind = DECISION_START_FROM, .rule = 6, .candidate = 0};
+	snprintf(decision->reason, sizeof(decision->reason), "newest usable state: chk 27");
+}
+
+static char *print(const struct explanation *ex)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	explain_print(ex, out);
+	fclose(out);
+	return text;
+}
+
+static void the_document_has_the_chosen_snapshot_and_the_launch(void)
+{
+	const char *const args[] = {"java", "-D", "a=b c", NULL};
+	struct facts facts;
+	struct decision decision;
+	struct explanation ex = {&facts, &decision, NULL, args};
+	cleanup_json struct json *doc = NULL;
+	const struct json *list;
+
+	build(&facts);
+	start_from(&decision);
+	doc = explain_document(&ex);
+	CHECK_STR(json_str(doc, "decision"), "START_FROM");
+	CHECK_INT(json_i64_or(doc, "rule", 0), ==, 6);
+	CHECK_STR(json_str(json_get(doc, "snapshot"), "path"), "file:/chk/27");
+	CHECK_STR(json_str(json_get(doc, "snapshot"), "kind"), "checkpoint");
+	CHECK_INT(json_i64_or(json_get(doc, "snapshot"), "checkpointId", 0), ==, 27);
+	CHECK_INT(json_i64_or(json_get(doc, "snapshot"), "fileCount", 0), ==, 5);
+	CHECK_STR(json_str(json_get(doc, "launch"), "jobId"), "<new>");
+	list = json_path(doc, "launch", "args", NULL);
+	CHECK_INT(json_len(list), ==, 3);
+	CHECK_STR(json_text(json_at(list, 2)), "a=b c");
+	facts_release(&facts);
+}
+
+static void the_document_lists_every_source_and_candidate(void)
+{
+	struct facts facts;
+	struct decision decision;
+	struct explanation ex = {&facts, &decision, NULL, NULL};
+	cleanup_json struct json *doc = NULL;
+	const struct json *sources, *candidates, *last;
+
+	build(&facts);
+	start_from(&decision);
+	doc = explain_document(&ex);
+	sources = json_get(doc, "sources");
+	candidates = json_get(doc, "candidates");
+	CHECK_INT(json_len(sources), ==, SOURCE_COUNT);
+	CHECK_STR(json_str(json_at(sources, SOURCE_CHECKPOINTS), "state"), "unreadable");
+	CHECK_STR(json_str(json_at(sources, SOURCE_CHECKPOINTS), "detail"), "timed out");
+	CHECK_STR(json_str(json_at(sources, SOURCE_INITIAL), "state"), "absent");
+	CHECK_STR(json_str(json_at(sources, SOURCE_INITIAL), "detail"), "not configured");
+	CHECK_INT(json_len(candidates), ==, 3);
+	CHECK_STR(json_str(json_at(candidates, 1), "verdict"), "older");
+	last = json_at(candidates, 2);
+	CHECK_STR(json_str(last, "verdict"), "rejected");
+	CHECK_STR(json_str(last, "reason"), "not judged: rule 6 decided before");
+	CHECK(json_get(last, "checkpointId") &&
+	      json_kind(json_get(last, "checkpointId")) == JSON_NULL);
+	CHECK(json_get(last, "jobId") && json_kind(json_get(last, "jobId")) == JSON_NULL);
+	facts_release(&facts);
+}
+
+static void nothing_starts_when_it_holds_or_parks(void)
+{
+	struct facts facts;
+	struct decision decision = {.kind = DECISION_HOLD, .rule = 5, .reason = "cannot be read"};
+	struct explanation ex = {&facts, &decision, NULL, NULL};
+	cleanup_json struct json *doc = NULL;
+	cleanup_free char *text = NULL;
+
+	build(&facts);
+	doc = explain_document(&ex);
+	CHECK(json_kind(json_get(doc, "snapshot")) == JSON_NULL);
+	CHECK(json_kind(json_get(doc, "launch")) == JSON_NULL);
+	CHECK_INT(explain_status(&decision), ==, CLI_HELD);
+	text = print(&ex);
+	CHECK_HAS(text, "decision   HOLD (rule 5)");
+	CHECK(!strstr(text, "launch  "));
+	decision.kind = DECISION_PARK;
+	CHECK_INT(explain_status(&decision), ==, CLI_PARKED);
+	decision.kind = DECISION_CONTINUE;
+	CHECK_INT(explain_status(&decision), ==, CLI_OK);
+	decision.kind = DECISION_START_EMPTY;
+	CHECK_INT(explain_status(&decision), ==, CLI_OK);
+	facts_release(&facts);
+}
+
+static void the_table_says_it_all_on_plain_lines(void)
+{
+	const char *const args[] = {"java", "a=b c", "", "it's", NULL};
+	struct facts facts;
+	struct decision decision;
+	struct explanation ex = {&facts, &decision, "00000000000000000000000000000abc", args};
+	cleanup_free char *text = NULL;
+
+	build(&facts);
+	start_from(&decision);
+	decision.allow_non_restored = true;
+	text = print(&ex);
+	CHECK_HAS(text, "decision   START_FROM (rule 6)\n");
+	CHECK_HAS(text, "snapshot   file:/chk/27\n");
+	CHECK_HAS(text, "checkpoint, checkpoint id 27, completed 2 min ago, 1.5 MB in 5 files\n");
+	CHECK_HAS(text, "may be left out");
+	CHECK_HAS(text, "launch     job id 00000000000000000000000000000abc\n"
+			"           java 'a=b c' '' 'it'\\''s'\n");
+	CHECK_HAS(text, "checkpoints  unreadable  timed out\n");
+	CHECK_HAS(text, "older     savepoints   savepoint       12  3f9a1000");
+	CHECK_HAS(text, "older than\\x0athe chosen one\n");
+	facts_release(&facts);
+}
+
+static void no_candidates_are_said_so(void)
+{
+	struct facts facts = {0};
+	struct decision decision = {.kind = DECISION_START_EMPTY, .rule = 8, .reason = "never ran"};
+	struct explanation ex = {&facts, &decision, NULL, NULL};
+	cleanup_free char *text = print(&ex);
+	cleanup_json struct json *doc = explain_document(&ex);
+
+	CHECK_HAS(text, "\nno candidates\n");
+	CHECK_INT(json_len(json_get(doc, "candidates")), ==, 0);
+	CHECK_INT(json_len(json_path(doc, "launch", "args", NULL)), ==, 0);
+}
+
+int main(void)
+{
+	TEST(the_document_has_the_chosen_snapshot_and_the_launch);
+	TEST(the_document_lists_every_source_and_candidate);
+	TEST(nothing_starts_when_it_holds_or_parks);
+	TEST(the_table_says_it_all_on_plain_lines);
+	TEST(no_candidates_are_said_so);
+	return tap_done();
+}
