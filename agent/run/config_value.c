@@ -404,7 +404,7 @@ int config_value_set(struct config *config, const struct config_key *key,
 		     const struct yaml_node *node, struct err *err)
 {
 	void *to = slot(config, key);
-	struct properties properties;
+	struct properties properties = {0};
 	const char *text;
 
 	switch (key->type) {
