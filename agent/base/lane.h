@@ -37,8 +37,8 @@ size_t lane_queued(const struct lane *lane); /* waiting, without the running one
 int64_t lane_busy_ms(const struct lane *lane);
 
 /*
- * End the lane: jobs in the queue get done(arg, false) now, the running one gets up to wait_ms and
- * then done(arg, true), all before this returns. A job that is still running after wait_ms is
+ * End the lane: the running job gets up to wait_ms and done(arg, true), those in the queue get
+ * done(arg, false), all before this returns. A job that is still running after wait_ms is
  * abandoned with its arg and its thread (which ends by itself when the job returns): false then.
  */
 bool lane_free(struct lane *lane, int64_t wait_ms); /* NULL is allowed */

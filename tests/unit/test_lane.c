@@ -1,0 +1,270 @@
+#include "base/lane.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "tap.h"
+
+#define LIMIT_MS 20000
+
+struct job {
+	int number;
+	pthread_t worked_on;
+	sigset_t mask;
+	char thread_name[16];
+	sem_t *entered, *leave; /* when not NULL: a job that is stuck until it is let go */
+	struct results *results;
+};
+
+struct results {
+	struct buf order;
+	int done, ran;
+	pthread_t done_on;
+	struct lane *free_me;
+};
+
+static void work(void *arg)
+{
+	struct job *job = arg;
+
+	job->worked_on = pthread_self();
+	pthread_sigmask(SIG_SETMASK, NULL, &job->mask);
+	pthread_getname_np(pthread_self(), job->thread_name, sizeof(job->thread_name));
+	if (job->entered)
+		sem_post(job->entered);
+	if (job->leave)
+		sem_wait(job->leave);
+}
+
+static void done(void *arg, bool ran)
+{
+	struct job *job = arg;
+	struct results *results = job->results;
+
+	results->done++;
+	results->ran += ran;
+	results->done_on = pthread_self();
+	buf_addf(&results->order, "%d%s ", job->number, ran ? "" : "!");
+	if (results->free_me) {
+		struct lane *lane = results->free_me;
+
+		results->free_me = NULL; /* before: freeing ends the other jobs here, too */
+		CHECK(lane_free(lane, LIMIT_MS));
+	}
+}
+
+static bool run_until(struct loop *loop, const int *flag, int want)
+{
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+
+	while (*flag < want && clock_mono_ms() < end_ms)
+		if (loop_step(loop, 100, NULL))
+			return false;
+	return *flag >= want;
+}
+
+static void jobs_run_in_order_on_the_worker_and_end_on_the_loop(void)
+{
+	struct loop *loop = loop_new(NULL);
+	struct lane *lane = lane_new(loop, "storage", NULL);
+	struct results results = {.order = BUF_INIT};
+	struct job jobs[20] = {{0}};
+
+	for (int i = 0; i < 20; i++) {
+		jobs[i].number = i;
+		jobs[i].results = &results;
+		lane_submit(lane, work, done, &jobs[i]);
+	}
+	CHECK(run_until(loop, &results.done, 20));
+	CHECK_STR(buf_str(&results.order), "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 ");
+	CHECK_INT(results.ran, ==, 20);
+	CHECK(pthread_equal(results.done_on, pthread_self()));
+	CHECK(!pthread_equal(jobs[0].worked_on, pthread_self()));
+	CHECK_STR(jobs[0].thread_name, "storage");
+	CHECK_INT(lane_queued(lane), ==, 0);
+	CHECK_INT(lane_busy_ms(lane), ==, -1);
+	CHECK(lane_free(lane, LIMIT_MS));
+	loop_free(loop);
+	buf_release(&results.order);
+}
+
+static void the_worker_takes_no_signals(void)
+{
+	struct loop *loop = loop_new(NULL);
+	struct lane *lane = lane_new(loop, "a-name-that-is-too-long", NULL);
+	struct results results = {.order = BUF_INIT};
+	struct job job = {.results = &results};
+	sigset_t mine;
+
+	lane_submit(lane, work, done, &job);
+	CHECK(run_until(loop, &results.done, 1));
+	CHECK_INT(sigismember(&job.mask, SIGTERM), ==, 1);
+	CHECK_INT(sigismember(&job.mask, SIGCHLD), ==, 1);
+	pthread_sigmask(SIG_SETMASK, NULL, &mine);
+	CHECK_INT(sigismember(&mine, SIGTERM), ==, 0);
+	CHECK_STR(job.thread_name, "a-name-that-is-");
+	CHECK(lane_free(lane, LIMIT_MS));
+	loop_free(loop);
+	buf_release(&results.order);
+}
+
+static void says_how_long_a_job_has_been_running_and_what_waits(void)
+{
+	struct loop *loop = loop_new(NULL);
+	struct lane *lane = lane_new(loop, "slow", NULL);
+	struct results results = {.order = BUF_INIT};
+	sem_t entered, leave;
+	struct job jobs[3] = {
+		{.number = 0, .entered = &entered, .leave = &leave}, {.number = 1}, {.number = 2}};
+
+	sem_init(&entered, 0, 0);
+	sem_init(&leave, 0, 0);
+	for (int i = 0; i < 3; i++) {
+		jobs[i].results = &results;
+		lane_submit(lane, work, done, &jobs[i]);
+	}
+	sem_wait(&entered);
+	CHECK_INT(lane_queued(lane), ==, 2);
+	while (lane_busy_ms(lane) < 20)
+		poll(NULL, 0, 1);
+	CHECK_INT(loop_step(loop, 0, NULL), ==, 0);
+	CHECK_INT(results.done, ==, 0);
+	sem_post(&leave);
+	CHECK(run_until(loop, &results.done, 3));
+	CHECK_STR(buf_str(&results.order), "0 1 2 ");
+	CHECK(lane_free(lane, LIMIT_MS));
+	loop_free(loop);
+	buf_release(&results.order);
+	sem_destroy(&entered);
+	sem_destroy(&leave);
+}
+
+static void freeing_gives_back_every_job(void)
+{
+	struct loop *loop = loop_new(NULL);
+	struct lane *lane = lane_new(loop, "free", NULL);
+	struct results results = {.order = BUF_INIT};
+	sem_t entered, leave;
+	struct job jobs[3] = {
+		{.number = 0, .entered = &entered, .leave = &leave}, {.number = 1}, {.number = 2}};
+
+	sem_init(&entered, 0, 0);
+	sem_init(&leave, 0, 0);
+	for (int i = 0; i < 3; i++) {
+		jobs[i].results = &results;
+		lane_submit(lane, work, done, &jobs[i]);
+	}
+	sem_wait(&entered);
+	sem_post(&leave);
+	CHECK(lane_free(lane, LIMIT_MS));
+	CHECK_INT(results.done, ==, 3);
+	CHECK_INT(results.ran, >=, 1);
+	CHECK_HAS(buf_str(&results.order), "0 1");
+	CHECK_INT(loop_step(loop, 0, NULL), ==, 0);
+	loop_free(loop);
+	buf_release(&results.order);
+	sem_destroy(&entered);
+	sem_destroy(&leave);
+}
+
+static void a_stuck_job_is_abandoned_and_not_waited_for(void)
+{
+	struct loop *loop = loop_new(NULL);
+	struct lane *lane = lane_new(loop, "stuck", NULL);
+	struct results results = {.order = BUF_INIT};
+	/* they outlive this function: the abandoned worker looks at them when it is let go */
+	static sem_t entered, leave;
+	static struct job stuck = {.number = 0, .entered = &entered, .leave = &leave};
+	struct job second = {.number = 1, .results = &results};
+	int64_t start_ms;
+
+	sem_init(&entered, 0, 0);
+	sem_init(&leave, 0, 0);
+	stuck.results = &results;
+	lane_submit(lane, work, done, &stuck);
+	lane_submit(lane, work, done, &second);
+	sem_wait(&entered);
+	start_ms = clock_mono_ms();
+	CHECK(!lane_free(lane, 30));
+	CHECK_INT(clock_mono_ms() - start_ms, >=, 30);
+	CHECK_INT(clock_mono_ms() - start_ms, <, LIMIT_MS);
+	CHECK_STR(buf_str(&results.order), "1! ");
+	loop_free(loop);
+	/* the worker now ends by itself and frees the lane; nobody is told */
+	sem_post(&leave);
+	CHECK_INT(results.done, ==, 1);
+	buf_release(&results.order);
+}
+
+static void a_lane_may_be_freed_in_done(void)
+{
+	struct loop *loop = loop_new(NULL);
+	struct lane *lane = lane_new(loop, "self", NULL);
+	struct results results = {.order = BUF_INIT, .free_me = lane};
+	struct job jobs[3] = {{.number = 0, .results = &results},
+			      {.number = 1, .results = &results},
+			      {.number = 2, .results = &results}};
+
+	for (int i = 0; i < 3; i++)
+		lane_submit(lane, work, done, &jobs[i]);
+	CHECK(run_until(loop, &results.done, 3));
+	CHECK(!results.free_me);
+	CHECK_INT(loop_step(loop, 0, NULL), ==, 0);
+	loop_free(loop);
+	buf_release(&results.order);
+}
+
+/* The processor time that a thread has used. */
+static long used_ns(pthread_t thread)
+{
+	clockid_t id;
+	struct timespec used;
+
+	if (pthread_getcpuclockid(thread, &id) || clock_gettime(id, &used))
+		return -1;
+	return used.tv_nsec + used.tv_sec * 1000000000L;
+}
+
+static void an_idle_worker_uses_no_time(void)
+{
+	struct loop *loop = loop_new(NULL);
+	struct lane *lane = lane_new(loop, "idle", NULL);
+	struct results results = {.order = BUF_INIT};
+	struct job job = {.results = &results};
+	int64_t until_ms;
+	long before;
+
+	lane_submit(lane, work, done, &job);
+	CHECK(run_until(loop, &results.done, 1));
+	/* time to get to its wait; should that be too short, the check below is only harder */
+	poll(NULL, 0, 50);
+	before = used_ns(job.worked_on);
+	until_ms = clock_mono_ms() + 200;
+	while (clock_mono_ms() < until_ms)
+		loop_step(loop, 50, NULL);
+	CHECK_INT(used_ns(job.worked_on) - before, ==, 0);
+	CHECK(lane_free(lane, LIMIT_MS));
+	CHECK(lane_free(NULL, 0));
+	loop_free(loop);
+	buf_release(&results.order);
+}
+
+int main(void)
+{
+	TEST(jobs_run_in_order_on_the_worker_and_end_on_the_loop);
+	TEST(the_worker_takes_no_signals);
+	TEST(says_how_long_a_job_has_been_running_and_what_waits);
+	TEST(freeing_gives_back_every_job);
+	TEST(a_stuck_job_is_abandoned_and_not_waited_for);
+	TEST(a_lane_may_be_freed_in_done);
+	TEST(an_idle_worker_uses_no_time);
+	return tap_done();
+}
