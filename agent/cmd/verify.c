@@ -61,8 +61,10 @@ static void print_text(const struct cli *cli, const struct verify_report *report
 	for (size_t i = 0; i < report->problem_count; i++) {
 		fprintf(cli->out, "  %-11s ", verify_fault_name(report->problems[i].fault));
 		text_print(report->problems[i].path, cli->out);
-		fputs(": ", cli->out);
-		text_print(report->problems[i].detail, cli->out);
+		if (report->problems[i].fault != VERIFY_MISSING) {
+			fputs(": ", cli->out);
+			text_print(report->problems[i].detail, cli->out);
+		}
 		fputc('\n', cli->out);
 	}
 	if (report->problems_left_out)

@@ -1,0 +1,227 @@
+#include <string.h>
+
+#include "base/buf.h"
+#include "store/store.h"
+#include "store/uri.h"
+#include "store_dir.h"
+
+static struct store *opened(const char *uri)
+{
+	struct store *store = NULL;
+	struct err err = {0};
+
+	if (!CHECK_INT(store_open(uri, &store, &err), ==, 0))
+		tap_note("%s", err.msg);
+	return store;
+}
+
+static void an_unknown_scheme_is_named_with_what_is_supported(void)
+{
+	struct store *store;
+	struct err err = {0};
+
+	CHECK_INT(store_open("hdfs://nn/ck", &store, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(err.msg, "scheme 'hdfs' is not supported (supported: file");
+	CHECK_INT(store_open("ck", &store, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	CHECK_INT(store_open("file://ck/job", &store, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(err.msg, "file:///ck/job");
+}
+
+static void a_store_refuses_names_of_another(void)
+{
+	struct store *store = opened("file:///");
+	struct store_stat stat;
+	struct err err = {0};
+
+	CHECK(store_serves(store, "/x"));
+	CHECK(!store_serves(store, "s3://b/x"));
+	CHECK_INT(store_stat(store, "s3://b/x", &stat, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	store_close(store);
+}
+
+static void tells_size_and_time_and_what_is_not_there(void)
+{
+	cleanup_dir char *top = dir_new();
+	struct store *store = opened(top);
+	cleanup_free char *file = uri_join(top, "a b%20c"), *none = uri_join(top, "none"),
+			  *inside = uri_join(file, "x"), *loop = uri_join(top, "loop");
+	struct store_stat stat = {0};
+	struct stat want;
+	struct err err = {0};
+
+	dir_put(top, "a b%20c", "12345", 5);
+	dir_loop(top, "loop");
+	CHECK_INT(store_stat(store, file, &stat, &err), ==, 0);
+	CHECK_INT(stat.size_bytes, ==, 5);
+	CHECK(!lstat(file, &want));
+	CHECK_INT(stat.mtime_unix_ms / 1000, ==, want.st_mtim.tv_sec);
+	CHECK_INT(store_exists(store, file, &err), ==, 1);
+	CHECK_INT(store_exists(store, none, &err), ==, 0);
+	CHECK_INT(store_exists(store, inside, &err), ==, 0); /* below a file */
+	CHECK_INT(err.kind, ==, ERR_NONE);
+	CHECK_INT(store_exists(store, loop, &err), ==, -1);
+	CHECK_INT(err.kind, !=, ERR_ABSENT);
+	err = (struct err){0};
+	CHECK_INT(store_stat(store, top, &stat, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_FORMAT);
+	CHECK_HAS(err.msg, "is a directory, not a file");
+	store_close(store);
+}
+
+struct names {
+	struct buf text;
+	int stop_after;
+	int fail;
+};
+
+static int add_name(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	struct names *names = ctx;
+
+	if (names->fail)
+		return err_set(err, ERR_BUSY, 0, "enough");
+	buf_addf(&names->text, "%s%s ", entry->name, entry->is_prefix ? "/" : "");
+	if (!entry->is_prefix)
+		buf_addf(&names->text, "%jd ", (intmax_t)entry->stat.size_bytes);
+	return names->stop_after && !--names->stop_after;
+}
+
+static void lists_one_level(void)
+{
+	cleanup_dir char *top = dir_new();
+	struct store *store = opened(top);
+	struct names names = {0};
+	struct err err = {0};
+
+	CHECK_INT(store_list(store, top, add_name, &names, &err), ==, 0);
+	CHECK_INT(names.text.len_bytes, ==, 0);
+	dir_hole(top, "dir/inner", 7);
+	dir_hole(top, "file", 8);
+	CHECK_INT(store_list(store, top, add_name, &names, &err), ==, 0);
+	CHECK_HAS(buf_str(&names.text), "dir/ ");
+	CHECK_HAS(buf_str(&names.text), "file 8 ");
+	CHECK(!strstr(buf_str(&names.text), "inner"));
+	buf_clear(&names.text);
+	names.stop_after = 1;
+	CHECK_INT(store_list(store, top, add_name, &names, &err), ==, 0);
+	CHECK(!strstr(buf_str(&names.text), "file") || !strstr(buf_str(&names.text), "dir"));
+	names.fail = 1;
+	CHECK_INT(store_list(store, top, add_name, &names, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	buf_release(&names.text);
+	store_close(store);
+}
+
+static void a_listing_with_an_error_in_it_is_void(void)
+{
+	cleanup_dir char *top = dir_new();
+	cleanup_free char *none = uri_join(top, "none"), *gone = uri_join(top, "gone"),
+			  *loop = uri_join(top, "loop");
+	struct store *store = opened(top);
+	struct names names = {0};
+	struct err err = {0};
+
+	CHECK_INT(store_list(store, none, add_name, &names, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_ABSENT);
+	CHECK_INT(symlink(none, gone), ==, 0); /* a link to nothing counts as gone */
+	CHECK_INT(store_list(store, top, add_name, &names, &err), ==, 0);
+	CHECK_STR(buf_str(&names.text), "");
+	dir_loop(top, "loop");
+	CHECK_INT(store_list(store, top, add_name, &names, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_SYS);
+	CHECK_HAS(err.msg, top);
+	err = (struct err){0};
+	CHECK_INT(store_list(store, loop, add_name, &names, &err), ==, -1);
+	CHECK_INT(err.kind, !=, ERR_ABSENT);
+	buf_release(&names.text);
+	store_close(store);
+}
+
+static int add_dir(void *ctx, const struct store_dir *dir, struct err *err)
+{
+	struct buf *text = ctx;
+
+	(void)err;
+	buf_addf(text, "%s:%d ", dir->name, dir->leaf);
+	if (dir->leaf == STORE_LEAF_PRESENT)
+		CHECK_INT(dir->stat.size_bytes, ==, 3);
+	if (dir->leaf == STORE_LEAF_UNREADABLE)
+		CHECK_HAS(dir->why->msg, "loop/leaf");
+	return 0;
+}
+
+static void looks_at_directories_through_one_file(void)
+{
+	cleanup_dir char *top = dir_new();
+	cleanup_buf struct buf text = BUF_INIT;
+	struct store *store = opened(top);
+	struct err err = {0};
+
+	dir_put(top, "with/leaf", "abc", 3);
+	dir_mkdir(top, "without");
+	dir_mkdir(top, "dir-as-leaf");
+	dir_mkdir(top, "dir-as-leaf/leaf");
+	dir_put(top, "file", "", 0);
+	dir_loop(top, "loop/leaf");
+	CHECK_INT(store_list_dirs(store, top, "leaf", add_dir, &text, &err), ==, 0);
+	CHECK_HAS(buf_str(&text), "with:0 ");
+	CHECK_HAS(buf_str(&text), "without:1 ");
+	CHECK_HAS(buf_str(&text), "dir-as-leaf:1 ");
+	CHECK_HAS(buf_str(&text), "loop:2 ");
+	CHECK(!strstr(buf_str(&text), "file"));
+	store_close(store);
+}
+
+static void read_all(struct store *store, const char *uri, int64_t offset, const char *want)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct store_stream *stream;
+	size_t got = 1;
+	char part[3];
+
+	if (!CHECK_INT(store_read_open(store, uri, offset, &stream, NULL), ==, 0))
+		return;
+	CHECK_INT(store_read_size(stream), ==, strlen(want));
+	while (got) {
+		CHECK_INT(store_read(stream, part, sizeof(part), &got, NULL), ==, 0);
+		buf_add(&text, part, got);
+	}
+	CHECK_STR(buf_str(&text), want);
+	store_read_close(stream);
+}
+
+static void reads_a_file_from_any_offset(void)
+{
+	cleanup_dir char *top = dir_new();
+	cleanup_free char *file = uri_join(top, "f"), *fifo = uri_join(top, "fifo");
+	struct store *store = opened(top);
+	struct store_stream *stream;
+	struct err err = {0};
+
+	dir_put(top, "f", "0123456789", 10);
+	read_all(store, file, 0, "0123456789");
+	read_all(store, file, 7, "789");
+	read_all(store, file, 10, "");
+	read_all(store, file, 99, "");
+	CHECK_INT(store_read_open(store, top, 0, &stream, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_FORMAT);
+	CHECK_INT(mkfifo(fifo, 0600), ==, 0);
+	CHECK_INT(store_read_open(store, fifo, 0, &stream, &err), ==, -1); /* and does not hang */
+	store_close(store);
+}
+
+int main(void)
+{
+	TEST(an_unknown_scheme_is_named_with_what_is_supported);
+	TEST(a_store_refuses_names_of_another);
+	TEST(tells_size_and_time_and_what_is_not_there);
+	TEST(lists_one_level);
+	TEST(a_listing_with_an_error_in_it_is_void);
+	TEST(looks_at_directories_through_one_file);
+	TEST(reads_a_file_from_any_offset);
+	return tap_done();
+}
