@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lineage.h"
 
 /* What the rules share; lives for one call of resolve(). */
 struct inquiry {
@@ -14,12 +15,15 @@ struct inquiry {
 	struct facts *facts;
 	const struct policy *policy;
 	struct decision *decision;
+	struct lineage lineage;
+	size_t *order; /* indices of the candidates that count, newest first in each group */
+	size_t order_count;
 };
 
 static void decide(struct inquiry *in, enum decision_kind kind, int rule, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+	__attribute__((format(printf, 4, 5)));
 static void judge(struct candidate *c, enum verdict verdict, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+	__attribute__((format(printf, 3, 4)));
 
 static void decide(struct inquiry *in, enum decision_kind kind, int rule, const char *fmt, ...)
 {
@@ -93,6 +97,14 @@ static bool too_new(const struct inquiry *in, const struct candidate *c)
 	       c->metadata_version > in->facts->max_metadata_version;
 }
 
+/* Whoever was not judged yet was passed over for this reason. */
+static void judge_rest(struct inquiry *in, enum verdict verdict, const char *why)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (in->facts->candidates[i].verdict == VERDICT_NONE)
+			judge(&in->facts->candidates[i], verdict, "%s", why);
+}
+
 /* Take c or say why it cannot be taken now; `rule` is the one that picked it. */
 static void take(struct inquiry *in, struct candidate *c, int rule, const char *why)
 {
@@ -105,11 +117,11 @@ static void take(struct inquiry *in, struct candidate *c, int rule, const char *
 		judge(c, VERDICT_REJECTED,
 		      "_metadata version %d is newer than this Flink reads (%d)",
 		      c->metadata_version, in->facts->max_metadata_version);
-		decide(
-		    in, DECISION_HOLD, rule,
-		    "%s was written by a newer Flink (_metadata version %d, this Flink reads up to "
-		    "%d); start the Flink version that wrote it",
-		    c->snapshot.path, c->metadata_version, in->facts->max_metadata_version);
+		decide(in, DECISION_HOLD, rule,
+		       "%s was written by a newer Flink (_metadata version %d, this Flink reads up "
+		       "to "
+		       "%d); start the Flink version that wrote it",
+		       c->snapshot.path, c->metadata_version, in->facts->max_metadata_version);
 		return;
 	}
 	in->decision->candidate = (size_t)(c - in->facts->candidates);
@@ -118,19 +130,17 @@ static void take(struct inquiry *in, struct candidate *c, int rule, const char *
 	       snapshot_kind_name(c->snapshot.kind), c->snapshot.path, c->snapshot.checkpoint_id);
 }
 
-static bool requested(struct inquiry *in)
+static void carry_out_request(struct inquiry *in, const char *why)
 {
 	const struct restore_request *request = &in->journal->intent.restore;
 	struct candidate *c;
 
-	if (request->kind == RESTORE_NONE || !request->token ||
-	    journal_is_consumed(in->journal, request->token))
-		return false;
 	in->decision->token = request->token;
 	in->decision->allow_non_restored = request->allow_non_restored;
 	if (request->kind == RESTORE_EMPTY) {
-		decide(in, DECISION_START_EMPTY, 4, "an empty start was requested once");
-		return true;
+		judge_rest(in, VERDICT_REJECTED, "an empty start was requested");
+		decide(in, DECISION_START_EMPTY, 4, "an empty start was %s", why);
+		return;
 	}
 	c = requested_candidate(in);
 	if (in->facts->sources[SOURCE_REQUEST].state == SOURCE_UNREADABLE || !c)
@@ -141,7 +151,57 @@ static bool requested(struct inquiry *in)
 		decide(in, DECISION_HOLD, 4, "the requested snapshot %s cannot be used: %s",
 		       request->path, detail_of(c->detail));
 	else
-		take(in, c, 4, "requested once by a person");
+		take(in, c, 4, why);
+	if (in->decision->kind == DECISION_START_FROM)
+		judge_rest(in, VERDICT_REJECTED, "another snapshot was requested");
+}
+
+/* A request that was not carried out yet. */
+static bool requested(struct inquiry *in)
+{
+	const struct restore_request *request = &in->journal->intent.restore;
+
+	if (request->kind == RESTORE_NONE)
+		return false;
+	if (!request->token || !*request->token) {
+		decide(in, DECISION_HOLD, 4,
+		       "the restore request has no token, so it cannot be carried out just once; "
+		       "ask again with `drey resume`");
+		return true;
+	}
+	if (journal_is_consumed(in->journal, request->token))
+		return false;
+	carry_out_request(in, "requested once by a person");
+	return true;
+}
+
+/* A launch that was never proven does not use up its restore point. For one that a person asked for
+ * this means: as long as it has left nothing of its own, it is started the same way again. */
+static bool still_requested(struct inquiry *in)
+{
+	const struct journal *journal = in->journal;
+	const struct restore_request *request = &journal->intent.restore;
+	const struct launch *launch = journal_launch_const(journal);
+	int index = (int)journal->launch_count - 1;
+
+	if (request->kind == RESTORE_NONE || !launch || launch->proven_unix_ms ||
+	    launch->last_checkpoint_id)
+		return false;
+	if (request->kind == RESTORE_EMPTY
+		    ? launch->restore_path != NULL
+		    : !snapshot_same_path(launch->restore_path, request->path))
+		return false;
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (c->integrity != INTEGRITY_INCOMPLETE &&
+		    lineage_maker(journal, &c->snapshot) == index)
+			return false;
+	}
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (lineage_maker(journal, &journal->snapshots[i]) == index)
+			return false;
+	carry_out_request(in, "requested by a person, and that launch has not proven itself yet");
 	return true;
 }
 
@@ -153,7 +213,9 @@ static bool source_unreadable(struct inquiry *in)
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		const struct source_fact *source = &in->facts->sources[i];
 
-		if (i == SOURCE_REQUEST || source->state != SOURCE_UNREADABLE)
+		/* a request was dealt with before; the initial savepoint is older than all else */
+		if (i == SOURCE_REQUEST || i == SOURCE_INITIAL ||
+		    source->state != SOURCE_UNREADABLE)
 			continue;
 		decide(in, DECISION_HOLD, 5,
 		       "the %s cannot be read and could hold newer state: %s; drey looks again",
@@ -166,150 +228,146 @@ static bool source_unreadable(struct inquiry *in)
 /* ---- rule 6: which candidates count -----------------------------------------------------------
  */
 
-/* Index of the launch that made the snapshot; -1 when none of ours did. A savepoint found by name
- * has the first six digits only. A restore point counts as made by the launch before the one that
- * it started (index -1 for the first). *ret_ours tells whether it belongs to this application at
- * all. */
-static int maker_of(const struct journal *journal, const struct snapshot *s, bool *ret_ours)
+static bool never_ran(const struct inquiry *in)
 {
-	size_t id_len = strlen(s->job_id);
+	const struct journal *journal = in->journal;
 
-	*ret_ours = true;
-	for (size_t i = journal->launch_count; i-- > 0;)
-		if (id_len && !strncmp(journal->launches[i].job_id, s->job_id, id_len))
-			return (int)i;
-	for (size_t i = 0; i < journal->launch_count; i++)
-		if (snapshot_same_path(journal->launches[i].restore_path, s->path))
-			return (int)i - 1;
-	*ret_ours = false;
-	return -1;
+	return in->lineage.tip < 0 && !journal->snapshot_count && !journal->ever_proven;
 }
 
-/* The highest checkpoint id of launch `maker` that the present state still descends from: what a
- * later launch did not start from is an abandoned branch. */
-static int64_t lineage_limit(const struct journal *journal, int maker)
+/* The initial savepoint is older than anything that a launch of ours has made, whatever its
+ * checkpoint id. It stays in force until a launch that was started from it is proven. */
+static bool is_fallback(const struct inquiry *in, const struct candidate *c)
 {
-	int64_t limit = INT64_MAX;
-
-	for (size_t k = (size_t)(maker + 1); k < journal->launch_count; k++) {
-		const struct launch *later = &journal->launches[k];
-
-		if (!later->started_unix_ms)
-			continue;
-		if (!later->restore_path)
-			limit = 0;
-		else if (later->restore_checkpoint_id < limit)
-			limit = later->restore_checkpoint_id;
-	}
-	return limit;
+	return c->source == SOURCE_INITIAL && !in->journal->ever_proven &&
+	       (never_ran(in) || lineage_place(&in->lineage, &c->snapshot) != BRANCH_LIVING);
 }
 
-static bool never_ran(const struct journal *journal)
-{
-	return !journal->launch_count && !journal->snapshot_count && !journal->ever_proven;
-}
-
-/* True when c may be chosen as far as identity goes; else judged. */
-static bool belongs(struct inquiry *in, struct candidate *c)
+/* Rejects c when it may not be chosen by what it is, whatever its content. */
+static void judge_identity(struct inquiry *in, struct candidate *c)
 {
 	const struct snapshot *s = &c->snapshot;
-	bool ours = false;
-	int maker;
-	int64_t limit;
 
+	if (is_fallback(in, c))
+		return;
 	if (in->policy->restore == POLICY_SAVEPOINT && s->kind == SNAPSHOT_CHECKPOINT &&
-	    c->source != SOURCE_INITIAL) {
+	    c->source != SOURCE_INITIAL && !lineage_is_origin(&in->lineage, s)) {
 		judge(c, VERDICT_REJECTED, "the restore policy takes savepoints only");
-		return false;
+		return;
 	}
-	if (never_ran(in->journal))
-		return true; /* no lineage is known: everything in our directories counts */
-	maker = maker_of(in->journal, s, &ours);
-	if (c->source == SOURCE_INITIAL && !ours) {
-		ours = !in->journal->ever_proven;
-		if (!ours) {
-			judge(c, VERDICT_REJECTED,
-			      "the initial savepoint is for the first start only");
-			return false;
-		}
+	if (never_ran(in))
+		return; /* no lineage is known: everything in our directories counts */
+	switch (lineage_place(&in->lineage, s)) {
+	case BRANCH_LIVING:
+		return;
+	case BRANCH_ABANDONED:
+		judge(c, VERDICT_REJECTED,
+		      "abandoned branch: a later launch did not start from it");
+		return;
+	case BRANCH_FOREIGN:
+		break;
 	}
-	if (!ours && c->source != SOURCE_JOURNAL) {
+	if (in->lineage.tip < 0 && c->source == SOURCE_JOURNAL)
+		return; /* recorded, and nothing tells of a later branch */
+	/* what cannot be looked at and has no owner in its name may well be ours */
+	if (!*s->job_id && c->integrity == INTEGRITY_UNREADABLE && c->source != SOURCE_INITIAL)
+		return;
+	if (c->source == SOURCE_INITIAL)
+		judge(c, VERDICT_REJECTED, "the initial savepoint is for the first start only");
+	else
 		judge(c, VERDICT_REJECTED, "job id %s is not in the lineage of this application",
 		      *s->job_id ? s->job_id : "(unknown)");
-		return false;
-	}
-	limit = lineage_limit(in->journal, maker);
-	if (s->checkpoint_id > limit) {
-		judge(c, VERDICT_REJECTED,
-		      "abandoned branch: a later launch started from checkpoint id %" PRId64,
-		      limit);
-		return false;
-	}
-	return true;
 }
 
-/* Newest first. Inside a lineage the checkpoint id is the order; without a journal only the time of
- * completion is comparable, and the id between snapshots of one job. */
-static bool newer(const struct inquiry *in, const struct snapshot *a, const struct snapshot *b)
+/* ---- rule 6: newest first ---------------------------------------------------------------------
+ *
+ * Inside a lineage the checkpoint id is the order. Without a journal it is so between snapshots of
+ * one job only; the jobs then are compared by when their newest was completed. */
+
+#define GROUP_DIGITS 6 /* a savepoint has so many digits of its job id in its name */
+
+static int compare_groups(const struct inquiry *in, const struct snapshot *a,
+			  const struct snapshot *b)
 {
-	bool by_id =
-	    !never_ran(in->journal) ||
-	    (*a->job_id && strlen(a->job_id) == strlen(b->job_id) && !strcmp(a->job_id, b->job_id));
-
-	if (by_id && a->checkpoint_id != b->checkpoint_id)
-		return a->checkpoint_id > b->checkpoint_id;
-	return a->completed_unix_ms > b->completed_unix_ms;
+	return never_ran(in) ? strncmp(a->job_id, b->job_id, GROUP_DIGITS) : 0;
 }
 
+static int compare_numbers(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Negative when a is newer. Nothing is left to the order in which they were found. */
+static int compare_age(const struct snapshot *a, const struct snapshot *b, bool by_id)
+{
+	int by_number = compare_numbers(b->checkpoint_id, a->checkpoint_id);
+	int by_time = compare_numbers(b->completed_unix_ms, a->completed_unix_ms);
+	int first = by_id ? by_number : by_time, second = by_id ? by_time : by_number;
+
+	if (first)
+		return first;
+	return second ? second : strcmp(a->path, b->path);
+}
+
+static int compare_candidates(const void *left, const void *right, void *context)
+{
+	const struct inquiry *in = context;
+	const struct snapshot *a = &in->facts->candidates[*(const size_t *)left].snapshot;
+	const struct snapshot *b = &in->facts->candidates[*(const size_t *)right].snapshot;
+	int group = compare_groups(in, a, b);
+
+	return group ? group : compare_age(a, b, true);
+}
+
+static void sort_candidates(struct inquiry *in)
+{
+	in->order = xcalloc(in->facts->candidate_count + 1, sizeof(*in->order));
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (c->verdict == VERDICT_NONE && !is_fallback(in, c))
+			in->order[in->order_count++] = i;
+	}
+	qsort_r(in->order, in->order_count, sizeof(*in->order), compare_candidates, in);
+}
+
+/* The newest of each group competes. */
 static struct candidate *newest_open(struct inquiry *in)
 {
-	struct candidate *best = NULL;
+	struct candidate *best = NULL, *head = NULL;
 
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		struct candidate *c = &in->facts->candidates[i];
+	for (size_t i = 0; i < in->order_count; i++) {
+		struct candidate *c = &in->facts->candidates[in->order[i]];
 
-		if (c->verdict != VERDICT_NONE)
+		if (c->verdict != VERDICT_NONE ||
+		    (head && !compare_groups(in, &head->snapshot, &c->snapshot)))
 			continue;
-		if (!best || newer(in, &c->snapshot, &best->snapshot))
+		head = c;
+		if (!best || compare_age(&c->snapshot, &best->snapshot, false) < 0)
 			best = c;
 	}
 	return best;
 }
 
-/* The newest completed snapshot that the journal knows of on the living branch; 0 = none. */
-static int64_t newest_known(const struct inquiry *in, const char **ret_path)
+/* The one that is left when there is no other. */
+static struct candidate *fallback(struct inquiry *in)
 {
-	const struct journal *journal = in->journal;
-	int64_t newest = 0;
-	bool ours;
-
-	for (size_t i = 0; i < journal->launch_count; i++) {
-		const struct launch *launch = &journal->launches[i];
-
-		if (in->policy->restore == POLICY_LATEST && launch->last_checkpoint_id > newest &&
-		    launch->last_checkpoint_id <= lineage_limit(journal, (int)i)) {
-			newest = launch->last_checkpoint_id;
-			*ret_path = launch->last_checkpoint_path;
-		}
-	}
-	for (size_t i = 0; i < journal->snapshot_count; i++) {
-		const struct snapshot *s = &journal->snapshots[i];
-
-		if (s->checkpoint_id > newest &&
-		    s->checkpoint_id <= lineage_limit(journal, maker_of(journal, s, &ours))) {
-			newest = s->checkpoint_id;
-			*ret_path = s->path;
-		}
-	}
-	return newest;
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (in->facts->candidates[i].verdict == VERDICT_NONE &&
+		    is_fallback(in, &in->facts->candidates[i]))
+			return &in->facts->candidates[i];
+	return NULL;
 }
 
-/* Something at least as new as `id` was found and is proven damaged: that loss is known and loud.
+/* ---- rule 6: choosing -------------------------------------------------------------------------
  */
+
+/* Something of ours at least as new as `id` was found and is proven damaged: that loss is known and
+ * loud. */
 static bool loss_is_known(const struct inquiry *in, int64_t id)
 {
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		const struct candidate *c = &in->facts->candidates[i];
+	for (size_t i = 0; i < in->order_count; i++) {
+		const struct candidate *c = &in->facts->candidates[in->order[i]];
 
 		if (c->integrity == INTEGRITY_DAMAGED && c->snapshot.checkpoint_id >= id)
 			return true;
@@ -320,7 +378,7 @@ static bool loss_is_known(const struct inquiry *in, int64_t id)
 static void choose(struct inquiry *in, struct candidate *c)
 {
 	const char *path = NULL;
-	int64_t known = newest_known(in, &path);
+	int64_t known = lineage_newest(&in->lineage, in->policy->restore == POLICY_LATEST, &path);
 
 	take(in, c, 6, "newest usable state");
 	if (in->decision->kind != DECISION_START_FROM)
@@ -339,84 +397,131 @@ static void choose(struct inquiry *in, struct candidate *c)
 		return;
 	}
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
-		if (in->facts->candidates[i].verdict == VERDICT_NONE)
+		if (in->facts->candidates[i].verdict == VERDICT_NONE &&
+		    is_fallback(in, &in->facts->candidates[i]))
 			judge(&in->facts->candidates[i], VERDICT_OLDER,
-			      "older than the chosen one");
+			      "the initial savepoint counts only when there is nothing newer");
+	judge_rest(in, VERDICT_OLDER, "older than the chosen one");
 }
 
-/* True when a decision (or a question) came out of the candidates. */
-static bool candidates_decide(struct inquiry *in)
+/* What may be newer than its name says. True when that has to be settled first. */
+static bool age_unknown(struct inquiry *in)
 {
-	struct candidate *c;
+	for (size_t i = 0; i < in->order_count; i++) {
+		struct candidate *c = &in->facts->candidates[in->order[i]];
 
-	for (size_t i = 0; i < in->facts->candidate_count; i++)
-		belongs(in, &in->facts->candidates[i]);
-	/* what cannot be looked at may be the newest of all, whatever its name says */
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		c = &in->facts->candidates[i];
-		if (c->verdict == VERDICT_NONE && c->integrity == INTEGRITY_UNREADABLE &&
-		    !c->snapshot.checkpoint_id) {
+		if (c->snapshot.checkpoint_id)
+			continue;
+		if (c->integrity == INTEGRITY_UNREADABLE) {
 			decide(in, DECISION_HOLD, 5,
 			       "%s cannot be read and could be the newest: %s", c->snapshot.path,
 			       detail_of(c->detail));
 			return true;
 		}
-	}
-	while ((c = newest_open(in))) {
-		if (c->integrity == INTEGRITY_UNREADABLE) {
-			decide(in, DECISION_HOLD, 5, "%s cannot be read and is the newest: %s",
-			       c->snapshot.path, detail_of(c->detail));
+		if (c->integrity == INTEGRITY_UNCHECKED) {
+			take(in, c, 6, "its age is not known");
 			return true;
 		}
-		if (c->integrity == INTEGRITY_DAMAGED || c->integrity == INTEGRITY_INCOMPLETE) {
-			judge(c, VERDICT_REJECTED, "%s: %s",
-			      c->integrity == INTEGRITY_DAMAGED ? "damaged" : "incomplete",
-			      detail_of(c->detail));
-			continue;
-		}
-		choose(in, c);
+	}
+	return false;
+}
+
+/* True when c, the newest that is left, leads to a decision or a question; else judged. */
+static bool candidate_decides(struct inquiry *in, struct candidate *c)
+{
+	if (c->integrity == INTEGRITY_UNREADABLE) {
+		decide(in, DECISION_HOLD, 5, "%s cannot be read and is the newest: %s",
+		       c->snapshot.path, detail_of(c->detail));
 		return true;
 	}
+	if (c->integrity == INTEGRITY_DAMAGED || c->integrity == INTEGRITY_INCOMPLETE) {
+		judge(c, VERDICT_REJECTED, "%s: %s",
+		      c->integrity == INTEGRITY_DAMAGED ? "damaged" : "incomplete",
+		      detail_of(c->detail));
+		return false;
+	}
+	choose(in, c);
+	return true;
+}
+
+/* True when a decision (or a question) came out of the candidates. */
+static bool candidates_decide(struct inquiry *in)
+{
+	const char *path = NULL;
+	struct candidate *c;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		judge_identity(in, &in->facts->candidates[i]);
+	sort_candidates(in);
+	if (age_unknown(in))
+		return true;
+	while ((c = newest_open(in)))
+		if (candidate_decides(in, c))
+			return true;
+	/* something of ours was there once and is newer: no way back behind it */
+	if (loss_is_known(in, 0) || lineage_newest(&in->lineage, true, &path) ||
+	    (never_ran(in) && in->order_count))
+		return false;
+	while ((c = fallback(in)))
+		if (candidate_decides(in, c))
+			return true;
 	return false;
 }
 
 /* ---- rule 8: nothing to start from ------------------------------------------------------------
  */
 
-static size_t count_integrity(const struct facts *facts, enum integrity integrity)
+/* One that should have been usable; NULL = none. Without a journal every trace counts. */
+static const struct candidate *broken_candidate(const struct inquiry *in)
 {
-	size_t count = 0;
+	for (size_t i = 0; i < in->order_count; i++) {
+		const struct candidate *c = &in->facts->candidates[in->order[i]];
 
-	for (size_t i = 0; i < facts->candidate_count; i++)
-		count += facts->candidates[i].integrity == integrity;
-	return count;
+		if (never_ran(in) || c->integrity == INTEGRITY_DAMAGED)
+			return c;
+	}
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (is_fallback(in, &in->facts->candidates[i]))
+			return &in->facts->candidates[i];
+	return NULL;
+}
+
+static bool has_state(const struct inquiry *in)
+{
+	const struct journal *journal = in->journal;
+	const char *path = NULL;
+
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (journal->launches[i].restore_path)
+			return true;
+	return journal->ever_proven || journal->snapshot_count ||
+	       lineage_newest(&in->lineage, true, &path);
 }
 
 static void nothing_found(struct inquiry *in)
 {
-	const struct journal *journal = in->journal;
 	const struct source_fact *initial = &in->facts->sources[SOURCE_INITIAL];
-	const char *path = NULL;
-	bool all_empty = true;
+	const struct candidate *broken = broken_candidate(in);
 
-	for (size_t i = 0; i < journal->launch_count; i++)
-		all_empty = all_empty && !journal->launches[i].restore_path;
-	if (journal->ever_proven || newest_known(in, &path) || !all_empty)
+	if (has_state(in))
 		decide(in, DECISION_HOLD, 8,
 		       "the application has run before, but no usable state was found; bring the "
 		       "storage back, or name a snapshot with `drey resume --from PATH`, or accept "
 		       "the loss with `drey resume --empty`");
-	else if (count_integrity(in->facts, INTEGRITY_DAMAGED) ||
-		 (never_ran(journal) && in->facts->candidate_count))
+	else if (broken)
 		decide(in, DECISION_HOLD, 8,
-		       "state was found but none of it is usable (%s); repair it, name a snapshot "
-		       "with "
-		       "`drey resume --from PATH`, or accept the loss with `drey resume --empty`",
-		       detail_of(in->facts->candidates[0].detail));
-	else if (initial->state != SOURCE_NOT_CONFIGURED)
-		decide(in, DECISION_HOLD, 8, "the initial savepoint is not there: %s",
+		       "state was found but none of it is usable (%s: %s); repair it, name a "
+		       "snapshot with `drey resume --from PATH`, or accept the loss with `drey "
+		       "resume --empty`",
+		       broken->snapshot.path, detail_of(broken->detail));
+	else if (initial->state == SOURCE_UNREADABLE)
+		decide(in, DECISION_HOLD, 5, "the initial savepoint cannot be read: %s",
 		       detail_of(initial->detail));
-	else if (never_ran(journal))
+	else if (initial->state != SOURCE_NOT_CONFIGURED)
+		decide(in, DECISION_HOLD, 8,
+		       "the initial savepoint is not there or cannot be used: %s",
+		       detail_of(initial->detail));
+	else if (never_ran(in))
 		decide(in, DECISION_START_EMPTY, 8,
 		       "the application has never run: every source was read and holds nothing");
 	else
@@ -435,7 +540,8 @@ bool resolve_parked(const struct journal *journal, struct decision *ret_decision
 void resolve(const struct journal *journal, struct facts *facts, const struct policy *policy,
 	     struct decision *ret_decision)
 {
-	struct inquiry in = {journal, facts, policy, ret_decision};
+	struct inquiry in = {
+		.journal = journal, .facts = facts, .policy = policy, .decision = ret_decision};
 
 	memset(ret_decision, 0, sizeof(*ret_decision));
 	for (size_t i = 0; i < facts->candidate_count; i++) {
@@ -450,9 +556,12 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 		       detail_of(facts->sources[SOURCE_JOURNAL].detail));
 		return;
 	}
-	if (requested(&in) || source_unreadable(&in) || candidates_decide(&in))
-		return;
-	nothing_found(&in);
+	lineage_find(&in.lineage, journal, facts);
+	if (!requested(&in) && !source_unreadable(&in) && !still_requested(&in) &&
+	    !candidates_decide(&in))
+		nothing_found(&in);
+	lineage_release(&in.lineage);
+	free(in.order);
 }
 
 const char *decision_kind_name(enum decision_kind kind)

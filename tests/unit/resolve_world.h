@@ -1,0 +1,176 @@
+/*
+ * resolve_world - a journal and facts that are easy to write down, for the tests of resolve().
+ *
+ *   begin(&w); ran(&w, JOB_A, NULL, 0); found_checkpoint(&w, JOB_A, 5); decide(&w); end(&w);
+ *
+ * A candidate that is found is complete unless the test says otherwise; what is UNCHECKED is
+ * answered with `truth` when decide() is asked to verify it.
+ */
+#ifndef DREY_TESTS_RESOLVE_WORLD_H
+#define DREY_TESTS_RESOLVE_WORLD_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/resolve.h"
+#include "tap.h"
+
+#define JOB_A       "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define JOB_B       "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define JOB_C       "cccccccccccccccccccccccccccccccc"
+#define JOB_FOREIGN "ffffffffffffffffffffffffffffffff"
+
+struct world {
+	struct journal journal;
+	struct facts facts;
+	struct policy policy;
+	struct decision decision;
+	enum integrity truth; /* of every unchecked candidate */
+	int rounds;           /* calls that decide() needed */
+};
+
+static inline void begin(struct world *w)
+{
+	memset(w, 0, sizeof(*w));
+	journal_init(&w->journal, "app");
+	w->truth = INTEGRITY_COMPLETE;
+	w->facts.max_metadata_version = 5;
+	facts_set_source(&w->facts, SOURCE_JOURNAL, SOURCE_PRESENT, "journal");
+	facts_set_source(&w->facts, SOURCE_CHECKPOINTS, SOURCE_PRESENT, "checkpoints");
+	facts_set_source(&w->facts, SOURCE_SAVEPOINTS, SOURCE_PRESENT, "savepoints");
+}
+
+static inline void end(struct world *w)
+{
+	journal_release(&w->journal);
+	facts_release(&w->facts);
+}
+
+static inline struct launch *intended(struct world *w, const char *job, const char *restore_path,
+				      int64_t restore_id)
+{
+	struct launch *launch = journal_add_launch(&w->journal);
+
+	snprintf(launch->job_id, sizeof(launch->job_id), "%s", job);
+	launch->restore_path = xstrdup(restore_path);
+	launch->restore_checkpoint_id = restore_id;
+	launch->intended_unix_ms = 1000 * launch->number;
+	return launch;
+}
+
+static inline struct launch *ran(struct world *w, const char *job, const char *restore_path,
+				 int64_t restore_id)
+{
+	struct launch *launch = intended(w, job, restore_path, restore_id);
+
+	launch->started_unix_ms = launch->intended_unix_ms + 1;
+	return launch;
+}
+
+static inline struct launch *proved(struct world *w, const char *job, const char *restore_path,
+				    int64_t restore_id, int64_t last_id)
+{
+	struct launch *launch = ran(w, job, restore_path, restore_id);
+
+	launch->verified_unix_ms = launch->started_unix_ms + 1;
+	launch->proven_unix_ms = launch->started_unix_ms + 2;
+	launch->last_checkpoint_id = last_id;
+	launch->last_checkpoint_path = xasprintf("file:/cp/%s/chk-%d", job, (int)last_id);
+	w->journal.ever_proven = true;
+	return launch;
+}
+
+static inline struct candidate *found(struct world *w, enum source_kind source, const char *path,
+				      enum snapshot_kind kind, const char *job, int64_t id)
+{
+	struct snapshot snapshot = {.path = (char *)path,
+				    .kind = kind,
+				    .checkpoint_id = id,
+				    .completed_unix_ms = 1000 * id,
+				    .size_bytes = -1,
+				    .file_count = -1};
+	struct candidate *c;
+
+	snprintf(snapshot.job_id, sizeof(snapshot.job_id), "%s", job);
+	c = facts_add(&w->facts, source, &snapshot);
+	c->integrity = INTEGRITY_COMPLETE;
+	c->metadata_version = 4;
+	return c;
+}
+
+static inline struct candidate *found_checkpoint(struct world *w, const char *job, int64_t id)
+{
+	cleanup_free char *path = xasprintf("file:/cp/%s/chk-%d", job, (int)id);
+
+	return found(w, SOURCE_CHECKPOINTS, path, SNAPSHOT_CHECKPOINT, job, id);
+}
+
+/* By its name only the first six digits of its job id are known. */
+static inline struct candidate *found_savepoint(struct world *w, const char *job, int64_t id)
+{
+	cleanup_free char *path = xasprintf("file:/sp/savepoint-%.6s-%012d", job, (int)id);
+	cleanup_free char *digits = xstrndup(job, 6);
+
+	return found(w, SOURCE_SAVEPOINTS, path, SNAPSHOT_SAVEPOINT, digits, id);
+}
+
+static inline struct candidate *given_initial(struct world *w, int64_t id)
+{
+	facts_set_source(&w->facts, SOURCE_INITIAL, SOURCE_PRESENT, "file:/initial");
+	return found(w, SOURCE_INITIAL, "file:/initial", SNAPSHOT_SAVEPOINT, "", id);
+}
+
+static inline void broken(struct candidate *c, enum integrity integrity, const char *detail)
+{
+	c->integrity = integrity;
+	xstrset(&c->detail, detail);
+}
+
+static inline void request(struct world *w, enum restore_request_kind kind, const char *path,
+			   const char *token)
+{
+	w->journal.intent.restore.kind = kind;
+	xstrset(&w->journal.intent.restore.path, path);
+	xstrset(&w->journal.intent.restore.token, token);
+}
+
+/* The way to a decision, with every question answered. */
+static inline enum decision_kind decide(struct world *w)
+{
+	for (w->rounds = 1; w->rounds < 1000; w->rounds++) {
+		struct candidate *asked;
+
+		resolve(&w->journal, &w->facts, &w->policy, &w->decision);
+		if (w->decision.kind != DECISION_VERIFY)
+			break;
+		asked = &w->facts.candidates[w->decision.candidate];
+		asked->integrity = w->truth;
+		xstrset(&asked->detail, "looked at");
+	}
+	return w->decision.kind;
+}
+
+/* Path of what is started from; NULL when the decision is another. */
+static inline const char *chosen(const struct world *w)
+{
+	if (w->decision.kind != DECISION_START_FROM)
+		return NULL;
+	return w->facts.candidates[w->decision.candidate].snapshot.path;
+}
+
+#define CHECK_DECIDES(w, what)                                                                     \
+	do {                                                                                       \
+		CHECK_STR(decision_kind_name(decide(w)), #what);                                   \
+		CHECK((w)->decision.reason[0]);                                                    \
+	} while (0)
+#define CHECK_STARTS_FROM(w, path)                                                                 \
+	do {                                                                                       \
+		decide(w);                                                                         \
+		CHECK_STR(chosen(w), path);                                                        \
+		if (!chosen(w))                                                                    \
+			tap_note("%s: %s", decision_kind_name((w)->decision.kind),                 \
+				 (w)->decision.reason);                                            \
+	} while (0)
+
+#endif

@@ -1,0 +1,868 @@
+#include "resolve_world.h"
+
+#include "core/lineage.h"
+#include "core/snapshot.h"
+
+static void spellings_of_one_path_are_the_same_snapshot(void)
+{
+	CHECK(snapshot_same_path("file:/a/b", "file:///a/b"));
+	CHECK(snapshot_same_path("/a/b", "file:/a/b/"));
+	CHECK(snapshot_same_path("/a/b/_metadata", "/a/b"));
+	CHECK(snapshot_same_path("file:/a/b/_metadata", "file:///a/b//"));
+	CHECK(snapshot_same_path("s3://bucket/a/", "s3://bucket/a"));
+	CHECK(!snapshot_same_path("s3://bucket/a", "/bucket/a"));
+	CHECK(!snapshot_same_path("/a/b", "/a/bc"));
+	CHECK(!snapshot_same_path("/a/x_metadata", "/a/x"));
+	CHECK(!snapshot_same_path("/a/chk-1", "/a/chk-10"));
+	CHECK(!snapshot_same_path(NULL, "/a"));
+	CHECK(!snapshot_same_path("/a", NULL));
+	CHECK(!snapshot_same_path(NULL, NULL));
+	CHECK(snapshot_same_path("/", "file:///"));
+}
+
+/* ---- rules 1 and 2 ----------------------------------------------------------------------------
+ */
+
+static void the_brake_parks_even_when_nothing_can_be_read(void)
+{
+	struct world w;
+
+	begin(&w);
+	w.journal.intent.do_not_restart = true;
+	w.journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
+	request(&w, RESTORE_EMPTY, NULL, "t1");
+	for (int i = 0; i < SOURCE_COUNT; i++)
+		facts_set_source(&w.facts, (enum source_kind)i, SOURCE_UNREADABLE, "timeout");
+	CHECK_DECIDES(&w, PARK);
+	CHECK_INT(w.decision.rule, ==, 1);
+	CHECK(!w.decision.token);
+	end(&w);
+}
+
+static void suspended_and_cancelled_park(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	w.journal.intent.state = DESIRED_SUSPENDED;
+	CHECK_DECIDES(&w, PARK);
+	CHECK_INT(w.decision.rule, ==, 1);
+	CHECK_HAS(w.decision.reason, "suspended");
+	w.journal.intent.state = DESIRED_CANCELLED;
+	CHECK_DECIDES(&w, PARK);
+	CHECK_HAS(w.decision.reason, "cancelled");
+	w.journal.intent.state = DESIRED_RUNNING;
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
+	end(&w);
+}
+
+/* S28, S29: the job has come to its end, and the container starts again. */
+static void a_finished_job_never_runs_again_by_itself(void)
+{
+	static const enum outcome_kind ends[] = {OUTCOME_FINISHED, OUTCOME_CANCELLED,
+						 OUTCOME_FAILED, OUTCOME_UNKNOWN};
+	struct world w;
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		begin(&w);
+		proved(&w, JOB_A, NULL, 0, 7);
+		found_checkpoint(&w, JOB_A, 7);
+		w.journal.outcome.kind = ends[i];
+		w.journal.outcome.reason = xstrdup("the reason");
+		CHECK_DECIDES(&w, PARK);
+		CHECK_INT(w.decision.rule, ==, 2);
+		CHECK_HAS(w.decision.reason, "the reason");
+		end(&w);
+	}
+}
+
+static void a_restore_mismatch_holds_until_a_person_has_looked(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	w.journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 2);
+	end(&w);
+}
+
+/* ---- rule 4 -----------------------------------------------------------------------------------
+ */
+
+/* S21: somebody accepts the loss, once. */
+static void an_empty_start_is_carried_out_once(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	request(&w, RESTORE_EMPTY, NULL, "t1");
+	CHECK_DECIDES(&w, START_EMPTY);
+	CHECK_INT(w.decision.rule, ==, 4);
+	CHECK_STR(w.decision.token, "t1");
+	CHECK_INT(w.facts.candidates[0].verdict, ==, VERDICT_REJECTED);
+	CHECK_HAS(w.facts.candidates[0].reason, "requested");
+
+	journal_consume(&w.journal, "t1");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
+	CHECK(!w.decision.token);
+	end(&w);
+}
+
+static void an_empty_start_that_proved_nothing_is_made_again(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	ran(&w, JOB_B, NULL, 0);
+	found_checkpoint(&w, JOB_A, 7);
+	broken(found_checkpoint(&w, JOB_B, 1), INTEGRITY_INCOMPLETE, "no _metadata");
+	request(&w, RESTORE_EMPTY, NULL, "t1");
+	journal_consume(&w.journal, "t1");
+	CHECK_DECIDES(&w, START_EMPTY);
+	CHECK_INT(w.decision.rule, ==, 4);
+
+	/* as soon as it has left something, that is the newest state */
+	found_checkpoint(&w, JOB_B, 2);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-2");
+
+	/* and without the request nobody remembers that empty was wanted */
+	facts_release(&w.facts);
+	request(&w, RESTORE_NONE, NULL, NULL);
+	found_checkpoint(&w, JOB_A, 7);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.facts.candidates[0].reason, "abandoned");
+	end(&w);
+}
+
+static void a_request_whose_launch_never_started_stays_in_force(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	intended(&w, JOB_B, "file:/cp/" JOB_A "/chk-5", 5);
+	found_checkpoint(&w, JOB_A, 7);
+	found_checkpoint(&w, JOB_A, 5);
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
+	w.journal.intent.restore.allow_non_restored = true;
+	journal_consume(&w.journal, "t1");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
+	CHECK_INT(w.decision.rule, ==, 4);
+	CHECK(w.decision.allow_non_restored);
+	end(&w);
+}
+
+/* S20: the permission to drop state belongs to one restore. */
+static void non_restored_state_is_allowed_once(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-7", "t1");
+	w.journal.intent.restore.allow_non_restored = true;
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
+	CHECK(w.decision.allow_non_restored);
+	CHECK_STR(w.decision.token, "t1");
+
+	journal_consume(&w.journal, "t1");
+	proved(&w, JOB_B, "file:/cp/" JOB_A "/chk-7", 7, 9);
+	found_checkpoint(&w, JOB_B, 9);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-9");
+	CHECK(!w.decision.allow_non_restored);
+	end(&w);
+}
+
+/* S2, S5: a foreign snapshot only ever by request. */
+static void a_foreign_snapshot_needs_a_request(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	found_checkpoint(&w, JOB_FOREIGN, 99);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
+	CHECK_INT(w.facts.candidates[1].verdict, ==, VERDICT_REJECTED);
+	CHECK_HAS(w.facts.candidates[1].reason, "lineage");
+
+	request(&w, RESTORE_PATH, "file:///cp/" JOB_FOREIGN "/chk-99/_metadata", "t1");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-99");
+	CHECK_INT(w.facts.candidates[0].verdict, ==, VERDICT_REJECTED);
+	end(&w);
+}
+
+/* S11: a typo is not a reason to take something else. */
+static void a_request_for_what_is_not_there_holds(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	request(&w, RESTORE_PATH, "file:/sp/savepiont", "t1");
+	facts_set_source(&w.facts, SOURCE_REQUEST, SOURCE_ABSENT, "no such directory");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 4);
+	CHECK_HAS(w.decision.reason, "file:/sp/savepiont");
+	CHECK_HAS(w.decision.reason, "no such directory");
+
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-7", "t2");
+	broken(&w.facts.candidates[0], INTEGRITY_DAMAGED, "shared/1 is missing");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "shared/1 is missing");
+	end(&w);
+}
+
+static void a_request_without_a_token_holds(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	request(&w, RESTORE_EMPTY, NULL, NULL);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 4);
+	end(&w);
+}
+
+static void a_request_overrides_sources_that_cannot_be_read(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	facts_set_source(&w.facts, SOURCE_CHECKPOINTS, SOURCE_UNREADABLE, "timeout");
+	request(&w, RESTORE_EMPTY, NULL, "t1");
+	CHECK_DECIDES(&w, START_EMPTY);
+
+	/* but whether its launch has left something cannot be known then */
+	journal_consume(&w.journal, "t1");
+	ran(&w, JOB_B, NULL, 0);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 5);
+	end(&w);
+}
+
+/* ---- rule 5 -----------------------------------------------------------------------------------
+ */
+
+/* S12 storage unreachable, S13 half a listing, S14 no permission: an error is never absence. */
+static void an_unreadable_source_holds(void)
+{
+	static const enum source_kind kinds[] = {SOURCE_JOURNAL, SOURCE_CHECKPOINTS,
+						 SOURCE_SAVEPOINTS};
+	struct world w;
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		for (int has_run = 0; has_run < 2; has_run++) {
+			begin(&w);
+			if (has_run)
+				proved(&w, JOB_A, NULL, 0, 7);
+			found_checkpoint(&w, JOB_A, 7);
+			facts_set_source(&w.facts, kinds[i], SOURCE_UNREADABLE, "403 Forbidden");
+			CHECK_DECIDES(&w, HOLD);
+			CHECK_INT(w.decision.rule, ==, 5);
+			CHECK_HAS(w.decision.reason, "403 Forbidden");
+			end(&w);
+		}
+}
+
+static void an_unreadable_journal_holds_before_a_request_is_believed(void)
+{
+	struct world w;
+
+	begin(&w);
+	request(&w, RESTORE_EMPTY, NULL, "t1");
+	facts_set_source(&w.facts, SOURCE_JOURNAL, SOURCE_UNREADABLE, "truncated");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 5);
+	end(&w);
+}
+
+static void an_unreadable_initial_savepoint_matters_only_for_the_first_start(void)
+{
+	struct world w;
+
+	begin(&w);
+	facts_set_source(&w.facts, SOURCE_INITIAL, SOURCE_UNREADABLE, "no route to host");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 5);
+	CHECK_HAS(w.decision.reason, "no route to host");
+
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
+	end(&w);
+}
+
+static void an_unreadable_newest_candidate_holds(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 6);
+	broken(found_checkpoint(&w, JOB_A, 7), INTEGRITY_UNREADABLE, "EIO");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 5);
+	CHECK_HAS(w.decision.reason, "chk-7");
+
+	/* an older one that cannot be read changes nothing */
+	found_checkpoint(&w, JOB_A, 8);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
+	end(&w);
+}
+
+static void what_cannot_be_read_and_has_no_id_could_be_the_newest(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	broken(found_savepoint(&w, JOB_A, 0), INTEGRITY_UNREADABLE, "EACCES");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 5);
+	end(&w);
+}
+
+static void what_has_no_id_yet_is_looked_at_first(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	found_savepoint(&w, JOB_A, 0)->integrity = INTEGRITY_UNCHECKED;
+	resolve(&w.journal, &w.facts, &w.policy, &w.decision);
+	CHECK_INT(w.decision.kind, ==, DECISION_VERIFY);
+	CHECK_INT(w.decision.candidate, ==, 1);
+	w.facts.candidates[1].integrity = INTEGRITY_COMPLETE;
+	w.facts.candidates[1].snapshot.checkpoint_id = 8;
+	CHECK_STARTS_FROM(&w, w.facts.candidates[1].snapshot.path);
+	end(&w);
+}
+
+/* ---- rule 6 -----------------------------------------------------------------------------------
+ */
+
+/* S1: the initial path is from before; S8: the newest counts, of whatever kind. */
+static void the_newest_wins_whatever_its_kind(void)
+{
+	struct world w;
+
+	begin(&w);
+	given_initial(&w, 900);
+	proved(&w, JOB_A, "file:/initial", 900, 905);
+	found_checkpoint(&w, JOB_A, 905);
+	found_savepoint(&w, JOB_A, 906);
+	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000906");
+	CHECK_INT(w.facts.candidates[1].verdict, ==, VERDICT_OLDER);
+	found_checkpoint(&w, JOB_A, 907);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-907");
+	end(&w);
+}
+
+/* S1: after the stop nothing but the initial path is left. */
+static void the_initial_savepoint_never_comes_back_after_it_was_proven(void)
+{
+	struct world w;
+
+	begin(&w);
+	given_initial(&w, 900);
+	proved(&w, JOB_A, "file:/initial", 900, 905);
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+
+	begin(&w);
+	given_initial(&w, 900);
+	proved(&w, JOB_A, NULL, 0, 5);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 8);
+	CHECK_HAS(w.facts.candidates[0].reason, "first start only");
+	end(&w);
+}
+
+/* S22: the first deploy never ran properly; the path is still to be used. */
+static void the_initial_savepoint_stays_valid_until_a_launch_is_proven(void)
+{
+	struct world w;
+
+	begin(&w);
+	given_initial(&w, 900);
+	CHECK_STARTS_FROM(&w, "file:/initial");
+	ran(&w, JOB_A, "file:/initial", 900);
+	ran(&w, JOB_B, "file:/initial", 900);
+	broken(found_checkpoint(&w, JOB_B, 901), INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_STARTS_FROM(&w, "file:/initial");
+	end(&w);
+}
+
+static void an_initial_savepoint_may_be_given_after_a_failed_empty_start(void)
+{
+	struct world w;
+
+	begin(&w);
+	ran(&w, JOB_A, NULL, 0);
+	given_initial(&w, 900);
+	CHECK_STARTS_FROM(&w, "file:/initial");
+	/* but not once that start has left something, whatever the numbers say */
+	found_checkpoint(&w, JOB_A, 3);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-3");
+	end(&w);
+}
+
+/* S3, S4: the journal is lost, the checkpoints are there; a stale initial path is configured. */
+static void a_lost_journal_does_not_bring_the_initial_savepoint_back(void)
+{
+	struct world w;
+
+	begin(&w);
+	facts_set_source(&w.facts, SOURCE_JOURNAL, SOURCE_ABSENT, NULL);
+	given_initial(&w, 9000);
+	w.facts.candidates[0].snapshot.completed_unix_ms = 99999999; /* copied lately */
+	found_checkpoint(&w, JOB_A, 12);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-12");
+	CHECK_HAS(w.facts.candidates[0].reason, "nothing newer");
+	broken(&w.facts.candidates[1], INTEGRITY_DAMAGED, "gone");
+	CHECK_DECIDES(&w, HOLD);
+	broken(&w.facts.candidates[1], INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 8);
+	end(&w);
+}
+
+/* S7: neither the name nor the date decides inside a lineage. */
+static void the_checkpoint_id_is_the_order_inside_a_lineage(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 10);
+	found_checkpoint(&w, JOB_A, 9)->snapshot.completed_unix_ms = 99999999;
+	found_checkpoint(&w, JOB_A, 10)->snapshot.completed_unix_ms = 1;
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-10");
+	end(&w);
+}
+
+static void jobs_are_compared_by_time_when_the_journal_is_lost(void)
+{
+	struct world w;
+
+	begin(&w);
+	found_checkpoint(&w, JOB_A, 50)->snapshot.completed_unix_ms = 2000;
+	found_checkpoint(&w, JOB_B, 3)->snapshot.completed_unix_ms = 5000;
+	found_checkpoint(&w, JOB_B, 4)->snapshot.completed_unix_ms = 4000; /* copied */
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-4");
+	/* a savepoint is of the job whose digits it has in its name */
+	found_savepoint(&w, JOB_B, 5)->snapshot.completed_unix_ms = 3000;
+	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-bbbbbb-000000000005");
+	end(&w);
+}
+
+/* S9 */
+static void an_incomplete_snapshot_is_no_candidate(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	broken(found_checkpoint(&w, JOB_A, 8), INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
+	CHECK_HAS(w.facts.candidates[1].reason, "incomplete");
+	end(&w);
+}
+
+/* S10, S16: the newest is damaged; the next older one, loudly, and never empty. */
+static void a_damaged_newest_gives_way_to_the_next_older_one(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	found_checkpoint(&w, JOB_A, 7);
+	broken(found_checkpoint(&w, JOB_A, 8), INTEGRITY_DAMAGED, "shared/3 is missing");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
+	CHECK_HAS(w.facts.candidates[1].reason, "shared/3 is missing");
+	broken(&w.facts.candidates[0], INTEGRITY_DAMAGED, "0 bytes");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 8);
+	end(&w);
+}
+
+/* S3, S17: what is known to have been completed cannot be found at all. */
+static void a_known_checkpoint_that_is_nowhere_holds(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	found_checkpoint(&w, JOB_A, 7);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 6);
+	CHECK_HAS(w.decision.reason, "chk-8");
+	CHECK_INT(w.facts.candidates[0].verdict, ==, VERDICT_REJECTED);
+	/* a damaged one of somebody else does not explain it */
+	broken(found_checkpoint(&w, JOB_FOREIGN, 50), INTEGRITY_DAMAGED, "0 bytes");
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+static void a_restore_point_that_has_gone_holds(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	ran(&w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8);
+	found_checkpoint(&w, JOB_A, 7);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "chk-8");
+	end(&w);
+}
+
+static void a_recorded_savepoint_that_has_gone_holds(void)
+{
+	struct snapshot made = {.path = (char *)"file:/sp/elsewhere",
+				.kind = SNAPSHOT_SAVEPOINT,
+				.checkpoint_id = 9,
+				.job_id = JOB_A};
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	journal_add_snapshot(&w.journal, &made);
+	found_checkpoint(&w, JOB_A, 8);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "file:/sp/elsewhere");
+	end(&w);
+}
+
+static void a_snapshot_of_a_newer_flink_holds(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	found_checkpoint(&w, JOB_A, 7);
+	found_checkpoint(&w, JOB_A, 8)->metadata_version = 6;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "version 6");
+	w.facts.max_metadata_version = 0; /* not known: Flink will tell */
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
+	end(&w);
+}
+
+static void the_savepoint_policy_leaves_checkpoints_out(void)
+{
+	struct world w;
+
+	begin(&w);
+	w.policy.restore = POLICY_SAVEPOINT;
+	proved(&w, JOB_A, NULL, 0, 8);
+	found_checkpoint(&w, JOB_A, 8);
+	found_savepoint(&w, JOB_A, 5);
+	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000005");
+	CHECK_HAS(w.facts.candidates[0].reason, "policy");
+	/* a launch that a person has started from a checkpoint keeps it until it is proven */
+	ran(&w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
+	end(&w);
+}
+
+/* S26, S27, S40: a savepoint that nobody recorded is found by its name. */
+static void a_savepoint_that_nobody_recorded_counts(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	found_checkpoint(&w, JOB_A, 8);
+	found_savepoint(&w, JOB_A, 9);
+	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000009");
+	/* S27: the stop failed, the job went on, and its newest checkpoint wins */
+	found_checkpoint(&w, JOB_A, 10);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-10");
+	end(&w);
+}
+
+/* S6: others write to the same directory. */
+static void somebody_elses_snapshots_are_never_taken(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	found_checkpoint(&w, JOB_FOREIGN, 99);
+	found_savepoint(&w, JOB_FOREIGN, 98);
+	CHECK_DECIDES(&w, HOLD);
+	found_checkpoint(&w, JOB_A, 8);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
+	end(&w);
+}
+
+/* S24: chk-20 of the branch that was left has a higher number than anything since. */
+static void an_abandoned_branch_does_not_come_back(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 20);
+	found_checkpoint(&w, JOB_A, 20);
+	found_checkpoint(&w, JOB_A, 10);
+	proved(&w, JOB_B, "file:/cp/" JOB_A "/chk-10", 10, 11);
+	found_checkpoint(&w, JOB_B, 11);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-11");
+	CHECK_HAS(w.facts.candidates[0].reason, "abandoned");
+	CHECK_INT(w.facts.candidates[1].verdict, ==, VERDICT_OLDER);
+	end(&w);
+}
+
+static void going_back_to_an_older_branch_makes_it_the_living_one(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 10);
+	proved(&w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8, 20);
+	ran(&w, JOB_C, "file:/cp/" JOB_A "/chk-10", 10); /* requested */
+	found_checkpoint(&w, JOB_A, 8);
+	found_checkpoint(&w, JOB_A, 10);
+	found_checkpoint(&w, JOB_B, 9);
+	found_checkpoint(&w, JOB_B, 10);
+	found_checkpoint(&w, JOB_B, 20);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-10");
+	CHECK_INT(w.facts.candidates[0].verdict, ==, VERDICT_OLDER);
+	for (int i = 2; i < 5; i++)
+		CHECK_HAS(w.facts.candidates[i].reason, "abandoned");
+	end(&w);
+}
+
+static void a_foreign_restore_point_starts_a_lineage_of_its_own(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 10);
+	ran(&w, JOB_B, "file:/cp/" JOB_FOREIGN "/chk-500", 500); /* requested */
+	found_checkpoint(&w, JOB_A, 10);
+	found_checkpoint(&w, JOB_FOREIGN, 500);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-500");
+	CHECK_HAS(w.facts.candidates[0].reason, "abandoned");
+	broken(&w.facts.candidates[1], INTEGRITY_DAMAGED, "gone");
+	CHECK_DECIDES(&w, HOLD); /* never back behind the request */
+	end(&w);
+}
+
+static void a_launch_whose_start_was_not_reported_counts_by_what_it_left(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 10);
+	intended(&w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8);
+	found_checkpoint(&w, JOB_A, 10);
+	found_checkpoint(&w, JOB_A, 8);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-10"); /* it never ran */
+	found_checkpoint(&w, JOB_B, 9);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-9"); /* it did */
+	end(&w);
+}
+
+static void a_snapshot_without_a_job_id_is_known_by_the_journal(void)
+{
+	struct world w;
+
+	begin(&w);
+	xstrset(&proved(&w, JOB_A, NULL, 0, 8)->last_checkpoint_path, "file:/flat/chk-8");
+	found(&w, SOURCE_CHECKPOINTS, "file:/flat/chk-8", SNAPSHOT_CHECKPOINT, "", 8);
+	CHECK_STARTS_FROM(&w, "file:/flat/chk-8");
+	end(&w);
+}
+
+/* ---- rule 8 -----------------------------------------------------------------------------------
+ */
+
+static void the_very_first_start_is_empty(void)
+{
+	struct world w;
+
+	begin(&w);
+	facts_set_source(&w.facts, SOURCE_JOURNAL, SOURCE_ABSENT, NULL);
+	facts_set_source(&w.facts, SOURCE_CHECKPOINTS, SOURCE_ABSENT, NULL);
+	facts_set_source(&w.facts, SOURCE_SAVEPOINTS, SOURCE_NOT_CONFIGURED, NULL);
+	CHECK_DECIDES(&w, START_EMPTY);
+	CHECK_INT(w.decision.rule, ==, 8);
+	/* and again, as long as nothing has completed a checkpoint */
+	ran(&w, JOB_A, NULL, 0);
+	broken(found_checkpoint(&w, JOB_A, 1), INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_DECIDES(&w, START_EMPTY);
+	end(&w);
+}
+
+/* S3 */
+static void an_application_that_has_run_never_starts_empty(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 8);
+	CHECK_HAS(w.decision.reason, "drey resume");
+	end(&w);
+
+	begin(&w);
+	w.journal.ever_proven = true; /* the launches were trimmed */
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+/* S11 for the configuration. */
+static void a_missing_initial_savepoint_holds(void)
+{
+	struct world w;
+
+	begin(&w);
+	facts_set_source(&w.facts, SOURCE_INITIAL, SOURCE_ABSENT, "no such directory");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 8);
+	CHECK_HAS(w.decision.reason, "no such directory");
+	end(&w);
+}
+
+static void traces_without_a_journal_forbid_an_empty_start(void)
+{
+	struct world w;
+
+	begin(&w);
+	broken(found_checkpoint(&w, JOB_A, 4), INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 8);
+	CHECK_HAS(w.decision.reason, "chk-4");
+	end(&w);
+}
+
+/* ---- what the caller relies on ----------------------------------------------------------------
+ */
+
+static void nothing_is_verified_that_does_not_matter(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	for (int id = 1; id <= 8; id++)
+		found_checkpoint(&w, JOB_A, id)->integrity = INTEGRITY_UNCHECKED;
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
+	CHECK_INT(w.rounds, ==, 2);
+	w.truth = INTEGRITY_DAMAGED;
+	w.facts.candidates[7].integrity = INTEGRITY_UNCHECKED;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.rounds, ==, 9);
+	end(&w);
+}
+
+static void verdicts_of_the_call_before_are_forgotten(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	found_checkpoint(&w, JOB_A, 8);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
+	w.journal.intent.do_not_restart = true;
+	CHECK_DECIDES(&w, PARK);
+	CHECK_INT(w.facts.candidates[0].verdict, ==, VERDICT_NONE);
+	CHECK(!w.facts.candidates[0].reason);
+	end(&w);
+}
+
+static void a_long_reason_is_cut_not_overrun(void)
+{
+	struct world w;
+	char path[2000];
+
+	begin(&w);
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = 0;
+	found(&w, SOURCE_SAVEPOINTS, path, SNAPSHOT_SAVEPOINT, "", 3);
+	CHECK_STARTS_FROM(&w, path);
+	CHECK_INT(strlen(w.decision.reason), ==, sizeof(w.decision.reason) - 1);
+	end(&w);
+}
+
+static void every_decision_has_its_own_name(void)
+{
+	for (int i = 0; i <= DECISION_HOLD; i++)
+		for (int k = 0; k < i; k++)
+			CHECK(strcmp(decision_kind_name((enum decision_kind)i),
+				     decision_kind_name((enum decision_kind)k)) != 0);
+	CHECK_STR(decision_kind_name(DECISION_START_FROM), "START_FROM");
+	CHECK_STR(decision_kind_name((enum decision_kind)99), "unknown");
+}
+
+int main(void)
+{
+	TEST(spellings_of_one_path_are_the_same_snapshot);
+	TEST(the_brake_parks_even_when_nothing_can_be_read);
+	TEST(suspended_and_cancelled_park);
+	TEST(a_finished_job_never_runs_again_by_itself);
+	TEST(a_restore_mismatch_holds_until_a_person_has_looked);
+	TEST(an_empty_start_is_carried_out_once);
+	TEST(an_empty_start_that_proved_nothing_is_made_again);
+	TEST(a_request_whose_launch_never_started_stays_in_force);
+	TEST(non_restored_state_is_allowed_once);
+	TEST(a_foreign_snapshot_needs_a_request);
+	TEST(a_request_for_what_is_not_there_holds);
+	TEST(a_request_without_a_token_holds);
+	TEST(a_request_overrides_sources_that_cannot_be_read);
+	TEST(an_unreadable_source_holds);
+	TEST(an_unreadable_journal_holds_before_a_request_is_believed);
+	TEST(an_unreadable_initial_savepoint_matters_only_for_the_first_start);
+	TEST(an_unreadable_newest_candidate_holds);
+	TEST(what_cannot_be_read_and_has_no_id_could_be_the_newest);
+	TEST(what_has_no_id_yet_is_looked_at_first);
+	TEST(the_newest_wins_whatever_its_kind);
+	TEST(the_initial_savepoint_never_comes_back_after_it_was_proven);
+	TEST(the_initial_savepoint_stays_valid_until_a_launch_is_proven);
+	TEST(an_initial_savepoint_may_be_given_after_a_failed_empty_start);
+	TEST(a_lost_journal_does_not_bring_the_initial_savepoint_back);
+	TEST(the_checkpoint_id_is_the_order_inside_a_lineage);
+	TEST(jobs_are_compared_by_time_when_the_journal_is_lost);
+	TEST(an_incomplete_snapshot_is_no_candidate);
+	TEST(a_damaged_newest_gives_way_to_the_next_older_one);
+	TEST(a_known_checkpoint_that_is_nowhere_holds);
+	TEST(a_restore_point_that_has_gone_holds);
+	TEST(a_recorded_savepoint_that_has_gone_holds);
+	TEST(a_snapshot_of_a_newer_flink_holds);
+	TEST(the_savepoint_policy_leaves_checkpoints_out);
+	TEST(a_savepoint_that_nobody_recorded_counts);
+	TEST(somebody_elses_snapshots_are_never_taken);
+	TEST(an_abandoned_branch_does_not_come_back);
+	TEST(going_back_to_an_older_branch_makes_it_the_living_one);
+	TEST(a_foreign_restore_point_starts_a_lineage_of_its_own);
+	TEST(a_launch_whose_start_was_not_reported_counts_by_what_it_left);
+	TEST(a_snapshot_without_a_job_id_is_known_by_the_journal);
+	TEST(the_very_first_start_is_empty);
+	TEST(an_application_that_has_run_never_starts_empty);
+	TEST(a_missing_initial_savepoint_holds);
+	TEST(traces_without_a_journal_forbid_an_empty_start);
+	TEST(nothing_is_verified_that_does_not_matter);
+	TEST(verdicts_of_the_call_before_are_forgotten);
+	TEST(a_long_reason_is_cut_not_overrun);
+	TEST(every_decision_has_its_own_name);
+	return tap_done();
+}
