@@ -1,6 +1,5 @@
 #include "signals.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -75,14 +74,16 @@ int signals_wait(struct pollfd *fds, unsigned nfds, int64_t timeout_ms)
 
 	sigemptyset(&none);
 	n = ppoll(fds, nfds, timeout_ms < 0 ? NULL : &ts, &none);
-	if (n > 0) /* a descriptor was ready, so no signal was looked at: a flood must not starve
-		      them */
-		ppoll(NULL, 0, &(struct timespec){0}, &none);
-	if (n >= 0)
-		return n;
-	for (unsigned i = 0; i < nfds; i++)
-		fds[i].revents = 0;
-	return errno == EINTR ? 0 : -1;
+	if (n < 0)
+		for (unsigned i = 0; i < nfds; i++)
+			fds[i].revents = 0;
+	/*
+	 * With a descriptor ready no signal was looked at, and otherwise only one was let in: take the
+	 * others too, so that a flood of packets starves none and what came first is handled first.
+	 */
+	for (int i = 0; i < SIGNALS_MAX && ppoll(NULL, 0, &(struct timespec){0}, &none) < 0; i++)
+		;
+	return n < 0 ? 0 : n;
 }
 
 bool signals_take(int signo)

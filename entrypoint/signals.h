@@ -28,8 +28,8 @@ void signals_block(void);
 void signals_catch(void);
 
 /*
- * Wait for a descriptor or a signal; timeout_ms < 0 is for ever. Returns what ppoll(2) returns, 0
- * after a signal.
+ * Wait for a descriptor or a signal; timeout_ms < 0 is for ever. Afterwards every signal that had arrived
+ * is counted. Returns the number of descriptors that are ready.
  */
 int signals_wait(struct pollfd *fds, unsigned nfds, int64_t timeout_ms);
 
