@@ -1,14 +1,17 @@
-/* drey: argv -> command. */
+/* main - argv -> command. */
+#include <signal.h>
+#include <stdio.h>
+
 #include "cmd/commands.h"
+
+static const struct cli_command *const commands[] = {
+	&cmd_resolve, &cmd_status,         &cmd_savepoint, &cmd_suspend, &cmd_resume,  &cmd_restart,
+	&cmd_cancel,  &cmd_do_not_restart, &cmd_verify,    &cmd_inspect, &cmd_version, NULL,
+};
 
 int main(int argc, char **argv)
 {
-	static const struct cli_command *const commands[] = {
-		&cmd_verify,
-		&cmd_inspect,
-		&cmd_version,
-		NULL,
-	};
-
+	/* A reader that goes away is an error of the write, not the end without a word. */
+	signal(SIGPIPE, SIG_IGN);
 	return cli_main(commands, argc, argv, stdout, stderr);
 }
