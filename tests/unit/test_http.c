@@ -1,0 +1,519 @@
+#include "base/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "tap.h"
+
+/*
+ * A server on loopback that answers by the path of the request, most paths wrongly. One connection
+ * after another; `connections` and `requests` count.
+ */
+struct server {
+	int listen_fd, port;
+	pthread_t thread;
+	atomic_int connections, requests;
+	char next[20000]; /* the request that is coming in */
+	char last[20000]; /* the last whole one; read after http_do() only */
+};
+
+static void say(int fd, const char *text)
+{
+	size_t len = strlen(text);
+
+	while (len) {
+		ssize_t put = send(fd, text, len, MSG_NOSIGNAL);
+
+		if (put <= 0)
+			return;
+		text += put;
+		len -= (size_t)put;
+	}
+}
+
+static void reset(int fd)
+{
+	struct linger now = {1, 0};
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+}
+
+static void say_many(int fd, const char *part, int count)
+{
+	for (int i = 0; i < count; i++)
+		say(fd, part);
+}
+
+/* One byte now and then until the client has had enough. */
+static void drip(int fd)
+{
+	struct pollfd gone = {fd, POLLIN, 0};
+
+	say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+	while (poll(&gone, 1, 10) == 0)
+		say(fd, "x");
+}
+
+static void wait_for_close(int fd)
+{
+	struct pollfd gone = {fd, POLLIN, 0};
+
+	poll(&gone, 1, 20000);
+}
+
+/* False: the connection is over. */
+static bool answer(struct server *server, int fd)
+{
+	const char *path = strchr(server->last, ' ');
+
+	path = path ? path + 1 : "";
+	if (!strncmp(path, "/ok", 3)) {
+		say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 11\r\nDate: Sun, 01 Mar 2026 12:00:00 "
+			"GMT\r\n"
+			"X-Twice: one\r\nX-Twice:  two \r\n"
+			"Content-Type: Application/JSON; charset=UTF-8\r\n\r\n{\"a\":\"b\"}\r\n");
+		return true;
+	}
+	if (!strncmp(path, "/busy", 5)) {
+		say(fd, "HTTP/1.1 503 Busy\r\nContent-Length: 9\r\nRetry-After: "
+			"7\r\n\r\nnot\nnow\x01.");
+		return true;
+	}
+	if (!strncmp(path, "/later", 6)) {
+		say(fd, "HTTP/1.1 429 Slow\r\nContent-Length: 0\r\nDate: Sun, 01 Mar 2026 12:00:00 "
+			"GMT\r\n"
+			"Retry-After: Sun, 01 Mar 2026 12:00:30 GMT\r\n\r\n");
+		return true;
+	}
+	if (!strncmp(path, "/html", 5)) {
+		say(fd, "HTTP/1.1 404 Not Found\r\nContent-Length: 6\r\nContent-Type: "
+			"text/html\r\n\r\n<html>");
+		return true;
+	}
+	if (!strncmp(path, "/head", 5)) {
+		say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n");
+		return true;
+	}
+	if (!strncmp(path, "/continue", 9))
+		say(fd, "HTTP/1.1 100 Continue\r\nX-Early: 1\r\n\r\nHTTP/1.1 204 None\r\n\r\n");
+	else if (!strncmp(path, "/redirect", 9))
+		say(fd, "HTTP/1.1 307 Go\r\nLocation: /ok\r\nContent-Length: 0\r\n\r\n");
+	else if (!strncmp(path, "/partial", 8))
+		say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this");
+	else if (!strncmp(path, "/chunk", 6))
+		say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+	else if (!strncmp(path, "/large", 6))
+		say_many(fd, "HTTP/1.1 200 OK\r\n\r\n0123456789012345678901234567890123456789",
+			 100);
+	else if (!strncmp(path, "/filler", 7))
+		say(fd, "HTTP/1.1 200 OK\r\n"),
+			say_many(fd, "X-Filler: 0123456789012345678901234567890123456789\r\n",
+				 2000);
+	else if (!strncmp(path, "/ssh", 4))
+		say(fd, "SSH-2.0-OpenSSH_9.2\r\n");
+	else if (!strncmp(path, "/drip", 5))
+		drip(fd);
+	else if (!strncmp(path, "/hang", 5))
+		wait_for_close(fd);
+	else if (!strncmp(path, "/reset", 6))
+		reset(fd);
+	return false; /* also "/close" */
+}
+
+/* Read one request with its body into server->last. */
+static bool read_request(struct server *server, int fd)
+{
+	size_t len = 0, want = 0;
+
+	while (len < sizeof(server->next) - 1) {
+		ssize_t got = recv(fd, server->next + len, sizeof(server->next) - 1 - len, 0);
+		char *end, *length;
+
+		if (got <= 0)
+			return false;
+		len += (size_t)got;
+		server->next[len] = '\0';
+		end = strstr(server->next, "\r\n\r\n");
+		if (!end)
+			continue;
+		length = strcasestr(server->next, "\r\nContent-Length: ");
+		want = (size_t)(end + 4 - server->next);
+		if (length && length < end)
+			want += strtoul(length + 18, NULL, 10);
+		if (len >= want) {
+			memcpy(server->last, server->next, len + 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void *serve(void *arg)
+{
+	struct server *server = arg;
+
+	for (;;) {
+		int fd = accept(server->listen_fd, NULL, NULL);
+
+		if (fd < 0)
+			return NULL;
+		server->connections++;
+		while (read_request(server, fd)) {
+			server->requests++;
+			if (!answer(server, fd))
+				break;
+		}
+		close(fd);
+	}
+}
+
+static void server_start(struct server *server)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(at);
+
+	memset(server, 0, sizeof(*server));
+	server->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (bind(server->listen_fd, (struct sockaddr *)&at, len) || listen(server->listen_fd, 16) ||
+	    getsockname(server->listen_fd, (struct sockaddr *)&at, &len) ||
+	    pthread_create(&server->thread, NULL, serve, server))
+		abort();
+	server->port = ntohs(at.sin_port);
+}
+
+static void server_stop(struct server *server)
+{
+	shutdown(server->listen_fd, SHUT_RDWR);
+	pthread_join(server->thread, NULL);
+	close(server->listen_fd);
+}
+
+/* One server, one handle, one answer: what each test starts with. */
+struct rig {
+	struct server server;
+	struct http *http;
+	struct http_response response;
+	struct err err;
+	char url[200];
+};
+
+static void rig_start(struct rig *rig)
+{
+	memset(rig, 0, sizeof(*rig));
+	server_start(&rig->server);
+	rig->http = http_new(NULL, NULL);
+}
+
+static void rig_stop(struct rig *rig)
+{
+	http_free(rig->http); /* closes its connections, so that the server can end */
+	server_stop(&rig->server);
+	http_response_release(&rig->response);
+}
+
+static struct http_request request_for(struct rig *rig, const char *method, const char *path)
+{
+	struct http_request request = {.method = method, .url = rig->url, .timeout_ms = 10000};
+
+	snprintf(rig->url, sizeof(rig->url), "http://127.0.0.1:%d%s", rig->server.port, path);
+	return request;
+}
+
+static int get(struct rig *rig, const char *path)
+{
+	struct http_request request = request_for(rig, NULL, path);
+
+	rig->err = (struct err){0};
+	return http_do(rig->http, &request, &rig->response, &rig->err);
+}
+
+static void an_answer_comes_with_status_body_and_headers(void)
+{
+	struct rig rig;
+	char value[8];
+
+	rig_start(&rig);
+	CHECK_INT(get(&rig, "/ok?x=1"), ==, 0);
+	CHECK_INT(rig.response.status, ==, 200);
+	CHECK_STR(buf_str(&rig.response.body), "{\"a\":\"b\"}\r\n");
+	CHECK_STR(rig.response.content_type, "application/json");
+	CHECK_INT(rig.response.date_unix_ms, ==, 1772366400000);
+	CHECK_INT(rig.response.retry_after_ms, ==, -1);
+	CHECK(http_header(&rig.response, "x-twice", value, sizeof(value)));
+	CHECK_STR(value, "two");
+	CHECK(http_header(&rig.response, "Content-Type", value, sizeof(value)));
+	CHECK_STR(value, "Applica");
+	CHECK(!http_header(&rig.response, "X-Tw", value, sizeof(value)));
+	CHECK_HAS(rig.server.last, "GET /ok?x=1 HTTP/1.1\r\n");
+	CHECK_HAS(rig.server.last, "User-Agent: drey/");
+	rig_stop(&rig);
+}
+
+static void a_request_is_sent_as_it_was_asked_for(void)
+{
+	static const char *const headers[] = {"X-One: 1", "Content-Type: application/json"};
+	struct rig rig;
+	struct http_request request;
+
+	rig_start(&rig);
+	request = request_for(&rig, "POST", "/ok/../a");
+	request.headers = headers;
+	request.header_count = 2;
+	request.body = "{\"n\":1}\0tail";
+	request.body_len_bytes = 12;
+	/* the server knows /ok only as a beginning: the dots must arrive */
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, 0);
+	CHECK_HAS(rig.server.last, "POST /ok/../a HTTP/1.1\r\n");
+	CHECK_HAS(rig.server.last, "X-One: 1\r\n");
+	CHECK_HAS(rig.server.last, "Content-Type: application/json\r\n");
+	CHECK_HAS(rig.server.last, "Content-Length: 12\r\n");
+	CHECK_HAS(rig.server.last, "\r\n\r\n{\"n\":1}");
+	CHECK(!strstr(rig.server.last, "Expect"));
+	request = request_for(&rig, "PUT", "/ok");
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, 0);
+	CHECK_HAS(rig.server.last, "PUT /ok");
+	CHECK_HAS(rig.server.last, "Content-Length: 0\r\n");
+	CHECK(!strstr(rig.server.last, "Content-Type"));
+	request = request_for(&rig, "DELETE", "/ok");
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, 0);
+	CHECK_HAS(rig.server.last, "DELETE /ok");
+	CHECK(!strstr(rig.server.last, "Content-Length"));
+	request = request_for(&rig, "HEAD", "/head");
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, 0);
+	CHECK_INT(rig.response.body.len_bytes, ==, 0);
+	rig_stop(&rig);
+}
+
+static void connections_are_reused_but_not_for_post(void)
+{
+	struct rig rig;
+	struct http_request request;
+
+	rig_start(&rig);
+	for (int i = 0; i < 5; i++)
+		CHECK_INT(get(&rig, "/ok"), ==, 0);
+	CHECK_INT(rig.server.connections, ==, 1);
+	http_free(rig.http);
+	rig.http = http_new(NULL, NULL);
+	request = request_for(&rig, "POST", "/close");
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
+	CHECK_INT(rig.server.requests, ==, 6);
+	rig_stop(&rig);
+}
+
+static void a_redirect_is_an_answer_and_not_followed(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	CHECK_INT(get(&rig, "/redirect"), ==, 0);
+	CHECK_INT(rig.response.status, ==, 307);
+	CHECK_INT(rig.server.requests, ==, 1);
+	CHECK_INT(http_status_kind(307), ==, ERR_FORMAT);
+	rig_stop(&rig);
+}
+
+static void interim_answers_are_not_the_answer(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	CHECK_INT(get(&rig, "/continue"), ==, 0);
+	CHECK_INT(rig.response.status, ==, 204);
+	CHECK(!http_header(&rig.response, "X-Early", NULL, 0));
+	rig_stop(&rig);
+}
+
+static void broken_connections_may_be_tried_again(void)
+{
+	static const char *const paths[] = {"/close", "/reset", "/partial", "/chunk"};
+	struct rig rig;
+	char want[80];
+
+	rig_start(&rig);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		CHECK_INT(get(&rig, paths[i]), ==, -1);
+		CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+		snprintf(want, sizeof(want), "GET http://127.0.0.1:%d%s: ", rig.server.port,
+			 paths[i]);
+		CHECK_HAS(rig.err.msg, want);
+		CHECK_INT(rig.response.status, ==, 0);
+		CHECK_INT(rig.response.body.len_bytes, ==, 0);
+	}
+	rig_stop(&rig);
+}
+
+static void a_refused_connection_may_be_tried_again(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	server_stop(&rig.server);
+	CHECK_INT(get(&rig, "/ok"), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+	CHECK_INT(rig.err.sys, ==, ECONNREFUSED);
+	CHECK_HAS(rig.err.msg, "Connection refused");
+	http_free(rig.http);
+	http_response_release(&rig.response);
+}
+
+static void slow_answers_end_with_the_timeout(void)
+{
+	static const char *const paths[] = {"/hang", "/drip"};
+	struct rig rig;
+
+	rig_start(&rig);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct http_request request = request_for(&rig, "GET", paths[i]);
+		int64_t start_ms = clock_mono_ms();
+
+		request.timeout_ms = 150;
+		CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
+		CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+		CHECK_HAS(rig.err.msg, "timed out");
+		CHECK_INT(clock_mono_ms() - start_ms, >=, 140);
+		CHECK_INT(clock_mono_ms() - start_ms, <, 5000);
+		CHECK_INT(rig.response.body.len_bytes, ==, 0);
+	}
+	rig_stop(&rig);
+}
+
+static void what_is_too_large_or_not_http_is_refused(void)
+{
+	struct rig rig;
+	struct http_request request;
+
+	rig_start(&rig);
+	request = request_for(&rig, "GET", "/large");
+	request.max_bytes = 3000;
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_FORMAT);
+	CHECK_HAS(rig.err.msg, "the answer is larger than 3000 bytes");
+	request.url = rig.url;
+	request.max_bytes = 11;
+	snprintf(rig.url, sizeof(rig.url), "http://127.0.0.1:%d/ok", rig.server.port);
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, 0);
+	CHECK_INT(get(&rig, "/filler"), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_FORMAT);
+	CHECK_HAS(rig.err.msg, "header is larger than 65536 bytes");
+	CHECK_INT(get(&rig, "/ssh"), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_FORMAT);
+	rig_stop(&rig);
+}
+
+static void no_secret_of_a_url_is_told(void)
+{
+	struct rig rig;
+	struct http_request request;
+
+	rig_start(&rig);
+	CHECK_INT(get(&rig, "/close?token=s3cret#frag"), ==, -1);
+	CHECK(!strstr(rig.err.msg, "s3cret") && !strstr(rig.err.msg, "frag"));
+	request = request_for(&rig, "GET", "/ok");
+	request.url = "http://user:s3cret@127.0.0.1:1/x";
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
+	CHECK(!strstr(rig.err.msg, "s3cret"));
+	rig_stop(&rig);
+}
+
+static void unusable_requests_are_the_users_to_change(void)
+{
+	static const char *const urls[] = {"", "no url", "file:///etc/passwd", "ftp://127.0.0.1/x",
+					   "http://"};
+	static const char *const header[] = {"X: a\r\nY: b"};
+	struct http_config config = {.cert_file = "/x"};
+	struct rig rig;
+	struct http_request request;
+
+	rig_start(&rig);
+	for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
+		request = (struct http_request){.url = urls[i]};
+		CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
+		if (!CHECK_INT(rig.err.kind, ==, ERR_CONFIG))
+			tap_note("'%s': %s", urls[i], rig.err.msg);
+	}
+	request = request_for(&rig, "GET", "/ok");
+	request.headers = header;
+	request.header_count = 1;
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
+	CHECK_HAS(rig.err.msg, "a line break in a header");
+	request = request_for(&rig, "GET /x HTTP/1.1\r\nX:", "/ok");
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
+	CHECK_HAS(rig.err.msg, "not an HTTP method");
+	CHECK(!http_new(&config, &rig.err));
+	CHECK_INT(rig.server.requests, ==, 0);
+	rig_stop(&rig);
+}
+
+static void loopback_never_goes_through_a_proxy(void)
+{
+	struct rig rig;
+
+	setenv("http_proxy", "http://127.0.0.1:1", 1);
+	rig_start(&rig);
+	CHECK_INT(get(&rig, "/ok"), ==, 0);
+	unsetenv("http_proxy");
+	rig_stop(&rig);
+}
+
+static void a_status_becomes_a_kind_and_a_message(void)
+{
+	struct rig rig;
+	struct http_request request;
+	char want[300];
+
+	rig_start(&rig);
+	CHECK_INT(get(&rig, "/busy"), ==, 0);
+	CHECK_INT(rig.response.retry_after_ms, ==, 7000);
+	request = request_for(&rig, "GET", "/busy");
+	CHECK_INT(http_status_err(&request, &rig.response, &rig.err), ==, -1);
+	snprintf(want, sizeof(want), "GET %s: HTTP 503: not now .", rig.url);
+	CHECK_STR(rig.err.msg, want);
+	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+	CHECK_INT(get(&rig, "/later"), ==, 0);
+	CHECK_INT(rig.response.retry_after_ms, ==, 30000);
+	CHECK_INT(get(&rig, "/html"), ==, 0);
+	request = request_for(&rig, "GET", "/html");
+	http_status_err(&request, &rig.response, &rig.err);
+	CHECK_INT(rig.err.kind, ==, ERR_ABSENT);
+	CHECK(!strstr(rig.err.msg, "<html>"));
+	CHECK_INT(http_status_kind(200), ==, ERR_NONE);
+	CHECK_INT(http_status_kind(401), ==, ERR_DENIED);
+	CHECK_INT(http_status_kind(403), ==, ERR_DENIED);
+	CHECK_INT(http_status_kind(409), ==, ERR_BUSY);
+	CHECK_INT(http_status_kind(410), ==, ERR_FORMAT);
+	CHECK_INT(http_status_kind(429), ==, ERR_RETRY);
+	CHECK_INT(http_status_kind(500), ==, ERR_RETRY);
+	rig_stop(&rig);
+}
+
+int main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	TEST(an_answer_comes_with_status_body_and_headers);
+	TEST(a_request_is_sent_as_it_was_asked_for);
+	TEST(connections_are_reused_but_not_for_post);
+	TEST(a_redirect_is_an_answer_and_not_followed);
+	TEST(interim_answers_are_not_the_answer);
+	TEST(broken_connections_may_be_tried_again);
+	TEST(a_refused_connection_may_be_tried_again);
+	TEST(slow_answers_end_with_the_timeout);
+	TEST(what_is_too_large_or_not_http_is_refused);
+	TEST(no_secret_of_a_url_is_told);
+	TEST(unusable_requests_are_the_users_to_change);
+	TEST(loopback_never_goes_through_a_proxy);
+	TEST(a_status_becomes_a_kind_and_a_message);
+	return tap_done();
+}
