@@ -100,22 +100,22 @@ static const struct known_option {
 	enum command_option option;
 	bool has_value;
 } known_options[] = {
-    {"configDir", COMMAND_CONFIG_DIR, true},
-    {"c", COMMAND_CONFIG_DIR, true},
-    {"D", COMMAND_PROPERTY, true},
-    {"job-classname", COMMAND_JOB_CLASS, true},
-    {"j", COMMAND_JOB_CLASS, true},
-    {"job-id", COMMAND_JOB_ID, true},
-    {"jid", COMMAND_JOB_ID, true},
-    {"jars", COMMAND_JARS, true},
-    {"fromSavepoint", COMMAND_RESTORE, true},
-    {"s", COMMAND_RESTORE, true},
-    {"allowNonRestoredState", COMMAND_NON_RESTORED, false},
-    {"n", COMMAND_NON_RESTORED, false},
-    {"host", COMMAND_HOST, true},
-    {"h", COMMAND_HOST, true},
-    {"webui-port", COMMAND_WEB_PORT, true},
-    {"r", COMMAND_WEB_PORT, true},
+	{"configDir", COMMAND_CONFIG_DIR, true},
+	{"c", COMMAND_CONFIG_DIR, true},
+	{"D", COMMAND_PROPERTY, true},
+	{"job-classname", COMMAND_JOB_CLASS, true},
+	{"j", COMMAND_JOB_CLASS, true},
+	{"job-id", COMMAND_JOB_ID, true},
+	{"jid", COMMAND_JOB_ID, true},
+	{"jars", COMMAND_JARS, true},
+	{"fromSavepoint", COMMAND_RESTORE, true},
+	{"s", COMMAND_RESTORE, true},
+	{"allowNonRestoredState", COMMAND_NON_RESTORED, false},
+	{"n", COMMAND_NON_RESTORED, false},
+	{"host", COMMAND_HOST, true},
+	{"h", COMMAND_HOST, true},
+	{"webui-port", COMMAND_WEB_PORT, true},
+	{"r", COMMAND_WEB_PORT, true},
 };
 
 bool command_next_option(const char *const *command, size_t *index, struct command_word *ret_word)
@@ -208,10 +208,10 @@ static int check_word(const struct command_word *word, struct flink_version vers
 		break;
 	case COMMAND_UNKNOWN:
 		return err_set(
-		    err, ERR_CONFIG, 0,
-		    "command: '%s' is not an option of Flink's entry point; arguments of "
-		    "the program go to 'args'",
-		    word->word);
+			err, ERR_CONFIG, 0,
+			"command: '%s' is not an option of Flink's entry point; arguments of "
+			"the program go to 'args'",
+			word->word);
 	}
 	if (!word->value)
 		return err_set(err, ERR_CONFIG, 0, "command: %s needs a value", word->word);

@@ -12,26 +12,26 @@ static const struct meaning {
 	enum flink_exit_kind kind;
 	const char *text;
 } meanings[] = {
-    {0, FLINK_EXIT_ENDED, "the job finished, was stopped or was cancelled"},
-    {1, FLINK_EXIT_STARTUP,
-     "Flink did not start: its arguments, configuration, job class or a port"},
-    {2, FLINK_EXIT_FATAL,
-     "fatal error in Flink (in 1.x also: main() threw, or the state could not be restored)"},
-    {3, FLINK_EXIT_OOM, "Java ran out of memory"},
-    {126, FLINK_EXIT_NOT_RUN, "the command cannot be executed"},
-    {127, FLINK_EXIT_NOT_RUN, "the command was not found"},
-    {129, FLINK_EXIT_TERMINATED, "ended by SIGHUP, the job is suspended"},
-    {130, FLINK_EXIT_TERMINATED, "ended by SIGINT, the job is suspended"},
-    {134, FLINK_EXIT_CRASHED, "the JVM aborted"},
-    {137, FLINK_EXIT_KILLED, "killed with SIGKILL"},
-    {139, FLINK_EXIT_CRASHED, "the JVM crashed"},
-    {143, FLINK_EXIT_TERMINATED, "ended by SIGTERM, the job is suspended"},
-    {163, FLINK_EXIT_FAILED,
-     "the application failed (in 2.x also: main() threw, or the state could not be restored)"},
-    {165, FLINK_EXIT_UNKNOWN, "Flink ended and did not know the state of its application"},
-    {239, FLINK_EXIT_SAFEGUARD,
-     "Flink halted itself: an uncaught error, or it could not end "
-     "within 5 s of a signal"},
+	{0, FLINK_EXIT_ENDED, "the job finished, was stopped or was cancelled"},
+	{1, FLINK_EXIT_STARTUP,
+	 "Flink did not start: its arguments, configuration, job class or a port"},
+	{2, FLINK_EXIT_FATAL,
+	 "fatal error in Flink (in 1.x also: main() threw, or the state could not be restored)"},
+	{3, FLINK_EXIT_OOM, "Java ran out of memory"},
+	{126, FLINK_EXIT_NOT_RUN, "the command cannot be executed"},
+	{127, FLINK_EXIT_NOT_RUN, "the command was not found"},
+	{129, FLINK_EXIT_TERMINATED, "ended by SIGHUP, the job is suspended"},
+	{130, FLINK_EXIT_TERMINATED, "ended by SIGINT, the job is suspended"},
+	{134, FLINK_EXIT_CRASHED, "the JVM aborted"},
+	{137, FLINK_EXIT_KILLED, "killed with SIGKILL"},
+	{139, FLINK_EXIT_CRASHED, "the JVM crashed"},
+	{143, FLINK_EXIT_TERMINATED, "ended by SIGTERM, the job is suspended"},
+	{163, FLINK_EXIT_FAILED,
+	 "the application failed (in 2.x also: main() threw, or the state could not be restored)"},
+	{165, FLINK_EXIT_UNKNOWN, "Flink ended and did not know the state of its application"},
+	{239, FLINK_EXIT_SAFEGUARD,
+	 "Flink halted itself: an uncaught error, or it could not end "
+	 "within 5 s of a signal"},
 };
 
 static const struct meaning *find(int status)
@@ -51,8 +51,8 @@ static void explain_signal(struct flink_exit *ret, bool oom_killed)
 		ret->kind = oom_killed ? FLINK_EXIT_OOM : FLINK_EXIT_KILLED;
 		snprintf(ret->sentence, sizeof(ret->sentence), "%s",
 			 oom_killed
-			     ? "killed by the kernel: the memory limit of the container was hit"
-			     : "killed with SIGKILL");
+				 ? "killed by the kernel: the memory limit of the container was hit"
+				 : "killed with SIGKILL");
 		break;
 	case SIGTERM:
 	case SIGINT:
@@ -102,18 +102,18 @@ struct flink_exit flink_exit_explain(int wait_status, bool oom_killed)
 const char *flink_exit_kind_name(enum flink_exit_kind kind)
 {
 	static const char *const names[] = {
-	    [FLINK_EXIT_ENDED] = "ended",
-	    [FLINK_EXIT_FAILED] = "failed",
-	    [FLINK_EXIT_UNKNOWN] = "unknown",
-	    [FLINK_EXIT_STARTUP] = "start-up",
-	    [FLINK_EXIT_FATAL] = "fatal",
-	    [FLINK_EXIT_SAFEGUARD] = "safeguard",
-	    [FLINK_EXIT_TERMINATED] = "terminated",
-	    [FLINK_EXIT_KILLED] = "killed",
-	    [FLINK_EXIT_OOM] = "oom",
-	    [FLINK_EXIT_CRASHED] = "crashed",
-	    [FLINK_EXIT_NOT_RUN] = "not-run",
-	    [FLINK_EXIT_OTHER] = "other",
+		[FLINK_EXIT_ENDED] = "ended",
+		[FLINK_EXIT_FAILED] = "failed",
+		[FLINK_EXIT_UNKNOWN] = "unknown",
+		[FLINK_EXIT_STARTUP] = "start-up",
+		[FLINK_EXIT_FATAL] = "fatal",
+		[FLINK_EXIT_SAFEGUARD] = "safeguard",
+		[FLINK_EXIT_TERMINATED] = "terminated",
+		[FLINK_EXIT_KILLED] = "killed",
+		[FLINK_EXIT_OOM] = "oom",
+		[FLINK_EXIT_CRASHED] = "crashed",
+		[FLINK_EXIT_NOT_RUN] = "not-run",
+		[FLINK_EXIT_OTHER] = "other",
 	};
 
 	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "other";

@@ -20,34 +20,34 @@ static const struct reserved {
 	const char *key; /* ending in '*': a prefix */
 	const char *why;
 } reserved_keys[] = {
-    {"job-result-store.*", "drey gives every launch a result store of its own"},
-    {"application-result-store.*", "drey gives every launch a result store of its own"},
-    {application_id_key, "drey gives every launch an application id of its own"},
-    {"$internal.pipeline.job-id", "drey gives every launch a job id of its own"},
-    {shutdown_on_finish, "drey reads the final state of the job before Flink ends"},
-    {submit_failed_job, "drey reads the final state of the job before Flink ends"},
-    {"execution.state-recovery.*", "drey decides what the job starts from"},
-    {"execution.savepoint.path", "drey decides what the job starts from"},
-    {"execution.savepoint.ignore-unclaimed-state", "drey decides what the job starts from"},
-    {"execution.savepoint-restore-mode", "drey decides what the job starts from"},
+	{"job-result-store.*", "drey gives every launch a result store of its own"},
+	{"application-result-store.*", "drey gives every launch a result store of its own"},
+	{application_id_key, "drey gives every launch an application id of its own"},
+	{"$internal.pipeline.job-id", "drey gives every launch a job id of its own"},
+	{shutdown_on_finish, "drey reads the final state of the job before Flink ends"},
+	{submit_failed_job, "drey reads the final state of the job before Flink ends"},
+	{"execution.state-recovery.*", "drey decides what the job starts from"},
+	{"execution.savepoint.path", "drey decides what the job starts from"},
+	{"execution.savepoint.ignore-unclaimed-state", "drey decides what the job starts from"},
+	{"execution.savepoint-restore-mode", "drey decides what the job starts from"},
 };
 
 /* Words of Flink's own list (GlobalConfiguration), and a few that say the same. */
 static const char *const secret_words[] = {
-    "password",
-    "passwd",
-    "secret",
-    "token",
-    "credential",
-    "apikey",
-    "api-key",
-    "auth-params",
-    "basic-auth",
-    "jaas.config",
-    "service-key",
-    "private-key",
-    "fs.azure.account.key",
-    "http-headers",
+	"password",
+	"passwd",
+	"secret",
+	"token",
+	"credential",
+	"apikey",
+	"api-key",
+	"auth-params",
+	"basic-auth",
+	"jaas.config",
+	"service-key",
+	"private-key",
+	"fs.azure.account.key",
+	"http-headers",
 };
 
 static const char *const env_denied[] = {"DREY_*",         "NOTIFY_SOCKET", "WATCHDOG_PID",
@@ -132,10 +132,10 @@ int flink_launch_check(const struct flink_launch *launch, struct err *err)
 				       launch->jars[i]);
 	if (launch->jars && launch->jars[0] && !flink_version_has_jars_option(launch->version))
 		return err_set(
-		    err, ERR_CONFIG, 0,
-		    "jars: Flink %s cannot be given jars (1.19 and later); put them into "
-		    "usrlib/",
-		    flink_version_print(launch->version, text));
+			err, ERR_CONFIG, 0,
+			"jars: Flink %s cannot be given jars (1.19 and later); put them into "
+			"usrlib/",
+			flink_version_print(launch->version, text));
 	return 0;
 }
 
@@ -274,7 +274,7 @@ static void add_program(struct flink_exec *exec, const struct flink_launch *laun
 	}
 	for (size_t i = 0; launch->jars && launch->jars[i]; i++) {
 		char *more =
-		    jars ? xasprintf("%s,%s", jars, launch->jars[i]) : xstrdup(launch->jars[i]);
+			jars ? xasprintf("%s,%s", jars, launch->jars[i]) : xstrdup(launch->jars[i]);
 		free(jars);
 		jars = more;
 	}

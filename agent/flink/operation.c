@@ -25,11 +25,11 @@ static enum flink_answer post(const struct flink_rest *rest,
 	json_add_str(body, "formatType",
 		     request->format == FLINK_SAVEPOINT_NATIVE ? "NATIVE" : "CANONICAL");
 	json_add_str(body, "triggerId", request->trigger_id);
-	answer =
-	    rest_call(rest,
-		      &(struct rest_request){
-			  .method = "POST", .path = path, .body = body, .timeout_ms = timeout_ms},
-		      &doc, err);
+	answer = rest_call(
+		rest,
+		&(struct rest_request){
+			.method = "POST", .path = path, .body = body, .timeout_ms = timeout_ms},
+		&doc, err);
 	if (answer != FLINK_OK)
 		return answer;
 	if (json_need_str(doc, "request-id", &id, err) < 0)
@@ -180,8 +180,7 @@ enum flink_answer flink_rest_dispose(const struct flink_rest *rest, const char *
 			   &doc, err);
 	if (answer != FLINK_OK)
 		return answer;
-	if (json_need_str(doc, "request-id", &id, err) < 0 ||
-	    rest_check_id("trigger", id, err) != FLINK_OK)
+	if (json_need_str(doc, "request-id", &id, err) < 0 || rest_need_id(id, err) < 0)
 		return rest_unexpected("/savepoint-disposal", err);
 	snprintf(ret_trigger_id, FLINK_ID_CHARS + 1, "%s", id);
 	return FLINK_OK;

@@ -14,12 +14,12 @@
 	err = err ? err : &local_err_
 
 static const char *const state_names[] = {
-    [FLINK_JOB_OTHER] = "OTHER",           [FLINK_JOB_INITIALIZING] = "INITIALIZING",
-    [FLINK_JOB_CREATED] = "CREATED",       [FLINK_JOB_RUNNING] = "RUNNING",
-    [FLINK_JOB_FAILING] = "FAILING",       [FLINK_JOB_FAILED] = "FAILED",
-    [FLINK_JOB_CANCELLING] = "CANCELLING", [FLINK_JOB_CANCELED] = "CANCELED",
-    [FLINK_JOB_FINISHED] = "FINISHED",     [FLINK_JOB_RESTARTING] = "RESTARTING",
-    [FLINK_JOB_SUSPENDED] = "SUSPENDED",   [FLINK_JOB_RECONCILING] = "RECONCILING",
+	[FLINK_JOB_OTHER] = "OTHER",           [FLINK_JOB_INITIALIZING] = "INITIALIZING",
+	[FLINK_JOB_CREATED] = "CREATED",       [FLINK_JOB_RUNNING] = "RUNNING",
+	[FLINK_JOB_FAILING] = "FAILING",       [FLINK_JOB_FAILED] = "FAILED",
+	[FLINK_JOB_CANCELLING] = "CANCELLING", [FLINK_JOB_CANCELED] = "CANCELED",
+	[FLINK_JOB_FINISHED] = "FINISHED",     [FLINK_JOB_RESTARTING] = "RESTARTING",
+	[FLINK_JOB_SUSPENDED] = "SUSPENDED",   [FLINK_JOB_RECONCILING] = "RECONCILING",
 };
 
 const char *flink_job_state_name(enum flink_job_state state)
@@ -67,8 +67,7 @@ static int read_job(const struct json *node, struct flink_job *job, struct err *
 	const char *id, *status;
 
 	if (json_need_str(node, "id", &id, err) < 0 ||
-	    json_need_str(node, "status", &status, err) < 0 ||
-	    rest_check_id("job", id, err) != FLINK_OK)
+	    json_need_str(node, "status", &status, err) < 0 || rest_need_id(id, err) < 0)
 		return -1;
 	snprintf(job->id, sizeof(job->id), "%s", id);
 	job->state = flink_job_state_parse(status);
@@ -211,13 +210,13 @@ static void fill_exception(struct flink_exception *exception, const char *text, 
 
 	trace_parse(text, &trace);
 	*exception = (struct flink_exception){
-	    .present = true,
-	    .unix_ms = unix_ms,
-	    .class_name = xstrdup(trace.class_name),
-	    .message = xstrdup(trace.message),
-	    .sentence = trace_sentence(&trace),
-	    .trace = trace_shorten(text),
-	    .task = xstrdup(task),
+		.present = true,
+		.unix_ms = unix_ms,
+		.class_name = xstrdup(trace.class_name),
+		.message = xstrdup(trace.message),
+		.sentence = trace_sentence(&trace),
+		.trace = trace_shorten(text),
+		.task = xstrdup(task),
 	};
 	trace_release(&trace);
 }
@@ -235,8 +234,8 @@ enum flink_answer flink_rest_exception(const struct flink_rest *rest, const char
 
 	if (rest_check_id("job", job_id, err) != FLINK_OK)
 		return FLINK_ERROR;
-	answer =
-	    rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/exceptions?maxExceptions=1", job_id);
+	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/exceptions?maxExceptions=1",
+			  job_id);
 	if (answer != FLINK_OK)
 		return answer;
 	if (json_need_object(doc, "exceptionHistory", &history, err) < 0 ||
@@ -342,8 +341,9 @@ enum flink_answer flink_rest_cancel(const struct flink_rest *rest, const char *j
 		return FLINK_ERROR;
 	path = xasprintf("/jobs/%s?mode=cancel", job_id);
 	answer = rest_call(
-	    rest, &(struct rest_request){.method = "PATCH", .path = path, .timeout_ms = timeout_ms},
-	    &doc, err);
+		rest,
+		&(struct rest_request){.method = "PATCH", .path = path, .timeout_ms = timeout_ms},
+		&doc, err);
 	if (answer == FLINK_ERROR && err->kind == ERR_BUSY) {
 		*ret_ended = true;
 		return FLINK_OK;

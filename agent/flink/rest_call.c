@@ -92,10 +92,10 @@ static enum flink_answer transfer(const struct flink_rest *rest, const struct re
 	cleanup_free char *url = xasprintf("%s%s", rest->base_url, request->path);
 	cleanup_buf struct buf body = BUF_INIT;
 	struct http_request call = {
-	    .method = request->method,
-	    .url = url,
-	    .timeout_ms = request->timeout_ms,
-	    .max_bytes = FLINK_REST_MAX_BYTES,
+		.method = request->method,
+		.url = url,
+		.timeout_ms = request->timeout_ms,
+		.max_bytes = FLINK_REST_MAX_BYTES,
 	};
 
 	if (request->body) {
@@ -146,14 +146,24 @@ enum flink_answer rest_get(const struct flink_rest *rest, int64_t timeout_ms, st
 	return rest_call(rest, &request, ret_doc, err);
 }
 
+static bool is_id(const char *text)
+{
+	size_t len = strspn(text, "0123456789abcdef");
+
+	return len == FLINK_ID_CHARS && text[len] == '\0';
+}
+
 enum flink_answer rest_check_id(const char *what, const char *id, struct err *err)
 {
-	size_t len = id ? strspn(id, "0123456789abcdef") : 0;
-
-	if (id && len == FLINK_ID_CHARS && id[len] == '\0')
+	if (id && is_id(id))
 		return FLINK_OK;
 	err_set(err, ERR_CONFIG, 0, "%s id '%.40s' is not 32 hex digits", what, id ? id : "");
 	return FLINK_ERROR;
+}
+
+int rest_need_id(const char *id, struct err *err)
+{
+	return is_id(id) ? 0 : err_set(err, ERR_FORMAT, 0, "'%.40s' is not an id", id);
 }
 
 enum flink_answer rest_unexpected(const char *what, struct err *err)

@@ -24,8 +24,11 @@ enum flink_answer rest_get(const struct flink_rest *rest, int64_t timeout_ms, st
 			   struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Is this an id that may stand in a path? FLINK_ERROR with ERR_CONFIG if not. */
+/* May the caller's id stand in a path? FLINK_ERROR with ERR_CONFIG if not. */
 enum flink_answer rest_check_id(const char *what, const char *id, struct err *err);
+
+/* Is the id that Flink gives one? -1 with ERR_FORMAT if not. */
+int rest_need_id(const char *id, struct err *err);
 
 /* The answer was not what is documented: FLINK_ERROR, *err wrapped with the path. */
 enum flink_answer rest_unexpected(const char *what, struct err *err);

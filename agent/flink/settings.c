@@ -14,12 +14,12 @@ static const struct unit {
 	const char *name;
 	int64_t ms;
 } units[] = {
-    {"d", 86400000},     {"day", 86400000},  {"days", 86400000}, {"h", 3600000},
-    {"hour", 3600000},   {"hours", 3600000}, {"m", 60000},       {"min", 60000},
-    {"minute", 60000},   {"minutes", 60000}, {"s", 1000},        {"sec", 1000},
-    {"secs", 1000},      {"second", 1000},   {"seconds", 1000},  {"", 1},
-    {"ms", 1},           {"milli", 1},       {"millis", 1},      {"millisecond", 1},
-    {"milliseconds", 1},
+	{"d", 86400000},     {"day", 86400000},  {"days", 86400000}, {"h", 3600000},
+	{"hour", 3600000},   {"hours", 3600000}, {"m", 60000},       {"min", 60000},
+	{"minute", 60000},   {"minutes", 60000}, {"s", 1000},        {"sec", 1000},
+	{"secs", 1000},      {"second", 1000},   {"seconds", 1000},  {"", 1},
+	{"ms", 1},           {"milli", 1},       {"millis", 1},      {"millisecond", 1},
+	{"milliseconds", 1},
 };
 
 /* One number and its unit, "10 s". */
@@ -143,17 +143,18 @@ int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *re
 	const char *subdir = either(conf, "execution.checkpointing.create-subdir",
 				    "state.checkpoints.create-subdir");
 	struct flink_settings settings = {
-	    .checkpoint_dir = either(conf, "execution.checkpointing.dir", "state.checkpoints.dir"),
-	    .savepoint_dir =
-		either(conf, "execution.checkpointing.savepoint-dir", "state.savepoints.dir"),
-	    .rest_address = either(conf, "rest.address", "jobmanager.rpc.address"),
-	    .ha_type = either(conf, "high-availability.type", "high-availability"),
-	    .ha_storage_dir = flink_conf_get(conf, "high-availability.storageDir"),
-	    .ha_cluster_id = flink_conf_get(conf, "high-availability.cluster-id"),
-	    .kubernetes_cluster_id = flink_conf_get(conf, "kubernetes.cluster-id"),
-	    .retention =
-		flink_conf_get(conf, "execution.checkpointing.externalized-checkpoint-retention"),
-	    .checkpoint_subdir = !subdir || strcasecmp(subdir, "false") != 0,
+		.checkpoint_dir =
+			either(conf, "execution.checkpointing.dir", "state.checkpoints.dir"),
+		.savepoint_dir = either(conf, "execution.checkpointing.savepoint-dir",
+					"state.savepoints.dir"),
+		.rest_address = either(conf, "rest.address", "jobmanager.rpc.address"),
+		.ha_type = either(conf, "high-availability.type", "high-availability"),
+		.ha_storage_dir = flink_conf_get(conf, "high-availability.storageDir"),
+		.ha_cluster_id = flink_conf_get(conf, "high-availability.cluster-id"),
+		.kubernetes_cluster_id = flink_conf_get(conf, "kubernetes.cluster-id"),
+		.retention = flink_conf_get(
+			conf, "execution.checkpointing.externalized-checkpoint-retention"),
+		.checkpoint_subdir = !subdir || strcasecmp(subdir, "false") != 0,
 	};
 
 	settings.ha = settings.ha_type && strcasecmp(settings.ha_type, "none") != 0;

@@ -168,7 +168,7 @@ static int look_at_entry(const char *entry, struct found *found, struct err *err
 
 	if (len >= 1 && entry[len - 1] == '*' && (len == 1 || entry[len - 2] == '/')) {
 		cleanup_free char *dir =
-		    len <= 2 ? xstrdup(len == 2 ? "/" : ".") : xstrndup(entry, len - 2);
+			len <= 2 ? xstrdup(len == 2 ? "/" : ".") : xstrndup(entry, len - 2);
 		return look_in_dir(dir, found, err);
 	}
 	if (slash) {

@@ -1,0 +1,906 @@
+#include "flink/rest.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "flink/checkpoints.h"
+#include "flink/operation.h"
+#include "rest_stub.h"
+#include "tap.h"
+
+#define JOB     "00000000000000000000000000000a01"
+#define JOB_B1  "00000000000000000000000000000b01"
+#define JOB_B2  "00000000000000000000000000000b02"
+#define NOBODY  "ffffffffffffffffffffffffffffffff"
+#define TRIGGER "01010101010101010101010101010101"
+#define WAIT_MS 20000
+
+static struct stub stub;
+static struct flink_rest rest;
+static const char *const versions[] = {"1.20", "2.3"};
+
+/* Answer from now on with a recorded one: tests/fixtures/rest/<version>/<name>.json. */
+static void replay(const char *version, const char *name)
+{
+	cleanup_free char *path = xasprintf("tests/fixtures/rest/%s/%s.json", version, name);
+	cleanup_fclose FILE *file = fopen(path, "r");
+	cleanup_buf struct buf text = BUF_INIT, body = BUF_INIT;
+	cleanup_json struct json *doc = NULL;
+	char chunk[4096];
+	size_t got;
+
+	tap_check(file != NULL, path, __FILE__, __LINE__);
+	while (file && (got = fread(chunk, 1, sizeof(chunk), file)) > 0)
+		buf_add(&text, chunk, got);
+	doc = json_parse(buf_str(&text), text.len_bytes, 1 << 20, NULL);
+	tap_check(doc != NULL, path, __FILE__, __LINE__);
+	json_print(json_get(doc, "response"), &body);
+	stub_set(&stub, STUB_NORMAL, (int)json_i64_or(doc, "status", 0), "application/json",
+		 buf_str(&body), body.len_bytes);
+}
+
+static void say(int status, const char *body)
+{
+	stub_set(&stub, STUB_NORMAL, status, "application/json", body, strlen(body));
+}
+
+static void say_html(int status)
+{
+	static const char page[] = "<html><body><h1>Service Unavailable</h1></body></html>";
+
+	stub_set(&stub, STUB_NORMAL, status, "text/html; charset=utf-8", page, sizeof(page) - 1);
+}
+
+static const struct flink_savepoint_request savepoint = {
+	.job_id = JOB, .trigger_id = TRIGGER, .target_directory = "file:///data/sp"};
+
+/* ---- the cluster ---- */
+
+static void the_version_is_read_from_config(void)
+{
+	struct flink_version version = {0};
+
+	replay("1.20", "config");
+	CHECK_INT(flink_rest_config(&rest, WAIT_MS, &version, NULL), ==, FLINK_OK);
+	CHECK_INT(flink_version_compare(version, (struct flink_version){1, 20, 5}), ==, 0);
+	replay("2.3", "config");
+	CHECK_INT(flink_rest_config(&rest, WAIT_MS, &version, NULL), ==, FLINK_OK);
+	CHECK_INT(flink_version_compare(version, (struct flink_version){2, 3, 0}), ==, 0);
+	CHECK_STR(stub.path, "/config");
+	say(200, "{\"flink-version\":\"<unknown>\"}"); /* a build of one's own */
+	CHECK_INT(flink_rest_config(&rest, WAIT_MS, &version, NULL), ==, FLINK_OK);
+	CHECK(!flink_version_known(version));
+}
+
+static void slots_are_read_from_the_overview(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_slots slots = {0};
+
+		replay(versions[i], "overview");
+		CHECK_INT(flink_rest_slots(&rest, WAIT_MS, &slots, NULL), ==, FLINK_OK);
+		CHECK_INT(slots.task_managers, ==, 1);
+		CHECK_INT(slots.total, ==, 1);
+		CHECK_INT(slots.available, ==, 0);
+	}
+}
+
+static void an_application_shows_a_main_that_threw_without_a_job(void)
+{
+	char status[32] = "";
+	struct err err = {0};
+
+	replay("2.3", "applications-main-threw");
+	CHECK_INT(flink_rest_application(&rest, "1839ea415ac9d6bb31ed89642cff0a10", WAIT_MS, status,
+					 NULL),
+		  ==, FLINK_OK);
+	CHECK_STR(status, "FAILED");
+	replay("2.3", "applications-overview");
+	CHECK_INT(flink_rest_application(&rest, NOBODY, WAIT_MS, status, NULL), ==, FLINK_ABSENT);
+	/* 1.20 has no such call: that is no absence of the application */
+	replay("1.20", "applications-main-threw");
+	CHECK_INT(flink_rest_application(&rest, NOBODY, WAIT_MS, status, &err), ==, FLINK_ERROR);
+	CHECK_INT(err.kind, ==, ERR_FORMAT);
+}
+
+/* ---- what is not an answer ---- */
+
+static void a_refused_connection_is_not_yet(void)
+{
+	struct flink_rest nobody = {.base_url = "http://127.0.0.1:1", .http = rest.http};
+	struct err err = {0};
+
+	CHECK_INT(flink_rest_config(&nobody, WAIT_MS, NULL, &err), ==, FLINK_NOT_YET);
+	CHECK_INT(err.kind, ==, ERR_RETRY);
+}
+
+static void a_leader_election_is_not_yet_on_every_path(void)
+{
+	struct err err = {0};
+	enum flink_job_state state;
+	struct flink_operation operation = {0};
+
+	say(503,
+	    "{\"errors\":[\"Service temporarily unavailable due to an ongoing leader election. "
+	    "Please refresh.\"]}");
+	CHECK_INT(flink_rest_config(&rest, WAIT_MS, NULL, &err), ==, FLINK_NOT_YET);
+	CHECK_HAS(err.msg, "leader election");
+	CHECK_INT(err.kind, ==, ERR_RETRY);
+	CHECK_INT(flink_rest_job_state(&rest, JOB, WAIT_MS, &state, NULL), ==, FLINK_NOT_YET);
+	CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &operation, NULL), ==,
+		  FLINK_NOT_YET);
+	CHECK_INT(flink_rest_savepoint(&rest, &savepoint, WAIT_MS, NULL), ==, FLINK_NOT_YET);
+}
+
+static void an_initializing_job_is_not_yet(void)
+{
+	struct err err = {0};
+	struct flink_checkpoints checkpoints;
+
+	say(500,
+	    "{\"errors\":[\"Internal server error.\",\"<Exception on server side:\\n"
+	    "org.apache.flink.runtime.dispatcher.UnavailableDispatcherOperationException: Unable "
+	    "to get JobMasterGateway for initializing job. The requested operation is not "
+	    "available while the JobManager is initializing.\\n\\tat x.y\\n"
+	    "End of exception on server side>\"]}");
+	CHECK_INT(flink_rest_checkpoints(&rest, JOB, WAIT_MS, &checkpoints, NULL, &err), ==,
+		  FLINK_NOT_YET);
+	CHECK_HAS(err.msg, "UnavailableDispatcherOperationException");
+}
+
+static void an_html_page_is_never_absence(void)
+{
+	static const int statuses[] = {200, 404, 502, 503};
+
+	for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+		struct err err = {0};
+		struct flink_operation operation = {0};
+		bool ended;
+
+		say_html(statuses[i]);
+		CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &operation, &err), ==,
+			  FLINK_ERROR);
+		CHECK_INT(err.kind, ==, statuses[i] >= 500 ? ERR_RETRY : ERR_FORMAT);
+		CHECK_HAS(err.msg, "text/html");
+		CHECK_INT(flink_rest_cancel(&rest, JOB, WAIT_MS, &ended, NULL), ==, FLINK_ERROR);
+	}
+}
+
+static void a_server_error_is_an_error_with_flinks_first_line(void)
+{
+	struct err err = {0};
+
+	say(500, "{\"errors\":[\"Internal server error.\",\"<Exception on server side:\\n"
+		 "org.apache.flink.runtime.rpc.RpcTimeout: Call took too long\\n\\tat x.y\\n"
+		 "End of exception on server side>\"]}");
+	CHECK_INT(flink_rest_config(&rest, WAIT_MS, NULL, &err), ==, FLINK_ERROR);
+	CHECK_INT(err.kind, ==, ERR_RETRY);
+	CHECK_HAS(err.msg, "/config: HTTP 500: RpcTimeout: Call took too long");
+	CHECK(strstr(err.msg, "\n") == NULL);
+}
+
+static void statuses_have_their_kinds(void)
+{
+	static const struct {
+		int status;
+		enum err_kind kind;
+	} rows[] = {{400, ERR_CONFIG}, {401, ERR_DENIED}, {403, ERR_DENIED}, {408, ERR_RETRY},
+		    {409, ERR_BUSY},   {429, ERR_RETRY},  {503, ERR_RETRY}};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err err = {0};
+
+		say(rows[i].status, "{\"errors\":[\"x\"]}");
+		CHECK_INT(flink_rest_config(&rest, WAIT_MS, NULL, &err), ==, FLINK_ERROR);
+		CHECK_INT(err.kind, ==, rows[i].kind);
+	}
+}
+
+static void a_redirect_is_an_error(void)
+{
+	struct err err = {0};
+
+	replay("2.3", "patch-mode-stop"); /* 308 */
+	CHECK_INT(flink_rest_config(&rest, WAIT_MS, NULL, &err), ==, FLINK_ERROR);
+	CHECK_HAS(err.msg, "308");
+	CHECK_HAS(err.msg, "has been removed");
+}
+
+static void a_bad_id_is_refused_before_it_is_sent(void)
+{
+	struct err err = {0};
+	struct flink_operation operation = {0};
+	struct flink_savepoint_request bad = savepoint;
+
+	stub.path[0] = '\0';
+	bad.trigger_id = "../../x";
+	CHECK_INT(flink_rest_savepoint(&rest, &bad, WAIT_MS, &err), ==, FLINK_ERROR);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	CHECK_INT(flink_rest_operation(&rest, "x", TRIGGER, WAIT_MS, &operation, NULL), ==,
+		  FLINK_ERROR);
+	CHECK_STR(stub.path, "");
+}
+
+static void damaged_answers_are_format_errors(void)
+{
+	static const char *const bodies[] = {
+		"",
+		"{",
+		"[]",
+		"null",
+		"{\"jobs\":null}",
+		"{\"jobs\":{}}",
+		"{\"jobs\":[1]}",
+		"{\"jobs\":[{\"id\":\"" JOB "\"}]}",
+		"{\"jobs\":[{\"id\":7,\"status\":\"RUNNING\"}]}",
+		"{\"jobs\":[{\"id\":\"../etc\",\"status\":\"RUNNING\"}]}",
+		"{\"jobs\":[]} trailing",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+		enum flink_job_state state = FLINK_JOB_SUSPENDED;
+		struct err err = {0};
+
+		say(200, bodies[i]);
+		CHECK_INT(flink_rest_job_state(&rest, JOB, WAIT_MS, &state, &err), ==, FLINK_ERROR);
+		CHECK_INT(err.kind, ==, ERR_FORMAT);
+		CHECK_INT(state, ==, FLINK_JOB_SUSPENDED);
+	}
+}
+
+static void a_truncated_answer_is_retried_not_believed(void)
+{
+	struct flink_jobs jobs = {0};
+	struct err err = {0};
+
+	stub_set(&stub, STUB_TRUNCATED, 200, "application/json", "{\"jobs\":[]}", 11);
+	CHECK_INT(flink_rest_jobs(&rest, WAIT_MS, &jobs, &err), ==, FLINK_ERROR);
+	CHECK_INT(err.kind, ==, ERR_RETRY);
+	stub_set(&stub, STUB_CLOSED, 200, "application/json", "", 0);
+	CHECK_INT(flink_rest_jobs(&rest, WAIT_MS, &jobs, &err), ==, FLINK_ERROR);
+	CHECK_INT(err.kind, ==, ERR_RETRY);
+}
+
+static void a_huge_answer_is_refused(void)
+{
+	cleanup_buf struct buf body = BUF_INIT;
+	struct flink_jobs jobs = {0};
+	struct err err = {0};
+
+	buf_addstr(&body, "{\"jobs\":[],\"x\":\"");
+	while (body.len_bytes <= FLINK_REST_MAX_BYTES)
+		buf_addstr(&body,
+			   "0123456789012345678901234567890123456789012345678901234567890123");
+	buf_addstr(&body, "\"}");
+	stub_set(&stub, STUB_NORMAL, 200, "application/json", body.data, body.len_bytes);
+	CHECK_INT(flink_rest_jobs(&rest, WAIT_MS, &jobs, &err), ==, FLINK_ERROR);
+	CHECK_INT(err.kind, ==, ERR_FORMAT);
+}
+
+static void a_silent_server_costs_no_more_than_the_time_limit(void)
+{
+	int64_t begin = clock_mono_ms();
+	struct err err = {0};
+
+	stub_set(&stub, STUB_SILENT, 200, "application/json", "", 0);
+	CHECK_INT(flink_rest_config(&rest, 150, NULL, &err), ==, FLINK_ERROR);
+	CHECK_INT(err.kind, ==, ERR_RETRY);
+	CHECK_INT(clock_mono_ms() - begin, >=, 140);
+	CHECK_INT(clock_mono_ms() - begin, <, WAIT_MS);
+}
+
+/* ---- jobs ---- */
+
+static void an_early_job_is_not_yet_and_a_missing_one_is_absent(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		enum flink_job_state state = FLINK_JOB_OTHER;
+		struct flink_job_overview overview = {0};
+		struct err err = {0};
+
+		replay(versions[i], "jobs-early");
+		CHECK_INT(flink_rest_job_state(&rest, JOB, WAIT_MS, &state, &err), ==,
+			  FLINK_NOT_YET);
+		CHECK_INT(flink_rest_job_overview(&rest, JOB, WAIT_MS, &overview, NULL), ==,
+			  FLINK_NOT_YET);
+		replay(versions[i], "jobs");
+		CHECK_INT(flink_rest_job_state(&rest, JOB, WAIT_MS, &state, NULL), ==, FLINK_OK);
+		CHECK_INT(state, ==, FLINK_JOB_RUNNING);
+		CHECK_INT(flink_rest_job_state(&rest, NOBODY, WAIT_MS, &state, &err), ==,
+			  FLINK_ABSENT);
+		CHECK_INT(err.kind, ==, ERR_ABSENT);
+		CHECK_HAS(err.msg, NOBODY);
+	}
+}
+
+static void a_404_of_flinks_own_is_absence(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_checkpoints checkpoints;
+		struct err err = {0};
+		bool disabled = true;
+
+		replay(versions[i], "checkpoints-unknown-job");
+		CHECK_INT(flink_rest_checkpoints(&rest, NOBODY, WAIT_MS, &checkpoints, &disabled,
+						 &err),
+			  ==, FLINK_ABSENT);
+		CHECK(!disabled);
+		CHECK_HAS(err.msg, "not found");
+		replay(versions[i], "job-early-no-tm");
+		CHECK_INT(flink_rest_checkpoints(&rest, JOB, WAIT_MS, &checkpoints, NULL, NULL), ==,
+			  FLINK_ABSENT);
+		replay(versions[i], "nonexistent"); /* a path that this Flink does not know */
+		CHECK_INT(flink_rest_checkpoints(&rest, JOB, WAIT_MS, &checkpoints, NULL, &err), ==,
+			  FLINK_ERROR);
+	}
+}
+
+static void the_overview_counts_the_tasks(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_job_overview overview = {0};
+
+		replay(versions[i], "jobs-overview");
+		CHECK_INT(flink_rest_job_overview(&rest, JOB, WAIT_MS, &overview, NULL), ==,
+			  FLINK_OK);
+		CHECK_STR(overview.name, "drey-demo");
+		CHECK_INT(overview.state, ==, FLINK_JOB_RUNNING);
+		CHECK_INT(overview.tasks_total, ==, 2);
+		CHECK_INT(overview.tasks_running, ==, 2);
+		CHECK_INT(overview.end_unix_ms, ==, -1);
+		CHECK_INT(overview.start_unix_ms, >, 1700000000000);
+		flink_job_overview_release(&overview);
+	}
+}
+
+static void every_state_has_its_name_and_only_three_are_terminal(void)
+{
+	int terminal = 0;
+
+	for (int i = FLINK_JOB_INITIALIZING; i <= FLINK_JOB_RECONCILING; i++) {
+		enum flink_job_state state = (enum flink_job_state)i;
+
+		CHECK_INT(flink_job_state_parse(flink_job_state_name(state)), ==, state);
+		terminal += flink_job_state_is_terminal(state);
+	}
+	CHECK_INT(terminal, ==, 3);
+	CHECK(flink_job_state_is_terminal(FLINK_JOB_FINISHED));
+	CHECK(!flink_job_state_is_terminal(FLINK_JOB_SUSPENDED));
+	CHECK_INT(flink_job_state_parse("SOMETHING_NEW"), ==, FLINK_JOB_OTHER);
+	CHECK_INT(flink_job_state_parse("OTHER"), ==, FLINK_JOB_OTHER);
+}
+
+static void a_main_that_threw_is_a_failed_job_with_its_reason(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_job_overview overview = {0};
+		struct flink_exception exception = {0};
+
+		replay(versions[i], "jobs-overview-main-threw");
+		CHECK_INT(flink_rest_job_overview(&rest, JOB_B1, WAIT_MS, &overview, NULL), ==,
+			  FLINK_OK);
+		CHECK_INT(overview.state, ==, FLINK_JOB_FAILED);
+		CHECK_STR(overview.name, "(application driver)");
+		CHECK_INT(overview.tasks_total, ==, 0);
+		flink_job_overview_release(&overview);
+		replay(versions[i], "exceptions-main-threw");
+		CHECK_INT(flink_rest_exception(&rest, JOB_B1, WAIT_MS, &exception, NULL), ==,
+			  FLINK_OK);
+		CHECK(exception.present);
+		CHECK_STR(exception.class_name,
+			  "org.apache.flink.client.program.ProgramInvocationException");
+		CHECK_HAS(exception.message, "main() threw on purpose");
+		CHECK_HAS(exception.sentence, "IllegalStateException: main() threw on purpose");
+		CHECK_HAS(exception.trace, "Caused by: java.lang.IllegalStateException");
+		CHECK_INT(exception.unix_ms, >, 1700000000000);
+		flink_exception_release(&exception);
+	}
+}
+
+static void a_bad_restore_path_is_named_in_the_reason(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_exception exception = {0};
+
+		replay(versions[i], "exceptions-bad-restore");
+		CHECK_INT(flink_rest_exception(&rest, JOB_B1, WAIT_MS, &exception, NULL), ==,
+			  FLINK_OK);
+		CHECK_HAS(exception.sentence,
+			  "FileNotFoundException: Cannot find checkpoint or savepoint "
+			  "file/directory 'file:///data/nothing'");
+		flink_exception_release(&exception);
+	}
+}
+
+static void a_running_job_may_have_no_exception_or_an_old_one(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_exception exception = {.present = true};
+
+		replay(versions[i], "exceptions");
+		CHECK_INT(flink_rest_exception(&rest, JOB, WAIT_MS, &exception, NULL), ==,
+			  FLINK_OK);
+		CHECK(!exception.present);
+		CHECK(exception.sentence == NULL);
+		replay(versions[i], "exceptions-restarting");
+		CHECK_INT(flink_rest_exception(&rest, JOB_B2, WAIT_MS, &exception, NULL), ==,
+			  FLINK_OK);
+		CHECK(exception.present);
+		CHECK_HAS(exception.sentence, "no longer reachable");
+		flink_exception_release(&exception);
+	}
+	CHECK_HAS(stub.path, "maxExceptions=1");
+}
+
+static void restarts_are_a_metric_that_may_come_late(void)
+{
+	int64_t restarts = -1;
+
+	replay("2.3", "job-metrics");
+	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==, FLINK_OK);
+	CHECK_INT(restarts, ==, 0);
+	replay("2.3", "metrics-restarting"); /* [] */
+	CHECK_INT(flink_rest_restarts(&rest, JOB_B2, WAIT_MS, &restarts, NULL), ==, FLINK_NOT_YET);
+	say(200, "[{\"id\":\"numRestarts\",\"value\":\"12\"}]");
+	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==, FLINK_OK);
+	CHECK_INT(restarts, ==, 12);
+	say(200, "[{\"id\":\"numRestarts\",\"value\":\"many\"}]");
+	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==, FLINK_ERROR);
+	say(200, "{}");
+	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==, FLINK_ERROR);
+}
+
+static void cancel_tells_accepted_from_ended_and_unknown(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		bool ended = true;
+		struct err err = {0};
+
+		replay(versions[i], "cancel");
+		CHECK_INT(flink_rest_cancel(&rest, JOB_B2, WAIT_MS, &ended, NULL), ==, FLINK_OK);
+		CHECK(!ended);
+		CHECK_STR(stub.method, "PATCH");
+		CHECK_STR(stub.path, "/jobs/" JOB_B2 "?mode=cancel");
+		replay(versions[i], "cancel-canceled"); /* 202 again */
+		CHECK_INT(flink_rest_cancel(&rest, JOB_B2, WAIT_MS, &ended, NULL), ==, FLINK_OK);
+		CHECK(!ended);
+		replay(versions[i], "cancel-finished"); /* 409 */
+		CHECK_INT(flink_rest_cancel(&rest, JOB_B1, WAIT_MS, &ended, NULL), ==, FLINK_OK);
+		CHECK(ended);
+		replay(versions[i], "cancel-unknown");
+		CHECK_INT(flink_rest_cancel(&rest, NOBODY, WAIT_MS, &ended, &err), ==,
+			  FLINK_ABSENT);
+		CHECK_INT(err.kind, ==, ERR_ABSENT);
+	}
+}
+
+/* ---- checkpoints ---- */
+
+static void checkpoints_tell_kinds_apart(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_checkpoints got = {0};
+		size_t savepoints = 0, failed = 0;
+
+		replay(versions[i], "checkpoints-after-savepoints");
+		CHECK_INT(flink_rest_checkpoints(&rest, JOB, WAIT_MS, &got, NULL, NULL), ==,
+			  FLINK_OK);
+		CHECK_INT(got.completed, >, 10);
+		CHECK_INT(got.total, ==, got.completed + got.failed + got.in_progress);
+		CHECK(got.latest_completed && !got.latest_completed->is_savepoint);
+		CHECK_HAS(got.latest_completed->path, "file:/data/ck/" JOB "/chk-");
+		CHECK(got.latest_savepoint && got.latest_savepoint->is_savepoint);
+		CHECK(!got.latest_savepoint->is_stop);
+		CHECK_HAS(got.latest_savepoint->path, "file:/data/sp/savepoint-000000-");
+		CHECK_INT(got.latest_savepoint->state_size_bytes, >, 0);
+		CHECK_INT(got.latest_savepoint->ack_unix_ms, >, 1700000000000);
+		CHECK(got.latest_failed && got.latest_failed->status == FLINK_CHECKPOINT_FAILED);
+		CHECK_HAS(got.latest_failed->failure, "IO-problem detected");
+		CHECK(got.latest_failed->path == NULL);
+		CHECK_INT(got.latest_failed->ack_unix_ms, ==, -1);
+		CHECK(!got.restored.present);
+		CHECK_INT(got.history_count, ==, 10);
+		for (size_t k = 0; k < got.history_count; k++) {
+			savepoints += got.history[k].is_savepoint;
+			failed += got.history[k].status == FLINK_CHECKPOINT_FAILED;
+			if (k)
+				CHECK_INT(got.history[k].id, <, got.history[k - 1].id);
+		}
+		CHECK_INT(savepoints, >, 0);
+		CHECK_INT(failed, >, 0);
+		flink_checkpoints_release(&got);
+	}
+}
+
+static void restored_names_what_the_job_started_from(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_checkpoints got = {0};
+
+		replay(versions[i], "checkpoints-restored");
+		CHECK_INT(flink_rest_checkpoints(&rest, JOB_B2, WAIT_MS, &got, NULL, NULL), ==,
+			  FLINK_OK);
+		CHECK(got.restored.present);
+		CHECK(got.restored.is_savepoint);
+		CHECK_INT(got.restored.id, ==, i == 0 ? 8 : 5);
+		CHECK_INT(got.restored.unix_ms, >, 1700000000000);
+		CHECK_HAS(got.restored.path, "file:/data/sp/savepoint-000000-");
+		CHECK_INT(got.restored_count, ==, 1);
+		flink_checkpoints_release(&got);
+	}
+}
+
+static void disabled_checkpointing_is_told_from_an_unknown_job(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_checkpoints got = {0};
+		bool disabled = false;
+
+		replay(versions[i], "checkpoints-main-threw");
+		CHECK_INT(flink_rest_checkpoints(&rest, JOB_B1, WAIT_MS, &got, &disabled, NULL), ==,
+			  FLINK_ABSENT);
+		CHECK(disabled);
+	}
+}
+
+static void a_checkpoint_kept_in_the_jobmanager_has_no_path(void)
+{
+	static const char body[] =
+		"{\"counts\":{\"restored\":0,\"total\":1,\"in_progress\":0,\"completed\":1,"
+		"\"failed\":0},"
+		"\"latest\":{\"completed\":{\"className\":\"completed\",\"id\":1,\"status\":"
+		"\"COMPLETED\",\"is_savepoint\":false,\"trigger_timestamp\":5,\"external_path\":"
+		"\"<checkpoint-not-externally-addressable>\"},\"savepoint\":null},\"history\":[]}";
+	struct flink_checkpoints got = {0};
+
+	say(200, body);
+	CHECK_INT(flink_rest_checkpoints(&rest, JOB, WAIT_MS, &got, NULL, NULL), ==, FLINK_OK);
+	CHECK(got.latest_completed && got.latest_completed->path == NULL);
+	CHECK(got.latest_failed == NULL);
+	flink_checkpoints_release(&got);
+}
+
+static void checkpoint_statistics_of_wrong_types_are_refused_whole(void)
+{
+	static const char *const bodies[] = {
+		"{}",
+		"{\"counts\":{},\"latest\":{},\"history\":[]}",
+		"{\"counts\":{\"restored\":0,\"total\":1,\"in_progress\":0,\"completed\":1,"
+		"\"failed\":0},"
+		"\"latest\":{\"completed\":{\"id\":\"1\"}},\"history\":[]}",
+		"{\"counts\":{\"restored\":0,\"total\":1,\"in_progress\":0,\"completed\":1,"
+		"\"failed\":0},"
+		"\"latest\":{\"completed\":{\"status\":\"COMPLETED\",\"id\":1,\"is_savepoint\":"
+		"false,"
+		"\"trigger_timestamp\":1,\"external_path\":\"x\"},\"restored\":{\"id\":1}},"
+		"\"history\":[]}",
+		"{\"counts\":{\"restored\":0,\"total\":1,\"in_progress\":0,\"completed\":1,"
+		"\"failed\":0},"
+		"\"latest\":{},\"history\":[{\"id\":1,\"status\":\"NEW\"}]}",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+		struct flink_checkpoints got = {0};
+		struct err err = {0};
+
+		say(200, bodies[i]);
+		CHECK_INT(flink_rest_checkpoints(&rest, JOB, WAIT_MS, &got, NULL, &err), ==,
+			  FLINK_ERROR);
+		CHECK_INT(err.kind, ==, ERR_FORMAT);
+		CHECK(got.latest_completed == NULL);
+	}
+}
+
+static void the_same_place_may_be_written_in_several_ways(void)
+{
+	CHECK(flink_same_path("file:/a/b", "file:///a/b"));
+	CHECK(flink_same_path("file:/a/b", "/a/b/"));
+	CHECK(flink_same_path("/a/b/_metadata", "file:///a/b"));
+	CHECK(flink_same_path("s3://k/a/chk-1/", "s3://k/a/chk-1/_metadata"));
+	CHECK(!flink_same_path("file:/a/b", "file:/a/bc"));
+	CHECK(!flink_same_path("s3://k/a", "s3a://k/a"));
+	CHECK(!flink_same_path("s3://k/a", "/k/a"));
+	CHECK(!flink_same_path("/a/chk-1", "/a/chk-10"));
+}
+
+/* ---- operations ---- */
+
+static void a_savepoint_is_posted_with_its_own_trigger_id(void)
+{
+	struct flink_savepoint_request native = savepoint;
+
+	replay("1.20", "savepoint-post");
+	CHECK_INT(flink_rest_savepoint(&rest, &savepoint, WAIT_MS, NULL), ==, FLINK_OK);
+	CHECK_STR(stub.method, "POST");
+	CHECK_STR(stub.path, "/jobs/" JOB "/savepoints");
+	CHECK_STR(buf_str(&stub.request_body),
+		  "{\"target-directory\":\"file:///data/sp\",\"cancel-job\":false,"
+		  "\"formatType\":\"CANONICAL\",\"triggerId\":\"" TRIGGER "\"}");
+	native.format = FLINK_SAVEPOINT_NATIVE;
+	native.target_directory = NULL;
+	CHECK_INT(flink_rest_savepoint(&rest, &native, WAIT_MS, NULL), ==, FLINK_OK);
+	CHECK_STR(buf_str(&stub.request_body), "{\"cancel-job\":false,\"formatType\":\"NATIVE\","
+					       "\"triggerId\":\"" TRIGGER "\"}");
+}
+
+static void a_stop_spells_its_directory_differently(void)
+{
+	struct flink_savepoint_request stop = savepoint;
+
+	stop.trigger_id = "08080808080808080808080808080808";
+	stop.drain = true;
+	replay("2.3", "stop-post");
+	CHECK_INT(flink_rest_stop(&rest, &stop, WAIT_MS, NULL), ==, FLINK_OK);
+	CHECK_STR(stub.path, "/jobs/" JOB "/stop");
+	CHECK_STR(
+		buf_str(&stub.request_body),
+		"{\"targetDirectory\":\"file:///data/sp\",\"drain\":true,"
+		"\"formatType\":\"CANONICAL\",\"triggerId\":\"08080808080808080808080808080808\"}");
+}
+
+static void another_trigger_id_than_ours_is_an_error(void)
+{
+	struct err err = {0};
+
+	say(202, "{\"request-id\":\"" NOBODY "\"}");
+	CHECK_INT(flink_rest_savepoint(&rest, &savepoint, WAIT_MS, &err), ==, FLINK_ERROR);
+	CHECK_HAS(err.msg, NOBODY);
+	say(202, "{}");
+	CHECK_INT(flink_rest_savepoint(&rest, &savepoint, WAIT_MS, &err), ==, FLINK_ERROR);
+}
+
+static void a_bad_request_is_a_configuration_error(void)
+{
+	struct err err = {0};
+
+	replay("2.3", "savepoint-post-bad-format");
+	CHECK_INT(flink_rest_savepoint(&rest, &savepoint, WAIT_MS, &err), ==, FLINK_ERROR);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(err.msg, "did not match expected format");
+}
+
+static void an_operation_in_progress_has_a_null_result(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_operation got = {0};
+
+		replay(versions[i], "savepoint-status-immediately");
+		CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, NULL), ==,
+			  FLINK_OK);
+		CHECK_INT(got.state, ==, FLINK_OPERATION_IN_PROGRESS);
+		CHECK(got.location == NULL);
+		flink_operation_release(&got);
+	}
+	CHECK_STR(stub.path, "/jobs/" JOB "/savepoints/" TRIGGER);
+}
+
+static void a_completed_operation_has_its_location(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_operation got = {0};
+
+		replay(versions[i], "savepoint-status");
+		CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, NULL), ==,
+			  FLINK_OK);
+		CHECK_INT(got.state, ==, FLINK_OPERATION_COMPLETED);
+		CHECK_HAS(got.location, "file:/data/sp/savepoint-000000-");
+		flink_operation_release(&got);
+		replay(versions[i], "stop-status");
+		CHECK_INT(flink_rest_operation(&rest, JOB_B1, TRIGGER, WAIT_MS, &got, NULL), ==,
+			  FLINK_OK);
+		CHECK_INT(got.state, ==, FLINK_OPERATION_COMPLETED);
+		flink_operation_release(&got);
+	}
+}
+
+static void completed_with_a_failure_cause_is_a_failure(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_operation got = {0};
+
+		replay(versions[i], "savepoint-unwritable-status");
+		CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, NULL), ==,
+			  FLINK_OK);
+		CHECK_INT(got.state, ==, FLINK_OPERATION_FAILED);
+		CHECK_STR(got.failure_class,
+			  "org.apache.flink.runtime.checkpoint.CheckpointException");
+		CHECK_STR(got.failure,
+			  "CheckpointException: An Exception occurred while triggering "
+			  "the checkpoint. IO-problem detected. (IOException: Failed to "
+			  "create savepoint directory at file:/proc/nope)");
+		CHECK(got.location == NULL);
+		CHECK(got.saved_location == NULL);
+		CHECK(!got.job_unknown);
+		flink_operation_release(&got);
+	}
+}
+
+static void an_unknown_job_shows_only_in_the_status(void)
+{
+	static const char *const names[] = {"savepoint-status-unknown-job",
+					    "savepoint-while-no-tm-status", "stop-finished-status"};
+
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+			struct flink_operation got = {0};
+
+			replay(versions[i], names[k]);
+			CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, NULL),
+				  ==, FLINK_OK);
+			CHECK_INT(got.state, ==, FLINK_OPERATION_FAILED);
+			CHECK(got.job_unknown);
+			CHECK_HAS(got.failure,
+				  "FlinkJobNotFoundException: Could not find Flink job");
+			flink_operation_release(&got);
+		}
+	}
+}
+
+static void a_second_stop_fails_both(void)
+{
+	struct flink_operation got = {0};
+
+	replay("1.20", "stop-second-status");
+	CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, NULL), ==, FLINK_OK);
+	CHECK_INT(got.state, ==, FLINK_OPERATION_FAILED);
+	CHECK_STR(got.failure, "CheckpointException: Checkpoint Coordinator is suspending.");
+	flink_operation_release(&got);
+}
+
+static void an_unknown_trigger_is_absent(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_operation got = {0};
+		struct err err = {0};
+
+		replay(versions[i], "savepoint-status-unknown-trigger");
+		CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, &err), ==,
+			  FLINK_ABSENT);
+		CHECK_HAS(err.msg, "There is no savepoint operation with triggerId=");
+	}
+}
+
+static void a_stop_that_failed_after_its_savepoint_hands_over_the_path(void)
+{
+	struct flink_operation got = {0};
+
+	say(200, "{\"status\":{\"id\":\"COMPLETED\"},\"operation\":{\"failure-cause\":{\"class\":"
+		 "\"java.util.concurrent.CompletionException\",\"stack-trace\":"
+		 "\"java.util.concurrent.CompletionException: org.apache.flink.runtime.scheduler."
+		 "stopwithsavepoint.StopWithSavepointStoppingException: A savepoint has been "
+		 "created at: "
+		 "file:/data/sp/savepoint-000000-5a, but the corresponding job " JOB
+		 " failed during stopping. The savepoint is consistent, but might have uncommitted "
+		 "transactions.\\n\\tat x\\n\"}}}");
+	CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, NULL), ==, FLINK_OK);
+	CHECK_INT(got.state, ==, FLINK_OPERATION_FAILED);
+	CHECK_STR(got.saved_location, "file:/data/sp/savepoint-000000-5a");
+	CHECK(got.location == NULL);
+	flink_operation_release(&got);
+}
+
+static void damaged_operation_answers_are_never_success(void)
+{
+	static const char *const bodies[] = {
+		"{}",
+		"{\"status\":{}}",
+		"{\"status\":{\"id\":\"DONE\"}}",
+		"{\"status\":{\"id\":\"COMPLETED\"}}",
+		"{\"status\":{\"id\":\"COMPLETED\"},\"operation\":null}",
+		"{\"status\":{\"id\":\"COMPLETED\"},\"operation\":{}}",
+		"{\"status\":{\"id\":\"COMPLETED\"},\"operation\":{\"location\":null}}",
+		"{\"status\":{\"id\":\"COMPLETED\"},\"operation\":{\"location\":5}}",
+		"{\"status\":{\"id\":\"COMPLETED\"},\"operation\":{\"failure-cause\":\"x\"}}",
+		"{\"status\":{\"id\":\"COMPLETED\"},\"operation\":\"x\"}",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+		struct flink_operation got = {0};
+		struct err err = {0};
+
+		say(200, bodies[i]);
+		CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, &err), ==,
+			  FLINK_ERROR);
+		CHECK_INT(err.kind, ==, ERR_FORMAT);
+	}
+}
+
+static void a_failure_without_a_trace_is_still_a_failure(void)
+{
+	struct flink_operation got = {0};
+
+	say(200, "{\"status\":{\"id\":\"COMPLETED\"},\"operation\":{\"failure-cause\":{}}}");
+	CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, NULL), ==, FLINK_OK);
+	CHECK_INT(got.state, ==, FLINK_OPERATION_FAILED);
+	CHECK_STR(got.failure, "Flink gives no reason");
+	flink_operation_release(&got);
+}
+
+static void a_disposal_answers_200_and_ends_without_a_location(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_operation got = {0};
+		char trigger[FLINK_ID_CHARS + 1] = "";
+
+		replay(versions[i], "disposal-post");
+		CHECK_INT(flink_rest_dispose(&rest, "file:/data/sp/savepoint-000000-1", WAIT_MS,
+					     trigger, NULL),
+			  ==, FLINK_OK);
+		CHECK_INT(strlen(trigger), ==, FLINK_ID_CHARS);
+		CHECK_STR(buf_str(&stub.request_body),
+			  "{\"savepoint-path\":\"file:/data/sp/savepoint-000000-1\"}");
+		replay(versions[i], "disposal-status");
+		CHECK_INT(flink_rest_disposal(&rest, trigger, WAIT_MS, &got, NULL), ==, FLINK_OK);
+		CHECK_INT(got.state, ==, FLINK_OPERATION_COMPLETED);
+		CHECK(got.location == NULL);
+		flink_operation_release(&got);
+		replay(versions[i], "disposal-missing-status");
+		CHECK_INT(flink_rest_disposal(&rest, trigger, WAIT_MS, &got, NULL), ==, FLINK_OK);
+		CHECK_INT(got.state, ==, FLINK_OPERATION_FAILED);
+		CHECK_HAS(got.failure, "FileNotFoundException");
+		flink_operation_release(&got);
+		replay(versions[i], "disposal-empty");
+		CHECK_INT(flink_rest_dispose(&rest, "", WAIT_MS, trigger, NULL), ==, FLINK_ERROR);
+	}
+}
+
+int main(void)
+{
+	cleanup_free char *url = NULL;
+	struct err err = {0};
+
+	signal(SIGPIPE, SIG_IGN);
+	if (stub_start(&stub) < 0)
+		return 1;
+	url = xasprintf("http://127.0.0.1:%d", stub.port);
+	rest = (struct flink_rest){.base_url = url, .http = http_new(NULL, &err)};
+	TEST(the_version_is_read_from_config);
+	TEST(slots_are_read_from_the_overview);
+	TEST(an_application_shows_a_main_that_threw_without_a_job);
+	TEST(a_refused_connection_is_not_yet);
+	TEST(a_leader_election_is_not_yet_on_every_path);
+	TEST(an_initializing_job_is_not_yet);
+	TEST(an_html_page_is_never_absence);
+	TEST(a_server_error_is_an_error_with_flinks_first_line);
+	TEST(statuses_have_their_kinds);
+	TEST(a_redirect_is_an_error);
+	TEST(a_bad_id_is_refused_before_it_is_sent);
+	TEST(damaged_answers_are_format_errors);
+	TEST(a_truncated_answer_is_retried_not_believed);
+	TEST(a_huge_answer_is_refused);
+	TEST(a_silent_server_costs_no_more_than_the_time_limit);
+	TEST(an_early_job_is_not_yet_and_a_missing_one_is_absent);
+	TEST(a_404_of_flinks_own_is_absence);
+	TEST(the_overview_counts_the_tasks);
+	TEST(every_state_has_its_name_and_only_three_are_terminal);
+	TEST(a_main_that_threw_is_a_failed_job_with_its_reason);
+	TEST(a_bad_restore_path_is_named_in_the_reason);
+	TEST(a_running_job_may_have_no_exception_or_an_old_one);
+	TEST(restarts_are_a_metric_that_may_come_late);
+	TEST(cancel_tells_accepted_from_ended_and_unknown);
+	TEST(checkpoints_tell_kinds_apart);
+	TEST(restored_names_what_the_job_started_from);
+	TEST(disabled_checkpointing_is_told_from_an_unknown_job);
+	TEST(a_checkpoint_kept_in_the_jobmanager_has_no_path);
+	TEST(checkpoint_statistics_of_wrong_types_are_refused_whole);
+	TEST(the_same_place_may_be_written_in_several_ways);
+	TEST(a_savepoint_is_posted_with_its_own_trigger_id);
+	TEST(a_stop_spells_its_directory_differently);
+	TEST(another_trigger_id_than_ours_is_an_error);
+	TEST(a_bad_request_is_a_configuration_error);
+	TEST(an_operation_in_progress_has_a_null_result);
+	TEST(a_completed_operation_has_its_location);
+	TEST(completed_with_a_failure_cause_is_a_failure);
+	TEST(an_unknown_job_shows_only_in_the_status);
+	TEST(a_second_stop_fails_both);
+	TEST(an_unknown_trigger_is_absent);
+	TEST(a_stop_that_failed_after_its_savepoint_hands_over_the_path);
+	TEST(damaged_operation_answers_are_never_success);
+	TEST(a_failure_without_a_trace_is_still_a_failure);
+	TEST(a_disposal_answers_200_and_ends_without_a_location);
+	http_free(rest.http);
+	stub_stop(&stub);
+	return tap_done();
+}
