@@ -140,7 +140,7 @@ const struct cli_command cmd_status = {
 	.summary = "how the application is, and what it was started from",
 	.description =
 		"Asks the drey that runs on the state directory of the configuration. With --json\n"
-		"the whole document is printed; docs/commands/status.md describes its members.\n",
+		"the whole document is printed; docs/status.md describes its members.\n",
 	.options = options,
 	.statuses = "0  Running\n"
 		    "1  between two states: Resolving, Launching, Stopping, Terminating\n"

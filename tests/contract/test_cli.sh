@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+#
+# The command line as scripts see it: statuses, what goes to which stream, bad input, and that the
+# pages in docs/commands/ say what --help says. UPDATE=1 rewrites the pages from --help.
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+DREY=${DREY:-${BUILD:-build}/drey}
+COMMANDS='run resolve status savepoint suspend resume restart cancel do-not-restart verify inspect version'
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+unset DREY_CONFIG
+count=0
+failed=0
+
+result() { # STATUS WHAT
+	count=$((count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $count - $2"
+	else
+		failed=$((failed + 1))
+		echo "not ok $count - $2"
+		sed 's/^/# out: /' "$dir/out"
+		sed 's/^/# err: /' "$dir/err"
+	fi
+}
+
+# Run drey; its status is in $status, its output in $dir/out and $dir/err.
+drey() {
+	"$DREY" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+}
+
+# The last run ended with STATUS, printed nothing on stdout, and said every TEXT on stderr.
+refused() { # WHAT STATUS TEXT...
+	local what=$1 want=$2 text ok=0
+	shift 2
+	[ "$status" -eq "$want" ] && [ ! -s "$dir/out" ] || ok=1
+	for text; do grep -qF -- "$text" "$dir/err" || ok=1; done
+	[ "$ok" -eq 0 ] || echo "# status $status, expected $want and: $*"
+	result "$ok" "$what"
+}
+
+# The block between ```text and ``` of a page.
+block() { # PAGE
+	sed -n '/^```text$/,/^```$/p' "$1" | sed '1d;$d'
+}
+
+update() { # PAGE
+	{
+		sed '/^```text$/q' "$1"
+		cat "$dir/out"
+		sed -n '/^```text$/,$p' "$1" | sed -n '/^```$/,$p'
+	} >"$dir/page" && cp "$dir/page" "$1"
+}
+
+# ---- help and pages -------------------------------------------------------------------------------------
+
+for command in $COMMANDS; do
+	page=docs/commands/$command.md
+	drey "$command" --help
+	[ "$status" -eq 0 ] && [ ! -s "$dir/err" ] && grep -q '^Exit status:$' "$dir/out"
+	result $? "drey $command --help"
+	[ -z "${UPDATE:-}" ] || update "$page"
+	block "$page" | cmp -s - "$dir/out"
+	result $? "$page says what --help says (UPDATE=1 $0 writes it)"
+done
+drey --help
+[ "$status" -eq 0 ] && [ "$(grep -cE '^  [a-z]' "$dir/out")" -eq "$(wc -w <<<"$COMMANDS")" ]
+result $? 'drey --help lists every command and no other'
+
+# ---- wrong use ------------------------------------------------------------------------------------------
+
+drey
+refused 'no command: usage' 2 'Usage: drey COMMAND'
+drey explode
+refused 'an unknown command is named' 2 "unknown command 'explode'"
+drey status --explode
+refused 'an unknown option is named' 2 'unknown option --explode' 'drey status --help'
+drey savepoint --timeout soon --config "$dir/drey.yaml"
+refused 'a bad duration is refused' 2 '--timeout' 'soon'
+drey do-not-restart maybe --config "$dir/drey.yaml"
+refused 'do-not-restart wants on or off' 2 "not 'maybe'"
+drey resume --empty --from /x --config "$dir/drey.yaml"
+refused 'resume: --from and --empty exclude each other' 2 'exclude each other'
+
+# ---- bad configuration ----------------------------------------------------------------------------------
+
+drey status
+refused 'no configuration: says how to name one' 2 '/etc/drey/drey.yaml' '--config FILE' 'DREY_CONFIG'
+drey status --config "$dir/absent.yaml"
+refused 'a missing file is named' 2 "$dir/absent.yaml is not there"
+printf 'application: orders\nstateDirectory: %s\nflink: {command: [java]}\nrestPort: 1\n' "$dir" >"$dir/bad.yaml"
+for command in run resolve status savepoint suspend resume restart cancel; do
+	drey "$command" --config "$dir/bad.yaml"
+	refused "drey $command: an unknown key with file, line, column and the nearest" 2 \
+		"$dir/bad.yaml: line 4, column 1: unknown key 'restPort'; did you mean 'flink.restPort'?"
+done
+printf 'application: orders\nflink: [\n' >"$dir/bad.yaml"
+drey status --config "$dir/bad.yaml"
+refused 'YAML that is none is refused with its place' 2 "$dir/bad.yaml: line"
+mkdir "$dir/folder"
+drey status --config "$dir/folder"
+refused 'a directory is no configuration' 2 "$dir/folder"
+
+# ---- nobody there ---------------------------------------------------------------------------------------
+
+cat >"$dir/drey.yaml" <<-YAML
+	application: orders
+	stateDirectory: $dir/state
+	flink:
+	  command: [java]
+YAML
+mkdir "$dir/state"
+for command in status savepoint suspend resume restart cancel 'do-not-restart on'; do
+	# shellcheck disable=SC2086 # the words are meant
+	drey $command --config "$dir/drey.yaml"
+	refused "drey $command: no drey runs, and what to do" 5 "no drey runs on $dir/state" 'drey run --config FILE'
+done
+DREY_CONFIG=$dir/drey.yaml drey status
+refused 'DREY_CONFIG names the configuration' 5 "no drey runs on $dir/state"
+[ -z "$(ls -A "$dir/state")" ]
+result $? 'commands that find nobody leave nothing behind'
+
+# ---- version --------------------------------------------------------------------------------------------
+
+drey version
+[ "$status" -eq 0 ] && [ "$(cat "$dir/out")" = "drey $(cat VERSION)" ]
+result $? 'drey version'
+drey version --json
+[ "$status" -eq 0 ] && [ "$(cat "$dir/out")" = "{\"version\":\"$(cat VERSION)\"}" ]
+result $? 'drey version --json'
+
+echo "1..$count"
+[ "$failed" -eq 0 ]
