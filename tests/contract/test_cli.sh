@@ -3,6 +3,8 @@
 # The command line as scripts see it: statuses, what goes to which stream, bad input, and that the
 # pages in docs/commands/ say what --help says. UPDATE=1 rewrites the pages from --help.
 
+# shellcheck disable=SC2016 # the backquotes are those of Markdown
+
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 DREY=${DREY:-${BUILD:-build}/drey}
