@@ -97,8 +97,9 @@ static int check_launch(const struct setup *setup, struct err *err)
 	return flink_launch_check(&launch, err);
 }
 
-static void fill_derived(struct setup *setup)
+static int fill_derived(struct setup *setup, struct err *err)
 {
+	static const struct http_config straight = {.direct = true};
 	const struct config *config = &setup->config;
 
 	flink_version_print(setup->version, setup->version_text);
@@ -109,6 +110,8 @@ static void fill_derived(struct setup *setup)
 		 strchr(config->flink.rest_address, ':') ? "http://[%s]:%d" : "http://%s:%d",
 		 config->flink.rest_address, (int)config->flink.rest_port);
 	setup->rest.base_url = setup->rest_url;
+	setup->rest.http = http_new(&straight, err);
+	return setup->rest.http ? 0 : -1;
 }
 
 int setup_load(const char *path, struct setup *ret_setup, struct err *err)
@@ -119,16 +122,17 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err)
 	if (config_load(path, &setup->config, err) < 0)
 		return -1;
 	if (find_version(setup, err) < 0 || load_flink_conf(setup, err) < 0 ||
-	    find_places(setup, err) < 0 || check_launch(setup, err) < 0) {
+	    find_places(setup, err) < 0 || check_launch(setup, err) < 0 ||
+	    fill_derived(setup, err) < 0) {
 		setup_release(setup);
 		return err_wrap(err, "%s", path);
 	}
-	fill_derived(setup);
 	return 0;
 }
 
 void setup_release(struct setup *setup)
 {
+	http_free(setup->rest.http);
 	flink_conf_release(&setup->flink_conf);
 	config_release(&setup->config);
 	memset(setup, 0, sizeof(*setup));
