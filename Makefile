@@ -30,10 +30,10 @@ SANF := $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recove
 COVF := $(if $(COV),--coverage)
 OPT  := $(if $(SAN)$(COV),-O1,-O2) -g -ffile-prefix-map=$(CURDIR)=.
 PKGS := libcurl libcjson yaml-0.1 libevent libevent_pthreads
-CPPFLAGS_ := -D_GNU_SOURCE -DDREY_VERSION='"$(VERSION)"' -Iagent -I. $(shell pkg-config --cflags $(PKGS))
+CPPFLAGS_ := -D_GNU_SOURCE -DDREY_VERSION='"$(VERSION)"' -Iagent -I. $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS_   := -std=gnu11 $(OPT) $(WARN) $(HARD) $(X86) $(FORT) $(SANF) $(COVF) -fPIE -pthread $(CFLAGS)
 LDFLAGS_  := -pie -pthread -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed $(SANF) $(COVF) $(LDFLAGS)
-LIBS      := $(shell pkg-config --libs $(PKGS))
+LIBS      := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 # ---- what is built ------------------------------------------------------------------------------
 ROOMS      := base core format store kube flink run cmd
@@ -45,7 +45,7 @@ UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 FUZZ_BIN   := $(patsubst tests/fuzz/%.c,$(TOP)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
-.PHONY: all help demo test unit lint format install clean bench bench-quick fuzz valgrind
+.PHONY: all help demo test build-tests unit lint format install clean bench bench-quick fuzz valgrind
 all: $(B)/drey-init $(B)/drey
 
 help:
@@ -82,13 +82,18 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(B)/obj/tests/unit/tap.o $(B)/libdre
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
-unit: all $(UNIT_BIN)
+build-tests: all $(UNIT_BIN)
+
+unit: build-tests
 	$(Q)tests/run.sh --build $(B) unit
 
-test: all $(UNIT_BIN)
+# a fresh machine has no libraries when make reads this file, so make starts once more behind deps.sh
+test:
+	$(Q)tools/deps.sh build test
+	$(Q)$(MAKE) --no-print-directory build-tests
 	$(Q)tests/run.sh --build $(B) all
 
-valgrind: $(UNIT_BIN)
+valgrind: build-tests
 	$(Q)tests/run.sh --build $(B) valgrind
 
 $(TOP)/fuzz/%: tests/fuzz/%.c $(AGENT_SRC)

@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+#
+# run.sh - runs the tests through prove(1) and ends with one line: "N passed, N failed".
+#
+#   tests/run.sh [--build DIR] unit|init|contract|sim|e2e|all|valgrind [NAME...]
+#
+# DIR (build) is where the programs are; it is exported to the tests as BUILD. NAMEs choose among a group's files:
+# `tests/run.sh unit json`, `tests/run.sh e2e job`.
+#
+#   unit      DIR/tests/unit/test_*                  two at a time
+#   init      tests/init/test_*.sh                   two at a time
+#   contract  tests/contract/test_*.sh               one after another, as the next ones
+#   sim       tests/sim/test_*.sh
+#   e2e       tests/e2e/test_*.sh                    once for each of FLINK_VERSIONS ("1.20.0 2.3.0")
+#   valgrind  the unit tests under valgrind; an error or a definite leak is a failure
+#
+# A test is an executable that prints TAP. What is counted are the tests inside; a file that fails for another reason
+# (a crash, a wrong plan, the time limit) counts as one more failure. Exit status: 0 all passed, 1 not, 2 usage.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+usage() {
+	sed -n '5p' "${BASH_SOURCE[0]}" | sed 's/^# *//' >&2
+	exit 2
+}
+
+BUILD=build
+if [ "${1:-}" = --build ]; then
+	[ $# -ge 2 ] || usage
+	BUILD=$2
+	shift 2
+fi
+[ $# -ge 1 ] || usage
+group=$1
+shift
+names=("$@")
+export BUILD
+passed=0
+failed=0
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# Adds up what prove says of one run: the number of tests from its last lines, the failures file by file from the
+# state that it saves (last_result: failed tests, and one more if the file as a whole has failed).
+count() { # OUTPUT STATE STATUS
+	local tests bad
+	tests=$(sed -n 's/^Files=[0-9]*, Tests=\([0-9]*\),.*/\1/p' "$1" | tail -n 1)
+	bad=$(sed -n 's/^ *last_result: //p' "$2" | awk '$1 > 0 { tap += $1 - 1; files += $1 > 1 ? 0 : 1 }
+		END { print tap + 0, files + 0 }')
+	local in_files=${bad#* } in_tests=${bad% *}
+	passed=$((passed + ${tests:-0} - in_tests))
+	failed=$((failed + in_tests + in_files))
+	# prove is not happy and has not said why: never call that a success
+	if [ "$3" -ne 0 ] && [ $((in_files + in_tests)) -eq 0 ]; then
+		failed=$((failed + 1))
+	fi
+}
+
+prove_files() { # JOBS LIMIT_S EXEC FILE...
+	local jobs=$1 limit=$2 exec=$3 status=0
+	shift 3
+	[ $# -gt 0 ] || return 0
+	rm -f "$scratch/state"
+	# the limit is for a test that hangs; nothing that works comes near it
+	prove --nocolor -j "$jobs" --statefile="$scratch/state" --state=save \
+		--exec "timeout -k 10 $limit $exec" "$@" </dev/null 2>&1 | tee "$scratch/output" || status=$?
+	count "$scratch/output" "$scratch/state" "$status"
+}
+
+# The executable test_* of a directory, or those that were named.
+files_of() { # DIR SUFFIX
+	local file name
+	for file in "$1"/test_*"$2"; do
+		name=${file##*/test_}
+		if [ ! -f "$file" ] || [ ! -x "$file" ]; then
+			continue
+		fi
+		[ ${#names[@]} -eq 0 ] || [[ " ${names[*]} " == *" ${name%"$2"} "* ]] || continue
+		printf '%s\n' "$file"
+	done
+}
+
+run_group() { # GROUP
+	local files version versions
+	case $1 in
+	unit | valgrind)
+		# only what has a source: a binary of a test that is gone stays in the build directory
+		mapfile -t files < <(files_of "$BUILD/tests/unit" "" | while read -r file; do
+			[ ! -f "tests/unit/${file##*/}.c" ] || echo "$file"
+		done)
+		if [ "$1" = unit ]; then
+			prove_files 2 300 "" "${files[@]}"
+		else
+			prove_files 2 900 "valgrind -q --error-exitcode=99 --leak-check=full --child-silent-after-fork=yes
+				--errors-for-leak-kinds=definite --show-leak-kinds=definite" "${files[@]}"
+		fi
+		;;
+	init)
+		mapfile -t files < <(files_of tests/init .sh)
+		prove_files 2 600 "" "${files[@]}"
+		;;
+	contract | sim)
+		mapfile -t files < <(files_of "tests/$1" .sh)
+		prove_files 1 900 "" "${files[@]}"
+		;;
+	e2e)
+		mapfile -t files < <(files_of tests/e2e .sh)
+		read -ra versions <<<"${FLINK_VERSIONS:-1.20.0 2.3.0}"
+		for version in "${versions[@]}"; do
+			[ ${#files[@]} -eq 0 ] || echo "Flink $version:"
+			FLINK_VERSION=$version prove_files 1 1200 "" "${files[@]}"
+		done
+		;;
+	*) usage ;;
+	esac
+}
+
+command -v prove >/dev/null || {
+	echo "run.sh: prove is missing: apt-get install perl" >&2
+	exit 2
+}
+# under make everything has been built already
+if [ -z "${MAKELEVEL:-}" ]; then
+	knobs=()
+	[[ $BUILD != *san* ]] || knobs+=(SAN=1)
+	[[ $BUILD != *cov* ]] || knobs+=(COV=1)
+	make -j2 "${knobs[@]}" build-tests
+fi
+if [ "$group" = all ]; then
+	for group in unit init contract sim e2e; do
+		run_group "$group"
+	done
+else
+	run_group "$group"
+fi
+if [ $((passed + failed)) -eq 0 ]; then
+	echo "run.sh: no test was found" >&2
+	failed=1
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+#
+# deps.sh - the tools and libraries that building and testing needs: says what is missing, installs it if it may.
+#
+#   tools/deps.sh [GROUP...]      build (compile), test (run the tests and the demo), lint; all without a group
+#   tools/deps.sh --list [GROUP...]   the packages, one a line
+#
+# Looks for commands and libraries, not for packages, so what came from elsewhere counts. Packages are those of
+# Debian 12, Ubuntu 22.04 and 24.04. As root they are installed with apt-get; otherwise, or with DEPS_INSTALL=no, the
+# line that would do it is printed. Exit status: 0 nothing is missing (any more), 1 installing failed, 2 usage, 3 missing.
+
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tools/ui.sh
+. "$here/ui.sh"
+
+# group, package, what shows that it is there: command:NAME, library:PKG-CONFIG-NAME or file:PATH
+table='
+build  gcc                      command:cc
+build  libc6-dev                file:/usr/include/stdio.h
+build  make                     command:make
+build  git                      command:git
+build  pkg-config               command:pkg-config
+build  musl-tools               command:musl-gcc
+build  libcurl4-openssl-dev     library:libcurl
+build  libcjson-dev             library:libcjson
+build  libyaml-dev              library:yaml-0.1
+build  libevent-dev             library:libevent_pthreads
+test   perl                     command:prove
+test   curl                     command:curl
+test   ca-certificates          file:/etc/ssl/certs/ca-certificates.crt
+test   jq                       command:jq
+test   procps                   command:ps
+test   openjdk-17-jdk-headless  command:javac
+test   maven                    command:mvn
+lint   clang-format-14          command:clang-format-14
+lint   clang-tidy-14            command:clang-tidy-14
+lint   cppcheck                 command:cppcheck
+lint   shellcheck               command:shellcheck
+'
+
+is_there() { # KIND:NAME
+	local name=${1#*:}
+	case $1 in
+	command:*) command -v "$name" >/dev/null 2>&1 ;;
+	library:*) pkg-config --exists "$name" 2>/dev/null ;;
+	file:*) [ -e "$name" ] ;;
+	esac
+}
+
+rows() { # GROUP...
+	local group package proof wanted
+	while read -r group package proof; do
+		for wanted; do
+			[ "$group" != "$wanted" ] || echo "$package $proof"
+		done
+	done <<<"$table"
+}
+
+missing() { # GROUP...
+	local package proof
+	rows "$@" | while read -r package proof; do
+		is_there "$proof" || echo "$package"
+	done
+}
+
+install() { # PACKAGE...
+	local log
+	log=$(mktemp)
+	say "installing with apt-get: $*"
+	export DEBIAN_FRONTEND=noninteractive
+	if run_with_progress "apt-get update" "$log" apt-get update -q &&
+		run_with_progress "apt-get install" "$log" apt-get install -q -y --no-install-recommends "$@"; then
+		rm -f "$log"
+		return 0
+	fi
+	die 1 "apt-get failed; all it said is in $log"
+}
+
+list=
+if [ "${1:-}" = --list ]; then
+	list=yes
+	shift
+fi
+[ $# -gt 0 ] || set -- build test lint
+for group; do
+	case $group in
+	build | test | lint) ;;
+	*) die 2 "usage: tools/deps.sh [--list] [build] [test] [lint]" ;;
+	esac
+done
+if [ -n "$list" ]; then
+	rows "$@" | cut -d' ' -f1
+	exit 0
+fi
+mapfile -t packages < <(missing "$@")
+[ ${#packages[@]} -gt 0 ] || exit 0
+if ! command -v apt-get >/dev/null; then
+	die 3 "missing, and there is no apt-get here; on Debian the packages are: ${packages[*]}"
+elif [ "$(id -u)" -ne 0 ] || [ "${DEPS_INSTALL:-yes}" = no ]; then
+	die 3 "missing; please run: sudo apt-get install -y --no-install-recommends ${packages[*]}"
+fi
+install "${packages[@]}"
+mapfile -t packages < <(missing "$@")
+[ ${#packages[@]} -eq 0 ] || die 1 "installed, but still not to be found: ${packages[*]}"
