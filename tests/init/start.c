@@ -1,0 +1,183 @@
+/* The first milliseconds: no signal is lost between exec of drey-init and exec of the command. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+#define TRIES 200
+
+static const char *signal_is_pending(void *arg)
+{
+	int signo = *(int *)arg;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signo);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	raise(signo);
+	return NULL;
+}
+
+static void a_stop_signal_before_the_fork_means_never_started(void)
+{
+	int signos[] = {SIGTERM, SIGINT};
+
+	for (int i = 0; i < 2; i++) {
+		struct rig rig = {0};
+
+		CHECK(RIG_START_IN(&rig, signal_is_pending, &signos[i], "--", rig_puppet(), "report"));
+		CHECK_INT(rig_wait(&rig), ==, 128 + signos[i]);
+		CHECK_STR(rig.text, "");
+	}
+}
+
+static void another_signal_before_the_fork_reaches_the_command(void)
+{
+	struct rig rig = {0};
+	int signo = SIGHUP;
+
+	/* Pending and blocked, as it was inherited; the command meets it before its first instruction. */
+	CHECK(RIG_START_IN(&rig, signal_is_pending, &signo, "--", rig_puppet(), "wait"));
+	kill(rig.pid, SIGKILL);
+	rig_wait(&rig);
+	signo = SIGHUP;
+	CHECK(RIG_START_IN(&rig, signal_is_pending, &signo, "--agent", "--", rig_puppet(), "exit", "0"));
+	CHECK_INT(rig_wait(&rig), ==, 0);
+}
+
+static void no_sigterm_is_lost_at_a_random_moment(void)
+{
+	const char *const plain[] = {"--", rig_puppet(), "wait", NULL};
+	const char *const group[] = {"-g", "--", rig_puppet(), "wait", NULL};
+
+	srandom(7);
+	for (int i = 0; i < TRIES; i++) {
+		struct rig rig = {0};
+		int status;
+
+		rig_start(&rig, NULL, NULL, i % 2 ? plain : group);
+		usleep((useconds_t)(random() % 3000));
+		kill(rig.pid, SIGTERM);
+		status = rig_wait(&rig);
+		/* Killed itself only if drey-init had not yet come to its first instruction. */
+		CHECK(status == 143 || status == 1000 + SIGTERM);
+		free(rig.text);
+	}
+}
+
+/* Runs drey-init under strace with an injected delay, and sends SIGTERM inside the delay. */
+static void term_during(const char *inject, const char *option)
+{
+	char command[9000], script[200];
+	int status;
+
+	if (system("strace -V >/dev/null 2>&1") || system("strace -f true >/dev/null 2>&1")) {
+		tap_skip("strace is not installed or may not trace");
+		return;
+	}
+	snprintf(script, sizeof(script), "/tmp/drey-trace-%d", (int)getpid());
+	snprintf(command, sizeof(command),
+		 "strace -f -qq -o %s -e trace=fork,clone,execve,setpgid -e inject=%s "
+		 "%s/drey-init %s --grace 20 -- %s wait & pid=$!; "
+		 "for i in $(seq 500); do init=$(pgrep -P $pid 2>/dev/null); "
+		 "  [ -n \"$init\" ] && [ -n \"$(pgrep -P $init 2>/dev/null)\" ] && break; sleep 0.01; done; "
+		 "sleep 0.1; kill -TERM $init; wait $pid; echo $? > %s.status; "
+		 "exit $(cat %s.status)",
+		 script, inject, getenv("BUILD") ? getenv("BUILD") : "build", option, rig_puppet(),
+		 script, script);
+	status = system(command);
+	CHECK(WIFEXITED(status));
+	CHECK_INT(WEXITSTATUS(status), ==, 143);
+	snprintf(command, sizeof(command), "rm -f %s %s.status", script, script);
+	CHECK_INT(system(command), ==, 0);
+}
+
+static void no_sigterm_is_lost_between_fork_and_setpgid(void)
+{
+	term_during("setpgid:delay_enter=700000", "");
+	term_during("setpgid:delay_enter=700000", "-g");
+}
+
+static void no_sigterm_is_lost_while_exec_is_slow(void)
+{
+	/* The second execve is the command's; by then its mask and dispositions are restored. */
+	term_during("execve:delay_enter=700000:when=2+", "");
+	term_during("execve:delay_enter=700000:when=2+", "-g");
+}
+
+/* ---- no process to be had ----------------------------------------------------------------------- */
+
+#define ODD_UID 1000780001
+
+static const char *no_process_left(void *arg)
+{
+	struct rlimit none = {0, 0};
+
+	(void)arg;
+	if (setgid(0) < 0 || setuid(ODD_UID) < 0)
+		return "needs root";
+	setrlimit(RLIMIT_NPROC, &none);
+	return NULL;
+}
+
+static void waits_for_a_process_to_be_had(void)
+{
+	struct rlimit some = {1000, 1000};
+	struct rig rig = {0};
+
+	if (!RIG_START_IN(&rig, no_process_left, NULL, "--", "/bin/echo", "at last"))
+		return;
+	CHECK(rig_says(&rig, "cannot start /bin/echo yet: Resource temporarily unavailable"));
+	usleep(100000);
+	CHECK_INT(rig_count(&rig, "yet"), ==, 1);
+	prlimit(rig.pid, RLIMIT_NPROC, &some, NULL);
+	CHECK(rig_says(&rig, "at last"));
+	CHECK_INT(rig_wait(&rig), ==, 0);
+}
+
+static void sigterm_is_answered_while_waiting_for_a_process(void)
+{
+	struct rig rig = {0};
+	int64_t from_ms;
+
+	if (!RIG_START_IN(&rig, no_process_left, NULL, "--", "/bin/echo", "at last"))
+		return;
+	CHECK(rig_says(&rig, "yet"));
+	from_ms = rig_now_ms();
+	kill(rig.pid, SIGTERM);
+	CHECK_INT(rig_wait(&rig), ==, 143);
+	CHECK_INT(rig_now_ms() - from_ms, <, 500);
+	CHECK_INT(rig_count(&rig, "at last"), ==, 0);
+}
+
+static void a_command_that_ends_at_once_is_not_missed(void)
+{
+	for (int i = 0; i < TRIES; i++) {
+		struct rig rig = {0};
+
+		CHECK(RIG_START(&rig, "--", "/bin/true"));
+		CHECK_INT(rig_wait(&rig), ==, 0);
+		free(rig.text);
+	}
+}
+
+int main(void)
+{
+	TEST(a_stop_signal_before_the_fork_means_never_started);
+	TEST(another_signal_before_the_fork_reaches_the_command);
+	TEST(no_sigterm_is_lost_at_a_random_moment);
+	TEST(no_sigterm_is_lost_between_fork_and_setpgid);
+	TEST(no_sigterm_is_lost_while_exec_is_slow);
+	TEST(waits_for_a_process_to_be_had);
+	TEST(sigterm_is_answered_while_waiting_for_a_process);
+	TEST(a_command_that_ends_at_once_is_not_missed);
+	return tap_done();
+}

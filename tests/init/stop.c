@@ -1,0 +1,195 @@
+/* The end: deadlines, orphans, and drey-init's own violent death. */
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+static void a_command_that_ignores_sigterm_is_killed_in_time(void)
+{
+	struct rig rig = {0};
+	int64_t from_ms, ms;
+
+	CHECK(RIG_START(&rig, "--grace", "1.5", "--", rig_puppet(), "deaf"));
+	CHECK(rig_says(&rig, "ready "));
+	from_ms = rig_now_ms();
+	kill(rig.pid, SIGTERM);
+	usleep(200000);
+	kill(rig.pid, SIGTERM); /* moves nothing */
+	CHECK_INT(rig_wait(&rig), ==, 137);
+	ms = rig_now_ms() - from_ms;
+	CHECK_INT(ms, >=, 1340); /* 1.5 s less a tenth */
+	CHECK_INT(ms, <, 1500);
+	CHECK_HAS(rig.text, "has not ended in time: SIGKILL");
+}
+
+static void the_grace_period_is_taken_from_the_environment(void)
+{
+	struct rig rig = {0};
+	int64_t from_ms;
+
+	setenv("DREY_GRACE_SECONDS", "1", 1);
+	CHECK(RIG_START(&rig, "--", rig_puppet(), "deaf"));
+	unsetenv("DREY_GRACE_SECONDS");
+	CHECK(rig_says(&rig, "ready "));
+	from_ms = rig_now_ms();
+	kill(rig.pid, SIGINT);
+	CHECK_INT(rig_wait(&rig), ==, 137);
+	CHECK_INT(rig_now_ms() - from_ms, <, 1000);
+}
+
+static void without_a_deadline_nothing_is_killed(void)
+{
+	struct rig rig = {0};
+
+	CHECK(RIG_START(&rig, "--grace", "0", "--", rig_puppet(), "linger", "1000", "3"));
+	CHECK(rig_says(&rig, "ready "));
+	kill(rig.pid, SIGTERM);
+	CHECK_INT(rig_wait(&rig), ==, 3);
+}
+
+static void the_whole_group_is_killed(void)
+{
+	struct rig rig = {0};
+
+	CHECK(RIG_START(&rig, "--grace", "1", "--", rig_puppet(), "deaf-group"));
+	CHECK(rig_says(&rig, "ready "));
+	CHECK(rig_says(&rig, "second "));
+	kill(rig.pid, SIGTERM);
+	CHECK_INT(rig_wait(&rig), ==, 137);
+	CHECK(rig_gone((pid_t)rig_number(&rig, "second ")));
+}
+
+static void a_command_that_takes_its_time_keeps_its_status(void)
+{
+	struct rig rig = {0};
+
+	CHECK(RIG_START(&rig, "--grace", "20", "--", rig_puppet(), "linger", "300", "77"));
+	CHECK(rig_says(&rig, "ready "));
+	kill(rig.pid, SIGTERM);
+	CHECK_INT(rig_wait(&rig), ==, 77);
+}
+
+/* ---- orphans ------------------------------------------------------------------------------------ */
+
+static const char *hide_proc(void *arg)
+{
+	(void)arg;
+	return mount("none", "/proc", "tmpfs", 0, NULL) < 0 ? "cannot hide /proc" : NULL;
+}
+
+static const char *own_mounts_without_proc(void *arg)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return "needs root";
+	return hide_proc(arg);
+}
+
+static void an_orphan_gets_time_to_clean_up(void)
+{
+	static const char *const session[] = {"--", NULL, "orphan", "clean", NULL};
+	static const char *const group[] = {"--", NULL, "orphan-in-group", "clean", NULL};
+
+	for (int i = 0; i < 6; i++) {
+		const char *argv[5];
+		struct rig rig = {0};
+		bool ok;
+
+		for (int j = 0; j < 5; j++)
+			argv[j] = (i % 2 ? group : session)[j];
+		argv[1] = rig_puppet();
+		if (i < 2)
+			ok = rig_start(&rig, NULL, NULL, argv);
+		else
+			ok = rig_start_pid1(&rig, i < 4 ? NULL : hide_proc, argv);
+		if (!ok)
+			return;
+		CHECK_INT(rig_wait(&rig), ==, 5);
+		CHECK_INT(rig_count(&rig, "orphan cleaned up"), ==, 1);
+	}
+}
+
+static void without_proc_orphans_of_the_group_still_get_time(void)
+{
+	struct rig rig = {0};
+
+	if (!RIG_START_IN(&rig, own_mounts_without_proc, NULL, "--", rig_puppet(), "orphan-in-group",
+			  "clean"))
+		return;
+	CHECK_INT(rig_wait(&rig), ==, 5);
+	CHECK_INT(rig_count(&rig, "orphan cleaned up"), ==, 1);
+}
+
+static void an_orphan_that_will_not_go_is_killed(void)
+{
+	for (int pid1 = 0; pid1 < 2; pid1++) {
+		const char *const argv[] = {"--grace", "3", "--", rig_puppet(), "orphan", "deaf", NULL};
+		struct rig rig = {0};
+
+		if (!(pid1 ? rig_start_pid1(&rig, NULL, argv) : rig_start(&rig, NULL, NULL, argv)))
+			return;
+		CHECK_INT(rig_wait(&rig), ==, 5);
+		CHECK_INT(rig_now_ms() - rig.started_ms, >=, 990); /* a third of the grace period */
+		CHECK_INT(rig_now_ms() - rig.started_ms, <, 2500);
+		if (!pid1)
+			CHECK(rig_gone((pid_t)rig_number(&rig, "orphan ")));
+	}
+}
+
+static void sigterm_shortens_the_wait_for_orphans(void)
+{
+	struct rig rig = {0};
+
+	CHECK(RIG_START(&rig, "--grace", "2", "-v", "--", "/bin/sh", "-c",
+			"trap '' TERM; sleep 0.3; setsid sleep 100 & exit 4"));
+	CHECK_INT(rig_wait(&rig), ==, 4);
+	CHECK_INT(rig_now_ms() - rig.started_ms, <, 2000);
+}
+
+/* ---- its own death ------------------------------------------------------------------------------ */
+
+static void when_drey_init_is_killed_so_is_the_command(void)
+{
+	struct rig rig = {0};
+	pid_t pid;
+
+	CHECK(RIG_START(&rig, "--", rig_puppet(), "deaf"));
+	CHECK(rig_says(&rig, "ready "));
+	pid = (pid_t)rig_number(&rig, "ready ");
+	kill(rig.pid, SIGKILL);
+	CHECK_INT(rig_wait(&rig), ==, 1000 + SIGKILL);
+	CHECK(rig_gone(pid));
+}
+
+static void when_drey_init_is_killed_so_are_agent_and_child(void)
+{
+	struct rig rig = {0};
+	struct link_msg msg;
+
+	CHECK(RIG_AGENT(&rig, NULL));
+	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	RIG_LAUNCH(&rig, "first", "deaf");
+	CHECK(rig_expect(&rig, LINK_STARTED, &msg));
+	kill(rig.pid, SIGKILL);
+	CHECK_INT(rig_wait(&rig), ==, 1000 + SIGKILL);
+	CHECK(rig_gone(msg.pid));
+	CHECK(rig_gone(rig.agent));
+}
+
+int main(void)
+{
+	TEST(a_command_that_ignores_sigterm_is_killed_in_time);
+	TEST(the_grace_period_is_taken_from_the_environment);
+	TEST(without_a_deadline_nothing_is_killed);
+	TEST(the_whole_group_is_killed);
+	TEST(a_command_that_takes_its_time_keeps_its_status);
+	TEST(an_orphan_gets_time_to_clean_up);
+	TEST(without_proc_orphans_of_the_group_still_get_time);
+	TEST(an_orphan_that_will_not_go_is_killed);
+	TEST(sigterm_shortens_the_wait_for_orphans);
+	TEST(when_drey_init_is_killed_so_is_the_command);
+	TEST(when_drey_init_is_killed_so_are_agent_and_child);
+	return tap_done();
+}
