@@ -78,9 +78,9 @@ static const char *deny(void *arg)
 
 static void works_when_newer_system_calls_are_denied(void)
 {
-	static const int calls[] = {SYS_close_range, SYS_pidfd_open, SYS_clone3, SYS_signalfd4,
-				    SYS_epoll_create1, SYS_waitid, SYS_setpgid, SYS_prctl,
-				    SYS_setsockopt, SYS_fchdir, SYS_openat2, SYS_statx};
+	static const int calls[] = {SYS_close_range,   SYS_pidfd_open, SYS_clone3,  SYS_signalfd4,
+				    SYS_epoll_create1, SYS_waitid,     SYS_setpgid, SYS_prctl,
+				    SYS_setsockopt,    SYS_fchdir,     SYS_openat2, SYS_statx};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		for (int j = 0; j < 2; j++) {
@@ -88,7 +88,8 @@ static void works_when_newer_system_calls_are_denied(void)
 
 			/* Without waitid there is no telling what is left in a group, nor subreaping
 			 * without prctl: only the rest is asked for. */
-			if (calls[i] != SYS_waitid && calls[i] != SYS_prctl && calls[i] != SYS_setpgid)
+			if (calls[i] != SYS_waitid && calls[i] != SYS_prctl &&
+			    calls[i] != SYS_setpgid)
 				works(deny, &denied);
 			works_with_an_agent(deny, &denied);
 		}

@@ -49,8 +49,8 @@ static void a_stream_of_orphans_leaves_none_and_costs_no_memory(void)
 {
 	struct rig rig = {0};
 
-	CHECK(RIG_START(&rig, "--", "/bin/sh", "-c", "\"$0\" stream 3000; \"$0\" stream 3000; exec \"$0\" wait",
-			rig_puppet()));
+	CHECK(RIG_START(&rig, "--", "/bin/sh", "-c",
+			"\"$0\" stream 3000; \"$0\" stream 3000; exec \"$0\" wait", rig_puppet()));
 	CHECK(rig_says(&rig, "ready "));
 	CHECK_INT(rig_count(&rig, "left 0\n"), ==, 2);
 	CHECK_INT(private_dirty_kb(rig.pid), >, 0);

@@ -115,8 +115,8 @@ static void without_proc_orphans_of_the_group_still_get_time(void)
 {
 	struct rig rig = {0};
 
-	if (!RIG_START_IN(&rig, own_mounts_without_proc, NULL, "--", rig_puppet(), "orphan-in-group",
-			  "clean"))
+	if (!RIG_START_IN(&rig, own_mounts_without_proc, NULL, "--", rig_puppet(),
+			  "orphan-in-group", "clean"))
 		return;
 	CHECK_INT(rig_wait(&rig), ==, 5);
 	CHECK_INT(rig_count(&rig, "orphan cleaned up"), ==, 1);
@@ -125,7 +125,8 @@ static void without_proc_orphans_of_the_group_still_get_time(void)
 static void an_orphan_that_will_not_go_is_killed(void)
 {
 	for (int pid1 = 0; pid1 < 2; pid1++) {
-		const char *const argv[] = {"--grace", "3", "--", rig_puppet(), "orphan", "deaf", NULL};
+		const char *const argv[] = {"--grace", "3",    "--", rig_puppet(),
+					    "orphan",  "deaf", NULL};
 		struct rig rig = {0};
 
 		if (!(pid1 ? rig_start_pid1(&rig, NULL, argv) : rig_start(&rig, NULL, NULL, argv)))
