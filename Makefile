@@ -6,6 +6,7 @@
 #   make lint       format, static analysis, include direction
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make bench      measured beside the alternatives
+#   make sim        SEEDS=20000 histories of the life cycle against models, with faults
 #   make fuzz       FUZZ_SECONDS=60 of each target (clang)
 #
 # Knobs: CC=clang  SAN=1 (ASan+UBSan)  COV=1 (gcov)  WERROR=1 (CI)  V=1 (show commands)
@@ -45,7 +46,7 @@ UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 FUZZ_BIN   := $(patsubst tests/fuzz/%.c,$(TOP)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
-.PHONY: all help demo test build-tests unit lint format install clean bench bench-quick fuzz valgrind
+.PHONY: all help demo test build-tests unit lint format install clean bench bench-quick fuzz sim valgrind
 all: $(B)/drey-init $(B)/drey
 
 help:
@@ -82,7 +83,7 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(B)/obj/tests/unit/tap.o $(B)/libdre
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
-build-tests: all $(UNIT_BIN)
+build-tests: all $(UNIT_BIN) $(B)/tests/sim/sim
 
 unit: build-tests
 	$(Q)tests/run.sh --build $(B) unit
@@ -92,6 +93,15 @@ test:
 	$(Q)tools/deps.sh build test
 	$(Q)$(MAKE) --no-print-directory build-tests
 	$(Q)tests/run.sh --build $(B) all
+
+SEEDS ?= 20000
+SIM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/sim/*.c))
+$(B)/tests/sim/sim: $(SIM_OBJ) $(B)/libdrey.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+
+sim: $(B)/tests/sim/sim
+	$(Q)$< --seeds $(SEEDS)
 
 valgrind: build-tests
 	$(Q)tests/run.sh --build $(B) valgrind

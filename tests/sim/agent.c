@@ -1,0 +1,387 @@
+/*
+ * The agent: what agent/run/driver does, against the models. A crash throws the life cycle away at
+ * any moment; the next one is built from the journal store and what drey-init says.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/sim/sim.h"
+
+#define MAX_TICKS_AT_ONCE 200
+#define MONOTONIC_BASE_MS 1000 /* 0 means "not armed" in the life cycle */
+
+static void plan_tick(struct world *w)
+{
+	struct agent *agent = &w->agent;
+	int64_t at_ms = lifecycle_deadline_ms(&agent->life);
+
+	if (at_ms == agent->tick_at_ms)
+		return;
+	agent->tick_at_ms = at_ms;
+	agent->tick_token++;
+	if (at_ms >= 0)
+		plan(w, at_ms - MONOTONIC_BASE_MS - w->now_ms, ITEM_TICK, SCOPE_AGENT)->a =
+			(int64_t)agent->tick_token;
+}
+
+/* ---- effects ------------------------------------------------------------------------------------- */
+
+static int64_t store_delay(struct world *w)
+{
+	return chance(w, w->chaos.list_fails) ? between(w, 1, 30) * SECOND_MS : between(w, 2, 200);
+}
+
+static int64_t rest_delay(struct world *w)
+{
+	return chance(w, w->chaos.poll_lost) ? between(w, 100, 8000) : between(w, 2, 50);
+}
+
+static void observe(struct world *w)
+{
+	struct agent *agent = &w->agent;
+	const struct journal *journal = &agent->life.journal;
+	const struct restore_request *request = &journal->intent.restore;
+	bool open = request->kind == RESTORE_PATH &&
+		    !(request->token && journal_is_consumed(journal, request->token));
+
+	if (agent->observing)
+		fail(w, "a second observation while one is under way");
+	agent->observing = true;
+	snprintf(agent->request, sizeof(agent->request), "%s", open ? request->path : "");
+	plan(w, store_delay(w), ITEM_GATHER, SCOPE_AGENT);
+}
+
+static void launch(struct world *w)
+{
+	const struct launch *launch = journal_launch(&w->agent.life.journal);
+
+	oracle_launch(w);
+	w->figures->launches++;
+	memcpy(plan(w, between(w, 0, 20), ITEM_LAUNCH, SCOPE_CONTAINER)->id, launch->job_id,
+	       JOB_ID_BYTES);
+}
+
+static void trigger(struct world *w, const struct effect *effect)
+{
+	struct item *item;
+	bool lost = chance(w, w->chaos.post_lost);
+
+	oracle_trigger(w, effect);
+	if (!lost) {
+		item = plan(w, rest_delay(w), ITEM_POST, SCOPE_CONTAINER);
+		item->a = w->agent.life.journal.operation.kind;
+		item->b = (int64_t)w->epochs[SCOPE_AGENT];
+		item->launch = truth_find(w, w->agent.life.journal.operation.job_id);
+		memcpy(item->id, effect->id, JOB_ID_BYTES);
+		return;
+	}
+	item = plan(w, between(w, 1, 5) * SECOND_MS, ITEM_OPERATION_ANSWER, SCOPE_AGENT);
+	item->a = STATUS_UNREACHABLE;
+	item->b = -1;
+	memcpy(item->id, effect->id, JOB_ID_BYTES);
+}
+
+static void execute(struct world *w, const struct effect *effect)
+{
+	struct item *item;
+
+	say(w, "effect %s%s%s%s%s", effect_type_name(effect->type), *effect->id ? " " : "",
+	    effect->id, effect->text ? ": " : "", effect->text ? effect->text : "");
+	switch (effect->type) {
+	case EFFECT_OBSERVE:
+		observe(w);
+		break;
+	case EFFECT_WRITE_JOURNAL:
+		store_begin_write(w, effect->sequence);
+		break;
+	case EFFECT_LAUNCH:
+		launch(w);
+		break;
+	case EFFECT_POLL:
+		memcpy(plan(w, rest_delay(w), ITEM_POLL_LOOK, SCOPE_AGENT)->id, effect->id,
+		       JOB_ID_BYTES);
+		break;
+	case EFFECT_TRIGGER:
+		trigger(w, effect);
+		break;
+	case EFFECT_POLL_OPERATION:
+		memcpy(plan(w, rest_delay(w), ITEM_OPERATION_LOOK, SCOPE_AGENT)->id, effect->id,
+		       JOB_ID_BYTES);
+		break;
+	case EFFECT_INSPECT:
+		plan(w, store_delay(w), ITEM_INSPECT, SCOPE_AGENT)->a =
+			storage_find(w, effect->text);
+		break;
+	case EFFECT_SIGNAL:
+		oracle_signal(w, effect);
+		item = plan(w, between(w, 0, 5), ITEM_SIGNAL, SCOPE_CONTAINER);
+		item->a = effect->signo;
+		break;
+	case EFFECT_STOP_ACK:
+		w->init.acknowledged = true;
+		break;
+	case EFFECT_EXIT:
+		init_exit(w, effect->status);
+		break;
+	case EFFECT_NOTE:
+		return;
+	}
+	/* the worst moment is the one right after something was set going */
+	if (w->chaos.agent_crash_ms && chance(w, 8))
+		plan(w, between(w, 0, 40), ITEM_AGENT_CRASH, SCOPE_AGENT);
+}
+
+void agent_step(struct world *w, const struct event *event)
+{
+	struct agent *agent = &w->agent;
+	struct effects effects = {.count = 0};
+	uint64_t epoch = w->epochs[SCOPE_AGENT];
+	enum phase before = agent->life.phase;
+
+	if (!agent->alive || w->done)
+		return;
+	if (event->type != EVENT_TICK)
+		say(w, "event %s", event_type_name(event->type));
+	w->figures->steps++;
+	lifecycle_step(&agent->life, event, w->now_ms + MONOTONIC_BASE_MS, unix_now(w), &effects);
+	if (agent->life.phase != before)
+		say(w, "phase %s: %s", phase_name(agent->life.phase), agent->life.reason);
+	oracle_step(w);
+	/* an effect may end the container, and the agent with it */
+	for (size_t i = 0; i < effects.count; i++)
+		if (agent->alive && epoch == w->epochs[SCOPE_AGENT])
+			execute(w, &effects.list[i]);
+	effects_clear(&effects);
+	if (agent->alive && epoch == w->epochs[SCOPE_AGENT])
+		plan_tick(w);
+}
+
+/* ---- life and death of the process --------------------------------------------------------------- */
+
+void agent_start(struct world *w)
+{
+	struct agent *agent = &w->agent;
+	struct init *init = &w->init;
+	struct journal journal;
+	struct rng rng;
+	struct event event = {.type = EVENT_HELLO};
+	const struct truth_launch *running =
+		w->flink.alive ? &w->truth.launches[w->flink.launch] : NULL;
+
+	if (!init->alive || agent->alive)
+		return;
+	if (!store_read(w, &journal)) {
+		plan(w, between(w, 1, 10) * SECOND_MS, ITEM_AGENT_START, SCOPE_CONTAINER);
+		return;
+	}
+	w->epochs[SCOPE_AGENT]++;
+	facts_release(&agent->facts);
+	journal_release(&agent->written);
+	*agent = (struct agent){.alive = true, .tick_at_ms = -1};
+	agent->file_sequence = journal.sequence;
+	snprintf(agent->writer, sizeof(agent->writer), "agent-%" PRIu64, w->epochs[SCOPE_AGENT]);
+	xstrset(&journal.writer, agent->writer);
+	rng_seed(&rng, rng_next(&w->rng));
+	lifecycle_init(&agent->life, &w->config, &journal, &rng);
+	event.hello.running = running ? running->job_id : NULL;
+	event.hello.last = *init->last ? init->last : NULL;
+	event.hello.last_wait_status = init->last_wait_status;
+	event.hello.stopping = init->stopping;
+	event.hello.grace_left_ms = init->grace_end_ms - w->now_ms;
+	say(w, "agent %" PRIu64 " starts, journal %" PRId64 ", running %s", w->epochs[SCOPE_AGENT],
+	    agent->file_sequence, running ? running->job_id : "nothing");
+	agent_step(w, &event);
+	if (w->chaos.agent_crash_ms && agent->alive)
+		plan(w, 1 + below(w, 2 * w->chaos.agent_crash_ms), ITEM_AGENT_CRASH, SCOPE_AGENT);
+}
+
+void agent_crash(struct world *w, const char *why)
+{
+	struct agent *agent = &w->agent;
+
+	if (!agent->alive)
+		return;
+	say(w, "agent dies: %s", why);
+	w->figures->agent_crashes++;
+	store_land(w);
+	lifecycle_release(&agent->life);
+	agent->alive = false;
+	w->epochs[SCOPE_AGENT]++;
+	if (w->init.alive)
+		plan(w, odds(w, 800) ? between(w, 50, 2000) : between(w, 1, 60) * SECOND_MS,
+		     ITEM_AGENT_START, SCOPE_CONTAINER);
+}
+
+/* ---- events -------------------------------------------------------------------------------------- */
+
+static void decide(struct world *w)
+{
+	struct agent *agent = &w->agent;
+	struct event event = {.type = EVENT_OBSERVED,
+			      .observed = {.facts = &agent->facts, .decision = &agent->decision}};
+
+	resolve(&agent->life.journal, &agent->facts, &w->config.policy, &agent->decision);
+	say(w, "resolve: %s, rule %d: %s", decision_kind_name(agent->decision.kind),
+	    agent->decision.rule, agent->decision.reason);
+	if (agent->decision.kind == DECISION_VERIFY) {
+		plan(w, store_delay(w), ITEM_VERIFY, SCOPE_AGENT);
+		return;
+	}
+	agent->observing = false;
+	agent_step(w, &event);
+}
+
+static void tick(struct world *w, const struct item *item)
+{
+	struct agent *agent = &w->agent;
+	struct event event = {.type = EVENT_TICK};
+
+	if ((uint64_t)item->a != agent->tick_token)
+		return;
+	agent->ticks_now = agent->last_tick_ms == w->now_ms ? agent->ticks_now + 1 : 0;
+	agent->last_tick_ms = w->now_ms;
+	if (agent->ticks_now > MAX_TICKS_AT_ONCE)
+		fail(w, "the life cycle wakes up again and again without time going on");
+	agent->tick_at_ms = -1;
+	agent_step(w, &event);
+}
+
+static void inspected(struct world *w, const struct item *item)
+{
+	const struct snap *snap = &w->storage.snaps[item->a];
+	char path[PATH_BYTES + 16];
+	struct event event = {.type = EVENT_INSPECTED};
+
+	event.inspected.readable = !chance(w, w->chaos.look_fails);
+	event.inspected.complete = event.inspected.readable && snap_usable(snap);
+	event.inspected.checkpoint_id = event.inspected.complete ? snap->id : 0;
+	event.inspected.size_bytes = event.inspected.complete ? 1000 : -1;
+	event.inspected.file_count = event.inspected.complete ? 3 : -1;
+	event.inspected.error = event.inspected.complete ? NULL : "a file is missing";
+	event.inspected.path = rest_path(w, (int)item->a, path, sizeof(path));
+	agent_step(w, &event);
+}
+
+static void poll_look(struct world *w, const struct item *item)
+{
+	int index = w->agent.view_next++ % VIEW_SLOTS;
+	struct item *answer;
+
+	flink_view(w, item->id, &w->agent.views[index]);
+	answer = plan(w, rest_delay(w), ITEM_POLL_ANSWER, SCOPE_AGENT);
+	answer->a = index;
+	memcpy(answer->id, item->id, JOB_ID_BYTES);
+}
+
+static void poll_answer(struct world *w, const struct item *item)
+{
+	const struct launch *launch = journal_launch(&w->agent.life.journal);
+	struct event event = {.type = EVENT_VIEW, .view = w->agent.views[item->a].view};
+
+	if (launch && !strcmp(launch->job_id, item->id))
+		agent_step(w, &event);
+}
+
+static void operation_look(struct world *w, const struct item *item)
+{
+	const struct op *op = operation_find(w, item->id);
+	enum operation_status status;
+	struct item *answer;
+
+	if (!w->flink.alive || !w->flink.rest_up || chance(w, w->chaos.poll_lost))
+		status = STATUS_UNREACHABLE;
+	else if (!op)
+		status = STATUS_UNKNOWN_ID;
+	else
+		status = op->state == OP_RUNNING     ? STATUS_IN_PROGRESS
+			 : op->state == OP_COMPLETED ? STATUS_COMPLETED
+						     : STATUS_FAILED;
+	answer = plan(w, rest_delay(w), ITEM_OPERATION_ANSWER, SCOPE_AGENT);
+	answer->a = status;
+	answer->b = op && op->state != OP_RUNNING ? op->snap : -1;
+	memcpy(answer->id, item->id, JOB_ID_BYTES);
+}
+
+static void operation_answer(struct world *w, const struct item *item)
+{
+	char path[PATH_BYTES + 16];
+	struct event event = {.type = EVENT_OPERATION};
+
+	event.operation.trigger_id = item->id;
+	event.operation.status = (enum operation_status)item->a;
+	event.operation.location =
+		item->b >= 0 ? rest_path(w, (int)item->b, path, sizeof(path)) : NULL;
+	event.operation.error =
+		event.operation.status == STATUS_FAILED ? "Flink has declined" : NULL;
+	say(w, "operation %.6s: status %d%s%s", item->id, (int)item->a,
+	    event.operation.location ? ", " : "",
+	    event.operation.location ? event.operation.location : "");
+	agent_step(w, &event);
+}
+
+static void process_event(struct world *w, const struct item *item, enum event_type type)
+{
+	struct event event = {.type = type};
+
+	event.process.launch_id = item->id;
+	event.process.wait_status = (int)item->a;
+	event.process.error = "it could not be executed";
+	event.process.meaning = "the process has ended";
+	agent_step(w, &event);
+}
+
+void agent_item(struct world *w, const struct item *item)
+{
+	switch (item->kind) {
+	case ITEM_AGENT_START:
+		agent_start(w);
+		break;
+	case ITEM_AGENT_CRASH:
+		if (!w->calm)
+			agent_crash(w, "it crashed");
+		break;
+	case ITEM_TICK:
+		tick(w, item);
+		break;
+	case ITEM_GATHER:
+		facts_release(&w->agent.facts);
+		storage_gather(w, &w->agent.facts);
+		decide(w);
+		break;
+	case ITEM_VERIFY:
+		storage_verify(w, &w->agent.facts.candidates[w->agent.decision.candidate]);
+		decide(w);
+		break;
+	case ITEM_INSPECT:
+		inspected(w, item);
+		break;
+	case ITEM_JOURNAL:
+		store_finish(w);
+		break;
+	case ITEM_POLL_LOOK:
+		poll_look(w, item);
+		break;
+	case ITEM_POLL_ANSWER:
+		poll_answer(w, item);
+		break;
+	case ITEM_OPERATION_LOOK:
+		operation_look(w, item);
+		break;
+	case ITEM_OPERATION_ANSWER:
+		operation_answer(w, item);
+		break;
+	case ITEM_STARTED:
+		process_event(w, item, EVENT_STARTED);
+		break;
+	case ITEM_LAUNCH_FAILED:
+		process_event(w, item, EVENT_LAUNCH_FAILED);
+		break;
+	case ITEM_EXITED:
+		process_event(w, item, EVENT_EXITED);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,339 @@
+/*
+ * One JobManager process and its job: starts after a while, restores what it was given, completes
+ * checkpoints with ids from a counter, restarts, fails, finishes, dies. Not HA: a new process knows
+ * only what its command line says.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/sim/sim.h"
+
+#define EXITED(status) ((status) << 8)
+
+void flink_start(struct world *w, int launch)
+{
+	struct flink *flink = &w->flink;
+	struct truth_launch *truth = &w->truth.launches[launch];
+
+	*flink = (struct flink){.alive = true,
+				.launch = launch,
+				.base = truth->base,
+				.restored = -1,
+				.completed = -1,
+				.stop_op = -1,
+				.retained = (int)between(w, 1, 3),
+				.checkpoint_interval_ms = between(w, 5, 120) * SECOND_MS,
+				.checkpoint_takes_ms = between(w, 50, 20000),
+				.ignores_term = chance(w, w->chaos.term_ignored),
+				.cancel_ignored = chance(w, w->chaos.cancel_ignored),
+				.wrong = chance(w, w->chaos.wrong_restore)};
+	truth->executed = true;
+	w->epochs[SCOPE_FLINK]++;
+	w->epochs[SCOPE_JOB]++;
+	say(w, "Flink starts: job %s from %s", truth->job_id,
+	    truth->base >= 0 ? w->storage.snaps[truth->base].path : "nothing");
+	if (chance(w, w->chaos.start_fails))
+		plan(w, between(w, 100, 20000), ITEM_FLINK_EXIT, SCOPE_FLINK)->a =
+			EXITED(odds(w, 500) ? 1 : 163);
+	plan(w, between(w, 300, 8000), ITEM_REST_UP, SCOPE_FLINK);
+}
+
+void flink_end(struct world *w, int wait_status, bool tell)
+{
+	struct flink *flink = &w->flink;
+
+	if (!flink->alive)
+		return;
+	say(w, "Flink ends, wait status %d", wait_status);
+	flink->alive = flink->rest_up = flink->job_present = false;
+	w->epochs[SCOPE_FLINK]++;
+	w->epochs[SCOPE_JOB]++;
+	if (tell)
+		init_flink_ended(w, wait_status);
+}
+
+void flink_signal(struct world *w, int signo)
+{
+	struct flink *flink = &w->flink;
+
+	if (!flink->alive)
+		return;
+	say(w, "Flink gets signal %d", signo);
+	if (signo == SIGKILL) {
+		flink_end(w, SIGKILL, true);
+		return;
+	}
+	if (flink->ignores_term || flink->terminating)
+		return;
+	flink->terminating = true;
+	flink->rest_up = flink->rest_up && odds(w, 500);
+	plan(w, between(w, 100, 6000), ITEM_FLINK_EXIT, SCOPE_FLINK)->a = EXITED(143);
+}
+
+/* ---- the job ------------------------------------------------------------------------------------- */
+
+/* Whatever was under way in this attempt of the job is void. */
+void flink_attempt_ends(struct world *w)
+{
+	w->epochs[SCOPE_JOB]++;
+	w->flink.stop_op = -1;
+	operations_fail(w);
+}
+
+/* A final state. FINISHED deletes the job's checkpoints, the others leave them. */
+void flink_job_over(struct world *w, enum job_state state)
+{
+	struct flink *flink = &w->flink;
+
+	flink_attempt_ends(w);
+	flink->state = state;
+	say(w, "job is %s", job_state_name(state));
+	if (state != JOB_FINISHED)
+		return;
+	for (int i = 0; i < w->storage.count; i++)
+		if (w->storage.snaps[i].launch == flink->launch &&
+		    w->storage.snaps[i].kind == SNAPSHOT_CHECKPOINT)
+			w->storage.snaps[i].deleted = true;
+}
+
+static void submit(struct world *w)
+{
+	struct flink *flink = &w->flink;
+
+	flink->job_present = true;
+	flink->state = odds(w, 500) ? JOB_INITIALIZING : JOB_CREATED;
+	plan(w, between(w, 100, 6000), ITEM_RUN, SCOPE_FLINK);
+}
+
+/* A snapshot that is not what was named: any other one, or nothing. */
+static int wrong_base(struct world *w)
+{
+	int other = w->storage.count ? (int)below(w, w->storage.count) : -1;
+
+	if (other >= 0 && (!snap_usable(&w->storage.snaps[other]) || odds(w, 500)))
+		other = -1;
+	return other;
+}
+
+static void begin_attempt(struct world *w)
+{
+	struct flink *flink = &w->flink;
+
+	flink->state = JOB_RUNNING;
+	flink->running_since_ms = w->now_ms;
+	flink->statistics_ms = w->now_ms + below(w, 3000);
+	say(w, "job runs, restored %s",
+	    flink->restored >= 0 ? w->storage.snaps[flink->restored].path : "nothing");
+	plan(w, flink->checkpoint_interval_ms, ITEM_CHECKPOINT, SCOPE_JOB);
+	if (w->calm)
+		return;
+	if (w->chaos.job_fail_ms)
+		plan(w, 1 + below(w, 2 * w->chaos.job_fail_ms), ITEM_JOB_FAIL, SCOPE_JOB);
+	if (w->chaos.job_finish_ms)
+		plan(w, 1 + below(w, 2 * w->chaos.job_finish_ms), ITEM_JOB_FINISH, SCOPE_JOB);
+}
+
+/* The first time: from the command line. */
+static void run_first(struct world *w)
+{
+	struct flink *flink = &w->flink;
+	struct truth_launch *truth = &w->truth.launches[flink->launch];
+	const struct snap *base;
+
+	if (flink->wrong) {
+		int other = wrong_base(w);
+
+		flink->wrong = other != flink->base;
+		if (flink->wrong) {
+			w->truth.mismatch = true;
+			w->figures->mismatches++;
+		}
+		flink->base = truth->base = other;
+	}
+	base = flink->base >= 0 ? &w->storage.snaps[flink->base] : NULL;
+	if (base && (base->deleted || !base->complete || base->metadata_damaged)) {
+		flink->failure = "the restore point cannot be read";
+		if (odds(w, 500))
+			flink_end(w, EXITED(163), true);
+		else
+			flink_job_over(w, JOB_FAILED);
+		return;
+	}
+	if (base && base->file_missing) {
+		flink->failure = "FileNotFoundException";
+		flink->state = JOB_RESTARTING; /* for ever */
+		return;
+	}
+	truth->ran = true;
+	flink->restored = flink->base;
+	flink->next_id = base ? base->id + 1 : 1;
+	begin_attempt(w);
+}
+
+static void run(struct world *w)
+{
+	struct flink *flink = &w->flink;
+
+	if (!flink->job_present || flink->terminating)
+		return;
+	if (!w->truth.launches[flink->launch].ran) {
+		run_first(w);
+		return;
+	}
+	/* a restart inside Flink: from its own newest checkpoint, else from the restore point */
+	flink->restored = flink->completed >= 0 ? flink->completed : flink->base;
+	if (flink->restored >= 0 && !snap_usable(&w->storage.snaps[flink->restored])) {
+		flink->failure = "FileNotFoundException";
+		return; /* RESTARTING for ever */
+	}
+	begin_attempt(w);
+}
+
+static void job_fails(struct world *w)
+{
+	struct flink *flink = &w->flink;
+
+	if (w->calm || flink->state != JOB_RUNNING)
+		return;
+	flink->failure = "an exception in the job";
+	if (odds(w, 300)) {
+		flink_job_over(w, JOB_FAILED);
+		return;
+	}
+	flink_attempt_ends(w);
+	flink->state = JOB_RESTARTING;
+	say(w, "job restarts inside Flink");
+	plan(w, between(w, 500, 30000), ITEM_RUN, SCOPE_FLINK);
+}
+
+/* ---- checkpoints --------------------------------------------------------------------------------- */
+
+static void checkpoint(struct world *w)
+{
+	struct flink *flink = &w->flink;
+	struct item *item;
+
+	if (flink->state != JOB_RUNNING)
+		return;
+	plan(w, flink->checkpoint_interval_ms, ITEM_CHECKPOINT, SCOPE_JOB);
+	if (flink->stop_op >= 0)
+		return;
+	item = plan(w, flink->checkpoint_takes_ms, ITEM_CHECKPOINT_DONE, SCOPE_JOB);
+	item->a = storage_add(w, SNAPSHOT_CHECKPOINT, flink->launch, flink->next_id++);
+}
+
+static void checkpoint_done(struct world *w, int snap)
+{
+	struct flink *flink = &w->flink;
+	int kept = 0;
+
+	if (flink->state != JOB_RUNNING || flink->stop_op >= 0 ||
+	    chance(w, w->chaos.checkpoint_fails)) {
+		w->storage.snaps[snap].deleted = true;
+		return;
+	}
+	storage_complete(w, snap);
+	if (flink->completed < 0 ||
+	    w->storage.snaps[snap].id > w->storage.snaps[flink->completed].id)
+		flink->completed = snap;
+	for (int i = w->storage.count - 1; i >= 0; i--) {
+		struct snap *old = &w->storage.snaps[i];
+
+		if (old->launch == flink->launch && old->kind == SNAPSHOT_CHECKPOINT &&
+		    old->complete && !old->deleted && kept++ >= flink->retained)
+			old->deleted = true;
+	}
+}
+
+/* ---- what REST shows ----------------------------------------------------------------------------- */
+
+const char *rest_path(const struct world *w, int snap, char *buffer, size_t size_bytes)
+{
+	snprintf(buffer, size_bytes, "file:%s", w->storage.snaps[snap].path);
+	return buffer;
+}
+
+static void show_statistics(struct world *w, struct view_slot *slot)
+{
+	const struct flink *flink = &w->flink;
+	struct view *view = &slot->view;
+
+	view->statistics_known = true;
+	if (flink->restored >= 0 && w->now_ms >= flink->statistics_ms) {
+		view->restored = true;
+		view->restored_id = w->storage.snaps[flink->restored].id;
+		view->restored_path = rest_path(w, flink->restored, slot->restored_path,
+						sizeof(slot->restored_path));
+	}
+	if (flink->completed >= 0) {
+		const struct snap *snap = &w->storage.snaps[flink->completed];
+
+		view->completed_id = snap->id;
+		view->completed_unix_ms = snap->completed_unix_ms;
+		view->completed_path = rest_path(w, flink->completed, slot->completed_path,
+						 sizeof(slot->completed_path));
+	}
+}
+
+void flink_view(struct world *w, const char *job_id, struct view_slot *slot)
+{
+	const struct flink *flink = &w->flink;
+	struct view *view = &slot->view;
+
+	*view = (struct view){.reachable = false};
+	if (!flink->alive || !flink->rest_up || chance(w, w->chaos.poll_lost))
+		return;
+	view->reachable = true;
+	view->job_present =
+		flink->job_present && !strcmp(w->truth.launches[flink->launch].job_id, job_id);
+	if (!view->job_present)
+		return;
+	view->state = flink->state;
+	if (flink->state == JOB_FAILED || flink->state == JOB_RESTARTING)
+		view->failure = flink->failure;
+	if (flink->state != JOB_INITIALIZING && !chance(w, w->chaos.poll_lost / 2))
+		show_statistics(w, slot);
+}
+
+/* ---- items --------------------------------------------------------------------------------------- */
+
+void flink_item(struct world *w, const struct item *item)
+{
+	struct flink *flink = &w->flink;
+
+	switch (item->kind) {
+	case ITEM_REST_UP:
+		flink->rest_up = true;
+		plan(w, between(w, 100, 3000), ITEM_SUBMIT, SCOPE_FLINK);
+		break;
+	case ITEM_SUBMIT:
+		submit(w);
+		break;
+	case ITEM_RUN:
+		if (flink->state != JOB_CANCELLING && flink->state != JOB_CANCELED)
+			run(w);
+		break;
+	case ITEM_CHECKPOINT:
+		checkpoint(w);
+		break;
+	case ITEM_CHECKPOINT_DONE:
+		checkpoint_done(w, (int)item->a);
+		break;
+	case ITEM_JOB_FAIL:
+		job_fails(w);
+		break;
+	case ITEM_JOB_FINISH:
+		if (w->calm || flink->state != JOB_RUNNING)
+			break;
+		w->figures->finished++;
+		flink_job_over(w, JOB_FINISHED);
+		break;
+	case ITEM_FLINK_EXIT:
+		flink_end(w, (int)item->a, true);
+		break;
+	default:
+		operation_item(w, item);
+		break;
+	}
+}

@@ -1,0 +1,136 @@
+/*
+ * drey-init and its container: only it starts Flink, only it sees Flink end, and it owns the
+ * deadline of a stop. When it dies, everything dies.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/sim/sim.h"
+
+static void container_start(struct world *w)
+{
+	struct init *init = &w->init;
+
+	if (init->alive)
+		return;
+	*init = (struct init){.alive = true};
+	w->epochs[SCOPE_CONTAINER]++;
+	say(w, "container starts");
+	plan(w, between(w, 10, 500), ITEM_AGENT_START, SCOPE_CONTAINER);
+	if (w->chaos.container_die_ms && !w->calm)
+		plan(w, 1 + below(w, 2 * w->chaos.container_die_ms), ITEM_CONTAINER_DIE,
+		     SCOPE_CONTAINER);
+	if (w->chaos.stop_request_ms && !w->calm)
+		plan(w, 1 + below(w, 2 * w->chaos.stop_request_ms), ITEM_STOP_REQUEST,
+		     SCOPE_CONTAINER);
+}
+
+void container_die(struct world *w, const char *why)
+{
+	if (!w->init.alive)
+		return;
+	say(w, "container ends: %s", why);
+	w->figures->container_deaths++;
+	w->init.alive = false;
+	w->epochs[SCOPE_CONTAINER]++;
+	if (w->flink.alive)
+		flink_end(w, SIGKILL, false);
+	agent_crash(w, "its container has ended");
+	plan(w, between(w, 200, 30 * SECOND_MS), ITEM_CONTAINER_START, SCOPE_WORLD);
+}
+
+void init_exit(struct world *w, int status)
+{
+	if (!w->init.stopping)
+		fail(w, "the agent ends the container (status %d) although nobody asked", status);
+	container_die(w, "the agent said so");
+}
+
+/* Flink was reaped. */
+void init_flink_ended(struct world *w, int wait_status)
+{
+	struct init *init = &w->init;
+	const char *job_id = w->truth.launches[w->flink.launch].job_id;
+	struct item *item;
+
+	memcpy(init->last, job_id, JOB_ID_BYTES);
+	init->last_wait_status = wait_status;
+	if (w->agent.alive) {
+		item = plan(w, between(w, 0, 5), ITEM_EXITED, SCOPE_AGENT);
+		item->a = wait_status;
+		memcpy(item->id, job_id, JOB_ID_BYTES);
+	} else if (init->stopping) {
+		container_die(w, "Flink has ended and no agent is there");
+	}
+}
+
+static void launch(struct world *w, const struct item *item)
+{
+	int index = truth_find(w, item->id);
+	bool fails = chance(w, w->chaos.launch_fails);
+	struct item *answer;
+
+	if (w->flink.alive) {
+		fail(w, "a launch while a Flink lives");
+		return;
+	}
+	if (!fails)
+		flink_start(w, index);
+	if (!w->agent.alive)
+		return; /* the next agent is told in HELLO */
+	answer = plan(w, between(w, 0, 5), fails ? ITEM_LAUNCH_FAILED : ITEM_STARTED, SCOPE_AGENT);
+	memcpy(answer->id, item->id, JOB_ID_BYTES);
+}
+
+static void stop_request(struct world *w)
+{
+	struct init *init = &w->init;
+	int64_t grace_ms = between(w, 5, 90) * SECOND_MS;
+	struct event event = {.type = EVENT_STOPPING, .stopping = {.grace_left_ms = grace_ms}};
+
+	if (w->calm || init->stopping)
+		return;
+	say(w, "SIGTERM, %d s of grace", (int)(grace_ms / SECOND_MS));
+	init->stopping = true;
+	init->grace_end_ms = w->now_ms + grace_ms;
+	plan(w, grace_ms / 4, ITEM_ACK_DEADLINE, SCOPE_CONTAINER);
+	plan(w, grace_ms, ITEM_GRACE_OVER, SCOPE_CONTAINER);
+	agent_step(w, &event);
+}
+
+void init_item(struct world *w, const struct item *item)
+{
+	switch (item->kind) {
+	case ITEM_LAUNCH:
+		launch(w, item);
+		break;
+	case ITEM_SIGNAL:
+		flink_signal(w, (int)item->a);
+		break;
+	case ITEM_CONTAINER_START:
+		container_start(w);
+		break;
+	case ITEM_CONTAINER_DIE:
+		if (!w->calm)
+			container_die(w, "it was killed");
+		break;
+	case ITEM_STOP_REQUEST:
+		stop_request(w);
+		break;
+	case ITEM_ACK_DEADLINE:
+		if (w->init.acknowledged)
+			break;
+		say(w, "drey-init ends Flink by itself");
+		if (w->flink.alive)
+			flink_signal(w, SIGTERM);
+		else
+			container_die(w, "nobody answered the stop");
+		break;
+	case ITEM_GRACE_OVER:
+		container_die(w, "the grace period is over");
+		break;
+	default:
+		break;
+	}
+}

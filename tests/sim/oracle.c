@@ -1,0 +1,301 @@
+/*
+ * What must never happen, and what must happen in the end.
+ *
+ * The living branch: the last launch that really ran, the snapshot that it really restored, and so
+ * on back. A launch has to start from the newest usable snapshot of it, unless a person has named
+ * another one.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/sim/sim.h"
+
+#define ID_ENDLESS INT64_MAX
+
+int truth_find(const struct world *w, const char *job_id)
+{
+	for (int i = w->truth.count - 1; i >= 0; i--)
+		if (!strcmp(w->truth.launches[i].job_id, job_id))
+			return i;
+	return -1;
+}
+
+int truth_head(const struct world *w)
+{
+	for (int i = w->truth.count - 1; i >= 0; i--)
+		if (w->truth.launches[i].ran)
+			return i;
+	return -1;
+}
+
+/* May this snapshot be chosen at all, as far as the configured policy goes? */
+static bool eligible(const struct world *w, const struct snap *snap)
+{
+	return snap_usable(snap) &&
+	       (w->config.policy.restore == POLICY_LATEST || snap->kind == SNAPSHOT_SAVEPOINT);
+}
+
+int oracle_newest(const struct world *w, int head)
+{
+	int64_t limit = ID_ENDLESS;
+
+	while (head >= 0) {
+		int newest = -1;
+		int base = w->truth.launches[head].base;
+
+		for (int i = 0; i < w->storage.count; i++) {
+			const struct snap *snap = &w->storage.snaps[i];
+
+			if (snap->launch == head && snap->id <= limit && eligible(w, snap) &&
+			    (newest < 0 || snap->id > w->storage.snaps[newest].id))
+				newest = i;
+		}
+		if (newest >= 0)
+			return newest;
+		if (base < 0)
+			return -1;
+		if (eligible(w, &w->storage.snaps[base]))
+			return base;
+		limit = w->storage.snaps[base].id;
+		head = w->storage.snaps[base].launch;
+	}
+	return -1;
+}
+
+/* Is `snap` the newest usable one of the branch that ends in `head`? (-1 = no state is) */
+static bool is_newest(const struct world *w, int head, int snap)
+{
+	int newest = oracle_newest(w, head);
+
+	if (newest < 0 || snap < 0)
+		return newest == snap;
+	return newest == snap || (w->storage.snaps[snap].id == w->storage.snaps[newest].id &&
+				  w->storage.snaps[snap].launch == w->storage.snaps[newest].launch);
+}
+
+static bool anything_completed(const struct world *w, int head)
+{
+	while (head >= 0) {
+		int base = w->truth.launches[head].base;
+
+		for (int i = 0; i < w->storage.count; i++)
+			if (w->storage.snaps[i].launch == head && w->storage.snaps[i].complete)
+				return true;
+		if (base < 0)
+			return false;
+		if (w->storage.snaps[base].launch < 0)
+			return true;
+		head = w->storage.snaps[base].launch;
+	}
+	return false;
+}
+
+/* ---- a launch ------------------------------------------------------------------------------------ */
+
+static bool same_text(const char *a, const char *b)
+{
+	return (!a && !b) || (a && b && !strcmp(a, b));
+}
+
+/* What is about to be done must be on record exactly so. */
+static void launch_is_on_record(struct world *w, const struct launch *launch)
+{
+	const struct journal *stored = &w->store.journal;
+	const struct launch *record = w->store.exists ? journal_launch_const(stored) : NULL;
+
+	if (!record || strcmp(record->job_id, launch->job_id) != 0 ||
+	    !same_text(record->restore_path, launch->restore_path) ||
+	    record->number != launch->number)
+		fail(w, "launch %s is not in the journal", launch->job_id);
+	else if (stored->intent.do_not_restart)
+		fail(w, "a launch although the journal says do-not-restart");
+	else if (stored->intent.state != DESIRED_RUNNING)
+		fail(w, "a launch although the journal says %s",
+		     desired_state_name(stored->intent.state));
+	else if (stored->outcome.kind != OUTCOME_NONE)
+		fail(w, "a launch although the journal has the outcome %s",
+		     outcome_kind_name(stored->outcome.kind));
+	else if (truth_find(w, launch->job_id) >= 0)
+		fail(w, "job id %s is used again", launch->job_id);
+	else if (w->flink.alive)
+		fail(w, "a launch while a Flink lives");
+}
+
+/* A person has named exactly this, and it is the first launch that carries it out. */
+static bool launch_is_requested(struct world *w, const struct launch *launch)
+{
+	const struct journal *stored = &w->store.journal;
+	const struct restore_request *request = &stored->intent.restore;
+
+	if (request->kind == RESTORE_NONE || !request->token ||
+	    !journal_is_consumed(stored, request->token) ||
+	    !strcmp(w->truth.last_token, request->token))
+		return false;
+	if (request->kind == RESTORE_EMPTY
+		    ? launch->restore_path != NULL
+		    : !snapshot_same_path(request->path, launch->restore_path))
+		return false;
+	snprintf(w->truth.last_token, sizeof(w->truth.last_token), "%s", request->token);
+	return true;
+}
+
+/* The heads that a launch may go on from: the one that ran last, and one that a person has asked for
+ * since but that did not come to run. */
+static bool continues(struct world *w, int base)
+{
+	int head = truth_head(w);
+
+	if (is_newest(w, head, base))
+		return true;
+	for (int i = head + 1; i < w->truth.count; i++)
+		if (w->truth.launches[i].requested && is_newest(w, i, base))
+			return true;
+	return false;
+}
+
+static void launch_starts_right(struct world *w, int base)
+{
+	int head = truth_head(w);
+	int newest = oracle_newest(w, head);
+
+	if (head < 0 && base >= 0 && base == w->storage.initial)
+		return; /* the very first start */
+	if (base < 0 && anything_completed(w, head)) {
+		fail(w, "an empty start although there was state (newest usable: %s)",
+		     newest >= 0 ? w->storage.snaps[newest].path : "none");
+		return;
+	}
+	if (base < 0 && head < 0 && w->storage.initial >= 0) {
+		fail(w, "an empty start although an initial savepoint is configured");
+		return;
+	}
+	if (continues(w, base))
+		return;
+	fail(w,
+	     "a start from %s (id %" PRId64 "), but the newest usable state is %s (id %" PRId64 ")",
+	     base >= 0 ? w->storage.snaps[base].path : "nothing",
+	     base >= 0 ? w->storage.snaps[base].id : 0,
+	     newest >= 0 ? w->storage.snaps[newest].path : "none",
+	     newest >= 0 ? w->storage.snaps[newest].id : 0);
+}
+
+void oracle_launch(struct world *w)
+{
+	const struct launch *launch = journal_launch(&w->agent.life.journal);
+	struct truth *truth = &w->truth;
+	struct truth_launch *record;
+	bool requested;
+	int base;
+
+	launch_is_on_record(w, launch);
+	if (*w->failure)
+		return;
+	requested = launch_is_requested(w, launch);
+	base = launch->restore_path ? storage_find(w, launch->restore_path) : -1;
+	if (launch->restore_path && base < 0)
+		fail(w, "a start from %s, which never existed", launch->restore_path);
+	if (!requested)
+		launch_starts_right(w, base);
+	if (truth->count == truth->capacity) {
+		truth->capacity = truth->capacity ? 2 * truth->capacity : 16;
+		truth->launches = xreallocarray(truth->launches, (size_t)truth->capacity,
+						sizeof(*truth->launches));
+	}
+	record = &truth->launches[truth->count++];
+	*record = (struct truth_launch){.base = base, .requested = requested};
+	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
+}
+
+/* ---- other effects ------------------------------------------------------------------------------- */
+
+void oracle_trigger(struct world *w, const struct effect *effect)
+{
+	const struct operation *record = &w->store.journal.operation;
+
+	if (!w->store.exists || record->kind == OPERATION_NONE ||
+	    strcmp(record->trigger_id, effect->id) != 0)
+		fail(w, "operation %.6s is not in the journal", effect->id);
+	else if (record->kind != w->agent.life.journal.operation.kind)
+		fail(w, "operation %.6s is another one in the journal", effect->id);
+}
+
+/* A job that is well, wanted and proven must not be ended. */
+void oracle_signal(struct world *w, const struct effect *effect)
+{
+	const struct lifecycle *life = &w->agent.life;
+	const struct journal *journal = &life->journal;
+	const struct launch *launch = journal_launch_const(journal);
+
+	if (!w->flink.alive || w->flink.state != JOB_RUNNING || !w->flink.job_present)
+		return;
+	if (life->terminating || !launch || !launch->verified_unix_ms || w->truth.mismatch)
+		return;
+	if (journal->intent.state == DESIRED_RUNNING && journal->outcome.kind == OUTCOME_NONE &&
+	    journal->operation.kind == OPERATION_NONE &&
+	    w->flink.running_since_ms + MINUTE_MS < w->now_ms)
+		fail(w, "signal %d to a job that is well and wanted: %s", effect->signo,
+		     life->reason);
+}
+
+void oracle_step(struct world *w)
+{
+	const struct lifecycle *life = &w->agent.life;
+
+	if (life->deferred.count > LIFECYCLE_MAX_EFFECTS / 2)
+		fail(w, "%zu effects wait for a journal write", life->deferred.count);
+	if (life->journal.log_count > 4 * JOURNAL_MAX_LOG)
+		fail(w, "the journal grows without a write");
+}
+
+/* ---- the end ------------------------------------------------------------------------------------- */
+
+static bool nonces_done(const struct journal *journal)
+{
+	const struct intent *intent = &journal->intent;
+
+	return same_text(intent->savepoint_nonce, journal->savepoint_nonce_done) &&
+	       same_text(intent->restart_nonce, journal->restart_nonce_done);
+}
+
+bool oracle_reached(const struct world *w)
+{
+	const struct lifecycle *life = &w->agent.life;
+
+	if (!w->agent.alive || life->journal.intent.do_not_restart ||
+	    life->journal.intent.state != w->user.wanted || life->requested != life->acknowledged)
+		return false;
+	switch (w->user.wanted) {
+	case DESIRED_RUNNING:
+		return life->phase == PHASE_RUNNING && w->flink.alive &&
+		       w->flink.state == JOB_RUNNING && nonces_done(&life->journal);
+	case DESIRED_SUSPENDED:
+		return life->phase == PHASE_SUSPENDED && !w->flink.alive;
+	case DESIRED_CANCELLED:
+		return life->phase == PHASE_CANCELLED && !w->flink.alive;
+	}
+	return false;
+}
+
+void oracle_end(struct world *w)
+{
+	const struct lifecycle *life = &w->agent.life;
+
+	if (w->agent.alive)
+		fail(w,
+		     "%d min after the last fault %s is not reached: %s (%s), job %s, Flink %s, "
+		     "savepoint nonce %s/%s, restart nonce %s/%s",
+		     (int)((w->now_ms - w->calm_ms) / MINUTE_MS),
+		     desired_state_name(w->user.wanted), phase_name(life->phase), life->reason,
+		     job_state_name(w->flink.state), w->flink.alive ? "lives" : "is gone",
+		     life->journal.intent.savepoint_nonce ? life->journal.intent.savepoint_nonce
+							  : "-",
+		     life->journal.savepoint_nonce_done ? life->journal.savepoint_nonce_done : "-",
+		     life->journal.intent.restart_nonce ? life->journal.intent.restart_nonce : "-",
+		     life->journal.restart_nonce_done ? life->journal.restart_nonce_done : "-");
+	else
+		fail(w, "%d min after the last fault there is no agent",
+		     (int)((w->now_ms - w->calm_ms) / MINUTE_MS));
+}

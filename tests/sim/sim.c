@@ -1,0 +1,111 @@
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tests/sim/sim.h"
+
+/* Every so many histories the journal goes through its text form. */
+#define AS_TEXT_EVERY 16
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void print_figures(const struct figures *f)
+{
+	printf("# %" PRIu64 " steps, %" PRIu64 " launches, %" PRIu64 " savepoints, %" PRIu64
+	       " stops, %" PRIu64 " cancels, %" PRIu64 " restore requests\n",
+	       f->steps, f->launches, f->savepoints, f->stops, f->cancels, f->requests);
+	printf("# %" PRIu64 " agent deaths, %" PRIu64 " container ends, %" PRIu64
+	       " snapshots damaged, %" PRIu64 " wrong restores, %" PRIu64 " jobs finished\n",
+	       f->agent_crashes, f->container_deaths, f->damaged, f->mismatches, f->finished);
+}
+
+static int one_history(uint64_t seed)
+{
+	struct figures figures = {0};
+	char failure[600];
+
+	if (world_run(seed, true, seed % AS_TEXT_EVERY == 0, &figures, failure)) {
+		printf("seed %" PRIu64 ": all is well\n", seed);
+		return 0;
+	}
+	printf("seed %" PRIu64 ": %s\n", seed, failure);
+	return 1;
+}
+
+static int usage(void)
+{
+	fprintf(stderr,
+		"usage: sim [--first N] [--seeds N] [--keep-going]   many histories, figures\n"
+		"       sim --seed N [--verbose]                     one, told in full\n");
+	return 2;
+}
+
+static int many(uint64_t first, uint64_t count, bool keep_going)
+{
+	struct figures figures = {0};
+	double begin = seconds(), took;
+	uint64_t failed = 0, done = 0;
+	char failure[600];
+
+	for (uint64_t seed = first; seed < first + count; seed++) {
+		done++;
+		if (world_run(seed, false, seed % AS_TEXT_EVERY == 0, &figures, failure))
+			continue;
+		failed++;
+		printf("seed %" PRIu64 ": %s\n", seed, failure);
+		fflush(stdout);
+		if (!keep_going) {
+			one_history(seed);
+			break;
+		}
+	}
+	took = seconds() - begin;
+	print_figures(&figures);
+	printf("# %" PRIu64 " seeds from %" PRIu64 ", %" PRIu64 " failed, %.1f s, %.0f seeds/s\n",
+	       done, first, failed, took, (double)done / (took > 0 ? took : 1));
+	return failed ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"seed", required_argument, NULL, 's'},  {"verbose", no_argument, NULL, 'v'},
+		{"first", required_argument, NULL, 'f'}, {"seeds", required_argument, NULL, 'n'},
+		{"keep-going", no_argument, NULL, 'k'},  {0}};
+	uint64_t first = 1, count = 1000, seed = 0;
+	bool keep_going = false, single = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 's':
+			seed = strtoull(optarg, NULL, 10);
+			single = true;
+			break;
+		case 'v':
+			break; /* one history is always told in full */
+		case 'f':
+			first = strtoull(optarg, NULL, 10);
+			break;
+		case 'n':
+			count = strtoull(optarg, NULL, 10);
+			break;
+		case 'k':
+			keep_going = true;
+			break;
+		default:
+			return usage();
+		}
+	}
+	if (optind != argc)
+		return usage();
+	return single ? one_history(seed) : many(first, count, keep_going);
+}

@@ -1,0 +1,337 @@
+/*
+ * sim - the life cycle against models of the world, from a seed.
+ *
+ * One seed is one history: the real core (agent/core) is driven through hours of virtual time
+ * against models of drey-init, Flink, file storage, the journal store, REST and people, with faults.
+ * After every step oracles look whether the promise of drey still holds. The same seed always gives
+ * the same history.
+ *
+ *   sim.c      arguments, many seeds, figures
+ *   world.c    virtual time, the queue of what is to come, chance, the history as text
+ *   agent.c    the driver: executes effects, feeds events, as agent/run/ does
+ *   init.c     drey-init and the container: starts, signals, ends, deaths
+ *   flink.c    the JobManager and its job; operation.c: savepoint, stop, cancel over REST
+ *   storage.c  checkpoints and savepoints, and what an observation sees of them
+ *   store.c    the journal store: compare-and-swap, lost answers, failures
+ *   user.c     people, accidents, the calm at the end
+ *   oracle.c   what must never happen, and what must happen in the end
+ *
+ * A history has two parts. Until `calm` everything may fail. Then nothing fails any more, a person
+ * says once more what is wanted, and that has to be reached.
+ */
+#ifndef DREY_TESTS_SIM_H
+#define DREY_TESTS_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/lifecycle.h"
+#include "core/rng.h"
+
+#define SECOND_MS  INT64_C(1000)
+#define MINUTE_MS  (60 * SECOND_MS)
+#define PATH_BYTES 112
+
+/* What is to happen at some time. */
+enum item_kind {
+	/* the agent */
+	ITEM_AGENT_START,
+	ITEM_AGENT_CRASH,
+	ITEM_TICK,
+	ITEM_GATHER,
+	ITEM_VERIFY,
+	ITEM_INSPECT,
+	ITEM_JOURNAL,
+	ITEM_POLL_LOOK,
+	ITEM_POLL_ANSWER,
+	ITEM_OPERATION_LOOK,
+	ITEM_OPERATION_ANSWER,
+	ITEM_STARTED,
+	ITEM_LAUNCH_FAILED,
+	ITEM_EXITED,
+	/* drey-init and the container */
+	ITEM_LAUNCH,
+	ITEM_SIGNAL,
+	ITEM_CONTAINER_START,
+	ITEM_CONTAINER_DIE,
+	ITEM_STOP_REQUEST,
+	ITEM_ACK_DEADLINE,
+	ITEM_GRACE_OVER,
+	/* Flink */
+	ITEM_POST, /* a POST arrives */
+	ITEM_REST_UP,
+	ITEM_SUBMIT,
+	ITEM_RUN,
+	ITEM_CHECKPOINT,
+	ITEM_CHECKPOINT_DONE,
+	ITEM_SAVEPOINT_DONE,
+	ITEM_STOP_DONE,
+	ITEM_CANCEL_DONE,
+	ITEM_JOB_FAIL,
+	ITEM_JOB_FINISH,
+	ITEM_FLINK_EXIT,
+	/* people and accidents */
+	ITEM_USER,
+	ITEM_DAMAGE,
+	ITEM_VANISH,
+	ITEM_CLOCK_STEP,
+	ITEM_OTHER_WRITER,
+	ITEM_FLINK_KILL,
+	ITEM_CALM,
+	ITEM_HELP,
+};
+
+/* Whose end makes an item void. */
+enum scope {
+	SCOPE_WORLD,
+	SCOPE_CONTAINER,
+	SCOPE_AGENT,
+	SCOPE_FLINK,
+	SCOPE_JOB, /* one attempt of the job: a restart inside Flink ends it */
+	SCOPE_COUNT,
+};
+
+struct item {
+	int64_t at_ms;
+	uint64_t order; /* what was planned first comes first */
+	enum item_kind kind;
+	enum scope scope;
+	uint64_t epoch; /* of the scope, when it was planned */
+	int64_t a, b;
+	int launch; /* index in truth.launches */
+	char id[JOB_ID_BYTES];
+};
+
+/* Per mille of the cases, or mean milliseconds between two of them (0: never). */
+struct chaos {
+	int poll_lost, post_lost, answer_lost, list_fails, look_fails, journal_fails, journal_lost,
+		journal_slow, checkpoint_fails, savepoint_fails, stop_half_fails, launch_fails,
+		start_fails, term_ignored, cancel_ignored, wrong_restore;
+	int64_t agent_crash_ms, container_die_ms, stop_request_ms, flink_kill_ms, job_fail_ms,
+		job_finish_ms, damage_ms, vanish_ms, user_ms, clock_step_ms, other_writer_ms;
+};
+
+/* ---- models ------------------------------------------------------------------------------------ */
+
+struct snap {
+	char path[PATH_BYTES]; /* without scheme */
+	enum snapshot_kind kind;
+	int launch; /* index in truth.launches; -1: from outside */
+	int64_t id;
+	int64_t completed_unix_ms;
+	bool complete;         /* _metadata is there */
+	bool metadata_damaged; /* seen by a look at the header */
+	bool file_missing;     /* seen by verification only */
+	bool deleted;
+};
+
+struct storage {
+	struct snap *snaps;
+	int count, capacity;
+	int initial; /* the configured one; -1 = none */
+};
+
+/* What really happened, for the oracles. */
+struct truth_launch {
+	char job_id[JOB_ID_BYTES];
+	int base;       /* snapshot that the job restored; -1 = empty */
+	bool requested; /* a person named the restore point */
+	bool executed;
+	bool ran; /* the job was RUNNING: it has consumed and produced */
+};
+
+struct truth {
+	struct truth_launch *launches;
+	int count, capacity;
+	bool loss; /* some snapshot was damaged, has vanished, or may not be used: holding is right */
+	bool mismatch;  /* some Flink has restored something else */
+	bool half_stop; /* a stop failed after its savepoint */
+	char last_token[32];
+};
+
+struct jstore {
+	bool exists;
+	bool as_text; /* encode and decode every document (slow), else copy it */
+	struct journal journal;
+	char *text; /* as_text */
+	size_t text_bytes, text_max_bytes;
+};
+
+enum op_state { OP_RUNNING, OP_COMPLETED, OP_FAILED };
+
+struct op {
+	char trigger_id[JOB_ID_BYTES];
+	enum operation_kind kind;
+	enum op_state state;
+	int snap; /* -1 = none */
+};
+
+#define FLINK_MAX_OPS 64
+
+struct flink {
+	bool alive, rest_up, job_present, terminating, ignores_term;
+	int launch; /* index in truth.launches */
+	int base;   /* snapshot to restore, -1 = none */
+	bool wrong; /* restores something else */
+	enum job_state state;
+	int64_t statistics_ms; /* from then on the statistics show the restore */
+	int64_t running_since_ms;
+	int restored, completed; /* snapshots; -1 = none */
+	int64_t next_id;
+	int64_t checkpoint_interval_ms, checkpoint_takes_ms;
+	int retained;
+	int stop_op; /* -1 = none under way */
+	bool cancel_ignored;
+	struct op ops[FLINK_MAX_OPS];
+	int op_count;
+	const char *failure;
+};
+
+struct init {
+	bool alive, stopping, acknowledged;
+	char last[JOB_ID_BYTES];
+	int last_wait_status;
+	int64_t grace_end_ms;
+};
+
+struct view_slot {
+	struct view view;
+	char restored_path[PATH_BYTES + 16], completed_path[PATH_BYTES + 16];
+};
+
+#define VIEW_SLOTS 4
+
+struct agent {
+	bool alive;
+	struct lifecycle life;
+	char writer[32];
+	int64_t file_sequence; /* as run/journal_file knows it */
+	int64_t tick_at_ms, last_tick_ms;
+	uint64_t tick_token;
+	int ticks_now; /* ticks without time going on */
+	bool observing, writing;
+	struct facts facts;
+	struct decision decision;
+	char request[PATH_BYTES]; /* to look at; "" = none */
+	struct journal written;   /* the document on its way to the store */
+	int64_t written_sequence;
+	int write_fate; /* see store.c */
+	struct view_slot views[VIEW_SLOTS];
+	int view_next;
+};
+
+struct user {
+	enum desired_state wanted;
+	bool do_not_restart;
+	int serial; /* of nonces and tokens */
+	int helps;
+};
+
+struct figures {
+	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
+		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
+		mismatches;
+};
+
+struct world {
+	uint64_t seed;
+	bool verbose;
+	struct rng rng;
+	struct chaos chaos;
+	bool calm, done;
+	int64_t now_ms, calm_ms, end_ms;
+	int64_t wall_unix_ms; /* wall clock at now_ms == 0 */
+	struct item *queue;   /* binary heap */
+	size_t queue_len, queue_cap;
+	uint64_t next_order;
+	uint64_t epochs[SCOPE_COUNT];
+	struct lifecycle_config config;
+	struct agent agent;
+	struct init init;
+	struct flink flink;
+	struct storage storage;
+	struct jstore store;
+	struct truth truth;
+	struct user user;
+	struct figures *figures;
+	char failure[600]; /* "" = none */
+};
+
+/* ---- world.c */
+
+/* Run one history; false when an oracle spoke: *ret_failure. */
+bool world_run(uint64_t seed, bool verbose, bool as_text, struct figures *figures,
+	       char ret_failure[600]);
+
+int64_t below(struct world *w, int64_t bound);
+int64_t between(struct world *w, int64_t low, int64_t high);
+bool chance(struct world *w, int per_mille); /* of a fault: never in the calm */
+bool odds(struct world *w, int per_mille);   /* of anything else */
+int64_t unix_now(const struct world *w);
+
+/* Plan an item; borrowed, to fill a, b and id, until the next call. */
+struct item *plan(struct world *w, int64_t in_ms, enum item_kind kind, enum scope scope);
+void plan_again(struct world *w, int64_t mean_ms, enum item_kind kind); /* 0: never */
+
+void say(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void fail(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- agent.c */
+void agent_start(struct world *w);
+void agent_crash(struct world *w, const char *why);
+void agent_step(struct world *w, const struct event *event);
+void agent_item(struct world *w, const struct item *item);
+
+/* ---- init.c */
+void init_item(struct world *w, const struct item *item);
+void init_flink_ended(struct world *w, int wait_status);
+void init_exit(struct world *w, int status);
+void container_die(struct world *w, const char *why);
+
+/* ---- flink.c, operation.c */
+void flink_start(struct world *w, int launch);
+void flink_end(struct world *w, int wait_status, bool tell);
+void flink_signal(struct world *w, int signo);
+void flink_item(struct world *w, const struct item *item);
+void flink_attempt_ends(struct world *w);
+void flink_job_over(struct world *w, enum job_state state);
+void flink_view(struct world *w, const char *job_id, struct view_slot *slot);
+const char *rest_path(const struct world *w, int snap, char *buffer, size_t size_bytes);
+void operation_post(struct world *w, const struct item *item);
+void operation_item(struct world *w, const struct item *item);
+void operations_fail(struct world *w);
+struct op *operation_find(struct world *w, const char *trigger_id);
+
+/* ---- storage.c */
+int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id);
+void storage_complete(struct world *w, int snap);
+int storage_find(const struct world *w, const char *path); /* -1 = not there */
+bool snap_usable(const struct snap *snap);
+void storage_gather(struct world *w, struct facts *ret_facts);
+void storage_verify(struct world *w, struct candidate *candidate);
+
+/* ---- store.c */
+void journal_copy(struct journal *to, const struct journal *from);
+void store_begin_write(struct world *w, int64_t sequence);
+void store_land(struct world *w);   /* the write on its way takes effect, or not */
+void store_finish(struct world *w); /* ... and is answered */
+bool store_read(struct world *w, struct journal *ret_journal);
+void store_other_writer(struct world *w);
+
+/* ---- user.c */
+void user_begin(struct world *w);
+void user_item(struct world *w, const struct item *item);
+
+/* ---- oracle.c */
+void oracle_launch(struct world *w);
+void oracle_trigger(struct world *w, const struct effect *effect);
+void oracle_signal(struct world *w, const struct effect *effect);
+void oracle_step(struct world *w);
+int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */
+bool oracle_reached(const struct world *w);
+void oracle_end(struct world *w);
+int truth_find(const struct world *w, const char *job_id); /* -1 = no such launch */
+int truth_head(const struct world *w);                     /* the last launch that ran; -1 = none */
+
+#endif

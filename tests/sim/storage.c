@@ -1,0 +1,225 @@
+/*
+ * Checkpoints and savepoints in storage, and what an observation sees of them: the same looks, in the
+ * same order and with the same conclusions, as agent/run/observe.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/sim/sim.h"
+
+#define METADATA_VERSION 6
+
+bool snap_usable(const struct snap *snap)
+{
+	return snap->complete && !snap->deleted && !snap->metadata_damaged && !snap->file_missing;
+}
+
+int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id)
+{
+	struct storage *storage = &w->storage;
+	const char *job_id = launch >= 0 ? w->truth.launches[launch].job_id : "foreign";
+	struct snap *snap;
+
+	if (storage->count == storage->capacity) {
+		storage->capacity = storage->capacity ? 2 * storage->capacity : 32;
+		storage->snaps = xreallocarray(storage->snaps, (size_t)storage->capacity,
+					       sizeof(*storage->snaps));
+	}
+	snap = &storage->snaps[storage->count];
+	*snap = (struct snap){.kind = kind, .launch = launch, .id = id};
+	if (kind == SNAPSHOT_CHECKPOINT)
+		snprintf(snap->path, sizeof(snap->path), "/cp/%s/chk-%" PRId64, job_id, id);
+	else
+		snprintf(snap->path, sizeof(snap->path), "/sp/savepoint-%.6s-%012x", job_id,
+			 (unsigned)storage->count);
+	return storage->count++;
+}
+
+void storage_complete(struct world *w, int index)
+{
+	struct snap *snap = &w->storage.snaps[index];
+
+	snap->complete = true;
+	snap->completed_unix_ms = unix_now(w);
+	say(w, "%s %s (id %" PRId64 ") is complete", snapshot_kind_name(snap->kind), snap->path,
+	    snap->id);
+}
+
+int storage_find(const struct world *w, const char *path)
+{
+	for (int i = w->storage.count - 1; i >= 0; i--)
+		if (snapshot_same_path(w->storage.snaps[i].path, path))
+			return i;
+	return -1;
+}
+
+/* ---- one observation ----------------------------------------------------------------------------- */
+
+static void judge(struct candidate *c, enum integrity integrity, const char *detail)
+{
+	c->integrity = integrity;
+	xstrset(&c->detail, detail);
+}
+
+/* The header of _metadata. */
+static void peek(struct world *w, struct candidate *c)
+{
+	int index = storage_find(w, c->snapshot.path);
+	const struct snap *snap = index >= 0 ? &w->storage.snaps[index] : NULL;
+
+	if (chance(w, w->chaos.look_fails))
+		judge(c, INTEGRITY_UNREADABLE, "storage does not answer");
+	else if (!snap || snap->deleted || !snap->complete)
+		judge(c, INTEGRITY_INCOMPLETE, "there is no _metadata");
+	else if (snap->metadata_damaged)
+		judge(c, INTEGRITY_DAMAGED, "_metadata is damaged");
+	else {
+		c->snapshot.checkpoint_id = snap->id;
+		c->metadata_version = METADATA_VERSION;
+	}
+}
+
+static bool in_lineage(const struct journal *journal, const char *job_id)
+{
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (!strncmp(journal->launches[i].job_id, job_id, strlen(job_id)))
+			return true;
+	return !journal->launch_count;
+}
+
+static void list_one(struct world *w, struct facts *facts, enum source_kind source,
+		     const struct snap *snap)
+{
+	char path[PATH_BYTES + 16];
+	struct snapshot found = {.path = path,
+				 .kind = snap->kind,
+				 .checkpoint_id = snap->kind == SNAPSHOT_CHECKPOINT ? snap->id : 0,
+				 .completed_unix_ms = snap->complete ? snap->completed_unix_ms : 0,
+				 .size_bytes = -1,
+				 .file_count = -1};
+	struct candidate *c;
+
+	snprintf(path, sizeof(path), "file://%s", snap->path);
+	snprintf(found.job_id, snap->kind == SNAPSHOT_CHECKPOINT ? JOB_ID_BYTES : 7, "%s",
+		 w->truth.launches[snap->launch].job_id);
+	c = facts_add(facts, source, &found);
+	if (!snap->complete)
+		judge(c, INTEGRITY_INCOMPLETE, "there is no _metadata: it was never completed");
+	else if (chance(w, w->chaos.look_fails / 10))
+		judge(c, INTEGRITY_UNREADABLE, "permission denied");
+	else if (snap->kind == SNAPSHOT_SAVEPOINT)
+		peek(w, c);
+}
+
+static void list(struct world *w, struct facts *facts, enum source_kind source,
+		 enum snapshot_kind kind)
+{
+	const struct journal *journal = &w->agent.life.journal;
+	size_t before = facts->candidate_count;
+
+	for (int i = 0; i < w->storage.count; i++) {
+		const struct snap *snap = &w->storage.snaps[i];
+
+		if (snap->kind != kind || snap->deleted || snap->launch < 0)
+			continue;
+		if (kind == SNAPSHOT_CHECKPOINT &&
+		    !in_lineage(journal, w->truth.launches[snap->launch].job_id))
+			continue;
+		list_one(w, facts, source, snap);
+	}
+	if (chance(w, w->chaos.list_fails))
+		facts_set_source(facts, source, SOURCE_UNREADABLE, "the listing broke off");
+	else
+		facts_set_source(facts, source,
+				 facts->candidate_count > before ? SOURCE_PRESENT : SOURCE_ABSENT,
+				 "listed");
+}
+
+static void look_at(struct world *w, struct facts *facts, enum source_kind source,
+		    const struct snapshot *named)
+{
+	struct candidate *c = facts_add(facts, source, named);
+
+	if (c->integrity == INTEGRITY_UNCHECKED && !c->metadata_version)
+		peek(w, c);
+}
+
+static void look_at_named(struct world *w, struct facts *facts, enum source_kind source,
+			  const char *path, enum snapshot_origin origin)
+{
+	struct snapshot named = {.path = (char *)(uintptr_t)path,
+				 .kind = SNAPSHOT_SAVEPOINT,
+				 .origin = origin,
+				 .size_bytes = -1,
+				 .file_count = -1};
+	const struct candidate *c;
+
+	if (!path || !*path) {
+		facts_set_source(facts, source, SOURCE_NOT_CONFIGURED, NULL);
+		return;
+	}
+	look_at(w, facts, source, &named);
+	c = facts_add(facts, source, &named);
+	if (c->integrity == INTEGRITY_UNREADABLE)
+		facts_set_source(facts, source, SOURCE_UNREADABLE, c->detail);
+	else
+		facts_set_source(facts, source,
+				 c->integrity == INTEGRITY_INCOMPLETE ? SOURCE_ABSENT
+								      : SOURCE_PRESENT,
+				 c->detail ? c->detail : path);
+}
+
+static void look_at_journal(struct world *w, struct facts *facts)
+{
+	const struct journal *journal = &w->agent.life.journal;
+
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		look_at(w, facts, SOURCE_JOURNAL, &journal->snapshots[i]);
+	for (size_t i = 0; i < journal->launch_count; i++) {
+		const struct launch *launch = &journal->launches[i];
+		struct snapshot origin = {.path = launch->restore_path,
+					  .kind = launch->restore_kind,
+					  .checkpoint_id = launch->restore_checkpoint_id,
+					  .size_bytes = -1,
+					  .file_count = -1};
+
+		if (launch->restore_path)
+			look_at(w, facts, SOURCE_JOURNAL, &origin);
+	}
+}
+
+void storage_gather(struct world *w, struct facts *ret_facts)
+{
+	const struct journal *journal = &w->agent.life.journal;
+
+	*ret_facts = (struct facts){.max_metadata_version = METADATA_VERSION,
+				    .now_unix_ms = unix_now(w)};
+	facts_set_source(ret_facts, SOURCE_JOURNAL,
+			 journal->launch_count ? SOURCE_PRESENT : SOURCE_ABSENT, "read");
+	list(w, ret_facts, SOURCE_CHECKPOINTS, SNAPSHOT_CHECKPOINT);
+	list(w, ret_facts, SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT);
+	look_at_journal(w, ret_facts);
+	look_at_named(w, ret_facts, SOURCE_INITIAL,
+		      w->storage.initial >= 0 ? w->storage.snaps[w->storage.initial].path : NULL,
+		      ORIGIN_INITIAL);
+	look_at_named(w, ret_facts, SOURCE_REQUEST, w->agent.request, ORIGIN_REQUEST);
+}
+
+void storage_verify(struct world *w, struct candidate *c)
+{
+	int index = storage_find(w, c->snapshot.path);
+	const struct snap *snap = index >= 0 ? &w->storage.snaps[index] : NULL;
+
+	if (chance(w, w->chaos.look_fails))
+		judge(c, INTEGRITY_UNREADABLE, "storage does not answer");
+	else if (!snap || !snap_usable(snap))
+		judge(c, INTEGRITY_DAMAGED, "a file is missing");
+	else {
+		c->integrity = INTEGRITY_COMPLETE;
+		c->metadata_version = METADATA_VERSION;
+		c->snapshot.checkpoint_id = snap->id;
+		c->snapshot.verified = true;
+	}
+}

@@ -1,0 +1,197 @@
+/*
+ * The journal store: one document, compare-and-swap as in run/journal_file. A write may fail, be
+ * slow, or succeed with its answer lost.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "tests/sim/sim.h"
+
+enum fate { FATE_WRITTEN, FATE_NOT_WRITTEN, FATE_ANSWER_LOST, FATE_LANDED, FATE_CONFLICT };
+
+static char *dup_or_null(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+static void copy_launch(struct launch *to, const struct launch *from)
+{
+	*to = *from;
+	to->job_result_path = dup_or_null(from->job_result_path);
+	to->application_result_path = dup_or_null(from->application_result_path);
+	to->generation = dup_or_null(from->generation);
+	to->flink_version = dup_or_null(from->flink_version);
+	to->restore_path = dup_or_null(from->restore_path);
+	to->last_checkpoint_path = dup_or_null(from->last_checkpoint_path);
+}
+
+static char **copy_strings(char *const *from, size_t count)
+{
+	char **to = xcalloc(count, sizeof(*to));
+
+	for (size_t i = 0; i < count; i++)
+		to[i] = xstrdup(from[i]);
+	return to;
+}
+
+static void copy_lists(struct journal *to, const struct journal *from)
+{
+	to->launches = xcalloc(from->launch_count, sizeof(*to->launches));
+	for (size_t i = 0; i < from->launch_count; i++)
+		copy_launch(&to->launches[i], &from->launches[i]);
+	to->snapshots = xcalloc(from->snapshot_count, sizeof(*to->snapshots));
+	for (size_t i = 0; i < from->snapshot_count; i++)
+		snapshot_copy(&to->snapshots[i], &from->snapshots[i]);
+	to->consumed = copy_strings(from->consumed, from->consumed_count);
+	to->failed_generations =
+		copy_strings(from->failed_generations, from->failed_generation_count);
+	to->log = xcalloc(from->log_count, sizeof(*to->log));
+	for (size_t i = 0; i < from->log_count; i++)
+		to->log[i] = (struct log_entry){from->log[i].unix_ms, xstrdup(from->log[i].text)};
+}
+
+void journal_copy(struct journal *to, const struct journal *from)
+{
+	*to = *from;
+	to->application = dup_or_null(from->application);
+	to->writer = dup_or_null(from->writer);
+	to->phase = dup_or_null(from->phase);
+	to->intent.savepoint_nonce = dup_or_null(from->intent.savepoint_nonce);
+	to->intent.restart_nonce = dup_or_null(from->intent.restart_nonce);
+	to->intent.restore.token = dup_or_null(from->intent.restore.token);
+	to->intent.restore.path = dup_or_null(from->intent.restore.path);
+	to->savepoint_nonce_done = dup_or_null(from->savepoint_nonce_done);
+	to->restart_nonce_done = dup_or_null(from->restart_nonce_done);
+	to->operation.nonce = dup_or_null(from->operation.nonce);
+	to->operation.path = dup_or_null(from->operation.path);
+	to->last_operation.nonce = dup_or_null(from->last_operation.nonce);
+	to->last_operation.location = dup_or_null(from->last_operation.location);
+	to->last_operation.error = dup_or_null(from->last_operation.error);
+	to->outcome.reason = dup_or_null(from->outcome.reason);
+	to->last_error = dup_or_null(from->last_error);
+	to->origin = NULL;
+	copy_lists(to, from);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------- */
+
+static void land(struct world *w)
+{
+	struct agent *agent = &w->agent;
+	struct jstore *store = &w->store;
+	int64_t now = store->exists ? store->journal.sequence : 0;
+
+	if (now != agent->file_sequence &&
+	    !(store->journal.writer && !strcmp(store->journal.writer, agent->writer) &&
+	      now > agent->file_sequence && now <= agent->written_sequence)) {
+		agent->write_fate = FATE_CONFLICT;
+		return;
+	}
+	journal_release(&store->journal);
+	store->journal = agent->written;
+	agent->written = (struct journal){0};
+	store->exists = true;
+	if (agent->write_fate == FATE_WRITTEN) {
+		agent->write_fate = FATE_LANDED;
+		agent->file_sequence = agent->written_sequence;
+	}
+}
+
+/* What the text form would make of it, checked now and then: it is 50 times slower than a copy. */
+static void through_text(struct world *w, struct journal *journal)
+{
+	struct buf text = BUF_INIT;
+	struct journal back;
+	struct err err = {0};
+
+	if (journal_encode(journal, &text, &err) ||
+	    journal_decode(text.data, text.len_bytes, &back, &err)) {
+		fail(w, "the journal cannot be kept: %s", err.msg);
+		buf_release(&text);
+		return;
+	}
+	if (text.len_bytes > w->store.text_max_bytes)
+		w->store.text_max_bytes = text.len_bytes;
+	buf_release(&text);
+	journal_release(journal);
+	*journal = back;
+}
+
+void store_begin_write(struct world *w, int64_t sequence)
+{
+	struct agent *agent = &w->agent;
+	int64_t takes_ms = chance(w, w->chaos.journal_slow) ? between(w, 100, 40 * SECOND_MS)
+							    : between(w, 1, 20);
+
+	if (agent->writing)
+		fail(w, "a second journal write while one is under way");
+	agent->writing = true;
+	journal_trim(&agent->life.journal);
+	journal_release(&agent->written);
+	journal_copy(&agent->written, &agent->life.journal);
+	if (w->store.as_text)
+		through_text(w, &agent->written);
+	agent->written_sequence = sequence;
+	agent->write_fate = chance(w, w->chaos.journal_fails)  ? FATE_NOT_WRITTEN
+			    : chance(w, w->chaos.journal_lost) ? FATE_ANSWER_LOST
+							       : FATE_WRITTEN;
+	plan(w, takes_ms, ITEM_JOURNAL, SCOPE_AGENT)->a = sequence;
+}
+
+/* The agent has died: its last write may have happened. */
+void store_land(struct world *w)
+{
+	struct agent *agent = &w->agent;
+
+	if (agent->writing && agent->write_fate != FATE_NOT_WRITTEN && odds(w, 500)) {
+		land(w);
+		say(w, "store: the last write of the dead agent has happened");
+	}
+	agent->writing = false;
+}
+
+void store_finish(struct world *w)
+{
+	struct agent *agent = &w->agent;
+	struct event event = {.journal = {.sequence = agent->written_sequence}};
+	enum fate fate;
+
+	if (agent->write_fate != FATE_NOT_WRITTEN)
+		land(w);
+	fate = (enum fate)agent->write_fate;
+	agent->writing = false;
+	event.type = fate == FATE_LANDED ? EVENT_JOURNAL_WRITTEN : EVENT_JOURNAL_FAILED;
+	event.journal.conflict = fate == FATE_CONFLICT;
+	event.journal.error = fate == FATE_CONFLICT ? "written by another" : "disk full";
+	say(w, "store: write %" PRId64 " %s", agent->written_sequence,
+	    fate == FATE_LANDED        ? "done"
+	    : fate == FATE_CONFLICT    ? "CONFLICT"
+	    : fate == FATE_ANSWER_LOST ? "done, answer lost"
+				       : "FAILED");
+	agent_step(w, &event);
+}
+
+bool store_read(struct world *w, struct journal *ret_journal)
+{
+	if (chance(w, w->chaos.journal_fails))
+		return false;
+	if (!w->store.exists)
+		journal_init(ret_journal, "sim");
+	else
+		journal_copy(ret_journal, &w->store.journal);
+	return true;
+}
+
+/* A drey that should not be there writes the journal. */
+void store_other_writer(struct world *w)
+{
+	if (!w->store.exists)
+		return;
+	w->store.journal.sequence++;
+	xstrset(&w->store.journal.writer, "another");
+	say(w, "store: another drey has written %" PRId64, w->store.journal.sequence);
+}

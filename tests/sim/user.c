@@ -1,0 +1,230 @@
+/*
+ * People who want something now and then, accidents, and the calm at the end: nothing fails any
+ * more, and a person says once more what is wanted until it is reached.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/sim/sim.h"
+
+#define HELP_EVERY_MS (3 * MINUTE_MS)
+
+void user_begin(struct world *w)
+{
+	const struct chaos *chaos = &w->chaos;
+
+	if (odds(w, 200)) {
+		w->storage.initial = storage_add(w, SNAPSHOT_SAVEPOINT, -1, between(w, 1, 500));
+		storage_complete(w, w->storage.initial);
+	}
+	plan_again(w, chaos->user_ms, ITEM_USER);
+	plan_again(w, chaos->damage_ms, ITEM_DAMAGE);
+	plan_again(w, chaos->vanish_ms, ITEM_VANISH);
+	plan_again(w, chaos->clock_step_ms, ITEM_CLOCK_STEP);
+	plan_again(w, chaos->other_writer_ms, ITEM_OTHER_WRITER);
+	plan_again(w, chaos->flink_kill_ms, ITEM_FLINK_KILL);
+	plan(w, w->calm_ms, ITEM_CALM, SCOPE_WORLD);
+}
+
+/* ---- what a person asks for ---------------------------------------------------------------------- */
+
+struct wish {
+	struct event event;
+	char nonce[32];
+	char path[PATH_BYTES];
+};
+
+static void wish_restore(struct world *w, struct wish *wish, int snap)
+{
+	struct restore_request *restore = &wish->event.control.intent.restore;
+
+	w->figures->requests++;
+	wish->event.control.fields |= CONTROL_RESTORE;
+	restore->kind = snap >= 0 ? RESTORE_PATH : RESTORE_EMPTY;
+	restore->token = wish->nonce;
+	snprintf(wish->path, sizeof(wish->path), "%s",
+		 snap >= 0 ? w->storage.snaps[snap].path : "");
+	restore->path = snap >= 0 ? wish->path : NULL;
+}
+
+static void wish_state(struct world *w, struct wish *wish, enum desired_state state)
+{
+	w->user.wanted = state;
+	wish->event.control.fields |= CONTROL_STATE;
+	wish->event.control.intent.state = state;
+	if (state == DESIRED_RUNNING)
+		wish->event.control.fields |= CONTROL_NEW_START;
+}
+
+static void wish_begin(struct world *w, struct wish *wish)
+{
+	*wish = (struct wish){.event = {.type = EVENT_CONTROL}};
+	snprintf(wish->nonce, sizeof(wish->nonce), "n%d", ++w->user.serial);
+}
+
+static void wish_send(struct world *w, const struct wish *wish)
+{
+	say(w, "user: fields %x, state %s, brake %d%s%s", wish->event.control.fields,
+	    desired_state_name(wish->event.control.intent.state),
+	    wish->event.control.intent.do_not_restart,
+	    wish->event.control.fields & CONTROL_RESTORE ? ", restore " : "", wish->path);
+	agent_step(w, &wish->event);
+}
+
+static void act(struct world *w)
+{
+	struct intent *intent;
+	struct wish wish;
+
+	if (!w->agent.alive || w->agent.life.fenced || w->agent.life.terminating)
+		return; /* the command says so, and the person comes back later */
+	wish_begin(w, &wish);
+	intent = &wish.event.control.intent;
+	switch (below(w, 9)) {
+	case 0:
+		wish_state(w, &wish, DESIRED_SUSPENDED);
+		break;
+	case 1:
+		wish_state(w, &wish, DESIRED_CANCELLED);
+		break;
+	case 2:
+	case 3:
+		wish_state(w, &wish, DESIRED_RUNNING);
+		break;
+	case 4:
+		wish_state(w, &wish, DESIRED_RUNNING);
+		wish_restore(w, &wish, (int)below(w, w->storage.count + 1) - 1);
+		break;
+	case 5:
+		w->user.do_not_restart = !w->user.do_not_restart;
+		wish.event.control.fields = CONTROL_DO_NOT_RESTART;
+		intent->do_not_restart = w->user.do_not_restart;
+		break;
+	case 6:
+		wish.event.control.fields = CONTROL_RESTART;
+		intent->restart_nonce = wish.nonce;
+		break;
+	default:
+		wish.event.control.fields = CONTROL_SAVEPOINT;
+		intent->savepoint_nonce = wish.nonce;
+		break;
+	}
+	wish_send(w, &wish);
+}
+
+/* ---- accidents ----------------------------------------------------------------------------------- */
+
+static void accident(struct world *w, bool vanish)
+{
+	struct snap *snap;
+
+	if (!w->storage.count)
+		return;
+	/* mostly the newest ones: the others hardly matter */
+	snap = &w->storage.snaps[odds(w, 700) ? w->storage.count - 1 : below(w, w->storage.count)];
+	if (!snap->complete || snap->deleted)
+		return;
+	w->truth.loss = true;
+	w->figures->damaged++;
+	if (vanish)
+		snap->deleted = true;
+	else if (odds(w, 500))
+		snap->metadata_damaged = true;
+	else
+		snap->file_missing = true;
+	say(w, "accident: %s %s", snap->path, vanish ? "vanishes" : "is damaged");
+}
+
+/* ---- the calm ------------------------------------------------------------------------------------ */
+
+/* Is there a reason for which only a person can decide what to start from? */
+static bool needs_decision(const struct world *w)
+{
+	return w->truth.loss || w->truth.mismatch || w->config.policy.restore == POLICY_SAVEPOINT;
+}
+
+static void help(struct world *w)
+{
+	struct wish wish;
+
+	if (oracle_reached(w)) {
+		w->done = true;
+		return;
+	}
+	plan(w, HELP_EVERY_MS, ITEM_HELP, SCOPE_WORLD);
+	if (w->agent.alive && w->agent.life.fenced) {
+		container_die(w, "a person restarts it: the other drey is gone");
+		return;
+	}
+	if (!w->agent.alive || w->agent.life.terminating)
+		return;
+	w->user.helps++;
+	if (w->user.helps > 1 && w->agent.life.phase != PHASE_HOLDING &&
+	    w->agent.life.phase != PHASE_FAILED)
+		return;
+	wish_begin(w, &wish);
+	wish_state(w, &wish, w->user.wanted);
+	wish.event.control.fields |= CONTROL_DO_NOT_RESTART;
+	wish.event.control.intent.do_not_restart = false;
+	if (w->user.helps > 2 && needs_decision(w))
+		wish_restore(w, &wish, oracle_newest(w, truth_head(w)));
+	wish_send(w, &wish);
+}
+
+static void calm(struct world *w)
+{
+	int64_t which = below(w, 100);
+
+	say(w, "---- calm ----");
+	w->calm = true;
+	w->flink.cancel_ignored = false;
+	w->user.wanted = which < 70   ? DESIRED_RUNNING
+			 : which < 85 ? DESIRED_SUSPENDED
+				      : DESIRED_CANCELLED;
+	plan(w, MINUTE_MS, ITEM_HELP, SCOPE_WORLD);
+}
+
+void user_item(struct world *w, const struct item *item)
+{
+	static const int deaths[] = {SIGKILL, 1 << 8, 0, 239 << 8, 2 << 8};
+	const struct chaos *chaos = &w->chaos;
+
+	if (item->kind == ITEM_CALM)
+		calm(w);
+	else if (item->kind == ITEM_HELP)
+		help(w);
+	if (w->calm)
+		return;
+	switch (item->kind) {
+	case ITEM_USER:
+		act(w);
+		plan_again(w, chaos->user_ms, ITEM_USER);
+		break;
+	case ITEM_DAMAGE:
+		accident(w, false);
+		plan_again(w, chaos->damage_ms, ITEM_DAMAGE);
+		break;
+	case ITEM_VANISH:
+		accident(w, true);
+		plan_again(w, chaos->vanish_ms, ITEM_VANISH);
+		break;
+	case ITEM_CLOCK_STEP:
+		w->wall_unix_ms += between(w, -6 * 60, 6 * 60) * MINUTE_MS;
+		say(w, "the wall clock is set");
+		plan_again(w, chaos->clock_step_ms, ITEM_CLOCK_STEP);
+		break;
+	case ITEM_OTHER_WRITER:
+		store_other_writer(w);
+		plan_again(w, chaos->other_writer_ms, ITEM_OTHER_WRITER);
+		break;
+	case ITEM_FLINK_KILL:
+		if (w->flink.alive)
+			flink_end(w, odds(w, 800) ? SIGKILL : deaths[below(w, 5)], true);
+		plan_again(w, chaos->flink_kill_ms, ITEM_FLINK_KILL);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,273 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/sim/sim.h"
+
+/* ---- chance -------------------------------------------------------------------------------------- */
+
+int64_t below(struct world *w, int64_t bound)
+{
+	return rng_below(&w->rng, bound > 0 ? bound : 1);
+}
+
+int64_t between(struct world *w, int64_t low, int64_t high)
+{
+	return low + below(w, high - low + 1);
+}
+
+bool odds(struct world *w, int per_mille)
+{
+	return per_mille > 0 && below(w, 1000) < per_mille;
+}
+
+bool chance(struct world *w, int per_mille)
+{
+	return !w->calm && odds(w, per_mille);
+}
+
+int64_t unix_now(const struct world *w)
+{
+	return w->wall_unix_ms + w->now_ms;
+}
+
+/* ---- history ------------------------------------------------------------------------------------- */
+
+static void print_time(const struct world *w)
+{
+	int64_t ms = w->now_ms;
+
+	printf("%3" PRId64 ":%02d:%02d.%03d  ", ms / (60 * MINUTE_MS), (int)(ms / MINUTE_MS % 60),
+	       (int)(ms / SECOND_MS % 60), (int)(ms % 1000));
+}
+
+void say(struct world *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!w->verbose)
+		return;
+	print_time(w);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+}
+
+/* The first failure is the one that counts: what follows are consequences. */
+void fail(struct world *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (*w->failure)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(w->failure, sizeof(w->failure), fmt, ap);
+	va_end(ap);
+	w->done = true;
+	say(w, "ORACLE: %s", w->failure);
+}
+
+/* ---- the queue ----------------------------------------------------------------------------------- */
+
+static bool earlier(const struct item *a, const struct item *b)
+{
+	return a->at_ms != b->at_ms ? a->at_ms < b->at_ms : a->order < b->order;
+}
+
+static size_t sift_up(struct world *w, size_t i)
+{
+	while (i && earlier(&w->queue[i], &w->queue[(i - 1) / 2])) {
+		struct item swap = w->queue[i];
+
+		w->queue[i] = w->queue[(i - 1) / 2];
+		w->queue[(i - 1) / 2] = swap;
+		i = (i - 1) / 2;
+	}
+	return i;
+}
+
+static void sift_down(struct world *w)
+{
+	for (size_t i = 0;;) {
+		size_t least = i;
+
+		for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < w->queue_len; child++)
+			if (earlier(&w->queue[child], &w->queue[least]))
+				least = child;
+		if (least == i)
+			return;
+		struct item swap = w->queue[i];
+
+		w->queue[i] = w->queue[least];
+		w->queue[least] = swap;
+		i = least;
+	}
+}
+
+struct item *plan(struct world *w, int64_t in_ms, enum item_kind kind, enum scope scope)
+{
+	struct item *item;
+
+	if (w->queue_len == w->queue_cap) {
+		w->queue_cap = w->queue_cap ? 2 * w->queue_cap : 64;
+		w->queue = xreallocarray(w->queue, w->queue_cap, sizeof(*w->queue));
+	}
+	item = &w->queue[w->queue_len++];
+	*item = (struct item){.at_ms = w->now_ms + (in_ms > 0 ? in_ms : 0),
+			      .order = w->next_order++,
+			      .kind = kind,
+			      .scope = scope,
+			      .epoch = w->epochs[scope]};
+	return &w->queue[sift_up(w, w->queue_len - 1)];
+}
+
+void plan_again(struct world *w, int64_t mean_ms, enum item_kind kind)
+{
+	if (mean_ms)
+		plan(w, 1 + below(w, 2 * mean_ms), kind, SCOPE_WORLD);
+}
+
+static struct item pop(struct world *w)
+{
+	struct item item = w->queue[0];
+
+	w->queue[0] = w->queue[--w->queue_len];
+	sift_down(w);
+	return item;
+}
+
+/* ---- one history --------------------------------------------------------------------------------- */
+
+static void dispatch(struct world *w, const struct item *item)
+{
+	if (item->kind <= ITEM_EXITED)
+		agent_item(w, item);
+	else if (item->kind <= ITEM_GRACE_OVER)
+		init_item(w, item);
+	else if (item->kind <= ITEM_FLINK_EXIT)
+		flink_item(w, item);
+	else
+		user_item(w, item);
+}
+
+/* Half of the faults are off in any one history, the others more or less frequent. */
+static int rate(struct world *w, int most_per_mille)
+{
+	return odds(w, 500) ? 0 : (int)(1 + below(w, most_per_mille));
+}
+
+static int64_t mean(struct world *w, int off_per_mille, int64_t least_ms, int64_t most_ms)
+{
+	return odds(w, off_per_mille) ? 0 : between(w, least_ms, most_ms);
+}
+
+static void draw_chaos(struct world *w)
+{
+	w->chaos = (struct chaos){
+		.poll_lost = rate(w, 300),
+		.post_lost = rate(w, 300),
+		.answer_lost = rate(w, 300),
+		.list_fails = rate(w, 300),
+		.look_fails = rate(w, 200),
+		.journal_fails = rate(w, 200),
+		.journal_lost = rate(w, 200),
+		.journal_slow = rate(w, 200),
+		.checkpoint_fails = rate(w, 300),
+		.savepoint_fails = rate(w, 400),
+		.stop_half_fails = rate(w, 200),
+		.launch_fails = rate(w, 150),
+		.start_fails = rate(w, 200),
+		.term_ignored = rate(w, 300),
+		.cancel_ignored = rate(w, 300),
+		.wrong_restore = odds(w, 900) ? 0 : (int)(1 + below(w, 200)),
+		.agent_crash_ms = mean(w, 400, 20 * SECOND_MS, 20 * MINUTE_MS),
+		.container_die_ms = mean(w, 500, MINUTE_MS, 30 * MINUTE_MS),
+		.stop_request_ms = mean(w, 500, MINUTE_MS, 30 * MINUTE_MS),
+		.flink_kill_ms = mean(w, 500, MINUTE_MS, 20 * MINUTE_MS),
+		.job_fail_ms = mean(w, 500, MINUTE_MS, 20 * MINUTE_MS),
+		.job_finish_ms = mean(w, 800, 5 * MINUTE_MS, 60 * MINUTE_MS),
+		.damage_ms = mean(w, 800, 5 * MINUTE_MS, 60 * MINUTE_MS),
+		.vanish_ms = mean(w, 900, 5 * MINUTE_MS, 60 * MINUTE_MS),
+		.user_ms = mean(w, 200, 20 * SECOND_MS, 15 * MINUTE_MS),
+		.clock_step_ms = mean(w, 700, 5 * MINUTE_MS, 30 * MINUTE_MS),
+		.other_writer_ms = mean(w, 950, 20 * MINUTE_MS, 60 * MINUTE_MS),
+	};
+}
+
+static void draw_config(struct world *w)
+{
+	w->config = (struct lifecycle_config){
+		.savepoint_interval_ms = mean(w, 300, MINUTE_MS, 30 * MINUTE_MS),
+		.savepoint_jitter_ms = odds(w, 500) ? 30 * SECOND_MS : 0,
+		.savepoint_dir = "file:/sp",
+		.drain_on_stop = odds(w, 200),
+		.result_store_dir = "file:/results",
+		.flink_version = "2.3.0",
+		.application_ids = odds(w, 500),
+		.generation = odds(w, 500) ? "g1" : NULL,
+		.policy = {.restore = odds(w, 150) ? POLICY_SAVEPOINT : POLICY_LATEST},
+		.max_attempts = (int)between(w, 2, 10),
+		.attempts_window_ms = between(w, 5, 60) * MINUTE_MS,
+		.backoff_first_ms = between(w, 1, 10) * SECOND_MS,
+		.backoff_max_ms = between(w, 1, 5) * MINUTE_MS,
+		.ready_deadline_ms = between(w, 60, 300) * SECOND_MS,
+		.poll_fast_ms = between(w, 2, 10) * 250,
+		.poll_slow_ms = between(w, 5, 30) * SECOND_MS,
+		.kill_after_ms = between(w, 5, 30) * SECOND_MS,
+		.hold_retry_first_ms = between(w, 1, 5) * SECOND_MS,
+		.hold_retry_max_ms = between(w, 1, 5) * MINUTE_MS,
+		.stop_retry_ms = between(w, 10, 120) * SECOND_MS,
+		.on_sigterm = odds(w, 500) ? SIGTERM_SAVEPOINT : SIGTERM_KEEP,
+	};
+	w->wall_unix_ms = INT64_C(1800000000000);
+	/* most histories are short: many beginnings show more than one long middle */
+	w->calm_ms = between(w, 1, odds(w, 50) ? 360 : 40) * MINUTE_MS;
+	w->end_ms = w->calm_ms + 90 * MINUTE_MS;
+}
+
+static void release(struct world *w)
+{
+	if (w->agent.alive)
+		lifecycle_release(&w->agent.life);
+	facts_release(&w->agent.facts);
+	journal_release(&w->agent.written);
+	journal_release(&w->store.journal);
+	free(w->store.text);
+	free(w->queue);
+	free(w->storage.snaps);
+	free(w->truth.launches);
+}
+
+bool world_run(uint64_t seed, bool verbose, bool as_text, struct figures *figures,
+	       char ret_failure[600])
+{
+	struct world w = {.seed = seed, .verbose = verbose, .figures = figures};
+
+	rng_seed(&w.rng, seed);
+	draw_config(&w);
+	draw_chaos(&w);
+	w.store.as_text = as_text;
+	w.storage.initial = -1;
+	w.flink.stop_op = -1;
+	user_begin(&w);
+	plan(&w, 0, ITEM_CONTAINER_START, SCOPE_WORLD);
+	while (!w.done && w.queue_len) {
+		struct item item = pop(&w);
+
+		w.now_ms = item.at_ms;
+		if (item.epoch != w.epochs[item.scope])
+			continue;
+		if (w.now_ms > w.end_ms) {
+			oracle_end(&w);
+			break;
+		}
+		dispatch(&w, &item);
+	}
+	memcpy(ret_failure, w.failure, sizeof(w.failure));
+	release(&w);
+	return !*ret_failure;
+}
