@@ -142,7 +142,7 @@ static int read_subtasks(struct metadata_reader *rd, int32_t count, struct err *
 			return -1;
 		if (index < 0 && rd->header.version < 3)
 			return source_fail(
-			    at, err, "expected the index of a subtask, found %" PRId32, index);
+				at, err, "expected the index of a subtask, found %" PRId32, index);
 		if (index >= 0 && metadata_read_subtask(rd, err))
 			return -1; /* < 0: finished, nothing follows */
 	}

@@ -1,11 +1,36 @@
 /*
- * metadata_handle - the state handles inside a `_metadata` file; used by metadata.c only.
+ * metadata_handle - the state handles inside a `_metadata` file; used by metadata*.c only.
+ *
+ * metadata.c reads down to the subtasks, metadata_subtask.c a subtask, metadata_keyed.c and
+ * metadata_stream.c the handles in it. Layout: docs/formats.md.
  */
 #ifndef DREY_FORMAT_METADATA_HANDLE_H
 #define DREY_FORMAT_METADATA_HANDLE_H
 
 #include "base/buf.h"
 #include "format/metadata.h"
+
+/* Tags of MetadataV2V3SerializerBase; one number means the same kind of handle wherever it stands. */
+enum metadata_tag {
+	TAG_NULL = 0,
+	TAG_BYTES = 1,
+	TAG_FILE = 2,
+	TAG_KEY_GROUPS = 3,
+	TAG_OPERATOR = 4,
+	TAG_INCREMENTAL = 5,
+	TAG_RELATIVE_FILE = 6,
+	TAG_SAVEPOINT_KEY_GROUPS = 7,
+	TAG_CHANGELOG = 8,
+	TAG_CHANGELOG_BYTES = 9,
+	TAG_CHANGELOG_FILES = 10,
+	TAG_INCREMENTAL_V2 = 11,
+	TAG_KEY_GROUPS_V2 = 12,
+	TAG_CHANGELOG_FILES_V2 = 13,
+	TAG_CHANGELOG_V2 = 14,
+	TAG_SEGMENT = 15,
+	TAG_EMPTY_SEGMENT = 16,
+	TAG_OPERATOR_MERGED = 17,
+};
 
 /* One parse that is under way. */
 struct metadata_reader {
@@ -16,10 +41,38 @@ struct metadata_reader {
 	struct metadata_tail tail;
 };
 
+/* Where a handle stands, which decides what it means for the file. Handed down by value. */
+struct metadata_context {
+	int depth;
+	bool shared, lower_bound;
+};
+
 /* The state of one subtask, behind its index. */
 int metadata_read_subtask(struct metadata_reader *rd, struct err *err);
 
 /* A coordinator's state: nothing or inline bytes. */
 int metadata_read_coordinator(struct metadata_reader *rd, struct err *err);
+
+/* Handles, with their tags. */
+int metadata_read_keyed(struct metadata_reader *rd, struct metadata_context in, struct err *err);
+int metadata_read_stream(struct metadata_reader *rd, struct metadata_context in, struct err *err);
+
+/* Inline state behind its tag. */
+int metadata_read_bytes(struct metadata_reader *rd, struct err *err);
+
+/* One level down; ERR_FORMAT beyond METADATA_MAX_DEPTH. */
+int metadata_deeper(struct metadata_reader *rd, struct metadata_context *in, struct err *err);
+
+/* ERR_FORMAT for the tag that was read last. */
+int metadata_unknown_tag(struct metadata_reader *rd, const char *what, int tag, struct err *err);
+
+/* Over things that say nothing about files. */
+int metadata_skip_utf(struct metadata_reader *rd, const char *what, struct err *err);
+int metadata_skip_i64(struct metadata_reader *rd, const char *what, struct err *err);
+int metadata_skip_i64s(struct metadata_reader *rd, const char *what, struct err *err); /* counted */
+int metadata_skip_key_groups(struct metadata_reader *rd, struct err *err);
+
+/* State bytes with their length, which are counted. */
+int metadata_skip_inline(struct metadata_reader *rd, struct err *err);
 
 #endif

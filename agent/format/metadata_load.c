@@ -147,11 +147,11 @@ int metadata_load(struct source *src, struct metadata *ret, struct err *err)
 	struct metadata metadata = {0};
 	struct collector c = {.to = &metadata};
 	struct metadata_visitor visitor = {
-	    .ctx = &c,
-	    .header = on_header,
-	    .operator_state = on_operator,
-	    .file = on_file,
-	    .tail = on_tail,
+		.ctx = &c,
+		.header = on_header,
+		.operator_state = on_operator,
+		.file = on_file,
+		.tail = on_tail,
 	};
 	int rc = metadata_parse(src, &visitor, err);
 

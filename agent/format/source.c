@@ -249,7 +249,7 @@ static size_t decode_unit(const unsigned char *raw, size_t len, uint32_t *ret_un
 	if (len >= 3 && (raw[0] & 0xF0) == 0xE0 && (raw[1] & 0xC0) == 0x80 &&
 	    (raw[2] & 0xC0) == 0x80) {
 		*ret_unit =
-		    (uint32_t)((raw[0] & 0x0F) << 12 | (raw[1] & 0x3F) << 6 | (raw[2] & 0x3F));
+			(uint32_t)((raw[0] & 0x0F) << 12 | (raw[1] & 0x3F) << 6 | (raw[2] & 0x3F));
 		return 3;
 	}
 	return 0;

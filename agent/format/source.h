@@ -66,6 +66,6 @@ int source_at_end(struct source *src, struct err *err);
 
 /* ERR_FORMAT "byte <offset>: <message>"; returns -1. */
 int source_fail(int64_t offset, struct err *err, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+	__attribute__((format(printf, 3, 4)));
 
 #endif

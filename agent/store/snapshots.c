@@ -59,7 +59,8 @@ struct listing {
 	enum snapshots_kind kind;
 	snapshots_fn fn;
 	void *ctx;
-	bool ended; /* by fn */
+	bool ended;  /* by fn */
+	bool failed; /* idem */
 };
 
 static int tell(struct listing *ls, const struct store_dir *dir, const char *job_id,
@@ -92,6 +93,7 @@ static int tell(struct listing *ls, const struct store_dir *dir, const char *job
 	}
 	rc = ls->fn(ls->ctx, &item, err);
 	ls->ended = rc > 0;
+	ls->failed = rc < 0;
 	return rc;
 }
 
@@ -165,7 +167,7 @@ static int list_jobs(struct store *store, struct listing *ls, const char *top, s
 		struct err why = {0};
 
 		rc = list_job(store, ls, top, jobs.id[i], &why);
-		if (rc && why.kind == ERR_ABSENT)
+		if (rc && why.kind == ERR_ABSENT && !ls->failed)
 			rc = 0; /* removed since */
 		else if (rc && err)
 			*err = why;

@@ -78,6 +78,25 @@ static void finds_the_checkpoints_of_every_job(void)
 	store_close(store);
 }
 
+static int fail_as_absent(void *ctx, const struct snapshots_item *item, struct err *err)
+{
+	(void)ctx;
+	return err_set(err, ERR_ABSENT, 0, "%s is of no use", item->path);
+}
+
+static void an_error_of_the_callback_is_passed_on_whatever_its_kind(void)
+{
+	cleanup_dir char *top = dir_new();
+	struct store *store;
+	struct err err = {0};
+
+	put_metadata(top, JOB_A "/chk-3", 6, 3);
+	CHECK_INT(store_open(top, &store, &err), ==, 0);
+	CHECK_INT(snapshots_list_checkpoints(store, top, NULL, fail_as_absent, NULL, &err), ==, -1);
+	CHECK_HAS(err.msg, "chk-3 is of no use");
+	store_close(store);
+}
+
 static void finds_checkpoints_without_a_job_directory(void)
 {
 	cleanup_dir char *top = dir_new();
@@ -202,6 +221,7 @@ static void lists_ten_thousand_savepoints_quickly(void)
 int main(void)
 {
 	TEST(finds_the_checkpoints_of_every_job);
+	TEST(an_error_of_the_callback_is_passed_on_whatever_its_kind);
 	TEST(finds_checkpoints_without_a_job_directory);
 	TEST(finds_savepoints_by_their_names);
 	TEST(a_directory_that_is_not_there_is_absent_and_an_error_is_not);
