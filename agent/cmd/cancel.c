@@ -10,7 +10,7 @@ static int judge(struct client *client, void *arg)
 	const struct status_view *view = &client->view;
 
 	(void)arg;
-	if (status_view_is(view, "Cancelled"))
+	if (status_view_is(view, "Cancelled") || client_braked(client, "cancelled"))
 		return CLI_OK;
 	if (strcmp(view->desired_state, "cancelled") != 0)
 		return cli_fail(client->cli, CLI_FAILED, "overtaken: wanted is now %s",

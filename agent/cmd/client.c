@@ -202,6 +202,14 @@ bool client_operation_ended(const struct client *client, const char *reason)
 	       strcmp(client->view.last_reason, reason) == 0;
 }
 
+bool client_braked(const struct client *client, const char *desired)
+{
+	const struct status_view *view = &client->view;
+
+	return view->do_not_restart && status_view_is(view, "Holding") &&
+	       strcmp(view->desired_state, desired) == 0;
+}
+
 int client_stuck(struct client *client)
 {
 	const struct status_view *view = &client->view;

@@ -59,6 +59,10 @@ int client_mark(struct client *client);
 /* An operation for this reason ("suspend") has ended since client_mark(). */
 bool client_operation_ended(const struct client *client, const char *reason);
 
+/* Under do-not-restart drey stands in phase Holding, whatever else is wanted: the job has been
+ * stopped as far as `desired` ("suspended") goes. */
+bool client_braked(const struct client *client, const char *desired);
+
 /*
  * For judges of commands that wait for Running: CLI_FAILED, CLI_PARKED or CLI_HELD with a message
  * when the phase is one that does not lead there by itself and has been so for a while (right after

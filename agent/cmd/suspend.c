@@ -13,7 +13,7 @@ static int judge(struct client *client, void *arg)
 	char retry[CLOCK_TEXT_BYTES];
 
 	(void)arg;
-	if (status_view_is(view, "Suspended"))
+	if (status_view_is(view, "Suspended") || client_braked(client, "suspended"))
 		return CLI_OK;
 	if (client_operation_ended(client, "suspend") && !view->last_ok)
 		return cli_fail(client->cli, CLI_FAILED,

@@ -1,0 +1,509 @@
+/*
+ * The commands against a drey that only pretends: a server on the real control socket that plays a
+ * list of status documents, one for each time that it is asked after the request has come.
+ */
+#include <pthread.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cmd/commands.h"
+#include "run/control_request.h"
+#include "run/control_socket.h"
+#include "tests/unit/tap.h"
+
+#define DOC(phase, desired, more)                                                                  \
+	"{\"application\":\"orders\",\"phase\":\"" phase "\",\"reason\":\"because\","              \
+	"\"desired\":{\"state\":\"" desired "\",\"doNotRestart\":false}" more "}"
+#define LAUNCH(number)                                                                             \
+	",\"launch\":{\"number\":" #number ",\"jobId\":\"abc\",\"restorePoint\":{\"path\":"        \
+	"\"file:/sp/1\",\"kind\":\"savepoint\",\"checkpointId\":12},\"restoreVerified\":true}"
+/* NONCE is replaced by that of the request. */
+#define LAST(kind, reason, ok, more)                                                               \
+	",\"lastOperation\":{\"kind\":\"" kind "\",\"reason\":\"" reason                           \
+	"\",\"nonce\":\"NONCE\",\"ok\":" ok ",\"endedUnixMs\":5" more "}"
+#define RUNNING DOC("Running", "running", LAUNCH(3))
+
+struct pretender {
+	char directory[64], config[96];
+	pthread_t thread;
+	struct loop *loop;
+	struct control_server *server;
+	const char *const *documents; /* NULL-terminated; the last one stays */
+	const char *refusal;
+	size_t asked;  /* status requests since the request */
+	char *request; /* the request as it came */
+	char *nonce;
+};
+
+static struct json *play(struct pretender *drey)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *at, *document;
+
+	if (drey->request && drey->documents[drey->asked + 1])
+		drey->asked++;
+	document = drey->documents[drey->asked];
+	while ((at = strstr(document, "NONCE"))) {
+		buf_add(&text, document, (size_t)(at - document));
+		buf_addstr(&text, drey->nonce ? drey->nonce : "none");
+		document = at + strlen("NONCE");
+	}
+	buf_addstr(&text, document);
+	return json_parse(buf_str(&text), text.len_bytes, 65536, NULL);
+}
+
+static void handle(void *arg, struct control_call *call, const struct json *request)
+{
+	struct pretender *drey = arg;
+	const char *command = json_str(request, "command");
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json *answer;
+
+	if (command && strcmp(command, "status") == 0) {
+		answer = play(drey);
+	} else {
+		json_print(request, &text);
+		xstrset(&drey->request, buf_str(&text));
+		xstrset(&drey->nonce, json_str(request, "nonce"));
+		answer = drey->refusal ? control_answer_error(drey->refusal) : control_answer_ok(7);
+	}
+	control_reply(call, answer);
+	json_free(answer);
+}
+
+static void *serve(void *arg)
+{
+	struct pretender *drey = arg;
+
+	loop_run(drey->loop, NULL);
+	return NULL;
+}
+
+static void stop(void *arg)
+{
+	loop_stop(arg);
+}
+
+static void begin(struct pretender *drey, const char *const *documents)
+{
+	FILE *file;
+
+	*drey = (struct pretender){.directory = "/tmp/drey-test-commands-XXXXXX",
+				   .documents = documents};
+	CHECK(mkdtemp(drey->directory) != NULL);
+	snprintf(drey->config, sizeof(drey->config), "%s/drey.yaml", drey->directory);
+	file = fopen(drey->config, "w");
+	fprintf(file, "application: orders\nstateDirectory: %s\nflink: {command: [java]}\n",
+		drey->directory);
+	fclose(file);
+	drey->loop = loop_new(NULL);
+	drey->server = control_server_new(drey->loop, drey->directory, handle, drey, NULL);
+	CHECK(drey->server != NULL);
+	pthread_create(&drey->thread, NULL, serve, drey);
+}
+
+static void end(struct pretender *drey)
+{
+	loop_post(drey->loop, stop, drey->loop);
+	pthread_join(drey->thread, NULL);
+	control_server_free(drey->server);
+	loop_free(drey->loop);
+	unlink(drey->config);
+	CHECK(rmdir(drey->directory) == 0);
+	free(drey->request);
+	free(drey->nonce);
+}
+
+static const struct cli_command *const commands[] = {
+	&cmd_status,  &cmd_savepoint, &cmd_suspend,        &cmd_resume,
+	&cmd_restart, &cmd_cancel,    &cmd_do_not_restart, NULL,
+};
+static char *out_text, *err_text;
+
+/* Run a command with --config and the words, up to NULL. */
+static int run(struct pretender *drey, const char *command, ...)
+{
+	char *argv[16] = {(char *)"drey", (char *)command, (char *)"--config", drey->config};
+	size_t out_len, err_len;
+	int argc = 4, status;
+	FILE *out, *err;
+	va_list args;
+
+	va_start(args, command);
+	for (const char *word; (word = va_arg(args, const char *));)
+		argv[argc++] = (char *)word;
+	va_end(args);
+	free(out_text);
+	free(err_text);
+	out_text = err_text = NULL;
+	out = open_memstream(&out_text, &out_len);
+	err = open_memstream(&err_text, &err_len);
+	status = cli_main(commands, argc, argv, out, err);
+	fclose(out);
+	fclose(err);
+	return status;
+}
+
+/* ---- status ---- */
+
+static void the_status_of_status_follows_the_phase(void)
+{
+	static const struct {
+		const char *document;
+		int status;
+	} cases[] = {
+		{DOC("Running", "running", ""), CLI_OK},
+		{DOC("Suspended", "suspended", ""), CLI_PARKED},
+		{DOC("Cancelled", "cancelled", ""), CLI_PARKED},
+		{DOC("Finished", "running", ""), CLI_PARKED},
+		{DOC("Failed", "running", ""), CLI_PARKED},
+		{DOC("Holding", "running", ""), CLI_HELD},
+		{DOC("Resolving", "running", ""), CLI_FAILED},
+		{DOC("Launching", "running", ""), CLI_FAILED},
+		{DOC("Stopping", "running", ""), CLI_FAILED},
+		{DOC("Terminating", "running", ""), CLI_FAILED},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *const documents[] = {cases[i].document, NULL};
+		struct pretender drey;
+
+		begin(&drey, documents);
+		CHECK_INT(run(&drey, "status", NULL), ==, cases[i].status);
+		end(&drey);
+	}
+}
+
+static void status_shows_what_matters(void)
+{
+	static const char *const documents[] = {
+		DOC("Running", "running",
+		    LAUNCH(3) ",\"job\":{\"state\":\"RESTARTING\"},\"lastCheckpoint\":{\"id\":27,"
+			      "\"path\":\"file:/chk\\u001b[2J\",\"completedUnixMs\":1}"
+			      ",\"lastSavepoint\":{\"path\":\"file:/sp/2\",\"origin\":\"periodic\","
+			      "\"completedUnixMs\":1},\"attempts\":{\"failed\":2,\"max\":5},"
+			      "\"lastError\":\"it broke\"" LAST("stop", "suspend", "false",
+								",\"error\":\"no slot\"")),
+		NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "status", NULL), ==, CLI_OK);
+	CHECK_HAS(out_text, "orders: Running: because\n");
+	CHECK_HAS(out_text, "wanted        running\n");
+	CHECK_HAS(out_text, "3, job id abc, Flink says RESTARTING\n");
+	CHECK_HAS(out_text, "savepoint file:/sp/1 (checkpoint id 12), verified\n");
+	CHECK_HAS(out_text, "file:/chk\\x1b[2J\n");
+	CHECK_HAS(out_text, "file:/sp/2 (periodic), ");
+	CHECK_HAS(out_text, "stop (suspend) failed ");
+	CHECK_HAS(out_text, ": no slot\n");
+	CHECK_HAS(out_text, "2 of 5 failed\n");
+	CHECK_HAS(out_text, "it broke\n");
+	CHECK_STR(err_text, "");
+	CHECK_INT(run(&drey, "status", "--json", NULL), ==, CLI_OK);
+	CHECK(out_text[0] == '{');
+	CHECK_HAS(out_text, "\"RESTARTING\"");
+	end(&drey);
+}
+
+/* ---- savepoint ---- */
+
+static void savepoint_prints_the_location_alone(void)
+{
+	static const char *const documents[] = {
+		RUNNING, RUNNING,
+		DOC("Running", "running",
+		    LAST("savepoint", "manual", "true", ",\"location\":\"file:/sp/9\"")),
+		NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "savepoint", NULL), ==, CLI_OK);
+	CHECK_STR(out_text, "file:/sp/9\n");
+	CHECK_STR(err_text, "");
+	CHECK_HAS(drey.request, "{\"command\":\"savepoint\",\"nonce\":\"");
+	end(&drey);
+}
+
+static void savepoint_waits_for_its_own_result(void)
+{
+	static const char *const documents[] = {
+		DOC("Running", "running",
+		    ",\"lastOperation\":{\"kind\":\"savepoint\",\"reason\":\"manual\",\"nonce\":"
+		    "\"another\",\"ok\":true,\"location\":\"file:/sp/old\"}"),
+		DOC("Running", "running",
+		    ",\"lastOperation\":{\"kind\":\"savepoint\",\"reason\":\"manual\",\"nonce\":"
+		    "\"another\",\"ok\":true,\"location\":\"file:/sp/old\"}"),
+		DOC("Running", "running",
+		    LAST("savepoint", "manual", "false", ",\"error\":\"disk full\"")),
+		NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "savepoint", NULL), ==, CLI_FAILED);
+	CHECK_STR(out_text, "");
+	CHECK_HAS(err_text, "drey savepoint: the savepoint failed: disk full; the job runs on");
+	end(&drey);
+}
+
+static void savepoint_needs_a_job(void)
+{
+	static const char *const documents[] = {DOC("Suspended", "suspended", ""), NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "savepoint", NULL), ==, CLI_PARKED);
+	CHECK_HAS(err_text, "no job runs (Suspended: because)");
+	CHECK(!drey.request);
+	end(&drey);
+}
+
+static void a_wait_that_is_too_long_says_that_the_request_stays(void)
+{
+	static const char *const documents[] = {RUNNING, NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "savepoint", "--timeout", "2500ms", NULL), ==, CLI_TIMEOUT);
+	CHECK_HAS(err_text, "drey savepoint: waiting for the savepoint: Running: because\n");
+	CHECK_HAS(err_text, "what was asked for stays asked for");
+	CHECK_STR(out_text, "");
+	end(&drey);
+}
+
+static void no_wait_returns_when_the_request_is_durable(void)
+{
+	static const char *const documents[] = {RUNNING, NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "savepoint", "--no-wait", NULL), ==, CLI_OK);
+	CHECK_STR(out_text, "");
+	CHECK_HAS(drey.request, "savepoint");
+	end(&drey);
+}
+
+static void a_refusal_is_told(void)
+{
+	static const char *const documents[] = {RUNNING, NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	drey.refusal = "another drey has taken over";
+	CHECK_INT(run(&drey, "suspend", NULL), ==, CLI_FAILED);
+	CHECK_STR(err_text, "drey suspend: refused: another drey has taken over\n");
+	end(&drey);
+}
+
+/* ---- suspend, cancel ---- */
+
+static void suspend_prints_the_savepoint(void)
+{
+	static const char *const documents[] = {
+		RUNNING, DOC("Stopping", "suspended", ""),
+		DOC("Suspended", "suspended",
+		    LAST("stop", "suspend", "true", ",\"location\":\"file:/sp/9\"")),
+		NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "suspend", NULL), ==, CLI_OK);
+	CHECK_STR(out_text, "file:/sp/9\n");
+	CHECK_STR(drey.request, "{\"command\":\"suspend\"}");
+	end(&drey);
+}
+
+static void a_failed_suspend_says_what_comes_next(void)
+{
+	static const char *const documents[] = {
+		RUNNING, DOC("Stopping", "suspended", ""),
+		DOC("Running", "suspended",
+		    LAST("stop", "suspend", "false", ",\"error\":\"task failed\"")),
+		NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "suspend", NULL), ==, CLI_FAILED);
+	CHECK_HAS(err_text, "the stop failed: task failed; drey tries it again every 30 s, `drey "
+			    "resume` withdraws it");
+	end(&drey);
+}
+
+static void suspend_is_done_under_the_brake_too(void)
+{
+	static const char *const documents[] = {
+		RUNNING,
+		"{\"application\":\"orders\",\"phase\":\"Holding\",\"reason\":\"brake\","
+		"\"desired\":{\"state\":\"suspended\",\"doNotRestart\":true}}",
+		NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "suspend", NULL), ==, CLI_OK);
+	CHECK_HAS(err_text, "no savepoint was taken");
+	end(&drey);
+}
+
+static void cancel_waits_for_cancelled_or_is_overtaken(void)
+{
+	static const char *const done[] = {RUNNING, DOC("Cancelled", "cancelled", ""), NULL};
+	static const char *const overtaken[] = {RUNNING, DOC("Running", "running", ""), NULL};
+	struct pretender drey;
+
+	begin(&drey, done);
+	CHECK_INT(run(&drey, "cancel", NULL), ==, CLI_OK);
+	CHECK_STR(out_text, "Cancelled\n");
+	end(&drey);
+	begin(&drey, overtaken);
+	CHECK_INT(run(&drey, "cancel", NULL), ==, CLI_FAILED);
+	CHECK_HAS(err_text, "overtaken: wanted is now running");
+	end(&drey);
+}
+
+/* ---- resume, restart ---- */
+
+static void resume_says_what_was_restored(void)
+{
+	static const char *const documents[] = {
+		DOC("Suspended", "suspended", ""), DOC("Resolving", "running", ""),
+		DOC("Launching", "running", LAUNCH(4)), DOC("Running", "running", LAUNCH(4)), NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "resume", NULL), ==, CLI_OK);
+	CHECK_STR(out_text, "launch 4 restored savepoint file:/sp/1 (checkpoint id 12)\n");
+	CHECK_STR(drey.request, "{\"command\":\"resume\"}");
+	end(&drey);
+}
+
+static void resume_sends_the_restore_request(void)
+{
+	static const char *const documents[] = {DOC("Holding", "running", ""),
+						DOC("Running", "running", LAUNCH(4)), NULL};
+	cleanup_free char *directory = getcwd(NULL, 0);
+	cleanup_free char *absolute = xasprintf("\"path\":\"%s/sp/1\"", directory);
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "resume", "--from", "sp/1", "--allow-non-restored-state", NULL), ==,
+		  CLI_OK);
+	CHECK_HAS(drey.request, "{\"kind\":\"path\",\"token\":\"");
+	CHECK_HAS(drey.request, absolute);
+	CHECK_HAS(drey.request, "\"allowNonRestoredState\":true");
+	end(&drey);
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "resume", "--empty", NULL), ==, CLI_OK);
+	CHECK_HAS(drey.request, "{\"kind\":\"empty\",\"token\":\"");
+	end(&drey);
+}
+
+static void a_restore_request_is_refused_while_the_job_runs(void)
+{
+	static const char *const documents[] = {RUNNING, NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "resume", "--empty", NULL), ==, CLI_FAILED);
+	CHECK_HAS(err_text, "the application is Running");
+	CHECK_HAS(err_text, "nothing was changed");
+	CHECK(!drey.request);
+	end(&drey);
+}
+
+static void resume_under_the_brake_says_so(void)
+{
+	static const char *const documents[] = {
+		"{\"application\":\"orders\",\"phase\":\"Holding\",\"reason\":\"brake\","
+		"\"desired\":{\"state\":\"suspended\",\"doNotRestart\":true}}",
+		NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "resume", NULL), ==, CLI_PARKED);
+	CHECK_HAS(err_text, "do-not-restart is on");
+	end(&drey);
+}
+
+static void resume_that_ends_in_holding_says_why(void)
+{
+	static const char *const documents[] = {DOC("Suspended", "suspended", ""),
+						DOC("Holding", "running", ""), NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "resume", NULL), ==, CLI_HELD);
+	CHECK_HAS(err_text, "drey resume: drey holds: because\n");
+	end(&drey);
+}
+
+static void restart_waits_for_the_next_launch(void)
+{
+	static const char *const documents[] = {
+		RUNNING,
+		RUNNING,
+		DOC("Stopping", "running", LAUNCH(3)),
+		DOC("Launching", "running", LAUNCH(4) LAST("stop", "restart", "true", "")),
+		DOC("Running", "running", LAUNCH(4) LAST("stop", "restart", "true", "")),
+		NULL};
+	static const char *const failed[] = {
+		RUNNING,
+		DOC("Running", "running",
+		    LAUNCH(3) LAST("stop", "restart", "false", ",\"error\":\"no\"")),
+		NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "restart", NULL), ==, CLI_OK);
+	CHECK_HAS(out_text, "launch 4 restored savepoint file:/sp/1");
+	end(&drey);
+	begin(&drey, failed);
+	CHECK_INT(run(&drey, "restart", NULL), ==, CLI_FAILED);
+	CHECK_HAS(err_text, "the stop failed: no; the job runs on");
+	end(&drey);
+}
+
+static void the_brake_is_set_and_lifted(void)
+{
+	static const char *const documents[] = {RUNNING, NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, "do-not-restart", "on", NULL), ==, CLI_OK);
+	CHECK_STR(drey.request, "{\"command\":\"do-not-restart\",\"on\":true}");
+	CHECK_INT(run(&drey, "do-not-restart", "off", NULL), ==, CLI_OK);
+	CHECK_STR(drey.request, "{\"command\":\"do-not-restart\",\"on\":false}");
+	end(&drey);
+}
+
+int main(void)
+{
+	int status;
+
+	TEST(the_status_of_status_follows_the_phase);
+	TEST(status_shows_what_matters);
+	TEST(savepoint_prints_the_location_alone);
+	TEST(savepoint_waits_for_its_own_result);
+	TEST(savepoint_needs_a_job);
+	TEST(a_wait_that_is_too_long_says_that_the_request_stays);
+	TEST(no_wait_returns_when_the_request_is_durable);
+	TEST(a_refusal_is_told);
+	TEST(suspend_prints_the_savepoint);
+	TEST(a_failed_suspend_says_what_comes_next);
+	TEST(suspend_is_done_under_the_brake_too);
+	TEST(cancel_waits_for_cancelled_or_is_overtaken);
+	TEST(resume_says_what_was_restored);
+	TEST(resume_sends_the_restore_request);
+	TEST(a_restore_request_is_refused_while_the_job_runs);
+	TEST(resume_under_the_brake_says_so);
+	TEST(resume_that_ends_in_holding_says_why);
+	TEST(restart_waits_for_the_next_launch);
+	TEST(the_brake_is_set_and_lifted);
+	status = tap_done();
+	free(out_text);
+	free(err_text);
+	return status;
+}
