@@ -405,9 +405,10 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 	int64_t next = -1;
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		/* a savepoint that is due but may not start now is no reason to wake up */
+		/* a savepoint that is due but may not start now (a stop that is wanted goes first)
+		 * is no reason to wake up */
 		if (i == SAVEPOINT && (life->phase != PHASE_RUNNING || life->step != STEP_NONE ||
-				       life->seen.state != JOB_RUNNING))
+				       life->seen.state != JOB_RUNNING || life->stop_retry_ms))
 			continue;
 		if (all[i] && (next < 0 || all[i] < next))
 			next = all[i];

@@ -144,12 +144,12 @@ static void run_first(struct world *w)
 	if (flink->wrong) {
 		int other = wrong_base(w);
 
-		flink->wrong = other != flink->base;
-		if (flink->wrong) {
+		truth->wrong = other != flink->base;
+		if (truth->wrong) {
 			w->truth.mismatch = true;
 			w->figures->mismatches++;
 		}
-		flink->base = truth->base = other;
+		flink->base = other;
 	}
 	base = flink->base >= 0 ? &w->storage.snaps[flink->base] : NULL;
 	if (base && (base->deleted || !base->complete || base->metadata_damaged)) {
@@ -165,7 +165,8 @@ static void run_first(struct world *w)
 		flink->state = JOB_RESTARTING; /* for ever */
 		return;
 	}
-	truth->ran = true;
+	truth->ran = !truth->wrong;
+	flink->has_run = true;
 	flink->restored = flink->base;
 	flink->next_id = base ? base->id + 1 : 1;
 	begin_attempt(w);
@@ -177,7 +178,7 @@ static void run(struct world *w)
 
 	if (!flink->job_present || flink->terminating)
 		return;
-	if (!w->truth.launches[flink->launch].ran) {
+	if (!flink->has_run) {
 		run_first(w);
 		return;
 	}
@@ -327,6 +328,7 @@ void flink_item(struct world *w, const struct item *item)
 		if (w->calm || flink->state != JOB_RUNNING)
 			break;
 		w->figures->finished++;
+		w->truth.loss = true; /* its checkpoints go: a person decides what comes next */
 		flink_job_over(w, JOB_FINISHED);
 		break;
 	case ITEM_FLINK_EXIT:

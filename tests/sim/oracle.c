@@ -142,17 +142,21 @@ static bool launch_is_requested(struct world *w, const struct launch *launch)
 	return true;
 }
 
-/* The heads that a launch may go on from: the one that ran last, and one that a person has asked for
- * since but that did not come to run. */
-static bool continues(struct world *w, int base)
+/* Has this launch, or one after it, left anything that one could go on from? */
+static bool proven_since(const struct world *w, int launch)
 {
-	int head = truth_head(w);
-
-	if (is_newest(w, head, base))
-		return true;
-	for (int i = head + 1; i < w->truth.count; i++)
-		if (w->truth.launches[i].requested && is_newest(w, i, base))
+	for (int i = 0; i < w->storage.count; i++)
+		if (w->storage.snaps[i].launch >= launch && w->storage.snaps[i].complete)
 			return true;
+	return false;
+}
+
+/* What a person has named stays in force until a launch from it has proven itself. */
+static bool still_requested(const struct world *w, int base)
+{
+	for (int i = w->truth.count - 1; i >= 0; i--)
+		if (w->truth.launches[i].requested)
+			return w->truth.launches[i].base == base && !proven_since(w, i);
 	return false;
 }
 
@@ -163,6 +167,8 @@ static void launch_starts_right(struct world *w, int base)
 
 	if (head < 0 && base >= 0 && base == w->storage.initial)
 		return; /* the very first start */
+	if (still_requested(w, base))
+		return;
 	if (base < 0 && anything_completed(w, head)) {
 		fail(w, "an empty start although there was state (newest usable: %s)",
 		     newest >= 0 ? w->storage.snaps[newest].path : "none");
@@ -172,7 +178,7 @@ static void launch_starts_right(struct world *w, int base)
 		fail(w, "an empty start although an initial savepoint is configured");
 		return;
 	}
-	if (continues(w, base))
+	if (is_newest(w, head, base))
 		return;
 	fail(w,
 	     "a start from %s (id %" PRId64 "), but the newest usable state is %s (id %" PRId64 ")",

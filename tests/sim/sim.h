@@ -138,7 +138,8 @@ struct truth_launch {
 	int base;       /* snapshot that the job restored; -1 = empty */
 	bool requested; /* a person named the restore point */
 	bool executed;
-	bool ran; /* the job was RUNNING: it has consumed and produced */
+	bool ran;   /* the job was RUNNING: it has consumed and produced */
+	bool wrong; /* it has restored something else: nothing of it may ever be used */
 };
 
 struct truth {
@@ -171,6 +172,7 @@ struct op {
 
 struct flink {
 	bool alive, rest_up, job_present, terminating, ignores_term;
+	bool has_run;
 	int launch; /* index in truth.launches */
 	int base;   /* snapshot to restore, -1 = none */
 	bool wrong; /* restores something else */

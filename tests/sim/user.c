@@ -54,8 +54,9 @@ static void wish_state(struct world *w, struct wish *wish, enum desired_state st
 	w->user.wanted = state;
 	wish->event.control.fields |= CONTROL_STATE;
 	wish->event.control.intent.state = state;
+	/* a resume that names nothing takes back what an earlier one named */
 	if (state == DESIRED_RUNNING)
-		wish->event.control.fields |= CONTROL_NEW_START;
+		wish->event.control.fields |= CONTROL_NEW_START | CONTROL_RESTORE;
 }
 
 static void wish_begin(struct world *w, struct wish *wish)
