@@ -444,3 +444,68 @@ phase_is() { # PHASE
 agent_pid() {
 	run_pids "^$BUILD/drey run "
 }
+
+# As `status`, but quietly true or false.
+status_is() { # JQ_CONDITION
+	status "$1" >/dev/null 2>&1
+}
+
+# Running, as another job than JOB.
+runs_after() { # JOB
+	status_is ".phase == \"Running\" and .jobId != \"$1\""
+}
+
+# A new agent answers, and it is not the process PID.
+agent_is_new() { # PID
+	local pid
+	pid=$(agent_pid)
+	[ -n "$pid" ] && [ "$pid" != "$1" ] && status_is .phase
+}
+
+# Any spelling of a local path: file:/a, file:///a and /a are the same.
+plain_path() { # URI
+	local path=${1#file:}
+	printf '/%s\n' "${path#"${path%%[!/]*}"}"
+}
+
+has_restored() { # JOB
+	events RESTORED | grep -q " job=$1 attempt=0 "
+}
+
+# The decision of drey, the word of Flink and the count of the job are the same restore, and it is that of PATH.
+# Says what differs.
+restore_matches() { # PATH
+	local path job id maker flink count expected bad=0
+	path=$(plain_path "$1")
+	job=$(status .jobId)
+	id=$(status .launch.restorePoint.checkpointId)
+	wait_quietly "$WAIT_S" has_restored "$job" || echo "job $job has not read its state"
+	status_is .launch.restoreVerified || { echo "drey has not verified what Flink restored" && bad=1; }
+	expected=$(plain_path "$(status .launch.restorePoint.path)")
+	[ "$expected" = "$path" ] || { echo "drey decided for $expected" && bad=1; }
+	flink=$(plain_path "$(checkpoints .latest.restored.external_path)")
+	[ "$flink" = "$path" ] || { echo "Flink restored $flink" && bad=1; }
+	case $path in
+	*/savepoint-*) maker=${path##*/savepoint-} maker=${maker%%-*} ;;
+	*) maker=${path%/chk-*} maker=${maker##*/} ;;
+	esac
+	count=$(events RESTORED | awk -v job="job=$job" '$5 == job && $6 == "attempt=0" { sum += $3 } END { print sum }')
+	expected=$(snapshot_count "$maker" "$id")
+	[ -n "$count" ] && [ "$count" = "$expected" ] || { echo "restored count '$count', snapshotted '$expected'" && bad=1; }
+	return "$bad"
+}
+
+# The container ends: SIGNAL to drey-init, then until nothing of the JobManager's side is left.
+end_drey() { # SIGNAL
+	MUST_LIVE=()
+	kill "-$1" "${PIDS[jm]}"
+	wait_quietly "$WAIT_S" drey_has_ended
+}
+
+drey_has_ended() {
+	[ -e "$RUN/jm.status" ] && [ -z "$(jm_pid)$(agent_pid)" ]
+}
+
+verify() { # PATH: every file of that snapshot is there
+	"$BUILD/drey" verify "$1"
+}

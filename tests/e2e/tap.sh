@@ -7,6 +7,7 @@
 #   check WHAT CMD...           the same: CMD succeeds
 #   await WHAT CMD...           CMD succeeds within WAIT_S seconds; what follows depends on it, so a failure
 #                               ends the test
+#   not CMD...                  for check and await: CMD fails
 #   e2e_end                     the plan; last line of the test
 #
 # The output is TAP. A test that fails ends with status 1, shows the end of its logs and keeps its directory.
@@ -38,6 +39,10 @@ tap_result() { # STATUS WHAT
 		tap_failed=$((tap_failed + 1))
 		echo "not ok $tap_count - $2"
 	fi
+}
+
+not() {
+	! "$@"
 }
 
 diag() {

@@ -5,11 +5,6 @@
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
-# shellcheck disable=SC2317 # called through check
-not() {
-	! "$@"
-}
-
 # shellcheck disable=SC2317 # called through wait_quietly
 has_pids() {
 	[ -n "$(run_pids "$1")" ]

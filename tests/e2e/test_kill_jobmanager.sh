@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+#
+# SIGKILL for the JobManager - while the job runs, in the middle of a savepoint, between exec and the first answer
+# of its REST API - and for the TaskManager. Each time the next job continues from the newest complete snapshot.
+
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+
+e2e_begin kill-jobmanager
+DREY_CONF[attempts.backoffFirst]=200ms
+drey_conf
+start_tm
+start_drey
+MUST_LIVE=(jm tm)
+await "the job runs" phase_is Running
+is "$(status '.launch.restorePoint == null')" true "the first start is empty, and says so"
+await "its first checkpoint proves the launch" status_is .launch.proven
+
+# ---- while it runs
+first=$(status .jobId)
+await "three checkpoints are complete" has_completed 3 "$first"
+kill -KILL "$(jm_pid)"
+await "JobManager killed: drey starts another job" runs_after "$first"
+check "from the newest retained checkpoint, with the count that it holds" restore_matches "$(newest_retained "$first")"
+is "$(status .attempts.failed)" 1 "one attempt is counted"
+second=$(status .jobId)
+await "the new launch is proven" status_is .launch.proven
+is "$(status .attempts.failed)" 0 "and the count starts again"
+
+# ---- in the middle of a savepoint
+control hold-snapshot
+drey savepoint >"$RUN/location" 2>"$RUN/log/cli.log" &
+cli=$!
+await "a savepoint is under way" status_is '.operation.kind == "savepoint"'
+await "and a snapshot waits" has_events HOLD 1
+kill -KILL "$(jm_pid)"
+await "JobManager killed: drey starts another job" runs_after "$second"
+uncontrol hold-snapshot
+wait "$cli"
+is "$? $(cat "$RUN/location")" "1 " "drey savepoint fails and prints no place"
+check "it says why" grep -q 'the savepoint failed: Flink ended' "$RUN/log/cli.log"
+check "the job continues from the newest retained checkpoint" restore_matches "$(newest_retained "$second")"
+
+# ---- between exec and the REST API
+third=$(status .jobId)
+await "the launch is proven" status_is .launch.proven
+pid=$(jm_pid)
+kill -KILL "$pid"
+new_jm() {
+	local now
+	now=$(jm_pid)
+	[ -n "$now" ] && [ "$now" != "$pid" ]
+}
+await "JobManager killed: another one starts" new_jm
+fourth=$(status .jobId)
+kill -KILL "$(jm_pid)"
+check "it is killed before it answers" not rest_is_up
+await "drey starts a third one" runs_after "$fourth"
+check "not as the job of before" test "$(status .jobId)" != "$third"
+check "from the same checkpoint" restore_matches "$(newest_retained "$third")"
+is "$(status .attempts.failed)" 2 "two attempts are counted"
+
+# ---- the TaskManager
+await "the launch is proven" status_is .launch.proven
+job=$(status .jobId) pid=$(jm_pid)
+MUST_LIVE=(jm)
+kill -KILL "$(tm_pid)"
+await "TaskManager killed: its container ends" test -f "$RUN/tm.status"
+await "drey sees that the job does not run" status_is '.job.state != "RUNNING"'
+start_tm
+await "with another TaskManager the job runs again" job_runs
+await "and drey sees it" status_is '.phase == "Running" and .job.state == "RUNNING"'
+is "$(status .jobId) $(jm_pid)" "$job $pid" "the same job in the same JobManager"
+await "its checkpoints go on" has_completed $(($(last_event RESTORED checkpoint) + 1)) "$job"
+
+check "the state was continuous all the time" continuity
+e2e_end
