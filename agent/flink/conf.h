@@ -22,7 +22,7 @@
 #include "flink/launch.h"
 #include "flink/version.h"
 
-#define FLINK_CONF_MAX_BYTES (1024 * 1024)
+#define FLINK_CONF_MAX_BYTES (1u << 20)
 
 struct flink_conf_entry {
 	char *key, *value;

@@ -8,11 +8,6 @@
 #include "flink/rest_call.h"
 #include "flink/trace.h"
 
-/* Callers may pass no err; inside there always is one. */
-#define NEED_ERR(err)                                                                              \
-	struct err local_err_ = {0};                                                               \
-	err = err ? err : &local_err_
-
 static const char *const state_names[] = {
 	[FLINK_JOB_OTHER] = "OTHER",           [FLINK_JOB_INITIALIZING] = "INITIALIZING",
 	[FLINK_JOB_CREATED] = "CREATED",       [FLINK_JOB_RUNNING] = "RUNNING",
@@ -46,9 +41,10 @@ enum flink_answer flink_rest_config(const struct flink_rest *rest, int64_t timeo
 {
 	cleanup_json struct json *doc = NULL;
 	const char *text;
+	struct err local = {0};
 	enum flink_answer answer;
-	NEED_ERR(err);
 
+	err = err ? err : &local;
 	answer = rest_get(rest, timeout_ms, &doc, err, "/config");
 	if (answer != FLINK_OK)
 		return answer;
@@ -80,9 +76,10 @@ enum flink_answer flink_rest_jobs(const struct flink_rest *rest, int64_t timeout
 	cleanup_json struct json *doc = NULL;
 	struct flink_jobs jobs = {0};
 	const struct json *list, *node;
+	struct err local = {0};
 	enum flink_answer answer;
-	NEED_ERR(err);
 
+	err = err ? err : &local;
 	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs");
 	if (answer != FLINK_OK)
 		return answer;
@@ -125,9 +122,10 @@ enum flink_answer flink_rest_job_state(const struct flink_rest *rest, const char
 				       struct err *err)
 {
 	struct flink_jobs jobs = {0};
+	struct err local = {0};
 	enum flink_answer answer;
-	NEED_ERR(err);
 
+	err = err ? err : &local;
 	answer = flink_rest_jobs(rest, timeout_ms, &jobs, err);
 	if (answer != FLINK_OK)
 		return answer;
@@ -173,9 +171,10 @@ enum flink_answer flink_rest_job_overview(const struct flink_rest *rest, const c
 {
 	cleanup_json struct json *doc = NULL;
 	const struct json *list, *node;
+	struct err local = {0};
 	enum flink_answer answer;
-	NEED_ERR(err);
 
+	err = err ? err : &local;
 	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/overview");
 	if (answer != FLINK_OK)
 		return answer;
@@ -229,9 +228,10 @@ enum flink_answer flink_rest_exception(const struct flink_rest *rest, const char
 	const struct json *history, *entries, *node, *newest = NULL;
 	const char *text = NULL;
 	int64_t unix_ms = 0;
+	struct err local = {0};
 	enum flink_answer answer;
-	NEED_ERR(err);
 
+	err = err ? err : &local;
 	if (rest_check_id("job", job_id, err) != FLINK_OK)
 		return FLINK_ERROR;
 	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/exceptions?maxExceptions=1",
@@ -276,9 +276,10 @@ enum flink_answer flink_rest_restarts(const struct flink_rest *rest, const char 
 {
 	cleanup_json struct json *doc = NULL;
 	const struct json *node;
+	struct err local = {0};
 	enum flink_answer answer;
-	NEED_ERR(err);
 
+	err = err ? err : &local;
 	if (rest_check_id("job", job_id, err) != FLINK_OK)
 		return FLINK_ERROR;
 	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/metrics?get=numRestarts", job_id);
@@ -315,9 +316,10 @@ enum flink_answer flink_rest_slots(const struct flink_rest *rest, int64_t timeou
 {
 	cleanup_json struct json *doc = NULL;
 	int64_t managers, total, available;
+	struct err local = {0};
 	enum flink_answer answer;
-	NEED_ERR(err);
 
+	err = err ? err : &local;
 	answer = rest_get(rest, timeout_ms, &doc, err, "/overview");
 	if (answer != FLINK_OK)
 		return answer;
@@ -334,9 +336,10 @@ enum flink_answer flink_rest_cancel(const struct flink_rest *rest, const char *j
 {
 	cleanup_json struct json *doc = NULL;
 	cleanup_free char *path = NULL;
+	struct err local = {0};
 	enum flink_answer answer;
-	NEED_ERR(err);
 
+	err = err ? err : &local;
 	if (rest_check_id("job", job_id, err) != FLINK_OK)
 		return FLINK_ERROR;
 	path = xasprintf("/jobs/%s?mode=cancel", job_id);
@@ -358,9 +361,10 @@ enum flink_answer flink_rest_application(const struct flink_rest *rest, const ch
 {
 	cleanup_json struct json *doc = NULL;
 	const struct json *list, *node;
+	struct err local = {0};
 	enum flink_answer answer;
-	NEED_ERR(err);
 
+	err = err ? err : &local;
 	answer = rest_get(rest, timeout_ms, &doc, err, "/applications/overview");
 	if (answer != FLINK_OK)
 		return answer;

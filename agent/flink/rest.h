@@ -33,7 +33,7 @@
 #include "flink/launch.h"
 #include "flink/version.h"
 
-#define FLINK_REST_MAX_BYTES (8 * 1024 * 1024) /* of one answer; beyond it ERR_FORMAT */
+#define FLINK_REST_MAX_BYTES (8u << 20) /* of one answer; beyond it ERR_FORMAT */
 
 struct flink_rest {
 	const char *base_url; /* "http://127.0.0.1:8081", no slash at the end; borrowed */

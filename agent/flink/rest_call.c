@@ -55,10 +55,8 @@ static enum flink_answer class_error(int status, const char *text, struct err *e
 	} else if (trace_mentions(text, "UnavailableDispatcherOperationException")) {
 		answer = FLINK_NOT_YET;
 		kind = ERR_RETRY;
-	} else if (status == 404 && !strstr(text, "Unable to load requested file")) {
-		answer = FLINK_ABSENT;
-		kind = ERR_ABSENT;
-	} else if (trace_mentions(text, "FlinkJobNotFoundException")) {
+	} else if (trace_mentions(text, "FlinkJobNotFoundException") ||
+		   (status == 404 && !strstr(text, "Unable to load requested file"))) {
 		answer = FLINK_ABSENT;
 		kind = ERR_ABSENT;
 	}

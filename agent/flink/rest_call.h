@@ -22,7 +22,7 @@ enum flink_answer rest_call(const struct flink_rest *rest, const struct rest_req
 /* A GET of a path made by printf. */
 enum flink_answer rest_get(const struct flink_rest *rest, int64_t timeout_ms, struct json **ret_doc,
 			   struct err *err, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+	__attribute__((format(printf, 5, 6)));
 
 /* May the caller's id stand in a path? FLINK_ERROR with ERR_CONFIG if not. */
 enum flink_answer rest_check_id(const char *what, const char *id, struct err *err);
