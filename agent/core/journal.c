@@ -103,8 +103,8 @@ struct launch *journal_add_launch(struct journal *journal)
 	int64_t number = last ? last->number + 1 : 1;
 	struct launch *launch;
 
-	journal->launches =
-	    xreallocarray(journal->launches, journal->launch_count + 1, sizeof(*journal->launches));
+	journal->launches = xreallocarray(journal->launches, journal->launch_count + 1,
+					  sizeof(*journal->launches));
 	launch = &journal->launches[journal->launch_count++];
 	*launch = (struct launch){.number = number};
 	return launch;
@@ -148,7 +148,7 @@ void journal_add_log(struct journal *journal, int64_t unix_ms, const char *text)
 {
 	journal->log = xreallocarray(journal->log, journal->log_count + 1, sizeof(*journal->log));
 	journal->log[journal->log_count++] =
-	    (struct log_entry){.unix_ms = unix_ms, .text = xstrdup(text)};
+		(struct log_entry){.unix_ms = unix_ms, .text = xstrdup(text)};
 }
 
 static bool strings_have(char *const *strings, size_t count, const char *text)

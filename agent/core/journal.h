@@ -77,11 +77,12 @@ struct launch {
 
 	/* what came of it */
 	int64_t intended_unix_ms;
-	int64_t started_unix_ms;    /* 0 = drey-init never reported exec */
-	int64_t verified_unix_ms;   /* Flink reported exactly the restore point; 0 = not (yet) */
-	int64_t proven_unix_ms;     /* first checkpoint completed; 0 = not (yet) */
-	int64_t ended_unix_ms;      /* reaped; 0 = not (yet) */
-	int wait_status;            /* valid when ended_unix_ms != 0; -1 = nobody saw it */
+	int64_t started_unix_ms;  /* 0 = drey-init never reported exec */
+	int64_t verified_unix_ms; /* Flink reported exactly the restore point; 0 = not (yet) */
+	int64_t proven_unix_ms;   /* first checkpoint completed; 0 = not (yet) */
+	int64_t ended_unix_ms;    /* reaped; 0 = not (yet) */
+	int wait_status;          /* valid when ended_unix_ms != 0; -1 = nobody saw it */
+	bool mismatched; /* Flink restored something else: nothing of this launch may be used */
 	int64_t last_checkpoint_id; /* newest completed one that REST has shown; 0 = none */
 	char *last_checkpoint_path;
 	int64_t last_checkpoint_unix_ms;

@@ -383,6 +383,7 @@ static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 
 	outcome_release(outcome);
 	outcome->kind = OUTCOME_RESTORE_MISMATCH;
+	journal_launch(&life->journal)->mismatched = true;
 	outcome->unix_ms = life->now_unix_ms;
 	va_start(ap, fmt);
 	if (vasprintf(&outcome->reason, fmt, ap) < 0)

@@ -58,6 +58,8 @@ static bool ran(const struct journal *journal, int index, const struct facts *fa
 {
 	const struct launch *launch = &journal->launches[index];
 
+	if (launch->mismatched) /* what it has made descends from nobody knows what */
+		return false;
 	if (launch->started_unix_ms || launch->last_checkpoint_id)
 		return true;
 	for (size_t i = 0; i < facts->candidate_count; i++)

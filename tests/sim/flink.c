@@ -39,6 +39,21 @@ void flink_start(struct world *w, int launch)
 	plan(w, between(w, 300, 8000), ITEM_REST_UP, SCOPE_FLINK);
 }
 
+/* Whether a job that restored something else was noticed; if nobody could, what it has made cannot be
+ * told from the right thing. */
+static void mismatch_unnoticed(struct world *w)
+{
+	struct truth_launch *truth = &w->truth.launches[w->flink.launch];
+	const struct journal *journal = w->agent.alive ? &w->agent.life.journal : &w->store.journal;
+	const struct launch *launch = journal_launch_const(journal);
+
+	if (!truth->wrong || (launch && launch->mismatched))
+		return;
+	truth->wrong = false;
+	truth->ran = true;
+	truth->base = w->flink.base;
+}
+
 void flink_end(struct world *w, int wait_status, bool tell)
 {
 	struct flink *flink = &w->flink;
@@ -46,6 +61,7 @@ void flink_end(struct world *w, int wait_status, bool tell)
 	if (!flink->alive)
 		return;
 	say(w, "Flink ends, wait status %d", wait_status);
+	mismatch_unnoticed(w);
 	flink->alive = flink->rest_up = flink->job_present = false;
 	w->epochs[SCOPE_FLINK]++;
 	w->epochs[SCOPE_JOB]++;

@@ -34,8 +34,16 @@ int truth_head(const struct world *w)
 /* May this snapshot be chosen at all, as far as the configured policy goes? */
 static bool eligible(const struct world *w, const struct snap *snap)
 {
-	return snap_usable(snap) &&
-	       (w->config.policy.restore == POLICY_LATEST || snap->kind == SNAPSHOT_SAVEPOINT);
+	if (!snap_usable(snap))
+		return false;
+	if (w->config.policy.restore == POLICY_LATEST || snap->kind == SNAPSHOT_SAVEPOINT)
+		return true;
+	/* a checkpoint that a person has named is as good as a savepoint */
+	for (int i = 0; i < w->truth.count; i++)
+		if (w->truth.launches[i].executed && w->truth.launches[i].base >= 0 &&
+		    &w->storage.snaps[w->truth.launches[i].base] == snap)
+			return true;
+	return false;
 }
 
 int oracle_newest(const struct world *w, int head)

@@ -227,7 +227,7 @@ struct user {
 	enum desired_state wanted;
 	bool do_not_restart;
 	int serial; /* of nonces and tokens */
-	int helps;
+	int helps, restarting;
 };
 
 struct figures {

@@ -54,9 +54,8 @@ static void wish_state(struct world *w, struct wish *wish, enum desired_state st
 	w->user.wanted = state;
 	wish->event.control.fields |= CONTROL_STATE;
 	wish->event.control.intent.state = state;
-	/* a resume that names nothing takes back what an earlier one named */
 	if (state == DESIRED_RUNNING)
-		wish->event.control.fields |= CONTROL_NEW_START | CONTROL_RESTORE;
+		wish->event.control.fields |= CONTROL_NEW_START;
 }
 
 static void wish_begin(struct world *w, struct wish *wish)
@@ -121,7 +120,9 @@ static void accident(struct world *w, bool vanish)
 {
 	struct snap *snap;
 
-	if (!w->storage.count)
+	/* between a decision and its launch nobody can notice */
+	if (!w->storage.count ||
+	    (w->agent.alive && (w->agent.observing || w->agent.life.launch_step == LAUNCH_WRITING)))
 		return;
 	/* mostly the newest ones: the others hardly matter */
 	snap = &w->storage.snaps[odds(w, 700) ? w->storage.count - 1 : below(w, w->storage.count)];
@@ -143,7 +144,8 @@ static void accident(struct world *w, bool vanish)
 /* Is there a reason for which only a person can decide what to start from? */
 static bool needs_decision(const struct world *w)
 {
-	return w->truth.loss || w->truth.mismatch || w->config.policy.restore == POLICY_SAVEPOINT;
+	return w->truth.loss || w->truth.mismatch || w->config.policy.restore == POLICY_SAVEPOINT ||
+	       w->agent.life.journal.intent.restore.kind != RESTORE_NONE;
 }
 
 static void help(struct world *w)
@@ -161,9 +163,15 @@ static void help(struct world *w)
 	}
 	if (!w->agent.alive || w->agent.life.terminating)
 		return;
+	if (w->flink.alive && w->flink.state == JOB_RESTARTING && ++w->user.restarting > 2) {
+		say(w, "user: kills a Flink whose job restarts for ever");
+		flink_end(w, SIGKILL, true);
+		return;
+	}
 	w->user.helps++;
 	if (w->user.helps > 1 && w->agent.life.phase != PHASE_HOLDING &&
-	    w->agent.life.phase != PHASE_FAILED)
+	    w->agent.life.phase != PHASE_FAILED &&
+	    w->agent.life.journal.intent.state == w->user.wanted)
 		return;
 	wish_begin(w, &wish);
 	wish_state(w, &wish, w->user.wanted);

@@ -253,6 +253,11 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct figures *figure
 	w.store.as_text = as_text;
 	w.storage.initial = -1;
 	w.flink.stop_op = -1;
+	say(&w, "policy %s, %d attempts in %d min, savepoints every %d s, on SIGTERM %s",
+	    w.config.policy.restore == POLICY_LATEST ? "latest" : "savepoint",
+	    w.config.max_attempts, (int)(w.config.attempts_window_ms / MINUTE_MS),
+	    (int)(w.config.savepoint_interval_ms / SECOND_MS),
+	    w.config.on_sigterm == SIGTERM_KEEP ? "keep" : "savepoint");
 	user_begin(&w);
 	plan(&w, 0, ITEM_CONTAINER_START, SCOPE_WORLD);
 	while (!w.done && w.queue_len) {

@@ -45,6 +45,7 @@ static void fill_launch(struct launch *launch)
 	launch->proven_unix_ms = 4;
 	launch->ended_unix_ms = BIG + 2;
 	launch->wait_status = 137;
+	launch->mismatched = true;
 	launch->last_checkpoint_id = BIG + 4;
 	xstrset(&launch->last_checkpoint_path, "file:/cp/chk-9");
 	launch->last_checkpoint_unix_ms = 5;
@@ -132,6 +133,7 @@ static void a_full_journal_comes_back_as_it_was(void)
 		CHECK_INT(back.launches[0].restore_checkpoint_id, ==, BIG);
 		CHECK_INT(back.launches[0].wait_status, ==, 137);
 		CHECK_INT(back.launches[1].wait_status, ==, -1);
+		CHECK(back.launches[0].mismatched && !back.launches[1].mismatched);
 		CHECK_STR(back.intent.restore.path, journal.intent.restore.path);
 		CHECK_INT(back.operation.deadline_unix_ms, ==, BIG);
 		CHECK_INT(back.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
