@@ -444,6 +444,22 @@ static bool candidate_decides(struct inquiry *in, struct candidate *c)
 	return true;
 }
 
+/* A snapshot of ours that was completed once, whether usable now and wanted by the policy or not;
+ * NULL = none. Without a journal every trace counts. */
+static const struct candidate *trace_of_state(const struct inquiry *in)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (is_fallback(in, c))
+			continue;
+		if (never_ran(in) || (c->integrity != INTEGRITY_INCOMPLETE &&
+				      lineage_place(&in->lineage, &c->snapshot) == BRANCH_LIVING))
+			return c;
+	}
+	return NULL;
+}
+
 /* True when a decision (or a question) came out of the candidates. */
 static bool candidates_decide(struct inquiry *in)
 {
@@ -459,8 +475,7 @@ static bool candidates_decide(struct inquiry *in)
 		if (candidate_decides(in, c))
 			return true;
 	/* something of ours was there once and is newer: no way back behind it */
-	if (loss_is_known(in, 0) || lineage_newest(&in->lineage, true, &path) ||
-	    (never_ran(in) && in->order_count))
+	if (trace_of_state(in) || lineage_newest(&in->lineage, true, &path))
 		return false;
 	while ((c = fallback(in)))
 		if (candidate_decides(in, c))
@@ -470,21 +485,6 @@ static bool candidates_decide(struct inquiry *in)
 
 /* ---- rule 8: nothing to start from ------------------------------------------------------------
  */
-
-/* One that should have been usable; NULL = none. Without a journal every trace counts. */
-static const struct candidate *broken_candidate(const struct inquiry *in)
-{
-	for (size_t i = 0; i < in->order_count; i++) {
-		const struct candidate *c = &in->facts->candidates[in->order[i]];
-
-		if (never_ran(in) || c->integrity == INTEGRITY_DAMAGED)
-			return c;
-	}
-	for (size_t i = 0; i < in->facts->candidate_count; i++)
-		if (is_fallback(in, &in->facts->candidates[i]))
-			return &in->facts->candidates[i];
-	return NULL;
-}
 
 static bool has_state(const struct inquiry *in)
 {
@@ -501,19 +501,19 @@ static bool has_state(const struct inquiry *in)
 static void nothing_found(struct inquiry *in)
 {
 	const struct source_fact *initial = &in->facts->sources[SOURCE_INITIAL];
-	const struct candidate *broken = broken_candidate(in);
+	const struct candidate *trace = trace_of_state(in);
 
 	if (has_state(in))
 		decide(in, DECISION_HOLD, 8,
 		       "the application has run before, but no usable state was found; bring the "
 		       "storage back, or name a snapshot with `drey resume --from PATH`, or accept "
 		       "the loss with `drey resume --empty`");
-	else if (broken)
+	else if (trace)
 		decide(in, DECISION_HOLD, 8,
-		       "state was found but none of it is usable (%s: %s); repair it, name a "
+		       "state was found but none of it may be used (%s: %s); repair it, name a "
 		       "snapshot with `drey resume --from PATH`, or accept the loss with `drey "
 		       "resume --empty`",
-		       broken->snapshot.path, detail_of(broken->detail));
+		       trace->snapshot.path, detail_of(trace->reason));
 	else if (initial->state == SOURCE_UNREADABLE)
 		decide(in, DECISION_HOLD, 5, "the initial savepoint cannot be read: %s",
 		       detail_of(initial->detail));

@@ -1,0 +1,637 @@
+/*
+ * The promise, over every combination of a generated space: what the journal says x how the sources
+ * were read x what lies in storage x the policy. The rules are written here once more, from the
+ * outside and by hand (`living`, `known`), not computed as resolve() computes them.
+ */
+#include <stdarg.h>
+
+#include "resolve_world.h"
+
+/* What may lie in storage. Every slot is one place, in one of the states below or absent. */
+enum slot {
+	A10,       /* checkpoint 10 of job A */
+	A20,       /* checkpoint 20 of job A */
+	B13,       /* savepoint 13 of job B; its id is not known before it was looked at */
+	B14,       /* checkpoint 14 of job B */
+	FOREIGN99, /* checkpoint 99 of somebody else */
+	INITIAL,   /* the initial savepoint, id 500 */
+	SLOTS,
+};
+
+enum content {
+	ABSENT,
+	COMPLETE,
+	DAMAGED,
+	INCOMPLETE,
+	UNREADABLE,
+	TOO_NEW,
+	HIDDEN_COMPLETE, /* unchecked until it is asked for */
+	HIDDEN_DAMAGED,
+	CONTENTS,
+};
+
+static const struct {
+	const char *path, *job_id;
+	enum snapshot_kind kind;
+	enum source_kind source;
+	int64_t id;
+	unsigned contents; /* bit set of enum content */
+} slots[SLOTS] = {
+	[A10] = {"file:/cp/" JOB_A "/chk-10", JOB_A, SNAPSHOT_CHECKPOINT, SOURCE_CHECKPOINTS, 10,
+		 0xff},
+	[A20] = {"file:/cp/" JOB_A "/chk-20", JOB_A, SNAPSHOT_CHECKPOINT, SOURCE_CHECKPOINTS, 20,
+		 0xff},
+	[B13] = {"file:/sp/savepoint-bbbbbb-000000000013", "bbbbbb", SNAPSHOT_SAVEPOINT,
+		 SOURCE_SAVEPOINTS, 13, 0xff},
+	[B14] = {"file:/cp/" JOB_B "/chk-14", JOB_B, SNAPSHOT_CHECKPOINT, SOURCE_CHECKPOINTS, 14,
+		 0xff},
+	[FOREIGN99] = {"file:/cp/" JOB_FOREIGN "/chk-99", JOB_FOREIGN, SNAPSHOT_CHECKPOINT,
+		       SOURCE_CHECKPOINTS, 99, 1 << ABSENT | 1 << COMPLETE | 1 << DAMAGED},
+	[INITIAL] = {"file:/initial", "", SNAPSHOT_SAVEPOINT, SOURCE_INITIAL, 500,
+		     1 << ABSENT | 1 << COMPLETE | 1 << DAMAGED | 1 << UNREADABLE},
+};
+
+#define BIT(slot) (1u << (slot))
+
+/* What the journal says, and what follows from it for the candidates. */
+struct story {
+	const char *name;
+	void (*tell)(struct world *w);
+	bool parked;
+	bool no_journal;      /* nothing is known of the past */
+	unsigned living;      /* slots on the living branch */
+	int64_t known;        /* newest id known to have been completed there */
+	int64_t known_saved;  /* the same, of savepoints */
+	bool has_state;       /* an empty start would lose something */
+	int requested;        /* slot that a request names; REQUEST_EMPTY, REQUEST_NONE */
+	bool fresh;           /* the request was not carried out before */
+	unsigned void_if;     /* a request that was carried out ends when one of these is there */
+	bool initial_allowed; /* no launch was ever proven */
+	int origin;           /* slot that the last launch was started from; -1 = none */
+};
+
+#define REQUEST_NONE  (-1)
+#define REQUEST_EMPTY (-2)
+
+static void never_ran_story(struct world *w)
+{
+	(void)w;
+}
+
+static void unproven_empty(struct world *w)
+{
+	ran(w, JOB_A, NULL, 0);
+}
+
+static void intended_empty(struct world *w)
+{
+	/* of another job: whatever lies there was not made by it */
+	intended(w, JOB_C, NULL, 0);
+}
+
+static void proven(struct world *w)
+{
+	proved(w, JOB_A, NULL, 0, 10);
+	proved(w, JOB_B, slots[A10].path, 10, 14);
+}
+
+static void unproven_from(struct world *w)
+{
+	proved(w, JOB_A, NULL, 0, 20);
+	ran(w, JOB_B, slots[A10].path, 10);
+}
+
+static void abandoned(struct world *w)
+{
+	proved(w, JOB_A, NULL, 0, 20);
+	proved(w, JOB_B, slots[A10].path, 10, 14);
+}
+
+static void back_to_first(struct world *w)
+{
+	abandoned(w);
+	ran(w, JOB_C, slots[A20].path, 20);
+}
+
+static void from_foreign(struct world *w)
+{
+	abandoned(w);
+	ran(w, JOB_C, slots[FOREIGN99].path, 99);
+}
+
+static void unproven_from_initial(struct world *w)
+{
+	ran(w, JOB_A, slots[INITIAL].path, 500);
+}
+
+static void suspended(struct world *w)
+{
+	proven(w);
+	w->journal.intent.state = DESIRED_SUSPENDED;
+}
+
+static void cancelled(struct world *w)
+{
+	proven(w);
+	w->journal.intent.state = DESIRED_CANCELLED;
+}
+
+static void braked(struct world *w)
+{
+	proven(w);
+	w->journal.intent.do_not_restart = true;
+	request(w, RESTORE_EMPTY, NULL, "t1");
+}
+
+static void finished(struct world *w)
+{
+	proven(w);
+	w->journal.outcome.kind = OUTCOME_FINISHED;
+}
+
+static void failed(struct world *w)
+{
+	proven(w);
+	w->journal.outcome.kind = OUTCOME_FAILED;
+}
+
+static void mismatch(struct world *w)
+{
+	proven(w);
+	w->journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
+}
+
+static void empty_requested(struct world *w)
+{
+	proven(w);
+	request(w, RESTORE_EMPTY, NULL, "t1");
+}
+
+static void empty_consumed(struct world *w)
+{
+	proven(w);
+	request(w, RESTORE_EMPTY, NULL, "t1");
+	journal_consume(&w->journal, "t1");
+}
+
+static void empty_unproven(struct world *w)
+{
+	proved(w, JOB_A, NULL, 0, 10);
+	ran(w, JOB_B, NULL, 0);
+	request(w, RESTORE_EMPTY, NULL, "t1");
+	journal_consume(&w->journal, "t1");
+}
+
+static void path_requested(struct world *w)
+{
+	proven(w);
+	request(w, RESTORE_PATH, slots[FOREIGN99].path, "t1");
+}
+
+static void path_consumed(struct world *w)
+{
+	proven(w);
+	request(w, RESTORE_PATH, slots[A10].path, "t1");
+	journal_consume(&w->journal, "t1");
+}
+
+static void path_unproven(struct world *w)
+{
+	proved(w, JOB_A, NULL, 0, 20);
+	intended(w, JOB_B, slots[A10].path, 10);
+	request(w, RESTORE_PATH, slots[A10].path, "t1");
+	journal_consume(&w->journal, "t1");
+}
+
+#define AFTER_PROVEN .living = BIT(A10) | BIT(B13) | BIT(B14), .known = 14, .has_state = true
+#define NO_REQUEST   .requested = REQUEST_NONE, .origin = -1
+
+static const struct story stories[] = {
+	{"never ran", never_ran_story, NO_REQUEST, .no_journal = true, .initial_allowed = true,
+	 .living = ~BIT(INITIAL)},
+	{"intended, empty", intended_empty, NO_REQUEST, .no_journal = true, .initial_allowed = true,
+	 .living = ~BIT(INITIAL)},
+	{"unproven, empty", unproven_empty, NO_REQUEST, .initial_allowed = true,
+	 .living = BIT(A10) | BIT(A20)},
+	{"proven", proven, .requested = REQUEST_NONE, AFTER_PROVEN, .origin = A10},
+	{"unproven from a restore point", unproven_from, .requested = REQUEST_NONE,
+	 .living = BIT(A10) | BIT(B13) | BIT(B14), .known = 10, .known_saved = 10,
+	 .has_state = true, .origin = A10},
+	{"abandoned branch", abandoned, .requested = REQUEST_NONE, AFTER_PROVEN, .known_saved = 10,
+	 .origin = A10},
+	{"back to the first branch", back_to_first, .requested = REQUEST_NONE,
+	 .living = BIT(A10) | BIT(A20), .known = 20, .known_saved = 20, .has_state = true,
+	 .origin = A20},
+	{"from a foreign one", from_foreign, .requested = REQUEST_NONE, .living = BIT(FOREIGN99),
+	 .known = 99, .known_saved = 99, .has_state = true, .origin = FOREIGN99},
+	{"unproven from initial", unproven_from_initial, .requested = REQUEST_NONE,
+	 .living = BIT(A10) | BIT(A20) | BIT(INITIAL), .known = 500, .known_saved = 500,
+	 .has_state = true, .initial_allowed = true, .origin = INITIAL},
+	{"suspended", suspended, NO_REQUEST, .parked = true},
+	{"cancelled", cancelled, NO_REQUEST, .parked = true},
+	{"do-not-restart", braked, NO_REQUEST, .parked = true},
+	{"finished", finished, NO_REQUEST, .parked = true},
+	{"failed", failed, NO_REQUEST, .parked = true},
+	{"mismatch", mismatch, NO_REQUEST, .parked = true},
+	{"empty start requested", empty_requested, AFTER_PROVEN, .requested = REQUEST_EMPTY,
+	 .fresh = true, .origin = A10},
+	{"empty start consumed", empty_consumed, AFTER_PROVEN, .requested = REQUEST_NONE,
+	 .origin = A10},
+	{"empty start not proven", empty_unproven, .requested = REQUEST_EMPTY, .has_state = true,
+	 .living = BIT(B13) | BIT(B14), .void_if = BIT(B13) | BIT(B14), .origin = -1},
+	{"path requested", path_requested, AFTER_PROVEN, .requested = FOREIGN99, .fresh = true,
+	 .origin = A10},
+	{"path consumed", path_consumed, AFTER_PROVEN, .requested = REQUEST_NONE, .origin = A10},
+	{"path not proven", path_unproven, .requested = A10, .has_state = true,
+	 .living = BIT(A10) | BIT(B13) | BIT(B14), .known = 10, .known_saved = 10,
+	 .void_if = BIT(B13) | BIT(B14), .origin = A10},
+};
+
+/* One point of the space. */
+struct point {
+	const struct story *story;
+	enum content content[SLOTS];
+	int unreadable; /* enum source_kind, -1 = none */
+	enum restore_policy policy;
+};
+
+static long long cases, violations;
+
+static void violated(const struct point *p, const struct decision *d, const char *path,
+		     const char *promise)
+{
+	char what[200] = "";
+
+	if (++violations > 10)
+		return;
+	for (int i = 0; i < SLOTS; i++)
+		snprintf(what + strlen(what), sizeof(what) - strlen(what), " %d", p->content[i]);
+	tap_note("%s: story '%s', slots%s, unreadable %d, policy %d -> %s %s, rule %d: %s", promise,
+		 p->story->name, what, p->unreadable, p->policy, decision_kind_name(d->kind),
+		 path ? path : "", d->rule, d->reason);
+}
+
+static bool content_is(enum content content, enum content known, enum content hidden)
+{
+	return content == known || content == hidden;
+}
+
+static bool is_complete(enum content content)
+{
+	return content_is(content, COMPLETE, HIDDEN_COMPLETE);
+}
+
+static bool is_damaged(enum content content)
+{
+	return content_is(content, DAMAGED, HIDDEN_DAMAGED);
+}
+
+/* ---- the facts of a point ---------------------------------------------------------------------
+ */
+
+/* Candidates borrow their paths: nothing but the reasons is allocated. */
+struct scene {
+	struct candidate list[SLOTS];
+	struct facts facts;
+	char path[SLOTS][64];
+};
+
+static const enum integrity integrity_of[CONTENTS] = {
+	[COMPLETE] = INTEGRITY_COMPLETE,        [DAMAGED] = INTEGRITY_DAMAGED,
+	[INCOMPLETE] = INTEGRITY_INCOMPLETE,    [UNREADABLE] = INTEGRITY_UNREADABLE,
+	[TOO_NEW] = INTEGRITY_COMPLETE,         [HIDDEN_COMPLETE] = INTEGRITY_UNCHECKED,
+	[HIDDEN_DAMAGED] = INTEGRITY_UNCHECKED,
+};
+
+static void add(struct scene *scene, const struct point *p, int slot)
+{
+	struct candidate *c = &scene->list[scene->facts.candidate_count++];
+	enum content content = p->content[slot];
+	bool nameless = slots[slot].kind == SNAPSHOT_SAVEPOINT;
+
+	*c = (struct candidate){.source = slots[slot].source, .integrity = integrity_of[content]};
+	c->snapshot.path = (char *)slots[slot].path;
+	c->snapshot.kind = slots[slot].kind;
+	snprintf(c->snapshot.job_id, JOB_ID_BYTES, "%s", slots[slot].job_id);
+	c->metadata_version = content == TOO_NEW ? 6 : 4;
+	if (!nameless || content == COMPLETE || content == TOO_NEW || content == DAMAGED)
+		c->snapshot.checkpoint_id = slots[slot].id;
+	c->snapshot.completed_unix_ms = 1000 * slots[slot].id;
+}
+
+/* `turn` shuffles the order in which things were found. */
+static void set_scene(struct scene *scene, const struct point *p, int turn)
+{
+	memset(&scene->facts, 0, sizeof(scene->facts));
+	scene->facts.candidates = scene->list;
+	scene->facts.max_metadata_version = 5;
+	for (int i = 0; i < SLOTS; i++) {
+		int slot = turn & 1 ? (SLOTS - 1 - i + turn) % SLOTS : (i + turn) % SLOTS;
+
+		if (p->content[slot] != ABSENT)
+			add(scene, p, slot);
+	}
+	for (int i = SOURCE_JOURNAL; i <= SOURCE_SAVEPOINTS; i++)
+		scene->facts.sources[i].state =
+			i == p->unreadable ? SOURCE_UNREADABLE : SOURCE_PRESENT;
+	if (p->content[INITIAL] != ABSENT)
+		scene->facts.sources[SOURCE_INITIAL].state =
+			p->content[INITIAL] == UNREADABLE ? SOURCE_UNREADABLE : SOURCE_PRESENT;
+	if (p->story->requested >= 0)
+		scene->facts.sources[SOURCE_REQUEST].state = SOURCE_PRESENT;
+}
+
+static void strike_scene(struct scene *scene)
+{
+	for (size_t i = 0; i < scene->facts.candidate_count; i++) {
+		free(scene->list[i].reason);
+		scene->list[i].reason = NULL;
+	}
+}
+
+static int slot_of(const struct candidate *c)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (c->snapshot.path == slots[i].path)
+			return i;
+	return -1;
+}
+
+/* Ask until there is a decision; the rounds that it took. */
+static int settle(struct world *w, struct scene *scene, const struct point *p, struct decision *d)
+{
+	struct policy policy = {p->policy};
+	int rounds = 0;
+
+	do {
+		struct candidate *c;
+
+		resolve(&w->journal, &scene->facts, &policy, d);
+		rounds++;
+		if (d->kind != DECISION_VERIFY)
+			break;
+		c = &scene->list[d->candidate];
+		if (c->integrity != INTEGRITY_UNCHECKED)
+			return 100; /* asked for what is known */
+		c->snapshot.checkpoint_id = slots[slot_of(c)].id;
+		c->integrity = p->content[slot_of(c)] == HIDDEN_COMPLETE ? INTEGRITY_COMPLETE
+									 : INTEGRITY_DAMAGED;
+	} while (rounds < 100);
+	return rounds;
+}
+
+/* ---- the promise ------------------------------------------------------------------------------
+ */
+
+/* Does the policy let this slot count? */
+static bool counts(const struct point *p, int slot)
+{
+	return p->policy == POLICY_LATEST || slots[slot].kind == SNAPSHOT_SAVEPOINT ||
+	       slot == p->story->origin;
+}
+
+static bool living(const struct point *p, int slot)
+{
+	return p->story->living & BIT(slot);
+}
+
+/* The request is the only thing that counts. */
+static bool request_rules(const struct point *p)
+{
+	if (p->story->requested == REQUEST_NONE)
+		return false;
+	if (p->story->fresh)
+		return p->unreadable != SOURCE_JOURNAL;
+	for (int i = 0; i < SLOTS; i++)
+		if ((p->story->void_if & BIT(i)) && p->content[i] != ABSENT &&
+		    p->content[i] != INCOMPLETE)
+			return false;
+	return p->unreadable < 0;
+}
+
+static const char *check_start_empty(const struct point *p)
+{
+	if (request_rules(p))
+		return p->story->requested == REQUEST_EMPTY ? NULL : "empty instead of the request";
+	if (p->unreadable >= 0 || p->content[INITIAL] == UNREADABLE)
+		return "an error was taken for absence";
+	if (p->story->has_state)
+		return "empty although state was completed";
+	for (int i = 0; i < SLOTS; i++)
+		if (living(p, i) && p->content[i] != ABSENT &&
+		    (p->content[i] != INCOMPLETE || p->story->no_journal))
+			return "empty although there are traces of state";
+	return p->content[INITIAL] != ABSENT ? "empty although there is an initial savepoint"
+					     : NULL;
+}
+
+/* The initial savepoint, while none of ours was ever proven. */
+static const char *check_initial(const struct point *p)
+{
+	if (!p->story->initial_allowed)
+		return "back to the initial savepoint";
+	for (int i = 0; i < INITIAL; i++)
+		if (living(p, i) && p->content[i] != ABSENT &&
+		    (p->content[i] != INCOMPLETE || p->story->no_journal) &&
+		    !(p->story->origin == INITIAL && slots[i].id < slots[INITIAL].id))
+			return "the initial savepoint although there is something newer";
+	return NULL;
+}
+
+/* What is known to have been completed is there, or proven lost. */
+static bool loss_is_accounted_for(const struct point *p, int64_t id)
+{
+	int64_t known = p->policy == POLICY_LATEST ? p->story->known : p->story->known_saved;
+
+	if (id >= known)
+		return true;
+	for (int i = 0; i < SLOTS; i++)
+		if (living(p, i) && is_damaged(p->content[i]) && slots[i].id >= known)
+			return true;
+	return false;
+}
+
+static const char *check_start_from(const struct point *p, int slot)
+{
+	if (!is_complete(p->content[slot]))
+		return "started from what is not complete";
+	if (request_rules(p))
+		return slot == p->story->requested ? NULL : "not what was requested";
+	if (p->unreadable >= 0)
+		return "started although a source cannot be read";
+	if (slot == INITIAL)
+		return check_initial(p);
+	if (!living(p, slot))
+		return "not of the living branch";
+	if (!counts(p, slot))
+		return "against the policy";
+	for (int i = 0; i < INITIAL; i++) {
+		if (!living(p, i) || !counts(p, i) || slots[i].id <= slots[slot].id)
+			continue;
+		if (is_complete(p->content[i]) || p->content[i] == TOO_NEW)
+			return "something newer is there";
+		if (p->content[i] == UNREADABLE)
+			return "something that cannot be read may be newer";
+	}
+	return loss_is_accounted_for(p, slots[slot].id) ? NULL : "a known snapshot is missing";
+}
+
+/* Holding is no way out when everything is as it should be: the newest slot that must be taken;
+ * -1 = nothing can be said. */
+static int must_start_from(const struct point *p)
+{
+	int best = -1;
+
+	if (p->story->parked || p->unreadable >= 0 || p->story->requested != REQUEST_NONE)
+		return -1;
+	for (int i = 0; i < INITIAL; i++) {
+		if (!living(p, i) || !counts(p, i) || p->content[i] == ABSENT)
+			continue;
+		if (!is_complete(p->content[i]))
+			return -1;
+		if (best < 0 || slots[i].id > slots[best].id)
+			best = i;
+	}
+	return best >= 0 && loss_is_accounted_for(p, slots[best].id) ? best : -1;
+}
+
+/* Everything is said about every candidate. */
+static const char *check_verdicts(const struct scene *scene, bool from)
+{
+	int chosen_count = 0;
+
+	for (size_t i = 0; i < scene->facts.candidate_count; i++) {
+		const struct candidate *c = &scene->list[i];
+
+		if (c->verdict == VERDICT_NONE || !c->reason || !*c->reason)
+			return "a candidate without verdict or reason";
+		chosen_count += c->verdict == VERDICT_CHOSEN;
+	}
+	return chosen_count == from ? NULL : "not exactly one is chosen";
+}
+
+static const char *check_decision(const struct point *p, const struct scene *scene,
+				  const struct decision *d)
+{
+	bool from = d->kind == DECISION_START_FROM, start = from || d->kind == DECISION_START_EMPTY;
+	int must = must_start_from(p);
+	const char *why = NULL;
+
+	if (!d->reason[0] || d->rule < 1 || d->rule > 8)
+		return "no reason or no rule";
+	if (p->story->parked)
+		return start ? "started although parked" : NULL;
+	if (d->kind == DECISION_PARK || d->kind == DECISION_CONTINUE)
+		return "parked although wanted";
+	if (start && d->token && !request_rules(p))
+		return "a request is used up that was not carried out";
+	if (start && p->story->fresh && !d->token)
+		return "a request was carried out and not used up";
+	if (d->kind == DECISION_START_EMPTY)
+		why = check_start_empty(p);
+	if (from)
+		why = check_start_from(p, slot_of(&scene->list[d->candidate]));
+	if (!why && start)
+		why = check_verdicts(scene, from);
+	if (!why && must >= 0 && (!from || slot_of(&scene->list[d->candidate]) != must))
+		why = "held although the newest is there";
+	return why;
+}
+
+static void check_point(struct world *w, const struct point *p)
+{
+	static struct scene scene, other;
+	struct decision d, again;
+	int rounds, slot = -1, again_slot = -1;
+	const char *why;
+
+	set_scene(&scene, p, 0);
+	rounds = settle(w, &scene, p, &d);
+	why = check_decision(p, &scene, &d);
+	if (d.kind == DECISION_START_FROM)
+		slot = slot_of(&scene.list[d.candidate]);
+	if (!why && rounds > (int)scene.facts.candidate_count + 1)
+		why = "more questions than candidates";
+	strike_scene(&scene);
+
+	set_scene(&other, p, 1 + (int)(cases % (2 * SLOTS - 1)));
+	settle(w, &other, p, &again);
+	if (again.kind == DECISION_START_FROM)
+		again_slot = slot_of(&other.list[again.candidate]);
+	if (!why && (d.kind != again.kind || slot != again_slot))
+		why = "the order of the candidates decides";
+	strike_scene(&other);
+	cases++;
+	if (why)
+		violated(p, &d, slot < 0 ? NULL : slots[slot].path, why);
+}
+
+/* ---- the space --------------------------------------------------------------------------------
+ */
+
+/* Tools that slow everything down see every n-th point only. */
+static int stride(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+#ifdef __SANITIZE_ADDRESS__
+	return 11;
+#endif
+	return preload && strstr(preload, "vgpreload") ? 499 : 1;
+}
+
+static bool next_content(struct point *p)
+{
+	for (int i = 0; i < SLOTS; i++) {
+		do
+			p->content[i]++;
+		while (p->content[i] < CONTENTS && !(slots[i].contents & BIT(p->content[i])));
+		if (p->content[i] < CONTENTS)
+			return true;
+		p->content[i] = ABSENT;
+	}
+	return false;
+}
+
+/* A source that cannot be read decides by itself: less of the space is enough there. */
+static bool is_skipped(const struct point *p, long long number, int step)
+{
+	if (p->unreadable >= 0 || p->story->parked)
+		step *= 13;
+	return number % step != 0;
+}
+
+static void the_promise_holds_everywhere(void)
+{
+	static const int unreadable[] = {-1, SOURCE_JOURNAL, SOURCE_CHECKPOINTS, SOURCE_SAVEPOINTS};
+	int step = stride();
+	long long number = 0;
+	struct world w;
+
+	for (size_t s = 0; s < ARRAY_LEN(stories); s++) {
+		struct point p = {.story = &stories[s]};
+
+		begin(&w);
+		stories[s].tell(&w);
+		do
+			for (size_t u = 0; u < ARRAY_LEN(unreadable); u++)
+				for (int policy = POLICY_LATEST; policy <= POLICY_SAVEPOINT;
+				     policy++) {
+					p.unreadable = unreadable[u];
+					p.policy = (enum restore_policy)policy;
+					if (!is_skipped(&p, number++, step))
+						check_point(&w, &p);
+				}
+		while (next_content(&p));
+		end(&w);
+	}
+	tap_note("%lld combinations", cases);
+	CHECK_INT(violations, ==, 0);
+	CHECK_INT(cases, >, 5000);
+}
+
+int main(void)
+{
+	TEST(the_promise_holds_everywhere);
+	return tap_done();
+}
