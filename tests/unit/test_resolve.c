@@ -471,6 +471,19 @@ static void jobs_are_compared_by_time_when_the_journal_is_lost(void)
 	end(&w);
 }
 
+static void the_order_of_the_candidates_never_decides(void)
+{
+	struct world w;
+
+	for (int turn = 0; turn < 2; turn++) {
+		begin(&w);
+		found_checkpoint(&w, turn ? JOB_A : JOB_B, 5);
+		found_checkpoint(&w, turn ? JOB_B : JOB_A, 5);
+		CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
+		end(&w);
+	}
+}
+
 /* S9 */
 static void an_incomplete_snapshot_is_no_candidate(void)
 {
@@ -842,6 +855,7 @@ int main(void)
 	TEST(a_lost_journal_does_not_bring_the_initial_savepoint_back);
 	TEST(the_checkpoint_id_is_the_order_inside_a_lineage);
 	TEST(jobs_are_compared_by_time_when_the_journal_is_lost);
+	TEST(the_order_of_the_candidates_never_decides);
 	TEST(an_incomplete_snapshot_is_no_candidate);
 	TEST(a_damaged_newest_gives_way_to_the_next_older_one);
 	TEST(a_known_checkpoint_that_is_nowhere_holds);
