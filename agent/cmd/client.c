@@ -180,9 +180,10 @@ int client_wait(struct client *client, const char *what, client_judge *judge, vo
 	clock_human(client->timeout_ms, time);
 	if (client->lost_ms)
 		return cli_fail(client->cli, CLI_ABSENT, "drey did not answer within %s", time);
-	return cli_fail(client->cli, CLI_TIMEOUT,
-			"no %s within %s; what was asked for stays asked for (%s: %s)", what, time,
-			client->view.phase, client->view.reason);
+	return cli_fail(
+		client->cli, CLI_TIMEOUT,
+		"still waiting for %s after %s; what was asked for stays asked for (%s: %s)", what,
+		time, client->view.phase, client->view.reason);
 }
 
 int client_mark(struct client *client)
