@@ -46,8 +46,14 @@ static void mismatch_unnoticed(struct world *w)
 	struct truth_launch *truth = &w->truth.launches[w->flink.launch];
 	const struct journal *journal = w->agent.alive ? &w->agent.life.journal : &w->store.journal;
 	const struct launch *launch = journal_launch_const(journal);
+	bool made = false;
 
 	if (!truth->wrong || (launch && launch->mismatched))
+		return;
+	for (int i = 0; i < w->storage.count; i++)
+		made = made || (w->storage.snaps[i].launch == w->flink.launch &&
+				w->storage.snaps[i].complete);
+	if (!made)
 		return;
 	truth->wrong = false;
 	truth->ran = true;
