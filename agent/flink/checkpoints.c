@@ -177,19 +177,15 @@ void flink_checkpoints_release(struct flink_checkpoints *checkpoints)
 
 /* ---- paths ---- */
 
-/* The scheme's length; 0 for a plain path and for file:, whose slashes are skipped in *path but for
- * one. */
-static size_t skip_file_scheme(const char **path)
+/* Behind the scheme and all but one slash of a file: URI; any other path as it is. */
+static const char *skip_file_scheme(const char *path)
 {
-	const char *colon = strchr(*path, ':'), *slash = strchr(*path, '/');
+	bool file = strncmp(path, "file:", 5) == 0;
 
-	if (colon && slash && colon < slash && strncmp(*path, "file:", 5) != 0)
-		return (size_t)(colon - *path);
-	if (strncmp(*path, "file:", 5) == 0)
-		*path += 5;
-	while ((*path)[0] == '/' && (*path)[1] == '/')
-		(*path)++;
-	return 0;
+	path += file ? 5 : 0;
+	while (path[0] == '/' && path[1] == '/')
+		path++;
+	return path;
 }
 
 /* The length without trailing slashes and a last "/_metadata". */
@@ -209,8 +205,11 @@ static size_t directory_len(const char *path)
 
 bool flink_same_path(const char *a, const char *b)
 {
-	size_t a_scheme = skip_file_scheme(&a), b_scheme = skip_file_scheme(&b);
-	size_t a_len = directory_len(a), b_len = directory_len(b);
+	size_t a_len, b_len;
 
-	return a_scheme == b_scheme && a_len == b_len && strncmp(a, b, a_len) == 0;
+	a = skip_file_scheme(a);
+	b = skip_file_scheme(b);
+	a_len = directory_len(a);
+	b_len = directory_len(b);
+	return a_len == b_len && strncmp(a, b, a_len) == 0;
 }

@@ -76,6 +76,7 @@ static void the_whole_line_of_the_image_on_2_3(void)
 	launch.rest_address = "10.0.0.7";
 	launch.rest_port = 8081;
 	launch.rpc_address = "10.0.0.7";
+	launch.env = LIST("PATH=/bin");
 	launch.heartbeat_interval_ms = 1000;
 	text = built(&launch);
 	CHECK_STR(text, "/docker-entrypoint.sh|standalone-job|"

@@ -434,8 +434,23 @@ static void a_running_job_may_have_no_exception_or_an_old_one(void)
 	CHECK_HAS(stub.path, "maxExceptions=1");
 }
 
+static void before_2_0_the_root_exception_may_stand_alone(void)
+{
+	struct flink_exception exception = {0};
+
+	say(200,
+	    "{\"root-exception\":\"a.b.C: no\\n\\tat x\\n\",\"timestamp\":5,\"all-exceptions\":[],"
+	    "\"truncated\":false,\"exceptionHistory\":{\"entries\":[],\"truncated\":false}}");
+	CHECK_INT(flink_rest_exception(&rest, JOB, WAIT_MS, &exception, NULL), ==, FLINK_OK);
+	CHECK(exception.present);
+	CHECK_STR(exception.sentence, "C: no");
+	CHECK_INT(exception.unix_ms, ==, 5);
+	flink_exception_release(&exception);
+}
+
 static void restarts_are_a_metric_that_may_come_late(void)
 {
+	static const char *const bad[] = {"", "many", "3x", "-1"};
 	int64_t restarts = -1;
 
 	replay("2.3", "job-metrics");
@@ -446,8 +461,15 @@ static void restarts_are_a_metric_that_may_come_late(void)
 	say(200, "[{\"id\":\"numRestarts\",\"value\":\"12\"}]");
 	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==, FLINK_OK);
 	CHECK_INT(restarts, ==, 12);
-	say(200, "[{\"id\":\"numRestarts\",\"value\":\"many\"}]");
-	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==, FLINK_ERROR);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		cleanup_free char *body =
+			xasprintf("[{\"id\":\"numRestarts\",\"value\":\"%s\"}]", bad[i]);
+
+		say(200, body);
+		CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==,
+			  FLINK_ERROR);
+		CHECK_INT(restarts, ==, 12);
+	}
 	say(200, "{}");
 	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==, FLINK_ERROR);
 }
@@ -878,6 +900,7 @@ int main(void)
 	TEST(a_main_that_threw_is_a_failed_job_with_its_reason);
 	TEST(a_bad_restore_path_is_named_in_the_reason);
 	TEST(a_running_job_may_have_no_exception_or_an_old_one);
+	TEST(before_2_0_the_root_exception_may_stand_alone);
 	TEST(restarts_are_a_metric_that_may_come_late);
 	TEST(cancel_tells_accepted_from_ended_and_unknown);
 	TEST(checkpoints_tell_kinds_apart);
