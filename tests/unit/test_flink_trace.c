@@ -148,6 +148,7 @@ static void finds_a_class_anywhere_but_in_frames(void)
 	CHECK(trace_mentions(unwritable, "CompletionException"));
 	CHECK(!trace_mentions(unwritable, "Exception"));
 	CHECK(!trace_mentions(unwritable, "CompletableFuture"));
+	CHECK(!trace_mentions("a.b.X: no\n\ta.b.Framed: y\n", "Framed"));
 	CHECK(!trace_mentions("", "X"));
 }
 
