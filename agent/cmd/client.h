@@ -17,7 +17,7 @@
 
 struct json;
 
-#define CLIENT_WAIT_MS (10 * 60 * 1000) /* --timeout where it is not given */
+#define CLIENT_WAIT_MS INT64_C(600000) /* --timeout where it is not given */
 
 struct client {
 	const struct cli *cli;

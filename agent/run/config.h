@@ -21,7 +21,7 @@
 #include "core/lifecycle.h"
 #include "flink/launch.h"
 
-#define CONFIG_MAX_BYTES    (256 * 1024)
+#define CONFIG_MAX_BYTES    ((size_t)256 * 1024)
 #define CONFIG_DEFAULT_FILE "/etc/drey/drey.yaml"
 #define CONFIG_ENV          "DREY_CONFIG" /* names the file where --config does not */
 

@@ -1,4 +1,3 @@
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -57,19 +56,18 @@ static const struct cli_command *const commands[] = {&probe, &strict, NULL};
 
 static char *out_text, *err_text;
 
+#define DREY(...) drey((const char *const[]){__VA_ARGS__, NULL})
+
 /* Run the words, up to NULL; output is in out_text and err_text. */
-static int drey(const char *first, ...)
+static int drey(const char *const *words)
 {
 	char *argv[16] = {(char *)"drey"};
 	size_t out_len, err_len;
 	int argc = 1, status;
 	FILE *out, *err;
-	va_list args;
 
-	va_start(args, first);
-	for (const char *word = first; word; word = va_arg(args, const char *))
-		argv[argc++] = (char *)word;
-	va_end(args);
+	for (; *words; words++)
+		argv[argc++] = (char *)*words;
 	free(out_text);
 	free(err_text);
 	out_text = err_text = NULL;
@@ -83,14 +81,13 @@ static int drey(const char *first, ...)
 
 static void options_stand_before_and_behind_arguments(void)
 {
-	CHECK_INT(drey("probe", "--config", "a.yaml", "x", "--json", "--timeout=5s", NULL), ==,
-		  CLI_HELD);
+	CHECK_INT(DREY("probe", "--config", "a.yaml", "x", "--json", "--timeout=5s"), ==, CLI_HELD);
 	CHECK_STR(out_text, "ran\n");
 	CHECK_STR(seen.config, "a.yaml");
 	CHECK(seen.json);
 	CHECK_INT(seen.timeout_ms, ==, 5000);
 	CHECK_STR(seen.arg, "x");
-	CHECK_INT(drey("probe", "-c", "b.yaml", NULL), ==, CLI_HELD);
+	CHECK_INT(DREY("probe", "-c", "b.yaml"), ==, CLI_HELD);
 	CHECK_STR(seen.config, "b.yaml");
 	CHECK(!seen.json);
 	CHECK_INT(seen.timeout_ms, ==, 7);
@@ -99,46 +96,46 @@ static void options_stand_before_and_behind_arguments(void)
 
 static void two_dashes_end_the_options(void)
 {
-	CHECK_INT(drey("probe", "--", "--json", NULL), ==, CLI_HELD);
+	CHECK_INT(DREY("probe", "--", "--json"), ==, CLI_HELD);
 	CHECK_STR(seen.arg, "--json");
 	CHECK(!seen.json);
-	CHECK_INT(drey("probe", "-", NULL), ==, CLI_HELD);
+	CHECK_INT(DREY("probe", "-"), ==, CLI_HELD);
 	CHECK_STR(seen.arg, "-");
 }
 
 static void wrong_use_runs_nothing_and_says_where_help_is(void)
 {
-	CHECK_INT(drey("probe", "--nope", NULL), ==, CLI_USAGE);
+	CHECK_INT(DREY("probe", "--nope"), ==, CLI_USAGE);
 	CHECK_STR(err_text, "drey probe: unknown option --nope; see `drey probe --help`\n");
 	CHECK_STR(out_text, "");
-	CHECK_INT(drey("probe", "-x", NULL), ==, CLI_USAGE);
-	CHECK_INT(drey("probe", "-cx", NULL), ==, CLI_USAGE);
-	CHECK_INT(drey("probe", "--json=yes", NULL), ==, CLI_USAGE);
+	CHECK_INT(DREY("probe", "-x"), ==, CLI_USAGE);
+	CHECK_INT(DREY("probe", "-cx"), ==, CLI_USAGE);
+	CHECK_INT(DREY("probe", "--json=yes"), ==, CLI_USAGE);
 	CHECK_HAS(err_text, "--json takes no value");
-	CHECK_INT(drey("probe", "--config", NULL), ==, CLI_USAGE);
+	CHECK_INT(DREY("probe", "--config"), ==, CLI_USAGE);
 	CHECK_HAS(err_text, "--config needs a value (FILE)");
-	CHECK_INT(drey("probe", "--config=", NULL), ==, CLI_USAGE);
-	CHECK_INT(drey("probe", "--json", "--json", NULL), ==, CLI_USAGE);
+	CHECK_INT(DREY("probe", "--config="), ==, CLI_USAGE);
+	CHECK_INT(DREY("probe", "--json", "--json"), ==, CLI_USAGE);
 	CHECK_HAS(err_text, "--json is given twice");
-	CHECK_INT(drey("probe", "a", "b", NULL), ==, CLI_USAGE);
+	CHECK_INT(DREY("probe", "a", "b"), ==, CLI_USAGE);
 	CHECK_HAS(err_text, "'b' is too much");
-	CHECK_INT(drey("strict", NULL), ==, CLI_USAGE);
+	CHECK_INT(DREY("strict"), ==, CLI_USAGE);
 	CHECK_HAS(err_text, "on|off is missing");
-	CHECK_INT(drey("probe", "--timeout", "5", NULL), ==, CLI_USAGE);
+	CHECK_INT(DREY("probe", "--timeout", "5"), ==, CLI_USAGE);
 	CHECK_HAS(err_text, "drey probe: --timeout: ");
-	CHECK_INT(drey("bogus", NULL), ==, CLI_USAGE);
+	CHECK_INT(DREY("bogus"), ==, CLI_USAGE);
 	CHECK_HAS(err_text, "unknown command 'bogus'");
-	CHECK_INT(drey(NULL), ==, CLI_USAGE);
+	CHECK_INT(DREY(NULL), ==, CLI_USAGE);
 	CHECK_HAS(err_text, "Usage: drey COMMAND");
 	CHECK_STR(out_text, "");
 }
 
 static void help_goes_to_standard_output(void)
 {
-	CHECK_INT(drey("--help", NULL), ==, CLI_OK);
+	CHECK_INT(DREY("--help"), ==, CLI_OK);
 	CHECK_HAS(out_text, "  strict           wants one\n");
 	CHECK_STR(err_text, "");
-	CHECK_INT(drey("probe", "--nope", "--help", NULL), ==, CLI_OK);
+	CHECK_INT(DREY("probe", "--nope", "--help"), ==, CLI_OK);
 	CHECK_HAS(out_text, "drey probe - look\n");
 	CHECK_HAS(out_text, "Usage: drey probe [--config FILE] [--json] [--timeout DURATION] "
 			    "[--no-wait] PATH\n");
@@ -147,9 +144,9 @@ static void help_goes_to_standard_output(void)
 	CHECK_HAS(out_text, "  -h, --help");
 	CHECK_HAS(out_text, "Exit status:\n  0  seen\n  1  not seen\n");
 	CHECK_HAS(out_text, "Example:\n  drey probe x\n");
-	CHECK_INT(drey("help", "strict", NULL), ==, CLI_OK);
+	CHECK_INT(DREY("help", "strict"), ==, CLI_OK);
 	CHECK_HAS(out_text, "drey strict - wants one\n");
-	CHECK_INT(drey("help", "bogus", NULL), ==, CLI_USAGE);
+	CHECK_INT(DREY("help", "bogus"), ==, CLI_USAGE);
 }
 
 static void output_that_cannot_be_written_is_a_failure(void)

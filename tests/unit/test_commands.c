@@ -3,7 +3,6 @@
  * list of status documents, one for each time that it is asked after the request has come.
  */
 #include <pthread.h>
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -124,19 +123,18 @@ static const struct cli_command *const commands[] = {
 };
 static char *out_text, *err_text;
 
-/* Run a command with --config and the words, up to NULL. */
-static int run(struct pretender *drey, const char *command, ...)
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Run a command (the first word) with --config. */
+static int run(struct pretender *drey, const char *const *words)
 {
-	char *argv[16] = {(char *)"drey", (char *)command, (char *)"--config", drey->config};
+	char *argv[16] = {(char *)"drey", (char *)words[0], (char *)"--config", drey->config};
 	size_t out_len, err_len;
 	int argc = 4, status;
 	FILE *out, *err;
-	va_list args;
 
-	va_start(args, command);
-	for (const char *word; (word = va_arg(args, const char *));)
-		argv[argc++] = (char *)word;
-	va_end(args);
+	while (*++words)
+		argv[argc++] = (char *)*words;
 	free(out_text);
 	free(err_text);
 	out_text = err_text = NULL;
@@ -173,7 +171,7 @@ static void the_status_of_status_follows_the_phase(void)
 		struct pretender drey;
 
 		begin(&drey, documents);
-		CHECK_INT(run(&drey, "status", NULL), ==, cases[i].status);
+		CHECK_INT(run(&drey, WORDS("status")), ==, cases[i].status);
 		end(&drey);
 	}
 }
@@ -192,7 +190,7 @@ static void status_shows_what_matters(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "status", NULL), ==, CLI_OK);
+	CHECK_INT(run(&drey, WORDS("status")), ==, CLI_OK);
 	CHECK_HAS(out_text, "orders: Running: because\n");
 	CHECK_HAS(out_text, "wanted        running\n");
 	CHECK_HAS(out_text, "3, job id abc, Flink says RESTARTING\n");
@@ -204,7 +202,7 @@ static void status_shows_what_matters(void)
 	CHECK_HAS(out_text, "2 of 5 failed\n");
 	CHECK_HAS(out_text, "it broke\n");
 	CHECK_STR(err_text, "");
-	CHECK_INT(run(&drey, "status", "--json", NULL), ==, CLI_OK);
+	CHECK_INT(run(&drey, WORDS("status", "--json")), ==, CLI_OK);
 	CHECK(out_text[0] == '{');
 	CHECK_HAS(out_text, "\"RESTARTING\"");
 	end(&drey);
@@ -222,7 +220,7 @@ static void savepoint_prints_the_location_alone(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "savepoint", NULL), ==, CLI_OK);
+	CHECK_INT(run(&drey, WORDS("savepoint")), ==, CLI_OK);
 	CHECK_STR(out_text, "file:/sp/9\n");
 	CHECK_STR(err_text, "");
 	CHECK_HAS(drey.request, "{\"command\":\"savepoint\",\"nonce\":\"");
@@ -244,7 +242,7 @@ static void savepoint_waits_for_its_own_result(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "savepoint", NULL), ==, CLI_FAILED);
+	CHECK_INT(run(&drey, WORDS("savepoint")), ==, CLI_FAILED);
 	CHECK_STR(out_text, "");
 	CHECK_HAS(err_text, "drey savepoint: the savepoint failed: disk full; the job runs on");
 	end(&drey);
@@ -256,7 +254,7 @@ static void savepoint_needs_a_job(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "savepoint", NULL), ==, CLI_PARKED);
+	CHECK_INT(run(&drey, WORDS("savepoint")), ==, CLI_PARKED);
 	CHECK_HAS(err_text, "no job runs (Suspended: because)");
 	CHECK(!drey.request);
 	end(&drey);
@@ -268,7 +266,7 @@ static void a_wait_that_is_too_long_says_that_the_request_stays(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "savepoint", "--timeout", "2500ms", NULL), ==, CLI_TIMEOUT);
+	CHECK_INT(run(&drey, WORDS("savepoint", "--timeout", "2500ms")), ==, CLI_TIMEOUT);
 	CHECK_HAS(err_text, "drey savepoint: waiting for the savepoint: Running: because\n");
 	CHECK_HAS(err_text, "what was asked for stays asked for");
 	CHECK_STR(out_text, "");
@@ -281,7 +279,7 @@ static void no_wait_returns_when_the_request_is_durable(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "savepoint", "--no-wait", NULL), ==, CLI_OK);
+	CHECK_INT(run(&drey, WORDS("savepoint", "--no-wait")), ==, CLI_OK);
 	CHECK_STR(out_text, "");
 	CHECK_HAS(drey.request, "savepoint");
 	end(&drey);
@@ -294,7 +292,7 @@ static void a_refusal_is_told(void)
 
 	begin(&drey, documents);
 	drey.refusal = "another drey has taken over";
-	CHECK_INT(run(&drey, "suspend", NULL), ==, CLI_FAILED);
+	CHECK_INT(run(&drey, WORDS("suspend")), ==, CLI_FAILED);
 	CHECK_STR(err_text, "drey suspend: refused: another drey has taken over\n");
 	end(&drey);
 }
@@ -311,7 +309,7 @@ static void suspend_prints_the_savepoint(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "suspend", NULL), ==, CLI_OK);
+	CHECK_INT(run(&drey, WORDS("suspend")), ==, CLI_OK);
 	CHECK_STR(out_text, "file:/sp/9\n");
 	CHECK_STR(drey.request, "{\"command\":\"suspend\"}");
 	end(&drey);
@@ -327,7 +325,7 @@ static void a_failed_suspend_says_what_comes_next(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "suspend", NULL), ==, CLI_FAILED);
+	CHECK_INT(run(&drey, WORDS("suspend")), ==, CLI_FAILED);
 	CHECK_HAS(err_text, "the stop failed: task failed; drey tries it again every 30 s, `drey "
 			    "resume` withdraws it");
 	end(&drey);
@@ -343,7 +341,7 @@ static void suspend_is_done_under_the_brake_too(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "suspend", NULL), ==, CLI_OK);
+	CHECK_INT(run(&drey, WORDS("suspend")), ==, CLI_OK);
 	CHECK_HAS(err_text, "no savepoint was taken");
 	end(&drey);
 }
@@ -355,11 +353,11 @@ static void cancel_waits_for_cancelled_or_is_overtaken(void)
 	struct pretender drey;
 
 	begin(&drey, done);
-	CHECK_INT(run(&drey, "cancel", NULL), ==, CLI_OK);
+	CHECK_INT(run(&drey, WORDS("cancel")), ==, CLI_OK);
 	CHECK_STR(out_text, "Cancelled\n");
 	end(&drey);
 	begin(&drey, overtaken);
-	CHECK_INT(run(&drey, "cancel", NULL), ==, CLI_FAILED);
+	CHECK_INT(run(&drey, WORDS("cancel")), ==, CLI_FAILED);
 	CHECK_HAS(err_text, "overtaken: wanted is now running");
 	end(&drey);
 }
@@ -374,7 +372,7 @@ static void resume_says_what_was_restored(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "resume", NULL), ==, CLI_OK);
+	CHECK_INT(run(&drey, WORDS("resume")), ==, CLI_OK);
 	CHECK_STR(out_text, "launch 4 restored savepoint file:/sp/1 (checkpoint id 12)\n");
 	CHECK_STR(drey.request, "{\"command\":\"resume\"}");
 	end(&drey);
@@ -389,14 +387,14 @@ static void resume_sends_the_restore_request(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "resume", "--from", "sp/1", "--allow-non-restored-state", NULL), ==,
+	CHECK_INT(run(&drey, WORDS("resume", "--from", "sp/1", "--allow-non-restored-state")), ==,
 		  CLI_OK);
 	CHECK_HAS(drey.request, "{\"kind\":\"path\",\"token\":\"");
 	CHECK_HAS(drey.request, absolute);
 	CHECK_HAS(drey.request, "\"allowNonRestoredState\":true");
 	end(&drey);
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "resume", "--empty", NULL), ==, CLI_OK);
+	CHECK_INT(run(&drey, WORDS("resume", "--empty")), ==, CLI_OK);
 	CHECK_HAS(drey.request, "{\"kind\":\"empty\",\"token\":\"");
 	end(&drey);
 }
@@ -407,7 +405,7 @@ static void a_restore_request_is_refused_while_the_job_runs(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "resume", "--empty", NULL), ==, CLI_FAILED);
+	CHECK_INT(run(&drey, WORDS("resume", "--empty")), ==, CLI_FAILED);
 	CHECK_HAS(err_text, "the application is Running");
 	CHECK_HAS(err_text, "nothing was changed");
 	CHECK(!drey.request);
@@ -423,7 +421,7 @@ static void resume_under_the_brake_says_so(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "resume", NULL), ==, CLI_PARKED);
+	CHECK_INT(run(&drey, WORDS("resume")), ==, CLI_PARKED);
 	CHECK_HAS(err_text, "do-not-restart is on");
 	end(&drey);
 }
@@ -435,7 +433,7 @@ static void resume_that_ends_in_holding_says_why(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "resume", NULL), ==, CLI_HELD);
+	CHECK_INT(run(&drey, WORDS("resume")), ==, CLI_HELD);
 	CHECK_HAS(err_text, "drey resume: drey holds: because\n");
 	end(&drey);
 }
@@ -457,11 +455,11 @@ static void restart_waits_for_the_next_launch(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "restart", NULL), ==, CLI_OK);
+	CHECK_INT(run(&drey, WORDS("restart")), ==, CLI_OK);
 	CHECK_HAS(out_text, "launch 4 restored savepoint file:/sp/1");
 	end(&drey);
 	begin(&drey, failed);
-	CHECK_INT(run(&drey, "restart", NULL), ==, CLI_FAILED);
+	CHECK_INT(run(&drey, WORDS("restart")), ==, CLI_FAILED);
 	CHECK_HAS(err_text, "the stop failed: no; the job runs on");
 	end(&drey);
 }
@@ -472,9 +470,9 @@ static void the_brake_is_set_and_lifted(void)
 	struct pretender drey;
 
 	begin(&drey, documents);
-	CHECK_INT(run(&drey, "do-not-restart", "on", NULL), ==, CLI_OK);
+	CHECK_INT(run(&drey, WORDS("do-not-restart", "on")), ==, CLI_OK);
 	CHECK_STR(drey.request, "{\"command\":\"do-not-restart\",\"on\":true}");
-	CHECK_INT(run(&drey, "do-not-restart", "off", NULL), ==, CLI_OK);
+	CHECK_INT(run(&drey, WORDS("do-not-restart", "off")), ==, CLI_OK);
 	CHECK_STR(drey.request, "{\"command\":\"do-not-restart\",\"on\":false}");
 	end(&drey);
 }

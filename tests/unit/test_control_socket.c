@@ -422,7 +422,7 @@ static const char *decode_error(const char *text)
 
 static void requests_survive_the_way(void)
 {
-	struct control_request request = {.command = COMMAND_RESUME}, back;
+	struct control_request request = {.command = COMMAND_RESUME}, back = {0};
 	cleanup_json struct json *doc = NULL;
 	struct event event;
 
