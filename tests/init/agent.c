@@ -493,9 +493,9 @@ static void an_acknowledged_stop_that_drags_on_gets_sigterm_for_the_jvms_share(v
 	CHECK(rig_expect(&rig, LINK_EXITED, &msg));
 	CHECK_INT(WTERMSIG(msg.wait_status), ==, SIGTERM);
 	CHECK_INT(rig_now_ms() - from_ms, >=, 1990); /* 3 s less a third */
-	CHECK_INT(rig_now_ms() - from_ms, <, 2700);
+	CHECK_INT(rig_now_ms() - from_ms, <, 2690);
 	CHECK_INT(rig_wait(&rig), ==, 143); /* the agent never says EXIT */
-	CHECK_INT(rig_now_ms() - from_ms, <, 3000);
+	CHECK_INT(rig_now_ms() - from_ms, <, 3500); /* 3000 on a machine with nothing else to do */
 }
 
 static void a_stop_nobody_acknowledges_is_carried_out_and_the_child_killed_in_time(void)
@@ -515,7 +515,7 @@ static void a_stop_nobody_acknowledges_is_carried_out_and_the_child_killed_in_ti
 	CHECK_INT(WTERMSIG(msg.wait_status), ==, SIGKILL);
 	CHECK_INT(rig_now_ms() - from_ms, >=, 2690); /* 3 s less the margin */
 	CHECK_INT(rig_wait(&rig), ==, 137);
-	CHECK_INT(rig_now_ms() - from_ms, <, 3000);
+	CHECK_INT(rig_now_ms() - from_ms, <, 3500);
 	CHECK_HAS(rig.text, "the agent");
 }
 
