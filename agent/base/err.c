@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#undef err_set /* err.h has macros for the analyzer */
+#undef err_wrap
+
 int err_set(struct err *err, enum err_kind kind, int sys, const char *fmt, ...)
 {
 	va_list ap;

@@ -41,6 +41,12 @@ int err_set(struct err *err, enum err_kind kind, int sys, const char *fmt, ...)
 /* Put "<context>: " in front of the message. Returns -1. */
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+#ifdef __clang_analyzer__
+/* What the analyzer cannot see: after `return err_set(...)` no caller goes on as if it had worked. */
+#define err_set(...)  ((err_set)(__VA_ARGS__), -1)
+#define err_wrap(...) ((err_wrap)(__VA_ARGS__), -1)
+#endif
+
 /* ERR_ABSENT for ENOENT/ENOTDIR, ERR_DENIED for EACCES/EPERM, ERR_RETRY for EIO/ESTALE/ETIMEDOUT
  * and the like, else ERR_SYS. */
 enum err_kind err_kind_of_errno(int sys);

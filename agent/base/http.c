@@ -296,7 +296,7 @@ static void set_tls(CURL *curl, const struct http *http)
 {
 	if (http->ca_file) {
 		/* with CAINFO alone Debian's default CAPATH keeps every public CA trusted */
-		curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
+		curl_easy_setopt(curl, CURLOPT_CAPATH, (char *)NULL);
 		curl_easy_setopt(curl, CURLOPT_CAINFO, http->ca_file);
 #if LIBCURL_VERSION_NUM >= 0x075700
 		/* and without a CAPATH libcurl would not notice a rotated file for a day */

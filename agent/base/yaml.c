@@ -10,6 +10,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#undef yaml_err /* yaml.h has macros for the analyzer */
+#undef yaml_err_key
+
 struct reader {
 	yaml_parser_t parser;
 	struct err *err;

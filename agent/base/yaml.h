@@ -68,6 +68,11 @@ int yaml_err(const struct yaml_node *node, struct err *err, const char *fmt, ...
 int yaml_err_key(const struct yaml_node *node, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+#ifdef __clang_analyzer__ /* as in err.h */
+#define yaml_err(...)     ((yaml_err)(__VA_ARGS__), -1)
+#define yaml_err_key(...) ((yaml_err_key)(__VA_ARGS__), -1)
+#endif
+
 /* A scalar as text (null is refused), a whole decimal number, true or false, a duration in the
  * form of clock_parse_duration(), a mapping, a sequence. -1 with yaml_err() when it is not one. */
 int yaml_to_str(const struct yaml_node *node, const char **ret_text, struct err *err);

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+#
+# lint.sh - everything that can be said about the sources without running them.
+#
+#   tools/lint.sh [CHECK...]    all, or some of: format includes house shell cppcheck tidy
+#
+# A tool that is missing is named and its check left out; with CI=true that is a failure. Exit status: 0 nothing
+# found, 1 something was, 2 usage.
+
+# shellcheck disable=SC2317 # the checks are called by their names
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+status=0
+
+found() { # CHECK
+	echo "lint: $1: something to change, see above" >&2
+	status=1
+}
+
+# The command in the version whose output is the reference (Debian 12), or under its plain name if it is that version.
+# Sets $tool; false and a message when it is missing.
+tool=
+need() { # COMMAND PACKAGE [VERSION]
+	tool=$1-${3:-}
+	if [ -n "${3:-}" ] && command -v "$tool" >/dev/null; then
+		return 0
+	fi
+	tool=$1
+	if command -v "$1" >/dev/null && { [ -z "${3:-}" ] || "$1" --version | grep -q "version $3\."; }; then
+		return 0
+	fi
+	echo "lint: $1${3:+ $3} is missing, its check is left out: apt-get install $2" >&2
+	[ "${CI:-}" != true ] || status=1
+	return 1
+}
+
+mapfile -t sources < <(git ls-files -co --exclude-standard '*.c' '*.h' | while read -r f; do [ ! -f "$f" ] || echo "$f"; done)
+mapfile -t programs < <(printf '%s\n' "${sources[@]}" | grep -E '^(agent|entrypoint)/.*\.c$')
+mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' .ci/run | while read -r f; do [ ! -f "$f" ] || echo "$f"; done)
+read -ra flags < <(echo -std=gnu11 -D_GNU_SOURCE '-DDREY_VERSION="lint"' -Iagent -I. -Itests/unit \
+	"$(pkg-config --cflags libcurl libcjson yaml-0.1 libevent 2>/dev/null)")
+
+check_format() {
+	need clang-format clang-format-14 14 || return 0
+	"$tool" --dry-run --Werror "${sources[@]}" || found "format (make format)"
+}
+
+check_includes() {
+	tools/check-includes.sh || found includes
+}
+
+at_most() { # FILE LINES
+	local lines
+	lines=$(wc -l <"$1")
+	if [ "$lines" -gt "$2" ]; then
+		echo "$1: $lines lines, more than $2" >&2
+		found house
+	fi
+}
+
+# What no tool knows: the size of files, and paths that exist on one machine only.
+check_house() {
+	local file
+	for file in "${sources[@]}"; do
+		case $file in
+		tests/*) at_most "$file" 1000 ;;
+		*) at_most "$file" 600 ;;
+		esac
+	done
+	at_most Makefile 150
+	# the pattern in pieces, so that it does not find itself
+	if git grep -nIE "(^|[^[:alnum:]_.])/(wor[k]|hom[e]|Use[r]s)/[[:alnum:]]" -- . ':!LICENSE' ':!tests/fixtures' >&2; then
+		found "house: a path of one machine"
+	fi
+	if git grep -nE '\b(TOD[O]|FIXM[E]|XX[X])\b' -- '*.c' '*.h' '*.sh' '*.md' Makefile >&2; then
+		found "house: work that is not done"
+	fi
+}
+
+check_shell() {
+	need shellcheck shellcheck || return 0
+	"$tool" -x "${scripts[@]}" || found shell
+}
+
+check_cppcheck() {
+	need cppcheck cppcheck || return 0
+	"$tool" -q -j2 --std=c11 --error-exitcode=1 --enable=warning,portability --inline-suppr \
+		--suppress=missingIncludeSystem --suppress='*:tests/*' --max-configs=1 \
+		"${flags[@]:1}" agent entrypoint || found cppcheck
+}
+
+check_tidy() {
+	need clang-tidy clang-tidy-14 14 || return 0
+	local said
+	said=$(mktemp)
+	# shellcheck disable=SC2016
+	if ! printf '%s\0' "${programs[@]}" | TIDY=$tool xargs -0 -n 8 -P 2 sh -c \
+		'"$TIDY" --quiet "$@" -- '"$(printf '%q ' "${flags[@]}")" tidy >"$said" 2>&1; then
+		grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -' "$said" >&2
+		found tidy
+	fi
+	rm -f "$said"
+}
+
+[ $# -gt 0 ] || set -- format includes house shell cppcheck tidy
+for check; do
+	case $check in
+	format | includes | house | shell | cppcheck | tidy) ;;
+	*)
+		sed -n '5p' "${BASH_SOURCE[0]}" | sed 's/^# *//' >&2
+		exit 2
+		;;
+	esac
+done
+for check; do
+	"check_$check"
+done
+[ "$status" -ne 0 ] || echo "lint: nothing found ($*)"
+exit "$status"
