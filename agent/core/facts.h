@@ -7,6 +7,7 @@
 #ifndef DREY_CORE_FACTS_H
 #define DREY_CORE_FACTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/snapshot.h"
@@ -55,7 +56,8 @@ struct candidate {
 	int metadata_version; /* 0 = not known */
 	char *detail;         /* why damaged or unreadable; owned */
 	enum verdict verdict;
-	char *reason; /* owned */
+	char *reason;     /* owned */
+	bool passed_over; /* it would have been chosen, but is damaged: people have to hear that */
 };
 
 struct facts {

@@ -85,12 +85,13 @@ static void fill_launch(struct lifecycle *life, struct launch *launch, const str
 	rng_hex_id(&life->rng, launch->job_id);
 	if (config->result_store_dir)
 		launch->job_result_path =
-		    xasprintf("%s/%s", config->result_store_dir, launch->job_id);
+			xasprintf("%s/%s", config->result_store_dir, launch->job_id);
 	if (config->application_ids) {
 		rng_hex_id(&life->rng, launch->application_id);
 		if (config->result_store_dir)
-			launch->application_result_path = xasprintf(
-			    "%s/application-%s", config->result_store_dir, launch->application_id);
+			launch->application_result_path =
+				xasprintf("%s/application-%s", config->result_store_dir,
+					  launch->application_id);
 	}
 	launch->generation = xstrdup(config->generation);
 	launch->flink_version = xstrdup(config->flink_version);
@@ -100,6 +101,30 @@ static void fill_launch(struct lifecycle *life, struct launch *launch, const str
 	launch->restore_path = xstrdup(from->snapshot.path);
 	launch->restore_kind = from->snapshot.kind;
 	launch->restore_checkpoint_id = from->snapshot.checkpoint_id;
+}
+
+/* To start from older state than there once was is never done without a word. */
+static void tell_passed_over(struct lifecycle *life, const struct facts *facts)
+{
+	enum { SAID_AT_MOST = 4 };
+	int count = 0;
+
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct candidate *c = &facts->candidates[i];
+		char *line;
+
+		if (!c->passed_over || ++count > SAID_AT_MOST)
+			continue;
+		line = xasprintf("passed over: %s, %s", c->snapshot.path, c->reason);
+		note(life, NOTE_WARNING, "%s", line);
+		journal_add_log(&life->journal, life->now_unix_ms, line);
+		free(line);
+	}
+	if (count > SAID_AT_MOST)
+		note(life, NOTE_WARNING,
+		     "and %d more were passed over; `drey resolve --explain` "
+		     "names them",
+		     count - SAID_AT_MOST);
 }
 
 /* The intent goes into the journal first; EFFECT_LAUNCH comes out when it is there. */
@@ -135,6 +160,7 @@ void on_observed(struct lifecycle *life, const struct event *event)
 	}
 	switch (decision->kind) {
 	case DECISION_START_FROM:
+		tell_passed_over(life, event->observed.facts);
 		begin_launch(life, decision,
 			     &event->observed.facts->candidates[decision->candidate]);
 		break;
@@ -218,22 +244,22 @@ void launch_failure(struct lifecycle *life, const char *why)
 	xstrset(&journal->last_error, why);
 	journal_add_failure(journal, life->now_unix_ms);
 	for (size_t i = 0; i < journal->failure_count; i++)
-		failures +=
-		    journal->failures_unix_ms[i] > life->now_unix_ms - config->attempts_window_ms;
+		failures += journal->failures_unix_ms[i] >
+			    life->now_unix_ms - config->attempts_window_ms;
 	if (failures >= config->max_attempts) {
 		outcome_release(&journal->outcome);
 		journal->outcome.kind = OUTCOME_FAILED;
 		journal->outcome.unix_ms = life->now_unix_ms;
 		journal->outcome.reason =
-		    xasprintf("%d failed attempts, the last: %s", failures, why);
+			xasprintf("%d failed attempts, the last: %s", failures, why);
 		if (config->generation && !proven)
 			journal_add_failed_generation(journal, config->generation);
 		resolve_start(life, why); /* parks as Failed */
 		return;
 	}
 	wait_ms = proven && failures == 1
-		      ? 0
-		      : backoff_ms(config->backoff_first_ms, config->backoff_max_ms, failures);
+			  ? 0
+			  : backoff_ms(config->backoff_first_ms, config->backoff_max_ms, failures);
 	if (!wait_ms) {
 		resolve_start(life, why);
 		return;
@@ -266,7 +292,7 @@ void on_launch_failed(struct lifecycle *life, const struct event *event)
 static void send_term(struct lifecycle *life, bool after_write)
 {
 	struct effect *effect =
-	    after_write ? emit_after_write(life, EFFECT_SIGNAL) : emit(life, EFFECT_SIGNAL);
+		after_write ? emit_after_write(life, EFFECT_SIGNAL) : emit(life, EFFECT_SIGNAL);
 
 	effect->signo = SIGTERM;
 	if (!after_write)
@@ -373,7 +399,7 @@ void on_exited(struct lifecycle *life, const struct event *event)
  */
 
 static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+	__attribute__((format(printf, 2, 3)));
 
 /* The promise is broken if this job goes on: end it, and hold until a person has looked. */
 static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
@@ -576,7 +602,7 @@ static void adopt_running(struct lifecycle *life, struct launch *launch)
 	else
 		enter(life, PHASE_LAUNCHING, "taken over from the agent before");
 	life->ready_ms =
-	    launch->verified_unix_ms ? 0 : life->now_ms + life->config->ready_deadline_ms;
+		launch->verified_unix_ms ? 0 : life->now_ms + life->config->ready_deadline_ms;
 	schedule_savepoint(life);
 	if (kind == OPERATION_NONE)
 		return;

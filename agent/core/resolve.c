@@ -438,6 +438,7 @@ static bool candidate_decides(struct inquiry *in, struct candidate *c)
 		judge(c, VERDICT_REJECTED, "%s: %s",
 		      c->integrity == INTEGRITY_DAMAGED ? "damaged" : "incomplete",
 		      detail_of(c->detail));
+		c->passed_over = c->integrity == INTEGRITY_DAMAGED;
 		return false;
 	}
 	choose(in, c);
@@ -548,6 +549,7 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 		free(facts->candidates[i].reason);
 		facts->candidates[i].reason = NULL;
 		facts->candidates[i].verdict = VERDICT_NONE;
+		facts->candidates[i].passed_over = false;
 	}
 	if (parked(&in))
 		return;
