@@ -183,8 +183,8 @@ static void on_journal_failed(struct lifecycle *life, const struct event *event)
 	life->want_write = true;
 	life->journal_failures++;
 	life->journal_retry_ms =
-	    life->now_ms +
-	    backoff_ms(JOURNAL_RETRY_FIRST_MS, JOURNAL_RETRY_MAX_MS, life->journal_failures);
+		life->now_ms +
+		backoff_ms(JOURNAL_RETRY_FIRST_MS, JOURNAL_RETRY_MAX_MS, life->journal_failures);
 	if (!life->journal_broken)
 		note(life, NOTE_ERROR,
 		     "the journal cannot be written, nothing new is started until it can: %s",
@@ -213,12 +213,32 @@ static void take_intent(struct intent *intent, const struct intent *wanted, unsi
 	}
 }
 
+/* A restore request is about the next start. While a job runs that nobody stops, the next start is an
+ * accident in some days' time, and would then go back without anybody thinking of it. */
+bool lifecycle_refuses_restore(const struct lifecycle *life)
+{
+	return life->launch_step > LAUNCH_WRITING &&
+	       (life->phase == PHASE_RUNNING || life->phase == PHASE_LAUNCHING) &&
+	       life->journal.intent.state == DESIRED_RUNNING;
+}
+
 static void on_control(struct lifecycle *life, const struct event *event)
 {
-	take_intent(&life->journal.intent, &event->control.intent, event->control.fields);
-	if (event->control.fields & CONTROL_NEW_START) {
+	unsigned fields = event->control.fields;
+
+	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(life)) {
+		fields &= ~(unsigned)CONTROL_RESTORE;
+		note(life, NOTE_WARNING,
+		     "a restore request while the job runs is not taken: suspend or cancel first");
+	}
+	take_intent(&life->journal.intent, &event->control.intent, fields);
+	if (fields & CONTROL_NEW_START) {
 		outcome_release(&life->journal.outcome);
 		life->journal.failure_count = 0;
+	}
+	if ((fields & CONTROL_RESTORE) && life->launch_step == LAUNCH_WRITING) {
+		launch_withdraw(life); /* it would start from something else */
+		resolve_start(life, "what is wanted has changed");
 	}
 	life->stop_retry_ms = 0; /* a person does not wait for a backoff */
 	life->holds = 0;
@@ -398,10 +418,10 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 {
 	enum { SAVEPOINT = 0 };
 	const int64_t all[] = {
-	    life->savepoint_ms,  life->poll_ms,           life->retry_ms,
-	    life->ready_ms,      life->kill_ms,           life->journal_retry_ms,
-	    life->stop_retry_ms, life->operation_poll_ms, life->operation_deadline_ms,
-	    life->exit_ms};
+		life->savepoint_ms,  life->poll_ms,           life->retry_ms,
+		life->ready_ms,      life->kill_ms,           life->journal_retry_ms,
+		life->stop_retry_ms, life->operation_poll_ms, life->operation_deadline_ms,
+		life->exit_ms};
 	int64_t next = -1;
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {

@@ -285,7 +285,7 @@ struct lifecycle {
 
 	/* deadlines on the monotonic clock, 0 = not armed */
 	int64_t poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms, stop_retry_ms,
-	    operation_poll_ms, operation_deadline_ms, exit_ms;
+		operation_poll_ms, operation_deadline_ms, exit_ms;
 	int holds; /* in a row, for the backoff */
 
 	/* the step that runs */
@@ -302,6 +302,10 @@ void lifecycle_release(struct lifecycle *life);
 /* Take one event. now_ms: monotonic; now_unix_ms: wall clock, only ever recorded or shown. */
 void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t now_ms,
 		    int64_t now_unix_ms, struct effects *ret_effects);
+
+/* True while a job runs that nobody wants to stop: a restore request (CONTROL_RESTORE) is then not
+ * taken, because it would lie in wait for the next accident. */
+bool lifecycle_refuses_restore(const struct lifecycle *life);
 
 /* Monotonic time of the next EVENT_TICK; -1 = none. */
 int64_t lifecycle_deadline_ms(const struct lifecycle *life);

@@ -83,7 +83,7 @@ void lineage_find(struct lineage *lineage, const struct journal *journal, const 
 		const struct launch *launch = &journal->launches[i];
 
 		lineage->limits[i] = limit;
-		if (!launch->restore_path)
+		if (!launch->restore_path || launch->mismatched)
 			return;
 		limit = launch->restore_checkpoint_id;
 		i = maker_by_path(journal, launch->restore_path, i);

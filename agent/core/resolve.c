@@ -247,9 +247,15 @@ static bool is_fallback(const struct inquiry *in, const struct candidate *c)
 static void judge_identity(struct inquiry *in, struct candidate *c)
 {
 	const struct snapshot *s = &c->snapshot;
+	int maker = lineage_maker(in->journal, s);
 
 	if (is_fallback(in, c))
 		return;
+	if (maker >= 0 && in->journal->launches[maker].mismatched) {
+		judge(c, VERDICT_REJECTED,
+		      "made by a launch that had restored something else than was decided");
+		return;
+	}
 	if (in->policy->restore == POLICY_SAVEPOINT && s->kind == SNAPSHOT_CHECKPOINT &&
 	    c->source != SOURCE_INITIAL && !lineage_is_origin(&in->lineage, s)) {
 		judge(c, VERDICT_REJECTED, "the restore policy takes savepoints only");

@@ -58,6 +58,10 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 		answer_status(driver, call);
 	} else if (driver->life.fenced || driver->life.terminating) {
 		answer(call, control_answer_error(driver->life.reason));
+	} else if (request.restore.kind != RESTORE_NONE &&
+		   lifecycle_refuses_restore(&driver->life)) {
+		answer(call, control_answer_error("the job runs: suspend or cancel it first, "
+						  "then resume from something else"));
 	} else {
 		log_info(driver->log, "request",
 			 LOG_STR("command", control_command_name(request.command)));

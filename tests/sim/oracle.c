@@ -140,7 +140,8 @@ static bool launch_is_requested(struct world *w, const struct launch *launch)
 
 	if (request->kind == RESTORE_NONE || !request->token ||
 	    !journal_is_consumed(stored, request->token) ||
-	    !strcmp(w->truth.last_token, request->token))
+	    !strcmp(w->truth.last_token, request->token) ||
+	    !strcmp(w->user.untimely, request->token))
 		return false;
 	if (request->kind == RESTORE_EMPTY
 		    ? launch->restore_path != NULL

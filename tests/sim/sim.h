@@ -228,6 +228,7 @@ struct user {
 	bool do_not_restart;
 	int serial; /* of nonces and tokens */
 	int helps, restarting;
+	char untimely[32]; /* token of a request that was made while the job ran */
 };
 
 struct figures {

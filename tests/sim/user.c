@@ -41,6 +41,9 @@ static void wish_restore(struct world *w, struct wish *wish, int snap)
 	struct restore_request *restore = &wish->event.control.intent.restore;
 
 	w->figures->requests++;
+	if (w->flink.alive && w->agent.life.journal.intent.state == DESIRED_RUNNING &&
+	    w->agent.life.phase == PHASE_RUNNING)
+		snprintf(w->user.untimely, sizeof(w->user.untimely), "%s", wish->nonce);
 	wish->event.control.fields |= CONTROL_RESTORE;
 	restore->kind = snap >= 0 ? RESTORE_PATH : RESTORE_EMPTY;
 	restore->token = wish->nonce;
