@@ -32,7 +32,7 @@ fi
 
 mkdir -p "$out"
 cc=$(command -v musl-gcc || echo cc)
-$cc -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o "$out/measure" bench/init/measure.c
+$cc -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o "$out/measure" bench/init/*.c
 $cc -std=gnu11 -O2 -D_GNU_SOURCE -static -I. -o "$out/puppet" tests/init/puppet.c
 
 init=$PWD/$BUILD/drey-init

@@ -494,7 +494,7 @@ static void an_acknowledged_stop_that_drags_on_gets_sigterm_for_the_jvms_share(v
 	CHECK_INT(WTERMSIG(msg.wait_status), ==, SIGTERM);
 	CHECK_INT(rig_now_ms() - from_ms, >=, 1990); /* 3 s less a third */
 	CHECK_INT(rig_now_ms() - from_ms, <, 2690);
-	CHECK_INT(rig_wait(&rig), ==, 143); /* the agent never says EXIT */
+	CHECK_INT(rig_wait(&rig), ==, 143);         /* the agent never says EXIT */
 	CHECK_INT(rig_now_ms() - from_ms, <, 3500); /* 3000 on a machine with nothing else to do */
 }
 

@@ -139,16 +139,6 @@ static void an_orphan_that_will_not_go_is_killed(void)
 	}
 }
 
-static void sigterm_shortens_the_wait_for_orphans(void)
-{
-	struct rig rig = {0};
-
-	CHECK(RIG_START(&rig, "--grace", "2", "-v", "--", "/bin/sh", "-c",
-			"trap '' TERM; sleep 0.3; setsid sleep 100 & exit 4"));
-	CHECK_INT(rig_wait(&rig), ==, 4);
-	CHECK_INT(rig_now_ms() - rig.started_ms, <, 5000);
-}
-
 /* ---- its own death ------------------------------------------------------------------------------ */
 
 static void when_drey_init_is_killed_so_is_the_command(void)
@@ -189,7 +179,6 @@ int main(void)
 	TEST(an_orphan_gets_time_to_clean_up);
 	TEST(without_proc_orphans_of_the_group_still_get_time);
 	TEST(an_orphan_that_will_not_go_is_killed);
-	TEST(sigterm_shortens_the_wait_for_orphans);
 	TEST(when_drey_init_is_killed_so_is_the_command);
 	TEST(when_drey_init_is_killed_so_are_agent_and_child);
 	return tap_done();
