@@ -171,7 +171,8 @@ static void on_journal_failed(struct lifecycle *life, const struct event *event)
 	if (event->journal.conflict) {
 		life->fenced = true;
 		effects_clear(&life->deferred);
-		life->retry_ms = life->poll_ms = life->savepoint_ms = 0;
+		life->retry_ms = life->poll_ms = life->savepoint_ms = life->stop_retry_ms = 0;
+		life->operation_poll_ms = life->operation_deadline_ms = 0;
 		enter(life, PHASE_HOLDING,
 		      "another drey writes this application's journal (%s); this one stops acting",
 		      event->journal.error);

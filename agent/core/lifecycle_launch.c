@@ -148,13 +148,13 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 void on_observed(struct lifecycle *life, const struct event *event)
 {
 	const struct decision *decision = event->observed.decision;
+	bool again = life->observe_again;
 
-	life->observing = false;
+	life->observing = life->observe_again = false;
 	if (life->terminating || life->fenced ||
 	    (life->phase != PHASE_RESOLVING && life->phase != PHASE_HOLDING))
 		return;
-	if (life->observe_again) {
-		life->observe_again = false;
+	if (again) {
 		resolve_start(life, "what is wanted has changed");
 		return;
 	}
@@ -485,20 +485,22 @@ static bool awaits_restore_report(const struct lifecycle *life, const struct lau
 
 static void see_checkpoints(struct lifecycle *life, struct launch *launch, const struct view *view)
 {
-	if (!view->statistics_known || view->completed_id <= launch->last_checkpoint_id ||
-	    view->completed_id <= launch->restore_checkpoint_id)
+	if (!view->statistics_known)
 		return;
-	launch->last_checkpoint_id = view->completed_id;
-	xstrset(&launch->last_checkpoint_path, view->completed_path);
-	launch->last_checkpoint_unix_ms = view->completed_unix_ms;
-	if (launch->proven_unix_ms || !launch->verified_unix_ms)
+	if (view->completed_id > launch->last_checkpoint_id &&
+	    view->completed_id > launch->restore_checkpoint_id) {
+		launch->last_checkpoint_id = view->completed_id;
+		xstrset(&launch->last_checkpoint_path, view->completed_path);
+		launch->last_checkpoint_unix_ms = view->completed_unix_ms;
+	}
+	if (launch->proven_unix_ms || !launch->verified_unix_ms || !launch->last_checkpoint_id)
 		return;
 	launch->proven_unix_ms = life->now_unix_ms;
 	life->journal.ever_proven = true;
 	life->journal.failure_count = 0;
 	life->want_write = true;
 	note(life, NOTE_INFO, "checkpoint %" PRId64 " completed: launch %" PRId64 " is proven",
-	     view->completed_id, launch->number);
+	     launch->last_checkpoint_id, launch->number);
 }
 
 /* The job came to an end that we did not ask for. */

@@ -237,8 +237,8 @@ static void wait_for_end(struct lifecycle *life)
 bool operation_view(struct lifecycle *life, const struct view *view)
 {
 	enum operation_kind kind = life->journal.operation.kind;
-	bool final =
-	    view->state == JOB_FINISHED || view->state == JOB_FAILED || view->state == JOB_CANCELED;
+	bool final = view->state == JOB_FINISHED || view->state == JOB_FAILED ||
+		     view->state == JOB_CANCELED;
 
 	if (kind != OPERATION_STOP && kind != OPERATION_CANCEL)
 		return false;
@@ -307,7 +307,7 @@ static void unknown_id(struct lifecycle *life)
 static void flink_says_failed(struct lifecycle *life, const struct event *event)
 {
 	const char *error =
-	    event->operation.error ? event->operation.error : "Flink gives no reason";
+		event->operation.error ? event->operation.error : "Flink gives no reason";
 	enum operation_kind kind = life->journal.operation.kind;
 
 	if (kind == OPERATION_CANCEL) {
@@ -348,6 +348,8 @@ void on_operation(struct lifecycle *life, const struct event *event)
 	    strcmp(operation->trigger_id, event->operation.trigger_id) != 0)
 		return;
 	life->asking = false;
+	if (life->fenced)
+		return;
 	if (life->step != STEP_TRIGGERING && life->step != STEP_POLLING &&
 	    life->step != STEP_WRITING)
 		return;
@@ -389,14 +391,14 @@ static void record_savepoint(struct lifecycle *life, const struct event *event)
 {
 	const struct operation *operation = &life->journal.operation;
 	struct snapshot snapshot = {
-	    .path = life->stop_location,
-	    .kind = SNAPSHOT_SAVEPOINT,
-	    .origin = origin_of(operation),
-	    .checkpoint_id = event->inspected.checkpoint_id,
-	    .completed_unix_ms = life->now_unix_ms,
-	    .size_bytes = event->inspected.readable ? event->inspected.size_bytes : -1,
-	    .file_count = event->inspected.readable ? event->inspected.file_count : -1,
-	    .verified = event->inspected.readable && event->inspected.complete,
+		.path = life->stop_location,
+		.kind = SNAPSHOT_SAVEPOINT,
+		.origin = origin_of(operation),
+		.checkpoint_id = event->inspected.checkpoint_id,
+		.completed_unix_ms = life->now_unix_ms,
+		.size_bytes = event->inspected.readable ? event->inspected.size_bytes : -1,
+		.file_count = event->inspected.readable ? event->inspected.file_count : -1,
+		.verified = event->inspected.readable && event->inspected.complete,
 	};
 
 	memcpy(snapshot.job_id, operation->job_id, JOB_ID_BYTES);
@@ -408,8 +410,8 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 	const char *error = event->inspected.error;
 	char *location, *why;
 
-	if (life->step != STEP_INSPECTING || !life->stop_location || !event->inspected.path ||
-	    strcmp(event->inspected.path, life->stop_location) != 0)
+	if (life->fenced || life->step != STEP_INSPECTING || !life->stop_location ||
+	    !event->inspected.path || strcmp(event->inspected.path, life->stop_location) != 0)
 		return;
 	if (!event->inspected.readable)
 		note(life, NOTE_WARNING, "%s cannot be verified now: %s", life->stop_location,
@@ -424,8 +426,8 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 	}
 	if (event->inspected.readable && !event->inspected.complete) {
 		location = xstrdup(life->stop_location);
-		why =
-		    xasprintf("Flink reported it complete, but it is not: %s", error ? error : "");
+		why = xasprintf("Flink reported it complete, but it is not: %s",
+				error ? error : "");
 		operation_failed(life, location, why);
 		free(location);
 		free(why);
@@ -466,7 +468,7 @@ void operation_tick(struct lifecycle *life)
 	if (life->asking || (life->step != STEP_TRIGGERING && life->step != STEP_POLLING))
 		return;
 	life->asking = true;
-	memcpy(
-	    emit(life, life->step == STEP_TRIGGERING ? EFFECT_TRIGGER : EFFECT_POLL_OPERATION)->id,
-	    operation->trigger_id, JOB_ID_BYTES);
+	memcpy(emit(life, life->step == STEP_TRIGGERING ? EFFECT_TRIGGER : EFFECT_POLL_OPERATION)
+		       ->id,
+	       operation->trigger_id, JOB_ID_BYTES);
 }

@@ -1,0 +1,415 @@
+/*
+ * life - a lifecycle and its driver by hand, for scripted tests of the state machine.
+ *
+ *   life_begin(&l); hello(&l, NULL); observed_empty(&l); started(&l); ...
+ *   CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1); life_end(&l);
+ *
+ * Journal writes are acknowledged at once unless the test sets hold_writes. Every step is watched:
+ * nothing that acts on the world may come out before the journal that announces it is durable, and
+ * a tick at the deadline always moves the deadline on.
+ */
+#ifndef DREY_TESTS_LIFE_H
+#define DREY_TESTS_LIFE_H
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle.h"
+#include "tap.h"
+
+#define UNIX_START  1000000000000
+#define EXITED(n)   ((n) << 8) /* wait status */
+#define KILLED(n)   (n)
+#define CHK(id)     "file:/cp/x/chk-" #id
+#define SAVEPOINT_1 "file:/sp/savepoint-1"
+#define EFFECT_ANY  32
+
+/* What of the journal a write has made durable. */
+struct durable {
+	char job_id[JOB_ID_BYTES], trigger_id[JOB_ID_BYTES];
+	enum outcome_kind outcome;
+	bool launch_ended, operation_done;
+};
+
+struct life {
+	struct lifecycle life;
+	struct lifecycle_config config;
+	int64_t now_ms;
+	int64_t wall_ms; /* added to the wall clock */
+
+	bool hold_writes;
+	struct durable writing, durable;
+
+	/* effects since forget() */
+	int count[EFFECT_ANY];
+	struct effect last[EFFECT_ANY]; /* without text */
+	char inspected[256];
+	char notes[8192];
+	char order[256]; /* one letter an effect */
+};
+
+static inline void life_begin(struct life *l)
+{
+	struct journal journal;
+	struct rng rng;
+
+	memset(l, 0, sizeof(*l));
+	l->now_ms = 1000;
+	l->config = (struct lifecycle_config){
+		.savepoint_dir = "file:/sp",
+		.result_store_dir = "file:/results",
+		.generation = "g1",
+		.max_attempts = 3,
+		.attempts_window_ms = 600000,
+		.backoff_first_ms = 5000,
+		.backoff_max_ms = 60000,
+		.ready_deadline_ms = 120000,
+		.poll_fast_ms = 500,
+		.poll_slow_ms = 5000,
+		.kill_after_ms = 20000,
+		.hold_retry_first_ms = 2000,
+		.hold_retry_max_ms = 60000,
+		.stop_retry_ms = 30000,
+	};
+	journal_init(&journal, "app");
+	rng_seed(&rng, 7);
+	lifecycle_init(&l->life, &l->config, &journal, &rng);
+}
+
+static inline void forget(struct life *l)
+{
+	memset(l->count, 0, sizeof(l->count));
+	memset(l->last, 0, sizeof(l->last));
+	l->inspected[0] = l->notes[0] = l->order[0] = 0;
+}
+
+static inline int took(const struct life *l, enum effect_type type)
+{
+	return l->count[type];
+}
+
+static inline const char *job_of(const struct life *l)
+{
+	const struct launch *launch = journal_launch_const(&l->life.journal);
+
+	return launch ? launch->job_id : "";
+}
+
+static inline const char *trigger_of(const struct life *l)
+{
+	return l->life.journal.operation.trigger_id;
+}
+
+/* The effects that need the journal to have been written first. */
+static inline void watch_order(struct life *l, const struct effect *e)
+{
+	const struct journal *journal = &l->life.journal;
+
+	if (e->type == EFFECT_LAUNCH) {
+		CHECK_STR(l->durable.job_id, job_of(l));
+		CHECK(!l->durable.launch_ended);
+		CHECK(!journal->intent.do_not_restart);
+		CHECK(journal->intent.state == DESIRED_RUNNING);
+		CHECK(!l->life.terminating);
+	}
+	if (e->type == EFFECT_TRIGGER) {
+		CHECK_STR(l->durable.trigger_id, e->id);
+		CHECK_STR(trigger_of(l), e->id);
+	}
+	if (e->type == EFFECT_SIGNAL && !l->life.terminating &&
+	    (journal->outcome.kind == OUTCOME_FINISHED ||
+	     journal->outcome.kind == OUTCOME_CANCELLED))
+		CHECK_INT(l->durable.outcome, ==, journal->outcome.kind);
+	if (l->life.fenced)
+		CHECK(e->type == EFFECT_NOTE || e->type == EFFECT_STOP_ACK ||
+		      e->type == EFFECT_EXIT || e->type == EFFECT_SIGNAL);
+}
+
+static inline void remember_write(struct life *l)
+{
+	const struct journal *journal = &l->life.journal;
+	const struct launch *launch = journal_launch_const(journal);
+
+	l->writing = (struct durable){.outcome = journal->outcome.kind};
+	snprintf(l->writing.job_id, JOB_ID_BYTES, "%s", job_of(l));
+	snprintf(l->writing.trigger_id, JOB_ID_BYTES, "%s", trigger_of(l));
+	l->writing.launch_ended = launch && launch->ended_unix_ms;
+}
+
+static inline void take_effect(struct life *l, struct effect *e)
+{
+	static const char letters[] = "OWLPTQISAXn";
+	size_t used = strlen(l->order);
+
+	watch_order(l, e);
+	l->count[e->type]++;
+	l->last[e->type] = *e;
+	l->last[e->type].text = NULL;
+	if (used + 1 < sizeof(l->order) && e->type != EFFECT_NOTE) {
+		l->order[used] = letters[e->type];
+		l->order[used + 1] = 0;
+	}
+	if (e->type == EFFECT_INSPECT)
+		snprintf(l->inspected, sizeof(l->inspected), "%s", e->text);
+	if (e->type == EFFECT_NOTE) {
+		used = strlen(l->notes);
+		snprintf(l->notes + used, sizeof(l->notes) - used, "%s\n", e->text);
+	}
+	if (e->type == EFFECT_WRITE_JOURNAL)
+		remember_write(l);
+}
+
+static inline void step(struct life *l, const struct event *event)
+{
+	struct effects out = {0};
+	bool written = false;
+	int64_t sequence = 0;
+
+	lifecycle_step(&l->life, event, l->now_ms, UNIX_START + l->wall_ms + l->now_ms, &out);
+	for (size_t i = 0; i < out.count; i++) {
+		take_effect(l, &out.list[i]);
+		if (out.list[i].type != EFFECT_WRITE_JOURNAL)
+			continue;
+		CHECK(!written); /* one write at a time */
+		written = true;
+		sequence = out.list[i].sequence;
+	}
+	effects_clear(&out);
+	if (written && !l->hold_writes) {
+		struct event ack = {.type = EVENT_JOURNAL_WRITTEN, .journal.sequence = sequence};
+
+		l->durable = l->writing;
+		step(l, &ack);
+	}
+}
+
+/* ---- events ----------------------------------------------------------------------------------- */
+
+static inline void written(struct life *l)
+{
+	struct event e = {.type = EVENT_JOURNAL_WRITTEN, .journal.sequence = l->life.requested};
+
+	l->durable = l->writing;
+	step(l, &e);
+}
+
+static inline void write_failed(struct life *l, bool conflict)
+{
+	struct event e = {.type = EVENT_JOURNAL_FAILED,
+			  .journal = {l->life.requested, conflict, "No space left on device"}};
+
+	step(l, &e);
+}
+
+static inline void hello(struct life *l, const char *running)
+{
+	struct event e = {.type = EVENT_HELLO, .hello.running = running};
+
+	step(l, &e);
+}
+
+/* Flink of this launch has ended while no agent looked. */
+static inline void hello_ended(struct life *l, const char *last, int wait_status)
+{
+	struct event e = {.type = EVENT_HELLO, .hello.last = last};
+
+	e.hello.last_wait_status = wait_status;
+	step(l, &e);
+}
+
+/* Let time pass up to `ms` from now, with a tick at every deadline on the way. */
+static inline void pass(struct life *l, int64_t ms)
+{
+	struct event e = {.type = EVENT_TICK};
+	int64_t until_ms = l->now_ms + ms;
+
+	for (int i = 0; i < 10000; i++) {
+		int64_t next = lifecycle_deadline_ms(&l->life);
+
+		if (next < 0 || next > until_ms)
+			break;
+		if (next > l->now_ms)
+			l->now_ms = next;
+		step(l, &e);
+		if (!CHECK(lifecycle_deadline_ms(&l->life) < 0 ||
+			   lifecycle_deadline_ms(&l->life) > l->now_ms)) {
+			tap_note("busy loop in %s, %s", phase_name(l->life.phase), l->life.reason);
+			break;
+		}
+	}
+	l->now_ms = until_ms;
+}
+
+/* Nothing is answered any more: time alone never keeps the machine busy. */
+static inline void life_end(struct life *l)
+{
+	pass(l, 3600000);
+	lifecycle_release(&l->life);
+}
+
+static inline void observed(struct life *l, enum decision_kind kind, const char *path, int64_t id,
+			    const char *token)
+{
+	struct facts facts = {0};
+	struct snapshot snapshot = {
+		.path = (char *)path, .kind = SNAPSHOT_SAVEPOINT, .checkpoint_id = id};
+	struct decision decision = {.kind = kind, .rule = 6, .token = token, .reason = "because"};
+	struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
+
+	if (path)
+		facts_add(&facts, SOURCE_SAVEPOINTS, &snapshot);
+	step(l, &e);
+	facts_release(&facts);
+}
+
+static inline void started(struct life *l)
+{
+	struct event e = {.type = EVENT_STARTED, .process.launch_id = job_of(l)};
+
+	step(l, &e);
+}
+
+static inline void launch_failed(struct life *l)
+{
+	struct event e = {.type = EVENT_LAUNCH_FAILED,
+			  .process = {.launch_id = job_of(l), .error = "no such file: java"}};
+
+	step(l, &e);
+}
+
+static inline void exited(struct life *l, int wait_status)
+{
+	struct event e = {.type = EVENT_EXITED,
+			  .process = {.launch_id = job_of(l), .meaning = "it ended"}};
+
+	e.process.wait_status = wait_status;
+	step(l, &e);
+}
+
+/* The way REST shows a job: known, with statistics, nothing restored, nothing completed. */
+static inline struct view job_in(enum job_state state)
+{
+	return (struct view){
+		.reachable = true, .job_present = true, .state = state, .statistics_known = true};
+}
+
+static inline void viewed(struct life *l, struct view view)
+{
+	struct event e = {.type = EVENT_VIEW, .view = view};
+
+	step(l, &e);
+}
+
+static inline void operation(struct life *l, enum operation_status status, const char *location,
+			     const char *error)
+{
+	char id[JOB_ID_BYTES];
+	struct event e = {.type = EVENT_OPERATION,
+			  .operation = {.trigger_id = id, .status = status}};
+
+	memcpy(id, trigger_of(l), JOB_ID_BYTES);
+	e.operation.location = location;
+	e.operation.error = error;
+	step(l, &e);
+}
+
+static inline void inspected(struct life *l, bool readable, bool complete)
+{
+	struct event e = {.type = EVENT_INSPECTED,
+			  .inspected = {.path = SAVEPOINT_1,
+					.readable = readable,
+					.complete = complete,
+					.checkpoint_id = 50,
+					.size_bytes = 1000,
+					.file_count = 3,
+					.error = complete ? NULL : "shared/1 is missing"}};
+
+	step(l, &e);
+}
+
+static inline void control(struct life *l, unsigned fields, struct intent intent)
+{
+	struct event e = {.type = EVENT_CONTROL, .control = {fields, intent}};
+
+	step(l, &e);
+}
+
+static inline void wish(struct life *l, enum desired_state state)
+{
+	control(l, CONTROL_STATE, (struct intent){.state = state});
+}
+
+static inline void brake(struct life *l, bool on)
+{
+	control(l, CONTROL_DO_NOT_RESTART, (struct intent){.do_not_restart = on});
+}
+
+static inline void ask_savepoint(struct life *l, const char *nonce)
+{
+	control(l, CONTROL_SAVEPOINT, (struct intent){.savepoint_nonce = (char *)nonce});
+}
+
+static inline void ask_restart(struct life *l, const char *nonce)
+{
+	control(l, CONTROL_RESTART, (struct intent){.restart_nonce = (char *)nonce});
+}
+
+static inline void stopping(struct life *l, int64_t grace_left_ms)
+{
+	struct event e = {.type = EVENT_STOPPING, .stopping.grace_left_ms = grace_left_ms};
+
+	step(l, &e);
+}
+
+/* ---- ways to a place -------------------------------------------------------------------------- */
+
+static inline void launch_empty(struct life *l)
+{
+	if (l->life.phase == PHASE_RESOLVING && !l->life.observing)
+		hello(l, NULL);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	started(l);
+}
+
+static inline void run_empty(struct life *l)
+{
+	launch_empty(l);
+	viewed(l, job_in(JOB_RUNNING));
+}
+
+/* A job that runs, and has completed this checkpoint. */
+static inline void prove(struct life *l, int64_t id)
+{
+	struct view view = job_in(JOB_RUNNING);
+
+	view.completed_id = id;
+	view.completed_path = CHK(1);
+	viewed(l, view);
+}
+
+static inline void run_proven(struct life *l)
+{
+	run_empty(l);
+	prove(l, 1);
+	forget(l);
+}
+
+/* The same application in the hands of a new agent: only the journal is left. */
+static inline void restart_agent(struct life *l)
+{
+	struct journal journal = l->life.journal;
+	struct rng rng = l->life.rng;
+
+	memset(&l->life.journal, 0, sizeof(l->life.journal));
+	lifecycle_release(&l->life);
+	lifecycle_init(&l->life, &l->config, &journal, &rng);
+	l->hold_writes = false;
+	forget(l);
+}
+
+#define CHECK_PHASE(l, phase_) CHECK_STR(phase_name((l)->life.phase), phase_name(phase_))
+#define CHECK_NOTHING(l, type) CHECK_INT(took(l, type), ==, 0)
+
+#endif

@@ -1,0 +1,780 @@
+#include "life.h"
+
+/* ---- the journal comes first ------------------------------------------------------------------
+ */
+
+static void the_intent_is_durable_before_flink_is_asked_for(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	l.hold_writes = true;
+	hello(&l, NULL);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	written(&l); /* what was wanted before the decision */
+	if (!took(&l, EFFECT_LAUNCH))
+		written(&l);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	CHECK_INT(strlen(job_of(&l)), ==, 32);
+	CHECK_HAS(l.life.journal.launches[0].job_result_path, job_of(&l));
+	CHECK_STR(l.life.journal.launches[0].generation, "g1");
+	life_end(&l);
+}
+
+static void a_launch_waits_out_a_journal_that_cannot_be_written(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	forget(&l);
+	l.hold_writes = true;
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	for (int i = 0; i < 3; i++) {
+		write_failed(&l, false);
+		CHECK_NOTHING(&l, EFFECT_LAUNCH);
+		pass(&l, (1000 << i) - 1);
+		CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, i + 1);
+		pass(&l, 1);
+		CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, i + 2);
+	}
+	CHECK_HAS(l.notes, "No space left on device");
+	CHECK(strstr(l.notes, "No space") == strrchr(l.notes, 'N')); /* said once */
+	written(&l);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	CHECK_HAS(l.notes, "can be written again");
+	life_end(&l);
+}
+
+static void another_writer_means_hands_off(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	forget(&l);
+	l.hold_writes = true;
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	write_failed(&l, true);
+	CHECK(l.life.fenced);
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	wish(&l, DESIRED_SUSPENDED);
+	wish(&l, DESIRED_RUNNING);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	pass(&l, 3600000);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	/* it still ends when it is told to */
+	stopping(&l, 30000);
+	pass(&l, 10000);
+	CHECK_INT(took(&l, EFFECT_STOP_ACK), ==, 1);
+	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
+	life_end(&l);
+}
+
+static void another_writer_stops_a_running_operation_too(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	l.hold_writes = true;
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	brake(&l, true);
+	write_failed(&l, true);
+	forget(&l);
+	operation(&l, STATUS_IN_PROGRESS, NULL, NULL);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	pass(&l, 600000);
+	CHECK_STR(l.order, "");
+	life_end(&l);
+}
+
+static void a_brake_that_comes_during_the_write_stops_the_launch(void)
+{
+	char first[JOB_ID_BYTES];
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	l.hold_writes = true;
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	memcpy(first, job_of(&l), JOB_ID_BYTES);
+	brake(&l, true);
+	l.hold_writes = false;
+	written(&l);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	CHECK(journal_launch(&l.life.journal)->ended_unix_ms);
+	CHECK(!journal_launch(&l.life.journal)->started_unix_ms);
+	pass(&l, 3600000);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+
+	forget(&l);
+	brake(&l, false);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	CHECK(strcmp(first, job_of(&l)) != 0);
+	life_end(&l);
+}
+
+static void a_suspend_that_comes_during_the_write_stops_the_launch(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	l.hold_writes = true;
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	wish(&l, DESIRED_SUSPENDED);
+	l.hold_writes = false;
+	written(&l);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	life_end(&l);
+}
+
+static void a_wish_that_changes_during_the_look_is_looked_at_again(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	wish(&l, DESIRED_SUSPENDED);
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	wish(&l, DESIRED_RUNNING);
+	forget(&l);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL); /* of before */
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	life_end(&l);
+}
+
+static void a_request_is_used_up_in_the_write_that_announces_its_launch(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	l.hold_writes = true;
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, "token-1");
+	CHECK(journal_is_consumed(&l.life.journal, "token-1"));
+	CHECK_STR(l.life.journal.launches[0].restore_path, SAVEPOINT_1);
+	CHECK_INT(l.life.journal.launches[0].restore_checkpoint_id, ==, 50);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	life_end(&l);
+}
+
+/* ---- holding ----------------------------------------------------------------------------------
+ */
+
+static void a_hold_looks_again_with_growing_patience(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	for (int64_t wait_ms = 2000; wait_ms <= 32000; wait_ms *= 2) {
+		observed(&l, DECISION_HOLD, NULL, 0, NULL);
+		CHECK_PHASE(&l, PHASE_HOLDING);
+		forget(&l);
+		pass(&l, wait_ms - 1);
+		CHECK_NOTHING(&l, EFFECT_OBSERVE);
+		pass(&l, 1);
+		CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	}
+	observed(&l, DECISION_HOLD, NULL, 0, NULL);
+	forget(&l);
+	pass(&l, 60000);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed(&l, DECISION_HOLD, NULL, 0, NULL);
+	forget(&l);
+	control(&l, CONTROL_NEW_START, (struct intent){0});
+	pass(&l, 1);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1); /* a person does not wait */
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	life_end(&l);
+}
+
+static void a_hold_wakes_nobody_while_it_says_the_same(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	observed(&l, DECISION_HOLD, NULL, 0, NULL);
+	pass(&l, 2000);
+	forget(&l);
+	observed(&l, DECISION_HOLD, NULL, 0, NULL);
+	CHECK_NOTHING(&l, EFFECT_NOTE);
+	CHECK_NOTHING(&l, EFFECT_WRITE_JOURNAL);
+	life_end(&l);
+}
+
+static void the_brake_parks_without_looking_at_anything(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	l.life.journal.intent.do_not_restart = true;
+	hello(&l, NULL);
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	CHECK_INT(lifecycle_deadline_ms(&l.life), ==, -1);
+	life_end(&l);
+}
+
+/* ---- proving the restore ----------------------------------------------------------------------
+ */
+
+static void launch_from(struct life *l)
+{
+	life_begin(l);
+	hello(l, NULL);
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	started(l);
+	forget(l);
+}
+
+static struct view restored(int64_t id, const char *path)
+{
+	struct view view = job_in(JOB_RUNNING);
+
+	view.restored = true;
+	view.restored_id = id;
+	view.restored_path = path;
+	return view;
+}
+
+static void exactly_the_restore_point_is_accepted(void)
+{
+	struct life l;
+
+	launch_from(&l);
+	viewed(&l, restored(50, "file:///sp/savepoint-1/"));
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK(journal_launch(&l.life.journal)->verified_unix_ms);
+	CHECK(!journal_launch(&l.life.journal)->proven_unix_ms);
+	CHECK_HAS(l.notes, "restored exactly");
+	life_end(&l);
+}
+
+static void expect_mismatch(struct life *l)
+{
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGTERM);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_HOLDING);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
+	forget(l);
+	pass(l, 3600000);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
+	/* until a person has looked */
+	control(l, CONTROL_NEW_START, (struct intent){0});
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+}
+
+static void any_other_restore_ends_the_job_and_holds(void)
+{
+	const struct view wrong[] = {restored(49, SAVEPOINT_1), restored(50, CHK(50)),
+				     restored(51, CHK(51)), restored(50, NULL)};
+	struct life l;
+
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		launch_from(&l);
+		viewed(&l, wrong[i]);
+		expect_mismatch(&l);
+		life_end(&l);
+	}
+}
+
+static void state_in_a_job_that_should_be_empty_is_a_mismatch(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	launch_empty(&l);
+	forget(&l);
+	viewed(&l, restored(7, CHK(7)));
+	expect_mismatch(&l);
+	life_end(&l);
+}
+
+static void a_checkpoint_of_its_own_after_a_failover_is_no_mismatch(void)
+{
+	char own[200];
+	struct life l;
+
+	launch_from(&l);
+	snprintf(own, sizeof(own), "file:/cp/%s/chk-53", job_of(&l));
+	viewed(&l, restored(53, own));
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	life_end(&l);
+}
+
+static void late_statistics_are_waited_for(void)
+{
+	struct view late = job_in(JOB_RUNNING);
+	struct life l;
+
+	launch_from(&l);
+	late.statistics_known = false;
+	for (int i = 0; i < 60; i++) {
+		pass(&l, 1000);
+		viewed(&l, late);
+	}
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	viewed(&l, restored(50, SAVEPOINT_1));
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	life_end(&l);
+}
+
+static void a_restore_that_does_not_show_is_waited_for_ten_seconds(void)
+{
+	struct life l;
+
+	launch_from(&l);
+	viewed(&l, job_in(JOB_RUNNING));
+	pass(&l, 9999);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	pass(&l, 1);
+	viewed(&l, job_in(JOB_RUNNING));
+	expect_mismatch(&l);
+	life_end(&l);
+}
+
+static void a_job_without_checkpoints_cannot_have_restored(void)
+{
+	struct view off = job_in(JOB_RUNNING);
+	struct life l;
+
+	off.statistics_known = false;
+	off.checkpointing_off = true;
+	launch_from(&l);
+	viewed(&l, off);
+	pass(&l, 10000);
+	viewed(&l, off);
+	expect_mismatch(&l);
+	life_end(&l);
+
+	life_begin(&l);
+	launch_empty(&l);
+	viewed(&l, off);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	life_end(&l);
+}
+
+static void nothing_is_concluded_while_rest_does_not_answer(void)
+{
+	struct life l;
+
+	launch_from(&l);
+	for (int i = 0; i < 100; i++) {
+		pass(&l, 1000);
+		viewed(&l, (struct view){.reachable = i & 1});
+	}
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	pass(&l, 20000); /* the deadline of the launch */
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	CHECK_INT(l.life.journal.failure_count, ==, 1);
+	life_end(&l);
+}
+
+static void the_first_own_checkpoint_proves_the_launch(void)
+{
+	struct view view = restored(50, SAVEPOINT_1);
+	struct life l;
+
+	launch_from(&l);
+	journal_add_failure(&l.life.journal, UNIX_START);
+	view.completed_id = 50; /* what it was started from proves nothing */
+	viewed(&l, view);
+	CHECK(!l.life.journal.ever_proven);
+	view.completed_id = 51;
+	view.completed_path = CHK(51);
+	viewed(&l, view);
+	CHECK(journal_launch(&l.life.journal)->proven_unix_ms);
+	CHECK(l.life.journal.ever_proven);
+	CHECK_INT(l.life.journal.failure_count, ==, 0);
+	CHECK_STR(journal_launch(&l.life.journal)->last_checkpoint_path, CHK(51));
+	life_end(&l);
+}
+
+static void a_checkpoint_is_no_proof_before_the_restore_is_verified(void)
+{
+	struct view view = job_in(JOB_RUNNING);
+	struct life l;
+
+	launch_from(&l);
+	view.completed_id = 51;
+	view.completed_path = CHK(51);
+	viewed(&l, view);
+	CHECK(!l.life.journal.ever_proven);
+	view.restored = true;
+	view.restored_id = 50;
+	view.restored_path = SAVEPOINT_1;
+	viewed(&l, view);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK(l.life.journal.ever_proven);
+	life_end(&l);
+}
+
+/* ---- failures ---------------------------------------------------------------------------------
+ */
+
+static void a_proven_launch_that_dies_is_started_again_at_once(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	exited(&l, KILLED(SIGKILL));
+	CHECK_PHASE(&l, PHASE_RESOLVING);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	CHECK_INT(l.life.journal.launches[0].wait_status, ==, SIGKILL);
+
+	/* the next one fails before it has proven itself: with patience */
+	observed(&l, DECISION_START_FROM, CHK(1), 1, NULL);
+	started(&l);
+	forget(&l);
+	exited(&l, EXITED(1));
+	CHECK_PHASE(&l, PHASE_RESOLVING);
+	pass(&l, 9999);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	pass(&l, 1);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed(&l, DECISION_START_FROM, CHK(1), 1, NULL);
+	started(&l);
+	forget(&l);
+	exited(&l, EXITED(1));
+	CHECK_PHASE(&l, PHASE_FAILED);
+	CHECK_HAS(l.life.reason, "3 failed attempts");
+	CHECK_INT(l.life.journal.failed_generation_count, ==, 1);
+	pass(&l, 3600000);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+
+	control(&l, CONTROL_NEW_START, (struct intent){0});
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	CHECK_INT(l.life.journal.failure_count, ==, 0);
+	life_end(&l);
+}
+
+static void failures_outside_the_window_do_not_count(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	for (int i = 0; i < 10; i++) {
+		observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+		started(&l);
+		pass(&l, 200000 - 1000);
+		forget(&l);
+		exited(&l, EXITED(1));
+		pass(&l, 200000);
+		CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	}
+	life_end(&l);
+}
+
+static void a_flink_that_cannot_be_started_is_a_failed_attempt(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	for (int i = 0; i < 3; i++) {
+		CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+		observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+		launch_failed(&l);
+		CHECK_STR(l.life.journal.last_error, "no such file: java");
+		forget(&l);
+		pass(&l, 60000);
+	}
+	CHECK_PHASE(&l, PHASE_FAILED);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	life_end(&l);
+}
+
+static void a_failed_job_ends_flink_and_is_started_again(void)
+{
+	struct view view = job_in(JOB_FAILED);
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	view.failure = "java.lang.ArithmeticException";
+	viewed(&l, view);
+	CHECK_PHASE(&l, PHASE_STOPPING);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	viewed(&l, view);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	CHECK_INT(l.life.journal.failure_count, ==, 1);
+	CHECK_HAS(l.life.journal.last_error, "ArithmeticException");
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	life_end(&l);
+}
+
+static void a_restarting_job_is_left_alone_and_said_once(void)
+{
+	struct view view = job_in(JOB_RESTARTING);
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	view.failure = "checkpoint expired";
+	for (int i = 0; i < 20; i++) {
+		pass(&l, 1000);
+		viewed(&l, view);
+	}
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	CHECK_INT(took(&l, EFFECT_NOTE), ==, 1);
+	life_end(&l);
+}
+
+static void a_launch_that_never_gets_ready_is_ended_and_killed(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	launch_empty(&l);
+	forget(&l);
+	pass(&l, 120000);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGTERM);
+	pass(&l, 20000);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 2);
+	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	CHECK(l.last[EFFECT_SIGNAL].group);
+	pass(&l, 20000);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 3);
+	exited(&l, KILLED(SIGKILL));
+	CHECK_INT(l.life.journal.failure_count, ==, 1);
+	CHECK_HAS(l.life.journal.last_error, "not running 120 s after its start");
+	life_end(&l);
+}
+
+/* ---- ends -------------------------------------------------------------------------------------
+ */
+
+static void the_end_of_the_job_is_on_record_before_its_witness_ends(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	l.hold_writes = true;
+	viewed(&l, job_in(JOB_FINISHED));
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_FINISHED);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	write_failed(&l, false);
+	pass(&l, 2000);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	l.hold_writes = false;
+	written(&l);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_FINISHED);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	CHECK_NOTHING(&l, EFFECT_EXIT);
+	CHECK_INT(l.life.journal.failure_count, ==, 0);
+	life_end(&l);
+}
+
+static void a_job_that_finishes_at_once_is_verified_first(void)
+{
+	struct life l;
+
+	launch_from(&l);
+	viewed(&l, job_in(JOB_FINISHED));
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	pass(&l, 3000);
+	{
+		struct view view = restored(50, SAVEPOINT_1);
+
+		view.state = JOB_FINISHED;
+		viewed(&l, view);
+	}
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_FINISHED);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	life_end(&l);
+
+	launch_from(&l);
+	viewed(&l, job_in(JOB_FINISHED));
+	pass(&l, 10000);
+	viewed(&l, job_in(JOB_FINISHED));
+	expect_mismatch(&l);
+	life_end(&l);
+}
+
+static void a_finished_job_ends_the_container_when_asked_to(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	l.config.exit_when_finished = true;
+	run_proven(&l);
+	viewed(&l, job_in(JOB_FINISHED));
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_FINISHED);
+	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
+	CHECK_INT(l.last[EFFECT_EXIT].status, ==, 0);
+	life_end(&l);
+}
+
+static void a_job_cancelled_from_outside_stays_cancelled(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	viewed(&l, job_in(JOB_CANCELED));
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_CANCELLED);
+	pass(&l, 3600000);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	life_end(&l);
+}
+
+static void an_exit_with_0_that_nobody_can_explain_is_not_repeated(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	exited(&l, EXITED(0));
+	CHECK_PHASE(&l, PHASE_FAILED);
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_UNKNOWN);
+	pass(&l, 3600000);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	life_end(&l);
+}
+
+/* ---- what comes too late ----------------------------------------------------------------------
+ */
+
+static void answers_about_another_launch_are_ignored(void)
+{
+	struct event e = {.type = EVENT_EXITED,
+			  .process = {.launch_id = "0123", .meaning = "late", .wait_status = 256}};
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	step(&l, &e);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	e.type = EVENT_LAUNCH_FAILED;
+	step(&l, &e);
+	e.process.launch_id = job_of(&l);
+	step(&l, &e); /* it was started: this cannot be about now */
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	e.type = EVENT_STARTED;
+	e.process.launch_id = NULL;
+	step(&l, &e);
+	exited(&l, EXITED(1));
+	CHECK_PHASE(&l, PHASE_RESOLVING);
+	forget(&l);
+	exited(&l, EXITED(1)); /* twice */
+	viewed(&l, job_in(JOB_RUNNING));
+	viewed(&l, job_in(JOB_FINISHED));
+	CHECK_PHASE(&l, PHASE_RESOLVING);
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
+	CHECK_INT(l.life.journal.failure_count, ==, 1);
+	life_end(&l);
+}
+
+static void an_answer_to_an_older_write_releases_nothing(void)
+{
+	struct event old = {.type = EVENT_JOURNAL_WRITTEN};
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	l.hold_writes = true;
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	old.journal.sequence = l.life.requested - 1;
+	step(&l, &old);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	old.type = EVENT_JOURNAL_FAILED;
+	old.journal.conflict = true;
+	step(&l, &old);
+	CHECK(!l.life.fenced);
+	life_end(&l);
+}
+
+static void every_name_is_its_own(void)
+{
+	for (int i = 0; i < PHASE_COUNT; i++)
+		for (int k = 0; k <= i; k++)
+			CHECK_INT(!strcmp(phase_name((enum phase)i), phase_name((enum phase)k)), ==,
+				  i == k);
+	for (int i = 0; i < EVENT_COUNT; i++)
+		for (int k = 0; k <= i; k++)
+			CHECK_INT(!strcmp(event_type_name((enum event_type)i),
+					  event_type_name((enum event_type)k)),
+				  ==, i == k);
+	for (int i = 0; i <= JOB_RECONCILING; i++)
+		CHECK_INT(job_state_parse(job_state_name((enum job_state)i)), ==, i);
+	CHECK_INT(job_state_parse("SOMETHING_NEW"), ==, JOB_UNKNOWN);
+	CHECK_STR(phase_name(PHASE_COUNT), "unknown");
+	CHECK_STR(effect_type_name(EFFECT_NOTE), "note");
+}
+
+int main(void)
+{
+	TEST(the_intent_is_durable_before_flink_is_asked_for);
+	TEST(a_launch_waits_out_a_journal_that_cannot_be_written);
+	TEST(another_writer_means_hands_off);
+	TEST(another_writer_stops_a_running_operation_too);
+	TEST(a_brake_that_comes_during_the_write_stops_the_launch);
+	TEST(a_suspend_that_comes_during_the_write_stops_the_launch);
+	TEST(a_wish_that_changes_during_the_look_is_looked_at_again);
+	TEST(a_request_is_used_up_in_the_write_that_announces_its_launch);
+	TEST(a_hold_looks_again_with_growing_patience);
+	TEST(a_hold_wakes_nobody_while_it_says_the_same);
+	TEST(the_brake_parks_without_looking_at_anything);
+	TEST(exactly_the_restore_point_is_accepted);
+	TEST(any_other_restore_ends_the_job_and_holds);
+	TEST(state_in_a_job_that_should_be_empty_is_a_mismatch);
+	TEST(a_checkpoint_of_its_own_after_a_failover_is_no_mismatch);
+	TEST(late_statistics_are_waited_for);
+	TEST(a_restore_that_does_not_show_is_waited_for_ten_seconds);
+	TEST(a_job_without_checkpoints_cannot_have_restored);
+	TEST(nothing_is_concluded_while_rest_does_not_answer);
+	TEST(the_first_own_checkpoint_proves_the_launch);
+	TEST(a_checkpoint_is_no_proof_before_the_restore_is_verified);
+	TEST(a_proven_launch_that_dies_is_started_again_at_once);
+	TEST(failures_outside_the_window_do_not_count);
+	TEST(a_flink_that_cannot_be_started_is_a_failed_attempt);
+	TEST(a_failed_job_ends_flink_and_is_started_again);
+	TEST(a_restarting_job_is_left_alone_and_said_once);
+	TEST(a_launch_that_never_gets_ready_is_ended_and_killed);
+	TEST(the_end_of_the_job_is_on_record_before_its_witness_ends);
+	TEST(a_job_that_finishes_at_once_is_verified_first);
+	TEST(a_finished_job_ends_the_container_when_asked_to);
+	TEST(a_job_cancelled_from_outside_stays_cancelled);
+	TEST(an_exit_with_0_that_nobody_can_explain_is_not_repeated);
+	TEST(answers_about_another_launch_are_ignored);
+	TEST(an_answer_to_an_older_write_releases_nothing);
+	TEST(every_name_is_its_own);
+	return tap_done();
+}
