@@ -18,6 +18,7 @@
 #define FIRST_LOOK_MS   100
 #define SLOWEST_LOOK_MS 1000
 #define QUIET_MS        2000 /* no word about waits that are shorter */
+#define NEW_PHASE_MS    1000
 #define SETTLED_MS      5000 /* longer than drey needs to leave the phase that it was asked in */
 
 static int exit_of(const struct err *err)
@@ -192,6 +193,7 @@ int client_mark(struct client *client)
 
 	if (status != CLI_OK)
 		return status;
+	snprintf(client->phase_before, sizeof(client->phase_before), "%s", client->view.phase);
 	client->ended_before_ms = client->view.last_ended_unix_ms;
 	client->launch_before = client->view.launch_number;
 	return CLI_OK;
@@ -215,6 +217,7 @@ int client_stuck(struct client *client)
 {
 	const struct status_view *view = &client->view;
 	int64_t now_ms = clock_mono_ms();
+	bool same = status_view_is(view, client->phase_before);
 
 	if (!status_view_parked(view) && !status_view_is(view, "Holding")) {
 		client->settling_ms = 0;
@@ -222,7 +225,7 @@ int client_stuck(struct client *client)
 	}
 	if (!client->settling_ms)
 		client->settling_ms = now_ms;
-	if (now_ms - client->settling_ms < SETTLED_MS)
+	if (now_ms - client->settling_ms < (same ? SETTLED_MS : NEW_PHASE_MS))
 		return CLIENT_GO_ON;
 	if (status_view_is(view, "Holding"))
 		return cli_fail(client->cli, CLI_HELD, "drey holds: %s", view->reason);

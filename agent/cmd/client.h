@@ -27,7 +27,8 @@ struct client {
 	struct status_view view;
 	int64_t ended_before_ms; /* when the last operation ended, at client_mark() */
 	int64_t launch_before;   /* number of the launch then */
-	int64_t lost_ms;         /* monotonic: since when drey gives no answer; 0 = it does */
+	char phase_before[24];
+	int64_t lost_ms;     /* monotonic: since when drey gives no answer; 0 = it does */
 	int64_t settling_ms; /* monotonic: since when client_stuck() sees it so; 0 = it does not */
 };
 
@@ -65,8 +66,8 @@ bool client_braked(const struct client *client, const char *desired);
 
 /*
  * For judges of commands that wait for Running: CLI_FAILED, CLI_PARKED or CLI_HELD with a message
- * when the phase is one that does not lead there by itself and has been so for a while (right after
- * a request the phase may be the one before), else CLIENT_GO_ON.
+ * when the phase is one that does not lead there by itself and has been so for a while (longer when
+ * it was so before the request), else CLIENT_GO_ON.
  */
 int client_stuck(struct client *client);
 

@@ -198,12 +198,10 @@ void control_request_event(const struct control_request *request, struct event *
 		intent->state = DESIRED_CANCELLED;
 		break;
 	case COMMAND_RESUME:
-		event.control.fields = CONTROL_STATE | CONTROL_NEW_START;
+		/* without a restore request of its own it withdraws one that could not be met */
+		event.control.fields = CONTROL_STATE | CONTROL_NEW_START | CONTROL_RESTORE;
 		intent->state = DESIRED_RUNNING;
-		if (request->restore.kind != RESTORE_NONE) {
-			event.control.fields |= CONTROL_RESTORE;
-			intent->restore = request->restore;
-		}
+		intent->restore = request->restore;
 		break;
 	case COMMAND_DO_NOT_RESTART:
 		event.control.fields = CONTROL_DO_NOT_RESTART;
