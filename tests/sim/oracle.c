@@ -151,11 +151,13 @@ static bool launch_is_requested(struct world *w, const struct launch *launch)
 	return true;
 }
 
-/* Has this launch, or one after it, left anything that one could go on from? */
+/* Has this launch, or one after it, left anything that one could go on from? (A job that finished while
+ * the journal could not be written, in a container that ended, has left nothing that tells of it.) */
 static bool proven_since(const struct world *w, int launch)
 {
 	for (int i = 0; i < w->storage.count; i++)
-		if (w->storage.snaps[i].launch >= launch && w->storage.snaps[i].complete)
+		if (w->storage.snaps[i].launch >= launch && w->storage.snaps[i].complete &&
+		    !w->storage.snaps[i].deleted)
 			return true;
 	return false;
 }
