@@ -84,13 +84,20 @@ static bool is_newest(const struct world *w, int head, int snap)
 				  w->storage.snaps[snap].launch == w->storage.snaps[newest].launch);
 }
 
+/* One that has vanished before drey ever heard of it has left no traces. */
+static bool leaves_traces(const struct world *w, int snap)
+{
+	return w->storage.snaps[snap].complete &&
+	       (!w->storage.snaps[snap].vanished || w->store.journal.ever_proven);
+}
+
 static bool anything_completed(const struct world *w, int head)
 {
 	while (head >= 0) {
 		int base = w->truth.launches[head].base;
 
 		for (int i = 0; i < w->storage.count; i++)
-			if (w->storage.snaps[i].launch == head && w->storage.snaps[i].complete)
+			if (w->storage.snaps[i].launch == head && leaves_traces(w, i))
 				return true;
 		if (base < 0)
 			return false;

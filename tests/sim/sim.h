@@ -124,6 +124,7 @@ struct snap {
 	bool metadata_damaged; /* seen by a look at the header */
 	bool file_missing;     /* seen by verification only */
 	bool deleted;
+	bool vanished; /* ... by accident */
 };
 
 struct storage {

@@ -134,7 +134,7 @@ static void accident(struct world *w, bool vanish)
 	w->truth.loss = true;
 	w->figures->damaged++;
 	if (vanish)
-		snap->deleted = true;
+		snap->deleted = snap->vanished = true;
 	else if (odds(w, 500))
 		snap->metadata_damaged = true;
 	else
@@ -149,6 +149,14 @@ static bool needs_decision(const struct world *w)
 {
 	return w->truth.loss || w->truth.mismatch || w->config.policy.restore == POLICY_SAVEPOINT ||
 	       w->agent.life.journal.intent.restore.kind != RESTORE_NONE;
+}
+
+static bool under_way(const struct world *w)
+{
+	enum phase phase = w->agent.life.phase;
+
+	return phase == PHASE_RESOLVING || phase == PHASE_LAUNCHING || phase == PHASE_RUNNING ||
+	       phase == PHASE_STOPPING;
 }
 
 static void help(struct world *w)
@@ -172,8 +180,7 @@ static void help(struct world *w)
 		return;
 	}
 	w->user.helps++;
-	if (w->user.helps > 1 && w->agent.life.phase != PHASE_HOLDING &&
-	    w->agent.life.phase != PHASE_FAILED &&
+	if (w->user.helps > 1 && under_way(w) &&
 	    w->agent.life.journal.intent.state == w->user.wanted)
 		return;
 	wish_begin(w, &wish);
