@@ -6,19 +6,12 @@ BUILD=${BUILD:-build}
 OUT=$BUILD/tests/init
 mkdir -p "$OUT"
 
-# newer SOURCE... : true if $target is missing or older than one of them
-stale() {
-	[ -e "$target" ] || return 0
-	for source; do
-		[ "$source" -nt "$target" ] && return 0
-	done
-	return 1
-}
-
 build() { # build TARGET SOURCE...
 	target=$OUT/$1
 	shift
-	stale "$@" tests/init/rig.h entrypoint/link.h || return 0
+	if [ -e "$target" ] && [ -z "$(find "$@" tests/init/rig.h entrypoint/link.h -newer "$target")" ]; then
+		return
+	fi
 	${CC:-cc} -std=gnu11 -O1 -g -Wall -Wextra -D_GNU_SOURCE -Iagent -I. -o "$target.$$" "$@" -lutil
 	mv "$target.$$" "$target"
 }

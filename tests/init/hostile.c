@@ -95,6 +95,24 @@ static void works_when_newer_system_calls_are_denied(void)
 		}
 }
 
+static const char *inherit_and_deny(void *arg)
+{
+	for (int fd = 20; fd < 30; fd++)
+		dup2(1, fd);
+	return deny(arg);
+}
+
+static void closes_descriptors_without_close_range_too(void)
+{
+	struct denied denied = {SYS_close_range, ENOSYS};
+	struct rig rig = {0};
+
+	if (!RIG_START_IN(&rig, inherit_and_deny, &denied, "--", rig_puppet(), "report"))
+		return;
+	CHECK_INT(rig_wait(&rig), ==, 0);
+	CHECK_INT(rig_count(&rig, "open "), ==, 0);
+}
+
 static const char *no_proc(void *arg)
 {
 	(void)arg;
@@ -225,6 +243,7 @@ static void works_as_pid_1_with_an_agent(void)
 int main(void)
 {
 	TEST(works_when_newer_system_calls_are_denied);
+	TEST(closes_descriptors_without_close_range_too);
 	TEST(works_without_proc);
 	TEST(works_on_a_read_only_root);
 	TEST(works_as_a_user_nobody_has_heard_of);

@@ -46,6 +46,13 @@ const char *rig_puppet(void)
 	return path;
 }
 
+bool rig_sanitized(void)
+{
+	const char *build = build_dir(), *last = strrchr(build, '/');
+
+	return !strcmp(last ? last : build, "/san");
+}
+
 int64_t rig_now_ms(void)
 {
 	struct timespec ts;

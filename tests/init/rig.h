@@ -32,6 +32,9 @@ typedef const char *rig_prepare(void *arg);
 
 int64_t rig_now_ms(void);
 
+/* True for a drey-init with sanitizers in it, which wants more memory and /proc. */
+bool rig_sanitized(void);
+
 /* The helper that plays every child: see puppet.c. */
 const char *rig_puppet(void);
 

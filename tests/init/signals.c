@@ -330,7 +330,7 @@ static void a_full_stderr_holds_nothing_up(void)
 {
 	rig_prepare *how[] = {stderr_is_full, stderr_is_full_and_no_proc};
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < (rig_sanitized() ? 1 : 2); i++) { /* a sanitizer itself needs /proc */
 		struct rig rig = {0};
 		char junk[4096] = {0};
 
