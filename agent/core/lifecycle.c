@@ -223,6 +223,19 @@ bool lifecycle_refuses_restore(const struct lifecycle *life)
 	       life->journal.intent.state == DESIRED_RUNNING;
 }
 
+/* A plain new start withdraws a restore request that could not be carried out: it would hold for ever. */
+static void withdraw_restore(struct journal *journal)
+{
+	struct restore_request *restore = &journal->intent.restore;
+
+	if (restore->kind == RESTORE_NONE ||
+	    (restore->token && journal_is_consumed(journal, restore->token)))
+		return;
+	restore->kind = RESTORE_NONE;
+	xstrset(&restore->token, NULL);
+	xstrset(&restore->path, NULL);
+}
+
 static void on_control(struct lifecycle *life, const struct event *event)
 {
 	unsigned fields = event->control.fields;
@@ -236,6 +249,8 @@ static void on_control(struct lifecycle *life, const struct event *event)
 	if (fields & CONTROL_NEW_START) {
 		outcome_release(&life->journal.outcome);
 		life->journal.failure_count = 0;
+		if (!(event->control.fields & CONTROL_RESTORE))
+			withdraw_restore(&life->journal);
 	}
 	if ((fields & CONTROL_RESTORE) && life->launch_step == LAUNCH_WRITING) {
 		launch_withdraw(life); /* it would start from something else */

@@ -198,10 +198,12 @@ void control_request_event(const struct control_request *request, struct event *
 		intent->state = DESIRED_CANCELLED;
 		break;
 	case COMMAND_RESUME:
-		/* without a restore request of its own it withdraws one that could not be met */
-		event.control.fields = CONTROL_STATE | CONTROL_NEW_START | CONTROL_RESTORE;
+		event.control.fields = CONTROL_STATE | CONTROL_NEW_START;
 		intent->state = DESIRED_RUNNING;
-		intent->restore = request->restore;
+		if (request->restore.kind != RESTORE_NONE) {
+			event.control.fields |= CONTROL_RESTORE;
+			intent->restore = request->restore;
+		}
 		break;
 	case COMMAND_DO_NOT_RESTART:
 		event.control.fields = CONTROL_DO_NOT_RESTART;

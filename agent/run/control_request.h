@@ -13,8 +13,6 @@
  *   {"command":"restart","nonce":N}
  *   {"command":"do-not-restart","on":true|false}
  *
- * A resume without "restore" withdraws an earlier one that was not met yet.
- *
  * Unknown members are refused: a request that is half understood is not carried out.
  */
 #ifndef DREY_RUN_CONTROL_REQUEST_H

@@ -453,7 +453,7 @@ static void each_command_sets_its_fields_only(void)
 		{{.command = COMMAND_RESTART, .nonce = (char *)"n"}, CONTROL_RESTART},
 		{{.command = COMMAND_SUSPEND}, CONTROL_STATE},
 		{{.command = COMMAND_CANCEL}, CONTROL_STATE},
-		{{.command = COMMAND_RESUME}, CONTROL_STATE | CONTROL_NEW_START | CONTROL_RESTORE},
+		{{.command = COMMAND_RESUME}, CONTROL_STATE | CONTROL_NEW_START},
 		{{.command = COMMAND_DO_NOT_RESTART, .on = true}, CONTROL_DO_NOT_RESTART},
 	};
 

@@ -1,0 +1,69 @@
+/* What a person's resume does to a restore request of before. */
+#include "life.h"
+
+static void resume(struct life *l, const char *token)
+{
+	struct intent intent = {.state = DESIRED_RUNNING};
+	unsigned fields = CONTROL_STATE | CONTROL_NEW_START;
+
+	if (token) {
+		fields |= CONTROL_RESTORE;
+		intent.restore = (struct restore_request){
+			.kind = RESTORE_PATH, .token = (char *)token, .path = (char *)SAVEPOINT_1};
+	}
+	control(l, fields, intent);
+}
+
+static void a_plain_resume_withdraws_a_request_that_could_not_be_met(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	resume(&l, "token-1");
+	observed(&l, DECISION_HOLD, NULL, 0, NULL); /* of before */
+	observed(&l, DECISION_HOLD, NULL, 0, NULL);
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	CHECK_INT(l.life.journal.intent.restore.kind, ==, RESTORE_PATH);
+	forget(&l);
+	resume(&l, NULL);
+	CHECK_INT(l.life.journal.intent.restore.kind, ==, RESTORE_NONE);
+	CHECK(!l.life.journal.intent.restore.path && !l.life.journal.intent.restore.token);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	life_end(&l);
+}
+
+static void a_plain_resume_keeps_a_request_that_was_carried_out(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	resume(&l, "token-1");
+	observed(&l, DECISION_HOLD, NULL, 0, NULL); /* of before */
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, "token-1");
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	resume(&l, NULL);
+	CHECK_INT(l.life.journal.intent.restore.kind, ==, RESTORE_PATH);
+	life_end(&l);
+}
+
+static void a_new_request_replaces_the_one_before(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	resume(&l, "token-1");
+	resume(&l, "token-2");
+	CHECK_STR(l.life.journal.intent.restore.token, "token-2");
+	life_end(&l);
+}
+
+int main(void)
+{
+	TEST(a_plain_resume_withdraws_a_request_that_could_not_be_met);
+	TEST(a_plain_resume_keeps_a_request_that_was_carried_out);
+	TEST(a_new_request_replaces_the_one_before);
+	return tap_done();
+}
