@@ -192,7 +192,10 @@ static void drey_init_keeps_no_inherited_descriptor_and_no_directory(void)
 	n = readlink(path, cwd, sizeof(cwd) - 1);
 	cwd[n > 0 ? n : 0] = '\0';
 	CHECK_STR(cwd, "/");
-	CHECK_INT(open_files(rig.pid), ==, 4); /* 0, 1, 2 and its own way to 2 */
+	/* 0, 1, 2 and its own way to 2; the pipe for exec's result goes as soon as that is known */
+	while (open_files(rig.pid) != 4 && rig_now_ms() - rig.started_ms < RIG_LIMIT_MS)
+		usleep(1000);
+	CHECK_INT(open_files(rig.pid), ==, 4);
 	kill(rig.pid, SIGTERM);
 	CHECK_INT(rig_wait(&rig), ==, 143);
 }
