@@ -137,6 +137,12 @@ static int read_journal(struct driver *driver, struct journal *ret_journal, stru
 		journal_init(ret_journal, application);
 		return 0;
 	}
+	if (why.kind == ERR_FORMAT)
+		return err_set(
+			err, ERR_FORMAT, 0,
+			"%s; it is left as it is. Bring back a copy of it, or move it away: "
+			"drey then decides from the checkpoints and savepoints that it finds",
+			why.msg);
 	if (err)
 		*err = why;
 	return -1;

@@ -122,10 +122,18 @@ int journal_file_write(struct journal_file *file, struct journal *journal, struc
 int state_lock_take(const char *dir, int *ret_fd, struct err *err)
 {
 	cleanup_free char *path = path_in(dir, "lock");
+	struct err why = {0};
 
 	if (fs_mkdirs(dir, 0700, err))
 		return err_wrap(err, "create the state directory");
-	if (fs_lock(path, ret_fd, err))
-		return err_wrap(err, "take the state directory %s", dir);
-	return 0;
+	if (fs_lock(path, ret_fd, &why) == 0)
+		return 0;
+	if (why.kind == ERR_BUSY)
+		return err_set(err, ERR_BUSY, 0,
+			       "another drey works in the state directory: %s; end that one, or "
+			       "set a stateDirectory of its own",
+			       why.msg);
+	if (err)
+		*err = why;
+	return err_wrap(err, "take the state directory %s", dir);
 }

@@ -149,7 +149,8 @@ static int check_command(const struct setup *setup, struct err *err)
 
 	if (strchr(program, '/')) {
 		if (access(program, X_OK) < 0)
-			return err_set(err, ERR_CONFIG, errno, "flink.command: %s", program);
+			return err_set(err, ERR_CONFIG, errno,
+				       "flink.command: install Flink, or correct %s", program);
 		return 0;
 	}
 	copy = xstrdup(path ? path : "/usr/local/bin:/usr/bin:/bin");

@@ -1,0 +1,247 @@
+#!/usr/bin/env bash
+#
+# Bad input for `drey run`, as people give it: each time exit status 2, a message that names the thing, the place and
+# what to do, no Flink is started, and nothing is changed. Without Flink: its place is taken by a script.
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+BUILD=$(cd "${BUILD:-build}" && pwd)
+dir=$(mktemp -d)
+first=''
+trap 'end_first; rm -rf "$dir"' EXIT
+unset DREY_CONFIG DREY_INIT_FD
+count=0
+failed=0
+
+result() { # STATUS WHAT
+	count=$((count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $count - $2"
+	else
+		failed=$((failed + 1))
+		echo "not ok $count - $2"
+		sed 's/^/# out: /' "$dir/out"
+		sed 's/^/# err: /' "$dir/err"
+	fi
+}
+
+# A drey.yaml; a key is left out with -KEY and replaced with KEY=LINE.
+config() { # [CHANGE...]
+	local change
+	cat >"$dir/drey.yaml" <<-YAML
+		application: orders
+		stateDirectory: $dir/state
+		flink:
+		  version: 2.3.0
+		  command: [$dir/flink]
+		  jobClass: example.Job
+		  restPort: $port
+		  checkpointDirectory: file://$dir/ck
+		  savepointDirectory: file://$dir/sp
+	YAML
+	for change; do
+		case $change in
+		-*) sed -i "/^ *${change#-}:/d" "$dir/drey.yaml" ;;
+		*) sed -i "s|^\( *\)${change%%=*}: .*|\1${change#*=}|" "$dir/drey.yaml" ;;
+		esac
+	done
+}
+
+# Every file with its content, but not lock files: those are only ever opened.
+picture() {
+	find "$dir" -mindepth 1 ! -name out ! -name err ! -name before ! -name 'lock' ! -name '*.lock' \
+		! -name drey.yaml ! -type s \( -type f -printf '%p %m ' -exec sha256sum {} \; -o -printf '%p %m %l\n' \) |
+		grep -v "^$dir/state [0-7]* *$" | sort
+}
+
+# Runs it under drey-init, as in a container: the status is that of the container.
+run() { # [DREY_INIT_OPTION...] picks up $config
+	picture >"$dir/before"
+	timeout -k 5 60 "$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "${config:-$dir/drey.yaml}" \
+		>"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+}
+
+# The last run ended with 2, said every TEXT on stderr, started nothing and changed nothing.
+refused() { # WHAT TEXT...
+	local what=$1 text ok=0
+	shift
+	[ "$status" -eq 2 ] || { echo "# status $status" && ok=1; }
+	for text; do
+		grep -qF -- "$text" "$dir/err" || { echo "# not said: $text" && ok=1; }
+	done
+	[ ! -e "$dir/started" ] || { echo "# Flink was started" && ok=1; }
+	picture | diff "$dir/before" - | sed 's/^/# changed: /' | grep . && ok=1
+	result "$ok" "$what"
+}
+
+wait_for() { # CMD...
+	local end=$((SECONDS + 60))
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.05
+	done
+}
+
+end_first() {
+	[ -n "$first" ] || return 0
+	kill "$first" 2>/dev/null
+	wait "$first"
+	first=''
+}
+
+port=$((20000 + RANDOM % 10000))
+mkdir "$dir/ck" "$dir/sp"
+cat >"$dir/flink" <<-SCRIPT
+	#!/bin/sh
+	echo "\$\$ \$*" >>$dir/started
+	exec sleep 1000
+SCRIPT
+chmod +x "$dir/flink"
+
+# ---- the configuration ------------------------------------------------------------------------------------
+
+config=$dir/nowhere.yaml run
+refused 'no configuration file: named, with its system error' "$dir/nowhere.yaml" 'No such file'
+config
+printf '  restPort 8081\n' >>"$dir/drey.yaml"
+run
+refused 'YAML that is none: file and line' "$dir/drey.yaml: line 1"
+config checkpointDirectory="checkpointDirectroy: file://$dir/ck"
+run
+refused 'an unknown key: file, line, column, and the nearest one' \
+	"$dir/drey.yaml: line 8" checkpointDirectroy 'checkpointDirectory'
+config restPort='restPort: seven'
+run
+refused 'a wrong type: file, line and column' "$dir/drey.yaml: line 7" restPort seven
+config -application
+run
+refused 'a key that is missing' "$dir/drey.yaml" application
+
+# ---- storage ----------------------------------------------------------------------------------------------
+
+config checkpointDirectory="checkpointDirectory: file://$dir/gone"
+run
+refused 'no checkpoint directory: named, with what to do' "$dir/gone" 'does not exist' 'create it'
+[ ! -e "$dir/gone" ]
+result $? 'it is not created'
+config savepointDirectory="savepointDirectory: file://$dir/gone"
+run
+refused 'no savepoint directory' "savepoint" "$dir/gone" 'does not exist' 'create it'
+config -checkpointDirectory
+run
+refused 'none configured: both places where it can be' 'flink.checkpointDirectory' 'execution.checkpointing.dir'
+config checkpointDirectory='checkpointDirectory: ftp://server/ck'
+run
+refused 'storage that is not supported' 'ftp'
+
+# ---- Flink ------------------------------------------------------------------------------------------------
+
+config command="command: [$dir/no-flink]"
+run
+refused 'no program' 'flink.command' "$dir/no-flink" 'install Flink'
+config command='command: [no-such-flink-anywhere]'
+run
+refused 'no program in PATH' 'flink.command' no-such-flink-anywhere PATH
+config -version
+run
+refused 'the version is not found: what to do' 'version' 'flink.version'
+config
+python3 -c '
+import socket, sys, time
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("127.0.0.1", int(sys.argv[1])))
+s.listen()
+print("ready", flush=True)
+time.sleep(1000)' "$port" >"$dir/listener" 2>&1 &
+first=$!
+wait_for grep -q ready "$dir/listener"
+run
+refused 'the REST port is taken: number and way out' "port $port" 'flink.restPort'
+end_first
+rm "$dir/listener"
+
+# ---- the journal and the state directory -------------------------------------------------------------------
+
+mkdir -p "$dir/state"
+config
+printf '{"schema": 1, "application": "ord' >"$dir/state/journal.json"
+run
+refused 'a damaged journal: its file; it stays as it is' "$dir/state/journal.json" 'byte 33' 'move it away'
+printf '{"schema": 99}\n' >"$dir/state/journal.json"
+run
+refused 'a journal of a newer drey' "$dir/state/journal.json" newer
+rm "$dir/state/journal.json"
+
+"$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "$dir/drey.yaml" >"$dir/first" 2>&1 </dev/null &
+first=$!
+wait_for grep -qs . "$dir/started"
+result $? 'a first drey works'
+mv "$dir/started" "$dir/started-by-first"
+wait_for grep -q '"startedUnixMs": [0-9]' "$dir/state/journal.json"
+run
+refused 'a second drey on the same state directory' "$dir/state" 'held by process' 'end that one'
+kill -0 "$first"
+result $? 'the first one lives on'
+end_first
+rm -f "$dir/first"
+
+config application='application: invoices'
+run
+refused "another application's state directory: both names" "$dir/state" orders invoices
+
+config
+picture >"$dir/before"
+"$BUILD/drey" run --config "$dir/drey.yaml" >"$dir/out" 2>"$dir/err" </dev/null
+status=$?
+refused 'started without drey-init: how it is started' 'drey-init --agent -- drey run'
+DREY_INIT_FD=1 "$BUILD/drey" run --config "$dir/drey.yaml" >"$dir/out" 2>"$dir/err" </dev/null
+status=$?
+refused 'a link that is none' DREY_INIT_FD
+
+# ---- other commands -----------------------------------------------------------------------------------------
+
+chk=$dir/ck/0123456789abcdef0123456789abcdef/chk-7
+mkdir -p "$chk"
+head -c 40 tests/fixtures/metadata/2.3.0-hashmap-chk >"$chk/_metadata"
+picture >"$dir/before"
+"$BUILD/drey" verify "$chk" >"$dir/out" 2>"$dir/err"
+status=$?
+[ "$status" -eq 1 ] && grep -q "chk-7/_metadata.*byte" "$dir/out" && picture | cmp -s - "$dir/before"
+result $? 'drey verify of a damaged _metadata: 1, with the place in the file'
+"$BUILD/drey" verify "$dir/nothing" >"$dir/out" 2>"$dir/err"
+[ $? -eq 1 ] && grep -q "missing.*nothing/_metadata" "$dir/out"
+result $? 'drey verify of nothing: 1, with the file that is missing'
+rm -rf "$dir/state"
+mkdir "$dir/state"
+picture >"$dir/before"
+"$BUILD/drey" resolve --config "$dir/drey.yaml" --explain >"$dir/out" 2>"$dir/err"
+[ $? -eq 4 ] && grep -q 'damaged.*chk-7' "$dir/out" && picture | cmp -s - "$dir/before"
+result $? 'drey resolve --explain names it, and changes nothing'
+
+# ---- a checkpoint directory that this user may not read ---------------------------------------------------------
+
+as_user() { "$@"; }
+if [ "$(id -u)" -eq 0 ]; then
+	as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+fi
+if as_user true 2>/dev/null; then
+	rm -rf "$dir/state" "$dir/ck"
+	mkdir "$dir/state" "$dir/ck"
+	cp "$BUILD/drey" "$dir/drey"
+	[ "$(id -u)" -ne 0 ] || chown -R 65534:65534 "$dir"
+	chmod 000 "$dir/ck"
+	as_user "$dir/drey" resolve --config "$dir/drey.yaml" --explain >"$dir/out" 2>"$dir/err"
+	[ $? -eq 4 ] && grep -q "$dir/ck: Permission denied" "$dir/out"
+	result $? 'a checkpoint directory that may not be read: drey would hold, not start empty'
+	chmod 755 "$dir/ck"
+	as_user "$dir/drey" resolve --config "$dir/drey.yaml" --explain >"$dir/out" 2>"$dir/err"
+	result $? 'one that may be read and is empty: it would start'
+else
+	count=$((count + 1))
+	echo "ok $count # SKIP setpriv is missing"
+fi
+
+echo "1..$count"
+[ "$failed" -eq 0 ]
