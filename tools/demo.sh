@@ -114,13 +114,10 @@ remember() { # HOW IT STARTED
 	launches+=("$(status '[.launch.number, .jobId[0:8], (.launch.restorePoint.checkpointId // "-")] | join(" ")') $(last_event RESTORED count) $1")
 }
 
-# Flink's word, the decision of drey and the job's own count must be the same restore.
-check_restore() { # PATH COUNT
-	local path=$1 flink
-	status .launch.restoreVerified >/dev/null || fail "drey has not verified what Flink restored"
-	flink=$(checkpoints .latest.restored.external_path) || fail "Flink does not say what it restored"
-	[ "${flink#file:}" = "${path#file://}" ] || fail "Flink restored $flink, not $path"
-	[ "$(last_event RESTORED count)" = "$2" ] || fail "the job counts from $(last_event RESTORED count), not from $2"
+# drey's decision, Flink's word and the job's own count must be the same restore.
+check_restore() { # PATH
+	local problem
+	problem=$(restore_matches "$1") || fail "the job did not continue from $1: $problem"
 }
 
 restored_by_now() { # JOB_ID OF THE LAUNCH BEFORE
@@ -128,7 +125,7 @@ restored_by_now() { # JOB_ID OF THE LAUNCH BEFORE
 }
 
 kill_jobmanager() {
-	local job newest path pid count
+	local job newest pid count
 	heading "The JobManager dies"
 	job=$(status .jobId)
 	expect "a few checkpoints more" has_completed 3 "$job"
@@ -137,18 +134,11 @@ kill_jobmanager() {
 	tick "JobManager (pid $pid) killed with -9 at checkpoint $(status .lastCheckpoint.id)"
 	expect "drey starts the job again" restored_by_now "$job"
 	newest=$(newest_retained "$job")
-	path=$(status .launch.restorePoint.path)
-	[ "${path#file://}" = "$newest" ] || fail "drey chose $path, the newest retained checkpoint is $newest"
 	tick "drey chose ${newest##*/}, the newest retained checkpoint, and started job $(short "$(status .jobId)")"
-	count=$(snapshot_count "$job" "${newest##*-}")
-	expect "the job reads its state" has_restored "$(status .jobId)"
-	check_restore "$path" "$count"
+	check_restore "$newest"
+	count=$(last_event RESTORED count)
 	tick "Flink reports that it restored exactly ${newest##*/}; the job goes on from count $count"
 	remember "after kill -9, from ${newest##*/}"
-}
-
-has_restored() { # JOB_ID
-	[ "$(last_event RESTORED job)" = "$1" ]
 }
 
 periodic_savepoint() {
@@ -173,17 +163,9 @@ resume() {
 	ui_ticker_start "drey resume"
 	drey resume >>"$RUN/log/cli.log" 2>&1 || fail "drey resume failed; see $RUN/log/cli.log"
 	ui_ticker_stop
-	[ "$(status .launch.restorePoint.path)" = "$location" ] || fail "it did not start from $location"
-	expect "the job reads its state" has_restored "$(status .jobId)"
-	check_restore "$location" "$count"
+	check_restore "$location"
 	tick "drey resume: job $(short "$(status .jobId)") goes on from that savepoint, from count $count"
 	remember "resumed, from ${location##*/}"
-}
-
-agent_is_new() { # PID OF THE OLD ONE
-	local pid
-	pid=$(agent_pid)
-	[ -n "$pid" ] && [ "$pid" != "$1" ] && phase_is Running
 }
 
 kill_agent() {

@@ -49,7 +49,7 @@ config() { # [CHANGE...]
 
 # Every file with its content, but not lock files: those are only ever opened.
 picture() {
-	find "$dir" -mindepth 1 ! -name out ! -name err ! -name before ! -name 'lock' ! -name '*.lock' \
+	find "$dir" -mindepth 1 ! -name out ! -name err ! -name before ! -name after ! -name 'lock' ! -name '*.lock' \
 		! -name drey.yaml ! -type s \( -type f -printf '%p %m ' -exec sha256sum {} \; -o -printf '%p %m %l\n' \) |
 		grep -v "^$dir/state [0-7]* *$" | sort
 }
@@ -71,7 +71,8 @@ refused() { # WHAT TEXT...
 		grep -qF -- "$text" "$dir/err" || { echo "# not said: $text" && ok=1; }
 	done
 	[ ! -e "$dir/started" ] || { echo "# Flink was started" && ok=1; }
-	picture | diff "$dir/before" - | sed 's/^/# changed: /' | grep . && ok=1
+	picture >"$dir/after"
+	diff "$dir/before" "$dir/after" | sed 's/^/# changed: /' || ok=1
 	result "$ok" "$what"
 }
 
