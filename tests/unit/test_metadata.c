@@ -464,6 +464,29 @@ static void k5(struct buf *to)
 	incremental(to, false);
 }
 
+/* Paths with an entropy key are absolute also inside the directory of the snapshot. */
+static void k5_own(struct buf *to)
+{
+	wr_u8(to, 5);
+	wr_i64(to, 1);
+	wr_utf(to, "backend");
+	wr_i64(to, 0);
+	wr_u8(to, 0);
+	wr_i32(to, 1);
+	wr_utf(to, "000001.sst");
+	wr_file(to, "s3://b/x/chk-42/sst", 7);
+	wr_i32(to, 1);
+	wr_utf(to, "MANIFEST");
+	wr_file(to, "s3://b/x/chk-42/own", 8);
+}
+
+static void k3_s15(struct buf *to)
+{
+	wr_u8(to, 3);
+	wr_groups(to);
+	wr_segment(to, "file:/ck/taskowned/x", 3, 4, 0);
+}
+
 static void k11(struct buf *to)
 {
 	incremental(to, true);
@@ -557,6 +580,12 @@ static const struct tag_case tag_cases[] = {
 	  {"private", 20, 1, 0, 0},
 	  {"file:/ck/shared/a", 1000, 0, 1, 0},
 	  {"file:/ck/shared/b", 110, 0, 1, 1}}},
+	{"keyed 5, shared file of this snapshot",
+	 2,
+	 k5_own,
+	 0,
+	 {{"s3://b/x/chk-42/sst", 7, 0, 1, 0}, {"s3://b/x/chk-42/own", 8, 0, 0, 0}}},
+	{"keyed 3, exclusive segment", 4, k3_s15, 0, {{"file:/ck/taskowned/x", 7, 0, 0, 1}}},
 	{"keyed 11",
 	 3,
 	 k11,
