@@ -235,8 +235,6 @@ bool trace_mentions(const char *text, const char *class_name)
 	for (const char *at = text; at; at = next_line(at)) {
 		struct piece line = first_line(at), name;
 
-		if (line.len && (line.at[0] == '\t' || line.at[0] == ' '))
-			continue;
 		if (line.len > strlen(CAUSED_BY) &&
 		    strncmp(line.at, CAUSED_BY, strlen(CAUSED_BY)) == 0) {
 			line.at += strlen(CAUSED_BY);

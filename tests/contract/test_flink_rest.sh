@@ -248,6 +248,15 @@ case $FLINK_VERSION in
 	;;
 esac
 
+job_10=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa10
+run_conf <<<"execution.state-recovery.path: $location"
+bare --job-id $job_10 -D execution.shutdown-on-application-finish=false --jars "$RUN/flink/usrlib/job.jar" \
+	--job-classname drey.ContinuityJob -- "${args[@]}"
+await "without --fromSavepoint, Flink's file decides what is restored: drey refuses that key" \
+	says "ok completed=0 restored=" checkpoints $job_10
+end_jm "restored by Flink's file"
+run_conf </dev/null
+
 bare --job-id aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa05 --job-classname drey.ContinuityJob -- --throw-in-main "${args[@]}"
 await "without drey's options: main() throws" ended
 is "$(exit_status jm)" "$main_threw" "ends the JVM with $main_threw"
