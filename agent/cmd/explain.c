@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "cmd/cli.h"
 #include "cmd/text.h"
 
@@ -105,8 +106,38 @@ static const char *reason_of(const struct explanation *ex, const struct candidat
 	return text;
 }
 
+/* Chosen first, then older, then rejected; inside each the newest first. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct candidate *left = *(const struct candidate *const *)a;
+	const struct candidate *right = *(const struct candidate *const *)b;
+	enum verdict left_verdict = left->verdict ? left->verdict : VERDICT_REJECTED;
+	enum verdict right_verdict = right->verdict ? right->verdict : VERDICT_REJECTED;
+	const struct snapshot *x = &left->snapshot, *y = &right->snapshot;
+
+	if (left_verdict != right_verdict)
+		return left_verdict < right_verdict ? -1 : 1;
+	if (x->checkpoint_id != y->checkpoint_id)
+		return x->checkpoint_id > y->checkpoint_id ? -1 : 1;
+	if (x->completed_unix_ms != y->completed_unix_ms)
+		return x->completed_unix_ms > y->completed_unix_ms ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+/* The caller frees the list, not what it points to. */
+static const struct candidate **ranked(const struct facts *facts)
+{
+	const struct candidate **list = xcalloc(facts->candidate_count + 1, sizeof(*list));
+
+	for (size_t i = 0; i < facts->candidate_count; i++)
+		list[i] = &facts->candidates[i];
+	qsort(list, facts->candidate_count, sizeof(*list), by_rank);
+	return list;
+}
+
 struct json *explain_document(const struct explanation *ex)
 {
+	cleanup_free const struct candidate **candidates = ranked(ex->facts);
 	struct json *doc = json_object();
 	struct json *list;
 	char text[64];
@@ -128,7 +159,7 @@ struct json *explain_document(const struct explanation *ex)
 	}
 	list = json_add_array(doc, "candidates");
 	for (size_t i = 0; i < ex->facts->candidate_count; i++) {
-		const struct candidate *candidate = &ex->facts->candidates[i];
+		const struct candidate *candidate = candidates[i];
 		struct json *to = json_add_object(list, NULL);
 
 		json_add_str(to, "path", candidate->snapshot.path);
@@ -195,6 +226,7 @@ static void print_candidate(const struct explanation *ex, const struct candidate
 
 void explain_print(const struct explanation *ex, FILE *out)
 {
+	cleanup_free const struct candidate **candidates = ranked(ex->facts);
 	const struct candidate *candidate = chosen(ex);
 
 	fprintf(out, "decision   %s (rule %d)\nreason     ", decision_kind_name(ex->decision->kind),
@@ -227,5 +259,5 @@ void explain_print(const struct explanation *ex, FILE *out)
 	fprintf(out, "\n%-8s  %-11s  %-10s  %6s  %-8s  %-16s  %s\n", "VERDICT", "SOURCE", "KIND",
 		"ID", "JOB", "COMPLETED", "PATH");
 	for (size_t i = 0; i < ex->facts->candidate_count; i++)
-		print_candidate(ex, &ex->facts->candidates[i], out);
+		print_candidate(ex, candidates[i], out);
 }

@@ -8,6 +8,7 @@
  *    sources [{name, state: present|absent|unreadable, detail}],
  *    candidates [{path, source, kind, checkpointId, jobId, completedUnixMs,
  *                 verdict: chosen|older|rejected, reason}]}
+ * Candidates are in the order chosen, older, rejected, and inside that the newest first.
  * What is not known is null. A source that is not configured is absent, with this detail; a
  * candidate that no rule came to is rejected, with this reason.
  */

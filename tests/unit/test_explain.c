@@ -164,6 +164,27 @@ static void the_table_says_it_all_on_plain_lines(void)
 	facts_release(&facts);
 }
 
+static void the_chosen_one_comes_first_and_then_the_newest(void)
+{
+	struct snapshot snapshot = snapshot_of("file:/chk/30", SNAPSHOT_CHECKPOINT, 30);
+	struct facts facts;
+	struct decision decision;
+	struct explanation ex = {&facts, &decision, NULL, NULL};
+	cleanup_json struct json *doc = NULL;
+	const struct json *list;
+
+	build(&facts);
+	start_from(&decision);
+	facts_add(&facts, SOURCE_CHECKPOINTS, &snapshot)->verdict = VERDICT_REJECTED;
+	doc = explain_document(&ex);
+	list = json_get(doc, "candidates");
+	CHECK_STR(json_str(json_at(list, 0), "path"), "file:/chk/27");
+	CHECK_STR(json_str(json_at(list, 1), "verdict"), "older");
+	CHECK_STR(json_str(json_at(list, 2), "path"), "file:/chk/30");
+	CHECK_STR(json_str(json_at(list, 3), "path"), "file:/chk/x");
+	facts_release(&facts);
+}
+
 static void no_candidates_are_said_so(void)
 {
 	struct facts facts = {0};
@@ -183,6 +204,7 @@ int main(void)
 	TEST(the_document_lists_every_source_and_candidate);
 	TEST(nothing_starts_when_it_holds_or_parks);
 	TEST(the_table_says_it_all_on_plain_lines);
+	TEST(the_chosen_one_comes_first_and_then_the_newest);
 	TEST(no_candidates_are_said_so);
 	return tap_done();
 }
