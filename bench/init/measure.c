@@ -27,9 +27,9 @@
 
 #define STARTS     400
 #define HOPS       1000
-#define LOST_MS    500   /* that much later it is not coming any more ... */
-#define LATE_MS    10000 /* ... and the first few are given this long, in case the machine was busy */
-#define LATE_TRIES 5
+#define LOST_MS    200  /* that much later it is not coming any more ... */
+#define LATE_MS    5000 /* ... and the first few are given this long, in case the machine was busy */
+#define LATE_TRIES 3
 
 static int by_value(const void *a, const void *b)
 {

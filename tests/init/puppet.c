@@ -10,7 +10,8 @@
  *   deaf-group             the same with a second process in the group ("second PID")
  *   linger MS N            on SIGTERM exit with N after MS
  *   orphan clean|deaf      leave an orphan in a session of its own; clean: it says "orphan cleaned up" 200 ms
- *                          after SIGTERM. "orphan-in-group" leaves it in the group
+ *                          after SIGTERM. "orphan-in-group" leaves it in the group,
+ *                          "orphan-chain" as the child of another, each with its own session
  *   storm N                N orphans die at the same moment; "left 0" when all of them have been reaped
  *   stream N               N orphans one after the other
  *   burst                  20 orphans and the puppet itself die together; exit 3
@@ -116,7 +117,7 @@ static void be_deaf(void)
 	signal(SIGHUP, SIG_IGN);
 }
 
-static void orphan(const char *how, int own_session)
+static void orphan(const char *how, int sessions)
 {
 	int told[2];
 	char byte;
@@ -126,7 +127,14 @@ static void orphan(const char *how, int own_session)
 	if (!fork()) {
 		if (fork())
 			_exit(0);
-		if (own_session)
+		if (sessions)
+			setsid();
+		if (sessions == 2 && fork()) {
+			close(told[0]);
+			close(told[1]);
+			pause();
+		}
+		if (sessions == 2)
 			setsid();
 		if (!strcmp(how, "clean"))
 			signal(SIGTERM, on_term);
@@ -308,6 +316,8 @@ int main(int argc, char **argv)
 		nap(atoi(arg));
 		return argc > 3 ? atoi(argv[3]) : 0;
 	}
+	if (!strcmp(what, "orphan-chain"))
+		return orphan(arg, 2), 5;
 	if (!strcmp(what, "orphan") || !strcmp(what, "orphan-in-group"))
 		return orphan(arg, !what[6]), 5;
 	if (!strcmp(what, "storm"))

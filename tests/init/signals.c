@@ -260,11 +260,16 @@ static char *open_pty(void)
 
 static void the_command_gets_the_terminal_and_ctrl_c(void)
 {
-	struct rig rig = {0};
 	char *name = open_pty();
+	struct rig rig = {0};
 
-	if (!name || !RIG_START_IN(&rig, on_a_terminal, name, "--", rig_puppet(), "log"))
+	if (!name || !RIG_START_IN(&rig, on_a_terminal, name, "--", rig_puppet(), "report"))
 		return;
+	CHECK_INT(rig_wait(&rig), ==, 0);
+	CHECK_INT(rig_number(&rig, "foreground "), ==, rig_number(&rig, "pid "));
+	close(pty_main);
+	name = open_pty();
+	CHECK(RIG_START_IN(&rig, on_a_terminal, name, "--", rig_puppet(), "log"));
 	CHECK(rig_says(&rig, "ready "));
 	CHECK_INT(write(pty_main, "\003", 1), ==, 1);
 	CHECK(rig_says(&rig, "got 2\n"));

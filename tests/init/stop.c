@@ -111,6 +111,16 @@ static void an_orphan_gets_time_to_clean_up(void)
 	}
 }
 
+static void the_child_of_an_orphan_gets_time_too(void)
+{
+	struct rig rig = {0};
+
+	CHECK(RIG_START(&rig, "--", rig_puppet(), "orphan-chain", "clean"));
+	CHECK_INT(rig_wait(&rig), ==, 5);
+	CHECK_INT(rig_count(&rig, "orphan cleaned up"), ==, 1);
+	CHECK_INT(rig_now_ms() - rig.started_ms, <, 9000); /* it was asked, not waited for */
+}
+
 static void without_proc_orphans_of_the_group_still_get_time(void)
 {
 	struct rig rig = {0};
@@ -177,6 +187,7 @@ int main(void)
 	TEST(the_whole_group_is_killed);
 	TEST(a_command_that_takes_its_time_keeps_its_status);
 	TEST(an_orphan_gets_time_to_clean_up);
+	TEST(the_child_of_an_orphan_gets_time_too);
 	TEST(without_proc_orphans_of_the_group_still_get_time);
 	TEST(an_orphan_that_will_not_go_is_killed);
 	TEST(when_drey_init_is_killed_so_is_the_command);
