@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+#
+# The documentation leads somewhere: every relative link has its file (and heading), every file that the
+# README's tour names is there, every page in docs/ can be found from the README.
+
+# shellcheck disable=SC2016 # the backquotes are those of Markdown
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+mapfile -t pages < <(find . -maxdepth 1 -name '*.md'; find docs -name '*.md')
+
+# "file:target" of each link in a page that is not a URL.
+links() { # PAGE
+	grep -oE '\]\([^)]+\)' "$1" | sed 's/^](//; s/)$//' | grep -vE '^[a-z]+:'
+}
+
+# The anchors of a page, as GitHub makes them.
+anchors() { # PAGE
+	grep -E '^#+ ' "$1" | sed -E 's/^#+ //' | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+
+dead=''
+for page in "${pages[@]}"; do
+	while read -r link; do
+		file=${link%%#*} anchor=
+		[ "$link" = "$file" ] || anchor=${link#*#}
+		target=$page
+		[ -z "$file" ] || target=$(dirname "$page")/$file
+		[ -e "$target" ] || dead+="# $page: $link is not there"$'\n'
+		if [ -n "$anchor" ] && [ -f "$target" ]; then
+			anchors "$target" | grep -qxF -- "$anchor" || dead+="# $page: $link has no such heading"$'\n'
+		fi
+	done < <(links "$page")
+done
+printf '%s' "$dead"
+echo "$([ -z "$dead" ] || echo 'not ')ok 1 - every link leads somewhere"
+
+missing=''
+while read -r file; do
+	case $file in
+	*/*) dir=${file%/*}/ ;;
+	*) file=$dir$file ;; # as in: `agent/core/facts.h`, `resolve.h`
+	esac
+	[ -e "$file" ] || missing+="# README.md: $file is not there"$'\n'
+done < <(sed -n '/^## The files/,/^## Doc/p' README.md | grep '^| `' | cut -d'|' -f2 | grep -oE '`[^`]+`' | tr -d '`')
+printf '%s' "$missing"
+echo "$([ -z "$missing" ] || echo 'not ')ok 2 - every file of the tour is there"
+
+lost=''
+for page in docs/*.md; do
+	links README.md | grep -qF "$page" || lost+="# $page: no link from README.md"$'\n'
+done
+printf '%s' "$lost"
+echo "$([ -z "$lost" ] || echo 'not ')ok 3 - every page is found from the README"
+
+echo 1..3
+[ -z "$dead$missing$lost" ]
