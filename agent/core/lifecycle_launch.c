@@ -325,12 +325,17 @@ void end_flink(struct lifecycle *life, bool after_write, bool counts, const char
 	life->ready_ms = 0;
 }
 
+static bool exited_with_0(int wait_status)
+{
+	return wait_status != -1 && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+}
+
 /* How a Flink that nobody asked to end has ended. */
 static void flink_died(struct lifecycle *life, int wait_status, const char *meaning)
 {
 	struct outcome *outcome = &life->journal.outcome;
 
-	if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 && wait_status != -1) {
+	if (exited_with_0(wait_status)) {
 		/* Flink was told not to end by itself, so nobody knows what this was: running the
 		 * job again could repeat a finished one. */
 		outcome_release(outcome);
@@ -365,6 +370,7 @@ static void record_end(struct lifecycle *life, int wait_status)
 
 void on_exited(struct lifecycle *life, const struct event *event)
 {
+	enum operation_kind kind = life->journal.operation.kind;
 	char *end_reason = life->end_reason;
 	bool end_wanted = life->end_wanted;
 	bool stopped;
@@ -378,7 +384,10 @@ void on_exited(struct lifecycle *life, const struct event *event)
 		return;
 	record_end(life, event->process.wait_status);
 	forget_process(life);
-	stopped = life->step == STEP_ENDING;
+	/* a clean end in the middle of a stop is that stop, although its result was not seen */
+	stopped = life->step == STEP_ENDING ||
+		  ((kind == OPERATION_STOP || kind == OPERATION_CANCEL) &&
+		   exited_with_0(event->process.wait_status));
 	operation_flink_gone(life);
 	life->end_wanted = false;
 	life->end_reason = NULL;

@@ -1,0 +1,801 @@
+#include "life.h"
+
+/* ---- savepoints -------------------------------------------------------------------------------
+ */
+
+static void a_savepoint_is_announced_triggered_read_and_recorded(void)
+{
+	const struct operation_result *result;
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	l.hold_writes = true;
+	ask_savepoint(&l, "n1");
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
+	l.hold_writes = false;
+	written(&l);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	CHECK_STR(l.last[EFFECT_TRIGGER].id, trigger_of(&l));
+	CHECK_STR(l.life.journal.operation.path, "file:/sp");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	pass(&l, 500);
+	CHECK_INT(took(&l, EFFECT_POLL_OPERATION), ==, 1);
+	operation(&l, STATUS_IN_PROGRESS, NULL, NULL);
+	pass(&l, 500);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	CHECK_STR(l.inspected, SAVEPOINT_1);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	inspected(&l, true, true);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	CHECK_STR(l.life.journal.snapshots[0].path, SAVEPOINT_1);
+	CHECK_INT(l.life.journal.snapshots[0].checkpoint_id, ==, 50);
+	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_MANUAL);
+	CHECK(l.life.journal.snapshots[0].verified);
+	CHECK_STR(l.life.journal.snapshots[0].job_id, job_of(&l));
+	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
+	result = &l.life.journal.last_operation;
+	CHECK(result->ok);
+	CHECK_STR(result->nonce, "n1");
+	CHECK_STR(result->location, SAVEPOINT_1);
+	forget(&l);
+	ask_savepoint(&l, "n1"); /* the same wish is not a new one */
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	ask_savepoint(&l, "n2");
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	CHECK(strcmp(trigger_of(&l), result->trigger_id) != 0);
+	life_end(&l);
+}
+
+static void a_trigger_waits_out_a_journal_that_cannot_be_written(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	l.hold_writes = true;
+	ask_savepoint(&l, "n1");
+	write_failed(&l, false);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	pass(&l, 1000);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 2);
+	written(&l);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	life_end(&l);
+}
+
+/* Flink reports COMPLETED, with a failure cause. */
+static void a_failed_savepoint_is_answered_and_not_recorded(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_FAILED, NULL, "Checkpoint expired");
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK(!l.life.journal.last_operation.ok);
+	CHECK_STR(l.life.journal.last_operation.error, "Checkpoint expired");
+	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	forget(&l);
+	pass(&l, 3600000);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	life_end(&l);
+}
+
+static void a_savepoint_that_is_not_complete_is_a_failure(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(&l, true, false);
+	CHECK(!l.life.journal.last_operation.ok);
+	CHECK_HAS(l.life.journal.last_operation.error, "shared/1 is missing");
+	CHECK_STR(l.life.journal.last_operation.location, SAVEPOINT_1);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	life_end(&l);
+}
+
+static void a_savepoint_that_cannot_be_looked_at_is_recorded_unverified(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(&l, false, false);
+	CHECK(l.life.journal.last_operation.ok);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	CHECK(!l.life.journal.snapshots[0].verified);
+	CHECK_INT(l.life.journal.snapshots[0].size_bytes, ==, -1);
+	life_end(&l);
+}
+
+static void success_without_a_place_is_a_failure(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_COMPLETED, NULL, NULL);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK(!l.life.journal.last_operation.ok);
+	life_end(&l);
+}
+
+/* S42: the answer to the POST is lost; the same id makes it safe to send again. */
+static void a_lost_answer_is_asked_for_with_the_same_id(void)
+{
+	char id[JOB_ID_BYTES];
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	memcpy(id, trigger_of(&l), JOB_ID_BYTES);
+	operation(&l, STATUS_UNREACHABLE, NULL, NULL);
+	for (int i = 0; i < 5; i++) {
+		pass(&l, 1000);
+		CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 2 + i);
+		CHECK_STR(l.last[EFFECT_TRIGGER].id, id);
+		operation(&l, STATUS_UNREACHABLE, NULL, NULL);
+	}
+	pass(&l, 1000);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	pass(&l, 1000);
+	CHECK_STR(l.last[EFFECT_POLL_OPERATION].id, id);
+	/* unreachable while polling: nothing is known, so it is asked again, not sent again */
+	operation(&l, STATUS_UNREACHABLE, NULL, NULL);
+	forget(&l);
+	pass(&l, 1000);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	CHECK_INT(took(&l, EFFECT_POLL_OPERATION), ==, 1);
+	life_end(&l);
+}
+
+static void an_operation_that_flink_has_forgotten_is_not_sent_again(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	pass(&l, 500);
+	forget(&l);
+	operation(&l, STATUS_UNKNOWN_ID, NULL, NULL);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	CHECK(!l.life.journal.last_operation.ok);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	life_end(&l);
+}
+
+static void answers_with_another_id_are_ignored(void)
+{
+	struct event e = {.type = EVENT_OPERATION,
+			  .operation = {.trigger_id = "00000000000000000000000000000000",
+					.status = STATUS_COMPLETED,
+					.location = SAVEPOINT_1}};
+	struct event look = {
+		.type = EVENT_INSPECTED,
+		.inspected = {.path = "file:/sp/other", .readable = true, .complete = true}};
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	step(&l, &e);
+	ask_savepoint(&l, "n1");
+	step(&l, &e);
+	step(&l, &look);
+	e.operation.trigger_id = NULL;
+	step(&l, &e);
+	CHECK_NOTHING(&l, EFFECT_INSPECT);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	step(&l, &look);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
+	operation(&l, STATUS_COMPLETED, "file:/sp/twice", NULL); /* the result is known already */
+	inspected(&l, true, true);
+	CHECK(l.life.journal.last_operation.ok);
+	inspected(&l, true, true);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	life_end(&l);
+}
+
+static void a_savepoint_ends_with_flink(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	exited(&l, KILLED(SIGKILL));
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK(!l.life.journal.last_operation.ok);
+	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	life_end(&l);
+}
+
+static void a_savepoint_of_a_job_that_does_not_run_is_refused(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	l.life.journal.intent.state = DESIRED_SUSPENDED;
+	hello(&l, NULL);
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	ask_savepoint(&l, "n1");
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	CHECK(!l.life.journal.last_operation.ok);
+	CHECK_HAS(l.life.journal.last_operation.error, "no job runs");
+	CHECK_STR(l.life.journal.last_operation.nonce, "n1");
+	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
+	life_end(&l);
+}
+
+static void a_savepoint_asked_for_during_a_launch_waits_for_the_job(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	launch_empty(&l);
+	ask_savepoint(&l, "n1");
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	life_end(&l);
+}
+
+/* ---- periodic savepoints ----------------------------------------------------------------------
+ */
+
+static void run_periodic(struct life *l)
+{
+	life_begin(l);
+	l->config.savepoint_interval_ms = 600000;
+	run_proven(l);
+}
+
+static void take_savepoint(struct life *l)
+{
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+}
+
+static void savepoints_are_taken_once_an_interval(void)
+{
+	struct life l;
+
+	run_periodic(&l);
+	for (int i = 0; i < 4; i++) {
+		forget(&l);
+		pass(&l, 599000);
+		CHECK_NOTHING(&l, EFFECT_TRIGGER);
+		pass(&l, 1000);
+		CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+		CHECK_INT(l.life.journal.operation.reason, ==, REASON_PERIODIC);
+		take_savepoint(&l);
+		CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_PERIODIC);
+	}
+	life_end(&l);
+}
+
+/* S38 */
+static void a_slow_savepoint_is_not_triggered_again(void)
+{
+	struct life l;
+
+	run_periodic(&l);
+	pass(&l, 600000);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	for (int i = 0; i < 2000; i++) {
+		pass(&l, 1000);
+		operation(&l, STATUS_IN_PROGRESS, NULL, NULL);
+	}
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	CHECK_INT(took(&l, EFFECT_POLL_OPERATION), >, 1000);
+	life_end(&l);
+}
+
+static void a_failed_periodic_savepoint_is_tried_again_sooner(void)
+{
+	struct life l;
+
+	run_periodic(&l);
+	pass(&l, 600000);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_FAILED, NULL, "declined");
+	forget(&l);
+	pass(&l, 60000);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	pass(&l, 600000);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	life_end(&l);
+}
+
+static void the_schedule_survives_the_agent(void)
+{
+	char job[JOB_ID_BYTES];
+	struct life l;
+
+	run_periodic(&l);
+	pass(&l, 600000);
+	take_savepoint(&l);
+	memcpy(job, job_of(&l), JOB_ID_BYTES);
+	pass(&l, 400000);
+	restart_agent(&l);
+	hello(&l, job);
+	viewed(&l, job_in(JOB_RUNNING));
+	pass(&l, 199000);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	pass(&l, 1000);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	/* overdue by hours: one, soon */
+	take_savepoint(&l);
+	l.wall_ms += 36000000;
+	restart_agent(&l);
+	hello(&l, job);
+	viewed(&l, job_in(JOB_RUNNING));
+	pass(&l, 1000);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	take_savepoint(&l);
+	forget(&l);
+	pass(&l, 599000);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	life_end(&l);
+}
+
+static void a_clock_that_jumps_back_delays_by_one_interval_at_most(void)
+{
+	char job[JOB_ID_BYTES];
+	struct life l;
+
+	run_periodic(&l);
+	pass(&l, 600000);
+	take_savepoint(&l);
+	memcpy(job, job_of(&l), JOB_ID_BYTES);
+	l.wall_ms -= 360000000;
+	restart_agent(&l);
+	hello(&l, job);
+	viewed(&l, job_in(JOB_RUNNING));
+	pass(&l, 600000);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	life_end(&l);
+}
+
+static void no_periodic_savepoint_while_the_job_restarts(void)
+{
+	struct life l;
+
+	run_periodic(&l);
+	viewed(&l, job_in(JOB_RESTARTING));
+	pass(&l, 3600000);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	life_end(&l);
+}
+
+/* ---- suspend and resume -----------------------------------------------------------------------
+ */
+
+static void a_suspend_stops_with_a_savepoint_and_parks(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	l.config.drain_on_stop = true;
+	wish(&l, DESIRED_SUSPENDED);
+	CHECK_PHASE(&l, PHASE_STOPPING);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_STOP);
+	CHECK(l.life.journal.operation.drain);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	/* finished before the result was read: Flink has to live until it is */
+	viewed(&l, job_in(JOB_FINISHED));
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(&l, true, true);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	l.hold_writes = false;
+	viewed(&l, job_in(JOB_FINISHED));
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	CHECK(l.life.journal.last_operation.ok);
+	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_STOP);
+	CHECK_INT(l.life.journal.failure_count, ==, 0);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+	pass(&l, 3600000);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+
+	wish(&l, DESIRED_RUNNING);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	life_end(&l);
+}
+
+static void flink_ends_only_after_the_stop_is_on_record(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_SUSPENDED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	l.hold_writes = true;
+	inspected(&l, true, true);
+	written(&l);
+	viewed(&l, job_in(JOB_FINISHED));
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	write_failed(&l, false);
+	pass(&l, 5000);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	written(&l);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	life_end(&l);
+}
+
+static void a_failed_stop_leaves_the_job_running_and_is_tried_again(void)
+{
+	char first[JOB_ID_BYTES];
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_SUSPENDED);
+	memcpy(first, trigger_of(&l), JOB_ID_BYTES);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_FAILED, NULL, "not all tasks are running");
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK_HAS(l.life.reason, "not all tasks are running");
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	forget(&l);
+	pass(&l, 29999);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	pass(&l, 1);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	CHECK(strcmp(first, trigger_of(&l)) != 0);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_FAILED, NULL, "again");
+	forget(&l);
+	wish(&l, DESIRED_SUSPENDED); /* a person does not wait */
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_FAILED, NULL, "again");
+	forget(&l);
+	wish(&l, DESIRED_RUNNING);
+	pass(&l, 3600000);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	life_end(&l);
+}
+
+/* S27: Flink fails the job then; the savepoint is what counts. */
+static void a_savepoint_that_survives_a_failed_stop_is_used(void)
+{
+	struct view view = job_in(JOB_FAILED);
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_SUSPENDED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_FAILED, SAVEPOINT_1, "the savepoint was taken, the job failed");
+	CHECK_STR(l.inspected, SAVEPOINT_1);
+	inspected(&l, true, true);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	viewed(&l, view);
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	CHECK_INT(l.life.journal.failure_count, ==, 0);
+	CHECK_STR(l.life.journal.last_operation.location, SAVEPOINT_1);
+	life_end(&l);
+}
+
+static void a_job_that_goes_on_after_its_stop_savepoint_is_a_failed_stop(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_SUSPENDED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(&l, true, true);
+	for (int i = 0; i < 70; i++) {
+		pass(&l, 1000);
+		if (l.life.phase == PHASE_STOPPING)
+			viewed(&l, job_in(JOB_RUNNING));
+	}
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	CHECK(!l.life.journal.last_operation.ok);
+	CHECK_STR(l.life.journal.last_operation.location, SAVEPOINT_1);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	life_end(&l);
+}
+
+/* S35, S26: Flink has gone before the result could be read. */
+static void a_stop_whose_result_was_lost_looks_in_storage(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_restart(&l, "r1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	exited(&l, EXITED(0));
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
+	CHECK_PHASE(&l, PHASE_RESOLVING);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	life_end(&l);
+}
+
+static void a_restart_stops_with_a_savepoint_and_starts_again_once(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_restart(&l, "r1");
+	CHECK_INT(l.life.journal.operation.reason, ==, REASON_RESTART);
+	take_savepoint(&l);
+	viewed(&l, job_in(JOB_FINISHED));
+	exited(&l, EXITED(143));
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	started(&l);
+	forget(&l);
+	{
+		struct view view = job_in(JOB_RUNNING);
+
+		view.restored = true;
+		view.restored_id = 50;
+		view.restored_path = SAVEPOINT_1;
+		viewed(&l, view);
+	}
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	pass(&l, 3600000);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	CHECK_STR(l.life.journal.restart_nonce_done, "r1");
+	life_end(&l);
+}
+
+/* S39 */
+static void a_suspend_waits_for_the_savepoint_that_is_on_its_way(void)
+{
+	struct life l;
+
+	run_periodic(&l);
+	pass(&l, 600000);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	forget(&l);
+	wish(&l, DESIRED_SUSPENDED);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(&l, true, true);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_STOP);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	life_end(&l);
+}
+
+/* ---- cancel -----------------------------------------------------------------------------------
+ */
+
+static void a_cancel_takes_no_savepoint_and_parks(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_CANCELLED);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_CANCEL);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	viewed(&l, job_in(JOB_CANCELLING));
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	viewed(&l, job_in(JOB_CANCELED));
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_CANCELLED);
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
+	pass(&l, 3600000);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	life_end(&l);
+}
+
+static void a_cancel_overtakes_a_savepoint_and_a_stop(void)
+{
+	struct life l;
+
+	for (int stop = 0; stop < 2; stop++) {
+		life_begin(&l);
+		run_proven(&l);
+		if (stop)
+			wish(&l, DESIRED_SUSPENDED);
+		else
+			ask_savepoint(&l, "n1");
+		operation(&l, STATUS_ACCEPTED, NULL, NULL);
+		forget(&l);
+		wish(&l, DESIRED_CANCELLED);
+		CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_CANCEL);
+		CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+		CHECK_HAS(l.life.journal.last_operation.error, "superseded");
+		operation(&l, STATUS_ACCEPTED, NULL, NULL);
+		viewed(&l, job_in(JOB_CANCELED));
+		exited(&l, EXITED(143));
+		CHECK_PHASE(&l, PHASE_CANCELLED);
+		life_end(&l);
+	}
+}
+
+static void a_cancel_during_the_launch_does_not_wait_for_it(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	launch_empty(&l);
+	wish(&l, DESIRED_CANCELLED);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_CANCEL);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	viewed(&l, job_in(JOB_CANCELED));
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_CANCELLED);
+	life_end(&l);
+}
+
+/* S41: a job that ignores cancel. */
+static void a_cancel_that_is_not_obeyed_ends_flink(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_CANCELLED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	for (int i = 0; i < 60; i++) {
+		pass(&l, 1000);
+		viewed(&l, job_in(JOB_CANCELLING));
+	}
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	pass(&l, 20000);
+	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	exited(&l, KILLED(SIGKILL));
+	CHECK_PHASE(&l, PHASE_CANCELLED);
+	life_end(&l);
+}
+
+static void a_cancel_of_a_silent_flink_ends_it(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_CANCELLED);
+	for (int i = 0; i < 61; i++) {
+		operation(&l, STATUS_UNREACHABLE, NULL, NULL);
+		pass(&l, 1000);
+	}
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	life_end(&l);
+}
+
+static void a_job_that_ends_while_it_is_cancelled_counts_as_cancelled(void)
+{
+	static const enum job_state ends[] = {JOB_FINISHED, JOB_FAILED, JOB_CANCELED};
+	struct life l;
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		life_begin(&l);
+		run_proven(&l);
+		wish(&l, DESIRED_CANCELLED);
+		operation(&l, STATUS_ACCEPTED, NULL, NULL);
+		viewed(&l, job_in(ends[i]));
+		exited(&l, EXITED(143));
+		CHECK_PHASE(&l, PHASE_CANCELLED);
+		CHECK_INT(l.life.journal.failure_count, ==, 0);
+		life_end(&l);
+	}
+}
+
+/* ---- the job ends by itself, meanwhile --------------------------------------------------------
+ */
+
+static void a_job_that_finishes_during_a_savepoint_is_finished(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	viewed(&l, job_in(JOB_FINISHED));
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_FINISHED);
+	operation(&l, STATUS_FAILED, NULL, "the job is gone");
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_FINISHED);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
+	life_end(&l);
+}
+
+static void a_job_that_fails_during_a_failed_stop_is_started_again_or_parked(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_SUSPENDED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	viewed(&l, job_in(JOB_FAILED));
+	operation(&l, STATUS_FAILED, NULL, "the job failed");
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	viewed(&l, job_in(JOB_FAILED));
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	wish(&l, DESIRED_RUNNING);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	life_end(&l);
+}
+
+int main(void)
+{
+	TEST(a_savepoint_is_announced_triggered_read_and_recorded);
+	TEST(a_trigger_waits_out_a_journal_that_cannot_be_written);
+	TEST(a_failed_savepoint_is_answered_and_not_recorded);
+	TEST(a_savepoint_that_is_not_complete_is_a_failure);
+	TEST(a_savepoint_that_cannot_be_looked_at_is_recorded_unverified);
+	TEST(success_without_a_place_is_a_failure);
+	TEST(a_lost_answer_is_asked_for_with_the_same_id);
+	TEST(an_operation_that_flink_has_forgotten_is_not_sent_again);
+	TEST(answers_with_another_id_are_ignored);
+	TEST(a_savepoint_ends_with_flink);
+	TEST(a_savepoint_of_a_job_that_does_not_run_is_refused);
+	TEST(a_savepoint_asked_for_during_a_launch_waits_for_the_job);
+	TEST(savepoints_are_taken_once_an_interval);
+	TEST(a_slow_savepoint_is_not_triggered_again);
+	TEST(a_failed_periodic_savepoint_is_tried_again_sooner);
+	TEST(the_schedule_survives_the_agent);
+	TEST(a_clock_that_jumps_back_delays_by_one_interval_at_most);
+	TEST(no_periodic_savepoint_while_the_job_restarts);
+	TEST(a_suspend_stops_with_a_savepoint_and_parks);
+	TEST(flink_ends_only_after_the_stop_is_on_record);
+	TEST(a_failed_stop_leaves_the_job_running_and_is_tried_again);
+	TEST(a_savepoint_that_survives_a_failed_stop_is_used);
+	TEST(a_job_that_goes_on_after_its_stop_savepoint_is_a_failed_stop);
+	TEST(a_stop_whose_result_was_lost_looks_in_storage);
+	TEST(a_restart_stops_with_a_savepoint_and_starts_again_once);
+	TEST(a_suspend_waits_for_the_savepoint_that_is_on_its_way);
+	TEST(a_cancel_takes_no_savepoint_and_parks);
+	TEST(a_cancel_overtakes_a_savepoint_and_a_stop);
+	TEST(a_cancel_during_the_launch_does_not_wait_for_it);
+	TEST(a_cancel_that_is_not_obeyed_ends_flink);
+	TEST(a_cancel_of_a_silent_flink_ends_it);
+	TEST(a_job_that_ends_while_it_is_cancelled_counts_as_cancelled);
+	TEST(a_job_that_finishes_during_a_savepoint_is_finished);
+	TEST(a_job_that_fails_during_a_failed_stop_is_started_again_or_parked);
+	return tap_done();
+}
