@@ -82,6 +82,10 @@ static void release_deferred(struct lifecycle *life)
 		}
 		if (effect->type == EFFECT_SIGNAL)
 			life->kill_ms = life->now_ms + life->config->kill_after_ms;
+		if (effect->type == EFFECT_EXIT) {
+			life->left = true;
+			life->exit_ms = 0;
+		}
 		*append(life->out, effect->type) = *effect;
 		effect->text = NULL;
 		remove_effect(&life->deferred, i);
@@ -374,7 +378,7 @@ static void on_stopping(struct lifecycle *life, int64_t grace_left_ms)
 
 void leave(struct lifecycle *life)
 {
-	if (life->exit_ms)
+	if (life->exit_ms || life->left)
 		return;
 	emit_after_write(life, EFFECT_EXIT)->status = 0;
 	life->exit_ms = life->now_ms + EXIT_PATIENCE_MS;
@@ -427,6 +431,7 @@ static void on_tick(struct lifecycle *life)
 	if (due(life, &life->exit_ms)) {
 		withdraw(life, EFFECT_EXIT);
 		emit(life, EFFECT_EXIT)->status = 0;
+		life->left = true;
 	}
 }
 

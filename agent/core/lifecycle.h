@@ -252,6 +252,7 @@ struct lifecycle {
 	bool fenced;      /* another writer owns the journal: never write or launch again */
 	bool terminating; /* the container is to end: no launch any more */
 	bool foreign;     /* drey-init runs a Flink that the journal does not know */
+	bool left;        /* drey-init was told to end */
 
 	/* the process */
 	enum launch_step launch_step;

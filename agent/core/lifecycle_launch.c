@@ -377,6 +377,8 @@ void on_exited(struct lifecycle *life, const struct event *event)
 
 	if (life->foreign) {
 		life->foreign = false;
+		if (life->terminating)
+			return;
 		resolve_start(life, "the Flink that the journal does not know has ended");
 		return;
 	}
@@ -629,8 +631,11 @@ static void adopt_ended(struct lifecycle *life, struct launch *launch, const str
 	bool seen = event->hello.last && !strcmp(event->hello.last, launch->job_id);
 	bool stopping = life->journal.operation.kind == OPERATION_STOP ||
 			life->journal.operation.kind == OPERATION_CANCEL;
-	bool never_good = launch->started_unix_ms && !launch->proven_unix_ms;
+	bool never_good;
 
+	if (seen && !launch->started_unix_ms)
+		launch->started_unix_ms = life->now_unix_ms; /* it was, but nobody was told */
+	never_good = launch->started_unix_ms && !launch->proven_unix_ms;
 	record_end(life, seen ? event->hello.last_wait_status : -1);
 	operation_flink_gone(life);
 	if (stopping)

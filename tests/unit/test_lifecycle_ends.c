@@ -1,0 +1,752 @@
+#include "life.h"
+
+/* ---- the container ends -----------------------------------------------------------------------
+ */
+
+static void expect_exit(struct life *l)
+{
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+	CHECK_INT(l->last[EFFECT_EXIT].status, ==, 0);
+	forget(l);
+	pass(l, 3600000);
+	CHECK_STR(l->order, "");
+}
+
+static void sigterm_while_resolving_leaves_at_once(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	forget(&l);
+	stopping(&l, 30000);
+	CHECK_INT(took(&l, EFFECT_STOP_ACK), ==, 1);
+	CHECK_PHASE(&l, PHASE_TERMINATING);
+	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	expect_exit(&l);
+	life_end(&l);
+}
+
+static void sigterm_in_the_backoff_cancels_the_next_attempt(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	launch_empty(&l);
+	exited(&l, EXITED(1));
+	forget(&l);
+	stopping(&l, 30000);
+	pass(&l, 600000);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	expect_exit(&l);
+	life_end(&l);
+}
+
+static void sigterm_while_the_intent_is_written_withdraws_it(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	l.hold_writes = true;
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	stopping(&l, 30000);
+	CHECK_NOTHING(&l, EFFECT_EXIT);
+	l.hold_writes = false;
+	written(&l);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK(journal_launch(&l.life.journal)->ended_unix_ms);
+	expect_exit(&l);
+	life_end(&l);
+}
+
+static void sigterm_while_flink_is_being_started_ends_it_as_soon_as_it_is_there(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	stopping(&l, 30000);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	CHECK_NOTHING(&l, EFFECT_EXIT);
+	started(&l);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	CHECK_INT(l.life.journal.failure_count, ==, 0);
+	expect_exit(&l);
+	life_end(&l);
+
+	life_begin(&l);
+	hello(&l, NULL);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	stopping(&l, 30000);
+	launch_failed(&l);
+	expect_exit(&l);
+	life_end(&l);
+}
+
+/* S36, S37: SIGTERM is no stop request. */
+static void sigterm_keeps_the_state_that_there_is(void)
+{
+	struct life l;
+
+	for (int proven = 0; proven < 2; proven++) {
+		life_begin(&l);
+		launch_empty(&l);
+		if (proven)
+			prove(&l, 1);
+		forget(&l);
+		stopping(&l, 30000);
+		CHECK_PHASE(&l, PHASE_TERMINATING);
+		CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+		CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGTERM);
+		CHECK_NOTHING(&l, EFFECT_TRIGGER);
+		CHECK_NOTHING(&l, EFFECT_EXIT);
+		exited(&l, EXITED(143));
+		CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
+		CHECK_INT(l.life.journal.failure_count, ==, 0);
+		CHECK_NOTHING(&l, EFFECT_OBSERVE);
+		expect_exit(&l);
+		life_end(&l);
+	}
+}
+
+static void a_flink_that_ignores_sigterm_is_killed(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	stopping(&l, 30000);
+	forget(&l);
+	pass(&l, 19999);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	pass(&l, 1);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	exited(&l, KILLED(SIGKILL));
+	expect_exit(&l);
+	life_end(&l);
+}
+
+static void a_second_sigterm_changes_nothing(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	stopping(&l, 30000);
+	forget(&l);
+	stopping(&l, 20000);
+	CHECK_STR(l.order, "");
+	exited(&l, EXITED(143));
+	stopping(&l, 10000);
+	expect_exit(&l);
+	life_end(&l);
+}
+
+static void with_the_savepoint_policy_sigterm_stops_the_job_first(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	l.config.on_sigterm = SIGTERM_SAVEPOINT;
+	run_proven(&l);
+	stopping(&l, 120000);
+	CHECK_INT(l.life.journal.operation.reason, ==, REASON_TERMINATE);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(&l, true, true);
+	viewed(&l, job_in(JOB_FINISHED));
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	expect_exit(&l);
+	life_end(&l);
+}
+
+static void the_grace_period_bounds_the_savepoint(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	l.config.on_sigterm = SIGTERM_SAVEPOINT;
+	run_proven(&l);
+	stopping(&l, 60000); /* Flink's end needs 20 s, the journal 1 s */
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	for (int i = 0; i < 38; i++) {
+		pass(&l, 1000);
+		operation(&l, STATUS_IN_PROGRESS, NULL, NULL);
+	}
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	pass(&l, 1000);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	CHECK_PHASE(&l, PHASE_TERMINATING);
+	exited(&l, EXITED(143));
+	expect_exit(&l);
+	life_end(&l);
+
+	life_begin(&l);
+	l.config.on_sigterm = SIGTERM_SAVEPOINT;
+	run_proven(&l);
+	stopping(&l, 20000); /* no time for one */
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	life_end(&l);
+}
+
+static void a_failed_last_savepoint_does_not_keep_the_container(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	l.config.on_sigterm = SIGTERM_SAVEPOINT;
+	run_proven(&l);
+	stopping(&l, 120000);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_FAILED, NULL, "declined");
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	expect_exit(&l);
+	life_end(&l);
+}
+
+static void sigterm_during_a_savepoint_gives_it_up(void)
+{
+	struct life l;
+
+	for (int policy = SIGTERM_KEEP; policy <= SIGTERM_SAVEPOINT; policy++) {
+		life_begin(&l);
+		l.config.on_sigterm = (enum sigterm_policy)policy;
+		run_proven(&l);
+		ask_savepoint(&l, "n1");
+		operation(&l, STATUS_ACCEPTED, NULL, NULL);
+		stopping(&l, 120000);
+		CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+		exited(&l, EXITED(143));
+		CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+		CHECK(!l.life.journal.last_operation.ok);
+		expect_exit(&l);
+		life_end(&l);
+	}
+}
+
+static void sigterm_during_a_suspend_lets_it_come_to_its_end(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_SUSPENDED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	stopping(&l, 120000);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(&l, true, true);
+	viewed(&l, job_in(JOB_FINISHED));
+	exited(&l, EXITED(143));
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	CHECK(l.life.journal.intent.state == DESIRED_SUSPENDED);
+	expect_exit(&l);
+	life_end(&l);
+}
+
+static void sigterm_does_not_wait_for_a_journal_write_to_end_flink(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	l.hold_writes = true;
+	viewed(&l, job_in(JOB_CANCELED)); /* its end waits for the write */
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	stopping(&l, 30000);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	l.hold_writes = false;
+	written(&l);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	expect_exit(&l);
+	life_end(&l);
+}
+
+static void a_parked_application_leaves_at_once(void)
+{
+	static const enum desired_state states[] = {DESIRED_SUSPENDED, DESIRED_CANCELLED};
+	struct life l;
+
+	for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+		life_begin(&l);
+		l.life.journal.intent.state = states[i];
+		hello(&l, NULL);
+		stopping(&l, 30000);
+		expect_exit(&l);
+		wish(&l, DESIRED_RUNNING);
+		CHECK_NOTHING(&l, EFFECT_OBSERVE);
+		life_end(&l);
+	}
+}
+
+static void a_journal_that_cannot_be_written_does_not_keep_the_container(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	l.hold_writes = true;
+	stopping(&l, 30000);
+	exited(&l, EXITED(143));
+	CHECK_NOTHING(&l, EFFECT_EXIT);
+	pass(&l, 2999);
+	CHECK_NOTHING(&l, EFFECT_EXIT);
+	pass(&l, 1);
+	expect_exit(&l);
+	life_end(&l);
+}
+
+static void nobody_ends_the_container_twice(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	l.hold_writes = true;
+	stopping(&l, 30000);
+	pass(&l, 3000);
+	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
+	written(&l);
+	pass(&l, 60000);
+	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
+	life_end(&l);
+}
+
+/* ---- a new agent, Flink lives -----------------------------------------------------------------
+ */
+
+/* Another agent finds Flink alive. */
+static void return_to(struct life *l)
+{
+	char job[JOB_ID_BYTES];
+
+	memcpy(job, job_of(l), JOB_ID_BYTES);
+	restart_agent(l);
+	hello(l, job);
+}
+
+static void a_running_flink_is_taken_over_untouched(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	return_to(&l);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	pass(&l, 1);
+	CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	CHECK_INT(l.life.journal.launch_count, ==, 1);
+	life_end(&l);
+}
+
+static void a_flink_that_has_not_proved_its_restore_is_still_checked(void)
+{
+	struct view view = job_in(JOB_RUNNING);
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	return_to(&l); /* nobody was told that it started */
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	CHECK(l.life.journal.launches[0].started_unix_ms);
+	view.restored = true;
+	view.restored_id = 7;
+	view.restored_path = CHK(7);
+	viewed(&l, view);
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	life_end(&l);
+}
+
+static void a_flink_that_the_journal_does_not_know_is_not_touched(void)
+{
+	struct life l;
+
+	for (int journal = 0; journal < 2; journal++) {
+		life_begin(&l);
+		if (journal) {
+			run_proven(&l);
+			restart_agent(&l);
+		}
+		hello(&l, "99999999999999999999999999999999");
+		CHECK_PHASE(&l, PHASE_HOLDING);
+		wish(&l, DESIRED_CANCELLED);
+		wish(&l, DESIRED_RUNNING);
+		ask_savepoint(&l, "n1");
+		pass(&l, 3600000);
+		CHECK_NOTHING(&l, EFFECT_SIGNAL);
+		CHECK_NOTHING(&l, EFFECT_OBSERVE);
+		CHECK_NOTHING(&l, EFFECT_TRIGGER);
+		exited(&l, EXITED(0));
+		CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+		life_end(&l);
+	}
+}
+
+static void a_strange_flink_does_not_keep_the_container(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, "99999999999999999999999999999999");
+	stopping(&l, 30000);
+	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
+	exited(&l, EXITED(143));
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
+	life_end(&l);
+}
+
+static void an_outcome_on_record_ends_the_flink_that_is_left(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	viewed(&l, job_in(JOB_FINISHED));
+	return_to(&l);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_FINISHED);
+	life_end(&l);
+}
+
+static void a_stop_order_that_came_before_the_agent_is_carried_out(void)
+{
+	struct life l;
+	struct event e = {.type = EVENT_HELLO, .hello = {.stopping = true, .grace_left_ms = 20000}};
+	char job[JOB_ID_BYTES];
+
+	life_begin(&l);
+	run_proven(&l);
+	memcpy(job, job_of(&l), JOB_ID_BYTES);
+	restart_agent(&l);
+	e.hello.running = job;
+	step(&l, &e);
+	CHECK_INT(took(&l, EFFECT_STOP_ACK), ==, 1);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	expect_exit(&l);
+	life_end(&l);
+
+	life_begin(&l);
+	e.hello.running = NULL;
+	step(&l, &e);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	expect_exit(&l);
+	life_end(&l);
+}
+
+/* ---- a new agent, an operation is in the journal ----------------------------------------------
+ */
+
+static void finish_stop(struct life *l)
+{
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+}
+
+/* S26, S32: whatever the old agent had reached, the trigger id is the same. */
+static void an_operation_goes_on_from_every_step(void)
+{
+	char id[JOB_ID_BYTES];
+	struct life l;
+
+	for (int reached = 0; reached < 6; reached++) {
+		life_begin(&l);
+		run_proven(&l);
+		if (reached == 0)
+			l.hold_writes = true;
+		wish(&l, DESIRED_SUSPENDED); /* 0, 1: the POST may or may not have been sent */
+		memcpy(id, trigger_of(&l), JOB_ID_BYTES);
+		if (reached >= 2)
+			operation(&l, STATUS_ACCEPTED, NULL, NULL);
+		if (reached >= 3)
+			operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+		if (reached >= 4)
+			inspected(&l, true, true);
+		if (reached >= 5)
+			viewed(&l, job_in(JOB_FINISHED));
+		return_to(&l);
+		CHECK_PHASE(&l, PHASE_STOPPING);
+		CHECK_NOTHING(&l, EFFECT_SIGNAL);
+		pass(&l, 1);
+		CHECK_NOTHING(&l, EFFECT_TRIGGER); /* first ask for the result */
+		CHECK_INT(took(&l, EFFECT_POLL_OPERATION), ==, 1);
+		CHECK_STR(l.last[EFFECT_POLL_OPERATION].id, id);
+		if (reached < 2) {
+			operation(&l, STATUS_UNKNOWN_ID, NULL, NULL);
+			pass(&l, 1000);
+			CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+			CHECK_STR(l.last[EFFECT_TRIGGER].id, id);
+			operation(&l, STATUS_ACCEPTED, NULL, NULL);
+			pass(&l, 500);
+		}
+		finish_stop(&l);
+		life_end(&l);
+	}
+}
+
+static void a_savepoint_goes_on_without_disturbing_the_job(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	return_to(&l);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	pass(&l, 1);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(&l, true, true);
+	CHECK(l.life.journal.last_operation.ok);
+	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 0);
+	life_end(&l);
+}
+
+static void a_cancel_goes_on(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_CANCELLED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	return_to(&l);
+	CHECK_PHASE(&l, PHASE_STOPPING);
+	pass(&l, 1);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1); /* cancel twice is cancel */
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	viewed(&l, job_in(JOB_CANCELED));
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_CANCELLED);
+	life_end(&l);
+}
+
+static void a_stop_whose_job_has_finished_unseen_is_done(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_SUSPENDED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	return_to(&l);
+	viewed(&l, job_in(JOB_FINISHED));
+	pass(&l, 1);
+	operation(&l, STATUS_UNKNOWN_ID, NULL, NULL); /* the result was dropped after 5 minutes */
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	CHECK_HAS(l.life.journal.last_operation.error, "looked for in storage");
+	life_end(&l);
+}
+
+/* ---- a new agent, Flink has ended -------------------------------------------------------------
+ */
+
+/* Another agent finds that Flink ended meanwhile. */
+static void return_too_late(struct life *l, int wait_status)
+{
+	char job[JOB_ID_BYTES];
+
+	memcpy(job, job_of(l), JOB_ID_BYTES);
+	restart_agent(l);
+	hello_ended(l, job, wait_status);
+}
+
+static void a_flink_that_died_unseen_is_started_again(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	return_too_late(&l, KILLED(SIGKILL));
+	CHECK_PHASE(&l, PHASE_RESOLVING);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	CHECK_INT(l.life.journal.failure_count, ==, 1);
+	CHECK_INT(l.life.journal.launches[0].wait_status, ==, SIGKILL);
+	life_end(&l);
+}
+
+static void a_flink_that_ended_well_unseen_is_not_started_again(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	return_too_late(&l, EXITED(0));
+	CHECK_PHASE(&l, PHASE_FAILED);
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_UNKNOWN);
+	life_end(&l);
+}
+
+static void a_stop_that_ended_unseen_is_no_unknown_end(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_SUSPENDED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	return_too_late(&l, EXITED(0));
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+	life_end(&l);
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_restart(&l, "r1");
+	return_too_late(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_RESOLVING);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	CHECK_INT(l.life.journal.failure_count, ==, 0);
+	life_end(&l);
+}
+
+static void a_new_container_continues(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	restart_agent(&l);
+	hello(&l, NULL);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	CHECK_INT(l.life.journal.failure_count, ==, 0);
+	CHECK_INT(l.life.journal.launches[0].wait_status, ==, -1);
+	life_end(&l);
+}
+
+/* S47: the node kills the container whenever the job starts. */
+static void containers_that_end_before_the_job_is_proven_are_failed_attempts(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	for (int i = 1; i <= 3; i++) {
+		launch_empty(&l);
+		restart_agent(&l);
+		hello(&l, NULL);
+		CHECK_INT(l.life.journal.failure_count, ==, i);
+		forget(&l);
+		pass(&l, 10000);
+	}
+	CHECK_PHASE(&l, PHASE_FAILED);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	life_end(&l);
+}
+
+static void a_launch_that_was_only_intended_costs_nothing(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	l.hold_writes = true;
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	restart_agent(&l);
+	hello(&l, NULL);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	CHECK_INT(l.life.journal.failure_count, ==, 0);
+	CHECK(!l.life.journal.launches[0].started_unix_ms);
+	life_end(&l);
+
+	/* but drey-init knows better when it has run it */
+	life_begin(&l);
+	hello(&l, NULL);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	return_too_late(&l, EXITED(1));
+	CHECK(l.life.journal.launches[0].started_unix_ms);
+	CHECK_INT(l.life.journal.failure_count, ==, 1);
+	life_end(&l);
+}
+
+static void what_is_parked_stays_parked_in_a_new_container(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	viewed(&l, job_in(JOB_FINISHED));
+	exited(&l, EXITED(143));
+	restart_agent(&l);
+	hello(&l, NULL);
+	CHECK_PHASE(&l, PHASE_FINISHED);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	/* S28: suspended, and the kubelet restarts the container */
+	l.life.journal.intent.state = DESIRED_SUSPENDED;
+	restart_agent(&l);
+	hello(&l, NULL);
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	life_end(&l);
+}
+
+int main(void)
+{
+	TEST(sigterm_while_resolving_leaves_at_once);
+	TEST(sigterm_in_the_backoff_cancels_the_next_attempt);
+	TEST(sigterm_while_the_intent_is_written_withdraws_it);
+	TEST(sigterm_while_flink_is_being_started_ends_it_as_soon_as_it_is_there);
+	TEST(sigterm_keeps_the_state_that_there_is);
+	TEST(a_flink_that_ignores_sigterm_is_killed);
+	TEST(a_second_sigterm_changes_nothing);
+	TEST(with_the_savepoint_policy_sigterm_stops_the_job_first);
+	TEST(the_grace_period_bounds_the_savepoint);
+	TEST(a_failed_last_savepoint_does_not_keep_the_container);
+	TEST(sigterm_during_a_savepoint_gives_it_up);
+	TEST(sigterm_during_a_suspend_lets_it_come_to_its_end);
+	TEST(sigterm_does_not_wait_for_a_journal_write_to_end_flink);
+	TEST(a_parked_application_leaves_at_once);
+	TEST(a_journal_that_cannot_be_written_does_not_keep_the_container);
+	TEST(nobody_ends_the_container_twice);
+	TEST(a_running_flink_is_taken_over_untouched);
+	TEST(a_flink_that_has_not_proved_its_restore_is_still_checked);
+	TEST(a_flink_that_the_journal_does_not_know_is_not_touched);
+	TEST(a_strange_flink_does_not_keep_the_container);
+	TEST(an_outcome_on_record_ends_the_flink_that_is_left);
+	TEST(a_stop_order_that_came_before_the_agent_is_carried_out);
+	TEST(an_operation_goes_on_from_every_step);
+	TEST(a_savepoint_goes_on_without_disturbing_the_job);
+	TEST(a_cancel_goes_on);
+	TEST(a_stop_whose_job_has_finished_unseen_is_done);
+	TEST(a_flink_that_died_unseen_is_started_again);
+	TEST(a_flink_that_ended_well_unseen_is_not_started_again);
+	TEST(a_stop_that_ended_unseen_is_no_unknown_end);
+	TEST(a_new_container_continues);
+	TEST(containers_that_end_before_the_job_is_proven_are_failed_attempts);
+	TEST(a_launch_that_was_only_intended_costs_nothing);
+	TEST(what_is_parked_stays_parked_in_a_new_container);
+	return tap_done();
+}
