@@ -240,7 +240,7 @@ static void refuses_a_file_that_is_cut_at_any_byte(void)
 	}
 }
 
-static void survives_any_flipped_bit(void)
+static void survives_a_flipped_bit_in_any_byte(void)
 {
 	size_t refused = 0, accepted = 0;
 
@@ -248,7 +248,7 @@ static void survives_any_flipped_bit(void)
 		cleanup_buf struct buf bytes = BUF_INIT;
 
 		read_fixture(to_damage[i], &bytes);
-		for (size_t bit = 0; bit < 8 * bytes.len_bytes; bit++) {
+		for (size_t bit = 0; bit < 8 * bytes.len_bytes; bit += 7) {
 			struct metadata metadata = {0};
 
 			bytes.data[bit / 8] ^= (char)(1 << bit % 8);
@@ -261,7 +261,7 @@ static void survives_any_flipped_bit(void)
 		}
 	}
 	tap_note("%zu refused, %zu read (inline state, ids, names)", refused, accepted);
-	CHECK_INT(refused, >, 10000);
+	CHECK_INT(refused, >, 1000);
 }
 
 static void refuses_bytes_behind_the_end(void)
@@ -946,7 +946,7 @@ int main(void)
 	TEST(names_operators_of_version_6);
 	TEST(knows_what_is_shared);
 	TEST(refuses_a_file_that_is_cut_at_any_byte);
-	TEST(survives_any_flipped_bit);
+	TEST(survives_a_flipped_bit_in_any_byte);
 	TEST(refuses_bytes_behind_the_end);
 	TEST(refuses_a_newer_and_an_older_version_by_name);
 	TEST(names_what_is_no_metadata_file);

@@ -304,6 +304,40 @@ static void sizes_come_from_one_listing_where_that_is_cheaper(void)
 	store_close(store);
 }
 
+/* A directory without end. */
+static int list_for_ever(struct store *store, const struct uri *uri, store_entry_fn fn, void *ctx,
+			 struct err *err)
+{
+	struct store_entry entry = {.name = "other"};
+	size_t entries = 1;
+
+	(void)store;
+	(void)uri;
+	while (entries < 1000000 && !fn(ctx, &entry, err))
+		entries++;
+	CHECK_INT(entries, ==, 2 * 1000 + 1); /* one page for each file, and no more */
+	return 0;
+}
+
+static void a_listing_that_costs_more_than_it_saves_is_given_up(void)
+{
+	struct store_ops ops = store_file_ops;
+	struct metadata_file file = {.size_bytes = 1};
+	struct verify_item items[2] = {{&file, xstrdup("file:/d/a"), -1},
+				       {&file, xstrdup("file:/d/b"), -1}};
+	struct store *store;
+
+	CHECK_INT(store_open("/", &store, NULL), ==, 0);
+	ops.list_page = 1000;
+	ops.list = list_for_ever;
+	store->ops = &ops;
+	verify_list_sizes(store, items, 2);
+	CHECK_INT(items[0].size_bytes, ==, -1);
+	free(items[0].uri);
+	free(items[1].uri);
+	store_close(store);
+}
+
 int main(void)
 {
 	TEST(a_whole_snapshot_is_complete);
@@ -316,5 +350,6 @@ int main(void)
 	TEST(an_unsupported_store_is_refused_or_not_read);
 	TEST(many_problems_are_counted_but_not_all_kept);
 	TEST(sizes_come_from_one_listing_where_that_is_cheaper);
+	TEST(a_listing_that_costs_more_than_it_saves_is_given_up);
 	return tap_done();
 }
