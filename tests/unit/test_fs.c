@@ -86,6 +86,7 @@ static void a_file_larger_than_the_cap_is_refused(void)
 	CHECK_INT(err.kind, ==, ERR_FORMAT);
 	CHECK_HAS(err.msg, "larger than 39999 bytes");
 	CHECK_STR(buf_str(&buf), "kept");
+	CHECK_INT(buf.len_bytes, ==, 4);
 	CHECK_INT(fs_read(path, sizeof(large), &buf, &err), ==, 0);
 }
 

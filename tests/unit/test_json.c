@@ -239,6 +239,7 @@ static void builds_and_prints_documents(void)
 	json_add_str_opt(doc, "skipped", NULL);
 	json_add_i64(doc, "i", INT64_MIN);
 	json_add_double(doc, "d", 0.1);
+	json_add_double(doc, "e", 1234.5678);
 	json_add_double(doc, "nan", NAN);
 	json_add_bool(doc, "b", false);
 	list = json_add_array(doc, "l");
@@ -246,11 +247,13 @@ static void builds_and_prints_documents(void)
 	json_add_object(list, NULL);
 	json_add_array(json_add_object(doc, "o"), "e");
 	json_print(doc, &out);
-	CHECK_STR(buf_str(&out), "{\"s\":\"a\\\"\\\\\\n\\u0001\\u007f/\",\"null\":null,"
-				 "\"i\":-9223372036854775808,\"d\":0.1,\"nan\":null,\"b\":false,"
-				 "\"l\":[1,{}],\"o\":{\"e\":[]}}");
+	CHECK_STR(buf_str(&out),
+		  "{\"s\":\"a\\\"\\\\\\n\\u0001\\u007f/\",\"null\":null,"
+		  "\"i\":-9223372036854775808,\"d\":0.1,\"e\":1234.5678,\"nan\":null,\"b\":false,"
+		  "\"l\":[1,{}],\"o\":{\"e\":[]}}");
 	json_remove(doc, "s");
 	json_remove(doc, "d");
+	json_remove(doc, "e");
 	json_remove(doc, "nan");
 	json_remove(doc, "i");
 	json_remove(doc, "absent");

@@ -135,6 +135,7 @@ static void says_how_long_a_job_has_been_running_and_what_waits(void)
 	CHECK_INT(lane_queued(lane), ==, 2);
 	while (lane_busy_ms(lane) < 20)
 		poll(NULL, 0, 1);
+	CHECK_INT(lane_busy_ms(lane), <, LIMIT_MS);
 	CHECK_INT(loop_step(loop, 0, NULL), ==, 0);
 	CHECK_INT(results.done, ==, 0);
 	sem_post(&leave);

@@ -110,6 +110,7 @@ static void a_long_line_is_cut_but_stays_valid(void)
 		 LOG_STR("three", "short"));
 	CHECK_INT(strlen(lines(&rig)), <=, LOG_LINE_BYTES);
 	CHECK_INT(strlen(rig.text), >, LOG_LINE_BYTES / 4);
+	CHECK(!strstr(rig.text, "\xEF\xBF\xBD"));
 	doc = one_document(rig.text);
 	CHECK(json_bool_or(doc, "cut", false));
 	CHECK_STR(json_str(doc, "three"), "short");
