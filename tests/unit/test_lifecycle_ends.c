@@ -335,7 +335,7 @@ static void return_to(struct life *l)
 {
 	char job[JOB_ID_BYTES];
 
-	memcpy(job, job_of(l), JOB_ID_BYTES);
+	snprintf(job, sizeof(job), "%s", job_of(l));
 	restart_agent(l);
 	hello(l, job);
 }
@@ -438,7 +438,7 @@ static void a_stop_order_that_came_before_the_agent_is_carried_out(void)
 
 	life_begin(&l);
 	run_proven(&l);
-	memcpy(job, job_of(&l), JOB_ID_BYTES);
+	snprintf(job, sizeof(job), "%s", job_of(&l));
 	restart_agent(&l);
 	e.hello.running = job;
 	step(&l, &e);
@@ -579,7 +579,7 @@ static void return_too_late(struct life *l, int wait_status)
 {
 	char job[JOB_ID_BYTES];
 
-	memcpy(job, job_of(l), JOB_ID_BYTES);
+	snprintf(job, sizeof(job), "%s", job_of(l));
 	restart_agent(l);
 	hello_ended(l, job, wait_status);
 }

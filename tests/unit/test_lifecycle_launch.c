@@ -105,7 +105,7 @@ static void a_brake_that_comes_during_the_write_stops_the_launch(void)
 	hello(&l, NULL);
 	l.hold_writes = true;
 	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	memcpy(first, job_of(&l), JOB_ID_BYTES);
+	snprintf(first, sizeof(first), "%s", job_of(&l));
 	brake(&l, true);
 	l.hold_writes = false;
 	written(&l);

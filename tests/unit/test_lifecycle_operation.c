@@ -338,7 +338,7 @@ static void the_schedule_survives_the_agent(void)
 	run_periodic(&l);
 	pass(&l, 600000);
 	take_savepoint(&l);
-	memcpy(job, job_of(&l), JOB_ID_BYTES);
+	snprintf(job, sizeof(job), "%s", job_of(&l));
 	pass(&l, 400000);
 	restart_agent(&l);
 	hello(&l, job);
@@ -371,7 +371,7 @@ static void a_clock_that_jumps_back_delays_by_one_interval_at_most(void)
 	run_periodic(&l);
 	pass(&l, 600000);
 	take_savepoint(&l);
-	memcpy(job, job_of(&l), JOB_ID_BYTES);
+	snprintf(job, sizeof(job), "%s", job_of(&l));
 	l.wall_ms -= 360000000;
 	restart_agent(&l);
 	hello(&l, job);
