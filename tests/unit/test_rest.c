@@ -233,7 +233,7 @@ static void damaged_answers_are_format_errors(void)
 		"{\"jobs\":null}",
 		"{\"jobs\":{}}",
 		"{\"jobs\":[1]}",
-		"{\"jobs\":[{\"id\":\"" JOB "\"}]}",
+		"{\"jobs\":[{\"id\":\"00000000000000000000000000000a01\"}]}",
 		"{\"jobs\":[{\"id\":7,\"status\":\"RUNNING\"}]}",
 		"{\"jobs\":[{\"id\":\"../etc\",\"status\":\"RUNNING\"}]}",
 		"{\"jobs\":[]} trailing",
@@ -511,14 +511,19 @@ static void checkpoints_tell_kinds_apart(void)
 			  FLINK_OK);
 		CHECK_INT(got.completed, >, 10);
 		CHECK_INT(got.total, ==, got.completed + got.failed + got.in_progress);
-		CHECK(got.latest_completed && !got.latest_completed->is_savepoint);
+		CHECK(got.latest_completed && got.latest_savepoint && got.latest_failed);
+		if (!got.latest_completed || !got.latest_savepoint || !got.latest_failed) {
+			flink_checkpoints_release(&got);
+			continue;
+		}
+		CHECK(!got.latest_completed->is_savepoint);
 		CHECK_HAS(got.latest_completed->path, "file:/data/ck/" JOB "/chk-");
-		CHECK(got.latest_savepoint && got.latest_savepoint->is_savepoint);
+		CHECK(got.latest_savepoint->is_savepoint);
 		CHECK(!got.latest_savepoint->is_stop);
 		CHECK_HAS(got.latest_savepoint->path, "file:/data/sp/savepoint-000000-");
 		CHECK_INT(got.latest_savepoint->state_size_bytes, >, 0);
 		CHECK_INT(got.latest_savepoint->ack_unix_ms, >, 1700000000000);
-		CHECK(got.latest_failed && got.latest_failed->status == FLINK_CHECKPOINT_FAILED);
+		CHECK(got.latest_failed->status == FLINK_CHECKPOINT_FAILED);
 		CHECK_HAS(got.latest_failed->failure, "IO-problem detected");
 		CHECK(got.latest_failed->path == NULL);
 		CHECK_INT(got.latest_failed->ack_unix_ms, ==, -1);
