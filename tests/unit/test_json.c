@@ -239,7 +239,7 @@ static void builds_and_prints_documents(void)
 	json_add_str_opt(doc, "skipped", NULL);
 	json_add_i64(doc, "i", INT64_MIN);
 	json_add_double(doc, "d", 0.1);
-	json_add_double(doc, "e", 1234.5678);
+	json_add_double(doc, "e", 3.14159);
 	json_add_double(doc, "nan", NAN);
 	json_add_bool(doc, "b", false);
 	list = json_add_array(doc, "l");
@@ -249,7 +249,7 @@ static void builds_and_prints_documents(void)
 	json_print(doc, &out);
 	CHECK_STR(buf_str(&out),
 		  "{\"s\":\"a\\\"\\\\\\n\\u0001\\u007f/\",\"null\":null,"
-		  "\"i\":-9223372036854775808,\"d\":0.1,\"e\":1234.5678,\"nan\":null,\"b\":false,"
+		  "\"i\":-9223372036854775808,\"d\":0.1,\"e\":3.14159,\"nan\":null,\"b\":false,"
 		  "\"l\":[1,{}],\"o\":{\"e\":[]}}");
 	json_remove(doc, "s");
 	json_remove(doc, "d");
