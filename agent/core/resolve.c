@@ -243,15 +243,22 @@ static bool is_fallback(const struct inquiry *in, const struct candidate *c)
 	       (never_ran(in) || lineage_place(&in->lineage, &c->snapshot) != BRANCH_LIVING);
 }
 
+/* Made by a launch that had restored something else than was decided. */
+static bool is_tainted(const struct inquiry *in, const struct snapshot *s)
+{
+	int maker = lineage_maker(in->journal, s);
+
+	return maker >= 0 && in->journal->launches[maker].mismatched;
+}
+
 /* Rejects c when it may not be chosen by what it is, whatever its content. */
 static void judge_identity(struct inquiry *in, struct candidate *c)
 {
 	const struct snapshot *s = &c->snapshot;
-	int maker = lineage_maker(in->journal, s);
 
 	if (is_fallback(in, c))
 		return;
-	if (maker >= 0 && in->journal->launches[maker].mismatched) {
+	if (is_tainted(in, s)) {
 		judge(c, VERDICT_REJECTED,
 		      "made by a launch that had restored something else than was decided");
 		return;
@@ -458,7 +465,7 @@ static const struct candidate *trace_of_state(const struct inquiry *in)
 	for (size_t i = 0; i < in->facts->candidate_count; i++) {
 		const struct candidate *c = &in->facts->candidates[i];
 
-		if (is_fallback(in, c))
+		if (is_fallback(in, c) || is_tainted(in, &c->snapshot))
 			continue;
 		if (never_ran(in) || (c->integrity != INTEGRITY_INCOMPLETE &&
 				      lineage_place(&in->lineage, &c->snapshot) == BRANCH_LIVING))

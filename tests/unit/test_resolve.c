@@ -705,6 +705,27 @@ static void a_snapshot_without_a_job_id_is_known_by_the_journal(void)
 	end(&w);
 }
 
+static void what_a_launch_with_a_wrong_restore_has_made_is_never_used(void)
+{
+	struct world w;
+
+	begin(&w); /* the very first launch: nothing else tells of a lineage */
+	ran(&w, JOB_A, "file:/initial", 900)->mismatched = true;
+	given_initial(&w, 900);
+	found_checkpoint(&w, JOB_A, 7);
+	CHECK_STARTS_FROM(&w, "file:/initial");
+	CHECK_HAS(w.facts.candidates[1].reason, "something else");
+	end(&w);
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	ran(&w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8)->mismatched = true;
+	found_checkpoint(&w, JOB_A, 8);
+	found_checkpoint(&w, JOB_B, 99);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
+	end(&w);
+}
+
 /* ---- rule 8 -----------------------------------------------------------------------------------
  */
 
@@ -870,6 +891,7 @@ int main(void)
 	TEST(a_foreign_restore_point_starts_a_lineage_of_its_own);
 	TEST(a_launch_whose_start_was_not_reported_counts_by_what_it_left);
 	TEST(a_snapshot_without_a_job_id_is_known_by_the_journal);
+	TEST(what_a_launch_with_a_wrong_restore_has_made_is_never_used);
 	TEST(the_very_first_start_is_empty);
 	TEST(an_application_that_has_run_never_starts_empty);
 	TEST(a_missing_initial_savepoint_holds);
