@@ -44,6 +44,8 @@ void init_exit(struct world *w, int status)
 {
 	if (!w->init.stopping)
 		fail(w, "the agent ends the container (status %d) although nobody asked", status);
+	if (w->flink.alive)
+		fail(w, "the agent ends the container although Flink lives");
 	container_die(w, "the agent said so");
 }
 

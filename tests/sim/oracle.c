@@ -84,11 +84,12 @@ static bool is_newest(const struct world *w, int head, int snap)
 				  w->storage.snaps[snap].launch == w->storage.snaps[newest].launch);
 }
 
-/* One that has vanished before drey ever heard of it has left no traces. */
+/* One that was gone (by accident, or because its job finished) before drey ever heard of it has left no
+ * traces. */
 static bool leaves_traces(const struct world *w, int snap)
 {
 	return w->storage.snaps[snap].complete &&
-	       (!w->storage.snaps[snap].vanished || w->store.journal.ever_proven);
+	       (!w->storage.snaps[snap].deleted || w->store.journal.ever_proven);
 }
 
 static bool anything_completed(const struct world *w, int head)

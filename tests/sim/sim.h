@@ -124,7 +124,6 @@ struct snap {
 	bool metadata_damaged; /* seen by a look at the header */
 	bool file_missing;     /* seen by verification only */
 	bool deleted;
-	bool vanished; /* ... by accident */
 };
 
 struct storage {

@@ -118,8 +118,10 @@ static void list(struct world *w, struct facts *facts, enum source_kind source,
 {
 	const struct journal *journal = &w->agent.life.journal;
 	size_t before = facts->candidate_count;
+	bool breaks_off = chance(w, w->chaos.list_fails);
+	int end = breaks_off ? (int)below(w, w->storage.count + 1) : w->storage.count;
 
-	for (int i = 0; i < w->storage.count; i++) {
+	for (int i = 0; i < end; i++) {
 		const struct snap *snap = &w->storage.snaps[i];
 
 		if (snap->kind != kind || snap->deleted || snap->launch < 0)
@@ -129,7 +131,7 @@ static void list(struct world *w, struct facts *facts, enum source_kind source,
 			continue;
 		list_one(w, facts, source, snap);
 	}
-	if (chance(w, w->chaos.list_fails))
+	if (breaks_off)
 		facts_set_source(facts, source, SOURCE_UNREADABLE, "the listing broke off");
 	else
 		facts_set_source(facts, source,

@@ -134,7 +134,7 @@ static void accident(struct world *w, bool vanish)
 	w->truth.loss = true;
 	w->figures->damaged++;
 	if (vanish)
-		snap->deleted = snap->vanished = true;
+		snap->deleted = true;
 	else if (odds(w, 500))
 		snap->metadata_damaged = true;
 	else
