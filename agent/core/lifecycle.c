@@ -256,6 +256,10 @@ static void on_control(struct lifecycle *life, const struct event *event)
 		if (!(event->control.fields & CONTROL_RESTORE))
 			withdraw_restore(&life->journal);
 	}
+	/* a launch that is still being written waits until this, too, is on record */
+	for (size_t i = 0; i < life->deferred.count; i++)
+		if (life->deferred.list[i].type == EFFECT_LAUNCH)
+			life->deferred.list[i].sequence = 0;
 	if ((fields & CONTROL_RESTORE) && life->launch_step == LAUNCH_WRITING) {
 		launch_withdraw(life); /* it would start from something else */
 		resolve_start(life, "what is wanted has changed");

@@ -56,7 +56,7 @@ static void mismatch_unnoticed(struct world *w)
 	if (!made)
 		return;
 	truth->wrong = false;
-	truth->ran = true;
+	truth->ran = truth->unsure = true;
 	truth->base = w->flink.base;
 }
 

@@ -165,7 +165,8 @@ static bool proven_since(const struct world *w, int launch)
 {
 	for (int i = 0; i < w->storage.count; i++)
 		if (w->storage.snaps[i].launch >= launch && w->storage.snaps[i].complete &&
-		    !w->storage.snaps[i].deleted)
+		    !w->storage.snaps[i].deleted &&
+		    !w->truth.launches[w->storage.snaps[i].launch].unsure)
 			return true;
 	return false;
 }
@@ -177,6 +178,20 @@ static bool still_requested(const struct world *w, int base)
 		if (w->truth.launches[i].requested)
 			return w->truth.launches[i].base == base && !proven_since(w, i);
 	return false;
+}
+
+/* From a launch that nobody could judge any more, or from the one before it: both are right. */
+static bool continues(const struct world *w, int head, int base)
+{
+	for (; head >= 0; head--) {
+		if (!w->truth.launches[head].ran)
+			continue;
+		if (is_newest(w, head, base))
+			return true;
+		if (!w->truth.launches[head].unsure)
+			return false;
+	}
+	return is_newest(w, -1, base) || (base >= 0 && base == w->storage.initial);
 }
 
 static void launch_starts_right(struct world *w, int base)
@@ -197,7 +212,7 @@ static void launch_starts_right(struct world *w, int base)
 		fail(w, "an empty start although an initial savepoint is configured");
 		return;
 	}
-	if (is_newest(w, head, base))
+	if (continues(w, head, base))
 		return;
 	fail(w,
 	     "a start from %s (id %" PRId64 "), but the newest usable state is %s (id %" PRId64 ")",

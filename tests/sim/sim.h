@@ -138,8 +138,9 @@ struct truth_launch {
 	int base;       /* snapshot that the job restored; -1 = empty */
 	bool requested; /* a person named the restore point */
 	bool executed;
-	bool ran;   /* the job was RUNNING: it has consumed and produced */
-	bool wrong; /* it has restored something else: nothing of it may ever be used */
+	bool ran;    /* the job was RUNNING: it has consumed and produced */
+	bool wrong;  /* it has restored something else: nothing of it may ever be used */
+	bool unsure; /* the same, but it has ended before anybody could notice */
 };
 
 struct truth {
