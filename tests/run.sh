@@ -11,7 +11,8 @@
 #   init      tests/init/test_*.sh                   two at a time
 #   contract  tests/contract/test_*.sh               one after another, as the next ones
 #   sim       tests/sim/test_*.sh
-#   e2e       tests/e2e/test_*.sh                    once for each of FLINK_VERSIONS ("1.20.0 2.3.0")
+#   e2e       tests/e2e/test_*.sh                    two at a time, once for each of FLINK_VERSIONS ("1.20.0 2.3.0");
+#                                                    those that start no Flink only once
 #   valgrind  the unit tests under valgrind; an error or a definite leak is a failure
 #
 # A test is an executable that prints TAP. What is counted are the tests inside; a file that fails for another reason
@@ -105,11 +106,14 @@ run_group() { # GROUP
 		prove_files 1 900 "" "${files[@]}"
 		;;
 	e2e)
-		mapfile -t files < <(files_of tests/e2e .sh)
+		mapfile -t files < <(files_of tests/e2e .sh | xargs -r grep -L '^e2e_begin')
+		prove_files 2 300 "" "${files[@]}"
+		# the long ones first, so that the two that run at a time end together
+		mapfile -t files < <(files_of tests/e2e .sh | xargs -r grep -l '^e2e_begin' | xargs -r ls -S)
 		read -ra versions <<<"${FLINK_VERSIONS:-1.20.0 2.3.0}"
 		for version in "${versions[@]}"; do
 			[ ${#files[@]} -eq 0 ] || echo "Flink $version:"
-			FLINK_VERSION=$version prove_files 1 1200 "" "${files[@]}"
+			FLINK_VERSION=$version prove_files 2 1200 "" "${files[@]}"
 		done
 		;;
 	*) usage ;;

@@ -17,8 +17,7 @@ static int judge(struct client *client, void *arg)
 	if (view->last_ok)
 		return CLI_OK;
 	return cli_fail(client->cli, CLI_FAILED,
-			"the savepoint failed: %s; the job runs on, and drey does not try this one "
-			"again",
+			"the savepoint failed: %s; drey does not try this one again",
 			view->last_operation_error);
 }
 

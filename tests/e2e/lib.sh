@@ -433,7 +433,7 @@ drey() { # COMMAND [ARG...]
 # of no interest here.
 status() { # JQ_FILTER
 	local document
-	document=$(drey status --json 2>/dev/null) || [ -n "$document" ] || return 1
+	document=$(drey status --json 2>>"$RUN/log/status.log") || [ -n "$document" ] || return 1
 	jq --raw-output --exit-status "$1" <<<"$document"
 }
 

@@ -35,6 +35,7 @@ drey status >/dev/null 2>&1
 is $? 3 "drey status ends with 3: parked"
 launches=$(status .launch.number)
 end_drey TERM
+DREY_CONF[whenFinished]=exit
 start_drey
 MUST_LIVE=(jm tm)
 await "the container comes back: it is still Failed" phase_is Failed
@@ -59,22 +60,21 @@ check "the job continues from the savepoint of the restart" restore_matches "$(s
 # ---- the job finishes
 await "the launch is proven" status_is .launch.proven
 launches=$(status .launch.number)
+MUST_LIVE=(tm)
 control finish
-await "the job comes to its end" phase_is Finished
-is "$(status .outcome.kind)" finished "that is on record"
-is "$(jm_pid)" "" "Flink has ended"
-end_drey TERM
+await "the job comes to its end: the container ends (whenFinished: exit)" drey_has_ended
+is "$(exit_status jm)" 0 "with status 0"
 uncontrol finish
 start_drey
-MUST_LIVE=(jm tm)
-await "the container comes back: it is still Finished" phase_is Finished
-is "$(status .launch.number) $(jm_pid)" "$launches " "and does not run again"
-end_drey TERM
-DREY_CONF[whenFinished]=exit
-start_drey
-await "whenFinished: exit ends the container" test -f "$RUN/jm.status"
+await "started again, it ends at once" test -f "$RUN/jm.status"
 is "$(exit_status jm)" 0 "with status 0"
-is "$(grep -c '"Flink started"' "$RUN/log/jm.log")" "$launches" "without one more launch"
+DREY_CONF[whenFinished]=stay
+start_drey
+MUST_LIVE=(jm tm)
+await "with whenFinished: stay it stays, Finished" phase_is Finished
+is "$(status .outcome.kind)" finished "that is on record"
+is "$(status .launch.number) $(jm_pid)" "$launches " "the job did not run again"
+is "$(grep -c '"Flink started"' "$RUN/log/jm.log")" "$launches" "and no Flink was started"
 
 check "the state was continuous all the time" continuity
 e2e_end
