@@ -147,6 +147,9 @@ static void accident(struct world *w, bool vanish)
 /* Is there a reason for which only a person can decide what to start from? */
 static bool needs_decision(const struct world *w)
 {
+	for (int i = 0; i < w->truth.count; i++)
+		if (w->truth.launches[i].requested)
+			return true; /* what was there before is given up */
 	return w->truth.loss || w->truth.mismatch || w->config.policy.restore == POLICY_SAVEPOINT ||
 	       w->agent.life.journal.intent.restore.kind != RESTORE_NONE;
 }
