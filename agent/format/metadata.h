@@ -8,8 +8,9 @@
  * skipped. metadata_parse() tells a visitor what it meets; metadata_load() collects that. The parse
  * goes to the last byte, so a file that was cut anywhere is an error, never a shorter answer.
  *
- * Errors: ERR_FORMAT for whatever is not such a file, with the byte offset; ERR_FORMAT naming the
- * version for files that are too new or too old; what the read callback says for everything else.
+ * Errors: ERR_FORMAT for whatever is not such a file, with the byte offset, and for files that are too
+ * old; ERR_CONFIG naming the version for files that are too new, which are not damaged: a newer drey
+ * can read them; what the read callback says for everything else.
  */
 #ifndef DREY_FORMAT_METADATA_H
 #define DREY_FORMAT_METADATA_H

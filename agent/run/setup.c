@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "flink/command.h"
 
 static const char *const *environment(void)
 {
@@ -36,6 +37,9 @@ static int load_flink_conf(struct setup *setup, struct err *err)
 	free(dir);
 	if (result < 0 || flink_conf_check(&setup->flink_conf, err) < 0)
 		return -1;
+	if (command_is_docker(command) && getenv("FLINK_PROPERTIES")) /* the image's own overlay */
+		flink_conf_add_properties(&setup->flink_conf, getenv("FLINK_PROPERTIES"),
+					  environment());
 	flink_conf_add_command(&setup->flink_conf, command);
 	for (size_t i = 0; i < config->flink.property_count; i++)
 		flink_conf_set(&setup->flink_conf, config->flink.properties[i].key,
@@ -74,6 +78,10 @@ static int find_places(struct setup *setup, struct err *err)
 		return err_set(err, ERR_CONFIG, 0,
 			       "no savepoint directory: set flink.savepointDirectory, or "
 			       "execution.checkpointing.savepoint-dir in Flink's configuration");
+	if (!setup->settings.checkpoint_subdir)
+		return err_set(err, ERR_CONFIG, 0,
+			       "execution.checkpointing.create-subdir is false: checkpoints of different "
+			       "launches would share a directory; remove it from Flink's configuration");
 	if (setup->settings.ha)
 		return err_set(err, ERR_CONFIG, 0,
 			       "high-availability.type is %s, which this drey does not supervise; "
