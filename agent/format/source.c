@@ -68,7 +68,7 @@ int64_t source_offset(const struct source *src)
 	return src->base + (int64_t)src->pos;
 }
 
-int source_fail(int64_t offset, struct err *err, const char *fmt, ...)
+int(source_fail)(int64_t offset, struct err *err, const char *fmt, ...)
 {
 	char text[ERR_MSG_BYTES];
 	va_list ap;
