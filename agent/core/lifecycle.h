@@ -264,10 +264,11 @@ struct lifecycle {
 	bool observing, polling;
 	bool observe_again; /* what is wanted has changed under the observation */
 	enum operation_step step;
-	bool asking;           /* TRIGGER or POLL_OPERATION is on its way */
-	bool accepted;         /* this JobManager has taken the operation's POST from us */
-	char *stop_location;   /* the savepoint of the stop operation, once reported; owned */
-	char *operation_error; /* what went wrong although there is a savepoint; owned */
+	bool asking;            /* TRIGGER or POLL_OPERATION is on its way */
+	bool accepted;          /* this JobManager has taken the operation's POST from us */
+	char *stop_location;    /* the savepoint of the stop operation, once reported; owned */
+	char *operation_error;  /* what went wrong although there is a savepoint; owned */
+	bool savepoint_damaged; /* the stop operation's savepoint is proven incomplete */
 
 	/* the journal write */
 	bool want_write;

@@ -23,11 +23,11 @@ struct effect *emit_after_write(struct lifecycle *life, enum effect_type type);
 bool withdraw(struct lifecycle *life, enum effect_type type);
 
 void note(struct lifecycle *life, enum note_level level, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+	__attribute__((format(printf, 3, 4)));
 
 /* Change the phase; the transition goes to the journal and to people. */
 void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+	__attribute__((format(printf, 3, 4)));
 
 /* `first` doubled for every failure after the first one, at most `max`. */
 int64_t backoff_ms(int64_t first, int64_t max, int failures);
@@ -49,7 +49,7 @@ void adopt(struct lifecycle *life, const struct event *event);
 /* End Flink: SIGTERM now (or after the journal write), SIGKILL later. When it has gone the way
  * leads to resolve_start(), to a counted failure, or out when the container ends. */
 void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+	__attribute__((format(printf, 4, 5)));
 
 /* A launch failed: count it, then try again after a while or give up. */
 void launch_failure(struct lifecycle *life, const char *why);

@@ -44,6 +44,7 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	life->savepoint_ms = 0;
 	if (kind == OPERATION_CANCEL)
 		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
+	life->savepoint_damaged = false;
 	xstrset(&life->stop_location, NULL);
 	xstrset(&life->operation_error, NULL);
 	memcpy(emit_after_write(life, EFFECT_TRIGGER)->id, operation->trigger_id, JOB_ID_BYTES);
@@ -106,6 +107,7 @@ static void clear_operation(struct lifecycle *life)
 	life->asking = false;
 	life->accepted = false;
 	life->operation_poll_ms = life->operation_deadline_ms = 0;
+	life->savepoint_damaged = false;
 	xstrset(&life->stop_location, NULL);
 	xstrset(&life->operation_error, NULL);
 	life->want_write = true;
@@ -205,21 +207,29 @@ void operation_refuse_savepoint(struct lifecycle *life)
 /* ---- stop and cancel: the job's final state ----------------------------------------------------
  */
 
+/* Record the result of a stop or cancel whose job has come to its end. */
+static void record_end_of_job(struct lifecycle *life)
+{
+	const struct operation *operation = &life->journal.operation;
+	const char *error = NULL;
+
+	if (operation->kind == OPERATION_STOP && !life->stop_location)
+		error = "the job stopped, but nobody saw where its savepoint is; it is looked for "
+			"in storage";
+	else if (operation->kind == OPERATION_STOP && life->savepoint_damaged)
+		error = life->operation_error ? life->operation_error : "its savepoint is damaged";
+	record_result(life, !error, life->stop_location, error);
+	remember_nonce(life, operation);
+}
+
 /* The job has reached its end as it was asked to. The operation stays in the journal until Flink
  * has gone: an agent that dies in between finds it there and does not take the end for something
  * else. */
 static void stopped(struct lifecycle *life, const char *how)
 {
-	struct operation *operation = &life->journal.operation;
-	bool stop = operation->kind == OPERATION_STOP;
-
 	if (life->end_wanted)
 		return;
-	record_result(life, !stop || life->stop_location, life->stop_location,
-		      stop && !life->stop_location ? "the job stopped, but nobody saw where its "
-						     "savepoint is; it is looked for in storage"
-						   : NULL);
-	remember_nonce(life, operation);
+	record_end_of_job(life);
 	life->step = STEP_ENDING;
 	life->operation_poll_ms = life->operation_deadline_ms = 0;
 	end_flink(life, true, false, "%s", how);
@@ -260,10 +270,8 @@ void operation_flink_gone(struct lifecycle *life)
 	if (life->journal.operation.kind == OPERATION_NONE)
 		return;
 	if (life->step == STEP_ENDING && (life->end_wanted || life->stop_location)) {
-		if (!life->end_wanted) { /* it ended before its final state was seen */
-			record_result(life, true, life->stop_location, NULL);
-			remember_nonce(life, &life->journal.operation);
-		}
+		if (!life->end_wanted) /* it ended before its final state was seen */
+			record_end_of_job(life);
 		clear_operation(life);
 		return;
 	}
@@ -419,8 +427,12 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 	if (!event->inspected.readable || event->inspected.complete)
 		record_savepoint(life, event);
 	if (life->journal.operation.kind == OPERATION_STOP) {
-		if (event->inspected.readable && !event->inspected.complete)
-			xstrset(&life->operation_error, error);
+		if (event->inspected.readable && !event->inspected.complete) {
+			life->savepoint_damaged = true;
+			free(life->operation_error);
+			life->operation_error = xasprintf(
+				"the savepoint of the stop is damaged: %s", error ? error : "");
+		}
 		wait_for_end(life);
 		return;
 	}

@@ -228,6 +228,7 @@ static inline void pass(struct life *l, int64_t ms)
 	for (int i = 0; i < 10000; i++) {
 		int64_t next = lifecycle_deadline_ms(&l->life);
 
+		CHECK(next == -1 || next > 0);
 		if (next < 0 || next > until_ms)
 			break;
 		if (next > l->now_ms)

@@ -178,8 +178,9 @@ static void an_operation_that_flink_has_forgotten_is_not_sent_again(void)
 	pass(&l, 500);
 	forget(&l);
 	operation(&l, STATUS_UNKNOWN_ID, NULL, NULL);
+	CHECK_HAS(l.life.journal.last_operation.error, "forgotten");
+	pass(&l, 600000);
 	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	CHECK(!l.life.journal.last_operation.ok);
 	CHECK_PHASE(&l, PHASE_RUNNING);
 	life_end(&l);
 }
@@ -320,12 +321,14 @@ static void a_failed_periodic_savepoint_is_tried_again_sooner(void)
 
 	run_periodic(&l);
 	pass(&l, 600000);
+	take_savepoint(&l);
+	pass(&l, 600000);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	operation(&l, STATUS_FAILED, NULL, "declined");
 	forget(&l);
-	pass(&l, 60000);
+	pass(&l, 60999);
 	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	pass(&l, 600000);
+	pass(&l, 1);
 	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
 	life_end(&l);
 }
@@ -388,6 +391,7 @@ static void no_periodic_savepoint_while_the_job_restarts(void)
 	run_periodic(&l);
 	viewed(&l, job_in(JOB_RESTARTING));
 	pass(&l, 3600000);
+	viewed(&l, job_in(JOB_RESTARTING));
 	CHECK_NOTHING(&l, EFFECT_TRIGGER);
 	viewed(&l, job_in(JOB_RUNNING));
 	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
@@ -513,6 +517,29 @@ static void a_savepoint_that_survives_a_failed_stop_is_used(void)
 	CHECK_INT(l.life.journal.failure_count, ==, 0);
 	CHECK_STR(l.life.journal.last_operation.location, SAVEPOINT_1);
 	life_end(&l);
+}
+
+static void a_stop_whose_savepoint_is_damaged_is_not_called_a_success(void)
+{
+	struct life l;
+
+	for (int seen = 0; seen < 2; seen++) {
+		life_begin(&l);
+		run_proven(&l);
+		wish(&l, DESIRED_SUSPENDED);
+		operation(&l, STATUS_ACCEPTED, NULL, NULL);
+		operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+		inspected(&l, true, false);
+		CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+		if (seen)
+			viewed(&l, job_in(JOB_FINISHED));
+		exited(&l, EXITED(143));
+		CHECK_PHASE(&l, PHASE_SUSPENDED);
+		CHECK(!l.life.journal.last_operation.ok);
+		CHECK_HAS(l.life.journal.last_operation.error, "shared/1 is missing");
+		CHECK_STR(l.life.journal.last_operation.location, SAVEPOINT_1);
+		life_end(&l);
+	}
 }
 
 static void a_job_that_goes_on_after_its_stop_savepoint_is_a_failed_stop(void)
@@ -785,6 +812,7 @@ int main(void)
 	TEST(flink_ends_only_after_the_stop_is_on_record);
 	TEST(a_failed_stop_leaves_the_job_running_and_is_tried_again);
 	TEST(a_savepoint_that_survives_a_failed_stop_is_used);
+	TEST(a_stop_whose_savepoint_is_damaged_is_not_called_a_success);
 	TEST(a_job_that_goes_on_after_its_stop_savepoint_is_a_failed_stop);
 	TEST(a_stop_whose_result_was_lost_looks_in_storage);
 	TEST(a_restart_stops_with_a_savepoint_and_starts_again_once);

@@ -1,0 +1,78 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "core/lifecycle.h"
+#include "tap.h"
+
+/* The tests run from the top of the tree. */
+static void read_doc(struct buf *ret)
+{
+	FILE *file = fopen("docs/lifecycle.md", "r");
+	char chunk[4096];
+	size_t got;
+
+	if (!CHECK(file != NULL))
+		return;
+	while ((got = fread(chunk, 1, sizeof(chunk), file)))
+		buf_add(ret, chunk, got);
+	fclose(file);
+}
+
+/* Names are a row of their own in a table: "| `name` |". */
+static void check_row(const struct buf *doc, const char *name)
+{
+	char row[64];
+
+	snprintf(row, sizeof(row), "\n| `%s` |", name);
+	if (!CHECK(strstr(buf_str(doc), row) != NULL))
+		tap_note("docs/lifecycle.md has no row for %s", name);
+}
+
+static void the_document_has_every_phase_event_and_effect(void)
+{
+	struct buf doc = BUF_INIT;
+
+	read_doc(&doc);
+	for (int i = 0; i < PHASE_COUNT; i++)
+		check_row(&doc, phase_name((enum phase)i));
+	for (int i = 0; i < EVENT_COUNT; i++)
+		check_row(&doc, event_type_name((enum event_type)i));
+	for (int i = 0; i <= EFFECT_NOTE; i++)
+		check_row(&doc, effect_type_name((enum effect_type)i));
+	buf_release(&doc);
+}
+
+static void the_document_says_what_happens_in_every_phase(void)
+{
+	struct buf doc = BUF_INIT;
+	const char *part;
+
+	read_doc(&doc);
+	part = strstr(buf_str(&doc), "## What happens in each phase");
+	for (int i = 0; i < PHASE_COUNT && CHECK(part != NULL); i++) {
+		const char *line = part;
+		bool found = false;
+
+		/* a line in bold that names the phase, and a table below it */
+		while ((line = strstr(line, "\n**`"))) {
+			char title[200];
+
+			snprintf(title, sizeof(title), "%.*s", (int)strcspn(line + 1, "\n"),
+				 line + 1);
+			found = found || strstr(title, phase_name((enum phase)i));
+			line++;
+		}
+		if (!CHECK(found))
+			tap_note("docs/lifecycle.md does not say what happens in %s",
+				 phase_name((enum phase)i));
+	}
+	buf_release(&doc);
+}
+
+int main(void)
+{
+	TEST(the_document_has_every_phase_event_and_effect);
+	TEST(the_document_says_what_happens_in_every_phase);
+	return tap_done();
+}
