@@ -74,7 +74,7 @@ short() { # JOB_ID
 prepare() {
 	heading "Getting ready"
 	if [ -x tools/deps.sh ]; then
-		tools/deps.sh || exit $?
+		tools/deps.sh build test || exit $?
 		tick "tools and libraries are installed"
 	fi
 	local log
@@ -206,7 +206,8 @@ keep() {
 		drey's view        build/drey status --config $RUN/drey.yaml
 		what it would do   build/drey resolve --explain --config $RUN/drey.yaml
 		logs               $RUN/log
-		to stop            kill ${PIDS[jm]} ${PIDS[tm]} && rm -rf $RUN
+		to stop            kill ${PIDS[jm]} ${PIDS[tm]}
+		and to clean up    rm -rf $RUN
 	EOF
 }
 

@@ -9,7 +9,7 @@ static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_END};
 
 static void row(FILE *out, const char *name)
 {
-	fprintf(out, "  %-13s ", name);
+	fprintf(out, "  %-14s ", name);
 }
 
 static void print_ago(FILE *out, const char *before, int64_t unix_ms, int64_t now_unix_ms)

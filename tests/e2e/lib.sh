@@ -54,15 +54,15 @@ take_port() { # RET
 PORT_FILES=()
 
 run_begin() { # NAME FLINK_VERSION
+	FLINK=$("$TOP/tools/get-flink.sh" "$2") || exit $?
 	RUN=$(mktemp -d "${TMPDIR:-/tmp}/drey-$1.XXXXXX") || die 1 "cannot make a run directory in ${TMPDIR:-/tmp}"
+	EVENTS=$RUN/events.log
 	trap run_end EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
-	FLINK=$("$TOP/tools/get-flink.sh" "$2") || exit $?
 	JOB_JAR=$RUN/job.jar
 	"$TOP/tests/job/build.sh" "$FLINK" "$JOB_JAR" || exit $?
 	flink_layout "$RUN" "$FLINK" "$JOB_JAR"
-	EVENTS=$RUN/events.log
 	CONTROL=$RUN/control
 	mkdir -p "$CONTROL"
 	: >"$EVENTS"
@@ -433,7 +433,7 @@ drey() { # COMMAND [ARG...]
 # of no interest here.
 status() { # JQ_FILTER
 	local document
-	document=$(drey status --json 2>>"$RUN/log/status.log") || [ -n "$document" ] || return 1
+	document=$(drey status --json 2>>"$RUN/status.log") || [ -n "$document" ] || return 1
 	jq --raw-output --exit-status "$1" <<<"$document"
 }
 
