@@ -39,7 +39,6 @@ int child_try(struct child *c, int64_t now_ms)
 	if (c->state != CHILD_WANTED || now_ms < c->retry_ms)
 		return 0;
 	child_kill_group(c, now_ms, true);
-	c->oom_before = oom_kills();
 	pid = spawn(&c->spawn, &report);
 	if (pid < 0) {
 		if (now_ms < c->give_up_ms) {
@@ -57,6 +56,7 @@ int child_try(struct child *c, int64_t now_ms)
 	c->report = report;
 	c->since_unix_ms = clock_unix_ms();
 	c->ever = true;
+	c->oom_before = oom_kills(); /* now that the child is on its way: this takes a while */
 	say_more("started %s as process %d", c->spawn.argv[0], (int)pid);
 	return 0;
 }

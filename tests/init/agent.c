@@ -61,9 +61,11 @@ static void the_launched_inherits_just_what_it_was_given(void)
 	char path[] = "/tmp/drey-lock-XXXXXX";
 	int fd = mkstemp(path);
 	const char *argv[] = {rig_puppet(), "report", NULL};
+	int before;
 
 	CHECK(RIG_AGENT(&rig, NULL));
 	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	before = rig_open_files(rig.pid);
 	for (int with_fd = 0; with_fd < 2; with_fd++) {
 		rig_launch(&rig, "first", with_fd ? fd : -1, argv);
 		CHECK(rig_expect(&rig, LINK_STARTED, NULL));
@@ -75,6 +77,7 @@ static void the_launched_inherits_just_what_it_was_given(void)
 		CHECK_HAS(rig.text, "deathsig 9\n");
 		CHECK_INT(rig_number(&rig, "group "), ==, rig_number(&rig, "pid "));
 	}
+	CHECK_INT(rig_open_files(rig.pid), ==, before);
 	CHECK_INT(end(&rig, 0), ==, 0);
 	unlink(path);
 	close(fd);

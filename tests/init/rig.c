@@ -260,6 +260,20 @@ bool rig_state(pid_t pid, char state)
 	return false;
 }
 
+int rig_open_files(pid_t pid)
+{
+	char path[64];
+	int n = 0;
+
+	for (int fd = 0; fd < 256; fd++) {
+		char target[8];
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+		n += readlink(path, target, sizeof(target)) >= 0;
+	}
+	return n;
+}
+
 /* ---- as the agent ------------------------------------------------------------------------------ */
 
 bool rig_next_agent(struct rig *rig)

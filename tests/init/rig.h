@@ -67,6 +67,9 @@ bool rig_gone(pid_t pid);
 /* True if the process reaches this state letter of /proc/PID/stat. */
 bool rig_state(pid_t pid, char state);
 
+/* How many descriptors it has. */
+int rig_open_files(pid_t pid);
+
 /* ---- as the agent ------------------------------------------------------------------------------ */
 
 /* Starts drey-init --agent with a fake agent, and gets hold of its link. Options before "--", or NULL. */

@@ -166,20 +166,6 @@ static void no_descriptor_leaks_to_the_command(void)
 	CHECK_HAS(rig.text, "link none\n");
 }
 
-static int open_files(pid_t pid)
-{
-	char path[64];
-	int n = 0;
-
-	for (int fd = 0; fd < 256; fd++) {
-		char target[8];
-
-		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
-		n += readlink(path, target, sizeof(target)) >= 0;
-	}
-	return n;
-}
-
 static void drey_init_keeps_no_inherited_descriptor_and_no_directory(void)
 {
 	struct rig rig = {0};
@@ -193,9 +179,9 @@ static void drey_init_keeps_no_inherited_descriptor_and_no_directory(void)
 	cwd[n > 0 ? n : 0] = '\0';
 	CHECK_STR(cwd, "/");
 	/* 0, 1, 2 and its own way to 2; the pipe for exec's result goes as soon as that is known */
-	while (open_files(rig.pid) != 4 && rig_now_ms() - rig.started_ms < RIG_LIMIT_MS)
+	while (rig_open_files(rig.pid) != 4 && rig_now_ms() - rig.started_ms < RIG_LIMIT_MS)
 		usleep(1000);
-	CHECK_INT(open_files(rig.pid), ==, 4);
+	CHECK_INT(rig_open_files(rig.pid), ==, 4);
 	kill(rig.pid, SIGTERM);
 	CHECK_INT(rig_wait(&rig), ==, 143);
 }
