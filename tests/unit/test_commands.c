@@ -192,7 +192,7 @@ static void status_shows_what_matters(void)
 	begin(&drey, documents);
 	CHECK_INT(run(&drey, WORDS("status")), ==, CLI_OK);
 	CHECK_HAS(out_text, "orders: Running: because\n");
-	CHECK_HAS(out_text, "wanted        running\n");
+	CHECK_HAS(out_text, "wanted         running\n");
 	CHECK_HAS(out_text, "3, job id abc, Flink says RESTARTING\n");
 	CHECK_HAS(out_text, "savepoint file:/sp/1 (checkpoint id 12), verified\n");
 	CHECK_HAS(out_text, "file:/chk\\x1b[2J\n");
