@@ -244,7 +244,7 @@ static void savepoint_waits_for_its_own_result(void)
 	begin(&drey, documents);
 	CHECK_INT(run(&drey, WORDS("savepoint")), ==, CLI_FAILED);
 	CHECK_STR(out_text, "");
-	CHECK_HAS(err_text, "drey savepoint: the savepoint failed: disk full; the job runs on");
+	CHECK_HAS(err_text, "drey savepoint: the savepoint failed: disk full; drey does not");
 	end(&drey);
 }
 
