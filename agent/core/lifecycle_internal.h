@@ -1,8 +1,11 @@
 /*
  * lifecycle_internal - what the parts of the lifecycle share. Not for anybody else.
  *
- *   lifecycle.c            the table of events, deadlines, journal writes, what to pursue
- *   lifecycle_launch.c     resolving, launching, proving the restore, failures, ends
+ *   lifecycle.c            the events, the deadlines, what to pursue
+ *   lifecycle_effects.c    effects, and those that wait for a journal write
+ *   lifecycle_launch.c     resolving, launching, failures
+ *   lifecycle_view.c       looking at the job: its restore, its checkpoints, its end
+ *   lifecycle_end.c        the end of Flink; an agent that finds Flink running or ended
  *   lifecycle_operation.c  savepoint, stop, cancel
  */
 #ifndef DREY_CORE_LIFECYCLE_INTERNAL_H
@@ -10,7 +13,7 @@
 
 #include "core/lifecycle.h"
 
-/* ---- lifecycle.c ---- */
+/* ---- lifecycle_effects.c ---- */
 
 /* Append to the effects of this step; borrowed until the next call. */
 struct effect *emit(struct lifecycle *life, enum effect_type type);
@@ -32,30 +35,47 @@ void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
 /* `first` doubled for every failure after the first one, at most `max`. */
 int64_t backoff_ms(int64_t first, int64_t max, int failures);
 
+/* Emit the write of the journal if something has changed and none is in flight. */
+void flush_journal(struct lifecycle *life);
+void on_journal_written(struct lifecycle *life, const struct event *event);
+void on_journal_failed(struct lifecycle *life, const struct event *event);
+
+/* ---- lifecycle.c ---- */
+
+/* The container ends: leave as soon as the journal is written. */
+void leave(struct lifecycle *life);
+
 /* ---- lifecycle_launch.c ---- */
 
+/* Find out what to start from, or park when a launch is not wanted. */
 void resolve_start(struct lifecycle *life, const char *why);
 void park(struct lifecycle *life, const struct decision *decision);
 void on_observed(struct lifecycle *life, const struct event *event);
+
 /* A launch that was intended but not asked for yet is not wanted any more. */
 void launch_withdraw(struct lifecycle *life);
 void launch_written(struct lifecycle *life); /* the deferred EFFECT_LAUNCH is due */
 void on_started(struct lifecycle *life, const struct event *event);
 void on_launch_failed(struct lifecycle *life, const struct event *event);
-void on_exited(struct lifecycle *life, const struct event *event);
-void on_view(struct lifecycle *life, const struct event *event);
-void adopt(struct lifecycle *life, const struct event *event);
-
-/* End Flink: SIGTERM now (or after the journal write), SIGKILL later. When it has gone the way
- * leads to resolve_start(), to a counted failure, or out when the container ends. */
-void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+bool is_current_launch(struct lifecycle *life, const char *launch_id);
 
 /* A launch failed: count it, then try again after a while or give up. */
 void launch_failure(struct lifecycle *life, const char *why);
 
-/* The container ends: leave as soon as the journal is written. */
-void leave(struct lifecycle *life);
+/* ---- lifecycle_view.c ---- */
+
+void on_view(struct lifecycle *life, const struct event *event);
+
+/* ---- lifecycle_end.c ---- */
+
+/* End Flink: SIGTERM now (or after the journal write), SIGKILL later. When it has gone the way leads
+ * to resolve_start(), to a counted failure, or out when the container ends. */
+void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void on_exited(struct lifecycle *life, const struct event *event);
+
+/* The first event: is Flink running, or how did it end while no agent looked? */
+void adopt(struct lifecycle *life, const struct event *event);
 
 /* ---- lifecycle_operation.c ---- */
 

@@ -1,0 +1,190 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle_internal.h"
+
+#define JOURNAL_RETRY_FIRST_MS 1000
+#define JOURNAL_RETRY_MAX_MS   30000
+
+/* ---- effects ---- */
+
+static struct effect *append(struct effects *effects, enum effect_type type)
+{
+	struct effect *effect;
+
+	/* The longest step needs about a third of the room; running out is a bug, not a state. */
+	if (effects->count == LIFECYCLE_MAX_EFFECTS)
+		abort();
+	effect = &effects->list[effects->count++];
+	*effect = (struct effect){.type = type};
+	return effect;
+}
+
+struct effect *emit(struct lifecycle *life, enum effect_type type)
+{
+	return append(life->out, type);
+}
+
+struct effect *emit_after_write(struct lifecycle *life, enum effect_type type)
+{
+	life->want_write = true;
+	return append(&life->deferred, type);
+}
+
+static void remove_effect(struct effects *effects, size_t index)
+{
+	free(effects->list[index].text);
+	effects->count--;
+	memmove(&effects->list[index], &effects->list[index + 1],
+		(effects->count - index) * sizeof(effects->list[0]));
+}
+
+bool withdraw(struct lifecycle *life, enum effect_type type)
+{
+	size_t before = life->deferred.count;
+
+	for (size_t i = life->deferred.count; i-- > 0;)
+		if (life->deferred.list[i].type == type)
+			remove_effect(&life->deferred, i);
+	return life->deferred.count != before;
+}
+
+void effects_clear(struct effects *effects)
+{
+	while (effects->count)
+		remove_effect(effects, effects->count - 1);
+}
+
+/* Give out what waited for the journal write that was just acknowledged, in order. */
+static void release_deferred(struct lifecycle *life)
+{
+	for (size_t i = 0; i < life->deferred.count;) {
+		struct effect *effect = &life->deferred.list[i];
+
+		if (!effect->sequence || effect->sequence > life->acknowledged) {
+			i++;
+			continue;
+		}
+		if (effect->type == EFFECT_LAUNCH) {
+			remove_effect(&life->deferred, i);
+			launch_written(life);
+			continue;
+		}
+		if (effect->type == EFFECT_SIGNAL)
+			life->kill_ms = life->now_ms + life->config->kill_after_ms;
+		if (effect->type == EFFECT_EXIT) {
+			life->left = true;
+			life->exit_ms = 0;
+		}
+		*append(life->out, effect->type) = *effect;
+		effect->text = NULL;
+		remove_effect(&life->deferred, i);
+	}
+}
+
+void note(struct lifecycle *life, enum note_level level, const char *fmt, ...)
+{
+	struct effect *effect = emit(life, EFFECT_NOTE);
+	va_list ap;
+
+	effect->level = level;
+	va_start(ap, fmt);
+	if (vasprintf(&effect->text, fmt, ap) < 0)
+		effect->text = NULL;
+	va_end(ap);
+}
+
+void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
+{
+	enum note_level level = NOTE_INFO;
+	char reason[sizeof(life->reason)];
+	char line[sizeof(reason) + 64];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(reason, sizeof(reason), fmt, ap);
+	va_end(ap);
+	if (life->phase == phase && !strcmp(life->reason, reason))
+		return;
+	memcpy(life->reason, reason, sizeof(reason));
+	life->phase = phase;
+	xstrset(&life->journal.phase, phase_name(phase));
+	snprintf(line, sizeof(line), "%s: %s", phase_name(phase), reason);
+	journal_add_log(&life->journal, life->now_unix_ms, line);
+	if (phase == PHASE_HOLDING)
+		level = NOTE_WARNING;
+	if (phase == PHASE_FAILED)
+		level = NOTE_ERROR;
+	note(life, level, "%s", line);
+	life->want_write = true;
+}
+
+int64_t backoff_ms(int64_t first, int64_t max, int failures)
+{
+	int64_t wait = first;
+
+	for (int i = 1; i < failures && wait < max; i++)
+		wait *= 2;
+	return wait < max ? wait : max;
+}
+
+/* ---- the journal ---- */
+
+/* One write at a time; what changes meanwhile goes into the next one. */
+void flush_journal(struct lifecycle *life)
+{
+	if (!life->want_write || life->fenced || life->requested != life->acknowledged ||
+	    life->journal_retry_ms)
+		return;
+	life->want_write = false;
+	life->requested = ++life->journal.sequence;
+	for (size_t i = 0; i < life->deferred.count; i++)
+		if (!life->deferred.list[i].sequence)
+			life->deferred.list[i].sequence = life->requested;
+	emit(life, EFFECT_WRITE_JOURNAL)->sequence = life->requested;
+}
+
+void on_journal_written(struct lifecycle *life, const struct event *event)
+{
+	if (event->journal.sequence != life->requested)
+		return; /* a late answer to a write that was given up */
+	life->acknowledged = life->requested;
+	if (life->journal_broken)
+		note(life, NOTE_INFO, "the journal can be written again");
+	life->journal_broken = false;
+	life->journal_failures = 0;
+	release_deferred(life);
+}
+
+void on_journal_failed(struct lifecycle *life, const struct event *event)
+{
+	if (event->journal.sequence != life->requested)
+		return;
+	life->acknowledged = life->requested;
+	if (event->journal.conflict) {
+		life->fenced = true;
+		effects_clear(&life->deferred);
+		life->retry_ms = life->poll_ms = life->savepoint_ms = life->stop_retry_ms = 0;
+		life->operation_poll_ms = life->operation_deadline_ms = 0;
+		enter(life, PHASE_HOLDING,
+		      "another drey writes this application's journal (%s); this one stops acting",
+		      event->journal.error);
+		return;
+	}
+	/* Nothing that waits for this write may come out: it is attached to the next one. */
+	for (size_t i = 0; i < life->deferred.count; i++)
+		life->deferred.list[i].sequence = 0;
+	life->want_write = true;
+	life->journal_failures++;
+	life->journal_retry_ms =
+		life->now_ms +
+		backoff_ms(JOURNAL_RETRY_FIRST_MS, JOURNAL_RETRY_MAX_MS, life->journal_failures);
+	if (!life->journal_broken)
+		note(life, NOTE_ERROR,
+		     "the journal cannot be written, nothing new is started until it can: %s",
+		     event->journal.error);
+	life->journal_broken = true;
+}

@@ -1,0 +1,210 @@
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/mem.h"
+#include "core/lifecycle_internal.h"
+
+/* ---- ended by us, or by itself ---- */
+
+static void send_term(struct lifecycle *life, bool after_write)
+{
+	struct effect *effect =
+		after_write ? emit_after_write(life, EFFECT_SIGNAL) : emit(life, EFFECT_SIGNAL);
+
+	effect->signo = SIGTERM;
+	if (!after_write)
+		life->kill_ms = life->now_ms + life->config->kill_after_ms;
+}
+
+void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
+{
+	enum phase phase = life->terminating ? PHASE_TERMINATING : PHASE_STOPPING;
+	char *reason = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&reason, fmt, ap) < 0)
+		reason = NULL;
+	va_end(ap);
+	enter(life, phase, "%s", reason ? reason : "Flink is to end");
+	if (!life->end_wanted) {
+		free(life->end_reason);
+		life->end_reason = reason;
+		reason = NULL;
+		life->end_counts = counts;
+		life->end_wanted = true;
+		if (life->launch_step == LAUNCH_LIVE)
+			send_term(life, after_write);
+	} else if (!after_write && withdraw(life, EFFECT_SIGNAL)) {
+		send_term(life, false);
+	}
+	free(reason);
+	life->ready_ms = 0;
+}
+
+static bool exited_with_0(int wait_status)
+{
+	return wait_status != -1 && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+}
+
+/* How a Flink that nobody asked to end has ended. */
+static void flink_died(struct lifecycle *life, int wait_status, const char *meaning)
+{
+	struct outcome *outcome = &life->journal.outcome;
+
+	if (exited_with_0(wait_status)) {
+		/* Flink was told not to end by itself, so nobody knows what this was: running the
+		 * job again could repeat a finished one. */
+		outcome_release(outcome);
+		outcome->kind = OUTCOME_UNKNOWN;
+		outcome->unix_ms = life->now_unix_ms;
+		outcome->reason = xstrdup("Flink ended with exit status 0 before its final state "
+					  "could be read");
+		resolve_start(life, outcome->reason);
+		return;
+	}
+	launch_failure(life, meaning);
+}
+
+static void forget_process(struct lifecycle *life)
+{
+	life->launch_step = LAUNCH_NONE;
+	life->poll_ms = life->ready_ms = life->kill_ms = life->savepoint_ms = 0;
+	life->polling = false;
+	life->accepted = false;
+	withdraw(life, EFFECT_SIGNAL);
+	memset(&life->seen, 0, sizeof(life->seen));
+}
+
+static void record_end(struct lifecycle *life, int wait_status)
+{
+	struct launch *launch = journal_launch(&life->journal);
+
+	launch->ended_unix_ms = life->now_unix_ms;
+	launch->wait_status = wait_status;
+	life->want_write = true;
+}
+
+void on_exited(struct lifecycle *life, const struct event *event)
+{
+	enum operation_kind kind = life->journal.operation.kind;
+	char *end_reason = life->end_reason;
+	bool end_wanted = life->end_wanted;
+	bool stopped;
+
+	if (life->foreign) {
+		life->foreign = false;
+		if (life->terminating)
+			return;
+		resolve_start(life, "the Flink that the journal does not know has ended");
+		return;
+	}
+	if (!is_current_launch(life, event->process.launch_id) || life->launch_step == LAUNCH_NONE)
+		return;
+	record_end(life, event->process.wait_status);
+	forget_process(life);
+	/* a clean end in the middle of a stop is that stop, although its result was not seen */
+	stopped = life->step == STEP_ENDING ||
+		  ((kind == OPERATION_STOP || kind == OPERATION_CANCEL) &&
+		   exited_with_0(event->process.wait_status));
+	operation_flink_gone(life);
+	life->end_wanted = false;
+	life->end_reason = NULL;
+	if (life->terminating) {
+		enter(life, PHASE_TERMINATING, "Flink has ended: %s", event->process.meaning);
+		leave(life);
+	} else if (end_wanted && life->end_counts) {
+		launch_failure(life, end_reason ? end_reason : event->process.meaning);
+	} else if (end_wanted || stopped) {
+		resolve_start(life, end_reason ? end_reason : "the job was stopped");
+	} else {
+		flink_died(life, event->process.wait_status, event->process.meaning);
+	}
+	free(end_reason);
+}
+
+/* ---- the agent has (re)started ---- */
+
+static void adopt_running(struct lifecycle *life, struct launch *launch)
+{
+	enum operation_kind kind = life->journal.operation.kind;
+
+	life->launch_step = LAUNCH_LIVE;
+	if (!launch->started_unix_ms)
+		launch->started_unix_ms = life->now_unix_ms;
+	note(life, NOTE_INFO, "launch %" PRId64 " (job %s) still runs: taken over", launch->number,
+	     launch->job_id);
+	life->poll_ms = life->now_ms;
+	if (life->journal.outcome.kind != OUTCOME_NONE) {
+		end_flink(life, false, false, "its outcome is on record: %s",
+			  life->journal.outcome.reason ? life->journal.outcome.reason : "");
+		return;
+	}
+	if (launch->verified_unix_ms)
+		enter(life, PHASE_RUNNING, "taken over from the agent before");
+	else
+		enter(life, PHASE_LAUNCHING, "taken over from the agent before");
+	life->ready_ms =
+		launch->verified_unix_ms ? 0 : life->now_ms + life->config->ready_deadline_ms;
+	schedule_savepoint(life);
+	if (kind == OPERATION_NONE)
+		return;
+	operation_adopt(life);
+	if (kind == OPERATION_STOP || kind == OPERATION_CANCEL)
+		enter(life, PHASE_STOPPING, "the %s of the agent before goes on",
+		      operation_kind_name(kind));
+}
+
+/* Flink ended while no agent looked. */
+static void adopt_ended(struct lifecycle *life, struct launch *launch, const struct event *event)
+{
+	bool seen = event->hello.last && !strcmp(event->hello.last, launch->job_id);
+	bool stopping = life->journal.operation.kind == OPERATION_STOP ||
+			life->journal.operation.kind == OPERATION_CANCEL;
+	bool never_good;
+
+	if (seen && !launch->started_unix_ms)
+		launch->started_unix_ms = life->now_unix_ms; /* it was, but nobody was told */
+	never_good = launch->started_unix_ms && !launch->proven_unix_ms;
+	record_end(life, seen ? event->hello.last_wait_status : -1);
+	operation_flink_gone(life);
+	if (stopping)
+		resolve_start(life, "Flink ended during a stop, while no agent looked");
+	else if (seen)
+		flink_died(life, event->hello.last_wait_status,
+			   "Flink ended while no agent looked");
+	else if (never_good)
+		launch_failure(life, "the container ended before the launch was proven");
+	else
+		resolve_start(life, "the container is new");
+}
+
+void adopt(struct lifecycle *life, const struct event *event)
+{
+	const char *running = event->hello.running;
+	struct launch *launch = journal_launch(&life->journal);
+
+	if (running && !is_current_launch(life, running)) {
+		life->foreign = true;
+		enter(life, PHASE_HOLDING,
+		      "a Flink runs (launch %s) that the journal does not know; drey does nothing "
+		      "until it has ended",
+		      running);
+		return;
+	}
+	if (running) {
+		adopt_running(life, launch);
+		return;
+	}
+	if (launch && !launch->ended_unix_ms)
+		adopt_ended(life, launch, event);
+	else {
+		operation_flink_gone(life);
+		resolve_start(life, "drey starts");
+	}
+}

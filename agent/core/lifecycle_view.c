@@ -1,0 +1,194 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle_internal.h"
+
+/* The checkpoint statistics are cached by Flink for 3 s: a restore that does not show up for this
+ * long in a RUNNING job did not happen. */
+#define RESTORE_PATIENCE_MS 10000
+
+static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The promise is broken if this job goes on: end it, and hold until a person has looked. */
+static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
+{
+	struct outcome *outcome = &life->journal.outcome;
+	va_list ap;
+
+	outcome_release(outcome);
+	outcome->kind = OUTCOME_RESTORE_MISMATCH;
+	journal_launch(&life->journal)->mismatched = true;
+	outcome->unix_ms = life->now_unix_ms;
+	va_start(ap, fmt);
+	if (vasprintf(&outcome->reason, fmt, ap) < 0)
+		outcome->reason = NULL;
+	va_end(ap);
+	end_flink(life, false, false, "%s", outcome->reason ? outcome->reason : "wrong restore");
+}
+
+/* The job restarted by itself before we looked: it then shows a checkpoint that it made itself. */
+static bool restored_own_checkpoint(const struct launch *launch, const struct view *view)
+{
+	return view->restored_id > launch->restore_checkpoint_id && view->restored_path &&
+	       strstr(view->restored_path, launch->job_id);
+}
+
+static void verified(struct lifecycle *life, struct launch *launch)
+{
+	launch->verified_unix_ms = life->now_unix_ms;
+	life->want_write = true;
+	if (launch->restore_path)
+		note(life, NOTE_INFO, "Flink restored exactly %s (checkpoint id %" PRId64 ")",
+		     launch->restore_path, launch->restore_checkpoint_id);
+	else
+		note(life, NOTE_INFO, "Flink started without state, as decided");
+}
+
+/* latest.restored must equal the decision. */
+static void check_restore(struct lifecycle *life, struct launch *launch, const struct view *view)
+{
+	if (launch->verified_unix_ms || view->state == JOB_INITIALIZING || !view->job_present)
+		return;
+	if (view->restored) {
+		bool same = launch->restore_path &&
+			    view->restored_id == launch->restore_checkpoint_id &&
+			    snapshot_same_path(view->restored_path, launch->restore_path);
+
+		if (same || restored_own_checkpoint(launch, view))
+			verified(life, launch);
+		else
+			sticky_mismatch(life,
+					"decided to start from %s (%" PRId64
+					"), but Flink restored %s (%" PRId64 ")",
+					launch->restore_path ? launch->restore_path : "nothing",
+					launch->restore_checkpoint_id,
+					view->restored_path ? view->restored_path : "?",
+					view->restored_id);
+		return;
+	}
+	if (view->state != JOB_RUNNING && view->state != JOB_FINISHED)
+		return;
+	if (!launch->restore_path) {
+		if (view->statistics_known || view->checkpointing_off)
+			verified(life, launch);
+		return;
+	}
+	if (!view->statistics_known && !view->checkpointing_off)
+		return;
+	if (!life->seen.not_restored_ms)
+		life->seen.not_restored_ms = life->now_ms;
+	if (life->now_ms - life->seen.not_restored_ms >= RESTORE_PATIENCE_MS)
+		sticky_mismatch(life, "decided to start from %s, but Flink restored nothing%s",
+				launch->restore_path,
+				view->checkpointing_off ? " (the job has no checkpoints)" : "");
+}
+
+/* A job that has FINISHED quickly may do so before its statistics show the restore. */
+static bool awaits_restore_report(const struct lifecycle *life, const struct launch *launch,
+				  const struct view *view)
+{
+	return view->state == JOB_FINISHED && !launch->verified_unix_ms &&
+	       life->seen.not_restored_ms;
+}
+
+static void see_checkpoints(struct lifecycle *life, struct launch *launch, const struct view *view)
+{
+	if (!view->statistics_known)
+		return;
+	if (view->completed_id > launch->last_checkpoint_id &&
+	    view->completed_id > launch->restore_checkpoint_id) {
+		launch->last_checkpoint_id = view->completed_id;
+		xstrset(&launch->last_checkpoint_path, view->completed_path);
+		launch->last_checkpoint_unix_ms = view->completed_unix_ms;
+	}
+	if (launch->proven_unix_ms || !launch->verified_unix_ms || !launch->last_checkpoint_id)
+		return;
+	launch->proven_unix_ms = life->now_unix_ms;
+	life->journal.ever_proven = true;
+	life->journal.failure_count = 0;
+	life->want_write = true;
+	note(life, NOTE_INFO, "checkpoint %" PRId64 " completed: launch %" PRId64 " is proven",
+	     launch->last_checkpoint_id, launch->number);
+}
+
+/* The job came to an end that we did not ask for. */
+static void job_ended(struct lifecycle *life, const struct view *view)
+{
+	struct outcome *outcome = &life->journal.outcome;
+	const struct launch *launch = journal_launch(&life->journal);
+
+	if (view->state == JOB_FAILED) {
+		end_flink(life, false, true, "the job failed: %s",
+			  view->failure ? view->failure : "Flink names no cause");
+		return;
+	}
+	outcome_release(outcome);
+	outcome->kind = view->state == JOB_FINISHED ? OUTCOME_FINISHED : OUTCOME_CANCELLED;
+	outcome->unix_ms = life->now_unix_ms;
+	memcpy(outcome->job_id, launch->job_id, JOB_ID_BYTES);
+	outcome->reason = xstrdup(view->state == JOB_FINISHED ? "the job came to its end"
+							      : "cancelled from outside drey");
+	/* the outcome has to be on record before the only witness ends */
+	end_flink(life, true, false, "the job is %s: %s", job_state_name(view->state),
+		  outcome->reason);
+}
+
+static void schedule_poll(struct lifecycle *life, const struct launch *launch)
+{
+	const struct lifecycle_config *config = life->config;
+	int64_t wait_ms = config->poll_fast_ms;
+
+	if (life->phase == PHASE_RUNNING && life->step == STEP_NONE)
+		wait_ms = launch->proven_unix_ms ? config->poll_slow_ms : 4 * config->poll_fast_ms;
+	life->poll_ms = life->now_ms + wait_ms;
+}
+
+static void remember_view(struct lifecycle *life, const struct view *view)
+{
+	bool worse = view->state == JOB_RESTARTING || view->state == JOB_FAILING;
+
+	if (view->failure && worse && life->seen.state != view->state) {
+		xstrset(&life->journal.last_error, view->failure);
+		note(life, NOTE_WARNING, "the job is %s: %s", job_state_name(view->state),
+		     view->failure);
+	}
+	life->seen.reachable = view->reachable;
+	if (!view->reachable)
+		return; /* what was seen last is still the best that is known */
+	life->seen.job_present = view->job_present;
+	life->seen.state = view->state;
+}
+
+void on_view(struct lifecycle *life, const struct event *event)
+{
+	const struct view *view = &event->view;
+	struct launch *launch = journal_launch(&life->journal);
+
+	life->polling = false;
+	if (life->launch_step != LAUNCH_LIVE || !launch || life->fenced)
+		return;
+	remember_view(life, view);
+	if (view->reachable && view->job_present && !life->end_wanted) {
+		check_restore(life, launch, view);
+		see_checkpoints(life, launch, view);
+	}
+	if (view->reachable && view->job_present && !life->end_wanted &&
+	    !operation_view(life, view) && !awaits_restore_report(life, launch, view)) {
+		if (view->state == JOB_FINISHED || view->state == JOB_FAILED ||
+		    view->state == JOB_CANCELED)
+			job_ended(life, view);
+		else if (life->phase == PHASE_LAUNCHING && view->state == JOB_RUNNING &&
+			 launch->verified_unix_ms) {
+			life->ready_ms = 0;
+			enter(life, PHASE_RUNNING, "job %s runs%s%s", launch->job_id,
+			      launch->restore_path ? ", restored from " : "",
+			      launch->restore_path ? launch->restore_path : "");
+			schedule_savepoint(life);
+		}
+	}
+	schedule_poll(life, launch);
+}
