@@ -51,7 +51,13 @@ static void verified(struct lifecycle *life, struct launch *launch)
 /* latest.restored must equal the decision. */
 static void check_restore(struct lifecycle *life, struct launch *launch, const struct view *view)
 {
-	if (launch->verified_unix_ms || view->state == JOB_INITIALIZING || !view->job_present)
+	/* An empty start is judged by what does not show up, and Flink's statistics come late: go on
+	 * looking until there is a checkpoint of its own that it could have restored. */
+	bool open = !launch->verified_unix_ms ||
+		    (!launch->restore_path && view->restored && !view->completed_id &&
+		     !launch->last_checkpoint_id);
+
+	if (!open || view->state == JOB_INITIALIZING || !view->job_present)
 		return;
 	if (view->restored) {
 		bool same = launch->restore_path &&

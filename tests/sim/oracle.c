@@ -280,9 +280,27 @@ void oracle_signal(struct world *w, const struct effect *effect)
 		     life->reason);
 }
 
+/* A job that restored something else must not be taken for the right one. (After a restart inside Flink
+ * it shows a checkpoint of its own, and cannot be told from it.) */
+static void restore_is_judged_right(struct world *w)
+{
+	const struct launch *launch = journal_launch_const(&w->agent.life.journal);
+
+	/* an empty start counts as right until Flink's statistics, which come late, say otherwise */
+	if (launch && !launch->restore_path &&
+	    (w->flink.completed >= 0 || w->now_ms < w->flink.running_since_ms + 5 * MINUTE_MS))
+		return;
+	if (w->flink.alive && w->truth.launches[w->flink.launch].wrong && launch &&
+	    launch->verified_unix_ms && w->flink.restored == w->flink.base &&
+	    !strcmp(launch->job_id, w->truth.launches[w->flink.launch].job_id))
+		fail(w, "a wrong restore was taken for the right one");
+}
+
 void oracle_step(struct world *w)
 {
 	const struct lifecycle *life = &w->agent.life;
+
+	restore_is_judged_right(w);
 
 	if (life->deferred.count > LIFECYCLE_MAX_EFFECTS / 2)
 		fail(w, "%zu effects wait for a journal write", life->deferred.count);
