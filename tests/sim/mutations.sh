@@ -4,7 +4,7 @@
 #
 #   tests/sim/mutations.sh [NAME...]
 #
-# Every mutation is one substitution in one file of agent/core; that it still applies is checked. Builds in a scratch
+# Every mutation is a substitution in the source of agent/core; that it still applies is checked. Builds in a scratch
 # directory and leaves the tree alone. TAP; SEEDS (20000) is how many histories may pass before a bug counts as missed.
 
 set -euo pipefail
@@ -14,11 +14,11 @@ CC=${CC:-cc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# NAME|FILE|PERL SUBSTITUTION (over the whole file)
+# NAME|FILES|PERL SUBSTITUTION: over each whole file of agent/core whose name begins with FILES
 mutations() {
 	cat <<'LIST'
-launch before the journal has it|lifecycle_launch|s/emit_after_write\(life, EFFECT_LAUNCH\);/life->launch_step = LAUNCH_STARTING; life->want_write = true; emit(life, EFFECT_LAUNCH);/
-trigger before the journal has it|lifecycle_operation|s/emit_after_write\(life, EFFECT_TRIGGER\)/emit(life, EFFECT_TRIGGER)/
+launch before the journal has it|lifecycle|s/emit_after_write\(life, EFFECT_LAUNCH\);/life->launch_step = LAUNCH_STARTING; life->want_write = true; emit(life, EFFECT_LAUNCH);/
+trigger before the journal has it|lifecycle|s/emit_after_write\(life, EFFECT_TRIGGER\)/emit(life, EFFECT_TRIGGER)/
 deferred effects come out after a failed write|lifecycle|s/life->acknowledged = life->requested;\n\tif \(event->journal\.conflict\)/life->acknowledged = life->requested;\n\trelease_deferred(life);\n\tif (event->journal.conflict)/
 do-not-restart is ignored|resolve|s/if \(intent->do_not_restart\)/if (false)/
 the desired state is ignored|resolve|s/else if \(intent->state != DESIRED_RUNNING\)/else if (false)/
@@ -29,18 +29,18 @@ an unreadable newest one is passed over|resolve|s/(bool candidate_decides\(struc
 age by time instead of checkpoint id|resolve|s/by_id \? by_number : by_time/by_time/; s/by_id \? by_time : by_number/by_number/
 an abandoned branch counts|lineage|s/BRANCH_LIVING : BRANCH_ABANDONED/BRANCH_LIVING : BRANCH_LIVING/
 an empty start after state was seen|resolve|s/(static bool has_state\(const struct inquiry \*in\)\n\{)/$1\n\tif (in)\n\t\treturn false;/
-a running Flink is not taken over|lifecycle_launch|s/if \(running && !is_current/if (false && !is_current/; s/\tif \(running\) \{/\tif (running && false) {/
+a running Flink is not taken over|lifecycle|s/if \(running && !is_current/if (false && !is_current/; s/\tif \(running\) \{/\tif (running && false) {/
 SIGKILL never comes|lifecycle|s/if \(due\(life, &life->kill_ms\) && life->launch_step == LAUNCH_LIVE\)/if (false)/
 a conflict of the journal is taken for a failure|lifecycle|s/if \(event->journal\.conflict\)/if (false)/
 a failed journal write is never repeated|lifecycle|s/life->want_write = true;\n\tlife->journal_failures\+\+;/life->journal_failures++;/; s/if \(due\(life, &life->journal_retry_ms\)\)\n\t\tlife->want_write = true;/due(life, &life->journal_retry_ms);/
-a wrong restore is overlooked|lifecycle_launch|s/bool same = launch->restore_path/bool same = true || launch->restore_path/
+a wrong restore is overlooked|lifecycle|s/bool same = launch->restore_path/bool same = true || launch->restore_path/
 the container ends while Flink lives|lifecycle|s/if \(life->launch_step != LAUNCH_LIVE && life->launch_step != LAUNCH_STARTING\)/if (true)/
-a second stop with a new trigger id|lifecycle_operation|s/life->step = STEP_TRIGGERING;\n\tlife->operation_poll_ms = life->now_ms \+ ASK_AGAIN_MS;/clear_operation(life);/
-a request is not remembered as carried out|lifecycle_launch|s/journal_consume\(&life->journal, decision->token\);/;/
+a second stop with a new trigger id|lifecycle|s/life->step = STEP_TRIGGERING;\n\tlife->operation_poll_ms = life->now_ms \+ ASK_AGAIN_MS;/clear_operation(life);/
+a request is not remembered as carried out|lifecycle|s/journal_consume\(&life->journal, decision->token\);/;/
 a restore request lies in wait while the job runs|lifecycle|s/\(fields & CONTROL_RESTORE\) && lifecycle_refuses_restore\(life\)/false/
 a due savepoint wakes up for ever|lifecycle|s/life->seen\.state != JOB_RUNNING \|\| life->stop_retry_ms/life->seen.state != JOB_RUNNING/
-nobody looks again after a hold|lifecycle_launch|s/life->retry_ms = life->now_ms \+ backoff_ms\(config->hold_retry_first_ms,\s*config->hold_retry_max_ms, life->holds\);/;/
-a lost answer to a POST is never followed up|lifecycle_operation|s/life->operation_poll_ms = life->now_ms \+ wait_ms;/if (status != STATUS_UNREACHABLE)\n\t\tlife->operation_poll_ms = life->now_ms + wait_ms;/
+nobody looks again after a hold|lifecycle|s/life->retry_ms = life->now_ms \+ backoff_ms\(config->hold_retry_first_ms,\s*config->hold_retry_max_ms, life->holds\);/;/
+a lost answer to a POST is never followed up|lifecycle|s/life->operation_poll_ms = life->now_ms \+ wait_ms;/if (status != STATUS_UNREACHABLE)\n\t\tlife->operation_poll_ms = life->now_ms + wait_ms;/
 LIST
 }
 
@@ -54,16 +54,20 @@ build_objects() {
 	done
 }
 
-# Build the simulator with one mutated file. 1 = does not apply, 2 = does not build.
-build_mutant() { # FILE SUBSTITUTION
-	local object="$work/agent_core_$1.c.o"
-	cp "agent/core/$1.c" "$work/mutant.c"
-	perl -0pi -e "$2" "$work/mutant.c"
-	cmp -s "agent/core/$1.c" "$work/mutant.c" && return 1
-	cp "$object" "$work/original.o.kept"
-	"$CC" "${flags[@]}" -c -o "$object" "$work/mutant.c" || return 2
+# Build the simulator with a mutated core. 1 = applies nowhere, 2 = does not build.
+build_mutant() { # PREFIX SUBSTITUTION
+	local source object applied=1
+	rm -rf "$work/kept" && mkdir "$work/kept"
+	for source in agent/core/"$1"*.c; do
+		perl -0pe "$2" "$source" >"$work/mutant.c"
+		cmp -s "$source" "$work/mutant.c" && continue
+		applied=0
+		object="$(echo "$source" | tr / _).o"
+		cp "$work/$object" "$work/kept/"
+		"$CC" "${flags[@]}" -c -o "$work/$object" "$work/mutant.c" || return 2
+	done
+	[ $applied -eq 0 ] || return 1
 	"$CC" -o "$work/mutant" "$work"/*.c.o -lcjson || return 2
-	cp "$work/original.o.kept" "$object"
 }
 
 build_objects
@@ -74,6 +78,7 @@ while IFS='|' read -r name file substitution; do
 	number=$((number + 1))
 	status=0
 	build_mutant "$file" "$substitution" || status=$?
+	cp "$work"/kept/* "$work"/ 2>/dev/null || true
 	if [ $status -ne 0 ]; then
 		echo "not ok $number - $name: $([ $status -eq 1 ] && echo does not apply || echo does not build)"
 		failed=1
