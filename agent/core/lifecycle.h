@@ -91,6 +91,7 @@ struct view {
 	bool reachable;   /* REST answered at all */
 	bool job_present; /* the job id is known there */
 	enum job_state state;
+	bool tasks_missing;     /* not every task runs yet: a savepoint would fail */
 	bool statistics_known;  /* the checkpoint statistics were read */
 	bool checkpointing_off; /* proven: there are none for this job */
 	bool restored;          /* latest.restored is there */

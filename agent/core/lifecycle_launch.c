@@ -27,12 +27,14 @@ void resolve_start(struct lifecycle *life, const char *why)
 
 static enum phase parked_phase(const struct journal *journal, const struct decision *decision)
 {
-	if (decision->kind == DECISION_HOLD || journal->intent.do_not_restart)
+	if (decision->kind == DECISION_HOLD)
 		return PHASE_HOLDING;
 	if (journal->intent.state == DESIRED_SUSPENDED)
 		return PHASE_SUSPENDED;
 	if (journal->intent.state == DESIRED_CANCELLED)
 		return PHASE_CANCELLED;
+	if (journal->intent.do_not_restart)
+		return PHASE_HOLDING;
 	switch (journal->outcome.kind) {
 	case OUTCOME_FINISHED:
 		return PHASE_FINISHED;

@@ -148,6 +148,8 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 	const struct lifecycle_config *config = life->config;
 	int64_t wait_ms = config->poll_fast_ms;
 
+	if (life->phase == PHASE_LAUNCHING && launch->verified_unix_ms)
+		wait_ms = 4 * config->poll_fast_ms; /* restoring: may take long */
 	if (life->phase == PHASE_RUNNING && life->step == STEP_NONE)
 		wait_ms = launch->proven_unix_ms ? config->poll_slow_ms : 4 * config->poll_fast_ms;
 	life->poll_ms = life->now_ms + wait_ms;
@@ -169,6 +171,22 @@ static void remember_view(struct lifecycle *life, const struct view *view)
 	life->seen.state = view->state;
 }
 
+/* Restoring much state takes as long as it takes: from here on no deadline ends the job. It counts as
+ * running when all its tasks do, because before that no savepoint can be taken. */
+static void job_runs(struct lifecycle *life, const struct launch *launch, const struct view *view)
+{
+	life->ready_ms = 0;
+	if (view->tasks_missing) {
+		enter(life, PHASE_LAUNCHING, "job %s is scheduled, its tasks do not all run yet",
+		      launch->job_id);
+		return;
+	}
+	enter(life, PHASE_RUNNING, "job %s runs%s%s", launch->job_id,
+	      launch->restore_path ? ", restored from " : "",
+	      launch->restore_path ? launch->restore_path : "");
+	schedule_savepoint(life);
+}
+
 void on_view(struct lifecycle *life, const struct event *event)
 {
 	const struct view *view = &event->view;
@@ -188,13 +206,8 @@ void on_view(struct lifecycle *life, const struct event *event)
 		    view->state == JOB_CANCELED)
 			job_ended(life, view);
 		else if (life->phase == PHASE_LAUNCHING && view->state == JOB_RUNNING &&
-			 launch->verified_unix_ms) {
-			life->ready_ms = 0;
-			enter(life, PHASE_RUNNING, "job %s runs%s%s", launch->job_id,
-			      launch->restore_path ? ", restored from " : "",
-			      launch->restore_path ? launch->restore_path : "");
-			schedule_savepoint(life);
-		}
+			 launch->verified_unix_ms)
+			job_runs(life, launch, view);
 	}
 	schedule_poll(life, launch);
 }

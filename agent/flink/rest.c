@@ -147,7 +147,7 @@ static int read_overview(const struct json *node, struct flink_job_overview *ret
 	struct flink_job_overview overview = {0};
 	const char *name, *state;
 	const struct json *tasks;
-	int64_t total, running;
+	int64_t total, running, finished;
 
 	if (json_need_str(node, "name", &name, err) < 0 ||
 	    json_need_str(node, "state", &state, err) < 0 ||
@@ -155,12 +155,14 @@ static int read_overview(const struct json *node, struct flink_job_overview *ret
 	    json_need_i64(node, "end-time", &overview.end_unix_ms, err) < 0 ||
 	    json_need_object(node, "tasks", &tasks, err) < 0 ||
 	    json_need_i64(tasks, "total", &total, err) < 0 ||
-	    json_need_i64(tasks, "running", &running, err) < 0)
+	    json_need_i64(tasks, "running", &running, err) < 0 ||
+	    json_need_i64(tasks, "finished", &finished, err) < 0)
 		return -1;
 	overview.state = flink_job_state_parse(state);
 	overview.name = xstrdup(name);
 	overview.tasks_total = (int)total;
 	overview.tasks_running = (int)running;
+	overview.tasks_finished = (int)finished;
 	*ret = overview;
 	return 0;
 }

@@ -100,7 +100,8 @@ struct flink_job_overview {
 	enum flink_job_state state;
 	char *name;
 	int64_t start_unix_ms, end_unix_ms; /* end: -1 while it runs */
-	int tasks_total, tasks_running;     /* all tasks run: total == running > 0 */
+	/* all tasks run: total == running + finished > 0 */
+	int tasks_total, tasks_running, tasks_finished;
 };
 
 /* Answers as flink_rest_job_state. Release with flink_job_overview_release. */

@@ -13,6 +13,7 @@
 struct poll_job {
 	struct driver *driver;
 	char job_id[JOB_ID_BYTES];
+	bool launching;
 	struct view view; /* its strings are the ones below */
 	char *restored_path, *completed_path, *failure;
 };
@@ -40,6 +41,21 @@ static void poll_statistics(struct poll_job *job)
 		job->completed_path = xstrdup(checkpoints.latest_completed->path);
 	}
 	flink_checkpoints_release(&checkpoints);
+}
+
+/* A job is RUNNING for Flink from the moment it is scheduled. */
+static void poll_tasks(struct poll_job *job)
+{
+	struct flink_job_overview overview = {0};
+	struct err err = {0};
+
+	job->view.tasks_missing = true;
+	if (flink_rest_job_overview(&job->driver->setup->rest, job->job_id, REST_TIMEOUT_MS,
+				    &overview, &err) != FLINK_OK)
+		return;
+	job->view.tasks_missing =
+		overview.tasks_running + overview.tasks_finished < overview.tasks_total;
+	flink_job_overview_release(&overview);
 }
 
 static void poll_failure(struct poll_job *job)
@@ -71,6 +87,8 @@ static void poll_work(void *arg)
 	view->state = job_state_parse(flink_job_state_name(state));
 	if (view->state != JOB_INITIALIZING)
 		poll_statistics(job);
+	if (view->state == JOB_RUNNING && job->launching)
+		poll_tasks(job);
 	if (view->state == JOB_FAILED || view->state == JOB_FAILING ||
 	    view->state == JOB_RESTARTING)
 		poll_failure(job);
@@ -99,6 +117,7 @@ void effect_poll(struct driver *driver, const struct effect *effect)
 	struct poll_job *job = xcalloc(1, sizeof(*job));
 
 	job->driver = driver;
+	job->launching = driver->life.phase == PHASE_LAUNCHING;
 	memcpy(job->job_id, effect->id, JOB_ID_BYTES);
 	lane_submit(driver->flink_lane, poll_work, poll_done, job);
 }

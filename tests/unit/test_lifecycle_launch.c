@@ -739,8 +739,33 @@ static void every_name_is_its_own(void)
 	CHECK_STR(effect_type_name(EFFECT_NOTE), "note");
 }
 
+static void a_job_runs_when_all_its_tasks_do_however_long_that_takes(void)
+{
+	struct life l;
+	struct view view = job_in(JOB_RUNNING);
+
+	life_begin(&l);
+	launch_empty(&l);
+	view.statistics_known = true;
+	view.tasks_missing = true;
+	viewed(&l, view);
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	CHECK_HAS(l.life.reason, "tasks do not all run yet");
+	/* restoring a lot of state is no reason to kill it */
+	for (int i = 0; i < 10; i++) {
+		pass(&l, l.config.ready_deadline_ms);
+		viewed(&l, view);
+	}
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	view.tasks_missing = false;
+	viewed(&l, view);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	life_end(&l);
+}
+
 int main(void)
 {
+	TEST(a_job_runs_when_all_its_tasks_do_however_long_that_takes);
 	TEST(the_intent_is_durable_before_flink_is_asked_for);
 	TEST(a_launch_waits_out_a_journal_that_cannot_be_written);
 	TEST(another_writer_means_hands_off);
