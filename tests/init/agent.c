@@ -600,6 +600,21 @@ static void an_agent_that_stays_after_exit_is_ended(void)
 	CHECK_HAS(rig.text, "has not ended in time");
 }
 
+static void the_last_words_of_a_dead_agent_count(void)
+{
+	struct rig rig = {0};
+
+	CHECK(RIG_AGENT(&rig, NULL));
+	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	kill(rig.pid, SIGSTOP); /* so that death and message are found together */
+	CHECK(rig_state(rig.pid, 'T'));
+	rig_send(&rig, LINK_EXIT, 0, 11, 0);
+	rig_tell_agent(&rig, "exit 1");
+	CHECK(rig_state(rig.agent, 'Z'));
+	kill(rig.pid, SIGCONT);
+	CHECK_INT(rig_wait(&rig), ==, 11);
+}
+
 static void exit_waits_for_the_running_child(void)
 {
 	struct rig rig = {0};
@@ -710,6 +725,7 @@ int main(void)
 	TEST(an_agent_that_dies_after_acknowledging_hands_the_stop_back);
 	TEST(a_stop_with_nothing_running_ends_with_the_agents_word);
 	TEST(an_agent_that_stays_after_exit_is_ended);
+	TEST(the_last_words_of_a_dead_agent_count);
 	TEST(exit_waits_for_the_running_child);
 	TEST(what_a_launch_leaves_in_its_group_is_ended_before_the_next);
 	TEST(an_oom_kill_in_the_cgroup_is_told);
