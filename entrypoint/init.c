@@ -15,8 +15,7 @@
 #define REAPS_PER_PASS    1000 /* then signals get their turn */
 #define PACKETS_PER_PASS  16
 
-/* ---- what the agent is told ---------------------------------------------------------------------
- */
+/* ---- what the agent is told ---- */
 
 static struct link_msg about_child(const struct init *in, enum link_type type)
 {
@@ -82,8 +81,7 @@ static void tell_exited(struct init *in, int64_t now_ms)
 	agent_send(&in->agent, &msg, now_ms);
 }
 
-/* ---- what the agent asks for --------------------------------------------------------------------
- */
+/* ---- what the agent asks for ---- */
 
 void init_release_launch_fd(struct init *in)
 {
@@ -157,8 +155,7 @@ void init_receive(struct init *in, int64_t now_ms)
 	}
 }
 
-/* ---- what has ended -----------------------------------------------------------------------------
- */
+/* ---- what has ended ---- */
 
 static void explain(struct init *in, const char *what, int wait_status)
 {
@@ -252,8 +249,7 @@ void init_reap(struct init *in, int64_t now_ms)
 	in->more_to_reap = true;
 }
 
-/* ---- signals ------------------------------------------------------------------------------------
- */
+/* ---- signals ---- */
 
 static void on_stop_signal(struct init *in, int signo, int64_t now_ms)
 {

@@ -12,17 +12,20 @@
  *   init  -> HELLO     once for every agent that starts: what is running now and what ended last
  *   agent -> LAUNCH    start the main child; answered by STARTED or LAUNCH_FAILED, always
  *   init  -> STARTED   exec(2) has succeeded (not only fork)
- *            LAUNCH_FAILED  sys_errno: of fork or exec; EBUSY one is running or starting; ECANCELED
- * a stop or EXIT is under way; EINVAL, E2BIG the packet is wrong agent -> SIGNAL    to the main
- * child (or its process group); SIGTERM and SIGINT are followed by SIGCONT. Without a main child
- * nothing happens init  -> EXITED    waitpid(2) has returned the main child's status: it is proven
- * dead. What it left in its process group has been sent SIGTERM; SIGKILL follows after 5 s, or with
- * the next LAUNCH init  -> STOPPING  once: somebody wants the container to end; grace_left_ms until
- * the end agent -> STOP_ACK  the agent has taken charge of the stop. Without it drey-init sends
- * SIGTERM to the main child itself after the agent's share (a tenth of the grace, at most 2 s);
- * with it, when only the JVM's share is left (a third, at most 10 s) agent -> EXIT      end with
- * this status once no main child is left; the agent then exits by itself (SIGTERM after 2 s,
- * SIGKILL after 2 more)
+ *   init  -> LAUNCH_FAILED
+ *                      sys_errno of fork or exec; EBUSY: one is running or starting; ECANCELED: a
+ *                      stop or EXIT is under way; EINVAL, E2BIG: the packet is wrong
+ *   agent -> SIGNAL    to the main child (or its process group); SIGTERM and SIGINT are followed by
+ *                      SIGCONT. Without a main child nothing happens
+ *   init  -> EXITED    waitpid(2) has returned the main child's status: it is proven dead. What it
+ *                      left in its process group has been sent SIGTERM; SIGKILL follows after 5 s,
+ *                      or with the next LAUNCH
+ *   init  -> STOPPING  once: somebody wants the container to end; grace_left_ms until the end
+ *   agent -> STOP_ACK  the agent has taken charge of the stop. Without it drey-init sends SIGTERM to
+ *                      the main child itself after the agent's share (a tenth of the grace, at most
+ *                      2 s); with it, when only the JVM's share is left (a third, at most 10 s)
+ *   agent -> EXIT      end with this status once no main child is left; the agent then exits by
+ *                      itself (SIGTERM after 2 s, SIGKILL after 2 more)
  *
  * An agent that crashes loses nothing: drey-init keeps the running child and the last EXITED, and
  * tells both in the next HELLO. After a HELLO with LINK_RUNNING the STARTED, LAUNCH_FAILED or

@@ -82,7 +82,7 @@ static void response_clear(struct http_response *response)
 	response->took_ms = 0;
 }
 
-/* ---- URLs --------------------------------------------------------------------------------- */
+/* ---- URLs ---- */
 
 /* "http://host:port/path": what may be told. False if it is no URL. */
 static bool url_to_tell(const char *url, struct buf *text)
@@ -137,7 +137,7 @@ static char *describe(const struct http_request *request)
 	return buf_steal(&text);
 }
 
-/* ---- the answer --------------------------------------------------------------------------- */
+/* ---- the answer ---- */
 
 static size_t on_body(char *data, size_t size, size_t count, void *arg)
 {
@@ -236,7 +236,7 @@ static void read_headers(struct http_response *response)
 		response->retry_after_ms = parse_retry_after(value, response->date_unix_ms);
 }
 
-/* ---- the call ----------------------------------------------------------------------------- */
+/* ---- the call ---- */
 
 static bool names_header(const struct http_request *request, const char *name)
 {

@@ -33,7 +33,7 @@ static cJSON *made(cJSON *node)
 	return node;
 }
 
-/* ---- parse -------------------------------------------------------------------------------- */
+/* ---- parse ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -116,7 +116,7 @@ void json_free(struct json *doc)
 	cJSON_Delete(node_of(doc));
 }
 
-/* ---- walk --------------------------------------------------------------------------------- */
+/* ---- walk ---- */
 
 enum json_kind json_kind(const struct json *node)
 {
@@ -203,7 +203,7 @@ const struct json *json_next(const struct json *node)
 	return json_of(node_of(node)->next);
 }
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 const char *json_text(const struct json *node)
 {
@@ -258,7 +258,7 @@ bool json_bool_or(const struct json *obj, const char *key, bool fallback)
 	return json_kind(node) == JSON_BOOL ? json_is_true(node) : fallback;
 }
 
-/* ---- build -------------------------------------------------------------------------------- */
+/* ---- build ---- */
 
 struct json *json_object(void)
 {

@@ -77,7 +77,7 @@ static void release(struct lane *lane)
 	free(lane);
 }
 
-/* ---- the worker --------------------------------------------------------------------------- */
+/* ---- the worker ---- */
 
 static void run_job(struct lane *lane, struct job *job)
 {
@@ -121,7 +121,7 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-/* ---- the loop's thread -------------------------------------------------------------------- */
+/* ---- the loop's thread ---- */
 
 static struct job *take_finished(struct lane *lane)
 {

@@ -86,7 +86,7 @@ uint64_t log_dropped(const struct log *log)
 	return log->dropped;
 }
 
-/* ---- one line ----------------------------------------------------------------------------- */
+/* ---- one line ---- */
 
 /* The longest beginning of text of at most max_bytes that does not end inside a character. */
 static size_t cut_at(const char *text, size_t max_bytes)

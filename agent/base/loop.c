@@ -176,7 +176,7 @@ int loop_step(struct loop *loop, int64_t max_ms, struct err *err)
 	return ret < 0 ? -1 : 0;
 }
 
-/* ---- descriptors -------------------------------------------------------------------------- */
+/* ---- descriptors ---- */
 
 static void on_fd(evutil_socket_t fd, short what, void *arg)
 {
@@ -229,7 +229,7 @@ void loop_fd_free(struct loop_fd *watch)
 	free(watch);
 }
 
-/* ---- timers ------------------------------------------------------------------------------- */
+/* ---- timers ---- */
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
@@ -279,7 +279,7 @@ void loop_timer_free(struct loop_timer *timer)
 	free(timer);
 }
 
-/* ---- signals ------------------------------------------------------------------------------ */
+/* ---- signals ---- */
 
 static void on_signal(evutil_socket_t signo, short what, void *arg)
 {
@@ -312,7 +312,7 @@ void loop_signal_free(struct loop_signal *watch)
 	free(watch);
 }
 
-/* ---- from other threads ------------------------------------------------------------------- */
+/* ---- from other threads ---- */
 
 void loop_post(struct loop *loop, void (*fn)(void *arg), void *arg)
 {

@@ -38,7 +38,7 @@ struct input {
 	size_t head_len, head_pos;
 };
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static int read_rest(struct input *in, void *buf, size_t len, size_t *ret_len, struct err *err)
 {
@@ -142,7 +142,7 @@ static enum kind kind_of_name(const struct input *in, const char *name)
 	return KIND_UNKNOWN;
 }
 
-/* ---- printing -------------------------------------------------------------------------------- */
+/* ---- printing ---- */
 
 static void print_doc(const struct cli *cli, struct json *doc)
 {

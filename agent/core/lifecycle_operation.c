@@ -18,8 +18,7 @@ bool nonce_wanted(const char *nonce, const char *done)
 	return nonce && *nonce && (!done || strcmp(nonce, done) != 0);
 }
 
-/* ---- start and end of an operation ------------------------------------------------------------
- */
+/* ---- start and end of an operation ---- */
 
 void operation_start(struct lifecycle *life, enum operation_kind kind, enum operation_reason reason,
 		     const char *nonce)
@@ -204,8 +203,7 @@ void operation_refuse_savepoint(struct lifecycle *life)
 	free(error);
 }
 
-/* ---- stop and cancel: the job's final state ----------------------------------------------------
- */
+/* ---- stop and cancel: the job's final state ---- */
 
 /* Record the result of a stop or cancel whose job has come to its end. */
 static void record_end_of_job(struct lifecycle *life)
@@ -278,8 +276,7 @@ void operation_flink_gone(struct lifecycle *life)
 	operation_abandon(life, "Flink ended before the operation did");
 }
 
-/* ---- answers ----------------------------------------------------------------------------------
- */
+/* ---- answers ---- */
 
 static void inspect(struct lifecycle *life, const char *location)
 {
@@ -450,8 +447,7 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 	run_on(life, true, NULL);
 }
 
-/* ---- time -------------------------------------------------------------------------------------
- */
+/* ---- time ---- */
 
 static void deadline_passed(struct lifecycle *life)
 {

@@ -53,9 +53,9 @@ static void check_restore(struct lifecycle *life, struct launch *launch, const s
 {
 	/* An empty start is judged by what does not show up, and Flink's statistics come late: go on
 	 * looking until there is a checkpoint of its own that it could have restored. */
-	bool open = !launch->verified_unix_ms ||
-		    (!launch->restore_path && view->restored && !view->completed_id &&
-		     !launch->last_checkpoint_id);
+	bool open =
+		!launch->verified_unix_ms || (!launch->restore_path && view->restored &&
+					      !view->completed_id && !launch->last_checkpoint_id);
 
 	if (!open || view->state == JOB_INITIALIZING || !view->job_present)
 		return;

@@ -54,8 +54,7 @@ static const char *detail_of(const char *detail)
 	return detail && *detail ? detail : "no detail";
 }
 
-/* ---- rules 1 and 2: not wanted ----------------------------------------------------------------
- */
+/* ---- rules 1 and 2: not wanted ---- */
 
 static bool parked(struct inquiry *in)
 {
@@ -79,8 +78,7 @@ static bool parked(struct inquiry *in)
 	return true;
 }
 
-/* ---- rule 4: one-shot request -----------------------------------------------------------------
- */
+/* ---- rule 4: one-shot request ---- */
 
 static struct candidate *requested_candidate(struct inquiry *in)
 {
@@ -205,8 +203,7 @@ static bool still_requested(struct inquiry *in)
 	return true;
 }
 
-/* ---- rule 5: an error is never absence --------------------------------------------------------
- */
+/* ---- rule 5: an error is never absence ---- */
 
 static bool source_unreadable(struct inquiry *in)
 {
@@ -225,8 +222,7 @@ static bool source_unreadable(struct inquiry *in)
 	return false;
 }
 
-/* ---- rule 6: which candidates count -----------------------------------------------------------
- */
+/* ---- rule 6: which candidates count ---- */
 
 static bool never_ran(const struct inquiry *in)
 {
@@ -372,8 +368,7 @@ static struct candidate *fallback(struct inquiry *in)
 	return NULL;
 }
 
-/* ---- rule 6: choosing -------------------------------------------------------------------------
- */
+/* ---- rule 6: choosing ---- */
 
 /* Something of ours at least as new as `id` was found and is proven damaged: that loss is known and
  * loud. */
@@ -497,8 +492,7 @@ static bool candidates_decide(struct inquiry *in)
 	return false;
 }
 
-/* ---- rule 8: nothing to start from ------------------------------------------------------------
- */
+/* ---- rule 8: nothing to start from ---- */
 
 static bool has_state(const struct inquiry *in)
 {

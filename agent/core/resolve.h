@@ -37,7 +37,7 @@ struct decision {
 	size_t candidate; /* VERIFY, START_FROM */
 	bool allow_non_restored;
 	const char
-	    *token; /* one-shot request that this decision uses up, borrowed from the journal */
+		*token; /* one-shot request that this decision uses up, borrowed from the journal */
 	char reason[512]; /* one sentence for a person; HOLD: with the way out */
 };
 

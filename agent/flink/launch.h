@@ -5,21 +5,21 @@
  * the arguments of the program must be last):
  *
  *   command...  -D k=v...  --job-id ID  [--fromSavepoint PATH [--allowNonRestoredState]]
- *             [--job-classname C] [--jars A,B] [-- program arguments......
+ *               [--job-classname C] [--jars A,B]  [-- program arguments...]
  *
- * The "--" is put in front of program arguments: without it Flink could take an
- * argument of the program such as "-n" or "--config" for an option of its own.
+ * The "--" is put in front of program arguments: without it Flink could take an argument of the
+ * program such as "-n" or "--config" for an option of its own.
  *
  * drey decides what the job starts from, under which id, and how its end is seen. The properties
  * and options that say so are drey's (flink_launch_reserved), and are refused from the user, by
  * name:
  *
- *   job-result-store.storage-path, .delete-on-commit=false      no answer left over from an older
- * launch $internal.application.id, application-result-store.*        the same, Flink >= 2.3
- *   execution.shutdown-on-application-finish=false              the final state is read over REST
- *   execution.submit-failed-job-on-application-error=true       a main() that throws is a FAILED
- * job
- *   --job-id, --fromSavepoint, --allowNonRestoredState and the properties that mean the same
+ *   job-result-store.storage-path, .delete-on-commit=false     no answer left over from an older
+ *                                                              launch
+ *   $internal.application.id, application-result-store.*       the same, Flink >= 2.3
+ *   execution.shutdown-on-application-finish=false             the final state is read over REST
+ *   execution.submit-failed-job-on-application-error=true      a main() that throws is a FAILED job
+ *   --job-id, --fromSavepoint, --allowNonRestoredState         and the properties that mean the same
  *
  * Set unless the user says otherwise: externalized-checkpoint-retention=RETAIN_ON_CANCELLATION
  * (else Flink deletes the checkpoints of a job that was cancelled or failed), and, without Flink's

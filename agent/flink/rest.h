@@ -10,11 +10,12 @@
  *
  *   FLINK_OK       0
  *   FLINK_NOT_YET  Flink is starting, has no leader, or is still making the job: ask again.
- * Connection refused, 503 while a leader is elected, 500 "initializing job", no job at all in the
- * list. The caller sets a limit: "no job" can also be for ever. FLINK_ABSENT   proven by a Flink
- * (404 in its own format): no such job, no such trigger. Never an HTML page, never a proxy.
- * ERR_ABSENT FLINK_ERROR    everything else; err->msg holds the first line of what Flink says,
- * err->kind is ERR_RETRY (timeout, 408, 5xx), ERR_DENIED (401, 403), ERR_CONFIG (400), ERR_BUSY
+ *                  Connection refused, 503 while a leader is elected, 500 "initializing job", no
+ *                  job at all in the list. The caller sets a limit: "no job" can also be for ever.
+ *   FLINK_ABSENT   proven by a Flink (404 in its own format): no such job, no such trigger. Never
+ *                  an HTML page, never a proxy. ERR_ABSENT
+ *   FLINK_ERROR    everything else; err->msg holds the first line of what Flink says, err->kind is
+ *                  ERR_RETRY (timeout, 408, 5xx), ERR_DENIED (401, 403), ERR_CONFIG (400), ERR_BUSY
  *                  (409), ERR_FORMAT (not Flink's JSON: HTML, truncated, too large, wrong types)
  *
  * ret_* parameters are touched only with FLINK_OK.

@@ -14,7 +14,7 @@
 #define ROOT_PLAIN      "org.apache.flink.runtime.state.RetrievableStreamStateHandle"
 #define ROOT_CHECKPOINT "org.apache.flink.runtime.checkpoint.CompletedCheckpoint"
 
-/* ---- Base64 ---------------------------------------------------------------------------------- */
+/* ---- Base64 ---- */
 
 static int sextet(char ch)
 {
@@ -60,7 +60,7 @@ static int decode_base64(const char *text, size_t len, struct buf *to, struct er
 	return 0;
 }
 
-/* ---- the handle ------------------------------------------------------------------------------ */
+/* ---- the handle ---- */
 
 struct handle_reader {
 	struct ha_value value;
@@ -194,7 +194,7 @@ void ha_value_release(struct ha_value *value)
 	*value = (struct ha_value){0};
 }
 
-/* ---- CompletedCheckpoint --------------------------------------------------------------------- */
+/* ---- CompletedCheckpoint ---- */
 
 enum {
 	HAS_ID = 1,

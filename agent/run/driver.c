@@ -14,7 +14,7 @@
 /* How long running jobs may take when the agent ends; a hanging one is left behind. */
 #define LANE_PATIENCE_MS 1000
 
-/* ---- one step ---------------------------------------------------------------------------------- */
+/* ---- one step ---- */
 
 static void say(struct driver *driver, const struct effect *effect)
 {
@@ -100,7 +100,7 @@ void driver_stop(struct driver *driver, int status)
 	loop_stop(driver->loop);
 }
 
-/* ---- start ------------------------------------------------------------------------------------- */
+/* ---- start ---- */
 
 /* Names this process: a journal that bears another name was written by another agent. */
 static char *make_writer(struct err *err)
@@ -163,7 +163,7 @@ static int begin(struct driver *driver, const struct link_msg *hello, struct err
 	return 0;
 }
 
-/* ---- drey-init speaks -------------------------------------------------------------------------- */
+/* ---- drey-init speaks ---- */
 
 static void on_hello(struct driver *driver, const struct link_msg *msg)
 {

@@ -8,7 +8,7 @@
 
 #define REST_TIMEOUT_MS 5000
 
-/* ---- POLL: one look at the job ------------------------------------------------------------------ */
+/* ---- POLL: one look at the job ---- */
 
 struct poll_job {
 	struct driver *driver;
@@ -122,7 +122,7 @@ void effect_poll(struct driver *driver, const struct effect *effect)
 	lane_submit(driver->flink_lane, poll_work, poll_done, job);
 }
 
-/* ---- TRIGGER and POLL_OPERATION ------------------------------------------------------------------ */
+/* ---- TRIGGER and POLL_OPERATION ---- */
 
 struct operation_job {
 	struct driver *driver;

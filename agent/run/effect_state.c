@@ -7,7 +7,7 @@
 #include "run/observe.h"
 #include "store/verify.h"
 
-/* ---- OBSERVE ------------------------------------------------------------------------------------ */
+/* ---- OBSERVE ---- */
 
 struct observe_job {
 	struct driver *driver;
@@ -67,7 +67,7 @@ void effect_observe(struct driver *driver)
 	lane_submit(driver->store_lane, gather_work, observed, job);
 }
 
-/* ---- INSPECT ------------------------------------------------------------------------------------ */
+/* ---- INSPECT ---- */
 
 struct inspect_job {
 	struct driver *driver;
@@ -111,7 +111,7 @@ void effect_inspect(struct driver *driver, const struct effect *effect)
 	lane_submit(driver->store_lane, inspect_work, inspected, job);
 }
 
-/* ---- WRITE_JOURNAL ------------------------------------------------------------------------------ */
+/* ---- WRITE_JOURNAL ---- */
 
 struct write_job {
 	struct driver *driver;

@@ -10,7 +10,7 @@
 #include "store/store.h"
 #include "store/verify.h"
 
-/* ---- the plan ---------------------------------------------------------------------------------- */
+/* ---- the plan ---- */
 
 static void know(struct observe_plan *plan, const struct snapshot *snapshot)
 {
@@ -76,7 +76,7 @@ void observe_plan_release(struct observe_plan *plan)
 	*plan = (struct observe_plan){0};
 }
 
-/* ---- one look ---------------------------------------------------------------------------------- */
+/* ---- one look ---- */
 
 /* What the listing callbacks share. */
 struct look {
@@ -278,7 +278,7 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 	look_at_named(ret_facts, SOURCE_REQUEST, plan->request, ORIGIN_REQUEST);
 }
 
-/* ---- one candidate closely ---------------------------------------------------------------------- */
+/* ---- one candidate closely ---- */
 
 void observe_verify(struct candidate *candidate)
 {

@@ -79,9 +79,10 @@ static int find_places(struct setup *setup, struct err *err)
 			       "no savepoint directory: set flink.savepointDirectory, or "
 			       "execution.checkpointing.savepoint-dir in Flink's configuration");
 	if (!setup->settings.checkpoint_subdir)
-		return err_set(err, ERR_CONFIG, 0,
-			       "execution.checkpointing.create-subdir is false: checkpoints of different "
-			       "launches would share a directory; remove it from Flink's configuration");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"execution.checkpointing.create-subdir is false: checkpoints of different "
+			"launches would share a directory; remove it from Flink's configuration");
 	if (setup->settings.ha)
 		return err_set(err, ERR_CONFIG, 0,
 			       "high-availability.type is %s, which this drey does not supervise; "
@@ -146,7 +147,7 @@ void setup_release(struct setup *setup)
 	memset(setup, 0, sizeof(*setup));
 }
 
-/* ---- before the first launch ------------------------------------------------------------------- */
+/* ---- before the first launch ---- */
 
 static int check_command(const struct setup *setup, struct err *err)
 {

@@ -44,7 +44,7 @@ static double quantile(double *v, int n, double q)
 	return v[(int)(q * (n - 1))];
 }
 
-/* ---- cost --------------------------------------------------------------------------------------- */
+/* ---- cost ---- */
 
 static long wakeups(pid_t pid)
 {
@@ -89,7 +89,7 @@ static void cost(struct bench *b, int idle_seconds)
 	}
 }
 
-/* ---- speed -------------------------------------------------------------------------------------- */
+/* ---- speed ---- */
 
 static double one_start_us(const struct bench *b, const struct subject *s)
 {
@@ -212,7 +212,7 @@ static void orphans(struct bench *b)
 	}
 }
 
-/* ---- lost signals ------------------------------------------------------------------------------- */
+/* ---- lost signals ---- */
 
 static int one_is_lost(const struct bench *b, const struct subject *s, long delay_us, int limit_ms)
 {

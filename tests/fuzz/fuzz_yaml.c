@@ -20,7 +20,8 @@ static void check_node(const struct yaml_node *node, unsigned depth)
 	yaml_to_i64(node, &number, NULL);
 	yaml_to_bool(node, &flag, NULL);
 	yaml_to_duration(node, &number, NULL);
-	yaml_each (child, node) {
+	yaml_each(child, node)
+	{
 		if ((node->kind == YAML_MAPPING) != (child->key != NULL))
 			abort();
 		if (child->key && yaml_get(node, child->key) != child)

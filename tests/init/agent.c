@@ -216,7 +216,7 @@ static void signals_reach_the_launched_and_not_the_agent(void)
 	CHECK_INT(end(&rig, 0), ==, 0);
 }
 
-/* ---- agents that die ---------------------------------------------------------------------------- */
+/* ---- agents that die ---- */
 
 static void a_killed_agent_comes_back_and_is_told_what_runs(void)
 {
@@ -348,7 +348,7 @@ static void a_failing_agent_is_started_ever_more_slowly(void)
 	CHECK_INT(rig_now_ms() - rig.started_ms, <, 10000);
 }
 
-/* ---- agents that misbehave ---------------------------------------------------------------------- */
+/* ---- agents that misbehave ---- */
 
 static void an_agent_of_another_version_is_114_before_the_first_launch(void)
 {
@@ -450,7 +450,7 @@ static void a_flood_of_messages_does_not_delay_sigterm(void)
 	waitpid(flood, NULL, 0);
 }
 
-/* ---- stopping ----------------------------------------------------------------------------------- */
+/* ---- stopping ---- */
 
 static void a_stop_is_the_agents_once_it_has_acknowledged(void)
 {
@@ -649,7 +649,7 @@ static void what_a_launch_leaves_in_its_group_is_ended_before_the_next(void)
 	rig_wait(&rig);
 }
 
-/* ---- out of memory ------------------------------------------------------------------------------ */
+/* ---- out of memory ---- */
 
 static const char *with_memory_events(void *arg)
 {

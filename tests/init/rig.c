@@ -274,7 +274,7 @@ int rig_open_files(pid_t pid)
 	return n;
 }
 
-/* ---- as the agent ------------------------------------------------------------------------------ */
+/* ---- as the agent ---- */
 
 bool rig_next_agent(struct rig *rig)
 {

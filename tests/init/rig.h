@@ -70,7 +70,7 @@ bool rig_state(pid_t pid, char state);
 /* How many descriptors it has. */
 int rig_open_files(pid_t pid);
 
-/* ---- as the agent ------------------------------------------------------------------------------ */
+/* ---- as the agent ---- */
 
 /* Starts drey-init --agent with a fake agent, and gets hold of its link. Options before "--", or NULL. */
 bool rig_agent(struct rig *rig, rig_prepare *prepare, void *arg, bool pid1,

@@ -114,7 +114,7 @@ static void a_stopped_command_is_woken_to_get_its_sigterm(void)
 	CHECK_INT(rig_wait(&rig), ==, 143);
 }
 
-/* ---- inherited ---------------------------------------------------------------------------------- */
+/* ---- inherited ---- */
 
 static const char *odd_inheritance(void *arg)
 {
@@ -198,7 +198,7 @@ static void the_command_has_its_own_group_in_the_same_session(void)
 	CHECK_INT(rig_number(&rig, "deathsig "), ==, SIGKILL);
 }
 
-/* ---- terminal ----------------------------------------------------------------------------------- */
+/* ---- terminal ---- */
 
 static int pty_main;
 
@@ -301,7 +301,7 @@ static void a_second_ctrl_c_kills_what_a_first_did_not_end(void)
 	close(pty_main);
 }
 
-/* ---- nothing holds a signal up ------------------------------------------------------------------ */
+/* ---- nothing holds a signal up ---- */
 
 static int full_pipe[2];
 

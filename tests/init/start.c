@@ -126,7 +126,7 @@ static void no_sigterm_is_lost_while_exec_is_slow(void)
 	term_during("execve", "-g");
 }
 
-/* ---- no process to be had ----------------------------------------------------------------------- */
+/* ---- no process to be had ---- */
 
 #define ODD_UID 1000780001
 

@@ -72,7 +72,7 @@ static void a_command_that_takes_its_time_keeps_its_status(void)
 	CHECK_INT(rig_wait(&rig), ==, 77);
 }
 
-/* ---- orphans ------------------------------------------------------------------------------------ */
+/* ---- orphans ---- */
 
 static const char *hide_proc(void *arg)
 {
@@ -149,7 +149,7 @@ static void an_orphan_that_will_not_go_is_killed(void)
 	}
 }
 
-/* ---- its own death ------------------------------------------------------------------------------ */
+/* ---- its own death ---- */
 
 static void when_drey_init_is_killed_so_is_the_command(void)
 {

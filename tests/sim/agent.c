@@ -26,7 +26,7 @@ static void plan_tick(struct world *w)
 			(int64_t)agent->tick_token;
 }
 
-/* ---- effects ------------------------------------------------------------------------------------- */
+/* ---- effects ---- */
 
 static int64_t store_delay(struct world *w)
 {
@@ -158,7 +158,7 @@ void agent_step(struct world *w, const struct event *event)
 		plan_tick(w);
 }
 
-/* ---- life and death of the process --------------------------------------------------------------- */
+/* ---- life and death of the process ---- */
 
 void agent_start(struct world *w)
 {
@@ -214,7 +214,7 @@ void agent_crash(struct world *w, const char *why)
 		     ITEM_AGENT_START, SCOPE_CONTAINER);
 }
 
-/* ---- events -------------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 static void decide(struct world *w)
 {

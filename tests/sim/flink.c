@@ -93,7 +93,7 @@ void flink_signal(struct world *w, int signo)
 	plan(w, between(w, 100, 6000), ITEM_FLINK_EXIT, SCOPE_FLINK)->a = EXITED(143);
 }
 
-/* ---- the job ------------------------------------------------------------------------------------- */
+/* ---- the job ---- */
 
 /* Whatever was under way in this attempt of the job is void. */
 void flink_attempt_ends(struct world *w)
@@ -230,7 +230,7 @@ static void job_fails(struct world *w)
 	plan(w, between(w, 500, 30000), ITEM_RUN, SCOPE_FLINK);
 }
 
-/* ---- checkpoints --------------------------------------------------------------------------------- */
+/* ---- checkpoints ---- */
 
 static void checkpoint(struct world *w)
 {
@@ -269,7 +269,7 @@ static void checkpoint_done(struct world *w, int snap)
 	}
 }
 
-/* ---- what REST shows ----------------------------------------------------------------------------- */
+/* ---- what REST shows ---- */
 
 const char *rest_path(const struct world *w, int snap, char *buffer, size_t size_bytes)
 {
@@ -319,7 +319,7 @@ void flink_view(struct world *w, const char *job_id, struct view_slot *slot)
 		show_statistics(w, slot);
 }
 
-/* ---- items --------------------------------------------------------------------------------------- */
+/* ---- items ---- */
 
 void flink_item(struct world *w, const struct item *item)
 {

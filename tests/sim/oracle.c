@@ -109,7 +109,7 @@ static bool anything_completed(const struct world *w, int head)
 	return false;
 }
 
-/* ---- a launch ------------------------------------------------------------------------------------ */
+/* ---- a launch ---- */
 
 static bool same_text(const char *a, const char *b)
 {
@@ -249,7 +249,7 @@ void oracle_launch(struct world *w)
 	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
 }
 
-/* ---- other effects ------------------------------------------------------------------------------- */
+/* ---- other effects ---- */
 
 void oracle_trigger(struct world *w, const struct effect *effect)
 {
@@ -308,7 +308,7 @@ void oracle_step(struct world *w)
 		fail(w, "the journal grows without a write");
 }
 
-/* ---- the end ------------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 static bool nonces_done(const struct journal *journal)
 {

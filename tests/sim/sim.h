@@ -112,7 +112,7 @@ struct chaos {
 		job_finish_ms, damage_ms, vanish_ms, user_ms, clock_step_ms, other_writer_ms;
 };
 
-/* ---- models ------------------------------------------------------------------------------------ */
+/* ---- models ---- */
 
 struct snap {
 	char path[PATH_BYTES]; /* without scheme */

@@ -55,7 +55,7 @@ int storage_find(const struct world *w, const char *path)
 	return -1;
 }
 
-/* ---- one observation ----------------------------------------------------------------------------- */
+/* ---- one observation ---- */
 
 static void judge(struct candidate *c, enum integrity integrity, const char *detail)
 {

@@ -77,7 +77,7 @@ void journal_copy(struct journal *to, const struct journal *from)
 	copy_lists(to, from);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 static void land(struct world *w)
 {

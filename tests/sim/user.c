@@ -28,7 +28,7 @@ void user_begin(struct world *w)
 	plan(w, w->calm_ms, ITEM_CALM, SCOPE_WORLD);
 }
 
-/* ---- what a person asks for ---------------------------------------------------------------------- */
+/* ---- what a person asks for ---- */
 
 struct wish {
 	struct event event;
@@ -117,7 +117,7 @@ static void act(struct world *w)
 	wish_send(w, &wish);
 }
 
-/* ---- accidents ----------------------------------------------------------------------------------- */
+/* ---- accidents ---- */
 
 static void accident(struct world *w, bool vanish)
 {
@@ -142,7 +142,7 @@ static void accident(struct world *w, bool vanish)
 	say(w, "accident: %s %s", snap->path, vanish ? "vanishes" : "is damaged");
 }
 
-/* ---- the calm ------------------------------------------------------------------------------------ */
+/* ---- the calm ---- */
 
 /* Is there a reason for which only a person can decide what to start from? */
 static bool needs_decision(const struct world *w)

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "tests/sim/sim.h"
 
-/* ---- chance -------------------------------------------------------------------------------------- */
+/* ---- chance ---- */
 
 int64_t below(struct world *w, int64_t bound)
 {
@@ -34,7 +34,7 @@ int64_t unix_now(const struct world *w)
 	return w->wall_unix_ms + w->now_ms;
 }
 
-/* ---- history ------------------------------------------------------------------------------------- */
+/* ---- history ---- */
 
 static void print_time(const struct world *w)
 {
@@ -71,7 +71,7 @@ void fail(struct world *w, const char *fmt, ...)
 	say(w, "ORACLE: %s", w->failure);
 }
 
-/* ---- the queue ----------------------------------------------------------------------------------- */
+/* ---- the queue ---- */
 
 static bool earlier(const struct item *a, const struct item *b)
 {
@@ -140,7 +140,7 @@ static struct item pop(struct world *w)
 	return item;
 }
 
-/* ---- one history --------------------------------------------------------------------------------- */
+/* ---- one history ---- */
 
 static void dispatch(struct world *w, const struct item *item)
 {

@@ -185,7 +185,7 @@ static inline void step(struct life *l, const struct event *event)
 	}
 }
 
-/* ---- events ----------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 static inline void written(struct life *l)
 {
@@ -364,7 +364,7 @@ static inline void stopping(struct life *l, int64_t grace_left_ms)
 	step(l, &e);
 }
 
-/* ---- ways to a place -------------------------------------------------------------------------- */
+/* ---- ways to a place ---- */
 
 static inline void launch_empty(struct life *l)
 {

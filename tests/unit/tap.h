@@ -16,15 +16,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TEST(name) tap_run(#name, name)
-#define CHECK(cond)         tap_check((cond), #cond, __FILE__, __LINE__)
+#define TEST(name)  tap_run(#name, name)
+#define CHECK(cond) tap_check((cond), #cond, __FILE__, __LINE__)
 /* each side is evaluated once */
 #define CHECK_INT(a, op, b)                                                                        \
 	({                                                                                         \
 		intmax_t tap_a = (intmax_t)(a), tap_b = (intmax_t)(b);                             \
 		tap_check_int(tap_a, #op, tap_b, tap_a op tap_b, #a, #b, __FILE__, __LINE__);      \
 	})
-#define CHECK_STR(a, b)     tap_check_str((a), (b), #a, __FILE__, __LINE__)
+#define CHECK_STR(a, b)       tap_check_str((a), (b), #a, __FILE__, __LINE__)
 #define CHECK_HAS(text, part) tap_check_has((text), (part), #text, __FILE__, __LINE__)
 
 void tap_run(const char *name, void (*test)(void));
@@ -32,7 +32,8 @@ bool tap_check(bool ok, const char *what, const char *file, int line);
 bool tap_check_int(intmax_t a, const char *op, intmax_t b, bool ok, const char *a_text,
 		   const char *b_text, const char *file, int line);
 bool tap_check_str(const char *got, const char *want, const char *what, const char *file, int line);
-bool tap_check_has(const char *text, const char *part, const char *what, const char *file, int line);
+bool tap_check_has(const char *text, const char *part, const char *what, const char *file,
+		   int line);
 
 /* Leave the running test as skipped, with the reason. */
 void tap_skip(const char *why);

@@ -288,7 +288,7 @@ static void refuses_references_to_nothing_and_odd_tokens(void)
 	expect_refused(&b, "expected a Java serialization stream (aced 0005), found aced 0006");
 }
 
-/* ---- HA values ------------------------------------------------------------------------------- */
+/* ---- HA values ---- */
 
 static void read_fixture(const char *name, struct buf *to)
 {
@@ -407,7 +407,7 @@ static void reads_the_layout_without_marker_and_decodes_percents(void)
 	CHECK_HAS(err.msg, "found another class");
 }
 
-/* ---- CompletedCheckpoint --------------------------------------------------------------------- */
+/* ---- CompletedCheckpoint ---- */
 
 static int parse_checkpoint(const char *bytes, size_t len, struct completed_checkpoint *ret,
 			    struct err *err)

@@ -376,7 +376,7 @@ static void a_wrong_type_is_refused_with_its_place(void)
 static void damage_is_refused(void)
 {
 	static const char *const texts[] = {
-	    "", " ", "null", "[]", "{}", "{\"schema\": 1}", "{\"schema\": 0}", "\x00\x01"};
+		"", " ", "null", "[]", "{}", "{\"schema\": 1}", "{\"schema\": 0}", "\x00\x01"};
 	struct journal journal;
 	struct buf text;
 
@@ -419,8 +419,8 @@ static void unknown_members_survive_a_rewrite(void)
 	struct buf more = BUF_INIT, after;
 	struct journal journal;
 	static const char *const places[] = {
-	    "\"state\": ",     "\"number\": 1", "\"kind\": \"path\"", "\"origin\": ",
-	    "\"triggerId\": ", "\"ok\": ",      "\"reason\": \"why\""};
+		"\"state\": ",     "\"number\": 1", "\"kind\": \"path\"", "\"origin\": ",
+		"\"triggerId\": ", "\"ok\": ",      "\"reason\": \"why\""};
 	const char *rest = buf_str(&text);
 
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {

@@ -1,7 +1,6 @@
 #include "life.h"
 
-/* ---- the container ends -----------------------------------------------------------------------
- */
+/* ---- the container ends ---- */
 
 static void expect_exit(struct life *l)
 {
@@ -327,8 +326,7 @@ static void nobody_ends_the_container_twice(void)
 	life_end(&l);
 }
 
-/* ---- a new agent, Flink lives -----------------------------------------------------------------
- */
+/* ---- a new agent, Flink lives ---- */
 
 /* Another agent finds Flink alive. */
 static void return_to(struct life *l)
@@ -456,8 +454,7 @@ static void a_stop_order_that_came_before_the_agent_is_carried_out(void)
 	life_end(&l);
 }
 
-/* ---- a new agent, an operation is in the journal ----------------------------------------------
- */
+/* ---- a new agent, an operation is in the journal ---- */
 
 static void finish_stop(struct life *l)
 {
@@ -571,8 +568,7 @@ static void a_stop_whose_job_has_finished_unseen_is_done(void)
 	life_end(&l);
 }
 
-/* ---- a new agent, Flink has ended -------------------------------------------------------------
- */
+/* ---- a new agent, Flink has ended ---- */
 
 /* Another agent finds that Flink ended meanwhile. */
 static void return_too_late(struct life *l, int wait_status)

@@ -1,7 +1,6 @@
 #include "life.h"
 
-/* ---- the journal comes first ------------------------------------------------------------------
- */
+/* ---- the journal comes first ---- */
 
 static void the_intent_is_durable_before_flink_is_asked_for(void)
 {
@@ -174,8 +173,7 @@ static void a_request_is_used_up_in_the_write_that_announces_its_launch(void)
 	life_end(&l);
 }
 
-/* ---- holding ----------------------------------------------------------------------------------
- */
+/* ---- holding ---- */
 
 static void a_hold_looks_again_with_growing_patience(void)
 {
@@ -234,8 +232,7 @@ static void the_brake_parks_without_looking_at_anything(void)
 	life_end(&l);
 }
 
-/* ---- proving the restore ----------------------------------------------------------------------
- */
+/* ---- proving the restore ---- */
 
 static void launch_from(struct life *l)
 {
@@ -435,8 +432,7 @@ static void a_checkpoint_is_no_proof_before_the_restore_is_verified(void)
 	life_end(&l);
 }
 
-/* ---- failures ---------------------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 static void a_proven_launch_that_dies_is_started_again_at_once(void)
 {
@@ -572,8 +568,7 @@ static void a_launch_that_never_gets_ready_is_ended_and_killed(void)
 	life_end(&l);
 }
 
-/* ---- ends -------------------------------------------------------------------------------------
- */
+/* ---- ends ---- */
 
 static void the_end_of_the_job_is_on_record_before_its_witness_ends(void)
 {
@@ -669,8 +664,7 @@ static void an_exit_with_0_that_nobody_can_explain_is_not_repeated(void)
 	life_end(&l);
 }
 
-/* ---- what comes too late ----------------------------------------------------------------------
- */
+/* ---- what comes too late ---- */
 
 static void answers_about_another_launch_are_ignored(void)
 {

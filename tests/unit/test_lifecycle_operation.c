@@ -1,7 +1,6 @@
 #include "life.h"
 
-/* ---- savepoints -------------------------------------------------------------------------------
- */
+/* ---- savepoints ---- */
 
 static void a_savepoint_is_announced_triggered_read_and_recorded(void)
 {
@@ -263,8 +262,7 @@ static void a_savepoint_asked_for_during_a_launch_waits_for_the_job(void)
 	life_end(&l);
 }
 
-/* ---- periodic savepoints ----------------------------------------------------------------------
- */
+/* ---- periodic savepoints ---- */
 
 static void run_periodic(struct life *l)
 {
@@ -398,8 +396,7 @@ static void no_periodic_savepoint_while_the_job_restarts(void)
 	life_end(&l);
 }
 
-/* ---- suspend and resume -----------------------------------------------------------------------
- */
+/* ---- suspend and resume ---- */
 
 static void a_suspend_stops_with_a_savepoint_and_parks(void)
 {
@@ -630,8 +627,7 @@ static void a_suspend_waits_for_the_savepoint_that_is_on_its_way(void)
 	life_end(&l);
 }
 
-/* ---- cancel -----------------------------------------------------------------------------------
- */
+/* ---- cancel ---- */
 
 static void a_cancel_takes_no_savepoint_and_parks(void)
 {
@@ -748,8 +744,7 @@ static void a_job_that_ends_while_it_is_cancelled_counts_as_cancelled(void)
 	}
 }
 
-/* ---- the job ends by itself, meanwhile --------------------------------------------------------
- */
+/* ---- the job ends by itself, meanwhile ---- */
 
 static void a_job_that_finishes_during_a_savepoint_is_finished(void)
 {

@@ -79,7 +79,7 @@ static const struct metadata_file *find(const struct metadata *metadata, const c
 	return NULL;
 }
 
-/* ---- files that Flink has written ------------------------------------------------------------ */
+/* ---- files that Flink has written ---- */
 
 struct golden {
 	char name[80];
@@ -202,7 +202,7 @@ static void knows_what_is_shared(void)
 	metadata_release(&metadata);
 }
 
-/* ---- damage ---------------------------------------------------------------------------------- */
+/* ---- damage ---- */
 
 static const char *const to_damage[] = {
 	"1.20.5-changelog-chk",
@@ -356,7 +356,7 @@ static void refuses_handles_nested_without_end(void)
 	CHECK_HAS(err.msg, "nested more than 16 deep");
 }
 
-/* ---- every tag, every version ---------------------------------------------------------------- */
+/* ---- every tag, every version ---- */
 
 struct want {
 	const char *path;
@@ -872,7 +872,7 @@ static void passes_on_what_the_visitor_says(void)
 	source_free(src);
 }
 
-/* ---- size ------------------------------------------------------------------------------------ */
+/* ---- size ---- */
 
 /* A head, `zeros` bytes that nobody stores, a tail. */
 struct virtual

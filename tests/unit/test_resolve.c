@@ -20,8 +20,7 @@ static void spellings_of_one_path_are_the_same_snapshot(void)
 	CHECK(snapshot_same_path("/", "file:///"));
 }
 
-/* ---- rules 1 and 2 ----------------------------------------------------------------------------
- */
+/* ---- rules 1 and 2 ---- */
 
 static void the_brake_parks_even_when_nothing_can_be_read(void)
 {
@@ -91,8 +90,7 @@ static void a_restore_mismatch_holds_until_a_person_has_looked(void)
 	end(&w);
 }
 
-/* ---- rule 4 -----------------------------------------------------------------------------------
- */
+/* ---- rule 4 ---- */
 
 /* S21: somebody accepts the loss, once. */
 static void an_empty_start_is_carried_out_once(void)
@@ -254,8 +252,7 @@ static void a_request_overrides_sources_that_cannot_be_read(void)
 	end(&w);
 }
 
-/* ---- rule 5 -----------------------------------------------------------------------------------
- */
+/* ---- rule 5 ---- */
 
 /* S12 storage unreachable, S13 half a listing, S14 no permission: an error is never absence. */
 static void an_unreadable_source_holds(void)
@@ -354,8 +351,7 @@ static void what_has_no_id_yet_is_looked_at_first(void)
 	end(&w);
 }
 
-/* ---- rule 6 -----------------------------------------------------------------------------------
- */
+/* ---- rule 6 ---- */
 
 /* S1: the initial path is from before; S8: the newest counts, of whatever kind. */
 static void the_newest_wins_whatever_its_kind(void)
@@ -726,8 +722,7 @@ static void what_a_launch_with_a_wrong_restore_has_made_is_never_used(void)
 	end(&w);
 }
 
-/* ---- rule 8 -----------------------------------------------------------------------------------
- */
+/* ---- rule 8 ---- */
 
 static void the_very_first_start_is_empty(void)
 {
@@ -789,8 +784,7 @@ static void traces_without_a_journal_forbid_an_empty_start(void)
 	end(&w);
 }
 
-/* ---- what the caller relies on ----------------------------------------------------------------
- */
+/* ---- what the caller relies on ---- */
 
 static void nothing_is_verified_that_does_not_matter(void)
 {

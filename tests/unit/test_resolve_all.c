@@ -286,8 +286,7 @@ static bool is_damaged(enum content content)
 	return content_is(content, DAMAGED, HIDDEN_DAMAGED);
 }
 
-/* ---- the facts of a point ---------------------------------------------------------------------
- */
+/* ---- the facts of a point ---- */
 
 /* Candidates borrow their paths: nothing but the reasons is allocated. */
 struct scene {
@@ -380,8 +379,7 @@ static int settle(struct world *w, struct scene *scene, const struct point *p, s
 	return rounds;
 }
 
-/* ---- the promise ------------------------------------------------------------------------------
- */
+/* ---- the promise ---- */
 
 /* Does the policy let this slot count? */
 static bool counts(const struct point *p, int slot)
@@ -566,8 +564,7 @@ static void check_point(struct world *w, const struct point *p)
 		violated(p, &d, slot < 0 ? NULL : slots[slot].path, why);
 }
 
-/* ---- the space --------------------------------------------------------------------------------
- */
+/* ---- the space ---- */
 
 /* Tools that slow everything down see every n-th point only. */
 static int stride(void)

@@ -263,7 +263,7 @@ static void many_problems_are_counted_but_not_all_kept(void)
 	verify_release(&report);
 }
 
-/* ---- sizes from a listing -------------------------------------------------------------------- */
+/* ---- sizes from a listing ---- */
 
 static void sizes_come_from_one_listing_where_that_is_cheaper(void)
 {
