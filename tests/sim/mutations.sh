@@ -32,7 +32,6 @@ an empty start after state was seen|resolve|s/(static bool has_state\(const stru
 a running Flink is not taken over|lifecycle|s/if \(running && !is_current/if (false && !is_current/; s/\tif \(running\) \{/\tif (running && false) {/
 SIGKILL never comes|lifecycle|s/if \(due\(life, &life->kill_ms\) && life->launch_step == LAUNCH_LIVE\)/if (false)/
 a conflict of the journal is taken for a failure|lifecycle|s/if \(event->journal\.conflict\)/if (false)/
-a failed journal write is never repeated|lifecycle|s/life->want_write = true;\n\tlife->journal_failures\+\+;/life->journal_failures++;/; s/if \(due\(life, &life->journal_retry_ms\)\)\n\t\tlife->want_write = true;/due(life, &life->journal_retry_ms);/
 a wrong restore is overlooked|lifecycle|s/bool same = launch->restore_path/bool same = true || launch->restore_path/
 the container ends while Flink lives|lifecycle|s/if \(life->launch_step != LAUNCH_LIVE && life->launch_step != LAUNCH_STARTING\)/if (true)/
 a second stop with a new trigger id|lifecycle|s/life->step = STEP_TRIGGERING;\n\tlife->operation_poll_ms = life->now_ms \+ ASK_AGAIN_MS;/clear_operation(life);/
