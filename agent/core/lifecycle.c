@@ -169,6 +169,8 @@ static void on_stopping(struct lifecycle *life, int64_t grace_left_ms)
 	if (life->terminating)
 		return;
 	life->terminating = true;
+	if (grace_left_ms > 0)
+		life->grace_end_ms = life->now_ms + grace_left_ms - EXIT_PATIENCE_MS;
 	life->retry_ms = life->savepoint_ms = 0;
 	emit(life, EFFECT_STOP_ACK);
 	if (life->launch_step != LAUNCH_LIVE && life->launch_step != LAUNCH_STARTING) {
@@ -196,6 +198,11 @@ void leave(struct lifecycle *life)
 		return;
 	emit_after_write(life, EFFECT_EXIT)->status = 0;
 	life->exit_ms = life->now_ms + EXIT_PATIENCE_MS;
+	/* an outcome that could not be recorded yet is worth all the time that is left: without it the
+	 * next start would run the job again */
+	if (life->journal_broken && life->journal.outcome.kind != OUTCOME_NONE &&
+	    life->grace_end_ms > life->exit_ms)
+		life->exit_ms = life->grace_end_ms;
 }
 
 /* ---- time ---- */

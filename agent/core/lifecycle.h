@@ -289,7 +289,8 @@ struct lifecycle {
 	/* deadlines on the monotonic clock, 0 = not armed */
 	int64_t poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms, stop_retry_ms,
 		operation_poll_ms, operation_deadline_ms, exit_ms;
-	int holds; /* in a row, for the backoff */
+	int64_t grace_end_ms; /* when the container will be killed; 0 = not known */
+	int holds;            /* in a row, for the backoff */
 
 	/* the step that runs */
 	int64_t now_ms, now_unix_ms;

@@ -310,6 +310,24 @@ static void a_journal_that_cannot_be_written_does_not_keep_the_container(void)
 	life_end(&l);
 }
 
+static void an_outcome_that_is_not_on_record_keeps_the_container_as_long_as_may_be(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	l.hold_writes = true;
+	viewed(&l, job_in(JOB_FINISHED));
+	write_failed(&l, false);
+	stopping(&l, 30000);
+	exited(&l, EXITED(143));
+	pass(&l, 26000);
+	CHECK_NOTHING(&l, EFFECT_EXIT);
+	pass(&l, 1000);
+	expect_exit(&l);
+	life_end(&l);
+}
+
 static void nobody_ends_the_container_twice(void)
 {
 	struct life l;
@@ -726,6 +744,7 @@ int main(void)
 	TEST(sigterm_does_not_wait_for_a_journal_write_to_end_flink);
 	TEST(a_parked_application_leaves_at_once);
 	TEST(a_journal_that_cannot_be_written_does_not_keep_the_container);
+	TEST(an_outcome_that_is_not_on_record_keeps_the_container_as_long_as_may_be);
 	TEST(nobody_ends_the_container_twice);
 	TEST(a_running_flink_is_taken_over_untouched);
 	TEST(a_flink_that_has_not_proved_its_restore_is_still_checked);
