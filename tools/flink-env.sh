@@ -51,6 +51,7 @@ flink_conf() { # RUN REST_PORT RPC_PORT, more lines on stdin
 			cluster.registration.error-delay: 500 ms
 			heartbeat.interval: 1000
 			heartbeat.timeout: 5000
+			taskmanager.registration.timeout: 30 s
 			io.tmp.dirs: "$1/tmp"
 			execution.checkpointing.interval: 1 s
 			execution.checkpointing.dir: "file://$1/ck"

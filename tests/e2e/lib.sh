@@ -6,7 +6,8 @@
 #   run_begin NAME VERSION        RUN, FLINK, JOB_JAR, REST_PORT, RPC_PORT, EVENTS, CONTROL; run_end at exit
 #   run_conf                      conf/ for these ports; more config.yaml lines on stdin
 #   spawn NAME CMD...             starts CMD in the background; its pid is ${PIDS[NAME]}, its log $RUN/log/NAME.log
-#   start_tm, start_bare_jm       a TaskManager; a JobManager without drey
+#   start_tm, start_tm_pod        a TaskManager; one that is started again when it has failed
+#   start_bare_jm                 a JobManager without drey
 #   wait_until WHAT LIMIT CMD...  polls CMD until it succeeds; 1 when LIMIT seconds are over
 #
 # Never sleep for a fixed time in a test: wait_until is the only thing that waits.
@@ -232,6 +233,16 @@ start_tm() {
 	flink_tm_argv "$RUN"
 	init_argv
 	spawn tm "${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}"
+}
+
+# The same, but one that fails is started again, as in a pod. A TaskManager whose JobManager dies in the very moment
+# of the registration asks a dead address until taskmanager.registration.timeout ends it.
+start_tm_pod() {
+	flink_tm_argv "$RUN"
+	init_argv
+	# shellcheck disable=SC2016 # expanded by that shell
+	spawn tm bash -c 'until "$@"; do echo "the TaskManager has ended with status $?"; done' tm \
+		"${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}"
 }
 
 # ARGS: options of the entry point, then arguments of the job. For what is to be seen without drey.

@@ -11,7 +11,7 @@ DREY_CONF[flink.properties]='{restart-strategy.type: none}'
 DREY_CONF[attempts.max]=2
 DREY_CONF[attempts.backoffFirst]=200ms
 drey_conf
-start_tm
+start_tm_pod
 start_drey
 MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running

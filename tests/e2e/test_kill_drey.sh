@@ -13,7 +13,7 @@ kill_agent() { # sets AGENT, the pid that it had
 
 e2e_begin kill-drey
 drey_conf
-start_tm
+start_tm_pod
 start_drey
 MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running

@@ -22,7 +22,7 @@ launch_number() {
 e2e_begin operations
 DREY_CONF[savepoints.interval]=3s
 drey_conf
-start_tm
+start_tm_pod
 start_drey
 MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running

@@ -22,7 +22,7 @@ e2e_begin storage
 DREY_CONF[holding.retryFirst]=300ms
 DREY_CONF[holding.retryMax]=500ms
 drey_conf
-start_tm
+start_tm_pod
 start_drey
 MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running
