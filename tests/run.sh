@@ -64,7 +64,7 @@ prove_files() { # JOBS LIMIT_S EXEC FILE...
 	[ $# -gt 0 ] || return 0
 	rm -f "$scratch/state"
 	# the limit is for a test that hangs; nothing that works comes near it
-	prove --nocolor -j "$jobs" --statefile="$scratch/state" --state=save \
+	prove --nocolor --failures -j "$jobs" --statefile="$scratch/state" --state=save \
 		--exec "timeout -k 10 $limit $exec" "$@" </dev/null 2>&1 | tee "$scratch/output" || status=$?
 	count "$scratch/output" "$scratch/state" "$status"
 }
