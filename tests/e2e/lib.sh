@@ -502,7 +502,10 @@ restore_matches() { # PATH
 	esac
 	count=$(events RESTORED | awk -v job="job=$job" '$5 == job && $6 == "attempt=0" { sum += $3 } END { print sum }')
 	expected=$(snapshot_count "$maker" "$id")
-	[ -n "$count" ] && [ "$count" = "$expected" ] || { echo "restored count '$count', snapshotted '$expected'" && bad=1; }
+	if [ -z "$count" ] || [ "$count" != "$expected" ]; then
+		echo "restored count '$count', snapshotted '$expected'"
+		bad=1
+	fi
 	return "$bad"
 }
 

@@ -3,6 +3,7 @@
 # How a job comes to its end by itself: it fails, its main() throws, it finishes. What drey tries again, when it
 # gives up and says why, and what it never runs again.
 
+# shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
@@ -35,7 +36,7 @@ drey status >/dev/null 2>&1
 is $? 3 "drey status ends with 3: parked"
 launches=$(status .launch.number)
 end_drey TERM
-DREY_CONF[whenFinished]=exit
+DREY_CONF[whenFinished]='exit'
 start_drey
 MUST_LIVE=(jm tm)
 await "the container comes back: it is still Failed" phase_is Failed
