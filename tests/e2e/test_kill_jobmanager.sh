@@ -3,6 +3,7 @@
 # SIGKILL for the JobManager - while the job runs, in the middle of a savepoint, between exec and the first answer
 # of its REST API - and for the TaskManager. Each time the next job continues from the newest complete snapshot.
 
+# shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
@@ -46,6 +47,7 @@ third=$(status .jobId)
 await "the launch is proven" status_is .launch.proven
 pid=$(jm_pid)
 kill -KILL "$pid"
+# shellcheck disable=SC2317 # called through await
 new_jm() {
 	local now
 	now=$(jm_pid)

@@ -3,6 +3,7 @@
 # What people ask for: savepoints, restart, suspend and resume, cancel, the brake, a start from what they name or
 # from nothing, and the end of the container.
 
+# shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
