@@ -121,6 +121,9 @@ static const char *odd_inheritance(void *arg)
 	sigset_t set;
 
 	(void)arg;
+	/* a shell's & has left SIGINT and SIGQUIT ignored, if that is where we come from */
+	for (int signo = 1; signo < 32; signo++)
+		signal(signo, SIG_DFL);
 	signal(SIGUSR1, SIG_IGN);
 	signal(SIGTTOU, SIG_IGN);
 	signal(SIGCHLD, SIG_IGN);
