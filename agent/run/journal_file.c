@@ -1,8 +1,10 @@
 #include "run/journal_file.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/mem.h"
@@ -119,6 +121,26 @@ int journal_file_write(struct journal_file *file, struct journal *journal, struc
 				err);
 }
 
+/* A process that was killed while it wrote leaves its temporary file behind. Whoever holds the lock of
+ * the directory knows that nobody is writing: they are of no use to anybody. */
+static void sweep(const char *dir)
+{
+	static const char begin[] = JOURNAL_FILE_NAME ".", end[] = ".tmp";
+	DIR *stream = opendir(dir);
+	struct dirent *entry;
+
+	while (stream && (entry = readdir(stream))) {
+		size_t len = strlen(entry->d_name);
+
+		if (len > sizeof(begin) + sizeof(end) &&
+		    !strncmp(entry->d_name, begin, sizeof(begin) - 1) &&
+		    !strcmp(entry->d_name + len - (sizeof(end) - 1), end))
+			unlinkat(dirfd(stream), entry->d_name, 0);
+	}
+	if (stream)
+		closedir(stream);
+}
+
 int state_lock_take(const char *dir, int *ret_fd, struct err *err)
 {
 	cleanup_free char *path = path_in(dir, "lock");
@@ -126,8 +148,10 @@ int state_lock_take(const char *dir, int *ret_fd, struct err *err)
 
 	if (fs_mkdirs(dir, 0700, err))
 		return err_wrap(err, "create the state directory");
-	if (fs_lock(path, ret_fd, &why) == 0)
+	if (fs_lock(path, ret_fd, &why) == 0) {
+		sweep(dir);
 		return 0;
+	}
 	if (why.kind == ERR_BUSY)
 		return err_set(err, ERR_BUSY, 0,
 			       "another drey works in the state directory: %s; end that one, or "

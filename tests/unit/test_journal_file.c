@@ -528,8 +528,35 @@ static void a_second_drey_on_the_directory_is_refused(void)
 	dir_remove();
 }
 
+static void what_a_killed_writer_left_is_swept_when_the_directory_is_taken(void)
+{
+	static const char *const names[] = {"journal.json.0badcafe.tmp", "journal.json",
+					    "journal.json.kept", "other.0badcafe.tmp"};
+	int fd = -1;
+
+	dir_make();
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		cleanup_free char *path = file_path(names[i]);
+
+		CHECK_INT(fs_write_atomic(path, "x", 1, 0600, NULL), ==, 0);
+	}
+	{
+		cleanup_free char *taken = file_path(".");
+
+		CHECK_INT(state_lock_take(taken, &fd, NULL), ==, 0);
+		close(fd);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		cleanup_free char *path = file_path(names[i]);
+
+		CHECK_INT(access(path, F_OK), ==, i == 0 ? -1 : 0);
+	}
+	dir_remove();
+}
+
 int main(void)
 {
+	TEST(what_a_killed_writer_left_is_swept_when_the_directory_is_taken);
 	TEST(what_was_written_is_read);
 	TEST(absent_damaged_and_newer_are_told_apart);
 	TEST(a_denied_file_is_no_absent_file);
