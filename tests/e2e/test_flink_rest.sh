@@ -6,21 +6,8 @@
 
 # shellcheck disable=SC2317 # functions are called by name
 
-# FLINK_VERSION=V runs one version; without it all of FLINK_VERSIONS (1.20.0 and 2.3.0), as one stream of TAP.
-if [ -z "${FLINK_VERSION:-}" ]; then
-	for version in ${FLINK_VERSIONS:-1.20.0 2.3.0}; do
-		FLINK_VERSION=$version "${BASH_SOURCE[0]}" || echo "not ok 0 - all is well with Flink $version: status $?"
-	done | awk '
-		/^1\.\./ { next }
-		/^(not )?ok [0-9]+/ { count++; sub(/[0-9]+/, count) }
-		/^not ok/ { failed = 1 }
-		{ print; fflush() }
-		END { print "1.." count; exit failed }'
-	exit
-fi
-
 # shellcheck source=tests/e2e/tap.sh
-. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
 job_1=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa01
 job_2=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa02
@@ -41,7 +28,7 @@ build_driver() {
 	case $BUILD in */san*) sanitize='-fsanitize=address,undefined' ;; esac
 	# shellcheck disable=SC2046,SC2086 # lists of words
 	"${CC:-cc}" -std=gnu11 -g -D_GNU_SOURCE $sanitize -I"$TOP/agent" $(pkg-config --cflags $pkgs) -pthread \
-		-o "$driver" "$TOP/tests/contract/flink_driver.c" "$BUILD/libdrey.a" $(pkg-config --libs $pkgs)
+		-o "$driver" "$TOP/tests/e2e/flink_driver.c" "$BUILD/libdrey.a" $(pkg-config --libs $pkgs)
 }
 check "the driver compiles" build_driver
 

@@ -25,7 +25,7 @@ extern char **environ;
 
 static int usage(void)
 {
-	fprintf(stderr, "see the head of tests/contract/flink_driver.c\n");
+	fprintf(stderr, "see the head of tests/e2e/flink_driver.c\n");
 	return 2;
 }
 
