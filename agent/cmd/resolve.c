@@ -66,7 +66,7 @@ static void print(const struct cli *cli, const struct explanation *explanation)
 		cleanup_buf struct buf text = BUF_INIT;
 
 		json_print_pretty(document, &text);
-		fprintf(cli->out, "%s\n", buf_str(&text));
+		fputs(buf_str(&text), cli->out);
 		json_free(document);
 	} else if (cli_has(cli, "explain")) {
 		explain_print(explanation, cli->out);
