@@ -218,13 +218,24 @@ int setup_check_port(const struct setup *setup, struct err *err)
 	return 0;
 }
 
+/* What may go away by itself is no reason to refuse the start: drey then holds, and looks again. */
+static int check_directory(const char *what, const char *uri, struct err *err)
+{
+	struct err why = {0};
+
+	if (observe_directory(uri, &why) == 0 || why.kind == ERR_RETRY)
+		return 0;
+	if (err)
+		*err = why;
+	return err_wrap(err, "%s", what);
+}
+
 int setup_check(const struct setup *setup, struct err *err)
 {
 	if (check_command(setup, err) < 0)
 		return -1;
-	if (observe_directory(setup->places.checkpoint_dir, err) < 0)
-		return err_wrap(err, "checkpoint directory");
-	if (observe_directory(setup->places.savepoint_dir, err) < 0)
-		return err_wrap(err, "savepoint directory");
+	if (check_directory("checkpoint directory", setup->places.checkpoint_dir, err) < 0 ||
+	    check_directory("savepoint directory", setup->places.savepoint_dir, err) < 0)
+		return -1;
 	return setup_check_port(setup, err);
 }
