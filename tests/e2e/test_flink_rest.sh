@@ -264,8 +264,9 @@ bare --job-id aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa07 -D restart-strategy.type=none --j
 await "a job that fails for good" ended
 is "$(exit_status jm)" 163 "ends it with 163"
 
+# longer than the statistics are cached (3 s): the result has to be there still when the job finishes
 job_8=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa08
-bare --job-id $job_8 -D "rest.async.store-duration=3 s" --job-classname drey.ContinuityJob -- "${args[@]}"
+bare --job-id $job_8 -D "rest.async.store-duration=15 s" --job-classname drey.ContinuityJob -- "${args[@]}"
 await "a job runs" job_runs
 is "$(ask savepoint $job_8 09090909090909090909090909090909 "file://$RUN/sp")" "ok accepted" "a savepoint is accepted"
 saved() {
