@@ -76,9 +76,12 @@ static void ready(void)
 static void report(void)
 {
 	char line[400], cwd[1000] = "";
-	FILE *status = fopen("/proc/self/status", "r");
+	FILE *status = NULL;
 	int death = 0;
 
+	/* beside a storm of processes the kernel may have no file to give for a moment */
+	for (int tries = 0; tries < 1000 && !(status = fopen("/proc/self/status", "r")); tries++)
+		usleep(1000);
 	while (status && fgets(line, sizeof(line), status))
 		if (!strncmp(line, "SigBlk:", 7) || !strncmp(line, "SigIgn:", 7))
 			printf("%s", line);
