@@ -77,14 +77,21 @@ int cli_timeout(const struct cli *cli, int64_t fallback_ms, int64_t *ret_ms, str
 	return 0;
 }
 
-int cli_config(const struct cli *cli, struct config *ret_config, struct err *err)
+const char *cli_config_path(const struct cli *cli)
 {
 	const char *path = cli_value(cli, "config");
 	const char *from_env = getenv(CONFIG_ENV);
+
+	if (path)
+		return path;
+	return from_env && *from_env ? from_env : CONFIG_DEFAULT_FILE;
+}
+
+int cli_config(const struct cli *cli, struct config *ret_config, struct err *err)
+{
+	const char *path = cli_config_path(cli);
 	struct err why = {0};
 
-	if (!path)
-		path = from_env && *from_env ? from_env : CONFIG_DEFAULT_FILE;
 	if (config_load(path, ret_config, &why) == 0)
 		return 0;
 	if (why.kind == ERR_ABSENT)

@@ -108,6 +108,9 @@ int cli_timeout(const struct cli *cli, int64_t fallback_ms, int64_t *ret_ms, str
 int cli_fail(const struct cli *cli, int status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The file that --config, $DREY_CONFIG (an empty one is none) or the default names. Borrowed. */
+const char *cli_config_path(const struct cli *cli);
+
 /* Load the configuration that --config, $DREY_CONFIG or the default names. */
 int cli_config(const struct cli *cli, struct config *ret_config, struct err *err);
 

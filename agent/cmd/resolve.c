@@ -112,16 +112,13 @@ static int decide(const struct cli *cli, const struct setup *setup, const struct
 
 static int run(const struct cli *cli)
 {
-	const char *path = cli_value(cli, "config");
 	struct journal_file file;
 	struct journal journal;
 	struct setup setup;
 	struct err err = {0};
 	int status;
 
-	if (!path)
-		path = getenv(CONFIG_ENV) ? getenv(CONFIG_ENV) : CONFIG_DEFAULT_FILE;
-	if (setup_load(path, &setup, &err) < 0)
+	if (setup_load(cli_config_path(cli), &setup, &err) < 0)
 		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
 	journal_file_init(&file, setup.config.state_directory);
 	if (journal_file_read(&file, &journal, &err) < 0) {

@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -8,15 +7,6 @@
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_END};
 
-static const char *config_path(const struct cli *cli)
-{
-	const char *path = cli_value(cli, "config");
-
-	if (!path)
-		path = getenv(CONFIG_ENV);
-	return path ? path : CONFIG_DEFAULT_FILE;
-}
-
 static int run(const struct cli *cli)
 {
 	struct setup setup;
@@ -24,7 +14,7 @@ static int run(const struct cli *cli)
 	struct log *log;
 	int status;
 
-	if (setup_load(config_path(cli), &setup, &err) < 0)
+	if (setup_load(cli_config_path(cli), &setup, &err) < 0)
 		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
 	log = log_new(STDERR_FILENO, (enum log_format)setup.config.log.format,
 		      (enum log_level)setup.config.log.level);
