@@ -154,8 +154,12 @@ static void the_command_inherits_mask_and_ignored_signals(void)
 	CHECK(RIG_START_IN(&rig, odd_inheritance, NULL, "--", rig_puppet(), "report"));
 	CHECK_INT(rig_wait(&rig), ==, 0);
 	CHECK_INT(mask_of(&rig, "SigBlk:\t"), ==, 1ULL << (SIGUSR2 - 1) | 1ULL << 39);
-	/* SIGCHLD and SIGPIPE are default again, whatever they were. */
-	CHECK_INT(mask_of(&rig, "SigIgn:\t"), ==, 1ULL << (SIGUSR1 - 1) | 1ULL << (SIGTTOU - 1));
+	/*
+	 * SIGCHLD and SIGPIPE are default again, whatever they were. 32 and 33 belong to the C library, which lets nobody
+	 * change them: they are as this test's own caller left them.
+	 */
+	const unsigned long long of_libc = 1ULL << 31 | 1ULL << 32;
+	CHECK_INT(mask_of(&rig, "SigIgn:\t") & ~of_libc, ==, 1ULL << (SIGUSR1 - 1) | 1ULL << (SIGTTOU - 1));
 	if (!CHECK_HAS(rig.text, "cwd /usr/bin\n") || !strstr(rig.text, "SigIgn:"))
 		tap_note("it said: %.900s", rig.text);
 }
