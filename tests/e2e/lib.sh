@@ -343,6 +343,23 @@ newest_retained() { # JOB
 	find "$RUN/ck/$1" -path '*/chk-*/_metadata' -printf '%h\n' | sort -V | tail -n 1
 }
 
+# The same, or the last savepoint that drey has made where no checkpoint has followed it: they count together.
+newest_snapshot() { # JOB
+	local checkpoint savepoint id
+	checkpoint=$(newest_retained "$1")
+	savepoint=$(status .lastSavepoint.path)
+	id=$(status .lastSavepoint.checkpointId)
+	case $savepoint in
+	*/savepoint-"${1:0:6}"-*) ;;
+	*) savepoint= ;;
+	esac
+	if [ -n "$savepoint" ] && [ "$id" -gt "${checkpoint##*/chk-}" ]; then
+		echo "$savepoint"
+	else
+		echo "$checkpoint"
+	fi
+}
+
 # A snapshot is complete for the job as soon as Flink has told its operator so.
 has_completed() { # AT_LEAST_ID [JOB]
 	awk -v least="$1" -v job="job=${2:-}" '

@@ -50,7 +50,7 @@ DREY_CONF[onSigterm]=savepoint
 start_drey
 MUST_LIVE=(jm tm)
 await "started again, the job runs" runs_after "$job"
-check "from the newest retained checkpoint" restore_matches "$(newest_retained "$job")"
+check "from the newest snapshot" restore_matches "$(newest_snapshot "$job")"
 
 # ---- restart
 await "the launch is proven" status_is .launch.proven
