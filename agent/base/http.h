@@ -78,6 +78,31 @@ void http_response_release(struct http_response *response); /* zeroed is allowed
 bool http_header(const struct http_response *response, const char *name, char *ret_value,
 		 size_t size_bytes);
 
+#define HTTP_MAX_IN_FLIGHT 32
+
+/*
+ * Many calls on one handle, several under way at once. All of it happens on the caller's thread,
+ * inside http_many(), which returns when next() has said that there are no more and all have ended.
+ */
+struct http_many {
+	size_t in_flight; /* at most HTTP_MAX_IN_FLIGHT */
+	/*
+	 * The next call to begin: 1 with *ret_request (its texts stay as they are until its done())
+	 * and *ret_tag; 0 none now: ask again when a call has ended or *ret_wait_ms have passed (-1:
+	 * only when one has ended; with none under way that is the end).
+	 */
+	int (*next)(void *ctx, struct http_request *ret_request, void **ret_tag,
+		    int64_t *ret_wait_ms);
+	/* One has ended, as http_do() would have: `why` is NULL or the error. The response is borrowed
+	 * for the call. -1 with *err set ends everything at once (no done() for the others). */
+	int (*done)(void *ctx, void *tag, const struct http_response *response,
+		    const struct err *why, struct err *err);
+	void *ctx;
+};
+
+/* 0, or -1 as done() has set it. */
+int http_many(struct http *http, const struct http_many *many, struct err *err);
+
 /* What a status means for a caller that knows nothing better: 404 ABSENT, 401 and 403 DENIED, 408,
  * 425, 429 and 5xx RETRY, 409 BUSY, 2xx NONE, else FORMAT. */
 enum err_kind http_status_kind(int status);

@@ -73,7 +73,7 @@ static int open_uri(struct input *in, const char *uri, struct err *err)
 	cleanup_free char *inner = uri_join(uri, METADATA_NAME);
 	struct err why = {0};
 
-	if (store_open(uri, &in->store, err))
+	if (store_open(NULL, uri, &in->store, err))
 		return -1;
 	if (!store_read_open(in->store, uri, 0, &in->stream, &why) ||
 	    !store_read_open(in->store, inner, 0, &in->stream, NULL))

@@ -93,7 +93,7 @@ static int decide(const struct cli *cli, const struct setup *setup, const struct
 	observe_gather(&plan, &facts);
 	resolve(journal ? journal : &empty, &facts, &setup->life.policy, &decision);
 	while (decision.kind == DECISION_VERIFY) {
-		observe_verify(&facts.candidates[decision.candidate]);
+		observe_verify(&setup->storage, &facts.candidates[decision.candidate]);
 		resolve(journal ? journal : &empty, &facts, &setup->life.policy, &decision);
 	}
 	status = explain_status(&decision);

@@ -83,7 +83,7 @@ static int run(const struct cli *cli)
 	struct err err = {0};
 	int status;
 
-	if (verify_snapshot(path, &report, &err))
+	if (verify_snapshot(NULL, path, &report, &err))
 		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
 	if (cli_has(cli, "json"))
 		print_json(cli, &report);

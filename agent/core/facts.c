@@ -16,6 +16,7 @@ void facts_release(struct facts *facts)
 		snapshot_release(&candidate->snapshot);
 		free(candidate->detail);
 		free(candidate->reason);
+		free(candidate->operators);
 	}
 	free(facts->candidates);
 	*facts = (struct facts){0};
@@ -50,9 +51,9 @@ struct candidate *facts_add(struct facts *facts, enum source_kind source,
 const char *source_kind_name(enum source_kind kind)
 {
 	static const char *const names[SOURCE_COUNT] = {
-		[SOURCE_JOURNAL] = "journal",       [SOURCE_CHECKPOINTS] = "checkpoints",
-		[SOURCE_SAVEPOINTS] = "savepoints", [SOURCE_INITIAL] = "initial",
-		[SOURCE_REQUEST] = "request",
+		[SOURCE_JOURNAL] = "journal",         [SOURCE_HA] = "ha",
+		[SOURCE_CHECKPOINTS] = "checkpoints", [SOURCE_SAVEPOINTS] = "savepoints",
+		[SOURCE_INITIAL] = "initial",         [SOURCE_REQUEST] = "request",
 	};
 
 	return (size_t)kind < SOURCE_COUNT ? names[kind] : "unknown";

@@ -14,6 +14,7 @@
 
 enum source_kind {
 	SOURCE_JOURNAL,
+	SOURCE_HA, /* HA ConfigMaps: what Flink itself recovers from under the same job id */
 	SOURCE_CHECKPOINTS, /* retained checkpoints under the checkpoint directory */
 	SOURCE_SAVEPOINTS,  /* savepoints under the savepoint directory */
 	SOURCE_INITIAL,     /* the initial savepoint of the configuration */
@@ -30,7 +31,8 @@ enum source_state {
 
 struct source_fact {
 	enum source_state state;
-	char *detail; /* what was read, or why it could not be; owned */
+	char *detail;    /* what was read, or why it could not be; owned */
+	size_t left_out; /* found, but no candidate: older than all that are */
 };
 
 enum integrity {
@@ -53,8 +55,14 @@ struct candidate {
 	struct snapshot snapshot;
 	enum source_kind source;
 	enum integrity integrity;
-	int metadata_version; /* 0 = not known */
-	char *detail;         /* why damaged or unreadable; owned */
+	bool in_ha; /* an HA ConfigMap of its job names it, whatever else has found it */
+	/* in_ha: can Flink recover it under the same job id? It reads the completedCheckpoint file
+	 * and the state files then, not _metadata. */
+	enum integrity recovery;
+	int metadata_version;            /* 0 = not known */
+	char (*operators)[JOB_ID_BYTES]; /* ids of its operators, sorted; owned */
+	size_t operator_count;           /* 0 = not known */
+	char *detail;                    /* why damaged or unreadable; owned */
 	enum verdict verdict;
 	char *reason;     /* owned */
 	bool passed_over; /* it would have been chosen, but is damaged: people have to hear that */

@@ -25,10 +25,21 @@ enum decision_kind {
 enum restore_policy {
 	POLICY_LATEST,    /* newest of checkpoints and savepoints */
 	POLICY_SAVEPOINT, /* savepoints only */
+	POLICY_NONE,      /* the job is declared stateless: always empty */
+};
+
+/* What to make of snapshots that no launch in the journal made, and that are newer than all that
+ * one did: the journal may have been restored from a backup, or somebody else writes there. */
+enum foreign_policy {
+	FOREIGN_HOLD,
+	FOREIGN_IGNORE, /* the directories are shared with other applications */
 };
 
 struct policy {
 	enum restore_policy restore;
+	enum foreign_policy foreign;
+	int64_t max_age_ms; /* an older restore point is not taken by itself; 0 = any age */
+	bool adopt; /* no journal, knowingly: all that is found belongs to this application */
 };
 
 struct decision {

@@ -27,7 +27,8 @@ static void verify_work(void *arg)
 {
 	struct observe_job *job = arg;
 
-	observe_verify(&job->facts.candidates[job->decision.candidate]);
+	observe_verify(&job->driver->setup->storage,
+		       &job->facts.candidates[job->decision.candidate]);
 }
 
 static void free_observe(struct observe_job *job)
@@ -78,7 +79,7 @@ static void inspect_work(void *arg)
 {
 	struct inspect_job *job = arg;
 
-	observe_verify(&job->candidate);
+	observe_verify(&job->driver->setup->storage, &job->candidate);
 }
 
 static void inspected(void *arg, bool ran)

@@ -38,7 +38,8 @@ static void know_journal(struct observe_plan *plan, const struct journal *journa
 void observe_plan_init(struct observe_plan *plan, const struct observe_places *places,
 		       const struct journal *journal, const char *journal_error)
 {
-	*plan = (struct observe_plan){.max_metadata_version = places->max_metadata_version};
+	*plan = (struct observe_plan){.storage = places->storage,
+				      .max_metadata_version = places->max_metadata_version};
 	plan->checkpoint_dir = xstrdup(places->checkpoint_dir);
 	plan->savepoint_dir = xstrdup(places->savepoint_dir);
 	plan->initial = xstrdup(places->initial);
@@ -175,7 +176,8 @@ static void look_into(struct look *look, const char *dir)
 		facts_set_source(look->facts, look->source, SOURCE_NOT_CONFIGURED, NULL);
 		return;
 	}
-	if (store_open(dir, &look->store, &err) < 0 || observe_directory(dir, &err) < 0)
+	if (store_open(look->plan->storage, dir, &look->store, &err) < 0 ||
+	    observe_directory(look->plan->storage, dir, &err) < 0)
 		goto out;
 	result = look->source == SOURCE_CHECKPOINTS
 			 ? list_checkpoints(look, dir, &err)
@@ -201,12 +203,12 @@ static int nothing(void *ctx, const struct store_entry *entry, struct err *err)
 	return 1; /* the first entry is enough to know that it can be listed */
 }
 
-int observe_directory(const char *uri, struct err *err)
+int observe_directory(const struct store_config *storage, const char *uri, struct err *err)
 {
 	struct store *store = NULL;
 	int result;
 
-	if (store_open(uri, &store, err) < 0)
+	if (store_open(storage, uri, &store, err) < 0)
 		return -1;
 	result = store_list(store, uri, nothing, NULL, err);
 	store_close(store);
@@ -221,15 +223,16 @@ int observe_directory(const char *uri, struct err *err)
 }
 
 /* A snapshot that is named instead of found: the initial savepoint, a request, the journal's. */
-static void look_at(struct facts *facts, enum source_kind source, const struct snapshot *named)
+static void look_at(const struct observe_plan *plan, struct facts *facts, enum source_kind source,
+		    const struct snapshot *named)
 {
-	struct look look = {.facts = facts, .source = source};
+	struct look look = {.plan = plan, .facts = facts, .source = source};
 	struct candidate *c = facts_add(facts, source, named);
 	struct err err = {0};
 
 	if (c->integrity != INTEGRITY_UNCHECKED || c->metadata_version)
 		return; /* a listing has found it */
-	if (store_open(named->path, &look.store, &err) < 0) {
+	if (store_open(plan->storage, named->path, &look.store, &err) < 0) {
 		set_detail(c, INTEGRITY_UNREADABLE, err.msg);
 		return;
 	}
@@ -237,8 +240,8 @@ static void look_at(struct facts *facts, enum source_kind source, const struct s
 	store_close(look.store);
 }
 
-static void look_at_named(struct facts *facts, enum source_kind source, const char *path,
-			  enum snapshot_origin origin)
+static void look_at_named(const struct observe_plan *plan, struct facts *facts,
+			  enum source_kind source, const char *path, enum snapshot_origin origin)
 {
 	struct snapshot named = {.path = (char *)(uintptr_t)path,
 				 .kind = SNAPSHOT_SAVEPOINT,
@@ -251,7 +254,7 @@ static void look_at_named(struct facts *facts, enum source_kind source, const ch
 		facts_set_source(facts, source, SOURCE_NOT_CONFIGURED, NULL);
 		return;
 	}
-	look_at(facts, source, &named);
+	look_at(plan, facts, source, &named);
 	c = facts_add(facts, source, &named);
 	if (c->integrity == INTEGRITY_UNREADABLE)
 		facts_set_source(facts, source, SOURCE_UNREADABLE, c->detail);
@@ -273,21 +276,21 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 	look_into(&checkpoints, plan->checkpoint_dir);
 	look_into(&savepoints, plan->savepoint_dir);
 	for (size_t i = 0; i < plan->known_count; i++)
-		look_at(ret_facts, SOURCE_JOURNAL, &plan->known[i]);
-	look_at_named(ret_facts, SOURCE_INITIAL, plan->initial, ORIGIN_INITIAL);
-	look_at_named(ret_facts, SOURCE_REQUEST, plan->request, ORIGIN_REQUEST);
+		look_at(plan, ret_facts, SOURCE_JOURNAL, &plan->known[i]);
+	look_at_named(plan, ret_facts, SOURCE_INITIAL, plan->initial, ORIGIN_INITIAL);
+	look_at_named(plan, ret_facts, SOURCE_REQUEST, plan->request, ORIGIN_REQUEST);
 }
 
 /* ---- one candidate closely ---- */
 
-void observe_verify(struct candidate *candidate)
+void observe_verify(const struct store_config *storage, struct candidate *candidate)
 {
 	struct snapshot *snapshot = &candidate->snapshot;
 	struct verify_report report = {0};
 	struct err err = {0};
 	char text[160];
 
-	if (verify_snapshot(snapshot->path, &report, &err) < 0) {
+	if (verify_snapshot(storage, snapshot->path, &report, &err) < 0) {
 		set_detail(candidate, INTEGRITY_UNREADABLE, err.msg);
 		return;
 	}

@@ -13,8 +13,10 @@
 #include "base/err.h"
 #include "core/facts.h"
 #include "core/journal.h"
+#include "store/store_config.h"
 
 struct observe_plan {
+	const struct store_config *storage;                       /* borrowed */
 	char *checkpoint_dir, *savepoint_dir, *initial, *request; /* NULL = not configured */
 	int max_metadata_version;
 	char (*job_ids)[JOB_ID_BYTES]; /* the lineage; none = the application has never run */
@@ -26,6 +28,7 @@ struct observe_plan {
 };
 
 struct observe_places {
+	const struct store_config *storage; /* borrowed; NULL: a zeroed one */
 	const char *checkpoint_dir, *savepoint_dir, *initial;
 	int max_metadata_version; /* 0 = not known */
 };
@@ -39,10 +42,10 @@ void observe_plan_release(struct observe_plan *plan);
 void observe_gather(const struct observe_plan *plan, struct facts *ret_facts);
 
 /* Look at one candidate closely: _metadata and every file that it names. */
-void observe_verify(struct candidate *candidate);
+void observe_verify(const struct store_config *storage, struct candidate *candidate);
 
 /* Is a configured directory there? 0; ERR_CONFIG with the way out for a directory on this machine
  * that does not exist (the volume may not be mounted: that is not the same as empty). */
-int observe_directory(const char *uri, struct err *err);
+int observe_directory(const struct store_config *storage, const char *uri, struct err *err);
 
 #endif

@@ -114,6 +114,8 @@ static int fill_derived(struct setup *setup, struct err *err)
 	flink_version_print(setup->version, setup->version_text);
 	config_lifecycle(config, &setup->life);
 	setup->life.flink_version = setup->version_text;
+	store_config_environment(&setup->storage, getenv);
+	setup->places.storage = &setup->storage;
 	setup->life.application_ids = flink_version_has_applications(setup->version);
 	snprintf(setup->rest_url, sizeof(setup->rest_url),
 		 strchr(config->flink.rest_address, ':') ? "http://[%s]:%d" : "http://%s:%d",
@@ -142,6 +144,7 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err)
 void setup_release(struct setup *setup)
 {
 	http_free(setup->rest.http);
+	store_config_release(&setup->storage);
 	flink_conf_release(&setup->flink_conf);
 	config_release(&setup->config);
 	memset(setup, 0, sizeof(*setup));
@@ -219,11 +222,12 @@ int setup_check_port(const struct setup *setup, struct err *err)
 }
 
 /* What may go away by itself is no reason to refuse the start: drey then holds, and looks again. */
-static int check_directory(const char *what, const char *uri, struct err *err)
+static int check_directory(const struct setup *setup, const char *what, const char *uri,
+			   struct err *err)
 {
 	struct err why = {0};
 
-	if (observe_directory(uri, &why) == 0 || why.kind == ERR_RETRY)
+	if (observe_directory(&setup->storage, uri, &why) == 0 || why.kind == ERR_RETRY)
 		return 0;
 	if (err)
 		*err = why;
@@ -234,8 +238,8 @@ int setup_check(const struct setup *setup, struct err *err)
 {
 	if (check_command(setup, err) < 0)
 		return -1;
-	if (check_directory("checkpoint directory", setup->places.checkpoint_dir, err) < 0 ||
-	    check_directory("savepoint directory", setup->places.savepoint_dir, err) < 0)
+	if (check_directory(setup, "checkpoint directory", setup->places.checkpoint_dir, err) < 0 ||
+	    check_directory(setup, "savepoint directory", setup->places.savepoint_dir, err) < 0)
 		return -1;
 	return setup_check_port(setup, err);
 }

@@ -15,6 +15,7 @@
 #include "flink/version.h"
 #include "run/config.h"
 #include "run/observe.h"
+#include "store/store_config.h"
 
 struct setup {
 	struct config config;
@@ -23,6 +24,7 @@ struct setup {
 	struct flink_version version; /* 0.0.0 = not known */
 	char version_text[FLINK_VERSION_TEXT_BYTES];
 	struct lifecycle_config life;
+	struct store_config storage;
 	struct observe_places places;
 	struct flink_rest rest;
 	char rest_url[300];

@@ -27,8 +27,10 @@ static const struct store_ops *ops_of(const char *scheme)
 	return NULL;
 }
 
-int store_open(const char *uri, struct store **ret_store, struct err *err)
+int store_open(const struct store_config *config, const char *uri, struct store **ret_store,
+	       struct err *err)
 {
+	static const struct store_config unset;
 	cleanup_buf struct buf known = BUF_INIT;
 	const struct store_ops *ops;
 	struct uri parsed = {0};
@@ -44,7 +46,7 @@ int store_open(const char *uri, struct store **ret_store, struct err *err)
 		uri_release(&parsed);
 		return -1;
 	}
-	if (ops->open(&parsed, &store, err)) {
+	if (ops->open(config ? config : &unset, &parsed, &store, err)) {
 		uri_release(&parsed);
 		return -1;
 	}
@@ -142,6 +144,58 @@ int store_list_dirs(struct store *store, const char *uri, const char *leaf, stor
 	rc = store->ops->list_dirs(store, &parsed, leaf, fn, ctx, err);
 	uri_release(&parsed);
 	return rc;
+}
+
+/* The first bytes of a file: *ret_len_bytes <= len_bytes. */
+static int read_head(struct store *store, const char *uri, void *head, size_t len_bytes,
+		     size_t *ret_len_bytes, struct err *err)
+{
+	struct store_stream *stream;
+	size_t have = 0, got = 1;
+	int rc = 0;
+
+	if (store_read_open(store, uri, 0, &stream, err))
+		return -1;
+	while (!rc && got && have < len_bytes) {
+		rc = store_read(stream, (char *)head + have, len_bytes - have, &got, err);
+		have += rc ? 0 : got;
+	}
+	store_read_close(stream);
+	if (!rc)
+		*ret_len_bytes = have;
+	return rc;
+}
+
+static int look_one(struct store *store, const char *uri, struct store_look *look, void *head,
+		    size_t head_bytes, struct err *err)
+{
+	if (store_stat(store, uri, &look->stat, err))
+		return -1;
+	look->head = head;
+	return head_bytes ? read_head(store, uri, head, head_bytes, &look->head_len_bytes, err) : 0;
+}
+
+int store_look_many(struct store *store, store_uri_fn uri, size_t count, size_t head_bytes,
+		    store_look_fn fn, void *ctx, struct err *err)
+{
+	char head[STORE_HEAD_MAX_BYTES];
+
+	if (store->ops->look_many)
+		return store->ops->look_many(store, uri, count, head_bytes, fn, ctx, err);
+	for (size_t i = 0; i < count; i++) {
+		struct store_look look = {.index = i};
+		struct err why = {0};
+
+		if (look_one(store, uri(ctx, i), &look, head, head_bytes, &why)) {
+			look = (struct store_look){
+				.index = i, .state = STORE_LOOK_UNREADABLE, .why = &why};
+			if (why.kind == ERR_ABSENT)
+				look = (struct store_look){.index = i, .state = STORE_LOOK_ABSENT};
+		}
+		if (fn(ctx, &look, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 int store_list_page(const struct store *store)

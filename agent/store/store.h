@@ -19,11 +19,14 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "store/store_config.h"
 
 struct store;
 struct store_stream;
 
-int store_open(const char *uri, struct store **ret_store, struct err *err);
+/* NULL config: a zeroed one. It is borrowed until store_close(). */
+int store_open(const struct store_config *config, const char *uri, struct store **ret_store,
+	       struct err *err);
 void store_close(struct store *store); /* NULL is allowed */
 
 /* Can this store be asked about `uri`? (Same scheme and authority.) */
@@ -66,10 +69,39 @@ struct store_dir {
 
 typedef int (*store_dir_fn)(void *ctx, const struct store_dir *dir, struct err *err);
 
-/* Every directory in the directory `uri`, and what is known about the file `leaf` in each. Cheaper
- * than store_list() and a stat of each; otherwise as store_list(). */
+/*
+ * Every directory in the directory `uri`, and what is known about the file `leaf` in each. Cheaper
+ * than store_list() and a look at each (an object store chooses between reading all names, which
+ * come with sizes and dates, and a request for each leaf); otherwise as store_list().
+ */
 int store_list_dirs(struct store *store, const char *uri, const char *leaf, store_dir_fn fn,
 		    void *ctx, struct err *err);
+
+/* What was found out about one file of many. */
+struct store_look {
+	size_t index;
+	enum { STORE_LOOK_PRESENT, STORE_LOOK_ABSENT, STORE_LOOK_UNREADABLE } state;
+	struct store_stat stat; /* where present */
+	const void *head;       /* idem: the first bytes, as many as were asked for and are there */
+	size_t head_len_bytes;
+	const struct err *why; /* where unreadable; borrowed for the call */
+};
+
+/* The URI of file `index`; borrowed until the next call of it. */
+typedef const char *(*store_uri_fn)(void *ctx, size_t index);
+/* Return 0 to go on, -1 with *err set to end. */
+typedef int (*store_look_fn)(void *ctx, const struct store_look *look, struct err *err);
+
+#define STORE_IN_FLIGHT      32
+#define STORE_HEAD_MAX_BYTES 256
+
+/*
+ * Look at `count` files, each handed to fn exactly once, in no order; an object store is asked with
+ * at most STORE_IN_FLIGHT requests under way. head_bytes 0: size and date only. What cannot be
+ * looked at is no failure of the call: fn is told so. -1: fn has failed.
+ */
+int store_look_many(struct store *store, store_uri_fn uri, size_t count, size_t head_bytes,
+		    store_look_fn fn, void *ctx, struct err *err);
 
 /* How many entries one listing request yields: 1000 for an object store, 1 where a listing costs as
  * much as a stat of each. */

@@ -23,8 +23,10 @@ static int fail(struct err *err, const char *what, const char *path)
 	return err_set(err, err_kind_of_errno(sys), sys, "%s %s", what, path);
 }
 
-static int file_open(const struct uri *uri, struct store **ret, struct err *err)
+static int file_open(const struct store_config *config, const struct uri *uri, struct store **ret,
+		     struct err *err)
 {
+	(void)config;
 	if (uri->authority[0])
 		return err_set(err, ERR_CONFIG, 0,
 			       "file://%s%s names the machine '%s'; a local path is written "

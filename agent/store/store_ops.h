@@ -13,7 +13,8 @@
 struct store_ops {
 	const char *const *schemes; /* NULL-terminated */
 	int list_page;
-	int (*open)(const struct uri *uri, struct store **ret, struct err *err);
+	int (*open)(const struct store_config *config, const struct uri *uri, struct store **ret,
+		    struct err *err);
 	void (*close)(struct store *store);
 	int (*stat)(struct store *store, const struct uri *uri, struct store_stat *ret,
 		    struct err *err);
@@ -21,6 +22,9 @@ struct store_ops {
 		    struct err *err);
 	int (*list_dirs)(struct store *store, const struct uri *uri, const char *leaf,
 			 store_dir_fn fn, void *ctx, struct err *err);
+	/* `uri` of store_look_many(), not parsed yet; NULL: stat and read_open one after another */
+	int (*look_many)(struct store *store, store_uri_fn uri, size_t count, size_t head_bytes,
+			 store_look_fn fn, void *ctx, struct err *err);
 	int (*read_open)(struct store *store, const struct uri *uri, int64_t offset,
 			 struct store_stream **ret, struct err *err);
 	int (*read)(struct store_stream *stream, void *buf, size_t len_bytes, size_t *ret_len_bytes,

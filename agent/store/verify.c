@@ -11,6 +11,7 @@
 
 /* Stores that were opened, one per scheme and authority; few. */
 struct stores {
+	const struct store_config *config;
 	struct store **store;
 	size_t count;
 };
@@ -30,7 +31,7 @@ static struct store *store_for(struct stores *stores, const char *uri, struct er
 	for (size_t i = 0; i < stores->count; i++)
 		if (store_serves(stores->store[i], uri))
 			return stores->store[i];
-	if (store_open(uri, &store, err))
+	if (store_open(stores->config, uri, &store, err))
 		return NULL;
 	stores->store = xreallocarray(stores->store, stores->count + 1, sizeof(*stores->store));
 	stores->store[stores->count++] = store;
@@ -164,12 +165,13 @@ static char *find_metadata(struct store *store, const char *path)
 	return xstrdup(path);
 }
 
-int verify_snapshot(const char *path, struct verify_report *ret, struct err *err)
+int verify_snapshot(const struct store_config *config, const char *path, struct verify_report *ret,
+		    struct err *err)
 {
 	cleanup_free char *found = NULL, *uri = NULL;
 	struct verify_report report = {0};
 	struct metadata metadata = {0};
-	struct stores stores = {0};
+	struct stores stores = {.config = config};
 	struct err why = {0};
 	struct store *store = store_for(&stores, path, err);
 

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "format/metadata.h"
+#include "store/store_config.h"
 
 enum verify_verdict {
 	VERIFY_COMPLETE,   /* everything is there */
@@ -54,9 +55,10 @@ struct verify_report {
 /*
  * `path`: directory of a snapshot or its `_metadata`, a URI or an absolute path. Returns 0 with a
  * report whenever a verdict could be given, VERIFY_UNREADABLE included; -1 (ERR_CONFIG) when path
- * is not something that can be looked at at all. Release with verify_release().
+ * is not something that can be looked at at all. config as for store_open(). Release with verify_release().
  */
-int verify_snapshot(const char *path, struct verify_report *ret, struct err *err);
+int verify_snapshot(const struct store_config *config, const char *path, struct verify_report *ret,
+		    struct err *err);
 
 void verify_release(struct verify_report *report); /* NULL and zeroed are allowed */
 

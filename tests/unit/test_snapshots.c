@@ -59,7 +59,7 @@ static void finds_the_checkpoints_of_every_job(void)
 	put_metadata(top, JOB_B "/chk-1", 6, 1);
 	put_metadata(top, "not-a-job/chk-1", 6, 1);
 	dir_loop(top, JOB_B "/chk-2/_metadata");
-	CHECK_INT(store_open(top, &store, &err), ==, 0);
+	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
 	CHECK_INT(snapshots_list_checkpoints(store, top, NULL, see, &seen, &err), ==, 0);
 	CHECK_INT(seen.count, ==, 5);
 	CHECK_HAS(buf_str(&seen.text), "chk-3:aaaaaa:3:0:16 ");
@@ -91,7 +91,7 @@ static void an_error_of_the_callback_is_passed_on_whatever_its_kind(void)
 	struct err err = {0};
 
 	put_metadata(top, JOB_A "/chk-3", 6, 3);
-	CHECK_INT(store_open(top, &store, &err), ==, 0);
+	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
 	CHECK_INT(snapshots_list_checkpoints(store, top, NULL, fail_as_absent, NULL, &err), ==, -1);
 	CHECK_HAS(err.msg, "chk-3 is of no use");
 	store_close(store);
@@ -105,7 +105,7 @@ static void finds_checkpoints_without_a_job_directory(void)
 	struct err err = {0};
 
 	put_metadata(top, "chk-7", 6, 7);
-	CHECK_INT(store_open(top, &store, &err), ==, 0);
+	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
 	CHECK_INT(snapshots_list_checkpoints(store, top, NULL, see, &seen, &err), ==, 0);
 	CHECK_STR(buf_str(&seen.text), "chk-7::7:0:16 ");
 	buf_release(&seen.text);
@@ -126,7 +126,7 @@ static void finds_savepoints_by_their_names(void)
 	put_metadata(top, "savepoint-1a2b3c", 4, 5);
 	put_metadata(top, "savepoint-", 4, 5);
 	put_metadata(top, "other", 4, 5);
-	CHECK_INT(store_open(top, &store, &err), ==, 0);
+	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
 	CHECK_INT(snapshots_list_savepoints(store, top, see, &seen, &err), ==, 0);
 	CHECK_INT(seen.count, ==, 2);
 	CHECK_HAS(buf_str(&seen.text), "savepoint-1a2b3c-0123456789ab:1a2b3c:-1:0:16 ");
@@ -144,7 +144,7 @@ static void a_directory_that_is_not_there_is_absent_and_an_error_is_not(void)
 	struct err err = {0};
 
 	dir_loop(top, "loop");
-	CHECK_INT(store_open(top, &store, &err), ==, 0);
+	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
 	CHECK_INT(snapshots_list_savepoints(store, none, see, &seen, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_ABSENT);
 	CHECK_INT(snapshots_list_checkpoints(store, none, NULL, see, &seen, &err), ==, -1);
@@ -172,7 +172,7 @@ static void peeks_at_version_and_checkpoint_id(void)
 	put_metadata(top, "s", 5, 77);
 	put_metadata(top, "newer", 7, 77);
 	dir_put(top, "cut/_metadata", "\x49\x60\x67\x2d", 4);
-	CHECK_INT(store_open(top, &store, &err), ==, 0);
+	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
 	CHECK_INT(snapshots_peek(store, dir, &header, &err), ==, 0);
 	CHECK_INT(header.version, ==, 5);
 	CHECK_INT(header.checkpoint_id, ==, 77);
@@ -207,7 +207,7 @@ static void lists_ten_thousand_savepoints_quickly(void)
 
 		dir_hole(top, name, 100);
 	}
-	CHECK_INT(store_open(top, &store, &err), ==, 0);
+	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	CHECK_INT(snapshots_list_savepoints(store, top, count, &seen, &err), ==, 0);
 	clock_gettime(CLOCK_MONOTONIC, &end);

@@ -10,7 +10,7 @@ static struct store *opened(const char *uri)
 	struct store *store = NULL;
 	struct err err = {0};
 
-	if (!CHECK_INT(store_open(uri, &store, &err), ==, 0))
+	if (!CHECK_INT(store_open(NULL, uri, &store, &err), ==, 0))
 		tap_note("%s", err.msg);
 	return store;
 }
@@ -20,12 +20,12 @@ static void an_unknown_scheme_is_named_with_what_is_supported(void)
 	struct store *store;
 	struct err err = {0};
 
-	CHECK_INT(store_open("hdfs://nn/ck", &store, &err), ==, -1);
+	CHECK_INT(store_open(NULL, "hdfs://nn/ck", &store, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 	CHECK_HAS(err.msg, "scheme 'hdfs' is not supported (supported: file");
-	CHECK_INT(store_open("ck", &store, &err), ==, -1);
+	CHECK_INT(store_open(NULL, "ck", &store, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
-	CHECK_INT(store_open("file://ck/job", &store, &err), ==, -1);
+	CHECK_INT(store_open(NULL, "file://ck/job", &store, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 	CHECK_HAS(err.msg, "file:///ck/job");
 }

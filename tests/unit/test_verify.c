@@ -65,7 +65,7 @@ static void check(const char *top, const char *name, enum verify_verdict verdict
 	cleanup_free char *path = uri_join(top, name);
 	struct err err = {0};
 
-	CHECK_INT(verify_snapshot(path, ret, &err), ==, 0);
+	CHECK_INT(verify_snapshot(NULL, path, ret, &err), ==, 0);
 	CHECK_STR(verify_verdict_name(ret->verdict), verify_verdict_name(verdict));
 	if (!CHECK_INT(ret->problem_count, ==, problems))
 		for (size_t i = 0; i < ret->problem_count; i++)
@@ -220,7 +220,7 @@ static void an_unsupported_store_is_refused_or_not_read(void)
 	struct verify_report report;
 	struct err err = {0};
 
-	CHECK_INT(verify_snapshot("hdfs://nn/chk-1", &report, &err), ==, -1);
+	CHECK_INT(verify_snapshot(NULL, "hdfs://nn/chk-1", &report, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 	wr_u8(&keyed, 3);
 	wr_groups(&keyed);
@@ -285,7 +285,7 @@ static void sizes_come_from_one_listing_where_that_is_cheaper(void)
 	verify_list_sort(items, 6);
 	CHECK_INT(verify_list_group(items, 0, 6), ==, 5);
 	CHECK_INT(verify_list_group(items, 5, 6), ==, 6);
-	CHECK_INT(store_open(top, &store, NULL), ==, 0);
+	CHECK_INT(store_open(NULL, top, &store, NULL), ==, 0);
 	verify_list_sizes(store, items, 5);
 	CHECK_INT(items[0].size_bytes, ==, 1);
 	CHECK_INT(items[1].size_bytes, ==, -1);
@@ -328,7 +328,7 @@ static void a_listing_that_costs_more_than_it_saves_is_given_up(void)
 				       {&file, xstrdup("file:/d/b"), -1}};
 	struct store *store;
 
-	CHECK_INT(store_open("/", &store, NULL), ==, 0);
+	CHECK_INT(store_open(NULL, "/", &store, NULL), ==, 0);
 	ops.list_page = 1000;
 	ops.list = list_for_ever;
 	store->ops = &ops;

@@ -1,0 +1,58 @@
+/*
+ * s3_credentials - keys for S3, found as the AWS SDKs find them, renewed before they end.
+ *
+ * Order, first one that is configured wins (and must then work: a broken one is an error, not a
+ * reason to try the next): the keys of struct s3_config; AWS_ACCESS_KEY_ID and
+ * AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN); web identity (AWS_WEB_IDENTITY_TOKEN_FILE and
+ * AWS_ROLE_ARN, through STS); the shared files (AWS_SHARED_CREDENTIALS_FILE, ~/.aws/credentials,
+ * ~/.aws/config, AWS_PROFILE); the container endpoint (AWS_CONTAINER_CREDENTIALS_FULL_URI with its
+ * token file: EKS pod identity; AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: ECS); instance metadata
+ * (IMDSv2 only). None: ERR_CONFIG, naming all of them.
+ *
+ * Life cycle: s3_credentials_new() -> s3_credentials_get() before each request ->
+ * s3_credentials_free(). One thread at a time. No secret is ever part of a message.
+ */
+#ifndef DREY_STORE_S3_CREDENTIALS_H
+#define DREY_STORE_S3_CREDENTIALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/http.h"
+#include "store/store_config.h"
+
+struct s3_keys {
+	char *access_key, *secret_key;
+	char *session_token;     /* NULL: none */
+	int64_t expires_unix_ms; /* 0: never */
+};
+
+struct s3_credentials;
+
+/* What it needs of the world; tests give their own. `get` is getenv(), now_unix_ms the clock, base
+ * URLs override the well-known addresses (NULL: the real ones; AWS_ENDPOINT_URL_STS and
+ * AWS_EC2_METADATA_SERVICE_ENDPOINT are honoured as by the SDKs). */
+struct s3_credentials_env {
+	char *(*get)(const char *name);
+	int64_t (*now_unix_ms)(void);
+};
+
+/* NULL env: the real world. Nothing is read yet. config is borrowed. */
+struct s3_credentials *s3_credentials_new(const struct s3_config *config,
+					  const struct s3_credentials_env *env);
+void s3_credentials_free(struct s3_credentials *credentials); /* NULL is allowed */
+
+/* The keys, fetched or renewed when needed; borrowed until the next call. *ret_keys NULL members
+ * never happen. ERR_CONFIG, ERR_DENIED, ERR_RETRY say which source and what is wrong with it. */
+int s3_credentials_get(struct s3_credentials *credentials, const struct s3_keys **ret_keys,
+		       struct err *err);
+
+/* The store has refused them as expired or unknown: fetch anew at the next get. True when that can
+ * give other keys. */
+bool s3_credentials_refused(struct s3_credentials *credentials);
+
+/* "environment", "web identity", ...; "" before the first get. */
+const char *s3_credentials_source(const struct s3_credentials *credentials);
+
+#endif

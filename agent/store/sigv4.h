@@ -1,0 +1,53 @@
+/*
+ * sigv4 - AWS Signature Version 4 for one request. Pure.
+ *
+ * Source: "Authenticating Requests: Using the Authorization Header (AWS Signature Version 4)",
+ * Amazon S3 API reference, and the AWS SigV4 test suite.
+ */
+#ifndef DREY_STORE_SIGV4_H
+#define DREY_STORE_SIGV4_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct sigv4_header {
+	const char *name; /* any case */
+	const char *value;
+};
+
+struct sigv4_request {
+	const char *method;
+	const char *path;  /* as it is sent: percent-encoded, begins with '/' */
+	const char *query; /* as it is sent, parameters in any order; NULL or "": none */
+	const struct sigv4_header *headers; /* all that are to be signed, Host among them */
+	size_t header_count;
+	const char *payload_sha256; /* 64 hex digits or "UNSIGNED-PAYLOAD"; SIGV4_EMPTY_SHA256 */
+	const char *access_key, *secret_key;
+	const char *region, *service; /* "us-east-1", "s3" */
+	int64_t unix_s;
+};
+
+#define SIGV4_EMPTY_SHA256 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+/* Append the value of the Authorization header. x-amz-date (sigv4_date()), x-amz-content-sha256 and
+ * x-amz-security-token have to be among the headers where the service wants them. */
+void sigv4_authorization(const struct sigv4_request *request, struct buf *ret);
+
+/* The steps, for the test vectors. */
+void sigv4_canonical_request(const struct sigv4_request *request, struct buf *ret);
+void sigv4_string_to_sign(const struct sigv4_request *request, struct buf *ret);
+
+/* "20130524T000000Z". */
+#define SIGV4_DATE_BYTES 17
+void sigv4_date(int64_t unix_s, char ret[SIGV4_DATE_BYTES]);
+
+/* Append `text` percent-encoded as SigV4 wants it: all but A-Z a-z 0-9 - . _ ~; '/' kept on demand. */
+void sigv4_encode(const char *text, bool keep_slash, struct buf *ret);
+
+/* 64 lower-case hex digits and NUL. */
+void sigv4_sha256(const void *data, size_t len_bytes, char ret[65]);
+
+#endif

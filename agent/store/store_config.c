@@ -1,0 +1,72 @@
+#include "store/store_config.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* Every string of the struct, and the variables that may fill it, first one first. */
+static const struct field {
+	size_t offset;
+	const char *names[4];
+} fields[] = {
+#define FIELD(member, ...)                                                                         \
+	{                                                                                          \
+		offsetof(struct store_config, member),                                             \
+		{                                                                                  \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
+	}
+	FIELD(s3.endpoint, "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
+	FIELD(s3.region, "AWS_REGION", "AWS_DEFAULT_REGION"),
+	FIELD(s3.access_key, NULL),
+	FIELD(s3.secret_key, NULL),
+	FIELD(s3.session_token, NULL),
+	FIELD(s3.ca_file, "AWS_CA_BUNDLE"),
+	FIELD(swift.auth_url, "OS_AUTH_URL", "ST_AUTH"),
+	FIELD(swift.user, "OS_USERNAME", "ST_USER"),
+	FIELD(swift.password, "OS_PASSWORD", "ST_KEY"),
+	FIELD(swift.user_domain, "OS_USER_DOMAIN_NAME"),
+	FIELD(swift.project, "OS_PROJECT_NAME"),
+	FIELD(swift.project_domain, "OS_PROJECT_DOMAIN_NAME"),
+	FIELD(swift.application_credential_id, "OS_APPLICATION_CREDENTIAL_ID"),
+	FIELD(swift.application_credential_secret, "OS_APPLICATION_CREDENTIAL_SECRET"),
+	FIELD(swift.region, "OS_REGION_NAME"),
+	FIELD(swift.storage_url, "OS_STORAGE_URL"),
+	FIELD(swift.token, "OS_AUTH_TOKEN"),
+	FIELD(swift.ca_file, "OS_CACERT"),
+#undef FIELD
+};
+
+static char **at(const struct store_config *config, size_t i)
+{
+	return (char **)((uintptr_t)config + fields[i].offset);
+}
+
+void store_config_environment(struct store_config *config, char *(*get)(const char *name))
+{
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		for (size_t j = 0; !*at(config, i) && fields[i].names[j]; j++) {
+			const char *value = get(fields[i].names[j]);
+
+			if (value && *value)
+				*at(config, i) = xstrdup(value);
+		}
+}
+
+void store_config_copy(struct store_config *to, const struct store_config *from)
+{
+	*to = *from;
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		*at(to, i) = xstrdup(*at(from, i));
+}
+
+void store_config_release(struct store_config *config)
+{
+	if (!config)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		free(*at(config, i));
+	*config = (struct store_config){0};
+}

@@ -1,0 +1,52 @@
+/*
+ * store_config - where the object stores are and how drey signs in to them.
+ *
+ * Filled by run/ (drey.yaml, Flink's own configuration) and from the environment; every member that
+ * is NULL is found by the store itself (docs/storage.md has the order). Secrets live here and in the
+ * stores only: they are never part of a message.
+ *
+ * Life cycle: a zeroed struct is valid -> fill -> store_config_environment() -> store_open()... ->
+ * store_config_release(). The struct owns its strings; a store borrows it while it is open.
+ */
+#ifndef DREY_STORE_STORE_CONFIG_H
+#define DREY_STORE_STORE_CONFIG_H
+
+enum s3_addressing {
+	S3_ADDRESSING_AUTO,    /* virtual host on AWS, path style elsewhere */
+	S3_ADDRESSING_PATH,    /* https://host/bucket/key */
+	S3_ADDRESSING_VIRTUAL, /* https://bucket.host/key */
+};
+
+struct s3_config {
+	char *endpoint; /* "http[s]://host[:port]"; NULL: AWS, in `region` */
+	char *region;   /* NULL: us-east-1 */
+	enum s3_addressing addressing;
+	char *access_key, *secret_key,
+		*session_token; /* NULL: the chain of store/s3_credentials.h */
+	char *ca_file;          /* PEM; NULL: the system's CAs */
+};
+
+struct swift_config {
+	char *auth_url; /* Keystone "https://host:5000/v3" or tempauth "https://host/auth/v1.0" */
+	char *user, *password;                        /* tempauth: "account:user" and key */
+	char *user_domain, *project, *project_domain; /* Keystone; domains: NULL is Default */
+	char *application_credential_id, *application_credential_secret; /* instead of user */
+	char *region;                                                    /* NULL: the only one */
+	char *storage_url, *token; /* both: no sign-in at all */
+	char *ca_file;
+};
+
+struct store_config {
+	struct s3_config s3;
+	struct swift_config swift;
+};
+
+/* Fill members that are still NULL from the usual variables: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL,
+ * AWS_REGION, AWS_DEFAULT_REGION, AWS_CA_BUNDLE; OS_* and ST_AUTH, ST_USER, ST_KEY. Keys of S3 are
+ * not looked at here: they belong to the credential chain. `get` is getenv() or a test's own. */
+void store_config_environment(struct store_config *config, char *(*get)(const char *name));
+
+void store_config_copy(struct store_config *to, const struct store_config *from);
+void store_config_release(struct store_config *config); /* NULL and zeroed are allowed */
+
+#endif
