@@ -13,8 +13,10 @@
 #include "cmd/text.h"
 #include "run/control_socket.h"
 
-#define ASK_MS          10000 /* one question: the answer follows a durable write */
-#define PATIENCE_MS     60000 /* how long a drey that does not answer is waited for */
+#define ASK_MS      10000 /* one question: the answer follows a durable write */
+#define PATIENCE_MS 60000 /* how long a drey that does not answer is waited for */
+#define LEAST_ASK_MS                                                                               \
+	1000 /* also of the last question before the time is up: no hasty "no answer" */
 #define FIRST_LOOK_MS   100
 #define SLOWEST_LOOK_MS 1000
 #define QUIET_MS        2000 /* no word about waits that are shorter */
@@ -139,10 +141,10 @@ static void sleep_ms(int64_t ms)
 /* One look at the status: CLI_OK, an exit status, or CLIENT_GO_ON while drey does not answer. */
 static int look_patiently(struct client *client, int64_t left_ms)
 {
-	int64_t now_ms;
+	int64_t ask_ms = left_ms < ASK_MS ? left_ms : ASK_MS, now_ms;
 	struct err err = {0};
 
-	if (look(client, left_ms < ASK_MS ? left_ms + 1 : ASK_MS, &err) == 0) {
+	if (look(client, ask_ms < LEAST_ASK_MS ? LEAST_ASK_MS : ask_ms, &err) == 0) {
 		client->lost_ms = 0;
 		return CLI_OK;
 	}
