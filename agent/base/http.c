@@ -1,28 +1,11 @@
 #include "base/http.h"
 
-#include <ctype.h>
-#include <curl/curl.h>
 #include <pthread.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/clock.h"
+#include "base/http_call.h"
 #include "base/mem.h"
-
-#define DAY_MS INT64_C(86400000)
-
-struct http {
-	CURL *curl;
-	char *ca_file, *cert_file, *key_file;
-	bool direct;
-};
-
-/* What the callbacks of one call see. */
-struct call {
-	struct http_response *response;
-	size_t max_bytes;
-	bool body_too_large, headers_too_large;
-};
 
 static void global_init(void)
 {
@@ -42,9 +25,11 @@ struct http *http_new(const struct http_config *config, struct err *err)
 	}
 	pthread_once(&once, global_init);
 	http = xcalloc(1, sizeof(*http));
-	http->curl = curl_easy_init();
-	if (!http->curl)
+	http->multi = curl_multi_init();
+	if (!http->multi)
 		abort();
+	/* kept when idle; libcurl's own limit follows the number of calls under way */
+	curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_MAX_IN_FLIGHT);
 	if (config) {
 		http->ca_file = xstrdup(config->ca_file);
 		http->cert_file = xstrdup(config->cert_file);
@@ -58,7 +43,9 @@ void http_free(struct http *http)
 {
 	if (!http)
 		return;
-	curl_easy_cleanup(http->curl);
+	for (size_t i = 0; i < http->idle_count; i++)
+		curl_easy_cleanup(http->idle[i]);
+	curl_multi_cleanup(http->multi);
 	free(http->ca_file);
 	free(http->cert_file);
 	free(http->key_file);
@@ -72,101 +59,16 @@ void http_response_release(struct http_response *response)
 	*response = (struct http_response){0};
 }
 
-static void response_clear(struct http_response *response)
+int http_do(struct http *http, const struct http_request *request, struct http_response *response,
+	    struct err *err)
 {
-	buf_clear(&response->body);
-	buf_clear(&response->headers);
-	response->status = 0;
-	response->content_type[0] = '\0';
-	response->retry_after_ms = response->date_unix_ms = -1;
-	response->took_ms = 0;
-}
+	struct http_call call;
 
-/* ---- URLs ---- */
-
-/* "http://host:port/path": what may be told. False if it is no URL. */
-static bool url_to_tell(const char *url, struct buf *text)
-{
-	CURLU *parts = curl_url();
-	char *told = NULL;
-	bool ok;
-
-	if (!parts)
-		abort();
-	ok = !curl_url_set(parts, CURLUPART_URL, url, CURLU_PATH_AS_IS) &&
-	     !curl_url_set(parts, CURLUPART_USER, NULL, 0) &&
-	     !curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0) &&
-	     !curl_url_set(parts, CURLUPART_QUERY, NULL, 0) &&
-	     !curl_url_set(parts, CURLUPART_FRAGMENT, NULL, 0) &&
-	     !curl_url_get(parts, CURLUPART_URL, &told, 0);
-	buf_addstr(text, ok ? told : "(not a URL)");
-	curl_free(told);
-	curl_url_cleanup(parts);
-	return ok;
-}
-
-static bool is_loopback(const char *url)
-{
-	CURLU *parts = curl_url();
-	char *host = NULL;
-	bool yes = false;
-
-	if (!parts)
-		abort();
-	if (!curl_url_set(parts, CURLUPART_URL, url, 0) &&
-	    !curl_url_get(parts, CURLUPART_HOST, &host, 0))
-		yes = !strcasecmp(host, "localhost") || !strncmp(host, "127.", 4) ||
-		      !strcmp(host, "[::1]") || !strcmp(host, "::1");
-	curl_free(host);
-	curl_url_cleanup(parts);
-	return yes;
-}
-
-static const char *method_of(const struct http_request *request)
-{
-	return request->method ? request->method : "GET";
-}
-
-/* "GET http://host/path" - caller frees. */
-static char *describe(const struct http_request *request)
-{
-	struct buf text = BUF_INIT;
-
-	buf_addf(&text, "%.16s ", method_of(request));
-	url_to_tell(request->url, &text);
-	return buf_steal(&text);
-}
-
-/* ---- the answer ---- */
-
-static size_t on_body(char *data, size_t size, size_t count, void *arg)
-{
-	struct call *call = arg;
-	size_t len = size * count;
-
-	if (len > call->max_bytes - call->response->body.len_bytes) {
-		call->body_too_large = true;
-		return 0;
-	}
-	buf_add(&call->response->body, data, len);
-	return len;
-}
-
-static size_t on_header(char *data, size_t size, size_t count, void *arg)
-{
-	struct call *call = arg;
-	struct buf *headers = &call->response->headers;
-	size_t len = size * count;
-
-	/* "100 Continue" comes before the answer */
-	if (len > 5 && !memcmp(data, "HTTP/", 5))
-		buf_clear(headers);
-	if (len > HTTP_MAX_HEADER_BYTES - headers->len_bytes) {
-		call->headers_too_large = true;
-		return 0;
-	}
-	buf_add(headers, data, len);
-	return len;
+	if (http_call_begin(http, &call, request, response, err))
+		return -1;
+	while (!call.ended)
+		http_calls_wait(http, HTTP_TIMEOUT_MS);
+	return http_call_end(http, &call, err);
 }
 
 bool http_header(const struct http_response *response, const char *name, char *ret_value,
@@ -196,252 +98,11 @@ bool http_header(const struct http_response *response, const char *name, char *r
 	return true;
 }
 
-/* Seconds, or a date that is compared with the server's own clock when it tells it. */
-static int64_t parse_retry_after(const char *value, int64_t date_unix_ms)
+int64_t http_date_unix_ms(const char *text)
 {
-	size_t digits = strspn(value, "0123456789");
-	int64_t ms;
+	time_t at = curl_getdate(text, NULL);
 
-	if (digits && !value[digits]) {
-		ms = digits > 6 ? DAY_MS : strtoll(value, NULL, 10) * 1000;
-	} else {
-		time_t at = curl_getdate(value, NULL);
-
-		if (at == -1)
-			return -1;
-		ms = (int64_t)at * 1000 - (date_unix_ms >= 0 ? date_unix_ms : clock_unix_ms());
-	}
-	return ms < 0 ? 0 : ms > DAY_MS ? DAY_MS : ms;
-}
-
-static void read_headers(struct http_response *response)
-{
-	char value[128];
-
-	if (http_header(response, "Content-Type", value, sizeof(value))) {
-		size_t len = strcspn(value, "; \t");
-
-		if (len >= sizeof(response->content_type))
-			len = sizeof(response->content_type) - 1;
-		for (size_t i = 0; i < len; i++)
-			response->content_type[i] = (char)tolower((unsigned char)value[i]);
-		response->content_type[len] = '\0';
-	}
-	if (http_header(response, "Date", value, sizeof(value))) {
-		time_t date = curl_getdate(value, NULL);
-
-		response->date_unix_ms = date == -1 ? -1 : (int64_t)date * 1000;
-	}
-	if (http_header(response, "Retry-After", value, sizeof(value)))
-		response->retry_after_ms = parse_retry_after(value, response->date_unix_ms);
-}
-
-/* ---- the call ---- */
-
-static bool names_header(const struct http_request *request, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (size_t i = 0; i < request->header_count; i++)
-		if (!strncasecmp(request->headers[i], name, len) && request->headers[i][len] == ':')
-			return true;
-	return false;
-}
-
-static struct curl_slist *add_line(struct curl_slist *list, const char *line)
-{
-	struct curl_slist *longer = curl_slist_append(list, line);
-
-	if (!longer)
-		abort();
-	return longer;
-}
-
-/* The caller frees with curl_slist_free_all(). */
-static struct curl_slist *header_list(const struct http_request *request)
-{
-	struct curl_slist *list = NULL;
-
-	for (size_t i = 0; i < request->header_count; i++)
-		list = add_line(list, request->headers[i]);
-	/* a name without a value takes out what libcurl would add */
-	list = add_line(list, "Expect:");
-	if (!names_header(request, "Content-Type"))
-		list = add_line(list, "Content-Type:");
-	return list;
-}
-
-static void set_method(CURL *curl, const struct http_request *request)
-{
-	const char *method = method_of(request);
-	bool post = !strcmp(method, "POST");
-	bool empty_body = post || !strcmp(method, "PUT") || !strcmp(method, "PATCH");
-
-	if (!strcmp(method, "HEAD"))
-		curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
-	else if (strcmp(method, "GET") != 0 || request->body)
-		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
-	if (request->body || empty_body) {
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body ? request->body : "");
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
-				 (curl_off_t)(request->body ? request->body_len_bytes : 0));
-	}
-	/* libcurl sends a request again when a reused connection turns out to be dead, and cannot
-	 * know whether the first one was acted upon: what is not idempotent gets its own */
-	if (post || !strcmp(method, "PATCH"))
-		curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
-}
-
-static void set_tls(CURL *curl, const struct http *http)
-{
-	if (http->ca_file) {
-		/* with CAINFO alone Debian's default CAPATH keeps every public CA trusted */
-		curl_easy_setopt(curl, CURLOPT_CAPATH, (char *)NULL);
-		curl_easy_setopt(curl, CURLOPT_CAINFO, http->ca_file);
-#if LIBCURL_VERSION_NUM >= 0x075700
-		/* and without a CAPATH libcurl would not notice a rotated file for a day */
-		curl_easy_setopt(curl, CURLOPT_CA_CACHE_TIMEOUT, 0L);
-#endif
-		/* a resumed session is not verified again */
-		curl_easy_setopt(curl, CURLOPT_SSL_SESSIONID_CACHE, 0L);
-	}
-	if (http->cert_file) {
-		curl_easy_setopt(curl, CURLOPT_SSLCERT, http->cert_file);
-		curl_easy_setopt(curl, CURLOPT_SSLKEY, http->key_file);
-	}
-}
-
-static void set_options(struct http *http, const struct http_request *request)
-{
-	CURL *curl = http->curl;
-	int64_t timeout_ms = request->timeout_ms ? request->timeout_ms : HTTP_TIMEOUT_MS;
-	int64_t connect_ms =
-		request->connect_timeout_ms ? request->connect_timeout_ms : HTTP_CONNECT_TIMEOUT_MS;
-
-	curl_easy_reset(curl); /* keeps connections */
-	curl_easy_setopt(curl, CURLOPT_URL, request->url);
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
-	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
-	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L); /* object names may contain ".." */
-	curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-	curl_easy_setopt(curl, CURLOPT_USERAGENT, "drey/" DREY_VERSION);
-#if LIBCURL_VERSION_NUM >= 0x075500
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-#else
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-#endif
-#if LIBCURL_VERSION_NUM >= 0x075700
-	/* do not wait for the thread of a slow name lookup */
-	curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
-#endif
-	if (http->direct || is_loopback(request->url))
-		curl_easy_setopt(curl, CURLOPT_PROXY, "");
-	set_method(curl, request);
-	set_tls(curl, http);
-}
-
-static enum err_kind kind_of_code(CURLcode code)
-{
-	switch (code) {
-	case CURLE_URL_MALFORMAT:
-	case CURLE_LOGIN_DENIED:
-	case CURLE_SSL_CACERT_BADFILE:
-	case CURLE_SSL_CERTPROBLEM:
-	case CURLE_SSL_ENGINE_NOTFOUND:
-		return ERR_CONFIG;
-	case CURLE_PEER_FAILED_VERIFICATION:
-	case CURLE_SSL_ISSUER_ERROR:
-	case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-		return ERR_DENIED;
-	case CURLE_WRITE_ERROR: /* our callbacks: a cap */
-	case CURLE_WEIRD_SERVER_REPLY:
-	case CURLE_UNSUPPORTED_PROTOCOL: /* HTTP/0.9; a URL's scheme was checked before */
-	case CURLE_BAD_CONTENT_ENCODING:
-	case CURLE_FILESIZE_EXCEEDED:
-	case CURLE_TOO_MANY_REDIRECTS:
-		return ERR_FORMAT;
-	default:
-		return ERR_RETRY;
-	}
-}
-
-static int check_request(const struct http_request *request, struct err *err)
-{
-	const char *method = method_of(request);
-	struct buf told = BUF_INIT;
-	bool url_ok = url_to_tell(request->url, &told);
-
-	url_ok = url_ok && (!strncmp(buf_str(&told), "http://", 7) ||
-			    !strncmp(buf_str(&told), "https://", 8));
-	buf_release(&told);
-	if (!url_ok)
-		return err_set(err, ERR_CONFIG, 0, "not an http or https URL");
-	if (!*method || method[strspn(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")])
-		return err_set(err, ERR_CONFIG, 0, "not an HTTP method");
-	for (size_t i = 0; i < request->header_count; i++)
-		if (strpbrk(request->headers[i], "\r\n"))
-			return err_set(err, ERR_CONFIG, 0, "a line break in a header");
-	return 0;
-}
-
-static int fail(CURL *curl, CURLcode code, const struct call *call, const char *detail,
-		struct err *err)
-{
-	long sys = 0;
-
-	if (call->body_too_large)
-		return err_set(err, ERR_FORMAT, 0, "the answer is larger than %zu bytes",
-			       call->max_bytes);
-	if (call->headers_too_large)
-		return err_set(err, ERR_FORMAT, 0, "the answer's header is larger than %d bytes",
-			       HTTP_MAX_HEADER_BYTES);
-	if (code == CURLE_COULDNT_CONNECT)
-		curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &sys);
-	return err_set(err, kind_of_code(code), (int)sys, "%s",
-		       *detail ? detail : curl_easy_strerror(code));
-}
-
-int http_do(struct http *http, const struct http_request *request, struct http_response *response,
-	    struct err *err)
-{
-	size_t max_bytes = request->max_bytes ? request->max_bytes : HTTP_MAX_BYTES;
-	struct call call = {response, max_bytes, false, false};
-	char detail[CURL_ERROR_SIZE] = "";
-	cleanup_free char *what = describe(request);
-	int64_t start_ms = clock_mono_ms();
-	struct curl_slist *headers;
-	long status = 0;
-	CURLcode code;
-
-	response_clear(response);
-	if (check_request(request, err))
-		return err_wrap(err, "%s", what);
-	set_options(http, request);
-	headers = header_list(request);
-	curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
-	curl_easy_setopt(http->curl, CURLOPT_ERRORBUFFER, detail);
-	curl_easy_setopt(http->curl, CURLOPT_WRITEFUNCTION, on_body);
-	curl_easy_setopt(http->curl, CURLOPT_WRITEDATA, &call);
-	curl_easy_setopt(http->curl, CURLOPT_HEADERFUNCTION, on_header);
-	curl_easy_setopt(http->curl, CURLOPT_HEADERDATA, &call);
-	code = curl_easy_perform(http->curl);
-	curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
-	if (code)
-		fail(http->curl, code, &call, detail, err);
-	/* nothing of this call's stack may stay in the handle */
-	curl_easy_reset(http->curl);
-	curl_slist_free_all(headers);
-	if (code) {
-		response_clear(response);
-		return err_wrap(err, "%s", what);
-	}
-	response->status = (int)status;
-	response->took_ms = clock_mono_ms() - start_ms;
-	read_headers(response);
-	return 0;
+	return at == -1 ? -1 : (int64_t)at * 1000;
 }
 
 enum err_kind http_status_kind(int status)
@@ -468,7 +129,7 @@ enum err_kind http_status_kind(int status)
 int http_status_err(const struct http_request *request, const struct http_response *response,
 		    struct err *err)
 {
-	cleanup_free char *what = describe(request);
+	cleanup_free char *what = http_call_describe(request);
 	char text[160];
 	size_t len = 0;
 

@@ -1,9 +1,9 @@
 /*
- * http - one bounded HTTP/1.1 call at a time, synchronous: for lanes, never for the main loop. The
- * only module that knows libcurl.
+ * http - bounded HTTP/1.1 calls, one or many at a time, synchronous: for lanes, never for the main
+ * loop. The only module that knows libcurl.
  *
- * Life cycle: http_new() -> http_do()... -> http_free(). A handle keeps its connections and is used
- * by one thread at a time. A call always ends: by its answer, its timeout or its size cap.
+ * Life cycle: http_new() -> http_do() or http_many()... -> http_free(). A handle keeps its
+ * connections and is used by one thread at a time. A call always ends: by its answer, its timeout or its size cap.
  *
  * Never: redirects (a redirect is an answer with its 3xx status), cookies, .netrc, signals, a proxy
  * for loopback addresses, other protocols than http and https, a CA that is not asked for.
@@ -78,21 +78,26 @@ void http_response_release(struct http_response *response); /* zeroed is allowed
 bool http_header(const struct http_response *response, const char *name, char *ret_value,
 		 size_t size_bytes);
 
+/* A date as HTTP writes it (Last-Modified); -1 if it is none. */
+int64_t http_date_unix_ms(const char *text);
+
 #define HTTP_MAX_IN_FLIGHT 32
 
 /*
  * Many calls on one handle, several under way at once. All of it happens on the caller's thread,
  * inside http_many(), which returns when next() has said that there are no more and all have ended.
+ * next() and done() may use http_do() on the same handle; the others go on meanwhile.
  */
 struct http_many {
 	size_t in_flight; /* at most HTTP_MAX_IN_FLIGHT */
 	/*
 	 * The next call to begin: 1 with *ret_request (its texts stay as they are until its done())
 	 * and *ret_tag; 0 none now: ask again when a call has ended or *ret_wait_ms have passed (-1:
-	 * only when one has ended; with none under way that is the end).
+	 * only when one has ended; with none under way that is the end); -1 with *err set ends
+	 * everything at once.
 	 */
 	int (*next)(void *ctx, struct http_request *ret_request, void **ret_tag,
-		    int64_t *ret_wait_ms);
+		    int64_t *ret_wait_ms, struct err *err);
 	/* One has ended, as http_do() would have: `why` is NULL or the error. The response is borrowed
 	 * for the call. -1 with *err set ends everything at once (no done() for the others). */
 	int (*done)(void *ctx, void *tag, const struct http_response *response,
@@ -100,7 +105,7 @@ struct http_many {
 	void *ctx;
 };
 
-/* 0, or -1 as done() has set it. */
+/* 0, or -1 as next() or done() has set it. */
 int http_many(struct http *http, const struct http_many *many, struct err *err);
 
 /* What a status means for a caller that knows nothing better: 404 ABSENT, 401 and 403 DENIED, 408,

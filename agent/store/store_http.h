@@ -21,7 +21,9 @@
 
 enum store_verdict {
 	STORE_DONE, /* the answer was taken */
-	STORE_REPAIRED, /* not the answer, but the cause is mended (new token, corrected clock): again */
+	/* Not the answer, but the cause is mended (new token, corrected clock): again. *err says what
+	 * it was, for the case that it does not help. */
+	STORE_REPAIRED,
 	STORE_BUSY,   /* 429, 503 SlowDown, 5xx: again after a pause; *err says what it was */
 	STORE_FAILED, /* *err says why */
 };
@@ -38,9 +40,11 @@ struct store_call {
 };
 
 struct store_http_ops {
-	/* Prepare an attempt of call `index`. -1: the call has failed with *err. */
+	/* Prepare an attempt of call `index`; *ret_call is zeroed. -1: the call has failed with *err,
+	 * and what was put into *ret_call is freed. */
 	int (*prepare)(void *ctx, size_t index, struct store_call *ret_call, struct err *err);
-	/* A complete answer, whatever its status. */
+	/* A complete answer, whatever its status. What never became one (refused, timeout, reset) is
+	 * handled here: ERR_RETRY as STORE_BUSY, the rest as STORE_FAILED. */
 	enum store_verdict (*judge)(void *ctx, size_t index, const struct http_response *response,
 				    struct err *err);
 	/* Call `index` has failed for good (judge, prepare or network). -1 with *err ends all calls.
@@ -48,7 +52,10 @@ struct store_http_ops {
 	int (*failed)(void *ctx, size_t index, const struct err *why, struct err *err);
 };
 
-/* Calls 0 .. count-1, at most in_flight at once. 0 when each was taken or reported as failed. */
+/*
+ * Calls 0 .. count-1, begun in this order, at most in_flight at once. 0 when each was taken or
+ * reported as failed. prepare and judge may use http_do() and store_http_one() on the same handle.
+ */
 int store_http_many(struct http *http, const struct store_http_ops *ops, void *ctx, size_t count,
 		    size_t in_flight, struct err *err);
 

@@ -1,0 +1,53 @@
+/*
+ * http_call - one call of an http handle, from its request to its end; used by http.c and
+ * http_many.c only.
+ *
+ * Life cycle: http_call_begin() -> http_calls_wait() until `ended` -> http_call_end(), or
+ * http_call_abort() at any time. All calls of a handle share its connections, and whoever waits
+ * moves all of them: so a done() of http_many() may call http_do() on the same handle.
+ */
+#ifndef DREY_BASE_HTTP_CALL_H
+#define DREY_BASE_HTTP_CALL_H
+
+#include <curl/curl.h>
+
+#include "base/http.h"
+
+struct http {
+	CURLM *multi;                   /* owns the connections */
+	CURL *idle[HTTP_MAX_IN_FLIGHT]; /* of calls that have ended */
+	size_t idle_count;
+	char *ca_file, *cert_file, *key_file;
+	bool direct;
+};
+
+struct http_call {
+	struct http_request request;    /* its texts are borrowed until the end */
+	struct http_response *response; /* idem */
+	CURL *curl;                     /* NULL before the begin and after the end */
+	struct curl_slist *headers;
+	size_t max_bytes;
+	int64_t start_ms;
+	bool body_too_large, headers_too_large;
+	bool ended;
+	CURLcode code;
+	char detail[CURL_ERROR_SIZE];
+};
+
+/* Begin. The call and the response stay where they are until the end. -1: the request is unusable
+ * (ERR_CONFIG) and the call has ended. */
+int http_call_begin(struct http *http, struct http_call *call, const struct http_request *request,
+		    struct http_response *response, struct err *err);
+
+/* Move all calls of the handle; wait until something happens, at most timeout_ms. */
+void http_calls_wait(struct http *http, int64_t timeout_ms);
+
+/* Take the result of a call that has ended: as http_do(). */
+int http_call_end(struct http *http, struct http_call *call, struct err *err);
+
+void http_call_abort(struct http *http, struct http_call *call); /* one that never began is fine */
+
+/* "GET http://host/path" - caller frees. */
+char *http_call_describe(const struct http_request *request);
+
+#endif
