@@ -26,6 +26,8 @@ build  libcurl4-openssl-dev     library:libcurl
 build  libcjson-dev             library:libcjson
 build  libyaml-dev              library:yaml-0.1
 build  libevent-dev             library:libevent_pthreads
+build  libssl-dev               library:libcrypto
+build  libexpat1-dev            library:expat
 test   perl                     command:prove
 test   curl                     command:curl
 test   ca-certificates          file:/etc/ssl/certs/ca-certificates.crt
