@@ -1,5 +1,6 @@
 #include "core/facts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -27,6 +28,14 @@ void facts_set_source(struct facts *facts, enum source_kind kind, enum source_st
 {
 	facts->sources[kind].state = state;
 	xstrset(&facts->sources[kind].detail, detail);
+}
+
+void facts_mark_ha(struct candidate *candidate, const char *job_id, const char *current)
+{
+	if (candidate->in_ha && (!current || strcmp(job_id, current) != 0))
+		return;
+	candidate->in_ha = true;
+	snprintf(candidate->ha_job_id, sizeof(candidate->ha_job_id), "%s", job_id);
 }
 
 struct candidate *facts_add(struct facts *facts, enum source_kind source,

@@ -55,9 +55,15 @@ struct candidate {
 	struct snapshot snapshot;
 	enum source_kind source;
 	enum integrity integrity;
-	bool in_ha; /* an HA ConfigMap of its job names it, whatever else has found it */
-	/* in_ha: can Flink recover it under the same job id? It reads the completedCheckpoint file
-	 * and the state files then, not _metadata. */
+	bool in_ha; /* an entry of a live HA ConfigMap names it, whatever else has found it */
+	/* in_ha: the job whose map it is; of several maps, that of the journal's last launch. Not
+	 * always the job that made it: what a job was started from is in its map, too. */
+	char ha_job_id[JOB_ID_BYTES];
+	/* in_ha: can Flink recover it under that job id? It reads the completedCheckpoint file and
+	 * the state files then, not _metadata. COMPLETE although `integrity` is not: only _metadata
+	 * is missing or damaged, so that the state files cannot be looked at. An entry whose
+	 * completedCheckpoint file cannot be read has that file as its path, and the id of its key.
+	 */
 	enum integrity recovery;
 	int metadata_version;            /* 0 = not known */
 	char (*operators)[JOB_ID_BYTES]; /* ids of its operators, sorted; owned */
@@ -81,6 +87,10 @@ void facts_release(struct facts *facts);
 /* detail is copied. */
 void facts_set_source(struct facts *facts, enum source_kind kind, enum source_state state,
 		      const char *detail);
+
+/* Mark as named by an HA map of this job. `current`: the job of the journal's last launch, or NULL;
+ * its map counts when several name the same snapshot. */
+void facts_mark_ha(struct candidate *candidate, const char *job_id, const char *current);
 
 /* Append (snapshot is copied); borrowed until the next add. Listings come first: a candidate of
  * another source with the path of one that is there is not added, the one that is there is

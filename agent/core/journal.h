@@ -49,6 +49,7 @@ struct restore_request {
 	char *token; /* names the request; the same token is never applied twice */
 	char *path;  /* RESTORE_PATH */
 	bool allow_non_restored;
+	bool foreign; /* the path may be a snapshot of another job, knowingly */
 };
 
 struct intent {

@@ -98,7 +98,8 @@ static int read_request(const struct json *intent, struct restore_request *reque
 	if (need_word(obj, "kind", word_restore_request_kind_name, RESTORE_PATH + 1, &kind, err) ||
 	    opt_str(obj, "token", &request->token, err) ||
 	    opt_str(obj, "path", &request->path, err) ||
-	    opt_bool(obj, "allowNonRestored", &request->allow_non_restored, err))
+	    opt_bool(obj, "allowNonRestored", &request->allow_non_restored, err) ||
+	    opt_bool(obj, "foreign", &request->foreign, err))
 		return err_wrap(err, "restore");
 	request->kind = (enum restore_request_kind)kind;
 	if (request->kind == RESTORE_PATH && !request->path)
@@ -210,6 +211,22 @@ static int read_launches(const struct json *doc, struct journal *journal, struct
 	return 0;
 }
 
+static int read_verification(const struct json *obj, struct snapshot *snapshot, struct err *err)
+{
+	int64_t version = 0;
+
+	if (opt_bool(obj, "verified", &snapshot->verified, err) ||
+	    opt_i64(obj, "verifiedUnixMs", 0, &snapshot->verified_unix_ms, err) ||
+	    opt_i64(obj, "metadataUnixMs", 0, &snapshot->metadata_unix_ms, err) ||
+	    opt_i64(obj, "metadataBytes", 0, &snapshot->metadata_bytes, err) ||
+	    opt_i64(obj, "metadataVersion", 0, &version, err))
+		return -1;
+	if (version > INT32_MAX)
+		return err_set(err, ERR_FORMAT, 0, "'metadataVersion': out of range");
+	snapshot->metadata_version = (int)version;
+	return 0;
+}
+
 static int read_snapshot(const struct json *obj, struct snapshot *snapshot, struct err *err)
 {
 	int kind;
@@ -223,7 +240,7 @@ static int read_snapshot(const struct json *obj, struct snapshot *snapshot, stru
 	    opt_i64(obj, "completedUnixMs", 0, &snapshot->completed_unix_ms, err) ||
 	    opt_i64(obj, "sizeBytes", -1, &snapshot->size_bytes, err) ||
 	    opt_i64(obj, "fileCount", -1, &snapshot->file_count, err) ||
-	    opt_bool(obj, "verified", &snapshot->verified, err))
+	    read_verification(obj, snapshot, err))
 		return -1;
 	snapshot->kind = (enum snapshot_kind)kind;
 	snapshot->origin = (enum snapshot_origin)origin;

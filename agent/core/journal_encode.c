@@ -67,6 +67,7 @@ static void add_intent(struct json *doc, const struct intent *intent)
 	json_add_str(to, "token", intent->restore.token);
 	json_add_str(to, "path", intent->restore.path);
 	json_add_bool(to, "allowNonRestored", intent->restore.allow_non_restored);
+	json_add_bool(to, "foreign", intent->restore.foreign);
 }
 
 static void add_restore_point(struct json *to, const struct launch *launch)
@@ -133,6 +134,10 @@ static void add_snapshot(struct json *array, const struct snapshot *snapshot)
 	add_known(to, "sizeBytes", snapshot->size_bytes, -1);
 	add_known(to, "fileCount", snapshot->file_count, -1);
 	json_add_bool(to, "verified", snapshot->verified);
+	add_known(to, "verifiedUnixMs", snapshot->verified_unix_ms, 0);
+	add_known(to, "metadataUnixMs", snapshot->metadata_unix_ms, 0);
+	add_known(to, "metadataBytes", snapshot->metadata_bytes, 0);
+	add_known(to, "metadataVersion", snapshot->metadata_version, 0);
 }
 
 static void add_operation(struct json *doc, const struct operation *operation)

@@ -24,6 +24,7 @@ static void take_intent(struct intent *intent, const struct intent *wanted, unsi
 	if (fields & CONTROL_RESTORE) {
 		intent->restore.kind = wanted->restore.kind;
 		intent->restore.allow_non_restored = wanted->restore.allow_non_restored;
+		intent->restore.foreign = wanted->restore.foreign;
 		xstrset(&intent->restore.token, wanted->restore.token);
 		xstrset(&intent->restore.path, wanted->restore.path);
 	}

@@ -14,9 +14,12 @@
 #include "core/journal.h"
 
 enum decision_kind {
-	DECISION_VERIFY,      /* not decided yet: look at candidates[candidate], then call again */
-	DECISION_CONTINUE,    /* same ids, Flink's own HA recovers */
-	DECISION_START_FROM,  /* new ids, candidates[candidate] */
+	DECISION_VERIFY,     /* not decided yet: look at candidates[candidate], then call again. Its
+			    `integrity` must be another than UNCHECKED then, its `recovery` too when it
+			    is in_ha; its operators and its time of completion are filled in as far
+			    as they can be known. */
+	DECISION_CONTINUE,   /* same ids, Flink's own HA recovers candidates[candidate] */
+	DECISION_START_FROM, /* new ids, candidates[candidate] */
 	DECISION_START_EMPTY, /* new ids, no state: it has never run, or a request said so */
 	DECISION_PARK,        /* not wanted now: brake, suspended, cancelled, finished, failed */
 	DECISION_HOLD,        /* wanted, but the promise cannot be kept: say why and wait */
@@ -40,12 +43,27 @@ struct policy {
 	enum foreign_policy foreign;
 	int64_t max_age_ms; /* an older restore point is not taken by itself; 0 = any age */
 	bool adopt; /* no journal, knowingly: all that is found belongs to this application */
+	/* What would be launched now; borrowed. A launch can be continued only by the very same. */
+	const char *generation;    /* NULL = not known: never continued */
+	const char *flink_version; /* NULL = not known */
 };
+
+/* Rule 3: what became of the operation that was in flight when Flink was gone. */
+enum settlement {
+	SETTLEMENT_NONE,   /* none was */
+	SETTLEMENT_MADE,   /* its savepoint is candidates[settled] */
+	SETTLEMENT_FAILED, /* it has left no savepoint, or (settled) one that is damaged */
+	SETTLEMENT_OPEN,   /* cannot be known now: a source cannot be read */
+};
+
+#define NO_CANDIDATE ((size_t)-1)
 
 struct decision {
 	enum decision_kind kind;
 	int rule;         /* number in "What to start from" */
-	size_t candidate; /* VERIFY, START_FROM */
+	size_t candidate; /* VERIFY, CONTINUE, START_FROM */
+	enum settlement settlement;
+	size_t settled; /* NO_CANDIDATE = none */
 	bool allow_non_restored;
 	const char
 		*token; /* one-shot request that this decision uses up, borrowed from the journal */

@@ -37,6 +37,12 @@ struct snapshot {
 	int64_t size_bytes;        /* _metadata and everything it refers to; -1 = not known */
 	int64_t file_count;        /* -1 = not known */
 	bool verified;             /* every referenced file was there with the right size */
+	/* When that was, and what the storage told of _metadata then (a listing, not the file
+	 * itself): trusted for some minutes as long as it tells the same. 0 = not known. */
+	int64_t verified_unix_ms;
+	int64_t metadata_unix_ms;
+	int64_t metadata_bytes;
+	int metadata_version;
 };
 
 /* *to is overwritten (not released); it owns copies afterwards. */

@@ -16,13 +16,15 @@
 
 static const char *const sigterm_words[] = {"keep", "savepoint", NULL};
 static const char *const finished_words[] = {"stay", "exit", NULL};
-static const char *const policy_words[] = {"latest", "savepoint", NULL};
+static const char *const policy_words[] = {"latest", "savepoint", "none", NULL};
+static const char *const foreign_words[] = {"hold", "ignore", NULL};
 static const char *const format_words[] = {"auto", "json", "text", NULL};
 static const char *const level_words[] = {"debug", "info", "warn", "error", NULL};
 /* The index of a word is the value of the enum. */
 _Static_assert(SIGTERM_KEEP == 0 && SIGTERM_SAVEPOINT == 1, "order of sigterm_words");
 _Static_assert(WHEN_FINISHED_STAY == 0 && WHEN_FINISHED_EXIT == 1, "order of finished_words");
-_Static_assert(POLICY_LATEST == 0 && POLICY_SAVEPOINT == 1, "order of policy_words");
+_Static_assert(POLICY_LATEST == 0 && POLICY_NONE == 2, "order of policy_words");
+_Static_assert(FOREIGN_HOLD == 0 && FOREIGN_IGNORE == 1, "order of foreign_words");
 _Static_assert(LOG_AUTO == 0 && LOG_JSON == 1 && LOG_TEXT == 2, "order of format_words");
 _Static_assert(LOG_DEBUG == 0 && LOG_ERROR == 3, "order of level_words");
 
@@ -62,6 +64,8 @@ static const struct config_key keys[] = {
 
 	KEY("restore.policy", WORD, restore.policy, .fallback = "latest", .words = policy_words),
 	KEY("restore.initialSavepoint", URI, restore.initial_savepoint),
+	KEY("restore.maxAge", DURATION, restore.max_age_ms, .fallback = "0", .max = 3650 * DAY),
+	KEY("restore.foreign", WORD, restore.foreign, .fallback = "hold", .words = foreign_words),
 
 	KEY("savepoints.interval", DURATION, savepoints.interval_ms, .fallback = "0",
 	    .max = 365 * DAY),
@@ -344,7 +348,11 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 		.flink_version = config->flink.version,
 		.application_ids = flink_version_has_applications(version),
 		.generation = config->generation,
-		.policy = {.restore = (enum restore_policy)config->restore.policy},
+		.policy = {.restore = (enum restore_policy)config->restore.policy,
+			   .foreign = (enum foreign_policy)config->restore.foreign,
+			   .max_age_ms = config->restore.max_age_ms,
+			   .generation = config->generation,
+			   .flink_version = config->flink.version},
 		.max_attempts = (int)config->attempts.max,
 		.attempts_window_ms = config->attempts.window_ms,
 		.backoff_first_ms = config->attempts.backoff_first_ms,

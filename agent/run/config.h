@@ -59,6 +59,8 @@ struct config {
 	struct {
 		int policy;              /* enum restore_policy */
 		char *initial_savepoint; /* where the very first start begins; NULL = empty */
+		int64_t max_age_ms;      /* of a restore point; 0 = any age */
+		int foreign;             /* enum foreign_policy */
 	} restore;
 
 	struct {

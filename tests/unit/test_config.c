@@ -87,7 +87,7 @@ static void reads_every_kind_of_value(void)
 			   "  savepointDirectory: /flink/savepoints/\n"
 			   "  checkpointDirectory: s3://bucket/checkpoints\n"
 			   "savepoints: {interval: 6h, jitter: 5 min, drain: true}\n"
-			   "restore: {policy: savepoint}\n"
+			   "restore: {policy: savepoint, maxAge: 7d, foreign: ignore}\n"
 			   "log: {level: debug}\n";
 
 	if (!CHECK(parse(text, &config, &err) == 0)) {
@@ -112,6 +112,8 @@ static void reads_every_kind_of_value(void)
 	CHECK_INT(config.savepoints.jitter_ms, ==, 300000);
 	CHECK(config.savepoints.drain);
 	CHECK_INT(config.restore.policy, ==, POLICY_SAVEPOINT);
+	CHECK_INT(config.restore.max_age_ms, ==, 7 * 86400000LL);
+	CHECK_INT(config.restore.foreign, ==, FOREIGN_IGNORE);
 	CHECK_INT(config.log.level, ==, LOG_DEBUG);
 	config_release(&config);
 }

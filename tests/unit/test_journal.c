@@ -25,6 +25,7 @@ static void fill_intent(struct intent *intent)
 	xstrset(&intent->restore.token, "token-1");
 	xstrset(&intent->restore.path, "s3://bucket/sp \"quoted\" \xc3\xa9");
 	intent->restore.allow_non_restored = true;
+	intent->restore.foreign = true;
 }
 
 static void fill_launch(struct launch *launch)
@@ -62,7 +63,11 @@ static void fill(struct journal *journal)
 				    .completed_unix_ms = 1700000000000,
 				    .size_bytes = BIG + 6,
 				    .file_count = 12,
-				    .verified = true};
+				    .verified = true,
+				    .verified_unix_ms = 1700000000001,
+				    .metadata_unix_ms = 1699999999999,
+				    .metadata_bytes = BIG + 8,
+				    .metadata_version = 4};
 
 	journal_init(journal, "orders");
 	journal->sequence = BIG;
