@@ -1,0 +1,20 @@
+/*
+ * zone - the time zone of this process, as the C library knows it.
+ *
+ * There is one per process. zone_use() is called once, before the first thread. Everything that drey
+ * writes is in UTC; only the savepoint schedule looks at local time.
+ */
+#ifndef DREY_BASE_ZONE_H
+#define DREY_BASE_ZONE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* "Europe/Berlin", "UTC". NULL: what TZ says, else UTC. ERR_CONFIG: there is no such zone here. */
+int zone_use(const char *name, struct err *err);
+
+/* Seconds east of UTC. The context is not used: this is a cron_zone's function. */
+int64_t zone_offset_s(const void *ctx, int64_t unix_s);
+
+#endif

@@ -1,0 +1,48 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/zone.h"
+#include "tests/unit/tap.h"
+
+static void a_zone_that_is_not_there_is_refused(void)
+{
+	struct err err = {0};
+
+	CHECK_INT(zone_use("Europe/Nowhere", &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(err.msg, "there is no time zone 'Europe/Nowhere' here");
+	CHECK_HAS(err.msg, "tzdata");
+	CHECK_INT(zone_use("../../etc/passwd", &err), ==, -1);
+	CHECK_HAS(err.msg, "is not the name of a time zone");
+	CHECK_INT(zone_use("/etc/localtime", &err), ==, -1);
+}
+
+static void the_offset_is_that_of_the_moment(void)
+{
+	struct err err = {0};
+
+	CHECK_INT(zone_use("UTC", &err), ==, 0);
+	CHECK_INT(zone_offset_s(NULL, 1780272000), ==, 0);
+	if (access("/usr/share/zoneinfo/Europe/Berlin", R_OK) < 0) {
+		tap_note("no tzdata here");
+		return;
+	}
+	CHECK_INT(zone_use("Europe/Berlin", &err), ==, 0);
+	CHECK_INT(zone_offset_s(NULL, 1767225600), ==, 3600); /* 2026-01-01 */
+	CHECK_INT(zone_offset_s(NULL, 1780272000), ==, 7200); /* 2026-06-01 */
+}
+
+static void without_a_name_it_is_what_TZ_says(void)
+{
+	setenv("TZ", "XYZ-5", 1);
+	CHECK_INT(zone_use(NULL, NULL), ==, 0);
+	CHECK_INT(zone_offset_s(NULL, 1780272000), ==, 5 * 3600);
+}
+
+int main(void)
+{
+	TEST(a_zone_that_is_not_there_is_refused);
+	TEST(the_offset_is_that_of_the_moment);
+	TEST(without_a_name_it_is_what_TZ_says);
+	return tap_done();
+}
