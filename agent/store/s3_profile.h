@@ -1,0 +1,68 @@
+/*
+ * s3_profile - one profile of the shared AWS files, ~/.aws/config and ~/.aws/credentials.
+ *
+ * Life cycle: s3_profile_load() -> s3_profile_release(). A zeroed struct is an empty profile. The
+ * strings are wiped when they are freed.
+ *
+ * Source: "Shared config and credentials files" of the AWS SDKs and Tools Reference Guide, and
+ * botocore/configloader.py. A section is [name] in credentials, [profile name] or [default] in
+ * config; '#' and ';' begin a comment line, and a comment behind a value where white space is before
+ * it; a line that is indented deeper than the setting before it belongs to that one and is passed
+ * over; a later setting replaces an earlier one. What credentials says wins over config, and the keys
+ * of one file are never put together with those of the other. Limit: S3_PROFILE_MAX_BYTES per file.
+ */
+#ifndef DREY_STORE_S3_PROFILE_H
+#define DREY_STORE_S3_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+#define S3_PROFILE_MAX_BYTES ((size_t)1 << 20)
+
+enum s3_profile_key {
+	S3_PROFILE_ACCESS_KEY,
+	S3_PROFILE_SECRET_KEY,
+	S3_PROFILE_SESSION_TOKEN,
+	S3_PROFILE_ROLE_ARN,
+	S3_PROFILE_SOURCE_PROFILE,
+	S3_PROFILE_CREDENTIAL_SOURCE,
+	S3_PROFILE_WEB_IDENTITY_TOKEN_FILE,
+	S3_PROFILE_ROLE_SESSION_NAME,
+	S3_PROFILE_CREDENTIAL_PROCESS,
+	S3_PROFILE_SSO_SESSION,
+	S3_PROFILE_SSO_START_URL,
+	S3_PROFILE_REGION,
+	S3_PROFILE_ENDPOINT_URL,
+	S3_PROFILE_CA_BUNDLE,
+};
+#define S3_PROFILE_KEYS 14
+
+struct s3_profile {
+	char *name;
+	bool found;                    /* one of the files has such a section */
+	char *values[S3_PROFILE_KEYS]; /* NULL: not set */
+	char *passed_over; /* NULL, or a file at its usual place that may not be read, and why */
+};
+
+/*
+ * Read the profile that AWS_PROFILE names ("default" when it is not set) from the files that
+ * AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name (else in ~/.aws; `get` is getenv() or a
+ * test's own). Nothing there is an empty profile; what a variable names has to be there: ERR_CONFIG.
+ * A file at its usual place that may not be read is passed over, as the SDKs do: $HOME often is
+ * another user's in a container. A line that is no setting: ERR_CONFIG with file and line, never with
+ * what stands there.
+ */
+int s3_profile_load(char *(*get)(const char *name), struct s3_profile *ret_profile,
+		    struct err *err);
+
+/* Overlay the sections of one file that belong to profile->name. ERR_CONFIG: "line 3: why". */
+int s3_profile_parse(struct s3_profile *profile, const char *text, size_t len_bytes, bool is_config,
+		     struct err *err);
+
+const char *s3_profile_key_name(enum s3_profile_key key); /* "aws_access_key_id", ... */
+
+void s3_profile_release(struct s3_profile *profile);
+
+#endif

@@ -1,0 +1,239 @@
+#include "store/s3_credentials.h"
+
+#include "credentials_world.h"
+
+static void no_source_is_a_fault_of_the_configuration_that_names_them_all(void)
+{
+	world_begin();
+	CHECK_NO_KEYS(ERR_CONFIG, "no keys for S3");
+	CHECK_HAS(world.err.msg, "AWS_ACCESS_KEY_ID");
+	CHECK_HAS(world.err.msg, "AWS_WEB_IDENTITY_TOKEN_FILE");
+	CHECK_HAS(world.err.msg, "~/.aws");
+	CHECK_HAS(world.err.msg, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
+	CHECK_HAS(world.err.msg, "instance metadata");
+	CHECK_STR(s3_credentials_source(world.credentials), "");
+	world_end();
+}
+
+static void the_configuration_comes_before_the_environment(void)
+{
+	world_begin();
+	world_set("AWS_ACCESS_KEY_ID", "AKENV");
+	world_set("AWS_SECRET_ACCESS_KEY", "s3cret-env");
+	world.config.access_key = (char *)"AKCONF";
+	world.config.secret_key = (char *)"s3cret-conf";
+	CHECK_KEYS("AKCONF", "s3cret-conf", NULL);
+	CHECK_STR(s3_credentials_source(world.credentials), "configuration");
+	CHECK_INT(world.keys->expires_unix_ms, ==, 0);
+	world_end();
+}
+
+static void half_of_the_keys_is_an_error_and_no_reason_to_look_further(void)
+{
+	world_begin();
+	world_file(".aws/credentials",
+		   "[default]\naws_access_key_id=A\naws_secret_access_key=s3cret\n");
+	world_set("AWS_ACCESS_KEY_ID", "AKENV");
+	CHECK_NO_KEYS(ERR_CONFIG, "AWS_ACCESS_KEY_ID is set and AWS_SECRET_ACCESS_KEY is not");
+	world.config.secret_key = (char *)"s3cret-conf";
+	CHECK_NO_KEYS(ERR_CONFIG, "the secret key is set and the access key is not");
+	world_end();
+	world_begin();
+	world_set("AWS_SECRET_ACCESS_KEY", "s3cret-env");
+	CHECK_NO_KEYS(ERR_CONFIG, "AWS_SECRET_ACCESS_KEY is set and AWS_ACCESS_KEY_ID is not");
+	world_end();
+}
+
+static void the_environment_gives_keys_without_white_space_around_them(void)
+{
+	world_begin();
+	world_set("AWS_ACCESS_KEY_ID", " AKENV\n");
+	world_set("AWS_SECRET_ACCESS_KEY", "s3cret-env\r\n");
+	world_set("AWS_SESSION_TOKEN", "\ts3cret-token ");
+	CHECK_KEYS("AKENV", "s3cret-env", "s3cret-token");
+	CHECK_STR(s3_credentials_source(world.credentials), "environment");
+	CHECK(!s3_credentials_refused(world.credentials));
+	world_end();
+}
+
+static void empty_variables_are_as_good_as_none(void)
+{
+	world_begin();
+	world_set("AWS_ACCESS_KEY_ID", "%s", "");
+	world_set("AWS_SECRET_ACCESS_KEY", " ");
+	CHECK_NO_KEYS(ERR_CONFIG, "no keys for S3");
+	world_end();
+}
+
+static void keys_that_could_break_a_header_are_refused(void)
+{
+	world_begin();
+	world_set("AWS_ACCESS_KEY_ID", "AK\r\nX-Evil: 1");
+	world_set("AWS_SECRET_ACCESS_KEY", "s3cret-env");
+	CHECK_NO_KEYS(ERR_FORMAT, "characters that no key has");
+	world_end();
+}
+
+static void the_default_profile_is_read_from_the_credentials_file(void)
+{
+	world_begin();
+	world_file(".aws/credentials",
+		   "\xEF\xBB\xBF# keys\n\n[other]\naws_access_key_id = NO\n"
+		   "[default] ; mine\nAWS_Access_Key_ID = AKFILE # not this\n"
+		   "aws_secret_access_key=s3cret=+/#;file\r\naws_session_token =  s3cret-t  ");
+	CHECK_KEYS("AKFILE", "s3cret=+/#;file", "s3cret-t");
+	CHECK_STR(s3_credentials_source(world.credentials), "shared files");
+	world_end();
+}
+
+static void a_profile_is_chosen_by_its_variable(void)
+{
+	world_begin();
+	world_file(".aws/credentials",
+		   "[default]\naws_access_key_id=A\naws_secret_access_key=s3cret\n"
+		   "[jobs]\naws_access_key_id=AKJOBS\naws_secret_access_key=s3cret-jobs\n");
+	world_set("AWS_PROFILE", "jobs");
+	CHECK_KEYS("AKJOBS", "s3cret-jobs", NULL);
+	world_end();
+}
+
+static void a_profile_that_was_asked_for_has_to_be_there(void)
+{
+	world_begin();
+	world_set("AWS_PROFILE", "jobs");
+	CHECK_NO_KEYS(ERR_CONFIG, "AWS_PROFILE is 'jobs': the files have no such profile");
+	world_file(".aws/config",
+		   "[profile jobs]\nregion=eu-west-1\n[jobs]\naws_access_key_id=NO\n");
+	CHECK_NO_KEYS(ERR_CONFIG, "AWS_PROFILE is 'jobs': the files have no keys in that profile");
+	world_end();
+}
+
+static void the_credentials_file_wins_and_keys_of_two_files_never_mix(void)
+{
+	world_begin();
+	world_file(".aws/config",
+		   "[profile default]\naws_access_key_id=AKCONF\n"
+		   "aws_secret_access_key=s3cret-conf\naws_session_token=s3cret-c\n");
+	CHECK_KEYS("AKCONF", "s3cret-conf", "s3cret-c");
+	world_file(".aws/credentials",
+		   "[default]\naws_access_key_id=AKFILE\naws_secret_access_key=s3cret-file\n");
+	CHECK(s3_credentials_refused(world.credentials)); /* the files are read again */
+	CHECK_KEYS("AKFILE", "s3cret-file", NULL);
+	world_end();
+}
+
+static void files_that_variables_name_have_to_be_there(void)
+{
+	world_begin();
+	world_file("here", "[default]\naws_access_key_id=AKHERE\naws_secret_access_key=s3cret-h\n");
+	world_set("AWS_SHARED_CREDENTIALS_FILE", "~/gone");
+	CHECK_NO_KEYS(ERR_CONFIG, "/gone: No such file");
+	world_set("AWS_SHARED_CREDENTIALS_FILE", "~/here");
+	CHECK_KEYS("AKHERE", "s3cret-h", NULL);
+	world_end();
+}
+
+static void a_line_that_is_no_setting_is_told_by_its_number_only(void)
+{
+	world_begin();
+	world_file(".aws/credentials", "[else]\nwhatever\n[default]\ns3cret-without-a-name\n");
+	CHECK_NO_KEYS(ERR_CONFIG, "credentials: line 4: not a section");
+	world_file(".aws/credentials", "[default\n");
+	CHECK_NO_KEYS(ERR_CONFIG, "credentials: line 1: ']' is missing");
+	world_end();
+}
+
+static void indented_lines_belong_to_the_setting_before_them(void)
+{
+	world_begin();
+	world_file(".aws/credentials",
+		   "  [default]\n  s3 =\n    aws_access_key_id = NO\n"
+		   "  aws_access_key_id = AKFILE\n  aws_secret_access_key = s3cret-f\n");
+	CHECK_KEYS("AKFILE", "s3cret-f", NULL);
+	world_end();
+}
+
+static void half_of_the_keys_in_a_profile_is_an_error(void)
+{
+	world_begin();
+	world_file(".aws/credentials", "[default]\naws_secret_access_key=s3cret-f\n");
+	CHECK_NO_KEYS(ERR_CONFIG,
+		      "profile 'default': it has aws_secret_access_key, and no aws_access_key_id");
+	world_end();
+}
+
+static void what_drey_does_not_follow_is_refused_by_name_with_a_way_out(void)
+{
+	static const struct {
+		const char *text, *part;
+	} cases[] = {
+		{"credential_process = /bin/echo s3cret", "it has credential_process; "},
+		{"sso_session = corp", "it has sso_session; "},
+		{"sso_start_url = https://corp", "it has sso_start_url; "},
+		{"role_arn = arn:x\nsource_profile = base", "it has source_profile; "},
+		{"role_arn = arn:x\ncredential_source = Environment", "it has credential_source; "},
+		{"role_arn = arn:x", "it has role_arn, and no web_identity_token_file"},
+		{"web_identity_token_file = /t", "it has web_identity_token_file, and no role_arn"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		cleanup_free char *text = xasprintf("[default]\n%s\n", cases[i].text);
+
+		world_begin();
+		world_file(".aws/config", text);
+		CHECK_NO_KEYS(ERR_CONFIG, cases[i].part);
+		if (i < 5)
+			CHECK_HAS(world.err.msg, "aws configure export-credentials");
+		world_end();
+	}
+}
+
+static void keys_beside_a_sign_in_by_browser_are_used(void)
+{
+	world_begin();
+	world_file(".aws/config", "[default]\nsso_session = corp\n");
+	world_file(".aws/credentials",
+		   "[default]\naws_access_key_id=AKFILE\naws_secret_access_key=s3cret-f\n");
+	CHECK_KEYS("AKFILE", "s3cret-f", NULL);
+	world_end();
+}
+
+static void another_users_home_is_passed_over_and_mentioned(void)
+{
+	cleanup_free char *path = NULL;
+
+	world_begin();
+	if (geteuid() == 0) {
+		world_end();
+		tap_skip("root may read everything");
+		return;
+	}
+	world_file(".aws/credentials", "");
+	path = xasprintf("%s/.aws/credentials", world.dir);
+	CHECK_INT(chmod(path, 0), ==, 0);
+	CHECK_NO_KEYS(ERR_CONFIG, "no keys for S3");
+	CHECK_HAS(world.err.msg, ".aws/credentials: Permission denied");
+	world_end();
+}
+
+int main(void)
+{
+	TEST(no_source_is_a_fault_of_the_configuration_that_names_them_all);
+	TEST(the_configuration_comes_before_the_environment);
+	TEST(half_of_the_keys_is_an_error_and_no_reason_to_look_further);
+	TEST(the_environment_gives_keys_without_white_space_around_them);
+	TEST(empty_variables_are_as_good_as_none);
+	TEST(keys_that_could_break_a_header_are_refused);
+	TEST(the_default_profile_is_read_from_the_credentials_file);
+	TEST(a_profile_is_chosen_by_its_variable);
+	TEST(a_profile_that_was_asked_for_has_to_be_there);
+	TEST(the_credentials_file_wins_and_keys_of_two_files_never_mix);
+	TEST(files_that_variables_name_have_to_be_there);
+	TEST(a_line_that_is_no_setting_is_told_by_its_number_only);
+	TEST(indented_lines_belong_to_the_setting_before_them);
+	TEST(half_of_the_keys_in_a_profile_is_an_error);
+	TEST(what_drey_does_not_follow_is_refused_by_name_with_a_way_out);
+	TEST(keys_beside_a_sign_in_by_browser_are_used);
+	TEST(another_users_home_is_passed_over_and_mentioned);
+	return tap_done();
+}
