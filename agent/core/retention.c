@@ -1,0 +1,100 @@
+#include "core/retention.h"
+
+#include <stddef.h>
+
+static bool subject_to(const struct retention *retention, const struct snapshot *snapshot)
+{
+	if (snapshot->kind != SNAPSHOT_SAVEPOINT)
+		return false;
+	switch (snapshot->origin) {
+	case ORIGIN_PERIODIC:
+		return true;
+	case ORIGIN_MANUAL:
+	case ORIGIN_STOP:
+		return retention->all_origins;
+	default:
+		return false; /* not ours to delete */
+	}
+}
+
+static bool names(const char *path, const struct snapshot *snapshot)
+{
+	return path && snapshot_same_path(path, snapshot->path);
+}
+
+/* The last one that is known to be complete: whatever happens, this is what is left. */
+static const struct snapshot *newest_verified(const struct journal *journal)
+{
+	const struct snapshot *newest = NULL;
+
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		const struct snapshot *snapshot = &journal->snapshots[i];
+
+		if (snapshot->kind == SNAPSHOT_SAVEPOINT && snapshot->verified &&
+		    (!newest || snapshot->completed_unix_ms >= newest->completed_unix_ms))
+			newest = snapshot;
+	}
+	return newest;
+}
+
+/* Nothing may go before the present launch stands on a checkpoint of its own: until then its restore
+ * point, and whatever is older, is what a failed start falls back to. */
+static bool on_its_own(const struct journal *journal)
+{
+	const struct launch *launch = journal_launch_const(journal);
+
+	return launch && launch->proven_unix_ms && !launch->mismatched;
+}
+
+static bool is_named(const struct journal *journal, const struct snapshot *snapshot)
+{
+	return names(journal->intent.restore.path, snapshot) ||
+	       names(journal->operation.path, snapshot) ||
+	       names(journal->last_operation.location, snapshot);
+}
+
+static size_t newer_ones(const struct retention *retention, const struct journal *journal,
+			 const struct snapshot *than)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		const struct snapshot *snapshot = &journal->snapshots[i];
+
+		/* one that is not known to be complete does not push out another */
+		if (snapshot != than && subject_to(retention, snapshot) && snapshot->verified &&
+		    snapshot->completed_unix_ms > than->completed_unix_ms)
+			count++;
+	}
+	return count;
+}
+
+static bool is_due(const struct retention *retention, const struct journal *journal,
+		   const struct snapshot *snapshot, int64_t now_unix_ms)
+{
+	if (retention->max_age_ms && snapshot->completed_unix_ms &&
+	    now_unix_ms - snapshot->completed_unix_ms > retention->max_age_ms)
+		return true;
+	return retention->keep_count &&
+	       newer_ones(retention, journal, snapshot) >= (size_t)retention->keep_count;
+}
+
+const struct snapshot *retention_next(const struct retention *retention,
+				      const struct journal *journal, int64_t now_unix_ms)
+{
+	const struct snapshot *newest = newest_verified(journal), *oldest = NULL;
+
+	if (!on_its_own(journal) || !newest)
+		return NULL;
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		const struct snapshot *snapshot = &journal->snapshots[i];
+
+		if (snapshot == newest || !subject_to(retention, snapshot) ||
+		    is_named(journal, snapshot) ||
+		    !is_due(retention, journal, snapshot, now_unix_ms))
+			continue;
+		if (!oldest || snapshot->completed_unix_ms < oldest->completed_unix_ms)
+			oldest = snapshot;
+	}
+	return oldest;
+}

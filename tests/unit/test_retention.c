@@ -1,0 +1,168 @@
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "core/retention.h"
+#include "tests/unit/tap.h"
+
+#define HOUR 3600000LL
+#define NOW  (1000 * HOUR)
+
+static void add(struct journal *journal, const char *path, enum snapshot_origin origin,
+		int hours_ago)
+{
+	struct snapshot snapshot = {
+		.path = (char *)(uintptr_t)path,
+		.kind = SNAPSHOT_SAVEPOINT,
+		.origin = origin,
+		.completed_unix_ms = NOW - hours_ago * HOUR,
+		.verified = true,
+	};
+
+	journal_add_snapshot(journal, &snapshot);
+}
+
+/* A proven launch with periodic savepoints of 1 to 5 hours ago, /sp/5 is the oldest. */
+static void begin(struct journal *journal)
+{
+	journal_init(journal, "orders");
+	journal_add_launch(journal)->proven_unix_ms = NOW - 9 * HOUR;
+	add(journal, "/sp/5", ORIGIN_PERIODIC, 5);
+	add(journal, "/sp/4", ORIGIN_PERIODIC, 4);
+	add(journal, "/sp/3", ORIGIN_PERIODIC, 3);
+	add(journal, "/sp/2", ORIGIN_PERIODIC, 2);
+	add(journal, "/sp/1", ORIGIN_PERIODIC, 1);
+}
+
+static const char *next(struct journal *journal, struct retention retention)
+{
+	const struct snapshot *snapshot = retention_next(&retention, journal, NOW);
+
+	return snapshot ? snapshot->path : "none";
+}
+
+/* All that go, one after another, as one word. */
+static void all(struct journal *journal, struct retention retention, char *ret)
+{
+	const char *path;
+
+	while (*(path = next(journal, retention)) == '/') {
+		*ret++ = path[4];
+		journal_remove_snapshot(journal, path);
+	}
+	*ret = '\0';
+}
+
+static void nothing_goes_without_a_limit(void)
+{
+	struct journal journal;
+
+	begin(&journal);
+	CHECK_STR(next(&journal, (struct retention){.all_origins = true}), "none");
+	journal_release(&journal);
+}
+
+static void the_oldest_go_first_until_the_count_is_right(void)
+{
+	struct journal journal;
+	char gone[9];
+
+	begin(&journal);
+	all(&journal, (struct retention){.keep_count = 3}, gone);
+	CHECK_STR(gone, "54");
+	journal_release(&journal);
+}
+
+static void what_is_too_old_goes_but_never_the_newest(void)
+{
+	struct journal journal;
+	char gone[9];
+
+	begin(&journal);
+	all(&journal, (struct retention){.max_age_ms = 3 * HOUR}, gone);
+	CHECK_STR(gone, "54");
+	all(&journal, (struct retention){.max_age_ms = 1}, gone);
+	CHECK_STR(gone, "32");
+	journal_release(&journal);
+}
+
+static void the_newest_verified_one_stays_when_newer_ones_are_not(void)
+{
+	struct journal journal;
+	char gone[9];
+
+	begin(&journal);
+	journal.snapshots[3].verified = journal.snapshots[4].verified = false;
+	all(&journal, (struct retention){.keep_count = 1}, gone);
+	CHECK_STR(gone, "54"); /* /sp/3 stays, and so do those that did not push out anything */
+	journal_release(&journal);
+}
+
+static void only_our_own_periodic_ones_go_by_default(void)
+{
+	struct journal journal;
+	char gone[9];
+
+	begin(&journal);
+	add(&journal, "/sp/m", ORIGIN_MANUAL, 8);
+	add(&journal, "/sp/s", ORIGIN_STOP, 7);
+	add(&journal, "/sp/i", ORIGIN_INITIAL, 100);
+	add(&journal, "/sp/f", ORIGIN_FOUND, 100);
+	add(&journal, "/sp/r", ORIGIN_REQUEST, 100);
+	all(&journal, (struct retention){.keep_count = 4}, gone);
+	CHECK_STR(gone, "5");
+	all(&journal, (struct retention){.keep_count = 4, .all_origins = true}, gone);
+	CHECK_STR(gone, "ms");
+	journal_release(&journal);
+}
+
+static void nothing_goes_before_the_launch_is_proven(void)
+{
+	struct journal journal;
+
+	begin(&journal);
+	journal_add_launch(&journal);
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none");
+	journal_launch(&journal)->proven_unix_ms = NOW;
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/5");
+	journal_launch(&journal)->mismatched = true;
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none");
+	journal_release(&journal);
+}
+
+static void what_somebody_names_stays(void)
+{
+	struct journal journal;
+
+	begin(&journal);
+	journal.intent.restore.path = xstrdup("file:///sp/5/_metadata");
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/4");
+	journal.operation.path = xstrdup("/sp/4");
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/3");
+	journal.last_operation.location = xstrdup("/sp/3");
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/2");
+	journal_release(&journal);
+}
+
+static void an_application_that_never_ran_disposes_of_nothing(void)
+{
+	struct journal journal;
+
+	journal_init(&journal, "orders");
+	add(&journal, "/sp/1", ORIGIN_PERIODIC, 5);
+	add(&journal, "/sp/2", ORIGIN_PERIODIC, 4);
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none");
+	journal_release(&journal);
+}
+
+int main(void)
+{
+	TEST(nothing_goes_without_a_limit);
+	TEST(the_oldest_go_first_until_the_count_is_right);
+	TEST(what_is_too_old_goes_but_never_the_newest);
+	TEST(the_newest_verified_one_stays_when_newer_ones_are_not);
+	TEST(only_our_own_periodic_ones_go_by_default);
+	TEST(nothing_goes_before_the_launch_is_proven);
+	TEST(what_somebody_names_stays);
+	TEST(an_application_that_never_ran_disposes_of_nothing);
+	return tap_done();
+}
