@@ -6,8 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "store/snapshots.h"
-#include "store/store.h"
+#include "run/observe_internal.h"
 #include "store/verify.h"
 
 /* ---- the plan ---- */
@@ -39,7 +38,8 @@ void observe_plan_init(struct observe_plan *plan, const struct observe_places *p
 		       const struct journal *journal, const char *journal_error)
 {
 	*plan = (struct observe_plan){.storage = places->storage,
-				      .max_metadata_version = places->max_metadata_version};
+				      .max_metadata_version = places->max_metadata_version,
+				      .only_job_ids = places->ignore_foreign};
 	plan->checkpoint_dir = xstrdup(places->checkpoint_dir);
 	plan->savepoint_dir = xstrdup(places->savepoint_dir);
 	plan->initial = xstrdup(places->initial);
@@ -63,6 +63,16 @@ void observe_plan_init(struct observe_plan *plan, const struct observe_places *p
 	know_journal(plan, journal);
 }
 
+void observe_plan_add_ha(struct observe_plan *plan, struct ha_maps *maps, enum source_state state,
+			 const char *detail)
+{
+	ha_maps_join(&plan->ha, maps);
+	if (plan->ha_state != SOURCE_UNREADABLE) /* the first reason stays */
+		xstrset(&plan->ha_detail, detail);
+	if (plan->ha_state != SOURCE_UNREADABLE)
+		plan->ha_state = state;
+}
+
 void observe_plan_release(struct observe_plan *plan)
 {
 	for (size_t i = 0; i < plan->known_count; i++)
@@ -74,125 +84,79 @@ void observe_plan_release(struct observe_plan *plan)
 	free(plan->initial);
 	free(plan->request);
 	free(plan->journal_detail);
+	free(plan->ha_detail);
+	ha_maps_release(&plan->ha);
 	*plan = (struct observe_plan){0};
 }
 
 /* ---- one look ---- */
 
-/* What the listing callbacks share. */
-struct look {
-	const struct observe_plan *plan;
-	struct facts *facts;
-	struct store *store;
-	enum source_kind source;
-	size_t found;
-};
-
-static void set_detail(struct candidate *c, enum integrity integrity, const char *detail)
+void observe_set(struct candidate *candidate, enum integrity integrity, const char *detail)
 {
-	c->integrity = integrity;
-	xstrset(&c->detail, detail);
+	candidate->integrity = integrity;
+	xstrset(&candidate->detail, detail);
 }
 
-/* Only the header: which checkpoint id is it? Errors are facts about this candidate. */
-static void peek(struct look *look, struct candidate *c)
+/* A snapshot that is named instead of found: the initial savepoint, a request, the journal's.
+ * Returns its index. */
+static size_t add_named(struct look *look, enum source_kind source, const struct snapshot *named)
 {
-	struct metadata_header header;
-	struct err err = {0};
+	struct candidate *c = facts_add(look->facts, source, named);
+	bool listed = c->source == SOURCE_CHECKPOINTS || c->source == SOURCE_SAVEPOINTS;
 
-	if (snapshots_peek(look->store, c->snapshot.path, &header, &err) == 0) {
-		c->snapshot.checkpoint_id = header.checkpoint_id;
-		c->metadata_version = header.version;
-		return;
-	}
-	if (err.kind == ERR_FORMAT)
-		set_detail(c, INTEGRITY_DAMAGED, err.msg);
-	else if (err.kind == ERR_ABSENT)
-		set_detail(c, INTEGRITY_INCOMPLETE, err.msg);
+	/* what a listing has found is there */
+	if (c->integrity == INTEGRITY_UNCHECKED && !(listed && c->snapshot.checkpoint_id))
+		observe_note_peek(look, c);
+	return (size_t)(c - look->facts->candidates);
+}
+
+static size_t add_path(struct look *look, enum source_kind source, const char *path,
+		       enum snapshot_origin origin)
+{
+	struct snapshot named = {.path = (char *)(uintptr_t)path,
+				 .kind = SNAPSHOT_SAVEPOINT,
+				 .origin = origin,
+				 .size_bytes = -1,
+				 .file_count = -1};
+
+	return path ? add_named(look, source, &named) : 0;
+}
+
+/* How the named snapshot was read, once it has been looked at. */
+static void set_named(struct look *look, enum source_kind source, const char *path, size_t index)
+{
+	const struct candidate *c = &look->facts->candidates[index];
+
+	if (!path)
+		facts_set_source(look->facts, source, SOURCE_NOT_CONFIGURED, NULL);
+	else if (c->integrity == INTEGRITY_UNREADABLE)
+		facts_set_source(look->facts, source, SOURCE_UNREADABLE, c->detail);
 	else
-		set_detail(c, INTEGRITY_UNREADABLE, err.msg);
+		facts_set_source(look->facts, source,
+				 c->integrity == INTEGRITY_INCOMPLETE ? SOURCE_ABSENT
+								      : SOURCE_PRESENT,
+				 c->detail ? c->detail : path);
 }
 
-static bool in_lineage(const struct observe_plan *plan, const char *job_id)
+void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 {
-	for (size_t i = 0; i < plan->job_id_count; i++)
-		if (!strncmp(plan->job_ids[i], job_id, strlen(job_id)))
-			return true;
-	return !plan->job_id_count;
-}
+	struct look look = {.plan = plan, .facts = ret_facts, .stores.config = plan->storage};
+	size_t initial, request;
 
-static int found(void *ctx, const struct snapshots_item *item, struct err *err)
-{
-	struct look *look = ctx;
-	bool checkpoint = item->kind == SNAPSHOTS_CHECKPOINT;
-	struct snapshot snapshot = {
-		.path = (char *)(uintptr_t)item->path, /* copied by facts_add() */
-		.kind = checkpoint ? SNAPSHOT_CHECKPOINT : SNAPSHOT_SAVEPOINT,
-		.checkpoint_id = item->checkpoint_id > 0 ? item->checkpoint_id : 0,
-		.completed_unix_ms = item->mtime_unix_ms > 0 ? item->mtime_unix_ms : 0,
-		.size_bytes = -1,
-		.file_count = -1,
-	};
-	struct candidate *c;
-
-	(void)err;
-	snprintf(snapshot.job_id, sizeof(snapshot.job_id), "%s", item->job_id);
-	c = facts_add(look->facts, look->source, &snapshot);
-	look->found++;
-	if (item->state == SNAPSHOTS_INCOMPLETE)
-		set_detail(c, INTEGRITY_INCOMPLETE,
-			   "there is no _metadata: it was never completed");
-	else if (item->state == SNAPSHOTS_UNREADABLE)
-		set_detail(c, INTEGRITY_UNREADABLE, item->why ? item->why->msg : "not readable");
-	else if (!checkpoint && in_lineage(look->plan, snapshot.job_id))
-		peek(look, c);
-	return 0;
-}
-
-static int list_checkpoints(struct look *look, const char *dir, struct err *err)
-{
-	const struct observe_plan *plan = look->plan;
-	struct err each = {0};
-
-	if (!plan->job_id_count)
-		return snapshots_list_checkpoints(look->store, dir, NULL, found, look, err);
-	for (size_t i = 0; i < plan->job_id_count; i++)
-		if (snapshots_list_checkpoints(look->store, dir, plan->job_ids[i], found, look,
-					       &each) < 0 &&
-		    each.kind != ERR_ABSENT) {
-			*err = each;
-			return -1;
-		}
-	return 0;
-}
-
-static void look_into(struct look *look, const char *dir)
-{
-	char detail[64];
-	struct err err = {0};
-	int result = -1;
-
-	if (!dir) {
-		facts_set_source(look->facts, look->source, SOURCE_NOT_CONFIGURED, NULL);
-		return;
-	}
-	if (store_open(look->plan->storage, dir, &look->store, &err) < 0 ||
-	    observe_directory(look->plan->storage, dir, &err) < 0)
-		goto out;
-	result = look->source == SOURCE_CHECKPOINTS
-			 ? list_checkpoints(look, dir, &err)
-			 : snapshots_list_savepoints(look->store, dir, found, look, &err);
-	if (result < 0 && err.kind == ERR_ABSENT)
-		result = 0;
-out:
-	store_close(look->store);
-	look->store = NULL;
-	snprintf(detail, sizeof(detail), "%zu found", look->found);
-	if (result < 0)
-		facts_set_source(look->facts, look->source, SOURCE_UNREADABLE, err.msg);
-	else
-		facts_set_source(look->facts, look->source,
-				 look->found ? SOURCE_PRESENT : SOURCE_ABSENT, detail);
+	*ret_facts = (struct facts){.max_metadata_version = plan->max_metadata_version,
+				    .now_unix_ms = clock_unix_ms()};
+	facts_set_source(ret_facts, SOURCE_JOURNAL, plan->journal_state, plan->journal_detail);
+	observe_list(&look, SOURCE_CHECKPOINTS, plan->checkpoint_dir);
+	observe_list(&look, SOURCE_SAVEPOINTS, plan->savepoint_dir);
+	observe_ha(&look);
+	for (size_t i = 0; i < plan->known_count; i++)
+		add_named(&look, SOURCE_JOURNAL, &plan->known[i]);
+	initial = add_path(&look, SOURCE_INITIAL, plan->initial, ORIGIN_INITIAL);
+	request = add_path(&look, SOURCE_REQUEST, plan->request, ORIGIN_REQUEST);
+	observe_peek(&look);
+	set_named(&look, SOURCE_INITIAL, plan->initial, initial);
+	set_named(&look, SOURCE_REQUEST, plan->request, request);
+	stores_release(&look.stores);
 }
 
 static int nothing(void *ctx, const struct store_entry *entry, struct err *err)
@@ -206,79 +170,25 @@ static int nothing(void *ctx, const struct store_entry *entry, struct err *err)
 int observe_directory(const struct store_config *storage, const char *uri, struct err *err)
 {
 	struct store *store = NULL;
+	struct err why = {0};
 	int result;
 
 	if (store_open(storage, uri, &store, err) < 0)
 		return -1;
-	result = store_list(store, uri, nothing, NULL, err);
-	store_close(store);
+	result = store_list(store, uri, nothing, NULL, &why);
 	/* An object store has no directories: nothing with this prefix is simply nothing. */
-	if (result < 0 && err && err->kind == ERR_ABSENT)
+	if (result < 0 && why.kind == ERR_ABSENT && store_list_page(store) > 1)
+		result = 0;
+	store_close(store);
+	if (result < 0 && why.kind == ERR_ABSENT)
 		return err_set(
 			err, ERR_CONFIG, 0,
 			"the directory %s does not exist; is its volume mounted? If this is the "
 			"first start, create it",
 			uri);
+	if (result < 0 && err)
+		*err = why;
 	return result;
-}
-
-/* A snapshot that is named instead of found: the initial savepoint, a request, the journal's. */
-static void look_at(const struct observe_plan *plan, struct facts *facts, enum source_kind source,
-		    const struct snapshot *named)
-{
-	struct look look = {.plan = plan, .facts = facts, .source = source};
-	struct candidate *c = facts_add(facts, source, named);
-	struct err err = {0};
-
-	if (c->integrity != INTEGRITY_UNCHECKED || c->metadata_version)
-		return; /* a listing has found it */
-	if (store_open(plan->storage, named->path, &look.store, &err) < 0) {
-		set_detail(c, INTEGRITY_UNREADABLE, err.msg);
-		return;
-	}
-	peek(&look, c);
-	store_close(look.store);
-}
-
-static void look_at_named(const struct observe_plan *plan, struct facts *facts,
-			  enum source_kind source, const char *path, enum snapshot_origin origin)
-{
-	struct snapshot named = {.path = (char *)(uintptr_t)path,
-				 .kind = SNAPSHOT_SAVEPOINT,
-				 .origin = origin,
-				 .size_bytes = -1,
-				 .file_count = -1};
-	struct candidate *c;
-
-	if (!path) {
-		facts_set_source(facts, source, SOURCE_NOT_CONFIGURED, NULL);
-		return;
-	}
-	look_at(plan, facts, source, &named);
-	c = facts_add(facts, source, &named);
-	if (c->integrity == INTEGRITY_UNREADABLE)
-		facts_set_source(facts, source, SOURCE_UNREADABLE, c->detail);
-	else
-		facts_set_source(facts, source,
-				 c->integrity == INTEGRITY_INCOMPLETE ? SOURCE_ABSENT
-								      : SOURCE_PRESENT,
-				 c->detail ? c->detail : path);
-}
-
-void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
-{
-	struct look checkpoints = {.plan = plan, .facts = ret_facts, .source = SOURCE_CHECKPOINTS};
-	struct look savepoints = {.plan = plan, .facts = ret_facts, .source = SOURCE_SAVEPOINTS};
-
-	*ret_facts = (struct facts){.max_metadata_version = plan->max_metadata_version,
-				    .now_unix_ms = clock_unix_ms()};
-	facts_set_source(ret_facts, SOURCE_JOURNAL, plan->journal_state, plan->journal_detail);
-	look_into(&checkpoints, plan->checkpoint_dir);
-	look_into(&savepoints, plan->savepoint_dir);
-	for (size_t i = 0; i < plan->known_count; i++)
-		look_at(plan, ret_facts, SOURCE_JOURNAL, &plan->known[i]);
-	look_at_named(plan, ret_facts, SOURCE_INITIAL, plan->initial, ORIGIN_INITIAL);
-	look_at_named(plan, ret_facts, SOURCE_REQUEST, plan->request, ORIGIN_REQUEST);
 }
 
 /* ---- one candidate closely ---- */
@@ -291,7 +201,7 @@ void observe_verify(const struct store_config *storage, struct candidate *candid
 	char text[160];
 
 	if (verify_snapshot(storage, snapshot->path, &report, &err) < 0) {
-		set_detail(candidate, INTEGRITY_UNREADABLE, err.msg);
+		observe_set(candidate, INTEGRITY_UNREADABLE, err.msg);
 		return;
 	}
 	if (report.decoded) {
@@ -304,7 +214,7 @@ void observe_verify(const struct store_config *storage, struct candidate *candid
 		snprintf(text, sizeof(text), "its _metadata is of checkpoint %lld, not %lld",
 			 (long long)report.header.checkpoint_id,
 			 (long long)snapshot->checkpoint_id);
-		set_detail(candidate, INTEGRITY_DAMAGED, text);
+		observe_set(candidate, INTEGRITY_DAMAGED, text);
 	} else if (report.verdict == VERIFY_COMPLETE) {
 		snapshot->checkpoint_id = report.header.checkpoint_id;
 		snapshot->verified = true;
@@ -314,10 +224,10 @@ void observe_verify(const struct store_config *storage, struct candidate *candid
 							     report.problems[0].detail)
 						 : xstrdup(verify_verdict_name(report.verdict));
 
-		set_detail(candidate,
-			   report.verdict == VERIFY_DAMAGED ? INTEGRITY_DAMAGED
-							    : INTEGRITY_UNREADABLE,
-			   why);
+		observe_set(candidate,
+			    report.verdict == VERIFY_DAMAGED ? INTEGRITY_DAMAGED
+							     : INTEGRITY_UNREADABLE,
+			    why);
 		free(why);
 	}
 	verify_release(&report);

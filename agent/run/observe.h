@@ -1,11 +1,16 @@
 /*
  * observe - gathers the facts that core/resolve decides on. Synchronous: runs on a lane of `drey run`
- * and directly in `drey resolve`. Looks only, changes nothing.
+ * and directly in the commands. Looks only, changes nothing.
  *
  *   observe_plan_init(&plan, config..., journal)   loop's thread; copies what is needed
  *   observe_gather(&plan, &facts)                   any thread
  *   do resolve(journal, &facts, ...) while VERIFY -> observe_verify(&facts.candidates[i])
  *   facts_release(&facts), observe_plan_release(&plan)
+ *
+ * A history may be long. Of each listing the newest OBSERVE_KEEP snapshots of this application
+ * become candidates, and the newest OBSERVE_KEEP_FOREIGN of others: they are never started from, but
+ * one that is newer than all of ours has to be seen. The rest is counted in
+ * facts.sources[].left_out. Memory does not grow with the listing.
  */
 #ifndef DREY_RUN_OBSERVE_H
 #define DREY_RUN_OBSERVE_H
@@ -13,7 +18,14 @@
 #include "base/err.h"
 #include "core/facts.h"
 #include "core/journal.h"
+#include "format/ha_map.h"
 #include "store/store_config.h"
+
+#define OBSERVE_KEEP         1000
+#define OBSERVE_KEEP_FOREIGN 100
+
+/* Told from time to time how many snapshots the listing of a source has shown so far. */
+typedef void observe_progress_fn(void *ctx, enum source_kind source, size_t found);
 
 struct observe_plan {
 	const struct store_config *storage;                       /* borrowed */
@@ -21,27 +33,46 @@ struct observe_plan {
 	int max_metadata_version;
 	char (*job_ids)[JOB_ID_BYTES]; /* the lineage; none = the application has never run */
 	size_t job_id_count;
+	bool only_job_ids;      /* snapshots of other jobs are counted, not made candidates */
 	struct snapshot *known; /* restore points and savepoints that the journal names */
 	size_t known_count;
 	enum source_state journal_state;
 	char *journal_detail;
+	struct ha_maps ha; /* HA ConfigMaps as they were read; owned */
+	enum source_state ha_state;
+	char *ha_detail; /* why they are unreadable */
+	observe_progress_fn *progress;
+	void *progress_ctx;
 };
 
 struct observe_places {
 	const struct store_config *storage; /* borrowed; NULL: a zeroed one */
 	const char *checkpoint_dir, *savepoint_dir, *initial;
 	int max_metadata_version; /* 0 = not known */
+	bool ignore_foreign;      /* the directories are shared: other jobs are not looked at */
 };
 
 /* journal NULL: it could not be read, and journal_error says why. */
 void observe_plan_init(struct observe_plan *plan, const struct observe_places *places,
 		       const struct journal *journal, const char *journal_error);
+
+/* There are HA maps, and this is how they were read. *maps is taken over. SOURCE_UNREADABLE: detail
+ * (copied) says why. Called again, it adds. */
+void observe_plan_add_ha(struct observe_plan *plan, struct ha_maps *maps, enum source_state state,
+			 const char *detail);
+
 void observe_plan_release(struct observe_plan *plan);
 
 /* Never fails: what cannot be read is a fact too. *ret_facts: facts_release(). */
 void observe_gather(const struct observe_plan *plan, struct facts *ret_facts);
 
-/* Look at one candidate closely: _metadata and every file that it names. */
+/*
+ * Look at one candidate closely: _metadata and every file that it names. Fills in integrity, size,
+ * files, date and operators, and `recovery` where an HA map names it. A completedCheckpoint file was
+ * looked at before, when the facts were gathered; it names no state files that could be checked
+ * without the _metadata, so recovery counts as complete when only that is lost (candidate.detail
+ * says so).
+ */
 void observe_verify(const struct store_config *storage, struct candidate *candidate);
 
 /* Is a configured directory there? 0; ERR_CONFIG with the way out for a directory on this machine

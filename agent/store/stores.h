@@ -1,0 +1,24 @@
+/*
+ * stores - stores that are open, one for each scheme and authority; a handful at most. Looking at
+ * many snapshots then signs in once and keeps its connections.
+ *
+ * Life cycle: struct stores s = {.config = c} -> stores_get() ... -> stores_release(). One thread at a time, as
+ * for a store.
+ */
+#ifndef DREY_STORE_STORES_H
+#define DREY_STORE_STORES_H
+
+#include "store/store.h"
+
+struct stores {
+	const struct store_config *config; /* borrowed; NULL: a zeroed one */
+	struct store **store;
+	size_t count;
+};
+
+/* The store of uri, opened on first use; borrowed until stores_release(). NULL: as store_open(). */
+struct store *stores_get(struct stores *stores, const char *uri, struct err *err);
+
+void stores_release(struct stores *stores); /* zeroed is allowed */
+
+#endif
