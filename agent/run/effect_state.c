@@ -98,6 +98,7 @@ static void inspected(void *arg, bool ran)
 	if (ran)
 		driver_step(job->driver, &event);
 	snapshot_release(&job->candidate.snapshot);
+	free(job->candidate.operators);
 	free(job->candidate.detail);
 	free(job);
 }

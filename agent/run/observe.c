@@ -14,7 +14,14 @@
 static void know(struct observe_plan *plan, const struct snapshot *snapshot)
 {
 	plan->known = xreallocarray(plan->known, plan->known_count + 1, sizeof(*plan->known));
-	snapshot_copy(&plan->known[plan->known_count++], snapshot);
+	snapshot_copy(&plan->known[plan->known_count], snapshot);
+	/* Facts are what is seen now, not what was seen then. */
+	plan->known[plan->known_count].verified = false;
+	plan->known[plan->known_count].verified_unix_ms = 0;
+	plan->known[plan->known_count].metadata_unix_ms = 0;
+	plan->known[plan->known_count].metadata_bytes = 0;
+	plan->known[plan->known_count].metadata_version = 0;
+	plan->known_count++;
 }
 
 static void know_journal(struct observe_plan *plan, const struct journal *journal)
@@ -189,46 +196,4 @@ int observe_directory(const struct store_config *storage, const char *uri, struc
 	if (result < 0 && err)
 		*err = why;
 	return result;
-}
-
-/* ---- one candidate closely ---- */
-
-void observe_verify(const struct store_config *storage, struct candidate *candidate)
-{
-	struct snapshot *snapshot = &candidate->snapshot;
-	struct verify_report report = {0};
-	struct err err = {0};
-	char text[160];
-
-	if (verify_snapshot(storage, snapshot->path, &report, &err) < 0) {
-		observe_set(candidate, INTEGRITY_UNREADABLE, err.msg);
-		return;
-	}
-	if (report.decoded) {
-		candidate->metadata_version = report.header.version;
-		snapshot->size_bytes = report.size_bytes;
-		snapshot->file_count = (int64_t)report.file_count;
-	}
-	if (report.verdict == VERIFY_COMPLETE && snapshot->checkpoint_id &&
-	    snapshot->checkpoint_id != report.header.checkpoint_id) {
-		snprintf(text, sizeof(text), "its _metadata is of checkpoint %lld, not %lld",
-			 (long long)report.header.checkpoint_id,
-			 (long long)snapshot->checkpoint_id);
-		observe_set(candidate, INTEGRITY_DAMAGED, text);
-	} else if (report.verdict == VERIFY_COMPLETE) {
-		snapshot->checkpoint_id = report.header.checkpoint_id;
-		snapshot->verified = true;
-		candidate->integrity = INTEGRITY_COMPLETE;
-	} else {
-		char *why = report.problem_count ? xasprintf("%s %s", report.problems[0].path,
-							     report.problems[0].detail)
-						 : xstrdup(verify_verdict_name(report.verdict));
-
-		observe_set(candidate,
-			    report.verdict == VERIFY_DAMAGED ? INTEGRITY_DAMAGED
-							     : INTEGRITY_UNREADABLE,
-			    why);
-		free(why);
-	}
-	verify_release(&report);
 }

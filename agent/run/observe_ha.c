@@ -75,20 +75,6 @@ static void read_handle(struct look *look, struct handle *handle)
 	fail(handle, &err);
 }
 
-/* The listed checkpoint that the entry must mean, when its file does not say. */
-static struct candidate *by_identity(struct look *look, const struct handle *handle)
-{
-	for (size_t i = 0; i < look->facts->candidate_count; i++) {
-		struct candidate *c = &look->facts->candidates[i];
-
-		if (c->snapshot.checkpoint_id == handle->entry->checkpoint_id &&
-		    c->snapshot.kind == SNAPSHOT_CHECKPOINT && *handle->map->job_id &&
-		    !strcmp(c->snapshot.job_id, handle->map->job_id))
-			return c;
-	}
-	return NULL;
-}
-
 /* A snapshot that the job was restored from has no times there, and another job may have made it. */
 static bool is_restored(const struct handle *handle)
 {
@@ -124,57 +110,44 @@ static struct candidate *add(struct look *look, const struct handle *handle, cha
 	return c;
 }
 
-/* Flink has written it where the external pointer cannot lead to: only Flink finds it. */
-static bool is_hidden(const struct handle *handle)
+/* Only Flink itself finds it: its file cannot be read, or names no directory. It stands under the
+ * name of that file then. */
+static struct candidate *add_hidden(struct look *look, const struct handle *handle)
 {
-	return !handle->file.external_pointer || handle->file.external_pointer[0] == '<';
-}
-
-static struct candidate *place(struct look *look, const struct handle *handle)
-{
+	cleanup_free char *key =
+		xasprintf("%s/%s", handle->map->name ? handle->map->name : "", handle->entry->key);
 	const char *uri = handle->entry->value.uri;
-	struct candidate *c;
+	cleanup_free char *path = uri ? uri_canonical(uri) : NULL;
+	struct candidate *c = add(look, handle, path ? path : key);
 
-	if (!is_hidden(handle)) {
-		cleanup_free char *path = uri_canonical(handle->file.external_pointer);
-
-		c = add(look, handle, path ? path : handle->file.external_pointer);
-		if (c->source == SOURCE_HA && c->integrity == INTEGRITY_UNCHECKED)
-			observe_note_peek(look, c);
-		return c;
-	}
-	c = by_identity(look, handle);
-	if (c)
-		return c;
-	if (*handle->map->job_id && look->plan->checkpoint_dir && handle->recovery) {
-		cleanup_free char *name = xasprintf("%s/chk-%" PRId64, handle->map->job_id,
-						    handle->entry->checkpoint_id);
-		cleanup_free char *path = uri_join(look->plan->checkpoint_dir, name);
-		cleanup_free char *canonical = uri_canonical(path);
-
-		c = add(look, handle, canonical ? canonical : path);
-		observe_note_peek(look, c);
-		return c;
-	}
-	c = add(look, handle, (char *)(uintptr_t)(uri ? uri : handle->entry->key));
-	observe_set(c, INTEGRITY_INCOMPLETE,
-		    "it has no directory of its own: only Flink itself can recover it");
+	if (handle->recovery)
+		observe_set(c, handle->recovery, handle->why);
+	else
+		observe_set(c, INTEGRITY_INCOMPLETE,
+			    "it has no directory of its own: only Flink itself can recover it");
 	return c;
 }
 
 static void look_at_entry(struct look *look, const struct ha_map *map, const struct ha_entry *entry)
 {
+	const struct observe_plan *plan = look->plan;
 	struct handle handle = {.map = map, .entry = entry};
+	const char *job_id;
 	struct candidate *c;
 
 	read_handle(look, &handle);
-	c = place(look, &handle);
-	c->in_ha = true;
-	if (handle.recovery) {
-		c->recovery = handle.recovery;
-		if (!c->detail)
-			c->detail = xasprintf("Flink cannot recover it by itself: %s", handle.why);
+	job_id = *map->job_id ? map->job_id : handle.file.job_id;
+	if (!handle.recovery && handle.file.external_pointer[0] != '<') {
+		cleanup_free char *path = uri_canonical(handle.file.external_pointer);
+
+		c = add(look, &handle, path ? path : handle.file.external_pointer);
+		if (c->source == SOURCE_HA && c->integrity == INTEGRITY_UNCHECKED)
+			observe_note_peek(look, c);
+	} else {
+		c = add_hidden(look, &handle);
 	}
+	facts_mark_ha(c, job_id, plan->job_id_count ? plan->job_ids[plan->job_id_count - 1] : NULL);
+	c->recovery = handle.recovery;
 	completed_checkpoint_release(&handle.file);
 }
 

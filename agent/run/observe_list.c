@@ -18,6 +18,7 @@ struct kept {
 	char job_id[JOB_ID_BYTES];
 	enum snapshots_state state;
 	int64_t checkpoint_id;
+	int64_t size_bytes;   /* of _metadata */
 	int64_t rank_unix_ms; /* its date; one that cannot be looked at may be the newest of all */
 };
 
@@ -73,6 +74,7 @@ static void shelf_put(struct shelf *shelf, const struct snapshots_item *item)
 	*kept = (struct kept){.path = xstrdup(item->path),
 			      .state = item->state,
 			      .checkpoint_id = item->checkpoint_id,
+			      .size_bytes = item->size_bytes,
 			      .rank_unix_ms = rank_unix_ms};
 	if (item->state == SNAPSHOTS_UNREADABLE)
 		kept->why = xstrdup(item->why ? item->why->msg : "not readable");
@@ -138,8 +140,11 @@ static void add_shelf(struct listing *ls, struct shelf *shelf, bool ours)
 		};
 		struct candidate *c;
 
-		if (kept->state == SNAPSHOTS_COMPLETE)
+		if (kept->state == SNAPSHOTS_COMPLETE) {
 			snapshot.completed_unix_ms = kept->rank_unix_ms;
+			snapshot.metadata_unix_ms = kept->rank_unix_ms;
+			snapshot.metadata_bytes = kept->size_bytes;
+		}
 		memcpy(snapshot.job_id, kept->job_id, sizeof(snapshot.job_id));
 		c = facts_add(facts, ls->source, &snapshot);
 		if (kept->state == SNAPSHOTS_INCOMPLETE)

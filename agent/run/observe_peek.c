@@ -47,6 +47,10 @@ static void read_header(struct candidate *c, const struct store_look *seen)
 	c->metadata_version = header.version;
 	if (c->snapshot.completed_unix_ms <= 0)
 		c->snapshot.completed_unix_ms = seen->stat.mtime_unix_ms;
+	if (!c->snapshot.metadata_unix_ms) {
+		c->snapshot.metadata_unix_ms = seen->stat.mtime_unix_ms;
+		c->snapshot.metadata_bytes = seen->stat.size_bytes;
+	}
 }
 
 static int looked(void *ctx, const struct store_look *seen, struct err *err)

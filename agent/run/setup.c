@@ -93,6 +93,7 @@ static int find_places(struct setup *setup, struct err *err)
 		.savepoint_dir = config->flink.savepoint_directory,
 		.initial = config->restore.initial_savepoint,
 		.max_metadata_version = flink_version_metadata_max(setup->version),
+		.ignore_foreign = config->restore.foreign == FOREIGN_IGNORE,
 	};
 	return 0;
 }

@@ -6,37 +6,9 @@
 
 #include "base/mem.h"
 #include "store/snapshots.h"
+#include "store/stores.h"
 #include "store/uri.h"
 #include "store/verify_list.h"
-
-/* Stores that were opened, one per scheme and authority; few. */
-struct stores {
-	const struct store_config *config;
-	struct store **store;
-	size_t count;
-};
-
-static void close_all(struct stores *stores)
-{
-	for (size_t i = 0; i < stores->count; i++)
-		store_close(stores->store[i]);
-	free(stores->store);
-}
-
-/* The store of uri, opened on first use; borrowed. */
-static struct store *store_for(struct stores *stores, const char *uri, struct err *err)
-{
-	struct store *store;
-
-	for (size_t i = 0; i < stores->count; i++)
-		if (store_serves(stores->store[i], uri))
-			return stores->store[i];
-	if (store_open(stores->config, uri, &store, err))
-		return NULL;
-	stores->store = xreallocarray(stores->store, stores->count + 1, sizeof(*stores->store));
-	stores->store[stores->count++] = store;
-	return store;
-}
 
 static void add_problem(struct verify_report *report, enum verify_fault fault, enum err_kind kind,
 			const char *path, const char *detail)
@@ -87,7 +59,7 @@ static void check_one(struct verify_report *report, struct stores *stores, struc
 	struct store *store;
 
 	if (item->size_bytes < 0) {
-		store = store_for(stores, item->uri, &err);
+		store = stores_get(stores, item->uri, &err);
 		if (!store || store_stat(store, item->uri, &stat, &err)) {
 			add_failure(report, item->uri, &err);
 			return;
@@ -102,7 +74,7 @@ static void check_one(struct verify_report *report, struct stores *stores, struc
 static void list_directories(struct stores *stores, struct verify_item *items, size_t count)
 {
 	for (size_t i = 0, end; i < count; i = end) {
-		struct store *store = store_for(stores, items[i].uri, NULL);
+		struct store *store = stores_get(stores, items[i].uri, NULL);
 
 		end = verify_list_group(items, i, count);
 		if (store && end - i >= VERIFY_LIST_FROM && store_list_page(store) > 1)
@@ -165,15 +137,32 @@ static char *find_metadata(struct store *store, const char *path)
 	return xstrdup(path);
 }
 
+static int by_id(const void *left, const void *right)
+{
+	return strcmp(left, right);
+}
+
+static void list_operators(struct verify_report *report, const struct metadata *metadata)
+{
+	size_t count = metadata->operator_count;
+
+	report->operators = xcalloc(count + 1, sizeof(*report->operators));
+	report->operator_count = count;
+	for (size_t i = 0; i < count; i++)
+		memcpy(report->operators[i], metadata->operators[i].id, sizeof(*report->operators));
+	qsort(report->operators, count, sizeof(*report->operators), by_id);
+}
+
 int verify_snapshot(const struct store_config *config, const char *path, struct verify_report *ret,
 		    struct err *err)
 {
 	cleanup_free char *found = NULL, *uri = NULL;
 	struct verify_report report = {0};
 	struct metadata metadata = {0};
+	struct store_stat stat;
 	struct stores stores = {.config = config};
 	struct err why = {0};
-	struct store *store = store_for(&stores, path, err);
+	struct store *store = stores_get(&stores, path, err);
 
 	if (!store)
 		return -1;
@@ -186,6 +175,9 @@ int verify_snapshot(const struct store_config *config, const char *path, struct 
 		report.tail = metadata.tail;
 		report.size_bytes = metadata.size_bytes;
 		report.file_count = metadata.file_count;
+		report.metadata_unix_ms =
+			store_stat(store, uri, &stat, NULL) ? -1 : stat.mtime_unix_ms;
+		list_operators(&report, &metadata);
 		check_files(&report, &stores, &metadata);
 		metadata_release(&metadata);
 	} else if (why.kind == ERR_FORMAT) {
@@ -193,7 +185,7 @@ int verify_snapshot(const struct store_config *config, const char *path, struct 
 	} else {
 		add_failure(&report, uri, &why);
 	}
-	close_all(&stores);
+	stores_release(&stores);
 	*ret = report;
 	return 0;
 }
@@ -207,6 +199,7 @@ void verify_release(struct verify_report *report)
 		free(report->problems[i].detail);
 	}
 	free(report->problems);
+	free(report->operators);
 	free(report->path);
 	*report = (struct verify_report){0};
 }

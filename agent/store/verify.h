@@ -42,6 +42,9 @@ struct verify_report {
 	bool decoded; /* the members below are set */
 	struct metadata_header header;
 	struct metadata_tail tail;
+	int64_t metadata_unix_ms; /* date of the _metadata; -1 not known */
+	char (*operators)[33];    /* ids, sorted */
+	size_t operator_count;
 	int64_t size_bytes; /* as metadata.size_bytes */
 	size_t file_count;  /* referenced, distinct */
 	size_t files_ok;
