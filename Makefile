@@ -42,6 +42,7 @@ AGENT_SRC  := $(foreach room,$(ROOMS),$(wildcard agent/$(room)/*.c))
 AGENT_OBJ  := $(AGENT_SRC:%.c=$(B)/obj/%.o)
 INIT_SRC   := $(wildcard entrypoint/*.c)
 UNIT_SRC   := $(wildcard tests/unit/test_*.c)
+UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 FUZZ_BIN   := $(patsubst tests/fuzz/%.c,$(TOP)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
@@ -79,7 +80,7 @@ $(B)/drey-init: $(INIT_SRC) $(wildcard entrypoint/*.h) Makefile
 .SECONDARY:
 
 # ---- tests --------------------------------------------------------------------------------------
-$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(B)/obj/tests/unit/tap.o $(B)/libdrey.a
+$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_HELP) $(B)/libdrey.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
