@@ -102,7 +102,7 @@ static void look_at(struct rig *rig, const char *url, size_t index,
 		    const struct http_response *response)
 {
 	const char *target = strchr(url + 7, '/');
-	const char *body = rig->method ? "" : target;
+	const char *body = rig->method && !strcmp(rig->method, "HEAD") ? "" : target;
 	char etag[64] = "", want[68];
 
 	snprintf(want, sizeof(want), "\"%s\"", target);
@@ -118,7 +118,8 @@ static void do_one(struct rig *rig)
 	struct http_request request = {.timeout_ms = 20000};
 	char url[64];
 
-	snprintf(url, sizeof(url), "http://127.0.0.1:%d/own", http_stub_port(rig->stub));
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d/%s", http_stub_port(rig->stub),
+		 rig->nested ? "slow" : "own");
 	request.url = url;
 	if (http_do(rig->http, &request, &response, NULL) || response.status != 200)
 		snprintf(rig->wrong, sizeof(rig->wrong), "a call inside done() failed");
@@ -221,7 +222,7 @@ static void connections_are_kept_for_later_calls_of_every_kind(void)
 	CHECK_INT(run(rig), ==, 0);
 	CHECK_STR(rig->wrong, "");
 	CHECK_INT(http_stub_counts(rig->stub).requests, ==, 202);
-	CHECK_INT(http_stub_counts(rig->stub).connections, ==, 4);
+	CHECK_INT(http_stub_counts(rig->stub).connections, <=, 4);
 	rig_stop(rig);
 	free(rig);
 }
@@ -238,6 +239,22 @@ static void a_connection_that_the_server_closes_is_replaced(void)
 	CHECK_STR(rig->wrong, "");
 	CHECK_INT(rig->failed, ==, 0);
 	CHECK_INT(http_stub_counts(rig->stub).most_open, <=, 4 + 4); /* the ends of closed ones */
+	rig_stop(rig);
+	free(rig);
+}
+
+static void idle_connections_count_too(void)
+{
+	struct rig *rig = xcalloc(1, sizeof(*rig));
+
+	rig_start(rig, plain, 1, 100);
+	rig->in_flight = 4;
+	rig->method = "POST"; /* never on a connection that was used before */
+	CHECK_INT(run(rig), ==, 0);
+	CHECK(each_once(rig));
+	CHECK_INT(rig->failed, ==, 0);
+	CHECK_INT(http_stub_counts(rig->stub).connections, ==, 100);
+	CHECK_INT(http_stub_counts(rig->stub).most_open, <=, 4);
 	rig_stop(rig);
 	free(rig);
 }
@@ -366,20 +383,24 @@ static void a_call_that_comes_later_is_asked_for_again(void)
 
 static void done_may_do_a_call_on_the_same_handle(void)
 {
-	static const char *const some[] = {"/a", "/slow"};
+	static const char *const some[] = {"/slow", "/a"};
 	struct rig *rig = xcalloc(1, sizeof(*rig));
 	int64_t start_ms;
 
-	rig_start(rig, some, 2, 60);
-	rig->in_flight = 6;
+	rig_start(rig, some, 2, 2);
+	rig->in_flight = 2;
 	rig->nested = true;
 	start_ms = clock_mono_ms();
 	CHECK_INT(run(rig), ==, 0);
-	/* those that end meanwhile are not left lying until something else happens */
+	/* the slow one ends meanwhile, and is not left lying until something else happens */
 	CHECK_INT(clock_mono_ms() - start_ms, <, 15000);
 	CHECK(each_once(rig));
+	rig->begun = 0;
+	rig->count = 12;
+	rig->in_flight = 6;
+	CHECK_INT(run(rig), ==, 0);
 	CHECK_STR(rig->wrong, "");
-	CHECK_INT(http_stub_counts(rig->stub).requests, ==, 120);
+	CHECK_INT(http_stub_counts(rig->stub).requests, ==, 28);
 	CHECK_INT(http_stub_counts(rig->stub).most_open, <=, 6);
 	rig_stop(rig);
 	free(rig);
@@ -427,6 +448,7 @@ int main(void)
 	TEST(slow_answers_are_waited_for_together);
 	TEST(connections_are_kept_for_later_calls_of_every_kind);
 	TEST(a_connection_that_the_server_closes_is_replaced);
+	TEST(idle_connections_count_too);
 	TEST(a_call_that_times_out_or_breaks_does_not_touch_the_others);
 	TEST(an_answer_behind_its_cap_fails_alone);
 	TEST(an_unusable_request_ends_as_an_error_of_its_own);
