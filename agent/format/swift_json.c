@@ -29,14 +29,14 @@ static int read_time(const char *text, int64_t *ret_unix_ms, struct err *err)
 }
 
 /* What clients put in the place of a directory: python-swiftclient, Hadoop, Horizon. */
-static bool is_directory_type(const char *type)
+bool swift_json_is_directory(const char *content_type)
 {
 	static const char *const types[] = {"application/directory", "application/x-directory",
 					    "text/directory"};
-	size_t len = strcspn(type, "; \t");
+	size_t len = strcspn(content_type, "; \t");
 
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
-		if (strlen(types[i]) == len && !strncasecmp(type, types[i], len))
+		if (strlen(types[i]) == len && !strncasecmp(content_type, types[i], len))
 			return true;
 	return false;
 }
@@ -58,7 +58,7 @@ static int read_object(const struct json *node, struct swift_json_entry *ret, st
 		return err_set(err, ERR_FORMAT, 0, "'bytes' is negative");
 	ret->name = name;
 	ret->hash = hash;
-	ret->is_directory = !ret->size_bytes && is_directory_type(type);
+	ret->is_directory = !ret->size_bytes && swift_json_is_directory(type);
 	ret->size_in_doubt = !ret->size_bytes && !ret->is_directory;
 	return 0;
 }

@@ -42,6 +42,9 @@ typedef int (*swift_json_entry_fn)(void *ctx, const struct swift_json_entry *ent
 int swift_json_listing(const char *text, size_t len_bytes, swift_json_entry_fn fn, void *ctx,
 		       struct err *err);
 
+/* Is this the content type of an object that stands for a directory? */
+bool swift_json_is_directory(const char *content_type);
+
 struct swift_json_token {
 	char *storage_url;       /* caller frees; no slash at the end */
 	int64_t expires_unix_ms; /* by the server's clock; -1: not said */

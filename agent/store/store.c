@@ -9,6 +9,7 @@
 
 static const struct store_ops *const all_ops[] = {
 	&store_file_ops,
+	&store_swift_ops,
 };
 
 static void add_schemes(struct buf *text)

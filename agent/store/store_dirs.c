@@ -20,7 +20,7 @@ struct run {
 	bool in_dir, has_leaf, in_doubt;
 	struct store_stat stat;
 
-	size_t names, closed; /* read so far: names, and directories behind us */
+	size_t names, closed; /* read so far: names in directories, and directories behind us */
 
 	/* directories whose leaf has to be asked for: their names, one after another */
 	struct buf pending;
@@ -118,10 +118,13 @@ static int close_current(struct run *run, struct err *err)
 	return hand_out(run, &dir, err);
 }
 
-static int pause_behind(struct run *run, const char *name, size_t len)
+/* End this walk; the next one begins behind that name, or behind all names of that directory. */
+static int pause_behind(struct run *run, const char *name, size_t len, bool directory)
 {
 	buf_clear(&run->after);
 	buf_add(&run->after, name, len);
+	if (directory)
+		buf_addch(&run->after, '/' + 1);
 	run->paused = true;
 	return 1;
 }
@@ -140,9 +143,7 @@ static int go_delimited(struct run *run, const char *name, size_t dir_len, struc
 		ask_later(run, buf_str(&run->current));
 		run->in_dir = false;
 	}
-	pause_behind(run, name, dir_len);
-	buf_addch(&run->after, '/' + 1); /* every name in the directory is smaller */
-	return 1;
+	return pause_behind(run, name, dir_len, true);
 }
 
 static bool too_many(const struct run *run)
@@ -157,6 +158,7 @@ static int on_file(struct run *run, const struct store_dirs_name *item, size_t d
 {
 	int rc;
 
+	run->names++;
 	if (!run->in_dir || run->current.len_bytes != dir_len ||
 	    memcmp(run->current.data, item->name, dir_len) != 0) {
 		rc = close_current(run, err);
@@ -187,7 +189,6 @@ static int on_name(void *ctx, const struct store_dirs_name *item, struct err *er
 	size_t dir_len = strcspn(item->name, "/");
 	int rc = 0;
 
-	run->names++;
 	if (item->name[dir_len] != '/' || !is_sayable(item->name, dir_len))
 		return 0;
 	if (run->delimited) {
@@ -199,7 +200,8 @@ static int on_name(void *ctx, const struct store_dirs_name *item, struct err *er
 	}
 	/* one place is kept for the directory that is not closed yet */
 	if (!rc && run->pending_count >= STORE_DIRS_BATCH - 1)
-		rc = pause_behind(run, item->name, strlen(item->name));
+		rc = pause_behind(run, item->name, run->delimited ? dir_len : strlen(item->name),
+				  run->delimited);
 	return rc;
 }
 

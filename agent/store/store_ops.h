@@ -43,5 +43,6 @@ struct store_stream {
 };
 
 extern const struct store_ops store_file_ops;
+extern const struct store_ops store_swift_ops;
 
 #endif
