@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "run/config.h"
 
-static const struct cli_option help_option = {"help", 'h', NULL, "print this"};
+static const struct cli_option help_option = {"help", 'h', NULL, "print this", false};
 
 static int option_count(const struct cli_command *command)
 {
@@ -36,7 +36,7 @@ static int option_find_letter(const struct cli_command *command, char letter)
 	return -1;
 }
 
-const char *cli_value(const struct cli *cli, const char *name)
+static int option_index(const struct cli *cli, const char *name)
 {
 	int index = option_find(cli->command, name, strlen(name));
 
@@ -44,7 +44,23 @@ const char *cli_value(const struct cli *cli, const char *name)
 		fprintf(stderr, "drey: bug: %s has no option --%s\n", cli->command->name, name);
 		abort();
 	}
-	return cli->values[index];
+	return index;
+}
+
+const char *cli_value(const struct cli *cli, const char *name)
+{
+	return cli->values[option_index(cli, name)];
+}
+
+size_t cli_values(const struct cli *cli, const char *name, const char *ret_values[CLI_MAX_REPEATS])
+{
+	int index = option_index(cli, name);
+	size_t count = 0;
+
+	for (int i = 0; i < cli->repeat_count; i++)
+		if (cli->repeats[i].option == index)
+			ret_values[count++] = cli->repeats[i].value;
+	return count;
 }
 
 bool cli_has(const struct cli *cli, const char *name)
@@ -129,9 +145,10 @@ void cli_help(const struct cli_command *command, FILE *out)
 	fprintf(out, "drey %s - %s\n\nUsage: drey %s", command->name, command->summary,
 		command->name);
 	for (int i = 0; i < option_count(command); i++)
-		fprintf(out, " [--%s%s%s]", command->options[i].name,
+		fprintf(out, " [--%s%s%s]%s", command->options[i].name,
 			command->options[i].argument ? " " : "",
-			command->options[i].argument ? command->options[i].argument : "");
+			command->options[i].argument ? command->options[i].argument : "",
+			command->options[i].repeat ? "..." : "");
 	if (command->arguments)
 		fprintf(out, " %s", command->arguments);
 	fprintf(out, "\n\n%s\nOptions:\n", command->description);
@@ -175,7 +192,7 @@ static int parse_option(struct cli *cli, int argc, char **argv, int *at)
 
 	if (index < 0)
 		return usage(command, cli->err, "unknown option %.*s", (int)len, word);
-	if (cli->values[index])
+	if (cli->values[index] && !command->options[index].repeat)
 		return usage(command, cli->err, "%.*s is given twice", (int)len, word);
 	if (!command->options[index].argument) {
 		if (value)
@@ -188,7 +205,14 @@ static int parse_option(struct cli *cli, int argc, char **argv, int *at)
 	if (!value || !*value)
 		return usage(command, cli->err, "%.*s needs a value (%s)", (int)len, word,
 			     command->options[index].argument);
-	cli->values[index] = value;
+	if (command->options[index].repeat && cli->repeat_count == CLI_MAX_REPEATS)
+		return usage(command, cli->err, "more than %d times such options", CLI_MAX_REPEATS);
+	if (command->options[index].repeat) {
+		cli->repeats[cli->repeat_count].option = index;
+		cli->repeats[cli->repeat_count++].value = value;
+	}
+	if (!cli->values[index])
+		cli->values[index] = value;
 	return CLI_OK;
 }
 

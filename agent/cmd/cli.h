@@ -17,7 +17,8 @@
 struct config;
 
 #define CLI_MAX_OPTIONS 16
-#define CLI_MAX_ARGS    8
+#define CLI_MAX_ARGS    64
+#define CLI_MAX_REPEATS 64
 
 /* Exit statuses of all commands, so that scripts need one table. README.md has it too. */
 enum cli_exit {
@@ -35,6 +36,7 @@ struct cli_option {
 	char letter;          /* 'c' is -c; 0 = none */
 	const char *argument; /* "DURATION"; NULL = a flag */
 	const char *help;     /* lines after the first are indented by cli_help() */
+	bool repeat;          /* may be given more than once: cli_values() */
 };
 
 struct cli;
@@ -57,26 +59,31 @@ struct cli {
 	const char *values[CLI_MAX_OPTIONS]; /* by index in options; NULL = not given, "" = flag */
 	const char *args[CLI_MAX_ARGS];
 	int arg_count;
+	struct {
+		int option; /* index */
+		const char *value;
+	} repeats[CLI_MAX_REPEATS]; /* every value of the options that may be repeated */
+	int repeat_count;
 };
 
 /* Options that several commands have. */
 #define CLI_CONFIG                                                                                 \
 	{                                                                                          \
 		"config", 'c', "FILE",                                                             \
-			"configuration; else $DREY_CONFIG, else /etc/drey/drey.yaml"               \
+			"configuration; else $DREY_CONFIG, else /etc/drey/drey.yaml", false        \
 	}
 #define CLI_JSON                                                                                   \
 	{                                                                                          \
-		"json", 0, NULL, "print one JSON document"                                         \
+		"json", 0, NULL, "print one JSON document", false                                  \
 	}
 #define CLI_WAIT                                                                                   \
-	{"timeout", 't', "DURATION", "wait at most so long, such as 90s or 5min (10min)"},         \
+	{"timeout", 't', "DURATION", "wait at most so long, such as 90s or 5min (10min)", false},  \
 	{                                                                                          \
-		"no-wait", 0, NULL, "return as soon as the request is durable"                     \
+		"no-wait", 0, NULL, "return as soon as the request is durable", false              \
 	}
 #define CLI_END                                                                                    \
 	{                                                                                          \
-		NULL, 0, NULL, NULL                                                                \
+		NULL, 0, NULL, NULL, false                                                         \
 	}
 
 /*
@@ -100,6 +107,9 @@ void cli_help(const struct cli_command *command, FILE *out);
 /* The value of an option; NULL when not given. The name must be in the command's table. */
 const char *cli_value(const struct cli *cli, const char *name);
 bool cli_has(const struct cli *cli, const char *name);
+
+/* All values of an option that may be repeated, in order; borrowed. Returns how many. */
+size_t cli_values(const struct cli *cli, const char *name, const char *ret_values[CLI_MAX_REPEATS]);
 
 /* --timeout in ms, or fallback_ms. ERR_CONFIG. */
 int cli_timeout(const struct cli *cli, int64_t fallback_ms, int64_t *ret_ms, struct err *err);

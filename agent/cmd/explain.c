@@ -11,7 +11,8 @@
 
 static const struct candidate *chosen(const struct explanation *ex)
 {
-	if (ex->decision->kind != DECISION_START_FROM ||
+	if ((ex->decision->kind != DECISION_START_FROM &&
+	     ex->decision->kind != DECISION_CONTINUE) ||
 	    ex->decision->candidate >= ex->facts->candidate_count)
 		return NULL;
 	return &ex->facts->candidates[ex->decision->candidate];
@@ -135,12 +136,39 @@ static const struct candidate **ranked(const struct facts *facts)
 	return list;
 }
 
+const char *explain_integrity(enum integrity integrity)
+{
+	static const char *const names[] = {"unchecked", "complete", "damaged", "incomplete",
+					    "unreadable"};
+
+	return (size_t)integrity < ARRAY_LEN(names) ? names[integrity] : "unknown";
+}
+
+static void add_candidate(struct json *list, const struct explanation *ex,
+			  const struct candidate *candidate)
+{
+	struct json *to = json_add_object(list, NULL);
+	char text[64];
+
+	json_add_str(to, "path", candidate->snapshot.path);
+	json_add_str(to, "source", source_kind_name(candidate->source));
+	add_identity(to, &candidate->snapshot);
+	add_known(to, "sizeBytes", candidate->snapshot.size_bytes, 0);
+	add_known(to, "fileCount", candidate->snapshot.file_count, 0);
+	add_known(to, "metadataVersion", candidate->metadata_version, 1);
+	json_add_str(to, "integrity", explain_integrity(candidate->integrity));
+	json_add_str(to, "haJobId", candidate->in_ha ? candidate->ha_job_id : NULL);
+	json_add_str(to, "haIntegrity",
+		     candidate->in_ha ? explain_integrity(candidate->recovery) : NULL);
+	json_add_str(to, "verdict", verdict_of(candidate));
+	json_add_str(to, "reason", reason_of(ex, candidate, text, sizeof(text)));
+}
+
 struct json *explain_document(const struct explanation *ex)
 {
 	cleanup_free const struct candidate **candidates = ranked(ex->facts);
 	struct json *doc = json_object();
 	struct json *list;
-	char text[64];
 
 	json_add_str(doc, "decision", decision_kind_name(ex->decision->kind));
 	json_add_i64(doc, "rule", ex->decision->rule);
@@ -156,18 +184,11 @@ struct json *explain_document(const struct explanation *ex)
 		json_add_str(to, "name", source_kind_name((enum source_kind)i));
 		json_add_str(to, "state", state_of(source));
 		json_add_str(to, "detail", detail_of(source));
+		json_add_i64(to, "leftOut", (int64_t)source->left_out);
 	}
 	list = json_add_array(doc, "candidates");
-	for (size_t i = 0; i < ex->facts->candidate_count; i++) {
-		const struct candidate *candidate = candidates[i];
-		struct json *to = json_add_object(list, NULL);
-
-		json_add_str(to, "path", candidate->snapshot.path);
-		json_add_str(to, "source", source_kind_name(candidate->source));
-		add_identity(to, &candidate->snapshot);
-		json_add_str(to, "verdict", verdict_of(candidate));
-		json_add_str(to, "reason", reason_of(ex, candidate, text, sizeof(text)));
-	}
+	for (size_t i = 0; i < ex->facts->candidate_count; i++)
+		add_candidate(list, ex, candidates[i]);
 	return doc;
 }
 
@@ -205,23 +226,45 @@ static void print_launch(const struct explanation *ex, FILE *out)
 	fputc('\n', out);
 }
 
+#define ROW "%-8s  %-11s  %-10s  %6s  %-8.8s  %-16s  %8s  %5s  "
+
 static void print_candidate(const struct explanation *ex, const struct candidate *candidate,
 			    FILE *out)
 {
-	char reason[64], age[CLOCK_TEXT_BYTES] = "-", id[24] = "-";
+	char reason[64], age[CLOCK_TEXT_BYTES] = "-", id[24] = "-", files[24] = "-";
 	const struct snapshot *snapshot = &candidate->snapshot;
+	char size[TEXT_SIZE_BYTES] = "-";
 
 	if (snapshot->checkpoint_id > 0)
 		snprintf(id, sizeof(id), "%" PRId64, snapshot->checkpoint_id);
 	if (snapshot->completed_unix_ms > 0)
 		clock_ago(snapshot->completed_unix_ms, ex->facts->now_unix_ms, age);
-	fprintf(out, "%-8s  %-11s  %-10s  %6s  %-8.8s  %-16s  ", verdict_of(candidate),
-		source_kind_name(candidate->source), snapshot_kind_name(snapshot->kind), id,
-		*snapshot->job_id ? snapshot->job_id : "-", age);
+	if (snapshot->size_bytes >= 0)
+		text_size(snapshot->size_bytes, size);
+	if (snapshot->file_count >= 0)
+		snprintf(files, sizeof(files), "%" PRId64, snapshot->file_count);
+	fprintf(out, ROW, verdict_of(candidate), source_kind_name(candidate->source),
+		snapshot_kind_name(snapshot->kind), id, *snapshot->job_id ? snapshot->job_id : "-",
+		age, size, files);
 	text_print(snapshot->path, out);
 	fputs("\n          ", out);
 	text_print(reason_of(ex, candidate, reason, sizeof(reason)), out);
+	if (candidate->in_ha && candidate->source != SOURCE_HA)
+		fputs(" (Flink's HA names it, too)", out);
 	fputc('\n', out);
+}
+
+static void print_sources(const struct explanation *ex, FILE *out)
+{
+	fprintf(out, "\n%-11s  %-10s  %s\n", "SOURCE", "STATE", "DETAIL");
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		const struct source_fact *source = &ex->facts->sources[i];
+
+		fprintf(out, "%-11s  %-10s  ", source_kind_name((enum source_kind)i),
+			state_of(source));
+		text_print(detail_of(source), out);
+		fputc('\n', out);
+	}
 }
 
 void explain_print(const struct explanation *ex, FILE *out)
@@ -243,21 +286,13 @@ void explain_print(const struct explanation *ex, FILE *out)
 		fputs("           state that the job no longer has may be left out\n", out);
 	if (launches(ex->decision))
 		print_launch(ex, out);
-	fprintf(out, "\n%-11s  %-10s  %s\n", "SOURCE", "STATE", "DETAIL");
-	for (int i = 0; i < SOURCE_COUNT; i++) {
-		const struct source_fact *source = &ex->facts->sources[i];
-
-		fprintf(out, "%-11s  %-10s  ", source_kind_name((enum source_kind)i),
-			state_of(source));
-		text_print(detail_of(source), out);
-		fputc('\n', out);
-	}
+	print_sources(ex, out);
 	if (!ex->facts->candidate_count) {
 		fputs("\nno candidates\n", out);
 		return;
 	}
-	fprintf(out, "\n%-8s  %-11s  %-10s  %6s  %-8s  %-16s  %s\n", "VERDICT", "SOURCE", "KIND",
-		"ID", "JOB", "COMPLETED", "PATH");
+	fprintf(out, "\n" ROW "%s\n", "VERDICT", "SOURCE", "KIND", "ID", "JOB", "AGE", "SIZE",
+		"FILES", "PATH");
 	for (size_t i = 0; i < ex->facts->candidate_count; i++)
 		print_candidate(ex, candidates[i], out);
 }

@@ -5,9 +5,10 @@
  *   {decision, rule, reason, allowNonRestoredState,
  *    snapshot {path, kind, checkpointId, jobId, completedUnixMs, sizeBytes, fileCount} or null,
  *    launch {jobId, args []} or null,
- *    sources [{name, state: present|absent|unreadable, detail}],
- *    candidates [{path, source, kind, checkpointId, jobId, completedUnixMs,
- *                 verdict: chosen|older|rejected, reason}]}
+ *    sources [{name, state: present|absent|unreadable, detail, leftOut}],
+ *    candidates [{path, source, kind, checkpointId, jobId, completedUnixMs, sizeBytes, fileCount,
+ *                 metadataVersion, integrity: unchecked|complete|damaged|incomplete|unreadable,
+ *                 haJobId, haIntegrity, verdict: chosen|older|rejected, reason}]}
  * Candidates are in the order chosen, older, rejected, and inside that the newest first.
  * What is not known is null. A source that is not configured is absent, with this detail; a
  * candidate that no rule came to is rejected, with this reason.
@@ -37,6 +38,8 @@ struct json *explain_document(const struct explanation *explanation);
 
 /* For people; times are said relative to facts->now_unix_ms. */
 void explain_print(const struct explanation *explanation, FILE *out);
+
+const char *explain_integrity(enum integrity integrity); /* as in the document */
 
 /* Exit status: CLI_OK would launch, CLI_PARKED, CLI_HELD. */
 int explain_status(const struct decision *decision);

@@ -383,7 +383,7 @@ static int run(const struct cli *cli)
 
 static const struct cli_option options[] = {
 	{"kind", 'k', "KIND",
-	 "metadata, ha-value or completed-checkpoint;\notherwise found from the bytes"},
+	 "metadata, ha-value or completed-checkpoint;\notherwise found from the bytes", false},
 	CLI_JSON,
 	CLI_END,
 };

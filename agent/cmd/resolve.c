@@ -6,15 +6,16 @@
 #include "base/mem.h"
 #include "cmd/commands.h"
 #include "cmd/explain.h"
-#include "run/journal_file.h"
+#include "cmd/places.h"
 #include "run/launch_build.h"
-#include "run/observe.h"
-#include "run/setup.h"
 
 static const struct cli_option options[] = {
 	CLI_CONFIG,
-	{"explain", 'e', NULL, "print every source and candidate, not only the decision"},
+	{"explain", 'e', NULL, "print every source and candidate, not only the decision", false},
 	CLI_JSON,
+	PLACES_OPTIONS,
+	{"flink-version", 0, "V", "by hand: the Flink that would be started", false},
+	{"policy", 0, "POLICY", "by hand: latest (the default) or savepoint", false},
 	CLI_END,
 };
 
@@ -34,13 +35,11 @@ static void replace_placeholder(char **word)
 	*word = text;
 }
 
-/* The command line that the decision would lead to. */
-static int would_launch(const struct setup *setup, const struct facts *facts,
-			const struct decision *decision, struct flink_exec *ret_exec,
-			struct err *err)
+/* A launch with new ids. The caller frees the two paths. */
+static struct launch new_launch(const struct setup *setup, const struct facts *facts,
+				const struct decision *decision)
 {
 	struct launch launch = {.job_id = PLACEHOLDER_ID, .application_id = PLACEHOLDER_ID};
-	int result;
 
 	launch.job_result_path =
 		xasprintf("%s/%s", setup->config.flink.result_store_directory, PLACEHOLDER_ID);
@@ -49,12 +48,44 @@ static int would_launch(const struct setup *setup, const struct facts *facts,
 	if (decision->kind == DECISION_START_FROM)
 		launch.restore_path = facts->candidates[decision->candidate].snapshot.path;
 	launch.allow_non_restored = decision->allow_non_restored;
-	result = launch_build(setup, &launch, ret_exec, err);
+	return launch;
+}
+
+/* The command line that the decision would lead to. */
+static int by_setup(const struct places *places, const struct facts *facts,
+		    const struct decision *decision, struct flink_exec *ret_exec, struct err *err)
+{
+	const struct launch *last = journal_launch_const(&places->journal);
+	struct launch launch;
+	int result;
+
+	if (decision->kind == DECISION_CONTINUE && last)
+		return launch_build(&places->setup, last, ret_exec, err);
+	launch = new_launch(&places->setup, facts, decision);
+	result = launch_build(&places->setup, &launch, ret_exec, err);
 	free(launch.job_result_path);
 	free(launch.application_result_path);
 	for (size_t i = 0; result == 0 && i < ret_exec->argc; i++)
 		replace_placeholder(&ret_exec->argv[i]);
 	return result;
+}
+
+/* By hand nothing is known of the command, only what has to be added to it. */
+static void by_hand(const struct facts *facts, const struct decision *decision, const char *job_id,
+		    struct flink_exec *ret_exec)
+{
+	char **argv = xcalloc(6, sizeof(*argv));
+	size_t n = 0;
+
+	argv[n++] = xstrdup("--job-id");
+	argv[n++] = xstrdup(job_id ? job_id : EXPLAIN_NEW_ID);
+	if (decision->kind == DECISION_START_FROM) {
+		argv[n++] = xstrdup("--fromSavepoint");
+		argv[n++] = xstrdup(facts->candidates[decision->candidate].snapshot.path);
+	}
+	if (decision->allow_non_restored)
+		argv[n++] = xstrdup("--allowNonRestoredState");
+	*ret_exec = (struct flink_exec){.argv = argv, .argc = n};
 }
 
 static void print(const struct cli *cli, const struct explanation *explanation)
@@ -76,81 +107,75 @@ static void print(const struct cli *cli, const struct explanation *explanation)
 	}
 }
 
-static int decide(const struct cli *cli, const struct setup *setup, const struct journal *journal,
-		  const char *journal_error)
+static int explain(struct places *places, const struct facts *facts,
+		   const struct decision *decision)
 {
-	struct journal empty;
-	struct observe_plan plan;
-	struct facts facts;
-	struct decision decision;
+	struct explanation explanation = {.facts = facts, .decision = decision};
 	struct flink_exec exec = {0};
 	struct err err = {0};
-	struct explanation explanation = {.facts = &facts, .decision = &decision};
-	int status;
+	int status = explain_status(decision);
 
-	journal_init(&empty, setup->config.application);
-	observe_plan_init(&plan, &setup->places, journal, journal_error);
-	observe_gather(&plan, &facts);
-	resolve(journal ? journal : &empty, &facts, &setup->life.policy, &decision);
-	while (decision.kind == DECISION_VERIFY) {
-		observe_verify(&setup->storage, &facts.candidates[decision.candidate]);
-		resolve(journal ? journal : &empty, &facts, &setup->life.policy, &decision);
+	if (decision->kind == DECISION_CONTINUE)
+		explanation.job_id = facts->candidates[decision->candidate].ha_job_id;
+	if (status == CLI_OK && places->by_hand) {
+		by_hand(facts, decision, explanation.job_id, &exec);
+	} else if (status == CLI_OK && by_setup(places, facts, decision, &exec, &err) < 0) {
+		return cli_fail(places->cli, CLI_USAGE, "%s", err.msg);
 	}
-	status = explain_status(&decision);
-	if (status == CLI_OK && would_launch(setup, &facts, &decision, &exec, &err) < 0) {
-		status = cli_fail(cli, CLI_USAGE, "%s", err.msg);
-	} else {
-		explanation.args = (const char *const *)exec.argv;
-		print(cli, &explanation);
-	}
+	explanation.args = (const char *const *)exec.argv;
+	print(places->cli, &explanation);
 	flink_exec_release(&exec);
-	facts_release(&facts);
-	observe_plan_release(&plan);
-	journal_release(&empty);
 	return status;
 }
 
 static int run(const struct cli *cli)
 {
-	struct journal_file file;
-	struct journal journal;
-	struct setup setup;
-	struct err err = {0};
-	int status;
+	struct observe_plan plan;
+	struct decision decision;
+	struct places places;
+	struct facts facts;
+	int status = places_open(&places, cli, true);
 
-	if (setup_load(cli_config_path(cli), &setup, &err) < 0)
-		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
-	journal_file_init(&file, setup.config.state_directory);
-	if (journal_file_read(&file, &journal, &err) < 0) {
-		if (err.kind == ERR_ABSENT)
-			journal_init(&journal, setup.config.application);
-		status = decide(cli, &setup, err.kind == ERR_ABSENT ? &journal : NULL, err.msg);
-		if (err.kind == ERR_ABSENT)
-			journal_release(&journal);
-	} else {
-		status = decide(cli, &setup, &journal, NULL);
-		journal_release(&journal);
+	if (status != CLI_OK)
+		return status;
+	places_plan(&places, &plan);
+	observe_gather(&plan, &facts);
+	resolve(&places.journal, &facts, &places.policy, &decision);
+	while (decision.kind == DECISION_VERIFY) {
+		observe_verify(places_storage(&places), &facts.candidates[decision.candidate]);
+		resolve(&places.journal, &facts, &places.policy, &decision);
 	}
-	journal_file_release(&file);
-	setup_release(&setup);
+	status = explain(&places, &facts, &decision);
+	facts_release(&facts);
+	observe_plan_release(&plan);
+	places_close(&places);
 	return status;
 }
 
 const struct cli_command cmd_resolve = {
 	.name = "resolve",
 	.summary = "say what the job would start from, and why; changes nothing",
-	.description = "Looks at the journal, the retained checkpoints and the savepoints exactly "
-		       "as a start\n"
-		       "would, and prints the decision. --explain adds every source with how it "
-		       "was read, every\n"
-		       "candidate with the reason why it was taken or passed over, and Flink's "
-		       "command line.\n"
-		       "Works whether drey runs or not.\n",
+	.description =
+		"Looks at the journal, the retained checkpoints and the savepoints exactly as a "
+		"start\n"
+		"would, and prints the decision. --explain adds every source with how it was read, "
+		"every\n"
+		"candidate with the reason why it was taken or passed over, and Flink's command "
+		"line.\n"
+		"Works whether drey runs or not.\n"
+		"\n"
+		"--checkpoints and --savepoints ask about a job that drey does not run, from any "
+		"machine\n"
+		"that can read its storage: no drey.yaml, no Flink, no Kubernetes. All that is "
+		"found there\n"
+		"then counts as state of this job, or all of --job-id.\n",
 	.options = options,
 	.statuses = "0  it would launch\n"
 		    "2  wrong use or configuration\n"
 		    "3  parked: a launch is not wanted\n"
 		    "4  held: a launch is wanted, but something is missing; the reason says what\n",
-	.example = "drey resolve --explain --config drey.yaml\n",
+	.example =
+		"drey resolve --explain --config drey.yaml\n"
+		"drey resolve --explain --checkpoints s3://flink/ck --savepoints s3://flink/sp\n",
 	.run = run,
 };

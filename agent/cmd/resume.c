@@ -12,10 +12,11 @@ static const struct cli_option options[] = {
 	CLI_JSON,
 	CLI_WAIT,
 	{"from", 'f', "PATH",
-	 "start from exactly this snapshot: a directory with _metadata,\nor its URI; used once"},
-	{"empty", 0, NULL, "start without any state, knowingly; used once"},
+	 "start from exactly this snapshot: a directory with _metadata,\nor its URI; used once",
+	 false},
+	{"empty", 0, NULL, "start without any state, knowingly; used once", false},
 	{"allow-non-restored-state", 'n', NULL,
-	 "with --from: state of operators that the job no longer has is left out"},
+	 "with --from: state of operators that the job no longer has is left out", false},
 	CLI_END};
 
 static int judge(struct client *client, void *arg)

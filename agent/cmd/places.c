@@ -1,0 +1,271 @@
+#include "cmd/places.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "run/ha_file.h"
+#include "run/journal_file.h"
+#include "store/uri.h"
+
+#define QUIET_MS 2000 /* before the first word about progress, and between two */
+
+/* ---- journal ---- */
+
+/* ERR_ABSENT is no journal: an application that has never run. */
+static void take_journal(struct places *places, int result, const struct err *err,
+			 const char *application)
+{
+	places->journal_given = true;
+	if (result == 0)
+		return;
+	journal_init(&places->journal, application);
+	if (err->kind != ERR_ABSENT)
+		places->journal_error = xstrdup(err->msg);
+}
+
+static int read_copy(struct places *places, const char *path)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = {0};
+
+	if (fs_read(path, 4 * (size_t)JOURNAL_MAX_BYTES, &text, &err) < 0)
+		return cli_fail(places->cli, CLI_USAGE, "--journal: %s", err.msg);
+	if (journal_decode(buf_str(&text), text.len_bytes, &places->journal, &err) < 0)
+		return cli_fail(places->cli, CLI_USAGE, "--journal %s: %s", path, err.msg);
+	places->journal_given = true;
+	return CLI_OK;
+}
+
+static void read_journal(struct places *places)
+{
+	const struct config *config = &places->setup.config;
+	struct journal_file file;
+	struct err err = {0};
+	int result;
+
+	journal_file_init(&file, config->state_directory);
+	result = journal_file_read(&file, &places->journal, &err);
+	take_journal(places, result, &err, config->application);
+	journal_file_release(&file);
+}
+
+/* ---- HA maps ---- */
+
+static int read_ha(struct places *places)
+{
+	const char *files[CLI_MAX_REPEATS];
+	size_t count = cli_values(places->cli, "ha-map", files);
+	struct err err = {0};
+
+	for (size_t i = 0; i < count; i++)
+		if (ha_file_load(files[i], &places->ha, &err) < 0)
+			return cli_fail(places->cli, CLI_USAGE, "--ha-map: %s", err.msg);
+	places->ha_given = count > 0;
+	return CLI_OK;
+}
+
+/* ---- by hand ---- */
+
+static int directory(const struct places *places, const char *name, char **ret_uri)
+{
+	const char *value = cli_value(places->cli, name);
+	struct uri uri = {0};
+	struct err err = {0};
+	char *text;
+
+	if (!value)
+		return CLI_OK;
+	text = uri_of_argument(value);
+	if (uri_parse(text, &uri, &err) < 0) {
+		free(text);
+		return cli_fail(places->cli, CLI_USAGE, "--%s: %s", name, err.msg);
+	}
+	uri_release(&uri);
+	*ret_uri = text;
+	return CLI_OK;
+}
+
+static int take_policy(struct places *places)
+{
+	const char *name = cli_value(places->cli, "policy");
+	const char *version = cli_value(places->cli, "flink-version");
+	struct flink_version parsed = {0};
+	struct err err = {0};
+
+	if (name && strcmp(name, "latest") != 0 && strcmp(name, "savepoint") != 0)
+		return cli_fail(places->cli, CLI_USAGE, "--policy %s: known are latest, savepoint",
+				name);
+	if (name && !strcmp(name, "savepoint"))
+		places->policy.restore = POLICY_SAVEPOINT;
+	if (!version)
+		return CLI_OK;
+	if (flink_version_parse(version, &parsed, &err) < 0)
+		return cli_fail(places->cli, CLI_USAGE, "--flink-version: %s", err.msg);
+	places->where.max_metadata_version = flink_version_metadata_max(parsed);
+	flink_version_print(parsed, places->version_text);
+	places->policy.flink_version = places->version_text;
+	return CLI_OK;
+}
+
+static int check_job_ids(const struct places *places)
+{
+	const char *ids[CLI_MAX_REPEATS];
+	size_t count = cli_values(places->cli, "job-id", ids);
+
+	for (size_t i = 0; i < count; i++)
+		if (strlen(ids[i]) != JOB_ID_BYTES - 1 ||
+		    strspn(ids[i], "0123456789abcdef") != JOB_ID_BYTES - 1)
+			return cli_fail(places->cli, CLI_USAGE,
+					"--job-id %s: expected 32 digits of lower-case hex",
+					ids[i]);
+	return CLI_OK;
+}
+
+static int open_by_hand(struct places *places, bool decides)
+{
+	const char *journal = cli_value(places->cli, "journal");
+	int status = CLI_OK;
+
+	if (cli_value(places->cli, "config"))
+		return cli_fail(places->cli, CLI_USAGE,
+				"--config and directories given by hand exclude each other");
+	if (directory(places, "checkpoints", &places->checkpoints) != CLI_OK ||
+	    directory(places, "savepoints", &places->savepoints) != CLI_OK ||
+	    check_job_ids(places) != CLI_OK)
+		return CLI_USAGE;
+	if (decides && take_policy(places) != CLI_OK)
+		return CLI_USAGE;
+	store_config_environment(&places->storage, getenv);
+	places->where.storage = &places->storage;
+	places->where.checkpoint_dir = places->checkpoints;
+	places->where.savepoint_dir = places->savepoints;
+	if (journal) {
+		status = read_copy(places, journal);
+	} else {
+		journal_init(&places->journal, "by-hand");
+		places->policy.adopt = true;
+	}
+	return status;
+}
+
+/* ---- by drey.yaml ---- */
+
+/* What only makes sense by hand. */
+static int refuse_by_hand(const struct places *places, bool decides)
+{
+	static const char *const names[] = {"job-id", "flink-version", "policy"};
+
+	for (size_t i = 0; i < (decides ? ARRAY_LEN(names) : 1); i++)
+		if (cli_has(places->cli, names[i]))
+			return cli_fail(places->cli, CLI_USAGE,
+					"--%s needs --checkpoints or --savepoints; otherwise "
+					"drey.yaml and the journal say it",
+					names[i]);
+	return CLI_OK;
+}
+
+static int open_by_config(struct places *places, bool decides)
+{
+	const char *journal = cli_value(places->cli, "journal");
+	struct err err = {0};
+	int status = CLI_OK;
+
+	if (refuse_by_hand(places, decides) != CLI_OK)
+		return CLI_USAGE;
+	if (setup_load(cli_config_path(places->cli), &places->setup, &err) < 0)
+		return cli_fail(places->cli, CLI_USAGE, "%s", err.msg);
+	places->configured = true;
+	places->where = places->setup.places;
+	places->policy = places->setup.life.policy;
+	if (journal)
+		status = read_copy(places, journal);
+	else
+		read_journal(places);
+	return status;
+}
+
+/* ---- all ---- */
+
+int places_open(struct places *places, const struct cli *cli, bool decides)
+{
+	int status;
+
+	*places = (struct places){.cli = cli, .began_ms = clock_mono_ms()};
+	places->by_hand = cli_has(cli, "checkpoints") || cli_has(cli, "savepoints");
+	status = places->by_hand ? open_by_hand(places, decides) : open_by_config(places, decides);
+	if (status == CLI_OK)
+		status = read_ha(places);
+	if (status != CLI_OK)
+		places_close(places);
+	return status;
+}
+
+void places_close(struct places *places)
+{
+	journal_release(&places->journal);
+	ha_maps_release(&places->ha);
+	free(places->journal_error);
+	free(places->checkpoints);
+	free(places->savepoints);
+	store_config_release(&places->storage);
+	if (places->configured)
+		setup_release(&places->setup);
+	*places = (struct places){0};
+}
+
+const struct store_config *places_storage(const struct places *places)
+{
+	return places->by_hand ? &places->storage : &places->setup.storage;
+}
+
+/* A long listing looks like a program that hangs. In a script nobody waits. */
+static void say_progress(void *ctx, enum source_kind source, size_t found)
+{
+	struct places *places = ctx;
+	int64_t now_ms = clock_mono_ms();
+	int fd = fileno(places->cli->err);
+
+	if (now_ms - places->began_ms < QUIET_MS || now_ms - places->said_ms < QUIET_MS || fd < 0 ||
+	    !isatty(fd))
+		return;
+	places->said_ms = now_ms;
+	fprintf(places->cli->err, "drey %s: reading the %s: %zu so far\n",
+		places->cli->command->name, source_kind_name(source), found);
+	fflush(places->cli->err);
+}
+
+static void take_job_ids(const struct places *places, struct observe_plan *plan)
+{
+	const char *ids[CLI_MAX_REPEATS];
+	size_t count = cli_values(places->cli, "job-id", ids);
+
+	if (!count)
+		return;
+	free(plan->job_ids);
+	plan->job_ids = xcalloc(count, sizeof(*plan->job_ids));
+	plan->job_id_count = count;
+	plan->only_job_ids = true;
+	for (size_t i = 0; i < count; i++)
+		memcpy(plan->job_ids[i], ids[i], JOB_ID_BYTES);
+}
+
+void places_plan(struct places *places, struct observe_plan *ret_plan)
+{
+	struct observe_plan *plan = ret_plan;
+
+	observe_plan_init(plan, &places->where, places->journal_error ? NULL : &places->journal,
+			  places->journal_error);
+	if (!places->journal_given) {
+		plan->journal_state = SOURCE_NOT_CONFIGURED;
+		xstrset(&plan->journal_detail, NULL);
+	}
+	take_job_ids(places, plan);
+	if (places->ha_given)
+		observe_plan_add_ha(plan, &places->ha, SOURCE_PRESENT, NULL);
+	plan->progress = say_progress;
+	plan->progress_ctx = places;
+}

@@ -1,0 +1,65 @@
+/*
+ * places - where `drey resolve` and `drey snapshots` look: what drey.yaml says, or directories given
+ * by hand on a machine that has neither drey.yaml nor Flink.
+ *
+ * Life cycle: places_open() -> places_plan(), observe_gather() ... -> places_close(). What fails is
+ * said on cli->err and becomes the exit status of the command.
+ */
+#ifndef DREY_CMD_PLACES_H
+#define DREY_CMD_PLACES_H
+
+#include <stdbool.h>
+
+#include "cmd/cli.h"
+#include "core/journal.h"
+#include "core/resolve.h"
+#include "run/observe.h"
+#include "run/setup.h"
+
+struct places {
+	const struct cli *cli;
+	bool by_hand;       /* no drey.yaml is read */
+	bool configured;    /* `setup` is set */
+	bool journal_given; /* or found where drey.yaml says */
+	struct setup setup;
+	struct store_config storage; /* by hand: from the environment */
+	struct observe_places where;
+	struct policy policy;
+	char *checkpoints, *savepoints; /* by hand: as URIs */
+	char version_text[FLINK_VERSION_TEXT_BYTES];
+	struct journal journal; /* an empty one when it could not be read */
+	char *journal_error;    /* why it could not */
+	struct ha_maps ha;
+	bool ha_given;
+	int64_t began_ms, said_ms; /* monotonic: progress on a terminal */
+};
+
+/* The options that both commands have, in their tables. */
+#define PLACES_OPTIONS                                                                             \
+	{"checkpoints", 0, "URI", "by hand: where retained checkpoints are", false},               \
+		{"savepoints", 0, "URI", "by hand: where savepoints are", false},                  \
+		{"job-id", 0, "HEX", "by hand: snapshots of this job only", true},                 \
+		{"journal", 0, "FILE",                                                             \
+		 "a copy of drey's journal.json, instead of the one that\\n"                       \
+		 "drey.yaml leads to",                                                             \
+		 false},                                                                           \
+	{                                                                                          \
+		"ha-map", 0, "FILE",                                                               \
+			"HA ConfigMaps of Flink, as `kubectl get configmap NAME -o\\n"             \
+			"json` (or yaml) prints them; or a directory with one file\\n"             \
+			"for each key; - is standard input",                                       \
+			true                                                                       \
+	}
+
+/* CLI_OK or the exit status; after CLI_OK close it. The command has CLI_CONFIG, PLACES_OPTIONS and,
+ * where it decides, flink-version and policy. */
+int places_open(struct places *places, const struct cli *cli, bool decides);
+void places_close(struct places *places);
+
+/* What an observation needs; release with observe_plan_release(). */
+void places_plan(struct places *places, struct observe_plan *ret_plan);
+
+/* The stores of an observation. */
+const struct store_config *places_storage(const struct places *places);
+
+#endif
