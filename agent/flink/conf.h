@@ -94,6 +94,14 @@ int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *re
  * ERR_CONFIG names key and file. Keys that drey overrides on the command line are no matter. */
 int flink_conf_check(const struct flink_conf *conf, struct err *err);
 
+/*
+ * Where the metadata of snapshots in the directory `uri` lies. Flink's S3 file systems spread state
+ * files by putting random characters in the place of s3.entropy.key, and leave the key out of the
+ * paths of metadata (EntropyInjector): its first occurrence, wherever it stands in the path; slashes
+ * that then follow each other become one. Caller frees.
+ */
+char *flink_conf_listed_dir(const struct flink_conf *conf, const char *uri);
+
 /* "10 s", "500 ms", "1 min", "PT10S", "5000" (ms) as Flink reads durations. */
 int flink_duration_parse(const char *text, int64_t *ret_ms, struct err *err);
 

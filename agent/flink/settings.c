@@ -181,3 +181,32 @@ int flink_conf_check(const struct flink_conf *conf, struct err *err)
 				       forbidden[i], flink_launch_reserved(forbidden[i]));
 	return 0;
 }
+
+/* The path of an S3 URI; NULL for any other. */
+static const char *s3_path(const char *uri)
+{
+	static const char *const schemes[] = {"s3://", "s3a://", "s3p://"};
+
+	for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+		if (strncmp(uri, schemes[i], strlen(schemes[i])) == 0)
+			return strchr(uri + strlen(schemes[i]), '/');
+	return NULL;
+}
+
+char *flink_conf_listed_dir(const struct flink_conf *conf, const char *uri)
+{
+	const char *entropy = flink_conf_get(conf, "s3.entropy.key");
+	const char *path = s3_path(uri);
+	const char *at = entropy && *entropy && path ? strstr(path, entropy) : NULL;
+	char *listed, *to;
+
+	if (!at)
+		return xstrdup(uri);
+	listed = xasprintf("%.*s%s", (int)(at - uri), uri, at + strlen(entropy));
+	to = listed + (path - uri);
+	for (const char *from = to; *from; from++)
+		if (*from != '/' || from[1] != '/')
+			*to++ = *from;
+	*to = '\0';
+	return listed;
+}

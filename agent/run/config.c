@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/yaml.h"
 #include "run/config_value.h"
+#include "store/store_config.h"
 
 #define SECOND 1000LL
 #define MINUTE (60 * SECOND)
@@ -18,6 +19,7 @@ static const char *const sigterm_words[] = {"keep", "savepoint", NULL};
 static const char *const finished_words[] = {"stay", "exit", NULL};
 static const char *const policy_words[] = {"latest", "savepoint", "none", NULL};
 static const char *const foreign_words[] = {"hold", "ignore", NULL};
+static const char *const addressing_words[] = {"auto", "path", "virtual", NULL};
 static const char *const format_words[] = {"auto", "json", "text", NULL};
 static const char *const level_words[] = {"debug", "info", "warn", "error", NULL};
 /* The index of a word is the value of the enum. */
@@ -25,6 +27,7 @@ _Static_assert(SIGTERM_KEEP == 0 && SIGTERM_SAVEPOINT == 1, "order of sigterm_wo
 _Static_assert(WHEN_FINISHED_STAY == 0 && WHEN_FINISHED_EXIT == 1, "order of finished_words");
 _Static_assert(POLICY_LATEST == 0 && POLICY_NONE == 2, "order of policy_words");
 _Static_assert(FOREIGN_HOLD == 0 && FOREIGN_IGNORE == 1, "order of foreign_words");
+_Static_assert(S3_ADDRESSING_AUTO == 0 && S3_ADDRESSING_VIRTUAL == 2, "order of addressing_words");
 _Static_assert(LOG_AUTO == 0 && LOG_JSON == 1 && LOG_TEXT == 2, "order of format_words");
 _Static_assert(LOG_DEBUG == 0 && LOG_ERROR == 3, "order of level_words");
 
@@ -66,6 +69,27 @@ static const struct config_key keys[] = {
 	KEY("restore.initialSavepoint", URI, restore.initial_savepoint),
 	KEY("restore.maxAge", DURATION, restore.max_age_ms, .fallback = "0", .max = 3650 * DAY),
 	KEY("restore.foreign", WORD, restore.foreign, .fallback = "hold", .words = foreign_words),
+
+	KEY("storage.s3.endpoint", STRING, storage.s3.endpoint),
+	KEY("storage.s3.region", STRING, storage.s3.region),
+	KEY("storage.s3.addressing", WORD, storage.s3.addressing, .fallback = "auto",
+	    .words = addressing_words),
+	KEY("storage.s3.accessKeyFile", FILE, storage.s3.access_key_file),
+	KEY("storage.s3.secretKeyFile", FILE, storage.s3.secret_key_file),
+	KEY("storage.s3.sessionTokenFile", FILE, storage.s3.session_token_file),
+	KEY("storage.s3.caFile", FILE, storage.s3.ca_file),
+	KEY("storage.swift.authUrl", STRING, storage.swift.auth_url),
+	KEY("storage.swift.user", STRING, storage.swift.user),
+	KEY("storage.swift.passwordFile", FILE, storage.swift.password_file),
+	KEY("storage.swift.userDomain", STRING, storage.swift.user_domain),
+	KEY("storage.swift.project", STRING, storage.swift.project),
+	KEY("storage.swift.projectDomain", STRING, storage.swift.project_domain),
+	KEY("storage.swift.applicationCredentialId", STRING,
+	    storage.swift.application_credential_id),
+	KEY("storage.swift.applicationCredentialSecretFile", FILE,
+	    storage.swift.application_credential_secret_file),
+	KEY("storage.swift.region", STRING, storage.swift.region),
+	KEY("storage.swift.caFile", FILE, storage.swift.ca_file),
 
 	KEY("savepoints.interval", DURATION, savepoints.interval_ms, .fallback = "0",
 	    .max = 365 * DAY),
@@ -174,6 +198,19 @@ static char *part_below(const struct config_key *key, const char *section)
 	return xstrndup(part, strcspn(part, "."));
 }
 
+/* "secretKey" where there is "secretKeyFile": a secret does not belong into drey.yaml. */
+static int refuse_secret(const struct yaml_node *node, const char *section, struct err *err)
+{
+	cleanup_free char *file = xasprintf("%s.%sFile", section, node->key);
+
+	if (!key_find(file))
+		return 0;
+	return yaml_err_key(node, err,
+			    "'%s.%s' is not taken from here; put it into a file that only drey can "
+			    "read, and name that file in '%s'",
+			    section, node->key, file);
+}
+
 /* Say what the user may have meant, else what there is. */
 static int unknown_key(const struct yaml_node *node, const char *section, struct err *err)
 {
@@ -183,6 +220,8 @@ static int unknown_key(const struct yaml_node *node, const char *section, struct
 	size_t best_distance = strlen(node->key) / 3 + 1;
 	const char *elsewhere = NULL;
 
+	if (refuse_secret(node, section, err) < 0)
+		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		const char *dot = strrchr(keys[i].name, '.');
 		cleanup_free char *part = NULL;

@@ -63,6 +63,22 @@ struct config {
 		int foreign;             /* enum foreign_policy */
 	} restore;
 
+	/* secrets are named by the file they are in; setup_storage.h reads it */
+	struct {
+		struct {
+			char *endpoint, *region;
+			int addressing; /* enum s3_addressing */
+			char *access_key_file, *secret_key_file, *session_token_file;
+			char *ca_file;
+		} s3;
+		struct {
+			char *auth_url, *user, *password_file;
+			char *user_domain, *project, *project_domain;
+			char *application_credential_id, *application_credential_secret_file;
+			char *region, *ca_file;
+		} swift;
+	} storage;
+
 	struct {
 		int64_t interval_ms; /* 0 = no periodic savepoints */
 		int64_t jitter_ms;
@@ -121,6 +137,7 @@ enum config_type {
 	CONFIG_STRING,
 	CONFIG_NAME,       /* DNS-1123 label */
 	CONFIG_DIRECTORY,  /* absolute path on this machine */
+	CONFIG_FILE,       /* idem, of a file */
 	CONFIG_URI,        /* scheme:..., or an absolute path, which is made a file: URI */
 	CONFIG_VERSION,    /* "auto" or a Flink version */
 	CONFIG_LIST,       /* list of strings */

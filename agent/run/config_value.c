@@ -28,6 +28,8 @@ const char *config_type_name(enum config_type type)
 		return "name";
 	case CONFIG_DIRECTORY:
 		return "directory";
+	case CONFIG_FILE:
+		return "file";
 	case CONFIG_URI:
 		return "URI";
 	case CONFIG_VERSION:
@@ -378,6 +380,7 @@ void config_value_clear(struct config *config, const struct config_key *key)
 	case CONFIG_STRING:
 	case CONFIG_NAME:
 	case CONFIG_DIRECTORY:
+	case CONFIG_FILE:
 	case CONFIG_URI:
 	case CONFIG_VERSION:
 		xstrset(slot(config, key), NULL);
@@ -416,6 +419,7 @@ int config_value_set(struct config *config, const struct config_key *key,
 	case CONFIG_NAME:
 		return parse_name(node, key->name, to, err);
 	case CONFIG_DIRECTORY:
+	case CONFIG_FILE:
 		return parse_directory(node, key, to, err);
 	case CONFIG_URI:
 		return parse_uri(node, key->name, to, err);

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "flink/command.h"
+#include "run/setup_storage.h"
 
 static const char *const *environment(void)
 {
@@ -88,9 +89,13 @@ static int find_places(struct setup *setup, struct err *err)
 			       "high-availability.type is %s, which this drey does not supervise; "
 			       "remove it: drey restores the job itself",
 			       setup->settings.ha_type ? setup->settings.ha_type : "set");
+	setup->checkpoint_dir =
+		flink_conf_listed_dir(&setup->flink_conf, config->flink.checkpoint_directory);
+	setup->savepoint_dir =
+		flink_conf_listed_dir(&setup->flink_conf, config->flink.savepoint_directory);
 	setup->places = (struct observe_places){
-		.checkpoint_dir = config->flink.checkpoint_directory,
-		.savepoint_dir = config->flink.savepoint_directory,
+		.checkpoint_dir = setup->checkpoint_dir,
+		.savepoint_dir = setup->savepoint_dir,
 		.initial = config->restore.initial_savepoint,
 		.max_metadata_version = flink_version_metadata_max(setup->version),
 		.ignore_foreign = config->restore.foreign == FOREIGN_IGNORE,
@@ -115,7 +120,6 @@ static int fill_derived(struct setup *setup, struct err *err)
 	flink_version_print(setup->version, setup->version_text);
 	config_lifecycle(config, &setup->life);
 	setup->life.flink_version = setup->version_text;
-	store_config_environment(&setup->storage, getenv);
 	setup->places.storage = &setup->storage;
 	setup->life.application_ids = flink_version_has_applications(setup->version);
 	snprintf(setup->rest_url, sizeof(setup->rest_url),
@@ -134,8 +138,9 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err)
 	if (config_load(path, &setup->config, err) < 0)
 		return -1;
 	if (find_version(setup, err) < 0 || load_flink_conf(setup, err) < 0 ||
-	    find_places(setup, err) < 0 || check_launch(setup, err) < 0 ||
-	    fill_derived(setup, err) < 0) {
+	    find_places(setup, err) < 0 ||
+	    setup_storage(&setup->config, &setup->flink_conf, &setup->storage, err) < 0 ||
+	    check_launch(setup, err) < 0 || fill_derived(setup, err) < 0) {
 		setup_release(setup);
 		return err_wrap(err, "%s", path);
 	}
@@ -146,6 +151,8 @@ void setup_release(struct setup *setup)
 {
 	http_free(setup->rest.http);
 	store_config_release(&setup->storage);
+	free(setup->checkpoint_dir);
+	free(setup->savepoint_dir);
 	flink_conf_release(&setup->flink_conf);
 	config_release(&setup->config);
 	memset(setup, 0, sizeof(*setup));

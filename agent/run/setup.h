@@ -25,6 +25,7 @@ struct setup {
 	char version_text[FLINK_VERSION_TEXT_BYTES];
 	struct lifecycle_config life;
 	struct store_config storage;
+	char *checkpoint_dir, *savepoint_dir; /* as they are listed: without Flink's entropy key */
 	struct observe_places places;
 	struct flink_rest rest;
 	char rest_url[300];
