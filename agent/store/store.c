@@ -9,6 +9,7 @@
 
 static const struct store_ops *const all_ops[] = {
 	&store_file_ops,
+	&store_s3_ops,
 	&store_swift_ops,
 };
 

@@ -43,6 +43,7 @@ struct store_stream {
 };
 
 extern const struct store_ops store_file_ops;
+extern const struct store_ops store_s3_ops;
 extern const struct store_ops store_swift_ops;
 
 #endif

@@ -1,0 +1,29 @@
+/*
+ * s3_endpoint - where the requests for one bucket go. Pure.
+ *
+ * Without an endpoint it is AWS in the configured region. A bucket is named in the host on AWS (but
+ * not where its name would break the certificate's or the host's rules) and in the path elsewhere;
+ * s3_config.addressing says otherwise. An endpoint without a scheme means https, as in Hadoop. The
+ * region of an AWS endpoint is read from its host when it is not configured.
+ *
+ * Source: "Virtual hosting of general purpose buckets" and "Amazon S3 endpoints", AWS.
+ */
+#ifndef DREY_STORE_S3_ENDPOINT_H
+#define DREY_STORE_S3_ENDPOINT_H
+
+#include "base/err.h"
+#include "store/store_config.h"
+
+struct s3_endpoint {
+	char *origin; /* "https://bucket.s3.eu-west-1.amazonaws.com" */
+	char *host;   /* the Host header: without the scheme's own port */
+	char *root;   /* of all paths, encoded: "" or "/bucket" */
+	char *region;
+};
+
+/* ERR_CONFIG: no bucket's name, no endpoint, no region. A zeroed *ret; the caller releases it. */
+int s3_endpoint_of(const struct s3_config *config, const char *bucket, struct s3_endpoint *ret,
+		   struct err *err);
+void s3_endpoint_release(struct s3_endpoint *endpoint); /* zeroed is allowed */
+
+#endif
