@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+#
+# get-servers.sh - puts real object stores for the tests on this machine, once, and prints where they are.
+#
+#   tools/get-servers.sh versitygw|openstack
+#
+# versitygw   prints a directory with bin/versitygw: S3 over a plain folder, built from its Go module
+# openstack   prints a virtual environment with Swift and Keystone and with independent clients (boto3, aws, swift),
+#             from PyPI; tools/servers/requirements.txt pins every package
+#
+# They are kept in ${XDG_CACHE_HOME:-~/.cache}/drey. No root is needed and nothing is started. Needed are python3 (3.10
+# or newer, with venv), and for versitygw Go 1.21 or newer; without one a pinned Go toolchain (70 MB) is fetched and
+# thrown away afterwards.
+#
+# Safe to call from several processes at once. A directory appears only when it is complete. Exit status: 0 done,
+# 1 this machine (disk, permissions), 2 usage, 3 a tool is missing, 4 the fetch failed, 5 what was fetched is not what
+# is pinned.
+
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tools/ui.sh
+. "$here/ui.sh"
+
+versitygw_version=1.7.0
+go_version=1.26.8
+declare -A go_sha256=(
+	[amd64]=30c2b1bf7dcc88d3eb0a1364e47ddd9128edb3110a30e8a0ef61cd5856b31de7
+	[arm64]=02b36b6787b3ac767668f630e2998df45a3b1f9ffee08d1bf3ef6487cd658d99
+)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey
+
+usage() {
+	sed -n '5p' "${BASH_SOURCE[0]}" | sed 's/^# *//' >&2
+	exit 2
+}
+
+# The lock is ours, so temporary directories of others are left over from runs that were killed.
+begin() { # WHAT
+	mkdir -p "$cache" || die 1 "cannot make $cache; XDG_CACHE_HOME chooses another place"
+	exec 9>"$cache/.$1.lock" || die 1 "cannot write to $cache; XDG_CACHE_HOME chooses another place"
+	if ! flock --nonblock 9; then
+		say "waiting for another get-servers.sh that is at work in $cache"
+		flock 9
+	fi
+	rm -rf "$cache/.$1-tmp".*
+	tmp=$(mktemp -d "$cache/.$1-tmp.XXXXXX") || die 1 "cannot write to $cache"
+	trap 'ui_is_main && ui_ticker_stop && rm -rf "$tmp"' EXIT
+	trap 'exit 130' INT TERM
+}
+
+# A python3 that is new enough and can make virtual environments; the system's own is asked first.
+find_python() {
+	for python in /usr/bin/python3 python3; do
+		! "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || return 0
+	done
+	die 3 "Python 3.10 or newer with venv is needed; install it: apt-get install python3-venv"
+}
+
+# ---- versitygw -----------------------------------------------------------------------------------
+
+# Sets `go`: the one that is here, if it can fetch a newer one by itself when the module wants that (since 1.21).
+find_go() {
+	local minor
+	if minor=$(go env GOVERSION 2>/dev/null) && minor=${minor#go1.} && [ "${minor%%.*}" -ge 21 ] 2>/dev/null; then
+		go=go
+		return
+	fi
+	local arch file=$tmp/go.zip url
+	case $(uname -m) in
+	x86_64) arch=amd64 ;;
+	aarch64) arch=arm64 ;;
+	*) die 3 "Go 1.21 or newer is needed to build versitygw; none is pinned for $(uname -m)" ;;
+	esac
+	url=https://proxy.golang.org/golang.org/toolchain/@v/v0.0.1-go$go_version.linux-$arch.zip
+	run_with_progress "fetching Go $go_version (70 MB) to build versitygw" "$tmp/log" \
+		curl --silent --show-error --fail --location --retry 3 --output "$file" "$url" 9>&- ||
+		die 4 "could not fetch Go $go_version; is the network up?"
+	echo "${go_sha256[$arch]}  $file" | sha256sum --check --status ||
+		die 5 "what $url gave is not the Go that is pinned; nothing was installed"
+	find_python
+	"$python" -m zipfile -e "$file" "$tmp/go" 9>&-
+	rm "$file"
+	go=$(echo "$tmp"/go/golang.org/toolchain@*/bin/go)
+	chmod -R u+x "${go%/go}" "${go%/bin/go}/pkg/tool"
+	export GOPATH=$tmp/gopath GOCACHE=$tmp/gocache
+}
+
+get_versitygw() {
+	dest=$cache/versitygw-$versitygw_version
+	! "$dest/bin/versitygw" --version >/dev/null 2>&1 || return 0
+	begin versitygw
+	! "$dest/bin/versitygw" --version >/dev/null 2>&1 || return 0
+	find_go
+	run_with_progress "building versitygw $versitygw_version from its Go module (a few minutes, once)" "$tmp/log" \
+		env GOBIN="$tmp/gw/bin" GOFLAGS="-trimpath -modcacherw" GOTOOLCHAIN=auto CGO_ENABLED=0 "$go" install \
+		-ldflags "-s -w" "github.com/versity/versitygw/cmd/versitygw@v$versitygw_version" 9>&- ||
+		die 4 "could not build versitygw $versitygw_version; is the network up?"
+	"$tmp/gw/bin/versitygw" --version >/dev/null || die 1 "the versitygw that was built does not run"
+	rm -rf "$dest"
+	mv --no-target-directory "$tmp/gw" "$dest"
+}
+
+# ---- OpenStack and clients -----------------------------------------------------------------------
+
+openstack_is_whole() {
+	[ -f "$dest/complete" ] && "$dest/bin/python" -c '' 2>/dev/null
+}
+
+# An environment cannot be moved, so it is made in its place, and `complete` is written last. Keystone's empty
+# database is made here too: to make one takes longer than to start the server.
+get_openstack() {
+	local wanted=$here/servers/requirements.txt
+	find_python
+	dest=$cache/openstack-$("$python" -c 'import sys; print("py%d.%d" % sys.version_info[:2])')-$(
+		sha256sum <"$wanted" | head -c 12)
+	! openstack_is_whole || return 0
+	begin openstack
+	! openstack_is_whole || return 0
+	rm -rf "$dest"
+	"$python" -m venv "$dest" >"$tmp/log" 2>&1 || die 3 "python3 -m venv has failed: $(tail -n 1 "$tmp/log")"
+	run_with_progress "fetching Swift, Keystone, boto3 and awscli with pip (70 MB)" "$tmp/log" \
+		"$dest/bin/pip" install --no-input --disable-pip-version-check --progress-bar off --only-binary :all: \
+		--requirement "$wanted" 9>&- ||
+		die 4 "could not install tools/servers/requirements.txt; is the network up?"
+	printf '[database]\nconnection = sqlite:///%s/keystone.db\n' "$dest" >"$tmp/keystone.conf"
+	run_with_progress "making an empty database for Keystone" "$tmp/log" \
+		"$dest/bin/keystone-manage" --config-file "$tmp/keystone.conf" db_sync 9>&- ||
+		die 1 "keystone-manage db_sync has failed"
+	: >"$dest/complete"
+}
+
+case ${1:-} in
+versitygw | openstack) [ $# -eq 1 ] || usage ;;
+*) usage ;;
+esac
+"get_$1"
+echo "$dest"
