@@ -13,6 +13,7 @@ extern const struct cli_command cmd_resume;
 extern const struct cli_command cmd_cancel;
 extern const struct cli_command cmd_restart;
 extern const struct cli_command cmd_do_not_restart;
+extern const struct cli_command cmd_snapshots;
 extern const struct cli_command cmd_verify;
 extern const struct cli_command cmd_inspect;
 extern const struct cli_command cmd_version;

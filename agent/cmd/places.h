@@ -40,13 +40,13 @@ struct places {
 		{"savepoints", 0, "URI", "by hand: where savepoints are", false},                  \
 		{"job-id", 0, "HEX", "by hand: snapshots of this job only", true},                 \
 		{"journal", 0, "FILE",                                                             \
-		 "a copy of drey's journal.json, instead of the one that\\n"                       \
+		 "a copy of drey's journal.json, instead of the one that\n"                        \
 		 "drey.yaml leads to",                                                             \
 		 false},                                                                           \
 	{                                                                                          \
 		"ha-map", 0, "FILE",                                                               \
-			"HA ConfigMaps of Flink, as `kubectl get configmap NAME -o\\n"             \
-			"json` (or yaml) prints them; or a directory with one file\\n"             \
+			"HA ConfigMaps of Flink, as `kubectl get configmap NAME -o\n"              \
+			"json` (or yaml) prints them; or a directory with one file\n"              \
 			"for each key; - is standard input",                                       \
 			true                                                                       \
 	}

@@ -8,7 +8,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 DREY=${DREY:-${BUILD:-build}/drey}
-COMMANDS='run resolve status savepoint suspend resume restart cancel do-not-restart verify inspect version'
+COMMANDS='run resolve status savepoint suspend resume restart cancel do-not-restart snapshots verify inspect version'
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 unset DREY_CONFIG

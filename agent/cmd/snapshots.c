@@ -1,0 +1,306 @@
+/* drey snapshots: the history of an application, from its journal and its storage. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cmd/commands.h"
+#include "cmd/places.h"
+#include "cmd/text.h"
+
+#define DEFAULT_LIMIT 50
+
+/* One line: what is there now, and what the journal remembers of it. */
+struct row {
+	const struct candidate *seen;
+	const struct snapshot *known; /* NULL: not in the journal */
+};
+
+struct history {
+	const struct places *places;
+	const struct facts *facts;
+	struct row *rows; /* newest first */
+	size_t count, shown, left_out;
+};
+
+static const struct snapshot *known_as(const struct journal *journal, const char *path)
+{
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (snapshot_same_path(journal->snapshots[i].path, path))
+			return &journal->snapshots[i];
+	return NULL;
+}
+
+static const char *state_of(const struct row *row)
+{
+	switch (row->seen->integrity) {
+	case INTEGRITY_UNCHECKED:
+		return row->known && row->known->verified ? "verified" : "present";
+	case INTEGRITY_COMPLETE:
+		return "verified";
+	case INTEGRITY_DAMAGED:
+		return "damaged";
+	case INTEGRITY_INCOMPLETE:
+		return row->known || row->seen->source == SOURCE_JOURNAL ? "missing" : "incomplete";
+	case INTEGRITY_UNREADABLE:
+		return "unreadable";
+	}
+	return "unknown";
+}
+
+static int64_t completed_of(const struct row *row)
+{
+	if (row->known && row->known->completed_unix_ms > 0)
+		return row->known->completed_unix_ms;
+	return row->seen->snapshot.completed_unix_ms;
+}
+
+static int64_t checkpoint_id_of(const struct row *row)
+{
+	if (row->seen->snapshot.checkpoint_id || !row->known)
+		return row->seen->snapshot.checkpoint_id;
+	return row->known->checkpoint_id;
+}
+
+static const char *job_id_of(const struct row *row)
+{
+	/* the journal has the whole id where the name has six digits of it */
+	return row->known && *row->known->job_id ? row->known->job_id : row->seen->snapshot.job_id;
+}
+
+static enum snapshot_origin origin_of(const struct row *row)
+{
+	return row->known ? row->known->origin : row->seen->snapshot.origin;
+}
+
+static int newest_first(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	int64_t a_ms = completed_of(a), b_ms = completed_of(b);
+
+	if (a_ms != b_ms)
+		return a_ms > b_ms ? -1 : 1;
+	if (checkpoint_id_of(a) != checkpoint_id_of(b))
+		return checkpoint_id_of(a) > checkpoint_id_of(b) ? -1 : 1;
+	return strcmp(a->seen->snapshot.path, b->seen->snapshot.path);
+}
+
+static void collect(struct history *history, size_t limit)
+{
+	const struct facts *facts = history->facts;
+
+	history->rows = xcalloc(facts->candidate_count + 1, sizeof(*history->rows));
+	history->count = facts->candidate_count;
+	for (size_t i = 0; i < facts->candidate_count; i++)
+		history->rows[i] = (struct row){
+			.seen = &facts->candidates[i],
+			.known = known_as(&history->places->journal,
+					  facts->candidates[i].snapshot.path),
+		};
+	qsort(history->rows, history->count, sizeof(*history->rows), newest_first);
+	history->shown = limit && limit < history->count ? limit : history->count;
+	history->left_out = history->count - history->shown;
+	for (int i = 0; i < SOURCE_COUNT; i++)
+		history->left_out += facts->sources[i].left_out;
+}
+
+/* ---- printing ---- */
+
+static int64_t known_or_seen(const struct row *row, int64_t seen, int64_t known)
+{
+	return seen < 0 && row->known ? known : seen;
+}
+
+static int64_t size_of(const struct row *row)
+{
+	return known_or_seen(row, row->seen->snapshot.size_bytes,
+			     row->known ? row->known->size_bytes : -1);
+}
+
+static int64_t files_of(const struct row *row)
+{
+	return known_or_seen(row, row->seen->snapshot.file_count,
+			     row->known ? row->known->file_count : -1);
+}
+
+static void add_known(struct json *to, const char *key, int64_t value, int64_t least)
+{
+	if (value >= least)
+		json_add_i64(to, key, value);
+	else
+		json_add_null(to, key);
+}
+
+static void add_row(struct json *list, const struct row *row)
+{
+	struct json *to = json_add_object(list, NULL);
+
+	json_add_str(to, "path", row->seen->snapshot.path);
+	json_add_str(to, "kind", snapshot_kind_name(row->seen->snapshot.kind));
+	json_add_str(to, "origin", snapshot_origin_name(origin_of(row)));
+	add_known(to, "checkpointId", checkpoint_id_of(row), 1);
+	json_add_str(to, "jobId", *job_id_of(row) ? job_id_of(row) : NULL);
+	add_known(to, "completedUnixMs", completed_of(row), 1);
+	add_known(to, "sizeBytes", size_of(row), 0);
+	add_known(to, "fileCount", files_of(row), 0);
+	add_known(to, "verifiedUnixMs", row->known ? row->known->verified_unix_ms : 0, 1);
+	json_add_str(to, "state", state_of(row));
+	json_add_str(to, "detail", row->seen->detail);
+}
+
+static void print_json(const struct cli *cli, const struct history *history)
+{
+	cleanup_json struct json *doc = json_object();
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json *list = json_add_array(doc, "snapshots");
+
+	for (size_t i = 0; i < history->shown; i++)
+		add_row(list, &history->rows[i]);
+	json_add_i64(doc, "leftOut", (int64_t)history->left_out);
+	list = json_add_array(doc, "unreadable");
+	for (int i = 0; i < SOURCE_COUNT; i++)
+		if (history->facts->sources[i].state == SOURCE_UNREADABLE) {
+			struct json *to = json_add_object(list, NULL);
+
+			json_add_str(to, "source", source_kind_name((enum source_kind)i));
+			json_add_str(to, "detail", history->facts->sources[i].detail);
+		}
+	json_print_pretty(doc, &text);
+	fputs(buf_str(&text), cli->out);
+}
+
+#define ROW "%-10s  %-8s  %6s  %-8.8s  %-16s  %8s  %5s  %-16s  %-10s  "
+
+static void print_row(const struct cli *cli, const struct history *history, const struct row *row)
+{
+	char id[24] = "-", age[CLOCK_TEXT_BYTES] = "-", size[TEXT_SIZE_BYTES] = "-";
+	char files[24] = "-", when[CLOCK_TEXT_BYTES] = "-";
+	int64_t now_ms = history->facts->now_unix_ms;
+
+	if (checkpoint_id_of(row) > 0)
+		snprintf(id, sizeof(id), "%" PRId64, checkpoint_id_of(row));
+	if (completed_of(row) > 0)
+		clock_ago(completed_of(row), now_ms, age);
+	if (size_of(row) >= 0)
+		text_size(size_of(row), size);
+	if (files_of(row) >= 0)
+		snprintf(files, sizeof(files), "%" PRId64, files_of(row));
+	if (row->known && row->known->verified_unix_ms > 0)
+		clock_ago(row->known->verified_unix_ms, now_ms, when);
+	fprintf(cli->out, ROW, snapshot_kind_name(row->seen->snapshot.kind),
+		snapshot_origin_name(origin_of(row)), id, *job_id_of(row) ? job_id_of(row) : "-",
+		age, size, files, when, state_of(row));
+	text_print(row->seen->snapshot.path, cli->out);
+	fputc('\n', cli->out);
+	if (row->seen->detail && row->seen->integrity) {
+		fputs("            ", cli->out);
+		text_print(row->seen->detail, cli->out);
+		fputc('\n', cli->out);
+	}
+}
+
+static void print_text(const struct cli *cli, const struct history *history)
+{
+	if (history->shown)
+		fprintf(cli->out, ROW "%s\n", "KIND", "ORIGIN", "ID", "JOB", "AGE", "SIZE", "FILES",
+			"VERIFIED", "STATE", "PATH");
+	for (size_t i = 0; i < history->shown; i++)
+		print_row(cli, history, &history->rows[i]);
+	if (!history->shown)
+		fputs("no snapshots\n", cli->out);
+	if (history->left_out)
+		fprintf(cli->out, "and %zu older\n", history->left_out);
+}
+
+/* ---- the command ---- */
+
+static int take_limit(const struct cli *cli, size_t *ret_limit)
+{
+	const char *text = cli_value(cli, "limit");
+	char *end = NULL;
+	unsigned long value;
+
+	*ret_limit = cli_has(cli, "json") ? 0 : DEFAULT_LIMIT;
+	if (!text)
+		return CLI_OK;
+	value = strtoul(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || value > 1000000)
+		return cli_fail(cli, CLI_USAGE, "--limit %s: expected a number; 0 is all", text);
+	*ret_limit = value;
+	return CLI_OK;
+}
+
+/* A list with something missing is not passed off as the whole. */
+static int judge(const struct cli *cli, const struct facts *facts)
+{
+	int status = CLI_OK;
+
+	for (int i = 0; i < SOURCE_COUNT; i++)
+		if (facts->sources[i].state == SOURCE_UNREADABLE)
+			status = cli_fail(cli, CLI_HELD, "the %s cannot be read: %s",
+					  source_kind_name((enum source_kind)i),
+					  facts->sources[i].detail);
+	return status;
+}
+
+static int run(const struct cli *cli)
+{
+	struct history history = {0};
+	struct observe_plan plan;
+	struct places places;
+	struct facts facts;
+	size_t limit;
+	int status = take_limit(cli, &limit);
+
+	if (status == CLI_OK)
+		status = places_open(&places, cli, false);
+	if (status != CLI_OK)
+		return status;
+	places_plan(&places, &plan);
+	observe_gather(&plan, &facts);
+	history.places = &places;
+	history.facts = &facts;
+	collect(&history, limit);
+	if (cli_has(cli, "json"))
+		print_json(cli, &history);
+	else
+		print_text(cli, &history);
+	status = judge(cli, &facts);
+	free(history.rows);
+	facts_release(&facts);
+	observe_plan_release(&plan);
+	places_close(&places);
+	return status;
+}
+
+static const struct cli_option options[] = {
+	CLI_CONFIG,
+	CLI_JSON,
+	{"limit", 'n', "N", "the newest N only; 0 is all (50, with --json all)", false},
+	PLACES_OPTIONS,
+	CLI_END,
+};
+
+const struct cli_command cmd_snapshots = {
+	.name = "snapshots",
+	.summary = "list checkpoints and savepoints, newest first",
+	.description =
+		"What there is to start from, now and earlier: the savepoints that the journal "
+		"remembers\n"
+		"and whatever lies in the checkpoint and savepoint directories. Reads names, dates "
+		"and\n"
+		"the beginning of each savepoint's _metadata; `drey verify PATH` looks closely. "
+		"Changes\n"
+		"nothing, and works whether drey runs or not; --checkpoints and --savepoints also "
+		"without\n"
+		"drey.yaml.\n",
+	.options = options,
+	.statuses = "0  listed\n"
+		    "2  wrong use or configuration\n"
+		    "4  something could not be read: the list may not be all\n",
+	.example = "drey snapshots --config drey.yaml\n"
+		   "drey snapshots --limit 0 --json --savepoints s3://flink/savepoints\n",
+	.run = run,
+};
