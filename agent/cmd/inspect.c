@@ -1,12 +1,14 @@
 /* drey inspect: print what a file of Flink says. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/commands.h"
+#include "cmd/inspect_map.h"
 #include "cmd/text.h"
 #include "format/ha_value.h"
 #include "format/metadata.h"
@@ -28,10 +30,12 @@ enum kind {
 	KIND_HA_VALUE,
 	KIND_HA_HANDLE, /* the same, already decoded from Base64 */
 	KIND_COMPLETED_CHECKPOINT,
+	KIND_HA_MAP, /* ConfigMaps, as kubectl prints them */
 };
 
 /* The input: its first bytes, which tell the kind, and the rest. */
 struct input {
+	struct store_config storage;
 	struct store *store;
 	struct store_stream *stream; /* NULL: standard input */
 	char head[HEAD_BYTES];
@@ -73,7 +77,7 @@ static int open_uri(struct input *in, const char *uri, struct err *err)
 	cleanup_free char *inner = uri_join(uri, METADATA_NAME);
 	struct err why = {0};
 
-	if (store_open(NULL, uri, &in->store, err))
+	if (store_open(&in->storage, uri, &in->store, err))
 		return -1;
 	if (!store_read_open(in->store, uri, 0, &in->stream, &why) ||
 	    !store_read_open(in->store, inner, 0, &in->stream, NULL))
@@ -88,6 +92,7 @@ static int open_input(struct input *in, const char *name, struct err *err)
 {
 	size_t got = 1;
 
+	store_config_environment(&in->storage, getenv);
 	if (strcmp(name, "-")) {
 		cleanup_free char *uri = uri_of_argument(name);
 
@@ -107,11 +112,28 @@ static void close_input(struct input *in)
 {
 	store_read_close(in->stream);
 	store_close(in->store);
+	store_config_release(&in->storage);
 }
 
 static bool head_has(const struct input *in, size_t at, const char *bytes, size_t len)
 {
 	return in->head_len >= at + len && !memcmp(in->head + at, bytes, len);
+}
+
+/* A document of the API of Kubernetes: JSON, or YAML with one of the members that they all have. */
+static bool is_document(const struct input *in)
+{
+	static const char *const members[] = {"apiVersion:", "kind:", "items:", "data:", "---"};
+	size_t at = 0;
+
+	while (at < in->head_len && strchr(" \t\r\n", in->head[at]) && in->head[at])
+		at++;
+	if (head_has(in, at, "{", 1))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		if (head_has(in, at, members[i], strlen(members[i])))
+			return true;
+	return false;
 }
 
 static enum kind kind_of_bytes(const struct input *in)
@@ -127,7 +149,7 @@ static enum kind kind_of_bytes(const struct input *in)
 			       : KIND_HA_HANDLE;
 	if (head_has(in, 0, "rO0AB", 5)) /* aced0005 in Base64 */
 		return KIND_HA_VALUE;
-	return KIND_UNKNOWN;
+	return is_document(in) ? KIND_HA_MAP : KIND_UNKNOWN;
 }
 
 /* The kind that --kind names; KIND_UNKNOWN for no such. */
@@ -139,7 +161,7 @@ static enum kind kind_of_name(const struct input *in, const char *name)
 		return head_has(in, 0, "\xac\xed", 2) ? KIND_HA_HANDLE : KIND_HA_VALUE;
 	if (!strcmp(name, "completed-checkpoint"))
 		return KIND_COMPLETED_CHECKPOINT;
-	return KIND_UNKNOWN;
+	return strcmp(name, "ha-map") ? KIND_UNKNOWN : KIND_HA_MAP;
 }
 
 /* ---- printing ---- */
@@ -284,18 +306,27 @@ static int inspect_handle(const struct cli *cli, struct source *src, struct err 
 	return 0;
 }
 
+/* All of it, but no more than max_bytes and a little. */
+static int read_all(struct input *in, size_t max_bytes, struct buf *text, struct err *err)
+{
+	char part[4096];
+	size_t got = 1;
+
+	while (got && text->len_bytes <= max_bytes) {
+		if (read_input(in, part, sizeof(part), &got, err))
+			return -1;
+		buf_add(text, part, got);
+	}
+	return 0;
+}
+
 static int inspect_value(const struct cli *cli, struct input *in, struct err *err)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct ha_value value;
-	char part[4096];
-	size_t got = 1;
 
-	while (got && text.len_bytes <= MAX_BASE64_BYTES) {
-		if (read_input(in, part, sizeof(part), &got, err))
-			return -1;
-		buf_add(&text, part, got);
-	}
+	if (read_all(in, MAX_BASE64_BYTES, &text, err))
+		return -1;
 	/* A line end that an editor or echo has added does no harm. */
 	while (text.len_bytes && strchr("\r\n \t", text.data[text.len_bytes - 1]))
 		text.len_bytes--;
@@ -303,6 +334,22 @@ static int inspect_value(const struct cli *cli, struct input *in, struct err *er
 		return -1;
 	print_value(cli, &value);
 	ha_value_release(&value);
+	return 0;
+}
+
+static int inspect_map(const struct cli *cli, struct input *in, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct ha_maps maps = {0};
+
+	if (read_all(in, HA_MAPS_MAX_BYTES, &text, err) ||
+	    ha_maps_parse(&maps, buf_str(&text), text.len_bytes, err))
+		return -1;
+	if (cli_has(cli, "json"))
+		print_doc(cli, inspect_map_document(&maps));
+	else
+		inspect_map_print(&maps, cli->out);
+	ha_maps_release(&maps);
 	return 0;
 }
 
@@ -345,10 +392,12 @@ static int inspect(const struct cli *cli, struct input *in, enum kind kind, stru
 
 	if (kind == KIND_UNKNOWN)
 		return err_set(err, ERR_FORMAT, 0,
-			       "neither a _metadata file, nor a high-availability value, nor a "
-			       "CompletedCheckpoint");
+			       "neither a _metadata file, nor a high-availability value or map, "
+			       "nor a CompletedCheckpoint");
 	if (kind == KIND_HA_VALUE)
 		return inspect_value(cli, in, err);
+	if (kind == KIND_HA_MAP)
+		return inspect_map(cli, in, err);
 	src = source_new(read_input, in, total);
 	if (kind == KIND_METADATA)
 		rc = inspect_metadata(cli, src, err);
@@ -369,7 +418,8 @@ static int run(const struct cli *cli)
 
 	if (wanted && kind_of_name(&in, wanted) == KIND_UNKNOWN)
 		return cli_fail(cli, CLI_USAGE,
-				"--kind %s: known are metadata, ha-value, completed-checkpoint",
+				"--kind %s: known are metadata, ha-value, ha-map, "
+				"completed-checkpoint",
 				wanted);
 	if (open_input(&in, name, &err))
 		status = cli_fail(cli, err.kind == ERR_CONFIG ? CLI_USAGE : EXIT_UNREADABLE, "%s",
@@ -383,7 +433,8 @@ static int run(const struct cli *cli)
 
 static const struct cli_option options[] = {
 	{"kind", 'k', "KIND",
-	 "metadata, ha-value or completed-checkpoint;\notherwise found from the bytes", false},
+	 "metadata, ha-value, ha-map or completed-checkpoint;\notherwise found from the bytes",
+	 false},
 	CLI_JSON,
 	CLI_END,
 };
@@ -396,16 +447,20 @@ const struct cli_command cmd_inspect = {
 	.summary = "print what a file of Flink's says",
 	.description =
 		"FILE is a path, a URI, the directory of a snapshot, or - for standard input. "
-		"Three\n"
-		"kinds are read: the _metadata of a checkpoint or savepoint, a value of Flink's\n"
-		"high-availability ConfigMaps (Base64), and a completedCheckpoint file of its\n"
-		"high-availability storage. Nothing is changed.\n",
+		"Four\n"
+		"kinds are read: the _metadata of a checkpoint or savepoint; Flink's "
+		"high-availability\n"
+		"ConfigMaps as kubectl prints them (JSON, YAML), or one value of them (Base64); "
+		"and a\n"
+		"completedCheckpoint file of its high-availability storage. Nothing is changed.\n",
 	.options = options,
 	.statuses = "0  printed\n"
 		    "1  the bytes are not what they should be\n"
 		    "2  wrong use, or a kind of storage that is not supported\n"
 		    "4  the file could not be read\n",
 	.example = "kubectl get cm my-job-...-config-map -o jsonpath='{.data.checkpointID-...}' |\n"
-		   "    drey inspect --json -\n",
+		   "    drey inspect --json -\n"
+		   "kubectl get cm -l app=my-job,type=flink-native-kubernetes -o yaml | drey "
+		   "inspect -\n",
 	.run = run,
 };

@@ -2,6 +2,7 @@
 #include "store/verify.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -15,10 +16,10 @@ enum verify_exit {
 	EXIT_UNREADABLE = 4,
 };
 
-static void print_json(const struct cli *cli, const struct verify_report *report)
+/* Owned by the caller. */
+static struct json *document(const struct verify_report *report)
 {
-	cleanup_json struct json *doc = json_object();
-	cleanup_buf struct buf text = BUF_INIT;
+	struct json *doc = json_object();
 	struct json *problems;
 
 	json_add_str(doc, "path", report->path);
@@ -40,8 +41,7 @@ static void print_json(const struct cli *cli, const struct verify_report *report
 		json_add_str(item, "detail", report->problems[i].detail);
 	}
 	json_add_i64(doc, "problemsLeftOut", (int64_t)report->problems_left_out);
-	json_print_pretty(doc, &text);
-	fputs(buf_str(&text), cli->out);
+	return doc;
 }
 
 static void print_text(const struct cli *cli, const struct verify_report *report)
@@ -71,22 +71,34 @@ static void print_text(const struct cli *cli, const struct verify_report *report
 		fprintf(cli->out, "  and %zu more\n", report->problems_left_out);
 }
 
-static int run(const struct cli *cli)
+/* Of several statuses the one that says most. */
+static int worse(int a, int b)
+{
+	static const int order[] = {CLI_USAGE, EXIT_DAMAGED, EXIT_UNREADABLE};
+
+	for (size_t i = 0; i < ARRAY_LEN(order); i++)
+		if (a == order[i] || b == order[i])
+			return order[i];
+	return EXIT_COMPLETE;
+}
+
+static int verify_one(const struct cli *cli, const struct store_config *storage,
+		      const char *argument, struct json *list)
 {
 	static const int statuses[] = {
 		[VERIFY_COMPLETE] = EXIT_COMPLETE,
 		[VERIFY_DAMAGED] = EXIT_DAMAGED,
 		[VERIFY_UNREADABLE] = EXIT_UNREADABLE,
 	};
-	cleanup_free char *path = uri_of_argument(cli->args[0]);
+	cleanup_free char *path = uri_of_argument(argument);
 	struct verify_report report = {0};
 	struct err err = {0};
 	int status;
 
-	if (verify_snapshot(NULL, path, &report, &err))
+	if (verify_snapshot(storage, path, &report, &err))
 		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
-	if (cli_has(cli, "json"))
-		print_json(cli, &report);
+	if (list)
+		json_add(list, NULL, document(&report));
 	else
 		print_text(cli, &report);
 	status = statuses[report.verdict];
@@ -94,20 +106,50 @@ static int run(const struct cli *cli)
 	return status;
 }
 
+/* One document for one PATH, a list for more. */
+static void print_json(const struct cli *cli, const struct json *list)
+{
+	const struct json *first = json_at(list, 0);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (cli->arg_count == 1 && !first) /* said on cli->err */
+		return;
+	json_print_pretty(cli->arg_count == 1 ? first : list, &text);
+	fputs(buf_str(&text), cli->out);
+}
+
+static int run(const struct cli *cli)
+{
+	cleanup_json struct json *list = cli_has(cli, "json") ? json_array() : NULL;
+	struct store_config storage = {0};
+	int status = CLI_OK;
+
+	store_config_environment(&storage, getenv);
+	for (int i = 0; i < cli->arg_count; i++)
+		status = worse(status, verify_one(cli, &storage, cli->args[i], list));
+	if (list)
+		print_json(cli, list);
+	store_config_release(&storage);
+	return status;
+}
+
 static const struct cli_option options[] = {CLI_JSON, CLI_END};
 
 const struct cli_command cmd_verify = {
 	.name = "verify",
-	.arguments = "PATH",
+	.arguments = "PATH...",
 	.min_args = 1,
-	.max_args = 1,
+	.max_args = CLI_MAX_ARGS,
 	.summary = "check that a checkpoint or savepoint is complete",
 	.description =
 		"Reads the _metadata of the snapshot PATH (its directory, or the _metadata "
 		"itself;\n"
-		"a path or a URI such as file:///ck/JOB/chk-42) and looks up every file that it\n"
+		"a path or a URI such as s3://flink/ck/JOB/chk-42) and looks up every file that "
+		"it\n"
 		"refers to. Each one that is missing or has the wrong size is named. Changes\n"
-		"nothing and reads no state.\n",
+		"nothing and reads no state. Of several PATHs each is checked, and the status is "
+		"that of\n"
+		"the worst. Object stores are reached with the credentials in the environment.\n",
 	.options = options,
 	.statuses = "0  complete\n"
 		    "1  damaged or incomplete: something is proven to be missing or wrong\n"

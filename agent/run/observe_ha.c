@@ -78,7 +78,8 @@ static void read_handle(struct look *look, struct handle *handle)
 /* A snapshot that the job was restored from has no times there, and another job may have made it. */
 static bool is_restored(const struct handle *handle)
 {
-	return !handle->file.timestamp_unix_ms && !handle->file.completed_unix_ms;
+	return handle->file.external_pointer && !handle->file.timestamp_unix_ms &&
+	       !handle->file.completed_unix_ms;
 }
 
 static void fill(const struct handle *handle, struct snapshot *snapshot)
