@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "run/ha_file.h"
 #include "run/journal_file.h"
+#include "run/setup_storage.h"
 #include "store/uri.h"
 
 #define QUIET_MS 2000 /* before the first word about progress, and between two */
@@ -139,7 +140,7 @@ static int open_by_hand(struct places *places, bool decides)
 		return CLI_USAGE;
 	if (decides && take_policy(places) != CLI_OK)
 		return CLI_USAGE;
-	store_config_environment(&places->storage, getenv);
+	setup_storage_environment(&places->storage);
 	places->where.storage = &places->storage;
 	places->where.checkpoint_dir = places->checkpoints;
 	places->where.savepoint_dir = places->savepoints;
