@@ -2,7 +2,7 @@
 #
 # run.sh - runs the tests through prove(1) and ends with one line: "N passed, N failed".
 #
-#   tests/run.sh [--build DIR] unit|init|contract|sim|e2e|all|valgrind [NAME...]
+#   tests/run.sh [--build DIR] unit|init|contract|sim|servers|e2e|all|valgrind [NAME...]
 #
 # DIR (build) is where the programs are; it is exported to the tests as BUILD. NAMEs choose among a group's files:
 # `tests/run.sh unit json`, `tests/run.sh e2e job`.
@@ -11,12 +11,14 @@
 #   init      tests/init/test_*.sh                   two at a time
 #   contract  tests/contract/test_*.sh
 #   sim       tests/sim/test_*.sh
+#   servers   tests/servers/test_*.sh                with real object stores (tools/get-servers.sh)
 #   e2e       tests/e2e/test_*.sh                    two at a time, once for each of FLINK_VERSIONS ("1.20.0 2.3.0");
 #                                                    those that start no Flink only once
 #   valgrind  the unit tests under valgrind; an error is a failure (leaks: SAN=1)
 #
 # A test is an executable that prints TAP. What is counted are the tests inside; a file that fails for another reason
-# (a crash, a wrong plan, the time limit) counts as one more failure. Exit status: 0 all passed, 1 not, 2 usage.
+# (a crash, a wrong plan, the time limit) counts as one more failure. A test that lacks something on this machine is
+# skipped and says what; with DREY_TEST_REQUIRE=1, as in CI, it fails. Exit status: 0 all passed, 1 not, 2 usage.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -107,6 +109,13 @@ run_group() { # GROUP
 		mapfile -t files < <(files_of "tests/$1" .sh)
 		prove_files 1 900 "" "${files[@]}"
 		;;
+	servers)
+		# fetched here, where it can be seen: a test would only say that it is slow
+		tools/get-servers.sh versitygw >/dev/null || :
+		tools/get-servers.sh openstack >/dev/null || :
+		mapfile -t files < <(files_of tests/servers .sh)
+		prove_files 1 300 "" "${files[@]}"
+		;;
 	e2e)
 		mapfile -t files < <(files_of tests/e2e .sh | xargs -r grep -L '^e2e_begin')
 		prove_files 2 300 "" "${files[@]}"
@@ -134,7 +143,7 @@ if [ -z "${MAKELEVEL:-}" ]; then
 	make -j2 "${knobs[@]}" build-tests
 fi
 if [ "$group" = all ]; then
-	for group in unit init contract sim e2e; do
+	for group in unit init contract sim servers e2e; do
 		run_group "$group"
 	done
 else

@@ -14,7 +14,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tools/ui.sh
 . "$here/ui.sh"
 
-# group, package, what shows that it is there: command:NAME, library:PKG-CONFIG-NAME or file:PATH
+# group, package, what shows that it is there: command:NAME, library:PKG-CONFIG-NAME, file:PATH or
+# python:MODULE
 table='
 build  gcc                      command:cc
 build  libc6-dev                file:/usr/include/stdio.h
@@ -35,6 +36,7 @@ test   jq                       command:jq
 test   procps                   command:ps
 test   openjdk-17-jdk-headless  command:javac
 test   maven                    command:mvn
+test   python3-venv             python:ensurepip
 lint   clang-format-14          command:clang-format-14
 lint   clang-tidy-14            command:clang-tidy-14
 lint   cppcheck                 command:cppcheck
@@ -47,6 +49,7 @@ is_there() { # KIND:NAME
 	command:*) command -v "$name" >/dev/null 2>&1 ;;
 	library:*) pkg-config --exists "$name" 2>/dev/null ;;
 	file:*) [ -e "$name" ] ;;
+	python:*) python3 -c "import $name" >/dev/null 2>&1 ;;
 	esac
 }
 
