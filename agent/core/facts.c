@@ -47,8 +47,12 @@ struct candidate *facts_add(struct facts *facts, enum source_kind source,
 	 * compared. */
 	if (source != SOURCE_CHECKPOINTS && source != SOURCE_SAVEPOINTS)
 		for (size_t i = 0; i < facts->candidate_count; i++)
-			if (snapshot_same_path(facts->candidates[i].snapshot.path, snapshot->path))
+			if (snapshot_same_path(facts->candidates[i].snapshot.path,
+					       snapshot->path)) {
+				if (snapshot->origin == ORIGIN_INITIAL)
+					facts->candidates[i].snapshot.origin = ORIGIN_INITIAL;
 				return &facts->candidates[i];
+			}
 	facts->candidates = xreallocarray(facts->candidates, facts->candidate_count + 1,
 					  sizeof(*facts->candidates));
 	candidate = &facts->candidates[facts->candidate_count++];

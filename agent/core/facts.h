@@ -94,7 +94,7 @@ void facts_mark_ha(struct candidate *candidate, const char *job_id, const char *
 
 /* Append (snapshot is copied); borrowed until the next add. Listings come first: a candidate of
  * another source with the path of one that is there is not added, the one that is there is
- * returned. */
+ * returned; that it is the initial savepoint is noted there. */
 struct candidate *facts_add(struct facts *facts, enum source_kind source,
 			    const struct snapshot *snapshot);
 

@@ -83,6 +83,7 @@ struct launch {
 	int64_t proven_unix_ms;   /* first checkpoint completed; 0 = not (yet) */
 	int64_t ended_unix_ms;    /* reaped; 0 = not (yet) */
 	int wait_status;          /* valid when ended_unix_ms != 0; -1 = nobody saw it */
+	bool job_ended;  /* Flink has shown the job's final state: nothing can continue it */
 	bool mismatched; /* Flink restored something else: nothing of this launch may be used */
 	int64_t last_checkpoint_id; /* newest completed one that REST has shown; 0 = none */
 	char *last_checkpoint_path;

@@ -184,6 +184,7 @@ static int read_launch(const struct json *obj, struct launch *launch, struct err
 	    opt_i64(obj, "verifiedUnixMs", 0, &launch->verified_unix_ms, err) ||
 	    opt_i64(obj, "provenUnixMs", 0, &launch->proven_unix_ms, err) ||
 	    opt_i64(obj, "endedUnixMs", 0, &launch->ended_unix_ms, err) ||
+	    opt_bool(obj, "jobEnded", &launch->job_ended, err) ||
 	    opt_bool(obj, "mismatched", &launch->mismatched, err) ||
 	    read_wait_status(obj, launch, err) || read_last_checkpoint(obj, launch, err))
 		return -1;

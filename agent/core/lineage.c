@@ -139,7 +139,8 @@ int64_t lineage_newest(const struct lineage *lineage, bool checkpoints, const ch
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
 		const struct snapshot *s = &journal->snapshots[i];
 
-		if (s->checkpoint_id > newest && lineage_place(lineage, s) == BRANCH_LIVING) {
+		if (s->checkpoint_id > newest && (checkpoints || s->kind == SNAPSHOT_SAVEPOINT) &&
+		    lineage_place(lineage, s) == BRANCH_LIVING) {
 			newest = s->checkpoint_id;
 			*ret_path = s->path;
 		}

@@ -64,3 +64,32 @@ bool snapshot_same_path(const char *a, const char *b)
 	b = bare_path(b, &b_len);
 	return a_len == b_len && !memcmp(a, b, a_len);
 }
+
+bool snapshot_is_under(const char *path, const char *dir)
+{
+	size_t path_len, dir_len;
+
+	path = bare_path(path, &path_len);
+	dir = bare_path(dir, &dir_len);
+	return path_len > dir_len && !memcmp(path, dir, dir_len) &&
+	       (path[dir_len] == '/' || dir[dir_len - 1] == '/');
+}
+
+/* Up to the slash after the bucket or host; a local path has neither. */
+static size_t storage_len(const char *path)
+{
+	const char *at = strstr(path, "://");
+	const char *end;
+
+	if (!at || !strncmp(path, "file:", 5))
+		return 0;
+	end = strchr(at + 3, '/');
+	return end ? (size_t)(end - path) : strlen(path);
+}
+
+bool snapshot_same_storage(const char *a, const char *b)
+{
+	size_t len = storage_len(a);
+
+	return len == storage_len(b) && !memcmp(a, b, len);
+}

@@ -53,6 +53,12 @@ void snapshot_release(struct snapshot *snapshot);
  * one. */
 bool snapshot_same_path(const char *a, const char *b);
 
+/* True when the snapshot lies in this directory, written in any of these ways, or below it. */
+bool snapshot_is_under(const char *path, const char *dir);
+
+/* True when both are on the same storage: scheme, and bucket or host. */
+bool snapshot_same_storage(const char *a, const char *b);
+
 const char *snapshot_kind_name(enum snapshot_kind kind);       /* "checkpoint", "savepoint" */
 const char *snapshot_origin_name(enum snapshot_origin origin); /* "found", "periodic", ... */
 

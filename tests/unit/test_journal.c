@@ -46,6 +46,7 @@ static void fill_launch(struct launch *launch)
 	launch->proven_unix_ms = 4;
 	launch->ended_unix_ms = BIG + 2;
 	launch->wait_status = 137;
+	launch->job_ended = true;
 	launch->mismatched = true;
 	launch->last_checkpoint_id = BIG + 4;
 	xstrset(&launch->last_checkpoint_path, "file:/cp/chk-9");

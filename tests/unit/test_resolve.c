@@ -188,7 +188,7 @@ static void a_foreign_snapshot_needs_a_request(void)
 	begin(&w);
 	proved(&w, JOB_A, NULL, 0, 7);
 	found_checkpoint(&w, JOB_A, 7);
-	found_checkpoint(&w, JOB_FOREIGN, 99);
+	found_checkpoint(&w, JOB_FOREIGN, 99)->snapshot.completed_unix_ms = 6000;
 	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
 	CHECK_INT(w.facts.candidates[1].verdict, ==, VERDICT_REJECTED);
 	CHECK_HAS(w.facts.candidates[1].reason, "lineage");
@@ -429,6 +429,10 @@ static void a_lost_journal_does_not_bring_the_initial_savepoint_back(void)
 	given_initial(&w, 9000);
 	w.facts.candidates[0].snapshot.completed_unix_ms = 99999999; /* copied lately */
 	found_checkpoint(&w, JOB_A, 12);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "/chk-12");
+	CHECK_INT(w.decision.rule, ==, 8);
+	w.policy.adopt = true;
 	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-12");
 	CHECK_HAS(w.facts.candidates[0].reason, "nothing newer");
 	broken(&w.facts.candidates[1], INTEGRITY_DAMAGED, "gone");
@@ -436,6 +440,8 @@ static void a_lost_journal_does_not_bring_the_initial_savepoint_back(void)
 	broken(&w.facts.candidates[1], INTEGRITY_INCOMPLETE, "no _metadata");
 	CHECK_DECIDES(&w, HOLD);
 	CHECK_INT(w.decision.rule, ==, 8);
+	w.policy.adopt = false;
+	CHECK_DECIDES(&w, HOLD);
 	end(&w);
 }
 
@@ -452,11 +458,12 @@ static void the_checkpoint_id_is_the_order_inside_a_lineage(void)
 	end(&w);
 }
 
-static void jobs_are_compared_by_time_when_the_journal_is_lost(void)
+static void jobs_are_compared_by_time_where_all_is_adopted(void)
 {
 	struct world w;
 
 	begin(&w);
+	w.policy.adopt = true;
 	found_checkpoint(&w, JOB_A, 50)->snapshot.completed_unix_ms = 2000;
 	found_checkpoint(&w, JOB_B, 3)->snapshot.completed_unix_ms = 5000;
 	found_checkpoint(&w, JOB_B, 4)->snapshot.completed_unix_ms = 4000; /* copied */
@@ -473,6 +480,7 @@ static void the_order_of_the_candidates_never_decides(void)
 
 	for (int turn = 0; turn < 2; turn++) {
 		begin(&w);
+		w.policy.adopt = true;
 		found_checkpoint(&w, turn ? JOB_A : JOB_B, 5);
 		found_checkpoint(&w, turn ? JOB_B : JOB_A, 5);
 		CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
@@ -618,6 +626,8 @@ static void somebody_elses_snapshots_are_never_taken(void)
 	found_savepoint(&w, JOB_FOREIGN, 98);
 	CHECK_DECIDES(&w, HOLD);
 	found_checkpoint(&w, JOB_A, 8);
+	CHECK_DECIDES(&w, HOLD); /* newer than all that is ours */
+	w.policy.foreign = FOREIGN_IGNORE;
 	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
 	end(&w);
 }
@@ -826,6 +836,7 @@ static void a_long_reason_is_cut_not_overrun(void)
 	begin(&w);
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = 0;
+	w.policy.adopt = true;
 	found(&w, SOURCE_SAVEPOINTS, path, SNAPSHOT_SAVEPOINT, "", 3);
 	CHECK_STARTS_FROM(&w, path);
 	CHECK_INT(strlen(w.decision.reason), ==, sizeof(w.decision.reason) - 1);
@@ -869,7 +880,7 @@ int main(void)
 	TEST(an_initial_savepoint_may_be_given_after_a_failed_empty_start);
 	TEST(a_lost_journal_does_not_bring_the_initial_savepoint_back);
 	TEST(the_checkpoint_id_is_the_order_inside_a_lineage);
-	TEST(jobs_are_compared_by_time_when_the_journal_is_lost);
+	TEST(jobs_are_compared_by_time_where_all_is_adopted);
 	TEST(the_order_of_the_candidates_never_decides);
 	TEST(an_incomplete_snapshot_is_no_candidate);
 	TEST(a_damaged_newest_gives_way_to_the_next_older_one);

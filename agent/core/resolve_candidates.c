@@ -1,0 +1,437 @@
+/*
+ * Rule 6: which candidates count, in which order, and the newest of them that can be used.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/resolve_internal.h"
+
+/* How long the record of a verification is trusted: long enough for a crash loop. */
+#define TRUSTED_MS (10 * 60 * INT64_C(1000))
+
+/* ---- which count ---- */
+
+bool inquiry_never_ran(const struct inquiry *in)
+{
+	const struct journal *journal = in->journal;
+
+	return in->lineage.tip < 0 && !journal->snapshot_count && !journal->ever_proven;
+}
+
+static bool is_initial(const struct candidate *c)
+{
+	return c->source == SOURCE_INITIAL || c->snapshot.origin == ORIGIN_INITIAL;
+}
+
+bool candidate_is_fallback(const struct inquiry *in, const struct candidate *c)
+{
+	return is_initial(c) && !in->journal->ever_proven &&
+	       (inquiry_never_ran(in) ||
+		lineage_place(&in->lineage, &c->snapshot) != BRANCH_LIVING);
+}
+
+bool candidate_is_tainted(const struct inquiry *in, const struct candidate *c)
+{
+	int maker = lineage_maker(in->journal, &c->snapshot);
+
+	return maker >= 0 && in->journal->launches[maker].mismatched;
+}
+
+bool candidate_is_damaged(const struct candidate *c)
+{
+	return c->integrity == INTEGRITY_DAMAGED ||
+	       (c->integrity == INTEGRITY_INCOMPLETE && c->in_ha);
+}
+
+static void judge_foreign(struct inquiry *in, struct candidate *c)
+{
+	const struct snapshot *s = &c->snapshot;
+
+	if (in->lineage.tip < 0 && c->source == SOURCE_JOURNAL)
+		return; /* recorded, and nothing tells of a later branch */
+	/* what cannot be looked at and has no owner in its name may well be ours */
+	if (!*s->job_id && c->integrity == INTEGRITY_UNREADABLE && !is_initial(c))
+		return;
+	if (is_initial(c))
+		inquiry_judge(c, VERDICT_REJECTED,
+			      "the initial savepoint is for the first start only");
+	else
+		inquiry_judge(c, VERDICT_REJECTED,
+			      "job id %s is not in the lineage of this application",
+			      *s->job_id ? s->job_id : "(unknown)");
+}
+
+/* Rejects c when it may not be chosen by what it is, whatever its content. */
+static void judge_identity(struct inquiry *in, struct candidate *c)
+{
+	const struct snapshot *s = &c->snapshot;
+
+	if (candidate_is_fallback(in, c))
+		return;
+	if (candidate_is_tainted(in, c)) {
+		inquiry_judge(c, VERDICT_REJECTED,
+			      "made by a launch that had restored something else than was decided");
+		return;
+	}
+	if (in->policy->restore == POLICY_SAVEPOINT && s->kind == SNAPSHOT_CHECKPOINT &&
+	    !is_initial(c) && !lineage_is_origin(&in->lineage, s)) {
+		inquiry_judge(c, VERDICT_REJECTED, "the restore policy takes savepoints only");
+		return;
+	}
+	if (inquiry_never_ran(in)) {
+		/* no lineage is known: all of it counts, or none */
+		if (!in->policy->adopt)
+			inquiry_judge(c, VERDICT_REJECTED,
+				      "no launch that the journal knows of has made it");
+		return;
+	}
+	switch (lineage_place(&in->lineage, s)) {
+	case BRANCH_LIVING:
+		return;
+	case BRANCH_ABANDONED:
+		inquiry_judge(c, VERDICT_REJECTED,
+			      "abandoned branch: a later launch did not start from it");
+		return;
+	case BRANCH_FOREIGN:
+		judge_foreign(in, c);
+		return;
+	}
+}
+
+/* ---- newest first -----------------------------------------------------------------------------
+ *
+ * Inside a lineage the checkpoint id is the order. Without a journal it is so between snapshots of
+ * one job only; the jobs then are compared by when their newest was completed. */
+
+static int compare_groups(const struct inquiry *in, const struct snapshot *a,
+			  const struct snapshot *b)
+{
+	return inquiry_never_ran(in) ? strncmp(a->job_id, b->job_id, JOB_GROUP_DIGITS) : 0;
+}
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Nothing is left to the order in which they were found. */
+int candidate_compare_age(const struct snapshot *a, const struct snapshot *b, bool by_id)
+{
+	int by_number = compare_numbers(b->checkpoint_id, a->checkpoint_id);
+	int by_time = compare_numbers(b->completed_unix_ms, a->completed_unix_ms);
+	int first = by_id ? by_number : by_time, second = by_id ? by_time : by_number;
+
+	if (first)
+		return first;
+	return second ? second : strcmp(a->path, b->path);
+}
+
+bool candidate_same_job(const struct candidate *a, const struct candidate *b)
+{
+	return *a->snapshot.job_id &&
+	       !strncmp(a->snapshot.job_id, b->snapshot.job_id, JOB_GROUP_DIGITS);
+}
+
+static int compare_candidates(const void *left, const void *right, void *context)
+{
+	const struct inquiry *in = context;
+	const struct snapshot *a = &in->facts->candidates[*(const size_t *)left].snapshot;
+	const struct snapshot *b = &in->facts->candidates[*(const size_t *)right].snapshot;
+	int group = compare_groups(in, a, b);
+
+	return group ? group : candidate_compare_age(a, b, true);
+}
+
+static void sort_candidates(struct inquiry *in)
+{
+	in->order = xcalloc(in->facts->candidate_count + 1, sizeof(*in->order));
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (c->verdict == VERDICT_NONE && !candidate_is_fallback(in, c))
+			in->order[in->order_count++] = i;
+	}
+	qsort_r(in->order, in->order_count, sizeof(*in->order), compare_candidates, in);
+}
+
+/* The newest of each group competes. */
+static struct candidate *newest_open(struct inquiry *in)
+{
+	struct candidate *best = NULL, *head = NULL;
+
+	for (size_t i = 0; i < in->order_count; i++) {
+		struct candidate *c = &in->facts->candidates[in->order[i]];
+
+		if (c->verdict != VERDICT_NONE ||
+		    (head && !compare_groups(in, &head->snapshot, &c->snapshot)))
+			continue;
+		head = c;
+		if (!best || candidate_compare_age(&c->snapshot, &best->snapshot, false) < 0)
+			best = c;
+	}
+	return best;
+}
+
+struct candidate *candidate_newest_own(struct inquiry *in)
+{
+	struct candidate *best = NULL;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		struct candidate *c = &in->facts->candidates[i];
+
+		if (candidate_is_tainted(in, c) || c->integrity == INTEGRITY_INCOMPLETE ||
+		    lineage_place(&in->lineage, &c->snapshot) != BRANCH_LIVING)
+			continue;
+		if (!best || candidate_compare_age(&c->snapshot, &best->snapshot, true) < 0)
+			best = c;
+	}
+	return best;
+}
+
+/* The one that is left when there is no other. */
+static struct candidate *open_fallback(struct inquiry *in)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (in->facts->candidates[i].verdict == VERDICT_NONE &&
+		    candidate_is_fallback(in, &in->facts->candidates[i]))
+			return &in->facts->candidates[i];
+	return NULL;
+}
+
+/* ---- taking one ---- */
+
+static bool too_new(const struct inquiry *in, const struct candidate *c)
+{
+	return in->facts->max_metadata_version &&
+	       c->metadata_version > in->facts->max_metadata_version;
+}
+
+/* It was verified some minutes ago, and its _metadata is still the one that was read then. Damage is
+ * never remembered: it may have been repaired. */
+static bool is_trusted(struct inquiry *in, struct candidate *c)
+{
+	struct snapshot *s = &c->snapshot;
+
+	if (foreign_matters(in))
+		return false;
+	for (size_t i = 0; i < in->journal->snapshot_count; i++) {
+		const struct snapshot *known = &in->journal->snapshots[i];
+		int64_t age_ms = in->facts->now_unix_ms - known->verified_unix_ms;
+
+		if (!known->verified || !known->verified_unix_ms || age_ms < 0 ||
+		    age_ms >= TRUSTED_MS || !snapshot_same_path(known->path, s->path) ||
+		    !s->metadata_unix_ms || s->metadata_unix_ms != known->metadata_unix_ms ||
+		    !s->metadata_bytes || s->metadata_bytes != known->metadata_bytes ||
+		    (s->checkpoint_id && s->checkpoint_id != known->checkpoint_id))
+			continue;
+		s->checkpoint_id = known->checkpoint_id;
+		s->size_bytes = known->size_bytes;
+		s->file_count = known->file_count;
+		s->verified = true;
+		s->verified_unix_ms = known->verified_unix_ms;
+		c->metadata_version = known->metadata_version;
+		c->integrity = INTEGRITY_COMPLETE;
+		return true;
+	}
+	return false;
+}
+
+void candidate_take(struct inquiry *in, struct candidate *c, int rule, const char *why)
+{
+	if (c->integrity == INTEGRITY_UNCHECKED && !is_trusted(in, c)) {
+		inquiry_verify(in, c, rule);
+		return;
+	}
+	if (too_new(in, c)) {
+		inquiry_judge(c, VERDICT_REJECTED,
+			      "_metadata version %d is newer than this Flink reads (%d)",
+			      c->metadata_version, in->facts->max_metadata_version);
+		inquiry_decide(in, DECISION_HOLD, rule,
+			       "%s was written by a newer Flink (_metadata version %d, this Flink "
+			       "reads up to %d); start the Flink version that wrote it",
+			       c->snapshot.path, c->metadata_version,
+			       in->facts->max_metadata_version);
+		return;
+	}
+	in->decision->candidate = (size_t)(c - in->facts->candidates);
+	inquiry_judge(c, VERDICT_CHOSEN, "%s", why);
+	inquiry_decide(in, DECISION_START_FROM, rule, "%s: %s %s, checkpoint id %" PRId64, why,
+		       snapshot_kind_name(c->snapshot.kind), c->snapshot.path,
+		       c->snapshot.checkpoint_id);
+}
+
+/* When it was completed, as the storage or the journal tells; 0 = not known. */
+static int64_t completed(const struct inquiry *in, const struct candidate *c)
+{
+	const struct journal *journal = in->journal;
+
+	if (c->snapshot.completed_unix_ms)
+		return c->snapshot.completed_unix_ms;
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (snapshot_same_path(journal->snapshots[i].path, c->snapshot.path))
+			return journal->snapshots[i].completed_unix_ms;
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (snapshot_same_path(journal->launches[i].last_checkpoint_path, c->snapshot.path))
+			return journal->launches[i].last_checkpoint_unix_ms;
+	return 0;
+}
+
+void candidate_check_age(struct inquiry *in)
+{
+	const struct decision *decision = in->decision;
+	int64_t limit_ms = in->policy->max_age_ms, completed_ms, age_ms;
+	char age[CLOCK_TEXT_BYTES], limit[CLOCK_TEXT_BYTES];
+	struct candidate *c;
+
+	if (!limit_ms || decision->rule == 4 ||
+	    (decision->kind != DECISION_START_FROM && decision->kind != DECISION_CONTINUE))
+		return;
+	c = &in->facts->candidates[decision->candidate];
+	completed_ms = completed(in, c);
+	age_ms = in->facts->now_unix_ms - completed_ms;
+	if (completed_ms && age_ms <= limit_ms)
+		return;
+	clock_human(limit_ms, limit);
+	snprintf(age, sizeof(age), "of unknown age");
+	if (completed_ms)
+		clock_human(age_ms, age);
+	inquiry_judge(c, VERDICT_REJECTED, "%s%s, and restore.maxAge is %s", age,
+		      completed_ms ? " old" : "", limit);
+	inquiry_decide(
+		in, DECISION_HOLD, 6,
+		"the newest usable state is %s%s, more than restore.maxAge (%s) allows; `drey "
+		"resume --from %s` takes it once all the same",
+		age, completed_ms ? " old" : "", limit, c->snapshot.path);
+}
+
+/* ---- choosing ---- */
+
+/* Something of ours at least as new as `id` was found and is proven damaged: that loss is known and
+ * loud. */
+static bool loss_is_known(const struct inquiry *in, int64_t id)
+{
+	for (size_t i = 0; i < in->order_count; i++) {
+		const struct candidate *c = &in->facts->candidates[in->order[i]];
+
+		if (c->integrity == INTEGRITY_DAMAGED && c->snapshot.checkpoint_id >= id)
+			return true;
+	}
+	return false;
+}
+
+static void choose(struct inquiry *in, struct candidate *c)
+{
+	const char *path = NULL;
+	int64_t known = lineage_newest(&in->lineage, in->policy->restore == POLICY_LATEST, &path);
+
+	candidate_take(in, c, 6, "newest usable state");
+	if (in->decision->kind != DECISION_START_FROM)
+		return;
+	if (c->snapshot.checkpoint_id < known && !loss_is_known(in, known)) {
+		inquiry_judge(c, VERDICT_REJECTED,
+			      "older than checkpoint id %" PRId64 ", which is known", known);
+		inquiry_decide(in, DECISION_HOLD, 6,
+			       "checkpoint id %" PRId64
+			       " (%s) was completed but is not to be found; the newest found is %s "
+			       "(%" PRId64 "); bring it back, or accept the loss with `drey resume "
+			       "--from %s`",
+			       known, path ? path : "path not known", c->snapshot.path,
+			       c->snapshot.checkpoint_id, c->snapshot.path);
+		return;
+	}
+	if (in->not_continued)
+		inquiry_add(in, " (Flink's HA data are not used: %s)", in->not_continued);
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (in->facts->candidates[i].verdict == VERDICT_NONE &&
+		    candidate_is_fallback(in, &in->facts->candidates[i]))
+			inquiry_judge(
+				&in->facts->candidates[i], VERDICT_OLDER,
+				"the initial savepoint counts only when there is nothing newer");
+	inquiry_judge_rest(in, VERDICT_OLDER, "older than the chosen one");
+}
+
+/* What may be newer than its name says. True when that has to be settled first. */
+static bool age_unknown(struct inquiry *in)
+{
+	for (size_t i = 0; i < in->order_count; i++) {
+		struct candidate *c = &in->facts->candidates[in->order[i]];
+
+		if (c->snapshot.checkpoint_id)
+			continue;
+		if (c->integrity == INTEGRITY_UNREADABLE) {
+			inquiry_decide(in, DECISION_HOLD, 5,
+				       "%s cannot be read and could be the newest: %s",
+				       c->snapshot.path, inquiry_detail(c->detail));
+			return true;
+		}
+		if (c->integrity == INTEGRITY_UNCHECKED) {
+			inquiry_verify(in, c, 6);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* True when c, the newest that is left, leads to a decision or a question; else judged. */
+static bool candidate_decides(struct inquiry *in, struct candidate *c)
+{
+	if (c->integrity == INTEGRITY_UNREADABLE) {
+		inquiry_decide(in, DECISION_HOLD, 5, "%s cannot be read and is the newest: %s",
+			       c->snapshot.path, inquiry_detail(c->detail));
+		return true;
+	}
+	if (c->integrity == INTEGRITY_DAMAGED || c->integrity == INTEGRITY_INCOMPLETE) {
+		c->passed_over = candidate_is_damaged(c);
+		inquiry_judge(c, VERDICT_REJECTED, "%s: %s",
+			      c->passed_over ? "damaged" : "incomplete", inquiry_detail(c->detail));
+		return false;
+	}
+	choose(in, c);
+	return true;
+}
+
+const struct candidate *candidate_trace(const struct inquiry *in)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (candidate_is_fallback(in, c) || candidate_is_tainted(in, c))
+			continue;
+		if (inquiry_never_ran(in)) {
+			if (in->policy->adopt)
+				return c;
+			continue;
+		}
+		if ((c->integrity != INTEGRITY_INCOMPLETE || c->in_ha) &&
+		    lineage_place(&in->lineage, &c->snapshot) == BRANCH_LIVING)
+			return c;
+	}
+	return NULL;
+}
+
+bool candidates_decide(struct inquiry *in)
+{
+	const char *path = NULL;
+	struct candidate *c;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		judge_identity(in, &in->facts->candidates[i]);
+	if (lost_journal_decides(in))
+		return true;
+	sort_candidates(in);
+	if (age_unknown(in) || continue_decides(in))
+		return true;
+	while ((c = newest_open(in)))
+		if (candidate_decides(in, c))
+			return true;
+	/* something of ours was there once and is newer: no way back behind it */
+	if (candidate_trace(in) || lineage_newest(&in->lineage, true, &path))
+		return false;
+	while ((c = open_fallback(in)))
+		if (candidate_decides(in, c))
+			return true;
+	return false;
+}

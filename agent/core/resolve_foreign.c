@@ -1,0 +1,261 @@
+/*
+ * Rule 6: what no launch of ours has made.
+ *
+ * Such snapshots are never taken by themselves. But when they are newer than all that is ours, the
+ * journal may be lost or come from a backup, and the newest state may well be theirs: then nothing
+ * is started before a person has looked, unless it is certain that they belong to another job.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/resolve_internal.h"
+
+#define WAYS_OUT                                                                                   \
+	"`drey resume --from PATH` starts from one of them, and `restore.foreign: ignore` is for " \
+	"directories that are shared with other applications"
+
+/* ---- operator ids ---- */
+
+static bool has_operator(const struct candidate *c, const char *id)
+{
+	for (size_t i = 0; i < c->operator_count; i++)
+		if (!strcmp(c->operators[i], id))
+			return true;
+	return false;
+}
+
+enum operators operators_compare(const struct candidate *left, const struct candidate *right)
+{
+	size_t common = 0;
+
+	if (!left || !right || !left->operator_count || !right->operator_count)
+		return OPERATORS_UNKNOWN;
+	for (size_t i = 0; i < left->operator_count; i++)
+		common += has_operator(right, left->operators[i]);
+	if (!common)
+		return OPERATORS_DISJOINT;
+	return common < left->operator_count ? OPERATORS_OVERLAP : OPERATORS_WITHIN;
+}
+
+/* ---- a journal that knows of nothing ---- */
+
+static bool was_completed(const struct candidate *c)
+{
+	return c->integrity != INTEGRITY_INCOMPLETE;
+}
+
+/* Surely older than the initial savepoint. The date of one that was copied here from elsewhere means
+ * nothing. */
+static bool is_behind(const struct candidate *c, const struct candidate *initial)
+{
+	const struct snapshot *a = &c->snapshot, *b = &initial->snapshot;
+
+	if (candidate_same_job(c, initial) && a->checkpoint_id && b->checkpoint_id)
+		return a->checkpoint_id < b->checkpoint_id;
+	return initial->source != SOURCE_INITIAL && was_completed(c) && a->completed_unix_ms &&
+	       a->completed_unix_ms < b->completed_unix_ms;
+}
+
+bool lost_journal_decides(struct inquiry *in)
+{
+	const struct candidate *newest = NULL, *initial = NULL;
+	size_t count = 0;
+
+	if (in->policy->adopt || !inquiry_never_ran(in) || in->policy->foreign == FOREIGN_IGNORE)
+		return false;
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (candidate_is_fallback(in, &in->facts->candidates[i]))
+			initial = &in->facts->candidates[i];
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (candidate_is_fallback(in, c) || candidate_is_tainted(in, c) ||
+		    (initial && is_behind(c, initial)))
+			continue;
+		count++;
+		if (!newest || was_completed(c) > was_completed(newest) ||
+		    (was_completed(c) == was_completed(newest) &&
+		     candidate_compare_age(&c->snapshot, &newest->snapshot, false) < 0))
+			newest = c;
+	}
+	if (!newest)
+		return false;
+	inquiry_decide(in, DECISION_HOLD, 8,
+		       "the journal knows of no launch that ran, but %zu snapshots%s were found, "
+		       "the newest %s: "
+		       "the journal may be lost, or they are another application's; `drey resume "
+		       "--from %s` starts from it, `drey resume --empty` without state, and "
+		       "`restore.foreign: ignore` is for directories that are shared",
+		       count, initial ? " that may be newer than the initial savepoint" : "",
+		       newest->snapshot.path, newest->snapshot.path);
+	return true;
+}
+
+/* ---- a journal that knows of too little ---- */
+
+/* A launch was started from it once, or it was recorded: known, although not of our making. */
+static bool is_known(const struct journal *journal, const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (snapshot_same_path(journal->launches[i].restore_path, snapshot->path))
+			return true;
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (snapshot_same_path(journal->snapshots[i].path, snapshot->path))
+			return true;
+	return false;
+}
+
+static bool is_foreign(const struct inquiry *in, const struct candidate *c)
+{
+	return (c->source == SOURCE_CHECKPOINTS || c->source == SOURCE_SAVEPOINTS ||
+		c->source == SOURCE_HA) &&
+	       c->snapshot.origin != ORIGIN_INITIAL && c->integrity != INTEGRITY_INCOMPLETE &&
+	       c->integrity != INTEGRITY_DAMAGED &&
+	       lineage_place(&in->lineage, &c->snapshot) == BRANCH_FOREIGN &&
+	       !is_known(in->journal, &c->snapshot);
+}
+
+/* When the newest of ours was completed, on the storage where `c` lies if there is one. */
+static int64_t newest_own_ms(const struct inquiry *in, const struct candidate *c)
+{
+	const struct launch *tip =
+		in->lineage.tip < 0 ? NULL : &in->journal->launches[in->lineage.tip];
+	int64_t here = 0, anywhere = tip ? tip->last_checkpoint_unix_ms : 0;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *own = &in->facts->candidates[i];
+		int64_t completed_ms = own->snapshot.completed_unix_ms;
+
+		if (own->integrity == INTEGRITY_INCOMPLETE ||
+		    lineage_place(&in->lineage, &own->snapshot) != BRANCH_LIVING)
+			continue;
+		if (completed_ms > anywhere)
+			anywhere = completed_ms;
+		if (completed_ms > here &&
+		    snapshot_same_storage(own->snapshot.path, c->snapshot.path))
+			here = completed_ms;
+	}
+	return here ? here : anywhere;
+}
+
+static const struct candidate *own_with_operators(struct inquiry *in)
+{
+	struct candidate *newest = candidate_newest_own(in);
+
+	if (newest && newest->operator_count)
+		return newest;
+	if (in->decision->kind == DECISION_START_EMPTY)
+		return NULL;
+	return &in->facts->candidates[in->decision->candidate];
+}
+
+/* Another snapshot of the same job has none of our operators. */
+static bool is_of_another_job(const struct inquiry *in, const struct candidate *own,
+			      const struct candidate *c)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *other = &in->facts->candidates[i];
+
+		if (other->operator_count && (other == c || candidate_same_job(other, c)) &&
+		    operators_compare(other, own) == OPERATORS_DISJOINT)
+			return true;
+	}
+	return false;
+}
+
+static struct candidate *newest_foreign(struct inquiry *in, const struct candidate *own)
+{
+	struct candidate *newest = NULL;
+	const char *place = NULL; /* for which own_ms was found */
+	int64_t own_ms = 0;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		struct candidate *c = &in->facts->candidates[i];
+
+		if (!is_foreign(in, c))
+			continue;
+		if (!place || !snapshot_same_storage(place, c->snapshot.path)) {
+			place = c->snapshot.path;
+			own_ms = newest_own_ms(in, c);
+		}
+		if (c->snapshot.completed_unix_ms <= own_ms)
+			continue;
+		if (is_of_another_job(in, own, c)) {
+			inquiry_judge(c, VERDICT_REJECTED,
+				      "another job's: it has none of the operators of this one");
+			continue;
+		}
+		if (!newest || candidate_compare_age(&c->snapshot, &newest->snapshot, false) < 0)
+			newest = c;
+	}
+	return newest;
+}
+
+bool foreign_matters(const struct inquiry *in)
+{
+	if (in->policy->foreign == FOREIGN_IGNORE)
+		return false;
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (is_foreign(in, &in->facts->candidates[i]))
+			return true;
+	return false;
+}
+
+void foreign_check(struct inquiry *in)
+{
+	const struct decision *decision = in->decision;
+	const struct candidate *own;
+	struct candidate *c;
+
+	if (in->policy->foreign == FOREIGN_IGNORE || in->policy->restore == POLICY_NONE ||
+	    inquiry_never_ran(in) || decision->rule == 4 ||
+	    (decision->kind != DECISION_START_FROM && decision->kind != DECISION_CONTINUE &&
+	     decision->kind != DECISION_START_EMPTY))
+		return;
+	own = own_with_operators(in);
+	c = newest_foreign(in, own);
+	if (!c)
+		return;
+	if (c->integrity == INTEGRITY_UNCHECKED) {
+		inquiry_verify(in, c, 6);
+		return;
+	}
+	inquiry_judge(c, VERDICT_REJECTED, "newer than all that is ours, but of job %s",
+		      *c->snapshot.job_id ? c->snapshot.job_id : "(unknown)");
+	if (decision->kind != DECISION_START_EMPTY)
+		inquiry_judge(&in->facts->candidates[decision->candidate], VERDICT_REJECTED,
+			      "something newer was found that no launch of ours has made");
+	inquiry_decide(
+		in, DECISION_HOLD, 6,
+		"%s is newer than all that the launches in the journal have made, and none of "
+		"them has made it: the journal may be from a backup, or another application "
+		"writes into this directory; " WAYS_OUT,
+		c->snapshot.path);
+}
+
+/* ---- a request for what is not ours ---- */
+
+bool foreign_request_passes(struct inquiry *in, struct candidate *c)
+{
+	struct candidate *own = candidate_newest_own(in);
+
+	if (in->journal->intent.restore.foreign || !own || own == c ||
+	    lineage_maker(in->journal, &c->snapshot) >= 0)
+		return true;
+	if (c->integrity == INTEGRITY_UNCHECKED || own->integrity == INTEGRITY_UNCHECKED) {
+		inquiry_verify(in, c->integrity == INTEGRITY_UNCHECKED ? c : own, 4);
+		return false;
+	}
+	if (operators_compare(c, own) != OPERATORS_DISJOINT)
+		return true;
+	inquiry_judge(c, VERDICT_REJECTED, "it has none of the operators of this application");
+	inquiry_decide(
+		in, DECISION_HOLD, 4,
+		"the requested snapshot %s is another job's: it has none of the operators of "
+		"this application's newest state (%s); if that is meant, say so: `drey resume "
+		"--from PATH --foreign`",
+		c->snapshot.path, own->snapshot.path);
+	return false;
+}

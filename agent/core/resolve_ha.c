@@ -1,0 +1,183 @@
+/*
+ * Rule 7: the current launch goes on under its own ids, and Flink recovers from its own HA data.
+ *
+ * Flink takes the newest entry of the job id and refuses to start when any entry of it is unreadable
+ * (DefaultCompletedCheckpointStoreUtils: "Could not retrieve checkpoint ... from state handle"). It
+ * reads the completedCheckpoint files and the state files then; _metadata it does not need.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/resolve_internal.h"
+
+static bool is_entry(const struct candidate *c, const struct launch *launch)
+{
+	return c->in_ha && !strcmp(c->ha_job_id, launch->job_id);
+}
+
+static struct candidate *newest_entry(struct inquiry *in, const struct launch *launch)
+{
+	struct candidate *best = NULL;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		struct candidate *c = &in->facts->candidates[i];
+
+		if (is_entry(c, launch) &&
+		    (!best || c->snapshot.checkpoint_id > best->snapshot.checkpoint_id))
+			best = c;
+	}
+	return best;
+}
+
+static bool same_word(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
+}
+
+/* Why what is to be launched is not the launch that has left these data; NULL = it is. */
+static const char *another_launch(const struct inquiry *in, const struct launch *launch,
+				  const struct candidate *entry)
+{
+	const char *path = NULL;
+
+	if (launch->job_ended)
+		return "its job had come to its end";
+	if (in->lineage.tip != (int)in->journal->launch_count - 1)
+		return "a later launch was decided";
+	if (!in->policy->generation || !launch->generation)
+		return "no generation is given, so it may be another job by now";
+	if (!same_word(in->policy->generation, launch->generation))
+		return "the generation has changed";
+	if (!same_word(in->policy->flink_version, launch->flink_version))
+		return "the Flink version has changed";
+	if (entry->verdict != VERDICT_NONE)
+		return "their newest entry may not be used";
+	if (entry->snapshot.checkpoint_id < lineage_newest(&in->lineage, true, &path))
+		return "they are older than what is known to have been completed";
+	return NULL;
+}
+
+/* Written by this launch, and never acknowledged: Flink's own truth does not know of it. */
+static bool is_unacknowledged(const struct candidate *c, const struct launch *launch,
+			      const struct candidate *entry)
+{
+	return c->snapshot.kind == SNAPSHOT_CHECKPOINT && !is_entry(c, launch) &&
+	       !strcmp(c->snapshot.job_id, launch->job_id) &&
+	       c->snapshot.checkpoint_id > entry->snapshot.checkpoint_id;
+}
+
+/* What else is newer: a savepoint. True when decided; *ret_overtaken: there is a usable one. */
+static bool newer_decides(struct inquiry *in, const struct launch *launch,
+			  const struct candidate *entry, bool *ret_overtaken)
+{
+	*ret_overtaken = false;
+	for (size_t i = 0; i < in->order_count; i++) {
+		struct candidate *c = &in->facts->candidates[in->order[i]];
+
+		if (c->verdict != VERDICT_NONE ||
+		    c->snapshot.checkpoint_id <= entry->snapshot.checkpoint_id ||
+		    is_unacknowledged(c, launch, entry))
+			continue;
+		if (c->integrity == INTEGRITY_UNCHECKED) {
+			inquiry_verify(in, c, 6);
+			return true;
+		}
+		if (c->integrity == INTEGRITY_COMPLETE || c->integrity == INTEGRITY_UNREADABLE)
+			*ret_overtaken = true;
+	}
+	return false;
+}
+
+/* True when decided; *ret_broken: an entry that Flink could not recover from, NULL = none. */
+static bool entries_decide(struct inquiry *in, const struct launch *launch,
+			   const struct candidate **ret_broken)
+{
+	*ret_broken = NULL;
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		struct candidate *c = &in->facts->candidates[i];
+
+		if (!is_entry(c, launch))
+			continue;
+		if (c->recovery == INTEGRITY_UNCHECKED) {
+			inquiry_verify(in, c, 7);
+			return true;
+		}
+		if (c->recovery != INTEGRITY_COMPLETE)
+			*ret_broken = c;
+	}
+	return false;
+}
+
+static void go_on(struct inquiry *in, const struct launch *launch, struct candidate *entry)
+{
+	int64_t newest = entry->snapshot.checkpoint_id, unacknowledged = 0;
+
+	in->decision->candidate = (size_t)(entry - in->facts->candidates);
+	inquiry_judge(entry, VERDICT_CHOSEN, "newest entry of Flink's HA, of the current launch");
+	for (size_t i = 0; i < in->order_count; i++) {
+		struct candidate *c = &in->facts->candidates[in->order[i]];
+
+		if (c->verdict != VERDICT_NONE || c->snapshot.checkpoint_id <= newest)
+			continue;
+		if (is_unacknowledged(c, launch, entry)) {
+			if (c->snapshot.checkpoint_id > unacknowledged &&
+			    c->integrity != INTEGRITY_INCOMPLETE)
+				unacknowledged = c->snapshot.checkpoint_id;
+			inquiry_judge(c, VERDICT_REJECTED,
+				      "Flink's HA does not know it: it was never acknowledged");
+			continue;
+		}
+		c->passed_over = candidate_is_damaged(c);
+		inquiry_judge(c, VERDICT_REJECTED, "%s: %s",
+			      c->passed_over ? "damaged" : "incomplete", inquiry_detail(c->detail));
+	}
+	inquiry_judge_rest(in, VERDICT_OLDER, "older than what Flink's HA has");
+	inquiry_decide(in, DECISION_CONTINUE, 7,
+		       "launch %" PRId64
+		       " goes on under its job id %s: Flink's HA has checkpoint id "
+		       "%" PRId64 " (%s)",
+		       launch->number, launch->job_id, newest, entry->snapshot.path);
+	if (entry->integrity != INTEGRITY_COMPLETE)
+		inquiry_add(in,
+			    "; unverified, because its _metadata cannot be used (%s), which Flink "
+			    "does not need for this",
+			    inquiry_detail(entry->detail));
+	if (unacknowledged)
+		inquiry_add(in,
+			    "; checkpoint id %" PRId64 " is newer, but Flink never acknowledged it",
+			    unacknowledged);
+}
+
+bool continue_decides(struct inquiry *in)
+{
+	const struct launch *launch = journal_launch_const(in->journal);
+	const struct candidate *broken;
+	struct candidate *entry;
+	bool overtaken;
+
+	if (!launch || inquiry_never_ran(in))
+		return false;
+	entry = newest_entry(in, launch);
+	if (!entry)
+		return false;
+	in->not_continued = another_launch(in, launch, entry);
+	if (in->not_continued)
+		return false;
+	if (newer_decides(in, launch, entry, &overtaken))
+		return true;
+	if (overtaken) {
+		in->not_continued = "a savepoint is newer";
+		return false;
+	}
+	if (entries_decide(in, launch, &broken))
+		return true;
+	if (broken) {
+		in->not_continued = broken->recovery == INTEGRITY_UNREADABLE
+					    ? "one of them cannot be read"
+					    : "one of them is damaged";
+		return false;
+	}
+	go_on(in, launch, entry);
+	return true;
+}

@@ -1,0 +1,114 @@
+/*
+ * resolve_internal - what the rules share. Not for anybody else.
+ *
+ *   resolve.c             the order of the rules; 1, 2 (not wanted), 4 (request), 5, 8
+ *   resolve_settle.c      rule 3: the operation in flight when Flink was gone
+ *   resolve_candidates.c  rule 6: which candidates count, the newest of them
+ *   resolve_ha.c          rule 7: Flink's own HA
+ *   resolve_foreign.c     what no launch of ours has made; a journal that is lost or too old
+ *
+ * A rule that "decides" returns true when it has written the decision (which may be a question).
+ */
+#ifndef DREY_CORE_RESOLVE_INTERNAL_H
+#define DREY_CORE_RESOLVE_INTERNAL_H
+
+#include "core/lineage.h"
+#include "core/resolve.h"
+
+#define JOB_GROUP_DIGITS 6 /* a savepoint has so many digits of its job id in its name */
+
+/* Lives for one call of resolve(). */
+struct inquiry {
+	const struct journal *journal;
+	struct facts *facts;
+	const struct policy *policy;
+	struct decision *decision;
+	struct lineage lineage;
+	size_t *order; /* indices of the candidates that count, newest first in each group */
+	size_t order_count;
+	const char *not_continued; /* why Flink's HA data are not used; NULL = there are none */
+};
+
+/* ---- resolve.c ---- */
+
+void inquiry_decide(struct inquiry *in, enum decision_kind kind, int rule, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Append to the reason of the decision. */
+void inquiry_add(struct inquiry *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void inquiry_judge(struct candidate *c, enum verdict verdict, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Whoever was not judged yet was passed over for this reason. */
+void inquiry_judge_rest(struct inquiry *in, enum verdict verdict, const char *why);
+
+/* Ask for a closer look at c. */
+void inquiry_verify(struct inquiry *in, const struct candidate *c, int rule);
+const char *inquiry_detail(const char *detail); /* never empty */
+
+/* ---- resolve_settle.c ---- */
+
+/* True when the operation in flight has to be looked into further, and nothing else can go before:
+ * not when nothing is to be started anyway (`parked`). */
+bool settle_decides(struct inquiry *in, bool parked);
+
+/* ---- resolve_candidates.c ---- */
+
+bool candidates_decide(struct inquiry *in);
+
+/* Take c or say why it cannot be taken now; `rule` is the one that picked it. */
+void candidate_take(struct inquiry *in, struct candidate *c, int rule, const char *why);
+bool candidate_is_damaged(const struct candidate *c); /* loudly: it was complete once */
+
+/* The initial savepoint is older than anything that a launch of ours has made, whatever its
+ * checkpoint id. It stays in force until a launch that was started from it is proven. */
+bool candidate_is_fallback(const struct inquiry *in, const struct candidate *c);
+
+/* Made by a launch that had restored something else than was decided. */
+bool candidate_is_tainted(const struct inquiry *in, const struct candidate *c);
+
+/* A snapshot of ours that was completed once, whether usable now and wanted by the policy or not;
+ * NULL = none. Without a journal every trace counts. */
+const struct candidate *candidate_trace(const struct inquiry *in);
+
+/* The newest living one that is not proven unusable, whatever the policy; NULL = none. */
+struct candidate *candidate_newest_own(struct inquiry *in);
+
+/* No launch has ever run, and none is known to have left anything. */
+bool inquiry_never_ran(const struct inquiry *in);
+
+/* Negative when a is newer; inside one job by checkpoint id, else by time of completion. */
+int candidate_compare_age(const struct snapshot *a, const struct snapshot *b, bool by_id);
+bool candidate_same_job(const struct candidate *a, const struct candidate *b);
+
+/* Is what was decided too old to be taken without a word? */
+void candidate_check_age(struct inquiry *in);
+
+/* ---- resolve_ha.c ---- */
+
+/* The current launch can go on under its own ids. */
+bool continue_decides(struct inquiry *in);
+
+/* ---- resolve_foreign.c ---- */
+
+/* The journal knows of nothing, but the directories hold snapshots. */
+bool lost_journal_decides(struct inquiry *in);
+
+/* There are such: the operators of what is ours have to be known, to tell them apart. */
+bool foreign_matters(const struct inquiry *in);
+
+/* Is something newer than what was decided that no launch of ours has made? */
+void foreign_check(struct inquiry *in);
+
+/* May a person's request for c, which is none of ours, be carried out? False: decided. */
+bool foreign_request_passes(struct inquiry *in, struct candidate *c);
+
+enum operators {
+	OPERATORS_UNKNOWN,
+	OPERATORS_DISJOINT,
+	OPERATORS_OVERLAP, /* some of the left ones are missing on the right */
+	OPERATORS_WITHIN,  /* all of the left ones are there on the right */
+};
+enum operators operators_compare(const struct candidate *left, const struct candidate *right);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * Rule 3. Flink has gone with an operation in flight, so nobody can be asked; but a savepoint that
+ * was completed lies in storage, under a name with the job's digits in it.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/resolve_internal.h"
+
+#define STORAGE_CLOCK_MS 1000 /* some storages know whole seconds only */
+
+static bool is_of_job(const struct operation *operation, const struct candidate *c)
+{
+	const char *id = c->snapshot.job_id;
+
+	return *id && !strncmp(operation->job_id, id, strlen(id));
+}
+
+/* Completed after the operation was begun. What the journal has recorded counts by its own clock. */
+static bool is_later(const struct inquiry *in, const struct candidate *c)
+{
+	const struct operation *operation = &in->journal->operation;
+	int64_t completed = c->snapshot.completed_unix_ms;
+
+	for (size_t i = 0; i < in->journal->snapshot_count; i++)
+		if (snapshot_same_path(in->journal->snapshots[i].path, c->snapshot.path))
+			return in->journal->snapshots[i].completed_unix_ms >=
+			       operation->started_unix_ms;
+	return !completed || completed + STORAGE_CLOCK_MS >= operation->started_unix_ms;
+}
+
+static bool may_be_the_result(const struct inquiry *in, const struct candidate *c)
+{
+	const struct operation *operation = &in->journal->operation;
+
+	return c->snapshot.kind == SNAPSHOT_SAVEPOINT && c->integrity != INTEGRITY_INCOMPLETE &&
+	       is_of_job(operation, c) &&
+	       (!operation->path || snapshot_is_under(c->snapshot.path, operation->path)) &&
+	       is_later(in, c);
+}
+
+/* The best that there is: complete before unchecked before unreadable before damaged. */
+static struct candidate *find_result(struct inquiry *in)
+{
+	static const int rank[] = {[INTEGRITY_COMPLETE] = 4,
+				   [INTEGRITY_UNCHECKED] = 3,
+				   [INTEGRITY_UNREADABLE] = 2,
+				   [INTEGRITY_DAMAGED] = 1};
+	struct candidate *best = NULL;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		struct candidate *c = &in->facts->candidates[i];
+
+		if (!may_be_the_result(in, c))
+			continue;
+		if (!best || rank[c->integrity] > rank[best->integrity] ||
+		    (rank[c->integrity] == rank[best->integrity] &&
+		     candidate_compare_age(&c->snapshot, &best->snapshot, true) < 0))
+			best = c;
+	}
+	return best;
+}
+
+static bool stays_open(struct inquiry *in, bool parked, const char *what, const char *detail)
+{
+	in->decision->settlement = SETTLEMENT_OPEN;
+	if (parked)
+		return false;
+	inquiry_decide(in, DECISION_HOLD, 3,
+		       "a %s (%s) was in flight when Flink was gone, and %s cannot be read to see "
+		       "what came of it: %s; drey looks again",
+		       operation_kind_name(in->journal->operation.kind),
+		       operation_reason_name(in->journal->operation.reason), what,
+		       inquiry_detail(detail));
+	return true;
+}
+
+bool settle_decides(struct inquiry *in, bool parked)
+{
+	const struct operation *operation = &in->journal->operation;
+	const struct source_fact *source = &in->facts->sources[SOURCE_SAVEPOINTS];
+	struct candidate *c;
+
+	if (operation->kind != OPERATION_SAVEPOINT && operation->kind != OPERATION_STOP)
+		return false;
+	if (source->state == SOURCE_UNREADABLE)
+		return stays_open(in, parked, "the savepoint directory", source->detail);
+	c = find_result(in);
+	if (c && c->integrity == INTEGRITY_UNCHECKED) {
+		inquiry_verify(in, c, 3);
+		return true;
+	}
+	if (c && c->integrity == INTEGRITY_UNREADABLE)
+		return stays_open(in, parked, c->snapshot.path, c->detail);
+	in->decision->settlement =
+		c && c->integrity == INTEGRITY_COMPLETE ? SETTLEMENT_MADE : SETTLEMENT_FAILED;
+	if (c)
+		in->decision->settled = (size_t)(c - in->facts->candidates);
+	return false;
+}
