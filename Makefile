@@ -84,7 +84,11 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_HELP) $(B)/libdrey.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
-build-tests: all $(UNIT_BIN) $(B)/tests/sim/sim
+$(B)/tests/store/%: $(B)/obj/tests/store/%.o $(B)/obj/tests/unit/tap.o $(B)/libdrey.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+
+build-tests: all $(UNIT_BIN) $(B)/tests/sim/sim $(B)/tests/store/check_store
 
 unit: build-tests
 	$(Q)tests/run.sh --build $(B) unit
