@@ -19,6 +19,7 @@
 #define STUB_FN       static inline __attribute__((unused))
 #define STUB_USER     "test:tester"
 #define STUB_PASSWORD "Sesam-\"oeffne\"-dich"
+#define STUB_OBJECTS  16000
 #define STUB_TIME_MS  1795274016355
 
 struct swift_object {
@@ -35,7 +36,7 @@ struct swift_stub {
 	char url[64]; /* "http://127.0.0.1:PORT" */
 	pthread_mutex_t lock;
 	/* guarded: */
-	struct swift_object objects[12000]; /* in the order of their names */
+	struct swift_object objects[STUB_OBJECTS]; /* in the order of their names */
 	size_t object_count;
 	size_t page;       /* the most names of a page; 0: what is asked for */
 	int sign_ins;      /* so far; the n-th gives the token "tk-n-hush" */
@@ -69,6 +70,8 @@ STUB_FN struct swift_object *stub_put(struct swift_stub *stub, const char *name,
 {
 	struct swift_object *object = &stub->objects[stub->object_count++];
 
+	if (stub->object_count > STUB_OBJECTS)
+		abort();
 	*object = (struct swift_object){.name = xstrdup(name),
 					.size_bytes = size_bytes,
 					.listed_bytes = size_bytes,
