@@ -32,7 +32,8 @@ void verify_list_sort(struct verify_item *items, size_t count)
 		qsort(items, count, sizeof(*items), by_directory);
 }
 
-size_t verify_list_group(const struct verify_item *items, size_t start, size_t count)
+/* The end of the run of items that lie in the directory of items[start]. */
+static size_t group_end(const struct verify_item *items, size_t start, size_t count)
 {
 	size_t len = dir_length(items[start].uri), end = start + 1;
 
@@ -44,45 +45,54 @@ size_t verify_list_group(const struct verify_item *items, size_t start, size_t c
 
 struct sizes {
 	struct verify_item *items;
-	size_t count;
+	size_t count, missing;
 	int64_t *found; /* one per item, -1 not seen */
 	int64_t budget; /* entries that may still come */
 };
 
-static int on_entry(void *ctx, const struct store_entry *entry, struct err *err)
+static struct verify_item *find_item(const struct sizes *sizes, const char *name)
 {
-	struct sizes *sizes = ctx;
 	size_t low = 0, high = sizes->count;
 
-	(void)err;
-	if (!sizes->budget--)
-		return 1;
-	while (low < high && !entry->is_prefix) {
+	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = strcmp(entry->name, uri_name(sizes->items[middle].uri));
+		int order = strcmp(name, uri_name(sizes->items[middle].uri));
 
-		if (!order) {
-			sizes->found[middle] = entry->stat.size_bytes;
-			return 0;
-		}
+		if (!order)
+			return &sizes->items[middle];
 		if (order < 0)
 			high = middle;
 		else
 			low = middle + 1;
 	}
-	return 0;
+	return NULL;
 }
 
-void verify_list_sizes(struct store *store, struct verify_item *items, size_t count)
+static int on_entry(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	struct sizes *sizes = ctx;
+	struct verify_item *item = entry->is_prefix ? NULL : find_item(sizes, entry->name);
+
+	(void)err;
+	if (item) {
+		int64_t *found = &sizes->found[item - sizes->items];
+
+		sizes->missing -= *found < 0;
+		*found = entry->stat.size_bytes;
+	}
+	return !sizes->missing || !--sizes->budget;
+}
+
+static void list_group(struct store *store, struct verify_item *items, size_t count)
 {
 	cleanup_free char *dir = uri_parent(items[0].uri);
 	cleanup_free int64_t *found = xcalloc(count, sizeof(*found));
 	struct sizes sizes = {
 		.items = items,
 		.count = count,
+		.missing = count,
 		.found = found,
-		/* Beyond this the requests for the pages outnumber one request per file. */
-		.budget = (int64_t)count * store_list_page(store),
+		.budget = (int64_t)(count / VERIFY_LIST_COST) * store_list_page(store),
 	};
 
 	for (size_t i = 0; i < count; i++)
@@ -91,4 +101,15 @@ void verify_list_sizes(struct store *store, struct verify_item *items, size_t co
 		return;
 	for (size_t i = 0; i < count; i++)
 		items[i].size_bytes = found[i];
+}
+
+void verify_list_sizes(struct store *store, struct verify_item *items, size_t count)
+{
+	if (store_list_page(store) <= VERIFY_LIST_COST)
+		return;
+	for (size_t i = 0, end; i < count; i = end) {
+		end = group_end(items, i, count);
+		if (end - i >= VERIFY_LIST_COST)
+			list_group(store, items + i, end - i);
+	}
 }

@@ -7,7 +7,7 @@
 #include "metadata_writer.h"
 #include "store/store_ops.h"
 #include "store/uri.h"
-#include "store/verify_list.h"
+#include "store/verify_files.h"
 #include "store_dir.h"
 
 /* A snapshot in top/chk-1 with files of every kind, in top/chk-1, top/shared and top/dstl. */
@@ -263,80 +263,249 @@ static void many_problems_are_counted_but_not_all_kept(void)
 	verify_release(&report);
 }
 
-/* ---- sizes from a listing ---- */
+/* ---- a store that counts ---- */
 
-static void sizes_come_from_one_listing_where_that_is_cheaper(void)
+/* An object store of so many files "file:/d/f<n>" and "file:/e/f<n>", n bytes each, and what it was
+ * asked. */
+struct counted {
+	struct store store;
+	struct store_ops ops;
+	int files, hidden; /* f<hidden> is missing; -1 none */
+	bool void_listing, dead;
+	int lists, pages, looks;
+};
+
+static int counted_size(const struct counted *counted, const char *name)
 {
-	cleanup_dir char *top = dir_new();
-	struct metadata_file file = {.size_bytes = 1};
-	struct verify_item items[6] = {0};
-	struct store_ops ops = store_file_ops;
-	struct store *store;
+	int number = atoi(name + 1);
 
-	for (int i = 0; i < 6; i++) {
-		items[i].file = &file;
-		items[i].size_bytes = -1;
-		items[i].uri = xasprintf("file:%s/%s/%c", top, i == 5 ? "b" : "a", 'e' - i % 5);
-	}
-	dir_hole(top, "a/a", 1);
-	dir_hole(top, "a/c", 3);
-	dir_hole(top, "a/e", 5);
-	dir_mkdir(top, "a/d"); /* a directory is not the file */
-	verify_list_sort(items, 6);
-	CHECK_INT(verify_list_group(items, 0, 6), ==, 5);
-	CHECK_INT(verify_list_group(items, 5, 6), ==, 6);
-	CHECK_INT(store_open(NULL, top, &store, NULL), ==, 0);
-	verify_list_sizes(store, items, 5);
-	CHECK_INT(items[0].size_bytes, ==, 1);
-	CHECK_INT(items[1].size_bytes, ==, -1);
-	CHECK_INT(items[2].size_bytes, ==, 3);
-	CHECK_INT(items[3].size_bytes, ==, -1);
-	CHECK_INT(items[4].size_bytes, ==, 5);
-	dir_loop(top, "a/loop"); /* the listing fails: nothing of it is used */
-	for (int i = 0; i < 6; i++)
-		items[i].size_bytes = -1;
-	ops.list_page = 1000;
-	store->ops = &ops;
-	verify_list_sizes(store, items, 5);
-	for (int i = 0; i < 6; i++) {
-		CHECK_INT(items[i].size_bytes, ==, -1);
-		free(items[i].uri);
-	}
-	store_close(store);
+	return *name == 'f' && number < counted->files && number != counted->hidden ? number : -1;
 }
 
-/* A directory without end. */
-static int list_for_ever(struct store *store, const struct uri *uri, store_entry_fn fn, void *ctx,
-			 struct err *err)
+static int counted_list(struct store *store, const struct uri *uri, store_entry_fn fn, void *ctx,
+			struct err *err)
 {
-	struct store_entry entry = {.name = "other"};
-	size_t entries = 1;
+	struct counted *counted = (struct counted *)store;
+	struct store_entry entry;
+	char name[16];
 
-	(void)store;
 	(void)uri;
-	while (entries < 1000000 && !fn(ctx, &entry, err))
-		entries++;
-	CHECK_INT(entries, ==, 2 * 1000 + 1); /* one page for each file, and no more */
+	counted->lists++;
+	entry = (struct store_entry){.name = "f1", .is_prefix = true};
+	fn(ctx, &entry, err);
+	for (int i = 0; i < counted->files; i++) {
+		counted->pages += i % 1000 == 0;
+		snprintf(name, sizeof(name), "f%d", i);
+		entry = (struct store_entry){.name = name, .stat.size_bytes = i};
+		if (i != counted->hidden && fn(ctx, &entry, err))
+			return 0;
+	}
+	return counted->void_listing ? err_set(err, ERR_RETRY, 0, "the last page is lost") : 0;
+}
+
+static int counted_look_many(struct store *store, store_uri_fn uri, size_t count, size_t head_bytes,
+			     store_look_fn fn, void *ctx, struct err *err)
+{
+	struct counted *counted = (struct counted *)store;
+	struct err why = {.kind = ERR_RETRY, .msg = "no answer"};
+
+	CHECK_INT(head_bytes, ==, 0);
+	/* from the end: they come in no order */
+	for (size_t i = count; i-- > 0;) {
+		int size = counted_size(counted, uri_name(uri(ctx, i)));
+		struct store_look look = {.index = i, .stat.size_bytes = size};
+
+		counted->looks++;
+		if (size < 0)
+			look.state = STORE_LOOK_ABSENT;
+		if (counted->dead) {
+			look.state = STORE_LOOK_UNREADABLE;
+			look.why = &why;
+		}
+		if (fn(ctx, &look, err))
+			return -1;
+	}
 	return 0;
+}
+
+static void counted_close(struct store *store)
+{
+	(void)store;
+}
+
+static void counted_init(struct counted *counted, int files)
+{
+	*counted = (struct counted){.files = files, .hidden = -1, .ops = store_file_ops};
+	counted->ops.list_page = 1000;
+	counted->ops.list = counted_list;
+	counted->ops.look_many = counted_look_many;
+	counted->ops.close = counted_close;
+	counted->store.ops = &counted->ops;
+}
+
+/* Verify the references to f0 .. f<count - 1> of the directory /d, and others of /e. */
+static void check_counted(struct counted *counted, size_t count, size_t others,
+			  struct verify_report *report)
+{
+	struct metadata metadata = {.file_count = count + others};
+	struct stores stores = {0};
+
+	counted->store.scheme = xstrdup("file");
+	counted->store.authority = xstrdup("");
+	stores.store = xcalloc(1, sizeof(*stores.store));
+	stores.store[stores.count++] = &counted->store;
+	metadata.files = xcalloc(count + others, sizeof(*metadata.files));
+	for (size_t i = 0; i < count + others; i++) {
+		size_t number = i < count ? i : i - count;
+
+		metadata.files[i].path = xasprintf("file:/%c/f%zu", i < count ? 'd' : 'e', number);
+		metadata.files[i].size_bytes = (int64_t)number;
+	}
+	*report = (struct verify_report){.path = xstrdup("file:/d")};
+	verify_files(report, &stores, &metadata);
+	stores_release(&stores);
+	for (size_t i = 0; i < count + others; i++)
+		free((char *)metadata.files[i].path);
+	free(metadata.files);
+}
+
+static void sizes_come_from_a_listing_where_that_is_cheaper(void)
+{
+	static const struct {
+		int files, referenced, others; /* in the directory, of them referenced; and of /e */
+		int pages, looks;
+	} cases[] = {
+		{10000, 10000, 0, 10, 0}, {20, 20, 0, 1, 0},
+		{20, 11, 11, 0, 22}, /* each is worth more than eleven looks */
+		{20, 12, 11, 1, 11},      {1000, 12, 0, 1, 0},
+		{50000, 48, 0, 1, 0}, /* seen early */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		size_t count = (size_t)cases[i].referenced, others = (size_t)cases[i].others;
+		struct verify_report report;
+		struct counted counted;
+
+		counted_init(&counted, cases[i].files);
+		check_counted(&counted, count, others, &report);
+		CHECK_INT(counted.pages, ==, cases[i].pages);
+		CHECK_INT(counted.looks, ==, cases[i].looks);
+		CHECK_INT(report.files_ok, ==, count + others);
+		CHECK_INT(report.verdict, ==, VERIFY_COMPLETE);
+		verify_release(&report);
+	}
 }
 
 static void a_listing_that_costs_more_than_it_saves_is_given_up(void)
 {
-	struct store_ops ops = store_file_ops;
-	struct metadata_file file = {.size_bytes = 1};
-	struct verify_item items[2] = {{&file, xstrdup("file:/d/a"), -1},
-				       {&file, xstrdup("file:/d/b"), -1}};
-	struct store *store;
+	struct verify_report report;
+	struct counted counted;
 
-	CHECK_INT(store_open(NULL, "/", &store, NULL), ==, 0);
-	ops.list_page = 1000;
-	ops.list = list_for_ever;
-	store->ops = &ops;
-	verify_list_sizes(store, items, 2);
-	CHECK_INT(items[0].size_bytes, ==, -1);
-	free(items[0].uri);
-	free(items[1].uri);
-	store_close(store);
+	counted_init(&counted, 100000);
+	counted.hidden = 7;
+	check_counted(&counted, 36, 0, &report);
+	CHECK_INT(counted.lists, ==, 1);
+	CHECK_INT(counted.pages, ==, 3); /* for the cost of 36 looks */
+	CHECK_INT(counted.looks, ==, 1);
+	CHECK_INT(report.files_ok, ==, 35);
+	CHECK_INT(report.problem_count, ==, 1);
+	CHECK_STR(report.problems[0].path, "file:/d/f7");
+	verify_release(&report);
+}
+
+static void of_a_listing_that_failed_nothing_is_used(void)
+{
+	struct verify_report report;
+	struct counted counted;
+
+	counted_init(&counted, 20);
+	counted.hidden = 3;
+	counted.void_listing = true;
+	check_counted(&counted, 20, 0, &report);
+	CHECK_INT(counted.lists, ==, 1);
+	CHECK_INT(counted.looks, ==, 20);
+	CHECK_INT(report.files_ok, ==, 19);
+	CHECK_INT(report.problems[0].fault, ==, VERIFY_MISSING);
+	verify_release(&report);
+}
+
+static void a_store_that_gives_no_answer_is_given_up(void)
+{
+	struct verify_report report;
+	struct counted counted;
+
+	counted_init(&counted, 0); /* of the listing nothing is known */
+	counted.dead = true;
+	check_counted(&counted, 5000, 0, &report);
+	CHECK_INT(counted.looks, ==, VERIFY_NO_ANSWERS);
+	CHECK_INT(report.verdict, ==, VERIFY_UNREADABLE);
+	CHECK_INT(report.problem_count, ==, VERIFY_NO_ANSWERS);
+	CHECK_INT(report.problems_left_out, ==, 5000 - VERIFY_NO_ANSWERS);
+	verify_release(&report);
+}
+
+static void damage_comes_first_and_the_rest_by_name(void)
+{
+	struct verify_report report;
+	struct counted counted;
+	size_t wrong = 0;
+
+	counted_init(&counted, 6);
+	check_counted(&counted, 9, 0, &report);
+	CHECK_INT(report.problem_count, ==, 3);
+	CHECK_STR(report.problems[0].path, "file:/d/f6");
+	CHECK_STR(report.problems[2].path, "file:/d/f8");
+	verify_release(&report);
+
+	cleanup_dir char *top = dir_new();
+
+	make(top);
+	dir_rm(top, "chk-1/own");
+	dir_loop(top, "chk-1/own");
+	dir_rm(top, "dstl/log");
+	dir_rm(top, "shared/sst");
+	dir_loop(top, "shared/sst");
+	dir_hole(top, "shared/segments", 1);
+	check(top, "chk-1", VERIFY_DAMAGED, 4, &report);
+	for (size_t i = 1; i < report.problem_count; i++)
+		wrong += report.problems[i - 1].fault > report.problems[i].fault;
+	CHECK_INT(report.problems[0].fault, ==, VERIFY_MISSING);
+	CHECK_INT(wrong, ==, 0);
+	verify_release(&report);
+}
+
+static void files_of_several_stores_are_asked_for_where_they_are(void)
+{
+	cleanup_dir char *top = dir_new();
+	cleanup_buf struct buf keyed = BUF_INIT, bytes = BUF_INIT;
+	cleanup_free char *here = xasprintf("file:%s/here", top);
+	struct verify_report report;
+
+	wr_u8(&keyed, 5);
+	wr_i64(&keyed, 1);
+	wr_utf(&keyed, "backend");
+	wr_i64(&keyed, 0);
+	wr_u8(&keyed, 0);
+	wr_i32(&keyed, 0);
+	wr_i32(&keyed, 4);
+	wr_utf(&keyed, "1");
+	wr_file(&keyed, "hdfs://nn/ck/f", 1);
+	wr_utf(&keyed, "2");
+	wr_file(&keyed, here, 3);
+	wr_utf(&keyed, "3");
+	wr_file(&keyed, "gs://bucket/f", 1);
+	wr_utf(&keyed, "4");
+	wr_relative(&keyed, "own", 5);
+	wr_snapshot(&bytes, 6, 1, &keyed);
+	dir_put(top, "chk-1/_metadata", bytes.data, bytes.len_bytes);
+	dir_hole(top, "here", 3);
+	dir_hole(top, "chk-1/own", 5);
+	check(top, "chk-1", VERIFY_UNREADABLE, 2, &report);
+	CHECK_INT(report.files_ok, ==, 2);
+	CHECK_STR(report.problems[0].path, "gs://bucket/f");
+	CHECK_HAS(report.problems[0].detail, "scheme 'gs' is not supported");
+	CHECK_STR(report.problems[1].path, "hdfs://nn/ck/f");
+	verify_release(&report);
 }
 
 int main(void)
@@ -350,7 +519,11 @@ int main(void)
 	TEST(a_damaged_metadata_file_is_damage);
 	TEST(an_unsupported_store_is_refused_or_not_read);
 	TEST(many_problems_are_counted_but_not_all_kept);
-	TEST(sizes_come_from_one_listing_where_that_is_cheaper);
+	TEST(sizes_come_from_a_listing_where_that_is_cheaper);
 	TEST(a_listing_that_costs_more_than_it_saves_is_given_up);
+	TEST(of_a_listing_that_failed_nothing_is_used);
+	TEST(a_store_that_gives_no_answer_is_given_up);
+	TEST(damage_comes_first_and_the_rest_by_name);
+	TEST(files_of_several_stores_are_asked_for_where_they_are);
 	return tap_done();
 }
