@@ -119,7 +119,9 @@ static void pursue_idle(struct lifecycle *life)
 	struct decision decision;
 	bool parked = resolve_parked(&life->journal, &decision);
 
-	if (parked) {
+	if (parked && life->step == STEP_SETTLING && (life->observing || life->retry_ms))
+		return; /* nothing is to be started, but an operation is still to be settled */
+	if (parked && life->step != STEP_SETTLING) {
 		park(life, &decision);
 		operation_refuse_savepoint(life);
 		return;

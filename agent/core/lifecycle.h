@@ -242,6 +242,7 @@ enum operation_step {
 	STEP_POLLING,
 	STEP_INSPECTING, /* the reported savepoint is being looked at */
 	STEP_ENDING,     /* stop, cancel: waiting for the job's final state */
+	STEP_SETTLING,   /* Flink has gone before its end was seen: looked for in storage */
 };
 
 struct lifecycle {

@@ -87,6 +87,8 @@ static void record_end(struct lifecycle *life, int wait_status)
 
 	launch->ended_unix_ms = life->now_unix_ms;
 	launch->wait_status = wait_status;
+	if (exited_with_0(wait_status)) /* Flink ends well only after its job */
+		launch->job_ended = true;
 	life->want_write = true;
 }
 

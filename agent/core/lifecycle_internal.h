@@ -7,6 +7,7 @@
  *   lifecycle_view.c       looking at the job: its restore, its checkpoints, its end
  *   lifecycle_end.c        the end of Flink; an agent that finds Flink running or ended
  *   lifecycle_operation.c  savepoint, stop, cancel
+ *   lifecycle_settle.c     an operation that Flink's end has interrupted
  */
 #ifndef DREY_CORE_LIFECYCLE_INTERNAL_H
 #define DREY_CORE_LIFECYCLE_INTERNAL_H
@@ -85,8 +86,23 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 /* The operation cannot go on (Flink has gone, something more urgent): record it as failed. */
 void operation_abandon(struct lifecycle *life, const char *why);
 
-/* Flink has gone: an operation that only waited for that has succeeded, any other is abandoned. */
+/* Its request was answered: the same nonce asks for nothing any more. */
+void operation_remember(struct lifecycle *life, const struct operation *operation);
+
+/* Record how it ended; the operation itself stays until operation_clear(). */
+void operation_record(struct lifecycle *life, bool ok, const char *location, const char *error);
+void operation_clear(struct lifecycle *life);
+enum snapshot_origin operation_origin(const struct operation *operation);
+
+/* Flink has gone: an operation that only waited for that has succeeded; one that may have left a
+ * savepoint is settled by the next look at storage, before anything is started; any other is
+ * abandoned. */
 void operation_flink_gone(struct lifecycle *life);
+
+void operation_begin_settling(struct lifecycle *life);
+
+/* What the look at storage has shown of the operation that is to be settled. */
+void operation_settle(struct lifecycle *life, const struct event *event);
 
 /* An operation of the agent before is in the journal and Flink still runs: go on with it. */
 void operation_adopt(struct lifecycle *life);

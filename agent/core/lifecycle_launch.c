@@ -1,8 +1,10 @@
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/flink_choice.h"
 #include "core/lifecycle_internal.h"
 
 /* ---- resolving ---- */
@@ -11,7 +13,7 @@ void resolve_start(struct lifecycle *life, const char *why)
 {
 	struct decision decision;
 
-	if (resolve_parked(&life->journal, &decision)) {
+	if (resolve_parked(&life->journal, &decision) && life->step != STEP_SETTLING) {
 		park(life, &decision);
 		return;
 	}
@@ -45,12 +47,24 @@ static enum phase parked_phase(const struct journal *journal, const struct decis
 	}
 }
 
+static void look_again(struct lifecycle *life)
+{
+	const struct lifecycle_config *config = life->config;
+
+	life->holds++;
+	life->retry_ms = life->now_ms + backoff_ms(config->hold_retry_first_ms,
+						   config->hold_retry_max_ms, life->holds);
+}
+
 void park(struct lifecycle *life, const struct decision *decision)
 {
 	enum phase phase = parked_phase(&life->journal, decision);
 
 	life->retry_ms = 0;
-	life->holds = 0;
+	if (life->step == STEP_SETTLING)
+		look_again(life);
+	else
+		life->holds = 0;
 	if (life->phase == phase && !strcmp(life->reason, decision->reason))
 		return;
 	enter(life, phase, "%s", decision->reason);
@@ -60,39 +74,96 @@ void park(struct lifecycle *life, const struct decision *decision)
 
 static void hold(struct lifecycle *life, const struct decision *decision)
 {
-	const struct lifecycle_config *config = life->config;
-
-	life->holds++;
-	life->retry_ms = life->now_ms + backoff_ms(config->hold_retry_first_ms,
-						   config->hold_retry_max_ms, life->holds);
+	look_again(life);
 	enter(life, PHASE_HOLDING, "rule %d: %s", decision->rule, decision->reason);
 }
 
 /* ---- launching ---- */
 
-static void fill_launch(struct lifecycle *life, struct launch *launch, const struct candidate *from)
+#define DRAWS 100
+
+/* An id that has left no trace anywhere; false: luck has run out, or the random numbers have. */
+static bool draw_job_id(struct lifecycle *life, const struct facts *facts,
+			char job_id[JOB_ID_BYTES])
+{
+	for (int i = 0; i < DRAWS; i++) {
+		rng_hex_id(&life->rng, job_id);
+		if (!flink_id_is_used(&life->journal, facts, job_id))
+			return true;
+	}
+	return false;
+}
+
+static void fill_new_ids(struct lifecycle *life, struct launch *launch, const char *job_id)
 {
 	const struct lifecycle_config *config = life->config;
 
-	rng_hex_id(&life->rng, launch->job_id);
+	memcpy(launch->job_id, job_id, JOB_ID_BYTES);
 	if (config->result_store_dir)
-		launch->job_result_path =
-			xasprintf("%s/%s", config->result_store_dir, launch->job_id);
-	if (config->application_ids) {
-		rng_hex_id(&life->rng, launch->application_id);
-		if (config->result_store_dir)
-			launch->application_result_path =
-				xasprintf("%s/application-%s", config->result_store_dir,
-					  launch->application_id);
-	}
-	launch->generation = xstrdup(config->generation);
-	launch->flink_version = xstrdup(config->flink_version);
-	launch->intended_unix_ms = life->now_unix_ms;
-	if (!from)
+		launch->job_result_path = xasprintf("%s/%s", config->result_store_dir, job_id);
+	if (!config->application_ids)
 		return;
+	rng_hex_id(&life->rng, launch->application_id);
+	if (config->result_store_dir)
+		launch->application_result_path = xasprintf(
+			"%s/application-%s", config->result_store_dir, launch->application_id);
+}
+
+/* The launch before goes on: to Flink it is the same one. */
+static void fill_same_ids(struct launch *launch, const struct launch *before)
+{
+	memcpy(launch->job_id, before->job_id, JOB_ID_BYTES);
+	memcpy(launch->application_id, before->application_id, JOB_ID_BYTES);
+	launch->job_result_path = xstrdup(before->job_result_path);
+	launch->application_result_path = xstrdup(before->application_result_path);
+}
+
+static struct launch *add_launch(struct lifecycle *life, const struct decision *decision,
+				 const char *job_id, const struct candidate *from)
+{
+	struct launch *launch = journal_add_launch(&life->journal);
+
+	if (decision->kind == DECISION_CONTINUE)
+		fill_same_ids(launch, launch - 1);
+	else
+		fill_new_ids(life, launch, job_id);
+	launch->generation = xstrdup(life->config->generation);
+	launch->flink_version = xstrdup(life->config->flink_version);
+	launch->intended_unix_ms = life->now_unix_ms;
+	launch->allow_non_restored = decision->allow_non_restored;
+	if (!from)
+		return launch;
 	launch->restore_path = xstrdup(from->snapshot.path);
 	launch->restore_kind = from->snapshot.kind;
 	launch->restore_checkpoint_id = from->snapshot.checkpoint_id;
+	return launch;
+}
+
+/* What was verified just now need not be verified again if this start fails. Only what a listing has
+ * shown can be recognised as unchanged. */
+static void remember_verified(struct lifecycle *life, const struct candidate *from)
+{
+	struct snapshot copy = from->snapshot; /* borrows the path */
+
+	if (!copy.verified || !copy.metadata_unix_ms || !copy.metadata_bytes)
+		return;
+	if (!copy.verified_unix_ms)
+		copy.verified_unix_ms = life->now_unix_ms;
+	copy.metadata_version = from->metadata_version;
+	for (size_t i = 0; i < life->journal.snapshot_count; i++) {
+		const struct snapshot *known = &life->journal.snapshots[i];
+
+		if (!snapshot_same_path(known->path, copy.path))
+			continue;
+		copy.path = known->path;
+		copy.origin = known->origin;
+		if (*known->job_id)
+			memcpy(copy.job_id, known->job_id, JOB_ID_BYTES);
+		if (known->completed_unix_ms)
+			copy.completed_unix_ms = known->completed_unix_ms;
+		break;
+	}
+	journal_add_snapshot(&life->journal, &copy);
 }
 
 /* To start from older state than there once was is never done without a word. */
@@ -121,12 +192,33 @@ static void tell_passed_over(struct lifecycle *life, const struct facts *facts)
 
 /* The intent goes into the journal first; EFFECT_LAUNCH comes out when it is there. */
 static void begin_launch(struct lifecycle *life, const struct decision *decision,
-			 const struct candidate *from)
+			 const struct facts *facts)
 {
-	struct launch *launch = journal_add_launch(&life->journal);
+	const struct candidate *from = decision->kind == DECISION_START_EMPTY
+					       ? NULL
+					       : &facts->candidates[decision->candidate];
+	const struct launch *last = journal_launch(&life->journal);
+	char job_id[JOB_ID_BYTES] = "";
+	char *why = NULL;
+	struct launch *launch;
 
-	fill_launch(life, launch, from);
-	launch->allow_non_restored = decision->allow_non_restored;
+	if (decision->kind == DECISION_CONTINUE && last)
+		memcpy(job_id, last->job_id, JOB_ID_BYTES);
+	else if (!draw_job_id(life, facts, job_id))
+		why = xstrdup("every job id that was drawn has left traces");
+	if (!why)
+		flink_obeys(facts, decision, job_id, from ? from->snapshot.path : NULL, &why);
+	if (why) {
+		struct decision held = {.kind = DECISION_HOLD, .rule = decision->rule};
+
+		snprintf(held.reason, sizeof(held.reason), "%s", why);
+		free(why);
+		hold(life, &held);
+		return;
+	}
+	launch = add_launch(life, decision, job_id, from);
+	if (from)
+		remember_verified(life, from);
 	if (decision->token)
 		journal_consume(&life->journal, decision->token);
 	xstrset(&life->journal.restart_nonce_done, life->journal.intent.restart_nonce);
@@ -144,20 +236,20 @@ void on_observed(struct lifecycle *life, const struct event *event)
 
 	life->observing = life->observe_again = false;
 	if (life->terminating || life->fenced ||
-	    (life->phase != PHASE_RESOLVING && life->phase != PHASE_HOLDING))
+	    (life->phase != PHASE_RESOLVING && life->phase != PHASE_HOLDING &&
+	     life->step != STEP_SETTLING))
 		return;
 	if (again) {
 		resolve_start(life, "what is wanted has changed");
 		return;
 	}
+	operation_settle(life, event);
 	switch (decision->kind) {
+	case DECISION_CONTINUE:
 	case DECISION_START_FROM:
-		tell_passed_over(life, event->observed.facts);
-		begin_launch(life, decision,
-			     &event->observed.facts->candidates[decision->candidate]);
-		break;
 	case DECISION_START_EMPTY:
-		begin_launch(life, decision, NULL);
+		tell_passed_over(life, event->observed.facts);
+		begin_launch(life, decision, event->observed.facts);
 		break;
 	case DECISION_PARK:
 		park(life, decision);

@@ -66,7 +66,7 @@ void operation_adopt(struct lifecycle *life)
 		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
 }
 
-static void remember_nonce(struct lifecycle *life, const struct operation *operation)
+void operation_remember(struct lifecycle *life, const struct operation *operation)
 {
 	if (operation->reason == REASON_MANUAL)
 		xstrset(&life->journal.savepoint_nonce_done, operation->nonce);
@@ -74,8 +74,8 @@ static void remember_nonce(struct lifecycle *life, const struct operation *opera
 		xstrset(&life->journal.restart_nonce_done, operation->nonce);
 }
 
-/* Record how it ended; the operation itself stays until clear_operation(). */
-static void record_result(struct lifecycle *life, bool ok, const char *location, const char *error)
+/* Record how it ended; the operation itself stays until operation_clear(). */
+void operation_record(struct lifecycle *life, bool ok, const char *location, const char *error)
 {
 	const struct operation *operation = &life->journal.operation;
 	struct operation_result *result = &life->journal.last_operation;
@@ -98,7 +98,7 @@ static void record_result(struct lifecycle *life, bool ok, const char *location,
 	     error ? ": " : "", error ? error : "");
 }
 
-static void clear_operation(struct lifecycle *life)
+void operation_clear(struct lifecycle *life)
 {
 	withdraw(life, EFFECT_TRIGGER);
 	operation_release(&life->journal.operation);
@@ -143,7 +143,7 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 	const struct lifecycle_config *config = life->config;
 	bool stop = life->phase == PHASE_STOPPING;
 
-	clear_operation(life);
+	operation_clear(life);
 	schedule_savepoint(life);
 	if (!ok && config->savepoint_interval_ms) {
 		int64_t soon = life->now_ms + config->savepoint_interval_ms / 10 + ASK_AGAIN_MS;
@@ -162,13 +162,13 @@ static void operation_failed(struct lifecycle *life, const char *location, const
 {
 	struct operation *operation = &life->journal.operation;
 
-	record_result(life, false, location, error);
+	operation_record(life, false, location, error);
 	/* A savepoint that was asked for is answered, also by a failure. A restart and a suspend
 	 * stay wanted: they are tried again. */
 	if (operation->reason == REASON_MANUAL)
-		remember_nonce(life, operation);
+		operation_remember(life, operation);
 	if (life->terminating) {
-		clear_operation(life);
+		operation_clear(life);
 		end_flink(life, false, false, "the container ends without a savepoint: %s", error);
 		return;
 	}
@@ -179,10 +179,10 @@ void operation_abandon(struct lifecycle *life, const char *why)
 {
 	if (life->step == STEP_NONE && life->journal.operation.kind == OPERATION_NONE)
 		return;
-	record_result(life, false, life->stop_location, why);
+	operation_record(life, false, life->stop_location, why);
 	if (life->journal.operation.reason == REASON_MANUAL)
-		remember_nonce(life, &life->journal.operation);
-	clear_operation(life);
+		operation_remember(life, &life->journal.operation);
+	operation_clear(life);
 }
 
 void operation_refuse_savepoint(struct lifecycle *life)
@@ -216,8 +216,8 @@ static void record_end_of_job(struct lifecycle *life)
 			"in storage";
 	else if (operation->kind == OPERATION_STOP && life->savepoint_damaged)
 		error = life->operation_error ? life->operation_error : "its savepoint is damaged";
-	record_result(life, !error, life->stop_location, error);
-	remember_nonce(life, operation);
+	operation_record(life, !error, life->stop_location, error);
+	operation_remember(life, operation);
 }
 
 /* The job has reached its end as it was asked to. The operation stays in the journal until Flink
@@ -265,15 +265,31 @@ bool operation_view(struct lifecycle *life, const struct view *view)
 
 void operation_flink_gone(struct lifecycle *life)
 {
-	if (life->journal.operation.kind == OPERATION_NONE)
+	const struct operation_result *last = &life->journal.last_operation;
+	enum operation_kind kind = life->journal.operation.kind;
+	bool saves = kind == OPERATION_SAVEPOINT || kind == OPERATION_STOP;
+
+	if (kind == OPERATION_NONE)
 		return;
+	/* its success is on record; the agent before only waited for Flink to go */
+	if (last->ok && !strcmp(last->trigger_id, life->journal.operation.trigger_id)) {
+		operation_clear(life);
+		return;
+	}
 	if (life->step == STEP_ENDING && (life->end_wanted || life->stop_location)) {
 		if (!life->end_wanted) /* it ended before its final state was seen */
 			record_end_of_job(life);
-		clear_operation(life);
+		if (kind == OPERATION_STOP && !life->stop_location)
+			operation_begin_settling(life);
+		else
+			operation_clear(life);
 		return;
 	}
-	operation_abandon(life, "Flink ended before the operation did");
+	/* one that was never sent has left nothing */
+	if (saves && !withdraw(life, EFFECT_TRIGGER))
+		operation_begin_settling(life);
+	else
+		operation_abandon(life, "Flink ended before the operation did");
 }
 
 /* ---- answers ---- */
@@ -385,7 +401,7 @@ void on_operation(struct lifecycle *life, const struct event *event)
 	}
 }
 
-static enum snapshot_origin origin_of(const struct operation *operation)
+enum snapshot_origin operation_origin(const struct operation *operation)
 {
 	if (operation->kind == OPERATION_STOP)
 		return ORIGIN_STOP;
@@ -398,7 +414,7 @@ static void record_savepoint(struct lifecycle *life, const struct event *event)
 	struct snapshot snapshot = {
 		.path = life->stop_location,
 		.kind = SNAPSHOT_SAVEPOINT,
-		.origin = origin_of(operation),
+		.origin = operation_origin(operation),
 		.checkpoint_id = event->inspected.checkpoint_id,
 		.completed_unix_ms = life->now_unix_ms,
 		.size_bytes = event->inspected.readable ? event->inspected.size_bytes : -1,
@@ -442,8 +458,8 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 		free(why);
 		return;
 	}
-	record_result(life, true, life->stop_location, NULL);
-	remember_nonce(life, &life->journal.operation);
+	operation_record(life, true, life->stop_location, NULL);
+	operation_remember(life, &life->journal.operation);
 	run_on(life, true, NULL);
 }
 

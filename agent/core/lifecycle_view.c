@@ -155,7 +155,7 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 	life->poll_ms = life->now_ms + wait_ms;
 }
 
-static void remember_view(struct lifecycle *life, const struct view *view)
+static void remember_view(struct lifecycle *life, struct launch *launch, const struct view *view)
 {
 	bool worse = view->state == JOB_RESTARTING || view->state == JOB_FAILING;
 
@@ -169,6 +169,12 @@ static void remember_view(struct lifecycle *life, const struct view *view)
 		return; /* what was seen last is still the best that is known */
 	life->seen.job_present = view->job_present;
 	life->seen.state = view->state;
+	if (!view->job_present || launch->job_ended ||
+	    (view->state != JOB_FINISHED && view->state != JOB_FAILED &&
+	     view->state != JOB_CANCELED))
+		return;
+	launch->job_ended = true;
+	life->want_write = true;
 }
 
 /* Restoring much state takes as long as it takes: from here on no deadline ends the job. It counts as
@@ -195,7 +201,7 @@ void on_view(struct lifecycle *life, const struct event *event)
 	life->polling = false;
 	if (life->launch_step != LAUNCH_LIVE || !launch || life->fenced)
 		return;
-	remember_view(life, view);
+	remember_view(life, launch, view);
 	if (view->reachable && view->job_present && !life->end_wanted) {
 		check_restore(life, launch, view);
 		see_checkpoints(life, launch, view);

@@ -265,6 +265,30 @@ static inline void observed(struct life *l, enum decision_kind kind, const char 
 	facts_release(&facts);
 }
 
+/* The look at storage after Flink has gone with an operation in flight; path: the savepoint that it
+ * has left, NULL = none. What is started then is that savepoint. */
+static inline void observed_settled(struct life *l, enum decision_kind kind,
+				    enum settlement settlement, const char *path)
+{
+	struct facts facts = {0};
+	struct snapshot snapshot = {.path = (char *)path,
+				    .kind = SNAPSHOT_SAVEPOINT,
+				    .checkpoint_id = 50,
+				    .completed_unix_ms = UNIX_START + l->now_ms,
+				    .verified = true};
+	struct decision decision = {.kind = kind,
+				    .rule = 3,
+				    .settlement = settlement,
+				    .settled = path ? 0 : NO_CANDIDATE,
+				    .reason = "because"};
+	struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
+
+	if (path)
+		xstrset(&facts_add(&facts, SOURCE_SAVEPOINTS, &snapshot)->detail, "a file is gone");
+	step(l, &e);
+	facts_release(&facts);
+}
+
 static inline void started(struct life *l)
 {
 	struct event e = {.type = EVENT_STARTED, .process.launch_id = job_of(l)};

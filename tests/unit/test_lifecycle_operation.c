@@ -225,10 +225,12 @@ static void a_savepoint_ends_with_flink(void)
 	ask_savepoint(&l, "n1");
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	exited(&l, KILLED(SIGKILL));
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed_settled(&l, DECISION_START_EMPTY, SETTLEMENT_FAILED, NULL);
 	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
 	CHECK(!l.life.journal.last_operation.ok);
 	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
 	life_end(&l);
 }
 

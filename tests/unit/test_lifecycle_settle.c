@@ -1,0 +1,397 @@
+/* An operation that Flink's end has interrupted; new ids, and those of a launch that goes on. */
+#include "life.h"
+
+/* The agent is a new one: the same journal, nothing else. */
+static void restart(struct life *l)
+{
+	restart_agent(l);
+	hello(l, NULL);
+}
+
+static void suspend_and_die(struct life *l)
+{
+	life_begin(l);
+	run_proven(l);
+	wish(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	forget(l);
+	restart(l);
+}
+
+/* S26: the container dies between the savepoint and the journal write. */
+static void s26_a_suspend_whose_savepoint_is_there_is_a_suspend(void)
+{
+	struct life l;
+
+	suspend_and_die(&l);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	CHECK_PHASE(&l, PHASE_RESOLVING);
+	observed_settled(&l, DECISION_PARK, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK(l.life.journal.last_operation.ok);
+	CHECK_INT(l.life.journal.last_operation.reason, ==, REASON_SUSPEND);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	CHECK_STR(l.life.journal.snapshots[0].path, SAVEPOINT_1);
+	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_STOP);
+	CHECK_STR(l.life.journal.snapshots[0].job_id, job_of(&l));
+	life_end(&l);
+}
+
+static void s26_a_suspend_without_a_savepoint_has_failed_and_is_parked_all_the_same(void)
+{
+	struct life l;
+
+	suspend_and_die(&l);
+	observed_settled(&l, DECISION_PARK, SETTLEMENT_FAILED, NULL);
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	CHECK(!l.life.journal.last_operation.ok);
+	CHECK_HAS(l.life.journal.last_operation.error, "no savepoint of it");
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+	life_end(&l);
+}
+
+static void a_damaged_savepoint_of_an_interrupted_stop_is_named(void)
+{
+	struct life l;
+
+	suspend_and_die(&l);
+	observed_settled(&l, DECISION_PARK, SETTLEMENT_FAILED, SAVEPOINT_1);
+	CHECK(!l.life.journal.last_operation.ok);
+	CHECK_STR(l.life.journal.last_operation.location, SAVEPOINT_1);
+	CHECK_HAS(l.life.journal.last_operation.error, "a file is gone");
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	life_end(&l);
+}
+
+static void a_storage_that_cannot_be_read_leaves_the_operation_open(void)
+{
+	struct life l;
+
+	suspend_and_die(&l);
+	forget(&l);
+	observed_settled(&l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
+	/* parked, because nothing is to be started anyway; and looked for again */
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_STOP);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	pass(&l, 3000);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed_settled(&l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
+	pass(&l, 3000);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1); /* more and more patiently */
+	pass(&l, 3000);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 2);
+	observed_settled(&l, DECISION_PARK, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	CHECK(l.life.journal.last_operation.ok);
+	pass(&l, 600000);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 2);
+	life_end(&l);
+}
+
+static void a_resume_waits_until_the_stop_before_it_is_settled(void)
+{
+	struct life l;
+
+	suspend_and_die(&l);
+	observed_settled(&l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
+	forget(&l);
+	wish(&l, DESIRED_RUNNING);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed_settled(&l, DECISION_HOLD, SETTLEMENT_OPEN, NULL);
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	pass(&l, 60000);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 2);
+	observed_settled(&l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	CHECK_STR(journal_launch(&l.life.journal)->restore_path, SAVEPOINT_1);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+	life_end(&l);
+}
+
+static void the_brake_parks_with_an_operation_still_open(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_restart(&l, "r1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	brake(&l, true);
+	restart(&l);
+	observed_settled(&l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	pass(&l, 600000);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	life_end(&l);
+}
+
+static void a_restart_that_was_interrupted_goes_on_from_its_savepoint(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_restart(&l, "r1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	restart(&l);
+	observed_settled(&l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	CHECK_STR(journal_launch(&l.life.journal)->restore_path, SAVEPOINT_1);
+	CHECK_STR(l.life.journal.restart_nonce_done, "r1");
+	CHECK(l.life.journal.last_operation.ok);
+	life_end(&l);
+}
+
+static void a_periodic_savepoint_that_was_interrupted_is_recorded(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	exited(&l, KILLED(SIGKILL));
+	observed_settled(&l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_MANUAL);
+	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
+	CHECK(l.life.journal.last_operation.ok);
+	life_end(&l);
+}
+
+static void a_savepoint_that_was_never_sent_is_not_looked_for(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	l.hold_writes = true;
+	ask_savepoint(&l, "n1");
+	exited(&l, KILLED(SIGKILL));
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
+	CHECK(!l.life.journal.last_operation.ok);
+	life_end(&l);
+}
+
+/* Its success is on record, the operation is only still there because Flink was to end. */
+static void a_stop_that_is_on_record_is_not_settled_again(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_SUSPENDED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(&l, true, true);
+	viewed(&l, job_in(JOB_FINISHED));
+	CHECK(l.life.journal.last_operation.ok);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_STOP);
+	forget(&l);
+	restart(&l);
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	CHECK(l.life.journal.last_operation.ok);
+	CHECK(journal_launch(&l.life.journal)->job_ended);
+	life_end(&l);
+}
+
+static void the_end_of_the_container_leaves_the_question_to_the_next(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	stopping(&l, 120000);
+	exited(&l, EXITED(143));
+	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
+	restart(&l);
+	observed_settled(&l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK(l.life.journal.last_operation.ok);
+	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
+	life_end(&l);
+}
+
+/* ---- ids ---- */
+
+static void observe_with(struct life *l, struct facts *facts, enum decision_kind kind)
+{
+	struct decision decision = {.kind = kind, .rule = 6, .settled = NO_CANDIDATE};
+	struct event e = {.type = EVENT_OBSERVED, .observed = {facts, &decision}};
+
+	step(l, &e);
+}
+
+/* S24: its checkpoints would be in the way; S2: its HA data would win. */
+static void s24_a_job_id_that_left_a_trace_is_drawn_again(void)
+{
+	struct facts facts = {0};
+	struct snapshot trace = {.path = (char *)"file:/cp/x/chk-1", .checkpoint_id = 1};
+	char first[JOB_ID_BYTES];
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	observe_with(&l, &facts, DECISION_START_EMPTY);
+	snprintf(first, sizeof(first), "%s", job_of(&l));
+	life_end(&l);
+
+	for (int ha = 0; ha < 2; ha++) {
+		struct candidate *c = facts_add(&facts, SOURCE_CHECKPOINTS, &trace);
+
+		snprintf(ha ? c->ha_job_id : c->snapshot.job_id, JOB_ID_BYTES, "%s", first);
+		c->in_ha = ha;
+		life_begin(&l); /* the same seed draws the same id */
+		hello(&l, NULL);
+		observe_with(&l, &facts, DECISION_START_EMPTY);
+		CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+		CHECK(strcmp(job_of(&l), first) != 0);
+		life_end(&l);
+		facts_release(&facts);
+	}
+	facts_release(&facts);
+}
+
+static void what_was_verified_is_remembered_with_its_launch(void)
+{
+	struct facts facts = {0};
+	struct snapshot snapshot = {.path = (char *)"file:/cp/a/chk-7",
+				    .checkpoint_id = 7,
+				    .size_bytes = 500,
+				    .verified = true,
+				    .metadata_unix_ms = 12345,
+				    .metadata_bytes = 99};
+	const struct snapshot *known;
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	facts_add(&facts, SOURCE_CHECKPOINTS, &snapshot)->metadata_version = 4;
+	observe_with(&l, &facts, DECISION_START_FROM);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	known = &l.life.journal.snapshots[0];
+	CHECK_STR(known->path, "file:/cp/a/chk-7");
+	CHECK(known->verified);
+	CHECK_INT(known->verified_unix_ms, ==, UNIX_START + l.now_ms);
+	CHECK_INT(known->metadata_unix_ms, ==, 12345);
+	CHECK_INT(known->metadata_bytes, ==, 99);
+	CHECK_INT(known->metadata_version, ==, 4);
+	CHECK_INT(known->origin, ==, ORIGIN_FOUND);
+	life_end(&l);
+	facts_release(&facts);
+}
+
+/* A savepoint that the journal has keeps what it knows of it, and the trust keeps its age. */
+static void a_trusted_verification_does_not_become_younger(void)
+{
+	struct facts facts = {0};
+	struct snapshot known = {.path = (char *)"file:/sp/savepoint-1",
+				 .kind = SNAPSHOT_SAVEPOINT,
+				 .origin = ORIGIN_STOP,
+				 .checkpoint_id = 7,
+				 .completed_unix_ms = 77,
+				 .job_id = "0123456789abcdef0123456789abcdef",
+				 .verified = true,
+				 .verified_unix_ms = UNIX_START};
+	struct snapshot found = {.path = (char *)"file:///sp/savepoint-1/",
+				 .kind = SNAPSHOT_SAVEPOINT,
+				 .checkpoint_id = 7,
+				 .job_id = "012345",
+				 .verified = true,
+				 .verified_unix_ms = UNIX_START,
+				 .metadata_unix_ms = 1,
+				 .metadata_bytes = 2};
+	const struct snapshot *now;
+	struct life l;
+
+	life_begin(&l);
+	journal_add_snapshot(&l.life.journal, &known);
+	hello(&l, NULL);
+	facts_add(&facts, SOURCE_SAVEPOINTS, &found);
+	observe_with(&l, &facts, DECISION_START_FROM);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	now = &l.life.journal.snapshots[0];
+	CHECK_INT(now->origin, ==, ORIGIN_STOP);
+	CHECK_STR(now->job_id, known.job_id);
+	CHECK_INT(now->completed_unix_ms, ==, 77);
+	CHECK_INT(now->verified_unix_ms, ==, UNIX_START);
+	CHECK_INT(now->metadata_bytes, ==, 2);
+	life_end(&l);
+	facts_release(&facts);
+}
+
+/* Rule 7: to Flink it is the same launch. */
+static void a_launch_that_goes_on_keeps_its_ids(void)
+{
+	struct facts facts = {0};
+	struct snapshot snapshot = {.path = (char *)CHK(9), .checkpoint_id = 9};
+	const struct launch *launches;
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	restart(&l);
+	facts_mark_ha(facts_add(&facts, SOURCE_HA, &snapshot), job_of(&l), job_of(&l));
+	observe_with(&l, &facts, DECISION_CONTINUE);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), >=, 1);
+	launches = l.life.journal.launches;
+	CHECK_INT(l.life.journal.launch_count, ==, 2);
+	CHECK_STR(launches[1].job_id, launches[0].job_id);
+	CHECK_STR(launches[1].job_result_path, launches[0].job_result_path);
+	CHECK_STR(launches[1].restore_path, CHK(9));
+	CHECK_INT(launches[1].number, ==, 2);
+	life_end(&l);
+	facts_release(&facts);
+}
+
+/* The second look at the same facts, from Flink's side. */
+static void what_flink_would_not_do_is_not_launched(void)
+{
+	struct facts facts = {0};
+	struct snapshot newer = {.path = (char *)CHK(10), .checkpoint_id = 10};
+	struct snapshot older = {.path = (char *)CHK(9), .checkpoint_id = 9};
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	restart(&l);
+	forget(&l);
+	facts_mark_ha(facts_add(&facts, SOURCE_HA, &older), job_of(&l), NULL);
+	facts_mark_ha(facts_add(&facts, SOURCE_HA, &newer), job_of(&l), NULL);
+	observe_with(&l, &facts, DECISION_CONTINUE); /* from the older one */
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	CHECK_HAS(l.life.reason, "its own HA data");
+	life_end(&l);
+	facts_release(&facts);
+}
+
+int main(void)
+{
+	TEST(s26_a_suspend_whose_savepoint_is_there_is_a_suspend);
+	TEST(s26_a_suspend_without_a_savepoint_has_failed_and_is_parked_all_the_same);
+	TEST(a_damaged_savepoint_of_an_interrupted_stop_is_named);
+	TEST(a_storage_that_cannot_be_read_leaves_the_operation_open);
+	TEST(a_resume_waits_until_the_stop_before_it_is_settled);
+	TEST(the_brake_parks_with_an_operation_still_open);
+	TEST(a_restart_that_was_interrupted_goes_on_from_its_savepoint);
+	TEST(a_periodic_savepoint_that_was_interrupted_is_recorded);
+	TEST(a_savepoint_that_was_never_sent_is_not_looked_for);
+	TEST(a_stop_that_is_on_record_is_not_settled_again);
+	TEST(the_end_of_the_container_leaves_the_question_to_the_next);
+	TEST(s24_a_job_id_that_left_a_trace_is_drawn_again);
+	TEST(what_was_verified_is_remembered_with_its_launch);
+	TEST(a_trusted_verification_does_not_become_younger);
+	TEST(a_launch_that_goes_on_keeps_its_ids);
+	TEST(what_flink_would_not_do_is_not_launched);
+	return tap_done();
+}
