@@ -1,7 +1,6 @@
 /* drey inspect: print what a file of Flink says. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "cmd/text.h"
 #include "format/ha_value.h"
 #include "format/metadata.h"
+#include "run/setup_storage.h"
 #include "store/snapshots.h"
 #include "store/store.h"
 #include "store/uri.h"
@@ -92,7 +92,7 @@ static int open_input(struct input *in, const char *name, struct err *err)
 {
 	size_t got = 1;
 
-	store_config_environment(&in->storage, getenv);
+	setup_storage_environment(&in->storage);
 	if (strcmp(name, "-")) {
 		cleanup_free char *uri = uri_of_argument(name);
 

@@ -2,12 +2,12 @@
 #include "store/verify.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/commands.h"
 #include "cmd/text.h"
+#include "run/setup_storage.h"
 #include "store/uri.h"
 
 enum verify_exit {
@@ -124,7 +124,7 @@ static int run(const struct cli *cli)
 	struct store_config storage = {0};
 	int status = CLI_OK;
 
-	store_config_environment(&storage, getenv);
+	setup_storage_environment(&storage);
 	for (int i = 0; i < cli->arg_count; i++)
 		status = worse(status, verify_one(cli, &storage, cli->args[i], list));
 	if (list)
