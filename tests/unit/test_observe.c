@@ -1,0 +1,713 @@
+#include "run/observe.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "ha_writer.h"
+#include "metadata_writer.h"
+#include "store_dir.h"
+
+#define JOB     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa01"
+#define FOREIGN "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb02"
+#define DAY_S   INT64_C(1790000000)
+
+/* A storage with checkpoints in ck/ and savepoints in sp/, the journal of one launch, and what an
+ * observation makes of it. */
+struct world {
+	char *top, *checkpoints, *savepoints;
+	struct journal journal;
+	struct observe_places places;
+	struct ha_maps ha;
+	struct facts facts;
+};
+
+static void world_begin(struct world *w)
+{
+	*w = (struct world){.top = dir_new()};
+	dir_mkdir(w->top, "ck");
+	dir_mkdir(w->top, "sp");
+	dir_mkdir(w->top, "ha");
+	w->checkpoints = xasprintf("%s/ck", w->top);
+	w->savepoints = xasprintf("%s/sp", w->top);
+	w->places = (struct observe_places){.checkpoint_dir = w->checkpoints,
+					    .savepoint_dir = w->savepoints};
+	journal_init(&w->journal, "orders");
+	strcpy(journal_add_launch(&w->journal)->job_id, JOB);
+}
+
+static void world_end(struct world *w)
+{
+	facts_release(&w->facts);
+	journal_release(&w->journal);
+	ha_maps_release(&w->ha);
+	free(w->checkpoints);
+	free(w->savepoints);
+	dir_removep(&w->top);
+}
+
+static void observe(struct world *w)
+{
+	struct observe_plan plan;
+
+	observe_plan_init(&plan, &w->places, &w->journal, NULL);
+	if (w->ha.count)
+		observe_plan_add_ha(&plan, &w->ha, SOURCE_PRESENT, NULL);
+	facts_release(&w->facts);
+	observe_gather(&plan, &w->facts);
+	observe_plan_release(&plan);
+}
+
+static void set_date(const char *top, const char *name, int64_t unix_s)
+{
+	cleanup_free char *path = xasprintf("%s/%s", top, name);
+	struct timespec times[2] = {{.tv_sec = unix_s}, {.tv_sec = unix_s}};
+
+	CHECK(!utimensat(AT_FDCWD, path, times, 0));
+}
+
+/* A snapshot of one operator, whose state is in the file `state`. */
+static void put(const struct world *w, const char *dir, int64_t id, int64_t unix_s)
+{
+	cleanup_free char *name = xasprintf("%s/_metadata", dir);
+	cleanup_buf struct buf keyed = BUF_INIT, bytes = BUF_INIT;
+
+	wr_u8(&keyed, 3);
+	wr_groups(&keyed);
+	wr_relative(&keyed, "state", 20);
+	wr_snapshot(&bytes, 4, id, &keyed);
+	dir_put(w->top, name, bytes.data, bytes.len_bytes);
+	set_date(w->top, name, unix_s);
+}
+
+static void put_savepoint(const struct world *w, const char *job, int number, int64_t id,
+			  int64_t unix_s)
+{
+	cleanup_free char *dir = xasprintf("sp/savepoint-%.6s-%012x", job, (unsigned)number);
+
+	put(w, dir, id, unix_s);
+}
+
+static struct candidate *find(const struct world *w, const char *part)
+{
+	for (size_t i = 0; i < w->facts.candidate_count; i++)
+		if (strstr(w->facts.candidates[i].snapshot.path, part))
+			return &w->facts.candidates[i];
+	return NULL;
+}
+
+/* ---- listings ---- */
+
+static void reads_the_ids_of_savepoints_and_the_dates_of_all(void)
+{
+	struct world w;
+	const struct candidate *c;
+
+	world_begin(&w);
+	put(&w, "ck/" JOB "/chk-7", 7, DAY_S);
+	put_savepoint(&w, JOB, 1, 9, DAY_S + 5);
+	observe(&w);
+	CHECK_INT(w.facts.candidate_count, ==, 2);
+	c = find(&w, "chk-7");
+	if (CHECK(c != NULL)) {
+		CHECK_INT(c->snapshot.checkpoint_id, ==, 7);
+		CHECK_INT(c->snapshot.completed_unix_ms, ==, DAY_S * 1000);
+		CHECK_STR(c->snapshot.job_id, JOB);
+		CHECK_INT(c->snapshot.metadata_unix_ms, ==, DAY_S * 1000);
+		CHECK_INT(c->snapshot.metadata_bytes, >, 0);
+	}
+	c = find(&w, "savepoint-");
+	if (CHECK(c != NULL)) {
+		CHECK_INT(c->snapshot.checkpoint_id, ==, 9);
+		CHECK_INT(c->metadata_version, ==, 4);
+		CHECK_INT(c->integrity, ==, INTEGRITY_UNCHECKED);
+		CHECK_INT(c->snapshot.completed_unix_ms, ==, (DAY_S + 5) * 1000);
+	}
+	CHECK_INT(w.facts.sources[SOURCE_SAVEPOINTS].state, ==, SOURCE_PRESENT);
+	CHECK_STR(w.facts.sources[SOURCE_SAVEPOINTS].detail, "1 found");
+	world_end(&w);
+}
+
+static void keeps_the_newest_and_counts_the_rest(void)
+{
+	enum { EXTRA = 1300 };
+	struct world w;
+	bool newest[OBSERVE_KEEP + EXTRA + 1] = {false};
+	size_t kept = 0, good = 0;
+
+	world_begin(&w);
+	/* dates in another order than names and ids */
+	for (int i = 0; i < OBSERVE_KEEP + EXTRA; i++)
+		put_savepoint(&w, JOB, i, i + 1,
+			      DAY_S + (int64_t)i * 7919 % (OBSERVE_KEEP + EXTRA));
+	observe(&w);
+	for (size_t i = 0; i < w.facts.candidate_count; i++) {
+		const struct snapshot *s = &w.facts.candidates[i].snapshot;
+		int64_t age = s->completed_unix_ms / 1000 - DAY_S;
+
+		kept++;
+		good += age >= EXTRA && s->checkpoint_id > 0 && !newest[age];
+		newest[age] = true;
+	}
+	CHECK_INT(kept, ==, OBSERVE_KEEP);
+	CHECK_INT(good, ==, OBSERVE_KEEP);
+	CHECK_INT(w.facts.sources[SOURCE_SAVEPOINTS].left_out, ==, EXTRA);
+	CHECK_STR(w.facts.sources[SOURCE_SAVEPOINTS].detail,
+		  "2300 found, the newest 1000 looked at");
+	world_end(&w);
+}
+
+static void newer_ones_of_others_do_not_push_ours_out(void)
+{
+	struct world w;
+	size_t foreign = 0;
+
+	world_begin(&w);
+	put_savepoint(&w, JOB, 1, 5, DAY_S);
+	for (int i = 0; i < OBSERVE_KEEP + 50; i++)
+		put_savepoint(&w, FOREIGN, i, i + 1, DAY_S + 10 + i);
+	observe(&w);
+	CHECK(find(&w, "savepoint-aaaaaa") != NULL);
+	CHECK(find(&w, "savepoint-bbbbbb-000000000419") != NULL); /* the newest of them */
+	for (size_t i = 0; i < w.facts.candidate_count; i++)
+		foreign += w.facts.candidates[i].snapshot.job_id[0] == 'b';
+	CHECK_INT(foreign, ==, OBSERVE_KEEP_FOREIGN);
+	CHECK_INT(w.facts.sources[SOURCE_SAVEPOINTS].left_out, ==,
+		  OBSERVE_KEEP + 50 - OBSERVE_KEEP_FOREIGN);
+	world_end(&w);
+}
+
+static void checkpoints_of_other_jobs_are_seen(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	put(&w, "ck/" JOB "/chk-7", 7, DAY_S);
+	put(&w, "ck/" FOREIGN "/chk-9", 9, DAY_S + 60);
+	observe(&w);
+	CHECK_INT(w.facts.candidate_count, ==, 2);
+	CHECK(find(&w, FOREIGN) != NULL);
+	world_end(&w);
+}
+
+static void where_others_write_too_only_ours_are_looked_at(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	w.places.ignore_foreign = true;
+	put(&w, "ck/" JOB "/chk-7", 7, DAY_S);
+	put(&w, "ck/" FOREIGN "/chk-9", 9, DAY_S + 60);
+	put_savepoint(&w, FOREIGN, 1, 5, DAY_S);
+	observe(&w);
+	CHECK_INT(w.facts.candidate_count, ==, 1);
+	CHECK(find(&w, JOB) != NULL);
+	CHECK_STR(w.facts.sources[SOURCE_CHECKPOINTS].detail, "1 found");
+	CHECK_STR(w.facts.sources[SOURCE_SAVEPOINTS].detail, "1 found, 1 of other jobs left aside");
+	world_end(&w);
+}
+
+static void what_cannot_be_looked_at_is_never_left_out(void)
+{
+	struct world w;
+	const struct candidate *c;
+
+	world_begin(&w);
+	dir_mkdir(w.top, "sp/savepoint-aaaaaa-ffffffffffff");
+	dir_loop(w.top, "sp/savepoint-aaaaaa-ffffffffffff/_metadata");
+	dir_mkdir(w.top, "sp/savepoint-aaaaaa-eeeeeeeeeeee");
+	for (int i = 0; i < OBSERVE_KEEP; i++)
+		put_savepoint(&w, JOB, i, i + 1, DAY_S + i);
+	observe(&w);
+	c = find(&w, "ffffffffffff");
+	if (CHECK(c != NULL))
+		CHECK_INT(c->integrity, ==, INTEGRITY_UNREADABLE);
+	/* what was never completed is the first to go */
+	CHECK(find(&w, "eeeeeeeeeeee") == NULL);
+	CHECK_INT(w.facts.sources[SOURCE_SAVEPOINTS].left_out, ==, 2);
+	world_end(&w);
+}
+
+static void a_directory_that_is_not_there_is_unreadable_not_empty(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	dir_rm(w.top, "ck");
+	observe(&w);
+	CHECK_INT(w.facts.sources[SOURCE_CHECKPOINTS].state, ==, SOURCE_UNREADABLE);
+	CHECK_HAS(w.facts.sources[SOURCE_CHECKPOINTS].detail, "is its volume mounted?");
+	CHECK_INT(w.facts.sources[SOURCE_SAVEPOINTS].state, ==, SOURCE_ABSENT);
+	CHECK_INT(w.facts.sources[SOURCE_HA].state, ==, SOURCE_NOT_CONFIGURED);
+	world_end(&w);
+}
+
+static void a_job_that_cannot_be_listed_makes_all_of_them_unreadable(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	put(&w, "ck/" JOB "/chk-7", 7, DAY_S);
+	dir_loop(w.top, "ck/" FOREIGN);
+	observe(&w);
+	CHECK_INT(w.facts.sources[SOURCE_CHECKPOINTS].state, ==, SOURCE_UNREADABLE);
+	world_end(&w);
+}
+
+struct seen {
+	size_t calls, last;
+};
+
+static void on_progress(void *ctx, enum source_kind source, size_t found)
+{
+	struct seen *seen = ctx;
+
+	CHECK_INT(source, ==, SOURCE_SAVEPOINTS);
+	CHECK_INT(found, >, seen->last);
+	seen->last = found;
+	seen->calls++;
+}
+
+static void a_long_listing_tells_how_far_it_is(void)
+{
+	struct observe_plan plan;
+	struct seen seen = {0};
+	struct world w;
+
+	world_begin(&w);
+	for (int i = 0; i < 200; i++)
+		put_savepoint(&w, JOB, i, i + 1, DAY_S + i);
+	observe_plan_init(&plan, &w.places, &w.journal, NULL);
+	plan.progress = on_progress;
+	plan.progress_ctx = &seen;
+	observe_gather(&plan, &w.facts);
+	CHECK_INT(seen.calls, ==, 3);
+	observe_plan_release(&plan);
+	world_end(&w);
+}
+
+/* ---- named snapshots ---- */
+
+static void know(struct world *w, const char *name, bool verified)
+{
+	cleanup_free char *path = xasprintf("file:%s/%s", w->top, name);
+	struct snapshot snapshot = {.path = path,
+				    .kind = SNAPSHOT_SAVEPOINT,
+				    .checkpoint_id = 3,
+				    .verified = verified,
+				    .verified_unix_ms = 5,
+				    .metadata_unix_ms = 6,
+				    .metadata_bytes = 7,
+				    .size_bytes = 100,
+				    .file_count = 1};
+
+	journal_add_snapshot(&w->journal, &snapshot);
+}
+
+static void what_the_journal_names_is_looked_at(void)
+{
+	struct world w;
+	const struct candidate *c;
+
+	world_begin(&w);
+	put(&w, "elsewhere", 4, DAY_S);
+	know(&w, "elsewhere", true);
+	know(&w, "gone", true);
+	observe(&w);
+	c = find(&w, "elsewhere");
+	if (CHECK(c != NULL)) {
+		CHECK_INT(c->source, ==, SOURCE_JOURNAL);
+		CHECK_INT(c->integrity, ==, INTEGRITY_UNCHECKED);
+		CHECK_INT(c->snapshot.checkpoint_id, ==, 4);
+		/* seen now, not then */
+		CHECK(!c->snapshot.verified);
+		CHECK_INT(c->snapshot.verified_unix_ms, ==, 0);
+		CHECK_INT(c->snapshot.metadata_unix_ms, ==, DAY_S * 1000);
+	}
+	c = find(&w, "gone");
+	if (CHECK(c != NULL)) {
+		CHECK_INT(c->integrity, ==, INTEGRITY_INCOMPLETE);
+		CHECK_STR(c->detail, "there is no _metadata");
+	}
+	world_end(&w);
+}
+
+static void what_a_listing_has_found_is_no_second_candidate(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	put_savepoint(&w, JOB, 1, 3, DAY_S);
+	know(&w, "sp/savepoint-aaaaaa-000000000001", false);
+	observe(&w);
+	CHECK_INT(w.facts.candidate_count, ==, 1);
+	CHECK_INT(w.facts.candidates[0].source, ==, SOURCE_SAVEPOINTS);
+	world_end(&w);
+}
+
+static void the_initial_savepoint_is_present_absent_or_unreadable(void)
+{
+	static const struct {
+		const char *name;
+		enum source_state state;
+	} all[] = {{"good", SOURCE_PRESENT}, {"none", SOURCE_ABSENT}, {"loop", SOURCE_UNREADABLE}};
+	struct world w;
+
+	world_begin(&w);
+	put(&w, "good", 4, DAY_S);
+	dir_mkdir(w.top, "loop");
+	dir_loop(w.top, "loop/_metadata");
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		cleanup_free char *path = xasprintf("%s/%s", w.top, all[i].name);
+
+		w.places.initial = path;
+		observe(&w);
+		CHECK_INT(w.facts.sources[SOURCE_INITIAL].state, ==, all[i].state);
+	}
+	w.places.initial = "gopher://x/y";
+	observe(&w);
+	CHECK_INT(w.facts.sources[SOURCE_INITIAL].state, ==, SOURCE_UNREADABLE);
+	w.places.initial = NULL;
+	observe(&w);
+	CHECK_INT(w.facts.sources[SOURCE_INITIAL].state, ==, SOURCE_NOT_CONFIGURED);
+	world_end(&w);
+}
+
+static void bytes_that_are_no_metadata_are_damage(void)
+{
+	struct world w;
+	const struct candidate *c;
+
+	world_begin(&w);
+	dir_put(w.top, "sp/savepoint-aaaaaa-000000000001/_metadata", "nonsense, and more of it",
+		24);
+	observe(&w);
+	c = find(&w, "savepoint-");
+	if (CHECK(c != NULL))
+		CHECK_INT(c->integrity, ==, INTEGRITY_DAMAGED);
+	world_end(&w);
+}
+
+/* ---- HA ---- */
+
+/* An entry for checkpoint `id` whose file lies in ha/ and names `pointer` (from w->top). */
+static void ha_entry(struct world *w, int64_t id, int64_t unix_ms, const char *pointer)
+{
+	cleanup_free char *name = xasprintf("ha/completedCheckpoint%" PRId64, id);
+	cleanup_free char *uri = xasprintf("file:%s/%s", w->top, name);
+	cleanup_free char *path =
+		pointer[0] == '<' ? xstrdup(pointer) : xasprintf("file:%s/%s", w->top, pointer);
+	cleanup_free char *key = xasprintf("checkpointID-%019" PRId64, id);
+	cleanup_buf struct buf file = BUF_INIT, value = BUF_INIT;
+
+	if (!w->ha.count)
+		ha_maps_add(&w->ha, "orders-" JOB "-config-map");
+	ha_checkpoint_write(&file, id, unix_ms, path);
+	dir_put(w->top, name, file.data, file.len_bytes);
+	ha_value_write(&value, uri, (int64_t)file.len_bytes, false);
+	ha_map_put(&w->ha.maps[0], key, buf_str(&value), value.len_bytes);
+}
+
+static void an_ha_entry_is_merged_with_the_checkpoint_that_was_listed(void)
+{
+	struct world w;
+	const struct candidate *c;
+
+	world_begin(&w);
+	put(&w, "ck/" JOB "/chk-7", 7, DAY_S);
+	ha_entry(&w, 7, DAY_S * 1000 - 250, "ck/" JOB "/chk-7");
+	observe(&w);
+	CHECK_INT(w.facts.candidate_count, ==, 1);
+	c = &w.facts.candidates[0];
+	CHECK_INT(c->source, ==, SOURCE_CHECKPOINTS);
+	CHECK(c->in_ha);
+	CHECK_STR(c->ha_job_id, JOB);
+	CHECK_INT(c->recovery, ==, INTEGRITY_UNCHECKED);
+	CHECK_INT(c->snapshot.completed_unix_ms, ==, DAY_S * 1000 - 250);
+	CHECK_INT(w.facts.sources[SOURCE_HA].state, ==, SOURCE_PRESENT);
+	CHECK_STR(w.facts.sources[SOURCE_HA].detail, "1 checkpoint in the map of 1 job");
+	world_end(&w);
+}
+
+static void a_checkpoint_that_only_ha_names_is_a_candidate(void)
+{
+	struct world w;
+	const struct candidate *c;
+
+	world_begin(&w);
+	put(&w, "other/" JOB "/chk-8", 8, DAY_S);
+	ha_entry(&w, 8, DAY_S * 1000, "other/" JOB "/chk-8");
+	ha_entry(&w, 7, DAY_S * 1000, "other/" JOB "/chk-7");
+	observe(&w);
+	CHECK_INT(w.facts.candidate_count, ==, 2);
+	c = find(&w, "chk-8");
+	if (CHECK(c != NULL)) {
+		CHECK_INT(c->source, ==, SOURCE_HA);
+		CHECK_INT(c->integrity, ==, INTEGRITY_UNCHECKED);
+		CHECK_STR(c->snapshot.job_id, JOB);
+		CHECK_INT(c->snapshot.checkpoint_id, ==, 8);
+	}
+	c = find(&w, "chk-7");
+	if (CHECK(c != NULL))
+		CHECK_INT(c->integrity, ==, INTEGRITY_INCOMPLETE);
+	world_end(&w);
+}
+
+static void what_the_job_was_restored_from_keeps_its_own_maker_and_date(void)
+{
+	struct world w;
+	const struct candidate *c;
+
+	world_begin(&w);
+	put_savepoint(&w, FOREIGN, 1, 5, DAY_S);
+	put(&w, "old/savepoint-cccccc-000000000001", 6, DAY_S + 1);
+	ha_entry(&w, 5, 0, "sp/savepoint-bbbbbb-000000000001");
+	ha_entry(&w, 6, 0, "old/savepoint-cccccc-000000000001");
+	observe(&w);
+	c = find(&w, "bbbbbb");
+	if (CHECK(c != NULL)) {
+		CHECK(c->in_ha);
+		CHECK_STR(c->ha_job_id, JOB);
+		CHECK_STR(c->snapshot.job_id, "bbbbbb");
+		CHECK_INT(c->snapshot.checkpoint_id, ==, 5);
+		CHECK_INT(c->snapshot.completed_unix_ms, ==, DAY_S * 1000);
+	}
+	c = find(&w, "cccccc");
+	if (CHECK(c != NULL)) {
+		CHECK_STR(c->snapshot.job_id, "");
+		CHECK_INT(c->snapshot.kind, ==, SNAPSHOT_SAVEPOINT);
+		CHECK_INT(c->snapshot.completed_unix_ms, ==, (DAY_S + 1) * 1000);
+	}
+	world_end(&w);
+}
+
+static void an_entry_whose_file_is_lost_or_wrong_cannot_be_recovered(void)
+{
+	struct world w;
+	const struct candidate *c;
+
+	world_begin(&w);
+	ha_entry(&w, 1, 5, "ck/" JOB "/chk-1");
+	ha_entry(&w, 2, 5, "ck/" JOB "/chk-2");
+	ha_entry(&w, 3, 5, "ck/" JOB "/chk-3");
+	ha_entry(&w, 4, 5, "ck/" JOB "/chk-4");
+	dir_rm(w.top, "ha/completedCheckpoint1");
+	dir_put(w.top, "ha/completedCheckpoint2", "\xac\xed\0\5x", 5);
+	dir_rm(w.top, "ha/completedCheckpoint3");
+	dir_loop(w.top, "ha/completedCheckpoint3");
+	{
+		cleanup_free char *path = xasprintf("%s/ha/completedCheckpoint4", w.top);
+
+		CHECK(!truncate(path, 1000)); /* its head can be read, the end is lost */
+	}
+	observe(&w);
+	c = find(&w, "completedCheckpoint1");
+	if (CHECK(c != NULL)) {
+		CHECK_INT(c->integrity, ==, INTEGRITY_DAMAGED);
+		CHECK_INT(c->recovery, ==, INTEGRITY_DAMAGED);
+		CHECK_INT(c->snapshot.checkpoint_id, ==, 1);
+		CHECK_STR(c->snapshot.job_id, JOB);
+		CHECK(c->in_ha);
+	}
+	c = find(&w, "completedCheckpoint2");
+	CHECK(c && c->recovery == INTEGRITY_DAMAGED);
+	c = find(&w, "completedCheckpoint3");
+	CHECK(c && c->recovery == INTEGRITY_UNREADABLE && c->integrity == INTEGRITY_UNREADABLE);
+	c = find(&w, "completedCheckpoint4");
+	if (CHECK(c != NULL)) {
+		CHECK_INT(c->recovery, ==, INTEGRITY_DAMAGED);
+		CHECK_HAS(c->detail, "it has 1000 bytes, expected");
+	}
+	world_end(&w);
+}
+
+static void an_entry_under_the_wrong_key_cannot_be_recovered(void)
+{
+	cleanup_buf struct buf value = BUF_INIT;
+	cleanup_free char *uri = NULL;
+	struct world w;
+	const struct candidate *c;
+
+	world_begin(&w);
+	ha_entry(&w, 3, 5, "ck/" JOB "/chk-3");
+	w.ha.maps[0].entries[0].checkpoint_id = 4;
+	observe(&w);
+	c = find(&w, "completedCheckpoint3");
+	if (CHECK(c != NULL)) {
+		CHECK_INT(c->recovery, ==, INTEGRITY_DAMAGED);
+		CHECK_HAS(c->detail, "it is of checkpoint 3");
+	}
+	world_end(&w);
+}
+
+static void a_checkpoint_without_a_directory_is_for_flink_alone(void)
+{
+	struct world w;
+	const struct candidate *c;
+
+	world_begin(&w);
+	ha_entry(&w, 3, 5, "<checkpoint-not-externally-addressable>");
+	observe(&w);
+	c = find(&w, "completedCheckpoint3");
+	if (CHECK(c != NULL)) {
+		CHECK_INT(c->integrity, ==, INTEGRITY_INCOMPLETE);
+		CHECK_INT(c->recovery, ==, INTEGRITY_UNCHECKED);
+		CHECK_HAS(c->detail, "only Flink itself can recover it");
+	}
+	world_end(&w);
+}
+
+static void maps_without_an_entry_that_counts_are_absence(void)
+{
+	cleanup_buf struct buf value = BUF_INIT;
+	struct world w;
+
+	world_begin(&w);
+	ha_value_write(&value, "file:/ha/x", 5, true);
+	ha_maps_add(&w.ha, "orders-" JOB "-config-map");
+	ha_map_put(&w.ha.maps[0], "checkpointID-0000000000000000003", buf_str(&value),
+		   value.len_bytes);
+	ha_maps_add(&w.ha, "unrelated");
+	observe(&w);
+	CHECK_INT(w.facts.sources[SOURCE_HA].state, ==, SOURCE_ABSENT);
+	CHECK_STR(w.facts.sources[SOURCE_HA].detail,
+		  "0 checkpoints in the map of 1 job, 1 more being deleted, 1 map of something "
+		  "else");
+	CHECK_INT(w.facts.candidate_count, ==, 0);
+	world_end(&w);
+}
+
+/* ---- closely ---- */
+
+static void verify(const struct world *w, const char *part)
+{
+	struct candidate *c = find(w, part);
+
+	if (CHECK(c != NULL))
+		observe_verify(NULL, c);
+}
+
+static void looking_closely_tells_operators_size_and_date(void)
+{
+	struct world w;
+	const struct candidate *c;
+
+	world_begin(&w);
+	put(&w, "ck/" JOB "/chk-7", 7, DAY_S);
+	dir_hole(w.top, "ck/" JOB "/chk-7/state", 20);
+	observe(&w);
+	c = find(&w, "chk-7");
+	w.facts.candidates[0].snapshot.completed_unix_ms = 0;
+	verify(&w, "chk-7");
+	CHECK_INT(c->integrity, ==, INTEGRITY_COMPLETE);
+	CHECK_INT(c->snapshot.size_bytes, ==, 20);
+	CHECK_INT(c->snapshot.file_count, ==, 1);
+	CHECK_INT(c->snapshot.completed_unix_ms, ==, DAY_S * 1000);
+	CHECK(c->snapshot.verified);
+	CHECK_INT(c->snapshot.verified_unix_ms, >, DAY_S * 1000);
+	if (CHECK_INT(c->operator_count, ==, 1))
+		CHECK_STR(c->operators[0], "0000000000000007fffffffffffffff9");
+	CHECK_INT(c->recovery, ==, INTEGRITY_UNCHECKED); /* no HA map names it */
+	world_end(&w);
+}
+
+static void operators_are_sorted(void)
+{
+	cleanup_buf struct buf bytes = BUF_INIT;
+	struct world w;
+	const struct candidate *c;
+
+	world_begin(&w);
+	ha_read("2.3.0-rocksdb-inc-chk", &bytes);
+	dir_put(w.top, "ck/" JOB "/chk-7/_metadata", bytes.data, bytes.len_bytes);
+	observe(&w);
+	verify(&w, "chk-7");
+	c = find(&w, "chk-7");
+	if (CHECK_INT(c->operator_count, ==, 3)) {
+		CHECK(strcmp(c->operators[0], c->operators[1]) < 0);
+		CHECK(strcmp(c->operators[1], c->operators[2]) < 0);
+	}
+	world_end(&w);
+}
+
+static void flink_recovers_what_is_complete_or_lacks_only_its_metadata(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	put(&w, "ck/" JOB "/chk-6", 6, DAY_S); /* its state is lost */
+	put(&w, "ck/" JOB "/chk-7", 7, DAY_S);
+	dir_hole(w.top, "ck/" JOB "/chk-7/state", 20);
+	dir_put(w.top, "ck/" JOB "/chk-8/_metadata", "nonsense, and more of it", 24);
+	dir_mkdir(w.top, "ck/" JOB "/chk-9");
+	for (int id = 6; id <= 9; id++) {
+		cleanup_free char *pointer = xasprintf("ck/" JOB "/chk-%d", id);
+
+		ha_entry(&w, id, DAY_S * 1000, pointer);
+	}
+	observe(&w);
+	for (int id = 6; id <= 9; id++) {
+		cleanup_free char *name = xasprintf("/chk-%d", id);
+
+		verify(&w, name);
+	}
+	CHECK_INT(find(&w, "/chk-6")->integrity, ==, INTEGRITY_DAMAGED);
+	CHECK_INT(find(&w, "/chk-6")->recovery, ==, INTEGRITY_DAMAGED);
+	CHECK_INT(find(&w, "/chk-7")->integrity, ==, INTEGRITY_COMPLETE);
+	CHECK_INT(find(&w, "/chk-7")->recovery, ==, INTEGRITY_COMPLETE);
+	CHECK_INT(find(&w, "/chk-8")->integrity, ==, INTEGRITY_DAMAGED);
+	CHECK_INT(find(&w, "/chk-8")->recovery, ==, INTEGRITY_COMPLETE);
+	CHECK_INT(find(&w, "/chk-9")->integrity, ==, INTEGRITY_DAMAGED);
+	CHECK_INT(find(&w, "/chk-9")->recovery, ==, INTEGRITY_COMPLETE);
+	CHECK_HAS(find(&w, "/chk-9")->detail, "_metadata is missing");
+	world_end(&w);
+}
+
+static void ten_thousand_savepoints_take_no_time(void)
+{
+	struct world w;
+	int64_t began_ms;
+
+	world_begin(&w);
+	for (int i = 0; i < 10000; i++)
+		put_savepoint(&w, JOB, i, i + 1, DAY_S + i);
+	began_ms = clock_mono_ms();
+	observe(&w);
+	tap_note("10000 savepoints in %d ms", (int)(clock_mono_ms() - began_ms));
+	CHECK_INT(w.facts.candidate_count, ==, OBSERVE_KEEP);
+	CHECK_INT(clock_mono_ms() - began_ms, <, 5000); /* a busy machine, sanitizers */
+	world_end(&w);
+}
+
+int main(void)
+{
+	/* thousands of little files: a disk takes its time for them */
+	if (!getenv("TMPDIR") && !access("/dev/shm", W_OK))
+		setenv("TMPDIR", "/dev/shm", 1);
+	TEST(reads_the_ids_of_savepoints_and_the_dates_of_all);
+	TEST(keeps_the_newest_and_counts_the_rest);
+	TEST(newer_ones_of_others_do_not_push_ours_out);
+	TEST(checkpoints_of_other_jobs_are_seen);
+	TEST(where_others_write_too_only_ours_are_looked_at);
+	TEST(what_cannot_be_looked_at_is_never_left_out);
+	TEST(a_directory_that_is_not_there_is_unreadable_not_empty);
+	TEST(a_job_that_cannot_be_listed_makes_all_of_them_unreadable);
+	TEST(a_long_listing_tells_how_far_it_is);
+	TEST(what_the_journal_names_is_looked_at);
+	TEST(what_a_listing_has_found_is_no_second_candidate);
+	TEST(the_initial_savepoint_is_present_absent_or_unreadable);
+	TEST(bytes_that_are_no_metadata_are_damage);
+	TEST(an_ha_entry_is_merged_with_the_checkpoint_that_was_listed);
+	TEST(a_checkpoint_that_only_ha_names_is_a_candidate);
+	TEST(what_the_job_was_restored_from_keeps_its_own_maker_and_date);
+	TEST(an_entry_whose_file_is_lost_or_wrong_cannot_be_recovered);
+	TEST(an_entry_under_the_wrong_key_cannot_be_recovered);
+	TEST(a_checkpoint_without_a_directory_is_for_flink_alone);
+	TEST(maps_without_an_entry_that_counts_are_absence);
+	TEST(looking_closely_tells_operators_size_and_date);
+	TEST(operators_are_sorted);
+	TEST(flink_recovers_what_is_complete_or_lacks_only_its_metadata);
+	TEST(ten_thousand_savepoints_take_no_time);
+	return tap_done();
+}
