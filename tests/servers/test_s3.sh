@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+#
+# S3 as versitygw speaks it: what drey says of snapshots there, and of keys, buckets and objects that it may not use.
+
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/servers/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tests/servers/snapshots.sh
+. "$(dirname "${BASH_SOURCE[0]}")/snapshots.sh"
+
+servers_begin s3 versitygw openstack
+server_up versitygw "$RUN/gw" --iam-dir "$(mkdir -p "$RUN/iam" && echo "$RUN/iam")"
+client() {
+	"$OPENSTACK/bin/python" "$SERVERS_DIR/client.py" "$@"
+}
+export HOME=$RUN AWS_ENDPOINT_URL=$S3_ENDPOINT AWS_REGION=$S3_REGION AWS_EC2_METADATA_DISABLED=true
+export AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY
+snapshots_make "$RUN/tree"
+check "boto3 puts the snapshots there" client upload "$RUN/tree" flink a/b/
+
+snapshots_check s3://flink/a/b
+says 0 "complete" "s3a:// is the same store" verify "s3a://flink/a/b/sp/$GOOD"
+says 0 "complete" "s3p:// too" verify "s3p://flink/a/b/sp/$GOOD"
+
+# ---- keys
+AWS_SECRET_ACCESS_KEY=not-$S3_SECRET_KEY says 4 "SignatureDoesNotMatch" "a wrong secret key: unreadable, and why" \
+	verify "s3://flink/a/b/sp/$GOOD"
+AWS_ACCESS_KEY_ID=nobody says 4 "InvalidAccessKeyId" "a wrong access key: unreadable, and why" \
+	verify "s3://flink/a/b/sp/$GOOD"
+AWS_SECRET_ACCESS_KEY=not-$S3_SECRET_KEY says 4 "HOLD" "a wrong key is not an empty store: resolve holds" \
+	resolve --explain --savepoints s3://flink/a/b/none
+AWS_SESSION_TOKEN=token-of-a-session says 0 "complete" "a session token is signed and sent" \
+	verify "s3://flink/a/b/sp/$GOOD"
+(
+	unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
+	mkdir -p "$RUN/.aws"
+	printf '[test]\naws_access_key_id = %s\naws_secret_access_key = %s\n' "$S3_ACCESS_KEY" "$S3_SECRET_KEY" \
+		>"$RUN/.aws/credentials"
+	AWS_PROFILE=test "$BUILD/drey" verify "s3://flink/a/b/sp/$GOOD" >>"$RUN/said.log" 2>&1
+)
+is $? 0 "keys from the shared file and a profile"
+
+# ---- buckets and objects
+says 4 "NoSuchBucket" "a bucket that is not there is an error, not an empty one" resolve --explain --savepoints s3://nix/sp
+server_user() { # NAME SECRET
+	"$VERSITYGW/bin/versitygw" admin --access "$S3_ACCESS_KEY" --secret "$S3_SECRET_KEY" --region "$S3_REGION" \
+		--endpoint-url "$S3_ENDPOINT" create-user --access "$1" --secret "$2" --role user >/dev/null
+}
+GUEST_SECRET=$(random_hex 16)
+check "a second user" server_user guest "$GUEST_SECRET"
+check "who may list and read all but one savepoint" client policy flink '{"Version": "2012-10-17", "Statement": [
+	{"Effect": "Allow", "Principal": {"AWS": ["guest"]}, "Action": ["s3:ListBucket", "s3:GetObject"],
+	 "Resource": ["arn:aws:s3:::flink", "arn:aws:s3:::flink/*"]},
+	{"Effect": "Deny", "Principal": {"AWS": ["guest"]}, "Action": "s3:GetObject",
+	 "Resource": "arn:aws:s3:::flink/a/b/sp/*"}]}'
+guest() {
+	AWS_ACCESS_KEY_ID=guest AWS_SECRET_ACCESS_KEY=$GUEST_SECRET says "$@"
+}
+guest 0 "complete" "the second user: a savepoint that may be read" verify "s3://flink/a/b/$WEIRD/$GOOD"
+guest 4 "AccessDenied" "one that is denied: unreadable, and why" verify "s3://flink/a/b/sp/$GOOD"
+guest 4 "HOLD" "resolve holds, for it could be the newest" resolve --explain --savepoints s3://flink/a/b/sp
+
+# ---- the server
+server_down versitygw
+says 4 "unreadable" "a server that is down: unreadable" verify "s3://flink/a/b/sp/$GOOD"
+says 4 "HOLD" "and resolve holds" resolve --explain --savepoints s3://flink/a/b/none
+server_up versitygw "$RUN/gw" --iam-dir "$RUN/iam"
+says 0 "complete" "back again, all is as it was" verify "s3://flink/a/b/sp/$GOOD"
+no_secret "$S3_ACCESS_KEY" "$S3_SECRET_KEY" "$GUEST_SECRET" token-of-a-session
+e2e_end
