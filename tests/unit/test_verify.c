@@ -271,6 +271,7 @@ struct counted {
 	struct store store;
 	struct store_ops ops;
 	int files, hidden; /* f<hidden> is missing; -1 none */
+	int stale;         /* the listing shows f<stale> one byte short; 0 none */
 	bool void_listing, dead;
 	int lists, pages, looks;
 };
@@ -296,7 +297,8 @@ static int counted_list(struct store *store, const struct uri *uri, store_entry_
 	for (int i = 0; i < counted->files; i++) {
 		counted->pages += i % 1000 == 0;
 		snprintf(name, sizeof(name), "f%d", i);
-		entry = (struct store_entry){.name = name, .stat.size_bytes = i};
+		entry = (struct store_entry){.name = name,
+					     .stat.size_bytes = i - (i && i == counted->stale)};
 		if (i != counted->hidden && fn(ctx, &entry, err))
 			return 0;
 	}
@@ -429,6 +431,21 @@ static void of_a_listing_that_failed_nothing_is_used(void)
 	verify_release(&report);
 }
 
+static void a_wrong_size_in_a_listing_is_asked_for_again(void)
+{
+	struct verify_report report;
+	struct counted counted;
+
+	counted_init(&counted, 20);
+	counted.stale = 7;
+	check_counted(&counted, 20, 0, &report);
+	CHECK_INT(counted.lists, ==, 1);
+	CHECK_INT(counted.looks, ==, 1);
+	CHECK_INT(report.verdict, ==, VERIFY_COMPLETE);
+	CHECK_INT(report.files_ok, ==, 20);
+	verify_release(&report);
+}
+
 static void a_store_that_gives_no_answer_is_given_up(void)
 {
 	struct verify_report report;
@@ -522,6 +539,7 @@ int main(void)
 	TEST(sizes_come_from_a_listing_where_that_is_cheaper);
 	TEST(a_listing_that_costs_more_than_it_saves_is_given_up);
 	TEST(of_a_listing_that_failed_nothing_is_used);
+	TEST(a_wrong_size_in_a_listing_is_asked_for_again);
 	TEST(a_store_that_gives_no_answer_is_given_up);
 	TEST(damage_comes_first_and_the_rest_by_name);
 	TEST(files_of_several_stores_are_asked_for_where_they_are);
