@@ -88,6 +88,8 @@ $(B)/tests/store/%: $(B)/obj/tests/store/%.o $(B)/obj/tests/unit/tap.o $(B)/libd
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
+$(B)/tests/unit/test_http_tls: LIBS += -lssl
+
 build-tests: all $(UNIT_BIN) $(B)/tests/sim/sim $(B)/tests/store/check_store
 
 unit: build-tests

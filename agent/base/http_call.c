@@ -259,6 +259,9 @@ static enum err_kind kind_of_code(CURLcode code)
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_ISSUER_ERROR:
 	case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+#if LIBCURL_VERSION_NUM >= 0x074D00
+	case CURLE_SSL_CLIENTCERT:
+#endif
 		return ERR_DENIED;
 	case CURLE_WRITE_ERROR: /* our callbacks: a cap */
 	case CURLE_WEIRD_SERVER_REPLY:
