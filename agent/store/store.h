@@ -9,7 +9,8 @@
  * is not there; ERR_DENIED, ERR_RETRY, ERR_SYS otherwise; ERR_CONFIG for a scheme that nothing here
  * speaks. An error is never absence.
  *
- * Supported: `file`; `s3`, `s3a`, `s3p` (one thing under three names). A new scheme is one more struct store_ops (store/store_ops.h).
+ * Supported: `file`; `s3`, `s3a`, `s3p` (one thing under three names); `swift`. A new scheme is one
+ * more struct store_ops (store/store_ops.h).
  */
 #ifndef DREY_STORE_STORE_H
 #define DREY_STORE_STORE_H

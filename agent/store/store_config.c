@@ -28,7 +28,7 @@ static const struct field {
 	FIELD(swift.user, "OS_USERNAME", "ST_USER"),
 	FIELD(swift.password, "OS_PASSWORD", "ST_KEY"),
 	FIELD(swift.user_domain, "OS_USER_DOMAIN_NAME"),
-	FIELD(swift.project, "OS_PROJECT_NAME"),
+	FIELD(swift.project, "OS_PROJECT_NAME", "OS_TENANT_NAME"),
 	FIELD(swift.project_domain, "OS_PROJECT_DOMAIN_NAME"),
 	FIELD(swift.application_credential_id, "OS_APPLICATION_CREDENTIAL_ID"),
 	FIELD(swift.application_credential_secret, "OS_APPLICATION_CREDENTIAL_SECRET"),

@@ -69,7 +69,8 @@ static int choose_kind(struct swift_login *login, const struct swift_config *con
 		       struct err *err)
 {
 	cleanup_free char *url = trimmed(config->auth_url);
-	bool v3 = ends_in(url, "/v3"), v1 = ends_in(url, "/v1") || ends_in(url, "/v1.0");
+	bool v3 = ends_in(url, "/v3"),
+	     v1 = ends_in(url, "/v1") || ends_in(url, "/v1.0") || ends_in(url, "/1.0"); /* Ceph */
 	bool account = config->user && strchr(config->user, ':') && !config->project;
 
 	if (ends_in(url, "/v2.0"))
@@ -115,9 +116,10 @@ int swift_login_init(struct swift_login *login, const struct swift_config *confi
 		return 0;
 	}
 	if (!config->auth_url)
-		return err_set(err, ERR_CONFIG, 0,
-			       "Swift: no address to sign in at (OS_AUTH_URL or ST_AUTH), and no "
-			       "storage URL with a token");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"Swift: no address to sign in at (storage.swift.authUrl, OS_AUTH_URL or "
+			"ST_AUTH), and no storage URL with a token");
 	if (check_url(config->auth_url, "address to sign in at", err) ||
 	    choose_kind(login, config, err))
 		return -1;
