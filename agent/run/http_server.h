@@ -1,0 +1,60 @@
+/*
+ * http_server - answers GET and HEAD on a port, and cannot be held up by its clients.
+ *
+ * Life cycle: http_server_new() -> handler per request -> http_server_free(). Everything happens on
+ * the loop's thread, and the handler answers at once from memory: so an answer proves that the loop
+ * turns, and none waits for storage, journal or Flink.
+ *
+ * One request a connection (Connection: close). Bounded: HTTP_SERVER_CLIENTS connections (one more
+ * ends the oldest, so that no crowd of idle clients keeps a probe out), HTTP_SERVER_MS for the
+ * whole request and again for the whole answer however busily the client trickles,
+ * HTTP_SERVER_REQUEST_BYTES of request line and headers. Refused: other methods (405), bodies
+ * (413), long headers (431), anything else than HTTP/1.x (400, 505).
+ *
+ * Not evhttp: that of libevent 2.1 limits neither connections nor the time of a request, only the
+ * silence between two bytes.
+ */
+#ifndef DREY_RUN_HTTP_SERVER_H
+#define DREY_RUN_HTTP_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/loop.h"
+
+#define HTTP_SERVER_CLIENTS       32
+#define HTTP_SERVER_MS            5000
+#define HTTP_SERVER_REQUEST_BYTES 8192
+#define HTTP_SERVER_RETRY_MS      5000 /* when nothing more can be accepted, or the port is taken */
+
+struct http_server; /* opaque */
+
+struct http_reply {
+	int status;       /* 404 unless the handler sets it */
+	const char *type; /* of the body; a constant; NULL = text/plain */
+	struct buf body;  /* the handler adds; the server releases */
+};
+
+/* `path` is what stands before any '?', as it was sent; borrowed. The handler must not block. */
+typedef void http_server_fn(void *arg, const char *path, struct http_reply *reply);
+
+/*
+ * Listen on an IPv4 or IPv6 address ("0.0.0.0", "::", "127.0.0.1"); port 0 lets the kernel choose
+ * one. NULL on failure: ERR_CONFIG no address, ERR_BUSY the port is taken, else what the kernel
+ * says.
+ */
+struct http_server *http_server_new(struct loop *loop, const char *address, int port,
+				    http_server_fn *fn, void *arg, struct err *err);
+int http_server_port(const struct http_server *server);
+int http_server_clients(const struct http_server *server); /* connections that are open */
+void http_server_free(struct http_server *server);         /* NULL is allowed */
+
+/*
+ * Read the head of a request (`head` is NUL-terminated and ends before the empty line): 0 and the
+ * path, cut out of `head`, or the status to refuse it with. *ret_is_head: the answer has no body.
+ */
+int http_request_parse(char *head, const char **ret_path, bool *ret_is_head);
+
+#endif

@@ -1,0 +1,371 @@
+#include "run/http_server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "tap.h"
+
+#define LIMIT_MS 20000
+
+struct rig {
+	struct loop *loop;
+	struct http_server *server;
+	int calls;
+	char path[256];
+	size_t body_bytes; /* of the answer to /big */
+};
+
+static void handle(void *arg, const char *path, struct http_reply *reply)
+{
+	struct rig *rig = arg;
+
+	rig->calls++;
+	snprintf(rig->path, sizeof(rig->path), "%s", path);
+	if (!strcmp(path, "/hello")) {
+		reply->status = 200;
+		reply->type = "application/json";
+		buf_addstr(&reply->body, "{\"hello\":1}\n");
+	}
+	if (!strcmp(path, "/big")) {
+		reply->status = 200;
+		for (size_t i = 0; i < rig->body_bytes; i++)
+			buf_addch(&reply->body, 'x');
+	}
+	if (!strcmp(path, "/not-ready"))
+		reply->status = 503;
+}
+
+static void rig_begin(struct rig *rig)
+{
+	struct err err = {0};
+
+	*rig = (struct rig){.loop = loop_new(NULL)};
+	rig->server = http_server_new(rig->loop, "127.0.0.1", 0, handle, rig, &err);
+	if (!CHECK(rig->server != NULL))
+		tap_note("%s", err.msg);
+}
+
+static void rig_end(struct rig *rig)
+{
+	http_server_free(rig->server);
+	loop_free(rig->loop);
+}
+
+static int dial(const struct rig *rig)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_port = htons((uint16_t)http_server_port(rig->server)),
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	CHECK_INT(connect(fd, (struct sockaddr *)&address, sizeof(address)), ==, 0);
+	return fd;
+}
+
+static void say(int fd, const char *text)
+{
+	CHECK_INT(send(fd, text, strlen(text), MSG_NOSIGNAL), ==, (intmax_t)strlen(text));
+}
+
+/* Turn the loop until the server closes; closes fd. False when it did not within the limit. */
+static bool hear(struct rig *rig, int fd, struct buf *answer)
+{
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+	char chunk[4096];
+
+	while (clock_mono_ms() < end_ms) {
+		ssize_t got = recv(fd, chunk, sizeof(chunk), MSG_DONTWAIT);
+
+		if (got > 0) {
+			buf_add(answer, chunk, (size_t)got);
+		} else if (got == 0 || errno != EAGAIN) {
+			close(fd);
+			return true;
+		} else if (loop_step(rig->loop, 20, NULL) < 0) {
+			break;
+		}
+	}
+	close(fd);
+	return false;
+}
+
+/* The whole answer to a request; static, until the next call. */
+static const char *ask(struct rig *rig, const char *request)
+{
+	static struct buf answer;
+	int fd = dial(rig);
+
+	buf_clear(&answer);
+	say(fd, request);
+	CHECK(hear(rig, fd, &answer));
+	return buf_str(&answer);
+}
+
+static void check_status(struct rig *rig, const char *request, const char *status)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "HTTP/1.1 %s", status);
+	if (!CHECK(strncmp(ask(rig, request), line, strlen(line)) == 0))
+		tap_note("'%.40s': not %s", request, status);
+}
+
+static void answers_get_and_closes(void)
+{
+	struct rig rig;
+	const char *answer;
+
+	rig_begin(&rig);
+	answer = ask(&rig, "GET /hello?x=1 HTTP/1.1\r\nHost: a\r\n\r\n");
+	CHECK_HAS(answer, "HTTP/1.1 200 OK\r\n");
+	CHECK_HAS(answer, "Content-Type: application/json\r\n");
+	CHECK_HAS(answer, "Content-Length: 12\r\n");
+	CHECK_HAS(answer, "Connection: close\r\n");
+	CHECK_HAS(answer, "\r\n\r\n{\"hello\":1}\n");
+	CHECK_STR(rig.path, "/hello");
+	CHECK_INT(http_server_clients(rig.server), ==, 1); /* until it has closed, too */
+	rig_end(&rig);
+}
+
+static void head_has_the_length_but_not_the_body(void)
+{
+	struct rig rig;
+	const char *answer;
+
+	rig_begin(&rig);
+	answer = ask(&rig, "HEAD /hello HTTP/1.0\r\n\r\n");
+	CHECK_HAS(answer, "HTTP/1.1 200 OK\r\n");
+	CHECK_HAS(answer, "Content-Length: 12\r\n");
+	CHECK_STR(strstr(answer, "\r\n\r\n"), "\r\n\r\n");
+	rig_end(&rig);
+}
+
+static void refuses_what_it_does_not_do(void)
+{
+	struct rig rig;
+	char longest[HTTP_SERVER_REQUEST_BYTES + 100];
+
+	rig_begin(&rig);
+	check_status(&rig, "GET /nowhere HTTP/1.1\r\n\r\n", "404");
+	check_status(&rig, "GET /not-ready HTTP/1.1\n\n", "503");
+	CHECK_INT(rig.calls, ==, 2);
+	check_status(&rig, "POST /hello HTTP/1.1\r\n\r\n", "405");
+	CHECK_HAS(ask(&rig, "DELETE /hello HTTP/1.1\r\n\r\n"), "Allow: GET, HEAD\r\n");
+	check_status(&rig, "GET /hello HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", "413");
+	check_status(&rig, "GET /hello HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", "413");
+	check_status(&rig, "GET /hello HTTP/2.0\r\n\r\n", "505");
+	check_status(&rig, "GET /hello\r\n\r\n", "400");
+	check_status(&rig, "GET  HTTP/1.1\r\n\r\n", "400");
+	check_status(&rig, " /hello HTTP/1.1\r\n\r\n", "400");
+	check_status(&rig, "hello\r\n\r\n", "400");
+	check_status(&rig, "GET http://a/hello HTTP/1.1\r\n\r\n", "400");
+	check_status(&rig, "\r\n\r\n", "400");
+	memset(longest, 'a', sizeof(longest));
+	memcpy(longest, "GET /", 5);
+	longest[HTTP_SERVER_REQUEST_BYTES] = '\0';
+	check_status(&rig, longest, "431");
+	CHECK_INT(rig.calls, ==, 2);
+	check_status(&rig, "GET /hello HTTP/1.1\r\nContent-Length: 0\r\n\r\n", "200");
+	rig_end(&rig);
+}
+
+static void a_zero_byte_is_no_request(void)
+{
+	struct rig rig;
+	struct buf answer = BUF_INIT;
+	int fd;
+
+	rig_begin(&rig);
+	fd = dial(&rig);
+	CHECK_INT(send(fd, "GET /\0 HTTP/1.1\r\n\r\n", 20, MSG_NOSIGNAL), ==, 20);
+	CHECK(hear(&rig, fd, &answer));
+	CHECK_HAS(buf_str(&answer), "HTTP/1.1 400");
+	buf_release(&answer);
+	rig_end(&rig);
+}
+
+static void a_request_may_come_in_pieces(void)
+{
+	struct rig rig;
+	struct buf answer = BUF_INIT;
+	const char *request = "GET /hello HTTP/1.1\r\nA: b\r\n\r\n";
+	int fd;
+
+	rig_begin(&rig);
+	fd = dial(&rig);
+	for (const char *at = request; *at; at++) {
+		CHECK_INT(send(fd, at, 1, MSG_NOSIGNAL), ==, 1);
+		loop_step(rig.loop, 1, NULL);
+	}
+	CHECK(hear(&rig, fd, &answer));
+	CHECK_HAS(buf_str(&answer), "HTTP/1.1 200 OK");
+	buf_release(&answer);
+	rig_end(&rig);
+}
+
+static void a_large_answer_arrives_whole(void)
+{
+	struct rig rig;
+	const char *answer;
+
+	rig_begin(&rig);
+	rig.body_bytes = 3 << 20;
+	answer = ask(&rig, "GET /big HTTP/1.1\r\n\r\n");
+	answer = strstr(answer, "\r\n\r\n");
+	CHECK(answer && strlen(answer + 4) == rig.body_bytes);
+	rig_end(&rig);
+}
+
+/* Silent ones, ones that trickle, and ones that do not take their answer. */
+static void slow_clients_are_closed_in_time_while_others_are_served(void)
+{
+	struct rig rig;
+	struct buf answer = BUF_INIT;
+	int64_t start_ms, end_ms;
+	int silent, trickling, deaf;
+
+	rig_begin(&rig);
+	rig.body_bytes = 16 << 20;
+	silent = dial(&rig);
+	trickling = dial(&rig);
+	deaf = dial(&rig);
+	say(deaf, "GET /big HTTP/1.1\r\n\r\n");
+	start_ms = clock_mono_ms();
+	end_ms = start_ms + LIMIT_MS;
+	do {
+		(void)!send(trickling, "a", 1, MSG_NOSIGNAL);
+		loop_step(rig.loop, 100, NULL);
+		if (clock_mono_ms() - start_ms < HTTP_SERVER_MS / 2)
+			CHECK_HAS(ask(&rig, "GET /hello HTTP/1.1\r\n\r\n"), "200 OK");
+	} while (http_server_clients(rig.server) > 0 && clock_mono_ms() < end_ms);
+	CHECK_INT(http_server_clients(rig.server), ==, 0);
+	CHECK_INT(clock_mono_ms() - start_ms, >=, HTTP_SERVER_MS - 1);
+	CHECK(hear(&rig, silent, &answer));
+	CHECK_INT(answer.len_bytes, ==, 0);
+	close(trickling);
+	close(deaf);
+	buf_release(&answer);
+	rig_end(&rig);
+}
+
+static void a_crowd_cannot_keep_a_probe_out(void)
+{
+	struct rig rig;
+	int crowd[3 * HTTP_SERVER_CLIENTS];
+
+	rig_begin(&rig);
+	for (size_t i = 0; i < ARRAY_LEN(crowd); i++) {
+		crowd[i] = dial(&rig);
+		if (i % 16 == 0)
+			loop_step(rig.loop, 10, NULL);
+	}
+	CHECK_HAS(ask(&rig, "GET /hello HTTP/1.1\r\n\r\n"), "200 OK");
+	CHECK_INT(http_server_clients(rig.server), <=, HTTP_SERVER_CLIENTS);
+	CHECK_INT(http_server_clients(rig.server), >=, HTTP_SERVER_CLIENTS - 1);
+	for (size_t i = 0; i < ARRAY_LEN(crowd); i++)
+		close(crowd[i]);
+	rig_end(&rig);
+}
+
+static void without_descriptors_it_neither_spins_nor_ends(void)
+{
+	struct rig rig;
+	struct rlimit old, few;
+	int64_t end_ms;
+	int fd, next, turns = 0;
+
+	rig_begin(&rig);
+	getrlimit(RLIMIT_NOFILE, &old);
+	fd = dial(&rig);
+	next = dup(fd);
+	few = (struct rlimit){(rlim_t)next, old.rlim_max};
+	close(next);
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
+	end_ms = clock_mono_ms() + 300;
+	for (; clock_mono_ms() < end_ms; turns++)
+		loop_step(rig.loop, 100, NULL);
+	CHECK_INT(turns, <, 20);
+	CHECK_INT(http_server_clients(rig.server), ==, 0);
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &old), ==, 0);
+	end_ms = clock_mono_ms() + LIMIT_MS;
+	while (http_server_clients(rig.server) == 0 && clock_mono_ms() < end_ms)
+		loop_step(rig.loop, 100, NULL);
+	CHECK_INT(http_server_clients(rig.server), ==, 1);
+	close(fd);
+	rig_end(&rig);
+}
+
+static void a_client_that_leaves_early_is_forgotten(void)
+{
+	struct rig rig;
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+	int fd;
+
+	rig_begin(&rig);
+	rig.body_bytes = 8 << 20;
+	fd = dial(&rig);
+	say(fd, "GET /big HTTP/1.1\r\n\r\n");
+	while (!rig.calls && clock_mono_ms() < end_ms)
+		loop_step(rig.loop, 20, NULL);
+	close(fd);
+	while (http_server_clients(rig.server) && clock_mono_ms() < end_ms)
+		loop_step(rig.loop, 20, NULL);
+	CHECK_INT(http_server_clients(rig.server), ==, 0);
+	rig_end(&rig);
+}
+
+static void says_why_it_cannot_listen(void)
+{
+	struct rig rig;
+	struct err err = {0};
+
+	rig_begin(&rig);
+	CHECK(!http_server_new(rig.loop, "localhost", 0, handle, NULL, &err));
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(err.msg, "localhost");
+	CHECK(!http_server_new(rig.loop, "127.0.0.1", http_server_port(rig.server), handle, NULL,
+			       &err));
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	rig_end(&rig);
+}
+
+static void listens_on_ipv6_too(void)
+{
+	struct loop *loop = loop_new(NULL);
+	struct err err = {0};
+	struct http_server *server = http_server_new(loop, "::1", 0, handle, NULL, &err);
+
+	if (!server) {
+		loop_free(loop);
+		tap_skip("no IPv6 here");
+		return;
+	}
+	CHECK_INT(http_server_port(server), >, 0);
+	http_server_free(server);
+	loop_free(loop);
+}
+
+int main(void)
+{
+	TEST(answers_get_and_closes);
+	TEST(head_has_the_length_but_not_the_body);
+	TEST(refuses_what_it_does_not_do);
+	TEST(a_zero_byte_is_no_request);
+	TEST(a_request_may_come_in_pieces);
+	TEST(a_large_answer_arrives_whole);
+	TEST(slow_clients_are_closed_in_time_while_others_are_served);
+	TEST(a_crowd_cannot_keep_a_probe_out);
+	TEST(without_descriptors_it_neither_spins_nor_ends);
+	TEST(a_client_that_leaves_early_is_forgotten);
+	TEST(says_why_it_cannot_listen);
+	TEST(listens_on_ipv6_too);
+	return tap_done();
+}

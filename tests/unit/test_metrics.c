@@ -1,0 +1,338 @@
+#include "run/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tap.h"
+
+#define NOW 1700000000123
+
+struct rig {
+	struct lifecycle_config config;
+	struct lifecycle life;
+	struct metrics metrics;
+	struct buf text;
+};
+
+static void rig_begin(struct rig *rig)
+{
+	struct journal journal;
+	struct rng rng = {0};
+
+	memset(rig, 0, sizeof(*rig));
+	rig->config.max_attempts = 3;
+	rig->config.attempts_window_ms = 600000;
+	rig->config.flink_version = "2.3.0";
+	journal_init(&journal, "or\"ders\\\n");
+	lifecycle_init(&rig->life, &rig->config, &journal, &rng);
+	metrics_init(&rig->metrics, &rig->life);
+}
+
+static void rig_end(struct rig *rig)
+{
+	lifecycle_release(&rig->life);
+	buf_release(&rig->text);
+}
+
+static void step(struct rig *rig, enum event_type type)
+{
+	struct event event = {.type = type};
+
+	metrics_step(&rig->metrics, &rig->life, &event);
+}
+
+static const char *text(struct rig *rig)
+{
+	buf_clear(&rig->text);
+	metrics_text(&rig->metrics, &rig->life, NOW, &rig->text);
+	return buf_str(&rig->text);
+}
+
+#define CHECK_SAMPLE(rig, sample) CHECK_HAS(text(rig), "\n" sample "\n")
+
+static void add_launch(struct rig *rig, const char *path, enum snapshot_kind kind)
+{
+	struct launch *launch = journal_add_launch(&rig->life.journal);
+
+	launch->restore_path = xstrdup(path);
+	launch->restore_kind = kind;
+	launch->started_unix_ms = NOW - 5000;
+}
+
+static void end_operation(struct rig *rig, const char *id, bool ok)
+{
+	struct operation *operation = &rig->life.journal.operation;
+	struct operation_result *result = &rig->life.journal.last_operation;
+
+	operation->kind = OPERATION_SAVEPOINT;
+	operation->reason = REASON_PERIODIC;
+	operation->started_unix_ms = NOW - 2500;
+	snprintf(operation->trigger_id, JOB_ID_BYTES, "%s", id);
+	step(rig, EVENT_OPERATION);
+	operation_release(operation);
+	operation_result_release(result);
+	*result = (struct operation_result){.kind = OPERATION_SAVEPOINT,
+					    .reason = REASON_PERIODIC,
+					    .ok = ok,
+					    .location = xstrdup(ok ? "file:/sp/1" : NULL),
+					    .ended_unix_ms = NOW};
+	snprintf(result->trigger_id, JOB_ID_BYTES, "%s", id);
+	step(rig, EVENT_INSPECTED);
+	step(rig, EVENT_TICK);
+}
+
+static void states_are_one_for_exactly_one_label(void)
+{
+	struct rig rig;
+	const char *at;
+	int ones = 0;
+
+	rig_begin(&rig);
+	rig.life.phase = PHASE_RUNNING;
+	rig.life.launch_step = LAUNCH_LIVE;
+	rig.life.seen.job_present = rig.life.seen.reachable = true;
+	rig.life.seen.state = JOB_RUNNING;
+	rig.life.journal.intent.do_not_restart = true;
+	CHECK_SAMPLE(&rig, "drey_phase{phase=\"Running\"} 1");
+	CHECK_SAMPLE(&rig, "drey_phase{phase=\"Holding\"} 0");
+	CHECK_SAMPLE(&rig, "drey_job_state{state=\"RUNNING\"} 1");
+	CHECK_SAMPLE(&rig, "drey_desired_state{state=\"running\"} 1");
+	CHECK_SAMPLE(&rig, "drey_do_not_restart 1");
+	CHECK_SAMPLE(&rig, "drey_flink_reachable 1");
+	for (at = text(&rig); (at = strstr(at, "\ndrey_phase{")); at++)
+		ones += strcspn(at + 1, "\n") > 2 && at[strcspn(at + 1, "\n")] == '1';
+	CHECK_INT(ones, ==, 1);
+	rig.life.launch_step = LAUNCH_NONE;
+	CHECK_SAMPLE(&rig, "drey_job_state{state=\"UNKNOWN\"} 1");
+	CHECK_SAMPLE(&rig, "drey_flink_reachable 0");
+	rig_end(&rig);
+}
+
+static void labels_are_escaped(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	CHECK_HAS(text(&rig), "application=\"or\\\"ders\\\\\\n\",flink_version=\"2.3.0\"} 1\n");
+	rig_end(&rig);
+}
+
+static void what_is_not_known_has_no_sample(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	CHECK(!strstr(text(&rig), "\ndrey_savepoint_last"));
+	CHECK(!strstr(text(&rig), "\ndrey_checkpoint_last"));
+	CHECK(!strstr(text(&rig), "\ndrey_savepoint_next"));
+	CHECK(!strstr(text(&rig), "\ndrey_operation_start"));
+	CHECK_HAS(text(&rig), "# TYPE drey_savepoint_last_size_bytes gauge\n");
+	CHECK_SAMPLE(&rig, "drey_launches_total 0");
+	rig_end(&rig);
+}
+
+static void before_the_journal_is_read_it_says_what_it_is(void)
+{
+	struct metrics metrics = {0};
+	struct buf out = BUF_INIT;
+
+	metrics_text(&metrics, NULL, NOW, &out);
+	CHECK_HAS(buf_str(&out), "drey_build_info{version=\"" DREY_VERSION "\"");
+	CHECK(!strstr(buf_str(&out), "drey_phase"));
+	buf_release(&out);
+}
+
+static void restores_are_counted_once_when_they_are_verified(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	add_launch(&rig, NULL, SNAPSHOT_CHECKPOINT);
+	step(&rig, EVENT_STARTED);
+	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"empty\"} 0");
+	CHECK_SAMPLE(&rig, "drey_launch_restore_verified 0");
+	rig.life.journal.launches[0].verified_unix_ms = NOW;
+	step(&rig, EVENT_VIEW);
+	step(&rig, EVENT_VIEW);
+	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"empty\"} 1");
+	CHECK_SAMPLE(&rig, "drey_launch_restore_verified 1");
+	CHECK_SAMPLE(&rig, "drey_launch_start_timestamp_seconds 1699999995.123");
+	add_launch(&rig, "file:/sp/1", SNAPSHOT_SAVEPOINT);
+	step(&rig, EVENT_VIEW);
+	rig.life.journal.launches[1].verified_unix_ms = NOW;
+	step(&rig, EVENT_VIEW);
+	add_launch(&rig, "file:/ck/1", SNAPSHOT_CHECKPOINT);
+	rig.life.journal.launches[2].verified_unix_ms = NOW;
+	step(&rig, EVENT_VIEW);
+	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"savepoint\"} 1");
+	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"checkpoint\"} 1");
+	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"empty\"} 1");
+	CHECK_SAMPLE(&rig, "drey_launches_total 3");
+	rig_end(&rig);
+}
+
+static void operations_are_counted_by_kind_reason_and_result(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	end_operation(&rig, "a", true);
+	end_operation(&rig, "b", false);
+	end_operation(&rig, "c", true);
+	CHECK_SAMPLE(&rig, "drey_operations_total{kind=\"savepoint\",reason=\"periodic\",result="
+			   "\"ok\"} 2");
+	CHECK_SAMPLE(&rig, "drey_operations_total{kind=\"savepoint\",reason=\"periodic\",result="
+			   "\"failed\"} 1");
+	CHECK_SAMPLE(&rig, "drey_savepoint_last_duration_seconds 2.500");
+	rig_end(&rig);
+}
+
+static void a_journal_that_was_read_is_not_counted_again(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	add_launch(&rig, "file:/sp/1", SNAPSHOT_SAVEPOINT);
+	rig.life.journal.launches[0].verified_unix_ms = NOW;
+	journal_add_failure(&rig.life.journal, NOW - 1000);
+	rig.life.journal.last_operation =
+		(struct operation_result){.kind = OPERATION_STOP, .ok = true};
+	rig.life.phase = PHASE_HOLDING;
+	metrics_init(&rig.metrics, &rig.life);
+	step(&rig, EVENT_HELLO);
+	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"savepoint\"} 0");
+	CHECK_SAMPLE(&rig, "drey_failed_attempts_total 0");
+	CHECK_SAMPLE(&rig, "drey_attempts_failed 1");
+	CHECK_SAMPLE(&rig, "drey_holds_total 0");
+	CHECK(!strstr(text(&rig), "\ndrey_operations_total"));
+	rig_end(&rig);
+}
+
+static void failures_holds_and_ends_are_counted(void)
+{
+	struct rig rig;
+	struct event end = {.type = EVENT_EXITED, .process.oom_killed = true};
+
+	rig_begin(&rig);
+	rig.life.phase = PHASE_HOLDING;
+	step(&rig, EVENT_OBSERVED);
+	step(&rig, EVENT_TICK);
+	rig.life.phase = PHASE_LAUNCHING;
+	metrics_step(&rig.metrics, &rig.life, &end);
+	for (int i = 0; i < JOURNAL_MAX_FAILURES + 2; i++) {
+		journal_add_failure(&rig.life.journal, NOW - 1000 + i);
+		step(&rig, EVENT_EXITED);
+		step(&rig, EVENT_TICK);
+	}
+	CHECK_SAMPLE(&rig, "drey_holds_total 1");
+	CHECK_SAMPLE(&rig, "drey_failed_attempts_total 34");
+	CHECK_SAMPLE(&rig, "drey_flink_ends_total 35");
+	CHECK_SAMPLE(&rig, "drey_flink_oom_kills_total 1");
+	rig.life.journal.failure_count = 0;
+	step(&rig, EVENT_VIEW);
+	CHECK_SAMPLE(&rig, "drey_failed_attempts_total 34");
+	rig_end(&rig);
+}
+
+static void journal_writes_are_counted(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	step(&rig, EVENT_JOURNAL_WRITTEN);
+	step(&rig, EVENT_JOURNAL_WRITTEN);
+	step(&rig, EVENT_JOURNAL_FAILED);
+	rig.life.journal_broken = true;
+	rig.life.acknowledged = 17;
+	CHECK_SAMPLE(&rig, "drey_journal_writes_total 2");
+	CHECK_SAMPLE(&rig, "drey_journal_write_failures_total 1");
+	CHECK_SAMPLE(&rig, "drey_journal_broken 1");
+	CHECK_SAMPLE(&rig, "drey_journal_sequence 17");
+	rig_end(&rig);
+}
+
+static void the_newest_snapshots_are_shown(void)
+{
+	struct rig rig;
+	struct snapshot savepoint = {.path = (char *)"file:/sp/1",
+				     .kind = SNAPSHOT_SAVEPOINT,
+				     .checkpoint_id = 7,
+				     .size_bytes = 4096,
+				     .completed_unix_ms = NOW};
+
+	rig_begin(&rig);
+	journal_add_snapshot(&rig.life.journal, &savepoint);
+	add_launch(&rig, NULL, SNAPSHOT_CHECKPOINT);
+	rig.life.journal.launches[0].last_checkpoint_id = 9;
+	rig.life.journal.launches[0].last_checkpoint_unix_ms = NOW + 7;
+	add_launch(&rig, NULL, SNAPSHOT_CHECKPOINT);
+	rig.life.now_unix_ms = NOW;
+	rig.life.now_ms = 1000;
+	rig.life.savepoint_ms = 61000;
+	CHECK_SAMPLE(&rig, "drey_savepoint_last_timestamp_seconds 1700000000.123");
+	CHECK_SAMPLE(&rig, "drey_savepoint_last_size_bytes 4096");
+	CHECK_SAMPLE(&rig, "drey_savepoint_last_checkpoint_id 7");
+	CHECK_SAMPLE(&rig, "drey_checkpoint_last_id 9");
+	CHECK_SAMPLE(&rig, "drey_checkpoint_last_timestamp_seconds 1700000000.130");
+	CHECK_SAMPLE(&rig, "drey_savepoint_next_timestamp_seconds 1700000060.123");
+	rig_end(&rig);
+}
+
+/* ---- docs/metrics.md; the tests run from the top of the tree ---- */
+
+static void read_doc(struct buf *ret)
+{
+	FILE *file = fopen("docs/metrics.md", "r");
+	char chunk[4096];
+	size_t got;
+
+	if (!CHECK(file != NULL))
+		return;
+	while ((got = fread(chunk, 1, sizeof(chunk), file)))
+		buf_add(ret, chunk, got);
+	fclose(file);
+}
+
+static void the_document_names_every_metric_with_its_type(void)
+{
+	struct rig rig;
+	struct buf doc = BUF_INIT;
+	char name[128], type[32], row[200];
+	int families = 0, rows = 0;
+
+	rig_begin(&rig);
+	read_doc(&doc);
+	for (const char *at = text(&rig); (at = strstr(at, "# TYPE ")); at++) {
+		CHECK_INT(sscanf(at, "# TYPE %127s %31s", name, type), ==, 2);
+		snprintf(row, sizeof(row), "\n| `%s` | %s |", name, type);
+		if (!CHECK(strstr(buf_str(&doc), row) != NULL))
+			tap_note("docs/metrics.md has no row for %s (%s)", name, type);
+		CHECK(!strcmp(type, "counter") ==
+		      !strcmp(name + strlen(name) - strlen("_total"), "_total"));
+		families++;
+	}
+	for (const char *at = buf_str(&doc); (at = strstr(at, "\n| `drey_")); at++)
+		rows++;
+	CHECK_INT(families, ==, rows);
+	CHECK_INT(families, >, 30);
+	buf_release(&doc);
+	rig_end(&rig);
+}
+
+int main(void)
+{
+	TEST(states_are_one_for_exactly_one_label);
+	TEST(labels_are_escaped);
+	TEST(what_is_not_known_has_no_sample);
+	TEST(before_the_journal_is_read_it_says_what_it_is);
+	TEST(restores_are_counted_once_when_they_are_verified);
+	TEST(operations_are_counted_by_kind_reason_and_result);
+	TEST(a_journal_that_was_read_is_not_counted_again);
+	TEST(failures_holds_and_ends_are_counted);
+	TEST(journal_writes_are_counted);
+	TEST(the_newest_snapshots_are_shown);
+	TEST(the_document_names_every_metric_with_its_type);
+	return tap_done();
+}
