@@ -114,6 +114,9 @@ static const struct config_key keys[] = {
 	KEY("holding.retryMax", DURATION, holding.retry_max_ms, .fallback = "30s", .min = 100,
 	    .max = DAY),
 
+	KEY("http.address", STRING, http.address, .fallback = "0.0.0.0"),
+	KEY("http.port", INTEGER, http.port, .fallback = "8085", .max = 65535),
+
 	KEY("log.format", WORD, log.format, .fallback = "auto", .words = format_words),
 	KEY("log.level", WORD, log.level, .fallback = "info", .words = level_words),
 

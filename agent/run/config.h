@@ -98,6 +98,11 @@ struct config {
 	} holding;
 
 	struct {
+		char *address; /* an IP address */
+		int64_t port;  /* 0 = no HTTP */
+	} http;
+
+	struct {
 		int format; /* enum log_format */
 		int level;  /* enum log_level */
 	} log;

@@ -77,9 +77,10 @@ void driver_step(struct driver *driver, const struct event *event)
 {
 	struct effects effects = {.count = 0};
 
-	if (!driver->alive)
+	if (!driver->alive || driver->closing)
 		return;
 	lifecycle_step(&driver->life, event, clock_mono_ms(), clock_unix_ms(), &effects);
+	metrics_step(&driver->metrics, &driver->life, event);
 	for (size_t i = 0; i < effects.count; i++)
 		execute(driver, &effects.list[i]);
 	effects_clear(&effects);
@@ -116,76 +117,7 @@ static char *make_writer(struct err *err)
 	return xasprintf("%s/%d/%s", host, (int)getpid(), hex);
 }
 
-static int read_journal(struct driver *driver, struct journal *ret_journal, struct err *err)
-{
-	const char *application = driver->setup->config.application;
-	struct err why = {0};
-
-	if (journal_file_read(&driver->file, ret_journal, &why) == 0) {
-		if (!ret_journal->application || !strcmp(ret_journal->application, application))
-			return 0;
-		err_set(err, ERR_CONFIG, 0,
-			"the state directory %s belongs to application '%s', not to '%s'; give "
-			"every "
-			"application its own stateDirectory",
-			driver->setup->config.state_directory, ret_journal->application,
-			application);
-		journal_release(ret_journal);
-		return -1;
-	}
-	if (why.kind == ERR_ABSENT) {
-		journal_init(ret_journal, application);
-		return 0;
-	}
-	if (why.kind == ERR_FORMAT)
-		return err_set(
-			err, ERR_FORMAT, 0,
-			"%s; it is left as it is. Bring back a copy of it, or move it away: "
-			"drey then decides from the checkpoints and savepoints that it finds",
-			why.msg);
-	if (err)
-		*err = why;
-	return -1;
-}
-
-static int begin(struct driver *driver, const struct link_msg *hello, struct err *err)
-{
-	struct journal journal;
-	struct rng rng;
-
-	if (!(hello->flags & LINK_RUNNING) && setup_check(driver->setup, err) < 0)
-		return -1;
-	if (fs_random(&rng, sizeof(rng), err) < 0 || read_journal(driver, &journal, err) < 0)
-		return -1;
-	xstrset(&journal.writer, driver->writer);
-	lifecycle_init(&driver->life, &driver->setup->life, &journal, &rng);
-	driver->alive = true;
-	return 0;
-}
-
 /* ---- drey-init speaks ---- */
-
-static void on_hello(struct driver *driver, const struct link_msg *msg)
-{
-	struct event event = {
-		.type = EVENT_HELLO,
-		.hello = {.running = msg->flags & LINK_RUNNING ? msg->launch_id : NULL,
-			  .last = msg->flags & LINK_LAST_EXIT ? msg->last_launch_id : NULL,
-			  .last_wait_status = msg->last_wait_status,
-			  .stopping = msg->flags & LINK_IS_STOPPING,
-			  .grace_left_ms = msg->grace_left_ms}};
-
-	if (begin(driver, msg, driver->err) < 0) {
-		driver_stop(driver, 2);
-		return;
-	}
-	log_info(driver->log, "drey supervises", LOG_STR("version", DREY_VERSION),
-		 LOG_STR("flink", driver->setup->version_text),
-		 LOG_STR("rest", driver->setup->rest_url),
-		 LOG_STR("stateDirectory", driver->setup->config.state_directory),
-		 LOG_I64("agentRestarts", msg->restarts));
-	driver_step(driver, &event);
-}
 
 static void on_process(struct driver *driver, const struct link_msg *msg)
 {
@@ -230,7 +162,7 @@ static void on_link(void *arg, const struct link_msg *msg)
 	}
 	switch (msg->type) {
 	case LINK_HELLO:
-		on_hello(driver, msg);
+		driver_start(driver, msg);
 		break;
 	case LINK_STARTED:
 	case LINK_LAUNCH_FAILED:
@@ -271,14 +203,18 @@ static int open_all(struct driver *driver, struct err *err)
 	if (!driver->journal_lane || !driver->store_lane || !driver->flink_lane || !driver->writer)
 		return -1;
 	journal_file_init(&driver->file, dir);
-	return driver_control_open(driver, err);
+	if (driver_control_open(driver, err) < 0)
+		return -1;
+	return driver_http_open(driver, err);
 }
 
 static void close_all(struct driver *driver)
 {
+	driver->closing = true;
 	lane_free(driver->flink_lane, LANE_PATIENCE_MS);
 	lane_free(driver->store_lane, LANE_PATIENCE_MS);
 	lane_free(driver->journal_lane, LANE_PATIENCE_MS);
+	driver_http_close(driver);
 	driver_control_close(driver);
 	if (driver->alive)
 		lifecycle_release(&driver->life);

@@ -1,9 +1,7 @@
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "core/status.h"
 #include "run/control_request.h"
 #include "run/driver_internal.h"
 
@@ -22,7 +20,7 @@ static void answer(struct control_call *call, struct json *document)
 
 static void answer_status(struct driver *driver, struct control_call *call)
 {
-	answer(call, status_document(&driver->life, clock_unix_ms()));
+	answer(call, driver_status(driver));
 }
 
 static void wait_for_write(struct driver *driver, struct control_call *call, int64_t sequence)
@@ -49,6 +47,7 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 	struct err err = {0};
 
 	if (control_request_decode(document, &request, &err) < 0) {
+		driver->metrics.refused[METRICS_SOCKET]++;
 		answer(call, control_answer_error(err.msg));
 		return;
 	}
@@ -57,15 +56,18 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 	} else if (request.command == COMMAND_STATUS) {
 		answer_status(driver, call);
 	} else if (driver->life.fenced || driver->life.terminating) {
+		driver->metrics.refused[METRICS_SOCKET]++;
 		answer(call, control_answer_error(driver->life.reason));
 	} else if (request.restore.kind != RESTORE_NONE &&
 		   lifecycle_refuses_restore(&driver->life)) {
+		driver->metrics.refused[METRICS_SOCKET]++;
 		answer(call, control_answer_error("the job runs: suspend or cancel it first, "
 						  "then resume from something else"));
 	} else {
 		log_info(driver->log, "request",
 			 LOG_STR("command", control_command_name(request.command)));
 		control_request_event(&request, &event);
+		driver->metrics.control[METRICS_SOCKET]++;
 		driver_step(driver, &event);
 		wait_for_write(driver, call, covering_write(&driver->life));
 		driver_control_acknowledge(driver);

@@ -5,7 +5,9 @@
  *   effect_launch.c   LAUNCH, SIGNAL, STOP_ACK, EXIT
  *   effect_flink.c    POLL, TRIGGER, POLL_OPERATION
  *   effect_state.c    OBSERVE, INSPECT, WRITE_JOURNAL
+ *   driver_start.c    what has to be known before the first step
  *   driver_control.c  requests of the commands
+ *   driver_http.c     probes, status and metrics over HTTP
  */
 #ifndef DREY_RUN_DRIVER_INTERNAL_H
 #define DREY_RUN_DRIVER_INTERNAL_H
@@ -16,9 +18,12 @@
 #include "core/lifecycle.h"
 #include "run/control_socket.h"
 #include "run/driver.h"
+#include "run/http_server.h"
 #include "run/init_link.h"
 #include "run/journal_file.h"
+#include "run/metrics.h"
 
+struct json;
 struct waiting_call;
 
 struct driver {
@@ -31,11 +36,15 @@ struct driver {
 	struct init_link *link;
 	struct control_server *control;
 	struct waiting_call *waiting; /* answered once their journal write is acknowledged */
+	struct http_server *http;     /* NULL: off, or the port is taken */
+	struct loop_timer *http_retry;
+	struct metrics metrics;
 	struct journal_file file;
 	char *writer; /* names this process in the journal */
 	int state_lock_fd;
 	struct lifecycle life;
-	bool alive;      /* life is initialised: HELLO has come */
+	bool alive;      /* life is initialised: HELLO has come and the journal is read */
+	bool closing;    /* the loop has ended: no step any more */
 	int exit_status; /* of the agent */
 	struct err *err; /* why it could not start */
 };
@@ -58,6 +67,16 @@ void effect_poll_operation(struct driver *driver, const struct effect *effect);
 void effect_observe(struct driver *driver);
 void effect_inspect(struct driver *driver, const struct effect *effect);
 void effect_write_journal(struct driver *driver, const struct effect *effect);
+
+/* driver_start.c: after HELLO; then the machine is alive, or the driver stopped */
+void driver_start(struct driver *driver, const struct link_msg *hello);
+
+/* The status document as people get it; the caller frees it. The machine is alive. */
+struct json *driver_status(const struct driver *driver);
+
+/* driver_http.c */
+int driver_http_open(struct driver *driver, struct err *err);
+void driver_http_close(struct driver *driver);
 
 /* driver_control.c */
 int driver_control_open(struct driver *driver, struct err *err);

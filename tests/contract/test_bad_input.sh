@@ -38,6 +38,9 @@ config() { # [CHANGE...]
 		  restPort: $port
 		  checkpointDirectory: file://$dir/ck
 		  savepointDirectory: file://$dir/sp
+		http:
+		  address: 127.0.0.1
+		  port: 0
 	YAML
 	for change; do
 		case $change in

@@ -430,6 +430,8 @@ drey_conf() { # [JOB_ARG...]
 	DREY_CONF[flink.checkpointDirectory]=file://$RUN/ck
 	DREY_CONF[flink.savepointDirectory]=file://$RUN/sp
 	DREY_CONF[poll.slow]=1s
+	DREY_CONF[http.address]=127.0.0.1
+	DREY_CONF[http.port]=${DREY_CONF[http.port]:-0}
 }
 
 write_drey_yaml() {

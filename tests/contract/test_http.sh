@@ -1,0 +1,279 @@
+#!/usr/bin/env bash
+#
+# Probes, status and metrics over HTTP, while everything that drey asks is a black hole: storage that takes connections
+# and never answers, a REST API that does the same, a journal whose fsync never returns. Without Flink: its place is
+# taken by a script. Prometheus' own parser reads the metrics where it is installed ($PYTHON, prometheus_client).
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+BUILD=$(cd "${BUILD:-build}" && pwd)
+dir=$(mktemp -d)
+pids=()
+trap 'end_all; rm -rf "$dir"' EXIT
+unset DREY_CONFIG DREY_INIT_FD
+count=0
+failed=0
+
+for tool in curl jq perl; do
+	command -v "$tool" >/dev/null || { echo "1..0 # SKIP $tool is missing" && exit 0; }
+done
+
+result() { # STATUS WHAT
+	count=$((count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $count - $2"
+	else
+		failed=$((failed + 1))
+		echo "not ok $count - $2"
+		sed 's/^/# body: /' "$dir/body" 2>/dev/null | tail -n 5
+		tail -n 5 "$dir/log" 2>/dev/null | sed 's/^/# log: /'
+	fi
+}
+
+skip() { # WHAT WHY
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+wait_for() { # CMD...
+	local end=$((SECONDS + 60))
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.05
+	done
+}
+
+end_all() {
+	[ "${#pids[@]}" -eq 0 ] || kill "${pids[@]}" 2>/dev/null
+	[ "${#pids[@]}" -eq 0 ] || wait "${pids[@]}" 2>/dev/null
+	pids=()
+}
+
+# Takes connections and never answers.
+# shellcheck disable=SC2016 # for perl
+black_hole='use IO::Socket::INET;
+my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => $ARGV[0], Listen => 64, ReuseAddr => 1) or die;
+my @all; while (my $c = $s->accept) { push @all, $c }'
+
+dig_hole() { # PORT
+	perl -e "$black_hole" "$1" &
+	pids+=($!)
+	wait_for connects "$1"
+}
+
+connects() { # PORT
+	(exec 3<>"/dev/tcp/127.0.0.1/$1")
+}
+
+base=$((20000 + RANDOM % 10000))
+port=$base rest=$((base + 1)) hole=$((base + 2))
+cat >"$dir/flink" <<SCRIPT
+#!/bin/sh
+exec perl -e '$black_hole' $rest
+SCRIPT
+chmod +x "$dir/flink"
+
+start() { # CHECKPOINTS [COMMAND...]
+	local checkpoints=$1
+	shift
+	rm -rf "$dir/state"
+	mkdir -p "$dir/state" "$dir/ck" "$dir/sp"
+	cat >"$dir/drey.yaml" <<-YAML
+		application: orders
+		stateDirectory: $dir/state
+		flink:
+		  version: 2.3.0
+		  command: [$dir/flink]
+		  jobClass: example.Job
+		  restPort: $rest
+		  checkpointDirectory: $checkpoints
+		  savepointDirectory: file://$dir/sp
+		http:
+		  address: 127.0.0.1
+		  port: $port
+		log:
+		  level: debug
+	YAML
+	AWS_ACCESS_KEY_ID=AKIDEXAMPLE AWS_SECRET_ACCESS_KEY=hush-hush-hush AWS_ENDPOINT_URL="http://127.0.0.1:$hole" \
+		AWS_REGION=eu-west-1 "$BUILD/drey-init" --agent -- "$@" "$BUILD/drey" run --config "$dir/drey.yaml" \
+		>"$dir/log" 2>&1 </dev/null &
+	pids+=($!)
+	drey_pid=$!
+}
+
+end_drey() {
+	kill -KILL "$drey_pid" 2>/dev/null # the agent and Flink end with it
+	wait "$drey_pid" 2>/dev/null
+	wait_for gone "$port"
+	wait_for gone "$rest"
+}
+
+gone() { # PORT
+	! connects "$1" 2>/dev/null
+}
+
+# The status; the body is in $dir/body.
+get() { # PATH [CURL_OPTION...]
+	local path=$1
+	shift
+	: >"$dir/body"
+	curl --silent --max-time 10 --output "$dir/body" --write-out '%{http_code}' "$@" "http://127.0.0.1:$port$path"
+}
+
+answers() { # PATH STATUS
+	[ "$(get "$1")" = "$2" ]
+}
+
+says() { # PATH TEXT
+	get "$1" >/dev/null && grep -qF -- "$2" "$dir/body"
+}
+
+# A hundred probes, one after another: all are answered, none in more than a second.
+prompt() { # WHAT
+	local slowest all=$dir/times
+	for _ in {1..100}; do
+		curl --silent --fail --max-time 10 --output /dev/null --write-out '%{time_total}\n' \
+			"http://127.0.0.1:$port/livez" || echo 99
+	done | sort -n >"$all"
+	slowest=$(tail -n 1 "$all")
+	echo "# /livez: median $(sed -n 50p "$all") s, slowest $slowest s"
+	awk -v slowest="$slowest" 'BEGIN { exit !(slowest < 1) }'
+	result $? "$1"
+}
+
+# ---- storage is a black hole, from the first moment
+
+dig_hole "$hole"
+start s3://bucket/ck
+wait_for answers /livez 200
+result $? 'storage never answers: /livez does'
+prompt 'and promptly'
+answers /readyz 503 && grep -q Starting "$dir/body"
+result $? '/readyz: 503, it starts'
+answers /status 503
+result $? '/status: 503 until the journal was read'
+answers /metrics 200 && grep -q '^drey_build_info{' "$dir/body"
+result $? '/metrics says what it is'
+kill -TERM "$drey_pid"
+wait_for test ! -e "/proc/$drey_pid/cwd"
+result $? 'SIGTERM ends it all the same'
+end_drey
+
+# ---- Flink's REST API is a black hole
+
+start "file://$dir/ck"
+wait_for says /readyz Launching
+result $? 'a REST API that never answers: the launch goes on'
+prompt '/livez is prompt'
+answers /readyz 503 && grep -q '^Launching: ' "$dir/body"
+result $? '/readyz: 503 with phase and reason'
+answers /status 200 && jq -e '.phase == "Launching" and .launch.number == 1' "$dir/body" >/dev/null
+result $? '/status is the status document'
+cp "$dir/body" "$dir/over-http"
+"$BUILD/drey" status --json --config "$dir/drey.yaml" >"$dir/over-socket"
+diff <(jq -S 'del(.journal, .transitions)' "$dir/over-http") <(jq -S 'del(.journal, .transitions)' "$dir/over-socket")
+result $? 'the same as over the socket'
+[ "$(get /livez --head)" = 200 ] && [ "$(get /livez --request POST)" = 405 ] &&
+	[ "$(get /livez --request DELETE)" = 405 ] && [ "$(get /livez --data x --request GET)" = 413 ]
+result $? 'GET and HEAD without a body only'
+[ "$(get /)" = 404 ] && [ "$(get /livez/)" = 404 ] && [ "$(get /../../etc/passwd --path-as-is)" = 404 ] &&
+	[ "$(get "/livez?verbose=1")" = 200 ]
+result $? 'nothing else is there'
+[ "$(get /livez --header "a: $(head -c 20000 /dev/zero | tr '\0' a)")" = 431 ]
+result $? 'headers are limited'
+
+for path in /livez /readyz /status /metrics; do
+	get "$path" >/dev/null
+	cat "$dir/body"
+done >"$dir/all"
+[ -s "$dir/all" ] && ! grep -qE 'hush-hush-hush|AKIDEXAMPLE' "$dir/all" "$dir/log"
+result $? 'no secret in any answer, nor in the log'
+
+get /metrics >/dev/null
+cp "$dir/body" "$dir/metrics"
+curl --silent --head "http://127.0.0.1:$port/metrics" | grep -qi '^content-type: text/plain; version=0.0.4'
+result $? 'metrics have the content type of their format'
+python=${PYTHON:-python3}
+if "$python" -c 'import prometheus_client' 2>/dev/null; then
+	"$python" - "$dir/metrics" <<-'PYTHON'
+		import sys
+		from prometheus_client.parser import text_string_to_metric_families as parse
+		families = {f.name: f for f in parse(open(sys.argv[1]).read())}
+		phases = {s.labels["phase"]: s.value for s in families["drey_phase"].samples}
+		assert phases["Launching"] == 1 and sum(phases.values()) == 1, phases
+		assert families["drey_launches"].type == "counter"
+		assert families["drey_launches"].samples[0].value == 1
+		assert all(f.documentation and f.type in ("gauge", "counter") for f in families.values())
+		assert len(families) > 30, len(families)
+	PYTHON
+	result $? "Prometheus' parser reads the metrics"
+else
+	skip "Prometheus' parser reads the metrics" "prometheus_client is not installed for $python"
+fi
+
+# ---- clients that want nothing
+
+perl -e 'use IO::Socket::INET; my @all;
+for (1 .. 150) { push @all, IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $ARGV[0]); }
+open my $f, ">", $ARGV[1]; close $f; sleep 60' "$port" "$dir/crowd" &
+pids+=($!)
+crowd=$!
+wait_for test -e "$dir/crowd"
+prompt 'a crowd of silent clients does not keep probes out'
+kill "$crowd"
+end_drey
+
+# ---- the journal is a black hole
+
+cat >"$dir/hang.c" <<-'C'
+	#include <stdlib.h>
+	#include <unistd.h>
+	int fsync(int fd)
+	{
+		(void)fd;
+		while (access(getenv("HANG_WHILE"), F_OK) == 0)
+			usleep(10000);
+		return 0;
+	}
+C
+if [[ $BUILD == */san ]] || ! cc -shared -fPIC -o "$dir/hang.so" "$dir/hang.c" 2>/dev/null; then
+	skip 'the journal hangs: /livez is prompt' 'needs a build without sanitizers, and cc'
+else
+	start "file://$dir/ck" env "LD_PRELOAD=$dir/hang.so" "HANG_WHILE=$dir/hang"
+	wait_for says /readyz Launching
+	touch "$dir/hang"
+	"$BUILD/drey" do-not-restart on --config "$dir/drey.yaml" >/dev/null 2>&1 &
+	asked=$!
+	pids+=("$asked")
+	wait_for says /metrics 'drey_do_not_restart 1'
+	prompt 'the journal hangs: /livez is prompt'
+	answers /status 200 && kill -0 "$asked"
+	result $? 'and /status is answered, while the command still waits for the journal'
+	rm "$dir/hang"
+	wait "$asked"
+	result $? 'which it gets when the journal can be written again'
+	end_drey
+fi
+
+# ---- the port is taken
+
+dig_hole "$port"
+taken=${pids[-1]}
+start "file://$dir/ck"
+wait_for grep -q 'no HTTP' "$dir/log"
+result $? 'a port that is taken is said'
+wait_for connects "$rest"
+result $? 'and is no reason not to supervise'
+kill "$taken"
+wait "$taken" 2>/dev/null
+wait_for answers /livez 200
+result $? 'when it is free again, it is taken'
+end_drey
+
+sed -i "s/address: 127.0.0.1/address: localhost/" "$dir/drey.yaml"
+"$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "$dir/drey.yaml" >"$dir/log" 2>&1 </dev/null
+[ $? -eq 2 ] && grep -q "http.address: 'localhost' is no IP address" "$dir/log"
+result $? 'an address that is none is refused at the start'
+
+echo "1..$count"
+[ "$failed" -eq 0 ]
