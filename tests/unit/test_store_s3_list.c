@@ -1,0 +1,531 @@
+#include "s3_world.h"
+
+/* ---- listings ---- */
+
+static int add_entry(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	struct buf *text = ctx;
+
+	(void)err;
+	buf_addf(text, "%s", entry->name);
+	if (!entry->is_prefix && CHECK_INT(entry->stat.mtime_unix_ms, ==, S3_STUB_TIME_MS))
+		buf_addf(text, "=%jd", (intmax_t)entry->stat.size_bytes);
+	buf_addstr(text, entry->is_prefix ? "/ " : " ");
+	return 0;
+}
+
+static void check_list(struct world *world, const char *uri, const char *want)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	world->err = (struct err){0};
+	if (!CHECK_INT(store_list(world->store, uri, add_entry, &text, &world->err), ==, 0))
+		tap_note("%s", world->err.msg);
+	CHECK_STR(buf_str(&text), want);
+}
+
+static void lists_one_level_over_many_pages(void)
+{
+	struct world world;
+
+	begin(&world);
+	world.stub->page = 2;
+	s3_stub_put(world.stub, "a&b=c/d e+f/", 0); /* the directory itself */
+	s3_stub_put(world.stub, "a&b=c/d e+f/1", 1);
+	s3_stub_put(world.stub, "a&b=c/d e+f/2/x", 1);
+	s3_stub_put(world.stub, "a&b=c/d e+f/2/y", 1);
+	s3_stub_put(world.stub, "a&b=c/d e+f/2/z", 1);
+	s3_stub_put(world.stub, "a&b=c/d e+f/3", 3);
+	s3_stub_put(world.stub, "a&b=c/d e+f/4 +%/x", 3);
+	s3_stub_put(world.stub, "a&b=c/d e+f//x", 3);
+	s3_stub_put(world.stub, "a&b=c/d e+f/../x", 3);
+	s3_stub_put(world.stub, "a&b=c/d e+f-more", 3);
+	check_list(&world, "s3://b/a&b=c/d e+f", "1=1 3=3 2/ 4 +%/ ");
+	CHECK_INT(s3_stub_requests(world.stub), ==, 4);
+	check_list(&world, "s3://b", "a&b=c/ ");
+	end(&world);
+}
+
+static void what_nothing_begins_with_is_absent(void)
+{
+	struct world world;
+
+	begin(&world);
+	check_list(&world, "s3://b", ""); /* the bucket is there */
+	s3_stub_put(world.stub, "dir/", 0);
+	s3_stub_put(world.stub, "directory/x", 0);
+	check_list(&world, "s3://b/dir", "");
+	check_no_list(&world, "s3://b/direct", ERR_ABSENT, "nothing begins with s3://b/direct/");
+	end(&world);
+}
+
+#define PAGE(inner) "<ListBucketResult>" inner "</ListBucketResult>"
+#define NAME(name)                                                                                 \
+	"<Contents><Key>ck/" name "</Key><LastModified>2026-03-01T12:00:00Z</LastModified>"        \
+	"<Size>1</Size></Contents>"
+#define MORE(token)                                                                                \
+	"<IsTruncated>true</IsTruncated><NextContinuationToken>" token "</NextContinuationToken>"
+#define LAST "<IsTruncated>false</IsTruncated>"
+
+/* What the second page may be, and what is said of it. */
+static const struct broken {
+	const char *page, *why;
+} broken[] = {
+	{"", "no element"},
+	{"<ListBucketResult>" NAME("b"), "page 2"},
+	{PAGE(NAME("b")), "IsTruncated is missing"},
+	{PAGE(NAME("b") "<IsTruncated>true</IsTruncated>"), "without a token"},
+	{PAGE(NAME("b") MORE("t")), "the same again"},
+	{PAGE(NAME("a") LAST), "not in order"},
+	{PAGE(NAME("c") NAME("b") LAST), "not in order"},
+	{PAGE(NAME("b/c") LAST), "below what was asked for"},
+	{PAGE("<CommonPrefixes><Prefix>ck/b</Prefix></CommonPrefixes>" LAST), "no prefix"},
+	{PAGE("<CommonPrefixes><Prefix>ck/b/c/</Prefix></CommonPrefixes>" LAST), "below what"},
+	{PAGE("<CommonPrefixes><Prefix>other/</Prefix></CommonPrefixes>" LAST), "not begin with"},
+	{"<Error><Code>InternalError</Code></Error>", "found Error"},
+};
+
+static bool second_is_broken(struct s3_stub *stub, const struct http_stub_request *request,
+			     struct http_stub_answer *answer)
+{
+	cleanup_free char *token = s3_stub_parameter(request->target, "continuation-token");
+
+	buf_addstr(&answer->body, token ? broken[stub->faults].page : PAGE(NAME("a") MORE("t")));
+	return true;
+}
+
+static void a_broken_page_voids_the_listing(void)
+{
+	struct world world;
+
+	begin(&world);
+	set_fault(&world, second_is_broken);
+	for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+		cleanup_buf struct buf text = BUF_INIT;
+
+		world.stub->faults = (int)i;
+		world.err = (struct err){0};
+		CHECK_INT(store_list(world.store, "s3://b/ck", add_entry, &text, &world.err), ==,
+			  -1);
+		CHECK_INT(world.err.kind, ==, ERR_FORMAT);
+		CHECK_HAS(world.err.msg, "list s3://b/ck, page 2: ");
+		CHECK_HAS(world.err.msg, broken[i].why);
+	}
+	end(&world);
+}
+
+static bool second_is_cut(struct s3_stub *stub, const struct http_stub_request *request,
+			  struct http_stub_answer *answer)
+{
+	cleanup_free char *token = s3_stub_parameter(request->target, "continuation-token");
+
+	if (!token)
+		return false;
+	stub->faults++;
+	buf_addstr(&answer->body, PAGE(NAME("b") LAST));
+	answer->cut_at_bytes = 30;
+	return true;
+}
+
+static bool second_is_denied(struct s3_stub *stub, const struct http_stub_request *request,
+			     struct http_stub_answer *answer)
+{
+	cleanup_free char *token = s3_stub_parameter(request->target, "continuation-token");
+
+	return token && denied(stub, request, answer);
+}
+
+static void a_lost_page_voids_the_listing(void)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct world world;
+
+	begin(&world);
+	world.stub->page = 1;
+	s3_stub_put(world.stub, "ck/a", 1);
+	s3_stub_put(world.stub, "ck/b", 1);
+	set_fault(&world, second_is_cut);
+	CHECK_INT(store_list(world.store, "s3://b/ck", add_entry, &text, &world.err), ==, -1);
+	CHECK_INT(world.err.kind, ==, ERR_RETRY);
+	CHECK_INT(world.stub->faults, ==, 5);
+	set_fault(&world, second_is_denied);
+	CHECK_INT(store_list(world.store, "s3://b/ck", add_entry, &text, &world.err), ==, -1);
+	CHECK_INT(world.err.kind, ==, ERR_DENIED);
+	end(&world);
+}
+
+static bool ask_inside(struct s3_stub *stub, const struct http_stub_request *request,
+		       struct http_stub_answer *answer)
+{
+	(void)request;
+	(void)answer;
+	stub->faults++;
+	return false;
+}
+
+static int stat_inside(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	cleanup_free char *uri = xasprintf("s3://b/ck/%s", entry->name);
+	struct world *world = ctx;
+	struct store_stat stat;
+
+	if (store_stat(world->store, uri, &stat, err))
+		return -1;
+	return !strcmp(entry->name, "b"); /* and that is enough */
+}
+
+static void the_store_may_be_asked_while_it_is_listed(void)
+{
+	struct world world;
+
+	begin(&world);
+	world.stub->page = 1;
+	s3_stub_put(world.stub, "ck/a", 1);
+	s3_stub_put(world.stub, "ck/b", 1);
+	s3_stub_put(world.stub, "ck/c", 1);
+	set_fault(&world, ask_inside);
+	if (!CHECK_INT(store_list(world.store, "s3://b/ck", stat_inside, &world, &world.err), ==,
+		       0))
+		tap_note("%s", world.err.msg);
+	CHECK_INT(world.stub->faults, ==, 4);
+	end(&world);
+}
+
+/* ---- directories ---- */
+
+struct dirs {
+	int present, absent, wrong;
+	char last[32];
+};
+
+static int on_dir(void *ctx, const struct store_dir *dir, struct err *err)
+{
+	struct dirs *dirs = ctx;
+
+	(void)err;
+	dirs->present += dir->leaf == STORE_LEAF_PRESENT;
+	dirs->absent += dir->leaf == STORE_LEAF_ABSENT;
+	dirs->wrong += dir->leaf == STORE_LEAF_UNREADABLE;
+	if (dir->leaf == STORE_LEAF_PRESENT)
+		dirs->wrong +=
+			dir->stat.size_bytes != 5 || dir->stat.mtime_unix_ms != S3_STUB_TIME_MS;
+	dirs->wrong += !strcmp(dirs->last, dir->name);
+	snprintf(dirs->last, sizeof(dirs->last), "%s", dir->name);
+	return 0;
+}
+
+static void put_dirs(struct s3_stub *stub, int count, int files)
+{
+	for (int i = 0; i < count; i++) {
+		for (int j = 0; j < files; j++) {
+			cleanup_free char *file = xasprintf("sp/d%04d/%04d", i, j);
+
+			stub->objects[stub->object_count++] =
+				(struct s3_object){xstrdup(file), 1, "\"e\""};
+		}
+		if (i != 3) {
+			cleanup_free char *leaf = xasprintf("sp/d%04d/_metadata", i);
+
+			stub->objects[stub->object_count++] =
+				(struct s3_object){xstrdup(leaf), 5, "\"e\""};
+		}
+	}
+	qsort(stub->objects, stub->object_count, sizeof(*stub->objects), s3_stub_by_key);
+}
+
+static void check_dirs(int count, int files, int most_requests)
+{
+	struct dirs found = {0};
+	struct world world;
+
+	begin(&world);
+	put_dirs(world.stub, count, files);
+	if (!CHECK_INT(store_list_dirs(world.store, "s3://b/sp", "_metadata", on_dir, &found,
+				       &world.err),
+		       ==, 0))
+		tap_note("%s", world.err.msg);
+	CHECK_INT(found.present, ==, count - 1);
+	CHECK_INT(found.absent, ==, 1);
+	CHECK_INT(found.wrong, ==, 0);
+	CHECK_INT(s3_stub_requests(world.stub), <=, most_requests);
+	end(&world);
+}
+
+static void few_files_to_a_directory_cost_a_page_per_thousand(void)
+{
+	check_dirs(2000, 1, 4);
+}
+
+static void many_files_to_a_directory_cost_a_question_each(void)
+{
+	/* a thousand names, the directories, and the leaf of each (one more where it is absent) */
+	check_dirs(40, 150, 2 + 1 + 40 + 1);
+}
+
+/* ---- many looks ---- */
+
+struct looks {
+	const char *const *uris;
+	struct buf text;
+	size_t head_bytes;
+	int fail_at;
+};
+
+static const char *look_uri(void *ctx, size_t index)
+{
+	struct looks *looks = ctx;
+
+	return looks->uris[index];
+}
+
+static int on_look(void *ctx, const struct store_look *look, struct err *err)
+{
+	struct looks *looks = ctx;
+
+	if (looks->fail_at && !--looks->fail_at)
+		return err_set(err, ERR_BUSY, 0, "enough");
+	if (look->state == STORE_LOOK_ABSENT)
+		buf_addf(&looks->text, "%zu absent|", look->index);
+	else if (look->state == STORE_LOOK_UNREADABLE)
+		buf_addf(&looks->text, "%zu %s|", look->index, look->why->msg);
+	else
+		buf_addf(&looks->text, "%zu %jd+%zu|", look->index, (intmax_t)look->stat.size_bytes,
+			 look->head_len_bytes);
+	if (look->state == STORE_LOOK_PRESENT) {
+		CHECK_INT(look->stat.mtime_unix_ms, ==, S3_STUB_TIME_MS);
+		for (size_t i = 0; i < look->head_len_bytes; i++)
+			CHECK_INT(((const char *)look->head)[i], ==, i);
+	}
+	return 0;
+}
+
+static const char *const many[] = {"s3://b/large", "s3://b/none",  "s3://b/empty", "s3://b/small",
+				   "s3://b",       "s3://other/x", "nonsense"};
+
+static void check_looks(struct world *world, size_t head_bytes, const char *large)
+{
+	struct looks looks = {.uris = many};
+
+	if (!CHECK_INT(store_look_many(world->store, look_uri, ARRAY_LEN(many), head_bytes, on_look,
+				       &looks, &world->err),
+		       ==, 0))
+		tap_note("%s", world->err.msg);
+	CHECK_HAS(buf_str(&looks.text), large);
+	CHECK_HAS(buf_str(&looks.text), "1 absent|");
+	CHECK_HAS(buf_str(&looks.text), "2 0+0|");
+	CHECK_HAS(buf_str(&looks.text), head_bytes ? "3 3+3|" : "3 3+0|");
+	CHECK_HAS(buf_str(&looks.text), "4 's3://b' is a bucket, not a file|");
+	CHECK_HAS(buf_str(&looks.text), "5 's3://other/x' is not in the store s3://b|");
+	CHECK_HAS(buf_str(&looks.text), "6 'nonsense' is neither a URI");
+	buf_release(&looks.text);
+}
+
+static void looks_at_many_files(void)
+{
+	struct world world;
+
+	begin(&world);
+	s3_stub_put(world.stub, "large", 100);
+	s3_stub_put(world.stub, "small", 3);
+	s3_stub_put(world.stub, "empty", 0);
+	check_looks(&world, 0, "0 100+0|");
+	CHECK_INT(s3_stub_requests(world.stub), <=, 5);
+	check_looks(&world, 16, "0 100+16|");
+	CHECK_INT(s3_stub_requests(world.stub), ==, 5); /* the date of the empty one: HEAD */
+	end(&world);
+}
+
+static bool no_ranges(struct s3_stub *stub, const struct http_stub_request *request,
+		      struct http_stub_answer *answer)
+{
+	(void)stub;
+	if (!strstr(request->target, "large"))
+		return false;
+	s3_stub_date(answer, "Last-Modified", S3_STUB_TIME_MS);
+	for (int i = 0; i < 100; i++)
+		buf_addch(&answer->body, (char)i);
+	return true;
+}
+
+static void a_server_without_ranges_will_do_for_small_files(void)
+{
+	struct world world;
+
+	begin(&world);
+	s3_stub_put(world.stub, "small", 3);
+	s3_stub_put(world.stub, "empty", 0);
+	set_fault(&world, no_ranges);
+	check_looks(&world, 16, "0 100+16|");
+	end(&world);
+}
+
+static bool wrong_part(struct s3_stub *stub, const struct http_stub_request *request,
+		       struct http_stub_answer *answer)
+{
+	static const char *const ranges[] = {"bytes 1-16/100",
+					     "bytes 0-14/100",
+					     "bytes 0-15/*",
+					     "bytes 0-15/10",
+					     "0-15/100",
+					     "bytes 15-0/100",
+					     ""};
+
+	(void)request;
+	answer->status = 206;
+	buf_addf(&answer->headers, "Content-Range: %s\r\n", ranges[stub->faults]);
+	for (int i = 0; i < 16; i++)
+		buf_addch(&answer->body, (char)i);
+	return true;
+}
+
+static void a_part_that_was_not_asked_for_is_refused(void)
+{
+	static const char *const uri[] = {"s3://b/x"};
+	struct store_stream *stream;
+	struct world world;
+
+	begin(&world);
+	set_fault(&world, wrong_part);
+	for (int i = 0; i < 7; i++) {
+		struct looks looks = {.uris = uri};
+
+		world.stub->faults = i;
+		CHECK_INT(store_look_many(world.store, look_uri, 1, 16, on_look, &looks, NULL), ==,
+			  0);
+		CHECK_HAS(buf_str(&looks.text), "0 s3://b/x: HTTP 206");
+		buf_release(&looks.text);
+		CHECK_INT(store_read_open(world.store, "s3://b/x", 0, &stream, &world.err), ==, -1);
+		CHECK_INT(world.err.kind, ==, ERR_FORMAT);
+		CHECK_HAS(world.err.msg, "not the part that was asked for");
+	}
+	end(&world);
+}
+
+static void ends_when_the_reader_fails(void)
+{
+	struct looks looks = {.uris = many};
+	struct world world;
+
+	begin(&world);
+	s3_stub_put(world.stub, "large", 100);
+	s3_stub_put(world.stub, "small", 100);
+	for (int i = 1; i <= (int)ARRAY_LEN(many); i++) {
+		looks.fail_at = i;
+		CHECK_INT(store_look_many(world.store, look_uri, ARRAY_LEN(many), 16, on_look,
+					  &looks, &world.err),
+			  ==, -1);
+		CHECK_STR(world.err.msg, "enough");
+	}
+	buf_release(&looks.text);
+	end(&world);
+}
+
+/* ---- reading ---- */
+
+enum { BIG = (1 << 20) + 1000 };
+
+static void read_all(struct world *world, const char *uri, int64_t offset, int64_t size_bytes)
+{
+	int64_t at = offset, wrong = 0;
+	struct store_stream *stream;
+	char part[4096];
+	size_t got = 1;
+
+	world->err = (struct err){0};
+	if (!CHECK_INT(store_read_open(world->store, uri, offset, &stream, &world->err), ==, 0)) {
+		tap_note("%s", world->err.msg);
+		return;
+	}
+	CHECK_INT(store_read_size(stream), ==, size_bytes > offset ? size_bytes - offset : 0);
+	while (got && CHECK_INT(store_read(stream, part, sizeof(part), &got, NULL), ==, 0))
+		for (size_t i = 0; i < got; i++)
+			wrong += part[i] != (char)at++;
+	CHECK_INT(at, ==, size_bytes > offset ? size_bytes : offset);
+	CHECK_INT(wrong, ==, 0);
+	store_read_close(stream);
+}
+
+static void reads_in_parts_from_any_offset(void)
+{
+	struct world world;
+
+	begin(&world);
+	s3_stub_put(world.stub, "big", BIG);
+	s3_stub_put(world.stub, "empty", 0);
+	read_all(&world, "s3://b/big", 0, BIG);
+	CHECK_INT(s3_stub_requests(world.stub), ==, 2);
+	CHECK_HAS(buf_str(&world.stub->last_head), "Range: bytes=1048576-2097151\r\n");
+	CHECK_HAS(buf_str(&world.stub->last_head), "If-Match: \"e1\"\r\n");
+	read_all(&world, "s3://b/big", BIG - 1, BIG);
+	read_all(&world, "s3://b/big", BIG, BIG);
+	read_all(&world, "s3://b/big", BIG + 5, BIG);
+	read_all(&world, "s3://b/empty", 0, 0);
+	end(&world);
+}
+
+static bool ignores_match(struct s3_stub *stub, const struct http_stub_request *request,
+			  struct http_stub_answer *answer)
+{
+	cleanup_free char *match = s3_stub_header(request->head, "If-Match");
+	struct s3_object other = {.size_bytes = BIG + stub->faults};
+
+	if (!match)
+		return false;
+	buf_addf(&answer->headers, "ETag: %s\r\n", stub->faults ? match : "\"e2\"");
+	s3_stub_bytes(&other, "bytes=1048576-2097151", answer);
+	return true;
+}
+
+static void check_replaced(struct world *world, bool by_server)
+{
+	struct store_stream *stream;
+	char part[4096];
+	size_t got = 1;
+	int rc = 0;
+
+	if (!CHECK_INT(store_read_open(world->store, "s3://b/big", 0, &stream, NULL), ==, 0))
+		return;
+	if (by_server) {
+		pthread_mutex_lock(&world->stub->lock);
+		s3_stub_find(world->stub, "big")->etag = "\"e3\"";
+		pthread_mutex_unlock(&world->stub->lock);
+	}
+	while (got && !rc)
+		rc = store_read(stream, part, sizeof(part), &got, &world->err);
+	CHECK_INT(rc, ==, -1);
+	CHECK_INT(world->err.kind, ==, ERR_RETRY);
+	CHECK_STR(world->err.msg, "s3://b/big: it was replaced while it was read");
+	store_read_close(stream);
+}
+
+static void a_file_that_is_replaced_while_it_is_read_is_an_error(void)
+{
+	struct world world;
+
+	begin(&world);
+	s3_stub_put(world.stub, "big", BIG);
+	check_replaced(&world, true);
+	set_fault(&world, ignores_match);
+	check_replaced(&world, false); /* another ETag */
+	world.stub->faults = 1;
+	check_replaced(&world, false); /* another size */
+	end(&world);
+}
+
+int main(void)
+{
+	TEST(lists_one_level_over_many_pages);
+	TEST(what_nothing_begins_with_is_absent);
+	TEST(a_broken_page_voids_the_listing);
+	TEST(a_lost_page_voids_the_listing);
+	TEST(the_store_may_be_asked_while_it_is_listed);
+	TEST(few_files_to_a_directory_cost_a_page_per_thousand);
+	TEST(many_files_to_a_directory_cost_a_question_each);
+	TEST(looks_at_many_files);
+	TEST(a_server_without_ranges_will_do_for_small_files);
+	TEST(a_part_that_was_not_asked_for_is_refused);
+	TEST(ends_when_the_reader_fails);
+	TEST(reads_in_parts_from_any_offset);
+	TEST(a_file_that_is_replaced_while_it_is_read_is_an_error);
+	return tap_done();
+}
