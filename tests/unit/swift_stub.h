@@ -185,12 +185,14 @@ STUB_FN void stub_object(const struct swift_object *object, const struct http_st
 		if (last >= object->size_bytes)
 			last = object->size_bytes - 1;
 		answer->status = first > last ? 416 : 206;
-		if (first > last)
-			buf_addf(&answer->headers, "Content-Range: bytes */%lld\r\n",
-				 (long long)object->size_bytes);
-		else
+		if (first <= last)
 			buf_addf(&answer->headers, "Content-Range: bytes %lld-%lld/%lld\r\n", first,
 				 last, (long long)object->size_bytes);
+		else
+			buf_addf(&answer->headers, "Content-Range: bytes */%lld\r\n",
+				 (long long)object->size_bytes);
+		if (first > last)
+			buf_addstr(&answer->body, "<html>Requested Range Not Satisfiable");
 	}
 	if (!strcmp(request->method, "HEAD")) {
 		answer->length_bytes = object->size_bytes;

@@ -101,8 +101,10 @@ static int on_dir(void *ctx, const struct store_dir *dir, struct err *err)
 	rig->count++;
 	if (rig->count <= 20)
 		buf_addf(&rig->told, "%s%s ", leaves[dir->leaf], dir->name);
-	if (dir->leaf == STORE_LEAF_PRESENT)
+	if (dir->leaf == STORE_LEAF_PRESENT) {
+		CHECK_INT(dir->stat.size_bytes, ==, 10);
 		CHECK_INT(dir->stat.mtime_unix_ms, ==, STUB_TIME_MS);
+	}
 	if (dir->leaf == STORE_LEAF_UNREADABLE)
 		CHECK(dir->why && dir->why->kind != ERR_ABSENT);
 	return stop_here(rig, err);
@@ -244,6 +246,7 @@ static void what_stands_for_a_directory_is_no_file(void)
 static int fault_status, fault_times;
 static const char *fault_in; /* part of the request line's target */
 static const char *fault_headers, *fault_body;
+static int fault_bytes; /* > 0: a body of bytes that count instead */
 
 static bool fault(struct swift_stub *stub, const struct http_stub_request *request,
 		  struct http_stub_answer *answer)
@@ -254,8 +257,10 @@ static bool fault(struct swift_stub *stub, const struct http_stub_request *reque
 	answer->status = fault_status;
 	if (fault_headers)
 		buf_addstr(&answer->headers, fault_headers);
-	if (fault_body)
+	if (fault_body && !fault_bytes)
 		buf_addstr(&answer->body, fault_body);
+	for (int i = 0; i < fault_bytes; i++)
+		buf_addch(&answer->body, (char)i);
 	return true;
 }
 
@@ -265,6 +270,7 @@ static void set_fault(struct rig *rig, const char *in, int status, int times)
 	fault_status = status;
 	fault_times = times;
 	fault_headers = NULL;
+	fault_bytes = 0;
 	fault_body = "hush";
 	rig->stub->faults = 0;
 	rig->stub->fault = fault;
@@ -640,6 +646,19 @@ static void looks_at_many_files(void)
 	rig_stop(&rig);
 }
 
+static void a_store_that_sends_more_than_was_asked_for_is_understood(void)
+{
+	static const char *const uris[] = {"swift://c/f"};
+	struct rig rig;
+
+	rig_start(&rig);
+	set_fault(&rig, "/c/f", 200, 100);
+	fault_bytes = 6;
+	worked(&rig, look(&rig, uris, 1, 4));
+	CHECK_STR(buf_str(&rig.told), "f=6:4 ");
+	rig_stop(&rig);
+}
+
 static void a_wrong_container_is_found_out_once(void)
 {
 	const char *uris[100];
@@ -827,6 +846,7 @@ int main(void)
 	TEST(large_directories_are_asked_for_their_leaf);
 	TEST(no_directory_is_told_twice_or_left_out_in_batches);
 	TEST(looks_at_many_files);
+	TEST(a_store_that_sends_more_than_was_asked_for_is_understood);
 	TEST(a_wrong_container_is_found_out_once);
 	TEST(the_caller_can_end_a_look);
 	TEST(reads_an_object_in_growing_parts);
