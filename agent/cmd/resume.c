@@ -17,6 +17,8 @@ static const struct cli_option options[] = {
 	{"empty", 0, NULL, "start without any state, knowingly; used once", false},
 	{"allow-non-restored-state", 'n', NULL,
 	 "with --from: state of operators that the job no longer has is left out", false},
+	{"foreign", 0, NULL, "with --from: the snapshot may be one of another job, knowingly",
+	 false},
 	CLI_END};
 
 static int judge(struct client *client, void *arg)
@@ -47,16 +49,20 @@ static int make_request(const struct cli *cli, struct control_request *request)
 {
 	const char *from = cli_value(cli, "from");
 	bool empty = cli_has(cli, "empty"), allow = cli_has(cli, "allow-non-restored-state");
+	bool foreign = cli_has(cli, "foreign");
 
 	request->command = COMMAND_RESUME;
 	if (from && empty)
 		return cli_fail(cli, CLI_USAGE, "--from and --empty exclude each other");
 	if (allow && !from)
 		return cli_fail(cli, CLI_USAGE, "--allow-non-restored-state needs --from");
+	if (foreign && !from)
+		return cli_fail(cli, CLI_USAGE, "--foreign needs --from");
 	if (!from && !empty)
 		return CLI_OK;
 	request->restore.kind = from ? RESTORE_PATH : RESTORE_EMPTY;
 	request->restore.allow_non_restored = allow;
+	request->restore.foreign = foreign;
 	if (from && absolute(cli, from, &request->restore.path) != CLI_OK)
 		return CLI_USAGE;
 	return client_nonce(cli, &request->restore.token);

@@ -54,6 +54,8 @@ struct json *control_request_encode(const struct control_request *request)
 	json_add_str_opt(restore, "path", request->restore.path);
 	if (request->restore.allow_non_restored)
 		json_add_bool(restore, "allowNonRestoredState", true);
+	if (request->restore.foreign)
+		json_add_bool(restore, "foreign", true);
 	return doc;
 }
 
@@ -100,10 +102,11 @@ static int decode_restore(const struct json *obj, struct restore_request *restor
 {
 	const char *kind, *path;
 
-	if (only_members(obj, "kind token path allowNonRestoredState", err) < 0 ||
+	if (only_members(obj, "kind token path allowNonRestoredState foreign", err) < 0 ||
 	    json_need_str(obj, "kind", &kind, err) < 0 ||
 	    decode_nonce(obj, "token", &restore->token, err) < 0 ||
-	    json_opt_bool(obj, "allowNonRestoredState", &restore->allow_non_restored, err) < 0)
+	    json_opt_bool(obj, "allowNonRestoredState", &restore->allow_non_restored, err) < 0 ||
+	    json_opt_bool(obj, "foreign", &restore->foreign, err) < 0)
 		return -1;
 	if (strcmp(kind, "empty") == 0) {
 		if (json_get(obj, "path"))

@@ -9,7 +9,7 @@
  *   {"command":"savepoint","nonce":N}
  *   {"command":"suspend"}            {"command":"cancel"}
  *   {"command":"resume"[,"restore":{"kind":"empty"|"path","token":T[,"path":P]
- *                        [,"allowNonRestoredState":true]}]}
+ *                        [,"allowNonRestoredState":true][,"foreign":true]}]}
  *   {"command":"restart","nonce":N}
  *   {"command":"do-not-restart","on":true|false}
  *

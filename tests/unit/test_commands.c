@@ -391,7 +391,11 @@ static void resume_sends_the_restore_request(void)
 		  CLI_OK);
 	CHECK_HAS(drey.request, "{\"kind\":\"path\",\"token\":\"");
 	CHECK_HAS(drey.request, absolute);
-	CHECK_HAS(drey.request, "\"allowNonRestoredState\":true");
+	CHECK_HAS(drey.request, "\"allowNonRestoredState\":true}");
+	end(&drey);
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, WORDS("resume", "--from", "sp/1", "--foreign")), ==, CLI_OK);
+	CHECK_HAS(drey.request, "\"foreign\":true");
 	end(&drey);
 	begin(&drey, documents);
 	CHECK_INT(run(&drey, WORDS("resume", "--empty")), ==, CLI_OK);

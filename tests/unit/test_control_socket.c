@@ -429,7 +429,8 @@ static void requests_survive_the_way(void)
 	request.restore = (struct restore_request){.kind = RESTORE_PATH,
 						   .token = xstrdup("t1"),
 						   .path = xstrdup("file:/sp/1"),
-						   .allow_non_restored = true};
+						   .allow_non_restored = true,
+						   .foreign = true};
 	doc = control_request_encode(&request);
 	CHECK_INT(control_request_decode(doc, &back, NULL), ==, 0);
 	control_request_event(&back, &event);
@@ -439,6 +440,7 @@ static void requests_survive_the_way(void)
 	CHECK_STR(event.control.intent.restore.path, "file:/sp/1");
 	CHECK_STR(event.control.intent.restore.token, "t1");
 	CHECK(event.control.intent.restore.allow_non_restored);
+	CHECK(event.control.intent.restore.foreign);
 	control_request_release(&request);
 	control_request_release(&back);
 }
