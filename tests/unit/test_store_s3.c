@@ -293,6 +293,7 @@ static void expired_keys_are_fetched_anew(void)
 	xstrset(&world.config.s3.secret_key, NULL);
 	dir_put(top, "credentials", old, strlen(old));
 	unsetenv("AWS_ACCESS_KEY_ID");
+	unsetenv("AWS_SECRET_ACCESS_KEY");
 	unsetenv("AWS_WEB_IDENTITY_TOKEN_FILE");
 	unsetenv("AWS_PROFILE");
 	setenv("AWS_SHARED_CREDENTIALS_FILE", path, 1);
