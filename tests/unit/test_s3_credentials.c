@@ -147,8 +147,8 @@ static void indented_lines_belong_to_the_setting_before_them(void)
 {
 	world_begin();
 	world_file(".aws/credentials",
-		   "  [default]\n  s3 =\n    aws_access_key_id = NO\n"
-		   "  aws_access_key_id = AKFILE\n  aws_secret_access_key = s3cret-f\n");
+		   "  [default]\n  aws_access_key_id = AKFILE\n  s3 =\n"
+		   "    aws_access_key_id = NO\n  aws_secret_access_key = s3cret-f\n");
 	CHECK_KEYS("AKFILE", "s3cret-f", NULL);
 	world_end();
 }

@@ -135,20 +135,25 @@ static void a_busy_sts_is_asked_again(void)
 
 static void an_answer_that_is_not_sts_is_refused(void)
 {
+#define KEYS_WITH(access, expiration)                                                              \
+	"<r><Credentials>" access "<SecretAccessKey>s3cret</SecretAccessKey>"                      \
+	"<SessionToken>t</SessionToken><Expiration>" expiration "</Expiration></Credentials></r>"
+#define FOUR(x) "<a><a><a><a>" x "</a></a></a></a>"
+#define NOON    "2026-03-01T13:00:00Z"
 	static const char *const bodies[] = {
 		"",
 		"<a>",
 		"s3cret",
 		"<a/>",
-		"<!DOCTYPE a [<!ENTITY b 's3cret'>]><a>&b;</a>",
-		"<r><Credentials><AccessKeyId>A</AccessKeyId><SecretAccessKey>s3cret"
-		"</SecretAccessKey><SessionToken>t</SessionToken><Expiration>soon</Expiration>"
-		"</Credentials></r>",
-		"<r><Credentials><AccessKeyId>A\nB</AccessKeyId><SecretAccessKey>s3cret"
-		"</SecretAccessKey><SessionToken>t</SessionToken>"
-		"<Expiration>2026-03-01T13:00:00Z</Expiration></Credentials></r>",
-		"<r><Credentials><AccessKeyId>A</AccessKeyId><AccessKeyId>B</AccessKeyId>"
-		"</Credentials></r>",
+		KEYS_WITH("", NOON),
+		KEYS_WITH("<AccessKeyId/>", NOON),
+		KEYS_WITH("<AccessKeyId>A</AccessKeyId>", "soon"),
+		KEYS_WITH("<AccessKeyId>A\nB</AccessKeyId>", NOON),
+		KEYS_WITH("<AccessKeyId>A</AccessKeyId><AccessKeyId>B</AccessKeyId>", NOON),
+		KEYS_WITH("<x><AccessKeyId>A</AccessKeyId></x>", NOON),
+		"<!DOCTYPE r [<!ENTITY b 's3cret'>]>" KEYS_WITH("<AccessKeyId>&b;</AccessKeyId>",
+								NOON),
+		FOUR(FOUR(FOUR(FOUR(KEYS_WITH("<AccessKeyId>A</AccessKeyId>", NOON))))),
 	};
 
 	begin_sts();
@@ -288,6 +293,8 @@ static void a_token_never_goes_to_another_host_unencrypted(void)
 		"http://",
 		"127.0.0.1/",
 		"http://127.1.evil/",
+		"http://127.0.0.1:1@evil/",
+		"http://localhost:1\\@evil/",
 	};
 
 	begin_container();
