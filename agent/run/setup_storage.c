@@ -81,15 +81,22 @@ static int from_config_swift(const struct config *config, struct swift_config *s
 
 /* ---- Flink's configuration ---- */
 
+/* Flink's options for one bucket: "s3.bucket.NAME.endpoint" comes before "s3.endpoint". */
+struct options {
+	const struct flink_conf *conf;
+	const char *bucket; /* NULL: those for every bucket only */
+};
+
 /* The first of the names (NULL at the end) below the first of Flink's prefixes. */
-static const char *flink_option(const struct flink_conf *conf, const char *const *names)
+static const char *option_below(const struct options *options, const char *below,
+				const char *const *names)
 {
 	static const char *const prefixes[] = {"s3.", "s3a.", "fs.s3a.", "presto.s3."};
 
 	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
 		for (size_t j = 0; names[j]; j++) {
-			cleanup_free char *key = xasprintf("%s%s", prefixes[i], names[j]);
-			const char *value = flink_conf_get(conf, key);
+			cleanup_free char *key = xasprintf("%s%s%s", prefixes[i], below, names[j]);
+			const char *value = flink_conf_get(options->conf, key);
 
 			if (value && *value)
 				return value;
@@ -97,7 +104,19 @@ static const char *flink_option(const struct flink_conf *conf, const char *const
 	return NULL;
 }
 
-#define OPTION(conf, ...) flink_option(conf, (const char *const[]){__VA_ARGS__, NULL})
+static const char *option_get(const struct options *options, const char *const *names)
+{
+	const char *value = NULL;
+
+	if (options->bucket) {
+		cleanup_free char *below = xasprintf("bucket.%s.", options->bucket);
+
+		value = option_below(options, below, names);
+	}
+	return value ? value : option_below(options, "", names);
+}
+
+#define OPTION(options, ...) option_get(options, (const char *const[]){__VA_ARGS__, NULL})
 
 static void fill(char **slot, const char *value)
 {
@@ -105,25 +124,76 @@ static void fill(char **slot, const char *value)
 		*slot = xstrdup(value);
 }
 
-static void from_flink(const struct flink_conf *conf, struct s3_config *s3)
+static void from_flink(const struct options *options, struct s3_config *s3)
 {
-	const char *path_style = OPTION(conf, "path-style-access", "path.style.access");
-	const char *ssl = OPTION(conf, "connection.ssl.enabled", "ssl.enabled");
-	const char *endpoint = OPTION(conf, "endpoint");
+	const char *path_style = OPTION(options, "path-style-access", "path.style.access");
+	const char *ssl = OPTION(options, "connection.ssl.enabled", "ssl.enabled");
+	const char *endpoint = OPTION(options, "endpoint");
 
 	if (!s3->endpoint && endpoint)
 		s3->endpoint = strstr(endpoint, "://") || !ssl || strcasecmp(ssl, "false") != 0
 				       ? xstrdup(endpoint)
 				       : xasprintf("http://%s", endpoint);
-	fill(&s3->region, OPTION(conf, "endpoint.region", "region"));
+	fill(&s3->region, OPTION(options, "endpoint.region", "region"));
 	if (path_style && s3->addressing == S3_ADDRESSING_AUTO)
 		s3->addressing = strcasecmp(path_style, "true") == 0 ? S3_ADDRESSING_PATH
 								     : S3_ADDRESSING_VIRTUAL;
 	if (s3->access_key) /* never one half from here and one from there */
 		return;
-	fill(&s3->access_key, OPTION(conf, "access-key", "access.key"));
-	fill(&s3->secret_key, OPTION(conf, "secret-key", "secret.key"));
-	fill(&s3->session_token, OPTION(conf, "session-token", "session.token"));
+	fill(&s3->access_key, OPTION(options, "access-key", "access.key"));
+	fill(&s3->secret_key, OPTION(options, "secret-key", "secret.key"));
+	fill(&s3->session_token, OPTION(options, "session-token", "session.token"));
+}
+
+/* The bucket of an S3 URI; NULL for any other. Caller frees. */
+static char *bucket_of(const char *uri)
+{
+	const char *name = uri ? strstr(uri, "://") : NULL;
+
+	if (!name || (strncmp(uri, "s3:", 3) != 0 && strncmp(uri, "s3a:", 4) != 0 &&
+		      strncmp(uri, "s3p:", 4) != 0))
+		return NULL;
+	return xstrndup(name + 3, strcspn(name + 3, "/"));
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_s3(const struct s3_config *a, const struct s3_config *b)
+{
+	return same_text(a->endpoint, b->endpoint) && same_text(a->region, b->region) &&
+	       a->addressing == b->addressing && same_text(a->access_key, b->access_key) &&
+	       same_text(a->secret_key, b->secret_key) &&
+	       same_text(a->session_token, b->session_token);
+}
+
+/* Flink can treat each bucket in its own way, drey all of them in one: then both directories have to
+ * agree on it. */
+static int from_flink_buckets(const struct config *config, const struct flink_conf *conf,
+			      struct store_config *storage, struct err *err)
+{
+	cleanup_free char *checkpoints = bucket_of(config->flink.checkpoint_directory);
+	cleanup_free char *savepoints = bucket_of(config->flink.savepoint_directory);
+	struct options first = {conf, checkpoints ? checkpoints : savepoints};
+	struct options second = {conf, savepoints ? savepoints : checkpoints};
+	struct store_config other;
+	bool same;
+
+	store_config_copy(&other, storage);
+	from_flink(&first, &storage->s3);
+	from_flink(&second, &other.s3);
+	same = same_s3(&storage->s3, &other.s3);
+	store_config_release(&other);
+	if (same)
+		return 0;
+	return err_set(
+		err, ERR_CONFIG, 0,
+		"Flink's configuration has different options for the buckets '%s' and '%s' "
+		"(s3.bucket...), and drey can have only one S3: put checkpoints and savepoints "
+		"into one bucket, or set storage.s3",
+		first.bucket, second.bucket);
 }
 
 /* ---- the environment ---- */
@@ -180,8 +250,9 @@ int setup_storage(const struct config *config, const struct flink_conf *conf,
 	if (from_config_s3(config, &storage.s3, err) < 0 ||
 	    from_config_swift(config, &storage.swift, err) < 0)
 		result = -1;
+	if (result == 0)
+		result = from_flink_buckets(config, conf, &storage, err);
 	if (result == 0) {
-		from_flink(conf, &storage.s3);
 		setup_storage_environment(&storage);
 		result = check_endpoint(&storage.s3.endpoint, err);
 	}

@@ -9,7 +9,7 @@
  * What Flink's S3 file systems read (flink-s3-fs-hadoop, -presto and, since 2.3, -native; sources:
  * S3FileSystemFactory and NativeS3FileSystemFactory of Flink, "Hadoop-AWS module" of Hadoop 3): one of
  * the prefixes s3., s3a., fs.s3a. and presto.s3., then a name; names with '-' and with '.' in them
- * mean the same.
+ * mean the same. Options for one bucket (s3.bucket.NAME...) count for the buckets of the two directories.
  */
 #ifndef DREY_RUN_SETUP_STORAGE_H
 #define DREY_RUN_SETUP_STORAGE_H
@@ -19,7 +19,7 @@
 #include "run/config.h"
 #include "store/store_config.h"
 
-/* ERR_CONFIG and others: the message names the key and, of a file with a secret, its path. */
+/* The two directories are those in `config`, wherever they came from. ERR_CONFIG and others: the message names the key and, of a file with a secret, its path. */
 int setup_storage(const struct config *config, const struct flink_conf *conf,
 		  struct store_config *ret_storage, struct err *err);
 

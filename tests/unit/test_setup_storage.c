@@ -212,6 +212,45 @@ static void an_endpoint_that_is_more_than_a_host_is_refused(void)
 	}
 }
 
+static void options_for_the_bucket_come_before_those_for_all(void)
+{
+	begin();
+	world.config.flink.checkpoint_directory = xstrdup("s3://state/ck");
+	world.config.flink.savepoint_directory = xstrdup("s3a://state/sp");
+	flink("s3.endpoint", "http://all:1");
+	flink("s3.access-key", "ALL");
+	flink("s3.secret-key", "s3cret");
+	flink("s3.bucket.other.endpoint", "http://other:1");
+	flink("fs.s3a.bucket.state.endpoint", "http://state:1");
+	flink("s3.bucket.state.access.key", "STATE");
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.endpoint, "http://state:1");
+	CHECK_STR(world.storage.s3.access_key, "STATE");
+	CHECK_STR(world.storage.s3.secret_key, "s3cret");
+	end();
+}
+
+static void buckets_that_differ_are_refused_until_drey_yaml_decides(void)
+{
+	begin();
+	world.config.flink.checkpoint_directory = xstrdup("s3://state/ck");
+	world.config.flink.savepoint_directory = xstrdup("s3://save/sp");
+	flink("s3.endpoint", "http://all:1");
+	CHECK_LOADS();
+	flink("s3.bucket.save.endpoint", "http://save:1");
+	CHECK_INT(load(), ==, -1);
+	CHECK_INT(world.err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(world.err.msg, "different options for the buckets 'state' and 'save'");
+	world.config.storage.s3.endpoint = xstrdup("http://one:1");
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.endpoint, "http://one:1");
+	xstrset(&world.config.storage.s3.endpoint, NULL);
+	xstrset(&world.config.flink.checkpoint_directory, "file:///ck");
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.endpoint, "http://save:1");
+	end();
+}
+
 static void keys_are_read_from_files_and_never_mixed_with_flinks(void)
 {
 	begin();
@@ -374,6 +413,8 @@ int main(void)
 	TEST(path_style_that_is_off_is_virtual_hosts_unless_drey_yaml_says_otherwise);
 	TEST(an_endpoint_without_a_scheme_is_https_unless_flink_says_otherwise);
 	TEST(an_endpoint_that_is_more_than_a_host_is_refused);
+	TEST(options_for_the_bucket_come_before_those_for_all);
+	TEST(buckets_that_differ_are_refused_until_drey_yaml_decides);
 	TEST(keys_are_read_from_files_and_never_mixed_with_flinks);
 	TEST(a_file_that_is_missing_or_empty_is_told_with_its_key);
 	TEST(swift_is_signed_in_to_as_drey_yaml_says);
