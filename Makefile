@@ -79,6 +79,11 @@ $(B)/drey-init: $(INIT_SRC) $(wildcard entrypoint/*.h) Makefile
 # keep the object files of test programs
 .SECONDARY:
 
+# programs that measure
+$(B)/bench/%: $(B)/obj/bench/%.o $(B)/libdrey.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+
 # ---- tests --------------------------------------------------------------------------------------
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_HELP) $(B)/libdrey.a
 	@mkdir -p $(@D)
@@ -140,6 +145,6 @@ install: all
 	install -D -m 755 $(B)/drey $(DESTDIR)$(PREFIX)/bin/drey
 
 clean:
-	rm -rf $(TOP)/obj $(TOP)/san $(TOP)/cov $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a
+	rm -rf $(TOP)/obj $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

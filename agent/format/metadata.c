@@ -59,6 +59,7 @@ static int read_header(struct metadata_reader *rd, struct err *err)
 	    source_i64(rd->src, &id, "the checkpoint id", err) ||
 	    check_header(at, (uint32_t)magic, version, id, &rd->header, err))
 		return -1;
+	snprintf(rd->own_dir, sizeof(rd->own_dir), "chk-%" PRId64 "/", id);
 	if (!rd->visitor->header)
 		return 0;
 	return rd->visitor->header(rd->visitor->ctx, &rd->header, err);
@@ -105,12 +106,16 @@ static int read_master_states(struct metadata_reader *rd, struct err *err)
 static int read_operator_id(struct metadata_reader *rd, struct metadata_operator *op,
 			    struct err *err)
 {
+	static const char digits[] = "0123456789abcdef";
 	unsigned char raw[16];
 
 	if (source_bytes(rd->src, raw, sizeof(raw), "an operator id", err))
 		return -1;
-	for (size_t i = 0; i < sizeof(raw); i++)
-		snprintf(op->id + 2 * i, 3, "%02x", raw[i]);
+	for (size_t i = 0; i < sizeof(raw); i++) {
+		op->id[2 * i] = digits[raw[i] >> 4];
+		op->id[2 * i + 1] = digits[raw[i] & 0xF];
+	}
+	op->id[2 * sizeof(raw)] = '\0';
 	return 0;
 }
 

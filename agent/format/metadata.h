@@ -96,7 +96,8 @@ struct metadata {
 	size_t operator_count;
 	struct metadata_file *files;
 	size_t file_count;
-	int64_t size_bytes; /* inline_bytes and the known sizes of the files */
+	int64_t size_bytes;          /* inline_bytes and the known sizes of the files */
+	struct metadata_text *texts; /* what the names and paths point into */
 };
 
 int metadata_load(struct source *src, struct metadata *ret, struct err *err);

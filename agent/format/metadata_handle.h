@@ -36,7 +36,8 @@ enum metadata_tag {
 struct metadata_reader {
 	struct source *src;
 	const struct metadata_visitor *visitor;
-	struct buf path; /* scratch */
+	struct buf path;  /* scratch */
+	char own_dir[32]; /* "chk-<id>/" */
 	struct metadata_header header;
 	struct metadata_tail tail;
 };

@@ -6,10 +6,25 @@
 #include "base/mem.h"
 #include "format/metadata.h"
 
+#define TEXT_BYTES 65536
+
+/* Texts one behind another; an allocation for each would double the time. */
+struct metadata_text {
+	struct metadata_text *next;
+	size_t used_bytes, cap_bytes;
+	char bytes[];
+};
+
+/* Files are found again by path, with open addressing. A slot is small, because a look at one that
+ * is not in the processor's cache is most of the cost: index of the file + 1, and above it bits of
+ * the hash, which tell nearly all others apart. 0 is free. */
+#define SLOT_NUMBER_BITS 21
+_Static_assert(METADATA_MAX_FILES < 1 << SLOT_NUMBER_BITS, "a slot cannot hold every file");
+
 struct collector {
 	struct metadata *to;
 	size_t operator_cap, file_cap;
-	size_t *slots; /* open addressing; index of a file + 1, 0 is free */
+	uint32_t *slots;
 	size_t slot_count;
 	int64_t text_bytes;
 };
@@ -32,13 +47,34 @@ static int on_tail(void *ctx, const struct metadata_tail *tail, struct err *err)
 	return 0;
 }
 
-static int count_text(struct collector *c, const char *text, struct err *err)
+/* Keep a copy: *ret, NULL for none. */
+static int keep_text(struct collector *c, const char *text, size_t len, const char **ret,
+		     struct err *err)
 {
-	c->text_bytes += text ? (int64_t)strlen(text) : 0;
+	struct metadata_text *texts = c->to->texts;
+
+	*ret = NULL;
+	if (!text)
+		return 0;
+	c->text_bytes += (int64_t)len;
 	if (c->text_bytes > METADATA_MAX_TEXT)
 		return err_set(err, ERR_FORMAT, 0, "more than %d bytes of names and paths",
 			       METADATA_MAX_TEXT);
+	if (!texts || texts->cap_bytes - texts->used_bytes <= len) {
+		size_t cap = len < TEXT_BYTES ? TEXT_BYTES : len + 1;
+
+		texts = xreallocarray(NULL, 1, sizeof(*texts) + cap);
+		*texts = (struct metadata_text){c->to->texts, 0, cap};
+		c->to->texts = texts;
+	}
+	*ret = memcpy(texts->bytes + texts->used_bytes, text, len + 1);
+	texts->used_bytes += len + 1;
 	return 0;
+}
+
+static size_t length(const char *text)
+{
+	return text ? strlen(text) : 0;
 }
 
 static void *grown(void *array, size_t *cap, size_t size_bytes)
@@ -51,43 +87,59 @@ static int on_operator(void *ctx, const struct metadata_operator *op, struct err
 {
 	struct collector *c = ctx;
 	struct metadata *to = c->to;
-	struct metadata_operator *copy;
+	struct metadata_operator copy = *op;
 
 	if (to->operator_count == METADATA_MAX_OPERATORS)
 		return err_set(err, ERR_FORMAT, 0, "more than %d operators",
 			       METADATA_MAX_OPERATORS);
-	if (count_text(c, op->name, err) || count_text(c, op->uid, err))
+	if (keep_text(c, op->name, length(op->name), &copy.name, err) ||
+	    keep_text(c, op->uid, length(op->uid), &copy.uid, err))
 		return -1;
 	if (to->operator_count == c->operator_cap)
 		to->operators = grown(to->operators, &c->operator_cap, sizeof(*to->operators));
-	copy = &to->operators[to->operator_count++];
-	*copy = *op;
-	copy->name = xstrdup(op->name);
-	copy->uid = xstrdup(op->uid);
+	to->operators[to->operator_count++] = copy;
 	return 0;
 }
 
-static size_t hash(const char *text, bool relative)
+/* It starts differently in each run, so that nobody can write a file whose paths all collide. */
+static uint64_t hash(const struct collector *c, const struct metadata_file *file)
 {
-	uint64_t h = relative ? 0xcbf29ce484222325u : 0x9ae16a3b2f90404fu;
+	uint64_t h = (uintptr_t)c ^ file->relative, word;
+	unsigned __int128 product;
+	size_t len = strlen(file->path);
 
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-	return (size_t)(h ^ h >> 29);
+	for (size_t i = 0; i < len; i += sizeof(word)) {
+		word = 0;
+		memcpy(&word, file->path + i, len - i < sizeof(word) ? len - i : sizeof(word));
+		/* both halves of the product: the lower one alone would ignore the last letters */
+		product = (unsigned __int128)(h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+		h = (uint64_t)product ^ (uint64_t)(product >> 64);
+	}
+	return h;
+}
+
+static uint32_t mark_of(uint64_t key)
+{
+	return (uint32_t)(key >> 32) << SLOT_NUMBER_BITS;
+}
+
+static struct metadata_file *file_of(const struct collector *c, uint32_t slot)
+{
+	return &c->to->files[(slot & ((1 << SLOT_NUMBER_BITS) - 1)) - 1];
 }
 
 /* The slot of this file, taken or free. */
-static size_t *slot_of(struct collector *c, const struct metadata_file *file)
+static uint32_t *slot_of(struct collector *c, const struct metadata_file *file, uint64_t key)
 {
-	size_t i = hash(file->path, file->relative);
-
-	for (;; i++) {
-		size_t *slot = &c->slots[i & (c->slot_count - 1)];
+	for (uint64_t i = key;; i++) {
+		uint32_t *slot = &c->slots[i & (c->slot_count - 1)];
 		const struct metadata_file *other;
 
 		if (!*slot)
 			return slot;
-		other = &c->to->files[*slot - 1];
+		if ((*slot ^ mark_of(key)) >> SLOT_NUMBER_BITS)
+			continue;
+		other = file_of(c, *slot);
 		if (other->relative == file->relative && !strcmp(other->path, file->path))
 			return slot;
 	}
@@ -95,11 +147,17 @@ static size_t *slot_of(struct collector *c, const struct metadata_file *file)
 
 static void grow_slots(struct collector *c)
 {
-	c->slot_count = c->slot_count ? 2 * c->slot_count : 64;
+	c->slot_count = c->slot_count ? 4 * c->slot_count : 64;
 	free(c->slots);
 	c->slots = xcalloc(c->slot_count, sizeof(*c->slots));
-	for (size_t i = 0; i < c->to->file_count; i++)
-		*slot_of(c, &c->to->files[i]) = i + 1;
+	for (size_t i = 0; i < c->to->file_count; i++) {
+		uint64_t key = hash(c, &c->to->files[i]), at = key;
+
+		/* all are different */
+		while (c->slots[at & (c->slot_count - 1)])
+			at++;
+		c->slots[at & (c->slot_count - 1)] = mark_of(key) | (uint32_t)(i + 1);
+	}
 }
 
 /* A second reference to a file: it must satisfy both. */
@@ -121,24 +179,25 @@ static int on_file(void *ctx, const struct metadata_file *file, struct err *err)
 {
 	struct collector *c = ctx;
 	struct metadata *to = c->to;
-	size_t *slot;
+	struct metadata_file copy = *file;
+	uint64_t key = hash(c, file);
+	uint32_t *slot;
 
-	if (2 * to->file_count >= c->slot_count)
+	if (3 * c->slot_count <= 4 * to->file_count)
 		grow_slots(c);
-	slot = slot_of(c, file);
+	slot = slot_of(c, file, key);
 	if (*slot) {
-		merge(&to->files[*slot - 1], file);
+		merge(file_of(c, *slot), file);
 		return 0;
 	}
 	if (to->file_count == METADATA_MAX_FILES)
 		return err_set(err, ERR_FORMAT, 0, "more than %d files", METADATA_MAX_FILES);
-	if (count_text(c, file->path, err))
+	if (keep_text(c, file->path, strlen(file->path), &copy.path, err))
 		return -1;
 	if (to->file_count == c->file_cap)
 		to->files = grown(to->files, &c->file_cap, sizeof(*to->files));
-	to->files[to->file_count] = *file;
-	to->files[to->file_count].path = xstrdup(file->path);
-	*slot = ++to->file_count;
+	to->files[to->file_count++] = copy;
+	*slot = mark_of(key) | (uint32_t)to->file_count;
 	return 0;
 }
 
@@ -173,12 +232,10 @@ void metadata_release(struct metadata *metadata)
 {
 	if (!metadata)
 		return;
-	for (size_t i = 0; i < metadata->operator_count; i++) {
-		free((char *)metadata->operators[i].name);
-		free((char *)metadata->operators[i].uid);
+	for (struct metadata_text *texts = metadata->texts, *next; texts; texts = next) {
+		next = texts->next;
+		free(texts);
 	}
-	for (size_t i = 0; i < metadata->file_count; i++)
-		free((char *)metadata->files[i].path);
 	free(metadata->operators);
 	free(metadata->files);
 	*metadata = (struct metadata){0};

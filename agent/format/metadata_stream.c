@@ -2,7 +2,6 @@
 #include "format/metadata_handle.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SCOPE_SHARED        1
@@ -102,14 +101,13 @@ int metadata_read_bytes(struct metadata_reader *rd, struct err *err)
 static bool in_own_directory(const struct metadata_reader *rd)
 {
 	const char *path = buf_str(&rd->path), *end = strrchr(path, '/'), *start = end;
-	char own[32];
 
 	if (!end)
 		return false;
 	while (start > path && start[-1] != '/')
 		start--;
-	snprintf(own, sizeof(own), "chk-%" PRId64 "/", rd->header.checkpoint_id);
-	return !strncmp(start, own, strlen(own)) || !strncmp(start, "savepoint-", 10);
+	return !strncmp(start, rd->own_dir, strlen(rd->own_dir)) ||
+	       !strncmp(start, "savepoint-", 10);
 }
 
 static int read_file(struct metadata_reader *rd, struct metadata_context in, struct err *err)

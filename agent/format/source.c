@@ -1,5 +1,6 @@
 #include "format/source.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -126,44 +127,62 @@ int source_bytes(struct source *src, void *buf, size_t len_bytes, const char *wh
 	return 0;
 }
 
+/* The next bytes where they lie, or copied into `room` where the end of the buffer cuts them. NULL:
+ * failed. */
+static inline const unsigned char *next_bytes(struct source *src, void *room, size_t len_bytes,
+					      const char *what, struct err *err)
+{
+	const unsigned char *bytes = src->buf + src->pos;
+
+	if (len_bytes > src->len - src->pos)
+		return source_bytes(src, room, len_bytes, what, err) ? NULL : room;
+	src->pos += len_bytes;
+	return bytes;
+}
+
 int source_u8(struct source *src, uint8_t *ret, const char *what, struct err *err)
 {
-	return source_bytes(src, ret, 1, what, err);
+	const unsigned char *bytes = next_bytes(src, ret, sizeof(*ret), what, err);
+
+	if (!bytes)
+		return -1;
+	*ret = *bytes;
+	return 0;
 }
 
 int source_u16(struct source *src, uint16_t *ret, const char *what, struct err *err)
 {
-	unsigned char raw[2];
+	uint16_t raw;
+	const void *bytes = next_bytes(src, &raw, sizeof(raw), what, err);
 
-	if (source_bytes(src, raw, sizeof(raw), what, err))
+	if (!bytes)
 		return -1;
-	*ret = (uint16_t)(raw[0] << 8 | raw[1]);
+	memcpy(&raw, bytes, sizeof(raw));
+	*ret = be16toh(raw);
 	return 0;
 }
 
 int source_i32(struct source *src, int32_t *ret, const char *what, struct err *err)
 {
-	unsigned char raw[4];
-	uint32_t value = 0;
+	uint32_t raw;
+	const void *bytes = next_bytes(src, &raw, sizeof(raw), what, err);
 
-	if (source_bytes(src, raw, sizeof(raw), what, err))
+	if (!bytes)
 		return -1;
-	for (size_t i = 0; i < sizeof(raw); i++)
-		value = value << 8 | raw[i];
-	*ret = (int32_t)value;
+	memcpy(&raw, bytes, sizeof(raw));
+	*ret = (int32_t)be32toh(raw);
 	return 0;
 }
 
 int source_i64(struct source *src, int64_t *ret, const char *what, struct err *err)
 {
-	unsigned char raw[8];
-	uint64_t value = 0;
+	uint64_t raw;
+	const void *bytes = next_bytes(src, &raw, sizeof(raw), what, err);
 
-	if (source_bytes(src, raw, sizeof(raw), what, err))
+	if (!bytes)
 		return -1;
-	for (size_t i = 0; i < sizeof(raw); i++)
-		value = value << 8 | raw[i];
-	*ret = (int64_t)value;
+	memcpy(&raw, bytes, sizeof(raw));
+	*ret = (int64_t)be64toh(raw);
 	return 0;
 }
 
@@ -173,6 +192,10 @@ int source_skip(struct source *src, int64_t len_bytes, const char *what, struct 
 
 	if (len_bytes < 0)
 		return source_fail(start, err, "%s has a length of %" PRId64, what, len_bytes);
+	if (len_bytes <= (int64_t)(src->len - src->pos)) {
+		src->pos += (size_t)len_bytes;
+		return 0;
+	}
 	if (src->total_bytes >= 0 && len_bytes > src->total_bytes - start)
 		return fail_short(start, len_bytes, src->total_bytes - start, what, err);
 	while (left > 0) {
@@ -255,15 +278,31 @@ static size_t decode_unit(const unsigned char *raw, size_t len, uint32_t *ret_un
 	return 0;
 }
 
+/* How many plain ASCII characters come first: nearly always all of them. */
+static size_t ascii_length(const unsigned char *raw, size_t len)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), tops = 0x80 * ones;
+	size_t i = 0;
+	uint64_t word;
+
+	for (; len - i >= sizeof(word); i += sizeof(word)) {
+		memcpy(&word, raw + i, sizeof(word));
+		/* no byte has its top bit, and none is 0, which would borrow one */
+		if ((word | (word - ones)) & tops)
+			break;
+	}
+	while (i < len && raw[i] && raw[i] < 0x80)
+		i++;
+	return i;
+}
+
 /* Appends to *text; -1 when the bytes are not modified UTF-8. */
 static int decode_modified(const unsigned char *raw, size_t len, struct buf *text)
 {
 	uint32_t high = 0, unit = 0;
-	size_t part = 0;
+	size_t part = ascii_length(raw, len);
 
-	while (part < len && raw[part] && raw[part] < 0x80)
-		part++;
-	buf_add(text, raw, part); /* nearly always all of it */
+	buf_add(text, raw, part);
 	for (size_t i = part; i < len; i += part) {
 		part = decode_unit(raw + i, len - i, &unit);
 		if (!part)

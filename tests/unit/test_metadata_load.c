@@ -1,0 +1,143 @@
+/* What metadata_load() keeps, where there is much or odd of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "format/metadata.h"
+#include "metadata_writer.h"
+#include "tap.h"
+
+static int load(const struct buf *bytes, struct metadata *ret, struct err *err)
+{
+	struct source *src = source_new_bytes(bytes->data, bytes->len_bytes);
+	int rc = metadata_load(src, ret, err);
+
+	source_free(src);
+	return rc;
+}
+
+/* References to files 0 .. count - 1, each three times: absolute twice with other sizes, relative. */
+static void many_files(struct buf *bytes, int count)
+{
+	cleanup_buf struct buf keyed = BUF_INIT;
+	char path[64];
+
+	wr_u8(&keyed, 5);
+	wr_i64(&keyed, 1);
+	wr_utf(&keyed, "backend");
+	wr_i64(&keyed, 0);
+	wr_u8(&keyed, 0);
+	wr_i32(&keyed, 0);
+	wr_i32(&keyed, 3 * count);
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < count; i++) {
+			snprintf(path, sizeof(path), "s3://bucket/shared/%d", i);
+			wr_utf(&keyed, "");
+			if (round == 2)
+				wr_relative(&keyed, path, 7);
+			else
+				wr_file(&keyed, path, i + round);
+		}
+	wr_snapshot(bytes, 6, 1, &keyed);
+}
+
+static void every_file_is_kept_once_however_many_there_are(void)
+{
+	static const int counts[] = {1, 47, 48, 49, 1000, 50000};
+
+	for (size_t c = 0; c < ARRAY_LEN(counts); c++) {
+		cleanup_buf struct buf bytes = BUF_INIT;
+		struct metadata metadata = {0};
+		int count = counts[c], wrong = 0;
+		char path[64];
+
+		many_files(&bytes, count);
+		CHECK_INT(load(&bytes, &metadata, NULL), ==, 0);
+		if (CHECK_INT(metadata.file_count, ==, 2 * count))
+			for (int i = 0; i < count; i++) {
+				snprintf(path, sizeof(path), "s3://bucket/shared/%d", i);
+				wrong += strcmp(metadata.files[i].path, path) != 0 ||
+					 metadata.files[i].relative ||
+					 metadata.files[i].size_bytes != i + 1 ||
+					 strcmp(metadata.files[count + i].path, path) != 0 ||
+					 !metadata.files[count + i].relative;
+			}
+		CHECK_INT(wrong, ==, 0);
+		metadata_release(&metadata);
+	}
+}
+
+/* A file with these operator names; caller releases. */
+static int load_names(const char *const *names, int count, struct metadata *ret, struct err *err)
+{
+	cleanup_buf struct buf bytes = BUF_INIT;
+
+	wr_head(&bytes, 6, 1);
+	wr_i32(&bytes, 0);
+	wr_i32(&bytes, count);
+	for (int i = 0; i < count; i++) {
+		wr_operator(&bytes, 6, names[i], "uid", i + 1);
+		wr_i32(&bytes, 0);
+	}
+	wr_tail(&bytes, 6, NULL);
+	return load(&bytes, ret, err);
+}
+
+static void the_longest_names_are_kept_whole(void)
+{
+	cleanup_free char *zeros = xcalloc(1, 65535), *plain = xcalloc(1, 65536);
+	const char *names[] = {"short", plain, zeros, plain, "last"};
+	struct metadata metadata = {0};
+
+	memset(plain, 'p', 65535);
+	for (int i = 0; i < 65534; i += 2)
+		memcpy(zeros + i, "\xc0\x80", 2); /* U+FFFD takes three bytes */
+	CHECK_INT(load_names(names, 5, &metadata, NULL), ==, 0);
+	CHECK_STR(metadata.operators[0].name, "short");
+	CHECK_INT(strlen(metadata.operators[1].name), ==, 65535);
+	CHECK_INT(strlen(metadata.operators[2].name), ==, 65534 / 2 * 3);
+	CHECK(!memcmp(metadata.operators[2].name, "\xef\xbf\xbd\xef\xbf\xbd", 6));
+	CHECK_INT(strlen(metadata.operators[3].name), ==, 65535);
+	CHECK_STR(metadata.operators[4].name, "last");
+	CHECK_STR(metadata.operators[4].uid, "uid");
+	metadata_release(&metadata);
+}
+
+static void a_letter_that_is_not_ascii_may_stand_anywhere(void)
+{
+	for (int len = 1; len < 40; len++)
+		for (int at = 0; at < len; at++) {
+			char name[64], want[64];
+			const char *names[] = {name};
+			struct metadata metadata = {0};
+			struct err err = {0};
+
+			memset(name, 'x', (size_t)len);
+			memcpy(name + at, "\xc0\x80", 2);
+			memset(name + at + 2, '\x01', (size_t)(len - at));
+			name[len + 2] = '\0';
+			snprintf(want, sizeof(want), "%.*s\xef\xbf\xbd%s", at, name, name + at + 2);
+			if (load_names(names, 1, &metadata, &err) ||
+			    strcmp(metadata.operators[0].name, want) != 0) {
+				CHECK_STR(metadata.operator_count ? metadata.operators[0].name
+								  : err.msg,
+					  want);
+				return;
+			}
+			metadata_release(&metadata);
+			name[at] = '\xff'; /* no letter at all */
+			if (!load_names(names, 1, &metadata, &err)) {
+				CHECK(!"taken");
+				return;
+			}
+		}
+	CHECK(true);
+}
+
+int main(void)
+{
+	TEST(every_file_is_kept_once_however_many_there_are);
+	TEST(the_longest_names_are_kept_whole);
+	TEST(a_letter_that_is_not_ascii_may_stand_anywhere);
+	return tap_done();
+}
