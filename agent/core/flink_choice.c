@@ -56,6 +56,9 @@ bool flink_id_is_used(const struct journal *journal, const struct facts *facts, 
 	for (size_t i = 0; i < journal->launch_count; i++)
 		if (same_job(job_id, journal->launches[i].job_id))
 			return true;
+	for (size_t i = 0; i < journal->former_job_count; i++)
+		if (same_job(job_id, journal->former_jobs[i]))
+			return true;
 	for (size_t i = 0; i < journal->snapshot_count; i++)
 		if (same_job(job_id, journal->snapshots[i].job_id))
 			return true;

@@ -71,6 +71,7 @@ void journal_release(struct journal *journal)
 	for (size_t i = 0; i < journal->launch_count; i++)
 		launch_release(&journal->launches[i]);
 	free(journal->launches);
+	strings_release(journal->former_jobs, journal->former_job_count);
 	for (size_t i = 0; i < journal->snapshot_count; i++)
 		snapshot_release(&journal->snapshots[i]);
 	free(journal->snapshots);
@@ -177,6 +178,19 @@ bool journal_is_consumed(const struct journal *journal, const char *token)
 	return strings_have(journal->consumed, journal->consumed_count, token);
 }
 
+void journal_add_former_job(struct journal *journal, const char *job_id)
+{
+	strings_add(&journal->former_jobs, &journal->former_job_count, job_id);
+}
+
+bool journal_is_former_job(const struct journal *journal, const char *job_id)
+{
+	for (size_t i = 0; *job_id && i < journal->former_job_count; i++)
+		if (!strncmp(journal->former_jobs[i], job_id, strlen(job_id)))
+			return true;
+	return false;
+}
+
 void journal_add_failed_generation(struct journal *journal, const char *generation)
 {
 	strings_add(&journal->failed_generations, &journal->failed_generation_count, generation);
@@ -203,8 +217,10 @@ static void trim_launches(struct journal *journal, size_t max)
 {
 	size_t drop = surplus(journal->launch_count, max);
 
-	for (size_t i = 0; i < drop; i++)
+	for (size_t i = 0; i < drop; i++) {
+		journal_add_former_job(journal, journal->launches[i].job_id);
 		launch_release(&journal->launches[i]);
+	}
 	journal->launch_count -= drop;
 	if (drop)
 		memmove(journal->launches, journal->launches + drop,
@@ -238,6 +254,7 @@ static void trim_log(struct journal *journal, size_t max)
 void journal_trim(struct journal *journal)
 {
 	trim_launches(journal, JOURNAL_MAX_LAUNCHES);
+	strings_trim(journal->former_jobs, &journal->former_job_count, JOURNAL_MAX_FORMER);
 	trim_snapshots(journal, JOURNAL_MAX_SNAPSHOTS);
 	trim_log(journal, JOURNAL_MAX_LOG);
 	strings_trim(journal->consumed, &journal->consumed_count, JOURNAL_MAX_TOKENS);

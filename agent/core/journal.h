@@ -23,6 +23,7 @@
 #define JOURNAL_SCHEMA         1 /* a newer one is refused, never rewritten */
 #define JOURNAL_MAX_BYTES      (256 * 1024)
 #define JOURNAL_MAX_LAUNCHES   64
+#define JOURNAL_MAX_FORMER     500
 #define JOURNAL_MAX_SNAPSHOTS  200
 #define JOURNAL_MAX_TOKENS     32
 #define JOURNAL_MAX_LOG        50
@@ -170,6 +171,8 @@ struct journal {
 
 	struct launch *launches;
 	size_t launch_count;
+	char **former_jobs; /* job ids of launches that were trimmed away: still ours */
+	size_t former_job_count;
 	struct snapshot *snapshots; /* savepoints made or recorded, oldest first */
 	size_t snapshot_count;
 	struct operation operation;
@@ -206,6 +209,10 @@ void journal_add_failure(struct journal *journal, int64_t unix_ms);
 void journal_add_log(struct journal *journal, int64_t unix_ms, const char *text);
 void journal_consume(struct journal *journal, const char *token);
 bool journal_is_consumed(const struct journal *journal, const char *token);
+void journal_add_former_job(struct journal *journal, const char *job_id);
+
+/* Did a launch that is not in the journal any more have this job id, or one that begins so? */
+bool journal_is_former_job(const struct journal *journal, const char *job_id);
 void journal_add_failed_generation(struct journal *journal, const char *generation);
 
 void operation_release(struct operation *operation);

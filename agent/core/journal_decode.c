@@ -433,8 +433,9 @@ static int read_document(const struct json *doc, struct journal *journal, struct
 	    read_intent(doc, &journal->intent, err) ||
 	    opt_str(doc, "savepointNonceDone", &journal->savepoint_nonce_done, err) ||
 	    opt_str(doc, "restartNonceDone", &journal->restart_nonce_done, err) ||
-	    read_launches(doc, journal, err) || read_snapshots(doc, journal, err) ||
-	    read_operation(doc, &journal->operation, err) ||
+	    read_launches(doc, journal, err) ||
+	    read_strings(doc, "formerJobIds", journal, journal_add_former_job, err) ||
+	    read_snapshots(doc, journal, err) || read_operation(doc, &journal->operation, err) ||
 	    read_last_operation(doc, &journal->last_operation, err) ||
 	    read_outcome(doc, &journal->outcome, err) || read_failures(doc, journal, err) ||
 	    opt_str(doc, "lastError", &journal->last_error, err) ||

@@ -231,6 +231,7 @@ static struct json *document(const struct journal *journal)
 	array = json_add_array(doc, "launches");
 	for (size_t i = 0; i < journal->launch_count; i++)
 		add_launch(array, &journal->launches[i]);
+	add_strings(doc, "formerJobIds", journal->former_jobs, journal->former_job_count);
 	array = json_add_array(doc, "snapshots");
 	for (size_t i = 0; i < journal->snapshot_count; i++)
 		add_snapshot(array, &journal->snapshots[i]);

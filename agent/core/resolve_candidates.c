@@ -209,13 +209,22 @@ static bool too_new(const struct inquiry *in, const struct candidate *c)
 	       c->metadata_version > in->facts->max_metadata_version;
 }
 
+/* The last launch was to start from it and has not shown that it could: a file may be gone. */
+static bool is_suspect(const struct inquiry *in, const struct candidate *c)
+{
+	const struct launch *launch = journal_launch_const(in->journal);
+
+	return launch && launch->started_unix_ms && !launch->verified_unix_ms &&
+	       snapshot_same_path(launch->restore_path, c->snapshot.path);
+}
+
 /* It was verified some minutes ago, and its _metadata is still the one that was read then. Damage is
  * never remembered: it may have been repaired. */
 static bool is_trusted(struct inquiry *in, struct candidate *c)
 {
 	struct snapshot *s = &c->snapshot;
 
-	if (foreign_matters(in))
+	if (is_suspect(in, c) || foreign_matters(in))
 		return false;
 	for (size_t i = 0; i < in->journal->snapshot_count; i++) {
 		const struct snapshot *known = &in->journal->snapshots[i];

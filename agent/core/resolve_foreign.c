@@ -95,9 +95,12 @@ bool lost_journal_decides(struct inquiry *in)
 
 /* ---- a journal that knows of too little ---- */
 
-/* A launch was started from it once, or it was recorded: known, although not of our making. */
+/* Of a launch of ours that the journal has forgotten but for its id; or known, although not of our
+ * making: a launch was started from it once, or it was recorded. */
 static bool is_known(const struct journal *journal, const struct snapshot *snapshot)
 {
+	if (journal_is_former_job(journal, snapshot->job_id))
+		return true;
 	for (size_t i = 0; i < journal->launch_count; i++)
 		if (snapshot_same_path(journal->launches[i].restore_path, snapshot->path))
 			return true;

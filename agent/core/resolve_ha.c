@@ -50,7 +50,7 @@ static const char *another_launch(const struct inquiry *in, const struct launch 
 	if (!same_word(in->policy->generation, launch->generation))
 		return "the generation has changed";
 	if (!same_word(in->policy->flink_version, launch->flink_version))
-		return "the Flink version has changed";
+		return "the Flink version is another one, or not known";
 	if (entry->verdict != VERDICT_NONE)
 		return "their newest entry may not be used";
 	if (entry->snapshot.checkpoint_id < lineage_newest(&in->lineage, true, &path))

@@ -16,7 +16,8 @@ static bool is_of_job(const struct operation *operation, const struct candidate 
 	return *id && !strncmp(operation->job_id, id, strlen(id));
 }
 
-/* Completed after the operation was begun. What the journal has recorded counts by its own clock. */
+/* Completed after the operation was begun. What the journal has recorded counts by its own clock; it may
+ * be of the operation before, which ended in the very step that began this one. */
 static bool is_later(const struct inquiry *in, const struct candidate *c)
 {
 	const struct operation *operation = &in->journal->operation;
@@ -24,7 +25,7 @@ static bool is_later(const struct inquiry *in, const struct candidate *c)
 
 	for (size_t i = 0; i < in->journal->snapshot_count; i++)
 		if (snapshot_same_path(in->journal->snapshots[i].path, c->snapshot.path))
-			return in->journal->snapshots[i].completed_unix_ms >=
+			return in->journal->snapshots[i].completed_unix_ms >
 			       operation->started_unix_ms;
 	return !completed || completed + STORAGE_CLOCK_MS >= operation->started_unix_ms;
 }

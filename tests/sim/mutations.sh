@@ -25,7 +25,7 @@ the desired state is ignored|resolve|s/else if \(intent->state != DESIRED_RUNNIN
 an outcome on record is ignored|resolve|s/else if \(outcome->kind != OUTCOME_NONE\)/else if (false)/
 an unreadable source counts as empty|resolve|s/source->state != SOURCE_UNREADABLE\)/true)/
 a damaged snapshot counts as good|resolve|s/(bool candidate_decides.*?)c->integrity == INTEGRITY_DAMAGED \|\| /$1/s; s/c->integrity == INTEGRITY_DAMAGED/false/g
-an unreadable newest one is passed over|resolve|s/(bool candidate_decides\(struct inquiry \*in, struct candidate \*c\)\n\{)/$1\n\tif (c->integrity == INTEGRITY_UNREADABLE) {\n\t\tjudge(c, VERDICT_REJECTED, "x");\n\t\treturn false;\n\t}/
+an unreadable newest one is passed over|resolve|s/(bool candidate_decides\(struct inquiry \*in, struct candidate \*c\)\n\{)/$1\n\tif (c->integrity == INTEGRITY_UNREADABLE) {\n\t\tinquiry_judge(c, VERDICT_REJECTED, "x");\n\t\treturn false;\n\t}/
 age by time instead of checkpoint id|resolve|s/by_id \? by_number : by_time/by_time/; s/by_id \? by_time : by_number/by_number/
 an abandoned branch counts|lineage|s/BRANCH_LIVING : BRANCH_ABANDONED/BRANCH_LIVING : BRANCH_LIVING/
 an empty start after state was seen|resolve|s/(static bool has_state\(const struct inquiry \*in\)\n\{)/$1\n\tif (in)\n\t\treturn false;/
@@ -34,10 +34,16 @@ SIGKILL never comes|lifecycle|s/if \(due\(life, &life->kill_ms\) && life->launch
 a conflict of the journal is taken for a failure|lifecycle|s/if \(event->journal\.conflict\)/if (false)/
 a wrong restore is overlooked|lifecycle|s/bool same = launch->restore_path/bool same = true || launch->restore_path/
 the container ends while Flink lives|lifecycle|s/if \(life->launch_step != LAUNCH_LIVE && life->launch_step != LAUNCH_STARTING\)/if (true)/
-a second stop with a new trigger id|lifecycle|s/life->step = STEP_TRIGGERING;\n\tlife->operation_poll_ms = life->now_ms \+ ASK_AGAIN_MS;/clear_operation(life);/
+a second stop with a new trigger id|lifecycle|s/life->step = STEP_TRIGGERING;\n\tlife->operation_poll_ms = life->now_ms \+ ASK_AGAIN_MS;/operation_clear(life);/
 a request is not remembered as carried out|lifecycle|s/journal_consume\(&life->journal, decision->token\);/;/
 a restore request lies in wait while the job runs|lifecycle|s/\(fields & CONTROL_RESTORE\) && lifecycle_refuses_restore\(life\)/false/
 a due savepoint wakes up for ever|lifecycle|s/life->seen\.state != JOB_RUNNING \|\| life->stop_retry_ms/life->seen.state != JOB_RUNNING/
+an interrupted operation is not looked for|resolve|s/(static bool may_be_the_result.*?\n\{)/$1\n\tif (in)\n\t\treturn false;/s
+an interrupted operation takes any savepoint for its own|resolve|s/return in->journal->snapshots\[i\]\.completed_unix_ms >\s*operation->started_unix_ms;/return true;/; s/return !completed \|\| completed \+ STORAGE_CLOCK_MS >= operation->started_unix_ms;/return true;/
+an interrupted operation is never settled|lifecycle|s/(void operation_settle.*?\n\{)/$1\n\tif (life)\n\t\treturn;/s
+a launch does not wait for an operation to be settled|resolve|s/in->decision->settlement = SETTLEMENT_OPEN;/in->decision->settlement = SETTLEMENT_FAILED; parked = true;/
+another application is waited for for ever|resolve|s/operators_compare\(other, own\) == OPERATORS_DISJOINT/false/
+another application's state is taken|lineage|s/return BRANCH_FOREIGN;/return BRANCH_LIVING;/
 nobody looks again after a hold|lifecycle|s/life->retry_ms = life->now_ms \+ backoff_ms\(config->hold_retry_first_ms,\s*config->hold_retry_max_ms, life->holds\);/;/
 a lost answer to a POST is never followed up|lifecycle|s/life->operation_poll_ms = life->now_ms \+ wait_ms;/if (status != STATUS_UNREACHABLE)\n\t\tlife->operation_poll_ms = life->now_ms + wait_ms;/
 LIST

@@ -199,8 +199,8 @@ static void launch_starts_right(struct world *w, int base)
 	int head = truth_head(w);
 	int newest = oracle_newest(w, head);
 
-	if (head < 0 && base >= 0 && base == w->storage.initial)
-		return; /* the very first start */
+	if (base >= 0 && base == w->storage.initial && !anything_completed(w, head))
+		return; /* the very first start, or all before it have left nothing */
 	if (still_requested(w, base))
 		return;
 	if (base < 0 && anything_completed(w, head)) {
@@ -296,11 +296,42 @@ static void restore_is_judged_right(struct world *w)
 		fail(w, "a wrong restore was taken for the right one");
 }
 
+static const struct snap *taken_by(const struct world *w, const char *trigger_id)
+{
+	for (int i = 0; i < w->storage.count; i++)
+		if (*trigger_id && !strcmp(w->storage.snaps[i].trigger_id, trigger_id))
+			return &w->storage.snaps[i];
+	return NULL;
+}
+
+/* An operation whose savepoint lies in storage when nobody can be asked any more has succeeded, and
+ * nothing else is ever taken for its savepoint. */
+static void results_are_judged_right(struct world *w)
+{
+	const struct journal *journal = &w->agent.life.journal;
+	const struct operation_result *result = &journal->last_operation;
+	const struct snap *snap = taken_by(w, result->trigger_id);
+	bool news = strcmp(w->truth.last_result, result->trigger_id) != 0 ||
+		    w->truth.last_ok != result->ok;
+
+	memcpy(w->truth.last_result, result->trigger_id, JOB_ID_BYTES);
+	w->truth.last_ok = result->ok;
+	if (!news || w->truth.clock_set)
+		return;
+	if (result->ok && result->location &&
+	    (!snap || !snapshot_same_path(snap->path, result->location)))
+		fail(w, "operation %.6s has not taken %s", result->trigger_id, result->location);
+	if (!result->ok && snap && snap_usable(snap) && journal->operation.kind == OPERATION_NONE &&
+	    result->error && strstr(result->error, "no savepoint of it"))
+		fail(w, "%s of operation %.6s was not found", snap->path, result->trigger_id);
+}
+
 void oracle_step(struct world *w)
 {
 	const struct lifecycle *life = &w->agent.life;
 
 	restore_is_judged_right(w);
+	results_are_judged_right(w);
 
 	if (life->deferred.count > LIFECYCLE_MAX_EFFECTS / 2)
 		fail(w, "%zu effects wait for a journal write", life->deferred.count);

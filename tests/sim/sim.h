@@ -124,6 +124,7 @@ struct snap {
 	bool metadata_damaged; /* seen by a look at the header */
 	bool file_missing;     /* seen by verification only */
 	bool deleted;
+	char trigger_id[JOB_ID_BYTES]; /* of the operation that took it */
 };
 
 struct storage {
@@ -147,8 +148,11 @@ struct truth {
 	struct truth_launch *launches;
 	int count, capacity;
 	bool loss; /* some snapshot was damaged, has vanished, or may not be used: holding is right */
-	bool mismatch;  /* some Flink has restored something else */
-	bool half_stop; /* a stop failed after its savepoint */
+	bool mismatch;                  /* some Flink has restored something else */
+	bool half_stop;                 /* a stop failed after its savepoint */
+	bool clock_set;                 /* dates of storage and journal do not go together */
+	char last_result[JOB_ID_BYTES]; /* trigger id of the last operation's result, when judged */
+	bool last_ok;
 	char last_token[32];
 };
 
@@ -244,6 +248,7 @@ struct world {
 	struct rng rng;
 	struct chaos chaos;
 	bool calm, done;
+	bool shared; /* another application writes into the same directories */
 	int64_t now_ms, calm_ms, end_ms;
 	int64_t wall_unix_ms; /* wall clock at now_ms == 0 */
 	struct item *queue;   /* binary heap */

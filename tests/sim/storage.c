@@ -81,14 +81,6 @@ static void peek(struct world *w, struct candidate *c)
 	}
 }
 
-static bool in_lineage(const struct journal *journal, const char *job_id)
-{
-	for (size_t i = 0; i < journal->launch_count; i++)
-		if (!strncmp(journal->launches[i].job_id, job_id, strlen(job_id)))
-			return true;
-	return !journal->launch_count;
-}
-
 static void list_one(struct world *w, struct facts *facts, enum source_kind source,
 		     const struct snap *snap)
 {
@@ -105,6 +97,11 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 	snprintf(found.job_id, snap->kind == SNAPSHOT_CHECKPOINT ? JOB_ID_BYTES : 7, "%s",
 		 w->truth.launches[snap->launch].job_id);
 	c = facts_add(facts, source, &found);
+	/* what damages it shows in _metadata, too: what does not is the price of trust */
+	if (snap_usable(snap)) {
+		c->snapshot.metadata_unix_ms = snap->completed_unix_ms;
+		c->snapshot.metadata_bytes = 1000;
+	}
 	if (!snap->complete)
 		judge(c, INTEGRITY_INCOMPLETE, "there is no _metadata: it was never completed");
 	else if (chance(w, w->chaos.look_fails / 10))
@@ -113,10 +110,29 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 		peek(w, c);
 }
 
+#define OTHER_JOB "ffffffffffffffffffffffffffffffff"
+
+/* The newest checkpoint of the other application. (In a directory where ours has never run it could not
+ * be told from a lost journal.) */
+static void list_other(struct world *w, struct facts *facts)
+{
+	char path[PATH_BYTES];
+	struct snapshot found = {.path = path,
+				 .checkpoint_id = 1 + w->now_ms / MINUTE_MS,
+				 .job_id = OTHER_JOB,
+				 .completed_unix_ms = unix_now(w),
+				 .size_bytes = -1,
+				 .file_count = -1};
+
+	if (!w->shared || !w->agent.life.journal.ever_proven)
+		return;
+	snprintf(path, sizeof(path), "file:///cp/" OTHER_JOB "/chk-%" PRId64, found.checkpoint_id);
+	facts_add(facts, SOURCE_CHECKPOINTS, &found);
+}
+
 static void list(struct world *w, struct facts *facts, enum source_kind source,
 		 enum snapshot_kind kind)
 {
-	const struct journal *journal = &w->agent.life.journal;
 	size_t before = facts->candidate_count;
 	bool breaks_off = chance(w, w->chaos.list_fails);
 	int end = breaks_off ? (int)below(w, w->storage.count + 1) : w->storage.count;
@@ -125,9 +141,6 @@ static void list(struct world *w, struct facts *facts, enum source_kind source,
 		const struct snap *snap = &w->storage.snaps[i];
 
 		if (snap->kind != kind || snap->deleted || snap->launch < 0)
-			continue;
-		if (kind == SNAPSHOT_CHECKPOINT &&
-		    !in_lineage(journal, w->truth.launches[snap->launch].job_id))
 			continue;
 		list_one(w, facts, source, snap);
 	}
@@ -202,11 +215,23 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 			 journal->launch_count ? SOURCE_PRESENT : SOURCE_ABSENT, "read");
 	list(w, ret_facts, SOURCE_CHECKPOINTS, SNAPSHOT_CHECKPOINT);
 	list(w, ret_facts, SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT);
+	list_other(w, ret_facts);
 	look_at_journal(w, ret_facts);
 	look_at_named(w, ret_facts, SOURCE_INITIAL,
 		      w->storage.initial >= 0 ? w->storage.snaps[w->storage.initial].path : NULL,
 		      ORIGIN_INITIAL);
 	look_at_named(w, ret_facts, SOURCE_REQUEST, w->agent.request, ORIGIN_REQUEST);
+}
+
+static void complete(struct candidate *c, const char *operator_id)
+{
+	c->integrity = INTEGRITY_COMPLETE;
+	c->metadata_version = METADATA_VERSION;
+	c->snapshot.verified = true;
+	free(c->operators);
+	c->operators = xcalloc(1, sizeof(*c->operators));
+	c->operator_count = 1;
+	snprintf(c->operators[0], sizeof(c->operators[0]), "%s", operator_id);
 }
 
 void storage_verify(struct world *w, struct candidate *c)
@@ -216,12 +241,12 @@ void storage_verify(struct world *w, struct candidate *c)
 
 	if (chance(w, w->chaos.look_fails))
 		judge(c, INTEGRITY_UNREADABLE, "storage does not answer");
+	else if (!strcmp(c->snapshot.job_id, OTHER_JOB))
+		complete(c, "other");
 	else if (!snap || !snap_usable(snap))
 		judge(c, INTEGRITY_DAMAGED, "a file is missing");
 	else {
-		c->integrity = INTEGRITY_COMPLETE;
-		c->metadata_version = METADATA_VERSION;
+		complete(c, "own");
 		c->snapshot.checkpoint_id = snap->id;
-		c->snapshot.verified = true;
 	}
 }

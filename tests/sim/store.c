@@ -46,6 +46,7 @@ static void copy_lists(struct journal *to, const struct journal *from)
 	to->snapshots = xcalloc(from->snapshot_count, sizeof(*to->snapshots));
 	for (size_t i = 0; i < from->snapshot_count; i++)
 		snapshot_copy(&to->snapshots[i], &from->snapshots[i]);
+	to->former_jobs = copy_strings(from->former_jobs, from->former_job_count);
 	to->consumed = copy_strings(from->consumed, from->consumed_count);
 	to->failed_generations =
 		copy_strings(from->failed_generations, from->failed_generation_count);

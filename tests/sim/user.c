@@ -234,6 +234,7 @@ void user_item(struct world *w, const struct item *item)
 		break;
 	case ITEM_CLOCK_STEP:
 		w->wall_unix_ms += between(w, -6 * 60, 6 * 60) * MINUTE_MS;
+		w->truth.clock_set = true;
 		say(w, "the wall clock is set");
 		plan_again(w, chaos->clock_step_ms, ITEM_CLOCK_STEP);
 		break;

@@ -224,6 +224,8 @@ static void draw_config(struct world *w)
 		.on_sigterm = odds(w, 500) ? SIGTERM_SAVEPOINT : SIGTERM_KEEP,
 	};
 	w->wall_unix_ms = INT64_C(1800000000000);
+	w->shared = w->seed % 4 == 0;
+	w->config.policy.foreign = w->seed % 8 == 0 ? FOREIGN_IGNORE : FOREIGN_HOLD;
 	/* most histories are short: many beginnings show more than one long middle */
 	w->calm_ms = between(w, 1, odds(w, 50) ? 360 : 40) * MINUTE_MS;
 	w->end_ms = w->calm_ms + 90 * MINUTE_MS;

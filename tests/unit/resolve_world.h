@@ -121,6 +121,40 @@ static inline struct candidate *given_initial(struct world *w, int64_t id)
 	return found(w, SOURCE_INITIAL, "file:/initial", SNAPSHOT_SAVEPOINT, "", id);
 }
 
+/* Flink's HA has it under this job id, and could recover it. */
+static inline struct candidate *in_ha(struct world *w, struct candidate *c, const char *job)
+{
+	if (w->facts.sources[SOURCE_HA].state == SOURCE_NOT_CONFIGURED)
+		facts_set_source(&w->facts, SOURCE_HA, SOURCE_PRESENT, "1 map");
+	facts_mark_ha(c, job, job);
+	c->recovery = INTEGRITY_COMPLETE;
+	return c;
+}
+
+/* What would be launched now is what every launch was, so that one can go on. */
+static inline void same_as_ever(struct world *w)
+{
+	w->policy.generation = "g1";
+	w->policy.flink_version = "2.3.0";
+	for (size_t i = 0; i < w->journal.launch_count; i++) {
+		xstrset(&w->journal.launches[i].generation, "g1");
+		xstrset(&w->journal.launches[i].flink_version, "2.3.0");
+	}
+}
+
+/* One operator, by one letter each. */
+static inline struct candidate *with_operators(struct candidate *c, const char *letters)
+{
+	size_t count = strlen(letters);
+
+	free(c->operators);
+	c->operators = xcalloc(count + 1, sizeof(*c->operators));
+	c->operator_count = count;
+	for (size_t i = 0; i < count; i++)
+		memset(c->operators[i], letters[i], JOB_ID_BYTES - 1);
+	return c;
+}
+
 static inline void broken(struct candidate *c, enum integrity integrity, const char *detail)
 {
 	c->integrity = integrity;
@@ -145,16 +179,19 @@ static inline enum decision_kind decide(struct world *w)
 		if (w->decision.kind != DECISION_VERIFY)
 			break;
 		asked = &w->facts.candidates[w->decision.candidate];
-		asked->integrity = w->truth;
+		if (asked->in_ha && asked->recovery == INTEGRITY_UNCHECKED)
+			asked->recovery = w->truth;
+		if (asked->integrity == INTEGRITY_UNCHECKED)
+			asked->integrity = w->truth;
 		xstrset(&asked->detail, "looked at");
 	}
 	return w->decision.kind;
 }
 
-/* Path of what is started from; NULL when the decision is another. */
+/* Path of what is started from or gone on with; NULL when the decision is another. */
 static inline const char *chosen(const struct world *w)
 {
-	if (w->decision.kind != DECISION_START_FROM)
+	if (w->decision.kind != DECISION_START_FROM && w->decision.kind != DECISION_CONTINUE)
 		return NULL;
 	return w->facts.candidates[w->decision.candidate].snapshot.path;
 }
@@ -164,10 +201,15 @@ static inline const char *chosen(const struct world *w)
 		CHECK_STR(decision_kind_name(decide(w)), #what);                                   \
 		CHECK((w)->decision.reason[0]);                                                    \
 	} while (0)
+#define CHECK_GOES_ON(w, path)                                                                     \
+	do {                                                                                       \
+		CHECK_DECIDES(w, CONTINUE);                                                        \
+		CHECK_STR(chosen(w), path);                                                        \
+	} while (0)
 #define CHECK_STARTS_FROM(w, path)                                                                 \
 	do {                                                                                       \
 		decide(w);                                                                         \
-		CHECK_STR(chosen(w), path);                                                        \
+		CHECK_STR((w)->decision.kind == DECISION_START_FROM ? chosen(w) : NULL, path);     \
 		if (!chosen(w))                                                                    \
 			tap_note("%s: %s", decision_kind_name((w)->decision.kind),                 \
 				 (w)->decision.reason);                                            \

@@ -101,6 +101,7 @@ static void fill(struct journal *journal)
 	xstrset(&journal->last_error, "bad\tthing");
 	journal_consume(journal, "token-0");
 	journal_add_failed_generation(journal, "g0");
+	journal_add_former_job(journal, "0000000000000000000000000000000f");
 	journal_add_log(journal, BIG, "it began");
 }
 
@@ -144,6 +145,9 @@ static void a_full_journal_comes_back_as_it_was(void)
 		CHECK_INT(back.operation.deadline_unix_ms, ==, BIG);
 		CHECK_INT(back.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
 		CHECK(journal_is_consumed(&back, "token-0"));
+		CHECK(journal_is_former_job(&back, "000000")); /* as a savepoint's name has it */
+		CHECK(!journal_is_former_job(&back, "00000f"));
+		CHECK(!journal_is_former_job(&back, ""));
 		buf_release(&again);
 		journal_release(&back);
 	}
@@ -220,6 +224,7 @@ static void lists_are_cut_at_their_old_end(void)
 	if (decoded(&text, &back)) {
 		CHECK_INT(back.launch_count, ==, JOURNAL_MAX_LAUNCHES);
 		CHECK_INT(back.launches[0].number, ==, 301 - JOURNAL_MAX_LAUNCHES);
+		CHECK(journal_is_former_job(&back, ID_A));
 		CHECK_INT(journal_launch(&back)->number, ==, 300);
 		CHECK_INT(journal_add_launch(&back)->number, ==, 301);
 		CHECK_INT(back.snapshot_count, ==, JOURNAL_MAX_SNAPSHOTS);

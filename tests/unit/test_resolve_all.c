@@ -359,9 +359,8 @@ static int slot_of(const struct candidate *c)
 /* Ask until there is a decision; the rounds that it took. */
 static int settle(struct world *w, struct scene *scene, const struct point *p, struct decision *d)
 {
-	struct policy policy = {.restore = p->policy,
-				.adopt = p->story->no_journal,
-				.foreign = FOREIGN_IGNORE};
+	struct policy policy = {
+		.restore = p->policy, .adopt = p->story->no_journal, .foreign = FOREIGN_IGNORE};
 	int rounds = 0;
 
 	do {
