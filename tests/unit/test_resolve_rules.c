@@ -1,0 +1,655 @@
+/* The rules about Flink's HA data, foreign snapshots, ages, stateless jobs, interrupted operations and
+ * trusted verifications, in the cases that no story tells. */
+#include "core/flink_choice.h"
+#include "resolve_world.h"
+
+#define CHK_A(n) "file:/cp/" JOB_A "/chk-" #n
+#define CHK_B(n) "file:/cp/" JOB_B "/chk-" #n
+
+/* Launch A runs, Flink's HA has checkpoint 7 of it. */
+static struct candidate *begin_ha(struct world *w)
+{
+	struct candidate *entry;
+
+	begin(w);
+	proved(w, JOB_A, NULL, 0, 7);
+	same_as_ever(w);
+	entry = found_checkpoint(w, JOB_A, 7);
+	return in_ha(w, entry, JOB_A);
+}
+
+/* ---- rule 7 ---- */
+
+static void every_entry_is_looked_at_because_flink_reads_every_entry(void)
+{
+	struct world w;
+	struct candidate *older;
+
+	begin_ha(&w);
+	older = in_ha(&w, found_checkpoint(&w, JOB_A, 6), JOB_A);
+	older->recovery = INTEGRITY_UNCHECKED;
+	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_INT(w.rounds, ==, 2);
+	older = &w.facts.candidates[1];
+	older->recovery = INTEGRITY_DAMAGED;
+	CHECK_STARTS_FROM(&w, CHK_A(7)); /* under new ids the older one does not matter */
+	CHECK_HAS(w.decision.reason, "one of them is damaged");
+	older->recovery = INTEGRITY_UNREADABLE;
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	CHECK_HAS(w.decision.reason, "cannot be read");
+	end(&w);
+}
+
+static void a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_truth(void)
+{
+	struct world w;
+	struct candidate *entry = begin_ha(&w);
+
+	found_checkpoint(&w, JOB_A, 8)->integrity = INTEGRITY_UNCHECKED;
+	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_HAS(w.decision.reason, "8 is newer, but Flink never acknowledged it");
+	CHECK_HAS(w.facts.candidates[1].reason, "never acknowledged");
+	CHECK_INT(w.facts.candidates[1].verdict, ==, VERDICT_REJECTED);
+	CHECK_INT(w.rounds, ==, 1); /* and need not be looked at */
+
+	w.policy.generation = "g2"; /* without its HA data it is simply the newest */
+	CHECK_STARTS_FROM(&w, CHK_A(8));
+	w.policy.generation = "g1";
+	entry = &w.facts.candidates[0];
+	entry->recovery = INTEGRITY_DAMAGED;
+	CHECK_STARTS_FROM(&w, CHK_A(8));
+	end(&w);
+}
+
+static void what_rest_has_shown_was_acknowledged(void)
+{
+	struct world w;
+
+	begin_ha(&w);
+	w.journal.launches[0].last_checkpoint_id = 8;
+	found_checkpoint(&w, JOB_A, 8);
+	CHECK_STARTS_FROM(&w, CHK_A(8));
+	CHECK_HAS(w.decision.reason, "older than what is known");
+	w.facts.candidates[1].snapshot.path[0] =
+		'x'; /* it is not there: the HA data are a backup */
+	snprintf(w.facts.candidates[1].snapshot.job_id, JOB_ID_BYTES, "%s", JOB_FOREIGN);
+	w.policy.foreign = FOREIGN_IGNORE;
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+static void a_launch_whose_job_has_ended_is_not_gone_on_with(void)
+{
+	struct world w;
+
+	begin_ha(&w);
+	w.journal.launches[0].job_ended = true;
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	CHECK_HAS(w.decision.reason, "come to its end");
+	end(&w);
+}
+
+static void another_flink_version_gets_new_ids(void)
+{
+	struct world w;
+
+	begin_ha(&w);
+	w.policy.flink_version = "2.4.0";
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	CHECK_HAS(w.decision.reason, "Flink version");
+	end(&w);
+}
+
+static void a_launch_that_has_restored_something_else_is_not_gone_on_with(void)
+{
+	struct world w;
+
+	begin_ha(&w);
+	w.journal.launches[0].mismatched = true;
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+/* What a launch was started from is in its map, too, with dates of 0. */
+static void a_launch_without_a_checkpoint_of_its_own_goes_on_from_its_restore_point(void)
+{
+	struct world w;
+	struct candidate *entry;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	ran(&w, JOB_B, CHK_A(7), 7);
+	same_as_ever(&w);
+	entry = in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_B);
+	entry->snapshot.completed_unix_ms = 0;
+	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_HAS(w.decision.reason, JOB_B);
+	end(&w);
+}
+
+static void a_launch_that_went_on_goes_on_again(void)
+{
+	struct world w;
+
+	begin_ha(&w);
+	proved(&w, JOB_A, CHK_A(7), 7, 9); /* the same ids */
+	same_as_ever(&w);
+	in_ha(&w, found_checkpoint(&w, JOB_A, 9), JOB_A);
+	CHECK_GOES_ON(&w, CHK_A(9));
+	end(&w);
+}
+
+static void an_entry_that_cannot_be_read_does_not_hide_the_retained_checkpoint(void)
+{
+	struct world w;
+	struct candidate *entry;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	same_as_ever(&w);
+	found_checkpoint(&w, JOB_A, 7);
+	entry = found(&w, SOURCE_HA, "file:/ha/completedCheckpoint123", SNAPSHOT_CHECKPOINT, JOB_A,
+		      7);
+	entry->snapshot.completed_unix_ms = 0;
+	broken(in_ha(&w, entry, JOB_A), INTEGRITY_DAMAGED, "not a Java stream");
+	entry->recovery = INTEGRITY_DAMAGED;
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	end(&w);
+}
+
+static void the_savepoint_policy_goes_on_only_from_what_it_started_from(void)
+{
+	struct world w;
+
+	begin_ha(&w);
+	w.policy.restore = POLICY_SAVEPOINT;
+	found_savepoint(&w, JOB_A, 5);
+	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000005");
+	end(&w);
+}
+
+static void adopted_ha_data_are_started_from_not_gone_on_with(void)
+{
+	struct world w;
+
+	begin(&w);
+	w.policy.adopt = true;
+	in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_A);
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	end(&w);
+}
+
+static void the_age_limit_is_for_ha_data_too(void)
+{
+	struct world w;
+
+	begin_ha(&w);
+	w.policy.max_age_ms = 1000;
+	w.facts.now_unix_ms = 7000 + 1000;
+	CHECK_GOES_ON(&w, CHK_A(7));
+	w.facts.now_unix_ms++;
+	CHECK_DECIDES(&w, HOLD);
+	w.facts.now_unix_ms = 0; /* a clock that is behind makes nothing old */
+	CHECK_GOES_ON(&w, CHK_A(7));
+	end(&w);
+}
+
+static void flink_takes_the_newest_entry_of_the_id_then_the_argument(void)
+{
+	struct flink_choice choice;
+	struct world w;
+
+	begin_ha(&w);
+	in_ha(&w, found_checkpoint(&w, JOB_A, 6), JOB_A);
+	flink_choose(&w.facts, JOB_A, "file:/x", &choice);
+	CHECK_INT(choice.source, ==, FLINK_HA);
+	CHECK_STR(choice.path, CHK_A(7));
+	flink_choose(&w.facts, JOB_B, "file:/x", &choice);
+	CHECK_INT(choice.source, ==, FLINK_ARGUMENT);
+	CHECK_STR(choice.path, "file:/x");
+	flink_choose(&w.facts, JOB_B, NULL, &choice);
+	CHECK_INT(choice.source, ==, FLINK_EMPTY);
+	CHECK(!choice.path);
+	end(&w);
+}
+
+/* ---- foreign ---- */
+
+static void only_the_newest_of_each_foreign_job_is_looked_at(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	with_operators(found_checkpoint(&w, JOB_A, 7), "pq");
+	for (int i = 20; i < 40; i++)
+		with_operators(found_checkpoint(&w, JOB_FOREIGN, i), "xy")->integrity =
+			INTEGRITY_UNCHECKED;
+	for (int i = 1; i < 20; i++)
+		w.facts.candidates[i].operator_count = 0; /* as long as nobody has looked */
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	CHECK_INT(w.rounds, ==, 1); /* the operators of chk-39 are known here */
+	w.facts.candidates[20].operator_count = 0;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.rounds, ==, 2);
+	end(&w);
+}
+
+static void a_foreign_snapshot_that_is_broken_or_older_does_not_matter(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	broken(found_checkpoint(&w, JOB_FOREIGN, 90), INTEGRITY_DAMAGED, "truncated");
+	broken(found_checkpoint(&w, JOB_FOREIGN, 91), INTEGRITY_INCOMPLETE, "no _metadata");
+	found_checkpoint(&w, JOB_FOREIGN, 92)->snapshot.completed_unix_ms = 7000;
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	w.facts.candidates[3].snapshot.completed_unix_ms++;
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+/* Two storages have two clocks. */
+static void dates_are_compared_on_the_same_storage(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	found(&w, SOURCE_CHECKPOINTS, "s3://b/cp/" JOB_A "/chk-7", SNAPSHOT_CHECKPOINT, JOB_A, 7)
+		->snapshot.completed_unix_ms = 9000;
+	found_checkpoint(&w, JOB_A, 8)->snapshot.completed_unix_ms = 5000;
+	found(&w, SOURCE_CHECKPOINTS, "s3://b/cp/" JOB_FOREIGN "/chk-1", SNAPSHOT_CHECKPOINT,
+	      JOB_FOREIGN, 1)
+		->snapshot.completed_unix_ms = 8000;
+	CHECK_STARTS_FROM(&w, CHK_A(8));
+	w.facts.candidates[2].snapshot.completed_unix_ms = 9001;
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+static void foreign_state_forbids_going_on_and_an_empty_start_too(void)
+{
+	struct world w;
+
+	begin_ha(&w);
+	found_checkpoint(&w, JOB_FOREIGN, 90);
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+
+	begin(&w);
+	ran(&w, JOB_A, NULL, 0);
+	CHECK_DECIDES(&w, START_EMPTY);
+	found_checkpoint(&w, JOB_FOREIGN, 90);
+	CHECK_DECIDES(&w, HOLD);
+	w.policy.foreign = FOREIGN_IGNORE;
+	CHECK_DECIDES(&w, START_EMPTY);
+	end(&w);
+}
+
+static void what_we_once_started_from_or_made_is_not_foreign(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, "file:/cp/" JOB_FOREIGN "/chk-90", 90, 95); /* asked for by a person */
+	proved(&w, JOB_B, NULL, 0, 7);                                /* so was this */
+	found_checkpoint(&w, JOB_B, 7);
+	found_checkpoint(&w, JOB_FOREIGN, 90);
+	CHECK_STARTS_FROM(&w, CHK_B(7));
+	found_checkpoint(&w, JOB_C, 99);
+	CHECK_DECIDES(&w, HOLD);
+	journal_add_former_job(&w.journal, JOB_C); /* a launch of ours, long ago */
+	CHECK_STARTS_FROM(&w, CHK_B(7));
+	end(&w);
+}
+
+static void a_shared_directory_does_not_keep_a_new_application_from_starting(void)
+{
+	struct world w;
+
+	begin(&w);
+	found_checkpoint(&w, JOB_FOREIGN, 90);
+	CHECK_DECIDES(&w, HOLD);
+	w.policy.foreign = FOREIGN_IGNORE;
+	CHECK_DECIDES(&w, START_EMPTY);
+	CHECK_HAS(w.decision.reason, "of its own");
+	given_initial(&w, 3);
+	CHECK_STARTS_FROM(&w, "file:/initial");
+	end(&w);
+}
+
+/* A job that moves to drey: its directories are full, and its last savepoint is the initial one. */
+static void an_initial_savepoint_that_is_the_newest_of_its_directory_is_taken(void)
+{
+	struct snapshot initial = {.path = (char *)"file:/sp/savepoint-aaaaaa-000000000009",
+				   .origin = ORIGIN_INITIAL};
+	struct world w;
+
+	begin(&w);
+	found_savepoint(&w, JOB_A, 8);
+	found_savepoint(&w, JOB_A, 9);
+	found_checkpoint(&w, JOB_B, 5);
+	facts_set_source(&w.facts, SOURCE_INITIAL, SOURCE_PRESENT, initial.path);
+	facts_add(&w.facts, SOURCE_INITIAL, &initial);
+	CHECK_STARTS_FROM(&w, initial.path);
+	found_checkpoint(&w, JOB_A, 10);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "may be newer than the initial savepoint");
+	end(&w);
+}
+
+/* ---- requests ---- */
+
+static void a_request_for_what_is_ours_is_not_compared(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 9);
+	with_operators(found_checkpoint(&w, JOB_A, 7), "xy"); /* the job was another one then */
+	with_operators(found_checkpoint(&w, JOB_A, 9), "pq");
+	request(&w, RESTORE_PATH, CHK_A(7), "t1");
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	end(&w);
+}
+
+static void operators_that_nobody_knows_do_not_keep_a_request_back(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 9);
+	broken(found_checkpoint(&w, JOB_A, 9), INTEGRITY_UNREADABLE, "denied");
+	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "xy");
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
+	end(&w);
+}
+
+/* ---- policy none ---- */
+
+static void a_stateless_job_starts_empty_every_time_and_says_what_it_leaves(void)
+{
+	struct world w;
+
+	begin(&w);
+	w.policy.restore = POLICY_NONE;
+	CHECK_DECIDES(&w, START_EMPTY);
+	CHECK_INT(w.decision.rule, ==, 6);
+	proved(&w, JOB_A, NULL, 0, 9);
+	found_checkpoint(&w, JOB_A, 9);
+	found_checkpoint(&w, JOB_FOREIGN, 99);
+	facts_set_source(&w.facts, SOURCE_SAVEPOINTS, SOURCE_UNREADABLE, "denied");
+	CHECK_DECIDES(&w, START_EMPTY);
+	CHECK_HAS(w.decision.reason, "warning: 2 snapshots");
+	CHECK_INT(w.facts.candidates[0].verdict, ==, VERDICT_REJECTED);
+	facts_set_source(&w.facts, SOURCE_JOURNAL, SOURCE_UNREADABLE, "damaged");
+	CHECK_DECIDES(&w, HOLD);
+	w.journal.intent.do_not_restart = true;
+	CHECK_DECIDES(&w, PARK);
+	end(&w);
+}
+
+static void a_stateless_job_is_started_from_a_snapshot_once(void)
+{
+	struct world w;
+	struct launch *launch;
+
+	begin(&w);
+	w.policy.restore = POLICY_NONE;
+	found_checkpoint(&w, JOB_A, 9);
+	request(&w, RESTORE_PATH, CHK_A(9), "t1");
+	CHECK_STARTS_FROM(&w, CHK_A(9));
+	journal_consume(&w.journal, "t1");
+	launch = ran(&w, JOB_B, CHK_A(9), 9);
+	CHECK_STARTS_FROM(&w, CHK_A(9)); /* it did not get so far as to restore it */
+	launch->verified_unix_ms = 5;
+	CHECK_DECIDES(&w, START_EMPTY);
+	end(&w);
+}
+
+/* ---- rule 3 ---- */
+
+static void begin_operation(struct world *w, enum operation_kind kind)
+{
+	begin(w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	w->journal.operation = (struct operation){.kind = kind,
+						  .reason = REASON_RESTART,
+						  .job_id = JOB_A,
+						  .path = xstrdup("file:///sp/"),
+						  .started_unix_ms = 7500};
+}
+
+static void an_interrupted_savepoint_is_found_and_then_started_from(void)
+{
+	struct world w;
+
+	for (int kind = OPERATION_SAVEPOINT; kind <= OPERATION_STOP; kind++) {
+		begin_operation(&w, (enum operation_kind)kind);
+		found_savepoint(&w, JOB_A, 8)->integrity = INTEGRITY_UNCHECKED;
+		CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000008");
+		CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
+		CHECK_INT(w.decision.settled, ==, 1);
+		end(&w);
+	}
+}
+
+static void only_a_later_savepoint_of_that_job_in_that_directory_is_the_result(void)
+{
+	static const struct {
+		const char *path, *job_id;
+		int64_t completed_unix_ms;
+	} others[] = {{"file:/other/savepoint-aaaaaa-000000000008", "aaaaaa", 8000},
+		      {"file:/sp/savepoint-bbbbbb-000000000008", "bbbbbb", 8000},
+		      {"file:/sp/savepoint-aaaaaa-000000000008", "aaaaaa", 6499}};
+	struct world w;
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		begin_operation(&w, OPERATION_STOP);
+		w.policy.foreign = FOREIGN_IGNORE;
+		found(&w, SOURCE_SAVEPOINTS, others[i].path, SNAPSHOT_SAVEPOINT, others[i].job_id,
+		      6)
+			->snapshot.completed_unix_ms = others[i].completed_unix_ms;
+		CHECK_STARTS_FROM(&w, CHK_A(7));
+		CHECK_INT(w.decision.settlement, ==, SETTLEMENT_FAILED);
+		end(&w);
+	}
+	begin_operation(&w, OPERATION_STOP); /* storage that knows whole seconds only */
+	found_savepoint(&w, JOB_A, 8)->snapshot.completed_unix_ms = 7000;
+	decide(&w);
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
+	/* the journal has it by its own clock, as the one before */
+	w.facts.candidates[1].snapshot.completed_unix_ms = 9000;
+	journal_add_snapshot(&w.journal, &w.facts.candidates[1].snapshot);
+	w.journal.snapshots[0].completed_unix_ms = 7500;
+	decide(&w);
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_FAILED);
+	end(&w);
+}
+
+static void a_damaged_result_is_a_failure_with_a_name(void)
+{
+	struct world w;
+
+	begin_operation(&w, OPERATION_STOP);
+	broken(found_savepoint(&w, JOB_A, 8), INTEGRITY_DAMAGED, "a file is missing");
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_FAILED);
+	CHECK_INT(w.decision.settled, ==, 1);
+	end(&w);
+}
+
+static void an_operation_that_cannot_be_settled_holds_but_does_not_keep_from_parking(void)
+{
+	struct world w;
+
+	for (int what = 0; what < 2; what++) {
+		begin_operation(&w, OPERATION_STOP);
+		request(&w, RESTORE_PATH, CHK_A(7), "t1");
+		if (what)
+			broken(found_savepoint(&w, JOB_A, 8), INTEGRITY_UNREADABLE, "denied");
+		else
+			facts_set_source(&w.facts, SOURCE_SAVEPOINTS, SOURCE_UNREADABLE, "denied");
+		CHECK_DECIDES(&w, HOLD);
+		CHECK_INT(w.decision.rule, ==, 3);
+		CHECK_HAS(w.decision.reason, "denied");
+		CHECK_INT(w.decision.settlement, ==, SETTLEMENT_OPEN);
+		w.journal.intent.do_not_restart = true;
+		CHECK_DECIDES(&w, PARK);
+		CHECK_INT(w.decision.settlement, ==, SETTLEMENT_OPEN);
+		end(&w);
+	}
+}
+
+static void a_cancel_leaves_nothing_to_be_settled(void)
+{
+	struct world w;
+
+	begin_operation(&w, OPERATION_CANCEL);
+	found_savepoint(&w, JOB_A, 8);
+	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000008");
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_NONE);
+	CHECK(w.decision.settled == NO_CANDIDATE);
+	end(&w);
+}
+
+/* ---- trusted verifications ---- */
+
+static struct snapshot *begin_trust(struct world *w)
+{
+	struct snapshot known = {.path = (char *)"file:///cp/" JOB_A "/chk-7/",
+				 .checkpoint_id = 7,
+				 .job_id = JOB_A,
+				 .size_bytes = 500,
+				 .file_count = 4,
+				 .verified = true,
+				 .verified_unix_ms = 1000000,
+				 .metadata_unix_ms = 55,
+				 .metadata_bytes = 66,
+				 .metadata_version = 4};
+	struct candidate *c;
+
+	begin(w);
+	proved(w, JOB_A, NULL, 0, 7);
+	journal_add_snapshot(&w->journal, &known);
+	c = found_checkpoint(w, JOB_A, 7);
+	c->integrity = INTEGRITY_UNCHECKED;
+	c->metadata_version = 0;
+	c->snapshot.metadata_unix_ms = 55;
+	c->snapshot.metadata_bytes = 66;
+	w->facts.now_unix_ms = 1000000 + 599999;
+	return &w->facts.candidates[0].snapshot;
+}
+
+static void a_fresh_verification_is_trusted(void)
+{
+	struct world w;
+	struct snapshot *s = begin_trust(&w);
+
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	CHECK_INT(w.rounds, ==, 1);
+	CHECK_INT(s->size_bytes, ==, 500);
+	CHECK_INT(s->file_count, ==, 4);
+	CHECK_INT(s->verified_unix_ms, ==, 1000000);
+	CHECK_INT(w.facts.candidates[0].metadata_version, ==, 4);
+	end(&w);
+}
+
+static void trust_ends_with_time_change_and_doubt(void)
+{
+	struct world w;
+
+	for (int i = 0; i < 9; i++) {
+		struct snapshot *s = begin_trust(&w);
+
+		if (i == 0)
+			w.facts.now_unix_ms++;
+		if (i == 1)
+			w.facts.now_unix_ms = 999999; /* the clock went back */
+		if (i == 2)
+			s->metadata_unix_ms++;
+		if (i == 3)
+			s->metadata_bytes++;
+		if (i == 4)
+			s->metadata_bytes = w.journal.snapshots[0].metadata_bytes = 0;
+		if (i == 5)
+			w.journal.snapshots[0].verified = false;
+		if (i == 6)
+			w.journal.snapshots[0].checkpoint_id = 6;
+		if (i == 7) /* Flink was to start from it and has not shown that it could */
+			ran(&w, JOB_B, CHK_A(7), 7);
+		if (i == 8) /* its operators have to be known */
+			found_checkpoint(&w, JOB_FOREIGN, 1);
+		CHECK_STARTS_FROM(&w, CHK_A(7));
+		CHECK_INT(w.rounds, ==, 2);
+		end(&w);
+	}
+}
+
+static void what_a_newer_flink_wrote_is_not_trusted_by_an_older_one(void)
+{
+	struct world w;
+
+	begin_trust(&w);
+	w.facts.max_metadata_version = 3;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "newer Flink");
+	end(&w);
+}
+
+/* ---- what was left out ---- */
+
+static void what_was_not_looked_at_forbids_an_empty_start(void)
+{
+	struct world w;
+
+	begin(&w);
+	CHECK_DECIDES(&w, START_EMPTY);
+	w.facts.sources[SOURCE_SAVEPOINTS].left_out = 3;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "3 snapshots");
+	end(&w);
+}
+
+int main(void)
+{
+	TEST(every_entry_is_looked_at_because_flink_reads_every_entry);
+	TEST(a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_truth);
+	TEST(what_rest_has_shown_was_acknowledged);
+	TEST(a_launch_whose_job_has_ended_is_not_gone_on_with);
+	TEST(another_flink_version_gets_new_ids);
+	TEST(a_launch_that_has_restored_something_else_is_not_gone_on_with);
+	TEST(a_launch_without_a_checkpoint_of_its_own_goes_on_from_its_restore_point);
+	TEST(a_launch_that_went_on_goes_on_again);
+	TEST(an_entry_that_cannot_be_read_does_not_hide_the_retained_checkpoint);
+	TEST(the_savepoint_policy_goes_on_only_from_what_it_started_from);
+	TEST(adopted_ha_data_are_started_from_not_gone_on_with);
+	TEST(the_age_limit_is_for_ha_data_too);
+	TEST(flink_takes_the_newest_entry_of_the_id_then_the_argument);
+	TEST(only_the_newest_of_each_foreign_job_is_looked_at);
+	TEST(a_foreign_snapshot_that_is_broken_or_older_does_not_matter);
+	TEST(dates_are_compared_on_the_same_storage);
+	TEST(foreign_state_forbids_going_on_and_an_empty_start_too);
+	TEST(what_we_once_started_from_or_made_is_not_foreign);
+	TEST(a_shared_directory_does_not_keep_a_new_application_from_starting);
+	TEST(an_initial_savepoint_that_is_the_newest_of_its_directory_is_taken);
+	TEST(a_request_for_what_is_ours_is_not_compared);
+	TEST(operators_that_nobody_knows_do_not_keep_a_request_back);
+	TEST(a_stateless_job_starts_empty_every_time_and_says_what_it_leaves);
+	TEST(a_stateless_job_is_started_from_a_snapshot_once);
+	TEST(an_interrupted_savepoint_is_found_and_then_started_from);
+	TEST(only_a_later_savepoint_of_that_job_in_that_directory_is_the_result);
+	TEST(a_damaged_result_is_a_failure_with_a_name);
+	TEST(an_operation_that_cannot_be_settled_holds_but_does_not_keep_from_parking);
+	TEST(a_cancel_leaves_nothing_to_be_settled);
+	TEST(a_fresh_verification_is_trusted);
+	TEST(trust_ends_with_time_change_and_doubt);
+	TEST(what_a_newer_flink_wrote_is_not_trusted_by_an_older_one);
+	TEST(what_was_not_looked_at_forbids_an_empty_start);
+	return tap_done();
+}
