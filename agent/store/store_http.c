@@ -31,8 +31,11 @@ struct run {
 static void call_release(struct store_call *call)
 {
 	free(call->url);
-	for (size_t i = 0; i < call->header_count; i++)
+	for (size_t i = 0; i < call->header_count; i++) {
+		/* a token may be in it */
+		explicit_bzero(call->headers[i], strlen(call->headers[i]));
 		free(call->headers[i]);
+	}
 	*call = (struct store_call){0};
 }
 
