@@ -310,7 +310,9 @@ static void an_answer_that_is_none_is_refused(void)
 {
 	answers("/auth/v1.0", 200, V1_URL, "", ERR_FORMAT, "no X-Auth-Token");
 	answers("/auth/v1.0", 200, V1_TOKEN, "", ERR_FORMAT, "no X-Storage-Url");
-	answers("/auth/v1.0", 200, V1_URL "X-Auth-Token: hush \x80\r\n", "", ERR_FORMAT,
+	answers("/auth/v1.0", 200, V1_URL "X-Auth-Token: hush\x80\r\n", "", ERR_FORMAT,
+		"no plain text");
+	answers("/auth/v1.0", 200, V1_URL "X-Auth-Token: hu sh\r\n", "", ERR_FORMAT,
 		"no plain text");
 	answers("/auth/v1.0", 200, V1_TOKEN "X-Storage-Url: ftp://h/\r\n", "", ERR_FORMAT,
 		"storage URL");
