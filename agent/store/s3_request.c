@@ -320,6 +320,8 @@ static enum store_verdict judge(const struct failure *failure, struct err *err)
 		return fail_absent(failure, err);
 	if (status == 401 || status == 403)
 		return fail(failure, ERR_DENIED, err);
+	if (says(failure, (const char *const[]){"InvalidBucketName", NULL}))
+		return fail(failure, ERR_CONFIG, err);
 	if (says(failure, (const char *const[]){"ExpiredToken", "InvalidToken",
 						"AuthorizationHeaderMalformed", NULL}))
 		return fail(failure, ERR_DENIED, err);
