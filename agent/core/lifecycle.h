@@ -23,6 +23,7 @@
 #include "core/journal.h"
 #include "core/resolve.h"
 #include "core/rng.h"
+#include "core/schedule.h"
 
 enum phase {
 	PHASE_RESOLVING,   /* finding out what to start from */
@@ -46,9 +47,8 @@ enum sigterm_policy {
 
 struct lifecycle_config {
 	/* savepoints */
-	int64_t savepoint_interval_ms; /* 0 = no periodic savepoints */
-	int64_t savepoint_jitter_ms;
-	const char *savepoint_dir; /* URI; NULL = operations need Flink's own default */
+	struct schedule savepoints; /* the periodic ones */
+	const char *savepoint_dir;  /* URI; NULL = operations need Flink's own default */
 	bool drain_on_stop;
 	/* launches */
 	const char *result_store_dir; /* URI; each launch gets <dir>/<job id>; NULL = no own path */

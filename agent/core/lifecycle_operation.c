@@ -11,6 +11,7 @@
 #define ENDING_PATIENCE_MS 60000
 
 #define ASK_AGAIN_MS      1000
+#define CRON_PAUSE_MS     60000 /* before a failed savepoint of a cron line is tried again */
 #define SLOW_OPERATION_MS 10000 /* after this the result is asked for less often */
 
 bool nonce_wanted(const char *nonce, const char *done)
@@ -112,28 +113,29 @@ void operation_clear(struct lifecycle *life)
 	life->want_write = true;
 }
 
-void schedule_savepoint(struct lifecycle *life)
+/* When the periodic savepoint after the last one is due, but not within `pause_ms`. */
+static void schedule_after(struct lifecycle *life, int64_t pause_ms)
 {
-	const struct lifecycle_config *config = life->config;
 	const struct journal *journal = &life->journal;
-	int64_t wait_ms = config->savepoint_interval_ms;
-	int64_t last_unix_ms = 0;
+	int64_t since_unix_ms = life->now_unix_ms, last_unix_ms = 0, due_unix_ms;
+	uint32_t random = (uint32_t)rng_below(&life->rng, UINT32_MAX);
 
 	life->savepoint_ms = 0;
-	if (!wait_ms)
-		return;
 	for (size_t i = 0; i < journal->snapshot_count; i++)
 		if (journal->snapshots[i].completed_unix_ms > last_unix_ms)
 			last_unix_ms = journal->snapshots[i].completed_unix_ms;
-	/* an overdue one is taken soon after a restart; a stepped clock never asks for more than
-	 * one */
-	if (last_unix_ms && last_unix_ms <= life->now_unix_ms)
-		wait_ms -= life->now_unix_ms - last_unix_ms;
-	if (wait_ms < 0)
-		wait_ms = 0;
-	if (config->savepoint_jitter_ms)
-		wait_ms += rng_below(&life->rng, config->savepoint_jitter_ms + 1);
-	life->savepoint_ms = life->now_ms + wait_ms;
+	/* a job that never runs for a whole interval gets its savepoint all the same */
+	if (journal->launch_count && journal->launches[0].proven_unix_ms)
+		since_unix_ms = journal->launches[0].proven_unix_ms;
+	due_unix_ms = schedule_next_unix_ms(&life->config->savepoints, last_unix_ms, since_unix_ms,
+					    life->now_unix_ms + pause_ms, random);
+	if (due_unix_ms >= 0)
+		life->savepoint_ms = life->now_ms + due_unix_ms - life->now_unix_ms;
+}
+
+void schedule_savepoint(struct lifecycle *life)
+{
+	schedule_after(life, 0);
 }
 
 /* The job runs on. A failed periodic savepoint is tried again sooner than after a whole interval.
@@ -141,16 +143,11 @@ void schedule_savepoint(struct lifecycle *life)
 static void run_on(struct lifecycle *life, bool ok, const char *why)
 {
 	const struct lifecycle_config *config = life->config;
+	int64_t pause_ms = config->savepoints.has_cron ? CRON_PAUSE_MS : ASK_AGAIN_MS;
 	bool stop = life->phase == PHASE_STOPPING;
 
 	operation_clear(life);
-	schedule_savepoint(life);
-	if (!ok && config->savepoint_interval_ms) {
-		int64_t soon = life->now_ms + config->savepoint_interval_ms / 10 + ASK_AGAIN_MS;
-
-		if (life->savepoint_ms < soon)
-			life->savepoint_ms = soon;
-	}
+	schedule_after(life, ok ? 0 : config->savepoints.interval_ms / 10 + pause_ms);
 	if (!stop)
 		return;
 	life->stop_retry_ms = life->now_ms + config->stop_retry_ms;

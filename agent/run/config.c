@@ -94,6 +94,9 @@ static const struct config_key keys[] = {
 	KEY("savepoints.interval", DURATION, savepoints.interval_ms, .fallback = "0",
 	    .max = 365 * DAY),
 	KEY("savepoints.jitter", DURATION, savepoints.jitter_ms, .fallback = "0", .max = DAY),
+	KEY("savepoints.cron", STRING, savepoints.cron),
+	KEY("savepoints.timeZone", STRING, savepoints.time_zone),
+	KEY("savepoints.blackouts", LIST, savepoints.blackouts),
 	KEY("savepoints.drain", BOOL, savepoints.drain, .fallback = "false"),
 	KEY("savepoints.stopRetry", DURATION, savepoints.stop_retry_ms, .fallback = "30s",
 	    .min = SECOND, .max = DAY),
@@ -382,8 +385,6 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 	if (config->flink.version)
 		(void)flink_version_parse(config->flink.version, &version, NULL);
 	*ret_life = (struct lifecycle_config){
-		.savepoint_interval_ms = config->savepoints.interval_ms,
-		.savepoint_jitter_ms = config->savepoints.jitter_ms,
 		.savepoint_dir = config->flink.savepoint_directory,
 		.drain_on_stop = config->savepoints.drain,
 		.result_store_dir = config->flink.result_store_directory,

@@ -80,8 +80,11 @@ struct config {
 	} storage;
 
 	struct {
-		int64_t interval_ms; /* 0 = no periodic savepoints */
+		int64_t interval_ms; /* 0 = none by an interval */
 		int64_t jitter_ms;
+		char *cron;            /* NULL = none by a cron line */
+		char *time_zone;       /* NULL = what TZ says */
+		char **blackouts;      /* NULL = none */
 		bool drain;            /* suspend and restart drain the sources */
 		int64_t stop_retry_ms; /* after a failed stop with savepoint */
 	} savepoints;
@@ -129,7 +132,8 @@ int config_parse(const char *text, size_t len_bytes, struct config *ret_config, 
 void config_release(struct config *config); /* a zeroed one is fine */
 
 /* What the core needs. Strings stay borrowed from `config`. flink_version and application_ids
- * follow flink.version; whoever detects the version ("auto") overwrites them. */
+ * follow flink.version; whoever detects the version ("auto") overwrites them. The schedule is that
+ * of setup_schedule.h. */
 void config_lifecycle(const struct config *config, struct lifecycle_config *ret_life);
 
 /* The part of a launch that the configuration gives; identity, restore point, env, version (unless

@@ -5,8 +5,9 @@
 
 #include "base/mem.h"
 
-/* Our own environment plus what drey.yaml adds; drey's private variables are taken out later. */
-static char **launch_environment(const struct config *config)
+/* Our own environment plus what drey.yaml adds; drey's private variables are taken out later. TZ is
+ * as it was before the savepoint schedule had its time zone: `zone` is "TZ=..." or NULL. */
+static char **launch_environment(const struct config *config, char *zone)
 {
 	extern char **environ;
 	size_t count = 0, extra = 0, n = 0;
@@ -16,25 +17,32 @@ static char **launch_environment(const struct config *config)
 		count++;
 	while (config->flink.environment && config->flink.environment[extra])
 		extra++;
-	env = xcalloc(count + extra + 1, sizeof(*env));
+	env = xcalloc(count + extra + 2, sizeof(*env));
 	for (size_t i = 0; i < count; i++) {
 		size_t name = strcspn(environ[i], "=") + 1;
-		bool replaced = false;
+		bool replaced = strncmp(environ[i], "TZ=", 3) == 0;
 
 		for (size_t k = 0; k < extra && !replaced; k++)
 			replaced = !strncmp(environ[i], config->flink.environment[k], name);
 		if (!replaced)
 			env[n++] = environ[i];
 	}
-	for (size_t k = 0; k < extra; k++)
+	for (size_t k = 0; k < extra; k++) {
 		env[n++] = config->flink.environment[k];
+		if (strncmp(env[n - 1], "TZ=", 3) == 0)
+			zone = NULL;
+	}
+	if (zone)
+		env[n++] = zone;
 	return env;
 }
 
 int launch_build(const struct setup *setup, const struct launch *launch,
 		 struct flink_exec *ret_exec, struct err *err)
 {
-	char **env = launch_environment(&setup->config);
+	cleanup_free char *zone =
+		setup->zone_before ? xasprintf("TZ=%s", setup->zone_before) : NULL;
+	char **env = launch_environment(&setup->config, zone);
 	struct flink_launch flink;
 	int result;
 

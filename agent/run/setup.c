@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "flink/command.h"
+#include "run/setup_schedule.h"
 #include "run/setup_storage.h"
 
 static const char *const *environment(void)
@@ -119,6 +120,8 @@ static int fill_derived(struct setup *setup, struct err *err)
 
 	flink_version_print(setup->version, setup->version_text);
 	config_lifecycle(config, &setup->life);
+	if (setup_schedule(config, &setup->life.savepoints, &setup->zone_before, err) < 0)
+		return -1;
 	setup->life.flink_version = setup->version_text;
 	setup->places.storage = &setup->storage;
 	setup->life.application_ids = flink_version_has_applications(setup->version);
@@ -151,6 +154,7 @@ void setup_release(struct setup *setup)
 {
 	http_free(setup->rest.http);
 	store_config_release(&setup->storage);
+	free(setup->zone_before);
 	free(setup->checkpoint_dir);
 	free(setup->savepoint_dir);
 	flink_conf_release(&setup->flink_conf);

@@ -201,8 +201,8 @@ static void draw_chaos(struct world *w)
 static void draw_config(struct world *w)
 {
 	w->config = (struct lifecycle_config){
-		.savepoint_interval_ms = mean(w, 300, MINUTE_MS, 30 * MINUTE_MS),
-		.savepoint_jitter_ms = odds(w, 500) ? 30 * SECOND_MS : 0,
+		.savepoints = {.interval_ms = mean(w, 300, MINUTE_MS, 30 * MINUTE_MS),
+			       .jitter_ms = odds(w, 500) ? 30 * SECOND_MS : 0},
 		.savepoint_dir = "file:/sp",
 		.drain_on_stop = odds(w, 200),
 		.result_store_dir = "file:/results",
@@ -258,7 +258,7 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct figures *figure
 	say(&w, "policy %s, %d attempts in %d min, savepoints every %d s, on SIGTERM %s",
 	    w.config.policy.restore == POLICY_LATEST ? "latest" : "savepoint",
 	    w.config.max_attempts, (int)(w.config.attempts_window_ms / MINUTE_MS),
-	    (int)(w.config.savepoint_interval_ms / SECOND_MS),
+	    (int)(w.config.savepoints.interval_ms / SECOND_MS),
 	    w.config.on_sigterm == SIGTERM_KEEP ? "keep" : "savepoint");
 	user_begin(&w);
 	plan(&w, 0, ITEM_CONTAINER_START, SCOPE_WORLD);

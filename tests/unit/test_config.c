@@ -236,7 +236,6 @@ static void fills_the_configuration_of_the_core(void)
 	CHECK_STR(life.flink_version, "1.20.5");
 	CHECK(!life.application_ids);
 	CHECK(life.exit_when_finished);
-	CHECK_INT(life.savepoint_interval_ms, ==, 3600000);
 	CHECK_INT(life.max_attempts, ==, 5);
 	CHECK_INT(life.backoff_max_ms, ==, 60000);
 	CHECK_INT(life.hold_retry_max_ms, ==, 30000);

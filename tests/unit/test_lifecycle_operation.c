@@ -269,7 +269,7 @@ static void a_savepoint_asked_for_during_a_launch_waits_for_the_job(void)
 static void run_periodic(struct life *l)
 {
 	life_begin(l);
-	l->config.savepoint_interval_ms = 600000;
+	l->config.savepoints.interval_ms = 600000;
 	run_proven(l);
 }
 
