@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "run/observe_internal.h"
+#include "store/content.h"
 #include "store/uri.h"
 
 #define RESTORED_PREFIX "savepoint-" /* name of a savepoint's directory */
@@ -20,10 +21,8 @@ struct handle {
 	char why[ERR_MSG_BYTES];
 };
 
-static void fail(struct handle *handle, const struct err *err)
+static void fail(struct handle *handle, bool proven, const struct err *err)
 {
-	bool proven = err->kind == ERR_FORMAT || err->kind == ERR_ABSENT;
-
 	handle->recovery = proven ? INTEGRITY_DAMAGED : INTEGRITY_UNREADABLE;
 	snprintf(handle->why, sizeof(handle->why), "%s", err->msg);
 }
@@ -41,22 +40,24 @@ static int check_file(const struct handle *handle, int64_t size_bytes, struct er
 	return 0;
 }
 
+/* 0 read, 1 proven to be lost or wrong, -1 not known; the last two with *err. */
 static int read_file(struct look *look, struct handle *handle, struct err *err)
 {
 	const char *uri = handle->entry->value.uri;
 	struct store *store = stores_get(&look->stores, uri, err);
-	struct store_stream *stream;
-	struct source *src;
+	struct content content;
 	int rc;
 
-	if (!store || store_read_open(store, uri, 0, &stream, err) < 0)
+	if (!store)
 		return -1;
-	src = source_new(store_read, stream, store_read_size(stream));
-	rc = completed_checkpoint_parse(src, &handle->file, err);
-	source_free(src);
+	rc = content_open(&content, store, uri, err);
 	if (!rc)
-		rc = check_file(handle, store_read_size(stream), err);
-	store_read_close(stream);
+		rc = completed_checkpoint_parse(content.source, &handle->file, err);
+	if (!rc)
+		rc = check_file(handle, content.size_bytes, err);
+	if (rc < 0 && (err->kind == ERR_ABSENT || content_is_damage(&content, store, err)))
+		rc = 1;
+	content_close(&content);
 	return rc;
 }
 
@@ -64,15 +65,18 @@ static void read_handle(struct look *look, struct handle *handle)
 {
 	const struct ha_entry *entry = handle->entry;
 	struct err err = {0};
+	int rc = 1;
 
-	if (!entry->value.uri)
+	if (!entry->value.uri) {
 		err_set(&err, ERR_FORMAT, 0, "%s cannot be decoded: %s", entry->key,
 			entry->error ? entry->error : "no handle");
-	else if (read_file(look, handle, &err) < 0)
+	} else {
+		rc = read_file(look, handle, &err);
+		if (!rc)
+			return;
 		err_wrap(&err, "%s of %s", entry->value.uri, entry->key);
-	else
-		return;
-	fail(handle, &err);
+	}
+	fail(handle, rc > 0, &err);
 }
 
 /* A snapshot that the job was restored from has no times there, and another job may have made it. */

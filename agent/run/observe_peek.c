@@ -4,10 +4,12 @@
 
 #include "base/mem.h"
 #include "run/observe_internal.h"
+#include "store/content.h"
 #include "store/snapshots.h"
 
 struct batch {
 	struct look *look;
+	struct store *store;
 	char **uris;
 	size_t *candidates;
 	size_t count;
@@ -67,10 +69,10 @@ static int looked(void *ctx, const struct store_look *seen, struct err *err)
 		observe_set(c, INTEGRITY_INCOMPLETE, "there is no _metadata");
 		break;
 	case STORE_LOOK_UNREADABLE:
-		/* a directory in its place is no _metadata, and never will be one */
 		observe_set(c,
-			    seen->why && seen->why->kind == ERR_FORMAT ? INTEGRITY_DAMAGED
-								       : INTEGRITY_UNREADABLE,
+			    seen->why && content_store_says_damage(batch->store, seen->why)
+				    ? INTEGRITY_DAMAGED
+				    : INTEGRITY_UNREADABLE,
 			    seen->why ? seen->why->msg : "not readable");
 		break;
 	}
@@ -81,6 +83,7 @@ static void look_at_batch(struct batch *batch, struct store *store)
 {
 	struct err err = {0};
 
+	batch->store = store;
 	store_look_many(store, uri_at, batch->count, METADATA_HEAD_BYTES, looked, batch, &err);
 	for (size_t i = 0; i < batch->count; i++)
 		free(batch->uris[i]);

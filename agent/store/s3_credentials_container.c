@@ -128,6 +128,8 @@ int s3_source_container(struct s3_source_context *context, struct s3_keys *ret_k
 					   ret_keys, err);
 	else if (result == 0)
 		result = s3_status_err(&request, &response, err);
+	if (result < 0 && header)
+		s3_hide(err, header + strlen("Authorization: "));
 	s3_response_wipe(&response);
 	http_free(http);
 	return result < 0 ? -1 : 1;

@@ -1,4 +1,5 @@
 /* What the sources behind HTTP share: asking again, and reading keys from JSON. */
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -9,6 +10,7 @@
 #include "store/store_http.h"
 
 #define KEYS_MAX_BYTES ((size_t)64 * 1024)
+#define SECRET_PART    8 /* characters that nothing else has by chance */
 
 void s3_response_wipe(struct http_response *response)
 {
@@ -43,6 +45,20 @@ int s3_fetch(struct http *http, const struct http_request *request, int attempts
 		}
 		pause_ms(store_http_pause_ms(attempt + 1, UINT32_MAX));
 	}
+}
+
+int s3_hide(struct err *err, const char *secret)
+{
+	char part[SECRET_PART + 1]; /* the end of it may have been cut off */
+	char *at;
+
+	if (!err || !secret || !*secret)
+		return -1;
+	snprintf(part, sizeof(part), "%s", secret);
+	at = strstr(err->msg, part);
+	if (at)
+		snprintf(at, sizeof(err->msg) - (size_t)(at - err->msg), "...");
+	return -1;
 }
 
 int s3_status_err(const struct http_request *request, const struct http_response *response,

@@ -62,6 +62,10 @@ int s3_keys_take(const char *access_key, const char *secret_key, const char *ses
 int s3_keys_from_json(const char *text, size_t len_bytes, struct s3_keys *ret_keys,
 		      struct err *err);
 
+/* Cut the message where the secret begins: the other side may have sent back what it was sent. NULL
+ * is allowed. Returns -1. */
+int s3_hide(struct err *err, const char *secret);
+
 /* Replace control characters by spaces; NULL is allowed. */
 void s3_printable(char *text);
 

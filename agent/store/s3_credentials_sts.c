@@ -49,6 +49,18 @@ static char *sts_url(const struct s3_source_context *context, const char *region
 	return xasprintf("https://sts.%s.%s/", region, dns_suffix(region));
 }
 
+/* Who was asked; what else is in a URL may be a password. */
+static int wrap_host(struct err *err, const char *url)
+{
+	const char *mark = strstr(url, "://");
+	const char *host = mark ? mark + strlen("://") : url;
+	const char *end = host + strcspn(host, "/?#");
+	const char *user = memrchr(host, '@', (size_t)(end - host));
+
+	return err_wrap(err, "%.*s%.*s/", (int)(host - url), url,
+			(int)(end - (user ? user + 1 : host)), user ? user + 1 : host);
+}
+
 static void add_field(struct buf *form, const char *name, const char *value)
 {
 	buf_addf(form, "&%s=", name);
@@ -146,9 +158,11 @@ int s3_web_identity_keys(struct s3_source_context *context, const struct s3_web_
 		result = read_keys(&response, ret_keys, err);
 	else if (result == 0)
 		result = refusal(&response, identity->role_arn, err);
+	if (result < 0)
+		s3_hide(err, token);
 	s3_response_wipe(&response);
 	http_free(http);
-	return result < 0 ? err_wrap(err, "%s", url) : 0;
+	return result < 0 ? wrap_host(err, url) : 0;
 }
 
 int s3_source_web_identity(struct s3_source_context *context, struct s3_keys *ret_keys,

@@ -207,10 +207,26 @@ static bool is_elsewhere(const struct failure *failure)
 	       (status == 400 && other && (!failure->told || says(failure, codes)));
 }
 
+/* In place: without user, query and fragment, which may be a password or a signature. */
+static const char *without_secrets(char *url)
+{
+	char *mark = strstr(url, "://"), *host, *user;
+
+	url[strcspn(url, "?#")] = '\0';
+	if (!mark)
+		return url;
+	host = mark + strlen("://");
+	user = memrchr(host, '@', strcspn(host, "/"));
+	if (user)
+		memmove(host, user + 1, strlen(user));
+	return url;
+}
+
 static enum store_verdict fail_elsewhere(const struct failure *failure, struct err *err)
 {
 	const struct s3_store *s3 = failure->s3;
 	char location[LOCATION_BYTES];
+	const char *shown;
 
 	describe(failure, ERR_CONFIG, err);
 	if (failure->region[0] && strcmp(failure->region, s3->endpoint.region) != 0)
@@ -221,12 +237,11 @@ static enum store_verdict fail_elsewhere(const struct failure *failure, struct e
 		return err_wrap(err, "the bucket has to be asked at the endpoint '%s'",
 				failure->said.endpoint),
 		       STORE_FAILED;
-	if (http_header(failure->response, "Location", location, sizeof(location)))
-		location[strcspn(location, "?#")] = '\0';
-	else
-		location[0] = '\0';
-	err_wrap(err, "the endpoint redirects%s%s, which is not followed",
-		 location[0] ? " to " : "", location);
+	shown = http_header(failure->response, "Location", location, sizeof(location))
+			? without_secrets(location)
+			: "";
+	err_wrap(err, "the endpoint redirects%s%s, which is not followed", *shown ? " to " : "",
+		 shown);
 	return STORE_FAILED;
 }
 

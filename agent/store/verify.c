@@ -4,24 +4,23 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/content.h"
 #include "store/snapshots.h"
 #include "store/stores.h"
 #include "store/uri.h"
 #include "store/verify_files.h"
 
-/* 0 decoded, -1 with *err. */
+/* 0 decoded, 1 damaged, -1 it could not be read; the last two with *err. */
 static int load(struct store *store, const char *uri, struct metadata *ret, struct err *err)
 {
-	struct store_stream *stream;
-	struct source *src;
-	int rc;
+	struct content content;
+	int rc = content_open(&content, store, uri, err);
 
-	if (store_read_open(store, uri, 0, &stream, err))
-		return -1;
-	src = source_new(store_read, stream, store_read_size(stream));
-	rc = metadata_load(src, ret, err);
-	source_free(src);
-	store_read_close(stream);
+	if (!rc)
+		rc = metadata_load(content.source, ret, err);
+	if (rc < 0 && content_is_damage(&content, store, err))
+		rc = 1;
+	content_close(&content);
 	return rc;
 }
 
@@ -67,13 +66,15 @@ int verify_snapshot(const struct store_config *config, const char *path, struct 
 	struct stores stores = {.config = config};
 	struct err why = {0};
 	struct store *store = stores_get(&stores, path, err);
+	int loaded;
 
 	if (!store)
 		return -1;
 	found = find_metadata(store, path, &report.metadata_unix_ms);
 	uri = uri_canonical(found);
 	report.path = uri_parent(uri);
-	if (!load(store, uri, &metadata, &why)) {
+	loaded = load(store, uri, &metadata, &why);
+	if (!loaded) {
 		report.decoded = true;
 		report.header = metadata.header;
 		report.tail = metadata.tail;
@@ -82,7 +83,7 @@ int verify_snapshot(const struct store_config *config, const char *path, struct 
 		list_operators(&report, &metadata);
 		verify_files(&report, &stores, &metadata);
 		metadata_release(&metadata);
-	} else if (why.kind == ERR_FORMAT) {
+	} else if (loaded > 0) {
 		verify_add_problem(&report, VERIFY_UNDECODABLE, why.kind, uri, why.msg);
 	} else {
 		verify_add_failure(&report, uri, &why);
