@@ -44,6 +44,7 @@ INIT_SRC   := $(wildcard entrypoint/*.c)
 UNIT_SRC   := $(wildcard tests/unit/test_*.c)
 UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
+REPLAY_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN   := $(patsubst tests/fuzz/%.c,$(TOP)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
@@ -95,7 +96,7 @@ $(B)/tests/store/%: $(B)/obj/tests/store/%.o $(B)/obj/tests/unit/tap.o $(B)/libd
 
 $(B)/tests/unit/test_http_tls: LIBS += -lssl
 
-build-tests: all $(UNIT_BIN) $(B)/tests/sim/sim $(B)/tests/store/check_store
+build-tests: all $(UNIT_BIN) $(REPLAY_BIN) $(B)/tests/sim/sim $(B)/tests/store/check_store
 
 unit: build-tests
 	$(Q)tests/run.sh --build $(B) unit
@@ -118,10 +119,22 @@ sim: $(B)/tests/sim/sim
 valgrind: build-tests
 	$(Q)tests/run.sh --build $(B) valgrind
 
-$(TOP)/fuzz/%: tests/fuzz/%.c $(AGENT_SRC)
+# a fuzz target by libFuzzer; and, in build-tests, as a program that goes over the kept inputs once
+FUZZ_FLAGS := -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -pthread
+$(TOP)/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)clang $(CPPFLAGS_) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=all -pthread -o $@ $< $(AGENT_SRC) $(LIBS)
+	$(Q)clang $(CPPFLAGS_) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(TOP)/fuzz/libdrey.a: $(AGENT_SRC:%.c=$(TOP)/fuzz/obj/%.o)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(TOP)/fuzz/%: tests/fuzz/%.c $(TOP)/fuzz/libdrey.a
+	$(Q)clang $(CPPFLAGS_) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+	@echo "  LINK  $@"
+
+$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(B)/libdrey.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
 FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ_BIN)
@@ -147,4 +160,4 @@ install: all
 clean:
 	rm -rf $(TOP)/obj $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a
 
--include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/obj $(TOP)/fuzz/obj -name '*.d' 2>/dev/null)

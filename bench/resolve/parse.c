@@ -1,9 +1,10 @@
 /*
  * parse - how fast a `_metadata` file is read, and in how much memory.
  *
- *   parse make inline|files|operators MB >FILE
+ *   parse make inline|files|spread|operators MB >FILE
  *           MB megabytes of state inside the file; or of references to state files, as an
- *           incremental checkpoint in an object store has them; or of small operators
+ *           incremental checkpoint in an object store has them, in one directory or in many of ten
+ *           files each; or of small operators
  *   parse read|load FILE
  *           `read` looks at everything, `load` keeps it. One line: megabytes per second, files,
  *           peak memory of this process. On a busy machine the seconds of CPU tell more.
@@ -58,9 +59,9 @@ static void put_inline(struct buf *part, int subtask)
 }
 
 /* The shared files of one subtask. */
-static void put_files(struct buf *part, int subtask)
+static void put_files(struct buf *part, int subtask, bool spread)
 {
-	char path[200], name[40];
+	char path[200], name[40], dir[16] = "shared";
 
 	begin_keyed(part, subtask);
 	wr_u8(part, 5);
@@ -71,10 +72,12 @@ static void put_files(struct buf *part, int subtask)
 	wr_i32(part, HANDLES);
 	for (int i = 0; i < HANDLES; i++) {
 		snprintf(name, sizeof(name), "%06d.sst", i);
+		if (spread)
+			snprintf(dir, sizeof(dir), "%02x/%02x", subtask & 0xFF, (unsigned)i / 10);
 		snprintf(path, sizeof(path),
-			 "s3://bucket/checkpoints/4f0c8d2e9a1b4c7d8e5f60718293a4b5/shared/"
+			 "s3://bucket/checkpoints/4f0c8d2e9a1b4c7d8e5f60718293a4b5/%s/"
 			 "%08x-7dec-41d0-a765-%012x",
-			 (unsigned)subtask * 2654435761U, (unsigned)i);
+			 dir, (unsigned)subtask * 2654435761U, (unsigned)i);
 		wr_utf(part, name);
 		wr_file(part, path, 67108864);
 	}
@@ -85,7 +88,8 @@ static void put_files(struct buf *part, int subtask)
 
 static void make(const char *kind, int64_t size_bytes)
 {
-	bool files = !strcmp(kind, "files"), operators = !strcmp(kind, "operators");
+	bool spread = !strcmp(kind, "spread"), files = spread || !strcmp(kind, "files");
+	bool operators = !strcmp(kind, "operators");
 	struct buf part = BUF_INIT;
 	/* a file of one name, its path and the rest; an operator of a name, an id and no state */
 	int64_t each = files ? 141 * HANDLES : operators ? 60 : PART_BYTES;
@@ -106,7 +110,7 @@ static void make(const char *kind, int64_t size_bytes)
 	}
 	for (int32_t i = 0; !operators && i < count; i++)
 		if (files)
-			put_files(&part, i);
+			put_files(&part, i, spread);
 		else
 			put_inline(&part, i);
 	wr_tail(&part, VERSION, "org.apache.flink.runtime.checkpoint.CheckpointType");

@@ -1,0 +1,31 @@
+/* Any bytes as a completedCheckpoint file: refused as what they are, or read with a pointer and an id that is one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/ha_value.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+static void must(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	struct source *src = source_new_bytes(data, size_bytes);
+	struct completed_checkpoint checkpoint;
+	struct err err = {0};
+
+	if (!completed_checkpoint_parse(src, &checkpoint, &err)) {
+		must(checkpoint.external_pointer != NULL);
+		must(!checkpoint.job_id[0] || strlen(checkpoint.job_id) == 32);
+		must(strspn(checkpoint.job_id, "0123456789abcdef") == strlen(checkpoint.job_id));
+		completed_checkpoint_release(&checkpoint);
+	} else {
+		must(err.kind == ERR_FORMAT && err.msg[0]);
+	}
+	source_free(src);
+	return 0;
+}
