@@ -117,6 +117,9 @@ static const struct config_key keys[] = {
 	KEY("holding.retryMax", DURATION, holding.retry_max_ms, .fallback = "30s", .min = 100,
 	    .max = DAY),
 
+	KEY("control.directory", DIRECTORY, control.directory),
+	KEY("control.poll", DURATION, control.poll_ms, .fallback = "30s", .max = HOUR),
+
 	KEY("http.address", STRING, http.address, .fallback = "0.0.0.0"),
 	KEY("http.port", INTEGER, http.port, .fallback = "8085", .max = 65535),
 

@@ -101,6 +101,11 @@ struct config {
 	} holding;
 
 	struct {
+		char *directory; /* of the control files; NULL = none */
+		int64_t poll_ms; /* 0 = only when something says that it has changed */
+	} control;
+
+	struct {
 		char *address; /* an IP address */
 		int64_t port;  /* 0 = no HTTP */
 	} http;

@@ -85,6 +85,7 @@ void driver_step(struct driver *driver, const struct event *event)
 		execute(driver, &effects.list[i]);
 	effects_clear(&effects);
 	driver_control_acknowledge(driver);
+	driver_directory_acknowledge(driver);
 	arm_timer(driver);
 }
 
@@ -205,6 +206,8 @@ static int open_all(struct driver *driver, struct err *err)
 	journal_file_init(&driver->file, dir);
 	if (driver_control_open(driver, err) < 0)
 		return -1;
+	if (driver_directory_open(driver, err) < 0)
+		return -1;
 	return driver_http_open(driver, err);
 }
 
@@ -214,6 +217,7 @@ static void close_all(struct driver *driver)
 	lane_free(driver->flink_lane, LANE_PATIENCE_MS);
 	lane_free(driver->store_lane, LANE_PATIENCE_MS);
 	lane_free(driver->journal_lane, LANE_PATIENCE_MS);
+	driver_directory_close(driver);
 	driver_http_close(driver);
 	driver_control_close(driver);
 	if (driver->alive)

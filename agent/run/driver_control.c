@@ -33,9 +33,10 @@ static void wait_for_write(struct driver *driver, struct control_call *call, int
 	driver->waiting = waiting;
 }
 
-/* The journal write that contains what the last step changed. */
-static int64_t covering_write(const struct lifecycle *life)
+int64_t driver_covering_write(const struct driver *driver)
 {
+	const struct lifecycle *life = &driver->life;
+
 	return life->want_write ? life->journal.sequence + 1 : life->requested;
 }
 
@@ -69,7 +70,7 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 		control_request_event(&request, &event);
 		driver->metrics.control[METRICS_SOCKET]++;
 		driver_step(driver, &event);
-		wait_for_write(driver, call, covering_write(&driver->life));
+		wait_for_write(driver, call, driver_covering_write(driver));
 		driver_control_acknowledge(driver);
 	}
 	control_request_release(&request);

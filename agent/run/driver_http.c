@@ -8,7 +8,10 @@
 
 struct json *driver_status(const struct driver *driver)
 {
-	return status_document(&driver->life, clock_unix_ms());
+	struct json *document = status_document(&driver->life, clock_unix_ms());
+
+	driver_directory_status(driver, document);
+	return document;
 }
 
 /* Everything is answered from memory: none of this waits for a lane. */

@@ -7,6 +7,7 @@
  *   effect_state.c    OBSERVE, INSPECT, WRITE_JOURNAL
  *   driver_start.c    what has to be known before the first step
  *   driver_control.c  requests of the commands
+ *   driver_directory.c  the control directory
  *   driver_http.c     probes, status and metrics over HTTP
  */
 #ifndef DREY_RUN_DRIVER_INTERNAL_H
@@ -23,6 +24,7 @@
 #include "run/journal_file.h"
 #include "run/metrics.h"
 
+struct directory;
 struct json;
 struct waiting_call;
 
@@ -36,6 +38,7 @@ struct driver {
 	struct init_link *link;
 	struct control_server *control;
 	struct waiting_call *waiting; /* answered once their journal write is acknowledged */
+	struct directory *directory;  /* of the control files; NULL = none configured */
 	struct http_server *http;     /* NULL: off, or the port is taken */
 	struct loop_timer *http_retry;
 	struct metrics metrics;
@@ -48,6 +51,9 @@ struct driver {
 	int exit_status; /* of the agent */
 	struct err *err; /* why it could not start */
 };
+
+/* The journal write that contains what the last step has changed. */
+int64_t driver_covering_write(const struct driver *driver);
 
 /* Take one event through the state machine and execute what comes out. */
 void driver_step(struct driver *driver, const struct event *event);
@@ -77,6 +83,19 @@ struct json *driver_status(const struct driver *driver);
 /* driver_http.c */
 int driver_http_open(struct driver *driver, struct err *err);
 void driver_http_close(struct driver *driver);
+
+/* driver_directory.c */
+int driver_directory_open(struct driver *driver, struct err *err);
+void driver_directory_close(struct driver *driver);
+/* After HELLO was taken: what was read meanwhile counts from now on. */
+void driver_directory_alive(struct driver *driver);
+/* After every step: what has become durable is remembered as seen. */
+void driver_directory_acknowledge(struct driver *driver);
+/* False: nothing may be decided yet, because a brake could be in there; EFFECT_OBSERVE is carried
+ * out when the directory was read. */
+bool driver_directory_ready(struct driver *driver);
+/* For the status document: what it says and what is wrong with it. */
+void driver_directory_status(const struct driver *driver, struct json *document);
 
 /* driver_control.c */
 int driver_control_open(struct driver *driver, struct err *err);

@@ -109,6 +109,7 @@ static void start_done(void *arg, bool ran)
 		driver_stop(driver, 2);
 	} else {
 		greet(driver, &job->hello);
+		driver_directory_alive(driver);
 	}
 	free(job);
 }

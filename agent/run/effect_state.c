@@ -61,8 +61,11 @@ static void observed(void *arg, bool ran)
 
 void effect_observe(struct driver *driver)
 {
-	struct observe_job *job = xcalloc(1, sizeof(*job));
+	struct observe_job *job;
 
+	if (!driver_directory_ready(driver))
+		return; /* asked again when it is */
+	job = xcalloc(1, sizeof(*job));
 	job->driver = driver;
 	observe_plan_init(&job->plan, &driver->setup->places, &driver->life.journal, NULL);
 	lane_submit(driver->store_lane, gather_work, observed, job);

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "flink/command.h"
+#include "run/control_dir.h"
 #include "run/setup_schedule.h"
 #include "run/setup_storage.h"
 
@@ -246,12 +247,33 @@ static int check_directory(const struct setup *setup, const char *what, const ch
 	return err_wrap(err, "%s", what);
 }
 
+/* A directory that is not there is a mistake: the brake could be in it. */
+static int check_control(const struct setup *setup, struct err *err)
+{
+	const char *directory = setup->config.control.directory;
+	struct control_wish wish;
+	struct err why = {0};
+
+	if (!directory || control_dir_read(directory, &wish, &why) == 0) {
+		if (directory)
+			control_wish_release(&wish);
+		return 0;
+	}
+	if (why.kind == ERR_RETRY)
+		return 0;
+	if (err)
+		*err = why;
+	return err_wrap(err, "control.directory");
+}
+
 int setup_check(const struct setup *setup, struct err *err)
 {
 	if (check_command(setup, err) < 0)
 		return -1;
 	if (check_directory(setup, "checkpoint directory", setup->places.checkpoint_dir, err) < 0 ||
 	    check_directory(setup, "savepoint directory", setup->places.savepoint_dir, err) < 0)
+		return -1;
+	if (check_control(setup, err) < 0)
 		return -1;
 	return setup_check_port(setup, err);
 }

@@ -1,0 +1,170 @@
+#include "run/control_watch.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "control_swap.h"
+
+#define LIMIT_MS 20000
+
+struct rig {
+	struct swap swap;
+	struct loop *loop;
+	struct lane *lane;
+	struct control_watch *watch;
+	int readings, failures;
+	char nonce[64];
+};
+
+static void on_reading(void *arg, const struct control_wish *wish, const struct err *why)
+{
+	struct rig *rig = arg;
+	const char *nonce = wish ? wish->text[CONTROL_KEY_SAVEPOINT_NONCE] : NULL;
+
+	rig->readings++;
+	rig->failures += !wish;
+	CHECK(wish || why->kind);
+	snprintf(rig->nonce, sizeof(rig->nonce), "%s", nonce ? nonce : "");
+}
+
+static void rig_begin(struct rig *rig, int64_t poll_ms)
+{
+	memset(rig, 0, sizeof(*rig));
+	swap_begin(&rig->swap);
+	rig->loop = loop_new(NULL);
+	rig->lane = lane_new(rig->loop, "test", NULL);
+	rig->watch =
+		control_watch_new(rig->loop, rig->lane, rig->swap.dir, poll_ms, on_reading, rig);
+}
+
+static void rig_end(struct rig *rig)
+{
+	lane_free(rig->lane, LIMIT_MS);
+	control_watch_free(rig->watch);
+	loop_free(rig->loop);
+	swap_end(&rig->swap);
+}
+
+static bool until_nonce(struct rig *rig, const char *nonce)
+{
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+
+	while ((!rig->readings || strcmp(rig->nonce, nonce) != 0) && clock_mono_ms() < end_ms)
+		loop_step(rig->loop, 20, NULL);
+	return strcmp(rig->nonce, nonce) == 0;
+}
+
+static bool until_readings(struct rig *rig, int count)
+{
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+
+	while (rig->readings < count && clock_mono_ms() < end_ms)
+		loop_step(rig->loop, 20, NULL);
+	return rig->readings >= count;
+}
+
+static void every_swap_is_noticed_without_a_poll(void)
+{
+	struct rig rig;
+	char file[64];
+
+	rig_begin(&rig, 0);
+	CHECK(until_readings(&rig, 1));
+	CHECK(control_watch_has_inotify(rig.watch));
+	for (int i = 1; i <= 5; i++) {
+		snprintf(file, sizeof(file), "savepoint-nonce=n%d", i);
+		SWAP(&rig.swap, file);
+		CHECK(until_nonce(&rig, strchr(file, '=') + 1));
+	}
+	CHECK_INT(rig.failures, ==, 0);
+	rig_end(&rig);
+}
+
+static void a_file_that_a_person_writes_is_noticed(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig, 0);
+	CHECK(until_readings(&rig, 1));
+	swap_write(&rig.swap, "savepoint-nonce", "a\n");
+	CHECK(until_nonce(&rig, "a"));
+	swap_write(&rig.swap, "savepoint-nonce", "b\n");
+	CHECK(until_nonce(&rig, "b"));
+	rig_end(&rig);
+}
+
+static void an_idle_directory_is_not_read_again(void)
+{
+	struct rig rig;
+	int64_t end_ms;
+
+	rig_begin(&rig, 0);
+	CHECK(until_readings(&rig, 1));
+	end_ms = clock_mono_ms() + 500;
+	while (clock_mono_ms() < end_ms)
+		loop_step(rig.loop, 50, NULL);
+	CHECK_INT(rig.readings, ==, 1);
+	rig_end(&rig);
+}
+
+static void without_inotify_the_poll_finds_the_change(void)
+{
+	struct rig rig;
+	struct rlimit old, few;
+	struct loop *loop = loop_new(NULL);
+	struct lane *lane = lane_new(loop, "test", NULL);
+	int fd;
+
+	memset(&rig, 0, sizeof(rig));
+	swap_begin(&rig.swap);
+	rig.loop = loop;
+	rig.lane = lane;
+	getrlimit(RLIMIT_NOFILE, &old);
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	few = (struct rlimit){(rlim_t)fd, old.rlim_max};
+	close(fd);
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
+	rig.watch = control_watch_new(loop, lane, rig.swap.dir, 50, on_reading, &rig);
+	CHECK(until_readings(&rig, 1));
+	CHECK(!control_watch_has_inotify(rig.watch));
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &old), ==, 0);
+	SWAP(&rig.swap, "savepoint-nonce=a");
+	CHECK(until_nonce(&rig, "a"));
+	SWAP(&rig.swap, "savepoint-nonce=b");
+	CHECK(until_nonce(&rig, "b"));
+	rig_end(&rig);
+}
+
+static void a_directory_that_was_replaced_is_watched_again(void)
+{
+	struct rig rig;
+	cleanup_free char *aside = NULL;
+	cleanup_free char *remove = NULL;
+
+	rig_begin(&rig, 0);
+	CHECK(until_readings(&rig, 1));
+	aside = xasprintf("%s.aside", rig.swap.dir);
+	remove = xasprintf("rm -rf '%s'", aside);
+	CHECK_INT(rename(rig.swap.dir, aside), ==, 0);
+	CHECK(until_readings(&rig, 2));
+	CHECK_INT(rig.failures, >=, 1);
+	CHECK_INT(mkdir(rig.swap.dir, 0755), ==, 0);
+	swap_write(&rig.swap, "savepoint-nonce", "a");
+	CHECK(until_nonce(&rig, "a"));
+	swap_write(&rig.swap, "savepoint-nonce", "b");
+	CHECK(until_nonce(&rig, "b"));
+	CHECK_INT(system(remove), ==, 0);
+	rig_end(&rig);
+}
+
+int main(void)
+{
+	TEST(every_swap_is_noticed_without_a_poll);
+	TEST(a_file_that_a_person_writes_is_noticed);
+	TEST(an_idle_directory_is_not_read_again);
+	TEST(without_inotify_the_poll_finds_the_change);
+	TEST(a_directory_that_was_replaced_is_watched_again);
+	return tap_done();
+}
