@@ -53,7 +53,7 @@ int lineage_maker(const struct journal *journal, const struct snapshot *snapshot
 	return maker_by_path(journal, snapshot->path, count);
 }
 
-/* A launch whose start was never reported has run all the same when it left a snapshot. */
+/* A launch whose start was never reported has run all the same when it left a snapshot, or HA data. */
 static bool ran(const struct journal *journal, int index, const struct facts *facts)
 {
 	const struct launch *launch = &journal->launches[index];
@@ -62,9 +62,13 @@ static bool ran(const struct journal *journal, int index, const struct facts *fa
 		return false;
 	if (launch->started_unix_ms || launch->last_checkpoint_id)
 		return true;
-	for (size_t i = 0; i < facts->candidate_count; i++)
-		if (lineage_maker(journal, &facts->candidates[i].snapshot) == index)
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct candidate *c = &facts->candidates[i];
+
+		if (lineage_maker(journal, &c->snapshot) == index ||
+		    (c->in_ha && !strcmp(c->ha_job_id, launch->job_id)))
 			return true;
+	}
 	return false;
 }
 

@@ -1,7 +1,9 @@
 /*
  * The promise, over every combination of a generated space: what the journal says x how the sources
- * were read x what lies in storage x the policy. The rules are written here once more, from the
- * outside and by hand (`living`, `known`), not computed as resolve() computes them.
+ * were read x what lies in storage x the policy; and each of these with one of the combinations of what
+ * Flink's HA has x generation x foreign policy x adopted or not x age limit x operation in flight, in
+ * turn. The rules are written here once more, from the outside and by hand (`living`, `known`), not
+ * computed as resolve() computes them.
  */
 #include <stdarg.h>
 
@@ -68,6 +70,8 @@ struct story {
 	unsigned void_if;     /* a request that was carried out ends when one of these is there */
 	bool initial_allowed; /* no launch was ever proven */
 	int origin;           /* slot that the last launch was started from; -1 = none */
+	unsigned foreign;     /* slots of jobs that no launch in the journal had */
+	bool last_is_b;       /* the last launch is that of job B */
 };
 
 #define REQUEST_NONE  (-1)
@@ -203,8 +207,10 @@ static void path_unproven(struct world *w)
 	journal_consume(&w->journal, "t1");
 }
 
-#define AFTER_PROVEN .living = BIT(A10) | BIT(B13) | BIT(B14), .known = 14, .has_state = true
-#define NO_REQUEST   .requested = REQUEST_NONE, .origin = -1
+#define AFTER_PROVEN                                                                               \
+	.living = BIT(A10) | BIT(B13) | BIT(B14), .known = 14, .has_state = true,                  \
+	.foreign = BIT(FOREIGN99), .last_is_b = true
+#define NO_REQUEST .requested = REQUEST_NONE, .origin = -1
 
 static const struct story stories[] = {
 	{"never ran", never_ran_story, NO_REQUEST, .no_journal = true, .initial_allowed = true,
@@ -212,21 +218,22 @@ static const struct story stories[] = {
 	{"intended, empty", intended_empty, NO_REQUEST, .no_journal = true, .initial_allowed = true,
 	 .living = ~BIT(INITIAL)},
 	{"unproven, empty", unproven_empty, NO_REQUEST, .initial_allowed = true,
-	 .living = BIT(A10) | BIT(A20)},
+	 .living = BIT(A10) | BIT(A20), .foreign = BIT(B13) | BIT(B14) | BIT(FOREIGN99)},
 	{"proven", proven, .requested = REQUEST_NONE, AFTER_PROVEN, .origin = A10},
 	{"unproven from a restore point", unproven_from, .requested = REQUEST_NONE,
 	 .living = BIT(A10) | BIT(B13) | BIT(B14), .known = 10, .known_saved = 10,
-	 .has_state = true, .origin = A10},
+	 .has_state = true, .origin = A10, .foreign = BIT(FOREIGN99), .last_is_b = true},
 	{"abandoned branch", abandoned, .requested = REQUEST_NONE, AFTER_PROVEN, .known_saved = 10,
 	 .origin = A10},
 	{"back to the first branch", back_to_first, .requested = REQUEST_NONE,
 	 .living = BIT(A10) | BIT(A20), .known = 20, .known_saved = 20, .has_state = true,
-	 .origin = A20},
+	 .origin = A20, .foreign = BIT(FOREIGN99)},
 	{"from a foreign one", from_foreign, .requested = REQUEST_NONE, .living = BIT(FOREIGN99),
 	 .known = 99, .known_saved = 99, .has_state = true, .origin = FOREIGN99},
 	{"unproven from initial", unproven_from_initial, .requested = REQUEST_NONE,
 	 .living = BIT(A10) | BIT(A20) | BIT(INITIAL), .known = 500, .known_saved = 500,
-	 .has_state = true, .initial_allowed = true, .origin = INITIAL},
+	 .has_state = true, .initial_allowed = true, .origin = INITIAL,
+	 .foreign = BIT(B13) | BIT(B14) | BIT(FOREIGN99)},
 	{"suspended", suspended, NO_REQUEST, .parked = true},
 	{"cancelled", cancelled, NO_REQUEST, .parked = true},
 	{"do-not-restart", braked, NO_REQUEST, .parked = true},
@@ -238,14 +245,38 @@ static const struct story stories[] = {
 	{"empty start consumed", empty_consumed, AFTER_PROVEN, .requested = REQUEST_NONE,
 	 .origin = A10},
 	{"empty start not proven", empty_unproven, .requested = REQUEST_EMPTY, .has_state = true,
-	 .living = BIT(B13) | BIT(B14), .void_if = BIT(B13) | BIT(B14), .origin = -1},
+	 .living = BIT(B13) | BIT(B14), .void_if = BIT(B13) | BIT(B14), .origin = -1,
+	 .foreign = BIT(FOREIGN99), .last_is_b = true},
 	{"path requested", path_requested, AFTER_PROVEN, .requested = FOREIGN99, .fresh = true,
 	 .origin = A10},
 	{"path consumed", path_consumed, AFTER_PROVEN, .requested = REQUEST_NONE, .origin = A10},
 	{"path not proven", path_unproven, .requested = A10, .has_state = true,
 	 .living = BIT(A10) | BIT(B13) | BIT(B14), .known = 10, .known_saved = 10,
-	 .void_if = BIT(B13) | BIT(B14), .origin = A10},
+	 .void_if = BIT(B13) | BIT(B14), .origin = A10, .foreign = BIT(FOREIGN99),
+	 .last_is_b = true},
 };
+
+/* What Flink's HA has under the id of job B. */
+enum ha {
+	HA_NOT_USED,
+	HA_EMPTY, /* a map without an entry */
+	HA_DENIED,
+	HA_B14,        /* an entry that could be recovered */
+	HA_B14_HIDDEN, /* the same, known only after a look */
+	HA_B14_BROKEN,
+	HA_A10, /* what B was started from */
+	HA_STATES,
+};
+
+/* The operation that was in flight when Flink was gone. */
+enum flight {
+	FLIGHT_NONE,
+	FLIGHT_B, /* a stop of B: B13 is its savepoint */
+	FLIGHT_C, /* a stop of C, which has left nothing */
+	FLIGHTS,
+};
+
+#define OLD_ID 13 /* with the age limit, this and all before is too old */
 
 /* One point of the space. */
 struct point {
@@ -253,7 +284,31 @@ struct point {
 	enum content content[SLOTS];
 	int unreadable; /* enum source_kind, -1 = none */
 	enum restore_policy policy;
+	enum foreign_policy foreign;
+	bool adopt, aged, same_generation;
+	enum ha ha;
+	enum flight flight;
 };
+
+static int ha_slot(const struct point *p)
+{
+	switch (p->ha) {
+	case HA_B14:
+	case HA_B14_HIDDEN:
+	case HA_B14_BROKEN:
+		return B14;
+	case HA_A10:
+		return A10;
+	default:
+		return -1;
+	}
+}
+
+/* What its HA data name and is not there was there once. */
+static enum content content_at(const struct point *p, int slot)
+{
+	return p->content[slot] == ABSENT && ha_slot(p) == slot ? INCOMPLETE : p->content[slot];
+}
 
 static long long cases, violations;
 
@@ -266,9 +321,12 @@ static void violated(const struct point *p, const struct decision *d, const char
 		return;
 	for (int i = 0; i < SLOTS; i++)
 		snprintf(what + strlen(what), sizeof(what) - strlen(what), " %d", p->content[i]);
-	tap_note("%s: story '%s', slots%s, unreadable %d, policy %d -> %s %s, rule %d: %s", promise,
-		 p->story->name, what, p->unreadable, p->policy, decision_kind_name(d->kind),
-		 path ? path : "", d->rule, d->reason);
+	tap_note(
+		"%s: story '%s', slots%s, unreadable %d, policy %d, foreign %d, adopt %d, aged %d, "
+		"generation %d, ha %d, flight %d -> %s %s, rule %d: %s",
+		promise, p->story->name, what, p->unreadable, p->policy, p->foreign, p->adopt,
+		p->aged, p->same_generation, p->ha, p->flight, decision_kind_name(d->kind),
+		path ? path : "", d->rule, d->reason);
 }
 
 static bool content_is(enum content content, enum content known, enum content hidden)
@@ -305,7 +363,7 @@ static const enum integrity integrity_of[CONTENTS] = {
 static void add(struct scene *scene, const struct point *p, int slot)
 {
 	struct candidate *c = &scene->list[scene->facts.candidate_count++];
-	enum content content = p->content[slot];
+	enum content content = content_at(p, slot);
 	bool nameless = slots[slot].kind == SNAPSHOT_SAVEPOINT;
 
 	*c = (struct candidate){.source = slots[slot].source, .integrity = integrity_of[content]};
@@ -316,6 +374,15 @@ static void add(struct scene *scene, const struct point *p, int slot)
 	if (!nameless || content == COMPLETE || content == TOO_NEW || content == DAMAGED)
 		c->snapshot.checkpoint_id = slots[slot].id;
 	c->snapshot.completed_unix_ms = 1000 * slots[slot].id;
+	if (ha_slot(p) != slot)
+		return;
+	if (p->content[slot] == ABSENT)
+		c->source = SOURCE_HA;
+	c->snapshot.checkpoint_id = slots[slot].id; /* the key has it */
+	facts_mark_ha(c, JOB_B, JOB_B);
+	c->recovery = p->ha == HA_B14_BROKEN   ? INTEGRITY_DAMAGED
+		      : p->ha == HA_B14_HIDDEN ? INTEGRITY_UNCHECKED
+					       : INTEGRITY_COMPLETE;
 }
 
 /* `turn` shuffles the order in which things were found. */
@@ -327,12 +394,17 @@ static void set_scene(struct scene *scene, const struct point *p, int turn)
 	for (int i = 0; i < SLOTS; i++) {
 		int slot = turn & 1 ? (SLOTS - 1 - i + turn) % SLOTS : (i + turn) % SLOTS;
 
-		if (p->content[slot] != ABSENT)
+		if (content_at(p, slot) != ABSENT)
 			add(scene, p, slot);
 	}
+	scene->facts.now_unix_ms = 600000;
+	scene->facts.sources[SOURCE_HA].state = p->ha == HA_NOT_USED ? SOURCE_NOT_CONFIGURED
+						: p->ha == HA_DENIED ? SOURCE_UNREADABLE
+								     : SOURCE_PRESENT;
 	for (int i = SOURCE_JOURNAL; i <= SOURCE_SAVEPOINTS; i++)
-		scene->facts.sources[i].state =
-			i == p->unreadable ? SOURCE_UNREADABLE : SOURCE_PRESENT;
+		if (i != SOURCE_HA)
+			scene->facts.sources[i].state =
+				i == p->unreadable ? SOURCE_UNREADABLE : SOURCE_PRESENT;
 	if (p->content[INITIAL] != ABSENT)
 		scene->facts.sources[SOURCE_INITIAL].state =
 			p->content[INITIAL] == UNREADABLE ? SOURCE_UNREADABLE : SOURCE_PRESENT;
@@ -359,8 +431,12 @@ static int slot_of(const struct candidate *c)
 /* Ask until there is a decision; the rounds that it took. */
 static int settle(struct world *w, struct scene *scene, const struct point *p, struct decision *d)
 {
-	struct policy policy = {
-		.restore = p->policy, .adopt = p->story->no_journal, .foreign = FOREIGN_IGNORE};
+	struct policy policy = {.restore = p->policy,
+				.adopt = p->adopt,
+				.foreign = p->foreign,
+				.max_age_ms = p->aged ? 600000 - 1000 * OLD_ID - 500 : 0,
+				.generation = p->same_generation ? "g1" : "g2",
+				.flink_version = "2.3.0"};
 	int rounds = 0;
 
 	do {
@@ -371,8 +447,13 @@ static int settle(struct world *w, struct scene *scene, const struct point *p, s
 		if (d->kind != DECISION_VERIFY)
 			break;
 		c = &scene->list[d->candidate];
-		if (c->integrity != INTEGRITY_UNCHECKED)
+		if (c->integrity != INTEGRITY_UNCHECKED &&
+		    !(c->in_ha && c->recovery == INTEGRITY_UNCHECKED))
 			return 100; /* asked for what is known */
+		if (c->in_ha && c->recovery == INTEGRITY_UNCHECKED)
+			c->recovery = INTEGRITY_COMPLETE;
+		if (c->integrity != INTEGRITY_UNCHECKED)
+			continue;
 		c->snapshot.checkpoint_id = slots[slot_of(c)].id;
 		c->integrity = p->content[slot_of(c)] == HIDDEN_COMPLETE ? INTEGRITY_COMPLETE
 									 : INTEGRITY_DAMAGED;
@@ -391,7 +472,52 @@ static bool counts(const struct point *p, int slot)
 
 static bool living(const struct point *p, int slot)
 {
-	return p->story->living & BIT(slot);
+	return (p->story->living & BIT(slot)) && (!p->story->no_journal || p->adopt);
+}
+
+static bool unreadable(const struct point *p)
+{
+	return p->unreadable >= 0 || p->ha == HA_DENIED;
+}
+
+/* Nobody can tell whether the operation has left a savepoint. */
+static bool flight_is_open(const struct point *p)
+{
+	if (p->flight == FLIGHT_NONE || p->unreadable == SOURCE_JOURNAL)
+		return false;
+	return p->unreadable == SOURCE_SAVEPOINTS ||
+	       (p->flight == FLIGHT_B && p->content[B13] == UNREADABLE);
+}
+
+/* Something usable that is none of ours is newer than all that is, and may be what was lost. */
+static bool foreign_is_newer(const struct point *p)
+{
+	int64_t own = 0, other = 0;
+
+	if (p->foreign == FOREIGN_IGNORE)
+		return false;
+	for (int i = 0; i < SLOTS; i++) {
+		enum content content = content_at(p, i);
+
+		if (content == ABSENT || content == INCOMPLETE)
+			continue;
+		if (living(p, i) && slots[i].id > own)
+			own = slots[i].id;
+		if ((p->story->foreign & BIT(i)) && !is_damaged(content) && slots[i].id > other)
+			other = slots[i].id;
+	}
+	return other > own;
+}
+
+/* The journal knows of nothing, and there is something. */
+static bool journal_is_lost(const struct point *p)
+{
+	if (!p->story->no_journal || p->adopt || p->foreign == FOREIGN_IGNORE)
+		return false;
+	for (int i = 0; i < INITIAL; i++)
+		if (content_at(p, i) != ABSENT)
+			return true;
+	return false;
 }
 
 /* The request is the only thing that counts. */
@@ -405,20 +531,25 @@ static bool request_rules(const struct point *p)
 		if ((p->story->void_if & BIT(i)) && p->content[i] != ABSENT &&
 		    p->content[i] != INCOMPLETE)
 			return false;
-	return p->unreadable < 0;
+	return p->unreadable != SOURCE_JOURNAL && (p->policy == POLICY_NONE || !unreadable(p));
 }
 
 static const char *check_start_empty(const struct point *p)
 {
 	if (request_rules(p))
 		return p->story->requested == REQUEST_EMPTY ? NULL : "empty instead of the request";
-	if (p->unreadable >= 0 || p->content[INITIAL] == UNREADABLE)
+	if (p->policy == POLICY_NONE)
+		return p->unreadable == SOURCE_JOURNAL ? "empty without having read the journal"
+						       : NULL;
+	if (unreadable(p) || p->content[INITIAL] == UNREADABLE)
 		return "an error was taken for absence";
+	if (journal_is_lost(p) || foreign_is_newer(p))
+		return "empty although what was found may be what was lost";
 	if (p->story->has_state)
 		return "empty although state was completed";
 	for (int i = 0; i < SLOTS; i++)
-		if (living(p, i) && p->content[i] != ABSENT &&
-		    (p->content[i] != INCOMPLETE || p->story->no_journal))
+		if (living(p, i) && content_at(p, i) != ABSENT &&
+		    (content_at(p, i) != INCOMPLETE || p->story->no_journal || ha_slot(p) == i))
 			return "empty although there are traces of state";
 	return p->content[INITIAL] != ABSENT ? "empty although there is an initial savepoint"
 					     : NULL;
@@ -430,8 +561,8 @@ static const char *check_initial(const struct point *p)
 	if (!p->story->initial_allowed)
 		return "back to the initial savepoint";
 	for (int i = 0; i < INITIAL; i++)
-		if (living(p, i) && p->content[i] != ABSENT &&
-		    (p->content[i] != INCOMPLETE || p->story->no_journal) &&
+		if (living(p, i) && content_at(p, i) != ABSENT &&
+		    (content_at(p, i) != INCOMPLETE || p->story->no_journal || ha_slot(p) == i) &&
 		    !(p->story->origin == INITIAL && slots[i].id < slots[INITIAL].id))
 			return "the initial savepoint although there is something newer";
 	return NULL;
@@ -456,8 +587,14 @@ static const char *check_start_from(const struct point *p, int slot)
 		return "started from what is not complete";
 	if (request_rules(p))
 		return slot == p->story->requested ? NULL : "not what was requested";
-	if (p->unreadable >= 0)
+	if (unreadable(p))
 		return "started although a source cannot be read";
+	if (p->policy == POLICY_NONE)
+		return "a stateless job was started from a snapshot";
+	if (journal_is_lost(p) || foreign_is_newer(p))
+		return "started although something newer may be what was lost";
+	if (p->aged && slots[slot].id <= OLD_ID)
+		return "started from what is too old";
 	if (slot == INITIAL)
 		return check_initial(p);
 	if (!living(p, slot))
@@ -475,23 +612,76 @@ static const char *check_start_from(const struct point *p, int slot)
 	return loss_is_accounted_for(p, slots[slot].id) ? NULL : "a known snapshot is missing";
 }
 
+/* May the launch of job B go on under its own ids? */
+static bool may_go_on(const struct point *p)
+{
+	int slot = ha_slot(p);
+
+	if (slot < 0 || p->ha == HA_B14_BROKEN || !p->story->last_is_b || !p->same_generation ||
+	    p->policy == POLICY_NONE || request_rules(p) || p->story->fresh || unreadable(p) ||
+	    !living(p, slot) || !counts(p, slot) || foreign_is_newer(p) ||
+	    (p->aged && slots[slot].id <= OLD_ID) || slots[slot].id < p->story->known)
+		return false;
+	for (int i = 0; i < INITIAL; i++) {
+		enum content content = content_at(p, i);
+
+		/* what B has written and Flink never acknowledged does not count */
+		if (i == B14 || !living(p, i) || !counts(p, i) || slots[i].id <= slots[slot].id)
+			continue;
+		if (is_complete(content) || content == TOO_NEW || content == UNREADABLE)
+			return false;
+	}
+	/* what cannot be read and has no id in its name could be the newest of all */
+	return !living(p, B13) || p->content[B13] != UNREADABLE;
+}
+
 /* Holding is no way out when everything is as it should be: the newest slot that must be taken;
  * -1 = nothing can be said. */
 static int must_start_from(const struct point *p)
 {
 	int best = -1;
 
-	if (p->story->parked || p->unreadable >= 0 || p->story->requested != REQUEST_NONE)
+	if (p->story->parked || unreadable(p) || p->story->requested != REQUEST_NONE ||
+	    p->policy == POLICY_NONE || flight_is_open(p) || journal_is_lost(p) ||
+	    foreign_is_newer(p))
 		return -1;
 	for (int i = 0; i < INITIAL; i++) {
-		if (!living(p, i) || !counts(p, i) || p->content[i] == ABSENT)
+		if (!living(p, i) || !counts(p, i) || content_at(p, i) == ABSENT)
 			continue;
-		if (!is_complete(p->content[i]))
+		if (!is_complete(content_at(p, i)))
 			return -1;
 		if (best < 0 || slots[i].id > slots[best].id)
 			best = i;
 	}
+	if (best >= 0 && p->aged && slots[best].id <= OLD_ID)
+		return -1;
 	return best >= 0 && loss_is_accounted_for(p, slots[best].id) ? best : -1;
+}
+
+/* The operation in flight is dealt with first, whatever comes of the rest. */
+static const char *check_settlement(const struct point *p, const struct scene *scene,
+				    const struct decision *d)
+{
+	enum content content = p->content[B13];
+	bool start = d->kind == DECISION_START_FROM || d->kind == DECISION_START_EMPTY ||
+		     d->kind == DECISION_CONTINUE;
+	bool made = p->flight == FLIGHT_B && (is_complete(content) || content == TOO_NEW);
+	enum settlement expected = SETTLEMENT_NONE;
+
+	if (p->flight != FLIGHT_NONE && p->unreadable != SOURCE_JOURNAL)
+		expected = flight_is_open(p) ? SETTLEMENT_OPEN
+			   : made            ? SETTLEMENT_MADE
+					     : SETTLEMENT_FAILED;
+	if (d->settlement != expected)
+		return "the operation in flight was not settled as it should be";
+	if (expected == SETTLEMENT_OPEN && start)
+		return "started before the operation in flight was settled";
+	if (expected == SETTLEMENT_MADE && slot_of(&scene->list[d->settled]) != B13)
+		return "another savepoint was taken for that of the operation";
+	if (expected == SETTLEMENT_FAILED && d->settled != NO_CANDIDATE &&
+	    !(p->flight == FLIGHT_B && is_damaged(content)))
+		return "a failed operation has a savepoint";
+	return NULL;
 }
 
 /* Everything is said about every candidate. */
@@ -512,16 +702,26 @@ static const char *check_verdicts(const struct scene *scene, bool from)
 static const char *check_decision(const struct point *p, const struct scene *scene,
 				  const struct decision *d)
 {
-	bool from = d->kind == DECISION_START_FROM, start = from || d->kind == DECISION_START_EMPTY;
+	bool goes_on = d->kind == DECISION_CONTINUE, from = d->kind == DECISION_START_FROM;
+	bool start = from || goes_on || d->kind == DECISION_START_EMPTY;
 	int must = must_start_from(p);
-	const char *why = NULL;
+	const char *why = check_settlement(p, scene, d);
 
 	if (!d->reason[0] || d->rule < 1 || d->rule > 8)
 		return "no reason or no rule";
 	if (p->story->parked)
 		return start ? "started although parked" : NULL;
-	if (d->kind == DECISION_PARK || d->kind == DECISION_CONTINUE)
+	if (d->kind == DECISION_PARK)
 		return "parked although wanted";
+	if (why)
+		return why;
+	if (goes_on && (!may_go_on(p) || slot_of(&scene->list[d->candidate]) != ha_slot(p)))
+		return "went on with a launch that may not";
+	if (!goes_on && may_go_on(p) && must == ha_slot(p))
+		return "did not go on with the launch although it may";
+	if (p->policy == POLICY_NONE && !request_rules(p) && p->unreadable != SOURCE_JOURNAL &&
+	    !flight_is_open(p) && d->kind != DECISION_START_EMPTY)
+		return "a stateless job was not started";
 	if (start && d->token && !request_rules(p))
 		return "a request is used up that was not carried out";
 	if (start && p->story->fresh && !d->token)
@@ -531,8 +731,9 @@ static const char *check_decision(const struct point *p, const struct scene *sce
 	if (from)
 		why = check_start_from(p, slot_of(&scene->list[d->candidate]));
 	if (!why && start)
-		why = check_verdicts(scene, from);
-	if (!why && must >= 0 && (!from || slot_of(&scene->list[d->candidate]) != must))
+		why = check_verdicts(scene, from || goes_on);
+	if (!why && must >= 0 && !may_go_on(p) &&
+	    (!from || slot_of(&scene->list[d->candidate]) != must))
 		why = "held although the newest is there";
 	return why;
 }
@@ -591,6 +792,32 @@ static bool next_content(struct point *p)
 	return false;
 }
 
+/* The combinations of all else, one after the other. */
+static void vary(struct point *p, long long number)
+{
+	unsigned n = (unsigned)(number * 2654435761u >> 7);
+
+	p->foreign = n % 2 ? FOREIGN_HOLD : FOREIGN_IGNORE;
+	p->adopt = p->story->no_journal && n / 2 % 2;
+	p->aged = n / 4 % 4 == 0;
+	p->same_generation = n / 16 % 4 != 0;
+	p->ha = (enum ha)(n / 64 % HA_STATES);
+	p->flight = (enum flight)(n / 448 % 4 % FLIGHTS); /* none twice as often */
+	if (n / 1792 % 8 == 0)
+		p->policy = POLICY_NONE;
+}
+
+static void set_flight(struct world *w, const struct point *p)
+{
+	struct operation *operation = &w->journal.operation;
+
+	*operation = (struct operation){.kind = p->flight ? OPERATION_STOP : OPERATION_NONE,
+					.reason = REASON_RESTART,
+					.path = (char *)"file:/sp",
+					.started_unix_ms = 12500};
+	snprintf(operation->job_id, JOB_ID_BYTES, "%s", p->flight == FLIGHT_B ? JOB_B : JOB_C);
+}
+
 /* A source that cannot be read decides by itself: less of the space is enough there. */
 static bool is_skipped(const struct point *p, long long number, int step)
 {
@@ -611,16 +838,21 @@ static void the_promise_holds_everywhere(void)
 
 		begin(&w);
 		stories[s].tell(&w);
+		same_as_ever(&w);
 		do
 			for (size_t u = 0; u < ARRAY_LEN(unreadable); u++)
 				for (int policy = POLICY_LATEST; policy <= POLICY_SAVEPOINT;
 				     policy++) {
 					p.unreadable = unreadable[u];
 					p.policy = (enum restore_policy)policy;
-					if (!is_skipped(&p, number++, step))
-						check_point(&w, &p);
+					if (is_skipped(&p, number++, step))
+						continue;
+					vary(&p, number);
+					set_flight(&w, &p);
+					check_point(&w, &p);
 				}
 		while (next_content(&p));
+		w.journal.operation = (struct operation){0};
 		end(&w);
 	}
 	tap_note("%lld combinations", cases);
