@@ -41,6 +41,20 @@ static void know_journal(struct observe_plan *plan, const struct journal *journa
 	}
 }
 
+/* The last launch comes last. */
+static void know_jobs(struct observe_plan *plan, const struct journal *journal)
+{
+	size_t most = journal->former_job_count + journal->launch_count, n = 0;
+
+	plan->job_ids = xcalloc(most + 1, sizeof(*plan->job_ids));
+	for (size_t i = 0; i < journal->former_job_count; i++)
+		if (strlen(journal->former_jobs[i]) == JOB_ID_BYTES - 1)
+			memcpy(plan->job_ids[n++], journal->former_jobs[i], JOB_ID_BYTES);
+	for (size_t i = 0; i < journal->launch_count; i++)
+		memcpy(plan->job_ids[n++], journal->launches[i].job_id, JOB_ID_BYTES);
+	plan->job_id_count = n;
+}
+
 void observe_plan_init(struct observe_plan *plan, const struct observe_places *places,
 		       const struct journal *journal, const char *journal_error)
 {
@@ -63,10 +77,7 @@ void observe_plan_init(struct observe_plan *plan, const struct observe_places *p
 	    !(journal->intent.restore.token &&
 	      journal_is_consumed(journal, journal->intent.restore.token)))
 		plan->request = xstrdup(journal->intent.restore.path);
-	plan->job_ids = xcalloc(journal->launch_count, sizeof(*plan->job_ids));
-	plan->job_id_count = journal->launch_count;
-	for (size_t i = 0; i < journal->launch_count; i++)
-		memcpy(plan->job_ids[i], journal->launches[i].job_id, JOB_ID_BYTES);
+	know_jobs(plan, journal);
 	know_journal(plan, journal);
 }
 
@@ -153,6 +164,7 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 	*ret_facts = (struct facts){.max_metadata_version = plan->max_metadata_version,
 				    .now_unix_ms = clock_unix_ms()};
 	facts_set_source(ret_facts, SOURCE_JOURNAL, plan->journal_state, plan->journal_detail);
+	observe_sort_jobs(&look);
 	observe_list(&look, SOURCE_CHECKPOINTS, plan->checkpoint_dir);
 	observe_list(&look, SOURCE_SAVEPOINTS, plan->savepoint_dir);
 	observe_ha(&look);
@@ -164,6 +176,7 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 	set_named(&look, SOURCE_INITIAL, plan->initial, initial);
 	set_named(&look, SOURCE_REQUEST, plan->request, request);
 	stores_release(&look.stores);
+	free(look.jobs);
 }
 
 static int nothing(void *ctx, const struct store_entry *entry, struct err *err)

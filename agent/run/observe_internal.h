@@ -10,12 +10,13 @@ struct look {
 	const struct observe_plan *plan;
 	struct facts *facts;
 	struct stores stores;
-	size_t *peek; /* candidates whose _metadata has to be looked at, by index */
+	char (*jobs)[JOB_ID_BYTES]; /* those of the plan, sorted */
+	size_t *peek;               /* candidates whose _metadata has to be looked at, by index */
 	size_t peek_count;
 };
 
-/* Is the job (or what its name begins with) one of the lineage? Everything is, without a lineage. */
-bool observe_is_ours(const struct observe_plan *plan, const char *job_id);
+/* Before the first listing. */
+void observe_sort_jobs(struct look *look);
 
 /* List one directory; candidates and the fact about the source. NULL: not configured. */
 void observe_list(struct look *look, enum source_kind source, const char *dir);

@@ -97,12 +97,44 @@ struct listing {
 	size_t found, aside; /* aside: of other jobs, and those are not wanted */
 };
 
-bool observe_is_ours(const struct observe_plan *plan, const char *job_id)
+static int by_id(const void *left, const void *right)
 {
-	for (size_t i = 0; i < plan->job_id_count; i++)
-		if (!strncmp(plan->job_ids[i], job_id, strlen(job_id)))
-			return true;
-	return !plan->job_id_count;
+	return strcmp(left, right);
+}
+
+void observe_sort_jobs(struct look *look)
+{
+	const struct observe_plan *plan = look->plan;
+
+	look->jobs = xcalloc(plan->job_id_count + 1, sizeof(*look->jobs));
+	if (plan->job_id_count)
+		memcpy(look->jobs, plan->job_ids, plan->job_id_count * sizeof(*look->jobs));
+	qsort(look->jobs, plan->job_id_count, sizeof(*look->jobs), by_id);
+}
+
+/* Is the job (or what its name begins with) one of the lineage? Everything is, without a lineage. */
+static bool is_ours(const struct look *look, const char *job_id)
+{
+	size_t low = 0, high = look->plan->job_id_count, len = strlen(job_id);
+
+	if (!high)
+		return true;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strncmp(look->jobs[middle], job_id, len) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < look->plan->job_id_count && !strncmp(look->jobs[low], job_id, len);
+}
+
+static bool is_wanted(void *ctx, const char *job_id)
+{
+	const struct listing *ls = ctx;
+
+	return is_ours(ls->look, job_id);
 }
 
 static int found(void *ctx, const struct snapshots_item *item, struct err *err)
@@ -114,7 +146,7 @@ static int found(void *ctx, const struct snapshots_item *item, struct err *err)
 	ls->found++;
 	if (plan->progress && ls->found % PROGRESS_EVERY == 0)
 		plan->progress(plan->progress_ctx, ls->source, ls->found);
-	if (observe_is_ours(plan, item->job_id))
+	if (is_ours(ls->look, item->job_id))
 		shelf_put(&ls->ours, item);
 	else if (plan->only_job_ids)
 		ls->aside++;
@@ -158,25 +190,6 @@ static void add_shelf(struct listing *ls, struct shelf *shelf, bool ours)
 	facts->sources[ls->source].left_out += shelf->left_out;
 }
 
-static int list_checkpoints(struct listing *ls, struct store *store, const char *dir,
-			    struct err *err)
-{
-	const struct observe_plan *plan = ls->look->plan;
-	struct err each = {0};
-
-	/* A newer checkpoint of somebody else has to be seen: all jobs, not only ours. */
-	if (!plan->job_id_count || !plan->only_job_ids)
-		return snapshots_list_checkpoints(store, dir, NULL, found, ls, err);
-	for (size_t i = 0; i < plan->job_id_count; i++)
-		if (snapshots_list_checkpoints(store, dir, plan->job_ids[i], found, ls, &each) <
-			    0 &&
-		    each.kind != ERR_ABSENT) {
-			*err = each;
-			return -1;
-		}
-	return 0;
-}
-
 static int list(struct listing *ls, const char *dir, struct err *err)
 {
 	struct look *look = ls->look;
@@ -188,8 +201,12 @@ static int list(struct listing *ls, const char *dir, struct err *err)
 	/* The listing itself will say so of an object store. */
 	if (store_list_page(store) == 1 && observe_directory(look->plan->storage, dir, err) < 0)
 		return -1;
+	/* A newer checkpoint of somebody else has to be seen, unless it was said to be none of our
+	 * business. */
 	result = ls->source == SOURCE_CHECKPOINTS
-			 ? list_checkpoints(ls, store, dir, err)
+			 ? snapshots_list_jobs(store, dir,
+					       look->plan->only_job_ids ? is_wanted : NULL, found,
+					       ls, err)
 			 : snapshots_list_savepoints(store, dir, found, ls, err);
 	return result < 0 && err->kind != ERR_ABSENT ? -1 : 0;
 }

@@ -119,6 +119,8 @@ static int on_savepoint(void *ctx, const struct store_dir *dir, struct err *err)
 
 /* The job ids are gathered first, so that a store never has two listings open. */
 struct job_ids {
+	snapshots_job_fn wanted;
+	void *ctx;
 	char (*id)[JOB_ID_DIGITS + 1];
 	size_t count, cap;
 	bool flat; /* chk-<n> without a job id above */
@@ -133,7 +135,7 @@ static int on_job(void *ctx, const struct store_entry *entry, struct err *err)
 		return 0;
 	if (checkpoint_id_of(entry->name) >= 0)
 		jobs->flat = true;
-	if (!is_job_id(entry->name))
+	if (!is_job_id(entry->name) || (jobs->wanted && !jobs->wanted(jobs->ctx, entry->name)))
 		return 0;
 	if (jobs->count == jobs->cap) {
 		jobs->cap = jobs->cap ? 2 * jobs->cap : 16;
@@ -153,9 +155,10 @@ static int list_job(struct store *store, struct listing *ls, const char *top, co
 	return store_list_dirs(store, dir, METADATA_NAME, on_checkpoint, ls, err);
 }
 
-static int list_jobs(struct store *store, struct listing *ls, const char *top, struct err *err)
+static int list_jobs(struct store *store, struct listing *ls, const char *top,
+		     snapshots_job_fn wanted, struct err *err)
 {
-	struct job_ids jobs = {0};
+	struct job_ids jobs = {.wanted = wanted, .ctx = ls->ctx};
 	int rc = store_list(store, top, on_job, &jobs, err);
 
 	if (!rc && jobs.flat) {
@@ -176,15 +179,26 @@ static int list_jobs(struct store *store, struct listing *ls, const char *top, s
 	return rc;
 }
 
-int snapshots_list_checkpoints(struct store *store, const char *checkpoint_dir, const char *job_id,
-			       snapshots_fn fn, void *ctx, struct err *err)
+int snapshots_list_jobs(struct store *store, const char *checkpoint_dir, snapshots_job_fn wanted,
+			snapshots_fn fn, void *ctx, struct err *err)
 {
 	struct listing ls = {.kind = SNAPSHOTS_CHECKPOINT, .fn = fn, .ctx = ctx};
 	cleanup_free char *top = uri_canonical(checkpoint_dir);
 
 	if (!top)
 		return store_list(store, checkpoint_dir, NULL, NULL, err); /* names the fault */
-	return job_id ? list_job(store, &ls, top, job_id, err) : list_jobs(store, &ls, top, err);
+	return list_jobs(store, &ls, top, wanted, err);
+}
+
+int snapshots_list_checkpoints(struct store *store, const char *checkpoint_dir, const char *job_id,
+			       snapshots_fn fn, void *ctx, struct err *err)
+{
+	struct listing ls = {.kind = SNAPSHOTS_CHECKPOINT, .fn = fn, .ctx = ctx};
+	cleanup_free char *top = uri_canonical(checkpoint_dir);
+
+	if (!top || !job_id)
+		return snapshots_list_jobs(store, checkpoint_dir, NULL, fn, ctx, err);
+	return list_job(store, &ls, top, job_id, err);
 }
 
 int snapshots_list_savepoints(struct store *store, const char *savepoint_dir, snapshots_fn fn,

@@ -44,6 +44,14 @@ typedef int (*snapshots_fn)(void *ctx, const struct snapshots_item *item, struct
 int snapshots_list_checkpoints(struct store *store, const char *checkpoint_dir, const char *job_id,
 			       snapshots_fn fn, void *ctx, struct err *err);
 
+/* Is a job of interest? */
+typedef bool (*snapshots_job_fn)(void *ctx, const char *job_id);
+
+/* Those of the jobs for which `wanted` says so, NULL: of all; otherwise as above. Of the others not
+ * even the names are read. Checkpoints without a job id above them count as wanted. */
+int snapshots_list_jobs(struct store *store, const char *checkpoint_dir, snapshots_job_fn wanted,
+			snapshots_fn fn, void *ctx, struct err *err);
+
 /* All savepoints, of whatever job; otherwise as above. */
 int snapshots_list_savepoints(struct store *store, const char *savepoint_dir, snapshots_fn fn,
 			      void *ctx, struct err *err);

@@ -208,6 +208,24 @@ static void where_others_write_too_only_ours_are_looked_at(void)
 	world_end(&w);
 }
 
+static void launches_that_the_journal_has_forgotten_are_ours_too(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	w.places.ignore_foreign = true;
+	journal_add_former_job(&w.journal, "cccccccccccccccccccccccccccccc03");
+	journal_add_former_job(&w.journal, "0ccccccccccccccccccccccccccccc03");
+	put(&w, "ck/" JOB "/chk-7", 7, DAY_S);
+	put(&w, "ck/cccccccccccccccccccccccccccccc03/chk-3", 3, DAY_S);
+	put(&w, "ck/" FOREIGN "/chk-9", 9, DAY_S);
+	put_savepoint(&w, "0ccccc", 1, 2, DAY_S);
+	observe(&w);
+	CHECK_INT(w.facts.candidate_count, ==, 3);
+	CHECK(find(&w, "0ccccc") && find(&w, "0ccccc")->snapshot.checkpoint_id == 2);
+	world_end(&w);
+}
+
 static void what_cannot_be_looked_at_is_never_left_out(void)
 {
 	struct world w;
@@ -690,6 +708,7 @@ int main(void)
 	TEST(newer_ones_of_others_do_not_push_ours_out);
 	TEST(checkpoints_of_other_jobs_are_seen);
 	TEST(where_others_write_too_only_ours_are_looked_at);
+	TEST(launches_that_the_journal_has_forgotten_are_ours_too);
 	TEST(what_cannot_be_looked_at_is_never_left_out);
 	TEST(a_directory_that_is_not_there_is_unreadable_not_empty);
 	TEST(a_job_that_cannot_be_listed_makes_all_of_them_unreadable);
