@@ -68,14 +68,14 @@ static int one_line(const struct http_response *response, const char *what, char
 	return 0;
 }
 
-/* 0: nobody is there who could be asked; *err says so, too. */
+/* 0: nobody is there who would answer (on a laptop, or with metadata switched off); *err says so, too. */
 static int get_token(struct imds *imds, struct err *err)
 {
 	struct http_response response = {0};
 	cleanup_wipe char *token = NULL;
 	int result = call(imds, "PUT", "/latest/api/token",
 			  "X-aws-ec2-metadata-token-ttl-seconds: 21600", &response, err);
-	bool answered = response.status != 0;
+	bool answered = response.status == 200 || response.status >= 500;
 
 	if (result == 0)
 		result = one_line(&response, "token", &token, err);

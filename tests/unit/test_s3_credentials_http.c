@@ -352,11 +352,20 @@ static void an_instance_without_a_role_is_a_fault_of_the_configuration(void)
 	end();
 }
 
-static void metadata_that_refuses_or_answers_rubbish_is_an_error(void)
+static void metadata_that_is_switched_off_is_as_good_as_none(void)
 {
 	begin_metadata();
 	ROUTE(&stub, {"PUT /", NULL, 403, "off", 0});
-	CHECK_NO_KEYS(ERR_DENIED, "keys for S3 from instance metadata: PUT http://127.0.0.1:");
+	CHECK_NO_KEYS(ERR_CONFIG, "no keys for S3");
+	CHECK_HAS(world.err.msg, "/latest/api/token: HTTP 403: off");
+	end();
+}
+
+static void metadata_that_is_busy_or_answers_rubbish_is_an_error(void)
+{
+	begin_metadata();
+	ROUTE(&stub, {"PUT /", NULL, 503, "busy", 0});
+	CHECK_NO_KEYS(ERR_RETRY, "keys for S3 from instance metadata: PUT http://127.0.0.1:");
 	ROUTE(&stub, {"PUT /", NULL, 200, "s3cret with space", 0});
 	CHECK_NO_KEYS(ERR_FORMAT, "the answer is no token");
 	ROUTE(&stub, TOKEN_ROUTE, ROLES_ROUTE,
@@ -412,7 +421,8 @@ int main(void)
 	TEST(a_token_never_goes_to_another_host_unencrypted);
 	TEST(instance_metadata_is_asked_with_a_token);
 	TEST(an_instance_without_a_role_is_a_fault_of_the_configuration);
-	TEST(metadata_that_refuses_or_answers_rubbish_is_an_error);
+	TEST(metadata_that_is_switched_off_is_as_good_as_none);
+	TEST(metadata_that_is_busy_or_answers_rubbish_is_an_error);
 	TEST(metadata_that_does_not_answer_is_told_with_the_hop_limit);
 	TEST(metadata_that_has_gone_away_may_come_back);
 	return tap_done();
