@@ -10,7 +10,7 @@
 #include "store/store_ops.h"
 
 #define SWIFT_READ_FIRST_BYTES (64 << 10) /* enough to tell what an object is */
-#define SWIFT_READ_MAX_BYTES   (4 << 20)
+#define SWIFT_READ_MAX_BYTES   (1 << 20)
 
 int swift_read_open(struct store *store, const struct uri *uri, int64_t offset,
 		    struct store_stream **ret, struct err *err);
