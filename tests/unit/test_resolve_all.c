@@ -612,15 +612,15 @@ static const char *check_start_from(const struct point *p, int slot)
 	return loss_is_accounted_for(p, slots[slot].id) ? NULL : "a known snapshot is missing";
 }
 
-/* May the launch of job B go on under its own ids? */
-static bool may_go_on(const struct point *p)
+/* Is what Flink's HA has of job B what its launch would go on from, under its own ids? */
+static bool ha_is_newest(const struct point *p)
 {
 	int slot = ha_slot(p);
 
 	if (slot < 0 || p->ha == HA_B14_BROKEN || !p->story->last_is_b || !p->same_generation ||
 	    p->policy == POLICY_NONE || request_rules(p) || p->story->fresh || unreadable(p) ||
 	    !living(p, slot) || !counts(p, slot) || foreign_is_newer(p) ||
-	    (p->aged && slots[slot].id <= OLD_ID) || slots[slot].id < p->story->known)
+	    slots[slot].id < p->story->known)
 		return false;
 	for (int i = 0; i < INITIAL; i++) {
 		enum content content = content_at(p, i);
@@ -633,6 +633,11 @@ static bool may_go_on(const struct point *p)
 	}
 	/* what cannot be read and has no id in its name could be the newest of all */
 	return !living(p, B13) || p->content[B13] != UNREADABLE;
+}
+
+static bool may_go_on(const struct point *p)
+{
+	return ha_is_newest(p) && !(p->aged && slots[ha_slot(p)].id <= OLD_ID);
 }
 
 /* Holding is no way out when everything is as it should be: the newest slot that must be taken;
@@ -732,7 +737,7 @@ static const char *check_decision(const struct point *p, const struct scene *sce
 		why = check_start_from(p, slot_of(&scene->list[d->candidate]));
 	if (!why && start)
 		why = check_verdicts(scene, from || goes_on);
-	if (!why && must >= 0 && !may_go_on(p) &&
+	if (!why && must >= 0 && !ha_is_newest(p) &&
 	    (!from || slot_of(&scene->list[d->candidate]) != must))
 		why = "held although the newest is there";
 	return why;
