@@ -114,7 +114,7 @@ run_group() { # GROUP
 		tools/get-servers.sh versitygw >/dev/null || :
 		tools/get-servers.sh openstack >/dev/null || :
 		mapfile -t files < <(files_of tests/servers .sh)
-		prove_files 1 300 "" "${files[@]}"
+		prove_files 2 600 "" "${files[@]}"
 		;;
 	e2e)
 		mapfile -t files < <(files_of tests/e2e .sh | xargs -r grep -L '^e2e_begin')

@@ -3,11 +3,14 @@
 # get-flink.sh - puts a real Apache Flink on this machine, once, and prints where it is.
 #
 #   tools/get-flink.sh VERSION [DEST]
+#   tools/get-flink.sh --plugin NAME VERSION
 #
 # VERSION is a full version (2.3.0) or a line (2.3, 1.20); tools/flink/versions.txt lists what is pinned. DEST is
 # the directory to make; without it ${XDG_CACHE_HOME:-~/.cache}/drey/flink-VERSION, which is kept and used again.
 # The directory holds lib/ (the jars), plugins/ (empty) and SHA256SUMS. It has no shell scripts and no conf/:
 # Flink is started by `java -cp` (tools/flink-env.sh).
+#
+# --plugin prints the jar of a file system instead, for instance flink-s3-fs-hadoop; tools/flink/plugins.txt lists them.
 #
 # FLINK_HOME=DIR    use this distribution instead; nothing is fetched
 # FLINK_SOURCE=...  maven or pypi, instead of the first row that matches
@@ -26,7 +29,7 @@ log4j_version=2.24.3
 artifacts=(flink-container flink-runtime flink-clients flink-streaming-java flink-runtime-web)
 
 usage() {
-	sed -n '3,5p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//' >&2
+	sed -n '3,6p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//' >&2
 	exit 2
 }
 
@@ -153,6 +156,38 @@ fetch() {
 	mv --no-target-directory "$tmp/flink" "$dest"
 }
 
+# The jar goes into the cache under its checksum's name, so it is never another one.
+get_plugin() { # NAME VERSION
+	local name=$1 version=$2 sum dir tmp
+	sum=$(awk -v name="$name" -v version="$version" '$1 == version && $2 == name { print $3 }' "$here/flink/plugins.txt")
+	[ -n "$sum" ] || die 2 "$name $version is not in tools/flink/plugins.txt"
+	dir=${XDG_CACHE_HOME:-$HOME/.cache}/drey/$name-$version-${sum:0:12}
+	if ! echo "$sum  $dir/$name-$version.jar" | sha256sum --check --status 2>/dev/null; then
+		have mvn || need_tool_for maven
+		tmp=$(mktemp -d) || die 1 "cannot make a temporary directory"
+		if ! run_with_progress "fetching $name $version with Maven" "$tmp/log" mvn --batch-mode --no-transfer-progress \
+			org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+			"-Dartifact=org.apache.flink:$name:$version" "-DoutputDirectory=$tmp"; then
+			rm -rf "$tmp"
+			die 4 "could not fetch $name $version; is the network up?"
+		fi
+		if ! echo "$sum  $tmp/$name-$version.jar" | sha256sum --check --status; then
+			rm -rf "$tmp"
+			die 5 "$name $version from Maven is not the jar that is pinned; nothing was installed"
+		fi
+		if ! mkdir -p "$dir" || ! cp "$tmp/$name-$version.jar" "$dir/.$$" || ! mv "$dir/.$$" "$dir/$name-$version.jar"; then
+			die 1 "cannot write to $dir; XDG_CACHE_HOME chooses another place"
+		fi
+		rm -rf "$tmp"
+	fi
+	echo "$dir/$name-$version.jar"
+}
+
+if [ "${1:-}" = --plugin ]; then
+	[ $# -eq 3 ] || usage
+	get_plugin "$2" "$3"
+	exit
+fi
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
 	usage
 fi

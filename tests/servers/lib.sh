@@ -14,6 +14,8 @@
 #                                  rights: SWIFT_GUEST, SWIFT_GUEST_KEY. With a Keystone already up: its users instead, and no s3api
 #   server_down KIND               ends it, and waits until it is gone; server_up with the same DIR brings it back with
 #                                  the same data on the same port
+#   s3_client COMMAND...           boto3 (client.py); swift_upload DIR CONTAINER [OPTION...]  swiftclient
+#   swift_unpack DIR CONTAINER     many small files at once (tempauth)
 #
 # Servers listen on 127.0.0.1, on ports that nobody else uses. Keys are made up for each run.
 
@@ -123,7 +125,7 @@ versitygw_up() { # DIR [OPTION...]
 	S3_ENDPOINT=http://127.0.0.1:${SERVER_PORT[$dir]}
 	S3_ACCESS_KEY=AK$(server_secret "$dir" access-key 9)
 	S3_SECRET_KEY=$(server_secret "$dir" secret-key 20)
-	S3_REGION=eu-test-1
+	S3_REGION=${S3_REGION:-eu-test-1}
 	# where the file system has no attributes of users, they are kept beside it
 	if ! server_has_attributes "$dir/buckets"; then
 		mkdir -p "$dir/attributes"
@@ -323,4 +325,26 @@ swift_proxy() { # DIR PORT
 		reseller_prefix = AUTH
 		operator_roles = admin, member
 	EOF
+}
+
+# ---- clients -------------------------------------------------------------------------------------
+
+s3_client() {
+	"$OPENSTACK/bin/python" "$SERVERS_DIR/client.py" "$@"
+}
+
+swift_upload() { # DIR CONTAINER [OPTION...]
+	(cd "$1" && "$OPENSTACK/bin/python" -W ignore "$OPENSTACK/bin/swift" --quiet upload "${@:3}" "$2" .)
+}
+
+# Swift unpacks an archive by itself, which is the quickest way to many objects.
+swift_unpack() { # DIR CONTAINER
+	local headers url token
+	headers=$(curl --silent --show-error --fail --dump-header - --header "X-Auth-User: $SWIFT_USER" \
+		--header "X-Auth-Key: $SWIFT_KEY" "$SWIFT_AUTH_URL" | tr -d '\r') || return
+	url=$(sed -n 's/^X-Storage-Url: //ip' <<<"$headers")
+	token=$(sed -n 's/^X-Auth-Token: //ip' <<<"$headers")
+	tar --create --directory "$1" . | curl --silent --show-error --fail --max-time 200 --header "X-Auth-Token: $token" \
+		--header 'Accept: application/json' --upload-file - "$url/$2?extract-archive=tar" | tee -a "$RUN/log/unpack.log" |
+		jq --exit-status '."Response Status" == "201 Created" and .Errors == []' >/dev/null
 }

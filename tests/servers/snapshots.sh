@@ -5,6 +5,7 @@
 #
 #   snapshots_make DIR        what a test puts into its store by a client that is not drey
 #   snapshots_check URI       verify, inspect, snapshots and resolve on what was put under URI
+#   store_check URI           the contract of store.h on what `check_store make` has made and a test put under URI
 #   says STATUS TEXT WHAT COMMAND...  one assertion: drey ends with STATUS and its output contains TEXT
 #   no_secret SECRET...       none of them is in anything that drey has said
 #
@@ -27,6 +28,8 @@ snapshots_savepoint() { # DIR
 
 snapshots_make() { # DIR
 	local dir=$1
+	mkdir -p "$dir"
+	"$BUILD/tests/store/check_store" make "$dir/check"
 	snapshots_savepoint "$dir/sp/$GOOD"
 	snapshots_savepoint "$dir/hole/$HOLE"
 	rm "$dir/hole/$HOLE/b36518ca-92d4-4560-8546-264ea8844651"
@@ -39,6 +42,14 @@ snapshots_make() { # DIR
 	echo state >"$dir/ck/$JOB/chk-8/0b0ccd4e-8f1c-4a6e-b84c-5f0d0ce0e0d3"
 	mkdir -p "$dir/damaged/$JOB/chk-9"
 	head -c 300 "$FIXTURES/2.3.0-hashmap-chk" >"$dir/damaged/$JOB/chk-9/_metadata"
+}
+
+store_check() { # URI
+	local status=0
+	"$BUILD/tests/store/check_store" "$1" >"$RUN/check.tap" 2>&1 || status=$?
+	cat "$RUN/check.tap" >>"$RUN/said.log"
+	tap_result "$status" "store.h at ${1%%:*}: $(grep -c ^ok "$RUN/check.tap") of $(sed -n 's/^1[.][.]//p' "$RUN/check.tap") promises kept"
+	[ "$status" -eq 0 ] || diag "$(cat "$RUN/check.tap")"
 }
 
 says() { # STATUS TEXT WHAT COMMAND...

@@ -4,6 +4,9 @@
  *   check_store make DIR     write the files of the check into a directory, to be uploaded as they are
  *   check_store URI          check the store that has them below URI; prints TAP
  *
+ * CHECK_DIRS=N: with N directories instead of more than fit in a page, for a store that is slow to
+ * fill; the same for both.
+ *
  * Where the store is and how to sign in comes from the environment, as for drey itself.
  */
 #include <fcntl.h>
@@ -32,6 +35,8 @@ static const char *const odd_names[] = {
 	"-_.",   "<a>&amp;",
 };
 
+static int dense_files = DENSE_FILES;
+static size_t sparse_dirs = SPARSE;
 static const char *top; /* the URI of the files */
 static struct store_config config;
 static struct store *store;
@@ -76,7 +81,7 @@ static int make(const char *dir)
 
 		put(dir, name, "0123456789012345678901", i + 1);
 	}
-	for (int i = 0; i < SPARSE; i++) {
+	for (int i = 0; i < (int)sparse_dirs; i++) {
 		cleanup_free char *leaf =
 			xasprintf("sparse/s%04d/%s", i, NO_LEAF(i) ? "other" : "leaf");
 
@@ -86,7 +91,7 @@ static int make(const char *dir)
 		cleanup_free char *leaf = xasprintf("dense/d%04d/leaf", i);
 
 		put(dir, leaf, "12345678", (size_t)i % 8);
-		for (int j = 0; j < DENSE_FILES; j++) {
+		for (int j = 0; j < dense_files; j++) {
 			cleanup_free char *name = xasprintf("dense/d%04d/file-%d", i, j);
 
 			put(dir, name, "x", 1);
@@ -204,8 +209,8 @@ static void lists_over_many_pages_and_ends_when_told(void)
 	struct err err = {0};
 
 	CHECK_INT(store_list(store, sparse, count_entry, &left, &err), ==, 0);
-	CHECK_INT(-1 - left, ==, SPARSE);
-	left = SPARSE - 1;
+	CHECK_INT(-1 - left, ==, sparse_dirs);
+	left = (int)sparse_dirs - 1;
 	CHECK_INT(store_list(store, sparse, count_entry, &left, &err), ==, 0);
 	CHECK_INT(left, ==, 0);
 }
@@ -248,11 +253,11 @@ static void sees_each_directory_once_with_its_leaf(void)
 	int without = 0;
 	struct err err = {0};
 
-	for (int i = 0; i < SPARSE; i++)
+	for (int i = 0; i < (int)sparse_dirs; i++)
 		without += NO_LEAF(i);
 	if (!CHECK_INT(store_list_dirs(store, sparse, "leaf", on_dir, &found, &err), ==, 0))
 		tap_note("%s", err.msg);
-	CHECK_INT(found.count, ==, SPARSE);
+	CHECK_INT(found.count, ==, sparse_dirs);
 	CHECK_INT(found.absent, ==, without);
 	CHECK_INT(found.wrong, ==, 0);
 	found = (struct dirs){.letter = 'd'};
@@ -279,8 +284,8 @@ static const char *look_uri(void *ctx, size_t index)
 	struct looks *looks = ctx;
 
 	free(looks->uri);
-	if (index >= SPARSE)
-		looks->uri = at(others[index - SPARSE]);
+	if (index >= sparse_dirs)
+		looks->uri = at(others[index - sparse_dirs]);
 	else
 		looks->uri = xasprintf("%s/sparse/s%04zu/leaf", top, index);
 	return looks->uri;
@@ -290,9 +295,9 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 {
 	static const int64_t sizes[] = {0, BIG_BYTES, 3};
 	struct looks *looks = ctx;
-	int64_t want =
-		look->index < SPARSE ? (int64_t)look->index % 8 : sizes[look->index - SPARSE];
-	bool absent = look->index < SPARSE && NO_LEAF(look->index);
+	int64_t want = look->index < sparse_dirs ? (int64_t)look->index % 8
+						 : sizes[look->index - sparse_dirs];
+	bool absent = look->index < sparse_dirs && NO_LEAF(look->index);
 	size_t head = looks->head_bytes < (size_t)want ? looks->head_bytes : (size_t)want;
 
 	(void)err;
@@ -309,7 +314,8 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 		looks->present++;
 		looks->wrong += absent || look->stat.size_bytes != want ||
 				look->stat.mtime_unix_ms <= 0 || look->head_len_bytes != head;
-		if (look->index < SPARSE && memcmp(look->head ? look->head : "", "12345678", head))
+		if (look->index < sparse_dirs &&
+		    memcmp(look->head ? look->head : "", "12345678", head))
 			looks->wrong++;
 	}
 	return 0;
@@ -321,10 +327,10 @@ static void looks_at_many_files_at_once(void)
 		struct looks looks = {.head_bytes = round ? 5 : 0};
 		struct err err = {0};
 
-		CHECK_INT(store_look_many(store, look_uri, SPARSE + 3, looks.head_bytes, on_look,
-					  &looks, &err),
+		CHECK_INT(store_look_many(store, look_uri, sparse_dirs + 3, looks.head_bytes,
+					  on_look, &looks, &err),
 			  ==, 0);
-		CHECK_INT(looks.present + looks.absent, ==, SPARSE + 3);
+		CHECK_INT(looks.present + looks.absent, ==, sparse_dirs + 3);
 		CHECK_INT(looks.wrong, ==, 0);
 		free(looks.uri);
 	}
@@ -403,8 +409,13 @@ static void reads_two_files_at_a_time(void)
 
 int main(int argc, char **argv)
 {
+	const char *dirs = getenv("CHECK_DIRS");
 	struct err err = {0};
 
+	if (dirs && atoi(dirs) > 0 && atoi(dirs) < SPARSE) {
+		sparse_dirs = (size_t)atoi(dirs);
+		dense_files = sparse_dirs < DENSE_FILES ? atoi(dirs) : DENSE_FILES;
+	}
 	if (argc == 3 && !strcmp(argv[1], "make"))
 		return make(argv[2]);
 	if (argc != 2) {
