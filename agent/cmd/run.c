@@ -1,11 +1,27 @@
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "run/driver.h"
+#include "run/init_link.h"
 #include "run/setup.h"
+#include "run/termination.h"
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_END};
+
+/* Without a configuration: where Kubernetes looks by default. A person at a shell needs none. */
+static void last_words(const char *error)
+{
+	struct termination_last none = {0};
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (!getenv(LINK_ENV))
+		return;
+	termination_text(&none, NULL, error, &text);
+	(void)termination_write(TERMINATION_DEFAULT, &text, NULL); /* it is on stderr as well */
+}
 
 static int run(const struct cli *cli)
 {
@@ -14,8 +30,10 @@ static int run(const struct cli *cli)
 	struct log *log;
 	int status;
 
-	if (setup_load(cli_config_path(cli), &setup, &err) < 0)
+	if (setup_load(cli_config_path(cli), &setup, &err) < 0) {
+		last_words(err.msg);
 		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
+	}
 	log = log_new(STDERR_FILENO, (enum log_format)setup.config.log.format,
 		      (enum log_level)setup.config.log.level);
 	log_set_context(log, "application", setup.config.application);

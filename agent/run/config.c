@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/yaml.h"
 #include "run/config_value.h"
+#include "run/termination.h"
 #include "store/store_config.h"
 
 #define SECOND 1000LL
@@ -42,6 +43,7 @@ static const struct config_key keys[] = {
 	KEY("stateDirectory", DIRECTORY, state_directory, .required = true),
 	KEY("generation", STRING, generation),
 	KEY("onSigterm", WORD, on_sigterm, .fallback = "keep", .words = sigterm_words),
+	KEY("terminationMessage", FILE, termination_message, .fallback = TERMINATION_DEFAULT),
 	KEY("whenFinished", WORD, when_finished, .fallback = "stay", .words = finished_words),
 
 	KEY("flink.command", LIST, flink.command, .required = true),

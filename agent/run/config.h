@@ -29,11 +29,12 @@
 #define CONFIG_STATE_DIR_MAX 96
 
 struct config {
-	char *application;     /* name of the application, a DNS-1123 label; stable for ever */
-	char *state_directory; /* absolute path: journal, control socket, locks */
-	char *generation;      /* names what makes the job what it is; a change means upgrade */
-	int on_sigterm;        /* enum sigterm_policy */
-	int when_finished;     /* enum when_finished */
+	char *application;         /* name of the application, a DNS-1123 label; stable for ever */
+	char *state_directory;     /* absolute path: journal, control socket, locks */
+	char *generation;          /* names what makes the job what it is; a change means upgrade */
+	int on_sigterm;            /* enum sigterm_policy */
+	int when_finished;         /* enum when_finished */
+	char *termination_message; /* path of the file for the last words of a container */
 
 	struct {
 		char **command;         /* NULL-terminated, at least one word */

@@ -81,6 +81,7 @@ void driver_step(struct driver *driver, const struct event *event)
 		return;
 	lifecycle_step(&driver->life, event, clock_mono_ms(), clock_unix_ms(), &effects);
 	metrics_step(&driver->metrics, &driver->life, event);
+	termination_see(&driver->last, &driver->life);
 	for (size_t i = 0; i < effects.count; i++)
 		execute(driver, &effects.list[i]);
 	effects_clear(&effects);
@@ -233,6 +234,24 @@ static void close_all(struct driver *driver)
 		close(driver->state_lock_fd);
 }
 
+/* Why the container ends, for whoever looks at the pod. */
+static void last_words(const struct driver *driver, int status)
+{
+	const struct lifecycle *life = driver->alive ? &driver->life : NULL;
+	const char *error = status && driver->err ? driver->err->msg : NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = {0};
+
+	if (!status && !(life && (life->terminating || life->left) &&
+			 termination_is_failure(&driver->last, life)))
+		return;
+	if (!driver->link) /* not in a container of ours */
+		return;
+	termination_text(&driver->last, life, error, &text);
+	if (termination_write(driver->setup->config.termination_message, &text, &err) < 0)
+		log_warn(driver->log, "the termination message cannot be written", LOG_ERR(&err));
+}
+
 int driver_run(const struct setup *setup, struct log *log, struct err *err)
 {
 	struct driver driver = {.setup = setup, .log = log, .state_lock_fd = -1, .err = err};
@@ -242,6 +261,7 @@ int driver_run(const struct setup *setup, struct log *log, struct err *err)
 		status = loop_run(driver.loop, err);
 		status = status < 0 ? 1 : driver.exit_status;
 	}
+	last_words(&driver, status);
 	close_all(&driver);
 	return status;
 }

@@ -23,6 +23,7 @@
 #include "run/init_link.h"
 #include "run/journal_file.h"
 #include "run/metrics.h"
+#include "run/termination.h"
 
 struct directory;
 struct json;
@@ -46,10 +47,11 @@ struct driver {
 	char *writer; /* names this process in the journal */
 	int state_lock_fd;
 	struct lifecycle life;
-	bool alive;      /* life is initialised: HELLO has come and the journal is read */
-	bool closing;    /* the loop has ended: no step any more */
-	int exit_status; /* of the agent */
-	struct err *err; /* why it could not start */
+	bool alive; /* life is initialised: HELLO has come and the journal is read */
+	struct termination_last last; /* before the end began */
+	bool closing;                 /* the loop has ended: no step any more */
+	int exit_status;              /* of the agent */
+	struct err *err;              /* why it could not start */
 };
 
 /* The journal write that contains what the last step has changed. */
