@@ -213,7 +213,141 @@ static void flink_takes_the_newest_entry_of_the_id_then_the_argument(void)
 	end(&w);
 }
 
+/* Two maps name the same snapshot: that of the job that made it, and that of the job started from it. */
+static void the_map_of_the_last_launch_counts(void)
+{
+	struct world w;
+	struct candidate *c;
+
+	for (int turn = 0; turn < 2; turn++) {
+		begin(&w);
+		proved(&w, JOB_A, NULL, 0, 7);
+		ran(&w, JOB_B, CHK_A(7), 7);
+		same_as_ever(&w);
+		facts_set_source(&w.facts, SOURCE_HA, SOURCE_PRESENT, "2 maps");
+		c = found_checkpoint(&w, JOB_A, 7);
+		c->recovery = INTEGRITY_COMPLETE;
+		facts_mark_ha(c, turn ? JOB_B : JOB_A, JOB_B);
+		facts_mark_ha(c, turn ? JOB_A : JOB_B, JOB_B);
+		CHECK_GOES_ON(&w, CHK_A(7));
+		end(&w);
+	}
+	/* only the map of an older one is left: there is nothing to go on with */
+	begin_ha(&w);
+	ran(&w, JOB_B, CHK_A(7), 7);
+	same_as_ever(&w);
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	end(&w);
+}
+
+/* A launch that was decided, and never started, is not the one that the map is of. */
+static void ha_data_of_the_launch_before_are_not_gone_on_with(void)
+{
+	struct world w;
+
+	begin_ha(&w);
+	intended(&w, JOB_A, CHK_A(7), 7)->mismatched = true;
+	same_as_ever(&w);
+	w.journal.launches[0].started_unix_ms = 1;
+	decide(&w);
+	CHECK(w.decision.kind != DECISION_CONTINUE);
+	end(&w);
+}
+
+static void a_newer_savepoint_that_only_the_journal_knows_overtakes_ha(void)
+{
+	struct world w;
+	struct candidate *c;
+
+	begin_ha(&w);
+	c = found(&w, SOURCE_JOURNAL, "s3://elsewhere/savepoint-aaaaaa-1", SNAPSHOT_SAVEPOINT,
+		  JOB_A, 8);
+	CHECK_STARTS_FROM(&w, "s3://elsewhere/savepoint-aaaaaa-1");
+	broken(c, INTEGRITY_UNREADABLE, "denied");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 5);
+	end(&w);
+}
+
+/* What the launch before wrote lately is newer, and was acknowledged for all we know. */
+static void a_newer_checkpoint_of_another_living_launch_overtakes_ha(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	ran(&w, JOB_B, CHK_A(9), 9);
+	same_as_ever(&w);
+	in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_B); /* a map from a backup */
+	found_checkpoint(&w, JOB_A, 9);
+	CHECK_STARTS_FROM(&w, CHK_A(9));
+	end(&w);
+}
+
+static void an_incomplete_newer_checkpoint_is_not_called_unacknowledged(void)
+{
+	struct world w;
+
+	begin_ha(&w);
+	broken(found_checkpoint(&w, JOB_A, 8), INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK(!strstr(w.decision.reason, "never acknowledged"));
+	end(&w);
+}
+
 /* ---- foreign ---- */
+
+/* The newest of ours was reported by REST and is gone; what others wrote before that is no news. */
+static void what_rest_has_shown_dates_our_newest_state(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7)->last_checkpoint_unix_ms = 50000;
+	found(&w, SOURCE_CHECKPOINTS, "s3://b/cp/" JOB_A "/chk-7", SNAPSHOT_CHECKPOINT, JOB_A, 7)
+		->snapshot.completed_unix_ms = 0;
+	found_checkpoint(&w, JOB_FOREIGN, 1)->snapshot.completed_unix_ms = 40000;
+	CHECK_STARTS_FROM(&w, "s3://b/cp/" JOB_A "/chk-7");
+	w.facts.candidates[1].snapshot.completed_unix_ms = 60000;
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+/* Ours is newer on another storage, whose clock is ahead. */
+static void a_clock_that_is_ahead_elsewhere_does_not_hide_what_is_foreign_here(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 8);
+	found(&w, SOURCE_CHECKPOINTS, "s3://b/cp/" JOB_A "/chk-8", SNAPSHOT_CHECKPOINT, JOB_A, 8)
+		->snapshot.completed_unix_ms = 99000;
+	found_checkpoint(&w, JOB_A, 7)->snapshot.completed_unix_ms = 5000;
+	found_checkpoint(&w, JOB_FOREIGN, 1)->snapshot.completed_unix_ms = 6000;
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+static void what_is_recorded_or_configured_is_not_foreign(void)
+{
+	struct snapshot initial = {.path = (char *)"file:/sp/savepoint-ffffff-000000000090",
+				   .origin = ORIGIN_INITIAL};
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	found_savepoint(&w, JOB_FOREIGN, 90);
+	CHECK_DECIDES(&w, HOLD);
+	facts_add(&w.facts, SOURCE_INITIAL, &initial);
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	w.facts.candidates[1].snapshot.origin = ORIGIN_FOUND;
+	CHECK_DECIDES(&w, HOLD);
+	journal_add_snapshot(&w.journal, &w.facts.candidates[1].snapshot);
+	w.journal.snapshots[0].checkpoint_id = 0;
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	end(&w);
+}
 
 static void only_the_newest_of_each_foreign_job_is_looked_at(void)
 {
@@ -369,6 +503,35 @@ static void operators_that_nobody_knows_do_not_keep_a_request_back(void)
 	end(&w);
 }
 
+/* Both have to be looked at before they can be compared. */
+static void a_foreign_request_is_verified_and_compared(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 9);
+	with_operators(found_checkpoint(&w, JOB_A, 9), "pq")->integrity = INTEGRITY_UNCHECKED;
+	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "pq")->integrity = INTEGRITY_UNCHECKED;
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
+	CHECK_INT(w.rounds, ==, 3);
+	end(&w);
+}
+
+/* What a launch that had restored something else made says nothing about our operators. */
+static void a_tainted_snapshot_is_not_what_ours_is_measured_by(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 9)->mismatched = true;
+	with_operators(found_checkpoint(&w, JOB_A, 9), "xy");
+	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "pq");
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
+	end(&w);
+}
+
 /* ---- policy none ---- */
 
 static void a_stateless_job_starts_empty_every_time_and_says_what_it_leaves(void)
@@ -472,6 +635,51 @@ static void only_a_later_savepoint_of_that_job_in_that_directory_is_the_result(v
 	end(&w);
 }
 
+static void the_best_of_several_savepoints_is_the_result(void)
+{
+	struct world w;
+
+	begin_operation(&w, OPERATION_STOP);
+	broken(found_savepoint(&w, JOB_A, 11), INTEGRITY_INCOMPLETE, "no _metadata");
+	broken(found_savepoint(&w, JOB_A, 10), INTEGRITY_DAMAGED, "a file is missing");
+	found_savepoint(&w, JOB_A, 8);
+	found_savepoint(&w, JOB_A, 9);
+	found(&w, SOURCE_SAVEPOINTS, "file:/sp/by-hand", SNAPSHOT_SAVEPOINT, "", 12);
+	found(&w, SOURCE_CHECKPOINTS, "file:/sp/" JOB_A "/chk-13", SNAPSHOT_CHECKPOINT, JOB_A, 13);
+	decide(&w);
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
+	CHECK_INT(w.decision.settled, ==, 4);
+	/* one that cannot be read may be it, one that is damaged is certainly not better */
+	broken(&w.facts.candidates[3], INTEGRITY_UNREADABLE, "denied");
+	broken(&w.facts.candidates[4], INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_OPEN);
+	end(&w);
+}
+
+static void a_result_whose_date_is_not_known_counts(void)
+{
+	struct world w;
+
+	begin_operation(&w, OPERATION_STOP);
+	found_savepoint(&w, JOB_A, 8)->snapshot.completed_unix_ms = 0;
+	decide(&w);
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
+	end(&w);
+}
+
+static void without_the_journal_there_is_no_operation(void)
+{
+	struct world w;
+
+	begin_operation(&w, OPERATION_STOP);
+	facts_set_source(&w.facts, SOURCE_JOURNAL, SOURCE_UNREADABLE, "damaged");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 5);
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_NONE);
+	end(&w);
+}
+
 static void a_damaged_result_is_a_failure_with_a_name(void)
 {
 	struct world w;
@@ -564,7 +772,7 @@ static void trust_ends_with_time_change_and_doubt(void)
 {
 	struct world w;
 
-	for (int i = 0; i < 9; i++) {
+	for (int i = 0; i < 10; i++) {
 		struct snapshot *s = begin_trust(&w);
 
 		if (i == 0)
@@ -583,12 +791,40 @@ static void trust_ends_with_time_change_and_doubt(void)
 			w.journal.snapshots[0].checkpoint_id = 6;
 		if (i == 7) /* Flink was to start from it and has not shown that it could */
 			ran(&w, JOB_B, CHK_A(7), 7);
+		if (i == 9) { /* it is of another snapshot */
+			w.journal.snapshots[0].path[9] = 'x';
+			w.journal.snapshots[0].checkpoint_id = 7;
+		}
 		if (i == 8) /* its operators have to be known */
 			found_checkpoint(&w, JOB_FOREIGN, 1);
 		CHECK_STARTS_FROM(&w, CHK_A(7));
 		CHECK_INT(w.rounds, ==, 2);
 		end(&w);
 	}
+}
+
+/* A launch that was withdrawn before it was started casts no doubt. */
+static void a_start_that_never_was_casts_no_doubt(void)
+{
+	struct world w;
+
+	begin_trust(&w);
+	intended(&w, JOB_B, CHK_A(7), 7);
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	CHECK_INT(w.rounds, ==, 1);
+	end(&w);
+}
+
+/* A checkpoint that is remembered because it was verified is no savepoint. */
+static void a_remembered_checkpoint_does_not_bind_the_savepoint_policy(void)
+{
+	struct world w;
+
+	begin_trust(&w);
+	w.policy.restore = POLICY_SAVEPOINT;
+	found_savepoint(&w, JOB_A, 5);
+	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000005");
+	end(&w);
 }
 
 static void what_a_newer_flink_wrote_is_not_trusted_by_an_older_one(void)
@@ -631,6 +867,21 @@ int main(void)
 	TEST(adopted_ha_data_are_started_from_not_gone_on_with);
 	TEST(the_age_limit_is_for_ha_data_too);
 	TEST(flink_takes_the_newest_entry_of_the_id_then_the_argument);
+	TEST(the_map_of_the_last_launch_counts);
+	TEST(ha_data_of_the_launch_before_are_not_gone_on_with);
+	TEST(a_newer_savepoint_that_only_the_journal_knows_overtakes_ha);
+	TEST(a_newer_checkpoint_of_another_living_launch_overtakes_ha);
+	TEST(an_incomplete_newer_checkpoint_is_not_called_unacknowledged);
+	TEST(what_rest_has_shown_dates_our_newest_state);
+	TEST(a_clock_that_is_ahead_elsewhere_does_not_hide_what_is_foreign_here);
+	TEST(what_is_recorded_or_configured_is_not_foreign);
+	TEST(a_foreign_request_is_verified_and_compared);
+	TEST(a_tainted_snapshot_is_not_what_ours_is_measured_by);
+	TEST(the_best_of_several_savepoints_is_the_result);
+	TEST(a_result_whose_date_is_not_known_counts);
+	TEST(without_the_journal_there_is_no_operation);
+	TEST(a_start_that_never_was_casts_no_doubt);
+	TEST(a_remembered_checkpoint_does_not_bind_the_savepoint_policy);
 	TEST(only_the_newest_of_each_foreign_job_is_looked_at);
 	TEST(a_foreign_snapshot_that_is_broken_or_older_does_not_matter);
 	TEST(dates_are_compared_on_the_same_storage);

@@ -438,6 +438,9 @@ static void s24_an_id_that_left_any_trace_counts_as_used(void)
 	CHECK(!flink_id_is_used(&w.journal, &w.facts, JOB_C));
 	intended(&w, JOB_C, NULL, 0);
 	CHECK(flink_id_is_used(&w.journal, &w.facts, JOB_C));
+	CHECK(!flink_id_is_used(&w.journal, &w.facts, JOB_FOREIGN));
+	journal_add_former_job(&w.journal, JOB_FOREIGN);
+	CHECK(flink_id_is_used(&w.journal, &w.facts, JOB_FOREIGN));
 	end(&w);
 }
 
