@@ -50,7 +50,7 @@ LIST
 }
 
 flags=(-std=gnu11 -O1 -D_GNU_SOURCE -DDREY_VERSION='"test"' -Iagent -I. -w)
-sources=(agent/core/*.c agent/base/{buf,err,mem,utf8}.c agent/base/json*.c tests/sim/*.c)
+sources=(agent/core/*.c agent/base/{buf,clock,err,mem,utf8}.c agent/base/json*.c tests/sim/*.c)
 
 build_objects() {
 	local source
