@@ -225,8 +225,11 @@ rm -rf "$dir/state"
 mkdir "$dir/state"
 picture >"$dir/before"
 "$BUILD/drey" resolve --config "$dir/drey.yaml" --explain >"$dir/out" 2>"$dir/err"
+[ $? -eq 4 ] && grep -q 'journal may be lost' "$dir/out" && picture | cmp -s - "$dir/before"
+result $? 'drey resolve: snapshots that no launch has made, and no journal: held, and nothing changed'
+"$BUILD/drey" resolve --checkpoints "$dir/ck" --explain >"$dir/out" 2>"$dir/err"
 [ $? -eq 4 ] && grep -q 'damaged.*chk-7' "$dir/out" && picture | cmp -s - "$dir/before"
-result $? 'drey resolve --explain names it, and changes nothing'
+result $? 'drey resolve --explain of the directory names the damage, and changes nothing'
 
 # ---- a checkpoint directory that this user may not read ---------------------------------------------------------
 
