@@ -1,5 +1,6 @@
 #include "format/swift_json.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -21,8 +22,7 @@ static int read_time(const char *text, int64_t *ret_unix_ms, struct err *err)
 		return err_set(err, ERR_FORMAT, 0, "'last_modified': not a time: %.60s", text);
 	/* an offset's sign would stand behind the date's two dashes */
 	has_zone = has_zone || strpbrk(text + 10, "+-");
-	memcpy(zoned, text, len);
-	memcpy(zoned + len, has_zone ? "" : "Z", has_zone ? 1 : 2);
+	snprintf(zoned, sizeof(zoned), "%s%s", text, has_zone ? "" : "Z");
 	if (clock_parse_rfc3339(zoned, ret_unix_ms, err))
 		return err_wrap(err, "'last_modified'");
 	return 0;
