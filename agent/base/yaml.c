@@ -18,10 +18,19 @@ struct reader {
 	struct err *err;
 };
 
+/* Messages quote keys and values, and stay one line. */
+static int set_err(struct err *err, size_t line, size_t column, const char *why)
+{
+	err_set(err, ERR_CONFIG, 0, "line %zu, column %zu: %s", line, column, why);
+	for (char *p = err ? err->msg : NULL; p && *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7F)
+			*p = '?';
+	return -1;
+}
+
 static int refuse(struct reader *r, const yaml_mark_t *mark, const char *why)
 {
-	return err_set(r->err, ERR_CONFIG, 0, "line %zu, column %zu: %s", mark->line + 1,
-		       mark->column + 1, why);
+	return set_err(r->err, mark->line + 1, mark->column + 1, why);
 }
 
 /* The caller deletes *ret_event on success. */
@@ -254,7 +263,7 @@ static int place_err(unsigned line, unsigned column, struct err *err, const char
 
 	if (vsnprintf(why, sizeof(why), fmt, ap) < 0)
 		why[0] = '\0';
-	return err_set(err, ERR_CONFIG, 0, "line %u, column %u: %s", line, column, why);
+	return set_err(err, line, column, why);
 }
 
 int yaml_err(const struct yaml_node *node, struct err *err, const char *fmt, ...)

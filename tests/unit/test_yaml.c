@@ -176,6 +176,17 @@ static void a_caller_can_point_at_key_and_value(void)
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 }
 
+static void a_message_is_one_line_whatever_it_quotes(void)
+{
+	cleanup_yaml struct yaml_node *root = parse("a: \"x\\ny\\t\"\n", NULL);
+	struct err err = {0};
+
+	CHECK_INT(yaml_want(yaml_get(root, "a"), YAML_MAPPING, &err), ==, -1);
+	CHECK_STR(err.msg, "line 1, column 4: 'a' must be a mapping, got the text 'x?y?'");
+	CHECK_INT(yaml_want(yaml_get(root, "a"), YAML_MAPPING, NULL), ==, -1);
+	refused("\"x\\ny\": 1\n\"x\\ny\": 2\n", "x?y");
+}
+
 int main(void)
 {
 	TEST(every_node_knows_its_place);
@@ -187,5 +198,6 @@ int main(void)
 	TEST(refuses_deep_and_large_documents);
 	TEST(typed_readers_take_one_form_only);
 	TEST(a_caller_can_point_at_key_and_value);
+	TEST(a_message_is_one_line_whatever_it_quotes);
 	return tap_done();
 }
