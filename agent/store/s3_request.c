@@ -335,6 +335,11 @@ static enum store_verdict judge(const struct failure *failure, struct err *err)
 		return fail_absent(failure, err);
 	if (status == 401 || status == 403)
 		return fail(failure, ERR_DENIED, err);
+	if (status >= 200 && status < 300) {
+		fail(failure, ERR_FORMAT, err);
+		err_wrap(err, "an answer that does not fit the question");
+		return STORE_FAILED;
+	}
 	if (says(failure, (const char *const[]){"InvalidBucketName", NULL}))
 		return fail(failure, ERR_CONFIG, err);
 	if (says(failure, (const char *const[]){"ExpiredToken", "InvalidToken",
