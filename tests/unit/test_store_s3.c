@@ -128,10 +128,16 @@ static void a_refusal_is_told_with_the_servers_words(void)
 static bool talkative(struct s3_stub *stub, const struct http_stub_request *request,
 		      struct http_stub_answer *answer)
 {
+	static const char *const messages[] = {
+		"<Message>hush-hush is wrong</Message>",
+		"<Message>nobody knows AKTEST</Message>",
+		"<Message>Signature=1</Message>",
+		"<Message>Credential=other/20260301</Message>",
+		"<Message>to/ken is wrong</Message>",
+	};
+
 	(void)request;
-	s3_stub_error(answer, 403, "SignatureDoesNotMatch",
-		      stub->faults++ ? "<Message>Credential=AKTEST/2026, Signature=1</Message>"
-				     : "<Message>hush-hush is wrong for AKTEST</Message>");
+	s3_stub_error(answer, 403, "SignatureDoesNotMatch", messages[stub->faults++]);
 	return true;
 }
 
@@ -140,9 +146,14 @@ static void a_server_that_repeats_secrets_is_not_repeated(void)
 	struct world world;
 
 	begin(&world);
+	store_close(world.store);
+	world.config.s3.session_token = xstrdup("to/ken");
+	CHECK_INT(store_open(&world.config, "s3://b/", &world.store, NULL), ==, 0);
 	set_fault(&world, talkative);
-	check_no_list(&world, "s3://b/x", ERR_DENIED, "s3://b/x/: HTTP 403");
-	check_no_list(&world, "s3://b/x", ERR_DENIED, "s3://b/x/: HTTP 403");
+	for (int i = 0; i < 5; i++) {
+		check_no_list(&world, "s3://b/x", ERR_DENIED, "s3://b/x/: HTTP 403");
+		CHECK(!strstr(world.err.msg, "Credential") && !strstr(world.err.msg, "to/ken"));
+	}
 	end(&world);
 }
 
@@ -233,6 +244,8 @@ static void a_wrong_clock_is_corrected_once(void)
 		CHECK_INT(s3_stub_requests(world.stub), <=, 3);
 		check_stat(&world, "s3://b/x", 1);
 		CHECK_INT(s3_stub_requests(world.stub), ==, 1);
+		world.stub->ahead_ms = 0; /* and somebody has set it right */
+		check_stat(&world, "s3://b/x", 1);
 		end(&world);
 	}
 }

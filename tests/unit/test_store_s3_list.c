@@ -154,6 +154,25 @@ static void a_lost_page_voids_the_listing(void)
 	end(&world);
 }
 
+static bool no_such_key(struct s3_stub *stub, const struct http_stub_request *request,
+			struct http_stub_answer *answer)
+{
+	(void)stub;
+	(void)request;
+	s3_stub_error(answer, 404, "NoSuchKey", "");
+	return true;
+}
+
+static void only_an_empty_listing_is_absence(void)
+{
+	struct world world;
+
+	begin(&world);
+	set_fault(&world, no_such_key);
+	check_no_list(&world, "s3://b/ck", ERR_FORMAT, "HTTP 404 NoSuchKey");
+	end(&world);
+}
+
 static bool ask_inside(struct s3_stub *stub, const struct http_stub_request *request,
 		       struct http_stub_answer *answer)
 {
@@ -248,6 +267,10 @@ static void check_dirs(int count, int files, int most_requests)
 	CHECK_INT(found.absent, ==, 1);
 	CHECK_INT(found.wrong, ==, 0);
 	CHECK_INT(s3_stub_requests(world.stub), <=, most_requests);
+	/* where the names go on as directories */
+	CHECK_INT(strstr(buf_str(&world.stub->seen), "delimiter=%2F") != NULL, ==, files > 100);
+	CHECK_INT(strstr(buf_str(&world.stub->seen), "start-after=sp%2Fd00060") != NULL, ==,
+		  files > 100);
 	end(&world);
 }
 
@@ -362,13 +385,10 @@ static void a_server_without_ranges_will_do_for_small_files(void)
 static bool wrong_part(struct s3_stub *stub, const struct http_stub_request *request,
 		       struct http_stub_answer *answer)
 {
-	static const char *const ranges[] = {"bytes 1-16/100",
-					     "bytes 0-14/100",
-					     "bytes 0-15/*",
-					     "bytes 0-15/10",
-					     "0-15/100",
-					     "bytes 15-0/100",
-					     ""};
+	static const char *const ranges[] = {
+		"bytes 1-16/17", "bytes 1-15/16", "bytes 0-14/100", "bytes 0-15/*",
+		"bytes 0-15/10", "0-15/100",      "bytes 15-0/100", "",
+	};
 
 	(void)request;
 	answer->status = 206;
@@ -386,7 +406,7 @@ static void a_part_that_was_not_asked_for_is_refused(void)
 
 	begin(&world);
 	set_fault(&world, wrong_part);
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < 8; i++) {
 		struct looks looks = {.uris = uri};
 
 		world.stub->faults = i;
@@ -519,6 +539,7 @@ int main(void)
 	TEST(what_nothing_begins_with_is_absent);
 	TEST(a_broken_page_voids_the_listing);
 	TEST(a_lost_page_voids_the_listing);
+	TEST(only_an_empty_listing_is_absence);
 	TEST(the_store_may_be_asked_while_it_is_listed);
 	TEST(few_files_to_a_directory_cost_a_page_per_thousand);
 	TEST(many_files_to_a_directory_cost_a_question_each);
