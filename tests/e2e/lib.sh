@@ -347,8 +347,7 @@ newest_retained() { # JOB
 newest_snapshot() { # JOB
 	local checkpoint savepoint id
 	checkpoint=$(newest_retained "$1")
-	savepoint=$(status .lastSavepoint.path)
-	id=$(status .lastSavepoint.checkpointId)
+	read -r savepoint id < <(status '.lastSavepoint | "\(.path) \(.checkpointId)"')
 	case $savepoint in
 	*/savepoint-"${1:0:6}"-*) ;;
 	*) savepoint= ;;

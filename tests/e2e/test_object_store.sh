@@ -33,8 +33,8 @@ die_and_wait() {
 
 server_find versitygw || servers_skip "versitygw is not to be had"
 case $FLINK_VERSION in
-1.20.0) plugin=flink-s3-fs-presto ;;
-2.3.0) plugin=flink-s3-fs-hadoop ;;
+1.20.0) plugin="flink-s3-fs-presto" ;;
+2.3.0) plugin="flink-s3-fs-hadoop" ;;
 *) servers_skip "no file system for S3 is pinned for Flink $FLINK_VERSION" ;;
 esac
 plugin=$("$TOP/tools/get-flink.sh" --plugin "$plugin" "$FLINK_VERSION") || servers_skip "$plugin is not to be had"
@@ -74,8 +74,9 @@ await "its first checkpoint proves the launch" status_is .launch.proven
 first=$(status .jobId)
 await "three checkpoints are complete" has_completed 3 "$first"
 kill -KILL "$(jm_pid)"
+newest=$(newest_snapshot "$first") # now, before the next periodic savepoint is the last one
 await "JobManager killed: drey starts another job" runs_after "$first"
-check "from the newest snapshot on S3, with the count that it holds" restore_matches "$(newest_snapshot "$first")"
+check "from the newest snapshot on S3, with the count that it holds" restore_matches "$newest"
 
 # ---- suspend and resume
 second=$(status .jobId)

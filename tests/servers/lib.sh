@@ -310,12 +310,12 @@ swift_proxy() { # DIR PORT
 		use = egg:swift#dlo
 		[filter:authtoken]
 		paste.filter_factory = keystonemiddleware.auth_token:filter_factory
-		www_authenticate_uri = $KEYSTONE_URL
-		auth_url = $KEYSTONE_URL
+		www_authenticate_uri = ${KEYSTONE_URL:-}
+		auth_url = ${KEYSTONE_URL:-}
 		auth_type = password
-		username = $KEYSTONE_USER
-		password = $KEYSTONE_PASSWORD
-		project_name = $KEYSTONE_PROJECT
+		username = ${KEYSTONE_USER:-}
+		password = ${KEYSTONE_PASSWORD:-}
+		project_name = ${KEYSTONE_PROJECT:-}
 		user_domain_id = default
 		project_domain_id = default
 		interface = public

@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+#
+# bench/resolve/run.sh - how long it takes to find the snapshot to start from, and to check it: drey beside a boto3
+# script and `aws s3 ls | sort`, on a directory, on S3 (versitygw) and on Swift, all on this machine.
+#
+#   bench/resolve/run.sh           100, 10,000 and 100,000 savepoints; 10 to 10,000 files; a _metadata of 1 GB
+#   bench/resolve/run.sh quick     100 and 10,000 savepoints, 10 to 1,000 files, 100 MB
+#
+# Each figure is the best of three runs. Prints Markdown. The servers come from tools/get-servers.sh.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+# shellcheck source=tests/servers/lib.sh
+. tests/servers/lib.sh
+
+case ${1:-full} in
+full) counts=(100 10000 100000) swift_counts=(100 10000 100000) file_counts=(10 1000 10000) megabytes=(10 1000) ;;
+quick) counts=(100 10000) swift_counts=(100) file_counts=(10 1000) megabytes=(10 100) ;;
+*)
+	sed -n '6,7s/^# *//p' "$0" >&2
+	exit 2
+	;;
+esac
+make -j2 all "$BUILD/bench/resolve/fixtures" "$BUILD/bench/resolve/parse" >&2
+FIXTURES=$BUILD/bench/resolve/fixtures
+
+# Sets SECONDS_S, PEAK_MB: of the fastest of three runs. What fails is said.
+best() { # CMD...
+	local line s kb status i
+	SECONDS_S=''
+	for i in 1 2 3; do
+		line=$("$FIXTURES" measure "$@")
+		read -r s kb status <<<"$line"
+		[ "$status" = 0 ] || say "status $status: $*"
+		if [ -z "$SECONDS_S" ] || awk "BEGIN { exit !($s < $SECONDS_S) }"; then
+			SECONDS_S=$s PEAK_MB=$(awk "BEGIN { printf \"%.1f\", $kb / 1024 }")
+		fi
+	done
+}
+
+lists_of() { # LOG PATTERN CMD...: how many requests of that kind CMD makes
+	local before
+	before=$(grep -cE "$2" "$1" || :)
+	"${@:3}" >/dev/null 2>&1 || :
+	echo $(($(grep -cE "$2" "$1" || :) - before))
+}
+
+row() { # CELL...
+	printf '|'
+	printf ' %s |' "$@"
+	printf '\n'
+}
+
+# The container's own list is given the rows; only the newest thousand are objects, for only they are looked at.
+swift_fill() { # CONTAINER N
+	local real=$2
+	[ "$real" -le 1000 ] || real=1000
+	"$FIXTURES" savepoints "$RUN/swift-sp/sp" "$2" $(($2 - real))
+	swift_unpack "$RUN/swift-sp" "$1"
+	rm -r "$RUN/swift-sp"
+	[ "$real" -eq "$2" ] || "$OPENSTACK/bin/python" -W ignore bench/resolve/swift_rows.py "$RUN/swift" "$1" $(($2 - real))
+}
+
+decision_file_and_s3() {
+	local n uri aws
+	for n in "${counts[@]}"; do
+		"$FIXTURES" savepoints "$BUCKETS/flink/sp-$n" "$n"
+		best "$BUILD/drey" resolve --savepoints "file://$BUCKETS/flink/sp-$n"
+		row "$n in a directory" "$SECONDS_S s" - "$PEAK_MB MB" - -
+		uri=s3://flink/sp-$n
+		best "$BUILD/drey" resolve --savepoints "$uri"
+		local drey_s=$SECONDS_S drey_mb=$PEAK_MB lists
+		lists=$(lists_of "$RUN/gw/access.log" s3_ListObjects "$BUILD/drey" resolve --savepoints "$uri")
+		best "$OPENSTACK/bin/python" tests/servers/client.py newest-savepoint flink "sp-$n/"
+		local boto3="$SECONDS_S s, $PEAK_MB MB"
+		aws="'$OPENSTACK/bin/aws' --endpoint-url $S3_ENDPOINT s3 ls --recursive $uri/ | grep _metadata | sort | tail -n 1"
+		best bash -o pipefail -c "$aws"
+		row "$n on S3" "$drey_s s" "$lists" "$drey_mb MB" "$boto3" "$SECONDS_S s, $PEAK_MB MB"
+	done
+}
+
+decision_swift() {
+	local n lists
+	for n in "${swift_counts[@]}"; do
+		if ! swift_fill "sp-$n" "$n"; then
+			say "Swift could not be filled with $n savepoints"
+			continue
+		fi
+		best "$BUILD/drey" resolve --savepoints "swift://sp-$n/sp"
+		lists=$(lists_of "$RUN/log/swift-container.log" "\"GET /d1/[0-9]+/AUTH_test/sp-$n\"" \
+			"$BUILD/drey" resolve --savepoints "swift://sp-$n/sp")
+		row "$n on Swift" "$SECONDS_S s" "$lists" "$PEAK_MB MB" - -
+	done
+}
+
+verification() {
+	local n local_s
+	for n in "${file_counts[@]}"; do
+		"$FIXTURES" files "$BUCKETS/flink/files-$n" "$n"
+		best "$BUILD/drey" verify "file://$BUCKETS/flink/files-$n"
+		local_s=$SECONDS_S
+		best "$BUILD/drey" verify "s3://flink/files-$n"
+		row "$n" "$local_s s" "$SECONDS_S s" \
+			"$(lists_of "$RUN/gw/access.log" 's3_(ListObjects|HeadObject)' "$BUILD/drey" verify "s3://flink/files-$n")" \
+			"$PEAK_MB MB"
+	done
+}
+
+parse() { # read|load
+	"$BUILD/bench/resolve/parse" "$1" "$RUN/metadata" | sed 's/^[a-z]*: //'
+}
+
+parsing() {
+	local mb kind
+	for kind in inline files; do
+		for mb in "${megabytes[@]}"; do
+			"$BUILD/bench/resolve/parse" make "$kind" "$mb" >"$RUN/metadata"
+			row "$mb MB, $kind" "$(parse read)" "$(parse load)"
+			rm "$RUN/metadata"
+		done
+	done
+}
+
+server_find versitygw || die 3 "versitygw is not to be had"
+server_find openstack || die 3 "the clients are not to be had"
+servers_begin bench-resolve >/dev/null
+BUCKETS=$RUN/gw/buckets
+S3_REGION=us-east-1
+server_up versitygw "$RUN/gw"
+mkdir -p "$BUCKETS/flink" "$RUN/swift-sp"
+server_up swift "$RUN/swift"
+export HOME=$RUN AWS_ENDPOINT_URL=$S3_ENDPOINT AWS_REGION=$S3_REGION AWS_EC2_METADATA_DISABLED=true
+export AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY
+export ST_AUTH=$SWIFT_AUTH_URL ST_USER=$SWIFT_USER ST_KEY=$SWIFT_KEY
+
+echo "$(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r), load" \
+	"$(cut -d' ' -f1-3 /proc/loadavg) at the start; drey $("$BUILD/drey" --version | cut -d' ' -f2), versitygw 1.7.0," \
+	"$(sed -n 's/^\(boto3\|awscli\|swift\)==/\1 /p' tools/servers/requirements.txt | paste -sd, | sed 's/,/, /g')"
+echo
+row "savepoints" "drey resolve" "list requests" "peak memory" "boto3 script" "aws s3 ls, sort"
+row --- --- --- --- --- ---
+decision_file_and_s3
+decision_swift
+echo
+row "referenced files" "drey verify, directory" "S3" "its list and HEAD requests" "its peak memory"
+row --- --- --- --- ---
+verification
+echo
+row "_metadata" "read through" "loaded"
+row --- --- ---
+parsing
+cat <<'END'
+
+What these figures can be wrong about:
+* Store and client share this machine: there is no network, and the server's own time is in every figure. On S3 across
+  a network a listing of 1,000 names takes 50-200 ms, so the number of requests tells more than the seconds.
+* boto3 and aws only find the name of the newest savepoint. drey also reads the head of the newest thousand, reads the
+  `_metadata` of the winner and checks every file of it.
+* The rows of Swift beyond a thousand are put into the container's database directly; to store that many objects would
+  take an hour. Listings are served from that database in any case.
+END
