@@ -44,12 +44,11 @@ INIT_SRC   := $(wildcard entrypoint/*.c)
 UNIT_SRC   := $(wildcard tests/unit/test_*.c)
 UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
-REPLAY_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_BIN   := $(patsubst tests/fuzz/%.c,$(TOP)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
 .PHONY: all help demo test build-tests unit lint format install clean bench bench-quick fuzz sim valgrind
 all: $(B)/drey-init $(B)/drey
+include tests/fuzz/rules.mk
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -118,27 +117,6 @@ sim: $(B)/tests/sim/sim
 
 valgrind: build-tests
 	$(Q)tests/run.sh --build $(B) valgrind
-
-# a fuzz target by libFuzzer; and, in build-tests, as a program that goes over the kept inputs once
-FUZZ_FLAGS := -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -pthread
-$(TOP)/fuzz/obj/%.o: %.c
-	@mkdir -p $(@D)
-	$(Q)clang $(CPPFLAGS_) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
-
-$(TOP)/fuzz/libdrey.a: $(AGENT_SRC:%.c=$(TOP)/fuzz/obj/%.o)
-	$(Q)rm -f $@ && ar rcs $@ $^
-
-$(TOP)/fuzz/%: tests/fuzz/%.c $(TOP)/fuzz/libdrey.a
-	$(Q)clang $(CPPFLAGS_) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
-	@echo "  LINK  $@"
-
-$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(B)/libdrey.a
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
-
-FUZZ_SECONDS ?= 60
-fuzz: $(FUZZ_BIN)
-	$(Q)for t in $(FUZZ_BIN); do tests/fuzz/run.sh $$t $(FUZZ_SECONDS) || exit 1; done
 
 # ---- the rest -----------------------------------------------------------------------------------
 demo:
