@@ -48,9 +48,10 @@ struct verify_report {
 	int64_t size_bytes; /* as metadata.size_bytes */
 	size_t file_count;  /* referenced, distinct */
 	size_t files_ok;
-	struct verify_problem *problems; /* at most VERIFY_MAX_PROBLEMS */
+	/* at most VERIFY_MAX_PROBLEMS; VERIFY_NOT_READ comes last, the same faults by path */
+	struct verify_problem *problems;
 	size_t problem_count;
-	size_t problems_left_out;
+	size_t problems_left_out; /* and files of a store that gave no answer any more */
 };
 
 #define VERIFY_MAX_PROBLEMS 1000
