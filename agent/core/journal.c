@@ -64,6 +64,7 @@ void journal_release(struct journal *journal)
 		return;
 	free(journal->application);
 	free(journal->writer);
+	free(journal->disposing);
 	free(journal->phase);
 	intent_release(&journal->intent);
 	free(journal->savepoint_nonce_done);

@@ -175,6 +175,7 @@ struct journal {
 	size_t former_job_count;
 	struct snapshot *snapshots; /* savepoints made or recorded, oldest first */
 	size_t snapshot_count;
+	char *disposing; /* savepoint that Flink is asked to delete; NULL = none */
 	struct operation operation;
 	struct operation_result last_operation;
 	struct outcome outcome;

@@ -428,6 +428,7 @@ static int read_document(const struct json *doc, struct journal *journal, struct
 		return err_set(err, ERR_FORMAT, 0, "'sequence': out of range");
 	xstrset(&journal->application, application);
 	if (opt_str(doc, "writer", &journal->writer, err) ||
+	    opt_str(doc, "disposing", &journal->disposing, err) ||
 	    opt_str(doc, "phase", &journal->phase, err) ||
 	    json_need_bool(doc, "everProven", &journal->ever_proven, err) ||
 	    read_intent(doc, &journal->intent, err) ||

@@ -223,6 +223,7 @@ static struct json *document(const struct journal *journal)
 	json_add_str(doc, "application", journal->application);
 	json_add_i64(doc, "sequence", journal->sequence);
 	json_add_str(doc, "writer", journal->writer);
+	json_add_str(doc, "disposing", journal->disposing);
 	json_add_str(doc, "phase", journal->phase);
 	json_add_bool(doc, "everProven", journal->ever_proven);
 	add_intent(doc, &journal->intent);

@@ -110,6 +110,8 @@ static void pursue_running(struct lifecycle *life)
 	} else if (life->savepoint_ms && life->now_ms >= life->savepoint_ms &&
 		   life->seen.state == JOB_RUNNING) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_PERIODIC, NULL);
+	} else {
+		retention_pursue(life);
 	}
 }
 
@@ -239,6 +241,7 @@ static void on_tick(struct lifecycle *life)
 	if (due(life, &life->poll_ms))
 		poll_now(life);
 	due(life, &life->stop_retry_ms);
+	due(life, &life->disposal_ms);
 	operation_tick(life);
 	if (due(life, &life->ready_ms) && life->phase == PHASE_LAUNCHING)
 		end_flink(life, false, true, "not running %lld s after its start",
@@ -265,7 +268,7 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 		life->savepoint_ms,  life->poll_ms,           life->retry_ms,
 		life->ready_ms,      life->kill_ms,           life->journal_retry_ms,
 		life->stop_retry_ms, life->operation_poll_ms, life->operation_deadline_ms,
-		life->exit_ms};
+		life->exit_ms,       life->disposal_ms};
 	int64_t next = -1;
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
@@ -316,6 +319,9 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 		break;
 	case EVENT_OPERATION:
 		on_operation(life, event);
+		break;
+	case EVENT_DISPOSED:
+		on_disposed(life, event);
 		break;
 	case EVENT_INSPECTED:
 		on_inspected(life, event);

@@ -22,6 +22,7 @@
 #include "core/facts.h"
 #include "core/journal.h"
 #include "core/resolve.h"
+#include "core/retention.h"
 #include "core/rng.h"
 #include "core/schedule.h"
 
@@ -48,7 +49,8 @@ enum sigterm_policy {
 struct lifecycle_config {
 	/* savepoints */
 	struct schedule savepoints; /* the periodic ones */
-	const char *savepoint_dir;  /* URI; NULL = operations need Flink's own default */
+	struct retention retention;
+	const char *savepoint_dir; /* URI; NULL = operations need Flink's own default */
 	bool drain_on_stop;
 	/* launches */
 	const char *result_store_dir; /* URI; each launch gets <dir>/<job id>; NULL = no own path */
@@ -132,6 +134,7 @@ enum event_type {
 	EVENT_EXITED,        /* reaped: proven dead */
 	EVENT_VIEW,
 	EVENT_OPERATION, /* answer to an operation's POST or poll */
+	EVENT_DISPOSED,  /* what came of a disposal */
 	EVENT_INSPECTED, /* the savepoint that an operation reported was looked at */
 	EVENT_CONTROL,   /* somebody changed what is wanted */
 	EVENT_STOPPING,  /* the container is to end */
@@ -180,6 +183,10 @@ struct event {
 			const char *error;
 		} inspected;
 		struct {
+			const char *path;
+			const char *error; /* NULL: the savepoint is gone */
+		} disposed;
+		struct {
 			unsigned fields; /* enum control_field */
 			struct intent intent;
 		} control;
@@ -196,7 +203,9 @@ enum effect_type {
 	EFFECT_POLL,          /* answer EVENT_VIEW; job_id */
 	EFFECT_TRIGGER,       /* POST the journal's operation, answer EVENT_OPERATION */
 	EFFECT_POLL_OPERATION,
-	EFFECT_INSPECT,  /* path; answer EVENT_INSPECTED */
+	EFFECT_INSPECT, /* path; answer EVENT_INSPECTED */
+	EFFECT_DISPOSE, /* path; job_id: the Flink that runs this job deletes it, no other one; answer
+			    EVENT_DISPOSED */
 	EFFECT_SIGNAL,   /* signo to Flink; group = its whole process group */
 	EFFECT_STOP_ACK, /* tell drey-init that the stop is in our hands */
 	EFFECT_EXIT,     /* tell drey-init to end with status */
@@ -216,8 +225,8 @@ struct effect {
 	bool group;
 	int status;
 	enum note_level level;
-	char id[JOB_ID_BYTES]; /* POLL: job id; TRIGGER, POLL_OPERATION: trigger id */
-	char *text;            /* INSPECT: path; NOTE: the line; owned by the effect */
+	char id[JOB_ID_BYTES]; /* POLL, DISPOSE: job id; TRIGGER, POLL_OPERATION: trigger id */
+	char *text;            /* INSPECT, DISPOSE: path; NOTE: the line; owned by the effect */
 };
 
 #define LIFECYCLE_MAX_EFFECTS 24
@@ -263,7 +272,7 @@ struct lifecycle {
 	char *end_reason; /* why; owned */
 
 	/* requests in flight */
-	bool observing, polling;
+	bool observing, polling, disposing;
 	bool observe_again; /* what is wanted has changed under the observation */
 	enum operation_step step;
 	bool asking;            /* TRIGGER or POLL_OPERATION is on its way */
@@ -289,7 +298,8 @@ struct lifecycle {
 
 	/* deadlines on the monotonic clock, 0 = not armed */
 	int64_t poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms, stop_retry_ms,
-		operation_poll_ms, operation_deadline_ms, exit_ms;
+		operation_poll_ms, operation_deadline_ms, exit_ms,
+		disposal_ms;  /* retention looks again; 0 = now */
 	int64_t grace_end_ms; /* when the container will be killed; 0 = not known */
 	int holds;            /* in a row, for the backoff */
 

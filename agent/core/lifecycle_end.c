@@ -78,6 +78,9 @@ static void forget_process(struct lifecycle *life)
 	life->polling = false;
 	life->accepted = false;
 	withdraw(life, EFFECT_SIGNAL);
+	withdraw(life, EFFECT_DISPOSE);
+	life->disposing = false;
+	life->disposal_ms = 0;
 	memset(&life->seen, 0, sizeof(life->seen));
 }
 

@@ -8,6 +8,7 @@
  *   lifecycle_end.c        the end of Flink; an agent that finds Flink running or ended
  *   lifecycle_operation.c  savepoint, stop, cancel
  *   lifecycle_settle.c     an operation that Flink's end has interrupted
+ *   lifecycle_retention.c  disposing of old savepoints
  */
 #ifndef DREY_CORE_LIFECYCLE_INTERNAL_H
 #define DREY_CORE_LIFECYCLE_INTERNAL_H
@@ -121,5 +122,11 @@ bool operation_view(struct lifecycle *life, const struct view *view);
 
 void operation_tick(struct lifecycle *life);
 void schedule_savepoint(struct lifecycle *life);
+
+/* ---- lifecycle_retention.c ---- */
+
+/* The job runs and nothing else is to be done: let an old savepoint go, if there is one. */
+void retention_pursue(struct lifecycle *life);
+void on_disposed(struct lifecycle *life, const struct event *event);
 
 #endif

@@ -39,17 +39,17 @@ const char *event_type_name(enum event_type type)
 	static const char *const names[] = {"hello",           "tick",           "observed",
 					    "journal-written", "journal-failed", "started",
 					    "launch-failed",   "exited",         "view",
-					    "operation",       "inspected",      "control",
-					    "stopping"};
+					    "operation",       "disposed",       "inspected",
+					    "control",         "stopping"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }
 
 const char *effect_type_name(enum effect_type type)
 {
-	static const char *const names[] = {"observe",  "write-journal",  "launch",  "poll",
-					    "trigger",  "poll-operation", "inspect", "signal",
-					    "stop-ack", "exit",           "note"};
+	static const char *const names[] = {"observe", "write-journal",  "launch",  "poll",
+					    "trigger", "poll-operation", "inspect", "dispose",
+					    "signal",  "stop-ack",       "exit",    "note"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

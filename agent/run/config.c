@@ -99,6 +99,11 @@ static const struct config_key keys[] = {
 	KEY("savepoints.cron", STRING, savepoints.cron),
 	KEY("savepoints.timeZone", STRING, savepoints.time_zone),
 	KEY("savepoints.blackouts", LIST, savepoints.blackouts),
+	KEY("savepoints.retention.count", INTEGER, savepoints.keep_count, .fallback = "0",
+	    .max = JOURNAL_MAX_SNAPSHOTS / 2),
+	KEY("savepoints.retention.maxAge", DURATION, savepoints.keep_max_age_ms, .fallback = "0",
+	    .max = 3650 * DAY),
+	KEY("savepoints.retention.all", BOOL, savepoints.keep_all_origins, .fallback = "false"),
 	KEY("savepoints.drain", BOOL, savepoints.drain, .fallback = "false"),
 	KEY("savepoints.stopRetry", DURATION, savepoints.stop_retry_ms, .fallback = "30s",
 	    .min = SECOND, .max = DAY),
@@ -390,6 +395,9 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 	if (config->flink.version)
 		(void)flink_version_parse(config->flink.version, &version, NULL);
 	*ret_life = (struct lifecycle_config){
+		.retention = {.keep_count = config->savepoints.keep_count,
+			      .max_age_ms = config->savepoints.keep_max_age_ms,
+			      .all_origins = config->savepoints.keep_all_origins},
 		.savepoint_dir = config->flink.savepoint_directory,
 		.drain_on_stop = config->savepoints.drain,
 		.result_store_dir = config->flink.result_store_directory,

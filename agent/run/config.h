@@ -83,9 +83,11 @@ struct config {
 	struct {
 		int64_t interval_ms; /* 0 = none by an interval */
 		int64_t jitter_ms;
-		char *cron;            /* NULL = none by a cron line */
-		char *time_zone;       /* NULL = what TZ says */
-		char **blackouts;      /* NULL = none */
+		char *cron;                          /* NULL = none by a cron line */
+		char *time_zone;                     /* NULL = what TZ says */
+		char **blackouts;                    /* NULL = none */
+		int64_t keep_count, keep_max_age_ms; /* core/retention.h */
+		bool keep_all_origins;
 		bool drain;            /* suspend and restart drain the sources */
 		int64_t stop_retry_ms; /* after a failed stop with savepoint */
 	} savepoints;

@@ -45,6 +45,9 @@ static void execute(struct driver *driver, const struct effect *effect)
 	case EFFECT_POLL_OPERATION:
 		effect_poll_operation(driver, effect);
 		break;
+	case EFFECT_DISPOSE:
+		effect_dispose(driver, effect);
+		break;
 	case EFFECT_INSPECT:
 		effect_inspect(driver, effect);
 		break;
@@ -201,8 +204,10 @@ static int open_all(struct driver *driver, struct err *err)
 	driver->journal_lane = lane_new(driver->loop, "drey-journal", err);
 	driver->store_lane = lane_new(driver->loop, "drey-store", err);
 	driver->flink_lane = lane_new(driver->loop, "drey-flink", err);
+	driver->dispose_lane = lane_new(driver->loop, "drey-dispose", err);
 	driver->writer = make_writer(err);
-	if (!driver->journal_lane || !driver->store_lane || !driver->flink_lane || !driver->writer)
+	if (!driver->journal_lane || !driver->store_lane || !driver->flink_lane ||
+	    !driver->dispose_lane || !driver->writer)
 		return -1;
 	journal_file_init(&driver->file, dir);
 	if (driver_control_open(driver, err) < 0)
@@ -217,6 +222,7 @@ static void close_all(struct driver *driver)
 	driver->closing = true;
 	lane_free(driver->flink_lane, LANE_PATIENCE_MS);
 	lane_free(driver->store_lane, LANE_PATIENCE_MS);
+	lane_free(driver->dispose_lane, 0);
 	lane_free(driver->journal_lane, LANE_PATIENCE_MS);
 	driver_directory_close(driver);
 	driver_http_close(driver);

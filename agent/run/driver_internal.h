@@ -4,6 +4,7 @@
  *   driver.c          start, loop, one step, the link to drey-init
  *   effect_launch.c   LAUNCH, SIGNAL, STOP_ACK, EXIT
  *   effect_flink.c    POLL, TRIGGER, POLL_OPERATION
+ *   effect_dispose.c  DISPOSE
  *   effect_state.c    OBSERVE, INSPECT, WRITE_JOURNAL
  *   driver_start.c    what has to be known before the first step
  *   driver_control.c  requests of the commands
@@ -35,7 +36,7 @@ struct driver {
 	struct loop *loop;
 	struct loop_timer *timer;
 	struct loop_signal *on_term;
-	struct lane *journal_lane, *store_lane, *flink_lane;
+	struct lane *journal_lane, *store_lane, *flink_lane, *dispose_lane;
 	struct init_link *link;
 	struct control_server *control;
 	struct waiting_call *waiting; /* answered once their journal write is acknowledged */
@@ -71,6 +72,8 @@ void effect_exit(struct driver *driver, const struct effect *effect);
 void effect_poll(struct driver *driver, const struct effect *effect);
 void effect_trigger(struct driver *driver, const struct effect *effect);
 void effect_poll_operation(struct driver *driver, const struct effect *effect);
+
+void effect_dispose(struct driver *driver, const struct effect *effect);
 
 void effect_observe(struct driver *driver);
 void effect_inspect(struct driver *driver, const struct effect *effect);

@@ -20,8 +20,17 @@ launch_number() {
 	status .launch.number
 }
 
+newest_in_storage() {
+	find "$RUN/sp" -name _metadata -printf '%T@ %h\n' | sort -n | tail -n 1
+}
+
+journal_lacks() { # PATH
+	! grep -qF "$1" "$RUN/state/journal.json"
+}
+
 e2e_begin operations
 DREY_CONF[savepoints.interval]=3s
+DREY_CONF[savepoints.retention]='{count: 2}'
 drey_conf
 start_tm_pod
 start_drey
@@ -38,13 +47,15 @@ manual=$(said)
 is "$(status '.lastSavepoint.origin')" manual "it is on record"
 is "$(status .lastSavepoint.path)" "$manual" "at the place that was printed"
 check "it is complete" verify "$manual"
+await "the oldest periodic savepoint is disposed of" not test -e "$(plain_path "$periodic")"
+check "and forgotten" journal_lacks "$periodic"
 manual_count=$(snapshot_count "$(status .jobId)" "$(status .lastSavepoint.checkpointId)")
 
 # ---- the container ends and comes back, onSigterm: keep
-job=$(status .jobId) sum=$(find "$RUN/sp" -name _metadata | wc -l)
+job=$(status .jobId) last=$(newest_in_storage)
 end_drey TERM
 is "$(exit_status jm)" 0 "SIGTERM: the container ends with status 0"
-is "$(find "$RUN/sp" -name _metadata | wc -l)" "$sum" "no savepoint was taken"
+is "$(newest_in_storage)" "$last" "no savepoint was taken"
 DREY_CONF[savepoints.interval]=0
 DREY_CONF[onSigterm]=savepoint
 start_drey

@@ -114,6 +114,11 @@ static void execute(struct world *w, const struct effect *effect)
 		plan(w, store_delay(w), ITEM_INSPECT, SCOPE_AGENT)->a =
 			storage_find(w, effect->text);
 		break;
+	case EFFECT_DISPOSE:
+		item = plan(w, rest_delay(w), ITEM_DISPOSE, SCOPE_WORLD);
+		item->a = storage_find(w, effect->text);
+		memcpy(item->id, effect->id, JOB_ID_BYTES);
+		break;
 	case EFFECT_SIGNAL:
 		oracle_signal(w, effect);
 		item = plan(w, between(w, 0, 5), ITEM_SIGNAL, SCOPE_CONTAINER);
@@ -264,6 +269,16 @@ static void inspected(struct world *w, const struct item *item)
 	agent_step(w, &event);
 }
 
+static void disposed(struct world *w, const struct item *item)
+{
+	char path[PATH_BYTES + 16];
+	struct event event = {.type = EVENT_DISPOSED};
+
+	event.disposed.path = rest_path(w, (int)item->a, path, sizeof(path));
+	event.disposed.error = item->b ? "it is not to be deleted" : NULL;
+	agent_step(w, &event);
+}
+
 static void poll_look(struct world *w, const struct item *item)
 {
 	int index = w->agent.view_next++ % VIEW_SLOTS;
@@ -356,6 +371,9 @@ void agent_item(struct world *w, const struct item *item)
 		break;
 	case ITEM_INSPECT:
 		inspected(w, item);
+		break;
+	case ITEM_DISPOSED:
+		disposed(w, item);
 		break;
 	case ITEM_JOURNAL:
 		store_finish(w);

@@ -167,11 +167,35 @@ static void stop_done(struct world *w, const struct item *item)
 	flink_job_over(w, JOB_FINISHED);
 }
 
+/* Flink deletes a savepoint: the one that runs the job whose agent has asked, and no other. */
+static void dispose(struct world *w, const struct item *item)
+{
+	struct snap *snap = &w->storage.snaps[item->a];
+	bool served = w->flink.alive && w->flink.rest_up &&
+		      !strcmp(w->truth.launches[w->flink.launch].job_id, item->id);
+	bool done = served && !chance(w, w->chaos.savepoint_fails);
+	struct item *answer;
+
+	if (done && !snap->deleted) {
+		oracle_dispose(w, (int)item->a);
+		say(w, "%s is disposed of", snap->path);
+		snap->deleted = true;
+	}
+	if (chance(w, w->chaos.answer_lost))
+		done = false;
+	answer = plan(w, below(w, 3 * SECOND_MS), ITEM_DISPOSED, SCOPE_AGENT);
+	answer->a = item->a;
+	answer->b = !done;
+}
+
 void operation_item(struct world *w, const struct item *item)
 {
 	switch (item->kind) {
 	case ITEM_POST:
 		operation_post(w, item);
+		break;
+	case ITEM_DISPOSE:
+		dispose(w, item);
 		break;
 	case ITEM_SAVEPOINT_DONE:
 		savepoint_done(w, item);

@@ -280,6 +280,18 @@ void oracle_signal(struct world *w, const struct effect *effect)
 		     life->reason);
 }
 
+/* What is disposed of must not be missed: neither the newest state, nor what the job would go back to. */
+void oracle_dispose(struct world *w, int snap)
+{
+	const struct flink *flink = &w->flink;
+
+	if (snap == oracle_newest(w, truth_head(w)))
+		fail(w, "%s is the newest state, and is disposed of", w->storage.snaps[snap].path);
+	if (flink->restored == snap && flink->completed < 0)
+		fail(w, "%s is all that the job could go back to, and is disposed of",
+		     w->storage.snaps[snap].path);
+}
+
 /* A job that restored something else must not be taken for the right one. (After a restart inside Flink
  * it shows a checkpoint of its own, and cannot be told from it.) */
 static void restore_is_judged_right(struct world *w)

@@ -42,6 +42,7 @@ enum item_kind {
 	ITEM_GATHER,
 	ITEM_VERIFY,
 	ITEM_INSPECT,
+	ITEM_DISPOSED,
 	ITEM_JOURNAL,
 	ITEM_POLL_LOOK,
 	ITEM_POLL_ANSWER,
@@ -60,6 +61,7 @@ enum item_kind {
 	ITEM_GRACE_OVER,
 	/* Flink */
 	ITEM_POST, /* a POST arrives */
+	ITEM_DISPOSE,
 	ITEM_REST_UP,
 	ITEM_SUBMIT,
 	ITEM_RUN,
@@ -336,6 +338,7 @@ void user_item(struct world *w, const struct item *item);
 void oracle_launch(struct world *w);
 void oracle_trigger(struct world *w, const struct effect *effect);
 void oracle_signal(struct world *w, const struct effect *effect);
+void oracle_dispose(struct world *w, int snap);
 void oracle_step(struct world *w);
 int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */
 bool oracle_reached(const struct world *w);

@@ -60,6 +60,7 @@ void journal_copy(struct journal *to, const struct journal *from)
 	*to = *from;
 	to->application = dup_or_null(from->application);
 	to->writer = dup_or_null(from->writer);
+	to->disposing = dup_or_null(from->disposing);
 	to->phase = dup_or_null(from->phase);
 	to->intent.savepoint_nonce = dup_or_null(from->intent.savepoint_nonce);
 	to->intent.restart_nonce = dup_or_null(from->intent.restart_nonce);

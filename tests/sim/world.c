@@ -203,6 +203,9 @@ static void draw_config(struct world *w)
 	w->config = (struct lifecycle_config){
 		.savepoints = {.interval_ms = mean(w, 300, MINUTE_MS, 30 * MINUTE_MS),
 			       .jitter_ms = odds(w, 500) ? 30 * SECOND_MS : 0},
+		.retention = {.keep_count = odds(w, 500) ? between(w, 1, 3) : 0,
+			      .max_age_ms = odds(w, 200) ? between(w, 2, 60) * MINUTE_MS : 0,
+			      .all_origins = odds(w, 300)},
 		.savepoint_dir = "file:/sp",
 		.drain_on_stop = odds(w, 200),
 		.result_store_dir = "file:/results",

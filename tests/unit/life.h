@@ -140,7 +140,7 @@ static inline void remember_write(struct life *l)
 
 static inline void take_effect(struct life *l, struct effect *e)
 {
-	static const char letters[] = "OWLPTQISAXn";
+	static const char letters[] = "OWLPTQIDSAXn";
 	size_t used = strlen(l->order);
 
 	watch_order(l, e);

@@ -99,6 +99,7 @@ static void fill(struct journal *journal)
 	journal->outcome.unix_ms = 9;
 	journal_add_failure(journal, BIG);
 	xstrset(&journal->last_error, "bad\tthing");
+	xstrset(&journal->disposing, "file:///sp/old");
 	journal_consume(journal, "token-0");
 	journal_add_failed_generation(journal, "g0");
 	journal_add_former_job(journal, "0000000000000000000000000000000f");

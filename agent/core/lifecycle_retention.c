@@ -1,0 +1,58 @@
+/*
+ * Disposing of old savepoints: one at a time, by Flink, announced in the journal before. What was
+ * under way when an agent died is simply picked again: to dispose of what is gone only fails, and the
+ * answer then is that it is gone.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle_internal.h"
+
+/* After a disposal that failed: the cause (a right that is missing) seldom goes away in minutes. */
+#define FAILED_PAUSE_MS (60 * 60 * INT64_C(1000))
+/* Age comes by itself: how often it is looked for savepoints that have become too old. */
+#define AGE_PAUSE_MS (10 * 60 * INT64_C(1000))
+
+void retention_pursue(struct lifecycle *life)
+{
+	const struct retention *retention = &life->config->retention;
+	const struct snapshot *oldest;
+	struct effect *effect;
+
+	if (life->disposing || life->disposal_ms || life->seen.state != JOB_RUNNING ||
+	    !life->seen.reachable || life->phase != PHASE_RUNNING)
+		return;
+	oldest = retention_next(retention, &life->journal, life->now_unix_ms);
+	if (!oldest) {
+		xstrset(&life->journal.disposing, NULL);
+		if (retention->max_age_ms)
+			life->disposal_ms = life->now_ms + AGE_PAUSE_MS;
+		return;
+	}
+	life->disposing = true;
+	xstrset(&life->journal.disposing, oldest->path);
+	effect = emit_after_write(life, EFFECT_DISPOSE);
+	effect->text = xstrdup(oldest->path);
+	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
+}
+
+void on_disposed(struct lifecycle *life, const struct event *event)
+{
+	const char *path = event->disposed.path, *error = event->disposed.error;
+
+	if (!life->disposing)
+		return;
+	life->disposing = false;
+	if (life->fenced)
+		return;
+	xstrset(&life->journal.disposing, NULL);
+	life->want_write = true;
+	if (error) {
+		life->disposal_ms = life->now_ms + FAILED_PAUSE_MS;
+		note(life, NOTE_WARNING, "the old savepoint %s could not be disposed of: %s", path,
+		     error);
+		return;
+	}
+	journal_remove_snapshot(&life->journal, path);
+	note(life, NOTE_INFO, "the old savepoint %s was disposed of", path);
+}

@@ -1,0 +1,121 @@
+/*
+ * DISPOSE: Flink deletes an old savepoint. It may take long and nothing waits for it, so it has a thread
+ * and a connection of its own.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "flink/operation.h"
+#include "run/driver_internal.h"
+#include "store/snapshots.h"
+#include "store/store.h"
+
+#define REST_TIMEOUT_MS 10000
+#define ASK_AGAIN_MS    500
+#define PATIENCE_MS     300000 /* a savepoint of many files is deleted file by file */
+
+struct dispose_job {
+	struct driver *driver;
+	char job_id[JOB_ID_BYTES];
+	char *path;
+	struct err err; /* kind ERR_NONE: the savepoint is gone */
+};
+
+static void pause_ms(int64_t ms)
+{
+	struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
+
+	nanosleep(&pause, NULL);
+}
+
+/* Only the Flink that runs the job may be asked: another launch may stand on this very savepoint. */
+static int ask_flink(const struct flink_rest *rest, const struct dispose_job *job,
+		     char ret_id[FLINK_ID_CHARS + 1], struct err *err)
+{
+	enum flink_job_state state;
+
+	if (flink_rest_job_state(rest, job->job_id, REST_TIMEOUT_MS, &state, err) != FLINK_OK ||
+	    state != FLINK_JOB_RUNNING)
+		return err_set(err, ERR_RETRY, 0, "the job does not run any more");
+	return flink_rest_dispose(rest, job->path, REST_TIMEOUT_MS, ret_id, err) == FLINK_OK ? 0
+											     : -1;
+}
+
+static int wait_for_flink(const struct flink_rest *rest, const char *id, struct err *err)
+{
+	int64_t end_ms = clock_mono_ms() + PATIENCE_MS;
+
+	while (clock_mono_ms() < end_ms) {
+		struct flink_operation operation = {0};
+		enum flink_operation_state state;
+
+		if (flink_rest_disposal(rest, id, REST_TIMEOUT_MS, &operation, err) != FLINK_OK)
+			return -1;
+		state = operation.state;
+		if (state == FLINK_OPERATION_FAILED)
+			err_set(err, ERR_SYS, 0, "%s",
+				operation.failure ? operation.failure : "Flink gives no reason");
+		flink_operation_release(&operation);
+		if (state != FLINK_OPERATION_IN_PROGRESS)
+			return state == FLINK_OPERATION_FAILED ? -1 : 0;
+		pause_ms(ASK_AGAIN_MS);
+	}
+	return err_set(err, ERR_RETRY, 0, "Flink is not done after %d s", PATIENCE_MS / 1000);
+}
+
+/* Somebody else may have deleted it, or an agent before. */
+static bool is_gone(const struct dispose_job *job)
+{
+	cleanup_free char *uri = snapshots_metadata_uri(job->path);
+	struct store *store;
+	bool gone;
+
+	if (store_open(&job->driver->setup->storage, uri, &store, NULL))
+		return false;
+	gone = store_exists(store, uri, NULL) == 0;
+	store_close(store);
+	return gone;
+}
+
+static void dispose_work(void *arg)
+{
+	static const struct http_config straight = {.direct = true};
+	struct dispose_job *job = arg;
+	struct flink_rest rest = job->driver->setup->rest;
+	char id[FLINK_ID_CHARS + 1];
+
+	rest.http = http_new(&straight, &job->err);
+	if (!rest.http)
+		return;
+	if (ask_flink(&rest, job, id, &job->err) == 0)
+		wait_for_flink(&rest, id, &job->err);
+	http_free(rest.http);
+	if (job->err.kind != ERR_NONE && is_gone(job))
+		job->err = (struct err){0};
+}
+
+static void dispose_done(void *arg, bool ran)
+{
+	struct dispose_job *job = arg;
+	struct event event = {
+		.type = EVENT_DISPOSED,
+		.disposed = {.path = job->path, .error = job->err.kind ? job->err.msg : NULL}};
+
+	if (ran)
+		driver_step(job->driver, &event);
+	free(job->path);
+	free(job);
+}
+
+void effect_dispose(struct driver *driver, const struct effect *effect)
+{
+	struct dispose_job *job = xcalloc(1, sizeof(*job));
+
+	job->driver = driver;
+	job->path = xstrdup(effect->text);
+	memcpy(job->job_id, effect->id, JOB_ID_BYTES);
+	lane_submit(driver->dispose_lane, dispose_work, dispose_done, job);
+}

@@ -1,0 +1,120 @@
+#include "tests/unit/life.h"
+
+/* A running, proven job with three periodic savepoints, two of which may be kept. */
+static void begin(struct life *l)
+{
+	static const char *const paths[] = {"file:/sp/savepoint-1", "file:/sp/savepoint-2",
+					    "file:/sp/savepoint-3"};
+
+	life_begin(l);
+	l->config.retention.keep_count = 2;
+	run_proven(l);
+	for (int i = 0; i < 3; i++) {
+		struct snapshot snapshot = {.path = (char *)(uintptr_t)paths[i],
+					    .kind = SNAPSHOT_SAVEPOINT,
+					    .origin = ORIGIN_PERIODIC,
+					    .completed_unix_ms = 1000 + i,
+					    .verified = true};
+
+		journal_add_snapshot(&l->life.journal, &snapshot);
+	}
+	forget(l);
+}
+
+static void disposed(struct life *l, const char *error)
+{
+	struct event e = {.type = EVENT_DISPOSED,
+			  .disposed = {.path = "file:/sp/savepoint-1", .error = error}};
+
+	step(l, &e);
+}
+
+static void an_old_savepoint_goes_after_the_journal_says_so(void)
+{
+	struct life l;
+
+	begin(&l);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
+	CHECK_STR(l.order, "WD");
+	CHECK_STR(l.last[EFFECT_DISPOSE].id, journal_launch(&l.life.journal)->job_id);
+	CHECK_STR(l.life.journal.disposing, "file:/sp/savepoint-1");
+	disposed(&l, NULL);
+	CHECK(!l.life.journal.disposing);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 2);
+	CHECK_STR(l.life.journal.snapshots[0].path, "file:/sp/savepoint-2");
+	forget(&l);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+	life_end(&l);
+}
+
+static void a_disposal_that_failed_is_told_and_tried_again_in_an_hour(void)
+{
+	struct life l;
+
+	begin(&l);
+	viewed(&l, job_in(JOB_RUNNING));
+	disposed(&l, "access denied");
+	CHECK_HAS(l.notes, "could not be disposed of: access denied");
+	CHECK_INT(l.life.journal.snapshot_count, ==, 3);
+	forget(&l);
+	pass(&l, 3500 * 1000);
+	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+	pass(&l, 200 * 1000);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
+	life_end(&l);
+}
+
+static void nothing_goes_while_the_job_does_not_run(void)
+{
+	struct life l;
+
+	begin(&l);
+	viewed(&l, job_in(JOB_RESTARTING));
+	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+	life_end(&l);
+}
+
+static void flinks_end_takes_a_disposal_back(void)
+{
+	struct life l;
+
+	begin(&l);
+	l.hold_writes = true;
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+	exited(&l, 137);
+	l.hold_writes = false;
+	written(&l);
+	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+	disposed(&l, NULL); /* a late answer is no answer any more */
+	CHECK_INT(l.life.journal.snapshot_count, ==, 3);
+	life_end(&l);
+}
+
+static void age_comes_without_an_event(void)
+{
+	struct life l;
+
+	begin(&l);
+	l.config.retention = (struct retention){.max_age_ms = 3600 * 1000};
+	for (size_t i = 0; i < 3; i++)
+		l.life.journal.snapshots[i].completed_unix_ms = l.life.now_unix_ms;
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+	pass(&l, 3600 * 1000 + 11 * 60 * 1000);
+	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
+	life_end(&l);
+}
+
+int main(void)
+{
+	TEST(an_old_savepoint_goes_after_the_journal_says_so);
+	TEST(a_disposal_that_failed_is_told_and_tried_again_in_an_hour);
+	TEST(nothing_goes_while_the_job_does_not_run);
+	TEST(flinks_end_takes_a_disposal_back);
+	TEST(age_comes_without_an_event);
+	return tap_done();
+}
