@@ -63,7 +63,7 @@ struct reader {
 	uint32_t seen; /* elements of this document or of this Contents, a bit each */
 	struct buf text;
 	bool failed, skip;
-	struct err *err;
+	struct err why; /* of what has failed */
 
 	/* a listing */
 	s3_xml_entry_fn fn;
@@ -84,7 +84,7 @@ static void stop(struct reader *reader)
 
 #define FAIL(reader, ...)                                                                          \
 	do {                                                                                       \
-		err_set((reader)->err, ERR_FORMAT, 0, __VA_ARGS__);                                \
+		err_set(&(reader)->why, ERR_FORMAT, 0, __VA_ARGS__);                               \
 		stop(reader);                                                                      \
 	} while (0)
 
@@ -226,7 +226,7 @@ static void on_text(void *ctx, const char *text, int len)
 
 static void hand_out(struct reader *reader)
 {
-	int rc = reader->skip ? 0 : reader->fn(reader->ctx, &reader->entry, reader->err);
+	int rc = reader->skip ? 0 : reader->fn(reader->ctx, &reader->entry, &reader->why);
 
 	if (rc < 0)
 		stop(reader);
@@ -367,11 +367,9 @@ static void on_doctype(void *ctx, const char *name, const char *system, const ch
 static int parse(struct reader *reader, const char *xml, size_t len_bytes, struct err *err)
 {
 	enum XML_Status status;
-	struct err why = {0};
 
 	if (len_bytes > INT32_MAX)
 		return err_set(err, ERR_FORMAT, 0, "larger than 2 GiB");
-	reader->err = &why;
 	reader->parser = XML_ParserCreate("UTF-8");
 	if (!reader->parser)
 		abort();
@@ -381,14 +379,14 @@ static int parse(struct reader *reader, const char *xml, size_t len_bytes, struc
 	XML_SetStartDoctypeDeclHandler(reader->parser, on_doctype);
 	status = XML_Parse(reader->parser, len_bytes ? xml : "", (int)len_bytes, XML_TRUE);
 	if (status != XML_STATUS_OK && !reader->failed)
-		err_set(&why, ERR_FORMAT, 0, "line %lu: %s",
+		err_set(&reader->why, ERR_FORMAT, 0, "line %lu: %s",
 			(unsigned long)XML_GetCurrentLineNumber(reader->parser),
 			XML_ErrorString(XML_GetErrorCode(reader->parser)));
 	XML_ParserFree(reader->parser);
 	if (status == XML_STATUS_OK)
 		return 0;
 	if (err)
-		*err = why;
+		*err = reader->why;
 	return -1;
 }
 

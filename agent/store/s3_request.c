@@ -13,6 +13,7 @@
 #define NEW_KEYS_MS    INT64_C(30000)  /* requests that were under way with the old ones */
 #define MAX_DIGITS     18
 #define REGION_BYTES   64
+#define SECRET_BYTES   12
 #define LOCATION_BYTES 128
 
 /* ---- requests ---- */
@@ -136,9 +137,12 @@ static bool says(const struct failure *failure, const char *const *codes)
 	return false;
 }
 
+/* Its begin is enough: what is told may be cut. */
 static bool holds(const char *text, const char *secret)
 {
-	return secret && *secret && strstr(text, secret);
+	size_t len = secret ? strnlen(secret, SECRET_BYTES) : 0;
+
+	return len && memmem(text, strlen(text), secret, len);
 }
 
 /* A server may repeat what it was sent. */
@@ -218,7 +222,7 @@ static const char *without_secrets(char *url)
 	host = mark + strlen("://");
 	user = memrchr(host, '@', strcspn(host, "/"));
 	if (user)
-		memmove(host, user + 1, strlen(user));
+		memmove(host, user + 1, strlen(user + 1) + 1);
 	return url;
 }
 
@@ -240,6 +244,8 @@ static enum store_verdict fail_elsewhere(const struct failure *failure, struct e
 	shown = http_header(failure->response, "Location", location, sizeof(location))
 			? without_secrets(location)
 			: "";
+	if (tells_secrets(s3, shown))
+		shown = "";
 	err_wrap(err, "the endpoint redirects%s%s, which is not followed", *shown ? " to " : "",
 		 shown);
 	return STORE_FAILED;
@@ -358,5 +364,9 @@ enum store_verdict s3_judge_failure(struct s3_store *s3, const struct s3_ask *as
 		!s3_xml_error(response->body.data, response->body.len_bytes, &failure.said, NULL);
 	if (!http_header(response, "x-amz-bucket-region", failure.region, sizeof(failure.region)))
 		snprintf(failure.region, sizeof(failure.region), "%s", failure.said.region);
+	if (tells_secrets(s3, failure.region))
+		failure.region[0] = '\0';
+	if (tells_secrets(s3, failure.said.endpoint))
+		failure.said.endpoint[0] = '\0';
 	return judge(&failure, err);
 }

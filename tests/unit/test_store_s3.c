@@ -133,7 +133,11 @@ static bool talkative(struct s3_stub *stub, const struct http_stub_request *requ
 		"<Message>nobody knows AKTEST</Message>",
 		"<Message>Signature=1</Message>",
 		"<Message>Credential=other/20260301</Message>",
-		"<Message>to/ken is wrong</Message>",
+		"<Message>to/ken/long/token is wrong</Message>",
+		"<Message>0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-"
+		"0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-"
+		"0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-"
+		"0123456789-0123456789-to/ken/long/token</Message>", /* cut in the token */
 	};
 
 	(void)request;
@@ -147,10 +151,10 @@ static void a_server_that_repeats_secrets_is_not_repeated(void)
 
 	begin(&world);
 	store_close(world.store);
-	world.config.s3.session_token = xstrdup("to/ken");
+	world.config.s3.session_token = xstrdup("to/ken/long/token");
 	CHECK_INT(store_open(&world.config, "s3://b/", &world.store, NULL), ==, 0);
 	set_fault(&world, talkative);
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 6; i++) {
 		check_no_list(&world, "s3://b/x", ERR_DENIED, "s3://b/x/: HTTP 403");
 		CHECK(!strstr(world.err.msg, "Credential") && !strstr(world.err.msg, "to/ken"));
 	}
@@ -197,6 +201,30 @@ static void a_redirect_is_told_and_not_followed(void)
 		      "the bucket is in the region 'eu-west-1', and 'us-east-1' is configured");
 	check_no_list(&world, "s3://b/x", ERR_CONFIG, "the bucket is in the region 'eu-west-1'");
 	CHECK_INT(s3_stub_requests(world.stub), ==, 4);
+	end(&world);
+}
+
+static bool moved_to_secrets(struct s3_stub *stub, const struct http_stub_request *request,
+			     struct http_stub_answer *answer)
+{
+	(void)request;
+	s3_stub_error(answer, 301, "PermanentRedirect",
+		      stub->faults ? "" : "<Endpoint>hush-hush</Endpoint>");
+	if (stub->faults++)
+		buf_addstr(&answer->headers, "Location: http://AKTEST:hush-hush@host/AKTEST\r\n");
+	else
+		buf_addstr(&answer->headers, "x-amz-bucket-region: AKTEST\r\n");
+	return true;
+}
+
+static void a_redirect_to_secrets_is_not_repeated(void)
+{
+	struct world world;
+
+	begin(&world);
+	set_fault(&world, moved_to_secrets);
+	check_no_list(&world, "s3://b/x", ERR_CONFIG, "the endpoint redirects, which is not");
+	check_no_list(&world, "s3://b/x", ERR_CONFIG, "the endpoint redirects, which is not");
 	end(&world);
 }
 
@@ -419,6 +447,7 @@ int main(void)
 	TEST(a_server_that_repeats_secrets_is_not_repeated);
 	TEST(wrong_keys_are_denied);
 	TEST(a_redirect_is_told_and_not_followed);
+	TEST(a_redirect_to_secrets_is_not_repeated);
 	TEST(a_wrong_region_is_named);
 	TEST(a_wrong_clock_is_corrected_once);
 	TEST(a_clock_that_cannot_be_corrected_is_denied);
