@@ -78,7 +78,8 @@ find_go() {
 	echo "${go_sha256[$arch]}  $file" | sha256sum --check --status ||
 		die 5 "what $url gave is not the Go that is pinned; nothing was installed"
 	find_python
-	"$python" -m zipfile -e "$file" "$tmp/go" 9>&-
+	run_with_progress "unpacking Go $go_version" "$tmp/log" "$python" -m zipfile -e "$file" "$tmp/go" 9>&- ||
+		die 1 "could not unpack Go $go_version into $tmp"
 	rm "$file"
 	go=$(echo "$tmp"/go/golang.org/toolchain@*/bin/go)
 	chmod -R u+x "${go%/go}" "${go%/bin/go}/pkg/tool"

@@ -23,6 +23,7 @@ e2e_begin() { # NAME
 	local tool
 	for tool in curl jq java setsid; do
 		if ! command -v "$tool" >/dev/null; then
+			[ -z "${DREY_TEST_REQUIRE:-}" ] || die 1 "$tool is missing, and DREY_TEST_REQUIRE is set"
 			echo "1..0 # SKIP $tool is missing"
 			exit 0
 		fi
