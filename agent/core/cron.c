@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 
@@ -40,6 +39,14 @@ static int wrong(const struct field *field, const char *item, int len, struct er
 		       field->names ? "a name, nor" : "a number from", field->min, field->max);
 }
 
+static bool is_name(const char *at, const char *name)
+{
+	for (int i = 0; i < 3; i++)
+		if ((at[i] | 0x20) != name[i]) /* ASCII: lower case */
+			return false;
+	return true;
+}
+
 /* One number or name at *at, which is moved behind it. -1 when there is none. */
 static int number(const struct field *field, const char **at)
 {
@@ -47,7 +54,7 @@ static int number(const struct field *field, const char **at)
 	long value;
 
 	for (int i = 0; field->names && field->names[i]; i++)
-		if (strncasecmp(*at, field->names[i], 3) == 0) {
+		if (is_name(*at, field->names[i])) {
 			*at += 3;
 			return field->min + i;
 		}

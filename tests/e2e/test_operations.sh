@@ -47,9 +47,9 @@ manual=$(said)
 is "$(status '.lastSavepoint.origin')" manual "it is on record"
 is "$(status .lastSavepoint.path)" "$manual" "at the place that was printed"
 check "it is complete" verify "$manual"
-await "the oldest periodic savepoint is disposed of" not test -e "$(plain_path "$periodic")"
-check "and forgotten" journal_lacks "$periodic"
 manual_count=$(snapshot_count "$(status .jobId)" "$(status .lastSavepoint.checkpointId)")
+await "the oldest periodic savepoint is disposed of" not test -e "$(plain_path "$periodic")"
+await "and forgotten" journal_lacks "$periodic"
 
 # ---- the container ends and comes back, onSigterm: keep
 job=$(status .jobId) last=$(newest_in_storage)
