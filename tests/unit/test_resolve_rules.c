@@ -240,17 +240,36 @@ static void the_map_of_the_last_launch_counts(void)
 	end(&w);
 }
 
-/* A launch that was decided, and never started, is not the one that the map is of. */
-static void ha_data_of_the_launch_before_are_not_gone_on_with(void)
+/* It has restored something else, so what it goes on from is not to be trusted. */
+static void a_mismatched_launch_is_not_gone_on_with(void)
 {
 	struct world w;
 
-	begin_ha(&w);
-	intended(&w, JOB_A, CHK_A(7), 7)->mismatched = true;
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	ran(&w, JOB_B, CHK_A(7), 7)->mismatched = true;
 	same_as_ever(&w);
-	w.journal.launches[0].started_unix_ms = 1;
-	decide(&w);
-	CHECK(w.decision.kind != DECISION_CONTINUE);
+	in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_B);
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	end(&w);
+}
+
+/* The only trace of state is an entry whose checkpoint is gone. */
+static void an_entry_whose_checkpoint_is_gone_forbids_an_empty_start(void)
+{
+	struct world w;
+	struct candidate *entry;
+
+	begin(&w);
+	ran(&w, JOB_A, NULL, 0);
+	same_as_ever(&w);
+	entry = in_ha(&w, found(&w, SOURCE_HA, CHK_A(5), SNAPSHOT_CHECKPOINT, JOB_A, 5), JOB_A);
+	broken(entry, INTEGRITY_INCOMPLETE, "no _metadata");
+	entry->recovery = INTEGRITY_DAMAGED;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, CHK_A(5));
+	given_initial(&w, 3);
+	CHECK_DECIDES(&w, HOLD);
 	end(&w);
 }
 
@@ -649,9 +668,17 @@ static void the_best_of_several_savepoints_is_the_result(void)
 	decide(&w);
 	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
 	CHECK_INT(w.decision.settled, ==, 4);
-	/* one that cannot be read may be it, one that is damaged is certainly not better */
-	broken(&w.facts.candidates[3], INTEGRITY_UNREADABLE, "denied");
+	broken(&w.facts.candidates[3], INTEGRITY_INCOMPLETE, "no _metadata");
 	broken(&w.facts.candidates[4], INTEGRITY_INCOMPLETE, "no _metadata");
+	decide(&w);
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_FAILED);
+	CHECK_INT(w.decision.settled, ==, 2); /* the damaged one is the news */
+	broken(&w.facts.candidates[2], INTEGRITY_INCOMPLETE, "no _metadata");
+	decide(&w);
+	CHECK(w.decision.settled == NO_CANDIDATE);
+	/* one that cannot be read may be it, one that is damaged is certainly not better */
+	broken(&w.facts.candidates[2], INTEGRITY_DAMAGED, "a file is missing");
+	broken(&w.facts.candidates[3], INTEGRITY_UNREADABLE, "denied");
 	CHECK_DECIDES(&w, HOLD);
 	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_OPEN);
 	end(&w);
@@ -868,7 +895,8 @@ int main(void)
 	TEST(the_age_limit_is_for_ha_data_too);
 	TEST(flink_takes_the_newest_entry_of_the_id_then_the_argument);
 	TEST(the_map_of_the_last_launch_counts);
-	TEST(ha_data_of_the_launch_before_are_not_gone_on_with);
+	TEST(a_mismatched_launch_is_not_gone_on_with);
+	TEST(an_entry_whose_checkpoint_is_gone_forbids_an_empty_start);
 	TEST(a_newer_savepoint_that_only_the_journal_knows_overtakes_ha);
 	TEST(a_newer_checkpoint_of_another_living_launch_overtakes_ha);
 	TEST(an_incomplete_newer_checkpoint_is_not_called_unacknowledged);
