@@ -139,31 +139,46 @@ static struct launch *add_launch(struct lifecycle *life, const struct decision *
 	return launch;
 }
 
-/* What was verified just now need not be verified again if this start fails. Only what a listing has
- * shown can be recognised as unchanged. */
+/* The one that was added last goes to its place: the list is oldest first. */
+static void sort_last(struct journal *journal)
+{
+	for (size_t i = journal->snapshot_count; i-- > 1;) {
+		struct snapshot *earlier = &journal->snapshots[i - 1];
+		struct snapshot last = journal->snapshots[i];
+
+		if (earlier->completed_unix_ms <= last.completed_unix_ms)
+			return;
+		journal->snapshots[i] = *earlier;
+		*earlier = last;
+	}
+}
+
+/* What was verified just now need not be verified again if this start fails. Only what the storage has
+ * told of its _metadata can be recognised as unchanged. */
 static void remember_verified(struct lifecycle *life, const struct candidate *from)
 {
-	struct snapshot copy = from->snapshot; /* borrows the path */
+	const struct snapshot *seen = &from->snapshot;
+	struct snapshot *known = NULL;
 
-	if (!copy.verified || !copy.metadata_unix_ms || !copy.metadata_bytes)
+	if (!seen->verified || !seen->metadata_unix_ms || !seen->metadata_bytes)
 		return;
-	if (!copy.verified_unix_ms)
-		copy.verified_unix_ms = life->now_unix_ms;
-	copy.metadata_version = from->metadata_version;
-	for (size_t i = 0; i < life->journal.snapshot_count; i++) {
-		const struct snapshot *known = &life->journal.snapshots[i];
-
-		if (!snapshot_same_path(known->path, copy.path))
-			continue;
-		copy.path = known->path;
-		copy.origin = known->origin;
-		if (*known->job_id)
-			memcpy(copy.job_id, known->job_id, JOB_ID_BYTES);
-		if (known->completed_unix_ms)
-			copy.completed_unix_ms = known->completed_unix_ms;
-		break;
+	for (size_t i = 0; i < life->journal.snapshot_count; i++)
+		if (snapshot_same_path(life->journal.snapshots[i].path, seen->path))
+			known = &life->journal.snapshots[i];
+	if (!known) {
+		journal_add_snapshot(&life->journal, seen);
+		known = &life->journal.snapshots[life->journal.snapshot_count - 1];
 	}
-	journal_add_snapshot(&life->journal, &copy);
+	known->checkpoint_id = seen->checkpoint_id;
+	known->size_bytes = seen->size_bytes;
+	known->file_count = seen->file_count;
+	known->verified = true;
+	known->verified_unix_ms =
+		seen->verified_unix_ms ? seen->verified_unix_ms : life->now_unix_ms;
+	known->metadata_unix_ms = seen->metadata_unix_ms;
+	known->metadata_bytes = seen->metadata_bytes;
+	known->metadata_version = from->metadata_version;
+	sort_last(&life->journal);
 }
 
 /* To start from older state than there once was is never done without a word. */

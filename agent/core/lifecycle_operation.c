@@ -122,7 +122,8 @@ static void schedule_after(struct lifecycle *life, int64_t pause_ms)
 
 	life->savepoint_ms = 0;
 	for (size_t i = 0; i < journal->snapshot_count; i++)
-		if (journal->snapshots[i].completed_unix_ms > last_unix_ms)
+		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT &&
+		    journal->snapshots[i].completed_unix_ms > last_unix_ms)
 			last_unix_ms = journal->snapshots[i].completed_unix_ms;
 	/* a job that never runs for a whole interval gets its savepoint all the same */
 	if (journal->launch_count && journal->launches[0].proven_unix_ms)

@@ -287,6 +287,21 @@ static void what_was_verified_is_remembered_with_its_launch(void)
 	CHECK_INT(known->metadata_version, ==, 4);
 	CHECK_INT(known->origin, ==, ORIGIN_FOUND);
 	life_end(&l);
+
+	/* among others it has its place by age */
+	for (int64_t others_ms = 10; others_ms <= 1000; others_ms += 990) {
+		struct snapshot other = {.path = (char *)"file:/sp/1",
+					 .completed_unix_ms = others_ms};
+
+		life_begin(&l);
+		journal_add_snapshot(&l.life.journal, &other);
+		hello(&l, NULL);
+		facts.candidates[0].snapshot.completed_unix_ms = 500;
+		observe_with(&l, &facts, DECISION_START_FROM);
+		CHECK_INT(l.life.journal.snapshot_count, ==, 2);
+		CHECK_INT(l.life.journal.snapshots[others_ms < 500].checkpoint_id, ==, 7);
+		life_end(&l);
+	}
 	facts_release(&facts);
 }
 
@@ -327,6 +342,20 @@ static void a_trusted_verification_does_not_become_younger(void)
 	CHECK_INT(now->metadata_bytes, ==, 2);
 	life_end(&l);
 	facts_release(&facts);
+}
+
+static void a_remembered_checkpoint_is_no_savepoint_to_the_schedule(void)
+{
+	struct snapshot checkpoint = {.path = (char *)CHK(3), .completed_unix_ms = UNIX_START};
+	struct life l;
+
+	life_begin(&l);
+	l.config.savepoint_interval_ms = 60000;
+	l.now_ms = 50000;
+	journal_add_snapshot(&l.life.journal, &checkpoint);
+	run_proven(&l);
+	CHECK_INT(l.life.savepoint_ms, ==, l.now_ms + 60000);
+	life_end(&l);
 }
 
 /* Rule 7: to Flink it is the same launch. */
@@ -391,6 +420,7 @@ int main(void)
 	TEST(s24_a_job_id_that_left_a_trace_is_drawn_again);
 	TEST(what_was_verified_is_remembered_with_its_launch);
 	TEST(a_trusted_verification_does_not_become_younger);
+	TEST(a_remembered_checkpoint_is_no_savepoint_to_the_schedule);
 	TEST(a_launch_that_goes_on_keeps_its_ids);
 	TEST(what_flink_would_not_do_is_not_launched);
 	return tap_done();
