@@ -350,7 +350,7 @@ static void a_remembered_checkpoint_is_no_savepoint_to_the_schedule(void)
 	struct life l;
 
 	life_begin(&l);
-	l.config.savepoint_interval_ms = 60000;
+	l.config.savepoints.interval_ms = 60000;
 	l.now_ms = 50000;
 	journal_add_snapshot(&l.life.journal, &checkpoint);
 	run_proven(&l);
