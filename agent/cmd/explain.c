@@ -157,6 +157,7 @@ static void add_candidate(struct json *list, const struct explanation *ex,
 	add_known(to, "fileCount", candidate->snapshot.file_count, 0);
 	add_known(to, "metadataVersion", candidate->metadata_version, 1);
 	json_add_str(to, "integrity", explain_integrity(candidate->integrity));
+	json_add_str(to, "detail", candidate->detail);
 	json_add_str(to, "haJobId", candidate->in_ha ? candidate->ha_job_id : NULL);
 	json_add_str(to, "haIntegrity",
 		     candidate->in_ha ? explain_integrity(candidate->recovery) : NULL);
@@ -226,6 +227,21 @@ static void print_launch(const struct explanation *ex, FILE *out)
 	fputc('\n', out);
 }
 
+/* What is wrong with it, where the reason does not say so. */
+static void print_condition(const struct candidate *candidate, const char *reason, FILE *out)
+{
+	if (candidate->in_ha && candidate->source != SOURCE_HA)
+		fputs("; Flink's HA names it, too", out);
+	if (!candidate->detail || strstr(reason, candidate->detail))
+		return;
+	fputs("; ", out);
+	if (candidate->integrity) {
+		fputs(explain_integrity(candidate->integrity), out);
+		fputs(": ", out);
+	}
+	text_print(candidate->detail, out);
+}
+
 #define ROW "%-8s  %-11s  %-10s  %6s  %-8.8s  %-16s  %8s  %5s  "
 
 static void print_candidate(const struct explanation *ex, const struct candidate *candidate,
@@ -249,8 +265,7 @@ static void print_candidate(const struct explanation *ex, const struct candidate
 	text_print(snapshot->path, out);
 	fputs("\n          ", out);
 	text_print(reason_of(ex, candidate, reason, sizeof(reason)), out);
-	if (candidate->in_ha && candidate->source != SOURCE_HA)
-		fputs(" (Flink's HA names it, too)", out);
+	print_condition(candidate, reason_of(ex, candidate, reason, sizeof(reason)), out);
 	fputc('\n', out);
 }
 

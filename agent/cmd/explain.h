@@ -8,7 +8,7 @@
  *    sources [{name, state: present|absent|unreadable, detail, leftOut}],
  *    candidates [{path, source, kind, checkpointId, jobId, completedUnixMs, sizeBytes, fileCount,
  *                 metadataVersion, integrity: unchecked|complete|damaged|incomplete|unreadable,
- *                 haJobId, haIntegrity, verdict: chosen|older|rejected, reason}]}
+ *                 detail, haJobId, haIntegrity, verdict: chosen|older|rejected, reason}]}
  * Candidates are in the order chosen, older, rejected, and inside that the newest first.
  * What is not known is null. A source that is not configured is absent, with this detail; a
  * candidate that no rule came to is rejected, with this reason.

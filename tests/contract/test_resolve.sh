@@ -72,8 +72,8 @@ ok 'the document has its members' json 'keys_unsorted == ["decision", "rule", "r
 ok 'so have sources' json '.sources | map(.name) == ["journal", "ha", "checkpoints", "savepoints", "initial", "request"]'
 ok 'and each of them' json '.sources | all(keys_unsorted == ["name", "state", "detail", "leftOut"])'
 ok 'and candidates' json '.candidates | all(keys_unsorted == ["path", "source", "kind", "checkpointId", "jobId",
-	"completedUnixMs", "sizeBytes", "fileCount", "metadataVersion", "integrity", "haJobId", "haIntegrity", "verdict",
-	"reason"])'
+	"completedUnixMs", "sizeBytes", "fileCount", "metadataVersion", "integrity", "detail", "haJobId", "haIntegrity",
+	"verdict", "reason"])'
 ok 'the chosen one was looked at closely' json '.candidates[0] | .verdict == "chosen" and .integrity == "complete" and
 	.sizeBytes > 0 and .fileCount == 0 and .metadataVersion == 4 and .checkpointId == 6'
 ok 'each of this job has its verdict, others none' json '.candidates | map(.verdict) == ["chosen", "older", "older"]'
@@ -82,6 +82,8 @@ ok 'for people there is a table' status 0 resolve --explain "${by_hand[@]}" --jo
 ok 'with a head' grep -q '^VERDICT  *SOURCE  *KIND  *ID  *JOB  *AGE  *SIZE  *FILES  *PATH$' "$dir/out"
 ok 'and the arguments' grep -q "^  *--job-id '<new>' --fromSavepoint file:" "$dir/out"
 ok 'the checkpoint, too' says "file:$dir/ck/$JOB/chk-4"
+ok 'what is wrong with one is said, although it is older anyway' says \
+	'older than the chosen one; incomplete: there is no _metadata: it was never completed'
 ok 'without --explain one line' status 0 resolve "${by_hand[@]}" --job-id "$JOB"
 ok 'which names the decision' grep -qx 'START_FROM (rule 6): .*' "$dir/out"
 ok 'a policy' status 4 resolve --json --checkpoints "$dir/ck" --job-id "$JOB" --policy savepoint
