@@ -12,11 +12,22 @@ static struct {
 	int args;
 	char *arg;
 	int64_t timeout_ms;
+	char *words; /* "a b " */
 } seen;
 
 static int run_probe(const struct cli *cli)
 {
+	const char *words[CLI_MAX_REPEATS];
+	size_t count = cli_values(cli, "word", words);
 	struct err err = {0};
+
+	xstrset(&seen.words, "");
+	for (size_t i = 0; i < count; i++) {
+		char *longer = xasprintf("%s%s ", seen.words, words[i]);
+
+		free(seen.words);
+		seen.words = longer;
+	}
 
 	xstrset(&seen.config, cli_value(cli, "config"));
 	xstrset(&seen.timeout, cli_value(cli, "timeout"));
@@ -29,7 +40,11 @@ static int run_probe(const struct cli *cli)
 	return CLI_HELD;
 }
 
-static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, CLI_END};
+static const struct cli_option options[] = {CLI_CONFIG,
+					    CLI_JSON,
+					    CLI_WAIT,
+					    {"word", 'w', "WORD", "as often as you like", true},
+					    CLI_END};
 static const struct cli_command probe = {
 	.name = "probe",
 	.arguments = "PATH",
@@ -195,6 +210,16 @@ static void a_missing_configuration_says_how_to_name_one(void)
 	unsetenv("DREY_CONFIG");
 }
 
+static void some_options_may_be_repeated(void)
+{
+	CHECK_INT(DREY("probe", "--word", "a", "-w", "b", "--word=a"), ==, CLI_HELD);
+	CHECK_STR(seen.words, "a b a ");
+	CHECK_INT(DREY("probe"), ==, CLI_HELD);
+	CHECK_STR(seen.words, "");
+	CHECK_INT(DREY("probe", "--help"), ==, CLI_OK);
+	CHECK_HAS(out_text, " [--word WORD]...");
+}
+
 int main(void)
 {
 	int status;
@@ -205,11 +230,13 @@ int main(void)
 	TEST(help_goes_to_standard_output);
 	TEST(output_that_cannot_be_written_is_a_failure);
 	TEST(a_missing_configuration_says_how_to_name_one);
+	TEST(some_options_may_be_repeated);
 	status = tap_done();
 	free(out_text);
 	free(err_text);
 	free(seen.config);
 	free(seen.timeout);
 	free(seen.arg);
+	free(seen.words);
 	return status;
 }
