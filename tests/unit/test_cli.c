@@ -153,7 +153,7 @@ static void help_goes_to_standard_output(void)
 	CHECK_INT(DREY("probe", "--nope", "--help"), ==, CLI_OK);
 	CHECK_HAS(out_text, "drey probe - look\n");
 	CHECK_HAS(out_text, "Usage: drey probe [--config FILE] [--json] [--timeout DURATION] "
-			    "[--no-wait] PATH\n");
+			    "[--no-wait] [--word WORD]... PATH\n");
 	CHECK_HAS(out_text, "  -c, --config FILE");
 	CHECK_HAS(out_text, "      --json ");
 	CHECK_HAS(out_text, "  -h, --help");
