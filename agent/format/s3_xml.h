@@ -1,6 +1,6 @@
 /*
  * s3_xml - the two documents of S3 that drey reads: a page of a listing (ListObjectsV2) and an
- * error. The only module that knows expat.
+ * error.
  *
  * Read in one pass; nothing is kept of a page but its token. Names are matched without regard to
  * the XML namespace, unknown elements are skipped.
