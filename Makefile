@@ -134,6 +134,7 @@ bench bench-quick: all
 install: all
 	install -D -m 755 $(B)/drey-init $(DESTDIR)$(PREFIX)/bin/drey-init
 	install -D -m 755 $(B)/drey $(DESTDIR)$(PREFIX)/bin/drey
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/share/drey/hooks hooks/notify-webhook hooks/newest-savepoint
 
 clean:
 	rm -rf $(TOP)/obj $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a

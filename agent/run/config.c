@@ -127,6 +127,11 @@ static const struct config_key keys[] = {
 	KEY("control.directory", DIRECTORY, control.directory),
 	KEY("control.poll", DURATION, control.poll_ms, .fallback = "30s", .max = HOUR),
 
+	KEY("hooks.directory", DIRECTORY, hooks.directory),
+	KEY("hooks.timeout", DURATION, hooks.timeout_ms, .fallback = "30s", .min = 100,
+	    .max = HOUR),
+	KEY("hooks.environment", VARIABLES, hooks.environment),
+
 	KEY("http.address", STRING, http.address, .fallback = "0.0.0.0"),
 	KEY("http.port", INTEGER, http.port, .fallback = "8085", .max = 65535),
 

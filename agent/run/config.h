@@ -109,6 +109,12 @@ struct config {
 	} control;
 
 	struct {
+		char *directory;    /* of the executables; NULL = none */
+		int64_t timeout_ms; /* of each */
+		char **environment; /* "NAME=value", added to their own; NULL = none */
+	} hooks;
+
+	struct {
 		char *address; /* an IP address */
 		int64_t port;  /* 0 = no HTTP */
 	} http;

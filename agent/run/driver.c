@@ -85,6 +85,7 @@ void driver_step(struct driver *driver, const struct event *event)
 	lifecycle_step(&driver->life, event, clock_mono_ms(), clock_unix_ms(), &effects);
 	metrics_step(&driver->metrics, &driver->life, event);
 	termination_see(&driver->last, &driver->life);
+	driver_hooks_step(driver);
 	for (size_t i = 0; i < effects.count; i++)
 		execute(driver, &effects.list[i]);
 	effects_clear(&effects);
@@ -212,7 +213,7 @@ static int open_all(struct driver *driver, struct err *err)
 	journal_file_init(&driver->file, dir);
 	if (driver_control_open(driver, err) < 0)
 		return -1;
-	if (driver_directory_open(driver, err) < 0)
+	if (driver_hooks_open(driver, err) < 0 || driver_directory_open(driver, err) < 0)
 		return -1;
 	return driver_http_open(driver, err);
 }
@@ -220,11 +221,13 @@ static int open_all(struct driver *driver, struct err *err)
 static void close_all(struct driver *driver)
 {
 	driver->closing = true;
+	driver_hooks_abort(driver);
 	lane_free(driver->flink_lane, LANE_PATIENCE_MS);
 	lane_free(driver->store_lane, LANE_PATIENCE_MS);
 	lane_free(driver->dispose_lane, 0);
 	lane_free(driver->journal_lane, LANE_PATIENCE_MS);
 	driver_directory_close(driver);
+	driver_hooks_close(driver);
 	driver_http_close(driver);
 	driver_control_close(driver);
 	if (driver->alive)

@@ -9,6 +9,7 @@
  *   driver_start.c    what has to be known before the first step
  *   driver_control.c  requests of the commands
  *   driver_directory.c  the control directory
+ *   driver_hooks.c    the executables of the hook directory
  *   driver_http.c     probes, status and metrics over HTTP
  */
 #ifndef DREY_RUN_DRIVER_INTERNAL_H
@@ -27,6 +28,8 @@
 #include "run/termination.h"
 
 struct directory;
+struct hook_result;
+struct hooks;
 struct json;
 struct waiting_call;
 
@@ -41,6 +44,7 @@ struct driver {
 	struct control_server *control;
 	struct waiting_call *waiting; /* answered once their journal write is acknowledged */
 	struct directory *directory;  /* of the control files; NULL = none configured */
+	struct hooks *hooks;          /* NULL = no directory configured */
 	struct http_server *http;     /* NULL: off, or the port is taken */
 	struct loop_timer *http_retry;
 	struct metrics metrics;
@@ -101,6 +105,28 @@ void driver_directory_acknowledge(struct driver *driver);
 bool driver_directory_ready(struct driver *driver);
 /* For the status document: what it says and what is wrong with it. */
 void driver_directory_status(const struct driver *driver, struct json *document);
+
+/* driver_hooks.c; without a hook directory all of this does nothing */
+int driver_hooks_open(struct driver *driver, struct err *err);
+void driver_hooks_abort(struct driver *driver); /* drey ends: kill what runs */
+void driver_hooks_close(struct driver *driver);
+/* What is on record before the first step has been told already. */
+void driver_hooks_alive(struct driver *driver);
+/* After every step: tell what has happened. */
+void driver_hooks_step(struct driver *driver);
+/* The result; NULL when it was not run, because drey ends. */
+typedef void driver_hook_fn(void *arg, const struct hook_result *result);
+/* True: the start may go on, because there are no hooks or this one has let exactly this start
+ * (path: of the snapshot, NULL without one) pass; that counts once. */
+bool driver_hooks_approved(struct driver *driver, const struct decision *decision,
+			   const char *path);
+void driver_hooks_approve(struct driver *driver, const struct decision *decision, const char *path);
+void driver_hooks_pre_launch(struct driver *driver, const struct decision *decision,
+			     const char *path, driver_hook_fn *then, void *arg);
+/* False: effect_trigger() is called once more when the pre-stop hook has ended. */
+bool driver_hooks_stop(struct driver *driver, const struct effect *effect);
+/* False: effect_exit() is called once more when the hooks have ended, or soon. */
+bool driver_hooks_exit(struct driver *driver, const struct effect *effect);
 
 /* driver_control.c */
 int driver_control_open(struct driver *driver, struct err *err);

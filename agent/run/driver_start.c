@@ -68,6 +68,7 @@ static int come_alive(struct driver *driver, struct journal *journal, struct err
 	xstrset(&journal->writer, driver->writer);
 	lifecycle_init(&driver->life, &driver->setup->life, journal, &rng);
 	metrics_init(&driver->metrics, &driver->life);
+	driver_hooks_alive(driver);
 	driver->alive = true;
 	return init_link_resume(driver->link, err);
 }

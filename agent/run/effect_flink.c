@@ -240,7 +240,8 @@ static void submit(struct driver *driver, const struct effect *effect, lane_work
 
 void effect_trigger(struct driver *driver, const struct effect *effect)
 {
-	submit(driver, effect, trigger_work);
+	if (driver_hooks_stop(driver, effect))
+		submit(driver, effect, trigger_work);
 }
 
 void effect_poll_operation(struct driver *driver, const struct effect *effect)

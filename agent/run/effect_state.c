@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "run/driver_internal.h"
+#include "run/hook.h"
 #include "run/observe.h"
 #include "store/verify.h"
 
@@ -38,6 +39,50 @@ static void free_observe(struct observe_job *job)
 	free(job);
 }
 
+static bool is_start(const struct observe_job *job)
+{
+	return job->decision.kind == DECISION_CONTINUE ||
+	       job->decision.kind == DECISION_START_FROM ||
+	       job->decision.kind == DECISION_START_EMPTY;
+}
+
+static const char *start_path(const struct observe_job *job)
+{
+	return job->decision.kind == DECISION_START_EMPTY
+		       ? NULL
+		       : job->facts.candidates[job->decision.candidate].snapshot.path;
+}
+
+/* What a hook does not let pass is held, and is no failed attempt. One that took its time makes the
+ * facts old: all is looked at once more, and the same start passes then without being asked. */
+static void hook_ended(void *arg, const struct hook_result *result)
+{
+	struct observe_job *job = arg;
+	struct driver *driver = job->driver;
+	struct decision *decision = &job->decision;
+	struct event event = {.type = EVENT_OBSERVED,
+			      .observed = {.facts = &job->facts, .decision = decision}};
+
+	if (!result) {
+		free_observe(job);
+		return;
+	}
+	if (result->failure) {
+		decision->kind = DECISION_HOLD;
+		decision->rule = 0;
+		decision->token = NULL;
+		snprintf(decision->reason, sizeof(decision->reason), "a hook says no: %s",
+			 result->failure);
+	} else if (result->count) {
+		driver_hooks_approve(driver, decision, start_path(job));
+		effect_observe(driver);
+		free_observe(job);
+		return;
+	}
+	driver_step(driver, &event);
+	free_observe(job);
+}
+
 /* The decision is made here, on the loop's thread, with the journal as it is now. */
 static void observed(void *arg, bool ran)
 {
@@ -46,13 +91,17 @@ static void observed(void *arg, bool ran)
 	struct event event = {.type = EVENT_OBSERVED,
 			      .observed = {.facts = &job->facts, .decision = &job->decision}};
 
-	if (!ran) {
+	if (!ran || driver->closing) {
 		free_observe(job);
 		return;
 	}
 	resolve(&driver->life.journal, &job->facts, &driver->setup->life.policy, &job->decision);
 	if (job->decision.kind == DECISION_VERIFY) {
 		lane_submit(driver->store_lane, verify_work, observed, job);
+		return;
+	}
+	if (is_start(job) && !driver_hooks_approved(driver, &job->decision, start_path(job))) {
+		driver_hooks_pre_launch(driver, &job->decision, start_path(job), hook_ended, job);
 		return;
 	}
 	driver_step(driver, &event);

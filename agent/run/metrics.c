@@ -309,6 +309,15 @@ static void add_records(struct buf *text, const struct metrics *metrics,
 	for (int i = 0; i < METRICS_SOURCES; i++)
 		labelled(text, "drey_control_changes_total", "source", source_labels[i],
 			 metrics->control[i]);
+	family(text, "drey_hooks_total", "counter", "Hooks that were run.");
+	for (int i = 0; i < HOOK_EVENTS; i++)
+		for (int ok = 0; ok < 2; ok++)
+			if (metrics->hooks[i][ok])
+				buf_addf(text,
+					 "drey_hooks_total{hook=\"%s\",result=\"%s\"} %" PRId64
+					 "\n",
+					 hook_event_name((enum hook_event)i), ok ? "ok" : "failed",
+					 metrics->hooks[i][ok]);
 	family(text, "drey_control_refusals_total", "counter", "Those that were refused.");
 	for (int i = 0; i < METRICS_SOURCES; i++)
 		labelled(text, "drey_control_refusals_total", "source", source_labels[i],

@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "core/lifecycle.h"
+#include "run/hook.h"
 
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
@@ -35,6 +36,7 @@ struct metrics {
 	int64_t restores[3]; /* checkpoint, savepoint, empty */
 	int64_t failed_attempts, holds, ends, oom_kills;
 	int64_t journal_writes, journal_failures;
+	int64_t hooks[HOOK_EVENTS][2]; /* [ok] */
 	int64_t control[METRICS_SOURCES], refused[METRICS_SOURCES];
 
 	/* the last savepoint or stop that succeeded; 0 = none yet */

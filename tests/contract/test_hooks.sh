@@ -1,0 +1,205 @@
+#!/usr/bin/env bash
+#
+# Hooks, as far as they need no Flink (its place is taken by a script): before a launch, after a failed attempt, at the
+# end; and the two that are shipped. Around a running job: tests/e2e/test_hooks.sh.
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+BUILD=$(cd "${BUILD:-build}" && pwd)
+TOP=$PWD
+dir=$(mktemp -d)
+jm=''
+server=''
+trap '[ -z "$jm" ] || kill -KILL "$jm" 2>/dev/null; [ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$dir"' EXIT
+unset DREY_CONFIG DREY_INIT_FD
+count=0
+failed=0
+for tool in jq curl perl; do
+	command -v "$tool" >/dev/null || { echo "1..0 # SKIP $tool is missing" && exit 0; }
+done
+
+result() { # STATUS WHAT
+	count=$((count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $count - $2"
+	else
+		failed=$((failed + 1))
+		echo "not ok $count - $2"
+		tail -n 8 "$dir/log" | sed 's/^/# log: /'
+	fi
+}
+
+wait_for() { # CMD...
+	local end=$((SECONDS + ${WAIT_S:-60}))
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.05
+	done
+}
+
+status_is() { # JQ_CONDITION
+	local document # the exit status of drey says the phase
+	document=$("$BUILD/drey" status --json --config "$dir/drey.yaml" 2>/dev/null)
+	jq -e "$1" <<<"$document" >/dev/null
+}
+
+not_running() { # COMMAND
+	! pgrep -f "$1" >/dev/null
+}
+
+hook() { # NAME BODY
+	printf '#!/bin/sh\n%s\n' "$2" >"$dir/hooks/$1.new"
+	chmod +x "$dir/hooks/$1.new"
+	mv "$dir/hooks/$1.new" "$dir/hooks/$1"
+}
+
+begin() { # BODY_OF_FLINK
+	rm -rf "$dir/state" "$dir/hooks" "$dir/told" "$dir/started"
+	mkdir -p "$dir/state" "$dir/ck" "$dir/sp" "$dir/hooks"
+	printf '#!/bin/sh\necho started >>%s/started\n%s\n' "$dir" "$1" >"$dir/flink"
+	chmod +x "$dir/flink"
+	cat >"$dir/drey.yaml" <<-YAML
+		application: orders
+		stateDirectory: $dir/state
+		terminationMessage: $dir/words
+		flink:
+		  version: 2.3.0
+		  command: [$dir/flink]
+		  jobClass: example.Job
+		  restPort: $port
+		  checkpointDirectory: file://$dir/ck
+		  savepointDirectory: file://$dir/sp
+		http: {port: 0}
+		attempts: {max: 2, backoffFirst: 0}
+		holding: {retryFirst: 100ms, retryMax: 200ms}
+		hooks:
+		  directory: $dir/hooks
+		  timeout: 20s
+		  environment: {TOLD: $dir/told, WEBHOOK_URL_FILE: $dir/url, NEWEST_SAVEPOINT_FILE: $dir/newest}
+	YAML
+}
+
+start() {
+	"$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "$dir/drey.yaml" >"$dir/log" 2>&1 </dev/null &
+	jm=$!
+}
+
+end() {
+	kill -TERM "$jm"
+	wait "$jm"
+	jm=''
+}
+
+port=$((20000 + RANDOM % 10000))
+
+# ---- before a launch
+
+begin 'exec sleep 1000'
+# shellcheck disable=SC2016 # for the hook
+hook pre-launch 'cat >>"$TOLD"; echo "checking"; echo "no license left"; exit 3'
+start
+wait_for status_is '.phase == "Holding" and (.reason | contains("pre-launch: exit status 3: no license left"))'
+result $? 'a pre-launch hook that fails holds, its last line is the reason'
+asked_again() {
+	[ "$(wc -l <"$dir/told")" -ge 2 ]
+}
+wait_for asked_again
+result $? 'it is asked again'
+[ ! -e "$dir/started" ] && status_is '.attempts.failed == 0 and .launch == null'
+result $? 'nothing was launched, and no attempt has failed'
+head -n 1 "$dir/told" | jq -e '.hook == "pre-launch" and .decision.kind == "START_EMPTY" and .decision.path == null and
+	.status.application == "orders" and .unixMs > 0' >/dev/null
+result $? 'it is given the decision and the status'
+# shellcheck disable=SC2016
+hook pre-launch 'echo asked >>"$TOLD.ok"'
+wait_for status_is '.phase == "Launching"'
+result $? 'as soon as it lets the start pass, Flink is started'
+[ "$(wc -l <"$dir/told.ok")" -eq 1 ]
+result $? 'for which it was asked once'
+end
+
+begin 'exec sleep 1000'
+hook pre-launch 'exit 0'
+chmod 644 "$dir/hooks/pre-launch"
+start
+wait_for status_is '.phase == "Holding" and (.reason | contains("pre-launch: it is not executable"))'
+result $? 'one that cannot be executed is a failure, not absence'
+rm -rf "$dir/hooks"
+wait_for status_is '.reason | contains("No such file or directory")'
+result $? 'and so is a hook directory that is not there'
+end
+
+begin 'exec sleep 1000'
+hook pre-launch "sleep 1000"
+start
+wait_for grep -q 'drey supervises' "$dir/log"
+wait_for pgrep -f "$dir/hooks/pre-launch"
+"$BUILD/drey" do-not-restart on --config "$dir/drey.yaml" >/dev/null
+result $? 'while a hook hangs, drey does what it is asked'
+status_is '.phase == "Holding" and .desired.doNotRestart'
+result $? 'and holds'
+end
+wait_for not_running "$dir/hooks/pre-launch"
+result $? 'the end of the container does not wait for it'
+
+# ---- failures and the end
+
+begin 'exit 1'
+mkdir "$dir/hooks/on-failure.d"
+# shellcheck disable=SC2016
+hook on-failure.d/10-tell 'jq -c "[.hook, .status.attempts.failed]" >>"$TOLD"'
+hook on-failure.d/20-break 'echo broken; exit 1'
+# shellcheck disable=SC2016
+hook on-terminal 'jq -c "[.hook, .status.phase]" >>"$TOLD"'
+start
+wait_for grep -q on-terminal "$dir/told"
+diff - "$dir/told" <<-TOLD
+	["on-failure",1]
+	["on-failure",2]
+	["on-terminal","Failed"]
+TOLD
+result $? 'every failed attempt is told, and at last that it will not run again'
+wait_for grep -q '20-break: exit status 1: broken' "$dir/log" && status_is '.phase == "Failed"'
+result $? 'a hook that fails then only warns'
+end
+start
+wait_for status_is '.phase == "Failed"'
+end
+[ "$(grep -c on-terminal "$dir/told")" -eq 1 ]
+result $? 'it is not told again when the container comes back'
+
+# ---- the shipped ones
+
+perl -e 'use IO::Socket::INET;
+my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => $ARGV[0], Listen => 8, ReuseAddr => 1) or die;
+while (my $c = $s->accept) {
+	my ($length, $body) = (0, "");
+	while (<$c>) { $length = $1 if /^content-length: (\d+)/i; last if /^\r?$/ }
+	read $c, $body, $length;
+	open my $f, ">", $ARGV[1]; print $f $body; close $f;
+	print $c "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"; close $c;
+}' $((port + 1)) "$dir/posted" &
+server=$!
+echo "http://127.0.0.1:$((port + 1))/hook?token=hush" >"$dir/url"
+begin 'exit 1'
+ln -s "$TOP/hooks/notify-webhook" "$dir/hooks/on-terminal"
+start
+wait_for test -s "$dir/posted"
+jq -e '.text | startswith("orders: on-terminal: Failed: ")' "$dir/posted" >/dev/null
+result $? 'notify-webhook posts what has happened'
+wait_for grep -q 'hook done' "$dir/log"
+! grep -q hush "$dir/log"
+result $? 'and its URL is not in the log'
+end
+
+echo '{"status": {"lastSavepoint": {"path": "file:/sp/1", "verified": true}}}' |
+	NEWEST_SAVEPOINT_FILE=$dir/newest hooks/newest-savepoint >/dev/null
+[ "$(cat "$dir/newest")" = file:/sp/1 ]
+result $? 'newest-savepoint keeps the path'
+echo '{"status": {"lastSavepoint": {"path": "file:/sp/2", "verified": false}}}' |
+	NEWEST_SAVEPOINT_FILE=$dir/newest hooks/newest-savepoint >/dev/null
+[ "$(cat "$dir/newest")" = file:/sp/1 ]
+result $? 'but not that of one that is not complete'
+
+echo "1..$count"
+[ "$failed" -eq 0 ]
