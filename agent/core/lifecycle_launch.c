@@ -75,7 +75,10 @@ void park(struct lifecycle *life, const struct decision *decision)
 static void hold(struct lifecycle *life, const struct decision *decision)
 {
 	look_again(life);
-	enter(life, PHASE_HOLDING, "rule %d: %s", decision->rule, decision->reason);
+	if (decision->rule)
+		enter(life, PHASE_HOLDING, "rule %d: %s", decision->rule, decision->reason);
+	else /* somebody else says no */
+		enter(life, PHASE_HOLDING, "%s", decision->reason);
 }
 
 /* ---- launching ---- */

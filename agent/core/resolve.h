@@ -60,7 +60,7 @@ enum settlement {
 
 struct decision {
 	enum decision_kind kind;
-	int rule;         /* number in "What to start from" */
+	int rule;         /* number in "What to start from"; 0 = held by none of them */
 	size_t candidate; /* VERIFY, CONTINUE, START_FROM */
 	enum settlement settlement;
 	size_t settled; /* NO_CANDIDATE = none */

@@ -7,10 +7,12 @@
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
 # What the hooks were told: one line each.
+# shellcheck disable=SC2317 # called by their names
 told() {
 	cut -d' ' -f1 "$RUN/told" | paste -sd' '
 }
 
+# shellcheck disable=SC2317
 told_is() { # WORDS
 	[ "$(told)" = "$1" ]
 }
@@ -29,7 +31,7 @@ mkdir "$RUN/hooks/post-savepoint.d"
 ln -s "$TOP/hooks/newest-savepoint" "$RUN/hooks/post-savepoint.d/newest"
 DREY_CONF[hooks.directory]=$RUN/hooks
 DREY_CONF[hooks.environment]="{TOLD: $RUN/told, NEWEST_SAVEPOINT_FILE: $RUN/newest}"
-DREY_CONF[whenFinished]=exit
+DREY_CONF[whenFinished]='exit'
 drey_conf
 start_tm_pod
 start_drey
