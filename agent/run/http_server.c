@@ -389,10 +389,14 @@ int http_server_clients(const struct http_server *server)
 
 void http_server_free(struct http_server *server)
 {
+	struct client *client, *next;
+
 	if (!server)
 		return;
-	while (server->oldest)
-		client_free(server->oldest);
+	for (client = server->oldest; client; client = next) {
+		next = client->next;
+		client_free(client);
+	}
 	loop_timer_free(server->retry);
 	loop_fd_free(server->watch);
 	close(server->fd);
