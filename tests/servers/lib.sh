@@ -6,12 +6,14 @@
 #
 #   servers_begin NAME [KIND...]   a run without Flink, and the KINDs of server that it needs (openstack, versitygw);
 #                                  what is not to be had skips the test, or fails it where DREY_TEST_REQUIRE is set
-#   server_up versitygw DIR [OPTION...]  S3_ENDPOINT, S3_ACCESS_KEY, S3_SECRET_KEY, S3_REGION; buckets are the folders of
+#   server_up versitygw DIR [OPTION...]
+#                                  S3_ENDPOINT, S3_ACCESS_KEY, S3_SECRET_KEY, S3_REGION; buckets are the folders of
 #                                  DIR/buckets. The requests that were served: DIR/access.log
 #   server_up keystone DIR         KEYSTONE_URL, KEYSTONE_USER, KEYSTONE_PASSWORD, KEYSTONE_PROJECT (domain Default)
 #   server_up swift DIR            SWIFT_AUTH_URL, SWIFT_USER, SWIFT_KEY (tempauth); SWIFT_S3_ENDPOINT with the access
 #                                  key SWIFT_USER and the secret key SWIFT_KEY. A second user without
-#                                  rights: SWIFT_GUEST, SWIFT_GUEST_KEY. With a Keystone already up: its users instead, and no s3api
+#                                  rights: SWIFT_GUEST, SWIFT_GUEST_KEY. With a Keystone already up: its users
+#                                  instead, and no s3api
 #   server_down KIND               ends it, and waits until it is gone; server_up with the same DIR brings it back with
 #                                  the same data on the same port
 #   s3_client COMMAND...           boto3 (client.py); swift_upload DIR CONTAINER [OPTION...]  swiftclient

@@ -48,7 +48,7 @@ store_check() { # URI
 	local status=0
 	"$BUILD/tests/store/check_store" "$1" >"$RUN/check.tap" 2>&1 || status=$?
 	cat "$RUN/check.tap" >>"$RUN/said.log"
-	tap_result "$status" "store.h at ${1%%:*}: $(grep -c ^ok "$RUN/check.tap") of $(sed -n 's/^1[.][.]//p' "$RUN/check.tap") promises kept"
+	tap_result "$status" "store.h is kept by ${1%%:*}: $(sed -n 's/^1[.][.]//p' "$RUN/check.tap") promises"
 	[ "$status" -eq 0 ] || diag "$(cat "$RUN/check.tap")"
 }
 

@@ -40,7 +40,8 @@ AWS_SESSION_TOKEN=token-of-a-session says 0 "complete" "a session token is signe
 is $? 0 "keys from the shared file and a profile"
 
 # ---- buckets and objects
-says 4 "NoSuchBucket" "a bucket that is not there is an error, not an empty one" resolve --explain --savepoints s3://nix/sp
+says 4 "NoSuchBucket" "a bucket that is not there is an error, not an empty one" \
+	resolve --explain --savepoints s3://nix/sp
 # shellcheck disable=SC2317 # called through check
 server_user() { # NAME SECRET
 	"$VERSITYGW/bin/versitygw" admin --access "$S3_ACCESS_KEY" --secret "$S3_SECRET_KEY" --region "$S3_REGION" \

@@ -29,6 +29,7 @@ AWS_ACCESS_KEY_ID=$SWIFT_GUEST AWS_SECRET_ACCESS_KEY=$SWIFT_GUEST_KEY says 4 "Ac
 	"a user without rights: unreadable, and why" verify "s3://flink/a/b/sp/$GOOD"
 AWS_SECRET_ACCESS_KEY=not-$SWIFT_KEY says 4 "HOLD" "a wrong key is not an empty store: resolve holds" \
 	resolve --explain --savepoints s3://flink/a/b/none
-says 4 "NoSuchBucket" "a bucket that is not there is an error, not an empty one" resolve --explain --savepoints s3://nix/sp
+says 4 "NoSuchBucket" "a bucket that is not there is an error, not an empty one" \
+	resolve --explain --savepoints s3://nix/sp
 no_secret "$SWIFT_KEY" "$SWIFT_GUEST_KEY"
 e2e_end
