@@ -159,7 +159,8 @@ static void the_command_inherits_mask_and_ignored_signals(void)
 	 * change them: they are as this test's own caller left them.
 	 */
 	const unsigned long long of_libc = 1ULL << 31 | 1ULL << 32;
-	CHECK_INT(mask_of(&rig, "SigIgn:\t") & ~of_libc, ==, 1ULL << (SIGUSR1 - 1) | 1ULL << (SIGTTOU - 1));
+	CHECK_INT(mask_of(&rig, "SigIgn:\t") & ~of_libc, ==,
+		  1ULL << (SIGUSR1 - 1) | 1ULL << (SIGTTOU - 1));
 	if (!CHECK_HAS(rig.text, "cwd /usr/bin\n") || !strstr(rig.text, "SigIgn:"))
 		tap_note("it said: %.900s", rig.text);
 }
