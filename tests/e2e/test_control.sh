@@ -76,7 +76,6 @@ swap state=running do-not-restart=false savepoint-nonce=second restrat-nonce=1
 await "corrected: it is followed again" status_is '.control.error == null and .control.ignored == "restrat-nonce"'
 
 # ---- suspend here, resume there: the latest change wins
-job=$(status .jobId)
 swap state=suspended savepoint-nonce=second
 await "state: suspended" phase_is Suspended
 suspended=$(status .lastSavepoint.path)
@@ -95,8 +94,8 @@ swap state=running restore='{kind: empty, token: too-late}'
 await "a restore request while the job runs is refused" status_is '.control.error | startswith("restore: the job runs")'
 swap state=suspended
 await "state: suspended" phase_is Suspended
-swap state=running restore="{kind: path, path: '$savepoint', token: older}"
 job=$(status .jobId)
+swap state=running restore="{kind: path, path: '$savepoint', token: older}"
 await "state: running with a restore request" runs_after "$job"
 check "from what was named" restore_matches "$savepoint"
 
