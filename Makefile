@@ -38,7 +38,7 @@ LIBS      := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 # ---- what is built ------------------------------------------------------------------------------
 ROOMS      := base core format store kube flink run cmd
-AGENT_SRC  := $(foreach room,$(ROOMS),$(wildcard agent/$(room)/*.c))
+AGENT_SRC  := $(foreach room,$(ROOMS),$(wildcard agent/$(room)/*.c agent/$(room)/*/*.c))
 AGENT_OBJ  := $(AGENT_SRC:%.c=$(B)/obj/%.o)
 INIT_SRC   := $(wildcard entrypoint/*.c)
 UNIT_SRC   := $(wildcard tests/unit/test_*.c)

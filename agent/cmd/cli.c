@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "run/config.h"
+#include "run/config/config.h"
 
 static const struct cli_option help_option = {"help", 'h', NULL, "print this", false};
 

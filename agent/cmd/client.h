@@ -12,8 +12,8 @@
 
 #include "cmd/cli.h"
 #include "cmd/status_view.h"
-#include "run/config.h"
-#include "run/control_request.h"
+#include "run/config/config.h"
+#include "run/control/control_request.h"
 
 struct json;
 

@@ -11,7 +11,7 @@
 #include "cmd/text.h"
 #include "format/ha_value.h"
 #include "format/metadata.h"
-#include "run/setup_storage.h"
+#include "run/config/setup_storage.h"
 #include "store/snapshots.h"
 #include "store/store.h"
 #include "store/uri.h"

@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "run/ha_file.h"
+#include "run/config/setup_storage.h"
 #include "run/journal_file.h"
-#include "run/setup_storage.h"
+#include "run/observe/ha_file.h"
 #include "store/uri.h"
 
 #define QUIET_MS 2000 /* before the first word about progress, and between two */

@@ -13,8 +13,8 @@
 #include "cmd/cli.h"
 #include "core/journal.h"
 #include "core/resolve.h"
-#include "run/observe.h"
-#include "run/setup.h"
+#include "run/config/setup.h"
+#include "run/observe/observe.h"
 
 struct places {
 	const struct cli *cli;

@@ -4,9 +4,9 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "run/config/setup.h"
 #include "run/driver.h"
 #include "run/init_link.h"
-#include "run/setup.h"
 #include "run/termination.h"
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_END};

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cmd/commands.h"
 #include "cmd/text.h"
-#include "run/setup_storage.h"
+#include "run/config/setup_storage.h"
 #include "store/uri.h"
 
 enum verify_exit {

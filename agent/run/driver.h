@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "run/setup.h"
+#include "run/config/setup.h"
 
 /*
  * Run until drey-init ends us. Returns the exit status of the agent: 0, or 2 with *err set when it

@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "run/control_request.h"
+#include "run/control/control_request.h"
 #include "run/driver_internal.h"
 
 /* A request is answered when what it asks for is durable. */

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "run/control_watch.h"
+#include "run/control/control_watch.h"
 #include "run/driver_internal.h"
 
 /* The control directory. What is read counts once the machine is alive; what was taken is remembered

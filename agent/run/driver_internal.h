@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "core/lifecycle.h"
-#include "run/control_socket.h"
+#include "run/control/control_socket.h"
 #include "run/driver.h"
 #include "run/http_server.h"
 #include "run/init_link.h"

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "run/driver_internal.h"
 #include "run/hook.h"
-#include "run/observe.h"
+#include "run/observe/observe.h"
 #include "store/verify.h"
 
 /* ---- OBSERVE ---- */

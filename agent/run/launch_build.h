@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "core/journal.h"
 #include "flink/launch.h"
-#include "run/setup.h"
+#include "run/config/setup.h"
 
 /* Release with flink_exec_release(). ERR_CONFIG as flink_launch_build(). */
 int launch_build(const struct setup *setup, const struct launch *launch,

@@ -22,7 +22,7 @@ struct s3_config {
 	char *region;   /* NULL: us-east-1 */
 	enum s3_addressing addressing;
 	char *access_key, *secret_key,
-		*session_token; /* NULL: the chain of store/s3_credentials.h */
+		*session_token; /* NULL: the chain of store/s3/s3_credentials.h */
 	char *ca_file;          /* PEM; NULL: the system's CAs */
 };
 

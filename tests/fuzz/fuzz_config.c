@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/config.h"
+#include "run/config/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 #include "format/sts_xml.h"
-#include "store/s3_credentials_internal.h"
-#include "store/s3_profile.h"
+#include "store/s3/s3_credentials_internal.h"
+#include "store/s3/s3_profile.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len_bytes);
 

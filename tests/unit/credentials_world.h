@@ -12,7 +12,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "store/s3_credentials.h"
+#include "store/s3/s3_credentials.h"
 #include "tap.h"
 
 #define WORLD_VARIABLES 16

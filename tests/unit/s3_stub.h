@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "http_stub.h"
-#include "store/sigv4.h"
+#include "store/s3/sigv4.h"
 #include "tap.h"
 
 #define S3_FN           static inline __attribute__((unused))

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "cmd/cli.h"
-#include "run/config.h"
+#include "run/config/config.h"
 #include "tests/unit/tap.h"
 
 /* What the command saw last. */

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "run/config.h"
+#include "run/config/config.h"
 #include "tests/unit/tap.h"
 
 #define SMALLEST                                                                                   \

@@ -1,4 +1,4 @@
-#include "run/control_dir.h"
+#include "run/control/control_dir.h"
 
 #include <errno.h>
 #include <pthread.h>

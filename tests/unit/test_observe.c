@@ -1,4 +1,4 @@
-#include "run/observe.h"
+#include "run/observe/observe.h"
 
 #include <inttypes.h>
 #include <string.h>

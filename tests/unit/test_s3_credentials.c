@@ -1,4 +1,4 @@
-#include "store/s3_credentials.h"
+#include "store/s3/s3_credentials.h"
 
 #include "credentials_world.h"
 

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "credentials_world.h"
 #include "route_stub.h"
-#include "store/s3_credentials.h"
+#include "store/s3/s3_credentials.h"
 
 #define MINUTE 60000
 

@@ -1,4 +1,4 @@
-#include "store/s3_endpoint.h"
+#include "store/s3/s3_endpoint.h"
 
 #include "base/mem.h"
 #include "tap.h"

@@ -1,4 +1,4 @@
-#include "run/setup_schedule.h"
+#include "run/config/setup_schedule.h"
 
 #include <stdlib.h>
 #include <string.h>

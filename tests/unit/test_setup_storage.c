@@ -1,4 +1,4 @@
-#include "run/setup_storage.h"
+#include "run/config/setup_storage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "run/setup.h"
+#include "run/config/setup.h"
 #include "tap.h"
 
 static struct world {

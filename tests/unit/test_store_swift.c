@@ -5,7 +5,7 @@
 #include "store/store.h"
 #include "store/store_dirs.h"
 #include "store/store_http.h"
-#include "store/swift_read.h"
+#include "store/swift/swift_read.h"
 #include "store/uri.h"
 #include "swift_stub.h"
 #include "tap.h"

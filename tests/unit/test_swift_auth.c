@@ -1,9 +1,9 @@
-#include "store/swift_auth.h"
+#include "store/swift/swift_auth.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/swift_login.h"
+#include "store/swift/swift_login.h"
 #include "swift_stub.h"
 #include "tap.h"
 

@@ -1,0 +1,452 @@
+#include "run/config/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/yaml.h"
+#include "run/config/config_value.h"
+#include "run/termination.h"
+#include "store/store_config.h"
+
+#define SECOND 1000LL
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+
+static const char *const sigterm_words[] = {"keep", "savepoint", NULL};
+static const char *const finished_words[] = {"stay", "exit", NULL};
+static const char *const policy_words[] = {"latest", "savepoint", "none", NULL};
+static const char *const foreign_words[] = {"hold", "ignore", NULL};
+static const char *const addressing_words[] = {"auto", "path", "virtual", NULL};
+static const char *const format_words[] = {"auto", "json", "text", NULL};
+static const char *const level_words[] = {"debug", "info", "warn", "error", NULL};
+/* The index of a word is the value of the enum. */
+_Static_assert(SIGTERM_KEEP == 0 && SIGTERM_SAVEPOINT == 1, "order of sigterm_words");
+_Static_assert(WHEN_FINISHED_STAY == 0 && WHEN_FINISHED_EXIT == 1, "order of finished_words");
+_Static_assert(POLICY_LATEST == 0 && POLICY_NONE == 2, "order of policy_words");
+_Static_assert(FOREIGN_HOLD == 0 && FOREIGN_IGNORE == 1, "order of foreign_words");
+_Static_assert(S3_ADDRESSING_AUTO == 0 && S3_ADDRESSING_VIRTUAL == 2, "order of addressing_words");
+_Static_assert(LOG_AUTO == 0 && LOG_JSON == 1 && LOG_TEXT == 2, "order of format_words");
+_Static_assert(LOG_DEBUG == 0 && LOG_ERROR == 3, "order of level_words");
+
+#define KEY(path, of_type, member, ...)                                                            \
+	{                                                                                          \
+		.name = path, .type = CONFIG_##of_type, .offset = offsetof(struct config, member), \
+		__VA_ARGS__                                                                        \
+	}
+
+static const struct config_key keys[] = {
+	KEY("application", NAME, application, .required = true),
+	KEY("stateDirectory", DIRECTORY, state_directory, .required = true),
+	KEY("generation", STRING, generation),
+	KEY("onSigterm", WORD, on_sigterm, .fallback = "keep", .words = sigterm_words),
+	KEY("terminationMessage", FILE, termination_message, .fallback = TERMINATION_DEFAULT),
+	KEY("whenFinished", WORD, when_finished, .fallback = "stay", .words = finished_words),
+
+	KEY("flink.command", LIST, flink.command, .required = true),
+	KEY("flink.version", VERSION, flink.version, .fallback = "auto"),
+	KEY("flink.configDirectory", DIRECTORY, flink.config_directory),
+	KEY("flink.properties", PROPERTIES, flink.properties),
+	KEY("flink.environment", VARIABLES, flink.environment),
+	KEY("flink.jobClass", STRING, flink.job_class),
+	KEY("flink.jars", LIST, flink.jars),
+	KEY("flink.arguments", LIST, flink.arguments),
+	KEY("flink.restAddress", STRING, flink.rest_address, .fallback = "127.0.0.1"),
+	KEY("flink.restPort", INTEGER, flink.rest_port, .fallback = "8081", .min = 1, .max = 65535),
+	KEY("flink.rpcAddress", STRING, flink.rpc_address),
+	KEY("flink.checkpointDirectory", URI, flink.checkpoint_directory),
+	KEY("flink.savepointDirectory", URI, flink.savepoint_directory),
+	KEY("flink.resultStoreDirectory", URI, flink.result_store_directory),
+	KEY("flink.heartbeatInterval", DURATION, flink.heartbeat_interval_ms, .fallback = "1s",
+	    .max = 10 * MINUTE),
+	KEY("flink.heartbeatTimeout", DURATION, flink.heartbeat_timeout_ms, .fallback = "5s",
+	    .max = HOUR),
+	KEY("flink.killAfter", DURATION, flink.kill_after_ms, .fallback = "20s", .min = SECOND,
+	    .max = HOUR),
+
+	KEY("restore.policy", WORD, restore.policy, .fallback = "latest", .words = policy_words),
+	KEY("restore.initialSavepoint", URI, restore.initial_savepoint),
+	KEY("restore.maxAge", DURATION, restore.max_age_ms, .fallback = "0", .max = 3650 * DAY),
+	KEY("restore.foreign", WORD, restore.foreign, .fallback = "hold", .words = foreign_words),
+
+	KEY("storage.s3.endpoint", STRING, storage.s3.endpoint),
+	KEY("storage.s3.region", STRING, storage.s3.region),
+	KEY("storage.s3.addressing", WORD, storage.s3.addressing, .fallback = "auto",
+	    .words = addressing_words),
+	KEY("storage.s3.accessKeyFile", FILE, storage.s3.access_key_file),
+	KEY("storage.s3.secretKeyFile", FILE, storage.s3.secret_key_file),
+	KEY("storage.s3.sessionTokenFile", FILE, storage.s3.session_token_file),
+	KEY("storage.s3.caFile", FILE, storage.s3.ca_file),
+	KEY("storage.swift.authUrl", STRING, storage.swift.auth_url),
+	KEY("storage.swift.user", STRING, storage.swift.user),
+	KEY("storage.swift.passwordFile", FILE, storage.swift.password_file),
+	KEY("storage.swift.userDomain", STRING, storage.swift.user_domain),
+	KEY("storage.swift.project", STRING, storage.swift.project),
+	KEY("storage.swift.projectDomain", STRING, storage.swift.project_domain),
+	KEY("storage.swift.applicationCredentialId", STRING,
+	    storage.swift.application_credential_id),
+	KEY("storage.swift.applicationCredentialSecretFile", FILE,
+	    storage.swift.application_credential_secret_file),
+	KEY("storage.swift.region", STRING, storage.swift.region),
+	KEY("storage.swift.caFile", FILE, storage.swift.ca_file),
+
+	KEY("savepoints.interval", DURATION, savepoints.interval_ms, .fallback = "0",
+	    .max = 365 * DAY),
+	KEY("savepoints.jitter", DURATION, savepoints.jitter_ms, .fallback = "0", .max = DAY),
+	KEY("savepoints.cron", STRING, savepoints.cron),
+	KEY("savepoints.timeZone", STRING, savepoints.time_zone),
+	KEY("savepoints.blackouts", LIST, savepoints.blackouts),
+	KEY("savepoints.retention.count", INTEGER, savepoints.keep_count, .fallback = "0",
+	    .max = JOURNAL_MAX_SNAPSHOTS / 2),
+	KEY("savepoints.retention.maxAge", DURATION, savepoints.keep_max_age_ms, .fallback = "0",
+	    .max = 3650 * DAY),
+	KEY("savepoints.retention.all", BOOL, savepoints.keep_all_origins, .fallback = "false"),
+	KEY("savepoints.drain", BOOL, savepoints.drain, .fallback = "false"),
+	KEY("savepoints.stopRetry", DURATION, savepoints.stop_retry_ms, .fallback = "30s",
+	    .min = SECOND, .max = DAY),
+
+	KEY("attempts.max", INTEGER, attempts.max, .fallback = "5", .min = 1,
+	    .max = JOURNAL_MAX_FAILURES),
+	KEY("attempts.window", DURATION, attempts.window_ms, .fallback = "10min", .min = SECOND,
+	    .max = 30 * DAY),
+	KEY("attempts.backoffFirst", DURATION, attempts.backoff_first_ms, .fallback = "1s",
+	    .max = HOUR),
+	KEY("attempts.backoffMax", DURATION, attempts.backoff_max_ms, .fallback = "60s",
+	    .max = DAY),
+	KEY("attempts.readyDeadline", DURATION, attempts.ready_deadline_ms, .fallback = "10min",
+	    .min = SECOND, .max = DAY),
+
+	KEY("holding.retryFirst", DURATION, holding.retry_first_ms, .fallback = "1s", .min = 100,
+	    .max = HOUR),
+	KEY("holding.retryMax", DURATION, holding.retry_max_ms, .fallback = "30s", .min = 100,
+	    .max = DAY),
+
+	KEY("control.directory", DIRECTORY, control.directory),
+	KEY("control.poll", DURATION, control.poll_ms, .fallback = "30s", .max = HOUR),
+
+	KEY("hooks.directory", DIRECTORY, hooks.directory),
+	KEY("hooks.timeout", DURATION, hooks.timeout_ms, .fallback = "30s", .min = 100,
+	    .max = HOUR),
+	KEY("hooks.environment", VARIABLES, hooks.environment),
+
+	KEY("http.address", STRING, http.address, .fallback = "0.0.0.0"),
+	KEY("http.port", INTEGER, http.port, .fallback = "8085", .max = 65535),
+
+	KEY("log.format", WORD, log.format, .fallback = "auto", .words = format_words),
+	KEY("log.level", WORD, log.level, .fallback = "info", .words = level_words),
+
+	KEY("poll.fast", DURATION, poll.fast_ms, .fallback = "250ms", .min = 50, .max = MINUTE),
+	KEY("poll.slow", DURATION, poll.slow_ms, .fallback = "10s", .min = 50, .max = HOUR),
+};
+
+/* The first must not be greater than the second (unless the second is 0 and that means "off"). */
+static const struct {
+	const char *less, *more;
+	bool zero_is_off;
+} orders[] = {
+	{"savepoints.jitter", "savepoints.interval", true},
+	{"flink.heartbeatInterval", "flink.heartbeatTimeout", true},
+	{"attempts.backoffFirst", "attempts.backoffMax", false},
+	{"holding.retryFirst", "holding.retryMax", false},
+	{"poll.fast", "poll.slow", false},
+};
+
+const struct config_key *config_keys(size_t *ret_count)
+{
+	*ret_count = ARRAY_LEN(keys);
+	return keys;
+}
+
+static const struct config_key *key_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (strcmp(keys[i].name, name) == 0)
+			return &keys[i];
+	return NULL;
+}
+
+/* `name` is "" or the dotted name of a section. */
+static bool is_inside(const struct config_key *key, const char *section)
+{
+	size_t len = strlen(section);
+
+	return len == 0 || (strncmp(key->name, section, len) == 0 && key->name[len] == '.');
+}
+
+static bool is_section(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (is_inside(&keys[i], name))
+			return true;
+	return false;
+}
+
+/* Levenshtein distance; names longer than the row are "far". */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[64], len_b = strlen(b);
+
+	if (len_b >= ARRAY_LEN(row) || strlen(a) >= ARRAY_LEN(row))
+		return SIZE_MAX;
+	for (size_t j = 0; j <= len_b; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= len_b; j++) {
+			size_t cost = diagonal + (a[i - 1] != b[j - 1]);
+
+			diagonal = row[j];
+			if (row[j] + 1 < cost)
+				cost = row[j] + 1;
+			if (row[j - 1] + 1 < cost)
+				cost = row[j - 1] + 1;
+			row[j] = cost;
+		}
+	}
+	return row[len_b];
+}
+
+/* The first part of the key's name below `section`: "flink" for "", "restPort" for "flink". */
+static char *part_below(const struct config_key *key, const char *section)
+{
+	const char *part = key->name + strlen(section) + (*section ? 1 : 0);
+
+	return xstrndup(part, strcspn(part, "."));
+}
+
+/* "secretKey" where there is "secretKeyFile": a secret does not belong into drey.yaml. */
+static int refuse_secret(const struct yaml_node *node, const char *section, struct err *err)
+{
+	cleanup_free char *file = xasprintf("%s.%sFile", section, node->key);
+
+	if (!key_find(file))
+		return 0;
+	return yaml_err_key(node, err,
+			    "'%s.%s' is not taken from here; put it into a file that only drey can "
+			    "read, and name that file in '%s'",
+			    section, node->key, file);
+}
+
+/* Say what the user may have meant, else what there is. */
+static int unknown_key(const struct yaml_node *node, const char *section, struct err *err)
+{
+	cleanup_free char *best = NULL;
+	cleanup_buf struct buf all = BUF_INIT;
+	cleanup_free char *last = NULL;
+	size_t best_distance = strlen(node->key) / 3 + 1;
+	const char *elsewhere = NULL;
+
+	if (refuse_secret(node, section, err) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		const char *dot = strrchr(keys[i].name, '.');
+		cleanup_free char *part = NULL;
+		size_t d;
+
+		if (strcmp(dot ? dot + 1 : keys[i].name, node->key) == 0 ||
+		    strcmp(keys[i].name, node->key) == 0)
+			elsewhere = keys[i].name;
+		if (!is_inside(&keys[i], section))
+			continue;
+		part = part_below(&keys[i], section);
+		if (last && strcmp(last, part) == 0)
+			continue;
+		xstrset(&last, part);
+		buf_addf(&all, "%s%s", all.len_bytes ? ", " : "", part);
+		d = distance(node->key, part);
+		if (d <= best_distance) {
+			best_distance = d - (d > 0);
+			xstrset(&best, part);
+		}
+	}
+	if (elsewhere)
+		return yaml_err_key(node, err, "unknown key '%s%s%s'; did you mean '%s'?", section,
+				    *section ? "." : "", node->key, elsewhere);
+	if (best)
+		return yaml_err_key(node, err, "unknown key '%s%s%s'; did you mean '%s'?", section,
+				    *section ? "." : "", node->key, best);
+	return yaml_err_key(node, err, "unknown key '%s%s%s'; keys here: %s", section,
+			    *section ? "." : "", node->key, buf_str(&all));
+}
+
+/* `seen` has a flag for every key. */
+static int parse_section(struct config *config, const struct yaml_node *map, const char *section,
+			 bool *seen, struct err *err)
+{
+	const struct yaml_node *node;
+
+	yaml_each(node, map)
+	{
+		cleanup_free char *name =
+			xasprintf("%s%s%s", section, *section ? "." : "", node->key);
+		/* A dot inside a key would let "flink.restPort" pass for the nested form. */
+		const struct config_key *key = strchr(node->key, '.') ? NULL : key_find(name);
+
+		if (key) {
+			if (config_value_set(config, key, node, err) < 0)
+				return -1;
+			seen[key - keys] = true;
+		} else if (!strchr(node->key, '.') && is_section(name)) {
+			if (yaml_is_null(node))
+				continue;
+			if (node->kind != YAML_MAPPING)
+				return yaml_err(node, err, "'%s' must be a map of keys", name);
+			if (parse_section(config, node, name, seen, err) < 0)
+				return -1;
+		} else {
+			return unknown_key(node, section, err);
+		}
+	}
+	return 0;
+}
+
+static int apply_defaults(struct config *config, const bool *seen, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		struct yaml_node node = {.kind = YAML_SCALAR};
+
+		if (seen[i])
+			continue;
+		if (keys[i].required)
+			return err_set(err, ERR_CONFIG, 0, "key '%s' (%s) is missing", keys[i].name,
+				       config_type_name(keys[i].type));
+		if (!keys[i].fallback)
+			continue;
+		node.text = (char *)keys[i].fallback;
+		if (config_value_set(config, &keys[i], &node, err) < 0)
+			return err_wrap(err, "default of '%s'", keys[i].name);
+	}
+	if (!config->flink.result_store_directory)
+		config->flink.result_store_directory =
+			xasprintf("file://%s/job-result-store", config->state_directory);
+	return 0;
+}
+
+static const struct yaml_node *node_of(const struct yaml_node *root, const char *name)
+{
+	const struct yaml_node *node = root;
+
+	while (node && *name) {
+		cleanup_free char *part = xstrndup(name, strcspn(name, "."));
+
+		node = yaml_get(node, part);
+		name += strlen(part) + (name[strlen(part)] == '.');
+	}
+	return node;
+}
+
+static int check_orders(const struct config *config, const struct yaml_node *root, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
+		const struct config_key *less = key_find(orders[i].less);
+		const struct config_key *more = key_find(orders[i].more);
+		int64_t less_ms = *(const int64_t *)((const char *)config + less->offset);
+		int64_t more_ms = *(const int64_t *)((const char *)config + more->offset);
+		const struct yaml_node *node = node_of(root, less->name);
+
+		if (less_ms <= more_ms || (more_ms == 0 && orders[i].zero_is_off))
+			continue;
+		return yaml_err(node ? node : node_of(root, more->name), err,
+				"'%s' must not be longer than '%s'", less->name, more->name);
+	}
+	return 0;
+}
+
+int config_parse(const char *text, size_t len_bytes, struct config *ret_config, struct err *err)
+{
+	cleanup_yaml struct yaml_node *root = yaml_parse(text, len_bytes, CONFIG_MAX_BYTES, err);
+	struct config config = {0};
+	bool seen[ARRAY_LEN(keys)] = {false};
+
+	if (!root)
+		return -1;
+	if (yaml_want(root, YAML_MAPPING, err) < 0)
+		return -1;
+	if (parse_section(&config, root, "", seen, err) < 0 ||
+	    apply_defaults(&config, seen, err) < 0 || check_orders(&config, root, err) < 0) {
+		config_release(&config);
+		return -1;
+	}
+	*ret_config = config;
+	return 0;
+}
+
+int config_load(const char *path, struct config *ret_config, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (fs_read(path, CONFIG_MAX_BYTES, &text, err) < 0)
+		return err_wrap(err, "configuration");
+	if (config_parse(buf_str(&text), text.len_bytes, ret_config, err) < 0)
+		return err_wrap(err, "%s", path);
+	return 0;
+}
+
+void config_release(struct config *config)
+{
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		config_value_clear(config, &keys[i]);
+}
+
+void config_lifecycle(const struct config *config, struct lifecycle_config *ret_life)
+{
+	struct flink_version version = {0, 0, 0};
+
+	if (config->flink.version)
+		(void)flink_version_parse(config->flink.version, &version, NULL);
+	*ret_life = (struct lifecycle_config){
+		.retention = {.keep_count = config->savepoints.keep_count,
+			      .max_age_ms = config->savepoints.keep_max_age_ms,
+			      .all_origins = config->savepoints.keep_all_origins},
+		.savepoint_dir = config->flink.savepoint_directory,
+		.drain_on_stop = config->savepoints.drain,
+		.result_store_dir = config->flink.result_store_directory,
+		.flink_version = config->flink.version,
+		.application_ids = flink_version_has_applications(version),
+		.generation = config->generation,
+		.policy = {.restore = (enum restore_policy)config->restore.policy,
+			   .foreign = (enum foreign_policy)config->restore.foreign,
+			   .max_age_ms = config->restore.max_age_ms,
+			   .generation = config->generation,
+			   .flink_version = config->flink.version},
+		.max_attempts = (int)config->attempts.max,
+		.attempts_window_ms = config->attempts.window_ms,
+		.backoff_first_ms = config->attempts.backoff_first_ms,
+		.backoff_max_ms = config->attempts.backoff_max_ms,
+		.ready_deadline_ms = config->attempts.ready_deadline_ms,
+		.poll_fast_ms = config->poll.fast_ms,
+		.poll_slow_ms = config->poll.slow_ms,
+		.kill_after_ms = config->flink.kill_after_ms,
+		.hold_retry_first_ms = config->holding.retry_first_ms,
+		.hold_retry_max_ms = config->holding.retry_max_ms,
+		.stop_retry_ms = config->savepoints.stop_retry_ms,
+		.on_sigterm = (enum sigterm_policy)config->on_sigterm,
+		.exit_when_finished = config->when_finished == WHEN_FINISHED_EXIT,
+	};
+}
+
+void config_launch(const struct config *config, struct flink_launch *ret_launch)
+{
+	*ret_launch = (struct flink_launch){
+		.command = (const char *const *)config->flink.command,
+		.job_class = config->flink.job_class,
+		.jars = (const char *const *)config->flink.jars,
+		.program_args = (const char *const *)config->flink.arguments,
+		.properties = config->flink.properties,
+		.property_count = config->flink.property_count,
+		.checkpoint_dir = config->flink.checkpoint_directory,
+		.savepoint_dir = config->flink.savepoint_directory,
+		.rest_address = config->flink.rest_address,
+		.rest_port = (int)config->flink.rest_port,
+		.rpc_address = config->flink.rpc_address,
+		.heartbeat_interval_ms = (int)config->flink.heartbeat_interval_ms,
+		.heartbeat_timeout_ms = (int)config->flink.heartbeat_timeout_ms,
+	};
+	if (config->flink.version)
+		(void)flink_version_parse(config->flink.version, &ret_launch->version, NULL);
+}

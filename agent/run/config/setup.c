@@ -1,0 +1,279 @@
+#include "run/config/setup.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "flink/command.h"
+#include "run/config/setup_schedule.h"
+#include "run/config/setup_storage.h"
+#include "run/control/control_dir.h"
+
+static const char *const *environment(void)
+{
+	extern char **environ;
+
+	return (const char *const *)environ;
+}
+
+/* Flink's configuration: what a directory says (if there is one), then -D of the command and of
+ * drey.yaml, which override it in Flink too. */
+static int load_flink_conf(struct setup *setup, struct err *err)
+{
+	const struct config *config = &setup->config;
+	const char *const *command = (const char *const *)config->flink.command;
+	char *dir = config->flink.config_directory ? xstrdup(config->flink.config_directory)
+						   : flink_conf_find_dir(command, environment());
+	int result = 0;
+
+	if (dir && flink_conf_load(dir, setup->version, &setup->flink_conf, err) < 0) {
+		/* a directory that was only guessed need not be there */
+		if (config->flink.config_directory || !err || err->kind != ERR_ABSENT)
+			result = err_wrap(err, "Flink's configuration in %s", dir);
+	}
+	free(dir);
+	if (result < 0 || flink_conf_check(&setup->flink_conf, err) < 0)
+		return -1;
+	if (command_is_docker(command) && getenv("FLINK_PROPERTIES")) /* the image's own overlay */
+		flink_conf_add_properties(&setup->flink_conf, getenv("FLINK_PROPERTIES"),
+					  environment());
+	flink_conf_add_command(&setup->flink_conf, command);
+	for (size_t i = 0; i < config->flink.property_count; i++)
+		flink_conf_set(&setup->flink_conf, config->flink.properties[i].key,
+			       config->flink.properties[i].value);
+	return flink_conf_settings(&setup->flink_conf, &setup->settings, err);
+}
+
+static int find_version(struct setup *setup, struct err *err)
+{
+	const struct config *config = &setup->config;
+
+	if (config->flink.version)
+		return flink_version_parse(config->flink.version, &setup->version, err);
+	if (flink_version_detect((const char *const *)config->flink.command, environment(),
+				 &setup->version, NULL, err) == 0)
+		return 0;
+	return err_wrap(err,
+			"Flink's version was not found; install Flink, correct flink.command, or "
+			"set flink.version");
+}
+
+/* Where snapshots are: drey.yaml first, else what Flink's configuration says. */
+static int find_places(struct setup *setup, struct err *err)
+{
+	struct config *config = &setup->config;
+
+	if (!config->flink.checkpoint_directory && setup->settings.checkpoint_dir)
+		config->flink.checkpoint_directory = xstrdup(setup->settings.checkpoint_dir);
+	if (!config->flink.savepoint_directory && setup->settings.savepoint_dir)
+		config->flink.savepoint_directory = xstrdup(setup->settings.savepoint_dir);
+	if (!config->flink.checkpoint_directory)
+		return err_set(err, ERR_CONFIG, 0,
+			       "no checkpoint directory: set flink.checkpointDirectory, or "
+			       "execution.checkpointing.dir in Flink's configuration");
+	if (!config->flink.savepoint_directory)
+		return err_set(err, ERR_CONFIG, 0,
+			       "no savepoint directory: set flink.savepointDirectory, or "
+			       "execution.checkpointing.savepoint-dir in Flink's configuration");
+	if (!setup->settings.checkpoint_subdir)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"execution.checkpointing.create-subdir is false: checkpoints of different "
+			"launches would share a directory; remove it from Flink's configuration");
+	if (setup->settings.ha)
+		return err_set(err, ERR_CONFIG, 0,
+			       "high-availability.type is %s, which this drey does not supervise; "
+			       "remove it: drey restores the job itself",
+			       setup->settings.ha_type ? setup->settings.ha_type : "set");
+	setup->checkpoint_dir =
+		flink_conf_listed_dir(&setup->flink_conf, config->flink.checkpoint_directory);
+	setup->savepoint_dir =
+		flink_conf_listed_dir(&setup->flink_conf, config->flink.savepoint_directory);
+	setup->places = (struct observe_places){
+		.checkpoint_dir = setup->checkpoint_dir,
+		.savepoint_dir = setup->savepoint_dir,
+		.initial = config->restore.initial_savepoint,
+		.max_metadata_version = flink_version_metadata_max(setup->version),
+		.ignore_foreign = config->restore.foreign == FOREIGN_IGNORE,
+	};
+	return 0;
+}
+
+static int check_launch(const struct setup *setup, struct err *err)
+{
+	struct flink_launch launch;
+
+	config_launch(&setup->config, &launch);
+	launch.version = setup->version;
+	return flink_launch_check(&launch, err);
+}
+
+static int fill_derived(struct setup *setup, struct err *err)
+{
+	static const struct http_config straight = {.direct = true};
+	const struct config *config = &setup->config;
+
+	flink_version_print(setup->version, setup->version_text);
+	config_lifecycle(config, &setup->life);
+	if (setup_schedule(config, &setup->life.savepoints, &setup->zone_before, err) < 0)
+		return -1;
+	setup->life.flink_version = setup->version_text;
+	setup->places.storage = &setup->storage;
+	setup->life.application_ids = flink_version_has_applications(setup->version);
+	snprintf(setup->rest_url, sizeof(setup->rest_url),
+		 strchr(config->flink.rest_address, ':') ? "http://[%s]:%d" : "http://%s:%d",
+		 config->flink.rest_address, (int)config->flink.rest_port);
+	setup->rest.base_url = setup->rest_url;
+	setup->rest.http = http_new(&straight, err);
+	return setup->rest.http ? 0 : -1;
+}
+
+int setup_load(const char *path, struct setup *ret_setup, struct err *err)
+{
+	struct setup *setup = ret_setup;
+
+	memset(setup, 0, sizeof(*setup));
+	if (config_load(path, &setup->config, err) < 0)
+		return -1;
+	if (find_version(setup, err) < 0 || load_flink_conf(setup, err) < 0 ||
+	    find_places(setup, err) < 0 ||
+	    setup_storage(&setup->config, &setup->flink_conf, &setup->storage, err) < 0 ||
+	    check_launch(setup, err) < 0 || fill_derived(setup, err) < 0) {
+		setup_release(setup);
+		return err_wrap(err, "%s", path);
+	}
+	return 0;
+}
+
+void setup_release(struct setup *setup)
+{
+	http_free(setup->rest.http);
+	store_config_release(&setup->storage);
+	free(setup->zone_before);
+	free(setup->checkpoint_dir);
+	free(setup->savepoint_dir);
+	flink_conf_release(&setup->flink_conf);
+	config_release(&setup->config);
+	memset(setup, 0, sizeof(*setup));
+}
+
+/* ---- before the first launch ---- */
+
+static int check_command(const struct setup *setup, struct err *err)
+{
+	const char *program = setup->config.flink.command[0];
+	const char *path = getenv("PATH");
+	char *copy, *rest, *dir;
+	bool found = false;
+
+	if (strchr(program, '/')) {
+		if (access(program, X_OK) < 0)
+			return err_set(err, ERR_CONFIG, errno,
+				       "flink.command: install Flink, or correct %s", program);
+		return 0;
+	}
+	copy = xstrdup(path ? path : "/usr/local/bin:/usr/bin:/bin");
+	for (dir = strtok_r(copy, ":", &rest); dir && !found; dir = strtok_r(NULL, ":", &rest)) {
+		char *file = xasprintf("%s/%s", dir, program);
+
+		found = access(file, X_OK) == 0;
+		free(file);
+	}
+	free(copy);
+	if (!found)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"flink.command: there is no program '%s' in PATH; install it or give "
+			"its whole path",
+			program);
+	return 0;
+}
+
+static int try_bind(const struct addrinfo *address)
+{
+	int on = 1, result, sys;
+	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	result = bind(fd, address->ai_addr, address->ai_addrlen);
+	if (result == 0)
+		result = listen(fd, 1);
+	sys = result < 0 ? errno : 0;
+	close(fd);
+	return sys;
+}
+
+int setup_check_port(const struct setup *setup, struct err *err)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+				 .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+	struct addrinfo *addresses = NULL;
+	char port[16];
+	int sys;
+
+	snprintf(port, sizeof(port), "%d", (int)setup->config.flink.rest_port);
+	/* a name instead of an address is not looked up: that could take long, and only a hint is lost */
+	if (getaddrinfo(setup->config.flink.rest_address, port, &hints, &addresses) != 0)
+		return 0;
+	sys = try_bind(addresses);
+	freeaddrinfo(addresses);
+	if (sys == EADDRINUSE)
+		return err_set(
+			err, ERR_BUSY, 0,
+			"Flink's REST port %s on %s is taken by another process; end that one, "
+			"or set flink.restPort",
+			port, setup->config.flink.rest_address);
+	return 0;
+}
+
+/* What may go away by itself is no reason to refuse the start: drey then holds, and looks again. */
+static int check_directory(const struct setup *setup, const char *what, const char *uri,
+			   struct err *err)
+{
+	struct err why = {0};
+
+	if (observe_directory(&setup->storage, uri, &why) == 0 || why.kind == ERR_RETRY)
+		return 0;
+	if (err)
+		*err = why;
+	return err_wrap(err, "%s", what);
+}
+
+/* A directory that is not there is a mistake: the brake could be in it. */
+static int check_control(const struct setup *setup, struct err *err)
+{
+	const char *directory = setup->config.control.directory;
+	struct control_wish wish;
+	struct err why = {0};
+
+	if (!directory || control_dir_read(directory, &wish, &why) == 0) {
+		if (directory)
+			control_wish_release(&wish);
+		return 0;
+	}
+	if (why.kind == ERR_RETRY)
+		return 0;
+	if (err)
+		*err = why;
+	return err_wrap(err, "control.directory");
+}
+
+int setup_check(const struct setup *setup, struct err *err)
+{
+	if (check_command(setup, err) < 0)
+		return -1;
+	if (check_directory(setup, "checkpoint directory", setup->places.checkpoint_dir, err) < 0 ||
+	    check_directory(setup, "savepoint directory", setup->places.savepoint_dir, err) < 0)
+		return -1;
+	if (check_control(setup, err) < 0)
+		return -1;
+	return setup_check_port(setup, err);
+}

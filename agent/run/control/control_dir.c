@@ -1,0 +1,402 @@
+#include "run/control/control_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/yaml.h"
+#include "run/control/control_request.h"
+
+#define SWAP_LINK   "..data"
+#define READ_TRIES  5
+#define IGNORED_MAX 200 /* bytes of names that are told */
+
+const char *const control_keys[CONTROL_KEYS] = {
+	[CONTROL_KEY_STATE] = "state",
+	[CONTROL_KEY_DO_NOT_RESTART] = "do-not-restart",
+	[CONTROL_KEY_SAVEPOINT_NONCE] = "savepoint-nonce",
+	[CONTROL_KEY_RESTART_NONCE] = "restart-nonce",
+	[CONTROL_KEY_RESTORE] = "restore",
+};
+
+void control_wish_release(struct control_wish *wish)
+{
+	for (int i = 0; i < CONTROL_KEYS; i++)
+		free(wish->text[i]);
+	free(wish->restore.token);
+	free(wish->restore.path);
+	free(wish->ignored);
+	*wish = (struct control_wish){0};
+}
+
+void control_wish_copy(struct control_wish *to, const struct control_wish *from)
+{
+	*to = *from;
+	for (int i = 0; i < CONTROL_KEYS; i++)
+		to->text[i] = xstrdup(from->text[i]);
+	to->restore.token = xstrdup(from->restore.token);
+	to->restore.path = xstrdup(from->restore.path);
+	to->ignored = xstrdup(from->ignored);
+}
+
+/* ---- what the texts mean ---- */
+
+static int parse_state(struct control_wish *wish, const char *text, struct err *err)
+{
+	for (int i = 0; i <= DESIRED_CANCELLED; i++)
+		if (!strcmp(text, desired_state_name((enum desired_state)i))) {
+			wish->state = (enum desired_state)i;
+			return 0;
+		}
+	return err_set(err, ERR_CONFIG, 0, "must be running, suspended or cancelled, not '%.64s'",
+		       text);
+}
+
+static int parse_brake(struct control_wish *wish, const char *text, struct err *err)
+{
+	wish->do_not_restart = !strcmp(text, "true");
+	if (wish->do_not_restart || !strcmp(text, "false"))
+		return 0;
+	return err_set(err, ERR_CONFIG, 0, "must be true or false, not '%.64s'", text);
+}
+
+/* The checks are those of the commands. */
+static int parse_nonce(const char *text, struct err *err)
+{
+	cleanup_json struct json *doc = json_object();
+	struct control_request request;
+
+	json_add_str(doc, "command", "savepoint");
+	json_add_str(doc, "nonce", text);
+	if (control_request_decode(doc, &request, err) < 0)
+		return -1;
+	control_request_release(&request);
+	return 0;
+}
+
+static int parse_restore(struct control_wish *wish, const char *text, struct err *err)
+{
+	cleanup_yaml struct yaml_node *root =
+		yaml_parse(text, strlen(text), CONTROL_VALUE_MAX, err);
+	cleanup_json struct json *doc = json_object();
+	struct json *restore = json_add_object(doc, "restore");
+	struct control_request request;
+	const struct yaml_node *node;
+
+	json_add_str(doc, "command", "resume");
+	if (!root || yaml_want(root, YAML_MAPPING, err) < 0)
+		return -1;
+	yaml_each(node, root)
+	{
+		const char *value;
+		bool flag;
+
+		if (!node->quoted && yaml_to_bool(node, &flag, NULL) == 0)
+			json_add_bool(restore, node->key, flag);
+		else if (yaml_to_str(node, &value, err) < 0)
+			return -1;
+		else
+			json_add_str(restore, node->key, value);
+	}
+	if (control_request_decode(doc, &request, err) < 0)
+		return -1;
+	wish->restore = request.restore; /* taken over */
+	return 0;
+}
+
+static int parse_key(struct control_wish *wish, enum control_key key, struct err *err)
+{
+	const char *text = wish->text[key];
+
+	if (!*text)
+		return err_set(err, ERR_CONFIG, 0, "the file is empty");
+	switch (key) {
+	case CONTROL_KEY_STATE:
+		return parse_state(wish, text, err);
+	case CONTROL_KEY_DO_NOT_RESTART:
+		return parse_brake(wish, text, err);
+	case CONTROL_KEY_SAVEPOINT_NONCE:
+	case CONTROL_KEY_RESTART_NONCE:
+		return parse_nonce(text, err);
+	case CONTROL_KEY_RESTORE:
+		return parse_restore(wish, text, err);
+	case CONTROL_KEYS:
+		break;
+	}
+	return 0;
+}
+
+/* The first thing that is wrong is told; a value that was too long has said so already. */
+static void judge(struct control_wish *wish)
+{
+	for (int i = 0; i < CONTROL_KEYS; i++) {
+		struct err err = {0};
+
+		if (!wish->text[i] || parse_key(wish, (enum control_key)i, &err) == 0 ||
+		    wish->bad.kind)
+			continue;
+		err_wrap(&err, "%s", control_keys[i]);
+		wish->bad = err;
+	}
+}
+
+/* ---- the files ---- */
+
+static int key_of(const char *name)
+{
+	for (int i = 0; i < CONTROL_KEYS; i++)
+		if (!strcmp(control_keys[i], name))
+			return i;
+	return -1;
+}
+
+static void ignore(struct control_wish *wish, const char *name)
+{
+	size_t len = wish->ignored ? strlen(wish->ignored) : 0;
+	char *longer;
+
+	if (len > IGNORED_MAX)
+		return;
+	longer = xasprintf("%s%s%s", len ? wish->ignored : "", len ? ", " : "",
+			   len + strlen(name) > IGNORED_MAX ? "..." : name);
+	free(wish->ignored);
+	wish->ignored = longer;
+}
+
+static char *trimmed(const struct buf *buf)
+{
+	static const char space[] = " \t\r\n";
+	const char *text = buf_str(buf) + strspn(buf_str(buf), space);
+	size_t len = strlen(text);
+
+	while (len && strchr(space, text[len - 1]))
+		len--;
+	return xstrndup(text, len);
+}
+
+/* 0 also for a value that is refused; -1 when it cannot be read; ERR_ABSENT: it has gone. */
+static int read_key(struct control_wish *wish, enum control_key key, int dir_fd, struct err *err)
+{
+	const char *name = control_keys[key];
+	cleanup_close int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err why = {0};
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_set(err, err_kind_of_errno(errno), errno, "%s", name);
+	if (!S_ISREG(st.st_mode))
+		err_set(&why, ERR_CONFIG, 0, "%s: not a file", name);
+	else if (fs_read_fd(fd, name, CONTROL_VALUE_MAX, &text, &why) < 0 &&
+		 why.kind != ERR_FORMAT) {
+		if (err)
+			*err = why;
+		return -1;
+	}
+	if (!why.kind && strlen(buf_str(&text)) != text.len_bytes)
+		err_set(&why, ERR_CONFIG, 0, "%s: has a zero byte", name);
+	if (!why.kind)
+		wish->text[key] = trimmed(&text);
+	else if (!wish->bad.kind)
+		wish->bad = why;
+	return 0;
+}
+
+static int read_files(struct control_wish *wish, int dir_fd, struct err *err)
+{
+	const struct dirent *entry;
+	int list_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = list_fd < 0 ? NULL : fdopendir(list_fd);
+	int result = 0, count = 0;
+
+	if (!list) {
+		result = err_set(err, err_kind_of_errno(errno), errno, "list");
+		if (list_fd >= 0)
+			close(list_fd);
+		return result;
+	}
+	while (result == 0) {
+		int key;
+
+		errno = 0;
+		entry = readdir(list);
+		if (!entry) {
+			if (errno)
+				result = err_set(err, err_kind_of_errno(errno), errno, "list");
+			break;
+		}
+		if (*entry->d_name == '.')
+			continue;
+		key = key_of(entry->d_name);
+		if (++count > CONTROL_FILES_MAX)
+			result = err_set(err, ERR_FORMAT, 0, "more than %d files",
+					 CONTROL_FILES_MAX);
+		else if (key >= 0)
+			result = read_key(wish, (enum control_key)key, dir_fd, err);
+		else
+			ignore(wish, entry->d_name);
+	}
+	closedir(list);
+	return result;
+}
+
+/* Where the files are: the target of the link, or the directory itself. *ret_target: "" without. */
+static int open_target(int dir_fd, char *target, size_t target_bytes, int *ret_fd, struct err *err)
+{
+	ssize_t len = readlinkat(dir_fd, SWAP_LINK, target, target_bytes - 1);
+
+	if (len < 0 && errno != ENOENT && errno != EINVAL)
+		return err_set(err, err_kind_of_errno(errno), errno, SWAP_LINK);
+	target[len < 0 ? 0 : len] = '\0';
+	*ret_fd = openat(dir_fd, len < 0 ? "." : target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*ret_fd < 0)
+		return err_set(err, err_kind_of_errno(errno), errno, "%s", target);
+	return 0;
+}
+
+/* 1: consistent; 0: it was swapped under our hands; -1: it cannot be read. */
+static int read_once(const char *path, struct control_wish *wish, struct err *err)
+{
+	cleanup_close int dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int fd = -1;
+	char before[PATH_MAX], after[PATH_MAX];
+	struct err why = {0};
+	ssize_t len;
+
+	if (dir_fd < 0)
+		return err_set(err, err_kind_of_errno(errno), errno, "%s", path);
+	if (open_target(dir_fd, before, sizeof(before), &fd, &why) < 0 ||
+	    read_files(wish, fd, &why) < 0) {
+		if (why.kind == ERR_ABSENT) /* deleted while we looked */
+			return 0;
+		if (err)
+			*err = why;
+		return err_wrap(err, "%s", path);
+	}
+	len = readlinkat(dir_fd, SWAP_LINK, after, sizeof(after) - 1);
+	after[len < 0 ? 0 : len] = '\0';
+	return !strcmp(before, after);
+}
+
+int control_dir_read(const char *path, struct control_wish *ret_wish, struct err *err)
+{
+	for (int i = 0; i < READ_TRIES; i++) {
+		struct control_wish wish = {0};
+		int result = read_once(path, &wish, err);
+
+		if (result > 0) {
+			judge(&wish);
+			*ret_wish = wish;
+			return 0;
+		}
+		control_wish_release(&wish);
+		if (result < 0)
+			return -1;
+	}
+	return err_set(err, ERR_RETRY, 0, "%s: is changed all the time", path);
+}
+
+/* ---- what has changed ---- */
+
+static bool differs(const char *now, const char *before)
+{
+	return now && (!before || strcmp(now, before) != 0);
+}
+
+static bool is_new_restore(const struct control_wish *wish, const struct control_seen *seen,
+			   const struct journal *journal)
+{
+	return wish->restore.kind != RESTORE_NONE &&
+	       differs(wish->restore.token, seen->restore_token) &&
+	       !journal_is_consumed(journal, wish->restore.token);
+}
+
+static unsigned compare_state(const struct control_wish *wish, const struct control_seen *seen,
+			      const struct lifecycle *life)
+{
+	unsigned fields = 0;
+
+	if (!differs(wish->text[CONTROL_KEY_STATE], seen->text[CONTROL_KEY_STATE]) ||
+	    (!seen->known && wish->state == life->journal.intent.state))
+		return 0;
+	fields |= CONTROL_STATE;
+	if (wish->state == DESIRED_RUNNING && seen->known)
+		fields |= CONTROL_NEW_START;
+	/* what was asked for while it was suspended is for this start */
+	if (wish->state == DESIRED_RUNNING && wish->restore.kind != RESTORE_NONE &&
+	    !journal_is_consumed(&life->journal, wish->restore.token))
+		fields |= CONTROL_RESTORE;
+	return fields;
+}
+
+static unsigned compare_all(const struct control_wish *wish, const struct control_seen *seen,
+			    const struct lifecycle *life)
+{
+	unsigned fields = compare_state(wish, seen, life);
+
+	if (is_new_restore(wish, seen, &life->journal)) {
+		fields |= CONTROL_RESTORE;
+		if (seen->known)
+			fields |= CONTROL_NEW_START;
+	}
+	/* the first nonce that is seen asks for nothing */
+	if (seen->known && differs(wish->text[CONTROL_KEY_SAVEPOINT_NONCE],
+				   seen->text[CONTROL_KEY_SAVEPOINT_NONCE]))
+		fields |= CONTROL_SAVEPOINT;
+	if (seen->known &&
+	    differs(wish->text[CONTROL_KEY_RESTART_NONCE], seen->text[CONTROL_KEY_RESTART_NONCE]))
+		fields |= CONTROL_RESTART;
+	return fields;
+}
+
+static unsigned compare_brake(const struct control_wish *wish, const struct control_seen *seen,
+			      const struct lifecycle *life, bool at_start)
+{
+	bool changed = differs(wish->text[CONTROL_KEY_DO_NOT_RESTART],
+			       seen->text[CONTROL_KEY_DO_NOT_RESTART]);
+
+	if (wish->do_not_restart)
+		return (changed || at_start) && !life->journal.intent.do_not_restart
+			       ? CONTROL_DO_NOT_RESTART
+			       : 0;
+	return changed && !wish->bad.kind && life->journal.intent.do_not_restart
+		       ? CONTROL_DO_NOT_RESTART
+		       : 0;
+}
+
+bool control_dir_compare(const struct control_wish *wish, const struct control_seen *seen,
+			 const struct lifecycle *life, bool at_start, struct event *ret_event,
+			 bool *ret_refused)
+{
+	unsigned fields = compare_brake(wish, seen, life, at_start);
+	struct event event = {.type = EVENT_CONTROL};
+	struct intent *intent = &event.control.intent;
+
+	*ret_refused = false;
+	if (!wish->bad.kind)
+		fields |= compare_all(wish, seen, life);
+	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(life)) {
+		fields &= ~(unsigned)(CONTROL_RESTORE | CONTROL_NEW_START);
+		*ret_refused = true;
+	}
+	if (!fields)
+		return false;
+	intent->state = wish->state;
+	intent->do_not_restart = wish->do_not_restart;
+	intent->savepoint_nonce = wish->text[CONTROL_KEY_SAVEPOINT_NONCE];
+	intent->restart_nonce = wish->text[CONTROL_KEY_RESTART_NONCE];
+	if (fields & CONTROL_RESTORE)
+		intent->restore = wish->restore;
+	event.control.fields = fields;
+	*ret_event = event;
+	return true;
+}

@@ -1,0 +1,112 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "run/control/control_dir.h"
+
+#define SEEN_VERSION   1
+#define SEEN_MAX_BYTES ((size_t)8 * CONTROL_VALUE_MAX * CONTROL_KEYS) /* escaped */
+
+static bool update(char **seen, const char *now)
+{
+	if (!now || (*seen && !strcmp(*seen, now)))
+		return false;
+	xstrset(seen, now);
+	return true;
+}
+
+bool control_seen_update(struct control_seen *seen, const struct control_wish *wish)
+{
+	bool changed = false;
+
+	if (wish->bad.kind) {
+		if (wish->do_not_restart)
+			changed = update(&seen->text[CONTROL_KEY_DO_NOT_RESTART], "true");
+		return changed;
+	}
+	for (int i = 0; i < CONTROL_KEYS; i++)
+		changed |= update(&seen->text[i], wish->text[i]);
+	changed |= update(&seen->restore_token, wish->restore.token);
+	changed |= !seen->known;
+	seen->known = true;
+	return changed;
+}
+
+void control_seen_release(struct control_seen *seen)
+{
+	for (int i = 0; i < CONTROL_KEYS; i++)
+		free(seen->text[i]);
+	free(seen->restore_token);
+	*seen = (struct control_seen){0};
+}
+
+static int decode(const struct json *doc, struct control_seen *seen, struct err *err)
+{
+	const char *text;
+	int64_t version;
+	int has;
+
+	if (json_need_i64(doc, "version", &version, err) < 0 ||
+	    json_need_bool(doc, "known", &seen->known, err) < 0)
+		return -1;
+	if (version != SEEN_VERSION)
+		return err_set(err, ERR_FORMAT, 0, "version %lld is not known", (long long)version);
+	for (int i = 0; i <= CONTROL_KEYS; i++) {
+		const char *key = i < CONTROL_KEYS ? control_keys[i] : "restore-token";
+
+		has = json_opt_str(doc, key, &text, err);
+		if (has < 0)
+			return -1;
+		if (has)
+			xstrset(i < CONTROL_KEYS ? &seen->text[i] : &seen->restore_token, text);
+	}
+	return 0;
+}
+
+int control_seen_load(const char *state_directory, struct control_seen *ret_seen, struct err *err)
+{
+	cleanup_free char *path = xasprintf("%s/%s", state_directory, CONTROL_SEEN_NAME);
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_json struct json *doc = NULL;
+	struct control_seen seen = {0};
+	struct err why = {0};
+
+	if (fs_read(path, SEEN_MAX_BYTES, &text, &why) < 0) {
+		if (why.kind == ERR_ABSENT) {
+			*ret_seen = seen;
+			return 0;
+		}
+		if (err)
+			*err = why;
+		return -1;
+	}
+	doc = json_parse(text.data, text.len_bytes, SEEN_MAX_BYTES, err);
+	if (!doc || decode(doc, &seen, err) < 0) {
+		control_seen_release(&seen);
+		return err_wrap(err, "%s", path);
+	}
+	*ret_seen = seen;
+	return 0;
+}
+
+void control_seen_encode(const struct control_seen *seen, struct buf *text)
+{
+	cleanup_json struct json *doc = json_object();
+
+	json_add_i64(doc, "version", SEEN_VERSION);
+	json_add_bool(doc, "known", seen->known);
+	for (int i = 0; i < CONTROL_KEYS; i++)
+		json_add_str_opt(doc, control_keys[i], seen->text[i]);
+	json_add_str_opt(doc, "restore-token", seen->restore_token);
+	json_print_pretty(doc, text);
+}
+
+int control_seen_save(const char *state_directory, const struct buf *text, struct err *err)
+{
+	cleanup_free char *path = xasprintf("%s/%s", state_directory, CONTROL_SEEN_NAME);
+
+	return fs_write_atomic(path, text->data, text->len_bytes, 0600, err);
+}

@@ -1,0 +1,212 @@
+#include "run/observe/observe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "run/observe/observe_internal.h"
+#include "store/verify.h"
+
+/* ---- the plan ---- */
+
+static void know(struct observe_plan *plan, const struct snapshot *snapshot)
+{
+	plan->known = xreallocarray(plan->known, plan->known_count + 1, sizeof(*plan->known));
+	snapshot_copy(&plan->known[plan->known_count], snapshot);
+	/* Facts are what is seen now, not what was seen then. */
+	plan->known[plan->known_count].verified = false;
+	plan->known[plan->known_count].verified_unix_ms = 0;
+	plan->known[plan->known_count].metadata_unix_ms = 0;
+	plan->known[plan->known_count].metadata_bytes = 0;
+	plan->known[plan->known_count].metadata_version = 0;
+	plan->known_count++;
+}
+
+static void know_journal(struct observe_plan *plan, const struct journal *journal)
+{
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		know(plan, &journal->snapshots[i]);
+	for (size_t i = 0; i < journal->launch_count; i++) {
+		const struct launch *launch = &journal->launches[i];
+		struct snapshot origin = {.path = launch->restore_path,
+					  .kind = launch->restore_kind,
+					  .checkpoint_id = launch->restore_checkpoint_id,
+					  .size_bytes = -1,
+					  .file_count = -1};
+
+		if (launch->restore_path)
+			know(plan, &origin);
+	}
+}
+
+/* The last launch comes last. */
+static void know_jobs(struct observe_plan *plan, const struct journal *journal)
+{
+	size_t most = journal->former_job_count + journal->launch_count, n = 0;
+
+	plan->job_ids = xcalloc(most + 1, sizeof(*plan->job_ids));
+	for (size_t i = 0; i < journal->former_job_count; i++)
+		if (strlen(journal->former_jobs[i]) == JOB_ID_BYTES - 1)
+			memcpy(plan->job_ids[n++], journal->former_jobs[i], JOB_ID_BYTES);
+	for (size_t i = 0; i < journal->launch_count; i++)
+		memcpy(plan->job_ids[n++], journal->launches[i].job_id, JOB_ID_BYTES);
+	plan->job_id_count = n;
+}
+
+void observe_plan_init(struct observe_plan *plan, const struct observe_places *places,
+		       const struct journal *journal, const char *journal_error)
+{
+	*plan = (struct observe_plan){.storage = places->storage,
+				      .max_metadata_version = places->max_metadata_version,
+				      .only_job_ids = places->ignore_foreign};
+	plan->checkpoint_dir = xstrdup(places->checkpoint_dir);
+	plan->savepoint_dir = xstrdup(places->savepoint_dir);
+	plan->initial = xstrdup(places->initial);
+	if (!journal) {
+		plan->journal_state = SOURCE_UNREADABLE;
+		plan->journal_detail = xstrdup(journal_error);
+		return;
+	}
+	plan->journal_state = journal->launch_count ? SOURCE_PRESENT : SOURCE_ABSENT;
+	plan->journal_detail = journal->launch_count
+				       ? xasprintf("%zu launches", journal->launch_count)
+				       : xstrdup("no launch on record");
+	if (journal->intent.restore.kind == RESTORE_PATH &&
+	    !(journal->intent.restore.token &&
+	      journal_is_consumed(journal, journal->intent.restore.token)))
+		plan->request = xstrdup(journal->intent.restore.path);
+	know_jobs(plan, journal);
+	know_journal(plan, journal);
+}
+
+void observe_plan_add_ha(struct observe_plan *plan, struct ha_maps *maps, enum source_state state,
+			 const char *detail)
+{
+	ha_maps_join(&plan->ha, maps);
+	if (plan->ha_state != SOURCE_UNREADABLE) /* the first reason stays */
+		xstrset(&plan->ha_detail, detail);
+	if (plan->ha_state != SOURCE_UNREADABLE)
+		plan->ha_state = state;
+}
+
+void observe_plan_release(struct observe_plan *plan)
+{
+	for (size_t i = 0; i < plan->known_count; i++)
+		snapshot_release(&plan->known[i]);
+	free(plan->known);
+	free(plan->job_ids);
+	free(plan->checkpoint_dir);
+	free(plan->savepoint_dir);
+	free(plan->initial);
+	free(plan->request);
+	free(plan->journal_detail);
+	free(plan->ha_detail);
+	ha_maps_release(&plan->ha);
+	*plan = (struct observe_plan){0};
+}
+
+/* ---- one look ---- */
+
+void observe_set(struct candidate *candidate, enum integrity integrity, const char *detail)
+{
+	candidate->integrity = integrity;
+	xstrset(&candidate->detail, detail);
+}
+
+/* A snapshot that is named instead of found: the initial savepoint, a request, the journal's.
+ * Returns its index. */
+static size_t add_named(struct look *look, enum source_kind source, const struct snapshot *named)
+{
+	struct candidate *c = facts_add(look->facts, source, named);
+	bool listed = c->source == SOURCE_CHECKPOINTS || c->source == SOURCE_SAVEPOINTS;
+
+	/* what a listing has found is there */
+	if (c->integrity == INTEGRITY_UNCHECKED && !(listed && c->snapshot.checkpoint_id))
+		observe_note_peek(look, c);
+	return (size_t)(c - look->facts->candidates);
+}
+
+static size_t add_path(struct look *look, enum source_kind source, const char *path,
+		       enum snapshot_origin origin)
+{
+	struct snapshot named = {.path = (char *)(uintptr_t)path,
+				 .kind = SNAPSHOT_SAVEPOINT,
+				 .origin = origin,
+				 .size_bytes = -1,
+				 .file_count = -1};
+
+	return path ? add_named(look, source, &named) : 0;
+}
+
+/* How the named snapshot was read, once it has been looked at. */
+static void set_named(struct look *look, enum source_kind source, const char *path, size_t index)
+{
+	const struct candidate *c = &look->facts->candidates[index];
+
+	if (!path)
+		facts_set_source(look->facts, source, SOURCE_NOT_CONFIGURED, NULL);
+	else if (c->integrity == INTEGRITY_UNREADABLE)
+		facts_set_source(look->facts, source, SOURCE_UNREADABLE, c->detail);
+	else
+		facts_set_source(look->facts, source,
+				 c->integrity == INTEGRITY_INCOMPLETE ? SOURCE_ABSENT
+								      : SOURCE_PRESENT,
+				 c->detail ? c->detail : path);
+}
+
+void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
+{
+	struct look look = {.plan = plan, .facts = ret_facts, .stores.config = plan->storage};
+	size_t initial, request;
+
+	*ret_facts = (struct facts){.max_metadata_version = plan->max_metadata_version,
+				    .now_unix_ms = clock_unix_ms()};
+	facts_set_source(ret_facts, SOURCE_JOURNAL, plan->journal_state, plan->journal_detail);
+	observe_sort_jobs(&look);
+	observe_list(&look, SOURCE_CHECKPOINTS, plan->checkpoint_dir);
+	observe_list(&look, SOURCE_SAVEPOINTS, plan->savepoint_dir);
+	observe_ha(&look);
+	for (size_t i = 0; i < plan->known_count; i++)
+		add_named(&look, SOURCE_JOURNAL, &plan->known[i]);
+	initial = add_path(&look, SOURCE_INITIAL, plan->initial, ORIGIN_INITIAL);
+	request = add_path(&look, SOURCE_REQUEST, plan->request, ORIGIN_REQUEST);
+	observe_peek(&look);
+	set_named(&look, SOURCE_INITIAL, plan->initial, initial);
+	set_named(&look, SOURCE_REQUEST, plan->request, request);
+	stores_release(&look.stores);
+	free(look.jobs);
+}
+
+static int nothing(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	(void)ctx;
+	(void)entry;
+	(void)err;
+	return 1; /* the first entry is enough to know that it can be listed */
+}
+
+int observe_directory(const struct store_config *storage, const char *uri, struct err *err)
+{
+	struct store *store = NULL;
+	struct err why = {0};
+	int result;
+
+	if (store_open(storage, uri, &store, err) < 0)
+		return -1;
+	result = store_list(store, uri, nothing, NULL, &why);
+	/* An object store has no directories: nothing with this prefix is simply nothing. */
+	if (result < 0 && why.kind == ERR_ABSENT && store_list_page(store) > 1)
+		result = 0;
+	store_close(store);
+	if (result < 0 && why.kind == ERR_ABSENT)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"the directory %s does not exist; is its volume mounted? If this is the "
+			"first start, create it",
+			uri);
+	if (result < 0 && err)
+		*err = why;
+	return result;
+}

@@ -1,0 +1,35 @@
+/* observe_internal - what the parts of observe share; used by observe*.c only. */
+#ifndef DREY_RUN_OBSERVE_INTERNAL_H
+#define DREY_RUN_OBSERVE_INTERNAL_H
+
+#include "run/observe/observe.h"
+#include "store/stores.h"
+
+/* One observation. */
+struct look {
+	const struct observe_plan *plan;
+	struct facts *facts;
+	struct stores stores;
+	char (*jobs)[JOB_ID_BYTES]; /* those of the plan, sorted */
+	size_t *peek;               /* candidates whose _metadata has to be looked at, by index */
+	size_t peek_count;
+};
+
+/* Before the first listing. */
+void observe_sort_jobs(struct look *look);
+
+/* List one directory; candidates and the fact about the source. NULL: not configured. */
+void observe_list(struct look *look, enum source_kind source, const char *dir);
+
+/* What the HA maps name, and the fact about them. After the listings. */
+void observe_ha(struct look *look);
+
+/* Note that the beginning of its _metadata has to be read, then read all that was noted: version
+ * and checkpoint id, whether it is there at all, and its date where that is not known. */
+void observe_note_peek(struct look *look, const struct candidate *candidate);
+void observe_peek(struct look *look);
+
+/* detail is copied. */
+void observe_set(struct candidate *candidate, enum integrity integrity, const char *detail);
+
+#endif

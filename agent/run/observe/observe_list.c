@@ -1,0 +1,252 @@
+/* observe_list: the snapshots under one directory, the newest of them kept. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "run/observe/observe_internal.h"
+#include "store/snapshots.h"
+
+#define PROGRESS_EVERY 64
+
+/* ---- a shelf: the newest of many ---- */
+
+struct kept {
+	char *path, *why;
+	char job_id[JOB_ID_BYTES];
+	enum snapshots_state state;
+	int64_t checkpoint_id;
+	int64_t size_bytes;   /* of _metadata */
+	int64_t rank_unix_ms; /* its date; one that cannot be looked at may be the newest of all */
+};
+
+struct shelf {
+	struct kept *items; /* up to 2 * limit, in no order until pruned */
+	size_t count, limit, left_out;
+	int64_t floor_unix_ms; /* what is older than this is not among the newest `limit` */
+};
+
+static int newest_first(const void *left, const void *right)
+{
+	const struct kept *a = left, *b = right;
+
+	if (a->rank_unix_ms != b->rank_unix_ms)
+		return a->rank_unix_ms > b->rank_unix_ms ? -1 : 1;
+	if (a->checkpoint_id != b->checkpoint_id)
+		return a->checkpoint_id > b->checkpoint_id ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+static void kept_release(struct kept *item)
+{
+	free(item->path);
+	free(item->why);
+}
+
+static void shelf_prune(struct shelf *shelf)
+{
+	if (shelf->count)
+		qsort(shelf->items, shelf->count, sizeof(*shelf->items), newest_first);
+	for (; shelf->count > shelf->limit; shelf->left_out++)
+		kept_release(&shelf->items[--shelf->count]);
+	if (shelf->count == shelf->limit)
+		shelf->floor_unix_ms = shelf->items[shelf->count - 1].rank_unix_ms;
+}
+
+static void shelf_put(struct shelf *shelf, const struct snapshots_item *item)
+{
+	int64_t rank_unix_ms = item->state == SNAPSHOTS_UNREADABLE ? INT64_MAX
+			       : item->mtime_unix_ms > 0           ? item->mtime_unix_ms
+								   : 0;
+	struct kept *kept;
+
+	if (rank_unix_ms < shelf->floor_unix_ms) {
+		shelf->left_out++;
+		return;
+	}
+	if (!shelf->items)
+		shelf->items = xcalloc(2 * shelf->limit, sizeof(*shelf->items));
+	if (shelf->count == 2 * shelf->limit)
+		shelf_prune(shelf);
+	kept = &shelf->items[shelf->count++];
+	*kept = (struct kept){.path = xstrdup(item->path),
+			      .state = item->state,
+			      .checkpoint_id = item->checkpoint_id,
+			      .size_bytes = item->size_bytes,
+			      .rank_unix_ms = rank_unix_ms};
+	if (item->state == SNAPSHOTS_UNREADABLE)
+		kept->why = xstrdup(item->why ? item->why->msg : "not readable");
+	snprintf(kept->job_id, sizeof(kept->job_id), "%s", item->job_id);
+}
+
+static void shelf_release(struct shelf *shelf)
+{
+	for (size_t i = 0; i < shelf->count; i++)
+		kept_release(&shelf->items[i]);
+	free(shelf->items);
+}
+
+/* ---- one listing ---- */
+
+struct listing {
+	struct look *look;
+	enum source_kind source;
+	struct shelf ours, foreign;
+	size_t found, aside; /* aside: of other jobs, and those are not wanted */
+};
+
+static int by_id(const void *left, const void *right)
+{
+	return strcmp(left, right);
+}
+
+void observe_sort_jobs(struct look *look)
+{
+	const struct observe_plan *plan = look->plan;
+
+	look->jobs = xcalloc(plan->job_id_count + 1, sizeof(*look->jobs));
+	if (plan->job_id_count)
+		memcpy(look->jobs, plan->job_ids, plan->job_id_count * sizeof(*look->jobs));
+	qsort(look->jobs, plan->job_id_count, sizeof(*look->jobs), by_id);
+}
+
+/* Is the job (or what its name begins with) one of the lineage? Everything is, without a lineage. */
+static bool is_ours(const struct look *look, const char *job_id)
+{
+	size_t low = 0, high = look->plan->job_id_count, len = strlen(job_id);
+
+	if (!high)
+		return true;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strncmp(look->jobs[middle], job_id, len) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < look->plan->job_id_count && !strncmp(look->jobs[low], job_id, len);
+}
+
+static bool is_wanted(void *ctx, const char *job_id)
+{
+	const struct listing *ls = ctx;
+
+	return is_ours(ls->look, job_id);
+}
+
+static int found(void *ctx, const struct snapshots_item *item, struct err *err)
+{
+	struct listing *ls = ctx;
+	const struct observe_plan *plan = ls->look->plan;
+
+	(void)err;
+	ls->found++;
+	if (plan->progress && ls->found % PROGRESS_EVERY == 0)
+		plan->progress(plan->progress_ctx, ls->source, ls->found);
+	if (is_ours(ls->look, item->job_id))
+		shelf_put(&ls->ours, item);
+	else if (plan->only_job_ids)
+		ls->aside++;
+	else
+		shelf_put(&ls->foreign, item);
+	return 0;
+}
+
+static void add_shelf(struct listing *ls, struct shelf *shelf, bool ours)
+{
+	bool savepoints = ls->source == SOURCE_SAVEPOINTS;
+	struct facts *facts = ls->look->facts;
+
+	shelf_prune(shelf);
+	for (size_t i = 0; i < shelf->count; i++) {
+		const struct kept *kept = &shelf->items[i];
+		struct snapshot snapshot = {
+			.path = kept->path, /* copied by facts_add() */
+			.kind = savepoints ? SNAPSHOT_SAVEPOINT : SNAPSHOT_CHECKPOINT,
+			.checkpoint_id = kept->checkpoint_id > 0 ? kept->checkpoint_id : 0,
+			.size_bytes = -1,
+			.file_count = -1,
+		};
+		struct candidate *c;
+
+		if (kept->state == SNAPSHOTS_COMPLETE) {
+			snapshot.completed_unix_ms = kept->rank_unix_ms;
+			snapshot.metadata_unix_ms = kept->rank_unix_ms;
+			snapshot.metadata_bytes = kept->size_bytes;
+		}
+		memcpy(snapshot.job_id, kept->job_id, sizeof(snapshot.job_id));
+		c = facts_add(facts, ls->source, &snapshot);
+		if (kept->state == SNAPSHOTS_INCOMPLETE)
+			observe_set(c, INTEGRITY_INCOMPLETE,
+				    "there is no _metadata: it was never completed");
+		else if (kept->state == SNAPSHOTS_UNREADABLE)
+			observe_set(c, INTEGRITY_UNREADABLE, kept->why);
+		else if (savepoints && ours)
+			observe_note_peek(ls->look, c);
+	}
+	facts->sources[ls->source].left_out += shelf->left_out;
+}
+
+static int list(struct listing *ls, const char *dir, struct err *err)
+{
+	struct look *look = ls->look;
+	struct store *store = stores_get(&look->stores, dir, err);
+	int result;
+
+	if (!store)
+		return -1;
+	/* The listing itself will say so of an object store. */
+	if (store_list_page(store) == 1 && observe_directory(look->plan->storage, dir, err) < 0)
+		return -1;
+	/* A newer checkpoint of somebody else has to be seen, unless it was said to be none of our
+	 * business. */
+	result = ls->source == SOURCE_CHECKPOINTS
+			 ? snapshots_list_jobs(store, dir,
+					       look->plan->only_job_ids ? is_wanted : NULL, found,
+					       ls, err)
+			 : snapshots_list_savepoints(store, dir, found, ls, err);
+	return result < 0 && err->kind != ERR_ABSENT ? -1 : 0;
+}
+
+static void describe(const struct listing *ls, struct buf *text)
+{
+	const struct source_fact *fact = &ls->look->facts->sources[ls->source];
+
+	buf_addf(text, "%zu found", ls->found);
+	if (ls->aside)
+		buf_addf(text, ", %zu of other jobs left aside", ls->aside);
+	if (fact->left_out)
+		buf_addf(text, ", the newest %zu looked at",
+			 ls->found - ls->aside - fact->left_out);
+}
+
+void observe_list(struct look *look, enum source_kind source, const char *dir)
+{
+	struct listing ls = {.look = look,
+			     .source = source,
+			     .ours.limit = OBSERVE_KEEP,
+			     .foreign.limit = OBSERVE_KEEP_FOREIGN};
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = {0};
+	int result;
+
+	if (!dir) {
+		facts_set_source(look->facts, source, SOURCE_NOT_CONFIGURED, NULL);
+		return;
+	}
+	result = list(&ls, dir, &err);
+	/* Void when it has failed: what was found is shown all the same, and decides nothing. */
+	add_shelf(&ls, &ls.ours, true);
+	add_shelf(&ls, &ls.foreign, false);
+	shelf_release(&ls.ours);
+	shelf_release(&ls.foreign);
+	describe(&ls, &text);
+	if (result < 0)
+		facts_set_source(look->facts, source, SOURCE_UNREADABLE, err.msg);
+	else
+		facts_set_source(look->facts, source, ls.found ? SOURCE_PRESENT : SOURCE_ABSENT,
+				 buf_str(&text));
+}

@@ -1,0 +1,127 @@
+/* observe_peek: the beginnings of many _metadata files, one batch for each store. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "run/observe/observe_internal.h"
+#include "store/content.h"
+#include "store/snapshots.h"
+
+struct batch {
+	struct look *look;
+	struct store *store;
+	char **uris;
+	size_t *candidates;
+	size_t count;
+};
+
+void observe_note_peek(struct look *look, const struct candidate *candidate)
+{
+	size_t index = (size_t)(candidate - look->facts->candidates);
+
+	for (size_t i = look->peek_count; i-- > 0;)
+		if (look->peek[i] == index)
+			return;
+	if ((look->peek_count & (look->peek_count - 1)) == 0)
+		look->peek = xreallocarray(look->peek, look->peek_count ? 2 * look->peek_count : 1,
+					   sizeof(*look->peek));
+	look->peek[look->peek_count++] = index;
+}
+
+static const char *uri_at(void *ctx, size_t index)
+{
+	const struct batch *batch = ctx;
+
+	return batch->uris[index];
+}
+
+static void read_header(struct candidate *c, const struct store_look *seen)
+{
+	struct metadata_header header;
+	struct err err = {0};
+
+	if (metadata_peek(seen->head, seen->head_len_bytes, &header, &err) < 0) {
+		observe_set(c, err.kind == ERR_FORMAT ? INTEGRITY_DAMAGED : INTEGRITY_UNREADABLE,
+			    err.msg);
+		return;
+	}
+	c->snapshot.checkpoint_id = header.checkpoint_id;
+	c->metadata_version = header.version;
+	if (c->snapshot.completed_unix_ms <= 0)
+		c->snapshot.completed_unix_ms = seen->stat.mtime_unix_ms;
+	if (!c->snapshot.metadata_unix_ms) {
+		c->snapshot.metadata_unix_ms = seen->stat.mtime_unix_ms;
+		c->snapshot.metadata_bytes = seen->stat.size_bytes;
+	}
+}
+
+static int looked(void *ctx, const struct store_look *seen, struct err *err)
+{
+	const struct batch *batch = ctx;
+	struct candidate *c = &batch->look->facts->candidates[batch->candidates[seen->index]];
+
+	(void)err;
+	switch (seen->state) {
+	case STORE_LOOK_PRESENT:
+		read_header(c, seen);
+		break;
+	case STORE_LOOK_ABSENT:
+		observe_set(c, INTEGRITY_INCOMPLETE, "there is no _metadata");
+		break;
+	case STORE_LOOK_UNREADABLE:
+		observe_set(c,
+			    seen->why && content_store_says_damage(batch->store, seen->why)
+				    ? INTEGRITY_DAMAGED
+				    : INTEGRITY_UNREADABLE,
+			    seen->why ? seen->why->msg : "not readable");
+		break;
+	}
+	return 0;
+}
+
+static void look_at_batch(struct batch *batch, struct store *store)
+{
+	struct err err = {0};
+
+	batch->store = store;
+	store_look_many(store, uri_at, batch->count, METADATA_HEAD_BYTES, looked, batch, &err);
+	for (size_t i = 0; i < batch->count; i++)
+		free(batch->uris[i]);
+	batch->count = 0;
+}
+
+void observe_peek(struct look *look)
+{
+	struct batch batch = {.look = look,
+			      .uris = xcalloc(look->peek_count + 1, sizeof(*batch.uris)),
+			      .candidates =
+				      xcalloc(look->peek_count + 1, sizeof(*batch.candidates))};
+	struct store **stores = xcalloc(look->peek_count + 1, sizeof(*stores));
+	struct err err = {0};
+
+	for (size_t i = 0; i < look->peek_count; i++) {
+		struct candidate *c = &look->facts->candidates[look->peek[i]];
+
+		stores[i] = stores_get(&look->stores, c->snapshot.path, &err);
+		if (!stores[i])
+			observe_set(c, INTEGRITY_UNREADABLE, err.msg);
+	}
+	for (size_t s = 0; s < look->stores.count; s++) {
+		for (size_t i = 0; i < look->peek_count; i++) {
+			const char *path = look->facts->candidates[look->peek[i]].snapshot.path;
+
+			if (stores[i] != look->stores.store[s])
+				continue;
+			batch.candidates[batch.count] = look->peek[i];
+			batch.uris[batch.count++] = snapshots_metadata_uri(path);
+		}
+		if (batch.count)
+			look_at_batch(&batch, look->stores.store[s]);
+	}
+	free(stores);
+	free(batch.uris);
+	free(batch.candidates);
+	free(look->peek);
+	look->peek = NULL;
+	look->peek_count = 0;
+}

@@ -1,0 +1,99 @@
+/* observe_verify: one candidate closely. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "run/observe/observe_internal.h"
+#include "store/verify.h"
+
+static void take_operators(struct candidate *candidate, const struct verify_report *report)
+{
+	size_t count = report->operator_count;
+
+	free(candidate->operators);
+	candidate->operators = count ? xcalloc(count, sizeof(*candidate->operators)) : NULL;
+	candidate->operator_count = count;
+	for (size_t i = 0; i < count; i++)
+		memcpy(candidate->operators[i], report->operators[i], JOB_ID_BYTES);
+}
+
+static void take_content(struct candidate *candidate, const struct verify_report *report)
+{
+	struct snapshot *snapshot = &candidate->snapshot;
+
+	candidate->metadata_version = report->header.version;
+	snapshot->size_bytes = report->size_bytes;
+	snapshot->file_count = (int64_t)report->file_count;
+	/* Flink writes no date into it. */
+	if (snapshot->completed_unix_ms <= 0 && report->metadata_unix_ms > 0)
+		snapshot->completed_unix_ms = report->metadata_unix_ms;
+	take_operators(candidate, report);
+}
+
+static void set_broken(struct candidate *candidate, const struct verify_report *report)
+{
+	const struct verify_problem *problem = report->problems;
+	cleanup_free char *why = report->problem_count
+					 ? xasprintf("%s %s", problem->path, problem->detail)
+					 : xstrdup(verify_verdict_name(report->verdict));
+
+	observe_set(candidate,
+		    report->verdict == VERIFY_DAMAGED ? INTEGRITY_DAMAGED : INTEGRITY_UNREADABLE,
+		    why);
+}
+
+static void judge(struct candidate *candidate, const struct verify_report *report)
+{
+	struct snapshot *snapshot = &candidate->snapshot;
+	cleanup_free char *text = NULL;
+
+	if (report->verdict != VERIFY_COMPLETE) {
+		set_broken(candidate, report);
+		return;
+	}
+	if (snapshot->checkpoint_id && snapshot->checkpoint_id != report->header.checkpoint_id) {
+		text = xasprintf("its _metadata is of checkpoint %" PRId64 ", not %" PRId64,
+				 report->header.checkpoint_id, snapshot->checkpoint_id);
+		observe_set(candidate, INTEGRITY_DAMAGED, text);
+		return;
+	}
+	snapshot->checkpoint_id = report->header.checkpoint_id;
+	snapshot->verified = true;
+	snapshot->verified_unix_ms = clock_unix_ms();
+	candidate->integrity = INTEGRITY_COMPLETE;
+}
+
+/* Its completedCheckpoint file is good (else this was settled when the facts were gathered): what is
+ * left are the state files, which the _metadata names, too. */
+static enum integrity recovery_of(const struct candidate *candidate,
+				  const struct verify_report *report)
+{
+	if (candidate->integrity == INTEGRITY_COMPLETE)
+		return INTEGRITY_COMPLETE;
+	if (report->decoded && report->verdict != VERIFY_COMPLETE)
+		return candidate->integrity;
+	return candidate->integrity == INTEGRITY_UNREADABLE ? INTEGRITY_UNREADABLE
+							    : INTEGRITY_COMPLETE;
+}
+
+void observe_verify(const struct store_config *storage, struct candidate *candidate)
+{
+	struct verify_report report = {0};
+	struct err err = {0};
+
+	if (verify_snapshot(storage, candidate->snapshot.path, &report, &err) < 0) {
+		observe_set(candidate, INTEGRITY_UNREADABLE, err.msg);
+		if (candidate->in_ha && !candidate->recovery)
+			candidate->recovery = INTEGRITY_UNREADABLE;
+		return;
+	}
+	if (report.decoded)
+		take_content(candidate, &report);
+	judge(candidate, &report);
+	if (candidate->in_ha && !candidate->recovery)
+		candidate->recovery = recovery_of(candidate, &report);
+	verify_release(&report);
+}
