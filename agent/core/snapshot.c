@@ -34,6 +34,15 @@ const char *snapshot_origin_name(enum snapshot_origin origin)
 	return (size_t)origin < ARRAY_LEN(names) ? names[origin] : "unknown";
 }
 
+static const char *after_scheme(const char *path)
+{
+	if (!strncmp(path, "file:", 5))
+		path += 5;
+	while (path[0] == '/' && path[1] == '/')
+		path++;
+	return path;
+}
+
 /* The part of a path that tells files apart: without file scheme, repeated slashes at its start, a
  * slash or _metadata at its end. */
 static const char *bare_path(const char *path, size_t *ret_len)
@@ -41,10 +50,7 @@ static const char *bare_path(const char *path, size_t *ret_len)
 	static const char metadata[] = "/_metadata";
 	size_t len;
 
-	if (!strncmp(path, "file:", 5))
-		path += 5;
-	while (path[0] == '/' && path[1] == '/')
-		path++;
+	path = after_scheme(path);
 	len = strlen(path);
 	if (len >= sizeof(metadata) - 1 && !strcmp(path + len - (sizeof(metadata) - 1), metadata))
 		len -= sizeof(metadata) - 1;
@@ -54,15 +60,30 @@ static const char *bare_path(const char *path, size_t *ret_len)
 	return path;
 }
 
+/* What may follow the name of a snapshot: slashes, and the name of its _metadata. */
+static bool is_tail(const char *text)
+{
+	while (text[0] == '/' && (text[1] == '/' || !text[1]))
+		text++;
+	return !*text || !strcmp(text, "/_metadata");
+}
+
+/* Called for every pair of many: most differ early, so both are read only up to there. */
 bool snapshot_same_path(const char *a, const char *b)
 {
-	size_t a_len, b_len;
+	size_t len = 0;
 
 	if (!a || !b)
 		return false;
-	a = bare_path(a, &a_len);
-	b = bare_path(b, &b_len);
-	return a_len == b_len && !memcmp(a, b, a_len);
+	a = after_scheme(a);
+	b = after_scheme(b);
+	if (!*a || !*b)
+		return !*a && !*b;
+	while (a[len] && a[len] == b[len])
+		len++;
+	while (len > 1 && a[len - 1] == '/')
+		len--;
+	return is_tail(a + len) && is_tail(b + len);
 }
 
 bool snapshot_is_under(const char *path, const char *dir)

@@ -15,6 +15,12 @@ static void spellings_of_one_path_are_the_same_snapshot(void)
 	CHECK(!snapshot_same_path("/a/x_metadata", "/a/x"));
 	CHECK(!snapshot_same_path("/a/chk-1", "/a/chk-10"));
 	CHECK(!snapshot_same_path(NULL, "/a"));
+	CHECK(!snapshot_same_path("/a/b", "/a/b/c"));
+	CHECK(!snapshot_same_path("/a/b/_meta", "/a/b/_metadata"));
+	CHECK(snapshot_same_path("/a/b//_metadata", "/a/b"));
+	CHECK(!snapshot_same_path("/", "/a"));
+	CHECK(snapshot_same_path("/", "file:///"));
+	CHECK(!snapshot_same_path("", "/"));
 	CHECK(!snapshot_same_path("/a", NULL));
 	CHECK(!snapshot_same_path(NULL, NULL));
 	CHECK(snapshot_same_path("/", "file:///"));
