@@ -106,6 +106,8 @@ static int read_value(struct java_reader *rd, char type, struct java_place place
 {
 	uint8_t token;
 
+	if (place.depth > JAVA_STREAM_MAX_DEPTH)
+		return java_fail(rd, err, "nested too deeply");
 	if (width_of(type))
 		return read_primitive(rd, type, place, err);
 	if (source_u8(rd->src, &token, place.field ? place.field : "a Java object", err))
