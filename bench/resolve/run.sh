@@ -23,7 +23,7 @@ quick) counts=(100 10000) swift_counts=(100) file_counts=(10 1000) megabytes=(10
 	exit 2
 	;;
 esac
-make -j2 all "$BUILD/bench/resolve/fixtures" "$BUILD/bench/resolve/parse" >&2
+make -j2 all build/bench/resolve/fixtures build/bench/resolve/parse >&2
 FIXTURES=$BUILD/bench/resolve/fixtures
 
 # Sets SECONDS_S, PEAK_MB: of the fastest of three runs. What fails is said.
