@@ -57,6 +57,7 @@ row() { # CELL...
 swift_fill() { # CONTAINER N
 	local real=$2
 	[ "$real" -le 1000 ] || real=1000
+	mkdir -p "$RUN/swift-sp"
 	"$FIXTURES" savepoints "$RUN/swift-sp/sp" "$2" $(($2 - real))
 	swift_unpack "$RUN/swift-sp" "$1"
 	rm -r "$RUN/swift-sp"
@@ -109,7 +110,7 @@ verification() {
 }
 
 parse() { # read|load
-	"$BUILD/bench/resolve/parse" "$1" "$RUN/metadata" | sed 's/^[a-z]*: //'
+	"$BUILD/bench/resolve/parse" "$1" "$RUN/metadata" 2>&1 | sed 's/^[a-z]*: //' # a refusal is a result, too
 }
 
 parsing() {
