@@ -83,6 +83,9 @@ static void act(struct init *in, unsigned due, int64_t now_ms)
 		say("the agent (process %d) has not ended in time: SIGKILL", (int)agent);
 		kill(agent, SIGKILL);
 	}
+	/* what an agent leaves that had to be killed becomes ours only now */
+	if (due & STOP_FINISH && in->opt->agent)
+		orphans_signal(SIGKILL, in->child.group, 0, true);
 }
 
 /* Does what is due by now; the time of the next thing, or -1 when it is time to exit. */

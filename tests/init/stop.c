@@ -62,6 +62,18 @@ static void the_whole_group_is_killed(void)
 	CHECK(rig_gone((pid_t)rig_number(&rig, "second ")));
 }
 
+static void what_a_killed_agent_leaves_is_killed_too(void)
+{
+	struct rig rig = {0};
+
+	CHECK(RIG_START(&rig, "--agent", "--grace", "3", "--", rig_puppet(), "deaf-group"));
+	CHECK(rig_says(&rig, "ready "));
+	CHECK(rig_says(&rig, "second "));
+	kill(rig.pid, SIGTERM);
+	rig_wait(&rig);
+	CHECK(rig_gone((pid_t)rig_number(&rig, "second ")));
+}
+
 static void a_command_that_takes_its_time_keeps_its_status(void)
 {
 	struct rig rig = {0};
@@ -185,6 +197,7 @@ int main(void)
 	TEST(the_grace_period_is_taken_from_the_environment);
 	TEST(without_a_deadline_nothing_is_killed);
 	TEST(the_whole_group_is_killed);
+	TEST(what_a_killed_agent_leaves_is_killed_too);
 	TEST(a_command_that_takes_its_time_keeps_its_status);
 	TEST(an_orphan_gets_time_to_clean_up);
 	TEST(the_child_of_an_orphan_gets_time_too);
