@@ -1,6 +1,7 @@
 #include "core/retention.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static bool subject_to(const struct retention *retention, const struct snapshot *snapshot)
 {
@@ -37,6 +38,27 @@ static const struct snapshot *newest_verified(const struct journal *journal)
 	return newest;
 }
 
+/* The same by what cannot be set: inside one job the id tells which is the newest, whatever the clock was
+ * when it was recorded. */
+static bool is_newest_of_job(const struct journal *journal, const struct snapshot *snapshot)
+{
+	const struct launch *now = journal_launch_const(journal);
+
+	if (!*snapshot->job_id || strcmp(snapshot->job_id, now->job_id) != 0)
+		return false;
+	if (!snapshot->checkpoint_id) /* it could not be looked at: nobody knows */
+		return true;
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		const struct snapshot *other = &journal->snapshots[i];
+
+		if (other->kind == SNAPSHOT_SAVEPOINT && other->verified &&
+		    !strcmp(other->job_id, now->job_id) &&
+		    other->checkpoint_id > snapshot->checkpoint_id)
+			return false;
+	}
+	return true;
+}
+
 /* Nothing may go before the present launch stands on a checkpoint of its own: until then its restore
  * point, and whatever is older, is what a failed start falls back to. */
 static bool on_its_own(const struct journal *journal)
@@ -46,9 +68,23 @@ static bool on_its_own(const struct journal *journal)
 	return launch && launch->proven_unix_ms && !launch->mismatched;
 }
 
+/* What the present job was started from stays in Flink's HA data until enough checkpoints came after
+ * it, and Flink recovers nothing when one of its entries is gone. How many are enough is Flink's to know,
+ * so it stays as long as the job id does. */
+static bool is_origin(const struct journal *journal, const struct snapshot *snapshot)
+{
+	const struct launch *now = journal_launch_const(journal);
+
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (!strcmp(journal->launches[i].job_id, now->job_id) &&
+		    names(journal->launches[i].restore_path, snapshot))
+			return true;
+	return false;
+}
+
 static bool is_named(const struct journal *journal, const struct snapshot *snapshot)
 {
-	return names(journal->intent.restore.path, snapshot) ||
+	return is_origin(journal, snapshot) || names(journal->intent.restore.path, snapshot) ||
 	       names(journal->operation.path, snapshot) ||
 	       names(journal->last_operation.location, snapshot);
 }
@@ -89,8 +125,8 @@ const struct snapshot *retention_next(const struct retention *retention,
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
 		const struct snapshot *snapshot = &journal->snapshots[i];
 
-		if (snapshot == newest || !subject_to(retention, snapshot) ||
-		    is_named(journal, snapshot) ||
+		if (snapshot == newest || is_newest_of_job(journal, snapshot) ||
+		    !subject_to(retention, snapshot) || is_named(journal, snapshot) ||
 		    !is_due(retention, journal, snapshot, now_unix_ms))
 			continue;
 		if (!oldest || snapshot->completed_unix_ms < oldest->completed_unix_ms)

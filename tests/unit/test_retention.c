@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -72,6 +73,50 @@ static void the_oldest_go_first_until_the_count_is_right(void)
 	journal_release(&journal);
 }
 
+/* The clock was ahead when the older one was recorded. */
+static void the_newest_is_known_by_its_id_too(void)
+{
+	struct journal journal;
+
+	journal_init(&journal, "orders");
+	journal_add_launch(&journal)->proven_unix_ms = NOW - 9 * HOUR;
+	add(&journal, "/sp/2", ORIGIN_PERIODIC, 5);
+	add(&journal, "/sp/1", ORIGIN_PERIODIC, 2);
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/2");
+	snprintf(journal_launch(&journal)->job_id, JOB_ID_BYTES, "aaaa");
+	for (int i = 0; i < 2; i++)
+		snprintf(journal.snapshots[i].job_id, JOB_ID_BYTES, "aaaa");
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none"); /* who knows */
+	journal.snapshots[0].checkpoint_id = 9;
+	journal.snapshots[1].checkpoint_id = 8;
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none");
+	journal_release(&journal);
+}
+
+static void what_the_job_was_started_from_stays(void)
+{
+	struct journal journal;
+	struct launch *launch;
+	char gone[9];
+
+	begin(&journal);
+	launch = journal_launch(&journal);
+	launch->restore_path = xstrdup("file:/sp/5");
+	snprintf(launch->job_id, sizeof(launch->job_id), "aaaa");
+	launch = journal_add_launch(&journal); /* the same job goes on */
+	launch->restore_path = xstrdup("/cp/aaaa/chk-9");
+	launch->proven_unix_ms = NOW - HOUR;
+	snprintf(launch->job_id, sizeof(launch->job_id), "aaaa");
+	all(&journal, (struct retention){.keep_count = 3}, gone);
+	CHECK_STR(gone, "4");
+	launch = journal_add_launch(&journal); /* another one */
+	launch->proven_unix_ms = NOW - HOUR;
+	snprintf(launch->job_id, sizeof(launch->job_id), "bbbb");
+	all(&journal, (struct retention){.keep_count = 3}, gone);
+	CHECK_STR(gone, "5");
+	journal_release(&journal);
+}
+
 static void what_is_too_old_goes_but_never_the_newest(void)
 {
 	struct journal journal;
@@ -94,6 +139,23 @@ static void the_newest_verified_one_stays_when_newer_ones_are_not(void)
 	journal.snapshots[3].verified = journal.snapshots[4].verified = false;
 	all(&journal, (struct retention){.keep_count = 1}, gone);
 	CHECK_STR(gone, "54"); /* /sp/3 stays, and so do those that did not push out anything */
+	journal_release(&journal);
+}
+
+/* The clock was set back: what was made last has the oldest date. */
+static void the_newest_of_the_job_stays_whatever_the_clock_says(void)
+{
+	struct journal journal;
+	char gone[8];
+
+	begin(&journal);
+	snprintf(journal_launch(&journal)->job_id, JOB_ID_BYTES, "aaaa");
+	for (size_t i = 0; i < journal.snapshot_count; i++) {
+		snprintf(journal.snapshots[i].job_id, JOB_ID_BYTES, "aaaa");
+		journal.snapshots[i].checkpoint_id = 10 - (int64_t)i;
+	}
+	all(&journal, (struct retention){.keep_count = 1}, gone);
+	CHECK_STR(gone, "432"); /* /sp/5 has the highest id, /sp/1 the latest date */
 	journal_release(&journal);
 }
 
@@ -158,8 +220,11 @@ int main(void)
 {
 	TEST(nothing_goes_without_a_limit);
 	TEST(the_oldest_go_first_until_the_count_is_right);
+	TEST(the_newest_is_known_by_its_id_too);
+	TEST(what_the_job_was_started_from_stays);
 	TEST(what_is_too_old_goes_but_never_the_newest);
 	TEST(the_newest_verified_one_stays_when_newer_ones_are_not);
+	TEST(the_newest_of_the_job_stays_whatever_the_clock_says);
 	TEST(only_our_own_periodic_ones_go_by_default);
 	TEST(nothing_goes_before_the_launch_is_proven);
 	TEST(what_somebody_names_stays);
