@@ -133,6 +133,8 @@ static void on_message(struct init *in, const struct link_msg *msg, int64_t now_
 		in->stop.acked = in->stop.asked_ms != STOP_NEVER;
 		break;
 	case LINK_EXIT:
+		if (!in->stop.exit_asked)
+			in->stop.exit_ms = now_ms;
 		in->stop.exit_asked = true;
 		in->exit_status = msg->exit_status & 255;
 		break;

@@ -83,7 +83,7 @@ static int64_t term_agent(const struct stop *s)
 	if (!s->agent || s->ending_ms == STOP_NEVER)
 		return STOP_NEVER;
 	if (s->exit_asked)
-		due = later(s->ending_ms, STOP_AGENT_LEAVE_MS);
+		due = later(max64(s->ending_ms, s->exit_ms), STOP_AGENT_LEAVE_MS);
 	else if (s->acked && s->link)
 		due = STOP_NEVER;
 	else if (s->link)

@@ -53,6 +53,7 @@ struct stop {
 	bool left;         /* any child process is left, the agent included */
 	bool acked;        /* the agent has taken charge of the stop */
 	bool exit_asked;   /* the agent has sent EXIT */
+	int64_t exit_ms;   /* ... at this time */
 	bool forced;       /* a person at the terminal has lost patience */
 };
 

@@ -112,6 +112,18 @@ static void orphans_get_time_but_not_more_than_is_left(void)
 	CHECK_INT(due_at(s, STOP_FINISH), ==, 26000);
 }
 
+static void an_agent_that_says_exit_late_has_its_time_to_leave(void)
+{
+	struct stop s = quiet;
+
+	s.asked_ms = s.ending_ms = 0; /* nothing was running when the stop came */
+	s.left = s.agent = s.link = s.acked = s.exit_asked = true;
+	s.exit_ms = 5000;
+	CHECK_INT(due_at(s, STOP_TERM_AGENT), ==, 7000);
+	CHECK_INT(due_at(s, STOP_KILL_AGENT), ==, 9000);
+	CHECK_INT(due_at(s, STOP_FINISH), ==, 10000);
+}
+
 static void an_agent_is_ended_when_its_work_is_done(void)
 {
 	struct stop s = quiet;
@@ -204,6 +216,7 @@ int main(void)
 	TEST(an_agent_has_its_share_to_acknowledge);
 	TEST(an_agent_in_charge_leaves_the_jvm_its_share);
 	TEST(orphans_get_time_but_not_more_than_is_left);
+	TEST(an_agent_that_says_exit_late_has_its_time_to_leave);
 	TEST(an_agent_is_ended_when_its_work_is_done);
 	TEST(force_kills_everything_now);
 	TEST(always_ends_in_time);
