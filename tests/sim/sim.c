@@ -69,6 +69,7 @@ static int many(uint64_t first, uint64_t count, bool keep_going)
 	}
 	took = seconds() - begin;
 	print_figures(&figures);
+	printf("# histories %016" PRIx64 "\n", figures.hash);
 	printf("# %" PRIu64 " seeds from %" PRIu64 ", %" PRIu64 " failed, %.1f s, %.0f seeds/s\n",
 	       done, first, failed, took, (double)done / (took > 0 ? took : 1));
 	return failed ? 1 : 0;

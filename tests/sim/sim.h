@@ -242,6 +242,7 @@ struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
 		mismatches;
+	uint64_t hash; /* of all that has happened */
 };
 
 struct world {

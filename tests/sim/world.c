@@ -247,6 +247,16 @@ static void release(struct world *w)
 	free(w->truth.launches);
 }
 
+/* Everything that happens goes into one number: the same seeds give the same one. */
+static void remember(struct figures *figures, const struct item *item)
+{
+	const uint64_t all[] = {(uint64_t)item->at_ms, item->order, (uint64_t)item->kind,
+				(uint64_t)item->a, (uint64_t)item->b};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		figures->hash = (figures->hash ^ all[i]) * UINT64_C(0x100000001b3);
+}
+
 bool world_run(uint64_t seed, bool verbose, bool as_text, struct figures *figures,
 	       char ret_failure[600])
 {
@@ -269,6 +279,7 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct figures *figure
 		struct item item = pop(&w);
 
 		w.now_ms = item.at_ms;
+		remember(figures, &item);
 		if (item.epoch != w.epochs[item.scope])
 			continue;
 		if (w.now_ms > w.end_ms) {
