@@ -141,7 +141,7 @@ static void execute(struct world *w, const struct effect *effect)
 void agent_step(struct world *w, const struct event *event)
 {
 	struct agent *agent = &w->agent;
-	struct effects effects = {.count = 0};
+	struct effects effects; /* large: only its count has to be cleared */
 	uint64_t epoch = w->epochs[SCOPE_AGENT];
 	enum phase before = agent->life.phase;
 
@@ -150,6 +150,7 @@ void agent_step(struct world *w, const struct event *event)
 	if (event->type != EVENT_TICK)
 		say(w, "event %s", event_type_name(event->type));
 	w->figures->steps++;
+	effects.count = 0;
 	lifecycle_step(&agent->life, event, w->now_ms + MONOTONIC_BASE_MS, unix_now(w), &effects);
 	if (agent->life.phase != before)
 		say(w, "phase %s: %s", phase_name(agent->life.phase), agent->life.reason);
@@ -183,7 +184,6 @@ void agent_start(struct world *w)
 	}
 	w->epochs[SCOPE_AGENT]++;
 	facts_release(&agent->facts);
-	journal_release(&agent->written);
 	*agent = (struct agent){.alive = true, .tick_at_ms = -1};
 	agent->file_sequence = journal.sequence;
 	snprintf(agent->writer, sizeof(agent->writer), "agent-%" PRIu64, w->epochs[SCOPE_AGENT]);

@@ -44,7 +44,8 @@ void flink_start(struct world *w, int launch)
 static void mismatch_unnoticed(struct world *w)
 {
 	struct truth_launch *truth = &w->truth.launches[w->flink.launch];
-	const struct journal *journal = w->agent.alive ? &w->agent.life.journal : &w->store.journal;
+	const struct journal *journal =
+		w->agent.alive ? &w->agent.life.journal : &w->store.image->journal;
 	const struct launch *launch = journal_launch_const(journal);
 	bool made = false;
 

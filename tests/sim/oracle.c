@@ -89,7 +89,7 @@ static bool is_newest(const struct world *w, int head, int snap)
 static bool leaves_traces(const struct world *w, int snap)
 {
 	return w->storage.snaps[snap].complete &&
-	       (!w->storage.snaps[snap].deleted || w->store.journal.ever_proven);
+	       (!w->storage.snaps[snap].deleted || w->store.image->journal.ever_proven);
 }
 
 static bool anything_completed(const struct world *w, int head)
@@ -119,7 +119,7 @@ static bool same_text(const char *a, const char *b)
 /* What is about to be done must be on record exactly so. */
 static void launch_is_on_record(struct world *w, const struct launch *launch)
 {
-	const struct journal *stored = &w->store.journal;
+	const struct journal *stored = &w->store.image->journal;
 	const struct launch *record = w->store.exists ? journal_launch_const(stored) : NULL;
 
 	if (!record || strcmp(record->job_id, launch->job_id) != 0 ||
@@ -143,7 +143,7 @@ static void launch_is_on_record(struct world *w, const struct launch *launch)
 /* A person has named exactly this, and it is the first launch that carries it out. */
 static bool launch_is_requested(struct world *w, const struct launch *launch)
 {
-	const struct journal *stored = &w->store.journal;
+	const struct journal *stored = &w->store.image->journal;
 	const struct restore_request *request = &stored->intent.restore;
 
 	if (request->kind == RESTORE_NONE || !request->token ||
@@ -253,7 +253,7 @@ void oracle_launch(struct world *w)
 
 void oracle_trigger(struct world *w, const struct effect *effect)
 {
-	const struct operation *record = &w->store.journal.operation;
+	const struct operation *record = &w->store.image->journal.operation;
 
 	if (!w->store.exists || record->kind == OPERATION_NONE ||
 	    strcmp(record->trigger_id, effect->id) != 0)
@@ -311,7 +311,8 @@ static void restore_is_judged_right(struct world *w)
 static const struct snap *taken_by(const struct world *w, const char *trigger_id)
 {
 	for (int i = 0; i < w->storage.count; i++)
-		if (*trigger_id && !strcmp(w->storage.snaps[i].trigger_id, trigger_id))
+		if (*trigger_id && *trigger_id == *w->storage.snaps[i].trigger_id &&
+		    !strcmp(w->storage.snaps[i].trigger_id, trigger_id))
 			return &w->storage.snaps[i];
 	return NULL;
 }
@@ -322,7 +323,7 @@ static void results_are_judged_right(struct world *w)
 {
 	const struct journal *journal = &w->agent.life.journal;
 	const struct operation_result *result = &journal->last_operation;
-	const struct snap *snap = taken_by(w, result->trigger_id);
+	const struct snap *snap;
 	bool news = strcmp(w->truth.last_result, result->trigger_id) != 0 ||
 		    w->truth.last_ok != result->ok;
 
@@ -330,6 +331,7 @@ static void results_are_judged_right(struct world *w)
 	w->truth.last_ok = result->ok;
 	if (!news || w->truth.clock_set)
 		return;
+	snap = taken_by(w, result->trigger_id);
 	if (result->ok && result->location &&
 	    (!snap || !snapshot_same_path(snap->path, result->location)))
 		fail(w, "operation %.6s has not taken %s", result->trigger_id, result->location);

@@ -7,7 +7,7 @@
 #include "tests/sim/sim.h"
 
 /* Every so many histories the journal goes through its text form. */
-#define AS_TEXT_EVERY 16
+#define AS_TEXT_EVERY 64
 
 static double seconds(void)
 {
@@ -30,14 +30,15 @@ static void print_figures(const struct figures *f)
 static int one_history(uint64_t seed)
 {
 	struct figures figures = {0};
+	struct memory memory;
 	char failure[600];
+	bool well;
 
-	if (world_run(seed, true, seed % AS_TEXT_EVERY == 0, &figures, failure)) {
-		printf("seed %" PRIu64 ": all is well\n", seed);
-		return 0;
-	}
-	printf("seed %" PRIu64 ": %s\n", seed, failure);
-	return 1;
+	memory_init(&memory);
+	well = world_run(seed, true, seed % AS_TEXT_EVERY == 0, &memory, &figures, failure);
+	memory_release(&memory);
+	printf("seed %" PRIu64 ": %s\n", seed, well ? "all is well" : failure);
+	return well ? 0 : 1;
 }
 
 static int usage(void)
@@ -53,11 +54,13 @@ static int many(uint64_t first, uint64_t count, bool keep_going)
 	struct figures figures = {0};
 	double begin = seconds(), took;
 	uint64_t failed = 0, done = 0;
+	struct memory memory;
 	char failure[600];
 
+	memory_init(&memory);
 	for (uint64_t seed = first; seed < first + count; seed++) {
 		done++;
-		if (world_run(seed, false, seed % AS_TEXT_EVERY == 0, &figures, failure))
+		if (world_run(seed, false, seed % AS_TEXT_EVERY == 0, &memory, &figures, failure))
 			continue;
 		failed++;
 		printf("seed %" PRIu64 ": %s\n", seed, failure);
@@ -67,6 +70,7 @@ static int many(uint64_t first, uint64_t count, bool keep_going)
 			break;
 		}
 	}
+	memory_release(&memory);
 	took = seconds() - begin;
 	print_figures(&figures);
 	printf("# histories %016" PRIx64 "\n", figures.hash);

@@ -105,6 +105,12 @@ struct item {
 	char id[JOB_ID_BYTES];
 };
 
+struct slot {
+	int64_t at_ms;
+	uint64_t order;
+	int item; /* index in world.items */
+};
+
 /* Per mille of the cases, or mean milliseconds between two of them (0: never). */
 struct chaos {
 	int poll_lost, post_lost, answer_lost, list_fails, look_fails, journal_fails, journal_lost,
@@ -118,6 +124,7 @@ struct chaos {
 
 struct snap {
 	char path[PATH_BYTES]; /* without scheme */
+	uint64_t path_key;
 	enum snapshot_kind kind;
 	int launch; /* index in truth.launches; -1: from outside */
 	int64_t id;
@@ -158,12 +165,20 @@ struct truth {
 	char last_token[32];
 };
 
+#define IMAGE_BYTES ((size_t)1 << 20)
+
+/* A document as it is stored; its strings and lists lie in the block. */
+struct image {
+	struct journal journal;
+	char *block;
+	size_t used_bytes;
+};
+
 struct jstore {
 	bool exists;
-	bool as_text; /* encode and decode every document (slow), else copy it */
-	struct journal journal;
-	char *text; /* as_text */
-	size_t text_bytes, text_max_bytes;
+	bool as_text;          /* encode and decode every document (slow), else copy it */
+	struct image *image;   /* what is stored */
+	struct image *written; /* what is on its way there */
 };
 
 enum op_state { OP_RUNNING, OP_COMPLETED, OP_FAILED };
@@ -223,7 +238,6 @@ struct agent {
 	struct facts facts;
 	struct decision decision;
 	char request[PATH_BYTES]; /* to look at; "" = none */
-	struct journal written;   /* the document on its way to the store */
 	int64_t written_sequence;
 	int write_fate; /* see store.c */
 	struct view_slot views[VIEW_SLOTS];
@@ -245,6 +259,15 @@ struct figures {
 	uint64_t hash; /* of all that has happened */
 };
 
+/* Used again for every history. */
+struct memory {
+	struct image images[2];
+	struct slot *queue;
+	size_t queue_cap;
+	struct item *items;
+	int *unused_items;
+};
+
 struct world {
 	uint64_t seed;
 	bool verbose;
@@ -254,8 +277,9 @@ struct world {
 	bool shared; /* another application writes into the same directories */
 	int64_t now_ms, calm_ms, end_ms;
 	int64_t wall_unix_ms; /* wall clock at now_ms == 0 */
-	struct item *queue;   /* binary heap */
-	size_t queue_len, queue_cap;
+	struct memory *memory;
+	size_t queue_len; /* binary heap of what is in items */
+	size_t unused_count;
 	uint64_t next_order;
 	uint64_t epochs[SCOPE_COUNT];
 	struct lifecycle_config config;
@@ -273,8 +297,10 @@ struct world {
 /* ---- world.c */
 
 /* Run one history; false when an oracle spoke: *ret_failure. */
-bool world_run(uint64_t seed, bool verbose, bool as_text, struct figures *figures,
-	       char ret_failure[600]);
+bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
+	       struct figures *figures, char ret_failure[600]);
+void memory_init(struct memory *memory);
+void memory_release(struct memory *memory);
 
 int64_t below(struct world *w, int64_t bound);
 int64_t between(struct world *w, int64_t low, int64_t high);
@@ -286,7 +312,9 @@ int64_t unix_now(const struct world *w);
 struct item *plan(struct world *w, int64_t in_ms, enum item_kind kind, enum scope scope);
 void plan_again(struct world *w, int64_t mean_ms, enum item_kind kind); /* 0: never */
 
-void say(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void narrate(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Arguments are not even looked at when nobody listens. */
+#define say(w, ...) ((w)->verbose ? narrate((w), __VA_ARGS__) : (void)0)
 void fail(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- agent.c */

@@ -34,6 +34,7 @@ int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id
 	else
 		snprintf(snap->path, sizeof(snap->path), "/sp/savepoint-%.6s-%012x", job_id,
 			 (unsigned)storage->count);
+	snap->path_key = snapshot_path_key(snap->path);
 	return storage->count++;
 }
 
@@ -49,8 +50,11 @@ void storage_complete(struct world *w, int index)
 
 int storage_find(const struct world *w, const char *path)
 {
+	uint64_t key = snapshot_path_key(path);
+
 	for (int i = w->storage.count - 1; i >= 0; i--)
-		if (snapshot_same_path(w->storage.snaps[i].path, path))
+		if (w->storage.snaps[i].path_key == key &&
+		    snapshot_same_path(w->storage.snaps[i].path, path))
 			return i;
 	return -1;
 }

@@ -44,12 +44,10 @@ static void print_time(const struct world *w)
 	       (int)(ms / SECOND_MS % 60), (int)(ms % 1000));
 }
 
-void say(struct world *w, const char *fmt, ...)
+void narrate(struct world *w, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!w->verbose)
-		return;
 	print_time(w);
 	va_start(ap, fmt);
 	vprintf(fmt, ap);
@@ -73,56 +71,88 @@ void fail(struct world *w, const char *fmt, ...)
 
 /* ---- the queue ---- */
 
-static bool earlier(const struct item *a, const struct item *b)
+static bool earlier(const struct slot *a, const struct slot *b)
 {
 	return a->at_ms != b->at_ms ? a->at_ms < b->at_ms : a->order < b->order;
 }
 
-static size_t sift_up(struct world *w, size_t i)
+static void sift_up(struct slot *queue, size_t i)
 {
-	while (i && earlier(&w->queue[i], &w->queue[(i - 1) / 2])) {
-		struct item swap = w->queue[i];
+	struct slot slot = queue[i];
 
-		w->queue[i] = w->queue[(i - 1) / 2];
-		w->queue[(i - 1) / 2] = swap;
-		i = (i - 1) / 2;
-	}
-	return i;
+	for (; i && earlier(&slot, &queue[(i - 1) / 2]); i = (i - 1) / 2)
+		queue[i] = queue[(i - 1) / 2];
+	queue[i] = slot;
 }
 
-static void sift_down(struct world *w)
+/* Put `slot` where there is room at the root. */
+static void sift_down(struct slot *queue, size_t len, struct slot slot)
 {
-	for (size_t i = 0;;) {
-		size_t least = i;
+	size_t i = 0, child;
 
-		for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < w->queue_len; child++)
-			if (earlier(&w->queue[child], &w->queue[least]))
-				least = child;
-		if (least == i)
-			return;
-		struct item swap = w->queue[i];
-
-		w->queue[i] = w->queue[least];
-		w->queue[least] = swap;
-		i = least;
+	while ((child = 2 * i + 1) < len) {
+		if (child + 1 < len && earlier(&queue[child + 1], &queue[child]))
+			child++;
+		if (!earlier(&queue[child], &slot))
+			break;
+		queue[i] = queue[child];
+		i = child;
 	}
+	queue[i] = slot;
+}
+
+static void grow(struct world *w)
+{
+	struct memory *memory = w->memory;
+	size_t old = memory->queue_cap;
+
+	memory->queue_cap = old ? 2 * old : 64;
+	memory->queue = xreallocarray(memory->queue, memory->queue_cap, sizeof(*memory->queue));
+	memory->items = xreallocarray(memory->items, memory->queue_cap, sizeof(*memory->items));
+	memory->unused_items = xreallocarray(memory->unused_items, memory->queue_cap,
+					     sizeof(*memory->unused_items));
+	for (size_t i = old; i < memory->queue_cap; i++)
+		memory->unused_items[w->unused_count++] = (int)i;
+}
+
+void memory_init(struct memory *memory)
+{
+	*memory = (struct memory){0};
+	for (size_t i = 0; i < ARRAY_LEN(memory->images); i++)
+		memory->images[i].block = xcalloc(1, IMAGE_BYTES);
+}
+
+void memory_release(struct memory *memory)
+{
+	for (size_t i = 0; i < ARRAY_LEN(memory->images); i++)
+		free(memory->images[i].block);
+	free(memory->queue);
+	free(memory->items);
+	free(memory->unused_items);
+	*memory = (struct memory){0};
 }
 
 struct item *plan(struct world *w, int64_t in_ms, enum item_kind kind, enum scope scope)
 {
+	struct slot *slot;
 	struct item *item;
 
-	if (w->queue_len == w->queue_cap) {
-		w->queue_cap = w->queue_cap ? 2 * w->queue_cap : 64;
-		w->queue = xreallocarray(w->queue, w->queue_cap, sizeof(*w->queue));
-	}
-	item = &w->queue[w->queue_len++];
-	*item = (struct item){.at_ms = w->now_ms + (in_ms > 0 ? in_ms : 0),
+	if (!w->unused_count)
+		grow(w);
+	slot = &w->memory->queue[w->queue_len++];
+	*slot = (struct slot){.at_ms = w->now_ms + (in_ms > 0 ? in_ms : 0),
 			      .order = w->next_order++,
-			      .kind = kind,
-			      .scope = scope,
-			      .epoch = w->epochs[scope]};
-	return &w->queue[sift_up(w, w->queue_len - 1)];
+			      .item = w->memory->unused_items[--w->unused_count]};
+	item = &w->memory->items[slot->item];
+	item->at_ms = slot->at_ms;
+	item->order = slot->order;
+	item->kind = kind;
+	item->scope = scope;
+	item->epoch = w->epochs[scope];
+	item->a = item->b = item->launch = 0;
+	*item->id = '\0';
+	sift_up(w->memory->queue, w->queue_len - 1);
+	return item;
 }
 
 void plan_again(struct world *w, int64_t mean_ms, enum item_kind kind)
@@ -133,11 +163,12 @@ void plan_again(struct world *w, int64_t mean_ms, enum item_kind kind)
 
 static struct item pop(struct world *w)
 {
-	struct item item = w->queue[0];
+	struct slot first = w->memory->queue[0];
 
-	w->queue[0] = w->queue[--w->queue_len];
-	sift_down(w);
-	return item;
+	w->queue_len--;
+	sift_down(w->memory->queue, w->queue_len, w->memory->queue[w->queue_len]);
+	w->memory->unused_items[w->unused_count++] = first.item;
+	return w->memory->items[first.item];
 }
 
 /* ---- one history ---- */
@@ -239,10 +270,6 @@ static void release(struct world *w)
 	if (w->agent.alive)
 		lifecycle_release(&w->agent.life);
 	facts_release(&w->agent.facts);
-	journal_release(&w->agent.written);
-	journal_release(&w->store.journal);
-	free(w->store.text);
-	free(w->queue);
 	free(w->storage.snaps);
 	free(w->truth.launches);
 }
@@ -257,15 +284,18 @@ static void remember(struct figures *figures, const struct item *item)
 		figures->hash = (figures->hash ^ all[i]) * UINT64_C(0x100000001b3);
 }
 
-bool world_run(uint64_t seed, bool verbose, bool as_text, struct figures *figures,
-	       char ret_failure[600])
+bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
+	       struct figures *figures, char ret_failure[600])
 {
-	struct world w = {.seed = seed, .verbose = verbose, .figures = figures};
+	struct world w = {.seed = seed, .verbose = verbose, .memory = memory, .figures = figures};
 
 	rng_seed(&w.rng, seed);
 	draw_config(&w);
 	draw_chaos(&w);
-	w.store.as_text = as_text;
+	for (size_t i = 0; i < memory->queue_cap; i++)
+		memory->unused_items[w.unused_count++] = (int)i;
+	w.store = (struct jstore){
+		.as_text = as_text, .image = &memory->images[0], .written = &memory->images[1]};
 	w.storage.initial = -1;
 	w.flink.stop_op = -1;
 	say(&w, "policy %s, %d attempts in %d min, savepoints every %d s, on SIGTERM %s",
