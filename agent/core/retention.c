@@ -1,6 +1,7 @@
 #include "core/retention.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static bool subject_to(const struct retention *retention, const struct snapshot *snapshot)
 {
@@ -46,9 +47,24 @@ static bool on_its_own(const struct journal *journal)
 	return launch && launch->proven_unix_ms && !launch->mismatched;
 }
 
+/* What the present job was started from stays in Flink's HA data until enough checkpoints came after
+ * it, and Flink recovers nothing when one of its entries is gone. How many are enough is Flink's to know,
+ * so it stays as long as the job id does. */
+static bool is_origin(const struct journal *journal, const struct snapshot *snapshot)
+{
+	const struct launch *now = journal_launch_const(journal);
+
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (!strcmp(journal->launches[i].job_id, now->job_id) &&
+		    names(journal->launches[i].restore_path, snapshot))
+			return true;
+	return false;
+}
+
 static bool is_named(const struct journal *journal, const struct snapshot *snapshot)
 {
-	return names(journal->intent.restore.path, snapshot) ||
+	return is_origin(journal, snapshot) ||
+	       names(journal->intent.restore.path, snapshot) ||
 	       names(journal->operation.path, snapshot) ||
 	       names(journal->last_operation.location, snapshot);
 }

@@ -13,6 +13,7 @@
 struct poll_job {
 	struct driver *driver;
 	char job_id[JOB_ID_BYTES];
+	int64_t launch; /* number: a launch that is continued has the same job id */
 	bool launching;
 	struct view view; /* its strings are the ones below */
 	char *restored_path, *completed_path, *failure;
@@ -103,8 +104,8 @@ static void poll_done(void *arg, bool ran)
 	struct event event = {.type = EVENT_VIEW, .view = job->view};
 	const struct launch *launch = journal_launch(&job->driver->life.journal);
 
-	/* an answer about a launch that has ended in the meantime is no answer about this one */
-	if (ran && launch && !strcmp(launch->job_id, job->job_id))
+	/* what was asked about a launch that has ended in the meantime is no answer about this one */
+	if (ran && launch && launch->number == job->launch)
 		driver_step(job->driver, &event);
 	free(job->restored_path);
 	free(job->completed_path);
@@ -118,6 +119,7 @@ void effect_poll(struct driver *driver, const struct effect *effect)
 
 	job->driver = driver;
 	job->launching = driver->life.phase == PHASE_LAUNCHING;
+	job->launch = journal_launch(&driver->life.journal)->number;
 	memcpy(job->job_id, effect->id, JOB_ID_BYTES);
 	lane_submit(driver->flink_lane, poll_work, poll_done, job);
 }

@@ -100,8 +100,9 @@ static void execute(struct world *w, const struct effect *effect)
 		launch(w);
 		break;
 	case EFFECT_POLL:
-		memcpy(plan(w, rest_delay(w), ITEM_POLL_LOOK, SCOPE_AGENT)->id, effect->id,
-		       JOB_ID_BYTES);
+		item = plan(w, rest_delay(w), ITEM_POLL_LOOK, SCOPE_AGENT);
+		item->b = journal_launch(&w->agent.life.journal)->number;
+		memcpy(item->id, effect->id, JOB_ID_BYTES);
 		break;
 	case EFFECT_TRIGGER:
 		trigger(w, effect);
@@ -287,6 +288,7 @@ static void poll_look(struct world *w, const struct item *item)
 	flink_view(w, item->id, &w->agent.views[index]);
 	answer = plan(w, rest_delay(w), ITEM_POLL_ANSWER, SCOPE_AGENT);
 	answer->a = index;
+	answer->b = item->b;
 	memcpy(answer->id, item->id, JOB_ID_BYTES);
 }
 
@@ -295,7 +297,7 @@ static void poll_answer(struct world *w, const struct item *item)
 	const struct launch *launch = journal_launch(&w->agent.life.journal);
 	struct event event = {.type = EVENT_VIEW, .view = w->agent.views[item->a].view};
 
-	if (launch && !strcmp(launch->job_id, item->id))
+	if (launch && launch->number == item->b)
 		agent_step(w, &event);
 }
 

@@ -1,7 +1,7 @@
 /*
  * One JobManager process and its job: starts after a while, restores what it was given, completes
- * checkpoints with ids from a counter, restarts, fails, finishes, dies. Not HA: a new process knows
- * only what its command line says.
+ * checkpoints with ids from a counter, restarts, fails, finishes, dies. A new process knows what its
+ * command line says, and what ha.c has under its job id.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ void flink_start(struct world *w, int launch)
 
 	*flink = (struct flink){.alive = true,
 				.launch = launch,
-				.base = truth->base,
+				.base = truth->argument,
 				.restored = -1,
 				.completed = -1,
 				.stop_op = -1,
@@ -32,7 +32,7 @@ void flink_start(struct world *w, int launch)
 	w->epochs[SCOPE_FLINK]++;
 	w->epochs[SCOPE_JOB]++;
 	say(w, "Flink starts: job %s from %s", truth->job_id,
-	    truth->base >= 0 ? w->storage.snaps[truth->base].path : "nothing");
+	    truth->argument >= 0 ? w->storage.snaps[truth->argument].path : "nothing");
 	if (chance(w, w->chaos.start_fails))
 		plan(w, between(w, 100, 20000), ITEM_FLINK_EXIT, SCOPE_FLINK)->a =
 			EXITED(odds(w, 500) ? 1 : 163);
@@ -111,6 +111,7 @@ void flink_job_over(struct world *w, enum job_state state)
 
 	flink_attempt_ends(w);
 	flink->state = state;
+	ha_job_over(w, flink->launch);
 	say(w, "job is %s", job_state_name(state));
 	if (state != JOB_FINISHED)
 		return;
@@ -124,6 +125,11 @@ static void submit(struct world *w)
 {
 	struct flink *flink = &w->flink;
 
+	if (w->truth.launches[flink->launch].ha.result) {
+		say(w, "Flink knows that this job has come to its end, and runs nothing");
+		ha_job_over(w, flink->launch);
+		return;
+	}
 	flink->job_present = true;
 	flink->state = odds(w, 500) ? JOB_INITIALIZING : JOB_CREATED;
 	plan(w, between(w, 100, 6000), ITEM_RUN, SCOPE_FLINK);
@@ -163,8 +169,12 @@ static void run_first(struct world *w)
 	struct flink *flink = &w->flink;
 	struct truth_launch *truth = &w->truth.launches[flink->launch];
 	const struct snap *base;
+	int recovered = ha_newest(w, flink->launch);
 
-	if (flink->wrong) {
+	if (recovered >= 0) {
+		flink->base = recovered;
+		say(w, "Flink recovers %s from its HA data", w->storage.snaps[recovered].path);
+	} else if (flink->wrong) {
 		int other = wrong_base(w);
 
 		truth->wrong = other != flink->base;
@@ -175,7 +185,8 @@ static void run_first(struct world *w)
 		flink->base = other;
 	}
 	base = flink->base >= 0 ? &w->storage.snaps[flink->base] : NULL;
-	if (base && (base->deleted || !base->complete || base->metadata_damaged)) {
+	if (base && (base->deleted || !base->complete ||
+		     (base->metadata_damaged && recovered < 0))) {
 		flink->failure = "the restore point cannot be read";
 		if (odds(w, 500))
 			flink_end(w, EXITED(163), true);
@@ -188,10 +199,13 @@ static void run_first(struct world *w)
 		flink->state = JOB_RESTARTING; /* for ever */
 		return;
 	}
-	truth->ran = !truth->wrong;
+	truth->ran = truth->ran || !truth->wrong;
 	flink->has_run = true;
 	flink->restored = flink->base;
 	flink->next_id = base ? base->id + 1 : 1;
+	if (truth->ha.exists && truth->ha.counter > flink->next_id)
+		flink->next_id = truth->ha.counter;
+	ha_begin(w, flink->launch, flink->base, flink->next_id);
 	begin_attempt(w);
 }
 
@@ -245,12 +259,36 @@ static void checkpoint(struct world *w)
 		return;
 	item = plan(w, flink->checkpoint_takes_ms, ITEM_CHECKPOINT_DONE, SCOPE_JOB);
 	item->a = storage_add(w, SNAPSHOT_CHECKPOINT, flink->launch, flink->next_id++);
+	w->truth.launches[flink->launch].ha.counter = flink->next_id;
+}
+
+void flink_completed(struct world *w, int snap)
+{
+	struct flink *flink = &w->flink;
+
+	if (flink->completed < 0 ||
+	    w->storage.snaps[snap].id > w->storage.snaps[flink->completed].id)
+		flink->completed = snap;
+}
+
+/* Without HA: all but the newest go at once. */
+static void discard_old(struct world *w)
+{
+	int kept = 0;
+
+	for (int i = w->storage.count - 1; i >= 0; i--) {
+		struct snap *old = &w->storage.snaps[i];
+
+		if (old->launch == w->flink.launch && old->kind == SNAPSHOT_CHECKPOINT &&
+		    old->complete && !old->deleted && kept++ >= w->flink.retained)
+			old->deleted = true;
+	}
 }
 
 static void checkpoint_done(struct world *w, int snap)
 {
 	struct flink *flink = &w->flink;
-	int kept = 0;
+	struct item *item;
 
 	if (flink->state != JOB_RUNNING || flink->stop_op >= 0 ||
 	    chance(w, w->chaos.checkpoint_fails)) {
@@ -258,16 +296,14 @@ static void checkpoint_done(struct world *w, int snap)
 		return;
 	}
 	storage_complete(w, snap);
-	if (flink->completed < 0 ||
-	    w->storage.snaps[snap].id > w->storage.snaps[flink->completed].id)
-		flink->completed = snap;
-	for (int i = w->storage.count - 1; i >= 0; i--) {
-		struct snap *old = &w->storage.snaps[i];
-
-		if (old->launch == flink->launch && old->kind == SNAPSHOT_CHECKPOINT &&
-		    old->complete && !old->deleted && kept++ >= flink->retained)
-			old->deleted = true;
+	if (!w->ha) {
+		flink_completed(w, snap);
+		discard_old(w);
+		return;
 	}
+	item = plan(w, between(w, 1, 100), ITEM_HA_ADD, SCOPE_FLINK);
+	item->a = snap;
+	item->launch = flink->launch;
 }
 
 /* ---- what REST shows ---- */
@@ -343,6 +379,11 @@ void flink_item(struct world *w, const struct item *item)
 		break;
 	case ITEM_CHECKPOINT_DONE:
 		checkpoint_done(w, (int)item->a);
+		break;
+	case ITEM_HA_ADD:
+	case ITEM_HA_DISCARD:
+	case ITEM_HA_CLEAN:
+		ha_item(w, item);
 		break;
 	case ITEM_JOB_FAIL:
 		job_fails(w);

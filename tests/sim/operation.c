@@ -50,6 +50,7 @@ static void take_savepoint(struct world *w, struct op *op)
 	op->snap = -1;
 	item = plan(w, takes_ms, ITEM_SAVEPOINT_DONE, SCOPE_JOB);
 	item->a = storage_add(w, SNAPSHOT_SAVEPOINT, flink->launch, flink->next_id++);
+	w->truth.launches[flink->launch].ha.counter = flink->next_id;
 	memcpy(item->id, op->trigger_id, JOB_ID_BYTES);
 	memcpy(w->storage.snaps[item->a].trigger_id, op->trigger_id, JOB_ID_BYTES);
 }

@@ -116,6 +116,15 @@ static bool same_text(const char *a, const char *b)
 	return (!a && !b) || (a && b && !strcmp(a, b));
 }
 
+/* The launch before it had the same ids. */
+static bool is_continued(const struct world *w, const struct launch *launch)
+{
+	const struct journal *journal = &w->agent.life.journal;
+
+	return journal->launch_count > 1 &&
+	       !strcmp(journal->launches[journal->launch_count - 2].job_id, launch->job_id);
+}
+
 /* What is about to be done must be on record exactly so. */
 static void launch_is_on_record(struct world *w, const struct launch *launch)
 {
@@ -134,7 +143,7 @@ static void launch_is_on_record(struct world *w, const struct launch *launch)
 	else if (stored->outcome.kind != OUTCOME_NONE)
 		fail(w, "a launch although the journal has the outcome %s",
 		     outcome_kind_name(stored->outcome.kind));
-	else if (truth_find(w, launch->job_id) >= 0)
+	else if (truth_find(w, launch->job_id) >= 0 && !is_continued(w, launch))
 		fail(w, "job id %s is used again", launch->job_id);
 	else if (w->flink.alive)
 		fail(w, "a launch while a Flink lives");
@@ -222,31 +231,68 @@ static void launch_starts_right(struct world *w, int base)
 	     newest >= 0 ? w->storage.snaps[newest].id : 0);
 }
 
-void oracle_launch(struct world *w)
+/* Flink will take its newest HA entry: this has to be what was decided, and nothing that Flink has
+ * ever acknowledged, nor a savepoint, may be newer. */
+static void continuation_is_right(struct world *w, int index, int base)
 {
-	const struct launch *launch = journal_launch(&w->agent.life.journal);
+	const struct truth_launch *truth = &w->truth.launches[index];
+	int entry = ha_newest(w, index), newest = oracle_newest(w, truth_head(w));
+	const struct snap *snap = newest >= 0 ? &w->storage.snaps[newest] : NULL;
+
+	w->figures->continued++;
+	if (entry < 0)
+		fail(w, "job %s goes on, but Flink's HA has nothing of it", truth->job_id);
+	else if (entry != base)
+		fail(w, "job %s goes on from %s, but Flink's HA has %s", truth->job_id,
+		     base >= 0 ? w->storage.snaps[base].path : "nothing",
+		     w->storage.snaps[entry].path);
+	else if (w->storage.snaps[entry].deleted || w->storage.snaps[entry].file_missing)
+		fail(w, "job %s goes on from %s, which is damaged", truth->job_id,
+		     w->storage.snaps[entry].path);
+	else if (snap && snap->id > w->storage.snaps[entry].id &&
+		 !(snap->launch == index && snap->kind == SNAPSHOT_CHECKPOINT))
+		fail(w, "job %s goes on from %s, but the newest usable state is %s", truth->job_id,
+		     w->storage.snaps[entry].path, snap->path);
+}
+
+static void remember_launch(struct world *w, const struct launch *launch, int base, bool requested)
+{
 	struct truth *truth = &w->truth;
 	struct truth_launch *record;
-	bool requested;
-	int base;
 
-	launch_is_on_record(w, launch);
-	if (*w->failure)
-		return;
-	requested = launch_is_requested(w, launch);
-	base = launch->restore_path ? storage_find(w, launch->restore_path) : -1;
-	if (launch->restore_path && base < 0)
-		fail(w, "a start from %s, which never existed", launch->restore_path);
-	if (!requested)
-		launch_starts_right(w, base);
 	if (truth->count == truth->capacity) {
 		truth->capacity = truth->capacity ? 2 * truth->capacity : 16;
 		truth->launches = xreallocarray(truth->launches, (size_t)truth->capacity,
 						sizeof(*truth->launches));
 	}
 	record = &truth->launches[truth->count++];
-	*record = (struct truth_launch){.base = base, .requested = requested};
+	*record = (struct truth_launch){
+		.base = base, .argument = base, .requested = requested};
 	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
+}
+
+void oracle_launch(struct world *w)
+{
+	const struct launch *launch = journal_launch(&w->agent.life.journal);
+	bool requested;
+	int base, before;
+
+	launch_is_on_record(w, launch);
+	if (*w->failure)
+		return;
+	before = truth_find(w, launch->job_id);
+	base = launch->restore_path ? storage_find(w, launch->restore_path) : -1;
+	if (launch->restore_path && base < 0)
+		fail(w, "a start from %s, which never existed", launch->restore_path);
+	if (before >= 0) {
+		w->truth.launches[before].argument = base;
+		continuation_is_right(w, before, base);
+		return;
+	}
+	requested = launch_is_requested(w, launch);
+	if (!requested)
+		launch_starts_right(w, base);
+	remember_launch(w, launch, base, requested);
 }
 
 /* ---- other effects ---- */
@@ -287,6 +333,9 @@ void oracle_dispose(struct world *w, int snap)
 
 	if (snap == oracle_newest(w, truth_head(w)))
 		fail(w, "%s is the newest state, and is disposed of", w->storage.snaps[snap].path);
+	if (flink->alive && ha_names(w, flink->launch, snap))
+		fail(w, "Flink's HA still has %s, which is disposed of",
+		     w->storage.snaps[snap].path);
 	if (flink->restored == snap && flink->completed < 0)
 		fail(w, "%s is all that the job could go back to, and is disposed of",
 		     w->storage.snaps[snap].path);

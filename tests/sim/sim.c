@@ -23,8 +23,9 @@ static void print_figures(const struct figures *f)
 	       " stops, %" PRIu64 " cancels, %" PRIu64 " restore requests\n",
 	       f->steps, f->launches, f->savepoints, f->stops, f->cancels, f->requests);
 	printf("# %" PRIu64 " agent deaths, %" PRIu64 " container ends, %" PRIu64
-	       " snapshots damaged, %" PRIu64 " wrong restores, %" PRIu64 " jobs finished\n",
-	       f->agent_crashes, f->container_deaths, f->damaged, f->mismatches, f->finished);
+	       " snapshots damaged, %" PRIu64 " wrong restores, %" PRIu64 " jobs finished, %" PRIu64
+	       " launches continued\n",
+	       f->agent_crashes, f->container_deaths, f->damaged, f->mismatches, f->finished, f->continued);
 }
 
 static int one_history(uint64_t seed)

@@ -10,6 +10,7 @@
  *   world.c    virtual time, the queue of what is to come, chance, the history as text
  *   agent.c    the driver: executes effects, feeds events, as agent/run/ does
  *   init.c     drey-init and the container: starts, signals, ends, deaths
+ *   ha.c       what Flink keeps of a job outside of its process
  *   flink.c    the JobManager and its job; operation.c: savepoint, stop, cancel over REST
  *   storage.c  checkpoints and savepoints, and what an observation sees of them
  *   store.c    the journal store: compare-and-swap, lost answers, failures
@@ -67,6 +68,9 @@ enum item_kind {
 	ITEM_RUN,
 	ITEM_CHECKPOINT,
 	ITEM_CHECKPOINT_DONE,
+	ITEM_HA_ADD,
+	ITEM_HA_DISCARD,
+	ITEM_HA_CLEAN,
 	ITEM_SAVEPOINT_DONE,
 	ITEM_STOP_DONE,
 	ITEM_CANCEL_DONE,
@@ -77,6 +81,7 @@ enum item_kind {
 	ITEM_USER,
 	ITEM_DAMAGE,
 	ITEM_VANISH,
+	ITEM_HA_VANISH,
 	ITEM_CLOCK_STEP,
 	ITEM_OTHER_WRITER,
 	ITEM_FLINK_KILL,
@@ -117,7 +122,7 @@ struct chaos {
 		journal_slow, checkpoint_fails, savepoint_fails, stop_half_fails, launch_fails,
 		start_fails, term_ignored, cancel_ignored, wrong_restore;
 	int64_t agent_crash_ms, container_die_ms, stop_request_ms, flink_kill_ms, job_fail_ms,
-		job_finish_ms, damage_ms, vanish_ms, user_ms, clock_step_ms, other_writer_ms;
+		job_finish_ms, damage_ms, vanish_ms, ha_vanish_ms, user_ms, clock_step_ms, other_writer_ms;
 };
 
 /* ---- models ---- */
@@ -142,15 +147,32 @@ struct storage {
 	int initial; /* the configured one; -1 = none */
 };
 
+#define HA_MAX_ENTRIES 8
+
+struct ha_entry {
+	int snap;
+	bool deleting; /* the marker of a deletion that was begun: counts as gone */
+};
+
+struct ha_map {
+	bool exists;
+	bool result; /* the job has come to its end: Flink only cleans up after it */
+	struct ha_entry entries[HA_MAX_ENTRIES];
+	int count;
+	int64_t counter; /* id of the next checkpoint */
+};
+
 /* What really happened, for the oracles. */
 struct truth_launch {
 	char job_id[JOB_ID_BYTES];
 	int base;       /* snapshot that the job restored; -1 = empty */
+	int argument;   /* what the last command line named; it differs when the launch was continued */
 	bool requested; /* a person named the restore point */
 	bool executed;
 	bool ran;    /* the job was RUNNING: it has consumed and produced */
 	bool wrong;  /* it has restored something else: nothing of it may ever be used */
 	bool unsure; /* the same, but it has ended before anybody could notice */
+	struct ha_map ha;
 };
 
 struct truth {
@@ -255,7 +277,7 @@ struct user {
 struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
-		mismatches;
+		mismatches, continued;
 	uint64_t hash; /* of all that has happened */
 };
 
@@ -274,6 +296,7 @@ struct world {
 	struct rng rng;
 	struct chaos chaos;
 	bool calm, done;
+	bool ha;     /* Flink runs with high availability */
 	bool shared; /* another application writes into the same directories */
 	int64_t now_ms, calm_ms, end_ms;
 	int64_t wall_unix_ms; /* wall clock at now_ms == 0 */
@@ -338,10 +361,20 @@ void flink_attempt_ends(struct world *w);
 void flink_job_over(struct world *w, enum job_state state);
 void flink_view(struct world *w, const char *job_id, struct view_slot *slot);
 const char *rest_path(const struct world *w, int snap, char *buffer, size_t size_bytes);
+void flink_completed(struct world *w, int snap); /* a checkpoint counts from now on */
 void operation_post(struct world *w, const struct item *item);
 void operation_item(struct world *w, const struct item *item);
 void operations_fail(struct world *w);
 struct op *operation_find(struct world *w, const char *trigger_id);
+
+/* ---- ha.c */
+int ha_newest(const struct world *w, int launch); /* -1 = none */
+bool ha_names(const struct world *w, int launch, int snap);
+void ha_begin(struct world *w, int launch, int base, int64_t next_id); /* the job runs */
+void ha_job_over(struct world *w, int launch);
+void ha_item(struct world *w, const struct item *item);
+void ha_vanish(struct world *w);
+void ha_observe(struct world *w, struct facts *facts);
 
 /* ---- storage.c */
 int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id);
@@ -349,6 +382,7 @@ void storage_complete(struct world *w, int snap);
 int storage_find(const struct world *w, const char *path); /* -1 = not there */
 bool snap_usable(const struct snap *snap);
 void storage_gather(struct world *w, struct facts *ret_facts);
+void storage_peek(struct world *w, struct candidate *candidate);
 void storage_verify(struct world *w, struct candidate *candidate);
 
 /* ---- store.c */

@@ -68,7 +68,7 @@ static void judge(struct candidate *c, enum integrity integrity, const char *det
 }
 
 /* The header of _metadata. */
-static void peek(struct world *w, struct candidate *c)
+void storage_peek(struct world *w, struct candidate *c)
 {
 	int index = storage_find(w, c->snapshot.path);
 	const struct snap *snap = index >= 0 ? &w->storage.snaps[index] : NULL;
@@ -111,7 +111,7 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 	else if (chance(w, w->chaos.look_fails / 10))
 		judge(c, INTEGRITY_UNREADABLE, "permission denied");
 	else if (snap->kind == SNAPSHOT_SAVEPOINT)
-		peek(w, c);
+		storage_peek(w, c);
 }
 
 #define OTHER_JOB "ffffffffffffffffffffffffffffffff"
@@ -162,7 +162,7 @@ static void look_at(struct world *w, struct facts *facts, enum source_kind sourc
 	struct candidate *c = facts_add(facts, source, named);
 
 	if (c->integrity == INTEGRITY_UNCHECKED && !c->metadata_version)
-		peek(w, c);
+		storage_peek(w, c);
 }
 
 static void look_at_named(struct world *w, struct facts *facts, enum source_kind source,
@@ -220,6 +220,7 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 	list(w, ret_facts, SOURCE_CHECKPOINTS, SNAPSHOT_CHECKPOINT);
 	list(w, ret_facts, SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT);
 	list_other(w, ret_facts);
+	ha_observe(w, ret_facts);
 	look_at_journal(w, ret_facts);
 	look_at_named(w, ret_facts, SOURCE_INITIAL,
 		      w->storage.initial >= 0 ? w->storage.snaps[w->storage.initial].path : NULL,
@@ -238,6 +239,19 @@ static void complete(struct candidate *c, const char *operator_id)
 	snprintf(c->operators[0], sizeof(c->operators[0]), "%s", operator_id);
 }
 
+/* Of the HA data Flink reads the handle and the state files, not _metadata. */
+static void verify_recovery(struct candidate *c, const struct snap *snap)
+{
+	if (!c->in_ha)
+		return;
+	if (c->integrity == INTEGRITY_UNREADABLE)
+		c->recovery = INTEGRITY_UNREADABLE;
+	else
+		c->recovery = snap && snap->complete && !snap->deleted && !snap->file_missing
+				      ? INTEGRITY_COMPLETE
+				      : INTEGRITY_DAMAGED;
+}
+
 void storage_verify(struct world *w, struct candidate *c)
 {
 	int index = storage_find(w, c->snapshot.path);
@@ -253,4 +267,5 @@ void storage_verify(struct world *w, struct candidate *c)
 		complete(c, "own");
 		c->snapshot.checkpoint_id = snap->id;
 	}
+	verify_recovery(c, snap);
 }

@@ -22,6 +22,7 @@ void user_begin(struct world *w)
 	plan_again(w, chaos->user_ms, ITEM_USER);
 	plan_again(w, chaos->damage_ms, ITEM_DAMAGE);
 	plan_again(w, chaos->vanish_ms, ITEM_VANISH);
+	plan_again(w, chaos->ha_vanish_ms, ITEM_HA_VANISH);
 	plan_again(w, chaos->clock_step_ms, ITEM_CLOCK_STEP);
 	plan_again(w, chaos->other_writer_ms, ITEM_OTHER_WRITER);
 	plan_again(w, chaos->flink_kill_ms, ITEM_FLINK_KILL);
@@ -119,13 +120,18 @@ static void act(struct world *w)
 
 /* ---- accidents ---- */
 
+/* Between a decision and its launch nobody can notice. */
+static bool deciding(const struct world *w)
+{
+	return w->agent.alive &&
+	       (w->agent.observing || w->agent.life.launch_step == LAUNCH_WRITING);
+}
+
 static void accident(struct world *w, bool vanish)
 {
 	struct snap *snap;
 
-	/* between a decision and its launch nobody can notice */
-	if (!w->storage.count ||
-	    (w->agent.alive && (w->agent.observing || w->agent.life.launch_step == LAUNCH_WRITING)))
+	if (!w->storage.count || deciding(w))
 		return;
 	/* mostly the newest ones: the others hardly matter */
 	snap = &w->storage.snaps[odds(w, 700) ? w->storage.count - 1 : below(w, w->storage.count)];
@@ -231,6 +237,11 @@ void user_item(struct world *w, const struct item *item)
 	case ITEM_VANISH:
 		accident(w, true);
 		plan_again(w, chaos->vanish_ms, ITEM_VANISH);
+		break;
+	case ITEM_HA_VANISH:
+		if (!deciding(w))
+			ha_vanish(w);
+		plan_again(w, chaos->ha_vanish_ms, ITEM_HA_VANISH);
 		break;
 	case ITEM_CLOCK_STEP:
 		w->wall_unix_ms += between(w, -6 * 60, 6 * 60) * MINUTE_MS;

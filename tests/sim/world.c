@@ -223,6 +223,7 @@ static void draw_chaos(struct world *w)
 		.job_finish_ms = mean(w, 800, 5 * MINUTE_MS, 60 * MINUTE_MS),
 		.damage_ms = mean(w, 800, 5 * MINUTE_MS, 60 * MINUTE_MS),
 		.vanish_ms = mean(w, 900, 5 * MINUTE_MS, 60 * MINUTE_MS),
+		.ha_vanish_ms = mean(w, 800, 5 * MINUTE_MS, 60 * MINUTE_MS),
 		.user_ms = mean(w, 200, 20 * SECOND_MS, 15 * MINUTE_MS),
 		.clock_step_ms = mean(w, 700, 5 * MINUTE_MS, 30 * MINUTE_MS),
 		.other_writer_ms = mean(w, 950, 20 * MINUTE_MS, 60 * MINUTE_MS),
@@ -258,7 +259,12 @@ static void draw_config(struct world *w)
 		.on_sigterm = odds(w, 500) ? SIGTERM_SAVEPOINT : SIGTERM_KEEP,
 	};
 	w->wall_unix_ms = INT64_C(1800000000000);
+	w->ha = odds(w, 600);
+	if (w->ha && odds(w, 700))
+		w->config.generation = "g1"; /* without one nothing is ever continued */
 	w->shared = w->seed % 4 == 0;
+	w->config.policy.generation = w->config.generation;
+	w->config.policy.flink_version = w->config.flink_version;
 	w->config.policy.foreign = w->seed % 8 == 0 ? FOREIGN_IGNORE : FOREIGN_HOLD;
 	/* most histories are short: many beginnings show more than one long middle */
 	w->calm_ms = between(w, 1, odds(w, 50) ? 360 : 40) * MINUTE_MS;
