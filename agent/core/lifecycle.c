@@ -227,6 +227,7 @@ static void poll_now(struct lifecycle *life)
 	if (life->polling || !launch || life->launch_step != LAUNCH_LIVE)
 		return;
 	life->polling = true;
+	life->polled_ms = life->now_ms;
 	memcpy(emit(life, EFFECT_POLL)->id, launch->job_id, JOB_ID_BYTES);
 }
 

@@ -289,6 +289,8 @@ struct lifecycle {
 	struct effects deferred; /* effect.sequence: the write that has to come first, 0 = the
 				    next one */
 
+	int64_t polled_ms; /* when the last poll was sent: its answer is no newer than that */
+
 	/* what was seen last */
 	struct {
 		bool reachable, job_present;

@@ -87,7 +87,8 @@ static void check_restore(struct lifecycle *life, struct launch *launch, const s
 		return;
 	if (!life->seen.not_restored_ms)
 		life->seen.not_restored_ms = life->now_ms;
-	if (life->now_ms - life->seen.not_restored_ms >= RESTORE_PATIENCE_MS)
+	/* an answer may be slow: it counts as of when it was asked for */
+	if (life->polled_ms - life->seen.not_restored_ms >= RESTORE_PATIENCE_MS)
 		sticky_mismatch(life, "decided to start from %s, but Flink restored nothing%s",
 				launch->restore_path,
 				view->checkpointing_off ? " (the job has no checkpoints)" : "");

@@ -63,8 +63,7 @@ static bool is_origin(const struct journal *journal, const struct snapshot *snap
 
 static bool is_named(const struct journal *journal, const struct snapshot *snapshot)
 {
-	return is_origin(journal, snapshot) ||
-	       names(journal->intent.restore.path, snapshot) ||
+	return is_origin(journal, snapshot) || names(journal->intent.restore.path, snapshot) ||
 	       names(journal->operation.path, snapshot) ||
 	       names(journal->last_operation.location, snapshot);
 }

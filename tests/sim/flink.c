@@ -185,8 +185,8 @@ static void run_first(struct world *w)
 		flink->base = other;
 	}
 	base = flink->base >= 0 ? &w->storage.snaps[flink->base] : NULL;
-	if (base && (base->deleted || !base->complete ||
-		     (base->metadata_damaged && recovered < 0))) {
+	if (base &&
+	    (base->deleted || !base->complete || (base->metadata_damaged && recovered < 0))) {
 		flink->failure = "the restore point cannot be read";
 		if (odds(w, 500))
 			flink_end(w, EXITED(163), true);

@@ -21,8 +21,8 @@ int ha_newest(const struct world *w, int launch)
 
 	for (int i = 0; map->exists && i < map->count; i++)
 		if (!map->entries[i].deleting &&
-		    (newest < 0 || w->storage.snaps[map->entries[i].snap].id >
-					   w->storage.snaps[newest].id))
+		    (newest < 0 ||
+		     w->storage.snaps[map->entries[i].snap].id > w->storage.snaps[newest].id))
 			newest = map->entries[i].snap;
 	return newest;
 }
@@ -41,7 +41,8 @@ static void insert(struct ha_map *map, int snap)
 {
 	if (map->count == HA_MAX_ENTRIES) {
 		map->count--;
-		memmove(map->entries, map->entries + 1, sizeof(map->entries[0]) * (size_t)map->count);
+		memmove(map->entries, map->entries + 1,
+			sizeof(map->entries[0]) * (size_t)map->count);
 	}
 	map->entries[map->count++] = (struct ha_entry){.snap = snap};
 }

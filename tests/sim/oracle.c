@@ -266,8 +266,7 @@ static void remember_launch(struct world *w, const struct launch *launch, int ba
 						sizeof(*truth->launches));
 	}
 	record = &truth->launches[truth->count++];
-	*record = (struct truth_launch){
-		.base = base, .argument = base, .requested = requested};
+	*record = (struct truth_launch){.base = base, .argument = base, .requested = requested};
 	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
 }
 

@@ -25,7 +25,8 @@ static void print_figures(const struct figures *f)
 	printf("# %" PRIu64 " agent deaths, %" PRIu64 " container ends, %" PRIu64
 	       " snapshots damaged, %" PRIu64 " wrong restores, %" PRIu64 " jobs finished, %" PRIu64
 	       " launches continued\n",
-	       f->agent_crashes, f->container_deaths, f->damaged, f->mismatches, f->finished, f->continued);
+	       f->agent_crashes, f->container_deaths, f->damaged, f->mismatches, f->finished,
+	       f->continued);
 }
 
 static int one_history(uint64_t seed)

@@ -122,7 +122,8 @@ struct chaos {
 		journal_slow, checkpoint_fails, savepoint_fails, stop_half_fails, launch_fails,
 		start_fails, term_ignored, cancel_ignored, wrong_restore;
 	int64_t agent_crash_ms, container_die_ms, stop_request_ms, flink_kill_ms, job_fail_ms,
-		job_finish_ms, damage_ms, vanish_ms, ha_vanish_ms, user_ms, clock_step_ms, other_writer_ms;
+		job_finish_ms, damage_ms, vanish_ms, ha_vanish_ms, user_ms, clock_step_ms,
+		other_writer_ms;
 };
 
 /* ---- models ---- */
@@ -165,8 +166,8 @@ struct ha_map {
 /* What really happened, for the oracles. */
 struct truth_launch {
 	char job_id[JOB_ID_BYTES];
-	int base;       /* snapshot that the job restored; -1 = empty */
-	int argument;   /* what the last command line named; it differs when the launch was continued */
+	int base;     /* snapshot that the job restored; -1 = empty */
+	int argument; /* what the last command line named; it differs when the launch was continued */
 	bool requested; /* a person named the restore point */
 	bool executed;
 	bool ran;    /* the job was RUNNING: it has consumed and produced */

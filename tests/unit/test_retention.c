@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -69,6 +70,30 @@ static void the_oldest_go_first_until_the_count_is_right(void)
 	begin(&journal);
 	all(&journal, (struct retention){.keep_count = 3}, gone);
 	CHECK_STR(gone, "54");
+	journal_release(&journal);
+}
+
+static void what_the_job_was_started_from_stays(void)
+{
+	struct journal journal;
+	struct launch *launch;
+	char gone[9];
+
+	begin(&journal);
+	launch = journal_launch(&journal);
+	launch->restore_path = xstrdup("file:/sp/5");
+	snprintf(launch->job_id, sizeof(launch->job_id), "aaaa");
+	launch = journal_add_launch(&journal); /* the same job goes on */
+	launch->restore_path = xstrdup("/cp/aaaa/chk-9");
+	launch->proven_unix_ms = NOW - HOUR;
+	snprintf(launch->job_id, sizeof(launch->job_id), "aaaa");
+	all(&journal, (struct retention){.keep_count = 3}, gone);
+	CHECK_STR(gone, "4");
+	launch = journal_add_launch(&journal); /* another one */
+	launch->proven_unix_ms = NOW - HOUR;
+	snprintf(launch->job_id, sizeof(launch->job_id), "bbbb");
+	all(&journal, (struct retention){.keep_count = 3}, gone);
+	CHECK_STR(gone, "5");
 	journal_release(&journal);
 }
 
@@ -158,6 +183,7 @@ int main(void)
 {
 	TEST(nothing_goes_without_a_limit);
 	TEST(the_oldest_go_first_until_the_count_is_right);
+	TEST(what_the_job_was_started_from_stays);
 	TEST(what_is_too_old_goes_but_never_the_newest);
 	TEST(the_newest_verified_one_stays_when_newer_ones_are_not);
 	TEST(only_our_own_periodic_ones_go_by_default);
