@@ -182,6 +182,7 @@ static bool still_requested(struct inquiry *in)
 	for (size_t i = 0; i < journal->snapshot_count; i++)
 		if (lineage_maker(journal, &journal->snapshots[i]) == index)
 			return false;
+	in->again = true;
 	carry_out_request(in, "requested by a person, and that launch has not proven itself yet");
 	return true;
 }

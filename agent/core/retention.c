@@ -38,6 +38,25 @@ static const struct snapshot *newest_verified(const struct journal *journal)
 	return newest;
 }
 
+/* The same by what cannot be set: inside one job the id tells which is the newest, whatever the clock was
+ * when it was recorded. */
+static bool is_newest_of_job(const struct journal *journal, const struct snapshot *snapshot)
+{
+	const struct launch *now = journal_launch_const(journal);
+
+	if (!snapshot->checkpoint_id || strcmp(snapshot->job_id, now->job_id) != 0)
+		return false;
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		const struct snapshot *other = &journal->snapshots[i];
+
+		if (other->kind == SNAPSHOT_SAVEPOINT && other->verified &&
+		    !strcmp(other->job_id, now->job_id) &&
+		    other->checkpoint_id > snapshot->checkpoint_id)
+			return false;
+	}
+	return true;
+}
+
 /* Nothing may go before the present launch stands on a checkpoint of its own: until then its restore
  * point, and whatever is older, is what a failed start falls back to. */
 static bool on_its_own(const struct journal *journal)
@@ -104,8 +123,8 @@ const struct snapshot *retention_next(const struct retention *retention,
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
 		const struct snapshot *snapshot = &journal->snapshots[i];
 
-		if (snapshot == newest || !subject_to(retention, snapshot) ||
-		    is_named(journal, snapshot) ||
+		if (snapshot == newest || is_newest_of_job(journal, snapshot) ||
+		    !subject_to(retention, snapshot) || is_named(journal, snapshot) ||
 		    !is_due(retention, journal, snapshot, now_unix_ms))
 			continue;
 		if (!oldest || snapshot->completed_unix_ms < oldest->completed_unix_ms)

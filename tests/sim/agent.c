@@ -177,7 +177,7 @@ void agent_start(struct world *w)
 	const struct truth_launch *running =
 		w->flink.alive ? &w->truth.launches[w->flink.launch] : NULL;
 
-	if (!init->alive || agent->alive)
+	if (!init->alive || init->leaving || agent->alive)
 		return;
 	if (!store_read(w, &journal)) {
 		plan(w, between(w, 1, 10) * SECOND_MS, ITEM_AGENT_START, SCOPE_CONTAINER);

@@ -9,6 +9,9 @@
 
 #include "tests/sim/sim.h"
 
+/* rest.cache.checkpoint-statistics.timeout */
+#define REST_CACHE_MS 3000
+
 #define EXITED(status) ((status) << 8)
 
 void flink_start(struct world *w, int launch)
@@ -21,6 +24,7 @@ void flink_start(struct world *w, int launch)
 				.base = truth->argument,
 				.restored = -1,
 				.completed = -1,
+				.cached_ms = -1,
 				.stop_op = -1,
 				.retained = (int)between(w, 1, 3),
 				.checkpoint_interval_ms = between(w, 5, 120) * SECOND_MS,
@@ -316,22 +320,27 @@ const char *rest_path(const struct world *w, int snap, char *buffer, size_t size
 
 static void show_statistics(struct world *w, struct view_slot *slot)
 {
-	const struct flink *flink = &w->flink;
+	struct flink *flink = &w->flink;
 	struct view *view = &slot->view;
 
+	if (flink->cached_ms < 0 || w->now_ms >= flink->cached_ms + REST_CACHE_MS) {
+		flink->cached_ms = w->now_ms;
+		flink->cached_restored = w->now_ms >= flink->statistics_ms ? flink->restored : -1;
+		flink->cached_completed = flink->completed;
+	}
 	view->statistics_known = true;
-	if (flink->restored >= 0 && w->now_ms >= flink->statistics_ms) {
+	if (flink->cached_restored >= 0) {
 		view->restored = true;
-		view->restored_id = w->storage.snaps[flink->restored].id;
-		view->restored_path = rest_path(w, flink->restored, slot->restored_path,
+		view->restored_id = w->storage.snaps[flink->cached_restored].id;
+		view->restored_path = rest_path(w, flink->cached_restored, slot->restored_path,
 						sizeof(slot->restored_path));
 	}
-	if (flink->completed >= 0) {
-		const struct snap *snap = &w->storage.snaps[flink->completed];
+	if (flink->cached_completed >= 0) {
+		const struct snap *snap = &w->storage.snaps[flink->cached_completed];
 
 		view->completed_id = snap->id;
 		view->completed_unix_ms = snap->completed_unix_ms;
-		view->completed_path = rest_path(w, flink->completed, slot->completed_path,
+		view->completed_path = rest_path(w, flink->cached_completed, slot->completed_path,
 						 sizeof(slot->completed_path));
 	}
 }

@@ -44,6 +44,12 @@ void init_exit(struct world *w, int status)
 {
 	if (!w->init.stopping)
 		fail(w, "the agent ends the container (status %d) although nobody asked", status);
+	if (w->flink.alive && w->agent.life.foreign) { /* drey-init sees to it that it ends */
+		w->init.leaving = true;
+		agent_crash(w, "it has left");
+		flink_signal(w, SIGTERM);
+		return;
+	}
 	if (w->flink.alive)
 		fail(w, "the agent ends the container although Flink lives");
 	container_die(w, "the agent said so");

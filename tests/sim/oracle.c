@@ -189,6 +189,22 @@ static bool still_requested(const struct world *w, int base)
 	return false;
 }
 
+/* It has left nothing, and the journal, which was lost or is an old one, knows nothing of it. */
+static bool is_forgotten(const struct world *w, int head)
+{
+	const struct journal *journal = &w->store.image->journal;
+
+	if (!w->truth.journal_changed)
+		return false;
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (!strcmp(journal->launches[i].job_id, w->truth.launches[head].job_id))
+			return false;
+	for (int i = 0; i < w->storage.count; i++)
+		if (w->storage.snaps[i].launch == head && snap_usable(&w->storage.snaps[i]))
+			return false;
+	return true;
+}
+
 /* From a launch that nobody could judge any more, or from the one before it: both are right. */
 static bool continues(const struct world *w, int head, int base)
 {
@@ -197,7 +213,7 @@ static bool continues(const struct world *w, int head, int base)
 			continue;
 		if (is_newest(w, head, base))
 			return true;
-		if (!w->truth.launches[head].unsure)
+		if (!w->truth.launches[head].unsure && !is_forgotten(w, head))
 			return false;
 	}
 	return is_newest(w, -1, base) || (base >= 0 && base == w->storage.initial);
@@ -300,8 +316,9 @@ void oracle_trigger(struct world *w, const struct effect *effect)
 {
 	const struct operation *record = &w->store.image->journal.operation;
 
-	if (!w->store.exists || record->kind == OPERATION_NONE ||
-	    strcmp(record->trigger_id, effect->id) != 0)
+	if (!w->store.exists || w->store.image->journal.sequence != w->agent.file_sequence)
+		return; /* it was, and somebody has changed the journal since */
+	if (record->kind == OPERATION_NONE || strcmp(record->trigger_id, effect->id) != 0)
 		fail(w, "operation %.6s is not in the journal", effect->id);
 	else if (record->kind != w->agent.life.journal.operation.kind)
 		fail(w, "operation %.6s is another one in the journal", effect->id);
@@ -358,7 +375,7 @@ static void restore_is_judged_right(struct world *w)
 
 static const struct snap *taken_by(const struct world *w, const char *trigger_id)
 {
-	for (int i = 0; i < w->storage.count; i++)
+	for (int i = w->storage.count - 1; i >= 0; i--)
 		if (*trigger_id && *trigger_id == *w->storage.snaps[i].trigger_id &&
 		    !strcmp(w->storage.snaps[i].trigger_id, trigger_id))
 			return &w->storage.snaps[i];
@@ -377,7 +394,7 @@ static void results_are_judged_right(struct world *w)
 
 	memcpy(w->truth.last_result, result->trigger_id, JOB_ID_BYTES);
 	w->truth.last_ok = result->ok;
-	if (!news || w->truth.clock_set)
+	if (!news || w->truth.clock_set || w->truth.journal_changed)
 		return;
 	snap = taken_by(w, result->trigger_id);
 	if (result->ok && result->location &&
@@ -386,6 +403,21 @@ static void results_are_judged_right(struct world *w)
 	if (!result->ok && snap && snap_usable(snap) && journal->operation.kind == OPERATION_NONE &&
 	    result->error && strstr(result->error, "no savepoint of it"))
 		fail(w, "%s of operation %.6s was not found", snap->path, result->trigger_id);
+}
+
+/* However long the life of an application is, its journal stays small. */
+void oracle_journal(struct world *w, const struct journal *journal)
+{
+	if (journal->launch_count > JOURNAL_MAX_LAUNCHES ||
+	    journal->former_job_count > JOURNAL_MAX_FORMER ||
+	    journal->snapshot_count > JOURNAL_MAX_SNAPSHOTS ||
+	    journal->log_count > JOURNAL_MAX_LOG || journal->consumed_count > JOURNAL_MAX_TOKENS ||
+	    journal->failed_generation_count > JOURNAL_MAX_TOKENS)
+		fail(w,
+		     "the journal grows: %zu launches, %zu former, %zu snapshots, %zu lines, %zu "
+		     "tokens",
+		     journal->launch_count, journal->former_job_count, journal->snapshot_count,
+		     journal->log_count, journal->consumed_count);
 }
 
 void oracle_step(struct world *w)

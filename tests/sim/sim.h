@@ -84,6 +84,9 @@ enum item_kind {
 	ITEM_HA_VANISH,
 	ITEM_CLOCK_STEP,
 	ITEM_OTHER_WRITER,
+	ITEM_BACKUP,
+	ITEM_JOURNAL_BACK, /* the backup is put in place */
+	ITEM_JOURNAL_LOST,
 	ITEM_FLINK_KILL,
 	ITEM_CALM,
 	ITEM_HELP,
@@ -123,7 +126,7 @@ struct chaos {
 		start_fails, term_ignored, cancel_ignored, wrong_restore;
 	int64_t agent_crash_ms, container_die_ms, stop_request_ms, flink_kill_ms, job_fail_ms,
 		job_finish_ms, damage_ms, vanish_ms, ha_vanish_ms, user_ms, clock_step_ms,
-		other_writer_ms;
+		other_writer_ms, journal_back_ms, journal_lost_ms;
 };
 
 /* ---- models ---- */
@@ -181,6 +184,7 @@ struct truth {
 	int count, capacity;
 	bool loss; /* some snapshot was damaged, has vanished, or may not be used: holding is right */
 	bool mismatch;                  /* some Flink has restored something else */
+	bool journal_changed;           /* it was lost, or is an old one */
 	bool half_stop;                 /* a stop failed after its savepoint */
 	bool clock_set;                 /* dates of storage and journal do not go together */
 	char last_result[JOB_ID_BYTES]; /* trigger id of the last operation's result, when judged */
@@ -202,6 +206,8 @@ struct jstore {
 	bool as_text;          /* encode and decode every document (slow), else copy it */
 	struct image *image;   /* what is stored */
 	struct image *written; /* what is on its way there */
+	struct image *backup;  /* an old one */
+	bool has_backup;
 };
 
 enum op_state { OP_RUNNING, OP_COMPLETED, OP_FAILED };
@@ -223,6 +229,9 @@ struct flink {
 	bool wrong; /* restores something else */
 	enum job_state state;
 	int64_t statistics_ms; /* from then on the statistics show the restore */
+	/* what REST tells of the checkpoints: an answer is given again for 3 s */
+	int64_t cached_ms; /* when it was made; -1 = never */
+	int cached_restored, cached_completed;
 	int64_t running_since_ms;
 	int restored, completed; /* snapshots; -1 = none */
 	int64_t next_id;
@@ -236,7 +245,7 @@ struct flink {
 };
 
 struct init {
-	bool alive, stopping, acknowledged;
+	bool alive, stopping, acknowledged, leaving;
 	char last[JOB_ID_BYTES];
 	int last_wait_status;
 	int64_t grace_end_ms;
@@ -278,13 +287,13 @@ struct user {
 struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
-		mismatches, continued;
+		mismatches, continued, journals_changed;
 	uint64_t hash; /* of all that has happened */
 };
 
 /* Used again for every history. */
 struct memory {
-	struct image images[2];
+	struct image images[3];
 	struct slot *queue;
 	size_t queue_cap;
 	struct item *items;
@@ -393,6 +402,9 @@ void store_land(struct world *w);   /* the write on its way takes effect, or not
 void store_finish(struct world *w); /* ... and is answered */
 bool store_read(struct world *w, struct journal *ret_journal);
 void store_other_writer(struct world *w);
+void store_back_up(struct world *w);
+void store_put_back(struct world *w);
+void store_lose(struct world *w);
 
 /* ---- user.c */
 void user_begin(struct world *w);
@@ -403,6 +415,7 @@ void oracle_launch(struct world *w);
 void oracle_trigger(struct world *w, const struct effect *effect);
 void oracle_signal(struct world *w, const struct effect *effect);
 void oracle_dispose(struct world *w, int snap);
+void oracle_journal(struct world *w, const struct journal *journal);
 void oracle_step(struct world *w);
 int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */
 bool oracle_reached(const struct world *w);

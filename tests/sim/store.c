@@ -173,9 +173,9 @@ static void land(struct world *w)
 	int64_t now = store->exists ? store->image->journal.sequence : 0;
 	struct image *written = store->written;
 
-	if (now != agent->file_sequence &&
-	    !(store->exists && writer && !strcmp(writer, agent->writer) &&
-	      now > agent->file_sequence && now <= agent->written_sequence)) {
+	if (store->exists && now != agent->file_sequence &&
+	    !(writer && !strcmp(writer, agent->writer) && now > agent->file_sequence &&
+	      now <= agent->written_sequence)) {
 		agent->write_fate = FATE_CONFLICT;
 		return;
 	}
@@ -200,6 +200,8 @@ static void put_through_text(struct world *w, const struct journal *journal)
 	    journal_decode(text.data, text.len_bytes, &back, &err)) {
 		fail(w, "the journal cannot be kept: %s", err.msg);
 	} else {
+		if (text.len_bytes > JOURNAL_MAX_BYTES)
+			fail(w, "the journal has %zu bytes", text.len_bytes);
 		image_put(w->store.written, &back);
 		journal_release(&back);
 	}
@@ -221,6 +223,7 @@ void store_begin_write(struct world *w, int64_t sequence)
 		put_through_text(w, &agent->life.journal);
 	else
 		image_put(w->store.written, &agent->life.journal);
+	oracle_journal(w, &w->store.written->journal);
 	agent->written_sequence = sequence;
 	agent->write_fate = chance(w, w->chaos.journal_fails)  ? FATE_NOT_WRITTEN
 			    : chance(w, w->chaos.journal_lost) ? FATE_ANSWER_LOST
@@ -270,6 +273,36 @@ bool store_read(struct world *w, struct journal *ret_journal)
 	else
 		journal_copy(ret_journal, &w->store.image->journal);
 	return true;
+}
+
+void store_back_up(struct world *w)
+{
+	if (!w->store.exists)
+		return;
+	image_put(w->store.backup, &w->store.image->journal);
+	w->store.has_backup = true;
+}
+
+/* S17: somebody restores the volume from an old backup. */
+void store_put_back(struct world *w)
+{
+	if (!w->store.exists || !w->store.has_backup)
+		return;
+	say(w, "store: journal %" PRId64 " is replaced by a backup, %" PRId64,
+	    w->store.image->journal.sequence, w->store.backup->journal.sequence);
+	image_put(w->store.image, &w->store.backup->journal);
+	w->truth.journal_changed = true;
+	w->figures->journals_changed++;
+}
+
+void store_lose(struct world *w)
+{
+	if (!w->store.exists)
+		return;
+	say(w, "store: the journal is lost");
+	w->store.exists = false;
+	w->truth.journal_changed = true;
+	w->figures->journals_changed++;
 }
 
 /* A drey that should not be there writes the journal. */

@@ -25,6 +25,9 @@ void user_begin(struct world *w)
 	plan_again(w, chaos->ha_vanish_ms, ITEM_HA_VANISH);
 	plan_again(w, chaos->clock_step_ms, ITEM_CLOCK_STEP);
 	plan_again(w, chaos->other_writer_ms, ITEM_OTHER_WRITER);
+	plan_again(w, chaos->journal_back_ms, ITEM_BACKUP);
+	plan_again(w, chaos->journal_back_ms, ITEM_JOURNAL_BACK);
+	plan_again(w, chaos->journal_lost_ms, ITEM_JOURNAL_LOST);
 	plan_again(w, chaos->flink_kill_ms, ITEM_FLINK_KILL);
 	plan(w, w->calm_ms, ITEM_CALM, SCOPE_WORLD);
 }
@@ -156,7 +159,8 @@ static bool needs_decision(const struct world *w)
 	for (int i = 0; i < w->truth.count; i++)
 		if (w->truth.launches[i].requested)
 			return true; /* what was there before is given up */
-	return w->truth.loss || w->truth.mismatch || w->config.policy.restore == POLICY_SAVEPOINT ||
+	return w->truth.loss || w->truth.mismatch || w->truth.journal_changed ||
+	       w->config.policy.restore == POLICY_SAVEPOINT ||
 	       w->agent.life.journal.intent.restore.kind != RESTORE_NONE;
 }
 
@@ -183,6 +187,11 @@ static void help(struct world *w)
 	}
 	if (!w->agent.alive || w->agent.life.terminating)
 		return;
+	if (w->flink.alive && w->agent.life.foreign) {
+		say(w, "user: ends a Flink that the journal does not know");
+		flink_end(w, SIGKILL, true);
+		return;
+	}
 	if (w->flink.alive && w->flink.state == JOB_RESTARTING && ++w->user.restarting > 2) {
 		say(w, "user: kills a Flink whose job restarts for ever");
 		flink_end(w, SIGKILL, true);
@@ -252,6 +261,20 @@ void user_item(struct world *w, const struct item *item)
 	case ITEM_OTHER_WRITER:
 		store_other_writer(w);
 		plan_again(w, chaos->other_writer_ms, ITEM_OTHER_WRITER);
+		break;
+	case ITEM_BACKUP:
+		store_back_up(w);
+		plan_again(w, chaos->journal_back_ms, ITEM_BACKUP);
+		break;
+	case ITEM_JOURNAL_BACK:
+		if (!deciding(w))
+			store_put_back(w);
+		plan_again(w, chaos->journal_back_ms, ITEM_JOURNAL_BACK);
+		break;
+	case ITEM_JOURNAL_LOST:
+		if (!deciding(w))
+			store_lose(w);
+		plan_again(w, chaos->journal_lost_ms, ITEM_JOURNAL_LOST);
 		break;
 	case ITEM_FLINK_KILL:
 		if (w->flink.alive)

@@ -227,7 +227,13 @@ static void draw_chaos(struct world *w)
 		.user_ms = mean(w, 200, 20 * SECOND_MS, 15 * MINUTE_MS),
 		.clock_step_ms = mean(w, 700, 5 * MINUTE_MS, 30 * MINUTE_MS),
 		.other_writer_ms = mean(w, 950, 20 * MINUTE_MS, 60 * MINUTE_MS),
+		.journal_back_ms = mean(w, 930, 2 * MINUTE_MS, 60 * MINUTE_MS),
+		.journal_lost_ms = mean(w, 950, 5 * MINUTE_MS, 60 * MINUTE_MS),
 	};
+	/* With the directories declared as shared, or dates that mean nothing, an old journal cannot be
+	 * told from a good one. */
+	if (w->config.policy.foreign == FOREIGN_IGNORE || w->chaos.clock_step_ms)
+		w->chaos.journal_back_ms = w->chaos.journal_lost_ms = 0;
 }
 
 static void draw_config(struct world *w)
@@ -300,8 +306,10 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
 	draw_chaos(&w);
 	for (size_t i = 0; i < memory->queue_cap; i++)
 		memory->unused_items[w.unused_count++] = (int)i;
-	w.store = (struct jstore){
-		.as_text = as_text, .image = &memory->images[0], .written = &memory->images[1]};
+	w.store = (struct jstore){.as_text = as_text,
+				  .image = &memory->images[0],
+				  .written = &memory->images[1],
+				  .backup = &memory->images[2]};
 	w.storage.initial = -1;
 	w.flink.stop_op = -1;
 	say(&w, "policy %s, %d attempts in %d min, savepoints every %d s, on SIGTERM %s",

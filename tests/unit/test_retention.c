@@ -73,6 +73,22 @@ static void the_oldest_go_first_until_the_count_is_right(void)
 	journal_release(&journal);
 }
 
+/* The clock was ahead when the older one was recorded. */
+static void the_newest_is_known_by_its_id_too(void)
+{
+	struct journal journal;
+
+	journal_init(&journal, "orders");
+	journal_add_launch(&journal)->proven_unix_ms = NOW - 9 * HOUR;
+	add(&journal, "/sp/2", ORIGIN_PERIODIC, 5);
+	add(&journal, "/sp/1", ORIGIN_PERIODIC, 2);
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/2");
+	journal.snapshots[0].checkpoint_id = 9;
+	journal.snapshots[1].checkpoint_id = 8;
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none");
+	journal_release(&journal);
+}
+
 static void what_the_job_was_started_from_stays(void)
 {
 	struct journal journal;
@@ -183,6 +199,7 @@ int main(void)
 {
 	TEST(nothing_goes_without_a_limit);
 	TEST(the_oldest_go_first_until_the_count_is_right);
+	TEST(the_newest_is_known_by_its_id_too);
 	TEST(what_the_job_was_started_from_stays);
 	TEST(what_is_too_old_goes_but_never_the_newest);
 	TEST(the_newest_verified_one_stays_when_newer_ones_are_not);
