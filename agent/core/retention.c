@@ -44,8 +44,10 @@ static bool is_newest_of_job(const struct journal *journal, const struct snapsho
 {
 	const struct launch *now = journal_launch_const(journal);
 
-	if (!snapshot->checkpoint_id || strcmp(snapshot->job_id, now->job_id) != 0)
+	if (!*snapshot->job_id || strcmp(snapshot->job_id, now->job_id) != 0)
 		return false;
+	if (!snapshot->checkpoint_id) /* it could not be looked at: nobody knows */
+		return true;
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
 		const struct snapshot *other = &journal->snapshots[i];
 

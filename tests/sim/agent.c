@@ -14,7 +14,7 @@
 
 static void plan_tick(struct world *w)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	int64_t at_ms = lifecycle_deadline_ms(&agent->life);
 
 	if (at_ms == agent->tick_at_ms)
@@ -40,7 +40,7 @@ static int64_t rest_delay(struct world *w)
 
 static void observe(struct world *w)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	const struct journal *journal = &agent->life.journal;
 	const struct restore_request *request = &journal->intent.restore;
 	bool open = request->kind == RESTORE_PATH &&
@@ -55,7 +55,7 @@ static void observe(struct world *w)
 
 static void launch(struct world *w)
 {
-	const struct launch *launch = journal_launch(&w->agent.life.journal);
+	const struct launch *launch = journal_launch(&w->agent->life.journal);
 
 	oracle_launch(w);
 	w->figures->launches++;
@@ -71,9 +71,9 @@ static void trigger(struct world *w, const struct effect *effect)
 	oracle_trigger(w, effect);
 	if (!lost) {
 		item = plan(w, rest_delay(w), ITEM_POST, SCOPE_CONTAINER);
-		item->a = w->agent.life.journal.operation.kind;
+		item->a = w->agent->life.journal.operation.kind;
 		item->b = (int64_t)w->epochs[SCOPE_AGENT];
-		item->launch = truth_find(w, w->agent.life.journal.operation.job_id);
+		item->launch = truth_find(w, w->agent->life.journal.operation.job_id);
 		memcpy(item->id, effect->id, JOB_ID_BYTES);
 		return;
 	}
@@ -101,7 +101,7 @@ static void execute(struct world *w, const struct effect *effect)
 		break;
 	case EFFECT_POLL:
 		item = plan(w, rest_delay(w), ITEM_POLL_LOOK, SCOPE_AGENT);
-		item->b = journal_launch(&w->agent.life.journal)->number;
+		item->b = journal_launch(&w->agent->life.journal)->number;
 		memcpy(item->id, effect->id, JOB_ID_BYTES);
 		break;
 	case EFFECT_TRIGGER:
@@ -126,7 +126,7 @@ static void execute(struct world *w, const struct effect *effect)
 		item->a = effect->signo;
 		break;
 	case EFFECT_STOP_ACK:
-		w->init.acknowledged = true;
+		w->init->acknowledged = true;
 		break;
 	case EFFECT_EXIT:
 		init_exit(w, effect->status);
@@ -141,7 +141,7 @@ static void execute(struct world *w, const struct effect *effect)
 
 void agent_step(struct world *w, const struct event *event)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	struct effects effects; /* large: only its count has to be cleared */
 	uint64_t epoch = w->epochs[SCOPE_AGENT];
 	enum phase before = agent->life.phase;
@@ -169,17 +169,18 @@ void agent_step(struct world *w, const struct event *event)
 
 void agent_start(struct world *w)
 {
-	struct agent *agent = &w->agent;
-	struct init *init = &w->init;
+	struct agent *agent = w->agent;
+	struct init *init = w->init;
 	struct journal journal;
 	struct rng rng;
 	struct event event = {.type = EVENT_HELLO};
 	const struct truth_launch *running =
-		w->flink.alive ? &w->truth.launches[w->flink.launch] : NULL;
+		w->flink->alive ? &w->truth.launches[w->flink->launch] : NULL;
 
 	if (!init->alive || init->leaving || agent->alive)
 		return;
-	if (!store_read(w, &journal)) {
+	/* the lock in the state directory: one agent at a time */
+	if (world_other(w)->agent.alive || !store_read(w, &journal)) {
 		plan(w, between(w, 1, 10) * SECOND_MS, ITEM_AGENT_START, SCOPE_CONTAINER);
 		return;
 	}
@@ -205,7 +206,7 @@ void agent_start(struct world *w)
 
 void agent_crash(struct world *w, const char *why)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 
 	if (!agent->alive)
 		return;
@@ -215,7 +216,7 @@ void agent_crash(struct world *w, const char *why)
 	lifecycle_release(&agent->life);
 	agent->alive = false;
 	w->epochs[SCOPE_AGENT]++;
-	if (w->init.alive)
+	if (w->init->alive)
 		plan(w, odds(w, 800) ? between(w, 50, 2000) : between(w, 1, 60) * SECOND_MS,
 		     ITEM_AGENT_START, SCOPE_CONTAINER);
 }
@@ -224,7 +225,7 @@ void agent_crash(struct world *w, const char *why)
 
 static void decide(struct world *w)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	struct event event = {.type = EVENT_OBSERVED,
 			      .observed = {.facts = &agent->facts, .decision = &agent->decision}};
 
@@ -239,9 +240,22 @@ static void decide(struct world *w)
 	agent_step(w, &event);
 }
 
+/* It is taken before anything is looked at: another Flink could make newer state meanwhile. */
+static void flink_lock_is_held(struct world *w)
+{
+	struct agent *agent = w->agent;
+	struct event event = {.type = EVENT_OBSERVED,
+			      .observed = {.facts = &agent->facts, .decision = &agent->decision}};
+
+	agent->decision = (struct decision){.kind = DECISION_HOLD, .settled = NO_CANDIDATE};
+	snprintf(agent->decision.reason, sizeof(agent->decision.reason), "a Flink still runs");
+	agent->observing = false;
+	agent_step(w, &event);
+}
+
 static void tick(struct world *w, const struct item *item)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	struct event event = {.type = EVENT_TICK};
 
 	if ((uint64_t)item->a != agent->tick_token)
@@ -282,10 +296,10 @@ static void disposed(struct world *w, const struct item *item)
 
 static void poll_look(struct world *w, const struct item *item)
 {
-	int index = w->agent.view_next++ % VIEW_SLOTS;
+	int index = w->agent->view_next++ % VIEW_SLOTS;
 	struct item *answer;
 
-	flink_view(w, item->id, &w->agent.views[index]);
+	flink_view(w, item->id, &w->agent->views[index]);
 	answer = plan(w, rest_delay(w), ITEM_POLL_ANSWER, SCOPE_AGENT);
 	answer->a = index;
 	answer->b = item->b;
@@ -294,8 +308,8 @@ static void poll_look(struct world *w, const struct item *item)
 
 static void poll_answer(struct world *w, const struct item *item)
 {
-	const struct launch *launch = journal_launch(&w->agent.life.journal);
-	struct event event = {.type = EVENT_VIEW, .view = w->agent.views[item->a].view};
+	const struct launch *launch = journal_launch(&w->agent->life.journal);
+	struct event event = {.type = EVENT_VIEW, .view = w->agent->views[item->a].view};
 
 	if (launch && launch->number == item->b)
 		agent_step(w, &event);
@@ -307,7 +321,7 @@ static void operation_look(struct world *w, const struct item *item)
 	enum operation_status status;
 	struct item *answer;
 
-	if (!w->flink.alive || !w->flink.rest_up || chance(w, w->chaos.poll_lost))
+	if (!w->flink->alive || !w->flink->rest_up || chance(w, w->chaos.poll_lost))
 		status = STATUS_UNREACHABLE;
 	else if (!op)
 		status = STATUS_UNKNOWN_ID;
@@ -363,12 +377,16 @@ void agent_item(struct world *w, const struct item *item)
 		tick(w, item);
 		break;
 	case ITEM_GATHER:
-		facts_release(&w->agent.facts);
-		storage_gather(w, &w->agent.facts);
+		facts_release(&w->agent->facts);
+		if (world_other(w)->flink.alive) {
+			flink_lock_is_held(w);
+			break;
+		}
+		storage_gather(w, &w->agent->facts);
 		decide(w);
 		break;
 	case ITEM_VERIFY:
-		storage_verify(w, &w->agent.facts.candidates[w->agent.decision.candidate]);
+		storage_verify(w, &w->agent->facts.candidates[w->agent->decision.candidate]);
 		decide(w);
 		break;
 	case ITEM_INSPECT:

@@ -16,9 +16,11 @@
 
 void flink_start(struct world *w, int launch)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct truth_launch *truth = &w->truth.launches[launch];
 
+	if (world_other(w)->flink.alive)
+		fail(w, "two Flinks live");
 	*flink = (struct flink){.alive = true,
 				.launch = launch,
 				.base = truth->argument,
@@ -47,27 +49,27 @@ void flink_start(struct world *w, int launch)
  * told from the right thing. */
 static void mismatch_unnoticed(struct world *w)
 {
-	struct truth_launch *truth = &w->truth.launches[w->flink.launch];
+	struct truth_launch *truth = &w->truth.launches[w->flink->launch];
 	const struct journal *journal =
-		w->agent.alive ? &w->agent.life.journal : &w->store.image->journal;
+		w->agent->alive ? &w->agent->life.journal : &w->store.image->journal;
 	const struct launch *launch = journal_launch_const(journal);
 	bool made = false;
 
 	if (!truth->wrong || (launch && launch->mismatched))
 		return;
 	for (int i = 0; i < w->storage.count; i++)
-		made = made || (w->storage.snaps[i].launch == w->flink.launch &&
+		made = made || (w->storage.snaps[i].launch == w->flink->launch &&
 				w->storage.snaps[i].complete);
 	if (!made)
 		return;
 	truth->wrong = false;
 	truth->ran = truth->unsure = true;
-	truth->base = w->flink.base;
+	truth->base = w->flink->base;
 }
 
 void flink_end(struct world *w, int wait_status, bool tell)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	if (!flink->alive)
 		return;
@@ -82,7 +84,7 @@ void flink_end(struct world *w, int wait_status, bool tell)
 
 void flink_signal(struct world *w, int signo)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	if (!flink->alive)
 		return;
@@ -104,14 +106,14 @@ void flink_signal(struct world *w, int signo)
 void flink_attempt_ends(struct world *w)
 {
 	w->epochs[SCOPE_JOB]++;
-	w->flink.stop_op = -1;
+	w->flink->stop_op = -1;
 	operations_fail(w);
 }
 
 /* A final state. FINISHED deletes the job's checkpoints, the others leave them. */
 void flink_job_over(struct world *w, enum job_state state)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	flink_attempt_ends(w);
 	flink->state = state;
@@ -127,7 +129,7 @@ void flink_job_over(struct world *w, enum job_state state)
 
 static void submit(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	if (w->truth.launches[flink->launch].ha.result) {
 		say(w, "Flink knows that this job has come to its end, and runs nothing");
@@ -151,7 +153,7 @@ static int wrong_base(struct world *w)
 
 static void begin_attempt(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	flink->state = JOB_RUNNING;
 	flink->running_since_ms = w->now_ms;
@@ -170,7 +172,7 @@ static void begin_attempt(struct world *w)
 /* The first time: from the command line. */
 static void run_first(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct truth_launch *truth = &w->truth.launches[flink->launch];
 	const struct snap *base;
 	int recovered = ha_newest(w, flink->launch);
@@ -215,7 +217,7 @@ static void run_first(struct world *w)
 
 static void run(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	if (!flink->job_present || flink->terminating)
 		return;
@@ -234,7 +236,7 @@ static void run(struct world *w)
 
 static void job_fails(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	if (w->calm || flink->state != JOB_RUNNING)
 		return;
@@ -253,7 +255,7 @@ static void job_fails(struct world *w)
 
 static void checkpoint(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct item *item;
 
 	if (flink->state != JOB_RUNNING)
@@ -268,7 +270,7 @@ static void checkpoint(struct world *w)
 
 void flink_completed(struct world *w, int snap)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	if (flink->completed < 0 ||
 	    w->storage.snaps[snap].id > w->storage.snaps[flink->completed].id)
@@ -283,15 +285,15 @@ static void discard_old(struct world *w)
 	for (int i = w->storage.count - 1; i >= 0; i--) {
 		struct snap *old = &w->storage.snaps[i];
 
-		if (old->launch == w->flink.launch && old->kind == SNAPSHOT_CHECKPOINT &&
-		    old->complete && !old->deleted && kept++ >= w->flink.retained)
+		if (old->launch == w->flink->launch && old->kind == SNAPSHOT_CHECKPOINT &&
+		    old->complete && !old->deleted && kept++ >= w->flink->retained)
 			old->deleted = true;
 	}
 }
 
 static void checkpoint_done(struct world *w, int snap)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct item *item;
 
 	if (flink->state != JOB_RUNNING || flink->stop_op >= 0 ||
@@ -320,7 +322,7 @@ const char *rest_path(const struct world *w, int snap, char *buffer, size_t size
 
 static void show_statistics(struct world *w, struct view_slot *slot)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct view *view = &slot->view;
 
 	if (flink->cached_ms < 0 || w->now_ms >= flink->cached_ms + REST_CACHE_MS) {
@@ -347,7 +349,7 @@ static void show_statistics(struct world *w, struct view_slot *slot)
 
 void flink_view(struct world *w, const char *job_id, struct view_slot *slot)
 {
-	const struct flink *flink = &w->flink;
+	const struct flink *flink = w->flink;
 	struct view *view = &slot->view;
 
 	*view = (struct view){.reachable = false};
@@ -369,7 +371,7 @@ void flink_view(struct world *w, const char *job_id, struct view_slot *slot)
 
 void flink_item(struct world *w, const struct item *item)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	switch (item->kind) {
 	case ITEM_REST_UP:

@@ -69,20 +69,20 @@ static void subsume(struct world *w, struct ha_map *map)
 	for (int i = map->count - 1; i >= 0; i--) {
 		struct item *item;
 
-		if (map->entries[i].deleting || live++ < w->flink.retained)
+		if (map->entries[i].deleting || live++ < w->flink->retained)
 			continue;
 		map->entries[i].deleting = true;
 		item = plan(w, between(w, 1, 500), ITEM_HA_DISCARD, SCOPE_FLINK);
-		item->launch = w->flink.launch;
+		item->launch = w->flink->launch;
 		item->a = map->entries[i].snap;
 	}
 }
 
 static void acknowledge(struct world *w, int snap)
 {
-	struct ha_map *map = map_of(w, w->flink.launch);
+	struct ha_map *map = map_of(w, w->flink->launch);
 
-	if (!map->exists || w->flink.state != JOB_RUNNING) {
+	if (!map->exists || w->flink->state != JOB_RUNNING) {
 		/* Flink discards what it cannot record */
 		w->storage.snaps[snap].deleted = !map->exists;
 		return;
@@ -187,7 +187,7 @@ static void observe_entry(struct world *w, struct facts *facts, int launch, int 
 
 void ha_observe(struct world *w, struct facts *facts)
 {
-	const struct launch *last = journal_launch_const(&w->agent.life.journal);
+	const struct launch *last = journal_launch_const(&w->agent->life.journal);
 	bool breaks_off = chance(w, w->chaos.list_fails);
 	int end = breaks_off ? (int)below(w, w->truth.count + 1) : w->truth.count;
 	bool found = false;

@@ -9,9 +9,9 @@
 
 struct op *operation_find(struct world *w, const char *trigger_id)
 {
-	for (int i = 0; i < w->flink.op_count; i++)
-		if (!strcmp(w->flink.ops[i].trigger_id, trigger_id))
-			return &w->flink.ops[i];
+	for (int i = 0; i < w->flink->op_count; i++)
+		if (!strcmp(w->flink->ops[i].trigger_id, trigger_id))
+			return &w->flink->ops[i];
 	return NULL;
 }
 
@@ -19,14 +19,14 @@ struct op *operation_find(struct world *w, const char *trigger_id)
  * reports the place in its error. */
 void operations_fail(struct world *w)
 {
-	for (int i = 0; i < w->flink.op_count; i++)
-		if (w->flink.ops[i].state == OP_RUNNING)
-			w->flink.ops[i].state = OP_FAILED;
+	for (int i = 0; i < w->flink->op_count; i++)
+		if (w->flink->ops[i].state == OP_RUNNING)
+			w->flink->ops[i].state = OP_FAILED;
 }
 
 static struct op *op_add(struct world *w, const char *trigger_id, enum operation_kind kind)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct op *op;
 
 	if (flink->op_count == FLINK_MAX_OPS) {
@@ -43,7 +43,7 @@ static struct op *op_add(struct world *w, const char *trigger_id, enum operation
 
 static void take_savepoint(struct world *w, struct op *op)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	int64_t takes_ms = odds(w, 100) ? between(w, 30, 240) * SECOND_MS : between(w, 50, 20000);
 	struct item *item;
 
@@ -57,7 +57,7 @@ static void take_savepoint(struct world *w, struct op *op)
 
 static void cancel(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	w->figures->cancels++;
 	if (flink->state == JOB_FINISHED || flink->state == JOB_FAILED ||
@@ -72,7 +72,7 @@ static void cancel(struct world *w)
 /* The request has arrived; what is the answer? */
 static enum operation_status accept_post(struct world *w, const struct item *item)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	enum operation_kind kind = (enum operation_kind)item->a;
 	bool known = flink->job_present && item->launch == flink->launch;
 	struct op *op;
@@ -111,7 +111,7 @@ void operation_post(struct world *w, const struct item *item)
 	say(w, "POST %s %.6s arrives: status %d%s",
 	    operation_kind_name((enum operation_kind)item->a), item->id, status,
 	    lost ? ", answer lost" : "");
-	if (!w->agent.alive || (uint64_t)item->b != w->epochs[SCOPE_AGENT])
+	if (!w->agent->alive || (uint64_t)item->b != w->epochs[SCOPE_AGENT])
 		return; /* whoever asked has died */
 	answer = plan(w, lost ? 5 * SECOND_MS : between(w, 2, 50), ITEM_OPERATION_ANSWER,
 		      SCOPE_AGENT);
@@ -129,7 +129,7 @@ static void stop_goes_on(struct world *w, struct op *op)
 
 static void savepoint_done(struct world *w, const struct item *item)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct op *op = operation_find(w, item->id);
 
 	if (!op || op->state != OP_RUNNING || flink->state != JOB_RUNNING)
@@ -158,7 +158,7 @@ static void stop_done(struct world *w, const struct item *item)
 	if (!op || op->state != OP_RUNNING)
 		return;
 	if (chance(w, w->chaos.stop_half_fails)) {
-		w->flink.failure = "StopWithSavepointStoppingException";
+		w->flink->failure = "StopWithSavepointStoppingException";
 		w->truth.half_stop = true;
 		flink_job_over(w, JOB_FAILED);
 		return;
@@ -172,8 +172,8 @@ static void stop_done(struct world *w, const struct item *item)
 static void dispose(struct world *w, const struct item *item)
 {
 	struct snap *snap = &w->storage.snaps[item->a];
-	bool served = w->flink.alive && w->flink.rest_up &&
-		      !strcmp(w->truth.launches[w->flink.launch].job_id, item->id);
+	bool served = w->flink->alive && w->flink->rest_up &&
+		      !strcmp(w->truth.launches[w->flink->launch].job_id, item->id);
 	bool done = served && !chance(w, w->chaos.savepoint_fails);
 	struct item *answer;
 
@@ -205,7 +205,7 @@ void operation_item(struct world *w, const struct item *item)
 		stop_done(w, item);
 		break;
 	case ITEM_CANCEL_DONE:
-		if (w->flink.state == JOB_CANCELLING)
+		if (w->flink->state == JOB_CANCELLING)
 			flink_job_over(w, JOB_CANCELED);
 		break;
 	default:

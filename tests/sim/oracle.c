@@ -119,7 +119,7 @@ static bool same_text(const char *a, const char *b)
 /* The launch before it had the same ids. */
 static bool is_continued(const struct world *w, const struct launch *launch)
 {
-	const struct journal *journal = &w->agent.life.journal;
+	const struct journal *journal = &w->agent->life.journal;
 
 	return journal->launch_count > 1 &&
 	       !strcmp(journal->launches[journal->launch_count - 2].job_id, launch->job_id);
@@ -145,7 +145,7 @@ static void launch_is_on_record(struct world *w, const struct launch *launch)
 		     outcome_kind_name(stored->outcome.kind));
 	else if (truth_find(w, launch->job_id) >= 0 && !is_continued(w, launch))
 		fail(w, "job id %s is used again", launch->job_id);
-	else if (w->flink.alive)
+	else if (w->flink->alive)
 		fail(w, "a launch while a Flink lives");
 }
 
@@ -157,7 +157,8 @@ static bool launch_is_requested(struct world *w, const struct launch *launch)
 
 	if (request->kind == RESTORE_NONE || !request->token ||
 	    !journal_is_consumed(stored, request->token) ||
-	    !strcmp(w->truth.last_token, request->token) ||
+	    (!strcmp(w->truth.last_token, request->token) &&
+	     strcmp(w->truth.pending_again, request->token) != 0) ||
 	    !strcmp(w->user.untimely, request->token))
 		return false;
 	if (request->kind == RESTORE_EMPTY
@@ -165,6 +166,7 @@ static bool launch_is_requested(struct world *w, const struct launch *launch)
 		    : !snapshot_same_path(request->path, launch->restore_path))
 		return false;
 	snprintf(w->truth.last_token, sizeof(w->truth.last_token), "%s", request->token);
+	*w->truth.pending_again = '\0';
 	return true;
 }
 
@@ -219,6 +221,18 @@ static bool continues(const struct world *w, int head, int base)
 	return is_newest(w, -1, base) || (base >= 0 && base == w->storage.initial);
 }
 
+/* A person has given up what there was, but that launch never came to run: the initial savepoint, for a
+ * first start, is as good as nothing. */
+static bool is_given_up(const struct world *w, int base)
+{
+	for (int i = w->truth.count - 1; i >= 0; i--)
+		if (w->truth.launches[i].ran)
+			return false;
+		else if (w->truth.launches[i].requested && w->truth.launches[i].base < 0)
+			return base >= 0 && base == w->storage.initial;
+	return false;
+}
+
 static void launch_starts_right(struct world *w, int base)
 {
 	int head = truth_head(w);
@@ -226,7 +240,7 @@ static void launch_starts_right(struct world *w, int base)
 
 	if (base >= 0 && base == w->storage.initial && !anything_completed(w, head))
 		return; /* the very first start, or all before it have left nothing */
-	if (still_requested(w, base))
+	if (still_requested(w, base) || is_given_up(w, base))
 		return;
 	if (base < 0 && anything_completed(w, head)) {
 		fail(w, "an empty start although there was state (newest usable: %s)",
@@ -288,7 +302,7 @@ static void remember_launch(struct world *w, const struct launch *launch, int ba
 
 void oracle_launch(struct world *w)
 {
-	const struct launch *launch = journal_launch(&w->agent.life.journal);
+	const struct launch *launch = journal_launch(&w->agent->life.journal);
 	bool requested;
 	int base, before;
 
@@ -316,28 +330,28 @@ void oracle_trigger(struct world *w, const struct effect *effect)
 {
 	const struct operation *record = &w->store.image->journal.operation;
 
-	if (!w->store.exists || w->store.image->journal.sequence != w->agent.file_sequence)
+	if (!w->store.exists || w->store.image->journal.sequence != w->agent->file_sequence)
 		return; /* it was, and somebody has changed the journal since */
 	if (record->kind == OPERATION_NONE || strcmp(record->trigger_id, effect->id) != 0)
 		fail(w, "operation %.6s is not in the journal", effect->id);
-	else if (record->kind != w->agent.life.journal.operation.kind)
+	else if (record->kind != w->agent->life.journal.operation.kind)
 		fail(w, "operation %.6s is another one in the journal", effect->id);
 }
 
 /* A job that is well, wanted and proven must not be ended. */
 void oracle_signal(struct world *w, const struct effect *effect)
 {
-	const struct lifecycle *life = &w->agent.life;
+	const struct lifecycle *life = &w->agent->life;
 	const struct journal *journal = &life->journal;
 	const struct launch *launch = journal_launch_const(journal);
 
-	if (!w->flink.alive || w->flink.state != JOB_RUNNING || !w->flink.job_present)
+	if (!w->flink->alive || w->flink->state != JOB_RUNNING || !w->flink->job_present)
 		return;
 	if (life->terminating || !launch || !launch->verified_unix_ms || w->truth.mismatch)
 		return;
 	if (journal->intent.state == DESIRED_RUNNING && journal->outcome.kind == OUTCOME_NONE &&
 	    journal->operation.kind == OPERATION_NONE &&
-	    w->flink.running_since_ms + MINUTE_MS < w->now_ms)
+	    w->flink->running_since_ms + MINUTE_MS < w->now_ms)
 		fail(w, "signal %d to a job that is well and wanted: %s", effect->signo,
 		     life->reason);
 }
@@ -345,9 +359,10 @@ void oracle_signal(struct world *w, const struct effect *effect)
 /* What is disposed of must not be missed: neither the newest state, nor what the job would go back to. */
 void oracle_dispose(struct world *w, int snap)
 {
-	const struct flink *flink = &w->flink;
+	const struct flink *flink = w->flink;
 
-	if (snap == oracle_newest(w, truth_head(w)))
+	/* (that one which seemed newer has been damaged meanwhile is not to be known) */
+	if (!w->truth.loss && snap == oracle_newest(w, truth_head(w)))
 		fail(w, "%s is the newest state, and is disposed of", w->storage.snaps[snap].path);
 	if (flink->alive && ha_names(w, flink->launch, snap))
 		fail(w, "Flink's HA still has %s, which is disposed of",
@@ -361,15 +376,15 @@ void oracle_dispose(struct world *w, int snap)
  * it shows a checkpoint of its own, and cannot be told from it.) */
 static void restore_is_judged_right(struct world *w)
 {
-	const struct launch *launch = journal_launch_const(&w->agent.life.journal);
+	const struct launch *launch = journal_launch_const(&w->agent->life.journal);
 
 	/* an empty start counts as right until Flink's statistics, which come late, say otherwise */
 	if (launch && !launch->restore_path &&
-	    (w->flink.completed >= 0 || w->now_ms < w->flink.running_since_ms + 5 * MINUTE_MS))
+	    (w->flink->completed >= 0 || w->now_ms < w->flink->running_since_ms + 5 * MINUTE_MS))
 		return;
-	if (w->flink.alive && w->truth.launches[w->flink.launch].wrong && launch &&
-	    launch->verified_unix_ms && w->flink.restored == w->flink.base &&
-	    !strcmp(launch->job_id, w->truth.launches[w->flink.launch].job_id))
+	if (w->flink->alive && w->truth.launches[w->flink->launch].wrong && launch &&
+	    launch->verified_unix_ms && w->flink->restored == w->flink->base &&
+	    !strcmp(launch->job_id, w->truth.launches[w->flink->launch].job_id))
 		fail(w, "a wrong restore was taken for the right one");
 }
 
@@ -386,7 +401,7 @@ static const struct snap *taken_by(const struct world *w, const char *trigger_id
  * nothing else is ever taken for its savepoint. */
 static void results_are_judged_right(struct world *w)
 {
-	const struct journal *journal = &w->agent.life.journal;
+	const struct journal *journal = &w->agent->life.journal;
 	const struct operation_result *result = &journal->last_operation;
 	const struct snap *snap;
 	bool news = strcmp(w->truth.last_result, result->trigger_id) != 0 ||
@@ -422,7 +437,7 @@ void oracle_journal(struct world *w, const struct journal *journal)
 
 void oracle_step(struct world *w)
 {
-	const struct lifecycle *life = &w->agent.life;
+	const struct lifecycle *life = &w->agent->life;
 
 	restore_is_judged_right(w);
 	results_are_judged_right(w);
@@ -445,34 +460,34 @@ static bool nonces_done(const struct journal *journal)
 
 bool oracle_reached(const struct world *w)
 {
-	const struct lifecycle *life = &w->agent.life;
+	const struct lifecycle *life = &w->agent->life;
 
-	if (!w->agent.alive || life->journal.intent.do_not_restart ||
+	if (!w->agent->alive || life->journal.intent.do_not_restart ||
 	    life->journal.intent.state != w->user.wanted || life->requested != life->acknowledged)
 		return false;
 	switch (w->user.wanted) {
 	case DESIRED_RUNNING:
-		return life->phase == PHASE_RUNNING && w->flink.alive &&
-		       w->flink.state == JOB_RUNNING && nonces_done(&life->journal);
+		return life->phase == PHASE_RUNNING && w->flink->alive &&
+		       w->flink->state == JOB_RUNNING && nonces_done(&life->journal);
 	case DESIRED_SUSPENDED:
-		return life->phase == PHASE_SUSPENDED && !w->flink.alive;
+		return life->phase == PHASE_SUSPENDED && !w->flink->alive;
 	case DESIRED_CANCELLED:
-		return life->phase == PHASE_CANCELLED && !w->flink.alive;
+		return life->phase == PHASE_CANCELLED && !w->flink->alive;
 	}
 	return false;
 }
 
 void oracle_end(struct world *w)
 {
-	const struct lifecycle *life = &w->agent.life;
+	const struct lifecycle *life = &w->agent->life;
 
-	if (w->agent.alive)
+	if (w->agent->alive)
 		fail(w,
 		     "%d min after the last fault %s is not reached: %s (%s), job %s, Flink %s, "
 		     "savepoint nonce %s/%s, restart nonce %s/%s",
 		     (int)((w->now_ms - w->calm_ms) / MINUTE_MS),
 		     desired_state_name(w->user.wanted), phase_name(life->phase), life->reason,
-		     job_state_name(w->flink.state), w->flink.alive ? "lives" : "is gone",
+		     job_state_name(w->flink->state), w->flink->alive ? "lives" : "is gone",
 		     life->journal.intent.savepoint_nonce ? life->journal.intent.savepoint_nonce
 							  : "-",
 		     life->journal.savepoint_nonce_done ? life->journal.savepoint_nonce_done : "-",

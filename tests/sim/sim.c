@@ -24,9 +24,10 @@ static void print_figures(const struct figures *f)
 	       f->steps, f->launches, f->savepoints, f->stops, f->cancels, f->requests);
 	printf("# %" PRIu64 " agent deaths, %" PRIu64 " container ends, %" PRIu64
 	       " snapshots damaged, %" PRIu64 " wrong restores, %" PRIu64 " jobs finished, %" PRIu64
-	       " launches continued, %" PRIu64 " journals lost or put back\n",
+	       " launches continued, %" PRIu64 " journals lost or put back, %" PRIu64
+	       " pods replaced\n",
 	       f->agent_crashes, f->container_deaths, f->damaged, f->mismatches, f->finished,
-	       f->continued, f->journals_changed);
+	       f->continued, f->journals_changed, f->replaced);
 }
 
 static int one_history(uint64_t seed)

@@ -82,6 +82,7 @@ enum item_kind {
 	ITEM_DAMAGE,
 	ITEM_VANISH,
 	ITEM_HA_VANISH,
+	ITEM_REPLACE, /* another pod is started in place of this one */
 	ITEM_CLOCK_STEP,
 	ITEM_OTHER_WRITER,
 	ITEM_BACKUP,
@@ -107,6 +108,7 @@ struct item {
 	uint64_t order; /* what was planned first comes first */
 	enum item_kind kind;
 	enum scope scope;
+	int pod;
 	uint64_t epoch; /* of the scope, when it was planned */
 	int64_t a, b;
 	int launch; /* index in truth.launches */
@@ -126,7 +128,7 @@ struct chaos {
 		start_fails, term_ignored, cancel_ignored, wrong_restore;
 	int64_t agent_crash_ms, container_die_ms, stop_request_ms, flink_kill_ms, job_fail_ms,
 		job_finish_ms, damage_ms, vanish_ms, ha_vanish_ms, user_ms, clock_step_ms,
-		other_writer_ms, journal_back_ms, journal_lost_ms;
+		other_writer_ms, journal_back_ms, journal_lost_ms, replace_ms;
 };
 
 /* ---- models ---- */
@@ -190,6 +192,7 @@ struct truth {
 	char last_result[JOB_ID_BYTES]; /* trigger id of the last operation's result, when judged */
 	bool last_ok;
 	char last_token[32];
+	char pending_again[32]; /* token of a request that an old journal has not carried out */
 };
 
 #define IMAGE_BYTES ((size_t)1 << 20)
@@ -246,6 +249,7 @@ struct flink {
 
 struct init {
 	bool alive, stopping, acknowledged, leaving;
+	bool replaced; /* when it ends, it is not started again */
 	char last[JOB_ID_BYTES];
 	int last_wait_status;
 	int64_t grace_end_ms;
@@ -276,6 +280,16 @@ struct agent {
 	int view_next;
 };
 
+#define PODS 2
+
+/* A container with its processes. There is one, but while it is being replaced. */
+struct pod {
+	uint64_t epochs[SCOPE_COUNT];
+	struct agent agent;
+	struct init init;
+	struct flink flink;
+};
+
 struct user {
 	enum desired_state wanted;
 	bool do_not_restart;
@@ -287,7 +301,7 @@ struct user {
 struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
-		mismatches, continued, journals_changed;
+		mismatches, continued, journals_changed, replaced;
 	uint64_t hash; /* of all that has happened */
 };
 
@@ -314,11 +328,14 @@ struct world {
 	size_t queue_len; /* binary heap of what is in items */
 	size_t unused_count;
 	uint64_t next_order;
-	uint64_t epochs[SCOPE_COUNT];
+	struct pod pods[PODS];
+	/* the pod that something happens in: see world_enter() */
+	int pod;
+	struct agent *agent;
+	struct init *init;
+	struct flink *flink;
+	uint64_t *epochs;
 	struct lifecycle_config config;
-	struct agent agent;
-	struct init init;
-	struct flink flink;
 	struct storage storage;
 	struct jstore store;
 	struct truth truth;
@@ -334,6 +351,9 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
 	       struct figures *figures, char ret_failure[600]);
 void memory_init(struct memory *memory);
 void memory_release(struct memory *memory);
+
+void world_enter(struct world *w, int pod);
+const struct pod *world_other(const struct world *w); /* the pod that is not entered */
 
 int64_t below(struct world *w, int64_t bound);
 int64_t between(struct world *w, int64_t low, int64_t high);
@@ -360,6 +380,7 @@ void agent_item(struct world *w, const struct item *item);
 void init_item(struct world *w, const struct item *item);
 void init_flink_ended(struct world *w, int wait_status);
 void init_exit(struct world *w, int status);
+void container_replace(struct world *w);
 void container_die(struct world *w, const char *why);
 
 /* ---- flink.c, operation.c */

@@ -128,7 +128,7 @@ static void list_other(struct world *w, struct facts *facts)
 				 .size_bytes = -1,
 				 .file_count = -1};
 
-	if (!w->shared || !w->agent.life.journal.ever_proven)
+	if (!w->shared || !w->agent->life.journal.ever_proven)
 		return;
 	snprintf(path, sizeof(path), "file:///cp/" OTHER_JOB "/chk-%" PRId64, found.checkpoint_id);
 	facts_add(facts, SOURCE_CHECKPOINTS, &found);
@@ -192,7 +192,7 @@ static void look_at_named(struct world *w, struct facts *facts, enum source_kind
 
 static void look_at_journal(struct world *w, struct facts *facts)
 {
-	const struct journal *journal = &w->agent.life.journal;
+	const struct journal *journal = &w->agent->life.journal;
 
 	for (size_t i = 0; i < journal->snapshot_count; i++)
 		look_at(w, facts, SOURCE_JOURNAL, &journal->snapshots[i]);
@@ -211,7 +211,7 @@ static void look_at_journal(struct world *w, struct facts *facts)
 
 void storage_gather(struct world *w, struct facts *ret_facts)
 {
-	const struct journal *journal = &w->agent.life.journal;
+	const struct journal *journal = &w->agent->life.journal;
 
 	*ret_facts = (struct facts){.max_metadata_version = METADATA_VERSION,
 				    .now_unix_ms = unix_now(w)};
@@ -225,7 +225,7 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 	look_at_named(w, ret_facts, SOURCE_INITIAL,
 		      w->storage.initial >= 0 ? w->storage.snaps[w->storage.initial].path : NULL,
 		      ORIGIN_INITIAL);
-	look_at_named(w, ret_facts, SOURCE_REQUEST, w->agent.request, ORIGIN_REQUEST);
+	look_at_named(w, ret_facts, SOURCE_REQUEST, w->agent->request, ORIGIN_REQUEST);
 }
 
 static void complete(struct candidate *c, const char *operator_id)

@@ -167,7 +167,7 @@ static void image_put(struct image *image, const struct journal *from)
 
 static void land(struct world *w)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	struct jstore *store = &w->store;
 	const char *writer = store->image->journal.writer;
 	int64_t now = store->exists ? store->image->journal.sequence : 0;
@@ -211,7 +211,7 @@ static void put_through_text(struct world *w, const struct journal *journal)
 
 void store_begin_write(struct world *w, int64_t sequence)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	int64_t takes_ms = chance(w, w->chaos.journal_slow) ? between(w, 100, 40 * SECOND_MS)
 							    : between(w, 1, 20);
 
@@ -234,7 +234,7 @@ void store_begin_write(struct world *w, int64_t sequence)
 /* The agent has died: its last write may have happened. */
 void store_land(struct world *w)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 
 	if (agent->writing && agent->write_fate != FATE_NOT_WRITTEN && odds(w, 500)) {
 		land(w);
@@ -245,7 +245,7 @@ void store_land(struct world *w)
 
 void store_finish(struct world *w)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	struct event event = {.journal = {.sequence = agent->written_sequence}};
 	enum fate fate;
 
@@ -286,11 +286,19 @@ void store_back_up(struct world *w)
 /* S17: somebody restores the volume from an old backup. */
 void store_put_back(struct world *w)
 {
+	const struct journal *old = &w->store.backup->journal;
+	const struct restore_request *request = &old->intent.restore;
+
 	if (!w->store.exists || !w->store.has_backup)
 		return;
 	say(w, "store: journal %" PRId64 " is replaced by a backup, %" PRId64,
 	    w->store.image->journal.sequence, w->store.backup->journal.sequence);
-	image_put(w->store.image, &w->store.backup->journal);
+	/* an order that was pending is carried out: nobody can tell that it was before */
+	if (request->kind != RESTORE_NONE && request->token &&
+	    !journal_is_consumed(old, request->token))
+		snprintf(w->truth.pending_again, sizeof(w->truth.pending_again), "%s",
+			 request->token);
+	image_put(w->store.image, old);
 	w->truth.journal_changed = true;
 	w->figures->journals_changed++;
 }

@@ -7,6 +7,20 @@
 #include "base/mem.h"
 #include "tests/sim/sim.h"
 
+void world_enter(struct world *w, int pod)
+{
+	w->pod = pod;
+	w->agent = &w->pods[pod].agent;
+	w->init = &w->pods[pod].init;
+	w->flink = &w->pods[pod].flink;
+	w->epochs = w->pods[pod].epochs;
+}
+
+const struct pod *world_other(const struct world *w)
+{
+	return &w->pods[!w->pod];
+}
+
 /* ---- chance ---- */
 
 int64_t below(struct world *w, int64_t bound)
@@ -148,6 +162,7 @@ struct item *plan(struct world *w, int64_t in_ms, enum item_kind kind, enum scop
 	item->order = slot->order;
 	item->kind = kind;
 	item->scope = scope;
+	item->pod = w->pod;
 	item->epoch = w->epochs[scope];
 	item->a = item->b = item->launch = 0;
 	*item->id = '\0';
@@ -228,6 +243,7 @@ static void draw_chaos(struct world *w)
 		.clock_step_ms = mean(w, 700, 5 * MINUTE_MS, 30 * MINUTE_MS),
 		.other_writer_ms = mean(w, 950, 20 * MINUTE_MS, 60 * MINUTE_MS),
 		.journal_back_ms = mean(w, 930, 2 * MINUTE_MS, 60 * MINUTE_MS),
+		.replace_ms = mean(w, 850, 2 * MINUTE_MS, 30 * MINUTE_MS),
 		.journal_lost_ms = mean(w, 950, 5 * MINUTE_MS, 60 * MINUTE_MS),
 	};
 	/* With the directories declared as shared, or dates that mean nothing, an old journal cannot be
@@ -279,9 +295,11 @@ static void draw_config(struct world *w)
 
 static void release(struct world *w)
 {
-	if (w->agent.alive)
-		lifecycle_release(&w->agent.life);
-	facts_release(&w->agent.facts);
+	for (int i = 0; i < PODS; i++) {
+		if (w->pods[i].agent.alive)
+			lifecycle_release(&w->pods[i].agent.life);
+		facts_release(&w->pods[i].agent.facts);
+	}
 	free(w->storage.snaps);
 	free(w->truth.launches);
 }
@@ -311,7 +329,9 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
 				  .written = &memory->images[1],
 				  .backup = &memory->images[2]};
 	w.storage.initial = -1;
-	w.flink.stop_op = -1;
+	for (int i = 0; i < PODS; i++)
+		w.pods[i].flink.stop_op = -1;
+	world_enter(&w, 0);
 	say(&w, "policy %s, %d attempts in %d min, savepoints every %d s, on SIGTERM %s",
 	    w.config.policy.restore == POLICY_LATEST ? "latest" : "savepoint",
 	    w.config.max_attempts, (int)(w.config.attempts_window_ms / MINUTE_MS),
@@ -324,6 +344,7 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
 
 		w.now_ms = item.at_ms;
 		remember(figures, &item);
+		world_enter(&w, item.pod);
 		if (item.epoch != w.epochs[item.scope])
 			continue;
 		if (w.now_ms > w.end_ms) {

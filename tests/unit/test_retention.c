@@ -83,6 +83,10 @@ static void the_newest_is_known_by_its_id_too(void)
 	add(&journal, "/sp/2", ORIGIN_PERIODIC, 5);
 	add(&journal, "/sp/1", ORIGIN_PERIODIC, 2);
 	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/2");
+	snprintf(journal_launch(&journal)->job_id, JOB_ID_BYTES, "aaaa");
+	for (int i = 0; i < 2; i++)
+		snprintf(journal.snapshots[i].job_id, JOB_ID_BYTES, "aaaa");
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none"); /* who knows */
 	journal.snapshots[0].checkpoint_id = 9;
 	journal.snapshots[1].checkpoint_id = 8;
 	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none");
