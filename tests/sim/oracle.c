@@ -221,15 +221,14 @@ static bool continues(const struct world *w, int head, int base)
 	return is_newest(w, -1, base) || (base >= 0 && base == w->storage.initial);
 }
 
-/* A person has given up what there was, but that launch never came to run: the initial savepoint, for a
- * first start, is as good as nothing. */
+/* A person has given up what there was for this, although that launch never came to run: from there on it
+ * is what there is. (Of an empty start the initial savepoint, which is for a first one, is as good.) */
 static bool is_given_up(const struct world *w, int base)
 {
-	for (int i = w->truth.count - 1; i >= 0; i--)
-		if (w->truth.launches[i].ran)
-			return false;
-		else if (w->truth.launches[i].requested && w->truth.launches[i].base < 0)
-			return base >= 0 && base == w->storage.initial;
+	for (int i = w->truth.count - 1; i >= 0 && !w->truth.launches[i].ran; i--)
+		if (w->truth.launches[i].requested)
+			return base == w->truth.launches[i].base ||
+			       (w->truth.launches[i].base < 0 && base == w->storage.initial);
 	return false;
 }
 

@@ -187,6 +187,22 @@ static void what_came_after_a_request_is_not_left_behind(void)
 	end(&w);
 }
 
+/* S17: an old journal knows only of launches that have proven nothing, and what the one after them has left
+ * is damaged. */
+static void a_damaged_foreign_snapshot_forbids_an_empty_start(void)
+{
+	struct world w;
+
+	begin(&w);
+	ran(&w, JOB_A, NULL, 0);
+	CHECK_DECIDES(&w, START_EMPTY);
+	broken(found_checkpoint(&w, JOB_FOREIGN, 9), INTEGRITY_DAMAGED, "a file is missing");
+	w.facts.candidates[0].snapshot.completed_unix_ms = 6000;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "from a backup");
+	end(&w);
+}
+
 /* S20: the permission to drop state belongs to one restore. */
 static void non_restored_state_is_allowed_once(void)
 {
@@ -893,6 +909,7 @@ int main(void)
 	TEST(an_empty_start_that_proved_nothing_is_made_again);
 	TEST(a_request_whose_launch_never_started_stays_in_force);
 	TEST(what_came_after_a_request_is_not_left_behind);
+	TEST(a_damaged_foreign_snapshot_forbids_an_empty_start);
 	TEST(non_restored_state_is_allowed_once);
 	TEST(a_foreign_snapshot_needs_a_request);
 	TEST(a_request_for_what_is_not_there_holds);
