@@ -48,6 +48,19 @@ nobody looks again after a hold|lifecycle|s/life->retry_ms = life->now_ms \+ bac
 a lost answer to a POST is never followed up|lifecycle|s/life->operation_poll_ms = life->now_ms \+ wait_ms;/if (status != STATUS_UNREACHABLE)\n\t\tlife->operation_poll_ms = life->now_ms + wait_ms;/
 the newest savepoint is disposed of|retention|s/snapshot == newest \|\| //; s/\|\| !newest\)/)/; s/is_due\(retention, journal, snapshot, now_unix_ms\)/(retention->keep_count || retention->max_age_ms)/
 a savepoint goes before the launch is proven|retention|s/!on_its_own\(journal\) \|\| //; s/is_due\(retention, journal, snapshot, now_unix_ms\)/(retention->keep_count || retention->max_age_ms)/
+what the job was started from is disposed of|retention|s/is_origin\(journal, snapshot\) \|\|//
+the newest savepoint is known by the clock only|retention|s/is_newest_of_job\(journal, snapshot\) \|\|//
+a job goes on although a savepoint is newer|resolve_ha|s/\*ret_overtaken = true;/;/
+a job goes on from HA data that are damaged|resolve_ha|s/if \(c->recovery != INTEGRITY_COMPLETE\)/if (false)/
+a slow answer counts as of when it came|lifecycle|s/life->polled_ms - life->seen\.not_restored_ms/life->now_ms - life->seen.not_restored_ms/
+what an unknown launch has made is overlooked|resolve_foreign|s/(void foreign_check\(.*?\n\{)/$1\n\tif (in)\n\t\treturn;/s
+a lost journal is a first start|resolve_foreign|s/(bool lost_journal_decides\(.*?\n\{)/$1\n\tif (in)\n\t\treturn false;/s
+a request that is made again leaves newer state behind|resolve|s/in->again = true;/;/
+what is damaged does not tell of state|resolve_foreign|s/\(c->integrity != INTEGRITY_DAMAGED \|\|\s*in->decision->kind == DECISION_START_EMPTY\)/c->integrity != INTEGRITY_DAMAGED/
+the journal keeps every launch|journal|s/trim_launches\(journal, JOURNAL_MAX_LAUNCHES\);//
+the journal keeps every line of its log|journal|s/trim_log\(journal, JOURNAL_MAX_LOG\);//
+a Flink of the agent before counts as unknown|lifecycle|s/if \(running && !is_current_launch\(life, running\)\)/if (running)/
+an id that has left traces is used again|lifecycle|s/if \(!flink_id_is_used\(&life->journal, facts, job_id\)\)/memset(job_id, 97, JOB_ID_BYTES - 1);\n\t\tif (true)/
 LIST
 }
 

@@ -47,12 +47,14 @@ static int one_history(uint64_t seed)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: sim [--first N] [--seeds N] [--keep-going]   many histories, figures\n"
+		"usage: sim [--first N] [--seeds N] [--seconds N] [--keep-going]\n"
+		"                                                    many histories, figures\n"
 		"       sim --seed N [--verbose]                     one, told in full\n");
 	return 2;
 }
 
-static int many(uint64_t first, uint64_t count, bool keep_going)
+/* Stop early after `most_seconds`, if that is not 0. */
+static int many(uint64_t first, uint64_t count, double most_seconds, bool keep_going)
 {
 	struct figures figures = {0};
 	double begin = seconds(), took;
@@ -62,6 +64,8 @@ static int many(uint64_t first, uint64_t count, bool keep_going)
 
 	memory_init(&memory);
 	for (uint64_t seed = first; seed < first + count; seed++) {
+		if (most_seconds > 0 && done % 64 == 0 && seconds() - begin > most_seconds)
+			break;
 		done++;
 		if (world_run(seed, false, seed % AS_TEXT_EVERY == 0, &memory, &figures, failure))
 			continue;
@@ -84,11 +88,15 @@ static int many(uint64_t first, uint64_t count, bool keep_going)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"seed", required_argument, NULL, 's'},  {"verbose", no_argument, NULL, 'v'},
-		{"first", required_argument, NULL, 'f'}, {"seeds", required_argument, NULL, 'n'},
-		{"keep-going", no_argument, NULL, 'k'},  {0}};
+	static const struct option options[] = {{"seed", required_argument, NULL, 's'},
+						{"verbose", no_argument, NULL, 'v'},
+						{"first", required_argument, NULL, 'f'},
+						{"seeds", required_argument, NULL, 'n'},
+						{"keep-going", no_argument, NULL, 'k'},
+						{"seconds", required_argument, NULL, 't'},
+						{0}};
 	uint64_t first = 1, count = 1000, seed = 0;
+	double most_seconds = 0;
 	bool keep_going = false, single = false;
 	int option;
 
@@ -106,6 +114,9 @@ int main(int argc, char **argv)
 		case 'n':
 			count = strtoull(optarg, NULL, 10);
 			break;
+		case 't':
+			most_seconds = strtod(optarg, NULL);
+			break;
 		case 'k':
 			keep_going = true;
 			break;
@@ -115,5 +126,5 @@ int main(int argc, char **argv)
 	}
 	if (optind != argc)
 		return usage();
-	return single ? one_history(seed) : many(first, count, keep_going);
+	return single ? one_history(seed) : many(first, count, most_seconds, keep_going);
 }

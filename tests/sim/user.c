@@ -201,7 +201,7 @@ static void help(struct world *w)
 	}
 	if (!w->agent->alive || w->agent->life.terminating)
 		return;
-	if (w->flink->alive && w->agent->life.foreign) {
+	if (w->flink->alive && w->agent->life.foreign && w->truth.journal_changed) {
 		say(w, "user: ends a Flink that the journal does not know");
 		flink_end(w, SIGKILL, true);
 		return;
