@@ -38,7 +38,7 @@ static int64_t rest_delay(struct world *w)
 	return chance(w, w->chaos.poll_lost) ? between(w, 100, 8000) : between(w, 2, 50);
 }
 
-static void observe(struct world *w)
+void agent_gather(struct world *w)
 {
 	struct agent *agent = w->agent;
 	const struct journal *journal = &agent->life.journal;
@@ -46,11 +46,21 @@ static void observe(struct world *w)
 	bool open = request->kind == RESTORE_PATH &&
 		    !(request->token && journal_is_consumed(journal, request->token));
 
+	snprintf(agent->request, sizeof(agent->request), "%s", open ? request->path : "");
+	plan(w, store_delay(w), ITEM_GATHER, SCOPE_AGENT);
+}
+
+static void observe(struct world *w)
+{
+	struct agent *agent = w->agent;
+
 	if (agent->observing)
 		fail(w, "a second observation while one is under way");
 	agent->observing = true;
-	snprintf(agent->request, sizeof(agent->request), "%s", open ? request->path : "");
-	plan(w, store_delay(w), ITEM_GATHER, SCOPE_AGENT);
+	if (agent->directory_taken)
+		agent_gather(w);
+	else
+		agent->observe_waits = true;
 }
 
 static void launch(struct world *w)
@@ -187,6 +197,8 @@ void agent_start(struct world *w)
 	w->epochs[SCOPE_AGENT]++;
 	facts_release(&agent->facts);
 	*agent = (struct agent){.alive = true, .tick_at_ms = -1};
+	agent->directory_taken = !w->directory.used;
+	memcpy(agent->directory_seen, w->directory.saved, sizeof(agent->directory_seen));
 	agent->file_sequence = journal.sequence;
 	snprintf(agent->writer, sizeof(agent->writer), "agent-%" PRIu64, w->epochs[SCOPE_AGENT]);
 	xstrset(&journal.writer, agent->writer);
@@ -200,6 +212,8 @@ void agent_start(struct world *w)
 	say(w, "agent %" PRIu64 " starts, journal %" PRId64 ", running %s", w->epochs[SCOPE_AGENT],
 	    agent->file_sequence, running ? running->job_id : "nothing");
 	agent_step(w, &event);
+	if (w->directory.used)
+		plan(w, below(w, 50), ITEM_DIRECTORY, SCOPE_AGENT);
 	if (w->chaos.agent_crash_ms && agent->alive)
 		plan(w, 1 + below(w, 2 * w->chaos.agent_crash_ms), ITEM_AGENT_CRASH, SCOPE_AGENT);
 }

@@ -46,8 +46,8 @@ another application is waited for for ever|resolve|s/operators_compare\(other, o
 another application's state is taken|lineage|s/return BRANCH_FOREIGN;/return BRANCH_LIVING;/
 nobody looks again after a hold|lifecycle|s/life->retry_ms = life->now_ms \+ backoff_ms\(config->hold_retry_first_ms,\s*config->hold_retry_max_ms, life->holds\);/;/
 a lost answer to a POST is never followed up|lifecycle|s/life->operation_poll_ms = life->now_ms \+ wait_ms;/if (status != STATUS_UNREACHABLE)\n\t\tlife->operation_poll_ms = life->now_ms + wait_ms;/
-the newest savepoint is disposed of|retention|s/snapshot == newest \|\| //; s/\|\| !newest\)/)/; s/is_due\(retention, journal, snapshot, now_unix_ms\)/(retention->keep_count || retention->max_age_ms)/
-a savepoint goes before the launch is proven|retention|s/!on_its_own\(journal\) \|\| //; s/is_due\(retention, journal, snapshot, now_unix_ms\)/(retention->keep_count || retention->max_age_ms)/
+the newest savepoint is disposed of|retention|s/snapshot == newest \|\| is_newest_of_job\(journal, snapshot\) \|\|//; s/\|\| !newest\)/)/; s/is_due\(retention, journal, snapshot, now_unix_ms\)/(retention->keep_count || retention->max_age_ms)/
+a savepoint goes before the launch is proven|retention|s/!on_its_own\(journal\) \|\| //; s/is_due\(retention, journal, snapshot, now_unix_ms\)/(retention->keep_count || retention->max_age_ms)/; s/is_origin\(journal, snapshot\) \|\|//
 what the job was started from is disposed of|retention|s/is_origin\(journal, snapshot\) \|\|//
 the newest savepoint is known by the clock only|retention|s/is_newest_of_job\(journal, snapshot\) \|\|//
 a job goes on although a savepoint is newer|resolve_ha|s/\*ret_overtaken = true;/;/

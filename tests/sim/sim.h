@@ -14,6 +14,7 @@
  *   flink.c    the JobManager and its job; operation.c: savepoint, stop, cancel over REST
  *   storage.c  checkpoints and savepoints, and what an observation sees of them
  *   store.c    the journal store: compare-and-swap, lost answers, failures
+ *   directory.c  the control directory
  *   user.c     people, accidents, the calm at the end
  *   oracle.c   what must never happen, and what must happen in the end
  *
@@ -79,6 +80,7 @@ enum item_kind {
 	ITEM_FLINK_EXIT,
 	/* people and accidents */
 	ITEM_USER,
+	ITEM_DIRECTORY,
 	ITEM_DAMAGE,
 	ITEM_VANISH,
 	ITEM_HA_VANISH,
@@ -262,8 +264,24 @@ struct view_slot {
 
 #define VIEW_SLOTS 4
 
+enum { DIRECTORY_KEYS = 5 };
+
+/* What people have written into the files of the control directory. */
+struct directory {
+	bool used;
+	int version[DIRECTORY_KEYS], saved[DIRECTORY_KEYS]; /* saved: what was seen, on record */
+	enum desired_state state;
+	bool do_not_restart;
+	char savepoint[32], restart[32], token[32], path[PATH_BYTES];
+	enum restore_request_kind restore;
+};
+
 struct agent {
 	bool alive;
+	bool directory_taken; /* nothing is looked at before */
+	bool observe_waits;
+	int directory_seen[DIRECTORY_KEYS];
+	int64_t directory_sequence;
 	struct lifecycle life;
 	char writer[32];
 	int64_t file_sequence; /* as run/journal_file knows it */
@@ -340,6 +358,7 @@ struct world {
 	struct jstore store;
 	struct truth truth;
 	struct user user;
+	struct directory directory;
 	struct figures *figures;
 	char failure[600]; /* "" = none */
 };
@@ -374,6 +393,7 @@ void fail(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2
 void agent_start(struct world *w);
 void agent_crash(struct world *w, const char *why);
 void agent_step(struct world *w, const struct event *event);
+void agent_gather(struct world *w);
 void agent_item(struct world *w, const struct item *item);
 
 /* ---- init.c */
@@ -426,6 +446,11 @@ void store_other_writer(struct world *w);
 void store_back_up(struct world *w);
 void store_put_back(struct world *w);
 void store_lose(struct world *w);
+
+/* ---- directory.c */
+void directory_write(struct world *w, const struct event *wish);
+void directory_look(struct world *w);
+void directory_acknowledge(struct world *w);
 
 /* ---- user.c */
 void user_begin(struct world *w);

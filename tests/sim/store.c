@@ -262,6 +262,8 @@ void store_finish(struct world *w)
 	    : fate == FATE_ANSWER_LOST ? "done, answer lost"
 				       : "FAILED");
 	agent_step(w, &event);
+	if (w->agent->alive)
+		directory_acknowledge(w);
 }
 
 bool store_read(struct world *w, struct journal *ret_journal)

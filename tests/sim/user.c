@@ -85,8 +85,11 @@ static void act(struct world *w)
 {
 	struct intent *intent;
 	struct wish wish;
+	bool directory = w->directory.used && odds(w, 500);
+	char untimely[sizeof(w->user.untimely)];
 
-	if (!w->agent->alive || w->agent->life.fenced || w->agent->life.terminating)
+	memcpy(untimely, w->user.untimely, sizeof(untimely));
+	if (!directory && (!w->agent->alive || w->agent->life.fenced || w->agent->life.terminating))
 		return; /* the command says so, and the person comes back later */
 	wish_begin(w, &wish);
 	intent = &wish.event.control.intent;
@@ -118,6 +121,11 @@ static void act(struct world *w)
 		wish.event.control.fields = CONTROL_SAVEPOINT;
 		intent->savepoint_nonce = wish.nonce;
 		break;
+	}
+	if (directory) { /* whether it is too late for a restore shows when it is read */
+		memcpy(w->user.untimely, untimely, sizeof(untimely));
+		directory_write(w, &wish.event);
+		return;
 	}
 	wish_send(w, &wish);
 }
@@ -250,7 +258,10 @@ void user_item(struct world *w, const struct item *item)
 	static const int deaths[] = {SIGKILL, 1 << 8, 0, 239 << 8, 2 << 8};
 	const struct chaos *chaos = &w->chaos;
 
-	enter_active(w);
+	if (item->kind != ITEM_DIRECTORY || item->scope == SCOPE_WORLD)
+		enter_active(w);
+	if (item->kind == ITEM_DIRECTORY)
+		directory_look(w);
 	if (item->kind == ITEM_CALM)
 		calm(w);
 	else if (item->kind == ITEM_HELP)

@@ -282,6 +282,7 @@ static void draw_config(struct world *w)
 	};
 	w->wall_unix_ms = INT64_C(1800000000000);
 	w->ha = odds(w, 600);
+	w->directory.used = odds(w, 400);
 	if (w->ha && odds(w, 700))
 		w->config.generation = "g1"; /* without one nothing is ever continued */
 	w->shared = w->seed % 4 == 0;
