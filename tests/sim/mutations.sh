@@ -5,11 +5,11 @@
 #   tests/sim/mutations.sh [NAME...]
 #
 # Every mutation is a substitution in the source of agent/core; that it still applies is checked. Builds in a scratch
-# directory and leaves the tree alone. TAP; SEEDS (20000) is how many histories may pass before a bug counts as missed.
+# directory and leaves the tree alone. TAP; SEEDS (60000) is how many histories may pass before a bug counts as missed.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-SEEDS=${SEEDS:-20000}
+SEEDS=${SEEDS:-60000}
 CC=${CC:-cc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
