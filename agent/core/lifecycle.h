@@ -88,6 +88,14 @@ enum job_state {
 	JOB_RECONCILING,
 };
 
+/* A savepoint that this job has completed, whoever asked for it. */
+struct seen_savepoint {
+	int64_t id;
+	const char *path;
+	int64_t completed_unix_ms; /* 0 = not known */
+	bool stop;                 /* of a stop with savepoint */
+};
+
 /* What one look at Flink's REST API has shown. Strings are borrowed for the step. */
 struct view {
 	bool reachable;   /* REST answered at all */
@@ -102,6 +110,8 @@ struct view {
 	int64_t completed_id; /* latest completed checkpoint (no savepoint); 0 = none */
 	const char *completed_path;
 	int64_t completed_unix_ms;
+	const struct seen_savepoint *savepoints; /* those that Flink remembers, in any order */
+	size_t savepoint_count;
 	const char *failure; /* root cause when the job fails or restarts; NULL = none known */
 };
 
@@ -294,6 +304,7 @@ struct lifecycle {
 		bool reachable, job_present;
 		enum job_state state;
 		int64_t not_restored_ms; /* since when RUNNING without the restore that we expect */
+		int64_t savepoint_id;    /* savepoints up to this id are known */
 	} seen;
 
 	/* deadlines on the monotonic clock, 0 = not armed */

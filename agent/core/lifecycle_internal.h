@@ -5,6 +5,7 @@
  *   lifecycle_effects.c    effects, and those that wait for a journal write
  *   lifecycle_launch.c     resolving, launching, failures
  *   lifecycle_view.c       looking at the job: its restore, its checkpoints, its end
+ *   lifecycle_outside.c    savepoints and stops that others ask Flink for
  *   lifecycle_end.c        the end of Flink; an agent that finds Flink running or ended
  *   lifecycle_operation.c  savepoint, stop, cancel
  *   lifecycle_settle.c     an operation that Flink's end has interrupted
@@ -67,6 +68,15 @@ void launch_failure(struct lifecycle *life, const char *why);
 /* ---- lifecycle_view.c ---- */
 
 void on_view(struct lifecycle *life, const struct event *event);
+
+/* ---- lifecycle_outside.c ---- */
+
+/* Record the savepoints of the running launch that drey has not asked for. */
+void outside_savepoints(struct lifecycle *life, const struct view *view);
+
+/* The savepoint with which somebody else has stopped the job that is FINISHED; NULL: it came to its
+ * own end. Borrowed from the view. */
+const struct seen_savepoint *outside_stop(const struct lifecycle *life, const struct view *view);
 
 /* ---- lifecycle_end.c ---- */
 

@@ -260,6 +260,19 @@ static void view_proven(struct life *l)
 	viewed(l, view);
 }
 
+static void view_savepoint(struct life *l)
+{
+	struct seen_savepoint savepoint = {.id = 60, .path = "file:/elsewhere/savepoint-2"};
+	struct view view = job_in(JOB_RUNNING);
+
+	view.restored = true;
+	view.restored_id = 50;
+	view.restored_path = SAVEPOINT_1;
+	view.savepoints = &savepoint;
+	view.savepoint_count = 1;
+	viewed(l, view);
+}
+
 static void view_wrong(struct life *l)
 {
 	struct view view = job_in(JOB_RUNNING);
@@ -395,6 +408,7 @@ static const struct trial {
 	{EVENT_VIEW, "unreachable", view_nothing},
 	{EVENT_VIEW, "runs, restored as decided", view_running},
 	{EVENT_VIEW, "runs, a first checkpoint", view_proven},
+	{EVENT_VIEW, "runs, a savepoint of somebody else", view_savepoint},
 	{EVENT_VIEW, "runs, restored something else", view_wrong},
 	{EVENT_VIEW, "restarting", view_restarting},
 	{EVENT_VIEW, "failed", view_failed},
