@@ -22,7 +22,7 @@ trigger before the journal has it|lifecycle|s/emit_after_write\(life, EFFECT_TRI
 deferred effects come out after a failed write|lifecycle|s/life->acknowledged = life->requested;\n\tif \(event->journal\.conflict\)/life->acknowledged = life->requested;\n\trelease_deferred(life);\n\tif (event->journal.conflict)/
 do-not-restart is ignored|resolve|s/if \(intent->do_not_restart\)/if (false)/
 the desired state is ignored|resolve|s/else if \(intent->state != DESIRED_RUNNING\)/else if (false)/
-an outcome on record is ignored|resolve|s/else if \(outcome->kind != OUTCOME_NONE\)/else if (false)/
+an outcome on record is ignored|resolve|s/else if \(outcome->kind != OUTCOME_NONE && !generation_is_past_failure\(in\)\)/else if (false)/
 an unreadable source counts as empty|resolve|s/source->state != SOURCE_UNREADABLE\)/true)/
 a damaged snapshot counts as good|resolve|s/(bool candidate_decides.*?)c->integrity == INTEGRITY_DAMAGED \|\| /$1/s; s/c->integrity == INTEGRITY_DAMAGED/false/g
 an unreadable newest one is passed over|resolve|s/(bool candidate_decides\(struct inquiry \*in, struct candidate \*c\)\n\{)/$1\n\tif (c->integrity == INTEGRITY_UNREADABLE) {\n\t\tinquiry_judge(c, VERDICT_REJECTED, "x");\n\t\treturn false;\n\t}/
