@@ -53,6 +53,8 @@ bool generation_starts_empty(const struct inquiry *in)
 	for (int i = (int)journal->launch_count - 1; i >= 0; i--) {
 		const struct launch *launch = &journal->launches[i];
 
+		if (!launch->started_unix_ms && !launch_left_state(in, i))
+			continue; /* it never ran */
 		if (!launch->generation)
 			return false; /* not known whether it was another one */
 		if (is_other(launch->generation, in->policy->generation))

@@ -80,6 +80,7 @@ enum item_kind {
 	ITEM_CLOCK_STEP,
 	ITEM_OTHER_WRITER,
 	ITEM_FLINK_KILL,
+	ITEM_OUTSIDE,
 	ITEM_CALM,
 	ITEM_HELP,
 };
@@ -111,7 +112,8 @@ struct chaos {
 		journal_slow, checkpoint_fails, savepoint_fails, stop_half_fails, launch_fails,
 		start_fails, term_ignored, cancel_ignored, wrong_restore;
 	int64_t agent_crash_ms, container_die_ms, stop_request_ms, flink_kill_ms, job_fail_ms,
-		job_finish_ms, damage_ms, vanish_ms, user_ms, clock_step_ms, other_writer_ms;
+		job_finish_ms, damage_ms, vanish_ms, user_ms, clock_step_ms, other_writer_ms,
+		outside_ms;
 };
 
 /* ---- models ---- */
@@ -127,6 +129,8 @@ struct snap {
 	bool file_missing;     /* seen by verification only */
 	bool deleted;
 	char trigger_id[JOB_ID_BYTES]; /* of the operation that took it */
+	bool outside;                  /* somebody else has asked for it */
+	bool stop;                     /* it is a stop's */
 };
 
 struct storage {
@@ -141,8 +145,9 @@ struct truth_launch {
 	int base;       /* snapshot that the job restored; -1 = empty */
 	bool requested; /* a person named the restore point */
 	bool executed;
-	bool ran;    /* the job was RUNNING: it has consumed and produced */
-	bool wrong;  /* it has restored something else: nothing of it may ever be used */
+	bool ran;   /* the job was RUNNING: it has consumed and produced */
+	bool wrong; /* it has restored something else: nothing of it may ever be used */
+	const char *generation;
 	bool unsure; /* the same, but it has ended before anybody could notice */
 };
 
@@ -173,6 +178,7 @@ struct op {
 	enum operation_kind kind;
 	enum op_state state;
 	int snap; /* -1 = none */
+	bool outside;
 };
 
 #define FLINK_MAX_OPS 64
@@ -204,9 +210,13 @@ struct init {
 	int64_t grace_end_ms;
 };
 
+#define VIEW_SAVEPOINTS 3
+
 struct view_slot {
 	struct view view;
 	char restored_path[PATH_BYTES + 16], completed_path[PATH_BYTES + 16];
+	struct seen_savepoint savepoints[VIEW_SAVEPOINTS];
+	char savepoint_paths[VIEW_SAVEPOINTS][PATH_BYTES + 16];
 };
 
 #define VIEW_SLOTS 4
@@ -250,6 +260,8 @@ struct world {
 	struct rng rng;
 	struct chaos chaos;
 	bool calm, done;
+	bool upgrades; /* generations come and go; one of them is bad until the calm */
+	const char *next_generation;
 	bool shared; /* another application writes into the same directories */
 	int64_t now_ms, calm_ms, end_ms;
 	int64_t wall_unix_ms; /* wall clock at now_ms == 0 */
@@ -312,6 +324,7 @@ const char *rest_path(const struct world *w, int snap, char *buffer, size_t size
 void operation_post(struct world *w, const struct item *item);
 void operation_item(struct world *w, const struct item *item);
 void operations_fail(struct world *w);
+void operation_outside(struct world *w);
 struct op *operation_find(struct world *w, const char *trigger_id);
 
 /* ---- storage.c */

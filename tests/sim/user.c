@@ -25,6 +25,7 @@ void user_begin(struct world *w)
 	plan_again(w, chaos->clock_step_ms, ITEM_CLOCK_STEP);
 	plan_again(w, chaos->other_writer_ms, ITEM_OTHER_WRITER);
 	plan_again(w, chaos->flink_kill_ms, ITEM_FLINK_KILL);
+	plan_again(w, chaos->outside_ms, ITEM_OUTSIDE);
 	plan(w, w->calm_ms, ITEM_CALM, SCOPE_WORLD);
 }
 
@@ -241,6 +242,10 @@ void user_item(struct world *w, const struct item *item)
 	case ITEM_OTHER_WRITER:
 		store_other_writer(w);
 		plan_again(w, chaos->other_writer_ms, ITEM_OTHER_WRITER);
+		break;
+	case ITEM_OUTSIDE:
+		operation_outside(w);
+		plan_again(w, chaos->outside_ms, ITEM_OUTSIDE);
 		break;
 	case ITEM_FLINK_KILL:
 		if (w->flink.alive)
