@@ -1,6 +1,7 @@
 #include "core/retention.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static bool subject_to(const struct retention *retention, const struct snapshot *snapshot)
 {
@@ -32,6 +33,23 @@ static const struct snapshot *newest_verified(const struct journal *journal)
 
 		if (snapshot->kind == SNAPSHOT_SAVEPOINT && snapshot->verified &&
 		    (!newest || snapshot->completed_unix_ms >= newest->completed_unix_ms))
+			newest = snapshot;
+	}
+	return newest;
+}
+
+/* The same of the present launch, by checkpoint id: a clock that was set back says nothing here. */
+static const struct snapshot *newest_of_launch(const struct journal *journal)
+{
+	const struct launch *launch = journal_launch_const(journal);
+	const struct snapshot *newest = NULL;
+
+	for (size_t i = 0; launch && i < journal->snapshot_count; i++) {
+		const struct snapshot *snapshot = &journal->snapshots[i];
+
+		if (snapshot->kind == SNAPSHOT_SAVEPOINT && snapshot->verified &&
+		    snapshot->checkpoint_id && !strcmp(snapshot->job_id, launch->job_id) &&
+		    (!newest || snapshot->checkpoint_id > newest->checkpoint_id))
 			newest = snapshot;
 	}
 	return newest;
@@ -83,13 +101,14 @@ const struct snapshot *retention_next(const struct retention *retention,
 				      const struct journal *journal, int64_t now_unix_ms)
 {
 	const struct snapshot *newest = newest_verified(journal), *oldest = NULL;
+	const struct snapshot *last = newest_of_launch(journal);
 
 	if (!on_its_own(journal) || !newest)
 		return NULL;
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
 		const struct snapshot *snapshot = &journal->snapshots[i];
 
-		if (snapshot == newest || !subject_to(retention, snapshot) ||
+		if (snapshot == newest || snapshot == last || !subject_to(retention, snapshot) ||
 		    is_named(journal, snapshot) ||
 		    !is_due(retention, journal, snapshot, now_unix_ms))
 			continue;

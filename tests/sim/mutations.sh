@@ -46,8 +46,12 @@ another application is waited for for ever|resolve|s/operators_compare\(other, o
 another application's state is taken|lineage|s/return BRANCH_FOREIGN;/return BRANCH_LIVING;/
 nobody looks again after a hold|lifecycle|s/life->retry_ms = life->now_ms \+ backoff_ms\(config->hold_retry_first_ms,\s*config->hold_retry_max_ms, life->holds\);/;/
 a lost answer to a POST is never followed up|lifecycle|s/life->operation_poll_ms = life->now_ms \+ wait_ms;/if (status != STATUS_UNREACHABLE)\n\t\tlife->operation_poll_ms = life->now_ms + wait_ms;/
-the newest savepoint is disposed of|retention|s/snapshot == newest \|\| //; s/\|\| !newest\)/)/; s/is_due\(retention, journal, snapshot, now_unix_ms\)/(retention->keep_count || retention->max_age_ms)/
+the newest savepoint is disposed of|retention|s/snapshot == newest \|\| snapshot == last \|\| //; s/\|\| !newest\)/)/; s/is_due\(retention, journal, snapshot, now_unix_ms\)/(retention->keep_count || retention->max_age_ms)/
 a savepoint goes before the launch is proven|retention|s/!on_its_own\(journal\) \|\| //; s/is_due\(retention, journal, snapshot, now_unix_ms\)/(retention->keep_count || retention->max_age_ms)/
+a generation that has failed is tried again|resolve|s/else if \(generation_has_failed\(in\)\)/else if (false)/; s/generation_is_past_failure\(in\) && !generation_has_failed\(in\)/generation_is_past_failure(in)/
+a stateless upgrade forgets what its own generation left|resolve|s/if \(launch->restore_path \|\| launch_left_state\(in, i\)\)/if (false)/
+what was found in storage is disposed of|lifecycle|s/found\.origin = ORIGIN_FOUND/found.origin = ORIGIN_PERIODIC/
+what others have made is disposed of|lifecycle|s/\.origin = ORIGIN_FOUND/.origin = ORIGIN_PERIODIC/
 LIST
 }
 

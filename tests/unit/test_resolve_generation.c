@@ -139,6 +139,18 @@ static void a_restart_of_the_same_generation_keeps_its_state(void)
 	end(&w);
 }
 
+static void a_launch_that_never_ran_makes_no_upgrade(void)
+{
+	struct world w;
+
+	begin_upgrade(&w);
+	w.policy.stateless_upgrade = true;
+	of(intended(&w, JOB_B, NULL, 0), "g2"); /* withdrawn: the old image came back first */
+	w.policy.generation = "g1";
+	CHECK_STARTS_FROM(&w, SAVE_A(21));
+	end(&w);
+}
+
 static void what_is_not_known_to_be_another_generation_keeps_its_state(void)
 {
 	struct world w;
@@ -188,6 +200,7 @@ int main(void)
 	TEST(a_rollback_starts_from_the_savepoint_of_the_upgrade);
 	TEST(a_stateless_upgrade_starts_empty);
 	TEST(a_restart_of_the_same_generation_keeps_its_state);
+	TEST(a_launch_that_never_ran_makes_no_upgrade);
 	TEST(what_is_not_known_to_be_another_generation_keeps_its_state);
 	TEST(a_person_can_give_a_stateless_upgrade_state);
 	TEST(a_stateless_upgrade_waits_for_what_cannot_be_read);
