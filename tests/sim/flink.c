@@ -39,7 +39,8 @@ void flink_start(struct world *w, int launch)
 	w->epochs[SCOPE_JOB]++;
 	say(w, "Flink starts: job %s from %s", truth->job_id,
 	    truth->argument >= 0 ? w->storage.snaps[truth->argument].path : "nothing");
-	if (chance(w, w->chaos.start_fails))
+	if (chance(w, w->chaos.start_fails) ||
+	    (w->upgrades && !w->calm && !strcmp(truth->generation, "bad")))
 		plan(w, between(w, 100, 20000), ITEM_FLINK_EXIT, SCOPE_FLINK)->a =
 			EXITED(odds(w, 500) ? 1 : 163);
 	plan(w, between(w, 300, 8000), ITEM_REST_UP, SCOPE_FLINK);
@@ -320,6 +321,28 @@ const char *rest_path(const struct world *w, int snap, char *buffer, size_t size
 	return buffer;
 }
 
+/* Flink remembers the last ones. */
+static void show_savepoints(struct world *w, struct view_slot *slot)
+{
+	for (int i = w->storage.count - 1; i >= 0 && slot->view.savepoint_count < VIEW_SAVEPOINTS;
+	     i--) {
+		const struct snap *snap = &w->storage.snaps[i];
+		size_t next = slot->view.savepoint_count;
+
+		if (snap->launch != w->flink->launch || snap->kind != SNAPSHOT_SAVEPOINT ||
+		    !snap->complete)
+			continue;
+		slot->savepoints[next] = (struct seen_savepoint){
+			.id = snap->id,
+			.path = rest_path(w, i, slot->savepoint_paths[next],
+					  sizeof(slot->savepoint_paths[next])),
+			.completed_unix_ms = snap->completed_unix_ms,
+			.stop = snap->stop};
+		slot->view.savepoint_count++;
+	}
+	slot->view.savepoints = slot->savepoints;
+}
+
 static void show_statistics(struct world *w, struct view_slot *slot)
 {
 	struct flink *flink = w->flink;
@@ -331,6 +354,7 @@ static void show_statistics(struct world *w, struct view_slot *slot)
 		flink->cached_completed = flink->completed;
 	}
 	view->statistics_known = true;
+	show_savepoints(w, slot);
 	if (flink->cached_restored >= 0) {
 		view->restored = true;
 		view->restored_id = w->storage.snaps[flink->cached_restored].id;

@@ -8,6 +8,19 @@
 
 #include "tests/sim/sim.h"
 
+static const char *const generations[] = {"g1", "g2", "g3", "bad"};
+
+/* Which one the next container has, and whether whoever ends this one can tell. */
+static enum upgrade draw_upgrade(struct world *w)
+{
+	const char *next = generations[below(w, 4)];
+
+	if (!w->upgrades || odds(w, 500))
+		return w->upgrades && odds(w, 500) ? UPGRADE_NO : UPGRADE_UNKNOWN;
+	w->next_generation = next;
+	return odds(w, 700) ? UPGRADE_YES : UPGRADE_UNKNOWN;
+}
+
 static void container_start(struct world *w)
 {
 	struct init *init = w->init;
@@ -16,7 +29,10 @@ static void container_start(struct world *w)
 		return;
 	*init = (struct init){.alive = true};
 	w->epochs[SCOPE_CONTAINER]++;
-	say(w, "container starts");
+	if (w->upgrades)
+		w->config.generation = w->config.policy.generation = w->next_generation;
+	say(w, "container starts%s%s", w->upgrades ? ", generation " : "",
+	    w->upgrades ? w->next_generation : "");
 	plan(w, between(w, 10, 500), ITEM_AGENT_START, SCOPE_CONTAINER);
 	if (w->chaos.container_die_ms && !w->calm)
 		plan(w, 1 + below(w, 2 * w->chaos.container_die_ms), ITEM_CONTAINER_DIE,
@@ -101,7 +117,9 @@ static void stop_request(struct world *w)
 
 	if (w->calm || init->stopping)
 		return;
-	say(w, "SIGTERM, %d s of grace", (int)(grace_ms / SECOND_MS));
+	event.stopping.upgrade = draw_upgrade(w);
+	say(w, "SIGTERM, %d s of grace, upgrade %d", (int)(grace_ms / SECOND_MS),
+	    (int)event.stopping.upgrade);
 	init->stopping = true;
 	init->grace_end_ms = w->now_ms + grace_ms;
 	plan(w, grace_ms / 4, ITEM_ACK_DEADLINE, SCOPE_CONTAINER);

@@ -22,7 +22,7 @@ trigger before the journal has it|lifecycle|s/emit_after_write\(life, EFFECT_TRI
 deferred effects come out after a failed write|lifecycle|s/life->acknowledged = life->requested;\n\tif \(event->journal\.conflict\)/life->acknowledged = life->requested;\n\trelease_deferred(life);\n\tif (event->journal.conflict)/
 do-not-restart is ignored|resolve|s/if \(intent->do_not_restart\)/if (false)/
 the desired state is ignored|resolve|s/else if \(intent->state != DESIRED_RUNNING\)/else if (false)/
-an outcome on record is ignored|resolve|s/else if \(outcome->kind != OUTCOME_NONE\)/else if (false)/
+an outcome on record is ignored|resolve|s/else if \(outcome->kind != OUTCOME_NONE && !generation_is_past_failure\(in\)\)/else if (false)/
 an unreadable source counts as empty|resolve|s/source->state != SOURCE_UNREADABLE\)/true)/
 a damaged snapshot counts as good|resolve|s/(bool candidate_decides.*?)c->integrity == INTEGRITY_DAMAGED \|\| /$1/s; s/c->integrity == INTEGRITY_DAMAGED/false/g
 an unreadable newest one is passed over|resolve|s/(bool candidate_decides\(struct inquiry \*in, struct candidate \*c\)\n\{)/$1\n\tif (c->integrity == INTEGRITY_UNREADABLE) {\n\t\tinquiry_judge(c, VERDICT_REJECTED, "x");\n\t\treturn false;\n\t}/
@@ -61,6 +61,10 @@ the journal keeps every launch|journal|s/trim_launches\(journal, JOURNAL_MAX_LAU
 the journal keeps every line of its log|journal|s/trim_log\(journal, JOURNAL_MAX_LOG\);//
 a Flink of the agent before counts as unknown|lifecycle|s/if \(running && !is_current_launch\(life, running\)\)/if (running)/
 an id that has left traces is used again|lifecycle|s/if \(!flink_id_is_used\(&life->journal, facts, job_id\)\)/memset(job_id, 97, JOB_ID_BYTES - 1);\n\t\tif (true)/
+a generation that has failed is tried again|resolve|s/else if \(generation_has_failed\(in\)\)/else if (false)/; s/generation_is_past_failure\(in\) && !generation_has_failed\(in\)/generation_is_past_failure(in)/
+a stateless upgrade forgets what its own generation left|resolve|s/if \(launch->restore_path \|\| launch_left_state\(in, i\)\)/if (false)/
+what was found in storage is disposed of|lifecycle|s/found\.origin = ORIGIN_FOUND/found.origin = ORIGIN_PERIODIC/
+what others have made is disposed of|lifecycle|s/\.origin = ORIGIN_FOUND/.origin = ORIGIN_PERIODIC/
 LIST
 }
 

@@ -53,6 +53,8 @@ static void take_savepoint(struct world *w, struct op *op)
 	w->truth.launches[flink->launch].ha.counter = flink->next_id;
 	memcpy(item->id, op->trigger_id, JOB_ID_BYTES);
 	memcpy(w->storage.snaps[item->a].trigger_id, op->trigger_id, JOB_ID_BYTES);
+	w->storage.snaps[item->a].outside = op->outside;
+	w->storage.snaps[item->a].stop = op->kind == OPERATION_STOP;
 }
 
 static void cancel(struct world *w)
@@ -92,6 +94,10 @@ static enum operation_status accept_post(struct world *w, const struct item *ite
 		op->state = OP_FAILED; /* said only when asked for the result */
 		return STATUS_ACCEPTED;
 	}
+	if (flink->stop_op >= 0 && flink->ops[flink->stop_op].outside) {
+		op->state = OP_FAILED;
+		return STATUS_ACCEPTED;
+	}
 	if (flink->stop_op >= 0) {
 		if (w->truth.journal_changed) /* with it the stop was forgotten */
 			return STATUS_FAILED;
@@ -102,6 +108,34 @@ static enum operation_status accept_post(struct world *w, const struct item *ite
 		flink->stop_op = (int)(op - flink->ops);
 	take_savepoint(w, op);
 	return STATUS_ACCEPTED;
+}
+
+/* Somebody uses Flink's own UI. */
+void operation_outside(struct world *w)
+{
+	struct flink *flink = w->flink;
+	enum operation_kind kind = odds(w, 700)   ? OPERATION_SAVEPOINT
+				   : odds(w, 500) ? OPERATION_STOP
+						  : OPERATION_CANCEL;
+	char id[JOB_ID_BYTES];
+	struct op *op;
+
+	if (!flink->alive || !flink->rest_up || flink->terminating || !flink->job_present ||
+	    flink->state != JOB_RUNNING || flink->stop_op >= 0)
+		return;
+	say(w, "somebody else asks for a %s", operation_kind_name(kind));
+	if (kind == OPERATION_CANCEL) {
+		flink_attempt_ends(w);
+		flink->state = JOB_CANCELLING;
+		plan(w, between(w, 50, 8000), ITEM_CANCEL_DONE, SCOPE_JOB);
+		return;
+	}
+	rng_hex_id(&w->rng, id);
+	op = op_add(w, id, kind);
+	op->outside = true;
+	if (kind == OPERATION_STOP)
+		flink->stop_op = (int)(op - flink->ops);
+	take_savepoint(w, op);
 }
 
 void operation_post(struct world *w, const struct item *item)

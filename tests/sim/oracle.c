@@ -92,6 +92,14 @@ static bool leaves_traces(const struct world *w, int snap)
 	       (!w->storage.snaps[snap].deleted || w->store.image->journal.ever_proven);
 }
 
+static bool left_anything(const struct world *w, int launch)
+{
+	for (int i = 0; i < w->storage.count; i++)
+		if (w->storage.snaps[i].launch == launch && leaves_traces(w, i))
+			return true;
+	return false;
+}
+
 static bool anything_completed(const struct world *w, int head)
 {
 	while (head >= 0) {
@@ -143,6 +151,8 @@ static void launch_is_on_record(struct world *w, const struct launch *launch)
 	else if (stored->outcome.kind != OUTCOME_NONE)
 		fail(w, "a launch although the journal has the outcome %s",
 		     outcome_kind_name(stored->outcome.kind));
+	else if (journal_is_failed_generation(stored, launch->generation))
+		fail(w, "a launch of generation %s, which has failed for good", launch->generation);
 	else if (truth_find(w, launch->job_id) >= 0 && !is_continued(w, launch))
 		fail(w, "job id %s is used again", launch->job_id);
 	else if (w->flink->alive)
@@ -232,15 +242,39 @@ static bool is_given_up(const struct world *w, int base)
 	return false;
 }
 
+/* Declared so: another generation than the one before, and none of it has left anything yet. */
+static bool stateless(const struct world *w)
+{
+	if (w->config.upgrade != UPGRADE_STATELESS)
+		return false;
+	for (int i = w->truth.count - 1; i >= 0; i--) {
+		const struct truth_launch *truth = &w->truth.launches[i];
+
+		if (!truth->executed)
+			continue;
+		if (strcmp(truth->generation, w->config.generation) != 0)
+			return true;
+		if (truth->base >= 0 || left_anything(w, i))
+			return false;
+	}
+	return false;
+}
+
 static void launch_starts_right(struct world *w, int base)
 {
 	int head = truth_head(w);
 	int newest = oracle_newest(w, head);
 
-	if (base >= 0 && base == w->storage.initial && !anything_completed(w, head))
-		return; /* the very first start, or all before it have left nothing */
 	if (still_requested(w, base) || is_given_up(w, base))
 		return;
+	if (stateless(w)) {
+		if (base >= 0)
+			fail(w, "a start from %s, but upgrades are stateless",
+			     w->storage.snaps[base].path);
+		return;
+	}
+	if (base >= 0 && base == w->storage.initial && !anything_completed(w, head))
+		return; /* the very first start, or all before it have left nothing */
 	if (base < 0 && anything_completed(w, head)) {
 		fail(w, "an empty start although there was state (newest usable: %s)",
 		     newest >= 0 ? w->storage.snaps[newest].path : "none");
@@ -295,7 +329,10 @@ static void remember_launch(struct world *w, const struct launch *launch, int ba
 						sizeof(*truth->launches));
 	}
 	record = &truth->launches[truth->count++];
-	*record = (struct truth_launch){.base = base, .argument = base, .requested = requested};
+	*record = (struct truth_launch){.base = base,
+					.argument = base,
+					.requested = requested,
+					.generation = w->config.generation};
 	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
 }
 
@@ -360,6 +397,8 @@ void oracle_dispose(struct world *w, int snap)
 {
 	const struct flink *flink = w->flink;
 
+	if (w->storage.snaps[snap].outside)
+		fail(w, "%s was somebody else's, and is disposed of", w->storage.snaps[snap].path);
 	/* (that one which seemed newer has been damaged meanwhile is not to be known) */
 	if (!w->truth.loss && snap == oracle_newest(w, truth_head(w)))
 		fail(w, "%s is the newest state, and is disposed of", w->storage.snaps[snap].path);
@@ -396,6 +435,14 @@ static const struct snap *taken_by(const struct world *w, const char *trigger_id
 	return NULL;
 }
 
+/* One that was made while an operation was in flight is as good as the operation's own. */
+static bool is_outside(const struct world *w, const char *path)
+{
+	int snap = storage_find(w, path);
+
+	return snap >= 0 && w->storage.snaps[snap].outside;
+}
+
 /* An operation whose savepoint lies in storage when nobody can be asked any more has succeeded, and
  * nothing else is ever taken for its savepoint. */
 static void results_are_judged_right(struct world *w)
@@ -411,7 +458,7 @@ static void results_are_judged_right(struct world *w)
 	if (!news || w->truth.clock_set || w->truth.journal_changed)
 		return;
 	snap = taken_by(w, result->trigger_id);
-	if (result->ok && result->location &&
+	if (result->ok && result->location && !is_outside(w, result->location) &&
 	    (!snap || !snapshot_same_path(snap->path, result->location)))
 		fail(w, "operation %.6s has not taken %s", result->trigger_id, result->location);
 	if (!result->ok && snap && snap_usable(snap) && journal->operation.kind == OPERATION_NONE &&

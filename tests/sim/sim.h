@@ -91,6 +91,7 @@ enum item_kind {
 	ITEM_JOURNAL_BACK, /* the backup is put in place */
 	ITEM_JOURNAL_LOST,
 	ITEM_FLINK_KILL,
+	ITEM_OUTSIDE,
 	ITEM_CALM,
 	ITEM_HELP,
 };
@@ -130,7 +131,7 @@ struct chaos {
 		start_fails, term_ignored, cancel_ignored, wrong_restore;
 	int64_t agent_crash_ms, container_die_ms, stop_request_ms, flink_kill_ms, job_fail_ms,
 		job_finish_ms, damage_ms, vanish_ms, ha_vanish_ms, user_ms, clock_step_ms,
-		other_writer_ms, journal_back_ms, journal_lost_ms, replace_ms;
+		other_writer_ms, journal_back_ms, journal_lost_ms, replace_ms, outside_ms;
 };
 
 /* ---- models ---- */
@@ -147,6 +148,8 @@ struct snap {
 	bool file_missing;     /* seen by verification only */
 	bool deleted;
 	char trigger_id[JOB_ID_BYTES]; /* of the operation that took it */
+	bool outside;                  /* somebody else has asked for it */
+	bool stop;                     /* it is a stop's */
 };
 
 struct storage {
@@ -177,8 +180,9 @@ struct truth_launch {
 	int argument; /* what the last command line named; it differs when the launch was continued */
 	bool requested; /* a person named the restore point */
 	bool executed;
-	bool ran;    /* the job was RUNNING: it has consumed and produced */
-	bool wrong;  /* it has restored something else: nothing of it may ever be used */
+	bool ran;   /* the job was RUNNING: it has consumed and produced */
+	bool wrong; /* it has restored something else: nothing of it may ever be used */
+	const char *generation;
 	bool unsure; /* the same, but it has ended before anybody could notice */
 	struct ha_map ha;
 };
@@ -222,6 +226,7 @@ struct op {
 	enum operation_kind kind;
 	enum op_state state;
 	int snap; /* -1 = none */
+	bool outside;
 };
 
 #define FLINK_MAX_OPS 64
@@ -257,9 +262,13 @@ struct init {
 	int64_t grace_end_ms;
 };
 
+#define VIEW_SAVEPOINTS 3
+
 struct view_slot {
 	struct view view;
 	char restored_path[PATH_BYTES + 16], completed_path[PATH_BYTES + 16];
+	struct seen_savepoint savepoints[VIEW_SAVEPOINTS];
+	char savepoint_paths[VIEW_SAVEPOINTS][PATH_BYTES + 16];
 };
 
 #define VIEW_SLOTS 4
@@ -338,7 +347,9 @@ struct world {
 	struct rng rng;
 	struct chaos chaos;
 	bool calm, done;
-	bool ha;     /* Flink runs with high availability */
+	bool ha;       /* Flink runs with high availability */
+	bool upgrades; /* generations come and go; one of them is bad until the calm */
+	const char *next_generation;
 	bool shared; /* another application writes into the same directories */
 	int64_t now_ms, calm_ms, end_ms;
 	int64_t wall_unix_ms; /* wall clock at now_ms == 0 */
@@ -416,6 +427,7 @@ void flink_completed(struct world *w, int snap); /* a checkpoint counts from now
 void operation_post(struct world *w, const struct item *item);
 void operation_item(struct world *w, const struct item *item);
 void operations_fail(struct world *w);
+void operation_outside(struct world *w);
 struct op *operation_find(struct world *w, const char *trigger_id);
 
 /* ---- ha.c */

@@ -30,6 +30,7 @@ void user_begin(struct world *w)
 	plan_again(w, chaos->journal_back_ms, ITEM_JOURNAL_BACK);
 	plan_again(w, chaos->journal_lost_ms, ITEM_JOURNAL_LOST);
 	plan_again(w, chaos->flink_kill_ms, ITEM_FLINK_KILL);
+	plan_again(w, chaos->outside_ms, ITEM_OUTSIDE);
 	plan(w, w->calm_ms, ITEM_CALM, SCOPE_WORLD);
 }
 
@@ -313,6 +314,10 @@ void user_item(struct world *w, const struct item *item)
 	case ITEM_REPLACE:
 		container_replace(w);
 		plan_again(w, chaos->replace_ms, ITEM_REPLACE);
+		break;
+	case ITEM_OUTSIDE:
+		operation_outside(w);
+		plan_again(w, chaos->outside_ms, ITEM_OUTSIDE);
 		break;
 	case ITEM_FLINK_KILL:
 		if (odds(w, 300))

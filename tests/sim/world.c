@@ -250,6 +250,8 @@ static void draw_chaos(struct world *w)
 	 * told from a good one. */
 	if (w->config.policy.foreign == FOREIGN_IGNORE || w->chaos.clock_step_ms)
 		w->chaos.journal_back_ms = w->chaos.journal_lost_ms = 0;
+	if (w->seed % 5 == 2)
+		w->chaos.outside_ms = between(w, 1, 20) * MINUTE_MS;
 }
 
 static void draw_config(struct world *w)
@@ -289,6 +291,15 @@ static void draw_config(struct world *w)
 	w->config.policy.generation = w->config.generation;
 	w->config.policy.flink_version = w->config.flink_version;
 	w->config.policy.foreign = w->seed % 8 == 0 ? FOREIGN_IGNORE : FOREIGN_HOLD;
+	if (w->seed % 3 == 1) {
+		w->upgrades = true;
+		w->next_generation = w->config.generation = w->config.policy.generation = "g1";
+		w->config.upgrade = (enum upgrade_mode)below(w, 3);
+		w->config.on_sigterm = (enum sigterm_policy)below(w, 3);
+		w->config.policy.stateless_upgrade = w->config.upgrade == UPGRADE_STATELESS;
+	}
+	if (w->config.policy.stateless_upgrade) /* nothing of its own tells it from the other */
+		w->config.policy.foreign = FOREIGN_IGNORE;
 	/* most histories are short: many beginnings show more than one long middle */
 	w->calm_ms = between(w, 1, odds(w, 50) ? 360 : 40) * MINUTE_MS;
 	w->end_ms = w->calm_ms + 90 * MINUTE_MS;

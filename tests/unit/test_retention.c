@@ -142,6 +142,23 @@ static void the_newest_verified_one_stays_when_newer_ones_are_not(void)
 	journal_release(&journal);
 }
 
+/* The clock was set back: what was made last has the oldest date. */
+static void the_newest_of_the_job_stays_whatever_the_clock_says(void)
+{
+	struct journal journal;
+	char gone[8];
+
+	begin(&journal);
+	snprintf(journal_launch(&journal)->job_id, JOB_ID_BYTES, "aaaa");
+	for (size_t i = 0; i < journal.snapshot_count; i++) {
+		snprintf(journal.snapshots[i].job_id, JOB_ID_BYTES, "aaaa");
+		journal.snapshots[i].checkpoint_id = 10 - (int64_t)i;
+	}
+	all(&journal, (struct retention){.keep_count = 1}, gone);
+	CHECK_STR(gone, "432"); /* /sp/5 has the highest id, /sp/1 the latest date */
+	journal_release(&journal);
+}
+
 static void only_our_own_periodic_ones_go_by_default(void)
 {
 	struct journal journal;
@@ -207,6 +224,7 @@ int main(void)
 	TEST(what_the_job_was_started_from_stays);
 	TEST(what_is_too_old_goes_but_never_the_newest);
 	TEST(the_newest_verified_one_stays_when_newer_ones_are_not);
+	TEST(the_newest_of_the_job_stays_whatever_the_clock_says);
 	TEST(only_our_own_periodic_ones_go_by_default);
 	TEST(nothing_goes_before_the_launch_is_proven);
 	TEST(what_somebody_names_stays);
