@@ -38,8 +38,8 @@ static bool eligible(const struct world *w, const struct snap *snap)
 		return false;
 	if (w->config.policy.restore == POLICY_LATEST || snap->kind == SNAPSHOT_SAVEPOINT)
 		return true;
-	/* a checkpoint that a person has named is as good as a savepoint */
-	for (int i = 0; i < w->truth.count; i++)
+	/* a checkpoint that a person has named is as good as a savepoint, until there is one after it */
+	for (int i = truth_head(w) < 0 ? 0 : truth_head(w); i < w->truth.count; i++)
 		if (w->truth.launches[i].executed && w->truth.launches[i].base >= 0 &&
 		    &w->storage.snaps[w->truth.launches[i].base] == snap)
 			return true;
@@ -236,9 +236,10 @@ static bool continues(const struct world *w, int head, int base)
 static bool is_given_up(const struct world *w, int base)
 {
 	for (int i = w->truth.count - 1; i >= 0 && !w->truth.launches[i].ran; i--)
-		if (w->truth.launches[i].requested)
-			return base == w->truth.launches[i].base ||
-			       (w->truth.launches[i].base < 0 && base == w->storage.initial);
+		if (w->truth.launches[i].requested &&
+		    (base == w->truth.launches[i].base ||
+		     (w->truth.launches[i].base < 0 && base == w->storage.initial)))
+			return true;
 	return false;
 }
 
