@@ -265,7 +265,8 @@ static void last_words(const struct driver *driver, int status)
 
 int driver_run(const struct setup *setup, struct log *log, struct err *err)
 {
-	struct driver driver = {.setup = setup, .log = log, .state_lock_fd = -1, .flink_lock_fd = -1, .err = err};
+	struct driver driver = {
+		.setup = setup, .log = log, .state_lock_fd = -1, .flink_lock_fd = -1, .err = err};
 	int status = 2;
 
 	if (open_all(&driver, err) == 0) {
