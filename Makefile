@@ -7,6 +7,7 @@
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make bench      measured beside the alternatives
 #   make sim        SEEDS=20000 histories of the life cycle against models, with faults
+#   make docs-lifecycle  writes the table in docs/lifecycle.md anew, from what the code does
 #   make fuzz       FUZZ_SECONDS=60 of each target (clang)
 #
 # Knobs: CC=clang  SAN=1 (ASan+UBSan)  COV=1 (gcov)  WERROR=1 (CI)  V=1 (show commands)
@@ -46,7 +47,7 @@ UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard te
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
-.PHONY: all help demo test build-tests unit lint format install clean bench bench-quick fuzz sim valgrind
+.PHONY: all help demo test build-tests unit lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
 all: $(B)/drey-init $(B)/drey
 include tests/fuzz/rules.mk
 
@@ -99,6 +100,9 @@ build-tests: all $(UNIT_BIN) $(REPLAY_BIN) $(B)/tests/sim/sim $(B)/tests/store/c
 
 unit: build-tests
 	$(Q)tests/run.sh --build $(B) unit
+
+docs-lifecycle: $(B)/tests/unit/test_lifecycle_table
+	$(Q)DREY_RENEW_DOCS=1 $<
 
 # a fresh machine has no libraries when make reads this file, so make starts once more behind deps.sh
 test:

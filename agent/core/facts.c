@@ -38,25 +38,41 @@ void facts_mark_ha(struct candidate *candidate, const char *job_id, const char *
 	snprintf(candidate->ha_job_id, sizeof(candidate->ha_job_id), "%s", job_id);
 }
 
+static struct candidate *find_path(struct facts *facts, const char *path, uint64_t key)
+{
+	for (size_t i = 0; i < facts->candidate_count; i++)
+		if (facts->candidates[i].path_key == key &&
+		    snapshot_same_path(facts->candidates[i].snapshot.path, path))
+			return &facts->candidates[i];
+	return NULL;
+}
+
+static bool is_power_of_two(size_t n)
+{
+	return !(n & (n - 1));
+}
+
 struct candidate *facts_add(struct facts *facts, enum source_kind source,
 			    const struct snapshot *snapshot)
 {
-	struct candidate *candidate;
+	uint64_t key = snapshot_path_key(snapshot->path);
+	struct candidate *candidate = NULL;
 
 	/* A listing names each path once, and may be long: only what comes from elsewhere is
 	 * compared. */
 	if (source != SOURCE_CHECKPOINTS && source != SOURCE_SAVEPOINTS)
-		for (size_t i = 0; i < facts->candidate_count; i++)
-			if (snapshot_same_path(facts->candidates[i].snapshot.path,
-					       snapshot->path)) {
-				if (snapshot->origin == ORIGIN_INITIAL)
-					facts->candidates[i].snapshot.origin = ORIGIN_INITIAL;
-				return &facts->candidates[i];
-			}
-	facts->candidates = xreallocarray(facts->candidates, facts->candidate_count + 1,
-					  sizeof(*facts->candidates));
+		candidate = find_path(facts, snapshot->path, key);
+	if (candidate) {
+		if (snapshot->origin == ORIGIN_INITIAL)
+			candidate->snapshot.origin = ORIGIN_INITIAL;
+		return candidate;
+	}
+	if (is_power_of_two(facts->candidate_count)) /* the array is full */
+		facts->candidates = xreallocarray(
+			facts->candidates, facts->candidate_count ? 2 * facts->candidate_count : 1,
+			sizeof(*facts->candidates));
 	candidate = &facts->candidates[facts->candidate_count++];
-	*candidate = (struct candidate){.source = source};
+	*candidate = (struct candidate){.path_key = key, .source = source};
 	snapshot_copy(&candidate->snapshot, snapshot);
 	return candidate;
 }

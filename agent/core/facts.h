@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/snapshot.h"
 
@@ -53,6 +54,7 @@ enum verdict {
 
 struct candidate {
 	struct snapshot snapshot;
+	uint64_t path_key; /* of snapshot.path */
 	enum source_kind source;
 	enum integrity integrity;
 	bool in_ha; /* an entry of a live HA ConfigMap names it, whatever else has found it */

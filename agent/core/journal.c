@@ -197,6 +197,27 @@ void journal_add_failed_generation(struct journal *journal, const char *generati
 	strings_add(&journal->failed_generations, &journal->failed_generation_count, generation);
 }
 
+bool journal_is_failed_generation(const struct journal *journal, const char *generation)
+{
+	return generation && strings_have(journal->failed_generations,
+					  journal->failed_generation_count, generation);
+}
+
+void journal_forgive_generation(struct journal *journal, const char *generation)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < journal->failed_generation_count; i++) {
+		char *failed = journal->failed_generations[i];
+
+		if (generation && !strcmp(failed, generation))
+			free(failed);
+		else
+			journal->failed_generations[kept++] = failed;
+	}
+	journal->failed_generation_count = kept;
+}
+
 /* How many of `count` have to go from the front so that `max` stay. */
 static size_t surplus(size_t count, size_t max)
 {
@@ -299,8 +320,9 @@ const char *operation_kind_name(enum operation_kind kind)
 
 const char *operation_reason_name(enum operation_reason reason)
 {
-	static const char *const names[] = {"none",    "periodic",  "manual", "suspend",
-					    "restart", "terminate", "cancel", "retention"};
+	static const char *const names[] = {"none",    "periodic",  "manual",
+					    "suspend", "restart",   "terminate",
+					    "cancel",  "retention", "upgrade"};
 
 	return (size_t)reason < ARRAY_LEN(names) ? names[reason] : "unknown";
 }

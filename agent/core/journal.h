@@ -109,6 +109,8 @@ enum operation_reason {
 	REASON_TERMINATE, /* the container ends and the configuration asks for a savepoint then */
 	REASON_CANCEL,
 	REASON_RETENTION,
+	REASON_UPGRADE, /* the container ends, and another generation follows */
+	REASON_COUNT,
 };
 
 /* The one operation in flight; kind OPERATION_NONE = none. */
@@ -214,7 +216,10 @@ void journal_add_former_job(struct journal *journal, const char *job_id);
 
 /* Did a launch that is not in the journal any more have this job id, or one that begins so? */
 bool journal_is_former_job(const struct journal *journal, const char *job_id);
+/* Generations that have used up their attempts unproven; NULL is none. */
 void journal_add_failed_generation(struct journal *journal, const char *generation);
+bool journal_is_failed_generation(const struct journal *journal, const char *generation);
+void journal_forgive_generation(struct journal *journal, const char *generation);
 
 void operation_release(struct operation *operation);
 void operation_result_release(struct operation_result *result);

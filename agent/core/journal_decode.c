@@ -278,8 +278,7 @@ static int read_cause(const struct json *obj, enum operation_kind *ret_kind,
 	int reason;
 
 	if (need_word(obj, "kind", word_operation_kind_name, OPERATION_DISPOSE + 1, &kind, err) ||
-	    need_word(obj, "reason", word_operation_reason_name, REASON_RETENTION + 1, &reason,
-		      err))
+	    need_word(obj, "reason", word_operation_reason_name, REASON_COUNT, &reason, err))
 		return -1;
 	*ret_kind = (enum operation_kind)kind;
 	*ret_reason = (enum operation_reason)reason;

@@ -6,9 +6,6 @@
 #include "base/mem.h"
 #include "core/lifecycle_internal.h"
 
-/* How long the last journal write may delay the end of the container. */
-#define EXIT_PATIENCE_MS 3000
-
 /* ---- what is wanted ---- */
 
 static void take_intent(struct intent *intent, const struct intent *wanted, unsigned fields)
@@ -65,6 +62,7 @@ static void on_control(struct lifecycle *life, const struct event *event)
 	if (fields & CONTROL_NEW_START) {
 		outcome_release(&life->journal.outcome);
 		life->journal.failure_count = 0;
+		journal_forgive_generation(&life->journal, life->config->generation);
 		if (!(event->control.fields & CONTROL_RESTORE))
 			withdraw_restore(&life->journal);
 	}
@@ -119,7 +117,7 @@ static void pursue_running(struct lifecycle *life)
 static void pursue_idle(struct lifecycle *life)
 {
 	struct decision decision;
-	bool parked = resolve_parked(&life->journal, &decision);
+	bool parked = resolve_parked(&life->journal, &life->config->policy, &decision);
 
 	if (parked && life->step == STEP_SETTLING && (life->observing || life->retry_ms))
 		return; /* nothing is to be started, but an operation is still to be settled */
@@ -163,53 +161,6 @@ static void pursue(struct lifecycle *life)
 	}
 }
 
-/* ---- the container ends ---- */
-
-static void on_stopping(struct lifecycle *life, int64_t grace_left_ms)
-{
-	/* what Flink needs after SIGTERM, and a margin for the journal */
-	int64_t budget_ms = grace_left_ms - life->config->kill_after_ms - 1000;
-	bool stopping = life->step != STEP_NONE && life->journal.operation.kind == OPERATION_STOP;
-
-	if (life->terminating)
-		return;
-	life->terminating = true;
-	if (grace_left_ms > 0)
-		life->grace_end_ms = life->now_ms + grace_left_ms - EXIT_PATIENCE_MS;
-	life->retry_ms = life->savepoint_ms = 0;
-	emit(life, EFFECT_STOP_ACK);
-	if (life->launch_step != LAUNCH_LIVE && life->launch_step != LAUNCH_STARTING) {
-		launch_withdraw(life);
-		enter(life, PHASE_TERMINATING, "the container ends, no Flink runs");
-		leave(life);
-		return;
-	}
-	if (budget_ms > 0 && !stopping && life->phase == PHASE_RUNNING && life->step == STEP_NONE &&
-	    life->config->on_sigterm == SIGTERM_SAVEPOINT) {
-		operation_start(life, OPERATION_STOP, REASON_TERMINATE, NULL);
-		stopping = true;
-	}
-	if (budget_ms > 0 && stopping) {
-		life->operation_deadline_ms = life->now_ms + budget_ms;
-		return;
-	}
-	end_flink(life, false, false,
-		  "the container ends; the next start continues from the newest state");
-}
-
-void leave(struct lifecycle *life)
-{
-	if (life->exit_ms || life->left)
-		return;
-	emit_after_write(life, EFFECT_EXIT)->status = 0;
-	life->exit_ms = life->now_ms + EXIT_PATIENCE_MS;
-	/* an outcome that could not be recorded yet is worth all the time that is left: without it the
-	 * next start would run the job again */
-	if (life->journal_broken && life->journal.outcome.kind != OUTCOME_NONE &&
-	    life->grace_end_ms > life->exit_ms)
-		life->exit_ms = life->grace_end_ms;
-}
-
 /* ---- time ---- */
 
 static bool due(struct lifecycle *life, int64_t *deadline_ms)
@@ -227,6 +178,7 @@ static void poll_now(struct lifecycle *life)
 	if (life->polling || !launch || life->launch_step != LAUNCH_LIVE)
 		return;
 	life->polling = true;
+	life->polled_ms = life->now_ms;
 	memcpy(emit(life, EFFECT_POLL)->id, launch->job_id, JOB_ID_BYTES);
 }
 
@@ -291,7 +243,7 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 	case EVENT_HELLO:
 		adopt(life, event);
 		if (event->hello.stopping)
-			on_stopping(life, event->hello.grace_left_ms);
+			on_stopping(life, event->hello.grace_left_ms, event->hello.upgrade);
 		break;
 	case EVENT_TICK:
 		on_tick(life);
@@ -330,7 +282,7 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 		on_control(life, event);
 		break;
 	case EVENT_STOPPING:
-		on_stopping(life, event->stopping.grace_left_ms);
+		on_stopping(life, event->stopping.grace_left_ms, event->stopping.upgrade);
 		break;
 	case EVENT_COUNT:
 		break;

@@ -41,9 +41,25 @@ enum phase {
 	PHASE_COUNT,
 };
 
+/* What SIGTERM to the container means as long as nobody tells whether it is an upgrade. */
 enum sigterm_policy {
 	SIGTERM_KEEP,      /* forward it, keep the state that there is; the next start continues */
 	SIGTERM_SAVEPOINT, /* stop with savepoint inside the grace period */
+	SIGTERM_UPGRADE,   /* always an upgrade: what upgrade_mode says */
+};
+
+/* How the job passes from one generation to the next. */
+enum upgrade_mode {
+	UPGRADE_BY_SAVEPOINT, /* stop with savepoint; from the newest checkpoint if that is impossible */
+	UPGRADE_BY_LAST_STATE, /* end Flink; the next generation starts from the newest state */
+	UPGRADE_STATELESS,     /* cancel; the next generation starts empty */
+};
+
+/* Why the container is to end, as far as whoever knows its owner can tell. */
+enum upgrade {
+	UPGRADE_UNKNOWN,
+	UPGRADE_NO,  /* the same is started again: an eviction, a drain of the node */
+	UPGRADE_YES, /* another generation follows, or none: scaled to 0, deleted */
 };
 
 struct lifecycle_config {
@@ -70,6 +86,7 @@ struct lifecycle_config {
 	int64_t stop_retry_ms; /* after a failed stop, while the job runs on */
 	/* ends */
 	enum sigterm_policy on_sigterm;
+	enum upgrade_mode upgrade;
 	bool exit_when_finished; /* end the container when the job has FINISHED (for kind: Job) */
 };
 
@@ -88,6 +105,14 @@ enum job_state {
 	JOB_RECONCILING,
 };
 
+/* A savepoint that this job has completed, whoever asked for it. */
+struct seen_savepoint {
+	int64_t id;
+	const char *path;
+	int64_t completed_unix_ms; /* 0 = not known */
+	bool stop;                 /* of a stop with savepoint */
+};
+
 /* What one look at Flink's REST API has shown. Strings are borrowed for the step. */
 struct view {
 	bool reachable;   /* REST answered at all */
@@ -102,6 +127,8 @@ struct view {
 	int64_t completed_id; /* latest completed checkpoint (no savepoint); 0 = none */
 	const char *completed_path;
 	int64_t completed_unix_ms;
+	const struct seen_savepoint *savepoints; /* those that Flink remembers, in any order */
+	size_t savepoint_count;
 	const char *failure; /* root cause when the job fails or restarts; NULL = none known */
 };
 
@@ -151,6 +178,7 @@ struct event {
 			int last_wait_status;
 			bool stopping;
 			int64_t grace_left_ms;
+			enum upgrade upgrade; /* with stopping */
 		} hello;
 		struct {
 			struct facts *facts; /* candidates; verdicts already written */
@@ -192,6 +220,7 @@ struct event {
 		} control;
 		struct {
 			int64_t grace_left_ms;
+			enum upgrade upgrade;
 		} stopping;
 	};
 };
@@ -289,19 +318,25 @@ struct lifecycle {
 	struct effects deferred; /* effect.sequence: the write that has to come first, 0 = the
 				    next one */
 
+	int64_t polled_ms; /* when the last poll was sent: its answer is no newer than that */
+
 	/* what was seen last */
 	struct {
 		bool reachable, job_present;
 		enum job_state state;
 		int64_t not_restored_ms; /* since when RUNNING without the restore that we expect */
+		int64_t savepoint_id;    /* savepoints up to this id are known */
 	} seen;
 
 	/* deadlines on the monotonic clock, 0 = not armed */
 	int64_t poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms, stop_retry_ms,
 		operation_poll_ms, operation_deadline_ms, exit_ms,
-		disposal_ms;  /* retention looks again; 0 = now */
-	int64_t grace_end_ms; /* when the container will be killed; 0 = not known */
-	int holds;            /* in a row, for the backoff */
+		disposal_ms;               /* retention looks again; 0 = now */
+	int64_t grace_end_ms;              /* when the container will be killed; 0 = not known */
+	enum operation_reason stop_reason; /* of the stop that waits */
+	int64_t stop_by_ms; /* a stop waits for the savepoint in flight, and has to be over by then;
+			       0 = none does */
+	int holds;          /* in a row, for the backoff */
 
 	/* the step that runs */
 	int64_t now_ms, now_unix_ms;

@@ -5,6 +5,8 @@
  *   lifecycle_effects.c    effects, and those that wait for a journal write
  *   lifecycle_launch.c     resolving, launching, failures
  *   lifecycle_view.c       looking at the job: its restore, its checkpoints, its end
+ *   lifecycle_outside.c    savepoints and stops that others ask Flink for
+ *   lifecycle_stopping.c   the container ends: upgrade, or not
  *   lifecycle_end.c        the end of Flink; an agent that finds Flink running or ended
  *   lifecycle_operation.c  savepoint, stop, cancel
  *   lifecycle_settle.c     an operation that Flink's end has interrupted
@@ -42,11 +44,6 @@ void flush_journal(struct lifecycle *life);
 void on_journal_written(struct lifecycle *life, const struct event *event);
 void on_journal_failed(struct lifecycle *life, const struct event *event);
 
-/* ---- lifecycle.c ---- */
-
-/* The container ends: leave as soon as the journal is written. */
-void leave(struct lifecycle *life);
-
 /* ---- lifecycle_launch.c ---- */
 
 /* Find out what to start from, or park when a launch is not wanted. */
@@ -67,6 +64,27 @@ void launch_failure(struct lifecycle *life, const char *why);
 /* ---- lifecycle_view.c ---- */
 
 void on_view(struct lifecycle *life, const struct event *event);
+
+/* ---- lifecycle_outside.c ---- */
+
+/* Record the savepoints of the running launch that drey has not asked for. */
+void outside_savepoints(struct lifecycle *life, const struct view *view);
+
+/* The savepoint with which somebody else has stopped the job that is FINISHED; NULL: it came to its
+ * own end. Borrowed from the view. */
+const struct seen_savepoint *outside_stop(const struct lifecycle *life, const struct view *view);
+
+/* ---- lifecycle_stopping.c ---- */
+
+void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upgrade);
+
+/* The container ends, and the operation that was in flight is over: the stop that has waited for it,
+ * or the end of Flink. `error`: why there is no savepoint of a stop; NULL = it was no stop, and went
+ * well. */
+void stopping_goes_on(struct lifecycle *life, const char *error);
+
+/* The container ends: leave as soon as the journal is written. */
+void leave(struct lifecycle *life);
 
 /* ---- lifecycle_end.c ---- */
 

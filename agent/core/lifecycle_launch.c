@@ -13,7 +13,8 @@ void resolve_start(struct lifecycle *life, const char *why)
 {
 	struct decision decision;
 
-	if (resolve_parked(&life->journal, &decision) && life->step != STEP_SETTLING) {
+	if (resolve_parked(&life->journal, &life->config->policy, &decision) &&
+	    life->step != STEP_SETTLING) {
 		park(life, &decision);
 		return;
 	}
@@ -208,6 +209,26 @@ static void tell_passed_over(struct lifecycle *life, const struct facts *facts)
 		     count - SAID_AT_MOST);
 }
 
+/* Another generation than the last one: it has attempts of its own, and what became of the one before
+ * does not bind it. An upgrade without a savepoint is said aloud. */
+static void greet_generation(struct lifecycle *life, const struct candidate *from)
+{
+	const struct launch *last = journal_launch(&life->journal);
+	const char *generation = life->config->generation;
+	bool checkpoint = from && from->snapshot.kind == SNAPSHOT_CHECKPOINT;
+
+	if (!last || !last->generation || !generation || !strcmp(last->generation, generation))
+		return;
+	outcome_release(&life->journal.outcome);
+	life->journal.failure_count = 0;
+	note(life,
+	     checkpoint && life->config->upgrade == UPGRADE_BY_SAVEPOINT ? NOTE_WARNING : NOTE_INFO,
+	     "generation %s follows %s, %s%s%s", generation, last->generation,
+	     from ? "from " : "without state",
+	     checkpoint ? "the newest checkpoint, because there is no newer savepoint: " : "",
+	     from ? from->snapshot.path : "");
+}
+
 /* The intent goes into the journal first; EFFECT_LAUNCH comes out when it is there. */
 static void begin_launch(struct lifecycle *life, const struct decision *decision,
 			 const struct facts *facts)
@@ -234,6 +255,7 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 		hold(life, &held);
 		return;
 	}
+	greet_generation(life, from);
 	launch = add_launch(life, decision, job_id, from);
 	if (from)
 		remember_verified(life, from);
@@ -298,7 +320,7 @@ void launch_written(struct lifecycle *life)
 	if (life->launch_step != LAUNCH_WRITING)
 		return;
 	/* the brake may have been set, or the wish withdrawn, while the intent was being written */
-	if (life->terminating || resolve_parked(&life->journal, &decision)) {
+	if (life->terminating || resolve_parked(&life->journal, &life->config->policy, &decision)) {
 		launch_withdraw(life);
 		if (life->terminating)
 			leave(life);
@@ -334,6 +356,15 @@ void on_started(struct lifecycle *life, const struct event *event)
 	life->poll_ms = life->now_ms + life->config->poll_fast_ms;
 }
 
+static bool generation_is_proven(const struct journal *journal, const char *generation)
+{
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (journal->launches[i].proven_unix_ms && journal->launches[i].generation &&
+		    !strcmp(journal->launches[i].generation, generation))
+			return true;
+	return false;
+}
+
 void launch_failure(struct lifecycle *life, const char *why)
 {
 	const struct lifecycle_config *config = life->config;
@@ -355,7 +386,7 @@ void launch_failure(struct lifecycle *life, const char *why)
 		journal->outcome.unix_ms = life->now_unix_ms;
 		journal->outcome.reason =
 			xasprintf("%d failed attempts, the last: %s", failures, why);
-		if (config->generation && !proven)
+		if (config->generation && !generation_is_proven(journal, config->generation))
 			journal_add_failed_generation(journal, config->generation);
 		resolve_start(life, why); /* parks as Failed */
 		return;

@@ -148,6 +148,10 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 	bool stop = life->phase == PHASE_STOPPING;
 
 	operation_clear(life);
+	if (life->terminating) {
+		stopping_goes_on(life, NULL);
+		return;
+	}
 	schedule_after(life, ok ? 0 : config->savepoints.interval_ms / 10 + pause_ms);
 	if (!stop)
 		return;
@@ -166,8 +170,11 @@ static void operation_failed(struct lifecycle *life, const char *location, const
 	if (operation->reason == REASON_MANUAL)
 		operation_remember(life, operation);
 	if (life->terminating) {
+		char *why = xstrdup(error); /* it may belong to the operation */
+
 		operation_clear(life);
-		end_flink(life, false, false, "the container ends without a savepoint: %s", error);
+		stopping_goes_on(life, why);
+		free(why);
 		return;
 	}
 	run_on(life, false, error);

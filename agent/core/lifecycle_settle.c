@@ -25,7 +25,8 @@ static void record_found(struct lifecycle *life, const struct candidate *c)
 	const struct operation *operation = &life->journal.operation;
 	struct snapshot found = c->snapshot; /* borrows the path */
 
-	found.origin = operation_origin(operation);
+	/* somebody else may have asked for one at the same time: it is not ours to delete */
+	found.origin = ORIGIN_FOUND;
 	memcpy(found.job_id, operation->job_id, JOB_ID_BYTES);
 	if (!found.completed_unix_ms)
 		found.completed_unix_ms = life->now_unix_ms;

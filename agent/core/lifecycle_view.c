@@ -87,7 +87,8 @@ static void check_restore(struct lifecycle *life, struct launch *launch, const s
 		return;
 	if (!life->seen.not_restored_ms)
 		life->seen.not_restored_ms = life->now_ms;
-	if (life->now_ms - life->seen.not_restored_ms >= RESTORE_PATIENCE_MS)
+	/* an answer may be slow: it counts as of when it was asked for */
+	if (life->polled_ms - life->seen.not_restored_ms >= RESTORE_PATIENCE_MS)
 		sticky_mismatch(life, "decided to start from %s, but Flink restored nothing%s",
 				launch->restore_path,
 				view->checkpointing_off ? " (the job has no checkpoints)" : "");
@@ -126,6 +127,8 @@ static void job_ended(struct lifecycle *life, const struct view *view)
 {
 	struct outcome *outcome = &life->journal.outcome;
 	const struct launch *launch = journal_launch(&life->journal);
+	const struct seen_savepoint *stop = outside_stop(life, view);
+	bool finished = view->state == JOB_FINISHED && !stop;
 
 	if (view->state == JOB_FAILED) {
 		end_flink(life, false, true, "the job failed: %s",
@@ -133,11 +136,12 @@ static void job_ended(struct lifecycle *life, const struct view *view)
 		return;
 	}
 	outcome_release(outcome);
-	outcome->kind = view->state == JOB_FINISHED ? OUTCOME_FINISHED : OUTCOME_CANCELLED;
+	outcome->kind = finished ? OUTCOME_FINISHED : OUTCOME_CANCELLED;
 	outcome->unix_ms = life->now_unix_ms;
 	memcpy(outcome->job_id, launch->job_id, JOB_ID_BYTES);
-	outcome->reason = xstrdup(view->state == JOB_FINISHED ? "the job came to its end"
-							      : "cancelled from outside drey");
+	outcome->reason = stop ? xasprintf("stopped from outside drey, with %s", stop->path)
+			       : xstrdup(finished ? "the job came to its end"
+						  : "cancelled from outside drey");
 	/* the outcome has to be on record before the only witness ends */
 	end_flink(life, true, false, "the job is %s: %s", job_state_name(view->state),
 		  outcome->reason);
@@ -205,6 +209,7 @@ void on_view(struct lifecycle *life, const struct event *event)
 	if (view->reachable && view->job_present && !life->end_wanted) {
 		check_restore(life, launch, view);
 		see_checkpoints(life, launch, view);
+		outside_savepoints(life, view);
 	}
 	if (view->reachable && view->job_present && !life->end_wanted &&
 	    !operation_view(life, view) && !awaits_restore_report(life, launch, view)) {

@@ -12,7 +12,8 @@
 static int maker_by_id(const struct journal *journal, const char *job_id, size_t digits, int before)
 {
 	for (int i = before - 1; i >= 0 && digits; i--)
-		if (!strncmp(journal->launches[i].job_id, job_id, digits))
+		if (*journal->launches[i].job_id == *job_id &&
+		    !strncmp(journal->launches[i].job_id, job_id, digits))
 			return i;
 	return -1;
 }

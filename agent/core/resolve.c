@@ -72,10 +72,19 @@ static bool parked(struct inquiry *in)
 		inquiry_decide(in, DECISION_HOLD, 2,
 			       "%s; look into it, then `drey resume` starts again",
 			       inquiry_detail(outcome->reason));
-	else if (outcome->kind != OUTCOME_NONE)
+	else if (generation_is_past_failure(in) && !generation_has_failed(in))
+		return false;
+	else if (outcome->kind != OUTCOME_NONE && !generation_is_past_failure(in))
 		inquiry_decide(in, DECISION_PARK, 2,
 			       "the job is %s (%s); only `drey resume` starts it again",
 			       outcome_kind_name(outcome->kind), inquiry_detail(outcome->reason));
+	else if (generation_has_failed(in))
+		inquiry_decide(
+			in, DECISION_PARK, 2,
+			"generation %s has used up its attempts before without completing a "
+			"checkpoint and is not tried again by itself; deploy another one, or "
+			"`drey resume`",
+			in->policy->generation);
 	else
 		return false;
 	return true;
@@ -162,8 +171,7 @@ static bool still_requested(struct inquiry *in)
 	const struct launch *launch = journal_launch_const(journal);
 	int index = (int)journal->launch_count - 1;
 
-	if (request->kind == RESTORE_NONE || !launch || launch->proven_unix_ms ||
-	    launch->last_checkpoint_id)
+	if (request->kind == RESTORE_NONE || !launch)
 		return false;
 	/* a stateless job may have no checkpoints that could ever prove it */
 	if (in->policy->restore == POLICY_NONE && launch->verified_unix_ms)
@@ -172,16 +180,9 @@ static bool still_requested(struct inquiry *in)
 		    ? launch->restore_path != NULL
 		    : !snapshot_same_path(launch->restore_path, request->path))
 		return false;
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		const struct candidate *c = &in->facts->candidates[i];
-
-		if (c->integrity != INTEGRITY_INCOMPLETE &&
-		    lineage_maker(journal, &c->snapshot) == index)
-			return false;
-	}
-	for (size_t i = 0; i < journal->snapshot_count; i++)
-		if (lineage_maker(journal, &journal->snapshots[i]) == index)
-			return false;
+	if (launch_left_state(in, index))
+		return false;
+	in->again = true;
 	carry_out_request(in, "requested by a person, and that launch has not proven itself yet");
 	return true;
 }
@@ -295,9 +296,19 @@ static void nothing_found(struct inquiry *in)
 			"no launch has completed a checkpoint yet and all of them started empty");
 }
 
-bool resolve_parked(const struct journal *journal, struct decision *ret_decision)
+static void start_without_state(struct inquiry *in)
 {
-	struct inquiry in = {.journal = journal, .decision = ret_decision};
+	inquiry_judge_rest(in, VERDICT_REJECTED, "upgrade is stateless");
+	inquiry_decide(in, DECISION_START_EMPTY, 6,
+		       "upgrade is stateless: generation %s is another one than before and starts "
+		       "empty",
+		       in->policy->generation);
+}
+
+bool resolve_parked(const struct journal *journal, const struct policy *policy,
+		    struct decision *ret_decision)
+{
+	struct inquiry in = {.journal = journal, .policy = policy, .decision = ret_decision};
 
 	*ret_decision = (struct decision){.settled = NO_CANDIDATE};
 	return parked(&in);
@@ -322,6 +333,8 @@ static void find_start(struct inquiry *in)
 	if (!requested(in) && (none || !source_unreadable(in)) && !still_requested(in)) {
 		if (none)
 			start_stateless(in);
+		else if (generation_starts_empty(in))
+			start_without_state(in);
 		else if (!candidates_decide(in))
 			nothing_found(in);
 	}
@@ -335,7 +348,7 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 	struct inquiry in = {
 		.journal = journal, .facts = facts, .policy = policy, .decision = ret_decision};
 	struct decision park;
-	bool is_parked = resolve_parked(journal, &park);
+	bool is_parked = resolve_parked(journal, policy, &park);
 
 	*ret_decision = (struct decision){.settled = NO_CANDIDATE};
 	reset(facts);

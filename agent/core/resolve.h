@@ -46,6 +46,7 @@ struct policy {
 	/* What would be launched now; borrowed. A launch can be continued only by the very same. */
 	const char *generation;    /* NULL = not known: never continued */
 	const char *flink_version; /* NULL = not known */
+	bool stateless_upgrade;    /* another generation than the last one starts empty */
 };
 
 /* Rule 3: what became of the operation that was in flight when Flink was gone. */
@@ -78,9 +79,10 @@ struct decision {
 void resolve(const struct journal *journal, struct facts *facts, const struct policy *policy,
 	     struct decision *ret_decision);
 
-/* Rules 1 and 2 alone: true when the journal by itself forbids a launch (PARK or HOLD). They are
- * looked at before everything else, also when nothing else can be read. */
-bool resolve_parked(const struct journal *journal, struct decision *ret_decision);
+/* Rules 1 and 2 alone: true when the journal by itself forbids a launch of this generation (PARK or
+ * HOLD). They are looked at before everything else, also when nothing else can be read. */
+bool resolve_parked(const struct journal *journal, const struct policy *policy,
+		    struct decision *ret_decision);
 
 const char *decision_kind_name(enum decision_kind kind); /* "START_FROM", ... */
 

@@ -115,7 +115,8 @@ static bool is_foreign(const struct inquiry *in, const struct candidate *c)
 	return (c->source == SOURCE_CHECKPOINTS || c->source == SOURCE_SAVEPOINTS ||
 		c->source == SOURCE_HA) &&
 	       c->snapshot.origin != ORIGIN_INITIAL && c->integrity != INTEGRITY_INCOMPLETE &&
-	       c->integrity != INTEGRITY_DAMAGED &&
+	       /* of no use any more, but it tells that there was state */
+	       (c->integrity != INTEGRITY_DAMAGED || in->decision->kind == DECISION_START_EMPTY) &&
 	       lineage_place(&in->lineage, &c->snapshot) == BRANCH_FOREIGN &&
 	       !is_known(in->journal, &c->snapshot);
 }
@@ -170,6 +171,7 @@ static bool is_of_another_job(const struct inquiry *in, const struct candidate *
 
 static struct candidate *newest_foreign(struct inquiry *in, const struct candidate *own)
 {
+	const struct launch *launch = journal_launch_const(in->journal);
 	struct candidate *newest = NULL;
 	const char *place = NULL; /* for which own_ms was found */
 	int64_t own_ms = 0;
@@ -182,6 +184,9 @@ static struct candidate *newest_foreign(struct inquiry *in, const struct candida
 		if (!place || !snapshot_same_storage(place, c->snapshot.path)) {
 			place = c->snapshot.path;
 			own_ms = newest_own_ms(in, c);
+			/* what was there already, the person has judged */
+			if (in->again && own_ms < launch->intended_unix_ms)
+				own_ms = launch->intended_unix_ms;
 		}
 		if (c->snapshot.completed_unix_ms <= own_ms)
 			continue;
@@ -213,7 +218,7 @@ void foreign_check(struct inquiry *in)
 	struct candidate *c;
 
 	if (in->policy->foreign == FOREIGN_IGNORE || in->policy->restore == POLICY_NONE ||
-	    inquiry_never_ran(in) || decision->rule == 4 ||
+	    inquiry_never_ran(in) || (decision->rule == 4 && !in->again) ||
 	    (decision->kind != DECISION_START_FROM && decision->kind != DECISION_CONTINUE &&
 	     decision->kind != DECISION_START_EMPTY))
 		return;

@@ -2,6 +2,7 @@
  * resolve_internal - what the rules share. Not for anybody else.
  *
  *   resolve.c             the order of the rules; 1, 2 (not wanted), 4 (request), 5, 8
+ *   resolve_generation.c  what another generation may do, and what a failed one may not
  *   resolve_settle.c      rule 3: the operation in flight when Flink was gone
  *   resolve_candidates.c  rule 6: which candidates count, the newest of them
  *   resolve_ha.c          rule 7: Flink's own HA
@@ -26,6 +27,7 @@ struct inquiry {
 	struct lineage lineage;
 	size_t *order; /* indices of the candidates that count, newest first in each group */
 	size_t order_count;
+	bool again;                /* a request that was carried out once is carried out again */
 	const char *not_continued; /* why Flink's HA data are not used; NULL = there are none */
 };
 
@@ -45,6 +47,21 @@ void inquiry_judge_rest(struct inquiry *in, enum verdict verdict, const char *wh
 /* Ask for a closer look at c. */
 void inquiry_verify(struct inquiry *in, const struct candidate *c, int rule);
 const char *inquiry_detail(const char *detail); /* never empty */
+
+/* ---- resolve_generation.c ---- */
+
+/* The outcome on record says that a generation has failed, and it is another one than what would be
+ * launched now. */
+bool generation_is_past_failure(const struct inquiry *in);
+
+/* What would be launched now has used up its attempts before, without completing a checkpoint. */
+bool generation_has_failed(const struct inquiry *in);
+
+/* Upgrades are declared stateless, and no launch of this generation has left state yet. */
+bool generation_starts_empty(const struct inquiry *in);
+
+/* Launch `index` has left a snapshot, as far as was found or is on record. */
+bool launch_left_state(const struct inquiry *in, int index);
 
 /* ---- resolve_settle.c ---- */
 

@@ -2,7 +2,7 @@
  * retention - which old savepoint may be disposed of. Pure.
  *
  * Only savepoints that drey itself made and recorded are ever named; by default only periodic ones.
- * Kept in any case: the newest verified savepoint, the result of the last operation, what an intent
+ * Kept in any case: the newest verified savepoint, by date and by id, the result of the last operation, what an intent
  * or the operation in flight names, and everything while the current launch has not completed a
  * checkpoint of its own: until then its restore point, and what is older, is what there is to fall
  * back to. Flink does the deleting (savepoint-disposal); the journal says so before.

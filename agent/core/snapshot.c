@@ -86,6 +86,31 @@ bool snapshot_same_path(const char *a, const char *b)
 	return is_tail(a + len) && is_tail(b + len);
 }
 
+/* What tells snapshots apart is at the end; coarser than bare_path(), which takes off one _metadata. */
+uint64_t snapshot_path_key(const char *path)
+{
+	static const char metadata[] = "/_metadata";
+	const size_t tail = sizeof(metadata) - 1;
+	uint64_t key = 0;
+	size_t len, used;
+
+	if (!path)
+		return 0;
+	path = after_scheme(path);
+	len = strlen(path);
+	for (;;) {
+		if (len > 1 && path[len - 1] == '/')
+			len--;
+		else if (len >= tail && !memcmp(path + len - tail, metadata, tail))
+			len -= tail;
+		else
+			break;
+	}
+	used = len < sizeof(key) ? len : sizeof(key);
+	memcpy(&key, path + len - used, used);
+	return key;
+}
+
 bool snapshot_is_under(const char *path, const char *dir)
 {
 	size_t path_len, dir_len;

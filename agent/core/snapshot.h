@@ -53,6 +53,10 @@ void snapshot_release(struct snapshot *snapshot);
  * one. */
 bool snapshot_same_path(const char *a, const char *b);
 
+/* The same for all ways to write one path, and seldom the same for two: for who compares one path with
+ * many, and asks snapshot_same_path() only when this is equal. */
+uint64_t snapshot_path_key(const char *path);
+
 /* True when the snapshot lies in this directory, written in any of these ways, or below it. */
 bool snapshot_is_under(const char *path, const char *dir);
 

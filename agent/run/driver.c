@@ -239,6 +239,8 @@ static void close_all(struct driver *driver)
 	loop_free(driver->loop);
 	journal_file_release(&driver->file);
 	free(driver->writer);
+	if (driver->flink_lock_fd >= 0)
+		close(driver->flink_lock_fd);
 	if (driver->state_lock_fd >= 0)
 		close(driver->state_lock_fd);
 }
@@ -263,7 +265,8 @@ static void last_words(const struct driver *driver, int status)
 
 int driver_run(const struct setup *setup, struct log *log, struct err *err)
 {
-	struct driver driver = {.setup = setup, .log = log, .state_lock_fd = -1, .err = err};
+	struct driver driver = {
+		.setup = setup, .log = log, .state_lock_fd = -1, .flink_lock_fd = -1, .err = err};
 	int status = 2;
 
 	if (open_all(&driver, err) == 0) {

@@ -51,6 +51,7 @@ struct driver {
 	struct journal_file file;
 	char *writer; /* names this process in the journal */
 	int state_lock_fd;
+	int flink_lock_fd; /* taken before a start is decided, given away with the launch */
 	struct lifecycle life;
 	bool alive; /* life is initialised: HELLO has come and the journal is read */
 	struct termination_last last; /* before the end began */
@@ -80,6 +81,7 @@ void effect_poll_operation(struct driver *driver, const struct effect *effect);
 void effect_dispose(struct driver *driver, const struct effect *effect);
 
 void effect_observe(struct driver *driver);
+int driver_take_flink_lock(struct driver *driver, struct err *err); /* 0 also when it is held */
 void effect_inspect(struct driver *driver, const struct effect *effect);
 void effect_write_journal(struct driver *driver, const struct effect *effect);
 

@@ -13,10 +13,44 @@
 struct poll_job {
 	struct driver *driver;
 	char job_id[JOB_ID_BYTES];
+	int64_t launch; /* number: a launch that is continued has the same job id */
 	bool launching;
 	struct view view; /* its strings are the ones below */
 	char *restored_path, *completed_path, *failure;
+	struct seen_savepoint *savepoints; /* owns their paths */
+	size_t savepoint_count;
 };
+
+static void add_savepoint(struct poll_job *job, const struct flink_checkpoint *c)
+{
+	if (c->is_savepoint && c->status == FLINK_CHECKPOINT_COMPLETED && !c->discarded && c->path)
+		job->savepoints[job->savepoint_count++] = (struct seen_savepoint){
+			.id = c->id,
+			.path = xstrdup(c->path),
+			.completed_unix_ms = c->ack_unix_ms > 0 ? c->ack_unix_ms : 0,
+			.stop = c->is_stop};
+}
+
+/* Those that are complete and still there, of the last ones that Flink remembers. */
+static void poll_savepoints(struct poll_job *job, const struct flink_checkpoints *checkpoints)
+{
+	job->savepoints = xcalloc(checkpoints->history_count + 1, sizeof(*job->savepoints));
+	if (checkpoints->latest_savepoint)
+		add_savepoint(job, checkpoints->latest_savepoint);
+	for (size_t i = 0; i < checkpoints->history_count; i++)
+		add_savepoint(job, &checkpoints->history[i]);
+}
+
+static void poll_job_free(struct poll_job *job)
+{
+	for (size_t i = 0; i < job->savepoint_count; i++)
+		free((char *)(uintptr_t)job->savepoints[i].path);
+	free(job->savepoints);
+	free(job->restored_path);
+	free(job->completed_path);
+	free(job->failure);
+	free(job);
+}
 
 static void poll_statistics(struct poll_job *job)
 {
@@ -40,6 +74,8 @@ static void poll_statistics(struct poll_job *job)
 		view->completed_unix_ms = checkpoints.latest_completed->ack_unix_ms;
 		job->completed_path = xstrdup(checkpoints.latest_completed->path);
 	}
+	poll_savepoints(job, &checkpoints);
+	view->savepoint_count = job->savepoint_count;
 	flink_checkpoints_release(&checkpoints);
 }
 
@@ -95,6 +131,7 @@ static void poll_work(void *arg)
 	view->restored_path = job->restored_path;
 	view->completed_path = job->completed_path;
 	view->failure = job->failure;
+	view->savepoints = job->savepoints;
 }
 
 static void poll_done(void *arg, bool ran)
@@ -103,13 +140,10 @@ static void poll_done(void *arg, bool ran)
 	struct event event = {.type = EVENT_VIEW, .view = job->view};
 	const struct launch *launch = journal_launch(&job->driver->life.journal);
 
-	/* an answer about a launch that has ended in the meantime is no answer about this one */
-	if (ran && launch && !strcmp(launch->job_id, job->job_id))
+	/* what was asked about a launch that has ended in the meantime is no answer about this one */
+	if (ran && launch && launch->number == job->launch)
 		driver_step(job->driver, &event);
-	free(job->restored_path);
-	free(job->completed_path);
-	free(job->failure);
-	free(job);
+	poll_job_free(job);
 }
 
 void effect_poll(struct driver *driver, const struct effect *effect)
@@ -118,6 +152,7 @@ void effect_poll(struct driver *driver, const struct effect *effect)
 
 	job->driver = driver;
 	job->launching = driver->life.phase == PHASE_LAUNCHING;
+	job->launch = journal_launch(&driver->life.journal)->number;
 	memcpy(job->job_id, effect->id, JOB_ID_BYTES);
 	lane_submit(driver->flink_lane, poll_work, poll_done, job);
 }

@@ -42,14 +42,18 @@ static void refuse(struct driver *driver, const struct launch *launch, const str
 }
 
 /* Flink inherits this descriptor: the lock is held as long as any process of a launch lives, also one
- * that an earlier drey-init has left behind. Getting it proves that none does. */
-static int take_flink_lock(const struct driver *driver, int *ret_fd, struct err *err)
+ * that an earlier drey-init has left behind. Getting it proves that none does; and whoever has it knows that
+ * nothing newer comes into being while it decides what to start from. */
+int driver_take_flink_lock(struct driver *driver, struct err *err)
 {
 	const char *dir = driver->setup->config.state_directory;
-	char *path = xasprintf("%s/%s", dir, FLINK_LOCK_NAME);
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	int result = 0;
+	char *path;
+	int fd = -1, result = 0;
 
+	if (driver->flink_lock_fd >= 0)
+		return 0;
+	path = xasprintf("%s/%s", dir, FLINK_LOCK_NAME);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		result = err_set(err, err_kind_of_errno(errno), errno, "open %s", path);
 	else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
@@ -60,7 +64,7 @@ static int take_flink_lock(const struct driver *driver, int *ret_fd, struct err 
 	if (result < 0 && fd >= 0)
 		close(fd);
 	if (result == 0)
-		*ret_fd = fd;
+		driver->flink_lock_fd = fd;
 	return result;
 }
 
@@ -69,13 +73,15 @@ void effect_launch(struct driver *driver)
 	const struct launch *launch = journal_launch(&driver->life.journal);
 	struct flink_exec exec = {0};
 	struct err err = {0};
-	cleanup_close int lock_fd = -1; /* drey-init and Flink keep theirs */
 
-	if (take_flink_lock(driver, &lock_fd, &err) < 0 ||
-	    setup_check_port(driver->setup, &err) < 0 ||
+	if (driver_take_flink_lock(driver, &err) < 0 || setup_check_port(driver->setup, &err) < 0 ||
 	    launch_build(driver->setup, launch, &exec, &err) < 0 ||
-	    init_link_launch(driver->link, launch->job_id, exec.argv, exec.env, lock_fd, &err) < 0)
+	    init_link_launch(driver->link, launch->job_id, exec.argv, exec.env,
+			     driver->flink_lock_fd, &err) < 0)
 		refuse(driver, launch, &err);
+	if (driver->flink_lock_fd >= 0) /* drey-init and Flink keep theirs */
+		close(driver->flink_lock_fd);
+	driver->flink_lock_fd = -1;
 	flink_exec_release(&exec);
 }
 

@@ -108,14 +108,33 @@ static void observed(void *arg, bool ran)
 	free_observe(job);
 }
 
+static void tell_held(void *arg)
+{
+	struct observe_job *job = arg;
+	struct event event = {.type = EVENT_OBSERVED,
+			      .observed = {.facts = &job->facts, .decision = &job->decision}};
+
+	if (!job->driver->closing)
+		driver_step(job->driver, &event);
+	free_observe(job);
+}
+
 void effect_observe(struct driver *driver)
 {
 	struct observe_job *job;
+	struct err err = {0};
 
 	if (!driver_directory_ready(driver))
 		return; /* asked again when it is */
 	job = xcalloc(1, sizeof(*job));
 	job->driver = driver;
+	if (driver_take_flink_lock(driver, &err) < 0) {
+		/* another Flink may still write newer state than is to be seen now */
+		job->decision = (struct decision){.kind = DECISION_HOLD, .settled = NO_CANDIDATE};
+		snprintf(job->decision.reason, sizeof(job->decision.reason), "%s", err.msg);
+		loop_post(driver->loop, tell_held, job);
+		return;
+	}
 	observe_plan_init(&job->plan, &driver->setup->places, &driver->life.journal, NULL);
 	lane_submit(driver->store_lane, gather_work, observed, job);
 }

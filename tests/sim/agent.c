@@ -14,7 +14,7 @@
 
 static void plan_tick(struct world *w)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	int64_t at_ms = lifecycle_deadline_ms(&agent->life);
 
 	if (at_ms == agent->tick_at_ms)
@@ -38,24 +38,34 @@ static int64_t rest_delay(struct world *w)
 	return chance(w, w->chaos.poll_lost) ? between(w, 100, 8000) : between(w, 2, 50);
 }
 
-static void observe(struct world *w)
+void agent_gather(struct world *w)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	const struct journal *journal = &agent->life.journal;
 	const struct restore_request *request = &journal->intent.restore;
 	bool open = request->kind == RESTORE_PATH &&
 		    !(request->token && journal_is_consumed(journal, request->token));
 
-	if (agent->observing)
-		fail(w, "a second observation while one is under way");
-	agent->observing = true;
 	snprintf(agent->request, sizeof(agent->request), "%s", open ? request->path : "");
 	plan(w, store_delay(w), ITEM_GATHER, SCOPE_AGENT);
 }
 
+static void observe(struct world *w)
+{
+	struct agent *agent = w->agent;
+
+	if (agent->observing)
+		fail(w, "a second observation while one is under way");
+	agent->observing = true;
+	if (agent->directory_taken)
+		agent_gather(w);
+	else
+		agent->observe_waits = true;
+}
+
 static void launch(struct world *w)
 {
-	const struct launch *launch = journal_launch(&w->agent.life.journal);
+	const struct launch *launch = journal_launch(&w->agent->life.journal);
 
 	oracle_launch(w);
 	w->figures->launches++;
@@ -71,9 +81,9 @@ static void trigger(struct world *w, const struct effect *effect)
 	oracle_trigger(w, effect);
 	if (!lost) {
 		item = plan(w, rest_delay(w), ITEM_POST, SCOPE_CONTAINER);
-		item->a = w->agent.life.journal.operation.kind;
+		item->a = w->agent->life.journal.operation.kind;
 		item->b = (int64_t)w->epochs[SCOPE_AGENT];
-		item->launch = truth_find(w, w->agent.life.journal.operation.job_id);
+		item->launch = truth_find(w, w->agent->life.journal.operation.job_id);
 		memcpy(item->id, effect->id, JOB_ID_BYTES);
 		return;
 	}
@@ -100,8 +110,9 @@ static void execute(struct world *w, const struct effect *effect)
 		launch(w);
 		break;
 	case EFFECT_POLL:
-		memcpy(plan(w, rest_delay(w), ITEM_POLL_LOOK, SCOPE_AGENT)->id, effect->id,
-		       JOB_ID_BYTES);
+		item = plan(w, rest_delay(w), ITEM_POLL_LOOK, SCOPE_AGENT);
+		item->b = journal_launch(&w->agent->life.journal)->number;
+		memcpy(item->id, effect->id, JOB_ID_BYTES);
 		break;
 	case EFFECT_TRIGGER:
 		trigger(w, effect);
@@ -125,7 +136,7 @@ static void execute(struct world *w, const struct effect *effect)
 		item->a = effect->signo;
 		break;
 	case EFFECT_STOP_ACK:
-		w->init.acknowledged = true;
+		w->init->acknowledged = true;
 		break;
 	case EFFECT_EXIT:
 		init_exit(w, effect->status);
@@ -140,8 +151,8 @@ static void execute(struct world *w, const struct effect *effect)
 
 void agent_step(struct world *w, const struct event *event)
 {
-	struct agent *agent = &w->agent;
-	struct effects effects = {.count = 0};
+	struct agent *agent = w->agent;
+	struct effects effects; /* large: only its count has to be cleared */
 	uint64_t epoch = w->epochs[SCOPE_AGENT];
 	enum phase before = agent->life.phase;
 
@@ -150,6 +161,7 @@ void agent_step(struct world *w, const struct event *event)
 	if (event->type != EVENT_TICK)
 		say(w, "event %s", event_type_name(event->type));
 	w->figures->steps++;
+	effects.count = 0;
 	lifecycle_step(&agent->life, event, w->now_ms + MONOTONIC_BASE_MS, unix_now(w), &effects);
 	if (agent->life.phase != before)
 		say(w, "phase %s: %s", phase_name(agent->life.phase), agent->life.reason);
@@ -167,24 +179,26 @@ void agent_step(struct world *w, const struct event *event)
 
 void agent_start(struct world *w)
 {
-	struct agent *agent = &w->agent;
-	struct init *init = &w->init;
+	struct agent *agent = w->agent;
+	struct init *init = w->init;
 	struct journal journal;
 	struct rng rng;
 	struct event event = {.type = EVENT_HELLO};
 	const struct truth_launch *running =
-		w->flink.alive ? &w->truth.launches[w->flink.launch] : NULL;
+		w->flink->alive ? &w->truth.launches[w->flink->launch] : NULL;
 
-	if (!init->alive || agent->alive)
+	if (!init->alive || init->leaving || agent->alive)
 		return;
-	if (!store_read(w, &journal)) {
+	/* the lock in the state directory: one agent at a time */
+	if (world_other(w)->agent.alive || !store_read(w, &journal)) {
 		plan(w, between(w, 1, 10) * SECOND_MS, ITEM_AGENT_START, SCOPE_CONTAINER);
 		return;
 	}
 	w->epochs[SCOPE_AGENT]++;
 	facts_release(&agent->facts);
-	journal_release(&agent->written);
 	*agent = (struct agent){.alive = true, .tick_at_ms = -1};
+	agent->directory_taken = !w->directory.used;
+	memcpy(agent->directory_seen, w->directory.saved, sizeof(agent->directory_seen));
 	agent->file_sequence = journal.sequence;
 	snprintf(agent->writer, sizeof(agent->writer), "agent-%" PRIu64, w->epochs[SCOPE_AGENT]);
 	xstrset(&journal.writer, agent->writer);
@@ -198,13 +212,15 @@ void agent_start(struct world *w)
 	say(w, "agent %" PRIu64 " starts, journal %" PRId64 ", running %s", w->epochs[SCOPE_AGENT],
 	    agent->file_sequence, running ? running->job_id : "nothing");
 	agent_step(w, &event);
+	if (w->directory.used)
+		plan(w, below(w, 50), ITEM_DIRECTORY, SCOPE_AGENT);
 	if (w->chaos.agent_crash_ms && agent->alive)
 		plan(w, 1 + below(w, 2 * w->chaos.agent_crash_ms), ITEM_AGENT_CRASH, SCOPE_AGENT);
 }
 
 void agent_crash(struct world *w, const char *why)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 
 	if (!agent->alive)
 		return;
@@ -214,7 +230,7 @@ void agent_crash(struct world *w, const char *why)
 	lifecycle_release(&agent->life);
 	agent->alive = false;
 	w->epochs[SCOPE_AGENT]++;
-	if (w->init.alive)
+	if (w->init->alive)
 		plan(w, odds(w, 800) ? between(w, 50, 2000) : between(w, 1, 60) * SECOND_MS,
 		     ITEM_AGENT_START, SCOPE_CONTAINER);
 }
@@ -223,7 +239,7 @@ void agent_crash(struct world *w, const char *why)
 
 static void decide(struct world *w)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	struct event event = {.type = EVENT_OBSERVED,
 			      .observed = {.facts = &agent->facts, .decision = &agent->decision}};
 
@@ -238,9 +254,22 @@ static void decide(struct world *w)
 	agent_step(w, &event);
 }
 
+/* It is taken before anything is looked at: another Flink could make newer state meanwhile. */
+static void flink_lock_is_held(struct world *w)
+{
+	struct agent *agent = w->agent;
+	struct event event = {.type = EVENT_OBSERVED,
+			      .observed = {.facts = &agent->facts, .decision = &agent->decision}};
+
+	agent->decision = (struct decision){.kind = DECISION_HOLD, .settled = NO_CANDIDATE};
+	snprintf(agent->decision.reason, sizeof(agent->decision.reason), "a Flink still runs");
+	agent->observing = false;
+	agent_step(w, &event);
+}
+
 static void tick(struct world *w, const struct item *item)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	struct event event = {.type = EVENT_TICK};
 
 	if ((uint64_t)item->a != agent->tick_token)
@@ -281,21 +310,22 @@ static void disposed(struct world *w, const struct item *item)
 
 static void poll_look(struct world *w, const struct item *item)
 {
-	int index = w->agent.view_next++ % VIEW_SLOTS;
+	int index = w->agent->view_next++ % VIEW_SLOTS;
 	struct item *answer;
 
-	flink_view(w, item->id, &w->agent.views[index]);
+	flink_view(w, item->id, &w->agent->views[index]);
 	answer = plan(w, rest_delay(w), ITEM_POLL_ANSWER, SCOPE_AGENT);
 	answer->a = index;
+	answer->b = item->b;
 	memcpy(answer->id, item->id, JOB_ID_BYTES);
 }
 
 static void poll_answer(struct world *w, const struct item *item)
 {
-	const struct launch *launch = journal_launch(&w->agent.life.journal);
-	struct event event = {.type = EVENT_VIEW, .view = w->agent.views[item->a].view};
+	const struct launch *launch = journal_launch(&w->agent->life.journal);
+	struct event event = {.type = EVENT_VIEW, .view = w->agent->views[item->a].view};
 
-	if (launch && !strcmp(launch->job_id, item->id))
+	if (launch && launch->number == item->b)
 		agent_step(w, &event);
 }
 
@@ -305,7 +335,7 @@ static void operation_look(struct world *w, const struct item *item)
 	enum operation_status status;
 	struct item *answer;
 
-	if (!w->flink.alive || !w->flink.rest_up || chance(w, w->chaos.poll_lost))
+	if (!w->flink->alive || !w->flink->rest_up || chance(w, w->chaos.poll_lost))
 		status = STATUS_UNREACHABLE;
 	else if (!op)
 		status = STATUS_UNKNOWN_ID;
@@ -361,12 +391,16 @@ void agent_item(struct world *w, const struct item *item)
 		tick(w, item);
 		break;
 	case ITEM_GATHER:
-		facts_release(&w->agent.facts);
-		storage_gather(w, &w->agent.facts);
+		facts_release(&w->agent->facts);
+		if (world_other(w)->flink.alive) {
+			flink_lock_is_held(w);
+			break;
+		}
+		storage_gather(w, &w->agent->facts);
 		decide(w);
 		break;
 	case ITEM_VERIFY:
-		storage_verify(w, &w->agent.facts.candidates[w->agent.decision.candidate]);
+		storage_verify(w, &w->agent->facts.candidates[w->agent->decision.candidate]);
 		decide(w);
 		break;
 	case ITEM_INSPECT:

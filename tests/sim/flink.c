@@ -1,7 +1,7 @@
 /*
  * One JobManager process and its job: starts after a while, restores what it was given, completes
- * checkpoints with ids from a counter, restarts, fails, finishes, dies. Not HA: a new process knows
- * only what its command line says.
+ * checkpoints with ids from a counter, restarts, fails, finishes, dies. A new process knows what its
+ * command line says, and what ha.c has under its job id.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -9,18 +9,24 @@
 
 #include "tests/sim/sim.h"
 
+/* rest.cache.checkpoint-statistics.timeout */
+#define REST_CACHE_MS 3000
+
 #define EXITED(status) ((status) << 8)
 
 void flink_start(struct world *w, int launch)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct truth_launch *truth = &w->truth.launches[launch];
 
+	if (world_other(w)->flink.alive)
+		fail(w, "two Flinks live");
 	*flink = (struct flink){.alive = true,
 				.launch = launch,
-				.base = truth->base,
+				.base = truth->argument,
 				.restored = -1,
 				.completed = -1,
+				.cached_ms = -1,
 				.stop_op = -1,
 				.retained = (int)between(w, 1, 3),
 				.checkpoint_interval_ms = between(w, 5, 120) * SECOND_MS,
@@ -32,8 +38,9 @@ void flink_start(struct world *w, int launch)
 	w->epochs[SCOPE_FLINK]++;
 	w->epochs[SCOPE_JOB]++;
 	say(w, "Flink starts: job %s from %s", truth->job_id,
-	    truth->base >= 0 ? w->storage.snaps[truth->base].path : "nothing");
-	if (chance(w, w->chaos.start_fails))
+	    truth->argument >= 0 ? w->storage.snaps[truth->argument].path : "nothing");
+	if (chance(w, w->chaos.start_fails) ||
+	    (w->upgrades && !w->calm && !strcmp(truth->generation, "bad")))
 		plan(w, between(w, 100, 20000), ITEM_FLINK_EXIT, SCOPE_FLINK)->a =
 			EXITED(odds(w, 500) ? 1 : 163);
 	plan(w, between(w, 300, 8000), ITEM_REST_UP, SCOPE_FLINK);
@@ -43,26 +50,27 @@ void flink_start(struct world *w, int launch)
  * told from the right thing. */
 static void mismatch_unnoticed(struct world *w)
 {
-	struct truth_launch *truth = &w->truth.launches[w->flink.launch];
-	const struct journal *journal = w->agent.alive ? &w->agent.life.journal : &w->store.journal;
+	struct truth_launch *truth = &w->truth.launches[w->flink->launch];
+	const struct journal *journal =
+		w->agent->alive ? &w->agent->life.journal : &w->store.image->journal;
 	const struct launch *launch = journal_launch_const(journal);
 	bool made = false;
 
 	if (!truth->wrong || (launch && launch->mismatched))
 		return;
 	for (int i = 0; i < w->storage.count; i++)
-		made = made || (w->storage.snaps[i].launch == w->flink.launch &&
+		made = made || (w->storage.snaps[i].launch == w->flink->launch &&
 				w->storage.snaps[i].complete);
 	if (!made)
 		return;
 	truth->wrong = false;
 	truth->ran = truth->unsure = true;
-	truth->base = w->flink.base;
+	truth->base = w->flink->base;
 }
 
 void flink_end(struct world *w, int wait_status, bool tell)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	if (!flink->alive)
 		return;
@@ -77,7 +85,7 @@ void flink_end(struct world *w, int wait_status, bool tell)
 
 void flink_signal(struct world *w, int signo)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	if (!flink->alive)
 		return;
@@ -99,17 +107,18 @@ void flink_signal(struct world *w, int signo)
 void flink_attempt_ends(struct world *w)
 {
 	w->epochs[SCOPE_JOB]++;
-	w->flink.stop_op = -1;
+	w->flink->stop_op = -1;
 	operations_fail(w);
 }
 
 /* A final state. FINISHED deletes the job's checkpoints, the others leave them. */
 void flink_job_over(struct world *w, enum job_state state)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	flink_attempt_ends(w);
 	flink->state = state;
+	ha_job_over(w, flink->launch);
 	say(w, "job is %s", job_state_name(state));
 	if (state != JOB_FINISHED)
 		return;
@@ -121,8 +130,13 @@ void flink_job_over(struct world *w, enum job_state state)
 
 static void submit(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
+	if (w->truth.launches[flink->launch].ha.result) {
+		say(w, "Flink knows that this job has come to its end, and runs nothing");
+		ha_job_over(w, flink->launch);
+		return;
+	}
 	flink->job_present = true;
 	flink->state = odds(w, 500) ? JOB_INITIALIZING : JOB_CREATED;
 	plan(w, between(w, 100, 6000), ITEM_RUN, SCOPE_FLINK);
@@ -140,7 +154,7 @@ static int wrong_base(struct world *w)
 
 static void begin_attempt(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	flink->state = JOB_RUNNING;
 	flink->running_since_ms = w->now_ms;
@@ -159,11 +173,15 @@ static void begin_attempt(struct world *w)
 /* The first time: from the command line. */
 static void run_first(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct truth_launch *truth = &w->truth.launches[flink->launch];
 	const struct snap *base;
+	int recovered = ha_newest(w, flink->launch);
 
-	if (flink->wrong) {
+	if (recovered >= 0) {
+		flink->base = recovered;
+		say(w, "Flink recovers %s from its HA data", w->storage.snaps[recovered].path);
+	} else if (flink->wrong) {
 		int other = wrong_base(w);
 
 		truth->wrong = other != flink->base;
@@ -174,7 +192,8 @@ static void run_first(struct world *w)
 		flink->base = other;
 	}
 	base = flink->base >= 0 ? &w->storage.snaps[flink->base] : NULL;
-	if (base && (base->deleted || !base->complete || base->metadata_damaged)) {
+	if (base &&
+	    (base->deleted || !base->complete || (base->metadata_damaged && recovered < 0))) {
 		flink->failure = "the restore point cannot be read";
 		if (odds(w, 500))
 			flink_end(w, EXITED(163), true);
@@ -187,16 +206,19 @@ static void run_first(struct world *w)
 		flink->state = JOB_RESTARTING; /* for ever */
 		return;
 	}
-	truth->ran = !truth->wrong;
+	truth->ran = truth->ran || !truth->wrong;
 	flink->has_run = true;
 	flink->restored = flink->base;
 	flink->next_id = base ? base->id + 1 : 1;
+	if (truth->ha.exists && truth->ha.counter > flink->next_id)
+		flink->next_id = truth->ha.counter;
+	ha_begin(w, flink->launch, flink->base, flink->next_id);
 	begin_attempt(w);
 }
 
 static void run(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	if (!flink->job_present || flink->terminating)
 		return;
@@ -215,7 +237,7 @@ static void run(struct world *w)
 
 static void job_fails(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	if (w->calm || flink->state != JOB_RUNNING)
 		return;
@@ -234,7 +256,7 @@ static void job_fails(struct world *w)
 
 static void checkpoint(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct item *item;
 
 	if (flink->state != JOB_RUNNING)
@@ -244,12 +266,36 @@ static void checkpoint(struct world *w)
 		return;
 	item = plan(w, flink->checkpoint_takes_ms, ITEM_CHECKPOINT_DONE, SCOPE_JOB);
 	item->a = storage_add(w, SNAPSHOT_CHECKPOINT, flink->launch, flink->next_id++);
+	w->truth.launches[flink->launch].ha.counter = flink->next_id;
+}
+
+void flink_completed(struct world *w, int snap)
+{
+	struct flink *flink = w->flink;
+
+	if (flink->completed < 0 ||
+	    w->storage.snaps[snap].id > w->storage.snaps[flink->completed].id)
+		flink->completed = snap;
+}
+
+/* Without HA: all but the newest go at once. */
+static void discard_old(struct world *w)
+{
+	int kept = 0;
+
+	for (int i = w->storage.count - 1; i >= 0; i--) {
+		struct snap *old = &w->storage.snaps[i];
+
+		if (old->launch == w->flink->launch && old->kind == SNAPSHOT_CHECKPOINT &&
+		    old->complete && !old->deleted && kept++ >= w->flink->retained)
+			old->deleted = true;
+	}
 }
 
 static void checkpoint_done(struct world *w, int snap)
 {
-	struct flink *flink = &w->flink;
-	int kept = 0;
+	struct flink *flink = w->flink;
+	struct item *item;
 
 	if (flink->state != JOB_RUNNING || flink->stop_op >= 0 ||
 	    chance(w, w->chaos.checkpoint_fails)) {
@@ -257,16 +303,14 @@ static void checkpoint_done(struct world *w, int snap)
 		return;
 	}
 	storage_complete(w, snap);
-	if (flink->completed < 0 ||
-	    w->storage.snaps[snap].id > w->storage.snaps[flink->completed].id)
-		flink->completed = snap;
-	for (int i = w->storage.count - 1; i >= 0; i--) {
-		struct snap *old = &w->storage.snaps[i];
-
-		if (old->launch == flink->launch && old->kind == SNAPSHOT_CHECKPOINT &&
-		    old->complete && !old->deleted && kept++ >= flink->retained)
-			old->deleted = true;
+	if (!w->ha) {
+		flink_completed(w, snap);
+		discard_old(w);
+		return;
 	}
+	item = plan(w, between(w, 1, 100), ITEM_HA_ADD, SCOPE_FLINK);
+	item->a = snap;
+	item->launch = flink->launch;
 }
 
 /* ---- what REST shows ---- */
@@ -277,31 +321,59 @@ const char *rest_path(const struct world *w, int snap, char *buffer, size_t size
 	return buffer;
 }
 
+/* Flink remembers the last ones. */
+static void show_savepoints(struct world *w, struct view_slot *slot)
+{
+	for (int i = w->storage.count - 1; i >= 0 && slot->view.savepoint_count < VIEW_SAVEPOINTS;
+	     i--) {
+		const struct snap *snap = &w->storage.snaps[i];
+		size_t next = slot->view.savepoint_count;
+
+		if (snap->launch != w->flink->launch || snap->kind != SNAPSHOT_SAVEPOINT ||
+		    !snap->complete)
+			continue;
+		slot->savepoints[next] = (struct seen_savepoint){
+			.id = snap->id,
+			.path = rest_path(w, i, slot->savepoint_paths[next],
+					  sizeof(slot->savepoint_paths[next])),
+			.completed_unix_ms = snap->completed_unix_ms,
+			.stop = snap->stop};
+		slot->view.savepoint_count++;
+	}
+	slot->view.savepoints = slot->savepoints;
+}
+
 static void show_statistics(struct world *w, struct view_slot *slot)
 {
-	const struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct view *view = &slot->view;
 
+	if (flink->cached_ms < 0 || w->now_ms >= flink->cached_ms + REST_CACHE_MS) {
+		flink->cached_ms = w->now_ms;
+		flink->cached_restored = w->now_ms >= flink->statistics_ms ? flink->restored : -1;
+		flink->cached_completed = flink->completed;
+	}
 	view->statistics_known = true;
-	if (flink->restored >= 0 && w->now_ms >= flink->statistics_ms) {
+	show_savepoints(w, slot);
+	if (flink->cached_restored >= 0) {
 		view->restored = true;
-		view->restored_id = w->storage.snaps[flink->restored].id;
-		view->restored_path = rest_path(w, flink->restored, slot->restored_path,
+		view->restored_id = w->storage.snaps[flink->cached_restored].id;
+		view->restored_path = rest_path(w, flink->cached_restored, slot->restored_path,
 						sizeof(slot->restored_path));
 	}
-	if (flink->completed >= 0) {
-		const struct snap *snap = &w->storage.snaps[flink->completed];
+	if (flink->cached_completed >= 0) {
+		const struct snap *snap = &w->storage.snaps[flink->cached_completed];
 
 		view->completed_id = snap->id;
 		view->completed_unix_ms = snap->completed_unix_ms;
-		view->completed_path = rest_path(w, flink->completed, slot->completed_path,
+		view->completed_path = rest_path(w, flink->cached_completed, slot->completed_path,
 						 sizeof(slot->completed_path));
 	}
 }
 
 void flink_view(struct world *w, const char *job_id, struct view_slot *slot)
 {
-	const struct flink *flink = &w->flink;
+	const struct flink *flink = w->flink;
 	struct view *view = &slot->view;
 
 	*view = (struct view){.reachable = false};
@@ -323,7 +395,7 @@ void flink_view(struct world *w, const char *job_id, struct view_slot *slot)
 
 void flink_item(struct world *w, const struct item *item)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	switch (item->kind) {
 	case ITEM_REST_UP:
@@ -342,6 +414,11 @@ void flink_item(struct world *w, const struct item *item)
 		break;
 	case ITEM_CHECKPOINT_DONE:
 		checkpoint_done(w, (int)item->a);
+		break;
+	case ITEM_HA_ADD:
+	case ITEM_HA_DISCARD:
+	case ITEM_HA_CLEAN:
+		ha_item(w, item);
 		break;
 	case ITEM_JOB_FAIL:
 		job_fails(w);

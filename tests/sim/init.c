@@ -8,15 +8,31 @@
 
 #include "tests/sim/sim.h"
 
+static const char *const generations[] = {"g1", "g2", "g3", "bad"};
+
+/* Which one the next container has, and whether whoever ends this one can tell. */
+static enum upgrade draw_upgrade(struct world *w)
+{
+	const char *next = generations[below(w, 4)];
+
+	if (!w->upgrades || odds(w, 500))
+		return w->upgrades && odds(w, 500) ? UPGRADE_NO : UPGRADE_UNKNOWN;
+	w->next_generation = next;
+	return odds(w, 700) ? UPGRADE_YES : UPGRADE_UNKNOWN;
+}
+
 static void container_start(struct world *w)
 {
-	struct init *init = &w->init;
+	struct init *init = w->init;
 
 	if (init->alive)
 		return;
 	*init = (struct init){.alive = true};
 	w->epochs[SCOPE_CONTAINER]++;
-	say(w, "container starts");
+	if (w->upgrades)
+		w->config.generation = w->config.policy.generation = w->next_generation;
+	say(w, "container starts%s%s", w->upgrades ? ", generation " : "",
+	    w->upgrades ? w->next_generation : "");
 	plan(w, between(w, 10, 500), ITEM_AGENT_START, SCOPE_CONTAINER);
 	if (w->chaos.container_die_ms && !w->calm)
 		plan(w, 1 + below(w, 2 * w->chaos.container_die_ms), ITEM_CONTAINER_DIE,
@@ -28,23 +44,30 @@ static void container_start(struct world *w)
 
 void container_die(struct world *w, const char *why)
 {
-	if (!w->init.alive)
+	if (!w->init->alive)
 		return;
 	say(w, "container ends: %s", why);
 	w->figures->container_deaths++;
-	w->init.alive = false;
+	w->init->alive = false;
 	w->epochs[SCOPE_CONTAINER]++;
-	if (w->flink.alive)
+	if (w->flink->alive)
 		flink_end(w, SIGKILL, false);
 	agent_crash(w, "its container has ended");
-	plan(w, between(w, 200, 30 * SECOND_MS), ITEM_CONTAINER_START, SCOPE_WORLD);
+	if (!w->init->replaced)
+		plan(w, between(w, 200, 30 * SECOND_MS), ITEM_CONTAINER_START, SCOPE_WORLD);
 }
 
 void init_exit(struct world *w, int status)
 {
-	if (!w->init.stopping)
+	if (!w->init->stopping)
 		fail(w, "the agent ends the container (status %d) although nobody asked", status);
-	if (w->flink.alive)
+	if (w->flink->alive && w->agent->life.foreign) { /* drey-init sees to it that it ends */
+		w->init->leaving = true;
+		agent_crash(w, "it has left");
+		flink_signal(w, SIGTERM);
+		return;
+	}
+	if (w->flink->alive)
 		fail(w, "the agent ends the container although Flink lives");
 	container_die(w, "the agent said so");
 }
@@ -52,13 +75,13 @@ void init_exit(struct world *w, int status)
 /* Flink was reaped. */
 void init_flink_ended(struct world *w, int wait_status)
 {
-	struct init *init = &w->init;
-	const char *job_id = w->truth.launches[w->flink.launch].job_id;
+	struct init *init = w->init;
+	const char *job_id = w->truth.launches[w->flink->launch].job_id;
 	struct item *item;
 
 	memcpy(init->last, job_id, JOB_ID_BYTES);
 	init->last_wait_status = wait_status;
-	if (w->agent.alive) {
+	if (w->agent->alive) {
 		item = plan(w, between(w, 0, 5), ITEM_EXITED, SCOPE_AGENT);
 		item->a = wait_status;
 		memcpy(item->id, job_id, JOB_ID_BYTES);
@@ -70,16 +93,17 @@ void init_flink_ended(struct world *w, int wait_status)
 static void launch(struct world *w, const struct item *item)
 {
 	int index = truth_find(w, item->id);
-	bool fails = chance(w, w->chaos.launch_fails);
+	/* flink.lock is held as long as a process of any launch lives, in whatever pod */
+	bool fails = world_other(w)->flink.alive || chance(w, w->chaos.launch_fails);
 	struct item *answer;
 
-	if (w->flink.alive) {
+	if (w->flink->alive) {
 		fail(w, "a launch while a Flink lives");
 		return;
 	}
 	if (!fails)
 		flink_start(w, index);
-	if (!w->agent.alive)
+	if (!w->agent->alive)
 		return; /* the next agent is told in HELLO */
 	answer = plan(w, between(w, 0, 5), fails ? ITEM_LAUNCH_FAILED : ITEM_STARTED, SCOPE_AGENT);
 	memcpy(answer->id, item->id, JOB_ID_BYTES);
@@ -87,18 +111,36 @@ static void launch(struct world *w, const struct item *item)
 
 static void stop_request(struct world *w)
 {
-	struct init *init = &w->init;
+	struct init *init = w->init;
 	int64_t grace_ms = between(w, 5, 90) * SECOND_MS;
 	struct event event = {.type = EVENT_STOPPING, .stopping = {.grace_left_ms = grace_ms}};
 
 	if (w->calm || init->stopping)
 		return;
-	say(w, "SIGTERM, %d s of grace", (int)(grace_ms / SECOND_MS));
+	event.stopping.upgrade = draw_upgrade(w);
+	say(w, "SIGTERM, %d s of grace, upgrade %d", (int)(grace_ms / SECOND_MS),
+	    (int)event.stopping.upgrade);
 	init->stopping = true;
 	init->grace_end_ms = w->now_ms + grace_ms;
 	plan(w, grace_ms / 4, ITEM_ACK_DEADLINE, SCOPE_CONTAINER);
 	plan(w, grace_ms, ITEM_GRACE_OVER, SCOPE_CONTAINER);
 	agent_step(w, &event);
+}
+
+/* A rolling update, or a node that is given up although it still works: for some time there are two. */
+void container_replace(struct world *w)
+{
+	struct item *item;
+
+	if (!w->init->alive || w->init->replaced || world_other(w)->init.alive)
+		return;
+	say(w, "pod %d is to be replaced", w->pod);
+	w->figures->replaced++;
+	w->init->replaced = true;
+	plan(w, between(w, 1, 120) * SECOND_MS,
+	     odds(w, 500) ? ITEM_STOP_REQUEST : ITEM_CONTAINER_DIE, SCOPE_CONTAINER);
+	item = plan(w, between(w, 1, 60) * SECOND_MS, ITEM_CONTAINER_START, SCOPE_WORLD);
+	item->pod = !w->pod;
 }
 
 void init_item(struct world *w, const struct item *item)
@@ -121,10 +163,10 @@ void init_item(struct world *w, const struct item *item)
 		stop_request(w);
 		break;
 	case ITEM_ACK_DEADLINE:
-		if (w->init.acknowledged)
+		if (w->init->acknowledged)
 			break;
 		say(w, "drey-init ends Flink by itself");
-		if (w->flink.alive)
+		if (w->flink->alive)
 			flink_signal(w, SIGTERM);
 		else
 			container_die(w, "nobody answered the stop");

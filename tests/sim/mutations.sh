@@ -5,11 +5,11 @@
 #   tests/sim/mutations.sh [NAME...]
 #
 # Every mutation is a substitution in the source of agent/core; that it still applies is checked. Builds in a scratch
-# directory and leaves the tree alone. TAP; SEEDS (20000) is how many histories may pass before a bug counts as missed.
+# directory and leaves the tree alone. TAP; SEEDS (60000) is how many histories may pass before a bug counts as missed.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-SEEDS=${SEEDS:-20000}
+SEEDS=${SEEDS:-60000}
 CC=${CC:-cc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,7 +22,7 @@ trigger before the journal has it|lifecycle|s/emit_after_write\(life, EFFECT_TRI
 deferred effects come out after a failed write|lifecycle|s/life->acknowledged = life->requested;\n\tif \(event->journal\.conflict\)/life->acknowledged = life->requested;\n\trelease_deferred(life);\n\tif (event->journal.conflict)/
 do-not-restart is ignored|resolve|s/if \(intent->do_not_restart\)/if (false)/
 the desired state is ignored|resolve|s/else if \(intent->state != DESIRED_RUNNING\)/else if (false)/
-an outcome on record is ignored|resolve|s/else if \(outcome->kind != OUTCOME_NONE\)/else if (false)/
+an outcome on record is ignored|resolve|s/else if \(outcome->kind != OUTCOME_NONE && !generation_is_past_failure\(in\)\)/else if (false)/
 an unreadable source counts as empty|resolve|s/source->state != SOURCE_UNREADABLE\)/true)/
 a damaged snapshot counts as good|resolve|s/(bool candidate_decides.*?)c->integrity == INTEGRITY_DAMAGED \|\| /$1/s; s/c->integrity == INTEGRITY_DAMAGED/false/g
 an unreadable newest one is passed over|resolve|s/(bool candidate_decides\(struct inquiry \*in, struct candidate \*c\)\n\{)/$1\n\tif (c->integrity == INTEGRITY_UNREADABLE) {\n\t\tinquiry_judge(c, VERDICT_REJECTED, "x");\n\t\treturn false;\n\t}/
@@ -47,7 +47,24 @@ another application's state is taken|lineage|s/return BRANCH_FOREIGN;/return BRA
 nobody looks again after a hold|lifecycle|s/life->retry_ms = life->now_ms \+ backoff_ms\(config->hold_retry_first_ms,\s*config->hold_retry_max_ms, life->holds\);/;/
 a lost answer to a POST is never followed up|lifecycle|s/life->operation_poll_ms = life->now_ms \+ wait_ms;/if (status != STATUS_UNREACHABLE)\n\t\tlife->operation_poll_ms = life->now_ms + wait_ms;/
 the newest savepoint is disposed of|retention|s/snapshot == newest \|\| is_newest_of_job\(journal, snapshot\) \|\|//; s/\|\| !newest\)/)/; s/is_due\(retention, journal, snapshot, now_unix_ms\)/(retention->keep_count || retention->max_age_ms)/
-a savepoint goes before the launch is proven|retention|s/!on_its_own\(journal\) \|\| //; s/is_due\(retention, journal, snapshot, now_unix_ms\)/(retention->keep_count || retention->max_age_ms)/
+a savepoint goes before the launch is proven|retention|s/!on_its_own\(journal\) \|\| //; s/is_due\(retention, journal, snapshot, now_unix_ms\)/(retention->keep_count || retention->max_age_ms)/; s/is_origin\(journal, snapshot\) \|\|//
+what the job was started from is disposed of|retention|s/is_origin\(journal, snapshot\) \|\|//
+the newest savepoint is known by the clock only|retention|s/is_newest_of_job\(journal, snapshot\) \|\|//
+a job goes on although a savepoint is newer|resolve_ha|s/\*ret_overtaken = true;/;/
+a job goes on from HA data that are damaged|resolve_ha|s/if \(c->recovery != INTEGRITY_COMPLETE\)/if (false)/
+a slow answer counts as of when it came|lifecycle|s/life->polled_ms - life->seen\.not_restored_ms/life->now_ms - life->seen.not_restored_ms/
+what an unknown launch has made is overlooked|resolve_foreign|s/(void foreign_check\(.*?\n\{)/$1\n\tif (in)\n\t\treturn;/s
+a lost journal is a first start|resolve_foreign|s/(bool lost_journal_decides\(.*?\n\{)/$1\n\tif (in)\n\t\treturn false;/s
+a request that is made again leaves newer state behind|resolve|s/in->again = true;/;/
+what is damaged does not tell of state|resolve_foreign|s/\(c->integrity != INTEGRITY_DAMAGED \|\|\s*in->decision->kind == DECISION_START_EMPTY\)/c->integrity != INTEGRITY_DAMAGED/
+the journal keeps every launch|journal|s/trim_launches\(journal, JOURNAL_MAX_LAUNCHES\);//
+the journal keeps every line of its log|journal|s/trim_log\(journal, JOURNAL_MAX_LOG\);//
+a Flink of the agent before counts as unknown|lifecycle|s/if \(running && !is_current_launch\(life, running\)\)/if (running)/
+an id that has left traces is used again|lifecycle|s/if \(!flink_id_is_used\(&life->journal, facts, job_id\)\)/memset(job_id, 97, JOB_ID_BYTES - 1);\n\t\tif (true)/
+a generation that has failed is tried again|resolve|s/else if \(generation_has_failed\(in\)\)/else if (false)/; s/generation_is_past_failure\(in\) && !generation_has_failed\(in\)/generation_is_past_failure(in)/
+a stateless upgrade forgets what its own generation left|resolve|s/if \(launch->restore_path \|\| launch_left_state\(in, i\)\)/if (false)/
+what was found in storage is disposed of|lifecycle|s/found\.origin = ORIGIN_FOUND/found.origin = ORIGIN_PERIODIC/
+what others have made is disposed of|lifecycle|s/\.origin = ORIGIN_FOUND/.origin = ORIGIN_PERIODIC/
 LIST
 }
 

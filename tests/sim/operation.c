@@ -9,9 +9,9 @@
 
 struct op *operation_find(struct world *w, const char *trigger_id)
 {
-	for (int i = 0; i < w->flink.op_count; i++)
-		if (!strcmp(w->flink.ops[i].trigger_id, trigger_id))
-			return &w->flink.ops[i];
+	for (int i = 0; i < w->flink->op_count; i++)
+		if (!strcmp(w->flink->ops[i].trigger_id, trigger_id))
+			return &w->flink->ops[i];
 	return NULL;
 }
 
@@ -19,14 +19,14 @@ struct op *operation_find(struct world *w, const char *trigger_id)
  * reports the place in its error. */
 void operations_fail(struct world *w)
 {
-	for (int i = 0; i < w->flink.op_count; i++)
-		if (w->flink.ops[i].state == OP_RUNNING)
-			w->flink.ops[i].state = OP_FAILED;
+	for (int i = 0; i < w->flink->op_count; i++)
+		if (w->flink->ops[i].state == OP_RUNNING)
+			w->flink->ops[i].state = OP_FAILED;
 }
 
 static struct op *op_add(struct world *w, const char *trigger_id, enum operation_kind kind)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct op *op;
 
 	if (flink->op_count == FLINK_MAX_OPS) {
@@ -43,20 +43,23 @@ static struct op *op_add(struct world *w, const char *trigger_id, enum operation
 
 static void take_savepoint(struct world *w, struct op *op)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	int64_t takes_ms = odds(w, 100) ? between(w, 30, 240) * SECOND_MS : between(w, 50, 20000);
 	struct item *item;
 
 	op->snap = -1;
 	item = plan(w, takes_ms, ITEM_SAVEPOINT_DONE, SCOPE_JOB);
 	item->a = storage_add(w, SNAPSHOT_SAVEPOINT, flink->launch, flink->next_id++);
+	w->truth.launches[flink->launch].ha.counter = flink->next_id;
 	memcpy(item->id, op->trigger_id, JOB_ID_BYTES);
 	memcpy(w->storage.snaps[item->a].trigger_id, op->trigger_id, JOB_ID_BYTES);
+	w->storage.snaps[item->a].outside = op->outside;
+	w->storage.snaps[item->a].stop = op->kind == OPERATION_STOP;
 }
 
 static void cancel(struct world *w)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 
 	w->figures->cancels++;
 	if (flink->state == JOB_FINISHED || flink->state == JOB_FAILED ||
@@ -71,7 +74,7 @@ static void cancel(struct world *w)
 /* The request has arrived; what is the answer? */
 static enum operation_status accept_post(struct world *w, const struct item *item)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	enum operation_kind kind = (enum operation_kind)item->a;
 	bool known = flink->job_present && item->launch == flink->launch;
 	struct op *op;
@@ -91,7 +94,13 @@ static enum operation_status accept_post(struct world *w, const struct item *ite
 		op->state = OP_FAILED; /* said only when asked for the result */
 		return STATUS_ACCEPTED;
 	}
+	if (flink->stop_op >= 0 && flink->ops[flink->stop_op].outside) {
+		op->state = OP_FAILED;
+		return STATUS_ACCEPTED;
+	}
 	if (flink->stop_op >= 0) {
+		if (w->truth.journal_changed) /* with it the stop was forgotten */
+			return STATUS_FAILED;
 		fail(w, "a %s is sent while a stop is under way", operation_kind_name(kind));
 		return STATUS_FAILED;
 	}
@@ -99,6 +108,34 @@ static enum operation_status accept_post(struct world *w, const struct item *ite
 		flink->stop_op = (int)(op - flink->ops);
 	take_savepoint(w, op);
 	return STATUS_ACCEPTED;
+}
+
+/* Somebody uses Flink's own UI. */
+void operation_outside(struct world *w)
+{
+	struct flink *flink = w->flink;
+	enum operation_kind kind = odds(w, 700)   ? OPERATION_SAVEPOINT
+				   : odds(w, 500) ? OPERATION_STOP
+						  : OPERATION_CANCEL;
+	char id[JOB_ID_BYTES];
+	struct op *op;
+
+	if (!flink->alive || !flink->rest_up || flink->terminating || !flink->job_present ||
+	    flink->state != JOB_RUNNING || flink->stop_op >= 0)
+		return;
+	say(w, "somebody else asks for a %s", operation_kind_name(kind));
+	if (kind == OPERATION_CANCEL) {
+		flink_attempt_ends(w);
+		flink->state = JOB_CANCELLING;
+		plan(w, between(w, 50, 8000), ITEM_CANCEL_DONE, SCOPE_JOB);
+		return;
+	}
+	rng_hex_id(&w->rng, id);
+	op = op_add(w, id, kind);
+	op->outside = true;
+	if (kind == OPERATION_STOP)
+		flink->stop_op = (int)(op - flink->ops);
+	take_savepoint(w, op);
 }
 
 void operation_post(struct world *w, const struct item *item)
@@ -110,7 +147,7 @@ void operation_post(struct world *w, const struct item *item)
 	say(w, "POST %s %.6s arrives: status %d%s",
 	    operation_kind_name((enum operation_kind)item->a), item->id, status,
 	    lost ? ", answer lost" : "");
-	if (!w->agent.alive || (uint64_t)item->b != w->epochs[SCOPE_AGENT])
+	if (!w->agent->alive || (uint64_t)item->b != w->epochs[SCOPE_AGENT])
 		return; /* whoever asked has died */
 	answer = plan(w, lost ? 5 * SECOND_MS : between(w, 2, 50), ITEM_OPERATION_ANSWER,
 		      SCOPE_AGENT);
@@ -128,7 +165,7 @@ static void stop_goes_on(struct world *w, struct op *op)
 
 static void savepoint_done(struct world *w, const struct item *item)
 {
-	struct flink *flink = &w->flink;
+	struct flink *flink = w->flink;
 	struct op *op = operation_find(w, item->id);
 
 	if (!op || op->state != OP_RUNNING || flink->state != JOB_RUNNING)
@@ -157,7 +194,7 @@ static void stop_done(struct world *w, const struct item *item)
 	if (!op || op->state != OP_RUNNING)
 		return;
 	if (chance(w, w->chaos.stop_half_fails)) {
-		w->flink.failure = "StopWithSavepointStoppingException";
+		w->flink->failure = "StopWithSavepointStoppingException";
 		w->truth.half_stop = true;
 		flink_job_over(w, JOB_FAILED);
 		return;
@@ -171,8 +208,8 @@ static void stop_done(struct world *w, const struct item *item)
 static void dispose(struct world *w, const struct item *item)
 {
 	struct snap *snap = &w->storage.snaps[item->a];
-	bool served = w->flink.alive && w->flink.rest_up &&
-		      !strcmp(w->truth.launches[w->flink.launch].job_id, item->id);
+	bool served = w->flink->alive && w->flink->rest_up &&
+		      !strcmp(w->truth.launches[w->flink->launch].job_id, item->id);
 	bool done = served && !chance(w, w->chaos.savepoint_fails);
 	struct item *answer;
 
@@ -204,7 +241,7 @@ void operation_item(struct world *w, const struct item *item)
 		stop_done(w, item);
 		break;
 	case ITEM_CANCEL_DONE:
-		if (w->flink.state == JOB_CANCELLING)
+		if (w->flink->state == JOB_CANCELLING)
 			flink_job_over(w, JOB_CANCELED);
 		break;
 	default:

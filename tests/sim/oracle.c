@@ -38,8 +38,8 @@ static bool eligible(const struct world *w, const struct snap *snap)
 		return false;
 	if (w->config.policy.restore == POLICY_LATEST || snap->kind == SNAPSHOT_SAVEPOINT)
 		return true;
-	/* a checkpoint that a person has named is as good as a savepoint */
-	for (int i = 0; i < w->truth.count; i++)
+	/* a checkpoint that a person has named is as good as a savepoint, until there is one after it */
+	for (int i = truth_head(w) < 0 ? 0 : truth_head(w); i < w->truth.count; i++)
 		if (w->truth.launches[i].executed && w->truth.launches[i].base >= 0 &&
 		    &w->storage.snaps[w->truth.launches[i].base] == snap)
 			return true;
@@ -89,7 +89,15 @@ static bool is_newest(const struct world *w, int head, int snap)
 static bool leaves_traces(const struct world *w, int snap)
 {
 	return w->storage.snaps[snap].complete &&
-	       (!w->storage.snaps[snap].deleted || w->store.journal.ever_proven);
+	       (!w->storage.snaps[snap].deleted || w->store.image->journal.ever_proven);
+}
+
+static bool left_anything(const struct world *w, int launch)
+{
+	for (int i = 0; i < w->storage.count; i++)
+		if (w->storage.snaps[i].launch == launch && leaves_traces(w, i))
+			return true;
+	return false;
 }
 
 static bool anything_completed(const struct world *w, int head)
@@ -116,10 +124,19 @@ static bool same_text(const char *a, const char *b)
 	return (!a && !b) || (a && b && !strcmp(a, b));
 }
 
+/* The launch before it had the same ids. */
+static bool is_continued(const struct world *w, const struct launch *launch)
+{
+	const struct journal *journal = &w->agent->life.journal;
+
+	return journal->launch_count > 1 &&
+	       !strcmp(journal->launches[journal->launch_count - 2].job_id, launch->job_id);
+}
+
 /* What is about to be done must be on record exactly so. */
 static void launch_is_on_record(struct world *w, const struct launch *launch)
 {
-	const struct journal *stored = &w->store.journal;
+	const struct journal *stored = &w->store.image->journal;
 	const struct launch *record = w->store.exists ? journal_launch_const(stored) : NULL;
 
 	if (!record || strcmp(record->job_id, launch->job_id) != 0 ||
@@ -134,21 +151,24 @@ static void launch_is_on_record(struct world *w, const struct launch *launch)
 	else if (stored->outcome.kind != OUTCOME_NONE)
 		fail(w, "a launch although the journal has the outcome %s",
 		     outcome_kind_name(stored->outcome.kind));
-	else if (truth_find(w, launch->job_id) >= 0)
+	else if (journal_is_failed_generation(stored, launch->generation))
+		fail(w, "a launch of generation %s, which has failed for good", launch->generation);
+	else if (truth_find(w, launch->job_id) >= 0 && !is_continued(w, launch))
 		fail(w, "job id %s is used again", launch->job_id);
-	else if (w->flink.alive)
+	else if (w->flink->alive)
 		fail(w, "a launch while a Flink lives");
 }
 
 /* A person has named exactly this, and it is the first launch that carries it out. */
 static bool launch_is_requested(struct world *w, const struct launch *launch)
 {
-	const struct journal *stored = &w->store.journal;
+	const struct journal *stored = &w->store.image->journal;
 	const struct restore_request *request = &stored->intent.restore;
 
 	if (request->kind == RESTORE_NONE || !request->token ||
 	    !journal_is_consumed(stored, request->token) ||
-	    !strcmp(w->truth.last_token, request->token) ||
+	    (!strcmp(w->truth.last_token, request->token) &&
+	     strcmp(w->truth.pending_again, request->token) != 0) ||
 	    !strcmp(w->user.untimely, request->token))
 		return false;
 	if (request->kind == RESTORE_EMPTY
@@ -156,6 +176,7 @@ static bool launch_is_requested(struct world *w, const struct launch *launch)
 		    : !snapshot_same_path(request->path, launch->restore_path))
 		return false;
 	snprintf(w->truth.last_token, sizeof(w->truth.last_token), "%s", request->token);
+	*w->truth.pending_again = '\0';
 	return true;
 }
 
@@ -180,6 +201,22 @@ static bool still_requested(const struct world *w, int base)
 	return false;
 }
 
+/* It has left nothing, and the journal, which was lost or is an old one, knows nothing of it. */
+static bool is_forgotten(const struct world *w, int head)
+{
+	const struct journal *journal = &w->store.image->journal;
+
+	if (!w->truth.journal_changed)
+		return false;
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (!strcmp(journal->launches[i].job_id, w->truth.launches[head].job_id))
+			return false;
+	for (int i = 0; i < w->storage.count; i++)
+		if (w->storage.snaps[i].launch == head && snap_usable(&w->storage.snaps[i]))
+			return false;
+	return true;
+}
+
 /* From a launch that nobody could judge any more, or from the one before it: both are right. */
 static bool continues(const struct world *w, int head, int base)
 {
@@ -188,10 +225,40 @@ static bool continues(const struct world *w, int head, int base)
 			continue;
 		if (is_newest(w, head, base))
 			return true;
-		if (!w->truth.launches[head].unsure)
+		if (!w->truth.launches[head].unsure && !is_forgotten(w, head))
 			return false;
 	}
 	return is_newest(w, -1, base) || (base >= 0 && base == w->storage.initial);
+}
+
+/* A person has given up what there was for this, although that launch never came to run: from there on it
+ * is what there is. (Of an empty start the initial savepoint, which is for a first one, is as good.) */
+static bool is_given_up(const struct world *w, int base)
+{
+	for (int i = w->truth.count - 1; i >= 0 && !w->truth.launches[i].ran; i--)
+		if (w->truth.launches[i].requested &&
+		    (base == w->truth.launches[i].base ||
+		     (w->truth.launches[i].base < 0 && base == w->storage.initial)))
+			return true;
+	return false;
+}
+
+/* Declared so: another generation than the one before, and none of it has left anything yet. */
+static bool stateless(const struct world *w)
+{
+	if (w->config.upgrade != UPGRADE_STATELESS)
+		return false;
+	for (int i = w->truth.count - 1; i >= 0; i--) {
+		const struct truth_launch *truth = &w->truth.launches[i];
+
+		if (!truth->executed)
+			continue;
+		if (strcmp(truth->generation, w->config.generation) != 0)
+			return true;
+		if (truth->base >= 0 || left_anything(w, i))
+			return false;
+	}
+	return false;
 }
 
 static void launch_starts_right(struct world *w, int base)
@@ -199,10 +266,16 @@ static void launch_starts_right(struct world *w, int base)
 	int head = truth_head(w);
 	int newest = oracle_newest(w, head);
 
+	if (still_requested(w, base) || is_given_up(w, base))
+		return;
+	if (stateless(w)) {
+		if (base >= 0)
+			fail(w, "a start from %s, but upgrades are stateless",
+			     w->storage.snaps[base].path);
+		return;
+	}
 	if (base >= 0 && base == w->storage.initial && !anything_completed(w, head))
 		return; /* the very first start, or all before it have left nothing */
-	if (still_requested(w, base))
-		return;
 	if (base < 0 && anything_completed(w, head)) {
 		fail(w, "an empty start although there was state (newest usable: %s)",
 		     newest >= 0 ? w->storage.snaps[newest].path : "none");
@@ -222,60 +295,100 @@ static void launch_starts_right(struct world *w, int base)
 	     newest >= 0 ? w->storage.snaps[newest].id : 0);
 }
 
-void oracle_launch(struct world *w)
+/* Flink will take its newest HA entry: this has to be what was decided, and nothing that Flink has
+ * ever acknowledged, nor a savepoint, may be newer. */
+static void continuation_is_right(struct world *w, int index, int base)
 {
-	const struct launch *launch = journal_launch(&w->agent.life.journal);
+	const struct truth_launch *truth = &w->truth.launches[index];
+	int entry = ha_newest(w, index), newest = oracle_newest(w, truth_head(w));
+	const struct snap *snap = newest >= 0 ? &w->storage.snaps[newest] : NULL;
+
+	w->figures->continued++;
+	if (entry < 0)
+		fail(w, "job %s goes on, but Flink's HA has nothing of it", truth->job_id);
+	else if (entry != base)
+		fail(w, "job %s goes on from %s, but Flink's HA has %s", truth->job_id,
+		     base >= 0 ? w->storage.snaps[base].path : "nothing",
+		     w->storage.snaps[entry].path);
+	else if (w->storage.snaps[entry].deleted || w->storage.snaps[entry].file_missing)
+		fail(w, "job %s goes on from %s, which is damaged", truth->job_id,
+		     w->storage.snaps[entry].path);
+	else if (snap && snap->id > w->storage.snaps[entry].id &&
+		 !(snap->launch == index && snap->kind == SNAPSHOT_CHECKPOINT))
+		fail(w, "job %s goes on from %s, but the newest usable state is %s", truth->job_id,
+		     w->storage.snaps[entry].path, snap->path);
+}
+
+static void remember_launch(struct world *w, const struct launch *launch, int base, bool requested)
+{
 	struct truth *truth = &w->truth;
 	struct truth_launch *record;
-	bool requested;
-	int base;
 
-	launch_is_on_record(w, launch);
-	if (*w->failure)
-		return;
-	requested = launch_is_requested(w, launch);
-	base = launch->restore_path ? storage_find(w, launch->restore_path) : -1;
-	if (launch->restore_path && base < 0)
-		fail(w, "a start from %s, which never existed", launch->restore_path);
-	if (!requested)
-		launch_starts_right(w, base);
 	if (truth->count == truth->capacity) {
 		truth->capacity = truth->capacity ? 2 * truth->capacity : 16;
 		truth->launches = xreallocarray(truth->launches, (size_t)truth->capacity,
 						sizeof(*truth->launches));
 	}
 	record = &truth->launches[truth->count++];
-	*record = (struct truth_launch){.base = base, .requested = requested};
+	*record = (struct truth_launch){.base = base,
+					.argument = base,
+					.requested = requested,
+					.generation = w->config.generation};
 	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
+}
+
+void oracle_launch(struct world *w)
+{
+	const struct launch *launch = journal_launch(&w->agent->life.journal);
+	bool requested;
+	int base, before;
+
+	launch_is_on_record(w, launch);
+	if (*w->failure)
+		return;
+	before = truth_find(w, launch->job_id);
+	base = launch->restore_path ? storage_find(w, launch->restore_path) : -1;
+	if (launch->restore_path && base < 0)
+		fail(w, "a start from %s, which never existed", launch->restore_path);
+	if (before >= 0) {
+		w->truth.launches[before].argument = base;
+		continuation_is_right(w, before, base);
+		return;
+	}
+	requested = launch_is_requested(w, launch);
+	if (!requested)
+		launch_starts_right(w, base);
+	remember_launch(w, launch, base, requested);
 }
 
 /* ---- other effects ---- */
 
 void oracle_trigger(struct world *w, const struct effect *effect)
 {
-	const struct operation *record = &w->store.journal.operation;
+	const struct operation *record = &w->store.image->journal.operation;
 
-	if (!w->store.exists || record->kind == OPERATION_NONE ||
-	    strcmp(record->trigger_id, effect->id) != 0)
+	if (!w->store.exists || w->store.image->journal.sequence != w->agent->file_sequence)
+		return; /* it was, and somebody has changed the journal since */
+	if (record->kind == OPERATION_NONE || strcmp(record->trigger_id, effect->id) != 0)
 		fail(w, "operation %.6s is not in the journal", effect->id);
-	else if (record->kind != w->agent.life.journal.operation.kind)
+	else if (record->kind != w->agent->life.journal.operation.kind)
 		fail(w, "operation %.6s is another one in the journal", effect->id);
 }
 
 /* A job that is well, wanted and proven must not be ended. */
 void oracle_signal(struct world *w, const struct effect *effect)
 {
-	const struct lifecycle *life = &w->agent.life;
+	const struct lifecycle *life = &w->agent->life;
 	const struct journal *journal = &life->journal;
 	const struct launch *launch = journal_launch_const(journal);
 
-	if (!w->flink.alive || w->flink.state != JOB_RUNNING || !w->flink.job_present)
+	if (!w->flink->alive || w->flink->state != JOB_RUNNING || !w->flink->job_present)
 		return;
 	if (life->terminating || !launch || !launch->verified_unix_ms || w->truth.mismatch)
 		return;
 	if (journal->intent.state == DESIRED_RUNNING && journal->outcome.kind == OUTCOME_NONE &&
 	    journal->operation.kind == OPERATION_NONE &&
-	    w->flink.running_since_ms + MINUTE_MS < w->now_ms)
+	    w->flink->running_since_ms + MINUTE_MS < w->now_ms)
 		fail(w, "signal %d to a job that is well and wanted: %s", effect->signo,
 		     life->reason);
 }
@@ -299,10 +412,15 @@ static bool has_newer(const struct world *w, int snap)
 /* What is disposed of must not be missed: neither the newest state, nor what the job would go back to. */
 void oracle_dispose(struct world *w, int snap)
 {
-	const struct flink *flink = &w->flink;
+	const struct flink *flink = w->flink;
 
+	if (w->storage.snaps[snap].outside)
+		fail(w, "%s was somebody else's, and is disposed of", w->storage.snaps[snap].path);
 	if (snap == oracle_newest(w, truth_head(w)) && !has_newer(w, snap))
 		fail(w, "%s is the newest state, and is disposed of", w->storage.snaps[snap].path);
+	if (flink->alive && ha_names(w, flink->launch, snap))
+		fail(w, "Flink's HA still has %s, which is disposed of",
+		     w->storage.snaps[snap].path);
 	if (flink->restored == snap && flink->completed < 0)
 		fail(w, "%s is all that the job could go back to, and is disposed of",
 		     w->storage.snaps[snap].path);
@@ -312,41 +430,51 @@ void oracle_dispose(struct world *w, int snap)
  * it shows a checkpoint of its own, and cannot be told from it.) */
 static void restore_is_judged_right(struct world *w)
 {
-	const struct launch *launch = journal_launch_const(&w->agent.life.journal);
+	const struct launch *launch = journal_launch_const(&w->agent->life.journal);
 
 	/* an empty start counts as right until Flink's statistics, which come late, say otherwise */
 	if (launch && !launch->restore_path &&
-	    (w->flink.completed >= 0 || w->now_ms < w->flink.running_since_ms + 5 * MINUTE_MS))
+	    (w->flink->completed >= 0 || w->now_ms < w->flink->running_since_ms + 5 * MINUTE_MS))
 		return;
-	if (w->flink.alive && w->truth.launches[w->flink.launch].wrong && launch &&
-	    launch->verified_unix_ms && w->flink.restored == w->flink.base &&
-	    !strcmp(launch->job_id, w->truth.launches[w->flink.launch].job_id))
+	if (w->flink->alive && w->truth.launches[w->flink->launch].wrong && launch &&
+	    launch->verified_unix_ms && w->flink->restored == w->flink->base &&
+	    !strcmp(launch->job_id, w->truth.launches[w->flink->launch].job_id))
 		fail(w, "a wrong restore was taken for the right one");
 }
 
 static const struct snap *taken_by(const struct world *w, const char *trigger_id)
 {
-	for (int i = 0; i < w->storage.count; i++)
-		if (*trigger_id && !strcmp(w->storage.snaps[i].trigger_id, trigger_id))
+	for (int i = w->storage.count - 1; i >= 0; i--)
+		if (*trigger_id && *trigger_id == *w->storage.snaps[i].trigger_id &&
+		    !strcmp(w->storage.snaps[i].trigger_id, trigger_id))
 			return &w->storage.snaps[i];
 	return NULL;
+}
+
+/* One that was made while an operation was in flight is as good as the operation's own. */
+static bool is_outside(const struct world *w, const char *path)
+{
+	int snap = storage_find(w, path);
+
+	return snap >= 0 && w->storage.snaps[snap].outside;
 }
 
 /* An operation whose savepoint lies in storage when nobody can be asked any more has succeeded, and
  * nothing else is ever taken for its savepoint. */
 static void results_are_judged_right(struct world *w)
 {
-	const struct journal *journal = &w->agent.life.journal;
+	const struct journal *journal = &w->agent->life.journal;
 	const struct operation_result *result = &journal->last_operation;
-	const struct snap *snap = taken_by(w, result->trigger_id);
+	const struct snap *snap;
 	bool news = strcmp(w->truth.last_result, result->trigger_id) != 0 ||
 		    w->truth.last_ok != result->ok;
 
 	memcpy(w->truth.last_result, result->trigger_id, JOB_ID_BYTES);
 	w->truth.last_ok = result->ok;
-	if (!news || w->truth.clock_set)
+	if (!news || w->truth.clock_set || w->truth.journal_changed)
 		return;
-	if (result->ok && result->location &&
+	snap = taken_by(w, result->trigger_id);
+	if (result->ok && result->location && !is_outside(w, result->location) &&
 	    (!snap || !snapshot_same_path(snap->path, result->location)))
 		fail(w, "operation %.6s has not taken %s", result->trigger_id, result->location);
 	if (!result->ok && snap && snap_usable(snap) && journal->operation.kind == OPERATION_NONE &&
@@ -354,9 +482,24 @@ static void results_are_judged_right(struct world *w)
 		fail(w, "%s of operation %.6s was not found", snap->path, result->trigger_id);
 }
 
+/* However long the life of an application is, its journal stays small. */
+void oracle_journal(struct world *w, const struct journal *journal)
+{
+	if (journal->launch_count > JOURNAL_MAX_LAUNCHES ||
+	    journal->former_job_count > JOURNAL_MAX_FORMER ||
+	    journal->snapshot_count > JOURNAL_MAX_SNAPSHOTS ||
+	    journal->log_count > JOURNAL_MAX_LOG || journal->consumed_count > JOURNAL_MAX_TOKENS ||
+	    journal->failed_generation_count > JOURNAL_MAX_TOKENS)
+		fail(w,
+		     "the journal grows: %zu launches, %zu former, %zu snapshots, %zu lines, %zu "
+		     "tokens",
+		     journal->launch_count, journal->former_job_count, journal->snapshot_count,
+		     journal->log_count, journal->consumed_count);
+}
+
 void oracle_step(struct world *w)
 {
-	const struct lifecycle *life = &w->agent.life;
+	const struct lifecycle *life = &w->agent->life;
 
 	restore_is_judged_right(w);
 	results_are_judged_right(w);
@@ -379,34 +522,34 @@ static bool nonces_done(const struct journal *journal)
 
 bool oracle_reached(const struct world *w)
 {
-	const struct lifecycle *life = &w->agent.life;
+	const struct lifecycle *life = &w->agent->life;
 
-	if (!w->agent.alive || life->journal.intent.do_not_restart ||
+	if (!w->agent->alive || life->journal.intent.do_not_restart ||
 	    life->journal.intent.state != w->user.wanted || life->requested != life->acknowledged)
 		return false;
 	switch (w->user.wanted) {
 	case DESIRED_RUNNING:
-		return life->phase == PHASE_RUNNING && w->flink.alive &&
-		       w->flink.state == JOB_RUNNING && nonces_done(&life->journal);
+		return life->phase == PHASE_RUNNING && w->flink->alive &&
+		       w->flink->state == JOB_RUNNING && nonces_done(&life->journal);
 	case DESIRED_SUSPENDED:
-		return life->phase == PHASE_SUSPENDED && !w->flink.alive;
+		return life->phase == PHASE_SUSPENDED && !w->flink->alive;
 	case DESIRED_CANCELLED:
-		return life->phase == PHASE_CANCELLED && !w->flink.alive;
+		return life->phase == PHASE_CANCELLED && !w->flink->alive;
 	}
 	return false;
 }
 
 void oracle_end(struct world *w)
 {
-	const struct lifecycle *life = &w->agent.life;
+	const struct lifecycle *life = &w->agent->life;
 
-	if (w->agent.alive)
+	if (w->agent->alive)
 		fail(w,
 		     "%d min after the last fault %s is not reached: %s (%s), job %s, Flink %s, "
 		     "savepoint nonce %s/%s, restart nonce %s/%s",
 		     (int)((w->now_ms - w->calm_ms) / MINUTE_MS),
 		     desired_state_name(w->user.wanted), phase_name(life->phase), life->reason,
-		     job_state_name(w->flink.state), w->flink.alive ? "lives" : "is gone",
+		     job_state_name(w->flink->state), w->flink->alive ? "lives" : "is gone",
 		     life->journal.intent.savepoint_nonce ? life->journal.intent.savepoint_nonce
 							  : "-",
 		     life->journal.savepoint_nonce_done ? life->journal.savepoint_nonce_done : "-",

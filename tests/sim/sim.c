@@ -7,13 +7,13 @@
 #include "tests/sim/sim.h"
 
 /* Every so many histories the journal goes through its text form. */
-#define AS_TEXT_EVERY 16
+#define AS_TEXT_EVERY 64
 
-static double seconds(void)
+static double seconds(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
@@ -23,41 +23,52 @@ static void print_figures(const struct figures *f)
 	       " stops, %" PRIu64 " cancels, %" PRIu64 " restore requests\n",
 	       f->steps, f->launches, f->savepoints, f->stops, f->cancels, f->requests);
 	printf("# %" PRIu64 " agent deaths, %" PRIu64 " container ends, %" PRIu64
-	       " snapshots damaged, %" PRIu64 " wrong restores, %" PRIu64 " jobs finished\n",
-	       f->agent_crashes, f->container_deaths, f->damaged, f->mismatches, f->finished);
+	       " snapshots damaged, %" PRIu64 " wrong restores, %" PRIu64 " jobs finished, %" PRIu64
+	       " launches continued, %" PRIu64 " journals lost or put back, %" PRIu64
+	       " pods replaced\n",
+	       f->agent_crashes, f->container_deaths, f->damaged, f->mismatches, f->finished,
+	       f->continued, f->journals_changed, f->replaced);
 }
 
 static int one_history(uint64_t seed)
 {
 	struct figures figures = {0};
+	struct memory memory;
 	char failure[600];
+	bool well;
 
-	if (world_run(seed, true, seed % AS_TEXT_EVERY == 0, &figures, failure)) {
-		printf("seed %" PRIu64 ": all is well\n", seed);
-		return 0;
-	}
-	printf("seed %" PRIu64 ": %s\n", seed, failure);
-	return 1;
+	memory_init(&memory);
+	well = world_run(seed, true, seed % AS_TEXT_EVERY == 0, &memory, &figures, failure);
+	memory_release(&memory);
+	printf("seed %" PRIu64 ": %s\n", seed, well ? "all is well" : failure);
+	return well ? 0 : 1;
 }
 
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: sim [--first N] [--seeds N] [--keep-going]   many histories, figures\n"
+		"usage: sim [--first N] [--seeds N] [--seconds N] [--keep-going]\n"
+		"                                                    many histories, figures\n"
 		"       sim --seed N [--verbose]                     one, told in full\n");
 	return 2;
 }
 
-static int many(uint64_t first, uint64_t count, bool keep_going)
+/* Stop early after `most_seconds`, if that is not 0. */
+static int many(uint64_t first, uint64_t count, double most_seconds, bool keep_going)
 {
 	struct figures figures = {0};
-	double begin = seconds(), took;
+	double begin = seconds(CLOCK_MONOTONIC), took, used;
 	uint64_t failed = 0, done = 0;
+	struct memory memory;
 	char failure[600];
 
+	memory_init(&memory);
 	for (uint64_t seed = first; seed < first + count; seed++) {
+		if (most_seconds > 0 && done % 64 == 0 &&
+		    seconds(CLOCK_MONOTONIC) - begin > most_seconds)
+			break;
 		done++;
-		if (world_run(seed, false, seed % AS_TEXT_EVERY == 0, &figures, failure))
+		if (world_run(seed, false, seed % AS_TEXT_EVERY == 0, &memory, &figures, failure))
 			continue;
 		failed++;
 		printf("seed %" PRIu64 ": %s\n", seed, failure);
@@ -67,20 +78,30 @@ static int many(uint64_t first, uint64_t count, bool keep_going)
 			break;
 		}
 	}
-	took = seconds() - begin;
+	memory_release(&memory);
+	took = seconds(CLOCK_MONOTONIC) - begin;
+	used = seconds(CLOCK_PROCESS_CPUTIME_ID);
 	print_figures(&figures);
-	printf("# %" PRIu64 " seeds from %" PRIu64 ", %" PRIu64 " failed, %.1f s, %.0f seeds/s\n",
-	       done, first, failed, took, (double)done / (took > 0 ? took : 1));
+	printf("# histories %016" PRIx64 "\n", figures.hash);
+	printf("# %" PRIu64 " seeds from %" PRIu64 ", %" PRIu64
+	       " failed, %.1f s, %.0f seeds/s, %.0f "
+	       "in a second of CPU time\n",
+	       done, first, failed, took, (double)done / (took > 0 ? took : 1),
+	       (double)done / (used > 0 ? used : 1));
 	return failed ? 1 : 0;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"seed", required_argument, NULL, 's'},  {"verbose", no_argument, NULL, 'v'},
-		{"first", required_argument, NULL, 'f'}, {"seeds", required_argument, NULL, 'n'},
-		{"keep-going", no_argument, NULL, 'k'},  {0}};
+	static const struct option options[] = {{"seed", required_argument, NULL, 's'},
+						{"verbose", no_argument, NULL, 'v'},
+						{"first", required_argument, NULL, 'f'},
+						{"seeds", required_argument, NULL, 'n'},
+						{"keep-going", no_argument, NULL, 'k'},
+						{"seconds", required_argument, NULL, 't'},
+						{0}};
 	uint64_t first = 1, count = 1000, seed = 0;
+	double most_seconds = 0;
 	bool keep_going = false, single = false;
 	int option;
 
@@ -98,6 +119,9 @@ int main(int argc, char **argv)
 		case 'n':
 			count = strtoull(optarg, NULL, 10);
 			break;
+		case 't':
+			most_seconds = strtod(optarg, NULL);
+			break;
 		case 'k':
 			keep_going = true;
 			break;
@@ -107,5 +131,5 @@ int main(int argc, char **argv)
 	}
 	if (optind != argc)
 		return usage();
-	return single ? one_history(seed) : many(first, count, keep_going);
+	return single ? one_history(seed) : many(first, count, most_seconds, keep_going);
 }

@@ -10,9 +10,11 @@
  *   world.c    virtual time, the queue of what is to come, chance, the history as text
  *   agent.c    the driver: executes effects, feeds events, as agent/run/ does
  *   init.c     drey-init and the container: starts, signals, ends, deaths
+ *   ha.c       what Flink keeps of a job outside of its process
  *   flink.c    the JobManager and its job; operation.c: savepoint, stop, cancel over REST
  *   storage.c  checkpoints and savepoints, and what an observation sees of them
  *   store.c    the journal store: compare-and-swap, lost answers, failures
+ *   directory.c  the control directory
  *   user.c     people, accidents, the calm at the end
  *   oracle.c   what must never happen, and what must happen in the end
  *
@@ -67,6 +69,9 @@ enum item_kind {
 	ITEM_RUN,
 	ITEM_CHECKPOINT,
 	ITEM_CHECKPOINT_DONE,
+	ITEM_HA_ADD,
+	ITEM_HA_DISCARD,
+	ITEM_HA_CLEAN,
 	ITEM_SAVEPOINT_DONE,
 	ITEM_STOP_DONE,
 	ITEM_CANCEL_DONE,
@@ -75,11 +80,18 @@ enum item_kind {
 	ITEM_FLINK_EXIT,
 	/* people and accidents */
 	ITEM_USER,
+	ITEM_DIRECTORY,
 	ITEM_DAMAGE,
 	ITEM_VANISH,
+	ITEM_HA_VANISH,
+	ITEM_REPLACE, /* another pod is started in place of this one */
 	ITEM_CLOCK_STEP,
 	ITEM_OTHER_WRITER,
+	ITEM_BACKUP,
+	ITEM_JOURNAL_BACK, /* the backup is put in place */
+	ITEM_JOURNAL_LOST,
 	ITEM_FLINK_KILL,
+	ITEM_OUTSIDE,
 	ITEM_CALM,
 	ITEM_HELP,
 };
@@ -99,10 +111,17 @@ struct item {
 	uint64_t order; /* what was planned first comes first */
 	enum item_kind kind;
 	enum scope scope;
+	int pod;
 	uint64_t epoch; /* of the scope, when it was planned */
 	int64_t a, b;
 	int launch; /* index in truth.launches */
 	char id[JOB_ID_BYTES];
+};
+
+struct slot {
+	int64_t at_ms;
+	uint64_t order;
+	int item; /* index in world.items */
 };
 
 /* Per mille of the cases, or mean milliseconds between two of them (0: never). */
@@ -111,13 +130,15 @@ struct chaos {
 		journal_slow, checkpoint_fails, savepoint_fails, stop_half_fails, launch_fails,
 		start_fails, term_ignored, cancel_ignored, wrong_restore;
 	int64_t agent_crash_ms, container_die_ms, stop_request_ms, flink_kill_ms, job_fail_ms,
-		job_finish_ms, damage_ms, vanish_ms, user_ms, clock_step_ms, other_writer_ms;
+		job_finish_ms, damage_ms, vanish_ms, ha_vanish_ms, user_ms, clock_step_ms,
+		other_writer_ms, journal_back_ms, journal_lost_ms, replace_ms, outside_ms;
 };
 
 /* ---- models ---- */
 
 struct snap {
 	char path[PATH_BYTES]; /* without scheme */
+	uint64_t path_key;
 	enum snapshot_kind kind;
 	int launch; /* index in truth.launches; -1: from outside */
 	int64_t id;
@@ -127,6 +148,8 @@ struct snap {
 	bool file_missing;     /* seen by verification only */
 	bool deleted;
 	char trigger_id[JOB_ID_BYTES]; /* of the operation that took it */
+	bool outside;                  /* somebody else has asked for it */
+	bool stop;                     /* it is a stop's */
 };
 
 struct storage {
@@ -135,15 +158,33 @@ struct storage {
 	int initial; /* the configured one; -1 = none */
 };
 
+#define HA_MAX_ENTRIES 8
+
+struct ha_entry {
+	int snap;
+	bool deleting; /* the marker of a deletion that was begun: counts as gone */
+};
+
+struct ha_map {
+	bool exists;
+	bool result; /* the job has come to its end: Flink only cleans up after it */
+	struct ha_entry entries[HA_MAX_ENTRIES];
+	int count;
+	int64_t counter; /* id of the next checkpoint */
+};
+
 /* What really happened, for the oracles. */
 struct truth_launch {
 	char job_id[JOB_ID_BYTES];
-	int base;       /* snapshot that the job restored; -1 = empty */
+	int base;     /* snapshot that the job restored; -1 = empty */
+	int argument; /* what the last command line named; it differs when the launch was continued */
 	bool requested; /* a person named the restore point */
 	bool executed;
-	bool ran;    /* the job was RUNNING: it has consumed and produced */
-	bool wrong;  /* it has restored something else: nothing of it may ever be used */
+	bool ran;   /* the job was RUNNING: it has consumed and produced */
+	bool wrong; /* it has restored something else: nothing of it may ever be used */
+	const char *generation;
 	bool unsure; /* the same, but it has ended before anybody could notice */
+	struct ha_map ha;
 };
 
 struct truth {
@@ -151,19 +192,31 @@ struct truth {
 	int count, capacity;
 	bool loss; /* some snapshot was damaged, has vanished, or may not be used: holding is right */
 	bool mismatch;                  /* some Flink has restored something else */
+	bool journal_changed;           /* it was lost, or is an old one */
 	bool half_stop;                 /* a stop failed after its savepoint */
 	bool clock_set;                 /* dates of storage and journal do not go together */
 	char last_result[JOB_ID_BYTES]; /* trigger id of the last operation's result, when judged */
 	bool last_ok;
 	char last_token[32];
+	char pending_again[32]; /* token of a request that an old journal has not carried out */
+};
+
+#define IMAGE_BYTES ((size_t)1 << 20)
+
+/* A document as it is stored; its strings and lists lie in the block. */
+struct image {
+	struct journal journal;
+	char *block;
+	size_t used_bytes;
 };
 
 struct jstore {
 	bool exists;
-	bool as_text; /* encode and decode every document (slow), else copy it */
-	struct journal journal;
-	char *text; /* as_text */
-	size_t text_bytes, text_max_bytes;
+	bool as_text;          /* encode and decode every document (slow), else copy it */
+	struct image *image;   /* what is stored */
+	struct image *written; /* what is on its way there */
+	struct image *backup;  /* an old one */
+	bool has_backup;
 };
 
 enum op_state { OP_RUNNING, OP_COMPLETED, OP_FAILED };
@@ -173,6 +226,7 @@ struct op {
 	enum operation_kind kind;
 	enum op_state state;
 	int snap; /* -1 = none */
+	bool outside;
 };
 
 #define FLINK_MAX_OPS 64
@@ -185,6 +239,9 @@ struct flink {
 	bool wrong; /* restores something else */
 	enum job_state state;
 	int64_t statistics_ms; /* from then on the statistics show the restore */
+	/* what REST tells of the checkpoints: an answer is given again for 3 s */
+	int64_t cached_ms; /* when it was made; -1 = never */
+	int cached_restored, cached_completed;
 	int64_t running_since_ms;
 	int restored, completed; /* snapshots; -1 = none */
 	int64_t next_id;
@@ -198,21 +255,42 @@ struct flink {
 };
 
 struct init {
-	bool alive, stopping, acknowledged;
+	bool alive, stopping, acknowledged, leaving;
+	bool replaced; /* when it ends, it is not started again */
 	char last[JOB_ID_BYTES];
 	int last_wait_status;
 	int64_t grace_end_ms;
 };
 
+#define VIEW_SAVEPOINTS 3
+
 struct view_slot {
 	struct view view;
 	char restored_path[PATH_BYTES + 16], completed_path[PATH_BYTES + 16];
+	struct seen_savepoint savepoints[VIEW_SAVEPOINTS];
+	char savepoint_paths[VIEW_SAVEPOINTS][PATH_BYTES + 16];
 };
 
 #define VIEW_SLOTS 4
 
+enum { DIRECTORY_KEYS = 5 };
+
+/* What people have written into the files of the control directory. */
+struct directory {
+	bool used;
+	int version[DIRECTORY_KEYS], saved[DIRECTORY_KEYS]; /* saved: what was seen, on record */
+	enum desired_state state;
+	bool do_not_restart;
+	char savepoint[32], restart[32], token[32], path[PATH_BYTES];
+	enum restore_request_kind restore;
+};
+
 struct agent {
 	bool alive;
+	bool directory_taken; /* nothing is looked at before */
+	bool observe_waits;
+	int directory_seen[DIRECTORY_KEYS];
+	int64_t directory_sequence;
 	struct lifecycle life;
 	char writer[32];
 	int64_t file_sequence; /* as run/journal_file knows it */
@@ -223,11 +301,20 @@ struct agent {
 	struct facts facts;
 	struct decision decision;
 	char request[PATH_BYTES]; /* to look at; "" = none */
-	struct journal written;   /* the document on its way to the store */
 	int64_t written_sequence;
 	int write_fate; /* see store.c */
 	struct view_slot views[VIEW_SLOTS];
 	int view_next;
+};
+
+#define PODS 2
+
+/* A container with its processes. There is one, but while it is being replaced. */
+struct pod {
+	uint64_t epochs[SCOPE_COUNT];
+	struct agent agent;
+	struct init init;
+	struct flink flink;
 };
 
 struct user {
@@ -241,7 +328,17 @@ struct user {
 struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
-		mismatches;
+		mismatches, continued, journals_changed, replaced;
+	uint64_t hash; /* of all that has happened */
+};
+
+/* Used again for every history. */
+struct memory {
+	struct image images[3];
+	struct slot *queue;
+	size_t queue_cap;
+	struct item *items;
+	int *unused_items;
 };
 
 struct world {
@@ -250,21 +347,29 @@ struct world {
 	struct rng rng;
 	struct chaos chaos;
 	bool calm, done;
+	bool ha;       /* Flink runs with high availability */
+	bool upgrades; /* generations come and go; one of them is bad until the calm */
+	const char *next_generation;
 	bool shared; /* another application writes into the same directories */
 	int64_t now_ms, calm_ms, end_ms;
 	int64_t wall_unix_ms; /* wall clock at now_ms == 0 */
-	struct item *queue;   /* binary heap */
-	size_t queue_len, queue_cap;
+	struct memory *memory;
+	size_t queue_len; /* binary heap of what is in items */
+	size_t unused_count;
 	uint64_t next_order;
-	uint64_t epochs[SCOPE_COUNT];
+	struct pod pods[PODS];
+	/* the pod that something happens in: see world_enter() */
+	int pod;
+	struct agent *agent;
+	struct init *init;
+	struct flink *flink;
+	uint64_t *epochs;
 	struct lifecycle_config config;
-	struct agent agent;
-	struct init init;
-	struct flink flink;
 	struct storage storage;
 	struct jstore store;
 	struct truth truth;
 	struct user user;
+	struct directory directory;
 	struct figures *figures;
 	char failure[600]; /* "" = none */
 };
@@ -272,8 +377,13 @@ struct world {
 /* ---- world.c */
 
 /* Run one history; false when an oracle spoke: *ret_failure. */
-bool world_run(uint64_t seed, bool verbose, bool as_text, struct figures *figures,
-	       char ret_failure[600]);
+bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
+	       struct figures *figures, char ret_failure[600]);
+void memory_init(struct memory *memory);
+void memory_release(struct memory *memory);
+
+void world_enter(struct world *w, int pod);
+const struct pod *world_other(const struct world *w); /* the pod that is not entered */
 
 int64_t below(struct world *w, int64_t bound);
 int64_t between(struct world *w, int64_t low, int64_t high);
@@ -285,19 +395,23 @@ int64_t unix_now(const struct world *w);
 struct item *plan(struct world *w, int64_t in_ms, enum item_kind kind, enum scope scope);
 void plan_again(struct world *w, int64_t mean_ms, enum item_kind kind); /* 0: never */
 
-void say(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void narrate(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Arguments are not even looked at when nobody listens. */
+#define say(w, ...) ((w)->verbose ? narrate((w), __VA_ARGS__) : (void)0)
 void fail(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- agent.c */
 void agent_start(struct world *w);
 void agent_crash(struct world *w, const char *why);
 void agent_step(struct world *w, const struct event *event);
+void agent_gather(struct world *w);
 void agent_item(struct world *w, const struct item *item);
 
 /* ---- init.c */
 void init_item(struct world *w, const struct item *item);
 void init_flink_ended(struct world *w, int wait_status);
 void init_exit(struct world *w, int status);
+void container_replace(struct world *w);
 void container_die(struct world *w, const char *why);
 
 /* ---- flink.c, operation.c */
@@ -309,10 +423,21 @@ void flink_attempt_ends(struct world *w);
 void flink_job_over(struct world *w, enum job_state state);
 void flink_view(struct world *w, const char *job_id, struct view_slot *slot);
 const char *rest_path(const struct world *w, int snap, char *buffer, size_t size_bytes);
+void flink_completed(struct world *w, int snap); /* a checkpoint counts from now on */
 void operation_post(struct world *w, const struct item *item);
 void operation_item(struct world *w, const struct item *item);
 void operations_fail(struct world *w);
+void operation_outside(struct world *w);
 struct op *operation_find(struct world *w, const char *trigger_id);
+
+/* ---- ha.c */
+int ha_newest(const struct world *w, int launch); /* -1 = none */
+bool ha_names(const struct world *w, int launch, int snap);
+void ha_begin(struct world *w, int launch, int base, int64_t next_id); /* the job runs */
+void ha_job_over(struct world *w, int launch);
+void ha_item(struct world *w, const struct item *item);
+void ha_vanish(struct world *w);
+void ha_observe(struct world *w, struct facts *facts);
 
 /* ---- storage.c */
 int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id);
@@ -320,6 +445,7 @@ void storage_complete(struct world *w, int snap);
 int storage_find(const struct world *w, const char *path); /* -1 = not there */
 bool snap_usable(const struct snap *snap);
 void storage_gather(struct world *w, struct facts *ret_facts);
+void storage_peek(struct world *w, struct candidate *candidate);
 void storage_verify(struct world *w, struct candidate *candidate);
 
 /* ---- store.c */
@@ -329,6 +455,14 @@ void store_land(struct world *w);   /* the write on its way takes effect, or not
 void store_finish(struct world *w); /* ... and is answered */
 bool store_read(struct world *w, struct journal *ret_journal);
 void store_other_writer(struct world *w);
+void store_back_up(struct world *w);
+void store_put_back(struct world *w);
+void store_lose(struct world *w);
+
+/* ---- directory.c */
+void directory_write(struct world *w, const struct event *wish);
+void directory_look(struct world *w);
+void directory_acknowledge(struct world *w);
 
 /* ---- user.c */
 void user_begin(struct world *w);
@@ -339,6 +473,7 @@ void oracle_launch(struct world *w);
 void oracle_trigger(struct world *w, const struct effect *effect);
 void oracle_signal(struct world *w, const struct effect *effect);
 void oracle_dispose(struct world *w, int snap);
+void oracle_journal(struct world *w, const struct journal *journal);
 void oracle_step(struct world *w);
 int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */
 bool oracle_reached(const struct world *w);

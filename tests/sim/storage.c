@@ -34,6 +34,7 @@ int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id
 	else
 		snprintf(snap->path, sizeof(snap->path), "/sp/savepoint-%.6s-%012x", job_id,
 			 (unsigned)storage->count);
+	snap->path_key = snapshot_path_key(snap->path);
 	return storage->count++;
 }
 
@@ -49,8 +50,11 @@ void storage_complete(struct world *w, int index)
 
 int storage_find(const struct world *w, const char *path)
 {
+	uint64_t key = snapshot_path_key(path);
+
 	for (int i = w->storage.count - 1; i >= 0; i--)
-		if (snapshot_same_path(w->storage.snaps[i].path, path))
+		if (w->storage.snaps[i].path_key == key &&
+		    snapshot_same_path(w->storage.snaps[i].path, path))
 			return i;
 	return -1;
 }
@@ -64,7 +68,7 @@ static void judge(struct candidate *c, enum integrity integrity, const char *det
 }
 
 /* The header of _metadata. */
-static void peek(struct world *w, struct candidate *c)
+void storage_peek(struct world *w, struct candidate *c)
 {
 	int index = storage_find(w, c->snapshot.path);
 	const struct snap *snap = index >= 0 ? &w->storage.snaps[index] : NULL;
@@ -107,7 +111,7 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 	else if (chance(w, w->chaos.look_fails / 10))
 		judge(c, INTEGRITY_UNREADABLE, "permission denied");
 	else if (snap->kind == SNAPSHOT_SAVEPOINT)
-		peek(w, c);
+		storage_peek(w, c);
 }
 
 #define OTHER_JOB "ffffffffffffffffffffffffffffffff"
@@ -124,7 +128,7 @@ static void list_other(struct world *w, struct facts *facts)
 				 .size_bytes = -1,
 				 .file_count = -1};
 
-	if (!w->shared || !w->agent.life.journal.ever_proven)
+	if (!w->shared || !w->agent->life.journal.ever_proven)
 		return;
 	snprintf(path, sizeof(path), "file:///cp/" OTHER_JOB "/chk-%" PRId64, found.checkpoint_id);
 	facts_add(facts, SOURCE_CHECKPOINTS, &found);
@@ -158,7 +162,7 @@ static void look_at(struct world *w, struct facts *facts, enum source_kind sourc
 	struct candidate *c = facts_add(facts, source, named);
 
 	if (c->integrity == INTEGRITY_UNCHECKED && !c->metadata_version)
-		peek(w, c);
+		storage_peek(w, c);
 }
 
 static void look_at_named(struct world *w, struct facts *facts, enum source_kind source,
@@ -188,7 +192,7 @@ static void look_at_named(struct world *w, struct facts *facts, enum source_kind
 
 static void look_at_journal(struct world *w, struct facts *facts)
 {
-	const struct journal *journal = &w->agent.life.journal;
+	const struct journal *journal = &w->agent->life.journal;
 
 	for (size_t i = 0; i < journal->snapshot_count; i++)
 		look_at(w, facts, SOURCE_JOURNAL, &journal->snapshots[i]);
@@ -207,7 +211,7 @@ static void look_at_journal(struct world *w, struct facts *facts)
 
 void storage_gather(struct world *w, struct facts *ret_facts)
 {
-	const struct journal *journal = &w->agent.life.journal;
+	const struct journal *journal = &w->agent->life.journal;
 
 	*ret_facts = (struct facts){.max_metadata_version = METADATA_VERSION,
 				    .now_unix_ms = unix_now(w)};
@@ -216,11 +220,12 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 	list(w, ret_facts, SOURCE_CHECKPOINTS, SNAPSHOT_CHECKPOINT);
 	list(w, ret_facts, SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT);
 	list_other(w, ret_facts);
+	ha_observe(w, ret_facts);
 	look_at_journal(w, ret_facts);
 	look_at_named(w, ret_facts, SOURCE_INITIAL,
 		      w->storage.initial >= 0 ? w->storage.snaps[w->storage.initial].path : NULL,
 		      ORIGIN_INITIAL);
-	look_at_named(w, ret_facts, SOURCE_REQUEST, w->agent.request, ORIGIN_REQUEST);
+	look_at_named(w, ret_facts, SOURCE_REQUEST, w->agent->request, ORIGIN_REQUEST);
 }
 
 static void complete(struct candidate *c, const char *operator_id)
@@ -232,6 +237,19 @@ static void complete(struct candidate *c, const char *operator_id)
 	c->operators = xcalloc(1, sizeof(*c->operators));
 	c->operator_count = 1;
 	snprintf(c->operators[0], sizeof(c->operators[0]), "%s", operator_id);
+}
+
+/* Of the HA data Flink reads the handle and the state files, not _metadata. */
+static void verify_recovery(struct candidate *c, const struct snap *snap)
+{
+	if (!c->in_ha)
+		return;
+	if (c->integrity == INTEGRITY_UNREADABLE)
+		c->recovery = INTEGRITY_UNREADABLE;
+	else
+		c->recovery = snap && snap->complete && !snap->deleted && !snap->file_missing
+				      ? INTEGRITY_COMPLETE
+				      : INTEGRITY_DAMAGED;
 }
 
 void storage_verify(struct world *w, struct candidate *c)
@@ -249,4 +267,5 @@ void storage_verify(struct world *w, struct candidate *c)
 		complete(c, "own");
 		c->snapshot.checkpoint_id = snap->id;
 	}
+	verify_recovery(c, snap);
 }

@@ -79,23 +79,108 @@ void journal_copy(struct journal *to, const struct journal *from)
 	copy_lists(to, from);
 }
 
+/* ---- images ----
+ *
+ * A document is written with nearly every step. What is stored is never changed, so it lies in one
+ * block, filled from the front, that the next one uses again. */
+
+static void *take(struct image *image, size_t size_bytes)
+{
+	void *at = image->block + image->used_bytes;
+
+	image->used_bytes += (size_bytes + 7) & ~(size_t)7;
+	if (image->used_bytes > IMAGE_BYTES)
+		abort(); /* four times what a journal may have */
+	return at;
+}
+
+static void *put(struct image *image, const void *from, size_t size_bytes)
+{
+	return size_bytes ? memcpy(take(image, size_bytes), from, size_bytes) : NULL;
+}
+
+static void put_text(struct image *image, char **text)
+{
+	if (*text)
+		*text = put(image, *text, strlen(*text) + 1);
+}
+
+static void put_strings(struct image *image, char ***strings, size_t count)
+{
+	*strings = put(image, *strings, count * sizeof(**strings));
+	for (size_t i = 0; i < count; i++)
+		put_text(image, &(*strings)[i]);
+}
+
+static void put_lists(struct image *image, struct journal *to)
+{
+	to->launches = put(image, to->launches, to->launch_count * sizeof(*to->launches));
+	for (size_t i = 0; i < to->launch_count; i++) {
+		put_text(image, &to->launches[i].job_result_path);
+		put_text(image, &to->launches[i].application_result_path);
+		put_text(image, &to->launches[i].generation);
+		put_text(image, &to->launches[i].flink_version);
+		put_text(image, &to->launches[i].restore_path);
+		put_text(image, &to->launches[i].last_checkpoint_path);
+	}
+	to->snapshots = put(image, to->snapshots, to->snapshot_count * sizeof(*to->snapshots));
+	for (size_t i = 0; i < to->snapshot_count; i++)
+		put_text(image, &to->snapshots[i].path);
+	put_strings(image, &to->former_jobs, to->former_job_count);
+	put_strings(image, &to->consumed, to->consumed_count);
+	put_strings(image, &to->failed_generations, to->failed_generation_count);
+	to->log = put(image, to->log, to->log_count * sizeof(*to->log));
+	for (size_t i = 0; i < to->log_count; i++)
+		put_text(image, &to->log[i].text);
+}
+
+static void image_put(struct image *image, const struct journal *from)
+{
+	struct journal *to = &image->journal;
+	char **const texts[] = {&to->application,
+				&to->writer,
+				&to->disposing,
+				&to->phase,
+				&to->intent.savepoint_nonce,
+				&to->intent.restart_nonce,
+				&to->intent.restore.token,
+				&to->intent.restore.path,
+				&to->savepoint_nonce_done,
+				&to->restart_nonce_done,
+				&to->operation.nonce,
+				&to->operation.path,
+				&to->last_operation.nonce,
+				&to->last_operation.location,
+				&to->last_operation.error,
+				&to->outcome.reason,
+				&to->last_error};
+
+	image->used_bytes = 0;
+	*to = *from;
+	to->origin = NULL;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		put_text(image, texts[i]);
+	put_lists(image, to);
+}
+
 /* ---- writing ---- */
 
 static void land(struct world *w)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	struct jstore *store = &w->store;
-	int64_t now = store->exists ? store->journal.sequence : 0;
+	const char *writer = store->image->journal.writer;
+	int64_t now = store->exists ? store->image->journal.sequence : 0;
+	struct image *written = store->written;
 
-	if (now != agent->file_sequence &&
-	    !(store->journal.writer && !strcmp(store->journal.writer, agent->writer) &&
-	      now > agent->file_sequence && now <= agent->written_sequence)) {
+	if (store->exists && now != agent->file_sequence &&
+	    !(writer && !strcmp(writer, agent->writer) && now > agent->file_sequence &&
+	      now <= agent->written_sequence)) {
 		agent->write_fate = FATE_CONFLICT;
 		return;
 	}
-	journal_release(&store->journal);
-	store->journal = agent->written;
-	agent->written = (struct journal){0};
+	store->written = store->image;
+	store->image = written;
 	store->exists = true;
 	if (agent->write_fate == FATE_WRITTEN) {
 		agent->write_fate = FATE_LANDED;
@@ -103,29 +188,30 @@ static void land(struct world *w)
 	}
 }
 
-/* What the text form would make of it, checked now and then: it is 50 times slower than a copy. */
-static void through_text(struct world *w, struct journal *journal)
+/* What the text form makes of it, checked now and then: it is 50 times slower than a copy. */
+static void put_through_text(struct world *w, const struct journal *journal)
 {
 	struct buf text = BUF_INIT;
-	struct journal back;
+	struct journal copy, back;
 	struct err err = {0};
 
-	if (journal_encode(journal, &text, &err) ||
+	journal_copy(&copy, journal);
+	if (journal_encode(&copy, &text, &err) ||
 	    journal_decode(text.data, text.len_bytes, &back, &err)) {
 		fail(w, "the journal cannot be kept: %s", err.msg);
-		buf_release(&text);
-		return;
+	} else {
+		if (text.len_bytes > JOURNAL_MAX_BYTES)
+			fail(w, "the journal has %zu bytes", text.len_bytes);
+		image_put(w->store.written, &back);
+		journal_release(&back);
 	}
-	if (text.len_bytes > w->store.text_max_bytes)
-		w->store.text_max_bytes = text.len_bytes;
+	journal_release(&copy);
 	buf_release(&text);
-	journal_release(journal);
-	*journal = back;
 }
 
 void store_begin_write(struct world *w, int64_t sequence)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	int64_t takes_ms = chance(w, w->chaos.journal_slow) ? between(w, 100, 40 * SECOND_MS)
 							    : between(w, 1, 20);
 
@@ -133,10 +219,11 @@ void store_begin_write(struct world *w, int64_t sequence)
 		fail(w, "a second journal write while one is under way");
 	agent->writing = true;
 	journal_trim(&agent->life.journal);
-	journal_release(&agent->written);
-	journal_copy(&agent->written, &agent->life.journal);
 	if (w->store.as_text)
-		through_text(w, &agent->written);
+		put_through_text(w, &agent->life.journal);
+	else
+		image_put(w->store.written, &agent->life.journal);
+	oracle_journal(w, &w->store.written->journal);
 	agent->written_sequence = sequence;
 	agent->write_fate = chance(w, w->chaos.journal_fails)  ? FATE_NOT_WRITTEN
 			    : chance(w, w->chaos.journal_lost) ? FATE_ANSWER_LOST
@@ -147,7 +234,7 @@ void store_begin_write(struct world *w, int64_t sequence)
 /* The agent has died: its last write may have happened. */
 void store_land(struct world *w)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 
 	if (agent->writing && agent->write_fate != FATE_NOT_WRITTEN && odds(w, 500)) {
 		land(w);
@@ -158,7 +245,7 @@ void store_land(struct world *w)
 
 void store_finish(struct world *w)
 {
-	struct agent *agent = &w->agent;
+	struct agent *agent = w->agent;
 	struct event event = {.journal = {.sequence = agent->written_sequence}};
 	enum fate fate;
 
@@ -175,6 +262,8 @@ void store_finish(struct world *w)
 	    : fate == FATE_ANSWER_LOST ? "done, answer lost"
 				       : "FAILED");
 	agent_step(w, &event);
+	if (w->agent->alive)
+		directory_acknowledge(w);
 }
 
 bool store_read(struct world *w, struct journal *ret_journal)
@@ -184,8 +273,46 @@ bool store_read(struct world *w, struct journal *ret_journal)
 	if (!w->store.exists)
 		journal_init(ret_journal, "sim");
 	else
-		journal_copy(ret_journal, &w->store.journal);
+		journal_copy(ret_journal, &w->store.image->journal);
 	return true;
+}
+
+void store_back_up(struct world *w)
+{
+	if (!w->store.exists)
+		return;
+	image_put(w->store.backup, &w->store.image->journal);
+	w->store.has_backup = true;
+}
+
+/* S17: somebody restores the volume from an old backup. */
+void store_put_back(struct world *w)
+{
+	const struct journal *old = &w->store.backup->journal;
+	const struct restore_request *request = &old->intent.restore;
+
+	if (!w->store.exists || !w->store.has_backup)
+		return;
+	say(w, "store: journal %" PRId64 " is replaced by a backup, %" PRId64,
+	    w->store.image->journal.sequence, w->store.backup->journal.sequence);
+	/* an order that was pending is carried out: nobody can tell that it was before */
+	if (request->kind != RESTORE_NONE && request->token &&
+	    !journal_is_consumed(old, request->token))
+		snprintf(w->truth.pending_again, sizeof(w->truth.pending_again), "%s",
+			 request->token);
+	image_put(w->store.image, old);
+	w->truth.journal_changed = true;
+	w->figures->journals_changed++;
+}
+
+void store_lose(struct world *w)
+{
+	if (!w->store.exists)
+		return;
+	say(w, "store: the journal is lost");
+	w->store.exists = false;
+	w->truth.journal_changed = true;
+	w->figures->journals_changed++;
 }
 
 /* A drey that should not be there writes the journal. */
@@ -193,7 +320,7 @@ void store_other_writer(struct world *w)
 {
 	if (!w->store.exists)
 		return;
-	w->store.journal.sequence++;
-	xstrset(&w->store.journal.writer, "another");
-	say(w, "store: another drey has written %" PRId64, w->store.journal.sequence);
+	w->store.image->journal.sequence++;
+	w->store.image->journal.writer = put(w->store.image, "another", sizeof("another"));
+	say(w, "store: another drey has written %" PRId64, w->store.image->journal.sequence);
 }

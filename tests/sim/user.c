@@ -22,9 +22,15 @@ void user_begin(struct world *w)
 	plan_again(w, chaos->user_ms, ITEM_USER);
 	plan_again(w, chaos->damage_ms, ITEM_DAMAGE);
 	plan_again(w, chaos->vanish_ms, ITEM_VANISH);
+	plan_again(w, chaos->ha_vanish_ms, ITEM_HA_VANISH);
+	plan_again(w, chaos->replace_ms, ITEM_REPLACE);
 	plan_again(w, chaos->clock_step_ms, ITEM_CLOCK_STEP);
 	plan_again(w, chaos->other_writer_ms, ITEM_OTHER_WRITER);
+	plan_again(w, chaos->journal_back_ms, ITEM_BACKUP);
+	plan_again(w, chaos->journal_back_ms, ITEM_JOURNAL_BACK);
+	plan_again(w, chaos->journal_lost_ms, ITEM_JOURNAL_LOST);
 	plan_again(w, chaos->flink_kill_ms, ITEM_FLINK_KILL);
+	plan_again(w, chaos->outside_ms, ITEM_OUTSIDE);
 	plan(w, w->calm_ms, ITEM_CALM, SCOPE_WORLD);
 }
 
@@ -41,8 +47,8 @@ static void wish_restore(struct world *w, struct wish *wish, int snap)
 	struct restore_request *restore = &wish->event.control.intent.restore;
 
 	w->figures->requests++;
-	if (w->flink.alive && w->agent.life.journal.intent.state == DESIRED_RUNNING &&
-	    w->agent.life.phase == PHASE_RUNNING)
+	if (w->flink->alive && w->agent->life.journal.intent.state == DESIRED_RUNNING &&
+	    w->agent->life.phase == PHASE_RUNNING)
 		snprintf(w->user.untimely, sizeof(w->user.untimely), "%s", wish->nonce);
 	wish->event.control.fields |= CONTROL_RESTORE;
 	restore->kind = snap >= 0 ? RESTORE_PATH : RESTORE_EMPTY;
@@ -80,8 +86,11 @@ static void act(struct world *w)
 {
 	struct intent *intent;
 	struct wish wish;
+	bool directory = w->directory.used && odds(w, 500);
+	char untimely[sizeof(w->user.untimely)];
 
-	if (!w->agent.alive || w->agent.life.fenced || w->agent.life.terminating)
+	memcpy(untimely, w->user.untimely, sizeof(untimely));
+	if (!directory && (!w->agent->alive || w->agent->life.fenced || w->agent->life.terminating))
 		return; /* the command says so, and the person comes back later */
 	wish_begin(w, &wish);
 	intent = &wish.event.control.intent;
@@ -114,18 +123,28 @@ static void act(struct world *w)
 		intent->savepoint_nonce = wish.nonce;
 		break;
 	}
+	if (directory) { /* whether it is too late for a restore shows when it is read */
+		memcpy(w->user.untimely, untimely, sizeof(untimely));
+		directory_write(w, &wish.event);
+		return;
+	}
 	wish_send(w, &wish);
 }
 
 /* ---- accidents ---- */
 
+/* Between a decision and its launch nobody can notice. */
+static bool deciding(const struct world *w)
+{
+	return w->agent->alive &&
+	       (w->agent->observing || w->agent->life.launch_step == LAUNCH_WRITING);
+}
+
 static void accident(struct world *w, bool vanish)
 {
 	struct snap *snap;
 
-	/* between a decision and its launch nobody can notice */
-	if (!w->storage.count ||
-	    (w->agent.alive && (w->agent.observing || w->agent.life.launch_step == LAUNCH_WRITING)))
+	if (!w->storage.count || deciding(w))
 		return;
 	/* mostly the newest ones: the others hardly matter */
 	snap = &w->storage.snaps[odds(w, 700) ? w->storage.count - 1 : below(w, w->storage.count)];
@@ -142,6 +161,19 @@ static void accident(struct world *w, bool vanish)
 	say(w, "accident: %s %s", snap->path, vanish ? "vanishes" : "is damaged");
 }
 
+/* People and accidents find the pod where something happens. */
+static void enter_active(struct world *w)
+{
+	for (int i = 0; i < PODS; i++)
+		if (w->pods[i].agent.alive) {
+			world_enter(w, i);
+			return;
+		}
+	for (int i = 0; i < PODS; i++)
+		if (w->pods[i].init.alive && !w->pods[i].init.replaced)
+			world_enter(w, i);
+}
+
 /* ---- the calm ---- */
 
 /* Is there a reason for which only a person can decide what to start from? */
@@ -150,13 +182,14 @@ static bool needs_decision(const struct world *w)
 	for (int i = 0; i < w->truth.count; i++)
 		if (w->truth.launches[i].requested)
 			return true; /* what was there before is given up */
-	return w->truth.loss || w->truth.mismatch || w->config.policy.restore == POLICY_SAVEPOINT ||
-	       w->agent.life.journal.intent.restore.kind != RESTORE_NONE;
+	return w->truth.loss || w->truth.mismatch || w->truth.journal_changed ||
+	       w->config.policy.restore == POLICY_SAVEPOINT ||
+	       w->agent->life.journal.intent.restore.kind != RESTORE_NONE;
 }
 
 static bool under_way(const struct world *w)
 {
-	enum phase phase = w->agent.life.phase;
+	enum phase phase = w->agent->life.phase;
 
 	return phase == PHASE_RESOLVING || phase == PHASE_LAUNCHING || phase == PHASE_RUNNING ||
 	       phase == PHASE_STOPPING;
@@ -171,20 +204,27 @@ static void help(struct world *w)
 		return;
 	}
 	plan(w, HELP_EVERY_MS, ITEM_HELP, SCOPE_WORLD);
-	if (w->agent.alive && w->agent.life.fenced) {
+	if (w->agent->alive && w->agent->life.fenced) {
 		container_die(w, "a person restarts it: the other drey is gone");
 		return;
 	}
-	if (!w->agent.alive || w->agent.life.terminating)
+	if (!w->agent->alive || w->agent->life.terminating)
 		return;
-	if (w->flink.alive && w->flink.state == JOB_RESTARTING && ++w->user.restarting > 2) {
-		say(w, "user: kills a Flink whose job restarts for ever");
+	if (w->flink->alive && w->agent->life.foreign && w->truth.journal_changed) {
+		say(w, "user: ends a Flink that the journal does not know");
+		flink_end(w, SIGKILL, true);
+		return;
+	}
+	if (w->flink->alive &&
+	    (w->flink->state == JOB_RESTARTING || w->flink->state == JOB_CANCELLING) &&
+	    ++w->user.restarting > 2) {
+		say(w, "user: kills a Flink whose job restarts, or is cancelled, for ever");
 		flink_end(w, SIGKILL, true);
 		return;
 	}
 	w->user.helps++;
 	if (w->user.helps > 1 && under_way(w) &&
-	    w->agent.life.journal.intent.state == w->user.wanted)
+	    w->agent->life.journal.intent.state == w->user.wanted)
 		return;
 	wish_begin(w, &wish);
 	wish_state(w, &wish, w->user.wanted);
@@ -201,7 +241,13 @@ static void calm(struct world *w)
 
 	say(w, "---- calm ----");
 	w->calm = true;
-	w->flink.cancel_ignored = false;
+	for (int i = 0; i < PODS; i++) {
+		w->pods[i].flink.cancel_ignored = false;
+		world_enter(w, i);
+		if (w->init->replaced)
+			container_die(w, "it was replaced");
+	}
+	enter_active(w);
 	w->user.wanted = which < 70   ? DESIRED_RUNNING
 			 : which < 85 ? DESIRED_SUSPENDED
 				      : DESIRED_CANCELLED;
@@ -213,6 +259,10 @@ void user_item(struct world *w, const struct item *item)
 	static const int deaths[] = {SIGKILL, 1 << 8, 0, 239 << 8, 2 << 8};
 	const struct chaos *chaos = &w->chaos;
 
+	if (item->kind != ITEM_DIRECTORY || item->scope == SCOPE_WORLD)
+		enter_active(w);
+	if (item->kind == ITEM_DIRECTORY)
+		directory_look(w);
 	if (item->kind == ITEM_CALM)
 		calm(w);
 	else if (item->kind == ITEM_HELP)
@@ -232,6 +282,11 @@ void user_item(struct world *w, const struct item *item)
 		accident(w, true);
 		plan_again(w, chaos->vanish_ms, ITEM_VANISH);
 		break;
+	case ITEM_HA_VANISH:
+		if (!deciding(w))
+			ha_vanish(w);
+		plan_again(w, chaos->ha_vanish_ms, ITEM_HA_VANISH);
+		break;
 	case ITEM_CLOCK_STEP:
 		w->wall_unix_ms += between(w, -6 * 60, 6 * 60) * MINUTE_MS;
 		w->truth.clock_set = true;
@@ -242,8 +297,32 @@ void user_item(struct world *w, const struct item *item)
 		store_other_writer(w);
 		plan_again(w, chaos->other_writer_ms, ITEM_OTHER_WRITER);
 		break;
+	case ITEM_BACKUP:
+		store_back_up(w);
+		plan_again(w, chaos->journal_back_ms, ITEM_BACKUP);
+		break;
+	case ITEM_JOURNAL_BACK:
+		if (!deciding(w))
+			store_put_back(w);
+		plan_again(w, chaos->journal_back_ms, ITEM_JOURNAL_BACK);
+		break;
+	case ITEM_JOURNAL_LOST:
+		if (!deciding(w))
+			store_lose(w);
+		plan_again(w, chaos->journal_lost_ms, ITEM_JOURNAL_LOST);
+		break;
+	case ITEM_REPLACE:
+		container_replace(w);
+		plan_again(w, chaos->replace_ms, ITEM_REPLACE);
+		break;
+	case ITEM_OUTSIDE:
+		operation_outside(w);
+		plan_again(w, chaos->outside_ms, ITEM_OUTSIDE);
+		break;
 	case ITEM_FLINK_KILL:
-		if (w->flink.alive)
+		if (odds(w, 300))
+			world_enter(w, !w->pod);
+		if (w->flink->alive)
 			flink_end(w, odds(w, 800) ? SIGKILL : deaths[below(w, 5)], true);
 		plan_again(w, chaos->flink_kill_ms, ITEM_FLINK_KILL);
 		break;

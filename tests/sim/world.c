@@ -7,6 +7,20 @@
 #include "base/mem.h"
 #include "tests/sim/sim.h"
 
+void world_enter(struct world *w, int pod)
+{
+	w->pod = pod;
+	w->agent = &w->pods[pod].agent;
+	w->init = &w->pods[pod].init;
+	w->flink = &w->pods[pod].flink;
+	w->epochs = w->pods[pod].epochs;
+}
+
+const struct pod *world_other(const struct world *w)
+{
+	return &w->pods[!w->pod];
+}
+
 /* ---- chance ---- */
 
 int64_t below(struct world *w, int64_t bound)
@@ -44,12 +58,10 @@ static void print_time(const struct world *w)
 	       (int)(ms / SECOND_MS % 60), (int)(ms % 1000));
 }
 
-void say(struct world *w, const char *fmt, ...)
+void narrate(struct world *w, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!w->verbose)
-		return;
 	print_time(w);
 	va_start(ap, fmt);
 	vprintf(fmt, ap);
@@ -73,56 +85,89 @@ void fail(struct world *w, const char *fmt, ...)
 
 /* ---- the queue ---- */
 
-static bool earlier(const struct item *a, const struct item *b)
+static bool earlier(const struct slot *a, const struct slot *b)
 {
 	return a->at_ms != b->at_ms ? a->at_ms < b->at_ms : a->order < b->order;
 }
 
-static size_t sift_up(struct world *w, size_t i)
+static void sift_up(struct slot *queue, size_t i)
 {
-	while (i && earlier(&w->queue[i], &w->queue[(i - 1) / 2])) {
-		struct item swap = w->queue[i];
+	struct slot slot = queue[i];
 
-		w->queue[i] = w->queue[(i - 1) / 2];
-		w->queue[(i - 1) / 2] = swap;
-		i = (i - 1) / 2;
-	}
-	return i;
+	for (; i && earlier(&slot, &queue[(i - 1) / 2]); i = (i - 1) / 2)
+		queue[i] = queue[(i - 1) / 2];
+	queue[i] = slot;
 }
 
-static void sift_down(struct world *w)
+/* Put `slot` where there is room at the root. */
+static void sift_down(struct slot *queue, size_t len, struct slot slot)
 {
-	for (size_t i = 0;;) {
-		size_t least = i;
+	size_t i = 0, child;
 
-		for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < w->queue_len; child++)
-			if (earlier(&w->queue[child], &w->queue[least]))
-				least = child;
-		if (least == i)
-			return;
-		struct item swap = w->queue[i];
-
-		w->queue[i] = w->queue[least];
-		w->queue[least] = swap;
-		i = least;
+	while ((child = 2 * i + 1) < len) {
+		if (child + 1 < len && earlier(&queue[child + 1], &queue[child]))
+			child++;
+		if (!earlier(&queue[child], &slot))
+			break;
+		queue[i] = queue[child];
+		i = child;
 	}
+	queue[i] = slot;
+}
+
+static void grow(struct world *w)
+{
+	struct memory *memory = w->memory;
+	size_t old = memory->queue_cap;
+
+	memory->queue_cap = old ? 2 * old : 64;
+	memory->queue = xreallocarray(memory->queue, memory->queue_cap, sizeof(*memory->queue));
+	memory->items = xreallocarray(memory->items, memory->queue_cap, sizeof(*memory->items));
+	memory->unused_items = xreallocarray(memory->unused_items, memory->queue_cap,
+					     sizeof(*memory->unused_items));
+	for (size_t i = old; i < memory->queue_cap; i++)
+		memory->unused_items[w->unused_count++] = (int)i;
+}
+
+void memory_init(struct memory *memory)
+{
+	*memory = (struct memory){0};
+	for (size_t i = 0; i < ARRAY_LEN(memory->images); i++)
+		memory->images[i].block = xcalloc(1, IMAGE_BYTES);
+}
+
+void memory_release(struct memory *memory)
+{
+	for (size_t i = 0; i < ARRAY_LEN(memory->images); i++)
+		free(memory->images[i].block);
+	free(memory->queue);
+	free(memory->items);
+	free(memory->unused_items);
+	*memory = (struct memory){0};
 }
 
 struct item *plan(struct world *w, int64_t in_ms, enum item_kind kind, enum scope scope)
 {
+	struct slot *slot;
 	struct item *item;
 
-	if (w->queue_len == w->queue_cap) {
-		w->queue_cap = w->queue_cap ? 2 * w->queue_cap : 64;
-		w->queue = xreallocarray(w->queue, w->queue_cap, sizeof(*w->queue));
-	}
-	item = &w->queue[w->queue_len++];
-	*item = (struct item){.at_ms = w->now_ms + (in_ms > 0 ? in_ms : 0),
+	if (!w->unused_count)
+		grow(w);
+	slot = &w->memory->queue[w->queue_len++];
+	*slot = (struct slot){.at_ms = w->now_ms + (in_ms > 0 ? in_ms : 0),
 			      .order = w->next_order++,
-			      .kind = kind,
-			      .scope = scope,
-			      .epoch = w->epochs[scope]};
-	return &w->queue[sift_up(w, w->queue_len - 1)];
+			      .item = w->memory->unused_items[--w->unused_count]};
+	item = &w->memory->items[slot->item];
+	item->at_ms = slot->at_ms;
+	item->order = slot->order;
+	item->kind = kind;
+	item->scope = scope;
+	item->pod = w->pod;
+	item->epoch = w->epochs[scope];
+	item->a = item->b = item->launch = 0;
+	*item->id = '\0';
+	sift_up(w->memory->queue, w->queue_len - 1);
+	return item;
 }
 
 void plan_again(struct world *w, int64_t mean_ms, enum item_kind kind)
@@ -133,11 +178,12 @@ void plan_again(struct world *w, int64_t mean_ms, enum item_kind kind)
 
 static struct item pop(struct world *w)
 {
-	struct item item = w->queue[0];
+	struct slot first = w->memory->queue[0];
 
-	w->queue[0] = w->queue[--w->queue_len];
-	sift_down(w);
-	return item;
+	w->queue_len--;
+	sift_down(w->memory->queue, w->queue_len, w->memory->queue[w->queue_len]);
+	w->memory->unused_items[w->unused_count++] = first.item;
+	return w->memory->items[first.item];
 }
 
 /* ---- one history ---- */
@@ -192,10 +238,20 @@ static void draw_chaos(struct world *w)
 		.job_finish_ms = mean(w, 800, 5 * MINUTE_MS, 60 * MINUTE_MS),
 		.damage_ms = mean(w, 800, 5 * MINUTE_MS, 60 * MINUTE_MS),
 		.vanish_ms = mean(w, 900, 5 * MINUTE_MS, 60 * MINUTE_MS),
+		.ha_vanish_ms = mean(w, 800, 5 * MINUTE_MS, 60 * MINUTE_MS),
 		.user_ms = mean(w, 200, 20 * SECOND_MS, 15 * MINUTE_MS),
-		.clock_step_ms = mean(w, 700, 5 * MINUTE_MS, 30 * MINUTE_MS),
+		.clock_step_ms = mean(w, 500, 5 * MINUTE_MS, 30 * MINUTE_MS),
 		.other_writer_ms = mean(w, 950, 20 * MINUTE_MS, 60 * MINUTE_MS),
+		.journal_back_ms = mean(w, 930, 2 * MINUTE_MS, 60 * MINUTE_MS),
+		.replace_ms = mean(w, 850, 2 * MINUTE_MS, 30 * MINUTE_MS),
+		.journal_lost_ms = mean(w, 950, 5 * MINUTE_MS, 60 * MINUTE_MS),
 	};
+	/* With the directories declared as shared, or dates that mean nothing, an old journal cannot be
+	 * told from a good one. */
+	if (w->config.policy.foreign == FOREIGN_IGNORE || w->chaos.clock_step_ms)
+		w->chaos.journal_back_ms = w->chaos.journal_lost_ms = 0;
+	if (w->seed % 5 == 2)
+		w->chaos.outside_ms = between(w, 1, 20) * MINUTE_MS;
 }
 
 static void draw_config(struct world *w)
@@ -212,7 +268,7 @@ static void draw_config(struct world *w)
 		.flink_version = "2.3.0",
 		.application_ids = odds(w, 500),
 		.generation = odds(w, 500) ? "g1" : NULL,
-		.policy = {.restore = odds(w, 150) ? POLICY_SAVEPOINT : POLICY_LATEST},
+		.policy = {.restore = odds(w, 250) ? POLICY_SAVEPOINT : POLICY_LATEST},
 		.max_attempts = (int)between(w, 2, 10),
 		.attempts_window_ms = between(w, 5, 60) * MINUTE_MS,
 		.backoff_first_ms = between(w, 1, 10) * SECOND_MS,
@@ -227,8 +283,23 @@ static void draw_config(struct world *w)
 		.on_sigterm = odds(w, 500) ? SIGTERM_SAVEPOINT : SIGTERM_KEEP,
 	};
 	w->wall_unix_ms = INT64_C(1800000000000);
+	w->ha = odds(w, 600);
+	w->directory.used = odds(w, 400);
+	if (w->ha && odds(w, 700))
+		w->config.generation = "g1"; /* without one nothing is ever continued */
 	w->shared = w->seed % 4 == 0;
+	w->config.policy.generation = w->config.generation;
+	w->config.policy.flink_version = w->config.flink_version;
 	w->config.policy.foreign = w->seed % 8 == 0 ? FOREIGN_IGNORE : FOREIGN_HOLD;
+	if (w->seed % 3 == 1) {
+		w->upgrades = true;
+		w->next_generation = w->config.generation = w->config.policy.generation = "g1";
+		w->config.upgrade = (enum upgrade_mode)below(w, 3);
+		w->config.on_sigterm = (enum sigterm_policy)below(w, 3);
+		w->config.policy.stateless_upgrade = w->config.upgrade == UPGRADE_STATELESS;
+	}
+	if (w->config.policy.stateless_upgrade) /* nothing of its own tells it from the other */
+		w->config.policy.foreign = FOREIGN_IGNORE;
 	/* most histories are short: many beginnings show more than one long middle */
 	w->calm_ms = between(w, 1, odds(w, 50) ? 360 : 40) * MINUTE_MS;
 	w->end_ms = w->calm_ms + 90 * MINUTE_MS;
@@ -236,28 +307,43 @@ static void draw_config(struct world *w)
 
 static void release(struct world *w)
 {
-	if (w->agent.alive)
-		lifecycle_release(&w->agent.life);
-	facts_release(&w->agent.facts);
-	journal_release(&w->agent.written);
-	journal_release(&w->store.journal);
-	free(w->store.text);
-	free(w->queue);
+	for (int i = 0; i < PODS; i++) {
+		if (w->pods[i].agent.alive)
+			lifecycle_release(&w->pods[i].agent.life);
+		facts_release(&w->pods[i].agent.facts);
+	}
 	free(w->storage.snaps);
 	free(w->truth.launches);
 }
 
-bool world_run(uint64_t seed, bool verbose, bool as_text, struct figures *figures,
-	       char ret_failure[600])
+/* Everything that happens goes into one number: the same seeds give the same one. */
+static void remember(struct figures *figures, const struct item *item)
 {
-	struct world w = {.seed = seed, .verbose = verbose, .figures = figures};
+	const uint64_t all[] = {(uint64_t)item->at_ms, item->order, (uint64_t)item->kind,
+				(uint64_t)item->a, (uint64_t)item->b};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		figures->hash = (figures->hash ^ all[i]) * UINT64_C(0x100000001b3);
+}
+
+bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
+	       struct figures *figures, char ret_failure[600])
+{
+	struct world w = {.seed = seed, .verbose = verbose, .memory = memory, .figures = figures};
 
 	rng_seed(&w.rng, seed);
 	draw_config(&w);
 	draw_chaos(&w);
-	w.store.as_text = as_text;
+	for (size_t i = 0; i < memory->queue_cap; i++)
+		memory->unused_items[w.unused_count++] = (int)i;
+	w.store = (struct jstore){.as_text = as_text,
+				  .image = &memory->images[0],
+				  .written = &memory->images[1],
+				  .backup = &memory->images[2]};
 	w.storage.initial = -1;
-	w.flink.stop_op = -1;
+	for (int i = 0; i < PODS; i++)
+		w.pods[i].flink.stop_op = -1;
+	world_enter(&w, 0);
 	say(&w, "policy %s, %d attempts in %d min, savepoints every %d s, on SIGTERM %s",
 	    w.config.policy.restore == POLICY_LATEST ? "latest" : "savepoint",
 	    w.config.max_attempts, (int)(w.config.attempts_window_ms / MINUTE_MS),
@@ -269,6 +355,8 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct figures *figure
 		struct item item = pop(&w);
 
 		w.now_ms = item.at_ms;
+		remember(figures, &item);
+		world_enter(&w, item.pod);
 		if (item.epoch != w.epochs[item.scope])
 			continue;
 		if (w.now_ms > w.end_ms) {

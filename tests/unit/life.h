@@ -61,6 +61,7 @@ static inline void life_begin(struct life *l)
 		.savepoint_dir = "file:/sp",
 		.result_store_dir = "file:/results",
 		.generation = "g1",
+		.policy.generation = "g1",
 		.max_attempts = 3,
 		.attempts_window_ms = 600000,
 		.backoff_first_ms = 5000,
@@ -381,6 +382,13 @@ static inline void ask_restart(struct life *l, const char *nonce)
 	control(l, CONTROL_RESTART, (struct intent){.restart_nonce = (char *)nonce});
 }
 
+static inline void stopping_for(struct life *l, int64_t grace_left_ms, enum upgrade upgrade)
+{
+	struct event e = {.type = EVENT_STOPPING, .stopping = {grace_left_ms, upgrade}};
+
+	step(l, &e);
+}
+
 static inline void stopping(struct life *l, int64_t grace_left_ms)
 {
 	struct event e = {.type = EVENT_STOPPING, .stopping.grace_left_ms = grace_left_ms};
@@ -432,6 +440,13 @@ static inline void restart_agent(struct life *l)
 	lifecycle_init(&l->life, &l->config, &journal, &rng);
 	l->hold_writes = false;
 	forget(l);
+}
+
+/* The same, in a container of this generation. */
+static inline void restart_as(struct life *l, const char *generation)
+{
+	l->config.generation = l->config.policy.generation = generation;
+	restart_agent(l);
 }
 
 #define CHECK_PHASE(l, phase_) CHECK_STR(phase_name((l)->life.phase), phase_name(phase_))

@@ -71,6 +71,7 @@ static void reads_every_kind_of_value(void)
 			   "stateDirectory: /var/lib/drey\n"
 			   "generation: '17'\n"
 			   "onSigterm: savepoint\n"
+			   "upgrade: last-state\n"
 			   "whenFinished: exit\n"
 			   "flink:\n"
 			   "  command:\n"
@@ -96,6 +97,7 @@ static void reads_every_kind_of_value(void)
 	}
 	CHECK_STR(config.generation, "17");
 	CHECK_INT(config.on_sigterm, ==, SIGTERM_SAVEPOINT);
+	CHECK_INT(config.upgrade, ==, UPGRADE_BY_LAST_STATE);
 	CHECK_INT(config.when_finished, ==, WHEN_FINISHED_EXIT);
 	CHECK_STR(config.flink.command[1], "");
 	CHECK_STR(config.flink.version, "2.3.0");
@@ -161,7 +163,7 @@ static void refuses_wrong_types_with_their_place(void)
 	CHECK_HAS(refusal("savepoints: {drain: maybe}\n"),
 		  "'savepoints.drain' must be true or false, not 'maybe'");
 	CHECK_HAS(refusal("onSigterm: kill\n"),
-		  "'onSigterm' must be one of keep, savepoint, not 'kill'");
+		  "'onSigterm' must be one of keep, savepoint, upgrade, not 'kill'");
 	CHECK_HAS(refusal("!application: a\nstateDirectory: /x\nflink: {command: java}\n"),
 		  "line 3, column 18: 'flink.command' must be a list");
 	CHECK_HAS(refusal("!application: a\nstateDirectory: /x\nflink: {command: []}\n"),
@@ -236,6 +238,8 @@ static void fills_the_configuration_of_the_core(void)
 	CHECK_STR(life.flink_version, "1.20.5");
 	CHECK(!life.application_ids);
 	CHECK(life.exit_when_finished);
+	CHECK_INT(life.upgrade, ==, UPGRADE_BY_SAVEPOINT);
+	CHECK(!life.policy.stateless_upgrade);
 	CHECK_INT(life.max_attempts, ==, 5);
 	CHECK_INT(life.backoff_max_ms, ==, 60000);
 	CHECK_INT(life.hold_retry_max_ms, ==, 30000);

@@ -1,7 +1,9 @@
 #include "core/facts.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "tap.h"
 
 static void a_path_is_added_only_once(void)
@@ -65,8 +67,31 @@ static void a_snapshot_copy_owns_its_path(void)
 	CHECK(!copy.path);
 }
 
+/* Every way to write a path that two letters, slashes and the name of _metadata allow. */
+static void the_same_path_has_the_same_key(void)
+{
+	static const char *const parts[] = {"", "file:", "/", "//", "a", "ab", "/_metadata", "/a"};
+	enum { PARTS = ARRAY_LEN(parts), WAYS = PARTS * PARTS * PARTS * PARTS };
+	static char paths[WAYS][64];
+
+	for (int i = 0; i < WAYS; i++)
+		snprintf(paths[i], sizeof(paths[i]), "%s%s%s%s", parts[i % PARTS],
+			 parts[i / PARTS % PARTS], parts[i / PARTS / PARTS % PARTS],
+			 parts[i / PARTS / PARTS / PARTS]);
+	for (int i = 0; i < WAYS; i++)
+		for (int k = 0; k < WAYS; k++)
+			if (snapshot_same_path(paths[i], paths[k]) &&
+			    snapshot_path_key(paths[i]) != snapshot_path_key(paths[k])) {
+				printf("# %s is the same as %s\n", paths[i], paths[k]);
+				CHECK(false);
+			}
+	CHECK(snapshot_path_key("/cp/a/chk-1") != snapshot_path_key("/cp/a/chk-2"));
+	CHECK_INT(snapshot_path_key(NULL), ==, 0);
+}
+
 int main(void)
 {
+	TEST(the_same_path_has_the_same_key);
 	TEST(a_path_is_added_only_once);
 	TEST(a_source_keeps_the_last_detail);
 	TEST(every_value_has_its_own_name);

@@ -221,20 +221,17 @@ static void sigterm_during_a_savepoint_gives_it_up(void)
 {
 	struct life l;
 
-	for (int policy = SIGTERM_KEEP; policy <= SIGTERM_SAVEPOINT; policy++) {
-		life_begin(&l);
-		l.config.on_sigterm = (enum sigterm_policy)policy;
-		run_proven(&l);
-		ask_savepoint(&l, "n1");
-		operation(&l, STATUS_ACCEPTED, NULL, NULL);
-		stopping(&l, 120000);
-		CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-		exited(&l, EXITED(143));
-		/* whether it was taken is for the next container to find out */
-		CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
-		expect_exit(&l);
-		life_end(&l);
-	}
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	stopping(&l, 120000);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	/* whether it was taken is for the next container to find out */
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
+	expect_exit(&l);
+	life_end(&l);
 }
 
 static void sigterm_during_a_suspend_lets_it_come_to_its_end(void)

@@ -34,7 +34,7 @@ static void s26_a_suspend_whose_savepoint_is_there_is_a_suspend(void)
 	CHECK_INT(l.life.journal.last_operation.reason, ==, REASON_SUSPEND);
 	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
 	CHECK_STR(l.life.journal.snapshots[0].path, SAVEPOINT_1);
-	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_STOP);
+	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_FOUND);
 	CHECK_STR(l.life.journal.snapshots[0].job_id, job_of(&l));
 	life_end(&l);
 }
@@ -159,7 +159,7 @@ static void a_periodic_savepoint_that_was_interrupted_is_recorded(void)
 	exited(&l, KILLED(SIGKILL));
 	observed_settled(&l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
 	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_MANUAL);
+	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_FOUND);
 	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
 	CHECK(l.life.journal.last_operation.ok);
 	life_end(&l);

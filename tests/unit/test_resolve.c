@@ -164,6 +164,45 @@ static void a_request_whose_launch_never_started_stays_in_force(void)
 	end(&w);
 }
 
+/* S17: an old journal may say that the launch has proven nothing, while a later one that it does not know
+ * has gone on from there. */
+static void what_came_after_a_request_is_not_left_behind(void)
+{
+	struct candidate *later;
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	intended(&w, JOB_B, "file:/cp/" JOB_A "/chk-5", 5)->intended_unix_ms = 50000;
+	found_checkpoint(&w, JOB_A, 7);
+	found_checkpoint(&w, JOB_A, 5);
+	later = found_checkpoint(&w, JOB_FOREIGN, 9);
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
+	journal_consume(&w.journal, "t1");
+	later->snapshot.completed_unix_ms = 49999; /* the person knew it */
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
+	later->snapshot.completed_unix_ms = 50001;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "from a backup");
+	end(&w);
+}
+
+/* S17: an old journal knows only of launches that have proven nothing, and what the one after them has left
+ * is damaged. */
+static void a_damaged_foreign_snapshot_forbids_an_empty_start(void)
+{
+	struct world w;
+
+	begin(&w);
+	ran(&w, JOB_A, NULL, 0);
+	CHECK_DECIDES(&w, START_EMPTY);
+	broken(found_checkpoint(&w, JOB_FOREIGN, 9), INTEGRITY_DAMAGED, "a file is missing");
+	w.facts.candidates[0].snapshot.completed_unix_ms = 6000;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "from a backup");
+	end(&w);
+}
+
 /* S20: the permission to drop state belongs to one restore. */
 static void non_restored_state_is_allowed_once(void)
 {
@@ -869,6 +908,8 @@ int main(void)
 	TEST(an_empty_start_is_carried_out_once);
 	TEST(an_empty_start_that_proved_nothing_is_made_again);
 	TEST(a_request_whose_launch_never_started_stays_in_force);
+	TEST(what_came_after_a_request_is_not_left_behind);
+	TEST(a_damaged_foreign_snapshot_forbids_an_empty_start);
 	TEST(non_restored_state_is_allowed_once);
 	TEST(a_foreign_snapshot_needs_a_request);
 	TEST(a_request_for_what_is_not_there_holds);

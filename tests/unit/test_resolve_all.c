@@ -60,18 +60,19 @@ struct story {
 	const char *name;
 	void (*tell)(struct world *w);
 	bool parked;
-	bool no_journal;      /* nothing is known of the past */
-	unsigned living;      /* slots on the living branch */
-	int64_t known;        /* newest id known to have been completed there */
-	int64_t known_saved;  /* the same, of savepoints */
-	bool has_state;       /* an empty start would lose something */
-	int requested;        /* slot that a request names; REQUEST_EMPTY, REQUEST_NONE */
-	bool fresh;           /* the request was not carried out before */
-	unsigned void_if;     /* a request that was carried out ends when one of these is there */
-	bool initial_allowed; /* no launch was ever proven */
-	int origin;           /* slot that the last launch was started from; -1 = none */
-	unsigned foreign;     /* slots of jobs that no launch in the journal had */
-	bool last_is_b;       /* the last launch is that of job B */
+	bool binds_generation; /* another one is not parked */
+	bool no_journal;       /* nothing is known of the past */
+	unsigned living;       /* slots on the living branch */
+	int64_t known;         /* newest id known to have been completed there */
+	int64_t known_saved;   /* the same, of savepoints */
+	bool has_state;        /* an empty start would lose something */
+	int requested;         /* slot that a request names; REQUEST_EMPTY, REQUEST_NONE */
+	bool fresh;            /* the request was not carried out before */
+	unsigned void_if;      /* a request that was carried out ends when one of these is there */
+	bool initial_allowed;  /* no launch was ever proven */
+	int origin;            /* slot that the last launch was started from; -1 = none */
+	unsigned foreign;      /* slots of jobs that no launch in the journal had */
+	bool last_is_b;        /* the last launch is that of job B */
 };
 
 #define REQUEST_NONE  (-1)
@@ -238,7 +239,8 @@ static const struct story stories[] = {
 	{"cancelled", cancelled, NO_REQUEST, .parked = true},
 	{"do-not-restart", braked, NO_REQUEST, .parked = true},
 	{"finished", finished, NO_REQUEST, .parked = true},
-	{"failed", failed, NO_REQUEST, .parked = true},
+	{"failed", failed, .requested = REQUEST_NONE, AFTER_PROVEN, .origin = A10, .parked = true,
+	 .binds_generation = true},
 	{"mismatch", mismatch, NO_REQUEST, .parked = true},
 	{"empty start requested", empty_requested, AFTER_PROVEN, .requested = REQUEST_EMPTY,
 	 .fresh = true, .origin = A10},
@@ -289,6 +291,11 @@ struct point {
 	enum ha ha;
 	enum flight flight;
 };
+
+static bool is_parked(const struct point *p)
+{
+	return p->story->parked && (p->same_generation || !p->story->binds_generation);
+}
 
 static int ha_slot(const struct point *p)
 {
@@ -646,7 +653,7 @@ static int must_start_from(const struct point *p)
 {
 	int best = -1;
 
-	if (p->story->parked || unreadable(p) || p->story->requested != REQUEST_NONE ||
+	if (is_parked(p) || unreadable(p) || p->story->requested != REQUEST_NONE ||
 	    p->policy == POLICY_NONE || flight_is_open(p) || journal_is_lost(p) ||
 	    foreign_is_newer(p))
 		return -1;
@@ -714,7 +721,7 @@ static const char *check_decision(const struct point *p, const struct scene *sce
 
 	if (!d->reason[0] || d->rule < 1 || d->rule > 8)
 		return "no reason or no rule";
-	if (p->story->parked)
+	if (is_parked(p))
 		return start ? "started although parked" : NULL;
 	if (d->kind == DECISION_PARK)
 		return "parked although wanted";
@@ -826,7 +833,7 @@ static void set_flight(struct world *w, const struct point *p)
 /* A source that cannot be read decides by itself: less of the space is enough there. */
 static bool is_skipped(const struct point *p, long long number, int step)
 {
-	if (p->unreadable >= 0 || p->story->parked)
+	if (p->unreadable >= 0 || is_parked(p))
 		step *= 13;
 	return number % step != 0;
 }

@@ -16,7 +16,8 @@
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-static const char *const sigterm_words[] = {"keep", "savepoint", NULL};
+static const char *const sigterm_words[] = {"keep", "savepoint", "upgrade", NULL};
+static const char *const upgrade_words[] = {"savepoint", "last-state", "stateless", NULL};
 static const char *const finished_words[] = {"stay", "exit", NULL};
 static const char *const policy_words[] = {"latest", "savepoint", "none", NULL};
 static const char *const foreign_words[] = {"hold", "ignore", NULL};
@@ -24,7 +25,8 @@ static const char *const addressing_words[] = {"auto", "path", "virtual", NULL};
 static const char *const format_words[] = {"auto", "json", "text", NULL};
 static const char *const level_words[] = {"debug", "info", "warn", "error", NULL};
 /* The index of a word is the value of the enum. */
-_Static_assert(SIGTERM_KEEP == 0 && SIGTERM_SAVEPOINT == 1, "order of sigterm_words");
+_Static_assert(SIGTERM_KEEP == 0 && SIGTERM_UPGRADE == 2, "order of sigterm_words");
+_Static_assert(UPGRADE_BY_SAVEPOINT == 0 && UPGRADE_STATELESS == 2, "order of upgrade_words");
 _Static_assert(WHEN_FINISHED_STAY == 0 && WHEN_FINISHED_EXIT == 1, "order of finished_words");
 _Static_assert(POLICY_LATEST == 0 && POLICY_NONE == 2, "order of policy_words");
 _Static_assert(FOREIGN_HOLD == 0 && FOREIGN_IGNORE == 1, "order of foreign_words");
@@ -43,6 +45,7 @@ static const struct config_key keys[] = {
 	KEY("stateDirectory", DIRECTORY, state_directory, .required = true),
 	KEY("generation", STRING, generation),
 	KEY("onSigterm", WORD, on_sigterm, .fallback = "keep", .words = sigterm_words),
+	KEY("upgrade", WORD, upgrade, .fallback = "savepoint", .words = upgrade_words),
 	KEY("terminationMessage", FILE, termination_message, .fallback = TERMINATION_DEFAULT),
 	KEY("whenFinished", WORD, when_finished, .fallback = "stay", .words = finished_words),
 
@@ -413,7 +416,8 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 			   .foreign = (enum foreign_policy)config->restore.foreign,
 			   .max_age_ms = config->restore.max_age_ms,
 			   .generation = config->generation,
-			   .flink_version = config->flink.version},
+			   .flink_version = config->flink.version,
+			   .stateless_upgrade = config->upgrade == UPGRADE_STATELESS},
 		.max_attempts = (int)config->attempts.max,
 		.attempts_window_ms = config->attempts.window_ms,
 		.backoff_first_ms = config->attempts.backoff_first_ms,
@@ -426,6 +430,7 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 		.hold_retry_max_ms = config->holding.retry_max_ms,
 		.stop_retry_ms = config->savepoints.stop_retry_ms,
 		.on_sigterm = (enum sigterm_policy)config->on_sigterm,
+		.upgrade = (enum upgrade_mode)config->upgrade,
 		.exit_when_finished = config->when_finished == WHEN_FINISHED_EXIT,
 	};
 }

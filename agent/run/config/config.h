@@ -33,6 +33,7 @@ struct config {
 	char *state_directory;     /* absolute path: journal, control socket, locks */
 	char *generation;          /* names what makes the job what it is; a change means upgrade */
 	int on_sigterm;            /* enum sigterm_policy */
+	int upgrade;               /* enum upgrade_mode */
 	int when_finished;         /* enum when_finished */
 	char *termination_message; /* path of the file for the last words of a container */
 

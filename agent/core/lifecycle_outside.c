@@ -1,0 +1,97 @@
+/*
+ * What others do to the job: in Flink's UI, with its command line, over REST. Their savepoints become
+ * candidates like drey's own, but are never disposed of; their stop is a person's wish and no end of
+ * the job.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/lifecycle_internal.h"
+
+static const struct snapshot *recorded(const struct journal *journal, const char *path)
+{
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (snapshot_same_path(journal->snapshots[i].path, path))
+			return &journal->snapshots[i];
+	return NULL;
+}
+
+/* The newest of this launch that is on record. What was disposed of is older than that, and Flink
+ * still remembers it. */
+static int64_t newest_recorded(const struct journal *journal)
+{
+	const struct launch *launch = journal_launch_const(journal);
+	int64_t newest = launch->restore_checkpoint_id;
+
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		const struct snapshot *s = &journal->snapshots[i];
+
+		if (s->kind == SNAPSHOT_SAVEPOINT && !strcmp(s->job_id, launch->job_id) &&
+		    s->checkpoint_id > newest)
+			newest = s->checkpoint_id;
+	}
+	return newest;
+}
+
+static void record(struct lifecycle *life, const struct seen_savepoint *seen)
+{
+	struct snapshot snapshot = {
+		.path = (char *)(uintptr_t)seen->path,
+		.kind = SNAPSHOT_SAVEPOINT,
+		.origin = ORIGIN_FOUND,
+		.checkpoint_id = seen->id,
+		.completed_unix_ms =
+			seen->completed_unix_ms ? seen->completed_unix_ms : life->now_unix_ms,
+		.size_bytes = -1,
+		.file_count = -1,
+	};
+
+	memcpy(snapshot.job_id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
+	journal_add_snapshot(&life->journal, &snapshot);
+	life->want_write = true;
+	note(life, NOTE_INFO,
+	     "%s %s (checkpoint id %" PRId64
+	     ") was asked for by somebody else; it counts, and drey "
+	     "never deletes it",
+	     seen->stop ? "a stop with savepoint" : "a savepoint", seen->path, seen->id);
+}
+
+void outside_savepoints(struct lifecycle *life, const struct view *view)
+{
+	int64_t known, newest;
+
+	/* one that is there while an operation is in flight may be the operation's own */
+	if (!view->statistics_known || life->journal.operation.kind != OPERATION_NONE ||
+	    journal_launch(&life->journal)->mismatched)
+		return;
+	newest = known = newest_recorded(&life->journal);
+	if (life->seen.savepoint_id > known)
+		newest = known = life->seen.savepoint_id;
+	for (size_t i = 0; i < view->savepoint_count; i++) {
+		const struct seen_savepoint *seen = &view->savepoints[i];
+		const char *last = life->journal.last_operation.location;
+
+		if (seen->id <= known)
+			continue;
+		if (seen->id > newest)
+			newest = seen->id;
+		if (!recorded(&life->journal, seen->path) &&
+		    !(last && snapshot_same_path(last, seen->path)))
+			record(life, seen);
+	}
+	life->seen.savepoint_id = newest;
+}
+
+const struct seen_savepoint *outside_stop(const struct lifecycle *life, const struct view *view)
+{
+	const struct seen_savepoint *newest = NULL;
+	const struct snapshot *snapshot;
+
+	for (size_t i = 0; i < view->savepoint_count; i++)
+		if (!newest || view->savepoints[i].id > newest->id)
+			newest = &view->savepoints[i];
+	if (!newest || !newest->stop || newest->id <= view->completed_id)
+		return NULL;
+	snapshot = recorded(&life->journal, newest->path);
+	return snapshot && snapshot->origin == ORIGIN_FOUND ? newest : NULL;
+}

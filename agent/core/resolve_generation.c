@@ -1,0 +1,66 @@
+/*
+ * Generations: what makes the job what it is. Another one is a person's act, and gets its own
+ * attempts; one that has failed for good is not tried again by itself.
+ */
+#include <string.h>
+
+#include "core/resolve_internal.h"
+
+static bool is_other(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) != 0;
+}
+
+bool generation_is_past_failure(const struct inquiry *in)
+{
+	const struct launch *launch = journal_launch_const(in->journal);
+
+	return in->journal->outcome.kind == OUTCOME_FAILED && launch && in->policy &&
+	       is_other(launch->generation, in->policy->generation);
+}
+
+bool generation_has_failed(const struct inquiry *in)
+{
+	return in->policy && journal_is_failed_generation(in->journal, in->policy->generation);
+}
+
+bool launch_left_state(const struct inquiry *in, int index)
+{
+	const struct journal *journal = in->journal;
+	const struct launch *launch = &journal->launches[index];
+
+	if (launch->proven_unix_ms || launch->last_checkpoint_id)
+		return true;
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (c->integrity != INTEGRITY_INCOMPLETE &&
+		    lineage_maker(journal, &c->snapshot) == index)
+			return true;
+	}
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (lineage_maker(journal, &journal->snapshots[i]) == index)
+			return true;
+	return false;
+}
+
+bool generation_starts_empty(const struct inquiry *in)
+{
+	const struct journal *journal = in->journal;
+
+	if (!in->policy->stateless_upgrade || !in->policy->generation)
+		return false;
+	for (int i = (int)journal->launch_count - 1; i >= 0; i--) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (!launch->started_unix_ms && !launch_left_state(in, i))
+			continue; /* it never ran */
+		if (!launch->generation)
+			return false; /* not known whether it was another one */
+		if (is_other(launch->generation, in->policy->generation))
+			return true;
+		if (launch->restore_path || launch_left_state(in, i))
+			return false;
+	}
+	return false; /* the first generation of all */
+}

@@ -1,0 +1,270 @@
+/* Savepoints, stops and cancels that others ask Flink for (S40). */
+#include "life.h"
+
+#define THEIRS "file:/elsewhere/savepoint-9"
+
+static struct seen_savepoint theirs(int64_t id)
+{
+	return (struct seen_savepoint){.id = id, .path = THEIRS, .completed_unix_ms = 123};
+}
+
+static void show(struct life *l, enum job_state state, const struct seen_savepoint *savepoints,
+		 size_t count)
+{
+	struct view view = job_in(state);
+
+	view.completed_id = 1;
+	view.completed_path = CHK(1);
+	view.savepoints = savepoints;
+	view.savepoint_count = count;
+	viewed(l, view);
+}
+
+static void a_savepoint_of_somebody_else_is_recorded_once(void)
+{
+	struct seen_savepoint savepoint = theirs(5);
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	show(&l, JOB_RUNNING, &savepoint, 1);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	CHECK_HAS(l.notes, THEIRS " (checkpoint id 5) was asked for by somebody else");
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	if (l.life.journal.snapshot_count == 1) {
+		const struct snapshot *s = &l.life.journal.snapshots[0];
+
+		CHECK_STR(s->path, THEIRS);
+		CHECK_INT(s->kind, ==, SNAPSHOT_SAVEPOINT);
+		CHECK_INT(s->origin, ==, ORIGIN_FOUND);
+		CHECK_INT(s->checkpoint_id, ==, 5);
+		CHECK_INT(s->completed_unix_ms, ==, 123);
+		CHECK_STR(s->job_id, job_of(&l));
+		CHECK(!s->verified);
+	}
+	forget(&l);
+	show(&l, JOB_RUNNING, &savepoint, 1);
+	CHECK_NOTHING(&l, EFFECT_WRITE_JOURNAL);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	life_end(&l);
+}
+
+static void dreys_own_savepoint_is_not_taken_for_somebody_elses(void)
+{
+	struct seen_savepoint ours = {.id = 50, .path = SAVEPOINT_1};
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	show(&l, JOB_RUNNING, &ours, 1); /* complete, and not yet asked for */
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(&l, true, true);
+	show(&l, JOB_RUNNING, &ours, 1);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_MANUAL);
+	life_end(&l);
+}
+
+static void a_damaged_savepoint_of_drey_is_not_recorded_by_the_back_door(void)
+{
+	struct seen_savepoint ours = {.id = 50, .path = SAVEPOINT_1};
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(&l, true, false);
+	show(&l, JOB_RUNNING, &ours, 1);
+	show(&l, JOB_RUNNING, &ours, 1);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	life_end(&l);
+}
+
+static void one_of_somebody_else_during_an_operation_is_recorded_after_it(void)
+{
+	struct seen_savepoint both[] = {theirs(49), {.id = 48, .path = SAVEPOINT_1}};
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	show(&l, JOB_RUNNING, both, 2);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	operation(&l, STATUS_FAILED, NULL, "timeout");
+	show(&l, JOB_RUNNING, both, 1);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	CHECK_STR(l.life.journal.snapshots[0].path, THEIRS);
+	life_end(&l);
+}
+
+static void one_that_drey_has_disposed_of_does_not_come_back(void)
+{
+	struct seen_savepoint all[] = {{.id = 3, .path = "file:/sp/savepoint-3"},
+				       {.id = 4, .path = "file:/sp/savepoint-4"}};
+	struct snapshot kept = {.path = (char *)"file:/sp/savepoint-4",
+				.kind = SNAPSHOT_SAVEPOINT,
+				.origin = ORIGIN_PERIODIC,
+				.checkpoint_id = 4,
+				.completed_unix_ms = 1000,
+				.verified = true};
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	snprintf(kept.job_id, sizeof(kept.job_id), "%s", job_of(&l));
+	journal_add_snapshot(&l.life.journal, &kept);
+	show(&l, JOB_RUNNING, all, 2);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	life_end(&l);
+}
+
+static void what_the_job_was_started_from_is_no_news(void)
+{
+	struct seen_savepoint origin = {.id = 50, .path = SAVEPOINT_1};
+	struct view view = job_in(JOB_RUNNING);
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	started(&l);
+	view.restored = true;
+	view.restored_id = 50;
+	view.restored_path = SAVEPOINT_1;
+	view.savepoints = &origin;
+	view.savepoint_count = 1;
+	viewed(&l, view);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	life_end(&l);
+}
+
+static void statistics_that_could_not_be_read_say_nothing(void)
+{
+	struct seen_savepoint savepoint = theirs(5);
+	struct view view = job_in(JOB_RUNNING);
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	view.statistics_known = false;
+	view.savepoints = &savepoint;
+	view.savepoint_count = 1;
+	viewed(&l, view);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	life_end(&l);
+}
+
+static void retention_never_touches_what_others_have_made(void)
+{
+	struct seen_savepoint savepoint = theirs(5);
+	struct life l;
+
+	life_begin(&l);
+	l.config.retention =
+		(struct retention){.keep_count = 1, .max_age_ms = 1, .all_origins = true};
+	run_proven(&l);
+	show(&l, JOB_RUNNING, &savepoint, 1);
+	for (int i = 0; i < 3; i++) {
+		char path[] = "file:/sp/savepoint-x1";
+		struct snapshot ours = {.path = path,
+					.kind = SNAPSHOT_SAVEPOINT,
+					.origin = ORIGIN_PERIODIC,
+					.checkpoint_id = 10 + i,
+					.completed_unix_ms = 2000 + i,
+					.verified = true};
+
+		path[strlen(path) - 1] = "123"[i];
+		journal_add_snapshot(&l.life.journal, &ours);
+	}
+	pass(&l, 11 * 60 * 1000);
+	for (int i = 0; i < 5; i++) {
+		struct event e = {.type = EVENT_DISPOSED};
+		char *path;
+
+		show(&l, JOB_RUNNING, &savepoint, 1);
+		path = xstrdup(l.life.journal.disposing);
+		if (!path)
+			break;
+		CHECK(!snapshot_same_path(path, THEIRS));
+		e.disposed.path = path;
+		step(&l, &e);
+		free(path);
+	}
+	CHECK_INT(l.life.journal.snapshot_count, ==, 2); /* theirs and the newest of ours */
+	CHECK_STR(l.life.journal.snapshots[0].path, THEIRS);
+	life_end(&l);
+}
+
+static void a_stop_by_somebody_else_is_a_wish_and_no_end_of_the_job(void)
+{
+	struct seen_savepoint savepoint = theirs(5);
+	struct life l;
+
+	life_begin(&l);
+	l.config.exit_when_finished = true;
+	run_proven(&l);
+	savepoint.stop = true;
+	show(&l, JOB_FINISHED, &savepoint, 1);
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
+	CHECK_HAS(l.life.journal.outcome.reason, "stopped from outside drey, with " THEIRS);
+	CHECK_STR(l.order, "WS"); /* on record before Flink ends */
+	exited(&l, EXITED(0));
+	CHECK_PHASE(&l, PHASE_CANCELLED);
+	CHECK_NOTHING(&l, EFFECT_EXIT);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	life_end(&l);
+}
+
+static void a_job_that_finished_after_somebodys_savepoint_has_finished(void)
+{
+	struct seen_savepoint savepoints[] = {theirs(5), theirs(1)};
+	struct life l;
+
+	for (int i = 0; i < 2; i++) {
+		life_begin(&l);
+		run_proven(&l);
+		savepoints[1].stop = true; /* a stop that failed: the job went on to checkpoint 1 */
+		show(&l, JOB_FINISHED, &savepoints[i], 1);
+		CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_FINISHED);
+		life_end(&l);
+	}
+}
+
+static void a_cancel_by_somebody_else_stays(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	show(&l, JOB_CANCELED, NULL, 0);
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
+	CHECK_STR(l.life.journal.outcome.reason, "cancelled from outside drey");
+	exited(&l, EXITED(0));
+	restart_agent(&l);
+	hello(&l, NULL);
+	CHECK_PHASE(&l, PHASE_CANCELLED);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	life_end(&l);
+}
+
+int main(void)
+{
+	TEST(a_savepoint_of_somebody_else_is_recorded_once);
+	TEST(dreys_own_savepoint_is_not_taken_for_somebody_elses);
+	TEST(a_damaged_savepoint_of_drey_is_not_recorded_by_the_back_door);
+	TEST(one_of_somebody_else_during_an_operation_is_recorded_after_it);
+	TEST(one_that_drey_has_disposed_of_does_not_come_back);
+	TEST(what_the_job_was_started_from_is_no_news);
+	TEST(statistics_that_could_not_be_read_say_nothing);
+	TEST(retention_never_touches_what_others_have_made);
+	TEST(a_stop_by_somebody_else_is_a_wish_and_no_end_of_the_job);
+	TEST(a_job_that_finished_after_somebodys_savepoint_has_finished);
+	TEST(a_cancel_by_somebody_else_stays);
+	return tap_done();
+}

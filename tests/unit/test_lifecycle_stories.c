@@ -1,0 +1,568 @@
+/*
+ * What goes wrong in real life between a stop, a crash and a start, one test each (S26-S50): failures
+ * of operators, scripts and people. What each test asserts is what should have happened.
+ */
+#include "story.h"
+
+/* ---- stop, savepoint, crash windows ---- */
+
+static void s26_a_crash_after_the_stop_finds_its_savepoint(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	wish(&s.l, DESIRED_SUSPENDED);
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	savepoint(&s, 2); /* and nobody lives to read the answer */
+	container(&s, "g1");
+	look(&s);
+	CHECK_PHASE(&s.l, PHASE_SUSPENDED);
+	CHECK(s.l.life.journal.last_operation.ok);
+	CHECK_STR(s.l.life.journal.last_operation.location, s.place);
+	forget(&s.l);
+	resume(&s);
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	story_end(&s);
+}
+
+static void s27_a_savepoint_counts_although_the_job_failed_at_its_stop(void)
+{
+	struct story s;
+
+	for (int went_on = 0; went_on < 2; went_on++) {
+		story_runs(&s);
+		ask_restart(&s.l, "r1");
+		operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+		savepoint(&s, 2);
+		operation(&s.l, STATUS_FAILED, s.place, "StopWithSavepointStoppingException");
+		{
+			struct event e = {.type = EVENT_INSPECTED,
+					  .inspected = {.path = s.place,
+							.readable = true,
+							.complete = true,
+							.checkpoint_id = 2}};
+
+			step(&s.l, &e);
+		}
+		if (went_on) { /* it restarted, and has moved on: its checkpoint is the newest */
+			pass(&s.l, 61000);
+			checkpoint(&s, 3);
+			exited(&s.l, KILLED(SIGKILL));
+		} else {
+			viewed(&s.l, job_in(JOB_FAILED));
+			exited(&s.l, EXITED(1));
+		}
+		forget(&s.l);
+		if (!s.l.life.observing)
+			pass(&s.l, 60000);
+		look(&s);
+		CHECK_STARTS(&s, s.place);
+		CHECK_INT(journal_launch(&s.l.life.journal)->restore_checkpoint_id, ==,
+			  went_on ? 3 : 2);
+		story_end(&s);
+	}
+}
+
+static void s28_a_stop_outlives_the_container(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	suspend(&s, 2);
+	for (int i = 0; i < 3; i++) { /* the kubelet restarts it */
+		container(&s, "g1");
+		CHECK_PHASE(&s.l, PHASE_SUSPENDED);
+		CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	}
+	story_end(&s);
+}
+
+static void s29_a_finished_job_never_runs_again_by_itself(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	viewed(&s.l, job_in(JOB_FINISHED));
+	CHECK_STR(s.l.order, "WS"); /* on record before the only witness ends */
+	exited(&s.l, EXITED(0));
+	CHECK_PHASE(&s.l, PHASE_FINISHED);
+	container(&s, "g1");
+	CHECK_PHASE(&s.l, PHASE_FINISHED);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	story_end(&s);
+}
+
+static void s30_a_failure_cause_is_a_failure(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	wish(&s.l, DESIRED_SUSPENDED);
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&s.l, STATUS_FAILED, NULL, "Checkpoint expired before completing");
+	CHECK_PHASE(&s.l, PHASE_RUNNING); /* the job is left alone */
+	CHECK(!s.l.life.journal.last_operation.ok);
+	CHECK_HAS(s.l.life.journal.last_operation.error, "expired");
+	CHECK_NOTHING(&s.l, EFFECT_SIGNAL);
+	CHECK_INT(s.l.life.journal.snapshot_count, ==, 0);
+	story_end(&s);
+}
+
+static void s31_nothing_is_started_while_a_slow_stop_goes_on(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	ask_restart(&s.l, "r1");
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	for (int i = 0; i < 60; i++) { /* an hour */
+		operation(&s.l, STATUS_IN_PROGRESS, NULL, NULL);
+		viewed(&s.l, job_in(JOB_RUNNING));
+		pass(&s.l, 60000);
+	}
+	CHECK_PHASE(&s.l, PHASE_STOPPING);
+	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	CHECK_INT(took(&s.l, EFFECT_TRIGGER), ==, 1);
+	story_end(&s);
+}
+
+static void s32_one_wish_is_one_stop(void)
+{
+	char trigger[JOB_ID_BYTES], job[JOB_ID_BYTES];
+	struct story s;
+
+	story_runs(&s);
+	ask_restart(&s.l, "r1");
+	snprintf(trigger, sizeof(trigger), "%s", trigger_of(&s.l));
+	ask_restart(&s.l, "r1"); /* said twice */
+	CHECK_INT(took(&s.l, EFFECT_TRIGGER), ==, 1);
+	snprintf(job, sizeof(job), "%s", job_of(&s.l));
+	restart_agent(&s.l); /* and by an agent that knows only the record */
+	hello(&s.l, job);
+	CHECK_STR(trigger_of(&s.l), trigger);
+	pass(&s.l, 1);
+	CHECK_NOTHING(&s.l, EFFECT_TRIGGER); /* it asks first */
+	CHECK_INT(took(&s.l, EFFECT_POLL_OPERATION), ==, 1);
+	operation(&s.l, STATUS_IN_PROGRESS, NULL, NULL);
+	savepoint(&s, 2);
+	reported(&s, 2);
+	viewed(&s.l, job_in(JOB_FINISHED));
+	exited(&s.l, EXITED(0));
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	start(&s);
+	ask_restart(&s.l, "r1"); /* the new job is not stopped for the old wish */
+	CHECK_PHASE(&s.l, PHASE_RUNNING);
+	CHECK_NOTHING(&s.l, EFFECT_TRIGGER);
+	story_end(&s);
+}
+
+static void s33_suspend_is_one_stop_with_savepoint(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	wish(&s.l, DESIRED_SUSPENDED);
+	CHECK_INT(s.l.life.journal.operation.kind, ==, OPERATION_STOP);
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	savepoint(&s, 2);
+	reported(&s, 2);
+	CHECK_INT(took(&s.l, EFFECT_TRIGGER), ==, 1); /* no cancel after it */
+	CHECK_NOTHING(&s.l, EFFECT_SIGNAL);           /* not before the job has ended */
+	story_end(&s);
+}
+
+static void s34_a_job_that_cannot_be_stopped_is_left_running(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	wish(&s.l, DESIRED_SUSPENDED);
+	operation(&s.l, STATUS_FAILED, NULL, "not all required tasks are currently running");
+	CHECK_PHASE(&s.l, PHASE_RUNNING);
+	CHECK_HAS(s.l.life.reason, "not all required tasks");
+	pass(&s.l, s.l.config.stop_retry_ms);
+	CHECK_INT(took(&s.l, EFFECT_TRIGGER), ==, 2); /* tried again, under another id */
+	wish(&s.l, DESIRED_CANCELLED);                /* cancel is another word */
+	CHECK_INT(s.l.life.journal.operation.kind, ==, OPERATION_CANCEL);
+	story_end(&s);
+}
+
+static void s35_a_result_that_was_never_read_is_looked_for(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	wish(&s.l, DESIRED_SUSPENDED);
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	savepoint(&s, 2);
+	operation(&s.l, STATUS_UNREACHABLE, NULL, "connection refused");
+	exited(&s.l, EXITED(2));
+	look(&s);
+	CHECK_PHASE(&s.l, PHASE_SUSPENDED);
+	CHECK_STR(s.l.life.journal.last_operation.location, s.place);
+	story_end(&s);
+}
+
+static void s36_sigterm_in_a_savepoint_is_no_stop(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	ask_savepoint(&s.l, "n1");
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	forget(&s.l);
+	stopping(&s.l, 30000);
+	CHECK_STR(s.l.order, "ASW");
+	CHECK_INT(s.l.last[EFFECT_SIGNAL].signo, ==, SIGTERM);
+	savepoint(&s, 2); /* it was just completed */
+	exited(&s.l, EXITED(143));
+	container(&s, "g1");
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	CHECK_STR(s.l.life.journal.last_operation.location, s.place);
+	story_end(&s);
+}
+
+static void s37_an_eviction_needs_no_person(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	checkpoint(&s, 2);
+	stopping_for(&s.l, 30000, UPGRADE_NO);
+	exited(&s.l, EXITED(143));
+	CHECK_INT(took(&s.l, EFFECT_EXIT), ==, 1);
+	container(&s, "g1");
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	story_end(&s);
+}
+
+static void s38_a_slow_periodic_savepoint_is_not_triggered_again(void)
+{
+	struct story s;
+
+	story_begin(&s);
+	s.l.config.savepoints.interval_ms = 60000;
+	hello(&s.l, NULL);
+	look(&s);
+	start(&s);
+	checkpoint(&s, 1);
+	pass(&s.l, 61000);
+	CHECK_INT(took(&s.l, EFFECT_TRIGGER), ==, 1);
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	for (int i = 0; i < 10; i++) {
+		operation(&s.l, STATUS_IN_PROGRESS, NULL, NULL);
+		pass(&s.l, 60000);
+	}
+	CHECK_INT(took(&s.l, EFFECT_TRIGGER), ==, 1);
+	story_end(&s);
+}
+
+static void s39_an_upgrade_waits_for_the_savepoint_in_flight(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	ask_savepoint(&s.l, "n1");
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	stopping_for(&s.l, 120000, UPGRADE_YES);
+	CHECK_INT(took(&s.l, EFFECT_TRIGGER), ==, 1);
+	savepoint(&s, 2);
+	reported(&s, 2);
+	CHECK_INT(took(&s.l, EFFECT_TRIGGER), ==, 2);
+	CHECK_INT(s.l.life.journal.operation.kind, ==, OPERATION_STOP);
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	savepoint(&s, 3);
+	reported(&s, 3);
+	viewed(&s.l, job_in(JOB_FINISHED));
+	exited(&s.l, EXITED(0));
+	CHECK_INT(s.l.life.journal.snapshot_count, ==, 2);
+	container(&s, "g2");
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	CHECK_INT(journal_launch(&s.l.life.journal)->restore_checkpoint_id, ==, 3);
+	story_end(&s);
+}
+
+static void s40_what_others_do_is_noticed(void)
+{
+	struct seen_savepoint seen = {.id = 2};
+	struct view view;
+	struct story s;
+
+	/* a savepoint becomes a candidate */
+	story_runs(&s);
+	s.l.config.retention = (struct retention){.max_age_ms = 1, .all_origins = true};
+	savepoint(&s, 2);
+	seen.path = s.place;
+	view = restored_view(&s, JOB_RUNNING);
+	view.savepoints = &seen;
+	view.savepoint_count = 1;
+	viewed(&s.l, view);
+	CHECK_INT(s.l.life.journal.snapshot_count, ==, 1);
+	pass(&s.l, 3600000);
+	viewed(&s.l, view);
+	CHECK_NOTHING(&s.l, EFFECT_DISPOSE);
+	exited(&s.l, KILLED(SIGKILL));
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	start(&s);
+
+	/* a cancel is a wish */
+	viewed(&s.l, job_in(JOB_CANCELED));
+	exited(&s.l, EXITED(0));
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	container(&s, "g1");
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	story_end(&s);
+}
+
+static void s41_an_end_is_always_reached(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	s.l.config.on_sigterm = SIGTERM_SAVEPOINT;
+	stopping(&s.l, 60000);
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	for (int i = 0; i < 59; i++) {
+		operation(&s.l, STATUS_IN_PROGRESS, NULL, NULL);
+		pass(&s.l, 1000);
+	}
+	CHECK_INT(s.l.last[EFFECT_SIGNAL].signo, ==, SIGKILL); /* SIGTERM before it */
+	CHECK_INT(took(&s.l, EFFECT_SIGNAL), ==, 2);
+	exited(&s.l, KILLED(SIGKILL));
+	CHECK_INT(took(&s.l, EFFECT_EXIT), ==, 1);
+	story_end(&s);
+}
+
+/* ---- launch and duplicates ---- */
+
+static void s42_a_start_that_nobody_confirmed_is_not_repeated(void)
+{
+	char job[JOB_ID_BYTES];
+	struct story s;
+
+	story_begin(&s);
+	hello(&s.l, NULL);
+	look(&s);
+	snprintf(job, sizeof(job), "%s", job_of(&s.l));
+	pass(&s.l, 3600000); /* no answer from drey-init */
+	CHECK_INT(took(&s.l, EFFECT_LAUNCH), ==, 1);
+	restart_agent(&s.l);
+	hello(&s.l, job); /* it does run: taken over by its id */
+	CHECK_PHASE(&s.l, PHASE_LAUNCHING);
+	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
+	CHECK_INT(s.l.life.journal.launch_count, ==, 1);
+	story_end(&s);
+}
+
+static void s43_of_two_agents_one_acts(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	s.l.hold_writes = true;
+	ask_restart(&s.l, "r1");
+	write_failed(&s.l, true);
+	CHECK(s.l.life.fenced);
+	CHECK_PHASE(&s.l, PHASE_HOLDING);
+	CHECK_NOTHING(&s.l, EFFECT_TRIGGER);
+	wish(&s.l, DESIRED_CANCELLED);
+	pass(&s.l, 3600000);
+	CHECK_NOTHING(&s.l, EFFECT_TRIGGER);
+	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
+	CHECK_NOTHING(&s.l, EFFECT_SIGNAL);
+	story_end(&s);
+}
+
+static void s44_a_start_that_fails_has_used_up_nothing(void)
+{
+	char first[128];
+	struct story s;
+
+	story_runs(&s);
+	suspend(&s, 2);
+	snprintf(first, sizeof(first), "%s", s.place);
+	resume(&s);
+	look(&s);
+	CHECK_STARTS(&s, first);
+	CHECK_STR(s.l.durable.job_id, job_of(&s.l)); /* recorded first */
+	started(&s.l);
+	exited(&s.l, EXITED(1));
+	forget(&s.l);
+	pass(&s.l, 60000);
+	look(&s);
+	CHECK_STARTS(&s, first);
+	story_end(&s);
+}
+
+static void s45_a_restore_that_fails_is_never_followed_by_an_empty_start(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	suspend(&s, 2);
+	resume(&s);
+	for (int i = 0; i < s.l.config.max_attempts; i++) {
+		look(&s);
+		CHECK_STR(journal_launch(&s.l.life.journal)->restore_path, s.place);
+		started(&s.l);
+		viewed(&s.l, job_in(JOB_FAILED)); /* cannot map the state */
+		exited(&s.l, EXITED(1));
+		if (s.l.life.phase == PHASE_RESOLVING)
+			pass(&s.l, 60000);
+	}
+	CHECK_PHASE(&s.l, PHASE_FAILED);
+	story_end(&s);
+}
+
+static void s46_a_main_that_throws_ends_after_some_attempts(void)
+{
+	struct view view = job_in(JOB_FAILED);
+	struct story s;
+
+	story_begin(&s);
+	hello(&s.l, NULL);
+	view.failure = "IllegalArgumentException: --rate";
+	for (int i = 0; i < s.l.config.max_attempts; i++) {
+		look(&s);
+		started(&s.l);
+		viewed(&s.l, view);
+		exited(&s.l, EXITED(1));
+		if (s.l.life.phase == PHASE_RESOLVING)
+			pass(&s.l, 60000);
+	}
+	CHECK_PHASE(&s.l, PHASE_FAILED);
+	CHECK_HAS(s.l.life.journal.outcome.reason, "IllegalArgumentException: --rate");
+	forget(&s.l);
+	pass(&s.l, 24 * 3600000);
+	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
+	story_end(&s);
+}
+
+/* A storm with progress goes on, but each restart is counted, and said. */
+static void s47_a_restart_storm_without_progress_ends(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	for (int i = 0; i < 3; i++) {
+		exited(&s.l, KILLED(SIGKILL));
+		CHECK_HAS(s.l.notes, "failed attempt: it ended");
+		forget(&s.l);
+		look(&s);
+		start(&s);
+		checkpoint(&s, 2 + i);
+	}
+	exited(&s.l, KILLED(SIGKILL));
+	look(&s);
+	for (int i = 1; i < s.l.config.max_attempts; i++) {
+		started(&s.l);
+		forget(&s.l);
+		exited(&s.l, EXITED(1));
+		if (s.l.life.phase != PHASE_RESOLVING)
+			break;
+		pass(&s.l, 60000);
+		look(&s);
+	}
+	CHECK_PHASE(&s.l, PHASE_FAILED);
+	story_end(&s);
+}
+
+static void s48_a_jvm_that_was_killed_is_a_failed_attempt_with_its_signal(void)
+{
+	struct event e = {.type = EVENT_EXITED,
+			  .process = {.wait_status = KILLED(SIGKILL),
+				      .oom_killed = true,
+				      .meaning = "Flink was killed: out of memory"}};
+	struct story s;
+
+	story_runs(&s);
+	e.process.launch_id = job_of(&s.l);
+	step(&s.l, &e);
+	CHECK_INT(journal_launch(&s.l.life.journal)->wait_status, ==, SIGKILL);
+	CHECK_STR(s.l.life.journal.last_error, "Flink was killed: out of memory");
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	story_end(&s);
+}
+
+static void s49_nothing_is_decided_before_the_process_is_gone(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	viewed(&s.l, job_in(JOB_FAILED)); /* the job is at its end, its Flink is not */
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	pass(&s.l, 15000);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	exited(&s.l, EXITED(1));
+	CHECK_INT(took(&s.l, EFFECT_OBSERVE), ==, 1);
+	story_end(&s);
+}
+
+static void s50_the_old_image_resumes_after_a_bad_one(void)
+{
+	char place[128];
+	struct story s;
+
+	for (int started_at_all = 0; started_at_all < 2; started_at_all++) {
+		story_runs(&s);
+		stopping_for(&s.l, 120000, UPGRADE_YES);
+		operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+		savepoint(&s, 2);
+		reported(&s, 2);
+		snprintf(place, sizeof(place), "%s", s.place);
+		viewed(&s.l, job_in(JOB_FINISHED));
+		exited(&s.l, EXITED(0));
+		if (started_at_all) { /* drey of the bad image runs, its Flink cannot be executed */
+			container(&s, "g2");
+			for (int i = 0; i < s.l.config.max_attempts; i++) {
+				look(&s);
+				launch_failed(&s.l);
+				if (s.l.life.phase == PHASE_RESOLVING)
+					pass(&s.l, 60000);
+			}
+			CHECK_PHASE(&s.l, PHASE_FAILED);
+		}
+		container(&s, "g1");
+		look(&s);
+		CHECK_STARTS(&s, place);
+		story_end(&s);
+	}
+}
+
+int main(void)
+{
+	TEST(s26_a_crash_after_the_stop_finds_its_savepoint);
+	TEST(s27_a_savepoint_counts_although_the_job_failed_at_its_stop);
+	TEST(s28_a_stop_outlives_the_container);
+	TEST(s29_a_finished_job_never_runs_again_by_itself);
+	TEST(s30_a_failure_cause_is_a_failure);
+	TEST(s31_nothing_is_started_while_a_slow_stop_goes_on);
+	TEST(s32_one_wish_is_one_stop);
+	TEST(s33_suspend_is_one_stop_with_savepoint);
+	TEST(s34_a_job_that_cannot_be_stopped_is_left_running);
+	TEST(s35_a_result_that_was_never_read_is_looked_for);
+	TEST(s36_sigterm_in_a_savepoint_is_no_stop);
+	TEST(s37_an_eviction_needs_no_person);
+	TEST(s38_a_slow_periodic_savepoint_is_not_triggered_again);
+	TEST(s39_an_upgrade_waits_for_the_savepoint_in_flight);
+	TEST(s40_what_others_do_is_noticed);
+	TEST(s41_an_end_is_always_reached);
+	TEST(s42_a_start_that_nobody_confirmed_is_not_repeated);
+	TEST(s43_of_two_agents_one_acts);
+	TEST(s44_a_start_that_fails_has_used_up_nothing);
+	TEST(s45_a_restore_that_fails_is_never_followed_by_an_empty_start);
+	TEST(s46_a_main_that_throws_ends_after_some_attempts);
+	TEST(s47_a_restart_storm_without_progress_ends);
+	TEST(s48_a_jvm_that_was_killed_is_a_failed_attempt_with_its_signal);
+	TEST(s49_nothing_is_decided_before_the_process_is_gone);
+	TEST(s50_the_old_image_resumes_after_a_bad_one);
+	return tap_done();
+}

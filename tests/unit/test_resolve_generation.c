@@ -1,0 +1,208 @@
+/* What a generation may start from, and whether it may start at all. */
+#include "resolve_world.h"
+
+#define CHK_A(n)  "file:/cp/" JOB_A "/chk-" #n
+#define CHK_B(n)  "file:/cp/" JOB_B "/chk-" #n
+#define SAVE_A(n) "file:/sp/savepoint-aaaaaa-0000000000" #n
+
+static struct launch *of(struct launch *launch, const char *generation)
+{
+	xstrset(&launch->generation, generation);
+	return launch;
+}
+
+/* Generation g1 has run, and g2 is to follow. */
+static void begin_upgrade(struct world *w)
+{
+	begin(w);
+	of(proved(w, JOB_A, NULL, 0, 20), "g1");
+	found_checkpoint(w, JOB_A, 20);
+	found_savepoint(w, JOB_A, 21);
+	w->policy.generation = "g2";
+}
+
+static void fail_for_good(struct world *w, const char *generation)
+{
+	w->journal.outcome.kind = OUTCOME_FAILED;
+	if (generation)
+		journal_add_failed_generation(&w->journal, generation);
+}
+
+static void a_failure_binds_its_own_generation(void)
+{
+	struct world w;
+
+	begin_upgrade(&w);
+	fail_for_good(&w, NULL);
+	CHECK_STARTS_FROM(&w, SAVE_A(21));
+	w.policy.generation = "g1";
+	CHECK_DECIDES(&w, PARK);
+	w.policy.generation = NULL; /* not known is not another one */
+	CHECK_DECIDES(&w, PARK);
+	w.policy.generation = "g2";
+	xstrset(&w.journal.launches[0].generation, NULL);
+	CHECK_DECIDES(&w, PARK);
+	end(&w);
+}
+
+static void other_outcomes_bind_every_generation(void)
+{
+	static const enum outcome_kind kinds[] = {OUTCOME_FINISHED, OUTCOME_CANCELLED,
+						  OUTCOME_UNKNOWN};
+	struct world w;
+
+	begin_upgrade(&w);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		w.journal.outcome.kind = kinds[i];
+		CHECK_DECIDES(&w, PARK);
+	}
+	w.journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+static void one_that_has_failed_is_parked_also_after_another_has_run(void)
+{
+	struct world w;
+
+	begin_upgrade(&w);
+	journal_add_failed_generation(&w.journal, "g2");
+	CHECK_DECIDES(&w, PARK);
+	CHECK_INT(w.decision.rule, ==, 2);
+	CHECK_HAS(w.decision.reason, "generation g2 has used up its attempts before");
+	fail_for_good(&w, NULL); /* g1, in between */
+	CHECK_DECIDES(&w, PARK);
+	w.policy.generation = "g3";
+	CHECK_STARTS_FROM(&w, SAVE_A(21));
+	end(&w);
+}
+
+static void the_brake_goes_before_the_generation(void)
+{
+	struct world w;
+
+	begin_upgrade(&w);
+	fail_for_good(&w, NULL);
+	w.journal.intent.do_not_restart = true;
+	CHECK_DECIDES(&w, PARK);
+	CHECK_INT(w.decision.rule, ==, 1);
+	end(&w);
+}
+
+static void a_rollback_starts_from_the_savepoint_of_the_upgrade(void)
+{
+	struct world w;
+
+	begin_upgrade(&w);
+	of(ran(&w, JOB_B, SAVE_A(21), 21), "g2");
+	fail_for_good(&w, "g2");
+	w.policy.generation = "g1";
+	CHECK_STARTS_FROM(&w, SAVE_A(21));
+
+	/* once the bad one has moved on, its state is the newest; older state is a person's choice */
+	w.journal.launches[1].last_checkpoint_id = 22;
+	xstrset(&w.journal.launches[1].last_checkpoint_path, CHK_B(22));
+	found_checkpoint(&w, JOB_B, 22);
+	CHECK_STARTS_FROM(&w, CHK_B(22));
+	request(&w, RESTORE_PATH, SAVE_A(21), "t1");
+	CHECK_STARTS_FROM(&w, SAVE_A(21));
+	end(&w);
+}
+
+static void a_stateless_upgrade_starts_empty(void)
+{
+	struct world w;
+
+	begin_upgrade(&w);
+	w.policy.stateless_upgrade = true;
+	CHECK_DECIDES(&w, START_EMPTY);
+	CHECK_HAS(w.decision.reason, "upgrade is stateless: generation g2");
+
+	/* and again, until a launch of this generation has left state */
+	of(ran(&w, JOB_B, NULL, 0), "g2");
+	CHECK_DECIDES(&w, START_EMPTY);
+	found_checkpoint(&w, JOB_B, 1);
+	CHECK_STARTS_FROM(&w, CHK_B(1));
+	w.policy.generation = "g3";
+	CHECK_DECIDES(&w, START_EMPTY);
+	end(&w);
+}
+
+static void a_restart_of_the_same_generation_keeps_its_state(void)
+{
+	struct world w;
+
+	begin_upgrade(&w);
+	w.policy.stateless_upgrade = true;
+	w.policy.generation = "g1";
+	CHECK_STARTS_FROM(&w, SAVE_A(21));
+	end(&w);
+}
+
+static void a_launch_that_never_ran_makes_no_upgrade(void)
+{
+	struct world w;
+
+	begin_upgrade(&w);
+	w.policy.stateless_upgrade = true;
+	of(intended(&w, JOB_B, NULL, 0), "g2"); /* withdrawn: the old image came back first */
+	w.policy.generation = "g1";
+	CHECK_STARTS_FROM(&w, SAVE_A(21));
+	end(&w);
+}
+
+static void what_is_not_known_to_be_another_generation_keeps_its_state(void)
+{
+	struct world w;
+
+	begin_upgrade(&w);
+	w.policy.stateless_upgrade = true;
+	w.policy.generation = NULL;
+	CHECK_STARTS_FROM(&w, SAVE_A(21));
+	w.policy.generation = "g2";
+	xstrset(&w.journal.launches[0].generation, NULL);
+	CHECK_STARTS_FROM(&w, SAVE_A(21));
+	end(&w);
+}
+
+static void a_person_can_give_a_stateless_upgrade_state(void)
+{
+	struct world w;
+
+	begin_upgrade(&w);
+	w.policy.stateless_upgrade = true;
+	request(&w, RESTORE_PATH, SAVE_A(21), "t1");
+	CHECK_STARTS_FROM(&w, SAVE_A(21));
+	of(ran(&w, JOB_B, SAVE_A(21), 21), "g2");
+	journal_consume(&w.journal, "t1");
+	CHECK_STARTS_FROM(&w, SAVE_A(21)); /* not used up by a launch that has not proven itself */
+	end(&w);
+}
+
+static void a_stateless_upgrade_waits_for_what_cannot_be_read(void)
+{
+	struct world w;
+
+	begin_upgrade(&w);
+	w.policy.stateless_upgrade = true;
+	of(ran(&w, JOB_B, NULL, 0), "g2");
+	facts_set_source(&w.facts, SOURCE_CHECKPOINTS, SOURCE_UNREADABLE, "timeout");
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+int main(void)
+{
+	TEST(a_failure_binds_its_own_generation);
+	TEST(other_outcomes_bind_every_generation);
+	TEST(one_that_has_failed_is_parked_also_after_another_has_run);
+	TEST(the_brake_goes_before_the_generation);
+	TEST(a_rollback_starts_from_the_savepoint_of_the_upgrade);
+	TEST(a_stateless_upgrade_starts_empty);
+	TEST(a_restart_of_the_same_generation_keeps_its_state);
+	TEST(a_launch_that_never_ran_makes_no_upgrade);
+	TEST(what_is_not_known_to_be_another_generation_keeps_its_state);
+	TEST(a_person_can_give_a_stateless_upgrade_state);
+	TEST(a_stateless_upgrade_waits_for_what_cannot_be_read);
+	return tap_done();
+}
