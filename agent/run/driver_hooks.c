@@ -128,6 +128,7 @@ static void run_hook(struct driver *driver, enum hook_event event, struct json *
 		.event = event,
 		.application = config->application,
 		.environment = (const char *const *)config->hooks.environment,
+		.zone = driver->setup->zone_before,
 		.input = &job->input,
 		.timeout_ms = config->hooks.timeout_ms,
 		.abort_fd = driver->hooks->abort_fd,

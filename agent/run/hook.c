@@ -55,22 +55,38 @@ static void fail(struct hook_result *result, const char *name, const char *why)
 
 /* ---- start ---- */
 
+/* Whether one of the entries, "NAME=value", is about this name. */
+static bool names(const char *const *entries, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; entries && *entries; entries++)
+		if (strncmp(*entries, name, len) == 0 && (*entries)[len] == '=')
+			return true;
+	return false;
+}
+
 /* Only what a script needs; nothing of ours, which could be a secret. */
 static char **make_environment(const struct hook_call *call)
 {
-	static const char *const inherited[] = {"PATH", "HOME", "TZ", "LANG"};
+	const struct {
+		const char *name, *value;
+	} given[] = {{"PATH", getenv("PATH")},
+		     {"HOME", getenv("HOME")},
+		     {"LANG", getenv("LANG")},
+		     {"TZ", call->zone},
+		     {"DREY_HOOK", hook_event_name(call->event)},
+		     {"DREY_APPLICATION", call->application}};
 	const char *const *more = call->environment;
 	size_t count = 0, extra = 0;
 	char **env;
 
 	while (more && more[extra])
 		extra++;
-	env = xcalloc(ARRAY_LEN(inherited) + extra + 3, sizeof(*env));
-	for (size_t i = 0; i < ARRAY_LEN(inherited); i++)
-		if (getenv(inherited[i]))
-			env[count++] = xasprintf("%s=%s", inherited[i], getenv(inherited[i]));
-	env[count++] = xasprintf("DREY_HOOK=%s", hook_event_name(call->event));
-	env[count++] = xasprintf("DREY_APPLICATION=%s", call->application);
+	env = xcalloc(ARRAY_LEN(given) + extra + 1, sizeof(*env));
+	for (size_t i = 0; i < ARRAY_LEN(given); i++)
+		if (given[i].value && !names(more, given[i].name))
+			env[count++] = xasprintf("%s=%s", given[i].name, given[i].value);
 	for (size_t i = 0; i < extra; i++)
 		env[count++] = xstrdup(more[i]);
 	return env;

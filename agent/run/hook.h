@@ -36,6 +36,7 @@ struct hook_call {
 	enum hook_event event;
 	const char *application;
 	const char *const *environment; /* "NAME=value", NULL-terminated; or NULL */
+	const char *zone; /* their TZ: ours is that of the savepoints; NULL = not set */
 	const struct buf *input;
 	int64_t timeout_ms; /* of each executable */
 	int abort_fd;       /* readable (an eventfd): kill it at once, run no more; -1 = none */

@@ -94,6 +94,32 @@ static void a_hook_gets_the_document_and_its_name(void)
 	rig_end(&rig);
 }
 
+static void the_time_zone_of_the_savepoints_is_not_that_of_hooks(void)
+{
+	static const char *const own[] = {"TZ=America/Lima", "LANG=tlh", NULL};
+	cleanup_free char *before = xstrdup(getenv("TZ"));
+	struct rig rig;
+
+	rig_begin(&rig, HOOK_POST_LAUNCH);
+	script(&rig, "post-launch", "echo \"TZ=${TZ-none}\"; env | grep -c -e ^TZ= -e ^LANG=tlh");
+	setenv("TZ", "Europe/Berlin", 1);
+	rig.call.zone = "Asia/Tokyo";
+	run(&rig);
+	CHECK_STR(buf_str(&rig.result.output), "post-launch: TZ=Asia/Tokyo\npost-launch: 1\n");
+	rig.call.zone = NULL;
+	run(&rig);
+	CHECK_STR(buf_str(&rig.result.output), "post-launch: TZ=none\npost-launch: 0\n");
+	rig.call.zone = "Asia/Tokyo";
+	rig.call.environment = own; /* what is configured replaces what is inherited */
+	run(&rig);
+	CHECK_STR(buf_str(&rig.result.output), "post-launch: TZ=America/Lima\npost-launch: 2\n");
+	if (before)
+		setenv("TZ", before, 1);
+	else
+		unsetenv("TZ");
+	rig_end(&rig);
+}
+
 static void all_are_run_in_the_order_of_their_names(void)
 {
 	struct rig rig;
@@ -284,6 +310,7 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	TEST(nothing_there_is_nothing_to_do);
 	TEST(a_hook_gets_the_document_and_its_name);
+	TEST(the_time_zone_of_the_savepoints_is_not_that_of_hooks);
 	TEST(all_are_run_in_the_order_of_their_names);
 	TEST(the_first_pre_launch_hook_that_fails_is_the_last);
 	TEST(what_cannot_be_executed_is_a_failure);

@@ -24,7 +24,7 @@ struct setup {
 	struct flink_version version; /* 0.0.0 = not known */
 	char version_text[FLINK_VERSION_TEXT_BYTES];
 	struct lifecycle_config life;
-	char *zone_before; /* the variable TZ as it was, for Flink; NULL = not set */
+	char *zone_before; /* the variable TZ as it was, for Flink and hooks; NULL = not set */
 	struct store_config storage;
 	char *checkpoint_dir, *savepoint_dir; /* as they are listed: without Flink's entropy key */
 	struct observe_places places;
