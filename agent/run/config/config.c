@@ -22,6 +22,7 @@ static const char *const finished_words[] = {"stay", "exit", NULL};
 static const char *const policy_words[] = {"latest", "savepoint", "none", NULL};
 static const char *const foreign_words[] = {"hold", "ignore", NULL};
 static const char *const addressing_words[] = {"auto", "path", "virtual", NULL};
+static const char *const kubernetes_words[] = {"auto", "true", "false", NULL};
 static const char *const format_words[] = {"auto", "json", "text", NULL};
 static const char *const level_words[] = {"debug", "info", "warn", "error", NULL};
 /* The index of a word is the value of the enum. */
@@ -31,6 +32,7 @@ _Static_assert(WHEN_FINISHED_STAY == 0 && WHEN_FINISHED_EXIT == 1, "order of fin
 _Static_assert(POLICY_LATEST == 0 && POLICY_NONE == 2, "order of policy_words");
 _Static_assert(FOREIGN_HOLD == 0 && FOREIGN_IGNORE == 1, "order of foreign_words");
 _Static_assert(S3_ADDRESSING_AUTO == 0 && S3_ADDRESSING_VIRTUAL == 2, "order of addressing_words");
+_Static_assert(KUBERNETES_AUTO == 0 && KUBERNETES_FALSE == 2, "order of kubernetes_words");
 _Static_assert(LOG_AUTO == 0 && LOG_JSON == 1 && LOG_TEXT == 2, "order of format_words");
 _Static_assert(LOG_DEBUG == 0 && LOG_ERROR == 3, "order of level_words");
 
@@ -126,6 +128,17 @@ static const struct config_key keys[] = {
 	    .max = HOUR),
 	KEY("holding.retryMax", DURATION, holding.retry_max_ms, .fallback = "30s", .min = 100,
 	    .max = DAY),
+
+	KEY("kubernetes.enabled", WORD, kubernetes.enabled, .fallback = "auto",
+	    .words = kubernetes_words),
+	KEY("kubernetes.kubeconfig", FILE, kubernetes.kubeconfig),
+	KEY("kubernetes.namespace", NAME, kubernetes.namespace),
+	KEY("kubernetes.journal", OBJECT, kubernetes.journal),
+	KEY("kubernetes.control", OBJECT, kubernetes.control),
+	KEY("kubernetes.launches", INTEGER, kubernetes.launches, .fallback = "200", .max = 1000),
+	KEY("kubernetes.salt", STRING, kubernetes.salt),
+	KEY("kubernetes.fastFailover", BOOL, kubernetes.fast_failover, .fallback = "true"),
+	KEY("kubernetes.resource", OBJECT, kubernetes.resource),
 
 	KEY("control.directory", DIRECTORY, control.directory),
 	KEY("control.poll", DURATION, control.poll_ms, .fallback = "30s", .max = HOUR),

@@ -104,6 +104,19 @@ struct config {
 		int64_t retry_first_ms, retry_max_ms;
 	} holding;
 
+	/* setup_kube.h makes it complete */
+	struct {
+		int enabled;      /* enum kubernetes_enabled */
+		char *kubeconfig; /* NULL = $KUBECONFIG, or the pod's own account */
+		char *namespace;  /* NULL = the pod's, or that of the kubeconfig */
+		char *journal;    /* ConfigMap; "none" = journal.json in the state directory */
+		char *control;    /* ConfigMap; "none" = no one */
+		int64_t launches; /* number of job ids that the Role names; 0 = random ids */
+		char *salt;       /* goes into the job ids; NULL = none */
+		bool fast_failover;
+		char *resource; /* custom resource; "none" = no one */
+	} kubernetes;
+
 	struct {
 		char *directory; /* of the control files; NULL = none */
 		int64_t poll_ms; /* 0 = only when something says that it has changed */
@@ -128,6 +141,12 @@ struct config {
 	struct {
 		int64_t fast_ms, slow_ms;
 	} poll;
+};
+
+enum kubernetes_enabled {
+	KUBERNETES_AUTO, /* where the process runs in a pod, or a kubeconfig is given */
+	KUBERNETES_TRUE, /* required */
+	KUBERNETES_FALSE,
 };
 
 enum when_finished {
@@ -160,6 +179,7 @@ void config_launch(const struct config *config, struct flink_launch *ret_launch)
 enum config_type {
 	CONFIG_STRING,
 	CONFIG_NAME,       /* DNS-1123 label */
+	CONFIG_OBJECT,     /* name of a Kubernetes object: DNS-1123 subdomain */
 	CONFIG_DIRECTORY,  /* absolute path on this machine */
 	CONFIG_FILE,       /* idem, of a file */
 	CONFIG_URI,        /* scheme:..., or an absolute path, which is made a file: URI */

@@ -8,10 +8,11 @@
 #include "base/mem.h"
 #include "base/yaml.h"
 
-#define LOWER          "abcdefghijklmnopqrstuvwxyz"
-#define UPPER          "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define DIGITS         "0123456789"
-#define NAME_MAX_BYTES 63
+#define LOWER            "abcdefghijklmnopqrstuvwxyz"
+#define UPPER            "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS           "0123456789"
+#define NAME_MAX_BYTES   63
+#define OBJECT_MAX_BYTES 253
 
 /* Where the table says that the value is kept. */
 static void *slot(struct config *config, const struct config_key *key)
@@ -26,6 +27,8 @@ const char *config_type_name(enum config_type type)
 		return "string";
 	case CONFIG_NAME:
 		return "name";
+	case CONFIG_OBJECT:
+		return "object name";
 	case CONFIG_DIRECTORY:
 		return "directory";
 	case CONFIG_FILE:
@@ -85,6 +88,40 @@ static int parse_name(const struct yaml_node *node, const char *name, char **ret
 				"'%s' must be 1 to %d of a-z, 0-9 and '-', beginning and ending "
 				"with a letter or digit",
 				name, NAME_MAX_BYTES);
+	*ret_value = xstrdup(text);
+	return 0;
+}
+
+/* One or more labels with dots between them. */
+static bool is_object_name(const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len > OBJECT_MAX_BYTES || strspn(text, LOWER DIGITS "-.") != len)
+		return false;
+	for (;;) {
+		size_t label = strcspn(text, ".");
+
+		if (!label || text[0] == '-' || text[label - 1] == '-')
+			return false;
+		if (!text[label])
+			return true;
+		text += label + 1;
+	}
+}
+
+static int parse_object(const struct yaml_node *node, const char *name, char **ret_value,
+			struct err *err)
+{
+	const char *text;
+
+	if (text_of(node, name, &text, err) < 0)
+		return -1;
+	if (!is_object_name(text))
+		return yaml_err(node, err,
+				"'%s' must be the name of a Kubernetes object: 1 to %d of a-z, "
+				"0-9, '-' and '.', not '%s'",
+				name, OBJECT_MAX_BYTES, text);
 	*ret_value = xstrdup(text);
 	return 0;
 }
@@ -379,6 +416,7 @@ void config_value_clear(struct config *config, const struct config_key *key)
 	switch (key->type) {
 	case CONFIG_STRING:
 	case CONFIG_NAME:
+	case CONFIG_OBJECT:
 	case CONFIG_DIRECTORY:
 	case CONFIG_FILE:
 	case CONFIG_URI:
@@ -418,6 +456,8 @@ int config_value_set(struct config *config, const struct config_key *key,
 		return 0;
 	case CONFIG_NAME:
 		return parse_name(node, key->name, to, err);
+	case CONFIG_OBJECT:
+		return parse_object(node, key->name, to, err);
 	case CONFIG_DIRECTORY:
 	case CONFIG_FILE:
 		return parse_directory(node, key, to, err);

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "flink/command.h"
+#include "run/config/setup_kube.h"
 #include "run/config/setup_schedule.h"
 #include "run/config/setup_storage.h"
 #include "run/control/control_dir.h"
@@ -141,8 +142,8 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err)
 	memset(setup, 0, sizeof(*setup));
 	if (config_load(path, &setup->config, err) < 0)
 		return -1;
-	if (find_version(setup, err) < 0 || load_flink_conf(setup, err) < 0 ||
-	    find_places(setup, err) < 0 ||
+	if (setup_kube(&setup->config, &setup->kube, err) < 0 || find_version(setup, err) < 0 ||
+	    load_flink_conf(setup, err) < 0 || find_places(setup, err) < 0 ||
 	    setup_storage(&setup->config, &setup->flink_conf, &setup->storage, err) < 0 ||
 	    check_launch(setup, err) < 0 || fill_derived(setup, err) < 0) {
 		setup_release(setup);
@@ -155,6 +156,7 @@ void setup_release(struct setup *setup)
 {
 	http_free(setup->rest.http);
 	store_config_release(&setup->storage);
+	setup_kube_release(&setup->kube);
 	free(setup->zone_before);
 	free(setup->checkpoint_dir);
 	free(setup->savepoint_dir);

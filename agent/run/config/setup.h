@@ -14,6 +14,7 @@
 #include "flink/rest.h"
 #include "flink/version.h"
 #include "run/config/config.h"
+#include "run/config/setup_kube.h"
 #include "run/observe/observe.h"
 #include "store/store_config.h"
 
@@ -26,6 +27,7 @@ struct setup {
 	struct lifecycle_config life;
 	char *zone_before; /* the variable TZ as it was, for Flink and hooks; NULL = not set */
 	struct store_config storage;
+	struct setup_kube kube;
 	char *checkpoint_dir, *savepoint_dir; /* as they are listed: without Flink's entropy key */
 	struct observe_places places;
 	struct flink_rest rest;

@@ -1,0 +1,40 @@
+/*
+ * setup_kube - the section `kubernetes` of drey.yaml made complete: is there a Kubernetes, which
+ * objects are ours in it, and which pod are we.
+ *
+ * Without Kubernetes (turned off, or `auto` outside of a pod and without a kubeconfig) everything
+ * else in here is NULL or 0, and nothing of it costs a connection.
+ *
+ * The pod is known from the environment, where its manifest puts it (downward API): POD_NAMESPACE,
+ * POD_NAME, POD_UID. The variables KUBERNETES_SERVICE_HOST and _PORT are in every pod.
+ */
+#ifndef DREY_RUN_SETUP_KUBE_H
+#define DREY_RUN_SETUP_KUBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "run/config/config.h"
+
+struct setup_kube {
+	bool on;
+	const char *kubeconfig; /* NULL = what kube_config_load() finds; borrowed */
+	char *namespace;        /* NULL = that of the kubeconfig, or of the pod's account */
+	char *journal;          /* ConfigMap; NULL = journal.json in the state directory */
+	char *control;          /* ConfigMap; NULL = no one */
+	char *resource;         /* FlinkApplication; NULL = no one */
+	int64_t launches;       /* 0 = random job ids */
+	const char *salt;       /* never NULL; borrowed */
+	bool fast_failover;
+	char *pod_name, *pod_uid; /* NULL = not in a pod, or it does not say */
+};
+
+/*
+ * Strings are borrowed from `config`, which has to live longer. ERR_CONFIG names the key and the way
+ * out: Kubernetes is required and there is none, or two objects would have the same name.
+ */
+int setup_kube(const struct config *config, struct setup_kube *ret_kube, struct err *err);
+void setup_kube_release(struct setup_kube *kube);
+
+#endif
