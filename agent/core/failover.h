@@ -1,0 +1,120 @@
+/*
+ * failover - may the leader lock of a Flink that has died be given back, so that its successor need
+ * not wait until the lease has run out (15 s)?
+ *
+ * Flink's Kubernetes HA has one lock for a cluster: the leader record on
+ * <cluster-id>-cluster-config-map (format/leader.h). A JVM holds it under a random UUID that it draws
+ * at its start. After kill -9 the record stays, and a successor waits; keys of its sessions that stay
+ * can stall a successor's ResourceManager for 30 s more. drey-init has reaped that very process, so
+ * drey can know that nobody will renew that lock: it writes the record that a clean end would have
+ * written, and takes the session keys away.
+ *
+ * Being wrong here would let two Flinks write the same checkpoints, because Flink does not check
+ * the lock when it writes the map of a job. So: only after a death that was seen by waitpid, only the
+ * holder that was recorded while that process lived, only by compare-and-swap on the version that
+ * was judged. Whatever is in doubt is left alone, and costs only the 15 s.
+ *
+ * Life cycle of the watch, a pure record of what was read:
+ *   failover_watch_begin() before the process starts -> failover_watch_see() for every reading of the
+ *   map while it lives -> failover_decide() once it was reaped -> failover_watch_release()
+ */
+#ifndef DREY_CORE_FAILOVER_H
+#define DREY_CORE_FAILOVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/snapshot.h"
+
+/* One key of a session, and where it says to be. */
+struct failover_session {
+	char *key;   /* "org.apache.flink.k8s.leader.dispatcher" */
+	char *value; /* "<uuid>,<address>" */
+	char *host;  /* of the address; NULL = it could not be read */
+	int port;
+};
+
+/* The cluster's map as it was read once. All owned; failover_lock_release(). */
+struct failover_lock {
+	bool present;                           /* false: there is no such map (proven by a 404) */
+	bool deleting;                          /* it has a deletion timestamp */
+	bool recorded;                          /* it has a leader record */
+	bool understood;                        /* and that could be read */
+	char *resource_version;                 /* NULL = not given */
+	char *holder;                           /* "" or NULL = nobody */
+	char *renew_time;                       /* as it was written */
+	int64_t renew_unix_ms, acquire_unix_ms; /* -1 = not given */
+	int64_t duration_ms;                    /* -1 = not given */
+	bool iso; /* the spelling of durations: "PT15S" instead of a number */
+	int64_t transitions;
+	struct failover_session *sessions;
+	size_t session_count;
+};
+
+void failover_lock_release(struct failover_lock *lock); /* NULL and zeroed are allowed */
+
+/* Append; everything is copied. */
+void failover_lock_add_session(struct failover_lock *lock, const char *key, const char *value,
+			       const char *host, int port);
+
+struct failover_watch {
+	char launch_id[JOB_ID_BYTES]; /* the process that is watched; "" = none */
+	char *host;                   /* an address that no other machine has, where that process
+				       * serves; NULL = not known: nothing is ever recognised */
+	int rest_port;
+	int64_t started_unix_ms;
+	char *before;       /* the value of the REST server's session before the process started */
+	bool before_known;  /* the map was read then */
+	char *first_holder; /* seen once: is it renewed? */
+	char *first_renew;
+	struct failover_lock seen; /* as it was read last, once the holder is proven to be ours */
+	bool proven;
+	char why[160]; /* why it is not proven yet */
+};
+
+/* `before`: the map as it was read before the start, NULL = it was not read. */
+void failover_watch_begin(struct failover_watch *watch, const char *launch_id, const char *host,
+			  int rest_port, const struct failover_lock *before, int64_t now_unix_ms);
+
+/*
+ * The map as it was read while that process lived; both the beginning and the end of the reading
+ * have to lie in its life. *lock is taken over.
+ *
+ * A holder is that process when two readings with different renewTime show the same holder, and its
+ * REST server's session is a new one at our own address.
+ */
+void failover_watch_see(struct failover_watch *watch, struct failover_lock *lock);
+
+void failover_watch_release(struct failover_watch *watch); /* zeroed is allowed */
+
+enum failover_kind {
+	FAILOVER_RELEASE, /* apply the patch */
+	FAILOVER_NOTHING, /* the lock is free already */
+	FAILOVER_DO_NOT,  /* leave it alone; the successor waits for the lease */
+};
+
+struct failover_verdict {
+	enum failover_kind kind;
+	char reason[256];
+	char *patch; /* RELEASE: a merge patch (RFC 7386) of the map, which carries its
+		      * resourceVersion; owned */
+};
+
+/* launch_id: whose death is in question; reaped: it was seen by waitpid. `lock` is the map as it was read
+ * after the death. The caller frees ret_verdict->patch. */
+void failover_decide(const struct failover_watch *watch, const char *launch_id, bool reaped,
+		     const struct failover_lock *lock, int64_t now_unix_ms,
+		     struct failover_verdict *ret_verdict);
+
+/*
+ * Is the lock held by nobody that lives? Given back, or run out by the API server's clock
+ * (server_unix_ms, 0 = not known), or not renewed for as long as the lease lasts while we have
+ * watched (unchanged_ms). False with *ret_why (the caller frees) when it is held, and in every doubt.
+ */
+bool failover_lock_is_free(const struct failover_lock *lock, int64_t server_unix_ms,
+			   int64_t unchanged_ms, char **ret_why);
+
+const char *failover_kind_name(enum failover_kind kind); /* "release", "nothing", "do not" */
+
+#endif
