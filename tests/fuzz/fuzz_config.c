@@ -2,15 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "must.h"
 #include "run/config/config.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-
-static void must(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {

@@ -6,14 +6,7 @@
 #include "flink/checkpoints.h"
 #include "flink/conf.h"
 #include "flink/trace.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-
-static void must(int condition)
-{
-	if (!condition)
-		abort();
-}
+#include "must.h"
 
 static void as_trace(const char *text)
 {

@@ -3,14 +3,7 @@
 #include <string.h>
 
 #include "format/ha_value.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-
-static void must(int condition)
-{
-	if (!condition)
-		abort();
-}
+#include "must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {

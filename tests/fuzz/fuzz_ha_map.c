@@ -6,14 +6,7 @@
 #include "base/mem.h"
 #include "cmd/inspect_map.h"
 #include "format/ha_map.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-
-static void must(int condition)
-{
-	if (!condition)
-		abort();
-}
+#include "must.h"
 
 static void check(const struct ha_maps *maps)
 {

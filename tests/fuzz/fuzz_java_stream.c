@@ -3,14 +3,7 @@
 #include <string.h>
 
 #include "format/java_stream.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-
-static void must(int condition)
-{
-	if (!condition)
-		abort();
-}
+#include "must.h"
 
 static int visit(void *ctx, const struct java_value *value, struct err *err)
 {

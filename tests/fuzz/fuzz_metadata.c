@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "format/metadata.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+#include "must.h"
 
 struct pieces {
 	const uint8_t *at, *end;
@@ -25,12 +24,6 @@ static int read_piece(void *ctx, void *buf, size_t len, size_t *ret_len, struct 
 		memcpy(buf, pieces->at, *ret_len);
 	pieces->at += *ret_len;
 	return 0;
-}
-
-static void must(int condition)
-{
-	if (!condition)
-		abort();
 }
 
 static void compare(const struct metadata *a, const struct metadata *b)

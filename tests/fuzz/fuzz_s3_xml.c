@@ -4,14 +4,9 @@
 #include <string.h>
 
 #include "format/s3_xml.h"
+#include "must.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len_bytes);
-
-static void must(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static int on_entry(void *ctx, const struct s3_xml_entry *entry, struct err *err)
 {

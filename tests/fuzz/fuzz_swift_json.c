@@ -3,14 +3,9 @@
 #include <string.h>
 
 #include "format/swift_json.h"
+#include "must.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len_bytes);
-
-static void must(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static int on_entry(void *ctx, const struct swift_json_entry *entry, struct err *err)
 {

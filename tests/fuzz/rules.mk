@@ -19,6 +19,9 @@ $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(B)/lib
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
+# it answers drey's questions itself
+$(TOP)/fuzz/fuzz_rest $(B)/tests/fuzz/fuzz_rest: LIBS += -Wl,--wrap=http_do
+
 FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ_BIN)
 	$(Q)for t in $(FUZZ_BIN); do tests/fuzz/run.sh $$t $(FUZZ_SECONDS) || exit 1; done

@@ -1,0 +1,141 @@
+/*
+ * Any bytes as the files of the control directory: the values of `control_keys` in their order, a
+ * byte 0x1e between two; an empty one is an empty file, what is not there is no file. Each reading
+ * is refused in words that begin with the key, or taken; a refused one does nothing but brake; what
+ * was seen is no change any more, also when it was saved and loaded.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "must.h"
+#include "run/control/control_dir.h"
+
+#define SEPARATOR 0x1e
+
+struct place {
+	char *directory, *state;
+};
+
+static struct place *made(void)
+{
+	static struct place place;
+
+	return &place;
+}
+
+static void clear(void)
+{
+	cleanup_free char *seen = xasprintf("%s/%s", made()->state, CONTROL_SEEN_NAME);
+
+	for (int i = 0; i < CONTROL_KEYS; i++) {
+		cleanup_free char *path = xasprintf("%s/%s", made()->directory, control_keys[i]);
+
+		unlink(path);
+	}
+	unlink(seen);
+	rmdir(made()->state);
+	rmdir(made()->directory);
+	free(made()->state);
+	free(made()->directory);
+}
+
+/* Once a process, in memory; the files of one input replace those of the one before. */
+static const struct place *place(void)
+{
+	struct place *place = made();
+
+	if (place->directory)
+		return place;
+	place->directory = xasprintf("%s/drey-fuzz-control.XXXXXX",
+				     access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	must(mkdtemp(place->directory) != NULL);
+	place->state = xasprintf("%s/.state", place->directory);
+	must(mkdir(place->state, 0700) == 0 && atexit(clear) == 0);
+	return place;
+}
+
+static void put(const char *directory, const char *name, const uint8_t *data, size_t size_bytes)
+{
+	cleanup_free char *path = xasprintf("%s/%s", directory, name);
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	must(fd >= 0 && write(fd, data, size_bytes) == (ssize_t)size_bytes);
+}
+
+static void put_all(const char *directory, const uint8_t *data, size_t size_bytes)
+{
+	const uint8_t *end = size_bytes ? data + size_bytes : NULL;
+
+	for (int i = 0; i < CONTROL_KEYS; i++) {
+		const uint8_t *stop = data ? memchr(data, SEPARATOR, (size_t)(end - data)) : NULL;
+		cleanup_free char *path = xasprintf("%s/%s", directory, control_keys[i]);
+
+		if (data)
+			put(directory, control_keys[i], data, (size_t)((stop ? stop : end) - data));
+		else
+			unlink(path);
+		data = stop ? stop + 1 : NULL;
+	}
+}
+
+static void check_message(const struct err *bad)
+{
+	bool named = false;
+
+	for (int i = 0; i < CONTROL_KEYS; i++)
+		named = named || !strncmp(bad->msg, control_keys[i], strlen(control_keys[i]));
+	must(named);
+}
+
+/* The brake cannot be lost by what else is wrong. */
+static void check_event(const struct control_wish *wish, const struct event *event)
+{
+	must(event->type == EVENT_CONTROL && event->control.fields);
+	if (!wish->bad.kind)
+		return;
+	must(event->control.fields == CONTROL_DO_NOT_RESTART);
+	must(event->control.intent.do_not_restart);
+}
+
+static void check_saved(const struct control_seen *seen)
+{
+	cleanup_buf struct buf text = BUF_INIT, again = BUF_INIT;
+	struct control_seen loaded = {0};
+
+	control_seen_encode(seen, &text);
+	put(place()->state, CONTROL_SEEN_NAME, (const uint8_t *)text.data, text.len_bytes);
+	must(control_seen_load(place()->state, &loaded, NULL) == 0);
+	control_seen_encode(&loaded, &again);
+	must(!strcmp(buf_str(&text), buf_str(&again)));
+	control_seen_release(&loaded);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	static const struct lifecycle life;
+	struct control_seen seen = {.known = size_bytes & 1};
+	struct control_wish wish;
+	struct event event;
+	bool refused;
+
+	put_all(place()->directory, size_bytes ? data : NULL, size_bytes);
+	must(control_dir_read(place()->directory, &wish, NULL) == 0);
+	if (wish.bad.kind)
+		check_message(&wish.bad);
+	else
+		must(!wish.restore.token == (wish.restore.kind == RESTORE_NONE));
+	if (control_dir_compare(&wish, &seen, &life, true, &event, &refused))
+		check_event(&wish, &event);
+	control_seen_update(&seen, &wish);
+	must(!control_dir_compare(&wish, &seen, &life, false, &event, &refused));
+	must(!control_seen_update(&seen, &wish));
+	check_saved(&seen);
+	control_seen_release(&seen);
+	control_wish_release(&wish);
+	return 0;
+}
