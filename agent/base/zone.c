@@ -1,11 +1,23 @@
 #include "base/zone.h"
 
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+
+/* RFC 8536, 3.1. The C library takes a file that is not one for UTC, and says nothing. */
+static bool is_zone_file(const char *path)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char magic[4];
+
+	return fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+	       memcmp(magic, "TZif", sizeof(magic)) == 0;
+}
 
 int zone_use(const char *name, struct err *err)
 {
@@ -17,7 +29,7 @@ int zone_use(const char *name, struct err *err)
 			return err_set(err, ERR_CONFIG, 0, "'%s' is not the name of a time zone",
 				       name);
 		file = xasprintf("%s/%s", top ? top : "/usr/share/zoneinfo", name);
-		if (access(file, R_OK) < 0)
+		if (!is_zone_file(file))
 			return err_set(err, ERR_CONFIG, 0,
 				       "there is no time zone '%s' here (%s); install the package "
 				       "tzdata, or correct the name",

@@ -59,8 +59,4 @@ enum flink_answer flink_rest_checkpoints(const struct flink_rest *rest, const ch
 					 bool *ret_disabled, struct err *err);
 void flink_checkpoints_release(struct flink_checkpoints *checkpoints);
 
-/* Do two locations name the same place? "file:/a/b", "file:///a/b", "/a/b", "/a/b/" and
- * "/a/b/_metadata" do; schemes other than file must agree to the letter. Pure. */
-bool flink_same_path(const char *a, const char *b);
-
 #endif

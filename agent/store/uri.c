@@ -104,13 +104,6 @@ char *uri_canonical(const char *text)
 	return to;
 }
 
-bool uri_same(const char *a, const char *b)
-{
-	cleanup_free char *left = uri_canonical(a), *right = uri_canonical(b);
-
-	return left && right && !strcmp(left, right);
-}
-
 char *uri_join(const char *base, const char *name)
 {
 	size_t len = strlen(base);

@@ -12,8 +12,6 @@
 #ifndef DREY_STORE_URI_H
 #define DREY_STORE_URI_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 
 struct uri {
@@ -28,9 +26,6 @@ void uri_release(struct uri *uri); /* NULL and zeroed are allowed */
 
 /* The canonical spelling; NULL when it is no URI. Caller frees. */
 char *uri_canonical(const char *text);
-
-/* Do both name the same file or directory? By spelling alone; false when one is no URI. */
-bool uri_same(const char *a, const char *b);
 
 /* `base` and `name` with one slash between them. Caller frees. */
 char *uri_join(const char *base, const char *name);

@@ -620,18 +620,6 @@ static void checkpoint_statistics_of_wrong_types_are_refused_whole(void)
 	}
 }
 
-static void the_same_place_may_be_written_in_several_ways(void)
-{
-	CHECK(flink_same_path("file:/a/b", "file:///a/b"));
-	CHECK(flink_same_path("file:/a/b", "/a/b/"));
-	CHECK(flink_same_path("/a/b/_metadata", "file:///a/b"));
-	CHECK(flink_same_path("s3://k/a/chk-1/", "s3://k/a/chk-1/_metadata"));
-	CHECK(!flink_same_path("file:/a/b", "file:/a/bc"));
-	CHECK(!flink_same_path("s3://k/a", "s3a://k/a"));
-	CHECK(!flink_same_path("s3://k/a", "/k/a"));
-	CHECK(!flink_same_path("/a/chk-1", "/a/chk-10"));
-}
-
 /* ---- operations ---- */
 
 static void a_savepoint_is_posted_with_its_own_trigger_id(void)
@@ -913,7 +901,6 @@ int main(void)
 	TEST(disabled_checkpointing_is_told_from_an_unknown_job);
 	TEST(a_checkpoint_kept_in_the_jobmanager_has_no_path);
 	TEST(checkpoint_statistics_of_wrong_types_are_refused_whole);
-	TEST(the_same_place_may_be_written_in_several_ways);
 	TEST(a_savepoint_is_posted_with_its_own_trigger_id);
 	TEST(a_stop_spells_its_directory_differently);
 	TEST(another_trigger_id_than_ours_is_an_error);

@@ -49,16 +49,6 @@ static void refuses_what_is_no_uri(void)
 	}
 }
 
-static void knows_two_spellings_of_one_name(void)
-{
-	CHECK(uri_same("file:///a", "file:/a"));
-	CHECK(uri_same("/a/", "file:/a"));
-	CHECK(!uri_same("file:/a", "file:/b"));
-	CHECK(!uri_same("s3://a/b", "s3a://a/b"));
-	CHECK(!uri_same("s3://a/b", "s3://b/b"));
-	CHECK(!uri_same("a", "a"));
-}
-
 static void check_join(const char *base, const char *name, const char *want)
 {
 	cleanup_free char *got = uri_join(base, name);
@@ -112,7 +102,6 @@ int main(void)
 {
 	TEST(spells_a_name_as_flink_does);
 	TEST(refuses_what_is_no_uri);
-	TEST(knows_two_spellings_of_one_name);
 	TEST(joins_with_one_slash);
 	TEST(finds_the_parent);
 	TEST(takes_a_word_of_a_person_from_the_working_directory);

@@ -1,6 +1,10 @@
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/mem.h"
 #include "base/zone.h"
 #include "tests/unit/tap.h"
 
@@ -15,6 +19,30 @@ static void a_zone_that_is_not_there_is_refused(void)
 	CHECK_INT(zone_use("../../etc/passwd", &err), ==, -1);
 	CHECK_HAS(err.msg, "is not the name of a time zone");
 	CHECK_INT(zone_use("/etc/localtime", &err), ==, -1);
+}
+
+/* The C library takes whatever it cannot read for UTC, and says nothing. */
+static void what_is_no_zone_is_refused_and_not_taken_for_UTC(void)
+{
+	static const char *const wrong[] = {"", ".", "Europe", "Broken", "Europe/"};
+	char dir[] = "/tmp/drey-zone.XXXXXX", folder[64], file[64];
+	struct err err = {0};
+
+	CHECK(mkdtemp(dir) != NULL);
+	snprintf(folder, sizeof(folder), "%s/Europe", dir);
+	snprintf(file, sizeof(file), "%s/Broken", dir);
+	CHECK_INT(mkdir(folder, 0700), ==, 0);
+	CHECK_INT(fs_write_atomic(file, "PATH", 4, 0600, NULL), ==, 0);
+	setenv("TZDIR", dir, 1);
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		CHECK_INT(zone_use(wrong[i], &err), ==, -1);
+		CHECK_INT(err.kind, ==, ERR_CONFIG);
+		CHECK_HAS(err.msg, wrong[i]);
+	}
+	unsetenv("TZDIR");
+	unlink(file);
+	rmdir(folder);
+	rmdir(dir);
 }
 
 static void the_offset_is_that_of_the_moment(void)
@@ -42,6 +70,7 @@ static void without_a_name_it_is_what_TZ_says(void)
 int main(void)
 {
 	TEST(a_zone_that_is_not_there_is_refused);
+	TEST(what_is_no_zone_is_refused_and_not_taken_for_UTC);
 	TEST(the_offset_is_that_of_the_moment);
 	TEST(without_a_name_it_is_what_TZ_says);
 	return tap_done();
