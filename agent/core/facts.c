@@ -20,6 +20,7 @@ void facts_release(struct facts *facts)
 		free(candidate->operators);
 	}
 	free(facts->candidates);
+	free(facts->jobs);
 	*facts = (struct facts){0};
 }
 
@@ -28,6 +29,15 @@ void facts_set_source(struct facts *facts, enum source_kind kind, enum source_st
 {
 	facts->sources[kind].state = state;
 	xstrset(&facts->sources[kind].detail, detail);
+}
+
+void facts_add_job(struct facts *facts, const char *job_id)
+{
+	for (size_t i = 0; i < facts->job_count; i++)
+		if (!strcmp(facts->jobs[i], job_id))
+			return;
+	facts->jobs = xreallocarray(facts->jobs, facts->job_count + 1, sizeof(*facts->jobs));
+	snprintf(facts->jobs[facts->job_count++], sizeof(*facts->jobs), "%s", job_id);
 }
 
 void facts_mark_ha(struct candidate *candidate, const char *job_id, const char *current)

@@ -80,6 +80,8 @@ struct facts {
 	struct source_fact sources[SOURCE_COUNT];
 	struct candidate *candidates;
 	size_t candidate_count;
+	char (*jobs)[JOB_ID_BYTES]; /* numbered ids (job_id.h) that have left a trace; owned */
+	size_t job_count;
 	int max_metadata_version; /* what this Flink can read; 0 = not known */
 	int64_t now_unix_ms;
 };
@@ -89,6 +91,9 @@ void facts_release(struct facts *facts);
 /* detail is copied. */
 void facts_set_source(struct facts *facts, enum source_kind kind, enum source_state state,
 		      const char *detail);
+
+/* A job of this id has left a trace, if only an empty directory or map: no launch may have it. */
+void facts_add_job(struct facts *facts, const char *job_id);
 
 /* Mark as named by an HA map of this job. `current`: the job of the journal's last launch, or NULL;
  * its map counts when several name the same snapshot. */

@@ -66,5 +66,8 @@ bool flink_id_is_used(const struct journal *journal, const struct facts *facts, 
 		if (same_job(job_id, facts->candidates[i].snapshot.job_id) ||
 		    same_job(job_id, facts->candidates[i].ha_job_id))
 			return true;
+	for (size_t i = 0; i < facts->job_count; i++)
+		if (!strcmp(job_id, facts->jobs[i]))
+			return true;
 	return false;
 }

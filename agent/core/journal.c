@@ -66,6 +66,7 @@ void journal_release(struct journal *journal)
 	free(journal->writer);
 	free(journal->disposing);
 	free(journal->phase);
+	free(journal->id_space);
 	intent_release(&journal->intent);
 	free(journal->savepoint_nonce_done);
 	free(journal->restart_nonce_done);

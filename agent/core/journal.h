@@ -173,6 +173,8 @@ struct journal {
 
 	struct launch *launches;
 	size_t launch_count;
+	char *id_space;     /* whose numbered job ids were given out last (job_id.h); NULL = none */
+	int64_t id_next;    /* the first number of it that was not */
 	char **former_jobs; /* job ids of launches that were trimmed away: still ours */
 	size_t former_job_count;
 	struct snapshot *snapshots; /* savepoints made or recorded, oldest first */

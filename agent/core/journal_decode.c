@@ -359,6 +359,19 @@ static int read_strings(const struct json *doc, const char *key, struct journal 
 	return 0;
 }
 
+static int read_job_ids(const struct json *doc, struct journal *journal, struct err *err)
+{
+	const struct json *obj;
+	int found = json_opt_object(doc, "jobIds", &obj, err);
+
+	if (found <= 0)
+		return found;
+	if (opt_str(obj, "space", &journal->id_space, err) ||
+	    opt_i64(obj, "next", 0, &journal->id_next, err))
+		return err_wrap(err, "jobIds");
+	return 0;
+}
+
 static int read_failures(const struct json *doc, struct journal *journal, struct err *err)
 {
 	const struct json *array;
@@ -433,7 +446,7 @@ static int read_document(const struct json *doc, struct journal *journal, struct
 	    read_intent(doc, &journal->intent, err) ||
 	    opt_str(doc, "savepointNonceDone", &journal->savepoint_nonce_done, err) ||
 	    opt_str(doc, "restartNonceDone", &journal->restart_nonce_done, err) ||
-	    read_launches(doc, journal, err) ||
+	    read_launches(doc, journal, err) || read_job_ids(doc, journal, err) ||
 	    read_strings(doc, "formerJobIds", journal, journal_add_former_job, err) ||
 	    read_snapshots(doc, journal, err) || read_operation(doc, &journal->operation, err) ||
 	    read_last_operation(doc, &journal->last_operation, err) ||

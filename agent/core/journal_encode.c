@@ -232,6 +232,14 @@ static struct json *document(const struct journal *journal)
 	array = json_add_array(doc, "launches");
 	for (size_t i = 0; i < journal->launch_count; i++)
 		add_launch(array, &journal->launches[i]);
+	if (journal->id_space) {
+		struct json *ids = json_add_object(doc, "jobIds");
+
+		json_add_str(ids, "space", journal->id_space);
+		json_add_i64(ids, "next", journal->id_next);
+	} else {
+		json_add_null(doc, "jobIds");
+	}
 	add_strings(doc, "formerJobIds", journal->former_jobs, journal->former_job_count);
 	array = json_add_array(doc, "snapshots");
 	for (size_t i = 0; i < journal->snapshot_count; i++)

@@ -70,6 +70,8 @@ struct lifecycle_config {
 	bool drain_on_stop;
 	/* launches */
 	const char *result_store_dir; /* URI; each launch gets <dir>/<job id>; NULL = no own path */
+	const char *id_space;         /* of the job ids, job_id.h; NULL = random ones */
+	int64_t id_count;             /* of the numbers that may be used */
 	const char *flink_version;    /* NULL = not known */
 	bool application_ids;   /* Flink >= 2.3: application id and its result store as well */
 	const char *generation; /* NULL = none given */

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "core/flink_choice.h"
+#include "core/job_id.h"
 #include "core/lifecycle_internal.h"
 
 /* ---- resolving ---- */
@@ -86,16 +87,35 @@ static void hold(struct lifecycle *life, const struct decision *decision)
 
 #define DRAWS 100
 
-/* An id that has left no trace anywhere; false: luck has run out, or the random numbers have. */
-static bool draw_job_id(struct lifecycle *life, const struct facts *facts,
-			char job_id[JOB_ID_BYTES])
+/* An id that has left no trace anywhere. NULL, or why there is none; the caller frees. */
+static char *draw_job_id(struct lifecycle *life, const struct facts *facts,
+			 char job_id[JOB_ID_BYTES])
 {
-	for (int i = 0; i < DRAWS; i++) {
+	const struct lifecycle_config *config = life->config;
+	struct journal *journal = &life->journal;
+	bool same = journal->id_space && config->id_space &&
+		    !strcmp(journal->id_space, config->id_space);
+
+	for (int i = 0; i < DRAWS && !config->id_space; i++) {
 		rng_hex_id(&life->rng, job_id);
-		if (!flink_id_is_used(&life->journal, facts, job_id))
-			return true;
+		if (!flink_id_is_used(journal, facts, job_id))
+			return NULL;
 	}
-	return false;
+	for (int64_t n = same ? journal->id_next : 0; n < config->id_count && config->id_space;
+	     n++) {
+		job_id_name(config->id_space, n, job_id);
+		if (flink_id_is_used(journal, facts, job_id))
+			continue;
+		xstrset(&journal->id_space, config->id_space);
+		journal->id_next = n + 1;
+		return NULL;
+	}
+	if (!config->id_space)
+		return xstrdup("every job id that was drawn has left traces");
+	return xasprintf("all %" PRId64 " job ids that the Role of the pod names are used up; "
+			 "raise kubernetes.launches, or set another kubernetes.salt, and the "
+			 "same in the Role",
+			 config->id_count);
 }
 
 static void fill_new_ids(struct lifecycle *life, struct launch *launch, const char *job_id)
@@ -243,8 +263,8 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 
 	if (decision->kind == DECISION_CONTINUE && last)
 		memcpy(job_id, last->job_id, JOB_ID_BYTES);
-	else if (!draw_job_id(life, facts, job_id))
-		why = xstrdup("every job id that was drawn has left traces");
+	else
+		why = draw_job_id(life, facts, job_id);
 	if (!why)
 		flink_obeys(facts, decision, job_id, from ? from->snapshot.path : NULL, &why);
 	if (why) {

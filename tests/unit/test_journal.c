@@ -104,6 +104,8 @@ static void fill(struct journal *journal)
 	journal_add_failed_generation(journal, "g0");
 	journal_add_former_job(journal, "0000000000000000000000000000000f");
 	journal_add_log(journal, BIG, "it began");
+	xstrset(&journal->id_space, "shop/orders/salt");
+	journal->id_next = BIG;
 }
 
 static struct buf encoded(struct journal *journal)
@@ -146,6 +148,8 @@ static void a_full_journal_comes_back_as_it_was(void)
 		CHECK_INT(back.operation.deadline_unix_ms, ==, BIG);
 		CHECK_INT(back.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
 		CHECK(journal_is_consumed(&back, "token-0"));
+		CHECK_STR(back.id_space, "shop/orders/salt");
+		CHECK_INT(back.id_next, ==, BIG);
 		CHECK(journal_is_former_job(&back, "000000")); /* as a savepoint's name has it */
 		CHECK(!journal_is_former_job(&back, "00000f"));
 		CHECK(!journal_is_former_job(&back, ""));

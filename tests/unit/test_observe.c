@@ -5,6 +5,8 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "core/flink_choice.h"
+#include "core/job_id.h"
 #include "ha_writer.h"
 #include "metadata_writer.h"
 #include "store_dir.h"
@@ -223,6 +225,33 @@ static void launches_that_the_journal_has_forgotten_are_ours_too(void)
 	observe(&w);
 	CHECK_INT(w.facts.candidate_count, ==, 3);
 	CHECK(find(&w, "0ccccc") && find(&w, "0ccccc")->snapshot.checkpoint_id == 2);
+	world_end(&w);
+}
+
+/* With the journal lost nothing else tells which of the ids that are known beforehand were used. */
+static void numbered_ids_leave_traces_although_nothing_is_a_candidate(void)
+{
+	char ids[4][JOB_ID_BYTES];
+	struct world w;
+
+	world_begin(&w);
+	w.places.ignore_foreign = true;
+	w.places.id_space = "shop/orders/";
+	w.places.id_count = 4;
+	for (int n = 0; n < 4; n++)
+		job_id_name(w.places.id_space, n, ids[n]);
+	put_savepoint(&w, ids[0], 1, 5, DAY_S);
+	for (int n = 1; n < 3; n++) {
+		cleanup_free char *empty = xasprintf("ck/%s", ids[n]);
+
+		dir_mkdir(w.top, empty);
+	}
+	put(&w, "ck/" FOREIGN "/chk-9", 9, DAY_S);
+	observe(&w);
+	CHECK_INT(w.facts.candidate_count, ==, 0);
+	CHECK_INT(w.facts.job_count, ==, 3);
+	for (int n = 0; n < 4; n++)
+		CHECK(flink_id_is_used(&w.journal, &w.facts, ids[n]) == (n < 3));
 	world_end(&w);
 }
 
@@ -709,6 +738,7 @@ int main(void)
 	TEST(checkpoints_of_other_jobs_are_seen);
 	TEST(where_others_write_too_only_ours_are_looked_at);
 	TEST(launches_that_the_journal_has_forgotten_are_ours_too);
+	TEST(numbered_ids_leave_traces_although_nothing_is_a_candidate);
 	TEST(what_cannot_be_looked_at_is_never_left_out);
 	TEST(a_directory_that_is_not_there_is_unreadable_not_empty);
 	TEST(a_job_that_cannot_be_listed_makes_all_of_them_unreadable);

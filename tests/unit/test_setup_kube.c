@@ -53,7 +53,6 @@ static void outside_of_a_pod_there_is_none(void)
 	bare();
 	CHECK_INT(read_keys("", &kube), ==, 0);
 	CHECK(!kube.on && !kube.journal && !kube.control && !kube.resource && !kube.launches);
-	CHECK_STR(kube.salt, "");
 	config_release(&config);
 	/* a KUBECONFIG that somebody has for other things is not taken by itself */
 	setenv("KUBECONFIG", "/home/someone/.kube/config", 1);
@@ -86,6 +85,7 @@ static void a_pod_has_names_of_its_own(void)
 	CHECK_STR(kube.pod_name, "orders-0");
 	CHECK_STR(kube.pod_uid, "aaaa-bbbb");
 	CHECK_INT(kube.launches, ==, 200);
+	CHECK_STR(kube.id_space, "shop/orders/");
 	setup_kube_release(&kube);
 	config_release(&config);
 	CHECK_INT(read_keys("enabled: false", &kube), ==, 0);
@@ -106,7 +106,11 @@ static void every_name_can_be_given(void)
 	CHECK(!kube.journal && !kube.resource && !kube.fast_failover);
 	CHECK_STR(kube.control, "a.b-c");
 	CHECK_INT(kube.launches, ==, 0);
-	CHECK_STR(kube.salt, "2026-11");
+	CHECK(!kube.id_space);
+	setup_kube_release(&kube);
+	config_release(&config);
+	CHECK_INT(read_keys("launches: 3, salt: 2026-11", &kube), ==, 0);
+	CHECK_STR(kube.id_space, "shop/orders/2026-11");
 	setup_kube_release(&kube);
 	config_release(&config);
 }

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/sha256.h"
 #include "tap.h"
 
 #define S3_DATE    INT64_C(1369353600) /* 2013-05-24T00:00:00Z */
@@ -87,7 +88,7 @@ static void the_s3_reference_puts_an_object(void)
 	cleanup_buf struct buf path = BUF_INIT;
 	struct sigv4_request request;
 
-	sigv4_sha256("Welcome to Amazon S3.", 21, payload);
+	sha256_hex("Welcome to Amazon S3.", 21, payload);
 	sigv4_encode("/test$file.text", true, &path);
 	request = s3_request("PUT", buf_str(&path), "", headers, ARRAY_LEN(headers));
 	request.payload_sha256 = payload;
@@ -263,7 +264,7 @@ static void writes_dates_and_hashes(void)
 	CHECK_STR(date, "20150830T123600Z");
 	sigv4_date(INT64_MAX, date);
 	CHECK_STR(date, "19700101T000000Z");
-	sigv4_sha256("", 0, hash);
+	sha256_hex("", 0, hash);
 	CHECK_STR(hash, SIGV4_EMPTY_SHA256);
 }
 

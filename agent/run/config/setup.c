@@ -126,6 +126,10 @@ static int fill_derived(struct setup *setup, struct err *err)
 		return -1;
 	setup->life.flink_version = setup->version_text;
 	setup->places.storage = &setup->storage;
+	if (setup->kube.id_space) {
+		setup->life.id_space = setup->places.id_space = setup->kube.id_space;
+		setup->life.id_count = setup->places.id_count = setup->kube.launches;
+	}
 	setup->life.application_ids = flink_version_has_applications(setup->version);
 	snprintf(setup->rest_url, sizeof(setup->rest_url),
 		 strchr(config->flink.rest_address, ':') ? "http://[%s]:%d" : "http://%s:%d",

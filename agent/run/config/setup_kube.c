@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/job_id.h"
 
 #define NONE "none"
 
@@ -44,7 +45,7 @@ static char *object_name(const char *configured, const char *application, const 
 
 static void fill(const struct config *config, struct setup_kube *kube)
 {
-	const char *application = config->application;
+	const char *application = config->application, *salt = config->kubernetes.salt;
 
 	kube->on = true;
 	kube->kubeconfig = config->kubernetes.kubeconfig;
@@ -54,7 +55,8 @@ static void fill(const struct config *config, struct setup_kube *kube)
 	kube->control = object_name(config->kubernetes.control, application, "-drey-control");
 	kube->resource = object_name(config->kubernetes.resource, application, "");
 	kube->launches = config->kubernetes.launches;
-	kube->salt = config->kubernetes.salt ? config->kubernetes.salt : "";
+	if (kube->launches && kube->namespace)
+		kube->id_space = job_id_space(kube->namespace, application, salt ? salt : "");
 	kube->fast_failover = config->kubernetes.fast_failover;
 	kube->pod_name = xstrdup(variable("POD_NAME"));
 	kube->pod_uid = xstrdup(variable("POD_UID"));
@@ -62,7 +64,7 @@ static void fill(const struct config *config, struct setup_kube *kube)
 
 int setup_kube(const struct config *config, struct setup_kube *ret_kube, struct err *err)
 {
-	struct setup_kube kube = {.salt = ""};
+	struct setup_kube kube = {0};
 	bool on = false;
 
 	if (find_out(config, &on, err) < 0)
@@ -87,7 +89,8 @@ void setup_kube_release(struct setup_kube *kube)
 	free(kube->journal);
 	free(kube->control);
 	free(kube->resource);
+	free(kube->id_space);
 	free(kube->pod_name);
 	free(kube->pod_uid);
-	*kube = (struct setup_kube){.salt = ""};
+	*kube = (struct setup_kube){0};
 }

@@ -25,7 +25,7 @@ struct setup_kube {
 	char *control;          /* ConfigMap; NULL = no one */
 	char *resource;         /* FlinkApplication; NULL = no one */
 	int64_t launches;       /* 0 = random job ids */
-	const char *salt;       /* never NULL; borrowed */
+	char *id_space;         /* of the numbered job ids; NULL = they are random */
 	bool fast_failover;
 	char *pod_name, *pod_uid; /* NULL = not in a pod, or it does not say */
 };

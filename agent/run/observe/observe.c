@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/job_id.h"
 #include "run/observe/observe_internal.h"
 #include "store/verify.h"
 
@@ -55,6 +56,21 @@ static void know_jobs(struct observe_plan *plan, const struct journal *journal)
 	plan->job_id_count = n;
 }
 
+static int by_id(const void *left, const void *right)
+{
+	return strcmp(left, right);
+}
+
+static void know_names(struct observe_plan *plan, const struct observe_places *places)
+{
+	if (!places->id_space)
+		return;
+	plan->names = xcalloc((size_t)places->id_count + 1, sizeof(*plan->names));
+	for (int64_t n = 0; n < places->id_count; n++)
+		job_id_name(places->id_space, n, plan->names[plan->name_count++]);
+	qsort(plan->names, plan->name_count, sizeof(*plan->names), by_id);
+}
+
 void observe_plan_init(struct observe_plan *plan, const struct observe_places *places,
 		       const struct journal *journal, const char *journal_error)
 {
@@ -64,6 +80,7 @@ void observe_plan_init(struct observe_plan *plan, const struct observe_places *p
 	plan->checkpoint_dir = xstrdup(places->checkpoint_dir);
 	plan->savepoint_dir = xstrdup(places->savepoint_dir);
 	plan->initial = xstrdup(places->initial);
+	know_names(plan, places);
 	if (!journal) {
 		plan->journal_state = SOURCE_UNREADABLE;
 		plan->journal_detail = xstrdup(journal_error);
@@ -97,6 +114,7 @@ void observe_plan_release(struct observe_plan *plan)
 		snapshot_release(&plan->known[i]);
 	free(plan->known);
 	free(plan->job_ids);
+	free(plan->names);
 	free(plan->checkpoint_dir);
 	free(plan->savepoint_dir);
 	free(plan->initial);

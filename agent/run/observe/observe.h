@@ -33,6 +33,9 @@ struct observe_plan {
 	int max_metadata_version;
 	char (*job_ids)[JOB_ID_BYTES]; /* the lineage; none = the application has never run */
 	size_t job_id_count;
+	char (*names)
+		[JOB_ID_BYTES]; /* numbered ids (core/job_id.h), sorted: traces of them are facts */
+	size_t name_count;
 	bool only_job_ids;      /* snapshots of other jobs are counted, not made candidates */
 	struct snapshot *known; /* restore points and savepoints that the journal names */
 	size_t known_count;
@@ -49,7 +52,9 @@ struct observe_places {
 	const struct store_config *storage; /* borrowed; NULL: a zeroed one */
 	const char *checkpoint_dir, *savepoint_dir, *initial;
 	int max_metadata_version; /* 0 = not known */
-	bool ignore_foreign;      /* the directories are shared: other jobs are not looked at */
+	const char *id_space;     /* of numbered job ids; NULL = they are random */
+	int64_t id_count;
+	bool ignore_foreign; /* the directories are shared: other jobs are not looked at */
 };
 
 /* journal NULL: it could not be read, and journal_error says why. */

@@ -112,29 +112,53 @@ void observe_sort_jobs(struct look *look)
 	qsort(look->jobs, plan->job_id_count, sizeof(*look->jobs), by_id);
 }
 
-/* Is the job (or what its name begins with) one of the lineage? Everything is, without a lineage. */
-static bool is_ours(const struct look *look, const char *job_id)
+/* The first of the sorted ids that is not before `begin`. */
+static size_t first_from(char (*ids)[JOB_ID_BYTES], size_t count, const char *begin)
 {
-	size_t low = 0, high = look->plan->job_id_count, len = strlen(job_id);
+	size_t low = 0, high = count, len = strlen(begin);
 
-	if (!high)
-		return true;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (strncmp(look->jobs[middle], job_id, len) < 0)
+		if (strncmp(ids[middle], begin, len) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < look->plan->job_id_count && !strncmp(look->jobs[low], job_id, len);
+	return low;
+}
+
+/* Is the job (or what its name begins with) one of the lineage? Everything is, without a lineage. */
+static bool is_ours(const struct look *look, const char *job_id)
+{
+	size_t count = look->plan->job_id_count, at;
+
+	if (!count)
+		return true;
+	at = first_from(look->jobs, count, job_id);
+	return at < count && !strncmp(look->jobs[at], job_id, strlen(job_id));
+}
+
+/* A numbered id that was used once, however long ago, and whether or not anything is left in its
+ * directory. */
+static void trace(const struct look *look, const char *job_id)
+{
+	const struct observe_plan *plan = look->plan;
+	size_t at = first_from(plan->names, plan->name_count, job_id);
+
+	for (; *job_id && at < plan->name_count; at++) {
+		if (strncmp(plan->names[at], job_id, strlen(job_id)) != 0)
+			return;
+		facts_add_job(look->facts, plan->names[at]);
+	}
 }
 
 static bool is_wanted(void *ctx, const char *job_id)
 {
 	const struct listing *ls = ctx;
 
-	return is_ours(ls->look, job_id);
+	trace(ls->look, job_id);
+	return !ls->look->plan->only_job_ids || is_ours(ls->look, job_id);
 }
 
 static int found(void *ctx, const struct snapshots_item *item, struct err *err)
@@ -144,6 +168,8 @@ static int found(void *ctx, const struct snapshots_item *item, struct err *err)
 
 	(void)err;
 	ls->found++;
+	if (ls->source == SOURCE_SAVEPOINTS)
+		trace(ls->look, item->job_id);
 	if (plan->progress && ls->found % PROGRESS_EVERY == 0)
 		plan->progress(plan->progress_ctx, ls->source, ls->found);
 	if (is_ours(ls->look, item->job_id))
@@ -204,9 +230,7 @@ static int list(struct listing *ls, const char *dir, struct err *err)
 	/* A newer checkpoint of somebody else has to be seen, unless it was said to be none of our
 	 * business. */
 	result = ls->source == SOURCE_CHECKPOINTS
-			 ? snapshots_list_jobs(store, dir,
-					       look->plan->only_job_ids ? is_wanted : NULL, found,
-					       ls, err)
+			 ? snapshots_list_jobs(store, dir, is_wanted, found, ls, err)
 			 : snapshots_list_savepoints(store, dir, found, ls, err);
 	return result < 0 && err->kind != ERR_ABSENT ? -1 : 0;
 }

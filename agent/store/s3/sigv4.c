@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/sha256.h"
 
 #define SCOPE_DATE_BYTES 9 /* "20130524" */
 
@@ -22,15 +23,6 @@ static void to_hex(const unsigned char *bytes, char ret[65])
 {
 	for (size_t i = 0; i < SHA256_DIGEST_LENGTH; i++)
 		snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
-}
-
-void sigv4_sha256(const void *data, size_t len_bytes, char ret[65])
-{
-	struct mac digest;
-
-	if (!EVP_Digest(data, len_bytes, digest.bytes, NULL, EVP_sha256(), NULL))
-		abort(); /* out of memory, or a libcrypto without SHA-256 */
-	to_hex(digest.bytes, ret);
 }
 
 static struct mac hmac(const void *key, size_t key_len_bytes, const char *text)
@@ -214,7 +206,7 @@ void sigv4_string_to_sign(const struct sigv4_request *request, struct buf *ret)
 
 	sigv4_date(request->unix_s, date);
 	sigv4_canonical_request(request, &canonical);
-	sigv4_sha256(buf_str(&canonical), canonical.len_bytes, hash);
+	sha256_hex(buf_str(&canonical), canonical.len_bytes, hash);
 	buf_addf(ret, "AWS4-HMAC-SHA256\n%s\n", date);
 	add_scope(request, date, ret);
 	buf_addf(ret, "\n%s", hash);

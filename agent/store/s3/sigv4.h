@@ -47,7 +47,4 @@ void sigv4_date(int64_t unix_s, char ret[SIGV4_DATE_BYTES]);
 /* Append `text` percent-encoded as SigV4 wants it: all but A-Z a-z 0-9 - . _ ~; '/' kept on demand. */
 void sigv4_encode(const char *text, bool keep_slash, struct buf *ret);
 
-/* 64 lower-case hex digits and NUL. */
-void sigv4_sha256(const void *data, size_t len_bytes, char ret[65]);
-
 #endif

@@ -1,0 +1,155 @@
+#include "core/job_id.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "core/facts.h"
+#include "core/flink_choice.h"
+#include "tests/unit/life.h"
+#include "tests/unit/tap.h"
+
+#define SPACE "shop/orders/"
+
+/* printf 'shop/orders//0' | sha256sum | cut -c-32 */
+static void ids_are_what_a_chart_computes(void)
+{
+	cleanup_free char *plain = job_id_space("shop", "orders", "");
+	cleanup_free char *salted = job_id_space("shop", "orders", "2026");
+	char id[JOB_ID_BYTES];
+
+	CHECK_STR(plain, SPACE);
+	job_id_name(plain, 0, id);
+	CHECK_STR(id, "7f88b3c037de5c428b68cfd222c708c6");
+	job_id_name(salted, 7, id);
+	CHECK_STR(id, "13153d0ad5fc8388af2144d836a7946e");
+}
+
+static const char *id_of(int64_t number)
+{
+	static char id[JOB_ID_BYTES];
+
+	job_id_name(SPACE, number, id);
+	return id;
+}
+
+static void begin(struct life *l, int64_t count)
+{
+	life_begin(l);
+	l->config.id_space = SPACE;
+	l->config.id_count = count;
+	hello(l, NULL);
+}
+
+/* One start without state; the facts have a trace of these numbers, ending with -1. */
+static void start_empty(struct life *l, const int64_t *traces)
+{
+	struct facts facts = {0};
+	struct decision decision = {.kind = DECISION_START_EMPTY, .rule = 8};
+	struct event event = {.type = EVENT_OBSERVED,
+			      .observed = {.facts = &facts, .decision = &decision}};
+
+	for (; *traces >= 0; traces++)
+		facts_add_job(&facts, id_of(*traces));
+	step(l, &event);
+	facts_release(&facts);
+}
+
+static const int64_t no_trace[] = {-1};
+
+/* The launch that was just begun cannot be started: the next attempt needs another id. */
+static void fail_start(struct life *l)
+{
+	launch_failed(l);
+	forget(l);
+	pass(l, 60000);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+}
+
+static void launches_take_the_numbers_one_after_another(void)
+{
+	struct life l;
+
+	begin(&l, 200);
+	start_empty(&l, no_trace);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	CHECK_STR(job_of(&l), id_of(0));
+	fail_start(&l);
+	start_empty(&l, no_trace);
+	CHECK_STR(job_of(&l), id_of(1));
+	CHECK_STR(l.life.journal.id_space, SPACE);
+	CHECK_INT(l.life.journal.id_next, ==, 2);
+	life_end(&l);
+}
+
+static void an_id_that_has_left_a_trace_is_skipped(void)
+{
+	static const int64_t traces[] = {0, 1, 3, -1};
+	struct life l;
+
+	begin(&l, 200);
+	journal_add_former_job(&l.life.journal, id_of(2));
+	start_empty(&l, traces); /* the journal was lost: it counts from 0 */
+	CHECK_STR(job_of(&l), id_of(4));
+	CHECK_INT(l.life.journal.id_next, ==, 5);
+	life_end(&l);
+}
+
+static void names_used_up_hold_and_name_the_way_out(void)
+{
+	static const int64_t traces[] = {0, 1, 2, -1};
+	struct life l;
+
+	begin(&l, 3);
+	start_empty(&l, traces);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 0);
+	CHECK_INT(l.life.phase, ==, PHASE_HOLDING);
+	CHECK_HAS(l.life.reason, "all 3 job ids");
+	CHECK_HAS(l.life.reason, "raise kubernetes.launches, or set another kubernetes.salt");
+	/* more of them: it goes on behind the last one */
+	l.config.id_count = 4;
+	forget(&l);
+	pass(&l, 60000);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	start_empty(&l, traces);
+	CHECK_STR(job_of(&l), id_of(3));
+	life_end(&l);
+}
+
+static void another_salt_counts_from_the_beginning(void)
+{
+	char id[JOB_ID_BYTES];
+	struct life l;
+
+	begin(&l, 1);
+	start_empty(&l, no_trace);
+	fail_start(&l);
+	l.config.id_space = "shop/orders/2026";
+	start_empty(&l, no_trace);
+	job_id_name("shop/orders/2026", 0, id);
+	CHECK_STR(job_of(&l), id);
+	CHECK_INT(l.life.journal.id_next, ==, 1);
+	life_end(&l);
+}
+
+static void without_a_space_ids_are_random(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	start_empty(&l, no_trace);
+	CHECK(strcmp(job_of(&l), id_of(0)) != 0);
+	CHECK(!l.life.journal.id_space);
+	life_end(&l);
+}
+
+int main(void)
+{
+	TEST(ids_are_what_a_chart_computes);
+	TEST(launches_take_the_numbers_one_after_another);
+	TEST(an_id_that_has_left_a_trace_is_skipped);
+	TEST(names_used_up_hold_and_name_the_way_out);
+	TEST(another_salt_counts_from_the_beginning);
+	TEST(without_a_space_ids_are_random);
+	return tap_done();
+}
