@@ -2,7 +2,8 @@
  * checkpoints - GET /jobs/:id/checkpoints: what Flink remembers of snapshots.
  *
  * The statistics live in the JobManager's memory: after its restart only `restored` is left. Flink
- * answers from a copy that is up to 3 s old. `history` holds the last 10 (web.checkpoints.history)
+ * answers from a copy that is up to 3 s old (rest.cache.checkpoint-statistics.timeout, which launch.h
+ * sets to 0; before 1.18 web.refresh-interval). `history` holds the last 10 (web.checkpoints.history)
  * of either kind, newest first; a savepoint in it that drey did not trigger was made by somebody
  * else. Paths are as Flink writes them: "file:/a/b", one slash.
  */

@@ -15,6 +15,7 @@ static const char application_result_path[] = "application-result-store.storage-
 static const char shutdown_on_finish[] = "execution.shutdown-on-application-finish";
 static const char submit_failed_job[] = "execution.submit-failed-job-on-application-error";
 static const char retention_key[] = "execution.checkpointing.externalized-checkpoint-retention";
+static const char statistics_age_key[] = "rest.cache.checkpoint-statistics.timeout";
 
 static const struct reserved {
 	const char *key; /* ending in '*': a prefix */
@@ -217,6 +218,8 @@ static void add_defaults(struct flink_exec *exec, const struct flink_launch *lau
 {
 	if (!user_sets(launch, retention_key))
 		add_property(exec, retention_key, "RETAIN_ON_CANCELLATION");
+	if (!user_sets(launch, statistics_age_key))
+		add_property(exec, statistics_age_key, "0 ms");
 	if (launch->ha)
 		return;
 	if (!user_sets(launch, "heartbeat.interval"))

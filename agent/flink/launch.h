@@ -22,8 +22,10 @@
  *   --job-id, --fromSavepoint, --allowNonRestoredState         and the properties that mean the same
  *
  * Set unless the user says otherwise: externalized-checkpoint-retention=RETAIN_ON_CANCELLATION
- * (else Flink deletes the checkpoints of a job that was cancelled or failed), and, without Flink's
- * own HA, the heartbeat (heartbeat_*_ms): a TaskManager finds a restarted JobManager only
+ * (else Flink deletes the checkpoints of a job that was cancelled or failed),
+ * rest.cache.checkpoint-statistics.timeout=0 (1.18+: else the statistics of a job that is FINISHED
+ * may be those of 3 s ago, without the savepoint of the stop that was its end), and, without
+ * Flink's own HA, the heartbeat (heartbeat_*_ms): a TaskManager finds a restarted JobManager only
  * after its heartbeat.timeout.
  *
  * A command line can be read by everybody on the machine: properties whose name says that they are

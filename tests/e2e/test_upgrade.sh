@@ -22,7 +22,6 @@ DREY_CONF[onSigterm]=upgrade
 DREY_CONF[attempts.max]=2
 DREY_CONF[attempts.backoffFirst]=500ms
 drey_conf
-DREY_CONF[poll.slow]=5s # Flink's statistics are up to 3 s old: looked at sooner, they do not show a stop yet
 start_tm_pod
 start_generation g1
 await "the job runs" phase_is Running

@@ -83,6 +83,7 @@ static void the_whole_line_of_the_image_on_2_3(void)
 			"-D|parallelism.default=2|-D|x=a b=c|"
 			"-D|execution.checkpointing.externalized-checkpoint-retention=RETAIN_ON_"
 			"CANCELLATION|"
+			"-D|rest.cache.checkpoint-statistics.timeout=0 ms|"
 			"-D|heartbeat.interval=1000|"
 			"-D|execution.checkpointing.dir=s3://b/ck|"
 			"-D|execution.checkpointing.savepoint-dir=s3://b/sp|"
@@ -157,21 +158,23 @@ static void directory_keys_fit_the_version(void)
 	}
 }
 
-static void the_user_may_overrule_retention_and_heartbeat(void)
+static void the_user_may_overrule_what_is_no_decision(void)
 {
 	struct flink_launch launch =
 		launch_of(LIST("java", CLASS, "-Dheartbeat.timeout=9000", "-D", "a=b"), v120);
 	const struct flink_property mine[] = {
 		{"execution.checkpointing.externalized-checkpoint-retention",
-		 "NO_EXTERNALIZED_CHECKPOINTS"}};
+		 "NO_EXTERNALIZED_CHECKPOINTS"},
+		{"rest.cache.checkpoint-statistics.timeout", "1 s"}};
 	cleanup_free char *text = NULL;
 
 	launch.properties = mine;
-	launch.property_count = 1;
+	launch.property_count = 2;
 	launch.heartbeat_interval_ms = 1000;
 	launch.heartbeat_timeout_ms = 5000;
 	text = built(&launch);
 	CHECK(strstr(text, "RETAIN_ON_CANCELLATION") == NULL);
+	CHECK(strstr(text, "statistics.timeout=0") == NULL);
 	CHECK_HAS(text, "|heartbeat.interval=1000|");
 	CHECK(strstr(text, "heartbeat.timeout=5000") == NULL);
 }
@@ -399,7 +402,7 @@ int main(void)
 	TEST(an_empty_start_names_no_restore_path);
 	TEST(application_ids_are_for_2_3_and_for_the_unknown);
 	TEST(directory_keys_fit_the_version);
-	TEST(the_user_may_overrule_retention_and_heartbeat);
+	TEST(the_user_may_overrule_what_is_no_decision);
 	TEST(with_flink_ha_the_heartbeat_is_left_alone);
 	TEST(every_property_of_drey_is_refused_by_name);
 	TEST(secrets_are_refused_on_the_command_line);
