@@ -33,11 +33,13 @@
  *   --slow-snapshot MS   each snapshot takes this long in the task thread
  *   --ignore-cancel MS   the task takes this long to end and ignores interrupts meanwhile
  *   --name NAME          the job's name (default: continuity)
+ *   --uid UID            of the operator that counts (default: count); under another one its state has no place
  *
  * Control files in DIR
  *   finish               the input ends now
  *   fail                 throw, as long as the file is there
  *   fail-once            throw once; the file is removed first
+ *   fail-in-close-once   close() throws once, at the end of a task; the file is removed first
  *   throw-in-main        main() throws
  *   hold-snapshot        snapshots wait in the task thread as long as the file is there
  *
@@ -102,7 +104,7 @@ public final class ContinuityJob {
 				.keyBy(number -> number % KEYS)
 				.process(new Counter(options))
 				.name("count")
-				.uid("count")
+				.uid(options.uid)
 				.sinkTo(new DiscardingSink<>())
 				.name("sink")
 				.uid("sink");
@@ -114,6 +116,7 @@ public final class ContinuityJob {
 		String log = "";
 		String control = "";
 		String name = "continuity";
+		String uid = "count";
 		long rate = 100;
 		int pad = 32768;
 		int grow = 0;
@@ -142,6 +145,7 @@ public final class ContinuityJob {
 				case "--log": log = value; break;
 				case "--control": control = value; break;
 				case "--name": name = value; break;
+				case "--uid": uid = value; break;
 				case "--rate": rate = Math.max(1, Long.parseLong(value)); break;
 				case "--pad": pad = Integer.parseInt(value); break;
 				case "--grow": grow = Integer.parseInt(value); break;
@@ -406,6 +410,10 @@ public final class ContinuityJob {
 		@Override
 		public void close() throws Exception {
 			event("CLOSE", "-");
+			if (options.hasControl("fail-in-close-once") && options.controlFile("fail-in-close-once").delete()) {
+				event("THROW", "-");
+				throw new IllegalStateException("failed on purpose in close()");
+			}
 			long endMs = System.currentTimeMillis() + options.ignoreCancelMs;
 			while (System.currentTimeMillis() < endMs) {
 				try {
