@@ -21,6 +21,10 @@ void facts_release(struct facts *facts)
 	}
 	free(facts->candidates);
 	free(facts->jobs);
+	for (size_t i = 0; i < facts->stored_count; i++)
+		free(facts->stored[i]);
+	free(facts->stored);
+	free(facts->lock_held);
 	*facts = (struct facts){0};
 }
 
@@ -38,6 +42,13 @@ void facts_add_job(struct facts *facts, const char *job_id)
 			return;
 	facts->jobs = xreallocarray(facts->jobs, facts->job_count + 1, sizeof(*facts->jobs));
 	snprintf(facts->jobs[facts->job_count++], sizeof(*facts->jobs), "%s", job_id);
+}
+
+void facts_add_stored(struct facts *facts, const char *key)
+{
+	facts->stored =
+		xreallocarray(facts->stored, facts->stored_count + 1, sizeof(*facts->stored));
+	facts->stored[facts->stored_count++] = xstrdup(key);
 }
 
 void facts_mark_ha(struct candidate *candidate, const char *job_id, const char *current)

@@ -84,6 +84,10 @@ struct facts {
 	size_t job_count;
 	int max_metadata_version; /* what this Flink can read; 0 = not known */
 	int64_t now_unix_ms;
+	/* what Flink would start again by itself, keys of core/ha_keys.h; owned */
+	char **stored;
+	size_t stored_count;
+	char *lock_held; /* why a Flink that lives may hold the leader lock; NULL = none does; owned */
 };
 
 void facts_release(struct facts *facts);
@@ -94,6 +98,9 @@ void facts_set_source(struct facts *facts, enum source_kind kind, enum source_st
 
 /* A job of this id has left a trace, if only an empty directory or map: no launch may have it. */
 void facts_add_job(struct facts *facts, const char *job_id);
+
+/* Append a key (copied). */
+void facts_add_stored(struct facts *facts, const char *key);
 
 /* Mark as named by an HA map of this job. `current`: the job of the journal's last launch, or NULL;
  * its map counts when several name the same snapshot. */

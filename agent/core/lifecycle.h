@@ -195,7 +195,8 @@ struct event {
 			const char *launch_id;
 			int wait_status;
 			bool oom_killed;
-			const char *error;   /* LAUNCH_FAILED */
+			const char *error; /* LAUNCH_FAILED */
+			bool held;         /* LAUNCH_FAILED: no attempt, it must not be made now */
 			const char *meaning; /* EXITED: a sentence about the status */
 		} process;
 		struct view view;

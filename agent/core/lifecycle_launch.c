@@ -282,7 +282,6 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 	if (decision->token)
 		journal_consume(&life->journal, decision->token);
 	xstrset(&life->journal.restart_nonce_done, life->journal.intent.restart_nonce);
-	life->holds = 0;
 	life->launch_step = LAUNCH_WRITING;
 	enter(life, PHASE_LAUNCHING, "launch %" PRId64 ", job id %s, rule %d: %s", launch->number,
 	      launch->job_id, decision->rule, decision->reason);
@@ -365,6 +364,7 @@ void on_started(struct lifecycle *life, const struct event *event)
 		return;
 	journal_launch(&life->journal)->started_unix_ms = life->now_unix_ms;
 	life->want_write = true;
+	life->holds = 0;
 	life->launch_step = LAUNCH_LIVE;
 	memset(&life->seen, 0, sizeof(life->seen));
 	if (life->end_wanted) { /* the container ends, and Flink was just being started */
@@ -435,8 +435,12 @@ void on_launch_failed(struct lifecycle *life, const struct event *event)
 	launch->ended_unix_ms = life->now_unix_ms;
 	launch->wait_status = -1;
 	life->want_write = true;
-	if (life->terminating)
+	if (life->terminating) {
 		leave(life);
-	else
+	} else if (event->process.held) {
+		look_again(life);
+		enter(life, PHASE_HOLDING, "%s", event->process.error);
+	} else {
 		launch_failure(life, event->process.error);
+	}
 }

@@ -364,6 +364,7 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 	}
 	lineage_find(&in.lineage, journal, facts);
 	find_start(&in);
+	leftovers_check(&in);
 	lineage_release(&in.lineage);
 	free(in.order);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/ha_keys.h"
 #include "core/resolve_internal.h"
 
 static bool is_entry(const struct candidate *c, const struct launch *launch)
@@ -180,4 +181,26 @@ bool continue_decides(struct inquiry *in)
 	}
 	go_on(in, launch, entry);
 	return true;
+}
+
+void leftovers_check(struct inquiry *in)
+{
+	const struct facts *facts = in->facts;
+	enum decision_kind kind = in->decision->kind;
+	const struct launch *same =
+		kind == DECISION_CONTINUE ? journal_launch_const(in->journal) : NULL;
+	size_t count = 0;
+
+	if (!facts->lock_held || (kind != DECISION_CONTINUE && kind != DECISION_START_FROM &&
+				  kind != DECISION_START_EMPTY))
+		return;
+	for (size_t i = 0; i < facts->stored_count; i++)
+		count += ha_key_is_leftover(facts->stored[i], same);
+	if (!count)
+		return;
+	inquiry_decide(in, DECISION_HOLD, 7,
+		       "Flink's HA still has %zu stored job%s of an earlier launch, which would be "
+		       "started as well; they cannot be taken out while another Flink may live: "
+		       "%s; drey looks again",
+		       count, count == 1 ? "" : "s", facts->lock_held);
 }

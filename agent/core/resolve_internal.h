@@ -106,6 +106,9 @@ void candidate_check_age(struct inquiry *in);
 /* The current launch can go on under its own ids. */
 bool continue_decides(struct inquiry *in);
 
+/* A start is decided, and what an earlier launch has left in Flink's HA has to go first: can it? */
+void leftovers_check(struct inquiry *in);
+
 /* ---- resolve_foreign.c ---- */
 
 /* The journal knows of nothing, but the directories hold snapshots. */

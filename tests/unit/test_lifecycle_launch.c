@@ -684,6 +684,33 @@ static void an_exit_with_0_that_nobody_can_explain_is_not_repeated(void)
 	life_end(&l);
 }
 
+static void a_start_that_must_not_be_made_now_is_held_and_counts_as_no_attempt(void)
+{
+	struct event e = {.type = EVENT_LAUNCH_FAILED,
+			  .process = {.error = "another Flink may live", .held = true}};
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	for (int64_t wait_ms = 2000; wait_ms <= 8000; wait_ms *= 2) {
+		observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+		CHECK_PHASE(&l, PHASE_LAUNCHING);
+		e.process.launch_id = job_of(&l);
+		step(&l, &e);
+		CHECK_PHASE(&l, PHASE_HOLDING);
+		CHECK_HAS(l.life.reason, "another Flink may live");
+		CHECK_INT(l.life.journal.failure_count, ==, 0);
+		CHECK_INT(lifecycle_deadline_ms(&l.life) - l.now_ms, ==, wait_ms);
+		forget(&l);
+		pass(&l, wait_ms);
+		CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	}
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	started(&l);
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	life_end(&l);
+}
+
 /* ---- what comes too late ---- */
 
 static void answers_about_another_launch_are_ignored(void)
@@ -813,6 +840,7 @@ int main(void)
 	TEST(a_finished_job_ends_the_container_when_asked_to);
 	TEST(a_job_cancelled_from_outside_stays_cancelled);
 	TEST(an_exit_with_0_that_nobody_can_explain_is_not_repeated);
+	TEST(a_start_that_must_not_be_made_now_is_held_and_counts_as_no_attempt);
 	TEST(answers_about_another_launch_are_ignored);
 	TEST(an_answer_to_an_older_write_releases_nothing);
 	TEST(every_name_is_its_own);
