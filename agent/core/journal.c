@@ -16,6 +16,7 @@ static void launch_release(struct launch *launch)
 	free(launch->application_result_path);
 	free(launch->generation);
 	free(launch->flink_version);
+	free(launch->request_token);
 	free(launch->restore_path);
 	free(launch->last_checkpoint_path);
 	*launch = (struct launch){0};

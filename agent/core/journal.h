@@ -50,7 +50,8 @@ struct restore_request {
 	char *token; /* names the request; the same token is never applied twice */
 	char *path;  /* RESTORE_PATH */
 	bool allow_non_restored;
-	bool foreign; /* the path may be a snapshot of another job, knowingly */
+	bool foreign;          /* the path may be a snapshot of another job, knowingly */
+	int64_t asked_unix_ms; /* when it was taken; what came later, nobody knew of. 0 = not known */
 };
 
 struct intent {
@@ -71,6 +72,7 @@ struct launch {
 	char *generation;    /* hash of image, arguments and configuration; NULL without one */
 	char *flink_version; /* "2.3.0"; NULL when not known */
 	bool allow_non_restored;
+	char *request_token; /* the one-shot request that it carries out; NULL = none */
 
 	/* the restore point: NULL path = started empty, by rule or by request */
 	char *restore_path;

@@ -99,7 +99,8 @@ static int read_request(const struct json *intent, struct restore_request *reque
 	    opt_str(obj, "token", &request->token, err) ||
 	    opt_str(obj, "path", &request->path, err) ||
 	    opt_bool(obj, "allowNonRestored", &request->allow_non_restored, err) ||
-	    opt_bool(obj, "foreign", &request->foreign, err))
+	    opt_bool(obj, "foreign", &request->foreign, err) ||
+	    opt_i64(obj, "askedUnixMs", 0, &request->asked_unix_ms, err))
 		return err_wrap(err, "restore");
 	request->kind = (enum restore_request_kind)kind;
 	if (request->kind == RESTORE_PATH && !request->path)
@@ -178,6 +179,7 @@ static int read_launch(const struct json *obj, struct launch *launch, struct err
 	    opt_str(obj, "generation", &launch->generation, err) ||
 	    opt_str(obj, "flinkVersion", &launch->flink_version, err) ||
 	    opt_bool(obj, "allowNonRestored", &launch->allow_non_restored, err) ||
+	    opt_str(obj, "requestToken", &launch->request_token, err) ||
 	    read_restore_point(obj, launch, err) ||
 	    opt_i64(obj, "intendedUnixMs", 0, &launch->intended_unix_ms, err) ||
 	    opt_i64(obj, "startedUnixMs", 0, &launch->started_unix_ms, err) ||

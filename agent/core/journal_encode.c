@@ -68,6 +68,7 @@ static void add_intent(struct json *doc, const struct intent *intent)
 	json_add_str(to, "path", intent->restore.path);
 	json_add_bool(to, "allowNonRestored", intent->restore.allow_non_restored);
 	json_add_bool(to, "foreign", intent->restore.foreign);
+	add_known(to, "askedUnixMs", intent->restore.asked_unix_ms, 0);
 }
 
 static void add_restore_point(struct json *to, const struct launch *launch)
@@ -110,6 +111,7 @@ static void add_launch(struct json *array, const struct launch *launch)
 	json_add_str(to, "generation", launch->generation);
 	json_add_str(to, "flinkVersion", launch->flink_version);
 	json_add_bool(to, "allowNonRestored", launch->allow_non_restored);
+	json_add_str(to, "requestToken", launch->request_token);
 	add_restore_point(to, launch);
 	add_known(to, "intendedUnixMs", launch->intended_unix_ms, 0);
 	add_known(to, "startedUnixMs", launch->started_unix_ms, 0);

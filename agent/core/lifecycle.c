@@ -8,7 +8,8 @@
 
 /* ---- what is wanted ---- */
 
-static void take_intent(struct intent *intent, const struct intent *wanted, unsigned fields)
+static void take_intent(struct intent *intent, const struct intent *wanted, unsigned fields,
+			int64_t now_unix_ms)
 {
 	if (fields & CONTROL_STATE)
 		intent->state = wanted->state;
@@ -22,6 +23,7 @@ static void take_intent(struct intent *intent, const struct intent *wanted, unsi
 		intent->restore.kind = wanted->restore.kind;
 		intent->restore.allow_non_restored = wanted->restore.allow_non_restored;
 		intent->restore.foreign = wanted->restore.foreign;
+		intent->restore.asked_unix_ms = now_unix_ms;
 		xstrset(&intent->restore.token, wanted->restore.token);
 		xstrset(&intent->restore.path, wanted->restore.path);
 	}
@@ -58,7 +60,7 @@ static void on_control(struct lifecycle *life, const struct event *event)
 		note(life, NOTE_WARNING,
 		     "a restore request while the job runs is not taken: suspend or cancel first");
 	}
-	take_intent(&life->journal.intent, &event->control.intent, fields);
+	take_intent(&life->journal.intent, &event->control.intent, fields, life->now_unix_ms);
 	if (fields & CONTROL_NEW_START) {
 		outcome_release(&life->journal.outcome);
 		life->journal.failure_count = 0;

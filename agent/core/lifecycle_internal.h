@@ -111,6 +111,9 @@ void operation_remember(struct lifecycle *life, const struct operation *operatio
 /* Record how it ended; the operation itself stays until operation_clear(). */
 void operation_record(struct lifecycle *life, bool ok, const char *location, const char *error);
 void operation_clear(struct lifecycle *life);
+
+/* Nothing is asked and nothing is known from answers any more. */
+void operation_enter(struct lifecycle *life, enum operation_step step);
 enum snapshot_origin operation_origin(const struct operation *operation);
 
 /* Flink has gone: an operation that only waited for that has succeeded; one that may have left a

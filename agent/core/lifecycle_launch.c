@@ -155,6 +155,7 @@ static struct launch *add_launch(struct lifecycle *life, const struct decision *
 	launch->flink_version = xstrdup(life->config->flink_version);
 	launch->intended_unix_ms = life->now_unix_ms;
 	launch->allow_non_restored = decision->allow_non_restored;
+	launch->request_token = xstrdup(decision->token);
 	if (!from)
 		return launch;
 	launch->restore_path = xstrdup(from->snapshot.path);

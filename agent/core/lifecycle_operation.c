@@ -99,11 +99,9 @@ void operation_record(struct lifecycle *life, bool ok, const char *location, con
 	     error ? ": " : "", error ? error : "");
 }
 
-void operation_clear(struct lifecycle *life)
+void operation_enter(struct lifecycle *life, enum operation_step step)
 {
-	withdraw(life, EFFECT_TRIGGER);
-	operation_release(&life->journal.operation);
-	life->step = STEP_NONE;
+	life->step = step;
 	life->asking = false;
 	life->accepted = false;
 	life->operation_poll_ms = life->operation_deadline_ms = 0;
@@ -111,6 +109,13 @@ void operation_clear(struct lifecycle *life)
 	xstrset(&life->stop_location, NULL);
 	xstrset(&life->operation_error, NULL);
 	life->want_write = true;
+}
+
+void operation_clear(struct lifecycle *life)
+{
+	withdraw(life, EFFECT_TRIGGER);
+	operation_release(&life->journal.operation);
+	operation_enter(life, STEP_NONE);
 }
 
 /* When the periodic savepoint after the last one is due, but not within `pause_ms`. */

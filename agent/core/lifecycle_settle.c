@@ -10,14 +10,7 @@
 
 void operation_begin_settling(struct lifecycle *life)
 {
-	life->step = STEP_SETTLING;
-	life->asking = false;
-	life->accepted = false;
-	life->operation_poll_ms = life->operation_deadline_ms = 0;
-	life->savepoint_damaged = false;
-	xstrset(&life->stop_location, NULL);
-	xstrset(&life->operation_error, NULL);
-	life->want_write = true;
+	operation_enter(life, STEP_SETTLING);
 }
 
 static void record_found(struct lifecycle *life, const struct candidate *c)

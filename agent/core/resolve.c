@@ -158,6 +158,8 @@ static bool requested(struct inquiry *in)
 	}
 	if (journal_is_consumed(in->journal, request->token))
 		return false;
+	/* an order that an old journal still has may have been carried out long ago */
+	in->judged_unix_ms = request->asked_unix_ms;
 	carry_out_request(in, "requested once by a person");
 	return true;
 }
@@ -171,18 +173,15 @@ static bool still_requested(struct inquiry *in)
 	const struct launch *launch = journal_launch_const(journal);
 	int index = (int)journal->launch_count - 1;
 
-	if (request->kind == RESTORE_NONE || !launch)
+	if (request->kind == RESTORE_NONE || !launch || !launch->request_token ||
+	    strcmp(launch->request_token, request->token ? request->token : "") != 0)
 		return false;
 	/* a stateless job may have no checkpoints that could ever prove it */
 	if (in->policy->restore == POLICY_NONE && launch->verified_unix_ms)
 		return false;
-	if (request->kind == RESTORE_EMPTY
-		    ? launch->restore_path != NULL
-		    : !snapshot_same_path(launch->restore_path, request->path))
-		return false;
 	if (launch_left_state(in, index))
 		return false;
-	in->again = true;
+	in->judged_unix_ms = launch->intended_unix_ms;
 	carry_out_request(in, "requested by a person, and that launch has not proven itself yet");
 	return true;
 }

@@ -171,7 +171,6 @@ static bool is_of_another_job(const struct inquiry *in, const struct candidate *
 
 static struct candidate *newest_foreign(struct inquiry *in, const struct candidate *own)
 {
-	const struct launch *launch = journal_launch_const(in->journal);
 	struct candidate *newest = NULL;
 	const char *place = NULL; /* for which own_ms was found */
 	int64_t own_ms = 0;
@@ -185,8 +184,8 @@ static struct candidate *newest_foreign(struct inquiry *in, const struct candida
 			place = c->snapshot.path;
 			own_ms = newest_own_ms(in, c);
 			/* what was there already, the person has judged */
-			if (in->again && own_ms < launch->intended_unix_ms)
-				own_ms = launch->intended_unix_ms;
+			if (own_ms < in->judged_unix_ms)
+				own_ms = in->judged_unix_ms;
 		}
 		if (c->snapshot.completed_unix_ms <= own_ms)
 			continue;
@@ -215,10 +214,11 @@ void foreign_check(struct inquiry *in)
 {
 	const struct decision *decision = in->decision;
 	const struct candidate *own;
-	struct candidate *c;
+	struct candidate *c, *newest;
 
 	if (in->policy->foreign == FOREIGN_IGNORE || in->policy->restore == POLICY_NONE ||
-	    inquiry_never_ran(in) || (decision->rule == 4 && !in->again) ||
+	    (inquiry_never_ran(in) && (!in->judged_unix_ms || in->policy->adopt)) ||
+	    (decision->rule == 4 && !in->judged_unix_ms) ||
 	    (decision->kind != DECISION_START_FROM && decision->kind != DECISION_CONTINUE &&
 	     decision->kind != DECISION_START_EMPTY))
 		return;
@@ -226,8 +226,11 @@ void foreign_check(struct inquiry *in)
 	c = newest_foreign(in, own);
 	if (!c)
 		return;
-	if (c->integrity == INTEGRITY_UNCHECKED) {
-		inquiry_verify(in, c, 6);
+	/* an empty start has looked at nothing of ours, and only the operators tell jobs apart */
+	newest = own ? NULL : candidate_newest_own(in);
+	if (c->integrity == INTEGRITY_UNCHECKED ||
+	    (newest && newest->integrity == INTEGRITY_UNCHECKED)) {
+		inquiry_verify(in, c->integrity == INTEGRITY_UNCHECKED ? c : newest, 6);
 		return;
 	}
 	inquiry_judge(c, VERDICT_REJECTED, "newer than all that is ours, but of job %s",

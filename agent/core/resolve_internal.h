@@ -27,7 +27,7 @@ struct inquiry {
 	struct lineage lineage;
 	size_t *order; /* indices of the candidates that count, newest first in each group */
 	size_t order_count;
-	bool again;                /* a request that was carried out once is carried out again */
+	int64_t judged_unix_ms; /* a request is carried out: its person knew what was there then */
 	const char *not_continued; /* why Flink's HA data are not used; NULL = there are none */
 };
 

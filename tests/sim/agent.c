@@ -203,7 +203,7 @@ void agent_start(struct world *w)
 	snprintf(agent->writer, sizeof(agent->writer), "agent-%" PRIu64, w->epochs[SCOPE_AGENT]);
 	xstrset(&journal.writer, agent->writer);
 	rng_seed(&rng, rng_next(&w->rng));
-	lifecycle_init(&agent->life, &w->config, &journal, &rng);
+	lifecycle_init(&agent->life, w->config, &journal, &rng);
 	event.hello.running = running ? running->job_id : NULL;
 	event.hello.last = *init->last ? init->last : NULL;
 	event.hello.last_wait_status = init->last_wait_status;
@@ -243,7 +243,7 @@ static void decide(struct world *w)
 	struct event event = {.type = EVENT_OBSERVED,
 			      .observed = {.facts = &agent->facts, .decision = &agent->decision}};
 
-	resolve(&agent->life.journal, &agent->facts, &w->config.policy, &agent->decision);
+	resolve(&agent->life.journal, &agent->facts, &w->config->policy, &agent->decision);
 	say(w, "resolve: %s, rule %d: %s", decision_kind_name(agent->decision.kind),
 	    agent->decision.rule, agent->decision.reason);
 	if (agent->decision.kind == DECISION_VERIFY) {

@@ -83,8 +83,11 @@ static void acknowledge(struct world *w, int snap)
 	struct ha_map *map = map_of(w, w->flink->launch);
 
 	if (!map->exists || w->flink->state != JOB_RUNNING) {
-		/* Flink discards what it cannot record */
-		w->storage.snaps[snap].deleted = !map->exists;
+		/* Flink discards what it cannot record: it never counted */
+		if (!map->exists) {
+			w->storage.snaps[snap].deleted = true;
+			w->storage.snaps[snap].complete = false;
+		}
 		return;
 	}
 	insert(map, snap);

@@ -30,7 +30,7 @@ static void container_start(struct world *w)
 	*init = (struct init){.alive = true};
 	w->epochs[SCOPE_CONTAINER]++;
 	if (w->upgrades)
-		w->config.generation = w->config.policy.generation = w->next_generation;
+		w->config->generation = w->config->policy.generation = w->next_generation;
 	say(w, "container starts%s%s", w->upgrades ? ", generation " : "",
 	    w->upgrades ? w->next_generation : "");
 	plan(w, between(w, 10, 500), ITEM_AGENT_START, SCOPE_CONTAINER);

@@ -36,11 +36,12 @@ static bool eligible(const struct world *w, const struct snap *snap)
 {
 	if (!snap_usable(snap))
 		return false;
-	if (w->config.policy.restore == POLICY_LATEST || snap->kind == SNAPSHOT_SAVEPOINT)
+	if (w->config->policy.restore == POLICY_LATEST || snap->kind == SNAPSHOT_SAVEPOINT)
 		return true;
 	/* a checkpoint that a person has named is as good as a savepoint, until there is one after it */
 	for (int i = truth_head(w) < 0 ? 0 : truth_head(w); i < w->truth.count; i++)
-		if (w->truth.launches[i].executed && w->truth.launches[i].base >= 0 &&
+		if (w->truth.launches[i].executed && !w->truth.launches[i].wrong &&
+		    w->truth.launches[i].base >= 0 &&
 		    &w->storage.snaps[w->truth.launches[i].base] == snap)
 			return true;
 	return false;
@@ -167,8 +168,7 @@ static bool launch_is_requested(struct world *w, const struct launch *launch)
 
 	if (request->kind == RESTORE_NONE || !request->token ||
 	    !journal_is_consumed(stored, request->token) ||
-	    (!strcmp(w->truth.last_token, request->token) &&
-	     strcmp(w->truth.pending_again, request->token) != 0) ||
+	    !strcmp(w->truth.last_token, request->token) ||
 	    !strcmp(w->user.untimely, request->token))
 		return false;
 	if (request->kind == RESTORE_EMPTY
@@ -176,7 +176,6 @@ static bool launch_is_requested(struct world *w, const struct launch *launch)
 		    : !snapshot_same_path(request->path, launch->restore_path))
 		return false;
 	snprintf(w->truth.last_token, sizeof(w->truth.last_token), "%s", request->token);
-	*w->truth.pending_again = '\0';
 	return true;
 }
 
@@ -246,14 +245,14 @@ static bool is_given_up(const struct world *w, int base)
 /* Declared so: another generation than the one before, and none of it has left anything yet. */
 static bool stateless(const struct world *w)
 {
-	if (w->config.upgrade != UPGRADE_STATELESS)
+	if (w->config->upgrade != UPGRADE_STATELESS)
 		return false;
 	for (int i = w->truth.count - 1; i >= 0; i--) {
 		const struct truth_launch *truth = &w->truth.launches[i];
 
 		if (!truth->executed)
 			continue;
-		if (strcmp(truth->generation, w->config.generation) != 0)
+		if (strcmp(truth->generation, w->config->generation) != 0)
 			return true;
 		if (truth->base >= 0 || left_anything(w, i))
 			return false;
@@ -333,7 +332,7 @@ static void remember_launch(struct world *w, const struct launch *launch, int ba
 	*record = (struct truth_launch){.base = base,
 					.argument = base,
 					.requested = requested,
-					.generation = w->config.generation};
+					.generation = w->config->generation};
 	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
 }
 

@@ -198,7 +198,6 @@ struct truth {
 	char last_result[JOB_ID_BYTES]; /* trigger id of the last operation's result, when judged */
 	bool last_ok;
 	char last_token[32];
-	char pending_again[32]; /* token of a request that an old journal has not carried out */
 };
 
 #define IMAGE_BYTES ((size_t)1 << 20)
@@ -312,6 +311,7 @@ struct agent {
 /* A container with its processes. There is one, but while it is being replaced. */
 struct pod {
 	uint64_t epochs[SCOPE_COUNT];
+	struct lifecycle_config config; /* its generation is this pod's own */
 	struct agent agent;
 	struct init init;
 	struct flink flink;
@@ -364,7 +364,7 @@ struct world {
 	struct init *init;
 	struct flink *flink;
 	uint64_t *epochs;
-	struct lifecycle_config config;
+	struct lifecycle_config *config; /* of the pod that is entered */
 	struct storage storage;
 	struct jstore store;
 	struct truth truth;

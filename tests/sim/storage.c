@@ -124,7 +124,7 @@ static void list_other(struct world *w, struct facts *facts)
 	struct snapshot found = {.path = path,
 				 .checkpoint_id = 1 + w->now_ms / MINUTE_MS,
 				 .job_id = OTHER_JOB,
-				 .completed_unix_ms = unix_now(w),
+				 .completed_unix_ms = unix_now(w) - w->now_ms % MINUTE_MS,
 				 .size_bytes = -1,
 				 .file_count = -1};
 

@@ -25,6 +25,7 @@ static void copy_launch(struct launch *to, const struct launch *from)
 	to->application_result_path = dup_or_null(from->application_result_path);
 	to->generation = dup_or_null(from->generation);
 	to->flink_version = dup_or_null(from->flink_version);
+	to->request_token = dup_or_null(from->request_token);
 	to->restore_path = dup_or_null(from->restore_path);
 	to->last_checkpoint_path = dup_or_null(from->last_checkpoint_path);
 }
@@ -120,6 +121,7 @@ static void put_lists(struct image *image, struct journal *to)
 		put_text(image, &to->launches[i].application_result_path);
 		put_text(image, &to->launches[i].generation);
 		put_text(image, &to->launches[i].flink_version);
+		put_text(image, &to->launches[i].request_token);
 		put_text(image, &to->launches[i].restore_path);
 		put_text(image, &to->launches[i].last_checkpoint_path);
 	}
@@ -289,17 +291,11 @@ void store_back_up(struct world *w)
 void store_put_back(struct world *w)
 {
 	const struct journal *old = &w->store.backup->journal;
-	const struct restore_request *request = &old->intent.restore;
 
 	if (!w->store.exists || !w->store.has_backup)
 		return;
 	say(w, "store: journal %" PRId64 " is replaced by a backup, %" PRId64,
 	    w->store.image->journal.sequence, w->store.backup->journal.sequence);
-	/* an order that was pending is carried out: nobody can tell that it was before */
-	if (request->kind != RESTORE_NONE && request->token &&
-	    !journal_is_consumed(old, request->token))
-		snprintf(w->truth.pending_again, sizeof(w->truth.pending_again), "%s",
-			 request->token);
 	image_put(w->store.image, old);
 	w->truth.journal_changed = true;
 	w->figures->journals_changed++;

@@ -10,6 +10,7 @@
 void world_enter(struct world *w, int pod)
 {
 	w->pod = pod;
+	w->config = &w->pods[pod].config;
 	w->agent = &w->pods[pod].agent;
 	w->init = &w->pods[pod].init;
 	w->flink = &w->pods[pod].flink;
@@ -248,7 +249,7 @@ static void draw_chaos(struct world *w)
 	};
 	/* With the directories declared as shared, or dates that mean nothing, an old journal cannot be
 	 * told from a good one. */
-	if (w->config.policy.foreign == FOREIGN_IGNORE || w->chaos.clock_step_ms)
+	if (w->config->policy.foreign == FOREIGN_IGNORE || w->chaos.clock_step_ms)
 		w->chaos.journal_back_ms = w->chaos.journal_lost_ms = 0;
 	if (w->seed % 5 == 2)
 		w->chaos.outside_ms = between(w, 1, 20) * MINUTE_MS;
@@ -256,7 +257,7 @@ static void draw_chaos(struct world *w)
 
 static void draw_config(struct world *w)
 {
-	w->config = (struct lifecycle_config){
+	*w->config = (struct lifecycle_config){
 		.savepoints = {.interval_ms = mean(w, 300, MINUTE_MS, 30 * MINUTE_MS),
 			       .jitter_ms = odds(w, 500) ? 30 * SECOND_MS : 0},
 		.retention = {.keep_count = odds(w, 500) ? between(w, 1, 3) : 0,
@@ -286,20 +287,20 @@ static void draw_config(struct world *w)
 	w->ha = odds(w, 600);
 	w->directory.used = odds(w, 400);
 	if (w->ha && odds(w, 700))
-		w->config.generation = "g1"; /* without one nothing is ever continued */
+		w->config->generation = "g1"; /* without one nothing is ever continued */
 	w->shared = w->seed % 4 == 0;
-	w->config.policy.generation = w->config.generation;
-	w->config.policy.flink_version = w->config.flink_version;
-	w->config.policy.foreign = w->seed % 8 == 0 ? FOREIGN_IGNORE : FOREIGN_HOLD;
+	w->config->policy.generation = w->config->generation;
+	w->config->policy.flink_version = w->config->flink_version;
+	w->config->policy.foreign = w->seed % 8 == 0 ? FOREIGN_IGNORE : FOREIGN_HOLD;
 	if (w->seed % 3 == 1) {
 		w->upgrades = true;
-		w->next_generation = w->config.generation = w->config.policy.generation = "g1";
-		w->config.upgrade = (enum upgrade_mode)below(w, 3);
-		w->config.on_sigterm = (enum sigterm_policy)below(w, 3);
-		w->config.policy.stateless_upgrade = w->config.upgrade == UPGRADE_STATELESS;
+		w->next_generation = w->config->generation = w->config->policy.generation = "g1";
+		w->config->upgrade = (enum upgrade_mode)below(w, 3);
+		w->config->on_sigterm = (enum sigterm_policy)below(w, 3);
+		w->config->policy.stateless_upgrade = w->config->upgrade == UPGRADE_STATELESS;
 	}
-	if (w->config.policy.stateless_upgrade) /* nothing of its own tells it from the other */
-		w->config.policy.foreign = FOREIGN_IGNORE;
+	if (w->config->policy.stateless_upgrade) /* nothing of its own tells it from the other */
+		w->config->policy.foreign = FOREIGN_IGNORE;
 	/* most histories are short: many beginnings show more than one long middle */
 	w->calm_ms = between(w, 1, odds(w, 50) ? 360 : 40) * MINUTE_MS;
 	w->end_ms = w->calm_ms + 90 * MINUTE_MS;
@@ -332,7 +333,9 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
 	struct world w = {.seed = seed, .verbose = verbose, .memory = memory, .figures = figures};
 
 	rng_seed(&w.rng, seed);
+	world_enter(&w, 0);
 	draw_config(&w);
+	w.pods[1].config = w.pods[0].config;
 	draw_chaos(&w);
 	for (size_t i = 0; i < memory->queue_cap; i++)
 		memory->unused_items[w.unused_count++] = (int)i;
@@ -343,12 +346,11 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
 	w.storage.initial = -1;
 	for (int i = 0; i < PODS; i++)
 		w.pods[i].flink.stop_op = -1;
-	world_enter(&w, 0);
 	say(&w, "policy %s, %d attempts in %d min, savepoints every %d s, on SIGTERM %s",
-	    w.config.policy.restore == POLICY_LATEST ? "latest" : "savepoint",
-	    w.config.max_attempts, (int)(w.config.attempts_window_ms / MINUTE_MS),
-	    (int)(w.config.savepoints.interval_ms / SECOND_MS),
-	    w.config.on_sigterm == SIGTERM_KEEP ? "keep" : "savepoint");
+	    w.config->policy.restore == POLICY_LATEST ? "latest" : "savepoint",
+	    w.config->max_attempts, (int)(w.config->attempts_window_ms / MINUTE_MS),
+	    (int)(w.config->savepoints.interval_ms / SECOND_MS),
+	    w.config->on_sigterm == SIGTERM_KEEP ? "keep" : "savepoint");
 	user_begin(&w);
 	plan(&w, 0, ITEM_CONTAINER_START, SCOPE_WORLD);
 	while (!w.done && w.queue_len) {

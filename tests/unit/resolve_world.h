@@ -169,6 +169,15 @@ static inline void request(struct world *w, enum restore_request_kind kind, cons
 	xstrset(&w->journal.intent.restore.token, token);
 }
 
+/* The last launch was made to carry out the request. */
+static inline void carried_out(struct world *w)
+{
+	const char *token = w->journal.intent.restore.token;
+
+	journal_consume(&w->journal, token);
+	xstrset(&journal_launch(&w->journal)->request_token, token);
+}
+
 /* The way to a decision, with every question answered. */
 static inline enum decision_kind decide(struct world *w)
 {

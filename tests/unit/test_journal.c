@@ -26,6 +26,7 @@ static void fill_intent(struct intent *intent)
 	xstrset(&intent->restore.path, "s3://bucket/sp \"quoted\" \xc3\xa9");
 	intent->restore.allow_non_restored = true;
 	intent->restore.foreign = true;
+	intent->restore.asked_unix_ms = 6;
 }
 
 static void fill_launch(struct launch *launch)
@@ -37,6 +38,7 @@ static void fill_launch(struct launch *launch)
 	xstrset(&launch->generation, "g1");
 	xstrset(&launch->flink_version, "2.3.0");
 	launch->allow_non_restored = true;
+	xstrset(&launch->request_token, "token-1");
 	xstrset(&launch->restore_path, "file:/sp/savepoint-012345-000000000001");
 	launch->restore_kind = SNAPSHOT_SAVEPOINT;
 	launch->restore_checkpoint_id = BIG;

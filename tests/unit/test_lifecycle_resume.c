@@ -60,10 +60,32 @@ static void a_new_request_replaces_the_one_before(void)
 	life_end(&l);
 }
 
+/* By these two a later look can tell whether the request is still open, and what nobody knew of. */
+static void a_request_is_on_record_with_its_time_and_its_launch(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	resume(&l, "token-1");
+	CHECK_INT(l.life.journal.intent.restore.asked_unix_ms, ==, l.life.now_unix_ms);
+	observed(&l, DECISION_HOLD, NULL, 0, NULL); /* of before */
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, "token-1");
+	CHECK_STR(journal_launch(&l.life.journal)->request_token, "token-1");
+	life_end(&l);
+
+	life_begin(&l);
+	hello(&l, NULL);
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	CHECK(!journal_launch(&l.life.journal)->request_token);
+	life_end(&l);
+}
+
 int main(void)
 {
 	TEST(a_plain_resume_withdraws_a_request_that_could_not_be_met);
 	TEST(a_plain_resume_keeps_a_request_that_was_carried_out);
 	TEST(a_new_request_replaces_the_one_before);
+	TEST(a_request_is_on_record_with_its_time_and_its_launch);
 	return tap_done();
 }

@@ -184,7 +184,7 @@ static void empty_unproven(struct world *w)
 	proved(w, JOB_A, NULL, 0, 10);
 	ran(w, JOB_B, NULL, 0);
 	request(w, RESTORE_EMPTY, NULL, "t1");
-	journal_consume(&w->journal, "t1");
+	carried_out(w);
 }
 
 static void path_requested(struct world *w)
@@ -205,7 +205,7 @@ static void path_unproven(struct world *w)
 	proved(w, JOB_A, NULL, 0, 20);
 	intended(w, JOB_B, slots[A10].path, 10);
 	request(w, RESTORE_PATH, slots[A10].path, "t1");
-	journal_consume(&w->journal, "t1");
+	carried_out(w);
 }
 
 #define AFTER_PROVEN                                                                               \
