@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/sock.h"
 
 #define BACKLOG     128
 #define DRAIN_BYTES ((size_t)64 * 1024) /* of what comes behind a request */
@@ -29,9 +30,8 @@ struct client {
 
 struct http_server {
 	struct loop *loop;
-	int fd, port;
-	struct loop_fd *watch;
-	struct loop_timer *retry; /* armed while accept() cannot work */
+	int port;
+	struct sock_listener *listener;
 	http_server_fn *fn;
 	void *arg;
 	struct client *oldest, *newest;
@@ -121,21 +121,13 @@ static void client_drain(struct client *client)
 
 static void client_send(struct client *client)
 {
-	while (client->sent_bytes < client->out.len_bytes) {
-		ssize_t sent = send(client->fd, client->out.data + client->sent_bytes,
-				    client->out.len_bytes - client->sent_bytes,
-				    MSG_NOSIGNAL | MSG_DONTWAIT);
+	int sent = sock_send(client->fd, &client->out, &client->sent_bytes);
 
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) &&
-		    loop_fd_set(client->watch, LOOP_WRITE, NULL) == 0)
-			return;
-		if (sent < 0) {
-			client_free(client);
-			return;
-		}
-		client->sent_bytes += (size_t)sent;
+	if (sent == 0 && loop_fd_set(client->watch, LOOP_WRITE, NULL) == 0)
+		return;
+	if (sent <= 0) {
+		client_free(client);
+		return;
 	}
 	client->draining = true;
 	if (shutdown(client->fd, SHUT_WR) < 0 || loop_fd_set(client->watch, LOOP_READ, NULL) < 0)
@@ -248,9 +240,9 @@ static void client_ready(void *arg, int fd, unsigned events)
 		client_receive(client);
 }
 
-/* Takes the descriptor, also on failure. */
-static void client_new(struct http_server *server, int fd)
+static void client_new(void *arg, int fd)
 {
+	struct http_server *server = arg;
 	struct client *client = xcalloc(1, sizeof(*client));
 
 	client->server = server;
@@ -272,33 +264,14 @@ static void client_new(struct http_server *server, int fd)
 
 /* ---- the port ---- */
 
-static void accept_again(void *arg)
+static bool give_up_oldest(void *arg)
 {
 	struct http_server *server = arg;
 
-	if (loop_fd_set(server->watch, LOOP_READ, NULL) < 0)
-		loop_timer_set(server->retry, HTTP_SERVER_RETRY_MS);
-}
-
-static void server_accept(void *arg, int listen_fd, unsigned events)
-{
-	struct http_server *server = arg;
-	int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	(void)events;
-	if (fd >= 0) {
-		client_new(server, fd);
-		return;
-	}
-	if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
-		return; /* the client has gone again */
-	if (server->oldest) {
-		client_free(server->oldest);
-		return;
-	}
-	/* no descriptor for anybody: the port would be readable for ever, and the loop spin */
-	loop_fd_set(server->watch, 0, NULL);
-	loop_timer_set(server->retry, HTTP_SERVER_RETRY_MS);
+	if (!server->oldest)
+		return false;
+	client_free(server->oldest);
+	return true;
 }
 
 union address {
@@ -365,15 +338,13 @@ struct http_server *http_server_new(struct loop *loop, const char *address, int 
 	if (fd < 0)
 		return NULL;
 	server = xcalloc(1, sizeof(*server));
-	*server = (struct http_server){
-		.loop = loop, .fd = fd, .port = port_of(fd), .fn = fn, .arg = arg};
-	server->watch = loop_fd_new(loop, fd, LOOP_READ, server_accept, server, err);
-	if (!server->watch) {
+	*server = (struct http_server){.loop = loop, .port = port_of(fd), .fn = fn, .arg = arg};
+	server->listener = sock_listener_new(loop, fd, client_new, give_up_oldest, server, err);
+	if (!server->listener) {
 		close(fd);
 		free(server);
 		return NULL;
 	}
-	server->retry = loop_timer_new(loop, accept_again, server);
 	return server;
 }
 
@@ -397,8 +368,6 @@ void http_server_free(struct http_server *server)
 		next = client->next;
 		client_free(client);
 	}
-	loop_timer_free(server->retry);
-	loop_fd_free(server->watch);
-	close(server->fd);
+	sock_listener_free(server->listener);
 	free(server);
 }

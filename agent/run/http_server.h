@@ -27,7 +27,7 @@
 #define HTTP_SERVER_CLIENTS       32
 #define HTTP_SERVER_MS            5000
 #define HTTP_SERVER_REQUEST_BYTES 8192
-#define HTTP_SERVER_RETRY_MS      5000 /* when nothing more can be accepted, or the port is taken */
+#define HTTP_SERVER_RETRY_MS      5000 /* the port is taken: when to try again */
 
 struct http_server; /* opaque */
 

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct {
@@ -86,6 +87,13 @@ bool tap_check_has(const char *text, const char *part, const char *what, const c
 void tap_skip(const char *why)
 {
 	tap.skip = why;
+}
+
+bool tap_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload && strstr(preload, "vgpreload");
 }
 
 void tap_note(const char *fmt, ...)

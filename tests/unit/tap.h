@@ -38,6 +38,9 @@ bool tap_check_has(const char *text, const char *part, const char *what, const c
 /* Leave the running test as skipped, with the reason. */
 void tap_skip(const char *why);
 
+/* This program runs under valgrind, which does some things in its own way. */
+bool tap_valgrind(void);
+
 /* One line of comment that prove -v shows. */
 void tap_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

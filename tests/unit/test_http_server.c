@@ -282,6 +282,10 @@ static void without_descriptors_it_neither_spins_nor_ends(void)
 	int64_t end_ms;
 	int fd, next, turns = 0;
 
+	if (tap_valgrind()) {
+		tap_skip("valgrind closes what was accepted beyond the limit");
+		return;
+	}
 	rig_begin(&rig);
 	getrlimit(RLIMIT_NOFILE, &old);
 	fd = dial(&rig);

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/sock.h"
 #include "run/control/control_path.h"
 #include "run/control/control_request.h"
 
@@ -33,8 +34,7 @@ struct control_call {
 struct control_server {
 	struct loop *loop;
 	char *path;
-	int fd;
-	struct loop_fd *watch;
+	struct sock_listener *listener;
 	control_fn *fn;
 	void *arg;
 	struct client *clients[CONTROL_MAX_CLIENTS];
@@ -60,25 +60,12 @@ static void client_expired(void *arg)
 	client_free(arg);
 }
 
-/* Send what the socket takes; frees the client when all is sent or the peer has gone. */
+/* Frees the client when all is sent or the peer has gone. */
 static void client_send(struct client *client)
 {
-	while (client->sent_bytes < client->out.len_bytes) {
-		ssize_t sent = send(client->fd, client->out.data + client->sent_bytes,
-				    client->out.len_bytes - client->sent_bytes,
-				    MSG_NOSIGNAL | MSG_DONTWAIT);
-
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-			if (loop_fd_set(client->watch, LOOP_WRITE, NULL) == 0)
-				return;
-			break;
-		}
-		if (sent < 0)
-			break;
-		client->sent_bytes += (size_t)sent;
-	}
+	if (sock_send(client->fd, &client->out, &client->sent_bytes) == 0 &&
+	    loop_fd_set(client->watch, LOOP_WRITE, NULL) == 0)
+		return;
 	client_free(client);
 }
 
@@ -181,16 +168,12 @@ static void refuse_fd(int fd, const char *message)
 	close(fd);
 }
 
-static void server_accept(void *arg, int listener, unsigned events)
+static void server_accept(void *arg, int fd)
 {
 	struct control_server *server = arg;
 	struct client *client;
-	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	int slot = 0;
 
-	(void)events;
-	if (fd < 0)
-		return; /* gone again, or out of descriptors: the next wake-up tries again */
 	if (!peer_is_us(fd)) {
 		refuse_fd(fd, "only the user that drey runs as, and root, may ask");
 		return;
@@ -268,9 +251,9 @@ struct control_server *control_server_new(struct loop *loop, const char *state_d
 	if (bind_and_listen(fd, &address, err) < 0)
 		return NULL;
 	server = xcalloc(1, sizeof(*server));
-	*server = (struct control_server){.loop = loop, .fd = fd, .fn = fn, .arg = arg};
-	server->watch = loop_fd_new(loop, fd, LOOP_READ, server_accept, server, err);
-	if (!server->watch) {
+	*server = (struct control_server){.loop = loop, .fn = fn, .arg = arg};
+	server->listener = sock_listener_new(loop, fd, server_accept, NULL, server, err);
+	if (!server->listener) {
 		free(server);
 		return NULL;
 	}
@@ -287,8 +270,7 @@ void control_server_free(struct control_server *server)
 	for (int i = 0; i < CONTROL_MAX_CLIENTS; i++)
 		if (server->clients[i])
 			client_free(server->clients[i]);
-	loop_fd_free(server->watch);
-	close(server->fd);
+	sock_listener_free(server->listener);
 	free(server->path);
 	free(server);
 }
