@@ -4,13 +4,28 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
 #include "base/http_call.h"
 #include "base/mem.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
 
 static void global_init(void)
 {
 	if (curl_global_init(CURL_GLOBAL_DEFAULT))
 		abort();
+}
+
+static int check_config(const struct http_config *config, struct err *err)
+{
+	if (!config->cert_file != !config->key_file || !config->cert_pem != !config->key_pem)
+		return err_set(err, ERR_CONFIG, 0, "a client certificate and its key go together");
+	if ((config->ca_file && config->ca_pem) || (config->cert_file && config->cert_pem))
+		return err_set(err, ERR_CONFIG, 0, "a certificate is given as a file and as text");
+	return 0;
 }
 
 struct http *http_new(const struct http_config *config, struct err *err)
@@ -19,10 +34,8 @@ struct http *http_new(const struct http_config *config, struct err *err)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct http *http;
 
-	if (config && !config->cert_file != !config->key_file) {
-		err_set(err, ERR_CONFIG, 0, "a client certificate and its key go together");
+	if (config && check_config(config, err))
 		return NULL;
-	}
 	pthread_once(&once, global_init);
 	http = xcalloc(1, sizeof(*http));
 	http->multi = curl_multi_init();
@@ -34,6 +47,12 @@ struct http *http_new(const struct http_config *config, struct err *err)
 		http->ca_file = xstrdup(config->ca_file);
 		http->cert_file = xstrdup(config->cert_file);
 		http->key_file = xstrdup(config->key_file);
+		http->ca_pem = xstrdup(config->ca_pem);
+		http->cert_pem = xstrdup(config->cert_pem);
+		http->key_pem = xstrdup(config->key_pem);
+		http->tls_name = xstrdup(config->tls_name);
+		http->proxy = xstrdup(config->proxy);
+		http->user_agent = xstrdup(config->user_agent);
 		http->direct = config->direct;
 	}
 	return http;
@@ -49,7 +68,33 @@ void http_free(struct http *http)
 	free(http->ca_file);
 	free(http->cert_file);
 	free(http->key_file);
+	free(http->ca_pem);
+	free(http->cert_pem);
+	free(http->key_pem);
+	free(http->tls_name);
+	free(http->proxy);
+	free(http->user_agent);
 	free(http);
+}
+
+void http_stop(struct http *http)
+{
+	atomic_store(&http->stopped, true);
+	curl_multi_wakeup(http->multi);
+}
+
+bool http_stopped(const struct http *http)
+{
+	return atomic_load(&http->stopped);
+}
+
+int http_pause(struct http *http, int64_t pause_ms, struct err *err)
+{
+	int64_t until_ms = clock_mono_ms() + pause_ms, now_ms;
+
+	while (!http_stopped(http) && (now_ms = clock_mono_ms()) < until_ms)
+		curl_multi_poll(http->multi, NULL, 0, (int)least(until_ms - now_ms, 60000), NULL);
+	return http_stopped(http) ? err_set(err, ERR_RETRY, 0, "stopped") : 0;
 }
 
 void http_response_release(struct http_response *response)
@@ -66,8 +111,17 @@ int http_do(struct http *http, const struct http_request *request, struct http_r
 
 	if (http_call_begin(http, &call, request, response, err))
 		return -1;
-	while (!call.ended)
-		http_calls_wait(http, HTTP_TIMEOUT_MS);
+	while (!call.ended) {
+		int64_t left_ms = HTTP_TIMEOUT_MS;
+
+		if (request->stall_ms)
+			left_ms = call.heard_ms + request->stall_ms - clock_mono_ms();
+		if (http_stopped(http))
+			return http_call_give_up(http, &call, "stopped", err);
+		if (left_ms <= 0)
+			return http_call_give_up(http, &call, "the server fell silent", err);
+		http_calls_wait(http, least(left_ms, HTTP_TIMEOUT_MS));
+	}
 	return http_call_end(http, &call, err);
 }
 

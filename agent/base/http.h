@@ -5,6 +5,8 @@
  * Life cycle: http_new() -> http_do() or http_many()... -> http_free(). A handle keeps its
  * connections and is used by one thread at a time. A call always ends: by its answer, its timeout or its size cap.
  *
+ * A call that is under way, or a pause, ends at once when another thread says http_stop().
+ *
  * Never: redirects (a redirect is an answer with its 3xx status), cookies, .netrc, signals, a proxy
  * for loopback addresses, other protocols than http and https, a CA that is not asked for.
  */
@@ -29,10 +31,27 @@ struct http_config {
 	const char *cert_file; /* client certificate and key, PEM; both or none */
 	const char *key_file;
 	bool direct; /* ignore http_proxy and the like for every host, not only for loopback */
+	const char *
+		ca_pem; /* the same three, PEM, in memory; a file and its text exclude each other */
+	const char *cert_pem;
+	const char *key_pem;
+	/* The name that the server's certificate must have, and that it is asked for (SNI), instead of
+	 * the URL's host. */
+	const char *tls_name;
+	const char *proxy;      /* http://, https:// or socks5://; NULL: as `direct` says */
+	const char *user_agent; /* NULL: "drey/VERSION" */
 };
 
 struct http *http_new(const struct http_config *config, struct err *err); /* NULL config: zeroed */
 void http_free(struct http *http);                                        /* NULL is allowed */
+
+/* From any thread: what is under way on the handle and all that follows ends within 100 ms, as
+ * ERR_RETRY "stopped", also while a name is looked up. For good. */
+void http_stop(struct http *http);
+bool http_stopped(const struct http *http);
+
+/* Sleep on the caller's thread. -1 with ERR_RETRY when the handle is stopped before or meanwhile. */
+int http_pause(struct http *http, int64_t pause_ms, struct err *err);
 
 struct http_request {
 	const char *method; /* NULL is GET */
@@ -44,6 +63,14 @@ struct http_request {
 	int64_t timeout_ms;         /* of the whole call; 0 is HTTP_TIMEOUT_MS */
 	int64_t connect_timeout_ms; /* 0 is HTTP_CONNECT_TIMEOUT_MS */
 	size_t max_bytes;           /* of the answer's body; 0 is HTTP_MAX_BYTES */
+	/* libcurl never sends it a second time: it gets a connection of its own, closed afterwards.
+	 * (POST and PATCH are never sent twice anyhow.) */
+	bool once;
+	int64_t stall_ms; /* http_do(): nothing came for so long: ERR_RETRY; 0: only timeout_ms counts */
+	/* http_do(): gets the body of a 2xx answer as it comes; response->body stays empty and
+	 * max_bytes does not count. -1 ends the call, as ERR_FORMAT. */
+	int (*on_data)(void *ctx, const char *bytes, size_t len_bytes);
+	void *on_data_ctx;
 };
 #define HTTP_TIMEOUT_MS         30000
 #define HTTP_CONNECT_TIMEOUT_MS 5000
@@ -62,8 +89,9 @@ struct http_response {
 /*
  * Do one call. 0 for every complete answer, whatever its status; the response is overwritten and
  * stays the caller's (http_response_release()). -1, response empty:
- *   ERR_RETRY  refused, timeout, reset, name not resolved, an answer that ended too early
- *   ERR_FORMAT answer or header larger than its cap, or not HTTP
+ *   ERR_RETRY  refused (.sys is ECONNREFUSED), timeout, reset, name not resolved, an answer that
+ *              ended too early, stopped
+ *   ERR_FORMAT answer (.sys is EFBIG) or header larger than its cap, or not HTTP
  *   ERR_DENIED the server's certificate is not trusted     ERR_CONFIG  URL or CA file is unusable
  * Messages carry the method and the URL without user, query and fragment.
  */

@@ -1,6 +1,7 @@
 #include "base/http_call.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
@@ -75,11 +76,24 @@ char *http_call_describe(const struct http_request *request)
 
 /* ---- the answer ---- */
 
+static bool is_success(const struct http_call *call)
+{
+	long status = 0;
+
+	curl_easy_getinfo(call->curl, CURLINFO_RESPONSE_CODE, &status);
+	return status >= 200 && status < 300;
+}
+
 static size_t on_body(char *data, size_t size, size_t count, void *arg)
 {
 	struct http_call *call = arg;
 	size_t len = size * count;
 
+	call->heard_ms = clock_mono_ms();
+	if (call->request.on_data && is_success(call)) {
+		call->refused = call->request.on_data(call->request.on_data_ctx, data, len) < 0;
+		return call->refused ? 0 : len;
+	}
 	if (len > call->max_bytes - call->response->body.len_bytes) {
 		call->body_too_large = true;
 		return 0;
@@ -94,6 +108,7 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 	struct buf *headers = &call->response->headers;
 	size_t len = size * count;
 
+	call->heard_ms = clock_mono_ms();
 	/* "100 Continue" comes before the answer */
 	if (len > 5 && !memcmp(data, "HTTP/", 5))
 		buf_clear(headers);
@@ -194,16 +209,29 @@ static void set_method(CURL *curl, const struct http_request *request)
 	}
 	/* libcurl sends a request again when a reused connection turns out to be dead, and cannot
 	 * know whether the first one was acted upon: what is not idempotent gets its own */
-	if (post || !strcmp(method, "PATCH"))
+	if (post || !strcmp(method, "PATCH") || request->once)
 		curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
+	if (request->once)
+		curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
+}
+
+/* libcurl copies it. */
+static void set_blob(CURL *curl, CURLoption option, const char *pem)
+{
+	struct curl_blob blob = {.data = (void *)pem, .len = strlen(pem), .flags = CURL_BLOB_COPY};
+
+	curl_easy_setopt(curl, option, &blob);
 }
 
 static void set_tls(CURL *curl, const struct http *http)
 {
-	if (http->ca_file) {
+	if (http->ca_file || http->ca_pem) {
 		/* with CAINFO alone Debian's default CAPATH keeps every public CA trusted */
 		curl_easy_setopt(curl, CURLOPT_CAPATH, (char *)NULL);
-		curl_easy_setopt(curl, CURLOPT_CAINFO, http->ca_file);
+		if (http->ca_file)
+			curl_easy_setopt(curl, CURLOPT_CAINFO, http->ca_file);
+		else
+			set_blob(curl, CURLOPT_CAINFO_BLOB, http->ca_pem);
 #if LIBCURL_VERSION_NUM >= 0x075700
 		/* and without a CAPATH libcurl would not notice a rotated file for a day */
 		curl_easy_setopt(curl, CURLOPT_CA_CACHE_TIMEOUT, 0L);
@@ -215,6 +243,41 @@ static void set_tls(CURL *curl, const struct http *http)
 		curl_easy_setopt(curl, CURLOPT_SSLCERT, http->cert_file);
 		curl_easy_setopt(curl, CURLOPT_SSLKEY, http->key_file);
 	}
+	if (http->cert_pem) {
+		set_blob(curl, CURLOPT_SSLCERT_BLOB, http->cert_pem);
+		set_blob(curl, CURLOPT_SSLKEY_BLOB, http->key_pem);
+	}
+}
+
+/*
+ * The certificate's name stands where the host would, and the connection goes to the host. The
+ * server is still told the host by which it was called.
+ */
+static int set_tls_name(struct http_call *call, const char *tls_name)
+{
+	CURLU *parts = curl_url();
+	char *host = NULL, *port = NULL, *url = NULL;
+	int rc = -1;
+
+	if (parts && !curl_url_set(parts, CURLUPART_URL, call->request.url, CURLU_PATH_AS_IS) &&
+	    !curl_url_get(parts, CURLUPART_HOST, &host, 0) &&
+	    !curl_url_get(parts, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) &&
+	    !curl_url_set(parts, CURLUPART_HOST, tls_name, 0) &&
+	    !curl_url_get(parts, CURLUPART_URL, &url, 0)) {
+		cleanup_free char *to = xasprintf("::%s:%s", host, port);
+		cleanup_free char *named = xasprintf("Host: %s:%s", host, port);
+
+		call->connect_to = add_line(NULL, to);
+		call->headers = add_line(call->headers, named);
+		curl_easy_setopt(call->curl, CURLOPT_CONNECT_TO, call->connect_to);
+		curl_easy_setopt(call->curl, CURLOPT_URL, url);
+		rc = 0;
+	}
+	curl_free(host);
+	curl_free(port);
+	curl_free(url);
+	curl_url_cleanup(parts);
+	return rc;
 }
 
 static void set_options(CURL *curl, const struct http *http, const struct http_request *request)
@@ -231,7 +294,12 @@ static void set_options(CURL *curl, const struct http *http, const struct http_r
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L); /* object names may contain ".." */
 	curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-	curl_easy_setopt(curl, CURLOPT_USERAGENT, "drey/" DREY_VERSION);
+	curl_easy_setopt(curl, CURLOPT_USERAGENT,
+			 http->user_agent ? http->user_agent : "drey/" DREY_VERSION);
+	/* a peer that is silently gone is noticed, and a long silence keeps its place in a NAT */
+	curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, 30L);
+	curl_easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, 15L);
 #if LIBCURL_VERSION_NUM >= 0x075500
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
@@ -241,7 +309,9 @@ static void set_options(CURL *curl, const struct http *http, const struct http_r
 	/* do not wait for the thread of a slow name lookup */
 	curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
 #endif
-	if (http->direct || is_loopback(request->url))
+	if (http->proxy)
+		curl_easy_setopt(curl, CURLOPT_PROXY, http->proxy);
+	else if (http->direct || is_loopback(request->url))
 		curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	set_method(curl, request);
 	set_tls(curl, http);
@@ -300,6 +370,10 @@ static void say_why(const struct http_call *call, struct err *err)
 
 	if (call->body_too_large) {
 		err_set(err, ERR_FORMAT, 0, "the answer is larger than %zu bytes", call->max_bytes);
+		if (err)
+			err->sys = EFBIG;
+	} else if (call->refused) {
+		err_set(err, ERR_FORMAT, 0, "the answer is not what was asked for");
 	} else if (call->headers_too_large) {
 		err_set(err, ERR_FORMAT, 0, "the answer's header is larger than %d bytes",
 			HTTP_MAX_HEADER_BYTES);
@@ -330,12 +404,17 @@ int http_call_begin(struct http *http, struct http_call *call, const struct http
 	if (check_request(request, err))
 		return wrap(err, request);
 	call->max_bytes = request->max_bytes ? request->max_bytes : HTTP_MAX_BYTES;
-	call->start_ms = clock_mono_ms();
+	call->start_ms = call->heard_ms = clock_mono_ms();
 	call->headers = header_list(request);
 	curl = call->curl = http->idle_count ? http->idle[--http->idle_count] : curl_easy_init();
 	if (!curl)
 		abort();
 	set_options(curl, http, request);
+	if (http->tls_name && set_tls_name(call, http->tls_name)) {
+		http_call_abort(http, call);
+		err_set(err, ERR_CONFIG, 0, "'%.100s' is not a name of a server", http->tls_name);
+		return wrap(err, request);
+	}
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, call->headers);
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, call->detail);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
@@ -380,8 +459,17 @@ void http_call_abort(struct http *http, struct http_call *call)
 	else
 		curl_easy_cleanup(call->curl);
 	curl_slist_free_all(call->headers);
-	call->headers = NULL;
+	curl_slist_free_all(call->connect_to);
+	call->headers = call->connect_to = NULL;
 	call->curl = NULL;
+}
+
+int http_call_give_up(struct http *http, struct http_call *call, const char *why, struct err *err)
+{
+	http_call_abort(http, call);
+	response_clear(call->response);
+	err_set(err, ERR_RETRY, 0, "%s", why);
+	return wrap(err, &call->request);
 }
 
 int http_call_end(struct http *http, struct http_call *call, struct err *err)

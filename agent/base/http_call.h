@@ -10,6 +10,7 @@
 #define DREY_BASE_HTTP_CALL_H
 
 #include <curl/curl.h>
+#include <stdatomic.h>
 
 #include "base/http.h"
 
@@ -18,17 +19,20 @@ struct http {
 	CURL *idle[HTTP_MAX_IN_FLIGHT]; /* of calls that have ended */
 	size_t idle_count;
 	char *ca_file, *cert_file, *key_file;
+	char *ca_pem, *cert_pem, *key_pem;
+	char *tls_name, *proxy, *user_agent;
 	bool direct;
+	atomic_bool stopped; /* set by any thread */
 };
 
 struct http_call {
 	struct http_request request;    /* its texts are borrowed until the end */
 	struct http_response *response; /* idem */
 	CURL *curl;                     /* NULL before the begin and after the end */
-	struct curl_slist *headers;
+	struct curl_slist *headers, *connect_to;
 	size_t max_bytes;
-	int64_t start_ms;
-	bool body_too_large, headers_too_large;
+	int64_t start_ms, heard_ms; /* begin; last sign of the server */
+	bool body_too_large, headers_too_large, refused;
 	bool ended;
 	CURLcode code;
 	char detail[CURL_ERROR_SIZE];
@@ -46,6 +50,9 @@ void http_calls_wait(struct http *http, int64_t timeout_ms);
 int http_call_end(struct http *http, struct http_call *call, struct err *err);
 
 void http_call_abort(struct http *http, struct http_call *call); /* one that never began is fine */
+
+/* Abort, and say that it was because of `why`: ERR_RETRY. Returns -1. */
+int http_call_give_up(struct http *http, struct http_call *call, const char *why, struct err *err);
 
 /* "GET http://host/path" - caller frees. */
 char *http_call_describe(const struct http_request *request);

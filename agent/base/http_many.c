@@ -108,6 +108,10 @@ int http_many(struct http *http, const struct http_many *many, struct err *err)
 	/* what is idle counts, and makes room for another host */
 	curl_multi_setopt(http->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)run->slot_count);
 	while (!(rc = begin_some(run, err)) && (run->busy_count || run->ask_at_ms != ASK_NEVER)) {
+		if (http_stopped(http)) {
+			rc = err_set(err, ERR_RETRY, 0, "stopped");
+			break;
+		}
 		if (!has_ended(run))
 			http_calls_wait(http, wait_of(run));
 		rc = finish_ended(run, err);
