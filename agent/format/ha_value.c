@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/mem.h"
 #include "format/java_stream.h"
 
@@ -13,52 +14,6 @@
 	"KubernetesStateHandleStore$StateHandleWithDeleteMarker"
 #define ROOT_PLAIN      "org.apache.flink.runtime.state.RetrievableStreamStateHandle"
 #define ROOT_CHECKPOINT "org.apache.flink.runtime.checkpoint.CompletedCheckpoint"
-
-/* ---- Base64 ---- */
-
-static int sextet(char ch)
-{
-	if (ch >= 'A' && ch <= 'Z')
-		return ch - 'A';
-	if (ch >= 'a' && ch <= 'z')
-		return ch - 'a' + 26;
-	if (ch >= '0' && ch <= '9')
-		return ch - '0' + 52;
-	return ch == '+' ? 62 : ch == '/' ? 63 : -1;
-}
-
-/* RFC 4648 section 4: padded, no line breaks. */
-static int decode_base64(const char *text, size_t len, struct buf *to, struct err *err)
-{
-	size_t pad = 0;
-
-	if (!len || len % 4)
-		return err_set(err, ERR_FORMAT, 0, "Base64: %zu characters are not a multiple of 4",
-			       len);
-	if (len / 4 * 3 > HA_VALUE_MAX_BYTES)
-		return err_set(err, ERR_FORMAT, 0, "Base64: %zu characters, at most %d are read",
-			       len, HA_VALUE_MAX_BYTES / 3 * 4);
-	while (pad < 2 && text[len - 1 - pad] == '=')
-		pad++;
-	for (size_t i = 0; i < len; i += 4) {
-		size_t digits = i + 4 == len ? 4 - pad : 4;
-		uint32_t bits = 0;
-
-		for (size_t j = 0; j < 4; j++) {
-			int value = j < digits ? sextet(text[i + j]) : 0;
-
-			if (value < 0)
-				return err_set(err, ERR_FORMAT, 0,
-					       "Base64: unexpected character at %zu", i + j);
-			bits = bits << 6 | (uint32_t)value;
-		}
-		if (bits & ((1u << 8 * (4 - digits)) - 1))
-			return err_set(err, ERR_FORMAT, 0, "Base64: stray bits at the end");
-		for (size_t j = 0; j + 1 < digits; j++)
-			buf_addch(to, (char)(bits >> (16 - 8 * j)));
-	}
-	return 0;
-}
 
 /* ---- the handle ---- */
 
@@ -178,7 +133,7 @@ int ha_value_decode(const char *text, size_t len_bytes, struct ha_value *ret, st
 	struct source *src;
 	int rc;
 
-	if (decode_base64(text, len_bytes, &bytes, err))
+	if (base64_decode(text, len_bytes, HA_VALUE_MAX_BYTES, &bytes, err))
 		return -1;
 	src = source_new_bytes(bytes.data, bytes.len_bytes);
 	rc = ha_value_parse(src, ret, err);

@@ -1,0 +1,17 @@
+/*
+ * base64 - RFC 4648 section 4: padded, no line breaks, nothing behind the end.
+ */
+#ifndef DREY_BASE_BASE64_H
+#define DREY_BASE_BASE64_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* Append the bytes that `text` stands for; more than max_bytes, no text at all, other characters
+ * and stray bits are ERR_FORMAT (`to` then has a part of them). */
+int base64_decode(const char *text, size_t len_bytes, size_t max_bytes, struct buf *to,
+		  struct err *err);
+
+#endif

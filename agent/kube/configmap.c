@@ -1,0 +1,264 @@
+#include "kube/configmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+void configmap_release(struct configmap *map)
+{
+	free(map->name);
+	free(map->uid);
+	free(map->resource_version);
+	json_free(map->data);
+	json_free(map->annotations);
+	json_free(map->labels);
+	json_free(map->owners);
+	json_free(map->object);
+	*map = (struct configmap){0};
+}
+
+const char *configmap_value(const struct configmap *map, const char *key)
+{
+	return json_str(map->data, key);
+}
+
+/* ---- decode ---- */
+
+/* A copy of the member, which is an object of strings, or absent. */
+static int take_strings(const struct json *from, const char *key, struct json **ret,
+			struct err *err)
+{
+	const struct json *found = NULL, *child;
+
+	if (json_opt_object(from, key, &found, err) < 0)
+		return -1;
+	json_each (child, found)
+		if (!json_text(child))
+			return err_set(err, ERR_FORMAT, 0, "'%s': '%.100s' is not a string", key,
+				       json_name(child));
+	*ret = found ? json_copy(found) : NULL;
+	return 0;
+}
+
+static int decode_metadata(const struct json *object, struct configmap *map, struct err *err)
+{
+	const struct json *metadata, *owners = NULL;
+	const char *name, *uid, *version, *created, *deleted = NULL;
+
+	if (json_need_object(object, "metadata", &metadata, err) ||
+	    json_need_str(metadata, "name", &name, err) ||
+	    json_need_str(metadata, "uid", &uid, err) ||
+	    json_need_str(metadata, "resourceVersion", &version, err) ||
+	    json_opt_str(metadata, "deletionTimestamp", &deleted, err) < 0 ||
+	    json_opt_array(metadata, "ownerReferences", &owners, err) < 0 ||
+	    take_strings(metadata, "labels", &map->labels, err) ||
+	    take_strings(metadata, "annotations", &map->annotations, err))
+		return -1;
+	map->name = xstrdup(name);
+	map->uid = xstrdup(uid);
+	map->resource_version = xstrdup(version);
+	map->owners = owners ? json_copy(owners) : NULL;
+	map->deleting = deleted;
+	map->created_unix_ms = -1;
+	created = json_str(metadata, "creationTimestamp");
+	if (created)
+		clock_parse_rfc3339(created, &map->created_unix_ms, NULL);
+	return 0;
+}
+
+static int decode(const struct json *object, const char *name, struct configmap *map,
+		  struct err *err)
+{
+	const char *kind = json_str(object, "kind");
+
+	/* the elements of a list have no kind */
+	if (kind && strcmp(kind, "ConfigMap") != 0)
+		return err_set(err, ERR_FORMAT, 0, "not a ConfigMap but a %.60s", kind);
+	if (decode_metadata(object, map, err))
+		return -1;
+	if (name && strcmp(map->name, name) != 0)
+		return err_set(err, ERR_FORMAT, 0, "another ConfigMap, '%.100s'", map->name);
+	if (take_strings(object, "data", &map->data, err))
+		return -1;
+	if (!map->data)
+		map->data = json_object();
+	map->immutable = json_bool_or(object, "immutable", false);
+	map->object = json_copy(object);
+	return 0;
+}
+
+int configmap_decode(const struct json *object, const char *name, struct configmap *ret,
+		     struct err *err)
+{
+	struct configmap map = {0};
+
+	if (decode(object, name, &map, err)) {
+		configmap_release(&map);
+		return -1;
+	}
+	*ret = map;
+	return 0;
+}
+
+/* ---- encode ---- */
+
+/* Put a copy of `value` in the place of what is there; NULL: nothing. */
+static void put(struct json *object, const char *key, const struct json *value)
+{
+	json_remove(object, key);
+	if (value)
+		json_add(object, key, json_copy(value));
+}
+
+/* What is to be written: what was read, with what the caller may have changed. */
+static struct json *encode(const struct kube *kube, const struct configmap *map)
+{
+	struct json *object = map->object ? json_copy(map->object) : json_object();
+	const struct json *known = json_get(object, "metadata");
+	struct json *metadata = known ? json_copy(known) : json_object();
+
+	json_remove(object, "metadata");
+	json_remove(object, "kind");
+	json_remove(object, "apiVersion");
+	json_add_str(object, "apiVersion", "v1");
+	json_add_str(object, "kind", "ConfigMap");
+	json_remove(metadata, "name");
+	json_remove(metadata, "namespace");
+	json_remove(metadata, "resourceVersion");
+	/* bookkeeping of the server's, larger than the rest */
+	json_remove(metadata, "managedFields");
+	json_add_str(metadata, "name", map->name);
+	json_add_str(metadata, "namespace", kube_namespace(kube));
+	json_add_str_opt(metadata, "resourceVersion", map->resource_version);
+	put(metadata, "labels", map->labels);
+	put(metadata, "annotations", map->annotations);
+	put(metadata, "ownerReferences", map->owners);
+	json_add(object, "metadata", metadata);
+	put(object, "data", map->data);
+	return object;
+}
+
+/* ---- calls ---- */
+
+/* The collection, or one of it. NULL: not a name (*err). The caller frees. */
+static char *path_of(const struct kube *kube, const char *name, struct err *err)
+{
+	if (kube_check_name(name, err))
+		return NULL;
+	return xasprintf("/api/v1/namespaces/%s/configmaps/%s", kube_namespace(kube), name);
+}
+
+static char *collection(const struct kube *kube)
+{
+	return xasprintf("/api/v1/namespaces/%s/configmaps", kube_namespace(kube));
+}
+
+/* Hand out what was learned, without the object; or forget it. */
+static void tell(struct kube_answer *from, struct kube_answer *to)
+{
+	json_free(from->object);
+	from->object = NULL;
+	if (to) {
+		kube_answer_release(to);
+		*to = *from;
+	}
+}
+
+/* Do it; the answer is the map of that name (NULL: whatever it is). */
+static int call(struct kube *kube, const struct kube_request *request, const char *name,
+		struct configmap *ret, struct kube_answer *answer, struct err *err)
+{
+	struct kube_answer got = {0};
+	struct configmap map = {0};
+	int rc = kube_do(kube, request, &got, err);
+
+	if (!rc && name && configmap_decode(got.object, name, &map, err)) {
+		got.maybe_done = request->method;
+		rc = err_wrap(err, "%s %s: the answer", request->method ? request->method : "GET",
+			      request->path);
+	}
+	tell(&got, answer);
+	if (!rc && name && ret)
+		*ret = map;
+	else
+		configmap_release(&map);
+	return rc;
+}
+
+int configmap_get(struct kube *kube, const char *name, struct configmap *ret,
+		  struct kube_answer *answer, struct err *err)
+{
+	cleanup_free char *path = path_of(kube, name, err);
+	struct kube_request request = {.path = path};
+
+	return path ? call(kube, &request, name, ret, answer, err) : -1;
+}
+
+int configmap_create(struct kube *kube, const struct configmap *map, struct configmap *ret,
+		     struct kube_answer *answer, struct err *err)
+{
+	struct configmap fresh = *map;
+	cleanup_free char *path = collection(kube);
+	cleanup_json struct json *body = NULL;
+	struct kube_request request = {.method = "POST", .path = path};
+
+	if (kube_check_name(map->name, err))
+		return -1;
+	fresh.object = NULL;
+	fresh.resource_version = NULL;
+	request.body = body = encode(kube, &fresh);
+	return call(kube, &request, map->name, ret, answer, err);
+}
+
+int configmap_replace(struct kube *kube, const struct configmap *map, struct configmap *ret,
+		      struct kube_answer *answer, struct err *err)
+{
+	cleanup_free char *path = path_of(kube, map->name, err);
+	cleanup_json struct json *body = NULL;
+	struct kube_request request = {.method = "PUT", .path = path};
+
+	if (!path)
+		return -1;
+	if (!map->resource_version || !*map->resource_version)
+		return err_set(err, ERR_CONFIG, 0, "PUT %s: not without its resourceVersion", path);
+	request.body = body = encode(kube, map);
+	return call(kube, &request, map->name, ret, answer, err);
+}
+
+int configmap_patch(struct kube *kube, const char *name, const struct json *merge_patch,
+		    struct configmap *ret, struct kube_answer *answer, struct err *err)
+{
+	cleanup_free char *path = path_of(kube, name, err);
+	struct kube_request request = {
+		.method = "PATCH",
+		.path = path,
+		.content_type = KUBE_MERGE_PATCH,
+		.body = merge_patch,
+		.repeatable = !json_path(merge_patch, "metadata", "resourceVersion", NULL),
+	};
+
+	return path ? call(kube, &request, name, ret, answer, err) : -1;
+}
+
+int configmap_delete(struct kube *kube, const char *name, const char *uid,
+		     const char *resource_version, struct kube_answer *answer, struct err *err)
+{
+	cleanup_free char *path = path_of(kube, name, err);
+	cleanup_json struct json *body = json_object();
+	struct kube_request request = {.method = "DELETE", .path = path, .body = body};
+
+	if (!path)
+		return -1;
+	json_add_str(body, "apiVersion", "v1");
+	json_add_str(body, "kind", "DeleteOptions");
+	json_add_str(body, "propagationPolicy", "Background");
+	if (uid || resource_version) {
+		struct json *preconditions = json_add_object(body, "preconditions");
+
+		json_add_str_opt(preconditions, "uid", uid);
+		json_add_str_opt(preconditions, "resourceVersion", resource_version);
+	}
+	return call(kube, &request, NULL, NULL, answer, err);
+}

@@ -1,0 +1,87 @@
+/*
+ * configmap - ConfigMaps of the client's namespace: read, listed, created, replaced by
+ * compare-and-swap, patched, deleted.
+ *
+ * Life cycle: configmap_get(kube, name, &map, err) -> configmap_release(). All of it blocks: for
+ * lanes. Errors are those of kube_do(), and ERR_FORMAT for an answer that is not the ConfigMap that
+ * was asked for. In every function `answer` may be NULL; else it must be zeroed before the first use
+ * and tells more than the error does (reason, Retry-After, maybe_done, the server's clock); it is
+ * the caller's, without its object: kube_answer_release().
+ *
+ * A field that this module does not know (binaryData, finalizers, owners) survives
+ * configmap_replace(): the whole object as it was read is kept in `object`.
+ */
+#ifndef DREY_KUBE_CONFIGMAP_H
+#define DREY_KUBE_CONFIGMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "kube/kube.h"
+
+#define CONFIGMAP_LIST_LIMIT     100         /* of one page */
+#define CONFIGMAP_LIST_MAX       20000       /* of all pages */
+#define CONFIGMAP_LIST_MAX_BYTES (64u << 20) /* idem */
+
+struct configmap {
+	char *name, *uid, *resource_version; /* never NULL in what was read */
+	struct json *data;                   /* object of strings; never NULL in what was read */
+	struct json *annotations, *labels;   /* objects of strings; NULL: none */
+	struct json *owners;                 /* metadata.ownerReferences; NULL: none */
+	bool deleting;                       /* metadata.deletionTimestamp is there */
+	bool immutable;                      /* data cannot be changed any more */
+	int64_t created_unix_ms;             /* -1: not known */
+	struct json *object; /* as it was read; NULL in one that the caller has made */
+};
+
+void configmap_release(struct configmap *map); /* zeroed is allowed; zeroed afterwards */
+#define cleanup_configmap __attribute__((cleanup(configmap_release)))
+
+/* A value of data; NULL if absent; borrowed. */
+const char *configmap_value(const struct configmap *map, const char *key);
+
+/* Decode one object, of which it takes a copy. `name` NULL: any. ERR_FORMAT. */
+int configmap_decode(const struct json *object, const char *name, struct configmap *ret,
+		     struct err *err);
+
+/* ERR_ABSENT is the only answer that says that it is not there. */
+int configmap_get(struct kube *kube, const char *name, struct configmap *ret,
+		  struct kube_answer *answer, struct err *err);
+
+/*
+ * All of a label selector ("app=x,type=y"; NULL: all), page by page, and then each(). A page that
+ * cannot be read voids the whole list: each() is not called then. When the list grew too old between
+ * two pages (410) it is begun anew, twice at most. each() gets a map that is borrowed for the call;
+ * -1 with *err ends it all.
+ */
+int configmap_list(struct kube *kube, const char *label_selector,
+		   int (*each)(void *ctx, const struct configmap *map, struct err *err), void *ctx,
+		   struct err *err);
+
+/* Name, data, labels, annotations and owners are taken from `map`. Already there: ERR_BUSY with the
+ * reason "AlreadyExists". *ret (NULL: not wanted) is what is there now. */
+int configmap_create(struct kube *kube, const struct configmap *map, struct configmap *ret,
+		     struct kube_answer *answer, struct err *err);
+
+/*
+ * Write data, labels, annotations and owners of `map`, which was read before, if nobody has written
+ * since: else ERR_BUSY with the reason "Conflict". After ERR_RETRY with answer->maybe_done it may
+ * have been written: read and compare.
+ */
+int configmap_replace(struct kube *kube, const struct configmap *map, struct configmap *ret,
+		      struct kube_answer *answer, struct err *err);
+
+/* A merge patch (RFC 7386; null deletes). metadata.resourceVersion in it makes it compare-and-swap:
+ * "Conflict" then. Without it, it is sent again when the outcome is unknown. */
+int configmap_patch(struct kube *kube, const char *name, const struct json *merge_patch,
+		    struct configmap *ret, struct kube_answer *answer, struct err *err);
+
+/* Only if it is this one: uid and resource_version are preconditions (ERR_BUSY "Conflict"); NULL:
+ * does not matter. */
+int configmap_delete(struct kube *kube, const char *name, const char *uid,
+		     const char *resource_version, struct kube_answer *answer, struct err *err);
+
+#endif

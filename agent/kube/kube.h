@@ -1,0 +1,113 @@
+/*
+ * kube - requests to the API server, one at a time: for lanes, never for the main loop.
+ *
+ * Life cycle: kube_new() -> kube_do()... -> kube_free(). A handle is used by one thread at a time;
+ * each lane that needs one has its own. Only kube_stop() may come from another thread: to end a lane,
+ * kube_stop(), then lane_free(), then kube_free().
+ *
+ * What it does by itself, so that no caller has to:
+ *   - reads the token anew (kube_token.h), and after a 401 once more at once: when the token is
+ *     another one then, the request is sent again, whatever it is (a 401 comes before any change);
+ *   - reads files of certificates anew for each connection;
+ *   - asks again, up to KUBE_ATTEMPTS times and within timeout_ms, with growing pauses or as
+ *     Retry-After says: after a 429 always (nothing was done), after a refused connection always,
+ *     after any other ERR_RETRY only for GET and for what is said to be repeatable;
+ *   - waits its turn: KUBE_BURST requests at once, then KUBE_PER_SECOND;
+ *   - never sends a change twice because a kept connection was dead, never follows a redirect, uses
+ *     no proxy unless the kubeconfig names one, speaks HTTP/1.1, and names itself
+ *     "drey/VERSION (linux/amd64)" (the API server indents its JSON for browsers and curl).
+ */
+#ifndef DREY_KUBE_KUBE_H
+#define DREY_KUBE_KUBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "kube/kube_config.h"
+#include "kube/kube_status.h"
+
+#define KUBE_TIMEOUT_MS         40000 /* the server itself bounds a change at 34 s */
+#define KUBE_ATTEMPT_TIMEOUT_MS 10000 /* of one attempt of what may be sent again */
+#define KUBE_MAX_BYTES          (8u << 20)
+#define KUBE_ATTEMPTS           4
+#define KUBE_PAUSE_MS           200 /* before the second attempt; doubles, with jitter */
+#define KUBE_BURST              256
+#define KUBE_PER_SECOND         2
+
+#define KUBE_MERGE_PATCH     "application/merge-patch+json"           /* RFC 7386: null deletes */
+#define KUBE_JSON_PATCH      "application/json-patch+json"            /* RFC 6902 */
+#define KUBE_STRATEGIC_PATCH "application/strategic-merge-patch+json" /* not for custom resources */
+#define KUBE_APPLY_PATCH     "application/apply-patch+yaml" /* server-side apply; JSON is YAML */
+
+struct kube;
+
+/* Copies what it needs; makes no connection. NULL: ERR_CONFIG (kube_config_check()). */
+struct kube *kube_new(const struct kube_config *config, struct err *err);
+void kube_free(struct kube *kube); /* NULL is allowed */
+
+/* From any thread, for good: what is under way ends within 100 ms as ERR_RETRY "stopped", also
+ * while a name is looked up or a pause is made. */
+void kube_stop(struct kube *kube);
+
+const char *kube_namespace(const struct kube *kube); /* borrowed */
+const char *kube_server(const struct kube *kube);    /* the URL; borrowed */
+
+struct kube_request {
+	const char *method;       /* NULL is GET */
+	const char *path;         /* "/api/v1/namespaces/x/configmaps/y?..." */
+	const char *content_type; /* NULL: application/json, when there is a body */
+	const struct json *body;  /* NULL: none */
+	int64_t timeout_ms;       /* of all attempts and pauses together; 0 is KUBE_TIMEOUT_MS */
+	size_t max_bytes;         /* of the answer; 0 is KUBE_MAX_BYTES */
+	/* A change that may be made twice without harm (server-side apply, a merge patch without a
+	 * resourceVersion); a GET always is. */
+	bool repeatable;
+};
+
+/*
+ * 0 only for a 2xx with a JSON object. -1, the message names verb, path and what the server said:
+ *   ERR_ABSENT  404 of the object (or of its namespace)
+ *   ERR_DENIED  401, 403, a server that is not trusted, no readable token
+ *   ERR_BUSY    409: answer->reason tells "Conflict" from "AlreadyExists"
+ *   ERR_RETRY   429, 5xx, network, time-out, stopped; 410, with the reason "Expired" or "Gone".
+ *               The outcome of a change is unknown when answer->maybe_done.
+ *   ERR_FORMAT  nonsense, or larger than max_bytes (.sys is EFBIG)
+ *   ERR_CONFIG  refused for what it asks, will be refused again; or answer->path_unknown; or a CA or
+ *               certificate that cannot be used
+ * *answer is filled in both cases (zeroed before the first use; what it held is released):
+ * kube_answer_release().
+ */
+int kube_do(struct kube *kube, const struct kube_request *request, struct kube_answer *answer,
+	    struct err *err);
+
+/*
+ * One attempt (two with another token) whose 2xx answer goes to on_data() piece by piece, until it
+ * ends (0), nothing came for stall_ms, timeout_ms have passed, or on_data() returned -1 (ERR_FORMAT).
+ */
+struct kube_stream {
+	int64_t stall_ms;
+	int (*on_data)(void *ctx, const char *bytes, size_t len_bytes);
+	void *ctx;
+};
+int kube_stream(struct kube *kube, const struct kube_request *request,
+		const struct kube_stream *stream, struct kube_answer *answer, struct err *err);
+
+/* Sleep; -1 (ERR_RETRY) when stopped before or meanwhile. */
+int kube_pause(struct kube *kube, int64_t pause_ms, struct err *err);
+
+/* The n-th pause (1, 2, ...): first_ms doubled n-1 times, at most most_ms, of which 50..100 %. */
+int64_t kube_backoff_ms(struct kube *kube, int n, int64_t first_ms, int64_t most_ms);
+
+/* ---- paths ---- */
+
+/* RFC 1123 subdomain, which most objects are called by: safe in a path. ERR_CONFIG if not. */
+int kube_check_name(const char *name, struct err *err);
+
+/* Append a value of a query, percent-encoded. */
+void kube_add_encoded(struct buf *path, const char *value);
+
+#endif

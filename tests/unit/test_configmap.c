@@ -1,0 +1,357 @@
+#include "kube/configmap.h"
+
+#include "kube_stub.h"
+#include "tap.h"
+
+static void a_map_is_read_whole(void)
+{
+	struct kube_stub stub;
+	struct configmap map = {0};
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	KUBE_SAY(&stub, {.body = KUBE_MAP("m", "7", "\"k\":\"v\"")});
+	CHECK_INT(configmap_get(stub.kube, "m", &map, NULL, &err), ==, 0);
+	CHECK_STR(stub.asked[0], "GET /api/v1/namespaces/team-a/configmaps/m");
+	CHECK_STR(map.name, "m");
+	CHECK_STR(map.uid, "u-1");
+	CHECK_STR(map.resource_version, "7");
+	CHECK_STR(configmap_value(&map, "k"), "v");
+	CHECK(!configmap_value(&map, "other"));
+	CHECK_STR(json_str(map.labels, "app"), "x");
+	CHECK(!map.annotations && !map.owners && !map.deleting && !map.immutable);
+	CHECK_INT(map.created_unix_ms, ==, INT64_C(1772366400000));
+	configmap_release(&map);
+	kube_stub_stop(&stub);
+}
+
+static void only_a_404_of_the_map_is_absence(void)
+{
+	struct kube_stub stub;
+	struct configmap map = {0};
+
+	kube_stub_start(&stub);
+	KUBE_SAY(&stub,
+		 {.status = 404,
+		  .body = KUBE_STATUS(404, "NotFound", "configmaps \\\"m\\\" not found",
+				      "\"name\":\"m\",\"kind\":\"configmaps\"")},
+		 {.status = 404, .body = "404 page not found\n"}, {.status = 404, .body = "{}"},
+		 {.status = 404,
+		  .body = KUBE_STATUS(404, "NotFound", "no", "\"name\":\"another\"")});
+	for (int i = 0; i < 4; i++) {
+		struct kube_answer answer = {0};
+		struct err err = {0};
+
+		CHECK_INT(configmap_get(stub.kube, "m", &map, &answer, &err), ==, -1);
+		CHECK_INT(err.kind, ==, i ? ERR_CONFIG : ERR_ABSENT);
+		CHECK_INT(answer.path_unknown, ==, i > 0);
+		CHECK_HAS(err.msg,
+			  i == 0 ? "configmaps \"m\" not found" : "does not have this path");
+		kube_answer_release(&answer);
+	}
+	CHECK_INT(kube_stub_asked(&stub), ==, 4);
+	kube_stub_stop(&stub);
+}
+
+static void an_answer_that_is_not_the_map_is_refused(void)
+{
+	static const char *const bodies[] = {
+		KUBE_MAP("another", "7", ""),
+		"{\"kind\":\"Secret\",\"metadata\":{\"name\":\"m\"}}",
+		"{\"kind\":\"ConfigMap\"}",
+		"{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\",\"uid\":\"u\"}}",
+		"{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\",\"uid\":\"u\","
+		"\"resourceVersion\":\"1\"},\"data\":{\"k\":1}}",
+		"{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\",\"uid\":\"u\","
+		"\"resourceVersion\":\"1\"},\"data\":[]}",
+		"{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":",
+		"[]",
+		"",
+		"<html>hello</html>",
+		KUBE_STATUS(404, "NotFound", "no", "\"name\":\"m\""),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+		struct kube_stub stub;
+		struct configmap map = {0};
+		struct err err = {0};
+
+		kube_stub_start(&stub);
+		KUBE_SAY(&stub, {.body = bodies[i]});
+		CHECK_INT(configmap_get(stub.kube, "m", &map, NULL, &err), ==, -1);
+		CHECK_INT(err.kind, ==, ERR_FORMAT);
+		CHECK_HAS(err.msg, "configmaps/m");
+		kube_stub_stop(&stub);
+	}
+}
+
+static void a_name_that_could_lead_elsewhere_is_refused(void)
+{
+	static const char *const names[] = {"",    "a/b",  "..", "a..b", "A",
+					    "a?b", "a%2f", "-a", ".a",   "a b"};
+	struct kube_stub stub;
+	struct configmap map = {0};
+
+	kube_stub_start(&stub);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		struct err err = {0};
+
+		CHECK_INT(configmap_get(stub.kube, names[i], &map, NULL, &err), ==, -1);
+		CHECK_INT(err.kind, ==, ERR_CONFIG);
+	}
+	CHECK_INT(kube_stub_asked(&stub), ==, 0);
+	kube_stub_stop(&stub);
+}
+
+static void a_map_is_created(void)
+{
+	struct kube_stub stub;
+	struct configmap map = {.name = (char *)"m"}, made = {0};
+	struct kube_answer answer = {0};
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	map.data = json_object();
+	json_add_str(map.data, "k", "v");
+	map.resource_version = (char *)"stale";
+	KUBE_SAY(&stub, {.status = 201, .body = KUBE_MAP("m", "1", "\"k\":\"v\"")},
+		 {.status = 409,
+		  .body = KUBE_STATUS(409, "AlreadyExists", "there", "\"name\":\"m\"")});
+	CHECK_INT(configmap_create(stub.kube, &map, &made, NULL, &err), ==, 0);
+	CHECK_STR(stub.asked[0], "POST /api/v1/namespaces/team-a/configmaps");
+	CHECK_STR(stub.bodies[0],
+		  "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{"
+		  "\"name\":\"m\",\"namespace\":\"team-a\"},\"data\":{\"k\":\"v\"}}");
+	CHECK_STR(made.resource_version, "1");
+	CHECK_INT(configmap_create(stub.kube, &map, NULL, &answer, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	CHECK_STR(answer.reason, "AlreadyExists");
+	CHECK(!answer.object && !answer.maybe_done);
+	configmap_release(&made);
+	json_free(map.data);
+	kube_answer_release(&answer);
+	kube_stub_stop(&stub);
+}
+
+static void a_replaced_map_keeps_what_we_do_not_know(void)
+{
+	struct kube_stub stub;
+	struct configmap map = {0}, now = {0};
+	struct kube_answer answer = {0};
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	KUBE_SAY(
+		&stub, {.body = KUBE_MAP("m", "7", "\"k\":\"v\"")},
+		{.body = KUBE_MAP("m", "8", "\"k\":\"w\"")},
+		{.status = 409, .body = KUBE_STATUS(409, "Conflict", "changed", "\"name\":\"m\"")});
+	CHECK_INT(configmap_get(stub.kube, "m", &map, NULL, &err), ==, 0);
+	json_remove(map.data, "k");
+	json_add_str(map.data, "k", "w");
+	CHECK_INT(configmap_replace(stub.kube, &map, &now, NULL, &err), ==, 0);
+	CHECK_STR(stub.asked[1], "PUT /api/v1/namespaces/team-a/configmaps/m");
+	CHECK_HAS(stub.bodies[1], "\"resourceVersion\":\"7\"");
+	CHECK_HAS(stub.bodies[1], "keep.me/here");
+	CHECK_HAS(stub.bodies[1], "\"binaryData\":{\"b\":\"AA==\"}");
+	CHECK_HAS(stub.bodies[1], "\"data\":{\"k\":\"w\"}");
+	CHECK_STR(now.resource_version, "8");
+	CHECK_INT(configmap_replace(stub.kube, &map, NULL, &answer, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	CHECK_STR(answer.reason, "Conflict");
+	xstrset(&map.resource_version, NULL);
+	CHECK_INT(configmap_replace(stub.kube, &map, NULL, NULL, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	CHECK_INT(kube_stub_asked(&stub), ==, 3);
+	configmap_release(&map);
+	configmap_release(&now);
+	kube_answer_release(&answer);
+	kube_stub_stop(&stub);
+}
+
+static void a_deletion_names_what_it_means(void)
+{
+	struct kube_stub stub;
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	KUBE_SAY(&stub,
+		 {.body = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Success\"}"},
+		 {.body = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Success\"}"},
+		 {.status = 409,
+		  .body = KUBE_STATUS(409, "Conflict", "Precondition failed", "\"name\":\"m\"")});
+	CHECK_INT(configmap_delete(stub.kube, "m", "u-1", "7", NULL, &err), ==, 0);
+	CHECK_STR(stub.asked[0], "DELETE /api/v1/namespaces/team-a/configmaps/m");
+	CHECK_HAS(stub.bodies[0], "\"preconditions\":{\"uid\":\"u-1\",\"resourceVersion\":\"7\"}");
+	CHECK_INT(configmap_delete(stub.kube, "m", NULL, NULL, NULL, &err), ==, 0);
+	CHECK(!strstr(stub.bodies[1], "preconditions"));
+	CHECK_INT(configmap_delete(stub.kube, "m", "u-2", NULL, NULL, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	kube_stub_stop(&stub);
+}
+
+static void a_patch_is_sent_again_only_when_that_is_harmless(void)
+{
+	struct kube_stub stub;
+	struct json *patch = json_object();
+	struct kube_answer answer = {0};
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	json_add_str(json_add_object(patch, "data"), "k", "v");
+	KUBE_SAY(&stub, {.status = 500, .body = "busy"},
+		 {.body = KUBE_MAP("m", "8", "\"k\":\"v\"")}, {.status = 500, .body = "busy"},
+		 {.body = KUBE_MAP("m", "9", "\"k\":\"v\"")});
+	CHECK_INT(configmap_patch(stub.kube, "m", patch, NULL, NULL, &err), ==, 0);
+	CHECK_INT(kube_stub_asked(&stub), ==, 2);
+	CHECK_HAS(stub.heads[1], "Content-Type: application/merge-patch+json\r\n");
+	CHECK_STR(stub.bodies[1], "{\"data\":{\"k\":\"v\"}}");
+	json_add_str(json_add_object(patch, "metadata"), "resourceVersion", "8");
+	CHECK_INT(configmap_patch(stub.kube, "m", patch, NULL, &answer, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_RETRY);
+	CHECK(answer.maybe_done);
+	CHECK_INT(kube_stub_asked(&stub), ==, 3);
+	json_free(patch);
+	kube_answer_release(&answer);
+	kube_stub_stop(&stub);
+}
+
+/* ---- lists ---- */
+
+#define ITEM(name) "{\"metadata\":{\"name\":\"" name "\",\"uid\":\"u\",\"resourceVersion\":\"1\"}}"
+#define PAGE(more, items)                                                                          \
+	"{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":"     \
+	"\"9\",\"continue\":\"" more "\"},\"items\":[" items "]}"
+
+struct seen {
+	char names[200];
+	int count, fail_at;
+};
+
+static int see(void *ctx, const struct configmap *map, struct err *err)
+{
+	struct seen *seen = ctx;
+
+	if (++seen->count == seen->fail_at)
+		return err_set(err, ERR_SYS, 0, "enough");
+	strcat(strcat(seen->names, map->name), " ");
+	return 0;
+}
+
+static void a_list_is_read_page_by_page(void)
+{
+	struct kube_stub stub;
+	struct seen seen = {0};
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	KUBE_SAY(&stub, {.body = PAGE("a&b", ITEM("one") "," ITEM("two"))},
+		 {.body = PAGE("", ITEM("three"))});
+	CHECK_INT(configmap_list(stub.kube, "app=x,type=y", see, &seen, &err), ==, 0);
+	CHECK_STR(seen.names, "one two three ");
+	CHECK_STR(stub.asked[0], "GET /api/v1/namespaces/team-a/configmaps?limit=100&labelSelector="
+				 "app%3Dx%2Ctype%3Dy");
+	CHECK_STR(stub.asked[1], "GET /api/v1/namespaces/team-a/configmaps?limit=100&labelSelector="
+				 "app%3Dx%2Ctype%3Dy&continue=a%26b");
+	kube_stub_stop(&stub);
+}
+
+static void a_broken_page_voids_the_list(void)
+{
+	static const struct kube_stub_says broken[] = {
+		{.body = PAGE("", ITEM("three") ",{}")},
+		{.body = PAGE("more", "")},
+		{.body = "{\"kind\":\"ConfigMapList\",\"metadata\":{}}"},
+		{.body = "{\"kind\":\"ConfigMapList\",\"items\":[]}"},
+		{.body = "{\"kind\":\"PodList\",\"metadata\":{},\"items\":[]}"},
+		{.body = PAGE("", ""), .cut_at_bytes = 20},
+		{.status = 403, .body = KUBE_STATUS(403, "Forbidden", "no", "")},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+		struct kube_stub stub;
+		struct seen seen = {0};
+		struct err err = {0};
+
+		kube_stub_start(&stub);
+		KUBE_SAY(&stub, {.body = PAGE("c", ITEM("one"))}, broken[i]);
+		CHECK_INT(configmap_list(stub.kube, NULL, see, &seen, &err), ==, -1);
+		CHECK_INT(seen.count, ==, 0);
+		CHECK_INT(err.kind, ==, i == 5 ? ERR_RETRY : i == 6 ? ERR_DENIED : ERR_FORMAT);
+		kube_stub_stop(&stub);
+	}
+}
+
+static void a_list_that_grew_too_old_is_begun_anew(void)
+{
+	static const char expired[] = KUBE_STATUS(410, "Expired", "too old", "");
+	struct kube_stub stub;
+	struct seen seen = {0};
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	KUBE_SAY(&stub, {.body = PAGE("c", ITEM("one"))}, {.status = 410, .body = expired},
+		 {.body = PAGE("", ITEM("two"))});
+	CHECK_INT(configmap_list(stub.kube, NULL, see, &seen, &err), ==, 0);
+	CHECK_STR(seen.names, "two ");
+	kube_stub_stop(&stub);
+
+	kube_stub_start(&stub);
+	KUBE_SAY(&stub, {.status = 410, .body = expired});
+	CHECK_INT(configmap_list(stub.kube, NULL, see, &seen, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_RETRY);
+	CHECK_INT(kube_stub_asked(&stub), ==, 3);
+	kube_stub_stop(&stub);
+}
+
+static void a_page_that_is_too_large_is_asked_for_in_parts(void)
+{
+	struct kube_stub stub;
+	struct seen seen = {0};
+	struct err err = {0};
+	char *large = xcalloc(1, KUBE_MAX_BYTES + 2);
+
+	memset(large, ' ', KUBE_MAX_BYTES + 1);
+	kube_stub_start(&stub);
+	KUBE_SAY(&stub, {.body = large}, {.body = large}, {.body = PAGE("", ITEM("one"))});
+	CHECK_INT(configmap_list(stub.kube, NULL, see, &seen, &err), ==, 0);
+	CHECK_STR(seen.names, "one ");
+	CHECK_HAS(stub.asked[1], "limit=25");
+	CHECK_HAS(stub.asked[2], "limit=6");
+	KUBE_SAY(&stub, {.body = large});
+	CHECK_INT(configmap_list(stub.kube, NULL, see, &seen, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_FORMAT);
+	kube_stub_stop(&stub);
+	free(large);
+}
+
+static void a_callback_ends_the_list(void)
+{
+	struct kube_stub stub;
+	struct seen seen = {.fail_at = 2};
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	KUBE_SAY(&stub, {.body = PAGE("", ITEM("one") "," ITEM("two") "," ITEM("three"))});
+	CHECK_INT(configmap_list(stub.kube, NULL, see, &seen, &err), ==, -1);
+	CHECK_STR(err.msg, "enough");
+	CHECK_INT(seen.count, ==, 2);
+	kube_stub_stop(&stub);
+}
+
+int main(void)
+{
+	TEST(a_map_is_read_whole);
+	TEST(only_a_404_of_the_map_is_absence);
+	TEST(an_answer_that_is_not_the_map_is_refused);
+	TEST(a_name_that_could_lead_elsewhere_is_refused);
+	TEST(a_map_is_created);
+	TEST(a_replaced_map_keeps_what_we_do_not_know);
+	TEST(a_deletion_names_what_it_means);
+	TEST(a_patch_is_sent_again_only_when_that_is_harmless);
+	TEST(a_list_is_read_page_by_page);
+	TEST(a_broken_page_voids_the_list);
+	TEST(a_list_that_grew_too_old_is_begun_anew);
+	TEST(a_page_that_is_too_large_is_asked_for_in_parts);
+	TEST(a_callback_ends_the_list);
+	return tap_done();
+}
