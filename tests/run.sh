@@ -2,7 +2,7 @@
 #
 # run.sh - runs the tests through prove(1) and ends with one line: "N passed, N failed".
 #
-#   tests/run.sh [--build DIR] unit|init|contract|sim|servers|e2e|all|valgrind [NAME...]
+#   tests/run.sh [--build DIR] unit|init|contract|sim|servers|e2e|all|api|valgrind [NAME...]
 #
 # DIR (build) is where the programs are; it is exported to the tests as BUILD. NAMEs choose among a group's files:
 # `tests/run.sh unit json`, `tests/run.sh e2e job`.
@@ -14,6 +14,8 @@
 #   servers   tests/servers/test_*.sh                with real object stores (tools/get-servers.sh)
 #   e2e       tests/e2e/test_*.sh                    two at a time, once for each of FLINK_VERSIONS ("1.20.0 2.3.0");
 #                                                    those that start no Flink only once
+#   api       tests/api/test_*.sh                    two at a time, against a real Kubernetes control plane that is started
+#                                                    for them (tests/cluster); not part of all
 #   valgrind  the unit tests under valgrind; an error is a failure (leaks: SAN=1)
 #
 # A test is an executable that prints TAP. What is counted are the tests inside; a file that fails for another reason
@@ -42,7 +44,8 @@ export BUILD
 passed=0
 failed=0
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+cluster=''
+trap '[ -z "$cluster" ] || tests/cluster/cluster.sh down "$cluster"; rm -rf "$scratch"' EXIT
 
 # Adds up what prove says of one run: the number of tests from its last lines, the failures file by file from the
 # state that it saves (last_result: failed tests, and one more if the file as a whole has failed).
@@ -127,8 +130,28 @@ run_group() { # GROUP
 			FLINK_VERSION=$version prove_files 2 1200 "" "${files[@]}"
 		done
 		;;
+	api)
+		mapfile -t files < <(files_of tests/api .sh)
+		[ ${#files[@]} -gt 0 ] || return 0
+		# without it nothing of this was tested, and that is no success
+		if ! api_up; then
+			echo "run.sh: there is no Kubernetes control plane, see above: no test of tests/api was run" >&2
+			failed=$((failed + 1))
+			return 0
+		fi
+		DREY_CLUSTER=$cluster prove_files 2 900 "" "${files[@]}"
+		;;
 	*) usage ;;
 	esac
+}
+
+# One control plane for all tests that leave it whole; it ends with this script. Its parts are built here, where it can
+# be seen: a test would only say that it is slow.
+api_up() {
+	KUBE_HOME=$(tools/get-kube.sh kube) && HELM_HOME=$(tools/get-kube.sh helm) || return 1
+	export KUBE_HOME HELM_HOME
+	cluster=$scratch/cluster
+	tests/cluster/cluster.sh up "$cluster" --owner $$ >/dev/null
 }
 
 command -v prove >/dev/null || {

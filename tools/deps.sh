@@ -37,6 +37,8 @@ test   procps                   command:ps
 test   openjdk-17-jdk-headless  command:javac
 test   maven                    command:mvn
 test   python3-venv             python:ensurepip
+test   openssl                  command:openssl
+test   lua5.1                   command:lua5.1
 lint   clang-format-14          command:clang-format-14
 lint   clang-tidy-14            command:clang-tidy-14
 lint   cppcheck                 command:cppcheck

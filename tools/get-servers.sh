@@ -20,13 +20,10 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tools/ui.sh
 . "$here/ui.sh"
+# shellcheck source=tools/go.sh
+. "$here/go.sh"
 
 versitygw_version=1.7.0
-go_version=1.26.8
-declare -A go_sha256=(
-	[amd64]=30c2b1bf7dcc88d3eb0a1364e47ddd9128edb3110a30e8a0ef61cd5856b31de7
-	[arm64]=02b36b6787b3ac767668f630e2998df45a3b1f9ffee08d1bf3ef6487cd658d99
-)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey
 
 usage() {
@@ -58,43 +55,14 @@ find_python() {
 
 # ---- versitygw -----------------------------------------------------------------------------------
 
-# Sets `go`: the one that is here, if it can fetch a newer one by itself when the module wants that (since 1.21).
-find_go() {
-	local minor
-	if minor=$(go env GOVERSION 2>/dev/null) && minor=${minor#go1.} && [ "${minor%%.*}" -ge 21 ] 2>/dev/null; then
-		go=go
-		return
-	fi
-	local arch file=$tmp/go.zip url
-	case $(uname -m) in
-	x86_64) arch=amd64 ;;
-	aarch64) arch=arm64 ;;
-	*) die 3 "Go 1.21 or newer is needed to build versitygw; none is pinned for $(uname -m)" ;;
-	esac
-	url=https://proxy.golang.org/golang.org/toolchain/@v/v0.0.1-go$go_version.linux-$arch.zip
-	run_with_progress "fetching Go $go_version (70 MB) to build versitygw" "$tmp/log" \
-		curl --silent --show-error --fail --location --retry 3 --output "$file" "$url" 9>&- ||
-		die 4 "could not fetch Go $go_version; is the network up?"
-	echo "${go_sha256[$arch]}  $file" | sha256sum --check --status ||
-		die 5 "what $url gave is not the Go that is pinned; nothing was installed"
-	find_python
-	run_with_progress "unpacking Go $go_version" "$tmp/log" "$python" -m zipfile -e "$file" "$tmp/go" 9>&- ||
-		die 1 "could not unpack Go $go_version into $tmp"
-	rm "$file"
-	go=$(echo "$tmp"/go/golang.org/toolchain@*/bin/go)
-	chmod -R u+x "${go%/go}" "${go%/bin/go}/pkg/tool"
-	export GOPATH=$tmp/gopath GOCACHE=$tmp/gocache
-}
-
 get_versitygw() {
 	dest=$cache/versitygw-$versitygw_version
 	! "$dest/bin/versitygw" --version >/dev/null 2>&1 || return 0
 	begin versitygw
 	! "$dest/bin/versitygw" --version >/dev/null 2>&1 || return 0
-	find_go
-	run_with_progress "building versitygw $versitygw_version from its Go module (a few minutes, once)" "$tmp/log" \
-		env GOBIN="$tmp/gw/bin" GOFLAGS="-trimpath -modcacherw" GOTOOLCHAIN=auto CGO_ENABLED=0 "$go" install \
-		-ldflags "-s -w" "github.com/versity/versitygw/cmd/versitygw@v$versitygw_version" 9>&- ||
+	go_find versitygw "$tmp"
+	go_run "building versitygw $versitygw_version from its Go module (a few minutes, once)" "$tmp/log" \
+		env GOBIN="$tmp/gw/bin" "$go" install -ldflags "-s -w" "github.com/versity/versitygw/cmd/versitygw@v$versitygw_version" ||
 		die 4 "could not build versitygw $versitygw_version; is the network up?"
 	"$tmp/gw/bin/versitygw" --version >/dev/null || die 1 "the versitygw that was built does not run"
 	rm -rf "$dest"

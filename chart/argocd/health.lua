@@ -1,0 +1,39 @@
+-- Health of a FlinkApplication for Argo CD, which takes every custom resource for healthy that it knows nothing about.
+-- To install it:
+--
+--   kubectl --namespace argocd patch configmap argocd-cm --type merge --patch "$(jq --null-input \
+--     --rawfile lua chart/argocd/health.lua \
+--     '{data: {"resource.customizations.health.drey.dev_FlinkApplication": $lua}}')"
+--
+-- obj is the resource; what is returned has a status (Healthy, Progressing, Suspended, Degraded) and a message.
+
+local health = {status = "Progressing", message = "drey has not written a status yet"}
+local status = obj.status
+if status == nil then
+  return health
+end
+if status.observedGeneration ~= obj.metadata.generation then
+  health.message = "drey has not looked at the last change yet"
+  return health
+end
+
+local condition = {}
+for _, one in ipairs(status.conditions or {}) do
+  condition[one.type] = one
+end
+local function holds(type)
+  return condition[type] ~= nil and condition[type].status == "True"
+end
+
+health.message = status.reason or status.phase or ""
+if holds("Stalled") then
+  health.status = "Degraded"
+  health.message = condition["Stalled"].message
+elseif status.phase == "Suspended" or status.phase == "Cancelled" then
+  health.status = "Suspended"
+elseif status.phase == "Finished" then
+  health.status = "Healthy"
+elseif holds("Ready") and not holds("Reconciling") then
+  health.status = "Healthy"
+end
+return health

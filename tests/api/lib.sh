@@ -1,0 +1,214 @@
+# shellcheck shell=bash disable=SC2034
+#
+# lib.sh - drey's view of a real Kubernetes API: a namespace, a ServiceAccount with the Role that the chart ships, its
+# token. Sourced after tests/e2e/tap.sh, whose runs and assertions it uses; with e2e_begin before api_begin the run has a
+# Flink too.
+#
+#   api_begin NAME [own]      NAMESPACE, a new one, in the control plane of this run of the tests, or in one of its own:
+#                             take that to stop, kill or hang something. APPLICATION (default orders) before it names the
+#                             application; API_VALUES are more `--set` words for the chart; APISERVER_FLAGS (own)
+#   kubectl ARG...            as the administrator, in NAMESPACE (Secrets of the control plane: ADMIN is the kubeconfig)
+#   kubectl_pod ARG...        as the ServiceAccount; curl_pod METHOD PATH [CURL_OPTION...] likewise: prints the answer,
+#                             HTTP_STATUS is its status
+#   api_stop|api_kill|api_start|api_hang|api_resume NAME...    apiserver, etcd, controllers (own control plane only)
+#   api_token SECONDS         a token of the ServiceAccount that ends then (the server may take it 10 s longer)
+#   api_give_token TOKEN      puts it where the Pod reads it, as the kubelet does: by one rename
+#   api_requests [JQ]         what the ServiceAccount has asked for, from the audit log: verb, path, resource, name, code,
+#                             unixMs, userAgent; one JSON object per request, those for which JQ is true
+#   api_denied                those that were refused with 401 or 403
+#   api_apply, api_role       the chart's objects: see there
+#   e2e_end                   as always
+#
+# What the Pod of drey would have: POD_KUBECONFIG, a kubeconfig with tokenFile; POD_ENV, words for `env` that make a
+# program believe that it is in the cluster, except for the directory that is always the same there: POD_SECRETS
+# (token, ca.crt, namespace). API_URL and API_PORT are the server's.
+
+API_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+CLUSTER_SH=$API_DIR/../cluster/cluster.sh
+CLUSTER=''
+NAMESPACE=''
+
+api_fail() { # WHY
+	echo "1..1"
+	echo "not ok 1 - $1"
+	exit 1
+}
+
+api_begin() { # NAME [own]
+	APPLICATION=${APPLICATION:-orders}
+	if [ -z "$RUN" ]; then
+		RUN=$(mktemp -d "${TMPDIR:-/tmp}/drey-$1.XXXXXX") || die 1 "cannot make a run directory in ${TMPDIR:-/tmp}"
+		EVENTS=$RUN/events.log
+		mkdir -p "$RUN/log"
+		trap 'exit 130' INT
+		trap 'exit 143' TERM HUP
+	fi
+	trap api_run_end EXIT
+	KUBE_HOME=${KUBE_HOME:-$("$TOP/tools/get-kube.sh" kube)} || api_fail "there is no Kubernetes: see above"
+	HELM_HOME=${HELM_HOME:-$("$TOP/tools/get-kube.sh" helm)} || api_fail "there is no Helm: see above"
+	export KUBE_HOME
+	CLUSTER=${DREY_CLUSTER:-}
+	if [ "${2:-}" = own ] || [ -z "$CLUSTER" ]; then
+		CLUSTER=$RUN/cluster
+		# the mark of the run: its clean-up finds what is left
+		E2E_RUN=$RUN "$CLUSTER_SH" up "$CLUSTER" --owner $$ >/dev/null || api_fail "the control plane has not started"
+	fi
+	ADMIN=$CLUSTER/pki/admin.conf
+	API_URL=$(jq --raw-output '.clusters[0].cluster.server' "$ADMIN")
+	API_PORT=${API_URL##*:}
+	NAMESPACE=$(printf '%s-%s' "$1" "$$" | tr -c 'a-z0-9\n' '-')
+	api_apply "$TOP/chart/drey-crds/templates" || api_fail "the custom resource cannot be defined"
+	kubectl create namespace "$NAMESPACE" >/dev/null || api_fail "no namespace"
+	# shellcheck disable=SC2119 # not the arguments of this one
+	api_role || api_fail "the chart's Role cannot be made"
+	api_make_pod
+	echo "# $1 in $RUN, namespace $NAMESPACE of $API_URL"
+}
+
+# A control plane of its own goes first: everything else of the run may be waiting for an answer.
+api_run_end() {
+	local status=$?
+	ui_is_main || return "$status"
+	if [ -n "$CLUSTER" ] && [ "$CLUSTER" = "$RUN/cluster" ]; then
+		"$CLUSTER_SH" down "$CLUSTER"
+		rm -f "$CLUSTER/log/audit.log"
+	fi
+	(exit "$status")
+	run_end
+}
+
+kubectl() {
+	"$KUBE_HOME/bin/kubectl" --kubeconfig "$ADMIN" ${NAMESPACE:+--namespace "$NAMESPACE"} "$@"
+}
+
+kubectl_pod() {
+	"$KUBE_HOME/bin/kubectl" --kubeconfig "$POD_KUBECONFIG" "$@"
+}
+
+# Sets HTTP_STATUS, 000 without an answer, so it must not be called in $(...); the body is in $RUN/answer.
+curl_pod() { # METHOD PATH [CURL_OPTION...]
+	local method=$1 path=$2
+	shift 2
+	: >"$RUN/answer"
+	HTTP_STATUS=$(curl --silent --max-time 20 --output "$RUN/answer" --write-out '%{http_code}' --request "$method" \
+		--cacert "$POD_SECRETS/ca.crt" --header "Authorization: Bearer $(cat "$POD_SECRETS/token")" "$@" "$API_URL$path") || :
+}
+
+# Server-side apply can be repeated, also by two tests at once.
+api_apply() { # FILE_OR_DIRECTORY
+	kubectl apply --server-side --force-conflicts --filename "$1" >/dev/null &&
+		kubectl wait --for=condition=Established crd/flinkapplications.drey.dev --timeout=60s >/dev/null
+}
+
+# One template of the chart, as Helm renders it.
+api_template() { # FILE [HELM_OPTION...]
+	local file=$1
+	shift
+	"$HELM_HOME/bin/helm" template "$APPLICATION" "$TOP/chart/flink-application" --namespace "$NAMESPACE" \
+		--show-only "templates/$file" "$@"
+}
+
+# shellcheck disable=SC2120 # most tests take it as it is
+# The ServiceAccount and exactly the rights that the chart gives it; again with other values at any time.
+api_role() { # [HELM_OPTION...]
+	local file
+	for file in serviceaccount role; do
+		# shellcheck disable=SC2086 # words
+		api_template "$file.yaml" ${API_VALUES:+$API_VALUES} "$@" >"$RUN/$file.yaml" &&
+			kubectl apply --server-side --force-conflicts --filename "$RUN/$file.yaml" >/dev/null || return 1
+	done
+	wait_until "the Role counts" "$WAIT_S" kubectl auth can-i get "configmaps/$APPLICATION-drey-control" \
+		--as "system:serviceaccount:$NAMESPACE:$APPLICATION"
+}
+
+# ---- the Pod's side ------------------------------------------------------------------------------
+
+api_make_pod() {
+	POD_SECRETS=$RUN/serviceaccount
+	POD_KUBECONFIG=$RUN/pod.conf
+	mkdir -p "$POD_SECRETS"
+	cp "$CLUSTER/pki/ca.crt" "$POD_SECRETS/ca.crt"
+	printf '%s' "$NAMESPACE" >"$POD_SECRETS/namespace"
+	api_give_token "$(api_token 3600)" || api_fail "no token"
+	jq --null-input --arg server "$API_URL" --arg namespace "$NAMESPACE" --arg dir "$POD_SECRETS" '{
+		apiVersion: "v1", kind: "Config", "current-context": "pod",
+		contexts: [{name: "pod", context: {cluster: "here", user: "pod", namespace: $namespace}}],
+		clusters: [{name: "here", cluster: {server: $server, "certificate-authority": "\($dir)/ca.crt"}}],
+		users: [{name: "pod", user: {tokenFile: "\($dir)/token"}}]
+	}' >"$POD_KUBECONFIG"
+	POD_ENV=("KUBERNETES_SERVICE_HOST=127.0.0.1" "KUBERNETES_SERVICE_PORT=$API_PORT" "POD_NAMESPACE=$NAMESPACE"
+		"POD_NAME=$APPLICATION-jobmanager-0" "POD_UID=$(cat /proc/sys/kernel/random/uuid)")
+}
+
+api_give_token() { # TOKEN
+	printf '%s' "$1" >"$POD_SECRETS/.token" && mv "$POD_SECRETS/.token" "$POD_SECRETS/token"
+}
+
+base64_url() {
+	base64 -w0 | tr '+/' '-_' | tr -d '='
+}
+
+# The server itself gives none for less than 10 minutes, and takes one for a minute after its end; so a short one is
+# signed here, with an end of a minute before.
+api_token() { # SECONDS
+	local now uid claims
+	if [ "$1" -ge 600 ]; then
+		kubectl create token "$APPLICATION" --duration "$1s"
+		return
+	fi
+	now=$(date +%s)
+	uid=$(kubectl get serviceaccount "$APPLICATION" --output 'jsonpath={.metadata.uid}') || return 1
+	claims=$(jq --null-input --compact-output --arg namespace "$NAMESPACE" --arg name "$APPLICATION" --arg uid "$uid" \
+		--argjson now "$now" --argjson end $((now + $1 - 60)) '{
+			iss: "https://kubernetes.default.svc.cluster.local", aud: ["https://kubernetes.default.svc.cluster.local"],
+			iat: ($now - 120), nbf: ($now - 120), exp: $end, sub: "system:serviceaccount:\($namespace):\($name)",
+			"kubernetes.io": {namespace: $namespace, serviceaccount: {name: $name, uid: $uid}}}')
+	claims=$(printf '{"alg":"RS256","typ":"JWT"}' | base64_url).$(printf '%s' "$claims" | base64_url)
+	printf '%s.%s\n' "$claims" "$(printf '%s' "$claims" |
+		openssl dgst -sha256 -sign "$CLUSTER/pki/sa.key" -binary | base64_url)"
+}
+
+# ---- what happens to the control plane -------------------------------------------------------------
+
+api_act() { # COMMAND NAME...
+	[ "$CLUSTER" = "$RUN/cluster" ] || die 2 "api_$1: other tests use this control plane; begin with: api_begin NAME own"
+	E2E_RUN=$RUN "$CLUSTER_SH" "$1" "$CLUSTER" "${@:2}"
+}
+
+api_stop() { # NAME...: in good order
+	api_act stop "$@"
+}
+
+api_kill() { # NAME...
+	api_act kill "$@"
+}
+
+api_start() { # NAME...: waits until it works
+	api_act start "$@"
+}
+
+api_hang() { # NAME...: connections stay open, and nobody answers
+	api_act signal STOP "$@"
+}
+
+api_resume() { # NAME...
+	api_act signal CONT "$@"
+}
+
+# ---- the audit log ---------------------------------------------------------------------------------
+
+# A watch is written when it begins and when it ends; what counts is the request. One that was not let in has no user,
+# but it has the namespace.
+api_requests() { # [JQ]
+	jq --compact-output --arg user "system:serviceaccount:$NAMESPACE:$APPLICATION" --arg namespace "$NAMESPACE" '
+		select(.user.username == $user or
+			(.responseStatus.code == 401 and .objectRef.namespace == $namespace)) |
+		{id: .auditID, verb, path: .requestURI, resource: .objectRef.resource, subresource: .objectRef.subresource,
+		 name: .objectRef.name, code: .responseStatus.code, userAgent,
+		 unixMs: (.requestReceivedTimestamp | (.[:19] + "Z" | fromdate) * 1000 + (.[20:23] | tonumber))}
+	' "$CLUSTER/log/audit.log" | jq --slurp --compact-output "unique_by(.id) | sort_by(.unixMs)[] | select(${1:-true})"
+}
+
+api_denied() {
+	api_requests '.code == 401 or .code == 403'
+}

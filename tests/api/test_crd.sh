@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+#
+# The custom resource: what the schema takes and refuses, and that kubectl can work with it.
+
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/api/lib.sh
+. "$TOP/tests/api/lib.sh"
+
+api_begin crd
+
+resource() { # SPEC_JSON
+	jq --null-input --compact-output --arg name "$APPLICATION" --argjson spec "$1" \
+		'{apiVersion: "drey.dev/v1", kind: "FlinkApplication", metadata: {name: $name}, spec: $spec}'
+}
+
+# What the server says to it, without the name; nothing when it takes it.
+dry_run() { # SPEC_JSON
+	resource "$1" | kubectl apply --server-side --dry-run=server --filename - 2>&1 >/dev/null |
+		sed "s/^The FlinkApplication \"$APPLICATION\" is invalid: *//"
+}
+
+takes() { # SPEC_JSON WHAT
+	is "$(dry_run "$1")" "" "taken: $2"
+}
+
+# The refusal names the member.
+refuses() { # SPEC_JSON PATH WHAT
+	local said
+	said=$(dry_run "$1")
+	case $said in
+	*"$2: "*) tap_result 0 "refused: $3" ;;
+	*)
+		tap_result 1 "refused: $3"
+		diag "without $2: ${said:-taken}"
+		;;
+	esac
+}
+
+# ---- the spec ----------------------------------------------------------------------------------------
+
+takes '{}' "nothing is wanted"
+takes '{"state": "suspended", "doNotRestart": true, "savepointNonce": "2026-11-21", "restartNonce": "7"}' "all of it"
+takes '{"restore": {"kind": "path", "token": "a", "path": "s3://b/sp/savepoint-1", "foreign": true, "allowNonRestoredState": true}}' \
+	"restore a path"
+takes '{"restore": {"kind": "empty", "token": "a"}}' "start empty"
+refuses '{"state": "stopped"}' spec.state "a state that there is not"
+refuses '{"doNotRestart": "true"}' doNotRestart "a brake that is text"
+refuses '{"savepointNonce": ""}' spec.savepointNonce "an empty nonce"
+refuses '{"savepointNonce": "with space"}' spec.savepointNonce "a nonce with a space"
+refuses "{\"restartNonce\": \"$(printf '%065d' 0)\"}" spec.restartNonce "a long nonce"
+refuses '{"restore": {"kind": "path", "token": "a"}}' spec.restore.path "a path that is not there"
+refuses '{"restore": {"kind": "path", "path": "s3://b/sp"}}' spec.restore.token "no token"
+refuses '{"restore": {"token": "a", "path": "s3://b/sp"}}' spec.restore.kind "no kind"
+refuses '{"restore": {"kind": "empty", "token": "a", "path": "s3://b/sp"}}' spec.restore.path "an empty start with a path"
+refuses '{"restore": {"kind": "empty", "token": "a", "foreign": true}}' spec.restore.foreign "an empty start that is foreign"
+refuses '{"restore": {"kind": "empty", "token": "a", "allowNonRestoredState": true}}' spec.restore.allowNonRestoredState \
+	"an empty start that drops state"
+refuses '{"restore": {"kind": "newest", "token": "a"}}' spec.restore.kind "a restore that there is not"
+refuses '{"stat": "running"}' spec.stat "a member that there is not"
+is "$(resource '{"stat": "running"}' | kubectl create --dry-run=server --filename - 2>&1 | grep -c 'unknown field "spec.stat"')" 1 \
+	"also by kubectl create"
+
+resource '{"state": "running", "restore": {"kind": "path", "token": "a", "path": "s3://b/sp/1"}}' |
+	kubectl apply --server-side --filename - >/dev/null
+refuses '{"restore": {"kind": "path", "token": "a", "path": "s3://b/sp/2"}}' spec.restore.token "another restore under the same token"
+takes '{"restore": {"kind": "path", "token": "b", "path": "s3://b/sp/2"}}' "with another one"
+takes '{"restore": {"kind": "path", "token": "a", "path": "s3://b/sp/1"}, "state": "suspended"}' "the same restore again"
+
+# ---- the status --------------------------------------------------------------------------------------
+
+ours=/apis/drey.dev/v1/namespaces/$NAMESPACE/flinkapplications/$APPLICATION
+
+give_status() { # STATUS_JSON: as drey does
+	curl_pod PATCH "$ours/status?fieldManager=drey&force=true" --header 'Content-Type: application/apply-patch+yaml' \
+		--data "$(jq --null-input --compact-output --arg name "$APPLICATION" --argjson status "$1" \
+			'{apiVersion: "drey.dev/v1", kind: "FlinkApplication", metadata: {name: $name}, status: $status}')"
+	[ "$HTTP_STATUS" = 200 ] || { cat "$RUN/answer" && return 1; }
+}
+
+column() { # NAME [KUBECTL_OPTION...]: by the heading; for columns without spaces in front of it
+	local name=$1
+	shift
+	kubectl get flapp "$APPLICATION" "$@" | awk -v name="$name" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
+		NR == 2 { print $at }'
+}
+
+# Each document of the unit tests that a drey really writes is taken as it is.
+cat >"$RUN/status.json" <<'EOF2'
+{"application":"orders","phase":"Running","reason":"the job runs","jobId":"4f0c0000000000000000000000000001","launch":{"number":2,
+"jobId":"4f0c0000000000000000000000000001","restorePoint":{"path":"s3://b/sp/1","kind":"savepoint","checkpointId":null},
+"startedUnixMs":1795262791903,"restoreVerified":true,"proven":false,"flinkVersion":"2.3.0","generation":null},
+"job":{"reachable":true,"state":"RUNNING"},"lastCheckpoint":{"id":41,"path":"s3://b/ck/41","completedUnixMs":1795262791903},
+"lastSavepoint":null,"operation":null,"lastOperation":null,"desired":{"state":"running","doNotRestart":false},
+"attempts":{"failed":0,"max":3,"windowMs":600000},"outcome":null,"lastError":null,"nextSavepointInMs":null,
+"journal":{"sequence":12,"broken":false},"control":null,"transitions":[{"unixMs":1795262791903,"text":"Launching"}]}
+EOF2
+status_of() { # READY GENERATION
+	jq --compact-output --arg ready "$1" --argjson generation "$2" '. + {observedGeneration: $generation, conditions: [
+		{type: "Ready", status: $ready, reason: "Running", message: "the job runs",
+		 observedGeneration: $generation, lastTransitionTime: "2026-11-21T12:00:00Z"}]}' "$RUN/status.json"
+}
+
+generation=$(kubectl get flapp "$APPLICATION" --output 'jsonpath={.metadata.generation}')
+check "the status document is taken" give_status "$(status_of False "$generation")"
+is "$(kubectl get flapp "$APPLICATION" --output json | jq --compact-output '.status | del(.conditions, .observedGeneration)')" \
+	"$(jq --compact-output --sort-keys . "$RUN/status.json")" "nothing of it is lost"
+is "$(kubectl get flapp "$APPLICATION" --output 'jsonpath={.metadata.generation}')" "$generation" "it is no change of what is wanted"
+check "a member that only a newer drey knows is taken" \
+	give_status "$(status_of False "$generation" | jq --compact-output '.newer = {a: 1} | .launch.newer = [2]')"
+is "$(kubectl get flapp "$APPLICATION" --output 'jsonpath={.status.newer.a} {.status.launch.newer[0]}')" "1 2" "and kept"
+check "a phase of the wrong type is not" not give_status '{"phase": 1}'
+
+is "$(column PHASE) $(column READY) $(column WANTED) $(column BRAKE) $(column CHECKPOINT)" "Running False running false 41" \
+	"kubectl get shows the essence"
+is "$(column JOB --output wide)" 4f0c0000000000000000000000000001 "and more of it when asked"
+
+check "kubectl wait does not take False for True" not kubectl wait --for=condition=Ready "flapp/$APPLICATION" --timeout=1s
+give_status "$(status_of True $((generation - 1)))"
+check "nor what was said about an older generation" not kubectl wait --for=condition=Ready "flapp/$APPLICATION" --timeout=1s
+give_status "$(status_of True "$generation")"
+check "kubectl wait sees Ready" kubectl wait --for=condition=Ready "flapp/$APPLICATION" --timeout=20s
+check "and the phase" kubectl wait --for='jsonpath={.status.phase}=Running' "flinkapplication/$APPLICATION" --timeout=20s
+
+kubectl patch flapp "$APPLICATION" --type merge --patch '{"spec": {"doNotRestart": true}, "status": {"phase": "Failed"}}' >/dev/null
+is "$(kubectl get flapp "$APPLICATION" --output 'jsonpath={.metadata.generation} {.status.phase}')" "$((generation + 1)) Running" \
+	"a change of the spec is a new generation, and cannot change the status"
+is "$(kubectl get crd flinkapplications.drey.dev --output 'jsonpath={.spec.versions[*].subresources}')" '{"status":{}}' \
+	"there is no subresource but the status"
+is "$(kubectl get crd flinkapplications.drey.dev --output json |
+	jq --raw-output '.status.conditions[] | select(.type == "NonStructuralSchema") | .message')" "" "the schema is structural"
+
+# ---- Helm ------------------------------------------------------------------------------------------
+
+"$HELM_HOME/bin/helm" template x "$TOP/chart/drey-crds" >"$RUN/crds.yaml"
+is "$(kubectl apply --server-side --force-conflicts --dry-run=server --filename "$RUN/crds.yaml" --output 'jsonpath={.metadata.generation}')" \
+	"$(kubectl get crd flinkapplications.drey.dev --output 'jsonpath={.metadata.generation}')" "the chart is the same definition"
+for chart in drey-crds flink-application; do
+	check "helm lint finds nothing in $chart" "$HELM_HOME/bin/helm" lint --strict "$TOP/chart/$chart"
+done
+e2e_end
