@@ -16,15 +16,17 @@
 {{- printf "%s-jobmanager" (include "flink-application.name" .) -}}
 {{- end -}}
 
+{{/* drey's own objects; empty for the ones that are not wanted ("none"). */}}
 {{- define "flink-application.journal" -}}
-{{- default (printf "%s-drey-journal" (include "flink-application.name" .)) .Values.drey.kubernetes.journal -}}
+{{- $name := default (printf "%s-drey-journal" (include "flink-application.name" .)) .Values.drey.kubernetes.journal -}}
+{{- if ne $name "none" }}{{ $name }}{{ end -}}
 {{- end -}}
 
 {{- define "flink-application.control" -}}
-{{- default (printf "%s-drey-control" (include "flink-application.name" .)) .Values.drey.kubernetes.control -}}
+{{- $name := default (printf "%s-drey-control" (include "flink-application.name" .)) .Values.drey.kubernetes.control -}}
+{{- if ne $name "none" }}{{ $name }}{{ end -}}
 {{- end -}}
 
-{{/* The custom resource; empty when there is none. */}}
 {{- define "flink-application.resource" -}}
 {{- $name := default (include "flink-application.name" .) .Values.drey.kubernetes.resource -}}
 {{- if ne $name "none" }}{{ $name }}{{ end -}}
