@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define REST_KEY   "org.apache.flink.k8s.leader.restserver"
+#define HOME_KEY   "org.apache.flink.k8s.leader.dispatcher"
 #define ANNOTATION "control-plane.alpha.kubernetes.io/leader"
 #define MARGIN_MS  2000 /* behind the end of a lease; the server tells whole seconds only */
 #define AHEAD_MS   5000 /* a renewal further in the server's future means that clocks disagree */
@@ -67,17 +67,17 @@ static bool same(const char *a, const char *b)
 /* ---- while the process lives ---- */
 
 void failover_watch_begin(struct failover_watch *watch, const char *launch_id, const char *host,
-			  int rest_port, const struct failover_lock *before, int64_t now_unix_ms)
+			  int rpc_port, const struct failover_lock *before, int64_t now_unix_ms)
 {
-	const struct failover_session *rest = before ? session_of(before, REST_KEY) : NULL;
+	const struct failover_session *home = before ? session_of(before, HOME_KEY) : NULL;
 
 	failover_watch_release(watch);
 	snprintf(watch->launch_id, sizeof(watch->launch_id), "%s", launch_id);
 	watch->host = xstrdup(host);
-	watch->rest_port = rest_port;
+	watch->rpc_port = rpc_port;
 	watch->started_unix_ms = now_unix_ms;
 	watch->before_known = before != NULL;
-	watch->before = rest ? xstrdup(rest->value) : NULL;
+	watch->before = home ? xstrdup(home->value) : NULL;
 	snprintf(watch->why, sizeof(watch->why), "its lock was not seen while it lived");
 }
 
@@ -98,16 +98,16 @@ __attribute__((format(printf, 2, 3))) static void unknown(struct failover_watch 
 /* Is the leader the process that is watched, as far as its sessions tell? */
 static bool is_at_home(struct failover_watch *watch, const struct failover_lock *lock)
 {
-	const struct failover_session *rest = session_of(lock, REST_KEY);
+	const struct failover_session *home = session_of(lock, HOME_KEY);
 
 	if (!watch->host)
 		unknown(watch, "it has no address that is only its own");
-	else if (!rest)
-		unknown(watch, "the leader has not said where its REST server is");
-	else if (!same(rest->host, watch->host) || rest->port != watch->rest_port)
-		unknown(watch, "the leader serves at %.60s:%d, not at %.60s:%d",
-			rest->host ? rest->host : "?", rest->port, watch->host, watch->rest_port);
-	else if (same(rest->value, watch->before))
+	else if (!home)
+		unknown(watch, "the leader has not said where it is");
+	else if (!same(home->host, watch->host) || home->port != watch->rpc_port)
+		unknown(watch, "the leader is at %.60s:%d, not at %.60s:%d",
+			home->host ? home->host : "?", home->port, watch->host, watch->rpc_port);
+	else if (same(home->value, watch->before))
 		unknown(watch, "the sessions are those of before its start");
 	else if (!watch->before_known && lock->acquire_unix_ms < watch->started_unix_ms)
 		unknown(watch, "the lock may have been taken before its start");

@@ -62,9 +62,9 @@ struct failover_watch {
 	char launch_id[JOB_ID_BYTES]; /* the process that is watched; "" = none */
 	char *host;                   /* an address that no other machine has, where that process
 				       * serves; NULL = not known: nothing is ever recognised */
-	int rest_port;
+	int rpc_port;
 	int64_t started_unix_ms;
-	char *before;       /* the value of the REST server's session before the process started */
+	char *before;       /* the value of the dispatcher's session before the process started */
 	bool before_known;  /* the map was read then */
 	char *first_holder; /* seen once: is it renewed? */
 	char *first_renew;
@@ -75,14 +75,14 @@ struct failover_watch {
 
 /* `before`: the map as it was read before the start, NULL = it was not read. */
 void failover_watch_begin(struct failover_watch *watch, const char *launch_id, const char *host,
-			  int rest_port, const struct failover_lock *before, int64_t now_unix_ms);
+			  int rpc_port, const struct failover_lock *before, int64_t now_unix_ms);
 
 /*
  * The map as it was read while that process lived; both the beginning and the end of the reading
  * have to lie in its life. *lock is taken over.
  *
  * A holder is that process when two readings with different renewTime show the same holder, and its
- * REST server's session is a new one at our own address.
+ * dispatcher's session is a new one at our own address.
  */
 void failover_watch_see(struct failover_watch *watch, struct failover_lock *lock);
 

@@ -56,7 +56,7 @@ static void watch_ours(struct failover_watch *watch)
 	struct failover_lock before = lock_of(THEIRS, "t0", HOME, "s0");
 
 	*watch = (struct failover_watch){0};
-	failover_watch_begin(watch, LAUNCH, HOME, 8081, &before, STARTED);
+	failover_watch_begin(watch, LAUNCH, HOME, 6123, &before, STARTED);
 	failover_lock_release(&before);
 	see(watch, our_lock("t1"));
 	see(watch, our_lock("t2"));
@@ -288,7 +288,7 @@ static void begin(struct failover_watch *watch, const char *host)
 	struct failover_lock before = lock_of(THEIRS, "t0", HOME, "s0");
 
 	*watch = (struct failover_watch){0};
-	failover_watch_begin(watch, LAUNCH, host, 8081, &before, STARTED);
+	failover_watch_begin(watch, LAUNCH, host, 6123, &before, STARTED);
 	failover_lock_release(&before);
 }
 
@@ -336,7 +336,7 @@ static void a_leader_at_another_address_is_another(void)
 	begin(&watch, HOME);
 	see(&watch, lock_of(OURS, "t1", "10.0.0.8", "s1"));
 	see(&watch, lock_of(OURS, "t2", "10.0.0.8", "s1"));
-	expect_not(&watch, lock_of(OURS, "t9", "10.0.0.8", "s1"), "serves at 10.0.0.8:8081");
+	expect_not(&watch, lock_of(OURS, "t9", "10.0.0.8", "s1"), "is at 10.0.0.8:6123");
 }
 
 static void a_leader_on_another_port_is_another(void)
@@ -344,10 +344,10 @@ static void a_leader_on_another_port_is_another(void)
 	struct failover_watch watch;
 
 	watch = (struct failover_watch){0};
-	failover_watch_begin(&watch, LAUNCH, HOME, 8082, NULL, STARTED);
+	failover_watch_begin(&watch, LAUNCH, HOME, 6124, NULL, STARTED);
 	see(&watch, our_lock("t1"));
 	see(&watch, our_lock("t2"));
-	expect_not(&watch, our_lock("t9"), "not at 10.0.0.7:8082");
+	expect_not(&watch, our_lock("t9"), "not at 10.0.0.7:6124");
 }
 
 static void sessions_of_before_the_start_are_of_another(void)
@@ -370,7 +370,7 @@ static void without_an_address_of_its_own_nobody_is_known(void)
 	expect_not(&watch, our_lock("t9"), "no address");
 }
 
-static void without_a_rest_session_nobody_is_known(void)
+static void without_a_dispatcher_nobody_is_known(void)
 {
 	struct failover_watch watch;
 
@@ -378,10 +378,10 @@ static void without_a_rest_session_nobody_is_known(void)
 	for (int i = 0; i < 2; i++) {
 		struct failover_lock lock = our_lock(i ? "t2" : "t1");
 
-		lock.sessions[0].key[0] = 'x';
+		lock.sessions[1].key[0] = 'x';
 		failover_watch_see(&watch, &lock);
 	}
-	expect_not(&watch, our_lock("t9"), "where its REST server is");
+	expect_not(&watch, our_lock("t9"), "where it is");
 }
 
 /* An agent that was started again, beside a Flink that runs: what was there before is not known. */
@@ -389,7 +389,7 @@ static void an_agent_that_came_later_knows_a_lock_that_was_taken_since_the_start
 {
 	struct failover_watch watch = {0};
 
-	failover_watch_begin(&watch, LAUNCH, HOME, 8081, NULL, STARTED);
+	failover_watch_begin(&watch, LAUNCH, HOME, 6123, NULL, STARTED);
 	see(&watch, our_lock("t1"));
 	see(&watch, our_lock("t2"));
 	expect(&watch, LAUNCH, true, our_lock("t9"), FAILOVER_RELEASE, OURS);
@@ -403,7 +403,7 @@ static void an_agent_that_came_later_does_not_know_a_lock_of_before_the_start(vo
 	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
 		struct failover_watch watch = {0};
 
-		failover_watch_begin(&watch, LAUNCH, HOME, 8081, NULL, STARTED);
+		failover_watch_begin(&watch, LAUNCH, HOME, 6123, NULL, STARTED);
 		for (int look = 0; look < 2; look++) {
 			struct failover_lock lock = our_lock(look ? "t2" : "t1");
 
@@ -421,7 +421,7 @@ static void a_process_that_has_lost_the_lock_is_not_known_any_more(void)
 
 	watch_ours(&watch);
 	see(&watch, lock_of(THEIRS, "t3", "10.0.0.8", "s3"));
-	expect_not(&watch, our_lock("t9"), "serves at 10.0.0.8");
+	expect_not(&watch, our_lock("t9"), "is at 10.0.0.8");
 }
 
 static void a_lock_that_nobody_held_at_the_last_look_is_not_known(void)
@@ -524,7 +524,7 @@ int main(void)
 	TEST(a_leader_on_another_port_is_another);
 	TEST(sessions_of_before_the_start_are_of_another);
 	TEST(without_an_address_of_its_own_nobody_is_known);
-	TEST(without_a_rest_session_nobody_is_known);
+	TEST(without_a_dispatcher_nobody_is_known);
 	TEST(an_agent_that_came_later_knows_a_lock_that_was_taken_since_the_start);
 	TEST(an_agent_that_came_later_does_not_know_a_lock_of_before_the_start);
 	TEST(a_process_that_has_lost_the_lock_is_not_known_any_more);
