@@ -26,6 +26,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 module=$here/../tests/cluster/kube
 helm_version=3.21.4
+helm_kubernetes_minor=36
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey
 
 usage() {
@@ -73,10 +74,16 @@ find_helm() {
 	dest=$cache/helm-$helm_version
 }
 
+# Without the flags it would take itself for one of Kubernetes 1.20, and refuse charts.
 build_helm() {
+	local helm=helm.sh/helm/v3 flags place
+	flags="-s -w -X $helm/internal/version.version=$version -X $helm/internal/version.metadata="
+	for place in chartutil lint/rules; do
+		flags+=" -X $helm/pkg/$place.k8sVersionMajor=1 -X $helm/pkg/$place.k8sVersionMinor=$helm_kubernetes_minor"
+	done
 	go_run "building Helm $version from its Go module (a few minutes, once)" "$tmp/log" \
-		env GOBIN="$tmp/new/bin" "$go" install -ldflags "-s -w -X helm.sh/helm/v3/internal/version.version=$version" \
-		"helm.sh/helm/v3/cmd/helm@$version" || die 4 "could not build Helm $version; is the network up?"
+		env GOBIN="$tmp/new/bin" "$go" install -ldflags "$flags" "$helm/cmd/helm@$version" ||
+		die 4 "could not build Helm $version; is the network up?"
 	"$tmp/new/bin/helm" version --short >/dev/null || die 1 "the helm that was built does not run"
 }
 

@@ -16,7 +16,8 @@
 #   api_requests [JQ]         what the ServiceAccount has asked for, from the audit log: verb, path, resource, name, code,
 #                             unixMs, userAgent; one JSON object per request, those for which JQ is true
 #   api_denied                those that were refused with 401 or 403
-#   api_apply, api_role       the chart's objects: see there
+#   api_role [HELM_OPTION...] the Role once more, with other values; api_template FILE [HELM_OPTION...] prints one
+#   api_define                the custom resource once more
 #   e2e_end                   as always
 #
 # What the Pod of drey would have: POD_KUBECONFIG, a kubeconfig with tokenFile; POD_ENV, words for `env` that make a
@@ -57,7 +58,7 @@ api_begin() { # NAME [own]
 	API_URL=$(jq --raw-output '.clusters[0].cluster.server' "$ADMIN")
 	API_PORT=${API_URL##*:}
 	NAMESPACE=$(printf '%s-%s' "$1" "$$" | tr -c 'a-z0-9\n' '-')
-	api_apply "$TOP/chart/drey-crds/templates" || api_fail "the custom resource cannot be defined"
+	api_define || api_fail "the custom resource cannot be defined"
 	kubectl create namespace "$NAMESPACE" >/dev/null || api_fail "no namespace"
 	# shellcheck disable=SC2119 # not the arguments of this one
 	api_role || api_fail "the chart's Role cannot be made"
@@ -96,8 +97,13 @@ curl_pod() { # METHOD PATH [CURL_OPTION...]
 
 # Server-side apply can be repeated, also by two tests at once.
 api_apply() { # FILE_OR_DIRECTORY
-	kubectl apply --server-side --force-conflicts --filename "$1" >/dev/null &&
-		kubectl wait --for=condition=Established crd/flinkapplications.drey.dev --timeout=60s >/dev/null
+	kubectl apply --server-side --force-conflicts --filename "$1" >/dev/null
+}
+
+# The custom resource; it belongs to the whole control plane. It can be asked for a moment after it was accepted.
+api_define() {
+	api_apply "$TOP/chart/drey-crds/templates" &&
+		wait_until "the custom resource is there" "$WAIT_S" kubectl get --raw /apis/drey.dev/v1/flinkapplications
 }
 
 # One template of the chart, as Helm renders it.
@@ -115,7 +121,7 @@ api_role() { # [HELM_OPTION...]
 	for file in serviceaccount role; do
 		# shellcheck disable=SC2086 # words
 		api_template "$file.yaml" ${API_VALUES:+$API_VALUES} "$@" >"$RUN/$file.yaml" &&
-			kubectl apply --server-side --force-conflicts --filename "$RUN/$file.yaml" >/dev/null || return 1
+			api_apply "$RUN/$file.yaml" || return 1
 	done
 	wait_until "the Role counts" "$WAIT_S" kubectl auth can-i get "configmaps/$APPLICATION-drey-control" \
 		--as "system:serviceaccount:$NAMESPACE:$APPLICATION"

@@ -85,6 +85,7 @@ may no GET "/api/v1/namespaces/default/configmaps/$APPLICATION-cluster-config-ma
 # ---- other values ----------------------------------------------------------------------------------
 
 api_role --set drey.kubernetes.launches=0,drey.kubernetes.resource=none,jobManager.kind=Job
+await "another Role counts" kubectl auth can-i list configmaps --as "system:serviceaccount:$NAMESPACE:$APPLICATION"
 is "$(grep -c resourceNames "$RUN/role.yaml")" 1 "random ids: no names but the owner's"
 may yes GET "$core/configmaps?labelSelector=app=$APPLICATION"
 may no GET "$ours/$APPLICATION"
