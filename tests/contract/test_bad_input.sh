@@ -4,40 +4,15 @@
 # what to do, no Flink is started, and nothing is changed. Without Flink: its place is taken by a script.
 
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
-BUILD=$(cd "${BUILD:-build}" && pwd)
-dir=$(mktemp -d)
-first=''
-trap 'end_first; rm -rf "$dir"' EXIT
-unset DREY_CONFIG DREY_INIT_FD
-count=0
-failed=0
-
-result() { # STATUS WHAT
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		failed=$((failed + 1))
-		echo "not ok $count - $2"
-		sed 's/^/# out: /' "$dir/out"
-		sed 's/^/# err: /' "$dir/err"
-	fi
-}
+# shellcheck source=tests/contract/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+contract_begin python3
+config=''
 
 # A drey.yaml; a key is left out with -KEY and replaced with KEY=LINE.
 config() { # [CHANGE...]
 	local change
-	cat >"$dir/drey.yaml" <<-YAML
-		application: orders
-		stateDirectory: $dir/state
-		flink:
-		  version: 2.3.0
-		  command: [$dir/flink]
-		  jobClass: example.Job
-		  restPort: $port
-		  checkpointDirectory: file://$dir/ck
-		  savepointDirectory: file://$dir/sp
+	drey_yaml <<-YAML
 		http:
 		  address: 127.0.0.1
 		  port: 0
@@ -52,7 +27,7 @@ config() { # [CHANGE...]
 
 # Every file with its content, but not lock files: those are only ever opened.
 picture() {
-	find "$dir" -mindepth 1 ! -name out ! -name err ! -name before ! -name after ! -name 'lock' ! -name '*.lock' \
+	find "$dir" -mindepth 1 ! -name out ! -name err ! -name before ! -name after ! -name log ! -name 'lock' ! -name '*.lock' \
 		! -name drey.yaml ! -type s \( -type f -printf '%p %m ' -exec sha256sum {} \; -o -printf '%p %m %l\n' \) |
 		grep -v "^$dir/state [0-7]* *$" | sort
 }
@@ -60,7 +35,7 @@ picture() {
 # Runs it under drey-init, as in a container: the status is that of the container.
 run() { # [DREY_INIT_OPTION...] picks up $config
 	picture >"$dir/before"
-	timeout -k 5 60 "$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "${config:-$dir/drey.yaml}" \
+	timeout -k 5 "$WAIT_S" "$BUILD/drey-init" --agent -- "$DREY" run --config "${config:-$dir/drey.yaml}" \
 		>"$dir/out" 2>"$dir/err" </dev/null
 	status=$?
 }
@@ -79,29 +54,8 @@ refused() { # WHAT TEXT...
 	result "$ok" "$what"
 }
 
-wait_for() { # CMD...
-	local end=$((SECONDS + 60))
-	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.05
-	done
-}
-
-end_first() {
-	[ -n "$first" ] || return 0
-	kill "$first" 2>/dev/null
-	wait "$first"
-	first=''
-}
-
-port=$((20000 + RANDOM % 10000))
-mkdir "$dir/ck" "$dir/sp"
-cat >"$dir/flink" <<-SCRIPT
-	#!/bin/sh
-	echo "\$\$ \$*" >>$dir/started
-	exec sleep 1000
-SCRIPT
-chmod +x "$dir/flink"
+flink_is "echo \"\$\$ \$*\" >>$dir/started
+exec sleep 1000"
 
 # ---- the configuration ------------------------------------------------------------------------------------
 
@@ -162,12 +116,14 @@ s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 s.bind(("127.0.0.1", int(sys.argv[1])))
 s.listen()
 print("ready", flush=True)
-time.sleep(1000)' "$port" >"$dir/listener" 2>&1 &
-first=$!
+time.sleep(1000)' "$rest_port" >"$dir/listener" 2>&1 &
+listener=$!
+pids+=("$listener")
 wait_for grep -q ready "$dir/listener"
 run
-refused 'the REST port is taken: number and way out' "port $port" 'flink.restPort'
-end_first
+refused 'the REST port is taken: number and way out' "port $rest_port" 'flink.restPort'
+kill "$listener"
+wait "$listener"
 rm "$dir/listener"
 
 # ---- the journal and the state directory -------------------------------------------------------------------
@@ -182,18 +138,17 @@ run
 refused 'a journal of a newer drey' "$dir/state/journal.json" newer
 rm "$dir/state/journal.json"
 
-"$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "$dir/drey.yaml" >"$dir/first" 2>&1 </dev/null &
-first=$!
+start_drey
 wait_for grep -qs . "$dir/started"
 result $? 'a first drey works'
 mv "$dir/started" "$dir/started-by-first"
 wait_for grep -q '"startedUnixMs": [0-9]' "$dir/state/journal.json"
 run
 refused 'a second drey on the same state directory' "$dir/state" 'held by process' 'end that one'
-kill -0 "$first"
+kill -0 "$drey_pid"
 result $? 'the first one lives on'
-end_first
-rm -f "$dir/first"
+end_drey
+rm -f "$dir/log"
 
 config application='application: invoices'
 run
@@ -201,10 +156,10 @@ refused "another application's state directory: both names" "$dir/state" orders 
 
 config
 picture >"$dir/before"
-"$BUILD/drey" run --config "$dir/drey.yaml" >"$dir/out" 2>"$dir/err" </dev/null
+"$DREY" run --config "$dir/drey.yaml" >"$dir/out" 2>"$dir/err" </dev/null
 status=$?
 refused 'started without drey-init: how it is started' 'drey-init --agent -- drey run'
-DREY_INIT_FD=1 "$BUILD/drey" run --config "$dir/drey.yaml" >"$dir/out" 2>"$dir/err" </dev/null
+DREY_INIT_FD=1 "$DREY" run --config "$dir/drey.yaml" >"$dir/out" 2>"$dir/err" </dev/null
 status=$?
 refused 'a link that is none' DREY_INIT_FD
 
@@ -214,20 +169,20 @@ chk=$dir/ck/0123456789abcdef0123456789abcdef/chk-7
 mkdir -p "$chk"
 head -c 40 tests/fixtures/metadata/2.3.0-hashmap-chk >"$chk/_metadata"
 picture >"$dir/before"
-"$BUILD/drey" verify "$chk" >"$dir/out" 2>"$dir/err"
+"$DREY" verify "$chk" >"$dir/out" 2>"$dir/err"
 status=$?
 [ "$status" -eq 1 ] && grep -q "chk-7/_metadata.*byte" "$dir/out" && picture | cmp -s - "$dir/before"
 result $? 'drey verify of a damaged _metadata: 1, with the place in the file'
-"$BUILD/drey" verify "$dir/nothing" >"$dir/out" 2>"$dir/err"
+"$DREY" verify "$dir/nothing" >"$dir/out" 2>"$dir/err"
 [ $? -eq 1 ] && grep -q "missing.*nothing/_metadata" "$dir/out"
 result $? 'drey verify of nothing: 1, with the file that is missing'
 rm -rf "$dir/state"
 mkdir "$dir/state"
 picture >"$dir/before"
-"$BUILD/drey" resolve --config "$dir/drey.yaml" --explain >"$dir/out" 2>"$dir/err"
+"$DREY" resolve --config "$dir/drey.yaml" --explain >"$dir/out" 2>"$dir/err"
 [ $? -eq 4 ] && grep -q 'journal may be lost' "$dir/out" && picture | cmp -s - "$dir/before"
 result $? 'drey resolve: snapshots that no launch has made, and no journal: held, and nothing changed'
-"$BUILD/drey" resolve --checkpoints "$dir/ck" --explain >"$dir/out" 2>"$dir/err"
+"$DREY" resolve --checkpoints "$dir/ck" --explain >"$dir/out" 2>"$dir/err"
 [ $? -eq 4 ] && grep -q 'damaged.*chk-7' "$dir/out" && picture | cmp -s - "$dir/before"
 result $? 'drey resolve --explain of the directory names the damage, and changes nothing'
 
@@ -240,7 +195,7 @@ fi
 if as_user true 2>/dev/null; then
 	rm -rf "$dir/state" "$dir/ck"
 	mkdir "$dir/state" "$dir/ck"
-	cp "$BUILD/drey" "$dir/drey"
+	cp "$DREY" "$dir/drey"
 	[ "$(id -u)" -ne 0 ] || chown -R 65534:65534 "$dir"
 	chmod 000 "$dir/ck"
 	as_user "$dir/drey" resolve --config "$dir/drey.yaml" --explain >"$dir/out" 2>"$dir/err"
@@ -250,9 +205,7 @@ if as_user true 2>/dev/null; then
 	as_user "$dir/drey" resolve --config "$dir/drey.yaml" --explain >"$dir/out" 2>"$dir/err"
 	result $? 'one that may be read and is empty: it would start'
 else
-	count=$((count + 1))
-	echo "ok $count # SKIP setpriv is missing"
+	skip 'a checkpoint directory that may not be read' 'setpriv is missing'
 fi
 
-echo "1..$count"
-[ "$failed" -eq 0 ]
+contract_end

@@ -6,26 +6,10 @@
 # shellcheck disable=SC2016 # the backquotes are those of Markdown
 
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
-DREY=${DREY:-${BUILD:-build}/drey}
+# shellcheck source=tests/contract/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+contract_begin
 COMMANDS='run resolve status savepoint suspend resume restart cancel do-not-restart snapshots verify inspect version'
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-unset DREY_CONFIG
-count=0
-failed=0
-
-result() { # STATUS WHAT
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		failed=$((failed + 1))
-		echo "not ok $count - $2"
-		sed 's/^/# out: /' "$dir/out"
-		sed 's/^/# err: /' "$dir/err"
-	fi
-}
 
 # Run drey; its status is in $status, its output in $dir/out and $dir/err.
 drey() {
@@ -133,5 +117,4 @@ drey version --json
 [ "$status" -eq 0 ] && [ "$(cat "$dir/out")" = "{\"version\":\"$(cat VERSION)\"}" ]
 result $? 'drey version --json'
 
-echo "1..$count"
-[ "$failed" -eq 0 ]
+contract_end

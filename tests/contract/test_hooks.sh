@@ -4,42 +4,14 @@
 # end; and the two that are shipped. Around a running job: tests/e2e/test_hooks.sh.
 
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
-BUILD=$(cd "${BUILD:-build}" && pwd)
-TOP=$PWD
-dir=$(mktemp -d)
-jm=''
-server=''
-trap '[ -z "$jm" ] || kill -KILL "$jm" 2>/dev/null; [ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$dir"' EXIT
-unset DREY_CONFIG DREY_INIT_FD
-count=0
-failed=0
-for tool in jq curl perl; do
-	command -v "$tool" >/dev/null || { echo "1..0 # SKIP $tool is missing" && exit 0; }
-done
-
-result() { # STATUS WHAT
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		failed=$((failed + 1))
-		echo "not ok $count - $2"
-		tail -n 8 "$dir/log" | sed 's/^/# log: /'
-	fi
-}
-
-wait_for() { # CMD...
-	local end=$((SECONDS + ${WAIT_S:-60}))
-	until "$@" >/dev/null 2>&1; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.05
-	done
-}
+# shellcheck source=tests/contract/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+contract_begin jq curl perl
+show=(log)
 
 status_is() { # JQ_CONDITION
 	local document # the exit status of drey says the phase
-	document=$("$BUILD/drey" status --json --config "$dir/drey.yaml" 2>/dev/null)
+	document=$("$DREY" status --json --config "$dir/drey.yaml" 2>/dev/null)
 	jq -e "$1" <<<"$document" >/dev/null
 }
 
@@ -55,20 +27,10 @@ hook() { # NAME BODY
 
 begin() { # BODY_OF_FLINK
 	rm -rf "$dir/state" "$dir/hooks" "$dir/told" "$dir/started"
-	mkdir -p "$dir/state" "$dir/ck" "$dir/sp" "$dir/hooks"
-	printf '#!/bin/sh\necho started >>%s/started\n%s\n' "$dir" "$1" >"$dir/flink"
-	chmod +x "$dir/flink"
-	cat >"$dir/drey.yaml" <<-YAML
-		application: orders
-		stateDirectory: $dir/state
+	mkdir -p "$dir/state" "$dir/hooks"
+	flink_is "echo started >>$dir/started"$'\n'"$1"
+	drey_yaml <<-YAML
 		terminationMessage: $dir/words
-		flink:
-		  version: 2.3.0
-		  command: [$dir/flink]
-		  jobClass: example.Job
-		  restPort: $port
-		  checkpointDirectory: file://$dir/ck
-		  savepointDirectory: file://$dir/sp
 		http: {port: 0}
 		attempts: {max: 2, backoffFirst: 0}
 		holding: {retryFirst: 100ms, retryMax: 200ms}
@@ -79,25 +41,12 @@ begin() { # BODY_OF_FLINK
 	YAML
 }
 
-start() {
-	"$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "$dir/drey.yaml" >"$dir/log" 2>&1 </dev/null &
-	jm=$!
-}
-
-end() {
-	kill -TERM "$jm"
-	wait "$jm"
-	jm=''
-}
-
-port=$((20000 + RANDOM % 10000))
-
 # ---- before a launch
 
 begin 'exec sleep 1000'
 # shellcheck disable=SC2016 # for the hook
 hook pre-launch 'cat >>"$TOLD"; echo "checking"; echo "no license left"; exit 3'
-start
+start_drey
 wait_for status_is '.phase == "Holding" and .reason == "a hook says no: pre-launch: exit status 3: no license left"'
 result $? 'a pre-launch hook that fails holds, its last line is the reason'
 asked_again() {
@@ -116,31 +65,43 @@ wait_for status_is '.phase == "Launching"'
 result $? 'as soon as it lets the start pass, Flink is started'
 [ "$(wc -l <"$dir/told.ok")" -eq 1 ]
 result $? 'for which it was asked once'
-end
+end_drey
 
 begin 'exec sleep 1000'
 hook pre-launch 'exit 0'
 chmod 644 "$dir/hooks/pre-launch"
-start
+start_drey
 wait_for status_is '.phase == "Holding" and (.reason | contains("pre-launch: it is not executable"))'
 result $? 'one that cannot be executed is a failure, not absence'
 rm -rf "$dir/hooks"
 wait_for status_is '.reason | contains("No such file or directory")'
 result $? 'and so is a hook directory that is not there'
-end
+end_drey
 
 begin 'exec sleep 1000'
 hook pre-launch "sleep 1000"
-start
+start_drey
 wait_for grep -q 'drey supervises' "$dir/log"
 wait_for pgrep -f "$dir/hooks/pre-launch"
-"$BUILD/drey" do-not-restart on --config "$dir/drey.yaml" >/dev/null
+"$DREY" do-not-restart on --config "$dir/drey.yaml" >/dev/null
 result $? 'while a hook hangs, drey does what it is asked'
 status_is '.phase == "Holding" and .desired.doNotRestart'
 result $? 'and holds'
-end
+end_drey
 wait_for not_running "$dir/hooks/pre-launch"
 result $? 'the end of the container does not wait for it'
+
+# the schedule of the savepoints has a time zone of its own
+# shellcheck disable=SC2016
+begin 'echo "$TZ" >"$0.zone"; exec sleep 1000'
+echo 'savepoints: {timeZone: UTC}' >>"$dir/drey.yaml"
+# shellcheck disable=SC2016
+hook pre-launch 'echo "$TZ" >"$TOLD"'
+start_drey env TZ=Asia/Tokyo
+wait_for test -s "$dir/flink.zone"
+[ "$(cat "$dir/told" "$dir/flink.zone")" = $'Asia/Tokyo\nAsia/Tokyo' ]
+result $? 'hooks and Flink have the time zone that drey was started with'
+end_drey
 
 # ---- failures and the end
 
@@ -151,7 +112,7 @@ hook on-failure.d/10-tell 'jq -c "[.hook, .status.attempts.failed]" >>"$TOLD"'
 hook on-failure.d/20-break 'echo broken; exit 1'
 # shellcheck disable=SC2016
 hook on-terminal 'jq -c "[.hook, .status.phase]" >>"$TOLD"'
-start
+start_drey
 wait_for grep -q on-terminal "$dir/told"
 diff - "$dir/told" <<-TOLD
 	["on-failure",1]
@@ -161,15 +122,16 @@ TOLD
 result $? 'every failed attempt is told, and at last that it will not run again'
 wait_for grep -q '20-break: exit status 1: broken' "$dir/log" && status_is '.phase == "Failed"'
 result $? 'a hook that fails then only warns'
-end
-start
+end_drey
+start_drey
 wait_for status_is '.phase == "Failed"'
-end
+end_drey
 [ "$(grep -c on-terminal "$dir/told")" -eq 1 ]
 result $? 'it is not told again when the container comes back'
 
 # ---- the shipped ones
 
+take_port hook_port
 perl -e 'use IO::Socket::INET;
 my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => $ARGV[0], Listen => 8, ReuseAddr => 1) or die;
 while (my $c = $s->accept) {
@@ -178,19 +140,19 @@ while (my $c = $s->accept) {
 	read $c, $body, $length;
 	open my $f, ">", $ARGV[1]; print $f $body; close $f;
 	print $c "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"; close $c;
-}' $((port + 1)) "$dir/posted" &
-server=$!
-echo "http://127.0.0.1:$((port + 1))/hook?token=hush" >"$dir/url"
+}' "${hook_port:?}" "$dir/posted" &
+pids+=($!)
+echo "http://127.0.0.1:$hook_port/hook?token=hush" >"$dir/url"
 begin 'exit 1'
-ln -s "$TOP/hooks/notify-webhook" "$dir/hooks/on-terminal"
-start
+ln -s "$PWD/hooks/notify-webhook" "$dir/hooks/on-terminal"
+start_drey
 wait_for test -s "$dir/posted"
 jq -e '.text | startswith("orders: on-terminal: Failed: ")' "$dir/posted" >/dev/null
 result $? 'notify-webhook posts what has happened'
 wait_for grep -q 'hook done' "$dir/log"
 ! grep -q hush "$dir/log"
 result $? 'and its URL is not in the log'
-end
+end_drey
 
 echo '{"status": {"lastSavepoint": {"path": "file:/sp/1", "verified": true}}}' |
 	NEWEST_SAVEPOINT_FILE=$dir/newest hooks/newest-savepoint >/dev/null
@@ -201,5 +163,4 @@ echo '{"status": {"lastSavepoint": {"path": "file:/sp/2", "verified": false}}}' 
 [ "$(cat "$dir/newest")" = file:/sp/1 ]
 result $? 'but not that of one that is not complete'
 
-echo "1..$count"
-[ "$failed" -eq 0 ]
+contract_end

@@ -5,49 +5,10 @@
 # taken by a script. Prometheus' own parser reads the metrics where it is installed ($PYTHON, prometheus_client).
 
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
-BUILD=$(cd "${BUILD:-build}" && pwd)
-dir=$(mktemp -d)
-pids=()
-trap 'end_all; rm -rf "$dir"' EXIT
-unset DREY_CONFIG DREY_INIT_FD
-count=0
-failed=0
-
-for tool in curl jq perl; do
-	command -v "$tool" >/dev/null || { echo "1..0 # SKIP $tool is missing" && exit 0; }
-done
-
-result() { # STATUS WHAT
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		failed=$((failed + 1))
-		echo "not ok $count - $2"
-		sed 's/^/# body: /' "$dir/body" 2>/dev/null | tail -n 5
-		tail -n 5 "$dir/log" 2>/dev/null | sed 's/^/# log: /'
-	fi
-}
-
-skip() { # WHAT WHY
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
-
-wait_for() { # CMD...
-	local end=$((SECONDS + 60))
-	until "$@" >/dev/null 2>&1; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.05
-	done
-}
-
-end_all() {
-	[ "${#pids[@]}" -eq 0 ] || kill "${pids[@]}" 2>/dev/null
-	[ "${#pids[@]}" -eq 0 ] || wait "${pids[@]}" 2>/dev/null
-	pids=()
-}
+# shellcheck source=tests/contract/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+contract_begin curl jq perl
+show=(body log)
 
 # Takes connections and never answers.
 # shellcheck disable=SC2016 # for perl
@@ -65,47 +26,34 @@ connects() { # PORT
 	(exec 3<>"/dev/tcp/127.0.0.1/$1")
 }
 
-base=$((20000 + RANDOM % 10000))
-port=$base rest=$((base + 1)) hole=$((base + 2))
-cat >"$dir/flink" <<SCRIPT
-#!/bin/sh
-exec perl -e '$black_hole' $rest
-SCRIPT
-chmod +x "$dir/flink"
+take_port port
+take_port rest_port
+take_port hole
+flink_is "exec perl -e '$black_hole' $rest_port"
+
+export AWS_ACCESS_KEY_ID=AKIDEXAMPLE AWS_SECRET_ACCESS_KEY=hush-hush-hush AWS_REGION=eu-west-1
+export AWS_ENDPOINT_URL=http://127.0.0.1:${hole:?}
 
 start() { # CHECKPOINTS [COMMAND...]
-	local checkpoints=$1
+	checkpoints=$1
 	shift
 	rm -rf "$dir/state"
-	mkdir -p "$dir/state" "$dir/ck" "$dir/sp"
-	cat >"$dir/drey.yaml" <<-YAML
-		application: orders
-		stateDirectory: $dir/state
-		flink:
-		  version: 2.3.0
-		  command: [$dir/flink]
-		  jobClass: example.Job
-		  restPort: $rest
-		  checkpointDirectory: $checkpoints
-		  savepointDirectory: file://$dir/sp
+	mkdir -p "$dir/state"
+	drey_yaml <<-YAML
 		http:
 		  address: 127.0.0.1
-		  port: $port
+		  port: ${port:?}
 		log:
 		  level: debug
 	YAML
-	AWS_ACCESS_KEY_ID=AKIDEXAMPLE AWS_SECRET_ACCESS_KEY=hush-hush-hush AWS_ENDPOINT_URL="http://127.0.0.1:$hole" \
-		AWS_REGION=eu-west-1 "$BUILD/drey-init" --agent -- "$@" "$BUILD/drey" run --config "$dir/drey.yaml" \
-		>"$dir/log" 2>&1 </dev/null &
-	pids+=($!)
-	drey_pid=$!
+	start_drey "$@"
 }
 
-end_drey() {
+kill_drey() {
 	kill -KILL "$drey_pid" 2>/dev/null # the agent and Flink end with it
-	wait "$drey_pid" 2>/dev/null
+	reap_drey 2>/dev/null
 	wait_for gone "$port"
-	wait_for gone "$rest"
+	wait_for gone "$rest_port"
 }
 
 gone() { # PORT
@@ -157,7 +105,7 @@ result $? '/metrics says what it is'
 kill -TERM "$drey_pid"
 wait_for test ! -e "/proc/$drey_pid/cwd"
 result $? 'SIGTERM ends it all the same'
-end_drey
+kill_drey
 
 # ---- Flink's REST API is a black hole
 
@@ -170,7 +118,7 @@ result $? '/readyz: 503 with phase and reason'
 answers /status 200 && jq -e '.phase == "Launching" and .launch.number == 1' "$dir/body" >/dev/null
 result $? '/status is the status document'
 cp "$dir/body" "$dir/over-http"
-"$BUILD/drey" status --json --config "$dir/drey.yaml" >"$dir/over-socket"
+"$DREY" status --json --config "$dir/drey.yaml" >"$dir/over-socket"
 diff <(jq -S 'del(.journal, .transitions)' "$dir/over-http") <(jq -S 'del(.journal, .transitions)' "$dir/over-socket")
 result $? 'the same as over the socket'
 [ "$(get /livez --head)" = 200 ] && [ "$(get /livez --request POST)" = 405 ] &&
@@ -215,13 +163,13 @@ fi
 
 perl -e 'use IO::Socket::INET; my @all;
 for (1 .. 150) { push @all, IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $ARGV[0]); }
-open my $f, ">", $ARGV[1]; close $f; sleep 60' "$port" "$dir/crowd" &
+open my $f, ">", $ARGV[1]; close $f; sleep 1000' "$port" "$dir/crowd" &
 pids+=($!)
 crowd=$!
 wait_for test -e "$dir/crowd"
 prompt 'a crowd of silent clients does not keep probes out'
 kill "$crowd"
-end_drey
+kill_drey
 
 # ---- the journal is a black hole
 
@@ -242,7 +190,7 @@ else
 	start "file://$dir/ck" env "LD_PRELOAD=$dir/hang.so" "HANG_WHILE=$dir/hang"
 	wait_for says /readyz Launching
 	touch "$dir/hang"
-	"$BUILD/drey" do-not-restart on --config "$dir/drey.yaml" >/dev/null 2>&1 &
+	"$DREY" do-not-restart on --config "$dir/drey.yaml" >/dev/null 2>&1 &
 	asked=$!
 	pids+=("$asked")
 	wait_for says /metrics 'drey_do_not_restart 1'
@@ -252,7 +200,7 @@ else
 	rm "$dir/hang"
 	wait "$asked"
 	result $? 'which it gets when the journal can be written again'
-	end_drey
+	kill_drey
 fi
 
 # ---- the port is taken
@@ -262,18 +210,17 @@ taken=${pids[-1]}
 start "file://$dir/ck"
 wait_for grep -q 'no HTTP' "$dir/log"
 result $? 'a port that is taken is said'
-wait_for connects "$rest"
+wait_for connects "$rest_port"
 result $? 'and is no reason not to supervise'
 kill "$taken"
 wait "$taken" 2>/dev/null
 wait_for answers /livez 200
 result $? 'when it is free again, it is taken'
-end_drey
+kill_drey
 
 sed -i "s/address: 127.0.0.1/address: localhost/" "$dir/drey.yaml"
-"$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "$dir/drey.yaml" >"$dir/log" 2>&1 </dev/null
+"$BUILD/drey-init" --agent -- "$DREY" run --config "$dir/drey.yaml" >"$dir/log" 2>&1 </dev/null
 [ $? -eq 2 ] && grep -q "http.address: 'localhost' is no IP address" "$dir/log"
 result $? 'an address that is none is refused at the start'
 
-echo "1..$count"
-[ "$failed" -eq 0 ]
+contract_end

@@ -1,50 +1,21 @@
-#!/bin/bash
+#!/usr/bin/env bash
+#
 # What `drey inspect` and `drey verify` promise to scripts: documents, statuses, messages.
-# TAP on standard output. BUILD names the build directory.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-DREY=$PWD/${BUILD:-build}/drey
-case ${BUILD:-} in /*) DREY=$BUILD/drey ;; esac
+
+set -uo pipefail
+# shellcheck source=tests/contract/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+contract_begin jq
 F=$PWD/tests/fixtures/metadata
-DIR=$(mktemp -d)
-trap 'rm -rf "$DIR"' EXIT
-COUNT=0
-
-# ok NAME COMMAND...: the command succeeds
-ok() {
-	local name=$1
-	shift
-	COUNT=$((COUNT + 1))
-	if "$@"; then
-		echo "ok $COUNT - $name"
-	else
-		echo "# failed: $*"
-		sed 's/^/# out: /' "$DIR/out" 2>/dev/null | head -5
-		sed 's/^/# err: /' "$DIR/err" 2>/dev/null | head -5
-		echo "not ok $COUNT - $name"
-	fi
-}
-
-# status WANT COMMAND...: its exit status; output goes to $DIR/out and $DIR/err
-status() {
-	local want=$1 got=0
-	shift
-	"$@" >"$DIR/out" 2>"$DIR/err" || got=$?
-	[ "$got" = "$want" ]
-}
 
 # says TEXT: on standard error, in one line that begins with the command's name
 says() {
-	grep -q "^drey [a-z]*: .*$1" "$DIR/err" && [ "$(wc -l <"$DIR/err")" = 1 ]
+	grep -q "^drey [a-z]*: .*$1" "$dir/err" && [ "$(wc -l <"$dir/err")" = 1 ]
 }
 
 # json FILTER: true of the document on standard output
 json() {
-	if command -v jq >/dev/null; then
-		jq -e "$1" "$DIR/out" >/dev/null
-	else
-		python3 -c 'import json,sys; json.load(open(sys.argv[1]))' "$DIR/out"
-	fi
+	jq -e "$1" "$dir/out" >/dev/null
 }
 
 keys() {
@@ -77,10 +48,10 @@ ok "with the delete marker" json '.kind == "ha-value" and .deleted and .sizeByte
 {
 	cat "$F/ha-value"
 	echo
-} >"$DIR/ha"
-ok "a line end behind the value does no harm" status 0 "$DREY" inspect --json "$DIR/ha"
-base64 -d "$F/ha-value" >"$DIR/raw"
-ok "the value may be decoded from Base64 already" status 0 "$DREY" inspect --json "$DIR/raw"
+} >"$dir/ha"
+ok "a line end behind the value does no harm" status 0 "$DREY" inspect --json "$dir/ha"
+base64 -d "$F/ha-value" >"$dir/raw"
+ok "the value may be decoded from Base64 already" status 0 "$DREY" inspect --json "$dir/raw"
 ok "and is the same" json '.kind == "ha-value" and (.deleted | not)'
 ok "a completedCheckpoint file" status 0 "$DREY" inspect --json "$F/completed-checkpoint"
 ok "has its document" keys \
@@ -89,64 +60,64 @@ ok "with its values" json '.kind == "completed-checkpoint" and .checkpointId == 
 	.jobId == "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa01" and .timestampUnixMs == 1795222437167 and
 	.completedUnixMs == 1795222437354'
 ok "without --json there is text" status 0 "$DREY" inspect "$F/2.3.0-changelog-chk"
-ok "that names the version" grep -q "checkpoint 9, _metadata version 6" "$DIR/out"
+ok "that names the version" grep -q "checkpoint 9, _metadata version 6" "$dir/out"
 
-head -c 1000 "$F/2.3.0-rocksdb-inc-chk" >"$DIR/cut"
-ok "a cut file is undecodable" status 1 "$DREY" inspect "$DIR/cut"
+head -c 1000 "$F/2.3.0-rocksdb-inc-chk" >"$dir/cut"
+ok "a cut file is undecodable" status 1 "$DREY" inspect "$dir/cut"
 ok "and the message has the place" says "cut: .*byte [0-9]*: expected"
-printf '\x49\x60\x67\x2d\0\0\0\x07\0\0\0\0\0\0\0\x01' >"$DIR/v7"
-ok "a newer version is refused, but not called damaged" status 4 "$DREY" inspect "$DIR/v7"
+printf '\x49\x60\x67\x2d\0\0\0\x07\0\0\0\0\0\0\0\x01' >"$dir/v7"
+ok "a newer version is refused, but not called damaged" status 4 "$DREY" inspect "$dir/v7"
 ok "by name" says "version 7, written by Flink 2.4 or newer"
-echo "something else" >"$DIR/else"
-ok "other bytes are undecodable" status 1 "$DREY" inspect "$DIR/else"
-ok "and so are they with a kind" status 1 "$DREY" inspect --kind metadata "$DIR/else"
-: >"$DIR/empty"
-ok "an empty file is undecodable" status 1 "$DREY" inspect "$DIR/empty"
-ok "nothing is printed then" test ! -s "$DIR/out"
-ok "a file that is not there is unreadable" status 4 "$DREY" inspect "$DIR/none"
+echo "something else" >"$dir/else"
+ok "other bytes are undecodable" status 1 "$DREY" inspect "$dir/else"
+ok "and so are they with a kind" status 1 "$DREY" inspect --kind metadata "$dir/else"
+: >"$dir/empty"
+ok "an empty file is undecodable" status 1 "$DREY" inspect "$dir/empty"
+ok "nothing is printed then" test ! -s "$dir/out"
+ok "a file that is not there is unreadable" status 4 "$DREY" inspect "$dir/none"
 ok "and named" says "none: No such file"
-ok "an unknown kind is wrong use" status 2 "$DREY" inspect --kind x "$DIR/cut"
+ok "an unknown kind is wrong use" status 2 "$DREY" inspect --kind x "$dir/cut"
 ok "an unknown scheme is wrong use" status 2 "$DREY" inspect hdfs://nn/x
 ok "the message names it" says "scheme 'hdfs' is not supported"
 ok "no FILE is wrong use" status 2 "$DREY" inspect
 ok "there is help" status 0 "$DREY" inspect --help
 
 # ---- verify ------------------------------------------------------------------------------------
-S=$DIR/savepoint-a21205-0a4087799079
+S=$dir/savepoint-a21205-0a4087799079
 mkdir "$S"
 cp "$F/1.20.5-hashmap-files-sp-canonical" "$S/_metadata"
 awk -F'\t' '$1 == "ref" && $2 == "1.20.5-hashmap-files-sp-canonical" { print $4, $5 }' \
-	"$F/MANIFEST.tsv" >"$DIR/refs"
-while read -r name size; do truncate -s "$size" "$S/$name"; done <"$DIR/refs"
-read -r first size <"$DIR/refs"
+	"$F/MANIFEST.tsv" >"$dir/refs"
+while read -r name size; do truncate -s "$size" "$S/$name"; done <"$dir/refs"
+read -r first size <"$dir/refs"
 
 ok "verify finds a whole savepoint complete" status 0 "$DREY" verify "$S"
-ok "and says so" grep -q "^complete: file:$S (savepoint 5, _metadata version 4, 2 of 2" "$DIR/out"
+ok "and says so" grep -q "^complete: file:$S (savepoint 5, _metadata version 4, 2 of 2" "$dir/out"
 ok "a URI is the same" status 0 "$DREY" verify "file://$S"
 ok "and the _metadata itself" status 0 "$DREY" verify "$S/_metadata"
 ok "there is a document" status 0 "$DREY" verify --json "$S"
 ok "with the verdict" json '.verdict == "complete" and .fileCount == 2 and .filesOk == 2 and
 	.checkpointId == 5 and .version == 4 and .flavour == "savepoint" and .problems == []'
 ok "a relative path is taken from the working directory" status 0 \
-	env -C "$DIR" "$DREY" verify "${S##*/}"
+	env -C "$dir" "$DREY" verify "${S##*/}"
 truncate -s 1 "$S/$first"
 ok "a wrong size is damage" status 1 "$DREY" verify --json "$S"
 ok "named with both sizes" json ".problems == [{path: \"file:$S/$first\", fault: \"wrong-size\",
 	detail: \"has 1 bytes, expected $size\"}]"
 rm "$S/$first"
 ok "a missing file is damage" status 1 "$DREY" verify "$S"
-ok "named" grep -q "missing  *file:$S/$first" "$DIR/out"
+ok "named" grep -q "missing  *file:$S/$first" "$dir/out"
 ln -s "$first" "$S/$first"
 ok "a file that cannot be looked at leaves it open" status 4 "$DREY" verify --json "$S"
 ok "and is named" json '.verdict == "unreadable" and .problems[0].fault == "not-read"'
 rm "$S/_metadata"
 ok "without _metadata it is incomplete" status 1 "$DREY" verify "$S"
-ok "which is named" grep -q "missing  *file:$S/_metadata" "$DIR/out"
-cp "$DIR/cut" "$S/_metadata"
+ok "which is named" grep -q "missing  *file:$S/_metadata" "$dir/out"
+cp "$dir/cut" "$S/_metadata"
 ok "a cut _metadata is damage" status 1 "$DREY" verify "$S"
-ok "and the place is named" grep -q "undecodable .*byte [0-9]*: expected" "$DIR/out"
+ok "and the place is named" grep -q "undecodable .*byte [0-9]*: expected" "$dir/out"
 ok "an unknown scheme is wrong use" status 2 "$DREY" verify hdfs://nn/x
 ok "no PATH is wrong use" status 2 "$DREY" verify
 ok "there is help" status 0 "$DREY" verify --help
 
-echo "1..$COUNT"
+contract_end

@@ -5,28 +5,10 @@
 # what they were sent.
 
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
-DREY=${DREY:-${BUILD:-build}/drey}
-command -v python3 >/dev/null || {
-	if [ -n "${DREY_TEST_REQUIRE:-}" ]; then
-		echo "1..1"
-		echo "not ok 1 - python3 is missing, and DREY_TEST_REQUIRE is set"
-		exit 1
-	fi
-	echo "1..0 # SKIP python3 is missing"
-	exit 0
-}
-dir=$(mktemp -d)
-server=''
-# shellcheck disable=SC2317 # at exit
-finish() {
-	[ -z "$server" ] || kill "$server" 2>/dev/null
-	rm -rf "$dir"
-}
-trap finish EXIT
+# shellcheck source=tests/contract/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+contract_begin python3
 CANARY=cAnArY7 # in every secret; case is looked at neither way
-count=0
-failed=0
 what=() command=()
 
 # ---- a store that behaves as badly as its first path component says ---------------------------------------
@@ -89,12 +71,8 @@ PY
 KINDS='denied bad redirect broken nonsense header'
 # shellcheck disable=SC2086 # the words are meant
 python3 "$dir/store.py" "answer-$CANARY" "$dir/ports" $KINDS &
-server=$!
-for _ in $(seq 200); do
-	[ ! -e "$dir/ports" ] || break
-	sleep 0.1
-done
-[ -e "$dir/ports" ] || {
+pids+=($!)
+wait_for test -e "$dir/ports" || {
 	echo "Bail out! the store did not start"
 	exit 1
 }
@@ -102,7 +80,7 @@ port() { awk -v kind="$1" '$1 == kind { print $2 }' "$dir/ports"; }
 
 # ---- secrets ------------------------------------------------------------------------------------------------
 
-unset DREY_CONFIG AWS_PROFILE
+unset AWS_PROFILE
 export HOME=$dir AWS_EC2_METADATA_DISABLED=true AWS_REGION=eu-test-1 AWS_MAX_ATTEMPTS=1
 export AWS_ACCESS_KEY_ID=AK$CANARY AWS_SECRET_ACCESS_KEY=secret/$CANARY AWS_SESSION_TOKEN=token+$CANARY
 export OS_PASSWORD=os-$CANARY ST_KEY=st-$CANARY OS_AUTH_TOKEN=tok-$CANARY
@@ -137,7 +115,7 @@ config() { # ENDPOINT
 # silent WHAT COMMAND...: it fails, and neither stream has a canary. Runs beside the others, for most of the time is
 # spent in pauses before another attempt; judge() looks at all of them at the end.
 limited() {
-	if [ "$(type -t "$1")" = function ]; then "$@"; else timeout 120 "$@"; fi
+	if [ "$(type -t "$1")" = function ]; then "$@"; else timeout 300 "$@"; fi
 }
 
 silent() {
@@ -174,7 +152,7 @@ judge() {
 
 # The agent as it is meant to run: until it gives up, or has looked at the storage and held. All that it says is in its log.
 run_a_while() { # CONFIG
-	timeout -k 5 12 "${DREY%/drey}/drey-init" --agent -- "$(realpath "$DREY")" run --config "$1"
+	timeout -k 5 12 "$BUILD/drey-init" --agent -- "$DREY" run --config "$1"
 	return 1 # how it ends is the business of other tests
 }
 
@@ -254,5 +232,4 @@ export OS_AUTH_URL="http://user:$CANARY@127.0.0.1:1/v3"
 all 'a password in the URL of Keystone' swift://flink
 
 judge
-echo "1..$count"
-[ "$failed" -eq 0 ]
+contract_end

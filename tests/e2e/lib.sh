@@ -21,6 +21,8 @@ TOP=$(cd "$E2E_DIR/../.." && pwd)
 . "$TOP/tools/ui.sh"
 # shellcheck source=tools/flink-env.sh
 . "$TOP/tools/flink-env.sh"
+# shellcheck source=tests/ports.sh
+. "$TOP/tests/ports.sh"
 
 BUILD=$(cd "$TOP" && cd "${BUILD:-build}" 2>/dev/null && pwd) || BUILD=$TOP/build
 WAIT_S=${WAIT_S:-120} # the limit that nearly every wait has; a loaded machine is slow, a broken run is rare
@@ -29,30 +31,6 @@ MUST_LIVE=()        # names of spawned processes; a wait is given up as soon as 
 RUN=''
 
 # ---- the run directory ---------------------------------------------------------------------------
-
-# Takes a free port in *ret, and keeps other runs of this user from taking the same one.
-take_port() { # RET
-	local -n ret=$1
-	local keep=${TMPDIR:-/tmp}/drey-ports-$UID port owner try
-	mkdir -p "$keep"
-	for try in {1..200}; do
-		port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
-		if owner=$(cat "$keep/$port" 2>/dev/null) && ! kill -0 "$owner" 2>/dev/null; then
-			rm -f "$keep/$port"
-		fi
-		(set -o noclobber && echo $$ >"$keep/$port") 2>/dev/null || continue
-		if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
-			rm -f "$keep/$port" # somebody else listens there
-			continue
-		fi
-		PORT_FILES+=("$keep/$port")
-		# shellcheck disable=SC2034 # a reference
-		ret=$port
-		return 0
-	done
-	die 1 "no free port on 127.0.0.1 after $try tries"
-}
-PORT_FILES=()
 
 run_begin() { # NAME FLINK_VERSION
 	FLINK=$("$TOP/tools/get-flink.sh" "$2") || exit $?
@@ -180,7 +158,7 @@ run_end() {
 	if [ -n "$RUN" ]; then
 		[ "$status" -eq 0 ] || run_show_logs 2>&1 | sed 's/^/# /' >&2
 		run_stop
-		rm -f "${PORT_FILES[@]}"
+		give_ports
 		if [ "$status" -eq 0 ] && [ -z "${KEEP_RUN:-}" ]; then
 			rm -rf "$RUN"
 		else
