@@ -1,0 +1,57 @@
+/*
+ * kube_watch - wakes its owner soon after one object has changed, come or gone. Nothing more: what
+ * the object is now must be read. It may wake for nothing, and it may be late (a lost connection, a
+ * server that refuses), so whoever needs to know also polls, slowly.
+ *
+ * Life cycle: kube_watch_new() -> changed()... on the loop's thread -> kube_watch_free(), within a
+ * second, whatever the server does. It has a thread and a connection of its own.
+ *
+ * Inside: list (one object, by fieldSelector, which a Role can allow by name), then watch from the
+ * list's resourceVersion with bookmarks; when the server ends the watch, again from the last version
+ * seen; when that version is too old (410) or anything else goes wrong, list again after a growing
+ * pause (Retry-After counts). Silence of KUBE_WATCH_STALL_MS (bookmarks come every minute) is a dead
+ * connection: again from the last version.
+ *
+ * Source: client-go tools/cache/reflector.go, tools/watch/retrywatcher.go.
+ */
+#ifndef DREY_KUBE_KUBE_WATCH_H
+#define DREY_KUBE_KUBE_WATCH_H
+
+#include "base/err.h"
+#include "base/loop.h"
+#include "kube/kube_config.h"
+
+#define KUBE_WATCH_STALL_MS     150000
+#define KUBE_WATCH_PAUSE_MS     800 /* after the first failure; doubles, with jitter */
+#define KUBE_WATCH_PAUSE_MAX_MS 30000
+#define KUBE_WATCH_DENIED_MS    60000      /* after 401, 403, or a resource that is not installed */
+#define KUBE_WATCH_MAX_BYTES    (8u << 20) /* of one event */
+#define KUBE_WATCH_LEAST_MS     1000       /* between the beginnings of two watches */
+
+struct kube_watch;
+
+struct kube_watch_target {
+	const char *collection; /* "/api/v1/namespaces/x/configmaps" */
+	const char *name;
+	int64_t stall_ms; /* 0: KUBE_WATCH_STALL_MS */
+};
+
+/* changed(ctx) runs on the loop's thread, once for any number of changes since it ran last, and for
+ * the first time when the object (or that there is none) was first seen. Never after
+ * kube_watch_free(). NULL on failure. All is copied. */
+struct kube_watch *kube_watch_new(const struct kube_config *config,
+				  const struct kube_watch_target *target, struct loop *loop,
+				  void (*changed)(void *ctx), void *ctx, struct err *err);
+
+void kube_watch_free(struct kube_watch *watch); /* loop's thread; NULL is allowed */
+
+/* For status and tests; from any thread. */
+struct kube_watch_counts {
+	int lists, watches;      /* requests begun */
+	int events;              /* changes and bookmarks that came */
+	int failures;            /* since the last success, of list or watch */
+	char why[ERR_MSG_BYTES]; /* of the last failure; "" */
+};
+struct kube_watch_counts kube_watch_counts(struct kube_watch *watch);
+
+#endif
