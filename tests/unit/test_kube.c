@@ -1,0 +1,588 @@
+#include "kube/kube.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "kube_stub.h"
+#include "store_dir.h"
+#include "tap.h"
+
+#define OBJECT "{\"kind\":\"Thing\",\"apiVersion\":\"v1\"}"
+#define PATH   "/api/v1/namespaces/team-a/things/t"
+
+struct rig {
+	struct kube_stub stub;
+	struct kube_answer answer;
+	struct err err;
+	int64_t took_ms;
+};
+
+static void rig_start(struct rig *rig)
+{
+	memset(rig, 0, sizeof(*rig));
+	kube_stub_start(&rig->stub);
+}
+
+static void rig_stop(struct rig *rig)
+{
+	kube_answer_release(&rig->answer);
+	kube_stub_stop(&rig->stub);
+}
+
+static int ask(struct rig *rig, const struct kube_request *request)
+{
+	int64_t begin_ms = clock_mono_ms();
+	int rc;
+
+	rig->err = (struct err){0};
+	rc = kube_do(rig->stub.kube, request, &rig->answer, &rig->err);
+	rig->took_ms = clock_mono_ms() - begin_ms;
+	return rc;
+}
+
+static int get(struct rig *rig)
+{
+	static const struct kube_request request = {.path = PATH};
+
+	return ask(rig, &request);
+}
+
+static int change(struct rig *rig, const char *method)
+{
+	cleanup_json struct json *body = json_object();
+	struct kube_request request = {.method = method, .path = PATH, .body = body};
+
+	return ask(rig, &request);
+}
+
+static void it_says_who_it_is(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.body = OBJECT, .header = "Date: Sun, 01 Mar 2026 12:00:00 GMT\r\n"});
+	CHECK_INT(get(&rig), ==, 0);
+	CHECK_STR(rig.stub.asked[0], "GET " PATH);
+	CHECK_HAS(rig.stub.heads[0], "User-Agent: drey/" DREY_VERSION " (linux/");
+	CHECK_HAS(rig.stub.heads[0], "Authorization: Bearer first-token\r\n");
+	CHECK_HAS(rig.stub.heads[0], "Accept: application/json\r\n");
+	CHECK_HAS(rig.stub.heads[0], " HTTP/1.1\r\n");
+	CHECK_STR(json_str(rig.answer.object, "kind"), "Thing");
+	CHECK_INT(rig.answer.status, ==, 200);
+	CHECK_INT(rig.answer.date_unix_ms, ==, INT64_C(1772366400000));
+	CHECK_STR(kube_namespace(rig.stub.kube), "team-a");
+	rig_stop(&rig);
+}
+
+static void without_a_token_it_shows_none(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	xstrset(&rig.stub.config.token, NULL);
+	kube_stub_renew(&rig.stub);
+	KUBE_SAY(&rig.stub, {.body = OBJECT});
+	CHECK_INT(get(&rig), ==, 0);
+	CHECK(!strstr(rig.stub.heads[0], "Authorization"));
+	rig_stop(&rig);
+}
+
+/* ---- 401 ---- */
+
+/* Exchanges the token in the file when it has seen the first request. */
+struct exchange {
+	struct kube_stub *stub;
+	const char *file, *text;
+};
+
+static void write_text(const char *file, const char *text)
+{
+	FILE *to = fopen(file, "w");
+
+	if (!to || fputs(text, to) < 0 || fclose(to))
+		abort();
+}
+
+static void *exchange_token(void *arg)
+{
+	struct exchange *exchange = arg;
+
+	while (!kube_stub_asked(exchange->stub))
+		usleep(1000);
+	write_text(exchange->file, exchange->text);
+	return NULL;
+}
+
+static const struct kube_stub_says unauthorized = {
+	.status = 401,
+	.body = KUBE_STATUS(401, "Unauthorized", "Unauthorized", ""),
+	.after_ms = 300,
+};
+
+static void rig_start_with_file(struct rig *rig, char **ret_top, char **ret_file)
+{
+	rig_start(rig);
+	*ret_top = dir_new();
+	*ret_file = xasprintf("%s/token", *ret_top);
+	write_text(*ret_file, "  in-the-file\n");
+	rig->stub.config.token_file = xstrdup(*ret_file);
+	kube_stub_renew(&rig->stub);
+}
+
+static void after_a_401_another_token_is_shown_at_once(void)
+{
+	static const char *const methods[] = {"POST", NULL, "PATCH", "DELETE"};
+
+	for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+		struct rig rig;
+		char *top, *file;
+		struct exchange exchange;
+		pthread_t thread;
+
+		rig_start_with_file(&rig, &top, &file);
+		KUBE_SAY(&rig.stub, unauthorized, {.body = OBJECT});
+		exchange = (struct exchange){&rig.stub, file, "the-next\n"};
+		pthread_create(&thread, NULL, exchange_token, &exchange);
+		CHECK_INT(methods[i] ? change(&rig, methods[i]) : get(&rig), ==, 0);
+		pthread_join(thread, NULL);
+		CHECK_INT(kube_stub_asked(&rig.stub), ==, 2);
+		CHECK_HAS(rig.stub.heads[0], "Bearer in-the-file\r\n");
+		CHECK_HAS(rig.stub.heads[1], "Bearer the-next\r\n");
+		rig_stop(&rig);
+		free(file);
+		dir_removep(&top);
+	}
+}
+
+static void a_401_of_the_same_token_is_final(void)
+{
+	struct rig rig;
+	char *top, *file;
+
+	rig_start_with_file(&rig, &top, &file);
+	KUBE_SAY(&rig.stub, {.status = 401, .body = "Unauthorized\n"});
+	CHECK_INT(get(&rig), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_DENIED);
+	CHECK_INT(kube_stub_asked(&rig.stub), ==, 1);
+	write_text(file, "the-next\n");
+	CHECK_INT(get(&rig), ==, -1); /* seen before the request: no second try */
+	CHECK_INT(kube_stub_asked(&rig.stub), ==, 2);
+	CHECK_HAS(rig.stub.heads[1], "Bearer the-next\r\n");
+	rig_stop(&rig);
+	free(file);
+	dir_removep(&top);
+}
+
+static void without_a_readable_token_nothing_is_asked(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	xstrset(&rig.stub.config.token, NULL);
+	rig.stub.config.token_file = xstrdup("/nonexistent/token");
+	kube_stub_renew(&rig.stub);
+	CHECK_INT(get(&rig), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_DENIED); /* and not absence */
+	CHECK_HAS(rig.err.msg, "/nonexistent/token");
+	CHECK_INT(kube_stub_asked(&rig.stub), ==, 0);
+	rig_stop(&rig);
+}
+
+/* ---- again ---- */
+
+static void a_get_is_asked_again(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.status = 500, .body = "x"}, {.reset = true},
+		 {.body = OBJECT, .cut_at_bytes = 9}, {.body = OBJECT});
+	CHECK_INT(get(&rig), ==, 0);
+	CHECK_INT(kube_stub_asked(&rig.stub), ==, 4);
+	rig_stop(&rig);
+}
+
+static void but_not_for_ever(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.status = 503, .body = "not now\n"});
+	CHECK_INT(get(&rig), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+	CHECK_HAS(rig.err.msg, "GET " PATH ": HTTP 503: not now");
+	CHECK_INT(kube_stub_asked(&rig.stub), ==, KUBE_ATTEMPTS);
+	CHECK(!rig.answer.maybe_done);
+	rig_stop(&rig);
+}
+
+static void a_change_whose_outcome_is_unknown_is_not_made_again(void)
+{
+	static const char *const methods[] = {"POST", "PUT", "PATCH", "DELETE"};
+	static const struct kube_stub_says failures[] = {
+		{.reset = true},
+		{.status = 500, .body = KUBE_STATUS(500, "InternalError", "boom", "")},
+		{.status = 504, .body = "gateway"},
+		{.status = 201, .body = OBJECT, .cut_at_bytes = 9},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+		for (size_t j = 0; j < ARRAY_LEN(failures); j++) {
+			struct rig rig;
+
+			rig_start(&rig);
+			kube_stub_say(&rig.stub, &failures[j], 1);
+			CHECK_INT(change(&rig, methods[i]), ==, -1);
+			CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+			CHECK(rig.answer.maybe_done);
+			CHECK_INT(kube_stub_asked(&rig.stub), ==, 1);
+			rig_stop(&rig);
+		}
+}
+
+static void a_change_gets_a_connection_of_its_own(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.body = OBJECT});
+	get(&rig);
+	get(&rig);
+	CHECK_INT(http_stub_counts(rig.stub.http).connections, ==, 1);
+	change(&rig, "PUT");
+	CHECK_INT(http_stub_counts(rig.stub.http).connections, ==, 2);
+	get(&rig);
+	CHECK_INT(http_stub_counts(rig.stub.http).connections, ==, 2);
+	change(&rig, "DELETE");
+	CHECK_INT(http_stub_counts(rig.stub.http).connections, ==, 3);
+	rig_stop(&rig);
+}
+
+static void a_429_is_obeyed_whatever_was_asked(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub,
+		 {.status = 429, .header = "Retry-After: 1\r\n", .body = "Too many requests\n"},
+		 {.status = 201, .body = OBJECT});
+	CHECK_INT(change(&rig, "POST"), ==, 0);
+	CHECK_INT(rig.took_ms, >=, 1000);
+	CHECK_INT(kube_stub_asked(&rig.stub), ==, 2);
+	rig_stop(&rig);
+}
+
+static void a_long_retry_after_is_the_callers(void)
+{
+	static const char details[] =
+		KUBE_STATUS(429, "TooManyRequests", "wait", "\"retryAfterSeconds\":30");
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.status = 429, .header = "Retry-After: 86400\r\n", .body = "no"},
+		 {.status = 429, .body = details});
+	CHECK_INT(get(&rig), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+	CHECK_INT(rig.answer.retry_after_ms, ==, KUBE_RETRY_AFTER_MAX_MS);
+	CHECK_INT(get(&rig), ==, -1);
+	CHECK_INT(rig.answer.retry_after_ms, ==, 30000);
+	CHECK_STR(rig.answer.reason, "TooManyRequests");
+	CHECK_INT(kube_stub_asked(&rig.stub), ==, 2);
+	rig_stop(&rig);
+}
+
+static void a_refused_connection_is_tried_again_and_nothing_was_done(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	xstrset(&rig.stub.config.server, "http://127.0.0.1:1");
+	kube_stub_renew(&rig.stub);
+	CHECK_INT(change(&rig, "POST"), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+	CHECK_INT(rig.err.sys, ==, ECONNREFUSED);
+	CHECK(!rig.answer.maybe_done);
+	CHECK_INT(rig.took_ms, >=, 3 * KUBE_PAUSE_MS / 2);
+	rig_stop(&rig);
+}
+
+/* ---- what answers mean ---- */
+
+static void each_status_has_its_kind(void)
+{
+	static const struct {
+		struct kube_stub_says says;
+		enum err_kind kind;
+		const char *reason;
+	} cases[] = {
+		{{.status = 400, .body = KUBE_STATUS(400, "BadRequest", "m", "")},
+		 ERR_CONFIG,
+		 "BadRequest"},
+		{{.status = 403, .body = KUBE_STATUS(403, "Forbidden", "m", "")},
+		 ERR_DENIED,
+		 "Forbidden"},
+		{{.status = 404, .body = KUBE_STATUS(404, "NotFound", "m", "\"name\":\"t\"")},
+		 ERR_ABSENT,
+		 "NotFound"},
+		{{.status = 404, .body = "404 page not found\n"}, ERR_CONFIG, ""},
+		{{.status = 405, .body = KUBE_STATUS(405, "MethodNotAllowed", "m", "")},
+		 ERR_CONFIG,
+		 "MethodNotAllowed"},
+		{{.status = 409, .body = KUBE_STATUS(409, "Conflict", "m", "")},
+		 ERR_BUSY,
+		 "Conflict"},
+		{{.status = 409, .body = KUBE_STATUS(409, "AlreadyExists", "m", "")},
+		 ERR_BUSY,
+		 "AlreadyExists"},
+		{{.status = 410, .body = KUBE_STATUS(410, "Expired", "m", "")},
+		 ERR_RETRY,
+		 "Expired"},
+		{{.status = 413, .body = "too large"}, ERR_CONFIG, ""},
+		{{.status = 415, .body = KUBE_STATUS(415, "UnsupportedMediaType", "m", "")},
+		 ERR_CONFIG,
+		 "UnsupportedMediaType"},
+		{{.status = 422, .body = KUBE_STATUS(422, "Invalid", "m", "")},
+		 ERR_CONFIG,
+		 "Invalid"},
+		{{.status = 302, .header = "Location: /login\r\n", .body = "x"}, ERR_FORMAT, ""},
+		{{.status = 400, .body = "<html>"}, ERR_FORMAT, ""},
+		{{.status = 200, .body = "<html>"}, ERR_FORMAT, ""},
+		{{.status = 200, .body = "{\"kind\":\"Thing\""}, ERR_FORMAT, ""},
+		{{.status = 200, .body = "[1]"}, ERR_FORMAT, ""},
+		{{.status = 200, .body = "{}"}, ERR_FORMAT, ""},
+		{{.status = 204}, ERR_FORMAT, ""},
+		{{.status = 200, .body = KUBE_STATUS(409, "Conflict", "m", "")}, ERR_FORMAT, ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct rig rig;
+
+		rig_start(&rig);
+		kube_stub_say(&rig.stub, &cases[i].says, 1);
+		CHECK_INT(change(&rig, "PUT"), ==, -1);
+		CHECK_INT(rig.err.kind, ==, cases[i].kind);
+		CHECK_STR(rig.answer.reason, cases[i].reason);
+		CHECK_HAS(rig.err.msg, "PUT " PATH ": HTTP ");
+		CHECK_INT(rig.answer.status, ==, cases[i].says.status);
+		CHECK_INT(rig.answer.maybe_done, ==, cases[i].says.status / 100 == 2);
+		CHECK_INT(kube_stub_asked(&rig.stub), ==, 1);
+		rig_stop(&rig);
+	}
+}
+
+static void an_apply_that_does_not_fit_the_schema_is_refused_and_not_busy(void)
+{
+	cleanup_json struct json *body = json_object();
+	struct kube_request request = {.method = "PATCH",
+				       .path = PATH "/status?fieldManager=drey&force=true",
+				       .content_type = KUBE_APPLY_PATCH,
+				       .body = body,
+				       .repeatable = true};
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub,
+		 {.status = 500,
+		  .body = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\","
+			  "\"message\":\"field not declared in schema\",\"code\":500}"},
+		 {.status = 500, .body = KUBE_STATUS(500, "InternalError", "etcd", "")},
+		 {.body = OBJECT});
+	CHECK_INT(ask(&rig, &request), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(rig.err.msg, "field not declared in schema");
+	CHECK_INT(kube_stub_asked(&rig.stub), ==, 1);
+	CHECK_INT(ask(&rig, &request), ==, 0);
+	CHECK_INT(kube_stub_asked(&rig.stub), ==, 3);
+	rig_stop(&rig);
+}
+
+static void what_the_server_says_is_made_fit_for_a_line(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.status = 403, .body = "no\nway\x1b[31m\x01 \n"});
+	CHECK_INT(get(&rig), ==, -1);
+	CHECK_STR(rig.answer.message, "no way [31m");
+	rig_stop(&rig);
+}
+
+static void an_answer_that_is_too_large_is_told_apart(void)
+{
+	struct kube_request request = {.path = PATH, .max_bytes = 10};
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.body = OBJECT});
+	CHECK_INT(ask(&rig, &request), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_FORMAT);
+	CHECK_INT(rig.err.sys, ==, EFBIG);
+	CHECK_INT(kube_stub_asked(&rig.stub), ==, 1);
+	rig_stop(&rig);
+}
+
+/* ---- time ---- */
+
+static void a_server_that_hangs_costs_no_more_than_the_time_given(void)
+{
+	struct kube_request request = {.path = PATH, .timeout_ms = 300};
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.hang = true});
+	CHECK_INT(ask(&rig, &request), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+	CHECK_INT(rig.took_ms, >=, 290);
+	CHECK_INT(rig.took_ms, <, 5000);
+	rig_stop(&rig);
+}
+
+static void *stop_when_asked(void *arg)
+{
+	struct kube_stub *stub = arg;
+
+	while (!kube_stub_asked(stub))
+		usleep(1000);
+	usleep(50000);
+	kube_stop(stub->kube);
+	return NULL;
+}
+
+static void another_thread_can_stop_it(void)
+{
+	static const struct kube_stub_says waits[] = {
+		{.hang = true},
+		{.status = 429, .header = "Retry-After: 5\r\n"},
+		{.body = OBJECT, .length_bytes = 1000000}, /* and nothing more */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
+		struct rig rig;
+		pthread_t thread;
+
+		rig_start(&rig);
+		kube_stub_say(&rig.stub, &waits[i], 1);
+		pthread_create(&thread, NULL, stop_when_asked, &rig.stub);
+		CHECK_INT(get(&rig), ==, -1);
+		pthread_join(thread, NULL);
+		CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+		CHECK_HAS(rig.err.msg, "stopped");
+		CHECK_INT(rig.took_ms, <, 1000);
+		CHECK_INT(get(&rig), ==, -1); /* for good */
+		CHECK_INT(kube_stub_asked(&rig.stub), ==, 1);
+		rig_stop(&rig);
+	}
+}
+
+static void a_burst_is_let_through_and_then_it_is_slow(void)
+{
+	struct kube_request request = {.path = PATH, .timeout_ms = 100};
+	struct rig rig;
+	int done = 0;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.body = OBJECT});
+	while (done < 1000 && ask(&rig, &request) == 0)
+		done++;
+	CHECK_INT(done, >=, KUBE_BURST);
+	CHECK_INT(done, <, KUBE_BURST + 100);
+	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+	CHECK_HAS(rig.err.msg, "too many requests");
+	CHECK_INT(get(&rig), ==, 0); /* waits its turn */
+	CHECK_INT(rig.took_ms, <, 10000);
+	rig_stop(&rig);
+}
+
+/* ---- odds and ends ---- */
+
+static void only_the_proxy_that_is_named_is_used(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	xstrset(&rig.stub.config.proxy_url, rig.stub.config.server);
+	xstrset(&rig.stub.config.server, "http://localhost:1");
+	kube_stub_renew(&rig.stub);
+	KUBE_SAY(&rig.stub, {.body = OBJECT});
+	CHECK_INT(get(&rig), ==, 0);
+	CHECK_STR(rig.stub.asked[0], "GET http://localhost:1" PATH);
+	rig_stop(&rig);
+}
+
+static void a_config_that_leads_nowhere_is_refused(void)
+{
+	static const struct kube_config configs[] = {
+		{.namespace = (char *)"n"},
+		{.server = (char *)"https://h"},
+		{.server = (char *)"http://h", .namespace = (char *)"n"},
+		{.server = (char *)"https://u@h", .namespace = (char *)"n"},
+		{.server = (char *)"https://h/?x", .namespace = (char *)"n"},
+		{.server = (char *)"h:6443", .namespace = (char *)"n"},
+		{.server = (char *)"https://h", .namespace = (char *)"a/b"},
+		{.server = (char *)"https://h", .namespace = (char *)""},
+		{.server = (char *)"https://h", .namespace = (char *)"n", .cert_pem = (char *)"x"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(configs); i++) {
+		struct err err = {0};
+
+		CHECK(!kube_new(&configs[i], &err));
+		CHECK_INT(err.kind, ==, ERR_CONFIG);
+	}
+	kube_free(NULL);
+}
+
+static void values_of_a_query_are_encoded(void)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	kube_add_encoded(&path, "app=a b/c&d%\xc3\xa9,e-f._~");
+	CHECK_STR(buf_str(&path), "app%3Da%20b%2Fc%26d%25%C3%A9%2Ce-f._~");
+}
+
+static void pauses_double_up_to_a_limit(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	for (int n = 1; n < 200; n++) {
+		int64_t full = n > 5 ? 3000 : 100 << (n - 1), pause_ms;
+
+		if (full > 3000)
+			full = 3000;
+		pause_ms = kube_backoff_ms(rig.stub.kube, n, 100, 3000);
+		CHECK_INT(pause_ms, >=, full / 2);
+		CHECK_INT(pause_ms, <=, full);
+	}
+	rig_stop(&rig);
+}
+
+int main(void)
+{
+	TEST(it_says_who_it_is);
+	TEST(without_a_token_it_shows_none);
+	TEST(after_a_401_another_token_is_shown_at_once);
+	TEST(a_401_of_the_same_token_is_final);
+	TEST(without_a_readable_token_nothing_is_asked);
+	TEST(a_get_is_asked_again);
+	TEST(but_not_for_ever);
+	TEST(a_change_whose_outcome_is_unknown_is_not_made_again);
+	TEST(a_change_gets_a_connection_of_its_own);
+	TEST(a_429_is_obeyed_whatever_was_asked);
+	TEST(a_long_retry_after_is_the_callers);
+	TEST(a_refused_connection_is_tried_again_and_nothing_was_done);
+	TEST(each_status_has_its_kind);
+	TEST(an_apply_that_does_not_fit_the_schema_is_refused_and_not_busy);
+	TEST(what_the_server_says_is_made_fit_for_a_line);
+	TEST(an_answer_that_is_too_large_is_told_apart);
+	TEST(a_server_that_hangs_costs_no_more_than_the_time_given);
+	TEST(another_thread_can_stop_it);
+	TEST(a_burst_is_let_through_and_then_it_is_slow);
+	TEST(only_the_proxy_that_is_named_is_used);
+	TEST(a_config_that_leads_nowhere_is_refused);
+	TEST(values_of_a_query_are_encoded);
+	TEST(pauses_double_up_to_a_limit);
+	return tap_done();
+}
