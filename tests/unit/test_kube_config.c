@@ -1,0 +1,376 @@
+#include "kube/kube_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "kube/kubeconfig.h"
+#include "store_dir.h"
+#include "tap.h"
+
+/* The environment of the running test: NAME=VALUE ... */
+static const char *environment[8];
+
+static char *get_env(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_LEN(environment) && environment[i]; i++)
+		if (!strncmp(environment[i], name, len) && environment[i][len] == '=')
+			return (char *)environment[i] + len + 1;
+	return NULL;
+}
+
+static void set_environment(const char *a, const char *b, const char *c)
+{
+	environment[0] = a;
+	environment[1] = b;
+	environment[2] = c;
+	environment[3] = NULL;
+}
+
+struct rig {
+	char *top;
+	struct kube_config_world world;
+	struct kube_config config;
+	struct err err;
+};
+
+static void put(const struct rig *rig, const char *name, const char *text)
+{
+	cleanup_free char *path = xasprintf("%s/%s", rig->top, name);
+	FILE *to = fopen(path, "w");
+
+	if (!to || fputs(text, to) < 0 || fclose(to))
+		abort();
+}
+
+static void rig_start(struct rig *rig)
+{
+	memset(rig, 0, sizeof(*rig));
+	rig->top = dir_new();
+	rig->world = (struct kube_config_world){get_env, rig->top};
+	set_environment(NULL, NULL, NULL);
+}
+
+static void rig_stop(struct rig *rig)
+{
+	kube_config_release(&rig->config);
+	dir_removep(&rig->top);
+}
+
+static int load(struct rig *rig, const char *kubeconfig)
+{
+	cleanup_free char *path = kubeconfig ? xasprintf("%s/%s", rig->top, kubeconfig) : NULL;
+
+	kube_config_release(&rig->config);
+	rig->err = (struct err){0};
+	return kube_config_load_in(&rig->world, path, &rig->config, &rig->err);
+}
+
+/* ---- in a pod ---- */
+
+static void in_a_pod(struct rig *rig)
+{
+	rig_start(rig);
+	set_environment("KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=443", NULL);
+	put(rig, "token", "abc\n");
+	put(rig, "ca.crt", "-----BEGIN CERTIFICATE-----\n");
+	put(rig, "namespace", "team-a\n");
+}
+
+static void a_pod_knows_its_server(void)
+{
+	struct rig rig;
+	cleanup_free char *token = NULL, *ca = NULL;
+
+	in_a_pod(&rig);
+	token = xasprintf("%s/token", rig.top);
+	ca = xasprintf("%s/ca.crt", rig.top);
+	CHECK_INT(load(&rig, NULL), ==, 0);
+	CHECK_STR(rig.config.server, "https://10.96.0.1:443");
+	CHECK_STR(rig.config.token_file, token);
+	CHECK_STR(rig.config.ca_file, ca);
+	CHECK_STR(rig.config.namespace, "team-a");
+	CHECK(!rig.config.token && !rig.config.ca_pem && !rig.config.proxy_url);
+	CHECK_INT(kube_config_check(&rig.config, NULL), ==, 0);
+	rig_stop(&rig);
+}
+
+static void an_ipv6_host_gets_brackets(void)
+{
+	struct rig rig;
+
+	in_a_pod(&rig);
+	set_environment("KUBERNETES_SERVICE_HOST=fd00::1", "KUBERNETES_SERVICE_PORT=443",
+			"POD_NAMESPACE=of-the-pod");
+	CHECK_INT(load(&rig, NULL), ==, 0);
+	CHECK_STR(rig.config.server, "https://[fd00::1]:443");
+	CHECK_STR(rig.config.namespace, "of-the-pod");
+	rig_stop(&rig);
+}
+
+static void outside_of_a_cluster_there_is_none(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	CHECK_INT(load(&rig, NULL), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_ABSENT);
+	set_environment("KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=", NULL);
+	CHECK_INT(load(&rig, NULL), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_ABSENT);
+	/* automountServiceAccountToken: false */
+	set_environment("KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=443", NULL);
+	CHECK_INT(load(&rig, NULL), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_ABSENT);
+	CHECK_HAS(rig.err.msg, "automountServiceAccountToken");
+	rig_stop(&rig);
+}
+
+static void a_pod_without_a_ca_is_an_error_and_not_a_lack_of_kubernetes(void)
+{
+	struct rig rig;
+	cleanup_free char *ca = NULL;
+
+	in_a_pod(&rig);
+	ca = xasprintf("%s/ca.crt", rig.top);
+	remove(ca);
+	CHECK_INT(load(&rig, NULL), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(rig.err.msg, "CA");
+	rig_stop(&rig);
+}
+
+static void a_namespace_that_nobody_knows_is_not_called_default(void)
+{
+	struct rig rig;
+	cleanup_free char *namespace = NULL;
+
+	in_a_pod(&rig);
+	namespace = xasprintf("%s/namespace", rig.top);
+	remove(namespace);
+	CHECK_INT(load(&rig, NULL), ==, 0);
+	CHECK(!rig.config.namespace);
+	CHECK_INT(kube_config_check(&rig.config, &rig.err), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(rig.err.msg, "POD_NAMESPACE");
+	rig_stop(&rig);
+}
+
+/* ---- kubeconfig ---- */
+
+#define YAML(cluster, user)                                                                        \
+	"apiVersion: v1\nkind: Config\npreferences: {}\ncurrent-context: work\n"                   \
+	"contexts:\n- name: other\n  context: {cluster: x, user: y}\n"                             \
+	"- name: work\n  context:\n    cluster: c1\n    user: u1\n    namespace: team-b\n"         \
+	"clusters:\n- name: c1\n  cluster:\n    server: https://example.net:6443/\n" cluster       \
+	"users:\n- name: u1\n  user:\n" user
+
+static void a_kubeconfig_of_yaml_is_read(void)
+{
+	struct rig rig;
+	cleanup_free char *ca = NULL;
+
+	rig_start(&rig);
+	ca = xasprintf("%s/pki/ca.crt", rig.top);
+	put(&rig, "config",
+	    YAML("    certificate-authority: pki/ca.crt\n    tls-server-name: kubernetes\n"
+		 "    proxy-url: http://127.0.0.1:3128\n    insecure-skip-tls-verify: false\n",
+		 "    token: abc\n    tokenFile: /run/token\n"));
+	CHECK_INT(load(&rig, "config"), ==, 0);
+	CHECK_STR(rig.config.server, "https://example.net:6443");
+	CHECK_STR(rig.config.ca_file, ca);
+	CHECK_STR(rig.config.tls_server_name, "kubernetes");
+	CHECK_STR(rig.config.proxy_url, "http://127.0.0.1:3128");
+	CHECK_STR(rig.config.token, "abc");
+	CHECK_STR(rig.config.token_file, "/run/token");
+	CHECK_STR(rig.config.namespace, "team-b");
+	CHECK_HAS(rig.config.source, "context 'work' of ");
+	rig_stop(&rig);
+}
+
+/* "-----BEGIN X-----\nAA\n" */
+#define PEM_DATA "LS0tLS1CRUdJTiBYLS0tLS0KQUEK"
+
+static void data_is_decoded_and_wins(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	put(&rig, "config",
+	    YAML("    certificate-authority: nowhere\n    certificate-authority-data: " PEM_DATA
+		 "\n",
+		 "    client-certificate-data: |\n      LS0tLS1CRUdJTiBY\n      LS0tLS0KQUEK\n"
+		 "    client-key: key.pem\n"));
+	put(&rig, "key.pem", "-----BEGIN KEY-----\n");
+	CHECK_INT(load(&rig, "config"), ==, 0);
+	CHECK_STR(rig.config.ca_pem, "-----BEGIN X-----\nAA\n");
+	CHECK(!rig.config.ca_file);
+	CHECK_STR(rig.config.cert_pem, "-----BEGIN X-----\nAA\n");
+	CHECK_STR(rig.config.key_pem, "-----BEGIN KEY-----\n"); /* both in memory then */
+	CHECK(!rig.config.cert_file && !rig.config.key_file);
+	rig_stop(&rig);
+}
+
+static void a_kubeconfig_of_json_is_read(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	put(&rig, "config",
+	    "\n {\"current-context\":\"a\",\"contexts\":[{\"name\":\"a\",\"context\":{"
+	    "\"cluster\":\"c\",\"user\":\"u\"}}],\"clusters\":[{\"name\":\"c\",\"cluster\":{"
+	    "\"server\":\"https:\\/\\/h\"}}],\"users\":[{\"name\":\"u\",\"user\":{"
+	    "\"client-certificate\":\"/a\",\"client-key\":\"/b\",\"exec\":null}}]}");
+	CHECK_INT(load(&rig, "config"), ==, 0);
+	CHECK_STR(rig.config.server, "https://h");
+	CHECK_STR(rig.config.cert_file, "/a");
+	CHECK_STR(rig.config.key_file, "/b");
+	CHECK(!rig.config.namespace && !rig.config.token);
+	rig_stop(&rig);
+}
+
+static void what_is_refused_is_named(void)
+{
+	static const struct {
+		const char *text, *named;
+	} cases[] = {
+		{YAML("", "    exec:\n      command: aws-iam-login\n"),
+		 "exec plugin 'aws-iam-login'"},
+		{YAML("", "    token: abc\n    exec: {command: x}\n"), "exec plugin 'x'"},
+		{YAML("", "    auth-provider:\n      name: oidc\n"), "auth-provider 'oidc'"},
+		{YAML("", "    username: me\n    password: x\n"), "'username' is refused"},
+		{YAML("", "    token: abc\n    as: root\n"), "'as' is refused"},
+		{YAML("    insecure-skip-tls-verify: true\n", "    token: abc\n"),
+		 "insecure-skip-tls-verify is refused"},
+		{YAML("", "    {}\n"), "neither a token nor a client certificate"},
+		{YAML("", "    client-certificate: /a\n"), "go together"},
+		{YAML("    certificate-authority-data: '?'\n", "    token: a\n"),
+		 "certificate-authority-data: Base64"},
+		{YAML("    certificate-authority-data: AAAA\n", "    token: a\n"), "not PEM"},
+		{YAML("    certificate-authority: [a]\n", "    token: a\n"),
+		 "'certificate-authority'"},
+		{"current-context: a\ncontexts: []\n", "there is no context 'a'"},
+		{"current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n",
+		 "there is no cluster 'c'"},
+		{"current-context: a\ncontexts: [{name: a, context: {user: c}}]\n", "no cluster"},
+		{"current-context: a\ncontexts: [{name: a}]\n", "context 'a' is empty"},
+		{"current-context: a\ncontexts: [{name: a, context: {}}, {name: a, context: {}}]\n",
+		 "twice"},
+		{"current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"
+		 "clusters: [{name: c, cluster: {server: 'https://h'}}]\n",
+		 "there is no user 'u'"},
+		{"current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"
+		 "clusters: [{name: c, cluster: {}}]\n",
+		 "no server"},
+		{"current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"
+		 "clusters: [{name: c, cluster: {server: 'http://h'}}]\n"
+		 "users: [{name: u, user: {token: t}}]\n",
+		 "http://"},
+		{"kind: Config\n", "no current-context"},
+		{"current-context: []\n", "current-context"},
+		{"- a\n", "line 1"},
+		{"a: [\n", "line"},
+		{"{\"a\":}", "byte"},
+		{"", "no current-context"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct rig rig;
+
+		rig_start(&rig);
+		put(&rig, "config", cases[i].text);
+		CHECK_INT(load(&rig, "config"), ==, -1);
+		CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
+		CHECK_HAS(rig.err.msg, cases[i].named);
+		CHECK_HAS(rig.err.msg, "Kubernetes: ");
+		CHECK(!rig.config.server && !rig.config.token);
+		rig_stop(&rig);
+	}
+}
+
+static void http_is_for_this_host_only(void)
+{
+	static const struct {
+		const char *server;
+		int rc;
+	} cases[] = {
+		{"http://localhost:8001", 0},  {"http://127.0.0.1:8001", 0},
+		{"http://[::1]:8001/x", 0},    {"http://localhost.example.net", -1},
+		{"http://127.0.0.1.evil", -1}, {"ftp://localhost", -1},
+		{"https://host/with/path", 0}, {"localhost:8001", -1},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct kube_config config = {.server = (char *)cases[i].server,
+					     .namespace = (char *)"n"};
+
+		CHECK_INT(kube_config_check(&config, NULL), ==, cases[i].rc);
+	}
+}
+
+/* ---- several files ---- */
+
+static void of_several_files_the_first_that_says_it_wins(void)
+{
+	struct rig rig;
+	cleanup_free char *list = NULL, *ca = NULL;
+
+	rig_start(&rig);
+	CHECK_INT(mkdir((list = xasprintf("%s/sub", rig.top)), 0700), ==, 0);
+	ca = xasprintf("%s/sub/ca.crt", rig.top);
+	put(&rig, "one",
+	    "current-context: ''\nusers: [{name: u1, user: {token: of-one}}]\n"
+	    "contexts: [{name: work, context: {cluster: c1, user: u1}}]\n");
+	put(&rig, "sub/two", YAML("    certificate-authority: ca.crt\n", "    token: of-two\n"));
+	free(list);
+	list = xasprintf("KUBECONFIG=%s/none:%s/one::%s/sub/two", rig.top, rig.top, rig.top);
+	set_environment(list, "KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=443");
+	CHECK_INT(load(&rig, NULL), ==, 0);
+	CHECK_STR(rig.config.token, "of-one");
+	CHECK_STR(rig.config.server, "https://example.net:6443");
+	CHECK_STR(rig.config.ca_file, ca);
+	CHECK(!rig.config.namespace); /* the whole context is the first file's */
+	/* a file that is named comes before all of them */
+	CHECK_INT(load(&rig, "sub/two"), ==, 0);
+	CHECK_STR(rig.config.token, "of-two");
+	rig_stop(&rig);
+}
+
+static void a_file_that_is_named_must_be_there(void)
+{
+	struct rig rig;
+
+	in_a_pod(&rig);
+	CHECK_INT(load(&rig, "none"), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
+	set_environment("KUBECONFIG=/nonexistent/a:/nonexistent/b", NULL, NULL);
+	CHECK_INT(load(&rig, NULL), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(rig.err.msg, "none of the files exists");
+	set_environment("KUBECONFIG=:", NULL, NULL);
+	CHECK_INT(load(&rig, NULL), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
+	set_environment("KUBECONFIG=a:a:a:a:a:a:a:a:a:a:a:a:a:a:a:a:a:a", NULL, NULL);
+	CHECK_INT(load(&rig, NULL), ==, -1);
+	rig_stop(&rig);
+}
+
+int main(void)
+{
+	TEST(a_pod_knows_its_server);
+	TEST(an_ipv6_host_gets_brackets);
+	TEST(outside_of_a_cluster_there_is_none);
+	TEST(a_pod_without_a_ca_is_an_error_and_not_a_lack_of_kubernetes);
+	TEST(a_namespace_that_nobody_knows_is_not_called_default);
+	TEST(a_kubeconfig_of_yaml_is_read);
+	TEST(data_is_decoded_and_wins);
+	TEST(a_kubeconfig_of_json_is_read);
+	TEST(what_is_refused_is_named);
+	TEST(http_is_for_this_host_only);
+	TEST(of_several_files_the_first_that_says_it_wins);
+	TEST(a_file_that_is_named_must_be_there);
+	return tap_done();
+}

@@ -1,0 +1,341 @@
+#include "kube/kube_watch.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "kube/watch_stream.h"
+#include "kube_stub.h"
+#include "tap.h"
+
+#define LIMIT_MS 20000
+
+#define LIST(version, items)                                                                       \
+	"{\"kind\":\"ConfigMapList\",\"metadata\":{\"resourceVersion\":\"" version                 \
+	"\"},\"items\":[" items "]}"
+#define ITEM(version) "{\"metadata\":{\"name\":\"m\",\"resourceVersion\":\"" version "\"}}"
+#define EVENT(type, version)                                                                       \
+	"{\"type\":\"" type                                                                        \
+	"\",\"object\":{\"metadata\":{\"name\":\"m\",\"resourceVersion\":\"" version "\"}}}\n"
+#define REFUSAL(code, reason)                                                                      \
+	"{\"type\":\"ERROR\",\"object\":" KUBE_STATUS(code, reason, "m", "") "}\n"
+#define OPEN_END .length_bytes = 1000000
+
+struct rig {
+	struct kube_stub stub;
+	struct loop *loop;
+	struct kube_watch *watch;
+	int woken;
+};
+
+static void on_change(void *ctx)
+{
+	struct rig *rig = ctx;
+
+	rig->woken++;
+}
+
+static void rig_start(struct rig *rig)
+{
+	memset(rig, 0, sizeof(*rig));
+	rig->loop = loop_new(NULL);
+	kube_stub_start(&rig->stub);
+}
+
+static void rig_watch(struct rig *rig, int64_t stall_ms)
+{
+	struct kube_watch_target target = {
+		.collection = "/api/v1/namespaces/team-a/configmaps",
+		.name = "m",
+		.stall_ms = stall_ms,
+	};
+
+	rig->watch = kube_watch_new(&rig->stub.config, &target, rig->loop, on_change, rig, NULL);
+}
+
+static void rig_stop(struct rig *rig)
+{
+	int64_t begin_ms = clock_mono_ms();
+
+	kube_watch_free(rig->watch);
+	CHECK_INT(clock_mono_ms() - begin_ms, <, 1000);
+	loop_free(rig->loop);
+	kube_stub_stop(&rig->stub);
+}
+
+static bool until_woken(struct rig *rig, int count)
+{
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+
+	while (rig->woken < count && clock_mono_ms() < end_ms)
+		loop_step(rig->loop, 20, NULL);
+	return rig->woken >= count;
+}
+
+static bool until_asked(struct rig *rig, int count)
+{
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+
+	while (kube_stub_asked(&rig->stub) < count && clock_mono_ms() < end_ms)
+		loop_step(rig->loop, 20, NULL);
+	return kube_stub_asked(&rig->stub) >= count;
+}
+
+static bool until_events(struct rig *rig, int count)
+{
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+
+	while (kube_watch_counts(rig->watch).events < count && clock_mono_ms() < end_ms)
+		loop_step(rig->loop, 20, NULL);
+	return kube_watch_counts(rig->watch).events >= count;
+}
+
+static void it_lists_watches_and_wakes(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.body = LIST("10", ITEM("7"))},
+		 {.body = EVENT("MODIFIED", "11"), OPEN_END});
+	rig_watch(&rig, 0);
+	CHECK(until_events(&rig, 1));
+	CHECK(until_woken(&rig, 1));
+	CHECK_STR(rig.stub.asked[0], "GET /api/v1/namespaces/team-a/configmaps"
+				     "?fieldSelector=metadata.name%3Dm");
+	CHECK_HAS(rig.stub.asked[1], "?fieldSelector=metadata.name%3Dm&watch=1"
+				     "&allowWatchBookmarks=true&timeoutSeconds=");
+	CHECK_HAS(rig.stub.asked[1], "&resourceVersion=10");
+	CHECK_INT(kube_watch_counts(rig.watch).failures, ==, 0);
+	rig_stop(&rig);
+}
+
+static void a_bookmark_moves_on_and_wakes_nobody(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.body = LIST("10", ITEM("7"))}, {.body = EVENT("BOOKMARK", "20")},
+		 {OPEN_END});
+	rig_watch(&rig, 0);
+	CHECK(until_asked(&rig, 3)); /* the end of a watch is no failure: from the last version */
+	CHECK_HAS(rig.stub.asked[2], "&resourceVersion=20");
+	CHECK_INT(rig.woken, ==, 1);
+	CHECK_INT(kube_watch_counts(rig.watch).lists, ==, 1);
+	CHECK_INT(kube_watch_counts(rig.watch).failures, ==, 0);
+	rig_stop(&rig);
+}
+
+static void events_may_come_in_pieces_and_many_wake_once(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.body = LIST("10", "")},
+		 {.body = EVENT("ADDED", "11") EVENT("MODIFIED", "12") EVENT("DELETED", "13")});
+	rig_watch(&rig, 0);
+	while (kube_watch_counts(rig.watch).events < 3)
+		clock_mono_ms(); /* the loop does not run meanwhile */
+	CHECK(until_woken(&rig, 1));
+	loop_step(rig.loop, 0, NULL);
+	CHECK_INT(rig.woken, ==, 1);
+	rig_stop(&rig);
+}
+
+static void a_version_that_is_too_old_is_listed_anew(void)
+{
+	static const struct kube_stub_says too_old[] = {
+		{.body = REFUSAL(410, "Expired")},
+		{.status = 410, .body = KUBE_STATUS(410, "Gone", "m", "")},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(too_old); i++) {
+		struct rig rig;
+
+		rig_start(&rig);
+		KUBE_SAY(&rig.stub, {.body = LIST("10", ITEM("7"))}, too_old[i],
+			 {.body = LIST("90", ITEM("80"))}, {OPEN_END});
+		rig_watch(&rig, 0);
+		CHECK(until_asked(&rig, 4));
+		CHECK(until_woken(&rig, 1));
+		CHECK(!strstr(rig.stub.asked[2], "watch=1"));
+		CHECK_HAS(rig.stub.asked[3], "&resourceVersion=90");
+		rig_stop(&rig);
+	}
+}
+
+static void a_list_that_says_the_same_wakes_nobody(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.body = LIST("10", ITEM("7"))},
+		 {.body = REFUSAL(500, "InternalError")}, {.body = LIST("90", ITEM("7"))},
+		 {OPEN_END});
+	rig_watch(&rig, 0);
+	CHECK(until_asked(&rig, 4));
+	CHECK_INT(rig.woken, ==, 1);
+	rig_stop(&rig);
+}
+
+static void nonsense_is_not_believed_and_listed_anew(void)
+{
+	static const char *const nonsense[] = {
+		"{\"type\":\"MODIFIED\"}\n",
+		"{\"type\":\"MODIFIED\",\"object\":{}}\n",
+		"{\"object\":{\"metadata\":{\"resourceVersion\":\"11\"}}}\n",
+		"hello\n",
+		"{\"type\":}\n",
+		"[]\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(nonsense); i++) {
+		struct rig rig;
+
+		rig_start(&rig);
+		KUBE_SAY(&rig.stub, {.body = LIST("10", ITEM("7"))}, {.body = nonsense[i]},
+			 {.body = LIST("12", ITEM("11"))}, {OPEN_END});
+		rig_watch(&rig, 0);
+		CHECK(until_asked(&rig, 4));
+		CHECK_HAS(rig.stub.asked[3], "&resourceVersion=12");
+		CHECK_INT(kube_watch_counts(rig.watch).events, ==, 0);
+		CHECK_INT(kube_watch_counts(rig.watch).failures, ==, 1);
+		rig_stop(&rig);
+	}
+}
+
+static void a_dead_connection_is_left_and_the_version_kept(void)
+{
+	static const struct kube_stub_says dead[] = {
+		{.body = EVENT("MODIFIED", "11"), OPEN_END},
+		{.body = EVENT("MODIFIED", "11"),
+		 .cut_at_bytes = sizeof(EVENT("MODIFIED", "11")) - 1,
+		 .length_bytes = 1000},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(dead); i++) {
+		struct rig rig;
+
+		rig_start(&rig);
+		KUBE_SAY(&rig.stub, {.body = LIST("10", ITEM("7"))}, dead[i], {OPEN_END});
+		rig_watch(&rig, i ? 0 : 300);
+		CHECK(until_asked(&rig, 3));
+		CHECK_HAS(rig.stub.asked[2], "&resourceVersion=11");
+		CHECK_INT(kube_watch_counts(rig.watch).lists, ==, 1);
+		rig_stop(&rig);
+	}
+}
+
+static void a_denial_is_not_asked_about_again_and_again(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.status = 403, .body = KUBE_STATUS(403, "Forbidden", "not you", "")});
+	rig_watch(&rig, 0);
+	CHECK(until_asked(&rig, 1));
+	while (!kube_watch_counts(rig.watch).failures)
+		loop_step(rig.loop, 20, NULL);
+	CHECK_HAS(kube_watch_counts(rig.watch).why, "not you");
+	for (int64_t end_ms = clock_mono_ms() + 1500; clock_mono_ms() < end_ms;)
+		loop_step(rig.loop, 20, NULL);
+	CHECK_INT(kube_stub_asked(&rig.stub), ==, 1);
+	CHECK_INT(rig.woken, ==, 0);
+	rig_stop(&rig);
+}
+
+static void it_ends_at_once_while_the_server_hangs(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.hang = true});
+	rig_watch(&rig, 0);
+	CHECK(until_asked(&rig, 1));
+	rig_stop(&rig); /* checks the time */
+}
+
+static void what_cannot_be_watched_is_refused(void)
+{
+	struct kube_watch_target target = {.collection = "/x", .name = "a/b"};
+	struct rig rig;
+	struct err err = {0};
+
+	rig_start(&rig);
+	CHECK(!kube_watch_new(&rig.stub.config, &target, rig.loop, on_change, &rig, &err));
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	target.name = "m";
+	xstrset(&rig.stub.config.namespace, NULL);
+	CHECK(!kube_watch_new(&rig.stub.config, &target, rig.loop, on_change, &rig, &err));
+	rig_stop(&rig);
+}
+
+/* ---- the stream alone ---- */
+
+static int collect(void *ctx, const struct json *event, struct err *err)
+{
+	struct buf *to = ctx;
+
+	(void)err;
+	json_print(event, to);
+	return 0;
+}
+
+static void events_are_found_wherever_the_pieces_are_cut(void)
+{
+	static const char text[] =
+		"{\"a\":\"}\\\"{\"}\n{\"b\":[{},[\"]\"]]}  \r\n{\n  \"c\": 1\n}\n";
+
+	for (size_t piece = 1; piece < sizeof(text); piece++) {
+		struct watch_stream stream = {.max_bytes = 100};
+		cleanup_buf struct buf events = BUF_INIT;
+
+		for (size_t at = 0; at < sizeof(text) - 1; at += piece) {
+			size_t left = sizeof(text) - 1 - at;
+
+			CHECK_INT(watch_stream_add(&stream, text + at, left < piece ? left : piece,
+						   collect, &events, NULL),
+				  ==, 0);
+		}
+		CHECK_STR(buf_str(&events), "{\"a\":\"}\\\"{\"}{\"b\":[{},[\"]\"]]}{\"c\":1}");
+		watch_stream_release(&stream);
+	}
+}
+
+static void an_event_that_is_too_large_is_refused(void)
+{
+	static const char text[] = "{\"a\":\"0123456789\"}";
+
+	for (size_t piece = 1; piece < sizeof(text); piece += 4)
+		for (size_t max = sizeof(text) - 2; max < sizeof(text); max++) {
+			struct watch_stream stream = {.max_bytes = max};
+			cleanup_buf struct buf events = BUF_INIT;
+			int rc = 0;
+
+			for (size_t at = 0; at < sizeof(text) - 1 && !rc; at += piece) {
+				size_t left = sizeof(text) - 1 - at;
+
+				rc = watch_stream_add(&stream, text + at,
+						      left < piece ? left : piece, collect, &events,
+						      NULL);
+			}
+			CHECK_INT(rc, ==, max < sizeof(text) - 1 ? -1 : 0);
+			watch_stream_release(&stream);
+		}
+}
+
+int main(void)
+{
+	TEST(it_lists_watches_and_wakes);
+	TEST(a_bookmark_moves_on_and_wakes_nobody);
+	TEST(events_may_come_in_pieces_and_many_wake_once);
+	TEST(a_version_that_is_too_old_is_listed_anew);
+	TEST(a_list_that_says_the_same_wakes_nobody);
+	TEST(nonsense_is_not_believed_and_listed_anew);
+	TEST(a_dead_connection_is_left_and_the_version_kept);
+	TEST(a_denial_is_not_asked_about_again_and_again);
+	TEST(it_ends_at_once_while_the_server_hangs);
+	TEST(what_cannot_be_watched_is_refused);
+	TEST(events_are_found_wherever_the_pieces_are_cut);
+	TEST(an_event_that_is_too_large_is_refused);
+	return tap_done();
+}
