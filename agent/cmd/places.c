@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "run/config/setup_storage.h"
 #include "run/journal_file.h"
+#include "run/kube/ha_observe.h"
 #include "run/observe/ha_file.h"
 #include "store/uri.h"
 
@@ -267,6 +268,9 @@ void places_plan(struct places *places, struct observe_plan *ret_plan)
 	take_job_ids(places, plan);
 	if (places->ha_given)
 		observe_plan_add_ha(plan, &places->ha, SOURCE_PRESENT, NULL);
+	else if (places->configured && places->setup.ha.on)
+		ha_observe_once(&places->setup, places->journal_error ? NULL : &places->journal,
+				plan);
 	plan->progress = say_progress;
 	plan->progress_ctx = places;
 }

@@ -77,6 +77,7 @@ struct flink_settings {
 	const char *ha_storage_dir;
 	const char *ha_cluster_id;
 	const char *kubernetes_cluster_id;
+	const char *kubernetes_namespace;
 	const char *retention;
 	int64_t checkpoint_interval_ms; /* 0: not set here (the job may set it) */
 	int64_t heartbeat_interval_ms;  /* 0: not set */

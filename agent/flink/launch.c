@@ -220,8 +220,11 @@ static void add_defaults(struct flink_exec *exec, const struct flink_launch *lau
 		add_property(exec, retention_key, "RETAIN_ON_CANCELLATION");
 	if (!user_sets(launch, statistics_age_key))
 		add_property(exec, statistics_age_key, "0 ms");
-	if (launch->ha)
+	if (launch->ha) {
+		if (!user_sets(launch, "high-availability.jobmanager.port"))
+			add_number(exec, "high-availability.jobmanager.port", launch->ha_rpc_port);
 		return;
+	}
 	if (!user_sets(launch, "heartbeat.interval"))
 		add_number(exec, "heartbeat.interval", launch->heartbeat_interval_ms);
 	if (!user_sets(launch, "heartbeat.timeout"))

@@ -26,7 +26,8 @@
  * rest.cache.checkpoint-statistics.timeout=0 (1.18+: else the statistics of a job that is FINISHED
  * may be those of 3 s ago, without the savepoint of the stop that was its end), and, without
  * Flink's own HA, the heartbeat (heartbeat_*_ms): a TaskManager finds a restarted JobManager only
- * after its heartbeat.timeout.
+ * after its heartbeat.timeout. With HA the port of the JobManager's RPC (ha_rpc_port): a second
+ * JobManager on this machine then fails at its ports, before it touches the leader lock.
  *
  * A command line can be read by everybody on the machine: properties whose name says that they are
  * secret (flink_launch_secret) are refused, they belong into Flink's configuration file.
@@ -83,6 +84,7 @@ struct flink_launch {
 	int rest_port;           /* sets rest.port and rest.bind-port, so that drey knows it */
 	const char *rpc_address; /* jobmanager.rpc.address */
 	bool ha;                 /* Flink's own HA is on: heartbeat left alone */
+	int ha_rpc_port;         /* with HA: high-availability.jobmanager.port, else a random one */
 	int heartbeat_interval_ms, heartbeat_timeout_ms; /* without HA; 0: leave alone */
 };
 

@@ -152,6 +152,7 @@ int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *re
 		.ha_storage_dir = flink_conf_get(conf, "high-availability.storageDir"),
 		.ha_cluster_id = flink_conf_get(conf, "high-availability.cluster-id"),
 		.kubernetes_cluster_id = flink_conf_get(conf, "kubernetes.cluster-id"),
+		.kubernetes_namespace = flink_conf_get(conf, "kubernetes.namespace"),
 		.retention = flink_conf_get(
 			conf, "execution.checkpointing.externalized-checkpoint-retention"),
 		.checkpoint_subdir = !subdir || strcasecmp(subdir, "false") != 0,

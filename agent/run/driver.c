@@ -86,6 +86,7 @@ void driver_step(struct driver *driver, const struct event *event)
 	metrics_step(&driver->metrics, &driver->life, event);
 	termination_see(&driver->last, &driver->life);
 	driver_hooks_step(driver);
+	driver_ha_step(driver);
 	for (size_t i = 0; i < effects.count; i++)
 		execute(driver, &effects.list[i]);
 	effects_clear(&effects);
@@ -138,6 +139,7 @@ static void on_process(struct driver *driver, const struct link_msg *msg)
 		event.type = EVENT_STARTED;
 		log_info(driver->log, "Flink started", LOG_I64("pid", msg->pid),
 			 LOG_STR("jobId", msg->launch_id));
+		driver_ha_started(driver, msg->launch_id);
 		break;
 	case LINK_LAUNCH_FAILED:
 		event.type = EVENT_LAUNCH_FAILED;
@@ -151,6 +153,7 @@ static void on_process(struct driver *driver, const struct link_msg *msg)
 		event.process.meaning = meaning.sentence;
 		log_info(driver->log, "Flink ended", LOG_I64("pid", msg->pid),
 			 LOG_STR("jobId", msg->launch_id), LOG_STR("meaning", meaning.sentence));
+		driver_ha_exited(driver, msg->launch_id);
 		break;
 	}
 	driver_step(driver, &event);
@@ -215,13 +218,14 @@ static int open_all(struct driver *driver, struct err *err)
 		return -1;
 	if (driver_hooks_open(driver, err) < 0 || driver_directory_open(driver, err) < 0)
 		return -1;
-	return driver_http_open(driver, err);
+	return driver_ha_open(driver, err) < 0 ? -1 : driver_http_open(driver, err);
 }
 
 static void close_all(struct driver *driver)
 {
 	driver->closing = true;
 	driver_hooks_abort(driver);
+	driver_ha_close(driver);
 	lane_free(driver->flink_lane, LANE_PATIENCE_MS);
 	lane_free(driver->store_lane, LANE_PATIENCE_MS);
 	lane_free(driver->dispose_lane, 0);

@@ -10,6 +10,7 @@
  *   driver_control.c  requests of the commands
  *   driver_directory.c  the control directory
  *   driver_hooks.c    the executables of the hook directory
+ *   driver_ha.c       Flink's own high availability on Kubernetes
  *   driver_http.c     probes, status and metrics over HTTP
  */
 #ifndef DREY_RUN_DRIVER_INTERNAL_H
@@ -28,9 +29,11 @@
 #include "run/termination.h"
 
 struct directory;
+struct ha;
 struct hook_result;
 struct hooks;
 struct json;
+struct observe_plan;
 struct waiting_call;
 
 struct driver {
@@ -45,6 +48,7 @@ struct driver {
 	struct waiting_call *waiting; /* answered once their journal write is acknowledged */
 	struct directory *directory;  /* of the control files; NULL = none configured */
 	struct hooks *hooks;          /* NULL = no directory configured */
+	struct ha *ha;                /* NULL: Flink has no high availability of its own */
 	struct http_server *http;     /* NULL: off, or the port is taken */
 	struct loop_timer *http_retry;
 	struct metrics metrics;
@@ -70,6 +74,8 @@ void driver_step(struct driver *driver, const struct event *event);
 void driver_stop(struct driver *driver, int status);
 
 void effect_launch(struct driver *driver);
+/* Answers an effect_launch() that was put off. held: no failed attempt, looked at again later. */
+void effect_refuse_launch(struct driver *driver, const struct err *err, bool held);
 void effect_signal(struct driver *driver, const struct effect *effect);
 void effect_stop_ack(struct driver *driver);
 void effect_exit(struct driver *driver, const struct effect *effect);
@@ -129,6 +135,22 @@ void driver_hooks_pre_launch(struct driver *driver, const struct decision *decis
 bool driver_hooks_stop(struct driver *driver, const struct effect *effect);
 /* False: effect_exit() is called once more when the hooks have ended, or soon. */
 bool driver_hooks_exit(struct driver *driver, const struct effect *effect);
+
+/* driver_ha.c; where Flink has no high availability of its own all of this does nothing */
+int driver_ha_open(struct driver *driver, struct err *err);
+void driver_ha_close(struct driver *driver);
+/* drey-init has said so. */
+void driver_ha_started(struct driver *driver, const char *launch_id);
+void driver_ha_exited(struct driver *driver, const char *launch_id); /* reaped; before the step */
+void driver_ha_adopt(struct driver *driver, const char *launch_id);  /* it runs, says HELLO */
+/* After every step: delete maps that are spent. */
+void driver_ha_step(struct driver *driver);
+/* True: the HA maps are being read into the plan, and then() is called as by a lane. */
+bool driver_ha_observe(struct driver *driver, struct observe_plan *plan, lane_done_fn *then,
+		       void *arg);
+/* False: effect_launch() is called once more when Flink's HA is ready for this launch, or the launch
+ * is refused. */
+bool driver_ha_prepare(struct driver *driver);
 
 /* driver_control.c */
 int driver_control_open(struct driver *driver, struct err *err);

@@ -89,6 +89,8 @@ static void greet(struct driver *driver, const struct link_msg *msg)
 		 LOG_STR("stateDirectory", driver->setup->config.state_directory),
 		 LOG_I64("agentRestarts", msg->restarts));
 	driver_step(driver, &event);
+	if (msg->flags & LINK_RUNNING)
+		driver_ha_adopt(driver, msg->launch_id);
 }
 
 static void start_done(void *arg, bool ran)

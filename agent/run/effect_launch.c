@@ -16,26 +16,30 @@
 struct refusal {
 	struct driver *driver;
 	char launch_id[JOB_ID_BYTES];
+	bool held;
 	char *error;
 };
 
 static void tell_refusal(void *arg)
 {
 	struct refusal *refusal = arg;
-	struct event event = {
-		.type = EVENT_LAUNCH_FAILED,
-		.process = {.launch_id = refusal->launch_id, .error = refusal->error}};
+	struct event event = {.type = EVENT_LAUNCH_FAILED,
+			      .process = {.launch_id = refusal->launch_id,
+					  .error = refusal->error,
+					  .held = refusal->held}};
 
 	driver_step(refusal->driver, &event);
 	free(refusal->error);
 	free(refusal);
 }
 
-static void refuse(struct driver *driver, const struct launch *launch, const struct err *err)
+void effect_refuse_launch(struct driver *driver, const struct err *err, bool held)
 {
+	const struct launch *launch = journal_launch(&driver->life.journal);
 	struct refusal *refusal = xcalloc(1, sizeof(*refusal));
 
 	refusal->driver = driver;
+	refusal->held = held;
 	memcpy(refusal->launch_id, launch->job_id, JOB_ID_BYTES);
 	refusal->error = xstrdup(err->msg);
 	loop_post(driver->loop, tell_refusal, refusal);
@@ -74,11 +78,13 @@ void effect_launch(struct driver *driver)
 	struct flink_exec exec = {0};
 	struct err err = {0};
 
+	if (!driver_ha_prepare(driver))
+		return; /* called once more */
 	if (driver_take_flink_lock(driver, &err) < 0 || setup_check_port(driver->setup, &err) < 0 ||
 	    launch_build(driver->setup, launch, &exec, &err) < 0 ||
 	    init_link_launch(driver->link, launch->job_id, exec.argv, exec.env,
 			     driver->flink_lock_fd, &err) < 0)
-		refuse(driver, launch, &err);
+		effect_refuse_launch(driver, &err, false);
 	if (driver->flink_lock_fd >= 0) /* drey-init and Flink keep theirs */
 		close(driver->flink_lock_fd);
 	driver->flink_lock_fd = -1;

@@ -108,6 +108,17 @@ static void observed(void *arg, bool ran)
 	free_observe(job);
 }
 
+/* Flink's HA maps come first: what they name is looked for in storage. */
+static void ha_observed(void *arg, bool ran)
+{
+	struct observe_job *job = arg;
+
+	if (ran && !job->driver->closing)
+		lane_submit(job->driver->store_lane, gather_work, observed, job);
+	else
+		free_observe(job);
+}
+
 static void tell_held(void *arg)
 {
 	struct observe_job *job = arg;
@@ -136,7 +147,8 @@ void effect_observe(struct driver *driver)
 		return;
 	}
 	observe_plan_init(&job->plan, &driver->setup->places, &driver->life.journal, NULL);
-	lane_submit(driver->store_lane, gather_work, observed, job);
+	if (!driver_ha_observe(driver, &job->plan, ha_observed, job))
+		lane_submit(driver->store_lane, gather_work, observed, job);
 }
 
 /* ---- INSPECT ---- */

@@ -49,6 +49,8 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	config_launch(&setup->config, &flink);
 	flink.env = (const char *const *)env;
 	flink.version = setup->version;
+	flink.ha = setup->ha.on;
+	flink.ha_rpc_port = setup->ha.set_rpc_port ? setup->ha.rpc_port : 0;
 	flink.job_id = launch->job_id;
 	flink.job_result_store = launch->job_result_path;
 	flink.application_id = *launch->application_id ? launch->application_id : NULL;

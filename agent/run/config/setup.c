@@ -87,11 +87,6 @@ static int find_places(struct setup *setup, struct err *err)
 			err, ERR_CONFIG, 0,
 			"execution.checkpointing.create-subdir is false: checkpoints of different "
 			"launches would share a directory; remove it from Flink's configuration");
-	if (setup->settings.ha)
-		return err_set(err, ERR_CONFIG, 0,
-			       "high-availability.type is %s, which this drey does not supervise; "
-			       "remove it: drey restores the job itself",
-			       setup->settings.ha_type ? setup->settings.ha_type : "set");
 	setup->checkpoint_dir =
 		flink_conf_listed_dir(&setup->flink_conf, config->flink.checkpoint_directory);
 	setup->savepoint_dir =
@@ -148,6 +143,8 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err)
 		return -1;
 	if (setup_kube(&setup->config, &setup->kube, err) < 0 || find_version(setup, err) < 0 ||
 	    load_flink_conf(setup, err) < 0 || find_places(setup, err) < 0 ||
+	    setup_ha(&setup->config, &setup->kube, &setup->flink_conf, &setup->settings, &setup->ha,
+		     err) < 0 ||
 	    setup_storage(&setup->config, &setup->flink_conf, &setup->storage, err) < 0 ||
 	    check_launch(setup, err) < 0 || fill_derived(setup, err) < 0) {
 		setup_release(setup);
@@ -160,6 +157,7 @@ void setup_release(struct setup *setup)
 {
 	http_free(setup->rest.http);
 	store_config_release(&setup->storage);
+	setup_ha_release(&setup->ha);
 	setup_kube_release(&setup->kube);
 	free(setup->zone_before);
 	free(setup->checkpoint_dir);

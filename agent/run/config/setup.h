@@ -14,6 +14,7 @@
 #include "flink/rest.h"
 #include "flink/version.h"
 #include "run/config/config.h"
+#include "run/config/setup_ha.h"
 #include "run/config/setup_kube.h"
 #include "run/observe/observe.h"
 #include "store/store_config.h"
@@ -28,6 +29,7 @@ struct setup {
 	char *zone_before; /* the variable TZ as it was, for Flink and hooks; NULL = not set */
 	struct store_config storage;
 	struct setup_kube kube;
+	struct setup_ha ha;
 	char *checkpoint_dir, *savepoint_dir; /* as they are listed: without Flink's entropy key */
 	struct observe_places places;
 	struct flink_rest rest;

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "core/ha_keys.h"
 #include "run/observe/observe_internal.h"
 #include "store/content.h"
 #include "store/uri.h"
@@ -199,12 +200,30 @@ static void describe(const struct census *census, struct buf *text)
 			 census->others == 1 ? "" : "s");
 }
 
+/* Each map is a trace of its job, also an empty one; and what Flink would start again. */
+static void note_maps(struct look *look)
+{
+	const struct ha_maps *maps = &look->plan->ha;
+
+	for (size_t i = 0; i < maps->count; i++) {
+		const struct ha_map *map = &maps->maps[i];
+
+		if (*map->job_id)
+			facts_add_job(look->facts, map->job_id);
+		for (size_t j = 0; j < map->entry_count; j++)
+			if (map->kind == HA_MAP_CLUSTER && ha_key_is_stored(map->entries[j].key))
+				facts_add_stored(look->facts, map->entries[j].key);
+	}
+	xstrset(&look->facts->lock_held, look->plan->lock_held);
+}
+
 void observe_ha(struct look *look)
 {
 	const struct observe_plan *plan = look->plan;
 	struct census census = count(&plan->ha);
 	cleanup_buf struct buf text = BUF_INIT;
 
+	note_maps(look);
 	if (plan->ha_state == SOURCE_NOT_CONFIGURED || plan->ha_state == SOURCE_UNREADABLE) {
 		facts_set_source(look->facts, SOURCE_HA, plan->ha_state, plan->ha_detail);
 		if (plan->ha_state == SOURCE_NOT_CONFIGURED)

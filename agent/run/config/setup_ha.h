@@ -1,0 +1,40 @@
+/*
+ * setup_ha - Flink's own high availability, as its configuration says: on or off, and if on, whether
+ * drey can supervise it. Flink's configuration decides; drey only reads it.
+ *
+ * Supported is high-availability.type: kubernetes, where drey uses the same Kubernetes. What would let
+ * two applications share their data, or Flink and drey look at different namespaces, is refused.
+ */
+#ifndef DREY_RUN_SETUP_HA_H
+#define DREY_RUN_SETUP_HA_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "flink/conf.h"
+#include "run/config/config.h"
+#include "run/config/setup_kube.h"
+
+#define SETUP_HA_RPC_PORT 6123 /* of the JobManager, where nobody sets one: a fixed one */
+
+struct setup_ha {
+	bool on;
+	const char *cluster_id; /* kubernetes.cluster-id; borrowed */
+	const char *namespace;  /* where Flink keeps its maps; borrowed */
+	int rpc_port;           /* of the JobManager */
+	bool set_rpc_port;      /* nobody has configured one: drey does */
+	char *home;             /* an address of this machine where the JobManager listens, and no
+				 * other one does; NULL = not known: no fast failover */
+	char *why_not_home;     /* then */
+};
+
+/* Strings are borrowed from all of these. ERR_CONFIG names the key and the way out. */
+int setup_ha(const struct config *config, const struct setup_kube *kube,
+	     const struct flink_conf *conf, const struct flink_settings *settings,
+	     struct setup_ha *ret_ha, struct err *err);
+void setup_ha_release(struct setup_ha *ha);
+
+/* The client's namespace, which is only known for certain once there is one, has to be Flink's. */
+int setup_ha_check_namespace(const struct setup_ha *ha, const char *namespace, struct err *err);
+
+#endif
