@@ -323,6 +323,7 @@ void lifecycle_release(struct lifecycle *life)
 	journal_release(&life->journal);
 	effects_clear(&life->deferred);
 	free(life->end_reason);
+	free(life->keeper);
 	free(life->stop_location);
 	free(life->operation_error);
 	memset(life, 0, sizeof(*life));

@@ -305,6 +305,7 @@ struct lifecycle {
 
 	/* requests in flight */
 	bool observing, polling, disposing;
+	char *keeper;       /* looked at before an older one is disposed of; owned, NULL = none */
 	bool observe_again; /* what is wanted has changed under the observation */
 	enum operation_step step;
 	bool asking;            /* TRIGGER or POLL_OPERATION is on its way */

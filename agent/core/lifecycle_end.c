@@ -80,6 +80,7 @@ static void forget_process(struct lifecycle *life)
 	withdraw(life, EFFECT_SIGNAL);
 	withdraw(life, EFFECT_DISPOSE);
 	life->disposing = false;
+	xstrset(&life->keeper, NULL);
 	life->disposal_ms = 0;
 	memset(&life->seen, 0, sizeof(life->seen));
 }

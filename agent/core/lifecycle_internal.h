@@ -150,4 +150,7 @@ void schedule_savepoint(struct lifecycle *life);
 void retention_pursue(struct lifecycle *life);
 void on_disposed(struct lifecycle *life, const struct event *event);
 
+/* True when it is about the savepoint that is to be left when an older one goes. */
+bool retention_inspected(struct lifecycle *life, const struct event *event);
+
 #endif

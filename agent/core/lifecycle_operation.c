@@ -441,8 +441,9 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 	const char *error = event->inspected.error;
 	char *location, *why;
 
-	if (life->fenced || life->step != STEP_INSPECTING || !life->stop_location ||
-	    !event->inspected.path || strcmp(event->inspected.path, life->stop_location) != 0)
+	if (life->fenced || retention_inspected(life, event) || life->step != STEP_INSPECTING ||
+	    !life->stop_location || !event->inspected.path ||
+	    strcmp(event->inspected.path, life->stop_location) != 0)
 		return;
 	if (!event->inspected.readable)
 		note(life, NOTE_WARNING, "%s cannot be verified now: %s", life->stop_location,

@@ -134,3 +134,19 @@ const struct snapshot *retention_next(const struct retention *retention,
 	}
 	return oldest;
 }
+
+const struct snapshot *retention_keeper(const struct journal *journal)
+{
+	const struct launch *now = journal_launch_const(journal);
+	const struct snapshot *newest = NULL;
+
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		const struct snapshot *snapshot = &journal->snapshots[i];
+
+		if (snapshot->kind == SNAPSHOT_SAVEPOINT && snapshot->verified && now &&
+		    !strcmp(snapshot->job_id, now->job_id) &&
+		    (!newest || snapshot->checkpoint_id > newest->checkpoint_id))
+			newest = snapshot;
+	}
+	return newest ? newest : newest_verified(journal);
+}

@@ -25,4 +25,8 @@ struct retention {
 const struct snapshot *retention_next(const struct retention *retention,
 				      const struct journal *journal, int64_t now_unix_ms);
 
+/* The savepoint that is left in any case: the newest verified one, by id among those of the current job,
+ * else by date. Never NULL when retention_next() names one. Borrowed. */
+const struct snapshot *retention_keeper(const struct journal *journal);
+
 #endif

@@ -392,22 +392,6 @@ void oracle_signal(struct world *w, const struct effect *effect)
 		     life->reason);
 }
 
-/* A newer savepoint of the same launch that was complete when drey looked: what became of it since, drey
- * learns only when it needs it. */
-static bool has_newer(const struct world *w, int snap)
-{
-	const struct snap *this = &w->storage.snaps[snap];
-
-	for (int i = 0; i < w->storage.count; i++) {
-		const struct snap *other = &w->storage.snaps[i];
-
-		if (other->kind == SNAPSHOT_SAVEPOINT && other->launch == this->launch &&
-		    other->complete && !other->deleted && other->id > this->id)
-			return true;
-	}
-	return false;
-}
-
 /* What is disposed of must not be missed: neither the newest state, nor what the job would go back to. */
 void oracle_dispose(struct world *w, int snap)
 {
@@ -415,7 +399,7 @@ void oracle_dispose(struct world *w, int snap)
 
 	if (w->storage.snaps[snap].outside)
 		fail(w, "%s was somebody else's, and is disposed of", w->storage.snaps[snap].path);
-	if (snap == oracle_newest(w, truth_head(w)) && !has_newer(w, snap))
+	if (snap == oracle_newest(w, truth_head(w)))
 		fail(w, "%s is the newest state, and is disposed of", w->storage.snaps[snap].path);
 	if (flink->alive && ha_names(w, flink->launch, snap))
 		fail(w, "Flink's HA still has %s, which is disposed of",

@@ -133,11 +133,13 @@ static void act(struct world *w)
 
 /* ---- accidents ---- */
 
-/* Between a decision and its launch nobody can notice. */
+/* Between a look and what follows from it (a launch, a disposal) nobody can notice. */
 static bool deciding(const struct world *w)
 {
-	return w->agent->alive &&
-	       (w->agent->observing || w->agent->life.launch_step == LAUNCH_WRITING);
+	const struct lifecycle *life = &w->agent->life;
+
+	return w->agent->alive && (w->agent->observing || life->launch_step == LAUNCH_WRITING ||
+				   life->keeper || life->disposing);
 }
 
 static void accident(struct world *w, bool vanish)

@@ -40,6 +40,7 @@ struct life {
 	int64_t wall_ms; /* added to the wall clock */
 
 	bool hold_writes;
+	bool hold_looks; /* at what is to be left when an old savepoint goes */
 	struct durable writing, durable;
 
 	/* effects since forget() */
@@ -162,15 +163,33 @@ static inline void take_effect(struct life *l, struct effect *e)
 		remember_write(l);
 }
 
+static inline void step(struct life *l, const struct event *event);
+
+/* The newest savepoint is looked at before an older one goes. */
+static inline void keeper_looked_at(struct life *l, bool readable, bool complete)
+{
+	char *path = xstrdup(l->life.keeper);
+	struct event e = {.type = EVENT_INSPECTED,
+			  .inspected = {.path = path,
+					.readable = readable,
+					.complete = complete,
+					.error = "a file is missing"}};
+
+	step(l, &e);
+	free(path);
+}
+
 static inline void step(struct life *l, const struct event *event)
 {
 	struct effects out = {0};
-	bool written = false;
+	bool written = false, look = false;
 	int64_t sequence = 0;
 
 	lifecycle_step(&l->life, event, l->now_ms, UNIX_START + l->wall_ms + l->now_ms, &out);
 	for (size_t i = 0; i < out.count; i++) {
 		take_effect(l, &out.list[i]);
+		if (out.list[i].type == EFFECT_INSPECT && l->life.keeper)
+			look = !strcmp(out.list[i].text, l->life.keeper);
 		if (out.list[i].type != EFFECT_WRITE_JOURNAL)
 			continue;
 		CHECK(!written); /* one write at a time */
@@ -184,6 +203,8 @@ static inline void step(struct life *l, const struct event *event)
 		l->durable = l->writing;
 		step(l, &ack);
 	}
+	if (look && !l->hold_looks)
+		keeper_looked_at(l, true, true);
 }
 
 /* ---- events ---- */

@@ -36,7 +36,7 @@ static void an_old_savepoint_goes_after_the_journal_says_so(void)
 	begin(&l);
 	viewed(&l, job_in(JOB_RUNNING));
 	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
-	CHECK_STR(l.order, "WD");
+	CHECK_STR(l.order, "IWD");
 	CHECK_STR(l.last[EFFECT_DISPOSE].id, journal_launch(&l.life.journal)->job_id);
 	CHECK_STR(l.life.journal.disposing, "file:/sp/savepoint-1");
 	disposed(&l, NULL);
@@ -45,6 +45,57 @@ static void an_old_savepoint_goes_after_the_journal_says_so(void)
 	CHECK_STR(l.life.journal.snapshots[0].path, "file:/sp/savepoint-2");
 	forget(&l);
 	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+	life_end(&l);
+}
+
+static void nothing_goes_unless_what_is_left_is_complete(void)
+{
+	struct life l;
+
+	begin(&l);
+	l.hold_looks = true;
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_INT(took(&l, EFFECT_INSPECT), ==, 1);
+	CHECK_STR(l.life.keeper, "file:/sp/savepoint-3");
+	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+
+	/* it cannot be seen now: later */
+	keeper_looked_at(&l, false, false);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_INT(took(&l, EFFECT_INSPECT), ==, 1);
+	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+	pass(&l, 11 * 60 * 1000);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_INT(took(&l, EFFECT_INSPECT), ==, 2);
+
+	/* damaged: it counts no more, and with two that are good none is too many */
+	keeper_looked_at(&l, true, false);
+	CHECK_HAS(l.notes, "savepoint-3 is damaged");
+	CHECK(!l.life.journal.snapshots[2].verified);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 3);
+	life_end(&l);
+}
+
+static void a_look_that_was_overtaken_lets_nothing_go(void)
+{
+	struct life l;
+
+	begin(&l);
+	l.hold_looks = true;
+	viewed(&l, job_in(JOB_RUNNING));
+	ask_savepoint(&l, "n1");
+	keeper_looked_at(&l, true, true); /* an operation goes first */
+	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+	life_end(&l);
+
+	begin(&l);
+	l.hold_looks = true;
+	viewed(&l, job_in(JOB_RUNNING));
+	exited(&l, 137);
+	CHECK(!l.life.keeper);
 	CHECK_NOTHING(&l, EFFECT_DISPOSE);
 	life_end(&l);
 }
@@ -112,6 +163,8 @@ static void age_comes_without_an_event(void)
 int main(void)
 {
 	TEST(an_old_savepoint_goes_after_the_journal_says_so);
+	TEST(nothing_goes_unless_what_is_left_is_complete);
+	TEST(a_look_that_was_overtaken_lets_nothing_go);
 	TEST(a_disposal_that_failed_is_told_and_tried_again_in_an_hour);
 	TEST(nothing_goes_while_the_job_does_not_run);
 	TEST(flinks_end_takes_a_disposal_back);
