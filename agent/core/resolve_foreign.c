@@ -110,13 +110,12 @@ static bool is_known(const struct journal *journal, const struct snapshot *snaps
 	return false;
 }
 
+/* One that is damaged is of no use any more, but it tells that there was newer state. */
 static bool is_foreign(const struct inquiry *in, const struct candidate *c)
 {
 	return (c->source == SOURCE_CHECKPOINTS || c->source == SOURCE_SAVEPOINTS ||
 		c->source == SOURCE_HA) &&
 	       c->snapshot.origin != ORIGIN_INITIAL && c->integrity != INTEGRITY_INCOMPLETE &&
-	       /* of no use any more, but it tells that there was state */
-	       (c->integrity != INTEGRITY_DAMAGED || in->decision->kind == DECISION_START_EMPTY) &&
 	       lineage_place(&in->lineage, &c->snapshot) == BRANCH_FOREIGN &&
 	       !is_known(in->journal, &c->snapshot);
 }

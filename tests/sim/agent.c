@@ -372,6 +372,7 @@ static void process_event(struct world *w, const struct item *item, enum event_t
 
 	event.process.launch_id = item->id;
 	event.process.wait_status = (int)item->a;
+	event.process.held = item->b;
 	event.process.error = "it could not be executed";
 	event.process.meaning = "the process has ended";
 	agent_step(w, &event);

@@ -94,7 +94,8 @@ static void launch(struct world *w, const struct item *item)
 {
 	int index = truth_find(w, item->id);
 	/* flink.lock is held as long as a process of any launch lives, in whatever pod */
-	bool fails = world_other(w)->flink.alive || chance(w, w->chaos.launch_fails);
+	bool held = world_other(w)->flink.alive || chance(w, w->chaos.launch_fails / 3);
+	bool fails = held || chance(w, w->chaos.launch_fails);
 	struct item *answer;
 
 	if (w->flink->alive) {
@@ -106,6 +107,7 @@ static void launch(struct world *w, const struct item *item)
 	if (!w->agent->alive)
 		return; /* the next agent is told in HELLO */
 	answer = plan(w, between(w, 0, 5), fails ? ITEM_LAUNCH_FAILED : ITEM_STARTED, SCOPE_AGENT);
+	answer->b = held;
 	memcpy(answer->id, item->id, JOB_ID_BYTES);
 }
 

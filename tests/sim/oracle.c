@@ -134,6 +134,17 @@ static bool is_continued(const struct world *w, const struct launch *launch)
 	       !strcmp(journal->launches[journal->launch_count - 2].job_id, launch->job_id);
 }
 
+/* A launch that never came to run has left nothing under its id: a journal that does not know it may
+ * give it out again. */
+static bool leaves_id(const struct world *w, const char *job_id)
+{
+	int index = truth_find(w, job_id);
+	const struct truth_launch *truth = index >= 0 ? &w->truth.launches[index] : NULL;
+
+	return truth && (!w->truth.journal_changed || truth->ran || truth->wrong ||
+			 truth->ha.exists || truth->ha.result);
+}
+
 /* What is about to be done must be on record exactly so. */
 static void launch_is_on_record(struct world *w, const struct launch *launch)
 {
@@ -154,7 +165,7 @@ static void launch_is_on_record(struct world *w, const struct launch *launch)
 		     outcome_kind_name(stored->outcome.kind));
 	else if (journal_is_failed_generation(stored, launch->generation))
 		fail(w, "a launch of generation %s, which has failed for good", launch->generation);
-	else if (truth_find(w, launch->job_id) >= 0 && !is_continued(w, launch))
+	else if (leaves_id(w, launch->job_id) && !is_continued(w, launch))
 		fail(w, "job id %s is used again", launch->job_id);
 	else if (w->flink->alive)
 		fail(w, "a launch while a Flink lives");
@@ -242,6 +253,17 @@ static bool is_given_up(const struct world *w, int base)
 	return false;
 }
 
+/* Nobody has lived to write down that it was started, and nothing else tells of it. */
+static bool start_is_unknown(const struct world *w, int launch)
+{
+	const struct journal *journal = &w->store.image->journal;
+
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (!strcmp(journal->launches[i].job_id, w->truth.launches[launch].job_id))
+			return !journal->launches[i].started_unix_ms && !left_anything(w, launch);
+	return false;
+}
+
 /* Declared so: another generation than the one before, and none of it has left anything yet. */
 static bool stateless(const struct world *w)
 {
@@ -250,7 +272,7 @@ static bool stateless(const struct world *w)
 	for (int i = w->truth.count - 1; i >= 0; i--) {
 		const struct truth_launch *truth = &w->truth.launches[i];
 
-		if (!truth->executed)
+		if (!truth->executed || start_is_unknown(w, i))
 			continue;
 		if (strcmp(truth->generation, w->config->generation) != 0)
 			return true;
@@ -345,7 +367,7 @@ void oracle_launch(struct world *w)
 	launch_is_on_record(w, launch);
 	if (*w->failure)
 		return;
-	before = truth_find(w, launch->job_id);
+	before = is_continued(w, launch) ? truth_find(w, launch->job_id) : -1;
 	base = launch->restore_path ? storage_find(w, launch->restore_path) : -1;
 	if (launch->restore_path && base < 0)
 		fail(w, "a start from %s, which never existed", launch->restore_path);

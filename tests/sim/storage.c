@@ -209,6 +209,15 @@ static void look_at_journal(struct world *w, struct facts *facts)
 	}
 }
 
+/* The directory that Flink makes for every job that runs stays, whatever becomes of what was in it. */
+static void list_jobs(struct world *w, struct facts *facts)
+{
+	for (int i = 0; i < w->truth.count && w->config->id_space; i++)
+		if (w->truth.launches[i].ran || w->truth.launches[i].wrong ||
+		    w->truth.launches[i].ha.exists)
+			facts_add_job(facts, w->truth.launches[i].job_id);
+}
+
 void storage_gather(struct world *w, struct facts *ret_facts)
 {
 	const struct journal *journal = &w->agent->life.journal;
@@ -220,6 +229,7 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 	list(w, ret_facts, SOURCE_CHECKPOINTS, SNAPSHOT_CHECKPOINT);
 	list(w, ret_facts, SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT);
 	list_other(w, ret_facts);
+	list_jobs(w, ret_facts);
 	ha_observe(w, ret_facts);
 	look_at_journal(w, ret_facts);
 	look_at_named(w, ret_facts, SOURCE_INITIAL,

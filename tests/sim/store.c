@@ -62,6 +62,7 @@ void journal_copy(struct journal *to, const struct journal *from)
 	to->application = dup_or_null(from->application);
 	to->writer = dup_or_null(from->writer);
 	to->disposing = dup_or_null(from->disposing);
+	to->id_space = dup_or_null(from->id_space);
 	to->phase = dup_or_null(from->phase);
 	to->intent.savepoint_nonce = dup_or_null(from->intent.savepoint_nonce);
 	to->intent.restart_nonce = dup_or_null(from->intent.restart_nonce);
@@ -142,6 +143,7 @@ static void image_put(struct image *image, const struct journal *from)
 	char **const texts[] = {&to->application,
 				&to->writer,
 				&to->disposing,
+				&to->id_space,
 				&to->phase,
 				&to->intent.savepoint_nonce,
 				&to->intent.restart_nonce,

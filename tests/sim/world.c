@@ -289,6 +289,10 @@ static void draw_config(struct world *w)
 	if (w->ha && odds(w, 700))
 		w->config->generation = "g1"; /* without one nothing is ever continued */
 	w->shared = w->seed % 4 == 0;
+	if (w->seed % 7 == 3) {
+		w->config->id_space = "default/sim/";
+		w->config->id_count = 10000;
+	}
 	w->config->policy.generation = w->config->generation;
 	w->config->policy.flink_version = w->config->flink_version;
 	w->config->policy.foreign = w->seed % 8 == 0 ? FOREIGN_IGNORE : FOREIGN_HOLD;

@@ -496,7 +496,8 @@ static bool flight_is_open(const struct point *p)
 	       (p->flight == FLIGHT_B && p->content[B13] == UNREADABLE);
 }
 
-/* Something usable that is none of ours is newer than all that is, and may be what was lost. */
+/* Something that is none of ours is newer than all that is, and may be what was lost: also when it is
+ * damaged, because then there was newer state. */
 static bool foreign_is_newer(const struct point *p)
 {
 	int64_t own = 0, other = 0;
@@ -510,7 +511,7 @@ static bool foreign_is_newer(const struct point *p)
 			continue;
 		if (living(p, i) && slots[i].id > own)
 			own = slots[i].id;
-		if ((p->story->foreign & BIT(i)) && !is_damaged(content) && slots[i].id > other)
+		if ((p->story->foreign & BIT(i)) && slots[i].id > other)
 			other = slots[i].id;
 	}
 	return other > own;

@@ -388,7 +388,23 @@ static void only_the_newest_of_each_foreign_job_is_looked_at(void)
 	end(&w);
 }
 
-static void a_foreign_snapshot_that_is_broken_or_older_does_not_matter(void)
+static void a_foreign_snapshot_that_was_never_complete_or_is_older_does_not_matter(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	broken(found_checkpoint(&w, JOB_FOREIGN, 91), INTEGRITY_INCOMPLETE, "no _metadata");
+	found_checkpoint(&w, JOB_FOREIGN, 92)->snapshot.completed_unix_ms = 7000;
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	w.facts.candidates[2].snapshot.completed_unix_ms++;
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+/* The launch that made it may have left what ours go back to long ago. */
+static void a_damaged_foreign_snapshot_tells_of_newer_state(void)
 {
 	struct world w;
 
@@ -396,11 +412,10 @@ static void a_foreign_snapshot_that_is_broken_or_older_does_not_matter(void)
 	proved(&w, JOB_A, NULL, 0, 7);
 	found_checkpoint(&w, JOB_A, 7);
 	broken(found_checkpoint(&w, JOB_FOREIGN, 90), INTEGRITY_DAMAGED, "truncated");
-	broken(found_checkpoint(&w, JOB_FOREIGN, 91), INTEGRITY_INCOMPLETE, "no _metadata");
-	found_checkpoint(&w, JOB_FOREIGN, 92)->snapshot.completed_unix_ms = 7000;
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	w.facts.candidates[3].snapshot.completed_unix_ms++;
 	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "from a backup");
+	w.facts.candidates[1].snapshot.completed_unix_ms = 1;
+	CHECK_STARTS_FROM(&w, CHK_A(7));
 	end(&w);
 }
 
@@ -911,7 +926,8 @@ int main(void)
 	TEST(a_start_that_never_was_casts_no_doubt);
 	TEST(a_remembered_checkpoint_does_not_bind_the_savepoint_policy);
 	TEST(only_the_newest_of_each_foreign_job_is_looked_at);
-	TEST(a_foreign_snapshot_that_is_broken_or_older_does_not_matter);
+	TEST(a_foreign_snapshot_that_was_never_complete_or_is_older_does_not_matter);
+	TEST(a_damaged_foreign_snapshot_tells_of_newer_state);
 	TEST(dates_are_compared_on_the_same_storage);
 	TEST(foreign_state_forbids_going_on_and_an_empty_start_too);
 	TEST(what_we_once_started_from_or_made_is_not_foreign);
