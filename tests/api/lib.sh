@@ -165,9 +165,9 @@ api_token() { # SECONDS
 	now=$(date +%s)
 	uid=$(kubectl get serviceaccount "$APPLICATION" --output 'jsonpath={.metadata.uid}') || return 1
 	claims=$(jq --null-input --compact-output --arg namespace "$NAMESPACE" --arg name "$APPLICATION" --arg uid "$uid" \
-		--argjson now "$now" --argjson end $((now + $1 - 60)) '{
+		--argjson now "$now" --argjson until $((now + $1 - 60)) '{
 			iss: "https://kubernetes.default.svc.cluster.local", aud: ["https://kubernetes.default.svc.cluster.local"],
-			iat: ($now - 120), nbf: ($now - 120), exp: $end, sub: "system:serviceaccount:\($namespace):\($name)",
+			iat: ($now - 120), nbf: ($now - 120), exp: $until, sub: "system:serviceaccount:\($namespace):\($name)",
 			"kubernetes.io": {namespace: $namespace, serviceaccount: {name: $name, uid: $uid}}}')
 	claims=$(printf '{"alg":"RS256","typ":"JWT"}' | base64_url).$(printf '%s' "$claims" | base64_url)
 	printf '%s.%s\n' "$claims" "$(printf '%s' "$claims" |
