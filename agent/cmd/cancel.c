@@ -18,24 +18,23 @@ static int judge(struct client *client, void *arg)
 	return CLIENT_GO_ON;
 }
 
+static void print_cancelled(const struct client *client)
+{
+	fputs("Cancelled\n", client->cli->out);
+}
+
+static int ask(struct client *client, void *arg)
+{
+	const struct control_request request = {.command = COMMAND_CANCEL};
+
+	(void)arg;
+	return client_do(client, &request,
+			 &(struct client_goal){"phase Cancelled", judge, NULL, print_cancelled});
+}
+
 static int run(const struct cli *cli)
 {
-	struct control_request request = {.command = COMMAND_CANCEL};
-	struct client client;
-	int status = client_open(&client, cli);
-
-	if (status != CLI_OK)
-		return status;
-	status = client_send(&client, &request);
-	if (status == CLI_OK && !cli_has(cli, "no-wait")) {
-		status = client_wait(&client, "phase Cancelled", judge, NULL);
-		if (cli_has(cli, "json"))
-			client_print_json(&client, status);
-		else if (status == CLI_OK)
-			fputs("Cancelled\n", cli->out);
-	}
-	client_close(&client);
-	return status;
+	return client_run(cli, ask, NULL);
 }
 
 const struct cli_command cmd_cancel = {

@@ -273,3 +273,35 @@ int client_print_json(const struct client *client, int status)
 	fputs(buf_str(&text), client->cli->out);
 	return status;
 }
+
+int client_run(const struct cli *cli, client_ask *fn, void *arg)
+{
+	struct client client;
+	int status = client_open(&client, cli);
+
+	if (status != CLI_OK)
+		return status;
+	status = fn(&client, arg);
+	client_close(&client);
+	return status;
+}
+
+int client_do(struct client *client, const struct control_request *request,
+	      const struct client_goal *goal)
+{
+	const struct cli *cli = client->cli;
+	bool json = cli_has(cli, "json"), waits = !cli_has(cli, "no-wait");
+	int status = client_send(client, request);
+
+	if (status != CLI_OK)
+		return status;
+	if (waits)
+		status = client_wait(client, goal->what, goal->judge, goal->arg);
+	else if (json)
+		status = client_status(client);
+	if (json)
+		return client->status ? client_print_json(client, status) : status;
+	if (waits && status == CLI_OK)
+		goal->print(client);
+	return status;
+}

@@ -1,8 +1,8 @@
 /*
  * client - what the commands that talk to a running drey share: configuration, requests, waiting.
  *
- * Life cycle: client_open() -> client_status(), client_send(), client_wait() -> client_close().
- * Everything that fails says so on cli->err and returns the exit status of the command.
+ * Life cycle: client_open() -> client_status(), client_send(), client_wait() -> client_close(); in
+ * most commands client_run() with client_do() in it. Everything that fails says so on cli->err and returns the exit status of the command.
  */
 #ifndef DREY_CMD_CLIENT_H
 #define DREY_CMD_CLIENT_H
@@ -79,5 +79,23 @@ int client_nonce(const struct cli *cli, char **ret_nonce);
 
 /* --json: print the last status document, and return status. */
 int client_print_json(const struct client *client, int status);
+
+/* A command that asks for something, from its configuration to its exit status: client_open(),
+ * fn(), client_close(). */
+typedef int client_ask(struct client *client, void *arg);
+int client_run(const struct cli *cli, client_ask *fn, void *arg);
+
+/* What a command waits for, and what it prints then. */
+struct client_goal {
+	const char *what; /* "the savepoint" */
+	client_judge *judge;
+	void *arg; /* of judge() */
+	void (*print)(const struct client *client);
+};
+
+/* client_send(), client_wait() unless --no-wait is given, and the answer: with --json the status
+ * document, else what goal->print() says after CLI_OK. */
+int client_do(struct client *client, const struct control_request *request,
+	      const struct client_goal *goal);
 
 #endif

@@ -24,7 +24,7 @@ static int judge(struct client *client, void *arg)
 	return client_stuck(client);
 }
 
-static int ask(struct client *client)
+static int ask(struct client *client, void *arg)
 {
 	struct control_request request = {.command = COMMAND_RESTART};
 	const struct status_view *view = &client->view;
@@ -32,6 +32,7 @@ static int ask(struct client *client)
 	cleanup_free char *nonce = NULL;
 	int status = client_mark(client);
 
+	(void)arg;
 	if (status != CLI_OK)
 		return status;
 	if (!status_view_is(view, "Running"))
@@ -40,26 +41,13 @@ static int ask(struct client *client)
 	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
 		return status;
 	request.nonce = nonce;
-	if ((status = client_send(client, &request)) != CLI_OK || cli_has(cli, "no-wait"))
-		return status;
-	status = client_wait(client, "the restart", judge, nonce);
-	if (cli_has(cli, "json"))
-		return client_print_json(client, status);
-	if (status == CLI_OK)
-		client_print_restored(client);
-	return status;
+	return client_do(client, &request,
+			 &(struct client_goal){"the restart", judge, nonce, client_print_restored});
 }
 
 static int run(const struct cli *cli)
 {
-	struct client client;
-	int status = client_open(&client, cli);
-
-	if (status != CLI_OK)
-		return status;
-	status = ask(&client);
-	client_close(&client);
-	return status;
+	return client_run(cli, ask, NULL);
 }
 
 const struct cli_command cmd_restart = {

@@ -23,9 +23,15 @@ static const struct cli_option options[] = {
 
 static int judge(struct client *client, void *arg)
 {
+	const struct status_view *view = &client->view;
+
 	(void)arg;
-	if (status_view_is(&client->view, "Running"))
+	if (status_view_is(view, "Running"))
 		return CLI_OK;
+	if (view->do_not_restart && (status_view_parked(view) || status_view_is(view, "Holding")))
+		return cli_fail(client->cli, CLI_PARKED,
+				"do-not-restart is on, nothing starts until `drey do-not-restart "
+				"off`; running is wanted from then on");
 	return client_stuck(client);
 }
 
@@ -68,46 +74,32 @@ static int make_request(const struct cli *cli, struct control_request *request)
 	return client_nonce(cli, &request->restore.token);
 }
 
-static int ask(struct client *client, const struct control_request *request)
+static int ask(struct client *client, void *arg)
 {
+	const struct control_request *request = arg;
 	const struct status_view *view = &client->view;
-	const struct cli *cli = client->cli;
 	int status = client_mark(client);
 
 	if (status != CLI_OK)
 		return status;
 	if (request->restore.kind != RESTORE_NONE && !status_view_parked(view) &&
 	    !status_view_is(view, "Holding"))
-		return cli_fail(cli, CLI_FAILED,
+		return cli_fail(client->cli, CLI_FAILED,
 				"the application is %s; `drey suspend` or `drey cancel` it first, "
 				"nothing was changed",
 				view->phase);
-	if ((status = client_send(client, request)) != CLI_OK || cli_has(cli, "no-wait"))
-		return status;
-	if (view->do_not_restart)
-		return cli_fail(cli, CLI_PARKED,
-				"do-not-restart is on, nothing starts until `drey do-not-restart "
-				"off`; running is wanted from then on");
-	status = client_wait(client, "phase Running", judge, NULL);
-	if (cli_has(cli, "json"))
-		return client_print_json(client, status);
-	if (status == CLI_OK)
-		client_print_restored(client);
-	return status;
+	return client_do(
+		client, request,
+		&(struct client_goal){"phase Running", judge, NULL, client_print_restored});
 }
 
 static int run(const struct cli *cli)
 {
 	struct control_request request = {0};
-	struct client client = {0};
 	int status = make_request(cli, &request);
 
 	if (status == CLI_OK)
-		status = client_open(&client, cli);
-	if (status == CLI_OK) {
-		status = ask(&client, &request);
-		client_close(&client);
-	}
+		status = client_run(cli, ask, &request);
 	control_request_release(&request);
 	return status;
 }

@@ -21,7 +21,13 @@ static int judge(struct client *client, void *arg)
 			view->last_operation_error);
 }
 
-static int ask(struct client *client)
+static void print_location(const struct client *client)
+{
+	text_print(client->view.last_location, client->cli->out);
+	fputc('\n', client->cli->out);
+}
+
+static int ask(struct client *client, void *arg)
 {
 	struct control_request request = {.command = COMMAND_SAVEPOINT};
 	const struct status_view *view = &client->view;
@@ -29,6 +35,7 @@ static int ask(struct client *client)
 	cleanup_free char *nonce = NULL;
 	int status = client_mark(client);
 
+	(void)arg;
 	if (status != CLI_OK)
 		return status;
 	if (status_view_parked(view) || status_view_is(view, "Holding") ||
@@ -37,28 +44,13 @@ static int ask(struct client *client)
 	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
 		return status;
 	request.nonce = nonce;
-	if ((status = client_send(client, &request)) != CLI_OK || cli_has(cli, "no-wait"))
-		return status;
-	status = client_wait(client, "the savepoint", judge, nonce);
-	if (cli_has(cli, "json"))
-		return client_print_json(client, status);
-	if (status == CLI_OK) {
-		text_print(view->last_location, cli->out);
-		fputc('\n', cli->out);
-	}
-	return status;
+	return client_do(client, &request,
+			 &(struct client_goal){"the savepoint", judge, nonce, print_location});
 }
 
 static int run(const struct cli *cli)
 {
-	struct client client;
-	int status = client_open(&client, cli);
-
-	if (status != CLI_OK)
-		return status;
-	status = ask(&client);
-	client_close(&client);
-	return status;
+	return client_run(cli, ask, NULL);
 }
 
 const struct cli_command cmd_savepoint = {

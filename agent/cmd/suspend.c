@@ -39,26 +39,21 @@ static void print_savepoint(const struct client *client)
 	}
 }
 
-static int run(const struct cli *cli)
+static int ask(struct client *client, void *arg)
 {
-	struct control_request request = {.command = COMMAND_SUSPEND};
-	struct client client;
-	int status = client_open(&client, cli);
+	const struct control_request request = {.command = COMMAND_SUSPEND};
+	int status = client_mark(client);
 
+	(void)arg;
 	if (status != CLI_OK)
 		return status;
-	status = client_mark(&client);
-	if (status == CLI_OK)
-		status = client_send(&client, &request);
-	if (status == CLI_OK && !cli_has(cli, "no-wait")) {
-		status = client_wait(&client, "phase Suspended", judge, NULL);
-		if (cli_has(cli, "json"))
-			client_print_json(&client, status);
-		else if (status == CLI_OK)
-			print_savepoint(&client);
-	}
-	client_close(&client);
-	return status;
+	return client_do(client, &request,
+			 &(struct client_goal){"phase Suspended", judge, NULL, print_savepoint});
+}
+
+static int run(const struct cli *cli)
+{
+	return client_run(cli, ask, NULL);
 }
 
 const struct cli_command cmd_suspend = {

@@ -282,6 +282,8 @@ static void no_wait_returns_when_the_request_is_durable(void)
 	CHECK_INT(run(&drey, WORDS("savepoint", "--no-wait")), ==, CLI_OK);
 	CHECK_STR(out_text, "");
 	CHECK_HAS(drey.request, "savepoint");
+	CHECK_INT(run(&drey, WORDS("savepoint", "--no-wait", "--json")), ==, CLI_OK);
+	CHECK_HAS(out_text, "\"phase\":");
 	end(&drey);
 }
 
