@@ -119,7 +119,7 @@ static int fill_derived(struct setup *setup, struct err *err)
 	config_lifecycle(config, &setup->life);
 	if (setup_schedule(config, &setup->life.savepoints, &setup->zone_before, err) < 0)
 		return -1;
-	setup->life.flink_version = setup->version_text;
+	setup->life.flink_version = setup->life.policy.flink_version = setup->version_text;
 	setup->places.storage = &setup->storage;
 	if (setup->kube.id_space) {
 		setup->life.id_space = setup->places.id_space = setup->kube.id_space;
