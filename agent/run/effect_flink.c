@@ -121,13 +121,14 @@ static void poll_work(void *arg)
 		return;
 	view->job_present = true;
 	view->state = job_state_parse(flink_job_state_name(state));
+	/* first of all: a Flink 1.x whose job could not even begin ends half a second later */
+	if (view->state == JOB_FAILED || view->state == JOB_FAILING ||
+	    view->state == JOB_RESTARTING)
+		poll_failure(job);
 	if (view->state != JOB_INITIALIZING)
 		poll_statistics(job);
 	if (view->state == JOB_RUNNING && job->launching)
 		poll_tasks(job);
-	if (view->state == JOB_FAILED || view->state == JOB_FAILING ||
-	    view->state == JOB_RESTARTING)
-		poll_failure(job);
 	view->restored_path = job->restored_path;
 	view->completed_path = job->completed_path;
 	view->failure = job->failure;
