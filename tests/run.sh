@@ -14,8 +14,8 @@
 #   servers   tests/servers/test_*.sh                with real object stores (tools/get-servers.sh)
 #   e2e       tests/e2e/test_*.sh                    two at a time, once for each of FLINK_VERSIONS ("1.20.0 2.3.0");
 #                                                    those that start no Flink only once
-#   api       tests/api/test_*.sh                    two at a time, against a real Kubernetes control plane that is started
-#                                                    for them (tests/cluster); not part of all
+#   api       tests/api/test_*.sh                    the same, against a real Kubernetes control plane that is started for
+#                                                    them (tests/cluster); not part of all
 #   valgrind  the unit tests under valgrind; an error is a failure (leaks: SAN=1)
 #
 # A test is an executable that prints TAP. What is counted are the tests inside; a file that fails for another reason
@@ -87,8 +87,22 @@ files_of() { # DIR SUFFIX
 	done
 }
 
-run_group() { # GROUP
+# The scripts of DIR: those that start no Flink once, the others once for each version.
+prove_with_flink() { # DIR LIMIT_WITHOUT_S
 	local files version versions
+	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -L '^e2e_begin' | xargs -r ls -S)
+	prove_files 2 "$2" "" "${files[@]}"
+	# the long ones first, so that the two that run at a time end together
+	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -l '^e2e_begin' | xargs -r ls -S)
+	read -ra versions <<<"${FLINK_VERSIONS:-1.20.0 2.3.0}"
+	for version in "${versions[@]}"; do
+		[ ${#files[@]} -eq 0 ] || echo "Flink $version:"
+		FLINK_VERSION=$version prove_files 2 1200 "" "${files[@]}"
+	done
+}
+
+run_group() { # GROUP
+	local files
 	case $1 in
 	unit | valgrind)
 		# only what has a source: a binary of a test that is gone stays in the build directory
@@ -120,15 +134,7 @@ run_group() { # GROUP
 		prove_files 2 600 "" "${files[@]}"
 		;;
 	e2e)
-		mapfile -t files < <(files_of tests/e2e .sh | xargs -r grep -L '^e2e_begin')
-		prove_files 2 300 "" "${files[@]}"
-		# the long ones first, so that the two that run at a time end together
-		mapfile -t files < <(files_of tests/e2e .sh | xargs -r grep -l '^e2e_begin' | xargs -r ls -S)
-		read -ra versions <<<"${FLINK_VERSIONS:-1.20.0 2.3.0}"
-		for version in "${versions[@]}"; do
-			[ ${#files[@]} -eq 0 ] || echo "Flink $version:"
-			FLINK_VERSION=$version prove_files 2 1200 "" "${files[@]}"
-		done
+		prove_with_flink tests/e2e 300
 		;;
 	api)
 		mapfile -t files < <(files_of tests/api .sh)
@@ -139,7 +145,8 @@ run_group() { # GROUP
 			failed=$((failed + 1))
 			return 0
 		fi
-		DREY_CLUSTER=$cluster prove_files 2 900 "" "${files[@]}"
+		export DREY_CLUSTER=$cluster
+		prove_with_flink tests/api 900
 		;;
 	*) usage ;;
 	esac
