@@ -4,16 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "cmd/ticker.h"
 #include "run/config/setup_storage.h"
 #include "run/journal_file.h"
 #include "run/kube/ha_observe.h"
 #include "run/observe/ha_file.h"
 #include "store/uri.h"
-
-#define QUIET_MS 2000 /* before the first word about progress, and between two */
 
 /* ---- journal ---- */
 
@@ -196,11 +194,13 @@ int places_open(struct places *places, const struct cli *cli, bool decides)
 {
 	int status;
 
-	*places = (struct places){.cli = cli, .began_ms = clock_mono_ms()};
+	*places = (struct places){.cli = cli};
 	places->by_hand = cli_has(cli, "checkpoints") || cli_has(cli, "savepoints");
 	status = places->by_hand ? open_by_hand(places, decides) : open_by_config(places, decides);
-	if (status == CLI_OK)
+	if (status == CLI_OK) { /* a thread: not before zone_use() */
+		places->ticker = ticker_new(cli);
 		status = read_ha(places);
+	}
 	if (status != CLI_OK)
 		places_close(places);
 	return status;
@@ -208,6 +208,7 @@ int places_open(struct places *places, const struct cli *cli, bool decides)
 
 void places_close(struct places *places)
 {
+	ticker_free(places->ticker);
 	journal_release(&places->journal);
 	ha_maps_release(&places->ha);
 	free(places->journal_error);
@@ -224,20 +225,17 @@ const struct store_config *places_storage(const struct places *places)
 	return places->by_hand ? &places->storage : &places->setup.storage;
 }
 
-/* A long listing looks like a program that hangs. In a script nobody waits. */
 static void say_progress(void *ctx, enum source_kind source, size_t found)
 {
-	struct places *places = ctx;
-	int64_t now_ms = clock_mono_ms();
-	int fd = fileno(places->cli->err);
+	const struct places *places = ctx;
 
-	if (now_ms - places->began_ms < QUIET_MS || now_ms - places->said_ms < QUIET_MS || fd < 0 ||
-	    !isatty(fd))
-		return;
-	places->said_ms = now_ms;
-	fprintf(places->cli->err, "drey %s: reading the %s: %zu so far\n",
-		places->cli->command->name, source_kind_name(source), found);
-	fflush(places->cli->err);
+	ticker_say(places->ticker, "reading the %s: %zu so far", source_kind_name(source), found);
+}
+
+void places_read(struct places *places)
+{
+	ticker_free(places->ticker);
+	places->ticker = NULL;
 }
 
 static void take_job_ids(const struct places *places, struct observe_plan *plan)

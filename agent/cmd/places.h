@@ -16,6 +16,8 @@
 #include "run/config/setup.h"
 #include "run/observe/observe.h"
 
+struct ticker;
+
 struct places {
 	const struct cli *cli;
 	bool by_hand;       /* no drey.yaml is read */
@@ -31,7 +33,7 @@ struct places {
 	char *journal_error;    /* why it could not */
 	struct ha_maps ha;
 	bool ha_given;
-	int64_t began_ms, said_ms; /* monotonic: progress on a terminal */
+	struct ticker *ticker; /* until places_read() */
 };
 
 /* The options that both commands have, in their tables. */
@@ -58,6 +60,9 @@ void places_close(struct places *places);
 
 /* What an observation needs; release with observe_plan_release(). */
 void places_plan(struct places *places, struct observe_plan *ret_plan);
+
+/* Everything has been read: what is printed from now on is the result. */
+void places_read(struct places *places);
 
 /* The stores of an observation. */
 const struct store_config *places_storage(const struct places *places);

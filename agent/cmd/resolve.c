@@ -145,6 +145,7 @@ static int run(const struct cli *cli)
 		observe_verify(places_storage(&places), &facts.candidates[decision.candidate]);
 		resolve(&places.journal, &facts, &places.policy, &decision);
 	}
+	places_read(&places);
 	status = explain(&places, &facts, &decision);
 	facts_release(&facts);
 	observe_plan_release(&plan);

@@ -260,6 +260,7 @@ static int run(const struct cli *cli)
 		return status;
 	places_plan(&places, &plan);
 	observe_gather(&plan, &facts);
+	places_read(&places);
 	history.places = &places;
 	history.facts = &facts;
 	collect(&history, limit);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cmd/commands.h"
 #include "cmd/text.h"
+#include "cmd/ticker.h"
 #include "run/config/setup_storage.h"
 #include "store/uri.h"
 
@@ -91,11 +92,15 @@ static int verify_one(const struct cli *cli, const struct store_config *storage,
 		[VERIFY_UNREADABLE] = EXIT_UNREADABLE,
 	};
 	cleanup_free char *path = uri_of_argument(argument);
+	struct ticker *ticker = ticker_new(cli);
 	struct verify_report report = {0};
 	struct err err = {0};
 	int status;
 
-	if (verify_snapshot(storage, path, &report, &err))
+	ticker_say(ticker, "looking up the files of %s", argument);
+	status = verify_snapshot(storage, path, &report, &err);
+	ticker_free(ticker);
+	if (status)
 		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
 	if (list)
 		json_add(list, NULL, document(&report));
