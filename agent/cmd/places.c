@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cmd/ticker.h"
 #include "run/config/setup_storage.h"
-#include "run/journal_file.h"
+#include "run/journal_store.h"
 #include "run/kube/ha_observe.h"
 #include "run/observe/ha_file.h"
 #include "store/uri.h"
@@ -43,14 +43,12 @@ static int read_copy(struct places *places, const char *path)
 static void read_journal(struct places *places)
 {
 	const struct config *config = &places->setup.config;
-	struct journal_file file;
 	struct err err = {0};
-	int result;
+	struct journal_store *store = journal_store_open(config, &places->setup.kube, &err);
+	int result = store ? journal_store_read(store, &places->journal, &err) : -1;
 
-	journal_file_init(&file, config->state_directory);
-	result = journal_file_read(&file, &places->journal, &err);
 	take_journal(places, result, &err, config->application);
-	journal_file_release(&file);
+	journal_store_free(store);
 }
 
 /* ---- HA maps ---- */

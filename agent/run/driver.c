@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "flink/exit_status.h"
 #include "run/driver_internal.h"
+#include "run/journal_file.h"
 
 /* How long running jobs may take when the agent ends; a hanging one is left behind. */
 #define LANE_PATIENCE_MS 1000
@@ -110,8 +111,9 @@ void driver_stop(struct driver *driver, int status)
 
 /* ---- start ---- */
 
-/* Names this process: a journal that bears another name was written by another agent. */
-static char *make_writer(struct err *err)
+/* Names this process: a journal that bears another name was written by another agent. A pod is named
+ * with its UID, because the next one of a StatefulSet has the same name. */
+static char *make_writer(const struct setup_kube *kube, struct err *err)
 {
 	unsigned char bytes[8];
 	char hex[2 * sizeof(bytes) + 1];
@@ -120,6 +122,8 @@ static char *make_writer(struct err *err)
 	if (fs_random(bytes, sizeof(bytes), err) < 0)
 		return NULL;
 	fs_hex(bytes, sizeof(bytes), hex);
+	if (kube->pod_name && kube->pod_uid)
+		return xasprintf("%s/%s/%s", kube->pod_name, kube->pod_uid, hex);
 	gethostname(host, sizeof(host) - 1);
 	return xasprintf("%s/%d/%s", host, (int)getpid(), hex);
 }
@@ -159,20 +163,11 @@ static void on_process(struct driver *driver, const struct link_msg *msg)
 	driver_step(driver, &event);
 }
 
-static void on_link(void *arg, const struct link_msg *msg)
+void driver_link(struct driver *driver, const struct link_msg *msg)
 {
-	struct driver *driver = arg;
 	struct event stopping = {.type = EVENT_STOPPING};
 
-	if (!msg) { /* our end comes with PDEATHSIG anyway */
-		log_error(driver->log, "drey-init has gone");
-		driver_stop(driver, 1);
-		return;
-	}
 	switch (msg->type) {
-	case LINK_HELLO:
-		driver_start(driver, msg);
-		break;
 	case LINK_STARTED:
 	case LINK_LAUNCH_FAILED:
 	case LINK_EXITED:
@@ -184,6 +179,22 @@ static void on_link(void *arg, const struct link_msg *msg)
 		break;
 	default:
 		break; /* a newer drey-init may say more than we need */
+	}
+}
+
+static void on_link(void *arg, const struct link_msg *msg)
+{
+	struct driver *driver = arg;
+
+	if (!msg) { /* our end comes with PDEATHSIG anyway */
+		log_error(driver->log, "drey-init has gone");
+		driver_stop(driver, 1);
+	} else if (msg->type == LINK_HELLO) {
+		driver_start(driver, msg);
+	} else if (!driver->alive) {
+		driver_start_keep(driver, msg);
+	} else {
+		driver_link(driver, msg);
 	}
 }
 
@@ -209,11 +220,13 @@ static int open_all(struct driver *driver, struct err *err)
 	driver->store_lane = lane_new(driver->loop, "drey-store", err);
 	driver->flink_lane = lane_new(driver->loop, "drey-flink", err);
 	driver->dispose_lane = lane_new(driver->loop, "drey-dispose", err);
-	driver->writer = make_writer(err);
+	driver->writer = make_writer(&driver->setup->kube, err);
 	if (!driver->journal_lane || !driver->store_lane || !driver->flink_lane ||
 	    !driver->dispose_lane || !driver->writer)
 		return -1;
-	journal_file_init(&driver->file, dir);
+	driver->store = journal_store_open(&driver->setup->config, &driver->setup->kube, err);
+	if (!driver->store)
+		return -1;
 	if (driver_control_open(driver, err) < 0)
 		return -1;
 	if (driver_hooks_open(driver, err) < 0 || driver_directory_open(driver, err) < 0)
@@ -226,23 +239,28 @@ static void close_all(struct driver *driver)
 	driver->closing = true;
 	driver_hooks_abort(driver);
 	driver_ha_close(driver);
+	if (driver->store)
+		journal_store_stop(driver->store);
 	lane_free(driver->flink_lane, LANE_PATIENCE_MS);
 	lane_free(driver->store_lane, LANE_PATIENCE_MS);
 	lane_free(driver->dispose_lane, 0);
-	lane_free(driver->journal_lane, LANE_PATIENCE_MS);
+	/* a call that hangs keeps what it uses */
+	if (lane_free(driver->journal_lane, LANE_PATIENCE_MS)) {
+		journal_store_free(driver->store);
+		free(driver->writer);
+	}
+	driver_start_close(driver);
 	driver_directory_close(driver);
 	driver_hooks_close(driver);
 	driver_http_close(driver);
 	driver_control_close(driver);
-	if (driver->alive)
+	if (driver->alive || driver->held)
 		lifecycle_release(&driver->life);
-	driver->alive = false;
+	driver->alive = driver->held = false;
 	init_link_free(driver->link);
 	loop_signal_free(driver->on_term);
 	loop_timer_free(driver->timer);
 	loop_free(driver->loop);
-	journal_file_release(&driver->file);
-	free(driver->writer);
 	if (driver->flink_lock_fd >= 0)
 		close(driver->flink_lock_fd);
 	if (driver->state_lock_fd >= 0)
@@ -252,7 +270,7 @@ static void close_all(struct driver *driver)
 /* Why the container ends, for whoever looks at the pod. */
 static void last_words(const struct driver *driver, int status)
 {
-	const struct lifecycle *life = driver->alive ? &driver->life : NULL;
+	const struct lifecycle *life = driver->alive || driver->held ? &driver->life : NULL;
 	const char *error = status && driver->err ? driver->err->msg : NULL;
 	cleanup_buf struct buf text = BUF_INIT;
 	struct err err = {0};

@@ -52,11 +52,11 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 		answer(call, control_answer_error(err.msg));
 		return;
 	}
-	if (!driver->alive) {
+	if (!driver->alive && !driver->held) {
 		answer(call, control_answer_error("drey is still starting; try again"));
 	} else if (request.command == COMMAND_STATUS) {
 		answer_status(driver, call);
-	} else if (driver->life.fenced || driver->life.terminating) {
+	} else if (driver->held || driver->life.fenced || driver->life.terminating) {
 		driver->metrics.refused[METRICS_SOCKET]++;
 		answer(call, control_answer_error(driver->life.reason));
 	} else if (request.restore.kind != RESTORE_NONE &&

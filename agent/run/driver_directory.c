@@ -1,3 +1,13 @@
+/*
+ * The control inputs: a directory (often a mounted ConfigMap) and, on Kubernetes, a ConfigMap that is
+ * read through the API server. What is read counts once the machine is alive; what was taken is
+ * remembered as seen only when the journal has it, so a crash in between takes it once more.
+ *
+ * Where both are there, they are two views of one ConfigMap, and the mounted one is older. So a change
+ * of the directory is a reason to read the ConfigMap, and what that says is followed; of the
+ * directory itself only a brake that is set counts then. Without such a ConfigMap it is followed as
+ * a whole.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,34 +16,40 @@
 #include "base/mem.h"
 #include "run/control/control_watch.h"
 #include "run/driver_internal.h"
+#include "run/kube/control_map.h"
 
-/* The control directory. What is read counts once the machine is alive; what was taken is remembered
- * as seen only when the journal has it, so a crash in between takes it once more. */
+#define SAVE_RETRY_MS 30000
+
 struct directory {
 	struct driver *driver;
-	struct lane *lane;
+	struct lane *lane; /* NULL: no directory */
 	struct control_watch *watch;
+	struct control_map *map; /* NULL: no ConfigMap */
+	struct loop_timer
+		*poll; /* of the ConfigMap, where no directory tells that it has changed */
 	struct control_seen seen;
-	struct control_wish wish; /* the newest reading that nobody has looked at yet */
-	bool loaded;              /* `seen` was read from the state directory */
-	bool waiting;             /* `wish` waits for the machine, or for `seen` */
-	bool taken;               /* one reading was taken: decisions are allowed */
-	bool observe;             /* one was asked for meanwhile */
+	struct control_wish mounted, remote; /* the newest readings */
+	bool mounted_known, remote_known, remote_absent;
+	bool loaded;  /* `seen` is known, and the machine is alive */
+	bool waiting; /* there is a reading that nobody has looked at yet */
+	bool taken;   /* one reading was taken: decisions are allowed */
+	bool observe; /* one was asked for meanwhile */
 	bool unsaved;
 	bool too_late;    /* the restore request is refused, because the job runs */
 	int64_t sequence; /* of the journal write that has to be acknowledged first */
+	int64_t save_ms;  /* not before; 0 = at once */
 	int64_t read_unix_ms;
-	char *error;   /* why the last reading was not, or not wholly, taken; NULL = it was */
-	char *ignored; /* files that are no keys */
+	char *mounted_error, *remote_error; /* of the last reading; NULL = it was one */
+	char *error;   /* why what is wanted is not, or not wholly, followed; NULL = it is */
+	char *ignored; /* names that are no keys */
 };
 
-/* ---- what was seen, on the lane ---- */
+/* ---- what was seen, on the lane of the journal ---- */
 
 struct seen_job {
 	struct directory *directory;
-	const char *state_directory;
-	struct control_seen seen; /* load */
-	struct buf text;          /* save */
+	struct journal_store *store;
+	struct buf text;
 	int result;
 	struct err err;
 };
@@ -42,37 +58,34 @@ static void save_work(void *arg)
 {
 	struct seen_job *job = arg;
 
-	job->result = control_seen_save(job->state_directory, &job->text, &job->err);
+	job->result = journal_store_save_seen(job->store, &job->text, &job->err);
 }
 
 static void save_done(void *arg, bool ran)
 {
 	struct seen_job *job = arg;
+	struct directory *directory = job->directory;
 
-	if (ran && job->result < 0) /* the next change tries again */
-		log_warn(job->directory->driver->log,
-			 "what was seen of the control directory could not be saved",
+	if (ran && job->result < 0) {
+		log_warn(directory->driver->log,
+			 "what was seen of the control inputs could not be saved",
 			 LOG_ERR(&job->err));
+		directory->unsaved = true;
+		directory->save_ms = clock_mono_ms() + SAVE_RETRY_MS;
+	}
 	buf_release(&job->text);
 	free(job);
 }
 
-static struct seen_job *new_job(struct directory *directory)
+static void save(struct directory *directory)
 {
 	struct seen_job *job = xcalloc(1, sizeof(*job));
 
-	job->directory = directory;
-	job->state_directory = directory->driver->setup->config.state_directory;
-	return job;
-}
-
-static void save(struct directory *directory)
-{
-	struct seen_job *job = new_job(directory);
-
 	directory->unsaved = false;
+	job->directory = directory;
+	job->store = directory->driver->store;
 	control_seen_encode(&directory->seen, &job->text);
-	lane_submit(directory->lane, save_work, save_done, job);
+	lane_submit(directory->driver->journal_lane, save_work, save_done, job);
 }
 
 void driver_directory_acknowledge(struct driver *driver)
@@ -81,13 +94,37 @@ void driver_directory_acknowledge(struct driver *driver)
 	const struct lifecycle *life = &driver->life;
 
 	if (directory && directory->unsaved && !life->journal_broken && !life->fenced &&
-	    life->acknowledged >= directory->sequence)
+	    life->acknowledged >= directory->sequence && clock_mono_ms() >= directory->save_ms)
 		save(directory);
 }
 
-/* ---- taking a reading ---- */
+/* ---- what is to be followed ---- */
 
-/* Said once; NULL: all is well. */
+/* Both readings as one. False: nothing is known that could be followed; *ret_wish has to be released
+ * all the same, it has what counts in any case. */
+static bool join(const struct directory *directory, struct control_wish *ret_wish)
+{
+	bool known = true;
+
+	*ret_wish = (struct control_wish){0};
+	if (directory->map && !directory->remote_known) {
+		known = false;
+		err_set(&ret_wish->bad, ERR_RETRY, 0, "%s",
+			directory->remote_error ? directory->remote_error : "not read yet");
+	} else if (directory->map && !directory->remote_absent) {
+		control_wish_copy(ret_wish, &directory->remote);
+	} else {
+		control_wish_copy(ret_wish, &directory->mounted);
+		known = !directory->watch || directory->mounted_known;
+	}
+	if (directory->mounted.do_not_restart && !ret_wish->do_not_restart) {
+		ret_wish->do_not_restart = true;
+		xstrset(&ret_wish->text[CONTROL_KEY_DO_NOT_RESTART], "true");
+	}
+	return known;
+}
+
+/* Said once; all is well when there is nothing to be said. */
 static void complain(struct directory *directory, const char *error)
 {
 	struct driver *driver = directory->driver;
@@ -95,11 +132,10 @@ static void complain(struct directory *directory, const char *error)
 
 	if (error && !same) {
 		driver->metrics.refused[METRICS_DIRECTORY]++;
-		log_warn(driver->log, "the control directory is not followed",
-			 LOG_STR("error", error));
+		log_warn(driver->log, "what is wanted is not followed", LOG_STR("error", error));
 	}
 	if (!error && directory->error)
-		log_info(driver->log, "the control directory is followed again");
+		log_info(driver->log, "what is wanted is followed again");
 	xstrset(&directory->error, error);
 }
 
@@ -108,21 +144,18 @@ static void mention_ignored(struct directory *directory, const char *ignored)
 	bool same = ignored && directory->ignored && !strcmp(ignored, directory->ignored);
 
 	if (ignored && !same)
-		log_warn(directory->driver->log, "files in the control directory are no keys",
+		log_warn(directory->driver->log, "some control inputs are no keys",
 			 LOG_STR("ignored", ignored));
 	xstrset(&directory->ignored, ignored);
 }
 
-/* A restore request that came too late is told until somebody changes something. */
-static void mention_refusal(struct directory *directory, bool refused)
+static void mention_errors(struct directory *directory, const struct control_wish *wish)
 {
-	const struct control_wish *wish = &directory->wish;
-	bool changed = control_seen_update(&directory->seen, wish);
-
-	directory->unsaved |= changed;
-	if (changed || refused)
-		directory->too_late = refused;
-	if (wish->bad.kind)
+	if (directory->remote_error)
+		complain(directory, directory->remote_error);
+	else if (directory->mounted_error)
+		complain(directory, directory->mounted_error);
+	else if (wish->bad.kind)
 		complain(directory, wish->bad.msg);
 	else if (directory->too_late)
 		complain(directory,
@@ -132,88 +165,169 @@ static void mention_refusal(struct directory *directory, bool refused)
 		complain(directory, NULL);
 }
 
+/* A restore request that came too late is told until somebody changes something. */
+static void remember(struct directory *directory, const struct control_wish *wish, bool refused)
+{
+	bool changed = control_seen_update(&directory->seen, wish);
+
+	directory->unsaved |= changed;
+	if (changed)
+		directory->save_ms = 0;
+	if (changed || refused)
+		directory->too_late = refused;
+}
+
 static void take(struct directory *directory)
 {
 	struct driver *driver = directory->driver;
-	struct control_wish *wish = &directory->wish;
+	struct control_wish wish;
 	struct event event;
-	bool refused, changed;
+	bool refused, changed, known;
 
 	if (!directory->waiting || !directory->loaded || !driver->alive || driver->closing ||
 	    driver->life.fenced || driver->life.terminating)
 		return;
 	directory->waiting = false;
-	changed = control_dir_compare(wish, &directory->seen, &driver->life, !directory->taken,
+	known = join(directory, &wish);
+	changed = control_dir_compare(&wish, &directory->seen, &driver->life, !directory->taken,
 				      &event, &refused);
-	directory->taken = true;
-	mention_ignored(directory, wish->ignored);
-	mention_refusal(directory, refused);
+	directory->taken |= known;
+	mention_ignored(directory, wish.ignored);
+	remember(directory, &wish, refused);
+	mention_errors(directory, &wish);
 	if (changed) {
-		log_info(driver->log, "the control directory has changed");
+		log_info(driver->log, "what is wanted has changed");
 		driver->metrics.control[METRICS_DIRECTORY]++;
 		driver_step(driver, &event);
 		directory->sequence = driver_covering_write(driver);
 	}
 	driver_directory_acknowledge(driver);
-	if (directory->observe) {
+	control_wish_release(&wish);
+	if (directory->observe && (!directory->watch || directory->mounted_known)) {
 		directory->observe = false;
 		effect_observe(driver);
 	}
 }
 
-static void on_reading(void *arg, const struct control_wish *wish, const struct err *why)
+/* ---- readings ---- */
+
+static void read_remote(struct directory *directory);
+
+static void on_remote(void *arg, const struct control_wish *wish, bool absent,
+		      const struct err *why)
 {
 	struct directory *directory = arg;
 
-	if (!wish) {
-		complain(directory, why->msg);
+	if (directory->driver->closing)
 		return;
+	xstrset(&directory->remote_error, wish ? NULL : why->msg);
+	if (wish) {
+		control_wish_release(&directory->remote);
+		control_wish_copy(&directory->remote, wish);
+		directory->remote_known = true;
+		directory->remote_absent = absent;
+		directory->read_unix_ms = clock_unix_ms();
 	}
-	directory->read_unix_ms = clock_unix_ms();
-	control_wish_release(&directory->wish);
-	control_wish_copy(&directory->wish, wish);
 	directory->waiting = true;
 	take(directory);
 }
 
-static void load_work(void *arg)
+static void read_remote(struct directory *directory)
 {
-	struct seen_job *job = arg;
-
-	job->result = control_seen_load(job->state_directory, &job->seen, &job->err);
+	control_map_read(directory->map, on_remote, directory);
 }
 
-static void load_done(void *arg, bool ran)
+static void on_poll(void *arg)
 {
-	struct seen_job *job = arg;
-	struct directory *directory = job->directory;
+	struct directory *directory = arg;
 
-	if (ran && job->result < 0)
-		log_warn(directory->driver->log,
-			 "what was seen of the control directory before is not known",
-			 LOG_ERR(&job->err));
-	if (ran) {
-		if (job->result == 0)
-			directory->seen = job->seen;
-		directory->loaded = true;
-		take(directory);
+	loop_timer_set(directory->poll, directory->driver->setup->config.control.poll_ms);
+	read_remote(directory);
+}
+
+static bool same_texts(const struct control_wish *a, const struct control_wish *b)
+{
+	for (int i = 0; i < CONTROL_KEYS; i++)
+		if (!a->text[i] != !b->text[i] || (a->text[i] && strcmp(a->text[i], b->text[i])))
+			return false;
+	return true;
+}
+
+static void on_reading(void *arg, const struct control_wish *wish, const struct err *why)
+{
+	struct directory *directory = arg;
+	bool same = wish && directory->mounted_known && same_texts(wish, &directory->mounted);
+
+	xstrset(&directory->mounted_error, wish ? NULL : why->msg);
+	if (wish) {
+		control_wish_release(&directory->mounted);
+		control_wish_copy(&directory->mounted, wish);
+		directory->mounted_known = true;
+		if (!directory->map)
+			directory->read_unix_ms = clock_unix_ms();
 	}
-	free(job);
+	directory->waiting = true;
+	take(directory);
+	if (directory->map && wish && !same)
+		read_remote(directory);
+}
+
+/* ---- before a decision ---- */
+
+struct check {
+	struct directory *directory;
+	driver_control_fn *fn;
+	void *arg;
+};
+
+static void on_check(void *arg, const struct control_wish *wish, bool absent, const struct err *why)
+{
+	struct check *check = arg;
+	struct directory *directory = check->directory;
+
+	on_remote(directory, wish, absent, why);
+	check->fn(check->arg, directory->remote_known ? NULL : directory->remote_error);
+	free(check);
+}
+
+bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *arg)
+{
+	struct directory *directory = driver->directory;
+	struct check *check;
+
+	if (!directory || !directory->map)
+		return true;
+	check = xcalloc(1, sizeof(*check));
+	*check = (struct check){directory, fn, arg};
+	control_map_read(directory->map, on_check, check);
+	return false;
 }
 
 /* ---- for the driver ---- */
 
-void driver_directory_alive(struct driver *driver)
+void driver_directory_alive(struct driver *driver, struct control_seen *seen)
 {
-	if (driver->directory)
-		take(driver->directory);
+	struct directory *directory = driver->directory;
+
+	if (!directory) {
+		control_seen_release(seen);
+		return;
+	}
+	directory->seen = *seen;
+	*seen = (struct control_seen){0};
+	directory->loaded = true;
+	take(directory);
+	if (directory->poll)
+		loop_timer_set(directory->poll, driver->setup->config.control.poll_ms);
+	if (directory->map)
+		read_remote(directory);
 }
 
 bool driver_directory_ready(struct driver *driver)
 {
 	struct directory *directory = driver->directory;
 
-	if (!directory || directory->taken)
+	if (!directory || !directory->watch || (directory->mounted_known && directory->loaded))
 		return true;
 	directory->observe = true;
 	return false;
@@ -230,6 +344,7 @@ void driver_directory_status(const struct driver *driver, struct json *document)
 	}
 	to = json_add_object(document, "control");
 	json_add_str(to, "directory", driver->setup->config.control.directory);
+	json_add_str(to, "configMap", directory->map ? driver->setup->kube.control : NULL);
 	if (directory->read_unix_ms)
 		json_add_i64(to, "readUnixMs", directory->read_unix_ms);
 	else
@@ -238,24 +353,46 @@ void driver_directory_status(const struct driver *driver, struct json *document)
 	json_add_str(to, "ignored", directory->ignored);
 }
 
-int driver_directory_open(struct driver *driver, struct err *err)
+static int open_map(struct directory *directory, struct err *err)
 {
+	struct driver *driver = directory->driver;
+	const struct setup_kube *kube = &driver->setup->kube;
+
+	if (!kube->on || !kube->control)
+		return 0;
+	directory->map = control_map_new(driver->loop, &kube->config, kube->control, err);
+	if (!directory->map)
+		return -1;
+	if (!driver->setup->config.control.directory && driver->setup->config.control.poll_ms)
+		directory->poll = loop_timer_new(driver->loop, on_poll, directory);
+	return 0;
+}
+
+static int open_watch(struct directory *directory, struct err *err)
+{
+	struct driver *driver = directory->driver;
 	const struct config *config = &driver->setup->config;
-	struct directory *directory;
-	struct lane *lane;
 
 	if (!config->control.directory)
 		return 0;
-	lane = lane_new(driver->loop, "drey-control", err);
-	if (!lane)
+	directory->lane = lane_new(driver->loop, "drey-control", err);
+	if (!directory->lane)
 		return -1;
-	directory = driver->directory = xcalloc(1, sizeof(*directory));
-	directory->driver = driver;
-	directory->lane = lane;
-	lane_submit(lane, load_work, load_done, new_job(directory));
-	directory->watch = control_watch_new(driver->loop, lane, config->control.directory,
-					     config->control.poll_ms, on_reading, directory);
+	directory->watch =
+		control_watch_new(driver->loop, directory->lane, config->control.directory,
+				  config->control.poll_ms, on_reading, directory);
 	return 0;
+}
+
+int driver_directory_open(struct driver *driver, struct err *err)
+{
+	const struct setup *setup = driver->setup;
+
+	if (!setup->config.control.directory && !(setup->kube.on && setup->kube.control))
+		return 0;
+	driver->directory = xcalloc(1, sizeof(*driver->directory));
+	driver->directory->driver = driver;
+	return open_map(driver->directory, err) || open_watch(driver->directory, err) ? -1 : 0;
 }
 
 void driver_directory_close(struct driver *driver)
@@ -264,10 +401,15 @@ void driver_directory_close(struct driver *driver)
 
 	if (!directory)
 		return;
+	control_map_free(directory->map);
+	loop_timer_free(directory->poll);
 	lane_free(directory->lane, 1000);
 	control_watch_free(directory->watch);
-	control_wish_release(&directory->wish);
+	control_wish_release(&directory->mounted);
+	control_wish_release(&directory->remote);
 	control_seen_release(&directory->seen);
+	free(directory->mounted_error);
+	free(directory->remote_error);
 	free(directory->error);
 	free(directory->ignored);
 	free(directory);

@@ -28,7 +28,7 @@ static void answer_ready(const struct driver *driver, struct http_reply *reply)
 	const struct lifecycle *life = &driver->life;
 
 	reply->status = 503;
-	if (!driver->alive) {
+	if (!driver->alive && !driver->held) {
 		buf_addstr(&reply->body, "Starting: the journal is being read\n");
 		return;
 	}
@@ -43,7 +43,7 @@ static void answer_status(const struct driver *driver, struct http_reply *reply)
 
 	reply->type = "application/json";
 	reply->status = 503;
-	if (!driver->alive) {
+	if (!driver->alive && !driver->held) {
 		buf_addstr(&reply->body, "{\"error\": \"drey is still starting\"}\n");
 		return;
 	}

@@ -8,7 +8,7 @@
  *   effect_state.c    OBSERVE, INSPECT, WRITE_JOURNAL
  *   driver_start.c    what has to be known before the first step
  *   driver_control.c  requests of the commands
- *   driver_directory.c  the control directory
+ *   driver_directory.c  the control directory and the control ConfigMap
  *   driver_hooks.c    the executables of the hook directory
  *   driver_ha.c       Flink's own high availability on Kubernetes
  *   driver_http.c     probes, status and metrics over HTTP
@@ -20,11 +20,12 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "core/lifecycle.h"
+#include "run/control/control_dir.h"
 #include "run/control/control_socket.h"
 #include "run/driver.h"
 #include "run/http_server.h"
 #include "run/init_link.h"
-#include "run/journal_file.h"
+#include "run/journal_store.h"
 #include "run/metrics.h"
 #include "run/termination.h"
 
@@ -34,6 +35,7 @@ struct hook_result;
 struct hooks;
 struct json;
 struct observe_plan;
+struct start;
 struct waiting_call;
 
 struct driver {
@@ -52,12 +54,14 @@ struct driver {
 	struct http_server *http;     /* NULL: off, or the port is taken */
 	struct loop_timer *http_retry;
 	struct metrics metrics;
-	struct journal_file file;
-	char *writer; /* names this process in the journal */
+	struct journal_store *store;
+	struct start *start; /* until the journal is read */
+	char *writer;        /* names this process in the journal */
 	int state_lock_fd;
 	int flink_lock_fd; /* taken before a start is decided, given away with the launch */
 	struct lifecycle life;
 	bool alive; /* life is initialised: HELLO has come and the journal is read */
+	bool held;  /* the journal cannot be read: life only says so, for whoever asks */
 	struct termination_last last; /* before the end began */
 	bool closing;                 /* the loop has ended: no step any more */
 	int exit_status;              /* of the agent */
@@ -91,10 +95,16 @@ int driver_take_flink_lock(struct driver *driver, struct err *err); /* 0 also wh
 void effect_inspect(struct driver *driver, const struct effect *effect);
 void effect_write_journal(struct driver *driver, const struct effect *effect);
 
-/* driver_start.c: after HELLO; then the machine is alive, or the driver stopped */
-void driver_start(struct driver *driver, const struct link_msg *hello);
+/* A message of drey-init other than HELLO; the machine is alive. */
+void driver_link(struct driver *driver, const struct link_msg *msg);
 
-/* The status document as people get it; the caller frees it. The machine is alive. */
+/* driver_start.c: after HELLO; later the machine is alive, or the driver stopped */
+void driver_start(struct driver *driver, const struct link_msg *hello);
+/* A message that comes before the machine is alive. */
+void driver_start_keep(struct driver *driver, const struct link_msg *msg);
+void driver_start_close(struct driver *driver);
+
+/* The status document as people get it; the caller frees it. The machine is alive or held. */
 struct json *driver_status(const struct driver *driver);
 
 /* driver_http.c */
@@ -104,13 +114,18 @@ void driver_http_close(struct driver *driver);
 /* driver_directory.c */
 int driver_directory_open(struct driver *driver, struct err *err);
 void driver_directory_close(struct driver *driver);
-/* After HELLO was taken: what was read meanwhile counts from now on. */
-void driver_directory_alive(struct driver *driver);
+/* After HELLO was taken: what was read meanwhile counts from now on. *seen is taken over. */
+void driver_directory_alive(struct driver *driver, struct control_seen *seen);
 /* After every step: what has become durable is remembered as seen. */
 void driver_directory_acknowledge(struct driver *driver);
 /* False: nothing may be decided yet, because a brake could be in there; EFFECT_OBSERVE is carried
  * out when the directory was read. */
 bool driver_directory_ready(struct driver *driver);
+/* Before a start is decided: what does the ConfigMap say now? True: there is none to be asked. False:
+ * fn() is called when it was read; unknown: why it is not known at all what is wanted, or NULL (when
+ * it cannot be read now, what it said last still counts). */
+typedef void driver_control_fn(void *arg, const char *unknown);
+bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *arg);
 /* For the status document: what it says and what is wrong with it. */
 void driver_directory_status(const struct driver *driver, struct json *document);
 

@@ -83,13 +83,41 @@ static void hook_ended(void *arg, const struct hook_result *result)
 	free_observe(job);
 }
 
+/* What is wanted is asked last of all, so that a brake that was set meanwhile counts. */
+static void asked(void *arg, const char *unknown)
+{
+	struct observe_job *job = arg;
+	struct driver *driver = job->driver;
+	struct decision *decision = &job->decision;
+	struct event event = {.type = EVENT_OBSERVED,
+			      .observed = {.facts = &job->facts, .decision = decision}};
+
+	if (driver->closing) {
+		free_observe(job);
+		return;
+	}
+	if (unknown && is_start(job)) {
+		decision->kind = DECISION_HOLD;
+		decision->rule = 0;
+		decision->token = NULL;
+		snprintf(decision->reason, sizeof(decision->reason),
+			 "it is not known whether a start is wanted (kubernetes.control: none does "
+			 "without the ConfigMap): %s",
+			 unknown);
+	}
+	if (is_start(job) && !driver_hooks_approved(driver, decision, start_path(job))) {
+		driver_hooks_pre_launch(driver, decision, start_path(job), hook_ended, job);
+		return;
+	}
+	driver_step(driver, &event);
+	free_observe(job);
+}
+
 /* The decision is made here, on the loop's thread, with the journal as it is now. */
 static void observed(void *arg, bool ran)
 {
 	struct observe_job *job = arg;
 	struct driver *driver = job->driver;
-	struct event event = {.type = EVENT_OBSERVED,
-			      .observed = {.facts = &job->facts, .decision = &job->decision}};
 
 	if (!ran || driver->closing) {
 		free_observe(job);
@@ -100,12 +128,8 @@ static void observed(void *arg, bool ran)
 		lane_submit(driver->store_lane, verify_work, observed, job);
 		return;
 	}
-	if (is_start(job) && !driver_hooks_approved(driver, &job->decision, start_path(job))) {
-		driver_hooks_pre_launch(driver, &job->decision, start_path(job), hook_ended, job);
-		return;
-	}
-	driver_step(driver, &event);
-	free_observe(job);
+	if (driver_directory_check(driver, asked, job))
+		asked(job, NULL);
 }
 
 /* Flink's HA maps come first: what they name is looked for in storage. */
@@ -211,9 +235,8 @@ static void write_work(void *arg)
 	struct write_job *job = arg;
 
 	if (job->result == 0)
-		job->result =
-			journal_file_put(&job->driver->file, job->text.data, job->text.len_bytes,
-					 job->sequence, job->driver->writer, &job->err);
+		job->result = journal_store_put(job->driver->store, &job->text, job->sequence,
+						job->driver->writer, &job->err);
 }
 
 static void written(void *arg, bool ran)

@@ -95,16 +95,6 @@ void init_link_free(struct init_link *link)
 	free(link);
 }
 
-int init_link_pause(struct init_link *link, struct err *err)
-{
-	return link->watch ? loop_fd_set(link->watch, 0, err) : 0;
-}
-
-int init_link_resume(struct init_link *link, struct err *err)
-{
-	return link->watch ? loop_fd_set(link->watch, LOOP_READ, err) : 0;
-}
-
 static struct link_msg message(enum link_type type)
 {
 	struct link_msg msg;

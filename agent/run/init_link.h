@@ -24,11 +24,6 @@ typedef void init_link_fn(void *arg, const struct link_msg *msg);
 struct init_link *init_link_open(struct loop *loop, init_link_fn *fn, void *arg, struct err *err);
 void init_link_free(struct init_link *link); /* NULL is allowed */
 
-/* Leave messages where they are until init_link_resume(): nothing is lost. drey-init keeps the stop
- * deadline by itself meanwhile. */
-int init_link_pause(struct init_link *link, struct err *err);
-int init_link_resume(struct init_link *link, struct err *err);
-
 /* argv and env are NULL-terminated; lock_fd travels along (-1 = none) and stays the caller's. */
 int init_link_launch(struct init_link *link, const char *launch_id, char *const *argv,
 		     char *const *env, int lock_fd, struct err *err);

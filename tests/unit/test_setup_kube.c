@@ -4,81 +4,104 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tests/unit/tap.h"
+#include "store_dir.h"
 
 #define HEAD "application: orders\nstateDirectory: /s\nflink: {command: [java]}\nkubernetes: "
 
 static struct config config;
 static struct err err;
+static char *top; /* what a pod has mounted */
+static const char *const *environment;
 
-static void bare(void)
+static const char *const nothing[] = {NULL};
+static const char *const pod[] = {"KUBERNETES_SERVICE_HOST",
+				  "10.0.0.1",
+				  "KUBERNETES_SERVICE_PORT",
+				  "443",
+				  "POD_NAME",
+				  "orders-0",
+				  "POD_NAMESPACE",
+				  "shop",
+				  "POD_UID",
+				  "aaaa-bbbb",
+				  NULL};
+
+static char *get(const char *name)
 {
-	static const char *const all[] = {"KUBERNETES_SERVICE_HOST",
-					  "KUBERNETES_SERVICE_PORT",
-					  "KUBECONFIG",
-					  "POD_NAME",
-					  "POD_NAMESPACE",
-					  "POD_UID"};
-
-	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		unsetenv(all[i]);
-}
-
-static void in_a_pod(void)
-{
-	bare();
-	setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
-	setenv("KUBERNETES_SERVICE_PORT", "443", 1);
-	setenv("POD_NAME", "orders-0", 1);
-	setenv("POD_NAMESPACE", "shop", 1);
-	setenv("POD_UID", "aaaa-bbbb", 1);
+	for (const char *const *e = environment; *e; e += 2)
+		if (!strcmp(*e, name))
+			return (char *)(uintptr_t)e[1];
+	return NULL;
 }
 
 /* Release `config` after the result has been used. */
-static int read_keys(const char *section, struct setup_kube *ret)
+static int read_keys(const char *const *env, const char *section, struct setup_kube *ret)
 {
 	cleanup_free char *text = xasprintf("%s{%s}\n", HEAD, section);
+	cleanup_free char *dir = xasprintf("%s/account", top);
+	struct kube_config_world world = {get, dir};
 
+	environment = env;
 	err = (struct err){0};
 	config = (struct config){0};
 	if (config_parse(text, strlen(text), &config, &err) < 0)
 		return -1;
-	return setup_kube(&config, ret, &err);
+	return setup_kube_in(&config, &world, ret, &err);
+}
+
+static void put_text(const char *name, const char *text)
+{
+	dir_put(top, name, text, strlen(text));
+}
+
+static void done(struct setup_kube *kube)
+{
+	setup_kube_release(kube);
+	config_release(&config);
+}
+
+static void kubeconfig(const char *name)
+{
+	put_text(name, "current-context: c\n"
+		       "contexts: [{name: c, context: {cluster: k, user: u, namespace: there}}]\n"
+		       "clusters: [{name: k, cluster: {server: 'https://10.1.1.1:6443'}}]\n"
+		       "users: [{name: u, user: {token: t}}]\n");
 }
 
 static void outside_of_a_pod_there_is_none(void)
 {
+	cleanup_free char *path = xasprintf("%s/kubeconfig", top);
+	const char *const with_kubeconfig[] = {"KUBECONFIG", path, NULL};
+	cleanup_free char *given = xasprintf("kubeconfig: '%s'", path);
 	struct setup_kube kube;
 
-	bare();
-	CHECK_INT(read_keys("", &kube), ==, 0);
-	CHECK(!kube.on && !kube.journal && !kube.control && !kube.resource && !kube.launches);
-	config_release(&config);
+	kubeconfig("kubeconfig");
+	CHECK_INT(read_keys(nothing, "", &kube), ==, 0);
+	CHECK(!kube.on && !kube.journal && !kube.control && !kube.resource && !kube.id_space);
+	done(&kube);
 	/* a KUBECONFIG that somebody has for other things is not taken by itself */
-	setenv("KUBECONFIG", "/home/someone/.kube/config", 1);
-	CHECK_INT(read_keys("", &kube), ==, 0);
+	CHECK_INT(read_keys(with_kubeconfig, "", &kube), ==, 0);
 	CHECK(!kube.on);
-	config_release(&config);
-	CHECK_INT(read_keys("enabled: true", &kube), ==, 0);
-	CHECK(kube.on && !kube.kubeconfig && !kube.namespace && !kube.pod_name);
-	setup_kube_release(&kube);
-	config_release(&config);
-	bare();
-	CHECK_INT(read_keys("kubeconfig: /k", &kube), ==, 0);
+	done(&kube);
+	CHECK_INT(read_keys(with_kubeconfig, "enabled: true", &kube), ==, 0);
+	CHECK(kube.on && !kube.pod_name);
+	CHECK_STR(kube.config.namespace, "there");
+	CHECK_STR(kube.id_space, "there/orders/");
+	done(&kube);
+	CHECK_INT(read_keys(nothing, given, &kube), ==, 0);
 	CHECK(kube.on);
-	CHECK_STR(kube.kubeconfig, "/k");
-	setup_kube_release(&kube);
-	config_release(&config);
+	CHECK_STR(kube.config.server, "https://10.1.1.1:6443");
+	done(&kube);
 }
 
 static void a_pod_has_names_of_its_own(void)
 {
 	struct setup_kube kube;
 
-	in_a_pod();
-	CHECK_INT(read_keys("", &kube), ==, 0);
+	CHECK_INT(read_keys(pod, "", &kube), ==, 0);
 	CHECK(kube.on && kube.fast_failover);
-	CHECK_STR(kube.namespace, "shop");
+	CHECK_STR(kube.config.namespace, "shop");
+	CHECK_STR(kube.config.server, "https://10.0.0.1:443");
 	CHECK_STR(kube.journal, "orders-drey-journal");
 	CHECK_STR(kube.control, "orders-drey-control");
 	CHECK_STR(kube.resource, "orders");
@@ -86,33 +109,48 @@ static void a_pod_has_names_of_its_own(void)
 	CHECK_STR(kube.pod_uid, "aaaa-bbbb");
 	CHECK_INT(kube.launches, ==, 200);
 	CHECK_STR(kube.id_space, "shop/orders/");
-	setup_kube_release(&kube);
-	config_release(&config);
-	CHECK_INT(read_keys("enabled: false", &kube), ==, 0);
+	done(&kube);
+	CHECK_INT(read_keys(pod, "enabled: false", &kube), ==, 0);
 	CHECK(!kube.on);
-	config_release(&config);
+	done(&kube);
 }
 
 static void every_name_can_be_given(void)
 {
 	struct setup_kube kube;
 
-	in_a_pod();
-	CHECK_INT(read_keys("enabled: true, namespace: other, journal: none, control: a.b-c, "
+	CHECK_INT(read_keys(pod,
+			    "enabled: true, namespace: other, journal: none, control: a.b-c, "
 			    "resource: none, launches: 0, salt: 2026-11, fastFailover: false",
 			    &kube),
 		  ==, 0);
-	CHECK_STR(kube.namespace, "other");
+	CHECK_STR(kube.config.namespace, "other");
 	CHECK(!kube.journal && !kube.resource && !kube.fast_failover);
 	CHECK_STR(kube.control, "a.b-c");
 	CHECK_INT(kube.launches, ==, 0);
 	CHECK(!kube.id_space);
-	setup_kube_release(&kube);
-	config_release(&config);
-	CHECK_INT(read_keys("launches: 3, salt: 2026-11", &kube), ==, 0);
+	done(&kube);
+	CHECK_INT(read_keys(pod, "launches: 3, salt: 2026-11", &kube), ==, 0);
 	CHECK_STR(kube.id_space, "shop/orders/2026-11");
-	setup_kube_release(&kube);
+	done(&kube);
+}
+
+static void a_pod_without_a_service_account_has_none(void)
+{
+	char *had = top;
+	struct setup_kube kube;
+
+	top = dir_new();
+	CHECK_INT(read_keys(pod, "", &kube), ==, 0);
+	CHECK(!kube.on);
+	done(&kube);
+	CHECK_INT(read_keys(pod, "enabled: true", &kube), ==, -1);
+	CHECK_HAS(err.msg, "kubernetes.enabled is true, but ");
+	CHECK_HAS(err.msg, "automountServiceAccountToken");
+	CHECK(err.kind == ERR_CONFIG);
 	config_release(&config);
+	dir_removep(&top);
+	top = had;
 }
 
 static void what_makes_no_sense_is_refused_by_its_key(void)
@@ -121,7 +159,7 @@ static void what_makes_no_sense_is_refused_by_its_key(void)
 		const char *section, *says;
 	} cases[] = {
 		{"enabled: maybe", "line 4, column 23: 'kubernetes.enabled' must be one of auto"},
-		{"enabled: true", "kubernetes.enabled is true, but this is no pod"},
+		{"enabled: true", "kubernetes.enabled is true, but Kubernetes: not in a cluster"},
 		{"journal: Orders", "'kubernetes.journal' must be the name of a Kubernetes object"},
 		{"journal: 'a..b'", "'kubernetes.journal' must be the name"},
 		{"journal: 'a.-b'", "'kubernetes.journal' must be the name"},
@@ -129,28 +167,35 @@ static void what_makes_no_sense_is_refused_by_its_key(void)
 		{"launches: -1", "'kubernetes.launches' must be between 0 and 1000"},
 		{"namespace: a.b", "'kubernetes.namespace' must be 1 to 63"},
 		{"kubeconfig: k", "'kubernetes.kubeconfig' must be an absolute path"},
+		{"kubeconfig: /none", "kubernetes.kubeconfig: Kubernetes: "},
 		{"jurnal: j", "unknown key 'kubernetes.jurnal'; did you mean 'journal'?"},
-		{"kubeconfig: /k, journal: j, control: j", "are the same ConfigMap 'j'"},
 	};
+	struct setup_kube kube = {0};
 
-	bare();
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct setup_kube kube = {0};
-
-		if (!CHECK_INT(read_keys(cases[i].section, &kube), ==, -1))
+		if (!CHECK_INT(read_keys(nothing, cases[i].section, &kube), ==, -1))
 			tap_note("%s", cases[i].section);
 		CHECK_HAS(err.msg, cases[i].says);
 		CHECK(err.kind == ERR_CONFIG);
 		CHECK(!kube.journal);
 		config_release(&config);
 	}
+	CHECK_INT(read_keys(pod, "journal: j, control: j", &kube), ==, -1);
+	CHECK_HAS(err.msg, "are the same ConfigMap 'j'");
+	config_release(&config);
 }
 
 int main(void)
 {
+	top = dir_new();
+	dir_mkdir(top, "account");
+	put_text("account/token", "t");
+	put_text("account/ca.crt", "c");
 	TEST(outside_of_a_pod_there_is_none);
 	TEST(a_pod_has_names_of_its_own);
 	TEST(every_name_can_be_given);
+	TEST(a_pod_without_a_service_account_has_none);
 	TEST(what_makes_no_sense_is_refused_by_its_key);
+	dir_removep(&top);
 	return tap_done();
 }

@@ -136,7 +136,7 @@ int setup_ha(const struct config *config, const struct setup_kube *kube,
 	ha.cluster_id = settings->kubernetes_cluster_id;
 	ha.namespace =
 		settings->kubernetes_namespace ? settings->kubernetes_namespace : FLINK_NAMESPACE;
-	if (kube->namespace && setup_ha_check_namespace(&ha, kube->namespace, err) < 0)
+	if (setup_ha_check_namespace(&ha, kube->config.namespace, err) < 0)
 		return -1;
 	ha.set_rpc_port = !port;
 	ha.rpc_port = port ? one_port(port) : SETUP_HA_RPC_PORT;

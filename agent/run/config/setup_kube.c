@@ -8,30 +8,63 @@
 
 #define NONE "none"
 
-static const char *variable(const char *name)
+static const char *variable(const struct kube_config_world *world, const char *name)
 {
-	const char *value = getenv(name);
+	const char *value = world->get(name);
 
 	return value && *value ? value : NULL;
 }
 
-static bool in_pod(void)
+/* A KUBECONFIG that somebody has for other things is not taken up by itself. */
+static bool is_asked_for(const struct config *config, const struct kube_config_world *world)
 {
-	return variable("KUBERNETES_SERVICE_HOST") && variable("KUBERNETES_SERVICE_PORT");
+	switch (config->kubernetes.enabled) {
+	case KUBERNETES_TRUE:
+		return true;
+	case KUBERNETES_FALSE:
+		return false;
+	default:
+		return config->kubernetes.kubeconfig || variable(world, "KUBERNETES_SERVICE_HOST");
+	}
 }
 
-static int find_out(const struct config *config, bool *ret_on, struct err *err)
+/* 1: there is one; 0: none, and that is fine. */
+static int find_server(const struct config *config, const struct kube_config_world *world,
+		       struct kube_config *ret_server, struct err *err)
 {
-	const char *kubeconfig = config->kubernetes.kubeconfig;
+	struct err why = {0};
 
-	if (config->kubernetes.enabled == KUBERNETES_TRUE && !kubeconfig && !in_pod() &&
-	    !variable("KUBECONFIG"))
+	if (!is_asked_for(config, world))
+		return 0;
+	if (kube_config_load_in(world, config->kubernetes.kubeconfig, ret_server, &why) == 0)
+		return 1;
+	if (why.kind == ERR_ABSENT && config->kubernetes.enabled == KUBERNETES_AUTO &&
+	    !config->kubernetes.kubeconfig)
+		return 0; /* a pod without a service account */
+	if (err)
+		*err = why;
+	if (why.kind == ERR_ABSENT)
 		return err_set(err, ERR_CONFIG, 0,
-			       "kubernetes.enabled is true, but this is no pod (there is no "
-			       "KUBERNETES_SERVICE_HOST) and no kubeconfig is given; set "
-			       "kubernetes.kubeconfig, or kubernetes.enabled: false");
-	*ret_on = config->kubernetes.enabled == KUBERNETES_TRUE ||
-		  (config->kubernetes.enabled == KUBERNETES_AUTO && (kubeconfig || in_pod()));
+			       "kubernetes.enabled is true, but %s; set kubernetes.kubeconfig, or "
+			       "kubernetes.enabled: false",
+			       why.msg);
+	return err_wrap(err,
+			config->kubernetes.kubeconfig ? "kubernetes.kubeconfig" : "kubernetes");
+}
+
+static int find_namespace(const struct config *config, const struct kube_config_world *world,
+			  struct kube_config *server, struct err *err)
+{
+	const char *given = config->kubernetes.namespace;
+
+	if (!given && !config->kubernetes.kubeconfig)
+		given = variable(world, "POD_NAMESPACE");
+	if (given)
+		xstrset(&server->namespace, given);
+	if (!server->namespace)
+		return err_set(err, ERR_CONFIG, 0,
+			       "the namespace is not known: set kubernetes.namespace, or "
+			       "POD_NAMESPACE in the environment of the container");
 	return 0;
 }
 
@@ -43,39 +76,43 @@ static char *object_name(const char *configured, const char *application, const 
 	return configured ? xstrdup(configured) : xasprintf("%s%s", application, suffix);
 }
 
-static void fill(const struct config *config, struct setup_kube *kube)
+static void fill(const struct config *config, const struct kube_config_world *world,
+		 struct setup_kube *kube)
 {
 	const char *application = config->application, *salt = config->kubernetes.salt;
 
 	kube->on = true;
-	kube->kubeconfig = config->kubernetes.kubeconfig;
-	kube->namespace = xstrdup(config->kubernetes.namespace ? config->kubernetes.namespace
-							       : variable("POD_NAMESPACE"));
 	kube->journal = object_name(config->kubernetes.journal, application, "-drey-journal");
 	kube->control = object_name(config->kubernetes.control, application, "-drey-control");
 	kube->resource = object_name(config->kubernetes.resource, application, "");
 	kube->launches = config->kubernetes.launches;
-	if (kube->launches && kube->namespace)
-		kube->id_space = job_id_space(kube->namespace, application, salt ? salt : "");
+	if (kube->launches)
+		kube->id_space =
+			job_id_space(kube->config.namespace, application, salt ? salt : "");
 	kube->fast_failover = config->kubernetes.fast_failover;
-	kube->pod_name = xstrdup(variable("POD_NAME"));
-	kube->pod_uid = xstrdup(variable("POD_UID"));
+	kube->pod_name = xstrdup(variable(world, "POD_NAME"));
+	kube->pod_uid = xstrdup(variable(world, "POD_UID"));
 }
 
-int setup_kube(const struct config *config, struct setup_kube *ret_kube, struct err *err)
+static int refuse_same_names(const struct setup_kube *kube, struct err *err)
+{
+	if (kube->journal && kube->control && !strcmp(kube->journal, kube->control))
+		return err_set(err, ERR_CONFIG, 0,
+			       "kubernetes.journal and kubernetes.control are the same ConfigMap "
+			       "'%s'; give them different names",
+			       kube->journal);
+	return 0;
+}
+
+int setup_kube_in(const struct config *config, const struct kube_config_world *world,
+		  struct setup_kube *ret_kube, struct err *err)
 {
 	struct setup_kube kube = {0};
-	bool on = false;
+	int found = find_server(config, world, &kube.config, err);
 
-	if (find_out(config, &on, err) < 0)
-		return -1;
-	if (on)
-		fill(config, &kube);
-	if (kube.journal && kube.control && !strcmp(kube.journal, kube.control)) {
-		err_set(err, ERR_CONFIG, 0,
-			"kubernetes.journal and kubernetes.control are the same ConfigMap '%s'; "
-			"give them different names",
-			kube.journal);
+	if (found > 0 && find_namespace(config, world, &kube.config, err) == 0)
+		fill(config, world, &kube);
+	if (found < 0 || (found > 0 && !kube.on) || refuse_same_names(&kube, err) < 0) {
 		setup_kube_release(&kube);
 		return -1;
 	}
@@ -83,9 +120,17 @@ int setup_kube(const struct config *config, struct setup_kube *ret_kube, struct 
 	return 0;
 }
 
+int setup_kube(const struct config *config, struct setup_kube *ret_kube, struct err *err)
+{
+	static const struct kube_config_world world = {
+		.get = getenv, .service_account_dir = KUBE_SERVICE_ACCOUNT_DIR};
+
+	return setup_kube_in(config, &world, ret_kube, err);
+}
+
 void setup_kube_release(struct setup_kube *kube)
 {
-	free(kube->namespace);
+	kube_config_release(&kube->config);
 	free(kube->journal);
 	free(kube->control);
 	free(kube->resource);

@@ -15,17 +15,17 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "kube/kube_config.h"
 #include "run/config/config.h"
 
 struct setup_kube {
 	bool on;
-	const char *kubeconfig; /* NULL = what kube_config_load() finds; borrowed */
-	char *namespace;        /* NULL = that of the kubeconfig, or of the pod's account */
-	char *journal;          /* ConfigMap; NULL = journal.json in the state directory */
-	char *control;          /* ConfigMap; NULL = no one */
-	char *resource;         /* FlinkApplication; NULL = no one */
-	int64_t launches;       /* 0 = random job ids */
-	char *id_space;         /* of the numbered job ids; NULL = they are random */
+	struct kube_config config; /* its namespace is set */
+	char *journal;             /* ConfigMap; NULL = journal.json in the state directory */
+	char *control;             /* ConfigMap; NULL = no one */
+	char *resource;            /* FlinkApplication; NULL = no one */
+	int64_t launches;          /* 0 = random job ids */
+	char *id_space;            /* of the numbered job ids; NULL = they are random */
 	bool fast_failover;
 	char *pod_name, *pod_uid; /* NULL = not in a pod, or it does not say */
 };
@@ -35,6 +35,11 @@ struct setup_kube {
  * out: Kubernetes is required and there is none, or two objects would have the same name.
  */
 int setup_kube(const struct config *config, struct setup_kube *ret_kube, struct err *err);
+
+/* The same with another environment and service account directory, for tests. */
+int setup_kube_in(const struct config *config, const struct kube_config_world *world,
+		  struct setup_kube *ret_kube, struct err *err);
+
 void setup_kube_release(struct setup_kube *kube);
 
 #endif

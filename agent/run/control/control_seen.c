@@ -66,30 +66,25 @@ static int decode(const struct json *doc, struct control_seen *seen, struct err 
 	return 0;
 }
 
-int control_seen_load(const char *state_directory, struct control_seen *ret_seen, struct err *err)
+int control_seen_decode(const char *text, size_t len_bytes, struct control_seen *ret_seen,
+			struct err *err)
 {
-	cleanup_free char *path = xasprintf("%s/%s", state_directory, CONTROL_SEEN_NAME);
-	cleanup_buf struct buf text = BUF_INIT;
-	cleanup_json struct json *doc = NULL;
+	cleanup_json struct json *doc = json_parse(text, len_bytes, SEEN_MAX_BYTES, err);
 	struct control_seen seen = {0};
-	struct err why = {0};
 
-	if (fs_read(path, SEEN_MAX_BYTES, &text, &why) < 0) {
-		if (why.kind == ERR_ABSENT) {
-			*ret_seen = seen;
-			return 0;
-		}
-		if (err)
-			*err = why;
-		return -1;
-	}
-	doc = json_parse(text.data, text.len_bytes, SEEN_MAX_BYTES, err);
 	if (!doc || decode(doc, &seen, err) < 0) {
 		control_seen_release(&seen);
-		return err_wrap(err, "%s", path);
+		return err_wrap(err, CONTROL_SEEN_NAME);
 	}
 	*ret_seen = seen;
 	return 0;
+}
+
+int control_seen_read(const char *state_directory, struct buf *text, struct err *err)
+{
+	cleanup_free char *path = xasprintf("%s/%s", state_directory, CONTROL_SEEN_NAME);
+
+	return fs_read(path, SEEN_MAX_BYTES, text, err);
 }
 
 void control_seen_encode(const struct control_seen *seen, struct buf *text)

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "run/kube/kube_connect.h"
+#include "kube/kube.h"
 
 struct kube *ha_connect(const struct setup *setup, struct err *err)
 {
-	struct kube *kube = kube_connect(&setup->kube, err);
+	struct kube *kube = kube_new(&setup->kube.config, err);
 
 	if (kube && setup_ha_check_namespace(&setup->ha, kube_namespace(kube), err) < 0) {
 		kube_free(kube);

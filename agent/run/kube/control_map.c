@@ -1,0 +1,107 @@
+#include "run/kube/control_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lane.h"
+#include "base/mem.h"
+
+#define PATIENCE_MS 1000 /* kube_stop() ends a call within 100 ms */
+
+struct control_map {
+	struct lane *lane;
+	struct kube *kube;
+	char *name;
+};
+
+struct reading {
+	struct kube *kube;
+	const char *name;
+	control_map_fn *fn;
+	void *arg;
+	int result;
+	struct configmap map;
+	struct err err;
+};
+
+struct control_map *control_map_new(struct loop *loop, const struct kube_config *config,
+				    const char *name, struct err *err)
+{
+	struct control_map *map = xcalloc(1, sizeof(*map));
+
+	map->name = xstrdup(name);
+	map->kube = kube_new(config, err);
+	map->lane = map->kube ? lane_new(loop, "drey-kube-ctl", err) : NULL;
+	if (map->lane)
+		return map;
+	control_map_free(map);
+	return NULL;
+}
+
+void control_map_free(struct control_map *map)
+{
+	if (!map)
+		return;
+	if (map->kube)
+		kube_stop(map->kube);
+	if (lane_free(map->lane, PATIENCE_MS)) { /* else the call that hangs uses them */
+		kube_free(map->kube);
+		free(map->name);
+	}
+	free(map);
+}
+
+void control_map_wish(const struct configmap *from, struct control_wish *ret_wish)
+{
+	struct control_wish wish = {0};
+	const struct json *value;
+
+	json_each (value, from->data) {
+		int key = control_wish_key(json_name(value));
+
+		if (key < 0)
+			control_wish_ignore(&wish, json_name(value));
+		else
+			control_wish_set(&wish, (enum control_key)key, json_text(value),
+					 strlen(json_text(value)));
+	}
+	control_wish_judge(&wish);
+	*ret_wish = wish;
+}
+
+static void read_work(void *arg)
+{
+	struct reading *reading = arg;
+
+	reading->result =
+		configmap_get(reading->kube, reading->name, &reading->map, NULL, &reading->err);
+}
+
+static void read_done(void *arg, bool ran)
+{
+	struct reading *reading = arg;
+	struct control_wish wish = {0};
+
+	if (!ran)
+		reading->result = err_set(&reading->err, ERR_RETRY, 0, "drey ends");
+	if (reading->result == 0)
+		control_map_wish(&reading->map, &wish);
+	if (reading->result == 0 || reading->err.kind == ERR_ABSENT)
+		reading->fn(reading->arg, &wish, reading->result < 0, NULL);
+	else
+		reading->fn(reading->arg, NULL, false, &reading->err);
+	control_wish_release(&wish);
+	configmap_release(&reading->map);
+	free(reading);
+}
+
+void control_map_read(struct control_map *map, control_map_fn *fn, void *arg)
+{
+	struct reading *reading = xcalloc(1, sizeof(*reading));
+
+	reading->kube = map->kube;
+	reading->name = map->name;
+	reading->fn = fn;
+	reading->arg = arg;
+	lane_submit(map->lane, read_work, read_done, reading);
+}

@@ -1,0 +1,38 @@
+/*
+ * control_map - what people want, as keys of a ConfigMap that is read through the API server: at once,
+ * where a mounted one shows a change only a minute later, and also where none is mounted.
+ *
+ * Life cycle: control_map_new() -> control_map_read() ... -> control_map_free(). For the loop's
+ * thread; the requests are made on a lane of their own.
+ */
+#ifndef DREY_RUN_CONTROL_MAP_H
+#define DREY_RUN_CONTROL_MAP_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/loop.h"
+#include "kube/configmap.h"
+#include "kube/kube_config.h"
+#include "run/control/control_wish.h"
+
+struct control_map; /* opaque */
+
+/* `name` of the ConfigMap is copied. NULL: ERR_CONFIG. */
+struct control_map *control_map_new(struct loop *loop, const struct kube_config *config,
+				    const char *name, struct err *err);
+/* Ends what is under way; the callbacks come before it returns. NULL is allowed. */
+void control_map_free(struct control_map *map);
+
+/* One reading. wish: borrowed for the call; NULL: it failed, and *why says how. absent: there is no
+ * such ConfigMap, the API server says so; the wish is empty then. */
+typedef void control_map_fn(void *arg, const struct control_wish *wish, bool absent,
+			    const struct err *why);
+
+/* fn() is called exactly once, on the loop. */
+void control_map_read(struct control_map *map, control_map_fn *fn, void *arg);
+
+/* What the data of a ConfigMap ask for. Release *ret_wish. */
+void control_map_wish(const struct configmap *from, struct control_wish *ret_wish);
+
+#endif
