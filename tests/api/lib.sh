@@ -7,7 +7,7 @@
 #   api_begin NAME [own]      NAMESPACE, a new one, in the control plane of this run of the tests, or in one of its own:
 #                             take that to stop, kill or hang something. APPLICATION (default orders) before it names the
 #                             application; API_VALUES are more `--set` words for the chart; APISERVER_FLAGS (own)
-#   kubectl ARG...            as the administrator, in NAMESPACE (Secrets of the control plane: ADMIN is the kubeconfig)
+#   kubectl ARG...            as the administrator (ADMIN is the kubeconfig), in NAMESPACE; kubectl_cluster ARG... in none
 #   kubectl_pod ARG...        as the ServiceAccount; curl_pod METHOD PATH [CURL_OPTION...] likewise: prints the answer,
 #                             HTTP_STATUS is its status
 #   api_stop|api_kill|api_start|api_hang|api_resume NAME...    apiserver, etcd, controllers (own control plane only)
@@ -79,7 +79,12 @@ api_run_end() {
 }
 
 kubectl() {
-	"$KUBE_HOME/bin/kubectl" --kubeconfig "$ADMIN" ${NAMESPACE:+--namespace "$NAMESPACE"} "$@"
+	kubectl_cluster ${NAMESPACE:+--namespace "$NAMESPACE"} "$@"
+}
+
+# For what belongs to no namespace.
+kubectl_cluster() {
+	"$KUBE_HOME/bin/kubectl" --kubeconfig "$ADMIN" "$@"
 }
 
 kubectl_pod() {

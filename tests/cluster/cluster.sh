@@ -7,6 +7,7 @@
 #   cluster.sh status DIR              one line per process; 0 if all run and the API server is ready, else 1
 #   cluster.sh start|stop|kill DIR NAME...    one of them: apiserver, etcd or controllers; `start` waits until it works
 #   cluster.sh signal DIR SIGNAL NAME...      STOP and CONT make one that hangs
+#   cluster.sh renew DIR               another CA, and the API server with another certificate
 #
 # DIR has all that belongs to it (log/, pki/, the database), so there can be many side by side: all listen on 127.0.0.1
 # only, on ports that take_port (tests/e2e/lib.sh) has found free and keeps. With --owner it ends when that process does,
@@ -26,16 +27,16 @@ SERVICE1=10.96.0.1
 START_S=${WAIT_S:-120}
 
 usage() {
-	sed -n '5,9p' "${BASH_SOURCE[0]}" | sed 's/^#   //' >&2
+	sed -n '5,10p' "${BASH_SOURCE[0]}" | sed 's/^#   //' >&2
 	exit 2
 }
 
 # ---- keys ----------------------------------------------------------------------------------------
 
-new_cert() { # NAME SUBJECT [SUBJECT_ALT_NAMES]
-	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$pki/$1.key" -subj "$2" 2>/dev/null |
-		openssl x509 -req -CA "$pki/ca.crt" -CAkey "$pki/ca.key" -days 365 -out "$pki/$1.crt" 2>/dev/null \
-			-extfile <(echo "extendedKeyUsage=clientAuth,serverAuth" && echo "${3:+subjectAltName=$3}")
+new_cert() { # CA NAME SUBJECT [SUBJECT_ALT_NAMES]
+	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$pki/$2.key" -subj "$3" 2>/dev/null |
+		openssl x509 -req -CA "$pki/$1.crt" -CAkey "$pki/$1.key" -days 365 -out "$pki/$2.crt" 2>/dev/null \
+			-extfile <(echo "extendedKeyUsage=clientAuth,serverAuth" && echo "${4:+subjectAltName=$4}")
 }
 
 new_kubeconfig() { # NAME
@@ -48,20 +49,27 @@ new_kubeconfig() { # NAME
 		}' >"$pki/$1.conf"
 }
 
+# The API server's certificate and whom to trust. Clients are told apart by another CA, so this one can be renewed.
+new_server_cert() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 365 -subj "/CN=drey-test-ca-$RANDOM" \
+		-keyout "$pki/ca.key" -out "$pki/ca.crt" 2>/dev/null
+	new_cert ca apiserver /CN=kube-apiserver "IP:127.0.0.1,IP:$SERVICE1,DNS:localhost,DNS:kubernetes.default.svc"
+	new_kubeconfig admin
+	new_kubeconfig controllers
+}
+
 # An RSA key for the tokens, because a shell can sign with it: a test can make one that ends in a moment.
 new_pki() {
 	pki=$dir/pki.new
 	rm -rf "$pki"
 	(umask 077 && mkdir -p "$pki")
-	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 365 -subj /CN=drey-test-ca \
-		-keyout "$pki/ca.key" -out "$pki/ca.crt" 2>/dev/null
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 365 -subj /CN=drey-test-clients \
+		-keyout "$pki/clients.key" -out "$pki/clients.crt" 2>/dev/null
 	openssl genrsa -out "$pki/sa.key" 2048 2>/dev/null
 	openssl rsa -in "$pki/sa.key" -pubout -out "$pki/sa.pub" 2>/dev/null
-	new_cert apiserver /CN=kube-apiserver "IP:127.0.0.1,IP:$SERVICE1,DNS:localhost,DNS:kubernetes.default.svc"
-	new_cert admin /O=system:masters/CN=admin
-	new_cert controllers /CN=system:kube-controller-manager
-	new_kubeconfig admin
-	new_kubeconfig controllers
+	new_cert clients admin /O=system:masters/CN=admin
+	new_cert clients controllers /CN=system:kube-controller-manager
+	new_server_cert
 	mv "$pki" "$dir/pki"
 	pki=$dir/pki
 }
@@ -101,7 +109,7 @@ launch_apiserver() {
 	read -ra more <<<"${APISERVER_FLAGS:-}"
 	launch apiserver kube-apiserver --bind-address=127.0.0.1 --secure-port="$API_PORT" --endpoint-reconciler-type=none \
 		--etcd-servers="http://127.0.0.1:$ETCD_PORT" --service-cluster-ip-range="$SERVICES" \
-		--tls-cert-file="$pki/apiserver.crt" --tls-private-key-file="$pki/apiserver.key" --client-ca-file="$pki/ca.crt" \
+		--tls-cert-file="$pki/apiserver.crt" --tls-private-key-file="$pki/apiserver.key" --client-ca-file="$pki/clients.crt" \
 		--service-account-issuer=https://kubernetes.default.svc.cluster.local \
 		--service-account-key-file="$pki/sa.pub" --service-account-signing-key-file="$pki/sa.key" \
 		--authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --profiling=false \
@@ -116,7 +124,7 @@ launch_controllers() {
 	launch controllers kube-controller-manager --kubeconfig="$pki/controllers.conf" --secure-port=0 --leader-elect=false \
 		--kube-api-qps=500 --kube-api-burst=500 --use-service-account-credentials \
 		--service-account-private-key-file="$pki/sa.key" --root-ca-file="$pki/ca.crt" \
-		--cluster-signing-cert-file="$pki/ca.crt" --cluster-signing-key-file="$pki/ca.key"
+		--cluster-signing-cert-file="$pki/clients.crt" --cluster-signing-key-file="$pki/clients.key"
 }
 
 controllers_works() {
@@ -229,6 +237,17 @@ down() {
 	rm -rf "$dir/etcd" "$dir/ports" "$dir/pki"
 }
 
+# The controllers have the old CA in memory.
+renew() {
+	read_ports
+	need_programs
+	end_one controllers TERM
+	end_one apiserver TERM
+	new_server_cert
+	start_one apiserver
+	start_one controllers
+}
+
 show_status() {
 	local name pid all=0
 	for name in etcd apiserver controllers; do
@@ -256,6 +275,7 @@ shift 2
 case $command in
 up) up "$@" ;;
 down) down ;;
+renew) renew ;;
 status) show_status ;;
 keep) keep "$@" ;;
 start | stop | kill | signal)
