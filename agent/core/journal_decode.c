@@ -188,6 +188,7 @@ static int read_launch(const struct json *obj, struct launch *launch, struct err
 	    opt_i64(obj, "endedUnixMs", 0, &launch->ended_unix_ms, err) ||
 	    opt_bool(obj, "jobEnded", &launch->job_ended, err) ||
 	    opt_bool(obj, "mismatched", &launch->mismatched, err) ||
+	    opt_bool(obj, "leftState", &launch->left_state, err) ||
 	    read_wait_status(obj, launch, err) || read_last_checkpoint(obj, launch, err))
 		return -1;
 	return *launch->job_id ? 0 : err_set(err, ERR_FORMAT, 0, "'jobId': missing");

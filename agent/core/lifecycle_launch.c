@@ -7,6 +7,7 @@
 #include "core/flink_choice.h"
 #include "core/job_id.h"
 #include "core/lifecycle_internal.h"
+#include "core/lineage.h"
 
 /* ---- resolving ---- */
 
@@ -289,6 +290,21 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 	emit_after_write(life, EFFECT_LAUNCH);
 }
 
+/* What was seen once may be gone at the next look, and must not count as never made then. */
+static void remember_state(struct lifecycle *life, const struct facts *facts)
+{
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct candidate *c = &facts->candidates[i];
+		int maker = lineage_maker(&life->journal, &c->snapshot);
+
+		if (maker < 0 || life->journal.launches[maker].left_state ||
+		    c->integrity == INTEGRITY_INCOMPLETE || c->integrity == INTEGRITY_UNREADABLE)
+			continue;
+		life->journal.launches[maker].left_state = true;
+		life->want_write = true;
+	}
+}
+
 void on_observed(struct lifecycle *life, const struct event *event)
 {
 	const struct decision *decision = event->observed.decision;
@@ -303,6 +319,7 @@ void on_observed(struct lifecycle *life, const struct event *event)
 		resolve_start(life, "what is wanted has changed");
 		return;
 	}
+	remember_state(life, event->observed.facts);
 	operation_settle(life, event);
 	switch (decision->kind) {
 	case DECISION_CONTINUE:

@@ -228,7 +228,8 @@ static bool has_state(const struct inquiry *in)
 	const char *path = NULL;
 
 	for (size_t i = 0; i < journal->launch_count; i++)
-		if (journal->launches[i].restore_path)
+		if (journal->launches[i].restore_path ||
+		    (journal->launches[i].left_state && !journal->launches[i].mismatched))
 			return true;
 	return journal->ever_proven || journal->snapshot_count ||
 	       lineage_newest(&in->lineage, true, &path);

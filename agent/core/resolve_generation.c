@@ -29,7 +29,7 @@ bool launch_left_state(const struct inquiry *in, int index)
 	const struct journal *journal = in->journal;
 	const struct launch *launch = &journal->launches[index];
 
-	if (launch->proven_unix_ms || launch->last_checkpoint_id)
+	if (launch->proven_unix_ms || launch->last_checkpoint_id || launch->left_state)
 		return true;
 	for (size_t i = 0; i < in->facts->candidate_count; i++) {
 		const struct candidate *c = &in->facts->candidates[i];

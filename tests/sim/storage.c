@@ -209,12 +209,12 @@ static void look_at_journal(struct world *w, struct facts *facts)
 	}
 }
 
-/* The directory that Flink makes for every job that runs stays, whatever becomes of what was in it. */
+/* The directory that Flink makes for every job that it has taken on stays, whatever becomes of what was in it. */
 static void list_jobs(struct world *w, struct facts *facts)
 {
 	for (int i = 0; i < w->truth.count && w->config->id_space; i++)
 		if (w->truth.launches[i].ran || w->truth.launches[i].wrong ||
-		    w->truth.launches[i].ha.exists)
+		    w->truth.launches[i].ha.exists || w->truth.launches[i].ha.result)
 			facts_add_job(facts, w->truth.launches[i].job_id);
 }
 

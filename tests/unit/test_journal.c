@@ -50,6 +50,7 @@ static void fill_launch(struct launch *launch)
 	launch->wait_status = 137;
 	launch->job_ended = true;
 	launch->mismatched = true;
+	launch->left_state = true;
 	launch->last_checkpoint_id = BIG + 4;
 	xstrset(&launch->last_checkpoint_path, "file:/cp/chk-9");
 	launch->last_checkpoint_unix_ms = 5;

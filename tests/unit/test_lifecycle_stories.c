@@ -537,8 +537,33 @@ static void s50_the_old_image_resumes_after_a_bad_one(void)
 	}
 }
 
+/* A first launch, whose checkpoint drey never saw over REST, but once in storage. */
+static void what_was_seen_once_was_there(void)
+{
+	struct story s;
+
+	story_begin(&s);
+	hello(&s.l, NULL);
+	look(&s);
+	start(&s);
+	lay(&s, SNAPSHOT_CHECKPOINT, 1);
+	lay(&s, SNAPSHOT_SAVEPOINT, 2)->integrity = INTEGRITY_UNREADABLE;
+	exited(&s.l, KILLED(SIGKILL));
+	pass(&s.l, 60000);
+	look(&s);
+	CHECK_PHASE(&s.l, PHASE_HOLDING);
+	CHECK(journal_launch(&s.l.life.journal)->left_state);
+	s.count = 0; /* all of it is gone */
+	pass(&s.l, 60000);
+	look(&s);
+	CHECK_PHASE(&s.l, PHASE_HOLDING);
+	CHECK_HAS(s.l.life.reason, "has run before");
+	story_end(&s);
+}
+
 int main(void)
 {
+	TEST(what_was_seen_once_was_there);
 	TEST(s26_a_crash_after_the_stop_finds_its_savepoint);
 	TEST(s27_a_savepoint_counts_although_the_job_failed_at_its_stop);
 	TEST(s28_a_stop_outlives_the_container);

@@ -139,6 +139,20 @@ static void a_restart_of_the_same_generation_keeps_its_state(void)
 	end(&w);
 }
 
+static void what_was_seen_of_a_generation_once_is_its_state(void)
+{
+	struct launch *launch;
+	struct world w;
+
+	begin_upgrade(&w);
+	w.policy.stateless_upgrade = true;
+	launch = of(ran(&w, JOB_B, NULL, 0), "g2");
+	CHECK_DECIDES(&w, START_EMPTY);
+	launch->left_state = true;
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
 static void a_launch_that_never_ran_makes_no_upgrade(void)
 {
 	struct world w;
@@ -200,6 +214,7 @@ int main(void)
 	TEST(a_rollback_starts_from_the_savepoint_of_the_upgrade);
 	TEST(a_stateless_upgrade_starts_empty);
 	TEST(a_restart_of_the_same_generation_keeps_its_state);
+	TEST(what_was_seen_of_a_generation_once_is_its_state);
 	TEST(a_launch_that_never_ran_makes_no_upgrade);
 	TEST(what_is_not_known_to_be_another_generation_keeps_its_state);
 	TEST(a_person_can_give_a_stateless_upgrade_state);
