@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 #
 # ha_lib.sh - a Flink with its own high availability on Kubernetes, supervised by drey, both with the Role that the
 # chart ships. Sourced after tests/api/lib.sh, used between api_begin and start_drey.
