@@ -120,7 +120,7 @@ run_group() { # GROUP
 	init)
 		# one at a time: a storm of processes beside another test is a fault that nobody asked for
 		mapfile -t files < <(files_of tests/init .sh)
-		prove_files 1 600 "" "${files[@]}"
+		prove_files 1 900 "" "${files[@]}"
 		;;
 	contract | sim)
 		mapfile -t files < <(files_of "tests/$1" .sh)

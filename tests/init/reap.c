@@ -78,27 +78,37 @@ static void orphans_of_the_agent_are_reaped_and_told_to_nobody(void)
 	CHECK_INT(rig_wait(&rig), ==, 0);
 }
 
+/* How often it has gone to sleep; -1 when that cannot be read. */
+static long switches(pid_t pid)
+{
+	static const char key[] = "voluntary_ctxt_switches:";
+	char path[64], line[200];
+	long count = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, sizeof(key) - 1))
+			count = strtol(line + sizeof(key) - 1, NULL, 10);
+	if (f)
+		fclose(f);
+	return count;
+}
+
 static void sleeps_when_there_is_nothing_to_do(void)
 {
 	struct rig rig = {0};
-	char path[64], line[200];
-	long before = -1, after = -1;
+	long before = -1, after = -2;
 
 	CHECK(RIG_START(&rig, "--", rig_puppet(), "wait"));
 	CHECK(rig_says(&rig, "ready "));
 	CHECK(rig_state(rig.pid, 'S'));
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)rig.pid);
-	usleep(100000);
-	for (int i = 0; i < 2; i++) {
-		FILE *f = fopen(path, "re");
-
-		while (f && fgets(line, sizeof(line), f))
-			if (!strncmp(line, "voluntary_ctxt_switches:", 24))
-				*(i ? &after : &before) = strtol(line + 24, NULL, 10);
-		if (f)
-			fclose(f);
-		if (!i)
-			usleep(2500000);
+	/* the first look can be too early: it may still be on its way to sleep */
+	for (int i = 0; i < 4 && after != before; i++) {
+		before = switches(rig.pid);
+		usleep(2500000);
+		after = switches(rig.pid);
 	}
 	CHECK_INT(before, >=, 0);
 	CHECK_INT(after, ==, before);
