@@ -18,7 +18,7 @@ MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running
 await "the launch is proven" status_is .launch.proven
 
-# ---- the job fails
+# ---- S47, S60, S63: the job fails
 job=$(status .jobId)
 control fail-once
 await "the job fails once: drey starts it again" runs_after "$job"
@@ -46,7 +46,7 @@ check "repaired: drey resume" drey resume
 check "the job continues" restore_matches "$(newest_retained "$job")"
 await "the launch is proven" status_is .launch.proven
 
-# ---- main() throws
+# ---- S46: main() throws
 control throw-in-main
 drey restart 2>"$RUN/log/cli.log"
 is "$? $(status .phase)" "1 Failed" "restarted, main() throws each time: drey gives up"
@@ -58,7 +58,7 @@ uncontrol throw-in-main
 check "repaired: drey resume" drey resume
 check "the job continues from the savepoint of the restart" restore_matches "$(status .lastSavepoint.path)"
 
-# ---- the job finishes
+# ---- S29, S63: the job finishes
 await "the launch is proven" status_is .launch.proven
 launches=$(status .launch.number)
 MUST_LIVE=(tm)

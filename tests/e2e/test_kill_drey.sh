@@ -48,26 +48,29 @@ check "and complete" verify "$location"
 is "$(find "$RUN/sp" -name _metadata | wc -l)" 1 "there is one savepoint, not two"
 is "$(jm_pid) $(status .jobId)" "$jm $job" "the same job in the same JobManager"
 
-# ---- the agent, in the middle of a stop
+# ---- S26, S32: the agent, in the middle of a stop
 control hold-snapshot
 holds=$(event_count HOLD)
 drey suspend >"$RUN/location" 2>>"$RUN/log/cli.log" &
 cli=$!
 await "a stop is under way" status_is '.operation.kind == "stop"'
 await "and a snapshot waits" has_events HOLD $((holds + 1))
+trigger=$(status .operation.triggerId)
 kill_agent
 await "agent killed: there is another one" agent_is_new "$AGENT"
 check "it goes on with the stop" phase_is Stopping
+is "$(status .operation.triggerId)" "$trigger" "under the same trigger id"
 is "$(jm_pid)" "$jm" "in the same JobManager"
 uncontrol hold-snapshot
 wait "$cli"
 is $? 0 "drey suspend has waited for it"
 check "the job is suspended" phase_is Suspended
 check "Flink has ended" not alive "$jm"
+is "$(find "$RUN/sp" -name _metadata | wc -l)" 2 "there is one more savepoint, not two"
 location=$(cat "$RUN/location")
 check "the savepoint is complete" verify "$location"
 
-# ---- drey-init, while the job is suspended
+# ---- S28: drey-init, while the job is suspended
 end_drey KILL
 is "$(exit_status jm)" 137 "drey-init killed: everything ends with it"
 start_drey

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
 # SIGKILL for the JobManager - while the job runs, in the middle of a savepoint, between exec and the first answer
-# of its REST API - and for the TaskManager. Each time the next job continues from the newest complete snapshot.
+# of its REST API - and for the TaskManager. Each time the next job continues from the newest complete snapshot. And
+# a JobManager that hangs: drey waits for it, and for nothing else.
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh
@@ -17,7 +18,7 @@ await "the job runs" phase_is Running
 is "$(status '.launch.restorePoint == null')" true "the first start is empty, and says so"
 await "its first checkpoint proves the launch" status_is .launch.proven
 
-# ---- while it runs
+# ---- S48: while it runs
 first=$(status .jobId)
 await "three checkpoints are complete" has_completed 3 "$first"
 kill -KILL "$(jm_pid)"
@@ -42,7 +43,7 @@ is "$? $(cat "$RUN/location")" "1 " "drey savepoint fails and prints no place"
 check "it says why" grep -q 'the savepoint failed: Flink ended' "$RUN/log/cli.log"
 check "the job continues from the newest retained checkpoint" restore_matches "$(newest_retained "$second")"
 
-# ---- between exec and the REST API
+# ---- S42: between exec and the REST API
 third=$(status .jobId)
 await "the launch is proven" status_is .launch.proven
 pid=$(jm_pid)
@@ -71,6 +72,18 @@ await "with another TaskManager the job runs again" job_runs
 await "and drey sees it" status_is '.phase == "Running" and .job.state == "RUNNING"'
 is "$(status .jobId) $(jm_pid)" "$job $pid" "the same job in the same JobManager"
 await "its checkpoints go on" has_completed $(($(last_event RESTORED checkpoint) + 1)) "$job"
+
+# ---- S64: a JobManager that hangs
+kill -STOP "$pid"
+await "JobManager stopped: drey sees that it does not answer" status_is '.job.reachable == false'
+check "drey itself does: do-not-restart on" drey do-not-restart on
+check "it is so" status_is '.desired.doNotRestart and .phase == "Running"'
+check "do-not-restart off" drey do-not-restart off
+last=$(last_event COMPLETED checkpoint)
+kill -CONT "$pid"
+await "it goes on: drey sees it" status_is '.phase == "Running" and .job.reachable and .job.state == "RUNNING"'
+await "so do the checkpoints" has_completed $((last + 2)) "$job"
+is "$(status .jobId) $(jm_pid)" "$job $pid" "the same job in the same JobManager"
 
 check "the state was continuous all the time" continuity
 e2e_end

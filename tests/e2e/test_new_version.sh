@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
 # A new version of the job whose state does not fit, and one of a job that has finished: neither is started from
-# nothing, or from older state, without a word; and a person can always go on.
+# nothing, or from older state, without a word; and a person can always go on. At first, no TaskManager.
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh
@@ -26,12 +26,18 @@ e2e_begin new-version
 DREY_CONF[onSigterm]=upgrade
 DREY_CONF[attempts.max]=2
 DREY_CONF[attempts.backoffFirst]=200ms
-start_tm_pod
+
+# ---- S59: Flink says RUNNING, and there is no TaskManager
 start_generation g1
-await "the job runs" phase_is Running
+MUST_LIVE=(jm)
+await "Flink has scheduled the job" status_is '.job.state == "RUNNING" and (.reason | contains("its tasks do not all run yet"))'
+check "that is not running" phase_is Launching
+start_tm_pod
+MUST_LIVE=(jm tm)
+await "with a TaskManager the job runs" phase_is Running
 await "the launch is proven" status_is .launch.proven
 
-# ---- S45: the state cannot be restored
+# ---- S44, S45: the state cannot be restored
 job=$(status .jobId)
 end_drey TERM
 is "$(exit_status jm)" 0 "an upgrade: the container ends with status 0"

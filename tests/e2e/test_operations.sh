@@ -37,7 +37,7 @@ start_drey
 MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running
 
-# ---- savepoints
+# ---- savepoints; S66: the old ones go
 await "a periodic savepoint comes by itself" status_is '.lastSavepoint.origin == "periodic" and .lastSavepoint.verified'
 periodic=$(status .lastSavepoint.path)
 check "it is complete" verify "$periodic"
@@ -51,7 +51,7 @@ manual_count=$(snapshot_count "$(status .jobId)" "$(status .lastSavepoint.checkp
 await "the oldest periodic savepoint is disposed of" not test -e "$(plain_path "$periodic")"
 await "and forgotten" journal_lacks "$periodic"
 
-# ---- the container ends and comes back, onSigterm: keep
+# ---- S37: the container ends and comes back, onSigterm: keep
 job=$(status .jobId) last=$(newest_in_storage)
 end_drey TERM
 is "$(exit_status jm)" 0 "SIGTERM: the container ends with status 0"
@@ -122,7 +122,7 @@ await "started again, the job runs" runs_after "$job"
 check "from that savepoint" restore_matches "$newest"
 check "the state was continuous all the time" continuity
 
-# ---- what a person names
+# ---- what a person names; S57: a checkpoint is newer than it
 drey resume --from "$manual" >"$RUN/log/cli.log" 2>&1
 is "$? $(grep -c 'drey cancel' "$RUN/log/cli.log")" "1 1" "a running job is not replaced; the message says what to do"
 check "drey cancel" drey_says cancel

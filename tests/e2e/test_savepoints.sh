@@ -82,7 +82,7 @@ await "the next generation runs" runs_after "$job"
 is "$(status '[.lastOperation | .kind, .reason, .ok] | join(" ")')" "stop upgrade true" "the stop is on record"
 check "the job continues from its savepoint" restore_matches "$(status .lastOperation.location)"
 
-# ---- S30: Flink says COMPLETED, and names the cause of its failure
+# ---- S30, S34: Flink says COMPLETED, and names the cause of its failure
 await "the launch is proven" status_is .launch.proven
 job=$(status .jobId) jm=$(jm_pid) known=$(status .lastSavepoint.path)
 mv "$RUN/sp" "$RUN/sp.away"
@@ -125,7 +125,7 @@ check "from the newest checkpoint" restore_matches "$newest"
 is "$(status '.lastOperation | [.kind, .reason, .ok] | join(" ")')" "savepoint manual false" \
 	"the savepoint is on record as failed"
 
-# ---- S65: everything is too old, and what is needed stays
+# ---- S65, S67: everything is too old, and what is needed stays
 await "the launch is proven" status_is .launch.proven
 newest=$(plain_path "$(status .lastSavepoint.path)")
 look_for_old_ones

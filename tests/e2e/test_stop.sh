@@ -54,7 +54,7 @@ MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running
 await "the launch is proven" status_is .launch.proven
 
-# ---- S31, S32: slower than anybody waits, and asked for once more
+# ---- S31, S32, S33: slower than anybody waits, and asked for once more
 job=$(status .jobId) jm=$(jm_pid)
 control hold-snapshot
 drey suspend --timeout 1s >"$RUN/said" 2>>"$RUN/log/cli.log"
@@ -71,6 +71,8 @@ uncontrol hold-snapshot
 await "the job is suspended" phase_is Suspended
 saved=$(savepoints_of "$job")
 is "$(plain_path "$(status .lastSavepoint.path)")" "$saved" "there is one savepoint of it"
+is "$(last_event CLOSE count)" "$(snapshot_count "$job" "$(status .lastSavepoint.checkpointId)")" \
+	"the job has counted nothing after it"
 is "$(grep -c '"Stopping: stop with savepoint' "$RUN/log/jm.log")" 1 "and there was one stop"
 check "drey resume" drey resume
 check "the job continues from exactly that" restore_matches "$saved"
