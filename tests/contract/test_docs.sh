@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
 # The documentation leads somewhere: every relative link has its file (and heading), every file that the
-# README's tour names is there, every page in docs/ can be found from the README.
+# README's tour names is there, every page in docs/ can be found from the README, every story has the tests that
+# the table in docs/testing.md names.
 
 # shellcheck disable=SC2016 # the backquotes are those of Markdown
 
@@ -53,5 +54,18 @@ done
 printf '%s' "$lost"
 echo "$([ -z "$lost" ] || echo 'not ')ok 3 - every page is found from the README"
 
-echo 1..3
-[ -z "$dead$missing$lost" ]
+# The stories that have a unit test, and those in the table; and each end-to-end test of the table has the number.
+untold=$(diff <(grep -ohE '^	TEST\(s[0-9]+_' tests/unit/test_lifecycle_stories*.c | grep -oE '[0-9]+' | sed 's/^/S/' | sort) \
+	<(grep -oE '^\| S[0-9]+ ' docs/testing.md | tr -d '| ' | sort) | grep '^[<>]' | sed 's/^/# unit tests < > table: /')
+while IFS='|' read -r _ story _ _ _ tests _; do
+	story=${story//[ |]/}
+	for name in $(grep -oE '`[a-z_]+`' <<<"$tests" | tr -d '`'); do
+		grep -qE "^#.*\b$story\b" "tests/e2e/test_$name.sh" ||
+			untold+=$'\n'"# docs/testing.md: tests/e2e/test_$name.sh does not say where $story is"
+	done
+done < <(grep -E '^\| S[0-9]+ ' docs/testing.md)
+[ -z "$untold" ] || printf '%s\n' "$untold"
+echo "$([ -z "$untold" ] || echo 'not ')ok 4 - every story has the tests that are named for it"
+
+echo 1..4
+[ -z "$dead$missing$lost$untold" ]
