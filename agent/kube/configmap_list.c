@@ -1,4 +1,4 @@
-/* The list of ConfigMaps, page by page: all of them or none. */
+/* More than one ConfigMap: a list page by page, all of it or none; and many by their names. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,5 +151,50 @@ int configmap_list(struct kube *kube, const char *label_selector,
 		configmap_release(&maps[i]);
 	}
 	free(maps);
+	return rc;
+}
+
+/* ---- by name ---- */
+
+struct by_name {
+	const char *const *names, *const *paths;
+	int (*each)(void *ctx, size_t index, const struct configmap *map, const struct err *why,
+		    struct err *err);
+	void *ctx;
+};
+
+static int take_one(void *ctx, size_t index, struct kube_answer *answer, const struct err *why,
+		    struct err *err)
+{
+	struct by_name *by_name = ctx;
+	cleanup_configmap struct configmap map = {0};
+	struct err wrong = {0};
+
+	if (!why && configmap_decode(answer->object, by_name->names[index], &map, &wrong)) {
+		err_wrap(&wrong, "GET %s: the answer", by_name->paths[index]);
+		why = &wrong;
+	}
+	return by_name->each(by_name->ctx, index, why ? NULL : &map, why, err);
+}
+
+int configmap_get_many(struct kube *kube, const char *const *names, size_t count,
+		       int (*each)(void *ctx, size_t index, const struct configmap *map,
+				   const struct err *why, struct err *err),
+		       void *ctx, struct err *err)
+{
+	char **paths = xcalloc(count + 1, sizeof(*paths));
+	struct by_name by_name = {names, (const char *const *)paths, each, ctx};
+	int rc = 0;
+
+	for (size_t i = 0; i < count && !rc; i++) {
+		rc = kube_check_name(names[i], err);
+		paths[i] = xasprintf("/api/v1/namespaces/%s/configmaps/%s", kube_namespace(kube),
+				     names[i]);
+	}
+	if (!rc)
+		rc = kube_get_many(kube, by_name.paths, count, 0, take_one, &by_name, err);
+	for (size_t i = 0; i < count; i++)
+		free(paths[i]);
+	free(paths);
 	return rc;
 }

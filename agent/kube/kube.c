@@ -1,4 +1,4 @@
-#include "kube/kube.h"
+#include "kube/kube_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,9 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "base/http.h"
 #include "base/mem.h"
-#include "kube/kube_token.h"
 
 #if defined(__x86_64__)
 #define ARCH "amd64"
@@ -22,14 +20,6 @@
 #define PAUSE_MAX_MS   5000 /* inside one kube_do(); a longer Retry-After is the caller's */
 #define TOKEN_MILLI    1000 /* one request in the bucket */
 #define NAME_MAX_CHARS 253
-
-struct kube {
-	struct http *http;
-	struct kube_token token;
-	char *server, *namespace;
-	int64_t bucket_milli, bucket_ms; /* what is in it; as of when */
-	uint64_t random;
-};
 
 /* ---- life ---- */
 
@@ -114,24 +104,33 @@ int64_t kube_backoff_ms(struct kube *kube, int n, int64_t first_ms, int64_t most
 	return pause_ms / 2 + (int64_t)(kube->random % (uint64_t)(pause_ms / 2 + 1));
 }
 
-/* Take one request out of the bucket; wait for it, but not beyond the deadline. */
-static int wait_for_turn(struct kube *kube, int64_t deadline_ms, struct err *err)
+int64_t kube_bucket(struct kube *kube, bool take)
 {
 	const int64_t full = (int64_t)KUBE_BURST * TOKEN_MILLI;
 	int64_t now_ms = clock_mono_ms(), wait_ms;
 
-	/* TOKEN_MILLI and milliseconds: KUBE_PER_SECOND thousandths a millisecond */
+	/* KUBE_PER_SECOND requests a second are as many thousandths a millisecond */
 	kube->bucket_milli += (now_ms - kube->bucket_ms) * KUBE_PER_SECOND;
 	kube->bucket_ms = now_ms;
 	if (kube->bucket_milli > full)
 		kube->bucket_milli = full;
 	wait_ms = (TOKEN_MILLI - kube->bucket_milli + KUBE_PER_SECOND - 1) / KUBE_PER_SECOND;
-	if (wait_ms > 0 && now_ms + wait_ms >= deadline_ms)
+	if (take)
+		kube->bucket_milli -= TOKEN_MILLI;
+	return wait_ms > 0 ? wait_ms : 0;
+}
+
+/* Take one request out of the bucket; wait for it, but not beyond the deadline. */
+static int wait_for_turn(struct kube *kube, int64_t deadline_ms, struct err *err)
+{
+	int64_t wait_ms = kube_bucket(kube, false);
+
+	if (wait_ms && clock_mono_ms() + wait_ms >= deadline_ms)
 		return err_set(err, ERR_RETRY, 0,
 			       "too many requests: this one would have to wait %lld ms",
 			       (long long)wait_ms);
-	kube->bucket_milli -= TOKEN_MILLI;
-	return wait_ms > 0 ? kube_pause(kube, wait_ms, err) : 0;
+	kube_bucket(kube, true);
+	return wait_ms ? kube_pause(kube, wait_ms, err) : 0;
 }
 
 /* ---- one exchange ---- */

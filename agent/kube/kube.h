@@ -37,6 +37,7 @@
 #define KUBE_PAUSE_MS           200 /* before the second attempt; doubles, with jitter */
 #define KUBE_BURST              256
 #define KUBE_PER_SECOND         2
+#define KUBE_IN_FLIGHT          8 /* of kube_get_many() */
 
 #define KUBE_MERGE_PATCH     "application/merge-patch+json"           /* RFC 7386: null deletes */
 #define KUBE_JSON_PATCH      "application/json-patch+json"            /* RFC 6902 */
@@ -71,7 +72,8 @@ struct kube_request {
 /*
  * 0 only for a 2xx with a JSON object. -1, the message names verb, path and what the server said:
  *   ERR_ABSENT  404 of the object (or of its namespace)
- *   ERR_DENIED  401, 403, a server that is not trusted, no readable token
+ *   ERR_DENIED  401, 403, a server that is not trusted, no readable token. A server says 403 to
+ *               everybody for some seconds after its start, and after a Role was made: not final
  *   ERR_BUSY    409: answer->reason tells "Conflict" from "AlreadyExists"
  *   ERR_RETRY   429, 5xx, network, time-out, stopped; 410, with the reason "Expired" or "Gone".
  *               The outcome of a change is unknown when answer->maybe_done.
@@ -83,6 +85,16 @@ struct kube_request {
  */
 int kube_do(struct kube *kube, const struct kube_request *request, struct kube_answer *answer,
 	    struct err *err);
+
+/*
+ * Many GETs, KUBE_IN_FLIGHT at a time, each as if by kube_do(); they share timeout_ms (0 is
+ * KUBE_TIMEOUT_MS). each() is called once for every path, in any order: `why` is NULL, or the error
+ * that kube_do() would give; `answer` is borrowed for the call. -1 with *err set ends it all.
+ */
+typedef int kube_each_fn(void *ctx, size_t index, struct kube_answer *answer, const struct err *why,
+			 struct err *err);
+int kube_get_many(struct kube *kube, const char *const *paths, size_t count, int64_t timeout_ms,
+		  kube_each_fn *each, void *ctx, struct err *err);
 
 /*
  * One attempt (two with another token) whose 2xx answer goes to on_data() piece by piece, until it

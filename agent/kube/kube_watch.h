@@ -24,9 +24,12 @@
 #define KUBE_WATCH_STALL_MS     150000
 #define KUBE_WATCH_PAUSE_MS     800 /* after the first failure; doubles, with jitter */
 #define KUBE_WATCH_PAUSE_MAX_MS 30000
-#define KUBE_WATCH_DENIED_MS    60000      /* after 401, 403, or a resource that is not installed */
-#define KUBE_WATCH_MAX_BYTES    (8u << 20) /* of one event */
-#define KUBE_WATCH_LEAST_MS     1000       /* between the beginnings of two watches */
+/* The same after 401, 403, or a resource that is not installed: a server denies everything for a
+ * moment after its start, but it may also be for good. */
+#define KUBE_WATCH_DENIED_MS     4000
+#define KUBE_WATCH_DENIED_MAX_MS 60000
+#define KUBE_WATCH_MAX_BYTES     (8u << 20) /* of one event */
+#define KUBE_WATCH_LEAST_MS      1000       /* between the beginnings of two watches */
 
 struct kube_watch;
 
