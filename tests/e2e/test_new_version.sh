@@ -12,7 +12,7 @@ start_generation() { # GENERATION [JOB_ARG...]
 	DREY_CONF[generation]=$1
 	shift
 	drey_conf "$@"
-	start_drey
+	start_drey --grace 120 # time for a savepoint on a loaded machine
 	MUST_LIVE=(jm tm)
 }
 

@@ -9,7 +9,7 @@
 # A new container of this generation.
 start_generation() { # GENERATION
 	DREY_CONF[generation]=$1
-	start_drey
+	start_drey --grace 120 # time for a savepoint on a loaded machine
 	MUST_LIVE=(jm tm)
 }
 
