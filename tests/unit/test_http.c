@@ -409,7 +409,7 @@ static void slow_answers_end_with_the_timeout(void)
 		CHECK_INT(rig.err.kind, ==, ERR_RETRY);
 		CHECK_HAS(rig.err.msg, "timed out");
 		CHECK_INT(clock_mono_ms() - start_ms, >=, 140);
-		CHECK_INT(clock_mono_ms() - start_ms, <, 5000);
+		CHECK_INT(clock_mono_ms() - start_ms, <, 20000);
 		CHECK_INT(rig.response.body.len_bytes, ==, 0);
 	}
 	rig_stop(&rig);

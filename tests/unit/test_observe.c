@@ -714,16 +714,22 @@ static void flink_recovers_what_is_complete_or_lacks_only_its_metadata(void)
 static void ten_thousand_savepoints_take_no_time(void)
 {
 	struct world w;
-	int64_t began_ms;
+	clock_t began; /* of the CPU: a loaded machine takes its time */
+	int cpu_ms;
 
+	if (tap_valgrind()) {
+		tap_skip("everything takes time under valgrind");
+		return;
+	}
 	world_begin(&w);
 	for (int i = 0; i < 10000; i++)
 		put_savepoint(&w, JOB, i, i + 1, DAY_S + i);
-	began_ms = clock_mono_ms();
+	began = clock();
 	observe(&w);
-	tap_note("10000 savepoints in %d ms", (int)(clock_mono_ms() - began_ms));
+	cpu_ms = (int)((clock() - began) / (CLOCKS_PER_SEC / 1000));
+	tap_note("10000 savepoints in %d ms", cpu_ms);
 	CHECK_INT(w.facts.candidate_count, ==, OBSERVE_KEEP);
-	CHECK_INT(clock_mono_ms() - began_ms, <, 5000); /* a busy machine, sanitizers */
+	CHECK_INT(cpu_ms, <, 5000); /* sanitizers */
 	world_end(&w);
 }
 
