@@ -76,10 +76,18 @@ new_pki() {
 
 # ---- processes -----------------------------------------------------------------------------------
 
-# The pid of NAME while it runs. What else may have got the number has not DIR on its command line.
+# The pid of NAME while it runs. What else may have got the number has not DIR on its command line; that of a zombie is
+# empty, but so is, for a moment, that of a process in the middle of exec.
 pid_of() { # NAME
-	local pid
-	pid=$(cat "$dir/pid/$1" 2>/dev/null) && grep -qsaF "$dir/" "/proc/$pid/cmdline" && echo "$pid"
+	local pid line
+	pid=$(cat "$dir/pid/$1" 2>/dev/null) || return 1
+	line=$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline") || return 1
+	case $line in
+	*"$dir/"*) ;;
+	'') grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$pid/status" || return 1 ;;
+	*) return 1 ;;
+	esac
+	echo "$pid"
 }
 
 launch() { # NAME PROGRAM FLAG...
@@ -136,7 +144,7 @@ has_ended() { # NAME
 	[ -z "$(pid_of "$1")" ]
 }
 
-# Succeeds when it works, and also when it has ended: the caller tells.
+# Ends the waiting also when it has ended; the caller asks for that once more.
 works_or_ended() { # NAME
 	"$1_works" || has_ended "$1"
 }
@@ -144,8 +152,7 @@ works_or_ended() { # NAME
 start_one() { # NAME
 	[ -z "$(pid_of "$1")" ] || return 0
 	"launch_$1"
-	wait_until "$1 works" "$START_S" works_or_ended "$1" || :
-	if has_ended "$1" || ! "$1_works" >/dev/null; then
+	if ! wait_until "$1 works" "$START_S" works_or_ended "$1" || has_ended "$1"; then
 		say "$1 does not work; the last lines of $dir/log/$1.log:"
 		tail -n 10 "$dir/log/$1.log" | cut -c1-300 | sed 's/^/    /' >&2
 		die 1 "the control plane in $dir has not started"
