@@ -85,7 +85,18 @@ column() { # NAME [KUBECTL_OPTION...]: by the heading; for columns without space
 		NR == 2 { print $at }'
 }
 
-# Each document of the unit tests that a drey really writes is taken as it is.
+# What docs/status.md describes, and what the definition has; children of what is free-form are not looked for.
+documented() {
+	grep -E '^\| `' "$TOP/docs/status.md" | cut -d'|' -f2 | grep -oE '`[a-zA-Z.]+`' | tr -d '\`' | grep -vE '^[A-Z]'
+}
+defined=$(kubectl get crd flinkapplications.drey.dev --output json | jq --raw-output '
+	.spec.versions[0].schema.openAPIV3Schema.properties.status |
+	paths | map(select(type == "string")) | select(.[-2] == "properties") | map(select(. != "properties" and . != "items")) | join(".")')
+is "$(documented | while read -r member; do grep -qxF "$member" <<<"$defined" || echo "$member"; done)" "" \
+	"every member of the status document is defined"
+check "all $(documented | wc -l) of them" test "$(documented | wc -l)" -ge 25
+
+# A document as drey writes it is taken as it is.
 cat >"$RUN/status.json" <<'EOF2'
 {"application":"orders","phase":"Running","reason":"the job runs","jobId":"4f0c0000000000000000000000000001","launch":{"number":2,
 "jobId":"4f0c0000000000000000000000000001","restorePoint":{"path":"s3://b/sp/1","kind":"savepoint","checkpointId":null},

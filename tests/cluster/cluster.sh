@@ -109,7 +109,7 @@ launch_etcd() {
 }
 
 etcd_works() {
-	curl --silent --fail --max-time 2 "http://127.0.0.1:$ETCD_PORT/health" | grep -q '"health":"true"'
+	curl --silent --fail --max-time 5 "http://127.0.0.1:$ETCD_PORT/health" | grep -q '"health":"true"'
 }
 
 launch_apiserver() {
@@ -125,7 +125,7 @@ launch_apiserver() {
 }
 
 apiserver_works() {
-	curl --silent --fail --max-time 2 --cacert "$pki/ca.crt" "https://127.0.0.1:$API_PORT/readyz"
+	curl --silent --fail --max-time 5 --cacert "$pki/ca.crt" "https://127.0.0.1:$API_PORT/readyz"
 }
 
 launch_controllers() {
@@ -136,7 +136,7 @@ launch_controllers() {
 }
 
 controllers_works() {
-	curl --silent --fail --max-time 2 --cacert "$pki/ca.crt" --cert "$pki/admin.crt" --key "$pki/admin.key" \
+	curl --silent --fail --max-time 5 --cacert "$pki/ca.crt" --cert "$pki/admin.crt" --key "$pki/admin.key" \
 		"https://127.0.0.1:$API_PORT/api/v1/namespaces/default/serviceaccounts/default"
 }
 
