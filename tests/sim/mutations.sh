@@ -4,8 +4,9 @@
 #
 #   tests/sim/mutations.sh [NAME...]
 #
-# Every mutation is a substitution in the source of agent/core; that it still applies is checked. Builds in a scratch
-# directory and leaves the tree alone. TAP; SEEDS (60000) is how many histories may pass before a bug counts as missed.
+# Every mutation is a substitution in the source of agent/core; that it still applies is checked. Builds the mutants in a
+# scratch directory and leaves the sources alone. TAP; SEEDS (60000) is how many histories may pass before a bug counts
+# as missed.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -55,46 +56,43 @@ a job goes on from HA data that are damaged|resolve_ha|s/if \(c->recovery != INT
 a slow answer counts as of when it came|lifecycle|s/life->polled_ms - life->seen\.not_restored_ms/life->now_ms - life->seen.not_restored_ms/
 what an unknown launch has made is overlooked|resolve_foreign|s/(void foreign_check\(.*?\n\{)/$1\n\tif (in)\n\t\treturn;/s
 a lost journal is a first start|resolve_foreign|s/(bool lost_journal_decides\(.*?\n\{)/$1\n\tif (in)\n\t\treturn false;/s
-a request that is made again leaves newer state behind|resolve|s/in->again = true;/;/
-what is damaged does not tell of state|resolve_foreign|s/\(c->integrity != INTEGRITY_DAMAGED \|\|\s*in->decision->kind == DECISION_START_EMPTY\)/c->integrity != INTEGRITY_DAMAGED/
+a request that is made again leaves newer state behind|resolve|s/in->judged_unix_ms = launch->intended_unix_ms;/;/
+a request of an old journal leaves newer state behind|resolve|s/in->judged_unix_ms = request->asked_unix_ms;/;/
+a request is made again by any launch from the same place|resolve|s/!launch->request_token \|\|\s*strcmp\(launch->request_token, request->token \? request->token : ""\) != 0\)/!journal_is_consumed(journal, request->token) || (request->kind == RESTORE_EMPTY ? launch->restore_path != NULL : !snapshot_same_path(launch->restore_path, request->path)))/
+an old savepoint goes although the newest is damaged|lifecycle|s/if \(!event->inspected\.complete\) \{\n\t\tkeeper/if (false) {\n\t\tkeeper/
+what is damaged does not tell of state|resolve_foreign|s/(c->snapshot\.origin != ORIGIN_INITIAL && c->integrity != INTEGRITY_INCOMPLETE &&)/$1 c->integrity != INTEGRITY_DAMAGED &&/
 the journal keeps every launch|journal|s/trim_launches\(journal, JOURNAL_MAX_LAUNCHES\);//
 the journal keeps every line of its log|journal|s/trim_log\(journal, JOURNAL_MAX_LOG\);//
 a Flink of the agent before counts as unknown|lifecycle|s/if \(running && !is_current_launch\(life, running\)\)/if (running)/
-an id that has left traces is used again|lifecycle|s/if \(!flink_id_is_used\(&life->journal, facts, job_id\)\)/memset(job_id, 97, JOB_ID_BYTES - 1);\n\t\tif (true)/
+an id that has left traces is used again|lifecycle|s/if \(!flink_id_is_used\(journal, facts, job_id\)\)/memset(job_id, 97, JOB_ID_BYTES - 1);\n\t\tif (true)/
+a number that has left traces is used again|lifecycle|s/if \(flink_id_is_used\(journal, facts, job_id\)\)/if (false)/
 a generation that has failed is tried again|resolve|s/else if \(generation_has_failed\(in\)\)/else if (false)/; s/generation_is_past_failure\(in\) && !generation_has_failed\(in\)/generation_is_past_failure(in)/
 a stateless upgrade forgets what its own generation left|resolve|s/if \(launch->restore_path \|\| launch_left_state\(in, i\)\)/if (false)/
+state of any age is taken|resolve|s/if \(!limit_ms \|\|/if (true || !limit_ms ||/
 what was found in storage is disposed of|lifecycle|s/found\.origin = ORIGIN_FOUND/found.origin = ORIGIN_PERIODIC/
 what others have made is disposed of|lifecycle|s/\.origin = ORIGIN_FOUND/.origin = ORIGIN_PERIODIC/
 LIST
 }
 
 flags=(-std=gnu11 -O1 -D_GNU_SOURCE -DDREY_VERSION='"test"' -Iagent -I. -w)
-sources=(agent/core/*.c agent/base/{buf,clock,err,mem,utf8}.c agent/base/json*.c tests/sim/*.c)
-
-build_objects() {
-	local source
-	for source in "${sources[@]}"; do
-		"$CC" "${flags[@]}" -c -o "$work/$(echo "$source" | tr / _).o" "$source"
-	done
-}
+BUILD=${BUILD:-build}
 
 # Build the simulator with a mutated core. 1 = applies nowhere, 2 = does not build.
 build_mutant() { # PREFIX SUBSTITUTION
-	local source object applied=1
-	rm -rf "$work/kept" && mkdir "$work/kept"
+	local source applied=1
+	rm -f "$work"/*.o
 	for source in agent/core/"$1"*.c; do
 		perl -0pe "$2" "$source" >"$work/mutant.c"
 		cmp -s "$source" "$work/mutant.c" && continue
 		applied=0
-		object="$(echo "$source" | tr / _).o"
-		cp "$work/$object" "$work/kept/"
-		"$CC" "${flags[@]}" -c -o "$work/$object" "$work/mutant.c" || return 2
+		"$CC" "${flags[@]}" -c -o "$work/$(basename "$source").o" "$work/mutant.c" || return 2
 	done
 	[ $applied -eq 0 ] || return 1
-	"$CC" -o "$work/mutant" "$work"/*.c.o -lcjson || return 2
+	# what is named before the library is taken in place of what is in it
+	"$CC" -o "$work/mutant" "$work"/*.o "$BUILD"/obj/tests/sim/*.o "$BUILD/libdrey.a" -lcjson -lcrypto || return 2
 }
 
-build_objects
+make -s "$BUILD/tests/sim/sim"
 number=0
 failed=0
 while IFS='|' read -r name file substitution; do
@@ -102,7 +100,6 @@ while IFS='|' read -r name file substitution; do
 	number=$((number + 1))
 	status=0
 	build_mutant "$file" "$substitution" || status=$?
-	cp "$work"/kept/* "$work"/ 2>/dev/null || true
 	if [ $status -ne 0 ]; then
 		echo "not ok $number - $name: $([ $status -eq 1 ] && echo does not apply || echo does not build)"
 		failed=1

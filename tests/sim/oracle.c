@@ -282,6 +282,18 @@ static bool stateless(const struct world *w)
 	return false;
 }
 
+/* The launch may have waited for the journal since it was decided. */
+#define WAITED_MS (5 * MINUTE_MS)
+
+static void launch_is_not_too_old(struct world *w, int base)
+{
+	int64_t max_age_ms = w->config->policy.max_age_ms;
+	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
+
+	if (max_age_ms && snap && snap->completed_unix_ms + max_age_ms + WAITED_MS < unix_now(w))
+		fail(w, "a start from %s, which is too old", snap->path);
+}
+
 static void launch_starts_right(struct world *w, int base)
 {
 	int head = truth_head(w);
@@ -289,6 +301,7 @@ static void launch_starts_right(struct world *w, int base)
 
 	if (still_requested(w, base) || is_given_up(w, base))
 		return;
+	launch_is_not_too_old(w, base);
 	if (stateless(w)) {
 		if (base >= 0)
 			fail(w, "a start from %s, but upgrades are stateless",
@@ -325,6 +338,7 @@ static void continuation_is_right(struct world *w, int index, int base)
 	const struct snap *snap = newest >= 0 ? &w->storage.snaps[newest] : NULL;
 
 	w->figures->continued++;
+	launch_is_not_too_old(w, base);
 	if (entry < 0)
 		fail(w, "job %s goes on, but Flink's HA has nothing of it", truth->job_id);
 	else if (entry != base)

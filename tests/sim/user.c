@@ -185,7 +185,7 @@ static bool needs_decision(const struct world *w)
 		if (w->truth.launches[i].requested)
 			return true; /* what was there before is given up */
 	return w->truth.loss || w->truth.mismatch || w->truth.journal_changed ||
-	       w->config->policy.restore == POLICY_SAVEPOINT ||
+	       w->config->policy.restore == POLICY_SAVEPOINT || w->config->policy.max_age_ms ||
 	       w->agent->life.journal.intent.restore.kind != RESTORE_NONE;
 }
 

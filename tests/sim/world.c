@@ -251,6 +251,8 @@ static void draw_chaos(struct world *w)
 	 * told from a good one. */
 	if (w->config->policy.foreign == FOREIGN_IGNORE || w->chaos.clock_step_ms)
 		w->chaos.journal_back_ms = w->chaos.journal_lost_ms = 0;
+	if (w->seed % 11 == 5 && !w->chaos.clock_step_ms)
+		w->config->policy.max_age_ms = between(w, 2, 20) * MINUTE_MS;
 	if (w->seed % 5 == 2)
 		w->chaos.outside_ms = between(w, 1, 20) * MINUTE_MS;
 }

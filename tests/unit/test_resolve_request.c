@@ -1,0 +1,119 @@
+/* How long a restore request is in force, and what it may leave behind. */
+#include "resolve_world.h"
+
+static void a_request_is_over_when_its_launch_has_left_something(void)
+{
+	struct candidate *left;
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 5);
+	ran(&w, JOB_B, "file:/cp/" JOB_A "/chk-5", 5);
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
+	carried_out(&w);
+	left = found_checkpoint(&w, JOB_B, 6);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-6");
+
+	/* that was lost, and the next one started from the same by the rules */
+	broken(left, INTEGRITY_DAMAGED, "gone");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
+	CHECK_INT(w.decision.rule, ==, 6);
+	ran(&w, JOB_C, "file:/cp/" JOB_A "/chk-5", 5);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
+	CHECK_INT(w.decision.rule, ==, 6);
+
+	/* an empty start the same: by a rule it is not the one that a person has asked for */
+	request(&w, RESTORE_EMPTY, NULL, "t2");
+	journal_consume(&w.journal, "t2");
+	ran(&w, "dddddddddddddddddddddddddddddddd", NULL, 0);
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+/* S17: an order that an old journal still has may have been carried out long ago, and what came of it is
+ * newer than all that the person could know of. */
+static void an_order_of_an_old_journal_is_not_carried_out_over_what_came_of_it(void)
+{
+	struct candidate *later;
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	found_checkpoint(&w, JOB_A, 5);
+	later = found_checkpoint(&w, JOB_FOREIGN, 9);
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
+	w.journal.intent.restore.asked_unix_ms = 50000;
+	later->snapshot.completed_unix_ms = 49999; /* the person knew it */
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
+	later->snapshot.completed_unix_ms = 50001;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "from a backup");
+	w.journal.intent.restore.kind = RESTORE_EMPTY;
+	CHECK_DECIDES(&w, HOLD);
+	w.journal.intent.restore.asked_unix_ms = 50002; /* asked again */
+	CHECK_DECIDES(&w, START_EMPTY);
+	end(&w);
+
+	/* the journal may be so old that it knows of no launch at all */
+	begin(&w);
+	found_checkpoint(&w, JOB_FOREIGN, 5);
+	found_checkpoint(&w, JOB_FOREIGN, 9)->snapshot.completed_unix_ms = 50001;
+	request(&w, RESTORE_EMPTY, NULL, "t1");
+	w.journal.intent.restore.asked_unix_ms = 50000;
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+static void an_empty_start_is_not_held_up_by_another_application(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7)->integrity = INTEGRITY_UNCHECKED;
+	with_operators(found_checkpoint(&w, JOB_FOREIGN, 9), "xy")->snapshot.completed_unix_ms =
+		50001;
+	request(&w, RESTORE_EMPTY, NULL, "t1");
+	w.journal.intent.restore.asked_unix_ms = 50000;
+	/* what is ours is not needed for the start, but tells the others apart */
+	resolve(&w.journal, &w.facts, &w.policy, &w.decision);
+	CHECK_INT(w.decision.kind, ==, DECISION_VERIFY);
+	CHECK_INT(w.decision.candidate, ==, 0);
+	with_operators(&w.facts.candidates[0], "ab")->integrity = INTEGRITY_COMPLETE;
+	CHECK_DECIDES(&w, START_EMPTY);
+	end(&w);
+}
+
+/* S17: an old journal may say that the launch has proven nothing, while a later one that it does not know
+ * has gone on from there. */
+static void what_came_after_a_request_is_not_left_behind(void)
+{
+	struct candidate *later;
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	intended(&w, JOB_B, "file:/cp/" JOB_A "/chk-5", 5)->intended_unix_ms = 50000;
+	found_checkpoint(&w, JOB_A, 7);
+	found_checkpoint(&w, JOB_A, 5);
+	later = found_checkpoint(&w, JOB_FOREIGN, 9);
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
+	carried_out(&w);
+	later->snapshot.completed_unix_ms = 49999; /* the person knew it */
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
+	later->snapshot.completed_unix_ms = 50001;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "from a backup");
+	end(&w);
+}
+
+int main(void)
+{
+	TEST(a_request_is_over_when_its_launch_has_left_something);
+	TEST(an_order_of_an_old_journal_is_not_carried_out_over_what_came_of_it);
+	TEST(an_empty_start_is_not_held_up_by_another_application);
+	TEST(what_came_after_a_request_is_not_left_behind);
+	return tap_done();
+}
