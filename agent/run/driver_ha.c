@@ -16,7 +16,7 @@
 
 struct ha {
 	struct driver *driver;
-	struct kube *kube; /* the lane's */
+	struct ha_clients clients; /* the lane's */
 	struct lane *lane;
 	struct ha_unchanged unchanged; /* the lane's */
 	struct loop_timer *timer;      /* the next look at the lock */
@@ -53,7 +53,8 @@ static void look_work(void *arg)
 {
 	struct look_job *job = arg;
 
-	job->result = ha_cluster_read(job->ha->kube, cluster_id(job->ha), &job->cluster, &job->err);
+	job->result = ha_cluster_read(job->ha->clients.all[0], cluster_id(job->ha), &job->cluster,
+				      &job->err);
 }
 
 static void looked(void *arg, bool ran)
@@ -129,8 +130,8 @@ static void release_work(void *arg)
 {
 	struct release_job *job = arg;
 
-	ha_release_lock(job->ha->kube, cluster_id(job->ha), &job->watch, job->watch.launch_id, true,
-			&job->release);
+	ha_release_lock(job->ha->clients.all[0], cluster_id(job->ha), &job->watch,
+			job->watch.launch_id, true, &job->release);
 }
 
 static void released(void *arg, bool ran)
@@ -183,7 +184,7 @@ static void observe_work(void *arg)
 {
 	struct observe_job *job = arg;
 
-	ha_observe(job->ha->kube, &job->query, &job->ha->unchanged, job->plan, &job->reading);
+	ha_observe(&job->ha->clients, &job->query, &job->ha->unchanged, job->plan, &job->reading);
 }
 
 static void forget_old(struct ha *ha)
@@ -243,7 +244,7 @@ static void prepare_work(void *arg)
 {
 	struct prepare_job *job = arg;
 
-	job->result = ha_clean(job->ha->kube, cluster_id(job->ha), &job->launch,
+	job->result = ha_clean(job->ha->clients.all[0], cluster_id(job->ha), &job->launch,
 			       &job->ha->unchanged, &job->cluster, &job->err);
 }
 
@@ -311,7 +312,8 @@ static void sweep_work(void *arg)
 {
 	struct sweep_job *job = arg;
 
-	job->result = ha_job_delete(job->ha->kube, cluster_id(job->ha), &job->map, &job->err);
+	job->result =
+		ha_job_delete(job->ha->clients.all[0], cluster_id(job->ha), &job->map, &job->err);
 }
 
 static void swept(void *arg, bool ran)
@@ -375,8 +377,9 @@ int driver_ha_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->ha = ha = xcalloc(1, sizeof(*ha));
 	ha->driver = driver;
-	ha->kube = ha_connect(setup, err);
-	ha->lane = ha->kube ? lane_new(driver->loop, "drey-ha", err) : NULL;
+	if (ha_connect(setup, &ha->clients, err) < 0)
+		return -1;
+	ha->lane = lane_new(driver->loop, "drey-ha", err);
 	if (!ha->lane)
 		return -1;
 	ha->timer = loop_timer_new(driver->loop, look, ha);
@@ -396,15 +399,15 @@ void driver_ha_close(struct driver *driver)
 	if (!ha)
 		return;
 	ended = lane_free(ha->lane, PATIENCE_MS);
-	if (!ended && ha->kube)
-		kube_stop(ha->kube);
+	for (size_t i = 0; !ended && i < ha->clients.count; i++)
+		kube_stop(ha->clients.all[i]);
 	loop_timer_free(ha->timer);
 	forget_old(ha);
 	failover_watch_release(&ha->watch);
 	if (!ended) /* an abandoned request still uses the rest */
 		return;
 	ha_unchanged_release(&ha->unchanged);
-	kube_free(ha->kube);
+	ha_clients_release(&ha->clients);
 	free(ha);
 	driver->ha = NULL;
 }

@@ -9,6 +9,7 @@
 #   map_keys MAP                      its keys, one a line; nothing when there is no such map
 #   holder                            who holds the leader lock
 #   jm_log REGEX                      counts lines of the log of drey and Flink
+#   checkpoint                        makes Flink take one
 #   job_id_of N                       the N-th job id
 
 job_id_of() { # N [SALT]
@@ -39,6 +40,9 @@ ha_begin() {
 		kubernetes.config.file: "$RUN/flink.conf"
 		${KUBE_LINES:-}
 	END
+	# where Flink itself tells the TaskManagers, the heartbeat need not
+	sed -i 's/^heartbeat.timeout: .*/heartbeat.timeout: 50000/; s/^heartbeat.interval: .*/heartbeat.interval: 10000/' \
+		"$RUN/conf/config.yaml"
 	DREY_CONF[application]=$APPLICATION
 	DREY_CONF[generation]=one
 	DREY_CONF[kubernetes.enabled]=true
@@ -67,6 +71,10 @@ has_map() { # MAP
 holder() {
 	kubectl get configmap "$(cluster_map)" --output json |
 		jq --raw-output '.metadata.annotations["control-plane.alpha.kubernetes.io/leader"] | fromjson.holderIdentity // ""'
+}
+
+checkpoint() {
+	rest_send POST "jobs/$(status .jobId)/checkpoints" '{"checkpointType": "CONFIGURED"}' >/dev/null
 }
 
 jm_log() { # REGEX

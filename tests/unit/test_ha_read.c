@@ -129,7 +129,7 @@ static void reads_by_name_and_only_a_404_is_absence(void)
 	query_two(&query);
 	KUBE_SAY(&stub, {.body = CLUSTER_MAP(HELD, SESSION ",\"jobGraph-" JOB_A "\":\"x\"")},
 		 {.body = JOB_MAP(JOB_A)}, NO_B);
-	ha_read(stub.kube, &query, &reading);
+	ha_read(&(const struct ha_clients){.all = {stub.kube}, .count = 1}, &query, &reading);
 	CHECK_INT(kube_stub_asked(&stub), ==, 3);
 	CHECK_STR(stub.asked[0], "GET " MAPS "/" CLUSTER);
 	CHECK_STR(stub.asked[1], "GET " MAPS "/orders-" JOB_A "-config-map");
@@ -150,6 +150,39 @@ static void reads_by_name_and_only_a_404_is_absence(void)
 	kube_stub_stop(&stub);
 }
 
+/* Every name is asked for once, whoever asks; and the first failure is the one that is told. */
+static void many_maps_are_read_side_by_side(void)
+{
+	struct ha_clients clients = {.count = HA_CLIENTS};
+	struct kube_stub_says says[60];
+	struct ha_query query;
+	struct ha_reading reading;
+	struct kube_stub stub;
+
+	for (int fails = 0; fails < 2; fails++) {
+		kube_stub_start(&stub);
+		for (size_t i = 0; i < HA_CLIENTS; i++)
+			clients.all[i] = kube_new(&stub.config, NULL);
+		ha_query_init(&query, "orders", SPACE, ARRAY_LEN(says) - 1, NULL);
+		says[0] = (struct kube_stub_says)NO_CLUSTER;
+		for (size_t i = 1; i < ARRAY_LEN(says); i++)
+			says[i] = (struct kube_stub_says){
+				.status = 403, .body = KUBE_STATUS(403, "Forbidden", "no", "")};
+		kube_stub_say(&stub, says, fails ? ARRAY_LEN(says) : 1);
+		if (!fails) /* the name in the answer is not the one that was asked for: no absence */
+			stub.says[0] = (struct kube_stub_says){.status = 404, .body = "{}"};
+		ha_read(&clients, &query, &reading);
+		CHECK_INT(reading.state, ==, SOURCE_UNREADABLE);
+		CHECK_HAS(reading.detail, fails ? "403" : "does not have this path");
+		CHECK_INT(kube_stub_asked(&stub), <=, 1 + HA_CLIENTS);
+		ha_reading_release(&reading);
+		ha_query_release(&query);
+		for (size_t i = 0; i < HA_CLIENTS; i++)
+			kube_free(clients.all[i]);
+		kube_stub_stop(&stub);
+	}
+}
+
 static void nothing_at_all_is_absence_too(void)
 {
 	struct kube_stub stub;
@@ -159,7 +192,7 @@ static void nothing_at_all_is_absence_too(void)
 	kube_stub_start(&stub);
 	query_two(&query);
 	KUBE_SAY(&stub, NO_CLUSTER, NO_A, NO_B);
-	ha_read(stub.kube, &query, &reading);
+	ha_read(&(const struct ha_clients){.all = {stub.kube}, .count = 1}, &query, &reading);
 	CHECK_INT(reading.state, ==, SOURCE_PRESENT);
 	CHECK_INT(reading.maps.count, ==, 0);
 	CHECK(!reading.cluster.lock.present);
@@ -190,7 +223,8 @@ static void an_error_is_never_absence(void)
 			query_two(&query);
 			says[at] = errors[i];
 			kube_stub_say(&stub, says, (size_t)at + 1);
-			ha_read(stub.kube, &query, &reading);
+			ha_read(&(const struct ha_clients){.all = {stub.kube}, .count = 1}, &query,
+				&reading);
 			if (!CHECK_INT(reading.state, ==, SOURCE_UNREADABLE))
 				tap_note("error %zu at %d", i, at);
 			CHECK(reading.detail && *reading.detail);
@@ -213,7 +247,7 @@ static void a_map_without_flinks_labels_is_not_ours(void)
 		 {.body = MAP("orders-" JOB_B "-config-map",
 			      "{\"app\":\"orders-b\",\"type\":\"flink-native-kubernetes\"}", FREE,
 			      "")});
-	ha_read(stub.kube, &query, &reading);
+	ha_read(&(const struct ha_clients){.all = {stub.kube}, .count = 1}, &query, &reading);
 	CHECK_INT(reading.state, ==, SOURCE_PRESENT);
 	CHECK_INT(reading.maps.count, ==, 0);
 	CHECK_INT(reading.job_count, ==, 0);
@@ -231,7 +265,7 @@ static void a_cluster_map_without_flinks_labels_is_a_doubt(void)
 	kube_stub_start(&stub);
 	query_two(&query);
 	KUBE_SAY(&stub, {.body = MAP(CLUSTER, "{}", HELD, "")});
-	ha_read(stub.kube, &query, &reading);
+	ha_read(&(const struct ha_clients){.all = {stub.kube}, .count = 1}, &query, &reading);
 	CHECK_INT(reading.state, ==, SOURCE_UNREADABLE);
 	CHECK_HAS(reading.detail, "has not the labels app=orders");
 	ha_reading_release(&reading);
@@ -260,7 +294,7 @@ static void a_list_is_searched_for_exactly_our_names(void)
 										    "autoscaler",
 										    LABELS, FREE,
 										    "") "]}"});
-	ha_read(stub.kube, &query, &reading);
+	ha_read(&(const struct ha_clients){.all = {stub.kube}, .count = 1}, &query, &reading);
 	if (!CHECK_INT(reading.state, ==, SOURCE_PRESENT))
 		tap_note("%s", reading.detail);
 	CHECK_HAS(stub.asked[1], "labelSelector=app");
@@ -532,6 +566,7 @@ int main(void)
 	TEST(looks_for_all_names_when_the_journal_is_lost);
 	TEST(does_not_look_for_what_the_role_does_not_name);
 	TEST(reads_by_name_and_only_a_404_is_absence);
+	TEST(many_maps_are_read_side_by_side);
 	TEST(nothing_at_all_is_absence_too);
 	TEST(an_error_is_never_absence);
 	TEST(a_map_without_flinks_labels_is_not_ours);

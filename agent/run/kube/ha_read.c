@@ -1,5 +1,7 @@
 #include "run/kube/ha_read.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,13 @@ char *ha_cluster_name(const char *cluster_id)
 char *ha_job_name(const char *cluster_id, const char *job_id)
 {
 	return xasprintf("%s-%s-config-map", cluster_id, job_id);
+}
+
+void ha_clients_release(struct ha_clients *clients)
+{
+	for (size_t i = 0; i < clients->count; i++)
+		kube_free(clients->all[i]);
+	*clients = (struct ha_clients){0};
 }
 
 /* ---- what to look for ---- */
@@ -219,23 +228,74 @@ void ha_cluster_release(struct ha_cluster *cluster)
 
 /* ---- all maps ---- */
 
-static int read_job(struct kube *kube, const struct ha_query *query, const char *job_id,
-		    struct ha_reading *reading, struct err *err)
-{
-	cleanup_configmap struct configmap map = {0};
-	cleanup_free char *name = ha_job_name(query->cluster_id, job_id);
-	struct err why = {0};
+/* The maps of all jobs of the query, read by several threads. Each job belongs to one of them. */
+struct fetch {
+	const struct ha_query *query;
+	struct configmap *maps; /* of each job; no name: there is none */
+	atomic_size_t next;
+	atomic_bool failed;
+	struct err err; /* of the one that failed first */
+};
 
-	if (configmap_get(kube, name, &map, NULL, &why) < 0) {
-		if (why.kind == ERR_ABSENT)
-			return 0;
-		if (err)
-			*err = why;
-		return -1;
+struct fetcher {
+	struct fetch *fetch;
+	struct kube *kube;
+	pthread_t thread;
+};
+
+static void *fetch_jobs(void *arg)
+{
+	const struct fetcher *fetcher = arg;
+	struct fetch *fetch = fetcher->fetch;
+	const struct ha_query *query = fetch->query;
+	size_t i;
+
+	while (!fetch->failed && (i = atomic_fetch_add(&fetch->next, 1)) < query->job_count) {
+		cleanup_free char *name = ha_job_name(query->cluster_id, query->job_ids[i]);
+		struct err err = {0};
+
+		if (configmap_get(fetcher->kube, name, &fetch->maps[i], NULL, &err) == 0 ||
+		    err.kind == ERR_ABSENT)
+			continue;
+		if (!atomic_exchange(&fetch->failed, true))
+			fetch->err = err;
 	}
-	if (is_labelled(&map, query->cluster_id))
-		take_job(reading, kube, &map);
-	return 0;
+	return NULL;
+}
+
+/* One thread for every HA_MAPS_PER_CLIENT maps, and this one. */
+static void fetch_all(const struct ha_clients *clients, struct fetch *fetch)
+{
+	size_t wanted = 1 + fetch->query->job_count / HA_MAPS_PER_CLIENT, count = 1;
+	struct fetcher fetchers[HA_CLIENTS];
+
+	for (; count < wanted && count < clients->count; count++) {
+		fetchers[count] = (struct fetcher){.fetch = fetch, .kube = clients->all[count]};
+		if (pthread_create(&fetchers[count].thread, NULL, fetch_jobs, &fetchers[count]))
+			break;
+	}
+	fetchers[0] = (struct fetcher){.fetch = fetch, .kube = clients->all[0]};
+	fetch_jobs(&fetchers[0]);
+	while (--count > 0)
+		pthread_join(fetchers[count].thread, NULL);
+}
+
+static int read_jobs(const struct ha_clients *clients, const struct ha_query *query,
+		     struct ha_reading *reading, struct err *err)
+{
+	struct fetch fetch = {.query = query};
+
+	fetch.maps = xcalloc(query->job_count + 1, sizeof(*fetch.maps));
+	fetch_all(clients, &fetch);
+	for (size_t i = 0; i < query->job_count; i++) {
+		if (fetch.maps[i].name && is_labelled(&fetch.maps[i], query->cluster_id))
+			take_job(reading, clients->all[0], &fetch.maps[i]);
+		configmap_release(&fetch.maps[i]);
+	}
+	free(fetch.maps);
+	if (fetch.failed && err)
+		*err = fetch.err;
+	return fetch.failed ? -1 : 0;
 }
 
 /* "<cluster id>-<32 hex>-config-map", and not of a cluster id that only begins like ours. */
@@ -274,8 +334,9 @@ static int list_jobs(struct kube *kube, const struct ha_query *query, struct ha_
 	return configmap_list(kube, selector, take_listed, &listing, err);
 }
 
-void ha_read(struct kube *kube, const struct ha_query *query, struct ha_reading *ret)
+void ha_read(const struct ha_clients *clients, const struct ha_query *query, struct ha_reading *ret)
 {
+	struct kube *kube = clients->all[0];
 	struct err err = {0};
 	int rc;
 
@@ -283,8 +344,8 @@ void ha_read(struct kube *kube, const struct ha_query *query, struct ha_reading 
 	rc = read_cluster(kube, query->cluster_id, &ret->cluster, ret, &err);
 	if (rc == 0 && query->by_label)
 		rc = list_jobs(kube, query, ret, &err);
-	for (size_t i = 0; rc == 0 && i < query->job_count; i++)
-		rc = read_job(kube, query, query->job_ids[i], ret, &err);
+	else if (rc == 0)
+		rc = read_jobs(clients, query, ret, &err);
 	if (rc < 0) {
 		ret->state = SOURCE_UNREADABLE;
 		ret->detail = xstrdup(err.msg);
