@@ -41,8 +41,13 @@
 
 #include <stdint.h>
 
-#define LINK_VERSION          1
-#define LINK_ENV              "DREY_INIT_FD"
+#define LINK_VERSION 1
+#define LINK_ENV     "DREY_INIT_FD"
+/* What drey-init adds to the agent's environment, and the agent takes out again. glibc keeps small blocks that
+ * were freed, 7 of each size and thread, for their next use; where nearly nothing is allocated that is only
+ * memory that grows for hours. It reads this when the process starts. */
+#define LINK_MALLOC_ENV       "GLIBC_TUNABLES"
+#define LINK_MALLOC           "glibc.malloc.tcache_count=0"
 #define LINK_LAUNCH_ID_BYTES  40           /* NUL-terminated, chosen by the agent; the job id */
 #define LINK_PACKET_MAX_BYTES (128 * 1024) /* struct + packed strings of one LAUNCH */
 #define LINK_STRINGS_MAX      4096         /* argc + envc of one LAUNCH */

@@ -196,11 +196,29 @@ static int leave_cwd(void)
 	return fd;
 }
 
+/* The environment without a stale DREY_INIT_FD; for an agent with ours. Room for 2 more than count, and NULL. */
+static void fill_environment(char **env, char **envp, bool agent)
+{
+	bool tuned = false;
+	size_t kept = 0;
+
+	for (; *envp; envp++) {
+		if (strncmp(*envp, LINK_ENV "=", strlen(LINK_ENV "=")))
+			env[kept++] = *envp;
+		tuned |= !strncmp(*envp, LINK_MALLOC_ENV "=", strlen(LINK_MALLOC_ENV "="));
+	}
+	if (agent)
+		env[kept++] = LINK_ENV "=3";
+	if (agent && !tuned)
+		env[kept++] = LINK_MALLOC_ENV "=" LINK_MALLOC;
+	env[kept] = NULL;
+}
+
 int main(int argc, char **argv, char **envp)
 {
 	static struct init in; /* all zero: its big buffers cost nothing until they are used */
 	struct options opt;
-	size_t n = 0, kept = 0;
+	size_t n = 0;
 	int status;
 
 	signals_block();
@@ -224,14 +242,9 @@ int main(int argc, char **argv, char **envp)
 	while (envp[n])
 		n++;
 	{
-		char *env[n + 2]; /* the environment without a stale DREY_INIT_FD, with ours */
+		char *env[n + 3];
 
-		for (size_t i = 0; i < n; i++)
-			if (strncmp(envp[i], LINK_ENV "=", strlen(LINK_ENV "=")))
-				env[kept++] = envp[i];
-		if (opt.agent)
-			env[kept++] = LINK_ENV "=3";
-		env[kept] = NULL;
+		fill_environment(env, envp, opt.agent);
 		agent_init(&in.agent, opt.argv, env, in.cwd_fd);
 		if (!opt.agent) {
 			in.agent.start_ms = STOP_NEVER;

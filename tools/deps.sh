@@ -26,7 +26,7 @@ build  musl-tools               command:musl-gcc
 build  libcurl4-openssl-dev     library:libcurl
 build  libcjson-dev             library:libcjson
 build  libyaml-dev              library:yaml-0.1
-build  libevent-dev             library:libevent_pthreads
+build  libevent-dev             library:libevent_core
 build  libssl-dev               library:libcrypto
 build  libexpat1-dev            library:expat
 test   perl                     command:prove

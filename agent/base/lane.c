@@ -90,7 +90,10 @@ static void run_job(struct lane *lane, struct job *job)
 	pthread_mutex_lock(&lane->lock);
 	lane->running = NULL;
 	push(&lane->finished, job);
+	pthread_mutex_unlock(&lane->lock);
+	/* whoever wakes up by this wants the lock at once */
 	(void)!write(lane->ready_fd, &one, sizeof(one));
+	pthread_mutex_lock(&lane->lock);
 }
 
 static void *worker(void *arg)
@@ -212,8 +215,9 @@ void lane_submit(struct lane *lane, lane_work_fn *work, lane_done_fn *done, void
 	*job = (struct job){work, done, arg, NULL};
 	pthread_mutex_lock(&lane->lock);
 	push(&lane->waiting, job);
-	pthread_cond_broadcast(&lane->changed);
 	pthread_mutex_unlock(&lane->lock);
+	/* after the unlock, or the worker wakes up only to wait for the lock */
+	pthread_cond_signal(&lane->changed);
 }
 
 /* The readers below take the lock of what they only look at. */

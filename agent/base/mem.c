@@ -1,5 +1,6 @@
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
@@ -58,4 +59,21 @@ void xstrset(char **slot, const char *text)
 
 	free(*slot);
 	*slot = copy;
+}
+
+/* Two limits are malloc()'s own; what is said explicitly it does not raise after a large block. */
+void mem_keep_little(void)
+{
+#ifdef M_ARENA_MAX
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+	mallopt(M_TRIM_THRESHOLD, 128 * 1024);
+#endif
+}
+
+void mem_give_back(void)
+{
+#ifdef M_ARENA_MAX
+	malloc_trim(0);
+#endif
 }

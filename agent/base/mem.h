@@ -18,6 +18,11 @@ char *xstrdup(const char *text);                                 /* NULL gives N
 char *xstrndup(const char *text, size_t len_bytes);              /* caller frees */
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* caller frees */
 
+/* For a process that sleeps for months: one arena for all threads, and no more kept in reserve after something large
+ * than before. Before the first thread. Does nothing where libc is not glibc. */
+void mem_keep_little(void);
+void mem_give_back(void); /* to the system, what is free now; takes well under a millisecond */
+
 /* Replace *slot by a copy of text (NULL clears); frees what was there. */
 void xstrset(char **slot, const char *text);
 

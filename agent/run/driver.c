@@ -80,9 +80,11 @@ static void arm_timer(struct driver *driver)
 void driver_step(struct driver *driver, const struct event *event)
 {
 	struct effects effects = {.count = 0};
+	enum phase before;
 
 	if (!driver->alive || driver->closing)
 		return;
+	before = driver->life.phase;
 	lifecycle_step(&driver->life, event, clock_mono_ms(), clock_unix_ms(), &effects);
 	metrics_step(&driver->metrics, &driver->life, event);
 	termination_see(&driver->last, &driver->life);
@@ -94,6 +96,9 @@ void driver_step(struct driver *driver, const struct event *event)
 	driver_control_acknowledge(driver);
 	driver_directory_acknowledge(driver);
 	arm_timer(driver);
+	/* what a phase needed is not needed in the next one, and that may last for months */
+	if (driver->life.phase != before)
+		mem_give_back();
 }
 
 static void tick(void *arg)
@@ -291,6 +296,7 @@ int driver_run(const struct setup *setup, struct log *log, struct err *err)
 		.setup = setup, .log = log, .state_lock_fd = -1, .flink_lock_fd = -1, .err = err};
 	int status = 2;
 
+	mem_keep_little();
 	if (open_all(&driver, err) == 0) {
 		status = loop_run(driver.loop, err);
 		status = status < 0 ? 1 : driver.exit_status;

@@ -62,6 +62,15 @@ static int inherited_fd(struct err *err)
 	return (int)fd;
 }
 
+/* Ours alone: Flink gets what the container has. */
+static void drop_tuning(void)
+{
+	const char *text = getenv(LINK_MALLOC_ENV);
+
+	if (text && !strcmp(text, LINK_MALLOC))
+		unsetenv(LINK_MALLOC_ENV);
+}
+
 struct init_link *init_link_open(struct loop *loop, init_link_fn *fn, void *arg, struct err *err)
 {
 	struct init_link *link;
@@ -70,6 +79,7 @@ struct init_link *init_link_open(struct loop *loop, init_link_fn *fn, void *arg,
 	if (fd < 0)
 		return NULL;
 	unsetenv(LINK_ENV);
+	drop_tuning();
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) {
 		err_set(err, ERR_SYS, errno, "drey-init's link");
 		return NULL;

@@ -91,16 +91,22 @@ end_drey
 wait_for not_running "$dir/hooks/pre-launch"
 result $? 'the end of the container does not wait for it'
 
-# the schedule of the savepoints has a time zone of its own
+# the schedule of the savepoints has a time zone of its own, and drey its own settings of malloc()
 # shellcheck disable=SC2016
-begin 'echo "$TZ" >"$0.zone"; exec sleep 1000'
+begin 'echo "$TZ ${GLIBC_TUNABLES-none}" >"$0.zone"; exec sleep 1000'
 echo 'savepoints: {timeZone: UTC}' >>"$dir/drey.yaml"
 # shellcheck disable=SC2016
 hook pre-launch 'echo "$TZ" >"$TOLD"'
 start_drey env TZ=Asia/Tokyo
 wait_for test -s "$dir/flink.zone"
-[ "$(cat "$dir/told" "$dir/flink.zone")" = $'Asia/Tokyo\nAsia/Tokyo' ]
-result $? 'hooks and Flink have the time zone that drey was started with'
+[ "$(cat "$dir/told" "$dir/flink.zone")" = $'Asia/Tokyo\nAsia/Tokyo none' ]
+result $? 'hooks and Flink have the time zone that drey was started with, and nothing of its memory settings'
+end_drey
+rm "$dir/flink.zone"
+start_drey env GLIBC_TUNABLES=glibc.malloc.arena_max=7
+wait_for test -s "$dir/flink.zone"
+[ "$(cat "$dir/flink.zone")" = ' glibc.malloc.arena_max=7' ]
+result $? 'settings of the container go through to Flink'
 end_drey
 
 # ---- failures and the end

@@ -185,7 +185,7 @@ static void refuses_values_out_of_range(void)
 	CHECK_HAS(refusal("restore: {initialSavepoint: savepoint-1}\n"),
 		  "'restore.initialSavepoint' must be a URI");
 	CHECK_HAS(refusal("restore: {initialSavepoint: 'a:b'}\n"), "must be a URI");
-	CHECK_HAS(refusal("poll: {fast: 20s}\n"),
+	CHECK_HAS(refusal("poll: {fast: 40s}\n"),
 		  "line 5, column 14: 'poll.fast' must not be longer than 'poll.slow'");
 	CHECK_HAS(refusal("savepoints: {interval: 1min, jitter: 2min}\n"),
 		  "'savepoints.jitter' must not be longer than 'savepoints.interval'");

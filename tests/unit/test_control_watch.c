@@ -109,6 +109,23 @@ static void an_idle_directory_is_not_read_again(void)
 	rig_end(&rig);
 }
 
+static void what_inotify_watches_is_polled_rarely(void)
+{
+	enum { POLL_MS = 100 };
+	struct rig rig;
+	int64_t start_ms;
+
+	rig_begin(&rig, POLL_MS);
+	CHECK(until_readings(&rig, 1));
+	start_ms = clock_mono_ms();
+	CHECK(until_readings(&rig, 2));
+	if (control_watch_sees_all(rig.watch))
+		CHECK_INT(clock_mono_ms() - start_ms, >=, CONTROL_POLL_LOCAL * POLL_MS - 20);
+	else
+		tap_note("no local file system: %s", rig.swap.dir);
+	rig_end(&rig);
+}
+
 static void without_inotify_the_poll_finds_the_change(void)
 {
 	struct rig rig;
@@ -164,6 +181,7 @@ int main(void)
 	TEST(every_swap_is_noticed_without_a_poll);
 	TEST(a_file_that_a_person_writes_is_noticed);
 	TEST(an_idle_directory_is_not_read_again);
+	TEST(what_inotify_watches_is_polled_rarely);
 	TEST(without_inotify_the_poll_finds_the_change);
 	TEST(a_directory_that_was_replaced_is_watched_again);
 	return tap_done();

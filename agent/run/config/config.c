@@ -155,7 +155,7 @@ static const struct config_key keys[] = {
 	KEY("log.level", WORD, log.level, .fallback = "info", .words = level_words),
 
 	KEY("poll.fast", DURATION, poll.fast_ms, .fallback = "250ms", .min = 50, .max = MINUTE),
-	KEY("poll.slow", DURATION, poll.slow_ms, .fallback = "10s", .min = 50, .max = HOUR),
+	KEY("poll.slow", DURATION, poll.slow_ms, .fallback = "30s", .min = 50, .max = HOUR),
 };
 
 /* The first must not be greater than the second (unless the second is 0 and that means "off"). */

@@ -1,13 +1,16 @@
 #include "run/control/control_watch.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 
 #define FALLBACK_POLL_MS 30000
+#define XFS_MAGIC        0x58465342 /* not in linux/magic.h */
 /* Not IN_CREATE: a file that has just been made is still empty. */
 #define SIGNS (IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
@@ -23,17 +26,35 @@ struct control_watch {
 	struct loop_timer *timer;
 	bool reading, again;
 	bool watching; /* the directory is watched, as far as we know */
+	bool local;    /* and nothing changes there that this kernel does not see */
 };
 
 struct reading {
 	struct control_watch *watch;
 	const char *path;
 	int inotify_fd;
-	bool watching;
+	bool watching, local;
 	struct control_wish wish;
 	int result;
 	struct err err;
 };
+
+/* A file system that only this kernel writes. Where volumes of Kubernetes are: tmpfs, or the node's disk. What is
+ * not known is taken for one over a network. */
+static bool is_local(const char *path)
+{
+	static const unsigned long known[] = {
+		TMPFS_MAGIC,      RAMFS_MAGIC, EXT4_SUPER_MAGIC,     BTRFS_SUPER_MAGIC,
+		F2FS_SUPER_MAGIC, XFS_MAGIC,   OVERLAYFS_SUPER_MAGIC};
+	struct statfs fs;
+
+	if (statfs(path, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if ((unsigned long)fs.f_type == known[i])
+			return true;
+	return false;
+}
 
 /* Watch first, then read: what changes in between is noticed. Adding a watch twice is one watch, and
  * a directory that was replaced gets a new one. */
@@ -43,6 +64,7 @@ static void read_work(void *arg)
 
 	reading->watching = reading->inotify_fd >= 0 &&
 			    inotify_add_watch(reading->inotify_fd, reading->path, SIGNS) >= 0;
+	reading->local = reading->watching && is_local(reading->path);
 	reading->result = control_dir_read(reading->path, &reading->wish, &reading->err);
 }
 
@@ -50,6 +72,8 @@ static void wait_for_next(struct control_watch *watch, bool failed)
 {
 	int64_t wait_ms = watch->poll_ms;
 
+	if (watch->local)
+		wait_ms *= CONTROL_POLL_LOCAL;
 	if (!wait_ms && !watch->watching)
 		wait_ms = FALLBACK_POLL_MS;
 	if (failed && (!wait_ms || wait_ms > CONTROL_RETRY_MS))
@@ -71,6 +95,7 @@ static void read_done(void *arg, bool ran)
 	if (ran) {
 		watch->reading = false;
 		watch->watching = reading->watching;
+		watch->local = reading->local;
 		wait_for_next(watch, reading->result < 0);
 		watch->fn(watch->arg, reading->result == 0 ? &reading->wish : NULL, &reading->err);
 	}
@@ -132,6 +157,11 @@ struct control_watch *control_watch_new(struct loop *loop, struct lane *lane, co
 bool control_watch_has_inotify(const struct control_watch *watch)
 {
 	return watch->watching;
+}
+
+bool control_watch_sees_all(const struct control_watch *watch)
+{
+	return watch->local;
 }
 
 void control_watch_free(struct control_watch *watch)
