@@ -36,7 +36,7 @@ begin() { # BODY_OF_FLINK
 		holding: {retryFirst: 100ms, retryMax: 200ms}
 		hooks:
 		  directory: $dir/hooks
-		  timeout: 20s
+		  timeout: 60s
 		  environment: {TOLD: $dir/told, WEBHOOK_URL_FILE: $dir/url, NEWEST_SAVEPOINT_FILE: $dir/newest}
 	YAML
 }

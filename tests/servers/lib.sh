@@ -183,7 +183,7 @@ keystone_up() { # DIR
 }
 
 keystone_call() { # TOKEN METHOD PATH [JSON]
-	curl --silent --show-error --fail --max-time 20 --request "$2" --header 'Content-Type: application/json' \
+	curl --silent --show-error --fail --max-time 120 --request "$2" --header 'Content-Type: application/json' \
 		${1:+--header "X-Auth-Token: $1"} ${4:+--data "$4"} "$KEYSTONE_URL$3"
 }
 
@@ -191,7 +191,7 @@ keystone_token() {
 	jq --null-input --arg user "$KEYSTONE_USER" --arg password "$KEYSTONE_PASSWORD" --arg project "$KEYSTONE_PROJECT" '
 		{id: "default"} as $domain | {auth: {scope: {project: {$domain, name: $project}},
 		identity: {methods: ["password"], password: {user: {name: $user, $domain, $password}}}}}' |
-		curl --silent --show-error --fail --max-time 20 --header 'Content-Type: application/json' --data @- \
+		curl --silent --show-error --fail --max-time 120 --header 'Content-Type: application/json' --data @- \
 			--dump-header - --output /dev/null "$KEYSTONE_URL/auth/tokens" |
 		tr -d '\r' | sed -n 's/^X-Subject-Token: //ip'
 }
