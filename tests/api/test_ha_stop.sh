@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+#
+# Where a job comes back after a stop with savepoint. Flink by itself deletes its HA data with the stop, and then starts
+# from what its arguments say: the old savepoint. The same story with drey: from the savepoint of the stop.
+
+# shellcheck disable=SC2119,SC2154 # lib.sh has functions whose arguments are optional; keys of DREY_CONF
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/api/lib.sh
+. "$TOP/tests/api/lib.sh"
+# shellcheck source=tests/api/ha_lib.sh
+. "$TOP/tests/api/ha_lib.sh"
+
+e2e_begin ha-stop
+api_begin ha-stop
+ha_begin
+mapfile -t args < <(job_args)
+start_tm_pod
+MUST_LIVE=(jm tm)
+
+plain_flink() { # JOB OPTION...
+	local job=$1
+	shift
+	start_bare_jm --job-id "$job" "$@" --job-classname drey.ContinuityJob -- "${args[@]}"
+}
+
+# Asks for it, and prints where it is.
+ask_flink() { # stop|savepoints
+	local job trigger
+	job=$(job_id)
+	trigger=$(rest_send POST "jobs/$job/$1" '{}' | jq --raw-output '."request-id"') || return 1
+	place() {
+		rest "jobs/$job/savepoints/$trigger" .operation.location
+	}
+	wait_quietly "$WAIT_S" place && place
+}
+
+restored() {
+	plain_path "$(checkpoints .latest.restored.external_path)"
+}
+
+# ---- plain Flink -----------------------------------------------------------------------------------
+
+old=$(job_id_of 0) job=$(job_id_of 1)
+plain_flink "$old"
+await "a first job runs" job_runs
+await "and has checkpoints" has_completed 1 "$old"
+first=$(plain_path "$(ask_flink savepoints)")
+check "it leaves the savepoint T1" test -e "$first/_metadata"
+MUST_LIVE=(tm)
+kill -KILL "$(jm_pid)"
+await "it is gone" test -e "$RUN/jm.status"
+kubectl delete configmap "$(cluster_map)" "$(job_map "$old")" >/dev/null
+
+MUST_LIVE=(jm tm)
+plain_flink "$job" --fromSavepoint "$first"
+await "plain Flink: the job starts from T1" job_runs
+is "$(restored)" "$first" "as its arguments say"
+await "and goes on" has_completed 2 "$job"
+check "Flink keeps what it would recover from" has_map "$(job_map "$job")"
+MUST_LIVE=(tm)
+third=$(plain_path "$(ask_flink stop)")
+check "it is stopped with the savepoint T3" test -e "$third/_metadata"
+await "the JobManager ends" test -e "$RUN/jm.status"
+check "and what it would recover from is gone" not has_map "$(job_map "$job")"
+
+MUST_LIVE=(jm tm)
+plain_flink "$job" --fromSavepoint "$first"
+await "started again with the same arguments, the job runs" job_runs
+is "$(restored)" "$first" "from T1: all since then is lost"
+MUST_LIVE=(tm)
+kill -KILL "$(jm_pid)"
+await "it is gone" test -e "$RUN/jm.status"
+kubectl delete configmap "$(cluster_map)" "$(job_map "$job")" >/dev/null
+: >"$EVENTS"
+
+# ---- with drey -------------------------------------------------------------------------------------
+
+DREY_CONF[kubernetes.salt]=drey # other ids than those above
+api_role --set drey.kubernetes.salt=drey || diag "no Role"
+DREY_CONF[flink.checkpointDirectory]=file://$RUN/drey/ck
+DREY_CONF[flink.savepointDirectory]=file://$RUN/drey/sp
+DREY_CONF[restore]="{initialSavepoint: 'file://$first'}"
+mkdir -p "$RUN/drey/ck" "$RUN/drey/sp"
+MUST_LIVE=(jm tm)
+start_drey
+await "drey: the job starts from T1" phase_is Running
+is "$(restored)" "$first" "as is configured"
+await "and goes on" status_is .launch.proven
+job=$(status .jobId)
+third=$(plain_path "$(drey suspend 2>>"$RUN/log/cli.log")")
+check "it is stopped with the savepoint T3" test -e "$third/_metadata"
+check "and what Flink would recover from is gone" not has_map "$(job_map "$job")"
+end_drey TERM
+MUST_LIVE=(jm tm)
+start_drey
+await "the container is started again, with the same configuration" phase_is Suspended
+check "drey resume" drey resume
+is "$(restored)" "$third" "from T3"
+is "$(api_denied)" "" "nothing was asked for that the Role does not allow"
+e2e_end
