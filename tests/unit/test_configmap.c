@@ -338,6 +338,81 @@ static void a_callback_ends_the_list(void)
 	kube_stub_stop(&stub);
 }
 
+/* ---- by name ---- */
+
+static int see_named(void *ctx, size_t index, const struct configmap *map, const struct err *why,
+		     struct err *err)
+{
+	struct seen *seen = ctx;
+
+	if (++seen->count == seen->fail_at)
+		return err_set(err, ERR_SYS, 0, "enough");
+	/* the order is not said */
+	seen->names[index] = map                       ? 'y'
+			     : why->kind == ERR_ABSENT ? 'n'
+			     : why->kind == ERR_DENIED ? 'd'
+						       : '?';
+	return 0;
+}
+
+/* m0 is there, m1 is not, m2 is denied, m3 is another one, m4 fails twice, m5 is busy for good. */
+static void answer_by_name(void *ctx, const struct http_stub_request *request,
+			   struct http_stub_answer *answer)
+{
+	static const char *const answers[] = {
+		KUBE_MAP("m0", "1", ""),
+		KUBE_STATUS(404, "NotFound", "no", "\"name\":\"m1\""),
+		KUBE_STATUS(403, "Forbidden", "no", ""),
+		KUBE_MAP("m33", "1", ""),
+		KUBE_MAP("m4", "1", ""),
+		"busy",
+	};
+	static const int statuses[] = {200, 404, 403, 200, 200, 503};
+	int i = request->target[strlen(request->target) - 1] - '0';
+	int *failures = ctx;
+
+	answer->status = statuses[i];
+	answer->reset = i == 4 && (*failures)++ < 2;
+	buf_addstr(&answer->body, answers[i]);
+}
+
+static void many_are_read_at_a_time_and_each_has_its_own_end(void)
+{
+	static const char *const names[] = {"m0", "m1", "m2", "m3", "m4", "m5", "m0"};
+	int failures = 0;
+	struct http_stub *http = http_stub_new(answer_by_name, &failures);
+	struct kube_config config = {.server =
+					     xasprintf("http://127.0.0.1:%d", http_stub_port(http)),
+				     .namespace = (char *)"team-a"};
+	struct kube *kube = kube_new(&config, NULL);
+	struct seen seen = {0};
+	struct err err = {0};
+
+	CHECK_INT(configmap_get_many(kube, names, ARRAY_LEN(names), see_named, &seen, &err), ==, 0);
+	CHECK_STR(seen.names, "ynd?y?y");
+	CHECK_INT(seen.count, ==, ARRAY_LEN(names));
+	CHECK_INT(failures, ==, 3);
+	CHECK_INT(http_stub_counts(http).most_open, >, 1);
+	CHECK_INT(http_stub_counts(http).most_open, <=, KUBE_IN_FLIGHT);
+	CHECK_INT(configmap_get_many(kube, names, 0, see_named, &seen, &err), ==, 0);
+	seen = (struct seen){.fail_at = 2};
+	CHECK_INT(configmap_get_many(kube, names, ARRAY_LEN(names), see_named, &seen, &err), ==,
+		  -1);
+	CHECK_STR(err.msg, "enough");
+	CHECK_INT(seen.count, ==, 2);
+	CHECK_INT(configmap_get_many(kube, (const char *const[]){"m0", "a/b"}, 2, see_named, &seen,
+				     &err),
+		  ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	kube_stop(kube);
+	CHECK_INT(configmap_get_many(kube, names, ARRAY_LEN(names), see_named, &seen, &err), ==,
+		  -1);
+	CHECK_INT(err.kind, ==, ERR_RETRY);
+	kube_free(kube);
+	http_stub_free(http);
+	free(config.server);
+}
+
 int main(void)
 {
 	TEST(a_map_is_read_whole);
@@ -353,5 +428,6 @@ int main(void)
 	TEST(a_list_that_grew_too_old_is_begun_anew);
 	TEST(a_page_that_is_too_large_is_asked_for_in_parts);
 	TEST(a_callback_ends_the_list);
+	TEST(many_are_read_at_a_time_and_each_has_its_own_end);
 	return tap_done();
 }

@@ -525,6 +525,139 @@ static void a_status_becomes_a_kind_and_a_message(void)
 	rig_stop(&rig);
 }
 
+struct stopper {
+	struct http *http;
+	struct server *server; /* NULL: stop at once */
+};
+
+static void *stop_soon(void *arg)
+{
+	struct stopper *stopper = arg;
+
+	while (stopper->server && !stopper->server->requests)
+		usleep(1000);
+	http_stop(stopper->http);
+	return NULL;
+}
+
+static void another_thread_can_stop_a_call(void)
+{
+	struct stopper stopper;
+	pthread_t thread;
+	struct rig rig;
+	struct http_request request = {.url = rig.url, .timeout_ms = 60000};
+	int64_t begin_ms = clock_mono_ms();
+
+	rig_start(&rig);
+	snprintf(rig.url, sizeof(rig.url), "http://127.0.0.1:%d/hang", rig.server.port);
+	stopper = (struct stopper){rig.http, &rig.server};
+	pthread_create(&thread, NULL, stop_soon, &stopper);
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
+	pthread_join(thread, NULL);
+	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+	CHECK_HAS(rig.err.msg, "/hang: stopped");
+	CHECK(http_stopped(rig.http));
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
+	CHECK_INT(http_pause(rig.http, 60000, &rig.err), ==, -1);
+	CHECK_INT(clock_mono_ms() - begin_ms, <, 20000);
+	rig_stop(&rig);
+}
+
+static void another_thread_can_stop_a_pause(void)
+{
+	struct stopper stopper;
+	pthread_t thread;
+	struct rig rig;
+	int64_t begin_ms = clock_mono_ms();
+
+	rig_start(&rig);
+	CHECK_INT(http_pause(rig.http, 50, &rig.err), ==, 0);
+	CHECK_INT(clock_mono_ms() - begin_ms, >=, 50);
+	stopper = (struct stopper){rig.http, NULL};
+	pthread_create(&thread, NULL, stop_soon, &stopper);
+	CHECK_INT(http_pause(rig.http, 60000, &rig.err), ==, -1);
+	pthread_join(thread, NULL);
+	CHECK_INT(clock_mono_ms() - begin_ms, <, 20000);
+	rig_stop(&rig);
+}
+
+static void a_server_that_falls_silent_is_left(void)
+{
+	struct rig rig;
+	struct http_request request = {.url = rig.url, .timeout_ms = 60000, .stall_ms = 200};
+	int64_t begin_ms = clock_mono_ms();
+
+	rig_start(&rig);
+	snprintf(rig.url, sizeof(rig.url), "http://127.0.0.1:%d/hang", rig.server.port);
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
+	CHECK_HAS(rig.err.msg, "silent");
+	CHECK_INT(clock_mono_ms() - begin_ms, >=, 200);
+	CHECK_INT(clock_mono_ms() - begin_ms, <, 20000);
+	rig_stop(&rig);
+}
+
+struct pieces {
+	struct buf all;
+	size_t enough_bytes;
+};
+
+static int take_piece(void *ctx, const char *bytes, size_t len_bytes)
+{
+	struct pieces *pieces = ctx;
+
+	buf_add(&pieces->all, bytes, len_bytes);
+	return pieces->enough_bytes && pieces->all.len_bytes >= pieces->enough_bytes ? -1 : 0;
+}
+
+static void a_body_can_be_taken_as_it_comes(void)
+{
+	struct pieces pieces = {BUF_INIT, 0};
+	struct rig rig;
+	struct http_request request = {
+		.url = rig.url, .max_bytes = 3, .on_data = take_piece, .on_data_ctx = &pieces};
+
+	rig_start(&rig);
+	snprintf(rig.url, sizeof(rig.url), "http://127.0.0.1:%d/ok", rig.server.port);
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, 0);
+	CHECK_INT(rig.response.body.len_bytes, ==, 0);
+	CHECK_INT(pieces.all.len_bytes, ==, 11);
+	/* an error is no stream: it is kept, and capped */
+	buf_clear(&pieces.all);
+	request.max_bytes = 100;
+	snprintf(rig.url, sizeof(rig.url), "http://127.0.0.1:%d/busy", rig.server.port);
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, 0);
+	CHECK_INT(rig.response.status, ==, 503);
+	CHECK_INT(rig.response.body.len_bytes, ==, 9);
+	CHECK_INT(pieces.all.len_bytes, ==, 0);
+	/* whoever takes it may have enough */
+	pieces.enough_bytes = 10;
+	snprintf(rig.url, sizeof(rig.url), "http://127.0.0.1:%d/drip", rig.server.port);
+	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_FORMAT);
+	CHECK_INT(pieces.all.len_bytes, >=, 10);
+	buf_release(&pieces.all);
+	rig_stop(&rig);
+}
+
+static void what_may_go_once_has_a_connection_of_its_own(void)
+{
+	struct rig rig;
+	struct http_request request = {.url = rig.url};
+
+	rig_start(&rig);
+	snprintf(rig.url, sizeof(rig.url), "http://127.0.0.1:%d/ok", rig.server.port);
+	http_do(rig.http, &request, &rig.response, &rig.err);
+	request.once = true;
+	http_do(rig.http, &request, &rig.response, &rig.err);
+	CHECK_INT(rig.server.connections, ==, 2);
+	request.once = false;
+	http_do(rig.http, &request, &rig.response, &rig.err);
+	CHECK_INT(rig.server.connections, ==, 2);
+	CHECK_INT(rig.server.requests, ==, 3);
+	rig_stop(&rig);
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -541,5 +674,10 @@ int main(void)
 	TEST(unusable_requests_are_the_users_to_change);
 	TEST(loopback_never_goes_through_a_proxy);
 	TEST(a_status_becomes_a_kind_and_a_message);
+	TEST(another_thread_can_stop_a_call);
+	TEST(another_thread_can_stop_a_pause);
+	TEST(a_server_that_falls_silent_is_left);
+	TEST(a_body_can_be_taken_as_it_comes);
+	TEST(what_may_go_once_has_a_connection_of_its_own);
 	return tap_done();
 }

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include "base/fs.h"
 #include "base/mem.h"
 #include "store_dir.h"
 #include "tap.h"
@@ -257,6 +258,74 @@ static void connections_are_kept_here_too(void)
 	rig_stop(&rig);
 }
 
+static char *text_of(const char *path)
+{
+	struct buf text = BUF_INIT;
+
+	if (fs_read(path, 1u << 20, &text, NULL))
+		abort();
+	return buf_steal(&text);
+}
+
+static void certificates_may_be_in_memory(void)
+{
+	struct rig rig;
+	struct http_config config = {0};
+	cleanup_free char *ca = NULL, *other = NULL, *cert = NULL, *key = NULL;
+
+	rig_prepare(&rig, "IP:127.0.0.1", 2);
+	tls_stub_start(&rig.stub, &rig.server, &rig.ca, TLS1_3_VERSION);
+	config.ca_pem = ca = text_of(rig.ca_file);
+	config.cert_pem = cert = text_of(rig.cert_file);
+	config.key_pem = key = text_of(rig.key_file);
+	CHECK_INT(get_with(&rig, &config), ==, 0);
+	CHECK_STR(buf_str(&rig.response.body), "client 7");
+	config.ca_pem = other = text_of(rig.other_ca_file);
+	CHECK_INT(get_with(&rig, &config), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_DENIED);
+	rig_stop(&rig);
+}
+
+static void certificates_that_contradict_each_other_are_refused(void)
+{
+	static const struct http_config configs[] = {
+		{.ca_file = "a", .ca_pem = "a"},
+		{.cert_pem = "a"},
+		{.key_pem = "a"},
+		{.cert_file = "a", .key_file = "a", .cert_pem = "a", .key_pem = "a"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(configs); i++) {
+		struct err err = {0};
+
+		CHECK(!http_new(&configs[i], &err));
+		CHECK_INT(err.kind, ==, ERR_CONFIG);
+	}
+}
+
+static void the_certificate_may_have_another_name_than_the_host(void)
+{
+	struct rig rig;
+	struct http_config config = {0};
+
+	rig_prepare(&rig, "DNS:kubernetes.default.svc", 2);
+	tls_stub_start(&rig.stub, &rig.server, NULL, TLS1_3_VERSION);
+	config.ca_file = rig.ca_file;
+	CHECK_INT(get_with(&rig, &config), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_DENIED);
+	config.tls_name = "kubernetes.default.svc";
+	CHECK_INT(get_with(&rig, &config), ==, 0);
+	CHECK_INT(rig.response.status, ==, 200);
+	config.tls_name = "kubernetes.other.svc";
+	CHECK_INT(get_with(&rig, &config), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_DENIED);
+	CHECK_HAS(rig.err.msg, "GET https://127.0.0.1:");
+	config.tls_name = "a b/c";
+	CHECK_INT(get_with(&rig, &config), ==, -1);
+	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
+	rig_stop(&rig);
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN); /* the server's */
@@ -268,5 +337,8 @@ int main(void)
 	TEST(unusable_files_are_a_mistake_of_the_configuration);
 	TEST(a_ca_file_that_is_replaced_counts_from_the_next_connection_on);
 	TEST(connections_are_kept_here_too);
+	TEST(certificates_may_be_in_memory);
+	TEST(certificates_that_contradict_each_other_are_refused);
+	TEST(the_certificate_may_have_another_name_than_the_host);
 	return tap_done();
 }
