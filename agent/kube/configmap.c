@@ -236,7 +236,7 @@ int configmap_patch(struct kube *kube, const char *name, const struct json *merg
 		.path = path,
 		.content_type = KUBE_MERGE_PATCH,
 		.body = merge_patch,
-		.repeatable = !json_path(merge_patch, "metadata", "resourceVersion", NULL),
+		.repeatable = !json_get(json_get(merge_patch, "metadata"), "resourceVersion"),
 	};
 
 	return path ? call(kube, &request, name, ret, answer, err) : -1;

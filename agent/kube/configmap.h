@@ -52,9 +52,9 @@ int configmap_get(struct kube *kube, const char *name, struct configmap *ret,
 		  struct kube_answer *answer, struct err *err);
 
 /*
- * Those of the given names, several at a time (200 names take about as long as 30 one after
- * another). each() is called once for every index, in any order, with the map, or with what
- * configmap_get() would say: ERR_ABSENT for one that is not there. -1 with *err ends it all.
+ * Those of the given names, KUBE_IN_FLIGHT at a time. each() is called once for every index, in any
+ * order, with the map, or with what configmap_get() would say: ERR_ABSENT for one that is not there.
+ * -1 with *err ends it all.
  */
 int configmap_get_many(struct kube *kube, const char *const *names, size_t count,
 		       int (*each)(void *ctx, size_t index, const struct configmap *map,

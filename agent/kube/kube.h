@@ -37,7 +37,7 @@
 #define KUBE_PAUSE_MS           200 /* before the second attempt; doubles, with jitter */
 #define KUBE_BURST              256
 #define KUBE_PER_SECOND         2
-#define KUBE_IN_FLIGHT          8 /* of kube_get_many() */
+#define KUBE_IN_FLIGHT          4 /* of kube_get_many() */
 
 #define KUBE_MERGE_PATCH     "application/merge-patch+json"           /* RFC 7386: null deletes */
 #define KUBE_JSON_PATCH      "application/json-patch+json"            /* RFC 6902 */

@@ -392,6 +392,8 @@ static void many_are_read_at_a_time_and_each_has_its_own_end(void)
 	CHECK_STR(seen.names, "ynd?y?y");
 	CHECK_INT(seen.count, ==, ARRAY_LEN(names));
 	CHECK_INT(failures, ==, 3);
+	/* m4 twice more, m5 as often as kube_do() asks */
+	CHECK_INT(http_stub_counts(http).requests, ==, ARRAY_LEN(names) + 2 + KUBE_ATTEMPTS);
 	CHECK_INT(http_stub_counts(http).most_open, >, 1);
 	CHECK_INT(http_stub_counts(http).most_open, <=, KUBE_IN_FLIGHT);
 	CHECK_INT(configmap_get_many(kube, names, 0, see_named, &seen, &err), ==, 0);
