@@ -15,6 +15,7 @@
 #   api_give_token TOKEN      puts it where the Pod reads it, as the kubelet does: by one rename
 #   api_requests [JQ]         what the ServiceAccount has asked for, from the audit log: verb, path, resource, name, code,
 #                             unixMs, userAgent; one JSON object per request, those for which JQ is true
+#   api_verbs                 how often it has asked for what: lines "COUNT VERB RESOURCE"
 #   api_denied                those that were refused with 401 or 403
 #   api_role [HELM_OPTION...] the Role once more, with other values; api_template FILE [HELM_OPTION...] prints one
 #   api_define                the custom resource once more
@@ -70,9 +71,10 @@ api_begin() { # NAME [own]
 api_run_end() {
 	local status=$?
 	ui_is_main || return "$status"
+	# a shared log does not outlive the run of all tests
+	[ "$status" -eq 0 ] || [ -z "$NAMESPACE" ] || api_requests >"$RUN/log/requests.json"
 	if [ -n "$CLUSTER" ] && [ "$CLUSTER" = "$RUN/cluster" ]; then
 		"$CLUSTER_SH" down "$CLUSTER"
-		rm -f "$CLUSTER/log/audit.log"
 	fi
 	(exit "$status")
 	run_end
@@ -218,6 +220,10 @@ api_requests() { # [JQ]
 		 name: .objectRef.name, code: .responseStatus.code, userAgent,
 		 unixMs: (.requestReceivedTimestamp | (.[:19] + "Z" | fromdate) * 1000 + (.[20:23] | tonumber))}
 	' "$CLUSTER/log/audit.log" | jq --slurp --compact-output "unique_by(.id) | sort_by(.unixMs)[] | select(${1:-true})"
+}
+
+api_verbs() {
+	api_requests | jq --raw-output '[.verb, .resource, .subresource // empty] | join(" ")' | sort | uniq -c | sed 's/^ *//'
 }
 
 api_denied() {

@@ -46,6 +46,7 @@ check "a token that nobody signed is refused" curl_gives 401 GET "$control"
 await "the audit log has what was refused" were_denied 403 401
 is "$(api_requests '.code == 200' | jq --raw-output '[.verb, .resource, .name] | join(" ")')" \
 	"get configmaps $APPLICATION-drey-control" "and what was not"
+is "$(api_verbs)" "3 get configmaps" "and counts them"
 
 api_give_token "$(api_token 2)"
 check "a short token is good while it lasts" curl_gives 200 GET "$control"
