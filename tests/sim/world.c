@@ -251,6 +251,12 @@ static void draw_chaos(struct world *w)
 	 * told from a good one. */
 	if (w->config->policy.foreign == FOREIGN_IGNORE || w->chaos.clock_step_ms)
 		w->chaos.journal_back_ms = w->chaos.journal_lost_ms = 0;
+	if (w->seed % 13 == 6) { /* few savepoints are kept, and the newest goes by accident */
+		w->config->policy.restore = POLICY_SAVEPOINT;
+		w->config->retention.keep_count = 1;
+		w->config->savepoints.interval_ms = between(w, 1, 4) * MINUTE_MS;
+		w->chaos.vanish_ms = between(w, 3, 10) * MINUTE_MS;
+	}
 	if (w->seed % 11 == 5 && !w->chaos.clock_step_ms)
 		w->config->policy.max_age_ms = between(w, 2, 20) * MINUTE_MS;
 	if (w->seed % 5 == 2)
@@ -341,8 +347,8 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
 	rng_seed(&w.rng, seed);
 	world_enter(&w, 0);
 	draw_config(&w);
-	w.pods[1].config = w.pods[0].config;
 	draw_chaos(&w);
+	w.pods[1].config = w.pods[0].config;
 	for (size_t i = 0; i < memory->queue_cap; i++)
 		memory->unused_items[w.unused_count++] = (int)i;
 	w.store = (struct jstore){.as_text = as_text,
