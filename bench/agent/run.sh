@@ -1,0 +1,228 @@
+#!/usr/bin/env bash
+#
+# bench/agent/run.sh - what drey costs while all is well, and how fast it is when something is not: with a real Flink
+# (one JobManager, one TaskManager), beside a bash loop with curl.
+#
+#   bench/agent/run.sh [quick] [--minutes N]     at rest for N minutes (5; quick: 2); 10 deaths (quick: 3)
+#   bench/agent/run.sh soak --minutes N          only at rest, with a line for each tenth of the time
+#
+# Prints Markdown. SAMPLES=FILE keeps the samples of the first part.
+
+# shellcheck disable=SC2119,SC2317 # functions with optional arguments; functions that are called by name
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+
+usage() {
+	sed -n '6,7s/^# *//p' "$0" >&2
+	exit 2
+}
+
+mode=full minutes=5 deaths=10
+while [ $# -gt 0 ]; do
+	case $1 in
+	full) ;;
+	soak) mode=soak ;;
+	quick) mode=quick minutes=2 deaths=3 ;;
+	--minutes) minutes=${2-} && shift ;;
+	*) usage ;;
+	esac
+	shift
+done
+[[ $minutes =~ ^[1-9][0-9]*$ ]] || usage
+make -j2 all >&2 || exit 1
+mkdir -p build/bench/agent
+"$(command -v musl-gcc || echo cc)" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o build/bench/agent/measure \
+	bench/agent/measure.c || exit 1
+# shellcheck source=bench/agent/lib.sh
+. bench/agent/lib.sh
+
+# ---- at rest -----------------------------------------------------------------------------------------
+
+# One column of the table: what is in the samples of NAME.
+rest_column() { # SAMPLES NAME
+	awk -v name="$2" '
+		$2 != name { next }
+		!n++ { first = $0 }
+		$4 < low || n == 1 { low = $4 }
+		$4 > high { high = $4 }
+		{ last = $0 }
+		END {
+			split(first, a); split(last, b)
+			minutes = (b[1] - a[1]) / 60
+			printf "%.2f MB, %.2f to %.2f\n%.2f MB\n%.2f MB\n%+.0f KB\n", b[4] / 1024, low / 1024, high / 1024,
+				b[5] / 1024, b[6] / 1024, b[6] - a[6]
+			printf "%.1f\n%.1f\n%d, %d\n", (b[8] - a[8]) / minutes, (b[10] - a[10]) / 1e6 / minutes * 60, b[7], b[11]
+		}' "$1"
+}
+
+# CPU seconds of the children that PID has waited for.
+children_cpu_s() { # PID
+	awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($14 + $15) / hz }' "/proc/$1/stat"
+}
+
+at_rest() {
+	local init loop loop_requests samples=${SAMPLES:-} before after start names cells i column
+	agent_prepare agent '10 s'
+	agent_start
+	[ -n "$samples" ] || samples=$RUN/samples
+	spawn loop bench/agent/watch.sh "http://127.0.0.1:$REST_PORT"
+	sleep 35 # until the first poll at leisure is over
+	init=$(run_pids "^$BUILD/drey-init --agent" | head -n 1)
+	loop=$(run_pids "^[^ ]*bash bench/agent/watch.sh" | head -n 1)
+	before=$(rest_requests) start=$(children_cpu_s "$loop")
+	patiently "$MEASURE" sample 30 "$minutes" "agent=$(agent_pid)" "init=$init" "loop=$loop" >"$samples" || return 1
+	after=$(rest_requests)
+	loop_requests=$((minutes * 12))
+	row "at rest for $minutes minutes" "drey run" "drey-init" "bash and curl, every 5 s"
+	row --- --- --- ---
+	names=("RSS at the end; least and most" "PSS" "private and dirty" "growth of that" "wakeups a minute"
+		"CPU seconds an hour" "threads, descriptors")
+	for i in agent init loop; do
+		rest_column "$samples" $i >"$RUN/column.$i"
+	done
+	for i in "${!names[@]}"; do
+		cells=()
+		for column in agent init loop; do
+			cells+=("$(sed -n "$((i + 1))p" "$RUN/column.$column")")
+		done
+		row "${names[i]}" "${cells[@]}"
+	done
+	row "CPU seconds an hour of its children" 0 - \
+		"$(awk -v a="$start" -v b="$(children_cpu_s "$loop")" -v m="$minutes" 'BEGIN { printf "%.1f", (b - a) / m * 60 }')"
+	row "requests to Flink a minute" "$(awk -v n=$((after - before - loop_requests)) -v m="$minutes" \
+		'BEGIN { printf "%.1f", n / m }')" 0 12
+	if [ "$mode" = soak ]; then
+		echo
+		row "minute" "RSS" "PSS" "private and dirty" "wakeups so far"
+		row --- --- --- --- ---
+		awk '$2 == "agent" { line[n++] = $0 } END { step = n > 11 ? (n - 1) / 10 : 1
+			split(line[0], zero)
+			for (i = 0; int(i + 0.5) < n; i += step) { split(line[int(i + 0.5)], a)
+				printf "| %.0f | %d KB | %d KB | %d KB | %d |\n", a[1] / 60, a[4], a[5], a[6], a[8] - zero[8] } }' "$samples"
+	fi
+	agent_end
+}
+
+# ---- a death -----------------------------------------------------------------------------------------
+
+log_ms() { # FROM_LINE TEXT: the time of the first such line of the log after that
+	tail -n "+$1" "$RUN/log/jm.log" | grep -m 1 -F "\"msg\":\"$2" | sed 's/.*"time":"\([^"]*\)".*/\1/' |
+		{ read -r at && date -d "$at" +%s%3N; }
+}
+
+deaths() {
+	local i job line ended decided started born died
+	agent_prepare death '1 s'
+	DREY_CONF[flink.command]=$(yaml_list "$MEASURE" stamp "$RUN/born" "${FLINK_JM_ARGV[@]}")
+	DREY_CONF[flink.version]=${FLINK_VERSION:-2.3.0}
+	DREY_CONF[log.format]=json
+	agent_start
+	for ((i = 0; i < deaths; i++)); do
+		agent_is_proven || return 1
+		job=$(status .jobId)
+		line=$(($(wc -l <"$RUN/log/jm.log") + 1))
+		: >"$RUN/born"
+		read -r died _ < <("$MEASURE" kill "$(jm_pid)")
+		wait_until "the next JobManager" "$WAIT_S" test -s "$RUN/born" || return 1
+		wait_until "the next job" "$WAIT_S" runs_after "$job" || return 1
+		read -r born <"$RUN/born"
+		ended=$(log_ms "$line" "Flink ended") decided=$(log_ms "$line" "Launching: launch")
+		started=$(log_ms "$line" "Flink started")
+		echo "$((born - died)) $((decided - ended)) $((started - decided))"
+	done >"$RUN/deaths"
+	row "from the death of the JobManager, $deaths times" least median most
+	row --- --- --- ---
+	spread < <(awk '{ printf "%.1f\n", $1 / 1000 }' "$RUN/deaths")
+	row "to exec of the next one" "$MIN ms" "$MEDIAN ms" "$MAX ms"
+	spread < <(awk '{ print $2 }' "$RUN/deaths")
+	row "of it: looking at \`file://\`, checking the newest snapshot, deciding" "$MIN ms" "$MEDIAN ms" "$MAX ms"
+	spread < <(awk '{ print $3 }' "$RUN/deaths")
+	row "of it: the journal on disk, fork, exec" "$MIN ms" "$MEDIAN ms" "$MAX ms"
+	agent_end
+}
+
+# ---- black holes -------------------------------------------------------------------------------------
+
+probe() { # WHAT
+	local times
+	times=$(curl --silent --fail --max-time 10 --output /dev/null --write-out '%{time_total}\n' \
+		"http://127.0.0.1:$HTTP_PORT/livez?[1-200]")
+	spread < <(awk '{ printf "%.2f\n", $1 * 1000 }' <<<"$times")
+	row "$1" "$(wc -l <<<"$times")" "$MEDIAN ms" "$MAX ms"
+}
+
+alive_here() {
+	curl --silent --fail --max-time 10 "http://127.0.0.1:$HTTP_PORT/livez"
+}
+
+black_holes() {
+	local hole
+	agent_prepare holes '1 s'
+	take_port hole
+	dig_hole hole "$hole"
+	cat >"$RUN/kubeconfig" <<-END
+		apiVersion: v1
+		kind: Config
+		current-context: hole
+		contexts: [{name: hole, context: {cluster: hole, user: hole, namespace: hole}}]
+		clusters: [{name: hole, cluster: {server: "https://127.0.0.1:$hole"}}]
+		users: [{name: hole, user: {token: none}}]
+	END
+	chmod 600 "$RUN/kubeconfig"
+	DREY_CONF[kubernetes.kubeconfig]=$RUN/kubeconfig
+	DREY_CONF[kubernetes.journal]=none
+	DREY_CONF[flink.checkpointDirectory]=s3://bucket/ck
+	export AWS_ACCESS_KEY_ID=AKIDEXAMPLE AWS_SECRET_ACCESS_KEY=none AWS_REGION=none AWS_ENDPOINT_URL=http://127.0.0.1:$hole
+	start_drey
+	MUST_LIVE=(jm)
+	wait_until "drey" "$WAIT_S" alive_here
+	row "\`/livez\`, 200 times" answers median most
+	row --- --- --- ---
+	probe "at the start: S3 and the API server take connections and never answer"
+	agent_end
+	unset 'DREY_CONF[kubernetes.kubeconfig]' 'DREY_CONF[kubernetes.journal]'
+
+	agent_prepare holes '1 s'
+	cat >"$RUN/flink-hole" <<-END
+		#!/bin/sh
+		exec perl -e 'use IO::Socket::INET;
+		my \$s = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => $REST_PORT, Listen => 64, ReuseAddr => 1) or die;
+		my @all; while (my \$c = \$s->accept) { push @all, \$c }'
+	END
+	chmod +x "$RUN/flink-hole"
+	DREY_CONF[flink.command]=$(yaml_list "$RUN/flink-hole")
+	DREY_CONF[flink.version]=${FLINK_VERSION:-2.3.0}
+	start_drey
+	wait_until "a launch" "$WAIT_S" phase_is Launching
+	probe "a Flink whose REST API does the same"
+	agent_end
+}
+
+echo "$(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r), load" \
+	"$(cut -d' ' -f1-3 /proc/loadavg) at the start; drey $("$BUILD/drey" --version | cut -d' ' -f2), Flink" \
+	"${FLINK_VERSION:-2.3.0}, $(curl --version | sed -n '1s/ (.*//p'), $(ldd --version | sed -n '1s/.* /glibc /p')"
+echo
+failed=0
+at_rest || failed=1
+if [ "$mode" != soak ]; then
+	echo
+	deaths || failed=1
+	echo
+	black_holes || failed=1
+fi
+echo
+echo "load $(cut -d' ' -f1-3 /proc/loadavg) at the end"
+cat <<'END'
+
+What these figures can be wrong about:
+* RSS counts pages of shared libraries that other processes have mapped as well, and the kernel maps up to 16 pages
+  around each one that is touched, so it differs by 0.1 MB from start to start. PSS depends on who else is there;
+  private and dirty does not.
+* Wakeups are voluntary context switches of all threads, with those for the answers of Flink. Each probe, scrape or
+  command adds one or two. The children of the bash loop (curl, grep, head, sleep) are not in its wakeups and memory.
+* A death is seen at the moment in which the kernel lets the parent know, and the next birth just before exec of java:
+  neither the death of a large JVM nor the start of one is in it. The parts come from drey's log, in whole milliseconds.
+* The probes are curl's total time with a connection for each, on a machine that does other things.
+END
+exit $failed
