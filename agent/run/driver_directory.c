@@ -18,7 +18,8 @@
 #include "run/driver_internal.h"
 #include "run/kube/control_map.h"
 
-#define SAVE_RETRY_MS 30000
+#define SAVE_RETRY_MS   30000
+#define DEFAULT_POLL_MS 30000 /* where control.poll is 0: nothing else tells of a change */
 
 struct directory {
 	struct driver *driver;
@@ -240,8 +241,9 @@ static void read_remote(struct directory *directory)
 static void on_poll(void *arg)
 {
 	struct directory *directory = arg;
+	int64_t poll_ms = directory->driver->setup->config.control.poll_ms;
 
-	loop_timer_set(directory->poll, directory->driver->setup->config.control.poll_ms);
+	loop_timer_set(directory->poll, poll_ms ? poll_ms : DEFAULT_POLL_MS);
 	read_remote(directory);
 }
 
@@ -267,7 +269,9 @@ static void on_reading(void *arg, const struct control_wish *wish, const struct 
 			directory->read_unix_ms = clock_unix_ms();
 	}
 	directory->waiting = true;
-	take(directory);
+	/* what it does not say any more, the ConfigMap may say since: that is asked first */
+	if (!directory->map || !wish || same || wish->do_not_restart)
+		take(directory);
 	if (directory->map && wish && !same)
 		read_remote(directory);
 }
@@ -317,10 +321,8 @@ void driver_directory_alive(struct driver *driver, struct control_seen *seen)
 	*seen = (struct control_seen){0};
 	directory->loaded = true;
 	take(directory);
-	if (directory->poll)
-		loop_timer_set(directory->poll, driver->setup->config.control.poll_ms);
 	if (directory->map)
-		read_remote(directory);
+		on_poll(directory);
 }
 
 bool driver_directory_ready(struct driver *driver)
@@ -363,8 +365,7 @@ static int open_map(struct directory *directory, struct err *err)
 	directory->map = control_map_new(driver->loop, &kube->config, kube->control, err);
 	if (!directory->map)
 		return -1;
-	if (!driver->setup->config.control.directory && driver->setup->config.control.poll_ms)
-		directory->poll = loop_timer_new(driver->loop, on_poll, directory);
+	directory->poll = loop_timer_new(driver->loop, on_poll, directory);
 	return 0;
 }
 

@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+#
+# The journal in a ConfigMap: written before Flink is started, by one drey only, whatever the API server and people do
+# to it. With the Role of the chart, against a real API server; a script stands in Flink's place.
+
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/api/lib.sh
+. "$TOP/tests/api/lib.sh"
+
+api_begin journal own
+# shellcheck source=tests/api/journal_lib.sh
+. "$TOP/tests/api/journal_lib.sh"
+
+id_of() { # N
+	printf '%s/%s//%d' "$NAMESPACE" "$APPLICATION" "$1" | sha256sum | cut -c1-32
+}
+
+# ---- one life --------------------------------------------------------------------------------------
+
+pod_start a
+await "the job is launched" launched 1
+check "the journal has had it before" journal_is '.launches[0].jobId == "'"$(id_of 0)"'"'
+check "with the names of the Pod and its UID" journal_is '.writer | startswith("orders-a/uid-of-a-")'
+is "$(kubectl get configmap "$JOURNAL" --output json | jq --compact-output '[.metadata.labels["app.kubernetes.io/component",
+	"app.kubernetes.io/instance", "app.kubernetes.io/managed-by", "app.kubernetes.io/name"], .metadata.ownerReferences]')" \
+	'["journal","orders","drey","flink-application",null]' "it is labelled, and has no owner"
+check "no file of it is kept" test ! -e "$RUN/a/state/journal.json"
+await "the start is on record" journal_is '.launches[0].startedUnixMs != null'
+
+# ---- an agent that dies, and a Pod that is replaced ------------------------------------------------
+
+pod_kill_agent a
+await "the agent is started again and knows its Flink" pod_is a '.phase == "Launching" and .launch.number == 1'
+is "$(launches)" 1 "which was not started again"
+pod_end a
+pod_start b
+await "another Pod goes on with the journal" launched 2
+check "under the next id" journal_is '.launches[1].jobId == "'"$(id_of 1)"'"'
+
+# ---- two of them -----------------------------------------------------------------------------------
+
+pod_start c
+await "a second drey takes the application over" launched 3
+kubectl annotate configmap "$JOURNAL" touched=1 >/dev/null
+"$BUILD/drey" savepoint --timeout 1s --config "$RUN/b/drey.yaml" >/dev/null 2>&1 || : # something to write
+await "the first one sees it with its next write, and stops acting" \
+	pod_says b "another drey writes this application's journal"
+check "it names who has" pod_says b "was written by orders-c/uid-of-c-"
+check "it holds" pod_phase b Holding
+check "and refuses what it is asked for" not "$BUILD/drey" suspend --timeout 5s --config "$RUN/b/drey.yaml"
+is "$(journal '.writer | split("/")[0]')" orders-c "the journal is the second one's"
+pod_kill b
+
+# ---- somebody touches the map all the time ---------------------------------------------------------
+
+storm() {
+	local i=0
+	while [ ! -e "$RUN/calm" ]; do
+		i=$((i + 1))
+		kubectl patch configmap "$JOURNAL" --type merge --patch '{"metadata":{"labels":{"storm":"'"$i"'"}}}' >/dev/null
+	done
+}
+storm &
+storm_pid=$!
+before=$(journal .sequence)
+for i in 1 2 3; do
+	check "in a storm of writes to its map: $i" "$BUILD/drey" do-not-restart on --config "$RUN/c/drey.yaml"
+	check "and back: $i" "$BUILD/drey" do-not-restart off --config "$RUN/c/drey.yaml"
+done
+touch "$RUN/calm"
+wait "$storm_pid"
+check "the journal goes on" journal_is ".sequence >= $before + 6"
+check "and the labels of the others are kept" test -n "$(kubectl get configmap "$JOURNAL" --output 'jsonpath={.metadata.labels.storm}')"
+check "nobody has taken it for a takeover" pod_phase c Launching
+
+# ---- deleted, edited, of another application -------------------------------------------------------
+
+kubectl delete configmap "$JOURNAL" >/dev/null
+check "deleted while drey runs: something is asked for" "$BUILD/drey" do-not-restart on --config "$RUN/c/drey.yaml"
+check "it is there again, with all of it" journal_is '(.launches | length) == 3 and .intent.doNotRestart'
+
+kubectl get configmap "$JOURNAL" --output json >"$RUN/good.json"
+edit() { # VALUE
+	jq --arg value "$1" '.data["journal.json"] = $value | del(.metadata.resourceVersion, .metadata.uid)' "$RUN/good.json" |
+		kubectl replace --filename - >/dev/null
+}
+broken() {
+	pod_is c .journal.broken
+}
+for nonsense in 'not JSON' '{"schema": 1}' '{"schema": 99, "application": "orders", "sequence": 1}'; do
+	edit "$nonsense"
+	"$BUILD/drey" savepoint --timeout 1s --config "$RUN/c/drey.yaml" >/dev/null 2>&1 || :
+	await "edited into '$nonsense': drey cannot write" broken
+	is "$(kubectl get configmap "$JOURNAL" --output json | jq --raw-output '.data["journal.json"]')" "$nonsense" \
+		"and does not overwrite it"
+	check "the log says what to do" pod_log c 'not overwritten. Delete the ConfigMap, and drey writes it again'
+	kubectl delete configmap "$JOURNAL" >/dev/null
+	await "deleted: all is as it was" journal_is '(.launches | length) == 3 and .intent.doNotRestart'
+	await "and drey can write again" pod_is c '.journal.broken | not'
+done
+pod_end c
+
+kubectl get configmap "$JOURNAL" --output json >"$RUN/good.json"
+edit 'not JSON'
+pod_start d
+await "a start with nonsense for a journal holds" pod_phase d Holding
+check "the reason names the place and the ways out" pod_says d \
+	"Bring back a copy of it, or delete the ConfigMap"
+before=$(launches)
+edit "$(jq '.data["journal.json"] | fromjson | .application = "others" | tojson' --raw-output "$RUN/good.json")"
+await "the journal of another application holds, too" pod_says d "belongs to application 'others', not to 'orders'"
+edit "$(jq --raw-output '.data["journal.json"]' "$RUN/good.json")"
+await "with a copy put back drey goes on by itself" pod_says d "do-not-restart"
+is "$(launches)" "$before" "nothing was started meanwhile"
+check "the brake is lifted" "$BUILD/drey" do-not-restart off --config "$RUN/d/drey.yaml"
+await "and Flink is started" launched $((before + 1))
+
+# ---- finalizers ------------------------------------------------------------------------------------
+
+kubectl patch configmap "$JOURNAL" --type merge --patch '{"metadata":{"finalizers":["drey.dev/test"]}}' >/dev/null
+kubectl delete configmap "$JOURNAL" --wait=false >/dev/null
+"$BUILD/drey" savepoint --timeout 1s --config "$RUN/d/drey.yaml" >/dev/null 2>&1 || :
+await "being deleted: what is written there does not count" pod_is d .journal.broken
+check "the log names the way out" pod_log d 'is being deleted, but has finalizers; remove them'
+kubectl patch configmap "$JOURNAL" --type merge --patch '{"metadata":{"finalizers":null}}' >/dev/null
+await "the finalizers are gone: a new one is written" pod_is d '.journal.broken | not'
+check "with all of it" journal_is '(.launches | length) == 4'
+pod_end d
+
+# ---- the pod before was killed, and its journal is lost --------------------------------------------
+
+mkdir -p "$RUN/ck/$(id_of 4)"
+kubectl delete configmap "$JOURNAL" >/dev/null
+pod_start e
+before=$(launches)
+await "with the journal lost and nothing in storage it starts" launched $((before + 1))
+check "under an id that has left no trace" journal_is '.launches[0].jobId == "'"$(id_of 0)"'"'
+pod_end e
+kubectl delete configmap "$JOURNAL" >/dev/null
+mkdir -p "$RUN/ck/$(id_of 0)" "$RUN/ck/$(id_of 1)"
+pod_start f
+await "a directory is a trace" launched $((before + 2))
+check "so is the next" journal_is '.launches[0].jobId == "'"$(id_of 2)"'"'
+pod_end f
+
+# ---- all ids used up -------------------------------------------------------------------------------
+
+pod_conf g '  launches: 3'
+pod_start g
+before=$(launches)
+await "the ids are used up" pod_says g "all 3 job ids that the Role of the pod names are used up"
+check "it says what to do" pod_says g "raise kubernetes.launches, or set another kubernetes.salt"
+is "$(launches)" "$before" "nothing is started"
+pod_end g
+pod_conf g '  launches: 3' '  salt: again'
+pod_start g
+await "another salt gives others" launched $((before + 1))
+pod_end g
+
+is "$(api_denied)" "" "nothing was asked for that the Role does not allow"
+e2e_end
