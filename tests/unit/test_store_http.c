@@ -311,6 +311,10 @@ static void a_pause_of_one_call_does_not_hold_up_the_others(void)
 	struct rig rig;
 	int64_t latest_ms = 0;
 
+	if (tap_valgrind()) {
+		tap_skip("under valgrind the others take longer than the pause");
+		return;
+	}
 	rig_start(&rig, "good", MAX_CALLS);
 	rig.what[0] = "later2";
 	rig.in_flight = 1;
