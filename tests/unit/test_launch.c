@@ -191,6 +191,25 @@ static void with_flink_ha_the_heartbeat_is_left_alone(void)
 	CHECK(strstr(text, "heartbeat") == NULL);
 }
 
+static void with_flink_ha_the_rpc_port_is_a_fixed_one_unless_the_user_has_another(void)
+{
+	static const struct flink_property own = {"high-availability.jobmanager.port", "7000"};
+	struct flink_launch launch = launch_of(image, v23);
+	cleanup_free char *without = NULL, *with = NULL, *users = NULL;
+
+	launch.ha_rpc_port = 6123;
+	without = built(&launch);
+	CHECK(strstr(without, "high-availability.jobmanager.port") == NULL);
+	launch.ha = true;
+	with = built(&launch);
+	CHECK_HAS(with, "high-availability.jobmanager.port=6123");
+	launch.properties = &own;
+	launch.property_count = 1;
+	users = built(&launch);
+	CHECK_HAS(users, "high-availability.jobmanager.port=7000");
+	CHECK(strstr(users, "jobmanager.port=6123") == NULL);
+}
+
 static void every_property_of_drey_is_refused_by_name(void)
 {
 	static const char *const keys[] = {
@@ -404,6 +423,7 @@ int main(void)
 	TEST(directory_keys_fit_the_version);
 	TEST(the_user_may_overrule_what_is_no_decision);
 	TEST(with_flink_ha_the_heartbeat_is_left_alone);
+	TEST(with_flink_ha_the_rpc_port_is_a_fixed_one_unless_the_user_has_another);
 	TEST(every_property_of_drey_is_refused_by_name);
 	TEST(secrets_are_refused_on_the_command_line);
 	TEST(ids_and_restore_points_in_the_command_are_refused);

@@ -733,6 +733,31 @@ static void ten_thousand_savepoints_take_no_time(void)
 	world_end(&w);
 }
 
+static void what_flink_would_start_again_and_who_leads_are_facts(void)
+{
+	struct observe_plan plan;
+	struct facts facts;
+	struct ha_maps maps = {0};
+	struct world w;
+
+	world_begin(&w);
+	ha_map_put(ha_maps_add(&maps, "orders-cluster-config-map"), "jobGraph-" JOB, "x", 1);
+	ha_map_put(&maps.maps[0], "application-" JOB, "x", 1);
+	ha_map_put(&maps.maps[0], "org.apache.flink.k8s.leader.dispatcher", "x", 1);
+	ha_maps_add(&maps, "orders-" JOB "-config-map"); /* empty, and a trace of its job */
+	observe_plan_init(&plan, &w.places, &w.journal, NULL);
+	observe_plan_add_ha(&plan, &maps, SOURCE_PRESENT, NULL);
+	xstrset(&plan.lock_held, "somebody holds it");
+	observe_gather(&plan, &facts);
+	CHECK_INT(facts.stored_count, ==, 2);
+	CHECK_STR(facts.lock_held, "somebody holds it");
+	CHECK_INT(facts.job_count, ==, 1);
+	CHECK_STR(facts.jobs[0], JOB);
+	facts_release(&facts);
+	observe_plan_release(&plan);
+	world_end(&w);
+}
+
 int main(void)
 {
 	/* thousands of little files: a disk takes its time for them */
@@ -764,5 +789,6 @@ int main(void)
 	TEST(operators_are_sorted);
 	TEST(flink_recovers_what_is_complete_or_lacks_only_its_metadata);
 	TEST(ten_thousand_savepoints_take_no_time);
+	TEST(what_flink_would_start_again_and_who_leads_are_facts);
 	return tap_done();
 }

@@ -119,6 +119,16 @@ static char *find_home(const char *address, char **ret_why)
 	return NULL;
 }
 
+static int check_namespace(const struct setup_ha *ha, const char *namespace, struct err *err)
+{
+	if (!strcmp(ha->namespace, namespace))
+		return 0;
+	return err_set(err, ERR_CONFIG, 0,
+		       "Flink keeps its HA data in namespace %s, but drey is in %s; set "
+		       "kubernetes.namespace: %s in Flink's configuration",
+		       ha->namespace, namespace, namespace);
+}
+
 int setup_ha(const struct config *config, const struct setup_kube *kube,
 	     const struct flink_conf *conf, const struct flink_settings *settings,
 	     struct setup_ha *ret_ha, struct err *err)
@@ -136,7 +146,7 @@ int setup_ha(const struct config *config, const struct setup_kube *kube,
 	ha.cluster_id = settings->kubernetes_cluster_id;
 	ha.namespace =
 		settings->kubernetes_namespace ? settings->kubernetes_namespace : FLINK_NAMESPACE;
-	if (setup_ha_check_namespace(&ha, kube->config.namespace, err) < 0)
+	if (check_namespace(&ha, kube->config.namespace, err) < 0)
 		return -1;
 	ha.set_rpc_port = !port;
 	ha.rpc_port = port ? one_port(port) : SETUP_HA_RPC_PORT;
@@ -155,14 +165,4 @@ void setup_ha_release(struct setup_ha *ha)
 	free(ha->home);
 	free(ha->why_not_home);
 	*ha = (struct setup_ha){0};
-}
-
-int setup_ha_check_namespace(const struct setup_ha *ha, const char *namespace, struct err *err)
-{
-	if (!strcmp(ha->namespace, namespace))
-		return 0;
-	return err_set(err, ERR_CONFIG, 0,
-		       "Flink keeps its HA data in namespace %s, but drey is in %s; set "
-		       "kubernetes.namespace: %s in Flink's configuration",
-		       ha->namespace, namespace, namespace);
 }

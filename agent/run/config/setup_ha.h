@@ -34,7 +34,4 @@ int setup_ha(const struct config *config, const struct setup_kube *kube,
 	     struct setup_ha *ret_ha, struct err *err);
 void setup_ha_release(struct setup_ha *ha);
 
-/* The client's namespace, which is only known for certain once there is one, has to be Flink's. */
-int setup_ha_check_namespace(const struct setup_ha *ha, const char *namespace, struct err *err);
-
 #endif

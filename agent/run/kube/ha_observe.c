@@ -12,10 +12,6 @@ int ha_connect(const struct setup *setup, struct ha_clients *ret_clients, struct
 	for (; clients.count < HA_CLIENTS; clients.count++) {
 		struct kube *kube = kube_new(&setup->kube.config, err);
 
-		if (kube && setup_ha_check_namespace(&setup->ha, kube_namespace(kube), err) < 0) {
-			kube_free(kube);
-			kube = NULL;
-		}
 		if (!kube) {
 			ha_clients_release(&clients);
 			return -1;
