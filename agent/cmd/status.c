@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "cmd/client.h"
 #include "cmd/commands.h"
+#include "cmd/status_offline.h"
 #include "cmd/text.h"
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_END};
@@ -116,6 +117,20 @@ static void print_status(const struct status_view *view, FILE *out)
 	}
 }
 
+/* No drey answers: what the journal says is better than nothing, if it is where one can read it. */
+static bool read_offline(struct client *client)
+{
+	struct err err = {0};
+
+	if (status_offline(&client->config, &client->status, &err) == 0) {
+		status_view_read(client->status, &client->view);
+		return true;
+	}
+	if (err.kind != ERR_ABSENT)
+		cli_fail(client->cli, CLI_ABSENT, "%s", err.msg);
+	return false;
+}
+
 static int run(const struct cli *cli)
 {
 	struct client client;
@@ -124,8 +139,9 @@ static int run(const struct cli *cli)
 	if (status != CLI_OK)
 		return status;
 	status = client_status(&client);
-	if (status == CLI_OK) {
-		status = status_view_exit(&client.view);
+	if (status == CLI_OK || (status == CLI_ABSENT && read_offline(&client))) {
+		if (status == CLI_OK)
+			status = status_view_exit(&client.view);
 		if (cli_has(cli, "json"))
 			client_print_json(&client, status);
 		else
@@ -140,7 +156,9 @@ const struct cli_command cmd_status = {
 	.summary = "how the application is, and what it was started from",
 	.description =
 		"Asks the drey that runs on the state directory of the configuration. With --json\n"
-		"the whole document is printed; docs/status.md describes its members.\n",
+		"the whole document is printed; docs/status.md describes its members.\n"
+		"Where no drey answers and the journal is in a ConfigMap, that is shown, and the\n"
+		"status is 5.\n",
 	.options = options,
 	.statuses = "0  Running\n"
 		    "1  between two states: Resolving, Launching, Stopping, Terminating\n"

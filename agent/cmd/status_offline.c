@@ -1,0 +1,56 @@
+#include "cmd/status_offline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "core/status.h"
+#include "run/config/setup_kube.h"
+#include "run/journal_store.h"
+
+static enum phase phase_of(const char *name)
+{
+	for (int i = 0; i < PHASE_COUNT; i++)
+		if (name && !strcmp(name, phase_name((enum phase)i)))
+			return (enum phase)i;
+	return PHASE_RESOLVING;
+}
+
+/* The journal is taken over. */
+static struct json *describe(struct journal *journal, const char *place)
+{
+	struct lifecycle_config config = {0};
+	struct rng rng = {0};
+	struct lifecycle life;
+	struct json *document;
+
+	lifecycle_init(&life, &config, journal, &rng);
+	life.phase = phase_of(life.journal.phase);
+	snprintf(life.reason, sizeof(life.reason),
+		 "no drey answers here; this is what %s says, written by %s", place,
+		 life.journal.writer ? life.journal.writer : "somebody");
+	document = status_document(&life, clock_unix_ms());
+	json_add_null(document, "control");
+	lifecycle_release(&life);
+	return document;
+}
+
+int status_offline(const struct config *config, struct json **ret_document, struct err *err)
+{
+	struct setup_kube kube = {0};
+	struct journal_store *store = NULL;
+	struct journal journal;
+	int result = setup_kube(config, &kube, err);
+
+	if (result == 0 && !(kube.on && kube.journal))
+		result = err_set(err, ERR_ABSENT, 0, "the journal is not in a ConfigMap");
+	if (result == 0)
+		store = journal_store_open(config, &kube, err);
+	if (store)
+		result = journal_store_read(store, &journal, err);
+	if (store && result == 0)
+		*ret_document = describe(&journal, journal_store_place(store));
+	journal_store_free(store);
+	setup_kube_release(&kube);
+	return store ? result : -1;
+}
