@@ -16,7 +16,7 @@ WAIT_S=${WAIT_S:-600}
 run_begin "recovery-$SIDE" "$FLINK_VERSION" 8<&- 9>&-
 api_begin "recovery-$SIDE"
 [ "$SIDE" = fast ] || DREY_CONF[kubernetes.fastFailover]=false
-DREY_CONF[attempts.max]=1000
+DREY_CONF[attempts.max]=32
 ha_begin
 start_tm_pod 8<&- 9>&-
 start_drey 8<&- 9>&-
