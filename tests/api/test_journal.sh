@@ -126,6 +126,41 @@ check "the log names the way out" pod_log d 'is being deleted, but has finalizer
 kubectl patch configmap "$JOURNAL" --type merge --patch '{"metadata":{"finalizers":null}}' >/dev/null
 await "the finalizers are gone: a new one is written" pod_is d '.journal.broken | not'
 check "with all of it" journal_is '(.launches | length) == 4'
+
+# ---- refused by a rule, and for its size -----------------------------------------------------------
+
+rule() { # COMMAND
+	jq --null-input --arg name "$NAMESPACE" --arg namespace "$NAMESPACE" '
+		{apiVersion: "admissionregistration.k8s.io/v1", metadata: {name: $name}} as $head | {kind: "List", apiVersion: "v1", items: [
+		$head + {kind: "ValidatingAdmissionPolicy", spec: {failurePolicy: "Fail",
+			matchConstraints: {namespaceSelector: {matchLabels: {"kubernetes.io/metadata.name": $namespace}},
+				resourceRules: [{apiGroups: [""], apiVersions: ["v1"], operations: ["UPDATE"], resources: ["configmaps"]}]},
+			validations: [{expression: "!(\"journal.json\" in object.data)", message: "no journals on Fridays"}]}},
+		$head + {kind: "ValidatingAdmissionPolicyBinding", spec: {policyName: $name, validationActions: ["Deny"]}}]}' |
+		kubectl "$1" --filename - >/dev/null
+}
+touch_journal() {
+	kubectl annotate configmap "$JOURNAL" --overwrite "touched=$RANDOM" --dry-run=server >/dev/null 2>&1
+}
+rule create
+await "a rule refuses every change of a journal" not touch_journal
+"$BUILD/drey" savepoint --timeout 1s --config "$RUN/d/drey.yaml" >/dev/null 2>&1 || :
+await "drey cannot write" pod_is d .journal.broken
+check "the log has the words of the rule" pod_log d 'no journals on Fridays'
+check "Flink runs on" pod_phase d Launching
+rule delete
+await "the rule is gone: it can write again" pod_is d '.journal.broken | not'
+
+size=$(kubectl get configmap "$JOURNAL" --output json | jq '[.data[] | utf8bytelength] | add')
+head -c $((1048576 - size - 10)) /dev/zero | tr '\0' x >"$RUN/junk"
+jq --null-input --rawfile junk "$RUN/junk" '{data: {junk: $junk}}' >"$RUN/junk.json"
+kubectl patch configmap "$JOURNAL" --type merge --patch-file "$RUN/junk.json" >/dev/null
+"$BUILD/drey" savepoint --timeout 1s --config "$RUN/d/drey.yaml" >/dev/null 2>&1 || :
+await "somebody fills the map to its limit: drey cannot write" pod_is d .journal.broken
+check "the log says that it is too long" pod_log d 'Too long|may not be (more|longer) than 1048576'
+kubectl patch configmap "$JOURNAL" --type merge --patch '{"data":{"junk":null}}' >/dev/null
+await "the filling is removed: it can write again" pod_is d '.journal.broken | not'
+check "the journal was never anything but whole" journal_is '(.launches | length) == 4'
 pod_end d
 
 # ---- the pod before was killed, and its journal is lost --------------------------------------------
@@ -159,4 +194,20 @@ await "another salt gives others" launched $((before + 1))
 pod_end g
 
 is "$(api_denied)" "" "nothing was asked for that the Role does not allow"
+
+# ---- the namespace ends ----------------------------------------------------------------------------
+
+pod_conf h
+kubectl delete configmap "$JOURNAL" >/dev/null
+rm -rf "$RUN/ck"
+pod_start h
+before=$(launches)
+await "a job in a namespace" launched $((before + 1))
+await "on record" journal_is '.launches[0].startedUnixMs != null'
+kubectl delete namespace "$NAMESPACE" --wait=false >/dev/null
+kubectl delete configmap "$JOURNAL" >/dev/null 2>&1
+"$BUILD/drey" savepoint --timeout 1s --config "$RUN/h/drey.yaml" >/dev/null 2>&1 || :
+await "that is being deleted: drey cannot write" pod_is h .journal.broken
+check "Flink runs on" pod_phase h Launching
+check "the log says why" pod_log h 'being terminated|forbidden|Unauthorized|401|not found'
 e2e_end
