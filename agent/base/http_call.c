@@ -364,6 +364,17 @@ static int check_request(const struct http_request *request, struct err *err)
 	return 0;
 }
 
+/*
+ * libcurl writes down the first thing that goes wrong. When that was the loss of a kept connection,
+ * and the next one is not trusted, the more telling half would be missing.
+ */
+static const char *detail_of(const struct http_call *call)
+{
+	bool stale = kind_of_code(call->code) == ERR_DENIED && !strstr(call->detail, "certificate");
+
+	return *call->detail && !stale ? call->detail : curl_easy_strerror(call->code);
+}
+
 static void say_why(const struct http_call *call, struct err *err)
 {
 	long sys = 0;
@@ -380,8 +391,7 @@ static void say_why(const struct http_call *call, struct err *err)
 	} else {
 		if (call->code == CURLE_COULDNT_CONNECT)
 			curl_easy_getinfo(call->curl, CURLINFO_OS_ERRNO, &sys);
-		err_set(err, kind_of_code(call->code), (int)sys, "%s",
-			*call->detail ? call->detail : curl_easy_strerror(call->code));
+		err_set(err, kind_of_code(call->code), (int)sys, "%s", detail_of(call));
 	}
 }
 

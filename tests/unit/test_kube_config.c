@@ -214,6 +214,21 @@ static void data_is_decoded_and_wins(void)
 	rig_stop(&rig);
 }
 
+static void the_half_of_a_pair_that_is_in_a_file_is_read(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	put(&rig, "config",
+	    YAML("", "    client-certificate: cert.pem\n    client-key-data: " PEM_DATA "\n"));
+	put(&rig, "cert.pem", "-----BEGIN CERTIFICATE-----\n");
+	CHECK_INT(load(&rig, "config"), ==, 0);
+	CHECK_STR(rig.config.cert_pem, "-----BEGIN CERTIFICATE-----\n");
+	CHECK_STR(rig.config.key_pem, "-----BEGIN X-----\nAA\n");
+	CHECK(!rig.config.cert_file && !rig.config.key_file);
+	rig_stop(&rig);
+}
+
 static void a_kubeconfig_of_json_is_read(void)
 {
 	struct rig rig;
@@ -367,6 +382,7 @@ int main(void)
 	TEST(a_namespace_that_nobody_knows_is_not_called_default);
 	TEST(a_kubeconfig_of_yaml_is_read);
 	TEST(data_is_decoded_and_wins);
+	TEST(the_half_of_a_pair_that_is_in_a_file_is_read);
 	TEST(a_kubeconfig_of_json_is_read);
 	TEST(what_is_refused_is_named);
 	TEST(http_is_for_this_host_only);

@@ -172,7 +172,10 @@ static void a_list_that_says_the_same_wakes_nobody(void)
 		 {.body = REFUSAL(500, "InternalError")}, {.body = LIST("90", ITEM("7"))},
 		 {OPEN_END});
 	rig_watch(&rig, 0);
+	CHECK(until_woken(&rig, 1));
 	CHECK(until_asked(&rig, 4));
+	for (int i = 0; i < 10; i++)
+		loop_step(rig.loop, 10, NULL);
 	CHECK_INT(rig.woken, ==, 1);
 	rig_stop(&rig);
 }
