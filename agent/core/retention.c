@@ -89,6 +89,40 @@ static bool is_named(const struct journal *journal, const struct snapshot *snaps
 	       names(journal->last_operation.location, snapshot);
 }
 
+/* The savepoint that the present job was started from, if it is on record. */
+static const struct snapshot *origin(const struct journal *journal)
+{
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT &&
+		    is_origin(journal, &journal->snapshots[i]))
+			return &journal->snapshots[i];
+	return NULL;
+}
+
+const struct snapshot *retention_keeper(const struct journal *journal)
+{
+	const struct launch *now = journal_launch_const(journal);
+	const struct snapshot *newest = NULL, *from;
+
+	if (!now)
+		return NULL;
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		const struct snapshot *snapshot = &journal->snapshots[i];
+
+		if (snapshot->kind == SNAPSHOT_SAVEPOINT && snapshot->verified &&
+		    !strcmp(snapshot->job_id, now->job_id) &&
+		    (!newest || snapshot->checkpoint_id > newest->checkpoint_id))
+			newest = snapshot;
+	}
+	if (newest)
+		return newest;
+	/* whatever the dates say, nothing of the launches before is newer than this */
+	from = origin(journal);
+	if (from)
+		return from->verified ? from : NULL;
+	return newest_verified(journal);
+}
+
 static size_t newer_ones(const struct retention *retention, const struct journal *journal,
 			 const struct snapshot *than)
 {
@@ -120,7 +154,7 @@ const struct snapshot *retention_next(const struct retention *retention,
 {
 	const struct snapshot *newest = newest_verified(journal), *oldest = NULL;
 
-	if (!on_its_own(journal) || !newest)
+	if (!on_its_own(journal) || !newest || !retention_keeper(journal))
 		return NULL;
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
 		const struct snapshot *snapshot = &journal->snapshots[i];
@@ -133,20 +167,4 @@ const struct snapshot *retention_next(const struct retention *retention,
 			oldest = snapshot;
 	}
 	return oldest;
-}
-
-const struct snapshot *retention_keeper(const struct journal *journal)
-{
-	const struct launch *now = journal_launch_const(journal);
-	const struct snapshot *newest = NULL;
-
-	for (size_t i = 0; i < journal->snapshot_count; i++) {
-		const struct snapshot *snapshot = &journal->snapshots[i];
-
-		if (snapshot->kind == SNAPSHOT_SAVEPOINT && snapshot->verified && now &&
-		    !strcmp(snapshot->job_id, now->job_id) &&
-		    (!newest || snapshot->checkpoint_id > newest->checkpoint_id))
-			newest = snapshot;
-	}
-	return newest ? newest : newest_verified(journal);
 }

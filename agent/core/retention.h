@@ -26,7 +26,8 @@ const struct snapshot *retention_next(const struct retention *retention,
 				      const struct journal *journal, int64_t now_unix_ms);
 
 /* The savepoint that is left in any case: the newest verified one, by id among those of the current job,
- * else by date. Never NULL when retention_next() names one. Borrowed. */
+ * else what that was started from, else by date. NULL: there is none to rely on, and nothing may go.
+ * Borrowed. */
 const struct snapshot *retention_keeper(const struct journal *journal);
 
 #endif

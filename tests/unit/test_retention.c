@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "core/retention.h"
@@ -191,6 +192,23 @@ static void nothing_goes_before_the_launch_is_proven(void)
 	journal_release(&journal);
 }
 
+/* The clock may have been set: what the job was started from is newer than all of before, whatever the
+ * dates say. */
+static void nothing_goes_when_what_the_job_was_started_from_is_lost(void)
+{
+	struct journal journal;
+
+	begin(&journal);
+	memset(journal_launch(&journal)->job_id, 97, JOB_ID_BYTES - 1);
+	journal_launch(&journal)->restore_path = xstrdup("/sp/3");
+	CHECK_STR(retention_keeper(&journal)->path, "/sp/3");
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/5");
+	journal.snapshots[2].verified = false;
+	CHECK(!retention_keeper(&journal));
+	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none");
+	journal_release(&journal);
+}
+
 static void what_somebody_names_stays(void)
 {
 	struct journal journal;
@@ -227,6 +245,7 @@ int main(void)
 	TEST(the_newest_of_the_job_stays_whatever_the_clock_says);
 	TEST(only_our_own_periodic_ones_go_by_default);
 	TEST(nothing_goes_before_the_launch_is_proven);
+	TEST(nothing_goes_when_what_the_job_was_started_from_is_lost);
 	TEST(what_somebody_names_stays);
 	TEST(an_application_that_never_ran_disposes_of_nothing);
 	return tap_done();
