@@ -15,9 +15,8 @@
 
 /* How long the server is asked to keep a watch open: between these, so that not all end at once. */
 enum { LEAST_S = 300, MOST_S = 600 };
-#define AFTER_S   30    /* so much later we end it ourselves */
-#define CALM_MS   10000 /* a watch that lasted so long was none that failed */
-#define CODE_GONE 410
+#define AFTER_S 30    /* so much later we end it ourselves */
+#define CALM_MS 10000 /* a watch that lasted so long was none that failed */
 
 struct kube_watch {
 	struct kube *kube; /* the thread's, but for kube_stop() */
@@ -29,7 +28,7 @@ struct kube_watch {
 	/* the thread's */
 	char *version;    /* to watch from; NULL: list first */
 	char *seen;       /* resourceVersion of the object, "" none; NULL: never seen */
-	bool gone;        /* the server said in an event that the version is too old */
+	bool taken_back;  /* the server ended the watch with an error, in an event: list first */
 	int64_t pause_ms; /* what it said in an event; -1 */
 	int failures;     /* in a row */
 
@@ -154,7 +153,7 @@ static int on_error_event(struct kube_watch *watch, const struct json *status, s
 	};
 
 	kube_status_err(&asked, &answer, err);
-	watch->gone = answer.status == CODE_GONE;
+	watch->taken_back = true;
 	watch->pause_ms = answer.retry_after_ms;
 	kube_answer_release(&answer);
 	return -1;
@@ -253,7 +252,7 @@ static int64_t go_round(struct kube_watch *watch)
 	struct err why = {0};
 	int rc = 0;
 
-	watch->gone = false;
+	watch->taken_back = false;
 	watch->pause_ms = -1;
 	if (!watch->version) {
 		rc = list(watch, &answer, &why);
@@ -262,7 +261,7 @@ static int64_t go_round(struct kube_watch *watch)
 	if (!rc)
 		rc = follow(watch, &answer, &why);
 	took_ms = clock_mono_ms() - begin_ms;
-	if (watch->gone || (rc && (why.kind != ERR_RETRY || answer.status)))
+	if (watch->taken_back || (rc && (why.kind != ERR_RETRY || answer.status)))
 		xstrset(&watch->version, NULL);
 	else if (took_ms >= CALM_MS)
 		rc = 0;

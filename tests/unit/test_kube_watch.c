@@ -176,6 +176,7 @@ static void a_list_that_says_the_same_wakes_nobody(void)
 	CHECK(until_asked(&rig, 4));
 	for (int i = 0; i < 10; i++)
 		loop_step(rig.loop, 10, NULL);
+	CHECK_HAS(rig.stub.asked[3], "&resourceVersion=90");
 	CHECK_INT(rig.woken, ==, 1);
 	rig_stop(&rig);
 }
