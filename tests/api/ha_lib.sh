@@ -40,9 +40,9 @@ ha_begin() {
 		kubernetes.config.file: "$RUN/flink.conf"
 		${KUBE_LINES:-}
 	END
-	# where Flink itself tells the TaskManagers, the heartbeat need not
-	sed -i 's/^heartbeat.timeout: .*/heartbeat.timeout: 50000/; s/^heartbeat.interval: .*/heartbeat.interval: 10000/' \
-		"$RUN/conf/config.yaml"
+	# where Flink itself tells the TaskManagers who leads, the heartbeat need not, and they can wait
+	sed -i 's/^heartbeat.timeout: .*/heartbeat.timeout: 50000/; s/^heartbeat.interval: .*/heartbeat.interval: 10000/
+		s/^taskmanager.registration.timeout: .*/taskmanager.registration.timeout: 5 min/' "$RUN/conf/config.yaml"
 	DREY_CONF[application]=$APPLICATION
 	DREY_CONF[generation]=one
 	DREY_CONF[kubernetes.enabled]=true
