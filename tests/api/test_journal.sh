@@ -152,14 +152,15 @@ rule delete
 await "the rule is gone: it can write again" pod_is d '.journal.broken | not'
 
 size=$(kubectl get configmap "$JOURNAL" --output json | jq '[.data[] | utf8bytelength] | add')
-head -c $((1048576 - size - 10)) /dev/zero | tr '\0' x >"$RUN/junk"
+head -c $((1048576 - size)) /dev/zero | tr '\0' x >"$RUN/junk"
 jq --null-input --rawfile junk "$RUN/junk" '{data: {junk: $junk}}' >"$RUN/junk.json"
 kubectl patch configmap "$JOURNAL" --type merge --patch-file "$RUN/junk.json" >/dev/null
-"$BUILD/drey" savepoint --timeout 1s --config "$RUN/d/drey.yaml" >/dev/null 2>&1 || :
+timeout 2 "$BUILD/drey" suspend --no-wait --config "$RUN/d/drey.yaml" >/dev/null 2>&1 || : # two bytes longer
 await "somebody fills the map to its limit: drey cannot write" pod_is d .journal.broken
 check "the log says that it is too long" pod_log d 'Too long|may not be (more|longer) than 1048576'
 kubectl patch configmap "$JOURNAL" --type merge --patch '{"data":{"junk":null}}' >/dev/null
 await "the filling is removed: it can write again" pod_is d '.journal.broken | not'
+check "what was wanted is on record" journal_is '.intent.state == "suspended"'
 check "the journal was never anything but whole" journal_is '(.launches | length) == 4'
 pod_end d
 
