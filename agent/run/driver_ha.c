@@ -10,7 +10,8 @@
 #include "run/driver_internal.h"
 #include "run/kube/ha_observe.h"
 
-#define PATIENCE_MS   1000  /* for a release that is under way when drey ends */
+#define PATIENCE_MS   1000 /* for a release that is under way when drey ends */
+#define LEFT_ALONE    "Flink's leader lock is left alone; a successor may wait for its lease"
 #define LOOK_SOON_MS  2000  /* until the holder of the lock is known */
 #define LOOK_LATER_MS 60000 /* then: sessions may change */
 
@@ -141,9 +142,7 @@ static void released(void *arg, bool ran)
 	const struct ha_release *release = &job->release;
 
 	if (ran && release->kind == FAILOVER_DO_NOT)
-		log_warn(log,
-			 "Flink's leader lock is left alone; a successor may wait for its lease",
-			 LOG_STR("reason", release->reason));
+		log_warn(log, LEFT_ALONE, LOG_STR("reason", release->reason));
 	else if (ran && release->kind == FAILOVER_RELEASE)
 		log_info(log, "the leader lock of the Flink that has died was given back",
 			 LOG_STR("reason", release->reason), LOG_I64("ms", release->took_ms));
@@ -155,6 +154,7 @@ void driver_ha_exited(struct driver *driver, const char *launch_id)
 {
 	struct ha *ha = driver->ha;
 	struct release_job *job;
+	struct err err = {0};
 
 	if (!ha)
 		return;
@@ -162,6 +162,11 @@ void driver_ha_exited(struct driver *driver, const char *launch_id)
 	loop_timer_stop(ha->timer);
 	if (!is_fast(ha) || strcmp(ha->watch.launch_id, launch_id) != 0)
 		return;
+	/* what has ended may have been a script around the JVM */
+	if (driver_take_flink_lock(driver, &err) < 0) {
+		log_warn(driver->log, LEFT_ALONE, LOG_ERR(&err));
+		return;
+	}
 	job = xcalloc(1, sizeof(*job));
 	job->ha = ha;
 	job->watch = ha->watch;
