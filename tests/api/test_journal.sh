@@ -198,9 +198,9 @@ is "$(api_denied)" "" "nothing was asked for that the Role does not allow"
 
 # ---- the namespace ends ----------------------------------------------------------------------------
 
-pod_conf h
 kubectl delete configmap "$JOURNAL" >/dev/null
-rm -rf "$RUN/ck"
+rm -rf "${RUN:?}/ck"
+pod_conf h
 pod_start h
 before=$(launches)
 await "a job in a namespace" launched $((before + 1))
