@@ -72,7 +72,7 @@ for version in ${VERSIONS:-1.20.0 2.3.0}; do
 		echo kill >&5
 		hear 6 plain
 		rest[plain]+="${line% *} " running[plain]+="${line#* } "
-		echo "# Flink $version run $((i + 1)): fast ${running[fast]##*[0-9] }${running[fast]}, plain ${running[plain]}" >&2
+		echo "# Flink $version run $((i + 1)): fast ${running[fast]}, plain ${running[plain]}" >&2
 	done
 	exec 3>&- 4<&- 5>&- 6<&-
 	wait
