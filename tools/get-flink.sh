@@ -23,6 +23,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tools/ui.sh
 . "$here/ui.sh"
+# shellcheck source=tools/cache.sh
+. "$here/cache.sh"
 
 table=$here/flink/versions.txt
 log4j_version=2.24.3
@@ -130,20 +132,11 @@ check_and_seal() {
 fetch() {
 	local parent
 	parent=$(dirname "$dest")
-	mkdir -p "$parent" || die 1 "cannot make $parent; XDG_CACHE_HOME chooses another place"
-	exec 9>"$parent/.flink.lock" || die 1 "cannot write to $parent; XDG_CACHE_HOME chooses another place"
-	if ! flock --nonblock 9; then
-		say "waiting for another get-flink.sh that is at work in $parent"
-		flock 9
-	fi
+	cache_lock "$parent" flink
 	is_whole "$dest" && return 0
 	can_fetch_from "$source" || need_tool_for "$source"
 
-	# The lock is ours, so temporary directories of others are left over from runs that were killed.
-	rm -rf "$parent"/.flink-tmp.*
-	tmp=$(mktemp -d "$parent/.flink-tmp.XXXXXX") || die 1 "cannot write to $parent"
-	trap 'ui_is_main && ui_ticker_stop && rm -rf "$tmp"' EXIT
-	trap 'exit 130' INT TERM
+	cache_scratch "$parent" flink
 	mkdir -p "$tmp/flink/lib" "$tmp/flink/plugins"
 	# The children must not hold the lock after this script is gone.
 	if ! "fetch_$source" 9>&-; then

@@ -21,6 +21,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tools/ui.sh
 . "$here/ui.sh"
+# shellcheck source=tools/cache.sh
+. "$here/cache.sh"
 # shellcheck source=tools/go.sh
 . "$here/go.sh"
 
@@ -34,19 +36,9 @@ usage() {
 	exit 2
 }
 
-# The lock is ours, so temporary directories of others are left over from runs that were killed.
 begin() { # WHAT
-	mkdir -p "$cache" || die 1 "cannot make $cache; XDG_CACHE_HOME chooses another place"
-	exec 9>"$cache/.$1.lock" || die 1 "cannot write to $cache; XDG_CACHE_HOME chooses another place"
-	if ! flock --nonblock 9; then
-		ui_ticker_start "waiting for another get-kube.sh that is at work in $cache"
-		flock 9
-		ui_ticker_stop
-	fi
-	rm -rf "$cache/.$1-tmp".*
-	tmp=$(mktemp -d "$cache/.$1-tmp.XXXXXX") || die 1 "cannot write to $cache"
-	trap 'ui_is_main && ui_ticker_stop && rm -rf "$tmp"' EXIT
-	trap 'exit 130' INT TERM
+	cache_lock "$cache" "$1"
+	cache_scratch "$cache" "$1"
 }
 
 # The directory's name has the hash of the module, so a changed one is built anew.

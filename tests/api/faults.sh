@@ -3,6 +3,7 @@
 # faults.sh - what an API server does to its clients besides being gone. Sourced after lib.sh, used after api_begin. All but
 # api_renew_ca concern our ServiceAccount only, so they work in a shared control plane; each waits until it counts.
 #
+#   api_no_seats                     a priority level without a seat; a request is let in only when no other one is in
 #   api_throttle, api_unthrottle     every request is turned away with 429 (priority and fairness); for 50 s at most
 #   api_refuse_writes MESSAGE [GROUP/RESOURCE], api_allow_writes
 #                                    admission refuses to create, update or delete them (default: /configmaps): 422
@@ -25,10 +26,9 @@ api_answers_not() { # STATUS
 	! api_answers "$1"
 }
 
-# A priority level without a single seat. One request is let in all the same when no other one is in, so one is that never
-# gets to the end of its body, as long as the server has patience.
-api_throttle() {
-	kubectl apply --server-side --filename - >/dev/null <<-Y || return 1
+# A priority level without a single seat, for this ServiceAccount.
+api_no_seats() {
+	kubectl apply --server-side --filename - >/dev/null <<-Y
 		apiVersion: flowcontrol.apiserver.k8s.io/v1
 		kind: PriorityLevelConfiguration
 		metadata: {name: $NAMESPACE}
@@ -46,6 +46,12 @@ api_throttle() {
 		  - subjects: [{kind: ServiceAccount, serviceAccount: {name: $APPLICATION, namespace: $NAMESPACE}}]
 		    resourceRules: [{verbs: ["*"], apiGroups: ["*"], resources: ["*"], namespaces: ["*"]}]
 	Y
+}
+
+# One request is let in all the same when no other one is in, so one is that never gets to the end of its body, as long as
+# the server has patience.
+api_throttle() {
+	api_no_seats || return 1
 	printf 'Authorization: Bearer %s\n' "$(cat "$POD_SECRETS/token")" >"$RUN/throttle.header"
 	# shellcheck disable=SC2016 # expanded by that shell
 	spawn throttle bash -c 'until sleep 50 | curl --silent --fail --max-time 50 --cacert "$1" --header "@$2" \

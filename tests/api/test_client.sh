@@ -11,6 +11,8 @@
 . "$TOP/tests/api/lib.sh"
 # shellcheck source=tests/api/client.sh
 . "$TOP/tests/api/client.sh"
+# shellcheck source=tests/api/faults.sh
+. "$TOP/tests/api/faults.sh"
 
 api_begin client
 client_build
@@ -162,27 +164,7 @@ diag "in $(field .tookMs) ms"
 
 # ---- 429 ---------------------------------------------------------------------------------------------
 
-# A priority level with room for one request at a time, for this ServiceAccount, and others that use it.
-jail() {
-	kubectl apply --filename - >/dev/null <<-Y
-		apiVersion: flowcontrol.apiserver.k8s.io/v1
-		kind: PriorityLevelConfiguration
-		metadata: {name: $NAMESPACE}
-		spec:
-		  type: Limited
-		  limited: {nominalConcurrencyShares: 0, lendablePercent: 0, borrowingLimitPercent: 0, limitResponse: {type: Reject}}
-		---
-		apiVersion: flowcontrol.apiserver.k8s.io/v1
-		kind: FlowSchema
-		metadata: {name: $NAMESPACE}
-		spec:
-		  priorityLevelConfiguration: {name: $NAMESPACE}
-		  matchingPrecedence: 2
-		  rules:
-		  - subjects: [{kind: ServiceAccount, serviceAccount: {name: $APPLICATION, namespace: $NAMESPACE}}]
-		    resourceRules: [{verbs: ["*"], apiGroups: ["*"], resources: ["*"], namespaces: ["*"]}]
-	Y
-}
+# For this ServiceAccount there is room for one request at a time, and others use it.
 crowd() { # COUNT
 	local n
 	for ((n = 0; n < $1; n++)); do
@@ -195,7 +177,7 @@ turned_away() {
 	api_requests '.code == 429 and (.userAgent | startswith("drey/"))' | wc -l
 }
 client_as "$POD_KUBECONFIG"
-check "the ServiceAccount gets a narrow place" jail
+check "the ServiceAccount gets a narrow place" api_no_seats
 crowd 4
 words=()
 while [ "$(turned_away)" -lt 10 ] && [ "${#words[@]}" -lt 300 ]; do

@@ -12,7 +12,7 @@ RUN=$(mktemp -d)
 EVENTS=$RUN/events.log
 mkdir -p "$RUN"/{log,bin,tools,tests/cluster}
 trap run_end EXIT
-cp "$TOP"/tools/{get-kube.sh,go.sh,ui.sh} "$RUN/tools/"
+cp "$TOP"/tools/{get-kube.sh,cache.sh,go.sh,ui.sh} "$RUN/tools/"
 cp -r "$TOP/tests/cluster/kube" "$RUN/tests/cluster/"
 export XDG_CACHE_HOME=$RUN/cache
 unset KUBE_HOME HELM_HOME

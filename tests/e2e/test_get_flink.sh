@@ -10,7 +10,7 @@ RUN=$(mktemp -d)
 EVENTS=$RUN/events.log
 mkdir -p "$RUN"/{log,bin,tools/flink}
 trap run_end EXIT
-cp "$TOP"/tools/{get-flink.sh,ui.sh} "$RUN/tools/"
+cp "$TOP"/tools/{get-flink.sh,cache.sh,ui.sh} "$RUN/tools/"
 export XDG_CACHE_HOME=$RUN/cache
 unset FLINK_HOME FLINK_SOURCE
 dist=$RUN/cache/drey/flink-9.1.0
