@@ -78,11 +78,6 @@ const char *kube_namespace(const struct kube *kube)
 	return kube->namespace;
 }
 
-const char *kube_server(const struct kube *kube)
-{
-	return kube->server;
-}
-
 /* ---- pauses ---- */
 
 int kube_pause(struct kube *kube, int64_t pause_ms, struct err *err)

@@ -55,7 +55,6 @@ void kube_free(struct kube *kube); /* NULL is allowed */
 void kube_stop(struct kube *kube);
 
 const char *kube_namespace(const struct kube *kube); /* borrowed */
-const char *kube_server(const struct kube *kube);    /* the URL; borrowed */
 
 struct kube_request {
 	const char *method;       /* NULL is GET */
