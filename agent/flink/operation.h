@@ -6,8 +6,9 @@
  *     POST. Savepoints and stops share one memory of trigger ids in Flink: a stop with the id of an
  *     earlier savepoint answers 202, reports the old location, and does not stop. Repeating a POST
  *     with the same id is safe and starts nothing twice, as long as the JobManager process lives.
- *   - One operation at a time: a second stop makes both fail. The job restarts, or is FAILED for
- *     good when the second failure meets the restart (1.20: "Inconsistent execution state").
+ *   - One operation at a time: with a second stop in flight the first fails, usually both. The job
+ *     restarts (and the second may then complete), or is FAILED for good when the second failure
+ *     meets the restart (1.20: "Inconsistent execution state").
  *   - A POST for an unknown job is accepted (202) all the same; only the status tells.
  *   - Every result must be read until it is not IN_PROGRESS: unread, it holds the JVM for up to
  *     five minutes after the job ends, and turns exit status 0 into 2.

@@ -271,26 +271,4 @@ is "$(ask cancel aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa09)" "ok accepted" "a cancel is a
 await "the JVM ends" ended
 is "$(exit_status jm)" 0 "with 0, as if it had finished"
 
-# A second stop while the first runs makes Flink fail the job twice. If the second failure meets a job that is
-# still restarting from the first, Flink gives up and the job is FAILED for good: drey must never ask for two.
-job_11=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa11
-launch $job_11 - "${args[@]}"
-await "a job runs" job_runs
-control hold-snapshot
-await "a snapshot waits" has_events HOLD 1
-is "$(ask stop $job_11 05050505050505050505050505050505 "file://$RUN/sp")" "ok accepted" "a stop is accepted"
-is "$(ask stop $job_11 06060606060606060606060606060606 "file://$RUN/sp")" "ok accepted" \
-	"so is a second one while the first runs"
-uncontrol hold-snapshot
-await "the first has a result" result_of $job_11 05050505050505050505050505050505
-diag "$RESULT"
-is "${RESULT:0:9}" "ok failed" "it is a failure"
-await "the second has a result" result_of $job_11 06060606060606060606060606060606
-is "${RESULT:0:9}" "ok failed" "a failure too"
-runs_on_or_failed() {
-	says "ok RUNNING" state $job_11 || says "ok FAILED" state $job_11
-}
-await "the job runs on, or Flink has given it up" runs_on_or_failed
-diag "$(ask state $job_11)"
-end_jm "after two stops at once"
 e2e_end
