@@ -35,9 +35,10 @@
 #define KUBE_MAX_BYTES          (8u << 20)
 #define KUBE_ATTEMPTS           4
 #define KUBE_PAUSE_MS           200 /* before the second attempt; doubles, with jitter */
-#define KUBE_BURST              256
-#define KUBE_PER_SECOND         2
-#define KUBE_IN_FLIGHT          4 /* of kube_get_many() */
+/* A look at 200 names (kube_get_many()) every 30 s never waits for its turn. */
+#define KUBE_BURST      1024
+#define KUBE_PER_SECOND 8
+#define KUBE_IN_FLIGHT  4 /* of kube_get_many() */
 
 #define KUBE_MERGE_PATCH     "application/merge-patch+json"           /* RFC 7386: null deletes */
 #define KUBE_JSON_PATCH      "application/json-patch+json"            /* RFC 6902 */

@@ -17,7 +17,7 @@
 
 struct ha {
 	struct driver *driver;
-	struct ha_clients clients; /* the lane's */
+	struct kube *kube; /* the lane's */
 	struct lane *lane;
 	struct ha_unchanged unchanged; /* the lane's */
 	struct loop_timer *timer;      /* the next look at the lock */
@@ -54,8 +54,7 @@ static void look_work(void *arg)
 {
 	struct look_job *job = arg;
 
-	job->result = ha_cluster_read(job->ha->clients.all[0], cluster_id(job->ha), &job->cluster,
-				      &job->err);
+	job->result = ha_cluster_read(job->ha->kube, cluster_id(job->ha), &job->cluster, &job->err);
 }
 
 static void looked(void *arg, bool ran)
@@ -131,8 +130,8 @@ static void release_work(void *arg)
 {
 	struct release_job *job = arg;
 
-	ha_release_lock(job->ha->clients.all[0], cluster_id(job->ha), &job->watch,
-			job->watch.launch_id, true, &job->release);
+	ha_release_lock(job->ha->kube, cluster_id(job->ha), &job->watch, job->watch.launch_id, true,
+			&job->release);
 }
 
 static void released(void *arg, bool ran)
@@ -189,7 +188,7 @@ static void observe_work(void *arg)
 {
 	struct observe_job *job = arg;
 
-	ha_observe(&job->ha->clients, &job->query, &job->ha->unchanged, job->plan, &job->reading);
+	ha_observe(job->ha->kube, &job->query, &job->ha->unchanged, job->plan, &job->reading);
 }
 
 static void forget_old(struct ha *ha)
@@ -249,7 +248,7 @@ static void prepare_work(void *arg)
 {
 	struct prepare_job *job = arg;
 
-	job->result = ha_clean(job->ha->clients.all[0], cluster_id(job->ha), &job->launch,
+	job->result = ha_clean(job->ha->kube, cluster_id(job->ha), &job->launch,
 			       &job->ha->unchanged, &job->cluster, &job->err);
 }
 
@@ -317,8 +316,7 @@ static void sweep_work(void *arg)
 {
 	struct sweep_job *job = arg;
 
-	job->result =
-		ha_job_delete(job->ha->clients.all[0], cluster_id(job->ha), &job->map, &job->err);
+	job->result = ha_job_delete(job->ha->kube, cluster_id(job->ha), &job->map, &job->err);
 }
 
 static void swept(void *arg, bool ran)
@@ -382,7 +380,8 @@ int driver_ha_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->ha = ha = xcalloc(1, sizeof(*ha));
 	ha->driver = driver;
-	if (ha_connect(setup, &ha->clients, err) < 0)
+	ha->kube = kube_new(&setup->kube.config, err);
+	if (!ha->kube)
 		return -1;
 	ha->lane = lane_new(driver->loop, "drey-ha", err);
 	if (!ha->lane)
@@ -404,15 +403,15 @@ void driver_ha_close(struct driver *driver)
 	if (!ha)
 		return;
 	ended = lane_free(ha->lane, PATIENCE_MS);
-	for (size_t i = 0; !ended && i < ha->clients.count; i++)
-		kube_stop(ha->clients.all[i]);
+	if (!ended)
+		kube_stop(ha->kube);
 	loop_timer_free(ha->timer);
 	forget_old(ha);
 	failover_watch_release(&ha->watch);
 	if (!ended) /* an abandoned request still uses the rest */
 		return;
 	ha_unchanged_release(&ha->unchanged);
-	ha_clients_release(&ha->clients);
+	kube_free(ha->kube);
 	free(ha);
 	driver->ha = NULL;
 }

@@ -20,6 +20,7 @@ enum { KUBE_STUB_MAX = 64 };
 
 struct kube_stub_says {
 	int status;           /* 0: 200 */
+	const char *of;       /* said whenever the target ends so; NULL: in its turn */
 	const char *body;     /* NULL: empty */
 	const char *header;   /* "Retry-After: 1\r\n"; NULL: none */
 	bool hang, reset;     /* never answer; break the connection */
@@ -34,10 +35,36 @@ struct kube_stub {
 	struct kube *kube;
 	pthread_mutex_t lock; /* all below */
 	struct kube_stub_says says[KUBE_STUB_MAX];
-	int says_count, asked_count; /* the last of `says` is said again and again */
-	char *asked[KUBE_STUB_MAX];  /* "METHOD target" */
+	int says_count, asked_count;
+	int turn;                   /* the last of those in turn is said again and again */
+	char *asked[KUBE_STUB_MAX]; /* "METHOD target" */
 	char *heads[KUBE_STUB_MAX], *bodies[KUBE_STUB_MAX];
 };
+
+KUBE_STUB_FN bool kube_stub_is_of(const char *target, const char *of)
+{
+	size_t target_len = strlen(target), of_len = strlen(of);
+
+	return of_len <= target_len && !strcmp(target + target_len - of_len, of);
+}
+
+/* With the lock. */
+KUBE_STUB_FN struct kube_stub_says kube_stub_choose(struct kube_stub *stub, const char *target)
+{
+	struct kube_stub_says says = {0};
+	int turn = 0;
+
+	for (int i = 0; i < stub->says_count; i++)
+		if (stub->says[i].of && kube_stub_is_of(target, stub->says[i].of))
+			return stub->says[i];
+	for (int i = 0; i < stub->says_count && turn <= stub->turn; i++)
+		if (!stub->says[i].of) {
+			says = stub->says[i];
+			turn++;
+		}
+	stub->turn++;
+	return says;
+}
 
 KUBE_STUB_FN void kube_stub_answer(void *ctx, const struct http_stub_request *request,
 				   struct http_stub_answer *answer)
@@ -53,8 +80,7 @@ KUBE_STUB_FN void kube_stub_answer(void *ctx, const struct http_stub_request *re
 		stub->heads[i] = xstrdup(request->head);
 		stub->bodies[i] = xstrdup(request->body);
 	}
-	if (stub->says_count)
-		says = stub->says[i < stub->says_count ? i : stub->says_count - 1];
+	says = kube_stub_choose(stub, request->target);
 	pthread_mutex_unlock(&stub->lock);
 	answer->status = says.status;
 	answer->hang = says.hang;

@@ -15,15 +15,17 @@
 #define JOB_A   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define JOB_B   "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define LABELS  "{\"app\":\"orders\",\"type\":\"flink-native-kubernetes\"}"
+#define NOT_FOUND(name)                                                                            \
+	KUBE_STATUS(404, "NotFound", "not found", "\"name\":\"" name "\",\"kind\":\"configmaps\"")
 #define NOT_THERE(name)                                                                            \
 	{                                                                                          \
-		.status = 404,                                                                     \
-		.body = KUBE_STATUS(404, "NotFound", "not found",                                  \
-				    "\"name\":\"" name "\",\"kind\":\"configmaps\"")               \
+		.of = name, .status = 404, .body = NOT_FOUND(name)                                 \
 	}
 #define NO_CLUSTER NOT_THERE(CLUSTER)
-#define NO_A       NOT_THERE("orders-" JOB_A "-config-map")
-#define NO_B       NOT_THERE("orders-" JOB_B "-config-map")
+#define NAME_A     "orders-" JOB_A "-config-map"
+#define NAME_B     "orders-" JOB_B "-config-map"
+#define NO_A       NOT_THERE(NAME_A)
+#define NO_B       NOT_THERE(NAME_B)
 #define HOLDER     "11111111-0000-4000-8000-000000000001"
 #define FREE       "{\\\"holderIdentity\\\":\\\"\\\",\\\"leaseDuration\\\":1.000000000}"
 #define HELD                                                                                       \
@@ -127,13 +129,15 @@ static void reads_by_name_and_only_a_404_is_absence(void)
 
 	kube_stub_start(&stub);
 	query_two(&query);
-	KUBE_SAY(&stub, {.body = CLUSTER_MAP(HELD, SESSION ",\"jobGraph-" JOB_A "\":\"x\"")},
-		 {.body = JOB_MAP(JOB_A)}, NO_B);
-	ha_read(&(const struct ha_clients){.all = {stub.kube}, .count = 1}, &query, &reading);
+	KUBE_SAY(
+		&stub,
+		{.of = CLUSTER, .body = CLUSTER_MAP(HELD, SESSION ",\"jobGraph-" JOB_A "\":\"x\"")},
+		{.of = NAME_A, .body = JOB_MAP(JOB_A)}, NO_B);
+	ha_read(stub.kube, &query, &reading);
 	CHECK_INT(kube_stub_asked(&stub), ==, 3);
 	CHECK_STR(stub.asked[0], "GET " MAPS "/" CLUSTER);
-	CHECK_STR(stub.asked[1], "GET " MAPS "/orders-" JOB_A "-config-map");
-	CHECK_STR(stub.asked[2], "GET " MAPS "/orders-" JOB_B "-config-map");
+	CHECK_HAS(stub.asked[1], "GET " MAPS "/orders-");
+	CHECK_HAS(stub.asked[2], "GET " MAPS "/orders-");
 	CHECK_INT(reading.state, ==, SOURCE_PRESENT);
 	CHECK_INT(reading.maps.count, ==, 2);
 	CHECK_INT(reading.job_count, ==, 1);
@@ -150,37 +154,73 @@ static void reads_by_name_and_only_a_404_is_absence(void)
 	kube_stub_stop(&stub);
 }
 
-/* Every name is asked for once, whoever asks; and the first failure is the one that is told. */
-static void many_maps_are_read_side_by_side(void)
+/* How often the names of SPACE were asked for. */
+static size_t asked_for(const struct kube_stub *stub, int64_t n)
 {
-	struct ha_clients clients = {.count = HA_CLIENTS};
-	struct kube_stub_says says[60];
+	char job_id[JOB_ID_BYTES];
+	size_t times = 0;
+
+	job_id_name(SPACE, n, job_id);
+	for (int i = 0; i < stub->asked_count && i < KUBE_STUB_MAX; i++)
+		times += strstr(stub->asked[i], job_id) != NULL;
+	return times;
+}
+
+static void many_maps_are_read_side_by_side_each_once(void)
+{
+	enum { MANY = 50 };
+	struct kube_stub_says says[MANY + 1] = {NO_CLUSTER};
+	char *names[MANY], *bodies[MANY], job_id[JOB_ID_BYTES];
 	struct ha_query query;
 	struct ha_reading reading;
 	struct kube_stub stub;
 
-	for (int fails = 0; fails < 2; fails++) {
-		kube_stub_start(&stub);
-		for (size_t i = 0; i < HA_CLIENTS; i++)
-			clients.all[i] = kube_new(&stub.config, NULL);
-		ha_query_init(&query, "orders", SPACE, ARRAY_LEN(says) - 1, NULL);
-		says[0] = (struct kube_stub_says)NO_CLUSTER;
-		for (size_t i = 1; i < ARRAY_LEN(says); i++)
-			says[i] = (struct kube_stub_says){
-				.status = 403, .body = KUBE_STATUS(403, "Forbidden", "no", "")};
-		kube_stub_say(&stub, says, fails ? ARRAY_LEN(says) : 1);
-		if (!fails) /* the name in the answer is not the one that was asked for: no absence */
-			stub.says[0] = (struct kube_stub_says){.status = 404, .body = "{}"};
-		ha_read(&clients, &query, &reading);
-		CHECK_INT(reading.state, ==, SOURCE_UNREADABLE);
-		CHECK_HAS(reading.detail, fails ? "403" : "does not have this path");
-		CHECK_INT(kube_stub_asked(&stub), <=, 1 + HA_CLIENTS);
-		ha_reading_release(&reading);
-		ha_query_release(&query);
-		for (size_t i = 0; i < HA_CLIENTS; i++)
-			kube_free(clients.all[i]);
-		kube_stub_stop(&stub);
+	kube_stub_start(&stub);
+	ha_query_init(&query, "orders", SPACE, MANY, NULL);
+	for (int i = 0; i < MANY; i++) {
+		job_id_name(SPACE, i, job_id);
+		names[i] = ha_job_name("orders", job_id);
+		bodies[i] = xasprintf(MAP("%s", LABELS, FREE, "\"counter\":\"4\""), names[i]);
+		/* the first are the slowest: they come last */
+		says[i + 1] = (struct kube_stub_says){
+			.of = names[i], .body = bodies[i], .after_ms = i < 3 ? 300 - 100 * i : 0};
 	}
+	kube_stub_say(&stub, says, ARRAY_LEN(says));
+	ha_read(stub.kube, &query, &reading);
+	CHECK_INT(reading.state, ==, SOURCE_PRESENT);
+	CHECK_INT(kube_stub_asked(&stub), ==, 1 + MANY);
+	if (CHECK_INT(reading.job_count, ==, MANY))
+		for (int i = 0; i < MANY; i++) {
+			job_id_name(SPACE, i, job_id);
+			CHECK_STR(reading.jobs[i].job_id, job_id);
+			CHECK_INT(asked_for(&stub, i), ==, 1);
+		}
+	ha_reading_release(&reading);
+	ha_query_release(&query);
+	kube_stub_stop(&stub);
+	for (int i = 0; i < MANY; i++) {
+		free(names[i]);
+		free(bodies[i]);
+	}
+}
+
+static void the_first_failure_ends_the_reading(void)
+{
+	struct ha_query query;
+	struct ha_reading reading;
+	struct kube_stub stub;
+
+	kube_stub_start(&stub);
+	ha_query_init(&query, "orders", SPACE, 60, NULL);
+	KUBE_SAY(&stub, NO_CLUSTER,
+		 {.status = 403, .body = KUBE_STATUS(403, "Forbidden", "no", "")});
+	ha_read(stub.kube, &query, &reading);
+	CHECK_INT(reading.state, ==, SOURCE_UNREADABLE);
+	CHECK_HAS(reading.detail, "403");
+	CHECK_INT(kube_stub_asked(&stub), <=, 1 + 2 * KUBE_IN_FLIGHT);
+	ha_reading_release(&reading);
+	ha_query_release(&query);
+	kube_stub_stop(&stub);
 }
 
 static void nothing_at_all_is_absence_too(void)
@@ -192,7 +232,7 @@ static void nothing_at_all_is_absence_too(void)
 	kube_stub_start(&stub);
 	query_two(&query);
 	KUBE_SAY(&stub, NO_CLUSTER, NO_A, NO_B);
-	ha_read(&(const struct ha_clients){.all = {stub.kube}, .count = 1}, &query, &reading);
+	ha_read(stub.kube, &query, &reading);
 	CHECK_INT(reading.state, ==, SOURCE_PRESENT);
 	CHECK_INT(reading.maps.count, ==, 0);
 	CHECK(!reading.cluster.lock.present);
@@ -214,7 +254,10 @@ static void an_error_is_never_absence(void)
 	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
 		for (int at = 0; at < 3; at++) {
 			struct kube_stub_says says[3] = {
-				{.body = CLUSTER_MAP(FREE, "")}, {.body = JOB_MAP(JOB_A)}, NO_B};
+				{.of = CLUSTER, .body = CLUSTER_MAP(FREE, "")},
+				{.of = NAME_A, .body = JOB_MAP(JOB_A)},
+				NO_B};
+			const char *of = says[at].of;
 			struct kube_stub stub;
 			struct ha_query query;
 			struct ha_reading reading;
@@ -222,9 +265,9 @@ static void an_error_is_never_absence(void)
 			kube_stub_start(&stub);
 			query_two(&query);
 			says[at] = errors[i];
-			kube_stub_say(&stub, says, (size_t)at + 1);
-			ha_read(&(const struct ha_clients){.all = {stub.kube}, .count = 1}, &query,
-				&reading);
+			says[at].of = of;
+			kube_stub_say(&stub, says, ARRAY_LEN(says));
+			ha_read(stub.kube, &query, &reading);
 			if (!CHECK_INT(reading.state, ==, SOURCE_UNREADABLE))
 				tap_note("error %zu at %d", i, at);
 			CHECK(reading.detail && *reading.detail);
@@ -243,11 +286,11 @@ static void a_map_without_flinks_labels_is_not_ours(void)
 	kube_stub_start(&stub);
 	query_two(&query);
 	KUBE_SAY(&stub, NO_CLUSTER,
-		 {.body = MAP("orders-" JOB_A "-config-map", "{\"app\":\"orders\"}", FREE, "")},
-		 {.body = MAP("orders-" JOB_B "-config-map",
-			      "{\"app\":\"orders-b\",\"type\":\"flink-native-kubernetes\"}", FREE,
-			      "")});
-	ha_read(&(const struct ha_clients){.all = {stub.kube}, .count = 1}, &query, &reading);
+		 {.of = NAME_A, .body = MAP(NAME_A, "{\"app\":\"orders\"}", FREE, "")},
+		 {.of = NAME_B,
+		  .body = MAP(NAME_B, "{\"app\":\"orders-b\",\"type\":\"flink-native-kubernetes\"}",
+			      FREE, "")});
+	ha_read(stub.kube, &query, &reading);
 	CHECK_INT(reading.state, ==, SOURCE_PRESENT);
 	CHECK_INT(reading.maps.count, ==, 0);
 	CHECK_INT(reading.job_count, ==, 0);
@@ -265,7 +308,7 @@ static void a_cluster_map_without_flinks_labels_is_a_doubt(void)
 	kube_stub_start(&stub);
 	query_two(&query);
 	KUBE_SAY(&stub, {.body = MAP(CLUSTER, "{}", HELD, "")});
-	ha_read(&(const struct ha_clients){.all = {stub.kube}, .count = 1}, &query, &reading);
+	ha_read(stub.kube, &query, &reading);
 	CHECK_INT(reading.state, ==, SOURCE_UNREADABLE);
 	CHECK_HAS(reading.detail, "has not the labels app=orders");
 	ha_reading_release(&reading);
@@ -294,7 +337,7 @@ static void a_list_is_searched_for_exactly_our_names(void)
 										    "autoscaler",
 										    LABELS, FREE,
 										    "") "]}"});
-	ha_read(&(const struct ha_clients){.all = {stub.kube}, .count = 1}, &query, &reading);
+	ha_read(stub.kube, &query, &reading);
 	if (!CHECK_INT(reading.state, ==, SOURCE_PRESENT))
 		tap_note("%s", reading.detail);
 	CHECK_HAS(stub.asked[1], "labelSelector=app");
@@ -549,7 +592,8 @@ static void deletes_only_the_map_that_was_read(void)
 	struct err err = {0};
 
 	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.body = JOB_MAP(JOB_A)}, NO_A, CONFLICT);
+	KUBE_SAY(&stub, {.body = JOB_MAP(JOB_A)}, {.status = 404, .body = NOT_FOUND(NAME_A)},
+		 CONFLICT);
 	CHECK_INT(ha_job_delete(stub.kube, "orders", &job, &err), ==, 0);
 	CHECK_STR(stub.asked[0], "DELETE " MAPS "/orders-" JOB_A "-config-map");
 	CHECK_HAS(stub.bodies[0], "\"uid\":\"u-1\"");
@@ -566,7 +610,8 @@ int main(void)
 	TEST(looks_for_all_names_when_the_journal_is_lost);
 	TEST(does_not_look_for_what_the_role_does_not_name);
 	TEST(reads_by_name_and_only_a_404_is_absence);
-	TEST(many_maps_are_read_side_by_side);
+	TEST(many_maps_are_read_side_by_side_each_once);
+	TEST(the_first_failure_ends_the_reading);
 	TEST(nothing_at_all_is_absence_too);
 	TEST(an_error_is_never_absence);
 	TEST(a_map_without_flinks_labels_is_not_ours);

@@ -5,23 +5,6 @@
 #include "base/mem.h"
 #include "kube/kube.h"
 
-int ha_connect(const struct setup *setup, struct ha_clients *ret_clients, struct err *err)
-{
-	struct ha_clients clients = {0};
-
-	for (; clients.count < HA_CLIENTS; clients.count++) {
-		struct kube *kube = kube_new(&setup->kube.config, err);
-
-		if (!kube) {
-			ha_clients_release(&clients);
-			return -1;
-		}
-		clients.all[clients.count] = kube;
-	}
-	*ret_clients = clients;
-	return 0;
-}
-
 void ha_query_for(const struct setup *setup, const struct journal *journal,
 		  struct ha_query *ret_query)
 {
@@ -29,14 +12,13 @@ void ha_query_for(const struct setup *setup, const struct journal *journal,
 		      setup->places.id_count, journal);
 }
 
-void ha_observe(const struct ha_clients *clients, const struct ha_query *query,
-		struct ha_unchanged *unchanged, struct observe_plan *plan,
-		struct ha_reading *ret_reading)
+void ha_observe(struct kube *kube, const struct ha_query *query, struct ha_unchanged *unchanged,
+		struct observe_plan *plan, struct ha_reading *ret_reading)
 {
 	struct ha_cluster *cluster;
 	cleanup_free char *held = NULL;
 
-	ha_read(clients, query, ret_reading);
+	ha_read(kube, query, ret_reading);
 	cluster = &ret_reading->cluster;
 	if (!failover_lock_is_free(&cluster->lock, cluster->server_unix_ms,
 				   ha_unchanged_ms(unchanged, &cluster->lock), &held))
@@ -51,16 +33,16 @@ void ha_observe_once(const struct setup *setup, const struct journal *journal,
 	struct ha_reading reading = {0};
 	struct ha_query query;
 	struct err err = {0};
-	struct ha_clients clients;
+	struct kube *kube = kube_new(&setup->kube.config, &err);
 
-	if (ha_connect(setup, &clients, &err) < 0) {
+	if (!kube) {
 		observe_plan_add_ha(plan, &reading.maps, SOURCE_UNREADABLE, err.msg);
 		return;
 	}
 	ha_query_for(setup, journal, &query);
-	ha_observe(&clients, &query, &unchanged, plan, &reading);
+	ha_observe(kube, &query, &unchanged, plan, &reading);
 	ha_query_release(&query);
 	ha_reading_release(&reading);
 	ha_unchanged_release(&unchanged);
-	ha_clients_release(&clients);
+	kube_free(kube);
 }

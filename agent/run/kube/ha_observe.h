@@ -11,20 +11,16 @@
 #include "run/kube/ha_read.h"
 #include "run/observe/observe.h"
 
-/* Clients for Flink's maps. setup->ha.on must be true. -1: ERR_CONFIG and others. */
-int ha_connect(const struct setup *setup, struct ha_clients *ret_clients, struct err *err);
-
 /* What to look for; see ha_query_init(). */
 void ha_query_for(const struct setup *setup, const struct journal *journal,
 		  struct ha_query *ret_query);
 
 /* Read, and add to the plan. `unchanged` lives over several observations. ret_reading: what was read, without
  * its maps, which are the plan's now; ha_reading_release(). */
-void ha_observe(const struct ha_clients *clients, const struct ha_query *query,
-		struct ha_unchanged *unchanged, struct observe_plan *plan,
-		struct ha_reading *ret_reading);
+void ha_observe(struct kube *kube, const struct ha_query *query, struct ha_unchanged *unchanged,
+		struct observe_plan *plan, struct ha_reading *ret_reading);
 
-/* The same for a command: connect, read, disconnect. A failure is a fact of the plan. journal NULL: it
+/* The same for a command, of a setup->ha that is on: connect, read, disconnect. A failure is a fact of the plan. journal NULL: it
  * could not be read. */
 void ha_observe_once(const struct setup *setup, const struct journal *journal,
 		     struct observe_plan *plan);

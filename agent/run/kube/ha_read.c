@@ -1,7 +1,5 @@
 #include "run/kube/ha_read.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +22,6 @@ char *ha_cluster_name(const char *cluster_id)
 char *ha_job_name(const char *cluster_id, const char *job_id)
 {
 	return xasprintf("%s-%s-config-map", cluster_id, job_id);
-}
-
-void ha_clients_release(struct ha_clients *clients)
-{
-	for (size_t i = 0; i < clients->count; i++)
-		kube_free(clients->all[i]);
-	*clients = (struct ha_clients){0};
 }
 
 /* ---- what to look for ---- */
@@ -228,74 +219,44 @@ void ha_cluster_release(struct ha_cluster *cluster)
 
 /* ---- all maps ---- */
 
-/* The maps of all jobs of the query, read by several threads. Each job belongs to one of them. */
+/* Of each job of the query; no name: there is none. */
 struct fetch {
-	const struct ha_query *query;
-	struct configmap *maps; /* of each job; no name: there is none */
-	atomic_size_t next;
-	atomic_bool failed;
-	struct err err; /* of the one that failed first */
+	struct configmap *maps;
 };
 
-struct fetcher {
-	struct fetch *fetch;
-	struct kube *kube;
-	pthread_t thread;
-};
-
-static void *fetch_jobs(void *arg)
+static int fetched(void *ctx, size_t index, const struct configmap *map, const struct err *why,
+		   struct err *err)
 {
-	const struct fetcher *fetcher = arg;
-	struct fetch *fetch = fetcher->fetch;
-	const struct ha_query *query = fetch->query;
-	size_t i;
+	struct fetch *fetch = ctx;
 
-	while (!fetch->failed && (i = atomic_fetch_add(&fetch->next, 1)) < query->job_count) {
-		cleanup_free char *name = ha_job_name(query->cluster_id, query->job_ids[i]);
-		struct err err = {0};
-
-		if (configmap_get(fetcher->kube, name, &fetch->maps[i], NULL, &err) == 0 ||
-		    err.kind == ERR_ABSENT)
-			continue;
-		if (!atomic_exchange(&fetch->failed, true))
-			fetch->err = err;
+	if (why && why->kind != ERR_ABSENT) {
+		if (err)
+			*err = *why;
+		return -1;
 	}
-	return NULL;
+	return why ? 0 : configmap_decode(map->object, NULL, &fetch->maps[index], err);
 }
 
-/* One thread for every HA_MAPS_PER_CLIENT maps, and this one. */
-static void fetch_all(const struct ha_clients *clients, struct fetch *fetch)
+static int read_jobs(struct kube *kube, const struct ha_query *query, struct ha_reading *reading,
+		     struct err *err)
 {
-	size_t wanted = 1 + fetch->query->job_count / HA_MAPS_PER_CLIENT, count = 1;
-	struct fetcher fetchers[HA_CLIENTS];
+	char **names = xcalloc(query->job_count + 1, sizeof(*names));
+	struct fetch fetch = {.maps = xcalloc(query->job_count + 1, sizeof(*fetch.maps))};
+	int rc;
 
-	for (; count < wanted && count < clients->count; count++) {
-		fetchers[count] = (struct fetcher){.fetch = fetch, .kube = clients->all[count]};
-		if (pthread_create(&fetchers[count].thread, NULL, fetch_jobs, &fetchers[count]))
-			break;
-	}
-	fetchers[0] = (struct fetcher){.fetch = fetch, .kube = clients->all[0]};
-	fetch_jobs(&fetchers[0]);
-	while (--count > 0)
-		pthread_join(fetchers[count].thread, NULL);
-}
-
-static int read_jobs(const struct ha_clients *clients, const struct ha_query *query,
-		     struct ha_reading *reading, struct err *err)
-{
-	struct fetch fetch = {.query = query};
-
-	fetch.maps = xcalloc(query->job_count + 1, sizeof(*fetch.maps));
-	fetch_all(clients, &fetch);
+	for (size_t i = 0; i < query->job_count; i++)
+		names[i] = ha_job_name(query->cluster_id, query->job_ids[i]);
+	rc = configmap_get_many(kube, (const char *const *)names, query->job_count, fetched, &fetch,
+				err);
 	for (size_t i = 0; i < query->job_count; i++) {
 		if (fetch.maps[i].name && is_labelled(&fetch.maps[i], query->cluster_id))
-			take_job(reading, clients->all[0], &fetch.maps[i]);
+			take_job(reading, kube, &fetch.maps[i]);
 		configmap_release(&fetch.maps[i]);
+		free(names[i]);
 	}
 	free(fetch.maps);
-	if (fetch.failed && err)
-		*err = fetch.err;
-	return fetch.failed ? -1 : 0;
+	free(names);
+	return rc;
 }
 
 /* "<cluster id>-<32 hex>-config-map", and not of a cluster id that only begins like ours. */
@@ -334,9 +295,8 @@ static int list_jobs(struct kube *kube, const struct ha_query *query, struct ha_
 	return configmap_list(kube, selector, take_listed, &listing, err);
 }
 
-void ha_read(const struct ha_clients *clients, const struct ha_query *query, struct ha_reading *ret)
+void ha_read(struct kube *kube, const struct ha_query *query, struct ha_reading *ret)
 {
-	struct kube *kube = clients->all[0];
 	struct err err = {0};
 	int rc;
 
@@ -345,7 +305,7 @@ void ha_read(const struct ha_clients *clients, const struct ha_query *query, str
 	if (rc == 0 && query->by_label)
 		rc = list_jobs(kube, query, ret, &err);
 	else if (rc == 0)
-		rc = read_jobs(clients, query, ret, &err);
+		rc = read_jobs(kube, query, ret, &err);
 	if (rc < 0) {
 		ret->state = SOURCE_UNREADABLE;
 		ret->detail = xstrdup(err.msg);

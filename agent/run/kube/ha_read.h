@@ -71,20 +71,8 @@ struct ha_reading {
 	char *detail;            /* why */
 };
 
-/* Several clients: many maps are read side by side, because each is a round trip of its own. The first one
- * is enough for everything else. */
-#define HA_CLIENTS         6
-#define HA_MAPS_PER_CLIENT 8 /* fewer are not worth another connection */
-
-struct ha_clients {
-	struct kube *all[HA_CLIENTS];
-	size_t count;
-};
-void ha_clients_release(struct ha_clients *clients); /* zeroed is allowed */
-
 /* Never fails: what cannot be read is a fact too. */
-void ha_read(const struct ha_clients *clients, const struct ha_query *query,
-	     struct ha_reading *ret);
+void ha_read(struct kube *kube, const struct ha_query *query, struct ha_reading *ret);
 void ha_reading_release(struct ha_reading *reading); /* zeroed is allowed */
 
 /* Names of the maps; the caller frees. */
