@@ -166,57 +166,19 @@ static void add_next_savepoint(struct json *doc, const struct lifecycle *life, i
 	json_add_i64(doc, "nextSavepointInMs", wait_ms > 0 ? wait_ms : 0);
 }
 
-static void add_condition(struct json *array, const char *type, const char *status,
-			  const char *reason, const char *message)
+static void add_conditions(struct json *doc, const struct lifecycle *life,
+			   const struct conditions *conditions, int64_t now_unix_ms)
 {
-	struct json *to = json_add_object(array, NULL);
+	static const struct conditions_outside nothing;
+	struct conditions fresh = {0};
 
-	json_add_str(to, "type", type);
-	json_add_str(to, "status", status);
-	json_add_str(to, "reason", reason);
-	json_add_str(to, "message", message);
-}
-
-static const char *truth(bool value)
-{
-	return value ? "True" : "False";
-}
-
-static void add_restore_condition(struct json *array, const struct journal *journal)
-{
-	const struct launch *launch = journal_launch_const(journal);
-	const char *status = "Unknown", *reason = "Pending";
-	const char *message = "Flink has not reported yet what it restored";
-
-	if (journal->outcome.kind == OUTCOME_RESTORE_MISMATCH) {
-		status = "False";
-		reason = "RestoreMismatch";
-		message = journal->outcome.reason ? journal->outcome.reason : "";
-	} else if (!launch) {
-		reason = "NeverLaunched";
-		message = "there was no launch yet";
-	} else if (launch->verified_unix_ms) {
-		status = "True";
-		reason = launch->restore_path ? "Restored" : "StartedEmpty";
-		message = launch->restore_path ? launch->restore_path
-					       : "started without state, as decided";
+	if (!conditions) {
+		conditions_update(&fresh, life, &nothing, now_unix_ms);
+		conditions = &fresh;
 	}
-	add_condition(array, "RestoreVerified", status, reason, message);
-}
-
-static void add_conditions(struct json *doc, const struct lifecycle *life)
-{
-	struct json *array = json_add_array(doc, "conditions");
-	const char *reason = phase_name(life->phase);
-	bool stalled = life->phase == PHASE_HOLDING || life->phase == PHASE_FAILED || life->fenced;
-	bool moving = life->phase == PHASE_RESOLVING || life->phase == PHASE_LAUNCHING ||
-		      life->phase == PHASE_STOPPING || life->phase == PHASE_TERMINATING;
-
-	add_condition(array, "Ready", truth(life->phase == PHASE_RUNNING && !life->fenced), reason,
-		      life->reason);
-	add_condition(array, "Reconciling", truth(moving && !life->fenced), reason, life->reason);
-	add_condition(array, "Stalled", truth(stalled), reason, life->reason);
-	add_restore_condition(array, &life->journal);
+	if (conditions->generation)
+		json_add_i64(doc, "observedGeneration", conditions->generation);
+	conditions_add(conditions, doc, "conditions");
 }
 
 static void add_transitions(struct json *doc, const struct journal *journal)
@@ -231,7 +193,8 @@ static void add_transitions(struct json *doc, const struct journal *journal)
 	}
 }
 
-struct json *status_document(const struct lifecycle *life, int64_t now_unix_ms)
+struct json *status_document(const struct lifecycle *life, const struct conditions *conditions,
+			     int64_t now_unix_ms)
 {
 	const struct journal *journal = &life->journal;
 	const struct launch *launch = journal_launch_const(journal);
@@ -258,7 +221,34 @@ struct json *status_document(const struct lifecycle *life, int64_t now_unix_ms)
 	to = json_add_object(doc, "journal");
 	json_add_i64(to, "sequence", life->acknowledged);
 	json_add_bool(to, "broken", life->journal_broken || life->fenced);
-	add_conditions(doc, life);
+	add_conditions(doc, life, conditions, now_unix_ms);
 	add_transitions(doc, journal);
 	return doc;
+}
+
+/* ---- what is worth telling ---- */
+
+static void forget(struct json *doc, const char *parent, const char *key)
+{
+	const struct json *from = json_get(doc, parent);
+	struct json *rest;
+
+	if (json_kind(from) != JSON_OBJECT)
+		return;
+	rest = json_copy(from);
+	json_remove(rest, key);
+	json_remove(doc, parent);
+	json_add(doc, parent, rest);
+}
+
+void status_digest(const struct json *document, bool routine, struct buf *ret_text)
+{
+	cleanup_json struct json *rest = json_copy(document);
+
+	json_remove(rest, "nextSavepointInMs");
+	forget(rest, "control", "readUnixMs");
+	forget(rest, "journal", "sequence");
+	if (!routine)
+		json_remove(rest, "lastCheckpoint");
+	json_print(rest, ret_text);
 }

@@ -87,6 +87,7 @@ void driver_step(struct driver *driver, const struct event *event)
 	before = driver->life.phase;
 	lifecycle_step(&driver->life, event, clock_mono_ms(), clock_unix_ms(), &effects);
 	metrics_step(&driver->metrics, &driver->life, event);
+	driver_judge(driver, clock_unix_ms());
 	termination_see(&driver->last, &driver->life);
 	driver_hooks_step(driver);
 	driver_ha_step(driver);
@@ -95,6 +96,7 @@ void driver_step(struct driver *driver, const struct event *event)
 	effects_clear(&effects);
 	driver_control_acknowledge(driver);
 	driver_directory_acknowledge(driver);
+	driver_resource_step(driver);
 	arm_timer(driver);
 	/* what a phase needed is not needed in the next one, and that may last for months */
 	if (driver->life.phase != before)
@@ -236,6 +238,8 @@ static int open_all(struct driver *driver, struct err *err)
 		return -1;
 	if (driver_hooks_open(driver, err) < 0 || driver_directory_open(driver, err) < 0)
 		return -1;
+	if (driver_resource_open(driver, err) < 0)
+		return -1;
 	return driver_ha_open(driver, err) < 0 ? -1 : driver_http_open(driver, err);
 }
 
@@ -255,6 +259,7 @@ static void close_all(struct driver *driver)
 		free(driver->writer);
 	}
 	driver_start_close(driver);
+	driver_resource_close(driver);
 	driver_directory_close(driver);
 	driver_hooks_close(driver);
 	driver_http_close(driver);

@@ -7,6 +7,8 @@
  * of the directory is a reason to read the ConfigMap, and what that says is followed; of the
  * directory itself only a brake that is set counts then. Without such a ConfigMap it is followed as
  * a whole.
+ *
+ * What the custom resource asks for (driver_resource.c) is the third view, and goes before both.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,10 @@
 #include "run/driver_internal.h"
 #include "run/kube/control_map.h"
 
+#define TOO_LATE                                                                                   \
+	"restore: the job runs; suspend or cancel it first, then ask for state: running, or with " \
+	"a "                                                                                       \
+	"new token"
 #define SAVE_RETRY_MS   30000
 #define DEFAULT_POLL_MS 30000 /* where control.poll is 0: nothing else tells of a change */
 
@@ -31,10 +37,14 @@ struct directory {
 	struct control_seen seen;
 	struct control_wish mounted, remote; /* the newest readings */
 	bool mounted_known, remote_known, remote_absent;
-	bool loaded;  /* `seen` is known, and the machine is alive */
-	bool waiting; /* there is a reading that nobody has looked at yet */
-	bool taken;   /* one reading was taken: decisions are allowed */
-	bool observe; /* one was asked for meanwhile */
+	struct control_wish
+		resource; /* what the custom resource asks for, the last that made sense */
+	bool resource_wanted, resource_known;
+	char *resource_error; /* why it is not followed; NULL = it is */
+	bool loaded;          /* `seen` is known, and the machine is alive */
+	bool waiting;         /* there is a reading that nobody has looked at yet */
+	bool taken;           /* one reading was taken: decisions are allowed */
+	bool observe;         /* one was asked for meanwhile */
 	bool unsaved;
 	bool too_late;    /* the restore request is refused, because the job runs */
 	int64_t sequence; /* of the journal write that has to be acknowledged first */
@@ -101,7 +111,30 @@ void driver_directory_acknowledge(struct driver *driver)
 
 /* ---- what is to be followed ---- */
 
-/* Both readings as one. False: nothing is known that could be followed; *ret_wish has to be released
+/* What the custom resource says goes before what the ConfigMap says, key by key; but a brake counts
+ * wherever it is set. */
+static void overlay(struct control_wish *wish, const struct control_wish *resource)
+{
+	bool brake = wish->do_not_restart || resource->do_not_restart;
+
+	for (int i = 0; i < CONTROL_KEYS; i++)
+		if (resource->text[i])
+			xstrset(&wish->text[i], resource->text[i]);
+	if (resource->text[CONTROL_KEY_STATE])
+		wish->state = resource->state;
+	if (resource->text[CONTROL_KEY_DO_NOT_RESTART] && brake)
+		xstrset(&wish->text[CONTROL_KEY_DO_NOT_RESTART], "true");
+	wish->do_not_restart = brake;
+	if (resource->text[CONTROL_KEY_RESTORE]) {
+		free(wish->restore.token);
+		free(wish->restore.path);
+		wish->restore = resource->restore;
+		wish->restore.token = xstrdup(resource->restore.token);
+		wish->restore.path = xstrdup(resource->restore.path);
+	}
+}
+
+/* All readings as one. False: nothing is known that could be followed; *ret_wish has to be released
  * all the same, it has what counts in any case. */
 static bool join(const struct directory *directory, struct control_wish *ret_wish)
 {
@@ -118,6 +151,12 @@ static bool join(const struct directory *directory, struct control_wish *ret_wis
 		control_wish_copy(ret_wish, &directory->mounted);
 		known = !directory->watch || directory->mounted_known;
 	}
+	if (directory->resource_wanted && !directory->resource_known && !ret_wish->bad.kind) {
+		known = false;
+		err_set(&ret_wish->bad, ERR_RETRY, 0, "%s",
+			directory->resource_error ? directory->resource_error : "not read yet");
+	}
+	overlay(ret_wish, &directory->resource);
 	if (directory->mounted.do_not_restart && !ret_wish->do_not_restart) {
 		ret_wish->do_not_restart = true;
 		xstrset(&ret_wish->text[CONTROL_KEY_DO_NOT_RESTART], "true");
@@ -156,12 +195,12 @@ static void mention_errors(struct directory *directory, const struct control_wis
 		complain(directory, directory->remote_error);
 	else if (directory->mounted_error)
 		complain(directory, directory->mounted_error);
+	else if (directory->resource_error)
+		complain(directory, directory->resource_error);
 	else if (wish->bad.kind)
 		complain(directory, wish->bad.msg);
 	else if (directory->too_late)
-		complain(directory,
-			 "restore: the job runs; suspend or cancel it first, then ask for state: "
-			 "running, or with a new token");
+		complain(directory, TOO_LATE);
 	else
 		complain(directory, NULL);
 }
@@ -284,14 +323,32 @@ struct check {
 	void *arg;
 };
 
+static void checked(void *arg)
+{
+	struct check *check = arg;
+	const struct directory *directory = check->directory;
+	cleanup_free char *unknown = NULL;
+
+	if (directory->map && !directory->remote_known)
+		unknown = xasprintf("(kubernetes.control: none does without the ConfigMap): %s",
+				    directory->remote_error);
+	else if (directory->resource_wanted && !directory->resource_known)
+		unknown = xasprintf("(kubernetes.resource: none does without the custom "
+				    "resource): %s",
+				    directory->resource_error ? directory->resource_error
+							      : "drey ends");
+	check->fn(check->arg, unknown);
+	free(check);
+}
+
 static void on_check(void *arg, const struct control_wish *wish, bool absent, const struct err *why)
 {
 	struct check *check = arg;
 	struct directory *directory = check->directory;
 
 	on_remote(directory, wish, absent, why);
-	check->fn(check->arg, directory->remote_known ? NULL : directory->remote_error);
-	free(check);
+	if (directory->driver->closing || driver_resource_check(directory->driver, checked, check))
+		checked(check);
 }
 
 bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *arg)
@@ -299,12 +356,49 @@ bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *
 	struct directory *directory = driver->directory;
 	struct check *check;
 
-	if (!directory || !directory->map)
+	if (!directory || (!directory->map && !directory->resource_wanted))
 		return true;
 	check = xcalloc(1, sizeof(*check));
 	*check = (struct check){directory, fn, arg};
-	control_map_read(directory->map, on_check, check);
+	if (directory->map)
+		control_map_read(directory->map, on_check, check);
+	else if (driver_resource_check(driver, checked, check))
+		checked(check);
 	return false;
+}
+
+/* ---- the custom resource ---- */
+
+void driver_directory_offer(struct driver *driver, const struct control_wish *wish,
+			    const struct err *why)
+{
+	struct directory *directory = driver->directory;
+	struct control_wish *last = directory ? &directory->resource : NULL;
+
+	if (!directory || driver->closing)
+		return;
+	xstrset(&directory->resource_error, !wish            ? why->msg
+					    : wish->bad.kind ? wish->bad.msg
+							     : NULL);
+	if (wish && !wish->bad.kind) {
+		control_wish_release(last);
+		control_wish_copy(last, wish);
+	} else if (wish && wish->do_not_restart) {
+		last->do_not_restart = true;
+		xstrset(&last->text[CONTROL_KEY_DO_NOT_RESTART], "true");
+	}
+	directory->resource_known |= wish != NULL;
+	directory->waiting = true;
+	take(directory);
+}
+
+const char *driver_directory_refused(const struct driver *driver)
+{
+	const struct directory *directory = driver->directory;
+
+	return directory && directory->too_late && directory->resource.text[CONTROL_KEY_RESTORE]
+		       ? TOO_LATE
+		       : NULL;
 }
 
 /* ---- for the driver ---- */
@@ -389,10 +483,12 @@ int driver_directory_open(struct driver *driver, struct err *err)
 {
 	const struct setup *setup = driver->setup;
 
-	if (!setup->config.control.directory && !(setup->kube.on && setup->kube.control))
+	if (!setup->config.control.directory &&
+	    !(setup->kube.on && (setup->kube.control || setup->kube.resource)))
 		return 0;
 	driver->directory = xcalloc(1, sizeof(*driver->directory));
 	driver->directory->driver = driver;
+	driver->directory->resource_wanted = setup->kube.on && setup->kube.resource;
 	return open_map(driver->directory, err) || open_watch(driver->directory, err) ? -1 : 0;
 }
 
@@ -408,6 +504,8 @@ void driver_directory_close(struct driver *driver)
 	control_watch_free(directory->watch);
 	control_wish_release(&directory->mounted);
 	control_wish_release(&directory->remote);
+	control_wish_release(&directory->resource);
+	free(directory->resource_error);
 	control_seen_release(&directory->seen);
 	free(directory->mounted_error);
 	free(directory->remote_error);

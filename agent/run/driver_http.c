@@ -8,7 +8,10 @@
 
 struct json *driver_status(const struct driver *driver)
 {
-	struct json *document = status_document(&driver->life, clock_unix_ms());
+	struct json *document = status_document(
+		&driver->life,
+		driver->conditions.list[0].since_unix_ms ? &driver->conditions : NULL,
+		clock_unix_ms());
 
 	driver_directory_status(driver, document);
 	return document;

@@ -9,6 +9,7 @@
  *   driver_start.c    what has to be known before the first step
  *   driver_control.c  requests of the commands
  *   driver_directory.c  the control directory and the control ConfigMap
+ *   driver_resource.c  the custom resource
  *   driver_hooks.c    the executables of the hook directory
  *   driver_ha.c       Flink's own high availability on Kubernetes
  *   driver_http.c     probes, status and metrics over HTTP
@@ -19,6 +20,7 @@
 #include "base/lane.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "core/conditions.h"
 #include "core/lifecycle.h"
 #include "run/control/control_dir.h"
 #include "run/control/control_socket.h"
@@ -35,6 +37,7 @@ struct hook_result;
 struct hooks;
 struct json;
 struct observe_plan;
+struct resource;
 struct start;
 struct waiting_call;
 
@@ -49,6 +52,7 @@ struct driver {
 	struct control_server *control;
 	struct waiting_call *waiting; /* answered once their journal write is acknowledged */
 	struct directory *directory;  /* of the control files; NULL = none configured */
+	struct resource *resource;    /* NULL = no custom resource is looked for */
 	struct hooks *hooks;          /* NULL = no directory configured */
 	struct ha *ha;                /* NULL: Flink has no high availability of its own */
 	struct http_server *http;     /* NULL: off, or the port is taken */
@@ -60,6 +64,7 @@ struct driver {
 	int state_lock_fd;
 	int flink_lock_fd; /* taken before a start is decided, given away with the launch */
 	struct lifecycle life;
+	struct conditions conditions; /* as judged after the last step */
 	bool alive; /* life is initialised: HELLO has come and the journal is read */
 	bool held;  /* the journal cannot be read: life only says so, for whoever asks */
 	struct termination_last last; /* before the end began */
@@ -128,6 +133,25 @@ typedef void driver_control_fn(void *arg, const char *unknown);
 bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *arg);
 /* For the status document: what it says and what is wrong with it. */
 void driver_directory_status(const struct driver *driver, struct json *document);
+
+/* What the spec of the custom resource asks for, as it was read; there is none: it is empty. NULL: it
+ * could not be read, why says how. */
+void driver_directory_offer(struct driver *driver, const struct control_wish *wish,
+			    const struct err *why);
+/* Why a restore request that was made in time is not carried out; NULL = there is no such thing;
+ * borrowed. */
+const char *driver_directory_refused(const struct driver *driver);
+
+/* driver_resource.c; where there is no Kubernetes, or no resource is wanted, all of this does nothing */
+int driver_resource_open(struct driver *driver, struct err *err);
+void driver_resource_close(struct driver *driver);
+/* After every step: write the status, if that is worth it. */
+void driver_resource_step(struct driver *driver);
+/* False: fn() is called when it was read once more, and driver_directory_offer() before. */
+typedef void driver_resource_fn(void *arg);
+bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *arg);
+/* Bring driver->conditions up to date. */
+void driver_judge(struct driver *driver, int64_t now_unix_ms);
 
 /* driver_hooks.c; without a hook directory all of this does nothing */
 int driver_hooks_open(struct driver *driver, struct err *err);

@@ -197,7 +197,9 @@ static void show(struct driver *driver, const char *reason)
 	snprintf(driver->life.reason, sizeof(driver->life.reason),
 		 "the journal cannot be read, nothing is started until it can: %s", reason);
 	driver->held = true;
+	driver_judge(driver, clock_unix_ms());
 	termination_see(&driver->last, &driver->life);
+	driver_resource_step(driver);
 }
 
 static void hold(struct driver *driver, const struct err *why)

@@ -101,9 +101,7 @@ static void asked(void *arg, const char *unknown)
 		decision->rule = 0;
 		decision->token = NULL;
 		snprintf(decision->reason, sizeof(decision->reason),
-			 "it is not known whether a start is wanted (kubernetes.control: none does "
-			 "without the ConfigMap): %s",
-			 unknown);
+			 "it is not known whether a start is wanted %s", unknown);
 	}
 	if (is_start(job) && !driver_hooks_approved(driver, decision, start_path(job))) {
 		driver_hooks_pre_launch(driver, decision, start_path(job), hook_ended, job);

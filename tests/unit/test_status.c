@@ -42,7 +42,7 @@ static const struct json *condition(const struct json *doc, const char *type)
 static void check_conditions(const struct lifecycle *life, const char *ready,
 			     const char *reconciling, const char *stalled)
 {
-	struct json *doc = status_document(life, NOW);
+	struct json *doc = status_document(life, NULL, NOW);
 
 	CHECK_STR(json_str(condition(doc, "Ready"), "status"), ready);
 	CHECK_STR(json_str(condition(doc, "Reconciling"), "status"), reconciling);
@@ -63,7 +63,7 @@ static void every_member_is_there_from_the_start(void)
 	struct json *doc;
 
 	life_make(&life);
-	doc = status_document(&life, NOW);
+	doc = status_document(&life, NULL, NOW);
 	CHECK_INT(json_len(doc), ==, ARRAY_LEN(members));
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
 		CHECK(json_get(doc, members[i]) != NULL);
@@ -91,7 +91,7 @@ static void each_phase_has_its_conditions(void)
 		{PHASE_STOPPING, "False", "True", "False"},
 		{PHASE_SUSPENDED, "False", "False", "False"},
 		{PHASE_CANCELLED, "False", "False", "False"},
-		{PHASE_FINISHED, "False", "False", "False"},
+		{PHASE_FINISHED, "True", "False", "False"},
 		{PHASE_FAILED, "False", "False", "True"},
 		{PHASE_TERMINATING, "False", "True", "False"},
 	};
@@ -134,7 +134,7 @@ static void a_launch_says_what_it_started_from(void)
 	life.launch_step = LAUNCH_LIVE;
 	life.seen.reachable = life.seen.job_present = true;
 	life.seen.state = JOB_RUNNING;
-	doc = status_document(&life, NOW);
+	doc = status_document(&life, NULL, NOW);
 	CHECK_STR(json_str(doc, "jobId"), ID_A);
 	CHECK_STR(json_text(json_path(doc, "launch", "restorePoint", "path", NULL)),
 		  "file:/sp/one");
@@ -148,7 +148,7 @@ static void a_launch_says_what_it_started_from(void)
 	json_free(doc);
 
 	journal_launch(&life.journal)->verified_unix_ms = NOW;
-	doc = status_document(&life, NOW);
+	doc = status_document(&life, NULL, NOW);
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "status"), "True");
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "message"), "file:/sp/one");
 	json_free(doc);
@@ -156,7 +156,7 @@ static void a_launch_says_what_it_started_from(void)
 	life.journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
 	xstrset(&life.journal.outcome.reason, "restored nothing");
 	life.launch_step = LAUNCH_NONE;
-	doc = status_document(&life, NOW);
+	doc = status_document(&life, NULL, NOW);
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "status"), "False");
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "message"), "restored nothing");
 	CHECK_STR(text_at(doc, "outcome", "kind"), "restoreMismatch");
@@ -174,7 +174,7 @@ static void a_fresh_launch_does_not_hide_the_last_checkpoint(void)
 	life_make(&life);
 	launch_make(&life);
 	memcpy(journal_add_launch(&life.journal)->job_id, ID_A, sizeof(ID_A));
-	doc = status_document(&life, NOW);
+	doc = status_document(&life, NULL, NOW);
 	CHECK_INT(json_i64_or(json_get(doc, "launch"), "number", 0), ==, 2);
 	CHECK_STR(text_at(doc, "lastCheckpoint", "path"), "file:/cp/chk-9");
 	CHECK_INT(json_kind(json_path(doc, "launch", "restorePoint", NULL)), ==, JSON_NULL);
@@ -200,7 +200,7 @@ static void the_last_savepoint_is_the_newest_one(void)
 	snapshot.path = (char *)"file:/cp/c";
 	snapshot.kind = SNAPSHOT_CHECKPOINT;
 	journal_add_snapshot(&life.journal, &snapshot);
-	doc = status_document(&life, NOW);
+	doc = status_document(&life, NULL, NOW);
 	CHECK_STR(text_at(doc, "lastSavepoint", "path"), "file:/sp/b");
 	CHECK_STR(text_at(doc, "lastSavepoint", "origin"), "stop");
 	CHECK(json_bool_or(json_get(doc, "lastSavepoint"), "verified", false));
@@ -229,7 +229,7 @@ static void operations_attempts_and_journal_are_shown(void)
 	life.journal.intent.do_not_restart = true;
 	life.journal_broken = true;
 	life.acknowledged = 12;
-	doc = status_document(&life, NOW);
+	doc = status_document(&life, NULL, NOW);
 	CHECK_STR(text_at(doc, "operation", "kind"), "stop");
 	CHECK_STR(text_at(doc, "operation", "reason"), "suspend");
 	CHECK_STR(text_at(doc, "lastOperation", "nonce"), "n-1");
@@ -250,7 +250,7 @@ static void operations_attempts_and_journal_are_shown(void)
 
 static int64_t next_savepoint(const struct lifecycle *life, int64_t now_unix_ms)
 {
-	struct json *doc = status_document(life, now_unix_ms);
+	struct json *doc = status_document(life, NULL, now_unix_ms);
 	int64_t wait_ms = json_i64_or(doc, "nextSavepointInMs", -1);
 
 	json_free(doc);
@@ -271,8 +271,49 @@ static void the_next_savepoint_counts_down_on_any_clock(void)
 	lifecycle_release(&life);
 }
 
+static bool same_digest(const struct json *a, const struct json *b, bool routine)
+{
+	cleanup_buf struct buf one = BUF_INIT, other = BUF_INIT;
+
+	status_digest(a, routine, &one);
+	status_digest(b, routine, &other);
+	return !strcmp(buf_str(&one), buf_str(&other));
+}
+
+static void what_only_time_changes_is_not_worth_a_write(void)
+{
+	struct conditions conditions = {0};
+	const struct conditions_outside outside = {.generation = 2};
+	struct lifecycle life;
+	struct json *before, *after;
+
+	life_make(&life);
+	launch_make(&life);
+	life.savepoint_ms = life.now_ms + 30000;
+	conditions_update(&conditions, &life, &outside, NOW);
+	before = status_document(&life, &conditions, NOW);
+	CHECK_INT(json_i64_or(before, "observedGeneration", 0), ==, 2);
+	life.acknowledged++;
+	conditions_update(&conditions, &life, &outside, NOW + 5000);
+	after = status_document(&life, &conditions, NOW + 5000);
+	CHECK(same_digest(before, after, true));
+	json_free(after);
+	journal_launch(&life.journal)->last_checkpoint_id++;
+	after = status_document(&life, &conditions, NOW + 5000);
+	CHECK(same_digest(before, after, false));
+	CHECK(!same_digest(before, after, true));
+	json_free(after);
+	life.phase = PHASE_RUNNING;
+	after = status_document(&life, &conditions, NOW + 5000);
+	CHECK(!same_digest(before, after, false));
+	json_free(after);
+	json_free(before);
+	lifecycle_release(&life);
+}
+
 int main(void)
 {
+	TEST(what_only_time_changes_is_not_worth_a_write);
 	TEST(every_member_is_there_from_the_start);
 	TEST(each_phase_has_its_conditions);
 	TEST(a_launch_says_what_it_started_from);

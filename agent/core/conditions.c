@@ -1,0 +1,303 @@
+#include "core/conditions.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+
+const char *condition_type_name(enum condition_type type)
+{
+	static const char *const names[CONDITION_COUNT] = {
+		[CONDITION_READY] = "Ready",
+		[CONDITION_RECONCILING] = "Reconciling",
+		[CONDITION_STALLED] = "Stalled",
+		[CONDITION_RESTORE_VERIFIED] = "RestoreVerified",
+		[CONDITION_CLUSTER_UNREACHABLE] = "ClusterUnreachable",
+		[CONDITION_JOB_FAILING] = "JobFailing",
+		[CONDITION_JOB_UNSTABLE] = "JobUnstable",
+	};
+
+	return names[type];
+}
+
+const char *truth_name(enum truth truth)
+{
+	static const char *const names[] = {"Unknown", "False", "True"};
+
+	return names[truth];
+}
+
+/* ---- what is counted ---- */
+
+static void add_restart(struct conditions *conditions, int64_t unix_ms)
+{
+	int64_t *list = conditions->restarts_unix_ms;
+
+	if (conditions->restart_count == CONDITIONS_RESTARTS_KNOWN) {
+		conditions->restart_count--;
+		memmove(list, list + 1, conditions->restart_count * sizeof(list[0]));
+	}
+	list[conditions->restart_count++] = unix_ms;
+}
+
+/* An attempt of ours that failed, and a restart that Flink makes by itself. */
+static void count_restarts(struct conditions *conditions, const struct lifecycle *life,
+			   int64_t now_unix_ms)
+{
+	const struct journal *journal = &life->journal;
+	bool restarting = life->launch_step == LAUNCH_LIVE && life->seen.job_present &&
+			  (life->seen.state == JOB_RESTARTING || life->seen.state == JOB_FAILING);
+
+	for (size_t i = 0; i < journal->failure_count; i++) {
+		int64_t unix_ms = journal->failures_unix_ms[i];
+
+		if (unix_ms <= conditions->failure_unix_ms)
+			continue;
+		conditions->failure_unix_ms = unix_ms;
+		add_restart(conditions, unix_ms);
+	}
+	if (restarting && !conditions->restarting)
+		add_restart(conditions, now_unix_ms);
+	conditions->restarting = restarting;
+}
+
+static size_t restarts_since(const struct conditions *conditions, int64_t unix_ms)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < conditions->restart_count; i++)
+		count += conditions->restarts_unix_ms[i] > unix_ms;
+	return count;
+}
+
+static void watch_silence(struct conditions *conditions, const struct lifecycle *life,
+			  int64_t now_unix_ms)
+{
+	if (life->launch_step != LAUNCH_LIVE || life->seen.reachable)
+		conditions->silent_unix_ms = 0;
+	else if (!conditions->silent_unix_ms || conditions->silent_unix_ms > now_unix_ms)
+		conditions->silent_unix_ms = now_unix_ms;
+}
+
+/* ---- one verdict ---- */
+
+__attribute__((format(printf, 4, 5))) static void
+say(struct condition *condition, enum truth status, const char *reason, const char *fmt, ...)
+{
+	va_list args;
+
+	condition->status = status;
+	snprintf(condition->reason, sizeof(condition->reason), "%s", reason);
+	va_start(args, fmt);
+	vsnprintf(condition->message, sizeof(condition->message), fmt, args);
+	va_end(args);
+}
+
+static enum truth truth(bool value)
+{
+	return value ? TRUTH_TRUE : TRUTH_FALSE;
+}
+
+static bool differs(const char *a, const char *b)
+{
+	return a && (!b || strcmp(a, b) != 0);
+}
+
+/* Something is wanted that is still to be done: in one word, or NULL. */
+static const char *pending(const struct lifecycle *life)
+{
+	const struct journal *journal = &life->journal;
+	bool live = life->phase == PHASE_RUNNING || life->phase == PHASE_LAUNCHING ||
+		    life->phase == PHASE_RESOLVING;
+
+	if (!live)
+		return NULL;
+	if (journal->intent.state == DESIRED_SUSPENDED)
+		return "Suspending";
+	if (journal->intent.state == DESIRED_CANCELLED)
+		return "Cancelling";
+	return differs(journal->intent.restart_nonce, journal->restart_nonce_done) ? "Restarting"
+										   : NULL;
+}
+
+/* It stands still, and that is what is wanted, or all that there is. */
+static bool rests(const struct lifecycle *life)
+{
+	enum desired_state wanted = life->journal.intent.state;
+
+	return (life->phase == PHASE_SUSPENDED && wanted == DESIRED_SUSPENDED) ||
+	       (life->phase == PHASE_CANCELLED && wanted == DESIRED_CANCELLED) ||
+	       life->phase == PHASE_FINISHED;
+}
+
+static void judge_job(struct conditions *now, int64_t now_unix_ms)
+{
+	size_t soon = restarts_since(now, now_unix_ms - CONDITIONS_FAILING_MS);
+	size_t late = restarts_since(now, now_unix_ms - CONDITIONS_UNSTABLE_MS);
+
+	say(&now->list[CONDITION_JOB_FAILING], truth(soon >= CONDITIONS_RESTARTS),
+	    soon >= CONDITIONS_RESTARTS ? "ManyRestarts" : "FewRestarts",
+	    "%zu restarts in the last 10 minutes", soon);
+	say(&now->list[CONDITION_JOB_UNSTABLE], truth(late >= CONDITIONS_RESTARTS),
+	    late >= CONDITIONS_RESTARTS ? "ManyRestarts" : "FewRestarts",
+	    "%zu restarts in the last 60 minutes", late);
+}
+
+static void judge_cluster(struct conditions *now, const struct lifecycle *life, int64_t now_unix_ms)
+{
+	struct condition *to = &now->list[CONDITION_CLUSTER_UNREACHABLE];
+
+	if (life->launch_step != LAUNCH_LIVE)
+		say(to, TRUTH_FALSE, "NoFlink", "no Flink runs here");
+	else if (life->seen.reachable)
+		say(to, TRUTH_FALSE, "Reachable", "Flink's REST API answers");
+	else if (now_unix_ms - now->silent_unix_ms < CONDITIONS_UNREACHABLE_MS)
+		say(to, TRUTH_FALSE, "NotYet", "Flink's REST API does not answer (yet)");
+	else
+		say(to, TRUTH_TRUE, "NoAnswer",
+		    "Flink runs, but its REST API has not answered for a minute");
+}
+
+static void judge_restore(struct condition *to, const struct journal *journal)
+{
+	const struct launch *launch = journal_launch_const(journal);
+
+	if (journal->outcome.kind == OUTCOME_RESTORE_MISMATCH)
+		say(to, TRUTH_FALSE, "RestoreMismatch", "%s",
+		    journal->outcome.reason ? journal->outcome.reason : "");
+	else if (!launch)
+		say(to, TRUTH_UNKNOWN, "NeverLaunched", "there was no launch yet");
+	else if (launch->verified_unix_ms)
+		say(to, TRUTH_TRUE, launch->restore_path ? "Restored" : "StartedEmpty", "%s",
+		    launch->restore_path ? launch->restore_path
+					 : "started without state, as decided");
+	else
+		say(to, TRUTH_UNKNOWN, "Pending", "Flink has not reported yet what it restored");
+}
+
+static void judge_ready(struct conditions *now, const struct lifecycle *life)
+{
+	struct condition *to = &now->list[CONDITION_READY];
+	const struct condition *cluster = &now->list[CONDITION_CLUSTER_UNREACHABLE];
+	const struct condition *failing = &now->list[CONDITION_JOB_FAILING];
+	const char *todo = pending(life);
+
+	if (life->fenced || (life->phase != PHASE_RUNNING && !rests(life)))
+		say(to, TRUTH_FALSE, phase_name(life->phase), "%s", life->reason);
+	else if (todo && life->phase == PHASE_RUNNING)
+		say(to, TRUTH_FALSE, todo, "%s", life->reason);
+	else if (life->phase == PHASE_RUNNING && cluster->status == TRUTH_TRUE)
+		say(to, TRUTH_FALSE, "ClusterUnreachable", "%s", cluster->message);
+	else if (life->phase == PHASE_RUNNING && failing->status == TRUTH_TRUE)
+		say(to, TRUTH_FALSE, "JobFailing", "%s", failing->message);
+	else
+		say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
+}
+
+static void judge_progress(struct conditions *now, const struct lifecycle *life,
+			   const char *refused)
+{
+	const char *phase = phase_name(life->phase), *todo = pending(life);
+	bool moving = life->phase == PHASE_RESOLVING || life->phase == PHASE_LAUNCHING ||
+		      life->phase == PHASE_STOPPING || life->phase == PHASE_TERMINATING;
+	bool stalled = life->phase == PHASE_HOLDING || life->phase == PHASE_FAILED || life->fenced;
+
+	say(&now->list[CONDITION_RECONCILING], truth((moving || todo) && !life->fenced),
+	    !moving && todo ? todo : phase, "%s", life->reason);
+	if (refused && !stalled)
+		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, "SpecRefused",
+		    "the spec is not followed, what was wanted before still counts: %s", refused);
+	else
+		say(&now->list[CONDITION_STALLED], truth(stalled), phase, "%s", life->reason);
+}
+
+/* ---- all of them ---- */
+
+static void date(struct conditions *now, const struct conditions *before, int64_t now_unix_ms)
+{
+	for (int i = 0; i < CONDITION_COUNT; i++) {
+		const struct condition *old = &before->list[i];
+		struct condition *fresh = &now->list[i];
+
+		if (old->since_unix_ms)
+			fresh->since_unix_ms =
+				fresh->status == old->status ? old->since_unix_ms : now_unix_ms;
+		else if (now->seed[i].since_unix_ms && now->seed[i].status == fresh->status)
+			fresh->since_unix_ms = now->seed[i].since_unix_ms;
+		else
+			fresh->since_unix_ms = now_unix_ms;
+	}
+}
+
+void conditions_update(struct conditions *conditions, const struct lifecycle *life,
+		       const struct conditions_outside *outside, int64_t now_unix_ms)
+{
+	struct conditions before = *conditions;
+
+	conditions->generation = outside->generation;
+	count_restarts(conditions, life, now_unix_ms);
+	watch_silence(conditions, life, now_unix_ms);
+	judge_job(conditions, now_unix_ms);
+	judge_cluster(conditions, life, now_unix_ms);
+	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);
+	judge_ready(conditions, life);
+	judge_progress(conditions, life, outside->refused);
+	date(conditions, &before, now_unix_ms);
+}
+
+void conditions_seed(struct conditions *conditions, const struct json *array)
+{
+	const struct json *each;
+
+	json_each (each, array) {
+		const char *type = json_str(each, "type"), *status = json_str(each, "status");
+		const char *time = json_str(each, "lastTransitionTime");
+		int64_t unix_ms;
+
+		if (!type || !status || !time || clock_parse_rfc3339(time, &unix_ms, NULL) < 0)
+			continue;
+		for (int i = 0; i < CONDITION_COUNT; i++) {
+			if (strcmp(type, condition_type_name((enum condition_type)i)) != 0)
+				continue;
+			for (int t = 0; t <= TRUTH_TRUE; t++)
+				if (!strcmp(status, truth_name((enum truth)t))) {
+					conditions->seed[i].status = (enum truth)t;
+					conditions->seed[i].since_unix_ms = unix_ms;
+					/* judged already, and it has been so for longer */
+					if (conditions->list[i].since_unix_ms > unix_ms &&
+					    conditions->list[i].status == (enum truth)t)
+						conditions->list[i].since_unix_ms = unix_ms;
+				}
+		}
+	}
+}
+
+/* Whole seconds, as Kubernetes writes them. */
+static void add_time(struct json *to, const char *key, int64_t unix_ms)
+{
+	char text[CLOCK_TEXT_BYTES];
+
+	clock_rfc3339(unix_ms, text);
+	memcpy(text + strlen("2026-03-01T12:00:00"), "Z", 2);
+	json_add_str(to, key, text);
+}
+
+void conditions_add(const struct conditions *conditions, struct json *to, const char *key)
+{
+	struct json *array = json_add_array(to, key);
+
+	for (int i = 0; i < CONDITION_COUNT; i++) {
+		const struct condition *from = &conditions->list[i];
+		struct json *each = json_add_object(array, NULL);
+
+		json_add_str(each, "type", condition_type_name((enum condition_type)i));
+		json_add_str(each, "status", truth_name(from->status));
+		if (conditions->generation)
+			json_add_i64(each, "observedGeneration", conditions->generation);
+		add_time(each, "lastTransitionTime", from->since_unix_ms);
+		json_add_str(each, "reason", from->reason);
+		json_add_str(each, "message", from->message);
+	}
+}

@@ -1,0 +1,138 @@
+#include "kube/flinkapp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define TIMEOUT_MS 20000
+#define MAX_BYTES  (2u << 20)
+
+void flinkapp_release(struct flinkapp *app)
+{
+	free(app->name);
+	free(app->uid);
+	free(app->resource_version);
+	json_free(app->spec);
+	json_free(app->conditions);
+	*app = (struct flinkapp){0};
+}
+
+char *flinkapp_collection(const char *namespace)
+{
+	return xasprintf("/apis/" FLINKAPP_API_VERSION "/namespaces/%s/flinkapplications",
+			 namespace);
+}
+
+static char *path_of(const struct kube *kube, const char *name, const char *rest, struct err *err)
+{
+	cleanup_free char *collection = flinkapp_collection(kube_namespace(kube));
+
+	if (kube_check_name(name, err) < 0)
+		return NULL;
+	return xasprintf("%s/%s%s", collection, name, rest);
+}
+
+static int decode(const struct json *object, const char *name, struct flinkapp *app,
+		  struct err *err)
+{
+	const struct json *metadata, *spec = NULL;
+	const char *kind, *got, *uid, *version;
+
+	if (json_need_str(object, "kind", &kind, err) < 0)
+		return -1;
+	if (strcmp(kind, FLINKAPP_KIND) != 0)
+		return err_set(err, ERR_FORMAT, 0, "a %.64s instead of a " FLINKAPP_KIND, kind);
+	if (json_need_object(object, "metadata", &metadata, err) < 0 ||
+	    json_need_str(metadata, "name", &got, err) < 0 ||
+	    json_need_str(metadata, "uid", &uid, err) < 0 ||
+	    json_need_str(metadata, "resourceVersion", &version, err) < 0 ||
+	    json_need_i64(metadata, "generation", &app->generation, err) < 0 ||
+	    json_opt_object(object, "spec", &spec, err) < 0)
+		return -1;
+	if (strcmp(got, name) != 0)
+		return err_set(err, ERR_FORMAT, 0, "it is about '%.64s'", got);
+	if (app->generation < 1)
+		return err_set(err, ERR_FORMAT, 0, "'generation' is no generation");
+	app->name = xstrdup(got);
+	app->uid = xstrdup(uid);
+	app->resource_version = xstrdup(version);
+	app->deleting = json_str(metadata, "deletionTimestamp") != NULL;
+	app->spec = spec ? json_copy(spec) : NULL;
+	if (json_path(object, "status", "conditions", NULL))
+		app->conditions = json_copy(json_path(object, "status", "conditions", NULL));
+	return 0;
+}
+
+int flinkapp_decode(const struct json *object, const char *name, struct flinkapp *ret,
+		    struct err *err)
+{
+	struct flinkapp app = {0};
+
+	if (decode(object, name, &app, err) < 0) {
+		flinkapp_release(&app);
+		return -1;
+	}
+	*ret = app;
+	return 0;
+}
+
+/* Hand out what was learned, without the object; or forget it. */
+static void tell(struct kube_answer *from, struct kube_answer *to)
+{
+	json_free(from->object);
+	from->object = NULL;
+	if (to) {
+		kube_answer_release(to);
+		*to = *from;
+	}
+}
+
+int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
+		 struct kube_answer *answer, struct err *err)
+{
+	cleanup_free char *path = path_of(kube, name, "", err);
+	struct kube_request request = {
+		.path = path, .timeout_ms = TIMEOUT_MS, .max_bytes = MAX_BYTES};
+	struct kube_answer got = {0};
+	int rc;
+
+	if (!path)
+		return -1;
+	rc = kube_do(kube, &request, &got, err);
+	if (rc == 0 && flinkapp_decode(got.object, name, ret, err) < 0)
+		rc = err_wrap(err, "GET %s: the answer", path);
+	tell(&got, answer);
+	return rc;
+}
+
+int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
+			  const struct json *status, struct kube_answer *answer, struct err *err)
+{
+	cleanup_free char *path =
+		path_of(kube, name, "/status?fieldManager=" FLINKAPP_MANAGER "&force=true", err);
+	cleanup_json struct json *body = json_object();
+	struct kube_request request = {
+		.method = "PATCH",
+		.path = path,
+		.content_type = KUBE_APPLY_PATCH,
+		.body = body,
+		.timeout_ms = TIMEOUT_MS,
+		.repeatable = true,
+	};
+	struct kube_answer got = {0};
+	struct json *metadata;
+	int rc;
+
+	if (!path)
+		return -1;
+	json_add_str(body, "apiVersion", FLINKAPP_API_VERSION);
+	json_add_str(body, "kind", FLINKAPP_KIND);
+	metadata = json_add_object(body, "metadata");
+	json_add_str(metadata, "name", name);
+	json_add_str_opt(metadata, "uid", uid);
+	json_add(body, "status", json_copy(status));
+	rc = kube_do(kube, &request, &got, err);
+	tell(&got, answer);
+	return rc;
+}

@@ -1,0 +1,53 @@
+/*
+ * flinkapp - our custom resource, FlinkApplication of drey.dev/v1 (chart/drey-crds): its spec is
+ * read, its status is written.
+ *
+ * Life cycle: flinkapp_get(kube, name, &app, &answer, err) -> flinkapp_release(). All of it blocks:
+ * for lanes. Errors are those of kube_do(). ERR_ABSENT: there is no such object. ERR_CONFIG with
+ * answer->path_unknown: the definition is not installed.
+ *
+ * Source: Kubernetes API conventions, server-side apply; apiextensions (status subresource).
+ */
+#ifndef DREY_KUBE_FLINKAPP_H
+#define DREY_KUBE_FLINKAPP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "kube/kube.h"
+
+#define FLINKAPP_API_VERSION "drey.dev/v1"
+#define FLINKAPP_KIND        "FlinkApplication"
+#define FLINKAPP_MANAGER     "drey" /* owns the fields of the status */
+
+struct flinkapp {
+	char *name, *uid, *resource_version; /* never NULL in what was read */
+	int64_t generation;                  /* rises with every change of the spec; never 0 */
+	bool deleting;
+	struct json *spec;       /* NULL: none */
+	struct json *conditions; /* of its status; NULL: none */
+};
+
+void flinkapp_release(struct flinkapp *app); /* zeroed is allowed; zeroed afterwards */
+
+/* Decode one object, of which it takes copies. ERR_FORMAT. */
+int flinkapp_decode(const struct json *object, const char *name, struct flinkapp *ret,
+		    struct err *err);
+
+/* `answer` may be NULL; else zeroed before the first use: kube_answer_release(). */
+int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
+		 struct kube_answer *answer, struct err *err);
+
+/*
+ * Server-side apply of the whole status, by force: what an earlier one had and this one has not goes.
+ * `uid`: only to this very object; another one of the same name is ERR_BUSY.
+ */
+int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
+			  const struct json *status, struct kube_answer *answer, struct err *err);
+
+/* For kube_watch; the caller frees. */
+char *flinkapp_collection(const char *namespace);
+
+#endif

@@ -1,0 +1,417 @@
+/*
+ * The custom resource: what its spec asks for goes the way of the control inputs
+ * (driver_directory.c), what the status document says is written to its status.
+ *
+ * All requests run on one lane. A watch wakes, a slow poll is there in case it does not. Without the
+ * definition, or without the object, nothing is written, and it is looked for again rarely.
+ *
+ * At most one write a second; a change of nothing but the newest checkpoint waits longer, because
+ * there is one after the other; where nothing but times has changed nothing is written.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/status.h"
+#include "kube/flinkapp.h"
+#include "kube/kube_watch.h"
+#include "run/driver_internal.h"
+#include "run/kube/resource_wish.h"
+
+#define PATIENCE_MS     1000   /* for a write that is under way when drey ends */
+#define POLL_MS         60000  /* the watch is quicker */
+#define POLL_MISSING_MS 300000 /* the definition: it is hardly ever installed later */
+#define POLL_FAILED_MS  10000
+#define WRITE_MS        1000  /* between two writes */
+#define ROUTINE_MS      60000 /* idem, where only the newest checkpoint is another one */
+#define RETRY_MAX_MS    30000
+
+enum found {
+	FOUND_UNKNOWN,
+	FOUND_NO_DEFINITION,
+	FOUND_NONE,
+	FOUND_ONE,
+};
+
+struct resource {
+	struct driver *driver;
+	struct lane *lane;
+	struct kube *kube; /* the lane's */
+	struct kube_watch *watch;
+	struct loop_timer *poll, *write;
+	enum found found;
+	char *uid; /* of the one that was found; NULL = none */
+	int64_t generation;
+	char *refused;    /* why its spec is not followed; NULL = it is */
+	bool seeded;      /* the times of its conditions were taken over */
+	bool deleting;    /* it goes: nothing is written any more */
+	char *complained; /* about reading or writing, once */
+
+	bool writing;
+	int64_t not_before_ms;      /* the next write */
+	int failures;               /* of writes, in a row */
+	struct buf urgent, routine; /* digests of what was written */
+};
+
+/* ---- for the status document ---- */
+
+void driver_judge(struct driver *driver, int64_t now_unix_ms)
+{
+	const struct resource *resource = driver->resource;
+	struct conditions_outside outside = {0};
+
+	if (resource && resource->found == FOUND_ONE) {
+		outside.generation = resource->generation;
+		outside.refused =
+			resource->refused ? resource->refused : driver_directory_refused(driver);
+	}
+	conditions_update(&driver->conditions, &driver->life, &outside, now_unix_ms);
+}
+
+static void complain(struct resource *resource, const char *what, const char *why)
+{
+	struct log *log = resource->driver->log;
+
+	if (why && (!resource->complained || strcmp(resource->complained, why) != 0))
+		log_warn(log, what, LOG_STR("error", why));
+	xstrset(&resource->complained, why);
+}
+
+/* ---- writing ---- */
+
+struct write_job {
+	struct resource *resource;
+	char *uid;
+	struct json *document;
+	struct buf urgent, routine;
+	struct kube_answer answer;
+	int result;
+	struct err err;
+};
+
+static const char *name_of(const struct resource *resource)
+{
+	return resource->driver->setup->kube.resource;
+}
+
+static void write_work(void *arg)
+{
+	struct write_job *job = arg;
+
+	job->result = flinkapp_apply_status(job->resource->kube, name_of(job->resource), job->uid,
+					    job->document, &job->answer, &job->err);
+}
+
+static void read_now(struct resource *resource, driver_resource_fn *fn, void *arg);
+
+static void written(struct resource *resource, struct write_job *job)
+{
+	int64_t wait_ms = WRITE_MS;
+
+	if (job->result == 0) {
+		resource->failures = 0;
+		complain(resource, NULL, NULL);
+		buf_release(&resource->urgent);
+		buf_release(&resource->routine);
+		resource->urgent = job->urgent;
+		resource->routine = job->routine;
+		job->urgent = job->routine = (struct buf)BUF_INIT;
+		return;
+	}
+	complain(resource, "the status of the custom resource cannot be written", job->err.msg);
+	for (int i = 0; i < resource->failures && wait_ms < RETRY_MAX_MS; i++)
+		wait_ms *= 2;
+	if (resource->failures < 16)
+		resource->failures++;
+	if (job->answer.retry_after_ms > wait_ms)
+		wait_ms = job->answer.retry_after_ms;
+	resource->not_before_ms =
+		clock_mono_ms() + (wait_ms < RETRY_MAX_MS ? wait_ms : RETRY_MAX_MS);
+	/* it has gone, or is another one */
+	if (job->err.kind == ERR_ABSENT || job->err.kind == ERR_BUSY || job->answer.path_unknown) {
+		resource->found = FOUND_UNKNOWN;
+		read_now(resource, NULL, NULL);
+	}
+}
+
+static void write_done(void *arg, bool ran)
+{
+	struct write_job *job = arg;
+	struct resource *resource = job->resource;
+
+	resource->writing = false;
+	if (ran && !resource->driver->closing) {
+		written(resource, job);
+		driver_resource_step(resource->driver);
+	}
+	kube_answer_release(&job->answer);
+	buf_release(&job->urgent);
+	buf_release(&job->routine);
+	json_free(job->document);
+	free(job->uid);
+	free(job);
+}
+
+static bool same(const struct buf *a, const struct buf *b)
+{
+	return !strcmp(buf_str(a), buf_str(b));
+}
+
+static void on_write(void *arg)
+{
+	driver_resource_step(arg);
+}
+
+static void write_now(struct resource *resource, struct write_job *job)
+{
+	resource->writing = true;
+	resource->not_before_ms = clock_mono_ms() + WRITE_MS;
+	loop_timer_stop(resource->write);
+	lane_submit(resource->lane, write_work, write_done, job);
+}
+
+static void free_write(struct write_job *job)
+{
+	json_free(job->document);
+	buf_release(&job->urgent);
+	buf_release(&job->routine);
+	free(job->uid);
+	free(job);
+}
+
+void driver_resource_step(struct driver *driver)
+{
+	struct resource *resource = driver->resource;
+	struct write_job *job;
+	int64_t due_ms, now_ms = clock_mono_ms();
+
+	if (!resource || resource->found != FOUND_ONE || resource->writing || resource->deleting ||
+	    driver->closing || !(driver->alive || driver->held) || driver->life.fenced)
+		return;
+	driver_judge(driver, clock_unix_ms());
+	job = xcalloc(1, sizeof(*job));
+	job->resource = resource;
+	job->uid = xstrdup(resource->uid);
+	job->document = driver_status(driver);
+	status_digest(job->document, false, &job->urgent);
+	status_digest(job->document, true, &job->routine);
+	due_ms = resource->not_before_ms;
+	if (same(&job->urgent, &resource->urgent)) {
+		due_ms += ROUTINE_MS - WRITE_MS;
+		if (same(&job->routine, &resource->routine)) {
+			free_write(job);
+			return;
+		}
+	}
+	if (now_ms >= due_ms) {
+		write_now(resource, job);
+		return;
+	}
+	loop_timer_set(resource->write, due_ms - now_ms);
+	free_write(job);
+}
+
+/* ---- reading ---- */
+
+struct read_job {
+	struct resource *resource;
+	driver_resource_fn *fn; /* NULL = nobody waits for it */
+	void *arg;
+	struct flinkapp app;
+	struct kube_answer answer;
+	int result;
+	struct err err;
+};
+
+static void read_work(void *arg)
+{
+	struct read_job *job = arg;
+
+	job->result = flinkapp_get(job->resource->kube, name_of(job->resource), &job->app,
+				   &job->answer, &job->err);
+}
+
+static void on_changed(void *arg);
+
+/* Only where there is something that can be watched. */
+static void watch(struct resource *resource, bool wanted)
+{
+	const struct setup_kube *kube = &resource->driver->setup->kube;
+	cleanup_free char *collection = NULL;
+	struct err err = {0};
+
+	if (!wanted) {
+		kube_watch_free(resource->watch);
+		resource->watch = NULL;
+	} else if (!resource->watch) {
+		collection = flinkapp_collection(kube->config.namespace);
+		resource->watch =
+			kube_watch_new(&kube->config,
+				       &(struct kube_watch_target){.collection = collection,
+								   .name = kube->resource},
+				       resource->driver->loop, on_changed, resource, &err);
+		if (!resource->watch)
+			log_warn(resource->driver->log, "the custom resource is not watched",
+				 LOG_ERR(&err));
+	}
+}
+
+static void found_one(struct resource *resource, const struct flinkapp *app)
+{
+	struct driver *driver = resource->driver;
+	struct control_wish wish;
+
+	if (!resource->uid || strcmp(resource->uid, app->uid) != 0) {
+		log_info(driver->log, "a custom resource is ours", LOG_STR("name", app->name),
+			 LOG_STR("uid", app->uid));
+		xstrset(&resource->uid, app->uid);
+		buf_release(&resource->urgent);
+		buf_release(&resource->routine);
+		resource->not_before_ms = 0;
+	}
+	if (!resource->seeded)
+		conditions_seed(&driver->conditions, app->conditions);
+	resource->seeded = true;
+	resource->found = FOUND_ONE;
+	resource->deleting = app->deleting;
+	resource_wish(app->spec, &wish);
+	xstrset(&resource->refused, wish.bad.kind ? wish.bad.msg : NULL);
+	driver_directory_offer(driver, &wish, NULL);
+	/* the status is about this generation once its spec was looked at */
+	resource->generation = app->generation;
+	control_wish_release(&wish);
+}
+
+static void found_none(struct resource *resource, enum found found)
+{
+	struct control_wish nothing = {0};
+
+	if (resource->found == FOUND_ONE || (resource->found == FOUND_UNKNOWN && resource->uid))
+		log_warn(resource->driver->log, "the custom resource has gone; what it asked for "
+						"still counts");
+	resource->found = found;
+	xstrset(&resource->uid, NULL);
+	xstrset(&resource->refused, NULL);
+	driver_directory_offer(resource->driver, &nothing, NULL);
+}
+
+static void take(struct resource *resource, const struct read_job *job)
+{
+	int64_t poll_ms = POLL_MS;
+
+	if (job->result == 0) {
+		found_one(resource, &job->app);
+	} else if (job->err.kind == ERR_ABSENT) {
+		found_none(resource, FOUND_NONE);
+	} else if (job->answer.path_unknown) {
+		found_none(resource, FOUND_NO_DEFINITION);
+		poll_ms = POLL_MISSING_MS;
+	} else {
+		complain(resource, "the custom resource cannot be read", job->err.msg);
+		driver_directory_offer(resource->driver, NULL, &job->err);
+		poll_ms = POLL_FAILED_MS;
+	}
+	watch(resource, resource->found == FOUND_ONE || resource->found == FOUND_NONE);
+	loop_timer_set(resource->poll, poll_ms);
+	driver_resource_step(resource->driver);
+}
+
+static void read_done(void *arg, bool ran)
+{
+	struct read_job *job = arg;
+	struct resource *resource = job->resource;
+
+	if (ran && !resource->driver->closing)
+		take(resource, job);
+	if (job->fn)
+		job->fn(job->arg);
+	flinkapp_release(&job->app);
+	kube_answer_release(&job->answer);
+	free(job);
+}
+
+static void read_now(struct resource *resource, driver_resource_fn *fn, void *arg)
+{
+	struct read_job *job = xcalloc(1, sizeof(*job));
+
+	job->resource = resource;
+	job->fn = fn;
+	job->arg = arg;
+	lane_submit(resource->lane, read_work, read_done, job);
+}
+
+static void on_poll(void *arg)
+{
+	struct resource *resource = arg;
+
+	loop_timer_set(resource->poll, POLL_MS);
+	read_now(resource, NULL, NULL);
+}
+
+/* One reading in the queue is enough. */
+static void on_changed(void *arg)
+{
+	struct resource *resource = arg;
+
+	if (!lane_queued(resource->lane))
+		read_now(resource, NULL, NULL);
+}
+
+bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *arg)
+{
+	if (!driver->resource)
+		return true;
+	read_now(driver->resource, fn, arg);
+	return false;
+}
+
+/* ---- begin and end ---- */
+
+int driver_resource_open(struct driver *driver, struct err *err)
+{
+	const struct setup_kube *kube = &driver->setup->kube;
+	struct resource *resource;
+
+	if (!kube->on || !kube->resource)
+		return 0;
+	driver->resource = resource = xcalloc(1, sizeof(*resource));
+	resource->driver = driver;
+	resource->kube = kube_new(&kube->config, err);
+	resource->lane = resource->kube ? lane_new(driver->loop, "drey-resource", err) : NULL;
+	if (!resource->lane)
+		return -1;
+	resource->poll = loop_timer_new(driver->loop, on_poll, resource);
+	resource->write = loop_timer_new(driver->loop, on_write, driver);
+	loop_timer_set(resource->poll, 0);
+	return 0;
+}
+
+void driver_resource_close(struct driver *driver)
+{
+	struct resource *resource = driver->resource;
+	bool ended;
+
+	if (!resource)
+		return;
+	kube_watch_free(resource->watch);
+	/* first the patience, then the end: the last status is worth something */
+	if (!resource->writing && resource->kube)
+		kube_stop(resource->kube);
+	ended = lane_free(resource->lane, PATIENCE_MS);
+	loop_timer_free(resource->poll);
+	loop_timer_free(resource->write);
+	driver->resource = NULL;
+	if (!ended) { /* what hangs still uses the rest */
+		kube_stop(resource->kube);
+		return;
+	}
+	kube_free(resource->kube);
+	buf_release(&resource->urgent);
+	buf_release(&resource->routine);
+	free(resource->uid);
+	free(resource->refused);
+	free(resource->complained);
+	free(resource);
+}

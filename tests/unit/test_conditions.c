@@ -1,0 +1,291 @@
+#include "core/conditions.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "tap.h"
+
+#define NOW    1700000000000
+#define MINUTE 60000
+
+static const struct lifecycle_config config = {.max_attempts = 5, .attempts_window_ms = 60000};
+static const struct conditions_outside nothing;
+
+static void life_make(struct lifecycle *life)
+{
+	struct journal journal;
+	struct rng rng;
+
+	rng_seed(&rng, 1);
+	journal_init(&journal, "orders");
+	lifecycle_init(life, &config, &journal, &rng);
+	snprintf(life->reason, sizeof(life->reason), "because");
+}
+
+static struct conditions judge(const struct lifecycle *life)
+{
+	struct conditions conditions = {0};
+
+	conditions_update(&conditions, life, &nothing, NOW);
+	return conditions;
+}
+
+static const char *status_of(const struct conditions *conditions, enum condition_type type)
+{
+	return truth_name(conditions->list[type].status);
+}
+
+static void each_phase_and_wish_has_its_conditions(void)
+{
+	static const struct {
+		enum phase phase;
+		enum desired_state wanted;
+		const char *ready, *why, *reconciling, *stalled;
+	} rows[] = {
+		{PHASE_RESOLVING, DESIRED_RUNNING, "False", "Resolving", "True", "False"},
+		{PHASE_HOLDING, DESIRED_RUNNING, "False", "Holding", "False", "True"},
+		{PHASE_LAUNCHING, DESIRED_RUNNING, "False", "Launching", "True", "False"},
+		{PHASE_RUNNING, DESIRED_RUNNING, "True", "Running", "False", "False"},
+		{PHASE_RUNNING, DESIRED_SUSPENDED, "False", "Suspending", "True", "False"},
+		{PHASE_RUNNING, DESIRED_CANCELLED, "False", "Cancelling", "True", "False"},
+		{PHASE_STOPPING, DESIRED_SUSPENDED, "False", "Stopping", "True", "False"},
+		{PHASE_SUSPENDED, DESIRED_SUSPENDED, "True", "Suspended", "False", "False"},
+		{PHASE_SUSPENDED, DESIRED_RUNNING, "False", "Suspended", "False", "False"},
+		{PHASE_CANCELLED, DESIRED_CANCELLED, "True", "Cancelled", "False", "False"},
+		{PHASE_CANCELLED, DESIRED_RUNNING, "False", "Cancelled", "False", "False"},
+		{PHASE_FINISHED, DESIRED_RUNNING, "True", "Finished", "False", "False"},
+		{PHASE_FAILED, DESIRED_RUNNING, "False", "Failed", "False", "True"},
+		{PHASE_TERMINATING, DESIRED_RUNNING, "False", "Terminating", "True", "False"},
+	};
+	struct lifecycle life;
+
+	life_make(&life);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct conditions conditions;
+
+		life.phase = rows[i].phase;
+		life.journal.intent.state = rows[i].wanted;
+		conditions = judge(&life);
+		CHECK_STR(status_of(&conditions, CONDITION_READY), rows[i].ready);
+		CHECK_STR(conditions.list[CONDITION_READY].reason, rows[i].why);
+		CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), rows[i].reconciling);
+		CHECK_STR(status_of(&conditions, CONDITION_STALLED), rows[i].stalled);
+		CHECK_STR(conditions.list[CONDITION_READY].message, "because");
+	}
+	lifecycle_release(&life);
+}
+
+static void a_restart_that_is_wanted_is_under_way(void)
+{
+	struct lifecycle life;
+	struct conditions conditions;
+
+	life_make(&life);
+	life.phase = PHASE_RUNNING;
+	xstrset(&life.journal.intent.restart_nonce, "7");
+	conditions = judge(&life);
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "False");
+	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "True");
+	CHECK_STR(conditions.list[CONDITION_RECONCILING].reason, "Restarting");
+	xstrset(&life.journal.restart_nonce_done, "7");
+	conditions = judge(&life);
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
+	lifecycle_release(&life);
+}
+
+static void who_lost_the_journal_says_nothing_good(void)
+{
+	struct lifecycle life;
+	struct conditions conditions;
+
+	life_make(&life);
+	life.phase = PHASE_RUNNING;
+	life.fenced = true;
+	conditions = judge(&life);
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "False");
+	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
+	lifecycle_release(&life);
+}
+
+static void a_refused_spec_stalls_a_job_that_runs(void)
+{
+	const struct conditions_outside outside = {.generation = 4, .refused = "state: nonsense"};
+	struct conditions conditions = {0};
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_RUNNING;
+	conditions_update(&conditions, &life, &outside, NOW);
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
+	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "SpecRefused");
+	CHECK_HAS(conditions.list[CONDITION_STALLED].message, "state: nonsense");
+	CHECK_INT(conditions.generation, ==, 4);
+	lifecycle_release(&life);
+}
+
+static void a_time_changes_only_with_the_status(void)
+{
+	struct conditions conditions = {0};
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_LAUNCHING;
+	conditions_update(&conditions, &life, &nothing, NOW);
+	CHECK_INT(conditions.list[CONDITION_READY].since_unix_ms, ==, NOW);
+	life.phase = PHASE_RUNNING;
+	conditions_update(&conditions, &life, &nothing, NOW + 5000);
+	CHECK_INT(conditions.list[CONDITION_READY].since_unix_ms, ==, NOW + 5000);
+	CHECK_INT(conditions.list[CONDITION_STALLED].since_unix_ms, ==, NOW);
+	snprintf(life.reason, sizeof(life.reason), "another one");
+	conditions_update(&conditions, &life, &nothing, NOW + 9000);
+	CHECK_INT(conditions.list[CONDITION_READY].since_unix_ms, ==, NOW + 5000);
+	CHECK_STR(conditions.list[CONDITION_READY].message, "another one");
+	lifecycle_release(&life);
+}
+
+static void a_time_outlives_the_agent(void)
+{
+	struct conditions before = {0}, after = {0};
+	struct json *doc = json_object();
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_RUNNING;
+	conditions_update(&before, &life, &nothing, NOW);
+	conditions_add(&before, doc, "conditions");
+	conditions_seed(&after, json_get(doc, "conditions"));
+	life.phase = PHASE_HOLDING;
+	conditions_update(&after, &life, &nothing, NOW + 7000);
+	CHECK_INT(after.list[CONDITION_READY].since_unix_ms, ==, NOW + 7000);
+	CHECK_INT(after.list[CONDITION_RECONCILING].since_unix_ms, ==, NOW);
+	/* also when they were judged before the old ones were read */
+	memset(&after, 0, sizeof(after));
+	life.phase = PHASE_RUNNING;
+	conditions_update(&after, &life, &nothing, NOW + 8000);
+	conditions_seed(&after, json_get(doc, "conditions"));
+	CHECK_INT(after.list[CONDITION_READY].since_unix_ms, ==, NOW);
+	json_free(doc);
+	lifecycle_release(&life);
+}
+
+static void failed_attempts_are_restarts_also_when_the_journal_forgets_them(void)
+{
+	struct conditions conditions = {0};
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_RUNNING;
+	for (int i = 0; i < 3; i++) {
+		CHECK_STR(truth_name(conditions.list[CONDITION_JOB_FAILING].status),
+			  i ? "False" : "Unknown");
+		journal_add_failure(&life.journal, NOW - 1000 + i);
+		conditions_update(&conditions, &life, &nothing, NOW + i);
+	}
+	CHECK_STR(status_of(&conditions, CONDITION_JOB_FAILING), "True");
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "False");
+	CHECK_STR(conditions.list[CONDITION_READY].reason, "JobFailing");
+	life.journal.failure_count = 0;
+	conditions_update(&conditions, &life, &nothing, NOW + 5 * MINUTE);
+	CHECK_STR(status_of(&conditions, CONDITION_JOB_FAILING), "True");
+	conditions_update(&conditions, &life, &nothing, NOW + 11 * MINUTE);
+	CHECK_STR(status_of(&conditions, CONDITION_JOB_FAILING), "False");
+	CHECK_STR(status_of(&conditions, CONDITION_JOB_UNSTABLE), "True");
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+	conditions_update(&conditions, &life, &nothing, NOW + 61 * MINUTE);
+	CHECK_STR(status_of(&conditions, CONDITION_JOB_UNSTABLE), "False");
+	lifecycle_release(&life);
+}
+
+static void restarts_by_flink_itself_count_once_each(void)
+{
+	struct conditions conditions = {0};
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_RUNNING;
+	life.launch_step = LAUNCH_LIVE;
+	life.seen.job_present = life.seen.reachable = true;
+	for (int i = 0; i < 200; i++) {
+		life.seen.state = i % 4 < 2 ? JOB_RESTARTING : JOB_RUNNING;
+		conditions_update(&conditions, &life, &nothing, NOW + i);
+		if (i == 7)
+			CHECK_STR(status_of(&conditions, CONDITION_JOB_FAILING), "False");
+		if (i == 8)
+			CHECK_STR(status_of(&conditions, CONDITION_JOB_FAILING), "True");
+	}
+	CHECK_HAS(conditions.list[CONDITION_JOB_FAILING].message, "50 restarts");
+	for (int i = 0; i < 400; i++) {
+		life.seen.state = i % 2 ? JOB_RESTARTING : JOB_RUNNING;
+		conditions_update(&conditions, &life, &nothing, NOW + 1000 + i);
+	}
+	CHECK_INT(conditions.restart_count, ==, CONDITIONS_RESTARTS_KNOWN);
+	lifecycle_release(&life);
+}
+
+static void a_flink_that_gives_no_answer_is_unreachable_after_a_minute(void)
+{
+	struct conditions conditions = {0};
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_RUNNING;
+	conditions_update(&conditions, &life, &nothing, NOW);
+	CHECK_STR(conditions.list[CONDITION_CLUSTER_UNREACHABLE].reason, "NoFlink");
+	life.launch_step = LAUNCH_LIVE;
+	conditions_update(&conditions, &life, &nothing, NOW);
+	conditions_update(&conditions, &life, &nothing, NOW + 59999);
+	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "False");
+	conditions_update(&conditions, &life, &nothing, NOW + 60000);
+	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "True");
+	CHECK_STR(conditions.list[CONDITION_READY].reason, "ClusterUnreachable");
+	life.seen.reachable = true;
+	conditions_update(&conditions, &life, &nothing, NOW + 61000);
+	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "False");
+	life.seen.reachable = false; /* the clock is set back meanwhile */
+	conditions_update(&conditions, &life, &nothing, NOW - 3600 * 1000);
+	conditions_update(&conditions, &life, &nothing, NOW - 3600 * 1000 + 60000);
+	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "True");
+	lifecycle_release(&life);
+}
+
+static void they_are_written_as_kubernetes_reads_them(void)
+{
+	const struct conditions_outside outside = {.generation = 3};
+	struct conditions conditions = {0};
+	struct json *doc = json_object();
+	const struct json *each;
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_RUNNING;
+	conditions_update(&conditions, &life, &outside, NOW + 999);
+	conditions_add(&conditions, doc, "conditions");
+	CHECK_INT(json_len(json_get(doc, "conditions")), ==, CONDITION_COUNT);
+	each = json_first(json_get(doc, "conditions"));
+	CHECK_STR(json_str(each, "type"), "Ready");
+	CHECK_STR(json_str(each, "status"), "True");
+	CHECK_STR(json_str(each, "reason"), "Running");
+	CHECK_STR(json_str(each, "lastTransitionTime"), "2023-11-14T22:13:20Z");
+	CHECK_INT(json_i64_or(each, "observedGeneration", 0), ==, 3);
+	json_free(doc);
+	lifecycle_release(&life);
+}
+
+int main(void)
+{
+	TEST(each_phase_and_wish_has_its_conditions);
+	TEST(a_restart_that_is_wanted_is_under_way);
+	TEST(who_lost_the_journal_says_nothing_good);
+	TEST(a_refused_spec_stalls_a_job_that_runs);
+	TEST(a_time_changes_only_with_the_status);
+	TEST(a_time_outlives_the_agent);
+	TEST(failed_attempts_are_restarts_also_when_the_journal_forgets_them);
+	TEST(restarts_by_flink_itself_count_once_each);
+	TEST(a_flink_that_gives_no_answer_is_unreachable_after_a_minute);
+	TEST(they_are_written_as_kubernetes_reads_them);
+	return tap_done();
+}

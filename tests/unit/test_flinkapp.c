@@ -1,0 +1,131 @@
+#include "kube/flinkapp.h"
+
+#include "kube_stub.h"
+#include "tap.h"
+
+#define APP(name, uid, rest)                                                                       \
+	"{\"apiVersion\":\"drey.dev/"                                                              \
+	"v1\",\"kind\":\"FlinkApplication\",\"metadata\":{\"name\":\"" name                        \
+	"\",\"namespace\":\"team-a\",\"uid\":\"" uid                                               \
+	"\",\"resourceVersion\":\"5\",\"generation\":3},\"spec\":{\"state\":\"suspended\"}" rest   \
+	"}"
+#define GONE                                                                                       \
+	KUBE_STATUS(404, "NotFound", "flinkapplications.drey.dev \\\"orders\\\" not found",        \
+		    "\"name\":\"orders\",\"group\":\"drey.dev\",\"kind\":\"flinkapplications\"")
+
+static void a_resource_is_read(void)
+{
+	struct kube_stub stub;
+	struct flinkapp app = {0};
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	KUBE_SAY(&stub, {.body = APP("orders", "u-1",
+				     ",\"status\":{\"conditions\":[{\"type\":\"Ready\"}]}")});
+	CHECK_INT(flinkapp_get(stub.kube, "orders", &app, NULL, &err), ==, 0);
+	CHECK_STR(stub.asked[0],
+		  "GET /apis/drey.dev/v1/namespaces/team-a/flinkapplications/orders");
+	CHECK_STR(app.name, "orders");
+	CHECK_STR(app.uid, "u-1");
+	CHECK_STR(app.resource_version, "5");
+	CHECK_INT(app.generation, ==, 3);
+	CHECK(!app.deleting);
+	CHECK_STR(json_str(app.spec, "state"), "suspended");
+	CHECK_INT(json_len(app.conditions), ==, 1);
+	flinkapp_release(&app);
+	kube_stub_stop(&stub);
+}
+
+static void no_object_and_no_definition_are_two_things(void)
+{
+	struct kube_stub stub;
+	struct flinkapp app = {0};
+
+	kube_stub_start(&stub);
+	KUBE_SAY(&stub, {.status = 404, .body = GONE},
+		 {.status = 404, .body = "404 page not found\n"});
+	for (int i = 0; i < 2; i++) {
+		struct kube_answer answer = {0};
+		struct err err = {0};
+
+		CHECK_INT(flinkapp_get(stub.kube, "orders", &app, &answer, &err), ==, -1);
+		CHECK_INT(err.kind, ==, i ? ERR_CONFIG : ERR_ABSENT);
+		CHECK_INT(answer.path_unknown, ==, i);
+		kube_answer_release(&answer);
+	}
+	kube_stub_stop(&stub);
+}
+
+static void nonsense_is_no_resource(void)
+{
+	static const char *const bodies[] = {
+		APP("another", "u-1", ""),
+		"{\"kind\":\"ConfigMap\",\"metadata\":{}}",
+		"{\"kind\":\"FlinkApplication\"}",
+		"{\"kind\":\"FlinkApplication\",\"metadata\":{\"name\":\"orders\",\"uid\":\"u\","
+		"\"resourceVersion\":\"1\"}}",
+		"{\"kind\":\"FlinkApplication\",\"metadata\":{\"name\":\"orders\",\"uid\":\"u\","
+		"\"resourceVersion\":\"1\",\"generation\":0}}",
+		"{\"kind\":\"FlinkApplication\",\"metadata\":{\"name\":\"orders\",\"uid\":\"u\","
+		"\"resourceVersion\":\"1\",\"generation\":1},\"spec\":[]}",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+		struct kube_stub stub;
+		struct flinkapp app = {0};
+		struct err err = {0};
+
+		kube_stub_start(&stub);
+		KUBE_SAY(&stub, {.body = bodies[i]});
+		CHECK_INT(flinkapp_get(stub.kube, "orders", &app, NULL, &err), ==, -1);
+		CHECK_INT(err.kind, ==, ERR_FORMAT);
+		CHECK(!app.name && !app.spec);
+		kube_stub_stop(&stub);
+	}
+}
+
+static void the_status_is_applied_whole_to_this_very_object(void)
+{
+	struct kube_stub stub;
+	struct json *status = json_object();
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	json_add_str(status, "phase", "Running");
+	KUBE_SAY(&stub, {.body = APP("orders", "u-1", "")});
+	CHECK_INT(flinkapp_apply_status(stub.kube, "orders", "u-1", status, NULL, &err), ==, 0);
+	CHECK_STR(stub.asked[0], "PATCH /apis/drey.dev/v1/namespaces/team-a/flinkapplications/"
+				 "orders/status?fieldManager=drey&force=true");
+	CHECK_HAS(stub.heads[0], "application/apply-patch+yaml");
+	CHECK_STR(stub.bodies[0],
+		  "{\"apiVersion\":\"drey.dev/v1\",\"kind\":\"FlinkApplication\",\"metadata\":"
+		  "{\"name\":\"orders\",\"uid\":\"u-1\"},\"status\":{\"phase\":\"Running\"}}");
+	KUBE_SAY(&stub, {.status = 409, .body = KUBE_STATUS(409, "Conflict", "uid mismatch", "")});
+	CHECK_INT(flinkapp_apply_status(stub.kube, "orders", "u-1", status, NULL, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	json_free(status);
+	kube_stub_stop(&stub);
+}
+
+static void a_name_that_is_none_is_not_asked_for(void)
+{
+	struct kube_stub stub;
+	struct flinkapp app = {0};
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	CHECK_INT(flinkapp_get(stub.kube, "../x", &app, NULL, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	CHECK_INT(kube_stub_asked(&stub), ==, 0);
+	kube_stub_stop(&stub);
+}
+
+int main(void)
+{
+	TEST(a_resource_is_read);
+	TEST(no_object_and_no_definition_are_two_things);
+	TEST(nonsense_is_no_resource);
+	TEST(the_status_is_applied_whole_to_this_very_object);
+	TEST(a_name_that_is_none_is_not_asked_for);
+	return tap_done();
+}
