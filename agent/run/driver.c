@@ -97,6 +97,8 @@ void driver_step(struct driver *driver, const struct event *event)
 	driver_control_acknowledge(driver);
 	driver_directory_acknowledge(driver);
 	driver_resource_step(driver);
+	driver_event_step(driver);
+	driver_owner_step(driver);
 	arm_timer(driver);
 	/* what a phase needed is not needed in the next one, and that may last for months */
 	if (driver->life.phase != before)
@@ -182,7 +184,8 @@ void driver_link(struct driver *driver, const struct link_msg *msg)
 		break;
 	case LINK_STOPPING:
 		stopping.stopping.grace_left_ms = msg->grace_left_ms;
-		driver_step(driver, &stopping);
+		if (!driver_owner_stopping(driver, msg))
+			driver_step(driver, &stopping);
 		break;
 	default:
 		break; /* a newer drey-init may say more than we need */
@@ -238,7 +241,8 @@ static int open_all(struct driver *driver, struct err *err)
 		return -1;
 	if (driver_hooks_open(driver, err) < 0 || driver_directory_open(driver, err) < 0)
 		return -1;
-	if (driver_resource_open(driver, err) < 0)
+	if (driver_resource_open(driver, err) < 0 || driver_event_open(driver, err) < 0 ||
+	    driver_owner_open(driver, err) < 0)
 		return -1;
 	return driver_ha_open(driver, err) < 0 ? -1 : driver_http_open(driver, err);
 }
@@ -259,6 +263,8 @@ static void close_all(struct driver *driver)
 		free(driver->writer);
 	}
 	driver_start_close(driver);
+	driver_owner_close(driver);
+	driver_event_close(driver);
 	driver_resource_close(driver);
 	driver_directory_close(driver);
 	driver_hooks_close(driver);

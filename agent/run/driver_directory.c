@@ -227,6 +227,8 @@ static void take(struct directory *directory)
 	if (!directory->waiting || !directory->loaded || !driver->alive || driver->closing ||
 	    driver->life.fenced || driver->life.terminating)
 		return;
+	if (directory->resource_wanted && !directory->resource_known && !directory->resource_error)
+		return; /* it is being read */
 	directory->waiting = false;
 	known = join(directory, &wish);
 	changed = control_dir_compare(&wish, &directory->seen, &driver->life, !directory->taken,

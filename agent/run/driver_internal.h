@@ -10,6 +10,8 @@
  *   driver_control.c  requests of the commands
  *   driver_directory.c  the control directory and the control ConfigMap
  *   driver_resource.c  the custom resource
+ *   driver_event.c    Kubernetes Events
+ *   driver_owner.c    what SIGTERM means, by what the pod belongs to
  *   driver_hooks.c    the executables of the hook directory
  *   driver_ha.c       Flink's own high availability on Kubernetes
  *   driver_http.c     probes, status and metrics over HTTP
@@ -32,11 +34,13 @@
 #include "run/termination.h"
 
 struct directory;
+struct events;
 struct ha;
 struct hook_result;
 struct hooks;
 struct json;
 struct observe_plan;
+struct owner_watch;
 struct resource;
 struct start;
 struct waiting_call;
@@ -53,6 +57,8 @@ struct driver {
 	struct waiting_call *waiting; /* answered once their journal write is acknowledged */
 	struct directory *directory;  /* of the control files; NULL = none configured */
 	struct resource *resource;    /* NULL = no custom resource is looked for */
+	struct events *events;        /* NULL = there is nothing that they could be about */
+	struct owner_watch *owner;    /* NULL = no owner is known */
 	struct hooks *hooks;          /* NULL = no directory configured */
 	struct ha *ha;                /* NULL: Flink has no high availability of its own */
 	struct http_server *http;     /* NULL: off, or the port is taken */
@@ -150,8 +156,27 @@ void driver_resource_step(struct driver *driver);
 /* False: fn() is called when it was read once more, and driver_directory_offer() before. */
 typedef void driver_resource_fn(void *arg);
 bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *arg);
+/* Of the object that is ours; NULL = there is none; borrowed. */
+const char *driver_resource_uid(const struct driver *driver);
 /* Bring driver->conditions up to date. */
 void driver_judge(struct driver *driver, int64_t now_unix_ms);
+
+/* driver_event.c; without Kubernetes all of this does nothing */
+int driver_event_open(struct driver *driver, struct err *err);
+void driver_event_close(struct driver *driver);
+/* After every step: tell what has happened. */
+void driver_event_step(struct driver *driver);
+/* Tell this; reason and action are one word each. All is copied. */
+void driver_event(struct driver *driver, bool warning, const char *reason, const char *action,
+		  const char *note);
+
+/* driver_owner.c; where no owner is known all of this does nothing */
+int driver_owner_open(struct driver *driver, struct err *err);
+void driver_owner_close(struct driver *driver);
+void driver_owner_step(struct driver *driver);
+/* SIGTERM has come. True: the owner is asked, and EVENT_STOPPING is taken when it has answered, within
+ * 2 s; drey-init has its answer. */
+bool driver_owner_stopping(struct driver *driver, const struct link_msg *msg);
 
 /* driver_hooks.c; without a hook directory all of this does nothing */
 int driver_hooks_open(struct driver *driver, struct err *err);

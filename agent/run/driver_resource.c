@@ -42,12 +42,12 @@ struct resource {
 	struct kube_watch *watch;
 	struct loop_timer *poll, *write;
 	enum found found;
-	char *uid; /* of the one that was found; NULL = none */
-	int64_t generation;
-	char *refused;    /* why its spec is not followed; NULL = it is */
-	bool seeded;      /* the times of its conditions were taken over */
-	bool deleting;    /* it goes: nothing is written any more */
-	char *complained; /* about reading or writing, once */
+	char *uid;                           /* of the one that was found; NULL = none */
+	int64_t generation, told_generation; /* told: that it is refused */
+	char *refused;                       /* why its spec is not followed; NULL = it is */
+	bool seeded;                         /* the times of its conditions were taken over */
+	bool deleting;                       /* it goes: nothing is written any more */
+	char *complained;                    /* about reading or writing, once */
 
 	bool writing;
 	int64_t not_before_ms;      /* the next write */
@@ -57,6 +57,11 @@ struct resource {
 
 /* ---- for the status document ---- */
 
+static const char *refusal(const struct resource *resource)
+{
+	return resource->refused ? resource->refused : driver_directory_refused(resource->driver);
+}
+
 void driver_judge(struct driver *driver, int64_t now_unix_ms)
 {
 	const struct resource *resource = driver->resource;
@@ -64,8 +69,7 @@ void driver_judge(struct driver *driver, int64_t now_unix_ms)
 
 	if (resource && resource->found == FOUND_ONE) {
 		outside.generation = resource->generation;
-		outside.refused =
-			resource->refused ? resource->refused : driver_directory_refused(driver);
+		outside.refused = refusal(resource);
 	}
 	conditions_update(&driver->conditions, &driver->life, &outside, now_unix_ms);
 }
@@ -258,6 +262,17 @@ static void watch(struct resource *resource, bool wanted)
 	}
 }
 
+/* Once for each generation. */
+static void tell_refused(struct resource *resource)
+{
+	const char *why = refusal(resource);
+
+	if (why && resource->told_generation != resource->generation) {
+		resource->told_generation = resource->generation;
+		driver_event(resource->driver, true, "SpecRefused", "Follow", why);
+	}
+}
+
 static void found_one(struct resource *resource, const struct flinkapp *app)
 {
 	struct driver *driver = resource->driver;
@@ -281,6 +296,7 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 	driver_directory_offer(driver, &wish, NULL);
 	/* the status is about this generation once its spec was looked at */
 	resource->generation = app->generation;
+	tell_refused(resource);
 	control_wish_release(&wish);
 }
 
@@ -365,6 +381,13 @@ bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *
 		return true;
 	read_now(driver->resource, fn, arg);
 	return false;
+}
+
+const char *driver_resource_uid(const struct driver *driver)
+{
+	const struct resource *resource = driver->resource;
+
+	return resource && resource->found == FOUND_ONE ? resource->uid : NULL;
 }
 
 /* ---- begin and end ---- */

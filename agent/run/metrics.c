@@ -318,6 +318,10 @@ static void add_records(struct buf *text, const struct metrics *metrics,
 					 "\n",
 					 hook_event_name((enum hook_event)i), ok ? "ok" : "failed",
 					 metrics->hooks[i][ok]);
+	number(text, "drey_events_total", "counter", "Kubernetes Events that were told.",
+	       metrics->events_told);
+	number(text, "drey_events_dropped_total", "counter", "Those that could not be told.",
+	       metrics->events_dropped);
 	family(text, "drey_control_refusals_total", "counter", "Those that were refused.");
 	for (int i = 0; i < METRICS_SOURCES; i++)
 		labelled(text, "drey_control_refusals_total", "source", source_labels[i],

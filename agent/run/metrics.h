@@ -38,6 +38,7 @@ struct metrics {
 	int64_t journal_writes, journal_failures;
 	int64_t hooks[HOOK_EVENTS][2]; /* [ok] */
 	int64_t control[METRICS_SOURCES], refused[METRICS_SOURCES];
+	int64_t events_told, events_dropped; /* of Kubernetes */
 
 	/* the last savepoint or stop that succeeded; 0 = none yet */
 	int64_t savepoint_duration_ms;

@@ -105,6 +105,8 @@ static void a_pod_has_names_of_its_own(void)
 	CHECK_STR(kube.journal, "orders-drey-journal");
 	CHECK_STR(kube.control, "orders-drey-control");
 	CHECK_STR(kube.resource, "orders");
+	CHECK_STR(kube.owner, "orders-jobmanager");
+	CHECK(!kube.owner_is_job);
 	CHECK_STR(kube.pod_name, "orders-0");
 	CHECK_STR(kube.pod_uid, "aaaa-bbbb");
 	CHECK_INT(kube.launches, ==, 200);
@@ -185,6 +187,31 @@ static void what_makes_no_sense_is_refused_by_its_key(void)
 	config_release(&config);
 }
 
+static void an_owner_is_a_kind_and_a_name(void)
+{
+	static const char *const bad[] = {"jobs/x", "deployment/", "deployment", "job/A_b", "x"};
+	struct setup_kube kube;
+
+	CHECK_INT(read_keys(pod, "owner: job/nightly", &kube), ==, 0);
+	CHECK_STR(kube.owner, "nightly");
+	CHECK(kube.owner_is_job);
+	done(&kube);
+	CHECK_INT(read_keys(pod, "owner: deployment/jm", &kube), ==, 0);
+	CHECK_STR(kube.owner, "jm");
+	CHECK(!kube.owner_is_job);
+	done(&kube);
+	CHECK_INT(read_keys(pod, "owner: none", &kube), ==, 0);
+	CHECK(!kube.owner);
+	done(&kube);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		cleanup_free char *section = xasprintf("owner: %s", bad[i]);
+
+		CHECK_INT(read_keys(pod, section, &kube), ==, -1);
+		CHECK_HAS(err.msg, "kubernetes.owner");
+		config_release(&config);
+	}
+}
+
 int main(void)
 {
 	top = dir_new();
@@ -194,6 +221,7 @@ int main(void)
 	TEST(outside_of_a_pod_there_is_none);
 	TEST(a_pod_has_names_of_its_own);
 	TEST(every_name_can_be_given);
+	TEST(an_owner_is_a_kind_and_a_name);
 	TEST(a_pod_without_a_service_account_has_none);
 	TEST(what_makes_no_sense_is_refused_by_its_key);
 	dir_removep(&top);

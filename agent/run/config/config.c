@@ -139,6 +139,7 @@ static const struct config_key keys[] = {
 	KEY("kubernetes.salt", STRING, kubernetes.salt),
 	KEY("kubernetes.fastFailover", BOOL, kubernetes.fast_failover, .fallback = "true"),
 	KEY("kubernetes.resource", OBJECT, kubernetes.resource),
+	KEY("kubernetes.owner", STRING, kubernetes.owner),
 
 	KEY("control.directory", DIRECTORY, control.directory),
 	KEY("control.poll", DURATION, control.poll_ms, .fallback = "30s", .max = HOUR),

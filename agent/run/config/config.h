@@ -115,6 +115,7 @@ struct config {
 		char *salt;       /* goes into the job ids; NULL = none */
 		bool fast_failover;
 		char *resource; /* custom resource; "none" = no one */
+		char *owner;    /* of the pod: "deployment/NAME", "job/NAME"; "none" = no one */
 	} kubernetes;
 
 	struct {

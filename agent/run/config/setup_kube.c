@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "core/job_id.h"
+#include "kube/kube.h"
 
 #define NONE "none"
 
@@ -76,6 +77,31 @@ static char *object_name(const char *configured, const char *application, const 
 	return configured ? xstrdup(configured) : xasprintf("%s%s", application, suffix);
 }
 
+/* Only a pod belongs to something, unless it is said what. */
+static int find_owner(const struct config *config, struct setup_kube *kube, struct err *err)
+{
+	const char *owner = config->kubernetes.owner;
+	const char *name = owner ? strchr(owner, '/') : NULL;
+
+	if (!owner) {
+		if (kube->pod_name)
+			kube->owner = xasprintf("%s-jobmanager", config->application);
+		return 0;
+	}
+	if (!strcmp(owner, NONE))
+		return 0;
+	kube->owner_is_job = !strncmp(owner, "job/", strlen("job/"));
+	if (!name ||
+	    (!kube->owner_is_job && strncmp(owner, "deployment/", strlen("deployment/"))) ||
+	    kube_check_name(name + 1, NULL) < 0)
+		return err_set(err, ERR_CONFIG, 0,
+			       "kubernetes.owner: must be deployment/NAME, job/NAME or none, not "
+			       "'%.64s'",
+			       owner);
+	kube->owner = xstrdup(name + 1);
+	return 0;
+}
+
 static void fill(const struct config *config, const struct kube_config_world *world,
 		 struct setup_kube *kube)
 {
@@ -112,7 +138,8 @@ int setup_kube_in(const struct config *config, const struct kube_config_world *w
 
 	if (found > 0 && find_namespace(config, world, &kube.config, err) == 0)
 		fill(config, world, &kube);
-	if (found < 0 || (found > 0 && !kube.on) || refuse_same_names(&kube, err) < 0) {
+	if (found < 0 || (found > 0 && !kube.on) || refuse_same_names(&kube, err) < 0 ||
+	    (kube.on && find_owner(config, &kube, err) < 0)) {
 		setup_kube_release(&kube);
 		return -1;
 	}
@@ -134,6 +161,7 @@ void setup_kube_release(struct setup_kube *kube)
 	free(kube->journal);
 	free(kube->control);
 	free(kube->resource);
+	free(kube->owner);
 	free(kube->id_space);
 	free(kube->pod_name);
 	free(kube->pod_uid);

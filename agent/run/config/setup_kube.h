@@ -24,8 +24,10 @@ struct setup_kube {
 	char *journal;             /* ConfigMap; NULL = journal.json in the state directory */
 	char *control;             /* ConfigMap; NULL = no one */
 	char *resource;            /* FlinkApplication; NULL = no one */
-	int64_t launches;          /* 0 = random job ids */
-	char *id_space;            /* of the numbered job ids; NULL = they are random */
+	char *owner;               /* Deployment or Job that the pod belongs to; NULL = not known */
+	bool owner_is_job;
+	int64_t launches; /* 0 = random job ids */
+	char *id_space;   /* of the numbered job ids; NULL = they are random */
 	bool fast_failover;
 	char *pod_name, *pod_uid; /* NULL = not in a pod, or it does not say */
 };

@@ -1,0 +1,268 @@
+/*
+ * Kubernetes Events: what has happened is told where `kubectl describe` shows it, of the custom
+ * resource, or where there is none, of the pod. Nothing waits for one: what cannot be told soon is
+ * dropped, and counted.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/event_series.h"
+#include "kube/event.h"
+#include "run/driver_internal.h"
+
+#define QUEUE_MAX    16 /* more are dropped */
+#define FAILURES_MAX 3  /* in a row; then it is only tried again after a while */
+#define PAUSE_MS     30000
+
+struct events {
+	struct driver *driver;
+	struct lane *lane;
+	struct kube *kube; /* the lane's */
+	struct event_series series;
+	unsigned serial;       /* of the names */
+	int failures;          /* in a row */
+	int64_t not_before_ms; /* after failures */
+
+	/* what was told last */
+	enum phase phase;
+	bool began, fenced, refused;
+	int64_t operation_unix_ms, verified_unix_ms, proven_unix_ms;
+};
+
+struct event_job {
+	struct events *events;
+	enum event_verdict verdict;
+	char key[EVENT_KEY_BYTES];
+	char *name, *note, *reason, *action;
+	char *api_version, *kind, *object, *uid; /* what it is about */
+	bool warning;
+	int64_t count, unix_ms;
+	int result;
+	struct err err;
+};
+
+static void work(void *arg)
+{
+	struct event_job *job = arg;
+	const char *pod = job->events->driver->setup->kube.pod_name;
+	const struct kube_event event = {
+		.name = job->name,
+		.regarding = {job->api_version, job->kind, job->object, job->uid},
+		.warning = job->warning,
+		.reason = job->reason,
+		.action = job->action,
+		.note = job->note,
+		.instance = pod ? pod : "drey",
+		.unix_ms = job->unix_ms,
+	};
+
+	if (job->verdict == EVENT_CREATE)
+		job->result = kube_event_create(job->events->kube, &event, &job->err);
+	else
+		job->result = kube_event_series(job->events->kube, job->name, job->count,
+						job->unix_ms, &job->err);
+}
+
+static void not_told(struct events *events, const struct event_job *job)
+{
+	events->driver->metrics.events_dropped++;
+	event_series_stored(&events->series, job->key, NULL);
+	if (job->err.kind == ERR_ABSENT)
+		return;
+	if (events->failures++ == 0)
+		log_warn(events->driver->log, "an event cannot be told", LOG_ERR(&job->err));
+	if (events->failures >= FAILURES_MAX)
+		events->not_before_ms = clock_mono_ms() + PAUSE_MS;
+}
+
+static void done(void *arg, bool ran)
+{
+	struct event_job *job = arg;
+	struct events *events = job->events;
+
+	if (ran && job->result == 0) {
+		events->failures = 0;
+		events->driver->metrics.events_told++;
+	} else if (ran) {
+		not_told(events, job);
+	}
+	free(job->name);
+	free(job->note);
+	free(job->reason);
+	free(job->action);
+	free(job->api_version);
+	free(job->kind);
+	free(job->object);
+	free(job->uid);
+	free(job);
+}
+
+/* False: there is nothing that it could be about. */
+static bool about(struct events *events, struct event_job *job)
+{
+	const struct setup_kube *kube = &events->driver->setup->kube;
+
+	if (driver_resource_uid(events->driver)) {
+		job->api_version = xstrdup("drey.dev/v1");
+		job->kind = xstrdup("FlinkApplication");
+		job->object = xstrdup(kube->resource);
+		job->uid = xstrdup(driver_resource_uid(events->driver));
+	} else if (kube->pod_name) {
+		job->api_version = xstrdup("v1");
+		job->kind = xstrdup("Pod");
+		job->object = xstrdup(kube->pod_name);
+		job->uid = xstrdup(kube->pod_uid);
+	}
+	return job->object;
+}
+
+void driver_event(struct driver *driver, bool warning, const char *reason, const char *action,
+		  const char *note)
+{
+	struct events *events = driver->events;
+	const struct event_series_slot *slot;
+	struct event_job *job;
+
+	if (!events || driver->closing)
+		return;
+	job = xcalloc(1, sizeof(*job));
+	job->events = events;
+	if (!about(events, job) || lane_queued(events->lane) >= QUEUE_MAX ||
+	    clock_mono_ms() < events->not_before_ms) {
+		driver->metrics.events_dropped += job->object != NULL;
+		done(job, false);
+		return;
+	}
+	snprintf(job->key, sizeof(job->key), "%d/%s/%s/%s", warning, reason, action,
+		 job->uid ? job->uid : job->object);
+	job->unix_ms = clock_unix_ms();
+	job->verdict = event_series_add(&events->series, job->key, clock_mono_ms(), &slot);
+	job->warning = warning;
+	job->count = slot->count;
+	if (job->verdict == EVENT_COUNT_ONLY) {
+		done(job, false);
+		return;
+	}
+	if (job->verdict == EVENT_CREATE) {
+		job->name = xasprintf("%s.%" PRIx64 "%04x", job->object, (uint64_t)job->unix_ms,
+				      (events->serial++ ^ (unsigned)getpid()) & 0xFFFF);
+		event_series_stored(&events->series, job->key, job->name);
+	} else {
+		job->name = xstrdup(slot->name);
+	}
+	job->reason = xstrdup(reason);
+	job->action = xstrdup(action);
+	job->note = xstrdup(note);
+	lane_submit(events->lane, work, done, job);
+}
+
+/* ---- what has happened ---- */
+
+static void tell_phase(struct driver *driver)
+{
+	const struct lifecycle *life = &driver->life;
+	bool braked = life->journal.intent.do_not_restart;
+
+	driver_event(driver,
+		     life->phase == PHASE_FAILED || (life->phase == PHASE_HOLDING && !braked),
+		     phase_name(life->phase), "Supervise", life->reason);
+}
+
+static void tell_operation(struct driver *driver)
+{
+	const struct operation_result *result = &driver->life.journal.last_operation;
+	cleanup_free char *reason = NULL, *note = NULL;
+	const char *kind = operation_kind_name(result->kind);
+
+	reason = xasprintf("%c%s%s", kind[0] - 'a' + 'A', kind + 1,
+			   result->ok ? "Completed" : "Failed");
+	note = xasprintf("%s (%s)%s%s", kind, operation_reason_name(result->reason),
+			 result->location || result->error ? ": " : "",
+			 result->ok      ? result->location ? result->location : ""
+			 : result->error ? result->error
+					 : "");
+	driver_event(driver, !result->ok, reason, "Operate", note);
+}
+
+static void tell_launch(struct events *events, const struct launch *launch)
+{
+	if (launch->verified_unix_ms && launch->verified_unix_ms != events->verified_unix_ms)
+		driver_event(events->driver, false, "RestoreVerified", "Launch",
+			     launch->restore_path ? launch->restore_path
+						  : "started without state, as decided");
+	if (launch->proven_unix_ms && launch->proven_unix_ms != events->proven_unix_ms)
+		driver_event(events->driver, false, "Proven", "Launch",
+			     "the first checkpoint of this launch is complete");
+	events->verified_unix_ms = launch->verified_unix_ms;
+	events->proven_unix_ms = launch->proven_unix_ms;
+}
+
+/* What was on record before this process began was told by the one before. */
+static void begin(struct events *events, const struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+
+	events->began = true;
+	events->phase = life->phase;
+	events->operation_unix_ms = life->journal.last_operation.ended_unix_ms;
+	events->verified_unix_ms = launch ? launch->verified_unix_ms : 0;
+	events->proven_unix_ms = launch ? launch->proven_unix_ms : 0;
+}
+
+void driver_event_step(struct driver *driver)
+{
+	const struct lifecycle *life = &driver->life;
+	const struct operation_result *result = &life->journal.last_operation;
+	struct events *events = driver->events;
+
+	if (!events || !driver->alive)
+		return;
+	if (!events->began)
+		begin(events, life);
+	if (life->phase != events->phase)
+		tell_phase(driver);
+	if (result->kind != OPERATION_NONE && result->ended_unix_ms != events->operation_unix_ms)
+		tell_operation(driver);
+	if (journal_launch_const(&life->journal))
+		tell_launch(events, journal_launch_const(&life->journal));
+	if (life->fenced && !events->fenced)
+		driver_event(driver, true, "TakenOver", "Supervise", life->reason);
+	events->phase = life->phase;
+	events->operation_unix_ms = result->ended_unix_ms;
+	events->fenced = life->fenced;
+}
+
+/* ---- begin and end ---- */
+
+int driver_event_open(struct driver *driver, struct err *err)
+{
+	const struct setup_kube *kube = &driver->setup->kube;
+	struct events *events;
+
+	if (!kube->on || (!kube->resource && !kube->pod_name))
+		return 0;
+	driver->events = events = xcalloc(1, sizeof(*events));
+	events->driver = driver;
+	events->kube = kube_new(&kube->config, err);
+	events->lane = events->kube ? lane_new(driver->loop, "drey-events", err) : NULL;
+	return events->lane ? 0 : -1;
+}
+
+void driver_event_close(struct driver *driver)
+{
+	struct events *events = driver->events;
+
+	if (!events)
+		return;
+	driver->events = NULL;
+	if (events->kube)
+		kube_stop(events->kube);
+	if (!lane_free(events->lane, 500)) /* what hangs still uses the rest */
+		return;
+	kube_free(events->kube);
+	free(events);
+}

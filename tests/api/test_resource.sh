@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+#
+# The custom resource with a drey that runs: its spec is followed, its status is written, whatever becomes of it. With
+# the Role of the chart, against a real API server.
+
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/api/lib.sh
+. "$TOP/tests/api/lib.sh"
+
+api_begin resource
+# shellcheck source=tests/api/journal_lib.sh
+. "$TOP/tests/api/journal_lib.sh"
+
+resource() { # SPEC_JSON
+	jq --null-input --compact-output --arg name "$APPLICATION" --argjson spec "$1" \
+		'{apiVersion: "drey.dev/v1", kind: "FlinkApplication", metadata: {name: $name}, spec: $spec}' |
+		kubectl apply --server-side --force-conflicts --field-manager person --filename - >/dev/null
+}
+
+status() { # JQ, of the resource
+	kubectl get flapp "$APPLICATION" --output json | jq --raw-output "$1"
+}
+
+status_is() { # JQ
+	[ "$(status "$1" 2>/dev/null)" = true ]
+}
+
+condition_is() { # TYPE STATUS [REASON]
+	status_is ".status.conditions[]? | select(.type == \"$1\") | .status == \"$2\" and (\"${3:-}\" == \"\" or .reason == \"${3:-}\")"
+}
+
+# What the status is about is what is there.
+observed() {
+	status_is '.status.observedGeneration == .metadata.generation and
+		all(.status.conditions[]; .observedGeneration >= 1 and (.lastTransitionTime | test("^[0-9T:-]+Z$")))'
+}
+
+writes() {
+	api_requests '.verb == "patch" and .subresource == "status"' | wc -l
+}
+
+quick=('control:' '  poll: 1min')
+with_resource() { # POD [LINE...]
+	pod_conf "$@"
+	sed -i '/resource: none/d' "$RUN/$1/drey.yaml"
+}
+
+# ---- none, then one --------------------------------------------------------------------------------
+
+with_resource a "${quick[@]}"
+pod_start a
+await "no resource is no obstacle" launched 1
+resource '{"state": "running"}'
+await "it is noticed when it comes" status_is '.status.phase == "Launching"'
+check "all is about this generation" observed
+check "something is under way" condition_is Reconciling True Launching
+check "not ready" condition_is Ready False Launching
+check "nothing is wrong" condition_is Stalled False
+is "$(status '[.status.conditions[].type] | sort | join(" ")')" \
+	"ClusterUnreachable JobFailing JobUnstable Ready Reconciling RestoreVerified Stalled" "all conditions are there"
+is "$(kubectl get flapp "$APPLICATION" --show-managed-fields --output json | jq --compact-output '[.metadata.managedFields[] | select(.subresource == "status") | .manager]')" \
+	'["drey"]' "the fields have an owner"
+same=$(jq --null-input --argjson theirs "$(status .status)" --argjson ours "$("$BUILD/drey" status --json --config "$RUN/a/drey.yaml")" \
+	'def rest: del(.nextSavepointInMs, .control.readUnixMs, .journal.sequence); ($theirs | rest) == ($ours | rest)')
+is "$same" true "it is what drey status prints"
+since=$(status '.status.conditions[] | select(.type == "JobFailing") | .lastTransitionTime')
+
+# ---- the spec is followed ---------------------------------------------------------------------------
+
+begin=$(date +%s%N)
+resource '{"state": "running", "doNotRestart": true}'
+await "a brake counts" pod_is a '.desired.doNotRestart'
+await "and is to be seen" status_is '.status.desired.doNotRestart and .status.observedGeneration == .metadata.generation'
+diag "from kubectl apply to the status: $((($(date +%s%N) - begin) / 1000000)) ms"
+resource '{"state": "running", "doNotRestart": false}'
+await "lifted" pod_is a '.desired.doNotRestart | not'
+# ---- it goes and comes again --------------------------------------------------------------------------
+
+kubectl delete flapp "$APPLICATION" >/dev/null
+await "its end is noticed" pod_log a 'the custom resource has gone'
+check "nothing changes" pod_is a '.desired.state == "running" and .phase == "Launching"'
+resource '{"state": "running"}'
+await "another one of the same name gets its status" status_is '.status.phase == "Launching"'
+check "about its own generation" observed
+
+# ---- another agent, another Pod --------------------------------------------------------------------
+
+pod_kill_agent a
+await "a new agent is there" pod_log a 'still runs: taken over'
+await "the status stays" status_is '.status.phase == "Launching"'
+pod_end a
+await "the end is the last word" status_is '.status.phase == "Terminating"'
+
+# ---- what is wanted before a start -------------------------------------------------------------------
+
+before=$(launches)
+resource '{"state": "suspended"}'
+with_resource c "${quick[@]}"
+pod_start c
+await "what is wanted is read before a launch" status_is '.status.phase == "Suspended"'
+is "$(launches)" "$before" "nothing is started"
+check "that was wanted: kubectl wait is content" kubectl wait --for=condition=Ready "flapp/$APPLICATION" --timeout=30s
+check "in so many words" condition_is Ready True Suspended
+is "$(status '.status.conditions[] | select(.type == "JobFailing") | .lastTransitionTime')" "$since" \
+	"a time changes only with the status, whoever writes it"
+resource '{"state": "running"}'
+await "wanted again: it starts" launched $((before + 1))
+await "and is to be seen" status_is '.status.phase == "Launching"'
+
+# ---- a spec that the schema lets pass ---------------------------------------------------------------
+
+resource '{"state": "running", "restore": {"kind": "path", "token": "t1", "path": "s3://b/sp/1"}}'
+await "a restore under a job that runs is refused" condition_is Stalled True SpecRefused
+check "about this generation" observed
+check "the job is as it was" pod_is c '.desired.state == "running" and .phase == "Launching"'
+resource '{"state": "running"}'
+await "set right" condition_is Stalled False
+
+# ---- events --------------------------------------------------------------------------------------------
+
+events() { # REASON
+	kubectl get events.events.k8s.io --output json | jq --raw-output --arg reason "$1" \
+		'[.items[] | select(.reason == $reason and .reportingController == "drey.dev/drey")] | length'
+}
+has_event() { # REASON
+	[ "$(events "$1")" -ge 1 ]
+}
+await "events are told" has_event Launching
+check "of the resource" test "$(kubectl get events.events.k8s.io --output json | jq '[.items[] |
+	select(.regarding.kind == "FlinkApplication" and .regarding.name == "'"$APPLICATION"'")] | length')" -ge 1
+check "a refused spec is one" has_event SpecRefused
+check "kubectl describe shows them" grep -q Launching <(kubectl describe flapp "$APPLICATION")
+
+# ---- what SIGTERM means -------------------------------------------------------------------------------
+
+pod_end c
+check "an owner that never was says nothing" pod_log c 'owner of the pod was compared.*nobody knows.*no owner of this name'
+
+deployment() { # GENERATION REPLICAS
+	jq --null-input --arg name "$APPLICATION-jobmanager" --arg generation "$1" --argjson replicas "$2" '{
+		apiVersion: "apps/v1", kind: "Deployment", metadata: {name: $name}, spec: {
+			replicas: $replicas, selector: {matchLabels: {app: $name}}, template: {
+				metadata: {labels: {app: $name}, annotations: {"drey.dev/generation": $generation}},
+				spec: {containers: [{name: "c", image: "example.org/none"}]}}}}' |
+		kubectl apply --server-side --filename - >/dev/null
+}
+
+compare() { # POD VERDICT WHAT COMMAND...
+	local pod=$1 verdict=$2 what=$3
+	shift 3
+	with_resource "$pod" 'generation: g1' "${quick[@]}"
+	pod_start "$pod"
+	await "pod $pod runs" pod_phase "$pod" Launching
+	"$@"
+	pod_end "$pod"
+	check "$what" pod_log "$pod" "owner of the pod was compared\",\"verdict\":\"$verdict\""
+}
+
+deployment g1 1
+compare d 'no upgrade' "the same generation: no upgrade" true
+compare e upgrade "another generation: an upgrade" deployment g2 1
+deployment g1 1
+compare f upgrade "no replicas: as good as one" deployment g1 0
+deployment g1 1
+compare g upgrade "deleted: likewise" kubectl delete --wait deployment "$APPLICATION-jobmanager"
+check "that is an event too" has_event OwnerCompared
+
+# ---- not to be read ---------------------------------------------------------------------------------
+
+before=$(launches)
+kubectl patch role "$APPLICATION" --type json --patch "$(kubectl get role "$APPLICATION" --output json | jq --compact-output \
+	'[[.rules | to_entries[] | select(.value.apiGroups == ["drey.dev"]) | .key] | sort | reverse[] |
+		{op: "remove", path: "/rules/\(.)"}]')" >/dev/null
+await "the Role has lost it" not kubectl auth can-i get "flinkapplications.drey.dev/$APPLICATION" \
+	--as "system:serviceaccount:$NAMESPACE:$APPLICATION"
+with_resource b "${quick[@]}"
+pod_start b
+await "never read: it holds, because a brake may be set" pod_says b "it is not known whether a start is wanted"
+check "and says the way out" pod_says b "kubernetes.resource: none"
+is "$(launches)" "$before" "nothing is started"
+api_role || :
+await "the Role is put right: it starts by itself" launched $((before + 1))
+await "and writes" status_is '.status.phase == "Launching"'
+pod_end b
+e2e_end
