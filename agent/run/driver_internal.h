@@ -156,6 +156,8 @@ void driver_resource_step(struct driver *driver);
 /* False: fn() is called when it was read once more, and driver_directory_offer() before. */
 typedef void driver_resource_fn(void *arg);
 bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *arg);
+/* False: effect_exit() is called once more when the last status was written, or soon. */
+bool driver_resource_exit(struct driver *driver, const struct effect *effect);
 /* Of the object that is ours; NULL = there is none; borrowed. */
 const char *driver_resource_uid(const struct driver *driver);
 /* Bring driver->conditions up to date. */

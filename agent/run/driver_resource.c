@@ -49,6 +49,10 @@ struct resource {
 	bool deleting;                       /* it goes: nothing is written any more */
 	char *complained;                    /* about reading or writing, once */
 
+	bool leaving, left; /* drey ends, but for the last status; not even for that */
+	struct loop_timer *exit;
+	int exit_status;
+
 	bool writing;
 	int64_t not_before_ms;      /* the next write */
 	int failures;               /* of writes, in a row */
@@ -140,6 +144,17 @@ static void written(struct resource *resource, struct write_job *job)
 	}
 }
 
+static void leave(void *arg)
+{
+	struct resource *resource = arg;
+	const struct effect effect = {.type = EFFECT_EXIT, .status = resource->exit_status};
+
+	if (resource->left || resource->driver->closing)
+		return;
+	resource->left = true;
+	effect_exit(resource->driver, &effect);
+}
+
 static void write_done(void *arg, bool ran)
 {
 	struct write_job *job = arg;
@@ -149,6 +164,8 @@ static void write_done(void *arg, bool ran)
 	if (ran && !resource->driver->closing) {
 		written(resource, job);
 		driver_resource_step(resource->driver);
+		if (resource->leaving && (!resource->writing || job->result < 0))
+			leave(resource);
 	}
 	kube_answer_release(&job->answer);
 	buf_release(&job->urgent);
@@ -201,7 +218,7 @@ void driver_resource_step(struct driver *driver)
 	job->document = driver_status(driver);
 	status_digest(job->document, false, &job->urgent);
 	status_digest(job->document, true, &job->routine);
-	due_ms = resource->not_before_ms;
+	due_ms = resource->leaving ? now_ms : resource->not_before_ms;
 	if (same(&job->urgent, &resource->urgent)) {
 		due_ms += ROUTINE_MS - WRITE_MS;
 		if (same(&job->routine, &resource->routine)) {
@@ -215,6 +232,21 @@ void driver_resource_step(struct driver *driver)
 	}
 	loop_timer_set(resource->write, due_ms - now_ms);
 	free_write(job);
+}
+
+bool driver_resource_exit(struct driver *driver, const struct effect *effect)
+{
+	struct resource *resource = driver->resource;
+
+	if (!resource || resource->left)
+		return true;
+	resource->leaving = true;
+	resource->exit_status = effect->status;
+	driver_resource_step(driver);
+	if (!resource->writing)
+		return true;
+	loop_timer_set(resource->exit, PATIENCE_MS);
+	return false;
 }
 
 /* ---- reading ---- */
@@ -293,9 +325,9 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 	resource->deleting = app->deleting;
 	resource_wish(app->spec, &wish);
 	xstrset(&resource->refused, wish.bad.kind ? wish.bad.msg : NULL);
-	driver_directory_offer(driver, &wish, NULL);
-	/* the status is about this generation once its spec was looked at */
+	/* what it changes is in the very next status, so that one is about this generation */
 	resource->generation = app->generation;
+	driver_directory_offer(driver, &wish, NULL);
 	tell_refused(resource);
 	control_wish_release(&wish);
 }
@@ -407,6 +439,7 @@ int driver_resource_open(struct driver *driver, struct err *err)
 		return -1;
 	resource->poll = loop_timer_new(driver->loop, on_poll, resource);
 	resource->write = loop_timer_new(driver->loop, on_write, driver);
+	resource->exit = loop_timer_new(driver->loop, leave, resource);
 	loop_timer_set(resource->poll, 0);
 	return 0;
 }
@@ -425,6 +458,7 @@ void driver_resource_close(struct driver *driver)
 	ended = lane_free(resource->lane, PATIENCE_MS);
 	loop_timer_free(resource->poll);
 	loop_timer_free(resource->write);
+	loop_timer_free(resource->exit);
 	driver->resource = NULL;
 	if (!ended) { /* what hangs still uses the rest */
 		kube_stop(resource->kube);

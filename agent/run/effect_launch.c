@@ -112,7 +112,7 @@ void effect_exit(struct driver *driver, const struct effect *effect)
 {
 	struct err err = {0};
 
-	if (!driver_hooks_exit(driver, effect))
+	if (!driver_hooks_exit(driver, effect) || !driver_resource_exit(driver, effect))
 		return;
 	if (init_link_exit(driver->link, effect->status, &err) < 0)
 		log_error(driver->log, "drey-init cannot be told to end", LOG_ERR(&err));
