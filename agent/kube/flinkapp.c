@@ -36,6 +36,7 @@ static char *path_of(const struct kube *kube, const char *name, const char *rest
 static int decode(const struct json *object, const char *name, struct flinkapp *app,
 		  struct err *err)
 {
+	const struct json *conditions = json_get(json_get(object, "status"), "conditions");
 	const struct json *metadata, *spec = NULL;
 	const char *kind, *got, *uid, *version;
 
@@ -59,8 +60,8 @@ static int decode(const struct json *object, const char *name, struct flinkapp *
 	app->resource_version = xstrdup(version);
 	app->deleting = json_str(metadata, "deletionTimestamp") != NULL;
 	app->spec = spec ? json_copy(spec) : NULL;
-	if (json_path(object, "status", "conditions", NULL))
-		app->conditions = json_copy(json_path(object, "status", "conditions", NULL));
+	if (conditions)
+		app->conditions = json_copy(conditions);
 	return 0;
 }
 

@@ -16,14 +16,18 @@ void workload_release(struct workload *workload)
 	*workload = (struct workload){0};
 }
 
+/* Of what has metadata; NULL: it does not say. */
+static const char *annotated(const struct json *object)
+{
+	return json_str(json_get(json_get(object, "metadata"), "annotations"), WORKLOAD_GENERATION);
+}
+
+/* The pods are what counts. */
 static const char *generation_of(const struct json *object)
 {
-	const char *own =
-		json_text(json_path(object, "metadata", "annotations", WORKLOAD_GENERATION, NULL));
-	const char *pods = json_text(json_path(object, "spec", "template", "metadata",
-					       "annotations", WORKLOAD_GENERATION, NULL));
+	const char *pods = annotated(json_get(json_get(object, "spec"), "template"));
 
-	return pods ? pods : own;
+	return pods ? pods : annotated(object);
 }
 
 int workload_decode(const struct json *object, enum workload_kind kind, const char *name,

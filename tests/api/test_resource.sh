@@ -36,10 +36,6 @@ observed() {
 		all(.status.conditions[]; .observedGeneration >= 1 and (.lastTransitionTime | test("^[0-9T:-]+Z$")))'
 }
 
-writes() {
-	api_requests '.verb == "patch" and .subresource == "status"' | wc -l
-}
-
 quick=('control:' '  poll: 1min')
 with_resource() { # POD [LINE...]
 	pod_conf "$@"

@@ -245,7 +245,9 @@ static void a_flink_that_gives_no_answer_is_unreachable_after_a_minute(void)
 	life.seen.reachable = true;
 	conditions_update(&conditions, &life, &nothing, NOW + 61000);
 	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "False");
-	life.seen.reachable = false; /* the clock is set back meanwhile */
+	life.seen.reachable = false;
+	conditions_update(&conditions, &life, &nothing, NOW + 62000);
+	/* the clock is set back meanwhile */
 	conditions_update(&conditions, &life, &nothing, NOW - 3600 * 1000);
 	conditions_update(&conditions, &life, &nothing, NOW - 3600 * 1000 + 60000);
 	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "True");

@@ -8,7 +8,7 @@
 	"},\"spec\":{" spec "}}"
 #define POD_OF(generation)                                                                         \
 	"\"template\":{\"metadata\":{\"annotations\":{\"drey.dev/generation\":\"" generation "\"}" \
-											     "}}"
+	"}}"
 
 static void a_deployment_is_read(void)
 {

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+#
+# The custom resource when the API server is away, when its definition is, and when the journal is nonsense; and what a
+# drey at rest costs the API server. With a control plane of its own.
+
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/api/lib.sh
+. "$TOP/tests/api/lib.sh"
+
+REST_S=60
+REST_REQUESTS=12
+
+api_begin resource-faults own
+# shellcheck source=tests/api/journal_lib.sh
+. "$TOP/tests/api/journal_lib.sh"
+
+resource() { # SPEC_JSON
+	jq --null-input --compact-output --arg name "$APPLICATION" --argjson spec "$1" \
+		'{apiVersion: "drey.dev/v1", kind: "FlinkApplication", metadata: {name: $name}, spec: $spec}' |
+		kubectl apply --server-side --force-conflicts --field-manager person --filename - >/dev/null
+}
+
+status_is() { # JQ
+	[ "$(kubectl get flapp "$APPLICATION" --output json 2>/dev/null | jq --raw-output "$1")" = true ]
+}
+
+with_resource() { # POD [LINE...]
+	pod_conf "$@"
+	sed -i '/resource: none/d' "$RUN/$1/drey.yaml"
+}
+
+requests_since() { # UNIX_MS
+	api_requests ".unixMs >= $1"
+}
+
+kill_flink() { # of Pod a
+	kill -KILL "$(pgrep -P "${POD_PID[a]}" -x sleep)"
+}
+
+# ---- at rest -----------------------------------------------------------------------------------------
+
+resource '{"state": "running"}'
+with_resource a
+pod_start a
+await "the status is there" status_is '.status.phase == "Launching"'
+sleep 5 # what belongs to the start
+begin=$(date +%s%3N)
+sleep "$REST_S"
+count=$(requests_since "$begin" | wc -l)
+check "$count requests in a minute of rest, at most $REST_REQUESTS" test "$count" -le "$REST_REQUESTS"
+diag "$(requests_since "$begin" | jq --raw-output '[.verb, .resource, .subresource // empty] | join(" ")' | sort | uniq -c | tr '\n' ';')"
+
+# ---- the API server is away --------------------------------------------------------------------------
+
+before=$(launches)
+api_stop apiserver
+kill_flink
+await "the death is noticed" pod_log a 'Flink ended'
+api_start apiserver
+await "it goes on when the API server is back" launched $((before + 1))
+await "and says so" status_is '.status.phase == "Launching" and .status.attempts.failed >= 1'
+resource '{"state": "running", "doNotRestart": true}'
+await "what is wanted is noticed again" status_is '.status.desired.doNotRestart'
+resource '{"state": "running", "doNotRestart": false}'
+await "also that it is not" status_is '.status.desired.doNotRestart | not'
+
+# ---- the definition goes -----------------------------------------------------------------------------
+
+begin=$(date +%s%3N)
+kubectl delete crd flinkapplications.drey.dev >/dev/null
+await "the definition has gone: noticed" pod_log a 'the custom resource has gone'
+check "the job is as it was" pod_is a '.phase == "Launching" and .desired.state == "running"'
+control do-not-restart=true
+await "the control ConfigMap still counts" pod_is a '.desired.doNotRestart'
+control do-not-restart=false
+await "likewise" pod_is a '.desired.doNotRestart | not'
+before=$(launches)
+pod_end a
+with_resource b
+pod_start b
+await "without the definition it starts" launched $((before + 1))
+check "nothing is wrong" pod_is b '.control.error == null'
+pod_end b
+api_define
+
+# ---- a journal that is nonsense -------------------------------------------------------------------------
+
+resource '{"state": "running"}'
+kubectl patch configmap "$JOURNAL" --type merge --patch '{"data": {"journal.json": "{nonsense"}}' >/dev/null
+before=$(launches)
+with_resource c
+pod_start c
+await "a journal that cannot be read is a condition" status_is '.status.phase == "Holding" and
+	any(.status.conditions[]; .type == "Stalled" and .status == "True" and (.message | contains("journal")))'
+is "$(launches)" "$before" "nothing is started"
+pod_end c
+e2e_end
