@@ -29,7 +29,7 @@ static struct json *describe(struct journal *journal, const char *place)
 	snprintf(life.reason, sizeof(life.reason),
 		 "no drey answers here; this is what %s says, written by %s", place,
 		 life.journal.writer ? life.journal.writer : "somebody");
-	document = status_document(&life, clock_unix_ms());
+	document = status_document(&life, NULL, clock_unix_ms());
 	json_add_null(document, "control");
 	lifecycle_release(&life);
 	return document;

@@ -179,6 +179,10 @@ void driver_owner_step(struct driver *driver);
 /* SIGTERM has come. True: the owner is asked, and EVENT_STOPPING is taken when it has answered, within
  * 2 s; drey-init has its answer. */
 bool driver_owner_stopping(struct driver *driver, const struct link_msg *msg);
+/* The same for an agent that begins when SIGTERM has come already. Blocks, for 2 s at most: for a
+ * lane. */
+#define OWNER_REASON_BYTES 700
+enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_t reason_bytes);
 
 /* driver_hooks.c; without a hook directory all of this does nothing */
 int driver_hooks_open(struct driver *driver, struct err *err);

@@ -59,9 +59,10 @@ static void work(void *arg)
 
 /* ---- at the end ---- */
 
+static const char *const names[] = {"nobody knows", "no upgrade", "upgrade"};
+
 static void go_on(struct owner_watch *watch, enum upgrade upgrade, const char *reason)
 {
-	static const char *const names[] = {"nobody knows", "no upgrade", "upgrade"};
 	struct driver *driver = watch->driver;
 	struct event event = {.type = EVENT_STOPPING};
 	int64_t left_ms = watch->stopping.grace_left_ms;
@@ -91,27 +92,35 @@ static void too_late(void *arg)
 		      "the API server gave no answer in time; onSigterm decides");
 }
 
-static void judge(struct owner_watch *watch, const struct owner_job *job)
+/* workload NULL: it could not be read, *why says how. */
+static enum upgrade judge(const struct setup *setup, const struct workload *workload,
+			  const struct err *why, const char *seen_uid, char *ret_reason,
+			  size_t reason_bytes)
 {
-	const char *generation = watch->driver->setup->config.generation;
-	cleanup_free char *why = NULL;
-	struct owner owner = {
-		.absent = job->result < 0,
-		.uid = job->workload.uid,
-		.deleting = job->workload.deleting,
-		.suspended = job->workload.suspended,
-		.replicas = job->workload.replicas,
-		.generation = job->workload.generation,
-	};
-	char reason[200];
-	enum upgrade upgrade;
+	struct owner owner = {.absent = true};
 
-	if (job->result < 0 && job->err.kind != ERR_ABSENT) {
-		why = xasprintf("the owner cannot be read (%s); onSigterm decides", job->err.msg);
-		go_on(watch, UPGRADE_UNKNOWN, why);
-		return;
+	if (workload)
+		owner = (struct owner){
+			.uid = workload->uid,
+			.deleting = workload->deleting,
+			.suspended = workload->suspended,
+			.replicas = workload->replicas,
+			.generation = workload->generation,
+		};
+	else if (why->kind != ERR_ABSENT) {
+		snprintf(ret_reason, reason_bytes,
+			 "the owner cannot be read, onSigterm decides: %s", why->msg);
+		return UPGRADE_UNKNOWN;
 	}
-	upgrade = owner_judge(&owner, watch->seen_uid, generation, reason, sizeof(reason));
+	return owner_judge(&owner, seen_uid, setup->config.generation, ret_reason, reason_bytes);
+}
+
+static void answered(struct owner_watch *watch, const struct owner_job *job)
+{
+	char reason[OWNER_REASON_BYTES];
+	enum upgrade upgrade = judge(watch->driver->setup, job->result == 0 ? &job->workload : NULL,
+				     &job->err, watch->seen_uid, reason, sizeof(reason));
+
 	go_on(watch, upgrade, reason);
 }
 
@@ -129,7 +138,7 @@ static void done(void *arg, bool ran)
 			 "eviction (kubernetes.owner)",
 			 LOG_ERR(&job->err));
 	else if (counts && watch->waiting)
-		judge(watch, job);
+		answered(watch, job);
 	workload_release(&job->workload);
 	free(job);
 }
@@ -163,6 +172,28 @@ bool driver_owner_stopping(struct driver *driver, const struct link_msg *msg)
 	ask(watch, false, timeout_ms);
 	loop_timer_set(watch->late, timeout_ms + OWNER_LATE_MS);
 	return true;
+}
+
+enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_t reason_bytes)
+{
+	const struct setup_kube *on = &setup->kube;
+	enum workload_kind kind = on->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT;
+	struct workload workload = {0};
+	enum upgrade upgrade;
+	struct err err = {0};
+	struct kube *kube;
+	int rc = -1;
+
+	snprintf(ret_reason, reason_bytes, "no owner is known");
+	if (!on->on || !on->owner)
+		return UPGRADE_UNKNOWN;
+	kube = kube_new(&on->config, &err);
+	if (kube)
+		rc = workload_get(kube, kind, on->owner, OWNER_MS, &workload, &err);
+	upgrade = judge(setup, rc == 0 ? &workload : NULL, &err, NULL, ret_reason, reason_bytes);
+	workload_release(&workload);
+	kube_free(kube);
+	return upgrade;
 }
 
 void driver_owner_step(struct driver *driver)

@@ -32,7 +32,9 @@ struct start {
 
 struct start_job {
 	struct driver *driver;
-	bool flink_runs;
+	bool flink_runs, stopping;
+	enum upgrade upgrade; /* when it stops already */
+	char upgrade_reason[OWNER_REASON_BYTES];
 	struct journal journal;
 	struct control_seen seen;
 	struct err seen_err;
@@ -81,6 +83,9 @@ static void start_work(void *arg)
 		job->result = setup_check(job->driver->setup, &job->err);
 	if (job->result == 0)
 		job->result = read_journal(job);
+	if (job->result == 0 && job->stopping)
+		job->upgrade = driver_owner_ask(job->driver->setup, job->upgrade_reason,
+						sizeof(job->upgrade_reason));
 }
 
 /* ---- the journal is read ---- */
@@ -120,7 +125,7 @@ static int64_t grace_now_ms(const struct message *message)
 	return left_ms > 0 ? left_ms : 0;
 }
 
-static void greet(struct driver *driver, const struct message *hello)
+static void greet(struct driver *driver, const struct message *hello, const struct start_job *job)
 {
 	const struct link_msg *msg = &hello->msg;
 	struct event event = {
@@ -129,7 +134,8 @@ static void greet(struct driver *driver, const struct message *hello)
 			  .last = msg->flags & LINK_LAST_EXIT ? msg->last_launch_id : NULL,
 			  .last_wait_status = msg->last_wait_status,
 			  .stopping = msg->flags & LINK_IS_STOPPING,
-			  .grace_left_ms = grace_now_ms(hello)}};
+			  .grace_left_ms = grace_now_ms(hello),
+			  .upgrade = job->upgrade}};
 
 	log_info(driver->log, "drey supervises", LOG_STR("version", DREY_VERSION),
 		 LOG_STR("flink", driver->setup->version_text),
@@ -137,6 +143,9 @@ static void greet(struct driver *driver, const struct message *hello)
 		 LOG_STR("stateDirectory", driver->setup->config.state_directory),
 		 LOG_STR("journal", journal_store_place(driver->store)),
 		 LOG_I64("agentRestarts", msg->restarts));
+	if (job->stopping)
+		log_info(driver->log, "the container is to end already",
+			 LOG_STR("owner", job->upgrade_reason));
 	driver_step(driver, &event);
 	if (msg->flags & LINK_RUNNING)
 		driver_ha_adopt(driver, msg->launch_id);
@@ -154,7 +163,7 @@ static void take_over(struct driver *driver, struct start_job *job)
 	if (start->held)
 		log_info(driver->log, "the journal can be read again");
 	driver->start = NULL;
-	greet(driver, &start->hello);
+	greet(driver, &start->hello, job);
 	if (job->seen_err.kind)
 		log_warn(driver->log, "what was seen of the control inputs before is not known",
 			 LOG_ERR(&job->seen_err));
@@ -250,6 +259,7 @@ static void start_try(void *arg)
 
 	job->driver = driver;
 	job->flink_runs = driver->start->flink_runs;
+	job->stopping = driver->start->hello.msg.flags & LINK_IS_STOPPING;
 	lane_submit(driver->journal_lane, start_work, start_done, job);
 }
 

@@ -126,6 +126,18 @@ await "events are told" has_event Launching
 check "of the resource" test "$(kubectl get events.events.k8s.io --output json | jq '[.items[] |
 	select(.regarding.kind == "FlinkApplication" and .regarding.name == "'"$APPLICATION"'")] | length')" -ge 1
 check "a refused spec is one" has_event SpecRefused
+before=$(launches)
+for _ in 1 2; do
+	kill -KILL "$(pgrep -P "${POD_PID[c]}" -x sleep)"
+	before=$((before + 1))
+	await "Flink dies and is started again" launched "$before"
+	await "once more" pod_phase c Launching
+done
+series() {
+	[ "$(kubectl get events.events.k8s.io --output json | jq '[.items[] | select(.reason == "Launching") |
+		.series.count // 1] | max')" -ge 2 ]
+}
+await "what happens again is a series of one event" series
 check "kubectl describe shows them" grep -q Launching <(kubectl describe flapp "$APPLICATION")
 
 # ---- what SIGTERM means -------------------------------------------------------------------------------
