@@ -81,7 +81,17 @@ with_resource b
 pod_start b
 await "without the definition it starts" launched $((before + 1))
 check "nothing is wrong" pod_is b '.control.error == null'
-pod_end b
+
+# ---- SIGTERM while the API server hangs ------------------------------------------------------------------
+
+api_hang apiserver
+begin=$(date +%s%3N)
+kill -TERM "${POD_PID[b]}"
+await "who cannot ask the owner goes on without" pod_log b 'owner of the pod was compared","verdict":"nobody knows"'
+took=$(($(date +%s%3N) - begin))
+check "soon ($took ms)" test "$took" -lt 6000
+api_resume apiserver
+pod_gone b
 api_define
 
 # ---- a journal that is nonsense -------------------------------------------------------------------------
