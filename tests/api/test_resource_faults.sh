@@ -8,7 +8,7 @@
 # shellcheck source=tests/api/lib.sh
 . "$TOP/tests/api/lib.sh"
 
-REST_S=60
+REST_S=${REST_S:-60} # seconds
 REST_REQUESTS=12
 
 api_begin resource-faults own
