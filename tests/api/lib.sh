@@ -118,7 +118,7 @@ api_template() { # FILE [HELM_OPTION...]
 	local file=$1
 	shift
 	"$HELM_HOME/bin/helm" template "$APPLICATION" "$TOP/chart/flink-application" --namespace "$NAMESPACE" \
-		--show-only "templates/$file" "$@"
+		--show-only "templates/$file" --values "$TOP/tests/chart/least.yaml" "$@"
 }
 
 # shellcheck disable=SC2120 # most tests take it as it is

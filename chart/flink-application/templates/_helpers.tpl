@@ -1,6 +1,9 @@
-{{/* The name of the application. */}}
+{{/* ---- names: the same whatever the job is, so that the next version finds what the last one has left ---- */}}
+
 {{- define "flink-application.name" -}}
-{{- default .Release.Name .Values.application -}}
+{{- $name := default .Release.Name .Values.application -}}
+{{- if gt (len $name) 40 }}{{ fail (printf "application: '%s' has more than 40 characters; set a shorter one" $name) }}{{ end -}}
+{{- $name -}}
 {{- end -}}
 
 {{- define "flink-application.clusterId" -}}
@@ -11,9 +14,13 @@
 {{- default (include "flink-application.name" .) .Values.serviceAccount.name -}}
 {{- end -}}
 
-{{/* The Deployment or Job of the JobManager. */}}
+{{/* The Deployment or Job of the JobManager; also its headless Service. */}}
 {{- define "flink-application.jobManager" -}}
 {{- printf "%s-jobmanager" (include "flink-application.name" .) -}}
+{{- end -}}
+
+{{- define "flink-application.taskManager" -}}
+{{- printf "%s-taskmanager" (include "flink-application.name" .) -}}
 {{- end -}}
 
 {{/* drey's own objects; empty for the ones that are not wanted ("none"). */}}
@@ -32,10 +39,95 @@
 {{- if ne $name "none" }}{{ $name }}{{ end -}}
 {{- end -}}
 
+{{- define "flink-application.claim" -}}
+{{- default (printf "%s-state" (include "flink-application.name" .)) .Values.persistentVolumeClaim.existing -}}
+{{- end -}}
+
+{{/* ---- labels ---- */}}
+
 {{- define "flink-application.labels" -}}
 app.kubernetes.io/name: flink-application
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{/* (list CONTEXT COMPONENT): what a selector may depend on, and the labels of Pods: nothing that changes. */}}
+{{- define "flink-application.selector" -}}
+{{- $component := index . 1 -}}
+{{- with index . 0 -}}
+app.kubernetes.io/name: flink-application
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: {{ $component }}
+{{- end -}}
+{{- end -}}
+
+{{/* ---- image, storage ---- */}}
+
+{{- define "flink-application.image" -}}
+{{- $image := .Values.image -}}
+{{- if $image.digest -}}
+{{ $image.repository }}@{{ $image.digest }}
+{{- else -}}
+{{ $image.repository }}:{{ $image.tag }}
+{{- end -}}
+{{- end -}}
+
+{{- define "flink-application.stateUri" -}}
+{{- trimSuffix "/" .Values.state.uri -}}
+{{- end -}}
+
+{{/* Variables that every container has that reaches the storage. */}}
+{{- define "flink-application.storageEnv" -}}
+{{- with .Values.s3.secret }}
+{{- if .name }}
+- name: AWS_ACCESS_KEY_ID
+  valueFrom: {secretKeyRef: {name: {{ .name | quote }}, key: {{ .accessKey | quote }}}}
+- name: AWS_SECRET_ACCESS_KEY
+  valueFrom: {secretKeyRef: {name: {{ .name | quote }}, key: {{ .secretKey | quote }}}}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "flink-application.podEnv" -}}
+- name: POD_NAME
+  valueFrom: {fieldRef: {fieldPath: metadata.name}}
+- name: POD_NAMESPACE
+  valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
+- name: POD_UID
+  valueFrom: {fieldRef: {fieldPath: metadata.uid}}
+- name: POD_IP
+  valueFrom: {fieldRef: {fieldPath: status.podIP}}
+{{- end -}}
+
+{{- define "flink-application.flinkEnv" -}}
+- {name: FLINK_HOME, value: {{ .Values.flink.home | quote }}}
+- {name: FLINK_CONF_DIR, value: "{{ .Values.flink.home }}/conf"}
+- {name: FLINK_LOG_DIR, value: "{{ .Values.flink.home }}/log"}
+- {name: FLINK_PID_DIR, value: /tmp}
+{{- end -}}
+
+{{- define "flink-application.pullSecrets" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+{{- range . }}
+- name: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Pods of our own Jobs, from their spec on: (dict "root" CONTEXT). */}}
+{{- define "flink-application.jobPod" -}}
+enableServiceLinks: false
+restartPolicy: Never
+securityContext:
+  {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- include "flink-application.pullSecrets" . }}
+{{- end -}}
+
+{{- define "flink-application.httpPort" -}}
+{{- $http := default dict .Values.drey.http -}}
+{{- if hasKey $http "port" }}{{ int $http.port }}{{ else }}8085{{ end -}}
 {{- end -}}
 
 {{/*

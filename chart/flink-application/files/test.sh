@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+#
+# test.sh - for `helm test`: does the job run, as drey and as Flink say?
+#
+#   test.sh HOST PORT REST_HOST
+#
+# HOST:PORT is drey in the JobManager's Pod (PORT 0: it does not listen), REST_HOST the Service of Flink's REST API at
+# REST_PORT (8081).
+
+get() { # HOST PORT PATH
+	timeout 10 bash -c '
+		exec 3<>"/dev/tcp/$1/$2" || exit 1
+		printf "GET %s HTTP/1.0\r\nHost: %s\r\n\r\n" "$3" "$1" >&3
+		cat <&3' -- "$1" "$2" "$3" 2>/dev/null
+}
+
+fail() {
+	echo "$1" >&2
+	exit 1
+}
+
+if [ "$2" != 0 ]; then
+	answer=$(get "$1" "$2" /readyz)
+	[ -n "$answer" ] || fail "nobody answers at $1:$2: is there a Pod of the JobManager?"
+	echo "drey: ${answer##*$'\n'}"
+	[[ $answer == HTTP/*' 200 '* ]] || fail "the job does not run"
+fi
+port=${REST_PORT:-8081}
+answer=$(get "$3" "$port" /jobs/overview)
+[ -n "$answer" ] || fail "nobody answers at $3:$port: the Service has no ready Pod"
+[[ $answer == *'"state":"RUNNING"'* ]] || fail "Flink has no job in state RUNNING: ${answer##*$'\n'}"
+echo "Flink: the job is RUNNING"

@@ -1,0 +1,119 @@
+{{/* ---- config.yaml of Flink, for the JobManager and the TaskManagers ---- */}}
+
+{{/* What Flink needs of a JVM since Java 11; in Flink's own config.yaml, which ours replaces. */}}
+{{- define "flink-application.jvmOptions" -}}
+-XX:+IgnoreUnrecognizedVMOptions
+{{- range list "java.base/sun.net.util" "java.management/sun.management" "java.rmi/sun.rmi.registry" "java.security.jgss/sun.security.krb5" "jdk.compiler/com.sun.tools.javac.api" "jdk.compiler/com.sun.tools.javac.file" "jdk.compiler/com.sun.tools.javac.parser" "jdk.compiler/com.sun.tools.javac.tree" "jdk.compiler/com.sun.tools.javac.util" }} --add-exports={{ . }}=ALL-UNNAMED{{ end }}
+{{- range list "java.lang" "java.net" "java.io" "java.nio" "sun.nio.ch" "java.lang.reflect" "java.text" "java.time" "java.util" "java.util.concurrent" "java.util.concurrent.atomic" "java.util.concurrent.locks" }} --add-opens=java.base/{{ . }}=ALL-UNNAMED{{ end }}
+{{- end -}}
+
+{{/* Ports are fixed, so that a NetworkPolicy can name them: Flink would draw some of them. */}}
+{{- define "flink-application.flinkDefaults" -}}
+jobmanager.rpc.address: {{ include "flink-application.jobManager" . }}
+jobmanager.rpc.port: 6123
+jobmanager.bind-host: 0.0.0.0
+jobmanager.memory.process.size: {{ .Values.jobManager.memoryMiB }}m
+blob.server.port: 6124
+rest.bind-address: 0.0.0.0
+taskmanager.bind-host: 0.0.0.0
+taskmanager.rpc.port: 6122
+taskmanager.data.port: 6121
+taskmanager.numberOfTaskSlots: {{ .Values.taskManager.slots }}
+taskmanager.memory.process.size: {{ .Values.taskManager.memoryMiB }}m
+metrics.internal.query-service.port: 6125
+parallelism.default: {{ .Values.job.parallelism }}
+execution.checkpointing.interval: 60 s
+env.java.opts.all: {{ printf "%s %s" (include "flink-application.jvmOptions" .) .Values.flink.javaOptions | trim | quote }}
+{{- if .Values.highAvailability.enabled }}
+high-availability.type: kubernetes
+high-availability.storageDir: {{ printf "%s/ha" (include "flink-application.stateUri" .) | quote }}
+high-availability.cluster-id: {{ include "flink-application.clusterId" . | quote }}
+high-availability.jobmanager.port: 6123
+kubernetes.cluster-id: {{ include "flink-application.clusterId" . | quote }}
+kubernetes.namespace: {{ .Release.Namespace | quote }}
+{{- else }}
+# nobody tells a TaskManager that its JobManager was started again: it has to find out soon by itself
+heartbeat.timeout: 5 s
+cluster.registration.error-delay: 500 ms
+taskmanager.registration.timeout: 30 s
+{{- end }}
+{{- with .Values.s3 }}
+{{- if .endpoint }}
+s3.endpoint: {{ .endpoint | quote }}
+{{- end }}
+{{- if .region }}
+s3.endpoint.region: {{ .region | quote }}
+{{- end }}
+{{- if .pathStyle }}
+s3.path.style.access: true
+{{- end }}
+{{- end }}
+{{- if .Values.monitoring.flinkMetrics }}
+metrics.reporters: prom
+metrics.reporter.prom.factory.class: org.apache.flink.metrics.prometheus.PrometheusReporterFactory
+metrics.reporter.prom.port: 9249
+{{- end }}
+{{- end -}}
+
+{{- define "flink-application.flinkConfiguration" -}}
+{{- mergeOverwrite (include "flink-application.flinkDefaults" . | fromYaml) (deepCopy .Values.flink.configuration) | toYaml -}}
+{{- end -}}
+
+{{/* What makes the job what it is. Another one is an upgrade: with labels, replicas or drey's own settings it has nothing
+to do. */}}
+{{- define "flink-application.generation" -}}
+{{- list (include "flink-application.image" .) .Values.job (include "flink-application.flinkConfiguration" .) | toJson | sha256sum | trunc 16 -}}
+{{- end -}}
+
+{{/* ---- drey.yaml ---- */}}
+
+{{- define "flink-application.dreyDefaults" -}}
+application: {{ include "flink-application.name" . | quote }}
+generation: {{ include "flink-application.generation" . | quote }}
+stateDirectory: /var/lib/drey
+{{- if eq .Values.jobManager.kind "Job" }}
+whenFinished: exit
+{{- end }}
+flink:
+  command: ["{{ .Values.flink.home }}/bin/standalone-job.sh", start-foreground]
+  configDirectory: {{ .Values.flink.home }}/conf
+  {{- with .Values.flink.version }}
+  version: {{ . | quote }}
+  {{- end }}
+  {{- with .Values.job.class }}
+  jobClass: {{ . | quote }}
+  {{- end }}
+  {{- with .Values.job.jars }}
+  jars: {{ toJson . }}
+  {{- end }}
+  {{- with .Values.job.args }}
+  arguments: {{ toJson . }}
+  {{- end }}
+  # a name would lead to a Pod that has gone, for as long as somebody remembers it
+  rpcAddress: {{ ternary "pod" (include "flink-application.jobManager" .) .Values.highAvailability.enabled }}
+  checkpointDirectory: {{ printf "%s/checkpoints" (include "flink-application.stateUri" .) | quote }}
+  savepointDirectory: {{ printf "%s/savepoints" (include "flink-application.stateUri" .) | quote }}
+  resultStoreDirectory: {{ printf "%s/results" (include "flink-application.stateUri" .) | quote }}
+  {{- if .Values.flink.jemalloc }}
+  # the loader replaces $LIB by the directory of this machine's architecture
+  environment: {LD_PRELOAD: "/usr/$LIB/libjemalloc.so"}
+  {{- end }}
+{{- if include "flink-application.control" . }}
+control:
+  directory: /etc/drey-control
+{{- end }}
+kubernetes:
+  enabled: "true"
+  {{- if eq .Values.jobManager.kind "Job" }}
+  owner: job/{{ include "flink-application.jobManager" . }}
+  {{- end }}
+{{- end -}}
+
+{{/* Empty values are "not set" for the chart; drey.yaml has no such thing. */}}
+{{- define "flink-application.dreyYaml" -}}
+{{- $own := deepCopy .Values.drey -}}
+{{- range $key, $value := .Values.drey.kubernetes }}
+{{- if and (kindIs "string" $value) (eq $value "") }}{{ $_ := unset $own.kubernetes $key }}{{ end -}}
+{{- end -}}
+{{- mergeOverwrite (include "flink-application.dreyDefaults" . | fromYaml) $own | toYaml -}}
+{{- end -}}

@@ -1,0 +1,159 @@
+{{/* The Pod of the JobManager, the same in a Deployment and in a Job. */}}
+{{- define "flink-application.jobManagerPod" -}}
+metadata:
+  labels:
+    {{- include "flink-application.selector" (list . "jobmanager") | nindent 4 }}
+    {{- with .Values.jobManager.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  annotations:
+    # another one than that of the running Pod: an upgrade
+    drey.dev/generation: {{ include "flink-application.generation" . | quote }}
+    # read once at the start; what is read again while it runs (control, log4j) is not in here
+    checksum/drey: {{ include "flink-application.dreyYaml" . | sha256sum | trunc 16 }}
+    {{- with .Values.jobManager.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  serviceAccountName: {{ include "flink-application.serviceAccount" . }}
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: {{ .Values.jobManager.terminationGracePeriodSeconds }}
+  {{- if eq .Values.jobManager.kind "Job" }}
+  restartPolicy: Never
+  {{- end }}
+  securityContext:
+    {{- toYaml .Values.podSecurityContext | nindent 4 }}
+  {{- with include "flink-application.pullSecrets" . }}
+  {{- . | nindent 2 }}
+  {{- end }}
+  containers:
+  - name: jobmanager
+    image: {{ include "flink-application.image" . | quote }}
+    imagePullPolicy: {{ .Values.image.pullPolicy }}
+    command: [drey-init, --agent, --, drey, run, --config, /etc/drey/drey.yaml]
+    env:
+    {{- include "flink-application.podEnv" . | nindent 4 }}
+    - name: NODE_NAME
+      valueFrom: {fieldRef: {fieldPath: spec.nodeName}}
+    - {name: DREY_GRACE_SECONDS, value: {{ .Values.jobManager.terminationGracePeriodSeconds | quote }}}
+    {{- include "flink-application.flinkEnv" . | nindent 4 }}
+    {{- with include "flink-application.storageEnv" . }}
+    {{- . | nindent 4 }}
+    {{- end }}
+    {{- with .Values.jobManager.env }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    {{- with .Values.jobManager.envFrom }}
+    envFrom:
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    ports:
+    - {name: rpc, containerPort: 6123}
+    - {name: blob, containerPort: 6124}
+    - {name: rest, containerPort: 8081}
+    - {name: drey, containerPort: {{ include "flink-application.httpPort" . }}}
+    {{- if .Values.monitoring.flinkMetrics }}
+    - {name: metrics, containerPort: 9249}
+    {{- end }}
+    startupProbe:
+      httpGet: {path: /livez, port: drey}
+      periodSeconds: 2
+      failureThreshold: 60
+    # of drey, never of Flink or the job: those are drey's business
+    livenessProbe:
+      httpGet: {path: /livez, port: drey}
+      periodSeconds: 10
+      timeoutSeconds: 5
+      failureThreshold: 6
+    # the job runs
+    readinessProbe:
+      httpGet: {path: /readyz, port: drey}
+      periodSeconds: 5
+      timeoutSeconds: 5
+      failureThreshold: 1
+    resources:
+      requests:
+        cpu: {{ .Values.jobManager.cpu | quote }}
+        memory: {{ add .Values.jobManager.memoryMiB .Values.jobManager.dreyMemoryMiB }}Mi
+      limits:
+        {{- with .Values.jobManager.cpuLimit }}
+        cpu: {{ . | quote }}
+        {{- end }}
+        memory: {{ add .Values.jobManager.memoryMiB .Values.jobManager.dreyMemoryMiB }}Mi
+    securityContext:
+      {{- toYaml .Values.containerSecurityContext | nindent 6 }}
+    volumeMounts:
+    - {name: drey, mountPath: /etc/drey}
+    {{- if include "flink-application.control" . }}
+    - {name: control, mountPath: /etc/drey-control}
+    {{- end }}
+    - {name: run, mountPath: /var/lib/drey}
+    {{- include "flink-application.flinkMounts" . | nindent 4 }}
+    {{- with .Values.jobManager.extraVolumeMounts }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  volumes:
+  - name: drey
+    configMap: {name: {{ include "flink-application.name" . }}-drey}
+  {{- with include "flink-application.control" . }}
+  # also there when somebody has deleted it: nothing is asked for then
+  - name: control
+    configMap: {name: {{ . }}, optional: true}
+  {{- end }}
+  - name: run
+    emptyDir: {medium: Memory, sizeLimit: 16Mi}
+  {{- include "flink-application.flinkVolumes" (list . .Values.jobManager.tmpSize) | nindent 2 }}
+  {{- with .Values.jobManager.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  {{- include "flink-application.placement" .Values.jobManager | nindent 2 }}
+{{- end -}}
+
+{{- define "flink-application.flinkMounts" -}}
+- {name: flink, mountPath: "{{ .Values.flink.home }}/conf"}
+- {name: log, mountPath: "{{ .Values.flink.home }}/log"}
+- {name: tmp, mountPath: /tmp}
+{{- if .Values.persistentVolumeClaim.enabled }}
+- {name: state, mountPath: {{ .Values.persistentVolumeClaim.mountPath | quote }}}
+{{- end }}
+{{- end -}}
+
+{{/* (list CONTEXT SIZE_OF_TMP) */}}
+{{- define "flink-application.flinkVolumes" -}}
+{{- $size := index . 1 -}}
+{{- with index . 0 -}}
+- name: flink
+  configMap: {name: {{ include "flink-application.name" . }}-flink}
+- name: log
+  emptyDir: {sizeLimit: 256Mi}
+- name: tmp
+  emptyDir: {sizeLimit: {{ $size | quote }}}
+{{- if .Values.persistentVolumeClaim.enabled }}
+- name: state
+  persistentVolumeClaim: {claimName: {{ include "flink-application.claim" . }}}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* Of .Values.jobManager or .Values.taskManager. */}}
+{{- define "flink-application.placement" -}}
+{{- with .nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations:
+  {{- toYaml . | nindent 0 }}
+{{- end }}
+{{- with .affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- toYaml . | nindent 0 }}
+{{- end }}
+{{- with .priorityClassName }}
+priorityClassName: {{ . | quote }}
+{{- end }}
+{{- end -}}
