@@ -6,6 +6,7 @@
 
 extern const struct cli_command cmd_run;
 extern const struct cli_command cmd_resolve;
+extern const struct cli_command cmd_check;
 extern const struct cli_command cmd_status;
 extern const struct cli_command cmd_savepoint;
 extern const struct cli_command cmd_suspend;

@@ -3,9 +3,23 @@
 #include "base/mem.h"
 #include "cmd/client.h"
 #include "cmd/commands.h"
+#include "cmd/remote.h"
 #include "cmd/text.h"
 
-static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, CLI_END};
+static const struct cli_option options[] = {
+	CLI_CONFIG,
+	CLI_JSON,
+	CLI_WAIT,
+	{"remote", 0, NULL,
+	 "from another Pod: ask through the control ConfigMap, see\n"
+	 "what came of it in the journal",
+	 false},
+	{"skip-parked", 0, NULL,
+	 "with --remote: success, too, when no job is meant to run\n"
+	 "(suspended, cancelled, finished, scaled to 0)",
+	 false},
+	CLI_END,
+};
 
 static int judge(struct client *client, void *arg)
 {
@@ -50,6 +64,13 @@ static int ask(struct client *client, void *arg)
 
 static int run(const struct cli *cli)
 {
+	if (cli_has(cli, "skip-parked") && !cli_has(cli, "remote"))
+		return cli_fail(cli, CLI_USAGE, "--skip-parked goes with --remote");
+	if (cli_has(cli, "json") && cli_has(cli, "remote"))
+		return cli_fail(cli, CLI_USAGE,
+				"--json needs a drey on this machine; not with --remote");
+	if (cli_has(cli, "remote"))
+		return remote_savepoint(cli);
 	return client_run(cli, ask, NULL);
 }
 

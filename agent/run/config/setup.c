@@ -101,6 +101,21 @@ static int find_places(struct setup *setup, struct err *err)
 	return 0;
 }
 
+/* flink.rpcAddress: pod. Another Pod has another address, so no file can name it. */
+static int find_rpc_address(struct config *config, struct err *err)
+{
+	const char *pod = getenv("POD_IP");
+
+	if (!config->flink.rpc_address || strcmp(config->flink.rpc_address, "pod") != 0)
+		return 0;
+	if (!pod || !*pod)
+		return err_set(err, ERR_CONFIG, 0,
+			       "flink.rpcAddress is pod, but POD_IP is not in the environment; set "
+			       "it from status.podIP");
+	xstrset(&config->flink.rpc_address, pod);
+	return 0;
+}
+
 static int check_launch(const struct setup *setup, struct err *err)
 {
 	struct flink_launch launch;
@@ -141,7 +156,8 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err)
 	memset(setup, 0, sizeof(*setup));
 	if (config_load(path, &setup->config, err) < 0)
 		return -1;
-	if (setup_kube(&setup->config, &setup->kube, err) < 0 || find_version(setup, err) < 0 ||
+	if (find_rpc_address(&setup->config, err) < 0 ||
+	    setup_kube(&setup->config, &setup->kube, err) < 0 || find_version(setup, err) < 0 ||
 	    load_flink_conf(setup, err) < 0 || find_places(setup, err) < 0 ||
 	    setup_ha(&setup->config, &setup->kube, &setup->flink_conf, &setup->settings, &setup->ha,
 		     err) < 0 ||

@@ -26,6 +26,22 @@ spec:
   {{- with include "flink-application.pullSecrets" . }}
   {{- . | nindent 2 }}
   {{- end }}
+  {{- if and .Values.persistentVolumeClaim.enabled (hasPrefix "file:" .Values.state.uri) }}
+  {{- $directory := include "flink-application.stateUri" . | trimPrefix "file://" | trimPrefix "file:" }}
+  initContainers:
+  # drey takes a directory that is not there for a volume that is not mounted; on a new one it is only not there yet
+  - name: directories
+    image: {{ include "flink-application.image" . | quote }}
+    imagePullPolicy: {{ .Values.image.pullPolicy }}
+    command: [mkdir, -p, "{{ $directory }}/checkpoints", "{{ $directory }}/savepoints"]
+    resources:
+      requests: {cpu: 10m, memory: 16Mi}
+      limits: {memory: 32Mi}
+    securityContext:
+      {{- toYaml .Values.containerSecurityContext | nindent 6 }}
+    volumeMounts:
+    - {name: state, mountPath: {{ .Values.persistentVolumeClaim.mountPath | quote }}}
+  {{- end }}
   containers:
   - name: jobmanager
     image: {{ include "flink-application.image" . | quote }}
