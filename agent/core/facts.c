@@ -59,6 +59,11 @@ void facts_mark_ha(struct candidate *candidate, const char *job_id, const char *
 	snprintf(candidate->ha_job_id, sizeof(candidate->ha_job_id), "%s", job_id);
 }
 
+bool facts_was_completed(const struct candidate *candidate)
+{
+	return candidate->integrity != INTEGRITY_INCOMPLETE || candidate->in_ha;
+}
+
 static struct candidate *find_path(struct facts *facts, const char *path, uint64_t key)
 {
 	for (size_t i = 0; i < facts->candidate_count; i++)

@@ -106,6 +106,10 @@ void facts_add_stored(struct facts *facts, const char *key);
  * its map counts when several name the same snapshot. */
 void facts_mark_ha(struct candidate *candidate, const char *job_id, const char *current);
 
+/* It was completed once: it is there, damaged or not, or Flink's HA data name it, which they do from
+ * then on. */
+bool facts_was_completed(const struct candidate *candidate);
+
 /* Append (snapshot is copied); borrowed until the next add. Listings come first: a candidate of
  * another source with the path of one that is there is not added, the one that is there is
  * returned; that it is the initial savepoint is noted there. */

@@ -298,7 +298,7 @@ static void remember_state(struct lifecycle *life, const struct facts *facts)
 		int maker = lineage_maker(&life->journal, &c->snapshot);
 
 		if (maker < 0 || life->journal.launches[maker].left_state ||
-		    c->integrity == INTEGRITY_INCOMPLETE || c->integrity == INTEGRITY_UNREADABLE)
+		    !facts_was_completed(c) || c->integrity == INTEGRITY_UNREADABLE)
 			continue;
 		life->journal.launches[maker].left_state = true;
 		life->want_write = true;

@@ -414,7 +414,7 @@ const struct candidate *candidate_trace(const struct inquiry *in)
 				return c;
 			continue;
 		}
-		if ((c->integrity != INTEGRITY_INCOMPLETE || c->in_ha) &&
+		if (facts_was_completed(c) &&
 		    lineage_place(&in->lineage, &c->snapshot) == BRANCH_LIVING)
 			return c;
 	}

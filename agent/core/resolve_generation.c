@@ -34,8 +34,7 @@ bool launch_left_state(const struct inquiry *in, int index)
 	for (size_t i = 0; i < in->facts->candidate_count; i++) {
 		const struct candidate *c = &in->facts->candidates[i];
 
-		if (c->integrity != INTEGRITY_INCOMPLETE &&
-		    lineage_maker(journal, &c->snapshot) == index)
+		if (facts_was_completed(c) && lineage_maker(journal, &c->snapshot) == index)
 			return true;
 	}
 	for (size_t i = 0; i < journal->snapshot_count; i++)

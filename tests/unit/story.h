@@ -22,6 +22,7 @@ struct lying {
 	int64_t id, completed_unix_ms;
 	enum integrity integrity;
 	int version;
+	bool in_ha; /* Flink's HA data of its job name it */
 };
 
 struct story {
@@ -97,6 +98,8 @@ static inline void gather(const struct story *s, struct facts *facts)
 			      &snapshot);
 		c->integrity = s->lying[i].integrity;
 		c->metadata_version = s->lying[i].version;
+		if (s->lying[i].in_ha)
+			facts_mark_ha(c, snapshot.job_id, NULL);
 		xstrset(&c->detail, "as it lies there");
 	}
 }

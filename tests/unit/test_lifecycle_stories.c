@@ -561,9 +561,36 @@ static void what_was_seen_once_was_there(void)
 	story_end(&s);
 }
 
+/* The same, but all that is left of it at the first look is the entry in Flink's HA data. */
+static void what_flink_has_recorded_was_there(void)
+{
+	struct lying *gone;
+	struct story s;
+
+	story_begin(&s);
+	hello(&s.l, NULL);
+	look(&s);
+	start(&s);
+	gone = lay(&s, SNAPSHOT_CHECKPOINT, 1);
+	gone->integrity = INTEGRITY_INCOMPLETE;
+	gone->in_ha = true;
+	exited(&s.l, KILLED(SIGKILL));
+	pass(&s.l, 60000);
+	look(&s);
+	CHECK_PHASE(&s.l, PHASE_HOLDING);
+	CHECK(journal_launch(&s.l.life.journal)->left_state);
+	s.count = 0; /* the map goes, too */
+	pass(&s.l, 60000);
+	look(&s);
+	CHECK_PHASE(&s.l, PHASE_HOLDING);
+	CHECK_HAS(s.l.life.reason, "has run before");
+	story_end(&s);
+}
+
 int main(void)
 {
 	TEST(what_was_seen_once_was_there);
+	TEST(what_flink_has_recorded_was_there);
 	TEST(s26_a_crash_after_the_stop_finds_its_savepoint);
 	TEST(s27_a_savepoint_counts_although_the_job_failed_at_its_stop);
 	TEST(s28_a_stop_outlives_the_container);

@@ -536,8 +536,8 @@ static bool request_rules(const struct point *p)
 	if (p->story->fresh)
 		return p->unreadable != SOURCE_JOURNAL;
 	for (int i = 0; i < SLOTS; i++)
-		if ((p->story->void_if & BIT(i)) && p->content[i] != ABSENT &&
-		    p->content[i] != INCOMPLETE)
+		if ((p->story->void_if & BIT(i)) && content_at(p, i) != ABSENT &&
+		    (content_at(p, i) != INCOMPLETE || ha_slot(p) == i))
 			return false;
 	return p->unreadable != SOURCE_JOURNAL && (p->policy == POLICY_NONE || !unreadable(p));
 }

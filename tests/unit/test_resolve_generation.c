@@ -153,6 +153,23 @@ static void what_was_seen_of_a_generation_once_is_its_state(void)
 	end(&w);
 }
 
+static void what_only_the_ha_data_know_of_a_generation_is_its_state(void)
+{
+	struct candidate *entry;
+	struct world w;
+
+	begin_upgrade(&w);
+	w.policy.stateless_upgrade = true;
+	of(ran(&w, JOB_B, NULL, 0), "g2");
+	entry = found_checkpoint(&w, JOB_B, 1);
+	broken(entry, INTEGRITY_INCOMPLETE, "there is no _metadata");
+	CHECK_DECIDES(&w, START_EMPTY); /* never completed */
+	in_ha(&w, entry, JOB_B);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "has run before, but no usable state");
+	end(&w);
+}
+
 static void a_launch_that_never_ran_makes_no_upgrade(void)
 {
 	struct world w;
@@ -215,6 +232,7 @@ int main(void)
 	TEST(a_stateless_upgrade_starts_empty);
 	TEST(a_restart_of_the_same_generation_keeps_its_state);
 	TEST(what_was_seen_of_a_generation_once_is_its_state);
+	TEST(what_only_the_ha_data_know_of_a_generation_is_its_state);
 	TEST(a_launch_that_never_ran_makes_no_upgrade);
 	TEST(what_is_not_known_to_be_another_generation_keeps_its_state);
 	TEST(a_person_can_give_a_stateless_upgrade_state);
