@@ -25,6 +25,7 @@ void flink_start(struct world *w, int launch)
 				.launch = launch,
 				.base = truth->argument,
 				.restored = -1,
+				.restored_before = -1,
 				.completed = -1,
 				.cached_ms = -1,
 				.stop_op = -1,
@@ -102,6 +103,13 @@ void flink_signal(struct world *w, int signo)
 }
 
 /* ---- the job ---- */
+
+/* What the statistics show as restored. They outlive a restart inside Flink. */
+static int reported_restore(const struct world *w)
+{
+	return w->now_ms >= w->flink->statistics_ms ? w->flink->restored
+						    : w->flink->restored_before;
+}
 
 /* Whatever was under way in this attempt of the job is void. */
 void flink_attempt_ends(struct world *w)
@@ -227,6 +235,7 @@ static void run(struct world *w)
 		return;
 	}
 	/* a restart inside Flink: from its own newest checkpoint, else from the restore point */
+	flink->restored_before = reported_restore(w);
 	flink->restored = flink->completed >= 0 ? flink->completed : flink->base;
 	if (flink->restored >= 0 && !snap_usable(&w->storage.snaps[flink->restored])) {
 		flink->failure = "FileNotFoundException";
@@ -350,7 +359,7 @@ static void show_statistics(struct world *w, struct view_slot *slot)
 
 	if (flink->cached_ms < 0 || w->now_ms >= flink->cached_ms + REST_CACHE_MS) {
 		flink->cached_ms = w->now_ms;
-		flink->cached_restored = w->now_ms >= flink->statistics_ms ? flink->restored : -1;
+		flink->cached_restored = reported_restore(w);
 		flink->cached_completed = flink->completed;
 	}
 	view->statistics_known = true;

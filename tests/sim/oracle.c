@@ -445,12 +445,16 @@ void oracle_dispose(struct world *w, int snap)
 		     w->storage.snaps[snap].path);
 }
 
-/* A job that restored something else must not be taken for the right one. (After a restart inside Flink
- * it shows a checkpoint of its own, and cannot be told from it.) */
+/* A job that restored something else must not be taken for the right one, nor the other way round. (After
+ * a restart inside Flink it shows a checkpoint of its own, and cannot be told from it.) */
 static void restore_is_judged_right(struct world *w)
 {
 	const struct launch *launch = journal_launch_const(&w->agent->life.journal);
 
+	if (launch && launch->mismatched && w->flink->alive &&
+	    !strcmp(launch->job_id, w->truth.launches[w->flink->launch].job_id) &&
+	    !w->truth.launches[w->flink->launch].wrong)
+		fail(w, "the right restore was taken for a wrong one");
 	/* an empty start counts as right until Flink's statistics, which come late, say otherwise */
 	if (launch && !launch->restore_path &&
 	    (w->flink->completed >= 0 || w->now_ms < w->flink->running_since_ms + 5 * MINUTE_MS))

@@ -243,6 +243,7 @@ struct flink {
 	int cached_restored, cached_completed;
 	int64_t running_since_ms;
 	int restored, completed; /* snapshots; -1 = none */
+	int restored_before;     /* in the attempt before: shown until statistics_ms */
 	int64_t next_id;
 	int64_t checkpoint_interval_ms, checkpoint_takes_ms;
 	int retained;
