@@ -323,10 +323,14 @@ static void poll_look(struct world *w, const struct item *item)
 static void poll_answer(struct world *w, const struct item *item)
 {
 	const struct launch *launch = journal_launch(&w->agent->life.journal);
-	struct event event = {.type = EVENT_VIEW, .view = w->agent->views[item->a].view};
+	const struct view_slot *slot = &w->agent->views[item->a];
+	struct event event = {.type = EVENT_VIEW, .view = slot->view};
 
-	if (launch && launch->number == item->b)
-		agent_step(w, &event);
+	if (!launch || launch->number != item->b)
+		return;
+	for (int i = 0; i < slot->told_count; i++)
+		oracle_tell(w, slot->told[i]);
+	agent_step(w, &event);
 }
 
 static void operation_look(struct world *w, const struct item *item)
@@ -356,6 +360,8 @@ static void operation_answer(struct world *w, const struct item *item)
 
 	event.operation.trigger_id = item->id;
 	event.operation.status = (enum operation_status)item->a;
+	if (item->b >= 0)
+		oracle_tell(w, (int)item->b);
 	event.operation.location =
 		item->b >= 0 ? rest_path(w, (int)item->b, path, sizeof(path)) : NULL;
 	event.operation.error =

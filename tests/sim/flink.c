@@ -348,6 +348,7 @@ static void show_savepoints(struct world *w, struct view_slot *slot)
 			.completed_unix_ms = snap->completed_unix_ms,
 			.stop = snap->stop};
 		slot->view.savepoint_count++;
+		slot->told[slot->told_count++] = i;
 	}
 	slot->view.savepoints = slot->savepoints;
 }
@@ -373,6 +374,7 @@ static void show_statistics(struct world *w, struct view_slot *slot)
 	if (flink->cached_completed >= 0) {
 		const struct snap *snap = &w->storage.snaps[flink->cached_completed];
 
+		slot->told[slot->told_count++] = flink->cached_completed;
 		view->completed_id = snap->id;
 		view->completed_unix_ms = snap->completed_unix_ms;
 		view->completed_path = rest_path(w, flink->cached_completed, slot->completed_path,
@@ -386,6 +388,7 @@ void flink_view(struct world *w, const char *job_id, struct view_slot *slot)
 	struct view *view = &slot->view;
 
 	*view = (struct view){.reachable = false};
+	slot->told_count = 0;
 	if (!flink->alive || !flink->rest_up || chance(w, w->chaos.poll_lost))
 		return;
 	view->reachable = true;

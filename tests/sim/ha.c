@@ -186,6 +186,8 @@ static void observe_entry(struct world *w, struct facts *facts, int launch, int 
 		c->snapshot.checkpoint_id = snap->id;
 	facts_mark_ha(c, truth->job_id, current);
 	c->recovery = INTEGRITY_UNCHECKED;
+	if (c->integrity != INTEGRITY_UNREADABLE)
+		oracle_tell(w, index);
 }
 
 void ha_observe(struct world *w, struct facts *facts)

@@ -85,6 +85,34 @@ static bool is_newest(const struct world *w, int head, int snap)
 				  w->storage.snaps[snap].launch == w->storage.snaps[newest].launch);
 }
 
+/* The agent that lives in this pod; none that comes after it is the same. */
+static uint64_t this_agent(const struct world *w)
+{
+	return 2 * w->epochs[SCOPE_AGENT] + (uint64_t)w->pod;
+}
+
+void oracle_tell(struct world *w, int snap)
+{
+	w->storage.snaps[snap].told = this_agent(w);
+}
+
+void oracle_recorded(struct world *w)
+{
+	for (int i = 0; i < w->storage.count; i++)
+		if (w->storage.snaps[i].told == this_agent(w))
+			w->storage.snaps[i].recorded = true;
+}
+
+/* Does anybody know that it was completed: storage, Flink's HA data, an agent that lives or one that has
+ * lived to write it down? */
+static bool is_known(const struct world *w, int index)
+{
+	const struct snap *snap = &w->storage.snaps[index];
+
+	return snap->complete && (!snap->deleted || snap->recorded || snap->told == this_agent(w) ||
+				  (snap->launch >= 0 && ha_names(w, snap->launch, index)));
+}
+
 /* One that was gone (by accident, or because its job finished) before drey ever heard of it has left no
  * traces. */
 static bool leaves_traces(const struct world *w, int snap)
@@ -96,7 +124,7 @@ static bool leaves_traces(const struct world *w, int snap)
 static bool left_anything(const struct world *w, int launch)
 {
 	for (int i = 0; i < w->storage.count; i++)
-		if (w->storage.snaps[i].launch == launch && leaves_traces(w, i))
+		if (w->storage.snaps[i].launch == launch && is_known(w, i))
 			return true;
 	return false;
 }

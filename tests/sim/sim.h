@@ -150,6 +150,8 @@ struct snap {
 	char trigger_id[JOB_ID_BYTES]; /* of the operation that took it */
 	bool outside;                  /* somebody else has asked for it */
 	bool stop;                     /* it is a stop's */
+	uint64_t told;                 /* the agent that was told of it last; see oracle_tell() */
+	bool recorded;                 /* that agent has written the journal since */
 };
 
 struct storage {
@@ -269,6 +271,7 @@ struct view_slot {
 	char restored_path[PATH_BYTES + 16], completed_path[PATH_BYTES + 16];
 	struct seen_savepoint savepoints[VIEW_SAVEPOINTS];
 	char savepoint_paths[VIEW_SAVEPOINTS][PATH_BYTES + 16];
+	int told[1 + VIEW_SAVEPOINTS], told_count; /* snapshots that it shows as completed */
 };
 
 #define VIEW_SLOTS 4
@@ -475,6 +478,8 @@ void oracle_trigger(struct world *w, const struct effect *effect);
 void oracle_signal(struct world *w, const struct effect *effect);
 void oracle_dispose(struct world *w, int snap);
 void oracle_journal(struct world *w, const struct journal *journal);
+void oracle_tell(struct world *w, int snap); /* the agent is told that it was completed */
+void oracle_recorded(struct world *w);       /* what the agent knows is in the journal */
 void oracle_step(struct world *w);
 int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */
 bool oracle_reached(const struct world *w);

@@ -112,6 +112,8 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 		judge(c, INTEGRITY_UNREADABLE, "permission denied");
 	else if (snap->kind == SNAPSHOT_SAVEPOINT)
 		storage_peek(w, c);
+	if (c->integrity != INTEGRITY_INCOMPLETE && c->integrity != INTEGRITY_UNREADABLE)
+		oracle_tell(w, (int)(snap - w->storage.snaps));
 }
 
 #define OTHER_JOB "ffffffffffffffffffffffffffffffff"

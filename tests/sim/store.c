@@ -186,6 +186,7 @@ static void land(struct world *w)
 	store->written = store->image;
 	store->image = written;
 	store->exists = true;
+	oracle_recorded(w);
 	if (agent->write_fate == FATE_WRITTEN) {
 		agent->write_fate = FATE_LANDED;
 		agent->file_sequence = agent->written_sequence;
