@@ -86,9 +86,10 @@ struct launch {
 	int64_t proven_unix_ms;   /* first checkpoint completed; 0 = not (yet) */
 	int64_t ended_unix_ms;    /* reaped; 0 = not (yet) */
 	int wait_status;          /* valid when ended_unix_ms != 0; -1 = nobody saw it */
-	bool job_ended;  /* Flink has shown the job's final state: nothing can continue it */
-	bool mismatched; /* Flink restored something else: nothing of this launch may be used */
-	bool left_state; /* a snapshot of it was seen in storage */
+	bool job_ended;     /* Flink has shown the job's final state: nothing can continue it */
+	bool mismatched;    /* Flink restored something else: nothing of this launch may be used */
+	bool left_state;    /* a snapshot of it was seen in storage */
+	bool never_started; /* proven: no process was ever started for it */
 	int64_t last_checkpoint_id; /* newest completed one that REST has shown; 0 = none */
 	char *last_checkpoint_path;
 	int64_t last_checkpoint_unix_ms;
@@ -221,6 +222,7 @@ void journal_add_former_job(struct journal *journal, const char *job_id);
 
 /* Did a launch that is not in the journal any more have this job id, or one that begins so? */
 bool journal_is_former_job(const struct journal *journal, const char *job_id);
+
 /* Generations that have used up their attempts unproven; NULL is none. */
 void journal_add_failed_generation(struct journal *journal, const char *generation);
 bool journal_is_failed_generation(const struct journal *journal, const char *generation);

@@ -189,6 +189,7 @@ static int read_launch(const struct json *obj, struct launch *launch, struct err
 	    opt_bool(obj, "jobEnded", &launch->job_ended, err) ||
 	    opt_bool(obj, "mismatched", &launch->mismatched, err) ||
 	    opt_bool(obj, "leftState", &launch->left_state, err) ||
+	    opt_bool(obj, "neverStarted", &launch->never_started, err) ||
 	    read_wait_status(obj, launch, err) || read_last_checkpoint(obj, launch, err))
 		return -1;
 	return *launch->job_id ? 0 : err_set(err, ERR_FORMAT, 0, "'jobId': missing");

@@ -122,6 +122,7 @@ static void add_launch(struct json *array, const struct launch *launch)
 	json_add_bool(to, "jobEnded", launch->job_ended);
 	json_add_bool(to, "mismatched", launch->mismatched);
 	json_add_bool(to, "leftState", launch->left_state);
+	json_add_bool(to, "neverStarted", launch->never_started);
 	add_last_checkpoint(to, launch);
 }
 

@@ -337,6 +337,14 @@ void on_observed(struct lifecycle *life, const struct event *event)
 	}
 }
 
+static void never_started(struct lifecycle *life, struct launch *launch)
+{
+	launch->ended_unix_ms = life->now_unix_ms;
+	launch->wait_status = -1;
+	launch->never_started = true;
+	life->want_write = true;
+}
+
 void launch_withdraw(struct lifecycle *life)
 {
 	struct launch *launch = journal_launch(&life->journal);
@@ -345,9 +353,7 @@ void launch_withdraw(struct lifecycle *life)
 		return;
 	withdraw(life, EFFECT_LAUNCH);
 	life->launch_step = LAUNCH_NONE;
-	launch->ended_unix_ms = life->now_unix_ms;
-	launch->wait_status = -1;
-	life->want_write = true;
+	never_started(life, launch);
 }
 
 void launch_written(struct lifecycle *life)
@@ -450,9 +456,7 @@ void on_launch_failed(struct lifecycle *life, const struct event *event)
 		return;
 	life->launch_step = LAUNCH_NONE;
 	life->end_wanted = false;
-	launch->ended_unix_ms = life->now_unix_ms;
-	launch->wait_status = -1;
-	life->want_write = true;
+	never_started(life, launch);
 	if (life->terminating) {
 		leave(life);
 	} else if (event->process.held) {

@@ -54,14 +54,17 @@ int lineage_maker(const struct journal *journal, const struct snapshot *snapshot
 	return maker_by_path(journal, snapshot->path, count);
 }
 
-/* A launch whose start was never reported has run all the same when it left a snapshot, or HA data. */
+/* A launch whose start was never reported has run all the same when it left a snapshot, or HA data. One that
+ * carries out a person's order counts from the moment that it was decided: the order has given up what there
+ * was, and to go back to that because nobody saw the start would be against it. */
 static bool ran(const struct journal *journal, int index, const struct facts *facts)
 {
 	const struct launch *launch = &journal->launches[index];
 
 	if (launch->mismatched) /* what it has made descends from nobody knows what */
 		return false;
-	if (launch->started_unix_ms || launch->last_checkpoint_id)
+	if (launch->started_unix_ms || launch->last_checkpoint_id ||
+	    (launch->request_token && !launch->never_started))
 		return true;
 	for (size_t i = 0; i < facts->candidate_count; i++) {
 		const struct candidate *c = &facts->candidates[i];

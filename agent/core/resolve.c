@@ -248,15 +248,31 @@ static size_t left_out(const struct inquiry *in)
 	return count;
 }
 
+/* The order to start empty is not in force any more, and nothing came of it. */
+static const struct launch *emptied(const struct inquiry *in)
+{
+	const struct launch *tip =
+		in->lineage.tip < 0 ? NULL : &in->journal->launches[in->lineage.tip];
+
+	return tip && tip->request_token && !tip->restore_path ? tip : NULL;
+}
+
 static void hold_without_state(struct inquiry *in)
 {
 	const struct candidate *newest = candidate_newest_own(in);
+	const struct launch *empty = emptied(in);
 
 	inquiry_decide(in, DECISION_HOLD, 8,
 		       "the application has run before, but no usable state was found");
 	if (newest)
 		inquiry_add(in, " (the newest is %s: %s)", newest->snapshot.path,
 			    inquiry_detail(newest->reason));
+	else if (empty)
+		inquiry_add(in,
+			    ": launch %" PRId64
+			    " was to start empty, as a person has asked, and left none; what was "
+			    "there before was given up by that",
+			    empty->number);
 	if (left_out(in))
 		inquiry_add(in, "; %zu older snapshots were not looked at", left_out(in));
 	inquiry_add(in, "; bring the storage back, or " WAYS_OUT);

@@ -184,6 +184,9 @@ static bool needs_decision(const struct world *w)
 	for (int i = 0; i < w->truth.count; i++)
 		if (w->truth.launches[i].requested)
 			return true; /* what was there before is given up */
+	for (size_t i = 0; i < w->agent->life.journal.launch_count; i++)
+		if (w->agent->life.journal.launches[i].request_token)
+			return true; /* the same, and the launch never came to be */
 	return w->truth.loss || w->truth.mismatch || w->truth.journal_changed ||
 	       w->config->policy.restore == POLICY_SAVEPOINT || w->config->policy.max_age_ms ||
 	       w->agent->life.journal.intent.restore.kind != RESTORE_NONE;

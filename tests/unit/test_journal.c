@@ -51,6 +51,7 @@ static void fill_launch(struct launch *launch)
 	launch->job_ended = true;
 	launch->mismatched = true;
 	launch->left_state = true;
+	launch->never_started = true;
 	launch->last_checkpoint_id = BIG + 4;
 	xstrset(&launch->last_checkpoint_path, "file:/cp/chk-9");
 	launch->last_checkpoint_unix_ms = 5;
@@ -147,6 +148,7 @@ static void a_full_journal_comes_back_as_it_was(void)
 		CHECK_INT(back.launches[0].wait_status, ==, 137);
 		CHECK_INT(back.launches[1].wait_status, ==, -1);
 		CHECK(back.launches[0].mismatched && !back.launches[1].mismatched);
+		CHECK(back.launches[0].never_started && !back.launches[1].never_started);
 		CHECK_STR(back.intent.restore.path, journal.intent.restore.path);
 		CHECK_INT(back.operation.deadline_unix_ms, ==, BIG);
 		CHECK_INT(back.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);

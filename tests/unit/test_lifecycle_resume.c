@@ -81,11 +81,43 @@ static void a_request_is_on_record_with_its_time_and_its_launch(void)
 	life_end(&l);
 }
 
+/* Whether what an order gives up is given up: nobody knows what became of a launch, unless it was never made. */
+static void a_launch_that_was_never_made_is_on_record_as_such(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	l.hold_writes = true;
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	CHECK(!journal_launch(&l.life.journal)->never_started);
+	resume(&l, "token-1"); /* while it is being written */
+	CHECK(journal_launch(&l.life.journal)->never_started);
+	life_end(&l);
+
+	life_begin(&l);
+	hello(&l, NULL);
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	CHECK(!journal_launch(&l.life.journal)->never_started);
+	launch_failed(&l);
+	CHECK(journal_launch(&l.life.journal)->never_started);
+	life_end(&l);
+
+	life_begin(&l);
+	hello(&l, NULL);
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	restart_agent(&l);
+	hello(&l, NULL); /* nobody knows */
+	CHECK(!journal_launch(&l.life.journal)->never_started);
+	life_end(&l);
+}
+
 int main(void)
 {
 	TEST(a_plain_resume_withdraws_a_request_that_could_not_be_met);
 	TEST(a_plain_resume_keeps_a_request_that_was_carried_out);
 	TEST(a_new_request_replaces_the_one_before);
 	TEST(a_request_is_on_record_with_its_time_and_its_launch);
+	TEST(a_launch_that_was_never_made_is_on_record_as_such);
 	return tap_done();
 }

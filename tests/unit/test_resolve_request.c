@@ -109,11 +109,46 @@ static void what_came_after_a_request_is_not_left_behind(void)
 	end(&w);
 }
 
+/* Nobody saw the start of the launch that carried out an order, and the order itself is not in force any more:
+ * another one took its place, and was withdrawn by a plain `drey resume`. What the person had given up does not
+ * come back by that. */
+static void what_a_person_has_given_up_does_not_come_back_with_a_plain_resume(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	found_checkpoint(&w, JOB_A, 5);
+	xstrset(&intended(&w, JOB_B, NULL, 0)->request_token, "t1");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "launch 2 was to start empty, as a person has asked");
+	CHECK_HAS(w.decision.reason, "drey resume --from");
+	CHECK_HAS(w.facts.candidates[0].reason, "abandoned branch");
+
+	/* an order to go back is the same: from there on, that is what there is */
+	xstrset(&journal_launch(&w.journal)->restore_path, "file:/cp/" JOB_A "/chk-5");
+	journal_launch(&w.journal)->restore_checkpoint_id = 5;
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
+	CHECK_INT(w.decision.rule, ==, 6);
+
+	/* it is certain that nothing was started: as if there had been no order */
+	journal_launch(&w.journal)->never_started = true;
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
+	journal_launch(&w.journal)->never_started = false;
+
+	/* without an order nothing was given up */
+	xstrset(&journal_launch(&w.journal)->request_token, NULL);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
+	end(&w);
+}
+
 int main(void)
 {
 	TEST(a_request_is_over_when_its_launch_has_left_something);
 	TEST(an_order_of_an_old_journal_is_not_carried_out_over_what_came_of_it);
 	TEST(an_empty_start_is_not_held_up_by_another_application);
 	TEST(what_came_after_a_request_is_not_left_behind);
+	TEST(what_a_person_has_given_up_does_not_come_back_with_a_plain_resume);
 	return tap_done();
 }
