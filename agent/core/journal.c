@@ -194,6 +194,14 @@ bool journal_is_former_job(const struct journal *journal, const char *job_id)
 	return false;
 }
 
+bool journal_knows_job(const struct journal *journal, const char *job_id)
+{
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (!strcmp(journal->launches[i].job_id, job_id))
+			return true;
+	return journal_is_former_job(journal, job_id);
+}
+
 void journal_add_failed_generation(struct journal *journal, const char *generation)
 {
 	strings_add(&journal->failed_generations, &journal->failed_generation_count, generation);

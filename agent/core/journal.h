@@ -220,8 +220,12 @@ void journal_consume(struct journal *journal, const char *token);
 bool journal_is_consumed(const struct journal *journal, const char *token);
 void journal_add_former_job(struct journal *journal, const char *job_id);
 
-/* Did a launch that is not in the journal any more have this job id, or one that begins so? */
+/* Did a launch that is not in the journal any more have this job id, or one that begins so? So are jobs that no
+ * launch is known to have had, but whose HA data were there when a start was decided. */
 bool journal_is_former_job(const struct journal *journal, const char *job_id);
+
+/* Is there a launch of this job id, now or formerly? */
+bool journal_knows_job(const struct journal *journal, const char *job_id);
 
 /* Generations that have used up their attempts unproven; NULL is none. */
 void journal_add_failed_generation(struct journal *journal, const char *generation);

@@ -251,6 +251,17 @@ static void greet_generation(struct lifecycle *life, const struct candidate *fro
 	     from ? from->snapshot.path : "");
 }
 
+/* Whatever job is in Flink's HA now, this decision was made with it in view: it is no news at the next one. */
+static void remember_ha_jobs(struct journal *journal, const struct facts *facts)
+{
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct candidate *c = &facts->candidates[i];
+
+		if (c->in_ha && *c->ha_job_id && !journal_knows_job(journal, c->ha_job_id))
+			journal_add_former_job(journal, c->ha_job_id);
+	}
+}
+
 /* The intent goes into the journal first; EFFECT_LAUNCH comes out when it is there. */
 static void begin_launch(struct lifecycle *life, const struct decision *decision,
 			 const struct facts *facts)
@@ -278,6 +289,7 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 		return;
 	}
 	greet_generation(life, from);
+	remember_ha_jobs(&life->journal, facts);
 	launch = add_launch(life, decision, job_id, from);
 	if (from)
 		remember_verified(life, from);

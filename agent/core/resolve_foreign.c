@@ -41,9 +41,10 @@ enum operators operators_compare(const struct candidate *left, const struct cand
 
 /* ---- a journal that knows of nothing ---- */
 
+/* What Flink's HA names has been, whatever has become of it. */
 static bool was_completed(const struct candidate *c)
 {
-	return c->integrity != INTEGRITY_INCOMPLETE;
+	return c->integrity != INTEGRITY_INCOMPLETE || c->in_ha;
 }
 
 /* Surely older than the initial savepoint. The date of one that was copied here from elsewhere means
@@ -115,7 +116,7 @@ static bool is_foreign(const struct inquiry *in, const struct candidate *c)
 {
 	return (c->source == SOURCE_CHECKPOINTS || c->source == SOURCE_SAVEPOINTS ||
 		c->source == SOURCE_HA) &&
-	       c->snapshot.origin != ORIGIN_INITIAL && c->integrity != INTEGRITY_INCOMPLETE &&
+	       c->snapshot.origin != ORIGIN_INITIAL && was_completed(c) &&
 	       lineage_place(&in->lineage, &c->snapshot) == BRANCH_FOREIGN &&
 	       !is_known(in->journal, &c->snapshot);
 }
@@ -209,17 +210,82 @@ bool foreign_matters(const struct inquiry *in)
 	return false;
 }
 
+/* ---- a launch that has left nothing but its HA data ---- */
+
+static bool is_made_by(const struct candidate *c, const char *job_id)
+{
+	const char *maker = c->snapshot.job_id;
+
+	return *maker ? !strncmp(job_id, maker, strlen(maker))
+		      : strstr(c->snapshot.path, job_id) != NULL;
+}
+
+/* It has completed something: the date of that tells whether it is newer than what is ours. */
+static bool job_left_state(const struct inquiry *in, const char *job_id)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (was_completed(&in->facts->candidates[i]) &&
+		    is_made_by(&in->facts->candidates[i], job_id))
+			return true;
+	return false;
+}
+
+/* What a job was started from is in its HA data before it completes anything itself. Flink's HA is this
+ * application's alone, so a job that no launch in the journal had is a later launch of ours, and whoever has
+ * decided it has left what the journal takes for the newest state. NULL = there is none, or it was started from
+ * what was decided now. */
+static const struct candidate *unknown_launch(const struct inquiry *in)
+{
+	const struct decision *decision = in->decision;
+	const struct candidate *decided = decision->kind == DECISION_START_EMPTY
+						  ? NULL
+						  : &in->facts->candidates[decision->candidate];
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (c->in_ha && *c->ha_job_id && c != decided &&
+		    !journal_knows_job(in->journal, c->ha_job_id) &&
+		    !job_left_state(in, c->ha_job_id))
+			return c;
+	}
+	return NULL;
+}
+
+/* A person's order is the way out, and the order in which the two came is not known. */
+static bool unknown_launch_forbids(struct inquiry *in)
+{
+	const struct candidate *c;
+
+	if (inquiry_never_ran(in) || in->decision->rule == 4 || !(c = unknown_launch(in)))
+		return false;
+	if (in->decision->kind != DECISION_START_EMPTY)
+		inquiry_judge(&in->facts->candidates[in->decision->candidate], VERDICT_REJECTED,
+			      "a launch that the journal does not know was started from something "
+			      "else");
+	inquiry_decide(in, DECISION_HOLD, 6,
+		       "Flink's HA has job %s, which was started from %s, and no launch in the "
+		       "journal had this job id: the journal may be from a backup; `drey resume "
+		       "--from PATH` says what to start from, `drey resume --empty` starts without "
+		       "state",
+		       c->ha_job_id, c->snapshot.path);
+	return true;
+}
+
 void foreign_check(struct inquiry *in)
 {
 	const struct decision *decision = in->decision;
 	const struct candidate *own;
 	struct candidate *c, *newest;
 
-	if (in->policy->foreign == FOREIGN_IGNORE || in->policy->restore == POLICY_NONE ||
-	    (inquiry_never_ran(in) && (!in->judged_unix_ms || in->policy->adopt)) ||
-	    (decision->rule == 4 && !in->judged_unix_ms) ||
+	if (in->policy->restore == POLICY_NONE ||
 	    (decision->kind != DECISION_START_FROM && decision->kind != DECISION_CONTINUE &&
-	     decision->kind != DECISION_START_EMPTY))
+	     decision->kind != DECISION_START_EMPTY) ||
+	    unknown_launch_forbids(in))
+		return;
+	if (in->policy->foreign == FOREIGN_IGNORE ||
+	    (inquiry_never_ran(in) && (!in->judged_unix_ms || in->policy->adopt)) ||
+	    (decision->rule == 4 && !in->judged_unix_ms))
 		return;
 	own = own_with_operators(in);
 	c = newest_foreign(in, own);

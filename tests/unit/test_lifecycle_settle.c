@@ -382,6 +382,29 @@ static void a_launch_that_goes_on_keeps_its_ids(void)
 	facts_release(&facts);
 }
 
+/* A job in Flink's HA that the journal does not know makes drey hold: once it has been decided over, with that
+ * in view, it is no news. */
+static void ha_data_that_a_decision_had_in_view_are_known_from_then_on(void)
+{
+	struct facts facts = {0};
+	struct snapshot snapshot = {.path = (char *)CHK(9), .checkpoint_id = 9};
+	const char *job_id = "cccccccccccccccccccccccccccccccc";
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	restart(&l);
+	facts_mark_ha(facts_add(&facts, SOURCE_HA, &snapshot), job_id, job_of(&l));
+	observe_with(&l, &facts, DECISION_HOLD);
+	CHECK(!journal_knows_job(&l.life.journal, job_id));
+	observe_with(&l, &facts, DECISION_START_EMPTY);
+	CHECK(journal_knows_job(&l.life.journal, job_id));
+	CHECK(journal_knows_job(&l.life.journal, job_of(&l)));
+	CHECK_INT(l.life.journal.former_job_count, ==, 1);
+	life_end(&l);
+	facts_release(&facts);
+}
+
 /* The second look at the same facts, from Flink's side. */
 static void what_flink_would_not_do_is_not_launched(void)
 {
@@ -422,6 +445,7 @@ int main(void)
 	TEST(a_trusted_verification_does_not_become_younger);
 	TEST(a_remembered_checkpoint_is_no_savepoint_to_the_schedule);
 	TEST(a_launch_that_goes_on_keeps_its_ids);
+	TEST(ha_data_that_a_decision_had_in_view_are_known_from_then_on);
 	TEST(what_flink_would_not_do_is_not_launched);
 	return tap_done();
 }

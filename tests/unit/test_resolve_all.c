@@ -507,14 +507,22 @@ static bool foreign_is_newer(const struct point *p)
 	for (int i = 0; i < SLOTS; i++) {
 		enum content content = content_at(p, i);
 
-		if (content == ABSENT || content == INCOMPLETE)
+		if (content == ABSENT || (content == INCOMPLETE && ha_slot(p) != i))
 			continue;
-		if (living(p, i) && slots[i].id > own)
+		if (living(p, i) && content != INCOMPLETE && slots[i].id > own)
 			own = slots[i].id;
 		if ((p->story->foreign & BIT(i)) && slots[i].id > other)
 			other = slots[i].id;
 	}
 	return other > own;
+}
+
+/* Flink's HA has job B, which the journal does not know: it was started from A10, and that is all. */
+static bool unknown_went_back(const struct point *p)
+{
+	return p->ha == HA_A10 && (p->story->foreign & BIT(B14)) &&
+	       (p->content[B13] == ABSENT || p->content[B13] == INCOMPLETE) &&
+	       (p->content[B14] == ABSENT || p->content[B14] == INCOMPLETE);
 }
 
 /* The journal knows of nothing, and there is something. */
@@ -551,7 +559,7 @@ static const char *check_start_empty(const struct point *p)
 						       : NULL;
 	if (unreadable(p) || p->content[INITIAL] == UNREADABLE)
 		return "an error was taken for absence";
-	if (journal_is_lost(p) || foreign_is_newer(p))
+	if (journal_is_lost(p) || foreign_is_newer(p) || unknown_went_back(p))
 		return "empty although what was found may be what was lost";
 	if (p->story->has_state)
 		return "empty although state was completed";
@@ -599,7 +607,7 @@ static const char *check_start_from(const struct point *p, int slot)
 		return "started although a source cannot be read";
 	if (p->policy == POLICY_NONE)
 		return "a stateless job was started from a snapshot";
-	if (journal_is_lost(p) || foreign_is_newer(p))
+	if (journal_is_lost(p) || foreign_is_newer(p) || (slot != A10 && unknown_went_back(p)))
 		return "started although something newer may be what was lost";
 	if (p->aged && slots[slot].id <= OLD_ID)
 		return "started from what is too old";
@@ -666,6 +674,8 @@ static int must_start_from(const struct point *p)
 		if (best < 0 || slots[i].id > slots[best].id)
 			best = i;
 	}
+	if (best != A10 && unknown_went_back(p))
+		return -1;
 	if (best >= 0 && p->aged && slots[best].id <= OLD_ID)
 		return -1;
 	return best >= 0 && loss_is_accounted_for(p, slots[best].id) ? best : -1;

@@ -457,6 +457,55 @@ static void foreign_state_forbids_going_on_and_an_empty_start_too(void)
 	end(&w);
 }
 
+/* S17: a launch that the journal, from a backup, does not know has only restored what a person named, and
+ * completed nothing: its HA data alone tell of it. */
+static void ha_data_of_a_launch_that_the_journal_does_not_know_forbid_a_start(void)
+{
+	struct candidate *old;
+	struct world w;
+
+	/* going on */
+	begin_ha(&w);
+	old = in_ha(&w, found_savepoint(&w, JOB_FOREIGN, 0), JOB_C); /* older than all of ours */
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "job " JOB_C ", which was started from");
+	CHECK_HAS(w.decision.reason, "drey resume --from PATH");
+	old->integrity = INTEGRITY_INCOMPLETE; /* it is gone, but was there */
+	CHECK_DECIDES(&w, HOLD);
+	w.policy.foreign = FOREIGN_IGNORE; /* nobody else's job is in this HA */
+	CHECK_DECIDES(&w, HOLD);
+	w.policy.foreign = FOREIGN_HOLD;
+	/* a person knows better */
+	request(&w, RESTORE_EMPTY, NULL, "t1");
+	CHECK_DECIDES(&w, START_EMPTY);
+	request(&w, RESTORE_NONE, NULL, NULL);
+	/* it was known when the last launch was decided */
+	journal_add_former_job(&w.journal, JOB_C);
+	CHECK_INT(decide(&w), ==, DECISION_CONTINUE);
+	end(&w);
+
+	/* back to an older one of ours, by an order that the journal has forgotten */
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 5);
+	found_checkpoint(&w, JOB_A, 7);
+	in_ha(&w, &w.facts.candidates[0], JOB_C);
+	CHECK_DECIDES(&w, HOLD);
+	/* it has completed something since: the date tells */
+	found_checkpoint(&w, JOB_C, 6);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
+	w.facts.candidates[2].snapshot.completed_unix_ms = 8000;
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+
+	/* from the newest: the same is decided now */
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_C);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
+	end(&w);
+}
+
 static void what_we_once_started_from_or_made_is_not_foreign(void)
 {
 	struct world w;
@@ -930,6 +979,7 @@ int main(void)
 	TEST(a_damaged_foreign_snapshot_tells_of_newer_state);
 	TEST(dates_are_compared_on_the_same_storage);
 	TEST(foreign_state_forbids_going_on_and_an_empty_start_too);
+	TEST(ha_data_of_a_launch_that_the_journal_does_not_know_forbid_a_start);
 	TEST(what_we_once_started_from_or_made_is_not_foreign);
 	TEST(a_shared_directory_does_not_keep_a_new_application_from_starting);
 	TEST(an_initial_savepoint_that_is_the_newest_of_its_directory_is_taken);
