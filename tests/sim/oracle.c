@@ -281,15 +281,20 @@ static bool is_given_up(const struct world *w, int base)
 	return false;
 }
 
-/* Nobody has lived to write down that it was started, and nothing else tells of it. */
+/* Nobody has lived to write down that it was started, or gone on with, and nothing else tells of it. */
 static bool start_is_unknown(const struct world *w, int launch)
 {
 	const struct journal *journal = &w->store.image->journal;
+	bool on_record = false;
 
-	for (size_t i = 0; i < journal->launch_count; i++)
-		if (!strcmp(journal->launches[i].job_id, w->truth.launches[launch].job_id))
-			return !journal->launches[i].started_unix_ms && !left_anything(w, launch);
-	return false;
+	for (size_t i = 0; i < journal->launch_count; i++) {
+		if (strcmp(journal->launches[i].job_id, w->truth.launches[launch].job_id) != 0)
+			continue;
+		if (journal->launches[i].started_unix_ms)
+			return false;
+		on_record = true;
+	}
+	return on_record && !left_anything(w, launch);
 }
 
 /* Declared so: another generation than the one before, and none of it has left anything yet. */
