@@ -239,7 +239,8 @@ static bool still_requested(const struct world *w, int base)
 	return false;
 }
 
-/* It has left nothing, and the journal, which was lost or is an old one, knows nothing of it. */
+/* It has left nothing, not even HA data that name what it was started from, and the journal, which was lost or
+ * is an old one, knows nothing of it. */
 static bool is_forgotten(const struct world *w, int head)
 {
 	const struct journal *journal = &w->store.image->journal;
@@ -249,6 +250,8 @@ static bool is_forgotten(const struct world *w, int head)
 	for (size_t i = 0; i < journal->launch_count; i++)
 		if (!strcmp(journal->launches[i].job_id, w->truth.launches[head].job_id))
 			return false;
+	if (ha_newest(w, head) >= 0)
+		return false;
 	for (int i = 0; i < w->storage.count; i++)
 		if (w->storage.snaps[i].launch == head && snap_usable(&w->storage.snaps[i]))
 			return false;
