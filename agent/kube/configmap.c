@@ -15,7 +15,6 @@ void configmap_release(struct configmap *map)
 	json_free(map->annotations);
 	json_free(map->labels);
 	json_free(map->owners);
-	json_free(map->object);
 	*map = (struct configmap){0};
 }
 
@@ -85,7 +84,6 @@ static int decode(const struct json *object, const char *name, struct configmap 
 	if (!map->data)
 		map->data = json_object();
 	map->immutable = json_bool_or(object, "immutable", false);
-	map->object = json_copy(object);
 	return 0;
 }
 
@@ -104,39 +102,25 @@ int configmap_decode(const struct json *object, const char *name, struct configm
 
 /* ---- encode ---- */
 
-/* Put a copy of `value` in the place of what is there; NULL: nothing. */
-static void put(struct json *object, const char *key, const struct json *value)
+static void add_copy(struct json *object, const char *key, const struct json *value)
 {
-	json_remove(object, key);
 	if (value)
 		json_add(object, key, json_copy(value));
 }
 
-/* What is to be written: what was read, with what the caller may have changed. */
 static struct json *encode(const struct kube *kube, const struct configmap *map)
 {
-	struct json *object = map->object ? json_copy(map->object) : json_object();
-	const struct json *known = json_get(object, "metadata");
-	struct json *metadata = known ? json_copy(known) : json_object();
+	struct json *object = json_object(), *metadata;
 
-	json_remove(object, "metadata");
-	json_remove(object, "kind");
-	json_remove(object, "apiVersion");
 	json_add_str(object, "apiVersion", "v1");
 	json_add_str(object, "kind", "ConfigMap");
-	json_remove(metadata, "name");
-	json_remove(metadata, "namespace");
-	json_remove(metadata, "resourceVersion");
-	/* bookkeeping of the server's, larger than the rest */
-	json_remove(metadata, "managedFields");
+	metadata = json_add_object(object, "metadata");
 	json_add_str(metadata, "name", map->name);
 	json_add_str(metadata, "namespace", kube_namespace(kube));
-	json_add_str_opt(metadata, "resourceVersion", map->resource_version);
-	put(metadata, "labels", map->labels);
-	put(metadata, "annotations", map->annotations);
-	put(metadata, "ownerReferences", map->owners);
-	json_add(object, "metadata", metadata);
-	put(object, "data", map->data);
+	add_copy(metadata, "labels", map->labels);
+	add_copy(metadata, "annotations", map->annotations);
+	add_copy(metadata, "ownerReferences", map->owners);
+	add_copy(object, "data", map->data);
 	return object;
 }
 
@@ -199,30 +183,12 @@ int configmap_get(struct kube *kube, const char *name, struct configmap *ret,
 int configmap_create(struct kube *kube, const struct configmap *map, struct configmap *ret,
 		     struct kube_answer *answer, struct err *err)
 {
-	struct configmap fresh = *map;
 	cleanup_free char *path = collection(kube);
 	cleanup_json struct json *body = NULL;
 	struct kube_request request = {.method = "POST", .path = path};
 
 	if (kube_check_name(map->name, err))
 		return -1;
-	fresh.object = NULL;
-	fresh.resource_version = NULL;
-	request.body = body = encode(kube, &fresh);
-	return call(kube, &request, map->name, ret, answer, err);
-}
-
-int configmap_replace(struct kube *kube, const struct configmap *map, struct configmap *ret,
-		      struct kube_answer *answer, struct err *err)
-{
-	cleanup_free char *path = path_of(kube, map->name, err);
-	cleanup_json struct json *body = NULL;
-	struct kube_request request = {.method = "PUT", .path = path};
-
-	if (!path)
-		return -1;
-	if (!map->resource_version || !*map->resource_version)
-		return err_set(err, ERR_CONFIG, 0, "PUT %s: not without its resourceVersion", path);
 	request.body = body = encode(kube, map);
 	return call(kube, &request, map->name, ret, answer, err);
 }

@@ -1,15 +1,11 @@
 /*
- * configmap - ConfigMaps of the client's namespace: read, listed, created, replaced by
- * compare-and-swap, patched, deleted.
+ * configmap - ConfigMaps of the client's namespace: read, listed, created, patched, deleted.
  *
  * Life cycle: configmap_get(kube, name, &map, err) -> configmap_release(). All of it blocks: for
  * lanes. Errors are those of kube_do(), and ERR_FORMAT for an answer that is not the ConfigMap that
  * was asked for. In every function `answer` may be NULL; else it must be zeroed before the first use
  * and tells more than the error does (reason, Retry-After, maybe_done, the server's clock); it is
  * the caller's, without its object: kube_answer_release().
- *
- * A field that this module does not know (binaryData, finalizers, owners) survives
- * configmap_replace(): the whole object as it was read is kept in `object`.
  */
 #ifndef DREY_KUBE_CONFIGMAP_H
 #define DREY_KUBE_CONFIGMAP_H
@@ -34,7 +30,6 @@ struct configmap {
 	bool deleting;                       /* metadata.deletionTimestamp is there */
 	bool immutable;                      /* data cannot be changed any more */
 	int64_t created_unix_ms;             /* -1: not known */
-	struct json *object; /* as it was read; NULL in one that the caller has made */
 };
 
 void configmap_release(struct configmap *map); /* zeroed is allowed; zeroed afterwards */
@@ -53,11 +48,12 @@ int configmap_get(struct kube *kube, const char *name, struct configmap *ret,
 
 /*
  * Those of the given names, KUBE_IN_FLIGHT at a time. each() is called once for every index, in any
- * order, with the map, or with what configmap_get() would say: ERR_ABSENT for one that is not there.
+ * order, with the map (it may take over what is in it, and zero it), or with what configmap_get()
+ * would say: ERR_ABSENT for one that is not there.
  * -1 with *err ends it all.
  */
 int configmap_get_many(struct kube *kube, const char *const *names, size_t count,
-		       int (*each)(void *ctx, size_t index, const struct configmap *map,
+		       int (*each)(void *ctx, size_t index, struct configmap *map,
 				   const struct err *why, struct err *err),
 		       void *ctx, struct err *err);
 
@@ -75,14 +71,6 @@ int configmap_list(struct kube *kube, const char *label_selector,
  * reason "AlreadyExists". *ret (NULL: not wanted) is what is there now. */
 int configmap_create(struct kube *kube, const struct configmap *map, struct configmap *ret,
 		     struct kube_answer *answer, struct err *err);
-
-/*
- * Write data, labels, annotations and owners of `map`, which was read before, if nobody has written
- * since: else ERR_BUSY with the reason "Conflict". After ERR_RETRY with answer->maybe_done it may
- * have been written: read and compare.
- */
-int configmap_replace(struct kube *kube, const struct configmap *map, struct configmap *ret,
-		      struct kube_answer *answer, struct err *err);
 
 /* A merge patch (RFC 7386; null deletes). metadata.resourceVersion in it makes it compare-and-swap:
  * "Conflict" then. Without it, it is sent again when the outcome is unknown. */

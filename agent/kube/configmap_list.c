@@ -158,7 +158,7 @@ int configmap_list(struct kube *kube, const char *label_selector,
 
 struct by_name {
 	const char *const *names, *const *paths;
-	int (*each)(void *ctx, size_t index, const struct configmap *map, const struct err *why,
+	int (*each)(void *ctx, size_t index, struct configmap *map, const struct err *why,
 		    struct err *err);
 	void *ctx;
 };
@@ -178,7 +178,7 @@ static int take_one(void *ctx, size_t index, struct kube_answer *answer, const s
 }
 
 int configmap_get_many(struct kube *kube, const char *const *names, size_t count,
-		       int (*each)(void *ctx, size_t index, const struct configmap *map,
+		       int (*each)(void *ctx, size_t index, struct configmap *map,
 				   const struct err *why, struct err *err),
 		       void *ctx, struct err *err)
 {

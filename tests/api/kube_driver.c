@@ -3,8 +3,8 @@
  *
  *   kube_driver KUBECONFIG|pod:DIR [NAMESPACE]    reads commands, one a line, and answers each with a line of JSON
  *
- *     get NAME | create NAME KEY VALUE | set NAME KEY VALUE    read; create; read and replace
- *     cas NAME VERSION KEY VALUE     replace what is not as it was read
+ *     get NAME | create NAME KEY VALUE | set NAME KEY VALUE    read; create; read and patch
+ *     cas NAME VERSION KEY VALUE     patch what is not as it was read
  *     patch NAME JSON                merge patch
  *     delete NAME [UID]              list [SELECTOR]
  *     call METHOD PATH [TYPE JSON]     anything
@@ -65,14 +65,6 @@ static int get(struct run *run)
 	return configmap_get(run->kube, arg(run, 1), &run->map, &run->answer, &run->err);
 }
 
-static void put_value(struct run *run, const char *key, const char *value)
-{
-	if (!run->map.data)
-		run->map.data = json_object();
-	json_remove(run->map.data, key);
-	json_add_str(run->map.data, key, value);
-}
-
 static int create(struct run *run)
 {
 	struct configmap made = {0};
@@ -80,18 +72,24 @@ static int create(struct run *run)
 
 	configmap_release(&run->map);
 	run->map.name = xstrdup(arg(run, 1));
-	put_value(run, arg(run, 2), arg(run, 3));
+	run->map.data = json_object();
+	json_add_str(run->map.data, arg(run, 2), arg(run, 3));
 	rc = configmap_create(run->kube, &run->map, &made, &run->answer, &run->err);
 	configmap_release(&run->map);
 	run->map = made;
 	return rc;
 }
 
-static int replace(struct run *run)
+/* Put the value into the map that was read, if it is still of that version. */
+static int put_back(struct run *run, const char *version, const char *key, const char *value)
 {
+	cleanup_json struct json *body = json_object();
+	cleanup_free char *name = xstrdup(run->map.name);
 	struct configmap now = {0};
 
-	if (configmap_replace(run->kube, &run->map, &now, &run->answer, &run->err))
+	json_add_str(json_add_object(body, "metadata"), "resourceVersion", version);
+	json_add_str(json_add_object(body, "data"), key, value);
+	if (configmap_patch(run->kube, name, body, &now, &run->answer, &run->err))
 		return -1;
 	configmap_release(&run->map);
 	run->map = now;
@@ -102,17 +100,14 @@ static int set(struct run *run)
 {
 	if (get(run))
 		return -1;
-	put_value(run, arg(run, 2), arg(run, 3));
-	return replace(run);
+	return put_back(run, run->map.resource_version, arg(run, 2), arg(run, 3));
 }
 
 static int cas(struct run *run)
 {
 	if (get(run))
 		return -1;
-	xstrset(&run->map.resource_version, arg(run, 2));
-	put_value(run, arg(run, 3), arg(run, 4));
-	return replace(run);
+	return put_back(run, arg(run, 2), arg(run, 3), arg(run, 4));
 }
 
 static int patch(struct run *run)
@@ -194,8 +189,7 @@ static int append_word(struct run *run, const char *word, int *conflicts, int *u
 		if (has_word(old, word))
 			return 0;
 		value = xasprintf("%s%s%s", old ? old : "", old && *old ? "," : "", word);
-		put_value(run, key, value);
-		if (replace(run) == 0)
+		if (put_back(run, run->map.resource_version, key, value) == 0)
 			return 0;
 		*conflicts += run->err.kind == ERR_BUSY;
 		*unknown += run->answer.maybe_done;
@@ -237,7 +231,7 @@ static int gets(struct run *run)
 	return 0;
 }
 
-static int found_one(void *ctx, size_t index, const struct configmap *map, const struct err *why,
+static int found_one(void *ctx, size_t index, struct configmap *map, const struct err *why,
 		     struct err *err)
 {
 	(void)index;

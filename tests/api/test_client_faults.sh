@@ -113,8 +113,8 @@ storm() { # KUBECONFIG: sets all
 sum_of() { # FIELD
 	cat "$RUN"/log/writer?.log | jq --slurp "map(.$1) | add"
 }
-proxy_faults "lose PUT [02468]\$ 8" "lose PUT journal 6" "cut PUT journal 6 60" "truncate PUT journal 5 80" \
-	"status PUT journal 5 503 1" "html PUT journal 4" "refuse PUT journal 5" "mangle PUT journal 3" \
+proxy_faults "lose PATCH [02468]\$ 8" "lose PATCH journal 6" "cut PATCH journal 6 60" "truncate PATCH journal 5 80" \
+	"status PATCH journal 5 503 1" "html PATCH journal 4" "refuse PATCH journal 5" "mangle PATCH journal 3" \
 	"cut GET journal 6 60" "mangle GET journal 5" "wrong GET journal 3" "delay GET journal 5 1" "refuse GET journal 5"
 storm "$PROXY_KUBECONFIG"
 await "three writers through a proxy with every fault" writers_done

@@ -29,7 +29,7 @@ static void check_map(const struct json *object)
 			abort();
 		return;
 	}
-	if (!map.name || !map.uid || !map.resource_version || !map.data || !map.object)
+	if (!map.name || !map.uid || !map.resource_version || !map.data)
 		abort();
 	configmap_release(&map);
 }

@@ -224,7 +224,7 @@ struct fetch {
 	struct configmap *maps;
 };
 
-static int fetched(void *ctx, size_t index, const struct configmap *map, const struct err *why,
+static int fetched(void *ctx, size_t index, struct configmap *map, const struct err *why,
 		   struct err *err)
 {
 	struct fetch *fetch = ctx;
@@ -234,7 +234,11 @@ static int fetched(void *ctx, size_t index, const struct configmap *map, const s
 			*err = *why;
 		return -1;
 	}
-	return why ? 0 : configmap_decode(map->object, NULL, &fetch->maps[index], err);
+	if (!why) {
+		fetch->maps[index] = *map;
+		*map = (struct configmap){0};
+	}
+	return 0;
 }
 
 static int read_jobs(struct kube *kube, const struct ha_query *query, struct ha_reading *reading,
