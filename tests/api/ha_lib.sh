@@ -12,6 +12,9 @@
 #   checkpoint                        makes Flink take one
 #   job_id_of N                       the N-th job id
 
+# two Flinks and a control plane side by side: what takes seconds on an idle machine takes minutes on a busy one
+[ "$WAIT_S" -ge 300 ] || WAIT_S=300
+
 job_id_of() { # N [SALT]
 	printf '%s/%s/%s/%d' "$NAMESPACE" "$APPLICATION" "${2:-}" "$1" | sha256sum | cut -c1-32
 }

@@ -40,6 +40,7 @@ check "as was decided" status_is '.transitions | any(.text | contains("goes on u
 check "a checkpoint is asked for" checkpoint
 await "and goes on" status_is .launch.proven
 check "no state is lost" continuity
+await "the holder of the lock is known again" jm_says "leader lock is known" 2
 
 # ---- a savepoint that Flink's maps do not know
 newest=$(drey savepoint 2>>"$RUN/log/cli.log")
