@@ -60,9 +60,9 @@ static int by_setup(const struct places *places, const struct facts *facts,
 	int result;
 
 	if (decision->kind == DECISION_CONTINUE && last)
-		return launch_build(&places->setup, last, ret_exec, err);
+		return launch_build(&places->setup, last, ret_exec, NULL, err);
 	launch = new_launch(&places->setup, facts, decision);
-	result = launch_build(&places->setup, &launch, ret_exec, err);
+	result = launch_build(&places->setup, &launch, ret_exec, NULL, err);
 	free(launch.job_result_path);
 	free(launch.application_result_path);
 	for (size_t i = 0; result == 0 && i < ret_exec->argc; i++)

@@ -56,6 +56,16 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+size_t command_java(const char *const *command)
+{
+	size_t end = command_options_begin(command);
+
+	for (size_t i = 0; i + 1 < end; i++)
+		if (strcmp(base_name(command[i]), "java") == 0)
+			return i + 1;
+	return 0;
+}
+
 bool command_is_docker(const char *const *command)
 {
 	for (size_t i = 0; command && command[i]; i++)

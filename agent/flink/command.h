@@ -21,6 +21,10 @@
  * word. */
 size_t command_options_begin(const char *const *command);
 
+/* The index behind the word that is the program `java`, which Flink's entry point has to follow; 0: a
+ * script starts it. */
+size_t command_java(const char *const *command);
+
 /* The Java class path in the command (-cp, -classpath, --class-path[=]); borrowed; NULL: none. */
 const char *command_class_path(const char *const *command);
 

@@ -15,7 +15,10 @@ static const char application_result_path[] = "application-result-store.storage-
 static const char shutdown_on_finish[] = "execution.shutdown-on-application-finish";
 static const char submit_failed_job[] = "execution.submit-failed-job-on-application-error";
 static const char retention_key[] = "execution.checkpointing.externalized-checkpoint-retention";
+static const char jvm_args[] = "JVM_ARGS";
 static const char statistics_age_key[] = "rest.cache.checkpoint-statistics.timeout";
+
+#define SHARED_ARCHIVE "-XX:SharedArchiveFile=%s" /* -Xshare:auto is the default */
 
 static const struct reserved {
 	const char *key; /* ending in '*': a prefix */
@@ -294,16 +297,42 @@ static void add_program(struct flink_exec *exec, const struct flink_launch *laun
 		add(exec, launch->program_args[i]);
 }
 
-static void add_env(struct flink_exec *exec, const char *const *env)
+static void add_variable(struct flink_exec *exec, const char *entry)
 {
+	exec->env = xreallocarray(exec->env, exec->envc + 2, sizeof(*exec->env));
+	exec->env[exec->envc++] = xstrdup(entry);
+	exec->env[exec->envc] = NULL;
+	exec->packed_bytes += strlen(entry) + 1;
+}
+
+static void add_env(struct flink_exec *exec, const struct flink_launch *launch)
+{
+	const char *old = command_env(launch->env, jvm_args);
+	cleanup_free char *archive = NULL;
+
 	exec->env = xcalloc(1, sizeof(*exec->env));
-	for (size_t i = 0; env && env[i]; i++) {
-		if (!flink_launch_env_passes(env[i]))
-			continue;
-		exec->env = xreallocarray(exec->env, exec->envc + 2, sizeof(*exec->env));
-		exec->env[exec->envc++] = xstrdup(env[i]);
-		exec->env[exec->envc] = NULL;
-		exec->packed_bytes += strlen(env[i]) + 1;
+	if (launch->class_archive && !command_java(launch->command))
+		archive = xasprintf("%s=%s%s" SHARED_ARCHIVE, jvm_args, old ? old : "",
+				    old ? " " : "", launch->class_archive);
+	for (size_t i = 0; launch->env && launch->env[i]; i++)
+		if (flink_launch_env_passes(launch->env[i]) &&
+		    !(archive && matches(jvm_args, launch->env[i], strcspn(launch->env[i], "="))))
+			add_variable(exec, launch->env[i]);
+	if (archive)
+		add_variable(exec, archive);
+}
+
+static void add_command(struct flink_exec *exec, const struct flink_launch *launch)
+{
+	size_t java = launch->class_archive ? command_java(launch->command) : 0;
+
+	for (size_t i = 0; launch->command[i]; i++) {
+		add(exec, launch->command[i]);
+		if (i + 1 == java) {
+			cleanup_free char *archive =
+				xasprintf(SHARED_ARCHIVE, launch->class_archive);
+			add(exec, archive);
+		}
 	}
 }
 
@@ -314,8 +343,7 @@ int flink_launch_build(const struct flink_launch *launch, struct flink_exec *ret
 
 	if (flink_launch_check(launch, err) < 0 || check_identity(launch, err) < 0)
 		return err_wrap(err, "build Flink's command line");
-	for (size_t i = 0; launch->command[i]; i++)
-		add(&exec, launch->command[i]);
+	add_command(&exec, launch);
 	for (size_t i = 0; i < launch->property_count; i++)
 		add_property(&exec, launch->properties[i].key, launch->properties[i].value);
 	add_defaults(&exec, launch);
@@ -323,7 +351,7 @@ int flink_launch_build(const struct flink_launch *launch, struct flink_exec *ret
 	add_places(&exec, launch);
 	add_identity(&exec, launch);
 	add_program(&exec, launch);
-	add_env(&exec, launch->env);
+	add_env(&exec, launch);
 	*ret_exec = exec;
 	return 0;
 }

@@ -29,6 +29,10 @@
  * after its heartbeat.timeout. With HA the port of the JobManager's RPC (ha_rpc_port): a second
  * JobManager on this machine then fails at its ports, before it touches the leader lock.
  *
+ * An archive of classes is told to the JVM by an option behind the word `java` of the command; where
+ * a script starts Java, by JVM_ARGS, which Flink's scripts put in front of all other options of the
+ * JobManager's JVM and of no other.
+ *
  * A command line can be read by everybody on the machine: properties whose name says that they are
  * secret (flink_launch_secret) are refused, they belong into Flink's configuration file.
  */
@@ -59,6 +63,7 @@ struct flink_launch {
 		*command;       /* up to and including Flink's entry point and its --configDir */
 	const char *const *env; /* the environment to pass on, "NAME=value" */
 	struct flink_version version;
+	const char *class_archive; /* for the JVM (class_archive.h); NULL: none */
 
 	/* the identity of this launch, from the journal */
 	const char *job_id;

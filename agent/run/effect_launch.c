@@ -72,23 +72,38 @@ int driver_take_flink_lock(struct driver *driver, struct err *err)
 	return result;
 }
 
+/* Without it a start only takes longer; somebody may wonder why. */
+static void say_class_archive(struct driver *driver, const struct class_archive *archive)
+{
+	if (archive->use == CLASS_ARCHIVE_USED)
+		log_info(driver->log, "Flink takes its classes from an archive",
+			 LOG_STR("file", archive->file));
+	else if (archive->use == CLASS_ARCHIVE_REFUSED)
+		log_warn(driver->log, "Flink starts without the archive of its classes",
+			 LOG_STR("file", archive->file), LOG_STR("reason", archive->why));
+}
+
 void effect_launch(struct driver *driver)
 {
 	const struct launch *launch = journal_launch(&driver->life.journal);
+	struct class_archive archive = {0};
 	struct flink_exec exec = {0};
 	struct err err = {0};
 
 	if (!driver_ha_prepare(driver))
 		return; /* called once more */
 	if (driver_take_flink_lock(driver, &err) < 0 || setup_check_port(driver->setup, &err) < 0 ||
-	    launch_build(driver->setup, launch, &exec, &err) < 0 ||
+	    launch_build(driver->setup, launch, &exec, &archive, &err) < 0 ||
 	    init_link_launch(driver->link, launch->job_id, exec.argv, exec.env,
 			     driver->flink_lock_fd, &err) < 0)
 		effect_refuse_launch(driver, &err, false);
+	else
+		say_class_archive(driver, &archive);
 	if (driver->flink_lock_fd >= 0) /* drey-init and Flink keep theirs */
 		close(driver->flink_lock_fd);
 	driver->flink_lock_fd = -1;
 	flink_exec_release(&exec);
+	class_archive_release(&archive);
 }
 
 void effect_signal(struct driver *driver, const struct effect *effect)

@@ -38,17 +38,22 @@ static char **launch_environment(const struct config *config, char *zone)
 }
 
 int launch_build(const struct setup *setup, const struct launch *launch,
-		 struct flink_exec *ret_exec, struct err *err)
+		 struct flink_exec *ret_exec, struct class_archive *ret_archive, struct err *err)
 {
 	cleanup_free char *zone =
 		setup->zone_before ? xasprintf("TZ=%s", setup->zone_before) : NULL;
 	char **env = launch_environment(&setup->config, zone);
+	struct class_archive archive;
 	struct flink_launch flink;
 	int result;
 
 	config_launch(&setup->config, &flink);
 	flink.env = (const char *const *)env;
 	flink.version = setup->version;
+	class_archive_find(setup->config.flink.class_archive, flink.command, flink.env,
+			   &setup->flink_conf, &archive);
+	if (archive.use == CLASS_ARCHIVE_USED)
+		flink.class_archive = archive.file;
 	flink.ha = setup->ha.on;
 	flink.ha_rpc_port = setup->ha.set_rpc_port ? setup->ha.rpc_port : 0;
 	flink.job_id = launch->job_id;
@@ -59,5 +64,9 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.allow_non_restored_state = launch->allow_non_restored;
 	result = flink_launch_build(&flink, ret_exec, err);
 	free(env);
+	if (result == 0 && ret_archive)
+		*ret_archive = archive;
+	else
+		class_archive_release(&archive);
 	return result;
 }

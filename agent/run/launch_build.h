@@ -4,11 +4,13 @@
 
 #include "base/err.h"
 #include "core/journal.h"
+#include "flink/class_archive.h"
 #include "flink/launch.h"
 #include "run/config/setup.h"
 
-/* Release with flink_exec_release(). ERR_CONFIG as flink_launch_build(). */
+/* Release with flink_exec_release() and, unless ret_archive is NULL, class_archive_release().
+ * ERR_CONFIG as flink_launch_build(). */
 int launch_build(const struct setup *setup, const struct launch *launch,
-		 struct flink_exec *ret_exec, struct err *err);
+		 struct flink_exec *ret_exec, struct class_archive *ret_archive, struct err *err);
 
 #endif

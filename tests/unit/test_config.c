@@ -182,6 +182,9 @@ static void refuses_values_out_of_range(void)
 		  "line 1, column 14: 'application' must be 1 to 63 of a-z");
 	CHECK_HAS(refusal("!application: a\nstateDirectory: x\nflink: {command: [a]}\n"),
 		  "'stateDirectory' must be an absolute path, not 'x'");
+	CHECK_HAS(refusal("!application: a\nstateDirectory: /x\n"
+			  "flink: {command: [a], classArchive: always}\n"),
+		  "'flink.classArchive' must be auto or none or an absolute path, not 'always'");
 	CHECK_HAS(refusal("restore: {initialSavepoint: savepoint-1}\n"),
 		  "'restore.initialSavepoint' must be a URI");
 	CHECK_HAS(refusal("restore: {initialSavepoint: 'a:b'}\n"), "must be a URI");

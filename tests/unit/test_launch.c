@@ -101,6 +101,48 @@ static void the_whole_line_of_the_image_on_2_3(void)
 			"--|--input|x y|");
 }
 
+static void a_class_archive_is_an_option_of_java(void)
+{
+	struct flink_launch launch = launch_of(laptop, v23);
+	const char *const wrapped[] = {"tini", "--", "/jdk/bin/java", "-Xmx1g", CLASS, NULL};
+	cleanup_free char *text = NULL, *behind = NULL;
+
+	launch.class_archive = "/a/flink.jsa";
+	text = built(&launch);
+	CHECK_HAS(text, "java|-XX:SharedArchiveFile=/a/flink.jsa|-cp|lib/*|");
+	launch.command = wrapped;
+	behind = built(&launch);
+	CHECK_HAS(behind, "tini|--|/jdk/bin/java|-XX:SharedArchiveFile=/a/flink.jsa|-Xmx1g|");
+}
+
+static void a_script_gets_the_class_archive_beside_the_users_jvm_options(void)
+{
+	struct flink_launch launch = launch_of(image, v23);
+	struct flink_exec exec = {0};
+	cleanup_free char *text = NULL;
+
+	launch.class_archive = "/a/flink.jsa";
+	text = built(&launch);
+	CHECK(strstr(text, "SharedArchiveFile") == NULL);
+	CHECK_INT(flink_launch_build(&launch, &exec, NULL), ==, 0);
+	CHECK_INT(exec.envc, ==, 1);
+	CHECK_STR(exec.env[0], "JVM_ARGS=-XX:SharedArchiveFile=/a/flink.jsa");
+	flink_exec_release(&exec);
+
+	launch.env = LIST("A=1", "JVM_ARGS=-Dx=y -ea", "JVM_ARGS_2=z");
+	CHECK_INT(flink_launch_build(&launch, &exec, NULL), ==, 0);
+	CHECK_INT(exec.envc, ==, 3);
+	CHECK_STR(exec.env[1], "JVM_ARGS_2=z");
+	CHECK_STR(exec.env[2], "JVM_ARGS=-Dx=y -ea -XX:SharedArchiveFile=/a/flink.jsa");
+	CHECK(exec.env[3] == NULL);
+	flink_exec_release(&exec);
+
+	launch.class_archive = NULL;
+	CHECK_INT(flink_launch_build(&launch, &exec, NULL), ==, 0);
+	CHECK_STR(exec.env[1], "JVM_ARGS=-Dx=y -ea");
+	flink_exec_release(&exec);
+}
+
 static void an_empty_start_names_no_restore_path(void)
 {
 	struct flink_launch launch = launch_of(laptop, v120);
@@ -418,6 +460,8 @@ static void finds_its_way_in_any_command(void)
 int main(void)
 {
 	TEST(the_whole_line_of_the_image_on_2_3);
+	TEST(a_class_archive_is_an_option_of_java);
+	TEST(a_script_gets_the_class_archive_beside_the_users_jvm_options);
 	TEST(an_empty_start_names_no_restore_path);
 	TEST(application_ids_are_for_2_3_and_for_the_unknown);
 	TEST(directory_keys_fit_the_version);

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/yaml.h"
+#include "flink/class_archive.h"
 #include "run/config/config_value.h"
 #include "run/termination.h"
 #include "store/store_config.h"
@@ -23,6 +24,7 @@ static const char *const policy_words[] = {"latest", "savepoint", "none", NULL};
 static const char *const foreign_words[] = {"hold", "ignore", NULL};
 static const char *const addressing_words[] = {"auto", "path", "virtual", NULL};
 static const char *const kubernetes_words[] = {"auto", "true", "false", NULL};
+static const char *const archive_words[] = {CLASS_ARCHIVE_AUTO, CLASS_ARCHIVE_NONE, NULL};
 static const char *const format_words[] = {"auto", "json", "text", NULL};
 static const char *const level_words[] = {"debug", "info", "warn", "error", NULL};
 /* The index of a word is the value of the enum. */
@@ -53,6 +55,8 @@ static const struct config_key keys[] = {
 
 	KEY("flink.command", LIST, flink.command, .required = true),
 	KEY("flink.version", VERSION, flink.version, .fallback = "auto"),
+	KEY("flink.classArchive", FILE, flink.class_archive, .fallback = CLASS_ARCHIVE_AUTO,
+	    .words = archive_words),
 	KEY("flink.configDirectory", DIRECTORY, flink.config_directory),
 	KEY("flink.properties", PROPERTIES, flink.properties),
 	KEY("flink.environment", VARIABLES, flink.environment),

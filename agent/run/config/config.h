@@ -40,6 +40,7 @@ struct config {
 	struct {
 		char **command;         /* NULL-terminated, at least one word */
 		char *version;          /* "2.3.0"; NULL = auto: detected from the distribution */
+		char *class_archive;    /* file, or a word of class_archive.h */
 		char *config_directory; /* of Flink's own config.yaml; NULL = found from the command
 					 */
 		struct flink_property *properties; /* -D, in order; owned */
@@ -182,7 +183,7 @@ enum config_type {
 	CONFIG_NAME,       /* DNS-1123 label */
 	CONFIG_OBJECT,     /* name of a Kubernetes object: DNS-1123 subdomain */
 	CONFIG_DIRECTORY,  /* absolute path on this machine */
-	CONFIG_FILE,       /* idem, of a file */
+	CONFIG_FILE,       /* idem, of a file, or one of `words` */
 	CONFIG_URI,        /* scheme:..., or an absolute path, which is made a file: URI */
 	CONFIG_VERSION,    /* "auto" or a Flink version */
 	CONFIG_LIST,       /* list of strings */
@@ -201,7 +202,7 @@ struct config_key {
 	const char *fallback; /* default as written in a file; NULL = none */
 	bool required;
 	int64_t min, max;         /* INTEGER, DURATION (ms) */
-	const char *const *words; /* WORD: NULL-terminated; the index is the value */
+	const char *const *words; /* WORD: NULL-terminated; the index is the value. FILE: or NULL */
 };
 
 /* All keys, in the order of the documentation. */

@@ -138,14 +138,22 @@ static char *without_end_slashes(const char *text)
 static int parse_directory(const struct yaml_node *node, const struct config_key *key,
 			   char **ret_value, struct err *err)
 {
+	cleanup_buf struct buf words = BUF_INIT;
 	const char *text;
 	char *value;
 
 	if (text_of(node, key->name, &text, err) < 0)
 		return -1;
+	for (size_t i = 0; key->words && key->words[i]; i++) {
+		if (strcmp(text, key->words[i]) == 0) {
+			*ret_value = xstrdup(text);
+			return 0;
+		}
+		buf_addf(&words, "%s or ", key->words[i]);
+	}
 	if (text[0] != '/')
-		return yaml_err(node, err, "'%s' must be an absolute path, not '%s'", key->name,
-				text);
+		return yaml_err(node, err, "'%s' must be %san absolute path, not '%s'", key->name,
+				buf_str(&words), text);
 	value = without_end_slashes(text);
 	if (key->offset == offsetof(struct config, state_directory) &&
 	    strlen(value) > CONFIG_STATE_DIR_MAX) {

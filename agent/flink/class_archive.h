@@ -1,0 +1,50 @@
+/*
+ * class_archive - may the next JobManager take its classes from an archive, and from which?
+ *
+ * Java 13 and later can write the classes of a program, parsed and linked, into a file, and map that
+ * file when the program starts again (application class data sharing; -XX:ArchiveClassesAtExit,
+ * -XX:SharedArchiveFile). Flink's REST API is up in about half the time then. The image build makes
+ * the file (tools/make-class-archive.sh), and beside it FILE.jvm, a copy of `release` in the home of
+ * the JVM that has made it. A JVM checks an archive itself and runs without one that is not its own
+ * or does not have its class path; what is decided here is whether to offer it, so that an engineer
+ * reads why a start is slow, and so that no JVM is given an option that it does not know.
+ */
+#ifndef DREY_FLINK_CLASS_ARCHIVE_H
+#define DREY_FLINK_CLASS_ARCHIVE_H
+
+#include "flink/conf.h"
+
+#define CLASS_ARCHIVE_DEFAULT "/usr/lib/drey/flink.jsa" /* where the image has it */
+#define CLASS_ARCHIVE_AUTO    "auto"
+#define CLASS_ARCHIVE_NONE    "none"
+
+enum class_archive_use {
+	CLASS_ARCHIVE_ABSENT,  /* none is wanted, or none is at the usual place: nothing to say */
+	CLASS_ARCHIVE_USED,    /* `file` is for flink_launch.class_archive */
+	CLASS_ARCHIVE_REFUSED, /* there is one, or one was asked for, and `why` it is not used */
+};
+
+struct class_archive {
+	enum class_archive_use use;
+	char *file;
+	char *why; /* a sentence without a period; NULL unless refused */
+};
+
+/*
+ * Decide. wanted: "auto" (CLASS_ARCHIVE_DEFAULT), "none", or a file. command, env: what Flink is
+ * started with. conf: Flink's configuration, for env.java.home and env.java.opts*. Reads a few small
+ * files. Release *ret_archive with class_archive_release().
+ */
+void class_archive_find(const char *wanted, const char *const *command, const char *const *env,
+			const struct flink_conf *conf, struct class_archive *ret_archive);
+void class_archive_release(struct class_archive *archive);
+
+/*
+ * The home of the Java that `command` starts: of the `java` in the command, else what Flink's scripts
+ * take: env.java.home, $JAVA_HOME if that is a directory, the `java` in PATH. NULL: there is none.
+ * Caller frees.
+ */
+char *class_archive_java_home(const char *const *command, const char *const *env,
+			      const struct flink_conf *conf);
+
+#endif

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+#
+# The archive of Flink's classes: made by the script of the image, used when it fits, refused and said when it does
+# not; and a JVM that cannot use one that was offered to it starts all the same.
+
+# shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+
+make_archive() {
+	flink_env "$RUN"
+	flink_java "$RUN" 160m 192m jm
+	env E2E_RUN="$RUN" "${FLINK_ENV[@]}" FLINK_HOME="$RUN/flink" "$TOP/tools/make-class-archive.sh" \
+		--output "$RUN/flink.jsa" --job "$JOB_JAR" drey.ContinuityJob -- "${FLINK_JAVA[@]}" "$FLINK_ENTRYPOINT"
+}
+
+archive_is_mapped() {
+	grep -q " $RUN/flink.jsa\$" "/proc/$(jm_pid)/maps"
+}
+
+said() { # REGEX: in what drey has logged about its last start
+	tac "$RUN/log/jm.log" | sed '/"msg":"drey supervises"/q' | grep -qE -- "$1"
+}
+
+e2e_begin class-archive
+check "the script makes an archive" make_archive
+check "and says which Java has made it" grep -q ^JAVA_VERSION= "$RUN/flink.jsa.jvm"
+DREY_CONF[flink.classArchive]=$RUN/flink.jsa
+drey_conf
+start_tm_pod
+start_drey
+MUST_LIVE=(jm tm)
+await "the job runs" phase_is Running
+check "its JobManager has the classes from the archive" archive_is_mapped
+check "drey says so" said "takes its classes from an archive.*$RUN/flink.jsa"
+end_drey TERM
+
+cp "$RUN/flink.jsa.jvm" "$RUN/kept.jvm"
+sed -i 's/^IMPLEMENTOR=.*/IMPLEMENTOR="Somebody Else"/; s/^JAVA_RUNTIME_VERSION=.*/JAVA_RUNTIME_VERSION="17.0.0+1"/' \
+	"$RUN/flink.jsa.jvm"
+start_drey
+MUST_LIVE=(jm tm)
+await "with the archive of another Java the job runs, too" phase_is Running
+check "without it" not archive_is_mapped
+check "and drey says why" said 'without the archive.*made by Somebody Else 17\.0\.0\+1, and Flink is started by '
+end_drey TERM
+
+# offered, but the class path is another one: a jar in front that the archive does not know
+cp "$RUN/kept.jvm" "$RUN/flink.jsa.jvm"
+cp "$JOB_JAR" "$RUN/first.jar"
+DREY_CONF[flink.command]=$(jq --compact-output --arg jar "$RUN/first.jar:" \
+	'map(if endswith("/lib/*") then $jar + . else . end)' <<<"${DREY_CONF[flink.command]}")
+start_drey
+MUST_LIVE=(jm tm)
+await "with another class path the job runs, too" phase_is Running
+check "the JVM was offered the archive" said "takes its classes from an archive"
+check "and does without" not archive_is_mapped
+MUST_LIVE=()
+e2e_end
