@@ -1,0 +1,24 @@
+# Flink with drey in it (docs/image.md):
+#
+#   docker build --build-arg FLINK_IMAGE=flink:2.3.0-scala_2.12-java17 -t drey:flink-2.3.0 .
+#
+# FLINK_IMAGE: an official image of Flink, or one that is based on it. drey is compiled in it, too, so that its libraries
+# are those that it will run with.
+ARG FLINK_IMAGE=flink:2.3.0-scala_2.12-java17
+
+FROM ${FLINK_IMAGE} AS build
+USER root
+WORKDIR /src
+COPY . .
+RUN tools/deps.sh build
+RUN make -j"$(nproc)" all
+RUN tools/check-abi.sh --limit here build/drey build/drey-init
+RUN tools/image/pack.sh build /pack
+
+FROM ${FLINK_IMAGE}
+USER root
+COPY --from=build /pack/ /
+RUN /usr/share/drey/install
+USER 9999:9999
+ENTRYPOINT ["/usr/bin/drey-init", "--agent", "--", "/usr/bin/drey", "run"]
+CMD []

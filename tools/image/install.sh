@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+#
+# install - puts drey into an image of Flink: run as root in a Dockerfile (docs/image.md).
+#
+#   /usr/share/drey/install          its files are here already: what they need, and the archive of Flink's classes
+#   ROOT/usr/share/drey/install ROOT  first the files, from the root directory of another image
+#
+# Libraries that are missing come from the package sources of the image (apt-get); nothing else is fetched.
+
+set -euo pipefail
+from=${1:-}
+if [ "$(id -u)" -ne 0 ]; then
+	echo "install: has to be root; put USER root in front, and USER 9999:9999 behind" >&2
+	exit 1
+fi
+if [ -n "$from" ]; then
+	install -D -m 755 -t /usr/bin "$from"/usr/bin/{drey,drey-init,drey-class-archive}
+	cp -r "$from/usr/share/drey" /usr/share/
+	mkdir -p /etc/drey
+fi
+
+missing=()
+while read -r package; do
+	[ "$(dpkg-query --show --showformat='${db:Status-Abbrev}' "$package" 2>/dev/null)" = "ii " ] || missing+=("$package")
+done </usr/share/drey/packages
+if [ ${#missing[@]} -gt 0 ]; then
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get update -q
+	apt-get install -q -y --no-install-recommends "${missing[@]}"
+	rm -rf /var/lib/apt/lists/*
+fi
+/usr/bin/drey version
+/usr/bin/drey-init --version
+
+# Flink's user may make the archive again
+install -d -o 9999 -g 9999 /usr/lib/drey
+/usr/bin/drey-class-archive
+chown 9999:9999 /usr/lib/drey/*

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+#
+# pack.sh - everything that the image has from drey, as a directory, and the list of packages that it needs.
+#
+#   tools/image/pack.sh BUILD DEST
+#
+# Run where BUILD/drey was built: the packages are those that have its libraries there (Debian, Ubuntu).
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+[ $# -eq 2 ] || {
+	echo "usage: tools/image/pack.sh BUILD DEST" >&2
+	exit 2
+}
+build=$1 dest=$2
+
+# The package of a library. dpkg knows it as it was packed: with /usr in front, or without.
+package_of() { # FILE
+	local real plain name
+	real=$(readlink -f "$1")
+	plain=${real#/usr}
+	for name in "$plain" "/usr$plain"; do
+		dpkg-query --search "$name" 2>/dev/null | grep -v '^diversion ' | sed 's/:.*//' && return 0
+	done
+	echo "pack.sh: no package has $1" >&2
+	return 1
+}
+
+install -D -m 755 -t "$dest/usr/bin" "$build/drey" "$build/drey-init"
+strip "$dest/usr/bin/drey"
+install -m 755 tools/make-class-archive.sh "$dest/usr/bin/drey-class-archive"
+install -D -m 755 -t "$dest/usr/share/drey/hooks" hooks/notify-webhook hooks/newest-savepoint
+install -m 755 tools/image/install.sh "$dest/usr/share/drey/install"
+install -m 644 LICENSE "$dest/usr/share/drey/LICENSE"
+mkdir -p "$dest/etc/drey"
+
+# only what drey itself asks for: the packages know what else they need
+readelf --dynamic "$build/drey" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r library; do
+	file=$(ldd "$build/drey" | awk -v name="$library" '$1 == name { print $3 } $1 ~ "/" name "$" { print $1 }')
+	package_of "$file"
+done | sort -u >"$dest/usr/share/drey/packages"
+echo "pack.sh: drey needs $(paste -sd' ' "$dest/usr/share/drey/packages")" >&2
