@@ -81,6 +81,27 @@ static void watch_silence(struct conditions *conditions, const struct lifecycle 
 		conditions->silent_unix_ms = now_unix_ms;
 }
 
+/* Nothing is started because somebody wants it so, and not because something is wrong. */
+static bool is_wanted(const struct lifecycle *life)
+{
+	const struct intent *intent = &life->journal.intent;
+
+	return intent->do_not_restart || intent->state != DESIRED_RUNNING;
+}
+
+/* Between two holds it looks again, in the phase Resolving. */
+static void watch_holding(struct conditions *conditions, const struct lifecycle *life,
+			  int64_t now_unix_ms)
+{
+	bool holds = life->phase == PHASE_HOLDING && !is_wanted(life);
+	bool looks = life->phase == PHASE_RESOLVING && life->holds && conditions->holding_unix_ms;
+
+	if (!holds && !looks)
+		conditions->holding_unix_ms = 0;
+	else if (!conditions->holding_unix_ms || conditions->holding_unix_ms > now_unix_ms)
+		conditions->holding_unix_ms = now_unix_ms;
+}
+
 /* ---- one verdict ---- */
 
 __attribute__((format(printf, 4, 5))) static void
@@ -184,7 +205,9 @@ static void judge_ready(struct conditions *now, const struct lifecycle *life)
 	const struct condition *failing = &now->list[CONDITION_JOB_FAILING];
 	const char *todo = pending(life);
 
-	if (life->fenced || (life->phase != PHASE_RUNNING && !rests(life)))
+	if (life->phase == PHASE_HOLDING && life->journal.intent.do_not_restart && !life->fenced)
+		say(to, TRUTH_FALSE, "DoNotRestart", "%s", life->reason);
+	else if (life->fenced || (life->phase != PHASE_RUNNING && !rests(life)))
 		say(to, TRUTH_FALSE, phase_name(life->phase), "%s", life->reason);
 	else if (todo && life->phase == PHASE_RUNNING)
 		say(to, TRUTH_FALSE, todo, "%s", life->reason);
@@ -197,15 +220,20 @@ static void judge_ready(struct conditions *now, const struct lifecycle *life)
 }
 
 static void judge_progress(struct conditions *now, const struct lifecycle *life,
-			   const char *refused)
+			   const char *refused, int64_t now_unix_ms)
 {
 	const char *phase = phase_name(life->phase), *todo = pending(life);
+	bool held = now->holding_unix_ms &&
+		    now_unix_ms - now->holding_unix_ms >= CONDITIONS_PATIENCE_MS;
+	bool stalled = held || life->phase == PHASE_FAILED || life->fenced;
 	bool moving = life->phase == PHASE_RESOLVING || life->phase == PHASE_LAUNCHING ||
-		      life->phase == PHASE_STOPPING || life->phase == PHASE_TERMINATING;
-	bool stalled = life->phase == PHASE_HOLDING || life->phase == PHASE_FAILED || life->fenced;
+		      life->phase == PHASE_STOPPING || life->phase == PHASE_TERMINATING ||
+		      now->holding_unix_ms;
 
-	say(&now->list[CONDITION_RECONCILING], truth((moving || todo) && !life->fenced),
+	say(&now->list[CONDITION_RECONCILING], truth((moving || todo) && !stalled),
 	    !moving && todo ? todo : phase, "%s", life->reason);
+	if (held && life->phase == PHASE_RESOLVING)
+		return; /* it looks again, and what was wrong is known no better yet */
 	if (refused && !stalled)
 		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, "SpecRefused",
 		    "the spec is not followed, what was wanted before still counts: %s", refused);
@@ -239,12 +267,22 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	conditions->generation = outside->generation;
 	count_restarts(conditions, life, now_unix_ms);
 	watch_silence(conditions, life, now_unix_ms);
+	watch_holding(conditions, life, now_unix_ms);
 	judge_job(conditions, now_unix_ms);
 	judge_cluster(conditions, life, now_unix_ms);
 	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);
 	judge_ready(conditions, life);
-	judge_progress(conditions, life, outside->refused);
+	judge_progress(conditions, life, outside->refused, now_unix_ms);
 	date(conditions, &before, now_unix_ms);
+}
+
+int64_t conditions_due_unix_ms(const struct conditions *conditions)
+{
+	bool stalled = conditions->list[CONDITION_STALLED].status == TRUTH_TRUE;
+
+	return conditions->holding_unix_ms && !stalled
+		       ? conditions->holding_unix_ms + CONDITIONS_PATIENCE_MS
+		       : 0;
 }
 
 void conditions_seed(struct conditions *conditions, const struct json *array)

@@ -7,6 +7,10 @@
  *
  * Source of the rules: Kubernetes API conventions (conditions), kstatus (Reconciling and Stalled are
  * there to be True only while they hold; Stalled fails a deployment that waits).
+ *
+ * Stalled gives up for those who wait, and they do not look again. So a hold, which ends by itself
+ * when what was unreadable can be read, is Reconciling for a minute and Stalled only then; and to
+ * stand still because a person wants it (the brake, suspended, cancelled) is never Stalled.
  */
 #ifndef DREY_CORE_CONDITIONS_H
 #define DREY_CORE_CONDITIONS_H
@@ -24,6 +28,7 @@ struct json;
 #define CONDITIONS_RESTARTS       3                /* so many in that time */
 #define CONDITIONS_UNREACHABLE_MS 60000            /* so long without an answer of Flink's */
 #define CONDITIONS_RESTARTS_KNOWN 64
+#define CONDITIONS_PATIENCE_MS    60000 /* holding for longer than this is Stalled */
 
 enum condition_type {
 	CONDITION_READY,
@@ -58,6 +63,8 @@ struct conditions {
 	int64_t failure_unix_ms; /* the newest failed attempt that was counted */
 	bool restarting;         /* the job, when it was seen last */
 	int64_t silent_unix_ms;  /* Flink gives no answer since; 0 = it does, or none runs */
+	int64_t holding_unix_ms; /* it holds since, looking again included; 0 = it does not, or only
+				    because a person wants it so */
 	struct {
 		enum truth status;
 		int64_t since_unix_ms;
@@ -73,6 +80,9 @@ struct conditions_outside {
 /* Judge all. A time is only taken when a status has changed. */
 void conditions_update(struct conditions *conditions, const struct lifecycle *life,
 		       const struct conditions_outside *outside, int64_t now_unix_ms);
+
+/* When time alone will change them: 0 = it will not. */
+int64_t conditions_due_unix_ms(const struct conditions *conditions);
 
 /* `array` is the `conditions` of a status that was written before: where the status is still the same
  * at the first update its time goes on. */

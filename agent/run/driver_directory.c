@@ -8,7 +8,12 @@
  * directory itself only a brake that is set counts then. Without such a ConfigMap it is followed as
  * a whole.
  *
- * What the custom resource asks for (driver_resource.c) is the third view, and goes before both.
+ * What the custom resource asks for (driver_resource.c) is the third view, and goes before both. It is
+ * optional: where it is not defined, not there, or was never allowed to be read, all works without.
+ * But an error is never absence: what it said last counts as long as it cannot be read; and when this
+ * process has not read it yet, but there was one when the application last could, nothing is started
+ * and nothing else is followed (but a brake) until it can. That it was there is remembered
+ * with what was seen, so the next pod knows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +44,9 @@ struct directory {
 	bool mounted_known, remote_known, remote_absent;
 	struct control_wish
 		resource; /* what the custom resource asks for, the last that made sense */
-	bool resource_wanted, resource_known;
+	bool resource_wanted, resource_known, resource_there;
+	bool resource_denied; /* and never read by this process */
+	bool without;         /* it is done without, and that was said */
 	char *resource_error; /* why it is not followed; NULL = it is */
 	bool loaded;          /* `seen` is known, and the machine is alive */
 	bool waiting;         /* there is a reading that nobody has looked at yet */
@@ -134,6 +141,48 @@ static void overlay(struct control_wish *wish, const struct control_wish *resour
 	}
 }
 
+/* It was read, or it is done without. */
+static bool resource_is_settled(const struct directory *directory)
+{
+	return !directory->resource_wanted || directory->resource_known ||
+	       (directory->resource_denied && directory->loaded && !directory->seen.resource);
+}
+
+/* NULL: nothing is wrong with it. */
+static const char *resource_trouble(const struct directory *directory)
+{
+	return directory->resource_known || !resource_is_settled(directory)
+		       ? directory->resource_error
+		       : NULL;
+}
+
+/* Remember whether there is one, and say once that it is done without. */
+static void note_resource(struct directory *directory)
+{
+	struct control_seen *seen = &directory->seen;
+	const char *why = resource_is_settled(directory) && directory->resource_denied
+				  ? directory->resource_error
+				  : NULL;
+	bool same = why ? seen->resource_error && !strcmp(why, seen->resource_error)
+			: !seen->resource_error;
+
+	if (!directory->resource_known && !why)
+		return;
+	if (why && !directory->without)
+		log_warn(directory->driver->log,
+			 "the custom resource may not be read: it is done without, and the status "
+			 "is in the journal; give the Role the right, or set kubernetes.resource: "
+			 "none",
+			 LOG_STR("error", why));
+	directory->without = why;
+	if (same && (why || seen->resource == directory->resource_there))
+		return;
+	seen->resource = !why && directory->resource_there;
+	xstrset(&seen->resource_error, why);
+	directory->unsaved = true;
+	directory->save_ms = 0;
+}
+
 /* All readings as one. False: nothing is known that could be followed; *ret_wish has to be released
  * all the same, it has what counts in any case. */
 static bool join(const struct directory *directory, struct control_wish *ret_wish)
@@ -151,7 +200,7 @@ static bool join(const struct directory *directory, struct control_wish *ret_wis
 		control_wish_copy(ret_wish, &directory->mounted);
 		known = !directory->watch || directory->mounted_known;
 	}
-	if (directory->resource_wanted && !directory->resource_known && !ret_wish->bad.kind) {
+	if (!resource_is_settled(directory) && !ret_wish->bad.kind) {
 		known = false;
 		err_set(&ret_wish->bad, ERR_RETRY, 0, "%s",
 			directory->resource_error ? directory->resource_error : "not read yet");
@@ -195,8 +244,8 @@ static void mention_errors(struct directory *directory, const struct control_wis
 		complain(directory, directory->remote_error);
 	else if (directory->mounted_error)
 		complain(directory, directory->mounted_error);
-	else if (directory->resource_error)
-		complain(directory, directory->resource_error);
+	else if (resource_trouble(directory))
+		complain(directory, resource_trouble(directory));
 	else if (wish->bad.kind)
 		complain(directory, wish->bad.msg);
 	else if (directory->too_late)
@@ -227,9 +276,10 @@ static void take(struct directory *directory)
 	if (!directory->waiting || !directory->loaded || !driver->alive || driver->closing ||
 	    driver->life.fenced || driver->life.terminating)
 		return;
-	if (directory->resource_wanted && !directory->resource_known && !directory->resource_error)
+	if (!resource_is_settled(directory) && !directory->resource_error)
 		return; /* it is being read */
 	directory->waiting = false;
+	note_resource(directory);
 	known = join(directory, &wish);
 	changed = control_dir_compare(&wish, &directory->seen, &driver->life, !directory->taken,
 				      &event, &refused);
@@ -334,7 +384,7 @@ static void checked(void *arg)
 	if (directory->map && !directory->remote_known)
 		unknown = xasprintf("(kubernetes.control: none does without the ConfigMap): %s",
 				    directory->remote_error);
-	else if (directory->resource_wanted && !directory->resource_known)
+	else if (!resource_is_settled(directory))
 		unknown = xasprintf("(kubernetes.resource: none does without the custom "
 				    "resource): %s",
 				    directory->resource_error ? directory->resource_error
@@ -371,7 +421,7 @@ bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *
 
 /* ---- the custom resource ---- */
 
-void driver_directory_offer(struct driver *driver, const struct control_wish *wish,
+void driver_directory_offer(struct driver *driver, const struct control_wish *wish, bool there,
 			    const struct err *why)
 {
 	struct directory *directory = driver->directory;
@@ -379,6 +429,9 @@ void driver_directory_offer(struct driver *driver, const struct control_wish *wi
 
 	if (!directory || driver->closing)
 		return;
+	directory->resource_denied = false;
+	if (wish)
+		directory->resource_there = there;
 	xstrset(&directory->resource_error, !wish            ? why->msg
 					    : wish->bad.kind ? wish->bad.msg
 							     : NULL);
@@ -390,6 +443,18 @@ void driver_directory_offer(struct driver *driver, const struct control_wish *wi
 		xstrset(&last->text[CONTROL_KEY_DO_NOT_RESTART], "true");
 	}
 	directory->resource_known |= wish != NULL;
+	directory->waiting = true;
+	take(directory);
+}
+
+void driver_directory_deny(struct driver *driver, const struct err *why)
+{
+	struct directory *directory = driver->directory;
+
+	driver_directory_offer(driver, NULL, false, why);
+	if (!directory || driver->closing)
+		return;
+	directory->resource_denied = !directory->resource_known;
 	directory->waiting = true;
 	take(directory);
 }
@@ -449,6 +514,7 @@ void driver_directory_status(const struct driver *driver, struct json *document)
 		json_add_null(to, "readUnixMs");
 	json_add_str(to, "error", directory->error);
 	json_add_str(to, "ignored", directory->ignored);
+	driver_resource_status(driver, to);
 }
 
 static int open_map(struct directory *directory, struct err *err)

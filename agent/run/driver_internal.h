@@ -140,10 +140,12 @@ bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *
 /* For the status document: what it says and what is wrong with it. */
 void driver_directory_status(const struct driver *driver, struct json *document);
 
-/* What the spec of the custom resource asks for, as it was read; there is none: it is empty. NULL: it
+/* What the spec of the custom resource asks for, as it was read; it is not there: it is empty. NULL: it
  * could not be read, why says how. */
-void driver_directory_offer(struct driver *driver, const struct control_wish *wish,
+void driver_directory_offer(struct driver *driver, const struct control_wish *wish, bool there,
 			    const struct err *why);
+/* It was never read by this process and may not be: that is no obstacle, unless there was one before. */
+void driver_directory_deny(struct driver *driver, const struct err *why);
 /* Why a restore request that was made in time is not carried out; NULL = there is no such thing;
  * borrowed. */
 const char *driver_directory_refused(const struct driver *driver);
@@ -160,6 +162,8 @@ bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *
 bool driver_resource_exit(struct driver *driver, const struct effect *effect);
 /* Of the object that is ours; NULL = there is none; borrowed. */
 const char *driver_resource_uid(const struct driver *driver);
+/* For the status document: is there one? */
+void driver_resource_status(const struct driver *driver, struct json *to);
 /* Bring driver->conditions up to date. */
 void driver_judge(struct driver *driver, int64_t now_unix_ms);
 

@@ -24,7 +24,9 @@
 #define POLL_MS         60000  /* the watch is quicker */
 #define POLL_MISSING_MS 300000 /* the definition: it is hardly ever installed later */
 #define POLL_FAILED_MS  10000
-#define WRITE_MS        1000  /* between two writes */
+#define WRITE_MS        1000 /* between two writes */
+#define DENIED_POLL_MS  1000
+#define DENIED_MS       5000  /* a server that has just begun says 403 to everybody for a while */
 #define ROUTINE_MS      60000 /* idem, where only the newest checkpoint is another one */
 #define RETRY_MAX_MS    30000
 
@@ -33,6 +35,7 @@ enum found {
 	FOUND_NO_DEFINITION,
 	FOUND_NONE,
 	FOUND_ONE,
+	FOUND_DENIED,
 };
 
 struct resource {
@@ -42,6 +45,10 @@ struct resource {
 	struct kube_watch *watch;
 	struct loop_timer *poll, *write;
 	enum found found;
+	bool was_read;               /* by this process: it, or that there is none */
+	int64_t denied_ms;           /* 403 since; 0 = it is not */
+	driver_resource_fn *waiting; /* for whether that lasts; NULL = nobody */
+	void *waiting_arg;
 	char *uid;                           /* of the one that was found; NULL = none */
 	int64_t generation, told_generation; /* told: that it is refused */
 	char *refused;                       /* why its spec is not followed; NULL = it is */
@@ -85,6 +92,18 @@ static void complain(struct resource *resource, const char *what, const char *wh
 	if (why && (!resource->complained || strcmp(resource->complained, why) != 0))
 		log_warn(log, what, LOG_STR("error", why));
 	xstrset(&resource->complained, why);
+}
+
+void driver_resource_status(const struct driver *driver, struct json *to)
+{
+	static const char *const words[] = {
+		[FOUND_UNKNOWN] = "unread", [FOUND_NO_DEFINITION] = "undefined",
+		[FOUND_NONE] = "absent",    [FOUND_ONE] = "found",
+		[FOUND_DENIED] = "denied",
+	};
+	const struct resource *resource = driver->resource;
+
+	json_add_str(to, "resource", resource ? words[resource->found] : NULL);
 }
 
 /* ---- writing ---- */
@@ -202,6 +221,16 @@ static void free_write(struct write_job *job)
 	free(job);
 }
 
+/* What is said now will not be true for ever, also when nothing happens. */
+static void look_later(struct resource *resource)
+{
+	int64_t due_unix_ms = conditions_due_unix_ms(&resource->driver->conditions);
+	int64_t wait_ms = due_unix_ms - clock_unix_ms();
+
+	if (due_unix_ms)
+		loop_timer_set(resource->write, wait_ms > 0 ? wait_ms + 1 : 1);
+}
+
 void driver_resource_step(struct driver *driver)
 {
 	struct resource *resource = driver->resource;
@@ -223,6 +252,7 @@ void driver_resource_step(struct driver *driver)
 		due_ms += ROUTINE_MS - WRITE_MS;
 		if (same(&job->routine, &resource->routine)) {
 			free_write(job);
+			look_later(resource);
 			return;
 		}
 	}
@@ -327,7 +357,7 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 	xstrset(&resource->refused, wish.bad.kind ? wish.bad.msg : NULL);
 	/* what it changes is in the very next status, so that one is about this generation */
 	resource->generation = app->generation;
-	driver_directory_offer(driver, &wish, NULL);
+	driver_directory_offer(driver, &wish, true, NULL);
 	tell_refused(resource);
 	control_wish_release(&wish);
 }
@@ -342,13 +372,31 @@ static void found_none(struct resource *resource, enum found found)
 	resource->found = found;
 	xstrset(&resource->uid, NULL);
 	xstrset(&resource->refused, NULL);
-	driver_directory_offer(resource->driver, &nothing, NULL);
+	driver_directory_offer(resource->driver, &nothing, false, NULL);
 }
 
-static void take(struct resource *resource, const struct read_job *job)
+/* Never read, and 403. False: wait, it may pass. */
+static bool denied(struct resource *resource, const struct read_job *job)
 {
+	int64_t now_ms = clock_mono_ms();
+
+	if (!resource->denied_ms)
+		resource->denied_ms = now_ms;
+	if (now_ms - resource->denied_ms < DENIED_MS)
+		return false;
+	resource->found = FOUND_DENIED;
+	driver_directory_deny(resource->driver, &job->err);
+	return true;
+}
+
+/* When it is to be read again. */
+static int64_t take(struct resource *resource, const struct read_job *job)
+{
+	bool forbidden = job->result < 0 && job->answer.status == 403 && !resource->was_read;
 	int64_t poll_ms = POLL_MS;
 
+	if (!forbidden)
+		resource->denied_ms = 0;
 	if (job->result == 0) {
 		found_one(resource, &job->app);
 	} else if (job->err.kind == ERR_ABSENT) {
@@ -356,24 +404,42 @@ static void take(struct resource *resource, const struct read_job *job)
 	} else if (job->answer.path_unknown) {
 		found_none(resource, FOUND_NO_DEFINITION);
 		poll_ms = POLL_MISSING_MS;
+	} else if (forbidden) {
+		poll_ms = denied(resource, job) ? POLL_MS : DENIED_POLL_MS;
 	} else {
 		complain(resource, "the custom resource cannot be read", job->err.msg);
-		driver_directory_offer(resource->driver, NULL, &job->err);
+		driver_directory_offer(resource->driver, NULL, false, &job->err);
 		poll_ms = POLL_FAILED_MS;
 	}
+	resource->was_read |=
+		job->result == 0 || job->err.kind == ERR_ABSENT || job->answer.path_unknown;
 	watch(resource, resource->found == FOUND_ONE || resource->found == FOUND_NONE);
-	loop_timer_set(resource->poll, poll_ms);
-	driver_resource_step(resource->driver);
+	return poll_ms;
+}
+
+/* True: whoever asked waits until it is known whether a 403 lasts. */
+static bool keep_waiting(struct resource *resource, const struct read_job *job)
+{
+	if (!job->fn || !resource->denied_ms || resource->found != FOUND_UNKNOWN ||
+	    resource->waiting)
+		return false;
+	resource->waiting = job->fn;
+	resource->waiting_arg = job->arg;
+	return true;
 }
 
 static void read_done(void *arg, bool ran)
 {
 	struct read_job *job = arg;
 	struct resource *resource = job->resource;
+	bool waits = false;
 
-	if (ran && !resource->driver->closing)
-		take(resource, job);
-	if (job->fn)
+	if (ran && !resource->driver->closing) {
+		loop_timer_set(resource->poll, take(resource, job));
+		driver_resource_step(resource->driver);
+		waits = keep_waiting(resource, job);
+	}
+	if (job->fn && !waits)
 		job->fn(job->arg);
 	flinkapp_release(&job->app);
 	kube_answer_release(&job->answer);
@@ -394,8 +460,11 @@ static void on_poll(void *arg)
 {
 	struct resource *resource = arg;
 
+	driver_resource_fn *fn = resource->waiting;
+
+	resource->waiting = NULL;
 	loop_timer_set(resource->poll, POLL_MS);
-	read_now(resource, NULL, NULL);
+	read_now(resource, fn, resource->waiting_arg);
 }
 
 /* One reading in the queue is enough. */
@@ -451,6 +520,9 @@ void driver_resource_close(struct driver *driver)
 
 	if (!resource)
 		return;
+	if (resource->waiting)
+		resource->waiting(resource->waiting_arg);
+	resource->waiting = NULL;
 	kube_watch_free(resource->watch);
 	/* first the patience, then the end: the last status is worth something */
 	if (!resource->writing && resource->kube)

@@ -29,7 +29,8 @@ health.message = status.reason or status.phase or ""
 if holds("Stalled") then
   health.status = "Degraded"
   health.message = condition["Stalled"].message
-elseif status.phase == "Suspended" or status.phase == "Cancelled" then
+elseif status.phase == "Suspended" or status.phase == "Cancelled" or
+  (condition["Ready"] ~= nil and condition["Ready"].reason == "DoNotRestart") then
   health.status = "Suspended"
 elseif status.phase == "Finished" then
   health.status = "Healthy"

@@ -11,37 +11,10 @@
 api_begin resource
 # shellcheck source=tests/api/journal_lib.sh
 . "$TOP/tests/api/journal_lib.sh"
-
-resource() { # SPEC_JSON
-	jq --null-input --compact-output --arg name "$APPLICATION" --argjson spec "$1" \
-		'{apiVersion: "drey.dev/v1", kind: "FlinkApplication", metadata: {name: $name}, spec: $spec}' |
-		kubectl apply --server-side --force-conflicts --field-manager person --filename - >/dev/null
-}
-
-status() { # JQ, of the resource
-	kubectl get flapp "$APPLICATION" --output json | jq --raw-output "$1"
-}
-
-status_is() { # JQ
-	[ "$(status "$1" 2>/dev/null)" = true ]
-}
-
-condition_is() { # TYPE STATUS [REASON]
-	status_is ".status.conditions[]? | select(.type == \"$1\") | .status == \"$2\" and (\"${3:-}\" == \"\" or .reason == \"${3:-}\")"
-}
-
-# What the status is about is what is there.
-observed() {
-	status_is '.status.observedGeneration == .metadata.generation and
-		all(.status.conditions[]; .observedGeneration >= 1 and (.lastTransitionTime | test("^[0-9T:-]+Z$")))'
-}
+# shellcheck source=tests/api/resource_lib.sh
+. "$TOP/tests/api/resource_lib.sh"
 
 quick=('control:' '  poll: 1min')
-with_resource() { # POD [LINE...]
-	pod_conf "$@"
-	sed -i '/resource: none/d' "$RUN/$1/drey.yaml"
-}
-
 # ---- none, then one --------------------------------------------------------------------------------
 
 with_resource a "${quick[@]}"
@@ -53,14 +26,14 @@ check "all is about this generation" observed
 check "something is under way" condition_is Reconciling True Launching
 check "not ready" condition_is Ready False Launching
 check "nothing is wrong" condition_is Stalled False
-is "$(status '[.status.conditions[].type] | sort | join(" ")')" \
+is "$(resource_status '[.status.conditions[].type] | sort | join(" ")')" \
 	"ClusterUnreachable JobFailing JobUnstable Ready Reconciling RestoreVerified Stalled" "all conditions are there"
 is "$(kubectl get flapp "$APPLICATION" --show-managed-fields --output json | jq --compact-output '[.metadata.managedFields[] | select(.subresource == "status") | .manager]')" \
 	'["drey"]' "the fields have an owner"
-same=$(jq --null-input --argjson theirs "$(status .status)" --argjson ours "$("$BUILD/drey" status --json --config "$RUN/a/drey.yaml")" \
+same=$(jq --null-input --argjson theirs "$(resource_status .status)" --argjson ours "$("$BUILD/drey" status --json --config "$RUN/a/drey.yaml")" \
 	'def rest: del(.nextSavepointInMs, .control.readUnixMs, .journal.sequence); ($theirs | rest) == ($ours | rest)')
 is "$same" true "it is what drey status prints"
-since=$(status '.status.conditions[] | select(.type == "JobFailing") | .lastTransitionTime')
+since=$(resource_status '.status.conditions[] | select(.type == "JobFailing") | .lastTransitionTime')
 
 # ---- the spec is followed ---------------------------------------------------------------------------
 
@@ -98,7 +71,7 @@ await "what is wanted is read before a launch" status_is '.status.phase == "Susp
 is "$(launches)" "$before" "nothing is started"
 check "that was wanted: kubectl wait is content" kubectl wait --for=condition=Ready "flapp/$APPLICATION" --timeout=30s
 check "in so many words" condition_is Ready True Suspended
-is "$(status '.status.conditions[] | select(.type == "JobFailing") | .lastTransitionTime')" "$since" \
+is "$(resource_status '.status.conditions[] | select(.type == "JobFailing") | .lastTransitionTime')" "$since" \
 	"a time changes only with the status, whoever writes it"
 resource '{"state": "running"}'
 await "wanted again: it starts" launched $((before + 1))

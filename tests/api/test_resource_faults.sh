@@ -14,21 +14,8 @@ REST_REQUESTS=12
 api_begin resource-faults own
 # shellcheck source=tests/api/journal_lib.sh
 . "$TOP/tests/api/journal_lib.sh"
-
-resource() { # SPEC_JSON
-	jq --null-input --compact-output --arg name "$APPLICATION" --argjson spec "$1" \
-		'{apiVersion: "drey.dev/v1", kind: "FlinkApplication", metadata: {name: $name}, spec: $spec}' |
-		kubectl apply --server-side --force-conflicts --field-manager person --filename - >/dev/null
-}
-
-status_is() { # JQ
-	[ "$(kubectl get flapp "$APPLICATION" --output json 2>/dev/null | jq --raw-output "$1")" = true ]
-}
-
-with_resource() { # POD [LINE...]
-	pod_conf "$@"
-	sed -i '/resource: none/d' "$RUN/$1/drey.yaml"
-}
+# shellcheck source=tests/api/resource_lib.sh
+. "$TOP/tests/api/resource_lib.sh"
 
 requests_since() { # UNIX_MS
 	api_requests ".unixMs >= $1"

@@ -44,7 +44,8 @@ static void each_phase_and_wish_has_its_conditions(void)
 		const char *ready, *why, *reconciling, *stalled;
 	} rows[] = {
 		{PHASE_RESOLVING, DESIRED_RUNNING, "False", "Resolving", "True", "False"},
-		{PHASE_HOLDING, DESIRED_RUNNING, "False", "Holding", "False", "True"},
+		{PHASE_HOLDING, DESIRED_RUNNING, "False", "Holding", "True", "False"},
+		{PHASE_HOLDING, DESIRED_SUSPENDED, "False", "Holding", "False", "False"},
 		{PHASE_LAUNCHING, DESIRED_RUNNING, "False", "Launching", "True", "False"},
 		{PHASE_RUNNING, DESIRED_RUNNING, "True", "Running", "False", "False"},
 		{PHASE_RUNNING, DESIRED_SUSPENDED, "False", "Suspending", "True", "False"},
@@ -73,6 +74,70 @@ static void each_phase_and_wish_has_its_conditions(void)
 		CHECK_STR(status_of(&conditions, CONDITION_STALLED), rows[i].stalled);
 		CHECK_STR(conditions.list[CONDITION_READY].message, "because");
 	}
+	lifecycle_release(&life);
+}
+
+static void a_hold_stalls_after_a_minute_however_often_it_looks_again(void)
+{
+	struct conditions conditions = {0};
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_HOLDING;
+	life.holds = 1;
+	conditions_update(&conditions, &life, &nothing, NOW);
+	CHECK_INT(conditions_due_unix_ms(&conditions), ==, NOW + MINUTE);
+	life.phase = PHASE_RESOLVING;
+	conditions_update(&conditions, &life, &nothing, NOW + 30000);
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
+	life.phase = PHASE_HOLDING;
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE - 1);
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
+	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "True");
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
+	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "Holding");
+	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
+	CHECK_INT(conditions_due_unix_ms(&conditions), ==, 0);
+	life.phase = PHASE_RESOLVING;
+	snprintf(life.reason, sizeof(life.reason), "looking again");
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE + 1);
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
+	CHECK_STR(conditions.list[CONDITION_STALLED].message, "because");
+	CHECK_INT(conditions.list[CONDITION_STALLED].since_unix_ms, ==, NOW + MINUTE);
+	life.phase = PHASE_LAUNCHING;
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE + 2);
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
+	life.phase =
+		PHASE_HOLDING; /* another hold has a minute of its own, also when the clock was set back */
+	conditions_update(&conditions, &life, &nothing, NOW + 2 * MINUTE);
+	conditions_update(&conditions, &life, &nothing, NOW);
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE - 1);
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
+	lifecycle_release(&life);
+}
+
+static void a_brake_never_stalls(void)
+{
+	struct conditions conditions = {0};
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_HOLDING;
+	life.holds = 1;
+	life.journal.intent.do_not_restart = true;
+	conditions_update(&conditions, &life, &nothing, NOW);
+	conditions_update(&conditions, &life, &nothing, NOW + 100 * MINUTE);
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
+	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "False");
+	CHECK_STR(conditions.list[CONDITION_READY].reason, "DoNotRestart");
+	/* lifted: what else is wrong has its minute from then on */
+	life.journal.intent.do_not_restart = false;
+	conditions_update(&conditions, &life, &nothing, NOW + 100 * MINUTE);
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
+	conditions_update(&conditions, &life, &nothing, NOW + 101 * MINUTE);
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
 	lifecycle_release(&life);
 }
 
@@ -158,7 +223,7 @@ static void a_time_outlives_the_agent(void)
 	conditions_update(&before, &life, &nothing, NOW);
 	conditions_add(&before, doc, "conditions");
 	conditions_seed(&after, json_get(doc, "conditions"));
-	life.phase = PHASE_HOLDING;
+	life.phase = PHASE_FAILED;
 	conditions_update(&after, &life, &nothing, NOW + 7000);
 	CHECK_INT(after.list[CONDITION_READY].since_unix_ms, ==, NOW + 7000);
 	CHECK_INT(after.list[CONDITION_RECONCILING].since_unix_ms, ==, NOW);
@@ -280,6 +345,8 @@ static void they_are_written_as_kubernetes_reads_them(void)
 int main(void)
 {
 	TEST(each_phase_and_wish_has_its_conditions);
+	TEST(a_hold_stalls_after_a_minute_however_often_it_looks_again);
+	TEST(a_brake_never_stalls);
 	TEST(a_restart_that_is_wanted_is_under_way);
 	TEST(who_lost_the_journal_says_nothing_good);
 	TEST(a_refused_spec_stalls_a_job_that_runs);

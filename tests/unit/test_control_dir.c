@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "control_swap.h"
 
 struct rig {
@@ -374,6 +375,16 @@ static void what_was_seen_survives_a_restart(void)
 	CHECK_STR(loaded.restore_token, "7");
 	CHECK(!loaded.text[CONTROL_KEY_SAVEPOINT_NONCE]);
 	CHECK(!control_seen_update(&loaded, &rig.wish));
+	control_seen_release(&loaded);
+	memset(&loaded, 0, sizeof(loaded));
+	loaded.resource = true;
+	xstrset(&loaded.resource_error, "no right");
+	buf_release(&text);
+	control_seen_encode(&loaded, &text);
+	control_seen_release(&loaded);
+	CHECK_INT(control_seen_decode(buf_str(&text), text.len_bytes, &loaded, &err), ==, 0);
+	CHECK(loaded.resource);
+	CHECK_STR(loaded.resource_error, "no right");
 	control_seen_release(&loaded);
 	CHECK_INT(control_seen_decode("{\"version\": 2, \"known\": true}", 29, &loaded, &err), ==,
 		  -1);

@@ -85,7 +85,7 @@ static void each_phase_has_its_conditions(void)
 		const char *ready, *reconciling, *stalled;
 	} rows[] = {
 		{PHASE_RESOLVING, "False", "True", "False"},
-		{PHASE_HOLDING, "False", "False", "True"},
+		{PHASE_HOLDING, "False", "True", "False"},
 		{PHASE_LAUNCHING, "False", "True", "False"},
 		{PHASE_RUNNING, "True", "False", "False"},
 		{PHASE_STOPPING, "False", "True", "False"},

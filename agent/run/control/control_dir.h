@@ -31,6 +31,9 @@ struct control_seen {
 	bool known; /* false: this directory was never seen */
 	char *text[CONTROL_KEYS];
 	char *restore_token;
+	/* of the custom resource, driver_directory.c */
+	bool resource;        /* there was one when it could be read last */
+	char *resource_error; /* why it is done without; NULL = it can be read */
 };
 
 /*

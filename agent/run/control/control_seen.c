@@ -40,7 +40,23 @@ void control_seen_release(struct control_seen *seen)
 	for (int i = 0; i < CONTROL_KEYS; i++)
 		free(seen->text[i]);
 	free(seen->restore_token);
+	free(seen->resource_error);
 	*seen = (struct control_seen){0};
+}
+
+static int decode_resource(const struct json *doc, struct control_seen *seen, struct err *err)
+{
+	const struct json *resource;
+	const char *text = NULL;
+	int has = json_opt_object(doc, "resource", &resource, err);
+
+	if (has <= 0)
+		return has;
+	if (json_need_bool(resource, "followed", &seen->resource, err) < 0 ||
+	    json_opt_str(resource, "error", &text, err) < 0)
+		return err_wrap(err, "resource");
+	xstrset(&seen->resource_error, text);
+	return 0;
 }
 
 static int decode(const struct json *doc, struct control_seen *seen, struct err *err)
@@ -63,7 +79,7 @@ static int decode(const struct json *doc, struct control_seen *seen, struct err 
 		if (has)
 			xstrset(i < CONTROL_KEYS ? &seen->text[i] : &seen->restore_token, text);
 	}
-	return 0;
+	return decode_resource(doc, seen, err);
 }
 
 int control_seen_decode(const char *text, size_t len_bytes, struct control_seen *ret_seen,
@@ -90,12 +106,18 @@ int control_seen_read(const char *state_directory, struct buf *text, struct err 
 void control_seen_encode(const struct control_seen *seen, struct buf *text)
 {
 	cleanup_json struct json *doc = json_object();
+	struct json *resource;
 
 	json_add_i64(doc, "version", SEEN_VERSION);
 	json_add_bool(doc, "known", seen->known);
 	for (int i = 0; i < CONTROL_KEYS; i++)
 		json_add_str_opt(doc, control_keys[i], seen->text[i]);
 	json_add_str_opt(doc, "restore-token", seen->restore_token);
+	if (seen->resource || seen->resource_error) {
+		resource = json_add_object(doc, "resource");
+		json_add_bool(resource, "followed", seen->resource);
+		json_add_str_opt(resource, "error", seen->resource_error);
+	}
 	json_print_pretty(doc, text);
 }
 

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+#
+# The custom resource under a Role that does not have it: who never had it works without; who followed one does not
+# take its absence from an error. With the Role of the chart, against a real API server.
+
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/api/lib.sh
+. "$TOP/tests/api/lib.sh"
+
+api_begin resource-denied
+# shellcheck source=tests/api/journal_lib.sh
+. "$TOP/tests/api/journal_lib.sh"
+# shellcheck source=tests/api/resource_lib.sh
+. "$TOP/tests/api/resource_lib.sh"
+
+may_read() {
+	kubectl auth can-i get "flinkapplications.drey.dev/$APPLICATION" --as "system:serviceaccount:$NAMESPACE:$APPLICATION" >/dev/null
+}
+
+take_right() {
+	api_role --set drey.kubernetes.resource=none || diag "no Role"
+	await "the Role does not have it" not may_read
+}
+
+give_right() {
+	api_role || diag "no Role"
+	await "the Role has it" may_read
+}
+
+seen() { # JQ
+	[ "$(kubectl get configmap "$JOURNAL" --output json | jq --raw-output '.data["control-seen.json"]' | jq --raw-output "$1")" = true ]
+}
+
+quick=('control:' '  poll: 1s')
+
+# ---- never had it ----------------------------------------------------------------------------------
+
+take_right
+resource '{"state": "suspended"}'
+with_resource a "${quick[@]}"
+pod_start a
+await "no right to it is no obstacle" launched 1
+check "the log says so" pod_log a 'may not be read: it is done without.*403 Forbidden'
+is "$(grep -c 'may not be read: it is done without' "$RUN/log/a.log")" 1 "once"
+check "the status says so, and that nothing is wrong" pod_is a '.control.resource == "denied" and .control.error == null'
+await "the journal's ConfigMap says so" seen '.resource.followed == false and (.resource.error | contains("403"))'
+control do-not-restart=true
+await "the control ConfigMap counts" pod_is a '.desired.doNotRestart'
+control do-not-restart=false
+await "likewise" pod_is a '.desired.doNotRestart | not'
+pod_end a
+
+# ---- has it ----------------------------------------------------------------------------------------
+
+give_right
+before=$(launches)
+with_resource b "${quick[@]}"
+pod_start b
+await "who may read it follows it" status_is '.status.phase == "Suspended"'
+await "and that is remembered" seen '.resource.followed == true and (.resource | has("error") | not)'
+resource '{"state": "running"}'
+await "wanted: it starts" launched $((before + 1))
+await "it is there" status_is '.status.phase == "Launching"'
+
+# ---- loses it --------------------------------------------------------------------------------------
+
+resource '{"state": "running", "doNotRestart": true}'
+await "a brake" pod_is b '.desired.doNotRestart'
+take_right
+before=$(launches)
+kill -KILL "$(pgrep -P "${POD_PID[b]}" -x sleep)"
+await "what it said last still counts: the brake" pod_is b '.phase == "Holding" and .desired.doNotRestart'
+control state=running do-not-restart=false
+resource '{"state": "running", "doNotRestart": true, "savepointNonce": "1"}' # its watch goes on, and wakes it
+await "an error is no absence: the brake is not lifted by somebody else" pod_log b 'cannot be read.*403'
+check "and was not" pod_is b '.desired.doNotRestart'
+pod_end b
+with_resource c "${quick[@]}"
+pod_start c
+await "another Pod knows that there was one: it holds" pod_is c '.phase == "Holding" and .desired.doNotRestart'
+await "and says why" pod_is c '.control.error // "" | contains("403")'
+is "$(launches)" "$before" "nothing is started"
+pod_end c
+give_right
+with_resource c "${quick[@]}"
+pod_start c
+await "it can be read" pod_is c '.control.error == null and .control.resource == "found"'
+check "the brake still counts" pod_is c '.phase == "Holding" and .desired.doNotRestart'
+resource '{"state": "running", "doNotRestart": false}'
+await "lifted: it starts" launched $((before + 1))
+take_right
+pod_end c
+with_resource d "${quick[@]}"
+pod_start d
+await "without a brake it holds likewise" pod_says d "it is not known whether a start is wanted"
+check "and says the way out" pod_says d "kubernetes.resource: none"
+pod_end d
+sed -i '/^  namespace:/a\  resource: none' "$RUN/d/drey.yaml"
+pod_start d
+await "that is a way out" launched $((before + 2))
+pod_end d
+e2e_end
