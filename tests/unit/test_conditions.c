@@ -36,28 +36,49 @@ static const char *status_of(const struct conditions *conditions, enum condition
 	return truth_name(conditions->list[type].status);
 }
 
+/* What Helm 4 and Flux make of it, in the order of kstatus. */
+static const char *waited(const struct conditions *conditions)
+{
+	if (conditions->list[CONDITION_RECONCILING].status == TRUTH_TRUE)
+		return "InProgress";
+	if (conditions->list[CONDITION_STALLED].status == TRUTH_TRUE)
+		return "Failed";
+	return conditions->list[CONDITION_READY].status == TRUTH_TRUE ? "Current" : "InProgress";
+}
+
 static void each_phase_and_wish_has_its_conditions(void)
 {
 	static const struct {
 		enum phase phase;
 		enum desired_state wanted;
-		const char *ready, *why, *reconciling, *stalled;
+		const char *ready, *why, *reconciling, *stalled, *waited;
 	} rows[] = {
-		{PHASE_RESOLVING, DESIRED_RUNNING, "False", "Resolving", "True", "False"},
-		{PHASE_HOLDING, DESIRED_RUNNING, "False", "Holding", "True", "False"},
-		{PHASE_HOLDING, DESIRED_SUSPENDED, "False", "Holding", "False", "False"},
-		{PHASE_LAUNCHING, DESIRED_RUNNING, "False", "Launching", "True", "False"},
-		{PHASE_RUNNING, DESIRED_RUNNING, "True", "Running", "False", "False"},
-		{PHASE_RUNNING, DESIRED_SUSPENDED, "False", "Suspending", "True", "False"},
-		{PHASE_RUNNING, DESIRED_CANCELLED, "False", "Cancelling", "True", "False"},
-		{PHASE_STOPPING, DESIRED_SUSPENDED, "False", "Stopping", "True", "False"},
-		{PHASE_SUSPENDED, DESIRED_SUSPENDED, "True", "Suspended", "False", "False"},
-		{PHASE_SUSPENDED, DESIRED_RUNNING, "False", "Suspended", "False", "False"},
-		{PHASE_CANCELLED, DESIRED_CANCELLED, "True", "Cancelled", "False", "False"},
-		{PHASE_CANCELLED, DESIRED_RUNNING, "False", "Cancelled", "False", "False"},
-		{PHASE_FINISHED, DESIRED_RUNNING, "True", "Finished", "False", "False"},
-		{PHASE_FAILED, DESIRED_RUNNING, "False", "Failed", "False", "True"},
-		{PHASE_TERMINATING, DESIRED_RUNNING, "False", "Terminating", "True", "False"},
+		{PHASE_RESOLVING, DESIRED_RUNNING, "False", "Resolving", "True", "False",
+		 "InProgress"},
+		{PHASE_HOLDING, DESIRED_RUNNING, "False", "Holding", "True", "False", "InProgress"},
+		{PHASE_HOLDING, DESIRED_SUSPENDED, "False", "Holding", "False", "False",
+		 "InProgress"},
+		{PHASE_LAUNCHING, DESIRED_RUNNING, "False", "Launching", "True", "False",
+		 "InProgress"},
+		{PHASE_RUNNING, DESIRED_RUNNING, "True", "Running", "False", "False", "Current"},
+		{PHASE_RUNNING, DESIRED_SUSPENDED, "False", "Suspending", "True", "False",
+		 "InProgress"},
+		{PHASE_RUNNING, DESIRED_CANCELLED, "False", "Cancelling", "True", "False",
+		 "InProgress"},
+		{PHASE_STOPPING, DESIRED_SUSPENDED, "False", "Stopping", "True", "False",
+		 "InProgress"},
+		{PHASE_SUSPENDED, DESIRED_SUSPENDED, "True", "Suspended", "False", "False",
+		 "Current"},
+		{PHASE_SUSPENDED, DESIRED_RUNNING, "False", "Suspended", "False", "False",
+		 "InProgress"},
+		{PHASE_CANCELLED, DESIRED_CANCELLED, "True", "Cancelled", "False", "False",
+		 "Current"},
+		{PHASE_CANCELLED, DESIRED_RUNNING, "False", "Cancelled", "False", "False",
+		 "InProgress"},
+		{PHASE_FINISHED, DESIRED_RUNNING, "True", "Finished", "False", "False", "Current"},
+		{PHASE_FAILED, DESIRED_RUNNING, "False", "Failed", "False", "True", "Failed"},
+		{PHASE_TERMINATING, DESIRED_RUNNING, "False", "Terminating", "True", "False",
+		 "InProgress"},
 	};
 	struct lifecycle life;
 
@@ -73,6 +94,7 @@ static void each_phase_and_wish_has_its_conditions(void)
 		CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), rows[i].reconciling);
 		CHECK_STR(status_of(&conditions, CONDITION_STALLED), rows[i].stalled);
 		CHECK_STR(conditions.list[CONDITION_READY].message, "because");
+		CHECK_STR(waited(&conditions), rows[i].waited);
 	}
 	lifecycle_release(&life);
 }
@@ -97,7 +119,7 @@ static void a_hold_stalls_after_a_minute_however_often_it_looks_again(void)
 	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
 	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "Holding");
-	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
+	CHECK_STR(waited(&conditions), "Failed");
 	CHECK_INT(conditions_due_unix_ms(&conditions), ==, 0);
 	life.phase = PHASE_RESOLVING;
 	snprintf(life.reason, sizeof(life.reason), "looking again");
@@ -132,6 +154,7 @@ static void a_brake_never_stalls(void)
 	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
 	CHECK_STR(status_of(&conditions, CONDITION_READY), "False");
 	CHECK_STR(conditions.list[CONDITION_READY].reason, "DoNotRestart");
+	CHECK_STR(waited(&conditions), "InProgress");
 	/* lifted: what else is wrong has its minute from then on */
 	life.journal.intent.do_not_restart = false;
 	conditions_update(&conditions, &life, &nothing, NOW + 100 * MINUTE);
