@@ -2,7 +2,7 @@
 #
 # run.sh - runs the tests through prove(1) and ends with one line: "N passed, N failed".
 #
-#   tests/run.sh [--build DIR] unit|init|contract|sim|servers|e2e|all|api|valgrind [NAME...]
+#   tests/run.sh [--build DIR] unit|init|contract|sim|servers|e2e|all|api|chart|valgrind [NAME...]
 #
 # DIR (build) is where the programs are; it is exported to the tests as BUILD. NAMEs choose among a group's files:
 # `tests/run.sh unit json`, `tests/run.sh e2e job`.
@@ -15,7 +15,8 @@
 #   e2e       tests/e2e/test_*.sh                    two at a time, once for each of FLINK_VERSIONS ("1.20.0 2.3.0");
 #                                                    those that start no Flink only once
 #   api       tests/api/test_*.sh                    the same, against a real Kubernetes control plane that is started for
-#                                                    them (tests/cluster); not part of all
+#                                                    them (tests/cluster), and then chart; not part of all
+#   chart     tests/chart/test_*.sh                  the chart, likewise
 #   valgrind  the unit tests under valgrind; an error is a failure (leaks: SAN=1)
 #
 # A test is an executable that prints TAP. What is counted are the tests inside; a file that fails for another reason
@@ -164,17 +165,18 @@ run_group() { # GROUP
 	e2e)
 		prove_with_flink tests/e2e 300
 		;;
-	api)
-		mapfile -t files < <(files_of tests/api .sh)
+	api | chart)
+		mapfile -t files < <(files_of tests/chart .sh && [ "$1" = chart ] || files_of tests/api .sh)
 		[ ${#files[@]} -gt 0 ] || return 0
 		# without it nothing of this was tested, and that is no success
 		if ! api_up; then
-			echo "run.sh: there is no Kubernetes control plane, see above: no test of tests/api was run" >&2
+			echo "run.sh: there is no Kubernetes control plane, see above: no test of tests/$1 was run" >&2
 			failed=$((failed + 1))
 			return 0
 		fi
 		export DREY_CLUSTER=$cluster
-		prove_with_flink tests/api 900
+		[ "$1" = chart ] || prove_with_flink tests/api 900
+		prove_with_flink tests/chart 900
 		;;
 	*) usage ;;
 	esac

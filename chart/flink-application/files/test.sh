@@ -4,8 +4,7 @@
 #
 #   test.sh HOST PORT REST_HOST
 #
-# HOST:PORT is drey in the JobManager's Pod (PORT 0: it does not listen), REST_HOST the Service of Flink's REST API at
-# REST_PORT (8081).
+# HOST:PORT is drey in the JobManager's Pod, REST_HOST the Service of Flink's REST API at REST_PORT (8081).
 
 get() { # HOST PORT PATH
 	timeout 10 bash -c '
@@ -19,12 +18,10 @@ fail() {
 	exit 1
 }
 
-if [ "$2" != 0 ]; then
-	answer=$(get "$1" "$2" /readyz)
-	[ -n "$answer" ] || fail "nobody answers at $1:$2: is there a Pod of the JobManager?"
-	echo "drey: ${answer##*$'\n'}"
-	[[ $answer == HTTP/*' 200 '* ]] || fail "the job does not run"
-fi
+answer=$(get "$1" "$2" /readyz)
+[ -n "$answer" ] || fail "nobody answers at $1:$2: is there a Pod of the JobManager?"
+echo "drey: ${answer##*$'\n'}"
+[[ $answer == HTTP/*' 200 '* ]] || fail "the job does not run"
 port=${REST_PORT:-8081}
 answer=$(get "$3" "$port" /jobs/overview)
 [ -n "$answer" ] || fail "nobody answers at $3:$port: the Service has no ready Pod"
