@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/commands.h"
+#include "cmd/inspect_live.h"
 #include "cmd/inspect_map.h"
 #include "cmd/text.h"
 #include "format/ha_value.h"
@@ -409,6 +410,31 @@ static int inspect(const struct cli *cli, struct input *in, enum kind kind, stru
 	return rc;
 }
 
+/* What the API server has now. */
+static int run_live(const struct cli *cli)
+{
+	cleanup_free char *held = NULL;
+	struct ha_maps maps = {0};
+	struct err err = {0};
+
+	if (cli->args[0] || cli_has(cli, "kind"))
+		return cli_fail(cli, CLI_USAGE, "--ha is without a file and a kind");
+	if (inspect_live_read(cli, &maps, &held, &err))
+		return cli_fail(cli, err.kind == ERR_CONFIG ? CLI_USAGE : EXIT_UNREADABLE,
+				"Flink's high-availability maps: %s", err.msg);
+	if (cli_has(cli, "json")) {
+		struct json *doc = inspect_map_document(&maps);
+
+		json_add_str(doc, "lockHeld", held);
+		print_doc(cli, doc);
+	} else {
+		inspect_map_print(&maps, cli->out);
+		fprintf(cli->out, "\nleader lock: %s\n", held ? held : "free");
+	}
+	ha_maps_release(&maps);
+	return CLI_OK;
+}
+
 static int run(const struct cli *cli)
 {
 	const char *name = cli->args[0], *wanted = cli_value(cli, "kind");
@@ -416,6 +442,10 @@ static int run(const struct cli *cli)
 	struct err err = {0};
 	int status = CLI_OK;
 
+	if (cli_has(cli, "ha"))
+		return run_live(cli);
+	if (!name)
+		return cli_fail(cli, CLI_USAGE, "a FILE is needed, or - or --ha");
 	if (wanted && kind_of_name(&in, wanted) == KIND_UNKNOWN)
 		return cli_fail(cli, CLI_USAGE,
 				"--kind %s: known are metadata, ha-value, ha-map, "
@@ -435,14 +465,16 @@ static const struct cli_option options[] = {
 	{"kind", 'k', "KIND",
 	 "metadata, ha-value, ha-map or completed-checkpoint;\notherwise found from the bytes",
 	 false},
+	{"ha", 0, NULL, "Flink's high-availability maps as they are in Kubernetes now", false},
+	CLI_CONFIG,
 	CLI_JSON,
 	CLI_END,
 };
 
 const struct cli_command cmd_inspect = {
 	.name = "inspect",
-	.arguments = "FILE|-",
-	.min_args = 1,
+	.arguments = "[FILE|-]",
+	.min_args = 0,
 	.max_args = 1,
 	.summary = "print what a file of Flink's says",
 	.description =
@@ -452,15 +484,18 @@ const struct cli_command cmd_inspect = {
 		"high-availability\n"
 		"ConfigMaps as kubectl prints them (JSON, YAML), or one value of them (Base64); "
 		"and a\n"
-		"completedCheckpoint file of its high-availability storage. Nothing is changed.\n",
+		"completedCheckpoint file of its high-availability storage. With --ha the maps of "
+		"the\n"
+		"application of drey.yaml are read from the API server. Nothing is changed.\n",
 	.options = options,
 	.statuses = "0  printed\n"
 		    "1  the bytes are not what they should be\n"
-		    "2  wrong use, or a kind of storage that is not supported\n"
-		    "4  the file could not be read\n",
+		    "2  wrong use or configuration, or a kind of storage that is not supported\n"
+		    "4  the file, or not all of the maps, could be read\n",
 	.example = "kubectl get cm my-job-...-config-map -o jsonpath='{.data.checkpointID-...}' |\n"
 		   "    drey inspect --json -\n"
 		   "kubectl get cm -l app=my-job,type=flink-native-kubernetes -o yaml | drey "
-		   "inspect -\n",
+		   "inspect -\n"
+		   "drey inspect --ha --config drey.yaml\n",
 	.run = run,
 };

@@ -6,7 +6,8 @@
  *    maps [{name, namespace, type: job|cluster|other, jobId, deleting, counter,
  *           entries [{key, type: checkpoint|job|application|leader, checkpointId, counts, deleted,
  *                     uri, sizeBytes, error}]}]}
- * `counts`: Flink would recover from it. What is not known, or not there, is null.
+ * and with --ha lockHeld, why a Flink that lives may hold the leader lock. `counts`: Flink would
+ * recover from it. What is not known, or not there, is null.
  */
 #ifndef DREY_CMD_INSPECT_MAP_H
 #define DREY_CMD_INSPECT_MAP_H

@@ -51,6 +51,10 @@ decides() { # DECISION HA_STATE WHAT
 	is "$(said '"\(.decision) \(.sources[] | select(.name == "ha") | .state)"')" "$1 $2" "$3"
 }
 
+inspect() {
+	drey inspect --ha --json >"$RUN/said" 2>"$RUN/log/cli.log"
+}
+
 asked() {
 	api_requests '.resource == "configmaps" and (.path | contains("-config-map"))' | wc -l
 }
@@ -75,6 +79,9 @@ decides START_EMPTY absent "look-alikes are not ours: another application, no la
 put_map "$(job_map "$job")" "$APPLICATION" "$entry"
 decides HOLD present "the map of the job that is ours is, and what it names cannot be read"
 check "the checkpoint is told" grep -q '1 checkpoint in the map of 1 job' "$RUN/said"
+check "drey inspect --ha shows it" inspect
+is "$(said '[.maps[] | .name, .jobId, .counter]' | tr -d '\n ')" "[\"$(job_map "$job")\",\"$job\",4]" "that one alone"
+is "$(said .lockHeld)" null "and that nobody leads"
 put_map "$(job_map "$job")" "$APPLICATION" '{}'
 kubectl delete configmap "$(job_map "$job")" >/dev/null
 
@@ -94,6 +101,9 @@ put_map "$(cluster_map)" "$APPLICATION" "{\"executionPlan-$job\": \"bm9uc2Vuc2U=
 decides HOLD absent "a stored job of a leader that may live: held"
 is "$(said .rule)" 7 "by rule 7"
 check "it says who leads" grep -q 'somebody holds it for' "$RUN/said"
+check "drey inspect --ha" inspect
+check "says it, too" grep -q 'somebody holds it for' <<<"$(said .lockHeld)"
+check "and what would be started" grep -q "executionPlan-$job" "$RUN/said"
 is "$STATUS" 4 "drey resolve ends with 4"
 put_map "$(cluster_map)" "$APPLICATION" "{\"executionPlan-$job\": \"bm9uc2Vuc2U=\"}" "$(record 60)"
 decides START_EMPTY absent "once the lease has run out, not any more"
@@ -115,6 +125,9 @@ is_denied() {
 await "without the Role's rights: held" is_denied
 is "$(said '"\(.decision) \(.rule) \(.sources[] | select(.name == "ha") | .state)"')" "HOLD 5 unreadable" "an error is no absence"
 check "it says what is denied" grep -q '403' "$RUN/said"
+inspect
+is "$? $(wc -c <"$RUN/said")" "4 0" "drey inspect --ha shows nothing then"
+check "and says what is denied" grep -q '403' "$RUN/log/cli.log"
 check "the Role is bound again" api_role
 decides START_EMPTY absent "and then it goes on"
 

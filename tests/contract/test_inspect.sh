@@ -80,6 +80,8 @@ ok "an unknown kind is wrong use" status 2 "$DREY" inspect --kind x "$dir/cut"
 ok "an unknown scheme is wrong use" status 2 "$DREY" inspect hdfs://nn/x
 ok "the message names it" says "scheme 'hdfs' is not supported"
 ok "no FILE is wrong use" status 2 "$DREY" inspect
+ok "so is --ha with one" status 2 "$DREY" inspect --ha "$dir/cut"
+ok "and --ha without a drey.yaml" status 2 "$DREY" inspect --ha --config "$dir/not-there"
 ok "there is help" status 0 "$DREY" inspect --help
 
 # ---- verify ------------------------------------------------------------------------------------

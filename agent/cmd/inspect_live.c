@@ -1,0 +1,62 @@
+#include "cmd/inspect_live.h"
+
+#include "base/mem.h"
+#include "run/config/setup.h"
+#include "run/journal_store.h"
+#include "run/kube/ha_observe.h"
+
+/* What the journal says; one that knows of nothing where there is none. NULL: it cannot be read, and all
+ * names are looked for. */
+static struct journal *read_journal(const struct setup *setup, struct journal *journal)
+{
+	struct err err = {0};
+	struct journal_store *store = journal_store_open(&setup->config, &setup->kube, &err);
+	int result = store ? journal_store_read(store, journal, &err) : -1;
+
+	journal_store_free(store);
+	if (result == 0)
+		return journal;
+	journal_init(journal, setup->config.application);
+	return err.kind == ERR_ABSENT ? journal : NULL;
+}
+
+static int read_maps(const struct setup *setup, struct ha_maps *ret_maps, char **ret_held,
+		     struct err *err)
+{
+	struct journal journal = {0};
+	struct observe_plan plan = {0};
+	int rc = 0;
+
+	ha_observe_once(setup, read_journal(setup, &journal), &plan);
+	if (plan.ha_state != SOURCE_PRESENT) {
+		rc = err_set(err, ERR_RETRY, 0, "%s",
+			     plan.ha_detail ? plan.ha_detail : "not all of them");
+	} else {
+		*ret_maps = plan.ha;
+		plan.ha = (struct ha_maps){0};
+		*ret_held = plan.lock_held;
+		plan.lock_held = NULL;
+	}
+	observe_plan_release(&plan);
+	journal_release(&journal);
+	return rc;
+}
+
+int inspect_live_read(const struct cli *cli, struct ha_maps *ret_maps, char **ret_held,
+		      struct err *err)
+{
+	struct setup setup;
+	struct err why = {0};
+	int rc;
+
+	if (setup_load(cli_config_path(cli), &setup, &why) < 0)
+		return err_set(err, ERR_CONFIG, 0, "%s", why.msg);
+	if (setup.ha.on)
+		rc = read_maps(&setup, ret_maps, ret_held, err);
+	else
+		rc = err_set(err, ERR_CONFIG, 0,
+			     "Flink's configuration has no high availability: set "
+			     "high-availability.type, or name a file");
+	setup_release(&setup);
+	return rc;
+}
