@@ -79,7 +79,7 @@ check "and what stands there was seen before: nothing is stopped" pod_is d '.des
 
 control state=stopped
 await "nonsense is refused" pod_is d '.control.error | . != null and contains("must be running, suspended or cancelled")'
-control state=stopped do-not-restart=true other=x
+control state=stopped do-not-restart=true other=x .chart=x
 await "but for a brake" pod_is d '.desired.doNotRestart'
 check "what is no key is named" pod_is d '.control.ignored == "other"'
 control state=running do-not-restart=false

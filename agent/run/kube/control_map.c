@@ -59,6 +59,8 @@ void control_map_wish(const struct configmap *from, struct control_wish *ret_wis
 	json_each (value, from->data) {
 		int key = control_wish_key(json_name(value));
 
+		if (*json_name(value) == '.') /* as in a directory: not meant for us */
+			continue;
 		if (key < 0)
 			control_wish_ignore(&wish, json_name(value));
 		else

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+#
+# What the CronJob of the chart runs, with its account and nothing else: drey savepoint --remote. A real Flink takes the
+# savepoints; asked, done, failed, suspended, scaled away, in vain.
+
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/api/lib.sh
+. "$TOP/tests/api/lib.sh"
+e2e_begin chart-savepoint
+api_begin chart-savepoint
+ACCOUNT=$APPLICATION-savepoint
+CONTROL_MAP=$APPLICATION-drey-control
+
+# As the CronJob: only the API server can be reached.
+remote() { # [OPTION...]
+	"$BUILD/drey" savepoint --remote --config "$RUN/cron/drey.yaml" "$@" >"$RUN/cron/out" 2>"$RUN/cron/err"
+	STATUS=$?
+}
+
+says() { # STATUS TEXT WHAT
+	local got=$STATUS
+	grep --quiet --fixed-strings -- "$2" "$RUN/cron/err" || got="$STATUS: $(cat "$RUN/cron/err")"
+	is "$got" "$1" "$3"
+}
+
+control() { # KEY VALUE
+	kubectl patch configmap "$CONTROL_MAP" --type merge --patch "{\"data\":{\"$1\":\"$2\"}}" >/dev/null
+}
+
+savepoints() {
+	find "$RUN/sp/" -name _metadata | wc -l
+}
+
+more_savepoints() { # THAN
+	[ "$(savepoints)" -gt "$1" ]
+}
+
+api_template savepoint.yaml >"$RUN/savepoint.yaml"
+api_apply "$RUN/savepoint.yaml"
+kubectl create configmap "$CONTROL_MAP" >/dev/null
+mkdir -p "$RUN/cron"
+jq --arg token "$(kubectl create token "$ACCOUNT")" '.users[0].user = {token: $token}' "$POD_KUBECONFIG" >"$RUN/cron/conf"
+await "the account may ask" kubectl auth can-i patch "configmaps/$CONTROL_MAP" --as "system:serviceaccount:$NAMESPACE:$ACCOUNT"
+DREY_CONF[application]=$APPLICATION
+DREY_CONF[generation]=one
+DREY_CONF[control.poll]=500ms
+DREY_CONF[kubernetes.enabled]=true
+DREY_CONF[kubernetes.kubeconfig]=$POD_KUBECONFIG
+DREY_CONF[kubernetes.namespace]=$NAMESPACE
+DREY_CONF[kubernetes.resource]=none
+DREY_CONF[kubernetes.owner]=deployment/$APPLICATION-jobmanager
+drey_conf
+write_drey_yaml
+sed "s|$POD_KUBECONFIG|$RUN/cron/conf|; s|$RUN/state|$RUN/cron/state|" "$RUN/drey.yaml" >"$RUN/cron/drey.yaml"
+
+remote
+says 5 "no drey has run" "before the first start: nobody is there"
+
+start_tm_pod
+start_drey
+MUST_LIVE=(jm tm)
+await "the job runs" phase_is Running
+job=$(status .jobId)
+remote
+is "$STATUS" 0 "a savepoint is asked for and taken: $(cat "$RUN/cron/err")"
+check "what is printed is where it is" test -f "$(sed 's/^file://' "$RUN/cron/out")/_metadata"
+check "drey knows it as one that somebody asked for" status_is '.lastSavepoint.origin == "manual" and .lastSavepoint.verified'
+
+# ---- two at the same time
+before=$(savepoints)
+"$BUILD/drey" savepoint --remote --config "$RUN/cron/drey.yaml" >"$RUN/cron/second" 2>&1 &
+second=$!
+remote
+is "$STATUS" 0 "of two that ask at the same time one gets its savepoint"
+wait "$second"
+is "$?" 0 "and the other one, too"
+check "at least one was taken" more_savepoints "$before"
+
+# ---- one that fails
+mv "$RUN/sp" "$RUN/sp.away"
+: >"$RUN/sp"
+remote
+is "$STATUS" 1 "one that fails is a failure: $(cat "$RUN/cron/err")"
+is "$(wc -c <"$RUN/cron/out")" 0 "and nothing is printed"
+rm "$RUN/sp"
+mv "$RUN/sp.away" "$RUN/sp"
+await "the job runs on" status_is ".phase == \"Running\" and .jobId == \"$job\""
+
+# ---- nobody answers in time
+before=$(savepoints)
+kill -STOP "$(agent_pid)"
+remote --timeout 3s
+says 6 "the request stays in ConfigMap $CONTROL_MAP" "the time is up while drey stands still"
+kill -CONT "$(agent_pid)"
+await "drey takes it all the same, later" more_savepoints "$before"
+await "and is at rest again" status_is '.operation == null'
+
+# ---- suspended
+control state suspended
+await "suspended by the ConfigMap" phase_is Suspended
+remote
+says 3 "it is suspended" "suspended: no job runs"
+remote --skip-parked
+says 0 "nothing to do" "which is a success for a CronJob"
+is "$(wc -c <"$RUN/cron/out")" 0 "that prints nothing"
+control state running
+await "resumed by the ConfigMap" phase_is Running
+
+# ---- scaled to 0: the journal of the last Pod may still say that it runs
+kubectl create deployment "$APPLICATION-jobmanager" --image registry.example/orders --replicas 0 >/dev/null
+remote --skip-parked
+says 0 "wants no Pods" "scaled to 0: nothing to do"
+kubectl delete deployment "$APPLICATION-jobmanager" >/dev/null
+remote --no-wait
+is "$STATUS" 0 "--no-wait only asks"
+
+# ---- without the rights
+jq --arg token "$(kubectl create token default)" '.users[0].user = {token: $token}' "$POD_KUBECONFIG" >"$RUN/cron/conf"
+remote --timeout 2s
+says 1 "cannot get resource" "an account without the rights is told so"
+
+jq --compact-output --arg user "system:serviceaccount:$NAMESPACE:$ACCOUNT" \
+	'select(.user.username == $user and .stage != "RequestReceived") | {code: .responseStatus.code, what: "\(.verb) \(.objectRef.resource) \(.objectRef.name)"}' \
+	"$CLUSTER/log/audit.log" >"$RUN/audit"
+is "$(jq --raw-output .what "$RUN/audit" | sort --unique | tr '\n' ',')" \
+	"get configmaps $CONTROL_MAP,get configmaps $APPLICATION-drey-journal,get deployments $APPLICATION-jobmanager,patch configmaps $CONTROL_MAP," \
+	"this is all that its account has asked for"
+is "$(jq --slurp 'map(select(.code == 401 or .code == 403)) | length' "$RUN/audit")" 0 "and nothing was refused"
+check "no state was lost all the time" continuity
+e2e_end
