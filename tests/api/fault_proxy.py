@@ -8,7 +8,8 @@ FILE is read anew for each request (a missing one is an empty one): one rule a l
 
     FAULT METHOD PATH [TIMES [ARG]]     METHOD and PATH are regular expressions, searched for; TIMES 0 is for ever
 
-    delay S         answers S seconds later
+    hold S          keeps the request for S seconds before the server sees it
+    delay S         lets the server do it, and answers S seconds later
     refuse          breaks the connection before the server has seen the request
     lose            lets the server do it, and breaks the connection instead of answering
     hang            takes the request and says nothing, nothing is done
@@ -22,7 +23,7 @@ FILE is read anew for each request (a missing one is an empty one): one rule a l
     mangle          one byte of the body is another one
 
 A rule that was used TIMES times is over until the file changes. Each request is one line on standard output:
-METHOD PATH FAULT|pass STATUS.
+METHOD PATH FAULT|pass STATUS. While it is held or its answer is delayed there is a line that ends with "begins".
 """
 
 import argparse
@@ -142,6 +143,11 @@ class Upstream:
         self.socket.close()
 
 
+def say_line(*words):
+    with lock:
+        print(*words, flush=True)
+
+
 class Handler(socketserver.BaseRequestHandler):
     def handle(self):
         self.request.settimeout(700)
@@ -194,8 +200,7 @@ class Handler(socketserver.BaseRequestHandler):
         try:
             status = self.answer(method, head, body, fault, args)
         finally:
-            with lock:
-                print(method, path, fault, status, flush=True)
+            say_line(method, path, fault, status)
         return True
 
     def answer(self, method, head, body, fault, args):
@@ -213,11 +218,16 @@ class Handler(socketserver.BaseRequestHandler):
         if fault == "html":
             self.say(200, b"<html><body>Please log in</body></html>", "Content-Type: text/html\r\n")
             return 200
+        if fault == "hold":
+            say_line(*head[0].decode().split()[:2], fault, "begins")
+            time.sleep(float(args[0]))
         try:
             upstream = Upstream(head, body)
         except OSError as error:
             raise Broken from error
         try:
+            if fault == "delay":
+                say_line(*head[0].decode().split()[:2], fault, "begins")
             return self.pass_on(method, upstream, fault, args)
         finally:
             upstream.close()

@@ -7,6 +7,7 @@
 #   api_throttle, api_unthrottle     every request is turned away with 429 (priority and fairness); for 50 s at most
 #   api_refuse_writes MESSAGE [GROUP/RESOURCE], api_allow_writes
 #                                    admission refuses to create, update or delete them (default: /configmaps): 422
+#   api_refuse_writes MESSAGE /configmaps NAME    only that one, which is there
 #   api_renew_ca                     (own control plane) another CA: the Pod has the old one until
 #   api_give_ca                      puts the new one there, as the kubelet does
 #   api_terminate_namespace          NAMESPACE is being deleted, and stays so: nothing can be created in it, the rest
@@ -67,8 +68,9 @@ api_unthrottle() {
 	kubectl_cluster delete prioritylevelconfiguration "$NAMESPACE" >/dev/null
 }
 
-api_refuse_writes() { # MESSAGE [GROUP/RESOURCE]
+api_refuse_writes() { # MESSAGE [GROUP/RESOURCE [NAME]]
 	local what=${2:-/configmaps}
+	REFUSED=${3:-}
 	kubectl apply --server-side --filename - >/dev/null <<-Y || return 1
 		apiVersion: admissionregistration.k8s.io/v1
 		kind: ValidatingAdmissionPolicy
@@ -79,7 +81,7 @@ api_refuse_writes() { # MESSAGE [GROUP/RESOURCE]
 		    resourceRules:
 		    - {apiGroups: ["${what%%/*}"], apiVersions: ["*"], resources: ["${what#*/}"], operations: [CREATE, UPDATE, DELETE]}
 		  validations:
-		  - expression: "request.userInfo.username != '$(api_account)'"
+		  - expression: "request.userInfo.username != '$(api_account)'${REFUSED:+ || request.name != '$REFUSED'}"
 		    message: "$1"
 		---
 		apiVersion: admissionregistration.k8s.io/v1
@@ -99,8 +101,14 @@ api_allow_writes() {
 	wait_until "writes are allowed" "$WAIT_S" api_write_gives 201
 }
 
-# Nothing is made by it.
+# Nothing is made or changed by it.
 api_write_gives() { # STATUS
+	if [ -n "$REFUSED" ]; then
+		curl_pod PATCH "/api/v1/namespaces/$NAMESPACE/configmaps/$REFUSED?dryRun=All" \
+			--header 'Content-Type: application/merge-patch+json' --data '{"data": {"a-write": "x"}}'
+		[ "$HTTP_STATUS" = "$1" ] || [ "$HTTP_STATUS$1" = 200201 ]
+		return
+	fi
 	curl_pod POST "/api/v1/namespaces/$NAMESPACE/configmaps?dryRun=All" --header 'Content-Type: application/json' \
 		--data '{"metadata": {"name": "a-write"}}'
 	[ "$HTTP_STATUS" = "$1" ]

