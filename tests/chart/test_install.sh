@@ -60,7 +60,7 @@ first=$(generation)
 is "$(rights_of orders-savepoint)" "configmaps orders-drey-control get,patch
 configmaps orders-drey-journal get
 deployments orders-jobmanager get" "the CronJob may do exactly this"
-is "$(rights_of orders-taskmanager)" "configmaps HA get,list,watch" "a TaskManager may do exactly this"
+is "$(rights_of orders-taskmanager)" "configmaps orders-cluster-config-map get,list,watch" "a TaskManager may do exactly this"
 is "$(rights_of orders)" "configmaps  create
 configmaps HA get,list,watch,update,patch,delete
 configmaps orders-drey-control get,list,watch

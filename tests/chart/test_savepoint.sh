@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
 #
 # What the CronJob of the chart runs, with its account and nothing else: drey savepoint --remote. A real Flink takes the
-# savepoints; asked, done, failed, suspended, scaled away, in vain.
+# savepoints; asked, done, failed, suspended, scaled away, in vain. That Flink has its own high availability, and its
+# TaskManager only the account that the chart gives it.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
 # shellcheck source=tests/api/lib.sh
 . "$TOP/tests/api/lib.sh"
+# shellcheck source=tests/api/ha_lib.sh
+. "$TOP/tests/api/ha_lib.sh"
 e2e_begin chart-savepoint
 api_begin chart-savepoint
+ha_begin
 ACCOUNT=$APPLICATION-savepoint
 CONTROL_MAP=$APPLICATION-drey-control
 
@@ -36,28 +40,45 @@ more_savepoints() { # THAN
 	[ "$(savepoints)" -gt "$1" ]
 }
 
-api_template savepoint.yaml >"$RUN/savepoint.yaml"
-api_apply "$RUN/savepoint.yaml"
+# A kubeconfig with the token of an account.
+as_account() { # ACCOUNT FILE
+	jq --arg token "$(kubectl create token "$1")" '.users[0].user = {token: $token}' "$POD_KUBECONFIG" >"$2"
+}
+
+# As start_tm_pod, with an account of its own.
+start_tm_with_account() {
+	as_account "$APPLICATION-taskmanager" "$RUN/tm.conf"
+	flink_tm_argv "$RUN"
+	init_argv
+	# shellcheck disable=SC2016 # expanded by that shell
+	spawn tm bash -c 'until "$@"; do echo "the TaskManager has ended with status $?"; done' tm \
+		"${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}" -D "kubernetes.config.file=$RUN/tm.conf"
+}
+
+# What an account has asked for: "VERB RESOURCE NAME", once each, and what was refused.
+asked() { # ACCOUNT
+	jq --raw-output --arg user "system:serviceaccount:$NAMESPACE:$1" 'select(.user.username == $user and .objectRef.resource != null) |
+		"\(.verb) \(.objectRef.resource) \(.objectRef.name)\(if .responseStatus.code == 401 or .responseStatus.code == 403 then " refused" else "" end)"' \
+		"$CLUSTER/log/audit.log" | sort --unique
+}
+
+for file in savepoint taskmanager-role; do
+	api_template "$file.yaml" >"$RUN/$file.yaml"
+	api_apply "$RUN/$file.yaml"
+done
 kubectl create configmap "$CONTROL_MAP" >/dev/null
 mkdir -p "$RUN/cron"
-jq --arg token "$(kubectl create token "$ACCOUNT")" '.users[0].user = {token: $token}' "$POD_KUBECONFIG" >"$RUN/cron/conf"
+as_account "$ACCOUNT" "$RUN/cron/conf"
 await "the account may ask" kubectl auth can-i patch "configmaps/$CONTROL_MAP" --as "system:serviceaccount:$NAMESPACE:$ACCOUNT"
-DREY_CONF[application]=$APPLICATION
-DREY_CONF[generation]=one
 DREY_CONF[control.poll]=500ms
-DREY_CONF[kubernetes.enabled]=true
-DREY_CONF[kubernetes.kubeconfig]=$POD_KUBECONFIG
-DREY_CONF[kubernetes.namespace]=$NAMESPACE
-DREY_CONF[kubernetes.resource]=none
 DREY_CONF[kubernetes.owner]=deployment/$APPLICATION-jobmanager
-drey_conf
 write_drey_yaml
 sed "s|$POD_KUBECONFIG|$RUN/cron/conf|; s|$RUN/state|$RUN/cron/state|" "$RUN/drey.yaml" >"$RUN/cron/drey.yaml"
 
 remote
 says 5 "no drey has run" "before the first start: nobody is there"
 
-start_tm_pod
+start_tm_with_account
 start_drey
 MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running
@@ -116,16 +137,15 @@ remote --no-wait
 is "$STATUS" 0 "--no-wait only asks"
 
 # ---- without the rights
-jq --arg token "$(kubectl create token default)" '.users[0].user = {token: $token}' "$POD_KUBECONFIG" >"$RUN/cron/conf"
+as_account default "$RUN/cron/conf"
 remote --timeout 2s
 says 1 "cannot get resource" "an account without the rights is told so"
 
-jq --compact-output --arg user "system:serviceaccount:$NAMESPACE:$ACCOUNT" \
-	'select(.user.username == $user and .stage != "RequestReceived") | {code: .responseStatus.code, what: "\(.verb) \(.objectRef.resource) \(.objectRef.name)"}' \
-	"$CLUSTER/log/audit.log" >"$RUN/audit"
-is "$(jq --raw-output .what "$RUN/audit" | sort --unique | tr '\n' ',')" \
+is "$(asked "$ACCOUNT" | tr '\n' ',')" \
 	"get configmaps $CONTROL_MAP,get configmaps $APPLICATION-drey-journal,get deployments $APPLICATION-jobmanager,patch configmaps $CONTROL_MAP," \
-	"this is all that its account has asked for"
-is "$(jq --slurp 'map(select(.code == 401 or .code == 403)) | length' "$RUN/audit")" 0 "and nothing was refused"
+	"this is all that the account of the CronJob has asked for, and nothing was refused"
+is "$(asked "$APPLICATION-taskmanager" | grep -v "^\(get\|list\|watch\) configmaps $(cluster_map)$")" "" \
+	"that of the TaskManager has asked for the map of the cluster only"
+check "and has read it" test -n "$(asked "$APPLICATION-taskmanager")"
 check "no state was lost all the time" continuity
 e2e_end
