@@ -27,7 +27,8 @@ if [ ${#missing[@]} -gt 0 ]; then
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get update -q
 	apt-get install -q -y --no-install-recommends "${missing[@]}"
-	rm -rf /var/lib/apt/lists/*
+	apt-get clean
+	rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
 fi
 /usr/bin/drey version
 /usr/bin/drey-init --version

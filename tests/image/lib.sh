@@ -1,0 +1,55 @@
+# shellcheck shell=bash
+#
+# lib.sh - images without a daemon and without a registry. Sourced by the scripts of tests/image.
+#
+#   image_missing              prints what this machine lacks; nothing: it can build and run images
+#   image_store DIR            sets BUILDAH, the words to call buildah with
+#   image_run ROOT SETUP CMD...
+#                              becomes `unshare`, whose only child is CMD as PID 1, in namespaces of its own but that of
+#                              the network: root directory ROOT, read-only, as user 9999 without capabilities. SETUP, shell
+#                              text, is run before, as root, with $root: it mounts what is writable. Variables for CMD:
+#                              `env` words in ENVIRONMENT
+
+image_missing() {
+	local tool missing=''
+	for tool in buildah mmdebstrap unshare nsenter setpriv ip jq; do
+		command -v "$tool" >/dev/null || missing+=" $tool"
+	done
+	if [ "$(id -u)" -ne 0 ]; then
+		echo "images are built and run as root"
+	elif [ -n "$missing" ]; then
+		echo "missing:$missing (apt-get install --no-install-recommends buildah mmdebstrap util-linux iproute2 jq)"
+	elif ! unshare --mount --pid --net --fork true 2>/dev/null; then
+		echo "this machine does not let root make namespaces"
+	fi
+}
+
+image_store() { # DIR
+	mkdir -p "$1/store" "$1/run"
+	# shellcheck disable=SC2034 # for the caller
+	BUILDAH=(buildah --root "$1/store" --runroot "$1/run")
+}
+
+# As a container runtime does it, in short; /dev/fd is what bash needs.
+image_run() { # ROOT SETUP CMD...
+	local root=$1 setup=$2
+	shift 2
+	# shellcheck disable=SC2016 # expanded by that shell
+	exec unshare --mount --pid --ipc --uts --fork --kill-child=KILL --propagation private sh -euc '
+		root=$1 setup=$2
+		shift 2
+		mount --bind "$root" "$root"
+		mount -t proc proc "$root/proc"
+		mount -t tmpfs -o mode=755 dev "$root/dev"
+		for name in null zero full random urandom; do
+			: >"$root/dev/$name"
+			mount --bind "/dev/$name" "$root/dev/$name"
+		done
+		ln -s /proc/self/fd "$root/dev/fd"
+		hostname container
+		eval "$setup"
+		mount -o remount,ro,bind "$root"
+		exec chroot "$root" /usr/bin/setpriv --reuid 9999 --regid 9999 --clear-groups --no-new-privs \
+			--bounding-set=-all --inh-caps=-all "$@"
+	' sh "$root" "$setup" env -i --chdir=/opt/flink "${ENVIRONMENT[@]}" "$@"
+}

@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+#
+# The image of an engineer, made by the Dockerfile and by the four lines of docs/image.md, runs a real job as a restricted
+# pod would run it: drey-init is PID 1, user 9999, a read-only root directory, no capability.
+#
+# IMAGES=DIR keeps the images there, and uses those that are there. As root, else skipped.
+
+# shellcheck disable=SC2317 # functions that `ok` and `wait_for` call
+# shellcheck source=tests/contract/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../contract/lib.sh"
+# shellcheck source=tests/image/lib.sh
+. tests/image/lib.sh
+
+why=$(image_missing)
+if [ -n "$why" ]; then
+	[ -n "${DREY_TEST_REQUIRE:-}" ] || { echo "1..0 # SKIP $why" && exit 0; }
+	echo "not ok 1 - $why, and DREY_TEST_REQUIRE is set"
+	echo "1..1"
+	exit 1
+fi
+contract_begin curl
+version=${FLINK_VERSION:-2.3.0}
+images=${IMAGES:-$dir/images}
+show=(jm tm)
+
+at_exit() {
+	[ "${#pids[@]}" -eq 0 ] || { kill -KILL "${pids[@]}" && wait "${pids[@]}"; } 2>/dev/null
+	pids=()
+	image_store "$images"
+	"${BUILDAH[@]}" rm --all >/dev/null 2>&1
+	[ -n "${IMAGES:-}" ] || "${BUILDAH[@]}" rmi --all --force >/dev/null 2>&1
+	umount "$images"/store/* 2>/dev/null # of a store that is no mount point itself
+	:
+}
+
+if ! tests/image/build.sh "$images" "$version"; then
+	result 1 "the images can be built"
+	contract_end
+fi
+result 0 "the images can be built"
+image_store "$images"
+
+# ---- what the image says of itself
+container=$("${BUILDAH[@]}" from localhost/orders:1)
+root=$("${BUILDAH[@]}" mount "$container")
+config=$("${BUILDAH[@]}" inspect --type image localhost/orders:1 | jq .OCIv1.config)
+mapfile -t entry_point < <(jq -r '.Entrypoint[]' <<<"$config")
+mapfile -t ENVIRONMENT < <(jq -r '.Env[]' <<<"$config")
+ok "its user is a number, which Kubernetes can prove not to be root" test "$(jq -r .User <<<"$config")" = 9999:9999
+ok "there is no compiler in it" test ! -e "$root/usr/bin/gcc"
+ok "nor lists of packages" test -z "$(find "$root/var/lib/apt/lists" -type f ! -name lock)"
+
+# ---- as a pod
+mkdir -p "$dir"/{conf,drey,data} "$root"/{data,var/lib/drey}
+chown 9999 "$dir/data"
+cp "$root"/opt/flink/conf/* "$dir/conf/"
+cat >"$dir/conf/config.yaml" <<-YAML
+	jobmanager.rpc.address: 127.0.0.1
+	jobmanager.bind-host: 127.0.0.1
+	jobmanager.memory.process.size: 700m
+	rest.address: 127.0.0.1
+	rest.bind-address: 127.0.0.1
+	taskmanager.host: 127.0.0.1
+	taskmanager.bind-host: 127.0.0.1
+	taskmanager.memory.process.size: 900m
+	heartbeat.interval: 1000
+	heartbeat.timeout: 5000
+	execution.checkpointing.interval: 1 s
+	env.java.opts.jobmanager: -Dmine=kept
+YAML
+sed -n '/^ *env:/,$p; /^env\./p' "$root/opt/flink/conf/config.yaml" | sed -n '/all:/{s/.*all:/env.java.opts.all:/p;q}' >>"$dir/conf/config.yaml"
+cat >"$dir/drey/drey.yaml" <<-YAML
+	application: orders
+	stateDirectory: /var/lib/drey
+	flink:
+	  command: [/docker-entrypoint.sh, standalone-job]
+	  jobClass: drey.ContinuityJob
+	  arguments: [--log, /data/events.log]
+	  checkpointDirectory: file:///data/ck
+	  savepointDirectory: file:///data/sp
+YAML
+# a ConfigMap twice, and emptyDirs
+volumes="
+	mount --bind -o ro '$dir/conf' \$root/opt/flink/conf
+	mount -o remount,ro,bind \$root/opt/flink/conf
+	mount --bind '$dir/drey' \$root/etc/drey
+	mount --bind '$dir/data' \$root/data
+	for volume in tmp opt/flink/log var/lib/drey; do mount -t tmpfs -o mode=1777 volume \$root/\$volume; done"
+
+start() { # NAME [NSENTER...] -- CMD...: its PID 1 is ${first[NAME]}
+	local name=$1 enter=()
+	shift
+	while [ "$1" != -- ]; do
+		enter+=("$1")
+		shift
+	done
+	shift
+	"${enter[@]}" bash -c '. tests/image/lib.sh; readarray -t ENVIRONMENT <<<"$1"; shift; image_run "$@"' sh \
+		"$(printf '%s\n' "${ENVIRONMENT[@]}")" "$root" "$volumes" "$@" >"$dir/$name" 2>&1 </dev/null &
+	pids+=($!)
+	shells[$name]=$!
+}
+
+first_process() { # NAME
+	local unshare=${shells[$1]}
+	first[$1]=$(tr -d ' ' <"/proc/$unshare/task/$unshare/children") && [ -n "${first[$1]}" ] &&
+		grep -qF drey-init "/proc/${first[$1]}/cmdline"
+}
+
+# The value of a line of /proc/PID/status.
+of() { # NAME LINE
+	awk -v line="$2:" '$1 == line { print $2 }' "/proc/${first[$1]}/status"
+}
+
+ready() {
+	nsenter --target "${first[jm]}" --net curl --silent --fail --max-time 5 http://127.0.0.1:8085/readyz
+}
+
+jvm() {
+	pgrep --ns "${first[jm]}" --nslist pid -f StandaloneApplicationClusterEntryPoint
+}
+
+jvm_has() { # FILE WORD
+	tr '\0' '\n' <"/proc/$(jvm)/$1" | grep -qF -- "$2"
+}
+
+ended() {
+	! kill -0 "${shells[$1]}" 2>/dev/null
+}
+
+declare -A shells first
+start jm unshare --net -- "${entry_point[@]}"
+ok "drey-init is started" wait_for first_process jm
+ip -n "$(ip netns identify "${first[jm]}" 2>/dev/null)" link set lo up 2>/dev/null ||
+	nsenter --target "${first[jm]}" --net ip link set lo up
+start tm nsenter --target "${first[jm]}" --net -- /usr/bin/drey-init -- /docker-entrypoint.sh taskmanager
+ok "also for the TaskManager" wait_for first_process tm
+ok "it is PID 1" test "$(awk '$1 == "NSpid:" { print $NF }' "/proc/${first[jm]}/status")" = 1
+ok "its user is 9999" test "$(of jm Uid) $(of jm Gid)" = "9999 9999"
+ok "it has no capability, and can get none" test "$(of jm CapEff)$(of jm CapBnd)$(of jm NoNewPrivs)" = \
+	000000000000000000000000000000001
+ok "the root directory is read-only" grep -qE ' / / ro[ ,]|^[0-9]+ [0-9]+ [^ ]+ [^ ]+ / ro[ ,]' "/proc/${first[jm]}/mountinfo"
+ok "/readyz answers: the job runs" wait_for ready
+ok "the job has written" test -s "$dir/data/events.log"
+ok "the JobManager has its classes from the archive of the image" jvm_has maps /usr/lib/drey/flink.jsa
+ok "beside the user's options" jvm_has cmdline -Dmine=kept
+kill -TERM "${first[jm]}" "${first[tm]}"
+ok "both end by SIGTERM" wait_for ended jm
+ok "both end by SIGTERM" wait_for ended tm
+contract_end
