@@ -2,7 +2,7 @@
 #
 # run.sh - runs the tests through prove(1) and ends with one line: "N passed, N failed".
 #
-#   tests/run.sh [--build DIR] unit|init|contract|sim|servers|e2e|all|api|chart|valgrind [NAME...]
+#   tests/run.sh [--build DIR] unit|init|contract|sim|servers|e2e|all|api|chart|image|valgrind [NAME...]
 #
 # DIR (build) is where the programs are; it is exported to the tests as BUILD. NAMEs choose among a group's files:
 # `tests/run.sh unit json`, `tests/run.sh e2e job`.
@@ -17,6 +17,7 @@
 #   api       tests/api/test_*.sh                    the same, against a real Kubernetes control plane that is started for
 #                                                    them (tests/cluster), and then chart; not part of all
 #   chart     tests/chart/test_*.sh                  the chart, likewise
+#   image     tests/image/test_*.sh                  the Dockerfile's image, without a registry; as root; not part of all
 #   valgrind  the unit tests under valgrind; an error is a failure (leaks: SAN=1)
 #
 # A test is an executable that prints TAP. What is counted are the tests inside; a file that fails for another reason
@@ -177,6 +178,10 @@ run_group() { # GROUP
 		export DREY_CLUSTER=$cluster
 		[ "$1" = chart ] || prove_with_flink tests/api 900
 		prove_with_flink tests/chart 900
+		;;
+	image)
+		mapfile -t files < <(files_of tests/image .sh)
+		prove_files 1 3600 "" "${files[@]}"
 		;;
 	*) usage ;;
 	esac

@@ -69,7 +69,7 @@ flink_image() {
 
 image() { # NAME FILE CONTEXT [OPTION...]
 	say "building $1"
-	"${BUILDAH[@]}" build --isolation chroot --quiet --tag "$1" --file "$2" "${@:4}" "$3" >"$dir/build.log" 2>&1 || {
+	"${BUILDAH[@]}" build --layers --isolation chroot --quiet --tag "$1" --file "$2" "${@:4}" "$3" >"$dir/build.log" 2>&1 || {
 		tail -n 40 "$dir/build.log" >&2
 		die 1 "$1 could not be built"
 	}

@@ -47,6 +47,7 @@ image_run() { # ROOT SETUP CMD...
 		done
 		ln -s /proc/self/fd "$root/dev/fd"
 		hostname container
+		echo "127.0.0.1 localhost container" >"$root/etc/hosts"
 		eval "$setup"
 		mount -o remount,ro,bind "$root"
 		exec chroot "$root" /usr/bin/setpriv --reuid 9999 --regid 9999 --clear-groups --no-new-privs \

@@ -51,18 +51,18 @@ ok "there is no compiler in it" test ! -e "$root/usr/bin/gcc"
 ok "nor lists of packages" test -z "$(find "$root/var/lib/apt/lists" -type f ! -name lock)"
 
 # ---- as a pod
-mkdir -p "$dir"/{conf,drey,data} "$root"/{data,var/lib/drey}
-chown 9999 "$dir/data"
+mkdir -p "$dir"/{conf,drey,data/{ck,sp}} "$root"/{data,var/lib/drey}
+chown -R 9999 "$dir/data"
 cp "$root"/opt/flink/conf/* "$dir/conf/"
 cat >"$dir/conf/config.yaml" <<-YAML
 	jobmanager.rpc.address: 127.0.0.1
 	jobmanager.bind-host: 127.0.0.1
-	jobmanager.memory.process.size: 700m
+	jobmanager.memory.process.size: 1000m
 	rest.address: 127.0.0.1
 	rest.bind-address: 127.0.0.1
 	taskmanager.host: 127.0.0.1
 	taskmanager.bind-host: 127.0.0.1
-	taskmanager.memory.process.size: 900m
+	taskmanager.memory.process.size: 1400m
 	heartbeat.interval: 1000
 	heartbeat.timeout: 5000
 	execution.checkpointing.interval: 1 s
@@ -129,10 +129,8 @@ ended() {
 }
 
 declare -A shells first
-start jm unshare --net -- "${entry_point[@]}"
+start jm unshare --net sh -c 'ip link set lo up && exec "$@"' sh -- "${entry_point[@]}"
 ok "drey-init is started" wait_for first_process jm
-ip -n "$(ip netns identify "${first[jm]}" 2>/dev/null)" link set lo up 2>/dev/null ||
-	nsenter --target "${first[jm]}" --net ip link set lo up
 start tm nsenter --target "${first[jm]}" --net -- /usr/bin/drey-init -- /docker-entrypoint.sh taskmanager
 ok "also for the TaskManager" wait_for first_process tm
 ok "it is PID 1" test "$(awk '$1 == "NSpid:" { print $NF }' "/proc/${first[jm]}/status")" = 1
