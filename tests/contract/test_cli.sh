@@ -65,6 +65,10 @@ drey status --explode
 refused 'an unknown option is named' 2 'unknown option --explode' 'drey status --help'
 drey savepoint --timeout soon --config "$dir/drey.yaml"
 refused 'a bad duration is refused' 2 '--timeout' 'soon'
+drey savepoint --skip-parked --config "$dir/drey.yaml"
+refused 'savepoint: --skip-parked goes with --remote' 2 '--remote'
+drey savepoint --remote --json --config "$dir/drey.yaml"
+refused 'savepoint: --json does not go with --remote' 2 '--remote'
 drey do-not-restart maybe --config "$dir/drey.yaml"
 refused 'do-not-restart wants on or off' 2 "not 'maybe'"
 drey resume --empty --from /x --config "$dir/drey.yaml"
@@ -77,7 +81,7 @@ refused 'no configuration: says how to name one' 2 '/etc/drey/drey.yaml' '--conf
 drey status --config "$dir/absent.yaml"
 refused 'a missing file is named' 2 "$dir/absent.yaml is not there"
 printf 'application: orders\nstateDirectory: %s\nflink: {command: [java]}\nrestPort: 1\n' "$dir" >"$dir/bad.yaml"
-for command in run resolve status savepoint suspend resume restart cancel; do
+for command in run resolve check status savepoint suspend resume restart cancel; do
 	drey "$command" --config "$dir/bad.yaml"
 	refused "drey $command: an unknown key with file, line, column and the nearest" 2 \
 		"$dir/bad.yaml: line 4, column 1: unknown key 'restPort'; did you mean 'flink.restPort'?"
@@ -103,6 +107,8 @@ for command in status savepoint suspend resume restart cancel 'do-not-restart on
 	drey $command --config "$dir/drey.yaml"
 	refused "drey $command: no drey runs, and what to do" 5 "no drey runs on $dir/state" 'drey run --config FILE'
 done
+drey savepoint --remote --config "$dir/drey.yaml"
+refused 'savepoint --remote without Kubernetes: what to do' 2 'kubernetes.kubeconfig'
 DREY_CONFIG=$dir/drey.yaml drey status
 refused 'DREY_CONFIG names the configuration' 5 "no drey runs on $dir/state"
 [ -z "$(ls -A "$dir/state")" ]

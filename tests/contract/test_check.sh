@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+#
+# What `drey check` says of a new configuration beside an application that has run, runs, or never ran; and that it changes
+# nothing.
+
+set -uo pipefail
+# shellcheck source=tests/contract/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+contract_begin jq
+F=tests/fixtures/metadata
+
+says() { grep -qF -- "$1" "$dir/out"; }
+warns() { grep -qF -- "$1" "$dir/err"; }
+sum() { (cd "$dir/state" && sha256sum journal.json); }
+
+# The same application with another generation, or other lines.
+new_yaml() { # [LINE...]
+	sed 's/^generation: .*//' "$dir/drey.yaml" >"$dir/new.yaml"
+	printf '%s\n' "$@" >>"$dir/new.yaml"
+}
+
+drey_yaml <<<'generation: one'
+flink_is 'exec sleep 100000'
+ok 'before the first start' status 0 "$DREY" check --config "$dir/drey.yaml"
+ok 'nobody has run, and it would start empty' eval "says 'no drey has run here yet' && says START_EMPTY"
+ok 'it leaves nothing behind' test ! -e "$dir/state/journal.json"
+
+start_drey
+ok 'drey has launched Flink' wait_for phase_is Launching
+job=$("$DREY" status --json --config "$dir/drey.yaml" | jq -r .jobId)
+mkdir -p "$dir/ck/$job/chk-7"
+cp "$F/2.3.0-hashmap-chk" "$dir/ck/$job/chk-7/_metadata"
+new_yaml 'generation: two'
+ok 'while it runs, with another generation' status 0 "$DREY" check --config "$dir/new.yaml"
+ok 'what runs is named' says 'Launching, generation one, Flink 2.3.0'
+ok 'and what the new one would start from' says "START_FROM"
+ok 'a job that does not run yet gives no savepoint' says 'no savepoint, because the job does not run'
+new_yaml 'generation: two' 'upgrade: stateless' 'restore: {foreign: ignore}'
+ok 'a stateless one' status 0 "$DREY" check --config "$dir/new.yaml"
+ok 'would start empty' says 'started empty: upgrade is stateless'
+end_drey
+before=$(sum)
+
+ok 'after its end, with the same generation' status 0 "$DREY" check --config "$dir/drey.yaml"
+ok 'it is no upgrade' says 'the same generation'
+new_yaml 'generation: two'
+sed -i 's/version: 2.3.0/version: 1.20.0/' "$dir/new.yaml"
+ok 'a Flink that cannot read the state is refused' status 4 "$DREY" check --config "$dir/new.yaml"
+ok 'with the reason' warns 'newer Flink'
+ok 'and every candidate' warns "$dir/ck/$job/chk-7"
+ok '--warn says so' status 0 "$DREY" check --warn --config "$dir/new.yaml"
+ok 'on the same stream' warns 'newer Flink'
+new_yaml 'generation: two'
+sed -i "s|file://$dir/ck|file://$dir/other|" "$dir/new.yaml"
+ok 'a directory that is not there is refused' status 2 "$DREY" check --config "$dir/new.yaml"
+ok 'by its name' warns "$dir/other"
+new_yaml 'generation: two'
+sed -i "s|$dir/flink|$dir/no-flink|" "$dir/new.yaml"
+ok 'so is an image without Flink' status 2 "$DREY" check --warn --config "$dir/new.yaml"
+head -c 100 "$F/2.3.0-hashmap-chk" >"$dir/ck/$job/chk-7/_metadata"
+new_yaml 'generation: two'
+ok 'state that is damaged' status 4 "$DREY" check --config "$dir/new.yaml"
+ok 'is held' warns 'drey would hold'
+ok 'the journal is as it was' test "$(sum)" = "$before"
+printf '{' >"$dir/state/journal.json"
+ok 'a journal that cannot be read' status 4 "$DREY" check --config "$dir/new.yaml"
+ok 'is left as it is' test "$(cat "$dir/state/journal.json")" = '{'
+contract_end

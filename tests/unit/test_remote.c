@@ -1,0 +1,139 @@
+#include "cmd/remote.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "tap.h"
+
+#define ASKED INT64_C(1700000000000)
+
+static struct journal journal;
+
+static void begin(void)
+{
+	journal_init(&journal, "orders");
+	xstrset(&journal.phase, "Running");
+}
+
+static void end(void)
+{
+	journal_release(&journal);
+}
+
+static void ended(const char *nonce, enum operation_kind kind, bool ok, const char *text)
+{
+	struct operation_result *last = &journal.last_operation;
+
+	operation_result_release(last);
+	last->kind = kind;
+	last->nonce = xstrdup(nonce);
+	last->ok = ok;
+	*(ok ? &last->location : &last->error) = xstrdup(text);
+}
+
+static enum remote_end judge(const char *nonce, const char **text)
+{
+	*text = NULL;
+	return remote_judge(&journal, nonce, ASKED, text);
+}
+
+static void a_savepoint_is_known_by_its_nonce(void)
+{
+	const char *text;
+
+	begin();
+	CHECK_INT(judge("a", &text), ==, REMOTE_OPEN);
+	ended("b", OPERATION_SAVEPOINT, true, "file:/sp/b");
+	CHECK_INT(judge("a", &text), ==, REMOTE_OPEN);
+	CHECK_INT(judge("b", &text), ==, REMOTE_DONE);
+	CHECK_STR(text, "file:/sp/b");
+	ended("a", OPERATION_SAVEPOINT, false, "the bucket is full");
+	CHECK_INT(judge("a", &text), ==, REMOTE_FAILED);
+	CHECK_STR(text, "the bucket is full");
+	end();
+}
+
+static void the_nonce_of_a_restart_is_another_one(void)
+{
+	const char *text;
+
+	begin();
+	ended("a", OPERATION_STOP, true, "file:/sp/stop");
+	CHECK_INT(judge("a", &text), ==, REMOTE_OPEN);
+	end();
+}
+
+static void a_result_that_was_overwritten_is_found_among_the_snapshots(void)
+{
+	struct snapshot snapshot = {.path = (char[]){"file:/sp/a"},
+				    .kind = SNAPSHOT_SAVEPOINT,
+				    .origin = ORIGIN_MANUAL,
+				    .completed_unix_ms = ASKED - 3600000};
+	const char *text;
+
+	begin();
+	xstrset(&journal.savepoint_nonce_done, "a");
+	ended(NULL, OPERATION_SAVEPOINT, true, "file:/sp/periodic");
+	journal_add_snapshot(&journal, &snapshot);
+	CHECK_INT(judge("a", &text), ==, REMOTE_FAILED);
+	CHECK_HAS(text, "left no savepoint");
+	snapshot.completed_unix_ms = ASKED + 5000;
+	snapshot.origin = ORIGIN_PERIODIC;
+	journal_add_snapshot(&journal, &snapshot);
+	CHECK_INT(judge("a", &text), ==, REMOTE_FAILED);
+	snapshot.origin = ORIGIN_MANUAL;
+	journal_add_snapshot(&journal, &snapshot);
+	CHECK_INT(judge("a", &text), ==, REMOTE_DONE);
+	CHECK_STR(text, "file:/sp/a");
+	end();
+}
+
+static void parked_is_what_somebody_wants(void)
+{
+	begin();
+	CHECK(!remote_parked(&journal));
+	journal.intent.state = DESIRED_SUSPENDED;
+	CHECK_STR(remote_parked(&journal), "it is suspended");
+	journal.intent.state = DESIRED_CANCELLED;
+	CHECK_STR(remote_parked(&journal), "it is cancelled");
+	journal.intent.state = DESIRED_RUNNING;
+	journal.outcome.kind = OUTCOME_FINISHED;
+	CHECK_HAS(remote_parked(&journal), "come to its end");
+	journal.outcome.kind = OUTCOME_CANCELLED;
+	CHECK_HAS(remote_parked(&journal), "cancelled");
+	end();
+}
+
+static void a_job_that_has_failed_or_is_held_is_not_parked(void)
+{
+	begin();
+	journal.outcome.kind = OUTCOME_FAILED;
+	CHECK(!remote_parked(&journal));
+	journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
+	CHECK(!remote_parked(&journal));
+	journal.outcome.kind = OUTCOME_NONE;
+	xstrset(&journal.phase, "Holding");
+	CHECK(!remote_parked(&journal));
+	end();
+}
+
+static void the_brake_parks_only_without_a_job(void)
+{
+	begin();
+	journal.intent.do_not_restart = true;
+	CHECK(!remote_parked(&journal));
+	xstrset(&journal.phase, "Holding");
+	CHECK_HAS(remote_parked(&journal), "do-not-restart");
+	end();
+}
+
+int main(void)
+{
+	TEST(a_savepoint_is_known_by_its_nonce);
+	TEST(the_nonce_of_a_restart_is_another_one);
+	TEST(a_result_that_was_overwritten_is_found_among_the_snapshots);
+	TEST(parked_is_what_somebody_wants);
+	TEST(a_job_that_has_failed_or_is_held_is_not_parked);
+	TEST(the_brake_parks_only_without_a_job);
+	return tap_done();
+}
