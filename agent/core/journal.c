@@ -114,6 +114,16 @@ struct launch *journal_add_launch(struct journal *journal)
 	return launch;
 }
 
+struct launch *journal_renew_launch(struct journal *journal)
+{
+	struct launch *launch = journal_launch(journal);
+	int64_t number = launch->number + 1;
+
+	launch_release(launch);
+	launch->number = number;
+	return launch;
+}
+
 void journal_remove_snapshot(struct journal *journal, const char *path)
 {
 	for (size_t i = 0; i < journal->snapshot_count; i++) {

@@ -210,6 +210,10 @@ const struct launch *journal_launch_const(const struct journal *journal);
 /* Append a zeroed launch with the next number; borrowed until the next change of the list. */
 struct launch *journal_add_launch(struct journal *journal);
 
+/* The current launch was never carried out: a zeroed one with the next number takes its place. There
+ * has to be one. Borrowed like the above. */
+struct launch *journal_renew_launch(struct journal *journal);
+
 /* Record a snapshot (copied); one with the same path is replaced. */
 void journal_add_snapshot(struct journal *journal, const struct snapshot *snapshot);
 void journal_remove_snapshot(struct journal *journal, const char *path);

@@ -299,6 +299,7 @@ struct lifecycle {
 
 	/* the process */
 	enum launch_step launch_step;
+	bool launch_void; /* the last launch never left drey: the next one takes its place and its id */
 	bool end_counts;  /* Flink is being ended, and that counts as a failed attempt */
 	bool end_wanted;  /* Flink is being ended */
 	char *end_reason; /* why; owned */

@@ -88,6 +88,22 @@ static void hold(struct lifecycle *life, const struct decision *decision)
 
 #define DRAWS 100
 
+/* Whether the id of the last launch, which never left drey, can be given to the next one: there would soon
+ * be none left if each try of a start that is held took a new one. It was not drawn, but another launch's,
+ * when that one was to go on. */
+static bool take_void_id(struct lifecycle *life, const struct facts *facts,
+			 char job_id[JOB_ID_BYTES])
+{
+	const struct launch *last = journal_launch(&life->journal);
+	struct journal before = life->journal;
+
+	if (!life->launch_void)
+		return false;
+	before.launch_count--;
+	memcpy(job_id, last->job_id, JOB_ID_BYTES);
+	return !flink_id_is_used(&before, facts, job_id);
+}
+
 /* An id that has left no trace anywhere. NULL, or why there is none; the caller frees. */
 static char *draw_job_id(struct lifecycle *life, const struct facts *facts,
 			 char job_id[JOB_ID_BYTES])
@@ -97,6 +113,8 @@ static char *draw_job_id(struct lifecycle *life, const struct facts *facts,
 	bool same = journal->id_space && config->id_space &&
 		    !strcmp(journal->id_space, config->id_space);
 
+	if (take_void_id(life, facts, job_id))
+		return NULL;
 	for (int i = 0; i < DRAWS && !config->id_space; i++) {
 		rng_hex_id(&life->rng, job_id);
 		if (!flink_id_is_used(journal, facts, job_id))
@@ -143,11 +161,25 @@ static void fill_same_ids(struct launch *launch, const struct launch *before)
 	launch->application_result_path = xstrdup(before->application_result_path);
 }
 
+/* The record of a launch that never left drey gives way to the next one: many tries would push out of the
+ * journal what did run. One that goes on needs the launch that it goes on with before it. */
+static bool is_renewal(const struct lifecycle *life, const struct decision *decision)
+{
+	const struct journal *journal = &life->journal;
+	size_t count = journal->launch_count;
+
+	return life->launch_void && (decision->kind != DECISION_CONTINUE ||
+				     (count > 1 && !strcmp(journal->launches[count - 1].job_id,
+							   journal->launches[count - 2].job_id)));
+}
+
 static struct launch *add_launch(struct lifecycle *life, const struct decision *decision,
 				 const char *job_id, const struct candidate *from)
 {
-	struct launch *launch = journal_add_launch(&life->journal);
+	struct launch *launch = is_renewal(life, decision) ? journal_renew_launch(&life->journal)
+							   : journal_add_launch(&life->journal);
 
+	life->launch_void = false;
 	if (decision->kind == DECISION_CONTINUE)
 		fill_same_ids(launch, launch - 1);
 	else
@@ -365,6 +397,7 @@ void launch_withdraw(struct lifecycle *life)
 		return;
 	withdraw(life, EFFECT_LAUNCH);
 	life->launch_step = LAUNCH_NONE;
+	life->launch_void = true;
 	never_started(life, launch);
 }
 
@@ -467,6 +500,7 @@ void on_launch_failed(struct lifecycle *life, const struct event *event)
 	    life->launch_step != LAUNCH_STARTING)
 		return;
 	life->launch_step = LAUNCH_NONE;
+	life->launch_void = event->process.held;
 	life->end_wanted = false;
 	never_started(life, launch);
 	if (life->terminating) {

@@ -162,15 +162,16 @@ static bool is_continued(const struct world *w, const struct launch *launch)
 	       !strcmp(journal->launches[journal->launch_count - 2].job_id, launch->job_id);
 }
 
-/* A launch that never came to run has left nothing under its id: a journal that does not know it may
- * give it out again. */
+/* An id that no Flink was given is free. A launch that never came to run has left nothing under its id: a
+ * journal that does not know it may give it out again. */
 static bool leaves_id(const struct world *w, const char *job_id)
 {
 	int index = truth_find(w, job_id);
 	const struct truth_launch *truth = index >= 0 ? &w->truth.launches[index] : NULL;
 
-	return truth && (!w->truth.journal_changed || truth->ran || truth->wrong ||
-			 truth->ha.exists || truth->ha.result);
+	return truth && truth->executed &&
+	       (!w->truth.journal_changed || truth->ran || truth->wrong || truth->ha.exists ||
+		truth->ha.result);
 }
 
 /* What is about to be done must be on record exactly so. */

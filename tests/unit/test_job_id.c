@@ -81,6 +81,106 @@ static void launches_take_the_numbers_one_after_another(void)
 	life_end(&l);
 }
 
+/* The launch that was just begun must not be made now: drey-init never heard of it. */
+static void hold_start(struct life *l)
+{
+	struct event event = {.type = EVENT_LAUNCH_FAILED,
+			      .process = {.launch_id = job_of(l), .error = "busy", .held = true}};
+
+	step(l, &event);
+	CHECK_PHASE(l, PHASE_HOLDING);
+	forget(l);
+	pass(l, 3600000);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+}
+
+static void a_start_that_is_held_keeps_its_number_and_its_place(void)
+{
+	static const int64_t trace[] = {0, -1};
+	struct life l;
+
+	begin(&l, 200);
+	for (int64_t number = 1; number < 300; number++) {
+		start_empty(&l, no_trace);
+		CHECK_STR(job_of(&l), id_of(0));
+		CHECK_INT(journal_launch(&l.life.journal)->number, ==, number);
+		CHECK_INT(l.life.journal.launch_count, ==, 1);
+		CHECK(!journal_launch(&l.life.journal)->ended_unix_ms);
+		hold_start(&l);
+	}
+	start_empty(&l, trace); /* somebody else has it now */
+	CHECK_STR(job_of(&l), id_of(1));
+	CHECK_INT(l.life.journal.launch_count, ==, 1);
+	fail_start(&l); /* drey-init had it */
+	start_empty(&l, no_trace);
+	CHECK_STR(job_of(&l), id_of(2));
+	CHECK_INT(l.life.journal.launch_count, ==, 2);
+	CHECK_INT(l.life.journal.id_next, ==, 3);
+	life_end(&l);
+}
+
+static void a_start_that_is_withdrawn_keeps_its_number(void)
+{
+	struct life l;
+
+	begin(&l, 200);
+	l.hold_writes = true;
+	start_empty(&l, no_trace);
+	brake(&l, true);
+	l.hold_writes = false;
+	written(&l);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	forget(&l);
+	brake(&l, false);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	start_empty(&l, no_trace);
+	CHECK_STR(job_of(&l), id_of(0));
+	CHECK_INT(l.life.journal.launch_count, ==, 1);
+	life_end(&l);
+}
+
+/* The last launch goes on: Flink's HA data of its job have a checkpoint. */
+static void go_on(struct life *l)
+{
+	struct facts facts = {0};
+	struct snapshot snapshot = {.path = (char *)"file:/cp/chk-1", .checkpoint_id = 1};
+	struct decision decision = {.kind = DECISION_CONTINUE, .rule = 7};
+	struct event event = {.type = EVENT_OBSERVED,
+			      .observed = {.facts = &facts, .decision = &decision}};
+
+	facts_mark_ha(facts_add(&facts, SOURCE_HA, &snapshot), job_of(l), NULL);
+	step(l, &event);
+	facts_release(&facts);
+}
+
+static void one_that_is_held_while_it_goes_on_gives_its_id_to_no_other(void)
+{
+	struct life l;
+
+	begin(&l, 200);
+	start_empty(&l, no_trace);
+	started(&l);
+	exited(&l, KILLED(SIGKILL));
+	for (int i = 0; i < 100; i++) {
+		go_on(&l);
+		CHECK_STR(job_of(&l), id_of(0));
+		CHECK_INT(l.life.journal.launch_count, ==, 2);
+		CHECK_STR(l.life.journal.launches[0].job_id, id_of(0));
+		hold_start(&l);
+	}
+	start_empty(&l, no_trace);
+	CHECK_STR(job_of(&l), id_of(1));
+	CHECK_INT(l.life.journal.launch_count, ==, 2);
+	CHECK(l.life.journal.launches[0].started_unix_ms);
+	/* what was held cannot go on; if it should all the same, it is a launch of its own */
+	hold_start(&l);
+	go_on(&l);
+	CHECK_STR(job_of(&l), id_of(1));
+	CHECK_INT(l.life.journal.launch_count, ==, 3);
+	life_end(&l);
+}
+
 static void an_id_that_has_left_a_trace_is_skipped(void)
 {
 	static const int64_t traces[] = {0, 1, 3, -1};
@@ -147,6 +247,9 @@ int main(void)
 {
 	TEST(ids_are_what_a_chart_computes);
 	TEST(launches_take_the_numbers_one_after_another);
+	TEST(a_start_that_is_held_keeps_its_number_and_its_place);
+	TEST(a_start_that_is_withdrawn_keeps_its_number);
+	TEST(one_that_is_held_while_it_goes_on_gives_its_id_to_no_other);
 	TEST(an_id_that_has_left_a_trace_is_skipped);
 	TEST(names_used_up_hold_and_name_the_way_out);
 	TEST(another_salt_counts_from_the_beginning);
