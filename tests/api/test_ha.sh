@@ -18,6 +18,23 @@ api_begin ha
 DREY_CONF[flink.properties]='{execution.checkpointing.interval: 10 h}'
 DREY_CONF[attempts.backoffFirst]=200ms
 ha_begin
+# S15: what only looks like ours; nobody may touch or follow it
+look_alikes() {
+	printf '%s\n' "$APPLICATION-eu-cluster-config-map" "$APPLICATION-eu-$(job_id_of 0)-config-map" \
+		"$APPLICATION-$(job_id_of 0 other-salt)-config-map"
+}
+for map in $(look_alikes); do
+	kubectl create configmap "$map" --from-literal="jobGraph-$(job_id_of 0)=x" --from-literal="executionPlan-$(job_id_of 0)=x" \
+		--from-literal=checkpointID-0000000000000000099=x --from-literal=counter=100 >/dev/null
+	kubectl label configmap "$map" app="$APPLICATION-eu" type=flink-native-kubernetes >/dev/null
+done
+versions() {
+	local map
+	for map in $(look_alikes); do
+		kubectl get configmap "$map" --output 'jsonpath={.metadata.resourceVersion} '
+	done
+}
+versions_before=$(versions)
 start_tm_pod
 start_drey
 MUST_LIVE=(jm tm)
@@ -42,10 +59,30 @@ await "and goes on" status_is .launch.proven
 check "no state is lost" continuity
 await "the holder of the lock is known again" jm_says "leader lock is known" 2
 
+# ---- S14: killed, and Flink's maps may not be read
+check "the brake is set" drey do-not-restart on
+kill -KILL "$(jm_pid)"
+await "killed under the brake: nothing is started" phase_is Holding
+denied_from=$(date +%s%3N)
+kubectl get role "$APPLICATION" --output json |
+	jq '.rules[] |= if .resourceNames then .resourceNames |= map(select(endswith("-config-map") | not)) else . end |
+		del(.rules[] | select(.resourceNames == []))' | kubectl replace --filename - >/dev/null
+await "the Role does not name the maps any more" not kubectl_pod get configmap "$(cluster_map)"
+check "the brake is lifted" drey do-not-restart off
+await "403: held" status_is '.phase == "Holding" and (.reason | contains("403"))'
+check "the Role names them again" api_role
+await "the job runs again" status_is '.phase == "Running" and .launch.number == 3'
+denied_to=$(date +%s%3N)
+is "$(status .jobId)" "$first" "under the same id: an error was no absence"
+check "a checkpoint is asked for" checkpoint
+await "and goes on" status_is .launch.proven
+check "no state is lost" continuity
+await "the holder of the lock is known again" jm_says "leader lock is known" 3
+
 # ---- a savepoint that Flink's maps do not know
 newest=$(drey savepoint 2>>"$RUN/log/cli.log")
 kill -KILL "$(jm_pid)"
-await "killed after a savepoint: the job runs again" status_is '.phase == "Running" and .launch.number == 3'
+await "killed after a savepoint: the job runs again" status_is '.phase == "Running" and .launch.number == 4'
 second=$(status .jobId)
 is "$second" "$(job_id_of 1)" "under a new id"
 check "from the savepoint, which is newer than what Flink would have taken" restore_matches "$newest"
@@ -74,10 +111,12 @@ await "killed under the brake: nothing is started" phase_is Holding
 kubectl delete configmap "$(cluster_map)" "$(job_map "$third")" >/dev/null
 newest=$(newest_retained "$third")
 check "the brake is lifted" drey do-not-restart off
-await "without Flink's maps the job runs again" status_is '.phase == "Running" and .launch.number == 5'
+await "without Flink's maps the job runs again" status_is '.phase == "Running" and .launch.number == 6'
 is "$(status .jobId)" "$(job_id_of 3)" "under a new id"
 check "from the newest checkpoint in storage" restore_matches "$newest"
 
 check "no state was lost all the time" continuity
-is "$(api_denied)" "" "nothing was asked for that the Role does not allow"
+is "$(versions)" "$versions_before" "nobody has touched the maps that look alike"
+is "$(api_denied | jq --compact-output "select(.unixMs < $denied_from or .unixMs > $denied_to)")" "" \
+	"nothing was asked for that the Role does not allow"
 e2e_end
