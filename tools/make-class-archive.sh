@@ -145,11 +145,11 @@ running() {
 }
 
 wait_for() { # WHAT CMD...
-	local what=$1 end=$((SECONDS + 180))
+	local what=$1 end=$((SECONDS + 600))
 	shift
 	until "$@"; do
 		running || fail "Flink has ended before $what"
-		[ "$SECONDS" -lt "$end" ] || fail "after 180 s: no $what"
+		[ "$SECONDS" -lt "$end" ] || fail "after 600 s: no $what"
 		sleep 0.2
 	done
 }
