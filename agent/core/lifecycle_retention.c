@@ -11,8 +11,8 @@
 
 /* After a disposal that failed: the cause (a right that is missing) seldom goes away in minutes. */
 #define FAILED_PAUSE_MS (60 * 60 * INT64_C(1000))
-/* Age comes by itself: how often it is looked for savepoints that have become too old. */
-#define AGE_PAUSE_MS (10 * 60 * INT64_C(1000))
+/* After what is to be left could not be read. */
+#define UNREAD_PAUSE_MS (10 * 60 * INT64_C(1000))
 
 /* Announce it, then let it go. */
 static void begin_disposal(struct lifecycle *life, const struct snapshot *oldest)
@@ -25,20 +25,16 @@ static void begin_disposal(struct lifecycle *life, const struct snapshot *oldest
 	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
 }
 
+/* With every look at the job: age comes by itself, and a job that restarts every few minutes is proven for
+ * a moment only. */
 void retention_pursue(struct lifecycle *life)
 {
-	const struct retention *retention = &life->config->retention;
-	const struct snapshot *oldest;
-
 	if (life->disposing || life->keeper || life->disposal_ms ||
 	    life->seen.state != JOB_RUNNING || !life->seen.reachable ||
 	    life->phase != PHASE_RUNNING)
 		return;
-	oldest = retention_next(retention, &life->journal, life->now_unix_ms);
-	if (!oldest) {
+	if (!retention_next(&life->config->retention, &life->journal, life->now_unix_ms)) {
 		xstrset(&life->journal.disposing, NULL);
-		if (retention->max_age_ms)
-			life->disposal_ms = life->now_ms + AGE_PAUSE_MS;
 		return;
 	}
 	life->keeper = xstrdup(retention_keeper(&life->journal)->path);
@@ -66,7 +62,7 @@ bool retention_inspected(struct lifecycle *life, const struct event *event)
 		return false;
 	xstrset(&life->keeper, NULL);
 	if (!event->inspected.readable) {
-		life->disposal_ms = life->now_ms + AGE_PAUSE_MS;
+		life->disposal_ms = life->now_ms + UNREAD_PAUSE_MS;
 		return true;
 	}
 	if (!event->inspected.complete) {

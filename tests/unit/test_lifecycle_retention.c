@@ -145,17 +145,70 @@ static void flinks_end_takes_a_disposal_back(void)
 	life_end(&l);
 }
 
-static void age_comes_without_an_event(void)
+/* Three savepoints of now, which stay for an hour. */
+static void begin_age(struct life *l)
+{
+	begin(l);
+	l->config.retention = (struct retention){.max_age_ms = 3600 * 1000};
+	for (size_t i = 0; i < 3; i++)
+		l->life.journal.snapshots[i].completed_unix_ms = l->life.now_unix_ms + (int64_t)i;
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(l, EFFECT_DISPOSE);
+}
+
+static void age_comes_by_itself(void)
 {
 	struct life l;
 
-	begin(&l);
-	l.config.retention = (struct retention){.max_age_ms = 3600 * 1000};
-	for (size_t i = 0; i < 3; i++)
-		l.life.journal.snapshots[i].completed_unix_ms = l.life.now_unix_ms;
+	begin_age(&l);
+	pass(&l, 3600 * 1000);
 	viewed(&l, job_in(JOB_RUNNING));
 	CHECK_NOTHING(&l, EFFECT_DISPOSE);
-	pass(&l, 3600 * 1000 + 11 * 60 * 1000);
+	pass(&l, 1000);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
+	life_end(&l);
+}
+
+static void age_counts_for_a_job_that_restarts_every_few_minutes(void)
+{
+	struct life l;
+
+	begin_age(&l);
+	pass(&l, 2 * 3600 * 1000);
+	exited(&l, KILLED(SIGKILL));
+	forget(&l);
+	observed(&l, DECISION_START_FROM, "file:/sp/savepoint-3", 3, NULL);
+	started(&l);
+	viewed(&l, (struct view){.reachable = true,
+				 .job_present = true,
+				 .statistics_known = true,
+				 .state = JOB_RUNNING,
+				 .restored = true,
+				 .restored_id = 3,
+				 .restored_path = "file:/sp/savepoint-3"});
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK_NOTHING(&l, EFFECT_DISPOSE); /* it may not complete anything */
+	prove(&l, 4);
+	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
+	life_end(&l);
+}
+
+static void one_too_many_goes_at_once_although_age_is_looked_at_as_well(void)
+{
+	struct snapshot fourth = {.path = (char *)(uintptr_t) "file:/sp/savepoint-4",
+				  .kind = SNAPSHOT_SAVEPOINT,
+				  .origin = ORIGIN_PERIODIC,
+				  .verified = true};
+	struct life l;
+
+	begin_age(&l);
+	l.config.retention.keep_count = 3;
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+	fourth.completed_unix_ms = l.life.now_unix_ms + 3;
+	journal_add_snapshot(&l.life.journal, &fourth);
+	viewed(&l, job_in(JOB_RUNNING));
 	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
 	life_end(&l);
 }
@@ -168,6 +221,8 @@ int main(void)
 	TEST(a_disposal_that_failed_is_told_and_tried_again_in_an_hour);
 	TEST(nothing_goes_while_the_job_does_not_run);
 	TEST(flinks_end_takes_a_disposal_back);
-	TEST(age_comes_without_an_event);
+	TEST(age_comes_by_itself);
+	TEST(age_counts_for_a_job_that_restarts_every_few_minutes);
+	TEST(one_too_many_goes_at_once_although_age_is_looked_at_as_well);
 	return tap_done();
 }
