@@ -41,7 +41,8 @@ render() { # NAME [OPTION...]
 	local name=$1
 	shift
 	helm template orders "$CHART" "$@" >"$RUN/$name.yaml" 2>"$RUN/$name.err" &&
-		kubectl_team create --dry-run=server --output json --filename "$RUN/$name.yaml" >"$RUN/$name.json" 2>"$RUN/$name.err" &&
+		kubectl_team create --dry-run=server --output json --filename "$RUN/$name.yaml" >"$RUN/$name.objects" 2>"$RUN/$name.err" &&
+		jq --slurp '{items: .}' "$RUN/$name.objects" >"$RUN/$name.json" &&
 		[ ! -s "$RUN/$name.err" ] && return
 	sed 's/^/# /' "$RUN/$name.err"
 	return 1

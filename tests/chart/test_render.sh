@@ -53,6 +53,10 @@ for file in "$EXAMPLES"/*.yaml; do
 	check "$name: every Pod is allowed by the standard restricted" pods_are_restricted "$name"
 	check "$name: drey takes drey.yaml and Flink's configuration" drey_takes "$name"
 done
+pod_ip_is_missing() {
+	env KUBECONFIG="$POD_KUBECONFIG" POD_NAMESPACE="$TEAM" "$BUILD/drey" check --config "$RUN/s3.conf/drey.yaml" 2>&1 | grep 'POD_IP is not in the environment'
+}
+check "and says so where the address of the Pod is not known" pod_ip_is_missing
 check "ten lines are enough" test "$(grep --count --invert-match '^#' "$EXAMPLES/s3.yaml")" -le 12
 check "README.md of the chart says what values.yaml says" "$TOP/tools/chart-readme.sh" --check
 is "$(jq '.items | length' "$RUN/full.pods.json")" 5 "a Pod was made of each: JobManager, TaskManager, CronJob, check, test"
