@@ -9,8 +9,9 @@ ARG FLINK_IMAGE=flink:2.3.0-scala_2.12-java17
 FROM ${FLINK_IMAGE} AS build
 USER root
 WORKDIR /src
-COPY . .
+COPY tools/deps.sh tools/ui.sh tools/
 RUN tools/deps.sh build
+COPY . .
 RUN make -j"$(nproc)" all
 RUN tools/check-abi.sh --limit here build/drey build/drey-init
 RUN tools/image/pack.sh build /pack

@@ -14,7 +14,9 @@
 # Exit status: 0 done, 1 failed, 3 something is missing on this machine (said on stderr).
 
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+[ $# -eq 0 ] || set -- "$(realpath -m "$1")" "${@:2}"
+cd "$here/../.."
 # shellcheck source=tools/ui.sh
 . tools/ui.sh
 # shellcheck source=tools/cache.sh
@@ -27,6 +29,7 @@ dir=$1 version=${2:-2.3.0}
 mkdir -p "$dir"
 why=$(image_missing)
 [ -z "$why" ] || die 3 "$why"
+image_alone "$here/build.sh" "$@"
 image_store "$dir"
 
 # ---- what stands for the official image -----------------------------------------------------------

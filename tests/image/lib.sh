@@ -3,6 +3,8 @@
 # lib.sh - images without a daemon and without a registry. Sourced by the scripts of tests/image.
 #
 #   image_missing              prints what this machine lacks; nothing: it can build and run images
+#   image_alone SCRIPT ARG...  begins SCRIPT, which calls it, anew, in a mount namespace of its own: whatever buildah and
+#                              the test mount goes with the script, also when it is killed
 #   image_store DIR            sets BUILDAH, the words to call buildah with
 #   image_run ROOT SETUP CMD...
 #                              becomes `unshare`, whose only child is CMD as PID 1, in namespaces of its own but that of
@@ -24,8 +26,20 @@ image_missing() {
 	fi
 }
 
+image_alone() { # SCRIPT ARG...
+	[ "${IMAGE_ALONE:-}" != "$(readlink /proc/self/ns/mnt)" ] || return 0
+	# shellcheck disable=SC2016 # expanded in the namespace
+	exec unshare --mount --propagation private bash -c \
+		'IMAGE_ALONE=$(readlink /proc/self/ns/mnt) exec "$@"' bash "$@"
+}
+
+# What was mounted by an earlier script is not in this namespace: its notes about it are of no use.
 image_store() { # DIR
-	mkdir -p "$1/store" "$1/run"
+	mkdir -p "$1/store"
+	if [ ! -e "$1/run/$IMAGE_ALONE" ]; then
+		rm -rf "$1/run"
+		mkdir -p "$1/run/$IMAGE_ALONE"
+	fi
 	# shellcheck disable=SC2034 # for the caller
 	BUILDAH=(buildah --root "$1/store" --runroot "$1/run")
 }
