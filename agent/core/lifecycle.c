@@ -196,17 +196,15 @@ static void on_tick(struct lifecycle *life)
 		poll_now(life);
 	due(life, &life->stop_retry_ms);
 	due(life, &life->disposal_ms);
+	if (due(life, &life->check_ms))
+		emit(life, EFFECT_CHECK_JOURNAL);
 	operation_tick(life);
 	if (due(life, &life->ready_ms) && life->phase == PHASE_LAUNCHING)
 		end_flink(life, false, true, "not running %lld s after its start",
 			  (long long)(life->config->ready_deadline_ms / 1000));
 	if (due(life, &life->kill_ms) && life->launch_step == LAUNCH_LIVE) {
-		struct effect *effect = emit(life, EFFECT_SIGNAL);
-
-		effect->signo = SIGKILL;
-		effect->group = true;
-		life->kill_ms = life->now_ms + life->config->kill_after_ms;
-		note(life, NOTE_WARNING, "Flink did not end after SIGTERM: SIGKILL");
+		kill_flink(life);
+		note(life, NOTE_WARNING, "Flink has not ended: SIGKILL");
 	}
 	if (due(life, &life->exit_ms)) {
 		withdraw(life, EFFECT_EXIT);
@@ -222,7 +220,7 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 		life->savepoint_ms,  life->poll_ms,           life->retry_ms,
 		life->ready_ms,      life->kill_ms,           life->journal_retry_ms,
 		life->stop_retry_ms, life->operation_poll_ms, life->operation_deadline_ms,
-		life->exit_ms,       life->disposal_ms};
+		life->exit_ms,       life->check_ms,          life->disposal_ms};
 	int64_t next = -1;
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
@@ -300,6 +298,7 @@ void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t n
 	dispatch(life, event);
 	pursue(life);
 	flush_journal(life);
+	watch_journal(life);
 	life->out = NULL;
 }
 

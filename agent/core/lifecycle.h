@@ -84,6 +84,9 @@ struct lifecycle_config {
 	/* timing */
 	int64_t poll_fast_ms, poll_slow_ms;
 	int64_t kill_after_ms; /* from SIGTERM to SIGKILL of Flink */
+	/* while Flink lives and nothing is written the journal is looked at so often: did another drey
+	 * write it? 0 = never, because a lock keeps every other one out */
+	int64_t journal_check_ms;
 	int64_t hold_retry_first_ms, hold_retry_max_ms;
 	int64_t stop_retry_ms; /* after a failed stop, while the job runs on */
 	/* ends */
@@ -238,10 +241,13 @@ enum effect_type {
 	EFFECT_INSPECT, /* path; answer EVENT_INSPECTED */
 	EFFECT_DISPOSE, /* path; job_id: the Flink that runs this job deletes it, no other one; answer
 			    EVENT_DISPOSED */
-	EFFECT_SIGNAL,   /* signo to Flink; group = its whole process group */
-	EFFECT_STOP_ACK, /* tell drey-init that the stop is in our hands */
-	EFFECT_EXIT,     /* tell drey-init to end with status */
-	EFFECT_NOTE,     /* a line for people: level, text */
+	EFFECT_SIGNAL,        /* signo to Flink; group = its whole process group */
+	EFFECT_STOP_ACK,      /* tell drey-init that the stop is in our hands */
+	EFFECT_EXIT,          /* tell drey-init to end with status */
+	EFFECT_NOTE,          /* a line for people: level, text */
+	EFFECT_CHECK_JOURNAL, /* is it what was written last? When another drey has written it: answer
+				 EVENT_JOURNAL_FAILED with conflict, and the sequence that was
+				 requested last; else no answer */
 };
 
 enum note_level {
@@ -257,7 +263,7 @@ struct effect {
 	bool group;
 	int status;
 	enum note_level level;
-	char id[JOB_ID_BYTES]; /* POLL, DISPOSE: job id; TRIGGER, POLL_OPERATION: trigger id */
+	char id[JOB_ID_BYTES]; /* POLL, DISPOSE, SIGNAL: job id; TRIGGER, POLL_OPERATION: trigger id */
 	char *text;            /* INSPECT, DISPOSE: path; NOTE: the line; owned by the effect */
 };
 
@@ -292,7 +298,16 @@ struct lifecycle {
 	struct rng rng;
 	enum phase phase;
 	char reason[512]; /* why this phase; for people */
-	bool fenced;      /* another writer owns the journal: never write or launch again */
+	/* Another writer owns the journal: never write or launch again. Our own Flink is killed at once,
+	 * with its whole process group, whether Flink has HA or not:
+	 * - without HA nothing but drey keeps the job from running twice;
+	 * - with HA Flink's leader election does, but a Flink that nobody looks after would stand by,
+	 *   lead again after the next failure, and go on from what its own job id has;
+	 * - no savepoint, and no SIGTERM: the state of a fenced job is nobody's, and a Flink that ends in
+	 *   good order may commit, or delete checkpoints that the other one's job stands on.
+	 * The container does not end: started again it would take the journal back from the other one,
+	 * which then kills its job, and so on for ever. */
+	bool fenced;
 	bool terminating; /* the container is to end: no launch any more */
 	bool foreign;     /* drey-init runs a Flink that the journal does not know */
 	bool left;        /* drey-init was told to end */
@@ -336,6 +351,7 @@ struct lifecycle {
 	/* deadlines on the monotonic clock, 0 = not armed */
 	int64_t poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms, stop_retry_ms,
 		operation_poll_ms, operation_deadline_ms, exit_ms,
+		check_ms,                  /* the journal is looked at */
 		disposal_ms;               /* retention looks again; 0 = now */
 	int64_t grace_end_ms;              /* when the container will be killed; 0 = not known */
 	enum operation_reason stop_reason; /* of the stop that waits */

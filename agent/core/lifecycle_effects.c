@@ -156,7 +156,32 @@ void on_journal_written(struct lifecycle *life, const struct event *event)
 		note(life, NOTE_INFO, "the journal can be written again");
 	life->journal_broken = false;
 	life->journal_failures = 0;
+	life->check_ms = 0; /* the write has shown that nobody else has */
 	release_deferred(life);
+}
+
+void watch_journal(struct lifecycle *life)
+{
+	if (life->fenced || life->launch_step != LAUNCH_LIVE || !life->config->journal_check_ms)
+		life->check_ms = 0;
+	else if (!life->check_ms)
+		life->check_ms = life->now_ms + life->config->journal_check_ms;
+}
+
+void fence(struct lifecycle *life, const char *why)
+{
+	if (life->fenced)
+		return;
+	life->fenced = true;
+	effects_clear(&life->deferred);
+	life->retry_ms = life->poll_ms = life->savepoint_ms = life->stop_retry_ms = 0;
+	life->operation_poll_ms = life->operation_deadline_ms = life->ready_ms = 0;
+	enter(life, PHASE_HOLDING,
+	      "another drey writes this application's journal (%s); this one stops acting, and "
+	      "lets no Flink of its own run on",
+	      why);
+	if (life->launch_step == LAUNCH_LIVE)
+		kill_flink(life);
 }
 
 void on_journal_failed(struct lifecycle *life, const struct event *event)
@@ -165,13 +190,7 @@ void on_journal_failed(struct lifecycle *life, const struct event *event)
 		return;
 	life->acknowledged = life->requested;
 	if (event->journal.conflict) {
-		life->fenced = true;
-		effects_clear(&life->deferred);
-		life->retry_ms = life->poll_ms = life->savepoint_ms = life->stop_retry_ms = 0;
-		life->operation_poll_ms = life->operation_deadline_ms = 0;
-		enter(life, PHASE_HOLDING,
-		      "another drey writes this application's journal (%s); this one stops acting",
-		      event->journal.error);
+		fence(life, event->journal.error);
 		return;
 	}
 	/* Nothing that waits for this write may come out: it is attached to the next one. */

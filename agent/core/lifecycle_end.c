@@ -16,9 +16,21 @@ static void send_term(struct lifecycle *life, bool after_write)
 	struct effect *effect =
 		after_write ? emit_after_write(life, EFFECT_SIGNAL) : emit(life, EFFECT_SIGNAL);
 
+	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
 	effect->signo = SIGTERM;
 	if (!after_write)
 		life->kill_ms = life->now_ms + life->config->kill_after_ms;
+}
+
+void kill_flink(struct lifecycle *life)
+{
+	struct effect *effect = emit(life, EFFECT_SIGNAL);
+
+	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
+	effect->signo = SIGKILL;
+	effect->group = true;
+	life->kill_ms = life->now_ms + life->config->kill_after_ms;
+	life->end_wanted = true;
 }
 
 void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
@@ -105,7 +117,7 @@ void on_exited(struct lifecycle *life, const struct event *event)
 
 	if (life->foreign) {
 		life->foreign = false;
-		if (life->terminating)
+		if (life->terminating || life->fenced)
 			return;
 		resolve_start(life, "the Flink that the journal does not know has ended");
 		return;
@@ -124,6 +136,8 @@ void on_exited(struct lifecycle *life, const struct event *event)
 	if (life->terminating) {
 		enter(life, PHASE_TERMINATING, "Flink has ended: %s", event->process.meaning);
 		leave(life);
+	} else if (life->fenced) {
+		note(life, NOTE_WARNING, "the Flink of a drey that has lost the journal has ended");
 	} else if (end_wanted && life->end_counts) {
 		launch_failure(life, end_reason ? end_reason : event->process.meaning);
 	} else if (end_wanted || stopped) {
@@ -190,6 +204,26 @@ static void adopt_ended(struct lifecycle *life, struct launch *launch, const str
 		resolve_start(life, "the container is new");
 }
 
+/* While this Flink ran, somebody has decided a later launch. */
+static bool is_superseded(const struct lifecycle *life, const char *job_id)
+{
+	for (size_t i = 0; i < life->journal.launch_count; i++)
+		if (!strcmp(life->journal.launches[i].job_id, job_id))
+			return true;
+	return false;
+}
+
+/* Only another drey can have decided it: the journal is its own. */
+static void end_superseded(struct lifecycle *life, const char *job_id)
+{
+	struct effect *effect = emit(life, EFFECT_SIGNAL);
+
+	snprintf(effect->id, JOB_ID_BYTES, "%s", job_id);
+	effect->signo = SIGKILL;
+	effect->group = true;
+	fence(life, "it has decided a later launch than the one that runs here");
+}
+
 void adopt(struct lifecycle *life, const struct event *event)
 {
 	const char *running = event->hello.running;
@@ -197,6 +231,10 @@ void adopt(struct lifecycle *life, const struct event *event)
 
 	if (running && !is_current_launch(life, running)) {
 		life->foreign = true;
+		if (is_superseded(life, running)) {
+			end_superseded(life, running);
+			return;
+		}
 		enter(life, PHASE_HOLDING,
 		      "a Flink runs (launch %s) that the journal does not know; drey does nothing "
 		      "until it has ended",

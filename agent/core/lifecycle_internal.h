@@ -41,6 +41,11 @@ int64_t backoff_ms(int64_t first, int64_t max, int failures);
 
 /* Emit the write of the journal if something has changed and none is in flight. */
 void flush_journal(struct lifecycle *life);
+/* While Flink lives: when is the journal to be looked at next? */
+void watch_journal(struct lifecycle *life);
+
+/* Another drey has written the journal: this one does nothing more, and ends its Flink. */
+void fence(struct lifecycle *life, const char *why);
 void on_journal_written(struct lifecycle *life, const struct event *event);
 void on_journal_failed(struct lifecycle *life, const struct event *event);
 
@@ -92,6 +97,7 @@ void leave(struct lifecycle *life);
  * to resolve_start(), to a counted failure, or out when the container ends. */
 void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+void kill_flink(struct lifecycle *life); /* SIGKILL now, to its whole group, until it has gone */
 void on_exited(struct lifecycle *life, const struct event *event);
 
 /* The first event: is Flink running, or how did it end while no agent looked? */

@@ -436,6 +436,10 @@ void on_started(struct lifecycle *life, const struct event *event)
 	life->holds = 0;
 	life->launch_step = LAUNCH_LIVE;
 	memset(&life->seen, 0, sizeof(life->seen));
+	if (life->fenced) { /* while Flink was just being started */
+		kill_flink(life);
+		return;
+	}
 	if (life->end_wanted) { /* the container ends, and Flink was just being started */
 		life->end_wanted = false;
 		end_flink(life, false, life->end_counts, "the start was overtaken");
@@ -505,6 +509,8 @@ void on_launch_failed(struct lifecycle *life, const struct event *event)
 	never_started(life, launch);
 	if (life->terminating) {
 		leave(life);
+	} else if (life->fenced) {
+		return;
 	} else if (event->process.held) {
 		look_again(life);
 		enter(life, PHASE_HOLDING, "%s", event->process.error);

@@ -61,6 +61,9 @@ static void execute(struct driver *driver, const struct effect *effect)
 	case EFFECT_EXIT:
 		effect_exit(driver, effect);
 		break;
+	case EFFECT_CHECK_JOURNAL:
+		effect_check_journal(driver);
+		break;
 	case EFFECT_NOTE:
 		say(driver, effect);
 		break;

@@ -5,7 +5,7 @@
  *   effect_launch.c   LAUNCH, SIGNAL, STOP_ACK, EXIT
  *   effect_flink.c    POLL, TRIGGER, POLL_OPERATION
  *   effect_dispose.c  DISPOSE
- *   effect_state.c    OBSERVE, INSPECT, WRITE_JOURNAL
+ *   effect_state.c    OBSERVE, INSPECT, WRITE_JOURNAL, CHECK_JOURNAL
  *   driver_start.c    what has to be known before the first step
  *   driver_control.c  requests of the commands
  *   driver_directory.c  the control directory and the control ConfigMap
@@ -74,6 +74,7 @@ struct driver {
 	bool alive; /* life is initialised: HELLO has come and the journal is read */
 	bool held;  /* the journal cannot be read: life only says so, for whoever asks */
 	struct termination_last last; /* before the end began */
+	bool checking;                /* the journal is being looked at */
 	bool closing;                 /* the loop has ended: no step any more */
 	int exit_status;              /* of the agent */
 	struct err *err;              /* why it could not start */
@@ -105,6 +106,7 @@ void effect_observe(struct driver *driver);
 int driver_take_flink_lock(struct driver *driver, struct err *err); /* 0 also when it is held */
 void effect_inspect(struct driver *driver, const struct effect *effect);
 void effect_write_journal(struct driver *driver, const struct effect *effect);
+void effect_check_journal(struct driver *driver);
 
 /* A message of drey-init other than HELLO; the machine is alive. */
 void driver_link(struct driver *driver, const struct link_msg *msg);

@@ -91,7 +91,10 @@ void effect_launch(struct driver *driver)
 	struct err err = {0};
 
 	if (!driver_ha_prepare(driver))
-		return; /* called once more */
+		return;          /* called once more */
+	if (driver->life.fenced) /* since it was put off */
+		return effect_refuse_launch(
+			driver, &(struct err){.msg = "another drey has the journal"}, true);
 	if (driver_take_flink_lock(driver, &err) < 0 || setup_check_port(driver->setup, &err) < 0 ||
 	    launch_build(driver->setup, launch, &exec, &archive, &err) < 0 ||
 	    init_link_launch(driver->link, launch->job_id, exec.argv, exec.env,
@@ -108,10 +111,9 @@ void effect_launch(struct driver *driver)
 
 void effect_signal(struct driver *driver, const struct effect *effect)
 {
-	const struct launch *launch = journal_launch(&driver->life.journal);
 	struct err err = {0};
 
-	if (init_link_signal(driver->link, launch->job_id, effect->signo, effect->group, &err) < 0)
+	if (init_link_signal(driver->link, effect->id, effect->signo, effect->group, &err) < 0)
 		log_error(driver->log, "Flink cannot be signalled", LOG_ERR(&err));
 }
 

@@ -261,3 +261,45 @@ void effect_write_journal(struct driver *driver, const struct effect *effect)
 	job->result = journal_encode(&driver->life.journal, &job->text, &job->err);
 	lane_submit(driver->journal_lane, write_work, written, job);
 }
+
+/* ---- CHECK_JOURNAL ---- */
+
+struct check_job {
+	struct driver *driver;
+	int result;
+	struct err err;
+};
+
+static void check_work(void *arg)
+{
+	struct check_job *job = arg;
+
+	job->result = journal_store_check(job->driver->store, job->driver->writer, &job->err);
+}
+
+static void checked(void *arg, bool ran)
+{
+	struct check_job *job = arg;
+	struct driver *driver = job->driver;
+	struct event event = {.type = EVENT_JOURNAL_FAILED,
+			      .journal = {.sequence = driver->life.requested,
+					  .conflict = true,
+					  .error = job->err.msg}};
+
+	driver->checking = false;
+	if (ran && !driver->closing && job->result < 0 && job->err.kind == ERR_BUSY)
+		driver_step(driver, &event);
+	free(job);
+}
+
+void effect_check_journal(struct driver *driver)
+{
+	struct check_job *job;
+
+	if (driver->checking)
+		return;
+	driver->checking = true;
+	job = xcalloc(1, sizeof(*job));
+	job->driver = driver;
+	lane_submit(driver->journal_lane, check_work, checked, job);
+}

@@ -161,6 +161,11 @@ int journal_store_put(struct journal_store *store, const struct buf *text, int64
 
 /* ---- what was seen ---- */
 
+int journal_store_check(struct journal_store *store, const char *writer, struct err *err)
+{
+	return store->map ? journal_map_check(store->map, writer, err) : 0;
+}
+
 int journal_store_read_seen(struct journal_store *store, struct buf *text, struct err *err)
 {
 	const char *seen = store->map ? journal_map_seen(store->map) : NULL;

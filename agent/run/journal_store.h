@@ -48,6 +48,10 @@ int journal_store_read(struct journal_store *store, struct journal *ret_journal,
 int journal_store_put(struct journal_store *store, const struct buf *text, int64_t sequence,
 		      const char *writer, struct err *err);
 
+/* Has another drey written it? As journal_map_check(). A file is not looked at: the lock of the state
+ * directory keeps every other one out. */
+int journal_store_check(struct journal_store *store, const char *writer, struct err *err);
+
 /* What was seen of the control inputs, after read(). ERR_ABSENT: nothing was. */
 int journal_store_read_seen(struct journal_store *store, struct buf *text, struct err *err);
 int journal_store_save_seen(struct journal_store *store, const struct buf *text, struct err *err);

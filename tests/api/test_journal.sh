@@ -43,11 +43,12 @@ check "under the next id" journal_is '.launches[1].jobId == "'"$(id_of 1)"'"'
 pod_start c
 await "a second drey takes the application over" launched 3
 kubectl annotate configmap "$JOURNAL" touched=1 >/dev/null
-"$BUILD/drey" savepoint --timeout 1s --config "$RUN/b/drey.yaml" >/dev/null 2>&1 || : # something to write
-await "the first one sees it with its next write, and stops acting" \
+await "the first one sees it without anything to write, and stops acting" \
 	pod_says b "another drey writes this application's journal"
 check "it names who has" pod_says b "was written by orders-c/uid-of-c-"
 check "it holds" pod_phase b Holding
+await "and has killed its Flink" not pgrep -P "${POD_PID[b]}" -x sleep
+check "that of the second one runs on" pgrep -P "${POD_PID[c]}" -x sleep
 check "and refuses what it is asked for" not "$BUILD/drey" suspend --timeout 5s --config "$RUN/b/drey.yaml"
 is "$(journal '.writer | split("/")[0]')" orders-c "the journal is the second one's"
 pod_kill b

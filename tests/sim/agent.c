@@ -10,6 +10,7 @@
 #include "tests/sim/sim.h"
 
 #define MAX_TICKS_AT_ONCE 200
+#define CHECK_TAKES_MS    20
 #define MONOTONIC_BASE_MS 1000 /* 0 means "not armed" in the life cycle */
 
 static void plan_tick(struct world *w)
@@ -141,6 +142,9 @@ static void execute(struct world *w, const struct effect *effect)
 	case EFFECT_EXIT:
 		init_exit(w, effect->status);
 		break;
+	case EFFECT_CHECK_JOURNAL: /* draws nothing: it changes no history in which it finds nothing */
+		plan(w, CHECK_TAKES_MS, ITEM_JOURNAL_CHECK, SCOPE_AGENT);
+		return;
 	case EFFECT_NOTE:
 		return;
 	}
@@ -190,17 +194,18 @@ void agent_start(struct world *w)
 	if (!init->alive || init->leaving || agent->alive)
 		return;
 	/* the lock in the state directory: one agent at a time */
-	if (world_other(w)->agent.alive || !store_read(w, &journal)) {
+	if ((world_other(w)->agent.alive && !w->apart) || !store_read(w, &journal)) {
 		plan(w, between(w, 1, 10) * SECOND_MS, ITEM_AGENT_START, SCOPE_CONTAINER);
 		return;
 	}
 	w->epochs[SCOPE_AGENT]++;
 	facts_release(&agent->facts);
-	*agent = (struct agent){.alive = true, .tick_at_ms = -1};
+	*agent = (struct agent){.alive = true, .tick_at_ms = -1, .fenced_ms = -1};
 	agent->directory_taken = !w->directory.used;
 	memcpy(agent->directory_seen, w->directory.saved, sizeof(agent->directory_seen));
 	agent->file_sequence = journal.sequence;
-	snprintf(agent->writer, sizeof(agent->writer), "agent-%" PRIu64, w->epochs[SCOPE_AGENT]);
+	snprintf(agent->writer, sizeof(agent->writer), "agent-%d-%" PRIu64, w->pod,
+		 w->epochs[SCOPE_AGENT]);
 	xstrset(&journal.writer, agent->writer);
 	rng_seed(&rng, rng_next(&w->rng));
 	lifecycle_init(&agent->life, w->config, &journal, &rng);
@@ -399,7 +404,7 @@ void agent_item(struct world *w, const struct item *item)
 		break;
 	case ITEM_GATHER:
 		facts_release(&w->agent->facts);
-		if (world_other(w)->flink.alive) {
+		if (world_other(w)->flink.alive && !w->apart) {
 			flink_lock_is_held(w);
 			break;
 		}
@@ -418,6 +423,9 @@ void agent_item(struct world *w, const struct item *item)
 		break;
 	case ITEM_JOURNAL:
 		store_finish(w);
+		break;
+	case ITEM_JOURNAL_CHECK:
+		store_check(w);
 		break;
 	case ITEM_POLL_LOOK:
 		poll_look(w, item);

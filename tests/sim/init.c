@@ -94,7 +94,8 @@ static void launch(struct world *w, const struct item *item)
 {
 	int index = truth_find(w, item->id);
 	/* flink.lock is held as long as a process of any launch lives, in whatever pod */
-	bool held = world_other(w)->flink.alive || chance(w, w->chaos.launch_fails / 3);
+	bool held =
+		(world_other(w)->flink.alive && !w->apart) || chance(w, w->chaos.launch_fails / 3);
 	bool fails = held || chance(w, w->chaos.launch_fails);
 	struct item *answer;
 
@@ -139,7 +140,8 @@ void container_replace(struct world *w)
 	say(w, "pod %d is to be replaced", w->pod);
 	w->figures->replaced++;
 	w->init->replaced = true;
-	plan(w, between(w, 1, 120) * SECOND_MS,
+	/* apart: a node that was cut off, and whose pod lives on for long */
+	plan(w, between(w, 1, 120) * (w->apart ? 15 : 1) * SECOND_MS,
 	     odds(w, 500) ? ITEM_STOP_REQUEST : ITEM_CONTAINER_DIE, SCOPE_CONTAINER);
 	item = plan(w, between(w, 1, 60) * SECOND_MS, ITEM_CONTAINER_START, SCOPE_WORLD);
 	item->pod = !w->pod;

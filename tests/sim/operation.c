@@ -99,7 +99,7 @@ static enum operation_status accept_post(struct world *w, const struct item *ite
 		return STATUS_ACCEPTED;
 	}
 	if (flink->stop_op >= 0) {
-		if (w->truth.journal_changed) /* with it the stop was forgotten */
+		if (w->truth.journal_changed || w->truth.two) /* with it the stop was forgotten */
 			return STATUS_FAILED;
 		fail(w, "a %s is sent while a stop is under way", operation_kind_name(kind));
 		return STATUS_FAILED;

@@ -428,7 +428,7 @@ void oracle_launch(struct world *w)
 		return;
 	}
 	requested = launch_is_requested(w, launch);
-	if (!requested)
+	if (!requested && !w->truth.two)
 		launch_starts_right(w, base);
 	remember_launch(w, launch, base, requested);
 }
@@ -458,8 +458,8 @@ void oracle_signal(struct world *w, const struct effect *effect)
 		return;
 	if (life->terminating || !launch || !launch->verified_unix_ms || w->truth.mismatch)
 		return;
-	if (journal->intent.state == DESIRED_RUNNING && journal->outcome.kind == OUTCOME_NONE &&
-	    journal->operation.kind == OPERATION_NONE &&
+	if (!life->fenced && journal->intent.state == DESIRED_RUNNING &&
+	    journal->outcome.kind == OUTCOME_NONE && journal->operation.kind == OPERATION_NONE &&
 	    w->flink->running_since_ms + MINUTE_MS < w->now_ms)
 		fail(w, "signal %d to a job that is well and wanted: %s", effect->signo,
 		     life->reason);
@@ -531,7 +531,7 @@ static void results_are_judged_right(struct world *w)
 
 	memcpy(w->truth.last_result, result->trigger_id, JOB_ID_BYTES);
 	w->truth.last_ok = result->ok;
-	if (!news || w->truth.clock_set || w->truth.journal_changed)
+	if (!news || w->truth.clock_set || w->truth.journal_changed || w->truth.two)
 		return;
 	snap = taken_by(w, result->trigger_id);
 	if (result->ok && result->location && !is_outside(w, result->location) &&
@@ -555,6 +555,34 @@ void oracle_journal(struct world *w, const struct journal *journal)
 		     "tokens",
 		     journal->launch_count, journal->former_job_count, journal->snapshot_count,
 		     journal->log_count, journal->consumed_count);
+}
+
+/* A signal takes some milliseconds, a start up to some seconds. */
+#define KILLED_WITHIN_MS (5 * SECOND_MS)
+/* Whoever loses the journal has to see that at the next look, or as the next agent. */
+#define SEEN_WITHIN_MS (4 * MINUTE_MS)
+
+void oracle_one_job(struct world *w)
+{
+	const struct flink *a = &w->pods[0].flink, *b = &w->pods[1].flink;
+
+	for (int i = 0; i < PODS; i++) {
+		struct pod *pod = &w->pods[i];
+
+		if (!pod->agent.alive || !pod->agent.life.fenced || !pod->flink.alive)
+			pod->agent.fenced_ms = -1;
+		else if (pod->agent.fenced_ms < 0)
+			pod->agent.fenced_ms = w->now_ms;
+		else if (w->now_ms > pod->agent.fenced_ms + KILLED_WITHIN_MS)
+			fail(w, "a drey that has lost the journal lets its Flink run on");
+	}
+	w->truth.two |= w->apart && w->pods[0].init.alive && w->pods[1].init.alive;
+	if (!a->alive || !b->alive)
+		w->twice_ms = -1;
+	else if (w->twice_ms < 0)
+		w->twice_ms = w->now_ms;
+	else if (w->now_ms > w->twice_ms + SEEN_WITHIN_MS)
+		fail(w, "the job runs twice");
 }
 
 void oracle_step(struct world *w)

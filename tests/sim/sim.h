@@ -46,6 +46,7 @@ enum item_kind {
 	ITEM_INSPECT,
 	ITEM_DISPOSED,
 	ITEM_JOURNAL,
+	ITEM_JOURNAL_CHECK,
 	ITEM_POLL_LOOK,
 	ITEM_POLL_ANSWER,
 	ITEM_OPERATION_LOOK,
@@ -193,14 +194,19 @@ struct truth {
 	struct truth_launch *launches;
 	int count, capacity;
 	bool loss; /* some snapshot was damaged, has vanished, or may not be used: holding is right */
-	bool mismatch;                  /* some Flink has restored something else */
-	bool journal_changed;           /* it was lost, or is an old one */
+	bool mismatch;        /* some Flink has restored something else */
+	bool journal_changed; /* it was lost, or is an old one */
+	/* there were two pods that share nothing but the journal: one may have made something new since the
+	 * other one looked */
+	bool two;
 	bool half_stop;                 /* a stop failed after its savepoint */
 	bool clock_set;                 /* dates of storage and journal do not go together */
 	char last_result[JOB_ID_BYTES]; /* trigger id of the last operation's result, when judged */
 	bool last_ok;
 	char last_token[32];
 };
+
+#define PODS 2
 
 #define IMAGE_BYTES ((size_t)1 << 20)
 
@@ -213,10 +219,10 @@ struct image {
 
 struct jstore {
 	bool exists;
-	bool as_text;          /* encode and decode every document (slow), else copy it */
-	struct image *image;   /* what is stored */
-	struct image *written; /* what is on its way there */
-	struct image *backup;  /* an old one */
+	bool as_text;                /* encode and decode every document (slow), else copy it */
+	struct image *image;         /* what is stored */
+	struct image *written[PODS]; /* what is on its way there */
+	struct image *backup;        /* an old one */
 	bool has_backup;
 };
 
@@ -305,12 +311,11 @@ struct agent {
 	struct decision decision;
 	char request[PATH_BYTES]; /* to look at; "" = none */
 	int64_t written_sequence;
-	int write_fate; /* see store.c */
+	int write_fate;    /* see store.c */
+	int64_t fenced_ms; /* since when; -1 = it is not */
 	struct view_slot views[VIEW_SLOTS];
 	int view_next;
 };
-
-#define PODS 2
 
 /* A container with its processes. There is one, but while it is being replaced. */
 struct pod {
@@ -338,7 +343,7 @@ struct figures {
 
 /* Used again for every history. */
 struct memory {
-	struct image images[3];
+	struct image images[2 + PODS];
 	struct slot *queue;
 	size_t queue_cap;
 	struct item *items;
@@ -351,8 +356,12 @@ struct world {
 	struct rng rng;
 	struct chaos chaos;
 	bool calm, done;
-	bool ha;       /* Flink runs with high availability */
-	bool upgrades; /* generations come and go; one of them is bad until the calm */
+	bool ha; /* Flink runs with high availability */
+	/* each pod has a state directory of its own, and no lock that the other one sees: only the journal
+	 * is shared, as on Kubernetes */
+	bool apart;
+	int64_t twice_ms; /* since when two Flinks live; -1 = they do not */
+	bool upgrades;    /* generations come and go; one of them is bad until the calm */
 	const char *next_generation;
 	bool shared; /* another application writes into the same directories */
 	int64_t now_ms, calm_ms, end_ms;
@@ -455,6 +464,7 @@ void storage_verify(struct world *w, struct candidate *candidate);
 /* ---- store.c */
 void journal_copy(struct journal *to, const struct journal *from);
 void store_begin_write(struct world *w, int64_t sequence);
+void store_check(struct world *w);  /* has another one written it? */
 void store_land(struct world *w);   /* the write on its way takes effect, or not */
 void store_finish(struct world *w); /* ... and is answered */
 bool store_read(struct world *w, struct journal *ret_journal);
@@ -481,6 +491,7 @@ void oracle_journal(struct world *w, const struct journal *journal);
 void oracle_tell(struct world *w, int snap); /* the agent is told that it was completed */
 void oracle_recorded(struct world *w);       /* what the agent knows is in the journal */
 void oracle_step(struct world *w);
+void oracle_one_job(struct world *w);               /* whenever anything has happened */
 int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */
 bool oracle_reached(const struct world *w);
 void oracle_end(struct world *w);

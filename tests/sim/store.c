@@ -175,7 +175,7 @@ static void land(struct world *w)
 	struct jstore *store = &w->store;
 	const char *writer = store->image->journal.writer;
 	int64_t now = store->exists ? store->image->journal.sequence : 0;
-	struct image *written = store->written;
+	struct image *written = store->written[w->pod];
 
 	if (store->exists && now != agent->file_sequence &&
 	    !(writer && !strcmp(writer, agent->writer) && now > agent->file_sequence &&
@@ -183,7 +183,7 @@ static void land(struct world *w)
 		agent->write_fate = FATE_CONFLICT;
 		return;
 	}
-	store->written = store->image;
+	store->written[w->pod] = store->image;
 	store->image = written;
 	store->exists = true;
 	oracle_recorded(w);
@@ -207,7 +207,7 @@ static void put_through_text(struct world *w, const struct journal *journal)
 	} else {
 		if (text.len_bytes > JOURNAL_MAX_BYTES)
 			fail(w, "the journal has %zu bytes", text.len_bytes);
-		image_put(w->store.written, &back);
+		image_put(w->store.written[w->pod], &back);
 		journal_release(&back);
 	}
 	journal_release(&copy);
@@ -227,13 +227,29 @@ void store_begin_write(struct world *w, int64_t sequence)
 	if (w->store.as_text)
 		put_through_text(w, &agent->life.journal);
 	else
-		image_put(w->store.written, &agent->life.journal);
-	oracle_journal(w, &w->store.written->journal);
+		image_put(w->store.written[w->pod], &agent->life.journal);
+	oracle_journal(w, &w->store.written[w->pod]->journal);
 	agent->written_sequence = sequence;
 	agent->write_fate = chance(w, w->chaos.journal_fails)  ? FATE_NOT_WRITTEN
 			    : chance(w, w->chaos.journal_lost) ? FATE_ANSWER_LOST
 							       : FATE_WRITTEN;
 	plan(w, takes_ms, ITEM_JOURNAL, SCOPE_AGENT)->a = sequence;
+}
+
+void store_check(struct world *w)
+{
+	struct agent *agent = w->agent;
+	const struct journal *stored = &w->store.image->journal;
+	struct event event = {.type = EVENT_JOURNAL_FAILED,
+			      .journal = {.sequence = agent->life.requested,
+					  .conflict = true,
+					  .error = "written by another"}};
+
+	if (!w->store.exists || stored->sequence == agent->file_sequence ||
+	    (stored->writer && !strcmp(stored->writer, agent->writer)))
+		return;
+	say(w, "store: another drey has written %" PRId64 ", seen by a look", stored->sequence);
+	agent_step(w, &event);
 }
 
 /* The agent has died: its last write may have happened. */

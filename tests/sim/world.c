@@ -259,6 +259,10 @@ static void draw_chaos(struct world *w)
 	}
 	if (w->seed % 11 == 5 && !w->chaos.clock_step_ms)
 		w->config->policy.max_age_ms = between(w, 2, 20) * MINUTE_MS;
+	if (w->apart) {
+		w->config->journal_check_ms = 30 * SECOND_MS;
+		w->chaos.replace_ms = between(w, 2, 15) * MINUTE_MS;
+	}
 	if (w->seed % 5 == 2)
 		w->chaos.outside_ms = between(w, 1, 20) * MINUTE_MS;
 }
@@ -297,6 +301,8 @@ static void draw_config(struct world *w)
 	if (w->ha && odds(w, 700))
 		w->config->generation = "g1"; /* without one nothing is ever continued */
 	w->shared = w->seed % 4 == 0;
+	w->apart = !w->ha && w->seed % 17 == 9;
+	w->twice_ms = -1;
 	if (w->seed % 7 == 3) {
 		w->config->id_space = "default/sim/";
 		w->config->id_count = 10000;
@@ -353,8 +359,8 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
 		memory->unused_items[w.unused_count++] = (int)i;
 	w.store = (struct jstore){.as_text = as_text,
 				  .image = &memory->images[0],
-				  .written = &memory->images[1],
-				  .backup = &memory->images[2]};
+				  .written = {&memory->images[2], &memory->images[3]},
+				  .backup = &memory->images[1]};
 	w.storage.initial = -1;
 	for (int i = 0; i < PODS; i++)
 		w.pods[i].flink.stop_op = -1;
@@ -378,6 +384,7 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
 			break;
 		}
 		dispatch(&w, &item);
+		oracle_one_job(&w);
 	}
 	memcpy(ret_failure, w.failure, sizeof(w.failure));
 	release(&w);

@@ -120,7 +120,7 @@ static inline void watch_order(struct life *l, const struct effect *e)
 		CHECK_STR(l->durable.trigger_id, e->id);
 		CHECK_STR(trigger_of(l), e->id);
 	}
-	if (e->type == EFFECT_SIGNAL && !l->life.terminating &&
+	if (e->type == EFFECT_SIGNAL && !l->life.terminating && !l->life.fenced &&
 	    (journal->outcome.kind == OUTCOME_FINISHED ||
 	     journal->outcome.kind == OUTCOME_CANCELLED))
 		CHECK_INT(l->durable.outcome, ==, journal->outcome.kind);
@@ -149,7 +149,7 @@ static inline void take_effect(struct life *l, struct effect *e)
 	l->count[e->type]++;
 	l->last[e->type] = *e;
 	l->last[e->type].text = NULL;
-	if (used + 1 < sizeof(l->order) && e->type != EFFECT_NOTE) {
+	if (used + 1 < sizeof(l->order) && e->type < EFFECT_NOTE) {
 		l->order[used] = letters[e->type];
 		l->order[used + 1] = 0;
 	}

@@ -356,6 +356,45 @@ static void another_writer_ends_it(void)
 	world_end(&w);
 }
 
+static int check_as(struct journal_map *map, const char *writer)
+{
+	err = (struct err){0};
+	return journal_map_check(map, writer, &err);
+}
+
+static void another_writer_is_seen_without_a_write_of_our_own(void)
+{
+	struct journal_map *other;
+	int64_t sequence;
+	struct world w;
+
+	world_begin(&w);
+	other = connect_to(&w);
+	CHECK_INT(check_as(w.map, US), ==, 0); /* there is none yet */
+	CHECK_INT(put_as(w.map, 1, US), ==, 0);
+	CHECK_INT(check_as(w.map, US), ==, 0);
+	CHECK_INT(read_as(other, &sequence), ==, 0); /* reading takes nothing */
+	CHECK_INT(check_as(w.map, US), ==, 0);
+	CHECK_INT(put_as(other, 2, THEM), ==, 0);
+	CHECK_INT(check_as(w.map, US), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	CHECK_HAS(err.msg, "was written by " THEM " meanwhile");
+	CHECK_INT(check_as(other, THEM), ==, 0);
+	/* a write of ours whose answer was lost */
+	free(w.journal);
+	w.journal = document(2, US, "orders");
+	w.version++;
+	CHECK_INT(check_as(w.map, US), ==, 0);
+	/* what cannot be understood, or is not there, is nobody's */
+	free(w.journal);
+	w.journal = xstrdup("{");
+	w.version++;
+	CHECK_INT(check_as(w.map, US), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_FORMAT);
+	journal_map_free(other);
+	world_end(&w);
+}
+
 static void one_that_was_taken_before_any_write_of_ours(void)
 {
 	int64_t sequence;
@@ -536,6 +575,7 @@ int main(void)
 	TEST(a_write_whose_answer_was_lost_is_recognised);
 	TEST(a_change_of_something_else_is_no_conflict);
 	TEST(another_writer_ends_it);
+	TEST(another_writer_is_seen_without_a_write_of_our_own);
 	TEST(one_that_was_taken_before_any_write_of_ours);
 	TEST(one_that_vanishes_is_written_again_with_what_was_seen);
 	TEST(what_goes_with_the_map_is_not_durable);

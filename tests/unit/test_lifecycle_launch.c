@@ -87,6 +87,7 @@ static void another_writer_stops_a_running_operation_too(void)
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	brake(&l, true);
 	write_failed(&l, true);
+	exited(&l, KILLED(9));
 	forget(&l);
 	operation(&l, STATUS_IN_PROGRESS, NULL, NULL);
 	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);

@@ -372,11 +372,13 @@ static void s43_of_two_agents_one_acts(void)
 	CHECK(s.l.life.fenced);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_NOTHING(&s.l, EFFECT_TRIGGER);
+	CHECK_INT(took(&s.l, EFFECT_SIGNAL), ==, 1); /* its own Flink does not run on */
+	exited(&s.l, KILLED(9));
 	wish(&s.l, DESIRED_CANCELLED);
 	pass(&s.l, 3600000);
 	CHECK_NOTHING(&s.l, EFFECT_TRIGGER);
 	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
-	CHECK_NOTHING(&s.l, EFFECT_SIGNAL);
+	CHECK_INT(took(&s.l, EFFECT_SIGNAL), ==, 1);
 	story_end(&s);
 }
 

@@ -16,6 +16,9 @@
 #include "run/config/setup_storage.h"
 #include "run/control/control_dir.h"
 
+/* Two requests a minute; longer, and a job may run twice for longer. */
+#define JOURNAL_CHECK_MS 30000
+
 static const char *const *environment(void)
 {
 	extern char **environ;
@@ -140,6 +143,8 @@ static int fill_derived(struct setup *setup, struct err *err)
 		setup->life.id_space = setup->places.id_space = setup->kube.id_space;
 		setup->life.id_count = setup->places.id_count = setup->kube.launches;
 	}
+	if (setup->kube.on)
+		setup->life.journal_check_ms = JOURNAL_CHECK_MS;
 	setup->life.application_ids = flink_version_has_applications(setup->version);
 	snprintf(setup->rest_url, sizeof(setup->rest_url),
 		 strchr(config->flink.rest_address, ':') ? "http://[%s]:%d" : "http://%s:%d",

@@ -150,6 +150,45 @@ static int refuse_deleting(const struct journal_map *map, struct err *err)
 		       map->place);
 }
 
+static bool is_known(const struct journal_map *map, const struct journal *now)
+{
+	return map->sequence && now->sequence == map->sequence &&
+	       !strcmp(now->writer ? now->writer : "", map->writer ? map->writer : "");
+}
+
+static int refuse_another(const struct journal_map *map, const struct journal *now, struct err *err)
+{
+	return err_set(err, ERR_BUSY, 0,
+		       "%s was written by %s meanwhile (sequence %" PRId64 ", we know %" PRId64 ")",
+		       map->place, now->writer ? now->writer : "somebody", now->sequence,
+		       map->sequence);
+}
+
+int journal_map_check(struct journal_map *map, const char *writer, struct err *err)
+{
+	cleanup_configmap struct configmap found = {0};
+	struct err why = {0};
+	struct journal now;
+	int result = 0;
+
+	if (configmap_get(map->kube, map->name, &found, NULL, &why) < 0) {
+		if (why.kind == ERR_ABSENT)
+			return 0;
+		if (err)
+			*err = why;
+		return -1;
+	}
+	if (map->resource_version && found.resource_version &&
+	    !strcmp(map->resource_version, found.resource_version))
+		return 0;
+	if (decode(map, &found, &now, err) < 0)
+		return -1;
+	if (!is_known(map, &now) && !(now.writer && !strcmp(now.writer, writer)))
+		result = refuse_another(map, &now, err);
+	journal_release(&now);
+	return result;
+}
+
 /* Somebody has written the map. 1: it has our document already; 0: try again; -1: not ours. */
 static int look_again(struct journal_map *map, int64_t sequence, const char *writer,
 		      struct err *err)
@@ -176,17 +215,12 @@ static int look_again(struct journal_map *map, int64_t sequence, const char *wri
 			"again as it should be",
 			why.msg);
 	ours = now.writer && !strcmp(now.writer, writer) && now.sequence <= sequence;
-	known = map->sequence && now.sequence == map->sequence &&
-		!strcmp(now.writer ? now.writer : "", map->writer ? map->writer : "");
+	known = is_known(map, &now);
 	result = ours && now.sequence == sequence;
 	if (ours || known)
 		know(map, &found);
 	else
-		result = err_set(err, ERR_BUSY, 0,
-				 "%s was written by %s meanwhile (sequence %" PRId64
-				 ", we know %" PRId64 ")",
-				 map->place, now.writer ? now.writer : "somebody", now.sequence,
-				 map->sequence);
+		result = refuse_another(map, &now, err);
 	if (result >= 0)
 		know_document(map, now.sequence, now.writer);
 	if (result > 0 && found.deleting)

@@ -55,6 +55,10 @@ int journal_map_read(struct journal_map *map, struct journal *ret_journal, struc
 int journal_map_put(struct journal_map *map, const char *text, size_t len_bytes, int64_t sequence,
 		    const char *writer, struct err *err);
 
+/* Is what is there still what was last read or written here, or of this writer (a write whose answer was
+ * lost)? 0 also when it has vanished. ERR_BUSY: somebody else has written. Others: nothing is known. */
+int journal_map_check(struct journal_map *map, const char *writer, struct err *err);
+
 /* What was under JOURNAL_MAP_SEEN_KEY at the last read or write; NULL: nothing. Borrowed. */
 const char *journal_map_seen(const struct journal_map *map);
 
