@@ -202,7 +202,7 @@ static void on_tick(struct lifecycle *life)
 	if (due(life, &life->ready_ms) && life->phase == PHASE_LAUNCHING)
 		end_flink(life, false, true, "not running %lld s after its start",
 			  (long long)(life->config->ready_deadline_ms / 1000));
-	if (due(life, &life->kill_ms) && life->launch_step == LAUNCH_LIVE) {
+	if (due(life, &life->kill_ms) && (life->launch_step == LAUNCH_LIVE || life->foreign)) {
 		kill_flink(life);
 		note(life, NOTE_WARNING, "Flink has not ended: SIGKILL");
 	}

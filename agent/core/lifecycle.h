@@ -308,9 +308,10 @@ struct lifecycle {
 	 * The container does not end: started again it would take the journal back from the other one,
 	 * which then kills its job, and so on for ever. */
 	bool fenced;
-	bool terminating; /* the container is to end: no launch any more */
-	bool foreign;     /* drey-init runs a Flink that the journal does not know */
-	bool left;        /* drey-init was told to end */
+	bool terminating;              /* the container is to end: no launch any more */
+	bool foreign;                  /* drey-init runs a Flink that the journal does not know */
+	char foreign_id[JOB_ID_BYTES]; /* its launch id */
+	bool left;                     /* drey-init was told to end */
 
 	/* the process */
 	enum launch_step launch_step;

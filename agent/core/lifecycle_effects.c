@@ -180,7 +180,7 @@ void fence(struct lifecycle *life, const char *why)
 	      "another drey writes this application's journal (%s); this one stops acting, and "
 	      "lets no Flink of its own run on",
 	      why);
-	if (life->launch_step == LAUNCH_LIVE)
+	if (life->launch_step == LAUNCH_LIVE || life->foreign)
 		kill_flink(life);
 }
 

@@ -26,7 +26,9 @@ void kill_flink(struct lifecycle *life)
 {
 	struct effect *effect = emit(life, EFFECT_SIGNAL);
 
-	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
+	memcpy(effect->id,
+	       life->foreign ? life->foreign_id : journal_launch(&life->journal)->job_id,
+	       JOB_ID_BYTES);
 	effect->signo = SIGKILL;
 	effect->group = true;
 	life->kill_ms = life->now_ms + life->config->kill_after_ms;
@@ -116,7 +118,8 @@ void on_exited(struct lifecycle *life, const struct event *event)
 	bool stopped;
 
 	if (life->foreign) {
-		life->foreign = false;
+		life->foreign = life->end_wanted = false;
+		life->kill_ms = 0;
 		if (life->terminating || life->fenced)
 			return;
 		resolve_start(life, "the Flink that the journal does not know has ended");
@@ -204,24 +207,13 @@ static void adopt_ended(struct lifecycle *life, struct launch *launch, const str
 		resolve_start(life, "the container is new");
 }
 
-/* While this Flink ran, somebody has decided a later launch. */
+/* While this Flink ran, somebody has decided a later launch: only another drey can have. */
 static bool is_superseded(const struct lifecycle *life, const char *job_id)
 {
 	for (size_t i = 0; i < life->journal.launch_count; i++)
 		if (!strcmp(life->journal.launches[i].job_id, job_id))
 			return true;
 	return false;
-}
-
-/* Only another drey can have decided it: the journal is its own. */
-static void end_superseded(struct lifecycle *life, const char *job_id)
-{
-	struct effect *effect = emit(life, EFFECT_SIGNAL);
-
-	snprintf(effect->id, JOB_ID_BYTES, "%s", job_id);
-	effect->signo = SIGKILL;
-	effect->group = true;
-	fence(life, "it has decided a later launch than the one that runs here");
 }
 
 void adopt(struct lifecycle *life, const struct event *event)
@@ -231,8 +223,9 @@ void adopt(struct lifecycle *life, const struct event *event)
 
 	if (running && !is_current_launch(life, running)) {
 		life->foreign = true;
+		snprintf(life->foreign_id, JOB_ID_BYTES, "%s", running);
 		if (is_superseded(life, running)) {
-			end_superseded(life, running);
+			fence(life, "it has decided a later launch than the one that runs here");
 			return;
 		}
 		enter(life, PHASE_HOLDING,

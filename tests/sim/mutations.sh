@@ -33,7 +33,7 @@ an empty start after state was seen|resolve|s/(static bool has_state\(const stru
 a running Flink is not taken over|lifecycle|s/if \(running && !is_current/if (false && !is_current/; s/\tif \(running\) \{/\tif (running && false) {/
 SIGKILL never comes|lifecycle|s/if \(due\(life, &life->kill_ms\) && life->launch_step == LAUNCH_LIVE\)/if (false)/
 a conflict of the journal is taken for a failure|lifecycle|s/if \(event->journal\.conflict\)/if (false)/
-a Flink whose drey has lost the journal runs on|lifecycle|s/if \(life->launch_step == LAUNCH_LIVE\)\n\t\tkill_flink\(life\);/;/
+a Flink whose drey has lost the journal runs on|lifecycle|s/if \(life->launch_step == LAUNCH_LIVE \|\| life->foreign\)\n\t\tkill_flink\(life\);/;/
 nobody looks whether another drey has the journal|lifecycle|s/emit\(life, EFFECT_CHECK_JOURNAL\);/;/
 a wrong restore is overlooked|lifecycle|s/bool same = launch->restore_path/bool same = true || launch->restore_path/
 the container ends while Flink lives|lifecycle|s/if \(life->launch_step != LAUNCH_LIVE && life->launch_step != LAUNCH_STARTING\)/if (true)/

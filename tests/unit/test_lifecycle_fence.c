@@ -161,6 +161,23 @@ static void a_flink_that_a_later_launch_has_replaced_is_killed(void)
 	life_end(&l);
 }
 
+/* The journal was lost, and another drey has begun a new one. */
+static void a_flink_that_the_journal_does_not_know_is_killed_too(void)
+{
+	const char *strange = "dddddddddddddddddddddddddddddddd";
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, strange);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	lose_journal(&l);
+	is_killed(&l);
+	CHECK_STR(l.last[EFFECT_SIGNAL].id, strange);
+	pass(&l, l.config.kill_after_ms + 1000);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 2);
+	life_end(&l);
+}
+
 int main(void)
 {
 	TEST(a_running_flink_is_killed_at_once_and_without_a_savepoint);
@@ -169,5 +186,6 @@ int main(void)
 	TEST(the_container_ends_when_it_is_told_to);
 	TEST(the_journal_is_looked_at_while_flink_lives_and_nothing_is_written);
 	TEST(a_flink_that_a_later_launch_has_replaced_is_killed);
+	TEST(a_flink_that_the_journal_does_not_know_is_killed_too);
 	return tap_done();
 }
