@@ -5,7 +5,7 @@
  * All requests run on one lane. A watch wakes, a slow poll is there in case it does not. Without the
  * definition, or without the object, nothing is written, and it is looked for again rarely.
  *
- * At most one write a second; a change of nothing but the newest checkpoint waits longer, because
+ * At most two writes a second; a change of nothing but the newest checkpoint waits longer, because
  * there is one after the other; where nothing but times has changed nothing is written.
  */
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #define POLL_MS         60000  /* the watch is quicker */
 #define POLL_MISSING_MS 300000 /* the definition: it is hardly ever installed later */
 #define POLL_FAILED_MS  10000
-#define WRITE_MS        1000 /* between two writes */
+#define WRITE_MS        500 /* between two writes: a transition is to be seen within a second */
 #define DENIED_POLL_MS  1000
 #define DENIED_MS       5000  /* a server that has just begun says 403 to everybody for a while */
 #define ROUTINE_MS      60000 /* idem, where only the newest checkpoint is another one */
@@ -362,13 +362,22 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 	control_wish_release(&wish);
 }
 
+static void tell_gone(struct resource *resource)
+{
+	static const char gone[] = "the custom resource has gone; what it asked for still counts";
+
+	log_warn(resource->driver->log, gone);
+	xstrset(&resource->uid, NULL); /* the event is about the pod */
+	resource->found = FOUND_NONE;
+	driver_event(resource->driver, true, "ResourceGone", "Follow", gone);
+}
+
 static void found_none(struct resource *resource, enum found found)
 {
 	struct control_wish nothing = {0};
 
 	if (resource->found == FOUND_ONE || (resource->found == FOUND_UNKNOWN && resource->uid))
-		log_warn(resource->driver->log, "the custom resource has gone; what it asked for "
-						"still counts");
+		tell_gone(resource);
 	resource->found = found;
 	xstrset(&resource->uid, NULL);
 	xstrset(&resource->refused, NULL);

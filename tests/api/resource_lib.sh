@@ -5,7 +5,7 @@
 #
 #   resource SPEC_JSON        it is there with this spec
 #   resource_status JQ        from it
-#   status_is JQ              for check and await: JQ is true of the resource
+#   resource_is JQ              for check and await: JQ is true of the resource
 #   condition_is TYPE STATUS [REASON]     likewise
 #   observed                  likewise: what its status is about is what is there
 #   with_resource POD [LINE...]           as pod_conf, but with the custom resource
@@ -20,16 +20,16 @@ resource_status() { # JQ
 	kubectl get flapp "$APPLICATION" --output json | jq --raw-output "$1"
 }
 
-status_is() { # JQ
+resource_is() { # JQ
 	[ "$(resource_status "$1" 2>/dev/null)" = true ]
 }
 
 condition_is() { # TYPE STATUS [REASON]
-	status_is ".status.conditions[]? | select(.type == \"$1\") | .status == \"$2\" and (\"${3:-}\" == \"\" or .reason == \"${3:-}\")"
+	resource_is ".status.conditions[]? | select(.type == \"$1\") | .status == \"$2\" and (\"${3:-}\" == \"\" or .reason == \"${3:-}\")"
 }
 
 observed() {
-	status_is '.status.observedGeneration == .metadata.generation and
+	resource_is '.status.observedGeneration == .metadata.generation and
 		all(.status.conditions[]; .observedGeneration >= 1 and (.lastTransitionTime | test("^[0-9T:-]+Z$")))'
 }
 

@@ -21,7 +21,7 @@ with_resource a "${quick[@]}"
 pod_start a
 await "no resource is no obstacle" launched 1
 resource '{"state": "running"}'
-await "it is noticed when it comes" status_is '.status.phase == "Launching"'
+await "it is noticed when it comes" resource_is '.status.phase == "Launching"'
 check "all is about this generation" observed
 check "something is under way" condition_is Reconciling True Launching
 check "not ready" condition_is Ready False Launching
@@ -40,7 +40,7 @@ since=$(resource_status '.status.conditions[] | select(.type == "JobFailing") | 
 begin=$(date +%s%N)
 resource '{"state": "running", "doNotRestart": true}'
 await "a brake counts" pod_is a '.desired.doNotRestart'
-await "and is to be seen" status_is '.status.desired.doNotRestart and .status.observedGeneration == .metadata.generation'
+await "and is to be seen" resource_is '.status.desired.doNotRestart and .status.observedGeneration == .metadata.generation'
 diag "from kubectl apply to the status: $((($(date +%s%N) - begin) / 1000000)) ms"
 resource '{"state": "running", "doNotRestart": false}'
 await "lifted" pod_is a '.desired.doNotRestart | not'
@@ -50,16 +50,16 @@ kubectl delete flapp "$APPLICATION" >/dev/null
 await "its end is noticed" pod_log a 'the custom resource has gone'
 check "nothing changes" pod_is a '.desired.state == "running" and .phase == "Launching"'
 resource '{"state": "running"}'
-await "another one of the same name gets its status" status_is '.status.phase == "Launching"'
+await "another one of the same name gets its status" resource_is '.status.phase == "Launching"'
 check "about its own generation" observed
 
 # ---- another agent, another Pod --------------------------------------------------------------------
 
 pod_kill_agent a
 await "a new agent is there" pod_log a 'still runs: taken over'
-await "the status stays" status_is '.status.phase == "Launching"'
+await "the status stays" resource_is '.status.phase == "Launching"'
 pod_end a
-await "the end is the last word" status_is '.status.phase == "Terminating"'
+await "the end is the last word" resource_is '.status.phase == "Terminating"'
 
 # ---- what is wanted before a start -------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ before=$(launches)
 resource '{"state": "suspended"}'
 with_resource c "${quick[@]}"
 pod_start c
-await "what is wanted is read before a launch" status_is '.status.phase == "Suspended"'
+await "what is wanted is read before a launch" resource_is '.status.phase == "Suspended"'
 is "$(launches)" "$before" "nothing is started"
 check "that was wanted: kubectl wait is content" kubectl wait --for=condition=Ready "flapp/$APPLICATION" --timeout=30s
 check "in so many words" condition_is Ready True Suspended
@@ -75,7 +75,7 @@ is "$(resource_status '.status.conditions[] | select(.type == "JobFailing") | .l
 	"a time changes only with the status, whoever writes it"
 resource '{"state": "running"}'
 await "wanted again: it starts" launched $((before + 1))
-await "and is to be seen" status_is '.status.phase == "Launching"'
+await "and is to be seen" resource_is '.status.phase == "Launching"'
 
 # ---- a spec that the schema lets pass ---------------------------------------------------------------
 
@@ -162,6 +162,6 @@ check "and says the way out" pod_says b "kubernetes.resource: none"
 is "$(launches)" "$before" "nothing is started"
 api_role || :
 await "the Role is put right: it starts by itself" launched $((before + 1))
-await "and writes" status_is '.status.phase == "Launching"'
+await "and writes" resource_is '.status.phase == "Launching"'
 pod_end b
 e2e_end

@@ -57,11 +57,11 @@ give_right
 before=$(launches)
 with_resource b "${quick[@]}"
 pod_start b
-await "who may read it follows it" status_is '.status.phase == "Suspended"'
+await "who may read it follows it" resource_is '.status.phase == "Suspended"'
 await "and that is remembered" seen '.resource.followed == true and (.resource | has("error") | not)'
 resource '{"state": "running"}'
 await "wanted: it starts" launched $((before + 1))
-await "it is there" status_is '.status.phase == "Launching"'
+await "it is there" resource_is '.status.phase == "Launching"'
 
 # ---- loses it --------------------------------------------------------------------------------------
 

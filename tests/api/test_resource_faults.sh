@@ -30,7 +30,7 @@ kill_flink() { # of Pod a
 resource '{"state": "running"}'
 with_resource a
 pod_start a
-await "the status is there" status_is '.status.phase == "Launching"'
+await "the status is there" resource_is '.status.phase == "Launching"'
 sleep 5 # what belongs to the start
 begin=$(date +%s%3N)
 sleep "$REST_S"
@@ -46,11 +46,11 @@ kill_flink
 await "the death is noticed" pod_log a 'Flink ended'
 api_start apiserver
 await "it goes on when the API server is back" launched $((before + 1))
-await "and says so" status_is '.status.phase == "Launching" and .status.attempts.failed >= 1'
+await "and says so" resource_is '.status.phase == "Launching" and .status.attempts.failed >= 1'
 resource '{"state": "running", "doNotRestart": true}'
-await "what is wanted is noticed again" status_is '.status.desired.doNotRestart'
+await "what is wanted is noticed again" resource_is '.status.desired.doNotRestart'
 resource '{"state": "running", "doNotRestart": false}'
-await "also that it is not" status_is '.status.desired.doNotRestart | not'
+await "also that it is not" resource_is '.status.desired.doNotRestart | not'
 
 # ---- the definition goes -----------------------------------------------------------------------------
 
@@ -88,7 +88,7 @@ kubectl patch configmap "$JOURNAL" --type merge --patch '{"data": {"journal.json
 before=$(launches)
 with_resource c
 pod_start c
-await "a journal that cannot be read is a condition" status_is '.status.phase == "Holding" and
+await "a journal that cannot be read is a condition" resource_is '.status.phase == "Holding" and
 	any(.status.conditions[]; .type == "Stalled" and .status == "True" and (.message | contains("journal")))'
 is "$(launches)" "$before" "nothing is started"
 pod_end c

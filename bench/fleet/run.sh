@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+#
+# bench/fleet/run.sh - what many applications cost one API server: 500 agents, each with its journal, its control
+# ConfigMap and its custom resource, and a job that runs and completes a checkpoint a minute.
+#
+#   bench/fleet/run.sh [quick] [--agents N] [--minutes N]     N agents (500; quick: 50), watched for N minutes (3; quick: 1)
+#
+# The control plane is real and of its own (tests/cluster), the agents are real processes, each under its drey-init; in
+# Flink's place is bench/fleet/flink.c, which answers for its REST API. Prints Markdown. About 12 MB of memory for each
+# agent.
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+
+usage() {
+	sed -n '6s/^# *//p' "$0" >&2
+	exit 2
+}
+
+agents=500 minutes=3
+while [ $# -gt 0 ]; do
+	case $1 in
+	full) ;;
+	quick) agents=50 minutes=1 ;;
+	--agents) agents=${2-} && shift ;;
+	--minutes) minutes=${2-} && shift ;;
+	*) usage ;;
+	esac
+	shift
+done
+[[ $minutes =~ ^[1-9][0-9]*$ && $agents =~ ^[1-9][0-9]*$ ]] || usage
+make -j2 all >&2 || exit 1
+mkdir -p build/bench/fleet
+"$(command -v musl-gcc || echo cc)" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o build/bench/fleet/flink \
+	bench/fleet/flink.c || exit 1
+# shellcheck source=tests/e2e/tap.sh
+. tests/e2e/tap.sh
+# shellcheck source=tests/api/lib.sh
+. tests/api/lib.sh
+APPLICATION=fleet
+api_begin bench-fleet own >&2
+
+cp build/bench/fleet/flink "$RUN/flink"
+
+# ---- the applications ----------------------------------------------------------------------------------
+
+seq --format 'app%03g' "$agents" >"$RUN/names"
+while read -r name; do
+	printf '%s/%s//%d' "$NAMESPACE" "$name" 0 | sha256sum | cut -c1-32
+done <"$RUN/names" >"$RUN/jobs"
+
+# All share one account: what counts is how often it asks.
+kubectl apply --server-side --filename - >/dev/null <<-END || exit 1
+	apiVersion: rbac.authorization.k8s.io/v1
+	kind: Role
+	metadata: {name: all-of-them}
+	rules:
+	- {apiGroups: [""], resources: [configmaps], verbs: [create, get, list, watch, update, patch, delete]}
+	- {apiGroups: [drey.dev], resources: [flinkapplications, flinkapplications/status], verbs: [get, list, watch, patch]}
+	- {apiGroups: [events.k8s.io], resources: [events], verbs: [create, patch]}
+	- {apiGroups: [apps], resources: [deployments], verbs: [get]}
+	---
+	apiVersion: rbac.authorization.k8s.io/v1
+	kind: RoleBinding
+	metadata: {name: all-of-them}
+	roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: all-of-them}
+	subjects: [{kind: ServiceAccount, name: $APPLICATION, namespace: $NAMESPACE}]
+END
+while read -r name; do
+	jq --null-input --compact-output --arg name "$name" '
+		{apiVersion: "drey.dev/v1", kind: "FlinkApplication", metadata: {name: $name}, spec: {state: "running"}},
+		{apiVersion: "v1", kind: "ConfigMap", metadata: {name: "\($name)-drey-control"}, data: {state: "running"}}'
+done <"$RUN/names" >"$RUN/objects.json"
+kubectl create --filename "$RUN/objects.json" >/dev/null || exit 1
+
+start_agent() { # NAME JOB_ID
+	local port
+	take_port port
+	mkdir -p "$RUN/a/$1"
+	cat >"$RUN/a/$1/drey.yaml" <<-END
+		application: $1
+		stateDirectory: $RUN/a/$1/state
+		flink:
+		  version: 2.3.0
+		  command: [$RUN/flink, "$port", "$2"]
+		  jobClass: example.Job
+		  restPort: $port
+		  checkpointDirectory: file://$RUN/a/$1/ck
+		  savepointDirectory: file://$RUN/a/$1/sp
+		http:
+		  port: 0
+		kubernetes:
+		  enabled: true
+		  kubeconfig: $POD_KUBECONFIG
+		  namespace: $NAMESPACE
+	END
+	mkdir -p "$RUN/a/$1/ck" "$RUN/a/$1/sp"
+	env "E2E_RUN=$RUN" "POD_NAME=$1-jobmanager-0" "POD_UID=uid-of-$1" "POD_NAMESPACE=$NAMESPACE" \
+		"$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "$RUN/a/$1/drey.yaml" >"$RUN/a/$1/log" 2>&1 </dev/null &
+}
+
+# ---- measuring -----------------------------------------------------------------------------------------
+
+metrics() { # FILE
+	kubectl get --raw /metrics | grep -E '^(apiserver_request_total|process_cpu_seconds_total|process_resident_memory_bytes)' >"$1"
+}
+
+# Lines "COUNT VERB RESOURCE" of what was asked between two files, by anybody.
+asked() { # BEFORE AFTER
+	awk '{ sub(/.*_total\{/, "total{") } /^total/ {
+			match($0, /resource="[^"]*"/); r = substr($0, RSTART + 10, RLENGTH - 11)
+			match($0, /subresource="[^"]*"/); s = substr($0, RSTART + 13, RLENGTH - 14)
+			match($0, /verb="[^"]*"/); v = substr($0, RSTART + 6, RLENGTH - 7)
+			n[v " " r (s == "" ? "" : "/" s)] += (FNR == NR ? -1 : 1) * $NF
+		}
+		END { for (k in n) if (n[k] > 0) print n[k], k }' "$1" "$2" | sort -rn
+}
+
+total() {
+	awk '{ n += $1 } END { print n + 0 }'
+}
+
+value() { # FILE NAME
+	awk -v name="$2" '$1 == name { printf "%.3f", $2 }' "$1"
+}
+
+running() {
+	kubectl get flapp --output json | jq '[.items[] | select(.status.phase == "Running" and .status.launch.proven)] | length'
+}
+
+all_run() {
+	[ "$(running)" -eq "$agents" ]
+}
+
+seconds=$((minutes * 60))
+metrics "$RUN/idle0"
+sleep 30
+metrics "$RUN/idle1"
+begin=$(date +%s%3N)
+while read -r name job; do
+	start_agent "$name" "$job"
+done < <(paste "$RUN/names" "$RUN/jobs")
+wait_until "all $agents jobs run" 600 all_run >&2 || exit 1
+started=$((($(date +%s%3N) - begin) / 1000))
+sleep 60 # what belongs to the start
+metrics "$RUN/before"
+since=$(date +%s%3N)
+sleep "$seconds"
+until=$(date +%s%3N)
+metrics "$RUN/after"
+api_requests "(.userAgent | startswith(\"drey/\")) and .unixMs >= $since and .unixMs < $until" >"$RUN/ours"
+memory=$(pgrep -x drey | while read -r pid; do
+	grep -qsz "^E2E_RUN=$RUN\$" "/proc/$pid/environ" && awk '/^Pss:/ { print $2 }' "/proc/$pid/smaps_rollup" 2>/dev/null
+done | awk '{ n += $1 } END { printf "%.1f", n / 1024 / NR }')
+
+idle=$(asked "$RUN/idle0" "$RUN/idle1" | total)
+all=$(asked "$RUN/before" "$RUN/after" | total)
+ours=$(wc -l <"$RUN/ours")
+rate() { # COUNT SECONDS
+	awk -v n="$1" -v s="$2" 'BEGIN { printf "%.1f", n / s }'
+}
+cat <<END
+
+## Many applications: $agents agents on one API server, $minutes min
+
+| | |
+|---|---|
+| all jobs run, $agents agents started at once | after $started s |
+| still run at the end | $(running) |
+| requests of the agents | $(rate "$ours" "$seconds") a second, $(rate "$((ours * 60))" "$((seconds * agents))") a minute for each |
+| requests that the API server has served, its own control plane included | $(rate "$all" "$seconds") a second |
+| the same without agents | $(rate "$idle" 30) a second |
+| CPU of the API server | $(awk -v a="$(value "$RUN/before" process_cpu_seconds_total)" -v b="$(value "$RUN/after" process_cpu_seconds_total)" \
+	-v s="$seconds" 'BEGIN { printf "%.0f", (b - a) / s * 1000 }') ms a second |
+| memory of the API server | $(awk '$1 == "process_resident_memory_bytes" { printf "%.0f", $2 / 1048576 }' "$RUN/after") MB |
+| memory of an agent (its share, PSS) | $memory MB |
+
+| request of an agent | a minute for each |
+|---|---|
+$(jq --raw-output '[.verb, .resource, .subresource // empty] | join(" ")' "$RUN/ours" | sort | uniq -c | sort -rn |
+	awk -v per="$((minutes * agents))" '{ n = $1; $1 = ""; printf "|%s | %.2f |\n", $0, n / per }')
+END
+exit 0
