@@ -102,6 +102,15 @@ static void watch_holding(struct conditions *conditions, const struct lifecycle 
 		conditions->holding_unix_ms = now_unix_ms;
 }
 
+static void watch_journal(struct conditions *conditions, const struct lifecycle *life,
+			  int64_t now_unix_ms)
+{
+	if (!life->journal_broken)
+		conditions->broken_unix_ms = 0;
+	else if (!conditions->broken_unix_ms || conditions->broken_unix_ms > now_unix_ms)
+		conditions->broken_unix_ms = now_unix_ms;
+}
+
 /* ---- one verdict ---- */
 
 __attribute__((format(printf, 4, 5))) static void
@@ -219,13 +228,18 @@ static void judge_ready(struct conditions *now, const struct lifecycle *life)
 		say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
 }
 
+static bool lasts(int64_t since_unix_ms, int64_t now_unix_ms)
+{
+	return since_unix_ms && now_unix_ms - since_unix_ms >= CONDITIONS_PATIENCE_MS;
+}
+
 static void judge_progress(struct conditions *now, const struct lifecycle *life,
 			   const char *refused, int64_t now_unix_ms)
 {
 	const char *phase = phase_name(life->phase), *todo = pending(life);
-	bool held = now->holding_unix_ms &&
-		    now_unix_ms - now->holding_unix_ms >= CONDITIONS_PATIENCE_MS;
-	bool stalled = held || life->phase == PHASE_FAILED || life->fenced;
+	bool held = lasts(now->holding_unix_ms, now_unix_ms);
+	bool broken = lasts(now->broken_unix_ms, now_unix_ms) && !held;
+	bool stalled = held || broken || life->phase == PHASE_FAILED || life->fenced;
 	bool moving = life->phase == PHASE_RESOLVING || life->phase == PHASE_LAUNCHING ||
 		      life->phase == PHASE_STOPPING || life->phase == PHASE_TERMINATING ||
 		      now->holding_unix_ms;
@@ -234,7 +248,10 @@ static void judge_progress(struct conditions *now, const struct lifecycle *life,
 	    !moving && todo ? todo : phase, "%s", life->reason);
 	if (held && life->phase == PHASE_RESOLVING)
 		return; /* it looks again, and what was wrong is known no better yet */
-	if (refused && !stalled)
+	if (broken && !life->fenced)
+		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, "JournalBroken",
+		    "the journal cannot be written, nothing new is started until it can");
+	else if (refused && !stalled)
 		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, "SpecRefused",
 		    "the spec is not followed, what was wanted before still counts: %s", refused);
 	else
@@ -268,6 +285,7 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	count_restarts(conditions, life, now_unix_ms);
 	watch_silence(conditions, life, now_unix_ms);
 	watch_holding(conditions, life, now_unix_ms);
+	watch_journal(conditions, life, now_unix_ms);
 	judge_job(conditions, now_unix_ms);
 	judge_cluster(conditions, life, now_unix_ms);
 	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);
@@ -279,10 +297,10 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 int64_t conditions_due_unix_ms(const struct conditions *conditions)
 {
 	bool stalled = conditions->list[CONDITION_STALLED].status == TRUTH_TRUE;
+	int64_t since_unix_ms = conditions->holding_unix_ms ? conditions->holding_unix_ms
+							    : conditions->broken_unix_ms;
 
-	return conditions->holding_unix_ms && !stalled
-		       ? conditions->holding_unix_ms + CONDITIONS_PATIENCE_MS
-		       : 0;
+	return since_unix_ms && !stalled ? since_unix_ms + CONDITIONS_PATIENCE_MS : 0;
 }
 
 void conditions_seed(struct conditions *conditions, const struct json *array)

@@ -28,7 +28,7 @@ struct json;
 #define CONDITIONS_RESTARTS       3                /* so many in that time */
 #define CONDITIONS_UNREACHABLE_MS 60000            /* so long without an answer of Flink's */
 #define CONDITIONS_RESTARTS_KNOWN 64
-#define CONDITIONS_PATIENCE_MS    60000 /* holding for longer than this is Stalled */
+#define CONDITIONS_PATIENCE_MS    60000 /* holding, or a broken journal, for so long is Stalled */
 
 enum condition_type {
 	CONDITION_READY,
@@ -65,6 +65,7 @@ struct conditions {
 	int64_t silent_unix_ms;  /* Flink gives no answer since; 0 = it does, or none runs */
 	int64_t holding_unix_ms; /* it holds since, looking again included; 0 = it does not, or only
 				    because a person wants it so */
+	int64_t broken_unix_ms;  /* the journal cannot be written since; 0 = it can */
 	struct {
 		enum truth status;
 		int64_t since_unix_ms;

@@ -66,11 +66,10 @@ kubectl apply --server-side --filename - >/dev/null <<-END || exit 1
 	roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: all-of-them}
 	subjects: [{kind: ServiceAccount, name: $APPLICATION, namespace: $NAMESPACE}]
 END
-while read -r name; do
-	jq --null-input --compact-output --arg name "$name" '
-		{apiVersion: "drey.dev/v1", kind: "FlinkApplication", metadata: {name: $name}, spec: {state: "running"}},
-		{apiVersion: "v1", kind: "ConfigMap", metadata: {name: "\($name)-drey-control"}, data: {state: "running"}}'
-done <"$RUN/names" >"$RUN/objects.json"
+jq --raw-input --compact-output '
+	{apiVersion: "drey.dev/v1", kind: "FlinkApplication", metadata: {name: .}, spec: {state: "running"}},
+	{apiVersion: "v1", kind: "ConfigMap", metadata: {name: "\(.)-drey-control"}, data: {state: "running"}}' \
+	"$RUN/names" >"$RUN/objects.json"
 kubectl create --filename "$RUN/objects.json" >/dev/null || exit 1
 
 start_agent() { # NAME JOB_ID

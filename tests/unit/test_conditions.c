@@ -164,6 +164,28 @@ static void a_brake_never_stalls(void)
 	lifecycle_release(&life);
 }
 
+static void a_broken_journal_stalls_a_job_that_runs_after_a_minute(void)
+{
+	struct conditions conditions = {0};
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_RUNNING;
+	life.journal_broken = true;
+	conditions_update(&conditions, &life, &nothing, NOW);
+	CHECK_INT(conditions_due_unix_ms(&conditions), ==, NOW + MINUTE);
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE - 1);
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
+	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "JournalBroken");
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+	life.journal_broken = false;
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE + 1);
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
+	lifecycle_release(&life);
+}
+
 static void a_restart_that_is_wanted_is_under_way(void)
 {
 	struct lifecycle life;
@@ -370,6 +392,7 @@ int main(void)
 	TEST(each_phase_and_wish_has_its_conditions);
 	TEST(a_hold_stalls_after_a_minute_however_often_it_looks_again);
 	TEST(a_brake_never_stalls);
+	TEST(a_broken_journal_stalls_a_job_that_runs_after_a_minute);
 	TEST(a_restart_that_is_wanted_is_under_way);
 	TEST(who_lost_the_journal_says_nothing_good);
 	TEST(a_refused_spec_stalls_a_job_that_runs);
