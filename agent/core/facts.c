@@ -18,6 +18,7 @@ void facts_release(struct facts *facts)
 		free(candidate->detail);
 		free(candidate->reason);
 		free(candidate->operators);
+		free(candidate->ha_others);
 	}
 	free(facts->candidates);
 	free(facts->jobs);
@@ -51,10 +52,42 @@ void facts_add_stored(struct facts *facts, const char *key)
 	facts->stored[facts->stored_count++] = xstrdup(key);
 }
 
+const char *facts_ha_job(const struct candidate *candidate, size_t i)
+{
+	if (!candidate->in_ha || i > candidate->ha_other_count)
+		return NULL;
+	return i ? candidate->ha_others[i - 1] : candidate->ha_job_id;
+}
+
+bool facts_ha_has_job(const struct candidate *candidate, const char *job_id)
+{
+	const char *job;
+
+	for (size_t i = 0; (job = facts_ha_job(candidate, i)); i++)
+		if (!strcmp(job, job_id))
+			return true;
+	return false;
+}
+
+static void add_ha_other(struct candidate *candidate, const char *job_id)
+{
+	size_t count = candidate->ha_other_count++;
+
+	candidate->ha_others =
+		xreallocarray(candidate->ha_others, count + 1, sizeof(*candidate->ha_others));
+	snprintf(candidate->ha_others[count], sizeof(*candidate->ha_others), "%s", job_id);
+}
+
 void facts_mark_ha(struct candidate *candidate, const char *job_id, const char *current)
 {
-	if (candidate->in_ha && (!current || strcmp(job_id, current) != 0))
+	if (facts_ha_has_job(candidate, job_id))
 		return;
+	if (candidate->in_ha && (!current || strcmp(job_id, current) != 0)) {
+		add_ha_other(candidate, job_id);
+		return;
+	}
+	if (candidate->in_ha)
+		add_ha_other(candidate, candidate->ha_job_id);
 	candidate->in_ha = true;
 	snprintf(candidate->ha_job_id, sizeof(candidate->ha_job_id), "%s", job_id);
 }

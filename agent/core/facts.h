@@ -61,6 +61,8 @@ struct candidate {
 	/* in_ha: the job whose map it is; of several maps, that of the journal's last launch. Not
 	 * always the job that made it: what a job was started from is in its map, too. */
 	char ha_job_id[JOB_ID_BYTES];
+	char (*ha_others)[JOB_ID_BYTES]; /* the other ones of several; owned */
+	size_t ha_other_count;
 	/* in_ha: can Flink recover it under that job id? It reads the completedCheckpoint file and
 	 * the state files then, not _metadata. COMPLETE although `integrity` is not: only _metadata
 	 * is missing or damaged, so that the state files cannot be looked at. An entry whose
@@ -105,6 +107,10 @@ void facts_add_stored(struct facts *facts, const char *key);
 /* Mark as named by an HA map of this job. `current`: the job of the journal's last launch, or NULL;
  * its map counts when several name the same snapshot. */
 void facts_mark_ha(struct candidate *candidate, const char *job_id, const char *current);
+
+/* The i-th of the jobs whose HA maps name it, borrowed; NULL: there are no more. */
+const char *facts_ha_job(const struct candidate *candidate, size_t i);
+bool facts_ha_has_job(const struct candidate *candidate, const char *job_id);
 
 /* It was completed once: it is there, damaged or not, or Flink's HA data name it, which they do from
  * then on. */

@@ -287,10 +287,11 @@ static void greet_generation(struct lifecycle *life, const struct candidate *fro
 static void remember_ha_jobs(struct journal *journal, const struct facts *facts)
 {
 	for (size_t i = 0; i < facts->candidate_count; i++) {
-		const struct candidate *c = &facts->candidates[i];
+		const char *job;
 
-		if (c->in_ha && *c->ha_job_id && !journal_knows_job(journal, c->ha_job_id))
-			journal_add_former_job(journal, c->ha_job_id);
+		for (size_t k = 0; (job = facts_ha_job(&facts->candidates[i], k)); k++)
+			if (*job && !journal_knows_job(journal, job))
+				journal_add_former_job(journal, job);
 	}
 }
 

@@ -70,7 +70,7 @@ static bool ran(const struct journal *journal, int index, const struct facts *fa
 		const struct candidate *c = &facts->candidates[i];
 
 		if (lineage_maker(journal, &c->snapshot) == index ||
-		    (c->in_ha && !strcmp(c->ha_job_id, launch->job_id)))
+		    facts_ha_has_job(c, launch->job_id))
 			return true;
 	}
 	return false;

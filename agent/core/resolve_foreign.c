@@ -234,7 +234,7 @@ static bool job_left_state(const struct inquiry *in, const char *job_id)
  * application's alone, so a job that no launch in the journal had is a later launch of ours, and whoever has
  * decided it has left what the journal takes for the newest state. NULL = there is none, or it was started from
  * what was decided now. */
-static const struct candidate *unknown_launch(const struct inquiry *in)
+static const struct candidate *unknown_launch(const struct inquiry *in, const char **ret_job)
 {
 	const struct decision *decision = in->decision;
 	const struct candidate *decided = decision->kind == DECISION_START_EMPTY
@@ -244,10 +244,10 @@ static const struct candidate *unknown_launch(const struct inquiry *in)
 	for (size_t i = 0; i < in->facts->candidate_count; i++) {
 		const struct candidate *c = &in->facts->candidates[i];
 
-		if (c->in_ha && *c->ha_job_id && c != decided &&
-		    !journal_knows_job(in->journal, c->ha_job_id) &&
-		    !job_left_state(in, c->ha_job_id))
-			return c;
+		for (size_t k = 0; c != decided && (*ret_job = facts_ha_job(c, k)); k++)
+			if (**ret_job && !journal_knows_job(in->journal, *ret_job) &&
+			    !job_left_state(in, *ret_job))
+				return c;
 	}
 	return NULL;
 }
@@ -256,8 +256,9 @@ static const struct candidate *unknown_launch(const struct inquiry *in)
 static bool unknown_launch_forbids(struct inquiry *in)
 {
 	const struct candidate *c;
+	const char *job;
 
-	if (inquiry_never_ran(in) || in->decision->rule == 4 || !(c = unknown_launch(in)))
+	if (inquiry_never_ran(in) || in->decision->rule == 4 || !(c = unknown_launch(in, &job)))
 		return false;
 	if (in->decision->kind != DECISION_START_EMPTY)
 		inquiry_judge(&in->facts->candidates[in->decision->candidate], VERDICT_REJECTED,
@@ -268,7 +269,7 @@ static bool unknown_launch_forbids(struct inquiry *in)
 		       "journal had this job id: the journal may be from a backup; `drey resume "
 		       "--from PATH` says what to start from, `drey resume --empty` starts without "
 		       "state",
-		       c->ha_job_id, c->snapshot.path);
+		       job, c->snapshot.path);
 	return true;
 }
 

@@ -25,10 +25,13 @@ int truth_find(const struct world *w, const char *job_id)
 
 int truth_head(const struct world *w)
 {
+	int head = -1;
+
 	for (int i = w->truth.count - 1; i >= 0; i--)
-		if (w->truth.launches[i].ran)
-			return i;
-	return -1;
+		if (w->truth.launches[i].ran &&
+		    (head < 0 || w->truth.launches[i].begun_ms > w->truth.launches[head].begun_ms))
+			head = i;
+	return head;
 }
 
 /* May this snapshot be chosen at all, as far as the configured policy goes? */
@@ -405,6 +408,7 @@ static void remember_launch(struct world *w, const struct launch *launch, int ba
 	*record = (struct truth_launch){.base = base,
 					.argument = base,
 					.requested = requested,
+					.begun_ms = w->now_ms,
 					.generation = w->config->generation};
 	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
 }
@@ -425,6 +429,7 @@ void oracle_launch(struct world *w)
 	if (before >= 0) {
 		w->truth.launches[before].argument = base;
 		continuation_is_right(w, before, base);
+		w->truth.launches[before].begun_ms = w->now_ms;
 		return;
 	}
 	requested = launch_is_requested(w, launch);

@@ -186,7 +186,8 @@ struct truth_launch {
 	bool ran;   /* the job was RUNNING: it has consumed and produced */
 	bool wrong; /* it has restored something else: nothing of it may ever be used */
 	const char *generation;
-	bool unsure; /* the same, but it has ended before anybody could notice */
+	bool unsure;      /* the same, but it has ended before anybody could notice */
+	int64_t begun_ms; /* when it was launched last; one can go on after a later one was forgotten */
 	struct ha_map ha;
 };
 

@@ -491,6 +491,11 @@ static void ha_data_of_a_launch_that_the_journal_does_not_know_forbid_a_start(vo
 	found_checkpoint(&w, JOB_A, 7);
 	in_ha(&w, &w.facts.candidates[0], JOB_C);
 	CHECK_DECIDES(&w, HOLD);
+	/* another one of ours, that the journal knows, was started from there as well */
+	facts_mark_ha(&w.facts.candidates[0], JOB_A, JOB_A);
+	CHECK_STR(w.facts.candidates[0].ha_job_id, JOB_A);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, "job " JOB_C ", which was started from");
 	/* it has completed something since: the date tells */
 	found_checkpoint(&w, JOB_C, 6);
 	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
