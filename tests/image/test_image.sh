@@ -20,6 +20,7 @@ if [ -n "$why" ]; then
 fi
 image_alone tests/image/test_image.sh
 contract_begin curl
+WAIT_S=300 # JVMs without anything that makes a small one start fast
 version=${FLINK_VERSION:-2.3.0}
 images=${IMAGES:-$dir/images}
 show=(jm tm)
@@ -101,10 +102,11 @@ start() { # NAME [NSENTER...] -- CMD...: its PID 1 is ${first[NAME]}
 	shells[$name]=$!
 }
 
+# The commands that prepare the container become drey-init one after the other: only then is it what it is looked at for.
 first_process() { # NAME
 	local unshare=${shells[$1]}
 	first[$1]=$(tr -d ' ' <"/proc/$unshare/task/$unshare/children") && [ -n "${first[$1]}" ] &&
-		grep -qF drey-init "/proc/${first[$1]}/cmdline"
+		[[ $(readlink "/proc/${first[$1]}/exe") == */drey-init ]]
 }
 
 # The value of a line of /proc/PID/status.
