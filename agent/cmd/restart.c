@@ -38,6 +38,11 @@ static int ask(struct client *client, void *arg)
 	if (!status_view_is(view, "Running"))
 		return cli_fail(cli, CLI_PARKED, "no job runs (%s: %s); `drey resume` starts it",
 				view->phase, view->reason);
+	if (view->do_not_restart)
+		return cli_fail(
+			cli, CLI_PARKED,
+			"do-not-restart is on: the job runs on, for it could not be started "
+			"again; `drey do-not-restart off` lifts it");
 	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
 		return status;
 	request.nonce = nonce;
@@ -62,7 +67,7 @@ const struct cli_command cmd_restart = {
 	.statuses = "0  Running again, from the savepoint of the stop\n"
 		    "1  the stop or the new launch failed\n"
 		    "2  wrong use or configuration\n"
-		    "3  no job runs\n"
+		    "3  no job runs, or do-not-restart is on\n"
 		    "4  drey holds and says why\n"
 		    "5  no drey runs there, or it gives no answer\n"
 		    "6  the time is up; the restart is still wanted\n",

@@ -148,6 +148,8 @@ static const char *pending(const struct lifecycle *life)
 		return "Suspending";
 	if (journal->intent.state == DESIRED_CANCELLED)
 		return "Cancelling";
+	if (journal->intent.do_not_restart) /* the brake never stops a job: a restart waits */
+		return NULL;
 	return differs(journal->intent.restart_nonce, journal->restart_nonce_done) ? "Restarting"
 										   : NULL;
 }

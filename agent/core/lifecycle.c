@@ -101,7 +101,8 @@ static void pursue_running(struct lifecycle *life)
 	} else if (intent->state == DESIRED_SUSPENDED) {
 		if (may_stop)
 			operation_start(life, OPERATION_STOP, REASON_SUSPEND, NULL);
-	} else if (nonce_wanted(intent->restart_nonce, life->journal.restart_nonce_done)) {
+	} else if (nonce_wanted(intent->restart_nonce, life->journal.restart_nonce_done) &&
+		   !intent->do_not_restart) { /* the brake never stops a job */
 		if (may_stop)
 			operation_start(life, OPERATION_STOP, REASON_RESTART,
 					intent->restart_nonce);

@@ -41,12 +41,6 @@ enum operators operators_compare(const struct candidate *left, const struct cand
 
 /* ---- a journal that knows of nothing ---- */
 
-/* What Flink's HA names has been, whatever has become of it. */
-static bool was_completed(const struct candidate *c)
-{
-	return c->integrity != INTEGRITY_INCOMPLETE || c->in_ha;
-}
-
 /* Surely older than the initial savepoint. The date of one that was copied here from elsewhere means
  * nothing. */
 static bool is_behind(const struct candidate *c, const struct candidate *initial)
@@ -55,8 +49,8 @@ static bool is_behind(const struct candidate *c, const struct candidate *initial
 
 	if (candidate_same_job(c, initial) && a->checkpoint_id && b->checkpoint_id)
 		return a->checkpoint_id < b->checkpoint_id;
-	return initial->source != SOURCE_INITIAL && was_completed(c) && a->completed_unix_ms &&
-	       a->completed_unix_ms < b->completed_unix_ms;
+	return initial->source != SOURCE_INITIAL && facts_was_completed(c) &&
+	       a->completed_unix_ms && a->completed_unix_ms < b->completed_unix_ms;
 }
 
 bool lost_journal_decides(struct inquiry *in)
@@ -76,8 +70,8 @@ bool lost_journal_decides(struct inquiry *in)
 		    (initial && is_behind(c, initial)))
 			continue;
 		count++;
-		if (!newest || was_completed(c) > was_completed(newest) ||
-		    (was_completed(c) == was_completed(newest) &&
+		if (!newest || facts_was_completed(c) > facts_was_completed(newest) ||
+		    (facts_was_completed(c) == facts_was_completed(newest) &&
 		     candidate_compare_age(&c->snapshot, &newest->snapshot, false) < 0))
 			newest = c;
 	}
@@ -116,7 +110,7 @@ static bool is_foreign(const struct inquiry *in, const struct candidate *c)
 {
 	return (c->source == SOURCE_CHECKPOINTS || c->source == SOURCE_SAVEPOINTS ||
 		c->source == SOURCE_HA) &&
-	       c->snapshot.origin != ORIGIN_INITIAL && was_completed(c) &&
+	       c->snapshot.origin != ORIGIN_INITIAL && facts_was_completed(c) &&
 	       lineage_place(&in->lineage, &c->snapshot) == BRANCH_FOREIGN &&
 	       !is_known(in->journal, &c->snapshot);
 }
@@ -224,7 +218,7 @@ static bool is_made_by(const struct candidate *c, const char *job_id)
 static bool job_left_state(const struct inquiry *in, const char *job_id)
 {
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
-		if (was_completed(&in->facts->candidates[i]) &&
+		if (facts_was_completed(&in->facts->candidates[i]) &&
 		    is_made_by(&in->facts->candidates[i], job_id))
 			return true;
 	return false;

@@ -100,6 +100,8 @@ await "the launch is proven" status_is .launch.proven
 job=$(status .jobId)
 check "drey do-not-restart on" drey_says do-not-restart on
 check "the job runs on" phase_is Running
+drey_says restart
+is "$?" 3 "and is not restarted, for it could not be started again"
 kill -KILL "$(jm_pid)"
 await "JobManager killed: drey does not start it" phase_is Holding
 check "it says why" status_is '.reason | contains("do-not-restart")'

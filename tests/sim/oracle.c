@@ -288,6 +288,26 @@ static bool is_given_up(const struct world *w, int base)
 	return false;
 }
 
+/* The same, of a launch that is on record and was never begun: the agent died in between, and nobody can tell. */
+static bool is_given_up_on_record(const struct world *w, int base)
+{
+	const struct journal *journal = &w->store.image->journal;
+	const char *path = base >= 0 ? w->storage.snaps[base].path : NULL;
+
+	for (size_t i = journal->launch_count; i-- > 0;) {
+		const struct launch *launch = &journal->launches[i];
+		int truth = truth_find(w, launch->job_id);
+
+		if (truth >= 0 && w->truth.launches[truth].ran)
+			return false;
+		if (launch->request_token && !launch->never_started &&
+		    (path ? launch->restore_path && snapshot_same_path(path, launch->restore_path)
+			  : !launch->restore_path))
+			return true;
+	}
+	return false;
+}
+
 /* Nobody has lived to write down that it was started, or gone on with, and nothing else tells of it. */
 static bool start_is_unknown(const struct world *w, int launch)
 {
@@ -339,7 +359,7 @@ static void launch_starts_right(struct world *w, int base)
 	int head = truth_head(w);
 	int newest = oracle_newest(w, head);
 
-	if (still_requested(w, base) || is_given_up(w, base))
+	if (still_requested(w, base) || is_given_up(w, base) || is_given_up_on_record(w, base))
 		return;
 	launch_is_not_too_old(w, base);
 	if (stateless(w)) {

@@ -580,6 +580,25 @@ static void a_stop_whose_result_was_lost_looks_in_storage(void)
 	life_end(&l);
 }
 
+static void a_restart_waits_until_the_brake_is_lifted(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	brake(&l, true);
+	ask_restart(&l, "r1");
+	pass(&l, 600000);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+	ask_savepoint(&l, "n1");
+	CHECK_INT(l.life.journal.operation.reason, ==, REASON_MANUAL);
+	take_savepoint(&l);
+	brake(&l, false);
+	CHECK_INT(l.life.journal.operation.reason, ==, REASON_RESTART);
+	life_end(&l);
+}
+
 static void a_restart_stops_with_a_savepoint_and_starts_again_once(void)
 {
 	struct life l;
@@ -812,6 +831,7 @@ int main(void)
 	TEST(a_stop_whose_savepoint_is_damaged_is_not_called_a_success);
 	TEST(a_job_that_goes_on_after_its_stop_savepoint_is_a_failed_stop);
 	TEST(a_stop_whose_result_was_lost_looks_in_storage);
+	TEST(a_restart_waits_until_the_brake_is_lifted);
 	TEST(a_restart_stops_with_a_savepoint_and_starts_again_once);
 	TEST(a_suspend_waits_for_the_savepoint_that_is_on_its_way);
 	TEST(a_cancel_takes_no_savepoint_and_parks);
