@@ -88,7 +88,7 @@ struct launch {
 	int wait_status;          /* valid when ended_unix_ms != 0; -1 = nobody saw it */
 	bool job_ended;     /* Flink has shown the job's final state: nothing can continue it */
 	bool mismatched;    /* Flink restored something else: nothing of this launch may be used */
-	bool left_state;    /* a snapshot of it was seen in storage */
+	bool left_state;    /* a snapshot of it was seen in storage, or Flink has reported one */
 	bool never_started; /* proven: no process was ever started for it */
 	int64_t last_checkpoint_id; /* newest completed one that REST has shown; 0 = none */
 	char *last_checkpoint_path;

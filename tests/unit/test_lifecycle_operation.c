@@ -100,6 +100,7 @@ static void a_savepoint_that_is_not_complete_is_a_failure(void)
 	inspected(&l, true, false);
 	CHECK(!l.life.journal.last_operation.ok);
 	CHECK_HAS(l.life.journal.last_operation.error, "shared/1 is missing");
+	CHECK(journal_launch(&l.life.journal)->left_state); /* there was state, all the same */
 	CHECK_STR(l.life.journal.last_operation.location, SAVEPOINT_1);
 	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
 	life_end(&l);
