@@ -56,6 +56,10 @@ void resolve_start(struct lifecycle *life, const char *why);
 void park(struct lifecycle *life, const struct decision *decision);
 void on_observed(struct lifecycle *life, const struct event *event);
 
+/* A snapshot of it was seen, or Flink has told of one: it may be gone at the next look, and must not count as
+ * never made then. */
+void launch_has_left_state(struct lifecycle *life, struct launch *launch);
+
 /* A launch that was intended but not asked for yet is not wanted any more. */
 void launch_withdraw(struct lifecycle *life);
 void launch_written(struct lifecycle *life); /* the deferred EFFECT_LAUNCH is due */

@@ -335,18 +335,22 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 	emit_after_write(life, EFFECT_LAUNCH);
 }
 
-/* What was seen once may be gone at the next look, and must not count as never made then. */
+void launch_has_left_state(struct lifecycle *life, struct launch *launch)
+{
+	if (launch->left_state)
+		return;
+	launch->left_state = true;
+	life->want_write = true;
+}
+
 static void remember_state(struct lifecycle *life, const struct facts *facts)
 {
 	for (size_t i = 0; i < facts->candidate_count; i++) {
 		const struct candidate *c = &facts->candidates[i];
 		int maker = lineage_maker(&life->journal, &c->snapshot);
 
-		if (maker < 0 || life->journal.launches[maker].left_state ||
-		    !facts_was_completed(c) || c->integrity == INTEGRITY_UNREADABLE)
-			continue;
-		life->journal.launches[maker].left_state = true;
-		life->want_write = true;
+		if (maker >= 0 && facts_was_completed(c) && c->integrity != INTEGRITY_UNREADABLE)
+			launch_has_left_state(life, &life->journal.launches[maker]);
 	}
 }
 

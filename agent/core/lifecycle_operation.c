@@ -304,17 +304,6 @@ void operation_flink_gone(struct lifecycle *life)
 
 /* ---- answers ---- */
 
-/* There was state of this launch, also when it is gone by the time that somebody looks. */
-static void remember_completed(struct lifecycle *life)
-{
-	struct launch *launch = journal_launch(&life->journal);
-
-	if (!launch || launch->left_state || strcmp(launch->job_id, life->journal.operation.job_id))
-		return;
-	launch->left_state = true;
-	life->want_write = true;
-}
-
 static void inspect(struct lifecycle *life, const char *location)
 {
 	if (!location) {
@@ -411,7 +400,7 @@ void on_operation(struct lifecycle *life, const struct event *event)
 		ask_again(life, status);
 		break;
 	case STATUS_COMPLETED:
-		remember_completed(life);
+		launch_has_left_state(life, journal_launch(&life->journal));
 		inspect(life, event->operation.location);
 		break;
 	case STATUS_FAILED:

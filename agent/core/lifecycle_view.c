@@ -106,6 +106,8 @@ static void see_checkpoints(struct lifecycle *life, struct launch *launch, const
 {
 	if (!view->statistics_known)
 		return;
+	if (view->savepoint_count) /* of whoever asked for it */
+		launch_has_left_state(life, launch);
 	if (view->completed_id > launch->last_checkpoint_id &&
 	    view->completed_id > launch->restore_checkpoint_id) {
 		launch->last_checkpoint_id = view->completed_id;

@@ -237,9 +237,13 @@ static bool proven_since(const struct world *w, int launch)
 /* What a person has named stays in force until a launch from it has proven itself. */
 static bool still_requested(const struct world *w, int base)
 {
-	for (int i = w->truth.count - 1; i >= 0; i--)
-		if (w->truth.launches[i].requested)
-			return w->truth.launches[i].base == base && !proven_since(w, i);
+	for (int i = w->truth.count - 1; i >= 0; i--) {
+		const struct truth_launch *truth = &w->truth.launches[i];
+
+		if (truth->requested) /* unsure: Flink has restored something else, and nobody could notice */
+			return (truth->unsure ? truth->argument : truth->base) == base &&
+			       !proven_since(w, i);
+	}
 	return false;
 }
 

@@ -68,6 +68,21 @@ static void dreys_own_savepoint_is_not_taken_for_somebody_elses(void)
 	life_end(&l);
 }
 
+static void a_savepoint_that_flink_shows_during_an_operation_is_known_to_have_been(void)
+{
+	struct seen_savepoint ours = {.id = 50, .path = SAVEPOINT_1};
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	CHECK(!journal_launch(&l.life.journal)->left_state);
+	show(&l, JOB_RUNNING, &ours, 1);
+	CHECK(journal_launch(&l.life.journal)->left_state);
+	life_end(&l);
+}
+
 static void a_damaged_savepoint_of_drey_is_not_recorded_by_the_back_door(void)
 {
 	struct seen_savepoint ours = {.id = 50, .path = SAVEPOINT_1};
@@ -257,6 +272,7 @@ int main(void)
 {
 	TEST(a_savepoint_of_somebody_else_is_recorded_once);
 	TEST(dreys_own_savepoint_is_not_taken_for_somebody_elses);
+	TEST(a_savepoint_that_flink_shows_during_an_operation_is_known_to_have_been);
 	TEST(a_damaged_savepoint_of_drey_is_not_recorded_by_the_back_door);
 	TEST(one_of_somebody_else_during_an_operation_is_recorded_after_it);
 	TEST(one_that_drey_has_disposed_of_does_not_come_back);
