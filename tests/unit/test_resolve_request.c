@@ -1,4 +1,4 @@
-/* How long a restore request is in force, and what it may leave behind. */
+/* How long a restore request is in force, what it may leave behind, and what it is compared with. */
 #include "resolve_world.h"
 
 static void a_request_is_over_when_its_launch_has_left_something(void)
@@ -143,6 +143,61 @@ static void what_a_person_has_given_up_does_not_come_back_with_a_plain_resume(vo
 	end(&w);
 }
 
+static void a_request_for_what_is_ours_is_not_compared(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 9);
+	with_operators(found_checkpoint(&w, JOB_A, 7), "xy"); /* the job was another one then */
+	with_operators(found_checkpoint(&w, JOB_A, 9), "pq");
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-7", "t1");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
+	end(&w);
+}
+
+static void operators_that_nobody_knows_do_not_keep_a_request_back(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 9);
+	broken(found_checkpoint(&w, JOB_A, 9), INTEGRITY_UNREADABLE, "denied");
+	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "xy");
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
+	end(&w);
+}
+
+/* Both have to be looked at before they can be compared. */
+static void a_foreign_request_is_verified_and_compared(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 9);
+	with_operators(found_checkpoint(&w, JOB_A, 9), "pq")->integrity = INTEGRITY_UNCHECKED;
+	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "pq")->integrity = INTEGRITY_UNCHECKED;
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
+	CHECK_INT(w.rounds, ==, 3);
+	end(&w);
+}
+
+/* What a launch that had restored something else made says nothing about our operators. */
+static void a_tainted_snapshot_is_not_what_ours_is_measured_by(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 9)->mismatched = true;
+	with_operators(found_checkpoint(&w, JOB_A, 9), "xy");
+	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "pq");
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
+	end(&w);
+}
+
 int main(void)
 {
 	TEST(a_request_is_over_when_its_launch_has_left_something);
@@ -150,5 +205,9 @@ int main(void)
 	TEST(an_empty_start_is_not_held_up_by_another_application);
 	TEST(what_came_after_a_request_is_not_left_behind);
 	TEST(what_a_person_has_given_up_does_not_come_back_with_a_plain_resume);
+	TEST(a_request_for_what_is_ours_is_not_compared);
+	TEST(operators_that_nobody_knows_do_not_keep_a_request_back);
+	TEST(a_foreign_request_is_verified_and_compared);
+	TEST(a_tainted_snapshot_is_not_what_ours_is_measured_by);
 	return tap_done();
 }

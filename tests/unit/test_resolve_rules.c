@@ -563,63 +563,6 @@ static void an_initial_savepoint_that_is_the_newest_of_its_directory_is_taken(vo
 	end(&w);
 }
 
-/* ---- requests ---- */
-
-static void a_request_for_what_is_ours_is_not_compared(void)
-{
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 9);
-	with_operators(found_checkpoint(&w, JOB_A, 7), "xy"); /* the job was another one then */
-	with_operators(found_checkpoint(&w, JOB_A, 9), "pq");
-	request(&w, RESTORE_PATH, CHK_A(7), "t1");
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	end(&w);
-}
-
-static void operators_that_nobody_knows_do_not_keep_a_request_back(void)
-{
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 9);
-	broken(found_checkpoint(&w, JOB_A, 9), INTEGRITY_UNREADABLE, "denied");
-	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "xy");
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
-	end(&w);
-}
-
-/* Both have to be looked at before they can be compared. */
-static void a_foreign_request_is_verified_and_compared(void)
-{
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 9);
-	with_operators(found_checkpoint(&w, JOB_A, 9), "pq")->integrity = INTEGRITY_UNCHECKED;
-	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "pq")->integrity = INTEGRITY_UNCHECKED;
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
-	CHECK_INT(w.rounds, ==, 3);
-	end(&w);
-}
-
-/* What a launch that had restored something else made says nothing about our operators. */
-static void a_tainted_snapshot_is_not_what_ours_is_measured_by(void)
-{
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 9)->mismatched = true;
-	with_operators(found_checkpoint(&w, JOB_A, 9), "xy");
-	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "pq");
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
-	end(&w);
-}
-
 /* ---- policy none ---- */
 
 static void a_stateless_job_starts_empty_every_time_and_says_what_it_leaves(void)
@@ -972,8 +915,6 @@ int main(void)
 	TEST(what_rest_has_shown_dates_our_newest_state);
 	TEST(a_clock_that_is_ahead_elsewhere_does_not_hide_what_is_foreign_here);
 	TEST(what_is_recorded_or_configured_is_not_foreign);
-	TEST(a_foreign_request_is_verified_and_compared);
-	TEST(a_tainted_snapshot_is_not_what_ours_is_measured_by);
 	TEST(the_best_of_several_savepoints_is_the_result);
 	TEST(a_result_whose_date_is_not_known_counts);
 	TEST(without_the_journal_there_is_no_operation);
@@ -988,8 +929,6 @@ int main(void)
 	TEST(what_we_once_started_from_or_made_is_not_foreign);
 	TEST(a_shared_directory_does_not_keep_a_new_application_from_starting);
 	TEST(an_initial_savepoint_that_is_the_newest_of_its_directory_is_taken);
-	TEST(a_request_for_what_is_ours_is_not_compared);
-	TEST(operators_that_nobody_knows_do_not_keep_a_request_back);
 	TEST(a_stateless_job_starts_empty_every_time_and_says_what_it_leaves);
 	TEST(a_stateless_job_is_started_from_a_snapshot_once);
 	TEST(an_interrupted_savepoint_is_found_and_then_started_from);
