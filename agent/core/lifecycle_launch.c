@@ -88,17 +88,30 @@ static void hold(struct lifecycle *life, const struct decision *decision)
 
 #define DRAWS 100
 
-/* Whether the id of the last launch, which never left drey, can be given to the next one: there would soon
- * be none left if each try of a start that is held took a new one. It was not drawn, but another launch's,
- * when that one was to go on. */
+static bool same_text(const char *a, const char *b)
+{
+	return (!a && !b) || (a && b && !strcmp(a, b));
+}
+
+/* The last launch never left drey, and this is the same start once more. It takes its place, and its id: many
+ * tries of a start that is held would use up the numbered ids, and push out of the journal what did run. A start
+ * from something else does not: a journal from a backup would take the one for the other. */
+static bool is_repetition(const struct lifecycle *life, const struct decision *decision,
+			  const struct candidate *from)
+{
+	const struct launch *last = journal_launch_const(&life->journal);
+
+	return life->launch_void && same_text(last->request_token, decision->token) &&
+	       same_text(last->restore_path, from ? from->snapshot.path : NULL);
+}
+
+/* It was not drawn, but another launch's, when that one was to go on. */
 static bool take_void_id(struct lifecycle *life, const struct facts *facts,
 			 char job_id[JOB_ID_BYTES])
 {
 	const struct launch *last = journal_launch(&life->journal);
 	struct journal before = life->journal;
 
-	if (!life->launch_void)
-		return false;
 	before.launch_count--;
 	memcpy(job_id, last->job_id, JOB_ID_BYTES);
 	return !flink_id_is_used(&before, facts, job_id);
@@ -113,8 +126,6 @@ static char *draw_job_id(struct lifecycle *life, const struct facts *facts,
 	bool same = journal->id_space && config->id_space &&
 		    !strcmp(journal->id_space, config->id_space);
 
-	if (take_void_id(life, facts, job_id))
-		return NULL;
 	for (int i = 0; i < DRAWS && !config->id_space; i++) {
 		rng_hex_id(&life->rng, job_id);
 		if (!flink_id_is_used(journal, facts, job_id))
@@ -161,23 +172,25 @@ static void fill_same_ids(struct launch *launch, const struct launch *before)
 	launch->application_result_path = xstrdup(before->application_result_path);
 }
 
-/* The record of a launch that never left drey gives way to the next one: many tries would push out of the
- * journal what did run. One that goes on needs the launch that it goes on with before it. */
-static bool is_renewal(const struct lifecycle *life, const struct decision *decision)
+/* One that goes on needs the launch that it goes on with before it. */
+static bool is_renewal(const struct lifecycle *life, const struct decision *decision,
+		       const struct candidate *from)
 {
 	const struct journal *journal = &life->journal;
 	size_t count = journal->launch_count;
 
-	return life->launch_void && (decision->kind != DECISION_CONTINUE ||
-				     (count > 1 && !strcmp(journal->launches[count - 1].job_id,
-							   journal->launches[count - 2].job_id)));
+	return is_repetition(life, decision, from) &&
+	       (decision->kind != DECISION_CONTINUE ||
+		(count > 1 && !strcmp(journal->launches[count - 1].job_id,
+				      journal->launches[count - 2].job_id)));
 }
 
 static struct launch *add_launch(struct lifecycle *life, const struct decision *decision,
 				 const char *job_id, const struct candidate *from)
 {
-	struct launch *launch = is_renewal(life, decision) ? journal_renew_launch(&life->journal)
-							   : journal_add_launch(&life->journal);
+	struct launch *launch = is_renewal(life, decision, from)
+					? journal_renew_launch(&life->journal)
+					: journal_add_launch(&life->journal);
 
 	life->launch_void = false;
 	if (decision->kind == DECISION_CONTINUE)
@@ -211,6 +224,8 @@ static void sort_last(struct journal *journal)
 	}
 }
 
+/* What was verified just now need not be verified again if this start fails. Only what the storage has
+ * told of its _metadata can be recognised as unchanged. */
 /* What was verified just now need not be verified again if this start fails. Only what the storage has
  * told of its _metadata can be recognised as unchanged. */
 static void remember_verified(struct lifecycle *life, const struct candidate *from)
@@ -309,7 +324,7 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 
 	if (decision->kind == DECISION_CONTINUE && last)
 		memcpy(job_id, last->job_id, JOB_ID_BYTES);
-	else
+	else if (!is_repetition(life, decision, from) || !take_void_id(life, facts, job_id))
 		why = draw_job_id(life, facts, job_id);
 	if (!why)
 		flink_obeys(facts, decision, job_id, from ? from->snapshot.path : NULL, &why);

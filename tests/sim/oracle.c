@@ -34,6 +34,14 @@ int truth_head(const struct world *w)
 	return head;
 }
 
+static bool start_is_unknown(const struct world *w, int launch);
+
+/* What it restored; where Flink has restored something else and nobody could notice: what it was to restore. */
+static int base_as_known(const struct truth_launch *truth)
+{
+	return truth->unsure ? truth->argument : truth->base;
+}
+
 /* May this snapshot be chosen at all, as far as the configured policy goes? */
 static bool eligible(const struct world *w, const struct snap *snap)
 {
@@ -42,11 +50,16 @@ static bool eligible(const struct world *w, const struct snap *snap)
 	if (w->config->policy.restore == POLICY_LATEST || snap->kind == SNAPSHOT_SAVEPOINT)
 		return true;
 	/* a checkpoint that a person has named is as good as a savepoint, until there is one after it */
-	for (int i = truth_head(w) < 0 ? 0 : truth_head(w); i < w->truth.count; i++)
-		if (w->truth.launches[i].executed && !w->truth.launches[i].wrong &&
-		    w->truth.launches[i].base >= 0 &&
-		    &w->storage.snaps[w->truth.launches[i].base] == snap)
+	for (int i = w->truth.count - 1; i >= 0 && i >= truth_head(w); i--) {
+		int base = base_as_known(&w->truth.launches[i]);
+
+		if (!w->truth.launches[i].executed || w->truth.launches[i].wrong)
+			continue;
+		if (base >= 0 && &w->storage.snaps[base] == snap)
 			return true;
+		if (!start_is_unknown(w, i))
+			return false;
+	}
 	return false;
 }
 
@@ -240,9 +253,8 @@ static bool still_requested(const struct world *w, int base)
 	for (int i = w->truth.count - 1; i >= 0; i--) {
 		const struct truth_launch *truth = &w->truth.launches[i];
 
-		if (truth->requested) /* unsure: Flink has restored something else, and nobody could notice */
-			return (truth->unsure ? truth->argument : truth->base) == base &&
-			       !proven_since(w, i);
+		if (truth->requested)
+			return base_as_known(truth) == base && !proven_since(w, i);
 	}
 	return false;
 }
@@ -358,6 +370,18 @@ static void launch_is_not_too_old(struct world *w, int base)
 		fail(w, "a start from %s, which is too old", snap->path);
 }
 
+/* Somewhere behind it Flink has restored something else, and nobody could notice: from there on the numbers of
+ * checkpoints tell nobody what is older. */
+static bool descends_from_unsure(const struct world *w, int launch)
+{
+	while (launch >= 0 && !w->truth.launches[launch].unsure) {
+		int base = w->truth.launches[launch].base;
+
+		launch = base >= 0 ? w->storage.snaps[base].launch : -1;
+	}
+	return launch >= 0;
+}
+
 static void launch_starts_right(struct world *w, int base)
 {
 	int head = truth_head(w);
@@ -383,7 +407,7 @@ static void launch_starts_right(struct world *w, int base)
 		fail(w, "an empty start although an initial savepoint is configured");
 		return;
 	}
-	if (continues(w, head, base))
+	if (continues(w, head, base) || descends_from_unsure(w, head))
 		return;
 	fail(w,
 	     "a start from %s (id %" PRId64 "), but the newest usable state is %s (id %" PRId64 ")",
