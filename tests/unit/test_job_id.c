@@ -169,14 +169,34 @@ static void one_that_is_held_while_it_goes_on_gives_its_id_to_no_other(void)
 		CHECK_STR(l.life.journal.launches[0].job_id, id_of(0));
 		hold_start(&l);
 	}
-	start_empty(&l, no_trace);
+	start_empty(&l, no_trace); /* another start: it takes neither the id nor the place */
 	CHECK_STR(job_of(&l), id_of(1));
-	CHECK_INT(l.life.journal.launch_count, ==, 2);
+	CHECK_INT(l.life.journal.launch_count, ==, 3);
 	CHECK(l.life.journal.launches[0].started_unix_ms);
 	/* what was held cannot go on; if it should all the same, it is a launch of its own */
 	hold_start(&l);
 	go_on(&l);
 	CHECK_STR(job_of(&l), id_of(1));
+	CHECK_INT(l.life.journal.launch_count, ==, 4);
+	life_end(&l);
+}
+
+/* A journal from a backup has the first of two starts only: it must not take the second for it. */
+static void a_start_that_is_held_keeps_its_number_for_the_same_start_only(void)
+{
+	struct life l;
+
+	begin(&l, 200);
+	start_empty(&l, no_trace);
+	hold_start(&l);
+	observed(&l, DECISION_START_FROM, "file:/sp/savepoint-1", 50, NULL);
+	CHECK_STR(job_of(&l), id_of(1));
+	hold_start(&l);
+	observed(&l, DECISION_START_FROM, "file:/sp/savepoint-1", 50, "t1");
+	CHECK_STR(job_of(&l), id_of(2));
+	hold_start(&l);
+	observed(&l, DECISION_START_FROM, "file:/sp/savepoint-1", 50, "t1");
+	CHECK_STR(job_of(&l), id_of(2));
 	CHECK_INT(l.life.journal.launch_count, ==, 3);
 	life_end(&l);
 }
@@ -249,6 +269,7 @@ int main(void)
 	TEST(launches_take_the_numbers_one_after_another);
 	TEST(a_start_that_is_held_keeps_its_number_and_its_place);
 	TEST(a_start_that_is_withdrawn_keeps_its_number);
+	TEST(a_start_that_is_held_keeps_its_number_for_the_same_start_only);
 	TEST(one_that_is_held_while_it_goes_on_gives_its_id_to_no_other);
 	TEST(an_id_that_has_left_a_trace_is_skipped);
 	TEST(names_used_up_hold_and_name_the_way_out);
