@@ -286,7 +286,8 @@ static bool continues(const struct world *w, int head, int base)
 			continue;
 		if (is_newest(w, head, base))
 			return true;
-		if (!w->truth.launches[head].unsure && !is_forgotten(w, head))
+		if (!w->truth.launches[head].unsure && !is_forgotten(w, head) &&
+		    !start_is_unknown(w, head))
 			return false;
 	}
 	return is_newest(w, -1, base) || (base >= 0 && base == w->storage.initial);
