@@ -293,13 +293,14 @@ static bool continues(const struct world *w, int head, int base)
 	return is_newest(w, -1, base) || (base >= 0 && base == w->storage.initial);
 }
 
-/* A person has given up what there was for this, although that launch never came to run: from there on it
- * is what there is. (Of an empty start the initial savepoint, which is for a first one, is as good.) */
+/* A person has given up what there was for this, although that launch never came to run: from there on it is
+ * what there is. Of an empty start the initial savepoint, which is for a first one, is as good; of a start from
+ * something that is damaged, the newest that it descends from. */
 static bool is_given_up(const struct world *w, int base)
 {
 	for (int i = w->truth.count - 1; i >= 0 && !w->truth.launches[i].ran; i--)
 		if (w->truth.launches[i].requested &&
-		    (base == w->truth.launches[i].base ||
+		    (base == w->truth.launches[i].base || (base >= 0 && is_newest(w, i, base)) ||
 		     (w->truth.launches[i].base < 0 && base == w->storage.initial)))
 			return true;
 	return false;
