@@ -306,14 +306,15 @@ static bool is_given_up(const struct world *w, int base)
 	return false;
 }
 
-/* The same, of a launch that is on record and was never begun: the agent died in between, and nobody can tell. */
+/* The same, of a launch that is on record and was never begun: the agent died in between, and nobody can tell. (The
+ * last one on record is the one that is judged.) */
 static bool is_given_up_on_record(const struct world *w, int base)
 {
 	const struct journal *journal = &w->store.image->journal;
 	const char *path = base >= 0 ? w->storage.snaps[base].path : NULL;
 
-	for (size_t i = journal->launch_count; i-- > 0;) {
-		const struct launch *launch = &journal->launches[i];
+	for (size_t i = journal->launch_count; i-- > 1;) {
+		const struct launch *launch = &journal->launches[i - 1];
 		int truth = truth_find(w, launch->job_id);
 
 		if (truth >= 0 && w->truth.launches[truth].ran)
