@@ -62,7 +62,6 @@ a request that is made again leaves newer state behind|resolve|s/in->judged_unix
 a request of an old journal leaves newer state behind|resolve|s/in->judged_unix_ms = request->asked_unix_ms;/;/
 a request is made again by any launch from the same place|resolve|s/!launch->request_token \|\|\s*strcmp\(launch->request_token, request->token \? request->token : ""\) != 0\)/!journal_is_consumed(journal, request->token) || (request->kind == RESTORE_EMPTY ? launch->restore_path != NULL : !snapshot_same_path(launch->restore_path, request->path)))/
 an old savepoint goes although the newest is damaged|lifecycle|s/if \(!event->inspected\.complete\) \{\n\t\tkeeper/if (false) {\n\t\tkeeper/
-what is damaged does not tell of state|resolve_foreign|s/(c->snapshot\.origin != ORIGIN_INITIAL &&\s*facts_was_completed\(c\) &&)/$1 c->integrity != INTEGRITY_DAMAGED &&/
 the journal keeps every launch|journal|s/trim_launches\(journal, JOURNAL_MAX_LAUNCHES\);//
 the journal keeps every line of its log|journal|s/trim_log\(journal, JOURNAL_MAX_LOG\);//
 a Flink of the agent before counts as unknown|lifecycle|s/if \(running && !is_current_launch\(life, running\)\)/if (running)/
