@@ -130,11 +130,6 @@ static enum truth truth(bool value)
 	return value ? TRUTH_TRUE : TRUTH_FALSE;
 }
 
-static bool differs(const char *a, const char *b)
-{
-	return a && (!b || strcmp(a, b) != 0);
-}
-
 /* Something is wanted that is still to be done: in one word, or NULL. */
 static const char *pending(const struct lifecycle *life)
 {
@@ -148,10 +143,7 @@ static const char *pending(const struct lifecycle *life)
 		return "Suspending";
 	if (journal->intent.state == DESIRED_CANCELLED)
 		return "Cancelling";
-	if (journal->intent.do_not_restart) /* the brake never stops a job: a restart waits */
-		return NULL;
-	return differs(journal->intent.restart_nonce, journal->restart_nonce_done) ? "Restarting"
-										   : NULL;
+	return journal_restart_wanted(journal) ? "Restarting" : NULL;
 }
 
 /* It stands still, and that is what is wanted, or all that there is. */

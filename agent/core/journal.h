@@ -231,6 +231,10 @@ bool journal_is_former_job(const struct journal *journal, const char *job_id);
 /* Is there a launch of this job id, now or formerly? */
 bool journal_knows_job(const struct journal *journal, const char *job_id);
 
+/* Is a nonce wanted that was not carried out yet? A restart waits for the brake, which never stops a job. */
+bool journal_restart_wanted(const struct journal *journal);
+bool journal_savepoint_wanted(const struct journal *journal);
+
 /* Generations that have used up their attempts unproven; NULL is none. */
 void journal_add_failed_generation(struct journal *journal, const char *generation);
 bool journal_is_failed_generation(const struct journal *journal, const char *generation);

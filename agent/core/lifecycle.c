@@ -101,12 +101,11 @@ static void pursue_running(struct lifecycle *life)
 	} else if (intent->state == DESIRED_SUSPENDED) {
 		if (may_stop)
 			operation_start(life, OPERATION_STOP, REASON_SUSPEND, NULL);
-	} else if (nonce_wanted(intent->restart_nonce, life->journal.restart_nonce_done) &&
-		   !intent->do_not_restart) { /* the brake never stops a job */
+	} else if (journal_restart_wanted(&life->journal)) {
 		if (may_stop)
 			operation_start(life, OPERATION_STOP, REASON_RESTART,
 					intent->restart_nonce);
-	} else if (nonce_wanted(intent->savepoint_nonce, life->journal.savepoint_nonce_done)) {
+	} else if (journal_savepoint_wanted(&life->journal)) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_MANUAL, intent->savepoint_nonce);
 	} else if (life->savepoint_ms && life->now_ms >= life->savepoint_ms &&
 		   life->seen.state == JOB_RUNNING) {

@@ -142,9 +142,6 @@ void operation_adopt(struct lifecycle *life);
 /* A savepoint was asked for while no job runs and none is going to: answer it. */
 void operation_refuse_savepoint(struct lifecycle *life);
 
-/* True when a nonce asks for something that was not done yet. */
-bool nonce_wanted(const char *nonce, const char *done);
-
 void on_operation(struct lifecycle *life, const struct event *event);
 void on_inspected(struct lifecycle *life, const struct event *event);
 

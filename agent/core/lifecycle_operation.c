@@ -14,11 +14,6 @@
 #define CRON_PAUSE_MS     60000 /* before a failed savepoint of a cron line is tried again */
 #define SLOW_OPERATION_MS 10000 /* after this the result is asked for less often */
 
-bool nonce_wanted(const char *nonce, const char *done)
-{
-	return nonce && *nonce && (!done || strcmp(nonce, done) != 0);
-}
-
 /* ---- start and end of an operation ---- */
 
 void operation_start(struct lifecycle *life, enum operation_kind kind, enum operation_reason reason,
@@ -201,8 +196,7 @@ void operation_refuse_savepoint(struct lifecycle *life)
 	struct operation *operation = &journal->operation;
 	char *error;
 
-	if (journal->operation.kind != OPERATION_NONE ||
-	    !nonce_wanted(journal->intent.savepoint_nonce, journal->savepoint_nonce_done))
+	if (journal->operation.kind != OPERATION_NONE || !journal_savepoint_wanted(journal))
 		return;
 	operation->kind = OPERATION_SAVEPOINT;
 	operation->reason = REASON_MANUAL;

@@ -186,6 +186,25 @@ static void a_broken_journal_stalls_a_job_that_runs_after_a_minute(void)
 	lifecycle_release(&life);
 }
 
+static void a_nonce_that_is_empty_and_a_restart_under_the_brake_are_not_under_way(void)
+{
+	struct lifecycle life;
+	struct conditions conditions;
+
+	life_make(&life);
+	life.phase = PHASE_RUNNING;
+	xstrset(&life.journal.intent.restart_nonce, "");
+	conditions = judge(&life);
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
+	xstrset(&life.journal.intent.restart_nonce, "7");
+	life.journal.intent.do_not_restart = true;
+	conditions = judge(&life);
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
+	lifecycle_release(&life);
+}
+
 static void a_restart_that_is_wanted_is_under_way(void)
 {
 	struct lifecycle life;
@@ -393,6 +412,7 @@ int main(void)
 	TEST(a_hold_stalls_after_a_minute_however_often_it_looks_again);
 	TEST(a_brake_never_stalls);
 	TEST(a_broken_journal_stalls_a_job_that_runs_after_a_minute);
+	TEST(a_nonce_that_is_empty_and_a_restart_under_the_brake_are_not_under_way);
 	TEST(a_restart_that_is_wanted_is_under_way);
 	TEST(who_lost_the_journal_says_nothing_good);
 	TEST(a_refused_spec_stalls_a_job_that_runs);
