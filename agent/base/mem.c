@@ -61,6 +61,11 @@ void xstrset(char **slot, const char *text)
 	*slot = copy;
 }
 
+bool xstrsame(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 /* Two limits are malloc()'s own; what is said explicitly it does not raise after a large block. */
 void mem_keep_little(void)
 {

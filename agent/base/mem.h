@@ -8,6 +8,7 @@
 #ifndef DREY_BASE_MEM_H
 #define DREY_BASE_MEM_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@ void mem_give_back(void); /* to the system, what is free now; takes well under a
 
 /* Replace *slot by a copy of text (NULL clears); frees what was there. */
 void xstrset(char **slot, const char *text);
+
+bool xstrsame(const char *a, const char *b); /* the same text, or both are NULL */
 
 static inline void cleanup_freep(void *pointer)
 {

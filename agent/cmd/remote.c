@@ -122,9 +122,21 @@ static int failure(const struct remote *remote, const struct err *err)
 			"%s", err->msg);
 }
 
+/* After an error: CLI_OK when it is worth another try, a moment later; else the status to end with. */
+static int try_again(struct remote *remote, struct err *err)
+{
+	if (!may_pass(remote, err))
+		return failure(remote, err);
+	say(remote, err->msg);
+	pause_ms(LOOK_MS);
+	*err = (struct err){0};
+	return CLI_OK;
+}
+
 static int read_journal(struct remote *remote, struct journal *ret_journal)
 {
 	struct err err = {0};
+	int status;
 
 	while (journal_store_read(remote->store, ret_journal, &err) < 0) {
 		if (err.kind == ERR_ABSENT)
@@ -132,11 +144,8 @@ static int read_journal(struct remote *remote, struct journal *ret_journal)
 					"there is no %s: no drey has run for %s yet",
 					journal_store_place(remote->store),
 					remote->config.application);
-		if (!may_pass(remote, &err))
-			return failure(remote, &err);
-		say(remote, err.msg);
-		pause_ms(LOOK_MS);
-		err = (struct err){0};
+		if ((status = try_again(remote, &err)) != CLI_OK)
+			return status;
 	}
 	return CLI_OK;
 }
@@ -185,6 +194,7 @@ static int ask(struct remote *remote)
 {
 	cleanup_json struct json *patch = json_object();
 	struct err err = {0};
+	int status;
 
 	json_add_str(json_add_object(patch, "data"), control_keys[CONTROL_KEY_SAVEPOINT_NONCE],
 		     remote->nonce);
@@ -193,11 +203,8 @@ static int ask(struct remote *remote)
 			return cli_fail(remote->cli, CLI_ABSENT,
 					"there is no ConfigMap %s to ask by; create it",
 					remote->setup.control);
-		if (!may_pass(remote, &err))
-			return failure(remote, &err);
-		say(remote, err.msg);
-		pause_ms(LOOK_MS);
-		err = (struct err){0};
+		if ((status = try_again(remote, &err)) != CLI_OK)
+			return status;
 	}
 	return CLI_OK;
 }

@@ -88,11 +88,6 @@ static void hold(struct lifecycle *life, const struct decision *decision)
 
 #define DRAWS 100
 
-static bool same_text(const char *a, const char *b)
-{
-	return (!a && !b) || (a && b && !strcmp(a, b));
-}
-
 /* The last launch never left drey, and this is the same start once more. It takes its place, and its id: many
  * tries of a start that is held would use up the numbered ids, and push out of the journal what did run. A start
  * from something else does not: a journal from a backup would take the one for the other. */
@@ -101,8 +96,8 @@ static bool is_repetition(const struct lifecycle *life, const struct decision *d
 {
 	const struct launch *last = journal_launch_const(&life->journal);
 
-	return life->launch_void && same_text(last->request_token, decision->token) &&
-	       same_text(last->restore_path, from ? from->snapshot.path : NULL);
+	return life->launch_void && xstrsame(last->request_token, decision->token) &&
+	       xstrsame(last->restore_path, from ? from->snapshot.path : NULL);
 }
 
 /* It was not drawn, but another launch's, when that one was to go on. */

@@ -341,7 +341,7 @@ static void on_poll(void *arg)
 static bool same_texts(const struct control_wish *a, const struct control_wish *b)
 {
 	for (int i = 0; i < CONTROL_KEYS; i++)
-		if (!a->text[i] != !b->text[i] || (a->text[i] && strcmp(a->text[i], b->text[i])))
+		if (!xstrsame(a->text[i], b->text[i]))
 			return false;
 	return true;
 }

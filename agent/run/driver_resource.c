@@ -118,6 +118,16 @@ struct write_job {
 	struct err err;
 };
 
+static void free_write(struct write_job *job)
+{
+	kube_answer_release(&job->answer);
+	json_free(job->document);
+	buf_release(&job->urgent);
+	buf_release(&job->routine);
+	free(job->uid);
+	free(job);
+}
+
 static const char *name_of(const struct resource *resource)
 {
 	return resource->driver->setup->kube.resource;
@@ -186,12 +196,7 @@ static void write_done(void *arg, bool ran)
 		if (resource->leaving && (!resource->writing || job->result < 0))
 			leave(resource);
 	}
-	kube_answer_release(&job->answer);
-	buf_release(&job->urgent);
-	buf_release(&job->routine);
-	json_free(job->document);
-	free(job->uid);
-	free(job);
+	free_write(job);
 }
 
 static bool same(const struct buf *a, const struct buf *b)
@@ -210,15 +215,6 @@ static void write_now(struct resource *resource, struct write_job *job)
 	resource->not_before_ms = clock_mono_ms() + WRITE_MS;
 	loop_timer_stop(resource->write);
 	lane_submit(resource->lane, write_work, write_done, job);
-}
-
-static void free_write(struct write_job *job)
-{
-	json_free(job->document);
-	buf_release(&job->urgent);
-	buf_release(&job->routine);
-	free(job->uid);
-	free(job);
 }
 
 /* What is said now will not be true for ever, also when nothing happens. */

@@ -164,11 +164,6 @@ static bool anything_completed(const struct world *w, int head)
 
 /* ---- a launch ---- */
 
-static bool same_text(const char *a, const char *b)
-{
-	return (!a && !b) || (a && b && !strcmp(a, b));
-}
-
 /* The launch before it had the same ids. */
 static bool is_continued(const struct world *w, const struct launch *launch)
 {
@@ -197,7 +192,7 @@ static void launch_is_on_record(struct world *w, const struct launch *launch)
 	const struct launch *record = w->store.exists ? journal_launch_const(stored) : NULL;
 
 	if (!record || strcmp(record->job_id, launch->job_id) != 0 ||
-	    !same_text(record->restore_path, launch->restore_path) ||
+	    !xstrsame(record->restore_path, launch->restore_path) ||
 	    record->number != launch->number)
 		fail(w, "launch %s is not in the journal", launch->job_id);
 	else if (stored->intent.do_not_restart)
@@ -660,8 +655,8 @@ static bool nonces_done(const struct journal *journal)
 {
 	const struct intent *intent = &journal->intent;
 
-	return same_text(intent->savepoint_nonce, journal->savepoint_nonce_done) &&
-	       same_text(intent->restart_nonce, journal->restart_nonce_done);
+	return xstrsame(intent->savepoint_nonce, journal->savepoint_nonce_done) &&
+	       xstrsame(intent->restart_nonce, journal->restart_nonce_done);
 }
 
 bool oracle_reached(const struct world *w)

@@ -156,17 +156,12 @@ static char *bucket_of(const char *uri)
 	return xstrndup(name + 3, strcspn(name + 3, "/"));
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool same_s3(const struct s3_config *a, const struct s3_config *b)
 {
-	return same_text(a->endpoint, b->endpoint) && same_text(a->region, b->region) &&
-	       a->addressing == b->addressing && same_text(a->access_key, b->access_key) &&
-	       same_text(a->secret_key, b->secret_key) &&
-	       same_text(a->session_token, b->session_token);
+	return xstrsame(a->endpoint, b->endpoint) && xstrsame(a->region, b->region) &&
+	       a->addressing == b->addressing && xstrsame(a->access_key, b->access_key) &&
+	       xstrsame(a->secret_key, b->secret_key) &&
+	       xstrsame(a->session_token, b->session_token);
 }
 
 /* Flink can treat each bucket in its own way, drey all of them in one: then both directories have to
