@@ -1,7 +1,16 @@
 #!/usr/bin/env bash
 #
-# side.sh - one application of run.sh: SIDE is fast or plain. Says "ready"; then for every line on stdin kills the
-# JobManager and says how many ms passed until REST answered and until the job was RUNNING.
+# side.sh - one application of run.sh. SIDE is
+#
+#   released, archive, kept    drey and Flink's HA: the leader's lock is released, also with the archive, or kept
+#   no-ha                      drey, and no HA of Flink
+#   loop                       Flink's HA and a restart loop
+#   newest                     newest.sh
+#
+# Says "ready"; then for each line on stdin
+#   kill       kills the JobManager; ms until REST answers, the job is RUNNING, its first new checkpoint, and the ms of
+#              it that are drey's own
+#   upgrade    stops with a savepoint and starts a new JobManager; ms until the savepoint is there and the job is RUNNING
 
 # shellcheck disable=SC2119,SC2154,SC2317 # optional arguments; keys of DREY_CONF; functions that are waited for
 exec 8<&0 9>&1 >&2 </dev/null
@@ -13,18 +22,71 @@ exec 8<&0 9>&1 >&2 </dev/null
 . "$TOP/tests/api/ha_lib.sh"
 
 WAIT_S=${WAIT_S:-600}
-run_begin "recovery-$SIDE" "$FLINK_VERSION" 8<&- 9>&-
-api_begin "recovery-$SIDE"
-[ "$SIDE" = fast ] || DREY_CONF[kubernetes.fastFailover]=false
-DREY_CONF[attempts.max]=32
-ha_begin
-start_tm_pod 8<&- 9>&-
-start_drey 8<&- 9>&-
-MUST_LIVE=(jm tm)
 
 now_ms() {
 	echo $(($(date +%s%N) / 1000000))
 }
+
+has_ha() {
+	case $SIDE in no-ha | newest) return 1 ;; esac
+}
+
+has_drey() {
+	case $SIDE in loop | newest) return 1 ;; esac
+}
+
+# ---- the JobManager's side -----------------------------------------------------------------------------
+
+start_jm() { # in the side's own way
+	local args
+	mapfile -t args < <(job_args)
+	init_argv
+	flink_jm_argv "$RUN"
+	case $SIDE in
+	loop)
+		# shellcheck disable=SC2016 # expanded by that shell
+		spawn jm "${INIT_ARGV[@]}" bash -c 'while :; do "$@"; echo "the JobManager has ended with status $?"; done' jm \
+			"${FLINK_JM_ARGV[@]}" --job-id "$job" ${savepoint:+--fromSavepoint "$savepoint"} \
+			--job-classname drey.ContinuityJob -- "${args[@]}"
+		;;
+	newest)
+		spawn jm "${INIT_ARGV[@]}" bench/recovery/newest.sh "$RUN/ck" "${FLINK_JM_ARGV[@]}" -- "${args[@]}"
+		;;
+	*) start_drey --grace 120 ;;
+	esac
+}
+
+make_archive() {
+	flink_java "$RUN" 160m 192m jm
+	env E2E_RUN="$RUN" "${FLINK_ENV[@]}" FLINK_HOME="$RUN/flink" "$TOP/tools/make-class-archive.sh" \
+		--output "$RUN/flink.jsa" --job "$JOB_JAR" drey.ContinuityJob -- "${FLINK_JAVA[@]}" "$FLINK_ENTRYPOINT" &&
+		DREY_CONF[flink.classArchive]=$RUN/flink.jsa
+}
+
+begin() {
+	run_begin "recovery-$SIDE" "$FLINK_VERSION"
+	api_begin "recovery-$SIDE"
+	DREY_CONF[attempts.max]=32
+	DREY_CONF[log.format]=json
+	DREY_CONF[onSigterm]=upgrade
+	job=$(job_id_of 0) savepoint=''
+	if has_ha; then
+		ha_begin
+	else
+		drey_conf
+	fi
+	sed -i 's/^execution.checkpointing.interval:.*/execution.checkpointing.interval: 2 s/' "$RUN/conf/config.yaml"
+	flink_env "$RUN"
+	case $SIDE in
+	kept) DREY_CONF[kubernetes.fastFailover]=false ;;
+	archive) make_archive || exit 1 ;;
+	esac
+	start_tm_pod
+	start_jm
+	MUST_LIVE=(jm tm)
+}
+
+# ---- measuring ---------------------------------------------------------------------------------------------
 
 # A leader renews its lock every 5 s; whoever was seen only once is not known.
 lock_is_renewed() {
@@ -37,8 +99,14 @@ lock_is_renewed() {
 	[ "$renewals" -ge 2 ]
 }
 
+new_checkpoint() {
+	checkpoints ".latest.completed.trigger_timestamp > $began"
+}
+
 settled() {
-	status_is '.phase == "Running" and .launch.proven' && lock_is_renewed
+	job_runs && new_checkpoint || return 1
+	! has_drey || status_is '.phase == "Running" and .launch.proven' || return 1
+	! has_ha || lock_is_renewed
 }
 
 new_rest() {
@@ -53,17 +121,76 @@ wait_ms() { # CMD...: the ms since $began
 	echo $(($(now_ms) - began))
 }
 
+# From the line of the end of one Flink to that of the start of the next, in drey's log.
+own_ms() {
+	has_drey || {
+		echo -
+		return
+	}
+	sed -n "$lines,\$p" "$RUN/log/jm.log" | sed -n 's/.*"time":"\([^"]*\)".*"msg":"Flink \(ended\|started\).*/\1/p' |
+		head -n 2 | xargs -I{} date -d {} +%s%3N | awk 'NR == 1 { a = $1 } NR == 2 { print $1 - a }'
+}
+
+kill_jm() {
+	local rest_ms running_ms checkpoint_ms
+	kill -KILL "$pid"
+	rest_ms=$(wait_ms new_rest) && running_ms=$(wait_ms job_runs) && checkpoint_ms=$(wait_ms new_checkpoint) || exit 1
+	say="$rest_ms $running_ms $checkpoint_ms $(own_ms)"
+}
+
+# By hand: stop with savepoint, end the JobManager, start one from there; Flink deletes its HA data with the stop.
+stop_by_hand() {
+	local trigger
+	trigger=$(rest_send POST "jobs/$job/stop" '{}' | jq --raw-output '."request-id"')
+	place() {
+		rest "jobs/$job/savepoints/$trigger" .operation.location
+	}
+	wait_quietly "$WAIT_S" place || exit 1
+	savepoint=$(plain_path "$(place)")
+}
+
+has_saved() {
+	[ "$(find "$RUN/sp" -name _metadata | wc -l)" -gt "$saved" ]
+}
+
+upgrade() {
+	local saved_ms
+	saved=$(find "$RUN/sp" -name _metadata | wc -l)
+	MUST_LIVE=(tm)
+	if has_drey; then
+		kill -TERM "${PIDS[jm]}"
+		saved_ms=$(wait_ms has_saved) || exit 1
+	else
+		stop_by_hand
+		saved_ms=$(wait_ms has_saved) || exit 1
+		kill -TERM "${PIDS[jm]}"
+		job=$(tr -d - </proc/sys/kernel/random/uuid)
+	fi
+	wait_ms test -e "$RUN/jm.status" >/dev/null || exit 1
+	start_jm
+	say="$saved_ms $(wait_ms new_job_runs)" || exit 1
+	MUST_LIVE=(jm tm)
+}
+
+new_job_runs() {
+	job_runs && [ "$(job_id)" != "$was" ]
+}
+
+cd "$TOP" || exit 1
+begin 8<&- 9>&-
 say=ready
+began=0
 while :; do
 	seen='' renewals=0
-	wait_until "the job runs and the lock is renewed" "$WAIT_S" settled || exit 1
+	wait_until "the job runs and has a checkpoint" "$WAIT_S" settled || exit 1
 	echo "$say" >&9
-	read -r -u 8 _ || break
-	pid=$(jm_pid)
+	read -r -u 8 order || break
+	pid=$(jm_pid) was=$(job_id) lines=$(($(wc -l <"$RUN/log/jm.log") + 1))
 	began=$(now_ms)
-	kill -KILL "$pid"
-	rest_ms=$(wait_ms new_rest)
-	running_ms=$(wait_ms job_runs)
-	say="$rest_ms $running_ms"
+	case $order in
+	kill) kill_jm ;;
+	upgrade) upgrade 8<&- 9>&- ;;
+	*) break ;;
+	esac
 done
 exit 0

@@ -192,8 +192,6 @@ static void works_with_few_descriptors(void)
 static const char *unreadable_cwd(void *arg)
 {
 	(void)arg;
-	if (mkdtemp((char[]){"/tmp/drey-cwd-XXXXXX"}) == NULL)
-		return "no /tmp";
 	if (chdir("/root") < 0 || setgid(65534) < 0 || setuid(1000780000) < 0)
 		return "needs root";
 	return NULL;
