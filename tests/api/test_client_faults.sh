@@ -18,9 +18,9 @@ client_build
 proxy_begin
 maps=/api/v1/namespaces/$NAMESPACE/configmaps
 journal=$APPLICATION-drey-journal
-control=$APPLICATION-drey-control
+watched=$APPLICATION-cluster-config-map # the Role lets it be watched
 kubectl create configmap "$journal" --from-literal=a=0 >/dev/null
-kubectl create configmap "$control" --from-literal=a=0 >/dev/null
+kubectl create configmap "$watched" --from-literal=a=0 >/dev/null
 
 words_of() { # KEY
 	kubectl get configmap "$journal" --output "jsonpath={.data.$1}" | tr ',' '\n'
@@ -163,7 +163,7 @@ watch_as() { # KUBECONFIG STALL_MS: its input is a pipe that stays open until wa
 	rm -f "$RUN/watch.in" "$RUN/log/watch.log"
 	mkfifo "$RUN/watch.in"
 	# shellcheck disable=SC2016
-	spawn watch env "${POD_ENV[@]}" bash -c '"$1" watch "$2" "$3" "$4" "$5" <"$6"' - "$driver" "$1" "$maps" "$control" "$2" \
+	spawn watch env "${POD_ENV[@]}" bash -c '"$1" watch "$2" "$3" "$4" "$5" <"$6"' - "$driver" "$1" "$maps" "$watched" "$2" \
 		"$RUN/watch.in"
 	exec {watch_in}>"$RUN/watch.in"
 	await "the first look" woken 1
@@ -174,7 +174,7 @@ woken() { # COUNT: at least
 change_wakes() { # WHAT
 	local before
 	before=$(grep -c changed "$RUN/log/watch.log")
-	kubectl patch configmap "$control" --type merge --patch "{\"data\":{\"a\":\"$RANDOM$RANDOM\"}}" >/dev/null
+	kubectl patch configmap "$watched" --type merge --patch "{\"data\":{\"a\":\"$RANDOM$RANDOM\"}}" >/dev/null
 	await "$1" woken $((before + 1))
 }
 watch_end() { # sets ANSWER
@@ -187,9 +187,9 @@ watch_end() { # sets ANSWER
 }
 watch_as "$PROXY_KUBECONFIG" 5000
 change_wakes "a change wakes"
-kubectl delete configmap "$control" >/dev/null
+kubectl delete configmap "$watched" >/dev/null
 await "a deletion wakes" woken 3
-kubectl create configmap "$control" --from-literal=a=0 >/dev/null
+kubectl create configmap "$watched" --from-literal=a=0 >/dev/null
 await "so does a creation" woken 4
 api_kill apiserver
 api_start apiserver
@@ -209,7 +209,7 @@ proxy_faults "status GET fieldSelector 0 503"
 api_kill apiserver
 api_start apiserver
 for n in 1 2 3; do
-	kubectl patch configmap "$control" --type merge --patch "{\"data\":{\"a\":\"old$n\"}}" >/dev/null
+	kubectl patch configmap "$watched" --type merge --patch "{\"data\":{\"a\":\"old$n\"}}" >/dev/null
 done
 api_kill apiserver
 api_start apiserver

@@ -61,12 +61,14 @@ may no GET "$core/configmaps/$(ha_map 200)"
 may no GET "$core/configmaps/of-somebody-else"
 may no DELETE "$core/configmaps/of-somebody-else"
 may yes GET "$core/configmaps/$APPLICATION-drey-journal"
-may yes PUT "$core/configmaps/$APPLICATION-drey-journal" '{}'
+may no PUT "$core/configmaps/$APPLICATION-drey-journal" '{}'
+may no GET "$core/configmaps?fieldSelector=metadata.name=$APPLICATION-drey-journal"
 may yes PATCH "$core/configmaps/$APPLICATION-drey-journal" '{}'
 may no DELETE "$core/configmaps/$APPLICATION-drey-journal"
 may yes GET "$core/configmaps/$APPLICATION-drey-control"
-may yes GET "$core/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name=$APPLICATION-drey-control"
+may no GET "$core/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name=$APPLICATION-drey-control"
 may no PATCH "$core/configmaps/$APPLICATION-drey-control" '{}'
+may no PUT "$core/configmaps/$APPLICATION-drey-control" '{}'
 may yes GET "$ours/$APPLICATION"
 may yes GET "$ours?fieldSelector=metadata.name=$APPLICATION"
 may yes PATCH "$ours/$APPLICATION/status?fieldManager=drey" '{}'
@@ -85,7 +87,7 @@ may no GET "/api/v1/namespaces/default/configmaps/$APPLICATION-cluster-config-ma
 # ---- other values ----------------------------------------------------------------------------------
 
 api_role --set drey.kubernetes.launches=0,drey.kubernetes.resource=none,jobManager.kind=Job
-await "another Role counts" kubectl auth can-i list configmaps --as "system:serviceaccount:$NAMESPACE:$APPLICATION"
+await "another Role counts" api_may list configmaps
 is "$(grep -c resourceNames "$RUN/role.yaml")" 1 "random ids: no names but the owner's"
 may yes GET "$core/configmaps?labelSelector=app=$APPLICATION"
 may no GET "$ours/$APPLICATION"

@@ -63,8 +63,8 @@ deployments orders-jobmanager get" "the CronJob may do exactly this"
 is "$(rights_of orders-taskmanager)" "configmaps orders-cluster-config-map get,list,watch" "a TaskManager may do exactly this"
 is "$(rights_of orders)" "configmaps  create
 configmaps HA get,list,watch,update,patch,delete
-configmaps orders-drey-control get,list,watch
-configmaps orders-drey-journal get,list,watch,update,patch
+configmaps orders-drey-control get
+configmaps orders-drey-journal get,patch
 deployments orders-jobmanager get
 events  create,patch
 flinkapplications orders get,list,watch
