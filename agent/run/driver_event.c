@@ -13,6 +13,7 @@
 #include "core/event_series.h"
 #include "kube/event.h"
 #include "run/driver_internal.h"
+#include "run/kube/kube_lane.h"
 
 #define QUEUE_MAX    16 /* more are dropped */
 #define FAILURES_MAX 3  /* in a row; then it is only tried again after a while */
@@ -20,8 +21,7 @@
 
 struct events {
 	struct driver *driver;
-	struct lane *lane;
-	struct kube *kube; /* the lane's */
+	struct kube_lane kube;
 	struct event_series series;
 	unsigned serial;       /* of the names */
 	int failures;          /* in a row */
@@ -61,9 +61,9 @@ static void work(void *arg)
 	};
 
 	if (job->verdict == EVENT_CREATE)
-		job->result = kube_event_create(job->events->kube, &event, &job->err);
+		job->result = kube_event_create(job->events->kube.kube, &event, &job->err);
 	else
-		job->result = kube_event_series(job->events->kube, job->name, job->count,
+		job->result = kube_event_series(job->events->kube.kube, job->name, job->count,
 						job->unix_ms, &job->err);
 }
 
@@ -131,7 +131,7 @@ void driver_event(struct driver *driver, bool warning, const char *reason, const
 		return;
 	job = xcalloc(1, sizeof(*job));
 	job->events = events;
-	if (!about(events, job) || lane_queued(events->lane) >= QUEUE_MAX ||
+	if (!about(events, job) || lane_queued(events->kube.lane) >= QUEUE_MAX ||
 	    clock_mono_ms() < events->not_before_ms) {
 		driver->metrics.events_dropped += job->object != NULL;
 		done(job, false);
@@ -157,7 +157,7 @@ void driver_event(struct driver *driver, bool warning, const char *reason, const
 	job->reason = xstrdup(reason);
 	job->action = xstrdup(action);
 	job->note = xstrdup(note);
-	lane_submit(events->lane, work, done, job);
+	lane_submit(events->kube.lane, work, done, job);
 }
 
 /* ---- what has happened ---- */
@@ -247,9 +247,7 @@ int driver_event_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->events = events = xcalloc(1, sizeof(*events));
 	events->driver = driver;
-	events->kube = kube_new(&kube->config, err);
-	events->lane = events->kube ? lane_new(driver->loop, "drey-events", err) : NULL;
-	return events->lane ? 0 : -1;
+	return kube_lane_open(&events->kube, driver->loop, &kube->config, "drey-events", err);
 }
 
 void driver_event_close(struct driver *driver)
@@ -259,10 +257,7 @@ void driver_event_close(struct driver *driver)
 	if (!events)
 		return;
 	driver->events = NULL;
-	if (events->kube)
-		kube_stop(events->kube);
-	if (!lane_free(events->lane, 500)) /* what hangs still uses the rest */
-		return;
-	kube_free(events->kube);
-	free(events);
+	kube_lane_stop(&events->kube);
+	if (kube_lane_close(&events->kube, 500)) /* else what hangs still uses the rest */
+		free(events);
 }

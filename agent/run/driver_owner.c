@@ -14,6 +14,7 @@
 #include "core/owner.h"
 #include "kube/workload.h"
 #include "run/driver_internal.h"
+#include "run/kube/kube_lane.h"
 
 #define OWNER_MS      1500 /* for the answer */
 #define OWNER_LATE_MS 300  /* more for a call that hangs */
@@ -21,8 +22,7 @@
 
 struct owner_watch {
 	struct driver *driver;
-	struct lane *lane;
-	struct kube *kube; /* the lane's */
+	struct kube_lane kube;
 	struct loop_timer *late;
 	char *seen_uid; /* NULL = it was never read */
 	bool asked;     /* at the beginning */
@@ -52,7 +52,7 @@ static void work(void *arg)
 	struct owner_job *job = arg;
 	const struct setup_kube *kube = setup_of(job->watch);
 
-	job->result = workload_get(job->watch->kube,
+	job->result = workload_get(job->watch->kube.kube,
 				   kube->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT,
 				   kube->owner, job->timeout_ms, &job->workload, &job->err);
 }
@@ -150,7 +150,7 @@ static void ask(struct owner_watch *watch, bool first, int64_t timeout_ms)
 	job->watch = watch;
 	job->first = first;
 	job->timeout_ms = timeout_ms;
-	lane_submit(watch->lane, work, done, job);
+	lane_submit(watch->kube.lane, work, done, job);
 }
 
 bool driver_owner_stopping(struct driver *driver, const struct link_msg *msg)
@@ -217,9 +217,7 @@ int driver_owner_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->owner = watch = xcalloc(1, sizeof(*watch));
 	watch->driver = driver;
-	watch->kube = kube_new(&kube->config, err);
-	watch->lane = watch->kube ? lane_new(driver->loop, "drey-owner", err) : NULL;
-	if (!watch->lane)
+	if (kube_lane_open(&watch->kube, driver->loop, &kube->config, "drey-owner", err) < 0)
 		return -1;
 	watch->late = loop_timer_new(driver->loop, too_late, watch);
 	return 0;
@@ -233,13 +231,11 @@ void driver_owner_close(struct driver *driver)
 	if (!watch)
 		return;
 	driver->owner = NULL;
-	if (watch->kube)
-		kube_stop(watch->kube);
-	ended = lane_free(watch->lane, 500);
+	kube_lane_stop(&watch->kube);
+	ended = kube_lane_close(&watch->kube, 500);
 	loop_timer_free(watch->late);
 	if (!ended) /* what hangs still uses the rest */
 		return;
-	kube_free(watch->kube);
 	free(watch->seen_uid);
 	free(watch);
 }

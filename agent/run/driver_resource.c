@@ -18,6 +18,7 @@
 #include "kube/flinkapp.h"
 #include "kube/kube_watch.h"
 #include "run/driver_internal.h"
+#include "run/kube/kube_lane.h"
 #include "run/kube/resource_wish.h"
 
 #define PATIENCE_MS     1000   /* for a write that is under way when drey ends */
@@ -40,8 +41,7 @@ enum found {
 
 struct resource {
 	struct driver *driver;
-	struct lane *lane;
-	struct kube *kube; /* the lane's */
+	struct kube_lane kube;
 	struct kube_watch *watch;
 	struct loop_timer *poll, *write;
 	enum found found;
@@ -137,8 +137,8 @@ static void write_work(void *arg)
 {
 	struct write_job *job = arg;
 
-	job->result = flinkapp_apply_status(job->resource->kube, name_of(job->resource), job->uid,
-					    job->document, &job->answer, &job->err);
+	job->result = flinkapp_apply_status(job->resource->kube.kube, name_of(job->resource),
+					    job->uid, job->document, &job->answer, &job->err);
 }
 
 static void read_now(struct resource *resource, driver_resource_fn *fn, void *arg);
@@ -214,7 +214,7 @@ static void write_now(struct resource *resource, struct write_job *job)
 	resource->writing = true;
 	resource->not_before_ms = clock_mono_ms() + WRITE_MS;
 	loop_timer_stop(resource->write);
-	lane_submit(resource->lane, write_work, write_done, job);
+	lane_submit(resource->kube.lane, write_work, write_done, job);
 }
 
 /* What is said now will not be true for ever, also when nothing happens. */
@@ -291,7 +291,7 @@ static void read_work(void *arg)
 {
 	struct read_job *job = arg;
 
-	job->result = flinkapp_get(job->resource->kube, name_of(job->resource), &job->app,
+	job->result = flinkapp_get(job->resource->kube.kube, name_of(job->resource), &job->app,
 				   &job->answer, &job->err);
 }
 
@@ -458,7 +458,7 @@ static void read_now(struct resource *resource, driver_resource_fn *fn, void *ar
 	job->resource = resource;
 	job->fn = fn;
 	job->arg = arg;
-	lane_submit(resource->lane, read_work, read_done, job);
+	lane_submit(resource->kube.lane, read_work, read_done, job);
 }
 
 static void on_poll(void *arg)
@@ -477,7 +477,7 @@ static void on_changed(void *arg)
 {
 	struct resource *resource = arg;
 
-	if (!lane_queued(resource->lane))
+	if (!lane_queued(resource->kube.lane))
 		read_now(resource, NULL, NULL);
 }
 
@@ -507,9 +507,7 @@ int driver_resource_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->resource = resource = xcalloc(1, sizeof(*resource));
 	resource->driver = driver;
-	resource->kube = kube_new(&kube->config, err);
-	resource->lane = resource->kube ? lane_new(driver->loop, "drey-resource", err) : NULL;
-	if (!resource->lane)
+	if (kube_lane_open(&resource->kube, driver->loop, &kube->config, "drey-resource", err) < 0)
 		return -1;
 	resource->poll = loop_timer_new(driver->loop, on_poll, resource);
 	resource->write = loop_timer_new(driver->loop, on_write, driver);
@@ -530,18 +528,15 @@ void driver_resource_close(struct driver *driver)
 	resource->waiting = NULL;
 	kube_watch_free(resource->watch);
 	/* first the patience, then the end: the last status is worth something */
-	if (!resource->writing && resource->kube)
-		kube_stop(resource->kube);
-	ended = lane_free(resource->lane, PATIENCE_MS);
+	if (!resource->writing)
+		kube_lane_stop(&resource->kube);
+	ended = kube_lane_close(&resource->kube, PATIENCE_MS);
 	loop_timer_free(resource->poll);
 	loop_timer_free(resource->write);
 	loop_timer_free(resource->exit);
 	driver->resource = NULL;
-	if (!ended) { /* what hangs still uses the rest */
-		kube_stop(resource->kube);
+	if (!ended) /* what hangs still uses the rest */
 		return;
-	}
-	kube_free(resource->kube);
 	buf_release(&resource->urgent);
 	buf_release(&resource->routine);
 	free(resource->uid);

@@ -3,14 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lane.h"
 #include "base/mem.h"
+#include "run/kube/kube_lane.h"
 
 #define PATIENCE_MS 1000 /* kube_stop() ends a call within 100 ms */
 
 struct control_map {
-	struct lane *lane;
-	struct kube *kube;
+	struct kube_lane kube;
 	char *name;
 };
 
@@ -30,9 +29,7 @@ struct control_map *control_map_new(struct loop *loop, const struct kube_config 
 	struct control_map *map = xcalloc(1, sizeof(*map));
 
 	map->name = xstrdup(name);
-	map->kube = kube_new(config, err);
-	map->lane = map->kube ? lane_new(loop, "drey-kube-ctl", err) : NULL;
-	if (map->lane)
+	if (kube_lane_open(&map->kube, loop, config, "drey-kube-ctl", err) == 0)
 		return map;
 	control_map_free(map);
 	return NULL;
@@ -42,12 +39,9 @@ void control_map_free(struct control_map *map)
 {
 	if (!map)
 		return;
-	if (map->kube)
-		kube_stop(map->kube);
-	if (lane_free(map->lane, PATIENCE_MS)) { /* else the call that hangs uses them */
-		kube_free(map->kube);
+	kube_lane_stop(&map->kube);
+	if (kube_lane_close(&map->kube, PATIENCE_MS)) /* else the call that hangs uses it */
 		free(map->name);
-	}
 	free(map);
 }
 
@@ -101,9 +95,9 @@ void control_map_read(struct control_map *map, control_map_fn *fn, void *arg)
 {
 	struct reading *reading = xcalloc(1, sizeof(*reading));
 
-	reading->kube = map->kube;
+	reading->kube = map->kube.kube;
 	reading->name = map->name;
 	reading->fn = fn;
 	reading->arg = arg;
-	lane_submit(map->lane, read_work, read_done, reading);
+	lane_submit(map->kube.lane, read_work, read_done, reading);
 }
