@@ -18,6 +18,9 @@
 #   api_verbs                 how often it has asked for what: lines "COUNT VERB RESOURCE"
 #   api_denied                those that were refused with 401 or 403
 #   api_role [HELM_OPTION...] the Role once more, with other values; api_template FILE [HELM_OPTION...] prints one
+#   api_may VERB RESOURCE/NAME           whether that counts by now
+#   api_role_without JQ VERB RESOURCE/NAME    the Role as JQ makes it of the one that is there, until api_role; waits until the
+#                             verb is refused
 #   api_define                the custom resource once more
 #   e2e_end                   as always
 #
@@ -130,8 +133,20 @@ api_role() { # [HELM_OPTION...]
 		api_template "$file.yaml" ${API_VALUES:+$API_VALUES} "$@" >"$RUN/$file.yaml" &&
 			api_apply "$RUN/$file.yaml" || return 1
 	done
-	wait_until "the Role counts" "$WAIT_S" kubectl auth can-i get "configmaps/$APPLICATION-drey-control" \
-		--as "system:serviceaccount:$NAMESPACE:$APPLICATION"
+	wait_until "the Role counts" "$WAIT_S" api_may get "configmaps/$APPLICATION-drey-control"
+}
+
+api_may() { # VERB RESOURCE/NAME
+	kubectl auth can-i "$1" "$2" --as "system:serviceaccount:$NAMESPACE:$APPLICATION" >/dev/null
+}
+
+api_may_not() { # VERB RESOURCE/NAME
+	! api_may "$@"
+}
+
+api_role_without() { # JQ VERB RESOURCE/NAME
+	kubectl get role "$APPLICATION" --output json | jq "$1" | kubectl replace --filename - >/dev/null || return 1
+	wait_until "the Role has lost $2 $3" "$WAIT_S" api_may_not "$2" "$3"
 }
 
 # ---- the Pod's side ------------------------------------------------------------------------------

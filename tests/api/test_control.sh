@@ -118,11 +118,8 @@ pod_end e
 # ---- not to be read --------------------------------------------------------------------------------
 
 before=$(launches)
-kubectl patch role "$APPLICATION" --type json --patch "$(kubectl get role "$APPLICATION" --output json | jq --compact-output \
-	'[.rules | to_entries[] | select(.value.resourceNames == ["'"$CONTROL_MAP"'"]) |
-		{op: "remove", path: "/rules/\(.key)"}]')" >/dev/null
-await "the Role has lost it" not kubectl auth can-i get "configmaps/$CONTROL_MAP" \
-	--as "system:serviceaccount:$NAMESPACE:$APPLICATION"
+check "the Role has lost it" \
+	api_role_without "del(.rules[] | select(.resourceNames == [\"$CONTROL_MAP\"]))" get "configmaps/$CONTROL_MAP"
 pod_conf f "${quick[@]}"
 pod_start f
 await "never read: it holds" pod_says f "it is not known whether a start is wanted"

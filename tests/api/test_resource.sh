@@ -150,11 +150,8 @@ check "that is an event too" has_event OwnerCompared
 # ---- not to be read ---------------------------------------------------------------------------------
 
 before=$(launches)
-kubectl patch role "$APPLICATION" --type json --patch "$(kubectl get role "$APPLICATION" --output json | jq --compact-output \
-	'[[.rules | to_entries[] | select(.value.apiGroups == ["drey.dev"]) | .key] | sort | reverse[] |
-		{op: "remove", path: "/rules/\(.)"}]')" >/dev/null
-await "the Role has lost it" not kubectl auth can-i get "flinkapplications.drey.dev/$APPLICATION" \
-	--as "system:serviceaccount:$NAMESPACE:$APPLICATION"
+check "the Role has lost it" api_role_without 'del(.rules[] | select(.apiGroups == ["drey.dev"]))' \
+	get "flinkapplications.drey.dev/$APPLICATION"
 with_resource b "${quick[@]}"
 pod_start b
 await "never read: it holds, because a brake may be set" pod_says b "it is not known whether a start is wanted"

@@ -14,18 +14,14 @@ api_begin resource-denied
 # shellcheck source=tests/api/resource_lib.sh
 . "$TOP/tests/api/resource_lib.sh"
 
-may_read() {
-	kubectl auth can-i get "flinkapplications.drey.dev/$APPLICATION" --as "system:serviceaccount:$NAMESPACE:$APPLICATION" >/dev/null
-}
-
+ours=flinkapplications.drey.dev/$APPLICATION
 take_right() {
-	api_role --set drey.kubernetes.resource=none || diag "no Role"
-	await "the Role does not have it" not may_read
+	check "the Role does not have it" api_role_without 'del(.rules[] | select(.apiGroups == ["drey.dev"]))' get "$ours"
 }
 
 give_right() {
 	api_role || diag "no Role"
-	await "the Role has it" may_read
+	await "the Role has it" api_may get "$ours"
 }
 
 seen() { # JQ
