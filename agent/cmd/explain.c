@@ -173,6 +173,7 @@ struct json *explain_document(const struct explanation *ex)
 
 	json_add_str(doc, "decision", decision_kind_name(ex->decision->kind));
 	json_add_i64(doc, "rule", ex->decision->rule);
+	json_add_str(doc, "cause", cause_name(ex->decision->cause));
 	json_add_str(doc, "reason", ex->decision->reason);
 	json_add_bool(doc, "allowNonRestoredState", ex->decision->allow_non_restored);
 	add_snapshot(doc, chosen(ex));
@@ -291,6 +292,9 @@ void explain_print(const struct explanation *ex, FILE *out)
 		ex->decision->rule);
 	text_print(ex->decision->reason, out);
 	fputc('\n', out);
+	if (ex->decision->cause)
+		fprintf(out, "see        " CAUSE_PAGES "%s" CAUSE_PAGE_END "\n",
+			cause_name(ex->decision->cause));
 	if (candidate) {
 		fputs("snapshot   ", out);
 		text_print(candidate->snapshot.path, out);

@@ -5,6 +5,7 @@
 #include "cmd/commands.h"
 #include "cmd/status_offline.h"
 #include "cmd/text.h"
+#include "core/cause.h"
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_END};
 
@@ -95,6 +96,10 @@ static void print_status(const struct status_view *view, FILE *out)
 	fputs(*view->reason ? ": " : "", out);
 	text_print(view->reason, out);
 	fputc('\n', out);
+	if (*view->cause) {
+		row(out, "see");
+		fprintf(out, CAUSE_PAGES "%s" CAUSE_PAGE_END "\n", view->cause);
+	}
 	row(out, "wanted");
 	fprintf(out, "%s%s\n", view->desired_state,
 		view->do_not_restart ? ", do-not-restart is on" : "");

@@ -39,6 +39,7 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 	struct status_view view = {
 		.application = text(doc, "application"),
 		.phase = text(doc, "phase"),
+		.cause = text(doc, "cause"),
 		.reason = text(doc, "reason"),
 		.last_error = text(doc, "lastError"),
 		.desired_state = text(desired, "state"),

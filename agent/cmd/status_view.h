@@ -12,7 +12,7 @@ struct json;
 
 /* Everything is borrowed from the document; texts that it has not are "", numbers 0. */
 struct status_view {
-	const char *application, *phase, *reason, *last_error;
+	const char *application, *phase, *cause, *reason, *last_error;
 	const char *desired_state;
 	bool do_not_restart;
 

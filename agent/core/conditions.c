@@ -146,6 +146,14 @@ static const char *pending(const struct lifecycle *life)
 	return journal_restart_wanted(journal) ? "Restarting" : NULL;
 }
 
+/* Why it does not run, in one word. */
+static const char *standstill(const struct lifecycle *life)
+{
+	const char *cause = cause_name(life->cause);
+
+	return cause ? cause : phase_name(life->phase);
+}
+
 /* It stands still, and that is what is wanted, or all that there is. */
 static bool rests(const struct lifecycle *life)
 {
@@ -189,7 +197,7 @@ static void judge_restore(struct condition *to, const struct journal *journal)
 	const struct launch *launch = journal_launch_const(journal);
 
 	if (journal->outcome.kind == OUTCOME_RESTORE_MISMATCH)
-		say(to, TRUTH_FALSE, "RestoreMismatch", "%s",
+		say(to, TRUTH_FALSE, cause_name(CAUSE_RESTORE_MISMATCH), "%s",
 		    journal->outcome.reason ? journal->outcome.reason : "");
 	else if (!launch)
 		say(to, TRUTH_UNKNOWN, "NeverLaunched", "there was no launch yet");
@@ -209,15 +217,15 @@ static void judge_ready(struct conditions *now, const struct lifecycle *life)
 	const char *todo = pending(life);
 
 	if (life->phase == PHASE_HOLDING && life->journal.intent.do_not_restart && !life->fenced)
-		say(to, TRUTH_FALSE, "DoNotRestart", "%s", life->reason);
+		say(to, TRUTH_FALSE, cause_name(CAUSE_DO_NOT_RESTART), "%s", life->reason);
 	else if (life->fenced || (life->phase != PHASE_RUNNING && !rests(life)))
-		say(to, TRUTH_FALSE, phase_name(life->phase), "%s", life->reason);
+		say(to, TRUTH_FALSE, standstill(life), "%s", life->reason);
 	else if (todo && life->phase == PHASE_RUNNING)
 		say(to, TRUTH_FALSE, todo, "%s", life->reason);
 	else if (life->phase == PHASE_RUNNING && cluster->status == TRUTH_TRUE)
-		say(to, TRUTH_FALSE, "ClusterUnreachable", "%s", cluster->message);
+		say(to, TRUTH_FALSE, cause_name(CAUSE_CLUSTER_UNREACHABLE), "%s", cluster->message);
 	else if (life->phase == PHASE_RUNNING && failing->status == TRUTH_TRUE)
-		say(to, TRUTH_FALSE, "JobFailing", "%s", failing->message);
+		say(to, TRUTH_FALSE, cause_name(CAUSE_JOB_FAILING), "%s", failing->message);
 	else
 		say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
 }
@@ -243,13 +251,14 @@ static void judge_progress(struct conditions *now, const struct lifecycle *life,
 	if (held && life->phase == PHASE_RESOLVING)
 		return; /* it looks again, and what was wrong is known no better yet */
 	if (broken && !life->fenced)
-		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, "JournalBroken",
+		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, cause_name(CAUSE_JOURNAL_BROKEN),
 		    "the journal cannot be written, nothing new is started until it can");
 	else if (refused && !stalled)
-		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, "SpecRefused",
+		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, cause_name(CAUSE_SPEC_REFUSED),
 		    "the spec is not followed, what was wanted before still counts: %s", refused);
 	else
-		say(&now->list[CONDITION_STALLED], truth(stalled), phase, "%s", life->reason);
+		say(&now->list[CONDITION_STALLED], truth(stalled),
+		    stalled ? standstill(life) : phase, "%s", life->reason);
 }
 
 /* ---- all of them ---- */

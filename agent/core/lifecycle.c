@@ -76,6 +76,9 @@ static void on_control(struct lifecycle *life, const struct event *event)
 		launch_withdraw(life); /* it would start from something else */
 		resolve_start(life, "what is wanted has changed");
 	}
+	if (life->cause == CAUSE_STOP_FAILED && life->journal.intent.state == DESIRED_RUNNING &&
+	    !journal_restart_wanted(&life->journal))
+		enter(life, life->phase, "the job runs on, and is not to be stopped any more");
 	life->stop_retry_ms = 0; /* a person does not wait for a backoff */
 	life->holds = 0;
 	life->want_write = true;

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cause.h"
 #include "core/facts.h"
 #include "core/journal.h"
 #include "core/resolve.h"
@@ -198,8 +199,9 @@ struct event {
 			const char *launch_id;
 			int wait_status;
 			bool oom_killed;
-			const char *error; /* LAUNCH_FAILED */
-			bool held;         /* LAUNCH_FAILED: no attempt, it must not be made now */
+			const char *error;   /* LAUNCH_FAILED */
+			enum cause held;     /* LAUNCH_FAILED: no attempt, it must not be made now;
+					    CAUSE_NONE = a failed attempt */
 			const char *meaning; /* EXITED: a sentence about the status */
 		} process;
 		struct view view;
@@ -263,6 +265,7 @@ struct effect {
 	bool group;
 	int status;
 	enum note_level level;
+	enum cause cause;      /* NOTE that a phase begins: lifecycle.cause */
 	char id[JOB_ID_BYTES]; /* POLL, DISPOSE, SIGNAL: job id; TRIGGER, POLL_OPERATION: trigger id */
 	char *text;            /* INSPECT, DISPOSE: path; NOTE: the line; owned by the effect */
 };
@@ -297,6 +300,7 @@ struct lifecycle {
 	struct journal journal;
 	struct rng rng;
 	enum phase phase;
+	enum cause cause; /* the same in one word; CAUSE_NONE = all is as it should be */
 	char reason[512]; /* why this phase; for people */
 	/* Another writer owns the journal: never write or launch again. Our own Flink is killed at once,
 	 * with its whole process group, whether Flink has HA or not:

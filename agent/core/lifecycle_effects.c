@@ -97,16 +97,15 @@ void note(struct lifecycle *life, enum note_level level, const char *fmt, ...)
 	va_end(ap);
 }
 
-void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
+static void become(struct lifecycle *life, enum phase phase, enum cause cause, const char *fmt,
+		   va_list ap)
 {
 	enum note_level level = NOTE_INFO;
 	char reason[sizeof(life->reason)];
 	char line[sizeof(reason) + 64];
-	va_list ap;
 
-	va_start(ap, fmt);
 	vsnprintf(reason, sizeof(reason), fmt, ap);
-	va_end(ap);
+	life->cause = cause;
 	if (life->phase == phase && !strcmp(life->reason, reason))
 		return;
 	memcpy(life->reason, reason, sizeof(reason));
@@ -119,7 +118,26 @@ void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
 	if (phase == PHASE_FAILED)
 		level = NOTE_ERROR;
 	note(life, level, "%s", line);
+	life->out->list[life->out->count - 1].cause = cause;
 	life->want_write = true;
+}
+
+void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	become(life, phase, CAUSE_NONE, fmt, ap);
+	va_end(ap);
+}
+
+void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	become(life, phase, cause, fmt, ap);
+	va_end(ap);
 }
 
 int64_t backoff_ms(int64_t first, int64_t max, int failures)
@@ -176,10 +194,11 @@ void fence(struct lifecycle *life, const char *why)
 	effects_clear(&life->deferred);
 	life->retry_ms = life->poll_ms = life->savepoint_ms = life->stop_retry_ms = 0;
 	life->operation_poll_ms = life->operation_deadline_ms = life->ready_ms = 0;
-	enter(life, PHASE_HOLDING,
-	      "another drey writes this application's journal (%s); this one stops acting, and "
-	      "lets no Flink of its own run on",
-	      why);
+	enter_because(
+		life, PHASE_HOLDING, CAUSE_JOURNAL_TAKEN,
+		"another drey writes this application's journal (%s); this one stops acting, and "
+		"lets no Flink of its own run on",
+		why);
 	if (life->launch_step == LAUNCH_LIVE || life->foreign)
 		kill_flink(life);
 }

@@ -228,10 +228,11 @@ void adopt(struct lifecycle *life, const struct event *event)
 			fence(life, "it has decided a later launch than the one that runs here");
 			return;
 		}
-		enter(life, PHASE_HOLDING,
-		      "a Flink runs (launch %s) that the journal does not know; drey does nothing "
-		      "until it has ended",
-		      running);
+		enter_because(life, PHASE_HOLDING, CAUSE_UNKNOWN_FLINK_RUNS,
+			      "a Flink runs (launch %s) that the journal does not know; drey does "
+			      "nothing "
+			      "until it has ended",
+			      running);
 		return;
 	}
 	if (running) {

@@ -36,6 +36,10 @@ void note(struct lifecycle *life, enum note_level level, const char *fmt, ...)
 void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same where what is wanted is not done. */
+void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /* `first` doubled for every failure after the first one, at most `max`. */
 int64_t backoff_ms(int64_t first, int64_t max, int failures);
 

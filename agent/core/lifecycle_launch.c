@@ -70,7 +70,7 @@ void park(struct lifecycle *life, const struct decision *decision)
 		life->holds = 0;
 	if (life->phase == phase && !strcmp(life->reason, decision->reason))
 		return;
-	enter(life, phase, "%s", decision->reason);
+	enter_because(life, phase, decision->cause, "%s", decision->reason);
 	if (phase == PHASE_FINISHED && life->config->exit_when_finished)
 		leave(life);
 }
@@ -79,9 +79,10 @@ static void hold(struct lifecycle *life, const struct decision *decision)
 {
 	look_again(life);
 	if (decision->rule)
-		enter(life, PHASE_HOLDING, "rule %d: %s", decision->rule, decision->reason);
+		enter_because(life, PHASE_HOLDING, decision->cause, "rule %d: %s", decision->rule,
+			      decision->reason);
 	else /* somebody else says no */
-		enter(life, PHASE_HOLDING, "%s", decision->reason);
+		enter_because(life, PHASE_HOLDING, decision->cause, "%s", decision->reason);
 }
 
 /* ---- launching ---- */
@@ -314,6 +315,7 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 					       : &facts->candidates[decision->candidate];
 	const struct launch *last = journal_launch(&life->journal);
 	char job_id[JOB_ID_BYTES] = "";
+	enum cause cause = CAUSE_JOB_IDS_USED_UP;
 	char *why = NULL;
 	struct launch *launch;
 
@@ -321,10 +323,11 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 		memcpy(job_id, last->job_id, JOB_ID_BYTES);
 	else if (!is_repetition(life, decision, from) || !take_void_id(life, facts, job_id))
 		why = draw_job_id(life, facts, job_id);
-	if (!why)
-		flink_obeys(facts, decision, job_id, from ? from->snapshot.path : NULL, &why);
+	if (!why && !flink_obeys(facts, decision, job_id, from ? from->snapshot.path : NULL, &why))
+		cause = CAUSE_FLINK_WOULD_DISOBEY;
 	if (why) {
-		struct decision held = {.kind = DECISION_HOLD, .rule = decision->rule};
+		struct decision held = {
+			.kind = DECISION_HOLD, .cause = cause, .rule = decision->rule};
 
 		snprintf(held.reason, sizeof(held.reason), "%s", why);
 		free(why);
@@ -519,7 +522,7 @@ void on_launch_failed(struct lifecycle *life, const struct event *event)
 	    life->launch_step != LAUNCH_STARTING)
 		return;
 	life->launch_step = LAUNCH_NONE;
-	life->launch_void = event->process.held;
+	life->launch_void = event->process.held != CAUSE_NONE;
 	life->end_wanted = false;
 	never_started(life, launch);
 	if (life->terminating) {
@@ -528,7 +531,7 @@ void on_launch_failed(struct lifecycle *life, const struct event *event)
 		return;
 	} else if (event->process.held) {
 		look_again(life);
-		enter(life, PHASE_HOLDING, "%s", event->process.error);
+		enter_because(life, PHASE_HOLDING, event->process.held, "%s", event->process.error);
 	} else {
 		launch_failure(life, event->process.error);
 	}

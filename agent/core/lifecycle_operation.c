@@ -156,8 +156,9 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 	if (!stop)
 		return;
 	life->stop_retry_ms = life->now_ms + config->stop_retry_ms;
-	enter(life, PHASE_RUNNING, "the stop failed and the job runs on: %s; tried again in %lld s",
-	      why, (long long)(config->stop_retry_ms / 1000));
+	enter_because(life, PHASE_RUNNING, CAUSE_STOP_FAILED,
+		      "the stop failed and the job runs on: %s; tried again in %lld s", why,
+		      (long long)(config->stop_retry_ms / 1000));
 }
 
 static void operation_failed(struct lifecycle *life, const char *location, const char *error)

@@ -9,14 +9,39 @@
 #include "base/mem.h"
 #include "core/resolve_internal.h"
 
+static void decide(struct inquiry *in, enum decision_kind kind, enum cause cause, int rule,
+		   const char *fmt, va_list ap)
+{
+	in->decision->kind = kind;
+	in->decision->cause = cause;
+	in->decision->rule = rule;
+	vsnprintf(in->decision->reason, sizeof(in->decision->reason), fmt, ap);
+}
+
 void inquiry_decide(struct inquiry *in, enum decision_kind kind, int rule, const char *fmt, ...)
 {
 	va_list ap;
 
-	in->decision->kind = kind;
-	in->decision->rule = rule;
 	va_start(ap, fmt);
-	vsnprintf(in->decision->reason, sizeof(in->decision->reason), fmt, ap);
+	decide(in, kind, CAUSE_NONE, rule, fmt, ap);
+	va_end(ap);
+}
+
+void inquiry_hold(struct inquiry *in, enum cause cause, int rule, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	decide(in, DECISION_HOLD, cause, rule, fmt, ap);
+	va_end(ap);
+}
+
+void inquiry_park(struct inquiry *in, enum cause cause, int rule, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	decide(in, DECISION_PARK, cause, rule, fmt, ap);
 	va_end(ap);
 }
 
@@ -56,35 +81,53 @@ const char *inquiry_detail(const char *detail)
 
 /* ---- rules 1 and 2: not wanted ---- */
 
+static enum cause cause_of_outcome(enum outcome_kind kind)
+{
+	switch (kind) {
+	case OUTCOME_FINISHED:
+		return CAUSE_FINISHED;
+	case OUTCOME_CANCELLED:
+		return CAUSE_CANCELLED;
+	case OUTCOME_FAILED:
+		return CAUSE_ATTEMPTS_USED_UP;
+	case OUTCOME_RESTORE_MISMATCH:
+		return CAUSE_RESTORE_MISMATCH;
+	case OUTCOME_NONE:
+	case OUTCOME_UNKNOWN:
+		break;
+	}
+	return CAUSE_END_UNKNOWN;
+}
+
 static bool parked(struct inquiry *in)
 {
 	const struct intent *intent = &in->journal->intent;
 	const struct outcome *outcome = &in->journal->outcome;
 
 	if (intent->do_not_restart)
-		inquiry_decide(in, DECISION_PARK, 1,
-			       "do-not-restart is set; lift it to allow a launch");
+		inquiry_park(in, CAUSE_DO_NOT_RESTART, 1,
+			     "do-not-restart is set; lift it to allow a launch");
 	else if (intent->state != DESIRED_RUNNING)
-		inquiry_decide(in, DECISION_PARK, 1,
-			       "the desired state is %s; resume to start again",
-			       desired_state_name(intent->state));
+		inquiry_park(in,
+			     intent->state == DESIRED_SUSPENDED ? CAUSE_SUSPENDED : CAUSE_CANCELLED,
+			     1, "the desired state is %s; resume to start again",
+			     desired_state_name(intent->state));
 	else if (outcome->kind == OUTCOME_RESTORE_MISMATCH)
-		inquiry_decide(in, DECISION_HOLD, 2,
-			       "%s; look into it, then `drey resume` starts again",
-			       inquiry_detail(outcome->reason));
+		inquiry_hold(in, CAUSE_RESTORE_MISMATCH, 2,
+			     "%s; look into it, then `drey resume` starts again",
+			     inquiry_detail(outcome->reason));
 	else if (generation_is_past_failure(in) && !generation_has_failed(in))
 		return false;
 	else if (outcome->kind != OUTCOME_NONE && !generation_is_past_failure(in))
-		inquiry_decide(in, DECISION_PARK, 2,
-			       "the job is %s (%s); only `drey resume` starts it again",
-			       outcome_kind_name(outcome->kind), inquiry_detail(outcome->reason));
+		inquiry_park(in, cause_of_outcome(outcome->kind), 2,
+			     "the job is %s (%s); only `drey resume` starts it again",
+			     outcome_kind_name(outcome->kind), inquiry_detail(outcome->reason));
 	else if (generation_has_failed(in))
-		inquiry_decide(
-			in, DECISION_PARK, 2,
-			"generation %s has used up its attempts before without completing a "
-			"checkpoint and is not tried again by itself; deploy another one, or "
-			"`drey resume`",
-			in->policy->generation);
+		inquiry_park(in, CAUSE_GENERATION_FAILED, 2,
+			     "generation %s has used up its attempts before without completing a "
+			     "checkpoint and is not tried again by itself; deploy another one, or "
+			     "`drey resume`",
+			     in->policy->generation);
 	else
 		return false;
 	return true;
@@ -123,13 +166,14 @@ static void carry_out_request(struct inquiry *in, const char *why)
 	}
 	c = requested_candidate(in);
 	if (in->facts->sources[SOURCE_REQUEST].state == SOURCE_UNREADABLE || !c)
-		inquiry_decide(in, DECISION_HOLD, 4, "the requested snapshot %s cannot be read: %s",
-			       request->path,
-			       inquiry_detail(in->facts->sources[SOURCE_REQUEST].detail));
+		inquiry_hold(in, CAUSE_REQUESTED_SNAPSHOT_UNUSABLE, 4,
+			     "the requested snapshot %s cannot be read: %s", request->path,
+			     inquiry_detail(in->facts->sources[SOURCE_REQUEST].detail));
 	else if (c->integrity == INTEGRITY_DAMAGED || c->integrity == INTEGRITY_INCOMPLETE ||
 		 c->integrity == INTEGRITY_UNREADABLE)
-		inquiry_decide(in, DECISION_HOLD, 4, "the requested snapshot %s cannot be used: %s",
-			       request->path, inquiry_detail(c->detail));
+		inquiry_hold(in, CAUSE_REQUESTED_SNAPSHOT_UNUSABLE, 4,
+			     "the requested snapshot %s cannot be used: %s", request->path,
+			     inquiry_detail(c->detail));
 	else if (foreign_request_passes(in, c))
 		candidate_take(in, c, 4, why);
 	if (in->decision->kind != DECISION_START_FROM)
@@ -150,8 +194,8 @@ static bool requested(struct inquiry *in)
 	if (request->kind == RESTORE_NONE)
 		return false;
 	if (!request->token || !*request->token) {
-		inquiry_decide(
-			in, DECISION_HOLD, 4,
+		inquiry_hold(
+			in, CAUSE_REQUEST_WITHOUT_TOKEN, 4,
 			"the restore request has no token, so it cannot be carried out just once; "
 			"ask again with `drey resume`");
 		return true;
@@ -193,12 +237,12 @@ static bool source_unreadable(struct inquiry *in)
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		const struct source_fact *source = &in->facts->sources[i];
 
-		/* a request was dealt with before; the initial savepoint is older than all else */
-		if (i == SOURCE_REQUEST || i == SOURCE_INITIAL ||
+		/* journal and request were dealt with before; the initial savepoint is older than all else */
+		if (i == SOURCE_JOURNAL || i == SOURCE_REQUEST || i == SOURCE_INITIAL ||
 		    source->state != SOURCE_UNREADABLE)
 			continue;
-		inquiry_decide(
-			in, DECISION_HOLD, 5,
+		inquiry_hold(
+			in, i == SOURCE_HA ? CAUSE_HA_UNREADABLE : CAUSE_STORAGE_UNREADABLE, 5,
 			"the %s cannot be read and could hold newer state: %s; drey looks again",
 			i == SOURCE_HA ? "HA data of Flink" : source_kind_name((enum source_kind)i),
 			inquiry_detail(source->detail));
@@ -262,8 +306,8 @@ static void hold_without_state(struct inquiry *in)
 	const struct candidate *newest = candidate_newest_own(in);
 	const struct launch *empty = emptied(in);
 
-	inquiry_decide(in, DECISION_HOLD, 8,
-		       "the application has run before, but no usable state was found");
+	inquiry_hold(in, CAUSE_NO_USABLE_STATE, 8,
+		     "the application has run before, but no usable state was found");
 	if (newest)
 		inquiry_add(in, " (the newest is %s: %s)", newest->snapshot.path,
 			    inquiry_detail(newest->reason));
@@ -286,21 +330,21 @@ static void nothing_found(struct inquiry *in)
 	if (has_state(in))
 		hold_without_state(in);
 	else if (trace)
-		inquiry_decide(
-			in, DECISION_HOLD, 8,
+		inquiry_hold(
+			in, CAUSE_NO_USABLE_STATE, 8,
 			"state was found but none of it may be used (%s: %s); repair it, " WAYS_OUT,
 			trace->snapshot.path, inquiry_detail(trace->reason));
 	else if (left_out(in))
-		inquiry_decide(in, DECISION_HOLD, 8,
-			       "%zu snapshots were found and not looked at; " WAYS_OUT,
-			       left_out(in));
+		inquiry_hold(in, CAUSE_NO_USABLE_STATE, 8,
+			     "%zu snapshots were found and not looked at; " WAYS_OUT, left_out(in));
 	else if (initial->state == SOURCE_UNREADABLE)
-		inquiry_decide(in, DECISION_HOLD, 5, "the initial savepoint cannot be read: %s",
-			       inquiry_detail(initial->detail));
+		inquiry_hold(in, CAUSE_INITIAL_SAVEPOINT_UNUSABLE, 5,
+			     "the initial savepoint cannot be read: %s",
+			     inquiry_detail(initial->detail));
 	else if (initial->state != SOURCE_NOT_CONFIGURED)
-		inquiry_decide(in, DECISION_HOLD, 8,
-			       "the initial savepoint is not there or cannot be used: %s",
-			       inquiry_detail(initial->detail));
+		inquiry_hold(in, CAUSE_INITIAL_SAVEPOINT_UNUSABLE, 8,
+			     "the initial savepoint is not there or cannot be used: %s",
+			     inquiry_detail(initial->detail));
 	else if (inquiry_never_ran(in))
 		inquiry_decide(in, DECISION_START_EMPTY, 8,
 			       "the application has never run: every source was read and holds "
@@ -374,8 +418,8 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 	if (parked(&in))
 		return;
 	if (facts->sources[SOURCE_JOURNAL].state == SOURCE_UNREADABLE) {
-		inquiry_decide(&in, DECISION_HOLD, 5, "the journal cannot be read: %s",
-			       inquiry_detail(facts->sources[SOURCE_JOURNAL].detail));
+		inquiry_hold(&in, CAUSE_JOURNAL_UNREADABLE, 5, "the journal cannot be read: %s",
+			     inquiry_detail(facts->sources[SOURCE_JOURNAL].detail));
 		return;
 	}
 	lineage_find(&in.lineage, journal, facts);

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "core/cause.h"
 #include "core/facts.h"
 #include "core/journal.h"
 
@@ -68,6 +69,7 @@ struct decision {
 	bool allow_non_restored;
 	const char
 		*token; /* one-shot request that this decision uses up, borrowed from the journal */
+	enum cause cause; /* HOLD, PARK; else CAUSE_NONE */
 	char reason[512]; /* one sentence for a person; HOLD: with the way out */
 };
 

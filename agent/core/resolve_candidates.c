@@ -258,11 +258,11 @@ void candidate_take(struct inquiry *in, struct candidate *c, int rule, const cha
 		inquiry_judge(c, VERDICT_REJECTED,
 			      "_metadata version %d is newer than this Flink reads (%d)",
 			      c->metadata_version, in->facts->max_metadata_version);
-		inquiry_decide(in, DECISION_HOLD, rule,
-			       "%s was written by a newer Flink (_metadata version %d, this Flink "
-			       "reads up to %d); start the Flink version that wrote it",
-			       c->snapshot.path, c->metadata_version,
-			       in->facts->max_metadata_version);
+		inquiry_hold(in, CAUSE_FLINK_TOO_OLD, rule,
+			     "%s was written by a newer Flink (_metadata version %d, this Flink "
+			     "reads up to %d); start the Flink version that wrote it",
+			     c->snapshot.path, c->metadata_version,
+			     in->facts->max_metadata_version);
 		return;
 	}
 	in->decision->candidate = (size_t)(c - in->facts->candidates);
@@ -309,11 +309,10 @@ void candidate_check_age(struct inquiry *in)
 		clock_human(age_ms, age);
 	inquiry_judge(c, VERDICT_REJECTED, "%s%s, and restore.maxAge is %s", age,
 		      completed_ms ? " old" : "", limit);
-	inquiry_decide(
-		in, DECISION_HOLD, 6,
-		"the newest usable state is %s%s, more than restore.maxAge (%s) allows; `drey "
-		"resume --from %s` takes it once all the same",
-		age, completed_ms ? " old" : "", limit, c->snapshot.path);
+	inquiry_hold(in, CAUSE_STATE_TOO_OLD, 6,
+		     "the newest usable state is %s%s, more than restore.maxAge (%s) allows; `drey "
+		     "resume --from %s` takes it once all the same",
+		     age, completed_ms ? " old" : "", limit, c->snapshot.path);
 }
 
 /* ---- choosing ---- */
@@ -342,13 +341,13 @@ static void choose(struct inquiry *in, struct candidate *c)
 	if (c->snapshot.checkpoint_id < known && !loss_is_known(in, known)) {
 		inquiry_judge(c, VERDICT_REJECTED,
 			      "older than checkpoint id %" PRId64 ", which is known", known);
-		inquiry_decide(in, DECISION_HOLD, 6,
-			       "checkpoint id %" PRId64
-			       " (%s) was completed but is not to be found; the newest found is %s "
-			       "(%" PRId64 "); bring it back, or accept the loss with `drey resume "
-			       "--from %s`",
-			       known, path ? path : "path not known", c->snapshot.path,
-			       c->snapshot.checkpoint_id, c->snapshot.path);
+		inquiry_hold(in, CAUSE_NEWEST_STATE_MISSING, 6,
+			     "checkpoint id %" PRId64
+			     " (%s) was completed but is not to be found; the newest found is %s "
+			     "(%" PRId64 "); bring it back, or accept the loss with `drey resume "
+			     "--from %s`",
+			     known, path ? path : "path not known", c->snapshot.path,
+			     c->snapshot.checkpoint_id, c->snapshot.path);
 		return;
 	}
 	if (in->not_continued)
@@ -371,9 +370,9 @@ static bool age_unknown(struct inquiry *in)
 		if (c->snapshot.checkpoint_id)
 			continue;
 		if (c->integrity == INTEGRITY_UNREADABLE) {
-			inquiry_decide(in, DECISION_HOLD, 5,
-				       "%s cannot be read and could be the newest: %s",
-				       c->snapshot.path, inquiry_detail(c->detail));
+			inquiry_hold(in, CAUSE_SNAPSHOT_UNREADABLE, 5,
+				     "%s cannot be read and could be the newest: %s",
+				     c->snapshot.path, inquiry_detail(c->detail));
 			return true;
 		}
 		if (c->integrity == INTEGRITY_UNCHECKED) {
@@ -388,8 +387,9 @@ static bool age_unknown(struct inquiry *in)
 static bool candidate_decides(struct inquiry *in, struct candidate *c)
 {
 	if (c->integrity == INTEGRITY_UNREADABLE) {
-		inquiry_decide(in, DECISION_HOLD, 5, "%s cannot be read and is the newest: %s",
-			       c->snapshot.path, inquiry_detail(c->detail));
+		inquiry_hold(in, CAUSE_SNAPSHOT_UNREADABLE, 5,
+			     "%s cannot be read and is the newest: %s", c->snapshot.path,
+			     inquiry_detail(c->detail));
 		return true;
 	}
 	if (c->integrity == INTEGRITY_DAMAGED || c->integrity == INTEGRITY_INCOMPLETE) {

@@ -77,14 +77,14 @@ bool lost_journal_decides(struct inquiry *in)
 	}
 	if (!newest)
 		return false;
-	inquiry_decide(in, DECISION_HOLD, 8,
-		       "the journal knows of no launch that ran, but %zu snapshots%s were found, "
-		       "the newest %s: "
-		       "the journal may be lost, or they are another application's; `drey resume "
-		       "--from %s` starts from it, `drey resume --empty` without state, and "
-		       "`restore.foreign: ignore` is for directories that are shared",
-		       count, initial ? " that may be newer than the initial savepoint" : "",
-		       newest->snapshot.path, newest->snapshot.path);
+	inquiry_hold(in, CAUSE_JOURNAL_LOST, 8,
+		     "the journal knows of no launch that ran, but %zu snapshots%s were found, "
+		     "the newest %s: "
+		     "the journal may be lost, or they are another application's; `drey resume "
+		     "--from %s` starts from it, `drey resume --empty` without state, and "
+		     "`restore.foreign: ignore` is for directories that are shared",
+		     count, initial ? " that may be newer than the initial savepoint" : "",
+		     newest->snapshot.path, newest->snapshot.path);
 	return true;
 }
 
@@ -258,12 +258,12 @@ static bool unknown_launch_forbids(struct inquiry *in)
 		inquiry_judge(&in->facts->candidates[in->decision->candidate], VERDICT_REJECTED,
 			      "a launch that the journal does not know was started from something "
 			      "else");
-	inquiry_decide(in, DECISION_HOLD, 6,
-		       "Flink's HA has job %s, which was started from %s, and no launch in the "
-		       "journal had this job id: the journal may be from a backup; `drey resume "
-		       "--from PATH` says what to start from, `drey resume --empty` starts without "
-		       "state",
-		       job, c->snapshot.path);
+	inquiry_hold(in, CAUSE_UNKNOWN_LAUNCH, 6,
+		     "Flink's HA has job %s, which was started from %s, and no launch in the "
+		     "journal had this job id: the journal may be from a backup; `drey resume "
+		     "--from PATH` says what to start from, `drey resume --empty` starts without "
+		     "state",
+		     job, c->snapshot.path);
 	return true;
 }
 
@@ -298,12 +298,11 @@ void foreign_check(struct inquiry *in)
 	if (decision->kind != DECISION_START_EMPTY)
 		inquiry_judge(&in->facts->candidates[decision->candidate], VERDICT_REJECTED,
 			      "something newer was found that no launch of ours has made");
-	inquiry_decide(
-		in, DECISION_HOLD, 6,
-		"%s is newer than all that the launches in the journal have made, and none of "
-		"them has made it: the journal may be from a backup, or another application "
-		"writes into this directory; " WAYS_OUT,
-		c->snapshot.path);
+	inquiry_hold(in, CAUSE_UNKNOWN_NEWER_STATE, 6,
+		     "%s is newer than all that the launches in the journal have made, and none of "
+		     "them has made it: the journal may be from a backup, or another application "
+		     "writes into this directory; " WAYS_OUT,
+		     c->snapshot.path);
 }
 
 /* ---- a request for what is not ours ---- */
@@ -322,11 +321,10 @@ bool foreign_request_passes(struct inquiry *in, struct candidate *c)
 	if (operators_compare(c, own) != OPERATORS_DISJOINT)
 		return true;
 	inquiry_judge(c, VERDICT_REJECTED, "it has none of the operators of this application");
-	inquiry_decide(
-		in, DECISION_HOLD, 4,
-		"the requested snapshot %s is another job's: it has none of the operators of "
-		"this application's newest state (%s); if that is meant, say so: `drey resume "
-		"--from PATH --foreign`",
-		c->snapshot.path, own->snapshot.path);
+	inquiry_hold(in, CAUSE_REQUESTED_SNAPSHOT_FOREIGN, 4,
+		     "the requested snapshot %s is another job's: it has none of the operators of "
+		     "this application's newest state (%s); if that is meant, say so: `drey resume "
+		     "--from PATH --foreign`",
+		     c->snapshot.path, own->snapshot.path);
 	return false;
 }

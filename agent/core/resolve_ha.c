@@ -198,9 +198,9 @@ void leftovers_check(struct inquiry *in)
 		count += ha_key_is_leftover(facts->stored[i], same);
 	if (!count)
 		return;
-	inquiry_decide(in, DECISION_HOLD, 7,
-		       "Flink's HA still has %zu stored job%s of an earlier launch, which would be "
-		       "started as well; they cannot be taken out while another Flink may live: "
-		       "%s; drey looks again",
-		       count, count == 1 ? "" : "s", facts->lock_held);
+	inquiry_hold(in, CAUSE_STORED_JOB_LEFT, 7,
+		     "Flink's HA still has %zu stored job%s of an earlier launch, which would be "
+		     "started as well; they cannot be taken out while another Flink may live: "
+		     "%s; drey looks again",
+		     count, count == 1 ? "" : "s", facts->lock_held);
 }

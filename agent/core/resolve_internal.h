@@ -36,6 +36,12 @@ struct inquiry {
 void inquiry_decide(struct inquiry *in, enum decision_kind kind, int rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* The same for what is not to be started: HOLD, or PARK. */
+void inquiry_hold(struct inquiry *in, enum cause cause, int rule, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void inquiry_park(struct inquiry *in, enum cause cause, int rule, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /* Append to the reason of the decision. */
 void inquiry_add(struct inquiry *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void inquiry_judge(struct candidate *c, enum verdict verdict, const char *fmt, ...)

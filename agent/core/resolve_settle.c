@@ -67,12 +67,12 @@ static bool stays_open(struct inquiry *in, bool parked, const char *what, const 
 	in->decision->settlement = SETTLEMENT_OPEN;
 	if (parked)
 		return false;
-	inquiry_decide(in, DECISION_HOLD, 3,
-		       "a %s (%s) was in flight when Flink was gone, and %s cannot be read to see "
-		       "what came of it: %s; drey looks again",
-		       operation_kind_name(in->journal->operation.kind),
-		       operation_reason_name(in->journal->operation.reason), what,
-		       inquiry_detail(detail));
+	inquiry_hold(in, CAUSE_OPERATION_UNSETTLED, 3,
+		     "a %s (%s) was in flight when Flink was gone, and %s cannot be read to see "
+		     "what came of it: %s; drey looks again",
+		     operation_kind_name(in->journal->operation.kind),
+		     operation_reason_name(in->journal->operation.reason), what,
+		     inquiry_detail(detail));
 	return true;
 }
 

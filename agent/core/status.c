@@ -203,6 +203,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 
 	json_add_str(doc, "application", journal->application);
 	json_add_str(doc, "phase", phase_name(life->phase));
+	json_add_str(doc, "cause", cause_name(life->cause));
 	json_add_str(doc, "reason", life->reason);
 	add_id(doc, "jobId", launch ? launch->job_id : "");
 	add_launch(doc, launch);

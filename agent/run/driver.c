@@ -21,8 +21,14 @@ static void say(struct driver *driver, const struct effect *effect)
 {
 	static const enum log_level levels[] = {LOG_INFO, LOG_WARN, LOG_ERROR};
 
-	log_any(driver->log, levels[effect->level], effect->text ? effect->text : "",
-		LOG_STR("phase", phase_name(driver->life.phase)));
+	const char *text = effect->text ? effect->text : "";
+	const char *phase = phase_name(driver->life.phase);
+
+	if (effect->cause)
+		log_any(driver->log, levels[effect->level], text, LOG_STR("phase", phase),
+			LOG_STR("cause", cause_name(effect->cause)));
+	else
+		log_any(driver->log, levels[effect->level], text, LOG_STR("phase", phase));
 }
 
 static void execute(struct driver *driver, const struct effect *effect)

@@ -29,6 +29,7 @@ struct events {
 
 	/* what was told last */
 	enum phase phase;
+	enum cause cause;
 	bool began, fenced, refused;
 	int64_t operation_unix_ms, verified_unix_ms, proven_unix_ms;
 };
@@ -166,10 +167,11 @@ static void tell_phase(struct driver *driver)
 {
 	const struct lifecycle *life = &driver->life;
 	bool braked = life->journal.intent.do_not_restart;
+	const char *cause = cause_name(life->cause);
 
 	driver_event(driver,
 		     life->phase == PHASE_FAILED || (life->phase == PHASE_HOLDING && !braked),
-		     phase_name(life->phase), "Supervise", life->reason);
+		     cause ? cause : phase_name(life->phase), "Supervise", life->reason);
 }
 
 static void tell_operation(struct driver *driver)
@@ -208,6 +210,7 @@ static void begin(struct events *events, const struct lifecycle *life)
 
 	events->began = true;
 	events->phase = life->phase;
+	events->cause = life->cause;
 	events->operation_unix_ms = life->journal.last_operation.ended_unix_ms;
 	events->verified_unix_ms = launch ? launch->verified_unix_ms : 0;
 	events->proven_unix_ms = launch ? launch->proven_unix_ms : 0;
@@ -223,7 +226,7 @@ void driver_event_step(struct driver *driver)
 		return;
 	if (!events->began)
 		begin(events, life);
-	if (life->phase != events->phase)
+	if (life->phase != events->phase || life->cause != events->cause)
 		tell_phase(driver);
 	if (result->kind != OPERATION_NONE && result->ended_unix_ms != events->operation_unix_ms)
 		tell_operation(driver);
@@ -232,6 +235,7 @@ void driver_event_step(struct driver *driver)
 	if (life->fenced && !events->fenced)
 		driver_event(driver, true, "TakenOver", "Supervise", life->reason);
 	events->phase = life->phase;
+	events->cause = life->cause;
 	events->operation_unix_ms = result->ended_unix_ms;
 	events->fenced = life->fenced;
 }

@@ -258,7 +258,7 @@ static void prepared(void *arg, bool ran)
 	struct ha *ha = job->ha;
 	struct driver *driver = ha->driver;
 	const struct setup_ha *setup = &driver->setup->ha;
-	struct decision parked;
+	struct decision parked = {.cause = CAUSE_HA_NOT_PREPARED};
 
 	if (!ran || driver->closing || ha->preparing != job->launch.number) {
 		ha_cluster_release(&job->cluster);
@@ -271,7 +271,7 @@ static void prepared(void *arg, bool ran)
 	    resolve_parked(&driver->life.journal, &driver->setup->life.policy, &parked))
 		job->result = err_set(&job->err, ERR_BUSY, 0, "%s", parked.reason);
 	if (job->result < 0) {
-		effect_refuse_launch(driver, &job->err, true);
+		effect_refuse_launch(driver, &job->err, parked.cause);
 	} else {
 		failover_watch_begin(&ha->watch, job->launch.job_id, setup->home, setup->rpc_port,
 				     &job->cluster.lock, clock_unix_ms());
@@ -363,7 +363,7 @@ void driver_ha_step(struct driver *driver)
 	if (ha->preparing && driver->life.terminating) {
 		ha->preparing = 0;
 		err_set(&err, ERR_BUSY, 0, "the container ends");
-		effect_refuse_launch(driver, &err, true);
+		effect_refuse_launch(driver, &err, CAUSE_HA_NOT_PREPARED);
 	}
 	if (*ha->live && ha->old_count)
 		sweep(ha);

@@ -90,8 +90,9 @@ void driver_step(struct driver *driver, const struct event *event);
 void driver_stop(struct driver *driver, int status);
 
 void effect_launch(struct driver *driver);
-/* Answers an effect_launch() that was put off. held: no failed attempt, looked at again later. */
-void effect_refuse_launch(struct driver *driver, const struct err *err, bool held);
+/* Answers an effect_launch() that was put off. held: no failed attempt, looked at again later; CAUSE_NONE:
+ * a failed attempt. */
+void effect_refuse_launch(struct driver *driver, const struct err *err, enum cause held);
 void effect_signal(struct driver *driver, const struct effect *effect);
 void effect_stop_ack(struct driver *driver);
 void effect_exit(struct driver *driver, const struct effect *effect);

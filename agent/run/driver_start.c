@@ -202,9 +202,10 @@ static void show(struct driver *driver, const char *reason)
 	journal_init(&journal, driver->setup->config.application);
 	lifecycle_init(&driver->life, &driver->setup->life, &journal, &rng);
 	driver->life.phase = PHASE_HOLDING;
+	driver->life.cause = CAUSE_JOURNAL_UNREADABLE;
 	driver->life.journal_broken = true;
 	snprintf(driver->life.reason, sizeof(driver->life.reason),
-		 "the journal cannot be read, nothing is started until it can: %s", reason);
+		 "the journal cannot be read, nothing is started until it can: %.440s", reason);
 	driver->held = true;
 	driver_judge(driver, clock_unix_ms());
 	termination_see(&driver->last, &driver->life);
@@ -220,7 +221,8 @@ static void hold(struct driver *driver, const struct err *why)
 	start->held = true;
 	show(driver, why->msg);
 	if (!same)
-		log_error(driver->log, driver->life.reason, LOG_STR("phase", "Holding"));
+		log_error(driver->log, driver->life.reason, LOG_STR("phase", "Holding"),
+			  LOG_STR("cause", cause_name(driver->life.cause)));
 	start->wait_ms = start->wait_ms ? 2 * start->wait_ms : config->holding.retry_first_ms;
 	if (start->wait_ms > config->holding.retry_max_ms)
 		start->wait_ms = config->holding.retry_max_ms;

@@ -16,7 +16,7 @@
 struct refusal {
 	struct driver *driver;
 	char launch_id[JOB_ID_BYTES];
-	bool held;
+	enum cause held;
 	char *error;
 };
 
@@ -33,7 +33,7 @@ static void tell_refusal(void *arg)
 	free(refusal);
 }
 
-void effect_refuse_launch(struct driver *driver, const struct err *err, bool held)
+void effect_refuse_launch(struct driver *driver, const struct err *err, enum cause held)
 {
 	const struct launch *launch = journal_launch(&driver->life.journal);
 	struct refusal *refusal = xcalloc(1, sizeof(*refusal));
@@ -93,13 +93,14 @@ void effect_launch(struct driver *driver)
 	if (!driver_ha_prepare(driver))
 		return;          /* called once more */
 	if (driver->life.fenced) /* since it was put off */
-		return effect_refuse_launch(
-			driver, &(struct err){.msg = "another drey has the journal"}, true);
+		return effect_refuse_launch(driver,
+					    &(struct err){.msg = "another drey has the journal"},
+					    CAUSE_JOURNAL_TAKEN);
 	if (driver_take_flink_lock(driver, &err) < 0 || setup_check_port(driver->setup, &err) < 0 ||
 	    launch_build(driver->setup, launch, &exec, &archive, &err) < 0 ||
 	    init_link_launch(driver->link, launch->job_id, exec.argv, exec.env,
 			     driver->flink_lock_fd, &err) < 0)
-		effect_refuse_launch(driver, &err, false);
+		effect_refuse_launch(driver, &err, CAUSE_NONE);
 	else
 		say_class_archive(driver, &archive);
 	if (driver->flink_lock_fd >= 0) /* drey-init and Flink keep theirs */

@@ -39,6 +39,15 @@ static void free_observe(struct observe_job *job)
 	free(job);
 }
 
+static void hold(struct decision *decision, enum cause cause, const char *what, const char *why)
+{
+	decision->kind = DECISION_HOLD;
+	decision->cause = cause;
+	decision->rule = 0;
+	decision->token = NULL;
+	snprintf(decision->reason, sizeof(decision->reason), "%s%s", what, why);
+}
+
 static bool is_start(const struct observe_job *job)
 {
 	return job->decision.kind == DECISION_CONTINUE ||
@@ -68,11 +77,7 @@ static void hook_ended(void *arg, const struct hook_result *result)
 		return;
 	}
 	if (result->failure) {
-		decision->kind = DECISION_HOLD;
-		decision->rule = 0;
-		decision->token = NULL;
-		snprintf(decision->reason, sizeof(decision->reason), "a hook says no: %s",
-			 result->failure);
+		hold(decision, CAUSE_HOOK_REFUSED, "a hook says no: ", result->failure);
 	} else if (result->count) {
 		driver_hooks_approve(driver, decision, start_path(job));
 		effect_observe(driver);
@@ -96,13 +101,9 @@ static void asked(void *arg, const char *unknown)
 		free_observe(job);
 		return;
 	}
-	if (unknown && is_start(job)) {
-		decision->kind = DECISION_HOLD;
-		decision->rule = 0;
-		decision->token = NULL;
-		snprintf(decision->reason, sizeof(decision->reason),
-			 "it is not known whether a start is wanted %s", unknown);
-	}
+	if (unknown && is_start(job))
+		hold(decision, CAUSE_WISH_UNREADABLE, "it is not known whether a start is wanted ",
+		     unknown);
 	if (is_start(job) && !driver_hooks_approved(driver, decision, start_path(job))) {
 		driver_hooks_pre_launch(driver, decision, start_path(job), hook_ended, job);
 		return;
@@ -163,8 +164,8 @@ void effect_observe(struct driver *driver)
 	job->driver = driver;
 	if (driver_take_flink_lock(driver, &err) < 0) {
 		/* another Flink may still write newer state than is to be seen now */
-		job->decision = (struct decision){.kind = DECISION_HOLD, .settled = NO_CANDIDATE};
-		snprintf(job->decision.reason, sizeof(job->decision.reason), "%s", err.msg);
+		job->decision.settled = NO_CANDIDATE;
+		hold(&job->decision, CAUSE_FLINK_STILL_RUNS, "", err.msg);
 		loop_post(driver->loop, tell_held, job);
 		return;
 	}

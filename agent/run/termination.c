@@ -18,6 +18,7 @@ void termination_see(struct termination_last *last, const struct lifecycle *life
 	if (life->phase == PHASE_TERMINATING)
 		return;
 	last->phase = life->phase;
+	last->cause = life->cause;
 	memcpy(last->reason, life->reason, sizeof(last->reason));
 }
 
@@ -74,6 +75,7 @@ static void build(const struct termination_last *last, const struct lifecycle *l
 	add_cut(doc, "error", error, max_bytes);
 	if (life) {
 		json_add_str(doc, "phase", phase_name(last->phase));
+		json_add_str_opt(doc, "cause", cause_name(last->cause));
 		add_cut(doc, "reason", last->reason, max_bytes);
 		if (journal->outcome.kind != OUTCOME_NONE)
 			add_cut(doc, "outcome", journal->outcome.reason, max_bytes);

@@ -21,6 +21,7 @@
 /* What the application was doing before the container began to end. */
 struct termination_last {
 	enum phase phase;
+	enum cause cause;
 	char reason[512];
 };
 

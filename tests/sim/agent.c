@@ -266,7 +266,8 @@ static void flink_lock_is_held(struct world *w)
 	struct event event = {.type = EVENT_OBSERVED,
 			      .observed = {.facts = &agent->facts, .decision = &agent->decision}};
 
-	agent->decision = (struct decision){.kind = DECISION_HOLD, .settled = NO_CANDIDATE};
+	agent->decision = (struct decision){
+		.kind = DECISION_HOLD, .cause = CAUSE_FLINK_STILL_RUNS, .settled = NO_CANDIDATE};
 	snprintf(agent->decision.reason, sizeof(agent->decision.reason), "a Flink still runs");
 	agent->observing = false;
 	agent_step(w, &event);
@@ -383,7 +384,7 @@ static void process_event(struct world *w, const struct item *item, enum event_t
 
 	event.process.launch_id = item->id;
 	event.process.wait_status = (int)item->a;
-	event.process.held = item->b;
+	event.process.held = item->b ? CAUSE_HA_NOT_PREPARED : CAUSE_NONE;
 	event.process.error = "it could not be executed";
 	event.process.meaning = "the process has ended";
 	agent_step(w, &event);

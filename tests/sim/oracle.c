@@ -636,10 +636,26 @@ void oracle_one_job(struct world *w)
 		fail(w, "the job runs twice");
 }
 
+/* Whoever finds it standing still finds the word that says why; and none where all is as it should be. */
+static void standstill_has_a_cause(struct world *w)
+{
+	const struct lifecycle *life = &w->agent->life;
+	bool stands = life->phase == PHASE_HOLDING || life->phase == PHASE_SUSPENDED ||
+		      life->phase == PHASE_CANCELLED || life->phase == PHASE_FINISHED ||
+		      life->phase == PHASE_FAILED;
+
+	if (stands && !life->cause)
+		fail(w, "%s without a cause: %s", phase_name(life->phase), life->reason);
+	if (!stands && life->cause &&
+	    (life->phase != PHASE_RUNNING || life->cause != CAUSE_STOP_FAILED))
+		fail(w, "%s because of %s", phase_name(life->phase), cause_name(life->cause));
+}
+
 void oracle_step(struct world *w)
 {
 	const struct lifecycle *life = &w->agent->life;
 
+	standstill_has_a_cause(w);
 	restore_is_judged_right(w);
 	results_are_judged_right(w);
 

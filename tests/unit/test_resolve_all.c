@@ -732,6 +732,8 @@ static const char *check_decision(const struct point *p, const struct scene *sce
 
 	if (!d->reason[0] || d->rule < 1 || d->rule > 8)
 		return "no reason or no rule";
+	if (start == (d->cause != CAUSE_NONE))
+		return "a word for a standstill, and none for a start: it is not so";
 	if (is_parked(p))
 		return start ? "started although parked" : NULL;
 	if (d->kind == DECISION_PARK)

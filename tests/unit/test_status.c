@@ -55,10 +55,11 @@ static void check_conditions(const struct lifecycle *life, const char *ready,
 static void every_member_is_there_from_the_start(void)
 {
 	static const char *const members[] = {
-		"application", "phase",          "reason",        "jobId",     "launch",
-		"job",         "lastCheckpoint", "lastSavepoint", "operation", "lastOperation",
-		"desired",     "attempts",       "outcome",       "lastError", "nextSavepointInMs",
-		"journal",     "conditions",     "transitions"};
+		"application",   "phase",      "cause",         "reason",
+		"jobId",         "launch",     "job",           "lastCheckpoint",
+		"lastSavepoint", "operation",  "lastOperation", "desired",
+		"attempts",      "outcome",    "lastError",     "nextSavepointInMs",
+		"journal",       "conditions", "transitions"};
 	struct lifecycle life;
 	struct json *doc;
 

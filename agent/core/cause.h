@@ -1,0 +1,79 @@
+/*
+ * cause - in one word, why nothing is started, or why what is wanted is not done. Pure.
+ *
+ * The word is what people search for and what alerts compare: it is in the status document (`cause`),
+ * in the log, and the reason of the conditions and Events in Kubernetes. It stays the same for ever. The
+ * sentence beside it is for reading. Every word has its page: docs/runbook/<word>.md.
+ */
+#ifndef DREY_CORE_CAUSE_H
+#define DREY_CORE_CAUSE_H
+
+enum cause {
+	CAUSE_NONE,
+
+	/* it is wanted so, or it is over */
+	CAUSE_DO_NOT_RESTART,
+	CAUSE_SUSPENDED,
+	CAUSE_CANCELLED,
+	CAUSE_FINISHED,
+
+	/* it is not tried again before somebody has looked */
+	CAUSE_ATTEMPTS_USED_UP,
+	CAUSE_GENERATION_FAILED,
+	CAUSE_END_UNKNOWN,
+	CAUSE_RESTORE_MISMATCH,
+
+	/* what cannot be read could hold newer state */
+	CAUSE_JOURNAL_UNREADABLE,
+	CAUSE_HA_UNREADABLE,
+	CAUSE_STORAGE_UNREADABLE,
+	CAUSE_SNAPSHOT_UNREADABLE,
+	CAUSE_OPERATION_UNSETTLED,
+	CAUSE_WISH_UNREADABLE, /* a control input: the brake may be in it */
+
+	/* all was read, and what was found is not what is known */
+	CAUSE_NO_USABLE_STATE,
+	CAUSE_NEWEST_STATE_MISSING,
+	CAUSE_STATE_TOO_OLD,
+	CAUSE_FLINK_TOO_OLD,
+	CAUSE_INITIAL_SAVEPOINT_UNUSABLE,
+	CAUSE_JOURNAL_LOST,
+	CAUSE_UNKNOWN_NEWER_STATE,
+	CAUSE_UNKNOWN_LAUNCH,
+
+	/* a one-shot request */
+	CAUSE_REQUEST_WITHOUT_TOKEN,
+	CAUSE_REQUESTED_SNAPSHOT_UNUSABLE,
+	CAUSE_REQUESTED_SNAPSHOT_FOREIGN,
+
+	/* it is decided, and cannot be begun */
+	CAUSE_FLINK_STILL_RUNS,
+	CAUSE_UNKNOWN_FLINK_RUNS,
+	CAUSE_STORED_JOB_LEFT,
+	CAUSE_HA_NOT_PREPARED,
+	CAUSE_FLINK_WOULD_DISOBEY,
+	CAUSE_JOB_IDS_USED_UP,
+	CAUSE_HOOK_REFUSED,
+	CAUSE_CONFIGURATION_REFUSED,
+
+	/* the journal */
+	CAUSE_JOURNAL_TAKEN,
+	CAUSE_JOURNAL_BROKEN,
+
+	/* while Flink runs */
+	CAUSE_STOP_FAILED,
+	CAUSE_SPEC_REFUSED,
+	CAUSE_CLUSTER_UNREACHABLE,
+	CAUSE_JOB_FAILING,
+
+	CAUSE_COUNT,
+};
+
+/* "NoUsableState", ...; NULL for CAUSE_NONE. */
+const char *cause_name(enum cause cause);
+
+/* Where the page of each is, from the top of the source tree: a directory, and the end of its name. */
+#define CAUSE_PAGES    "docs/runbook/"
+#define CAUSE_PAGE_END ".md"
+
+#endif
