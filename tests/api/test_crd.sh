@@ -67,6 +67,19 @@ refuses '{"restore": {"kind": "path", "token": "a", "path": "s3://b/sp/2"}}' spe
 takes '{"restore": {"kind": "path", "token": "b", "path": "s3://b/sp/2"}}' "with another one"
 takes '{"restore": {"kind": "path", "token": "a", "path": "s3://b/sp/1"}, "state": "suspended"}' "the same restore again"
 
+refuses '{"state": "suspended", "restartNonce": "r2"}' spec.restartNonce "a restart, and the stop, in one change"
+refuses '{"state": "cancelled", "restartNonce": "r2"}' spec.restartNonce "likewise with a cancel"
+refuses '{"state": "cancelled", "savepointNonce": "s2"}' spec.savepointNonce "a savepoint, and the end without one, in one change"
+takes '{"state": "suspended", "savepointNonce": "s2"}' "a savepoint, and the stop with one"
+takes '{"state": "running", "restartNonce": "r2", "savepointNonce": "s2"}' "a restart and a savepoint"
+resource '{"state": "running", "restartNonce": "r1", "savepointNonce": "s1"}' | kubectl apply --server-side --filename - >/dev/null
+takes '{"state": "suspended", "restartNonce": "r1", "savepointNonce": "s1"}' "a stop, when the nonces are those that were there"
+takes '{"state": "cancelled", "restartNonce": "r1", "savepointNonce": "s1"}' "a cancel likewise"
+resource '{"state": "suspended", "restartNonce": "r1"}' | kubectl apply --server-side --filename - >/dev/null
+takes '{"state": "suspended", "restartNonce": "r3", "savepointNonce": "s3"}' "nonces while it stands still"
+resource '{"state": "running", "restore": {"kind": "path", "token": "a", "path": "s3://b/sp/1"}}' |
+	kubectl apply --server-side --filename - >/dev/null
+
 # ---- the status --------------------------------------------------------------------------------------
 
 ours=/apis/drey.dev/v1/namespaces/$NAMESPACE/flinkapplications/$APPLICATION
