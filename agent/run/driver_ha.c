@@ -9,16 +9,17 @@
 #include "core/ha_keys.h"
 #include "run/driver_internal.h"
 #include "run/kube/ha_observe.h"
+#include "run/kube/kube_lane.h"
 
 #define PATIENCE_MS   1000 /* for a release that is under way when drey ends */
 #define LEFT_ALONE    "Flink's leader lock is left alone; a successor may wait for its lease"
 #define LOOK_SOON_MS  2000  /* until the holder of the lock is known */
 #define LOOK_LATER_MS 60000 /* then: sessions may change */
+#define SWEEP_AGAIN_MS (3600 * 1000) /* a map that could not be deleted */
 
 struct ha {
 	struct driver *driver;
-	struct kube *kube; /* the lane's */
-	struct lane *lane;
+	struct kube_lane kube;
 	struct ha_unchanged unchanged; /* the lane's */
 	struct loop_timer *timer;      /* the next look at the lock */
 
@@ -26,8 +27,11 @@ struct ha {
 	char live[JOB_ID_BYTES];     /* launch whose process is known to live; "" = none */
 	bool looking;                /* at the lock; one at a time */
 	int64_t preparing, prepared; /* numbers of launches; 0 = none */
-	struct ha_job *old;          /* maps of jobs, as they were read before the last start */
+	struct ha_job *old;          /* maps of jobs, as they were read last */
 	size_t old_count;
+	struct ha_query stays;  /* those that could not be deleted; no cluster_id: there are none */
+	int64_t stays_until_ms; /* when they are read again */
+	int64_t stays_since_operation; /* end of the last operation before that */
 };
 
 static const char *cluster_id(const struct ha *ha)
@@ -54,7 +58,8 @@ static void look_work(void *arg)
 {
 	struct look_job *job = arg;
 
-	job->result = ha_cluster_read(job->ha->kube, cluster_id(job->ha), &job->cluster, &job->err);
+	job->result =
+		ha_cluster_read(job->ha->kube.kube, cluster_id(job->ha), &job->cluster, &job->err);
 }
 
 static void looked(void *arg, bool ran)
@@ -88,7 +93,7 @@ static void look(void *arg)
 	job = xcalloc(1, sizeof(*job));
 	job->ha = ha;
 	memcpy(job->launch_id, ha->live, JOB_ID_BYTES);
-	lane_submit(ha->lane, look_work, looked, job);
+	lane_submit(ha->kube.lane, look_work, looked, job);
 }
 
 static void watch_process(struct ha *ha, const char *launch_id)
@@ -130,8 +135,8 @@ static void release_work(void *arg)
 {
 	struct release_job *job = arg;
 
-	ha_release_lock(job->ha->kube, cluster_id(job->ha), &job->watch, job->watch.launch_id, true,
-			&job->release);
+	ha_release_lock(job->ha->kube.kube, cluster_id(job->ha), &job->watch, job->watch.launch_id,
+			true, &job->release);
 }
 
 static void released(void *arg, bool ran)
@@ -170,7 +175,7 @@ void driver_ha_exited(struct driver *driver, const char *launch_id)
 	job->ha = ha;
 	job->watch = ha->watch;
 	ha->watch = (struct failover_watch){0};
-	lane_submit(ha->lane, release_work, released, job);
+	lane_submit(ha->kube.lane, release_work, released, job);
 }
 
 /* ---- before a decision ---- */
@@ -188,7 +193,7 @@ static void observe_work(void *arg)
 {
 	struct observe_job *job = arg;
 
-	ha_observe(job->ha->kube, &job->query, &job->ha->unchanged, job->plan, &job->reading);
+	ha_observe(job->ha->kube.kube, &job->query, &job->ha->unchanged, job->plan, &job->reading);
 }
 
 static void forget_old(struct ha *ha)
@@ -210,6 +215,7 @@ static void observe_done(void *arg, bool ran)
 	ha->old_count = job->reading.job_count;
 	job->reading.jobs = NULL;
 	job->reading.job_count = 0;
+	ha_query_release(&ha->stays);
 	ha_reading_release(&job->reading);
 	ha_query_release(&job->query);
 	job->then(job->arg, ran);
@@ -230,7 +236,7 @@ bool driver_ha_observe(struct driver *driver, struct observe_plan *plan, lane_do
 	job->then = then;
 	job->arg = arg;
 	ha_query_for(driver->setup, &driver->life.journal, &job->query);
-	lane_submit(ha->lane, observe_work, observe_done, job);
+	lane_submit(ha->kube.lane, observe_work, observe_done, job);
 	return true;
 }
 
@@ -248,7 +254,7 @@ static void prepare_work(void *arg)
 {
 	struct prepare_job *job = arg;
 
-	job->result = ha_clean(job->ha->kube, cluster_id(job->ha), &job->launch,
+	job->result = ha_clean(job->ha->kube.kube, cluster_id(job->ha), &job->launch,
 			       &job->ha->unchanged, &job->cluster, &job->err);
 }
 
@@ -299,7 +305,7 @@ bool driver_ha_prepare(struct driver *driver)
 	job->launch.number = ha->preparing = launch->number;
 	memcpy(job->launch.job_id, launch->job_id, JOB_ID_BYTES);
 	memcpy(job->launch.application_id, launch->application_id, JOB_ID_BYTES);
-	lane_submit(ha->lane, prepare_work, prepared, job);
+	lane_submit(ha->kube.lane, prepare_work, prepared, job);
 	return false;
 }
 
@@ -316,7 +322,18 @@ static void sweep_work(void *arg)
 {
 	struct sweep_job *job = arg;
 
-	job->result = ha_job_delete(job->ha->kube, cluster_id(job->ha), &job->map, &job->err);
+	job->result = ha_job_delete(job->ha->kube.kube, cluster_id(job->ha), &job->map, &job->err);
+}
+
+/* It is read again after the next operation, or an hour: then there may be the right to delete it, and what has
+ * changed in it is known. */
+static void leave_for_later(struct ha *ha, const char *job_id)
+{
+	if (!ha->stays.cluster_id)
+		ha->stays.cluster_id = xstrdup(cluster_id(ha));
+	ha_query_add(&ha->stays, job_id);
+	ha->stays_until_ms = clock_mono_ms() + SWEEP_AGAIN_MS;
+	ha->stays_since_operation = ha->driver->life.journal.last_operation.ended_unix_ms;
 }
 
 static void swept(void *arg, bool ran)
@@ -324,12 +341,14 @@ static void swept(void *arg, bool ran)
 	struct sweep_job *job = arg;
 	struct log *log = job->ha->driver->log;
 
-	if (ran && job->result == 0)
+	if (ran && job->result == 0) {
 		log_info(log, "the HA map of an earlier job was deleted",
 			 LOG_STR("jobId", job->map.job_id));
-	else if (ran)
-		log_warn(log, "the HA map of an earlier job stays",
+	} else if (ran) {
+		log_warn(log, "the HA map of an earlier job stays; tried again later",
 			 LOG_STR("jobId", job->map.job_id), LOG_ERR(&job->err));
+		leave_for_later(job->ha, job->map.job_id);
+	}
 	ha_job_release(&job->map);
 	free(job);
 }
@@ -349,8 +368,64 @@ static void sweep(struct ha *ha)
 		job->ha = ha;
 		job->map = *map;
 		*map = (struct ha_job){0};
-		lane_submit(ha->lane, sweep_work, swept, job);
+		lane_submit(ha->kube.lane, sweep_work, swept, job);
 	}
+}
+
+struct reread_job {
+	struct ha *ha;
+	struct ha_query query;
+	struct ha_reading reading;
+};
+
+static void reread_work(void *arg)
+{
+	struct reread_job *job = arg;
+
+	ha_read(job->ha->kube.kube, &job->query, &job->reading);
+}
+
+/* In the place of one that was deleted, or behind all others. */
+static void keep_old(struct ha *ha, struct ha_job *map)
+{
+	size_t i = 0;
+
+	while (i < ha->old_count && *ha->old[i].job_id)
+		i++;
+	if (i == ha->old_count)
+		ha->old = xreallocarray(ha->old, ++ha->old_count, sizeof(*ha->old));
+	ha->old[i] = *map;
+	*map = (struct ha_job){0};
+}
+
+static void reread_done(void *arg, bool ran)
+{
+	struct reread_job *job = arg;
+	struct ha *ha = job->ha;
+	bool known = job->reading.state == SOURCE_PRESENT;
+
+	for (size_t i = 0; ran && known && i < job->reading.job_count; i++)
+		keep_old(ha, &job->reading.jobs[i]);
+	for (size_t i = 0; ran && !known && i < job->query.job_count; i++)
+		leave_for_later(ha, job->query.job_ids[i]);
+	ha_reading_release(&job->reading);
+	ha_query_release(&job->query);
+	free(job);
+}
+
+static void reread_due(struct ha *ha)
+{
+	struct reread_job *job;
+
+	if (!ha->stays.cluster_id ||
+	    (clock_mono_ms() < ha->stays_until_ms &&
+	     ha->driver->life.journal.last_operation.ended_unix_ms == ha->stays_since_operation))
+		return;
+	job = xcalloc(1, sizeof(*job));
+	job->ha = ha;
+	job->query = ha->stays;
+	ha->stays = (struct ha_query){0};
+	lane_submit(ha->kube.lane, reread_work, reread_done, job);
 }
 
 void driver_ha_step(struct driver *driver)
@@ -367,6 +442,8 @@ void driver_ha_step(struct driver *driver)
 	}
 	if (*ha->live && ha->old_count)
 		sweep(ha);
+	if (*ha->live)
+		reread_due(ha);
 }
 
 /* ---- begin and end ---- */
@@ -380,11 +457,7 @@ int driver_ha_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->ha = ha = xcalloc(1, sizeof(*ha));
 	ha->driver = driver;
-	ha->kube = kube_new(&setup->kube.config, err);
-	if (!ha->kube)
-		return -1;
-	ha->lane = lane_new(driver->loop, "drey-ha", err);
-	if (!ha->lane)
+	if (kube_lane_open(&ha->kube, driver->loop, &setup->kube.config, "drey-ha", err) < 0)
 		return -1;
 	ha->timer = loop_timer_new(driver->loop, look, ha);
 	if (setup->kube.fast_failover && !setup->ha.home)
@@ -398,20 +471,18 @@ int driver_ha_open(struct driver *driver, struct err *err)
 void driver_ha_close(struct driver *driver)
 {
 	struct ha *ha = driver->ha;
-	bool ended = true;
+	bool ended;
 
 	if (!ha)
 		return;
-	ended = lane_free(ha->lane, PATIENCE_MS);
-	if (!ended)
-		kube_stop(ha->kube);
+	ended = kube_lane_close(&ha->kube, PATIENCE_MS);
 	loop_timer_free(ha->timer);
 	forget_old(ha);
+	ha_query_release(&ha->stays);
 	failover_watch_release(&ha->watch);
 	if (!ended) /* an abandoned request still uses the rest */
 		return;
 	ha_unchanged_release(&ha->unchanged);
-	kube_free(ha->kube);
 	free(ha);
 	driver->ha = NULL;
 }

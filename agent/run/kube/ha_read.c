@@ -26,7 +26,7 @@ char *ha_job_name(const char *cluster_id, const char *job_id)
 
 /* ---- what to look for ---- */
 
-static void want(struct ha_query *query, const char *job_id)
+void ha_query_add(struct ha_query *query, const char *job_id)
 {
 	for (size_t i = 0; i < query->job_count; i++)
 		if (!strcmp(query->job_ids[i], job_id))
@@ -60,11 +60,11 @@ static void want_names(struct ha_query *query, const char *id_space, int64_t id_
 	for (int64_t n = 0; n < id_count; n++) {
 		job_id_name(id_space, n, job_id);
 		if (lost || was_launched(journal, job_id))
-			want(query, job_id);
+			ha_query_add(query, job_id);
 		else if ((!journal->id_space || strcmp(journal->id_space, id_space) != 0 ||
 			  n >= journal->id_next) &&
 			 ahead-- > 0)
-			want(query, job_id);
+			ha_query_add(query, job_id);
 	}
 }
 

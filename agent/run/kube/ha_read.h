@@ -36,7 +36,8 @@ struct ha_query {
  * for. id_space NULL: job ids are random, and maps are listed. */
 void ha_query_init(struct ha_query *query, const char *cluster_id, const char *id_space,
 		   int64_t id_count, const struct journal *journal);
-void ha_query_release(struct ha_query *query); /* zeroed is allowed */
+void ha_query_add(struct ha_query *query, const char *job_id); /* one more by name; twice is once */
+void ha_query_release(struct ha_query *query);                 /* zeroed is allowed */
 
 /* The cluster's map. */
 struct ha_cluster {
