@@ -69,7 +69,7 @@ begin() {
 	DREY_CONF[attempts.max]=32
 	DREY_CONF[log.format]=json
 	DREY_CONF[onSigterm]=upgrade
-	job=$(job_id_of 0) savepoint=''
+	stopped=0 job=$(job_id_of 0) savepoint=''
 	if has_ha; then
 		ha_begin
 	else
@@ -138,15 +138,17 @@ kill_jm() {
 	say="$rest_ms $running_ms $checkpoint_ms $(own_ms)"
 }
 
-# By hand: stop with savepoint, end the JobManager, start one from there; Flink deletes its HA data with the stop.
+# By hand: stop with savepoint, end the JobManager, start one from there; Flink deletes its HA data with the stop. The
+# JobManager of an application ends with its job, often before it was asked for the place.
 stop_by_hand() {
 	local trigger
 	trigger=$(rest_send POST "jobs/$job/stop" '{}' | jq --raw-output '."request-id"')
-	place() {
-		rest "jobs/$job/savepoints/$trigger" .operation.location
+	is_stopped() {
+		has_saved && { rest "jobs/$job/savepoints/$trigger" .operation.location || gone "$pid"; }
 	}
-	wait_quietly "$WAIT_S" place || exit 1
-	savepoint=$(plain_path "$(place)")
+	wait_quietly "$WAIT_S" is_stopped || exit 1
+	savepoint=$(find "$RUN/sp" -name _metadata -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2)
+	stopped=$((stopped + 1))
 }
 
 has_saved() {
@@ -164,7 +166,7 @@ upgrade() {
 		stop_by_hand
 		saved_ms=$(wait_ms has_saved) || exit 1
 		kill -TERM "${PIDS[jm]}"
-		job=$(tr -d - </proc/sys/kernel/random/uuid)
+		job=$(job_id_of "$stopped")
 	fi
 	wait_ms test -e "$RUN/jm.status" >/dev/null || exit 1
 	start_jm
