@@ -2,11 +2,15 @@
 #
 # get-kube.sh - puts what a Kubernetes for the tests is made of on this machine, once, and prints where it is.
 #
-#   tools/get-kube.sh kube|helm
+#   tools/get-kube.sh kube|helm|helm4|kubeconform|kube-score|schemas
 #
-# kube   prints a directory with bin/kube, which is etcd, kube-apiserver, kube-controller-manager and kubectl in one
-#        program (tests/cluster/kube), and bin/kubectl; built from Go modules that go.sum pins
-# helm   prints a directory with bin/helm, built from its Go module
+# kube         prints a directory with bin/kube, which is etcd, kube-apiserver, kube-controller-manager and kubectl in one
+#              program (tests/cluster/kube), and bin/kubectl; built from Go modules that go.sum pins
+# helm, helm4  print a directory with bin/helm of that major version, built from its Go module
+# kubeconform, kube-score    print a directory with bin/kubeconform, bin/kube-score, likewise
+# schemas      prints a directory with v1.29 ... v1.34: what each of these Kubernetes takes as an object, as JSON schemas,
+#              KIND-GROUP-VERSION.json. From a wheel on PyPI that has them all (tools/kube-schemas.py); needs python3
+#              with venv
 #
 # They are kept in ${XDG_CACHE_HOME:-~/.cache}/drey. No root is needed and nothing is started. Any Go from 1.21 on will
 # do, because it fetches a newer one when a module asks for that; without one a pinned toolchain (70 MB) is fetched and
@@ -29,6 +33,12 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 module=$here/../tests/cluster/kube
 helm_version=3.21.4
 helm_kubernetes_minor=36
+helm4_version=4.2.4
+kubeconform_version=0.7.0
+kube_score_version=1.20.0
+schemas_version=1.37.0 # of the wheel
+schemas_sha256=85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9
+schemas_minors="29 30 31 32 33 34"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey
 
 usage() {
@@ -66,31 +76,89 @@ find_helm() {
 	dest=$cache/helm-$helm_version
 }
 
+find_helm4() {
+	version=v$helm4_version
+	dest=$cache/helm4-$helm4_version
+}
+
+find_kubeconform() {
+	version=v$kubeconform_version
+	dest=$cache/kubeconform-$kubeconform_version
+}
+
+find_kube_score() {
+	version=v$kube_score_version
+	dest=$cache/kube-score-$kube_score_version
+}
+
+find_schemas() {
+	dest=$cache/kube-schemas-$schemas_version-$( (echo "$schemas_sha256 $schemas_minors"; cat "$here/kube-schemas.py") | sha256sum | head -c 12)
+}
+
+build_program() { # NAME PACKAGE LDFLAGS PROOF...: the arguments with which it shows that it runs
+	local name=$1 package=$2 flags=$3
+	shift 3
+	go_run "building $name $version from its Go module (a few minutes, once)" "$tmp/log" \
+		env GOBIN="$tmp/new/bin" "$go" install -ldflags "-s -w $flags" "$package@$version" ||
+		die 4 "could not build $name $version; is the network up?"
+	"$tmp/new/bin/$name" "$@" >/dev/null || die 1 "the $name that was built does not run"
+}
+
 # Without the flags it would take itself for one of Kubernetes 1.20, and refuse charts.
 build_helm() {
 	local helm=helm.sh/helm/v3 flags place
-	flags="-s -w -X $helm/internal/version.version=$version -X $helm/internal/version.metadata="
+	flags="-X $helm/internal/version.version=$version -X $helm/internal/version.metadata="
 	for place in chartutil lint/rules; do
 		flags+=" -X $helm/pkg/$place.k8sVersionMajor=1 -X $helm/pkg/$place.k8sVersionMinor=$helm_kubernetes_minor"
 	done
-	go_run "building Helm $version from its Go module (a few minutes, once)" "$tmp/log" \
-		env GOBIN="$tmp/new/bin" "$go" install -ldflags "$flags" "$helm/cmd/helm@$version" ||
-		die 4 "could not build Helm $version; is the network up?"
-	"$tmp/new/bin/helm" version --short >/dev/null || die 1 "the helm that was built does not run"
+	build_program helm $helm/cmd/helm "$flags" version --short
+}
+
+build_helm4() {
+	local helm=helm.sh/helm/v4
+	build_program helm $helm/cmd/helm "-X $helm/internal/version.version=$version -X $helm/internal/version.metadata=" version --short
+}
+
+build_kubeconform() {
+	build_program kubeconform github.com/yannh/kubeconform/cmd/kubeconform "-X main.version=$version" -v
+}
+
+build_kube_score() {
+	build_program kube-score github.com/zegl/kube-score/cmd/kube-score "-X main.version=$version" version
+}
+
+# 22 MB, of which 1 is left. An environment of its own, because not every system has a pip.
+build_schemas() {
+	local python
+	for python in /usr/bin/python3 python3 ''; do
+		! "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 8))' 2>/dev/null || break
+	done
+	[ -n "$python" ] || die 3 "python3 with venv is needed for the schemas; install it: apt-get install python3-venv"
+	echo "kubernetes-validate==$schemas_version --hash=sha256:$schemas_sha256" >"$tmp/requirements.txt"
+	"$python" -m venv "$tmp/venv" >"$tmp/log" 2>&1 || die 3 "python3 -m venv has failed: $(tail -n 1 "$tmp/log")"
+	if ! run_with_progress "fetching the schemas of Kubernetes (22 MB)" "$tmp/log" \
+		"$tmp/venv/bin/python" -m pip download --no-input --disable-pip-version-check --progress-bar off --no-deps \
+		--only-binary :all: --dest "$tmp/wheel" --requirement "$tmp/requirements.txt" 9>&-; then
+		! grep -q 'DO NOT MATCH THE HASHES' "$tmp/log" || die 5 "what PyPI gave is not the wheel that is pinned; nothing was installed"
+		die 4 "could not fetch kubernetes-validate $schemas_version from PyPI; is the network up?"
+	fi
+	# shellcheck disable=SC2086 # one word each
+	"$python" "$here/kube-schemas.py" "$(echo "$tmp"/wheel/*.whl)" "$tmp/new" $schemas_minors ||
+		die 1 "the schemas cannot be read"
 }
 
 case ${1:-} in
-kube | helm) [ $# -eq 1 ] || usage ;;
+kube | helm | helm4 | kubeconform | kube-score | schemas) [ $# -eq 1 ] || usage ;;
 *) usage ;;
 esac
-"find_$1"
-if [ ! -x "$dest/bin/$1" ]; then
+name=${1//-/_}
+"find_$name"
+if [ ! -d "$dest" ]; then
 	begin "$1"
-	if [ ! -x "$dest/bin/$1" ]; then
-		go_find "$1" "$tmp"
-		mkdir -p "$tmp/new/bin"
-		"build_$1"
-		rm -rf "$dest"
+	if [ ! -d "$dest" ]; then
+		[ "$1" = schemas ] || go_find "$1" "$tmp"
+		mkdir -p "$tmp/new"
+		"build_$name"
 		mv --no-target-directory "$tmp/new" "$dest"
 	fi
 fi

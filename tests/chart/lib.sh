@@ -4,16 +4,20 @@
 #
 #   chart_begin NAME             as api_begin; TEAM is a namespace beside it that enforces Pod Security "restricted", and
 #                                the API server knows the Prometheus operator's kinds
-#   kubectl_team ARG...          as the administrator in TEAM; helm ARG... likewise
+#   kubectl_team ARG...          as the administrator in TEAM; helm ARG... likewise: Helm 3, or what HELM says (3 4 or "")
 #   render NAME [OPTION...]      the chart with Helm's options in RUN/NAME.yaml; what the API server would make of it, with
 #                                all defaults, in RUN/NAME.json, a list; fails when it refuses or warns
 #   object NAME KIND/NAME JQ     from RUN/NAME.json
-#   values NAME                  the options for examples/NAME.yaml
+#   values NAME                  the options for examples/NAME.yaml, a line each; or for a variant of an example,
+#                                variants/EXAMPLE-NAME.yaml
+#   all_values                   their names
 
 CHART=$TOP/chart/flink-application
 EXAMPLES=$CHART/examples
+VARIANTS=$TOP/tests/chart/variants
 
 chart_begin() { # NAME
+	HELM4_HOME=${HELM4_HOME:-$("$TOP/tools/get-kube.sh" helm4)} || api_fail "there is no Helm 4: see above"
 	api_begin "$1"
 	TEAM=$NAMESPACE-team
 	api_apply "$TOP/tests/chart/monitoring-crds.yaml" || api_fail "no kinds of the Prometheus operator"
@@ -29,12 +33,24 @@ kubectl_team() {
 }
 
 helm() {
+	local home=$HELM_HOME
+	[ "${HELM:-3}" = 3 ] || home=$HELM4_HOME
 	HELM_CACHE_HOME=$RUN/helm HELM_CONFIG_HOME=$RUN/helm HELM_DATA_HOME=$RUN/helm \
-		"$HELM_HOME/bin/helm" --kubeconfig "$ADMIN" --namespace "$TEAM" "$@"
+		"$home/bin/helm" --kubeconfig "$ADMIN" --namespace "$TEAM" "$@"
 }
 
 values() { # NAME
-	echo "--values=$EXAMPLES/$1.yaml"
+	local file=$VARIANTS/$1.yaml
+	[ ! -f "$file" ] || echo "--values=$EXAMPLES/${1%%-*}.yaml"
+	[ -f "$file" ] || file=$EXAMPLES/$1.yaml
+	echo "--values=$file"
+}
+
+all_values() {
+	local file
+	for file in "$EXAMPLES"/*.yaml "$VARIANTS"/*.yaml; do
+		basename "$file" .yaml
+	done
 }
 
 render() { # NAME [OPTION...]

@@ -3,6 +3,7 @@
 {{- define "flink-application.name" -}}
 {{- $name := default .Release.Name .Values.application -}}
 {{- if gt (len $name) 40 }}{{ fail (printf "application: '%s' has more than 40 characters; set a shorter one" $name) }}{{ end -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) }}{{ fail (printf "application: '%s' does not begin with a letter, or has a dot, as no name of a Service may; set another one" $name) }}{{ end -}}
 {{- $name -}}
 {{- end -}}
 
