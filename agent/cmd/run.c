@@ -14,7 +14,7 @@ static const struct cli_option options[] = {CLI_CONFIG, CLI_END};
 /* Without a configuration: where Kubernetes looks by default. A person at a shell needs none. */
 static void last_words(const char *error)
 {
-	struct termination_last none = {0};
+	struct termination_last none = {.cause = CAUSE_CONFIGURATION_REFUSED};
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (!getenv(LINK_ENV))

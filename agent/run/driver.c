@@ -293,7 +293,7 @@ static void close_all(struct driver *driver)
 }
 
 /* Why the container ends, for whoever looks at the pod. */
-static void last_words(const struct driver *driver, int status)
+static void last_words(struct driver *driver, int status)
 {
 	const struct lifecycle *life = driver->alive || driver->held ? &driver->life : NULL;
 	const char *error = status && driver->err ? driver->err->msg : NULL;
@@ -305,6 +305,8 @@ static void last_words(const struct driver *driver, int status)
 		return;
 	if (!driver->link) /* not in a container of ours */
 		return;
+	if (!life && error && driver->err->kind == ERR_CONFIG)
+		driver->last.cause = CAUSE_CONFIGURATION_REFUSED;
 	termination_text(&driver->last, life, error, &text);
 	if (termination_write(driver->setup->config.termination_message, &text, &err) < 0)
 		log_warn(driver->log, "the termination message cannot be written", LOG_ERR(&err));

@@ -170,7 +170,8 @@ static void tell_phase(struct driver *driver)
 	const char *cause = cause_name(life->cause);
 
 	driver_event(driver,
-		     life->phase == PHASE_FAILED || (life->phase == PHASE_HOLDING && !braked),
+		     life->phase == PHASE_FAILED || life->cause == CAUSE_STOP_FAILED ||
+			     (life->phase == PHASE_HOLDING && !braked),
 		     cause ? cause : phase_name(life->phase), "Supervise", life->reason);
 }
 

@@ -73,9 +73,9 @@ static void build(const struct termination_last *last, const struct lifecycle *l
 	const struct launch *launch = journal ? journal_launch_const(journal) : NULL;
 
 	add_cut(doc, "error", error, max_bytes);
+	json_add_str_opt(doc, "cause", cause_name(last->cause));
 	if (life) {
 		json_add_str(doc, "phase", phase_name(last->phase));
-		json_add_str_opt(doc, "cause", cause_name(last->cause));
 		add_cut(doc, "reason", last->reason, max_bytes);
 		if (journal->outcome.kind != OUTCOME_NONE)
 			add_cut(doc, "outcome", journal->outcome.reason, max_bytes);
