@@ -3,7 +3,7 @@
 # bench/recovery/run.sh - how long a job is away: after kill -9 of its JobManager, and for an upgrade. Real Flinks under
 # drey beside what would be used without it.
 #
-#   bench/recovery/run.sh [quick] [--runs N] [--sides "SIDE..."]     10 of each (quick: 1, and 2.3.0 only)
+#   bench/recovery/run.sh [quick] [--runs N] [--sides "SIDE..."]     10 of each (quick: 1 of two sides, 2.3.0 only)
 #
 # VERSIONS="1.20.0 2.3.0". The sides of one version stand side by side, each with a JobManager, a TaskManager that stays
 # alive, and Kubernetes HA, where it has that, in a namespace of its own of one real control plane (tests/cluster). They
@@ -20,7 +20,8 @@ usage() {
 }
 while [ $# -gt 0 ]; do
 	case $1 in
-	quick) runs=1 VERSIONS=${VERSIONS:-2.3.0} ;;
+	full) ;;
+	quick) runs=1 sides='released loop' VERSIONS=${VERSIONS:-2.3.0} ;;
 	--runs) runs=${2-} && shift ;;
 	--sides) sides=${2-} && shift ;;
 	*) usage ;;
