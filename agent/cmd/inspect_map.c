@@ -91,6 +91,8 @@ static void print_map(const struct ha_map *map, FILE *out)
 	}
 	if (map->counter)
 		fprintf(out, ", next checkpoint %" PRId64, map->counter);
+	if (map->counter_broken)
+		fputs(", the counter is no number", out);
 	if (map->deleting)
 		fputs(", being deleted", out);
 	fputc('\n', out);

@@ -16,6 +16,7 @@ void facts_release(struct facts *facts)
 
 		snapshot_release(&candidate->snapshot);
 		free(candidate->detail);
+		free(candidate->recovery_detail);
 		free(candidate->reason);
 		free(candidate->operators);
 		free(candidate->ha_others);

@@ -69,6 +69,7 @@ struct candidate {
 	 * completedCheckpoint file cannot be read has that file as its path, and the id of its key.
 	 */
 	enum integrity recovery;
+	char *recovery_detail;           /* why not, where `detail` does not say it; owned */
 	int metadata_version;            /* 0 = not known */
 	char (*operators)[JOB_ID_BYTES]; /* ids of its operators, sorted; owned */
 	size_t operator_count;           /* 0 = not known */

@@ -351,7 +351,9 @@ static void choose(struct inquiry *in, struct candidate *c)
 		return;
 	}
 	if (in->not_continued)
-		inquiry_add(in, " (Flink's HA data are not used: %s)", in->not_continued);
+		inquiry_add(in, " (Flink's HA data are not used: %s%s%s)", in->not_continued,
+			    in->not_continued_detail ? ": " : "",
+			    in->not_continued_detail ? in->not_continued_detail : "");
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
 		if (in->facts->candidates[i].verdict == VERDICT_NONE &&
 		    candidate_is_fallback(in, &in->facts->candidates[i]))

@@ -177,6 +177,7 @@ bool continue_decides(struct inquiry *in)
 		in->not_continued = broken->recovery == INTEGRITY_UNREADABLE
 					    ? "one of them cannot be read"
 					    : "one of them is damaged";
+		in->not_continued_detail = broken->recovery_detail;
 		return false;
 	}
 	go_on(in, launch, entry);

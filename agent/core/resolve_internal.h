@@ -29,6 +29,7 @@ struct inquiry {
 	size_t order_count;
 	int64_t judged_unix_ms; /* a request is carried out: its person knew what was there then */
 	const char *not_continued; /* why Flink's HA data are not used; NULL = there are none */
+	const char *not_continued_detail; /* NULL = that says it all */
 };
 
 /* ---- resolve.c ---- */

@@ -1,5 +1,6 @@
 #include "format/ha_map.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,7 +108,8 @@ void ha_map_put(struct ha_map *map, const char *key, const char *value, size_t l
 	struct err err = {0};
 
 	if (!strcmp(key, "counter")) {
-		if (!digits(value, len_bytes, &map->counter))
+		map->counter_broken = !digits(value, len_bytes, &map->counter);
+		if (map->counter_broken)
 			map->counter = 0;
 		return;
 	}
@@ -130,6 +132,22 @@ bool ha_map_entry_counts(const struct ha_map *map, const struct ha_entry *entry)
 {
 	return map->kind == HA_MAP_JOB && !map->deleting && entry->kind == HA_ENTRY_CHECKPOINT &&
 	       !entry->value.deleted;
+}
+
+char *ha_map_miscounts(const struct ha_map *map)
+{
+	int64_t newest = 0;
+
+	for (size_t i = 0; i < map->entry_count; i++)
+		if (ha_map_entry_counts(map, &map->entries[i]) &&
+		    map->entries[i].checkpoint_id > newest)
+			newest = map->entries[i].checkpoint_id;
+	if (!newest || map->counter > newest)
+		return NULL;
+	if (map->counter_broken)
+		return xasprintf("the counter of %s is no number", map->name);
+	return xasprintf("the counter of %s is %" PRId64 ", and there is checkpoint id %" PRId64,
+			 map->name, map->counter, newest);
 }
 
 static void map_release(struct ha_map *map)

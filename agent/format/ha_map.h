@@ -56,7 +56,8 @@ struct ha_map {
 	char *name, *space;       /* `space`: the namespace; NULL = not known */
 	char job_id[33];          /* HA_MAP_JOB; "" = the name does not say */
 	bool deleting;            /* it has a deletion timestamp */
-	int64_t counter;          /* id of the next checkpoint; 0 = no such key */
+	int64_t counter;          /* id of the next checkpoint; 0 = no such key, or no number */
+	bool counter_broken;      /* it is no number */
 	struct ha_entry *entries; /* as they came; keys that mean nothing here are left out */
 	size_t entry_count;
 };
@@ -81,6 +82,11 @@ void ha_map_put(struct ha_map *map, const char *key, const char *value, size_t l
 
 /* Is this state that Flink would recover from? */
 bool ha_map_entry_counts(const struct ha_map *map, const struct ha_entry *entry);
+
+/* Could Flink go on counting where the checkpoints of this map have come to? NULL = yes, else why not; the
+ * caller frees. It takes no checkpoint when `counter` is no number, and numbers the next ones below those that
+ * are there when it is too small (KubernetesCheckpointIDCounter): the older ones would be taken for newer. */
+char *ha_map_miscounts(const struct ha_map *map);
 
 /* Move the maps of `from` behind those of `to`; `from` is empty afterwards. */
 void ha_maps_join(struct ha_maps *to, struct ha_maps *from);

@@ -19,43 +19,13 @@
 api_begin ha-faults own
 # shellcheck source=tests/api/journal_lib.sh
 . "$TOP/tests/api/journal_lib.sh"
+# shellcheck source=tests/api/ha_pod_lib.sh
+. "$TOP/tests/api/ha_pod_lib.sh"
 proxy_begin
 proxy_faults
-MAP=$APPLICATION-cluster-config-map
 OLD=00000000000000000000000000000001 # a job that an earlier launch has left
-RPC_PORT=6123
-
-mkdir -p "$RUN/conf"
-cat >"$RUN/conf/config.yaml" <<-END
-	high-availability.type: kubernetes
-	high-availability.storageDir: "file://$RUN/ha"
-	high-availability.cluster-id: $APPLICATION
-	high-availability.jobmanager.port: $RPC_PORT
-	kubernetes.cluster-id: $APPLICATION
-	kubernetes.namespace: $NAMESPACE
-	jobmanager.rpc.address: 127.0.0.1
-END
-pod_conf a 'attempts:' '  window: 1s' '  backoffFirst: 0ms' '  backoffMax: 100ms'
-sed -i "s|^flink:|&\n  configDirectory: $RUN/conf|; s|kubeconfig: .*|kubeconfig: $PROXY_KUBECONFIG|" "$RUN/a/drey.yaml"
-
-# The map as a leader writes it. HOLDER "": the lock is free. MORE is JSON of other keys.
-lead() { # HOLDER [MORE]
-	local at
-	at=$(date --utc +%Y-%m-%dT%H:%M:%S.%6NZ)
-	jq --null-input --arg name "$MAP" --arg app "$APPLICATION" --arg holder "$1" --arg at "$at" --argjson more "${2:-{\}}" \
-		--arg where "pekko.tcp://flink@127.0.0.1:$RPC_PORT/user" '{
-		apiVersion: "v1", kind: "ConfigMap",
-		metadata: {name: $name, labels: {app: $app, type: "flink-native-kubernetes"}, annotations: {
-			"control-plane.alpha.kubernetes.io/leader": ({holderIdentity: $holder, leaseDuration: "PT15S", acquireTime: $at,
-				renewTime: $at, leaderTransitions: 0} | tojson)}},
-		data: ((if $holder == "" then {} else {"org.apache.flink.k8s.leader.dispatcher": "\($holder),\($where)"} end) + $more)
-	}' | kubectl apply --server-side --force-conflicts --filename - >/dev/null
-}
-
-map_is() { # JQ
-	[ "$(kubectl get configmap "$MAP" --output json | jq '(.metadata.annotations["control-plane.alpha.kubernetes.io/leader"]
-		| fromjson.holderIdentity) as $holder | '"$1")" = true ]
-}
+ha_pod_conf a
+sed -i "s|kubeconfig: .*|kubeconfig: $PROXY_KUBECONFIG|" "$RUN/a/drey.yaml"
 
 is_clean() {
 	map_is "(.data // {}) | has(\"executionPlan-$OLD\") | not"
@@ -84,10 +54,6 @@ next_launch() { # WHAT: one more, and no second one
 	is "$(launches)" "$started" "$1: once"
 }
 
-flink_dies() {
-	kill -KILL "$(pgrep -P "${POD_PID[a]}" -x sleep)"
-}
-
 proxy_says() { # REGEX
 	grep --quiet --extended-regexp -- "$1" "$RUN/log/proxy.log"
 }
@@ -98,7 +64,7 @@ next_launch "at first"
 # ---- the lock ----------------------------------------------------------------------------------------
 
 lead_until_known "killed"
-flink_dies
+flink_dies a
 next_launch "killed"
 check "the lock was given back" says 'was given back'
 check "with its sessions" map_is '$holder == "" and (.data // {} | has("org.apache.flink.k8s.leader.dispatcher") | not)'
@@ -106,7 +72,7 @@ check "with its sessions" map_is '$holder == "" and (.data // {} | has("org.apac
 for fault in lose refuse 'cut 60' 'status 503' html; do
 	lead_until_known "$fault"
 	proxy_faults "${fault%% *} PATCH $MAP 1 ${fault#* }"
-	flink_dies
+	flink_dies a
 	next_launch "the answer to the release: $fault"
 done
 proxy_faults
@@ -114,7 +80,7 @@ check "what was lost was done, what was not passed on was not" says 'left alone'
 
 lead_until_known "another"
 proxy_faults "delay GET $MAP 1 4"
-flink_dies
+flink_dies a
 await "drey has asked who leads" proxy_says "GET .*$MAP delay begins"
 lead another
 next_launch "another leader was faster"
@@ -131,10 +97,10 @@ storm() {
 }
 storm &
 storm_pid=$!
-flink_dies
+flink_dies a
 next_launch "in a storm of writes"
 lead '' "{\"executionPlan-$OLD\": \"x\"}"
-flink_dies
+flink_dies a
 touch "$RUN/calm"
 wait "$storm_pid"
 next_launch "after it"
@@ -153,7 +119,7 @@ clean_launch() { # WHAT
 for fault in lose refuse 'cut 60' 'truncate 80' wrong html 'status 503' 'status 429 1'; do
 	stale
 	proxy_faults "${fault%% *} PATCH $MAP 1 ${fault#* }"
-	flink_dies
+	flink_dies a
 	clean_launch "the answer to the cleaning: $fault"
 done
 
@@ -161,7 +127,7 @@ stale
 jq --null-input --arg text "$(head -c 99000 /dev/zero | tr '\0' x)" \
 	'{data: {"of-somebody-else": ($text + $text + $text + $text + $text + $text + $text + $text + $text + $text)}}' >"$RUN/big.json"
 check "a map of nearly 1 MiB" kubectl patch configmap "$MAP" --type merge --patch-file "$RUN/big.json"
-flink_dies
+flink_dies a
 clean_launch "a map of 1 MB"
 check "and keeps what is not ours" map_is '.data["of-somebody-else"] | length == 990000'
 lead ''
@@ -170,7 +136,7 @@ for step in "hold GET $MAP" "delay GET $MAP" "hold PATCH $MAP" "delay PATCH $MAP
 	stale
 	proxy_faults "$step 1 4"
 	: >"$RUN/log/proxy.log"
-	flink_dies
+	flink_dies a
 	read -r fault method object <<<"$step"
 	await "$step: it is there" proxy_says "$method .*$object.* $fault begins"
 	api_kill apiserver
@@ -181,7 +147,7 @@ proxy_faults
 
 stale
 api_kill etcd
-flink_dies
+flink_dies a
 await "etcd is gone: nothing can be recorded" pod_is a '.journal.broken'
 is "$(launches)" "$started" "so nothing is started"
 api_start etcd
@@ -189,7 +155,7 @@ clean_launch "etcd is back"
 
 stale
 check "writes to the map are refused by a rule" api_refuse_writes "not today" /configmaps "$MAP"
-flink_dies
+flink_dies a
 await "drey holds, and says why" pod_says a "not today"
 is "$(launches)" "$started" "nothing is started beside what Flink would start as well"
 check "they are allowed again" api_allow_writes
@@ -197,7 +163,7 @@ clean_launch "allowed"
 
 stale
 check "429 for all" api_throttle
-flink_dies
+flink_dies a
 await "Flink has ended" says 'Flink ended' $((started))
 is "$(launches)" "$started" "nothing is started"
 check "no more" api_unthrottle
@@ -206,14 +172,14 @@ clean_launch "let in again"
 stale
 api_give_token "$(api_token 1)"
 await "the token has run out" not kubectl_pod get configmap "$MAP"
-flink_dies
+flink_dies a
 await "nothing can be recorded" pod_is a '.journal.broken'
 is "$(launches)" "$started" "nothing is started"
 api_give_token "$(api_token 3600)"
 clean_launch "a new token"
 
 lead somebody "{\"executionPlan-$OLD\": \"x\"}"
-flink_dies
+flink_dies a
 await "a leader that may live: held" pod_says a "somebody holds it"
 is "$(launches)" "$started" "nothing is started"
 check "nothing is taken out of its map" not is_clean

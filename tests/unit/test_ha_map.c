@@ -171,8 +171,10 @@ static void a_counter_that_is_none_is_unknown(void)
 
 	ha_map_put(map, "counter", "12", 2);
 	CHECK_INT(map->counter, ==, 12);
+	CHECK(!map->counter_broken);
 	ha_map_put(map, "counter", "1 2", 3);
 	CHECK_INT(map->counter, ==, 0);
+	CHECK(map->counter_broken);
 	ha_maps_release(&maps);
 }
 

@@ -454,6 +454,8 @@ static void ha_entry(struct world *w, int64_t id, int64_t unix_ms, const char *p
 	dir_put(w->top, name, file.data, file.len_bytes);
 	ha_value_write(&value, uri, (int64_t)file.len_bytes, false);
 	ha_map_put(&w->ha.maps[0], key, buf_str(&value), value.len_bytes);
+	if (w->ha.maps[0].counter <= id)
+		w->ha.maps[0].counter = id + 1;
 }
 
 static void an_ha_entry_is_merged_with_the_checkpoint_that_was_listed(void)
@@ -586,6 +588,37 @@ static void an_entry_under_the_wrong_key_cannot_be_recovered(void)
 		CHECK_HAS(c->detail, "it is of checkpoint 3");
 	}
 	world_end(&w);
+}
+
+static void flink_cannot_go_on_where_the_counter_is_wrong(void)
+{
+	static const struct {
+		int64_t counter;
+		bool broken;
+		const char *says;
+	} all[] = {{0, true, "is no number"},
+		   {0, false, "is 0, and there is checkpoint id 7"},
+		   {7, false, "is 7, and there is checkpoint id 7"}};
+	struct world w;
+	const struct candidate *c;
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		world_begin(&w);
+		put(&w, "ck/" JOB "/chk-6", 6, DAY_S);
+		ha_entry(&w, 6, 5, "ck/" JOB "/chk-6");
+		ha_entry(&w, 7, 5, "ck/" JOB "/chk-7");
+		w.ha.maps[0].counter = all[i].counter;
+		w.ha.maps[0].counter_broken = all[i].broken;
+		observe(&w);
+		c = find(&w, "/chk-6");
+		if (CHECK(c != NULL)) {
+			CHECK_INT(c->integrity, ==,
+				  INTEGRITY_UNCHECKED); /* the snapshot is as good as ever */
+			CHECK_INT(c->recovery, ==, INTEGRITY_DAMAGED);
+			CHECK_HAS(c->recovery_detail, all[i].says);
+		}
+		world_end(&w);
+	}
 }
 
 static void a_checkpoint_without_a_directory_is_for_flink_alone(void)
@@ -783,6 +816,7 @@ int main(void)
 	TEST(what_the_job_was_restored_from_keeps_its_own_maker_and_date);
 	TEST(an_entry_whose_file_is_lost_or_wrong_cannot_be_recovered);
 	TEST(an_entry_under_the_wrong_key_cannot_be_recovered);
+	TEST(flink_cannot_go_on_where_the_counter_is_wrong);
 	TEST(a_checkpoint_without_a_directory_is_for_flink_alone);
 	TEST(maps_without_an_entry_that_counts_are_absence);
 	TEST(looking_closely_tells_operators_size_and_date);

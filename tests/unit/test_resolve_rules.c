@@ -33,7 +33,10 @@ static void every_entry_is_looked_at_because_flink_reads_every_entry(void)
 	older = &w.facts.candidates[1];
 	older->recovery = INTEGRITY_DAMAGED;
 	CHECK_STARTS_FROM(&w, CHK_A(7)); /* under new ids the older one does not matter */
-	CHECK_HAS(w.decision.reason, "one of them is damaged");
+	CHECK_HAS(w.decision.reason, "one of them is damaged)");
+	older->recovery_detail = xstrdup("the counter is no number");
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	CHECK_HAS(w.decision.reason, "one of them is damaged: the counter is no number)");
 	older->recovery = INTEGRITY_UNREADABLE;
 	CHECK_STARTS_FROM(&w, CHK_A(7));
 	CHECK_HAS(w.decision.reason, "cannot be read");

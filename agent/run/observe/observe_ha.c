@@ -134,7 +134,9 @@ static struct candidate *add_hidden(struct look *look, const struct handle *hand
 	return c;
 }
 
-static void look_at_entry(struct look *look, const struct ha_map *map, const struct ha_entry *entry)
+/* miscounts: of the map, see ha_map_miscounts(). */
+static void look_at_entry(struct look *look, const struct ha_map *map, const struct ha_entry *entry,
+			  const char *miscounts)
 {
 	const struct observe_plan *plan = look->plan;
 	struct handle handle = {.map = map, .entry = entry};
@@ -154,7 +156,20 @@ static void look_at_entry(struct look *look, const struct ha_map *map, const str
 	}
 	facts_mark_ha(c, job_id, plan->job_id_count ? plan->job_ids[plan->job_id_count - 1] : NULL);
 	c->recovery = handle.recovery;
+	if (miscounts && !c->recovery) {
+		c->recovery = INTEGRITY_DAMAGED;
+		xstrset(&c->recovery_detail, miscounts);
+	}
 	completed_checkpoint_release(&handle.file);
+}
+
+static void look_at_map(struct look *look, const struct ha_map *map)
+{
+	cleanup_free char *miscounts = ha_map_miscounts(map);
+
+	for (size_t i = 0; i < map->entry_count; i++)
+		if (ha_map_entry_counts(map, &map->entries[i]))
+			look_at_entry(look, map, &map->entries[i], miscounts);
 }
 
 /* What there is, counted. */
@@ -236,10 +251,7 @@ void observe_ha(struct look *look)
 		return;
 	}
 	for (size_t i = 0; i < plan->ha.count; i++)
-		for (size_t j = 0; j < plan->ha.maps[i].entry_count; j++)
-			if (ha_map_entry_counts(&plan->ha.maps[i], &plan->ha.maps[i].entries[j]))
-				look_at_entry(look, &plan->ha.maps[i],
-					      &plan->ha.maps[i].entries[j]);
+		look_at_map(look, &plan->ha.maps[i]);
 	if (plan->ha_state != SOURCE_UNREADABLE)
 		facts_set_source(look->facts, SOURCE_HA,
 				 census.checkpoints ? SOURCE_PRESENT : SOURCE_ABSENT,
