@@ -29,6 +29,8 @@
 	"restore: the job runs; suspend or cancel it first, then ask for state: running, or with " \
 	"a "                                                                                       \
 	"new token"
+#define TOKEN_REUSED                                                                               \
+	"restore: its token was given to another order before; ask for this one with a new token"
 #define SAVE_RETRY_MS   30000
 #define DEFAULT_POLL_MS 30000 /* where control.poll is 0: nothing else tells of a change */
 
@@ -54,6 +56,7 @@ struct directory {
 	bool observe;         /* one was asked for meanwhile */
 	bool unsaved;
 	bool too_late;    /* the restore request is refused, because the job runs */
+	bool reused;      /* it is refused with all the rest, because its token was another one's */
 	int64_t sequence; /* of the journal write that has to be acknowledged first */
 	int64_t save_ms;  /* not before; 0 = at once */
 	int64_t read_unix_ms;
@@ -281,6 +284,10 @@ static void take(struct directory *directory)
 	directory->waiting = false;
 	note_resource(directory);
 	known = join(directory, &wish);
+	directory->reused =
+		known && !wish.bad.kind && control_dir_reuses_token(&wish, &driver->life.journal);
+	if (directory->reused)
+		err_set(&wish.bad, ERR_CONFIG, 0, TOKEN_REUSED);
 	changed = control_dir_compare(&wish, &directory->seen, &driver->life, !directory->taken,
 				      &event, &refused);
 	directory->taken |= known;
@@ -463,9 +470,9 @@ const char *driver_directory_refused(const struct driver *driver)
 {
 	const struct directory *directory = driver->directory;
 
-	return directory && directory->too_late && directory->resource.text[CONTROL_KEY_RESTORE]
-		       ? TOO_LATE
-		       : NULL;
+	if (!directory || !directory->resource.text[CONTROL_KEY_RESTORE])
+		return NULL;
+	return directory->reused ? TOKEN_REUSED : directory->too_late ? TOO_LATE : NULL;
 }
 
 /* ---- for the driver ---- */

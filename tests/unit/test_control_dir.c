@@ -352,6 +352,70 @@ static void a_restore_request_made_while_suspended_is_for_the_next_start(void)
 	rig_end(&rig);
 }
 
+static bool reuses(struct rig *rig)
+{
+	return control_dir_reuses_token(&rig->wish, &rig->life.journal);
+}
+
+static void a_token_is_one_orders_alone(void)
+{
+	struct launch launch = {.number = 1, .request_token = (char *)"t1"};
+	struct restore_request *given;
+	struct rig rig;
+
+	rig_begin(&rig);
+	SWAP(&rig.swap, "restore={kind: path, token: t1, path: 's3://b/sp/1'}");
+	look(&rig);
+	CHECK(!reuses(&rig)); /* nobody has had it */
+	given = &rig.life.journal.intent.restore;
+	*given = (struct restore_request){.kind = RESTORE_PATH};
+	given->token = xstrdup("t1");
+	given->path = xstrdup("s3://b/sp/1/");
+	CHECK(!reuses(&rig)); /* that is this order */
+	given->foreign = true;
+	CHECK(reuses(&rig));
+	given->foreign = false;
+	xstrset(&given->path, "s3://b/sp/2");
+	CHECK(reuses(&rig));
+	xstrset(&given->token, "t0");
+	CHECK(!reuses(&rig)); /* a new one */
+
+	launch.restore_path = (char *)"s3://b/sp/1";
+	rig.life.journal.launches = &launch;
+	rig.life.journal.launch_count = 1;
+	CHECK(!reuses(&rig)); /* carried out, and still there */
+	launch.restore_path = (char *)"s3://b/sp/2";
+	CHECK(reuses(&rig));
+	launch.restore_path = NULL;
+	CHECK(reuses(&rig)); /* it was an empty start */
+	SWAP(&rig.swap, "restore={kind: empty, token: t1}");
+	look(&rig);
+	CHECK(!reuses(&rig));
+	SWAP(&rig.swap, "state=running");
+	look(&rig);
+	CHECK(!reuses(&rig)); /* nothing is to be restored */
+	rig.life.journal.launches = NULL;
+	rig.life.journal.launch_count = 0;
+	rig_end(&rig);
+}
+
+static void a_restore_request_in_one_change_with_the_stop_is_for_the_next_start(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	job_runs(&rig, true);
+	SWAP(&rig.swap, "state=suspended", "restore={kind: path, token: t1, path: 's3://b/sp/1'}");
+	CHECK_INT(change(&rig), ==, CONTROL_STATE);
+	CHECK(!rig.refused);
+	rig.life.journal.intent.state = DESIRED_SUSPENDED;
+	job_runs(&rig, false);
+	SWAP(&rig.swap, "state=running", "restore={kind: path, token: t1, path: 's3://b/sp/1'}");
+	CHECK_INT(change(&rig), ==, CONTROL_STATE | CONTROL_NEW_START | CONTROL_RESTORE);
+	CHECK_STR(rig.event.control.intent.restore.token, "t1");
+	rig_end(&rig);
+}
+
 static void what_was_seen_survives_a_restart(void)
 {
 	struct rig rig;
@@ -475,6 +539,8 @@ int main(void)
 	TEST(a_restore_request_is_one_shot);
 	TEST(a_restore_request_for_a_running_job_is_refused_and_does_not_lie_in_wait);
 	TEST(a_restore_request_made_while_suspended_is_for_the_next_start);
+	TEST(a_restore_request_in_one_change_with_the_stop_is_for_the_next_start);
+	TEST(a_token_is_one_orders_alone);
 	TEST(what_was_seen_survives_a_restart);
 	TEST(a_directory_that_is_not_there_is_an_error);
 	TEST(all_keys_come_from_one_version);

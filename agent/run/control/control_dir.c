@@ -153,6 +153,33 @@ static bool is_new_restore(const struct control_wish *wish, const struct control
 	       !journal_is_consumed(journal, wish->restore.token);
 }
 
+static bool is_other(const struct restore_request *wanted, enum restore_request_kind kind,
+		     const char *path)
+{
+	return wanted->kind != kind ||
+	       (kind == RESTORE_PATH && !snapshot_same_path(wanted->path, path));
+}
+
+bool control_dir_reuses_token(const struct control_wish *wish, const struct journal *journal)
+{
+	const struct restore_request *wanted = &wish->restore, *given = &journal->intent.restore;
+
+	if (wanted->kind == RESTORE_NONE)
+		return false;
+	if (given->kind != RESTORE_NONE && xstrsame(given->token, wanted->token))
+		return is_other(wanted, given->kind, given->path) ||
+		       wanted->foreign != given->foreign ||
+		       wanted->allow_non_restored != given->allow_non_restored;
+	for (size_t i = 0; i < journal->launch_count; i++) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (launch->request_token && xstrsame(launch->request_token, wanted->token))
+			return is_other(wanted, launch->restore_path ? RESTORE_PATH : RESTORE_EMPTY,
+					launch->restore_path);
+	}
+	return false;
+}
+
 static unsigned compare_state(const struct control_wish *wish, const struct control_seen *seen,
 			      const struct lifecycle *life)
 {
@@ -219,7 +246,8 @@ bool control_dir_compare(const struct control_wish *wish, const struct control_s
 		fields |= compare_all(wish, seen, life);
 	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(life)) {
 		fields &= ~(unsigned)(CONTROL_RESTORE | CONTROL_NEW_START);
-		*ret_refused = true;
+		/* with the stop it is for the start after that, and is taken then */
+		*ret_refused = !(fields & CONTROL_STATE) || wish->state == DESIRED_RUNNING;
 	}
 	if (!fields)
 		return false;

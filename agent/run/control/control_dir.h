@@ -46,11 +46,15 @@ int control_dir_read(const char *path, struct control_wish *ret_wish, struct err
  * EVENT_CONTROL with what has changed since `seen`; strings stay borrowed from `wish`. False:
  * nothing has. at_start: the first look of this process, at which a brake that is set is taken
  * even when it is no change. *ret_refused: a restore request that cannot be taken now, because the
- * job runs; it is left out.
+ * job runs, and is not stopped by the same change; it is left out.
  */
 bool control_dir_compare(const struct control_wish *wish, const struct control_seen *seen,
 			 const struct lifecycle *life, bool at_start, struct event *ret_event,
 			 bool *ret_refused);
+
+/* It asks for a restore under a token that another order had: the one in force, or one that a launch has
+ * carried out. False when only the order of the journal is asked for once more. */
+bool control_dir_reuses_token(const struct control_wish *wish, const struct journal *journal);
 
 /* From now on `wish` is what was seen; of a bad one only the brake. True: that is a change. */
 bool control_seen_update(struct control_seen *seen, const struct control_wish *wish);
