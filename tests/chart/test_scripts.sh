@@ -13,11 +13,14 @@ FILES=$TOP/chart/flink-application/files
 take_port PORT
 export SETTLE_S=2 REST_PORT=$PORT
 
-# Answers with what is in RUN/answer: its first line is the status, the rest the body. Without the file: not at all.
+# Answers with what is in RUN/answer: its first line is the status, the rest the body. Without the file: not at all. What
+# was asked for is a line in RUN/asked.
 cat >"$RUN/server.py" <<'PY'
 import http.server, os, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
+        with open(sys.argv[3], "a") as asked:
+            print(self.path, file=asked, flush=True)
         try:
             status, body = open(sys.argv[2] + self.path.replace("/", "_")).read().split("\n", 1)
         except FileNotFoundError:
@@ -43,12 +46,21 @@ await_stop() { # LIMIT_S
 	bash "$FILES/await-stop.sh" 127.0.0.1 "$PORT" "$1"
 }
 
+# Somebody asks for the N-th time since forget_asked; a second is two times at most.
+asks() { # N
+	[ "$(wc -l <"$RUN/asked")" -ge "$1" ]
+}
+
+forget_asked() {
+	: >"$RUN/asked"
+}
+
 ended() { # PID
 	! kill -0 "$1" 2>/dev/null
 }
 
 answer /readyz 200 "Running: the job runs"
-spawn server python3 "$RUN/server.py" "$PORT" "$RUN/answer"
+spawn server python3 "$RUN/server.py" "$PORT" "$RUN/answer" "$RUN/asked"
 await "the server answers" answers
 
 # ---- a TaskManager that is to end ------------------------------------------------------------------
@@ -57,24 +69,23 @@ SECONDS=0
 check "the job runs on: a TaskManager that is moved ends soon" await_stop 600
 check "but not at once: a stop may be about to begin" test "$SECONDS" -ge 1
 answer /readyz 503 "Stopping: stop with savepoint"
+forget_asked
 await_stop 600 &
 waits=$!
-SECONDS=0
-while [ "$SECONDS" -le 4 ]; do sleep 0.2; done # twice as long as it would wait for nothing
-check "a stop is under way: it waits" kill -0 "$waits"
+await "a stop is under way: it waits twice as long as it would for nothing" asks 10
 answer /readyz 503 "Terminating: the container ends"
-SECONDS=0
-while [ "$SECONDS" -le 1 ]; do sleep 0.2; done
-check "also for the end of the container" kill -0 "$waits"
+forget_asked
+await "also for the end of the container" asks 5
+check "and is still there" kill -0 "$waits"
 answer /readyz 503 "Suspended: stopped with a savepoint"
 await "the stop is over: it ends" ended "$waits"
 answer /readyz 503 "Stopping: stop with savepoint"
 check "a limit is a limit" await_stop 3
+forget_asked
 await_stop 600 &
 waits=$!
-SECONDS=0
-while [ "$SECONDS" -le 2 ]; do sleep 0.2; done
-check "the JobManager has not gone yet" kill -0 "$waits"
+await "the JobManager has not gone yet: it waits" asks 5
+check "and is still there" kill -0 "$waits"
 rm "$RUN/answer_readyz"
 await "the JobManager has gone: it ends" ended "$waits"
 check "nobody answers at all: it ends" await_stop 600
