@@ -35,7 +35,7 @@ mkdir "$dir/sp/savepoint-aaaaaa-ffffffffffff"
 ok 'of one job the newest is taken' status 0 "$DREY" resolve --json "${by_hand[@]}" --job-id "$JOB"
 ok 'with what Flink has to be given' json ".launch.args == [\"--job-id\", \"<new>\", \"--fromSavepoint\",
 	\"file:$dir/sp/savepoint-aaaaaa-0a4087799079\"]"
-ok 'the document has its members' json 'keys_unsorted == ["decision", "rule", "reason", "allowNonRestoredState",
+ok 'the document has its members' json 'keys_unsorted == ["decision", "rule", "cause", "reason", "allowNonRestoredState",
 	"snapshot", "launch", "sources", "candidates"]'
 ok 'so have sources' json '.sources | map(.name) == ["journal", "ha", "checkpoints", "savepoints", "initial", "request"]'
 ok 'and each of them' json '.sources | all(keys_unsorted == ["name", "state", "detail", "leftOut"])'

@@ -139,6 +139,27 @@ static void a_hold_stalls_after_a_minute_however_often_it_looks_again(void)
 	lifecycle_release(&life);
 }
 
+static void a_standstill_has_its_cause_for_a_reason(void)
+{
+	struct conditions conditions = {0};
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_HOLDING;
+	life.holds = 1;
+	life.cause = CAUSE_STORAGE_UNREADABLE;
+	conditions_update(&conditions, &life, &nothing, NOW);
+	CHECK_STR(conditions.list[CONDITION_READY].reason, "StorageUnreadable");
+	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "Holding"); /* not yet */
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "StorageUnreadable");
+	life.phase = PHASE_FAILED;
+	life.cause = CAUSE_ATTEMPTS_USED_UP;
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "AttemptsUsedUp");
+	lifecycle_release(&life);
+}
+
 static void a_brake_never_stalls(void)
 {
 	struct conditions conditions = {0};
@@ -410,6 +431,7 @@ int main(void)
 {
 	TEST(each_phase_and_wish_has_its_conditions);
 	TEST(a_hold_stalls_after_a_minute_however_often_it_looks_again);
+	TEST(a_standstill_has_its_cause_for_a_reason);
 	TEST(a_brake_never_stalls);
 	TEST(a_broken_journal_stalls_a_job_that_runs_after_a_minute);
 	TEST(a_nonce_that_is_empty_and_a_restart_under_the_brake_are_not_under_way);

@@ -475,6 +475,7 @@ static void a_failed_stop_leaves_the_job_running_and_is_tried_again(void)
 	operation(&l, STATUS_FAILED, NULL, "not all tasks are running");
 	CHECK_PHASE(&l, PHASE_RUNNING);
 	CHECK_HAS(l.life.reason, "not all tasks are running");
+	CHECK_STR(cause_name(l.life.cause), "StopFailed");
 	CHECK_NOTHING(&l, EFFECT_SIGNAL);
 	forget(&l);
 	pass(&l, 29999);
@@ -490,7 +491,10 @@ static void a_failed_stop_leaves_the_job_running_and_is_tried_again(void)
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	operation(&l, STATUS_FAILED, NULL, "again");
 	forget(&l);
+	CHECK_INT(l.life.cause, ==, CAUSE_STOP_FAILED);
 	wish(&l, DESIRED_RUNNING);
+	CHECK_INT(l.life.cause, ==, CAUSE_NONE);
+	CHECK_HAS(l.life.reason, "not to be stopped any more");
 	pass(&l, 3600000);
 	CHECK_NOTHING(&l, EFFECT_TRIGGER);
 	CHECK_PHASE(&l, PHASE_RUNNING);

@@ -61,8 +61,10 @@ static void says_what_was_before_the_end_began(void)
 	struct rig rig;
 
 	rig_begin(&rig, PHASE_HOLDING, "rule 5: the storage denies access");
+	rig.last.cause = CAUSE_STORAGE_UNREADABLE;
 	CHECK(termination_is_failure(&rig.last, &rig.life));
 	CHECK_STR(json_str(words(&rig), "phase"), "Holding");
+	CHECK_STR(json_str(rig.doc, "cause"), "StorageUnreadable");
 	CHECK_STR(json_str(rig.doc, "reason"), "rule 5: the storage denies access");
 	CHECK_STR(json_str(rig.doc, "application"), "orders");
 	CHECK(!json_get(rig.doc, "error") && !json_get(rig.doc, "jobId"));
