@@ -4,6 +4,7 @@
 #   make demo       a real Flink job, started, killed and resumed by drey (KEEP=1 leaves it running)
 #   make test       every test, on this machine, with real Flink
 #   make test-api   those against a real Kubernetes API server; without root
+#   make test-cluster    those with real Pods, on a node of their own; as root, else skipped
 #   make lint       format, static analysis, include direction
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make bench      measured beside the alternatives
@@ -48,7 +49,7 @@ UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard te
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
-.PHONY: all help demo test test-api build-tests unit lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
+.PHONY: all help demo test test-api test-cluster build-tests unit lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
 all: $(B)/drey-init $(B)/drey
 include tests/fuzz/rules.mk
 
@@ -106,10 +107,10 @@ docs-lifecycle: $(B)/tests/unit/test_lifecycle_table
 	$(Q)DREY_RENEW_DOCS=1 $<
 
 # a fresh machine has no libraries when make reads this file, so make starts once more behind deps.sh
-test test-api:
-	$(Q)tools/deps.sh build test
+test test-api test-cluster:
+	$(Q)tools/deps.sh build test $(if $(filter test-cluster,$@),$(if $(filter 0,$(shell id -u)),cluster))
 	$(Q)$(MAKE) --no-print-directory build-tests
-	$(Q)tests/run.sh --build $(B) $(if $(filter test,$@),all,api)
+	$(Q)tests/run.sh --build $(B) $(if $(filter test,$@),all,$(@:test-%=%))
 
 SEEDS ?= 20000
 SIM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/sim/*.c))

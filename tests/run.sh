@@ -2,7 +2,7 @@
 #
 # run.sh - runs the tests through prove(1) and ends with one line: "N passed, N failed".
 #
-#   tests/run.sh [--build DIR] unit|init|contract|sim|servers|e2e|all|api|chart|image|valgrind [NAME...]
+#   tests/run.sh [--build DIR] unit|init|contract|sim|servers|e2e|all|api|chart|image|cluster|valgrind [NAME...]
 #
 # DIR (build) is where the programs are; it is exported to the tests as BUILD. NAMEs choose among a group's files:
 # `tests/run.sh unit json`, `tests/run.sh e2e job`.
@@ -18,6 +18,8 @@
 #                                                    them (tests/cluster), and then chart; not part of all
 #   chart     tests/chart/test_*.sh                  the chart, likewise
 #   image     tests/image/test_*.sh                  the Dockerfile's image, without a registry; as root; not part of all
+#   cluster   tests/cluster/test_*.sh                real Pods on a real node, which is started for them (tests/cluster/node.sh), or on
+#                                                    that in DREY_NODE; as root; not part of all
 #   valgrind  the unit tests under valgrind; an error is a failure (leaks: SAN=1)
 #
 # A test is an executable that prints TAP. What is counted are the tests inside; a file that fails for another reason
@@ -48,7 +50,9 @@ failed=0
 flaky=() # files that failed once, see prove_twice()
 scratch=$(mktemp -d)
 cluster=''
-trap '[ -z "$cluster" ] || tests/cluster/cluster.sh down "$cluster"; rm -rf "$scratch"' EXIT
+node=''
+trap '[ -z "$cluster" ] || tests/cluster/cluster.sh down "$cluster"; [ -z "$node" ] || tests/cluster/node.sh down "$node"
+	rm -rf "$scratch"' EXIT
 
 # Adds up what prove says of one run: the number of tests from its last lines, the failures file by file from the
 # state that it saves (last_result: failed tests, and one more if the file as a whole has failed).
@@ -183,8 +187,37 @@ run_group() { # GROUP
 		mapfile -t files < <(files_of tests/image .sh)
 		prove_files 1 3600 "" "${files[@]}"
 		;;
+	cluster)
+		mapfile -t files < <(files_of tests/cluster .sh)
+		if [ "$(id -u)" -ne 0 ] && [ -z "${DREY_TEST_REQUIRE:-}" ]; then
+			echo "run.sh: skipped: a node for Pods needs root"
+			exit 0
+		fi
+		if ! node_up; then
+			echo "run.sh: there is no node, see above: no test of tests/cluster was run" >&2
+			failed=$((failed + 1))
+			return 0
+		fi
+		prove_twice 1 1800 "tests/cluster/node.sh enter $DREY_NODE" "${files[@]}"
+		;;
 	*) usage ;;
 	esac
+}
+
+# What the tests need is built here, where it can be seen, and where the network is: there is none for those who are inside.
+node_up() {
+	local name home layout
+	for name in KUBE:kube NODE:node DNS:dns HELM:helm; do
+		home=$(tools/get-kube.sh "${name#*:}") && export "${name%:*}_HOME=$home" || return 1
+	done
+	VERSITYGW=$(tools/get-servers.sh versitygw) || return 1
+	export VERSITYGW
+	if [ -z "${DREY_NODE:-}" ]; then
+		layout=$(tests/cluster/images.sh "${IMAGES:-${XDG_CACHE_HOME:-$HOME/.cache}/drey/images}") || return 1
+		node=$scratch/node
+		tests/cluster/node.sh up "$node" --owner $$ && tests/cluster/node.sh load "$node" "$layout" || return 1
+		export DREY_NODE=$node
+	fi
 }
 
 # One control plane for all tests that leave it whole; it ends with this script. Its parts are built here, where it can

@@ -2,7 +2,8 @@
 #
 # deps.sh - the tools and libraries that building and testing needs: says what is missing, installs it if it may.
 #
-#   tools/deps.sh [GROUP...]      build (compile), test (run the tests and the demo), lint; all without a group
+#   tools/deps.sh [GROUP...]      build (compile), test (run the tests and the demo), lint; all of these without a group;
+#                                 cluster (what make test-cluster needs in addition)
 #   tools/deps.sh --list [GROUP...]   the packages, one a line
 #
 # Looks for commands and libraries, not for packages, so what came from elsewhere counts. Packages are those of
@@ -39,6 +40,15 @@ test   maven                    command:mvn
 test   python3-venv             python:ensurepip
 test   openssl                  command:openssl
 test   lua5.1                   command:lua5.1
+cluster containerd              command:containerd
+cluster runc                    command:runc
+cluster containernetworking-plugins file:/usr/lib/cni/bridge
+cluster iptables                command:iptables
+cluster conntrack               command:conntrack
+cluster iproute2                command:ip
+cluster buildah                 command:buildah
+cluster mmdebstrap              command:mmdebstrap
+cluster python3-pip             python:pip
 lint   clang-format-14          command:clang-format-14
 lint   clang-tidy-14            command:clang-tidy-14
 lint   cppcheck                 command:cppcheck
@@ -92,8 +102,8 @@ fi
 [ $# -gt 0 ] || set -- build test lint
 for group; do
 	case $group in
-	build | test | lint) ;;
-	*) die 2 "usage: tools/deps.sh [--list] [build] [test] [lint]" ;;
+	build | test | cluster | lint) ;;
+	*) die 2 "usage: tools/deps.sh [--list] [build] [test] [cluster] [lint]" ;;
 	esac
 done
 if [ -n "$list" ]; then

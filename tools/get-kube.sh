@@ -2,10 +2,13 @@
 #
 # get-kube.sh - puts what a Kubernetes for the tests is made of on this machine, once, and prints where it is.
 #
-#   tools/get-kube.sh kube|helm|helm4|kubeconform|kube-score|schemas
+#   tools/get-kube.sh kube|node|dns|helm|helm4|kubeconform|kube-score|schemas
 #
 # kube         prints a directory with bin/kube, which is etcd, kube-apiserver, kube-controller-manager and kubectl in one
 #              program (tests/cluster/kube), and bin/kubectl; built from Go modules that go.sum pins
+# node         prints a directory with bin/node, which is kubelet, kube-scheduler and kube-proxy of the same version in one
+#              program (tests/cluster/node)
+# dns          prints a directory with bin/dns, a CoreDNS with what a cluster needs (tests/cluster/dns)
 # helm, helm4  print a directory with bin/helm of that major version, built from its Go module
 # kubeconform, kube-score    print a directory with bin/kubeconform, bin/kube-score, likewise
 # schemas      prints a directory with v1.29 ... v1.34: what each of these Kubernetes takes as an object, as JSON schemas,
@@ -14,8 +17,8 @@
 #
 # They are kept in ${XDG_CACHE_HOME:-~/.cache}/drey. No root is needed and nothing is started. Any Go from 1.21 on will
 # do, because it fetches a newer one when a module asks for that; without one a pinned toolchain (70 MB) is fetched and
-# thrown away afterwards. On two idle cores kube takes about 6 minutes and helm 2; they need 600 MB of modules, 4 GB of disk
-# for what the compiler keeps, and 3 GB of memory.
+# thrown away afterwards. On two idle cores kube takes about 6 minutes, helm 2, node after kube 2 and dns 3; they need 700 MB
+# of modules, 5 GB of disk for what the compiler keeps, and 3 GB of memory.
 #
 # Safe to call from several processes at once. A directory appears only when it is complete. Exit status: 0 done,
 # 1 this machine (disk, permissions), 2 usage, 3 a tool is missing, 4 the build failed, 5 what was fetched is not what
@@ -30,7 +33,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tools/go.sh
 . "$here/go.sh"
 
-module=$here/../tests/cluster/kube
+modules=$here/../tests/cluster
 helm_version=3.21.4
 helm_kubernetes_minor=36
 helm4_version=4.2.4
@@ -52,23 +55,53 @@ begin() { # WHAT
 }
 
 # The directory's name has the hash of the module, so a changed one is built anew.
+find_module() { # NAME WHOSE_VERSION
+	module=$modules/$1
+	version=$(awk -v of="$2" '{ sub("^require ", "") } $1 == of { print $2; exit }' "$module/go.mod")
+	dest=$cache/$1-${version#v}-$(cd "$module" && cat go.mod go.sum ./*.go | sha256sum | head -c 12)
+}
+
+build_module() { # NAME WHAT LINKER_FLAGS
+	(cd "$module" && go_run "fetching the modules of $2 (600 MB)" "$tmp/log" "$go" mod download) ||
+		die 4 "could not fetch the modules of $2; is the network up? GOPROXY names the module proxy"
+	(cd "$module" && go_run "building $2 (several minutes, once)" "$tmp/log" "$go" build -mod=readonly \
+		-o "$tmp/new/bin/$1" -ldflags "-s -w $3" .) ||
+		die 4 "could not build $2; it needs 5 GB of disk and 3 GB of memory"
+}
+
+kubernetes_flags() {
+	local minor=${version#v1.} name=k8s.io/component-base/version client=k8s.io/client-go/pkg/version
+	minor=${minor%%.*}
+	echo "-X $name.gitVersion=$version -X $name.gitMajor=1 -X $name.gitMinor=$minor -X $name.gitTreeState=clean" \
+		"-X $client.gitVersion=$version -X $client.gitMajor=1 -X $client.gitMinor=$minor"
+}
+
 find_kube() {
-	version=$(awk '$1 == "k8s.io/kubernetes" { print $2; exit }' "$module/go.mod")
-	dest=$cache/kube-${version#v}-$(cd "$module" && cat go.mod go.sum ./*.go | sha256sum | head -c 12)
+	find_module kube k8s.io/kubernetes
 }
 
 build_kube() {
-	local minor=${version#v1.} name=k8s.io/component-base/version client=k8s.io/client-go/pkg/version
-	minor=${minor%%.*}
-	(cd "$module" && go_run "fetching the modules of Kubernetes $version (600 MB)" "$tmp/log" "$go" mod download) ||
-		die 4 "could not fetch the modules of Kubernetes $version; is the network up? GOPROXY names the module proxy"
-	(cd "$module" && go_run "building Kubernetes $version (several minutes, once)" "$tmp/log" "$go" build -mod=readonly \
-		-o "$tmp/new/bin/kube" -ldflags "-s -w
-			-X $name.gitVersion=$version -X $name.gitMajor=1 -X $name.gitMinor=$minor -X $name.gitTreeState=clean
-			-X $client.gitVersion=$version -X $client.gitMajor=1 -X $client.gitMinor=$minor" .) ||
-		die 4 "could not build Kubernetes $version; it needs 4 GB of disk and 3 GB of memory"
+	build_module kube "Kubernetes $version" "$(kubernetes_flags)"
 	ln -s kube "$tmp/new/bin/kubectl"
 	"$tmp/new/bin/kubectl" version --client >/dev/null || die 1 "the kubectl that was built does not run"
+}
+
+find_node() {
+	find_module node k8s.io/kubernetes
+}
+
+build_node() {
+	build_module node "a node of Kubernetes $version" "$(kubernetes_flags)"
+	"$tmp/new/bin/node" kubelet --version >/dev/null || die 1 "the kubelet that was built does not run"
+}
+
+find_dns() {
+	find_module dns github.com/coredns/coredns
+}
+
+build_dns() {
+	build_module dns "CoreDNS $version" ''
+	"$tmp/new/bin/dns" -version >/dev/null || die 1 "the CoreDNS that was built does not run"
 }
 
 find_helm() {
@@ -148,7 +181,7 @@ build_schemas() {
 }
 
 case ${1:-} in
-kube | helm | helm4 | kubeconform | kube-score | schemas) [ $# -eq 1 ] || usage ;;
+kube | node | dns | helm | helm4 | kubeconform | kube-score | schemas) [ $# -eq 1 ] || usage ;;
 *) usage ;;
 esac
 name=${1//-/_}

@@ -8,13 +8,15 @@
 #   cluster.sh start|stop|kill DIR NAME...    one of them: apiserver, etcd or controllers; `start` waits until it works
 #   cluster.sh signal DIR SIGNAL NAME...      STOP and CONT make one that hangs
 #   cluster.sh renew DIR               another CA, and the API server with another certificate
+#   cluster.sh client DIR NAME SUBJECT [SUBJECT_ALT_NAMES]     pki/NAME.crt, .key and .conf, the kubeconfig of a client
 #
 # DIR has all that belongs to it (log/, pki/, the database), so there can be many side by side: all listen on 127.0.0.1
 # only, on ports that take_port (tests/e2e/lib.sh) has found free and keeps. With --owner it ends when that process does,
-# however that comes. Without a node nothing is scheduled: Pods stay Pending. RBAC is on, every request of somebody
+# however that comes. Without a node (node.sh) nothing is scheduled: Pods stay Pending. RBAC is on, every request of somebody
 # else than the control plane and the administrator is in log/audit.log, and pki/sa.key signs the tokens.
 #
-# In the environment: APISERVER_FLAGS, more flags for kube-apiserver (words); KUBE_HOME, the programs, instead of those
+# In the environment: APISERVER_FLAGS, more flags for kube-apiserver (words); API_ADDRESS, where it listens instead, so that
+# Pods can reach it and it finds the kubelet, whose certificate is of the same authority as the clients'; KUBE_HOME, the programs, instead of those
 # that tools/get-kube.sh gives. No root is needed. Exit status: 0 done, 1 not, 2 usage, 3-5 as tools/get-kube.sh.
 
 set -euo pipefail
@@ -40,7 +42,7 @@ new_cert() { # CA NAME SUBJECT [SUBJECT_ALT_NAMES]
 }
 
 new_kubeconfig() { # NAME
-	jq --null-input --arg server "https://127.0.0.1:$API_PORT" --arg user "$1" --arg ca "$(base64 -w0 "$pki/ca.crt")" \
+	jq --null-input --arg server "https://$API_ADDRESS:$API_PORT" --arg user "$1" --arg ca "$(base64 -w0 "$pki/ca.crt")" \
 		--arg crt "$(base64 -w0 "$pki/$1.crt")" --arg key "$(base64 -w0 "$pki/$1.key")" '{
 			apiVersion: "v1", kind: "Config", "current-context": "drey",
 			contexts: [{name: "drey", context: {cluster: "drey", user: $user}}],
@@ -53,7 +55,7 @@ new_kubeconfig() { # NAME
 new_server_cert() {
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 365 -subj "/CN=drey-test-ca-$RANDOM" \
 		-keyout "$pki/ca.key" -out "$pki/ca.crt" 2>/dev/null
-	new_cert ca apiserver /CN=kube-apiserver "IP:127.0.0.1,IP:$SERVICE1,DNS:localhost,DNS:kubernetes.default.svc"
+	new_cert ca apiserver /CN=kube-apiserver "IP:$API_ADDRESS,IP:$SERVICE1,DNS:localhost,DNS:kubernetes.default.svc"
 	new_kubeconfig admin
 	new_kubeconfig controllers
 }
@@ -115,7 +117,14 @@ etcd_works() {
 launch_apiserver() {
 	local more
 	read -ra more <<<"${APISERVER_FLAGS:-}"
-	launch apiserver kube-apiserver --bind-address=127.0.0.1 --secure-port="$API_PORT" --endpoint-reconciler-type=none \
+	if [ "$API_ADDRESS" = 127.0.0.1 ]; then
+		more+=(--endpoint-reconciler-type=none)
+	else
+		more+=(--advertise-address="$API_ADDRESS" --kubelet-preferred-address-types=InternalIP
+			--kubelet-certificate-authority="$pki/clients.crt"
+			--kubelet-client-certificate="$pki/admin.crt" --kubelet-client-key="$pki/admin.key")
+	fi
+	launch apiserver kube-apiserver --bind-address="$API_ADDRESS" --secure-port="$API_PORT" \
 		--etcd-servers="http://127.0.0.1:$ETCD_PORT" --service-cluster-ip-range="$SERVICES" \
 		--tls-cert-file="$pki/apiserver.crt" --tls-private-key-file="$pki/apiserver.key" --client-ca-file="$pki/clients.crt" \
 		--service-account-issuer=https://kubernetes.default.svc.cluster.local \
@@ -125,7 +134,7 @@ launch_apiserver() {
 }
 
 apiserver_works() {
-	curl --silent --fail --max-time 5 --cacert "$pki/ca.crt" "https://127.0.0.1:$API_PORT/readyz"
+	curl --silent --fail --max-time 5 --cacert "$pki/ca.crt" "https://$API_ADDRESS:$API_PORT/readyz"
 }
 
 launch_controllers() {
@@ -137,7 +146,7 @@ launch_controllers() {
 
 controllers_works() {
 	curl --silent --fail --max-time 5 --cacert "$pki/ca.crt" --cert "$pki/admin.crt" --key "$pki/admin.key" \
-		"https://127.0.0.1:$API_PORT/api/v1/namespaces/default/serviceaccounts/default"
+		"https://$API_ADDRESS:$API_PORT/api/v1/namespaces/default/serviceaccounts/default"
 }
 
 has_ended() { # NAME
@@ -201,6 +210,7 @@ keep() { # [OWNER]
 
 read_ports() {
 	read -r API_PORT ETCD_PORT PEER_PORT <"$dir/ports"
+	API_ADDRESS=$(cat "$dir/address")
 }
 
 need_programs() {
@@ -220,6 +230,7 @@ up() { # [--owner PID]
 	esac
 	need_programs
 	mkdir -p "$dir"/{log,pid}
+	[ -e "$dir/address" ] || echo "${API_ADDRESS:-127.0.0.1}" >"$dir/address"
 	if ! pid_of keeper >/dev/null; then
 		setsid "$cluster_here/cluster.sh" keep "$dir/" ${owner:+"$owner"} >>"$dir/log/keeper.log" 2>&1 </dev/null &
 		echo $! >"$dir/pid/keeper"
@@ -241,7 +252,7 @@ down() {
 		rm -f "$dir/pid/keeper"
 	fi
 	end_all
-	rm -rf "$dir/etcd" "$dir/ports" "$dir/pki"
+	rm -rf "$dir/etcd" "$dir/ports" "$dir/address" "$dir/pki"
 }
 
 # The controllers have the old CA in memory.
@@ -284,6 +295,11 @@ up) up "$@" ;;
 down) down ;;
 renew) renew ;;
 status) show_status ;;
+client)
+	read_ports
+	new_cert clients "$@"
+	new_kubeconfig "$1"
+	;;
 keep) keep "$@" ;;
 start | stop | kill | signal)
 	if [ "$command" = signal ]; then

@@ -75,7 +75,7 @@ check "the message names the way out" said "is the network up? GOPROXY names the
 check "and what was the matter" said "no such host"
 FAIL=build get kube
 is $STATUS_OF 4 "a build that fails: status 4"
-check "the message says what it needs" said "4 GB of disk and 3 GB of memory"
+check "the message says what it needs" said "5 GB of disk and 3 GB of memory"
 FAIL=install get helm
 is $STATUS_OF 4 "the same for helm"
 check "nothing is left of it" nothing_is_left

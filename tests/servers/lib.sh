@@ -19,7 +19,7 @@
 #   s3_client COMMAND...           boto3 (client.py); swift_upload DIR CONTAINER [OPTION...]  swiftclient
 #   swift_unpack DIR CONTAINER     many small files at once (tempauth)
 #
-# Servers listen on 127.0.0.1, on ports that nobody else uses. Keys are made up for each run.
+# Servers listen on 127.0.0.1 (versitygw: SERVER_ADDRESS), on ports that nobody else uses. Keys are made up for each run.
 
 SERVERS_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 declare -gA SERVER_PORT=() # DIR -> port, or the first of a few
@@ -124,7 +124,7 @@ versitygw_up() { # DIR [OPTION...]
 	shift
 	mkdir -p "$dir/buckets"
 	server_port "$dir"
-	S3_ENDPOINT=http://127.0.0.1:${SERVER_PORT[$dir]}
+	S3_ENDPOINT=http://${SERVER_ADDRESS:-127.0.0.1}:${SERVER_PORT[$dir]}
 	S3_ACCESS_KEY=AK$(server_secret "$dir" access-key 9)
 	S3_SECRET_KEY=$(server_secret "$dir" secret-key 20)
 	S3_REGION=${S3_REGION:-eu-test-1}
@@ -134,7 +134,7 @@ versitygw_up() { # DIR [OPTION...]
 		sidecar=(--sidecar "$dir/attributes")
 	fi
 	ROOT_ACCESS_KEY=$S3_ACCESS_KEY ROOT_SECRET_KEY=$S3_SECRET_KEY spawn versitygw "$VERSITYGW/bin/versitygw" \
-		--port "127.0.0.1:${SERVER_PORT[$dir]}" --region "$S3_REGION" --access-log "$dir/access.log" --quiet \
+		--port "${S3_ENDPOINT#http://}" --region "$S3_REGION" --access-log "$dir/access.log" --quiet \
 		--keep-alive "$@" posix "${sidecar[@]}" "$dir/buckets"
 	server_wait versitygw "$S3_ENDPOINT/" versitygw
 }
