@@ -93,6 +93,34 @@ await "makes a Pod" has_pods savepoint 1
 is "$(kubectl_team get pods --selector app.kubernetes.io/component=savepoint --output 'jsonpath={.items[0].spec.serviceAccountName}')" \
 	orders-savepoint "with its own account"
 
+# ---- the commands of docs/chart.md -----------------------------------------------------------------
+
+# As they are written there, to our namespace and without effect; prints the object as it would become.
+as_written() { # COMMAND
+	(
+		kubectl() {
+			kubectl_team "$@" --dry-run=server --output json
+		}
+		eval "$1"
+	)
+}
+
+mapfile -t commands < <(sed -e ':more' -e '/\\$/N; s/ *\\\n */ /; t more' "$TOP/docs/chart.md" |
+	grep --only-matching -E '^(kubectl patch configmap|kubectl create job) .*')
+check "there are some (${#commands[@]})" test "${#commands[@]}" -ge 5
+for command in "${commands[@]}"; do
+	check "as it is written: ${command:0:100}" as_written "$command"
+	as_written "$command" >"$RUN/written"
+	case $command in
+	*configmap*)
+		is "$(jq --raw-output '.data | del(.[".chart"], .state, .restore, .["do-not-restart"]) | keys | join(" ")' "$RUN/written")" "" "its keys are those of the control ConfigMap"
+		;;
+	*) is "$(jq --raw-output '.spec.template.spec.serviceAccountName' "$RUN/written")" orders-savepoint "with the account of the CronJob" ;;
+	esac
+	jq --raw-output '.data.restore // empty' "$RUN/written" >>"$RUN/restores"
+done
+is "$(jq --raw-output '[.kind, .token] | join(" ")' "$RUN/restores")" "path after-the-incident" "and what is restored is readable"
+
 # ---- the check before an upgrade -------------------------------------------------------------------
 
 # its account, as Helm makes it for the time of the hook

@@ -106,6 +106,23 @@ is "$(jq --raw-output "$keys"' | select(.schema.type != "boolean" and (.schema.t
 	done)" \
 	"/flink/log4j " "every key has something in refused.txt, but for those that take any text"
 
+# ---- values in the docs ----------------------------------------------------------------------------
+
+# Blocks of YAML, one a file in RUN/docs.
+mkdir -p "$RUN/docs"
+for file in "$CHART/README.md" "$TOP/docs/chart.md" "$TOP/docs/getting-started.md"; do
+	awk -v out="$RUN/docs/$(basename "$(dirname "$file")")-$(basename "$file" .md)" '
+		/^ *```yaml/ { on = 1; n++; indent = index($0, "`"); next }
+		/^ *```/ { on = 0 }
+		on { print substr($0, indent) > (out "-" n ".yaml") }' "$file"
+done
+docs=0
+for file in "$RUN"/docs/*.yaml; do
+	check "$(basename "$file"): these values are taken" helm template orders "$CHART" --values "$TOP/tests/chart/least.yaml" --values "$file"
+	docs=$((docs + 1))
+done
+check "values of the docs were looked at ($docs)" test "$docs" -ge 3
+
 # ---- what only the templates know ------------------------------------------------------------------
 
 for helm in 3 4; do
