@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "core/cause.h"
 #include "tap.h"
 
@@ -32,13 +33,14 @@ static void every_cause_has_a_word_of_its_own(void)
 	for (int i = CAUSE_NONE + 1; i < CAUSE_COUNT; i++) {
 		const char *name = cause_name((enum cause)i);
 
-		if (!CHECK(name != NULL))
+		CHECK(name != NULL);
+		if (!name)
 			continue;
 		/* as Kubernetes wants the reason of a condition */
 		CHECK_INT(strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"), ==,
 			  strlen(name));
 		for (int k = i + 1; k < CAUSE_COUNT; k++)
-			CHECK(cause_name((enum cause)k) && strcmp(name, cause_name((enum cause)k)));
+			CHECK(!xstrsame(name, cause_name((enum cause)k)));
 	}
 }
 
@@ -101,7 +103,8 @@ static void no_page_is_left_over(void)
 	DIR *dir = opendir(CAUSE_PAGES);
 	struct dirent *entry;
 
-	if (!CHECK(dir != NULL))
+	CHECK(dir != NULL);
+	if (!dir)
 		return;
 	while ((entry = readdir(dir)))
 		if (*entry->d_name != '.' && !CHECK(is_known(entry->d_name)))

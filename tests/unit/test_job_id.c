@@ -85,7 +85,9 @@ static void launches_take_the_numbers_one_after_another(void)
 static void hold_start(struct life *l)
 {
 	struct event event = {.type = EVENT_LAUNCH_FAILED,
-			      .process = {.launch_id = job_of(l), .error = "busy", .held = CAUSE_HA_NOT_PREPARED}};
+			      .process = {.launch_id = job_of(l),
+					  .error = "busy",
+					  .held = CAUSE_HA_NOT_PREPARED}};
 
 	step(l, &event);
 	CHECK_PHASE(l, PHASE_HOLDING);

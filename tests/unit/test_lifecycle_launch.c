@@ -688,8 +688,9 @@ static void an_exit_with_0_that_nobody_can_explain_is_not_repeated(void)
 
 static void a_start_that_must_not_be_made_now_is_held_and_counts_as_no_attempt(void)
 {
-	struct event e = {.type = EVENT_LAUNCH_FAILED,
-			  .process = {.error = "another Flink may live", .held = CAUSE_HA_NOT_PREPARED}};
+	struct event e = {
+		.type = EVENT_LAUNCH_FAILED,
+		.process = {.error = "another Flink may live", .held = CAUSE_HA_NOT_PREPARED}};
 	struct life l;
 
 	life_begin(&l);
