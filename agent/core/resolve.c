@@ -322,6 +322,19 @@ static void hold_without_state(struct inquiry *in)
 	inquiry_add(in, "; bring the storage back, or " WAYS_OUT);
 }
 
+static void hold_without_initial(struct inquiry *in)
+{
+	const struct candidate *c = NULL;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (candidate_is_fallback(in, &in->facts->candidates[i]))
+			c = &in->facts->candidates[i];
+	inquiry_hold(in, CAUSE_INITIAL_SAVEPOINT_UNUSABLE, 8,
+		     "the initial savepoint %s%sis not there or cannot be used: %s",
+		     c ? c->snapshot.path : "", c ? " " : "",
+		     inquiry_detail(c ? c->reason : in->facts->sources[SOURCE_INITIAL].detail));
+}
+
 static void nothing_found(struct inquiry *in)
 {
 	const struct source_fact *initial = &in->facts->sources[SOURCE_INITIAL];
@@ -342,9 +355,7 @@ static void nothing_found(struct inquiry *in)
 			     "the initial savepoint cannot be read: %s",
 			     inquiry_detail(initial->detail));
 	else if (initial->state != SOURCE_NOT_CONFIGURED)
-		inquiry_hold(in, CAUSE_INITIAL_SAVEPOINT_UNUSABLE, 8,
-			     "the initial savepoint is not there or cannot be used: %s",
-			     inquiry_detail(initial->detail));
+		hold_without_initial(in);
 	else if (inquiry_never_ran(in))
 		inquiry_decide(in, DECISION_START_EMPTY, 8,
 			       "the application has never run: every source was read and holds "

@@ -389,8 +389,10 @@ static bool age_unknown(struct inquiry *in)
 static bool candidate_decides(struct inquiry *in, struct candidate *c)
 {
 	if (c->integrity == INTEGRITY_UNREADABLE) {
-		inquiry_hold(in, CAUSE_SNAPSHOT_UNREADABLE, 5,
-			     "%s cannot be read and is the newest: %s", c->snapshot.path,
+		inquiry_hold(in,
+			     candidate_is_fallback(in, c) ? CAUSE_INITIAL_SAVEPOINT_UNUSABLE
+							  : CAUSE_SNAPSHOT_UNREADABLE,
+			     5, "%s cannot be read and is the newest: %s", c->snapshot.path,
 			     inquiry_detail(c->detail));
 		return true;
 	}

@@ -543,9 +543,10 @@ static void p3_p4_a_path_that_does_not_exist_holds_and_is_named(void)
 
 	begin(&w);
 	broken(given_initial(&w, 0), INTEGRITY_INCOMPLETE, "there is no _metadata");
-	facts_set_source(&w.facts, SOURCE_INITIAL, SOURCE_ABSENT, "s3://b/none: no _metadata");
+	facts_set_source(&w.facts, SOURCE_INITIAL, SOURCE_ABSENT, "there is no _metadata");
 	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "s3://b/none");
+	CHECK_HAS(w.decision.reason, "file:/initial");
+	CHECK_STR(cause_name(w.decision.cause), "InitialSavepointUnusable");
 	end(&w);
 }
 
