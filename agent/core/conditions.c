@@ -252,7 +252,8 @@ static void judge_progress(struct conditions *now, const struct lifecycle *life,
 		return; /* it looks again, and what was wrong is known no better yet */
 	if (broken && !life->fenced)
 		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, cause_name(CAUSE_JOURNAL_BROKEN),
-		    "the journal cannot be written, nothing new is started until it can");
+		    "the journal cannot be written, nothing new is started until it can: %s",
+		    life->journal_error ? life->journal_error : "no detail");
 	else if (refused && !stalled)
 		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, cause_name(CAUSE_SPEC_REFUSED),
 		    "the spec is not followed, what was wanted before still counts: %s", refused);

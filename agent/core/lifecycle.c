@@ -328,5 +328,6 @@ void lifecycle_release(struct lifecycle *life)
 	free(life->keeper);
 	free(life->stop_location);
 	free(life->operation_error);
+	free(life->journal_error);
 	memset(life, 0, sizeof(*life));
 }

@@ -249,7 +249,8 @@ enum effect_type {
 	EFFECT_NOTE,          /* a line for people: level, text */
 	EFFECT_CHECK_JOURNAL, /* is it what was written last? When another drey has written it: answer
 				 EVENT_JOURNAL_FAILED with conflict, and the sequence that was
-				 requested last; else no answer */
+				 requested last; when it makes no sense any more, the same
+				 without conflict; else no answer */
 };
 
 enum note_level {
@@ -339,6 +340,7 @@ struct lifecycle {
 	bool want_write;
 	int64_t requested, acknowledged; /* sequence numbers; equal = no write in flight */
 	bool journal_broken;             /* the last write failed; repeated at journal_retry_ms */
+	char *journal_error;             /* why; NULL = it is not broken; owned */
 	int journal_failures;            /* in a row, for the backoff */
 	struct effects deferred; /* effect.sequence: the write that has to come first, 0 = the
 				    next one */

@@ -173,6 +173,7 @@ void on_journal_written(struct lifecycle *life, const struct event *event)
 	if (life->journal_broken)
 		note(life, NOTE_INFO, "the journal can be written again");
 	life->journal_broken = false;
+	xstrset(&life->journal_error, NULL);
 	life->journal_failures = 0;
 	life->check_ms = 0; /* the write has shown that nobody else has */
 	release_deferred(life);
@@ -225,4 +226,5 @@ void on_journal_failed(struct lifecycle *life, const struct event *event)
 		     "the journal cannot be written, nothing new is started until it can: %s",
 		     event->journal.error);
 	life->journal_broken = true;
+	xstrset(&life->journal_error, event->journal.error);
 }

@@ -222,6 +222,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 	to = json_add_object(doc, "journal");
 	json_add_i64(to, "sequence", life->acknowledged);
 	json_add_bool(to, "broken", life->journal_broken || life->fenced);
+	json_add_str(to, "error", life->journal_error);
 	add_conditions(doc, life, conditions, now_unix_ms);
 	add_transitions(doc, journal);
 	return doc;

@@ -204,6 +204,7 @@ static void show(struct driver *driver, const char *reason)
 	driver->life.phase = PHASE_HOLDING;
 	driver->life.cause = CAUSE_JOURNAL_UNREADABLE;
 	driver->life.journal_broken = true;
+	xstrset(&driver->life.journal_error, reason);
 	snprintf(driver->life.reason, sizeof(driver->life.reason),
 		 "the journal cannot be read, nothing is started until it can: %.440s", reason);
 	driver->held = true;

@@ -282,13 +282,17 @@ static void checked(void *arg, bool ran)
 {
 	struct check_job *job = arg;
 	struct driver *driver = job->driver;
+	const struct lifecycle *life = &driver->life;
+	bool conflict = job->err.kind == ERR_BUSY;
+	/* a write that is under way will say so itself */
+	bool nonsense = job->err.kind == ERR_FORMAT && life->requested == life->acknowledged;
 	struct event event = {.type = EVENT_JOURNAL_FAILED,
-			      .journal = {.sequence = driver->life.requested,
-					  .conflict = true,
+			      .journal = {.sequence = life->requested,
+					  .conflict = conflict,
 					  .error = job->err.msg}};
 
 	driver->checking = false;
-	if (ran && !driver->closing && job->result < 0 && job->err.kind == ERR_BUSY)
+	if (ran && !driver->closing && job->result < 0 && (conflict || nonsense))
 		driver_step(driver, &event);
 	free(job);
 }

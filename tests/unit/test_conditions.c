@@ -193,6 +193,7 @@ static void a_broken_journal_stalls_a_job_that_runs_after_a_minute(void)
 	life_make(&life);
 	life.phase = PHASE_RUNNING;
 	life.journal_broken = true;
+	life.journal_error = xstrdup("no journals on Fridays");
 	conditions_update(&conditions, &life, &nothing, NOW);
 	CHECK_INT(conditions_due_unix_ms(&conditions), ==, NOW + MINUTE);
 	conditions_update(&conditions, &life, &nothing, NOW + MINUTE - 1);
@@ -200,6 +201,8 @@ static void a_broken_journal_stalls_a_job_that_runs_after_a_minute(void)
 	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
 	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "JournalBroken");
+	CHECK_HAS(conditions.list[CONDITION_STALLED].message,
+		  "until it can: no journals on Fridays");
 	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
 	life.journal_broken = false;
 	conditions_update(&conditions, &life, &nothing, NOW + MINUTE + 1);

@@ -138,6 +138,23 @@ static void the_journal_is_looked_at_while_flink_lives_and_nothing_is_written(vo
 	life_end(&l);
 }
 
+static void a_journal_that_makes_no_sense_any_more_is_broken_and_written_again_when_it_can_be(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	forget(&l);
+	write_failed(&l, false); /* of a look: no write is under way */
+	CHECK(l.life.journal_broken && !l.life.fenced);
+	CHECK(l.life.journal_error != NULL);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	pass(&l, 60000);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), >=, 1);
+	CHECK(!l.life.journal_broken && !l.life.journal_error);
+	life_end(&l);
+}
+
 /* The agent crashed, and while there was none another drey took over: only a drey decides launches. */
 static void a_flink_that_a_later_launch_has_replaced_is_killed(void)
 {
@@ -185,6 +202,7 @@ int main(void)
 	TEST(a_flink_that_was_told_to_end_does_not_get_its_time);
 	TEST(the_container_ends_when_it_is_told_to);
 	TEST(the_journal_is_looked_at_while_flink_lives_and_nothing_is_written);
+	TEST(a_journal_that_makes_no_sense_any_more_is_broken_and_written_again_when_it_can_be);
 	TEST(a_flink_that_a_later_launch_has_replaced_is_killed);
 	TEST(a_flink_that_the_journal_does_not_know_is_killed_too);
 	return tap_done();
