@@ -87,8 +87,9 @@ prove_files() { # JOBS LIMIT_S EXEC FILE...
 	count "$status"
 }
 
-# The same with real Flinks, whose JVMs and races a busy machine can bring to a time limit: up to three files that fail
-# are run a second time, alone, and that counts. They are named before the last line: someone has to look at them all the same.
+# The same with real Flinks and control planes (e2e, api, chart), which a busy machine can bring to a time limit: up to
+# three files that fail are run a second time, alone, and that counts. They are named before the last line: someone has
+# to look at them all the same.
 prove_twice() { # JOBS LIMIT_S EXEC FILE...
 	[ $# -gt 3 ] || return 0
 	local limit=$2 exec=$3 status=0 failed_before=$failed bad good

@@ -4,8 +4,9 @@
 # the test writes the ConfigMaps that Flink would. Sourced after tests/api/journal_lib.sh.
 #
 #   ha_pod_conf POD [LINE...]    drey.yaml and Flink's configuration; attempts cost no time
-#   lead HOLDER [MORE]           the cluster's map as a leader writes it (MAP, RPC_PORT); HOLDER "": the lock is free. MORE is
-#                                JSON of other keys
+#   lead HOLDER [MORE [VERSION]]    the cluster's map as a leader writes it (MAP, RPC_PORT); HOLDER "": the lock is free. MORE
+#                                is JSON of other keys; VERSION: only if it is this one still
+#   lead_until_known POD HOLDER [MORE]    for await: its lock is renewed, and drey has seen that
 #   map_is JQ                    for check and await: JQ is true of it; $holder has the lock
 #   job_id_of N                  the N-th job id
 #   put_job_map JOB FILE         the map of a job has these keys (JSON), and no others
@@ -32,17 +33,21 @@ ha_pod_conf() { # POD [LINE...]
 	sed -i "s|^flink:|&\n  configDirectory: $RUN/conf|" "$RUN/$pod/drey.yaml"
 }
 
-lead() { # HOLDER [MORE]
+lead() { # HOLDER [MORE [VERSION]]
 	local at
 	at=$(date --utc +%Y-%m-%dT%H:%M:%S.%6NZ)
 	jq --null-input --arg name "$MAP" --arg app "$APPLICATION" --arg holder "$1" --arg at "$at" --argjson more "${2:-{\}}" \
-		--arg where "pekko.tcp://flink@127.0.0.1:$RPC_PORT/user" '{
+		--arg version "${3:-}" --arg where "pekko.tcp://flink@127.0.0.1:$RPC_PORT/user" '{
 		apiVersion: "v1", kind: "ConfigMap",
-		metadata: {name: $name, labels: {app: $app, type: "flink-native-kubernetes"}, annotations: {
+		metadata: ({name: $name, labels: {app: $app, type: "flink-native-kubernetes"}, annotations: {
 			"control-plane.alpha.kubernetes.io/leader": ({holderIdentity: $holder, leaseDuration: "PT15S", acquireTime: $at,
-				renewTime: $at, leaderTransitions: 0} | tojson)}},
+				renewTime: $at, leaderTransitions: 0} | tojson)}} + (if $version == "" then {} else {resourceVersion: $version} end)),
 		data: ((if $holder == "" then {} else {"org.apache.flink.k8s.leader.dispatcher": "\($holder),\($where)"} end) + $more)
 	}' | kubectl apply --server-side --force-conflicts --filename - >/dev/null
+}
+
+lead_until_known() { # POD HOLDER [MORE]
+	lead "${@:2}" && grep --quiet "leader lock is known.*\"$2\"" "$RUN/log/$1.log"
 }
 
 map_is() { # JQ
