@@ -71,6 +71,8 @@ is "$(object s3-plain Role/orders '[.rules[].resourceNames // [] | length] | max
 is "$(object s3-plain Deployment/orders-taskmanager .spec.template.spec.automountServiceAccountToken)" false "and a TaskManager has no token"
 is "$(object full-job ConfigMap/orders-drey '.data["drey.yaml"]' | grep -E 'owner|whenFinished' | tr -d '\n ')" \
 	"owner:job/orders-jobmanagerwhenFinished:exit" "in a Job drey is told what it belongs to, and to end with the job"
+is "$(object s3-plain ConfigMap/orders-drey '.data["drey.yaml"]' | grep owner)" "  owner: deployment/orders-jobmanager" \
+	"else, too: the Pods of the CronJob have nothing else to know it by"
 is "$(object bounded-waits Job/orders-jobmanager .spec.suspend)" true "a Job that is to wait is suspended"
 is "$(jq -r '[.items[].kind] | map(select(. == "Role" or . == "RoleBinding")) | length' "$RUN/s3-bare.json")" 0 "without rbac there is no Role"
 is "$(object s3-port Service/orders-jobmanager '[.spec.ports[] | "\(.name)=\(.port)"] | join(" ")')" "rpc=6123 blob=6124 drey=9000" \

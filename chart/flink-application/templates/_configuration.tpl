@@ -104,9 +104,8 @@ control:
 {{- end }}
 kubernetes:
   enabled: "true"
-  {{- if eq .Values.jobManager.kind "Job" }}
-  owner: job/{{ include "flink-application.jobManager" . }}
-  {{- end }}
+  # said, because the Pods of the CronJob do not belong to it
+  owner: {{ ternary "job" "deployment" (eq .Values.jobManager.kind "Job") }}/{{ include "flink-application.jobManager" . }}
 {{- end -}}
 
 {{/* Empty values are "not set" for the chart; drey.yaml has no such thing. */}}
