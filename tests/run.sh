@@ -224,12 +224,14 @@ node_up() {
 # One control plane for all tests that leave it whole; it ends with this script. Its parts are built here, where it can
 # be seen: a test would only say that it is slow.
 api_up() {
-	KUBE_HOME=$(tools/get-kube.sh kube) && HELM_HOME=$(tools/get-kube.sh helm) && HELM4_HOME=$(tools/get-kube.sh helm4) || return 1
 	local tool
-	for tool in kubeconform kube-score schemas; do
-		tools/get-kube.sh "$tool" >/dev/null || return 1
-	done
-	export KUBE_HOME HELM_HOME HELM4_HOME
+	KUBE_HOME=$(tools/get-kube.sh kube) && HELM_HOME=$(tools/get-kube.sh helm) || return 1
+	export KUBE_HOME HELM_HOME
+	if [ -n "$(files_of tests/chart .sh)" ]; then
+		for tool in helm4 kubeconform kube-score schemas; do
+			tools/get-kube.sh "$tool" >/dev/null || return 1
+		done
+	fi
 	cluster=$scratch/cluster
 	tests/cluster/cluster.sh up "$cluster" --owner $$ >/dev/null
 }

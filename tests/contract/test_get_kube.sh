@@ -99,6 +99,10 @@ check "another module is another directory" test "$SAID" != "$first"
 is "$(builds)" 2 "and another build"
 get helm
 is "$STATUS_OF $(builds)" "0 3" "helm is built"
+first=$SAID
+get helm4
+is "$STATUS_OF $(builds)" "0 4" "and Helm 4"
+check "in another directory" test "$SAID" != "$first"
 
 rm -rf "$RUN/cache"
 STALL=$RUN/stall
@@ -106,10 +110,10 @@ STALL=$RUN/stall
 for i in 1 2; do
 	PATH="$RUN/bin:$PATH" "$RUN/tools/get-kube.sh" helm >"$RUN/said.$i" 2>"$RUN/stderr.$i" &
 done
-await "one builds" has_built 4
+await "one builds" has_built 5
 rm "$STALL"
 wait
-is "$(builds) $(cat "$RUN/said.1")" "4 $(cat "$RUN/said.2")" "the other waits, and takes what was built"
+is "$(builds) $(cat "$RUN/said.1")" "5 $(cat "$RUN/said.2")" "the other waits, and takes what was built"
 
 FAIL=mod XDG_CACHE_HOME=$RUN/empty MAKELEVEL=1 PATH="$RUN/bin:$PATH" "$TOP/tests/run.sh" --build "$BUILD" api cluster \
 	>"$RUN/stdout" 2>"$RUN/stderr"
