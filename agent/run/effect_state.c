@@ -284,8 +284,9 @@ static void checked(void *arg, bool ran)
 	struct driver *driver = job->driver;
 	const struct lifecycle *life = &driver->life;
 	bool conflict = job->err.kind == ERR_BUSY;
-	/* a write that is under way will say so itself */
-	bool nonsense = job->err.kind == ERR_FORMAT && life->requested == life->acknowledged;
+	/* a write that is under way, or tried again, will say so itself */
+	bool nonsense = job->err.kind == ERR_FORMAT && life->requested == life->acknowledged &&
+			!life->journal_broken;
 	struct event event = {.type = EVENT_JOURNAL_FAILED,
 			      .journal = {.sequence = life->requested,
 					  .conflict = conflict,

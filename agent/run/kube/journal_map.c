@@ -164,6 +164,14 @@ static int refuse_another(const struct journal_map *map, const struct journal *n
 		       map->sequence);
 }
 
+static int refuse_nonsense(const struct err *why, struct err *err)
+{
+	return err_set(err, why->kind, 0,
+		       "%s; it is not overwritten. Delete the ConfigMap, and drey writes it again "
+		       "as it should be",
+		       why->msg);
+}
+
 int journal_map_check(struct journal_map *map, const char *writer, struct err *err)
 {
 	cleanup_configmap struct configmap found = {0};
@@ -181,8 +189,8 @@ int journal_map_check(struct journal_map *map, const char *writer, struct err *e
 	if (map->resource_version && found.resource_version &&
 	    !strcmp(map->resource_version, found.resource_version))
 		return 0;
-	if (decode(map, &found, &now, err) < 0)
-		return -1;
+	if (decode(map, &found, &now, &why) < 0)
+		return refuse_nonsense(&why, err);
 	if (!is_known(map, &now) && !(now.writer && !strcmp(now.writer, writer)))
 		result = refuse_another(map, &now, err);
 	journal_release(&now);
@@ -209,11 +217,7 @@ static int look_again(struct journal_map *map, int64_t sequence, const char *wri
 		return -1;
 	}
 	if (decode(map, &found, &now, &why) < 0)
-		return err_set(
-			err, why.kind, 0,
-			"%s; it is not overwritten. Delete the ConfigMap, and drey writes it "
-			"again as it should be",
-			why.msg);
+		return refuse_nonsense(&why, err);
 	ours = now.writer && !strcmp(now.writer, writer) && now.sequence <= sequence;
 	known = is_known(map, &now);
 	result = ours && now.sequence == sequence;
