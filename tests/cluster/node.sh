@@ -217,6 +217,9 @@ keep() { # [OWNER]
 	cgroup=drey-node-$$
 	for hierarchy in $(cgroup_hierarchies); do
 		mkdir -p "$hierarchy/$cgroup"
+		# beside a machine's other processes all Pods together would weigh as much as one of these
+		echo 4096 2>/dev/null >"$hierarchy/$cgroup/cpu.shares" || :
+		echo 400 2>/dev/null >"$hierarchy/$cgroup/cpu.weight" || :
 	done
 	trap 'exit 0' TERM INT HUP
 	trap 'end_inside' EXIT
