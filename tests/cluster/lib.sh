@@ -9,7 +9,7 @@
 #   values [LINE...]          RUN/values.yaml; more lines of YAML at its end, in which keys of the first lines may not be
 #   install [OPTION...]       `helm install orders`, and waits until it is ready; upgrade [OPTION...] likewise
 #   helm ARG..., kubectl ARG...    as the administrator, in NAMESPACE; kubectl_cluster ARG... in none
-#   drey COMMAND [ARG...]     in the Pod of the JobManager; status, phase_is, restore_matches, continuity of tests/e2e/lib.sh
+#   drey COMMAND [ARG...]     in the Pod of the JobManager; status, phase_is, continuity of tests/e2e/lib.sh
 #                             are about it
 #   rest PATH [JQ]            Flink's REST API
 #   jvm COMPONENT             the number of its JVM in the Pod; kill_jvm COMPONENT, by SIGKILL
@@ -18,6 +18,7 @@
 #   runs                      for await: the job runs, and this launch has completed a checkpoint
 #   continued                 for check: the last launch has restored exactly the last snapshot of the job before it: nothing was
 #                             counted after that
+#   restored_from PATH        for check: drey has decided for PATH, Flink has restored it, and the job has read what it holds
 #   newest_on_s3              the newest retained checkpoint of the job that drey knows, by what is in the bucket
 #   pods_gone COMPONENT       for await: there is none, not even one that ends
 #   e2e_end                   as always; the namespace goes
@@ -272,4 +273,22 @@ continued() {
 			else if (got != want || sum != least) print "restored " got " with " sum ", the last snapshot was " want " with " least
 			exit !(seen && got == want && sum == least)
 		}' "$EVENTS"
+}
+
+# As restore_matches of tests/e2e/lib.sh, but a job may have gone on under its id any number of times. One subtask.
+restored_from() { # PATH
+	local maker=$1 id decided flink
+	case $1 in
+	*/savepoint-*) maker=${maker##*/savepoint-} maker=${maker%%-*} ;;
+	*) maker=${maker%/chk-*} maker=${maker##*/} ;;
+	esac
+	id=$(status .launch.restorePoint.checkpointId)
+	decided=$(status .launch.restorePoint.path)
+	[ "$decided" = "$1" ] || { echo "drey decided for $decided" && return 1; }
+	status_is .launch.restoreVerified || { echo "drey has not verified what Flink restored" && return 1; }
+	flink=$(checkpoints .latest.restored.external_path)
+	[ "$(plain_path "$flink")" = "$(plain_path "$1")" ] || { echo "Flink restored $flink" && return 1; }
+	[ "$(last_event RESTORED checkpoint | head -n 1)" = "$id" ] || { echo "the job has not restored $id" && return 1; }
+	[ "$(last_event RESTORED count | head -n 1)" = "$(snapshot_count "$maker" "$id")" ] ||
+		{ echo "the job restored $(last_event RESTORED count), the snapshot had $(snapshot_count "$maker" "$id")" && return 1; }
 }
