@@ -5,8 +5,8 @@
 #   tests/cluster/images.sh DIR     as root; prints the OCI layout (a directory), which node.sh loads
 #
 # In it are localhost/pause:1, which is what holds a Pod's namespaces, and localhost/orders:1 and :2, which tests/image/build.sh
-# makes, with Flink's file system for S3. DIR keeps everything between two calls; only what has changed is made anew. Exit
-# status as of tests/image/build.sh.
+# makes, with Flink's file system for S3. DIR keeps everything between two calls; only what has changed is made anew. It
+# grows with each change of drey; remove it at any time. Exit status as of tests/image/build.sh.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -46,7 +46,6 @@ printf '%s\n' 'FROM localhost/orders:1' "COPY ${plugin##*/} /opt/flink/plugins/s
 make_image localhost/orders-s3:1 "$dir/context/s3"
 printf '%s\n' 'FROM localhost/orders-s3:1' 'LABEL version=2' >"$dir/context/next/Dockerfile"
 make_image localhost/orders-s3:2 "$dir/context/next"
-"${BUILDAH[@]}" rmi --prune >/dev/null 2>&1 9>&- || :
 
 # the names that they have in a cluster
 images='pause:1=pause:1 orders-s3:1=orders:1 orders-s3:2=orders:2'
