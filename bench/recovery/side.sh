@@ -109,14 +109,23 @@ settled() {
 	! has_ha || lock_is_renewed
 }
 
+# It has its own loop: the machine is to start JVMs, not to answer questions.
+settle() {
+	seen='' renewals=0
+	until settled >/dev/null 2>&1; do
+		[ $(($(now_ms) - began)) -lt $((WAIT_S * 1000)) ] || return 1
+		sleep 1
+	done
+}
+
 new_rest() {
-	jm_is_new "$pid" && rest_is_up
+	gone "$pid" && rest_is_up
 }
 
 wait_ms() { # CMD...: the ms since $began
 	until "$@" >/dev/null 2>&1; do
 		[ $(($(now_ms) - began)) -lt $((WAIT_S * 1000)) ] || exit 1
-		sleep 0.05
+		sleep 0.2
 	done
 	echo $(($(now_ms) - began))
 }
@@ -181,10 +190,9 @@ new_job_runs() {
 cd "$TOP" || exit 1
 begin 8<&- 9>&-
 say=ready
-began=0
+began=$(now_ms)
 while :; do
-	seen='' renewals=0
-	wait_until "the job runs and has a checkpoint" "$WAIT_S" settled || exit 1
+	settle || exit 1
 	echo "$say" >&9
 	read -r -u 8 order || break
 	pid=$(jm_pid) was=$(job_id) lines=$(($(wc -l <"$RUN/log/jm.log") + 1))

@@ -140,6 +140,7 @@ void container_replace(struct world *w)
 	say(w, "pod %d is to be replaced", w->pod);
 	w->figures->replaced++;
 	w->init->replaced = true;
+	w->truth.rival = true;
 	/* apart: a node that was cut off, and whose pod lives on for long */
 	plan(w, between(w, 1, 120) * (w->apart ? 15 : 1) * SECOND_MS,
 	     odds(w, 500) ? ITEM_STOP_REQUEST : ITEM_CONTAINER_DIE, SCOPE_CONTAINER);

@@ -620,6 +620,9 @@ void oracle_one_job(struct world *w)
 	for (int i = 0; i < PODS; i++) {
 		struct pod *pod = &w->pods[i];
 
+		if (pod->agent.alive && pod->agent.life.fenced && !w->truth.rival &&
+		    !w->truth.journal_changed)
+			fail(w, "fenced, and there is no other drey");
 		if (!pod->agent.alive || !pod->agent.life.fenced || !pod->flink.alive)
 			pod->agent.fenced_ms = -1;
 		else if (pod->agent.fenced_ms < 0)

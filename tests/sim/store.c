@@ -335,6 +335,7 @@ void store_other_writer(struct world *w)
 {
 	if (!w->store.exists)
 		return;
+	w->truth.rival = true;
 	w->store.image->journal.sequence++;
 	w->store.image->journal.writer = put(w->store.image, "another", sizeof("another"));
 	say(w, "store: another drey has written %" PRId64, w->store.image->journal.sequence);
