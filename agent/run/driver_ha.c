@@ -11,10 +11,10 @@
 #include "run/kube/ha_observe.h"
 #include "run/kube/kube_lane.h"
 
-#define PATIENCE_MS   1000 /* for a release that is under way when drey ends */
-#define LEFT_ALONE    "Flink's leader lock is left alone; a successor may wait for its lease"
-#define LOOK_SOON_MS  2000  /* until the holder of the lock is known */
-#define LOOK_LATER_MS 60000 /* then: sessions may change */
+#define PATIENCE_MS    1000 /* for a release that is under way when drey ends */
+#define LEFT_ALONE     "Flink's leader lock is left alone; a successor may wait for its lease"
+#define LOOK_SOON_MS   2000          /* until the holder of the lock is known */
+#define LOOK_LATER_MS  60000         /* then: sessions may change */
 #define SWEEP_AGAIN_MS (3600 * 1000) /* a map that could not be deleted */
 
 struct ha {

@@ -200,9 +200,9 @@ struct truth {
 	/* there were two pods that share nothing but the journal: one may have made something new since the
 	 * other one looked */
 	bool two;
-	bool rival;                     /* another drey has written, or may have: to be fenced can be right */
-	bool half_stop;                 /* a stop failed after its savepoint */
-	bool clock_set;                 /* dates of storage and journal do not go together */
+	bool rival;     /* another drey has written, or may have: to be fenced can be right */
+	bool half_stop; /* a stop failed after its savepoint */
+	bool clock_set; /* dates of storage and journal do not go together */
 	char last_result[JOB_ID_BYTES]; /* trigger id of the last operation's result, when judged */
 	bool last_ok;
 	char last_token[32];
