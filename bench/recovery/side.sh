@@ -56,13 +56,6 @@ start_jm() { # in the side's own way
 	esac
 }
 
-make_archive() {
-	flink_java "$RUN" 160m 192m jm
-	env E2E_RUN="$RUN" "${FLINK_ENV[@]}" FLINK_HOME="$RUN/flink" "$TOP/tools/make-class-archive.sh" \
-		--output "$RUN/flink.jsa" --job "$JOB_JAR" drey.ContinuityJob -- "${FLINK_JAVA[@]}" "$FLINK_ENTRYPOINT" &&
-		DREY_CONF[flink.classArchive]=$RUN/flink.jsa
-}
-
 begin() {
 	run_begin "recovery-$SIDE" "$FLINK_VERSION"
 	api_begin "recovery-$SIDE"
@@ -76,10 +69,9 @@ begin() {
 		drey_conf
 	fi
 	sed -i 's/^execution.checkpointing.interval:.*/execution.checkpointing.interval: 2 s/' "$RUN/conf/config.yaml"
-	flink_env "$RUN"
 	case $SIDE in
 	kept) DREY_CONF[kubernetes.fastFailover]=false ;;
-	archive) make_archive || exit 1 ;;
+	archive) make_class_archive && DREY_CONF[flink.classArchive]=$RUN/flink.jsa || exit 1 ;;
 	esac
 	start_tm_pod
 	start_jm

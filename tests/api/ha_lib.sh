@@ -10,14 +10,9 @@
 #   holder                            who holds the leader lock
 #   jm_log REGEX                      counts lines of the log of drey and Flink
 #   checkpoint                        makes Flink take one
-#   job_id_of N                       the N-th job id
 
 # two Flinks and a control plane side by side: what takes seconds on an idle machine takes minutes on a busy one
 [ "$WAIT_S" -ge 300 ] || WAIT_S=300
-
-job_id_of() { # N [SALT]
-	printf '%s/%s/%s/%d' "$NAMESPACE" "$APPLICATION" "${2:-}" "$1" | sha256sum | cut -c1-32
-}
 
 # Flink's library with the jar that brings the high availability. Its client does not know tokenFile.
 ha_flink() {
@@ -34,12 +29,7 @@ ha_flink() {
 ha_begin() {
 	ha_flink
 	run_conf <<-END
-		high-availability.type: kubernetes
-		high-availability.storageDir: "file://$RUN/ha"
-		high-availability.cluster-id: $APPLICATION
-		high-availability.jobmanager.port: $RPC_PORT
-		kubernetes.cluster-id: $APPLICATION
-		kubernetes.namespace: $NAMESPACE
+		$(ha_options)
 		kubernetes.config.file: "$RUN/flink.conf"
 		${KUBE_LINES:-}
 	END

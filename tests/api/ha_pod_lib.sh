@@ -8,7 +8,6 @@
 #                                is JSON of other keys; VERSION: only if it is this one still
 #   lead_until_known POD HOLDER [MORE]    for await: its lock is renewed, and drey has seen that
 #   map_is JQ                    for check and await: JQ is true of it; $holder has the lock
-#   job_id_of N                  the N-th job id
 #   put_job_map JOB FILE         the map of a job has these keys (JSON), and no others
 #   job_map_version JOB          changes with every write to it
 #   flink_dies POD               the script is killed
@@ -21,12 +20,7 @@ ha_pod_conf() { # POD [LINE...]
 	shift
 	mkdir -p "$RUN/conf" "$RUN/ha"
 	cat >"$RUN/conf/config.yaml" <<-END
-		high-availability.type: kubernetes
-		high-availability.storageDir: "file://$RUN/ha"
-		high-availability.cluster-id: $APPLICATION
-		high-availability.jobmanager.port: $RPC_PORT
-		kubernetes.cluster-id: $APPLICATION
-		kubernetes.namespace: $NAMESPACE
+		$(ha_options)
 		jobmanager.rpc.address: 127.0.0.1
 	END
 	pod_conf "$pod" 'attempts:' '  window: 1s' '  backoffFirst: 0ms' '  backoffMax: 100ms' "$@"
@@ -53,10 +47,6 @@ lead_until_known() { # POD HOLDER [MORE]
 map_is() { # JQ
 	[ "$(kubectl get configmap "$MAP" --output json | jq '(.metadata.annotations["control-plane.alpha.kubernetes.io/leader"]
 		| fromjson.holderIdentity) as $holder | '"$1")" = true ]
-}
-
-job_id_of() { # N
-	printf '%s/%s//%d' "$NAMESPACE" "$APPLICATION" "$1" | sha256sum | cut -c1-32
 }
 
 put_job_map() { # JOB FILE

@@ -22,6 +22,8 @@
 #   api_role_without JQ VERB RESOURCE/NAME    the Role as JQ makes it of the one that is there, until api_role; waits until the
 #                             verb is refused
 #   api_define                the custom resource once more
+#   job_id_of N [SALT]        the job id of the N-th launch
+#   ha_options                lines of config.yaml: Flink's high availability on Kubernetes; RPC_PORT
 #   e2e_end                   as always
 #
 # What the Pod of drey would have: POD_KUBECONFIG, a kubeconfig with tokenFile; POD_ENV, words for `env` that make a
@@ -147,6 +149,21 @@ api_may_not() { # VERB RESOURCE/NAME
 api_role_without() { # JQ VERB RESOURCE/NAME
 	kubectl get role "$APPLICATION" --output json | jq "$1" | kubectl replace --filename - >/dev/null || return 1
 	wait_until "the Role has lost $2 $3" "$WAIT_S" api_may_not "$2" "$3"
+}
+
+job_id_of() { # N [SALT]
+	printf '%s/%s/%s/%d' "$NAMESPACE" "$APPLICATION" "${2:-}" "$1" | sha256sum | cut -c1-32
+}
+
+ha_options() {
+	cat <<-END
+		high-availability.type: kubernetes
+		high-availability.storageDir: "file://$RUN/ha"
+		high-availability.cluster-id: $APPLICATION
+		high-availability.jobmanager.port: $RPC_PORT
+		kubernetes.cluster-id: $APPLICATION
+		kubernetes.namespace: $NAMESPACE
+	END
 }
 
 # ---- the Pod's side ------------------------------------------------------------------------------

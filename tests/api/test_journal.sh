@@ -12,15 +12,11 @@ api_begin journal own
 # shellcheck source=tests/api/journal_lib.sh
 . "$TOP/tests/api/journal_lib.sh"
 
-id_of() { # N
-	printf '%s/%s//%d' "$NAMESPACE" "$APPLICATION" "$1" | sha256sum | cut -c1-32
-}
-
 # ---- one life --------------------------------------------------------------------------------------
 
 pod_start a
 await "the job is launched" launched 1
-check "the journal has had it before" journal_is '.launches[0].jobId == "'"$(id_of 0)"'"'
+check "the journal has had it before" journal_is '.launches[0].jobId == "'"$(job_id_of 0)"'"'
 check "with the names of the Pod and its UID" journal_is '.writer | startswith("orders-a/uid-of-a-")'
 is "$(kubectl get configmap "$JOURNAL" --output json | jq --compact-output '[.metadata.labels["app.kubernetes.io/component",
 	"app.kubernetes.io/instance", "app.kubernetes.io/managed-by", "app.kubernetes.io/name"], .metadata.ownerReferences]')" \
@@ -36,7 +32,7 @@ is "$(launches)" 1 "which was not started again"
 pod_end a
 pod_start b
 await "another Pod goes on with the journal" launched 2
-check "under the next id" journal_is '.launches[1].jobId == "'"$(id_of 1)"'"'
+check "under the next id" journal_is '.launches[1].jobId == "'"$(job_id_of 1)"'"'
 
 # ---- two of them -----------------------------------------------------------------------------------
 
@@ -167,18 +163,18 @@ pod_end d
 
 # ---- the pod before was killed, and its journal is lost --------------------------------------------
 
-mkdir -p "$RUN/ck/$(id_of 4)"
+mkdir -p "$RUN/ck/$(job_id_of 4)"
 kubectl delete configmap "$JOURNAL" >/dev/null
 pod_start e
 before=$(launches)
 await "with the journal lost and nothing in storage it starts" launched $((before + 1))
-check "under an id that has left no trace" journal_is '.launches[0].jobId == "'"$(id_of 0)"'"'
+check "under an id that has left no trace" journal_is '.launches[0].jobId == "'"$(job_id_of 0)"'"'
 pod_end e
 kubectl delete configmap "$JOURNAL" >/dev/null
-mkdir -p "$RUN/ck/$(id_of 0)" "$RUN/ck/$(id_of 1)"
+mkdir -p "$RUN/ck/$(job_id_of 0)" "$RUN/ck/$(job_id_of 1)"
 pod_start f
 await "a directory is a trace" launched $((before + 2))
-check "so is the next" journal_is '.launches[0].jobId == "'"$(id_of 2)"'"'
+check "so is the next" journal_is '.launches[0].jobId == "'"$(job_id_of 2)"'"'
 pod_end f
 
 # ---- all ids used up -------------------------------------------------------------------------------

@@ -11,10 +11,6 @@ api_begin role
 core=/api/v1/namespaces/$NAMESPACE
 ours=/apis/drey.dev/v1/namespaces/$NAMESPACE/flinkapplications
 
-job_id_of() { # N [SALT]
-	printf '%s/%s/%s/%d' "$NAMESPACE" "$APPLICATION" "${2:-}" "$1" | sha256sum | cut -c1-32
-}
-
 ha_map() { # N
 	echo "$APPLICATION-$(job_id_of "$1")-config-map"
 }

@@ -230,6 +230,14 @@ start_bare_jm() { # ARGS...
 	spawn jm "${INIT_ARGV[@]}" "${FLINK_JM_ARGV[@]}" "$@"
 }
 
+# The archive of the classes of this run's JobManager: $RUN/flink.jsa.
+make_class_archive() {
+	flink_env "$RUN"
+	flink_java "$RUN" 160m 192m jm
+	env E2E_RUN="$RUN" "${FLINK_ENV[@]}" FLINK_HOME="$RUN/flink" "$TOP/tools/make-class-archive.sh" \
+		--output "$RUN/flink.jsa" --job "$JOB_JAR" drey.ContinuityJob -- "${FLINK_JAVA[@]}" "$FLINK_ENTRYPOINT"
+}
+
 # The job's own arguments: its event log and its control files.
 job_args() {
 	printf '%s\n' --log "$EVENTS" --control "$CONTROL"

@@ -7,13 +7,6 @@
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
-make_archive() {
-	flink_env "$RUN"
-	flink_java "$RUN" 160m 192m jm
-	env E2E_RUN="$RUN" "${FLINK_ENV[@]}" FLINK_HOME="$RUN/flink" "$TOP/tools/make-class-archive.sh" \
-		--output "$RUN/flink.jsa" --job "$JOB_JAR" drey.ContinuityJob -- "${FLINK_JAVA[@]}" "$FLINK_ENTRYPOINT"
-}
-
 archive_is_mapped() {
 	grep -q " $RUN/flink.jsa\$" "/proc/$(jm_pid)/maps"
 }
@@ -23,7 +16,7 @@ said() { # REGEX: in what drey has logged about its last start
 }
 
 e2e_begin class-archive
-check "the script makes an archive" make_archive
+check "the script makes an archive" make_class_archive
 check "and says which Java has made it" grep -q ^JAVA_VERSION= "$RUN/flink.jsa.jvm"
 DREY_CONF[flink.classArchive]=$RUN/flink.jsa
 drey_conf
