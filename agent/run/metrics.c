@@ -175,6 +175,9 @@ static void add_states(struct buf *text, const struct lifecycle *life)
 	for (int i = 0; i < PHASE_COUNT; i++)
 		labelled(text, "drey_phase", "phase", phase_name((enum phase)i),
 			 (int)life->phase == i);
+	family(text, "drey_cause", "gauge", "1 for the word of the present standstill or failure.");
+	if (life->cause)
+		labelled(text, "drey_cause", "cause", cause_name(life->cause), 1);
 	family(text, "drey_desired_state", "gauge", "1 for the state that is wanted.");
 	for (int i = 0; i <= DESIRED_CANCELLED; i++)
 		labelled(text, "drey_desired_state", "state",

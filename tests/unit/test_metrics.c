@@ -83,6 +83,18 @@ static void end_operation(struct rig *rig, const char *id, bool ok)
 	step(rig, EVENT_TICK);
 }
 
+static void a_standstill_has_its_word(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	CHECK(!strstr(text(&rig), "\ndrey_cause{"));
+	rig.life.phase = PHASE_HOLDING;
+	rig.life.cause = CAUSE_STORAGE_UNREADABLE;
+	CHECK_SAMPLE(&rig, "drey_cause{cause=\"StorageUnreadable\"} 1");
+	rig_end(&rig);
+}
+
 static void states_are_one_for_exactly_one_label(void)
 {
 	struct rig rig;
@@ -323,6 +335,7 @@ static void the_document_names_every_metric_with_its_type(void)
 
 int main(void)
 {
+	TEST(a_standstill_has_its_word);
 	TEST(states_are_one_for_exactly_one_label);
 	TEST(labels_are_escaped);
 	TEST(what_is_not_known_has_no_sample);
