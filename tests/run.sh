@@ -19,7 +19,8 @@
 #   chart     tests/chart/test_*.sh                  the chart, likewise
 #   image     tests/image/test_*.sh                  the Dockerfile's image, without a registry; as root; not part of all
 #   cluster   tests/cluster/test_*.sh                real Pods on a real node, which is started for them (tests/cluster/node.sh), or on
-#                                                    that in DREY_NODE; as root; not part of all
+#                                                    that in DREY_NODE; as root; two at a time, but those with a line "# alone: WHY";
+#                                                    not part of all
 #   valgrind  the unit tests under valgrind; an error is a failure (leaks: SAN=1)
 #
 # A test is an executable that prints TAP. What is counted are the tests inside; a file that fails for another reason
@@ -199,16 +200,24 @@ run_group() { # GROUP
 			failed=$((failed + 1))
 			return 0
 		fi
-		prove_twice 1 1800 "tests/cluster/node.sh enter $DREY_NODE" "${files[@]}"
+		prove_on_node "${files[@]}"
 		;;
 	*) usage ;;
 	esac
 }
 
+prove_on_node() { # FILE...
+	local alone together
+	mapfile -t alone < <(printf '%s\n' "$@" | xargs -r grep -l '^# alone: ' | xargs -r ls -S)
+	mapfile -t together < <(printf '%s\n' "$@" | xargs -r grep -L '^# alone: ' | xargs -r ls -S)
+	prove_twice 2 1800 "tests/cluster/node.sh enter $DREY_NODE" "${together[@]}"
+	prove_twice 1 1800 "tests/cluster/node.sh enter $DREY_NODE" "${alone[@]}"
+}
+
 # What the tests need is built here, where it can be seen, and where the network is: there is none for those who are inside.
 node_up() {
 	local name home layout
-	for name in KUBE:kube NODE:node DNS:dns HELM:helm; do
+	for name in KUBE:kube NODE:node DNS:dns HELM:helm HELM4:helm4; do
 		home=$(tools/get-kube.sh "${name#*:}") && export "${name%:*}_HOME=$home" || return 1
 	done
 	VERSITYGW=$(tools/get-servers.sh versitygw) || return 1
