@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 #
 # What ends Pods and processes: deletion of the JobManager's and the TaskManager's Pod, SIGKILL, the out-of-memory killer, a
-# node that is drained. The job goes on from its newest state each time, and nobody has to do
-# anything.
+# node that is drained. The job goes on from its newest state each time, and nobody has to do anything.
+#
+# alone: it drains the node
 
 # shellcheck disable=SC2317 # functions that check and await call
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
 # `helm upgrade` on a real cluster: with another image and with other arguments, from a savepoint to exactly where the old
-# version stopped; with versions that cannot start, and back; and while the API server is away.
+# version stopped; with versions that cannot start, and back.
 
 # shellcheck disable=SC2317 # functions that check and await call
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
