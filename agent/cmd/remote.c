@@ -159,7 +159,7 @@ static bool scaled_away(const struct remote *remote)
 	if (!remote->setup.owner ||
 	    workload_get(remote->kube,
 			 remote->setup.owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT,
-			 remote->setup.owner, OWNER_ASK_MS, &workload, NULL) < 0)
+			 remote->setup.owner, OWNER_ASK_MS, &workload, NULL, NULL) < 0)
 		return false;
 	away = workload.suspended || workload.replicas == 0;
 	workload_release(&workload);

@@ -3,14 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
+
+#define TIMEOUT_MS 20000
 
 static const char *const kinds[] = {"Deployment", "Job"};
 
 _Static_assert(WORKLOAD_DEPLOYMENT == 0 && WORKLOAD_JOB == 1, "order of kinds");
 
+void workload_condition_release(struct workload_condition *condition)
+{
+	free(condition->status);
+	free(condition->reason);
+	free(condition->message);
+	*condition = (struct workload_condition){0};
+}
+
 void workload_release(struct workload *workload)
 {
+	workload_condition_release(&workload->ready);
 	free(workload->uid);
 	free(workload->generation);
 	*workload = (struct workload){0};
@@ -28,6 +40,27 @@ static const char *generation_of(const struct json *object)
 	const char *pods = annotated(json_get(json_get(object, "spec"), "template"));
 
 	return pods ? pods : annotated(object);
+}
+
+/* Ours among all of them. What is no condition is none: it is only there to be written over. */
+static struct workload_condition ready_of(const struct json *object)
+{
+	const struct json *each, *all = json_get(json_get(object, "status"), "conditions");
+	struct workload_condition ready = {0};
+
+	json_each (each, all) {
+		const char *type = json_str(each, "type");
+		const char *since = json_str(each, "lastTransitionTime");
+
+		if (!type || strcmp(type, WORKLOAD_CONDITION) != 0 || ready.status)
+			continue;
+		ready.status = xstrdup(json_str(each, "status"));
+		ready.reason = xstrdup(json_str(each, "reason"));
+		ready.message = xstrdup(json_str(each, "message"));
+		if (since)
+			(void)clock_parse_rfc3339(since, &ready.since_unix_ms, NULL);
+	}
+	return ready;
 }
 
 int workload_decode(const struct json *object, enum workload_kind kind, const char *name,
@@ -53,6 +86,7 @@ int workload_decode(const struct json *object, enum workload_kind kind, const ch
 		return err_set(err, ERR_FORMAT, 0, "it is about '%.64s'", got);
 	*ret = (struct workload){
 		.uid = xstrdup(uid),
+		.ready = ready_of(object),
 		.deleting = json_str(metadata, "deletionTimestamp") != NULL,
 		.suspended = suspended,
 		.replicas = replicas,
@@ -61,24 +95,95 @@ int workload_decode(const struct json *object, enum workload_kind kind, const ch
 	return 0;
 }
 
-int workload_get(struct kube *kube, enum workload_kind kind, const char *name, int64_t timeout_ms,
-		 struct workload *ret, struct err *err)
+/* The caller frees; NULL: ERR_CONFIG. */
+static char *path_of(const struct kube *kube, enum workload_kind kind, const char *name,
+		     const char *rest, struct err *err)
 {
-	cleanup_free char *path = NULL;
-	struct kube_request request = {.timeout_ms = timeout_ms};
-	struct kube_answer answer = {0};
-	int rc;
+	const char *namespace = kube_namespace(kube);
 
 	if (kube_check_name(name, err) < 0)
+		return NULL;
+	return kind == WORKLOAD_JOB
+		       ? xasprintf("/apis/batch/v1/namespaces/%s/jobs/%s%s", namespace, name, rest)
+		       : xasprintf("/apis/apps/v1/namespaces/%s/deployments/%s%s", namespace, name,
+				   rest);
+}
+
+/* Hand out what was learned, without the object; or forget it. */
+static void tell(struct kube_answer *from, struct kube_answer *to)
+{
+	json_free(from->object);
+	from->object = NULL;
+	if (to) {
+		kube_answer_release(to);
+		*to = *from;
+	}
+}
+
+int workload_get(struct kube *kube, enum workload_kind kind, const char *name, int64_t timeout_ms,
+		 struct workload *ret, struct kube_answer *answer, struct err *err)
+{
+	cleanup_free char *path = path_of(kube, kind, name, "", err);
+	struct kube_request request = {.path = path, .timeout_ms = timeout_ms};
+	struct kube_answer got = {0};
+	int rc;
+
+	if (!path)
 		return -1;
-	path = kind == WORKLOAD_JOB ? xasprintf("/apis/batch/v1/namespaces/%s/jobs/%s",
-						kube_namespace(kube), name)
-				    : xasprintf("/apis/apps/v1/namespaces/%s/deployments/%s",
-						kube_namespace(kube), name);
-	request.path = path;
-	rc = kube_do(kube, &request, &answer, err);
-	if (rc == 0 && workload_decode(answer.object, kind, name, ret, err) < 0)
+	rc = kube_do(kube, &request, &got, err);
+	if (rc == 0 && workload_decode(got.object, kind, name, ret, err) < 0)
 		rc = err_wrap(err, "GET %s: the answer", path);
-	kube_answer_release(&answer);
+	tell(&got, answer);
+	return rc;
+}
+
+/* Whole seconds, as Kubernetes writes them. */
+static void add_time(struct json *to, const char *key, int64_t unix_ms)
+{
+	char text[CLOCK_TEXT_BYTES];
+
+	clock_rfc3339(unix_ms, text);
+	memcpy(text + strlen("2026-03-01T12:00:00"), "Z", 2);
+	json_add_str(to, key, text);
+}
+
+static struct json *patch_of(enum workload_kind kind, const char *uid,
+			     const struct workload_condition *condition)
+{
+	struct json *body = json_object(), *one;
+
+	json_add_str(json_add_object(body, "metadata"), "uid", uid);
+	one = json_add_object(json_add_array(json_add_object(body, "status"), "conditions"), NULL);
+	json_add_str(one, "type", WORKLOAD_CONDITION);
+	json_add_str(one, "status", condition->status);
+	json_add_str(one, "reason", condition->reason);
+	json_add_str(one, "message", condition->message);
+	add_time(one, "lastTransitionTime", condition->since_unix_ms);
+	add_time(one, kind == WORKLOAD_JOB ? "lastProbeTime" : "lastUpdateTime",
+		 condition->updated_unix_ms);
+	return body;
+}
+
+int workload_apply_condition(struct kube *kube, enum workload_kind kind, const char *name,
+			     const char *uid, const struct workload_condition *condition,
+			     struct kube_answer *answer, struct err *err)
+{
+	cleanup_free char *path = path_of(kube, kind, name, "/status?fieldManager=drey", err);
+	cleanup_json struct json *body = patch_of(kind, uid, condition);
+	struct kube_request request = {
+		.method = "PATCH",
+		.path = path,
+		.content_type = KUBE_STRATEGIC_PATCH,
+		.body = body,
+		.timeout_ms = TIMEOUT_MS,
+		.repeatable = true,
+	};
+	struct kube_answer got = {0};
+	int rc;
+
+	if (!path)
+		return -1;
+	rc = kube_do(kube, &request, &got, err);
+	tell(&got, answer);
 	return rc;
 }

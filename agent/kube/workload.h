@@ -1,7 +1,10 @@
 /*
- * workload - what our pod belongs to, read by name: a Deployment of apps/v1 or a Job of batch/v1.
+ * workload - what our pod belongs to, read by name: a Deployment of apps/v1 or a Job of batch/v1. And
+ * one condition of its status that is ours; the controllers of Kubernetes copy what they do not know.
  *
  * Life cycle: workload_get() -> workload_release(). It blocks: for lanes.
+ *
+ * Source: k8s.io/api apps/v1 DeploymentCondition, batch/v1 JobCondition (lists that are merged by type).
  */
 #ifndef DREY_KUBE_WORKLOAD_H
 #define DREY_KUBE_WORKLOAD_H
@@ -16,13 +19,25 @@
 /* Annotation of the pod template, or of the object itself, that names the generation. */
 #define WORKLOAD_GENERATION "drey.dev/generation"
 
+/* Type of the condition. */
+#define WORKLOAD_CONDITION "drey.dev/Ready"
+
 enum workload_kind {
 	WORKLOAD_DEPLOYMENT,
 	WORKLOAD_JOB,
 };
 
+struct workload_condition {
+	char *status, *reason, *message; /* NULL: there is none, or it does not say */
+	int64_t since_unix_ms;           /* its last transition; 0 = it does not say */
+	int64_t updated_unix_ms;         /* for writing */
+};
+
+void workload_condition_release(struct workload_condition *condition); /* zeroed is allowed */
+
 struct workload {
-	char *uid; /* never NULL in what was read */
+	char *uid;                       /* never NULL in what was read */
+	struct workload_condition ready; /* ours, as it was written before */
 	bool deleting, suspended;
 	int64_t replicas; /* that are wanted; 1 for a Job */
 	char *generation; /* NULL: it does not say */
@@ -34,8 +49,18 @@ void workload_release(struct workload *workload); /* zeroed is allowed */
 int workload_decode(const struct json *object, enum workload_kind kind, const char *name,
 		    struct workload *ret, struct err *err);
 
-/* Errors are those of kube_do(); ERR_ABSENT: there is none of that name. */
+/* Errors are those of kube_do(); ERR_ABSENT: there is none of that name. `answer` may be NULL; else
+ * zeroed before the first use: kube_answer_release(). */
 int workload_get(struct kube *kube, enum workload_kind kind, const char *name, int64_t timeout_ms,
-		 struct workload *ret, struct err *err);
+		 struct workload *ret, struct kube_answer *answer, struct err *err);
+
+/*
+ * Put our condition there, or in the place of what it was; all others stay as they are. Only to the
+ * object with this uid: another one of the same name refuses it (ERR_BUSY or ERR_CONFIG, so read it).
+ * Other errors as of workload_get().
+ */
+int workload_apply_condition(struct kube *kube, enum workload_kind kind, const char *name,
+			     const char *uid, const struct workload_condition *condition,
+			     struct kube_answer *answer, struct err *err);
 
 #endif

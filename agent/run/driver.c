@@ -108,6 +108,7 @@ void driver_step(struct driver *driver, const struct event *event)
 	driver_resource_step(driver);
 	driver_event_step(driver);
 	driver_owner_step(driver);
+	driver_ready_step(driver);
 	arm_timer(driver);
 	/* what a phase needed is not needed in the next one, and that may last for months */
 	if (driver->life.phase != before)
@@ -251,7 +252,7 @@ static int open_all(struct driver *driver, struct err *err)
 	if (driver_hooks_open(driver, err) < 0 || driver_directory_open(driver, err) < 0)
 		return -1;
 	if (driver_resource_open(driver, err) < 0 || driver_event_open(driver, err) < 0 ||
-	    driver_owner_open(driver, err) < 0)
+	    driver_owner_open(driver, err) < 0 || driver_ready_open(driver, err) < 0)
 		return -1;
 	return driver_ha_open(driver, err) < 0 ? -1 : driver_http_open(driver, err);
 }
@@ -272,6 +273,7 @@ static void close_all(struct driver *driver)
 		free(driver->writer);
 	}
 	driver_start_close(driver);
+	driver_ready_close(driver);
 	driver_owner_close(driver);
 	driver_event_close(driver);
 	driver_resource_close(driver);

@@ -12,6 +12,7 @@
  *   driver_resource.c  the custom resource
  *   driver_event.c    Kubernetes Events
  *   driver_owner.c    what SIGTERM means, by what the pod belongs to
+ *   driver_ready.c    the condition of what the pod belongs to
  *   driver_hooks.c    the executables of the hook directory
  *   driver_ha.c       Flink's own high availability on Kubernetes
  *   driver_http.c     probes, status and metrics over HTTP
@@ -41,9 +42,11 @@ struct hooks;
 struct json;
 struct observe_plan;
 struct owner_watch;
+struct ready;
 struct resource;
 struct start;
 struct waiting_call;
+struct workload;
 
 struct driver {
 	const struct setup *setup;
@@ -59,6 +62,7 @@ struct driver {
 	struct resource *resource;    /* NULL = no custom resource is looked for */
 	struct events *events;        /* NULL = there is nothing that they could be about */
 	struct owner_watch *owner;    /* NULL = no owner is known */
+	struct ready *ready;          /* likewise */
 	struct hooks *hooks;          /* NULL = no directory configured */
 	struct ha *ha;                /* NULL: Flink has no high availability of its own */
 	struct http_server *http;     /* NULL: off, or the port is taken */
@@ -190,6 +194,16 @@ bool driver_owner_stopping(struct driver *driver, const struct link_msg *msg);
  * lane. */
 #define OWNER_REASON_BYTES 700
 enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_t reason_bytes);
+
+/* driver_ready.c; where no owner is known all of this does nothing */
+int driver_ready_open(struct driver *driver, struct err *err);
+void driver_ready_close(struct driver *driver);
+/* After every step: write the condition, if it is another one. */
+void driver_ready_step(struct driver *driver);
+/* The owner was read once more; NULL = it has gone. */
+void driver_ready_owner(struct driver *driver, const struct workload *workload);
+/* False: effect_exit() is called once more when the last condition was written, or soon. */
+bool driver_ready_exit(struct driver *driver, const struct effect *effect);
 
 /* driver_hooks.c; without a hook directory all of this does nothing */
 int driver_hooks_open(struct driver *driver, struct err *err);

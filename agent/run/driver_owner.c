@@ -54,7 +54,7 @@ static void work(void *arg)
 
 	job->result = workload_get(job->watch->kube.kube,
 				   kube->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT,
-				   kube->owner, job->timeout_ms, &job->workload, &job->err);
+				   kube->owner, job->timeout_ms, &job->workload, NULL, &job->err);
 }
 
 /* ---- at the end ---- */
@@ -117,10 +117,13 @@ static enum upgrade judge(const struct setup *setup, const struct workload *work
 
 static void answered(struct owner_watch *watch, const struct owner_job *job)
 {
+	bool absent = job->result < 0 && job->err.kind == ERR_ABSENT;
 	char reason[OWNER_REASON_BYTES];
 	enum upgrade upgrade = judge(watch->driver->setup, job->result == 0 ? &job->workload : NULL,
 				     &job->err, watch->seen_uid, reason, sizeof(reason));
 
+	if (job->result == 0 || absent)
+		driver_ready_owner(watch->driver, absent ? NULL : &job->workload);
 	go_on(watch, upgrade, reason);
 }
 
@@ -189,7 +192,7 @@ enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_
 		return UPGRADE_UNKNOWN;
 	kube = kube_new(&on->config, &err);
 	if (kube)
-		rc = workload_get(kube, kind, on->owner, OWNER_MS, &workload, &err);
+		rc = workload_get(kube, kind, on->owner, OWNER_MS, &workload, NULL, &err);
 	upgrade = judge(setup, rc == 0 ? &workload : NULL, &err, NULL, ret_reason, reason_bytes);
 	workload_release(&workload);
 	kube_free(kube);

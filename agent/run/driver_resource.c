@@ -266,13 +266,13 @@ bool driver_resource_exit(struct driver *driver, const struct effect *effect)
 
 	if (!resource || resource->left)
 		return true;
-	resource->leaving = true;
 	resource->exit_status = effect->status;
-	driver_resource_step(driver);
-	if (!resource->writing)
-		return true;
-	loop_timer_set(resource->exit, PATIENCE_MS);
-	return false;
+	if (!resource->leaving) {
+		resource->leaving = true;
+		loop_timer_set(resource->exit, PATIENCE_MS);
+		driver_resource_step(driver);
+	}
+	return !resource->writing;
 }
 
 /* ---- reading ---- */

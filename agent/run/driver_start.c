@@ -211,6 +211,7 @@ static void show(struct driver *driver, const char *reason)
 	driver_judge(driver, clock_unix_ms());
 	termination_see(&driver->last, &driver->life);
 	driver_resource_step(driver);
+	driver_ready_step(driver);
 }
 
 static void hold(struct driver *driver, const struct err *why)

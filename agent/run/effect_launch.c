@@ -129,8 +129,13 @@ void effect_stop_ack(struct driver *driver)
 void effect_exit(struct driver *driver, const struct effect *effect)
 {
 	struct err err = {0};
+	bool told;
 
-	if (!driver_hooks_exit(driver, effect) || !driver_resource_exit(driver, effect))
+	if (!driver_hooks_exit(driver, effect))
+		return;
+	told = driver_resource_exit(driver, effect);
+	told = driver_ready_exit(driver, effect) && told; /* both at once */
+	if (!told)
 		return;
 	if (init_link_exit(driver->link, effect->status, &err) < 0)
 		log_error(driver->log, "drey-init cannot be told to end", LOG_ERR(&err));

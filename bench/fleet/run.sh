@@ -58,7 +58,7 @@ kubectl apply --server-side --filename - >/dev/null <<-END || exit 1
 	- {apiGroups: [""], resources: [configmaps], verbs: [create, get, list, watch, update, patch, delete]}
 	- {apiGroups: [drey.dev], resources: [flinkapplications, flinkapplications/status], verbs: [get, list, watch, patch]}
 	- {apiGroups: [events.k8s.io], resources: [events], verbs: [create, patch]}
-	- {apiGroups: [apps], resources: [deployments], verbs: [get]}
+	- {apiGroups: [apps], resources: [deployments, deployments/status], verbs: [get, patch]}
 	---
 	apiVersion: rbac.authorization.k8s.io/v1
 	kind: RoleBinding

@@ -76,6 +76,10 @@ may no GET "/apis/events.k8s.io/v1/namespaces/$NAMESPACE/events"
 may yes GET "/apis/apps/v1/namespaces/$NAMESPACE/deployments/$APPLICATION-jobmanager"
 may no PATCH "/apis/apps/v1/namespaces/$NAMESPACE/deployments/$APPLICATION-jobmanager" '{}'
 may no GET "/apis/apps/v1/namespaces/$NAMESPACE/deployments/of-somebody-else"
+may yes PATCH "/apis/apps/v1/namespaces/$NAMESPACE/deployments/$APPLICATION-jobmanager/status?fieldManager=drey" '{}'
+may no PUT "/apis/apps/v1/namespaces/$NAMESPACE/deployments/$APPLICATION-jobmanager/status" '{}'
+may no PATCH "/apis/apps/v1/namespaces/$NAMESPACE/deployments/$APPLICATION-jobmanager/scale" '{}'
+may no PATCH "/apis/apps/v1/namespaces/$NAMESPACE/deployments/of-somebody-else/status" '{}'
 may no GET "$core/secrets/any"
 may no GET "$core/pods"
 may no GET "/api/v1/namespaces/default/configmaps/$APPLICATION-cluster-config-map"
@@ -84,9 +88,12 @@ may no GET "/api/v1/namespaces/default/configmaps/$APPLICATION-cluster-config-ma
 
 api_role --set drey.kubernetes.launches=0,drey.kubernetes.resource=none,jobManager.kind=Job
 await "another Role counts" api_may list configmaps
-is "$(grep -c resourceNames "$RUN/role.yaml")" 1 "random ids: no names but the owner's"
+is "$(grep -c resourceNames "$RUN/role.yaml")" 2 "random ids: no names but the owner's"
 may yes GET "$core/configmaps?labelSelector=app=$APPLICATION"
 may no GET "$ours/$APPLICATION"
 may no GET "/apis/apps/v1/namespaces/$NAMESPACE/deployments/$APPLICATION-jobmanager"
+may no PATCH "/apis/apps/v1/namespaces/$NAMESPACE/deployments/$APPLICATION-jobmanager/status" '{}'
 may yes GET "/apis/batch/v1/namespaces/$NAMESPACE/jobs/$APPLICATION-jobmanager"
+may no PATCH "/apis/batch/v1/namespaces/$NAMESPACE/jobs/$APPLICATION-jobmanager" '{}'
+may yes PATCH "/apis/batch/v1/namespaces/$NAMESPACE/jobs/$APPLICATION-jobmanager/status" '{}'
 e2e_end

@@ -66,6 +66,7 @@ configmaps HA get,list,watch,update,patch,delete
 configmaps orders-drey-control get
 configmaps orders-drey-journal get,patch
 deployments orders-jobmanager get
+deployments/status orders-jobmanager patch
 events  create,patch
 flinkapplications orders get,list,watch
 flinkapplications/status orders get,patch" "drey and the JobManager may do exactly this"

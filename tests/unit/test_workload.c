@@ -20,7 +20,8 @@ static void a_deployment_is_read(void)
 	KUBE_SAY(&stub, {.body = OBJECT("Deployment", "jm",
 					",\"annotations\":{\"drey.dev/generation\":\"own\"}",
 					"\"replicas\":0," POD_OF("g2"))});
-	CHECK_INT(workload_get(stub.kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, &err), ==, 0);
+	CHECK_INT(workload_get(stub.kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL, &err),
+		  ==, 0);
 	CHECK_STR(stub.asked[0], "GET /apis/apps/v1/namespaces/team-a/deployments/jm");
 	CHECK_STR(workload.uid, "u-1");
 	CHECK_INT(workload.replicas, ==, 0);
@@ -41,7 +42,7 @@ static void a_job_is_read(void)
 					",\"deletionTimestamp\":\"2026-11-21T12:00:00Z\","
 					"\"annotations\":{\"drey.dev/generation\":\"own\"}",
 					"\"suspend\":true")});
-	CHECK_INT(workload_get(stub.kube, WORKLOAD_JOB, "jm", 1000, &workload, &err), ==, 0);
+	CHECK_INT(workload_get(stub.kube, WORKLOAD_JOB, "jm", 1000, &workload, NULL, &err), ==, 0);
 	CHECK_STR(stub.asked[0], "GET /apis/batch/v1/namespaces/team-a/jobs/jm");
 	CHECK(workload.deleting && workload.suspended);
 	CHECK_INT(workload.replicas, ==, 1);
@@ -66,7 +67,8 @@ static void another_object_is_refused(void)
 
 		kube_stub_start(&stub);
 		KUBE_SAY(&stub, {.body = bodies[i]});
-		CHECK_INT(workload_get(stub.kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, &err),
+		CHECK_INT(workload_get(stub.kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL,
+				       &err),
 			  ==, -1);
 		CHECK_INT(err.kind, ==, ERR_FORMAT);
 		kube_stub_stop(&stub);
@@ -85,10 +87,136 @@ static void denied_is_not_absent(void)
 	for (int i = 0; i < 2; i++) {
 		struct err err = {0};
 
-		CHECK_INT(workload_get(stub.kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, &err),
+		CHECK_INT(workload_get(stub.kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL,
+				       &err),
 			  ==, -1);
 		CHECK_INT(err.kind, ==, i ? ERR_ABSENT : ERR_DENIED);
 	}
+	kube_stub_stop(&stub);
+}
+
+#define READY                                                                                      \
+	"{\"type\":\"drey.dev/Ready\",\"status\":\"False\",\"reason\":\"NoUsableState\","          \
+	"\"message\":\"why\",\"lastTransitionTime\":\"2026-03-01T12:00:00Z\"}"
+#define STATUS(conditions) "},\"status\":{\"conditions\":[" conditions "]"
+
+static void our_condition_is_read_among_those_of_others(void)
+{
+	struct kube_stub stub;
+	struct workload workload = {0};
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	KUBE_SAY(&stub,
+		 {.body = OBJECT("Deployment", "jm", "",
+				 STATUS("1,{\"type\":\"Available\",\"status\":\"True\"}," READY))});
+	CHECK_INT(workload_get(stub.kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL, &err),
+		  ==, 0);
+	CHECK_STR(workload.ready.status, "False");
+	CHECK_STR(workload.ready.reason, "NoUsableState");
+	CHECK_STR(workload.ready.message, "why");
+	CHECK_INT(workload.ready.since_unix_ms, ==, 1772366400000);
+	workload_release(&workload);
+	CHECK(!workload.ready.status);
+	kube_stub_stop(&stub);
+}
+
+static void a_condition_that_is_nonsense_is_no_obstacle(void)
+{
+	static const char *const bodies[] = {
+		OBJECT("Deployment", "jm", "",
+		       STATUS("{\"type\":\"drey.dev/Ready\",\"status\":1,"
+			      "\"lastTransitionTime\":\"soon\"}")),
+		OBJECT("Deployment", "jm", "", STATUS("{\"type\":\"drey.dev/ready\"}")),
+		OBJECT("Deployment", "jm", "", "},\"status\":{\"conditions\":{}"),
+		OBJECT("Deployment", "jm", "", "},\"status\":{"),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+		struct kube_stub stub;
+		struct workload workload = {0};
+		struct err err = {0};
+
+		kube_stub_start(&stub);
+		KUBE_SAY(&stub, {.body = bodies[i]});
+		CHECK_INT(workload_get(stub.kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL,
+				       &err),
+			  ==, 0);
+		CHECK(!workload.ready.status && !workload.ready.since_unix_ms);
+		workload_release(&workload);
+		kube_stub_stop(&stub);
+	}
+}
+
+static void only_our_condition_of_this_very_object_is_patched(void)
+{
+	static const struct {
+		const char *path, *time;
+	} kinds[] = {
+		{"apps/v1/namespaces/team-a/deployments", "lastUpdateTime"},
+		{"batch/v1/namespaces/team-a/jobs", "lastProbeTime"},
+	};
+	struct workload_condition condition = {
+		.status = (char[]){"False"},
+		.reason = (char[]){"NoUsableState"},
+		.message = (char[]){"a \"why\""},
+		.since_unix_ms = 1772366400999,
+		.updated_unix_ms = 1772366405000,
+	};
+	char want[400];
+
+	for (int kind = WORKLOAD_DEPLOYMENT; kind <= WORKLOAD_JOB; kind++) {
+		struct kube_stub stub;
+		struct err err = {0};
+
+		kube_stub_start(&stub);
+		KUBE_SAY(&stub, {.body = OBJECT("Any", "jm", "", "")});
+		CHECK_INT(workload_apply_condition(stub.kube, (enum workload_kind)kind, "jm", "u-1",
+						   &condition, NULL, &err),
+			  ==, 0);
+		snprintf(want, sizeof(want), "PATCH /apis/%s/jm/status?fieldManager=drey",
+			 kinds[kind].path);
+		CHECK_STR(stub.asked[0], want);
+		CHECK_HAS(stub.heads[0], "application/strategic-merge-patch+json");
+		snprintf(want, sizeof(want),
+			 "{\"metadata\":{\"uid\":\"u-1\"},\"status\":{\"conditions\":[{"
+			 "\"type\":\"drey.dev/Ready\",\"status\":\"False\","
+			 "\"reason\":\"NoUsableState\",\"message\":\"a \\\"why\\\"\","
+			 "\"lastTransitionTime\":\"2026-03-01T12:00:00Z\","
+			 "\"%s\":\"2026-03-01T12:00:05Z\"}]}}",
+			 kinds[kind].time);
+		CHECK_STR(stub.bodies[0], want);
+		kube_stub_stop(&stub);
+	}
+}
+
+static void a_refused_patch_says_how(void)
+{
+	struct workload_condition condition = {
+		.status = (char[]){"True"}, .reason = (char[]){"R"}, .message = (char[]){""}};
+	struct kube_answer answer = {0};
+	struct kube_stub stub;
+	struct err err = {0};
+
+	kube_stub_start(&stub);
+	KUBE_SAY(&stub, {.status = 422,
+			 .body = KUBE_STATUS(422, "Invalid", "metadata.uid: field is immutable",
+					     "\"name\":\"jm\"")});
+	CHECK_INT(workload_apply_condition(stub.kube, WORKLOAD_JOB, "jm", "u-1", &condition,
+					   &answer, &err),
+		  ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	KUBE_SAY(&stub, {.status = 429, .header = "Retry-After: 30\r\n", .body = "slow"});
+	CHECK_INT(workload_apply_condition(stub.kube, WORKLOAD_JOB, "jm", "u-1", &condition,
+					   &answer, &err),
+		  ==, -1);
+	CHECK_INT(answer.retry_after_ms, ==, 30000);
+	CHECK_INT(kube_stub_asked(&stub), ==, 2);
+	CHECK_INT(workload_apply_condition(stub.kube, WORKLOAD_JOB, "a/b", "u-1", &condition,
+					   &answer, &err),
+		  ==, -1);
+	CHECK_INT(kube_stub_asked(&stub), ==, 2);
+	kube_answer_release(&answer);
 	kube_stub_stop(&stub);
 }
 
@@ -98,5 +226,9 @@ int main(void)
 	TEST(a_job_is_read);
 	TEST(another_object_is_refused);
 	TEST(denied_is_not_absent);
+	TEST(our_condition_is_read_among_those_of_others);
+	TEST(a_condition_that_is_nonsense_is_no_obstacle);
+	TEST(only_our_condition_of_this_very_object_is_patched);
+	TEST(a_refused_patch_says_how);
 	return tap_done();
 }

@@ -1,0 +1,364 @@
+/*
+ * The condition drey.dev/Ready of what our pod belongs to (kubernetes.owner): the condition Ready of the
+ * status document, where `kubectl describe deployment` shows it and `kubectl wait` waits for it,
+ * without a definition of ours in the cluster.
+ *
+ * All requests run on a lane of its own: the owner's (driver_owner.c) has to answer soon when SIGTERM
+ * comes, and a write may hang. Nothing is polled: the owner is read once, and once more when it refuses a
+ * write; a write is made when another status, reason or message is to be said than is there.
+ *
+ * At most two writes a second; a message alone waits longer. The owner is the object that was read
+ * first: when it has gone, goes, or another one has its name, this process writes no more.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "kube/workload.h"
+#include "run/driver_internal.h"
+#include "run/kube/kube_lane.h"
+
+#define PATIENCE_MS  1000 /* for the last write, when drey ends */
+#define READ_MS      20000
+#define WRITE_MS     500   /* between two writes: a transition is to be seen within a second */
+#define MESSAGE_MS   60000 /* idem, where only the message is another one */
+#define RETRY_MAX_MS 30000
+#define REFUSED_MS   5000 /* a server that has just begun says 403 to everybody for a while */
+#define SLOW_MS      300000
+
+struct ready {
+	struct driver *driver;
+	struct kube_lane kube;
+	struct loop_timer *timer;        /* the next try; when drey ends: its patience */
+	char *uid;                       /* NULL = it was not read yet */
+	struct workload_condition there; /* as it was read, or written last */
+	int64_t written_ms;              /* when it was; 0 = not by this process */
+	bool doubted; /* it may be another object: it is read before the next write */
+	bool over;    /* nothing is written any more */
+
+	bool busy;
+	int64_t not_before_ms; /* the next request */
+	int failures;          /* in a row */
+	int64_t refused_ms;    /* since; 0 = it is not */
+	bool told_denied;
+	char *complained; /* about reading or writing, once */
+
+	bool leaving, left; /* drey ends, but for the last write; not even for that */
+	int exit_status;
+};
+
+struct ready_job {
+	struct ready *ready;
+	char *uid;                      /* NULL: it is to be read */
+	struct workload_condition said; /* to be written */
+	struct workload workload;       /* that was read */
+	struct kube_answer answer;
+	int result;
+	struct err err;
+};
+
+static const struct setup_kube *setup_of(const struct ready *ready)
+{
+	return &ready->driver->setup->kube;
+}
+
+static enum workload_kind kind_of(const struct ready *ready)
+{
+	return setup_of(ready)->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT;
+}
+
+static void work(void *arg)
+{
+	struct ready_job *job = arg;
+	const struct ready *ready = job->ready;
+	const char *name = setup_of(ready)->owner;
+
+	job->result =
+		job->uid ? workload_apply_condition(ready->kube.kube, kind_of(ready), name,
+						    job->uid, &job->said, &job->answer, &job->err)
+			 : workload_get(ready->kube.kube, kind_of(ready), name, READ_MS,
+					&job->workload, &job->answer, &job->err);
+}
+
+static void free_job(struct ready_job *job)
+{
+	workload_release(&job->workload);
+	workload_condition_release(&job->said);
+	kube_answer_release(&job->answer);
+	free(job->uid);
+	free(job);
+}
+
+/* ---- what came of it ---- */
+
+static void complain(struct ready *ready, const struct err *why)
+{
+	if (!ready->complained || strcmp(ready->complained, why->msg) != 0)
+		log_warn(ready->driver->log,
+			 "the condition " WORKLOAD_CONDITION " of the owner of the pod cannot be "
+			 "written",
+			 LOG_ERR(why));
+	xstrset(&ready->complained, why->msg);
+}
+
+static void tell_denied(struct ready *ready, const struct ready_job *job)
+{
+	bool is_job = kind_of(ready) == WORKLOAD_JOB;
+	cleanup_free char *rule = xasprintf(
+		"{apiGroups: [%s], resources: [%s%s], resourceNames: [%s], verbs: [%s]}",
+		is_job ? "batch" : "apps", is_job ? "jobs" : "deployments",
+		job->uid ? "/status" : "", setup_of(ready)->owner, job->uid ? "patch" : "get");
+
+	if (!ready->told_denied)
+		log_warn(ready->driver->log,
+			 "the condition " WORKLOAD_CONDITION " of the owner of the pod may not be "
+			 "written: it is done without, until the Role has this rule",
+			 LOG_STR("rule", rule), LOG_ERR(&job->err));
+	ready->told_denied = true;
+}
+
+static void finish(struct ready *ready, const char *why)
+{
+	if (ready->uid && !ready->over)
+		log_info(ready->driver->log,
+			 "the condition " WORKLOAD_CONDITION
+			 " of the owner of the pod is written no more",
+			 LOG_STR("reason", why));
+	ready->over = true;
+}
+
+static void failed(struct ready *ready, const struct ready_job *job)
+{
+	bool denied = job->answer.status == 403;
+	bool refused = denied || job->err.kind == ERR_CONFIG;
+	int64_t now_ms = clock_mono_ms(), wait_ms = WRITE_MS;
+
+	for (int i = 0; i < ready->failures && wait_ms < RETRY_MAX_MS; i++)
+		wait_ms *= 2;
+	wait_ms = wait_ms < RETRY_MAX_MS ? wait_ms : RETRY_MAX_MS;
+	if (job->answer.retry_after_ms > wait_ms)
+		wait_ms = job->answer.retry_after_ms;
+	if (!refused)
+		ready->refused_ms = 0;
+	else if (!ready->refused_ms)
+		ready->refused_ms = now_ms;
+	else if (now_ms - ready->refused_ms >= REFUSED_MS)
+		wait_ms = SLOW_MS;
+	ready->not_before_ms = now_ms + wait_ms;
+	/* another object of this name is 422 (or 409): it is read before anything is said */
+	ready->doubted |= job->err.kind == ERR_CONFIG || job->err.kind == ERR_BUSY;
+	if (denied && wait_ms == SLOW_MS)
+		tell_denied(ready, job);
+	else if (!denied && (!ready->doubted || ready->failures))
+		complain(ready, &job->err);
+	if (ready->failures < 16)
+		ready->failures++;
+}
+
+static void was_read(struct ready *ready, struct workload *workload)
+{
+	if (ready->uid && strcmp(ready->uid, workload->uid) != 0) {
+		finish(ready, "it is another one of the same name");
+		return;
+	}
+	xstrset(&ready->uid, workload->uid);
+	if (workload->deleting)
+		finish(ready, "it is being deleted");
+	workload_condition_release(&ready->there);
+	ready->there = workload->ready;
+	workload->ready = (struct workload_condition){0};
+	ready->doubted = false;
+}
+
+static void was_written(struct ready *ready, struct ready_job *job)
+{
+	if (ready->told_denied || ready->complained)
+		log_info(ready->driver->log, "the condition " WORKLOAD_CONDITION
+					     " of the owner of the pod is written again");
+	workload_condition_release(&ready->there);
+	ready->there = job->said;
+	job->said = (struct workload_condition){0};
+	ready->written_ms = clock_mono_ms();
+	ready->failures = 0;
+	ready->refused_ms = 0;
+	ready->told_denied = false;
+	xstrset(&ready->complained, NULL);
+}
+
+static void take(struct ready *ready, struct ready_job *job)
+{
+	if (job->result < 0 && job->err.kind == ERR_ABSENT)
+		finish(ready, "it has gone");
+	else if (job->result < 0)
+		failed(ready, job);
+	else if (job->uid)
+		was_written(ready, job);
+	else
+		was_read(ready, &job->workload);
+}
+
+static void leave(struct ready *ready)
+{
+	const struct effect effect = {.type = EFFECT_EXIT, .status = ready->exit_status};
+
+	if (ready->left || ready->driver->closing)
+		return;
+	ready->left = true;
+	effect_exit(ready->driver, &effect);
+}
+
+static void done(void *arg, bool ran)
+{
+	struct ready_job *job = arg;
+	struct ready *ready = job->ready;
+
+	ready->busy = false;
+	if (ran && !ready->driver->closing) {
+		take(ready, job);
+		if (!ready->leaving || job->result == 0)
+			driver_ready_step(ready->driver);
+		if (ready->leaving && !ready->busy)
+			leave(ready);
+	}
+	free_job(job);
+}
+
+/* ---- what is to be done ---- */
+
+static bool same(const char *a, const char *b)
+{
+	return a && !strcmp(a, b);
+}
+
+static void submit(struct ready *ready, const struct condition *want)
+{
+	struct ready_job *job = xcalloc(1, sizeof(*job));
+
+	job->ready = ready;
+	if (ready->uid && !ready->doubted) {
+		job->uid = xstrdup(ready->uid);
+		job->said = (struct workload_condition){
+			.status = xstrdup(truth_name(want->status)),
+			.reason = xstrdup(want->reason),
+			.message = xstrdup(want->message),
+			.since_unix_ms = want->since_unix_ms,
+			.updated_unix_ms = clock_unix_ms(),
+		};
+		if (same(ready->there.status, job->said.status) && ready->there.since_unix_ms)
+			job->said.since_unix_ms = ready->there.since_unix_ms;
+	}
+	ready->busy = true;
+	/* it is written as soon as it was read */
+	ready->not_before_ms = clock_mono_ms() + (job->uid ? WRITE_MS : 0);
+	if (!ready->leaving)
+		loop_timer_stop(ready->timer);
+	lane_submit(ready->kube.lane, work, done, job);
+}
+
+static bool may_ask(const struct ready *ready)
+{
+	const struct driver *driver = ready->driver;
+
+	if (ready->busy || ready->over || ready->left || (ready->leaving && ready->told_denied))
+		return false;
+	return (driver->alive || driver->held) && !driver->closing && !driver->life.fenced;
+}
+
+void driver_ready_step(struct driver *driver)
+{
+	const struct condition *want = &driver->conditions.list[CONDITION_READY];
+	struct ready *ready = driver->ready;
+	int64_t now_ms, due_ms;
+	bool transition;
+
+	if (!ready || !may_ask(ready) || !want->since_unix_ms)
+		return;
+	transition = !ready->uid || !same(ready->there.status, truth_name(want->status)) ||
+		     !same(ready->there.reason, want->reason);
+	if (!transition && same(ready->there.message, want->message))
+		return;
+	now_ms = clock_mono_ms();
+	due_ms = ready->not_before_ms;
+	if (!transition && ready->written_ms && due_ms < ready->written_ms + MESSAGE_MS)
+		due_ms = ready->written_ms + MESSAGE_MS;
+	if (now_ms >= due_ms || ready->leaving)
+		submit(ready, want);
+	else
+		loop_timer_set(ready->timer, due_ms - now_ms);
+}
+
+void driver_ready_owner(struct driver *driver, const struct workload *workload)
+{
+	struct ready *ready = driver->ready;
+
+	if (!ready)
+		return;
+	if (!workload)
+		finish(ready, "it has gone");
+	else if (workload->deleting)
+		finish(ready, "it is being deleted");
+	else if (ready->uid && strcmp(ready->uid, workload->uid) != 0)
+		finish(ready, "it is another one of the same name");
+}
+
+bool driver_ready_exit(struct driver *driver, const struct effect *effect)
+{
+	struct ready *ready = driver->ready;
+
+	if (!ready || ready->left)
+		return true;
+	ready->exit_status = effect->status;
+	if (!ready->leaving) {
+		ready->leaving = true;
+		loop_timer_set(ready->timer, PATIENCE_MS);
+		driver_ready_step(driver);
+	}
+	return !ready->busy;
+}
+
+/* ---- begin and end ---- */
+
+static void on_timer(void *arg)
+{
+	struct ready *ready = arg;
+
+	if (ready->leaving)
+		leave(ready);
+	else
+		driver_ready_step(ready->driver);
+}
+
+int driver_ready_open(struct driver *driver, struct err *err)
+{
+	const struct setup_kube *kube = &driver->setup->kube;
+	struct ready *ready;
+
+	if (!kube->on || !kube->owner)
+		return 0;
+	driver->ready = ready = xcalloc(1, sizeof(*ready));
+	ready->driver = driver;
+	if (kube_lane_open(&ready->kube, driver->loop, &kube->config, "drey-ready", err) < 0)
+		return -1;
+	ready->timer = loop_timer_new(driver->loop, on_timer, ready);
+	return 0;
+}
+
+void driver_ready_close(struct driver *driver)
+{
+	struct ready *ready = driver->ready;
+	bool ended;
+
+	if (!ready)
+		return;
+	driver->ready = NULL;
+	kube_lane_stop(&ready->kube);
+	ended = kube_lane_close(&ready->kube, 500);
+	loop_timer_free(ready->timer);
+	if (!ended) /* what hangs still uses the rest */
+		return;
+	workload_condition_release(&ready->there);
+	free(ready->uid);
+	free(ready->complained);
+	free(ready);
+}
