@@ -211,7 +211,7 @@ static void on_tick(struct lifecycle *life)
 	}
 	if (due(life, &life->exit_ms)) {
 		withdraw(life, EFFECT_EXIT);
-		emit(life, EFFECT_EXIT)->status = 0;
+		emit(life, EFFECT_EXIT)->status = end_status(life);
 		life->left = true;
 	}
 }

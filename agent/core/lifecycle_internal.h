@@ -99,6 +99,10 @@ void stopping_goes_on(struct lifecycle *life, const char *error);
 /* The container ends: leave as soon as the journal is written. */
 void leave(struct lifecycle *life);
 
+/* With exit_when_finished whoever started the container takes 0 for the end of the job: before that
+ * it ends as by SIGTERM. */
+int end_status(const struct lifecycle *life);
+
 /* ---- lifecycle_end.c ---- */
 
 /* End Flink: SIGTERM now (or after the journal write), SIGKILL later. When it has gone the way leads

@@ -3,6 +3,7 @@
  * again as it was, and then the state that Flink has is the best there is. When another generation
  * follows, the job is handed over as the configuration says.
  */
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -144,11 +145,18 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 	}
 }
 
+int end_status(const struct lifecycle *life)
+{
+	return life->config->exit_when_finished && life->journal.outcome.kind != OUTCOME_FINISHED
+		       ? 128 + SIGTERM
+		       : 0;
+}
+
 void leave(struct lifecycle *life)
 {
 	if (life->exit_ms || life->left)
 		return;
-	emit_after_write(life, EFFECT_EXIT)->status = 0;
+	emit_after_write(life, EFFECT_EXIT)->status = end_status(life);
 	life->exit_ms = life->now_ms + EXIT_PATIENCE_MS;
 	/* an outcome that could not be recorded yet is worth all the time that is left: without it the
 	 * next start would run the job again */

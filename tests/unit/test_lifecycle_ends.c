@@ -28,6 +28,31 @@ static void sigterm_while_resolving_leaves_at_once(void)
 	life_end(&l);
 }
 
+/* A Kubernetes Job takes 0 for its success, also from a Pod that was evicted. */
+static void sigterm_is_no_success_where_0_means_that_the_job_has_finished(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	l.config.exit_when_finished = true;
+	run_proven(&l);
+	stopping(&l, 30000);
+	exited(&l, EXITED(143));
+	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
+	CHECK_INT(l.last[EFFECT_EXIT].status, ==, 143);
+	life_end(&l);
+
+	life_begin(&l);
+	l.config.exit_when_finished = true;
+	hello(&l, NULL);
+	l.hold_writes = true;
+	stopping(&l, 30000);
+	pass(&l, 30000);
+	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
+	CHECK_INT(l.last[EFFECT_EXIT].status, ==, 143);
+	life_end(&l);
+}
+
 static void sigterm_in_the_backoff_cancels_the_next_attempt(void)
 {
 	struct life l;
@@ -731,6 +756,7 @@ static void what_is_parked_stays_parked_in_a_new_container(void)
 int main(void)
 {
 	TEST(sigterm_while_resolving_leaves_at_once);
+	TEST(sigterm_is_no_success_where_0_means_that_the_job_has_finished);
 	TEST(sigterm_in_the_backoff_cancels_the_next_attempt);
 	TEST(sigterm_while_the_intent_is_written_withdraws_it);
 	TEST(sigterm_while_flink_is_being_started_ends_it_as_soon_as_it_is_there);
