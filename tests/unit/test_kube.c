@@ -485,7 +485,9 @@ static void a_burst_is_let_through_and_then_it_is_slow(void)
 	rig_start(&rig);
 	KUBE_SAY(&rig.stub, {.body = OBJECT});
 	begin_ms = clock_mono_ms();
-	while (done < 2 * KUBE_BURST && ask(&rig, &request) == 0)
+	/* on a machine that is busy an answer may take too long: it was let through all the same */
+	while (done < 2 * KUBE_BURST &&
+	       (ask(&rig, &request) == 0 || !strstr(rig.err.msg, "too many requests")))
 		done++;
 	CHECK_INT(done, >=, KUBE_BURST);
 	CHECK_INT(done - KUBE_BURST, <=, 1 + (clock_mono_ms() - begin_ms) * KUBE_PER_SECOND / 1000);
