@@ -4,7 +4,7 @@
 # killed, and to this very object only. Without the custom resource, with the Role of the chart, against a real API server
 # and the real controllers of Deployments and Jobs.
 
-# shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
+# shellcheck disable=SC2119,SC2317 # lib.sh has functions whose arguments are optional; called by name
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
 # shellcheck source=tests/api/lib.sh
