@@ -13,10 +13,8 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
-usage() {
-	sed -n '6,7s/^# *//p' "$0" >&2
-	exit 2
-}
+# shellcheck source=bench/lib.sh
+. bench/lib.sh
 
 mode=full minutes=5 deaths=10
 while [ $# -gt 0 ]; do
@@ -25,11 +23,11 @@ while [ $# -gt 0 ]; do
 	soak) mode=soak ;;
 	quick) mode=quick minutes=2 deaths=3 ;;
 	--minutes) minutes=${2-} && shift ;;
-	*) usage ;;
+	*) bench_usage 6,7 ;;
 	esac
 	shift
 done
-[[ $minutes =~ ^[1-9][0-9]*$ ]] || usage
+[[ $minutes =~ ^[1-9][0-9]*$ ]] || bench_usage 6,7
 make -j2 all >&2 || exit 1
 mkdir -p build/bench/agent
 "$(command -v musl-gcc || echo cc)" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o build/bench/agent/measure \
@@ -199,9 +197,8 @@ black_holes() {
 	agent_end
 }
 
-echo "$(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r), load" \
-	"$(cut -d' ' -f1-3 /proc/loadavg) at the start; drey $("$BUILD/drey" --version | cut -d' ' -f2), Flink" \
-	"${FLINK_VERSION:-2.3.0}, $(curl --version | sed -n '1s/ (.*//p'), $(ldd --version | sed -n '1s/.* /glibc /p')"
+bench_head "What it costs, and how fast it is" "drey $("$BUILD/drey" --version | cut -d' ' -f2), Flink ${FLINK_VERSION:-2.3.0}, $(
+	curl --version | sed -n '1s/ (.*//p'), $(ldd --version | sed -n '1s/.* /glibc /p')"
 echo
 failed=0
 at_rest || failed=1
@@ -212,7 +209,7 @@ if [ "$mode" != soak ]; then
 	black_holes || failed=1
 fi
 echo
-echo "load $(cut -d' ' -f1-3 /proc/loadavg) at the end"
+bench_load | sed 's/$/ at the end/'
 cat <<'END'
 
 What these figures can be wrong about:

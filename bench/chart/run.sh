@@ -10,13 +10,12 @@
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=bench/lib.sh
+. bench/lib.sh
 case ${1:-full} in
 full) runs=20 ;;
 quick) runs=5 ;;
-*)
-	sed -n '6,7s/^# *//p' "$0" >&2
-	exit 2
-	;;
+*) bench_usage 6,7 ;;
 esac
 chart=chart/flink-application
 helm3=$(tools/get-kube.sh helm)/bin/helm
@@ -43,10 +42,9 @@ row() { # TITLE OPTION...
 		"${three[1]} s (${three[0]} to ${three[2]})" "${three[3]} s" "${four[1]} s (${four[0]} to ${four[2]})" "${four[3]} s"
 }
 
-printf '## How long the chart takes to render: `bench/chart/run.sh`\n\n'
-printf '%s CPUs, %s, Linux %s, load %s at the start; Helm %s and %s; %s runs of each\n\n' "$(nproc)" \
-	"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(uname -r)" "$(cut -d' ' -f1-3 /proc/loadavg)" \
-	"$("$helm3" version --template '{{.Version}}')" "$("$helm4" version --template '{{.Version}}')" "$runs"
+bench_head "How long the chart takes to render" "Helm $("$helm3" version --template '{{.Version}}') and $("$helm4" version \
+	--template '{{.Version}}'); $runs runs of each"
+echo
 printf '| `helm template` | rendered | Helm 3, median | its CPU | Helm 4, median | its CPU |\n| --- | --- | --- | --- | --- | --- |\n'
 row "no named launches" --values "$chart/examples/s3.yaml" --set drey.kubernetes.launches=0
 row "200 named launches, the default" --values "$chart/examples/s3.yaml"

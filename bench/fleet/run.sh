@@ -3,7 +3,7 @@
 # bench/fleet/run.sh - what many applications cost one API server: 500 agents, each with its journal, its control
 # ConfigMap and its custom resource, and a job that runs and completes a checkpoint a minute.
 #
-#   bench/fleet/run.sh [quick] [--agents N] [--minutes N]     N agents (500; quick: 50), watched for N minutes (3; quick: 1)
+#   bench/fleet/run.sh [quick] [--agents N] [--minutes N]     N agents (500; quick: 10), watched for N minutes (3; quick: 1)
 #
 # The control plane is real and of its own (tests/cluster), the agents are real processes, each under its drey-init; in
 # Flink's place is bench/fleet/flink.c, which answers for its REST API. Prints Markdown. About 12 MB of memory for each
@@ -12,23 +12,21 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
-usage() {
-	sed -n '6s/^# *//p' "$0" >&2
-	exit 2
-}
+# shellcheck source=bench/lib.sh
+. bench/lib.sh
 
-agents=500 minutes=3
+agents=500 minutes=3 settle_s=60 idle_s=30
 while [ $# -gt 0 ]; do
 	case $1 in
 	full) ;;
-	quick) agents=50 minutes=1 ;;
+	quick) agents=10 minutes=1 settle_s=15 idle_s=5 ;;
 	--agents) agents=${2-} && shift ;;
 	--minutes) minutes=${2-} && shift ;;
-	*) usage ;;
+	*) bench_usage 6 ;;
 	esac
 	shift
 done
-[[ $minutes =~ ^[1-9][0-9]*$ && $agents =~ ^[1-9][0-9]*$ ]] || usage
+[[ $minutes =~ ^[1-9][0-9]*$ && $agents =~ ^[1-9][0-9]*$ ]] || bench_usage 6
 make -j2 all >&2 || exit 1
 mkdir -p build/bench/fleet
 "$(command -v musl-gcc || echo cc)" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o build/bench/fleet/flink \
@@ -123,6 +121,21 @@ value() { # FILE NAME
 	awk -v name="$2" '$1 == name { printf "%.3f", $2 }' "$1"
 }
 
+agent_pids() {
+	local pid
+	for pid in $(pgrep -x drey); do
+		! grep -qsz "^E2E_RUN=$RUN\$" "/proc/$pid/environ" || echo "$pid"
+	done
+}
+
+# Lines "COUNT THREAD" of all agents: how often each has gone to sleep so far.
+wakeups() {
+	local pid
+	for pid in $(agent_pids); do
+		awk '/^Name:/ { name = $2 } /^voluntary_ctxt_switches:/ { print $2, name }' "/proc/$pid/task"/*/status
+	done | awk '{ n[$2] += $1 } END { for (k in n) print n[k], k }'
+}
+
 running() {
 	kubectl get flapp --output json | jq '[.items[] | select(.status.phase == "Running" and .status.launch.proven)] | length'
 }
@@ -133,7 +146,7 @@ all_run() {
 
 seconds=$((minutes * 60))
 metrics "$RUN/idle0"
-sleep 30
+sleep "$idle_s"
 metrics "$RUN/idle1"
 begin=$(date +%s%3N)
 while read -r name job; do
@@ -141,16 +154,27 @@ while read -r name job; do
 done < <(paste "$RUN/names" "$RUN/jobs")
 wait_until "all $agents jobs run" 600 all_run >&2 || exit 1
 started=$((($(date +%s%3N) - begin) / 1000))
-sleep 60 # what belongs to the start
+sleep "$settle_s" # what belongs to the start
 metrics "$RUN/before"
+wakeups >"$RUN/wakeups.before"
 since=$(date +%s%3N)
 sleep "$seconds"
 until=$(date +%s%3N)
 metrics "$RUN/after"
+wakeups >"$RUN/wakeups.after"
 api_requests "(.userAgent | startswith(\"drey/\")) and .unixMs >= $since and .unixMs < $until" >"$RUN/ours"
-memory=$(pgrep -x drey | while read -r pid; do
-	grep -qsz "^E2E_RUN=$RUN\$" "/proc/$pid/environ" && awk '/^Pss:/ { print $2 }' "/proc/$pid/smaps_rollup" 2>/dev/null
-done | awk '{ n += $1 } END { printf "%.1f", n / 1024 / NR }')
+average() { # LABEL: of smaps_rollup, in MB
+	agent_pids | while read -r pid; do
+		sed -n "s/^$1: *//p" "/proc/$pid/smaps_rollup" 2>/dev/null
+	done | awk '{ n += $1 } END { printf "%.2f", n / 1024 / NR }'
+}
+
+by_thread() { # rows: the thread that woke up most often first
+	awk -v per="$((minutes * agents))" 'FNR == NR { before[$2] = $1; next }
+		{ n = $1 - before[$2]; all += n; printf "%.0f | %s | %.2f |\n", -n, $2, n / per }
+		END { printf "1 | all of them | %.2f |\n", all / per }' "$RUN/wakeups.before" "$RUN/wakeups.after" |
+		sort -n | sed 's/^[^|]*//'
+}
 
 idle=$(asked "$RUN/idle0" "$RUN/idle1" | total)
 all=$(asked "$RUN/before" "$RUN/after" | total)
@@ -158,25 +182,28 @@ ours=$(wc -l <"$RUN/ours")
 rate() { # COUNT SECONDS
 	awk -v n="$1" -v s="$2" 'BEGIN { printf "%.1f", n / s }'
 }
+bench_head "Many applications on one API server" "drey $("$BUILD/drey" --version | cut -d' ' -f2)"
 cat <<END
 
-## Many applications: $agents agents on one API server, $minutes min
-
-| | |
+| $agents agents, $minutes min | |
 |---|---|
 | all jobs run, $agents agents started at once | after $started s |
 | still run at the end | $(running) |
 | requests of the agents | $(rate "$ours" "$seconds") a second, $(rate "$((ours * 60))" "$((seconds * agents))") a minute for each |
 | requests that the API server has served, its own control plane included | $(rate "$all" "$seconds") a second |
-| the same without agents | $(rate "$idle" 30) a second |
+| the same without agents | $(rate "$idle" "$idle_s") a second |
 | CPU of the API server | $(awk -v a="$(value "$RUN/before" process_cpu_seconds_total)" -v b="$(value "$RUN/after" process_cpu_seconds_total)" \
 	-v s="$seconds" 'BEGIN { printf "%.0f", (b - a) / s * 1000 }') ms a second |
 | memory of the API server | $(awk '$1 == "process_resident_memory_bytes" { printf "%.0f", $2 / 1048576 }' "$RUN/after") MB |
-| memory of an agent (its share, PSS) | $memory MB |
+| memory of an agent: RSS, its share of that (PSS), private and dirty | $(average Rss) MB, $(average Pss) MB, $(average Private_Dirty) MB |
 
 | request of an agent | a minute for each |
 |---|---|
 $(jq --raw-output '[.verb, .resource, .subresource // empty] | join(" ")' "$RUN/ours" | sort | uniq -c | sort -rn |
 	awk -v per="$((minutes * agents))" '{ n = $1; $1 = ""; printf "|%s | %.2f |\n", $0, n / per }')
+
+| thread of an agent | wakeups a minute |
+|---|---|
+$(by_thread)
 END
 exit 0

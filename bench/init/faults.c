@@ -28,28 +28,35 @@ static void status_row(struct bench *b, const char *label, const char *command, 
 	}
 }
 
-/* SIGTERM when the child is ready (and stopped, if wanted): how does it end within the limit? */
+/* SIGTERM when the child is ready (and stopped, if wanted): how does it end within the limit? All at once. */
 static void term_row(struct bench *b, const char *label, const char *what, int stop_it,
 		     int limit_ms)
 {
 	int r = row(b, label);
+	struct run runs[SUBJECTS_MAX];
+	pid_t children[SUBJECTS_MAX];
+	double until_us;
 
 	for (int s = 0; s < b->n; s++) {
 		char text[400] = "";
-		struct run run = START(&b->subjects[s], 0, b->puppet, what);
-		int status;
-		pid_t child;
 
-		says(run, "ready ", 5000, text, sizeof(text));
-		child = (pid_t)number_after(text, "ready ");
+		runs[s] = START(&b->subjects[s], 0, b->puppet, what);
+		says(runs[s], "ready ", 5000, text, sizeof(text));
+		children[s] = (pid_t)number_after(text, "ready ");
 		if (stop_it)
-			kill(child, SIGSTOP);
-		usleep(20000);
-		kill(run.pid, SIGTERM);
-		status = wait_for(run, limit_ms);
+			kill(children[s], SIGSTOP);
+	}
+	usleep(20000);
+	for (int s = 0; s < b->n; s++)
+		kill(runs[s].pid, SIGTERM);
+	until_us = now_us() + limit_ms * 1e3;
+	for (int s = 0; s < b->n; s++) {
+		double left_us = until_us - now_us();
+		int status = wait_for(runs[s], left_us > 0 ? (int)(left_us / 1e3) : 0);
+
 		if (status < 0) {
 			CELL(b, r, s, "hangs");
-			kill(child, SIGKILL);
+			kill(children[s], SIGKILL);
 		} else {
 			CELL(b, r, s, "%d", status);
 		}

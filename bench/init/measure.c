@@ -1,7 +1,9 @@
 /*
  * measure - container inits side by side: cost, speed and what they do when things go wrong.
  *
- *   measure PUPPET LOSS_TRIES IDLE_SECONDS NAME=COMMAND...     (COMMAND is split at spaces)
+ *   measure PUPPET LOSS_TRIES IDLE_SECONDS STARTS NAME=COMMAND...     (COMMAND is split at spaces)
+ *
+ * IDLE_SECONDS 0: only the losses. STARTS: how many of them, and of hops.
  *
  * Prints one markdown table, a column for each NAME. All of them take turns in every round, so that a
  * noisy moment hits all. Needs root: they run as PID 1 where that matters. bench/init/run.sh calls it.
@@ -25,11 +27,11 @@
 
 #include "subject.h"
 
-#define STARTS     400
-#define HOPS       1000
-#define LOST_MS    200  /* that much later it is not coming any more ... */
-#define LATE_MS    5000 /* ... and the first few are given this long, in case the machine was busy */
+#define STARTS_MAX 1000
+#define LOST_MS    50   /* that much later it is looked at whether it can still come ... */
+#define LATE_MS    5000 /* ... and the first few are given this long, whatever it looks like */
 #define LATE_TRIES 3
+#define SAY_EVERY  2000 /* tries */
 
 static int by_value(const void *a, const void *b)
 {
@@ -102,18 +104,18 @@ static double one_start_us(const struct bench *b, const struct subject *s)
 	return from;
 }
 
-static void start_overhead(struct bench *b)
+static void start_overhead(struct bench *b, int starts)
 {
 	int r = row(b, "start overhead p50, us");
-	static double took[SUBJECTS_MAX + 1][STARTS];
+	static double took[SUBJECTS_MAX + 1][STARTS_MAX];
 	double bare;
 
-	for (int i = 0; i < STARTS; i++)
+	for (int i = 0; i < starts; i++)
 		for (int s = 0; s <= b->n; s++)
 			took[s][i] = one_start_us(b, s < b->n ? &b->subjects[s] : NULL);
-	bare = quantile(took[b->n], STARTS, 0.5);
+	bare = quantile(took[b->n], starts, 0.5);
 	for (int s = 0; s < b->n; s++)
-		CELL(b, r, s, "%.0f", quantile(took[s], STARTS, 0.5) - bare);
+		CELL(b, r, s, "%.0f", quantile(took[s], starts, 0.5) - bare);
 }
 
 struct shared {
@@ -144,13 +146,13 @@ static int hop_child(const char *path)
 	}
 }
 
-static void hop(struct bench *b)
+static void hop(struct bench *b, int hops)
 {
 	int r50 = row(b, "SIGTERM hop p50, us"), r99 = row(b, "SIGTERM hop p99, us");
 	char path[] = "/tmp/drey-hop-XXXXXX";
 	int fd = mkstemp(path);
 	struct shared *sh;
-	static double took[HOPS];
+	static double took[STARTS_MAX];
 
 	if (fd < 0 || ftruncate(fd, sizeof(*sh)) < 0)
 		exit(1);
@@ -162,7 +164,7 @@ static void hop(struct bench *b)
 
 		says(run, "ready", 5000, text, sizeof(text));
 		usleep(20000);
-		for (; n < HOPS; n++) {
+		for (; n < hops; n++) {
 			int before = sh->n;
 			double limit;
 
@@ -176,8 +178,8 @@ static void hop(struct bench *b)
 			took[n] = sh->got - sh->sent;
 			usleep(200);
 		}
-		CELL(b, r50, s, n < HOPS ? "lost" : "%.0f", quantile(took, n, 0.5));
-		CELL(b, r99, s, n < HOPS ? "lost" : "%.0f", quantile(took, n, 0.99));
+		CELL(b, r50, s, n < hops ? "lost" : "%.0f", quantile(took, n, 0.5));
+		CELL(b, r99, s, n < hops ? "lost" : "%.0f", quantile(took, n, 0.99));
 		kill(run.pid, SIGKILL);
 		wait_for(run, 2000);
 		kill(sh->pid, SIGKILL);
@@ -214,50 +216,96 @@ static void orphans(struct bench *b)
 
 /* ---- lost signals ---- */
 
-static int one_is_lost(const struct bench *b, const struct subject *s, long delay_us, int limit_ms)
+/* Asleep (or dead) and no SIGTERM waits for it: by itself it will not do anything. */
+static int is_idle(pid_t pid)
 {
-	double from = now_us();
+	static const char *const labels[] = {"\nSigPnd:\t", "\nShdPnd:\t"};
+	char text[8192], *at;
+
+	read_proc(pid, "status", text, sizeof(text));
+	at = strstr(text, "\nState:\t");
+	if (!at || !strchr("SZ", at[8]))
+		return 0;
+	for (int i = 0; i < 2; i++) {
+		at = strstr(text, labels[i]);
+		if (!at || strtoull(at + strlen(labels[i]), NULL, 16) >> (SIGTERM - 1) & 1)
+			return 0;
+	}
+	return 1;
+}
+
+/* The signal is neither on its way nor waiting: the init and its command sleep, and so on the way back. */
+static int is_lost(pid_t init, const char *text)
+{
+	long command = number_after(text, "pause ");
+
+	return command > 0 && is_idle(init) && is_idle((pid_t)command) && is_idle(init);
+}
+
+/* *ret_began: whether the command had begun before the end. */
+static int one_is_lost(const struct bench *b, const struct subject *s, long delay_us, int limit_ms,
+		       int *ret_began)
+{
+	double from = now_us(), limit_us;
 	struct run run = START(s, 0, b->self, "--pause");
 	struct pollfd pfd = {.fd = run.out, .events = POLLIN};
-	char text[2000];
+	char text[2000] = "";
 	size_t len = 0;
 	ssize_t n;
-	int lost;
+	int lost = 0;
 
 	delay_us -= (long)(now_us() - from);
 	if (delay_us > 0)
 		usleep((useconds_t)delay_us);
 	kill(run.pid, SIGTERM);
-	while (!(lost = !poll(&pfd, 1, limit_ms))) {
+	limit_us = now_us() + limit_ms * 1e3;
+	while (!lost) {
+		if (!poll(&pfd, 1, LOST_MS)) {
+			lost = now_us() > limit_us &&
+			       (is_lost(run.pid, text) || now_us() > limit_us + 60e6);
+			continue;
+		}
 		n = read(run.out, text + len, sizeof(text) - 1 - len);
 		if (n <= 0)
 			break;
 		len += (size_t)n;
+		text[len] = '\0';
 	}
-	text[len] = '\0';
 	if (lost && number_after(text, "pause ") > 0)
 		kill((pid_t)number_after(text, "pause "), SIGKILL);
 	kill(run.pid, SIGKILL);
 	while (waitpid(-1, NULL, 0) > 0) /* what it left behind has become ours */
 		;
 	close(run.out);
+	*ret_began = number_after(text, "pause ") > 0;
 	return lost;
 }
 
 static void losses(struct bench *b, int tries)
 {
 	static char label[80];
-	int lost[SUBJECTS_MAX] = {0}, r;
+	int lost[SUBJECTS_MAX] = {0}, began[SUBJECTS_MAX] = {0}, lost_row, began_row;
+	double from = now_us();
 
 	snprintf(label, sizeof(label), "SIGTERM 0-3 ms after the start, %d times: lost", tries);
-	r = row(b, label);
+	lost_row = row(b, label);
+	began_row = row(b, "of these times the command had begun, %");
 	srandom(42);
-	for (int i = 0; i < tries; i++)
-		for (int s = 0; s < b->n; s++)
-			lost[s] += one_is_lost(b, &b->subjects[s], random() % 3000,
-					       lost[s] < LATE_TRIES ? LATE_MS : LOST_MS);
-	for (int s = 0; s < b->n; s++)
-		CELL(b, r, s, "%d", lost[s]);
+	for (int i = 0; i < tries; i++) {
+		if (i && i % SAY_EVERY == 0)
+			fprintf(stderr, "    %d tries after %.0f s\n", i, (now_us() - from) / 1e6);
+		for (int s = 0; s < b->n; s++) {
+			int limit_ms = lost[s] < LATE_TRIES ? LATE_MS : LOST_MS, has_begun;
+
+			lost[s] += one_is_lost(b, &b->subjects[s], random() % 3000, limit_ms,
+					       &has_begun);
+			began[s] += has_begun;
+		}
+	}
+	for (int s = 0; s < b->n; s++) {
+		CELL(b, lost_row, s, "%d", lost[s]);
+		CELL(b, began_row, s, "%.0f", 100.0 * began[s] / tries);
+	}
 }
 
 int main(int argc, char **argv)
@@ -272,11 +320,11 @@ int main(int argc, char **argv)
 		return dprintf(1, "pause %d\n", (int)getpid()), pause();
 	if (argc > 2 && !strcmp(argv[1], "--hop"))
 		return hop_child(argv[2]);
-	if (argc < 5)
+	if (argc < 6 || atoi(argv[4]) < 1 || atoi(argv[4]) > STARTS_MAX)
 		return fprintf(stderr, "measure: see the head of measure.c\n"), 2;
 	bench.self = realpath("/proc/self/exe", path);
 	bench.puppet = argv[1];
-	for (int i = 4; i < argc; i++)
+	for (int i = 5; i < argc; i++)
 		add_subject(&bench, argv[i]);
 	garbage = open("/tmp/drey-bench-garbage", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
 	if (write(garbage, "exit 7\n", 7) < 0)
@@ -285,8 +333,8 @@ int main(int argc, char **argv)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (atoi(argv[3]) > 0) {
 		cost(&bench, atoi(argv[3]));
-		start_overhead(&bench);
-		hop(&bench);
+		start_overhead(&bench, atoi(argv[4]));
+		hop(&bench, atoi(argv[4]));
 		orphans(&bench);
 		faults(&bench);
 	}

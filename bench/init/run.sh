@@ -1,62 +1,68 @@
-#!/bin/sh
+#!/usr/bin/env bash
 #
 # bench/init/run.sh - drey-init beside tini, dumb-init and catatonit, as Debian packages them.
 #
-#   bench/init/run.sh            everything; SIGTERM loss with LOSS=2000 tries, idle for IDLE=20 seconds
-#   bench/init/run.sh full       100,000 tries (hours: they are sequential), idle for 60 seconds
-#   bench/init/run.sh loss N     only the SIGTERM loss of drey-init, N tries
+#   bench/init/run.sh [full]      everything; SIGTERM loss with 10,000 tries of each, and 100,000 of drey-init: 20 minutes
+#   bench/init/run.sh quick       everything, SIGTERM loss with 200 tries of each
+#   bench/init/run.sh loss [N]    only the SIGTERM loss: N tries (100,000) of drey-init, a tenth of that of the others
 #
-# Needs root (pid namespaces) and the packages tini, dumb-init and catatonit; installs them if it may.
-set -eu
-cd "$(dirname "$0")/../.."
+# Prints Markdown, and on stderr how far it is. Needs root (pid namespaces) and the packages tini, dumb-init and catatonit;
+# installs them if it may.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=bench/lib.sh
+. bench/lib.sh
+
 BUILD=${BUILD:-build}
-mode=${1:-quick}
+mode=${1:-full} tries=10000 idle_s=60 starts=400 many=100000
+case $mode in
+full) [ $# -le 1 ] || bench_usage 5,7 ;;
+quick)
+	tries=200 idle_s=10 starts=200 many=0
+	[ $# -eq 1 ] || bench_usage 5,7
+	;;
+loss)
+	many=${2:-100000} idle_s=0
+	[[ $many =~ ^[1-9][0-9]*$ && $# -le 2 ]] || bench_usage 5,7
+	tries=$(((many + 9) / 10))
+	;;
+*) bench_usage 5,7 ;;
+esac
 out=$BUILD/bench/init
 
-[ "$(id -u)" = 0 ] || {
-	echo "bench/init/run.sh: needs root, to start the inits as PID 1" >&2
-	exit 2
-}
-missing=
+[ "$(id -u)" = 0 ] || bench_lacks "needs root, to start the inits as PID 1"
+missing=()
 for name in tini tini-static dumb-init catatonit; do
-	command -v $name >/dev/null || missing="$missing ${name%-static}"
+	command -v $name >/dev/null || missing+=("${name%-static}")
 done
-if [ -n "$missing" ] && [ "$mode" != loss ]; then
-	# shellcheck disable=SC2086 # a list
-	apt-get install -y $missing >/dev/null 2>&1 || {
-		echo "bench/init/run.sh: please install:$missing" >&2
-		exit 2
-	}
+if [ ${#missing[@]} -gt 0 ]; then
+	apt-get install -y "${missing[@]}" >/dev/null 2>&1 || bench_lacks "please install: ${missing[*]}"
 fi
-[ -x "$BUILD/drey-init" ] || make "$BUILD/drey-init"
-
+make "$BUILD/drey-init" >&2
 mkdir -p "$out"
 cc=$(command -v musl-gcc || echo cc)
-$cc -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o "$out/measure" bench/init/*.c
-$cc -std=gnu11 -O2 -D_GNU_SOURCE -static -I. -o "$out/puppet" tests/init/puppet.c
+"$cc" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o "$out/measure" bench/init/*.c
+"$cc" -std=gnu11 -O2 -D_GNU_SOURCE -static -I. -o "$out/puppet" tests/init/puppet.c
 
 init=$PWD/$BUILD/drey-init
-puppet=$PWD/$out/puppet
-case $mode in
-loss)
-	exec "$out/measure" "$puppet" "${2:-100000}" 0 "drey-init=$init" "drey-init -g=$init -g"
-	;;
-full) LOSS=${LOSS:-100000} IDLE=${IDLE:-60} ;;
-quick) LOSS=${LOSS:-2000} IDLE=${IDLE:-20} ;;
-*)
-	sed -n '5,7s/^# *//p' "$0" >&2
-	exit 2
-	;;
-esac
-
-echo "$(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r), load $(cut -d' ' -f1-3 /proc/loadavg)" \
-	"at the start; drey-init $("$init" --version | cut -d' ' -f2), $(dpkg-query -W -f '${Package} ${Version}, ' tini dumb-init catatonit)built as packaged"
+measure() { # TRIES IDLE_S SUBJECT...
+	"$out/measure" "$PWD/$out/puppet" "$1" "$2" "$starts" "${@:3}"
+}
+bench_head "An init for the container" \
+	"drey-init $("$init" --version | cut -d' ' -f2), $(dpkg-query -W -f '${Package} ${Version}, ' tini dumb-init catatonit)as packaged"
 echo
-"$out/measure" "$puppet" "$LOSS" "$IDLE" \
+measure "$tries" "$idle_s" \
 	"drey-init=$init --grace 3" "drey-init -g=$init -g --grace 3" \
 	"tini=$(command -v tini) -s" "tini -g=$(command -v tini) -s -g" "tini-static=$(command -v tini-static) -s" \
 	"dumb-init=$(command -v dumb-init)" "dumb-init -c=$(command -v dumb-init) -c" \
 	"catatonit=$(command -v catatonit)" "catatonit -g=$(command -v catatonit) -g"
+if [ "$many" -gt 0 ]; then
+	echo
+	measure "$many" 0 "drey-init=$init" "drey-init -g=$init -g"
+fi
+echo
+bench_load | sed 's/$/ at the end/'
 cat <<'END'
 
 What these figures can be wrong about:
@@ -66,7 +72,9 @@ What these figures can be wrong about:
 * The hop is measured through a polling reader with a 50 us nap, on a machine that may be shared: medians are good to
   about 10 us, p99 is an upper bound and changes from run to run.
 * The storm is bounded by the kernel's fork and exit, the stream by fork; only "left" tells the inits apart.
-* Losses depend on timing. 0 means none in this many tries on this machine; the proofs are the tests with injected
-  delays (tests/init/start.c). A SIGTERM before the first instruction of an init that is not PID 1 kills it: no loss.
+* Lost means: 50 ms and more after the signal neither the init nor its command has one waiting, and both sleep.
+  Losses depend on timing: on a busy machine more of the signals come before the init has begun, which kills it and is
+  no loss. 0 means none in this many tries on this machine; the proofs are the tests with injected delays
+  (tests/init/start.c).
 * "hangs" is "still there after the limit"; only drey-init has a deadline at all.
 END

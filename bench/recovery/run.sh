@@ -14,23 +14,21 @@ cd "$(dirname "$0")/../.."
 runs=10
 all_sides='released archive kept no-ha loop newest'
 sides=$all_sides
-usage() {
-	sed -n '6s/^# *//p' "$0" >&2
-	exit 2
-}
+# shellcheck source=bench/lib.sh
+. bench/lib.sh
 while [ $# -gt 0 ]; do
 	case $1 in
 	full) ;;
 	quick) runs=1 sides='released loop' VERSIONS=${VERSIONS:-2.3.0} ;;
 	--runs) runs=${2-} && shift ;;
 	--sides) sides=${2-} && shift ;;
-	*) usage ;;
+	*) bench_usage 6 ;;
 	esac
 	shift
 done
-[[ $runs =~ ^[1-9][0-9]*$ ]] || usage
+[[ $runs =~ ^[1-9][0-9]*$ ]] || bench_usage 6
 for side in $sides; do
-	[[ " $all_sides " == *" $side "* ]] || usage
+	[[ " $all_sides " == *" $side "* ]] || bench_usage 6
 done
 
 declare -A what=(
@@ -163,10 +161,7 @@ KUBE_HOME=$(tools/get-kube.sh kube)
 HELM_HOME=$(tools/get-kube.sh helm)
 export KUBE_HOME HELM_HOME
 tests/cluster/cluster.sh up "$DREY_CLUSTER" --owner $$ >/dev/null
-echo "## After a death: \`bench/recovery/run.sh\`"
-echo
-echo "$(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r), load" \
-	"$(cut -d' ' -f1-3 /proc/loadavg) at the start; $runs runs of each: median (least-most)"
+bench_head "After a death" "drey $(build/drey --version | cut -d' ' -f2); $runs runs of each: median (least-most)"
 for version in ${VERSIONS:-1.20.0 2.3.0}; do
 	measure "$version"
 	print_kills "$version"
@@ -177,7 +172,7 @@ for version in ${VERSIONS:-1.20.0 2.3.0}; do
 	print_upgrades "$version"
 done
 echo
-echo "load $(cut -d' ' -f1-3 /proc/loadavg) at the end"
+bench_load | sed 's/$/ at the end/'
 cat <<'END'
 
 What these figures can be wrong about:

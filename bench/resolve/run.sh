@@ -10,19 +10,19 @@
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-# shellcheck source=tests/e2e/lib.sh
-. tests/e2e/lib.sh
-# shellcheck source=tests/servers/lib.sh
-. tests/servers/lib.sh
+# shellcheck source=bench/lib.sh
+. bench/lib.sh
 
 case ${1:-full} in
 full) counts=(100 10000 100000) swift_counts=(100 10000 100000) file_counts=(10 1000 10000) megabytes=(10 1000) ;;
 quick) counts=(100 10000) swift_counts=(100) file_counts=(10 1000) megabytes=(10 100) ;;
-*)
-	sed -n '6,7s/^# *//p' "$0" >&2
-	exit 2
-	;;
+*) bench_usage 6,7 ;;
 esac
+[ $# -le 1 ] || bench_usage 6,7
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+# shellcheck source=tests/servers/lib.sh
+. tests/servers/lib.sh
 make -j2 all build/bench/resolve/fixtures build/bench/resolve/parse >&2
 FIXTURES=$BUILD/bench/resolve/fixtures
 
@@ -136,9 +136,8 @@ export HOME=$RUN AWS_ENDPOINT_URL=$S3_ENDPOINT AWS_REGION=$S3_REGION AWS_EC2_MET
 export AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY
 export ST_AUTH=$SWIFT_AUTH_URL ST_USER=$SWIFT_USER ST_KEY=$SWIFT_KEY
 
-echo "$(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r), load" \
-	"$(cut -d' ' -f1-3 /proc/loadavg) at the start; drey $("$BUILD/drey" --version | cut -d' ' -f2), versitygw 1.7.0," \
-	"$(sed -n 's/^\(boto3\|awscli\|swift\)==/\1 /p' tools/servers/requirements.txt | paste -sd, | sed 's/,/, /g')"
+bench_head "Which state to start from" "drey $("$BUILD/drey" --version | cut -d' ' -f2), versitygw 1.7.0, $(
+	sed -n 's/^\(boto3\|awscli\|swift\)==/\1 /p' tools/servers/requirements.txt | paste -sd, | sed 's/,/, /g')"
 echo
 row "savepoints" "drey resolve" "list requests" "peak memory" "boto3 script" "aws s3 ls, sort"
 row --- --- --- --- --- ---

@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+#
+# lib.sh - what every bench/NAME/run.sh begins with; sourced at the root of the repository.
+#
+# A benchmark prints Markdown: bench_head(), tables, what they can be wrong about. Its words are `full` (the default),
+# `quick` (a minute or so) and options of its own. Exit status: 0 measured, 2 usage, 3 something is missing here (root, a
+# package), 4 something cannot be fetched, else it has failed.
+
+bench_usage() { # LINES: of the head of the script, as in sed
+	sed -n "${1}s/^# *//p" "$0" >&2
+	exit 2
+}
+
+bench_lacks() { # WHAT
+	echo "${0#"$PWD"/}: $1" >&2
+	exit 3
+}
+
+bench_machine() {
+	echo "$(nproc) CPUs, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r)"
+}
+
+bench_load() {
+	echo "load $(cut -d' ' -f1-3 /proc/loadavg)"
+}
+
+bench_head() { # TITLE VERSIONS
+	printf '## %s: `%s`\n\n%s, %s at the start; %s\n' "$1" "${0#"$PWD"/}" "$(bench_machine)" "$(bench_load)" "$2"
+}
