@@ -23,10 +23,6 @@ proxied() { # POD
 	sed -i "s|kubeconfig: .*|kubeconfig: $PROXY_KUBECONFIG|" "$RUN/$1/drey.yaml"
 }
 
-held_by() { # TOKEN PATH
-	control state=running "restore={\"kind\": \"path\", \"token\": \"$1\", \"path\": \"file://$2\"}"
-}
-
 writes() { # JQ, of all writes of the condition, when the server has seen them
 	api_requests '.verb == "patch" and .resource == "deployments"' | jq --slurp "map(.unixMs) | $1"
 }
@@ -55,15 +51,18 @@ proxy_faults
 
 # ---- nothing but the message -----------------------------------------------------------------------
 
-has_message() { # TEXT
-	ready .message | grep --quiet --fixed-strings -- "$1"
+has_message() { # REGEX
+	ready .message | grep --quiet --extended-regexp -- "$1"
 }
-held_by t1 /none/first
+control state=running "restore={\"kind\": \"path\", \"token\": \"t1\", \"path\": \"file://$RUN/asked\"}"
 await "a reason" shown False RequestedSnapshotUnusable
-check "with its message" has_message /none/first
+check "with its message" has_message 'there is no _metadata'
 before=$(api_requests ".name == \"$OWNER\"" | wc -l)
-held_by t2 /none/second
-await "another message of the same reason" has_message /none/second
+mkdir -p "$RUN/asked"
+echo nonsense >"$RUN/asked/_metadata"
+await "it is looked at again" pod_is a '.reason | test("there is no _metadata") | not'
+check "the reason is the same" pod_is a '.cause == "RequestedSnapshotUnusable"'
+await "another message of the same reason" agrees a
 check "it has waited ($(writes '.[-1] - .[-2]') ms)" test "$(writes '.[-1] - .[-2]')" -ge 59000
 is "$(api_requests ".name == \"$OWNER\"" | wc -l)" $((before + 1)) "and in that minute nothing else was asked for"
 
@@ -79,7 +78,6 @@ check "who cannot say the last word ends without ($took ms)" test "$took" -lt 15
 check "it has tried" grep --quiet 'PATCH .*/deployments/.* hang' "$RUN/log/proxy.log"
 proxy_faults
 proxied b
-control state=suspended do-not-restart=true
 pod_start b
 await "the next Pod says it as it is" pod_phase b Suspended
 await "likewise" agrees b
