@@ -41,6 +41,8 @@ struct ready {
 	int64_t not_before_ms; /* the next request */
 	int failures;          /* in a row */
 	int64_t refused_ms;    /* since; 0 = it is not */
+	int64_t tried_ms;      /* the newest request, and what was to be said then */
+	struct condition tried;
 	bool told_denied;
 	char *complained; /* about reading or writing, once */
 
@@ -249,11 +251,18 @@ static void submit(struct ready *ready, const struct condition *want)
 			job->said.since_unix_ms = ready->there.since_unix_ms;
 	}
 	ready->busy = true;
+	ready->tried = *want;
+	ready->tried_ms = clock_mono_ms();
 	/* it is written as soon as it was read */
 	ready->not_before_ms = clock_mono_ms() + (job->uid ? WRITE_MS : 0);
 	if (!ready->leaving)
 		loop_timer_stop(ready->timer);
 	lane_submit(ready->kube.lane, work, done, job);
+}
+
+static bool is_like(const struct condition *a, const struct condition *b)
+{
+	return a->status == b->status && !strcmp(a->reason, b->reason);
 }
 
 static bool may_ask(const struct ready *ready)
@@ -280,6 +289,10 @@ void driver_ready_step(struct driver *driver)
 		return;
 	now_ms = clock_mono_ms();
 	due_ms = ready->not_before_ms;
+	/* it may have changed because the Role has */
+	if (ready->refused_ms && !is_like(want, &ready->tried) &&
+	    due_ms > ready->tried_ms + RETRY_MAX_MS)
+		due_ms = ready->tried_ms + RETRY_MAX_MS;
 	if (!transition && ready->written_ms && due_ms < ready->written_ms + MESSAGE_MS)
 		due_ms = ready->written_ms + MESSAGE_MS;
 	if (now_ms >= due_ms || ready->leaving)

@@ -81,7 +81,8 @@ proxied b
 pod_start b
 await "the next Pod says it as it is" pod_phase b Suspended
 await "likewise" agrees b
+proxy_faults "hold PATCH /deployments/ 0 0.3"
 pod_end b
-check "SIGTERM: the last word" shown False Terminating
+check "the last word is waited for" shown False Terminating
 is "$(api_denied)" "" "nothing was asked for that the Role does not allow"
 e2e_end

@@ -76,6 +76,8 @@ mv "$BUCKETS/flink" "$RUN/gw/flink"
 kill_jvm jobmanager
 shown "no bucket" StorageUnreadable 'bucket|s3://flink'
 check "no bucket: it is named" describes flinkapplication/orders s3://flink
+await "no bucket: so does the Deployment" deployment_is jobmanager drey.dev/Ready False
+check "no bucket: and kubectl describe of it" describes deployment/orders-jobmanager StorageUnreadable
 mv "$RUN/gw/flink" "$BUCKETS/flink"
 await "it is back: the job runs" runs
 check "from where it was" continuity
@@ -101,5 +103,6 @@ shown "no right to read ConfigMaps" JournalUnreadable 'HTTP 403'
 is "$(jvm jobmanager)" "" "nothing runs"
 role .
 await "it has them again: the job runs" runs
+await "so the Deployment says" deployment_is jobmanager drey.dev/Ready True
 check "the whole log is continuous" continuity
 e2e_end

@@ -53,6 +53,7 @@ is "$(kubectl get events --output json | jq --raw-output '[.items[] | select(.re
 
 check "the Deployment is available" deployment_is jobmanager Available True
 await "the FlinkApplication is ready" resource_condition Ready '.status == "True" or empty'
+check "so is its condition of the Deployment" kubectl wait --for=condition=drey.dev/Ready "deployment/$APPLICATION-jobmanager" --timeout=60s
 check "helm test" helm test "$APPLICATION"
 is "$(denied)" "" "nothing was asked for that the Role does not allow"
 
