@@ -2,11 +2,14 @@
 #
 # build.sh - the images, made by the Dockerfile and by the lines of docs/image.md, without a registry.
 #
-#   tests/image/build.sh DIR [VERSION]     as root; VERSION of Flink: 2.3.0
+#   tests/image/build.sh DIR [VERSION [SUITE]]     as root; VERSION of Flink: 2.3.0
+#
+# SUITE of Debian or Ubuntu, of which mmdebstrap knows the mirror and has the keys; without it that of this machine. With it all tags
+# end in -SUITE.
 #
 # Leaves in the buildah storage in DIR (`image_store DIR` of lib.sh is how to call buildah on it):
 #
-#   localhost/flink:VERSION        stands for Flink's official image: packages of this distribution (mmdebstrap), a JRE, a whole
+#   localhost/flink:VERSION        stands for Flink's official image: packages of SUITE (mmdebstrap), a JRE, a whole
 #                                  Flink in /opt/flink, user flink 9999
 #   localhost/drey:flink-VERSION   the Dockerfile
 #   localhost/orders:1             the image of an engineer: a job, and drey by the four lines
@@ -24,8 +27,8 @@ cd "$here/../.."
 # shellcheck source=tests/image/lib.sh
 . tests/image/lib.sh
 
-[ $# -ge 1 ] || die 2 "usage: tests/image/build.sh DIR [VERSION]"
-dir=$1 version=${2:-2.3.0}
+[ $# -ge 1 ] || die 2 "usage: tests/image/build.sh DIR [VERSION [SUITE]]"
+dir=$1 version=${2:-2.3.0} suite=${3:-} tag=${3:+-$3}
 mkdir -p "$dir"
 why=$(image_missing)
 [ -z "$why" ] || die 3 "$why"
@@ -36,16 +39,18 @@ image_store "$dir"
 
 # Kept for a week in the user's cache: it is the packages of a distribution, and only a test.
 root_archive() {
-	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey suite components=main packages tmp
-	suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-	grep -q '^ID=ubuntu' /etc/os-release && components=main,universe
-	packages=openjdk-17-jre-headless,gettext-base,ca-certificates
+	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey components=main java=17
+	[ -n "$suite" ] || suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+	case $suite in
+	jammy | noble) components=main,universe ;;
+	trixie) java=21 ;;
+	esac
 	root_tar=$cache/image-root-$suite.tar
 	cache_lock "$cache" image-root
 	[ -z "$(find "$root_tar" -mtime -7 2>/dev/null)" ] || return 0
 	cache_scratch "$cache" image-root
 	run_with_progress "making a root directory of $suite" "$tmp/log" mmdebstrap --variant=apt \
-		--components="$components" --include="$packages" "$suite" "$tmp/root.tar" 9>&- ||
+		--components="$components" --include="openjdk-$java-jre-headless,gettext-base,ca-certificates" "$suite" "$tmp/root.tar" 9>&- ||
 		die 1 "mmdebstrap failed: $(tail -n 2 "$tmp/log")"
 	mv "$tmp/root.tar" "$root_tar"
 }
@@ -65,7 +70,7 @@ flink_image() {
 	"${BUILDAH[@]}" config --env FLINK_HOME=/opt/flink --env "JAVA_HOME=${java%/bin/java}" \
 		--env PATH=/opt/flink/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 		--workingdir /opt/flink --user flink --entrypoint '["/docker-entrypoint.sh"]' "$container"
-	"${BUILDAH[@]}" commit --quiet --rm "$container" "localhost/flink:$version" >/dev/null
+	"${BUILDAH[@]}" commit --quiet --rm "$container" "localhost/flink:$version$tag" >/dev/null
 }
 
 # ---- the others --------------------------------------------------------------------------------------
@@ -80,7 +85,7 @@ image() { # NAME FILE CONTEXT [OPTION...]
 
 # The lines as an engineer reads them.
 four_lines() {
-	sed -n '/^USER root$/,/^```$/p' docs/image.md | grep -v '^```' | sed "s|drey:flink-2\.3\.0|localhost/&|; s|2\.3\.0|$version|"
+	sed -n '/^USER root$/,/^```$/p' docs/image.md | grep -v '^```' | sed "s|drey:flink-2\.3\.0|localhost/&|; s|2\.3\.0|$version$tag|"
 }
 
 job_image() {
@@ -88,14 +93,16 @@ job_image() {
 	mkdir -p "$context"
 	tests/job/build.sh "$(tools/get-flink.sh "$version")" "$context/job.jar" >/dev/null
 	{
-		echo "FROM localhost/flink:$version"
+		echo "FROM localhost/flink:$version$tag"
 		echo "COPY job.jar /opt/flink/usrlib/job.jar"
+		# buildah does not see that the image of a mount is another one, and would take the layer of the old one
+		echo "LABEL drey=$("${BUILDAH[@]}" inspect --type image --format '{{.FromImageID}}' "localhost/drey:flink-$version$tag")"
 		four_lines
 	} >"$context/Dockerfile"
 	[ "$(four_lines | wc -l)" -eq 4 ] || die 1 "docs/image.md has no four lines any more"
-	image localhost/orders:1 "$context/Dockerfile" "$context"
+	image "localhost/orders:1$tag" "$context/Dockerfile" "$context"
 }
 
-"${BUILDAH[@]}" inspect --type image "localhost/flink:$version" >/dev/null 2>&1 || flink_image
-image "localhost/drey:flink-$version" Dockerfile . --build-arg "FLINK_IMAGE=localhost/flink:$version"
+"${BUILDAH[@]}" inspect --type image "localhost/flink:$version$tag" >/dev/null 2>&1 || flink_image
+image "localhost/drey:flink-$version$tag" Dockerfile . --build-arg "FLINK_IMAGE=localhost/flink:$version$tag"
 job_image
