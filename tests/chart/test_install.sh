@@ -145,4 +145,24 @@ await "takes everything along" gone
 is "$(kubectl_team get persistentvolumeclaims,configmaps --output name | grep -E 'state|journal' | tr '\n' ' ')" \
 	"persistentvolumeclaim/orders-state configmap/orders-drey-journal " "but the volume and the journal"
 check "and it can be installed again" helm install orders "$CHART" "$(values s3)" --set persistentVolumeClaim.enabled=true,persistentVolumeClaim.existing=orders-state
+
+# ---- a JobManager that cannot be changed -----------------------------------------------------------
+
+volume=persistentVolumeClaim.enabled=true,persistentVolumeClaim.existing=orders-state
+
+# What an upgrade says that has to be done before.
+first() { # OPTION...
+	helm upgrade orders "$CHART" "$(values s3)" --set "$volume" --no-hooks "$@" 2>&1 | sed -n 's/.*first: kubectl //p'
+}
+
+is "$(first --set jobManager.kind=Job)" "--namespace $TEAM delete deployment orders-jobmanager --cascade=foreground --wait" \
+	"a Deployment does not become a Job: for a while there would be both"
+check "what it says helps" kubectl_team delete deployment orders-jobmanager --cascade=foreground --wait --timeout "${WAIT_S}s"
+check "then it does" helm upgrade orders "$CHART" "$(values s3)" --set "$volume,jobManager.kind=Job" --no-hooks
+is "$(first --set jobManager.kind=Job --set-string image.tag=1.5.0)" "--namespace $TEAM delete job orders-jobmanager --cascade=foreground --wait" \
+	"another image for a Job is refused"
+is "$(kubectl_team get deployment orders-taskmanager --output 'jsonpath={.spec.template.spec.containers[0].image}')" registry.example/orders:1.4.0 \
+	"before anything is changed"
+is "$(first)" "--namespace $TEAM delete job orders-jobmanager --cascade=foreground --wait" "nor does a Job become a Deployment"
+check "what does not touch it is done" helm upgrade orders "$CHART" "$(values s3)" --set "$volume,jobManager.kind=Job,taskManager.replicas=3" --no-hooks
 e2e_end

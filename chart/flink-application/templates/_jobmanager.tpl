@@ -1,3 +1,26 @@
+{{/* An upgrade that Kubernetes would refuse in the middle, or that would leave two JobManagers for a while. Where the cluster is
+not asked (helm template) nothing is found. */}}
+{{- define "flink-application.canBeChanged" -}}
+{{- if .Release.IsUpgrade -}}
+{{- $name := include "flink-application.jobManager" . -}}
+{{- $delete := printf "kubectl --namespace %s delete %%s %s --cascade=foreground --wait" .Release.Namespace $name -}}
+{{- $job := lookup "batch/v1" "Job" .Release.Namespace $name -}}
+{{- if and (eq .Values.jobManager.kind "Deployment") $job }}
+{{- fail (printf "jobManager.kind: the JobManager is a Job still; first: %s" (printf $delete "job")) }}
+{{- else if eq .Values.jobManager.kind "Job" }}
+{{- if lookup "apps/v1" "Deployment" .Release.Namespace $name }}
+{{- fail (printf "jobManager.kind: the JobManager is a Deployment still; first: %s" (printf $delete "deployment")) }}
+{{- end }}
+{{- with $job }}
+{{- $new := include "flink-application.jobManagerPod" $ | fromYaml }}
+{{- if or .metadata.deletionTimestamp (ne (toJson .spec.template.metadata.annotations) (toJson $new.metadata.annotations)) }}
+{{- fail (printf "jobManager.kind: nobody can change a Job; first: %s" (printf $delete "job")) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
 {{/* The Pod of the JobManager, the same in a Deployment and in a Job. */}}
 {{- define "flink-application.jobManagerPod" -}}
 metadata:
