@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+#
+# bench/pod/run.sh - what drey adds to the start of a JobManager's Pod, and how long a job is away for an upgrade: the chart by
+# `helm upgrade` beside the same image without drey, with kubectl and curl. Real Pods on a real node (tests/cluster).
+#
+#   bench/pod/run.sh [quick] [--starts N] [--upgrades N]     20 and 5 of each (quick: 3 and 1)
+#
+# As root, else skipped. Both applications stand side by side and take turns, so what else the machine does is shared. Prints
+# Markdown. Memory: 4 GB.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+starts=20 upgrades=5
+usage() {
+	sed -n '6s/^# *//p' "$0" >&2
+	exit 2
+}
+while [ $# -gt 0 ]; do
+	case $1 in
+	full) ;;
+	quick) starts=3 upgrades=1 ;;
+	--starts) starts=${2-} && shift ;;
+	--upgrades) upgrades=${2-} && shift ;;
+	*) usage ;;
+	esac
+	shift
+done
+[[ "$starts $upgrades" =~ ^[0-9]+\ [0-9]+$ ]] || usage
+
+printf '## A Pod starts, an application is upgraded: `bench/pod/run.sh`\n\n'
+if [ "$(id -u)" -ne 0 ]; then
+	echo "Skipped: a node for Pods needs root."
+	exit 0
+fi
+
+cell() { # FILE N UNIT_MS: "median (least-most)" of column N
+	awk -v n="$2" '{ print $n }' "$1" | sort -n | awk -v unit="$3" '{ v[NR] = $1 / unit }
+		END { printf unit == 1 ? "%d (%d-%d)" : "%.2f (%.2f-%.2f)", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[1], v[NR] }'
+}
+
+median() { # FILE N
+	awk -v n="$2" '{ print $n }' "$1" | sort -n | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
+}
+
+row() { # TITLE FILE UNIT_MS COLUMN...
+	local cells='' n
+	for n in "${@:4}"; do
+		cells+=" $(cell "$2" "$n" "$3") |"
+	done
+	echo "| $1 |$cells"
+}
+
+print_starts() {
+	printf '\n| a replaced Pod, ms | bound to the node to JVM | of it before process 1 | of it after process 1 |\n| --- | --- | --- | --- |\n'
+	row "drey" "$scratch/start.drey" 1 1 2 3
+	row "without: \`standalone-job.sh start-foreground\`" "$scratch/start.hand" 1 1 2 3
+	awk -v a="$(median "$scratch/start.drey" 1)" -v b="$(median "$scratch/start.hand" 1)" \
+		'BEGIN { printf "\nThe medians differ by %d ms; ", a - b }'
+	printf 'drey itself, from process 1 to the start of the same script: %s ms\n' "$(cell "$scratch/start.drey" 4 1)"
+}
+
+print_upgrades() {
+	printf '\n| an upgrade, seconds | last record to first record | of it until the old job has ended | from there to main() | from there |\n'
+	printf '| --- | --- | --- | --- | --- |\n'
+	row "\`helm upgrade\`" "$scratch/upgrade.drey" 1000 1 2 3 4
+	row "by hand" "$scratch/upgrade.hand" 1000 1 2 3 4
+}
+
+scratch=$(mktemp -d)
+own=''
+finish() {
+	[ -z "$own" ] || tests/cluster/node.sh down "$own" || :
+	rm -rf "$scratch"
+}
+trap finish EXIT
+for name in KUBE:kube NODE:node DNS:dns HELM:helm; do
+	home=$(tools/get-kube.sh "${name#*:}")
+	export "${name%:*}_HOME=$home"
+done
+VERSITYGW=$(tools/get-servers.sh versitygw)
+export VERSITYGW
+if [ -z "${DREY_NODE:-}" ]; then
+	layout=$(tests/cluster/images.sh "${IMAGES:-${XDG_CACHE_HOME:-$HOME/.cache}/drey/images}")
+	own=$scratch/node
+	tests/cluster/node.sh up "$own" --owner $$
+	tests/cluster/node.sh load "$own" "$layout"
+	export DREY_NODE=$own
+fi
+echo "$(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r), load" \
+	"$(cut -d' ' -f1-3 /proc/loadavg) at the start; $starts starts and $upgrades upgrades of each: median (least-most)"
+tests/cluster/node.sh enter "$DREY_NODE" bench/pod/sides.sh "$scratch" "$starts" "$upgrades" >&2
+[ "$starts" -eq 0 ] || print_starts
+[ "$upgrades" -eq 0 ] || print_upgrades
+cat <<END
+
+load $(cut -d' ' -f1-3 /proc/loadavg) at the end
+
+What these figures can be wrong about:
+* API server, kubelet, both applications and the object store share two CPUs: all of it is slower than on a cluster, also the
+  answers that drey waits for.
+* "Bound" is when the API server heard from the scheduler, some milliseconds after it had made the Pod. The start of the JVM is its
+  own first line (\`-Xlog\`), less its uptime. Process times are known to 10 ms.
+* An image is on the node already, and containers start one at a time here.
+* "By hand" never hesitates: a script does the next step as soon as the one before is done. The first counted record is taken to be
+  the moment in which the operator is ready; the last one is the snapshot of the savepoint.
+* The state is small: nothing of the time is the transfer of state.
+END
