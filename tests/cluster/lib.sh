@@ -83,7 +83,10 @@ node_namespace() {
 # The server is a process of the test; Pods reach it at the address of the node.
 node_bucket() {
 	SERVER_ADDRESS=$ADDRESS
-	SERVER_PORT[$RUN/gw]=$((7000 + $$ % 2000)) # this network has no other users than tests
+	SERVER_PORT[$RUN/gw]=$((7000 + $$ % 2000)) # this network has no other users than the tests
+	while server_answers "http://$ADDRESS:${SERVER_PORT[$RUN/gw]}/"; do
+		SERVER_PORT[$RUN/gw]=$((SERVER_PORT[$RUN/gw] + 1))
+	done
 	S3_REGION=us-east-1
 	server_up versitygw "$RUN/gw"
 	BUCKETS=$RUN/gw/buckets

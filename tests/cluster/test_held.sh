@@ -24,6 +24,11 @@ ready_says() { # CAUSE REGEX
 	resource_condition Ready "select(.status == \"False\" and .reason == \"$1\") | .message | test(\"$2\"; \"i\") or empty"
 }
 
+deployment_says() { # CAUSE REGEX
+	kubectl get deployment orders-jobmanager --output json | jq --exit-status ".status.conditions[] | select(.type == \"drey.dev/Ready\") |
+		.status == \"False\" and .reason == \"$1\" and (.message | test(\"$2\"; \"i\"))"
+}
+
 logged() { # TEXT
 	local said
 	said=$(kubectl logs "$(pod jobmanager)") && grep --quiet --fixed-strings -- "$1" <<<"$said"
@@ -35,6 +40,8 @@ shown() { # WHAT CAUSE REGEX
 	check "$1: with a page of the runbook" test -s "$TOP/docs/runbook/$2.md"
 	await "$1: so does the FlinkApplication" ready_says "$2" "$3"
 	await "$1: so does kubectl describe" describes "flinkapplication/orders" "$2"
+	await "$1: so does the Deployment" deployment_says "$2" "$3"
+	check "$1: so does kubectl describe" describes deployment/orders-jobmanager "$2"
 	await "$1: the Deployment is not available" deployment_is jobmanager Available False
 }
 
@@ -43,8 +50,12 @@ other_pod() { # NAME
 	name=$(pod jobmanager) && [ "$name" != "$1" ] && [ "$(kubectl get pod "$name" --output 'jsonpath={.status.phase}')" = Running ]
 }
 
-role() { # JQ
-	jq "$1" "$RUN/role.json" | kubectl apply --server-side --force-conflicts --filename - >/dev/null
+# Not by deleting it: the old one would say its last words beside the first ones of the new one.
+replace_pod() { # WHAT
+	local name
+	name=$(pod jobmanager)
+	kubectl rollout restart deployment/orders-jobmanager >/dev/null
+	await "$1: there is another Pod" other_pod "$name"
 }
 
 values
@@ -84,24 +95,26 @@ check "from where it was" continuity
 
 # ---- no rights ---------------------------------------------------------------------------------------------
 
-# none at all: drey can tell the API server nothing
-kubectl get rolebinding orders --output json | jq 'del(.metadata | .uid, .resourceVersion, .creationTimestamp, .managedFields)' >"$RUN/binding.json"
-kubectl get role orders --output json | jq 'del(.metadata | .uid, .resourceVersion, .creationTimestamp, .managedFields)' >"$RUN/role.json"
-kubectl delete rolebinding orders >/dev/null
-pod=$(pod jobmanager)
-kubectl delete pod "$pod" --wait=false >/dev/null
-await "no rights: there is another Pod" other_pod "$pod"
-await "no rights: drey holds, and says why" holds JournalUnreadable 'HTTP 403'
-check "no rights: it is in the log" logged JournalUnreadable
-await "no rights: the Deployment is not available" deployment_is jobmanager Available False
-is "$(jvm jobmanager)" "" "no rights: nothing runs"
-
-# all but those that name ConfigMaps
-role '.rules |= map(select(.resources | index("configmaps") | not))'
-kubectl create --filename "$RUN/binding.json" >/dev/null
+for kind in role rolebinding; do
+	kubectl get $kind orders --output json | jq 'del(.metadata | .uid, .resourceVersion, .creationTimestamp, .managedFields)' >"$RUN/$kind.json"
+done
+jq '.rules |= map(select(.resources | index("configmaps") | not))' "$RUN/role.json" |
+	kubectl apply --server-side --force-conflicts --filename - >/dev/null
+replace_pod "no right to read ConfigMaps"
 shown "no right to read ConfigMaps" JournalUnreadable 'HTTP 403'
 is "$(jvm jobmanager)" "" "nothing runs"
-role .
+
+# none at all: drey can tell the API server nothing
+kubectl delete rolebinding orders >/dev/null
+replace_pod "no rights"
+await "no rights: drey holds, and says why" holds JournalUnreadable 'HTTP 403'
+check "no rights: it is in the log" logged JournalUnreadable
+await "no rights: kubectl describe pod says that it is not ready" describes "pod/$(pod jobmanager)" 'Readiness probe failed'
+await "no rights: the Deployment is not available" deployment_is jobmanager Available False
+is "$(jvm jobmanager)" "" "nothing runs"
+for kind in role rolebinding; do
+	kubectl apply --server-side --force-conflicts --filename "$RUN/$kind.json" >/dev/null
+done
 await "it has them again: the job runs" runs
 await "so the Deployment says" deployment_is jobmanager drey.dev/Ready True
 check "the whole log is continuous" continuity

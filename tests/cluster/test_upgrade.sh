@@ -52,15 +52,15 @@ next_job "other arguments" "$job"
 # ---- versions that cannot start ------------------------------------------------------------------------
 
 job=$(status .jobId)
-check "an image that there is not: the check refuses it" not upgrade --set-string image.tag=nowhere
+check "an image that there is not: the check refuses it" not upgrade --set-string image.tag=nowhere --set upgradeCheck.timeoutSeconds=15
 is "$(status .jobId)" "$job" "and the job runs on"
-check "the same without the check: helm gives up" not upgrade --set-string image.tag=nowhere --no-hooks --atomic --timeout 60s
+check "the same without the check: helm gives up" not upgrade --set-string image.tag=nowhere --no-hooks --atomic --timeout 30s
 next_job "back to the version before" "$job"
 
 job=$(status .jobId)
 starts=$(event_count MAIN)
-check "a main() that throws: helm gives up" not upgrade --set-string image.tag=2 --set-json 'job.args=["--log","/events/log","--throw-in-main"]' \
-	--set drey.attempts.max=2 --set drey.attempts.backoffFirst=1s --timeout 60s
+check "a main() that throws: helm gives up" not upgrade --no-hooks --set-string image.tag=2 --set-json 'job.args=["--log","/events/log","--throw-in-main"]' \
+	--set drey.attempts.max=2 --set drey.attempts.backoffFirst=1s --timeout 10s
 await "drey has given it up" phase_is Failed
 check "it was tried twice" test "$(event_count MAIN)" -eq $((starts + 2))
 kubectl delete pod "$(pod jobmanager)" >/dev/null
