@@ -249,9 +249,15 @@ first_process() {
 		echo "$pid"
 }
 
+# As pid_of() of cluster.sh: in the middle of exec a process has no command line.
 keeper_is_there() {
-	local pid
-	pid=$(cat "$dir/keeper.pid" 2>/dev/null) && grep -qs "$node_here/node.sh" "/proc/$pid/cmdline"
+	local pid line
+	pid=$(cat "$dir/keeper.pid" 2>/dev/null) && line=$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline") || return 1
+	case $line in
+	*node.sh*) ;; # for a moment it is still this script, by whatever path it was called
+	'') grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$pid/status" ;;
+	*) return 1 ;;
+	esac
 }
 
 keeper_has_ended() {
@@ -290,7 +296,7 @@ up() { # [--owner PID]
 	setsid "$node_here/node.sh" keep "$dir" ${owner:+"$owner"} >>"$dir/log/keeper.log" 2>&1 </dev/null &
 	echo $! >"$dir/keeper.pid"
 	if ! wait_until "the node is ready" $((3 * START_S)) ready_or_ended || [ ! -e "$dir/ready" ]; then
-		tail -n 20 "$dir/log/node.log" "$dir/log/keeper.log" | sed 's/^/    /' >&2
+		tail -n 20 "$dir/log/node.log" "$dir/log/keeper.log" 2>/dev/null | sed 's/^/    /' >&2 || :
 		down
 		die 1 "the node has not started; the logs are in $dir/log"
 	fi
