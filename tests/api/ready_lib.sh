@@ -5,7 +5,7 @@
 #
 #   OWNER, KIND               of it: <application>-jobmanager, deployment (or job)
 #   deployment, job           it is there; no Pod of it ever runs
-#   ready JQ                  from the condition; empty: there is none
+#   owner_says JQ             from the condition; empty: there is none
 #   shown STATUS REASON       for check and await: it says so
 #   agrees POD                likewise: it says what the status document of the Pod says
 #   asked VERB                how often drey has asked for that, with anything of the owner
@@ -33,17 +33,17 @@ job() {
 		kubectl create --filename - >/dev/null
 }
 
-ready() { # JQ
+owner_says() { # JQ
 	kubectl get "$KIND" "$OWNER" --output json |
 		jq --raw-output ".status.conditions[]? | select(.type == \"drey.dev/Ready\") | $1"
 }
 
 shown() { # STATUS REASON
-	[ "$(ready '"\(.status) \(.reason)"')" = "$1 $2" ]
+	[ "$(owner_says '"\(.status) \(.reason)"')" = "$1 $2" ]
 }
 
 agrees() { # POD
-	[ "$(ready '[.status, .reason, .message] | tojson')" = \
+	[ "$(owner_says '[.status, .reason, .message] | tojson')" = \
 		"$(pod_status "$1" '.conditions[] | select(.type == "Ready") | [.status, .reason, .message] | tojson')" ]
 }
 

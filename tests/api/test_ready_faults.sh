@@ -52,7 +52,7 @@ proxy_faults
 # ---- nothing but the message -----------------------------------------------------------------------
 
 has_message() { # REGEX
-	ready .message | grep --quiet --extended-regexp -- "$1"
+	owner_says .message | grep --quiet --extended-regexp -- "$1"
 }
 control state=running "restore={\"kind\": \"path\", \"token\": \"t1\", \"path\": \"file://$RUN/asked\"}"
 await "a reason" shown False RequestedSnapshotUnusable

@@ -20,6 +20,8 @@ e2e_begin resource-flink
 api_begin resource-flink
 # shellcheck source=tests/api/resource_lib.sh
 . "$TOP/tests/api/resource_lib.sh"
+# shellcheck source=tests/api/ready_lib.sh
+. "$TOP/tests/api/ready_lib.sh"
 ha_begin
 unset 'DREY_CONF[kubernetes.resource]'
 export POD_NAME=$APPLICATION-jobmanager-1 POD_UID=uid-of-the-pod POD_NAMESPACE=$NAMESPACE
@@ -41,9 +43,12 @@ resource '{"state": "running", "savepointNonce": "0"}'
 spawn seen bash -c '"$@" | jq --unbuffered --compact-output \
 	"{ms: (now * 1000 | floor), transitions: [.status.transitions[]? | {unixMs, text}]}"' - \
 	"$KUBE_HOME/bin/kubectl" --kubeconfig "$ADMIN" --namespace "$NAMESPACE" get flapp "$APPLICATION" --watch --output json
+deployment
 start_tm_pod
 start_drey
 check "created: kubectl wait sees it ready" ready
+check "so does the Deployment" kubectl wait --for=condition=drey.dev/Ready "deployment/$OWNER" --timeout="${WAIT_S}s"
+check "in so many words" shown True Running
 MUST_LIVE=(jm tm)
 check "the status is about this spec" observed
 check "the job runs" resource_is '.status.phase == "Running" and .status.job.state == "RUNNING"'
