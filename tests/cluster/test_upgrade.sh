@@ -54,7 +54,7 @@ next_job "other arguments" "$job"
 job=$(status .jobId)
 check "an image that there is not: the check refuses it" not upgrade --set-string image.tag=nowhere --set upgradeCheck.timeoutSeconds=15
 is "$(status .jobId)" "$job" "and the job runs on"
-check "the same without the check: helm gives up" not upgrade --set-string image.tag=nowhere --no-hooks --atomic --timeout 30s
+check "the same without the check: helm gives up" not upgrade --set-string image.tag=nowhere --no-hooks --atomic --timeout 60s
 next_job "back to the version before" "$job"
 
 job=$(status .jobId)
