@@ -89,7 +89,7 @@ plain_objects() { # TAG [SAVEPOINT JOB_ID]
 				.env += [{name: "LD_PRELOAD", value: "/usr/$LIB/libjemalloc.so"}])
 			else .spec.template.spec.containers[0].command = ["/opt/flink/bin/taskmanager.sh", "start-foreground"]
 			end
-		end' "$RUN/plain.json" --args "${restore[@]}"
+		end' "$RUN/plain.json" --args -- "${restore[@]}"
 }
 
 begin_hand() {
