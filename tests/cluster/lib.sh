@@ -64,7 +64,7 @@ node_namespace() {
 		kubectl apply --filename - >/dev/null <<-YAML
 			apiVersion: v1
 			kind: PersistentVolume
-			metadata: {name: $NAMESPACE}
+			metadata: {name: $NAMESPACE, labels: {drey-test: $NAMESPACE}}
 			spec:
 			  capacity: {storage: 1Gi}
 			  accessModes: [ReadWriteMany]
@@ -110,7 +110,7 @@ node_run_end() {
 	if [ -n "$NAMESPACE" ] && [ -z "${KEEP_RUN:-}" ]; then
 		kubectl delete deployments,jobs,cronjobs,pods --all --grace-period=0 --force >/dev/null 2>&1
 		kubectl_cluster delete namespace "$NAMESPACE" --wait=false >/dev/null 2>&1
-		kubectl_cluster delete persistentvolume "$NAMESPACE" --wait=false >/dev/null 2>&1
+		kubectl_cluster delete persistentvolume --selector "drey-test=$NAMESPACE" --wait=false >/dev/null 2>&1
 		[ "$status" -ne 0 ] || rm -rf "$VOLUME"
 	fi
 	(exit "$status")
