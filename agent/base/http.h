@@ -66,6 +66,8 @@ struct http_request {
 	/* libcurl never sends it a second time: it gets a connection of its own, closed afterwards.
 	 * (POST and PATCH are never sent twice anyhow.) */
 	bool once;
+	/* A POST or PATCH that may be sent twice without harm: it uses a connection that is there. */
+	bool repeatable;
 	int64_t stall_ms; /* http_do(): nothing came for so long: ERR_RETRY; 0: only timeout_ms counts */
 	/* http_do(): gets the body of a 2xx answer as it comes; response->body stays empty and
 	 * max_bytes does not count. -1 ends the call, as ERR_FORMAT. */

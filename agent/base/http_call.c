@@ -209,7 +209,7 @@ static void set_method(CURL *curl, const struct http_request *request)
 	}
 	/* libcurl sends a request again when a reused connection turns out to be dead, and cannot
 	 * know whether the first one was acted upon: what is not idempotent gets its own */
-	if (post || !strcmp(method, "PATCH") || request->once)
+	if (request->once || (!request->repeatable && (post || !strcmp(method, "PATCH"))))
 		curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
 	if (request->once)
 		curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);

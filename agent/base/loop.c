@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 struct post {
@@ -22,6 +23,7 @@ struct loop {
 	int wake_fd;
 	pthread_mutex_t lock; /* of the queue below; nothing else is shared */
 	struct post *first, **tail;
+	struct loop_timer *early; /* armed timers that may run before their time */
 };
 
 struct loop_fd {
@@ -34,9 +36,12 @@ struct loop_fd {
 };
 
 struct loop_timer {
+	struct loop *loop;
 	struct event *event;
 	loop_timer_fn *fn;
 	void *arg;
+	int64_t from_ms;         /* not before; only of those in `early` */
+	struct loop_timer *next; /* in `early` */
 };
 
 struct loop_signal {
@@ -145,10 +150,26 @@ void loop_free(struct loop *loop)
 	free(loop);
 }
 
+/* Something has woken the loop: those that may come with it are run next. */
+static void hurry(struct loop *loop)
+{
+	int64_t now_ms = loop->early ? clock_mono_ms() : 0;
+
+	for (struct loop_timer *timer = loop->early; timer; timer = timer->next) {
+		if (timer->from_ms > now_ms || !loop_timer_armed(timer))
+			continue;
+		event_del(timer->event);
+		event_active(timer->event, EV_TIMEOUT, 1);
+	}
+}
+
 int loop_run(struct loop *loop, struct err *err)
 {
-	if (event_base_loop(loop->base, 0) < 0)
-		return err_set(err, ERR_SYS, errno, "wait for events");
+	do {
+		if (event_base_loop(loop->base, EVLOOP_ONCE) < 0)
+			return err_set(err, ERR_SYS, errno, "wait for events");
+		hurry(loop);
+	} while (!event_base_got_break(loop->base));
 	return 0;
 }
 
@@ -173,6 +194,7 @@ int loop_step(struct loop *loop, int64_t max_ms, struct err *err)
 	if (ret < 0)
 		err_set(err, ERR_SYS, errno, "wait for events");
 	loop_timer_free(limit);
+	hurry(loop);
 	return ret < 0 ? -1 : 0;
 }
 
@@ -231,12 +253,23 @@ void loop_fd_free(struct loop_fd *watch)
 
 /* ---- timers ---- */
 
+static void be_punctual(struct loop_timer *timer)
+{
+	struct loop_timer **at = &timer->loop->early;
+
+	while (*at && *at != timer)
+		at = &(*at)->next;
+	if (*at)
+		*at = timer->next;
+}
+
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct loop_timer *timer = arg;
 
 	(void)fd;
 	(void)what;
+	be_punctual(timer);
 	timer->fn(timer->arg);
 }
 
@@ -244,7 +277,7 @@ struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn *fn, void *ar
 {
 	struct loop_timer *timer = xcalloc(1, sizeof(*timer));
 
-	*timer = (struct loop_timer){NULL, fn, arg};
+	*timer = (struct loop_timer){.loop = loop, .fn = fn, .arg = arg};
 	timer->event = made(event_new(loop->base, -1, 0, on_timer, timer));
 	return timer;
 }
@@ -257,12 +290,22 @@ void loop_timer_set(struct loop_timer *timer, int64_t after_ms)
 		after.tv_sec = after_ms / 1000;
 		after.tv_usec = after_ms % 1000 * 1000;
 	}
+	be_punctual(timer);
 	if (event_add(timer->event, &after))
 		abort(); /* a timer fails only without memory */
 }
 
+void loop_timer_set_early(struct loop_timer *timer, int64_t after_ms, int64_t early_ms)
+{
+	loop_timer_set(timer, after_ms);
+	timer->from_ms = clock_mono_ms() + after_ms - early_ms;
+	timer->next = timer->loop->early;
+	timer->loop->early = timer;
+}
+
 void loop_timer_stop(struct loop_timer *timer)
 {
+	be_punctual(timer);
 	event_del(timer->event);
 }
 
@@ -275,6 +318,7 @@ void loop_timer_free(struct loop_timer *timer)
 {
 	if (!timer)
 		return;
+	be_punctual(timer);
 	event_free(timer->event);
 	free(timer);
 }

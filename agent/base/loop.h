@@ -50,6 +50,9 @@ typedef void loop_timer_fn(void *arg);
 struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn *fn, void *arg); /* not armed */
 void loop_timer_set(struct loop_timer *timer,
 		    int64_t after_ms); /* replaces an armed one; < 0 is 0 */
+/* The same, but it may run up to early_ms before its time, with whatever wakes the loop then: so what has no
+ * hurry does not wake it alone. */
+void loop_timer_set_early(struct loop_timer *timer, int64_t after_ms, int64_t early_ms);
 void loop_timer_stop(struct loop_timer *timer);
 bool loop_timer_armed(const struct loop_timer *timer);
 void loop_timer_free(struct loop_timer *timer); /* NULL is allowed */

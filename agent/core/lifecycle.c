@@ -199,6 +199,10 @@ static void on_tick(struct lifecycle *life)
 		poll_now(life);
 	due(life, &life->stop_retry_ms);
 	due(life, &life->disposal_ms);
+	/* a little early, where a poll wakes up all the same */
+	if (life->polling && life->polled_ms == life->now_ms && life->check_ms &&
+	    life->check_ms - life->now_ms < life->config->journal_check_ms / 6)
+		life->check_ms = life->now_ms;
 	if (due(life, &life->check_ms))
 		emit(life, EFFECT_CHECK_JOURNAL);
 	operation_tick(life);

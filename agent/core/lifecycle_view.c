@@ -159,6 +159,9 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 	if (life->phase == PHASE_RUNNING && life->step == STEP_NONE)
 		wait_ms = launch->proven_unix_ms ? config->poll_slow_ms : 4 * config->poll_fast_ms;
 	life->poll_ms = life->now_ms + wait_ms;
+	/* an even pace, so that other things can come with it */
+	if (wait_ms == config->poll_slow_ms && life->polled_ms + wait_ms > life->now_ms)
+		life->poll_ms = life->polled_ms + wait_ms;
 }
 
 static void remember_view(struct lifecycle *life, struct launch *launch, const struct view *view)

@@ -164,7 +164,8 @@ static int transfer(struct kube *kube, const struct kube_request *request,
 	call->url = url;
 	call->headers = headers;
 	call->header_count = 1;
-	call->once = !is_get(request);
+	call->once = !is_get(request) && !request->repeatable;
+	call->repeatable = request->repeatable;
 	if (token)
 		headers[call->header_count++] = authorization =
 			xasprintf("Authorization: Bearer %s", token);

@@ -65,7 +65,7 @@ struct kube_request {
 	int64_t timeout_ms;       /* of all attempts and pauses together; 0 is KUBE_TIMEOUT_MS */
 	size_t max_bytes;         /* of the answer; 0 is KUBE_MAX_BYTES */
 	/* A change that may be made twice without harm (server-side apply, a merge patch without a
-	 * resourceVersion); a GET always is. */
+	 * resourceVersion); a GET always is. Only these share the connection that is kept. */
 	bool repeatable;
 };
 

@@ -27,7 +27,7 @@ struct kube_watch {
 
 	/* the thread's */
 	char *version;    /* to watch from; NULL: list first */
-	char *seen;       /* resourceVersion of the object, "" none; NULL: never seen */
+	char *seen;       /* the mark of the object, "" none; NULL: never seen */
 	bool taken_back;  /* the server ended the watch with an error, in an event: list first */
 	int64_t pause_ms; /* what it said in an event; -1 */
 	int failures;     /* in a row */
@@ -96,47 +96,76 @@ static void succeeded(struct kube_watch *watch)
 	note(watch, NULL);
 }
 
+/* ---- the object ---- */
+
+/* What changes with it: of an object with a generation only what that counts, and that it is being
+ * deleted; its status is not in it. */
+static int mark_of(const struct json *object, char **ret_mark, struct err *err)
+{
+	const struct json *metadata = json_get(object, "metadata");
+	int64_t generation = json_i64_or(metadata, "generation", 0);
+	const char *uid = json_str(metadata, "uid"), *version;
+
+	if (json_need_str(metadata, "resourceVersion", &version, err))
+		return -1;
+	*ret_mark = generation > 0 && uid
+			    ? xasprintf("%s/%lld%s", uid, (long long)generation,
+					json_get(metadata, "deletionTimestamp") ? "/deleted" : "")
+			    : xstrdup(version);
+	return 0;
+}
+
+/* Takes the mark over. */
+static void see(struct kube_watch *watch, char *mark)
+{
+	if (!watch->seen || strcmp(watch->seen, mark) != 0)
+		wake(watch);
+	free(watch->seen);
+	watch->seen = mark;
+}
+
 /* ---- list ---- */
 
-/* The object's version in the list, "" if it is not there; borrowed. */
+/* The object's mark in the list, "" if it is not there; the caller frees. */
 static int read_list(const struct kube_watch *watch, const struct json *list,
-		     const char **ret_version, const char **ret_seen, struct err *err)
+		     const char **ret_version, char **ret_mark, struct err *err)
 {
 	const struct json *items = NULL, *metadata = NULL, *item;
+	char *mark = NULL;
 
 	if (json_need_object(list, "metadata", &metadata, err) ||
 	    json_need_str(metadata, "resourceVersion", ret_version, err))
 		return -1;
 	if (!**ret_version)
 		return err_set(err, ERR_FORMAT, 0, "a list without a version");
-	*ret_seen = "";
 	/* an empty list may be written as null */
 	if (json_opt_array(list, "items", &items, err) < 0)
 		return -1;
 	json_each (item, items) {
 		const char *name = json_str(json_get(item, "metadata"), "name");
 
-		if (name && !strcmp(name, watch->name) &&
-		    json_need_str(json_get(item, "metadata"), "resourceVersion", ret_seen, err))
+		if (mark || !name || strcmp(name, watch->name) != 0)
+			continue;
+		if (mark_of(item, &mark, err))
 			return -1;
 	}
+	*ret_mark = mark ? mark : xstrdup("");
 	return 0;
 }
 
 static int list(struct kube_watch *watch, struct kube_answer *answer, struct err *err)
 {
 	struct kube_request request = {.path = watch->selector};
-	const char *version, *seen;
+	const char *version;
+	char *mark;
 
 	count(watch, 1, 0, 0);
 	if (kube_do(watch->kube, &request, answer, err))
 		return -1;
-	if (read_list(watch, answer->object, &version, &seen, err))
+	if (read_list(watch, answer->object, &version, &mark, err))
 		return err_wrap(err, "GET %s", watch->selector);
 	xstrset(&watch->version, version);
-	if (!watch->seen || strcmp(watch->seen, seen) != 0)
-		wake(watch);
-	xstrset(&watch->seen, seen);
+	see(watch, mark);
 	return 0;
 }
 
@@ -165,6 +194,7 @@ static int on_event(void *ctx, const struct json *event, struct err *err)
 	const struct json *object = json_get(event, "object");
 	const char *type = json_str(event, "type"), *version;
 	const struct json *metadata;
+	char *mark;
 
 	if (!type || json_kind(object) != JSON_OBJECT)
 		return err_set(err, ERR_FORMAT, 0, "an event of a watch without type or object");
@@ -176,10 +206,13 @@ static int on_event(void *ctx, const struct json *event, struct err *err)
 	xstrset(&watch->version, version);
 	count(watch, 0, 0, 1);
 	succeeded(watch);
-	if (strcmp(type, "BOOKMARK") != 0) {
-		xstrset(&watch->seen, strcmp(type, "DELETED") != 0 ? version : "");
-		wake(watch);
-	}
+	if (!strcmp(type, "BOOKMARK"))
+		return 0;
+	if (!strcmp(type, "DELETED"))
+		mark = xstrdup("");
+	else if (mark_of(object, &mark, err))
+		return -1;
+	see(watch, mark);
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /*
  * kube_watch - wakes its owner soon after one object has changed, come or gone. Nothing more: what
  * the object is now must be read. It may wake for nothing, and it may be late (a lost connection, a
- * server that refuses), so whoever needs to know also polls, slowly.
+ * server that refuses), so whoever needs to know also polls, slowly. Of an object with a generation only
+ * what that counts is a change, and the beginning of its deletion: not its status.
  *
  * Life cycle: kube_watch_new() -> changed()... on the loop's thread -> kube_watch_free(), within a
  * second, whatever the server does. It has a thread and a connection of its own.

@@ -341,7 +341,9 @@ static void on_poll(void *arg)
 	struct directory *directory = arg;
 	int64_t poll_ms = directory->driver->setup->config.control.poll_ms;
 
-	loop_timer_set(directory->poll, poll_ms ? poll_ms : DEFAULT_POLL_MS);
+	if (!poll_ms)
+		poll_ms = DEFAULT_POLL_MS;
+	loop_timer_set_early(directory->poll, poll_ms, poll_ms / 6);
 	read_remote(directory);
 }
 

@@ -15,6 +15,7 @@
 #define LEFT_ALONE     "Flink's leader lock is left alone; a successor may wait for its lease"
 #define LOOK_SOON_MS   2000          /* until the holder of the lock is known */
 #define LOOK_LATER_MS  60000         /* then: sessions may change */
+#define LOOK_EARLY_MS  10000         /* with something else, so much sooner */
 #define SWEEP_AGAIN_MS (3600 * 1000) /* a map that could not be deleted */
 
 struct ha {
@@ -77,7 +78,8 @@ static void looked(void *arg, bool ran)
 				 LOG_STR("holder", ha->watch.seen.holder));
 	}
 	if (!ha->driver->closing && *ha->live)
-		loop_timer_set(ha->timer, ha->watch.proven ? LOOK_LATER_MS : LOOK_SOON_MS);
+		loop_timer_set_early(ha->timer, ha->watch.proven ? LOOK_LATER_MS : LOOK_SOON_MS,
+				     ha->watch.proven ? LOOK_EARLY_MS : 0);
 	ha_cluster_release(&job->cluster);
 	free(job);
 }

@@ -2,7 +2,7 @@
  * The custom resource: what its spec asks for goes the way of the control inputs
  * (driver_directory.c), what the status document says is written to its status.
  *
- * All requests run on one lane. A watch wakes, a slow poll is there in case it does not. Without the
+ * All requests run on one lane. A watch wakes, a poll is there in case it does not, and slow while it stands. Without the
  * definition, or without the object, nothing is written, and it is looked for again rarely.
  *
  * At most two writes a second; a change of nothing but the newest checkpoint waits longer, because
@@ -21,9 +21,11 @@
 #include "run/kube/kube_lane.h"
 #include "run/kube/resource_wish.h"
 
-#define PATIENCE_MS     1000   /* for a write that is under way when drey ends */
-#define POLL_MS         60000  /* the watch is quicker */
+#define PATIENCE_MS     1000 /* for a write that is under way when drey ends */
+#define POLL_MS         60000
+#define POLL_WATCHED_MS 300000 /* while a watch stands, which is quicker */
 #define POLL_MISSING_MS 300000 /* the definition: it is hardly ever installed later */
+#define EARLY_MS        10000  /* with something else, so much sooner */
 #define POLL_FAILED_MS  10000
 #define WRITE_MS        500 /* between two writes: a transition is to be seen within a second */
 #define DENIED_POLL_MS  1000
@@ -46,6 +48,7 @@ struct resource {
 	struct loop_timer *poll, *write;
 	enum found found;
 	bool was_read;               /* by this process: it, or that there is none */
+	int64_t read_ms;             /* when that was; 0 = the last try has failed */
 	int64_t denied_ms;           /* 403 since; 0 = it is not */
 	driver_resource_fn *waiting; /* for whether that lasts; NULL = nobody */
 	void *waiting_arg;
@@ -231,7 +234,7 @@ void driver_resource_step(struct driver *driver)
 {
 	struct resource *resource = driver->resource;
 	struct write_job *job;
-	int64_t due_ms, now_ms = clock_mono_ms();
+	int64_t due_ms, early_ms = 0, now_ms = clock_mono_ms();
 
 	if (!resource || resource->found != FOUND_ONE || resource->writing || resource->deleting ||
 	    driver->closing || !(driver->alive || driver->held) || driver->life.fenced)
@@ -246,17 +249,18 @@ void driver_resource_step(struct driver *driver)
 	due_ms = resource->leaving ? now_ms : resource->not_before_ms;
 	if (same(&job->urgent, &resource->urgent)) {
 		due_ms += ROUTINE_MS - WRITE_MS;
+		early_ms = EARLY_MS;
 		if (same(&job->routine, &resource->routine)) {
 			free_write(job);
 			look_later(resource);
 			return;
 		}
 	}
-	if (now_ms >= due_ms) {
+	if (now_ms >= due_ms - early_ms) {
 		write_now(resource, job);
 		return;
 	}
-	loop_timer_set(resource->write, due_ms - now_ms);
+	loop_timer_set_early(resource->write, due_ms - now_ms, early_ms);
 	free_write(job);
 }
 
@@ -418,6 +422,7 @@ static int64_t take(struct resource *resource, const struct read_job *job)
 	}
 	resource->was_read |=
 		job->result == 0 || job->err.kind == ERR_ABSENT || job->answer.path_unknown;
+	resource->read_ms = poll_ms == POLL_MS ? clock_mono_ms() : 0;
 	watch(resource, resource->found == FOUND_ONE || resource->found == FOUND_NONE);
 	return poll_ms;
 }
@@ -461,12 +466,27 @@ static void read_now(struct resource *resource, driver_resource_fn *fn, void *ar
 	lane_submit(resource->kube.lane, read_work, read_done, job);
 }
 
+/* A watch that has failed since says so in time for the next poll. */
+static bool is_watched(const struct resource *resource)
+{
+	struct kube_watch_counts counts;
+
+	if (!resource->watch || !resource->read_ms || resource->waiting)
+		return false;
+	counts = kube_watch_counts(resource->watch);
+	return counts.watches && !counts.failures &&
+	       clock_mono_ms() - resource->read_ms < POLL_WATCHED_MS - POLL_MS / 2;
+}
+
 static void on_poll(void *arg)
 {
 	struct resource *resource = arg;
-
 	driver_resource_fn *fn = resource->waiting;
 
+	if (is_watched(resource)) {
+		loop_timer_set_early(resource->poll, POLL_MS, EARLY_MS);
+		return;
+	}
 	resource->waiting = NULL;
 	loop_timer_set(resource->poll, POLL_MS);
 	read_now(resource, fn, resource->waiting_arg);

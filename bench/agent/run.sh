@@ -3,10 +3,12 @@
 # bench/agent/run.sh - what drey costs while all is well, and how fast it is when something is not: with a real Flink
 # (one JobManager, one TaskManager), beside a bash loop with curl.
 #
-#   bench/agent/run.sh [quick] [--minutes N]     at rest for N minutes (5; quick: 2); 10 deaths (quick: 3)
+#   bench/agent/run.sh [quick] [--minutes N]     at rest for N minutes (5; quick: 1), also with 1, 100 and 10,000 savepoints
+#                                                (quick: 100); 10 deaths (quick: 3)
 #   bench/agent/run.sh soak --minutes N          only at rest, with a line for each tenth of the time
+#   bench/agent/run.sh history [--minutes N]     only with savepoints
 #
-# Prints Markdown. SAMPLES=FILE keeps the samples of the first part.
+# Prints Markdown. With savepoints bench/fleet/flink.c answers in Flink's place. SAMPLES=FILE keeps the samples of the first part.
 
 # shellcheck disable=SC2119,SC2317 # functions with optional arguments; functions that are called by name
 
@@ -16,20 +18,23 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
 
-mode=full minutes=5 deaths=10
+mode=full minutes=5 deaths=10 histories=(1 100 10000) rest_s=35
 while [ $# -gt 0 ]; do
 	case $1 in
 	full) ;;
 	soak) mode=soak ;;
-	quick) mode=quick minutes=2 deaths=3 ;;
+	history) mode=history ;;
+	quick) mode=quick minutes=1 deaths=3 histories=(100) rest_s=5 ;;
 	--minutes) minutes=${2-} && shift ;;
-	*) bench_usage 6,7 ;;
+	*) bench_usage 6,9 ;;
 	esac
 	shift
 done
-[[ $minutes =~ ^[1-9][0-9]*$ ]] || bench_usage 6,7
-make -j2 all >&2 || exit 1
+[[ $minutes =~ ^[1-9][0-9]*$ ]] || bench_usage 6,9
+make -j2 all build/bench/resolve/fixtures >&2 || exit 1
 mkdir -p build/bench/agent
+"$(command -v musl-gcc || echo cc)" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o build/bench/agent/flink \
+	bench/fleet/flink.c || exit 1
 "$(command -v musl-gcc || echo cc)" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o build/bench/agent/measure \
 	bench/agent/measure.c || exit 1
 # shellcheck source=bench/agent/lib.sh
@@ -65,7 +70,7 @@ at_rest() {
 	agent_start
 	[ -n "$samples" ] || samples=$RUN/samples
 	spawn loop bench/agent/watch.sh "http://127.0.0.1:$REST_PORT"
-	sleep 35 # until the first poll at leisure is over
+	sleep "$rest_s" # until the first poll at leisure is over
 	init=$(run_pids "^$BUILD/drey-init --agent" | head -n 1)
 	loop=$(run_pids "^[^ ]*bash bench/agent/watch.sh" | head -n 1)
 	before=$(rest_requests) start=$(children_cpu_s "$loop")
@@ -100,6 +105,35 @@ at_rest() {
 				printf "| %.0f | %d KB | %d KB | %d KB | %d |\n", a[1] / 60, a[4], a[5], a[6], a[8] - zero[8] } }' "$samples"
 	fi
 	agent_end
+}
+
+# ---- a history ---------------------------------------------------------------------------------------
+
+history() {
+	local n before after samples
+	row "savepoints in the directory, $minutes minutes" RSS "private and dirty" "wakeups a minute" "requests to Flink a minute"
+	row --- --- --- --- ---
+	for n in "${histories[@]}"; do
+		agent_prepare history '10 s'
+		samples=$RUN/samples
+		build/bench/resolve/fixtures savepoints "$RUN/sp" "$n" || return 1
+		export REQUESTS=$RUN/requests
+		DREY_CONF[flink.command]=$(yaml_list "$PWD/build/bench/agent/flink" "$REST_PORT" -)
+		DREY_CONF[flink.version]=${FLINK_VERSION:-2.3.0}
+		start_drey
+		unset REQUESTS
+		MUST_LIVE=(jm)
+		agent_is_proven || return 1
+		sleep "$rest_s"
+		before=$(wc -c <"$RUN/requests")
+		patiently "$MEASURE" sample 30 "$minutes" "agent=$(agent_pid)" >"$samples" || return 1
+		after=$(wc -c <"$RUN/requests")
+		awk -v n="$n" -v requests=$((after - before)) '{ last = $0 } NR == 1 { first = $0 }
+			END { split(first, a); split(last, b); minutes = (b[1] - a[1]) / 60
+				printf "| %d | %.2f MB | %.2f MB | %.1f | %.1f |\n", n, b[4] / 1024, b[6] / 1024, (b[8] - a[8]) / minutes,
+					requests / minutes }' "$samples"
+		agent_end
+	done
 }
 
 # ---- a death -----------------------------------------------------------------------------------------
@@ -201,13 +235,18 @@ bench_head "What it costs, and how fast it is" "drey $("$BUILD/drey" --version |
 	curl --version | sed -n '1s/ (.*//p'), $(ldd --version | sed -n '1s/.* /glibc /p')"
 echo
 failed=0
-at_rest || failed=1
+[ "$mode" = history ] || at_rest || failed=1
 if [ "$mode" != soak ]; then
+	echo
+	history || failed=1
+fi
+case $mode in full | quick)
 	echo
 	deaths || failed=1
 	echo
 	black_holes || failed=1
-fi
+	;;
+esac
 echo
 bench_load | sed 's/$/ at the end/'
 cat <<'END'

@@ -3,8 +3,12 @@
  * One connection at a time.
  *
  *   flink PORT JOB_ID [WHATEVER...]
+ *
+ * JOB_ID "-": it is in WHATEVER, behind --job-id. What is behind --fromSavepoint was restored; the id of such a savepoint is
+ * taken from its name, as bench/resolve/fixtures.c gives it. REQUESTS=FILE gets a byte for each request.
  */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +19,10 @@
 #include <unistd.h>
 
 #define PERIOD_MS 60000
+#define FIRST_ID  1000000 /* larger than that of any fixture */
 
 static long long begin_ms;
+static const char *restored;
 
 static long long now_ms(void)
 {
@@ -28,9 +34,16 @@ static long long now_ms(void)
 
 static void checkpoints(char *to, size_t bytes, const char *job)
 {
-	long long number = (now_ms() - begin_ms) / PERIOD_MS + 1;
-	long long at_ms = begin_ms + (number - 1) * PERIOD_MS;
-	char newest[600];
+	long long count = (now_ms() - begin_ms) / PERIOD_MS + 1, number = FIRST_ID + count;
+	long long at_ms = begin_ms + (count - 1) * PERIOD_MS, id = 0;
+	char newest[600], origin[1200] = "null";
+	const char *name = restored ? strstr(restored, "savepoint-") : NULL;
+
+	if (name && sscanf(name, "savepoint-%llx", &id) == 1)
+		snprintf(origin, sizeof(origin),
+			 "{\"id\":%lld,\"restore_timestamp\":%lld,\"is_savepoint\":true,"
+			 "\"external_path\":\"%.1000s\"}",
+			 id + 1, begin_ms, restored);
 
 	snprintf(newest, sizeof(newest),
 		 "{\"id\":%lld,\"status\":\"COMPLETED\",\"is_savepoint\":false,\"trigger_"
@@ -40,12 +53,12 @@ static void checkpoints(char *to, size_t bytes, const char *job)
 		 "\"external_path\":\"file:///checkpoints/%s/chk-%lld\"}",
 		 number, at_ms, at_ms, job, number);
 	snprintf(to, bytes,
-		 "{\"counts\":{\"restored\":0,\"total\":%lld,\"in_progress\":0,\"completed\":%lld,"
+		 "{\"counts\":{\"restored\":%d,\"total\":%lld,\"in_progress\":0,\"completed\":%lld,"
 		 "\"failed\":0},"
 		 "\"latest\":{\"completed\":%s,\"savepoint\":null,\"failed\":null,\"restored\":"
-		 "null},"
+		 "%s},"
 		 "\"history\":[%s]}",
-		 number, number, newest, newest);
+		 restored != NULL, count, count, newest, origin, newest);
 }
 
 /* False: there is no such thing. */
@@ -100,12 +113,22 @@ int main(int argc, char **argv)
 	struct sockaddr_in address = {.sin_family = AF_INET,
 				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct timeval limit = {.tv_sec = 10};
-	int on = 1, server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const char *job, *log = getenv("REQUESTS");
+	int on = 1,
+	    requests = log ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1,
+	    server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (argc < 3)
 		return 2;
 	signal(SIGPIPE, SIG_IGN);
 	begin_ms = now_ms();
+	job = argv[2];
+	for (int i = 3; i + 1 < argc; i++) {
+		if (!strcmp(argv[i], "--job-id") && !strcmp(argv[2], "-"))
+			job = argv[i + 1];
+		if (!strcmp(argv[i], "--fromSavepoint"))
+			restored = argv[i + 1];
+	}
 	address.sin_port = htons((unsigned short)strtol(argv[1], NULL, 10));
 	setsockopt(server, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (server < 0 || bind(server, (struct sockaddr *)&address, sizeof(address)) < 0 ||
@@ -119,7 +142,9 @@ int main(int argc, char **argv)
 		if (fd < 0)
 			continue;
 		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-		serve(fd, argv[2]);
+		serve(fd, job);
+		if (requests >= 0 && write(requests, ".", 1) < 0)
+			return 1;
 		close(fd);
 	}
 }

@@ -1,8 +1,8 @@
 /*
  * parse - how fast a `_metadata` file is read, and in how much memory.
  *
- *   parse make inline|files|spread|operators MB >FILE
- *           MB megabytes of state inside the file; or of references to state files, as an
+ *   parse make inline|files|spread|operators KB >FILE
+ *           so many kilobytes of state inside the file; or of references to state files, as an
  *           incremental checkpoint in an object store has them, in one directory or in many of ten
  *           files each; or of small operators
  *   parse read|load FILE
@@ -20,7 +20,7 @@
 #include "store/store.h"
 #include "tests/unit/metadata_writer.h"
 
-enum { VERSION = 6, PART_BYTES = 1 << 20, HANDLES = 1000 };
+enum { VERSION = 6, PART_BYTES = 1 << 20, HANDLES = 1000, FILE_BYTES = 141 };
 
 static void put(struct buf *part)
 {
@@ -42,8 +42,8 @@ static void end_keyed(struct buf *part)
 	wr_subtask_end(part, VERSION);
 }
 
-/* A mebibyte of state in one handle. */
-static void put_inline(struct buf *part, int subtask)
+/* Up to a mebibyte of state in one handle. */
+static void put_inline(struct buf *part, int subtask, int32_t part_bytes)
 {
 	static const char zeros[PART_BYTES];
 
@@ -52,14 +52,14 @@ static void put_inline(struct buf *part, int subtask)
 	wr_groups(part);
 	wr_u8(part, 1);
 	wr_utf(part, "inline");
-	wr_i32(part, PART_BYTES);
-	buf_add(part, zeros, PART_BYTES);
+	wr_i32(part, part_bytes);
+	buf_add(part, zeros, (size_t)part_bytes);
 	end_keyed(part);
 	put(part);
 }
 
 /* The shared files of one subtask. */
-static void put_files(struct buf *part, int subtask, bool spread)
+static void put_files(struct buf *part, int subtask, int handles, bool spread)
 {
 	char path[200], name[40], dir[16] = "shared";
 
@@ -69,8 +69,8 @@ static void put_files(struct buf *part, int subtask, bool spread)
 	wr_utf(part, "f81d4fae-7dec-11d0-a765-00a0c91e6bf6");
 	wr_i64(part, 0);
 	wr_u8(part, 0);
-	wr_i32(part, HANDLES);
-	for (int i = 0; i < HANDLES; i++) {
+	wr_i32(part, handles);
+	for (int i = 0; i < handles; i++) {
 		snprintf(name, sizeof(name), "%06d.sst", i);
 		if (spread)
 			snprintf(dir, sizeof(dir), "%02x/%02x", subtask & 0xFF, (unsigned)i / 10);
@@ -92,8 +92,10 @@ static void make(const char *kind, int64_t size_bytes)
 	bool operators = !strcmp(kind, "operators");
 	struct buf part = BUF_INIT;
 	/* a file of one name, its path and the rest; an operator of a name, an id and no state */
-	int64_t each = files ? 141 * HANDLES : operators ? 60 : PART_BYTES;
-	int32_t count = (int32_t)(size_bytes / each);
+	int64_t one = files ? FILE_BYTES : operators ? 60 : 1;
+	int64_t most = files ? HANDLES : operators ? 1 : PART_BYTES;
+	int32_t in_each = (int32_t)(size_bytes < most * one ? size_bytes / one : most);
+	int32_t count = (int32_t)(size_bytes / (in_each * one));
 
 	wr_head(&part, VERSION, 1);
 	wr_i32(&part, 0);
@@ -110,9 +112,9 @@ static void make(const char *kind, int64_t size_bytes)
 	}
 	for (int32_t i = 0; !operators && i < count; i++)
 		if (files)
-			put_files(&part, i, spread);
+			put_files(&part, i, in_each, spread);
 		else
-			put_inline(&part, i);
+			put_inline(&part, i, in_each);
 	wr_tail(&part, VERSION, "org.apache.flink.runtime.checkpoint.CheckpointType");
 	put(&part);
 	buf_release(&part);
@@ -180,20 +182,18 @@ static int measure(const char *how, const char *path)
 	store_read_close(stream);
 	store_close(store);
 	getrusage(RUSAGE_SELF, &usage);
-	printf("%s: %.1f MB in %.3f s, %.0f MB/s; %.3f s of CPU, %.0f MB/s; %zu files, peak memory "
-	       "%.1f MB\n",
-	       how, mb, took, mb / took, cpu, mb / cpu, files,
-	       (double)usage.ru_maxrss * 1024 / 1e6);
+	printf("%s: %.6g MB in %.6f s; %.6f s of CPU, %.0f MB/s; %zu files, peak memory %.1f MB\n",
+	       how, mb, took, cpu, mb / cpu, files, (double)usage.ru_maxrss * 1024 / 1e6);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "make"))
-		make(argv[2], atoll(argv[3]) * 1000000);
+		make(argv[2], atoll(argv[3]) * 1000);
 	else if (argc == 3 && (!strcmp(argv[1], "read") || !strcmp(argv[1], "load")))
 		return measure(argv[1], argv[2]);
 	else
-		return fprintf(stderr, "usage: parse make KIND MB | parse read|load FILE\n"), 2;
+		return fprintf(stderr, "usage: parse make KIND KB | parse read|load FILE\n"), 2;
 	return fflush(stdout) != 0;
 }

@@ -3,8 +3,8 @@
 # bench/resolve/run.sh - how long it takes to find the snapshot to start from, and to check it: drey beside a boto3
 # script and `aws s3 ls | sort`, on a directory, on S3 (versitygw) and on Swift, all on this machine.
 #
-#   bench/resolve/run.sh           100, 10,000 and 100,000 savepoints; 10 to 10,000 files; a _metadata of 1 GB
-#   bench/resolve/run.sh quick     100 and 10,000 savepoints, 10 to 1,000 files, 100 MB
+#   bench/resolve/run.sh [full]    100, 10,000 and 100,000 savepoints; 10 to 100,000 files; a _metadata of 1 kB to 1 GB
+#   bench/resolve/run.sh quick     100 and 1,000 savepoints, 10 and 1,000 files, 1 kB to 100 MB
 #
 # Each figure is the best of three runs. Prints Markdown. The servers come from tools/get-servers.sh.
 
@@ -14,8 +14,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . bench/lib.sh
 
 case ${1:-full} in
-full) counts=(100 10000 100000) swift_counts=(100 10000 100000) file_counts=(10 1000 10000) megabytes=(10 1000) ;;
-quick) counts=(100 10000) swift_counts=(100) file_counts=(10 1000) megabytes=(10 100) ;;
+full) counts=(100 10000 100000) swift_counts=(100 10000 100000) file_counts=(10 1000 10000 100000) kilobytes=(1 1000 1000000) ;;
+quick) counts=(100 1000) swift_counts=(100) file_counts=(10 1000) kilobytes=(1 1000 100000) ;;
 *) bench_usage 6,7 ;;
 esac
 [ $# -le 1 ] || bench_usage 6,7
@@ -53,6 +53,10 @@ row() { # CELL...
 	printf '\n'
 }
 
+each() { # SECONDS N: how the cost grows
+	awk -v s="$1" -v n="$2" 'BEGIN { printf "%.3g us", s / n * 1e6 }'
+}
+
 # The container's own list is given the rows; only the newest thousand are objects, for only they are looked at.
 swift_fill() { # CONTAINER N
 	local real=$2
@@ -69,7 +73,7 @@ decision_file_and_s3() {
 	for n in "${counts[@]}"; do
 		"$FIXTURES" savepoints "$BUCKETS/flink/sp-$n" "$n"
 		best "$BUILD/drey" resolve --savepoints "file://$BUCKETS/flink/sp-$n"
-		row "$n in a directory" "$SECONDS_S s" - "$PEAK_MB MB" - -
+		row "$n in a directory" "$SECONDS_S s" "$(each "$SECONDS_S" "$n")" - "$PEAK_MB MB" - -
 		uri=s3://flink/sp-$n
 		best "$BUILD/drey" resolve --savepoints "$uri"
 		local drey_s=$SECONDS_S drey_mb=$PEAK_MB lists
@@ -78,7 +82,7 @@ decision_file_and_s3() {
 		local boto3="$SECONDS_S s, $PEAK_MB MB"
 		aws="'$OPENSTACK/bin/aws' --endpoint-url $S3_ENDPOINT s3 ls --recursive $uri/ | grep _metadata | sort | tail -n 1"
 		best bash -o pipefail -c "$aws"
-		row "$n on S3" "$drey_s s" "$lists" "$drey_mb MB" "$boto3" "$SECONDS_S s, $PEAK_MB MB"
+		row "$n on S3" "$drey_s s" "$(each "$drey_s" "$n")" "$lists" "$drey_mb MB" "$boto3" "$SECONDS_S s, $PEAK_MB MB"
 	done
 }
 
@@ -92,7 +96,7 @@ decision_swift() {
 		best "$BUILD/drey" resolve --savepoints "swift://sp-$n/sp"
 		lists=$(lists_of "$RUN/log/swift-container.log" "\"GET /d1/[0-9]+/AUTH_test/sp-$n\"" \
 			"$BUILD/drey" resolve --savepoints "swift://sp-$n/sp")
-		row "$n on Swift" "$SECONDS_S s" "$lists" "$PEAK_MB MB" - -
+		row "$n on Swift" "$SECONDS_S s" "$(each "$SECONDS_S" "$n")" "$lists" "$PEAK_MB MB" - -
 	done
 }
 
@@ -103,7 +107,7 @@ verification() {
 		best "$BUILD/drey" verify "file://$BUCKETS/flink/files-$n"
 		local_s=$SECONDS_S
 		best "$BUILD/drey" verify "s3://flink/files-$n"
-		row "$n" "$local_s s" "$SECONDS_S s" \
+		row "$n" "$local_s s" "$(each "$local_s" "$n")" "$SECONDS_S s" "$(each "$SECONDS_S" "$n")" \
 			"$(lists_of "$RUN/gw/access.log" 's3_(ListObjects|HeadObject)' "$BUILD/drey" verify "s3://flink/files-$n")" \
 			"$PEAK_MB MB"
 	done
@@ -114,11 +118,11 @@ parse() { # read|load
 }
 
 parsing() {
-	local mb kind
+	local kb kind
 	for kind in inline files; do
-		for mb in "${megabytes[@]}"; do
-			"$BUILD/bench/resolve/parse" make "$kind" "$mb" >"$RUN/metadata"
-			row "$mb MB, $kind" "$(parse read)" "$(parse load)"
+		for kb in "${kilobytes[@]}"; do
+			"$BUILD/bench/resolve/parse" make "$kind" "$kb" >"$RUN/metadata"
+			row "$kb kB, $kind" "$(parse read)" "$(parse load)"
 			rm "$RUN/metadata"
 		done
 	done
@@ -139,13 +143,13 @@ export ST_AUTH=$SWIFT_AUTH_URL ST_USER=$SWIFT_USER ST_KEY=$SWIFT_KEY
 bench_head "Which state to start from" "drey $("$BUILD/drey" --version | cut -d' ' -f2), versitygw 1.7.0, $(
 	sed -n 's/^\(boto3\|awscli\|swift\)==/\1 /p' tools/servers/requirements.txt | paste -sd, | sed 's/,/, /g')"
 echo
-row "savepoints" "drey resolve" "list requests" "peak memory" "boto3 script" "aws s3 ls, sort"
-row --- --- --- --- --- ---
+row "savepoints" "drey resolve" "a savepoint" "list requests" "peak memory" "boto3 script" "aws s3 ls, sort"
+row --- --- --- --- --- --- ---
 decision_file_and_s3
 decision_swift
 echo
-row "referenced files" "drey verify, directory" "S3" "its list and HEAD requests" "its peak memory"
-row --- --- --- --- ---
+row "referenced files" "drey verify, directory" "a file" "S3" "a file" "its list and HEAD requests" "its peak memory"
+row --- --- --- --- --- --- ---
 verification
 echo
 row "_metadata" "read through" "loaded"

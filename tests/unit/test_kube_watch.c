@@ -125,6 +125,28 @@ static void a_bookmark_moves_on_and_wakes_nobody(void)
 	rig_stop(&rig);
 }
 
+#define GENERATED(version)                                                                         \
+	"{\"metadata\":{\"name\":\"m\",\"uid\":\"u\",\"generation\":3,\"resourceVersion\":"        \
+	"\"" version "\"}}"
+#define MODIFIED(version) "{\"type\":\"MODIFIED\",\"object\":" GENERATED(version) "}\n"
+
+static void what_its_generation_does_not_count_wakes_nobody(void)
+{
+	struct rig rig;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.body = LIST("10", GENERATED("7"))},
+		 {.body = MODIFIED("11") MODIFIED("12")}, {OPEN_END});
+	rig_watch(&rig, 0);
+	CHECK(until_woken(&rig, 1));
+	CHECK(until_asked(&rig, 3));
+	CHECK_HAS(rig.stub.asked[2], "&resourceVersion=12");
+	loop_step(rig.loop, 0, NULL);
+	CHECK_INT(kube_watch_counts(rig.watch).events, ==, 2);
+	CHECK_INT(rig.woken, ==, 1);
+	rig_stop(&rig);
+}
+
 static void events_may_come_in_pieces_and_many_wake_once(void)
 {
 	struct rig rig;
@@ -331,6 +353,7 @@ int main(void)
 {
 	TEST(it_lists_watches_and_wakes);
 	TEST(a_bookmark_moves_on_and_wakes_nobody);
+	TEST(what_its_generation_does_not_count_wakes_nobody);
 	TEST(events_may_come_in_pieces_and_many_wake_once);
 	TEST(a_version_that_is_too_old_is_listed_anew);
 	TEST(a_list_that_says_the_same_wakes_nobody);

@@ -136,6 +136,36 @@ static void a_timer_fires_once_and_not_too_early(void)
 	loop_free(ticker.loop);
 }
 
+static void a_timer_may_come_early_with_something_else(void)
+{
+	struct loop *loop = loop_new(NULL);
+	struct ticker soon = {.loop = loop}, early = {.loop = loop}, later = {.loop = loop};
+
+	soon.timer = loop_timer_new(loop, on_tick, &soon);
+	early.timer = loop_timer_new(loop, on_tick, &early);
+	later.timer = loop_timer_new(loop, on_tick, &later);
+	loop_timer_set_early(early.timer, 600000, 600000);
+	loop_timer_set_early(later.timer, 600000, 1000);
+	loop_timer_set(soon.timer, 10);
+	CHECK(run_until(loop, &soon.calls, 1));
+	CHECK(run_until(loop, &early.calls, 1));
+	CHECK(!loop_timer_armed(early.timer));
+	CHECK(loop_timer_armed(later.timer));
+	loop_timer_set_early(early.timer, 600000, 600000);
+	loop_timer_set(early.timer, 600000); /* punctual again */
+	loop_timer_set(soon.timer, 1);
+	CHECK(run_until(loop, &soon.calls, 2));
+	CHECK_INT(loop_step(loop, 20, NULL), ==, 0);
+	CHECK_INT(early.calls, ==, 1);
+	CHECK_INT(later.calls, ==, 0);
+	loop_timer_set_early(early.timer, 10, 5); /* nothing else comes */
+	CHECK(run_until(loop, &early.calls, 2));
+	loop_timer_free(soon.timer);
+	loop_timer_free(early.timer);
+	loop_timer_free(later.timer);
+	loop_free(loop);
+}
+
 static void runs_until_it_is_stopped(void)
 {
 	struct ticker ticker = {loop_new(NULL), NULL, 0, 5};
@@ -264,6 +294,7 @@ int main(void)
 	TEST(calls_back_when_there_is_room_to_write);
 	TEST(a_closed_descriptor_is_an_error);
 	TEST(a_timer_fires_once_and_not_too_early);
+	TEST(a_timer_may_come_early_with_something_else);
 	TEST(runs_until_it_is_stopped);
 	TEST(a_signal_becomes_a_callback);
 	TEST(posts_of_two_threads_arrive_all_and_in_order);
