@@ -3,7 +3,7 @@
  *
  *   measure PUPPET LOSS_TRIES IDLE_SECONDS STARTS NAME=COMMAND...     (COMMAND is split at spaces)
  *
- * IDLE_SECONDS 0: only the losses. STARTS: how many of them, and of hops.
+ * IDLE_SECONDS 0: only the losses. STARTS: how many of them, and of hops; 25 times as many orphans.
  *
  * Prints one markdown table, a column for each NAME. All of them take turns in every round, so that a
  * noisy moment hits all. Needs root: they run as PID 1 where that matters. bench/init/run.sh calls it.
@@ -188,14 +188,20 @@ static void hop(struct bench *b, int hops)
 	close(fd);
 }
 
-static void orphans(struct bench *b)
+static void orphans(struct bench *b, int count)
 {
-	int storm = row(b, "10,000 orphans die at once: ms / left");
-	int stream = row(b, "10,000 orphans in a row: a second / left");
+	static char labels[2][80];
+	char number[16];
+	int storm, stream;
 
+	snprintf(number, sizeof(number), "%d", count);
+	snprintf(labels[0], sizeof(labels[0]), "%d orphans die at once: ms / left", count);
+	snprintf(labels[1], sizeof(labels[1]), "%d orphans in a row: a second / left", count);
+	storm = row(b, labels[0]);
+	stream = row(b, labels[1]);
 	for (int s = 0; s < b->n; s++) {
 		char text[2000] = "";
-		struct run run = START(&b->subjects[s], 1, b->puppet, "storm", "10000");
+		struct run run = START(&b->subjects[s], 1, b->puppet, "storm", number);
 		double from;
 
 		says(run, " ms ", 60000, text, sizeof(text));
@@ -205,9 +211,9 @@ static void orphans(struct bench *b)
 		wait_for(run, 5000);
 		*text = '\0';
 		from = now_us();
-		run = START(&b->subjects[s], 1, b->puppet, "stream", "10000");
+		run = START(&b->subjects[s], 1, b->puppet, "stream", number);
 		says(run, "left ", 60000, text, sizeof(text));
-		CELL(b, stream, s, "%.0f / %ld", 1e10 / (now_us() - from),
+		CELL(b, stream, s, "%.0f / %ld", count * 1e6 / (now_us() - from),
 		     number_after(text, "left "));
 		kill(run.pid, SIGKILL);
 		wait_for(run, 5000);
@@ -335,7 +341,7 @@ int main(int argc, char **argv)
 		cost(&bench, atoi(argv[3]));
 		start_overhead(&bench, atoi(argv[4]));
 		hop(&bench, atoi(argv[4]));
-		orphans(&bench);
+		orphans(&bench, 25 * atoi(argv[4]));
 		faults(&bench);
 	}
 	losses(&bench, atoi(argv[2]));

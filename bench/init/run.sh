@@ -19,7 +19,7 @@ mode=${1:-full} tries=10000 idle_s=60 starts=400 many=100000
 case $mode in
 full) [ $# -le 1 ] || bench_usage 5,7 ;;
 quick)
-	tries=200 idle_s=10 starts=200 many=0
+	tries=200 idle_s=10 starts=100 many=0
 	[ $# -eq 1 ] || bench_usage 5,7
 	;;
 loss)
