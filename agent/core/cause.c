@@ -44,6 +44,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_SPEC_REFUSED] = "SpecRefused",
 		[CAUSE_CLUSTER_UNREACHABLE] = "ClusterUnreachable",
 		[CAUSE_JOB_FAILING] = "JobFailing",
+		[CAUSE_JOB_NOT_RUNNING] = "JobNotRunning",
 	};
 
 	return (size_t)cause < CAUSE_COUNT ? names[cause] : NULL;

@@ -81,6 +81,34 @@ static void watch_silence(struct conditions *conditions, const struct lifecycle 
 		conditions->silent_unix_ms = now_unix_ms;
 }
 
+/* Flink waits for slots, for its lease as the leader, or between two restarts. What is over is not
+ * idle: the life goes on with that by itself. */
+static bool is_idle(const struct lifecycle *life)
+{
+	switch (life->seen.state) {
+	case JOB_INITIALIZING:
+	case JOB_CREATED:
+	case JOB_RESTARTING:
+	case JOB_FAILING:
+	case JOB_SUSPENDED:
+	case JOB_RECONCILING:
+		return true;
+	default:
+		return !life->seen.job_present;
+	}
+}
+
+static void watch_idleness(struct conditions *conditions, const struct lifecycle *life,
+			   int64_t now_unix_ms)
+{
+	bool answers = life->launch_step == LAUNCH_LIVE && life->seen.reachable;
+
+	if (life->phase != PHASE_RUNNING || !answers || !is_idle(life))
+		conditions->idle_unix_ms = 0;
+	else if (!conditions->idle_unix_ms || conditions->idle_unix_ms > now_unix_ms)
+		conditions->idle_unix_ms = now_unix_ms;
+}
+
 /* Nothing is started because somebody wants it so, and not because something is wrong. */
 static bool is_wanted(const struct lifecycle *life)
 {
@@ -209,12 +237,13 @@ static void judge_restore(struct condition *to, const struct journal *journal)
 		say(to, TRUTH_UNKNOWN, "Pending", "Flink has not reported yet what it restored");
 }
 
-static void judge_ready(struct conditions *now, const struct lifecycle *life)
+static void judge_ready(struct conditions *now, const struct lifecycle *life, int64_t now_unix_ms)
 {
 	struct condition *to = &now->list[CONDITION_READY];
 	const struct condition *cluster = &now->list[CONDITION_CLUSTER_UNREACHABLE];
 	const struct condition *failing = &now->list[CONDITION_JOB_FAILING];
 	const char *todo = pending(life);
+	bool idle = now->idle_unix_ms && now_unix_ms - now->idle_unix_ms >= CONDITIONS_IDLE_MS;
 
 	if (life->phase == PHASE_HOLDING && life->journal.intent.do_not_restart && !life->fenced)
 		say(to, TRUTH_FALSE, cause_name(CAUSE_DO_NOT_RESTART), "%s", life->reason);
@@ -226,6 +255,10 @@ static void judge_ready(struct conditions *now, const struct lifecycle *life)
 		say(to, TRUTH_FALSE, cause_name(CAUSE_CLUSTER_UNREACHABLE), "%s", cluster->message);
 	else if (life->phase == PHASE_RUNNING && failing->status == TRUTH_TRUE)
 		say(to, TRUTH_FALSE, cause_name(CAUSE_JOB_FAILING), "%s", failing->message);
+	else if (life->phase == PHASE_RUNNING && idle)
+		say(to, TRUTH_FALSE, cause_name(CAUSE_JOB_NOT_RUNNING),
+		    "Flink has not run the job for a minute: it is %s",
+		    life->seen.job_present ? job_state_name(life->seen.state) : "not there");
 	else
 		say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
 }
@@ -288,12 +321,13 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	conditions->generation = outside->generation;
 	count_restarts(conditions, life, now_unix_ms);
 	watch_silence(conditions, life, now_unix_ms);
+	watch_idleness(conditions, life, now_unix_ms);
 	watch_holding(conditions, life, now_unix_ms);
 	watch_journal(conditions, life, now_unix_ms);
 	judge_job(conditions, now_unix_ms);
 	judge_cluster(conditions, life, now_unix_ms);
 	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);
-	judge_ready(conditions, life);
+	judge_ready(conditions, life, now_unix_ms);
 	judge_progress(conditions, life, outside->refused, now_unix_ms);
 	date(conditions, &before, now_unix_ms);
 }

@@ -27,6 +27,7 @@ struct json;
 #define CONDITIONS_UNSTABLE_MS    (60 * 60 * 1000) /* JobUnstable */
 #define CONDITIONS_RESTARTS       3                /* so many in that time */
 #define CONDITIONS_UNREACHABLE_MS 60000            /* so long without an answer of Flink's */
+#define CONDITIONS_IDLE_MS        60000 /* so long Flink may have the job and not run it */
 #define CONDITIONS_RESTARTS_KNOWN 64
 #define CONDITIONS_PATIENCE_MS    60000 /* holding, or a broken journal, for so long is Stalled */
 
@@ -63,6 +64,7 @@ struct conditions {
 	int64_t failure_unix_ms; /* the newest failed attempt that was counted */
 	bool restarting;         /* the job, when it was seen last */
 	int64_t silent_unix_ms;  /* Flink gives no answer since; 0 = it does, or none runs */
+	int64_t idle_unix_ms;    /* Flink answers and does not run the job since; 0 = it does */
 	int64_t holding_unix_ms; /* it holds since, looking again included; 0 = it does not, or only
 				    because a person wants it so */
 	int64_t broken_unix_ms;  /* the journal cannot be written since; 0 = it can */

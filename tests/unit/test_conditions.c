@@ -379,6 +379,43 @@ static void restarts_by_flink_itself_count_once_each(void)
 	lifecycle_release(&life);
 }
 
+static void a_job_that_does_not_run_for_a_minute_is_not_ready(void)
+{
+	static const enum job_state idle[] = {JOB_RESTARTING, JOB_SUSPENDED, JOB_CREATED,
+					      JOB_RECONCILING};
+	struct conditions conditions = {0};
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_RUNNING;
+	life.launch_step = LAUNCH_LIVE;
+	life.seen.job_present = life.seen.reachable = true;
+	for (size_t i = 0; i < ARRAY_LEN(idle); i++) {
+		life.seen.state = idle[i];
+		conditions_update(&conditions, &life, &nothing, NOW);
+		conditions_update(&conditions, &life, &nothing, NOW + 59999);
+		CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+		conditions_update(&conditions, &life, &nothing, NOW + 60000);
+		CHECK_STR(status_of(&conditions, CONDITION_READY), "False");
+		CHECK_STR(conditions.list[CONDITION_READY].reason, "JobNotRunning");
+		CHECK_HAS(conditions.list[CONDITION_READY].message, job_state_name(idle[i]));
+		life.seen.state = JOB_RUNNING;
+		conditions_update(&conditions, &life, &nothing, NOW + 60001);
+		CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+		memset(&conditions, 0, sizeof(conditions));
+	}
+	life.seen.job_present = false;
+	conditions_update(&conditions, &life, &nothing, NOW);
+	conditions_update(&conditions, &life, &nothing, NOW + 60000);
+	CHECK_HAS(conditions.list[CONDITION_READY].message, "not there");
+	/* what is over, the life goes on with */
+	life.seen.job_present = true;
+	life.seen.state = JOB_FINISHED;
+	conditions_update(&conditions, &life, &nothing, NOW + 60001);
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+	lifecycle_release(&life);
+}
+
 static void a_flink_that_gives_no_answer_is_unreachable_after_a_minute(void)
 {
 	struct conditions conditions = {0};
@@ -445,6 +482,7 @@ int main(void)
 	TEST(a_time_outlives_the_agent);
 	TEST(failed_attempts_are_restarts_also_when_the_journal_forgets_them);
 	TEST(restarts_by_flink_itself_count_once_each);
+	TEST(a_job_that_does_not_run_for_a_minute_is_not_ready);
 	TEST(a_flink_that_gives_no_answer_is_unreachable_after_a_minute);
 	TEST(they_are_written_as_kubernetes_reads_them);
 	return tap_done();
