@@ -108,7 +108,8 @@ int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 }
 
 int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
-			  const struct json *status, struct kube_answer *answer, struct err *err)
+			  const struct json *status, char **ret_version, struct kube_answer *answer,
+			  struct err *err)
 {
 	cleanup_free char *path =
 		path_of(kube, name, "/status?fieldManager=" FLINKAPP_MANAGER "&force=true", err);
@@ -123,6 +124,7 @@ int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
 	};
 	struct kube_answer got = {0};
 	struct json *metadata;
+	struct flinkapp app;
 	int rc;
 
 	if (!path)
@@ -134,6 +136,13 @@ int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
 	json_add_str_opt(metadata, "uid", uid);
 	json_add(body, "status", json_copy(status));
 	rc = kube_do(kube, &request, &got, err);
+	if (rc == 0 && flinkapp_decode(got.object, name, &app, err) < 0)
+		rc = err_wrap(err, "PATCH %s: the answer", path);
 	tell(&got, answer);
-	return rc;
+	if (rc < 0)
+		return -1;
+	*ret_version = app.resource_version;
+	app.resource_version = NULL;
+	flinkapp_release(&app);
+	return 0;
 }

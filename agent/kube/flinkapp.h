@@ -42,10 +42,12 @@ int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 
 /*
  * Server-side apply of the whole status, by force: what an earlier one had and this one has not goes.
- * `uid`: only to this very object; another one of the same name is ERR_BUSY.
+ * `uid`: only to this very object; another one of the same name is ERR_BUSY. *ret_version is its
+ * resourceVersion then, the one from before if nothing has changed by it; the caller frees.
  */
 int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
-			  const struct json *status, struct kube_answer *answer, struct err *err);
+			  const struct json *status, char **ret_version, struct kube_answer *answer,
+			  struct err *err);
 
 /* For kube_watch; the caller frees. */
 char *flinkapp_collection(const char *namespace);

@@ -2,8 +2,9 @@
  * The custom resource: what its spec asks for goes the way of the control inputs
  * (driver_directory.c), what the status document says is written to its status.
  *
- * All requests run on one lane. A watch wakes, a poll is there in case it does not, and slow while it stands. Without the
- * definition, or without the object, nothing is written, and it is looked for again rarely.
+ * All requests run on one lane. A watch wakes; a poll is there in case it does not, and is slow while the
+ * watch stands. Without the definition, or without the object, nothing is written, and it is looked for
+ * again rarely.
  *
  * At most two writes a second; a change of nothing but the newest checkpoint waits longer, because
  * there is one after the other; where nothing but times has changed nothing is written.
@@ -67,6 +68,7 @@ struct resource {
 	int64_t not_before_ms;      /* the next write */
 	int failures;               /* of writes, in a row */
 	struct buf urgent, routine; /* digests of what was written */
+	char *version;              /* of the resource by that; NULL = nothing was written */
 };
 
 /* ---- for the status document ---- */
@@ -113,7 +115,7 @@ void driver_resource_status(const struct driver *driver, struct json *to)
 
 struct write_job {
 	struct resource *resource;
-	char *uid;
+	char *uid, *version;
 	struct json *document;
 	struct buf urgent, routine;
 	struct kube_answer answer;
@@ -128,6 +130,7 @@ static void free_write(struct write_job *job)
 	buf_release(&job->urgent);
 	buf_release(&job->routine);
 	free(job->uid);
+	free(job->version);
 	free(job);
 }
 
@@ -140,8 +143,9 @@ static void write_work(void *arg)
 {
 	struct write_job *job = arg;
 
-	job->result = flinkapp_apply_status(job->resource->kube.kube, name_of(job->resource),
-					    job->uid, job->document, &job->answer, &job->err);
+	job->result =
+		flinkapp_apply_status(job->resource->kube.kube, name_of(job->resource), job->uid,
+				      job->document, &job->version, &job->answer, &job->err);
 }
 
 static void read_now(struct resource *resource, driver_resource_fn *fn, void *arg);
@@ -158,6 +162,7 @@ static void written(struct resource *resource, struct write_job *job)
 		resource->urgent = job->urgent;
 		resource->routine = job->routine;
 		job->urgent = job->routine = (struct buf)BUF_INIT;
+		xstrset(&resource->version, job->version);
 		return;
 	}
 	complain(resource, "the status of the custom resource cannot be written", job->err.msg);
@@ -335,6 +340,15 @@ static void tell_refused(struct resource *resource)
 	}
 }
 
+/* What was written into it may not be there any more: it is another one, or somebody else has changed
+ * it, as an agent that ends and does not know yet that there is a new one. */
+static void forget_written(struct resource *resource)
+{
+	buf_release(&resource->urgent);
+	buf_release(&resource->routine);
+	xstrset(&resource->version, NULL);
+}
+
 static void found_one(struct resource *resource, const struct flinkapp *app)
 {
 	struct driver *driver = resource->driver;
@@ -344,9 +358,10 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 		log_info(driver->log, "a custom resource is ours", LOG_STR("name", app->name),
 			 LOG_STR("uid", app->uid));
 		xstrset(&resource->uid, app->uid);
-		buf_release(&resource->urgent);
-		buf_release(&resource->routine);
+		forget_written(resource);
 		resource->not_before_ms = 0;
+	} else if (resource->version && strcmp(resource->version, app->resource_version) != 0) {
+		forget_written(resource);
 	}
 	if (!resource->seeded)
 		conditions_seed(&driver->conditions, app->conditions);
@@ -466,12 +481,13 @@ static void read_now(struct resource *resource, driver_resource_fn *fn, void *ar
 	lane_submit(resource->kube.lane, read_work, read_done, job);
 }
 
-/* A watch that has failed since says so in time for the next poll. */
+/* A watch that has failed since says so in time for the next poll. While it holds it looks often: who
+ * stands still may not know that another agent writes the status, and the watch does not tell. */
 static bool is_watched(const struct resource *resource)
 {
 	struct kube_watch_counts counts;
 
-	if (!resource->watch || !resource->read_ms || resource->waiting)
+	if (!resource->watch || !resource->read_ms || resource->waiting || resource->driver->held)
 		return false;
 	counts = kube_watch_counts(resource->watch);
 	return counts.watches && !counts.failures &&
@@ -562,5 +578,6 @@ void driver_resource_close(struct driver *driver)
 	free(resource->uid);
 	free(resource->refused);
 	free(resource->complained);
+	free(resource->version);
 	free(resource);
 }

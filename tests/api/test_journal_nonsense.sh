@@ -94,6 +94,10 @@ done
 check "the ways out are said" says JournalUnreadable "delete the ConfigMap"
 check "the status document has it, too" pod_is b '.journal.broken and (.journal.error | contains("journal.json"))'
 await "after a minute a person is needed" condition_is Stalled True JournalUnreadable
+# without the journal an agent that ends does not know that there is a new one, and has the last word
+before=$(resource_status '.status.phase')
+kubectl patch flapp "$APPLICATION" --subresource status --type merge --patch '{"status": {"phase": "Terminating"}}' >/dev/null
+await "what another agent writes into the status does not stay" resource_is ".status.phase == \"$before\""
 edit_map .
 await "with a copy put back it goes on by itself" launched 2
 check "nothing was lost" journal_is '.launches | length == 2 and .[0].startedUnixMs != null'

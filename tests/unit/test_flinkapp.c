@@ -88,12 +88,15 @@ static void the_status_is_applied_whole_to_this_very_object(void)
 {
 	struct kube_stub stub;
 	struct json *status = json_object();
+	char *version = NULL;
 	struct err err = {0};
 
 	kube_stub_start(&stub);
 	json_add_str(status, "phase", "Running");
 	KUBE_SAY(&stub, {.body = APP("orders", "u-1", "")});
-	CHECK_INT(flinkapp_apply_status(stub.kube, "orders", "u-1", status, NULL, &err), ==, 0);
+	CHECK_INT(flinkapp_apply_status(stub.kube, "orders", "u-1", status, &version, NULL, &err),
+		  ==, 0);
+	CHECK_STR(version, "5");
 	CHECK_STR(stub.asked[0], "PATCH /apis/drey.dev/v1/namespaces/team-a/flinkapplications/"
 				 "orders/status?fieldManager=drey&force=true");
 	CHECK_HAS(stub.heads[0], "application/apply-patch+yaml");
@@ -101,8 +104,15 @@ static void the_status_is_applied_whole_to_this_very_object(void)
 		  "{\"apiVersion\":\"drey.dev/v1\",\"kind\":\"FlinkApplication\",\"metadata\":"
 		  "{\"name\":\"orders\",\"uid\":\"u-1\"},\"status\":{\"phase\":\"Running\"}}");
 	KUBE_SAY(&stub, {.status = 409, .body = KUBE_STATUS(409, "Conflict", "uid mismatch", "")});
-	CHECK_INT(flinkapp_apply_status(stub.kube, "orders", "u-1", status, NULL, &err), ==, -1);
+	CHECK_INT(flinkapp_apply_status(stub.kube, "orders", "u-1", status, &version, NULL, &err),
+		  ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
+	KUBE_SAY(&stub, {.body = "{\"kind\":\"FlinkApplication\"}"});
+	CHECK_INT(flinkapp_apply_status(stub.kube, "orders", "u-1", status, &version, NULL, &err),
+		  ==, -1);
+	CHECK_HAS(err.msg, "the answer");
+	CHECK_STR(version, "5");
+	free(version);
 	json_free(status);
 	kube_stub_stop(&stub);
 }
