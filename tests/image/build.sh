@@ -4,8 +4,7 @@
 #
 #   tests/image/build.sh DIR [VERSION [SUITE]]     as root; VERSION of Flink: 2.3.0
 #
-# SUITE of Debian or Ubuntu, of which mmdebstrap knows the mirror and has the keys; without it that of this machine. With it all tags
-# end in -SUITE.
+# SUITE of Debian or Ubuntu; without it that of this machine. With it all tags end in -SUITE.
 #
 # Leaves in the buildah storage in DIR (`image_store DIR` of lib.sh is how to call buildah on it):
 #
@@ -37,19 +36,35 @@ image_store "$dir"
 
 # ---- what stands for the official image -----------------------------------------------------------
 
+# Debian has no package with the keys of Ubuntu, and Ubuntu's own is signed by them. So it is pinned here; the key of 2018 in it is
+# F6EC B376 2474 EDA9 D21B 7022 8719 20D1 991B C93C.
+ubuntu_keys=https://archive.ubuntu.com/ubuntu/pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb
+ubuntu_keys_sha256=0d0e7ed6b112f5d03eabf3c7eb01ebdacf9c57714b279e90495cfc58c8c4520f
+
+get_ubuntu_keys() {
+	curl --fail --silent --show-error --location --output "$tmp/keys.deb" "$ubuntu_keys" 9>&- ||
+		die 1 "could not fetch $ubuntu_keys; is the network up?"
+	echo "$ubuntu_keys_sha256  $tmp/keys.deb" | sha256sum --check --status ||
+		die 1 "$ubuntu_keys is not what is pinned in tests/image/build.sh"
+	dpkg-deb --extract "$tmp/keys.deb" "$tmp/keys"
+}
+
 # Kept for a week in the user's cache: it is the packages of a distribution, and only a test.
 root_archive() {
-	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey components=main java=17
+	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey components=main java=17 keys=()
 	[ -n "$suite" ] || suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-	case $suite in
-	jammy | noble) components=main,universe ;;
-	trixie) java=21 ;;
-	esac
+	case $suite in trixie) java=21 ;; esac
 	root_tar=$cache/image-root-$suite.tar
 	cache_lock "$cache" image-root
 	[ -z "$(find "$root_tar" -mtime -7 2>/dev/null)" ] || return 0
 	cache_scratch "$cache" image-root
-	run_with_progress "making a root directory of $suite" "$tmp/log" mmdebstrap --variant=apt \
+	case $suite in jammy | noble)
+		components=main,universe
+		get_ubuntu_keys
+		keys=(--keyring="$tmp/keys/usr/share/keyrings/ubuntu-archive-keyring.gpg")
+		;;
+	esac
+	run_with_progress "making a root directory of $suite" "$tmp/log" mmdebstrap --variant=apt "${keys[@]}" \
 		--components="$components" --include="openjdk-$java-jre-headless,gettext-base,ca-certificates" "$suite" "$tmp/root.tar" 9>&- ||
 		die 1 "mmdebstrap failed: $(tail -n 2 "$tmp/log")"
 	mv "$tmp/root.tar" "$root_tar"
