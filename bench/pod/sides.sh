@@ -199,6 +199,12 @@ saved() { # JOB TRIGGER
 	savepoint=$(rest "jobs/$1/savepoints/$2" 'select(.status.id == "COMPLETED") | .operation.location')
 }
 
+# Else the next JobManager recovers a job that is over, and with it main() fails: "Base job ID is not found in the recovered jobs".
+cleaned_up() { # JOB
+	[ "$(rest "jobs/$1" .state)" = FINISHED ] &&
+		[ -z "$(kubectl get configmap "plain-$1-config-map" --ignore-not-found --output name)" ]
+}
+
 by_hand() { # TAG
 	local address job trigger savepoint
 	job=$(job_id) address=$(kubectl get pod "$(pod jobmanager)" --output 'jsonpath={.status.podIP}')
@@ -208,6 +214,7 @@ by_hand() { # TAG
 	trigger=$(curl --silent --fail --request POST --header 'Content-Type: application/json' --data '{}' \
 		"http://$address:8081/jobs/$job/stop" | jq --raw-output '."request-id"')
 	until_true "the savepoint is there" saved "$job" "$trigger"
+	until_true "Flink has tidied up" cleaned_up "$job"
 	plain_objects "$1" "$savepoint" "$(openssl rand -hex 16)" | kubectl apply --filename - >/dev/null || fail "kubectl apply"
 }
 
