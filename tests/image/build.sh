@@ -61,7 +61,8 @@ root_archive() {
 	case $suite in jammy | noble)
 		components=main,universe
 		get_ubuntu_keys
-		keys=(--keyring="$tmp/keys/usr/share/keyrings/ubuntu-archive-keyring.gpg")
+		# apt's own user need not be able to look into the cache
+		keys=(--keyring="$tmp/keys/usr/share/keyrings/ubuntu-archive-keyring.gpg" --aptopt='APT::Sandbox::User "root"')
 		;;
 	esac
 	run_with_progress "making a root directory of $suite" "$tmp/log" mmdebstrap --variant=apt "${keys[@]}" \
