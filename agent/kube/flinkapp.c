@@ -124,7 +124,7 @@ int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
 	};
 	struct kube_answer got = {0};
 	struct json *metadata;
-	struct flinkapp app;
+	struct flinkapp app = {0};
 	int rc;
 
 	if (!path)
