@@ -26,7 +26,8 @@ Q       := $(if $(V),,@)
 WARN := -Wall -Wextra -Wformat=2 -Wconversion -Wno-sign-conversion -Wimplicit-fallthrough -Wshadow \
 	-Wstrict-prototypes -Wmissing-prototypes -Werror=format-security -Werror=implicit \
 	-Werror=incompatible-pointer-types -Werror=int-conversion $(if $(WERROR),-Werror)
-HARD := -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero \
+ZERO := -ftrivial-auto-var-init=zero # not known to gcc 11, which is that of Flink's images
+HARD := -fstack-protector-strong -fstack-clash-protection $(shell $(CC) $(ZERO) -E -x c /dev/null >/dev/null 2>&1 && echo $(ZERO)) \
 	-fno-delete-null-pointer-checks -fno-strict-overflow -fno-strict-aliasing -fvisibility=hidden
 X86  := $(if $(filter x86_64,$(shell uname -m)),-fcf-protection=full)
 FORT := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(if $(SAN),0,2)
