@@ -66,7 +66,7 @@ root_archive() {
 		;;
 	esac
 	run_with_progress "making a root directory of $suite" "$tmp/log" mmdebstrap --variant=apt "${keys[@]}" \
-		--components="$components" --include="openjdk-$java-jre-headless,gettext-base,ca-certificates" "$suite" "$tmp/root.tar" 9>&- ||
+		--components="$components" --include="openjdk-$java-jre-headless,gettext-base,ca-certificates,passwd" "$suite" "$tmp/root.tar" 9>&- ||
 		die 1 "mmdebstrap failed: $(tail -n 2 "$tmp/log")"
 	mv "$tmp/root.tar" "$root_tar"
 }

@@ -28,8 +28,10 @@ for suite; do
 	"${BUILDAH[@]}" build --layers --isolation chroot --quiet --target build --tag "localhost/build:$suite" \
 		--build-arg "FLINK_IMAGE=localhost/flink:$version-$suite" . >"$dir/build.log" 2>&1 || die 1 "$suite: $(tail -n 5 "$dir/build.log")"
 	container=$("${BUILDAH[@]}" from "localhost/build:$suite")
+	# The context of the Dockerfile is without the tests.
 	# shellcheck disable=SC2016 # expanded in the container
-	"${BUILDAH[@]}" run --isolation chroot "$container" -- bash -c '
+	"${BUILDAH[@]}" run --isolation chroot --volume "$PWD:/source:ro" "$container" -- bash -c '
+		mkdir /tmp/drey && cd /tmp/drey && tar -C /source --exclude=./build --exclude=./.git -c . | tar -x
 		command -v prove >/dev/null || apt-get install --yes --no-install-recommends perl >/dev/null
 		make -j"$(nproc)" WERROR=1 build-tests >/dev/null && tests/run.sh unit
 		echo "status $?, $(getconf GNU_LIBC_VERSION)"
