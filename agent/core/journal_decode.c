@@ -90,7 +90,7 @@ static int opt_id(const struct json *obj, const char *key, char slot[JOB_ID_BYTE
 static int read_request(const struct json *intent, struct restore_request *request, struct err *err)
 {
 	const struct json *obj;
-	int kind;
+	int kind = 0;
 	int found = json_opt_object(intent, "restore", &obj, err);
 
 	if (found <= 0)
@@ -111,7 +111,7 @@ static int read_request(const struct json *intent, struct restore_request *reque
 static int read_intent(const struct json *doc, struct intent *intent, struct err *err)
 {
 	const struct json *obj;
-	int state;
+	int state = 0;
 
 	if (json_need_object(doc, "intent", &obj, err))
 		return -1;
@@ -129,7 +129,7 @@ static int read_restore_point(const struct json *obj, struct launch *launch, str
 {
 	const struct json *point;
 	const char *path;
-	int kind;
+	int kind = 0;
 	int found = json_opt_object(obj, "restorePoint", &point, err);
 
 	if (found <= 0)
@@ -234,8 +234,8 @@ static int read_verification(const struct json *obj, struct snapshot *snapshot, 
 
 static int read_snapshot(const struct json *obj, struct snapshot *snapshot, struct err *err)
 {
-	int kind;
-	int origin;
+	int kind = 0;
+	int origin = 0;
 
 	if (opt_str(obj, "path", &snapshot->path, err) ||
 	    need_word(obj, "kind", word_snapshot_kind_name, SNAPSHOT_SAVEPOINT + 1, &kind, err) ||
@@ -278,8 +278,8 @@ static int read_snapshots(const struct json *doc, struct journal *journal, struc
 static int read_cause(const struct json *obj, enum operation_kind *ret_kind,
 		      enum operation_reason *ret_reason, struct err *err)
 {
-	int kind;
-	int reason;
+	int kind = 0;
+	int reason = 0;
 
 	if (need_word(obj, "kind", word_operation_kind_name, OPERATION_DISPOSE + 1, &kind, err) ||
 	    need_word(obj, "reason", word_operation_reason_name, REASON_COUNT, &reason, err))
@@ -329,7 +329,7 @@ static int read_last_operation(const struct json *doc, struct operation_result *
 static int read_outcome(const struct json *doc, struct outcome *outcome, struct err *err)
 {
 	const struct json *obj;
-	int kind;
+	int kind = 0;
 	int found = json_opt_object(doc, "outcome", &obj, err);
 
 	if (found <= 0)

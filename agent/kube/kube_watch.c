@@ -157,7 +157,7 @@ static int list(struct kube_watch *watch, struct kube_answer *answer, struct err
 {
 	struct kube_request request = {.path = watch->selector};
 	const char *version;
-	char *mark;
+	char *mark = NULL;
 
 	count(watch, 1, 0, 0);
 	if (kube_do(watch->kube, &request, answer, err))
@@ -194,7 +194,7 @@ static int on_event(void *ctx, const struct json *event, struct err *err)
 	const struct json *object = json_get(event, "object");
 	const char *type = json_str(event, "type"), *version;
 	const struct json *metadata;
-	char *mark;
+	char *mark = NULL;
 
 	if (!type || json_kind(object) != JSON_OBJECT)
 		return err_set(err, ERR_FORMAT, 0, "an event of a watch without type or object");

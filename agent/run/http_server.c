@@ -301,7 +301,7 @@ static int make_address(const char *text, int port, union address *ret, socklen_
 static int open_port(const char *text, int port, struct err *err)
 {
 	union address address;
-	socklen_t bytes;
+	socklen_t bytes = 0;
 	int fd, on = 1;
 
 	if (make_address(text, port, &address, &bytes, err) < 0)

@@ -136,10 +136,15 @@ static void act(struct world *w)
 /* Between a look and what follows from it (a launch, a disposal) nobody can notice. */
 static bool deciding(const struct world *w)
 {
-	const struct lifecycle *life = &w->agent->life;
+	for (int i = 0; i < PODS; i++) {
+		const struct agent *agent = &w->pods[i].agent;
+		const struct lifecycle *life = &agent->life;
 
-	return w->agent->alive && (w->agent->observing || life->launch_step == LAUNCH_WRITING ||
-				   life->keeper || life->disposing);
+		if (agent->alive && (agent->observing || life->launch_step == LAUNCH_WRITING ||
+				     life->keeper || life->disposing))
+			return true;
+	}
+	return false;
 }
 
 static void accident(struct world *w, bool vanish)
