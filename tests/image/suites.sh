@@ -32,8 +32,8 @@ for suite; do
 	# shellcheck disable=SC2016 # expanded in the container
 	"${BUILDAH[@]}" run --isolation chroot --volume "$PWD:/source:ro" "$container" -- bash -c '
 		mkdir /tmp/drey && cd /tmp/drey && tar -C /source --exclude=./build --exclude=./.git -c . | tar -x
-		command -v prove >/dev/null || apt-get install --yes --no-install-recommends perl >/dev/null
-		make -k -j"$(nproc)" WERROR=1 build-tests >/dev/null && tests/run.sh unit
+		apt-get install --yes --no-install-recommends perl procps >/dev/null
+		make -j"$(nproc)" WERROR=1 build-tests >/dev/null && tests/run.sh unit
 		echo "status $?, $(getconf GNU_LIBC_VERSION)"
 		objdump -T build/drey | grep -o "GLIBC_[0-9.]*" | sort -uV | tail -n 1' >"$dir/unit-$suite.log" 2>&1 || :
 	"${BUILDAH[@]}" rm "$container" >/dev/null

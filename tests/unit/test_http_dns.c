@@ -1,4 +1,5 @@
 /* A resolver that does not answer: whoever waits for a name waits no longer than he wants to, and nobody else waits. */
+#include <curl/curlver.h>
 #include <dlfcn.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -57,6 +58,15 @@ static void say(void *ctx, const struct http_stub_request *request, struct http_
 	buf_addstr(&answer->body, "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\"}");
 }
 
+/* An old libcurl waits for the thread that looks the name up. */
+static bool waits_for_names(void)
+{
+	if (LIBCURL_VERSION_NUM >= 0x075700)
+		return false;
+	tap_skip("libcurl " LIBCURL_VERSION " waits for a name lookup; 7.87 does not");
+	return true;
+}
+
 static void rig_start(struct rig *rig)
 {
 	*rig = (struct rig){.http = http_stub_new(say, NULL)};
@@ -97,6 +107,8 @@ static void a_request_ends_in_time_and_the_next_one_works(void)
 {
 	struct rig rig;
 
+	if (waits_for_names())
+		return;
 	rig_start(&rig);
 	atomic_store(&hangs, true);
 	get_within(&rig, 300);
@@ -128,6 +140,8 @@ static void stopping_does_not_wait_for_the_name(void)
 	struct rig rig;
 	pthread_t thread;
 
+	if (waits_for_names())
+		return;
 	rig_start(&rig);
 	atomic_store(&hangs, true);
 	pthread_create(&thread, NULL, stop_when_it_waits, &rig);
@@ -166,10 +180,14 @@ static void ended(void *arg, bool ran)
 
 static void the_loop_goes_on_and_a_lane_that_waits_can_be_left(void)
 {
-	struct ticks ticks = {.loop = loop_new(NULL)};
-	struct lane *lane = lane_new(ticks.loop, "dns", NULL);
+	struct ticks ticks = {0};
+	struct lane *lane;
 	struct rig rig;
 
+	if (waits_for_names())
+		return;
+	ticks.loop = loop_new(NULL);
+	lane = lane_new(ticks.loop, "dns", NULL);
 	rig_start(&rig);
 	atomic_store(&hangs, true);
 	lane_submit(lane, get, ended, &rig);
