@@ -187,6 +187,19 @@ static void poll_now(struct lifecycle *life)
 	memcpy(emit(life, EFFECT_POLL)->id, launch->job_id, JOB_ID_BYTES);
 }
 
+/* Neither is the job there, nor does anything show that it will be. */
+static void not_ready(struct lifecycle *life)
+{
+	long long seconds = life->config->ready_deadline_ms / 1000;
+
+	if (life->phase == PHASE_LAUNCHING)
+		end_flink(life, false, true, "not running %lld s after its start", seconds);
+	else if (life->phase == PHASE_RUNNING && life->step == STEP_NONE && life->seen.reachable &&
+		 !life->seen.job_present)
+		end_flink(life, false, true, "Flink does not know its job any more for %lld s",
+			  seconds);
+}
+
 static void on_tick(struct lifecycle *life)
 {
 	if (due(life, &life->journal_retry_ms))
@@ -206,9 +219,8 @@ static void on_tick(struct lifecycle *life)
 	if (due(life, &life->check_ms))
 		emit(life, EFFECT_CHECK_JOURNAL);
 	operation_tick(life);
-	if (due(life, &life->ready_ms) && life->phase == PHASE_LAUNCHING)
-		end_flink(life, false, true, "not running %lld s after its start",
-			  (long long)(life->config->ready_deadline_ms / 1000));
+	if (due(life, &life->ready_ms))
+		not_ready(life);
 	if (due(life, &life->kill_ms) && (life->launch_step == LAUNCH_LIVE || life->foreign)) {
 		kill_flink(life);
 		note(life, NOTE_WARNING, "Flink has not ended: SIGKILL");

@@ -81,7 +81,8 @@ struct lifecycle_config {
 	int max_attempts; /* failed attempts inside the window before FAILED */
 	int64_t attempts_window_ms;
 	int64_t backoff_first_ms, backoff_max_ms; /* the first failure of a proven launch waits 0 */
-	int64_t ready_deadline_ms; /* from exec to RUNNING with the restore verified */
+	int64_t ready_deadline_ms; /* from exec to RUNNING with the restore verified; and so long a
+				      Flink may not know a job that ran */
 	/* timing */
 	int64_t poll_fast_ms, poll_slow_ms;
 	int64_t kill_after_ms; /* from SIGTERM to SIGKILL of Flink */

@@ -202,6 +202,17 @@ static void job_runs(struct lifecycle *life, const struct launch *launch, const 
 	schedule_savepoint(life);
 }
 
+/* A Flink that answers and does not know the job may still be about to recover it, but not for ever. */
+static void watch_presence(struct lifecycle *life, const struct view *view)
+{
+	if (life->phase != PHASE_RUNNING || !view->reachable)
+		return;
+	if (view->job_present)
+		life->ready_ms = 0;
+	else if (!life->ready_ms)
+		life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
+}
+
 void on_view(struct lifecycle *life, const struct event *event)
 {
 	const struct view *view = &event->view;
@@ -211,6 +222,7 @@ void on_view(struct lifecycle *life, const struct event *event)
 	if (life->launch_step != LAUNCH_LIVE || !launch || life->fenced)
 		return;
 	remember_view(life, launch, view);
+	watch_presence(life, view);
 	if (view->reachable && view->job_present && !life->end_wanted) {
 		check_restore(life, launch, view);
 		see_checkpoints(life, launch, view);

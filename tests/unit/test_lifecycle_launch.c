@@ -588,6 +588,48 @@ static void a_launch_that_never_gets_ready_is_ended_and_killed(void)
 	life_end(&l);
 }
 
+static void a_flink_that_does_not_know_its_job_any_more_is_ended(void)
+{
+	const struct view absent = {.reachable = true};
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	forget(&l);
+	viewed(&l, absent);
+	pass(&l, 119000);
+	viewed(&l, absent);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	pass(&l, 1000);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGTERM);
+	exited(&l, EXITED(143));
+	CHECK_INT(l.life.journal.failure_count, ==, 1);
+	CHECK_HAS(l.life.journal.last_error, "does not know its job any more for 120 s");
+	life_end(&l);
+}
+
+static void a_job_that_comes_back_or_is_not_seen_goes_on(void)
+{
+	const struct view absent = {.reachable = true}, silent = {0};
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	forget(&l);
+	viewed(&l, absent);
+	pass(&l, 119000);
+	viewed(&l, job_in(JOB_RUNNING));
+	pass(&l, 119000);
+	viewed(&l, absent);
+	pass(&l, 119000);
+	viewed(&l, silent);
+	pass(&l, 600000);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	life_end(&l);
+}
+
 /* ---- ends ---- */
 
 static void the_end_of_the_job_is_on_record_before_its_witness_ends(void)
@@ -838,6 +880,8 @@ int main(void)
 	TEST(a_failed_job_ends_flink_and_is_started_again);
 	TEST(a_restarting_job_is_left_alone_and_said_once);
 	TEST(a_launch_that_never_gets_ready_is_ended_and_killed);
+	TEST(a_flink_that_does_not_know_its_job_any_more_is_ended);
+	TEST(a_job_that_comes_back_or_is_not_seen_goes_on);
 	TEST(the_end_of_the_job_is_on_record_before_its_witness_ends);
 	TEST(a_job_that_finishes_at_once_is_verified_first);
 	TEST(a_finished_job_ends_the_container_when_asked_to);
