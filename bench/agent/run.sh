@@ -110,13 +110,15 @@ at_rest() {
 # ---- a history ---------------------------------------------------------------------------------------
 
 history() {
-	local n before after samples
+	local n newest before after samples
 	row "savepoints in the directory, $minutes minutes" RSS "private and dirty" "wakeups a minute" "requests to Flink a minute"
 	row --- --- --- --- ---
 	for n in "${histories[@]}"; do
 		agent_prepare history '10 s'
 		samples=$RUN/samples
 		build/bench/resolve/fixtures savepoints "$RUN/sp" "$n" || return 1
+		for newest in "$RUN/sp"/*; do :; done
+		DREY_CONF[restore.initialSavepoint]=file://$newest
 		export REQUESTS=$RUN/requests
 		DREY_CONF[flink.command]=$(yaml_list "$PWD/build/bench/agent/flink" "$REST_PORT" -)
 		DREY_CONF[flink.version]=${FLINK_VERSION:-2.3.0}
