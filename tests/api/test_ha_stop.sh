@@ -3,7 +3,7 @@
 # Where a job comes back after a stop with savepoint. Flink by itself deletes its HA data with the stop, and then starts
 # from what its arguments say: the old savepoint. The same story with drey: from the savepoint of the stop.
 
-# shellcheck disable=SC2119,SC2154 # lib.sh has functions whose arguments are optional; keys of DREY_CONF
+# shellcheck disable=SC2119,SC2154,SC2317 # functions with optional arguments; keys of DREY_CONF; functions that are waited for
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
 # shellcheck source=tests/api/lib.sh
