@@ -101,8 +101,8 @@ What these figures can be wrong about:
 * "Bound" is when the API server heard from the scheduler, some milliseconds after it had made the Pod. The start of the JVM is its
   own first line (\`-Xlog\`), less its uptime. Process times are known to 10 ms.
 * An image is on the node already, and containers start one at a time here.
-* "By hand" never hesitates: a script does the next step as soon as the one before is done (also Flink's removal of the HA data of
-  the old job). The first counted record is taken to be the moment in which the operator is ready; the last one is the snapshot of
+* "By hand" never hesitates: a script does the next step as soon as the one before is done, and gives the new job a path of its own
+  for job results. The first counted record is taken to be the moment in which the operator is ready; the last one is the snapshot of
   the savepoint.
 * The state is small: nothing of the time is the transfer of state.
 END
