@@ -16,6 +16,11 @@ bench_lacks() { # WHAT
 	exit 3
 }
 
+bench_program() { # FILE SOURCE: small and static, so that it costs nothing beside what is measured
+	mkdir -p "${1%/*}"
+	"$(command -v musl-gcc || echo cc)" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o "$1" "$2" || exit 1
+}
+
 bench_machine() {
 	echo "$(nproc) CPUs, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r)"
 }

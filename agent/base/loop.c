@@ -156,7 +156,7 @@ static void hurry(struct loop *loop)
 	int64_t now_ms = loop->early ? clock_mono_ms() : 0;
 
 	for (struct loop_timer *timer = loop->early; timer; timer = timer->next) {
-		if (timer->from_ms > now_ms || !loop_timer_armed(timer))
+		if (timer->from_ms > now_ms)
 			continue;
 		event_del(timer->event);
 		event_active(timer->event, EV_TIMEOUT, 1);

@@ -72,19 +72,27 @@ static size_t restarts_since(const struct conditions *conditions, int64_t unix_m
 	return count;
 }
 
-static void watch_silence(struct conditions *conditions, const struct lifecycle *life,
-			  int64_t now_unix_ms)
+/* Since when it is so, without a break: 0 = it is not. A clock that was set back begins anew. */
+static void watch_for(int64_t *since_unix_ms, bool is_so, int64_t now_unix_ms)
 {
-	if (life->launch_step != LAUNCH_LIVE || life->seen.reachable)
-		conditions->silent_unix_ms = 0;
-	else if (!conditions->silent_unix_ms || conditions->silent_unix_ms > now_unix_ms)
-		conditions->silent_unix_ms = now_unix_ms;
+	if (!is_so)
+		*since_unix_ms = 0;
+	else if (!*since_unix_ms || *since_unix_ms > now_unix_ms)
+		*since_unix_ms = now_unix_ms;
+}
+
+static bool is_silent(const struct lifecycle *life)
+{
+	return life->launch_step == LAUNCH_LIVE && !life->seen.reachable;
 }
 
 /* Flink waits for slots, for its lease as the leader, or between two restarts. What is over is not
  * idle: the life goes on with that by itself. */
 static bool is_idle(const struct lifecycle *life)
 {
+	if (life->phase != PHASE_RUNNING || life->launch_step != LAUNCH_LIVE ||
+	    !life->seen.reachable)
+		return false;
 	switch (life->seen.state) {
 	case JOB_INITIALIZING:
 	case JOB_CREATED:
@@ -98,17 +106,6 @@ static bool is_idle(const struct lifecycle *life)
 	}
 }
 
-static void watch_idleness(struct conditions *conditions, const struct lifecycle *life,
-			   int64_t now_unix_ms)
-{
-	bool answers = life->launch_step == LAUNCH_LIVE && life->seen.reachable;
-
-	if (life->phase != PHASE_RUNNING || !answers || !is_idle(life))
-		conditions->idle_unix_ms = 0;
-	else if (!conditions->idle_unix_ms || conditions->idle_unix_ms > now_unix_ms)
-		conditions->idle_unix_ms = now_unix_ms;
-}
-
 /* Nothing is started because somebody wants it so, and not because something is wrong. */
 static bool is_wanted(const struct lifecycle *life)
 {
@@ -118,25 +115,25 @@ static bool is_wanted(const struct lifecycle *life)
 }
 
 /* Between two holds it looks again, in the phase Resolving. */
-static void watch_holding(struct conditions *conditions, const struct lifecycle *life,
-			  int64_t now_unix_ms)
+static bool is_holding(const struct conditions *conditions, const struct lifecycle *life)
 {
-	bool holds = life->phase == PHASE_HOLDING && !is_wanted(life);
 	bool looks = life->phase == PHASE_RESOLVING && life->holds && conditions->holding_unix_ms;
 
-	if (!holds && !looks)
-		conditions->holding_unix_ms = 0;
-	else if (!conditions->holding_unix_ms || conditions->holding_unix_ms > now_unix_ms)
-		conditions->holding_unix_ms = now_unix_ms;
+	return looks || (life->phase == PHASE_HOLDING && !is_wanted(life));
 }
 
-static void watch_journal(struct conditions *conditions, const struct lifecycle *life,
-			  int64_t now_unix_ms)
+static void watch_all(struct conditions *conditions, const struct lifecycle *life,
+		      int64_t now_unix_ms)
 {
-	if (!life->journal_broken)
-		conditions->broken_unix_ms = 0;
-	else if (!conditions->broken_unix_ms || conditions->broken_unix_ms > now_unix_ms)
-		conditions->broken_unix_ms = now_unix_ms;
+	watch_for(&conditions->silent_unix_ms, is_silent(life), now_unix_ms);
+	watch_for(&conditions->idle_unix_ms, is_idle(life), now_unix_ms);
+	watch_for(&conditions->holding_unix_ms, is_holding(conditions, life), now_unix_ms);
+	watch_for(&conditions->broken_unix_ms, life->journal_broken, now_unix_ms);
+}
+
+static bool lasts(int64_t since_unix_ms, int64_t for_ms, int64_t now_unix_ms)
+{
+	return since_unix_ms && now_unix_ms - since_unix_ms >= for_ms;
 }
 
 /* ---- one verdict ---- */
@@ -243,7 +240,7 @@ static void judge_ready(struct conditions *now, const struct lifecycle *life, in
 	const struct condition *cluster = &now->list[CONDITION_CLUSTER_UNREACHABLE];
 	const struct condition *failing = &now->list[CONDITION_JOB_FAILING];
 	const char *todo = pending(life);
-	bool idle = now->idle_unix_ms && now_unix_ms - now->idle_unix_ms >= CONDITIONS_IDLE_MS;
+	bool idle = lasts(now->idle_unix_ms, CONDITIONS_IDLE_MS, now_unix_ms);
 
 	if (life->phase == PHASE_HOLDING && life->journal.intent.do_not_restart && !life->fenced)
 		say(to, TRUTH_FALSE, cause_name(CAUSE_DO_NOT_RESTART), "%s", life->reason);
@@ -263,17 +260,12 @@ static void judge_ready(struct conditions *now, const struct lifecycle *life, in
 		say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
 }
 
-static bool lasts(int64_t since_unix_ms, int64_t now_unix_ms)
-{
-	return since_unix_ms && now_unix_ms - since_unix_ms >= CONDITIONS_PATIENCE_MS;
-}
-
 static void judge_progress(struct conditions *now, const struct lifecycle *life,
 			   const char *refused, int64_t now_unix_ms)
 {
 	const char *phase = phase_name(life->phase), *todo = pending(life);
-	bool held = lasts(now->holding_unix_ms, now_unix_ms);
-	bool broken = lasts(now->broken_unix_ms, now_unix_ms) && !held;
+	bool held = lasts(now->holding_unix_ms, CONDITIONS_PATIENCE_MS, now_unix_ms);
+	bool broken = lasts(now->broken_unix_ms, CONDITIONS_PATIENCE_MS, now_unix_ms) && !held;
 	bool stalled = held || broken || life->phase == PHASE_FAILED || life->fenced;
 	bool moving = life->phase == PHASE_RESOLVING || life->phase == PHASE_LAUNCHING ||
 		      life->phase == PHASE_STOPPING || life->phase == PHASE_TERMINATING ||
@@ -320,10 +312,7 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 
 	conditions->generation = outside->generation;
 	count_restarts(conditions, life, now_unix_ms);
-	watch_silence(conditions, life, now_unix_ms);
-	watch_idleness(conditions, life, now_unix_ms);
-	watch_holding(conditions, life, now_unix_ms);
-	watch_journal(conditions, life, now_unix_ms);
+	watch_all(conditions, life, now_unix_ms);
 	judge_job(conditions, now_unix_ms);
 	judge_cluster(conditions, life, now_unix_ms);
 	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);

@@ -437,7 +437,7 @@ static int64_t take(struct resource *resource, const struct read_job *job)
 	}
 	resource->was_read |=
 		job->result == 0 || job->err.kind == ERR_ABSENT || job->answer.path_unknown;
-	resource->read_ms = poll_ms == POLL_MS ? clock_mono_ms() : 0;
+	resource->read_ms = job->result == 0 || job->err.kind == ERR_ABSENT ? clock_mono_ms() : 0;
 	watch(resource, resource->found == FOUND_ONE || resource->found == FOUND_NONE);
 	return poll_ms;
 }

@@ -32,11 +32,8 @@ while [ $# -gt 0 ]; do
 done
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || bench_usage 6,9
 make -j2 all build/bench/resolve/fixtures >&2 || exit 1
-mkdir -p build/bench/agent
-"$(command -v musl-gcc || echo cc)" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o build/bench/agent/flink \
-	bench/fleet/flink.c || exit 1
-"$(command -v musl-gcc || echo cc)" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o build/bench/agent/measure \
-	bench/agent/measure.c || exit 1
+bench_program build/bench/agent/flink bench/fleet/flink.c
+bench_program build/bench/agent/measure bench/agent/measure.c
 # shellcheck source=bench/agent/lib.sh
 . bench/agent/lib.sh
 

@@ -28,9 +28,7 @@ while [ $# -gt 0 ]; do
 done
 [[ $minutes =~ ^[1-9][0-9]*$ && $agents =~ ^[1-9][0-9]*$ ]] || bench_usage 6
 make -j2 all >&2 || exit 1
-mkdir -p build/bench/fleet
-"$(command -v musl-gcc || echo cc)" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o build/bench/fleet/flink \
-	bench/fleet/flink.c || exit 1
+bench_program build/bench/fleet/flink bench/fleet/flink.c
 # shellcheck source=tests/e2e/tap.sh
 . tests/e2e/tap.sh
 # shellcheck source=tests/api/lib.sh

@@ -53,12 +53,13 @@ get_ubuntu_keys() {
 root_archive() {
 	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey components=main java=17 keys=()
 	[ -n "$suite" ] || suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-	case $suite in trixie) java=21 ;; esac
 	root_tar=$cache/image-root-$suite.tar
 	cache_lock "$cache" image-root
 	[ -z "$(find "$root_tar" -mtime -7 2>/dev/null)" ] || return 0
 	cache_scratch "$cache" image-root
-	case $suite in jammy | noble)
+	case $suite in
+	trixie) java=21 ;;
+	jammy | noble)
 		components=main,universe
 		get_ubuntu_keys
 		# apt's own user need not be able to look into the cache

@@ -23,6 +23,15 @@ static void life_make(struct lifecycle *life)
 	snprintf(life->reason, sizeof(life->reason), "because");
 }
 
+/* With a Flink that answers and has the job. */
+static void life_make_running(struct lifecycle *life)
+{
+	life_make(life);
+	life->phase = PHASE_RUNNING;
+	life->launch_step = LAUNCH_LIVE;
+	life->seen.job_present = life->seen.reachable = true;
+}
+
 static struct conditions judge(const struct lifecycle *life)
 {
 	struct conditions conditions = {0};
@@ -358,10 +367,7 @@ static void restarts_by_flink_itself_count_once_each(void)
 	struct conditions conditions = {0};
 	struct lifecycle life;
 
-	life_make(&life);
-	life.phase = PHASE_RUNNING;
-	life.launch_step = LAUNCH_LIVE;
-	life.seen.job_present = life.seen.reachable = true;
+	life_make_running(&life);
 	for (int i = 0; i < 200; i++) {
 		life.seen.state = i % 4 < 2 ? JOB_RESTARTING : JOB_RUNNING;
 		conditions_update(&conditions, &life, &nothing, NOW + i);
@@ -386,10 +392,7 @@ static void a_job_that_does_not_run_for_a_minute_is_not_ready(void)
 	struct conditions conditions = {0};
 	struct lifecycle life;
 
-	life_make(&life);
-	life.phase = PHASE_RUNNING;
-	life.launch_step = LAUNCH_LIVE;
-	life.seen.job_present = life.seen.reachable = true;
+	life_make_running(&life);
 	for (size_t i = 0; i < ARRAY_LEN(idle); i++) {
 		life.seen.state = idle[i];
 		conditions_update(&conditions, &life, &nothing, NOW);

@@ -588,16 +588,23 @@ static void a_launch_that_never_gets_ready_is_ended_and_killed(void)
 	life_end(&l);
 }
 
+static const struct view absent = {.reachable = true};
+
+/* A job that was well, and that Flink does not know for almost as long as it may. */
+static void begin_absent(struct life *l)
+{
+	life_begin(l);
+	run_proven(l);
+	forget(l);
+	viewed(l, absent);
+	pass(l, 119000);
+}
+
 static void a_flink_that_does_not_know_its_job_any_more_is_ended(void)
 {
-	const struct view absent = {.reachable = true};
 	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	forget(&l);
-	viewed(&l, absent);
-	pass(&l, 119000);
+	begin_absent(&l);
 	viewed(&l, absent);
 	CHECK_NOTHING(&l, EFFECT_SIGNAL);
 	pass(&l, 1000);
@@ -611,14 +618,10 @@ static void a_flink_that_does_not_know_its_job_any_more_is_ended(void)
 
 static void a_job_that_comes_back_or_is_not_seen_goes_on(void)
 {
-	const struct view absent = {.reachable = true}, silent = {0};
+	const struct view silent = {0};
 	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	forget(&l);
-	viewed(&l, absent);
-	pass(&l, 119000);
+	begin_absent(&l);
 	viewed(&l, job_in(JOB_RUNNING));
 	pass(&l, 119000);
 	viewed(&l, absent);
