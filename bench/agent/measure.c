@@ -2,7 +2,7 @@
  * measure - what a process costs while it has nothing to do, and how long drey takes from the death of Flink to the
  * next one. bench/agent/run.sh calls it.
  *
- *   measure sample EVERY_S MINUTES NAME=PID...   one line for each process and moment, until the time is over:
+ *   measure sample EVERY_S SECONDS NAME=PID...   one line for each process and moment, until the time is over:
  *                                                seconds NAME PID rss_kb pss_kb private_dirty_kb threads
  *                                                voluntary involuntary cpu_us descriptors
  *   measure kill PID                             SIGKILL; prints the microsecond in which the process had ended
@@ -113,10 +113,10 @@ static int take(int pid, struct sample *s)
 	return s->threads ? 0 : -1;
 }
 
-static int sample(int every_s, double minutes, char **subjects, int count)
+static int sample(int every_s, double seconds, char **subjects, int count)
 {
 	int64_t start_us = now_us(), at_us = start_us;
-	int64_t end_us = start_us + (int64_t)(minutes * 60e6);
+	int64_t end_us = start_us + (int64_t)(seconds * 1e6);
 
 	for (;;) {
 		for (int i = 0; i < count; i++) {

@@ -3,8 +3,8 @@
 # bench/agent/run.sh - what drey costs while all is well, and how fast it is when something is not: with a real Flink
 # (one JobManager, one TaskManager), beside a bash loop with curl.
 #
-#   bench/agent/run.sh [quick] [--minutes N]     at rest for N minutes (5; quick: 1), also with 1, 100 and 10,000 savepoints
-#                                                (quick: 100); 10 deaths (quick: 3)
+#   bench/agent/run.sh [quick] [--minutes N]     at rest for N minutes (5; quick: half a one), also with 1, 100 and 10,000
+#                                                savepoints (quick: not); 10 deaths (quick: 3)
 #   bench/agent/run.sh soak --minutes N          only at rest, with a line for each tenth of the time
 #   bench/agent/run.sh history [--minutes N]     only with savepoints
 #
@@ -18,19 +18,22 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
 
-mode=full minutes=5 deaths=10 histories=(1 100 10000) rest_s=35
+mode=full seconds=300 deaths=10 rest_s=35
 while [ $# -gt 0 ]; do
 	case $1 in
 	full) ;;
 	soak) mode=soak ;;
 	history) mode=history ;;
-	quick) mode=quick minutes=1 deaths=3 histories=(100) rest_s=5 ;;
-	--minutes) minutes=${2-} && shift ;;
+	quick) mode=quick seconds=30 deaths=3 rest_s=5 ;;
+	--minutes)
+		[[ ${2-} =~ ^[1-9][0-9]*$ ]] || bench_usage 6,9
+		seconds=$(($2 * 60))
+		shift
+		;;
 	*) bench_usage 6,9 ;;
 	esac
 	shift
 done
-[[ $minutes =~ ^[1-9][0-9]*$ ]] || bench_usage 6,9
 make -j2 all build/bench/resolve/fixtures >&2 || exit 1
 bench_program build/bench/agent/flink bench/fleet/flink.c
 bench_program build/bench/agent/measure bench/agent/measure.c
@@ -71,10 +74,10 @@ at_rest() {
 	init=$(run_pids "^$BUILD/drey-init --agent" | head -n 1)
 	loop=$(run_pids "^[^ ]*bash bench/agent/watch.sh" | head -n 1)
 	before=$(rest_requests) start=$(children_cpu_s "$loop")
-	patiently "$MEASURE" sample 30 "$minutes" "agent=$(agent_pid)" "init=$init" "loop=$loop" >"$samples" || return 1
+	patiently "$MEASURE" sample 30 "$seconds" "agent=$(agent_pid)" "init=$init" "loop=$loop" >"$samples" || return 1
 	after=$(rest_requests)
-	loop_requests=$((minutes * 12))
-	row "at rest for $minutes minutes" "drey run" "drey-init" "bash and curl, every 5 s"
+	loop_requests=$((seconds / 5))
+	row "at rest for $seconds s" "drey run" "drey-init" "bash and curl, every 5 s"
 	row --- --- --- ---
 	names=("RSS at the end; least and most" "PSS" "private and dirty" "growth of that" "wakeups a minute"
 		"CPU seconds an hour" "threads, descriptors")
@@ -89,9 +92,9 @@ at_rest() {
 		row "${names[i]}" "${cells[@]}"
 	done
 	row "CPU seconds an hour of its children" 0 - \
-		"$(awk -v a="$start" -v b="$(children_cpu_s "$loop")" -v m="$minutes" 'BEGIN { printf "%.1f", (b - a) / m * 60 }')"
-	row "requests to Flink a minute" "$(awk -v n=$((after - before - loop_requests)) -v m="$minutes" \
-		'BEGIN { printf "%.1f", n / m }')" 0 12
+		"$(awk -v a="$start" -v b="$(children_cpu_s "$loop")" -v s="$seconds" 'BEGIN { printf "%.1f", (b - a) / s * 3600 }')"
+	row "requests to Flink a minute" "$(awk -v n=$((after - before - loop_requests)) -v s="$seconds" \
+		'BEGIN { printf "%.1f", n / s * 60 }')" 0 12
 	if [ "$mode" = soak ]; then
 		echo
 		row "minute" "RSS" "PSS" "private and dirty" "wakeups so far"
@@ -108,9 +111,9 @@ at_rest() {
 
 history() {
 	local n newest before after samples
-	row "savepoints in the directory, $minutes minutes" RSS "private and dirty" "wakeups a minute" "requests to Flink a minute"
+	row "savepoints in the directory, $seconds s" RSS "private and dirty" "wakeups a minute" "requests to Flink a minute"
 	row --- --- --- --- ---
-	for n in "${histories[@]}"; do
+	for n in 1 100 10000; do
 		agent_prepare history '10 s'
 		samples=$RUN/samples
 		build/bench/resolve/fixtures savepoints "$RUN/sp" "$n" || return 1
@@ -125,7 +128,7 @@ history() {
 		agent_is_proven || return 1
 		sleep "$rest_s"
 		before=$(wc -c <"$RUN/requests")
-		patiently "$MEASURE" sample 30 "$minutes" "agent=$(agent_pid)" >"$samples" || return 1
+		patiently "$MEASURE" sample 30 "$seconds" "agent=$(agent_pid)" >"$samples" || return 1
 		after=$(wc -c <"$RUN/requests")
 		awk -v n="$n" -v requests=$((after - before)) '{ last = $0 } NR == 1 { first = $0 }
 			END { split(first, a); split(last, b); minutes = (b[1] - a[1]) / 60
@@ -235,10 +238,11 @@ bench_head "What it costs, and how fast it is" "drey $("$BUILD/drey" --version |
 echo
 failed=0
 [ "$mode" = history ] || at_rest || failed=1
-if [ "$mode" != soak ]; then
+case $mode in full | history)
 	echo
 	history || failed=1
-fi
+	;;
+esac
 case $mode in full | quick)
 	echo
 	deaths || failed=1

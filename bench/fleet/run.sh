@@ -3,7 +3,7 @@
 # bench/fleet/run.sh - what many applications cost one API server: 500 agents, each with its journal, its control
 # ConfigMap and its custom resource, and a job that runs and completes a checkpoint a minute.
 #
-#   bench/fleet/run.sh [quick] [--agents N] [--minutes N]     N agents (500; quick: 10), watched for N minutes (3; quick: 1)
+#   bench/fleet/run.sh [quick] [--agents N] [--minutes N]     N agents (500; quick: 10), watched for N minutes (3; quick: half a one)
 #
 # The control plane is real and of its own (tests/cluster), the agents are real processes, each under its drey-init; in
 # Flink's place is bench/fleet/flink.c, which answers for its REST API. Prints Markdown. About 12 MB of memory for each
@@ -15,18 +15,22 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
 
-agents=500 minutes=3 settle_s=60 idle_s=30
+agents=500 seconds=180 settle_s=60 idle_s=30
 while [ $# -gt 0 ]; do
 	case $1 in
 	full) ;;
-	quick) agents=10 minutes=1 settle_s=15 idle_s=5 ;;
+	quick) agents=10 seconds=30 settle_s=5 idle_s=5 ;;
 	--agents) agents=${2-} && shift ;;
-	--minutes) minutes=${2-} && shift ;;
+	--minutes)
+		[[ ${2-} =~ ^[1-9][0-9]*$ ]] || bench_usage 6
+		seconds=$(($2 * 60))
+		shift
+		;;
 	*) bench_usage 6 ;;
 	esac
 	shift
 done
-[[ $minutes =~ ^[1-9][0-9]*$ && $agents =~ ^[1-9][0-9]*$ ]] || bench_usage 6
+[[ $agents =~ ^[1-9][0-9]*$ ]] || bench_usage 6
 make -j2 all >&2 || exit 1
 bench_program build/bench/fleet/flink bench/fleet/flink.c
 # shellcheck source=tests/e2e/tap.sh
@@ -142,7 +146,6 @@ all_run() {
 	[ "$(running)" -eq "$agents" ]
 }
 
-seconds=$((minutes * 60))
 metrics "$RUN/idle0"
 sleep "$idle_s"
 metrics "$RUN/idle1"
@@ -168,9 +171,9 @@ average() { # LABEL: of smaps_rollup, in MB
 }
 
 by_thread() { # rows: the thread that woke up most often first
-	awk -v per="$((minutes * agents))" 'FNR == NR { before[$2] = $1; next }
-		{ n = $1 - before[$2]; all += n; printf "%.0f | %s | %.2f |\n", -n, $2, n / per }
-		END { printf "1 | all of them | %.2f |\n", all / per }' "$RUN/wakeups.before" "$RUN/wakeups.after" |
+	awk -v per="$((seconds * agents))" 'FNR == NR { before[$2] = $1; next }
+		{ n = $1 - before[$2]; all += n; printf "%.0f | %s | %.2f |\n", -n, $2, n / per * 60 }
+		END { printf "1 | all of them | %.2f |\n", all / per * 60 }' "$RUN/wakeups.before" "$RUN/wakeups.after" |
 		sort -n | sed 's/^[^|]*//'
 }
 
@@ -183,7 +186,7 @@ rate() { # COUNT SECONDS
 bench_head "Many applications on one API server" "drey $("$BUILD/drey" --version | cut -d' ' -f2)"
 cat <<END
 
-| $agents agents, $minutes min | |
+| $agents agents, $seconds s | |
 |---|---|
 | all jobs run, $agents agents started at once | after $started s |
 | still run at the end | $(running) |
@@ -198,7 +201,7 @@ cat <<END
 | request of an agent | a minute for each |
 |---|---|
 $(jq --raw-output '[.verb, .resource, .subresource // empty] | join(" ")' "$RUN/ours" | sort | uniq -c | sort -rn |
-	awk -v per="$((minutes * agents))" '{ n = $1; $1 = ""; printf "|%s | %.2f |\n", $0, n / per }')
+	awk -v per="$((seconds * agents))" '{ n = $1; $1 = ""; printf "|%s | %.2f |\n", $0, n / per * 60 }')
 
 | thread of an agent | wakeups a minute |
 |---|---|

@@ -30,21 +30,7 @@
 #define STARTS_MAX 1000
 #define LOST_MS    50   /* that much later it is looked at whether it can still come ... */
 #define LATE_MS    5000 /* ... and the first few are given this long, whatever it looks like */
-#define LATE_TRIES 3
 #define SAY_EVERY  2000 /* tries */
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double quantile(double *v, int n, double q)
-{
-	qsort(v, (size_t)n, sizeof(*v), by_value);
-	return v[(int)(q * (n - 1))];
-}
 
 /* ---- cost ---- */
 
@@ -116,76 +102,6 @@ static void start_overhead(struct bench *b, int starts)
 	bare = quantile(took[b->n], starts, 0.5);
 	for (int s = 0; s < b->n; s++)
 		CELL(b, r, s, "%.0f", quantile(took[s], starts, 0.5) - bare);
-}
-
-struct shared {
-	volatile double sent, got;
-	volatile int n;
-	volatile pid_t pid;
-};
-
-/* The child of the hop: writes down when each SIGTERM has arrived. */
-static int hop_child(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	struct shared *sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	if (sh == MAP_FAILED)
-		return 1;
-	sh->pid = getpid();
-	if (write(1, "ready\n", 6) < 0)
-		return 1;
-	for (;;) {
-		sigwaitinfo(&set, NULL);
-		sh->got = now_us();
-		sh->n++;
-	}
-}
-
-static void hop(struct bench *b, int hops)
-{
-	int r50 = row(b, "SIGTERM hop p50, us"), r99 = row(b, "SIGTERM hop p99, us");
-	char path[] = "/tmp/drey-hop-XXXXXX";
-	int fd = mkstemp(path);
-	struct shared *sh;
-	static double took[STARTS_MAX];
-
-	if (fd < 0 || ftruncate(fd, sizeof(*sh)) < 0)
-		exit(1);
-	sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	for (int s = 0; s < b->n; s++) {
-		char text[200] = "";
-		struct run run = START(&b->subjects[s], 0, b->self, "--hop", path);
-		int n = 0;
-
-		says(run, "ready", 5000, text, sizeof(text));
-		usleep(20000);
-		for (; n < hops; n++) {
-			int before = sh->n;
-			double limit;
-
-			sh->sent = now_us();
-			limit = sh->sent + 1e6;
-			kill(run.pid, SIGTERM);
-			while (sh->n == before && now_us() < limit)
-				usleep(50);
-			if (sh->n == before)
-				break;
-			took[n] = sh->got - sh->sent;
-			usleep(200);
-		}
-		CELL(b, r50, s, n < hops ? "lost" : "%.0f", quantile(took, n, 0.5));
-		CELL(b, r99, s, n < hops ? "lost" : "%.0f", quantile(took, n, 0.99));
-		kill(run.pid, SIGKILL);
-		wait_for(run, 2000);
-		kill(sh->pid, SIGKILL);
-	}
-	unlink(path);
-	close(fd);
 }
 
 static void orphans(struct bench *b, int count)
@@ -292,6 +208,7 @@ static void losses(struct bench *b, int tries)
 	static char label[80];
 	int lost[SUBJECTS_MAX] = {0}, began[SUBJECTS_MAX] = {0}, lost_row, began_row;
 	double from = now_us();
+	int late_tries = tries < 1000 ? 1 : 3;
 
 	snprintf(label, sizeof(label), "SIGTERM 0-3 ms after the start, %d times: lost", tries);
 	lost_row = row(b, label);
@@ -301,7 +218,7 @@ static void losses(struct bench *b, int tries)
 		if (i && i % SAY_EVERY == 0)
 			fprintf(stderr, "    %d tries after %.0f s\n", i, (now_us() - from) / 1e6);
 		for (int s = 0; s < b->n; s++) {
-			int limit_ms = lost[s] < LATE_TRIES ? LATE_MS : LOST_MS, has_begun;
+			int limit_ms = lost[s] < late_tries ? LATE_MS : LOST_MS, has_begun;
 
 			lost[s] += one_is_lost(b, &b->subjects[s], random() % 3000, limit_ms,
 					       &has_begun);
@@ -324,8 +241,10 @@ int main(int argc, char **argv)
 		return 0;
 	if (argc > 1 && !strcmp(argv[1], "--pause"))
 		return dprintf(1, "pause %d\n", (int)getpid()), pause();
-	if (argc > 2 && !strcmp(argv[1], "--hop"))
-		return hop_child(argv[2]);
+	if (argc > 2 && !strncmp(argv[1], "--hop", 5))
+		return hop_child(argv[2], !strcmp(argv[1], "--hop-orphans"));
+	if (argc > 2 && !strcmp(argv[1], "--hung"))
+		return hop_agent(argv[0], argv[2]);
 	if (argc < 6 || atoi(argv[4]) < 1 || atoi(argv[4]) > STARTS_MAX)
 		return fprintf(stderr, "measure: see the head of measure.c\n"), 2;
 	bench.self = realpath("/proc/self/exe", path);

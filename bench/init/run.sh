@@ -19,7 +19,7 @@ mode=${1:-full} tries=10000 idle_s=60 starts=400 many=100000
 case $mode in
 full) [ $# -le 1 ] || bench_usage 5,7 ;;
 quick)
-	tries=200 idle_s=10 starts=100 many=0
+	tries=200 idle_s=5 starts=100 many=0
 	[ $# -eq 1 ] || bench_usage 5,7
 	;;
 loss)
@@ -42,7 +42,7 @@ fi
 make "$BUILD/drey-init" >&2
 mkdir -p "$out"
 cc=$(command -v musl-gcc || echo cc)
-"$cc" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o "$out/measure" bench/init/*.c
+"$cc" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -I. -o "$out/measure" bench/init/*.c
 "$cc" -std=gnu11 -O2 -D_GNU_SOURCE -static -I. -o "$out/puppet" tests/init/puppet.c
 
 init=$PWD/$BUILD/drey-init

@@ -25,6 +25,19 @@ double now_us(void)
 	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+double quantile(double *v, int n, double q)
+{
+	qsort(v, (size_t)n, sizeof(*v), by_value);
+	return v[(int)(q * (n - 1))];
+}
+
 int row(struct bench *b, const char *label)
 {
 	b->labels[b->rows] = label;

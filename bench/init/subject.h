@@ -43,6 +43,9 @@ void print_table(const struct bench *bench);
 
 double now_us(void);
 
+/* Sorts what it is given. */
+double quantile(double *v, int n, double q);
+
 /*
  * Starts `subject -- command...`, as PID 1 of a namespace if wanted; without a subject the bare command.
  * `prepare` is called in the new process; NULL: nothing is.
@@ -61,6 +64,11 @@ long number_after(const char *text, const char *label);
 
 /* A file of /proc/PID, empty if it cannot be read. */
 void read_proc(pid_t pid, const char *file, char *text, size_t text_bytes);
+
+/* hop.c: how fast a SIGTERM goes through; and the command and the agent for that, which are this very program. */
+void hop(struct bench *bench, int hops);
+int hop_child(const char *path, int with_orphans);
+int hop_agent(const char *self, const char *path);
 
 /* faults.c: what they do when things go wrong. */
 void faults(struct bench *bench);

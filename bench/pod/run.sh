@@ -5,33 +5,26 @@
 #
 #   bench/pod/run.sh [quick] [--starts N] [--upgrades N]     20 and 5 of each (quick: 3 and 1)
 #
-# As root, else skipped. Both applications stand side by side and take turns, so what else the machine does is shared. Prints
+# Needs root. Both applications stand side by side and take turns, so what else the machine does is shared. Prints
 # Markdown. Memory: 4 GB.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=bench/lib.sh
+. bench/lib.sh
 starts=20 upgrades=5
-usage() {
-	sed -n '6s/^# *//p' "$0" >&2
-	exit 2
-}
 while [ $# -gt 0 ]; do
 	case $1 in
 	full) ;;
 	quick) starts=3 upgrades=1 ;;
 	--starts) starts=${2-} && shift ;;
 	--upgrades) upgrades=${2-} && shift ;;
-	*) usage ;;
+	*) bench_usage 6 ;;
 	esac
 	shift
 done
-[[ "$starts $upgrades" =~ ^[0-9]+\ [0-9]+$ ]] || usage
-
-printf '## A Pod starts, an application is upgraded: `bench/pod/run.sh`\n\n'
-if [ "$(id -u)" -ne 0 ]; then
-	echo "Skipped: a node for Pods needs root."
-	exit 0
-fi
+[[ "$starts $upgrades" =~ ^[0-9]+\ [0-9]+$ ]] || bench_usage 6
+[ "$(id -u)" = 0 ] || bench_lacks "needs root, for a node that runs Pods"
 
 cell() { # FILE N UNIT_MS: "median (least-most)" of column N
 	awk -v n="$2" '{ print $n }' "$1" | sort -n | awk -v unit="$3" '{ v[NR] = $1 / unit }
@@ -86,14 +79,15 @@ if [ -z "${DREY_NODE:-}" ]; then
 	tests/cluster/node.sh load "$own" "$layout"
 	export DREY_NODE=$own
 fi
-echo "$(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r), load" \
-	"$(cut -d' ' -f1-3 /proc/loadavg) at the start; $starts starts and $upgrades upgrades of each: median (least-most)"
+make -j2 all >&2
+bench_head "A Pod starts, an application is upgraded" \
+	"drey $(build/drey --version | cut -d' ' -f2); $starts starts and $upgrades upgrades of each: median (least-most)"
 tests/cluster/node.sh enter "$DREY_NODE" bench/pod/sides.sh "$scratch" "$starts" "$upgrades" >&2
 [ "$starts" -eq 0 ] || print_starts
 [ "$upgrades" -eq 0 ] || print_upgrades
 cat <<END
 
-load $(cut -d' ' -f1-3 /proc/loadavg) at the end
+$(bench_load) at the end
 
 What these figures can be wrong about:
 * API server, kubelet, both applications and the object store share two CPUs: all of it is slower than on a cluster, also the

@@ -3,7 +3,7 @@
 # bench/recovery/run.sh - how long a job is away: after kill -9 of its JobManager, and for an upgrade. Real Flinks under
 # drey beside what would be used without it.
 #
-#   bench/recovery/run.sh [quick] [--runs N] [--sides "SIDE..."]     10 of each (quick: 1 of two sides, 2.3.0 only)
+#   bench/recovery/run.sh [quick] [--runs N] [--sides "SIDE..."]     10 of each (quick: 1 death of two sides, 2.3.0 only)
 #
 # VERSIONS="1.20.0 2.3.0". The sides of one version stand side by side, each with a JobManager, a TaskManager that stays
 # alive, and Kubernetes HA, where it has that, in a namespace of its own of one real control plane (tests/cluster). They
@@ -11,7 +11,7 @@
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-runs=10
+runs=10 upgrades=''
 all_sides='released archive kept no-ha loop newest'
 sides=$all_sides
 # shellcheck source=bench/lib.sh
@@ -19,7 +19,7 @@ sides=$all_sides
 while [ $# -gt 0 ]; do
 	case $1 in
 	full) ;;
-	quick) runs=1 sides='released loop' VERSIONS=${VERSIONS:-2.3.0} ;;
+	quick) runs=1 upgrades=0 sides='released loop' VERSIONS=${VERSIONS:-2.3.0} ;;
 	--runs) runs=${2-} && shift ;;
 	--sides) sides=${2-} && shift ;;
 	*) bench_usage 6 ;;
@@ -114,7 +114,7 @@ measure() { # VERSION
 		done
 	done
 	# an upgrade is only measured where there is something beside it
-	for ((i = 0; i < runs && ${to[released]:-0} && ${to[loop]:-0}; i++)); do
+	for ((i = 0; i < ${upgrades:-$runs} && ${to[released]:-0} && ${to[loop]:-0}; i++)); do
 		ask upgrade released
 		ask upgrade loop
 	done

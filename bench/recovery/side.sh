@@ -80,15 +80,12 @@ begin() {
 
 # ---- measuring ---------------------------------------------------------------------------------------------
 
-# A leader renews its lock every 5 s; whoever was seen only once is not known.
+# A leader renews its lock every 5 s; one that has just taken it is not in the middle of its life.
 lock_is_renewed() {
-	local now
-	now=$(kubectl get configmap "$(cluster_map)" --output json |
-		jq --raw-output '.metadata.annotations["control-plane.alpha.kubernetes.io/leader"] | fromjson | .holderIdentity + " " + .renewTime')
-	[ "${now% *}" = "${seen% *}" ] && [ "$now" != "$seen" ] && renewals=$((renewals + 1))
-	[ "${now% *}" = "${seen% *}" ] || renewals=0
-	seen=$now
-	[ "$renewals" -ge 2 ]
+	kubectl get configmap "$(cluster_map)" --output json |
+		jq --exit-status '.metadata.annotations["control-plane.alpha.kubernetes.io/leader"] | fromjson |
+			def seconds: sub("\\..*"; "Z") | fromdate;
+			.holderIdentity != "" and (.renewTime | seconds) >= (.acquireTime | seconds) + 5'
 }
 
 new_checkpoint() {
@@ -103,9 +100,9 @@ settled() {
 
 # It has its own loop: the machine is to start JVMs, not to answer questions.
 settle() {
-	seen='' renewals=0
+	local until=$((SECONDS + WAIT_S))
 	until settled >/dev/null 2>&1; do
-		[ $(($(now_ms) - began)) -lt $((WAIT_S * 1000)) ] || return 1
+		[ "$SECONDS" -lt "$until" ] || return 1
 		sleep 1
 	done
 }
@@ -181,18 +178,18 @@ new_job_runs() {
 
 cd "$TOP" || exit 1
 begin 8<&- 9>&-
-say=ready
 began=$(now_ms)
-while :; do
+settle || exit 1
+echo ready >&9
+while read -r -u 8 order && [ "$order" != end ]; do
 	settle || exit 1
-	echo "$say" >&9
-	read -r -u 8 order || break
 	pid=$(jm_pid) was=$(job_id) lines=$(($(wc -l <"$RUN/log/jm.log") + 1))
 	began=$(now_ms)
 	case $order in
 	kill) kill_jm ;;
 	upgrade) upgrade 8<&- 9>&- ;;
-	*) break ;;
+	*) exit 2 ;;
 	esac
+	echo "$say" >&9
 done
 exit 0

@@ -68,35 +68,47 @@ swift_fill() { # CONTAINER N
 	[ "$real" -eq "$2" ] || "$OPENSTACK/bin/python" -W ignore bench/resolve/swift_rows.py "$RUN/swift" "$1" $(($2 - real))
 }
 
+# drey, a boto3 script and aws beside each other; the environment says which server they ask.
+s3_row() { # WHERE N URI LOG PATTERN: of a listing, in the server's log
+	local drey_s drey_mb lists boto3 place=${3#s3://} aws
+	best "$BUILD/drey" resolve --savepoints "$3"
+	drey_s=$SECONDS_S drey_mb=$PEAK_MB
+	lists=$(lists_of "$4" "$5" "$BUILD/drey" resolve --savepoints "$3")
+	best "$OPENSTACK/bin/python" tests/servers/client.py newest-savepoint "${place%%/*}" "${place#*/}/"
+	boto3="$SECONDS_S s, $PEAK_MB MB"
+	aws="'$OPENSTACK/bin/aws' --endpoint-url $AWS_ENDPOINT_URL s3 ls --recursive $3/ | grep _metadata | sort | tail -n 1"
+	best bash -o pipefail -c "$aws"
+	row "$2 on $1" "$drey_s s" "$(each "$drey_s" "$2")" "$lists" "$drey_mb MB" "$boto3" "$SECONDS_S s, $PEAK_MB MB"
+}
+
 decision_file_and_s3() {
-	local n uri aws
+	local n
 	for n in "${counts[@]}"; do
 		"$FIXTURES" savepoints "$BUCKETS/flink/sp-$n" "$n"
 		best "$BUILD/drey" resolve --savepoints "file://$BUCKETS/flink/sp-$n"
 		row "$n in a directory" "$SECONDS_S s" "$(each "$SECONDS_S" "$n")" - "$PEAK_MB MB" - -
-		uri=s3://flink/sp-$n
-		best "$BUILD/drey" resolve --savepoints "$uri"
-		local drey_s=$SECONDS_S drey_mb=$PEAK_MB lists
-		lists=$(lists_of "$RUN/gw/access.log" s3_ListObjects "$BUILD/drey" resolve --savepoints "$uri")
-		best "$OPENSTACK/bin/python" tests/servers/client.py newest-savepoint flink "sp-$n/"
-		local boto3="$SECONDS_S s, $PEAK_MB MB"
-		aws="'$OPENSTACK/bin/aws' --endpoint-url $S3_ENDPOINT s3 ls --recursive $uri/ | grep _metadata | sort | tail -n 1"
-		best bash -o pipefail -c "$aws"
-		row "$n on S3" "$drey_s s" "$(each "$drey_s" "$n")" "$lists" "$drey_mb MB" "$boto3" "$SECONDS_S s, $PEAK_MB MB"
+		s3_row "S3, versitygw" "$n" "s3://flink/sp-$n" "$RUN/gw/access.log" s3_ListObjects
 	done
 }
 
+# The same container twice: as Swift, and as the S3 that Swift speaks too.
 decision_swift() {
-	local n lists
+	local n lists log=$RUN/log/swift-container.log pattern drey
 	for n in "${swift_counts[@]}"; do
 		if ! swift_fill "sp-$n" "$n"; then
 			say "Swift could not be filled with $n savepoints"
 			continue
 		fi
+		pattern="\"GET /d1/[0-9]+/AUTH_test/sp-$n\""
 		best "$BUILD/drey" resolve --savepoints "swift://sp-$n/sp"
-		lists=$(lists_of "$RUN/log/swift-container.log" "\"GET /d1/[0-9]+/AUTH_test/sp-$n\"" \
-			"$BUILD/drey" resolve --savepoints "swift://sp-$n/sp")
-		row "$n on Swift" "$SECONDS_S s" "$(each "$SECONDS_S" "$n")" "$lists" "$PEAK_MB MB" - -
+		drey=("$SECONDS_S s" "$(each "$SECONDS_S" "$n")")
+		lists=$(lists_of "$log" "$pattern" "$BUILD/drey" resolve --savepoints "swift://sp-$n/sp")
+		drey+=("$lists" "$PEAK_MB MB")
+		best bash -o pipefail -c "'$OPENSTACK/bin/python' -W ignore '$OPENSTACK/bin/swift' list --long sp-$n |
+			grep _metadata | sort -k 2,3 | tail -n 1"
+		row "$n on Swift" "${drey[@]}" - "$SECONDS_S s, $PEAK_MB MB"
+		AWS_ENDPOINT_URL=$SWIFT_S3_ENDPOINT AWS_ACCESS_KEY_ID=$SWIFT_USER AWS_SECRET_ACCESS_KEY=$SWIFT_KEY \
+			s3_row "S3, Swift" "$n" "s3://sp-$n/sp" "$log" "$pattern"
 	done
 }
 
@@ -137,13 +149,13 @@ server_up versitygw "$RUN/gw"
 mkdir -p "$BUCKETS/flink" "$RUN/swift-sp"
 server_up swift "$RUN/swift"
 export HOME=$RUN AWS_ENDPOINT_URL=$S3_ENDPOINT AWS_REGION=$S3_REGION AWS_EC2_METADATA_DISABLED=true
-export AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY
+export AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY # versitygw's; s3_row() of Swift has its own
 export ST_AUTH=$SWIFT_AUTH_URL ST_USER=$SWIFT_USER ST_KEY=$SWIFT_KEY
 
 bench_head "Which state to start from" "drey $("$BUILD/drey" --version | cut -d' ' -f2), versitygw 1.7.0, $(
 	sed -n 's/^\(boto3\|awscli\|swift\)==/\1 /p' tools/servers/requirements.txt | paste -sd, | sed 's/,/, /g')"
 echo
-row "savepoints" "drey resolve" "a savepoint" "list requests" "peak memory" "boto3 script" "aws s3 ls, sort"
+row "savepoints" "drey resolve" "a savepoint" "list requests" "peak memory" "boto3 script" "\`aws s3 ls\` or \`swift list\`, sorted"
 row --- --- --- --- --- --- ---
 decision_file_and_s3
 decision_swift
@@ -160,7 +172,7 @@ cat <<'END'
 What these figures can be wrong about:
 * Store and client share this machine: there is no network, and the server's own time is in every figure. On S3 across
   a network a listing of 1,000 names takes 50-200 ms, so the number of requests tells more than the seconds.
-* boto3 and aws only find the name of the newest savepoint. drey also reads the head of the newest thousand, reads the
+* boto3, aws and swift only find the name of the newest savepoint. drey also reads the head of the newest thousand, reads the
   `_metadata` of the winner and checks every file of it.
 * The rows of Swift beyond a thousand are put into the container's database directly; to store that many objects would
   take an hour. Listings are served from that database in any case.
