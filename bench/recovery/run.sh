@@ -44,9 +44,9 @@ median() { # NUMBER...
 	printf '%s\n' "$@" | sort -n | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
 }
 
-cell() { # NUMBER...: "median (least-most)" in seconds, of milliseconds
-	printf '%s\n' "$@" | sort -n | awk '{ v[NR] = $1 / 1000 }
-		END { printf "%.2f (%.2f-%.2f)", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[1], v[NR] }'
+cell() { # UNIT_MS NUMBER...: "median (least-most)" of milliseconds
+	printf '%s\n' "${@:2}" | sort -n | awk -v unit="$1" '{ v[NR] = $1 / unit }
+		END { printf unit == 1 ? "%d (%d-%d)" : "%.2f (%.2f-%.2f)", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[1], v[NR] }'
 }
 
 scratch=$(mktemp -d)
@@ -123,14 +123,14 @@ measure() { # VERSION
 
 print_kills() { # VERSION
 	local side cells i values
-	printf '\n| Flink %s, seconds after kill -9 | REST answers | RUNNING | first new checkpoint | of it drey |\n' "$1"
+	printf '\n| Flink %s, seconds after kill -9 | REST answers | RUNNING | first new checkpoint | of it drey, ms |\n' "$1"
 	echo '| --- | --- | --- | --- | --- |'
 	for side in $sides; do
 		cells=''
 		for i in 1 2 3 4; do
 			values=$(column "$scratch/$1.kill.$side" $i)
 			# shellcheck disable=SC2086 # a list
-			cells+=" ${values:+$(cell $values)} |"
+			cells+=" ${values:+$(cell $((i < 4 ? 1000 : 1)) $values)} |"
 		done
 		echo "| ${what[$side]} |$cells"
 	done
@@ -151,7 +151,7 @@ print_upgrades() { # VERSION
 	# shellcheck disable=SC2046 # lists
 	for side in released loop; do
 		printf '| %s | %s | %s |\n' "$([ $side = released ] && echo drey || echo "the same steps with curl")" \
-			"$(cell $(column "$scratch/$1.upgrade.$side" 1))" "$(cell $(column "$scratch/$1.upgrade.$side" 2))"
+			"$(cell 1000 $(column "$scratch/$1.upgrade.$side" 1))" "$(cell 1000 $(column "$scratch/$1.upgrade.$side" 2))"
 	done
 }
 
