@@ -4,8 +4,8 @@
  *   fixtures savepoints DIR N [FIRST]   N savepoints with a whole `_metadata` each, a minute apart, the last one
  *                                       the newest; from number FIRST (0) on, as if those before it were there
  *   fixtures files DIR N                one savepoint that refers to N state files, and these
- *   fixtures measure CMD...             runs CMD without its output; prints seconds, peak memory in
- *                                       kB and exit status
+ *   fixtures measure CMD...             runs CMD without its output; prints seconds, those of CPU,
+ *                                       peak memory in kB and exit status
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,6 +111,11 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static double of(struct timeval time)
+{
+	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
 static int measure(char **argv)
 {
 	double start = seconds();
@@ -130,8 +135,8 @@ static int measure(char **argv)
 	}
 	if (wait4(pid, &status, 0, &usage) < 0)
 		die("wait4");
-	printf("%.3f %ld %d\n", seconds() - start, usage.ru_maxrss,
-	       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	printf("%.3f %.3f %ld %d\n", seconds() - start, of(usage.ru_utime) + of(usage.ru_stime),
+	       usage.ru_maxrss, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	return 0;
 }
 

@@ -26,16 +26,16 @@ esac
 make -j2 all build/bench/resolve/fixtures build/bench/resolve/parse >&2
 FIXTURES=$BUILD/bench/resolve/fixtures
 
-# Sets SECONDS_S, PEAK_MB: of the fastest of three runs. What fails is said.
+# Sets SECONDS_S, CPU_S, PEAK_MB: of the fastest of three runs. What fails is said.
 best() { # CMD...
-	local line s kb status i
+	local line s cpu kb status i
 	SECONDS_S=''
 	for i in 1 2 3; do
 		line=$("$FIXTURES" measure "$@")
-		read -r s kb status <<<"$line"
+		read -r s cpu kb status <<<"$line"
 		[ "$status" = 0 ] || say "status $status: $*"
 		if [ -z "$SECONDS_S" ] || awk "BEGIN { exit !($s < $SECONDS_S) }"; then
-			SECONDS_S=$s PEAK_MB=$(awk "BEGIN { printf \"%.1f\", $kb / 1024 }")
+			SECONDS_S=$s CPU_S=$cpu PEAK_MB=$(awk "BEGIN { printf \"%.1f\", $kb / 1024 }")
 		fi
 	done
 }
@@ -70,15 +70,16 @@ swift_fill() { # CONTAINER N
 
 # drey, a boto3 script and aws beside each other; the environment says which server they ask.
 s3_row() { # WHERE N URI LOG PATTERN: of a listing, in the server's log
-	local drey_s drey_mb lists boto3 place=${3#s3://} aws
+	local drey lists boto3 place=${3#s3://} aws
 	best "$BUILD/drey" resolve --savepoints "$3"
-	drey_s=$SECONDS_S drey_mb=$PEAK_MB
+	drey=("$SECONDS_S s" "$CPU_S s" "$(each "$SECONDS_S" "$2")")
 	lists=$(lists_of "$4" "$5" "$BUILD/drey" resolve --savepoints "$3")
+	drey+=("$lists" "$PEAK_MB MB")
 	best "$OPENSTACK/bin/python" tests/servers/client.py newest-savepoint "${place%%/*}" "${place#*/}/"
 	boto3="$SECONDS_S s, $PEAK_MB MB"
 	aws="'$OPENSTACK/bin/aws' --endpoint-url $AWS_ENDPOINT_URL s3 ls --recursive $3/ | grep _metadata | sort | tail -n 1"
 	best bash -o pipefail -c "$aws"
-	row "$2 on $1" "$drey_s s" "$(each "$drey_s" "$2")" "$lists" "$drey_mb MB" "$boto3" "$SECONDS_S s, $PEAK_MB MB"
+	row "$2 on $1" "${drey[@]}" "$boto3" "$SECONDS_S s, $PEAK_MB MB"
 }
 
 decision_file_and_s3() {
@@ -86,7 +87,7 @@ decision_file_and_s3() {
 	for n in "${counts[@]}"; do
 		"$FIXTURES" savepoints "$BUCKETS/flink/sp-$n" "$n"
 		best "$BUILD/drey" resolve --savepoints "file://$BUCKETS/flink/sp-$n"
-		row "$n in a directory" "$SECONDS_S s" "$(each "$SECONDS_S" "$n")" - "$PEAK_MB MB" - -
+		row "$n in a directory" "$SECONDS_S s" "$CPU_S s" "$(each "$SECONDS_S" "$n")" - "$PEAK_MB MB" - -
 		s3_row "S3, versitygw" "$n" "s3://flink/sp-$n" "$RUN/gw/access.log" s3_ListObjects
 	done
 }
@@ -101,7 +102,7 @@ decision_swift() {
 		fi
 		pattern="\"GET /d1/[0-9]+/AUTH_test/sp-$n\""
 		best "$BUILD/drey" resolve --savepoints "swift://sp-$n/sp"
-		drey=("$SECONDS_S s" "$(each "$SECONDS_S" "$n")")
+		drey=("$SECONDS_S s" "$CPU_S s" "$(each "$SECONDS_S" "$n")")
 		lists=$(lists_of "$log" "$pattern" "$BUILD/drey" resolve --savepoints "swift://sp-$n/sp")
 		drey+=("$lists" "$PEAK_MB MB")
 		best bash -o pipefail -c "'$OPENSTACK/bin/python' -W ignore '$OPENSTACK/bin/swift' list --long sp-$n |
@@ -155,8 +156,8 @@ export ST_AUTH=$SWIFT_AUTH_URL ST_USER=$SWIFT_USER ST_KEY=$SWIFT_KEY
 bench_head "Which state to start from" "drey $("$BUILD/drey" --version | cut -d' ' -f2), versitygw 1.7.0, $(
 	sed -n 's/^\(boto3\|awscli\|swift\)==/\1 /p' tools/servers/requirements.txt | paste -sd, | sed 's/,/, /g')"
 echo
-row "savepoints" "drey resolve" "a savepoint" "list requests" "peak memory" "boto3 script" "\`aws s3 ls\` or \`swift list\`, sorted"
-row --- --- --- --- --- --- ---
+row "savepoints" "drey resolve" "of it CPU" "a savepoint" "list requests" "peak memory" "boto3 script" "\`aws s3 ls\` or \`swift list\`, sorted"
+row --- --- --- --- --- --- --- ---
 decision_file_and_s3
 decision_swift
 echo
