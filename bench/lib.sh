@@ -32,3 +32,12 @@ bench_load() {
 bench_head() { # TITLE VERSIONS
 	printf '## %s: `%s`\n\n%s, %s at the start; %s\n' "$1" "${0#"$PWD"/}" "$(bench_machine)" "$(bench_load)" "$2"
 }
+
+bench_median() { # of the numbers on stdin
+	sort -n | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
+}
+
+bench_spread() { # UNIT_MS: "median (least-most)" of the ms on stdin, in that unit
+	sort -n | awk -v unit="$1" '{ v[NR] = $1 / unit }
+		END { printf unit == 1 ? "%d (%d-%d)" : "%.2f (%.2f-%.2f)", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[1], v[NR] }'
+}

@@ -5,9 +5,9 @@
 #   bench/run.sh [bench|bench-quick] [NAME...]
 #
 # A benchmark is bench/NAME/run.sh (bench/lib.sh says how it behaves); bench-quick takes under five minutes for all of
-# them but `pod`, whose node and images alone take as long. Which one runs, and how long it took, is said on stderr. Figures are for reading, never for passing: exit status 0
-# means that all was measured, 3 that something cannot be measured here (the last table says what), 1 that something has
-# failed, 2 usage.
+# them but `pod`, whose node and images alone take as long. Which one runs, and how long it took, is said on stderr.
+# Figures are for reading, never for passing: exit status 0 means that all was measured, 3 that something cannot be
+# measured here (the last table says what), 1 that something has failed, 2 usage.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1

@@ -26,19 +26,14 @@ done
 [[ "$starts $upgrades" =~ ^[0-9]+\ [0-9]+$ ]] || bench_usage 6
 [ "$(id -u)" = 0 ] || bench_lacks "needs root, for a node that runs Pods"
 
-cell() { # FILE N UNIT_MS: "median (least-most)" of column N
-	awk -v n="$2" '{ print $n }' "$1" | sort -n | awk -v unit="$3" '{ v[NR] = $1 / unit }
-		END { printf unit == 1 ? "%d (%d-%d)" : "%.2f (%.2f-%.2f)", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[1], v[NR] }'
-}
-
-median() { # FILE N
-	awk -v n="$2" '{ print $n }' "$1" | sort -n | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
+column() { # FILE N
+	awk -v n="$2" '{ print $n }' "$1"
 }
 
 row() { # TITLE FILE UNIT_MS COLUMN...
 	local cells='' n
 	for n in "${@:4}"; do
-		cells+=" $(cell "$2" "$n" "$3") |"
+		cells+=" $(column "$2" "$n" | bench_spread "$3") |"
 	done
 	echo "| $1 |$cells"
 }
@@ -47,9 +42,9 @@ print_starts() {
 	printf '\n| a replaced Pod, ms | bound to the node to JVM | of it before process 1 | of it after process 1 |\n| --- | --- | --- | --- |\n'
 	row "drey" "$scratch/start.drey" 1 1 2 3
 	row "without: \`standalone-job.sh start-foreground\`" "$scratch/start.hand" 1 1 2 3
-	awk -v a="$(median "$scratch/start.drey" 1)" -v b="$(median "$scratch/start.hand" 1)" \
+	awk -v a="$(column "$scratch/start.drey" 1 | bench_median)" -v b="$(column "$scratch/start.hand" 1 | bench_median)" \
 		'BEGIN { printf "\nThe medians differ by %d ms; ", a - b }'
-	printf 'drey itself, from process 1 to the start of the same script: %s ms\n' "$(cell "$scratch/start.drey" 4 1)"
+	printf 'drey itself, from process 1 to the start of the same script: %s ms\n' "$(column "$scratch/start.drey" 4 | bench_spread 1)"
 }
 
 print_upgrades() {

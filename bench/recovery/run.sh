@@ -40,15 +40,6 @@ declare -A what=(
 	[newest]="bash: newest directory, restart loop, no HA"
 )
 
-median() { # NUMBER...
-	printf '%s\n' "$@" | sort -n | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
-}
-
-cell() { # UNIT_MS NUMBER...: "median (least-most)" of milliseconds
-	printf '%s\n' "${@:2}" | sort -n | awk -v unit="$1" '{ v[NR] = $1 / unit }
-		END { printf unit == 1 ? "%d (%d-%d)" : "%.2f (%.2f-%.2f)", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[1], v[NR] }'
-}
-
 scratch=$(mktemp -d)
 export DREY_CLUSTER=$scratch/cluster
 declare -A to=() from=()
@@ -122,15 +113,14 @@ measure() { # VERSION
 }
 
 print_kills() { # VERSION
-	local side cells i values
+	local side cells i values unit
 	printf '\n| Flink %s, seconds after kill -9 | REST answers | RUNNING | first new checkpoint | of it drey, ms |\n' "$1"
 	echo '| --- | --- | --- | --- | --- |'
 	for side in $sides; do
 		cells=''
 		for i in 1 2 3 4; do
-			values=$(column "$scratch/$1.kill.$side" $i)
-			# shellcheck disable=SC2086 # a list
-			cells+=" ${values:+$(cell $((i < 4 ? 1000 : 1)) $values)} |"
+			values=$(column "$scratch/$1.kill.$side" $i) unit=$((i < 4 ? 1000 : 1))
+			cells+=" ${values:+$(bench_spread $unit <<<"$values")} |"
 		done
 		echo "| ${what[$side]} |$cells"
 	done
@@ -139,8 +129,7 @@ print_kills() { # VERSION
 # What the goals speak of: RUNNING, beside the same without the release, and beside Flink without drey.
 print_ratio() { # VERSION SIDE OTHER
 	[ -e "$scratch/$1.kill.$2" ] && [ -e "$scratch/$1.kill.$3" ] || return 0
-	# shellcheck disable=SC2046 # lists
-	awk -v a="$(median $(column "$scratch/$1.kill.$2" 2))" -v b="$(median $(column "$scratch/$1.kill.$3" 2))" \
+	awk -v a="$(column "$scratch/$1.kill.$2" 2 | bench_median)" -v b="$(column "$scratch/$1.kill.$3" 2 | bench_median)" \
 		-v name="${what[$2]} / ${what[$3]}" -v version="$1" \
 		'BEGIN { printf "* Flink %s: %s: %.2f\n", version, name, a / b }'
 }
@@ -148,10 +137,9 @@ print_ratio() { # VERSION SIDE OTHER
 print_upgrades() { # VERSION
 	[ -e "$scratch/$1.upgrade.released" ] && [ -e "$scratch/$1.upgrade.loop" ] || return 0
 	printf '\n| Flink %s, an upgrade: seconds | the savepoint is there | RUNNING |\n| --- | --- | --- |\n' "$1"
-	# shellcheck disable=SC2046 # lists
 	for side in released loop; do
 		printf '| %s | %s | %s |\n' "$([ $side = released ] && echo drey || echo "the same steps with curl")" \
-			"$(cell 1000 $(column "$scratch/$1.upgrade.$side" 1))" "$(cell 1000 $(column "$scratch/$1.upgrade.$side" 2))"
+			"$(column "$scratch/$1.upgrade.$side" 1 | bench_spread 1000)" "$(column "$scratch/$1.upgrade.$side" 2 | bench_spread 1000)"
 	done
 }
 

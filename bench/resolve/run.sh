@@ -68,46 +68,48 @@ swift_fill() { # CONTAINER N
 	[ "$real" -eq "$2" ] || "$OPENSTACK/bin/python" -W ignore bench/resolve/swift_rows.py "$RUN/swift" "$1" $(($2 - real))
 }
 
+# Sets DREY: the cells of drey's decision.
+decide() { # N URI [LOG PATTERN]: of a listing, in the server's log
+	local lists=-
+	best "$BUILD/drey" resolve --savepoints "$2"
+	[ $# -eq 2 ] || lists=$(lists_of "$3" "$4" "$BUILD/drey" resolve --savepoints "$2")
+	DREY=("$SECONDS_S s" "$CPU_S s" "$(each "$SECONDS_S" "$1")" "$lists" "$PEAK_MB MB")
+}
+
 # drey, a boto3 script and aws beside each other; the environment says which server they ask.
-s3_row() { # WHERE N URI LOG PATTERN: of a listing, in the server's log
-	local drey lists boto3 place=${3#s3://} aws
-	best "$BUILD/drey" resolve --savepoints "$3"
-	drey=("$SECONDS_S s" "$CPU_S s" "$(each "$SECONDS_S" "$2")")
-	lists=$(lists_of "$4" "$5" "$BUILD/drey" resolve --savepoints "$3")
-	drey+=("$lists" "$PEAK_MB MB")
+s3_row() { # WHERE N URI LOG PATTERN
+	local boto3 place=${3#s3://} aws
+	decide "${@:2}"
 	best "$OPENSTACK/bin/python" tests/servers/client.py newest-savepoint "${place%%/*}" "${place#*/}/"
 	boto3="$SECONDS_S s, $PEAK_MB MB"
 	aws="'$OPENSTACK/bin/aws' --endpoint-url $AWS_ENDPOINT_URL s3 ls --recursive $3/ | grep _metadata | sort | tail -n 1"
 	best bash -o pipefail -c "$aws"
-	row "$2 on $1" "${drey[@]}" "$boto3" "$SECONDS_S s, $PEAK_MB MB"
+	row "$2 on $1" "${DREY[@]}" "$boto3" "$SECONDS_S s, $PEAK_MB MB"
 }
 
 decision_file_and_s3() {
 	local n
 	for n in "${counts[@]}"; do
 		"$FIXTURES" savepoints "$BUCKETS/flink/sp-$n" "$n"
-		best "$BUILD/drey" resolve --savepoints "file://$BUCKETS/flink/sp-$n"
-		row "$n in a directory" "$SECONDS_S s" "$CPU_S s" "$(each "$SECONDS_S" "$n")" - "$PEAK_MB MB" - -
+		decide "$n" "file://$BUCKETS/flink/sp-$n"
+		row "$n in a directory" "${DREY[@]}" - -
 		s3_row "S3, versitygw" "$n" "s3://flink/sp-$n" "$RUN/gw/access.log" s3_ListObjects
 	done
 }
 
 # The same container twice: as Swift, and as the S3 that Swift speaks too.
 decision_swift() {
-	local n lists log=$RUN/log/swift-container.log pattern drey
+	local n log=$RUN/log/swift-container.log pattern
 	for n in "${swift_counts[@]}"; do
 		if ! swift_fill "sp-$n" "$n"; then
 			say "Swift could not be filled with $n savepoints"
 			continue
 		fi
 		pattern="\"GET /d1/[0-9]+/AUTH_test/sp-$n\""
-		best "$BUILD/drey" resolve --savepoints "swift://sp-$n/sp"
-		drey=("$SECONDS_S s" "$CPU_S s" "$(each "$SECONDS_S" "$n")")
-		lists=$(lists_of "$log" "$pattern" "$BUILD/drey" resolve --savepoints "swift://sp-$n/sp")
-		drey+=("$lists" "$PEAK_MB MB")
+		decide "$n" "swift://sp-$n/sp" "$log" "$pattern"
 		best bash -o pipefail -c "'$OPENSTACK/bin/python' -W ignore '$OPENSTACK/bin/swift' list --long sp-$n |
 			grep _metadata | sort -k 2,3 | tail -n 1"
-		row "$n on Swift" "${drey[@]}" - "$SECONDS_S s, $PEAK_MB MB"
+		row "$n on Swift" "${DREY[@]}" - "$SECONDS_S s, $PEAK_MB MB"
 		AWS_ENDPOINT_URL=$SWIFT_S3_ENDPOINT AWS_ACCESS_KEY_ID=$SWIFT_USER AWS_SECRET_ACCESS_KEY=$SWIFT_KEY \
 			s3_row "S3, Swift" "$n" "s3://sp-$n/sp" "$log" "$pattern"
 	done
