@@ -1,13 +1,16 @@
 #include "core/journal.h"
 
+#include <dirent.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "tap.h"
 
 #define ID_A "0123456789abcdef0123456789abcdef"
 #define ID_B "fedcba9876543210fedcba9876543210"
+#define OLD  "tests/fixtures/journal/"
 #define BIG  9007199254740993LL /* 2^53 + 1: not exact as a double */
 
 static void id_set(char slot[JOB_ID_BYTES], const char *id)
@@ -577,6 +580,79 @@ static void a_snapshot_with_the_same_path_is_replaced(void)
 	journal_release(&journal);
 }
 
+/* ---- journals of earlier programs ---- */
+
+/* Every member of `old`, however deep, is in `now` with the same value; `now` may have more. Says where not. */
+static bool is_within(const struct json *old, const struct json *now, const char *name)
+{
+	cleanup_buf struct buf left = BUF_INIT, right = BUF_INIT;
+	const struct json *item, *at = NULL;
+
+	if (!CHECK(now != NULL)) {
+		tap_note("%s is lost", name);
+		return false;
+	}
+	if (json_kind(old) == JSON_OBJECT) {
+		json_each (item, old)
+			if (!is_within(item, json_get(now, json_name(item)), json_name(item)))
+				return false;
+		return true;
+	}
+	if (json_kind(old) == JSON_ARRAY) {
+		at = json_first(now);
+		json_each (item, old) {
+			if (!is_within(item, at, name))
+				return false;
+			at = json_next(at);
+		}
+		return CHECK(!at);
+	}
+	json_print(old, &left);
+	json_print(now, &right);
+	return CHECK_STR(buf_str(&right), buf_str(&left));
+}
+
+/* What a drey of then has written is read, and nothing of it is lost when it is written again. */
+static void check_old(const char *name)
+{
+	cleanup_free char *path = xasprintf(OLD "%s", name);
+	cleanup_buf struct buf text = BUF_INIT, again = BUF_INIT;
+	cleanup_json struct json *old = NULL, *now = NULL;
+	struct journal journal;
+	struct err err = {0};
+
+	tap_note("%s", name);
+	if (!CHECK_INT(fs_read(path, JOURNAL_MAX_BYTES, &text, &err), ==, 0) ||
+	    !decoded(&text, &journal))
+		return;
+	/* what it was made from would fill in what was not understood */
+	json_free(journal.origin);
+	journal.origin = NULL;
+	again = encoded(&journal);
+	old = json_parse(buf_str(&text), text.len_bytes, JOURNAL_MAX_BYTES, &err);
+	now = json_parse(buf_str(&again), again.len_bytes, JOURNAL_MAX_BYTES, &err);
+	is_within(old, now, name);
+	journal_release(&journal);
+}
+
+static void the_journals_of_earlier_programs_come_back_without_loss(void)
+{
+	DIR *dir = opendir(OLD);
+	const struct dirent *item;
+	int count = 0;
+
+	if (!CHECK(dir != NULL))
+		return;
+	while ((item = readdir(dir))) {
+		if (!strstr(item->d_name, ".json"))
+			continue;
+		check_old(item->d_name);
+		count++;
+	}
+	closedir(dir);
+	CHECK_INT(count, >=, 15);
+}
+
 int main(void)
 {
 	TEST(a_full_journal_comes_back_as_it_was);
@@ -594,5 +670,6 @@ int main(void)
 	TEST(a_cleared_member_stays_cleared);
 	TEST(whatever_is_encoded_can_be_decoded);
 	TEST(a_snapshot_with_the_same_path_is_replaced);
+	TEST(the_journals_of_earlier_programs_come_back_without_loss);
 	return tap_done();
 }
