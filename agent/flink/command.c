@@ -95,6 +95,22 @@ char *command_script_home(const char *const *command)
 	return command_is_docker(command) ? xstrdup("/opt/flink") : NULL;
 }
 
+bool command_has_script(const char *const *command)
+{
+	cleanup_free char *home = command_script_home(command);
+
+	return home && !command_java(command);
+}
+
+char *command_flink_home(const char *const *command, const char *const *env)
+{
+	const char *home = command_env(env, "FLINK_HOME");
+
+	if (command_has_script(command) && !(home && command_is_docker(command)))
+		return command_script_home(command);
+	return xstrdup(home);
+}
+
 const char *command_env(const char *const *env, const char *name)
 {
 	size_t len = strlen(name);

@@ -32,6 +32,15 @@ const char *command_class_path(const char *const *command);
  * that is not in a bin/; NULL: none; caller frees. */
 char *command_script_home(const char *const *command);
 
+/* Does one of Flink's scripts start Java (not a `java` in the command)? Such a script works out its own
+ * FLINK_HOME and passes --configDir. */
+bool command_has_script(const char *const *command);
+
+/* The distribution that will run: of the script in the command, whatever FLINK_HOME says (Flink's
+ * scripts set it anew); $FLINK_HOME for everything else, and for docker-entrypoint.sh, there
+ * /opt/flink when it is not set. NULL: none named; caller frees. */
+char *command_flink_home(const char *const *command, const char *const *env);
+
 /* Is it the entry point script of Flink's images (which reads FLINK_PROPERTIES)? */
 bool command_is_docker(const char *const *command);
 

@@ -10,14 +10,14 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/yaml.h"
-#include "flink/command.h"
 
 static const char legacy_name[] = "flink-conf.yaml";
 static const char standard_name[] = "config.yaml";
 
 /* ---- the map ---- */
 
-void flink_conf_set(struct flink_conf *conf, const char *key, const char *value)
+void flink_conf_set_from(struct flink_conf *conf, const char *key, const char *value,
+			 const char *overlay)
 {
 	struct flink_conf_entry *entry = NULL;
 
@@ -28,9 +28,15 @@ void flink_conf_set(struct flink_conf *conf, const char *key, const char *value)
 		conf->entries =
 			xreallocarray(conf->entries, conf->count + 1, sizeof(*conf->entries));
 		entry = &conf->entries[conf->count++];
-		*entry = (struct flink_conf_entry){xstrdup(key), NULL};
+		*entry = (struct flink_conf_entry){xstrdup(key), NULL, NULL};
 	}
 	xstrset(&entry->value, value);
+	entry->overlay = overlay;
+}
+
+void flink_conf_set(struct flink_conf *conf, const char *key, const char *value)
+{
+	flink_conf_set_from(conf, key, value, NULL);
 }
 
 const char *flink_conf_get(const struct flink_conf *conf, const char *key)
@@ -100,54 +106,6 @@ void flink_conf_add_lines(struct flink_conf *conf, const char *text, size_t len_
 	}
 }
 
-static size_t name_len(const char *text)
-{
-	size_t len = 0;
-
-	while (isalnum((unsigned char)text[len]) || text[len] == '_')
-		len++;
-	return len;
-}
-
-/* $NAME and ${NAME} as envsubst(1) replaces them. */
-static void add_substituted(struct buf *buf, const char *text, const char *const *env)
-{
-	while (*text) {
-		bool braces = text[0] == '$' && text[1] == '{';
-		const char *name = text + (braces ? 2 : 1);
-		size_t len = text[0] == '$' ? name_len(name) : 0;
-		cleanup_free char *copy = NULL;
-
-		if (len == 0 || (braces && name[len] != '}')) {
-			buf_addch(buf, *text++);
-			continue;
-		}
-		copy = xstrndup(name, len);
-		if (command_env(env, copy))
-			buf_addstr(buf, command_env(env, copy));
-		text = name + len + (braces ? 1 : 0);
-	}
-}
-
-void flink_conf_add_properties(struct flink_conf *conf, const char *text, const char *const *env)
-{
-	cleanup_free char *copy = xstrdup(text);
-	char *save = NULL;
-
-	for (char *line = strtok_r(copy, "\r\n", &save); line;
-	     line = strtok_r(NULL, "\r\n", &save)) {
-		cleanup_buf struct buf value = BUF_INIT;
-		char *colon = strchr(line, ':');
-
-		if (!colon)
-			continue;
-		*colon = '\0';
-		add_substituted(&value, trim(colon + 1), env);
-		if (*trim(line) && value.len_bytes)
-			flink_conf_set(conf, trim(line), buf_str(&value));
-	}
-}
-
 static void flatten(struct flink_conf *conf, const struct yaml_node *node, const char *prefix);
 
 /* ["a", "b"] is "a;b" to those who read it as text. */
@@ -197,42 +155,7 @@ int flink_conf_add_yaml(struct flink_conf *conf, const char *text, size_t len_by
 	return 0;
 }
 
-void flink_conf_add_command(struct flink_conf *conf, const char *const *command)
-{
-	size_t at = command_options_begin(command);
-	struct command_word word;
-
-	while (at && command_next_option(command, &at, &word)) {
-		const char *equals = word.value ? strchr(word.value, '=') : NULL;
-		cleanup_free char *key = NULL;
-
-		if (word.option != COMMAND_PROPERTY || !equals)
-			continue;
-		key = xstrndup(word.value, (size_t)(equals - word.value));
-		flink_conf_set(conf, key, equals + 1);
-	}
-}
-
 /* ---- files ---- */
-
-char *flink_conf_find_dir(const char *const *command, const char *const *env)
-{
-	size_t at = command_options_begin(command);
-	const char *conf_dir = command_env(env, "FLINK_CONF_DIR");
-	const char *home = command_env(env, "FLINK_HOME");
-	cleanup_free char *script_home = NULL;
-	struct command_word word;
-
-	while (at && command_next_option(command, &at, &word))
-		if (word.option == COMMAND_CONFIG_DIR && word.value)
-			return xstrdup(word.value);
-	if (conf_dir)
-		return xstrdup(conf_dir);
-	if (home)
-		return xasprintf("%s/conf", home);
-	script_home = command_script_home(command);
-	return script_home ? xasprintf("%s/conf", script_home) : NULL;
-}
 
 /* Read one of the two files. 1: read, 0: not there, -1: *err. */
 static int read_file(const char *dir, const char *name, struct buf *buf, char **ret_path,

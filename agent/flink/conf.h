@@ -1,8 +1,12 @@
 /*
- * conf - what Flink's own configuration says, as far as drey needs it.
+ * conf - Flink's own configuration, as the JobManager's JVM gets it: the file, then every overlay.
  *
- * Life cycle: struct flink_conf conf = {0}; flink_conf_load() [flink_conf_add...]
- * flink_conf_get()...; flink_conf_release(&conf).
+ * Life cycle: flink_conf_read() -> flink_conf_get()... -> flink_conf_release(&conf). The parts are
+ * there for tests and fuzzing; a zeroed struct is valid.
+ *
+ * The overlays, later ones win: what docker-entrypoint.sh of Flink's images writes into the file
+ * (jobmanager.rpc.address and ports, then FLINK_PROPERTIES), -D of the command, flink.properties, the
+ * old options --host and --webui-port. ENABLE_BUILT_IN_PLUGINS links jars and changes no key.
  *
  * Formats, as Flink chooses them: up to 1.18 flink-conf.yaml, read line by line ("key: value", cut
  * at the first ": ", '#' begins a comment); 1.19 and 1.20 flink-conf.yaml if it is there, else
@@ -26,6 +30,7 @@
 
 struct flink_conf_entry {
 	char *key, *value;
+	const char *overlay; /* what has set it, for messages; static; NULL: the file */
 };
 
 struct flink_conf {
@@ -34,9 +39,31 @@ struct flink_conf {
 	size_t count;
 };
 
-/* Find the directory with Flink's configuration: --configDir / -c of the command, $FLINK_CONF_DIR,
- * $FLINK_HOME/conf, ../conf of a Flink script in the command, /opt/flink/conf for a
- * docker-entrypoint.sh. Pure. NULL: none named; caller frees. */
+/* Everything that Flink's configuration comes from. All borrowed. */
+struct flink_conf_sources {
+	const char *const *command;
+	const char *const *env; /* that Flink will have, not drey's own */
+	const char *directory;  /* flink.configDirectory; NULL = found from command and env */
+	struct flink_version version;
+	const struct flink_property *properties; /* flink.properties */
+	size_t property_count;
+};
+
+/* Read all of it. A directory that was only guessed may be absent: then only the overlays count.
+ * ERR_CONFIG and others: file, line and column, or what flink_conf_check_dir() says. Not checked:
+ * flink_conf_check(). */
+int flink_conf_read(const struct flink_conf_sources *sources, struct flink_conf *ret_conf,
+		    struct err *err);
+
+/* ERR_CONFIG: the command or flink.configDirectory name a directory that Flink will not read. */
+int flink_conf_check_dir(const struct flink_conf_sources *sources, struct err *err);
+
+/*
+ * Find the directory whose configuration Flink reads. Where one of Flink's scripts starts it:
+ * $FLINK_CONF_DIR, else conf/ of the home (command_flink_home()); the script passes it as the first
+ * --configDir, and Flink takes the first. Else --configDir / -c of the command, $FLINK_CONF_DIR,
+ * $FLINK_HOME/conf. Pure. NULL: none named; caller frees.
+ */
 char *flink_conf_find_dir(const char *const *command, const char *const *env);
 
 /* Read the configuration in directory `dir`. ERR_ABSENT: no file there. ERR_CONFIG: file, line and
@@ -49,12 +76,15 @@ void flink_conf_add_lines(struct flink_conf *conf, const char *text, size_t len_
 int flink_conf_add_yaml(struct flink_conf *conf, const char *text, size_t len_bytes,
 			struct err *err);
 
-/* Overlay the variable FLINK_PROPERTIES as Flink's image does when it starts: one "key: value" a line,
- * cut at the first ':', with $NAME and ${NAME} replaced from `env`. */
+/* Overlay the variable FLINK_PROPERTIES as Flink's image (1.19 and later) does when it starts: one
+ * "key: value" a line, all white space removed, cut at the first ':', with $NAME and ${NAME} replaced
+ * from `env`. */
 void flink_conf_add_properties(struct flink_conf *conf, const char *text, const char *const *env);
 
-/* Set one key, as -D does. */
+/* Set one key, as -D does. `overlay`: flink_conf_entry. */
 void flink_conf_set(struct flink_conf *conf, const char *key, const char *value);
+void flink_conf_set_from(struct flink_conf *conf, const char *key, const char *value,
+			 const char *overlay);
 
 /* Overlay every -D key=value (and -Dkey=value) that stands behind the entry point in the command.
  */
@@ -90,9 +120,10 @@ struct flink_settings {
 int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *ret_settings,
 			struct err *err);
 
-/* Refuse keys in Flink's file that would take a decision away from drey, such as
+/* Refuse keys that would take a decision away from drey, whichever overlay has set them, such as
  * execution.state-recovery.path: Flink would start from it where drey has decided to start empty.
- * ERR_CONFIG names key and file. Keys that drey overrides on the command line are no matter. */
+ * ERR_CONFIG names overlay, key and way out. Keys that drey overrides on the command line are no
+ * matter. */
 int flink_conf_check(const struct flink_conf *conf, struct err *err);
 
 /*

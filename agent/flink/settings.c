@@ -169,6 +169,15 @@ int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *re
 	return 0;
 }
 
+/* Where the value of `key` comes from: "flink.properties", or the path of the file. */
+static const char *origin(const struct flink_conf *conf, const char *key)
+{
+	for (size_t i = 0; i < conf->count; i++)
+		if (strcmp(conf->entries[i].key, key) == 0 && conf->entries[i].overlay)
+			return conf->entries[i].overlay;
+	return conf->file ? conf->file : "Flink's configuration";
+}
+
 int flink_conf_check(const struct flink_conf *conf, struct err *err)
 {
 	static const char *const forbidden[] = {"execution.state-recovery.path",
@@ -177,9 +186,10 @@ int flink_conf_check(const struct flink_conf *conf, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(forbidden); i++)
 		if (flink_conf_get(conf, forbidden[i]))
 			return err_set(err, ERR_CONFIG, 0,
-				       "%s: %s: %s; give a first savepoint to drey instead",
-				       conf->file ? conf->file : "Flink's configuration",
-				       forbidden[i], flink_launch_reserved(forbidden[i]));
+				       "%s: %s: %s; remove it, and name a first savepoint by "
+				       "restore.initialSavepoint",
+				       origin(conf, forbidden[i]), forbidden[i],
+				       flink_launch_reserved(forbidden[i]));
 	return 0;
 }
 

@@ -195,7 +195,7 @@ static int look_everywhere(const char *const *command, const char *const *env, s
 {
 	const char *class_path = command_class_path(command);
 	const char *lib_dir = command_env(env, "FLINK_LIB_DIR");
-	const char *home = command_env(env, "FLINK_HOME");
+	cleanup_free char *home = command_flink_home(command, env);
 	cleanup_free char *home_lib = home ? xasprintf("%s/lib", home) : NULL;
 	cleanup_free char *script_home = command_script_home(command);
 	cleanup_free char *script_lib = script_home ? xasprintf("%s/lib", script_home) : NULL;

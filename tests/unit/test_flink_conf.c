@@ -270,12 +270,13 @@ static void flink_properties_of_the_image_overlay_the_file(void)
 	flink_conf_add_properties(
 		&conf,
 		"rest.port:8082\n\n  state.checkpoints.dir: s3://${BUCKET}/$DIR/x\n"
-		"a: $UNSET-$\nnonsense\n",
+		"a: $UNSET-$\nnonsense\nb: 1 0 s\r\n:c\n",
 		LIST("BUCKET=b", "DIR=ck"));
 	CHECK_STR(flink_conf_get(&conf, "rest.port"), "8082");
 	CHECK_STR(flink_conf_get(&conf, "state.checkpoints.dir"), "s3://b/ck/x");
 	CHECK_STR(flink_conf_get(&conf, "a"), "-$");
-	CHECK_INT(conf.count, ==, 3);
+	CHECK_STR(flink_conf_get(&conf, "b"), "10s");
+	CHECK_INT(conf.count, ==, 4);
 	flink_conf_release(&conf);
 }
 
@@ -297,6 +298,14 @@ static void finds_the_configuration_directory(void)
 	found(LIST("run"), LIST("FLINK_HOME=/h"), "/h/conf");
 	found(LIST("/x/bin/standalone-job.sh", "start-foreground"), NULL, "/x/conf");
 	found(LIST("/docker-entrypoint.sh", "standalone-job"), NULL, "/opt/flink/conf");
+	found(LIST("/docker-entrypoint.sh", "standalone-job"), LIST("FLINK_HOME=/h"), "/h/conf");
+	/* the script sets FLINK_HOME anew, and puts its own --configDir in front */
+	found(LIST("/x/bin/standalone-job.sh", "start-foreground"), LIST("FLINK_HOME=/h"),
+	      "/x/conf");
+	found(LIST("/x/bin/standalone-job.sh", "start-foreground", "--configDir", "c"),
+	      LIST("FLINK_CONF_DIR=/e"), "/e");
+	found(LIST("/docker-entrypoint.sh", "java", entry, "--configDir", "c"),
+	      LIST("FLINK_CONF_DIR=/e"), "c");
 	found(LIST("run"), NULL, "none");
 }
 

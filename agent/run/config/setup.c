@@ -19,38 +19,69 @@
 /* Two requests a minute; longer, and a job may run twice for longer. */
 #define JOURNAL_CHECK_MS 30000
 
-static const char *const *environment(void)
+static const char *const *environment(const struct setup *setup)
 {
-	extern char **environ;
-
-	return (const char *const *)environ;
+	return (const char *const *)setup->environment;
 }
 
-/* Flink's configuration: what a directory says (if there is one), then -D of the command and of
- * drey.yaml, which override it in Flink too. */
+/* Is "NAME=value" in the list under the name of `entry`? */
+static bool names(char **list, const char *entry)
+{
+	size_t len = strcspn(entry, "=") + 1;
+
+	for (; list && *list; list++)
+		if (strncmp(*list, entry, len) == 0)
+			return true;
+	return false;
+}
+
+static void add_variable(struct setup *setup, size_t *count, char *owned)
+{
+	setup->environment =
+		xreallocarray(setup->environment, *count + 2, sizeof(*setup->environment));
+	setup->environment[(*count)++] = owned;
+	setup->environment[*count] = NULL;
+}
+
+/* What Flink inherits: ours, flink.environment over it, and where its configuration is, so that Flink's
+ * scripts read the same directory. */
+static void build_environment(struct setup *setup)
+{
+	extern char **environ;
+	const struct config *config = &setup->config;
+	char **added = config->flink.environment;
+	cleanup_free char *conf_dir =
+		config->flink.config_directory && !names(added, "FLINK_CONF_DIR=")
+			? xasprintf("FLINK_CONF_DIR=%s", config->flink.config_directory)
+			: NULL;
+	size_t count = 0;
+
+	for (char **entry = environ; *entry; entry++)
+		if (!names(added, *entry) &&
+		    !(conf_dir && strncmp(*entry, "FLINK_CONF_DIR=", 15) == 0))
+			add_variable(setup, &count, xstrdup(*entry));
+	for (; added && *added; added++)
+		add_variable(setup, &count, xstrdup(*added));
+	if (conf_dir)
+		add_variable(setup, &count, xstrdup(conf_dir));
+}
+
+/* Flink's configuration, as its JVM will get it. */
 static int load_flink_conf(struct setup *setup, struct err *err)
 {
 	const struct config *config = &setup->config;
-	const char *const *command = (const char *const *)config->flink.command;
-	char *dir = config->flink.config_directory ? xstrdup(config->flink.config_directory)
-						   : flink_conf_find_dir(command, environment());
-	int result = 0;
+	const struct flink_conf_sources sources = {
+		.command = (const char *const *)config->flink.command,
+		.env = environment(setup),
+		.directory = config->flink.config_directory,
+		.version = setup->version,
+		.properties = config->flink.properties,
+		.property_count = config->flink.property_count,
+	};
 
-	if (dir && flink_conf_load(dir, setup->version, &setup->flink_conf, err) < 0) {
-		/* a directory that was only guessed need not be there */
-		if (config->flink.config_directory || !err || err->kind != ERR_ABSENT)
-			result = err_wrap(err, "Flink's configuration in %s", dir);
-	}
-	free(dir);
-	if (result < 0 || flink_conf_check(&setup->flink_conf, err) < 0)
+	if (flink_conf_read(&sources, &setup->flink_conf, err) < 0 ||
+	    flink_conf_check(&setup->flink_conf, err) < 0)
 		return -1;
-	if (command_is_docker(command) && getenv("FLINK_PROPERTIES")) /* the image's own overlay */
-		flink_conf_add_properties(&setup->flink_conf, getenv("FLINK_PROPERTIES"),
-					  environment());
-	flink_conf_add_command(&setup->flink_conf, command);
-	for (size_t i = 0; i < config->flink.property_count; i++)
-		flink_conf_set(&setup->flink_conf, config->flink.properties[i].key,
-			       config->flink.properties[i].value);
 	return flink_conf_settings(&setup->flink_conf, &setup->settings, err);
 }
 
@@ -60,7 +91,7 @@ static int find_version(struct setup *setup, struct err *err)
 
 	if (config->flink.version)
 		return flink_version_parse(config->flink.version, &setup->version, err);
-	if (flink_version_detect((const char *const *)config->flink.command, environment(),
+	if (flink_version_detect((const char *const *)config->flink.command, environment(setup),
 				 &setup->version, NULL, err) == 0)
 		return 0;
 	return err_wrap(err,
@@ -161,6 +192,7 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err)
 	memset(setup, 0, sizeof(*setup));
 	if (config_load(path, &setup->config, err) < 0)
 		return -1;
+	build_environment(setup);
 	if (find_rpc_address(&setup->config, err) < 0 ||
 	    setup_kube(&setup->config, &setup->kube, err) < 0 || find_version(setup, err) < 0 ||
 	    load_flink_conf(setup, err) < 0 || find_places(setup, err) < 0 ||
@@ -184,6 +216,9 @@ void setup_release(struct setup *setup)
 	free(setup->checkpoint_dir);
 	free(setup->savepoint_dir);
 	flink_conf_release(&setup->flink_conf);
+	for (size_t i = 0; setup->environment && setup->environment[i]; i++)
+		free(setup->environment[i]);
+	free(setup->environment);
 	config_release(&setup->config);
 	memset(setup, 0, sizeof(*setup));
 }
@@ -193,7 +228,7 @@ void setup_release(struct setup *setup)
 static int check_command(const struct setup *setup, struct err *err)
 {
 	const char *program = setup->config.flink.command[0];
-	const char *path = getenv("PATH");
+	const char *path = command_env(environment(setup), "PATH"); /* as drey-init looks for it */
 	char *copy, *rest, *dir;
 	bool found = false;
 

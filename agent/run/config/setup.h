@@ -21,12 +21,15 @@
 
 struct setup {
 	struct config config;
-	struct flink_conf flink_conf;
+	char **environment; /* Flink's: drey's own and flink.environment over it; built first, and what
+				  drey reads of Flink is read with it. Drey's private variables
+				  are taken out later (flink_launch_env_passes()) */
+	struct flink_conf flink_conf; /* with every overlay, as Flink's JVM gets it */
 	struct flink_settings settings;
 	struct flink_version version; /* 0.0.0 = not known */
 	char version_text[FLINK_VERSION_TEXT_BYTES];
 	struct lifecycle_config life;
-	char *zone_before; /* the variable TZ as it was, for Flink and hooks; NULL = not set */
+	char *zone_before; /* the variable TZ as it was, for hooks; NULL = not set */
 	struct store_config storage;
 	struct setup_kube kube;
 	struct setup_ha ha;
