@@ -6,7 +6,7 @@
 
 #include "tests/sim/sim.h"
 
-/* Every so many histories the journal goes through its text form. */
+/* Every so many histories the journal goes through its text form with every write, not only when an agent starts. */
 #define AS_TEXT_EVERY 64
 
 static double seconds(clockid_t clock)

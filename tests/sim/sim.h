@@ -221,7 +221,7 @@ struct image {
 
 struct jstore {
 	bool exists;
-	bool as_text;                /* encode and decode every document (slow), else copy it */
+	bool as_text; /* encode and decode what is written too, not only what an agent reads */
 	struct image *image;         /* what is stored */
 	struct image *written[PODS]; /* what is on its way there */
 	struct image *backup;        /* an old one */

@@ -42,6 +42,7 @@ struct life {
 	bool hold_writes;
 	bool hold_looks; /* at what is to be left when an old savepoint goes */
 	struct durable writing, durable;
+	struct buf written_text, durable_text; /* the whole document, as the store has it */
 
 	/* effects since forget() */
 	int count[EFFECT_ANY];
@@ -138,6 +139,16 @@ static inline void remember_write(struct life *l)
 	snprintf(l->writing.job_id, JOB_ID_BYTES, "%s", job_of(l));
 	snprintf(l->writing.trigger_id, JOB_ID_BYTES, "%s", trigger_of(l));
 	l->writing.launch_ended = launch && launch->ended_unix_ms;
+	buf_clear(&l->written_text);
+	CHECK(!journal_encode(&l->life.journal, &l->written_text, &(struct err){0}));
+}
+
+/* The write is done: this is what the next agent reads. */
+static inline void keep_write(struct life *l)
+{
+	l->durable = l->writing;
+	buf_clear(&l->durable_text);
+	buf_add(&l->durable_text, l->written_text.data, l->written_text.len_bytes);
 }
 
 static inline void take_effect(struct life *l, struct effect *e)
@@ -200,7 +211,7 @@ static inline void step(struct life *l, const struct event *event)
 	if (written && !l->hold_writes) {
 		struct event ack = {.type = EVENT_JOURNAL_WRITTEN, .journal.sequence = sequence};
 
-		l->durable = l->writing;
+		keep_write(l);
 		step(l, &ack);
 	}
 	if (look && !l->hold_looks)
@@ -213,8 +224,22 @@ static inline void written(struct life *l)
 {
 	struct event e = {.type = EVENT_JOURNAL_WRITTEN, .journal.sequence = l->life.requested};
 
-	l->durable = l->writing;
+	keep_write(l);
 	step(l, &e);
+}
+
+/* The write on its way lands, and whoever wrote it dies before it hears of that. */
+static inline void write_lands(struct life *l)
+{
+	if (l->hold_writes && l->life.requested != l->life.acknowledged)
+		keep_write(l);
+}
+
+/* What the test has changed by hand is what the next agent reads. */
+static inline void put_on_record(struct life *l)
+{
+	remember_write(l);
+	keep_write(l);
 }
 
 static inline void write_failed(struct life *l, bool conflict)
@@ -270,6 +295,8 @@ static inline void life_end(struct life *l)
 {
 	pass(l, 3600000);
 	lifecycle_release(&l->life);
+	buf_release(&l->written_text);
+	buf_release(&l->durable_text);
 }
 
 static inline void observed(struct life *l, enum decision_kind kind, const char *path, int64_t id,
@@ -450,13 +477,18 @@ static inline void run_proven(struct life *l)
 	forget(l);
 }
 
-/* The same application in the hands of a new agent: only the journal is left. */
+/* The same application in the hands of a new agent: only the journal is left, as it was written last. */
 static inline void restart_agent(struct life *l)
 {
-	struct journal journal = l->life.journal;
+	struct journal journal;
 	struct rng rng = l->life.rng;
+	struct err err = {0};
 
-	memset(&l->life.journal, 0, sizeof(l->life.journal));
+	if (!l->durable_text.len_bytes)
+		journal_init(&journal, "app");
+	else if (!CHECK(!journal_decode(l->durable_text.data, l->durable_text.len_bytes, &journal,
+					&err)))
+		tap_note("%s", err.msg);
 	lifecycle_release(&l->life);
 	lifecycle_init(&l->life, &l->config, &journal, &rng);
 	l->hold_writes = false;

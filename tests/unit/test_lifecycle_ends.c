@@ -530,6 +530,7 @@ static void an_operation_goes_on_from_every_step(void)
 			inspected(&l, true, true);
 		if (reached >= 5)
 			viewed(&l, job_in(JOB_FINISHED));
+		write_lands(&l);
 		return_to(&l);
 		CHECK_PHASE(&l, PHASE_STOPPING);
 		CHECK_NOTHING(&l, EFFECT_SIGNAL);
@@ -711,16 +712,21 @@ static void a_launch_that_was_only_intended_costs_nothing(void)
 {
 	struct life l;
 
-	life_begin(&l);
-	hello(&l, NULL);
-	l.hold_writes = true;
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	restart_agent(&l);
-	hello(&l, NULL);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	CHECK_INT(l.life.journal.failure_count, ==, 0);
-	CHECK(!l.life.journal.launches[0].started_unix_ms);
-	life_end(&l);
+	for (int landed = 0; landed < 2; landed++) {
+		life_begin(&l);
+		hello(&l, NULL);
+		l.hold_writes = true;
+		observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+		if (landed)
+			write_lands(&l);
+		restart_agent(&l);
+		hello(&l, NULL);
+		CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+		CHECK_INT(l.life.journal.failure_count, ==, 0);
+		CHECK_INT((int)l.life.journal.launch_count, ==, landed);
+		CHECK(!landed || !l.life.journal.launches[0].started_unix_ms);
+		life_end(&l);
+	}
 
 	/* but drey-init knows better when it has run it */
 	life_begin(&l);
@@ -746,6 +752,7 @@ static void what_is_parked_stays_parked_in_a_new_container(void)
 	CHECK_NOTHING(&l, EFFECT_OBSERVE);
 	/* S28: suspended, and the kubelet restarts the container */
 	l.life.journal.intent.state = DESIRED_SUSPENDED;
+	put_on_record(&l);
 	restart_agent(&l);
 	hello(&l, NULL);
 	CHECK_PHASE(&l, PHASE_SUSPENDED);

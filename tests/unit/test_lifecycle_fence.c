@@ -167,6 +167,7 @@ static void a_flink_that_a_later_launch_has_replaced_is_killed(void)
 	snprintf(old, sizeof(old), "%s", job_of(&l));
 	later = journal_add_launch(&l.life.journal);
 	snprintf(later->job_id, JOB_ID_BYTES, "%s", "cccccccccccccccccccccccccccccccc");
+	put_on_record(&l);
 	restart_agent(&l);
 	hello(&l, old);
 	is_killed(&l);

@@ -149,6 +149,7 @@ static const struct situation {
 
 static void hello_none(struct life *l)
 {
+	write_lands(l);
 	restart_agent(l);
 	hello(l, NULL);
 }
@@ -160,12 +161,14 @@ static void hello_ours(struct life *l)
 	if (!*job_of(l))
 		return;
 	snprintf(job_id, sizeof(job_id), "%s", job_of(l));
+	write_lands(l);
 	restart_agent(l);
 	hello(l, job_id);
 }
 
 static void hello_strange(struct life *l)
 {
+	write_lands(l);
 	restart_agent(l);
 	hello(l, STRANGE_JOB);
 }

@@ -391,6 +391,7 @@ static void only_a_failure_is_left_behind_by_another_generation(void)
 		begin(&l);
 		exited(&l, KILLED(SIGKILL));
 		l.life.journal.outcome.kind = kinds[i];
+		put_on_record(&l);
 		restart_as(&l, "g2");
 		hello(&l, NULL);
 		CHECK_NOTHING(&l, EFFECT_OBSERVE);
