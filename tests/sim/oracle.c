@@ -112,10 +112,17 @@ void oracle_tell(struct world *w, int snap)
 	w->storage.snaps[snap].told = this_agent(w);
 }
 
-void oracle_recorded(struct world *w)
+void oracle_carried(struct world *w)
 {
 	for (int i = 0; i < w->storage.count; i++)
 		if (w->storage.snaps[i].told == this_agent(w))
+			w->storage.snaps[i].carried = this_agent(w);
+}
+
+void oracle_recorded(struct world *w)
+{
+	for (int i = 0; i < w->storage.count; i++)
+		if (w->storage.snaps[i].carried == this_agent(w))
 			w->storage.snaps[i].recorded = true;
 }
 

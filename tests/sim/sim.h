@@ -152,7 +152,8 @@ struct snap {
 	bool outside;                  /* somebody else has asked for it */
 	bool stop;                     /* it is a stop's */
 	uint64_t told;                 /* the agent that was told of it last; see oracle_tell() */
-	bool recorded;                 /* that agent has written the journal since */
+	uint64_t carried; /* the agent whose last write, landed or not, was made after that */
+	bool recorded;    /* such a write has landed */
 };
 
 struct storage {
@@ -491,7 +492,8 @@ void oracle_signal(struct world *w, const struct effect *effect);
 void oracle_dispose(struct world *w, int snap);
 void oracle_journal(struct world *w, const struct journal *journal);
 void oracle_tell(struct world *w, int snap); /* the agent is told that it was completed */
-void oracle_recorded(struct world *w);       /* what the agent knows is in the journal */
+void oracle_carried(struct world *w);  /* what the agent knows goes into a write that begins */
+void oracle_recorded(struct world *w); /* ... and that write lands */
 void oracle_step(struct world *w);
 void oracle_one_job(struct world *w);               /* whenever anything has happened */
 int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */

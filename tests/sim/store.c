@@ -240,6 +240,7 @@ void store_begin_write(struct world *w, int64_t sequence)
 	else
 		image_put(w->store.written[w->pod], &agent->life.journal);
 	oracle_journal(w, &w->store.written[w->pod]->journal);
+	oracle_carried(w);
 	agent->written_sequence = sequence;
 	agent->write_fate = chance(w, w->chaos.journal_fails)  ? FATE_NOT_WRITTEN
 			    : chance(w, w->chaos.journal_lost) ? FATE_ANSWER_LOST
