@@ -45,6 +45,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_CLUSTER_UNREACHABLE] = "ClusterUnreachable",
 		[CAUSE_JOB_FAILING] = "JobFailing",
 		[CAUSE_JOB_NOT_RUNNING] = "JobNotRunning",
+		[CAUSE_SECOND_JOB] = "SecondJob",
 	};
 
 	return (size_t)cause < CAUSE_COUNT ? names[cause] : NULL;

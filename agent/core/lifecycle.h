@@ -136,7 +136,8 @@ struct view {
 	int64_t completed_unix_ms;
 	const struct seen_savepoint *savepoints; /* those that Flink remembers, in any order */
 	size_t savepoint_count;
-	const char *failure; /* root cause when the job fails or restarts; NULL = none known */
+	const char *failure;   /* root cause when the job fails or restarts; NULL = none known */
+	const char *other_job; /* id of another job of this Flink that has not ended; NULL = none */
 };
 
 enum operation_status {

@@ -35,17 +35,13 @@ void kill_flink(struct lifecycle *life)
 	life->end_wanted = true;
 }
 
-void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
+/* Takes `reason` over. */
+static void end_with(struct lifecycle *life, bool after_write, bool counts, enum cause cause,
+		     char *reason)
 {
 	enum phase phase = life->terminating ? PHASE_TERMINATING : PHASE_STOPPING;
-	char *reason = NULL;
-	va_list ap;
 
-	va_start(ap, fmt);
-	if (vasprintf(&reason, fmt, ap) < 0)
-		reason = NULL;
-	va_end(ap);
-	enter(life, phase, "%s", reason ? reason : "Flink is to end");
+	enter_because(life, phase, cause, "%s", reason ? reason : "Flink is to end");
 	if (!life->end_wanted) {
 		free(life->end_reason);
 		life->end_reason = reason;
@@ -59,6 +55,30 @@ void end_flink(struct lifecycle *life, bool after_write, bool counts, const char
 	}
 	free(reason);
 	life->ready_ms = 0;
+}
+
+void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
+{
+	char *reason = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&reason, fmt, ap) < 0)
+		reason = NULL;
+	va_end(ap);
+	end_with(life, after_write, counts, CAUSE_NONE, reason);
+}
+
+void end_flink_because(struct lifecycle *life, enum cause cause, const char *fmt, ...)
+{
+	char *reason = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&reason, fmt, ap) < 0)
+		reason = NULL;
+	va_end(ap);
+	end_with(life, false, true, cause, reason);
 }
 
 static bool exited_with_0(int wait_status)

@@ -109,6 +109,9 @@ int end_status(const struct lifecycle *life);
  * to resolve_start(), to a counted failure, or out when the container ends. */
 void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The same at once, as a failed attempt that has a word of its own. */
+void end_flink_because(struct lifecycle *life, enum cause cause, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void kill_flink(struct lifecycle *life); /* SIGKILL now, to its whole group, until it has gone */
 void on_exited(struct lifecycle *life, const struct event *event);
 

@@ -213,6 +213,22 @@ static void watch_presence(struct lifecycle *life, const struct view *view)
 		life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
 }
 
+/* A Flink of ours runs one job. Another one was recovered from HA data that drey did not see, or was
+ * submitted by somebody; it may be an older copy of ours, and only the end of the JVM surely ends it.
+ * When ours has come to its end, that comes first: it ends Flink too. */
+static void watch_other_job(struct lifecycle *life, const struct launch *launch,
+			    const struct view *view)
+{
+	bool over = view->job_present && (view->state == JOB_FINISHED ||
+					  view->state == JOB_FAILED || view->state == JOB_CANCELED);
+
+	if (!view->reachable || !view->other_job || life->end_wanted || over)
+		return;
+	end_flink_because(life, CAUSE_SECOND_JOB,
+			  "a second job runs in this Flink: %s, beside job %s; both are ended",
+			  view->other_job, launch->job_id);
+}
+
 void on_view(struct lifecycle *life, const struct event *event)
 {
 	const struct view *view = &event->view;
@@ -237,5 +253,6 @@ void on_view(struct lifecycle *life, const struct event *event)
 			 launch->verified_unix_ms)
 			job_runs(life, launch, view);
 	}
+	watch_other_job(life, launch, view);
 	schedule_poll(life, launch);
 }

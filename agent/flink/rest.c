@@ -117,6 +117,28 @@ static enum flink_answer not_listed(const char *job_id, size_t count, struct err
 	return FLINK_ABSENT;
 }
 
+enum flink_answer flink_jobs_state(const struct flink_jobs *jobs, const char *job_id,
+				   enum flink_job_state *ret_state, struct err *err)
+{
+	for (size_t i = 0; i < jobs->count; i++) {
+		if (strcmp(jobs->jobs[i].id, job_id) != 0)
+			continue;
+		*ret_state = jobs->jobs[i].state;
+		return FLINK_OK;
+	}
+	return not_listed(job_id, jobs->count, err);
+}
+
+const struct flink_job *flink_jobs_other(const struct flink_jobs *jobs, const char *job_id)
+{
+	for (size_t i = 0; i < jobs->count; i++)
+		if (strcmp(jobs->jobs[i].id, job_id) != 0 &&
+		    !flink_job_state_is_terminal(jobs->jobs[i].state) &&
+		    jobs->jobs[i].state != FLINK_JOB_SUSPENDED)
+			return &jobs->jobs[i];
+	return NULL;
+}
+
 enum flink_answer flink_rest_job_state(const struct flink_rest *rest, const char *job_id,
 				       int64_t timeout_ms, enum flink_job_state *ret_state,
 				       struct err *err)
@@ -129,15 +151,7 @@ enum flink_answer flink_rest_job_state(const struct flink_rest *rest, const char
 	answer = flink_rest_jobs(rest, timeout_ms, &jobs, err);
 	if (answer != FLINK_OK)
 		return answer;
-	answer = FLINK_ABSENT;
-	for (size_t i = 0; i < jobs.count && answer != FLINK_OK; i++) {
-		if (strcmp(jobs.jobs[i].id, job_id) == 0) {
-			*ret_state = jobs.jobs[i].state;
-			answer = FLINK_OK;
-		}
-	}
-	if (answer != FLINK_OK)
-		answer = not_listed(job_id, jobs.count, err);
+	answer = flink_jobs_state(&jobs, job_id, ret_state, err);
 	flink_jobs_release(&jobs);
 	return answer;
 }

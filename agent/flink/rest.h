@@ -87,6 +87,10 @@ enum flink_answer flink_rest_jobs(const struct flink_rest *rest, int64_t timeout
 				  struct flink_jobs *ret_jobs, struct err *err);
 void flink_jobs_release(struct flink_jobs *jobs);
 
+/* One of the list that is not `job_id` and may run: not FINISHED, CANCELED, FAILED or SUSPENDED. NULL:
+ * none. Borrowed. */
+const struct flink_job *flink_jobs_other(const struct flink_jobs *jobs, const char *job_id);
+
 /*
  * The state of one job, from GET /jobs: fresh, and one answer tells absent from early.
  * FLINK_NOT_YET: the list is empty (the first 0.5-3 s of every start; for ever when Flink believes
@@ -95,6 +99,9 @@ void flink_jobs_release(struct flink_jobs *jobs);
 enum flink_answer flink_rest_job_state(const struct flink_rest *rest, const char *job_id,
 				       int64_t timeout_ms, enum flink_job_state *ret_state,
 				       struct err *err);
+/* The same, from a list that was read. *err is filled as there. */
+enum flink_answer flink_jobs_state(const struct flink_jobs *jobs, const char *job_id,
+				   enum flink_job_state *ret_state, struct err *err);
 
 /* One job as GET /jobs/overview has it (up to 3 s old). */
 struct flink_job_overview {

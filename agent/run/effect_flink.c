@@ -17,6 +17,7 @@ struct poll_job {
 	bool launching;
 	struct view view; /* its strings are the ones below */
 	char *restored_path, *completed_path, *failure;
+	char other_job[FLINK_ID_CHARS + 1];
 	struct seen_savepoint *savepoints; /* owns their paths */
 	size_t savepoint_count;
 };
@@ -107,14 +108,33 @@ static void poll_failure(struct poll_job *job)
 	flink_exception_release(&exception);
 }
 
+/* The state of our job, and whether there is another one; one list of all jobs tells both. */
+static enum flink_answer poll_jobs(struct poll_job *job, enum flink_job_state *ret_state)
+{
+	const struct flink_job *other;
+	struct flink_jobs jobs = {0};
+	struct err err = {0};
+	enum flink_answer answer =
+		flink_rest_jobs(&job->driver->setup->rest, REST_TIMEOUT_MS, &jobs, &err);
+
+	if (answer != FLINK_OK)
+		return answer;
+	answer = flink_jobs_state(&jobs, job->job_id, ret_state, &err);
+	other = flink_jobs_other(&jobs, job->job_id);
+	if (other) {
+		memcpy(job->other_job, other->id, sizeof(job->other_job));
+		job->view.other_job = job->other_job;
+	}
+	flink_jobs_release(&jobs);
+	return answer;
+}
+
 static void poll_work(void *arg)
 {
 	struct poll_job *job = arg;
 	struct view *view = &job->view;
 	enum flink_job_state state;
-	struct err err = {0};
-	enum flink_answer answer = flink_rest_job_state(&job->driver->setup->rest, job->job_id,
-							REST_TIMEOUT_MS, &state, &err);
+	enum flink_answer answer = poll_jobs(job, &state);
 
 	view->reachable = answer == FLINK_OK || answer == FLINK_ABSENT;
 	if (answer != FLINK_OK)

@@ -315,6 +315,32 @@ static void an_early_job_is_not_yet_and_a_missing_one_is_absent(void)
 	}
 }
 
+static void a_job_beside_ours_is_told_unless_it_has_ended(void)
+{
+	static const struct {
+		enum flink_job_state state;
+		bool told;
+	} cases[] = {
+		{FLINK_JOB_OTHER, true},      {FLINK_JOB_INITIALIZING, true},
+		{FLINK_JOB_CREATED, true},    {FLINK_JOB_RUNNING, true},
+		{FLINK_JOB_FAILING, true},    {FLINK_JOB_CANCELLING, true},
+		{FLINK_JOB_RESTARTING, true}, {FLINK_JOB_RECONCILING, true},
+		{FLINK_JOB_FAILED, false},    {FLINK_JOB_CANCELED, false},
+		{FLINK_JOB_FINISHED, false},  {FLINK_JOB_SUSPENDED, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct flink_job list[] = {{JOB, FLINK_JOB_RUNNING}, {NOBODY, cases[i].state}};
+		struct flink_jobs jobs = {list, 2};
+		const struct flink_job *other = flink_jobs_other(&jobs, JOB);
+
+		CHECK_STR(other ? other->id : "none", cases[i].told ? NOBODY : "none");
+		CHECK(flink_jobs_other(&jobs, NOBODY) == &list[0]);
+		jobs.count = 1;
+		CHECK(flink_jobs_other(&jobs, JOB) == NULL);
+	}
+}
+
 static void a_404_of_flinks_own_is_absence(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
@@ -887,6 +913,7 @@ int main(void)
 	TEST(a_huge_answer_is_refused);
 	TEST(a_silent_server_costs_no_more_than_the_time_limit);
 	TEST(an_early_job_is_not_yet_and_a_missing_one_is_absent);
+	TEST(a_job_beside_ours_is_told_unless_it_has_ended);
 	TEST(a_404_of_flinks_own_is_absence);
 	TEST(the_overview_counts_the_tasks);
 	TEST(every_state_has_its_name_and_only_three_are_terminal);
