@@ -85,10 +85,11 @@ static const char *state_of(const struct source_fact *source)
 	return source_state_name(source->state);
 }
 
-static const char *detail_of(const struct source_fact *source)
+static const char *detail_of(const struct explanation *ex, const struct source_fact *source)
 {
 	if (source->state == SOURCE_NOT_CONFIGURED)
-		return "not configured";
+		return source == &ex->facts->sources[SOURCE_LINEAGE] ? "nowhere else"
+								     : "not configured";
 	return source->detail ? source->detail : "";
 }
 
@@ -165,6 +166,25 @@ static void add_candidate(struct json *list, const struct explanation *ex,
 	json_add_str(to, "reason", reason_of(ex, candidate, text, sizeof(text)));
 }
 
+/* Each directory that was looked at by itself. */
+static void add_places(struct json *source, const struct facts *facts, enum source_kind kind)
+{
+	struct json *list = json_add_array(source, "directories");
+
+	for (size_t i = 0; i < facts->place_count; i++) {
+		const struct place_fact *place = &facts->places[i];
+		struct json *to;
+
+		if (place->source != kind)
+			continue;
+		to = json_add_object(list, NULL);
+		json_add_str(to, "path", place->dir);
+		json_add_str(to, "kind", snapshot_kind_name(place->kind));
+		json_add_str(to, "state", source_state_name(place->state));
+		json_add_str(to, "detail", place->detail ? place->detail : "");
+	}
+}
+
 struct json *explain_document(const struct explanation *ex)
 {
 	cleanup_free const struct candidate **candidates = ranked(ex->facts);
@@ -185,8 +205,9 @@ struct json *explain_document(const struct explanation *ex)
 
 		json_add_str(to, "name", source_kind_name((enum source_kind)i));
 		json_add_str(to, "state", state_of(source));
-		json_add_str(to, "detail", detail_of(source));
+		json_add_str(to, "detail", detail_of(ex, source));
 		json_add_i64(to, "leftOut", (int64_t)source->left_out);
+		add_places(to, ex->facts, (enum source_kind)i);
 	}
 	list = json_add_array(doc, "candidates");
 	for (size_t i = 0; i < ex->facts->candidate_count; i++)
@@ -270,15 +291,38 @@ static void print_candidate(const struct explanation *ex, const struct candidate
 	fputc('\n', out);
 }
 
+/* Of the directories of the lineage each has a row of its own. */
+static bool print_places(const struct facts *facts, FILE *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < facts->place_count; i++) {
+		const struct place_fact *place = &facts->places[i];
+
+		if (place->source != SOURCE_LINEAGE)
+			continue;
+		fprintf(out, "%-11s  %-10s  %ss in ", source_kind_name(SOURCE_LINEAGE),
+			source_state_name(place->state), snapshot_kind_name(place->kind));
+		text_print(place->dir, out);
+		fputs(": ", out);
+		text_print(place->detail ? place->detail : "", out);
+		fputc('\n', out);
+		any = true;
+	}
+	return any;
+}
+
 static void print_sources(const struct explanation *ex, FILE *out)
 {
 	fprintf(out, "\n%-11s  %-10s  %s\n", "SOURCE", "STATE", "DETAIL");
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		const struct source_fact *source = &ex->facts->sources[i];
 
+		if (i == SOURCE_LINEAGE && print_places(ex->facts, out))
+			continue;
 		fprintf(out, "%-11s  %-10s  ", source_kind_name((enum source_kind)i),
 			state_of(source));
-		text_print(detail_of(source), out);
+		text_print(detail_of(ex, source), out);
 		fputc('\n', out);
 	}
 }

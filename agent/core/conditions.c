@@ -2,10 +2,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "core/lineage_dirs.h"
 
 const char *condition_type_name(enum condition_type type)
 {
@@ -17,6 +19,7 @@ const char *condition_type_name(enum condition_type type)
 		[CONDITION_CLUSTER_UNREACHABLE] = "ClusterUnreachable",
 		[CONDITION_JOB_FAILING] = "JobFailing",
 		[CONDITION_JOB_UNSTABLE] = "JobUnstable",
+		[CONDITION_CHECKPOINTS_ELSEWHERE] = "CheckpointsElsewhere",
 	};
 
 	return names[type];
@@ -234,6 +237,31 @@ static void judge_restore(struct condition *to, const struct journal *journal)
 		say(to, TRUTH_UNKNOWN, "Pending", "Flink has not reported yet what it restored");
 }
 
+/* Where its checkpoints go; told by the newest one. */
+static void judge_directory(struct condition *to, const struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+	const char *told = life->config->listed_checkpoint_dir;
+	char *dir = NULL;
+
+	if (launch && launch->checkpoint_dir)
+		told = launch->checkpoint_dir;
+	if (!launch || !launch->last_checkpoint_path || !told)
+		say(to, TRUTH_UNKNOWN, "NoCheckpoint", "no checkpoint of this launch was seen yet");
+	else if (!lineage_dir_is_another(launch, told, &dir))
+		say(to, TRUTH_FALSE, "AsConfigured", "checkpoints go to %s", told);
+	else if (dir)
+		say(to, TRUTH_TRUE, "AnotherDirectory",
+		    "checkpoints go to %s, not to %s: the job's code or its own configuration sets "
+		    "another checkpoint storage; remove that, or set flink.checkpointDirectory",
+		    dir, told);
+	else
+		say(to, TRUTH_TRUE, "NoDirectory",
+		    "the newest checkpoint (%s) is in no directory below %s",
+		    launch->last_checkpoint_path, told);
+	free(dir);
+}
+
 static void judge_ready(struct conditions *now, const struct lifecycle *life, int64_t now_unix_ms)
 {
 	struct condition *to = &now->list[CONDITION_READY];
@@ -316,6 +344,7 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	judge_job(conditions, now_unix_ms);
 	judge_cluster(conditions, life, now_unix_ms);
 	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);
+	judge_directory(&conditions->list[CONDITION_CHECKPOINTS_ELSEWHERE], life);
 	judge_ready(conditions, life, now_unix_ms);
 	judge_progress(conditions, life, outside->refused, now_unix_ms);
 	date(conditions, &before, now_unix_ms);

@@ -21,6 +21,11 @@ void facts_release(struct facts *facts)
 		free(candidate->operators);
 		free(candidate->ha_others);
 	}
+	for (size_t i = 0; i < facts->place_count; i++) {
+		free(facts->places[i].dir);
+		free(facts->places[i].detail);
+	}
+	free(facts->places);
 	free(facts->candidates);
 	free(facts->jobs);
 	for (size_t i = 0; i < facts->stored_count; i++)
@@ -35,6 +40,57 @@ void facts_set_source(struct facts *facts, enum source_kind kind, enum source_st
 {
 	facts->sources[kind].state = state;
 	xstrset(&facts->sources[kind].detail, detail);
+}
+
+/* The worst that is known of several; absent only when all are. */
+static enum source_state join(enum source_state a, enum source_state b)
+{
+	if (a == SOURCE_UNREADABLE || b == SOURCE_UNREADABLE)
+		return SOURCE_UNREADABLE;
+	if (a == SOURCE_PRESENT || b == SOURCE_PRESENT)
+		return SOURCE_PRESENT;
+	return a == SOURCE_NOT_CONFIGURED ? b : a;
+}
+
+void facts_add_place(struct facts *facts, enum source_kind source, enum snapshot_kind kind,
+		     const char *dir, enum source_state state, const char *detail)
+{
+	struct source_fact *fact = &facts->sources[source];
+	struct place_fact *place;
+	char *both;
+
+	facts->places =
+		xreallocarray(facts->places, facts->place_count + 1, sizeof(*facts->places));
+	place = &facts->places[facts->place_count++];
+	*place = (struct place_fact){.source = source,
+				     .kind = kind,
+				     .dir = xstrdup(dir),
+				     .state = state,
+				     .detail = xstrdup(detail)};
+	if (source != SOURCE_LINEAGE) {
+		facts_set_source(facts, source, state, detail);
+		return;
+	}
+	both = xasprintf("%s%s%ss in %s: %s", fact->detail ? fact->detail : "",
+			 fact->detail ? "; " : "", snapshot_kind_name(kind), dir,
+			 detail ? detail : source_state_name(state));
+	facts_set_source(facts, source, join(fact->state, state), both);
+	free(both);
+}
+
+const struct place_fact *facts_place(const struct facts *facts, enum snapshot_kind kind,
+				     const char *dir)
+{
+	for (size_t i = 0; i < facts->place_count; i++)
+		if (facts->places[i].kind == kind && snapshot_same_path(facts->places[i].dir, dir))
+			return &facts->places[i];
+	return NULL;
+}
+
+bool facts_is_listed(enum source_kind source)
+{
+	return source == SOURCE_CHECKPOINTS || source == SOURCE_SAVEPOINTS ||
+	       source == SOURCE_LINEAGE;
 }
 
 void facts_add_job(struct facts *facts, const char *job_id)
@@ -142,7 +198,8 @@ const char *source_kind_name(enum source_kind kind)
 	static const char *const names[SOURCE_COUNT] = {
 		[SOURCE_JOURNAL] = "journal",         [SOURCE_HA] = "ha",
 		[SOURCE_CHECKPOINTS] = "checkpoints", [SOURCE_SAVEPOINTS] = "savepoints",
-		[SOURCE_INITIAL] = "initial",         [SOURCE_REQUEST] = "request",
+		[SOURCE_LINEAGE] = "lineage",         [SOURCE_INITIAL] = "initial",
+		[SOURCE_REQUEST] = "request",
 	};
 
 	return (size_t)kind < SOURCE_COUNT ? names[kind] : "unknown";

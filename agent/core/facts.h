@@ -18,8 +18,9 @@ enum source_kind {
 	SOURCE_HA, /* HA ConfigMaps: what Flink itself recovers from under the same job id */
 	SOURCE_CHECKPOINTS, /* retained checkpoints under the checkpoint directory */
 	SOURCE_SAVEPOINTS,  /* savepoints under the savepoint directory */
-	SOURCE_INITIAL,     /* the initial savepoint of the configuration */
-	SOURCE_REQUEST,     /* a one-shot restore request */
+	SOURCE_LINEAGE, /* other directories in which launches of the lineage wrote (lineage_dirs.h) */
+	SOURCE_INITIAL, /* the initial savepoint of the configuration */
+	SOURCE_REQUEST, /* a one-shot restore request */
 	SOURCE_COUNT,
 };
 
@@ -34,6 +35,15 @@ struct source_fact {
 	enum source_state state;
 	char *detail;    /* what was read, or why it could not be; owned */
 	size_t left_out; /* found, but no candidate: older than all that are */
+};
+
+/* One directory that was looked at, or was to be. */
+struct place_fact {
+	enum source_kind source;
+	enum snapshot_kind kind; /* of what lies there */
+	char *dir;               /* owned, as `detail` */
+	enum source_state state;
+	char *detail;
 };
 
 enum integrity {
@@ -81,6 +91,8 @@ struct candidate {
 
 struct facts {
 	struct source_fact sources[SOURCE_COUNT];
+	struct place_fact *places; /* of the sources that are directories; owned */
+	size_t place_count;
 	struct candidate *candidates;
 	size_t candidate_count;
 	char (*jobs)[JOB_ID_BYTES]; /* numbered ids (job_id.h) that have left a trace; owned */
@@ -98,6 +110,17 @@ void facts_release(struct facts *facts);
 /* detail is copied. */
 void facts_set_source(struct facts *facts, enum source_kind kind, enum source_state state,
 		      const char *detail);
+
+/* A directory was looked at (copied). A source of several: unreadable when one of them is. */
+void facts_add_place(struct facts *facts, enum source_kind source, enum snapshot_kind kind,
+		     const char *dir, enum source_state state, const char *detail);
+
+/* The place of this kind; NULL = nobody has looked there. */
+const struct place_fact *facts_place(const struct facts *facts, enum snapshot_kind kind,
+				     const char *dir);
+
+/* Does a listing name it? Then it is there. */
+bool facts_is_listed(enum source_kind source);
 
 /* A job of this id has left a trace, if only an empty directory or map: no launch may have it. */
 void facts_add_job(struct facts *facts, const char *job_id);

@@ -16,6 +16,8 @@ static void launch_release(struct launch *launch)
 	free(launch->application_result_path);
 	free(launch->generation);
 	free(launch->flink_version);
+	free(launch->checkpoint_dir);
+	free(launch->savepoint_dir);
 	free(launch->request_token);
 	free(launch->restore_path);
 	free(launch->last_checkpoint_path);
@@ -26,7 +28,13 @@ void operation_release(struct operation *operation)
 {
 	free(operation->nonce);
 	free(operation->path);
+	free(operation->directory);
 	*operation = (struct operation){0};
+}
+
+const char *operation_directory(const struct operation *operation)
+{
+	return operation->directory ? operation->directory : operation->path;
 }
 
 void operation_result_release(struct operation_result *result)

@@ -71,6 +71,9 @@ struct launch {
 	char *application_result_path;
 	char *generation;    /* hash of image, arguments and configuration; NULL without one */
 	char *flink_version; /* "2.3.0"; NULL when not known */
+	/* Where its checkpoints and savepoints were to go, as they are found there; NULL when not known. The job's
+	 * own code may have another idea of its checkpoints: last_checkpoint_path tells. */
+	char *checkpoint_dir, *savepoint_dir;
 	bool allow_non_restored;
 	char *request_token; /* the one-shot request that it carries out; NULL = none */
 
@@ -125,6 +128,7 @@ struct operation {
 	char job_id[JOB_ID_BYTES];     /* the launch that it belongs to */
 	char *nonce;                   /* the request that asked for it */
 	char *path;                    /* target directory; OPERATION_DISPOSE: the snapshot */
+	char *directory;               /* where its savepoint is found, if not in `path` */
 	bool drain;
 	int64_t started_unix_ms;
 	int64_t deadline_unix_ms; /* 0 = Flink's own checkpoint timeout is the deadline */
@@ -230,6 +234,9 @@ bool journal_is_former_job(const struct journal *journal, const char *job_id);
 
 /* Is there a launch of this job id, now or formerly? */
 bool journal_knows_job(const struct journal *journal, const char *job_id);
+
+/* Where the savepoint of an operation is found; NULL = not known, Flink's own default. */
+const char *operation_directory(const struct operation *operation);
 
 /* Is a nonce wanted that was not carried out yet? A restart waits for the brake, which never stops a job. */
 bool journal_restart_wanted(const struct journal *journal);

@@ -178,6 +178,8 @@ static int read_launch(const struct json *obj, struct launch *launch, struct err
 	    opt_str(obj, "applicationResultPath", &launch->application_result_path, err) ||
 	    opt_str(obj, "generation", &launch->generation, err) ||
 	    opt_str(obj, "flinkVersion", &launch->flink_version, err) ||
+	    opt_str(obj, "checkpointDirectory", &launch->checkpoint_dir, err) ||
+	    opt_str(obj, "savepointDirectory", &launch->savepoint_dir, err) ||
 	    opt_bool(obj, "allowNonRestored", &launch->allow_non_restored, err) ||
 	    opt_str(obj, "requestToken", &launch->request_token, err) ||
 	    read_restore_point(obj, launch, err) ||
@@ -301,6 +303,7 @@ static int read_operation(const struct json *doc, struct operation *operation, s
 	    opt_id(obj, "jobId", operation->job_id, err) ||
 	    opt_str(obj, "nonce", &operation->nonce, err) ||
 	    opt_str(obj, "path", &operation->path, err) ||
+	    opt_str(obj, "directory", &operation->directory, err) ||
 	    opt_bool(obj, "drain", &operation->drain, err) ||
 	    opt_i64(obj, "startedUnixMs", 0, &operation->started_unix_ms, err) ||
 	    opt_i64(obj, "deadlineUnixMs", 0, &operation->deadline_unix_ms, err))

@@ -110,6 +110,8 @@ static void add_launch(struct json *array, const struct launch *launch)
 	json_add_str(to, "applicationResultPath", launch->application_result_path);
 	json_add_str(to, "generation", launch->generation);
 	json_add_str(to, "flinkVersion", launch->flink_version);
+	json_add_str(to, "checkpointDirectory", launch->checkpoint_dir);
+	json_add_str(to, "savepointDirectory", launch->savepoint_dir);
 	json_add_bool(to, "allowNonRestored", launch->allow_non_restored);
 	json_add_str(to, "requestToken", launch->request_token);
 	add_restore_point(to, launch);
@@ -160,6 +162,7 @@ static void add_operation(struct json *doc, const struct operation *operation)
 	add_id(to, "jobId", operation->job_id);
 	json_add_str(to, "nonce", operation->nonce);
 	json_add_str(to, "path", operation->path);
+	json_add_str(to, "directory", operation->directory);
 	json_add_bool(to, "drain", operation->drain);
 	add_known(to, "startedUnixMs", operation->started_unix_ms, 0);
 	add_known(to, "deadlineUnixMs", operation->deadline_unix_ms, 0);

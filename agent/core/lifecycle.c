@@ -204,6 +204,8 @@ static void on_tick(struct lifecycle *life)
 {
 	if (due(life, &life->journal_retry_ms))
 		life->want_write = true;
+	if (due(life, &life->note_ms))
+		life->want_write = true;
 	if (due(life, &life->retry_ms) && !life->observing) {
 		life->observing = true;
 		emit(life, EFFECT_OBSERVE);
@@ -239,7 +241,8 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 		life->savepoint_ms,  life->poll_ms,           life->retry_ms,
 		life->ready_ms,      life->kill_ms,           life->journal_retry_ms,
 		life->stop_retry_ms, life->operation_poll_ms, life->operation_deadline_ms,
-		life->exit_ms,       life->check_ms,          life->disposal_ms};
+		life->exit_ms,       life->check_ms,          life->disposal_ms,
+		life->note_ms};
 	int64_t next = -1;
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
@@ -332,6 +335,8 @@ void lifecycle_init(struct lifecycle *life, const struct lifecycle_config *confi
 	life->phase = PHASE_RESOLVING;
 	snprintf(life->reason, sizeof(life->reason), "drey starts");
 	life->requested = life->acknowledged = life->journal.sequence;
+	if (journal_launch(&life->journal))
+		life->noted_checkpoint_id = journal_launch(&life->journal)->last_checkpoint_id;
 }
 
 void lifecycle_release(struct lifecycle *life)

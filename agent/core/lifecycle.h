@@ -68,6 +68,9 @@ struct lifecycle_config {
 	struct schedule savepoints; /* the periodic ones */
 	struct retention retention;
 	const char *savepoint_dir; /* URI; NULL = operations need Flink's own default */
+	/* Where checkpoints and savepoints are found: the same but for what Flink leaves out of the names of
+	 * files (s3.entropy.key). NULL = not known. */
+	const char *listed_checkpoint_dir, *listed_savepoint_dir;
 	bool drain_on_stop;
 	/* launches */
 	const char *result_store_dir; /* URI; each launch gets <dir>/<job id>; NULL = no own path */
@@ -346,6 +349,10 @@ struct lifecycle {
 	int journal_failures;            /* in a row, for the backoff */
 	struct effects deferred; /* effect.sequence: the write that has to come first, 0 = the
 				    next one */
+
+	/* The newest checkpoint is on record within a minute: what was written last of it, when anything was,
+	 * and when it is to be written if nothing else is; 0 = it is. */
+	int64_t noted_checkpoint_id, noted_ms, note_ms;
 
 	int64_t polled_ms; /* when the last poll was sent: its answer is no newer than that */
 

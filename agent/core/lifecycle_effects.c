@@ -159,6 +159,7 @@ void flush_journal(struct lifecycle *life)
 		return;
 	life->want_write = false;
 	life->requested = ++life->journal.sequence;
+	checkpoint_noted(life);
 	for (size_t i = 0; i < life->deferred.count; i++)
 		if (!life->deferred.list[i].sequence)
 			life->deferred.list[i].sequence = life->requested;
@@ -194,7 +195,7 @@ void fence(struct lifecycle *life, const char *why)
 	life->fenced = true;
 	effects_clear(&life->deferred);
 	life->retry_ms = life->poll_ms = life->savepoint_ms = life->stop_retry_ms = 0;
-	life->operation_poll_ms = life->operation_deadline_ms = life->ready_ms = 0;
+	life->operation_poll_ms = life->operation_deadline_ms = life->ready_ms = life->note_ms = 0;
 	enter_because(
 		life, PHASE_HOLDING, CAUSE_JOURNAL_TAKEN,
 		"another drey writes this application's journal (%s); this one stops acting, and "

@@ -108,7 +108,7 @@ static void flink_died(struct lifecycle *life, int wait_status, const char *mean
 static void forget_process(struct lifecycle *life)
 {
 	life->launch_step = LAUNCH_NONE;
-	life->poll_ms = life->ready_ms = life->kill_ms = life->savepoint_ms = 0;
+	life->poll_ms = life->ready_ms = life->kill_ms = life->savepoint_ms = life->note_ms = 0;
 	life->polling = false;
 	life->accepted = false;
 	withdraw(life, EFFECT_SIGNAL);

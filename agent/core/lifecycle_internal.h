@@ -78,6 +78,9 @@ void launch_failure(struct lifecycle *life, const char *why);
 
 void on_view(struct lifecycle *life, const struct event *event);
 
+/* The journal is being written as it is: with the newest checkpoint. */
+void checkpoint_noted(struct lifecycle *life);
+
 /* ---- lifecycle_outside.c ---- */
 
 /* Record the savepoints of the running launch that drey has not asked for. */

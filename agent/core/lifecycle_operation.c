@@ -31,6 +31,9 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	operation->nonce = xstrdup(nonce);
 	if (kind != OPERATION_CANCEL)
 		operation->path = xstrdup(life->config->savepoint_dir);
+	if (!xstrsame(operation->path, life->config->listed_savepoint_dir) &&
+	    kind != OPERATION_CANCEL)
+		operation->directory = xstrdup(life->config->listed_savepoint_dir);
 	operation->drain = kind == OPERATION_STOP && life->config->drain_on_stop;
 	operation->started_unix_ms = life->now_unix_ms;
 	life->step = STEP_WRITING;

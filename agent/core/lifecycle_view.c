@@ -1,10 +1,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "core/lifecycle_internal.h"
+#include "core/lineage_dirs.h"
 
 /* The checkpoint statistics are cached by Flink for 3 s: a restore that does not show up for this
  * long in a RUNNING job did not happen. */
@@ -102,6 +104,57 @@ static bool awaits_restore_report(const struct lifecycle *life, const struct lau
 	       life->seen.not_restored_ms;
 }
 
+/* Of the journal's newest checkpoint, while the job runs. */
+#define NOTE_CHECKPOINT_MS 60000
+
+void checkpoint_noted(struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch(&life->journal);
+
+	life->noted_checkpoint_id = launch ? launch->last_checkpoint_id : 0;
+	life->noted_ms = life->now_ms;
+	life->note_ms = 0;
+}
+
+/* Whoever comes after a crash has to know how far the job was, in case the newest checkpoint is not where it
+ * looks, or storage was set back. One write a minute is enough, and none when there is another one anyway. */
+static void note_checkpoint(struct lifecycle *life, const struct launch *launch)
+{
+	if (launch->last_checkpoint_id <= life->noted_checkpoint_id || life->note_ms)
+		return;
+	life->note_ms = life->noted_ms ? life->noted_ms + NOTE_CHECKPOINT_MS : life->now_ms;
+	if (life->note_ms > life->now_ms)
+		return;
+	life->note_ms = 0;
+	life->want_write = true;
+}
+
+/* The first checkpoint shows where they really go. */
+static void compare_directory(struct lifecycle *life, const struct launch *launch)
+{
+	const char *told = life->config->listed_checkpoint_dir;
+	char *dir = NULL;
+
+	if (!lineage_dir_is_another(launch, told, &dir))
+		return;
+	if (dir)
+		note(life, NOTE_WARNING,
+		     "job %s writes its checkpoints to %s, not to %s: its code or a configuration "
+		     "of "
+		     "its own sets another checkpoint storage; remove that, or set "
+		     "flink.checkpointDirectory: %s",
+		     launch->job_id, dir, launch->checkpoint_dir ? launch->checkpoint_dir : told,
+		     dir);
+	else
+		note(life, NOTE_WARNING,
+		     "checkpoint %" PRId64
+		     " of job %s is at %s, which is no directory below %s: after "
+		     "a failure nothing may be found there; let the job write to that directory",
+		     launch->last_checkpoint_id, launch->job_id, launch->last_checkpoint_path,
+		     launch->checkpoint_dir ? launch->checkpoint_dir : told);
+	free(dir);
+}
+
 static void see_checkpoints(struct lifecycle *life, struct launch *launch, const struct view *view)
 {
 	if (!view->statistics_known)
@@ -110,9 +163,14 @@ static void see_checkpoints(struct lifecycle *life, struct launch *launch, const
 		launch_has_left_state(life, launch);
 	if (view->completed_id > launch->last_checkpoint_id &&
 	    view->completed_id > launch->restore_checkpoint_id) {
+		bool first = !launch->last_checkpoint_id;
+
 		launch->last_checkpoint_id = view->completed_id;
 		xstrset(&launch->last_checkpoint_path, view->completed_path);
 		launch->last_checkpoint_unix_ms = view->completed_unix_ms;
+		if (first)
+			compare_directory(life, launch);
+		note_checkpoint(life, launch);
 	}
 	if (launch->proven_unix_ms || !launch->verified_unix_ms || !launch->last_checkpoint_id)
 		return;

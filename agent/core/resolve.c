@@ -244,7 +244,9 @@ static bool source_unreadable(struct inquiry *in)
 		inquiry_hold(
 			in, i == SOURCE_HA ? CAUSE_HA_UNREADABLE : CAUSE_STORAGE_UNREADABLE, 5,
 			"the %s cannot be read and could hold newer state: %s; drey looks again",
-			i == SOURCE_HA ? "HA data of Flink" : source_kind_name((enum source_kind)i),
+			i == SOURCE_HA        ? "HA data of Flink"
+			: i == SOURCE_LINEAGE ? "directories in which this job wrote before"
+					      : source_kind_name((enum source_kind)i),
 			inquiry_detail(source->detail));
 		return true;
 	}

@@ -108,8 +108,7 @@ static bool is_known(const struct journal *journal, const struct snapshot *snaps
 /* One that is damaged is of no use any more, but it tells that there was newer state. */
 static bool is_foreign(const struct inquiry *in, const struct candidate *c)
 {
-	return (c->source == SOURCE_CHECKPOINTS || c->source == SOURCE_SAVEPOINTS ||
-		c->source == SOURCE_HA) &&
+	return (facts_is_listed(c->source) || c->source == SOURCE_HA) &&
 	       c->snapshot.origin != ORIGIN_INITIAL && facts_was_completed(c) &&
 	       lineage_place(&in->lineage, &c->snapshot) == BRANCH_FOREIGN &&
 	       !is_known(in->journal, &c->snapshot);

@@ -32,6 +32,7 @@
  *   --throw-in-main      throw before the job is submitted
  *   --slow-snapshot MS   each snapshot takes this long in the task thread
  *   --ignore-cancel MS   the task takes this long to end and ignores interrupts meanwhile
+ *   --checkpoints DIR    the job's own checkpoint storage, which goes before Flink's configuration
  *   --name NAME          the job's name (default: continuity)
  *   --uid UID            of the operator that counts (default: count); under another one its state has no place
  *
@@ -74,6 +75,7 @@ import org.apache.flink.api.connector.source.ReaderOutput;
 import org.apache.flink.api.connector.source.SourceReader;
 import org.apache.flink.api.connector.source.SourceReaderContext;
 import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.io.InputStatus;
 import org.apache.flink.runtime.state.FunctionInitializationContext;
 import org.apache.flink.runtime.state.FunctionSnapshotContext;
@@ -97,6 +99,11 @@ public final class ContinuityJob {
 			throw new IllegalStateException("main() threw on purpose");
 		}
 		StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+		if (!options.checkpoints.isEmpty()) {
+			Configuration own = new Configuration();
+			own.setString("execution.checkpointing.dir", options.checkpoints);
+			env.configure(own, ContinuityJob.class.getClassLoader());
+		}
 		env.setMaxParallelism(MAX_PARALLELISM);
 		env.fromSource(new Numbers(options), WatermarkStrategy.noWatermarks(), "numbers")
 				.uid("numbers")
@@ -115,6 +122,7 @@ public final class ContinuityJob {
 	static final class Options implements java.io.Serializable {
 		String log = "";
 		String control = "";
+		String checkpoints = "";
 		String name = "continuity";
 		String uid = "count";
 		long rate = 100;
@@ -144,6 +152,7 @@ public final class ContinuityJob {
 			switch (option) {
 				case "--log": log = value; break;
 				case "--control": control = value; break;
+				case "--checkpoints": checkpoints = value; break;
 				case "--name": name = value; break;
 				case "--uid": uid = value; break;
 				case "--rate": rate = Math.max(1, Long.parseLong(value)); break;

@@ -192,6 +192,26 @@ static void look_at_named(struct world *w, struct facts *facts, enum source_kind
 				 c->detail ? c->detail : path);
 }
 
+static void look_at_last_checkpoint(struct world *w, struct facts *facts,
+				    const struct journal *journal)
+{
+	for (size_t i = journal->launch_count; i-- > 0;) {
+		const struct launch *launch = &journal->launches[i];
+		struct snapshot last = {.path = launch->last_checkpoint_path,
+					.kind = SNAPSHOT_CHECKPOINT,
+					.checkpoint_id = launch->last_checkpoint_id,
+					.completed_unix_ms = launch->last_checkpoint_unix_ms,
+					.size_bytes = -1,
+					.file_count = -1};
+
+		if (!last.path)
+			continue;
+		memcpy(last.job_id, launch->job_id, sizeof(last.job_id));
+		look_at(w, facts, SOURCE_JOURNAL, &last);
+		return;
+	}
+}
+
 static void look_at_journal(struct world *w, struct facts *facts)
 {
 	const struct journal *journal = &w->agent->life.journal;
@@ -209,6 +229,7 @@ static void look_at_journal(struct world *w, struct facts *facts)
 		if (launch->restore_path)
 			look_at(w, facts, SOURCE_JOURNAL, &origin);
 	}
+	look_at_last_checkpoint(w, facts, journal);
 }
 
 /* The directory that Flink makes for every job that it has taken on stays, whatever becomes of what was in it. */

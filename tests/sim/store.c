@@ -25,6 +25,8 @@ static void copy_launch(struct launch *to, const struct launch *from)
 	to->application_result_path = dup_or_null(from->application_result_path);
 	to->generation = dup_or_null(from->generation);
 	to->flink_version = dup_or_null(from->flink_version);
+	to->checkpoint_dir = dup_or_null(from->checkpoint_dir);
+	to->savepoint_dir = dup_or_null(from->savepoint_dir);
 	to->request_token = dup_or_null(from->request_token);
 	to->restore_path = dup_or_null(from->restore_path);
 	to->last_checkpoint_path = dup_or_null(from->last_checkpoint_path);
@@ -72,6 +74,7 @@ void journal_copy(struct journal *to, const struct journal *from)
 	to->restart_nonce_done = dup_or_null(from->restart_nonce_done);
 	to->operation.nonce = dup_or_null(from->operation.nonce);
 	to->operation.path = dup_or_null(from->operation.path);
+	to->operation.directory = dup_or_null(from->operation.directory);
 	to->last_operation.nonce = dup_or_null(from->last_operation.nonce);
 	to->last_operation.location = dup_or_null(from->last_operation.location);
 	to->last_operation.error = dup_or_null(from->last_operation.error);
@@ -122,6 +125,8 @@ static void put_lists(struct image *image, struct journal *to)
 		put_text(image, &to->launches[i].application_result_path);
 		put_text(image, &to->launches[i].generation);
 		put_text(image, &to->launches[i].flink_version);
+		put_text(image, &to->launches[i].checkpoint_dir);
+		put_text(image, &to->launches[i].savepoint_dir);
 		put_text(image, &to->launches[i].request_token);
 		put_text(image, &to->launches[i].restore_path);
 		put_text(image, &to->launches[i].last_checkpoint_path);
@@ -153,6 +158,7 @@ static void image_put(struct image *image, const struct journal *from)
 				&to->restart_nonce_done,
 				&to->operation.nonce,
 				&to->operation.path,
+				&to->operation.directory,
 				&to->last_operation.nonce,
 				&to->last_operation.location,
 				&to->last_operation.error,

@@ -115,6 +115,39 @@ static void the_document_lists_every_source_and_candidate(void)
 	facts_release(&facts);
 }
 
+static void each_directory_of_the_lineage_is_shown(void)
+{
+	struct facts facts;
+	struct decision decision;
+	struct explanation ex = {&facts, &decision, NULL, NULL};
+	cleanup_json struct json *doc = NULL;
+	cleanup_free char *text = NULL, *before = NULL;
+	const struct json *source, *place;
+
+	build(&facts);
+	start_from(&decision);
+	before = print(&ex);
+	CHECK_HAS(before, "lineage      absent      nowhere else");
+	facts_add_place(&facts, SOURCE_LINEAGE, SNAPSHOT_CHECKPOINT, "s3://old/ck", SOURCE_PRESENT,
+			"3 found");
+	facts_add_place(&facts, SOURCE_LINEAGE, SNAPSHOT_SAVEPOINT, "s3://old/sp",
+			SOURCE_UNREADABLE, "HTTP 403");
+	text = print(&ex);
+	CHECK_HAS(text, "lineage      present     checkpoints in s3://old/ck: 3 found\n");
+	CHECK_HAS(text, "lineage      unreadable  savepoints in s3://old/sp: HTTP 403\n");
+	doc = explain_document(&ex);
+	source = json_at(json_get(doc, "sources"), SOURCE_LINEAGE);
+	CHECK_STR(json_str(source, "name"), "lineage");
+	CHECK_STR(json_str(source, "state"), "unreadable");
+	CHECK_STR(json_str(source, "detail"),
+		  "checkpoints in s3://old/ck: 3 found; savepoints in s3://old/sp: HTTP 403");
+	place = json_at(json_get(source, "directories"), 1);
+	CHECK_STR(json_str(place, "path"), "s3://old/sp");
+	CHECK_STR(json_str(place, "kind"), "savepoint");
+	CHECK_STR(json_str(place, "state"), "unreadable");
+	facts_release(&facts);
+}
+
 static void nothing_starts_when_it_holds_or_parks(void)
 {
 	struct facts facts;
@@ -202,6 +235,7 @@ int main(void)
 {
 	TEST(the_document_has_the_chosen_snapshot_and_the_launch);
 	TEST(the_document_lists_every_source_and_candidate);
+	TEST(each_directory_of_the_lineage_is_shown);
 	TEST(nothing_starts_when_it_holds_or_parks);
 	TEST(the_table_says_it_all_on_plain_lines);
 	TEST(the_chosen_one_comes_first_and_then_the_newest);

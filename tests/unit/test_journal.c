@@ -40,6 +40,8 @@ static void fill_launch(struct launch *launch)
 	xstrset(&launch->application_result_path, "file:/r/app");
 	xstrset(&launch->generation, "g1");
 	xstrset(&launch->flink_version, "2.3.0");
+	xstrset(&launch->checkpoint_dir, "file:/cp");
+	xstrset(&launch->savepoint_dir, "file:/sp");
 	launch->allow_non_restored = true;
 	xstrset(&launch->request_token, "token-1");
 	xstrset(&launch->restore_path, "file:/sp/savepoint-012345-000000000001");
@@ -89,9 +91,10 @@ static void fill(struct journal *journal)
 	id_set(journal_add_launch(journal)->job_id, ID_B);
 	journal_add_snapshot(journal, &snapshot);
 	journal->operation = (struct operation){OPERATION_STOP, REASON_SUSPEND, ID_A, ID_B, NULL,
-						NULL,           true,           7,    BIG};
+						NULL,           NULL,           true, 7,    BIG};
 	xstrset(&journal->operation.nonce, "n");
 	xstrset(&journal->operation.path, "file:/sp");
+	xstrset(&journal->operation.directory, "file:/listed");
 	journal->last_operation.kind = OPERATION_DISPOSE;
 	journal->last_operation.reason = REASON_RETENTION;
 	id_set(journal->last_operation.trigger_id, ID_B);

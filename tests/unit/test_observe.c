@@ -255,6 +255,83 @@ static void numbered_ids_leave_traces_although_nothing_is_a_candidate(void)
 	world_end(&w);
 }
 
+/* ---- where the lineage wrote before ---- */
+
+static void other_directories_of_the_last_launch_are_listed_too(void)
+{
+	struct world w;
+	const struct candidate *c;
+	struct launch *launch;
+
+	world_begin(&w);
+	launch = journal_launch(&w.journal);
+	launch->started_unix_ms = 1;
+	launch->checkpoint_dir = xasprintf("file://%s/old-ck", w.top);
+	launch->savepoint_dir = xasprintf("file://%s/old-sp", w.top);
+	put(&w, "old-ck/" JOB "/chk-9", 9, DAY_S);
+	put(&w, "old-ck/" FOREIGN "/chk-3", 3, DAY_S);
+	put(&w, "old-sp/savepoint-aaaaaa-000000000001", 8, DAY_S);
+	put(&w, "ck/" JOB "/chk-7", 7, DAY_S);
+	observe(&w);
+	CHECK_INT(w.facts.candidate_count, ==, 4);
+	c = find(&w, "old-ck/" JOB "/chk-9");
+	if (CHECK(c != NULL)) {
+		CHECK_STR(source_kind_name(c->source), "lineage");
+		CHECK_INT(c->snapshot.kind, ==, SNAPSHOT_CHECKPOINT);
+		CHECK_INT(c->snapshot.checkpoint_id, ==, 9);
+		CHECK_INT(c->snapshot.completed_unix_ms, ==, DAY_S * 1000);
+	}
+	c = find(&w, "old-sp/savepoint");
+	if (CHECK(c != NULL))
+		CHECK_INT(c->snapshot.checkpoint_id, ==, 8);
+	CHECK_INT(w.facts.sources[SOURCE_LINEAGE].state, ==, SOURCE_PRESENT);
+	CHECK_HAS(w.facts.sources[SOURCE_LINEAGE].detail, "/old-ck: 2 found; savepoints in ");
+	CHECK(facts_place(&w.facts, SNAPSHOT_SAVEPOINT, launch->savepoint_dir) != NULL);
+	CHECK(facts_place(&w.facts, SNAPSHOT_CHECKPOINT, launch->savepoint_dir) == NULL);
+	/* a shared one: only ours count, there as well */
+	w.places.ignore_foreign = true;
+	observe(&w);
+	CHECK(find(&w, "old-ck/" FOREIGN) == NULL);
+	CHECK(find(&w, "old-ck/" JOB) != NULL);
+	world_end(&w);
+}
+
+static void where_the_jobs_code_writes_only_that_job_is_looked_for(void)
+{
+	struct world w;
+	struct launch *launch;
+
+	world_begin(&w);
+	launch = journal_launch(&w.journal);
+	launch->proven_unix_ms = 1;
+	launch->last_checkpoint_id = 4;
+	launch->last_checkpoint_path = xasprintf("file:%s/own/" JOB "/chk-4", w.top);
+	put(&w, "own/" JOB "/chk-6", 6, DAY_S);
+	put(&w, "own/" FOREIGN "/chk-8", 8, DAY_S + 10);
+	observe(&w);
+	CHECK(find(&w, "own/" JOB "/chk-6") != NULL);
+	CHECK(find(&w, "own/" FOREIGN) == NULL);
+	/* the one that was seen last is a candidate, there or not */
+	CHECK(find(&w, "own/" JOB "/chk-4") != NULL);
+	CHECK_INT(find(&w, "own/" JOB "/chk-4")->integrity, ==, INTEGRITY_INCOMPLETE);
+	CHECK_INT(w.facts.sources[SOURCE_LINEAGE].state, ==, SOURCE_PRESENT);
+	world_end(&w);
+}
+
+static void a_directory_of_before_that_is_gone_is_unreadable(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	observe(&w);
+	CHECK_INT(w.facts.sources[SOURCE_LINEAGE].state, ==, SOURCE_NOT_CONFIGURED);
+	journal_launch(&w.journal)->checkpoint_dir = xasprintf("file://%s/gone", w.top);
+	observe(&w);
+	CHECK_INT(w.facts.sources[SOURCE_LINEAGE].state, ==, SOURCE_UNREADABLE);
+	CHECK_HAS(w.facts.sources[SOURCE_LINEAGE].detail, "does not exist");
+	world_end(&w);
+}
+
 static void what_cannot_be_looked_at_is_never_left_out(void)
 {
 	struct world w;
@@ -803,6 +880,9 @@ int main(void)
 	TEST(where_others_write_too_only_ours_are_looked_at);
 	TEST(launches_that_the_journal_has_forgotten_are_ours_too);
 	TEST(numbered_ids_leave_traces_although_nothing_is_a_candidate);
+	TEST(other_directories_of_the_last_launch_are_listed_too);
+	TEST(where_the_jobs_code_writes_only_that_job_is_looked_for);
+	TEST(a_directory_of_before_that_is_gone_is_unreadable);
 	TEST(what_cannot_be_looked_at_is_never_left_out);
 	TEST(a_directory_that_is_not_there_is_unreadable_not_empty);
 	TEST(a_job_that_cannot_be_listed_makes_all_of_them_unreadable);

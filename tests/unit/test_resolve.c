@@ -279,7 +279,7 @@ static void a_request_overrides_sources_that_cannot_be_read(void)
 /* S12 storage unreachable, S13 half a listing, S14 no permission: an error is never absence. */
 static void an_unreadable_source_holds(void)
 {
-	static const enum source_kind kinds[] = {SOURCE_JOURNAL, SOURCE_CHECKPOINTS,
+	static const enum source_kind kinds[] = {SOURCE_JOURNAL, SOURCE_LINEAGE, SOURCE_CHECKPOINTS,
 						 SOURCE_SAVEPOINTS};
 	struct world w;
 

@@ -168,6 +168,8 @@ static int fill_derived(struct setup *setup, struct err *err)
 	config_lifecycle(config, &setup->life);
 	if (setup_schedule(config, &setup->life.savepoints, &setup->zone_before, err) < 0)
 		return -1;
+	setup->life.listed_checkpoint_dir = setup->checkpoint_dir;
+	setup->life.listed_savepoint_dir = setup->savepoint_dir;
 	setup->life.flink_version = setup->life.policy.flink_version = setup->version_text;
 	setup->places.storage = &setup->storage;
 	if (setup->kube.id_space) {

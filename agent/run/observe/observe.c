@@ -25,6 +25,28 @@ static void know(struct observe_plan *plan, const struct snapshot *snapshot)
 	plan->known_count++;
 }
 
+/* The newest checkpoint that was reported of the launch that made the last one. Where it lies is listed, too, but
+ * its path may tell of no directory. */
+static void know_last_checkpoint(struct observe_plan *plan, const struct journal *journal)
+{
+	for (size_t i = journal->launch_count; i-- > 0;) {
+		const struct launch *launch = &journal->launches[i];
+		struct snapshot last = {.path = launch->last_checkpoint_path,
+					.kind = SNAPSHOT_CHECKPOINT,
+					.checkpoint_id = launch->last_checkpoint_id,
+					.completed_unix_ms = launch->last_checkpoint_unix_ms,
+					.size_bytes = -1,
+					.file_count = -1};
+
+		if (!last.path)
+			continue;
+		memcpy(last.job_id, launch->job_id, sizeof(last.job_id));
+		if (strchr(last.path, '/')) /* else kept in memory, or somewhere without a name */
+			know(plan, &last);
+		return;
+	}
+}
+
 static void know_journal(struct observe_plan *plan, const struct journal *journal)
 {
 	for (size_t i = 0; i < journal->snapshot_count; i++)
@@ -40,6 +62,7 @@ static void know_journal(struct observe_plan *plan, const struct journal *journa
 		if (launch->restore_path)
 			know(plan, &origin);
 	}
+	know_last_checkpoint(plan, journal);
 }
 
 /* The last launch comes last. */
@@ -96,6 +119,7 @@ void observe_plan_init(struct observe_plan *plan, const struct observe_places *p
 		plan->request = xstrdup(journal->intent.restore.path);
 	know_jobs(plan, journal);
 	know_journal(plan, journal);
+	lineage_dirs_find(journal, plan->checkpoint_dir, plan->savepoint_dir, &plan->lineage);
 }
 
 void observe_plan_add_ha(struct observe_plan *plan, struct ha_maps *maps, enum source_state state,
@@ -113,6 +137,7 @@ void observe_plan_release(struct observe_plan *plan)
 	for (size_t i = 0; i < plan->known_count; i++)
 		snapshot_release(&plan->known[i]);
 	free(plan->known);
+	lineage_dirs_release(&plan->lineage);
 	free(plan->job_ids);
 	free(plan->names);
 	free(plan->checkpoint_dir);
@@ -139,10 +164,10 @@ void observe_set(struct candidate *candidate, enum integrity integrity, const ch
 static size_t add_named(struct look *look, enum source_kind source, const struct snapshot *named)
 {
 	struct candidate *c = facts_add(look->facts, source, named);
-	bool listed = c->source == SOURCE_CHECKPOINTS || c->source == SOURCE_SAVEPOINTS;
 
 	/* what a listing has found is there */
-	if (c->integrity == INTEGRITY_UNCHECKED && !(listed && c->snapshot.checkpoint_id))
+	if (c->integrity == INTEGRITY_UNCHECKED &&
+	    !(facts_is_listed(c->source) && c->snapshot.checkpoint_id))
 		observe_note_peek(look, c);
 	return (size_t)(c - look->facts->candidates);
 }
@@ -175,6 +200,17 @@ static void set_named(struct look *look, enum source_kind source, const char *pa
 				 c->detail ? c->detail : path);
 }
 
+static void list_lineage(struct look *look)
+{
+	const struct lineage_dirs *dirs = &look->plan->lineage;
+
+	for (size_t i = 0; i < dirs->count; i++)
+		observe_list_lineage(look, &dirs->list[i]);
+	if (dirs->left_out)
+		facts_set_source(look->facts, SOURCE_LINEAGE, SOURCE_UNREADABLE,
+				 "launches that were never proven wrote in too many directories");
+}
+
 void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 {
 	struct look look = {.plan = plan, .facts = ret_facts, .stores.config = plan->storage};
@@ -186,6 +222,7 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 	observe_sort_jobs(&look);
 	observe_list(&look, SOURCE_CHECKPOINTS, plan->checkpoint_dir);
 	observe_list(&look, SOURCE_SAVEPOINTS, plan->savepoint_dir);
+	list_lineage(&look);
 	observe_ha(&look);
 	for (size_t i = 0; i < plan->known_count; i++)
 		add_named(&look, SOURCE_JOURNAL, &plan->known[i]);

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "core/facts.h"
 #include "core/journal.h"
+#include "core/lineage_dirs.h"
 #include "format/ha_map.h"
 #include "store/store_config.h"
 
@@ -30,14 +31,16 @@ typedef void observe_progress_fn(void *ctx, enum source_kind source, size_t foun
 struct observe_plan {
 	const struct store_config *storage;                       /* borrowed */
 	char *checkpoint_dir, *savepoint_dir, *initial, *request; /* NULL = not configured */
+	struct lineage_dirs lineage;                              /* looked at besides those two */
 	int max_metadata_version;
 	char (*job_ids)[JOB_ID_BYTES]; /* the lineage; none = the application has never run */
 	size_t job_id_count;
 	char (*names)
 		[JOB_ID_BYTES]; /* numbered ids (core/job_id.h), sorted: traces of them are facts */
 	size_t name_count;
-	bool only_job_ids;      /* snapshots of other jobs are counted, not made candidates */
-	struct snapshot *known; /* restore points and savepoints that the journal names */
+	bool only_job_ids; /* snapshots of other jobs are counted, not made candidates */
+	struct snapshot
+		*known; /* restore points, savepoints and the newest checkpoint of the journal */
 	size_t known_count;
 	enum source_state journal_state;
 	char *journal_detail;

@@ -21,6 +21,9 @@ void observe_sort_jobs(struct look *look);
 /* List one directory; candidates and the fact about the source. NULL: not configured. */
 void observe_list(struct look *look, enum source_kind source, const char *dir);
 
+/* The same of a directory in which the lineage wrote, and that is not configured. */
+void observe_list_lineage(struct look *look, const struct lineage_dir *dir);
+
 /* What the HA maps name, and the fact about them. After the listings. */
 void observe_ha(struct look *look);
 

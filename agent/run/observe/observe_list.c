@@ -93,8 +93,11 @@ static void shelf_release(struct shelf *shelf)
 struct listing {
 	struct look *look;
 	enum source_kind source;
+	enum snapshot_kind kind;
+	const char *job_id; /* only this job's checkpoints; NULL = of every job */
 	struct shelf ours, foreign;
 	size_t found, aside; /* aside: of other jobs, and those are not wanted */
+	size_t left_out;
 };
 
 static int by_id(const void *left, const void *right)
@@ -168,7 +171,7 @@ static int found(void *ctx, const struct snapshots_item *item, struct err *err)
 
 	(void)err;
 	ls->found++;
-	if (ls->source == SOURCE_SAVEPOINTS)
+	if (ls->kind == SNAPSHOT_SAVEPOINT)
 		trace(ls->look, item->job_id);
 	if (plan->progress && ls->found % PROGRESS_EVERY == 0)
 		plan->progress(plan->progress_ctx, ls->source, ls->found);
@@ -183,7 +186,7 @@ static int found(void *ctx, const struct snapshots_item *item, struct err *err)
 
 static void add_shelf(struct listing *ls, struct shelf *shelf, bool ours)
 {
-	bool savepoints = ls->source == SOURCE_SAVEPOINTS;
+	bool savepoints = ls->kind == SNAPSHOT_SAVEPOINT;
 	struct facts *facts = ls->look->facts;
 
 	shelf_prune(shelf);
@@ -191,7 +194,7 @@ static void add_shelf(struct listing *ls, struct shelf *shelf, bool ours)
 		const struct kept *kept = &shelf->items[i];
 		struct snapshot snapshot = {
 			.path = kept->path, /* copied by facts_add() */
-			.kind = savepoints ? SNAPSHOT_SAVEPOINT : SNAPSHOT_CHECKPOINT,
+			.kind = ls->kind,
 			.checkpoint_id = kept->checkpoint_id > 0 ? kept->checkpoint_id : 0,
 			.size_bytes = -1,
 			.file_count = -1,
@@ -213,7 +216,7 @@ static void add_shelf(struct listing *ls, struct shelf *shelf, bool ours)
 		else if (savepoints && ours)
 			observe_note_peek(ls->look, c);
 	}
-	facts->sources[ls->source].left_out += shelf->left_out;
+	ls->left_out += shelf->left_out;
 }
 
 static int list(struct listing *ls, const char *dir, struct err *err)
@@ -229,48 +232,67 @@ static int list(struct listing *ls, const char *dir, struct err *err)
 		return -1;
 	/* A newer checkpoint of somebody else has to be seen, unless it was said to be none of our
 	 * business. */
-	result = ls->source == SOURCE_CHECKPOINTS
-			 ? snapshots_list_jobs(store, dir, is_wanted, found, ls, err)
-			 : snapshots_list_savepoints(store, dir, found, ls, err);
+	if (ls->kind == SNAPSHOT_SAVEPOINT)
+		result = snapshots_list_savepoints(store, dir, found, ls, err);
+	else if (ls->job_id)
+		result = snapshots_list_checkpoints(store, dir, ls->job_id, found, ls, err);
+	else
+		result = snapshots_list_jobs(store, dir, is_wanted, found, ls, err);
 	return result < 0 && err->kind != ERR_ABSENT ? -1 : 0;
 }
 
 static void describe(const struct listing *ls, struct buf *text)
 {
-	const struct source_fact *fact = &ls->look->facts->sources[ls->source];
-
 	buf_addf(text, "%zu found", ls->found);
 	if (ls->aside)
 		buf_addf(text, ", %zu of other jobs left aside", ls->aside);
-	if (fact->left_out)
-		buf_addf(text, ", the newest %zu looked at",
-			 ls->found - ls->aside - fact->left_out);
+	if (ls->left_out)
+		buf_addf(text, ", the newest %zu looked at", ls->found - ls->aside - ls->left_out);
+}
+
+static void list_one(struct listing *ls, const char *dir)
+{
+	struct facts *facts = ls->look->facts;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = {0};
+	int result;
+
+	ls->ours.limit = OBSERVE_KEEP;
+	ls->foreign.limit = OBSERVE_KEEP_FOREIGN;
+	result = list(ls, dir, &err);
+	/* Void when it has failed: what was found is shown all the same, and decides nothing. */
+	add_shelf(ls, &ls->ours, true);
+	add_shelf(ls, &ls->foreign, false);
+	shelf_release(&ls->ours);
+	shelf_release(&ls->foreign);
+	facts->sources[ls->source].left_out += ls->left_out;
+	describe(ls, &text);
+	if (result < 0)
+		facts_add_place(facts, ls->source, ls->kind, dir, SOURCE_UNREADABLE, err.msg);
+	else
+		facts_add_place(facts, ls->source, ls->kind, dir,
+				ls->found ? SOURCE_PRESENT : SOURCE_ABSENT, buf_str(&text));
 }
 
 void observe_list(struct look *look, enum source_kind source, const char *dir)
 {
 	struct listing ls = {.look = look,
 			     .source = source,
-			     .ours.limit = OBSERVE_KEEP,
-			     .foreign.limit = OBSERVE_KEEP_FOREIGN};
-	cleanup_buf struct buf text = BUF_INIT;
-	struct err err = {0};
-	int result;
+			     .kind = source == SOURCE_CHECKPOINTS ? SNAPSHOT_CHECKPOINT
+								  : SNAPSHOT_SAVEPOINT};
 
-	if (!dir) {
-		facts_set_source(look->facts, source, SOURCE_NOT_CONFIGURED, NULL);
-		return;
-	}
-	result = list(&ls, dir, &err);
-	/* Void when it has failed: what was found is shown all the same, and decides nothing. */
-	add_shelf(&ls, &ls.ours, true);
-	add_shelf(&ls, &ls.foreign, false);
-	shelf_release(&ls.ours);
-	shelf_release(&ls.foreign);
-	describe(&ls, &text);
-	if (result < 0)
-		facts_set_source(look->facts, source, SOURCE_UNREADABLE, err.msg);
+	if (dir)
+		list_one(&ls, dir);
 	else
-		facts_set_source(look->facts, source, ls.found ? SOURCE_PRESENT : SOURCE_ABSENT,
-				 buf_str(&text));
+		facts_set_source(look->facts, source, SOURCE_NOT_CONFIGURED, NULL);
+}
+
+void observe_list_lineage(struct look *look, const struct lineage_dir *dir)
+{
+	struct listing ls = {.look = look,
+			     .source = SOURCE_LINEAGE,
+			     .kind = dir->kind,
+			     .job_id = *dir->job_id ? dir->job_id : NULL};
+
+	list_one(&ls, dir->dir);
 }

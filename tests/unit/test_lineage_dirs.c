@@ -1,0 +1,160 @@
+#include "core/lineage_dirs.h"
+
+#include "resolve_world.h"
+
+static struct launch *told(struct launch *launch, const char *checkpoints, const char *savepoints)
+{
+	xstrset(&launch->checkpoint_dir, checkpoints);
+	xstrset(&launch->savepoint_dir, savepoints);
+	return launch;
+}
+
+/* "c file:/a; s file:/b; c file:/c of aaaaaa" */
+static const char *dirs_of(const struct world *w, size_t *ret_left_out)
+{
+	static char text[2048];
+	struct lineage_dirs dirs;
+	size_t used = 0;
+
+	text[0] = '\0';
+	lineage_dirs_find(&w->journal, "file:///cp", "file:///sp", &dirs);
+	for (size_t i = 0; i < dirs.count; i++)
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s%c %s%s%.6s", used ? "; " : "",
+			dirs.list[i].kind == SNAPSHOT_CHECKPOINT ? 'c' : 's', dirs.list[i].dir,
+			*dirs.list[i].job_id ? " of " : "", dirs.list[i].job_id);
+	if (ret_left_out)
+		*ret_left_out = dirs.left_out;
+	lineage_dirs_release(&dirs);
+	return text;
+}
+
+static void what_is_configured_is_not_named_twice(void)
+{
+	struct world w;
+
+	begin(&w);
+	CHECK_STR(dirs_of(&w, NULL), "");
+	told(proved(&w, JOB_A, NULL, 0, 5), "/cp/", "file:/sp");
+	CHECK_STR(dirs_of(&w, NULL), "");
+	end(&w);
+}
+
+static void the_directories_of_the_last_launch_stay_sources(void)
+{
+	struct world w;
+
+	begin(&w);
+	told(proved(&w, JOB_A, NULL, 0, 5), "file:/old", "s3://b/sp");
+	CHECK_STR(dirs_of(&w, NULL), "c file:/old; s s3://b/sp");
+	end(&w);
+}
+
+static void the_path_of_a_checkpoint_tells_where_the_job_really_writes(void)
+{
+	struct world w;
+	struct launch *launch;
+
+	begin(&w);
+	launch = told(proved(&w, JOB_A, NULL, 0, 5), "file:/cp", "file:/sp");
+	xstrset(&launch->last_checkpoint_path, "s3://own/x/" JOB_A "/chk-5");
+	CHECK_STR(dirs_of(&w, NULL), "c s3://own/x of aaaaaa");
+	/* also where 0.1.0 has written down nothing else */
+	told(launch, NULL, NULL);
+	CHECK_STR(dirs_of(&w, NULL), "c s3://own/x of aaaaaa");
+	end(&w);
+}
+
+static void the_way_back_ends_at_a_proven_launch(void)
+{
+	struct world w;
+
+	begin(&w);
+	told(proved(&w, JOB_A, NULL, 0, 5), "file:/first", NULL);
+	told(proved(&w, JOB_B, NULL, 0, 5), "file:/second", NULL);
+	told(ran(&w, JOB_C, NULL, 0), "file:/third", NULL);
+	CHECK_STR(dirs_of(&w, NULL), "c file:/third; c file:/second");
+	end(&w);
+}
+
+static void an_order_of_a_person_has_given_up_what_was_before(void)
+{
+	struct world w;
+
+	begin(&w);
+	told(proved(&w, JOB_A, NULL, 0, 5), "file:/first", NULL);
+	told(ran(&w, JOB_B, NULL, 0), "file:/second", NULL);
+	xstrset(&journal_launch(&w.journal)->request_token, "t");
+	CHECK_STR(dirs_of(&w, NULL), "c file:/second");
+	/* which was never carried out */
+	journal_launch(&w.journal)->never_started = true;
+	CHECK_STR(dirs_of(&w, NULL), "c file:/first");
+	end(&w);
+}
+
+static void the_directory_of_an_operation_in_flight_is_one(void)
+{
+	struct world w;
+
+	begin(&w);
+	w.journal.operation.kind = OPERATION_STOP;
+	xstrset(&w.journal.operation.path, "s3://b/_entropy_/sp");
+	xstrset(&w.journal.operation.directory, "s3://b/sp");
+	CHECK_STR(dirs_of(&w, NULL), "s s3://b/sp");
+	w.journal.operation.kind = OPERATION_CANCEL;
+	CHECK_STR(dirs_of(&w, NULL), "");
+	end(&w);
+}
+
+static void more_than_a_few_are_counted(void)
+{
+	struct world w;
+	size_t left_out = 0;
+
+	begin(&w);
+	for (int i = 0; i < LINEAGE_DIRS_MAX + 3; i++) {
+		cleanup_free char *job = xasprintf("%032x", (unsigned)i);
+		cleanup_free char *dir = xasprintf("file:/cp-%d", i);
+
+		told(ran(&w, job, NULL, 0), dir, NULL);
+	}
+	dirs_of(&w, &left_out);
+	CHECK_INT(left_out, ==, 3);
+	end(&w);
+}
+
+static void only_flinks_own_form_names_a_directory(void)
+{
+	static const char *const bad[] = {
+		"<checkpoint-not-externally-addressable>",
+		"file:/x/" JOB_A "/chk-",
+		"file:/x/" JOB_A "/chk-1a",
+		"file:/x/" JOB_A "/savepoint-1",
+		"file:/x/" JOB_B "/chk-1",
+		"file:/xx" JOB_A "/chk-1",
+		JOB_A "/chk-1",
+		"/chk-1",
+		"",
+	};
+	char *dir = lineage_dir_of_checkpoint("s3://b/x/" JOB_A "/chk-12", JOB_A);
+
+	CHECK_STR(dir, "s3://b/x");
+	free(dir);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		CHECK_STR(lineage_dir_of_checkpoint(bad[i], JOB_A), NULL);
+	CHECK_STR(lineage_dir_of_checkpoint(NULL, JOB_A), NULL);
+	CHECK_STR(lineage_dir_of_checkpoint("file:/x/chk-1", ""), NULL);
+}
+
+int main(void)
+{
+	TEST(what_is_configured_is_not_named_twice);
+	TEST(the_directories_of_the_last_launch_stay_sources);
+	TEST(the_path_of_a_checkpoint_tells_where_the_job_really_writes);
+	TEST(the_way_back_ends_at_a_proven_launch);
+	TEST(an_order_of_a_person_has_given_up_what_was_before);
+	TEST(the_directory_of_an_operation_in_flight_is_one);
+	TEST(more_than_a_few_are_counted);
+	TEST(only_flinks_own_form_names_a_directory);
+	return tap_done();
+}
