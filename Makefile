@@ -2,7 +2,8 @@
 #
 #   make [all]      build/drey-init and build/drey
 #   make demo       a real Flink job, started, killed and resumed by drey (KEEP=1 leaves it running)
-#   make test       every test, on this machine, with real Flink
+#   make test       what every change has to keep, with a real Flink; ten minutes
+#   make test-all   every test, those of the next two lines too; more than an hour
 #   make test-api   those against a real Kubernetes API server; without root
 #   make test-cluster    those with real Pods, on a node of their own; as root, else skipped
 #   make lint       format, static analysis, include direction
@@ -13,6 +14,7 @@
 #   make fuzz       FUZZ_SECONDS=60 of each target (clang)
 #
 # Knobs: CC=clang  SAN=1 (ASan+UBSan)  COV=1 (gcov)  WERROR=1 (CI)  V=1 (show commands)
+#        LEVEL=test|ci|all (of make test*: how many of the tests, see tests/run.sh)
 
 VERSION := $(shell cat VERSION)
 PREFIX  ?= /usr/local
@@ -50,9 +52,9 @@ UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard te
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
-.PHONY: all help demo test test-api test-cluster build-tests unit lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
+.PHONY: all help demo test test-all test-api test-cluster build-tests unit lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
 all: $(B)/drey-init $(B)/drey
-include tests/fuzz/rules.mk
+include tests/fuzz/rules.mk tests/rules.mk
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -87,43 +89,6 @@ $(B)/drey-init: $(INIT_SRC) $(wildcard entrypoint/*.h) Makefile
 $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libdrey.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
-
-# ---- tests --------------------------------------------------------------------------------------
-$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_HELP) $(B)/libdrey.a
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
-
-$(B)/tests/store/%: $(B)/obj/tests/store/%.o $(B)/obj/tests/unit/tap.o $(B)/libdrey.a
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
-
-$(B)/tests/unit/test_http_tls: LIBS += -lssl
-
-build-tests: all $(UNIT_BIN) $(REPLAY_BIN) $(B)/tests/sim/sim $(B)/tests/store/check_store
-
-unit: build-tests
-	$(Q)tests/run.sh --build $(B) unit
-
-docs-lifecycle: $(B)/tests/unit/test_lifecycle_table
-	$(Q)DREY_RENEW_DOCS=1 $<
-
-# a fresh machine has no libraries when make reads this file, so make starts once more behind deps.sh
-test test-api test-cluster:
-	$(Q)tools/deps.sh build test $(if $(filter test-cluster,$@),$(if $(filter 0,$(shell id -u)),cluster))
-	$(Q)$(MAKE) --no-print-directory build-tests
-	$(Q)tests/run.sh --build $(B) $(if $(filter test,$@),all,$(@:test-%=%))
-
-SEEDS ?= 20000
-SIM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/sim/*.c))
-$(B)/tests/sim/sim: $(SIM_OBJ) $(B)/libdrey.a
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
-
-sim: $(B)/tests/sim/sim
-	$(Q)$< --seeds $(SEEDS)
-
-valgrind: build-tests
-	$(Q)tests/run.sh --build $(B) valgrind
 
 # ---- the rest -----------------------------------------------------------------------------------
 demo:

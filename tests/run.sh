@@ -2,25 +2,33 @@
 #
 # run.sh - runs the tests through prove(1) and ends with one line: "N passed, N failed".
 #
-#   tests/run.sh [--build DIR] unit|init|contract|sim|servers|e2e|all|api|chart|image|cluster|valgrind [NAME...]
+#   tests/run.sh [--build DIR] [--level test|ci|all] all|unit|init|contract|sim|servers|e2e|api|chart|cluster|image|valgrind [NAME...]
 #
 # DIR (build) is where the programs are; it is exported to the tests as BUILD. NAMEs choose among a group's files:
-# `tests/run.sh unit json`, `tests/run.sh e2e job`.
+# `tests/run.sh unit json`, `tests/run.sh e2e job`. `all` are the groups up to cluster.
+#
+# The level says how much of it. A file of e2e, api, chart and cluster is in the level all, unless its head says
+#
+#   # runs in: test              in all three levels: it is quick, and shows what every change has to keep
+#   # runs in: ci                in ci and all
+#   # runs in: ci on 1.20.0      the same; below all only with that Flink (there can be several), if FLINK_VERSIONS is not set
+#
+# The files of the other groups, which take seconds, are in each level, unless their head says so. Without a level, and by
+# its name, every file runs. docs/testing.md has the list, and how long each takes.
 #
 #   unit      DIR/tests/unit/test_*                  two at a time
 #   init      tests/init/test_*.sh                   two at a time
-#   contract  tests/contract/test_*.sh
-#   sim       tests/sim/test_*.sh
+#   contract  tests/contract/test_*.sh                two at a time
+#   sim       tests/sim/test_*.sh                     two at a time
 #   servers   tests/servers/test_*.sh                with real object stores (tools/get-servers.sh)
 #   e2e       tests/e2e/test_*.sh                    two at a time, once for each of FLINK_VERSIONS ("1.20.0 2.3.0");
 #                                                    those that start no Flink only once
 #   api       tests/api/test_*.sh                    the same, against a real Kubernetes control plane that is started for
-#                                                    them (tests/cluster), and then chart; not part of all
+#                                                    them (tests/cluster), and then chart
 #   chart     tests/chart/test_*.sh                  the chart, likewise
 #   image     tests/image/test_*.sh                  the Dockerfile's image, without a registry; as root; not part of all
 #   cluster   tests/cluster/test_*.sh                real Pods on a real node, which is started for them (tests/cluster/node.sh), or on
-#                                                    that in DREY_NODE; as root; two at a time, but those with a line "# alone: WHY";
-#                                                    not part of all
+#                                                    that in DREY_NODE; as root; two at a time, but those with a line "# alone: WHY"
 #   valgrind  the unit tests under valgrind; an error is a failure (leaks: SAN=1)
 #
 # A test is an executable that prints TAP. What is counted are the tests inside; a file that fails for another reason
@@ -36,11 +44,16 @@ usage() {
 }
 
 BUILD=build
-if [ "${1:-}" = --build ]; then
+level=all
+while [[ ${1:-} == --* ]]; do
 	[ $# -ge 2 ] || usage
-	BUILD=$2
+	case $1=$2 in
+	--build=*) BUILD=$2 ;;
+	--level=test | --level=ci | --level=all) level=$2 ;;
+	*) usage ;;
+	esac
 	shift 2
-fi
+done
 [ $# -ge 1 ] || usage
 group=$1
 shift
@@ -48,6 +61,7 @@ names=("$@")
 export BUILD
 passed=0
 failed=0
+skipped='' # a group that cannot be here, and may say so
 flaky=() # files that failed once, see prove_twice()
 scratch=$(mktemp -d)
 cluster=''
@@ -110,7 +124,35 @@ prove_twice() { # JOBS LIMIT_S EXEC FILE...
 	flaky+=("${bad[@]}")
 }
 
-# The executable test_* of a directory, or those that were named.
+# The lowest level that a file is in, and after "on" the versions of Flink that it has below the level all.
+mark_of() { # FILE
+	local mark=''
+	[[ $1 != *.sh ]] || mark=$(sed -n '/^# runs in: /{ s///p; q }' "$1")
+	if [ -z "$mark" ] && [[ ! $1 =~ ^tests/(e2e|api|chart|cluster)/ ]]; then
+		mark='test'
+	fi
+	printf '%s\n' "${mark:-all}"
+}
+
+in_level() { # FILE
+	local mark
+	mark=$(mark_of "$1")
+	case $level in
+	test) [[ $mark == test* ]] ;;
+	ci) [[ $mark != all* ]] ;;
+	esac
+}
+
+# A mark with a mistake in it would take a test away without a word.
+check_marks() {
+	local bad
+	bad=$(grep -rHE '^# *runs in\b' tests --include='test_*.sh' |
+		grep -vE ':# runs in: (test|ci|all)( on( [0-9]+\.[0-9]+\.[0-9]+)+)?$') || return 0
+	echo "run.sh: not \"# runs in: test|ci|all [on VERSION...]\": $bad" >&2
+	exit 2
+}
+
+# The executable test_* of a directory that are in this level, or those that were named.
 files_of() { # DIR SUFFIX
 	local file name
 	for file in "$1"/test_*"$2"; do
@@ -119,21 +161,32 @@ files_of() { # DIR SUFFIX
 			continue
 		fi
 		[ ${#names[@]} -eq 0 ] || [[ " ${names[*]} " == *" ${name%"$2"} "* ]] || continue
+		in_level "$file" || continue
 		printf '%s\n' "$file"
 	done
 }
 
+has_version() { # FILE VERSION: does it run with that Flink in this level?
+	local mark
+	mark=$(mark_of "$1")
+	[ "$level" = all ] || [ -n "${FLINK_VERSIONS:-}" ] || [[ $mark != *" on "* ]] || [[ " ${mark#* on } " == *" $2 "* ]]
+}
+
 # The scripts of DIR: those that start no Flink once, the others once for each version.
 prove_with_flink() { # DIR LIMIT_WITHOUT_S
-	local files version versions
+	local files file version versions with
 	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -L '^e2e_begin' | xargs -r ls -S)
 	prove_twice 2 "$2" "" "${files[@]}"
 	# the long ones first, so that the two that run at a time end together
 	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -l '^e2e_begin' | xargs -r ls -S)
 	read -ra versions <<<"${FLINK_VERSIONS:-1.20.0 2.3.0}"
 	for version in "${versions[@]}"; do
-		[ ${#files[@]} -eq 0 ] || echo "Flink $version:"
-		FLINK_VERSION=$version prove_twice 2 1200 "" "${files[@]}"
+		with=()
+		for file in "${files[@]}"; do
+			! has_version "$file" "$version" || with+=("$file")
+		done
+		[ ${#with[@]} -eq 0 ] || echo "Flink $version:"
+		FLINK_VERSION=$version prove_twice 2 1200 "" "${with[@]}"
 	done
 }
 
@@ -160,7 +213,7 @@ run_group() { # GROUP
 		;;
 	contract | sim)
 		mapfile -t files < <(files_of "tests/$1" .sh)
-		prove_files 1 900 "" "${files[@]}"
+		prove_files 2 900 "" "${files[@]}"
 		;;
 	servers)
 		# fetched here, where it can be seen: a test would only say that it is slow
@@ -191,9 +244,10 @@ run_group() { # GROUP
 		;;
 	cluster)
 		mapfile -t files < <(files_of tests/cluster .sh)
+		[ ${#files[@]} -gt 0 ] || return 0
 		if [ "$(id -u)" -ne 0 ] && [ -z "${DREY_TEST_REQUIRE:-}" ]; then
-			echo "run.sh: skipped: a node for Pods needs root"
-			exit 0
+			skipped="tests/cluster: a node for Pods needs root"
+			return 0
 		fi
 		if ! node_up; then
 			echo "run.sh: there is no node, see above: no test of tests/cluster was run" >&2
@@ -256,14 +310,16 @@ if [ -z "${MAKELEVEL:-}" ]; then
 	[[ $BUILD != *cov* ]] || knobs+=(COV=1)
 	make -j2 "${knobs[@]}" build-tests
 fi
+check_marks
 if [ "$group" = all ]; then
-	for group in unit init contract sim servers e2e; do
+	for group in unit init contract sim servers e2e api cluster; do
 		run_group "$group"
 	done
 else
 	run_group "$group"
 fi
-if [ $((passed + failed)) -eq 0 ]; then
+[ -z "$skipped" ] || echo "run.sh: skipped: $skipped"
+if [ $((passed + failed)) -eq 0 ] && [ -z "$skipped" ]; then
 	echo "run.sh: no test was found" >&2
 	failed=1
 fi

@@ -2,6 +2,8 @@
 #
 # drey's client of the API server, asked about a real one: what each answer of the server becomes, tokens that change and
 # end, lists page by page, too many requests. What goes wrong in between is in test_client_faults.sh.
+#
+# runs in: ci
 
 # shellcheck disable=SC2317 # functions are called by name
 

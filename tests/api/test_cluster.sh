@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 #
 # The tool box of these tests itself: the control plane, its keys and its log. Look here first when others fail.
+#
+# runs in: ci
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

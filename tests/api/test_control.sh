@@ -2,6 +2,8 @@
 #
 # The control ConfigMap, read through the API server before each launch, and mounted beside it: the brake counts when
 # either says so. What was seen outlives the Pod. With the Role of the chart, against a real API server.
+#
+# runs in: ci
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 #
 # The custom resource: what the schema takes and refuses, and that kubectl can work with it.
+#
+# runs in: ci
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

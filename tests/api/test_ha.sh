@@ -3,6 +3,8 @@
 # A life of Flink with its own high availability on Kubernetes, under the Role of the chart: killed, it goes on under the
 # same ids from what Flink has recorded, and fast, because drey gives the dead leader's lock back; a newer savepoint, a
 # stop, maps that were deleted lead to new ids. Nothing is started twice, nothing is lost, nothing is left behind.
+#
+# runs in: ci on 2.3.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

@@ -2,6 +2,8 @@
 #
 # Which of the ConfigMaps of a namespace are Flink's HA data of this application, as drey resolve tells: by name under
 # the Role of the chart, by label where there are no names, and never anybody else's. No Flink runs.
+#
+# runs in: ci
 
 # shellcheck disable=SC2119,SC2154 # lib.sh has functions whose arguments are optional; keys of DREY_CONF
 # shellcheck source=tests/e2e/tap.sh

@@ -2,6 +2,8 @@
 #
 # The journal in a ConfigMap: written before Flink is started, by one drey only, whatever the API server and people do
 # to it. With the Role of the chart, against a real API server; a script stands in Flink's place.
+#
+# runs in: ci
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

@@ -3,6 +3,8 @@
 # The API server goes away: before a launch, between the intent and its acknowledgement, while the job runs, when drey
 # starts; it hangs, etcd is lost, the token runs out. Flink runs on, nothing is started on stale facts, nothing is lost.
 # With the Role of the chart, against a real API server; a script stands in Flink's place.
+#
+# runs in: ci
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

@@ -3,6 +3,8 @@
 # The condition drey.dev/Ready of the Deployment or Job that the Pod belongs to: it says what drey says, also when a Pod was
 # killed, and to this very object only. Without the custom resource, with the Role of the chart, against a real API server
 # and the real controllers of Deployments and Jobs.
+#
+# runs in: ci
 
 # shellcheck disable=SC2119,SC2317 # lib.sh has functions whose arguments are optional; called by name
 # shellcheck source=tests/e2e/tap.sh

@@ -2,6 +2,8 @@
 #
 # The custom resource with a drey that runs: its spec is followed, its status is written, whatever becomes of it. With
 # the Role of the chart, against a real API server.
+#
+# runs in: ci
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

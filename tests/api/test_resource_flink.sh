@@ -3,6 +3,8 @@
 # A life of Flink under its custom resource, with Flink's own high availability and the Role of the chart: created, waited
 # for, a savepoint, suspended, resumed, deleted under the job. How soon a transition is to be seen, and what it costs the
 # API server at rest.
+#
+# runs in: ci on 1.20.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 #
 # The Role of the chart: what Flink and drey need, by name, and nothing else. Asked of a real API server.
+#
+# runs in: ci
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

@@ -3,6 +3,8 @@
 # What the chart renders, looked at without a cluster of that version: both Helms find nothing to say and render the same;
 # every object is one of Kubernetes 1.29 to 1.34 (kubeconform with strict schemas); kube-score has nothing to say but what
 # score.txt answers; what a Pod refers to is there. Each of these tests is shown something wrong, too.
+#
+# runs in: ci
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

@@ -3,6 +3,8 @@
 # The chart installed by Helm on a real control plane, in a namespace that enforces Pod Security "restricted". There is no
 # node, so Pods stay Pending; but they are made. What each account may do, to the letter; what an upgrade and a rollback change
 # and what not; what is left in the end.
+#
+# runs in: ci
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

@@ -2,6 +2,8 @@
 #
 # What the chart renders: every example and variant is taken by a real API server without a warning, in a namespace that
 # enforces Pod Security "restricted", and its configuration by drey; what changes with a value and what does not.
+#
+# runs in: ci
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

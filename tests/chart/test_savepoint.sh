@@ -3,6 +3,8 @@
 # What the CronJob of the chart runs, with its account and nothing else: drey savepoint --remote. A real Flink takes the
 # savepoints; asked, done, failed, suspended, scaled away, in vain. That Flink has its own high availability, and its
 # TaskManager only the account that the chart gives it.
+#
+# runs in: ci on 2.3.0
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

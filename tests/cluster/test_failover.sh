@@ -4,6 +4,7 @@
 # node that is drained. The job goes on from its newest state each time, and nobody has to do anything.
 #
 # alone: it drains the node
+# runs in: ci
 
 # shellcheck disable=SC2317 # functions that check and await call
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional

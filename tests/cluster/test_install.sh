@@ -2,6 +2,8 @@
 #
 # `helm install` in a namespace that enforces Pod Security "restricted": the Pods as they really are, the job with its state on
 # S3, what the accounts ask the API server for, and `helm test`.
+#
+# runs in: ci
 
 # shellcheck disable=SC2317 # functions that check and await call
 # shellcheck source=tests/e2e/tap.sh

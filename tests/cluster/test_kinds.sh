@@ -2,6 +2,8 @@
 #
 # State on a volume, and a job that comes to an end: first as a Deployment, then, on the same volume, as a Job; installed by
 # Helm 4, which waits in another way than Helm 3.
+#
+# runs in: ci
 
 # shellcheck disable=SC2317 # functions that check and await call
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional

@@ -2,6 +2,8 @@
 #
 # Stopping on purpose: replicas 0 and back to 1, suspend and resume by `kubectl patch`, the brake, and savepoints by
 # `kubectl create job --from=cronjob/...`.
+#
+# runs in: ci
 
 # shellcheck disable=SC2317 # functions that check and await call
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional

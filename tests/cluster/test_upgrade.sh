@@ -2,6 +2,8 @@
 #
 # `helm upgrade` on a real cluster: with another image and with other arguments, from a savepoint to exactly where the old
 # version stopped; with versions that cannot start, and back.
+#
+# runs in: ci
 
 # shellcheck disable=SC2317 # functions that check and await call
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional

@@ -2,7 +2,7 @@
 #
 # The documentation leads somewhere: every relative link has its file (and heading), every file that the
 # README's tour names is there, every page in docs/ can be found from the README, every story has the tests that
-# the table in docs/testing.md names.
+# the table in docs/testing.md names, and every test runs where it says.
 
 # shellcheck disable=SC2016 # the backquotes are those of Markdown
 
@@ -67,5 +67,20 @@ done < <(grep -E '^\| S[0-9]+ ' docs/testing.md)
 [ -z "$untold" ] || printf '%s\n' "$untold"
 echo "$([ -z "$untold" ] || echo 'not ')ok 4 - every story has the tests that are named for it"
 
-echo 1..4
-[ -z "$dead$missing$lost$untold" ]
+# Where a test runs is in its head; the tables in docs/testing.md say the same, and have all that run before a release.
+other=''
+for file in tests/{e2e,api,chart,cluster,servers}/test_*.sh; do
+	group=${file#tests/} mark=$(sed -n 's/^# runs in: //p' "$file")
+	group=${group%%/*}
+	row=$(awk -v group="$group" -v file="\`${file##*/}\`" '
+		/^##/ { at = /end-to-end tests show/ ? "e2e" : /object stores/ ? "servers" : /API server/ ? "api" : /chart/ ? "chart" : /real node/ ? "cluster" : "" }
+		at == group && $2 == file { split($0, cell, " *[|] *"); print cell[3] }' docs/testing.md)
+	if [ "$row" != "$mark" ] && [ "$row,$mark,$group" != "test,,servers" ] && [ "${row:-all},$mark" != all, ]; then
+		other+="# $file: \"runs in: $mark\", in the table of docs/testing.md \"$row\""$'\n'
+	fi
+done
+printf '%s' "$other"
+echo "$([ -z "$other" ] || echo 'not ')ok 5 - the tables say where each test runs"
+
+echo 1..5
+[ -z "$dead$missing$lost$untold$other" ]

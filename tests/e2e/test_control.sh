@@ -2,6 +2,8 @@
 #
 # What is wanted, as files: a directory that is swapped as the kubelet swaps a mounted ConfigMap. And what a pod would
 # ask over HTTP on the way.
+#
+# runs in: test on 2.3.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

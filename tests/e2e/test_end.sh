@@ -2,6 +2,8 @@
 #
 # How a job comes to its end by itself: it fails, its main() throws, it finishes. What drey tries again, when it
 # gives up and says why, and what it never runs again.
+#
+# runs in: test
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

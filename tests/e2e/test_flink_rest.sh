@@ -3,6 +3,8 @@
 # What drey believes about Flink, shown on a real one of $FLINK_VERSION: the command line that drey builds, the
 # answers of the REST API, the exit statuses. There is no drey in it, only its Flink room (flink_driver.c). When a
 # new Flink makes this fail, docs and agent/flink/ have to learn something before drey can be trusted with it.
+#
+# runs in: test
 
 # shellcheck disable=SC2317 # functions are called by name
 

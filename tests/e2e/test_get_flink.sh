@@ -2,6 +2,8 @@
 #
 # tools/get-flink.sh without a network: a copy of tools/ whose pinned list is small, and a mvn that only makes
 # files. What matters is what is taken for whole, when, and what the messages name.
+#
+# runs in: test
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"

@@ -2,6 +2,8 @@
 #
 # The test job and the tool box themselves, without drey: a bare JobManager is started, killed and started again
 # from a checkpoint that this script picks. When this fails, look here before looking at drey.
+#
+# runs in: test
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"

@@ -2,6 +2,8 @@
 #
 # SIGKILL for the agent - in peace, in the middle of a savepoint, in the middle of a stop - and for drey-init. The
 # agent comes back and finds everything as it was; with drey-init the whole container dies, and the next one continues.
+#
+# runs in: test on 2.3.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

@@ -3,6 +3,8 @@
 # SIGKILL for the JobManager - while the job runs, in the middle of a savepoint, between exec and the first answer
 # of its REST API - and for the TaskManager. Each time the next job continues from the newest complete snapshot. And
 # a JobManager that hangs: drey waits for it, and for nothing else.
+#
+# runs in: test
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 #
 # The tool box without Flink: waiting, processes, and the judgement of event logs, each also made to say no.
+#
+# runs in: test
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"

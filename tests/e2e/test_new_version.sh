@@ -2,6 +2,8 @@
 #
 # A new version of the job whose state does not fit, and one of a job that has finished: neither is started from
 # nothing, or from older state, without a word; and a person can always go on. At first, no TaskManager.
+#
+# runs in: test on 1.20.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

@@ -2,6 +2,8 @@
 #
 # What people ask for: savepoints, restart, suspend and resume, cancel, the brake, a start from what they name or
 # from nothing, and the end of the container.
+#
+# runs in: test on 1.20.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

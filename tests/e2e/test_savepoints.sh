@@ -2,6 +2,8 @@
 #
 # Savepoints that do not go as they should: one is slower than its interval, an upgrade comes in the middle, one
 # fails, one is cut off by SIGTERM. And which of the old ones stay, however old they are.
+#
+# runs in: test on 2.3.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

@@ -2,6 +2,8 @@
 #
 # Stops that do not go as they should: one takes longer than anybody waits, nobody is there to read the result, the
 # job fails at its end. Whatever becomes of it, the next start is from the newest state, and nothing runs twice.
+#
+# runs in: test on 2.3.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

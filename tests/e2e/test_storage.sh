@@ -2,6 +2,8 @@
 #
 # Damage in the storage, found when the job has to start: what is damaged is passed over and said so; when nothing is
 # left, or when the storage cannot be read, drey holds instead of starting from less, and goes on by itself later.
+#
+# runs in: test on 1.20.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

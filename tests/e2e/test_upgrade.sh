@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 #
 # Another generation, a bad one, the way back; and what others do to the job behind drey's back.
+#
+# runs in: test on 2.3.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

@@ -1,0 +1,41 @@
+# The programs of the tests, and how they are run; part of the Makefile.
+
+$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_HELP) $(B)/libdrey.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+
+$(B)/tests/store/%: $(B)/obj/tests/store/%.o $(B)/obj/tests/unit/tap.o $(B)/libdrey.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+
+$(B)/tests/unit/test_http_tls: LIBS += -lssl
+
+build-tests: all $(UNIT_BIN) $(REPLAY_BIN) $(B)/tests/sim/sim $(B)/tests/store/check_store
+
+unit: build-tests
+	$(Q)tests/run.sh --build $(B) unit
+
+docs-lifecycle: $(B)/tests/unit/test_lifecycle_table
+	$(Q)DREY_RENEW_DOCS=1 $<
+
+# a fresh machine has no libraries when make reads this file, so make starts once more behind deps.sh
+test: LEVEL ?= test
+test-all test-api test-cluster: LEVEL ?= all
+# a node is in no test of the level test, and needs root
+NODE_DEPS = $(if $(filter test-api,$@),,$(if $(filter test,$(LEVEL)),,$(if $(filter 0,$(shell id -u)),cluster)))
+test test-all test-api test-cluster:
+	$(Q)tools/deps.sh build test $(NODE_DEPS)
+	$(Q)$(MAKE) --no-print-directory build-tests
+	$(Q)tests/run.sh --build $(B) --level $(LEVEL) $(if $(filter test test-all,$@),all,$(@:test-%=%))
+
+SEEDS ?= 20000
+SIM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/sim/*.c))
+$(B)/tests/sim/sim: $(SIM_OBJ) $(B)/libdrey.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+
+sim: $(B)/tests/sim/sim
+	$(Q)$< --seeds $(SEEDS)
+
+valgrind: build-tests
+	$(Q)tests/run.sh --build $(B) valgrind
