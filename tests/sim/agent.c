@@ -300,6 +300,8 @@ static void inspected(struct world *w, const struct item *item)
 	event.inspected.size_bytes = event.inspected.complete ? 1000 : -1;
 	event.inspected.file_count = event.inspected.complete ? 3 : -1;
 	event.inspected.error = event.inspected.complete ? NULL : "a file is missing";
+	if (event.inspected.complete)
+		oracle_tell_number(w, (int)item->a);
 	event.inspected.path = rest_path(w, (int)item->a, path, sizeof(path));
 	agent_step(w, &event);
 }
@@ -334,8 +336,15 @@ static void poll_answer(struct world *w, const struct item *item)
 
 	if (!launch || launch->number != item->b)
 		return;
-	for (int i = 0; i < slot->told_count; i++)
-		oracle_tell(w, slot->told[i]);
+	for (int i = 0; i < slot->told_count; i++) {
+		const struct snap *snap = &w->storage.snaps[slot->told[i]];
+
+		/* which savepoint is its own drey tells by a look at it */
+		if (snap->kind == SNAPSHOT_CHECKPOINT)
+			oracle_tell_number(w, slot->told[i]);
+		else
+			oracle_tell(w, slot->told[i]);
+	}
 	agent_step(w, &event);
 }
 

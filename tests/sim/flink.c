@@ -132,8 +132,10 @@ void flink_job_over(struct world *w, enum job_state state)
 		return;
 	for (int i = 0; i < w->storage.count; i++)
 		if (w->storage.snaps[i].launch == flink->launch &&
-		    w->storage.snaps[i].kind == SNAPSHOT_CHECKPOINT)
+		    w->storage.snaps[i].kind == SNAPSHOT_CHECKPOINT) {
 			w->storage.snaps[i].deleted = true;
+			w->storage.snaps[i].numbered.recorded = false; /* nobody can miss it */
+		}
 }
 
 static void submit(struct world *w)

@@ -91,6 +91,7 @@ static void acknowledge(struct world *w, int snap)
 		return;
 	}
 	insert(map, snap);
+	w->storage.snaps[snap].acknowledged = true;
 	flink_completed(w, snap);
 	subsume(w, map);
 }

@@ -109,21 +109,47 @@ static uint64_t this_agent(const struct world *w)
 
 void oracle_tell(struct world *w, int snap)
 {
-	w->storage.snaps[snap].told = this_agent(w);
+	w->storage.snaps[snap].there.told = this_agent(w);
+}
+
+void oracle_tell_number(struct world *w, int snap)
+{
+	oracle_tell(w, snap);
+	w->storage.snaps[snap].numbered.told = this_agent(w);
+}
+
+static void carry(struct knowledge *knowledge, uint64_t agent)
+{
+	if (knowledge->told == agent)
+		knowledge->carried = agent;
 }
 
 void oracle_carried(struct world *w)
 {
-	for (int i = 0; i < w->storage.count; i++)
-		if (w->storage.snaps[i].told == this_agent(w))
-			w->storage.snaps[i].carried = this_agent(w);
+	for (int i = 0; i < w->storage.count; i++) {
+		carry(&w->storage.snaps[i].there, this_agent(w));
+		carry(&w->storage.snaps[i].numbered, this_agent(w));
+	}
+}
+
+static void record(struct knowledge *knowledge, uint64_t agent)
+{
+	if (knowledge->carried == agent)
+		knowledge->recorded = true;
 }
 
 void oracle_recorded(struct world *w)
 {
+	for (int i = 0; i < w->storage.count; i++) {
+		record(&w->storage.snaps[i].there, this_agent(w));
+		record(&w->storage.snaps[i].numbered, this_agent(w));
+	}
+}
+
+void oracle_forgotten(struct world *w)
+{
 	for (int i = 0; i < w->storage.count; i++)
-		if (w->storage.snaps[i].carried == this_agent(w))
-			w->storage.snaps[i].recorded = true;
+		w->storage.snaps[i].there = w->storage.snaps[i].numbered = (struct knowledge){0};
 }
 
 /* Does anybody know that it was completed: storage, Flink's HA data, an agent that lives or one that has
@@ -132,8 +158,9 @@ static bool is_known(const struct world *w, int index)
 {
 	const struct snap *snap = &w->storage.snaps[index];
 
-	return snap->complete && (!snap->deleted || snap->recorded || snap->told == this_agent(w) ||
-				  (snap->launch >= 0 && ha_names(w, snap->launch, index)));
+	return snap->complete &&
+	       (!snap->deleted || snap->there.recorded || snap->there.told == this_agent(w) ||
+		(snap->launch >= 0 && ha_names(w, snap->launch, index)));
 }
 
 /* One that was gone (by accident, or because its job finished) before drey ever heard of it has left no
@@ -387,6 +414,71 @@ static bool descends_from_unsure(const struct world *w, int launch)
 	return launch >= 0;
 }
 
+/* By the data of whatever launch: what it was started from is in them too. */
+static bool is_named_by_ha(const struct world *w, int snap)
+{
+	for (int i = 0; i < w->truth.count; i++)
+		if (ha_names(w, i, snap))
+			return true;
+	return false;
+}
+
+/* The newest of the branch that ends in `head` that is on record and gone, and no loss of its like is to be
+ * seen: then nothing older is good enough. -1 = none. */
+static int newest_missed(const struct world *w, int head)
+{
+	int64_t limit = ID_ENDLESS, seen = 0;
+	int missed = -1;
+
+	while (head >= 0) {
+		int base = w->truth.launches[head].base;
+
+		for (int i = 0; i < w->storage.count; i++) {
+			const struct snap *snap = &w->storage.snaps[i];
+
+			if (snap->launch != head || snap->id > limit || !snap->complete ||
+			    (snap->kind == SNAPSHOT_CHECKPOINT &&
+			     w->config->policy.restore == POLICY_SAVEPOINT))
+				continue;
+			if ((!snap->deleted || is_named_by_ha(w, i)) && snap->id > seen)
+				seen = snap->id; /* in whatever condition */
+			if (snap->deleted && snap->numbered.recorded &&
+			    (missed < 0 || snap->id > w->storage.snaps[missed].id))
+				missed = i;
+		}
+		if (base < 0)
+			break;
+		limit = w->storage.snaps[base].id;
+		head = w->storage.snaps[base].launch;
+	}
+	return missed >= 0 && w->storage.snaps[missed].id > seen ? missed : -1;
+}
+
+static void nothing_is_missed(struct world *w, int base)
+{
+	int missed = newest_missed(w, truth_head(w));
+	const struct snap *snap = missed >= 0 ? &w->storage.snaps[missed] : NULL;
+
+	if (snap && base >= 0 && w->storage.snaps[base].id < snap->id)
+		fail(w, "a start from %s, but %s was on record, and is gone",
+		     w->storage.snaps[base].path, snap->path);
+}
+
+/* The newest checkpoint of this job that Flink's HA has had, and that could be used. */
+static int newest_acknowledged(const struct world *w, int launch)
+{
+	int newest = -1;
+
+	for (int i = 0; i < w->storage.count; i++) {
+		const struct snap *snap = &w->storage.snaps[i];
+
+		if (snap->launch == launch && snap->acknowledged && snap_usable(snap) &&
+		    (newest < 0 || snap->id > w->storage.snaps[newest].id))
+			newest = i;
+	}
+	return newest;
+}
+
 static void launch_starts_right(struct world *w, int base)
 {
 	int head = truth_head(w);
@@ -412,6 +504,8 @@ static void launch_starts_right(struct world *w, int base)
 		fail(w, "an empty start although an initial savepoint is configured");
 		return;
 	}
+	if (!descends_from_unsure(w, head) && !w->truth.clock_set)
+		nothing_is_missed(w, base);
 	if (continues(w, head, base) || descends_from_unsure(w, head))
 		return;
 	fail(w,
@@ -429,15 +523,21 @@ static void continuation_is_right(struct world *w, int index, int base)
 	const struct truth_launch *truth = &w->truth.launches[index];
 	int entry = ha_newest(w, index), newest = oracle_newest(w, truth_head(w));
 	const struct snap *snap = newest >= 0 ? &w->storage.snaps[newest] : NULL;
+	int acknowledged = newest_acknowledged(w, index);
 
 	w->figures->continued++;
 	launch_is_not_too_old(w, base);
+	nothing_is_missed(w, base);
 	if (entry < 0)
 		fail(w, "job %s goes on, but Flink's HA has nothing of it", truth->job_id);
 	else if (entry != base)
 		fail(w, "job %s goes on from %s, but Flink's HA has %s", truth->job_id,
 		     base >= 0 ? w->storage.snaps[base].path : "nothing",
 		     w->storage.snaps[entry].path);
+	else if (acknowledged >= 0 &&
+		 w->storage.snaps[acknowledged].id > w->storage.snaps[entry].id)
+		fail(w, "job %s goes on from %s, but Flink has had %s", truth->job_id,
+		     w->storage.snaps[entry].path, w->storage.snaps[acknowledged].path);
 	else if (w->storage.snaps[entry].deleted || w->storage.snaps[entry].file_missing)
 		fail(w, "job %s goes on from %s, which is damaged", truth->job_id,
 		     w->storage.snaps[entry].path);

@@ -30,7 +30,7 @@ static void print_figures(const struct figures *f)
 	       f->continued, f->journals_changed, f->replaced);
 }
 
-static int one_history(uint64_t seed)
+static int one_history(uint64_t seed, unsigned features)
 {
 	struct figures figures = {0};
 	struct memory memory;
@@ -38,7 +38,8 @@ static int one_history(uint64_t seed)
 	bool well;
 
 	memory_init(&memory);
-	well = world_run(seed, true, seed % AS_TEXT_EVERY == 0, &memory, &figures, failure);
+	well = world_run(seed, features, true, seed % AS_TEXT_EVERY == 0, &memory, &figures,
+			 failure);
 	memory_release(&memory);
 	printf("seed %" PRIu64 ": %s\n", seed, well ? "all is well" : failure);
 	return well ? 0 : 1;
@@ -49,12 +50,15 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: sim [--first N] [--seeds N] [--seconds N] [--keep-going]\n"
 		"                                                    many histories, figures\n"
-		"       sim --seed N [--verbose]                     one, told in full\n");
+		"       sim --seed N [--verbose]                     one, told in full\n"
+		"       --world none|all|NAME,...                    with these features: "
+		"rollback\n");
 	return 2;
 }
 
 /* Stop early after `most_seconds`, if that is not 0. */
-static int many(uint64_t first, uint64_t count, double most_seconds, bool keep_going)
+static int many(uint64_t first, uint64_t count, unsigned features, double most_seconds,
+		bool keep_going)
 {
 	struct figures figures = {0};
 	double begin = seconds(CLOCK_MONOTONIC), took, used;
@@ -68,13 +72,14 @@ static int many(uint64_t first, uint64_t count, double most_seconds, bool keep_g
 		    seconds(CLOCK_MONOTONIC) - begin > most_seconds)
 			break;
 		done++;
-		if (world_run(seed, false, seed % AS_TEXT_EVERY == 0, &memory, &figures, failure))
+		if (world_run(seed, features, false, seed % AS_TEXT_EVERY == 0, &memory, &figures,
+			      failure))
 			continue;
 		failed++;
 		printf("seed %" PRIu64 ": %s\n", seed, failure);
 		fflush(stdout);
 		if (!keep_going) {
-			one_history(seed);
+			one_history(seed, features);
 			break;
 		}
 	}
@@ -93,16 +98,15 @@ static int many(uint64_t first, uint64_t count, double most_seconds, bool keep_g
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"seed", required_argument, NULL, 's'},
-						{"verbose", no_argument, NULL, 'v'},
-						{"first", required_argument, NULL, 'f'},
-						{"seeds", required_argument, NULL, 'n'},
-						{"keep-going", no_argument, NULL, 'k'},
-						{"seconds", required_argument, NULL, 't'},
-						{0}};
+	static const struct option options[] = {
+		{"seed", required_argument, NULL, 's'},  {"verbose", no_argument, NULL, 'v'},
+		{"first", required_argument, NULL, 'f'}, {"seeds", required_argument, NULL, 'n'},
+		{"keep-going", no_argument, NULL, 'k'},  {"seconds", required_argument, NULL, 't'},
+		{"world", required_argument, NULL, 'w'}, {0}};
 	uint64_t first = 1, count = 1000, seed = 0;
 	double most_seconds = 0;
 	bool keep_going = false, single = false;
+	unsigned features = FEATURES_DEFAULT;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -122,6 +126,10 @@ int main(int argc, char **argv)
 		case 't':
 			most_seconds = strtod(optarg, NULL);
 			break;
+		case 'w':
+			if (!features_parse(optarg, &features))
+				return usage();
+			break;
 		case 'k':
 			keep_going = true;
 			break;
@@ -131,5 +139,6 @@ int main(int argc, char **argv)
 	}
 	if (optind != argc)
 		return usage();
-	return single ? one_history(seed) : many(first, count, most_seconds, keep_going);
+	return single ? one_history(seed, features)
+		      : many(first, count, features, most_seconds, keep_going);
 }

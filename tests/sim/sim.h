@@ -16,6 +16,7 @@
  *   store.c    the journal store: compare-and-swap, lost answers, failures
  *   directory.c  the control directory
  *   user.c     people, accidents, the calm at the end
+ *   feature.c  what was added to the world, each of which can be left out
  *   oracle.c   what must never happen, and what must happen in the end
  *
  * A history has two parts. Until `calm` everything may fail. Then nothing fails any more, a person
@@ -95,7 +96,18 @@ enum item_kind {
 	ITEM_OUTSIDE,
 	ITEM_CALM,
 	ITEM_HELP,
+	/* features */
+	ITEM_ROLLBACK_COPY,
+	ITEM_ROLLBACK,
 };
+
+/* What was added to the world; see feature.c. */
+enum feature {
+	FEATURE_ROLLBACK, /* volumes and HA data that come from a backup */
+	FEATURE_COUNT,
+};
+
+#define FEATURES_DEFAULT 0U
 
 /* Whose end makes an item void. */
 enum scope {
@@ -137,6 +149,13 @@ struct chaos {
 
 /* ---- models ---- */
 
+/* Of an agent, which may write it down. */
+struct knowledge {
+	uint64_t told;    /* the agent that was told last; see oracle_tell() */
+	uint64_t carried; /* the agent whose last write, landed or not, was made after that */
+	bool recorded;    /* such a write has landed */
+};
+
 struct snap {
 	char path[PATH_BYTES]; /* without scheme */
 	uint64_t path_key;
@@ -151,9 +170,10 @@ struct snap {
 	char trigger_id[JOB_ID_BYTES]; /* of the operation that took it */
 	bool outside;                  /* somebody else has asked for it */
 	bool stop;                     /* it is a stop's */
-	uint64_t told;                 /* the agent that was told of it last; see oracle_tell() */
-	uint64_t carried; /* the agent whose last write, landed or not, was made after that */
-	bool recorded;    /* such a write has landed */
+	struct knowledge there;        /* that it was completed */
+	struct knowledge numbered;     /* ... and with which id, by Flink or a look at all of it */
+	bool acknowledged;             /* Flink's HA has had it */
+	bool copied, copied_damaged, copied_missing; /* in the backup */
 };
 
 struct storage {
@@ -189,7 +209,7 @@ struct truth_launch {
 	const char *generation;
 	bool unsure;      /* the same, but it has ended before anybody could notice */
 	int64_t begun_ms; /* when it was launched last; one can go on after a later one was forgotten */
-	struct ha_map ha;
+	struct ha_map ha, ha_copy;
 };
 
 struct truth {
@@ -387,13 +407,18 @@ struct world {
 	struct user user;
 	struct directory directory;
 	struct figures *figures;
+	/* features */
+	unsigned features;
+	struct rng luck;
+	int64_t rollback_ms; /* mean time between two */
+	bool copied;
 	char failure[600]; /* "" = none */
 };
 
 /* ---- world.c */
 
 /* Run one history; false when an oracle spoke: *ret_failure. */
-bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
+bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, struct memory *memory,
 	       struct figures *figures, char ret_failure[600]);
 void memory_init(struct memory *memory);
 void memory_release(struct memory *memory);
@@ -485,15 +510,28 @@ void directory_acknowledge(struct world *w);
 void user_begin(struct world *w);
 void user_item(struct world *w, const struct item *item);
 
+/* ---- feature.c */
+bool features_parse(const char *text,
+		    unsigned *ret_features); /* "none", "all", or names with commas */
+void features_draw(struct world *w, unsigned features);
+void features_begin(struct world *w);
+void feature_item(struct world *w, const struct item *item);
+bool has(const struct world *w, enum feature feature);
+int64_t luck_below(struct world *w, int64_t bound);
+int64_t luck_between(struct world *w, int64_t low, int64_t high);
+bool luck(struct world *w, int per_mille);
+
 /* ---- oracle.c */
 void oracle_launch(struct world *w);
 void oracle_trigger(struct world *w, const struct effect *effect);
 void oracle_signal(struct world *w, const struct effect *effect);
 void oracle_dispose(struct world *w, int snap);
 void oracle_journal(struct world *w, const struct journal *journal);
-void oracle_tell(struct world *w, int snap); /* the agent is told that it was completed */
-void oracle_carried(struct world *w);  /* what the agent knows goes into a write that begins */
-void oracle_recorded(struct world *w); /* ... and that write lands */
+void oracle_tell(struct world *w, int snap);        /* the agent is told that it was completed */
+void oracle_tell_number(struct world *w, int snap); /* ... and which one it is */
+void oracle_carried(struct world *w);   /* what the agent knows goes into a write that begins */
+void oracle_recorded(struct world *w);  /* ... and that write lands */
+void oracle_forgotten(struct world *w); /* the journal was lost, or is an old one */
 void oracle_step(struct world *w);
 void oracle_one_job(struct world *w);               /* whenever anything has happened */
 int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */

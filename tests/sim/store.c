@@ -334,6 +334,7 @@ void store_put_back(struct world *w)
 	    w->store.image->journal.sequence, w->store.backup->journal.sequence);
 	image_put(w->store.image, old);
 	w->truth.journal_changed = true;
+	oracle_forgotten(w);
 	w->figures->journals_changed++;
 }
 
@@ -344,6 +345,7 @@ void store_lose(struct world *w)
 	say(w, "store: the journal is lost");
 	w->store.exists = false;
 	w->truth.journal_changed = true;
+	oracle_forgotten(w);
 	w->figures->journals_changed++;
 }
 

@@ -197,8 +197,10 @@ static void dispatch(struct world *w, const struct item *item)
 		init_item(w, item);
 	else if (item->kind <= ITEM_FLINK_EXIT)
 		flink_item(w, item);
-	else
+	else if (item->kind <= ITEM_HELP)
 		user_item(w, item);
+	else
+		feature_item(w, item);
 }
 
 /* Half of the faults are off in any one history, the others more or less frequent. */
@@ -345,7 +347,7 @@ static void remember(struct figures *figures, const struct item *item)
 		figures->hash = (figures->hash ^ all[i]) * UINT64_C(0x100000001b3);
 }
 
-bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
+bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, struct memory *memory,
 	       struct figures *figures, char ret_failure[600])
 {
 	struct world w = {.seed = seed, .verbose = verbose, .memory = memory, .figures = figures};
@@ -354,6 +356,7 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
 	world_enter(&w, 0);
 	draw_config(&w);
 	draw_chaos(&w);
+	features_draw(&w, features);
 	w.pods[1].config = w.pods[0].config;
 	for (size_t i = 0; i < memory->queue_cap; i++)
 		memory->unused_items[w.unused_count++] = (int)i;
@@ -370,6 +373,7 @@ bool world_run(uint64_t seed, bool verbose, bool as_text, struct memory *memory,
 	    (int)(w.config->savepoints.interval_ms / SECOND_MS),
 	    w.config->on_sigterm == SIGTERM_KEEP ? "keep" : "savepoint");
 	user_begin(&w);
+	features_begin(&w);
 	plan(&w, 0, ITEM_CONTAINER_START, SCOPE_WORLD);
 	while (!w.done && w.queue_len) {
 		struct item item = pop(&w);

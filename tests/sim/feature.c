@@ -1,0 +1,173 @@
+/*
+ * What was added to the world one by one: directories and HA data that come from a backup, and so on.
+ *
+ * A feature draws from a stream of chance of its own, and only in histories that have it, so that
+ * `--world none` gives the same histories as before there were any, and a failure can be looked at with
+ * one feature less.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/sim/sim.h"
+
+static const char *const names[FEATURE_COUNT] = {
+	[FEATURE_ROLLBACK] = "rollback",
+};
+
+#define ALL ((1U << FEATURE_COUNT) - 1)
+
+bool features_parse(const char *text, unsigned *ret_features)
+{
+	unsigned features = 0;
+
+	if (!strcmp(text, "all")) {
+		*ret_features = ALL;
+		return true;
+	}
+	while (*text && strcmp(text, "none") != 0) {
+		size_t len = strcspn(text, ",");
+		int i = 0;
+
+		while (i < FEATURE_COUNT &&
+		       (strlen(names[i]) != len || strncmp(names[i], text, len) != 0))
+			i++;
+		if (i == FEATURE_COUNT)
+			return false;
+		features |= 1U << i;
+		text += len + (text[len] == ',');
+	}
+	*ret_features = features;
+	return true;
+}
+
+bool has(const struct world *w, enum feature feature)
+{
+	return w->features & (1U << feature);
+}
+
+int64_t luck_below(struct world *w, int64_t bound)
+{
+	return rng_below(&w->luck, bound > 0 ? bound : 1);
+}
+
+int64_t luck_between(struct world *w, int64_t low, int64_t high)
+{
+	return low + luck_below(w, high - low + 1);
+}
+
+bool luck(struct world *w, int per_mille)
+{
+	return luck_below(w, 1000) < per_mille;
+}
+
+/* Which of those that are switched on this history has. */
+void features_draw(struct world *w, unsigned features)
+{
+	static const int per_mille[FEATURE_COUNT] = {[FEATURE_ROLLBACK] = 150};
+
+	rng_seed(&w->luck, ~w->seed);
+	for (int i = 0; i < FEATURE_COUNT; i++)
+		if (luck(w, per_mille[i]) && features & (1U << i))
+			w->features |= 1U << i;
+}
+
+static void plan_feature(struct world *w, int64_t mean_ms, enum item_kind kind)
+{
+	plan(w, 1 + luck_below(w, 2 * mean_ms), kind, SCOPE_WORLD);
+}
+
+void features_begin(struct world *w)
+{
+	if (has(w, FEATURE_ROLLBACK)) {
+		w->rollback_ms = luck_between(w, 2, 30) * MINUTE_MS;
+		plan_feature(w, w->rollback_ms / 2, ITEM_ROLLBACK_COPY);
+		plan_feature(w, w->rollback_ms, ITEM_ROLLBACK);
+	}
+}
+
+/* ---- volumes and HA data from a backup ---- */
+
+enum { ROLLBACK_CHECKPOINTS = 1, ROLLBACK_SAVEPOINTS = 2, ROLLBACK_HA = 4 };
+
+static void copy_all(struct world *w)
+{
+	for (int i = 0; i < w->storage.count; i++) {
+		struct snap *snap = &w->storage.snaps[i];
+
+		snap->copied = snap->complete && !snap->deleted;
+		snap->copied_damaged = snap->metadata_damaged;
+		snap->copied_missing = snap->file_missing;
+	}
+	for (int i = 0; i < w->truth.count; i++)
+		w->truth.launches[i].ha_copy = w->truth.launches[i].ha;
+	w->copied = true;
+	say(w, "a backup is made of all volumes and of the HA data");
+}
+
+static void roll_back(struct world *w, enum snapshot_kind kind)
+{
+	for (int i = 0; i < w->storage.count; i++) {
+		struct snap *snap = &w->storage.snaps[i];
+
+		if (snap->kind != kind || snap->launch < 0)
+			continue;
+		snap->deleted = !snap->copied;
+		snap->metadata_damaged = snap->copied && snap->copied_damaged;
+		snap->file_missing = snap->copied && snap->copied_missing;
+	}
+}
+
+/* What is newer than the backup stays: to restore it deletes no object that it does not know. */
+static void roll_back_ha(struct world *w)
+{
+	for (int i = 0; i < w->truth.count; i++) {
+		struct truth_launch *launch = &w->truth.launches[i];
+		bool result = launch->ha.result;
+
+		if (!launch->ha_copy.exists)
+			continue;
+		launch->ha = launch->ha_copy;
+		launch->ha.result = result;
+	}
+}
+
+static void rollback(struct world *w)
+{
+	unsigned which = (unsigned)luck_between(w, 1, w->ha ? 7 : 3);
+
+	if (!w->copied)
+		return;
+	for (int i = 0; i < PODS; i++) {
+		world_enter(w, i);
+		container_die(w, "what it has stored is replaced by a backup");
+	}
+	say(w, "accident: back to the backup:%s%s%s",
+	    which & ROLLBACK_CHECKPOINTS ? " checkpoints" : "",
+	    which & ROLLBACK_SAVEPOINTS ? " savepoints" : "", which & ROLLBACK_HA ? " HA" : "");
+	w->truth.loss = true;
+	if (which & ROLLBACK_CHECKPOINTS)
+		roll_back(w, SNAPSHOT_CHECKPOINT);
+	if (which & ROLLBACK_SAVEPOINTS)
+		roll_back(w, SNAPSHOT_SAVEPOINT);
+	if (which & ROLLBACK_HA)
+		roll_back_ha(w);
+}
+
+void feature_item(struct world *w, const struct item *item)
+{
+	if (w->calm)
+		return;
+	switch (item->kind) {
+	case ITEM_ROLLBACK_COPY:
+		copy_all(w);
+		plan_feature(w, w->rollback_ms / 2, ITEM_ROLLBACK_COPY);
+		break;
+	case ITEM_ROLLBACK:
+		rollback(w);
+		plan_feature(w, w->rollback_ms, ITEM_ROLLBACK);
+		break;
+	default:
+		break;
+	}
+}
