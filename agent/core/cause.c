@@ -30,6 +30,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_REQUEST_WITHOUT_TOKEN] = "RequestWithoutToken",
 		[CAUSE_REQUESTED_SNAPSHOT_UNUSABLE] = "RequestedSnapshotUnusable",
 		[CAUSE_REQUESTED_SNAPSHOT_FOREIGN] = "RequestedSnapshotForeign",
+		[CAUSE_REQUEST_MAY_BE_OLD] = "RequestMayBeOld",
 		[CAUSE_FLINK_STILL_RUNS] = "FlinkStillRuns",
 		[CAUSE_UNKNOWN_FLINK_RUNS] = "UnknownFlinkRuns",
 		[CAUSE_STORED_JOB_LEFT] = "StoredJobLeft",

@@ -51,7 +51,7 @@ struct restore_request {
 	char *path;  /* RESTORE_PATH */
 	bool allow_non_restored;
 	bool foreign;          /* the path may be a snapshot of another job, knowingly */
-	int64_t asked_unix_ms; /* when it was taken; what came later, nobody knew of. 0 = not known */
+	int64_t asked_unix_ms; /* what came later, nobody knew of. 0 = not known: as old as can be */
 };
 
 struct intent {

@@ -8,6 +8,18 @@
 
 /* ---- what is wanted ---- */
 
+/* The same order once more is no new one, and an order that stood there at the first look may be of any
+ * age: one that was carried out long ago would be dated now, and what came of it since would count as
+ * known to the person. */
+static void date_restore(struct restore_request *restore, const struct restore_request *wanted,
+			 unsigned fields, int64_t now_unix_ms)
+{
+	if (restore->kind != RESTORE_NONE && restore->token && wanted->token &&
+	    !strcmp(restore->token, wanted->token))
+		return;
+	restore->asked_unix_ms = fields & CONTROL_STANDING ? 0 : now_unix_ms;
+}
+
 static void take_intent(struct intent *intent, const struct intent *wanted, unsigned fields,
 			int64_t now_unix_ms)
 {
@@ -20,10 +32,10 @@ static void take_intent(struct intent *intent, const struct intent *wanted, unsi
 	if (fields & CONTROL_RESTART)
 		xstrset(&intent->restart_nonce, wanted->restart_nonce);
 	if (fields & CONTROL_RESTORE) {
+		date_restore(&intent->restore, &wanted->restore, fields, now_unix_ms);
 		intent->restore.kind = wanted->restore.kind;
 		intent->restore.allow_non_restored = wanted->restore.allow_non_restored;
 		intent->restore.foreign = wanted->restore.foreign;
-		intent->restore.asked_unix_ms = now_unix_ms;
 		xstrset(&intent->restore.token, wanted->restore.token);
 		xstrset(&intent->restore.path, wanted->restore.path);
 	}

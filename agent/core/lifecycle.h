@@ -159,6 +159,9 @@ enum control_field {
 	CONTROL_RESTART = 1 << 3,
 	CONTROL_RESTORE = 1 << 4,
 	CONTROL_NEW_START = 1 << 5, /* a person asks for a start: forget outcome and attempts */
+	CONTROL_STANDING =
+		1 << 6, /* with RESTORE: the order stood there when it was looked at first;
+				       nobody knows how old it is */
 };
 
 enum event_type {

@@ -133,9 +133,32 @@ static bool parked(struct inquiry *in)
 	return true;
 }
 
+/* ---- rule 5: an error is never absence ---- */
+
+static bool source_unreadable(struct inquiry *in)
+{
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		const struct source_fact *source = &in->facts->sources[i];
+
+		/* journal and request were dealt with before; the initial savepoint is older than all else */
+		if (i == SOURCE_JOURNAL || i == SOURCE_REQUEST || i == SOURCE_INITIAL ||
+		    source->state != SOURCE_UNREADABLE)
+			continue;
+		inquiry_hold(
+			in, i == SOURCE_HA ? CAUSE_HA_UNREADABLE : CAUSE_STORAGE_UNREADABLE, 5,
+			"the %s cannot be read and could hold newer state: %s; drey looks again",
+			i == SOURCE_HA        ? "HA data of Flink"
+			: i == SOURCE_LINEAGE ? "directories in which this job wrote before"
+					      : source_kind_name((enum source_kind)i),
+			inquiry_detail(source->detail));
+		return true;
+	}
+	return false;
+}
+
 /* ---- rule 4: one-shot request ---- */
 
-static struct candidate *requested_candidate(struct inquiry *in)
+struct candidate *requested_candidate(const struct inquiry *in)
 {
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
 		if (snapshot_same_path(in->facts->candidates[i].snapshot.path,
@@ -204,6 +227,11 @@ static bool requested(struct inquiry *in)
 		return false;
 	/* an order that an old journal still has may have been carried out long ago */
 	in->judged_unix_ms = request->asked_unix_ms;
+	in->undated = !request->asked_unix_ms;
+	/* what cannot be read could show that it was */
+	if (in->undated && in->policy->restore != POLICY_NONE &&
+	    (source_unreadable(in) || undated_request_holds(in)))
+		return true;
 	carry_out_request(in, "requested once by a person");
 	return true;
 }
@@ -228,29 +256,6 @@ static bool still_requested(struct inquiry *in)
 	in->judged_unix_ms = launch->intended_unix_ms;
 	carry_out_request(in, "requested by a person, and that launch has not proven itself yet");
 	return true;
-}
-
-/* ---- rule 5: an error is never absence ---- */
-
-static bool source_unreadable(struct inquiry *in)
-{
-	for (int i = 0; i < SOURCE_COUNT; i++) {
-		const struct source_fact *source = &in->facts->sources[i];
-
-		/* journal and request were dealt with before; the initial savepoint is older than all else */
-		if (i == SOURCE_JOURNAL || i == SOURCE_REQUEST || i == SOURCE_INITIAL ||
-		    source->state != SOURCE_UNREADABLE)
-			continue;
-		inquiry_hold(
-			in, i == SOURCE_HA ? CAUSE_HA_UNREADABLE : CAUSE_STORAGE_UNREADABLE, 5,
-			"the %s cannot be read and could hold newer state: %s; drey looks again",
-			i == SOURCE_HA        ? "HA data of Flink"
-			: i == SOURCE_LINEAGE ? "directories in which this job wrote before"
-					      : source_kind_name((enum source_kind)i),
-			inquiry_detail(source->detail));
-		return true;
-	}
-	return false;
 }
 
 /* ---- rule 6: a job that is declared stateless ---- */

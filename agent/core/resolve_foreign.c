@@ -41,40 +41,52 @@ enum operators operators_compare(const struct candidate *left, const struct cand
 
 /* ---- a journal that knows of nothing ---- */
 
-/* Surely older than the initial savepoint. The date of one that was copied here from elsewhere means
- * nothing. */
-static bool is_behind(const struct candidate *c, const struct candidate *initial)
+/* Surely older than `base`. The date of one that was copied here from elsewhere means nothing. */
+static bool is_behind(const struct candidate *c, const struct candidate *base)
 {
-	const struct snapshot *a = &c->snapshot, *b = &initial->snapshot;
+	const struct snapshot *a = &c->snapshot, *b = &base->snapshot;
 
-	if (candidate_same_job(c, initial) && a->checkpoint_id && b->checkpoint_id)
+	if (candidate_same_job(c, base) && a->checkpoint_id && b->checkpoint_id)
 		return a->checkpoint_id < b->checkpoint_id;
-	return initial->source != SOURCE_INITIAL && facts_was_completed(c) &&
-	       a->completed_unix_ms && a->completed_unix_ms < b->completed_unix_ms;
+	return base->source != SOURCE_INITIAL && base->source != SOURCE_REQUEST &&
+	       facts_was_completed(c) && a->completed_unix_ms &&
+	       a->completed_unix_ms < b->completed_unix_ms;
+}
+
+/* The newest of what was found and is not plainly older than `base` (NULL = all of it), and how many there
+ * are. */
+static const struct candidate *newest_found(const struct inquiry *in, const struct candidate *base,
+					    size_t *ret_count)
+{
+	const struct candidate *newest = NULL;
+
+	*ret_count = 0;
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (c == base || candidate_is_fallback(in, c) || candidate_is_tainted(in, c) ||
+		    (base && is_behind(c, base)))
+			continue;
+		++*ret_count;
+		if (!newest || facts_was_completed(c) > facts_was_completed(newest) ||
+		    (facts_was_completed(c) == facts_was_completed(newest) &&
+		     candidate_compare_age(&c->snapshot, &newest->snapshot, false) < 0))
+			newest = c;
+	}
+	return newest;
 }
 
 bool lost_journal_decides(struct inquiry *in)
 {
-	const struct candidate *newest = NULL, *initial = NULL;
-	size_t count = 0;
+	const struct candidate *newest, *initial = NULL;
+	size_t count;
 
 	if (in->policy->adopt || !inquiry_never_ran(in) || in->policy->foreign == FOREIGN_IGNORE)
 		return false;
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
 		if (candidate_is_fallback(in, &in->facts->candidates[i]))
 			initial = &in->facts->candidates[i];
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		const struct candidate *c = &in->facts->candidates[i];
-
-		if (candidate_is_fallback(in, c) || candidate_is_tainted(in, c) ||
-		    (initial && is_behind(c, initial)))
-			continue;
-		count++;
-		if (!newest || facts_was_completed(c) > facts_was_completed(newest) ||
-		    (facts_was_completed(c) == facts_was_completed(newest) &&
-		     candidate_compare_age(&c->snapshot, &newest->snapshot, false) < 0))
-			newest = c;
-	}
+	newest = newest_found(in, initial, &count);
 	if (!newest)
 		return false;
 	inquiry_hold(in, CAUSE_JOURNAL_LOST, 8,
@@ -85,6 +97,32 @@ bool lost_journal_decides(struct inquiry *in)
 		     "`restore.foreign: ignore` is for directories that are shared",
 		     count, initial ? " that may be newer than the initial savepoint" : "",
 		     newest->snapshot.path, newest->snapshot.path);
+	return true;
+}
+
+bool undated_request_holds(struct inquiry *in)
+{
+	const struct restore_request *request = &in->journal->intent.restore;
+	const struct candidate *wanted =
+		request->kind == RESTORE_PATH ? requested_candidate(in) : NULL;
+	const struct candidate *newest;
+	size_t count;
+
+	if (!inquiry_never_ran(in) || in->policy->foreign == FOREIGN_IGNORE ||
+	    (request->kind == RESTORE_PATH && !wanted))
+		return false;
+	newest = newest_found(in, wanted, &count);
+	if (!newest)
+		return false;
+	inquiry_judge_rest(in, VERDICT_REJECTED, "a person has to say what is to be started from");
+	inquiry_hold(
+		in, CAUSE_REQUEST_MAY_BE_OLD, 4,
+		"the restore request %s stood there when drey began, and may have been carried "
+		"out before the journal was lost: it knows of no launch, but %zu snapshots "
+		"are not older than what is asked for, the newest %s; if the request is meant "
+		"now, repeat it with a new token or by `drey resume`, else `drey resume "
+		"--from PATH`",
+		request->token, count, newest->snapshot.path);
 	return true;
 }
 
@@ -162,6 +200,18 @@ static bool is_of_another_job(const struct inquiry *in, const struct candidate *
 	return false;
 }
 
+/* A request of unknown age names it, or something newer: then its person knew of it. */
+static bool is_asked_for(const struct inquiry *in, const struct candidate *c)
+{
+	const struct decision *decision = in->decision;
+	const struct candidate *asked;
+
+	if (!in->undated || decision->kind != DECISION_START_FROM)
+		return false;
+	asked = &in->facts->candidates[decision->candidate];
+	return c == asked || (is_foreign(in, asked) && is_behind(c, asked));
+}
+
 static struct candidate *newest_foreign(struct inquiry *in, const struct candidate *own)
 {
 	struct candidate *newest = NULL;
@@ -180,7 +230,7 @@ static struct candidate *newest_foreign(struct inquiry *in, const struct candida
 			if (own_ms < in->judged_unix_ms)
 				own_ms = in->judged_unix_ms;
 		}
-		if (c->snapshot.completed_unix_ms <= own_ms)
+		if (c->snapshot.completed_unix_ms <= own_ms || is_asked_for(in, c))
 			continue;
 		if (is_of_another_job(in, own, c)) {
 			inquiry_judge(c, VERDICT_REJECTED,
@@ -245,13 +295,15 @@ static const struct candidate *unknown_launch(const struct inquiry *in, const ch
 	return NULL;
 }
 
-/* A person's order is the way out, and the order in which the two came is not known. */
+/* A person's order is the way out, unless nobody knows when it was made: the order in which the two came is
+ * not known. */
 static bool unknown_launch_forbids(struct inquiry *in)
 {
 	const struct candidate *c;
 	const char *job;
 
-	if (inquiry_never_ran(in) || in->decision->rule == 4 || !(c = unknown_launch(in, &job)))
+	if (inquiry_never_ran(in) || (in->decision->rule == 4 && !in->undated) ||
+	    !(c = unknown_launch(in, &job)))
 		return false;
 	if (in->decision->kind != DECISION_START_EMPTY)
 		inquiry_judge(&in->facts->candidates[in->decision->candidate], VERDICT_REJECTED,
@@ -271,6 +323,7 @@ void foreign_check(struct inquiry *in)
 	const struct decision *decision = in->decision;
 	const struct candidate *own;
 	struct candidate *c, *newest;
+	bool judged = in->judged_unix_ms || in->undated;
 
 	if (in->policy->restore == POLICY_NONE ||
 	    (decision->kind != DECISION_START_FROM && decision->kind != DECISION_CONTINUE &&
@@ -279,7 +332,7 @@ void foreign_check(struct inquiry *in)
 		return;
 	if (in->policy->foreign == FOREIGN_IGNORE ||
 	    (inquiry_never_ran(in) && (!in->judged_unix_ms || in->policy->adopt)) ||
-	    (decision->rule == 4 && !in->judged_unix_ms))
+	    (decision->rule == 4 && !judged))
 		return;
 	own = own_with_operators(in);
 	c = newest_foreign(in, own);

@@ -28,11 +28,15 @@ struct inquiry {
 	size_t *order; /* indices of the candidates that count, newest first in each group */
 	size_t order_count;
 	int64_t judged_unix_ms; /* a request is carried out: its person knew what was there then */
+	bool undated;           /* a request is carried out, and nobody knows when it was made */
 	const char *not_continued; /* why Flink's HA data are not used; NULL = there are none */
 	const char *not_continued_detail; /* NULL = that says it all */
 };
 
 /* ---- resolve.c ---- */
+
+/* What the request names; NULL = it was not found. */
+struct candidate *requested_candidate(const struct inquiry *in);
 
 void inquiry_decide(struct inquiry *in, enum decision_kind kind, int rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -120,6 +124,10 @@ void leftovers_check(struct inquiry *in);
 
 /* The journal knows of nothing, but the directories hold snapshots. */
 bool lost_journal_decides(struct inquiry *in);
+
+/* The journal knows of nothing, and a request of unknown age would leave behind what is there: it may have been
+ * carried out long ago, by a launch that the journal has forgotten. */
+bool undated_request_holds(struct inquiry *in);
 
 /* There are such: the operators of what is ours have to be known, to tell them apart. */
 bool foreign_matters(const struct inquiry *in);

@@ -15,6 +15,7 @@ void flinkapp_release(struct flinkapp *app)
 	free(app->resource_version);
 	json_free(app->spec);
 	json_free(app->conditions);
+	json_free(app->annotations);
 	*app = (struct flinkapp){0};
 }
 
@@ -37,7 +38,7 @@ static int decode(const struct json *object, const char *name, struct flinkapp *
 		  struct err *err)
 {
 	const struct json *conditions = json_get(json_get(object, "status"), "conditions");
-	const struct json *metadata, *spec = NULL;
+	const struct json *metadata, *spec = NULL, *annotations = NULL;
 	const char *kind, *got, *uid, *version;
 
 	if (json_need_str(object, "kind", &kind, err) < 0)
@@ -49,6 +50,7 @@ static int decode(const struct json *object, const char *name, struct flinkapp *
 	    json_need_str(metadata, "uid", &uid, err) < 0 ||
 	    json_need_str(metadata, "resourceVersion", &version, err) < 0 ||
 	    json_need_i64(metadata, "generation", &app->generation, err) < 0 ||
+	    json_opt_object(metadata, "annotations", &annotations, err) < 0 ||
 	    json_opt_object(object, "spec", &spec, err) < 0)
 		return -1;
 	if (strcmp(got, name) != 0)
@@ -60,6 +62,7 @@ static int decode(const struct json *object, const char *name, struct flinkapp *
 	app->resource_version = xstrdup(version);
 	app->deleting = json_str(metadata, "deletionTimestamp") != NULL;
 	app->spec = spec ? json_copy(spec) : NULL;
+	app->annotations = annotations ? json_copy(annotations) : NULL;
 	if (conditions)
 		app->conditions = json_copy(conditions);
 	return 0;
@@ -104,6 +107,29 @@ int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 	if (rc == 0 && flinkapp_decode(got.object, name, ret, err) < 0)
 		rc = err_wrap(err, "GET %s: the answer", path);
 	tell(&got, answer);
+	return rc;
+}
+
+int flinkapp_patch(struct kube *kube, const char *name, const struct json *merge_patch,
+		   struct err *err)
+{
+	cleanup_free char *path = path_of(kube, name, "", err);
+	struct kube_request request = {
+		.method = "PATCH",
+		.path = path,
+		.content_type = KUBE_MERGE_PATCH,
+		.body = merge_patch,
+		.timeout_ms = TIMEOUT_MS,
+		.max_bytes = MAX_BYTES,
+		.repeatable = true,
+	};
+	struct kube_answer got = {0};
+	int rc;
+
+	if (!path)
+		return -1;
+	rc = kube_do(kube, &request, &got, err);
+	kube_answer_release(&got);
 	return rc;
 }
 

@@ -26,8 +26,9 @@ struct flinkapp {
 	char *name, *uid, *resource_version; /* never NULL in what was read */
 	int64_t generation;                  /* rises with every change of the spec; never 0 */
 	bool deleting;
-	struct json *spec;       /* NULL: none */
-	struct json *conditions; /* of its status; NULL: none */
+	struct json *spec;        /* NULL: none */
+	struct json *annotations; /* object; NULL: none */
+	struct json *conditions;  /* of its status; NULL: none */
 };
 
 void flinkapp_release(struct flinkapp *app); /* zeroed is allowed; zeroed afterwards */
@@ -39,6 +40,10 @@ int flinkapp_decode(const struct json *object, const char *name, struct flinkapp
 /* `answer` may be NULL; else zeroed before the first use: kube_answer_release(). */
 int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 		 struct kube_answer *answer, struct err *err);
+
+/* A merge patch (RFC 7386) of what is not the status; it is sent again when the outcome is unknown. */
+int flinkapp_patch(struct kube *kube, const char *name, const struct json *merge_patch,
+		   struct err *err);
 
 /*
  * Server-side apply of the whole status, by force: what an earlier one had and this one has not goes.

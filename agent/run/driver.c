@@ -105,6 +105,7 @@ void driver_step(struct driver *driver, const struct event *event)
 	effects_clear(&effects);
 	driver_control_acknowledge(driver);
 	driver_directory_acknowledge(driver);
+	driver_used_step(driver);
 	driver_resource_step(driver);
 	driver_event_step(driver);
 	driver_owner_step(driver);
@@ -251,6 +252,7 @@ static int open_all(struct driver *driver, struct err *err)
 		return -1;
 	if (driver_hooks_open(driver, err) < 0 || driver_directory_open(driver, err) < 0)
 		return -1;
+	driver_used_open(driver);
 	if (driver_resource_open(driver, err) < 0 || driver_event_open(driver, err) < 0 ||
 	    driver_owner_open(driver, err) < 0 || driver_ready_open(driver, err) < 0)
 		return -1;
@@ -277,6 +279,7 @@ static void close_all(struct driver *driver)
 	driver_owner_close(driver);
 	driver_event_close(driver);
 	driver_resource_close(driver);
+	driver_used_close(driver);
 	driver_directory_close(driver);
 	driver_hooks_close(driver);
 	driver_http_close(driver);

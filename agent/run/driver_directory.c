@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "run/control/control_source.h"
 #include "run/control/control_watch.h"
 #include "run/driver_internal.h"
 #include "run/kube/control_map.h"
@@ -31,6 +32,9 @@
 	"new token"
 #define TOKEN_REUSED                                                                               \
 	"restore: its token was given to another order before; ask for this one with a new token"
+#define TOKEN_USED                                                                                 \
+	"restore: the annotation " CONTROL_USED_ANNOTATION " says that it was carried out, and "   \
+	"the journal knows nothing of it; if it is meant again, ask with a new token"
 #define SAVE_RETRY_MS   30000
 #define DEFAULT_POLL_MS 30000 /* where control.poll is 0: nothing else tells of a change */
 
@@ -42,11 +46,9 @@ struct directory {
 	struct loop_timer
 		*poll; /* of the ConfigMap, where no directory tells that it has changed */
 	struct control_seen seen;
-	struct control_wish mounted, remote; /* the newest readings */
-	bool mounted_known, remote_known, remote_absent;
-	struct control_wish
-		resource; /* what the custom resource asks for, the last that made sense */
-	bool resource_wanted, resource_known, resource_there;
+	struct control_source mounted, remote;
+	struct control_source resource; /* its wish: the last that made sense */
+	bool resource_wanted;
 	bool resource_denied; /* and never read by this process */
 	bool without;         /* it is done without, and that was said */
 	char *resource_error; /* why it is not followed; NULL = it is */
@@ -55,8 +57,9 @@ struct directory {
 	bool taken;           /* one reading was taken: decisions are allowed */
 	bool observe;         /* one was asked for meanwhile */
 	bool unsaved;
-	bool too_late;    /* the restore request is refused, because the job runs */
-	bool reused;      /* it is refused with all the rest, because its token was another one's */
+	bool too_late; /* the restore request is refused, because the job runs */
+	bool reused;   /* it is refused with all the rest, because its token was another one's */
+	bool used;     /* its object says that it was carried out; the journal does not know it */
 	int64_t sequence; /* of the journal write that has to be acknowledged first */
 	int64_t save_ms;  /* not before; 0 = at once */
 	int64_t read_unix_ms;
@@ -121,40 +124,17 @@ void driver_directory_acknowledge(struct driver *driver)
 
 /* ---- what is to be followed ---- */
 
-/* What the custom resource says goes before what the ConfigMap says, key by key; but a brake counts
- * wherever it is set. */
-static void overlay(struct control_wish *wish, const struct control_wish *resource)
-{
-	bool brake = wish->do_not_restart || resource->do_not_restart;
-
-	for (int i = 0; i < CONTROL_KEYS; i++)
-		if (resource->text[i])
-			xstrset(&wish->text[i], resource->text[i]);
-	if (resource->text[CONTROL_KEY_STATE])
-		wish->state = resource->state;
-	if (resource->text[CONTROL_KEY_DO_NOT_RESTART] && brake)
-		xstrset(&wish->text[CONTROL_KEY_DO_NOT_RESTART], "true");
-	wish->do_not_restart = brake;
-	if (resource->text[CONTROL_KEY_RESTORE]) {
-		free(wish->restore.token);
-		free(wish->restore.path);
-		wish->restore = resource->restore;
-		wish->restore.token = xstrdup(resource->restore.token);
-		wish->restore.path = xstrdup(resource->restore.path);
-	}
-}
-
 /* It was read, or it is done without. */
 static bool resource_is_settled(const struct directory *directory)
 {
-	return !directory->resource_wanted || directory->resource_known ||
+	return !directory->resource_wanted || directory->resource.known ||
 	       (directory->resource_denied && directory->loaded && !directory->seen.resource);
 }
 
 /* NULL: nothing is wrong with it. */
 static const char *resource_trouble(const struct directory *directory)
 {
-	return directory->resource_known || !resource_is_settled(directory)
+	return directory->resource.known || !resource_is_settled(directory)
 		       ? directory->resource_error
 		       : NULL;
 }
@@ -169,7 +149,7 @@ static void note_resource(struct directory *directory)
 	bool same = why ? seen->resource_error && !strcmp(why, seen->resource_error)
 			: !seen->resource_error;
 
-	if (!directory->resource_known && !why)
+	if (!directory->resource.known && !why)
 		return;
 	if (why && !directory->without)
 		log_warn(directory->driver->log,
@@ -178,9 +158,9 @@ static void note_resource(struct directory *directory)
 			 "none",
 			 LOG_STR("error", why));
 	directory->without = why;
-	if (same && (why || seen->resource == directory->resource_there))
+	if (same && (why || seen->resource == !directory->resource.absent))
 		return;
-	seen->resource = !why && directory->resource_there;
+	seen->resource = !why && !directory->resource.absent;
 	xstrset(&seen->resource_error, why);
 	directory->unsaved = true;
 	directory->save_ms = 0;
@@ -193,26 +173,29 @@ static bool join(const struct directory *directory, struct control_wish *ret_wis
 	bool known = true;
 
 	*ret_wish = (struct control_wish){0};
-	if (directory->map && !directory->remote_known) {
+	if (directory->map && !directory->remote.known) {
 		known = false;
 		err_set(&ret_wish->bad, ERR_RETRY, 0, "%s",
 			directory->remote_error ? directory->remote_error : "not read yet");
-	} else if (directory->map && !directory->remote_absent) {
-		control_wish_copy(ret_wish, &directory->remote);
+	} else if (directory->map && !directory->remote.absent) {
+		control_wish_copy(ret_wish, &directory->remote.wish);
 	} else {
-		control_wish_copy(ret_wish, &directory->mounted);
-		known = !directory->watch || directory->mounted_known;
+		control_wish_copy(ret_wish, &directory->mounted.wish);
+		known = !directory->watch || directory->mounted.known;
 	}
 	if (!resource_is_settled(directory) && !ret_wish->bad.kind) {
 		known = false;
 		err_set(&ret_wish->bad, ERR_RETRY, 0, "%s",
 			directory->resource_error ? directory->resource_error : "not read yet");
 	}
-	overlay(ret_wish, &directory->resource);
-	if (directory->mounted.do_not_restart && !ret_wish->do_not_restart) {
+	control_wish_overlay(ret_wish, &directory->resource.wish);
+	if (directory->mounted.wish.do_not_restart && !ret_wish->do_not_restart) {
 		ret_wish->do_not_restart = true;
 		xstrset(&ret_wish->text[CONTROL_KEY_DO_NOT_RESTART], "true");
 	}
+	ret_wish->restore_standing = control_source_is_standing(&directory->mounted, ret_wish) ||
+				     control_source_is_standing(&directory->remote, ret_wish) ||
+				     control_source_is_standing(&directory->resource, ret_wish);
 	return known;
 }
 
@@ -253,6 +236,8 @@ static void mention_errors(struct directory *directory, const struct control_wis
 		complain(directory, wish->bad.msg);
 	else if (directory->too_late)
 		complain(directory, TOO_LATE);
+	else if (directory->used)
+		complain(directory, TOKEN_USED);
 	else
 		complain(directory, NULL);
 }
@@ -286,6 +271,8 @@ static void take(struct directory *directory)
 	known = join(directory, &wish);
 	directory->reused =
 		known && !wish.bad.kind && control_dir_reuses_token(&wish, &driver->life.journal);
+	directory->used = known && !wish.bad.kind && control_wish_is_used(&wish) &&
+			  !journal_is_consumed(&driver->life.journal, wish.restore.token);
 	if (directory->reused)
 		err_set(&wish.bad, ERR_CONFIG, 0, TOKEN_REUSED);
 	changed = control_dir_compare(&wish, &directory->seen, &driver->life, !directory->taken,
@@ -302,7 +289,7 @@ static void take(struct directory *directory)
 	}
 	driver_directory_acknowledge(driver);
 	control_wish_release(&wish);
-	if (directory->observe && (!directory->watch || directory->mounted_known)) {
+	if (directory->observe && (!directory->watch || directory->mounted.known)) {
 		directory->observe = false;
 		effect_observe(driver);
 	}
@@ -321,10 +308,7 @@ static void on_remote(void *arg, const struct control_wish *wish, bool absent,
 		return;
 	xstrset(&directory->remote_error, wish ? NULL : why->msg);
 	if (wish) {
-		control_wish_release(&directory->remote);
-		control_wish_copy(&directory->remote, wish);
-		directory->remote_known = true;
-		directory->remote_absent = absent;
+		control_source_take(&directory->remote, wish, absent);
 		directory->read_unix_ms = clock_unix_ms();
 	}
 	directory->waiting = true;
@@ -358,13 +342,11 @@ static bool same_texts(const struct control_wish *a, const struct control_wish *
 static void on_reading(void *arg, const struct control_wish *wish, const struct err *why)
 {
 	struct directory *directory = arg;
-	bool same = wish && directory->mounted_known && same_texts(wish, &directory->mounted);
+	bool same = wish && directory->mounted.known && same_texts(wish, &directory->mounted.wish);
 
 	xstrset(&directory->mounted_error, wish ? NULL : why->msg);
 	if (wish) {
-		control_wish_release(&directory->mounted);
-		control_wish_copy(&directory->mounted, wish);
-		directory->mounted_known = true;
+		control_source_take(&directory->mounted, wish, false);
 		if (!directory->map)
 			directory->read_unix_ms = clock_unix_ms();
 	}
@@ -390,7 +372,7 @@ static void checked(void *arg)
 	const struct directory *directory = check->directory;
 	cleanup_free char *unknown = NULL;
 
-	if (directory->map && !directory->remote_known)
+	if (directory->map && !directory->remote.known)
 		unknown = xasprintf("(kubernetes.control: none does without the ConfigMap): %s",
 				    directory->remote_error);
 	else if (!resource_is_settled(directory))
@@ -434,24 +416,24 @@ void driver_directory_offer(struct driver *driver, const struct control_wish *wi
 			    const struct err *why)
 {
 	struct directory *directory = driver->directory;
-	struct control_wish *last = directory ? &directory->resource : NULL;
+	struct control_wish *last = directory ? &directory->resource.wish : NULL;
 
 	if (!directory || driver->closing)
 		return;
 	directory->resource_denied = false;
-	if (wish)
-		directory->resource_there = there;
 	xstrset(&directory->resource_error, !wish            ? why->msg
 					    : wish->bad.kind ? wish->bad.msg
 							     : NULL);
 	if (wish && !wish->bad.kind) {
-		control_wish_release(last);
-		control_wish_copy(last, wish);
+		control_source_take(&directory->resource, wish, !there);
 	} else if (wish && wish->do_not_restart) {
 		last->do_not_restart = true;
 		xstrset(&last->text[CONTROL_KEY_DO_NOT_RESTART], "true");
 	}
-	directory->resource_known |= wish != NULL;
+	if (wish) {
+		directory->resource.known = true;
+		directory->resource.absent = !there;
+	}
 	directory->waiting = true;
 	take(directory);
 }
@@ -463,7 +445,7 @@ void driver_directory_deny(struct driver *driver, const struct err *why)
 	driver_directory_offer(driver, NULL, false, why);
 	if (!directory || driver->closing)
 		return;
-	directory->resource_denied = !directory->resource_known;
+	directory->resource_denied = !directory->resource.known;
 	directory->waiting = true;
 	take(directory);
 }
@@ -472,12 +454,24 @@ const char *driver_directory_refused(const struct driver *driver)
 {
 	const struct directory *directory = driver->directory;
 
-	if (!directory || !directory->resource.text[CONTROL_KEY_RESTORE])
+	if (!directory || !directory->resource.wish.text[CONTROL_KEY_RESTORE])
 		return NULL;
 	return directory->reused ? TOKEN_REUSED : directory->too_late ? TOO_LATE : NULL;
 }
 
 /* ---- for the driver ---- */
+
+const struct control_wish *driver_directory_wish(const struct driver *driver,
+						 enum control_object object)
+{
+	const struct directory *directory = driver->directory;
+	const struct control_source *source;
+
+	if (!directory)
+		return NULL;
+	source = object == CONTROL_OBJECT_MAP ? &directory->remote : &directory->resource;
+	return source->known && !source->absent ? &source->wish : NULL;
+}
 
 void driver_directory_alive(struct driver *driver, struct control_seen *seen)
 {
@@ -499,7 +493,7 @@ bool driver_directory_ready(struct driver *driver)
 {
 	struct directory *directory = driver->directory;
 
-	if (!directory || !directory->watch || (directory->mounted_known && directory->loaded))
+	if (!directory || !directory->watch || (directory->mounted.known && directory->loaded))
 		return true;
 	directory->observe = true;
 	return false;
@@ -579,9 +573,9 @@ void driver_directory_close(struct driver *driver)
 	loop_timer_free(directory->poll);
 	lane_free(directory->lane, 1000);
 	control_watch_free(directory->watch);
-	control_wish_release(&directory->mounted);
-	control_wish_release(&directory->remote);
-	control_wish_release(&directory->resource);
+	control_source_release(&directory->mounted);
+	control_source_release(&directory->remote);
+	control_source_release(&directory->resource);
 	free(directory->resource_error);
 	control_seen_release(&directory->seen);
 	free(directory->mounted_error);

@@ -10,6 +10,7 @@
  *   driver_control.c  requests of the commands
  *   driver_directory.c  the control directory and the control ConfigMap
  *   driver_resource.c  the custom resource
+ *   driver_used.c     orders that were carried out are noted at the object that has them
  *   driver_event.c    Kubernetes Events
  *   driver_owner.c    what SIGTERM means, by what the pod belongs to
  *   driver_ready.c    the condition of what the pod belongs to
@@ -46,6 +47,7 @@ struct ready;
 struct resource;
 struct start;
 struct waiting_call;
+struct used;
 struct workload;
 
 struct driver {
@@ -59,6 +61,7 @@ struct driver {
 	struct control_server *control;
 	struct waiting_call *waiting; /* answered once their journal write is acknowledged */
 	struct directory *directory;  /* of the control files; NULL = none configured */
+	struct used *used;            /* NULL = no object has the orders */
 	struct resource *resource;    /* NULL = no custom resource is looked for */
 	struct events *events;        /* NULL = there is nothing that they could be about */
 	struct owner_watch *owner;    /* NULL = no owner is known */
@@ -156,6 +159,21 @@ void driver_directory_deny(struct driver *driver, const struct err *why);
 /* Why a restore request that was made in time is not carried out; NULL = there is no such thing;
  * borrowed. */
 const char *driver_directory_refused(const struct driver *driver);
+
+/* The newest reading of an object that people leave orders in; NULL = it was not read, or is not there;
+ * borrowed. */
+enum control_object {
+	CONTROL_OBJECT_MAP,
+	CONTROL_OBJECT_RESOURCE,
+	CONTROL_OBJECTS,
+};
+const struct control_wish *driver_directory_wish(const struct driver *driver,
+						 enum control_object object);
+
+/* driver_used.c; without Kubernetes all of this does nothing */
+void driver_used_open(struct driver *driver);
+void driver_used_close(struct driver *driver);
+void driver_used_step(struct driver *driver); /* after every step */
 
 /* driver_resource.c; where there is no Kubernetes, or no resource is wanted, all of this does nothing */
 int driver_resource_open(struct driver *driver, struct err *err);

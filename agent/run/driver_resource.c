@@ -18,6 +18,7 @@
 #include "core/status.h"
 #include "kube/flinkapp.h"
 #include "kube/kube_watch.h"
+#include "run/control/control_source.h"
 #include "run/driver_internal.h"
 #include "run/kube/kube_lane.h"
 #include "run/kube/resource_wish.h"
@@ -369,6 +370,7 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 	resource->found = FOUND_ONE;
 	resource->deleting = app->deleting;
 	resource_wish(app->spec, &wish);
+	wish.used = xstrdup(json_str(app->annotations, CONTROL_USED_ANNOTATION));
 	xstrset(&resource->refused, wish.bad.kind ? wish.bad.msg : NULL);
 	/* what it changes is in the very next status, so that one is about this generation */
 	resource->generation = app->generation;

@@ -65,12 +65,13 @@ may yes PATCH "$core/configmaps/$APPLICATION-drey-journal" '{}'
 may no DELETE "$core/configmaps/$APPLICATION-drey-journal"
 may yes GET "$core/configmaps/$APPLICATION-drey-control"
 may no GET "$core/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name=$APPLICATION-drey-control"
-may no PATCH "$core/configmaps/$APPLICATION-drey-control" '{}'
+may yes PATCH "$core/configmaps/$APPLICATION-drey-control" '{}'
 may no PUT "$core/configmaps/$APPLICATION-drey-control" '{}'
 may yes GET "$ours/$APPLICATION"
 may yes GET "$ours?fieldSelector=metadata.name=$APPLICATION"
 may yes PATCH "$ours/$APPLICATION/status?fieldManager=drey" '{}'
-may no PATCH "$ours/$APPLICATION" '{}'
+may yes PATCH "$ours/$APPLICATION" '{}'
+may no PUT "$ours/$APPLICATION" '{}'
 may no GET "$ours/of-somebody-else"
 may no GET "$ours"
 may yes POST "/apis/events.k8s.io/v1/namespaces/$NAMESPACE/events" '{}'

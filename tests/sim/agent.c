@@ -203,6 +203,7 @@ void agent_start(struct world *w)
 	*agent = (struct agent){.alive = true, .tick_at_ms = -1, .fenced_ms = -1};
 	agent->directory_taken = !w->directory.used;
 	memcpy(agent->directory_seen, w->directory.saved, sizeof(agent->directory_seen));
+	agent->directory_known = w->directory.known;
 	agent->file_sequence = journal.sequence;
 	snprintf(agent->writer, sizeof(agent->writer), "agent-%d-%" PRIu64, w->pod,
 		 w->epochs[SCOPE_AGENT]);

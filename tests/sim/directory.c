@@ -1,7 +1,8 @@
 /*
  * The control directory: files that say what is wanted, followed as agent/run/control does it. Only a
  * change counts, also one that was made while no agent looked; what was seen is on record once the
- * journal has it, so that a crash in between brings it once more.
+ * journal has it, so that a crash in between brings it once more. It lies beside the journal, and is lost
+ * with it; then orders of long ago are seen for the first time.
  */
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,27 @@ void directory_write(struct world *w, const struct event *wish)
 	plan(w, odds(w, 800) ? below(w, 50) : below(w, LOOKED_AT_MS), ITEM_DIRECTORY, SCOPE_WORLD);
 }
 
+/* An order that nobody knows to be carried out. */
+static bool has_order(const struct world *w)
+{
+	return w->directory.restore != RESTORE_NONE &&
+	       !journal_is_consumed(&w->agent->life.journal, w->directory.token);
+}
+
+/* It stood there when this agent looked first. */
+static bool is_standing(const struct world *w)
+{
+	return !strcmp(w->agent->directory_standing, w->directory.token);
+}
+
+/* At a first look the nonces ask for nothing, and nothing is forgiven. */
+static unsigned first_look(const struct world *w, unsigned fields)
+{
+	if (w->directory.state == w->agent->life.journal.intent.state)
+		fields &= ~(unsigned)CONTROL_STATE;
+	return fields & ~(unsigned)(CONTROL_SAVEPOINT | CONTROL_RESTART | CONTROL_NEW_START);
+}
+
 static unsigned changed(struct world *w)
 {
 	const struct directory *directory = &w->directory;
@@ -48,13 +70,26 @@ static unsigned changed(struct world *w)
 	for (int i = 0; i < DIRECTORY_KEYS; i++)
 		if (directory->version[i] != agent->directory_seen[i])
 			fields |= fields_of[i];
+	if (!agent->directory_taken)
+		snprintf(agent->directory_standing, sizeof(agent->directory_standing), "%s",
+			 directory->restore != RESTORE_NONE ? directory->token : "");
+	/* what was asked for while it was suspended is for this start */
+	if ((fields & CONTROL_STATE) && directory->state == DESIRED_RUNNING)
+		fields |= CONTROL_RESTORE;
+	if (!has_order(w))
+		fields &= ~(unsigned)CONTROL_RESTORE;
 	if (((fields & CONTROL_STATE) && directory->state == DESIRED_RUNNING) ||
 	    (fields & CONTROL_RESTORE))
 		fields |= CONTROL_NEW_START;
+	if (!agent->directory_known)
+		fields = first_look(w, fields);
 	if (!agent->directory_taken && directory->do_not_restart)
 		fields |= CONTROL_DO_NOT_RESTART; /* at a start a brake is a brake */
 	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(&agent->life))
 		fields &= ~(unsigned)(CONTROL_RESTORE | CONTROL_NEW_START);
+	if ((fields & CONTROL_RESTORE) && is_standing(w))
+		fields |= CONTROL_STANDING;
+	agent->directory_known = true;
 	memcpy(agent->directory_seen, directory->version, sizeof(agent->directory_seen));
 	return fields;
 }
@@ -95,6 +130,26 @@ void directory_acknowledge(struct world *w)
 {
 	const struct agent *agent = w->agent;
 
-	if (agent->life.acknowledged >= agent->directory_sequence && !agent->life.journal_broken)
-		memcpy(w->directory.saved, agent->directory_seen, sizeof(w->directory.saved));
+	if (agent->life.acknowledged < agent->directory_sequence || agent->life.journal_broken)
+		return;
+	memcpy(w->directory.saved, agent->directory_seen, sizeof(w->directory.saved));
+	w->directory.known = agent->directory_known;
+}
+
+void directory_lose(struct world *w)
+{
+	memset(w->directory.saved, 0, sizeof(w->directory.saved));
+	w->directory.known = false;
+}
+
+void directory_back_up(struct world *w)
+{
+	memcpy(w->directory.backup, w->directory.saved, sizeof(w->directory.backup));
+	w->directory.backup_known = w->directory.known;
+}
+
+void directory_put_back(struct world *w)
+{
+	memcpy(w->directory.saved, w->directory.backup, sizeof(w->directory.saved));
+	w->directory.known = w->directory.backup_known;
 }

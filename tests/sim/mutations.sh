@@ -60,6 +60,8 @@ what an unknown launch has made is overlooked|resolve_foreign|s/(void foreign_ch
 a lost journal is a first start|resolve_foreign|s/(bool lost_journal_decides\(.*?\n\{)/$1\n\tif (in)\n\t\treturn false;/s
 a request that is made again leaves newer state behind|resolve|s/in->judged_unix_ms = launch->intended_unix_ms;/;/
 a request of an old journal leaves newer state behind|resolve|s/in->judged_unix_ms = request->asked_unix_ms;/;/
+an order that stood there is dated now|lifecycle|s/fields & CONTROL_STANDING \? 0 : now_unix_ms/now_unix_ms/
+an order of unknown age is carried out without a journal|resolve|s/\(source_unreadable\(in\) \|\| undated_request_holds\(in\)\)/false/
 a request is made again by any launch from the same place|resolve|s/!launch->request_token \|\|\s*strcmp\(launch->request_token, request->token \? request->token : ""\) != 0\)/!journal_is_consumed(journal, request->token) || (request->kind == RESTORE_EMPTY ? launch->restore_path != NULL : !snapshot_same_path(launch->restore_path, request->path)))/
 an old savepoint goes although the newest is damaged|lifecycle|s/if \(!event->inspected\.complete\) \{\n\t\tkeeper/if (false) {\n\t\tkeeper/
 the journal keeps every launch|journal|s/trim_launches\(journal, JOURNAL_MAX_LAUNCHES\);//

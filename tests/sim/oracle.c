@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -245,6 +246,11 @@ static void launch_is_on_record(struct world *w, const struct launch *launch)
 		fail(w, "a launch while a Flink lives");
 }
 
+static bool *carried_out(struct world *w, const char *token)
+{
+	return &w->truth.carried_out[strtoul(token + 1, NULL, 10) % MAX_SERIAL];
+}
+
 /* A person has named exactly this, and it is the first launch that carries it out. */
 static bool launch_is_requested(struct world *w, const struct launch *launch)
 {
@@ -252,15 +258,14 @@ static bool launch_is_requested(struct world *w, const struct launch *launch)
 	const struct restore_request *request = &stored->intent.restore;
 
 	if (request->kind == RESTORE_NONE || !request->token ||
-	    !journal_is_consumed(stored, request->token) ||
-	    !strcmp(w->truth.last_token, request->token) ||
+	    !journal_is_consumed(stored, request->token) || *carried_out(w, request->token) ||
 	    !strcmp(w->user.untimely, request->token))
 		return false;
 	if (request->kind == RESTORE_EMPTY
 		    ? launch->restore_path != NULL
 		    : !snapshot_same_path(request->path, launch->restore_path))
 		return false;
-	snprintf(w->truth.last_token, sizeof(w->truth.last_token), "%s", request->token);
+	*carried_out(w, request->token) = true;
 	return true;
 }
 

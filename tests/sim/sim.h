@@ -212,6 +212,8 @@ struct truth_launch {
 	struct ha_map ha, ha_copy;
 };
 
+#define MAX_SERIAL 4096
+
 struct truth {
 	struct truth_launch *launches;
 	int count, capacity;
@@ -226,7 +228,7 @@ struct truth {
 	bool clock_set; /* dates of storage and journal do not go together */
 	char last_result[JOB_ID_BYTES]; /* trigger id of the last operation's result, when judged */
 	bool last_ok;
-	char last_token[32];
+	bool carried_out[MAX_SERIAL]; /* orders, by the number of their token */
 };
 
 #define PODS 2
@@ -311,6 +313,9 @@ enum { DIRECTORY_KEYS = 5 };
 struct directory {
 	bool used;
 	int version[DIRECTORY_KEYS], saved[DIRECTORY_KEYS]; /* saved: what was seen, on record */
+	bool known;                                         /* on record: it was seen at all */
+	int backup[DIRECTORY_KEYS];                         /* of what is on record */
+	bool backup_known;
 	enum desired_state state;
 	bool do_not_restart;
 	char savepoint[32], restart[32], token[32], path[PATH_BYTES];
@@ -322,6 +327,8 @@ struct agent {
 	bool directory_taken; /* nothing is looked at before */
 	bool observe_waits;
 	int directory_seen[DIRECTORY_KEYS];
+	bool directory_known;
+	char directory_standing[32]; /* token of the order that stood there at the first look */
 	int64_t directory_sequence;
 	struct lifecycle life;
 	char writer[32];
@@ -505,6 +512,9 @@ void store_lose(struct world *w);
 void directory_write(struct world *w, const struct event *wish);
 void directory_look(struct world *w);
 void directory_acknowledge(struct world *w);
+void directory_lose(struct world *w); /* with the journal, likewise below */
+void directory_back_up(struct world *w);
+void directory_put_back(struct world *w);
 
 /* ---- user.c */
 void user_begin(struct world *w);

@@ -321,6 +321,7 @@ void store_back_up(struct world *w)
 		return;
 	image_put(w->store.backup, &w->store.image->journal);
 	w->store.has_backup = true;
+	directory_back_up(w);
 }
 
 /* S17: somebody restores the volume from an old backup. */
@@ -333,6 +334,7 @@ void store_put_back(struct world *w)
 	say(w, "store: journal %" PRId64 " is replaced by a backup, %" PRId64,
 	    w->store.image->journal.sequence, w->store.backup->journal.sequence);
 	image_put(w->store.image, old);
+	directory_put_back(w);
 	w->truth.journal_changed = true;
 	oracle_forgotten(w);
 	w->figures->journals_changed++;
@@ -344,6 +346,7 @@ void store_lose(struct world *w)
 		return;
 	say(w, "store: the journal is lost");
 	w->store.exists = false;
+	directory_lose(w);
 	w->truth.journal_changed = true;
 	oracle_forgotten(w);
 	w->figures->journals_changed++;

@@ -161,12 +161,16 @@ static inline void broken(struct candidate *c, enum integrity integrity, const c
 	xstrset(&c->detail, detail);
 }
 
+#define ASKED_NOW_MS INT64_C(1000000000) /* after all that is found */
+
+/* By a person, now. */
 static inline void request(struct world *w, enum restore_request_kind kind, const char *path,
 			   const char *token)
 {
 	w->journal.intent.restore.kind = kind;
 	xstrset(&w->journal.intent.restore.path, path);
 	xstrset(&w->journal.intent.restore.token, token);
+	w->journal.intent.restore.asked_unix_ms = ASKED_NOW_MS;
 }
 
 /* The last launch was made to carry out the request. */

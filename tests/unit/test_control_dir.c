@@ -319,6 +319,26 @@ static void a_restore_request_is_one_shot(void)
 	rig_end(&rig);
 }
 
+/* The journal is lost, and what was seen with it: the order may be one of long ago. */
+static void an_order_says_how_much_is_known_of_its_age(void)
+{
+	struct rig rig;
+	bool refused;
+
+	rig_begin(&rig);
+	SWAP(&rig.swap, RESTORE_7);
+	CHECK_INT(look(&rig), ==, CONTROL_RESTORE);
+	rig.seen.restore_token[0] = '6';
+	rig.wish.restore_standing = true;
+	CHECK(control_dir_compare(&rig.wish, &rig.seen, &rig.life, true, &rig.event, &refused));
+	CHECK_INT(rig.event.control.fields, ==,
+		  CONTROL_RESTORE | CONTROL_NEW_START | CONTROL_STANDING);
+	/* its object says that it was carried out */
+	rig.wish.used = xstrdup("6 7");
+	CHECK(!control_dir_compare(&rig.wish, &rig.seen, &rig.life, true, &rig.event, &refused));
+	rig_end(&rig);
+}
+
 static void a_restore_request_for_a_running_job_is_refused_and_does_not_lie_in_wait(void)
 {
 	struct rig rig;
@@ -537,6 +557,7 @@ int main(void)
 	TEST(a_zero_byte_is_refused);
 	TEST(unknown_files_are_named_and_ignored);
 	TEST(a_restore_request_is_one_shot);
+	TEST(an_order_says_how_much_is_known_of_its_age);
 	TEST(a_restore_request_for_a_running_job_is_refused_and_does_not_lie_in_wait);
 	TEST(a_restore_request_made_while_suspended_is_for_the_next_start);
 	TEST(a_restore_request_in_one_change_with_the_stop_is_for_the_next_start);

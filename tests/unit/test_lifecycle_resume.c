@@ -112,6 +112,30 @@ static void a_launch_that_was_never_made_is_on_record_as_such(void)
 	life_end(&l);
 }
 
+/* One that stood there when it was looked at first may have been made long ago, and to be asked for once more
+ * under the same token makes it no younger. */
+static void the_date_of_a_request_is_that_of_the_first_time(void)
+{
+	struct intent intent = {.restore = {.kind = RESTORE_EMPTY, .token = (char *)"t1"}};
+	struct life l;
+	int64_t asked_unix_ms;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	control(&l, CONTROL_RESTORE | CONTROL_STANDING, intent);
+	CHECK_INT(l.life.journal.intent.restore.kind, ==, RESTORE_EMPTY);
+	CHECK_INT(l.life.journal.intent.restore.asked_unix_ms, ==, 0);
+	control(&l, CONTROL_RESTORE | CONTROL_NEW_START, intent);
+	CHECK_INT(l.life.journal.intent.restore.asked_unix_ms, ==, 0);
+	intent.restore.token = (char *)"t2";
+	control(&l, CONTROL_RESTORE, intent);
+	asked_unix_ms = l.life.journal.intent.restore.asked_unix_ms;
+	CHECK_INT(asked_unix_ms, ==, l.life.now_unix_ms);
+	control(&l, CONTROL_RESTORE | CONTROL_STANDING, intent);
+	CHECK_INT(l.life.journal.intent.restore.asked_unix_ms, ==, asked_unix_ms);
+	life_end(&l);
+}
+
 int main(void)
 {
 	TEST(a_plain_resume_withdraws_a_request_that_could_not_be_met);
@@ -119,5 +143,6 @@ int main(void)
 	TEST(a_new_request_replaces_the_one_before);
 	TEST(a_request_is_on_record_with_its_time_and_its_launch);
 	TEST(a_launch_that_was_never_made_is_on_record_as_such);
+	TEST(the_date_of_a_request_is_that_of_the_first_time);
 	return tap_done();
 }

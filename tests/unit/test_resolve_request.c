@@ -198,6 +198,135 @@ static void a_tainted_snapshot_is_not_what_ours_is_measured_by(void)
 	end(&w);
 }
 
+/* Nobody knows when it was made: it stood there at the first look. */
+static void standing(struct world *w, enum restore_request_kind kind, const char *path)
+{
+	request(w, kind, path, "t1");
+	w->journal.intent.restore.asked_unix_ms = 0;
+}
+
+/* The journal is lost, and an order of long ago still stands in a control input. */
+static void an_order_of_unknown_age_leaves_nothing_behind_when_the_journal_knows_of_no_launch(void)
+{
+	static const struct {
+		enum restore_request_kind kind;
+		const char *path;
+		int64_t found[3]; /* checkpoints of one job */
+		const char *decides;
+	} cases[] = {
+		{RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", {5, 7}, "HOLD"},
+		{RESTORE_PATH, "file:/cp/" JOB_A "/chk-7", {5, 7}, "START_FROM"},
+		{RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", {5}, "START_FROM"},
+		{RESTORE_EMPTY, NULL, {5}, "HOLD"},
+		{RESTORE_EMPTY, NULL, {0}, "START_EMPTY"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world w;
+
+		begin(&w);
+		for (int k = 0; cases[i].found[k]; k++)
+			found_checkpoint(&w, JOB_A, cases[i].found[k]);
+		standing(&w, cases[i].kind, cases[i].path);
+		CHECK_STR(decision_kind_name(decide(&w)), cases[i].decides);
+		if (w.decision.kind == DECISION_HOLD) {
+			CHECK_INT(w.decision.cause, ==, CAUSE_REQUEST_MAY_BE_OLD);
+			CHECK_HAS(w.decision.reason, "chk-");
+			CHECK_HAS(w.decision.reason, "`drey resume --from PATH`");
+		}
+		/* a person repeats it */
+		request(&w, cases[i].kind, cases[i].path, "t2");
+		CHECK_INT(decide(&w), !=, DECISION_HOLD);
+		end(&w);
+	}
+}
+
+/* What is plainly older is what the person wanted to leave behind; what cannot be compared is not. */
+static void an_order_of_unknown_age_is_compared_across_jobs_by_date(void)
+{
+	struct candidate *other;
+	struct world w;
+
+	begin(&w);
+	found_savepoint(&w, JOB_A, 5)->snapshot.completed_unix_ms = 50000;
+	other = found_checkpoint(&w, JOB_B, 99);
+	other->snapshot.completed_unix_ms = 49999;
+	standing(&w, RESTORE_PATH, "file:/sp/savepoint-aaaaaa-000000000005");
+	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000005");
+	other->snapshot.completed_unix_ms = 50001;
+	CHECK_DECIDES(&w, HOLD);
+	other->snapshot.completed_unix_ms = 0;
+	CHECK_DECIDES(&w, HOLD);
+	/* directories that are shared: nobody's journal can be seen to be lost */
+	w.policy.foreign = FOREIGN_IGNORE;
+	CHECK_DECIDES(&w, START_FROM);
+	end(&w);
+
+	/* the date of what lies elsewhere means nothing */
+	begin(&w);
+	found(&w, SOURCE_REQUEST, "file:/else/where", SNAPSHOT_SAVEPOINT, "", 200);
+	found_checkpoint(&w, JOB_A, 9);
+	standing(&w, RESTORE_PATH, "file:/else/where");
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+/* What cannot be read could show that it was carried out. */
+static void an_order_of_unknown_age_waits_for_what_cannot_be_read(void)
+{
+	struct world w;
+
+	begin(&w);
+	facts_set_source(&w.facts, SOURCE_SAVEPOINTS, SOURCE_UNREADABLE, "denied");
+	standing(&w, RESTORE_EMPTY, NULL);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.cause, ==, CAUSE_STORAGE_UNREADABLE);
+	request(&w, RESTORE_EMPTY, NULL, "t2");
+	CHECK_DECIDES(&w, START_EMPTY);
+	standing(&w, RESTORE_EMPTY, NULL);
+	w.policy.restore = POLICY_NONE;
+	CHECK_DECIDES(&w, START_EMPTY);
+	end(&w);
+}
+
+/* The journal is from a backup: the launch that has carried the order out is none of its launches. */
+static void an_order_of_unknown_age_is_not_carried_out_over_what_unknown_launches_left(void)
+{
+	struct candidate *later;
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	found_checkpoint(&w, JOB_A, 5);
+	standing(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5"); /* given while no drey looked */
+	later = found_checkpoint(&w, JOB_FOREIGN, 6);
+	later->snapshot.completed_unix_ms = 7001;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.cause, ==, CAUSE_UNKNOWN_NEWER_STATE);
+	standing(&w, RESTORE_EMPTY, NULL);
+	CHECK_DECIDES(&w, HOLD);
+	/* it names just that */
+	standing(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-6");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-6");
+	found_checkpoint(&w, JOB_FOREIGN, 8);
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+
+	/* it has left nothing but its HA data yet */
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	in_ha(&w, found_checkpoint(&w, JOB_A, 5), JOB_B);
+	standing(&w, RESTORE_EMPTY, NULL);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.cause, ==, CAUSE_UNKNOWN_LAUNCH);
+	request(&w, RESTORE_EMPTY, NULL, "t2");
+	CHECK_DECIDES(&w, START_EMPTY);
+	end(&w);
+}
+
 int main(void)
 {
 	TEST(a_request_is_over_when_its_launch_has_left_something);
@@ -209,5 +338,9 @@ int main(void)
 	TEST(operators_that_nobody_knows_do_not_keep_a_request_back);
 	TEST(a_foreign_request_is_verified_and_compared);
 	TEST(a_tainted_snapshot_is_not_what_ours_is_measured_by);
+	TEST(an_order_of_unknown_age_leaves_nothing_behind_when_the_journal_knows_of_no_launch);
+	TEST(an_order_of_unknown_age_is_compared_across_jobs_by_date);
+	TEST(an_order_of_unknown_age_waits_for_what_cannot_be_read);
+	TEST(an_order_of_unknown_age_is_not_carried_out_over_what_unknown_launches_left);
 	return tap_done();
 }

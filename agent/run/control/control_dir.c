@@ -145,12 +145,17 @@ static bool differs(const char *now, const char *before)
 	return now && (!before || strcmp(now, before) != 0);
 }
 
+/* There is an order, and nobody knows that it was carried out. */
+static bool may_restore(const struct control_wish *wish, const struct journal *journal)
+{
+	return wish->restore.kind != RESTORE_NONE && !control_wish_is_used(wish) &&
+	       !journal_is_consumed(journal, wish->restore.token);
+}
+
 static bool is_new_restore(const struct control_wish *wish, const struct control_seen *seen,
 			   const struct journal *journal)
 {
-	return wish->restore.kind != RESTORE_NONE &&
-	       differs(wish->restore.token, seen->restore_token) &&
-	       !journal_is_consumed(journal, wish->restore.token);
+	return may_restore(wish, journal) && differs(wish->restore.token, seen->restore_token);
 }
 
 static bool is_other(const struct restore_request *wanted, enum restore_request_kind kind,
@@ -192,8 +197,7 @@ static unsigned compare_state(const struct control_wish *wish, const struct cont
 	if (wish->state == DESIRED_RUNNING && seen->known)
 		fields |= CONTROL_NEW_START;
 	/* what was asked for while it was suspended is for this start */
-	if (wish->state == DESIRED_RUNNING && wish->restore.kind != RESTORE_NONE &&
-	    !journal_is_consumed(&life->journal, wish->restore.token))
+	if (wish->state == DESIRED_RUNNING && may_restore(wish, &life->journal))
 		fields |= CONTROL_RESTORE;
 	return fields;
 }
@@ -255,8 +259,10 @@ bool control_dir_compare(const struct control_wish *wish, const struct control_s
 	intent->do_not_restart = wish->do_not_restart;
 	intent->savepoint_nonce = wish->text[CONTROL_KEY_SAVEPOINT_NONCE];
 	intent->restart_nonce = wish->text[CONTROL_KEY_RESTART_NONCE];
-	if (fields & CONTROL_RESTORE)
+	if (fields & CONTROL_RESTORE) {
 		intent->restore = wish->restore;
+		fields |= wish->restore_standing ? CONTROL_STANDING : 0;
+	}
 	event.control.fields = fields;
 	*ret_event = event;
 	return true;

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/yaml.h"
 #include "run/control/control_request.h"
+#include "run/control/control_source.h"
 
 #define IGNORED_MAX 200 /* bytes of names that are told */
 
@@ -25,6 +26,7 @@ void control_wish_release(struct control_wish *wish)
 	free(wish->restore.token);
 	free(wish->restore.path);
 	free(wish->ignored);
+	free(wish->used);
 	*wish = (struct control_wish){0};
 }
 
@@ -36,6 +38,38 @@ void control_wish_copy(struct control_wish *to, const struct control_wish *from)
 	to->restore.token = xstrdup(from->restore.token);
 	to->restore.path = xstrdup(from->restore.path);
 	to->ignored = xstrdup(from->ignored);
+	to->used = xstrdup(from->used);
+}
+
+bool control_wish_is_used(const struct control_wish *wish)
+{
+	return wish->restore.token && control_used_has(wish->used, wish->restore.token);
+}
+
+static void overlay_restore(struct control_wish *wish, const struct control_wish *over)
+{
+	free(wish->restore.token);
+	free(wish->restore.path);
+	wish->restore = over->restore;
+	wish->restore.token = xstrdup(over->restore.token);
+	wish->restore.path = xstrdup(over->restore.path);
+	xstrset(&wish->used, over->used);
+}
+
+void control_wish_overlay(struct control_wish *wish, const struct control_wish *over)
+{
+	bool brake = wish->do_not_restart || over->do_not_restart;
+
+	for (int i = 0; i < CONTROL_KEYS; i++)
+		if (over->text[i])
+			xstrset(&wish->text[i], over->text[i]);
+	if (over->text[CONTROL_KEY_STATE])
+		wish->state = over->state;
+	if (over->text[CONTROL_KEY_DO_NOT_RESTART] && brake)
+		xstrset(&wish->text[CONTROL_KEY_DO_NOT_RESTART], "true");
+	wish->do_not_restart = brake;
+	if (over->text[CONTROL_KEY_RESTORE])
+		overlay_restore(wish, over);
 }
 
 /* ---- what the texts mean ---- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "run/control/control_source.h"
 #include "run/kube/kube_lane.h"
 
 #define PATIENCE_MS 1000 /* kube_stop() ends a call within 100 ms */
@@ -62,6 +63,7 @@ void control_map_wish(const struct configmap *from, struct control_wish *ret_wis
 					 strlen(json_text(value)));
 	}
 	control_wish_judge(&wish);
+	wish.used = xstrdup(json_str(from->annotations, CONTROL_USED_ANNOTATION));
 	*ret_wish = wish;
 }
 
