@@ -13,6 +13,7 @@
 
 static const char *const names[FEATURE_COUNT] = {
 	[FEATURE_ROLLBACK] = "rollback",
+	[FEATURE_MOVED] = "moved",
 };
 
 #define ALL ((1U << FEATURE_COUNT) - 1)
@@ -64,12 +65,20 @@ bool luck(struct world *w, int per_mille)
 /* Which of those that are switched on this history has. */
 void features_draw(struct world *w, unsigned features)
 {
-	static const int per_mille[FEATURE_COUNT] = {[FEATURE_ROLLBACK] = 150};
+	static const int per_mille[FEATURE_COUNT] = {
+		[FEATURE_ROLLBACK] = 150, [FEATURE_MOVED] = 200};
 
 	rng_seed(&w->luck, ~w->seed);
 	for (int i = 0; i < FEATURE_COUNT; i++)
 		if (luck(w, per_mille[i]) && features & (1U << i))
 			w->features |= 1U << i;
+	w->own_dir = -1;
+	if (!has(w, FEATURE_MOVED))
+		return;
+	/* whoever loses the journal as well can know nothing of a directory that is not configured any more */
+	w->chaos.journal_back_ms = w->chaos.journal_lost_ms = 0;
+	w->config->id_space = NULL;
+	w->config->id_count = 0;
 }
 
 static void plan_feature(struct world *w, int64_t mean_ms, enum item_kind kind)
@@ -84,6 +93,39 @@ void features_begin(struct world *w)
 		plan_feature(w, w->rollback_ms / 2, ITEM_ROLLBACK_COPY);
 		plan_feature(w, w->rollback_ms, ITEM_ROLLBACK);
 	}
+}
+
+/* ---- directories ---- */
+
+static void configure_dirs(struct world *w)
+{
+	const int *dirs = w->pods[w->pod].dirs;
+
+	w->config->listed_checkpoint_dir =
+		storage_dir(SNAPSHOT_CHECKPOINT, dirs[SNAPSHOT_CHECKPOINT]);
+	w->config->savepoint_dir = w->config->listed_savepoint_dir =
+		storage_dir(SNAPSHOT_SAVEPOINT, dirs[SNAPSHOT_SAVEPOINT]);
+}
+
+void features_container(struct world *w)
+{
+	int *dirs = w->pods[w->pod].dirs;
+
+	if (!has(w, FEATURE_MOVED))
+		return;
+	memcpy(dirs, world_other(w)->dirs, sizeof(w->pods[w->pod].dirs));
+	if (!w->calm && luck(w, 300))
+		dirs[SNAPSHOT_CHECKPOINT] = (int)luck_below(w, DIRS);
+	if (!w->calm && luck(w, 200))
+		dirs[SNAPSHOT_SAVEPOINT] = (int)luck_below(w, DIRS);
+	if (!w->calm && luck(w, 150))
+		w->own_dir = (int)luck_below(w, DIRS + 1) - 1;
+	for (int i = 0; i < PODS; i++)
+		memcpy(w->pods[i].dirs, dirs, sizeof(w->pods[i].dirs));
+	configure_dirs(w);
+	say(w, "checkpoints go to %s, savepoints to %s%s%s", w->config->listed_checkpoint_dir,
+	    w->config->savepoint_dir, w->own_dir >= 0 ? ", but the job's code says " : "",
+	    w->own_dir >= 0 ? storage_dir(SNAPSHOT_CHECKPOINT, w->own_dir) : "");
 }
 
 /* ---- volumes and HA data from a backup ---- */

@@ -29,6 +29,10 @@ void flink_start(struct world *w, int launch)
 				.completed = -1,
 				.cached_ms = -1,
 				.stop_op = -1,
+				.checkpoint_dir =
+					w->own_dir >= 0 ? w->own_dir
+							: w->pods[w->pod].dirs[SNAPSHOT_CHECKPOINT],
+				.savepoint_dir = w->pods[w->pod].dirs[SNAPSHOT_SAVEPOINT],
 				.retained = (int)between(w, 1, 3),
 				.checkpoint_interval_ms = between(w, 5, 120) * SECOND_MS,
 				.checkpoint_takes_ms = between(w, 50, 20000),

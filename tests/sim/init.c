@@ -33,6 +33,7 @@ static void container_start(struct world *w)
 		w->config->generation = w->config->policy.generation = w->next_generation;
 	say(w, "container starts%s%s", w->upgrades ? ", generation " : "",
 	    w->upgrades ? w->next_generation : "");
+	features_container(w);
 	plan(w, between(w, 10, 500), ITEM_AGENT_START, SCOPE_CONTAINER);
 	if (w->chaos.container_die_ms && !w->calm)
 		plan(w, 1 + below(w, 2 * w->chaos.container_die_ms), ITEM_CONTAINER_DIE,

@@ -43,10 +43,32 @@ static int base_as_known(const struct truth_launch *truth)
 	return truth->unsure ? truth->argument : truth->base;
 }
 
+/* The agent that lives in this pod; none that comes after it is the same. */
+static uint64_t this_agent(const struct world *w)
+{
+	return 2 * w->epochs[SCOPE_AGENT] + (uint64_t)w->pod;
+}
+
+/* The job's code has put it where no configuration points, and nobody has heard of any that lies there. */
+static bool is_out_of_sight(const struct world *w, const struct snap *snap)
+{
+	if (!snap->hidden || snap->dir == w->pods[w->pod].dirs[snap->kind])
+		return false;
+	for (int i = 0; i < w->storage.count; i++) {
+		const struct snap *other = &w->storage.snaps[i];
+
+		if (other->launch == snap->launch && other->hidden &&
+		    (other->numbered.recorded || other->numbered.told == this_agent(w) ||
+		     ha_names(w, snap->launch, i)))
+			return false;
+	}
+	return true;
+}
+
 /* May this snapshot be chosen at all, as far as the configured policy goes? */
 static bool eligible(const struct world *w, const struct snap *snap)
 {
-	if (!snap_usable(snap))
+	if (!snap_usable(snap) || is_out_of_sight(w, snap))
 		return false;
 	if (w->config->policy.restore == POLICY_LATEST || snap->kind == SNAPSHOT_SAVEPOINT)
 		return true;
@@ -100,12 +122,6 @@ static bool is_newest(const struct world *w, int head, int snap)
 		return newest == snap;
 	return newest == snap || (w->storage.snaps[snap].id == w->storage.snaps[newest].id &&
 				  w->storage.snaps[snap].launch == w->storage.snaps[newest].launch);
-}
-
-/* The agent that lives in this pod; none that comes after it is the same. */
-static uint64_t this_agent(const struct world *w)
-{
-	return 2 * w->epochs[SCOPE_AGENT] + (uint64_t)w->pod;
 }
 
 void oracle_tell(struct world *w, int snap)
@@ -168,7 +184,7 @@ static bool is_known(const struct world *w, int index)
  * traces. */
 static bool leaves_traces(const struct world *w, int snap)
 {
-	return w->storage.snaps[snap].complete &&
+	return w->storage.snaps[snap].complete && !is_out_of_sight(w, &w->storage.snaps[snap]) &&
 	       (!w->storage.snaps[snap].deleted || w->store.image->journal.ever_proven);
 }
 

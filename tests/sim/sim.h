@@ -104,10 +104,11 @@ enum item_kind {
 /* What was added to the world; see feature.c. */
 enum feature {
 	FEATURE_ROLLBACK, /* volumes and HA data that come from a backup */
+	FEATURE_MOVED, /* another container writes into other directories, or the job's code does */
 	FEATURE_COUNT,
 };
 
-#define FEATURES_DEFAULT 0U
+#define FEATURES_DEFAULT (1U << FEATURE_MOVED)
 
 /* Whose end makes an item void. */
 enum scope {
@@ -160,7 +161,9 @@ struct snap {
 	char path[PATH_BYTES]; /* without scheme */
 	uint64_t path_key;
 	enum snapshot_kind kind;
-	int launch; /* index in truth.launches; -1: from outside */
+	int dir;     /* one of DIRS of its kind */
+	bool hidden; /* the job's code has put it elsewhere than the configuration says */
+	int launch;  /* index in truth.launches; -1: from outside */
 	int64_t id;
 	int64_t completed_unix_ms;
 	bool complete;         /* _metadata is there */
@@ -232,6 +235,7 @@ struct truth {
 };
 
 #define PODS 2
+#define DIRS 3 /* for checkpoints, and as many for savepoints */
 
 #define IMAGE_BYTES ((size_t)1 << 20)
 
@@ -277,6 +281,7 @@ struct flink {
 	int64_t running_since_ms;
 	int restored, completed; /* snapshots; -1 = none */
 	int restored_before;     /* in the attempt before: shown until statistics_ms */
+	int checkpoint_dir, savepoint_dir;
 	int64_t next_id;
 	int64_t checkpoint_interval_ms, checkpoint_takes_ms;
 	int retained;
@@ -351,6 +356,7 @@ struct agent {
 struct pod {
 	uint64_t epochs[SCOPE_COUNT];
 	struct lifecycle_config config; /* its generation is this pod's own */
+	int dirs[2];                    /* by snapshot_kind; the configured ones */
 	struct agent agent;
 	struct init init;
 	struct flink flink;
@@ -419,6 +425,7 @@ struct world {
 	struct rng luck;
 	int64_t rollback_ms; /* mean time between two */
 	bool copied;
+	int own_dir;       /* that the job's code has set for its checkpoints; -1 = it has not */
 	char failure[600]; /* "" = none */
 };
 
@@ -489,6 +496,7 @@ void ha_observe(struct world *w, struct facts *facts);
 
 /* ---- storage.c */
 int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id);
+const char *storage_dir(enum snapshot_kind kind, int dir); /* with scheme */
 void storage_complete(struct world *w, int snap);
 int storage_find(const struct world *w, const char *path); /* -1 = not there */
 bool snap_usable(const struct snap *snap);
@@ -525,6 +533,7 @@ bool features_parse(const char *text,
 		    unsigned *ret_features); /* "none", "all", or names with commas */
 void features_draw(struct world *w, unsigned features);
 void features_begin(struct world *w);
+void features_container(struct world *w); /* a container starts */
 void feature_item(struct world *w, const struct item *item);
 bool has(const struct world *w, enum feature feature);
 int64_t luck_below(struct world *w, int64_t bound);

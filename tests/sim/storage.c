@@ -7,9 +7,18 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lineage_dirs.h"
 #include "tests/sim/sim.h"
 
 #define METADATA_VERSION 6
+
+const char *storage_dir(enum snapshot_kind kind, int dir)
+{
+	static const char *const checkpoints[DIRS] = {"file:/cp", "file:/cp1", "file:/cp2"};
+	static const char *const savepoints[DIRS] = {"file:/sp", "file:/sp1", "file:/sp2"};
+
+	return kind == SNAPSHOT_CHECKPOINT ? checkpoints[dir] : savepoints[dir];
+}
 
 bool snap_usable(const struct snap *snap)
 {
@@ -21,6 +30,7 @@ int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id
 	struct storage *storage = &w->storage;
 	const char *job_id = launch >= 0 ? w->truth.launches[launch].job_id : "foreign";
 	struct snap *snap;
+	const char *dir;
 
 	if (storage->count == storage->capacity) {
 		storage->capacity = storage->capacity ? 2 * storage->capacity : 32;
@@ -29,10 +39,16 @@ int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id
 	}
 	snap = &storage->snaps[storage->count];
 	*snap = (struct snap){.kind = kind, .launch = launch, .id = id};
+	if (launch >= 0)
+		snap->dir = kind == SNAPSHOT_CHECKPOINT ? w->flink->checkpoint_dir
+							: w->flink->savepoint_dir;
+	snap->hidden = launch >= 0 && kind == SNAPSHOT_CHECKPOINT &&
+		       snap->dir != w->pods[w->pod].dirs[kind];
+	dir = storage_dir(kind, snap->dir) + strlen("file:");
 	if (kind == SNAPSHOT_CHECKPOINT)
-		snprintf(snap->path, sizeof(snap->path), "/cp/%s/chk-%" PRId64, job_id, id);
+		snprintf(snap->path, sizeof(snap->path), "%s/%s/chk-%" PRId64, dir, job_id, id);
 	else
-		snprintf(snap->path, sizeof(snap->path), "/sp/savepoint-%.6s-%012x", job_id,
+		snprintf(snap->path, sizeof(snap->path), "%s/savepoint-%.6s-%012x", dir, job_id,
 			 (unsigned)storage->count);
 	snap->path_key = snapshot_path_key(snap->path);
 	return storage->count++;
@@ -116,6 +132,21 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 		oracle_tell(w, (int)(snap - w->storage.snaps));
 }
 
+/* Where observations look: one directory, and of one job only unless that is "". */
+struct place {
+	enum source_kind source;
+	enum snapshot_kind kind;
+	const char *dir; /* with scheme */
+	const char *job_id;
+};
+
+static bool lies_in(const struct world *w, const struct snap *snap, const struct place *place)
+{
+	return snap->kind == place->kind && !snap->deleted && snap->launch >= 0 &&
+	       snapshot_same_path(storage_dir(snap->kind, snap->dir), place->dir) &&
+	       (!*place->job_id || !strcmp(w->truth.launches[snap->launch].job_id, place->job_id));
+}
+
 #define OTHER_JOB "ffffffffffffffffffffffffffffffff"
 
 /* The newest checkpoint of the other application. (In a directory where ours has never run it could not
@@ -136,26 +167,43 @@ static void list_other(struct world *w, struct facts *facts)
 	facts_add(facts, SOURCE_CHECKPOINTS, &found);
 }
 
-static void list(struct world *w, struct facts *facts, enum source_kind source,
-		 enum snapshot_kind kind)
+static void list(struct world *w, struct facts *facts, const struct place *place)
 {
 	size_t before = facts->candidate_count;
 	bool breaks_off = chance(w, w->chaos.list_fails);
 	int end = breaks_off ? (int)below(w, w->storage.count + 1) : w->storage.count;
+	enum source_state state;
+	const char *detail = breaks_off ? "the listing broke off" : "listed";
 
-	for (int i = 0; i < end; i++) {
-		const struct snap *snap = &w->storage.snaps[i];
+	for (int i = 0; i < end; i++)
+		if (lies_in(w, &w->storage.snaps[i], place))
+			list_one(w, facts, place->source, &w->storage.snaps[i]);
+	state = breaks_off                        ? SOURCE_UNREADABLE
+		: facts->candidate_count > before ? SOURCE_PRESENT
+						  : SOURCE_ABSENT;
+	facts_add_place(facts, place->source, place->kind, place->dir, state, detail);
+}
 
-		if (snap->kind != kind || snap->deleted || snap->launch < 0)
-			continue;
-		list_one(w, facts, source, snap);
-	}
-	if (breaks_off)
-		facts_set_source(facts, source, SOURCE_UNREADABLE, "the listing broke off");
-	else
-		facts_set_source(facts, source,
-				 facts->candidate_count > before ? SOURCE_PRESENT : SOURCE_ABSENT,
-				 "listed");
+/* Where the configuration points, and where the lineage has written besides. */
+static void list_all(struct world *w, struct facts *facts)
+{
+	const struct lifecycle_config *config = w->config;
+	const struct place checkpoints = {SOURCE_CHECKPOINTS, SNAPSHOT_CHECKPOINT,
+					  config->listed_checkpoint_dir, ""};
+	const struct place savepoints = {SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT,
+					 config->listed_savepoint_dir, ""};
+	struct lineage_dirs dirs;
+
+	list(w, facts, &checkpoints);
+	list(w, facts, &savepoints);
+	lineage_dirs_find(&w->agent->life.journal, checkpoints.dir, savepoints.dir, &dirs);
+	for (size_t i = 0; i < dirs.count; i++)
+		list(w, facts,
+		     &(struct place){SOURCE_LINEAGE, dirs.list[i].kind, dirs.list[i].dir,
+				     dirs.list[i].job_id});
+	if (dirs.left_out)
+		facts_set_source(facts, SOURCE_LINEAGE, SOURCE_UNREADABLE, "too many directories");
+	lineage_dirs_release(&dirs);
 }
 
 static void look_at(struct world *w, struct facts *facts, enum source_kind source,
@@ -249,8 +297,7 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 				    .now_unix_ms = unix_now(w)};
 	facts_set_source(ret_facts, SOURCE_JOURNAL,
 			 journal->launch_count ? SOURCE_PRESENT : SOURCE_ABSENT, "read");
-	list(w, ret_facts, SOURCE_CHECKPOINTS, SNAPSHOT_CHECKPOINT);
-	list(w, ret_facts, SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT);
+	list_all(w, ret_facts);
 	list_other(w, ret_facts);
 	list_jobs(w, ret_facts);
 	ha_observe(w, ret_facts);

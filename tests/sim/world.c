@@ -278,6 +278,8 @@ static void draw_config(struct world *w)
 			      .max_age_ms = odds(w, 200) ? between(w, 2, 60) * MINUTE_MS : 0,
 			      .all_origins = odds(w, 300)},
 		.savepoint_dir = "file:/sp",
+		.listed_savepoint_dir = "file:/sp",
+		.listed_checkpoint_dir = "file:/cp",
 		.drain_on_stop = odds(w, 200),
 		.result_store_dir = "file:/results",
 		.flink_version = "2.3.0",
