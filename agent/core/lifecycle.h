@@ -215,6 +215,7 @@ struct event {
 		struct view view;
 		struct {
 			const char *trigger_id;
+			const char *job_id; /* that was asked about; NULL = not known */
 			enum operation_status status;
 			const char *location;
 			const char *error;

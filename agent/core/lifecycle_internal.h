@@ -150,6 +150,13 @@ void operation_begin_settling(struct lifecycle *life);
 /* What the look at storage has shown of the operation that is to be settled. */
 void operation_settle(struct lifecycle *life, const struct event *event);
 
+/* Flink has named a complete savepoint. From now on it is known, whatever has become of the operation
+ * and of Flink meanwhile: the answer may come when both are over. */
+void operation_told(struct lifecycle *life, const struct event *event);
+
+/* It was looked at and is damaged: a savepoint that is known by Flink's word alone is none. */
+void operation_disprove(struct lifecycle *life, const char *location);
+
 /* An operation of the agent before is in the journal and Flink still runs: go on with it. */
 void operation_adopt(struct lifecycle *life);
 

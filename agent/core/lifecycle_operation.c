@@ -373,6 +373,8 @@ void on_operation(struct lifecycle *life, const struct event *event)
 	const struct operation *operation = &life->journal.operation;
 	enum operation_status status = event->operation.status;
 
+	if (!life->fenced && event->operation.location)
+		operation_told(life, event);
 	if (operation->kind == OPERATION_NONE || !event->operation.trigger_id ||
 	    strcmp(operation->trigger_id, event->operation.trigger_id) != 0)
 		return;
@@ -449,6 +451,8 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 		     error ? error : "");
 	if (!event->inspected.readable || event->inspected.complete)
 		record_savepoint(life, event);
+	else
+		operation_disprove(life, life->stop_location);
 	if (life->journal.operation.kind == OPERATION_STOP) {
 		if (event->inspected.readable && !event->inspected.complete) {
 			life->savepoint_damaged = true;

@@ -1,16 +1,87 @@
 /*
  * An operation that Flink's end has interrupted. Nobody can be asked any more, but a savepoint that
  * was completed lies in storage, and is then the newest state: it has to be found before anything is
- * started or called a failure.
+ * started or called a failure. An answer of Flink that was under way when it died counts as well.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "core/lifecycle_internal.h"
+#include "core/lineage.h"
 
 void operation_begin_settling(struct lifecycle *life)
 {
 	operation_enter(life, STEP_SETTLING);
+}
+
+static const struct snapshot *recorded(const struct journal *journal, const char *path)
+{
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (snapshot_same_path(journal->snapshots[i].path, path))
+			return &journal->snapshots[i];
+	return NULL;
+}
+
+/* No Flink runs, and what is looked for or decided now was so without it. */
+static void decide_again(struct lifecycle *life)
+{
+	if (life->observing)
+		life->observe_again = true;
+	if (life->launch_step != LAUNCH_WRITING)
+		return;
+	launch_withdraw(life);
+	resolve_start(life, "the Flink before has told of a savepoint after its end");
+}
+
+/* Did Flink say this about the operation that is in the journal? */
+static bool is_answer(const struct operation *operation, const char *trigger_id)
+{
+	return operation->kind != OPERATION_NONE && trigger_id &&
+	       !strcmp(operation->trigger_id, trigger_id);
+}
+
+void operation_told(struct lifecycle *life, const struct event *event)
+{
+	const struct operation *operation = &life->journal.operation;
+	bool current = is_answer(operation, event->operation.trigger_id);
+	const char *job = current ? operation->job_id : event->operation.job_id;
+	const char *location = event->operation.location;
+	struct snapshot told = {
+		.path = (char *)(uintptr_t)location,
+		.kind = SNAPSHOT_SAVEPOINT,
+		.origin = current ? operation_origin(operation) : ORIGIN_FOUND,
+		.completed_unix_ms = life->now_unix_ms,
+		.size_bytes = -1,
+		.file_count = -1,
+	};
+	int maker;
+
+	snprintf(told.job_id, sizeof(told.job_id), "%s", job ? job : "");
+	maker = lineage_maker(&life->journal, &told);
+	if (current && life->stop_location) /* the result is known already */
+		return;
+	if (maker < 0 || life->journal.launches[maker].mismatched ||
+	    recorded(&life->journal, location))
+		return;
+	memcpy(told.job_id, life->journal.launches[maker].job_id, JOB_ID_BYTES);
+	launch_has_left_state(life, &life->journal.launches[maker]);
+	journal_add_snapshot(&life->journal, &told);
+	life->want_write = true;
+	if (current && life->step != STEP_SETTLING)
+		return;
+	note(life, NOTE_WARNING, "Flink has told of %s when it was over: it counts", location);
+	decide_again(life);
+}
+
+void operation_disprove(struct lifecycle *life, const char *location)
+{
+	const struct snapshot *known = recorded(&life->journal, location);
+
+	if (!known || known->checkpoint_id)
+		return;
+	journal_remove_snapshot(&life->journal, location);
+	life->want_write = true;
 }
 
 static void record_found(struct lifecycle *life, const struct candidate *c)

@@ -330,8 +330,49 @@ static bool loss_is_known(const struct inquiry *in, int64_t id)
 	return false;
 }
 
+/* Whatever was found under this path tells more than the record: the checkpoint id, or the damage. */
+static bool is_found(const struct inquiry *in, const char *path)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (c->integrity != INTEGRITY_INCOMPLETE &&
+		    snapshot_same_path(c->snapshot.path, path))
+			return true;
+	}
+	return false;
+}
+
+const struct snapshot *candidate_vanished(const struct inquiry *in, const struct candidate *c)
+{
+	const struct journal *journal = in->journal;
+	int64_t completed_ms = completed(in, c);
+
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		const struct snapshot *s = &journal->snapshots[i];
+
+		if (!s->checkpoint_id && s->completed_unix_ms && in->lineage.tip >= 0 &&
+		    lineage_maker(journal, s) == in->lineage.tip &&
+		    completed_ms <= s->completed_unix_ms && !is_found(in, s->path))
+			return s;
+	}
+	return NULL;
+}
+
+/* What Flink has told of is not to be found, and was gone before anybody could look at it. */
+static void hold_for_vanished(struct inquiry *in, struct candidate *c, const struct snapshot *gone)
+{
+	inquiry_judge(c, VERDICT_REJECTED, "older than %s, which Flink has completed", gone->path);
+	inquiry_hold(in, CAUSE_NEWEST_STATE_MISSING, 6,
+		     "Flink has completed %s, but it is not to be found; the newest found is %s "
+		     "(%" PRId64
+		     "); bring it back, or accept the loss with `drey resume --from %s`",
+		     gone->path, c->snapshot.path, c->snapshot.checkpoint_id, c->snapshot.path);
+}
+
 static void choose(struct inquiry *in, struct candidate *c)
 {
+	const struct snapshot *gone = candidate_vanished(in, c);
 	const char *path = NULL;
 	int64_t known = lineage_newest(&in->lineage, in->policy->restore == POLICY_LATEST, &path);
 
@@ -348,6 +389,10 @@ static void choose(struct inquiry *in, struct candidate *c)
 			     "--from %s`",
 			     known, path ? path : "path not known", c->snapshot.path,
 			     c->snapshot.checkpoint_id, c->snapshot.path);
+		return;
+	}
+	if (gone) {
+		hold_for_vanished(in, c, gone);
 		return;
 	}
 	if (in->not_continued)

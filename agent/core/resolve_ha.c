@@ -56,6 +56,8 @@ static const char *another_launch(const struct inquiry *in, const struct launch 
 		return "their newest entry may not be used";
 	if (entry->snapshot.checkpoint_id < lineage_newest(&in->lineage, true, &path))
 		return "they are older than what is known to have been completed";
+	if (candidate_vanished(in, entry))
+		return "they may be older than a savepoint that Flink has completed";
 	return NULL;
 }
 

@@ -102,6 +102,10 @@ const struct candidate *candidate_trace(const struct inquiry *in);
 /* The newest living one that is not proven unusable, whatever the policy; NULL = none. */
 struct candidate *candidate_newest_own(struct inquiry *in);
 
+/* A savepoint of the last launch that Flink has told of when nobody could look at it any more, so that its
+ * checkpoint id is not known, that is not to be found, and that may be newer than c; NULL = none. */
+const struct snapshot *candidate_vanished(const struct inquiry *in, const struct candidate *c);
+
 /* No launch has ever run, and none is known to have left anything. */
 bool inquiry_never_ran(const struct inquiry *in);
 

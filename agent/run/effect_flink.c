@@ -268,6 +268,7 @@ static void operation_done(void *arg, bool ran)
 	struct operation_job *job = arg;
 	struct event event = {.type = EVENT_OPERATION,
 			      .operation = {.trigger_id = job->trigger_id,
+					    .job_id = job->job_id,
 					    .status = job->status,
 					    .location = job->location,
 					    .error = job->error}};

@@ -25,7 +25,9 @@ static void a_savepoint_is_announced_triggered_read_and_recorded(void)
 	pass(&l, 500);
 	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
 	CHECK_STR(l.inspected, SAVEPOINT_1);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1); /* by Flink's word alone */
+	CHECK_INT(l.life.journal.snapshots[0].checkpoint_id, ==, 0);
+	CHECK(!l.life.journal.snapshots[0].verified);
 	inspected(&l, true, true);
 	CHECK_PHASE(&l, PHASE_RUNNING);
 	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);

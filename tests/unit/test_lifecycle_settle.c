@@ -427,8 +427,171 @@ static void what_flink_would_not_do_is_not_launched(void)
 	facts_release(&facts);
 }
 
+/* ---- an answer of Flink that comes when Flink is over ---- */
+
+static void told_late(struct life *l, const char *trigger_id, const char *job_id,
+		      const char *location)
+{
+	struct event e = {.type = EVENT_OPERATION,
+			  .operation = {.trigger_id = trigger_id,
+					.job_id = job_id,
+					.status = STATUS_COMPLETED,
+					.location = location}};
+
+	step(l, &e);
+}
+
+/* A savepoint of a job that was never proven is under way, and Flink dies. */
+static void die_with_a_savepoint(struct life *l, char trigger[JOB_ID_BYTES])
+{
+	life_begin(l);
+	run_empty(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	snprintf(trigger, JOB_ID_BYTES, "%s", trigger_of(l));
+	forget(l);
+	exited(l, EXITED(1));
+	CHECK_INT(l->life.step, ==, STEP_SETTLING);
+}
+
+static void check_known(const struct life *l)
+{
+	const struct journal *journal = &l->life.journal;
+
+	CHECK(journal->launches[0].left_state);
+	if (!CHECK_INT(journal->snapshot_count, ==, 1))
+		return;
+	CHECK_STR(journal->snapshots[0].path, SAVEPOINT_1);
+	CHECK_INT(journal->snapshots[0].checkpoint_id, ==, 0);
+	CHECK_STR(journal->snapshots[0].job_id, journal->launches[0].job_id);
+}
+
+/* The history that the simulator found: the answer comes when Flink was seen dead, the savepoint vanishes before
+ * anybody looks, and the launch had completed nothing else. */
+static void an_answer_after_the_death_of_flink_is_not_dropped(void)
+{
+	char trigger[JOB_ID_BYTES];
+	struct decision decision;
+	struct facts facts = {0};
+	struct life l;
+
+	die_with_a_savepoint(&l, trigger);
+	told_late(&l, trigger, job_of(&l), SAVEPOINT_1);
+	check_known(&l);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 2);
+	/* an upgrade without state would start the same generation empty, once more */
+	l.config.policy.stateless_upgrade = true;
+	for (int i = 0; i < SOURCE_COUNT; i++)
+		facts_set_source(&facts, (enum source_kind)i, SOURCE_ABSENT, "nothing");
+	facts_set_source(&facts, SOURCE_INITIAL, SOURCE_NOT_CONFIGURED, NULL);
+	resolve(&l.life.journal, &facts, &l.config.policy, &decision);
+	CHECK_INT(decision.kind, ==, DECISION_HOLD);
+	CHECK_INT(decision.cause, ==, CAUSE_NO_USABLE_STATE);
+	CHECK_INT(decision.settlement, ==, SETTLEMENT_FAILED);
+	facts_release(&facts);
+	life_end(&l);
+}
+
+static void an_answer_after_the_question_was_settled_is_not_dropped_either(void)
+{
+	char trigger[JOB_ID_BYTES];
+	struct life l;
+
+	die_with_a_savepoint(&l, trigger);
+	pass(&l, 6000);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed_settled(&l, DECISION_HOLD, SETTLEMENT_FAILED, NULL);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+	told_late(&l, trigger, job_of(&l), SAVEPOINT_1);
+	check_known(&l);
+	told_late(&l, trigger, job_of(&l), SAVEPOINT_1);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+	life_end(&l);
+}
+
+static void a_start_that_was_decided_without_the_answer_is_decided_again(void)
+{
+	char trigger[JOB_ID_BYTES], job[JOB_ID_BYTES];
+	struct life l;
+
+	/* while storage is looked at */
+	die_with_a_savepoint(&l, trigger);
+	pass(&l, 6000);
+	told_late(&l, trigger, job_of(&l), SAVEPOINT_1);
+	forget(&l);
+	observed_settled(&l, DECISION_START_EMPTY, SETTLEMENT_FAILED, NULL);
+	CHECK_INT(l.life.journal.launch_count, ==, 1);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	life_end(&l);
+
+	/* while the launch is being written down */
+	die_with_a_savepoint(&l, trigger);
+	snprintf(job, sizeof(job), "%s", job_of(&l));
+	pass(&l, 6000);
+	l.hold_writes = true;
+	observed_settled(&l, DECISION_START_EMPTY, SETTLEMENT_FAILED, NULL);
+	CHECK_INT(l.life.launch_step, ==, LAUNCH_WRITING);
+	forget(&l);
+	told_late(&l, trigger, job, SAVEPOINT_1);
+	check_known(&l);
+	l.hold_writes = false;
+	written(&l);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	life_end(&l);
+}
+
+/* Nobody asked for it: the savepoint of a job that no launch had is none of ours. */
+static void an_answer_about_a_strange_job_is_nothing(void)
+{
+	char trigger[JOB_ID_BYTES];
+	struct life l;
+
+	die_with_a_savepoint(&l, trigger);
+	told_late(&l, "00000000000000000000000000000001", "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+		  SAVEPOINT_1);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	CHECK(!l.life.journal.launches[0].left_state);
+	/* of a trigger that is not on record any more, but of our job */
+	told_late(&l, "00000000000000000000000000000001", job_of(&l), SAVEPOINT_1);
+	check_known(&l);
+	life_end(&l);
+}
+
+/* The agent had the place in hand, and was looking at it. */
+static void flink_dies_while_its_savepoint_is_looked_at(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_empty(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	pass(&l, 500);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	exited(&l, EXITED(1));
+	check_known(&l);
+	life_end(&l);
+
+	/* it is looked at, and is none */
+	life_begin(&l);
+	run_empty(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	pass(&l, 500);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(&l, true, false);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	life_end(&l);
+}
+
 int main(void)
 {
+	TEST(an_answer_after_the_death_of_flink_is_not_dropped);
+	TEST(an_answer_after_the_question_was_settled_is_not_dropped_either);
+	TEST(a_start_that_was_decided_without_the_answer_is_decided_again);
+	TEST(an_answer_about_a_strange_job_is_nothing);
+	TEST(flink_dies_while_its_savepoint_is_looked_at);
 	TEST(s26_a_suspend_whose_savepoint_is_there_is_a_suspend);
 	TEST(s26_a_suspend_without_a_savepoint_has_failed_and_is_parked_all_the_same);
 	TEST(a_damaged_savepoint_of_an_interrupted_stop_is_named);

@@ -222,8 +222,70 @@ static void a_stateless_upgrade_waits_for_what_cannot_be_read(void)
 	end(&w);
 }
 
+/* Flink has told of it, and it was gone before anybody could look: its checkpoint id is not known. */
+static void told_of(struct world *w, const char *job, int64_t unix_ms)
+{
+	struct snapshot told = {.path = "file:/sp/savepoint-aaaaaa-1",
+				.kind = SNAPSHOT_SAVEPOINT,
+				.completed_unix_ms = unix_ms,
+				.size_bytes = -1,
+				.file_count = -1};
+
+	snprintf(told.job_id, sizeof(told.job_id), "%s", job);
+	journal_add_snapshot(&w->journal, &told);
+}
+
+static void a_savepoint_that_was_gone_before_anybody_looked_is_not_gone_back_behind(void)
+{
+	struct candidate *c;
+	struct world w;
+
+	begin(&w); /* chk-7 was completed before it */
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	told_of(&w, JOB_A, 8000);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.cause, ==, CAUSE_NEWEST_STATE_MISSING);
+	CHECK_HAS(w.decision.reason, "savepoint-aaaaaa-1, but it is not to be found");
+	end(&w);
+
+	begin(&w); /* nor behind it by Flink's own HA */
+	proved(&w, JOB_A, NULL, 0, 7);
+	in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_A);
+	same_as_ever(&w);
+	told_of(&w, JOB_A, 8000);
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+
+	begin(&w); /* chk-9 came later */
+	proved(&w, JOB_A, NULL, 0, 9);
+	found_checkpoint(&w, JOB_A, 9);
+	told_of(&w, JOB_A, 8000);
+	CHECK_DECIDES(&w, START_FROM);
+	end(&w);
+
+	begin(&w); /* a later launch has been decided without it, long ago */
+	proved(&w, JOB_A, NULL, 0, 7);
+	proved(&w, JOB_B, "file:/cp/" JOB_A "/chk-7", 7, 8);
+	found_checkpoint(&w, JOB_B, 8);
+	told_of(&w, JOB_A, 20000);
+	CHECK_DECIDES(&w, START_FROM);
+	end(&w);
+
+	begin(&w); /* it is there: its own checkpoint id counts */
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 7);
+	told_of(&w, JOB_A, 8000);
+	c = found(&w, SOURCE_SAVEPOINTS, "file:/sp/savepoint-aaaaaa-1", SNAPSHOT_SAVEPOINT,
+		  "aaaaaa", 8);
+	CHECK_DECIDES(&w, START_FROM);
+	CHECK_INT(w.decision.candidate, ==, (size_t)(c - w.facts.candidates));
+	end(&w);
+}
+
 int main(void)
 {
+	TEST(a_savepoint_that_was_gone_before_anybody_looked_is_not_gone_back_behind);
 	TEST(a_failure_binds_its_own_generation);
 	TEST(other_outcomes_bind_every_generation);
 	TEST(one_that_has_failed_is_parked_also_after_another_has_run);
