@@ -14,6 +14,7 @@
 static const char *const names[FEATURE_COUNT] = {
 	[FEATURE_ROLLBACK] = "rollback",
 	[FEATURE_MOVED] = "moved",
+	[FEATURE_LINES] = "lines",
 };
 
 #define ALL ((1U << FEATURE_COUNT) - 1)
@@ -66,7 +67,7 @@ bool luck(struct world *w, int per_mille)
 void features_draw(struct world *w, unsigned features)
 {
 	static const int per_mille[FEATURE_COUNT] = {
-		[FEATURE_ROLLBACK] = 150, [FEATURE_MOVED] = 200};
+		[FEATURE_ROLLBACK] = 150, [FEATURE_MOVED] = 200, [FEATURE_LINES] = 300};
 
 	rng_seed(&w->luck, ~w->seed);
 	for (int i = 0; i < FEATURE_COUNT; i++)
@@ -107,10 +108,19 @@ static void configure_dirs(struct world *w)
 		storage_dir(SNAPSHOT_SAVEPOINT, dirs[SNAPSHOT_SAVEPOINT]);
 }
 
+/* Two patch levels of one line, and another line. */
+static const char *version_of(const char *generation)
+{
+	return !strcmp(generation, "g1") ? "2.3.0" : !strcmp(generation, "g2") ? "2.3.1" : "1.20.4";
+}
+
 void features_container(struct world *w)
 {
 	int *dirs = w->pods[w->pod].dirs;
 
+	if (has(w, FEATURE_LINES) && w->config->generation)
+		w->config->flink_version = w->config->policy.flink_version =
+			version_of(w->config->generation);
 	if (!has(w, FEATURE_MOVED))
 		return;
 	memcpy(dirs, world_other(w)->dirs, sizeof(w->pods[w->pod].dirs));

@@ -568,6 +568,28 @@ static void continuation_is_right(struct world *w, int index, int base)
 		     w->storage.snaps[entry].path, snap->path);
 }
 
+static size_t line_length(const char *version)
+{
+	size_t major = strcspn(version, ".");
+
+	return version[major] ? major + 1 + strcspn(version + major + 1, ".") : major;
+}
+
+/* Between two lines of Flink only a savepoint is sure to be readable. */
+static void base_is_of_this_line(struct world *w, int base)
+{
+	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
+	const char *ours = w->config->flink_version, *theirs;
+
+	if (!snap || snap->kind == SNAPSHOT_SAVEPOINT || snap->launch < 0)
+		return;
+	theirs = w->truth.launches[snap->launch].version;
+	if (line_length(ours) != line_length(theirs) ||
+	    strncmp(ours, theirs, line_length(ours)) != 0)
+		fail(w, "Flink %s is to start from %s, a checkpoint of Flink %s", ours, snap->path,
+		     theirs);
+}
+
 static void remember_launch(struct world *w, const struct launch *launch, int base, bool requested)
 {
 	struct truth *truth = &w->truth;
@@ -583,7 +605,8 @@ static void remember_launch(struct world *w, const struct launch *launch, int ba
 					.argument = base,
 					.requested = requested,
 					.begun_ms = w->now_ms,
-					.generation = w->config->generation};
+					.generation = w->config->generation,
+					.version = w->config->flink_version};
 	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
 }
 
@@ -607,6 +630,8 @@ void oracle_launch(struct world *w)
 		return;
 	}
 	requested = launch_is_requested(w, launch);
+	if (!requested && !still_requested(w, base))
+		base_is_of_this_line(w, base);
 	if (!requested && !w->truth.two)
 		launch_starts_right(w, base);
 	remember_launch(w, launch, base, requested);

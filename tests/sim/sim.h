@@ -105,6 +105,7 @@ enum item_kind {
 enum feature {
 	FEATURE_ROLLBACK, /* volumes and HA data that come from a backup */
 	FEATURE_MOVED, /* another container writes into other directories, or the job's code does */
+	FEATURE_LINES, /* generations of two Flink lines */
 	FEATURE_COUNT,
 };
 
@@ -209,7 +210,7 @@ struct truth_launch {
 	bool executed;
 	bool ran;   /* the job was RUNNING: it has consumed and produced */
 	bool wrong; /* it has restored something else: nothing of it may ever be used */
-	const char *generation;
+	const char *generation, *version;
 	bool unsure;      /* the same, but it has ended before anybody could notice */
 	int64_t begun_ms; /* when it was launched last; one can go on after a later one was forgotten */
 	struct ha_map ha, ha_copy;

@@ -192,8 +192,9 @@ static bool needs_decision(const struct world *w)
 	for (size_t i = 0; i < w->agent->life.journal.launch_count; i++)
 		if (w->agent->life.journal.launches[i].request_token)
 			return true; /* the same, and the launch never came to be */
-	return w->truth.loss || w->truth.two || w->truth.mismatch || w->truth.journal_changed ||
-	       w->config->policy.restore == POLICY_SAVEPOINT || w->config->policy.max_age_ms ||
+	return has(w, FEATURE_LINES) || w->truth.loss || w->truth.two || w->truth.mismatch ||
+	       w->truth.journal_changed || w->config->policy.restore == POLICY_SAVEPOINT ||
+	       w->config->policy.max_age_ms ||
 	       w->agent->life.journal.intent.restore.kind != RESTORE_NONE;
 }
 
