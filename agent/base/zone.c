@@ -19,22 +19,28 @@ static bool is_zone_file(const char *path)
 	       memcmp(magic, "TZif", sizeof(magic)) == 0;
 }
 
-int zone_use(const char *name, struct err *err)
+int zone_check(const char *name, struct err *err)
 {
 	const char *top = getenv("TZDIR");
 	cleanup_free char *file = NULL;
 
-	if (name && strcmp(name, "UTC") != 0) {
-		if (*name == '/' || strstr(name, ".."))
-			return err_set(err, ERR_CONFIG, 0, "'%s' is not the name of a time zone",
-				       name);
-		file = xasprintf("%s/%s", top ? top : "/usr/share/zoneinfo", name);
-		if (!is_zone_file(file))
-			return err_set(err, ERR_CONFIG, 0,
-				       "there is no time zone '%s' here (%s); install the package "
-				       "tzdata, or correct the name",
-				       name, file);
-	}
+	if (strcmp(name, "UTC") == 0)
+		return 0;
+	if (*name == '/' || strstr(name, ".."))
+		return err_set(err, ERR_CONFIG, 0, "'%s' is not the name of a time zone", name);
+	file = xasprintf("%s/%s", top ? top : "/usr/share/zoneinfo", name);
+	if (!is_zone_file(file))
+		return err_set(err, ERR_CONFIG, 0,
+			       "there is no time zone '%s' here (%s); install the package "
+			       "tzdata, or correct the name",
+			       name, file);
+	return 0;
+}
+
+int zone_use(const char *name, struct err *err)
+{
+	if (name && zone_check(name, err) < 0)
+		return -1;
 	if (name && setenv("TZ", name, 1) < 0)
 		return err_set(err, ERR_SYS, 0, "out of memory");
 	tzset();

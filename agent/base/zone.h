@@ -11,6 +11,9 @@
 
 #include "base/err.h"
 
+/* Is there such a zone here? ERR_CONFIG. Changes nothing. */
+int zone_check(const char *name, struct err *err);
+
 /* "Europe/Berlin", "UTC". NULL: what TZ says, else UTC. ERR_CONFIG: there is no such zone here. */
 int zone_use(const char *name, struct err *err);
 

@@ -29,25 +29,49 @@ static const struct store_ops *ops_of(const char *scheme)
 	return NULL;
 }
 
+/* The ops of a URI, and its parts, which the caller releases. */
+static int parse(const char *uri, const struct store_ops **ret_ops, struct uri *ret_uri,
+		 struct err *err)
+{
+	cleanup_buf struct buf known = BUF_INIT;
+	struct uri parsed = {0};
+
+	if (uri_parse(uri, &parsed, err))
+		return -1;
+	*ret_ops = ops_of(parsed.scheme);
+	if (!*ret_ops) {
+		add_schemes(&known);
+		err_set(err, ERR_CONFIG, 0, "'%s': scheme '%s' is not supported (supported: %s)",
+			uri, parsed.scheme, buf_str(&known));
+	} else if (!(*ret_ops)->check_authority || (*ret_ops)->check_authority(&parsed, err) == 0) {
+		*ret_uri = parsed;
+		return 0;
+	}
+	uri_release(&parsed);
+	return -1;
+}
+
+int store_check(const char *uri, struct err *err)
+{
+	const struct store_ops *ops;
+	struct uri parsed;
+
+	if (parse(uri, &ops, &parsed, err))
+		return -1;
+	uri_release(&parsed);
+	return 0;
+}
+
 int store_open(const struct store_config *config, const char *uri, struct store **ret_store,
 	       struct err *err)
 {
 	static const struct store_config unset;
-	cleanup_buf struct buf known = BUF_INIT;
 	const struct store_ops *ops;
-	struct uri parsed = {0};
+	struct uri parsed;
 	struct store *store;
 
-	if (uri_parse(uri, &parsed, err))
+	if (parse(uri, &ops, &parsed, err))
 		return -1;
-	ops = ops_of(parsed.scheme);
-	if (!ops) {
-		add_schemes(&known);
-		err_set(err, ERR_CONFIG, 0, "'%s': scheme '%s' is not supported (supported: %s)",
-			uri, parsed.scheme, buf_str(&known));
-		uri_release(&parsed);
-		return -1;
-	}
 	if (ops->open(config ? config : &unset, &parsed, &store, err)) {
 		uri_release(&parsed);
 		return -1;

@@ -30,6 +30,9 @@ int store_open(const struct store_config *config, const char *uri, struct store 
 	       struct err *err);
 void store_close(struct store *store); /* NULL is allowed */
 
+/* Is it a URI that a store here can be opened with? No I/O. ERR_CONFIG. */
+int store_check(const char *uri, struct err *err);
+
 /* Can this store be asked about `uri`? (Same scheme and authority.) */
 bool store_serves(const struct store *store, const char *uri);
 

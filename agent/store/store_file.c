@@ -23,16 +23,23 @@ static int fail(struct err *err, const char *what, const char *path)
 	return err_set(err, err_kind_of_errno(sys), sys, "%s %s", what, path);
 }
 
-static int file_open(const struct store_config *config, const struct uri *uri, struct store **ret,
-		     struct err *err)
+static int check_authority(const struct uri *uri, struct err *err)
 {
-	(void)config;
 	if (uri->authority[0])
 		return err_set(err, ERR_CONFIG, 0,
 			       "file://%s%s names the machine '%s'; a local path is written "
 			       "file:///%s%s",
 			       uri->authority, uri->path, uri->authority, uri->authority,
 			       uri->path);
+	return 0;
+}
+
+static int file_open(const struct store_config *config, const struct uri *uri, struct store **ret,
+		     struct err *err)
+{
+	(void)config;
+	(void)uri;
+	(void)err;
 	*ret = xcalloc(1, sizeof(**ret));
 	return 0;
 }
@@ -263,6 +270,7 @@ static const char *const schemes[] = {"file", NULL};
 const struct store_ops store_file_ops = {
 	.schemes = schemes,
 	.list_page = 1,
+	.check_authority = check_authority,
 	.open = file_open,
 	.close = file_close,
 	.stat = file_stat,

@@ -13,6 +13,8 @@
 struct store_ops {
 	const char *const *schemes; /* NULL-terminated */
 	int list_page;
+	/* Can a store be opened by this URI at all? ERR_CONFIG. No I/O. NULL: by any */
+	int (*check_authority)(const struct uri *uri, struct err *err);
 	int (*open)(const struct store_config *config, const struct uri *uri, struct store **ret,
 		    struct err *err);
 	void (*close)(struct store *store);

@@ -82,14 +82,7 @@ refused 'a key that is missing' "$dir/drey.yaml" application
 
 # ---- storage ----------------------------------------------------------------------------------------------
 
-config checkpointDirectory="checkpointDirectory: file://$dir/gone"
-run
-refused 'no checkpoint directory: named, with what to do' "$dir/gone" 'does not exist' 'create it'
-[ ! -e "$dir/gone" ]
-result $? 'it is not created'
-config savepointDirectory="savepointDirectory: file://$dir/gone"
-run
-refused 'no savepoint directory' "savepoint" "$dir/gone" 'does not exist' 'create it'
+# one that is away is no bad input: test_storage_away.sh
 config -checkpointDirectory
 run
 refused 'none configured: both places where it can be' 'flink.checkpointDirectory' 'execution.checkpointing.dir'

@@ -52,7 +52,7 @@ ok '--warn says so' status 0 "$DREY" check --warn --config "$dir/new.yaml"
 ok 'on the same stream' warns 'newer Flink'
 new_yaml 'generation: two'
 sed -i "s|file://$dir/ck|file://$dir/other|" "$dir/new.yaml"
-ok 'a directory that is not there is refused' status 2 "$DREY" check --config "$dir/new.yaml"
+ok 'a directory that is not there: drey would hold' status 4 "$DREY" check --config "$dir/new.yaml"
 ok 'by its name' warns "$dir/other"
 new_yaml 'generation: two'
 sed -i "s|$dir/flink|$dir/no-flink|" "$dir/new.yaml"

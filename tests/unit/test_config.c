@@ -172,6 +172,23 @@ static void refuses_wrong_types_with_their_place(void)
 		  "each value in 'flink.command' must be one text");
 }
 
+static void refuses_what_no_schedule_and_no_store_can_use_with_its_place(void)
+{
+	CHECK_HAS(refusal("savepoints: {cron: '61 * * * *'}\n"),
+		  "line 5, column 20: savepoints.cron: '61 * * * *': minute: '61'");
+	CHECK_HAS(refusal("savepoints:\n  blackouts: ['22:00-23:00', late]\n"),
+		  "line 6, column 30: savepoints.blackouts: 'late' is not a time");
+	CHECK_HAS(refusal("savepoints: {timeZone: Mars/Base}\n"),
+		  "line 5, column 24: savepoints.timeZone: there is no time zone 'Mars/Base'");
+	CHECK_HAS(refusal("savepoints: {interval: 1h, cron: '@daily'}\n"),
+		  "line 5, column 34: 'savepoints.interval' and 'savepoints.cron' exclude");
+	CHECK_HAS(refusal("restore: {initialSavepoint: 'hdfs://nn/sp'}\n"),
+		  "line 5, column 29: restore.initialSavepoint: 'hdfs://nn/sp': scheme 'hdfs' is "
+		  "not supported");
+	CHECK_HAS(refusal("restore: {initialSavepoint: 'swift://a.b.c/sp'}\n"),
+		  "line 5, column 29: restore.initialSavepoint: swift://a.b.c is neither");
+}
+
 static void refuses_values_out_of_range(void)
 {
 	CHECK_HAS(refusal("attempts: {max: 0}\n"),
@@ -368,6 +385,7 @@ int main(void)
 	TEST(lists_the_keys_where_none_is_near);
 	TEST(says_what_is_missing);
 	TEST(refuses_wrong_types_with_their_place);
+	TEST(refuses_what_no_schedule_and_no_store_can_use_with_its_place);
 	TEST(refuses_values_out_of_range);
 	TEST(refuses_a_state_directory_too_long_for_a_socket);
 	TEST(refuses_a_key_that_is_given_twice);

@@ -361,7 +361,7 @@ static void a_directory_that_is_not_there_is_unreadable_not_empty(void)
 	dir_rm(w.top, "ck");
 	observe(&w);
 	CHECK_INT(w.facts.sources[SOURCE_CHECKPOINTS].state, ==, SOURCE_UNREADABLE);
-	CHECK_HAS(w.facts.sources[SOURCE_CHECKPOINTS].detail, "is its volume mounted?");
+	CHECK_HAS(w.facts.sources[SOURCE_CHECKPOINTS].detail, "mount its volume, or");
 	CHECK_INT(w.facts.sources[SOURCE_SAVEPOINTS].state, ==, SOURCE_ABSENT);
 	CHECK_INT(w.facts.sources[SOURCE_HA].state, ==, SOURCE_NOT_CONFIGURED);
 	world_end(&w);

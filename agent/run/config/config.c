@@ -7,10 +7,11 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/yaml.h"
+#include "base/zone.h"
 #include "flink/class_archive.h"
 #include "run/config/config_value.h"
 #include "run/termination.h"
-#include "store/store_config.h"
+#include "store/store.h"
 
 #define SECOND 1000LL
 #define MINUTE (60 * SECOND)
@@ -44,6 +45,20 @@ _Static_assert(LOG_DEBUG == 0 && LOG_ERROR == 3, "order of level_words");
 		__VA_ARGS__                                                                        \
 	}
 
+static int check_cron(const char *text, struct err *err)
+{
+	struct cron cron;
+
+	return cron_parse(text, &cron, err);
+}
+
+static int check_blackout(const char *text, struct err *err)
+{
+	struct blackout blackout;
+
+	return blackout_parse(text, &blackout, err);
+}
+
 static const struct config_key keys[] = {
 	KEY("application", NAME, application, .required = true),
 	KEY("stateDirectory", DIRECTORY, state_directory, .required = true),
@@ -66,8 +81,8 @@ static const struct config_key keys[] = {
 	KEY("flink.restAddress", STRING, flink.rest_address, .fallback = "127.0.0.1"),
 	KEY("flink.restPort", INTEGER, flink.rest_port, .fallback = "8081", .min = 1, .max = 65535),
 	KEY("flink.rpcAddress", STRING, flink.rpc_address),
-	KEY("flink.checkpointDirectory", URI, flink.checkpoint_directory),
-	KEY("flink.savepointDirectory", URI, flink.savepoint_directory),
+	KEY("flink.checkpointDirectory", URI, flink.checkpoint_directory, .check = store_check),
+	KEY("flink.savepointDirectory", URI, flink.savepoint_directory, .check = store_check),
 	KEY("flink.resultStoreDirectory", URI, flink.result_store_directory),
 	KEY("flink.heartbeatInterval", DURATION, flink.heartbeat_interval_ms, .fallback = "1s",
 	    .max = 10 * MINUTE),
@@ -77,7 +92,7 @@ static const struct config_key keys[] = {
 	    .max = HOUR),
 
 	KEY("restore.policy", WORD, restore.policy, .fallback = "latest", .words = policy_words),
-	KEY("restore.initialSavepoint", URI, restore.initial_savepoint),
+	KEY("restore.initialSavepoint", URI, restore.initial_savepoint, .check = store_check),
 	KEY("restore.maxAge", DURATION, restore.max_age_ms, .fallback = "0", .max = 3650 * DAY),
 	KEY("restore.foreign", WORD, restore.foreign, .fallback = "hold", .words = foreign_words),
 
@@ -105,9 +120,9 @@ static const struct config_key keys[] = {
 	KEY("savepoints.interval", DURATION, savepoints.interval_ms, .fallback = "0",
 	    .max = 365 * DAY),
 	KEY("savepoints.jitter", DURATION, savepoints.jitter_ms, .fallback = "0", .max = DAY),
-	KEY("savepoints.cron", STRING, savepoints.cron),
-	KEY("savepoints.timeZone", STRING, savepoints.time_zone),
-	KEY("savepoints.blackouts", LIST, savepoints.blackouts),
+	KEY("savepoints.cron", STRING, savepoints.cron, .check = check_cron),
+	KEY("savepoints.timeZone", STRING, savepoints.time_zone, .check = zone_check),
+	KEY("savepoints.blackouts", LIST, savepoints.blackouts, .check = check_blackout),
 	KEY("savepoints.retention.count", INTEGER, savepoints.keep_count, .fallback = "0",
 	    .max = JOURNAL_MAX_SNAPSHOTS / 2),
 	KEY("savepoints.retention.maxAge", DURATION, savepoints.keep_max_age_ms, .fallback = "0",
@@ -378,6 +393,23 @@ static int check_orders(const struct config *config, const struct yaml_node *roo
 	return 0;
 }
 
+/* What two keys of the schedule say together. */
+static int check_schedule(const struct config *config, const struct yaml_node *root,
+			  struct err *err)
+{
+	const struct yaml_node *windows = node_of(root, "savepoints.blackouts"), *window;
+	size_t count = 0;
+
+	if (config->savepoints.cron && config->savepoints.interval_ms)
+		return yaml_err(node_of(root, "savepoints.cron"), err,
+				"'savepoints.interval' and 'savepoints.cron' exclude each other; "
+				"remove one");
+	yaml_each(window, windows) if (++count > SCHEDULE_MAX_BLACKOUTS) return yaml_err(
+		window, err, "'savepoints.blackouts': more than %d windows",
+		SCHEDULE_MAX_BLACKOUTS);
+	return 0;
+}
+
 int config_parse(const char *text, size_t len_bytes, struct config *ret_config, struct err *err)
 {
 	cleanup_yaml struct yaml_node *root = yaml_parse(text, len_bytes, CONFIG_MAX_BYTES, err);
@@ -389,7 +421,8 @@ int config_parse(const char *text, size_t len_bytes, struct config *ret_config, 
 	if (yaml_want(root, YAML_MAPPING, err) < 0)
 		return -1;
 	if (parse_section(&config, root, "", seen, err) < 0 ||
-	    apply_defaults(&config, seen, err) < 0 || check_orders(&config, root, err) < 0) {
+	    apply_defaults(&config, seen, err) < 0 || check_orders(&config, root, err) < 0 ||
+	    check_schedule(&config, root, err) < 0) {
 		config_release(&config);
 		return -1;
 	}

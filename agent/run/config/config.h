@@ -7,7 +7,7 @@
  * One table (config_keys) drives parsing, defaults and checks, and a test compares it with
  * docs/configuration.md, which describes every key. Refused, with file, line and column: keys that
  * are not in the table (the nearest one is named), keys given twice, wrong types, values out of
- * range. Values are taken literally: no environment variables, no includes.
+ * range, URIs that no store here can be opened with, cron lines, blackouts, time zones. Values are taken literally: no environment variables, no includes.
  */
 #ifndef DREY_RUN_CONFIG_H
 #define DREY_RUN_CONFIG_H
@@ -203,6 +203,8 @@ struct config_key {
 	bool required;
 	int64_t min, max;         /* INTEGER, DURATION (ms) */
 	const char *const *words; /* WORD: NULL-terminated; the index is the value. FILE: or NULL */
+	/* STRING, URI, each of a LIST: what the type alone does not say; NULL = nothing */
+	int (*check)(const char *text, struct err *err);
 };
 
 /* All keys, in the order of the documentation. */

@@ -126,6 +126,17 @@ static int parse_object(const struct yaml_node *node, const char *name, char **r
 	return 0;
 }
 
+/* What the type alone does not say. */
+static int check_text(const struct config_key *key, const struct yaml_node *node, const char *text,
+		      struct err *err)
+{
+	struct err why = {0};
+
+	if (!key->check || key->check(text, &why) == 0)
+		return 0;
+	return yaml_err(node, err, "%s: %s", key->name, why.msg);
+}
+
 static char *without_end_slashes(const char *text)
 {
 	size_t len = strlen(text);
@@ -166,11 +177,11 @@ static int parse_directory(const struct yaml_node *node, const struct config_key
 	return 0;
 }
 
-static int parse_uri(const struct yaml_node *node, const char *name, char **ret_value,
+static int parse_uri(const struct yaml_node *node, const struct config_key *key, char **ret_value,
 		     struct err *err)
 {
 	cleanup_free char *trimmed = NULL;
-	const char *text;
+	const char *name = key->name, *text;
 	size_t scheme;
 
 	if (text_of(node, name, &text, err) < 0)
@@ -187,6 +198,8 @@ static int parse_uri(const struct yaml_node *node, const char *name, char **ret_
 				"'%s' must be a URI such as file:///flink/savepoints or an "
 				"absolute path, not '%s'",
 				name, text);
+	if (check_text(key, node, trimmed, err) < 0)
+		return -1;
 	*ret_value = xstrdup(trimmed);
 	return 0;
 }
@@ -251,7 +264,8 @@ static int parse_list(const struct yaml_node *node, const struct config_key *key
 	{
 		const char *text;
 
-		if (element_of(child, key->name, &text, err) < 0) {
+		if (element_of(child, key->name, &text, err) < 0 ||
+		    check_text(key, child, text, err) < 0) {
 			list_free(list);
 			return -1;
 		}
@@ -458,7 +472,8 @@ int config_value_set(struct config *config, const struct config_key *key,
 
 	switch (key->type) {
 	case CONFIG_STRING:
-		if (text_of(node, key->name, &text, err) < 0)
+		if (text_of(node, key->name, &text, err) < 0 ||
+		    check_text(key, node, text, err) < 0)
 			return -1;
 		xstrset(to, text);
 		return 0;
@@ -470,7 +485,7 @@ int config_value_set(struct config *config, const struct config_key *key,
 	case CONFIG_FILE:
 		return parse_directory(node, key, to, err);
 	case CONFIG_URI:
-		return parse_uri(node, key->name, to, err);
+		return parse_uri(node, key, to, err);
 	case CONFIG_VERSION:
 		return parse_version(node, key->name, to, err);
 	case CONFIG_LIST:

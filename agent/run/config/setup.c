@@ -296,13 +296,14 @@ int setup_check_port(const struct setup *setup, struct err *err)
 	return 0;
 }
 
-/* What may go away by itself is no reason to refuse the start: drey then holds, and looks again. */
+/* Only what the configuration has wrong is a reason to refuse the start. Storage that is away, denied or
+ * broken may come back: drey then holds, and looks again. */
 static int check_directory(const struct setup *setup, const char *what, const char *uri,
 			   struct err *err)
 {
 	struct err why = {0};
 
-	if (observe_directory(&setup->storage, uri, &why) == 0 || why.kind == ERR_RETRY)
+	if (observe_directory(&setup->storage, uri, &why) == 0 || why.kind != ERR_CONFIG)
 		return 0;
 	if (err)
 		*err = why;

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "core/job_id.h"
 #include "run/observe/observe_internal.h"
+#include "store/uri.h"
 #include "store/verify.h"
 
 /* ---- the plan ---- */
@@ -243,6 +244,24 @@ static int nothing(void *ctx, const struct store_entry *entry, struct err *err)
 	return 1; /* the first entry is enough to know that it can be listed */
 }
 
+/* On a file system the directory above tells a directory that was never made from a volume that is not
+ * there. */
+static int say_missing(struct store *store, const char *uri, struct err *err)
+{
+	cleanup_free char *parent = uri_parent(uri);
+	struct err why = {0};
+
+	if (store_list(store, parent, nothing, NULL, &why) < 0 && why.kind == ERR_ABSENT)
+		return err_set(err, ERR_RETRY, 0,
+			       "the directory %s does not exist, nor does %s above it: mount its "
+			       "volume",
+			       uri, parent);
+	return err_set(err, ERR_RETRY, 0,
+		       "the directory %s does not exist: mount its volume, or, if this is the "
+		       "first start, create it",
+		       uri);
+}
+
 int observe_directory(const struct store_config *storage, const char *uri, struct err *err)
 {
 	struct store *store = NULL;
@@ -255,14 +274,10 @@ int observe_directory(const struct store_config *storage, const char *uri, struc
 	/* An object store has no directories: nothing with this prefix is simply nothing. */
 	if (result < 0 && why.kind == ERR_ABSENT && store_list_page(store) > 1)
 		result = 0;
-	store_close(store);
 	if (result < 0 && why.kind == ERR_ABSENT)
-		return err_set(
-			err, ERR_CONFIG, 0,
-			"the directory %s does not exist; is its volume mounted? If this is the "
-			"first start, create it",
-			uri);
-	if (result < 0 && err)
+		result = say_missing(store, uri, err);
+	else if (result < 0 && err)
 		*err = why;
+	store_close(store);
 	return result;
 }

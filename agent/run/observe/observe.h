@@ -84,8 +84,9 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts);
  */
 void observe_verify(const struct store_config *storage, struct candidate *candidate);
 
-/* Is a configured directory there? 0; ERR_CONFIG with the way out for a directory on this machine
- * that does not exist (the volume may not be mounted: that is not the same as empty). */
+/* Can a configured directory be listed? ERR_RETRY with the way out for a directory on this machine that
+ * does not exist: its volume may not be mounted yet, and that is never the same as empty, not even
+ * when only the last name of the path is missing (a volume that is away leaves its mount point). */
 int observe_directory(const struct store_config *storage, const char *uri, struct err *err);
 
 #endif

@@ -14,8 +14,9 @@
  * configuration, which has the address; here the address is configured otherwise. As for Hadoop, a
  * container with a dot in its name cannot be said.
  */
-static int check_authority(const char *authority, struct err *err)
+static int check_authority(const struct uri *uri, struct err *err)
 {
+	const char *authority = uri->authority;
 	size_t container = strcspn(authority, "."), rest = strlen(authority) - container;
 
 	if (!container || container > CONTAINER_MAX_BYTES || strpbrk(authority, "@:?#%") ||
@@ -43,8 +44,6 @@ static int swift_open(const struct store_config *config, const struct uri *uri, 
 	const struct http_config http = {.ca_file = config->swift.ca_file};
 	struct swift_store *store;
 
-	if (check_authority(uri->authority, err))
-		return -1;
 	store = xcalloc(1, sizeof(*store));
 	store->container = xstrndup(uri->authority, strcspn(uri->authority, "."));
 	store->http = http_new(&http, err);
@@ -218,6 +217,7 @@ static const char *const schemes[] = {"swift", NULL};
 const struct store_ops store_swift_ops = {
 	.schemes = schemes,
 	.list_page = 1000,
+	.check_authority = check_authority,
 	.open = swift_open,
 	.close = swift_close,
 	.stat = swift_stat,
