@@ -102,6 +102,14 @@ void facts_add_job(struct facts *facts, const char *job_id)
 	snprintf(facts->jobs[facts->job_count++], sizeof(*facts->jobs), "%s", job_id);
 }
 
+bool facts_is_own_job(const struct facts *facts, const char *job_id)
+{
+	for (size_t i = 0; *job_id && i < facts->job_count; i++)
+		if (!strncmp(facts->jobs[i], job_id, strlen(job_id)))
+			return true;
+	return false;
+}
+
 void facts_add_stored(struct facts *facts, const char *key)
 {
 	facts->stored =

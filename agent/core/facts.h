@@ -95,7 +95,9 @@ struct facts {
 	size_t place_count;
 	struct candidate *candidates;
 	size_t candidate_count;
-	char (*jobs)[JOB_ID_BYTES]; /* numbered ids (job_id.h) that have left a trace; owned */
+	/* ids that only this application can have given to a job, and that have left a trace: numbered ones
+	 * (job_id.h), and those of the maps in its own HA data; owned */
+	char (*jobs)[JOB_ID_BYTES];
 	size_t job_count;
 	int max_metadata_version; /* what this Flink can read; 0 = not known */
 	int64_t now_unix_ms;
@@ -124,6 +126,9 @@ bool facts_is_listed(enum source_kind source);
 
 /* A job of this id has left a trace, if only an empty directory or map: no launch may have it. */
 void facts_add_job(struct facts *facts, const char *job_id);
+
+/* Is it such a job, or does the id of one begin so? Nobody but this application can have had it. */
+bool facts_is_own_job(const struct facts *facts, const char *job_id);
 
 /* Append a key (copied). */
 void facts_add_stored(struct facts *facts, const char *key);

@@ -39,6 +39,21 @@ enum operators operators_compare(const struct candidate *left, const struct cand
 	return common < left->operator_count ? OPERATORS_OVERLAP : OPERATORS_WITHIN;
 }
 
+/* ---- what can only be ours ---- */
+
+/* Flink's HA data of this application name it, or its job id is one that only this application gives. Whoever
+ * else writes into the directories cannot have made it, so no policy about others is about it. */
+static bool is_surely_ours(const struct inquiry *in, const struct candidate *c)
+{
+	return c->in_ha || facts_is_own_job(in->facts, c->snapshot.job_id);
+}
+
+/* Is it left alone, because others write here, too? */
+static bool is_ignored(const struct inquiry *in, const struct candidate *c)
+{
+	return in->policy->foreign == FOREIGN_IGNORE && !is_surely_ours(in, c);
+}
+
 /* ---- a journal that knows of nothing ---- */
 
 /* Surely older than `base`. The date of one that was copied here from elsewhere means nothing. */
@@ -65,7 +80,7 @@ static const struct candidate *newest_found(const struct inquiry *in, const stru
 		const struct candidate *c = &in->facts->candidates[i];
 
 		if (c == base || candidate_is_fallback(in, c) || candidate_is_tainted(in, c) ||
-		    (base && is_behind(c, base)))
+		    is_ignored(in, c) || (base && is_behind(c, base)))
 			continue;
 		++*ret_count;
 		if (!newest || facts_was_completed(c) > facts_was_completed(newest) ||
@@ -81,7 +96,7 @@ bool lost_journal_decides(struct inquiry *in)
 	const struct candidate *newest, *initial = NULL;
 	size_t count;
 
-	if (in->policy->adopt || !inquiry_never_ran(in) || in->policy->foreign == FOREIGN_IGNORE)
+	if (in->policy->adopt || !inquiry_never_ran(in))
 		return false;
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
 		if (candidate_is_fallback(in, &in->facts->candidates[i]))
@@ -92,11 +107,16 @@ bool lost_journal_decides(struct inquiry *in)
 	inquiry_hold(in, CAUSE_JOURNAL_LOST, 8,
 		     "the journal knows of no launch that ran, but %zu snapshots%s were found, "
 		     "the newest %s: "
-		     "the journal may be lost, or they are another application's; `drey resume "
-		     "--from %s` starts from it, `drey resume --empty` without state, and "
-		     "`restore.foreign: ignore` is for directories that are shared",
+		     "the journal may be lost%s; `drey resume "
+		     "--from %s` starts from it, `drey resume --empty` without state%s",
 		     count, initial ? " that may be newer than the initial savepoint" : "",
-		     newest->snapshot.path, newest->snapshot.path);
+		     newest->snapshot.path,
+		     is_surely_ours(in, newest) ? "" : ", or they are another application's",
+		     newest->snapshot.path,
+		     is_surely_ours(in, newest)
+			     ? ""
+			     : ", and `restore.foreign: ignore` is for directories that "
+			       "are shared");
 	return true;
 }
 
@@ -108,8 +128,7 @@ bool undated_request_holds(struct inquiry *in)
 	const struct candidate *newest;
 	size_t count;
 
-	if (!inquiry_never_ran(in) || in->policy->foreign == FOREIGN_IGNORE ||
-	    (request->kind == RESTORE_PATH && !wanted))
+	if (!inquiry_never_ran(in) || (request->kind == RESTORE_PATH && !wanted))
 		return false;
 	newest = newest_found(in, wanted, &count);
 	if (!newest)
@@ -149,7 +168,7 @@ static bool is_foreign(const struct inquiry *in, const struct candidate *c)
 	return (facts_is_listed(c->source) || c->source == SOURCE_HA) &&
 	       c->snapshot.origin != ORIGIN_INITIAL && facts_was_completed(c) &&
 	       lineage_place(&in->lineage, &c->snapshot) == BRANCH_FOREIGN &&
-	       !is_known(in->journal, &c->snapshot);
+	       !is_known(in->journal, &c->snapshot) && !is_ignored(in, c);
 }
 
 /* When the newest of ours was completed, on the storage where `c` lies if there is one. */
@@ -186,10 +205,14 @@ static const struct candidate *own_with_operators(struct inquiry *in)
 	return &in->facts->candidates[in->decision->candidate];
 }
 
-/* Another snapshot of the same job has none of our operators. */
+/* Another snapshot of the same job has none of our operators. (The six digits of a savepoint's name are too few to
+ * be surely ours.) */
 static bool is_of_another_job(const struct inquiry *in, const struct candidate *own,
 			      const struct candidate *c)
 {
+	if (strlen(c->snapshot.job_id) == JOB_ID_BYTES - 1 &&
+	    facts_is_own_job(in->facts, c->snapshot.job_id))
+		return false;
 	for (size_t i = 0; i < in->facts->candidate_count; i++) {
 		const struct candidate *other = &in->facts->candidates[i];
 
@@ -245,8 +268,6 @@ static struct candidate *newest_foreign(struct inquiry *in, const struct candida
 
 bool foreign_matters(const struct inquiry *in)
 {
-	if (in->policy->foreign == FOREIGN_IGNORE)
-		return false;
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
 		if (is_foreign(in, &in->facts->candidates[i]))
 			return true;
@@ -330,8 +351,7 @@ void foreign_check(struct inquiry *in)
 	     decision->kind != DECISION_START_EMPTY) ||
 	    unknown_launch_forbids(in))
 		return;
-	if (in->policy->foreign == FOREIGN_IGNORE ||
-	    (inquiry_never_ran(in) && (!in->judged_unix_ms || in->policy->adopt)) ||
+	if ((inquiry_never_ran(in) && (!in->judged_unix_ms || in->policy->adopt)) ||
 	    (decision->rule == 4 && !judged))
 		return;
 	own = own_with_operators(in);
@@ -352,9 +372,12 @@ void foreign_check(struct inquiry *in)
 			      "something newer was found that no launch of ours has made");
 	inquiry_hold(in, CAUSE_UNKNOWN_NEWER_STATE, 6,
 		     "%s is newer than all that the launches in the journal have made, and none of "
-		     "them has made it: the journal may be from a backup, or another application "
-		     "writes into this directory; " WAYS_OUT,
-		     c->snapshot.path);
+		     "them has made it: the journal may be from a backup%s",
+		     c->snapshot.path,
+		     is_surely_ours(in, c)
+			     ? ", for only this application has such job ids; `drey "
+			       "resume --from PATH` says what to start from"
+			     : ", or another application writes into this directory; " WAYS_OUT);
 }
 
 /* ---- a request for what is not ours ---- */

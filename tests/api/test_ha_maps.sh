@@ -87,6 +87,25 @@ is "$(said .lockHeld)" null "and that nobody leads"
 put_map "$(job_map "$job")" "$APPLICATION" '{}'
 kubectl delete configmap "$(job_map "$job")" >/dev/null
 
+# ---- what can only be ours, in directories that others use ------------------------------------------
+
+DREY_CONF[restore.foreign]=ignore
+write_drey_yaml
+put_map "$(job_map "$job")" "$APPLICATION" "$entry"
+decides HOLD present "shared directories, the journal lost: what our own HA map has is ours all the same"
+is "$(said .cause)" JournalLost "by the lost journal"
+kubectl delete configmap "$(job_map "$job")" >/dev/null
+mkdir -p "$RUN/ck/ffffffffffffffffffffffffffffffff/chk-9"
+cp "$TOP/tests/fixtures/metadata/2.3.0-hashmap-chk" "$RUN/ck/ffffffffffffffffffffffffffffffff/chk-9/_metadata"
+decides START_EMPTY absent "what somebody else has written is left alone"
+mkdir -p "$RUN/ck/$job/chk-7"
+cp "$TOP/tests/fixtures/metadata/2.3.0-hashmap-chk" "$RUN/ck/$job/chk-7/_metadata"
+decides HOLD absent "a checkpoint of a job id that only we have is not"
+is "$(said .cause)" JournalLost "by the lost journal"
+rm -r "$RUN/ck/ffffffffffffffffffffffffffffffff" "$RUN/ck/$job"
+DREY_CONF[restore.foreign]=hold
+write_drey_yaml
+
 before=$(asked)
 for i in {1..1000}; do
 	printf '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"%s-foreign-%s","labels":{"app":"%s","type":"x"}}}\n' \

@@ -229,7 +229,7 @@ static void launches_that_the_journal_has_forgotten_are_ours_too(void)
 }
 
 /* With the journal lost nothing else tells which of the ids that are known beforehand were used. */
-static void numbered_ids_leave_traces_although_nothing_is_a_candidate(void)
+static void numbered_ids_leave_traces_and_what_they_made_is_ours(void)
 {
 	char ids[4][JOB_ID_BYTES];
 	struct world w;
@@ -248,7 +248,9 @@ static void numbered_ids_leave_traces_although_nothing_is_a_candidate(void)
 	}
 	put(&w, "ck/" FOREIGN "/chk-9", 9, DAY_S);
 	observe(&w);
-	CHECK_INT(w.facts.candidate_count, ==, 0);
+	/* whoever else writes here: nobody else has such an id */
+	CHECK_INT(w.facts.candidate_count, ==, 1);
+	CHECK(find(&w, "sp/savepoint-") != NULL);
 	CHECK_INT(w.facts.job_count, ==, 3);
 	for (int n = 0; n < 4; n++)
 		CHECK(flink_id_is_used(&w.journal, &w.facts, ids[n]) == (n < 3));
@@ -879,7 +881,7 @@ int main(void)
 	TEST(checkpoints_of_other_jobs_are_seen);
 	TEST(where_others_write_too_only_ours_are_looked_at);
 	TEST(launches_that_the_journal_has_forgotten_are_ours_too);
-	TEST(numbered_ids_leave_traces_although_nothing_is_a_candidate);
+	TEST(numbered_ids_leave_traces_and_what_they_made_is_ours);
 	TEST(other_directories_of_the_last_launch_are_listed_too);
 	TEST(where_the_jobs_code_writes_only_that_job_is_looked_for);
 	TEST(a_directory_of_before_that_is_gone_is_unreadable);

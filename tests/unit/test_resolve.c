@@ -654,6 +654,65 @@ static void somebody_elses_snapshots_are_never_taken(void)
 	end(&w);
 }
 
+/* Others write to the same directory, but nobody else has such a job id, and Flink's HA is ours alone. */
+static void what_can_only_be_ours_is_never_ignored(void)
+{
+	struct world w;
+
+	begin(&w);
+	w.policy.foreign = FOREIGN_IGNORE;
+	proved(&w, JOB_A, NULL, 0, 8);
+	found_checkpoint(&w, JOB_A, 8);
+	found_checkpoint(&w, JOB_FOREIGN, 99);
+	found_checkpoint(&w, JOB_B, 20);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
+	facts_add_job(&w.facts, JOB_B);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.cause, ==, CAUSE_UNKNOWN_NEWER_STATE);
+	CHECK_HAS(w.decision.reason, "/" JOB_B "/chk-20 is newer than all");
+	CHECK(!strstr(w.decision.reason, "restore.foreign"));
+	/* as a savepoint's name has it, and unless it is another job's by what it holds */
+	end(&w);
+
+	begin(&w);
+	w.policy.foreign = FOREIGN_IGNORE;
+	proved(&w, JOB_A, NULL, 0, 8);
+	with_operators(found_checkpoint(&w, JOB_A, 8), "a");
+	facts_add_job(&w.facts, JOB_B);
+	with_operators(found_savepoint(&w, JOB_B, 20), "b");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
+	with_operators(found_savepoint(&w, JOB_B, 21), "ab");
+	CHECK_DECIDES(&w, START_FROM); /* one of the same six digits has none of ours */
+	with_operators(found_checkpoint(&w, JOB_B, 22), "b");
+	CHECK_DECIDES(&w, HOLD);
+	end(&w);
+}
+
+static void a_lost_journal_is_seen_by_what_can_only_be_ours(void)
+{
+	struct world w;
+
+	for (int ha = 0; ha < 2; ha++) {
+		struct candidate *c;
+
+		begin(&w);
+		w.policy.foreign = FOREIGN_IGNORE;
+		found_checkpoint(&w, JOB_FOREIGN, 99);
+		CHECK_DECIDES(&w, START_EMPTY);
+		c = found_checkpoint(&w, JOB_A, 5);
+		CHECK_DECIDES(&w, START_EMPTY);
+		if (ha)
+			in_ha(&w, c, JOB_A);
+		else
+			facts_add_job(&w.facts, JOB_A);
+		CHECK_DECIDES(&w, HOLD);
+		CHECK_INT(w.decision.cause, ==, CAUSE_JOURNAL_LOST);
+		CHECK_HAS(w.decision.reason, "1 snapshots");
+		CHECK(!strstr(w.decision.reason, "restore.foreign"));
+		end(&w);
+	}
+}
+
 /* S24: chk-20 of the branch that was left has a higher number than anything since. */
 static void an_abandoned_branch_does_not_come_back(void)
 {
@@ -914,6 +973,8 @@ int main(void)
 	TEST(the_savepoint_policy_leaves_checkpoints_out);
 	TEST(a_savepoint_that_nobody_recorded_counts);
 	TEST(somebody_elses_snapshots_are_never_taken);
+	TEST(what_can_only_be_ours_is_never_ignored);
+	TEST(a_lost_journal_is_seen_by_what_can_only_be_ours);
 	TEST(an_abandoned_branch_does_not_come_back);
 	TEST(going_back_to_an_older_branch_makes_it_the_living_one);
 	TEST(a_foreign_restore_point_starts_a_lineage_of_its_own);

@@ -502,8 +502,6 @@ static bool foreign_is_newer(const struct point *p)
 {
 	int64_t own = 0, other = 0;
 
-	if (p->foreign == FOREIGN_IGNORE)
-		return false;
 	for (int i = 0; i < SLOTS; i++) {
 		enum content content = content_at(p, i);
 
@@ -511,6 +509,9 @@ static bool foreign_is_newer(const struct point *p)
 			continue;
 		if (living(p, i) && content != INCOMPLETE && slots[i].id > own)
 			own = slots[i].id;
+		/* what Flink's own HA has is ours, whoever else writes here */
+		if (p->foreign == FOREIGN_IGNORE && ha_slot(p) != i)
+			continue;
 		if ((p->story->foreign & BIT(i)) && slots[i].id > other)
 			other = slots[i].id;
 	}
@@ -528,10 +529,10 @@ static bool unknown_went_back(const struct point *p)
 /* The journal knows of nothing, and there is something. */
 static bool journal_is_lost(const struct point *p)
 {
-	if (!p->story->no_journal || p->adopt || p->foreign == FOREIGN_IGNORE)
+	if (!p->story->no_journal || p->adopt)
 		return false;
 	for (int i = 0; i < INITIAL; i++)
-		if (content_at(p, i) != ABSENT)
+		if (content_at(p, i) != ABSENT && (p->foreign != FOREIGN_IGNORE || ha_slot(p) == i))
 			return true;
 	return false;
 }

@@ -10,8 +10,9 @@ struct look {
 	const struct observe_plan *plan;
 	struct facts *facts;
 	struct stores stores;
-	char (*jobs)[JOB_ID_BYTES]; /* those of the plan, sorted */
-	size_t *peek;               /* candidates whose _metadata has to be looked at, by index */
+	char (*jobs)[JOB_ID_BYTES]; /* those of the plan and of its HA maps, sorted */
+	size_t job_count;
+	size_t *peek; /* candidates whose _metadata has to be looked at, by index */
 	size_t peek_count;
 };
 

@@ -109,10 +109,17 @@ void observe_sort_jobs(struct look *look)
 {
 	const struct observe_plan *plan = look->plan;
 
-	look->jobs = xcalloc(plan->job_id_count + 1, sizeof(*look->jobs));
-	if (plan->job_id_count)
-		memcpy(look->jobs, plan->job_ids, plan->job_id_count * sizeof(*look->jobs));
-	qsort(look->jobs, plan->job_id_count, sizeof(*look->jobs), by_id);
+	look->jobs = xcalloc(plan->job_id_count + plan->name_count + plan->ha.count + 1,
+			     sizeof(*look->jobs));
+	for (size_t i = 0; i < plan->job_id_count; i++)
+		memcpy(look->jobs[look->job_count++], plan->job_ids[i], JOB_ID_BYTES);
+	for (size_t i = 0; i < plan->name_count; i++)
+		memcpy(look->jobs[look->job_count++], plan->names[i], JOB_ID_BYTES);
+	for (size_t i = 0; i < plan->ha.count; i++)
+		if (*plan->ha.maps[i].job_id)
+			memcpy(look->jobs[look->job_count++], plan->ha.maps[i].job_id,
+			       JOB_ID_BYTES);
+	qsort(look->jobs, look->job_count, sizeof(*look->jobs), by_id);
 }
 
 /* The first of the sorted ids that is not before `begin`. */
@@ -131,15 +138,17 @@ static size_t first_from(char (*ids)[JOB_ID_BYTES], size_t count, const char *be
 	return low;
 }
 
-/* Is the job (or what its name begins with) one of the lineage? Everything is, without a lineage. */
+/* Is the job (or what its name begins with) one of the lineage, or one that only this application can have had?
+ * Everything is, without a lineage, unless others write here, too. */
 static bool is_ours(const struct look *look, const char *job_id)
 {
-	size_t count = look->plan->job_id_count, at;
+	const struct observe_plan *plan = look->plan;
+	size_t at;
 
-	if (!count)
+	if (!*job_id || (!plan->job_id_count && !plan->only_job_ids))
 		return true;
-	at = first_from(look->jobs, count, job_id);
-	return at < count && !strncmp(look->jobs[at], job_id, strlen(job_id));
+	at = first_from(look->jobs, look->job_count, job_id);
+	return at < look->job_count && !strncmp(look->jobs[at], job_id, strlen(job_id));
 }
 
 /* A numbered id that was used once, however long ago, and whether or not anything is left in its
