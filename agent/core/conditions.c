@@ -1,5 +1,6 @@
 #include "core/conditions.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "core/lineage_dirs.h"
+#include "core/readiness.h"
+
+#define CONDITIONS_ENTRY_MS 60000 /* restarts are counted by the minute */
 
 const char *condition_type_name(enum condition_type type)
 {
@@ -34,15 +38,54 @@ const char *truth_name(enum truth truth)
 
 /* ---- what is counted ---- */
 
-static void add_restart(struct conditions *conditions, int64_t unix_ms)
+static void add_restarts(struct conditions *conditions, int64_t unix_ms, int64_t count)
 {
-	int64_t *list = conditions->restarts_unix_ms;
+	size_t last = conditions->restart_entries;
 
-	if (conditions->restart_count == CONDITIONS_RESTARTS_KNOWN) {
-		conditions->restart_count--;
-		memmove(list, list + 1, conditions->restart_count * sizeof(list[0]));
+	if (last && unix_ms - conditions->restarts[last - 1].unix_ms < CONDITIONS_ENTRY_MS &&
+	    unix_ms >= conditions->restarts[last - 1].unix_ms) {
+		conditions->restarts[last - 1].count += count;
+		return;
 	}
-	list[conditions->restart_count++] = unix_ms;
+	if (last == CONDITIONS_RESTARTS_KNOWN) {
+		conditions->restart_entries = --last;
+		memmove(conditions->restarts, conditions->restarts + 1,
+			last * sizeof(conditions->restarts[0]));
+	}
+	conditions->restarts[last].unix_ms = unix_ms;
+	conditions->restarts[last].count = count;
+	conditions->restart_entries++;
+}
+
+/* The restarts that Flink makes by itself. It tells how many there were, but late; what is seen of them
+ * meanwhile counts at once, and not twice. */
+static void count_flinks(struct conditions *conditions, const struct lifecycle *life,
+			 int64_t now_unix_ms)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+	int64_t number = launch ? launch->number : 0, more;
+	bool restarting = life->launch_step == LAUNCH_LIVE && life->seen.job_present &&
+			  (life->seen.state == JOB_RESTARTING || life->seen.state == JOB_FAILING);
+
+	if (number != conditions->launch) {
+		/* a launch of our own time begins with none; one that was taken over with what it had */
+		conditions->counted = conditions->launch != 0;
+		conditions->told = conditions->glimpsed = 0;
+		conditions->launch = number;
+	}
+	if (restarting && !conditions->restarting) {
+		add_restarts(conditions, now_unix_ms, 1);
+		conditions->glimpsed++;
+	}
+	conditions->restarting = restarting;
+	if (!life->seen.restarts_known || life->seen.restarts == conditions->told)
+		return;
+	more = life->seen.restarts - conditions->told - conditions->glimpsed;
+	if (conditions->counted && more > 0)
+		add_restarts(conditions, now_unix_ms, more);
+	conditions->counted = true;
+	conditions->told = life->seen.restarts;
+	conditions->glimpsed = more < 0 && conditions->told ? -more : 0;
 }
 
 /* An attempt of ours that failed, and a restart that Flink makes by itself. */
@@ -50,8 +93,6 @@ static void count_restarts(struct conditions *conditions, const struct lifecycle
 			   int64_t now_unix_ms)
 {
 	const struct journal *journal = &life->journal;
-	bool restarting = life->launch_step == LAUNCH_LIVE && life->seen.job_present &&
-			  (life->seen.state == JOB_RESTARTING || life->seen.state == JOB_FAILING);
 
 	for (size_t i = 0; i < journal->failure_count; i++) {
 		int64_t unix_ms = journal->failures_unix_ms[i];
@@ -59,19 +100,18 @@ static void count_restarts(struct conditions *conditions, const struct lifecycle
 		if (unix_ms <= conditions->failure_unix_ms)
 			continue;
 		conditions->failure_unix_ms = unix_ms;
-		add_restart(conditions, unix_ms);
+		add_restarts(conditions, unix_ms, 1);
 	}
-	if (restarting && !conditions->restarting)
-		add_restart(conditions, now_unix_ms);
-	conditions->restarting = restarting;
+	count_flinks(conditions, life, now_unix_ms);
 }
 
-static size_t restarts_since(const struct conditions *conditions, int64_t unix_ms)
+static int64_t restarts_since(const struct conditions *conditions, int64_t unix_ms)
 {
-	size_t count = 0;
+	int64_t count = 0;
 
-	for (size_t i = 0; i < conditions->restart_count; i++)
-		count += conditions->restarts_unix_ms[i] > unix_ms;
+	for (size_t i = 0; i < conditions->restart_entries; i++)
+		if (conditions->restarts[i].unix_ms > unix_ms)
+			count += conditions->restarts[i].count;
 	return count;
 }
 
@@ -87,26 +127,6 @@ static void watch_for(int64_t *since_unix_ms, bool is_so, int64_t now_unix_ms)
 static bool is_silent(const struct lifecycle *life)
 {
 	return life->launch_step == LAUNCH_LIVE && !life->seen.reachable;
-}
-
-/* Flink waits for slots, for its lease as the leader, or between two restarts. What is over is not
- * idle: the life goes on with that by itself. */
-static bool is_idle(const struct lifecycle *life)
-{
-	if (life->phase != PHASE_RUNNING || life->launch_step != LAUNCH_LIVE ||
-	    !life->seen.reachable)
-		return false;
-	switch (life->seen.state) {
-	case JOB_INITIALIZING:
-	case JOB_CREATED:
-	case JOB_RESTARTING:
-	case JOB_FAILING:
-	case JOB_SUSPENDED:
-	case JOB_RECONCILING:
-		return true;
-	default:
-		return !life->seen.job_present;
-	}
 }
 
 /* Nothing is started because somebody wants it so, and not because something is wrong. */
@@ -129,7 +149,6 @@ static void watch_all(struct conditions *conditions, const struct lifecycle *lif
 		      int64_t now_unix_ms)
 {
 	watch_for(&conditions->silent_unix_ms, is_silent(life), now_unix_ms);
-	watch_for(&conditions->idle_unix_ms, is_idle(life), now_unix_ms);
 	watch_for(&conditions->holding_unix_ms, is_holding(conditions, life), now_unix_ms);
 	watch_for(&conditions->broken_unix_ms, life->journal_broken, now_unix_ms);
 }
@@ -194,15 +213,15 @@ static bool rests(const struct lifecycle *life)
 
 static void judge_job(struct conditions *now, int64_t now_unix_ms)
 {
-	size_t soon = restarts_since(now, now_unix_ms - CONDITIONS_FAILING_MS);
-	size_t late = restarts_since(now, now_unix_ms - CONDITIONS_UNSTABLE_MS);
+	int64_t soon = restarts_since(now, now_unix_ms - CONDITIONS_FAILING_MS);
+	int64_t late = restarts_since(now, now_unix_ms - CONDITIONS_UNSTABLE_MS);
 
 	say(&now->list[CONDITION_JOB_FAILING], truth(soon >= CONDITIONS_RESTARTS),
 	    soon >= CONDITIONS_RESTARTS ? "ManyRestarts" : "FewRestarts",
-	    "%zu restarts in the last 10 minutes", soon);
+	    "%" PRId64 " restarts in the last 10 minutes", soon);
 	say(&now->list[CONDITION_JOB_UNSTABLE], truth(late >= CONDITIONS_RESTARTS),
 	    late >= CONDITIONS_RESTARTS ? "ManyRestarts" : "FewRestarts",
-	    "%zu restarts in the last 60 minutes", late);
+	    "%" PRId64 " restarts in the last 60 minutes", late);
 }
 
 static void judge_cluster(struct conditions *now, const struct lifecycle *life, int64_t now_unix_ms)
@@ -262,28 +281,69 @@ static void judge_directory(struct condition *to, const struct lifecycle *life)
 	free(dir);
 }
 
-static void judge_ready(struct conditions *now, const struct lifecycle *life, int64_t now_unix_ms)
+/* What is wrong with a job in the phase Running. */
+static enum cause trouble(const struct conditions *now, const struct lifecycle *life)
+{
+	if (now->list[CONDITION_CLUSTER_UNREACHABLE].status == TRUTH_TRUE)
+		return CAUSE_CLUSTER_UNREACHABLE;
+	/* what a person can do about it comes first */
+	if (!readiness_tasks_run(life) && readiness_waits_for_slots(life))
+		return CAUSE_JOB_NOT_RUNNING;
+	if (now->list[CONDITION_JOB_FAILING].status == TRUTH_TRUE)
+		return CAUSE_JOB_FAILING;
+	return readiness_tasks_run(life) ? CAUSE_NONE : CAUSE_JOB_NOT_RUNNING;
+}
+
+static void judge_running(struct conditions *now, const struct lifecycle *life)
 {
 	struct condition *to = &now->list[CONDITION_READY];
-	const struct condition *cluster = &now->list[CONDITION_CLUSTER_UNREACHABLE];
-	const struct condition *failing = &now->list[CONDITION_JOB_FAILING];
-	const char *todo = pending(life);
-	bool idle = lasts(now->idle_unix_ms, CONDITIONS_IDLE_MS, now_unix_ms);
+	const char *message = life->reason;
+	char text[sizeof(to->message)];
 
+	now->cause = trouble(now, life);
+	if (now->cause == CAUSE_NONE) {
+		say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
+		return;
+	}
+	if (now->cause == CAUSE_CLUSTER_UNREACHABLE) {
+		message = now->list[CONDITION_CLUSTER_UNREACHABLE].message;
+	} else if (now->cause == CAUSE_JOB_FAILING) {
+		message = now->list[CONDITION_JOB_FAILING].message;
+	} else {
+		readiness_sentence(life, text, sizeof(text));
+		message = text;
+	}
+	say(to, TRUTH_FALSE, cause_name(now->cause), "%s", message);
+}
+
+/* On the way to Running: with numbers, where Flink has told some. */
+static void judge_launch(struct condition *to, const struct lifecycle *life)
+{
+	char text[400];
+
+	readiness_sentence(life, text, sizeof(text));
+	if (life->launch_step == LAUNCH_LIVE && life->seen.tasks_missing && life->seen.job_present)
+		say(to, TRUTH_FALSE, standstill(life), "%s: %s", life->reason, text);
+	else
+		say(to, TRUTH_FALSE, standstill(life), "%s", life->reason);
+}
+
+static void judge_ready(struct conditions *now, const struct lifecycle *life)
+{
+	struct condition *to = &now->list[CONDITION_READY];
+	const char *todo = pending(life);
+
+	now->cause = CAUSE_NONE;
 	if (life->phase == PHASE_HOLDING && life->journal.intent.do_not_restart && !life->fenced)
 		say(to, TRUTH_FALSE, cause_name(CAUSE_DO_NOT_RESTART), "%s", life->reason);
+	else if (life->phase == PHASE_LAUNCHING && !life->fenced)
+		judge_launch(to, life);
 	else if (life->fenced || (life->phase != PHASE_RUNNING && !rests(life)))
 		say(to, TRUTH_FALSE, standstill(life), "%s", life->reason);
 	else if (todo && life->phase == PHASE_RUNNING)
 		say(to, TRUTH_FALSE, todo, "%s", life->reason);
-	else if (life->phase == PHASE_RUNNING && cluster->status == TRUTH_TRUE)
-		say(to, TRUTH_FALSE, cause_name(CAUSE_CLUSTER_UNREACHABLE), "%s", cluster->message);
-	else if (life->phase == PHASE_RUNNING && failing->status == TRUTH_TRUE)
-		say(to, TRUTH_FALSE, cause_name(CAUSE_JOB_FAILING), "%s", failing->message);
-	else if (life->phase == PHASE_RUNNING && idle)
-		say(to, TRUTH_FALSE, cause_name(CAUSE_JOB_NOT_RUNNING),
-		    "Flink has not run the job for a minute: it is %s",
-		    life->seen.job_present ? job_state_name(life->seen.state) : "not there");
+	else if (life->phase == PHASE_RUNNING)
+		judge_running(now, life);
 	else
 		say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
 }
@@ -292,15 +352,19 @@ static void judge_progress(struct conditions *now, const struct lifecycle *life,
 			   const char *refused, int64_t now_unix_ms)
 {
 	const char *phase = phase_name(life->phase), *todo = pending(life);
+	bool waits = life->cause == CAUSE_JOB_NOT_RUNNING;
 	bool held = lasts(now->holding_unix_ms, CONDITIONS_PATIENCE_MS, now_unix_ms);
 	bool broken = lasts(now->broken_unix_ms, CONDITIONS_PATIENCE_MS, now_unix_ms) && !held;
-	bool stalled = held || broken || life->phase == PHASE_FAILED || life->fenced;
+	bool stalled = held || broken || waits || life->phase == PHASE_FAILED || life->fenced;
+	bool recovers = now->cause == CAUSE_JOB_NOT_RUNNING;
 	bool moving = life->phase == PHASE_RESOLVING || life->phase == PHASE_LAUNCHING ||
 		      life->phase == PHASE_STOPPING || life->phase == PHASE_TERMINATING ||
 		      now->holding_unix_ms;
 
+	if (!moving && !todo && recovers)
+		todo = cause_name(now->cause);
 	say(&now->list[CONDITION_RECONCILING], truth((moving || todo) && !stalled),
-	    !moving && todo ? todo : phase, "%s", life->reason);
+	    !moving && todo ? todo : phase, "%s", conditions_reason(now, life));
 	if (held && life->phase == PHASE_RESOLVING)
 		return; /* it looks again, and what was wrong is known no better yet */
 	if (broken && !life->fenced)
@@ -312,7 +376,25 @@ static void judge_progress(struct conditions *now, const struct lifecycle *life,
 		    "the spec is not followed, what was wanted before still counts: %s", refused);
 	else
 		say(&now->list[CONDITION_STALLED], truth(stalled),
-		    stalled ? standstill(life) : phase, "%s", life->reason);
+		    stalled ? standstill(life) : phase, "%s", conditions_reason(now, life));
+}
+
+enum cause conditions_cause(const struct conditions *conditions, const struct lifecycle *life)
+{
+	return life->cause ? life->cause : conditions->cause;
+}
+
+const char *conditions_reason(const struct conditions *conditions, const struct lifecycle *life)
+{
+	const struct condition *ready = &conditions->list[CONDITION_READY];
+
+	return conditions->cause || life->phase == PHASE_LAUNCHING ? ready->message : life->reason;
+}
+
+bool conditions_ready(const struct conditions *conditions, const struct lifecycle *life)
+{
+	return life->phase == PHASE_RUNNING &&
+	       conditions->list[CONDITION_READY].status == TRUTH_TRUE;
 }
 
 /* ---- all of them ---- */
@@ -345,7 +427,7 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	judge_cluster(conditions, life, now_unix_ms);
 	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);
 	judge_directory(&conditions->list[CONDITION_CHECKPOINTS_ELSEWHERE], life);
-	judge_ready(conditions, life, now_unix_ms);
+	judge_ready(conditions, life);
 	judge_progress(conditions, life, outside->refused, now_unix_ms);
 	date(conditions, &before, now_unix_ms);
 }

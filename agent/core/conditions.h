@@ -27,7 +27,6 @@ struct json;
 #define CONDITIONS_UNSTABLE_MS    (60 * 60 * 1000) /* JobUnstable */
 #define CONDITIONS_RESTARTS       3                /* so many in that time */
 #define CONDITIONS_UNREACHABLE_MS 60000            /* so long without an answer of Flink's */
-#define CONDITIONS_IDLE_MS        60000 /* so long Flink may have the job and not run it */
 #define CONDITIONS_RESTARTS_KNOWN 64
 #define CONDITIONS_PATIENCE_MS    60000 /* holding, or a broken journal, for so long is Stalled */
 
@@ -60,12 +59,18 @@ struct conditions {
 	struct condition list[CONDITION_COUNT];
 	int64_t generation; /* of the custom resource that they are about; 0 = there is none */
 
-	int64_t restarts_unix_ms[CONDITIONS_RESTARTS_KNOWN]; /* oldest first */
-	size_t restart_count;
+	enum cause cause; /* why it is not ready although it is in the phase Running; CAUSE_NONE */
+
+	struct {
+		int64_t unix_ms, count; /* those of about a minute are one entry */
+	} restarts[CONDITIONS_RESTARTS_KNOWN]; /* oldest first */
+	size_t restart_entries;
 	int64_t failure_unix_ms; /* the newest failed attempt that was counted */
 	bool restarting;         /* the job, when it was seen last */
+	int64_t launch;          /* number of the one whose restarts are counted */
+	bool counted;            /* Flink has told how many */
+	int64_t told, glimpsed;  /* as it told last; seen since by looking at the job */
 	int64_t silent_unix_ms;  /* Flink gives no answer since; 0 = it does, or none runs */
-	int64_t idle_unix_ms;    /* Flink answers and does not run the job since; 0 = it does */
 	int64_t holding_unix_ms; /* it holds since, looking again included; 0 = it does not, or only
 				    because a person wants it so */
 	int64_t broken_unix_ms;  /* the journal cannot be written since; 0 = it can */
@@ -84,6 +89,14 @@ struct conditions_outside {
 /* Judge all. A time is only taken when a status has changed. */
 void conditions_update(struct conditions *conditions, const struct lifecycle *life,
 		       const struct conditions_outside *outside, int64_t now_unix_ms);
+
+/* What the status says of the phase, in one word and in a sentence: that of the condition Ready where
+ * Flink lives and the job does not run as it should. The sentence is borrowed from either. */
+enum cause conditions_cause(const struct conditions *conditions, const struct lifecycle *life);
+const char *conditions_reason(const struct conditions *conditions, const struct lifecycle *life);
+
+/* The job runs, and nothing is wrong: what /readyz and the exit status of `drey status` say. */
+bool conditions_ready(const struct conditions *conditions, const struct lifecycle *life);
 
 /* When time alone will change them: 0 = it will not. */
 int64_t conditions_due_unix_ms(const struct conditions *conditions);

@@ -123,7 +123,7 @@ static void pursue_running(struct lifecycle *life)
 	} else if (journal_savepoint_wanted(&life->journal)) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_MANUAL, intent->savepoint_nonce);
 	} else if (life->savepoint_ms && life->now_ms >= life->savepoint_ms &&
-		   life->seen.state == JOB_RUNNING) {
+		   life->seen.state == JOB_RUNNING && !life->seen.tasks_missing) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_PERIODIC, NULL);
 	} else {
 		retention_pursue(life);
@@ -191,25 +191,19 @@ static bool due(struct lifecycle *life, int64_t *deadline_ms)
 static void poll_now(struct lifecycle *life)
 {
 	const struct launch *launch = journal_launch(&life->journal);
+	struct effect *effect;
 
 	if (life->polling || !launch || life->launch_step != LAUNCH_LIVE)
 		return;
 	life->polling = true;
 	life->polled_ms = life->now_ms;
-	memcpy(emit(life, EFFECT_POLL)->id, launch->job_id, JOB_ID_BYTES);
-}
-
-/* Neither is the job there, nor does anything show that it will be. */
-static void not_ready(struct lifecycle *life)
-{
-	long long seconds = life->config->ready_deadline_ms / 1000;
-
-	if (life->phase == PHASE_LAUNCHING)
-		end_flink(life, false, true, "not running %lld s after its start", seconds);
-	else if (life->phase == PHASE_RUNNING && life->step == STEP_NONE && life->seen.reachable &&
-		 !life->seen.job_present)
-		end_flink(life, false, true, "Flink does not know its job any more for %lld s",
-			  seconds);
+	effect = emit(life, EFFECT_POLL);
+	memcpy(effect->id, launch->job_id, JOB_ID_BYTES);
+	effect->depth = poll_depth(life, launch);
+	if (effect->depth >= POLL_JOB)
+		life->polled_job_ms = life->now_ms;
+	if (effect->depth >= POLL_ALL)
+		life->polled_all_ms = life->now_ms;
 }
 
 static void on_tick(struct lifecycle *life)
@@ -233,6 +227,8 @@ static void on_tick(struct lifecycle *life)
 	if (due(life, &life->check_ms))
 		emit(life, EFFECT_CHECK_JOURNAL);
 	operation_tick(life);
+	if (due(life, &life->tasks_ms))
+		watch_tasks(life);
 	if (due(life, &life->ready_ms))
 		not_ready(life);
 	if (due(life, &life->kill_ms) && (life->launch_step == LAUNCH_LIVE || life->foreign)) {
@@ -254,14 +250,15 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 		life->ready_ms,      life->kill_ms,           life->journal_retry_ms,
 		life->stop_retry_ms, life->operation_poll_ms, life->operation_deadline_ms,
 		life->exit_ms,       life->check_ms,          life->disposal_ms,
-		life->note_ms};
+		life->note_ms,       life->tasks_ms};
 	int64_t next = -1;
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
 		/* a savepoint that is due but may not start now (a stop that is wanted goes first)
 		 * is no reason to wake up */
 		if (i == SAVEPOINT && (life->phase != PHASE_RUNNING || life->step != STEP_NONE ||
-				       life->seen.state != JOB_RUNNING || life->stop_retry_ms))
+				       life->seen.state != JOB_RUNNING ||
+				       life->seen.tasks_missing || life->stop_retry_ms))
 			continue;
 		if (all[i] && (next < 0 || all[i] < next))
 			next = all[i];

@@ -88,6 +88,8 @@ struct lifecycle_config {
 				      Flink may not know a job that ran */
 	/* timing */
 	int64_t poll_fast_ms, poll_slow_ms;
+	int64_t poll_tasks_ms; /* while all is well, between two of the slow ones; 0 = never */
+	const char *task_managers; /* label selector of their Pods; NULL = not known */
 	int64_t kill_after_ms; /* from SIGTERM to SIGKILL of Flink */
 	/* while Flink lives and nothing is written the journal is looked at so often: did another drey
 	 * write it? 0 = never, because a lock keeps every other one out */
@@ -123,12 +125,23 @@ struct seen_savepoint {
 	bool stop;                 /* of a stop with savepoint */
 };
 
+/* The tasks of the job and what they run on, as Flink counts them. */
+struct cluster {
+	bool tasks_known, slots_known;
+	int tasks_total, tasks_running; /* one that has finished counts as running */
+	int tasks_waiting;              /* not deployed: for slots, or for the pause of a restart */
+	int task_managers, slots_total, slots_free;
+};
+
 /* What one look at Flink's REST API has shown. Strings are borrowed for the step. */
 struct view {
 	bool reachable;   /* REST answered at all */
 	bool job_present; /* the job id is known there */
 	enum job_state state;
-	bool tasks_missing;     /* not every task runs yet: a savepoint would fail */
+	bool tasks_missing;     /* not every task runs, or it is not known: a savepoint would fail */
+	struct cluster cluster;
+	bool restarts_known;
+	int64_t restarts;       /* that Flink has made of this job, in this process */
 	bool statistics_known;  /* the checkpoint statistics were read */
 	bool checkpointing_off; /* proven: there are none for this job */
 	bool restored;          /* latest.restored is there */
@@ -246,7 +259,7 @@ enum effect_type {
 	EFFECT_OBSERVE,       /* gather facts, resolve, answer EVENT_OBSERVED */
 	EFFECT_WRITE_JOURNAL, /* lifecycle.journal as it is now; sequence */
 	EFFECT_LAUNCH,        /* the current launch of the journal */
-	EFFECT_POLL,          /* answer EVENT_VIEW; job_id */
+	EFFECT_POLL,          /* answer EVENT_VIEW; job id, depth */
 	EFFECT_TRIGGER,       /* POST the journal's operation, answer EVENT_OPERATION */
 	EFFECT_POLL_OPERATION,
 	EFFECT_INSPECT, /* path; answer EVENT_INSPECTED */
@@ -268,6 +281,13 @@ enum note_level {
 	NOTE_ERROR,
 };
 
+/* How much a poll asks for. */
+enum poll_depth {
+	POLL_TASKS, /* state and tasks; the rest only when they are not as they should be */
+	POLL_JOB,   /* the checkpoint statistics, slots and TaskManagers as well */
+	POLL_ALL,   /* and how often Flink has restarted the job */
+};
+
 struct effect {
 	enum effect_type type;
 	int64_t sequence;
@@ -275,6 +295,7 @@ struct effect {
 	bool group;
 	int status;
 	enum note_level level;
+	enum poll_depth depth; /* POLL */
 	enum cause cause;      /* NOTE that a phase begins: lifecycle.cause */
 	char id[JOB_ID_BYTES]; /* POLL, DISPOSE, SIGNAL: job id; TRIGGER, POLL_OPERATION: trigger id */
 	char *text;            /* INSPECT, DISPOSE: path; NOTE: the line; owned by the effect */
@@ -359,6 +380,7 @@ struct lifecycle {
 	int64_t noted_checkpoint_id, noted_ms, note_ms;
 
 	int64_t polled_ms; /* when the last poll was sent: its answer is no newer than that */
+	int64_t polled_job_ms, polled_all_ms; /* the last one of that depth, or deeper; 0 = none */
 
 	/* what was seen last */
 	struct {
@@ -366,13 +388,21 @@ struct lifecycle {
 		enum job_state state;
 		int64_t not_restored_ms; /* since when RUNNING without the restore that we expect */
 		int64_t savepoint_id;    /* savepoints up to this id are known */
+		bool tasks_missing;      /* the job does not run, or not all of it */
+		struct cluster cluster;
+		int64_t all_ran_ms; /* when it was asked last and all tasks ran; 0 = never */
+		int slots_used;     /* by the job, when all its tasks ran; 0 = not known */
+		bool not_ready;     /* it was said that the tasks do not run */
+		bool restarts_known;
+		int64_t restarts; /* by Flink, in this process */
 	} seen;
 
 	/* deadlines on the monotonic clock, 0 = not armed */
 	int64_t poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms, stop_retry_ms,
 		operation_poll_ms, operation_deadline_ms, exit_ms,
 		check_ms,                  /* the journal is looked at */
-		disposal_ms;               /* retention looks again; 0 = now */
+		disposal_ms,               /* retention looks again; 0 = now */
+		tasks_ms;                  /* until then tasks may be missing */
 	int64_t grace_end_ms;              /* when the container will be killed; 0 = not known */
 	enum operation_reason stop_reason; /* of the stop that waits */
 	int64_t stop_by_ms; /* a stop waits for the savepoint in flight, and has to be over by then;

@@ -109,6 +109,7 @@ static void forget_process(struct lifecycle *life)
 {
 	life->launch_step = LAUNCH_NONE;
 	life->poll_ms = life->ready_ms = life->kill_ms = life->savepoint_ms = life->note_ms = 0;
+	life->tasks_ms = life->polled_job_ms = life->polled_all_ms = 0;
 	life->polling = false;
 	life->accepted = false;
 	withdraw(life, EFFECT_SIGNAL);
@@ -188,12 +189,9 @@ static void adopt_running(struct lifecycle *life, struct launch *launch)
 			  life->journal.outcome.reason ? life->journal.outcome.reason : "");
 		return;
 	}
-	if (launch->verified_unix_ms)
-		enter(life, PHASE_RUNNING, "taken over from the agent before");
-	else
-		enter(life, PHASE_LAUNCHING, "taken over from the agent before");
-	life->ready_ms =
-		launch->verified_unix_ms ? 0 : life->now_ms + life->config->ready_deadline_ms;
+	/* what was true for the agent before need not be true any more */
+	enter(life, PHASE_LAUNCHING, "drey was started again, and looks whether the job runs");
+	life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
 	schedule_savepoint(life);
 	if (kind == OPERATION_NONE)
 		return;

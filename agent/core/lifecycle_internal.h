@@ -5,6 +5,7 @@
  *   lifecycle_effects.c    effects, and those that wait for a journal write
  *   lifecycle_launch.c     resolving, launching, failures
  *   lifecycle_view.c       looking at the job: its restore, its checkpoints, its end
+ *   lifecycle_tasks.c      its tasks, and what they run on
  *   lifecycle_outside.c    savepoints and stops that others ask Flink for
  *   lifecycle_stopping.c   the container ends: upgrade, or not
  *   lifecycle_end.c        the end of Flink; an agent that finds Flink running or ended
@@ -80,6 +81,20 @@ void on_view(struct lifecycle *life, const struct event *event);
 
 /* The journal is being written as it is: with the newest checkpoint. */
 void checkpoint_noted(struct lifecycle *life);
+
+/* ---- lifecycle_tasks.c ---- */
+
+/* Remember what a look has shown of the tasks. */
+void see_tasks(struct lifecycle *life, const struct view *view);
+
+/* They run, or for how long may they not? Again when tasks_ms has come. */
+void watch_tasks(struct lifecycle *life);
+
+/* The tasks have not all run for as long as a start may take (ready_ms). */
+void not_ready(struct lifecycle *life);
+
+/* What the next poll asks for. */
+enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *launch);
 
 /* ---- lifecycle_outside.c ---- */
 

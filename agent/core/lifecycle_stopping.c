@@ -58,6 +58,15 @@ static void stop_by(struct lifecycle *life, enum operation_reason reason, int64_
 	life->operation_deadline_ms = deadline_ms;
 }
 
+/* One that was taken over a moment ago was not looked at yet. Flink says soon if it is too little. */
+static bool may_save(const struct lifecycle *life)
+{
+	bool unseen = life->phase == PHASE_LAUNCHING && !life->seen.job_present;
+
+	return life->phase == PHASE_RUNNING ||
+	       (unseen && journal_launch_const(&life->journal)->verified_unix_ms);
+}
+
 static void hand_over_by_savepoint(struct lifecycle *life, int64_t budget_ms,
 				   enum operation_reason reason)
 {
@@ -65,7 +74,7 @@ static void hand_over_by_savepoint(struct lifecycle *life, int64_t budget_ms,
 
 	if (budget_ms <= 0)
 		do_without_savepoint(life, "the grace period is too short for one");
-	else if (life->phase != PHASE_RUNNING)
+	else if (!may_save(life))
 		do_without_savepoint(life, "the job does not run");
 	else if (life->step == STEP_NONE)
 		stop_by(life, reason, life->now_ms + budget_ms);

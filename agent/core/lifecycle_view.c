@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "core/lifecycle_internal.h"
 #include "core/lineage_dirs.h"
+#include "core/readiness.h"
 
 /* The checkpoint statistics are cached by Flink for 3 s: a restore that does not show up for this
  * long in a RUNNING job did not happen. */
@@ -207,18 +208,29 @@ static void job_ended(struct lifecycle *life, const struct view *view)
 		  outcome->reason);
 }
 
+/* The pace while the job runs, is proven, and nothing is asked of it. */
+static int64_t calm_pace_ms(const struct lifecycle_config *config)
+{
+	bool looks_between = config->poll_tasks_ms && config->poll_tasks_ms < config->poll_slow_ms;
+
+	return looks_between ? config->poll_tasks_ms : config->poll_slow_ms;
+}
+
 static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 {
 	const struct lifecycle_config *config = life->config;
+	bool calm = life->phase == PHASE_RUNNING && life->step == STEP_NONE;
 	int64_t wait_ms = config->poll_fast_ms;
 
 	if (life->phase == PHASE_LAUNCHING && launch->verified_unix_ms)
 		wait_ms = 4 * config->poll_fast_ms; /* restoring: may take long */
-	if (life->phase == PHASE_RUNNING && life->step == STEP_NONE)
-		wait_ms = launch->proven_unix_ms ? config->poll_slow_ms : 4 * config->poll_fast_ms;
+	if (calm)
+		wait_ms = launch->proven_unix_ms && !life->seen.tasks_missing
+				  ? calm_pace_ms(config)
+				  : 4 * config->poll_fast_ms;
 	life->poll_ms = life->now_ms + wait_ms;
 	/* an even pace, so that other things can come with it */
-	if (wait_ms == config->poll_slow_ms && life->polled_ms + wait_ms > life->now_ms)
+	if (wait_ms == calm_pace_ms(config) && life->polled_ms + wait_ms > life->now_ms)
 		life->poll_ms = life->polled_ms + wait_ms;
 }
 
@@ -236,6 +248,7 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 		return; /* what was seen last is still the best that is known */
 	life->seen.job_present = view->job_present;
 	life->seen.state = view->state;
+	see_tasks(life, view);
 	if (!view->job_present || launch->job_ended ||
 	    (view->state != JOB_FINISHED && view->state != JOB_FAILED &&
 	     view->state != JOB_CANCELED))
@@ -244,31 +257,20 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 	life->want_write = true;
 }
 
-/* Restoring much state takes as long as it takes: from here on no deadline ends the job. It counts as
- * running when all its tasks do, because before that no savepoint can be taken. */
+/* It counts as running when all its tasks do, because before that no savepoint can be taken. */
 static void job_runs(struct lifecycle *life, const struct launch *launch, const struct view *view)
 {
-	life->ready_ms = 0;
 	if (view->tasks_missing) {
-		enter(life, PHASE_LAUNCHING, "job %s is scheduled, its tasks do not all run yet",
-		      launch->job_id);
+		if (life->cause == CAUSE_NONE || !readiness_waits(life))
+			enter(life, PHASE_LAUNCHING,
+			      "job %s is scheduled, its tasks do not all run yet", launch->job_id);
 		return;
 	}
+	life->ready_ms = 0;
 	enter(life, PHASE_RUNNING, "job %s runs%s%s", launch->job_id,
 	      launch->restore_path ? ", restored from " : "",
 	      launch->restore_path ? launch->restore_path : "");
 	schedule_savepoint(life);
-}
-
-/* A Flink that answers and does not know the job may still be about to recover it, but not for ever. */
-static void watch_presence(struct lifecycle *life, const struct view *view)
-{
-	if (life->phase != PHASE_RUNNING || !view->reachable)
-		return;
-	if (view->job_present)
-		life->ready_ms = 0;
-	else if (!life->ready_ms)
-		life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
 }
 
 /* A Flink of ours runs one job. Another one was recovered from HA data that drey did not see, or was
@@ -296,7 +298,6 @@ void on_view(struct lifecycle *life, const struct event *event)
 	if (life->launch_step != LAUNCH_LIVE || !launch || life->fenced)
 		return;
 	remember_view(life, launch, view);
-	watch_presence(life, view);
 	if (view->reachable && view->job_present && !life->end_wanted) {
 		check_restore(life, launch, view);
 		see_checkpoints(life, launch, view);
@@ -312,5 +313,6 @@ void on_view(struct lifecycle *life, const struct event *event)
 			job_runs(life, launch, view);
 	}
 	watch_other_job(life, launch, view);
+	watch_tasks(life);
 	schedule_poll(life, launch);
 }

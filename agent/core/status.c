@@ -49,6 +49,35 @@ static void add_job(struct json *doc, const struct lifecycle *life)
 
 	json_add_bool(to, "reachable", life->launch_step == LAUNCH_LIVE && life->seen.reachable);
 	json_add_str(to, "state", known ? job_state_name(life->seen.state) : NULL);
+	if (known && life->seen.restarts_known)
+		json_add_i64(to, "restarts", life->seen.restarts);
+	else
+		json_add_null(to, "restarts");
+}
+
+/* Of the Flink that runs now, as it told last; null = it has not. */
+static void add_cluster(struct json *doc, const struct lifecycle *life)
+{
+	const struct cluster *cluster = &life->seen.cluster;
+	bool live = life->launch_step == LAUNCH_LIVE;
+	struct json *to;
+
+	if (live && life->seen.job_present && cluster->tasks_known) {
+		to = json_add_object(doc, "tasks");
+		json_add_i64(to, "running", cluster->tasks_running);
+		json_add_i64(to, "total", cluster->tasks_total);
+	} else {
+		json_add_null(doc, "tasks");
+	}
+	if (!live || !cluster->slots_known) {
+		json_add_null(doc, "slots");
+		json_add_null(doc, "taskManagers");
+		return;
+	}
+	to = json_add_object(doc, "slots");
+	json_add_i64(to, "free", cluster->slots_free);
+	json_add_i64(to, "total", cluster->slots_total);
+	json_add_i64(doc, "taskManagers", cluster->task_managers);
 }
 
 /* Of the newest launch that completed one: a launch that has just begun does not hide it. */
@@ -166,16 +195,8 @@ static void add_next_savepoint(struct json *doc, const struct lifecycle *life, i
 	json_add_i64(doc, "nextSavepointInMs", wait_ms > 0 ? wait_ms : 0);
 }
 
-static void add_conditions(struct json *doc, const struct lifecycle *life,
-			   const struct conditions *conditions, int64_t now_unix_ms)
+static void add_conditions(struct json *doc, const struct conditions *conditions)
 {
-	static const struct conditions_outside nothing;
-	struct conditions fresh = {0};
-
-	if (!conditions) {
-		conditions_update(&fresh, life, &nothing, now_unix_ms);
-		conditions = &fresh;
-	}
 	if (conditions->generation)
 		json_add_i64(doc, "observedGeneration", conditions->generation);
 	conditions_add(conditions, doc, "conditions");
@@ -198,16 +219,23 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 {
 	const struct journal *journal = &life->journal;
 	const struct launch *launch = journal_launch_const(journal);
+	static const struct conditions_outside nothing;
+	struct conditions fresh = {0};
 	struct json *doc = json_object();
 	struct json *to;
 
+	if (!conditions) {
+		conditions_update(&fresh, life, &nothing, now_unix_ms);
+		conditions = &fresh;
+	}
 	json_add_str(doc, "application", journal->application);
 	json_add_str(doc, "phase", phase_name(life->phase));
-	json_add_str(doc, "cause", cause_name(life->cause));
-	json_add_str(doc, "reason", life->reason);
+	json_add_str(doc, "cause", cause_name(conditions_cause(conditions, life)));
+	json_add_str(doc, "reason", conditions_reason(conditions, life));
 	add_id(doc, "jobId", launch ? launch->job_id : "");
 	add_launch(doc, launch);
 	add_job(doc, life);
+	add_cluster(doc, life);
 	add_last_checkpoint(doc, journal);
 	add_last_savepoint(doc, journal);
 	add_operation(doc, &journal->operation);
@@ -223,7 +251,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 	json_add_i64(to, "sequence", life->acknowledged);
 	json_add_bool(to, "broken", life->journal_broken || life->fenced);
 	json_add_str(to, "error", life->journal_error);
-	add_conditions(doc, life, conditions, now_unix_ms);
+	add_conditions(doc, conditions);
 	add_transitions(doc, journal);
 	return doc;
 }

@@ -156,6 +156,15 @@ enum flink_answer flink_rest_job_state(const struct flink_rest *rest, const char
 	return answer;
 }
 
+#define TASKS_MAX 1000000 /* what is more is no number of tasks */
+
+static int count_in(const struct json *tasks, const char *key)
+{
+	int64_t count = json_i64_or(tasks, key, 0);
+
+	return count < 0 ? 0 : count > TASKS_MAX ? TASKS_MAX : (int)count;
+}
+
 static int read_overview(const struct json *node, struct flink_job_overview *ret, struct err *err)
 {
 	struct flink_job_overview overview = {0};
@@ -174,19 +183,65 @@ static int read_overview(const struct json *node, struct flink_job_overview *ret
 		return -1;
 	overview.state = flink_job_state_parse(state);
 	overview.name = xstrdup(name);
-	overview.tasks_total = (int)total;
-	overview.tasks_running = (int)running;
-	overview.tasks_finished = (int)finished;
+	overview.tasks_total = count_in(tasks, "total");
+	overview.tasks_running = count_in(tasks, "running");
+	overview.tasks_finished = count_in(tasks, "finished");
+	overview.tasks_coming = count_in(tasks, "deploying") + count_in(tasks, "initializing");
 	*ret = overview;
 	return 0;
 }
 
+static int read_listed(const struct json *list, struct flink_jobs *jobs, struct err *err)
+{
+	const struct json *node;
+
+	jobs->jobs = xcalloc(json_len(list) + 1, sizeof(*jobs->jobs));
+	json_each (node, list) {
+		struct flink_job *job = &jobs->jobs[jobs->count++];
+		const char *id, *state;
+
+		if (json_need_str(node, "jid", &id, err) < 0 ||
+		    json_need_str(node, "state", &state, err) < 0 || rest_need_id(id, err) < 0)
+			return -1;
+		snprintf(job->id, sizeof(job->id), "%s", id);
+		job->state = flink_job_state_parse(state);
+	}
+	return 0;
+}
+
+/* Of the jobs of the list: ours, and whether another one may run. */
+static enum flink_answer find_job(const struct json *list, const char *job_id,
+				  struct flink_job_overview *ret_overview,
+				  char ret_other[FLINK_ID_CHARS + 1], struct err *err)
+{
+	const struct flink_job *other;
+	struct flink_jobs jobs = {0};
+	const struct json *node, *ours = NULL;
+
+	if (read_listed(list, &jobs, err) < 0) {
+		flink_jobs_release(&jobs);
+		return rest_unexpected("/jobs/overview", err);
+	}
+	other = flink_jobs_other(&jobs, job_id);
+	if (ret_other)
+		snprintf(ret_other, FLINK_ID_CHARS + 1, "%s", other ? other->id : "");
+	flink_jobs_release(&jobs);
+	json_each (node, list)
+		if (!strcmp(json_str(node, "jid"), job_id))
+			ours = node;
+	if (!ours)
+		return not_listed(job_id, json_len(list), err);
+	return read_overview(ours, ret_overview, err) < 0 ? rest_unexpected("/jobs/overview", err)
+							  : FLINK_OK;
+}
+
 enum flink_answer flink_rest_job_overview(const struct flink_rest *rest, const char *job_id,
 					  int64_t timeout_ms,
-					  struct flink_job_overview *ret_overview, struct err *err)
+					  struct flink_job_overview *ret_overview,
+					  char ret_other[FLINK_ID_CHARS + 1], struct err *err)
 {
 	cleanup_json struct json *doc = NULL;
-	const struct json *list, *node;
+	const struct json *list;
 	struct err local = {0};
 	enum flink_answer answer;
 
@@ -196,16 +251,7 @@ enum flink_answer flink_rest_job_overview(const struct flink_rest *rest, const c
 		return answer;
 	if (json_need_array(doc, "jobs", &list, err) < 0)
 		return rest_unexpected("/jobs/overview", err);
-	json_each (node, list) {
-		const char *id = json_str(node, "jid");
-
-		if (!id || strcmp(id, job_id) != 0)
-			continue;
-		if (read_overview(node, ret_overview, err) < 0)
-			return rest_unexpected("/jobs/overview", err);
-		return FLINK_OK;
-	}
-	return not_listed(job_id, json_len(list), err);
+	return find_job(list, job_id, ret_overview, ret_other, err);
 }
 
 void flink_job_overview_release(struct flink_job_overview *overview)

@@ -103,19 +103,22 @@ enum flink_answer flink_rest_job_state(const struct flink_rest *rest, const char
 enum flink_answer flink_jobs_state(const struct flink_jobs *jobs, const char *job_id,
 				   enum flink_job_state *ret_state, struct err *err);
 
-/* One job as GET /jobs/overview has it (up to 3 s old). */
+/* One job as GET /jobs/overview has it: fresh, Flink does not cache it. */
 struct flink_job_overview {
 	enum flink_job_state state;
 	char *name;
 	int64_t start_unix_ms, end_unix_ms; /* end: -1 while it runs */
 	/* all tasks run: total == running + finished > 0 */
 	int tasks_total, tasks_running, tasks_finished;
+	int tasks_coming; /* being deployed, or restoring their state */
 };
 
-/* Answers as flink_rest_job_state. Release with flink_job_overview_release. */
+/* Answers as flink_rest_job_state. ret_other (NULL is allowed; written with FLINK_ABSENT too): the id of
+ * another job, as flink_jobs_other; "" = none. Release with flink_job_overview_release. */
 enum flink_answer flink_rest_job_overview(const struct flink_rest *rest, const char *job_id,
 					  int64_t timeout_ms,
-					  struct flink_job_overview *ret_overview, struct err *err);
+					  struct flink_job_overview *ret_overview,
+					  char ret_other[FLINK_ID_CHARS + 1], struct err *err);
 void flink_job_overview_release(struct flink_job_overview *overview);
 
 /* Why the job failed last: the newest entry of GET /jobs/:id/exceptions. */

@@ -35,9 +35,10 @@ static void answer_ready(const struct driver *driver, struct http_reply *reply)
 		buf_addstr(&reply->body, "Starting: the journal is being read\n");
 		return;
 	}
-	if (life->phase == PHASE_RUNNING && !life->fenced)
+	if (conditions_ready(&driver->conditions, life))
 		reply->status = 200;
-	buf_addf(&reply->body, "%s: %s\n", phase_name(life->phase), life->reason);
+	buf_addf(&reply->body, "%s: %s\n", phase_name(life->phase),
+		 conditions_reason(&driver->conditions, life));
 }
 
 static void answer_status(const struct driver *driver, struct http_reply *reply)

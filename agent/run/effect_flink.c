@@ -14,7 +14,7 @@ struct poll_job {
 	struct driver *driver;
 	char job_id[JOB_ID_BYTES];
 	int64_t launch; /* number: a launch that is continued has the same job id */
-	bool launching;
+	enum poll_depth depth;
 	struct view view; /* its strings are the ones below */
 	char *restored_path, *completed_path, *failure;
 	char other_job[FLINK_ID_CHARS + 1];
@@ -80,19 +80,52 @@ static void poll_statistics(struct poll_job *job)
 	flink_checkpoints_release(&checkpoints);
 }
 
-/* A job is RUNNING for Flink from the moment it is scheduled. */
-static void poll_tasks(struct poll_job *job)
+/* The state of our job, its tasks, and whether there is another one: one list of all jobs tells all. A job is
+ * RUNNING for Flink from the moment it is scheduled, so its tasks are what counts. */
+static enum flink_answer poll_tasks(struct poll_job *job, struct err *err)
 {
 	struct flink_job_overview overview = {0};
+	struct view *view = &job->view;
+	struct cluster *to = &view->cluster;
+	enum flink_answer answer =
+		flink_rest_job_overview(&job->driver->setup->rest, job->job_id, REST_TIMEOUT_MS,
+					&overview, job->other_job, err);
+
+	view->tasks_missing = true;
+	view->other_job = *job->other_job ? job->other_job : NULL;
+	if (answer != FLINK_OK)
+		return answer;
+	view->state = job_state_parse(flink_job_state_name(overview.state));
+	to->tasks_known = true;
+	to->tasks_total = overview.tasks_total;
+	to->tasks_running = overview.tasks_running + overview.tasks_finished;
+	to->tasks_waiting = to->tasks_total - to->tasks_running - overview.tasks_coming;
+	view->tasks_missing = !to->tasks_total || to->tasks_running < to->tasks_total;
+	flink_job_overview_release(&overview);
+	return FLINK_OK;
+}
+
+static void poll_slots(struct poll_job *job)
+{
+	struct cluster *to = &job->view.cluster;
+	struct flink_slots slots;
 	struct err err = {0};
 
-	job->view.tasks_missing = true;
-	if (flink_rest_job_overview(&job->driver->setup->rest, job->job_id, REST_TIMEOUT_MS,
-				    &overview, &err) != FLINK_OK)
+	if (flink_rest_slots(&job->driver->setup->rest, REST_TIMEOUT_MS, &slots, &err) != FLINK_OK)
 		return;
-	job->view.tasks_missing =
-		overview.tasks_running + overview.tasks_finished < overview.tasks_total;
-	flink_job_overview_release(&overview);
+	to->slots_known = true;
+	to->task_managers = slots.task_managers;
+	to->slots_total = slots.total;
+	to->slots_free = slots.available;
+}
+
+static void poll_restarts(struct poll_job *job)
+{
+	struct err err = {0};
+
+	job->view.restarts_known =
+		flink_rest_restarts(&job->driver->setup->rest, job->job_id, REST_TIMEOUT_MS,
+				    &job->view.restarts, &err) == FLINK_OK;
 }
 
 static void poll_failure(struct poll_job *job)
@@ -108,47 +141,30 @@ static void poll_failure(struct poll_job *job)
 	flink_exception_release(&exception);
 }
 
-/* The state of our job, and whether there is another one; one list of all jobs tells both. */
-static enum flink_answer poll_jobs(struct poll_job *job, enum flink_job_state *ret_state)
-{
-	const struct flink_job *other;
-	struct flink_jobs jobs = {0};
-	struct err err = {0};
-	enum flink_answer answer =
-		flink_rest_jobs(&job->driver->setup->rest, REST_TIMEOUT_MS, &jobs, &err);
-
-	if (answer != FLINK_OK)
-		return answer;
-	answer = flink_jobs_state(&jobs, job->job_id, ret_state, &err);
-	other = flink_jobs_other(&jobs, job->job_id);
-	if (other) {
-		memcpy(job->other_job, other->id, sizeof(job->other_job));
-		job->view.other_job = job->other_job;
-	}
-	flink_jobs_release(&jobs);
-	return answer;
-}
-
 static void poll_work(void *arg)
 {
 	struct poll_job *job = arg;
 	struct view *view = &job->view;
-	enum flink_job_state state;
-	enum flink_answer answer = poll_jobs(job, &state);
+	struct err err = {0};
+	enum flink_answer answer = poll_tasks(job, &err);
+	bool over;
 
 	view->reachable = answer == FLINK_OK || answer == FLINK_ABSENT;
 	if (answer != FLINK_OK)
 		return;
 	view->job_present = true;
-	view->state = job_state_parse(flink_job_state_name(state));
+	over = view->state == JOB_FINISHED || view->state == JOB_FAILED ||
+	       view->state == JOB_CANCELED;
 	/* first of all: a Flink 1.x whose job could not even begin ends half a second later */
 	if (view->state == JOB_FAILED || view->state == JOB_FAILING ||
 	    view->state == JOB_RESTARTING)
 		poll_failure(job);
-	if (view->state != JOB_INITIALIZING)
+	if (view->state != JOB_INITIALIZING && (over || job->depth >= POLL_JOB))
 		poll_statistics(job);
-	if (view->state == JOB_RUNNING && job->launching)
-		poll_tasks(job);
+	if (!over && (view->tasks_missing || job->depth >= POLL_JOB))
+		poll_slots(job);
+	if (!over && job->depth >= POLL_ALL)
+		poll_restarts(job);
 	view->restored_path = job->restored_path;
 	view->completed_path = job->completed_path;
 	view->failure = job->failure;
@@ -172,7 +188,7 @@ void effect_poll(struct driver *driver, const struct effect *effect)
 	struct poll_job *job = xcalloc(1, sizeof(*job));
 
 	job->driver = driver;
-	job->launching = driver->life.phase == PHASE_LAUNCHING;
+	job->depth = effect->depth;
 	job->launch = journal_launch(&driver->life.journal)->number;
 	memcpy(job->job_id, effect->id, JOB_ID_BYTES);
 	lane_submit(driver->flink_lane, poll_work, poll_done, job);

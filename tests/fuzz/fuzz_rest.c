@@ -62,7 +62,7 @@ static void ask_jobs(const struct flink_rest *rest)
 			must(strlen(jobs.jobs[i].id) == FLINK_ID_CHARS);
 	flink_jobs_release(&jobs);
 	(void)understood(flink_rest_job_state(rest, JOB, 1000, &state, &why), &why);
-	if (understood(flink_rest_job_overview(rest, JOB, 1000, &overview, &reason), &reason))
+	if (understood(flink_rest_job_overview(rest, JOB, 1000, &overview, NULL, &reason), &reason))
 		must(overview.name != NULL);
 	flink_job_overview_release(&overview);
 }

@@ -379,43 +379,42 @@ static void restarts_by_flink_itself_count_once_each(void)
 	CHECK_HAS(conditions.list[CONDITION_JOB_FAILING].message, "50 restarts");
 	for (int i = 0; i < 400; i++) {
 		life.seen.state = i % 2 ? JOB_RESTARTING : JOB_RUNNING;
-		conditions_update(&conditions, &life, &nothing, NOW + 1000 + i);
+		conditions_update(&conditions, &life, &nothing, NOW + (int64_t)i * MINUTE);
 	}
-	CHECK_INT(conditions.restart_count, ==, CONDITIONS_RESTARTS_KNOWN);
+	CHECK_INT(conditions.restart_entries, ==, CONDITIONS_RESTARTS_KNOWN);
+	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "30 restarts");
 	lifecycle_release(&life);
 }
 
-static void a_job_that_does_not_run_for_a_minute_is_not_ready(void)
+static void all_restarts_that_flink_tells_of_count_and_none_twice(void)
 {
-	static const enum job_state idle[] = {JOB_RESTARTING, JOB_SUSPENDED, JOB_CREATED,
-					      JOB_RECONCILING};
 	struct conditions conditions = {0};
 	struct lifecycle life;
 
 	life_make_running(&life);
-	for (size_t i = 0; i < ARRAY_LEN(idle); i++) {
-		life.seen.state = idle[i];
-		conditions_update(&conditions, &life, &nothing, NOW);
-		conditions_update(&conditions, &life, &nothing, NOW + 59999);
-		CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
-		conditions_update(&conditions, &life, &nothing, NOW + 60000);
-		CHECK_STR(status_of(&conditions, CONDITION_READY), "False");
-		CHECK_STR(conditions.list[CONDITION_READY].reason, "JobNotRunning");
-		CHECK_HAS(conditions.list[CONDITION_READY].message, job_state_name(idle[i]));
-		life.seen.state = JOB_RUNNING;
-		conditions_update(&conditions, &life, &nothing, NOW + 60001);
-		CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
-		memset(&conditions, 0, sizeof(conditions));
-	}
-	life.seen.job_present = false;
+	journal_add_launch(&life.journal)->number = 1;
+	life.seen.restarts_known = true;
+	life.seen.restarts = 500; /* it was taken over with these */
 	conditions_update(&conditions, &life, &nothing, NOW);
-	conditions_update(&conditions, &life, &nothing, NOW + 60000);
-	CHECK_HAS(conditions.list[CONDITION_READY].message, "not there");
-	/* what is over, the life goes on with */
-	life.seen.job_present = true;
-	life.seen.state = JOB_FINISHED;
-	conditions_update(&conditions, &life, &nothing, NOW + 60001);
-	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "0 restarts");
+	life.seen.state = JOB_RESTARTING; /* seen before it is told of */
+	conditions_update(&conditions, &life, &nothing, NOW + 1);
+	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "1 restarts");
+	life.seen.state = JOB_RUNNING;
+	life.seen.restarts = 500 + 555;
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE / 2);
+	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "555 restarts");
+	CHECK_STR(status_of(&conditions, CONDITION_JOB_FAILING), "True");
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "555 restarts");
+	/* the next launch begins with none */
+	journal_add_launch(&life.journal)->number = 2;
+	life.seen.restarts_known = false;
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	life.seen.restarts_known = true;
+	life.seen.restarts = 2;
+	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "557 restarts");
 	lifecycle_release(&life);
 }
 
@@ -485,7 +484,7 @@ int main(void)
 	TEST(a_time_outlives_the_agent);
 	TEST(failed_attempts_are_restarts_also_when_the_journal_forgets_them);
 	TEST(restarts_by_flink_itself_count_once_each);
-	TEST(a_job_that_does_not_run_for_a_minute_is_not_ready);
+	TEST(all_restarts_that_flink_tells_of_count_and_none_twice);
 	TEST(a_flink_that_gives_no_answer_is_unreachable_after_a_minute);
 	TEST(they_are_written_as_kubernetes_reads_them);
 	return tap_done();

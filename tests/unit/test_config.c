@@ -138,7 +138,7 @@ static void names_the_section_that_a_key_belongs_into(void)
 static void lists_the_keys_where_none_is_near(void)
 {
 	CHECK_HAS(refusal("poll:\n  zzzzzzzz: 1\n"),
-		  "unknown key 'poll.zzzzzzzz'; keys here: fast, slow");
+		  "unknown key 'poll.zzzzzzzz'; keys here: fast, tasks, slow");
 }
 
 static void says_what_is_missing(void)

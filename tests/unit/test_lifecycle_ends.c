@@ -385,9 +385,11 @@ static void a_running_flink_is_taken_over_untouched(void)
 	life_begin(&l);
 	run_proven(&l);
 	return_to(&l);
-	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK_PHASE(&l, PHASE_LAUNCHING); /* it has not looked yet */
 	pass(&l, 1);
 	CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_PHASE(&l, PHASE_RUNNING);
 	CHECK_NOTHING(&l, EFFECT_SIGNAL);
 	CHECK_NOTHING(&l, EFFECT_LAUNCH);
 	CHECK_NOTHING(&l, EFFECT_OBSERVE);
@@ -560,8 +562,9 @@ static void a_savepoint_goes_on_without_disturbing_the_job(void)
 	ask_savepoint(&l, "n1");
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	return_to(&l);
-	CHECK_PHASE(&l, PHASE_RUNNING);
 	pass(&l, 1);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_PHASE(&l, PHASE_RUNNING);
 	CHECK_NOTHING(&l, EFFECT_TRIGGER);
 	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
 	inspected(&l, true, true);

@@ -155,6 +155,7 @@ static void s55_nothing_but_the_generation_is_an_upgrade(void)
 	s.l.config.savepoints.interval_ms = 3600000;
 	restart_agent(&s.l);
 	hello(&s.l, job);
+	viewed(&s.l, restored_view(&s, JOB_RUNNING));
 	pass(&s.l, 60000);
 	CHECK_PHASE(&s.l, PHASE_RUNNING);
 	CHECK_NOTHING(&s.l, EFFECT_SIGNAL);

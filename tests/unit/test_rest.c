@@ -303,7 +303,7 @@ static void an_early_job_is_not_yet_and_a_missing_one_is_absent(void)
 		replay(versions[i], "jobs-early");
 		CHECK_INT(flink_rest_job_state(&rest, JOB, WAIT_MS, &state, &err), ==,
 			  FLINK_NOT_YET);
-		CHECK_INT(flink_rest_job_overview(&rest, JOB, WAIT_MS, &overview, NULL), ==,
+		CHECK_INT(flink_rest_job_overview(&rest, JOB, WAIT_MS, &overview, NULL, NULL), ==,
 			  FLINK_NOT_YET);
 		replay(versions[i], "jobs");
 		CHECK_INT(flink_rest_job_state(&rest, JOB, WAIT_MS, &state, NULL), ==, FLINK_OK);
@@ -369,7 +369,7 @@ static void the_overview_counts_the_tasks(void)
 		struct flink_job_overview overview = {0};
 
 		replay(versions[i], "jobs-overview");
-		CHECK_INT(flink_rest_job_overview(&rest, JOB, WAIT_MS, &overview, NULL), ==,
+		CHECK_INT(flink_rest_job_overview(&rest, JOB, WAIT_MS, &overview, NULL, NULL), ==,
 			  FLINK_OK);
 		CHECK_STR(overview.name, "drey-demo");
 		CHECK_INT(overview.state, ==, FLINK_JOB_RUNNING);
@@ -405,7 +405,7 @@ static void a_main_that_threw_is_a_failed_job_with_its_reason(void)
 		struct flink_exception exception = {0};
 
 		replay(versions[i], "jobs-overview-main-threw");
-		CHECK_INT(flink_rest_job_overview(&rest, JOB_B1, WAIT_MS, &overview, NULL), ==,
+		CHECK_INT(flink_rest_job_overview(&rest, JOB_B1, WAIT_MS, &overview, NULL, NULL), ==,
 			  FLINK_OK);
 		CHECK_INT(overview.state, ==, FLINK_JOB_FAILED);
 		CHECK_STR(overview.name, "(application driver)");

@@ -57,6 +57,7 @@ static void every_member_is_there_from_the_start(void)
 	static const char *const members[] = {
 		"application",   "phase",      "cause",         "reason",
 		"jobId",         "launch",     "job",           "lastCheckpoint",
+		"tasks",         "slots",      "taskManagers",
 		"lastSavepoint", "operation",  "lastOperation", "desired",
 		"attempts",      "outcome",    "lastError",     "nextSavepointInMs",
 		"journal",       "conditions", "transitions"};

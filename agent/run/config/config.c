@@ -159,6 +159,7 @@ static const struct config_key keys[] = {
 	KEY("kubernetes.fastFailover", BOOL, kubernetes.fast_failover, .fallback = "true"),
 	KEY("kubernetes.resource", OBJECT, kubernetes.resource),
 	KEY("kubernetes.owner", STRING, kubernetes.owner),
+	KEY("kubernetes.taskManagers", STRING, kubernetes.task_managers),
 
 	KEY("control.directory", DIRECTORY, control.directory),
 	KEY("control.poll", DURATION, control.poll_ms, .fallback = "30s", .max = HOUR),
@@ -175,6 +176,7 @@ static const struct config_key keys[] = {
 	KEY("log.level", WORD, log.level, .fallback = "info", .words = level_words),
 
 	KEY("poll.fast", DURATION, poll.fast_ms, .fallback = "250ms", .min = 50, .max = MINUTE),
+	KEY("poll.tasks", DURATION, poll.tasks_ms, .fallback = "5s", .max = HOUR),
 	KEY("poll.slow", DURATION, poll.slow_ms, .fallback = "30s", .min = 50, .max = HOUR),
 };
 
@@ -476,6 +478,8 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 		.ready_deadline_ms = config->attempts.ready_deadline_ms,
 		.poll_fast_ms = config->poll.fast_ms,
 		.poll_slow_ms = config->poll.slow_ms,
+		.poll_tasks_ms = config->poll.tasks_ms,
+		.task_managers = config->kubernetes.task_managers,
 		.kill_after_ms = config->flink.kill_after_ms,
 		.hold_retry_first_ms = config->holding.retry_first_ms,
 		.hold_retry_max_ms = config->holding.retry_max_ms,

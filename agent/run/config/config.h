@@ -117,6 +117,7 @@ struct config {
 		bool fast_failover;
 		char *resource; /* custom resource; "none" = no one */
 		char *owner;    /* of the pod: "deployment/NAME", "job/NAME"; "none" = no one */
+		char *task_managers; /* label selector of their Pods, for people; NULL = not known */
 	} kubernetes;
 
 	struct {
@@ -141,7 +142,7 @@ struct config {
 	} log;
 
 	struct {
-		int64_t fast_ms, slow_ms;
+		int64_t fast_ms, tasks_ms, slow_ms;
 	} poll;
 };
 

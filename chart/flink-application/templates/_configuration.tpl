@@ -104,6 +104,8 @@ control:
 {{- end }}
 kubernetes:
   enabled: "true"
+  # part of the command that drey names when the tasks do not run
+  taskManagers: app.kubernetes.io/instance={{ .Release.Name }},app.kubernetes.io/component=taskmanager
   # said, because the Pods of the CronJob do not belong to it
   owner: {{ ternary "job" "deployment" (eq .Values.jobManager.kind "Job") }}/{{ include "flink-application.jobManager" . }}
 {{- end -}}

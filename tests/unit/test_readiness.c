@@ -1,0 +1,498 @@
+/*
+ * Whether the job runs: what Flink says of its tasks, through the real life cycle and the real
+ * conditions. The recorded sequences are in tests/fixtures/rest (README.md there).
+ */
+#include "core/readiness.h"
+
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "core/conditions.h"
+#include "core/status.h"
+#include "life.h"
+
+static const struct conditions_outside nothing;
+
+/* A job of `total` tasks; those that do not run wait. */
+static struct view tasks(enum job_state state, int running, int total, int managers, int slots)
+{
+	struct view view = job_in(state);
+
+	view.tasks_missing = running < total;
+	view.cluster = (struct cluster){.tasks_known = true,
+					.slots_known = true,
+					.tasks_total = total,
+					.tasks_running = running,
+					.tasks_waiting = total - running,
+					.task_managers = managers,
+					.slots_total = slots,
+					.slots_free = slots - running};
+	return view;
+}
+
+static struct conditions conditions_of(const struct life *l)
+{
+	struct conditions conditions = {0};
+
+	conditions_update(&conditions, &l->life, &nothing, UNIX_START + l->now_ms);
+	return conditions;
+}
+
+static const struct condition *ready_of(const struct life *l)
+{
+	static struct conditions conditions;
+
+	conditions = conditions_of(l);
+	return &conditions.list[CONDITION_READY];
+}
+
+static bool is_ready(const struct life *l)
+{
+	struct conditions conditions = conditions_of(l);
+
+	return conditions_ready(&conditions, &l->life);
+}
+
+static const char *stalled(const struct life *l)
+{
+	struct conditions conditions = conditions_of(l);
+
+	return truth_name(conditions.list[CONDITION_STALLED].status);
+}
+
+static void run_twelve(struct life *l)
+{
+	struct view view = tasks(JOB_RUNNING, 12, 12, 3, 12);
+
+	life_begin(l);
+	l->config.poll_fast_ms = 250;
+	l->config.poll_tasks_ms = 5000;
+	l->config.poll_slow_ms = 30000;
+	l->config.task_managers = "app=orders";
+	launch_empty(l);
+	viewed(l, view);
+	view.completed_id = 1;
+	view.completed_path = CHK(1);
+	viewed(l, view);
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK(is_ready(l));
+	forget(l);
+}
+
+/* Let time pass, and give every poll on the way this answer. */
+static void poll_for(struct life *l, int64_t ms, struct view view)
+{
+	int64_t until_ms = l->now_ms + ms;
+
+	while (l->now_ms < until_ms) {
+		int before = took(l, EFFECT_POLL);
+		int64_t next = l->life.poll_ms ? l->life.poll_ms : until_ms;
+
+		pass(l, (next < until_ms ? next : until_ms) - l->now_ms);
+		if (took(l, EFFECT_POLL) != before)
+			viewed(l, view);
+	}
+}
+
+/* ---- lost and returned ---- */
+
+static void a_job_that_has_lost_its_taskmanagers_is_not_ready(void)
+{
+	struct view lost = tasks(JOB_RESTARTING, 0, 12, 0, 0);
+	struct conditions conditions;
+	struct life l;
+	int64_t since_ms;
+
+	run_twelve(&l);
+	since_ms = l.now_ms;
+	while (is_ready(&l) && l.now_ms - since_ms < 60000)
+		poll_for(&l, 100, lost);
+	CHECK_INT(l.now_ms - since_ms, <=, 10000);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK_STR(ready_of(&l)->reason, "JobNotRunning");
+	CHECK_STR(ready_of(&l)->message,
+		  "0 of 12 tasks run: 0 TaskManagers, 0 of 12 slots; the job is RESTARTING; "
+		  "kubectl get pods -l app=orders");
+	conditions = conditions_of(&l);
+	CHECK_STR(conditions_reason(&conditions, &l.life), ready_of(&l)->message);
+	CHECK_INT(conditions_cause(&conditions, &l.life), ==, CAUSE_JOB_NOT_RUNNING);
+	CHECK_STR(truth_name(conditions.list[CONDITION_RECONCILING].status), "True");
+	CHECK_STR(stalled(&l), "False");
+	CHECK_HAS(l.notes, "not ready: 0 of 12 tasks run");
+	/* it is asked often now, so that its return is seen within 2 s */
+	forget(&l);
+	poll_for(&l, 10000, lost);
+	CHECK_INT(took(&l, EFFECT_POLL), >=, 9);
+	since_ms = l.now_ms;
+	while (!is_ready(&l) && l.now_ms - since_ms < 60000)
+		poll_for(&l, 100, tasks(JOB_RUNNING, 12, 12, 3, 12));
+	CHECK_INT(l.now_ms - since_ms, <=, 2000);
+	CHECK_HAS(l.notes, "ready again: all 12 tasks run");
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	life_end(&l);
+}
+
+static void one_task_that_does_not_run_is_enough(void)
+{
+	struct life l;
+
+	run_twelve(&l);
+	poll_for(&l, 20000, tasks(JOB_RUNNING, 11, 12, 2, 11));
+	CHECK(!is_ready(&l));
+	CHECK_HAS(ready_of(&l)->message, "11 of 12 tasks run: 2 TaskManagers, 11 of 12 slots;");
+	life_end(&l);
+}
+
+static void no_state_but_running_is_ready(void)
+{
+	static const enum job_state idle[] = {JOB_RESTARTING, JOB_SUSPENDED, JOB_CREATED,
+					      JOB_RECONCILING, JOB_INITIALIZING, JOB_FAILING};
+
+	for (size_t i = 0; i < ARRAY_LEN(idle); i++) {
+		struct view view = job_in(idle[i]);
+		struct life l;
+
+		run_twelve(&l);
+		poll_for(&l, 10000, view);
+		CHECK(!is_ready(&l));
+		CHECK_STR(ready_of(&l)->reason, "JobNotRunning");
+		CHECK_HAS(ready_of(&l)->message, job_state_name(idle[i]));
+		view = (struct view){.reachable = true};
+		poll_for(&l, 2000, view);
+		CHECK_HAS(ready_of(&l)->message, "Flink does not know the job");
+		life_end(&l);
+	}
+}
+
+static void a_restart_of_a_few_seconds_is_not_seen(void)
+{
+	struct life l;
+
+	run_twelve(&l);
+	for (int64_t out_ms = 250; out_ms <= 4000; out_ms += 250) {
+		int64_t end_ms = l.now_ms + out_ms;
+
+		while (l.now_ms < end_ms) {
+			poll_for(&l, 100, tasks(JOB_RESTARTING, 0, 12, 3, 12));
+			CHECK(is_ready(&l));
+		}
+		poll_for(&l, 30000 + out_ms, tasks(JOB_RUNNING, 12, 12, 3, 12));
+		CHECK(is_ready(&l));
+	}
+	CHECK_NOTHING(&l, EFFECT_NOTE);
+	life_end(&l);
+}
+
+/* ---- the numbers cost little ---- */
+
+static void at_rest_most_polls_ask_for_the_tasks_only(void)
+{
+	int depths[POLL_ALL + 1] = {0};
+	struct life l;
+
+	run_twelve(&l);
+	poll_for(&l, 60000, tasks(JOB_RUNNING, 12, 12, 3, 12));
+	for (int i = 0; i < 120; i++) {
+		forget(&l);
+		poll_for(&l, 5000, tasks(JOB_RUNNING, 12, 12, 3, 12));
+		CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
+		depths[l.last[EFFECT_POLL].depth]++;
+		CHECK_NOTHING(&l, EFFECT_WRITE_JOURNAL);
+	}
+	CHECK_INT(depths[POLL_TASKS], ==, 100);
+	CHECK_INT(depths[POLL_JOB] + depths[POLL_ALL], ==, 20);
+	CHECK_INT(depths[POLL_ALL], ==, 20);
+	life_end(&l);
+}
+
+static void numbers_that_change_are_not_written(void)
+{
+	struct life l;
+
+	run_twelve(&l);
+	for (int i = 0; i < 12; i++)
+		poll_for(&l, 1000, tasks(JOB_RUNNING, i, 12, 1 + i / 4, i));
+	CHECK_NOTHING(&l, EFFECT_WRITE_JOURNAL);
+	life_end(&l);
+}
+
+/* ---- never any slots ---- */
+
+static void a_launch_without_slots_stalls_and_is_not_ended(void)
+{
+	static const enum job_state waits[] = {JOB_RUNNING, JOB_CREATED, JOB_RESTARTING};
+
+	for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
+		struct view view = tasks(waits[i], 0, 12, 0, 0);
+		struct life l;
+
+		life_begin(&l);
+		launch_empty(&l);
+		view.statistics_known = waits[i] == JOB_RUNNING;
+		poll_for(&l, l.config.ready_deadline_ms - 1000, view);
+		CHECK_PHASE(&l, PHASE_LAUNCHING);
+		CHECK_STR(stalled(&l), "False");
+		CHECK_HAS(ready_of(&l)->message, "0 of 12 tasks run: 0 TaskManagers, 0 slots;");
+		poll_for(&l, 2000, view);
+		CHECK_PHASE(&l, PHASE_LAUNCHING);
+		CHECK_INT(l.life.cause, ==, CAUSE_JOB_NOT_RUNNING);
+		CHECK_STR(stalled(&l), "True");
+		CHECK_HAS(ready_of(&l)->message, "0 of 12 tasks run: 0 TaskManagers, 0 slots;");
+		poll_for(&l, 20 * l.config.ready_deadline_ms, view);
+		CHECK_NOTHING(&l, EFFECT_SIGNAL);
+		CHECK_INT(l.life.journal.failure_count, ==, 0);
+		CHECK_STR(stalled(&l), "True");
+		poll_for(&l, 3000, tasks(JOB_RUNNING, 12, 12, 3, 12));
+		CHECK_PHASE(&l, PHASE_RUNNING);
+		CHECK(is_ready(&l));
+		CHECK_STR(stalled(&l), "False");
+		life_end(&l);
+	}
+}
+
+static void a_launch_that_has_slots_and_does_not_run_is_ended(void)
+{
+	struct view view = tasks(JOB_RESTARTING, 0, 12, 3, 12);
+	struct life l;
+
+	life_begin(&l);
+	launch_empty(&l);
+	view.statistics_known = false;
+	poll_for(&l, l.config.ready_deadline_ms + 1000, view);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	CHECK_HAS(l.life.reason, "not running 120 s after its start");
+	life_end(&l);
+}
+
+static void restoring_for_long_is_no_stall(void)
+{
+	struct view view = tasks(JOB_RUNNING, 0, 12, 3, 12);
+	struct life l;
+
+	life_begin(&l);
+	launch_empty(&l);
+	view.cluster.tasks_waiting = 0;
+	view.cluster.slots_free = 0;
+	poll_for(&l, 10 * l.config.ready_deadline_ms, view);
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	CHECK_STR(stalled(&l), "False");
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	life_end(&l);
+}
+
+static void a_job_that_has_lost_its_slots_for_long_stalls_too(void)
+{
+	struct view restoring = tasks(JOB_RUNNING, 0, 12, 3, 12);
+	struct life l;
+
+	run_twelve(&l);
+	poll_for(&l, l.config.ready_deadline_ms + 20000, tasks(JOB_RUNNING, 0, 12, 0, 0));
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK_STR(stalled(&l), "True");
+	CHECK(!is_ready(&l));
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	restoring.cluster.tasks_waiting = 0;
+	poll_for(&l, 3000, restoring);
+	CHECK_STR(stalled(&l), "False");
+	CHECK(!is_ready(&l));
+	poll_for(&l, 3000, tasks(JOB_RUNNING, 12, 12, 3, 12));
+	CHECK(is_ready(&l));
+	life_end(&l);
+}
+
+static void no_periodic_savepoint_is_tried_while_tasks_are_missing(void)
+{
+	struct life l;
+
+	run_twelve(&l);
+	l.life.savepoint_ms = l.now_ms + 60000;
+	poll_for(&l, 120000, tasks(JOB_RUNNING, 11, 12, 2, 11));
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	poll_for(&l, 2000, tasks(JOB_RUNNING, 12, 12, 3, 12));
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	life_end(&l);
+}
+
+/* ---- another agent ---- */
+
+static void an_agent_that_comes_back_believes_nothing(void)
+{
+	char job[JOB_ID_BYTES];
+	struct life l;
+
+	run_twelve(&l);
+	snprintf(job, sizeof(job), "%s", job_of(&l));
+	restart_agent(&l);
+	hello(&l, job);
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	CHECK(!is_ready(&l));
+	poll_for(&l, l.config.ready_deadline_ms / 2, tasks(JOB_RUNNING, 0, 12, 0, 0));
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	CHECK(!is_ready(&l));
+	poll_for(&l, l.config.ready_deadline_ms, tasks(JOB_RUNNING, 0, 12, 0, 0));
+	CHECK_STR(stalled(&l), "True");
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	poll_for(&l, 2000, tasks(JOB_RUNNING, 12, 12, 3, 12));
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK_HAS(l.life.reason, " runs");
+	CHECK(is_ready(&l));
+	life_end(&l);
+}
+
+static void a_container_that_ends_before_the_agent_has_looked_still_stops_with_a_savepoint(void)
+{
+	char job[JOB_ID_BYTES];
+	struct life l;
+
+	run_twelve(&l);
+	l.config.on_sigterm = SIGTERM_SAVEPOINT;
+	snprintf(job, sizeof(job), "%s", job_of(&l));
+	restart_agent(&l);
+	hello(&l, job);
+	stopping(&l, 60000);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	life_end(&l);
+}
+
+/* ---- what a real Flink has said ---- */
+
+struct recording {
+	struct json *doc;
+	const struct json *steps;
+};
+
+static struct recording recording_open(const char *version, const char *name)
+{
+	cleanup_free char *path = xasprintf("tests/fixtures/rest/%s/%s.json", version, name);
+	cleanup_fclose FILE *file = fopen(path, "r");
+	cleanup_buf struct buf text = BUF_INIT;
+	struct recording recording = {0};
+	char chunk[4096];
+	size_t got;
+
+	tap_check(file != NULL, path, __FILE__, __LINE__);
+	while (file && (got = fread(chunk, 1, sizeof(chunk), file)) > 0)
+		buf_add(&text, chunk, got);
+	recording.doc = json_parse(buf_str(&text), text.len_bytes, 4 << 20, NULL);
+	tap_check(recording.doc != NULL, path, __FILE__, __LINE__);
+	recording.steps = json_get(recording.doc, "steps");
+	return recording;
+}
+
+/* As run/effect_flink.c makes it of the two answers. */
+static struct view view_of(const struct json *step)
+{
+	const struct json *job = json_first(json_path(step, "jobs", "jobs", NULL));
+	const struct json *counts = json_get(job, "tasks"), *slots = json_get(step, "overview");
+	struct view view = job_in(job_state_parse(json_str(job, "state")));
+	struct cluster *to = &view.cluster;
+
+	to->tasks_known = to->slots_known = true;
+	to->tasks_total = (int)json_i64_or(counts, "total", -1);
+	to->tasks_running = (int)(json_i64_or(counts, "running", -1) +
+				  json_i64_or(counts, "finished", -1));
+	to->tasks_waiting = to->tasks_total - to->tasks_running -
+			    (int)(json_i64_or(counts, "deploying", -1) +
+				  json_i64_or(counts, "initializing", -1));
+	to->task_managers = (int)json_i64_or(slots, "taskmanagers", -1);
+	to->slots_total = (int)json_i64_or(slots, "slots-total", -1);
+	to->slots_free = (int)json_i64_or(slots, "slots-available", -1);
+	view.tasks_missing = to->tasks_running < to->tasks_total;
+	CHECK(to->tasks_total > 0);
+	return view;
+}
+
+static struct view view_at(const struct recording *recording, int64_t at_ms)
+{
+	const struct json *each, *last = json_first(recording->steps);
+
+	json_each (each, recording->steps)
+		if (json_i64_or(each, "atMs", 0) <= at_ms)
+			last = each;
+	return view_of(last);
+}
+
+static int64_t length_of(const struct recording *recording)
+{
+	const struct json *each;
+	int64_t length_ms = 0;
+
+	json_each (each, recording->steps)
+		length_ms = json_i64_or(each, "atMs", 0);
+	return length_ms;
+}
+
+/* The recording as drey would see it when its first look comes `phase_ms` after the beginning. Returns for how
+ * many ms it was not ready; *ret_missed: in how many looks tasks were missing. */
+static int64_t replay(const struct recording *recording, int64_t phase_ms, int *ret_missed)
+{
+	int64_t length_ms = length_of(recording), unready_ms = 0, begin_ms;
+	struct life l;
+
+	*ret_missed = 0;
+	run_twelve(&l);
+	begin_ms = l.now_ms + phase_ms - l.config.poll_tasks_ms;
+	for (int64_t end_ms = l.now_ms + length_ms; l.now_ms < end_ms;) {
+		int before = took(&l, EFFECT_POLL);
+
+		pass(&l, 50);
+		if (took(&l, EFFECT_POLL) != before) {
+			struct view view = view_at(recording, l.now_ms - begin_ms);
+
+			*ret_missed += view.tasks_missing;
+			viewed(&l, view);
+		}
+		unready_ms += is_ready(&l) ? 0 : 50;
+	}
+	life_end(&l);
+	return unready_ms;
+}
+
+static const char *const versions[] = {"1.20", "2.3"};
+
+static void recorded_restarts_do_not_flap_whenever_drey_looks(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct recording recording = recording_open(versions[i], "task-failure");
+		int missed, seen = 0;
+
+		for (int64_t phase_ms = 0; phase_ms < 5000; phase_ms += 50) {
+			CHECK_INT(replay(&recording, phase_ms, &missed), ==, 0);
+			seen += missed;
+		}
+		CHECK_INT(seen, >, 10); /* it was there to be seen */
+		json_free(recording.doc);
+	}
+}
+
+static void a_recorded_loss_of_the_taskmanager_is_told(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct recording recording = recording_open(versions[i], "task-manager-killed");
+		int missed;
+
+		for (int64_t phase_ms = 0; phase_ms < 5000; phase_ms += 250)
+			CHECK_INT(replay(&recording, phase_ms, &missed), >, 0);
+		json_free(recording.doc);
+	}
+}
+
+int main(void)
+{
+	TEST(a_job_that_has_lost_its_taskmanagers_is_not_ready);
+	TEST(one_task_that_does_not_run_is_enough);
+	TEST(no_state_but_running_is_ready);
+	TEST(a_restart_of_a_few_seconds_is_not_seen);
+	TEST(at_rest_most_polls_ask_for_the_tasks_only);
+	TEST(numbers_that_change_are_not_written);
+	TEST(a_launch_without_slots_stalls_and_is_not_ended);
+	TEST(a_launch_that_has_slots_and_does_not_run_is_ended);
+	TEST(restoring_for_long_is_no_stall);
+	TEST(a_job_that_has_lost_its_slots_for_long_stalls_too);
+	TEST(no_periodic_savepoint_is_tried_while_tasks_are_missing);
+	TEST(an_agent_that_comes_back_believes_nothing);
+	TEST(a_container_that_ends_before_the_agent_has_looked_still_stops_with_a_savepoint);
+	TEST(recorded_restarts_do_not_flap_whenever_drey_looks);
+	TEST(a_recorded_loss_of_the_taskmanager_is_told);
+	return tap_done();
+}
