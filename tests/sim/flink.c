@@ -180,6 +180,8 @@ static void begin_attempt(struct world *w)
 		return;
 	if (w->chaos.job_fail_ms)
 		plan(w, 1 + below(w, 2 * w->chaos.job_fail_ms), ITEM_JOB_FAIL, SCOPE_JOB);
+	if (w->chaos.tasks_lost_ms)
+		plan(w, 1 + below(w, 2 * w->chaos.tasks_lost_ms), ITEM_TASKS_LOST, SCOPE_JOB);
 	if (w->chaos.job_finish_ms)
 		plan(w, 1 + below(w, 2 * w->chaos.job_finish_ms), ITEM_JOB_FINISH, SCOPE_JOB);
 }
@@ -267,6 +269,30 @@ static void job_fails(struct world *w)
 	plan(w, between(w, 500, 30000), ITEM_RUN, SCOPE_FLINK);
 }
 
+/* Flink says RUNNING while it waits for slots, and does nothing until it has them. */
+static void tasks_lost(struct world *w)
+{
+	struct flink *flink = w->flink;
+
+	if (w->calm || flink->state != JOB_RUNNING)
+		return;
+	flink_attempt_ends(w);
+	flink->tasks_lost = true;
+	flink->lost_ms = w->now_ms;
+	say(w, "the TaskManagers are gone");
+	plan(w, between(w, 1, 600) * SECOND_MS, ITEM_TASKS_BACK, SCOPE_FLINK);
+}
+
+static void tasks_back(struct world *w)
+{
+	if (!w->flink->tasks_lost)
+		return;
+	w->flink->tasks_lost = false;
+	say(w, "the TaskManagers are back");
+	if (w->flink->state == JOB_RUNNING)
+		run(w);
+}
+
 /* ---- checkpoints ---- */
 
 static void checkpoint(struct world *w)
@@ -274,7 +300,7 @@ static void checkpoint(struct world *w)
 	struct flink *flink = w->flink;
 	struct item *item;
 
-	if (flink->state != JOB_RUNNING)
+	if (flink->state != JOB_RUNNING || flink->tasks_lost)
 		return;
 	plan(w, flink->checkpoint_interval_ms, ITEM_CHECKPOINT, SCOPE_JOB);
 	if (flink->stop_op >= 0)
@@ -403,6 +429,14 @@ void flink_view(struct world *w, const char *job_id, struct view_slot *slot)
 	if (!view->job_present)
 		return;
 	view->state = flink->state;
+	view->tasks_missing = flink->tasks_lost;
+	view->cluster = (struct cluster){.tasks_known = true,
+					 .slots_known = true,
+					 .tasks_total = 4,
+					 .tasks_running = flink->tasks_lost ? 0 : 4,
+					 .tasks_waiting = flink->tasks_lost ? 4 : 0,
+					 .task_managers = flink->tasks_lost ? 0 : 2,
+					 .slots_total = flink->tasks_lost ? 0 : 4};
 	if (flink->state == JOB_FAILED || flink->state == JOB_RESTARTING)
 		view->failure = flink->failure;
 	if (flink->state != JOB_INITIALIZING && !chance(w, w->chaos.poll_lost / 2))
@@ -440,6 +474,12 @@ void flink_item(struct world *w, const struct item *item)
 		break;
 	case ITEM_JOB_FAIL:
 		job_fails(w);
+		break;
+	case ITEM_TASKS_LOST:
+		tasks_lost(w);
+		break;
+	case ITEM_TASKS_BACK:
+		tasks_back(w);
 		break;
 	case ITEM_JOB_FINISH:
 		if (w->calm || flink->state != JOB_RUNNING)

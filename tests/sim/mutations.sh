@@ -40,7 +40,7 @@ the container ends while Flink lives|lifecycle|s/if \(life->launch_step != LAUNC
 a second stop with a new trigger id|lifecycle|s/life->step = STEP_TRIGGERING;\n\tlife->operation_poll_ms = life->now_ms \+ ASK_AGAIN_MS;/operation_clear(life);/
 a request is not remembered as carried out|lifecycle|s/journal_consume\(&life->journal, decision->token\);/;/
 a restore request lies in wait while the job runs|lifecycle|s/\(fields & CONTROL_RESTORE\) && lifecycle_refuses_restore\(life\)/false/
-a due savepoint wakes up for ever|lifecycle|s/life->seen\.state != JOB_RUNNING \|\| life->stop_retry_ms/life->seen.state != JOB_RUNNING/
+a due savepoint wakes up for ever|lifecycle|s/life->seen\.tasks_missing \|\| life->stop_retry_ms/life->seen.tasks_missing/
 an interrupted operation is not looked for|resolve|s/(static bool may_be_the_result.*?\n\{)/$1\n\tif (in)\n\t\treturn false;/s
 an interrupted operation takes any savepoint for its own|resolve|s/return in->journal->snapshots\[i\]\.completed_unix_ms >\s*operation->started_unix_ms;/return true;/; s/return !completed \|\| completed \+ STORAGE_CLOCK_MS >= operation->started_unix_ms;/return true;/
 an interrupted operation is never settled|lifecycle|s/(void operation_settle.*?\n\{)/$1\n\tif (life)\n\t\treturn;/s

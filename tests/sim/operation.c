@@ -90,7 +90,7 @@ static enum operation_status accept_post(struct world *w, const struct item *ite
 	if (operation_find(w, item->id))
 		return STATUS_ACCEPTED;
 	op = op_add(w, item->id, kind);
-	if (!known || flink->state != JOB_RUNNING) {
+	if (!known || flink->state != JOB_RUNNING || flink->tasks_lost) {
 		op->state = OP_FAILED; /* said only when asked for the result */
 		return STATUS_ACCEPTED;
 	}
@@ -121,7 +121,7 @@ void operation_outside(struct world *w)
 	struct op *op;
 
 	if (!flink->alive || !flink->rest_up || flink->terminating || !flink->job_present ||
-	    flink->state != JOB_RUNNING || flink->stop_op >= 0)
+	    flink->state != JOB_RUNNING || flink->stop_op >= 0 || flink->tasks_lost)
 		return;
 	say(w, "somebody else asks for a %s", operation_kind_name(kind));
 	if (kind == OPERATION_CANCEL) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/readiness.h"
 #include "tests/sim/sim.h"
 
 #define ID_ENDLESS INT64_MAX
@@ -764,6 +765,7 @@ void oracle_journal(struct world *w, const struct journal *journal)
 /* A signal takes some milliseconds, a start up to some seconds. */
 #define KILLED_WITHIN_MS (5 * SECOND_MS)
 /* Whoever loses the journal has to see that at the next look, or as the next agent. */
+#define LOST_WITHIN_MS 10000
 #define SEEN_WITHIN_MS (4 * MINUTE_MS)
 
 void oracle_one_job(struct world *w)
@@ -802,9 +804,24 @@ static void standstill_has_a_cause(struct world *w)
 
 	if (stands && !life->cause)
 		fail(w, "%s without a cause: %s", phase_name(life->phase), life->reason);
+	if (life->cause == CAUSE_JOB_NOT_RUNNING && life->seen.tasks_missing)
+		return;
 	if (!stands && life->cause &&
 	    (life->phase != PHASE_RUNNING || life->cause != CAUSE_STOP_FAILED))
 		fail(w, "%s because of %s", phase_name(life->phase), cause_name(life->cause));
+}
+
+/* Nobody is told that a job is ready which does not run. A poll, and its answer, may be lost or late. */
+static void readiness_is_honest(struct world *w)
+{
+	const struct lifecycle *life = &w->agent->life;
+	const struct flink *flink = w->flink;
+
+	if (life->phase == PHASE_RUNNING && life->launch_step == LAUNCH_LIVE && flink->alive &&
+	    flink->tasks_lost && life->seen.reachable && !life->polling &&
+	    life->polled_ms - flink->lost_ms > LOST_WITHIN_MS && readiness_tasks_run(life))
+		fail(w, "ready, although no task has run for %d s",
+		     (int)((w->now_ms - flink->lost_ms) / SECOND_MS));
 }
 
 void oracle_step(struct world *w)
@@ -812,6 +829,7 @@ void oracle_step(struct world *w)
 	const struct lifecycle *life = &w->agent->life;
 
 	standstill_has_a_cause(w);
+	readiness_is_honest(w);
 	restore_is_judged_right(w);
 	results_are_judged_right(w);
 

@@ -79,6 +79,8 @@ enum item_kind {
 	ITEM_CANCEL_DONE,
 	ITEM_JOB_FAIL,
 	ITEM_JOB_FINISH,
+	ITEM_TASKS_LOST, /* the TaskManagers go */
+	ITEM_TASKS_BACK,
 	ITEM_FLINK_EXIT,
 	/* people and accidents */
 	ITEM_USER,
@@ -146,7 +148,8 @@ struct chaos {
 		start_fails, term_ignored, cancel_ignored, wrong_restore;
 	int64_t agent_crash_ms, container_die_ms, stop_request_ms, flink_kill_ms, job_fail_ms,
 		job_finish_ms, damage_ms, vanish_ms, ha_vanish_ms, user_ms, clock_step_ms,
-		other_writer_ms, journal_back_ms, journal_lost_ms, replace_ms, outside_ms;
+		other_writer_ms, journal_back_ms, journal_lost_ms, replace_ms, outside_ms,
+		tasks_lost_ms;
 };
 
 /* ---- models ---- */
@@ -280,6 +283,8 @@ struct flink {
 	int64_t cached_ms; /* when it was made; -1 = never */
 	int cached_restored, cached_completed;
 	int64_t running_since_ms;
+	bool tasks_lost; /* it waits for slots; RUNNING all the same */
+	int64_t lost_ms;
 	int restored, completed; /* snapshots; -1 = none */
 	int restored_before;     /* in the attempt before: shown until statistics_ms */
 	int checkpoint_dir, savepoint_dir;
