@@ -62,7 +62,7 @@ struct conditions {
 	enum cause cause; /* why it is not ready although it is in the phase Running; CAUSE_NONE */
 
 	struct {
-		int64_t unix_ms, count; /* those of about a minute are one entry */
+		int64_t unix_ms, count;        /* those of about a minute are one entry */
 	} restarts[CONDITIONS_RESTARTS_KNOWN]; /* oldest first */
 	size_t restart_entries;
 	int64_t failure_unix_ms; /* the newest failed attempt that was counted */

@@ -88,9 +88,9 @@ struct lifecycle_config {
 				      Flink may not know a job that ran */
 	/* timing */
 	int64_t poll_fast_ms, poll_slow_ms;
-	int64_t poll_tasks_ms; /* while all is well, between two of the slow ones; 0 = never */
+	int64_t poll_tasks_ms;     /* while all is well, between two of the slow ones; 0 = never */
 	const char *task_managers; /* label selector of their Pods; NULL = not known */
-	int64_t kill_after_ms; /* from SIGTERM to SIGKILL of Flink */
+	int64_t kill_after_ms;     /* from SIGTERM to SIGKILL of Flink */
 	/* while Flink lives and nothing is written the journal is looked at so often: did another drey
 	 * write it? 0 = never, because a lock keeps every other one out */
 	int64_t journal_check_ms;
@@ -138,7 +138,7 @@ struct view {
 	bool reachable;   /* REST answered at all */
 	bool job_present; /* the job id is known there */
 	enum job_state state;
-	bool tasks_missing;     /* not every task runs, or it is not known: a savepoint would fail */
+	bool tasks_missing; /* not every task runs, or it is not known: a savepoint would fail */
 	struct cluster cluster;
 	bool restarts_known;
 	int64_t restarts;       /* that Flink has made of this job, in this process */

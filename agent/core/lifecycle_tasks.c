@@ -116,8 +116,8 @@ static bool is_due(const struct lifecycle *life, int64_t since_ms)
 
 enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *launch)
 {
-	bool calm = life->phase == PHASE_RUNNING && life->step == STEP_NONE &&
-		    launch->proven_unix_ms;
+	bool calm =
+		life->phase == PHASE_RUNNING && life->step == STEP_NONE && launch->proven_unix_ms;
 
 	if (is_due(life, life->polled_all_ms))
 		return POLL_ALL;

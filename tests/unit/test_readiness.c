@@ -145,7 +145,7 @@ static void one_task_that_does_not_run_is_enough(void)
 
 static void no_state_but_running_is_ready(void)
 {
-	static const enum job_state idle[] = {JOB_RESTARTING, JOB_SUSPENDED, JOB_CREATED,
+	static const enum job_state idle[] = {JOB_RESTARTING,  JOB_SUSPENDED,    JOB_CREATED,
 					      JOB_RECONCILING, JOB_INITIALIZING, JOB_FAILING};
 
 	for (size_t i = 0; i < ARRAY_LEN(idle); i++) {
@@ -389,8 +389,8 @@ static struct view view_of(const struct json *step)
 
 	to->tasks_known = to->slots_known = true;
 	to->tasks_total = (int)json_i64_or(counts, "total", -1);
-	to->tasks_running = (int)(json_i64_or(counts, "running", -1) +
-				  json_i64_or(counts, "finished", -1));
+	to->tasks_running =
+		(int)(json_i64_or(counts, "running", -1) + json_i64_or(counts, "finished", -1));
 	to->tasks_waiting = to->tasks_total - to->tasks_running -
 			    (int)(json_i64_or(counts, "deploying", -1) +
 				  json_i64_or(counts, "initializing", -1));

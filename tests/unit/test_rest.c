@@ -405,8 +405,8 @@ static void a_main_that_threw_is_a_failed_job_with_its_reason(void)
 		struct flink_exception exception = {0};
 
 		replay(versions[i], "jobs-overview-main-threw");
-		CHECK_INT(flink_rest_job_overview(&rest, JOB_B1, WAIT_MS, &overview, NULL, NULL), ==,
-			  FLINK_OK);
+		CHECK_INT(flink_rest_job_overview(&rest, JOB_B1, WAIT_MS, &overview, NULL, NULL),
+			  ==, FLINK_OK);
 		CHECK_INT(overview.state, ==, FLINK_JOB_FAILED);
 		CHECK_STR(overview.name, "(application driver)");
 		CHECK_INT(overview.tasks_total, ==, 0);

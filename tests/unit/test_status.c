@@ -54,13 +54,28 @@ static void check_conditions(const struct lifecycle *life, const char *ready,
 
 static void every_member_is_there_from_the_start(void)
 {
-	static const char *const members[] = {
-		"application",   "phase",      "cause",         "reason",
-		"jobId",         "launch",     "job",           "lastCheckpoint",
-		"tasks",         "slots",      "taskManagers",
-		"lastSavepoint", "operation",  "lastOperation", "desired",
-		"attempts",      "outcome",    "lastError",     "nextSavepointInMs",
-		"journal",       "conditions", "transitions"};
+	static const char *const members[] = {"application",
+					      "phase",
+					      "cause",
+					      "reason",
+					      "jobId",
+					      "launch",
+					      "job",
+					      "lastCheckpoint",
+					      "tasks",
+					      "slots",
+					      "taskManagers",
+					      "lastSavepoint",
+					      "operation",
+					      "lastOperation",
+					      "desired",
+					      "attempts",
+					      "outcome",
+					      "lastError",
+					      "nextSavepointInMs",
+					      "journal",
+					      "conditions",
+					      "transitions"};
 	struct lifecycle life;
 	struct json *doc;
 
