@@ -19,6 +19,7 @@ static void launch_release(struct launch *launch)
 	free(launch->checkpoint_dir);
 	free(launch->savepoint_dir);
 	free(launch->request_token);
+	free(launch->writer);
 	free(launch->restore_path);
 	free(launch->last_checkpoint_path);
 	*launch = (struct launch){0};
@@ -73,6 +74,7 @@ void journal_release(struct journal *journal)
 		return;
 	free(journal->application);
 	free(journal->writer);
+	strings_release(journal->writers, journal->writer_count);
 	free(journal->disposing);
 	free(journal->phase);
 	free(journal->id_space);
@@ -187,6 +189,51 @@ static void strings_add(char ***strings, size_t *count, const char *text)
 		return;
 	*strings = xreallocarray(*strings, *count + 1, sizeof(**strings));
 	(*strings)[(*count)++] = xstrdup(text);
+}
+
+void journal_add_writer(struct journal *journal, const char *writer)
+{
+	strings_add(&journal->writers, &journal->writer_count, writer);
+}
+
+void journal_take_over(struct journal *journal, const char *writer)
+{
+	if (journal->writer && strcmp(journal->writer, writer) != 0)
+		journal_add_writer(journal, journal->writer);
+	xstrset(&journal->writer, writer);
+}
+
+static bool has_written(const struct journal *journal, const char *writer)
+{
+	return writer && (xstrsame(journal->writer, writer) ||
+			  strings_have(journal->writers, journal->writer_count, writer));
+}
+
+static bool has_launch(const struct journal *journal, const struct launch *launch)
+{
+	/* of those that were trimmed away only the job id is left */
+	if (!journal->launch_count || launch->number < journal->launches[0].number)
+		return journal_knows_job(journal, launch->job_id);
+	for (size_t i = 0; i < journal->launch_count; i++) {
+		const struct launch *known = &journal->launches[i];
+
+		if (known->number == launch->number)
+			return !strcmp(known->job_id, launch->job_id) &&
+			       known->intended_unix_ms == launch->intended_unix_ms;
+	}
+	/* one that was void, and whose place another one has taken */
+	return launch->never_started;
+}
+
+bool journal_is_backup(const struct journal *found, const struct journal *ours)
+{
+	if (found->sequence >= ours->sequence || !has_written(ours, found->writer) ||
+	    !xstrsame(found->application, ours->application))
+		return false;
+	for (size_t i = 0; i < found->launch_count; i++)
+		if (!has_launch(ours, &found->launches[i]))
+			return false;
+	return true;
 }
 
 void journal_consume(struct journal *journal, const char *token)
@@ -326,6 +373,7 @@ void journal_trim(struct journal *journal)
 	strings_trim(journal->consumed, &journal->consumed_count, JOURNAL_MAX_TOKENS);
 	strings_trim(journal->failed_generations, &journal->failed_generation_count,
 		     JOURNAL_MAX_TOKENS);
+	strings_trim(journal->writers, &journal->writer_count, JOURNAL_MAX_WRITERS);
 }
 
 bool journal_shrink(struct journal *journal)

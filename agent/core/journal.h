@@ -27,6 +27,7 @@
 #define JOURNAL_MAX_SNAPSHOTS  200
 #define JOURNAL_MAX_TOKENS     32
 #define JOURNAL_MAX_LOG        50
+#define JOURNAL_MAX_WRITERS    32
 #define JOURNAL_MAX_FAILURES   32
 #define JOURNAL_MAX_TEXT_BYTES 2048 /* of one error or log line; a longer one is cut */
 #define JOURNAL_MIN_KEPT       8    /* of each list, however long the entries are */
@@ -76,6 +77,7 @@ struct launch {
 	char *checkpoint_dir, *savepoint_dir;
 	bool allow_non_restored;
 	char *request_token; /* the one-shot request that it carries out; NULL = none */
+	char *writer;        /* of the journal, who has decided it; NULL = not known */
 
 	/* the restore point: NULL path = started empty, by rule or by request */
 	char *restore_path;
@@ -172,6 +174,8 @@ struct journal {
 	char *application;
 	int64_t sequence; /* +1 with every write: the version that compare-and-swap compares */
 	char *writer;     /* who wrote last: boot id or pod UID, for fencing */
+	char **writers;   /* who has written it before, oldest first */
+	size_t writer_count;
 	char *phase;      /* for readers; decisions never depend on it */
 	bool ever_proven; /* some launch completed a checkpoint: no empty start by itself any more
 			   */
@@ -206,6 +210,18 @@ struct journal {
 
 void journal_init(struct journal *journal, const char *application);
 void journal_release(struct journal *journal);
+
+/* From now on this one writes it; who did before is remembered. */
+void journal_take_over(struct journal *journal, const char *writer);
+
+void journal_add_writer(struct journal *journal, const char *writer); /* one who did before */
+
+/*
+ * What is found where the journal is kept is an earlier state of `ours`, put back: a backup, and not the work of
+ * another drey. Its sequence is lower, one of those who are known to have written ours has written it, and it has no
+ * launch that ours does not have. Everything else may be another drey's.
+ */
+bool journal_is_backup(const struct journal *found, const struct journal *ours);
 
 /* The current launch, or NULL when there never was one; borrowed. */
 struct launch *journal_launch(struct journal *journal);

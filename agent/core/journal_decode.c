@@ -182,7 +182,7 @@ static int read_launch(const struct json *obj, struct launch *launch, struct err
 	    opt_str(obj, "savepointDirectory", &launch->savepoint_dir, err) ||
 	    opt_bool(obj, "allowNonRestored", &launch->allow_non_restored, err) ||
 	    opt_str(obj, "requestToken", &launch->request_token, err) ||
-	    read_restore_point(obj, launch, err) ||
+	    opt_str(obj, "writer", &launch->writer, err) || read_restore_point(obj, launch, err) ||
 	    opt_i64(obj, "intendedUnixMs", 0, &launch->intended_unix_ms, err) ||
 	    opt_i64(obj, "startedUnixMs", 0, &launch->started_unix_ms, err) ||
 	    opt_i64(obj, "verifiedUnixMs", 0, &launch->verified_unix_ms, err) ||
@@ -461,6 +461,7 @@ static int read_document(const struct json *doc, struct journal *journal, struct
 	    opt_str(doc, "lastError", &journal->last_error, err) ||
 	    read_strings(doc, "consumedTokens", journal, journal_consume, err) ||
 	    read_strings(doc, "failedGenerations", journal, journal_add_failed_generation, err) ||
+	    read_strings(doc, "writers", journal, journal_add_writer, err) ||
 	    read_log(doc, journal, err))
 		return -1;
 	return 0;

@@ -114,6 +114,7 @@ static void add_launch(struct json *array, const struct launch *launch)
 	json_add_str(to, "savepointDirectory", launch->savepoint_dir);
 	json_add_bool(to, "allowNonRestored", launch->allow_non_restored);
 	json_add_str(to, "requestToken", launch->request_token);
+	json_add_str(to, "writer", launch->writer);
 	add_restore_point(to, launch);
 	add_known(to, "intendedUnixMs", launch->intended_unix_ms, 0);
 	add_known(to, "startedUnixMs", launch->started_unix_ms, 0);
@@ -212,6 +213,7 @@ static void add_history(struct json *doc, const struct journal *journal)
 	add_strings(doc, "consumedTokens", journal->consumed, journal->consumed_count);
 	add_strings(doc, "failedGenerations", journal->failed_generations,
 		    journal->failed_generation_count);
+	add_strings(doc, "writers", journal->writers, journal->writer_count);
 	array = json_add_array(doc, "log");
 	for (size_t i = 0; i < journal->log_count; i++) {
 		struct json *entry = json_add_object(array, NULL);

@@ -288,6 +288,9 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 	case EVENT_JOURNAL_FAILED:
 		on_journal_failed(life, event);
 		break;
+	case EVENT_JOURNAL_SEEN:
+		on_journal_seen(life, event);
+		break;
 	case EVENT_STARTED:
 		on_started(life, event);
 		break;

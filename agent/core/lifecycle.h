@@ -183,6 +183,7 @@ enum event_type {
 	EVENT_OBSERVED, /* facts and decision */
 	EVENT_JOURNAL_WRITTEN,
 	EVENT_JOURNAL_FAILED,
+	EVENT_JOURNAL_SEEN,  /* it was looked at, and nobody else has written it */
 	EVENT_STARTED,       /* exec succeeded */
 	EVENT_LAUNCH_FAILED, /* Flink was not started */
 	EVENT_EXITED,        /* reaped: proven dead */
@@ -215,6 +216,7 @@ struct event {
 			int64_t sequence;
 			bool conflict; /* FAILED: somebody else has written; we are fenced */
 			const char *error;
+			bool lost; /* SEEN: it is not there, or a backup is: to be written again */
 		} journal;
 		struct {
 			const char *launch_id;
@@ -269,10 +271,10 @@ enum effect_type {
 	EFFECT_STOP_ACK,      /* tell drey-init that the stop is in our hands */
 	EFFECT_EXIT,          /* tell drey-init to end with status */
 	EFFECT_NOTE,          /* a line for people: level, text */
-	EFFECT_CHECK_JOURNAL, /* is it what was written last? When another drey has written it: answer
-				 EVENT_JOURNAL_FAILED with conflict, and the sequence that was
-				 requested last; when it makes no sense any more, the same
-				 without conflict; else no answer */
+	EFFECT_CHECK_JOURNAL, /* is it what was written last? Then EVENT_JOURNAL_SEEN. When another drey
+				 has written it: EVENT_JOURNAL_FAILED with conflict, and the
+				 sequence that was requested last; when it makes no sense any
+				 more, the same without conflict; else no answer */
 };
 
 enum note_level {

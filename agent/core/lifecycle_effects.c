@@ -180,6 +180,17 @@ void on_journal_written(struct lifecycle *life, const struct event *event)
 	release_deferred(life);
 }
 
+void on_journal_seen(struct lifecycle *life, const struct event *event)
+{
+	/* a write that is under way, or is tried again, puts it right by itself */
+	if (!event->journal.lost || life->fenced || life->requested != life->acknowledged ||
+	    life->journal_broken)
+		return;
+	note(life, NOTE_WARNING,
+	     "the journal was deleted or replaced by an earlier one: it is written again");
+	life->want_write = true;
+}
+
 void watch_journal(struct lifecycle *life)
 {
 	if (life->fenced || life->launch_step != LAUNCH_LIVE || !life->config->journal_check_ms)

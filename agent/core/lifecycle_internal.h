@@ -53,6 +53,7 @@ void watch_journal(struct lifecycle *life);
 void fence(struct lifecycle *life, const char *why);
 void on_journal_written(struct lifecycle *life, const struct event *event);
 void on_journal_failed(struct lifecycle *life, const struct event *event);
+void on_journal_seen(struct lifecycle *life, const struct event *event);
 
 /* ---- lifecycle_launch.c ---- */
 

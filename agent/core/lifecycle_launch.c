@@ -200,6 +200,7 @@ static struct launch *add_launch(struct lifecycle *life, const struct decision *
 	launch->intended_unix_ms = life->now_unix_ms;
 	launch->allow_non_restored = decision->allow_non_restored;
 	launch->request_token = xstrdup(decision->token);
+	launch->writer = xstrdup(life->journal.writer);
 	if (!from)
 		return launch;
 	launch->restore_path = xstrdup(from->snapshot.path);

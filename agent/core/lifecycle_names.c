@@ -36,11 +36,10 @@ enum job_state job_state_parse(const char *name)
 
 const char *event_type_name(enum event_type type)
 {
-	static const char *const names[] = {"hello",           "tick",           "observed",
-					    "journal-written", "journal-failed", "started",
-					    "launch-failed",   "exited",         "view",
-					    "operation",       "disposed",       "inspected",
-					    "control",         "stopping"};
+	static const char *const names[] = {
+		"hello",        "tick",     "observed",      "journal-written", "journal-failed",
+		"journal-seen", "started",  "launch-failed", "exited",          "view",
+		"operation",    "disposed", "inspected",     "control",         "stopping"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

@@ -107,7 +107,7 @@ static int come_alive(struct driver *driver, struct journal *journal, struct err
 		return -1;
 	}
 	forget_placeholder(driver);
-	xstrset(&journal->writer, driver->writer);
+	journal_take_over(journal, driver->writer);
 	lifecycle_init(&driver->life, &driver->setup->life, journal, &rng);
 	metrics_init(&driver->metrics, &driver->life);
 	driver_hooks_alive(driver);

@@ -293,7 +293,9 @@ static void checked(void *arg, bool ran)
 					  .error = job->err.msg}};
 
 	driver->checking = false;
-	if (ran && !driver->closing && job->result < 0 && (conflict || nonsense))
+	if (job->result >= 0)
+		event = (struct event){.type = EVENT_JOURNAL_SEEN, .journal.lost = job->result > 0};
+	if (ran && !driver->closing && (job->result >= 0 || conflict || nonsense))
 		driver_step(driver, &event);
 	free(job);
 }

@@ -49,6 +49,14 @@ int journal_file_read(struct journal_file *file, struct journal *ret_journal, st
 	return 0;
 }
 
+/* ERR_BUSY is kept for a journal that somebody else has changed; this is a file that cannot be had just now. */
+static int not_now(struct err *err)
+{
+	if (err && err->kind == ERR_BUSY)
+		err->kind = ERR_RETRY;
+	return -1;
+}
+
 /* Writers hold it for milliseconds, so wait; a lock that stays is reported, never broken. */
 static int write_lock(const char *dir, int *ret_fd, struct err *err)
 {
@@ -65,15 +73,24 @@ static int write_lock(const char *dir, int *ret_fd, struct err *err)
 	}
 	if (err)
 		*err = busy;
-	/* ERR_BUSY is kept for a journal that somebody else has changed */
-	if (err && err->kind == ERR_BUSY)
-		err->kind = ERR_RETRY;
-	return -1;
+	return not_now(err);
 }
 
-/* Is what the file holds now ours to replace? */
-static int compare(const struct journal_file *file, int64_t sequence, const char *writer,
-		   struct err *err)
+static bool is_backup(const struct journal *found, const char *text, size_t len_bytes)
+{
+	struct journal ours;
+	bool backup;
+
+	if (journal_decode(text, len_bytes, &ours, NULL))
+		return false;
+	backup = journal_is_backup(found, &ours);
+	journal_release(&ours);
+	return backup;
+}
+
+/* Is what the file holds now ours to replace by this text? */
+static int compare(const struct journal_file *file, const char *text, size_t len_bytes,
+		   int64_t sequence, const char *writer, struct err *err)
 {
 	struct journal now;
 	struct err why = {0};
@@ -84,11 +101,13 @@ static int compare(const struct journal_file *file, int64_t sequence, const char
 			return 0;
 		if (err)
 			*err = why;
+		(void)not_now(err);
 		return err_wrap(err, "not overwritten");
 	}
 	if (now.sequence != file->sequence &&
 	    !(now.writer && writer && !strcmp(now.writer, writer) &&
-	      now.sequence > file->sequence && now.sequence <= sequence))
+	      now.sequence > file->sequence && now.sequence <= sequence) &&
+	    !is_backup(&now, text, len_bytes))
 		result = err_set(err, ERR_BUSY, 0,
 				 "%s/%s was written by %s meanwhile (sequence %" PRId64
 				 ", we know %" PRId64 "): another drey works on it",
@@ -104,9 +123,13 @@ int journal_file_put(struct journal_file *file, const char *text, size_t len_byt
 	cleanup_free char *path = path_in(file->dir, JOURNAL_FILE_NAME);
 	cleanup_close int lock = -1;
 
-	if (write_lock(file->dir, &lock, err) || compare(file, sequence, writer, err) ||
-	    fs_write_atomic(path, text, len_bytes, 0600, err))
+	if (write_lock(file->dir, &lock, err) ||
+	    compare(file, text, len_bytes, sequence, writer, err))
 		return err_wrap(err, "write the journal");
+	if (fs_write_atomic(path, text, len_bytes, 0600, err)) {
+		(void)not_now(err);
+		return err_wrap(err, "write the journal");
+	}
 	file->sequence = sequence;
 	return 0;
 }

@@ -38,9 +38,9 @@ int journal_file_read(struct journal_file *file, struct journal *ret_journal, st
 
 /*
  * Replace it by `journal`, whose sequence is higher than that of the last write: compare-and-swap.
- * What is in the file must be what this struct last read or wrote, or something newer that bears
- * the writer of `journal` (a write of ours whose answer was lost). A file that has vanished is
- * written again. Failures; the old document is still there (or the new one, when only the last
+ * What is in the file must be what this struct last read or wrote, something newer that bears
+ * the writer of `journal` (a write of ours whose answer was lost), or an earlier state of `journal`
+ * (journal_is_backup()). A file that has vanished is written again. Failures; the old document is still there (or the new one, when only the last
  * fsync failed - then the same write can be repeated):
  *   ERR_BUSY    somebody else has written; the message names the writer. Stop acting.
  *   ERR_FORMAT, ERR_CONFIG  what is there cannot be understood and is therefore not overwritten,

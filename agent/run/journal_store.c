@@ -143,7 +143,8 @@ static int move_away(struct journal_store *store, struct err *err)
 	cleanup_free char *to = xasprintf("%s%s", store->path, JOURNAL_MOVED_SUFFIX);
 
 	if (rename(store->path, to) < 0 && errno != ENOENT)
-		return err_set(err, err_kind_of_errno(errno), errno, "rename %s", store->path);
+		return err_set(err, errno == EBUSY ? ERR_RETRY : err_kind_of_errno(errno), errno,
+			       "rename %s", store->path);
 	store->moving = false;
 	return 0;
 }

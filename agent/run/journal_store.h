@@ -48,7 +48,7 @@ int journal_store_read(struct journal_store *store, struct journal *ret_journal,
 int journal_store_put(struct journal_store *store, const struct buf *text, int64_t sequence,
 		      const char *writer, struct err *err);
 
-/* Has another drey written it? As journal_map_check(). A file is not looked at: the lock of the state
+/* Is it still what it should be? As journal_map_check(). A file is not looked at: the lock of the state
  * directory keeps every other one out. */
 int journal_store_check(struct journal_store *store, const char *writer, struct err *err);
 

@@ -207,7 +207,7 @@ void agent_start(struct world *w)
 	agent->file_sequence = journal.sequence;
 	snprintf(agent->writer, sizeof(agent->writer), "agent-%d-%" PRIu64, w->pod,
 		 w->epochs[SCOPE_AGENT]);
-	xstrset(&journal.writer, agent->writer);
+	journal_take_over(&journal, agent->writer);
 	rng_seed(&rng, rng_next(&w->rng));
 	lifecycle_init(&agent->life, w->config, &journal, &rng);
 	event.hello.running = running ? running->job_id : NULL;

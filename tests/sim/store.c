@@ -28,6 +28,7 @@ static void copy_launch(struct launch *to, const struct launch *from)
 	to->checkpoint_dir = dup_or_null(from->checkpoint_dir);
 	to->savepoint_dir = dup_or_null(from->savepoint_dir);
 	to->request_token = dup_or_null(from->request_token);
+	to->writer = dup_or_null(from->writer);
 	to->restore_path = dup_or_null(from->restore_path);
 	to->last_checkpoint_path = dup_or_null(from->last_checkpoint_path);
 }
@@ -51,6 +52,7 @@ static void copy_lists(struct journal *to, const struct journal *from)
 		snapshot_copy(&to->snapshots[i], &from->snapshots[i]);
 	to->former_jobs = copy_strings(from->former_jobs, from->former_job_count);
 	to->consumed = copy_strings(from->consumed, from->consumed_count);
+	to->writers = copy_strings(from->writers, from->writer_count);
 	to->failed_generations =
 		copy_strings(from->failed_generations, from->failed_generation_count);
 	to->log = xcalloc(from->log_count, sizeof(*to->log));
@@ -128,6 +130,7 @@ static void put_lists(struct image *image, struct journal *to)
 		put_text(image, &to->launches[i].checkpoint_dir);
 		put_text(image, &to->launches[i].savepoint_dir);
 		put_text(image, &to->launches[i].request_token);
+		put_text(image, &to->launches[i].writer);
 		put_text(image, &to->launches[i].restore_path);
 		put_text(image, &to->launches[i].last_checkpoint_path);
 	}
@@ -136,6 +139,7 @@ static void put_lists(struct image *image, struct journal *to)
 		put_text(image, &to->snapshots[i].path);
 	put_strings(image, &to->former_jobs, to->former_job_count);
 	put_strings(image, &to->consumed, to->consumed_count);
+	put_strings(image, &to->writers, to->writer_count);
 	put_strings(image, &to->failed_generations, to->failed_generation_count);
 	to->log = put(image, to->log, to->log_count * sizeof(*to->log));
 	for (size_t i = 0; i < to->log_count; i++)
@@ -185,7 +189,8 @@ static void land(struct world *w)
 
 	if (store->exists && now != agent->file_sequence &&
 	    !(writer && !strcmp(writer, agent->writer) && now > agent->file_sequence &&
-	      now <= agent->written_sequence)) {
+	      now <= agent->written_sequence) &&
+	    !journal_is_backup(&store->image->journal, &written->journal)) {
 		agent->write_fate = FATE_CONFLICT;
 		return;
 	}
@@ -263,9 +268,17 @@ void store_check(struct world *w)
 					  .conflict = true,
 					  .error = "written by another"}};
 
-	if (!w->store.exists || stored->sequence == agent->file_sequence ||
-	    (stored->writer && !strcmp(stored->writer, agent->writer)))
+	bool ours = w->store.exists && (stored->sequence == agent->file_sequence ||
+					(stored->writer && !strcmp(stored->writer, agent->writer)));
+	struct event seen = {.type = EVENT_JOURNAL_SEEN,
+			     .journal.lost =
+				     !w->store.exists || stored->sequence < agent->file_sequence};
+
+	if (!w->store.exists || ours || journal_is_backup(stored, &agent->life.journal)) {
+		if (w->store.exists || agent->file_sequence)
+			agent_step(w, &seen);
 		return;
+	}
 	say(w, "store: another drey has written %" PRId64 ", seen by a look", stored->sequence);
 	agent_step(w, &event);
 }

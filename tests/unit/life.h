@@ -250,6 +250,14 @@ static inline void write_failed(struct life *l, bool conflict)
 	step(l, &e);
 }
 
+/* The journal was looked at, and it is nobody else's. */
+static inline void looked_at_journal(struct life *l, bool lost)
+{
+	struct event e = {.type = EVENT_JOURNAL_SEEN, .journal.lost = lost};
+
+	step(l, &e);
+}
+
 static inline void hello(struct life *l, const char *running)
 {
 	struct event e = {.type = EVENT_HELLO, .hello.running = running};

@@ -44,6 +44,7 @@ static void fill_launch(struct launch *launch)
 	xstrset(&launch->savepoint_dir, "file:/sp");
 	launch->allow_non_restored = true;
 	xstrset(&launch->request_token, "token-1");
+	xstrset(&launch->writer, "orders-0/uid-1/a");
 	xstrset(&launch->restore_path, "file:/sp/savepoint-012345-000000000001");
 	launch->restore_kind = SNAPSHOT_SAVEPOINT;
 	launch->restore_checkpoint_id = BIG;
@@ -112,6 +113,7 @@ static void fill(struct journal *journal)
 	xstrset(&journal->disposing, "file:///sp/old");
 	journal_consume(journal, "token-0");
 	journal_add_failed_generation(journal, "g0");
+	journal_add_writer(journal, "orders-0/uid-1/a");
 	journal_add_former_job(journal, "0000000000000000000000000000000f");
 	journal_add_log(journal, BIG, "it began");
 	xstrset(&journal->id_space, "shop/orders/salt");
@@ -159,6 +161,8 @@ static void a_full_journal_comes_back_as_it_was(void)
 		CHECK_INT(back.operation.deadline_unix_ms, ==, BIG);
 		CHECK_INT(back.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
 		CHECK(journal_is_consumed(&back, "token-0"));
+		CHECK_INT(back.writer_count, ==, 1);
+		CHECK_STR(back.launches[0].writer, "orders-0/uid-1/a");
 		CHECK_STR(back.id_space, "shop/orders/salt");
 		CHECK_INT(back.id_next, ==, BIG);
 		CHECK(journal_is_former_job(&back, "000000")); /* as a savepoint's name has it */
@@ -656,8 +660,57 @@ static void the_journals_of_earlier_programs_come_back_without_loss(void)
 	CHECK_INT(count, >=, 15);
 }
 
+static void one_launch(struct journal *journal, int64_t sequence, const char *writer)
+{
+	struct launch *launch;
+
+	journal_init(journal, "app");
+	journal->sequence = sequence;
+	xstrset(&journal->writer, writer);
+	launch = journal_add_launch(journal);
+	snprintf(launch->job_id, JOB_ID_BYTES, "%s", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+	launch->intended_unix_ms = 1000;
+}
+
+static bool is_backup(int64_t sequence, const char *writer, int launches, const char *job_id)
+{
+	struct journal ours, found;
+	bool result;
+
+	one_launch(&ours, 50, "pod-0/uid-1/a");
+	journal_take_over(&ours, "pod-0/uid-1/b");
+	journal_take_over(&ours, "pod-0/uid-1/b"); /* once is enough */
+	CHECK_INT(ours.writer_count, ==, 1);
+	one_launch(&found, sequence, writer);
+	for (int i = 1; i < launches; i++)
+		journal_add_launch(&found);
+	snprintf(found.launches[0].job_id, JOB_ID_BYTES, "%s", job_id);
+	result = journal_is_backup(&found, &ours);
+	journal_release(&ours);
+	journal_release(&found);
+	return result;
+}
+
+static void a_backup_is_told_from_the_work_of_another_drey(void)
+{
+	const char *ours = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+	CHECK(is_backup(49, "pod-0/uid-1/a", 1, ours));
+	CHECK(is_backup(7, "pod-0/uid-1/b", 1, ours));
+	/* as high as ours, or higher: somebody has written on */
+	CHECK(!is_backup(50, "pod-0/uid-1/a", 1, ours));
+	CHECK(!is_backup(51, "pod-0/uid-1/b", 1, ours));
+	/* whoever that is, it may have taken over from a backup */
+	CHECK(!is_backup(49, "pod-0/uid-2/c", 1, ours));
+	CHECK(!is_backup(49, NULL, 1, ours));
+	/* a launch that we do not know */
+	CHECK(!is_backup(49, "pod-0/uid-1/a", 2, ours));
+	CHECK(!is_backup(49, "pod-0/uid-1/a", 1, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"));
+}
+
 int main(void)
 {
+	TEST(a_backup_is_told_from_the_work_of_another_drey);
 	TEST(a_full_journal_comes_back_as_it_was);
 	TEST(an_empty_journal_comes_back_empty);
 	TEST(sixty_four_bit_numbers_are_exact);

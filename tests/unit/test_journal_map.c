@@ -569,8 +569,64 @@ static void what_was_seen_stands_beside_our_own_document_only(void)
 	world_end(&w);
 }
 
+/* What another drey of ours has written, before ours took over. */
+static int put_after(struct journal_map *map, int64_t sequence)
+{
+	struct journal journal;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	journal_init(&journal, "orders");
+	journal.sequence = sequence;
+	xstrset(&journal.writer, "orders-0/uid-0/z");
+	journal_take_over(&journal, US);
+	CHECK_INT(journal_encode(&journal, &text, NULL), ==, 0);
+	journal_release(&journal);
+	err = (struct err){0};
+	return journal_map_put(map, text.data, text.len_bytes, sequence, US, &err);
+}
+
+static void a_backup_of_an_older_writer_is_replaced(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	CHECK_INT(put_after(w.map, 5), ==, 0);
+	free(w.journal);
+	w.journal = document(3, "orders-0/uid-0/z", "orders");
+	w.version += 2;
+	CHECK_INT(check_as(w.map, US), ==, 1);
+	CHECK_INT(put_after(w.map, 6), ==, 0);
+	CHECK_INT(stored(&w), ==, 6);
+	CHECK_INT(check_as(w.map, US), ==, 0);
+	/* of nobody knows whom */
+	free(w.journal);
+	w.journal = document(3, THEM, "orders");
+	w.version += 2;
+	CHECK_INT(check_as(w.map, US), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	CHECK_INT(put_after(w.map, 7), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	CHECK_INT(stored(&w), ==, 3);
+	world_end(&w);
+}
+
+static void one_that_has_vanished_is_missed_by_a_look(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	CHECK_INT(put_after(w.map, 5), ==, 0);
+	xstrset(&w.journal, NULL);
+	CHECK_INT(check_as(w.map, US), ==, 1);
+	CHECK_INT(put_after(w.map, 6), ==, 0);
+	CHECK_INT(check_as(w.map, US), ==, 0);
+	world_end(&w);
+}
+
 int main(void)
 {
+	TEST(a_backup_of_an_older_writer_is_replaced);
+	TEST(one_that_has_vanished_is_missed_by_a_look);
 	TEST(the_first_write_creates_it_and_the_next_ones_replace_it);
 	TEST(a_write_whose_answer_was_lost_is_recognised);
 	TEST(a_change_of_something_else_is_no_conflict);

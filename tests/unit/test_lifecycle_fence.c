@@ -155,6 +155,30 @@ static void a_journal_that_makes_no_sense_any_more_is_broken_and_written_again_w
 	life_end(&l);
 }
 
+static void a_journal_that_was_lost_is_written_again_at_the_next_look(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	looked_at_journal(&l, false);
+	CHECK_NOTHING(&l, EFFECT_WRITE_JOURNAL);
+	looked_at_journal(&l, true);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	CHECK_HAS(l.notes, "it is written again");
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	/* not while a write is under way: that one puts it right */
+	forget(&l);
+	l.hold_writes = true;
+	brake(&l, true);
+	looked_at_journal(&l, true);
+	l.hold_writes = false;
+	written(&l);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	life_end(&l);
+}
+
 /* The agent crashed, and while there was none another drey took over: only a drey decides launches. */
 static void a_flink_that_a_later_launch_has_replaced_is_killed(void)
 {
@@ -204,6 +228,7 @@ int main(void)
 	TEST(the_container_ends_when_it_is_told_to);
 	TEST(the_journal_is_looked_at_while_flink_lives_and_nothing_is_written);
 	TEST(a_journal_that_makes_no_sense_any_more_is_broken_and_written_again_when_it_can_be);
+	TEST(a_journal_that_was_lost_is_written_again_at_the_next_look);
 	TEST(a_flink_that_a_later_launch_has_replaced_is_killed);
 	TEST(a_flink_that_the_journal_does_not_know_is_killed_too);
 	return tap_done();

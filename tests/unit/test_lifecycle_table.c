@@ -220,6 +220,16 @@ static void write_fails(struct life *l)
 	write_failed(l, false);
 }
 
+static void journal_seen(struct life *l)
+{
+	looked_at_journal(l, false);
+}
+
+static void journal_lost(struct life *l)
+{
+	looked_at_journal(l, true);
+}
+
 static void write_conflicts(struct life *l)
 {
 	write_something(l);
@@ -404,6 +414,8 @@ static const struct trial {
 	{EVENT_JOURNAL_WRITTEN, NULL, write_succeeds},
 	{EVENT_JOURNAL_FAILED, "no space", write_fails},
 	{EVENT_JOURNAL_FAILED, "conflict", write_conflicts},
+	{EVENT_JOURNAL_SEEN, "as it was", journal_seen},
+	{EVENT_JOURNAL_SEEN, "lost", journal_lost},
 	{EVENT_STARTED, NULL, started},
 	{EVENT_LAUNCH_FAILED, NULL, launch_failed},
 	{EVENT_EXITED, "killed", is_killed},

@@ -19,6 +19,7 @@ struct journal_map {
 	char *resource_version; /* NULL: there is none */
 	int64_t sequence;       /* 0 = there was none */
 	char *writer;
+	char *text; /* of that document; NULL = not known */
 	char *seen;
 };
 
@@ -43,6 +44,7 @@ void journal_map_free(struct journal_map *map)
 	free(map->place);
 	free(map->resource_version);
 	free(map->writer);
+	free(map->text);
 	free(map->seen);
 	free(map);
 }
@@ -85,10 +87,27 @@ static void know(struct journal_map *map, const struct configmap *found)
 	xstrset(&map->seen, configmap_value(found, JOURNAL_MAP_SEEN_KEY));
 }
 
-static void know_document(struct journal_map *map, int64_t sequence, const char *writer)
+/* `text` may be NULL: only these two of it are known. */
+static void know_document(struct journal_map *map, int64_t sequence, const char *writer,
+			  const char *text)
 {
 	map->sequence = sequence;
 	xstrset(&map->writer, writer);
+	if (text)
+		xstrset(&map->text, text);
+}
+
+/* Is what was found there an earlier state of `text`, the newest that we know? */
+static bool is_backup(const struct journal *found, const char *text)
+{
+	struct journal ours;
+	bool backup;
+
+	if (!text || journal_decode(text, strlen(text), &ours, NULL) < 0)
+		return false;
+	backup = journal_is_backup(found, &ours);
+	journal_release(&ours);
+	return backup;
 }
 
 int journal_map_read(struct journal_map *map, struct journal *ret_journal, struct err *err)
@@ -99,7 +118,8 @@ int journal_map_read(struct journal_map *map, struct journal *ret_journal, struc
 	    decode(map, &found, ret_journal, err) < 0)
 		return -1;
 	know(map, &found);
-	know_document(map, ret_journal->sequence, ret_journal->writer);
+	know_document(map, ret_journal->sequence, ret_journal->writer,
+		      configmap_value(&found, JOURNAL_MAP_KEY));
 	return 0;
 }
 
@@ -180,8 +200,8 @@ int journal_map_check(struct journal_map *map, const char *writer, struct err *e
 	int result = 0;
 
 	if (configmap_get(map->kube, map->name, &found, NULL, &why) < 0) {
-		if (why.kind == ERR_ABSENT)
-			return 0;
+		if (why.kind == ERR_ABSENT) /* one that was never written is not missed */
+			return map->sequence ? 1 : 0;
 		if (err)
 			*err = why;
 		return -1;
@@ -191,15 +211,20 @@ int journal_map_check(struct journal_map *map, const char *writer, struct err *e
 		return 0;
 	if (decode(map, &found, &now, &why) < 0)
 		return refuse_nonsense(&why, err);
-	if (!is_known(map, &now) && !(now.writer && !strcmp(now.writer, writer)))
+	if (is_known(map, &now) ||
+	    (now.sequence > map->sequence && now.writer && !strcmp(now.writer, writer)))
+		result = 0;
+	else if (is_backup(&now, map->text) || (now.writer && !strcmp(now.writer, writer)))
+		result = 1;
+	else
 		result = refuse_another(map, &now, err);
 	journal_release(&now);
 	return result;
 }
 
 /* Somebody has written the map. 1: it has our document already; 0: try again; -1: not ours. */
-static int look_again(struct journal_map *map, int64_t sequence, const char *writer,
-		      struct err *err)
+static int look_again(struct journal_map *map, const char *text, int64_t sequence,
+		      const char *writer, struct err *err)
 {
 	cleanup_configmap struct configmap found = {0};
 	struct err why = {0};
@@ -221,12 +246,12 @@ static int look_again(struct journal_map *map, int64_t sequence, const char *wri
 	ours = now.writer && !strcmp(now.writer, writer) && now.sequence <= sequence;
 	known = is_known(map, &now);
 	result = ours && now.sequence == sequence;
-	if (ours || known)
+	if (ours || known || is_backup(&now, text))
 		know(map, &found);
 	else
 		result = refuse_another(map, &now, err);
 	if (result >= 0)
-		know_document(map, now.sequence, now.writer);
+		know_document(map, now.sequence, now.writer, NULL);
 	if (result > 0 && found.deleting)
 		result = refuse_deleting(map, err);
 	journal_release(&now);
@@ -244,11 +269,11 @@ static int put_once(struct journal_map *map, const char *text, int64_t sequence,
 
 	if (result == 0) {
 		know(map, &got);
-		know_document(map, sequence, writer);
+		know_document(map, sequence, writer, text);
 		return got.deleting ? refuse_deleting(map, err) : 1;
 	}
 	if (why.kind == ERR_BUSY)
-		return look_again(map, sequence, writer, err);
+		return look_again(map, text, sequence, writer, err);
 	if (why.kind == ERR_ABSENT && map->resource_version) {
 		xstrset(&map->resource_version, NULL);
 		return 0;
@@ -304,7 +329,8 @@ int journal_map_save_seen(struct journal_map *map, const char *text, struct err 
 			return -1;
 		}
 		/* only what we know already is ours to stand beside */
-		if (look_again(map, map->sequence, map->writer ? map->writer : "", err) < 0)
+		if (look_again(map, map->text, map->sequence, map->writer ? map->writer : "", err) <
+		    0)
 			return -1;
 	}
 	return err_set(err, ERR_RETRY, 0, "%s is changed by others all the time", map->place);

@@ -42,8 +42,9 @@ int journal_map_read(struct journal_map *map, struct journal *ret_journal, struc
 
 /*
  * Replace the document by `text`, which bears this sequence and writer. What is there must be what
- * was last read or written here, or something newer of this writer (a write whose answer was lost);
- * a change of anything else of the map is no conflict. A map that has vanished is created again.
+ * was last read or written here, something newer of this writer (a write whose answer was lost), or an
+ * earlier state of `text` (journal_is_backup()); a change of anything else of the map is no conflict.
+ * A map that has vanished is created again.
  * Failures; what is there is the old document, or the new one after ERR_RETRY, and then the next
  * put() recognises it:
  *   ERR_BUSY    somebody else has written; the message names the writer. Stop acting.
@@ -55,8 +56,9 @@ int journal_map_read(struct journal_map *map, struct journal *ret_journal, struc
 int journal_map_put(struct journal_map *map, const char *text, size_t len_bytes, int64_t sequence,
 		    const char *writer, struct err *err);
 
-/* Is what is there still what was last read or written here, or of this writer (a write whose answer was
- * lost)? 0 also when it has vanished. ERR_BUSY: somebody else has written. Others: nothing is known. */
+/* 0: what is there is what was last read or written here, or something newer of this writer (a write whose answer
+ * was lost). 1: it has vanished, or is an earlier state of what was: to be written again. -1, ERR_BUSY: somebody
+ * else has written. Others: nothing is known. */
 int journal_map_check(struct journal_map *map, const char *writer, struct err *err);
 
 /* What was under JOURNAL_MAP_SEEN_KEY at the last read or write; NULL: nothing. Borrowed. */
