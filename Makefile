@@ -6,6 +6,7 @@
 #   make test-all   every test, those of the next two lines too; more than an hour
 #   make test-api   those against a real Kubernetes API server; without root
 #   make test-cluster    those with real Pods, on a node of their own; as root, else skipped
+#   make chaos      SEED=1 STEPS=60 FLINK_VERSION=2.3.0: a real Flink and drey under random signals
 #   make lint       format, static analysis, include direction
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make bench      measured beside the alternatives
@@ -52,7 +53,7 @@ UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard te
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
-.PHONY: all help demo test test-all test-api test-cluster build-tests unit lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
+.PHONY: all help demo test test-all test-api test-cluster build-tests chaos unit lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
 all: $(B)/drey-init $(B)/drey
 include tests/fuzz/rules.mk tests/rules.mk
 

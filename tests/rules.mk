@@ -37,5 +37,10 @@ $(B)/tests/sim/sim: $(SIM_OBJ) $(B)/libdrey.a
 sim: $(B)/tests/sim/sim
 	$(Q)$< --seeds $(SEEDS)
 
+# the knobs are SEED (1), STEPS (60) and FLINK_VERSION (2.3.0)
+chaos: all
+	$(Q)tools/deps.sh build test
+	$(Q)BUILD=$(B) tests/e2e/test_chaos.sh
+
 valgrind: build-tests
 	$(Q)tests/run.sh --build $(B) valgrind

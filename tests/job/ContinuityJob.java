@@ -13,6 +13,7 @@
  *   HOLD        a snapshot waits for the control file hold-snapshot to go away
  *   SNAPSHOT    COUNT is what checkpoint CHECKPOINT holds
  *   COMPLETED   Flink told the operator that this checkpoint is complete
+ *   END         the input has ended, after number COUNT; no checkpoint
  *   GAP         the state does not continue: COUNT is the number that came, CHECKPOINT is "-"
  *   THROW       a failure on purpose is about to be thrown
  *   CLOSE       the task ends, for whatever reason (not after a kill)
@@ -215,6 +216,7 @@ public final class ContinuityJob {
 
 		private final SourceReaderContext context;
 		private final Options options;
+		private final EventLog log;
 		private final Queue<NumberSequenceSource.NumberSequenceSplit> splits = new ArrayDeque<>();
 		private CompletableFuture<Void> available = new CompletableFuture<>();
 		private String splitId;
@@ -226,6 +228,7 @@ public final class ContinuityJob {
 		PacedReader(SourceReaderContext context, Options options) {
 			this.context = context;
 			this.options = options;
+			this.log = new EventLog(options.log);
 		}
 
 		@Override
@@ -236,12 +239,13 @@ public final class ContinuityJob {
 		}
 
 		@Override
-		public InputStatus pollNext(ReaderOutput<Long> output) {
+		public InputStatus pollNext(ReaderOutput<Long> output) throws IOException {
 			if (splitId == null && !openSplit()) {
 				return InputStatus.NOTHING_AVAILABLE;
 			}
 			long now = System.nanoTime();
 			if (next > options.finishAfter || next >= end || mustFinish(now)) {
+				log.write("END - " + (next - 1));
 				return InputStatus.END_OF_INPUT;
 			}
 			if (dueNanos > now) {

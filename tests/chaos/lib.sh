@@ -1,0 +1,245 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+#
+# lib.sh - a real Flink under drey, to which everything happens that kills, stops or freezes, in an order that a seed has
+# chosen (plan.py). Sourced by tests/e2e/test_chaos.sh after tests/e2e/tap.sh.
+#
+#   chaos_begin            the run: two TaskManagers, a container that is started again whenever it ends, a storage that can
+#                          go away, and a watcher that writes down what is in it
+#   chaos_do LINE          one action of the plan
+#   chaos_end              all that was taken away comes back, the job runs, and everything ends
+#   chaos_judge            the oracle: it reads the job's event log and what was seen in the storage, and not a word of drey
+#
+# $RUN/log/chaos.log has every action with its time; $RUN/signals how many signals have reached a process.
+
+CHAOS_DIR=$TOP/tests/chaos
+STORE='' # the storage: checkpoints in ck1, ck2, ..., savepoints in sp
+chaos_directory=1
+chaos_trouble=0 # times that the job did not run again although nothing was in its way
+
+chaos_log() {
+	printf '%s %s %s\n' "$(date +%s%3N)" "$(date +%T)" "$*" >>"$RUN/log/chaos.log"
+}
+
+# ---- the run --------------------------------------------------------------------------------------
+
+# What a kubelet does: whatever ends is started again, unless somebody needs it to be gone for a moment.
+chaos_kubelet() { # NAME CMD...
+	local name=$1
+	shift
+	# shellcheck disable=SC2016 # expanded by that shell
+	spawn "$name" bash -c 'hold=$1; shift
+		while :; do
+			while [ -e "$hold" ]; do sleep 0.05; done
+			"$@"
+			echo "--- ended with status $?"
+			sleep 0.2
+		done' kubelet "$RUN/hold.$name" "$@"
+}
+
+chaos_conf() { # [JOB_ARG...]
+	drey_conf "$@"
+	mkdir -p "$STORE/ck$chaos_directory"
+	DREY_CONF[flink.checkpointDirectory]=file://$STORE/ck$chaos_directory
+	DREY_CONF[flink.savepointDirectory]=file://$STORE/sp
+	DREY_CONF[flink.resultStoreDirectory]=file://$RUN/results
+	DREY_CONF[generation]=g$chaos_directory
+	DREY_CONF[attempts.max]=32
+	DREY_CONF[attempts.backoffFirst]=200ms
+	DREY_CONF[attempts.backoffMax]=2s
+	write_drey_yaml
+}
+
+chaos_begin() {
+	STORE=$RUN/store
+	mkdir -p "$STORE/sp" "$RUN/results"
+	: >"$STORE/.here"
+	: >"$RUN/signals"
+	chaos_conf --rate 500
+	spawn watch python3 "$CHAOS_DIR/watch.py" "$STORE" "$RUN/storage.log"
+	init_argv
+	flink_tm_argv "$RUN"
+	chaos_kubelet tm1 "${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}"
+	chaos_kubelet tm2 "${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}"
+	chaos_kubelet jm "$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "$RUN/drey.yaml"
+	MUST_LIVE=(watch)
+}
+
+chaos_pid() { # jm|tm|agent|init WHICH
+	local pids
+	case $1 in
+	jm) mapfile -t pids < <(jm_pid) ;;
+	tm) mapfile -t pids < <(tm_pid) ;;
+	agent) mapfile -t pids < <(agent_pid) ;;
+	init) mapfile -t pids < <(run_pids "^$BUILD/drey-init --agent ") ;;
+	esac
+	[ ${#pids[@]} -gt 0 ] || return 1
+	printf '%s\n' "${pids[$(($2 % ${#pids[@]}))]}"
+}
+
+chaos_signal() { # SIGNAL TARGET WHICH MS
+	local pid
+	if ! pid=$(chaos_pid "$2" "$3") || ! kill "-$1" "$pid" 2>/dev/null; then
+		chaos_log "there is no $2"
+		return
+	fi
+	chaos_log "$2 is $pid"
+	echo "$1 $2" >>"$RUN/signals"
+	if [ "$1" = STOP ]; then
+		chaos_sleep_ms "$4" && kill -CONT "$pid" 2>/dev/null &
+	fi
+}
+
+chaos_sleep_ms() {
+	sleep "$(($1 / 1000)).$(printf '%03d' $(($1 % 1000)))"
+}
+
+# ---- what people do ---------------------------------------------------------------------------------
+
+# Nobody waits for it: the next action comes while it is under way.
+chaos_drey() { # COMMAND [ARG...]
+	(
+		timeout 60 "$BUILD/drey" "$1" --config "$RUN/drey.yaml" "${@:2}" >>"$RUN/log/cli.log" 2>&1
+		chaos_log "drey $* ended with $?"
+	) &
+}
+
+# The wish is in the event log before drey hears of it.
+chaos_asked() { # empty|path COUNT
+	printf 'ASKED %s %s by=person ms=%s\n' "$1" "$2" "$(date +%s%3N)" >>"$EVENTS"
+}
+
+# An older snapshot that is still there, asked for while the job is suspended.
+chaos_older() {
+	local path job id count
+	phase_is Suspended 2>/dev/null || return 0
+	read -r job id path < <(awk '$1 == "STORED" { print $3, $4, $5 }' "$RUN/storage.log" | while read -r job id path; do
+		[ ! -e "$path/_metadata" ] || echo "$job $id $path"
+	done | tail -n 3 | head -n 1)
+	count=$(snapshot_count "$job" "$id")
+	[ -n "$count" ] || return 0
+	chaos_log "back to $count: $path"
+	chaos_asked path "$count"
+	chaos_drey resume --from "$path"
+}
+
+chaos_move() { # SIGNAL
+	chaos_directory=$((chaos_directory + 1))
+	chaos_conf --rate 500
+	chaos_signal "$1" init 0 0
+}
+
+# The directory is in the way of everything, and then back: what is written meanwhile fails.
+chaos_away() { # MS
+	mv "$STORE" "$STORE.away" && : >"$STORE"
+	chaos_sleep_ms "$1"
+	rm "$STORE" && mv "$STORE.away" "$STORE"
+}
+
+# Not there at all for a container that starts; nothing runs that could write into what is not there.
+chaos_gone() { # MS
+	: >"$RUN/hold.jm"
+	chaos_signal KILL init 0 0
+	wait_quietly 30 chaos_nothing_runs || chaos_log "the container has not ended"
+	mv "$STORE" "$STORE.away"
+	rm -f "$RUN/hold.jm"
+	chaos_sleep_ms "$1"
+	if [ -e "$STORE" ]; then
+		chaos_log "somebody has made the storage anew"
+		mv "$STORE" "$RUN/made-anew.$1"
+	fi
+	mv "$STORE.away" "$STORE"
+}
+
+chaos_nothing_runs() {
+	[ -z "$(jm_pid)$(agent_pid)" ]
+}
+
+# ---- until it runs again ------------------------------------------------------------------------------
+
+# What a person does who finds it parked.
+chaos_person() {
+	local phase
+	phase=$(status .phase 2>/dev/null) || return 0
+	case $phase in
+	Suspended | Cancelled | Failed)
+		chaos_log "a person finds it $phase: $(status .reason)"
+		timeout 60 "$BUILD/drey" resume --config "$RUN/drey.yaml" --no-wait >>"$RUN/log/cli.log" 2>&1
+		;;
+	Finished)
+		chaos_log "a person finds it $phase"
+		uncontrol finish
+		chaos_asked empty 0
+		timeout 60 "$BUILD/drey" resume --empty --config "$RUN/drey.yaml" --no-wait >>"$RUN/log/cli.log" 2>&1
+		;;
+	esac
+}
+
+# Running, and the job that started last has completed a snapshot since LINES of the event log.
+chaos_is_well() { # LINES
+	local job
+	chaos_person
+	phase_is Running 2>/dev/null || return
+	job=$(last_event RESTORED job)
+	[ -n "$job" ] && [ "$(status .jobId 2>/dev/null)" = "$job" ] &&
+		tail -n "+$(($1 + 1))" "$EVENTS" | grep -q "^COMPLETED .* job=$job "
+}
+
+chaos_settle() {
+	local lines
+	uncontrol hold-snapshot
+	lines=$(wc -l <"$EVENTS")
+	wait_quietly "$WAIT_S" chaos_is_well "$lines" && return 0
+	chaos_trouble=$((chaos_trouble + 1))
+	chaos_log "it does not run: $(status '"\(.phase) \(.reason)"' 2>&1)"
+	diag "after $WAIT_S s it does not run: $(status '"\(.phase) \(.reason)"' 2>&1)"
+	# by force: a hold that has no reason shall not hide what comes after it
+	chaos_drey resume
+	wait_quietly "$WAIT_S" chaos_is_well "$lines" || chaos_log "nor by drey resume: $(status '"\(.phase) \(.reason)"' 2>&1)"
+}
+
+# ---- the plan ------------------------------------------------------------------------------------------
+
+chaos_do() { # LINE
+	local words
+	read -ra words <<<"$1"
+	chaos_log "$1"
+	case ${words[0]} in
+	signal) chaos_signal "${words[@]:1}" ;;
+	savepoint | suspend | resume | restart) chaos_drey "${words[0]}" ;;
+	fail) control fail-once ;;
+	hold) control hold-snapshot ;;
+	unhold) uncontrol hold-snapshot ;;
+	finish) control finish ;;
+	older) chaos_older ;;
+	move) chaos_move "${words[1]}" ;;
+	away) chaos_away "${words[1]}" ;;
+	gone) chaos_gone "${words[1]}" ;;
+	wait) chaos_sleep_ms "${words[1]}" ;;
+	settle) chaos_settle ;;
+	*) die 1 "chaos: what is \"$1\"?" ;;
+	esac
+}
+
+chaos_end() {
+	local pid
+	wait_quietly 10 chaos_all_answer
+	for pid in $(run_pids); do
+		kill -CONT "$pid" 2>/dev/null
+	done
+	uncontrol fail-once
+	chaos_settle
+	: >"$RUN/hold.jm"
+	kill -TERM "$(chaos_pid init 0)" 2>/dev/null
+	wait_quietly "$WAIT_S" chaos_nothing_runs
+	: >"$RUN/watch-no-more"
+	MUST_LIVE=()
+	wait_quietly 30 test -e "$RUN/watch.status"
+}
+
+chaos_all_answer() {
+	[ -z "$(jobs -r)" ]
+}
+
+chaos_judge() {
+	python3 "$CHAOS_DIR/oracle.py" "$EVENTS" "$RUN/storage.log"
+}

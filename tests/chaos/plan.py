@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""plan.py SEED STEPS - what is done to a drey and its Flink, one action a line; the same seed gives the same lines.
+
+    signal SIGNAL TARGET WHICH MS    to the jm, a tm (the WHICHth), the agent or the init; after STOP comes CONT MS later
+    savepoint, suspend, resume, restart, fail, hold, unhold, finish, older
+                                     what a person, or the job itself, does
+    move SIGNAL                      another checkpoint directory in the next container
+    away MS                          the storage cannot be read for so long
+    gone MS                          the container ends, and the next one does not find the storage for so long
+    wait MS
+    settle                           until the job runs and has completed a checkpoint
+
+STEPS is the number of signals; the other actions come in between.
+"""
+import random
+import sys
+
+SIGNALS = (("KILL", 5), ("TERM", 3), ("STOP", 2))
+TARGETS = (("jm", 4), ("tm", 3), ("agent", 3), ("init", 3))
+OPERATIONS = (
+    ("savepoint", 6), ("suspend", 4), ("restart", 3), ("fail", 2), ("hold", 2),
+    ("finish", 2), ("older", 1), ("move", 3), ("away", 2), ("gone", 2),
+)
+
+
+class Plan:
+    # Only random(), which gives the same numbers in every version of Python.
+    def __init__(self, seed):
+        self.random = random.Random(seed).random
+        self.until = {}  # an action that has to be taken back, and after how many signals
+
+    def one_of(self, weights):
+        at = self.random() * sum(weight for _, weight in weights)
+        for name, weight in weights:
+            at -= weight
+            if at < 0:
+                return name
+        return weights[-1][0]
+
+    def ms(self, least, most):
+        return least + int(self.random() * (most - least))
+
+    def pause(self):
+        chance = self.random()
+        if chance < 0.35:
+            print("settle")
+        elif chance < 0.55:
+            print("wait", self.ms(0, 300))
+        elif chance < 0.85:
+            print("wait", self.ms(300, 3000))
+        else:
+            print("wait", self.ms(3000, 8000))
+
+    def operation(self):
+        name = self.one_of(OPERATIONS)
+        if name == "move":
+            print("move", self.one_of((("TERM", 1), ("KILL", 1))))
+        elif name in ("away", "gone"):
+            print(name, self.ms(500, 6000))
+        else:
+            print(name)
+        if name == "suspend":
+            self.until["resume"] = self.ms(0, 3)
+        elif name == "hold":
+            self.until["unhold"] = self.ms(0, 2)
+        if self.random() < 0.7:
+            print("wait", self.ms(0, 1500))
+
+    def take_back(self):
+        for name in sorted(self.until):
+            self.until[name] -= 1
+            if self.until[name] < 0:
+                del self.until[name]
+                print(name)
+
+    def signal(self):
+        signal = self.one_of(SIGNALS)
+        print("signal", signal, self.one_of(TARGETS), self.ms(0, 2), self.ms(200, 8000))
+
+    def print(self, steps):
+        for _ in range(steps):
+            if self.random() < 0.3:
+                self.operation()
+            self.signal()
+            self.take_back()
+            self.pause()
+
+
+if __name__ == "__main__":
+    Plan(int(sys.argv[1])).print(int(sys.argv[2]))

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+#
+# SEED and STEPS: so many signals to the JobManager, the TaskManagers, the agent and drey-init, in every phase, while people
+# save, suspend, resume and restart, the job fails and finishes, directories move and the storage goes away. In the end the
+# job's own event log has to show: nothing started empty, from something older, twice, or again after its end.
+#
+# runs in: ci on 2.3.0
+
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+# shellcheck source=tests/chaos/lib.sh
+. "$TOP/tests/chaos/lib.sh"
+
+SEED=${SEED:-1}
+STEPS=${STEPS:-60}
+e2e_begin chaos
+chaos_begin
+await "the job runs" chaos_is_well 0
+diag "seed $SEED, $STEPS signals"
+while read -r line <&3; do
+	chaos_do "$line"
+done 3< <(python3 "$CHAOS_DIR/plan.py" "$SEED" "$STEPS")
+chaos_end
+diag "reached a process: $(sort "$RUN/signals" | uniq -c | awk '{ printf "%s%s %s %s", sep, $1, $2, $3; sep = ", " }')"
+check "nothing started empty, older, twice, or again after its end" chaos_judge
+diag "$(chaos_judge | tail -n 1)"
+is "$chaos_trouble" 0 "each time it ran again"
+e2e_end
