@@ -102,6 +102,18 @@ static void print_passage(const struct check *check)
 		row(check, "passage", "no savepoint, because the job does not run");
 }
 
+/* The job is stopped with a savepoint before the new version starts. */
+static bool takes_savepoint(const struct check *check)
+{
+	const struct config *config = &check->setup.config;
+
+	if (check->first || check->journal_error || !check->journal.phase ||
+	    strcmp(check->journal.phase, "Running") != 0)
+		return false;
+	return (is_upgrade(check) && config->upgrade == UPGRADE_BY_SAVEPOINT) ||
+	       config->on_sigterm == SIGTERM_SAVEPOINT;
+}
+
 /* As a start of the new version would, if the old one were to end now without a savepoint. */
 static void decide(struct check *check, struct facts *ret_facts, struct decision *ret_decision)
 {
@@ -142,11 +154,17 @@ static int look(struct check *check)
 	text = xasprintf("%s (rule %d): %s", decision_kind_name(decision.kind), decision.rule,
 			 decision.reason);
 	row(check, "would start", text);
-	if (decision.kind == DECISION_HOLD)
+	if (decision.cause == CAUSE_SAVEPOINT_REQUIRED && takes_savepoint(check))
+		row(check, "",
+		    "that is without the savepoint; the job runs, so one is taken at its stop");
+	else if (decision.kind == DECISION_HOLD)
 		explain_print(&(struct explanation){.facts = &facts, .decision = &decision},
 			      cli->err);
-	/* suspended or cancelled is what somebody wants */
-	status = decision.kind == DECISION_HOLD ? CLI_HELD : CLI_OK;
+	/* suspended or cancelled is what somebody wants; a savepoint that is needed will be taken */
+	status = decision.kind == DECISION_HOLD && !(decision.cause == CAUSE_SAVEPOINT_REQUIRED &&
+						     takes_savepoint(check))
+			 ? CLI_HELD
+			 : CLI_OK;
 	facts_release(&facts);
 	return status == CLI_OK ? CLI_OK
 				: cli_fail(cli, status, "drey would hold: %s", decision.reason);

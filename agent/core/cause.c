@@ -23,6 +23,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_NEWEST_STATE_MISSING] = "NewestStateMissing",
 		[CAUSE_STATE_TOO_OLD] = "StateTooOld",
 		[CAUSE_FLINK_TOO_OLD] = "FlinkTooOld",
+		[CAUSE_SAVEPOINT_REQUIRED] = "SavepointRequired",
 		[CAUSE_INITIAL_SAVEPOINT_UNUSABLE] = "InitialSavepointUnusable",
 		[CAUSE_JOURNAL_LOST] = "JournalLost",
 		[CAUSE_UNKNOWN_NEWER_STATE] = "UnknownNewerState",

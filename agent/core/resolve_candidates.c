@@ -248,6 +248,24 @@ static bool is_trusted(struct inquiry *in, struct candidate *c)
 	return false;
 }
 
+/* A person who names the checkpoint (rule 4) takes the risk. */
+static bool line_forbids(struct inquiry *in, struct candidate *c, int rule)
+{
+	const char *theirs = rule == 4 ? NULL : generation_other_line(in, c);
+
+	if (!theirs)
+		return false;
+	inquiry_judge(c, VERDICT_REJECTED, "a checkpoint of Flink %s, another line than %s", theirs,
+		      in->policy->flink_version);
+	inquiry_hold(
+		in, CAUSE_SAVEPOINT_REQUIRED, rule,
+		"the newest state %s is a checkpoint of Flink %s, and Flink %s needs a savepoint "
+		"of it; start Flink %s again and stop it with a savepoint, or take the risk "
+		"with `drey resume --from %s`",
+		c->snapshot.path, theirs, in->policy->flink_version, theirs, c->snapshot.path);
+	return true;
+}
+
 void candidate_take(struct inquiry *in, struct candidate *c, int rule, const char *why)
 {
 	if (c->integrity == INTEGRITY_UNCHECKED && !is_trusted(in, c)) {
@@ -265,6 +283,8 @@ void candidate_take(struct inquiry *in, struct candidate *c, int rule, const cha
 			     in->facts->max_metadata_version);
 		return;
 	}
+	if (line_forbids(in, c, rule))
+		return;
 	in->decision->candidate = (size_t)(c - in->facts->candidates);
 	inquiry_judge(c, VERDICT_CHOSEN, "%s", why);
 	inquiry_decide(in, DECISION_START_FROM, rule, "%s: %s %s, checkpoint id %" PRId64, why,

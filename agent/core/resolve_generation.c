@@ -24,6 +24,31 @@ bool generation_has_failed(const struct inquiry *in)
 	return in->policy && journal_is_failed_generation(in->journal, in->policy->generation);
 }
 
+/* How much of "2.3.0" is the line "2.3"; 0 = it has none. */
+static size_t line_length(const char *version)
+{
+	size_t major = version ? strspn(version, "0123456789") : 0, minor;
+
+	if (!major || version[major] != '.')
+		return 0;
+	minor = strspn(version + major + 1, "0123456789");
+	return minor ? major + 1 + minor : 0;
+}
+
+const char *generation_other_line(const struct inquiry *in, const struct candidate *c)
+{
+	const char *ours = in->policy->flink_version, *theirs;
+	int maker = lineage_maker(in->journal, &c->snapshot);
+	size_t len = line_length(ours);
+
+	if (c->snapshot.kind == SNAPSHOT_SAVEPOINT || maker < 0 || !len)
+		return NULL;
+	theirs = in->journal->launches[maker].flink_version;
+	if (!line_length(theirs) || (line_length(theirs) == len && strncmp(ours, theirs, len) == 0))
+		return NULL;
+	return theirs;
+}
+
 bool launch_left_state(const struct inquiry *in, int index)
 {
 	const struct journal *journal = in->journal;

@@ -2,7 +2,7 @@
  * resolve_internal - what the rules share. Not for anybody else.
  *
  *   resolve.c             the order of the rules; 1, 2 (not wanted), 4 (request), 5, 8
- *   resolve_generation.c  what another generation may do, and what a failed one may not
+ *   resolve_generation.c  what another generation or Flink may do, and what a failed one may not
  *   resolve_settle.c      rule 3: the operation in flight when Flink was gone
  *   resolve_candidates.c  rule 6: which candidates count, the newest of them
  *   resolve_ha.c          rule 7: Flink's own HA
@@ -70,6 +70,11 @@ bool generation_has_failed(const struct inquiry *in);
 
 /* Upgrades are declared stateless, and no launch of this generation has left state yet. */
 bool generation_starts_empty(const struct inquiry *in);
+
+/* The Flink version of the launch that made this checkpoint, when it is of another line (1.20, 2.3) than
+ * what would be launched: between lines only savepoints are made to be read. NULL: a savepoint, the same
+ * line, or not known. Borrowed from the journal. */
+const char *generation_other_line(const struct inquiry *in, const struct candidate *c);
 
 /* Launch `index` has left a snapshot, as far as was found or is on record. */
 bool launch_left_state(const struct inquiry *in, int index);

@@ -97,7 +97,7 @@ static void another_flink_version_gets_new_ids(void)
 	struct world w;
 
 	begin_ha(&w);
-	w.policy.flink_version = "2.4.0";
+	w.policy.flink_version = "2.3.1";
 	CHECK_STARTS_FROM(&w, CHK_A(7));
 	CHECK_HAS(w.decision.reason, "Flink version");
 	end(&w);
