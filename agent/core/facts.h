@@ -73,6 +73,9 @@ struct candidate {
 	char ha_job_id[JOB_ID_BYTES];
 	char (*ha_others)[JOB_ID_BYTES]; /* the other ones of several; owned */
 	size_t ha_other_count;
+	/* in_ha: `counter` of that map, the id of the next checkpoint of the job: Flink raises it before it begins
+	 * one. 0 = not known. */
+	int64_t ha_counter;
 	/* in_ha: can Flink recover it under that job id? It reads the completedCheckpoint file and
 	 * the state files then, not _metadata. COMPLETE although `integrity` is not: only _metadata
 	 * is missing or damaged, so that the state files cannot be looked at. An entry whose

@@ -70,7 +70,16 @@ static bool is_unacknowledged(const struct candidate *c, const struct launch *la
 	       c->snapshot.checkpoint_id > entry->snapshot.checkpoint_id;
 }
 
-/* What else is newer: a savepoint. True when decided; *ret_overtaken: there is a usable one. */
+/* Flink had raised the counter of its map above this id before it began the checkpoint: the map is from before
+ * that, out of a backup. What it does not know may well have been acknowledged. */
+static bool shows_old_map(const struct candidate *c, const struct candidate *entry)
+{
+	return entry->ha_counter && c->snapshot.checkpoint_id >= entry->ha_counter &&
+	       facts_was_completed(c);
+}
+
+/* What else is newer: a savepoint, or a checkpoint that was begun after the map was written. True when decided;
+ * *ret_overtaken: there is one, usable or to be passed over with a word. */
 static bool newer_decides(struct inquiry *in, const struct launch *launch,
 			  const struct candidate *entry, bool *ret_overtaken)
 {
@@ -79,15 +88,26 @@ static bool newer_decides(struct inquiry *in, const struct launch *launch,
 		struct candidate *c = &in->facts->candidates[in->order[i]];
 
 		if (c->verdict != VERDICT_NONE ||
-		    c->snapshot.checkpoint_id <= entry->snapshot.checkpoint_id ||
-		    is_unacknowledged(c, launch, entry))
+		    c->snapshot.checkpoint_id <= entry->snapshot.checkpoint_id)
 			continue;
+		if (is_unacknowledged(c, launch, entry)) {
+			if (!shows_old_map(c, entry))
+				continue;
+			in->not_continued =
+				"they are older than a checkpoint that was begun later, out of "
+				"a backup";
+			in->not_continued_detail = c->snapshot.path;
+			*ret_overtaken = true;
+			return false;
+		}
 		if (c->integrity == INTEGRITY_UNCHECKED) {
 			inquiry_verify(in, c, 6);
 			return true;
 		}
-		if (c->integrity == INTEGRITY_COMPLETE || c->integrity == INTEGRITY_UNREADABLE)
+		if (c->integrity == INTEGRITY_COMPLETE || c->integrity == INTEGRITY_UNREADABLE) {
+			in->not_continued = "a savepoint is newer";
 			*ret_overtaken = true;
+		}
 	}
 	return false;
 }
@@ -169,10 +189,8 @@ bool continue_decides(struct inquiry *in)
 		return false;
 	if (newer_decides(in, launch, entry, &overtaken))
 		return true;
-	if (overtaken) {
-		in->not_continued = "a savepoint is newer";
+	if (overtaken)
 		return false;
-	}
 	if (entries_decide(in, launch, &broken))
 		return true;
 	if (broken) {

@@ -186,6 +186,8 @@ static void observe_entry(struct world *w, struct facts *facts, int launch, int 
 	if (!c->snapshot.checkpoint_id)
 		c->snapshot.checkpoint_id = snap->id;
 	facts_mark_ha(c, truth->job_id, current);
+	if (!strcmp(c->ha_job_id, truth->job_id))
+		c->ha_counter = truth->ha.counter;
 	c->recovery = INTEGRITY_UNCHECKED;
 	if (c->integrity != INTEGRITY_UNREADABLE)
 		oracle_tell(w, index);

@@ -537,6 +537,19 @@ static void ha_entry(struct world *w, int64_t id, int64_t unix_ms, const char *p
 		w->ha.maps[0].counter = id + 1;
 }
 
+static void the_counter_of_the_map_is_a_fact(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	put(&w, "ck/" JOB "/chk-6", 6, DAY_S);
+	ha_entry(&w, 6, 5, "ck/" JOB "/chk-6");
+	w.ha.maps[0].counter = 9;
+	observe(&w);
+	CHECK_INT(find(&w, "/chk-6")->ha_counter, ==, 9);
+	world_end(&w);
+}
+
 static void an_ha_entry_is_merged_with_the_checkpoint_that_was_listed(void)
 {
 	struct world w;
@@ -898,6 +911,7 @@ int main(void)
 	TEST(what_the_job_was_restored_from_keeps_its_own_maker_and_date);
 	TEST(an_entry_whose_file_is_lost_or_wrong_cannot_be_recovered);
 	TEST(an_entry_under_the_wrong_key_cannot_be_recovered);
+	TEST(the_counter_of_the_map_is_a_fact);
 	TEST(flink_cannot_go_on_where_the_counter_is_wrong);
 	TEST(a_checkpoint_without_a_directory_is_for_flink_alone);
 	TEST(maps_without_an_entry_that_counts_are_absence);

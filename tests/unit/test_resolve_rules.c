@@ -64,6 +64,43 @@ static void a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_tr
 	end(&w);
 }
 
+/* A map out of a backup: Flink had begun the newer ones under a higher counter, and acknowledged them all. */
+static void a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old(void)
+{
+	struct world w;
+	struct candidate *c;
+
+	begin_ha(&w)->ha_counter = 9; /* 8 was being taken */
+	found_checkpoint(&w, JOB_A, 8)->integrity = INTEGRITY_UNCHECKED;
+	CHECK_GOES_ON(&w, CHK_A(7)); /* and was not acknowledged */
+	c = found_checkpoint(&w, JOB_A, 9);
+	c->integrity = INTEGRITY_INCOMPLETE;
+	CHECK_GOES_ON(&w, CHK_A(7)); /* nothing newer was completed */
+	c = &w.facts.candidates[2];
+	c->integrity = INTEGRITY_UNCHECKED;
+	CHECK_STARTS_FROM(&w, CHK_A(9));
+	CHECK_HAS(w.decision.reason, "begun later, out of a backup: " CHK_A(9));
+	CHECK_INT(w.rounds, ==, 2); /* that one alone is looked at */
+	found_checkpoint(&w, JOB_A, 12)->integrity = INTEGRITY_UNREADABLE;
+	CHECK_DECIDES(&w, HOLD);
+	broken(&w.facts.candidates[3], INTEGRITY_DAMAGED, "a file is gone");
+	CHECK_STARTS_FROM(&w, CHK_A(9));
+	CHECK(w.facts.candidates[3].passed_over); /* with a word */
+	end(&w);
+}
+
+/* A branch of another launch has ids of its own. */
+static void another_jobs_checkpoint_says_nothing_about_the_counter(void)
+{
+	struct world w;
+
+	begin_ha(&w)->ha_counter = 8;
+	w.policy.foreign = FOREIGN_IGNORE;
+	found_checkpoint(&w, JOB_FOREIGN, 99);
+	CHECK_GOES_ON(&w, CHK_A(7));
+	end(&w);
+}
+
 static void what_rest_has_shown_was_acknowledged(void)
 {
 	struct world w;
@@ -898,6 +935,8 @@ int main(void)
 {
 	TEST(every_entry_is_looked_at_because_flink_reads_every_entry);
 	TEST(a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_truth);
+	TEST(a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old);
+	TEST(another_jobs_checkpoint_says_nothing_about_the_counter);
 	TEST(what_rest_has_shown_was_acknowledged);
 	TEST(a_launch_whose_job_has_ended_is_not_gone_on_with);
 	TEST(another_flink_version_gets_new_ids);

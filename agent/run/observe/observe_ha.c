@@ -155,6 +155,8 @@ static void look_at_entry(struct look *look, const struct ha_map *map, const str
 		c = add_hidden(look, &handle);
 	}
 	facts_mark_ha(c, job_id, plan->job_id_count ? plan->job_ids[plan->job_id_count - 1] : NULL);
+	if (!strcmp(c->ha_job_id, job_id))
+		c->ha_counter = map->counter;
 	c->recovery = handle.recovery;
 	if (miscounts && !c->recovery) {
 		c->recovery = INTEGRITY_DAMAGED;
