@@ -347,6 +347,11 @@ void lifecycle_init(struct lifecycle *life, const struct lifecycle_config *confi
 	life->phase = PHASE_RESOLVING;
 	snprintf(life->reason, sizeof(life->reason), "drey starts");
 	life->requested = life->acknowledged = life->journal.sequence;
+	/* where the savepoint of an operation is found was not written down by drey 0.1.0 */
+	if (!life->journal.operation.directory && life->journal.operation.path &&
+	    xstrsame(life->journal.operation.path, config->savepoint_dir) &&
+	    !xstrsame(config->savepoint_dir, config->listed_savepoint_dir))
+		life->journal.operation.directory = xstrdup(config->listed_savepoint_dir);
 	if (journal_launch(&life->journal))
 		life->noted_checkpoint_id = journal_launch(&life->journal)->last_checkpoint_id;
 }

@@ -33,10 +33,10 @@ static bool is_later(const struct inquiry *in, const struct candidate *c)
 static bool may_be_the_result(const struct inquiry *in, const struct candidate *c)
 {
 	const struct operation *operation = &in->journal->operation;
+	const char *dir = operation_directory(operation);
 
 	return c->snapshot.kind == SNAPSHOT_SAVEPOINT && c->integrity != INTEGRITY_INCOMPLETE &&
-	       is_of_job(operation, c) &&
-	       (!operation->path || snapshot_is_under(c->snapshot.path, operation->path)) &&
+	       is_of_job(operation, c) && (!dir || snapshot_is_under(c->snapshot.path, dir)) &&
 	       is_later(in, c);
 }
 
@@ -76,16 +76,36 @@ static bool stays_open(struct inquiry *in, bool parked, const char *what, const 
 	return true;
 }
 
+/* Was the operation's own directory read, wherever the configuration points now? True when not: decided, or
+ * parked all the same. */
+static bool is_unread(struct inquiry *in, bool parked, bool *ret_decided)
+{
+	const struct source_fact *source = &in->facts->sources[SOURCE_SAVEPOINTS];
+	const char *dir = operation_directory(&in->journal->operation);
+	const struct place_fact *place =
+		dir ? facts_place(in->facts, SNAPSHOT_SAVEPOINT, dir) : NULL;
+
+	if (dir && !place)
+		*ret_decided = stays_open(in, parked, dir, "it was not looked at");
+	else if (place && place->state == SOURCE_UNREADABLE)
+		*ret_decided = stays_open(in, parked, dir, place->detail);
+	else if (!dir && source->state == SOURCE_UNREADABLE)
+		*ret_decided = stays_open(in, parked, "the savepoint directory", source->detail);
+	else
+		return false;
+	return true;
+}
+
 bool settle_decides(struct inquiry *in, bool parked)
 {
 	const struct operation *operation = &in->journal->operation;
-	const struct source_fact *source = &in->facts->sources[SOURCE_SAVEPOINTS];
 	struct candidate *c;
+	bool decided;
 
 	if (operation->kind != OPERATION_SAVEPOINT && operation->kind != OPERATION_STOP)
 		return false;
-	if (source->state == SOURCE_UNREADABLE)
-		return stays_open(in, parked, "the savepoint directory", source->detail);
+	if (is_unread(in, parked, &decided))
+		return decided;
 	c = find_result(in);
 	if (c && c->integrity == INTEGRITY_UNCHECKED) {
 		inquiry_verify(in, c, 3);

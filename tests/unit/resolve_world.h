@@ -38,7 +38,8 @@ static inline void begin(struct world *w)
 	w->facts.max_metadata_version = 5;
 	facts_set_source(&w->facts, SOURCE_JOURNAL, SOURCE_PRESENT, "journal");
 	facts_set_source(&w->facts, SOURCE_CHECKPOINTS, SOURCE_PRESENT, "checkpoints");
-	facts_set_source(&w->facts, SOURCE_SAVEPOINTS, SOURCE_PRESENT, "savepoints");
+	facts_add_place(&w->facts, SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT, "file:/sp",
+			SOURCE_PRESENT, "savepoints");
 }
 
 static inline void end(struct world *w)

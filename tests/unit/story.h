@@ -79,9 +79,10 @@ static inline void gather(const struct story *s, struct facts *facts)
 	facts->max_metadata_version = s->max_version;
 	facts->now_unix_ms = story_now(s);
 	facts_set_source(facts, SOURCE_JOURNAL, SOURCE_PRESENT, "journal");
-	for (int source = SOURCE_CHECKPOINTS; source <= SOURCE_SAVEPOINTS; source++)
-		facts_set_source(facts, (enum source_kind)source,
-				 s->unreadable ? SOURCE_UNREADABLE : SOURCE_PRESENT, s->unreadable);
+	facts_add_place(facts, SOURCE_CHECKPOINTS, SNAPSHOT_CHECKPOINT, "file:/cp",
+			s->unreadable ? SOURCE_UNREADABLE : SOURCE_PRESENT, s->unreadable);
+	facts_add_place(facts, SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT, "file:/sp",
+			s->unreadable ? SOURCE_UNREADABLE : SOURCE_PRESENT, s->unreadable);
 	for (int i = 0; i < s->count && !s->unreadable; i++) {
 		struct snapshot snapshot = {.path = (char *)(uintptr_t)s->lying[i].path,
 					    .kind = s->lying[i].kind,

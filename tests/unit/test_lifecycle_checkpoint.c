@@ -104,6 +104,25 @@ static void a_launch_is_recorded_with_its_directories(void)
 	life_end(&l);
 }
 
+static void an_operation_is_recorded_with_where_its_savepoint_is_found(void)
+{
+	struct life l;
+
+	runs_in(&l, "file:/cp", "file:/cp");
+	ask_savepoint(&l, "n1");
+	CHECK_STR(l.life.journal.operation.directory, NULL); /* the same */
+	operation(&l, STATUS_FAILED, NULL, "no");
+	l.config.savepoint_dir = "file:/_entropy_/sp";
+	ask_savepoint(&l, "n2");
+	CHECK_STR(l.life.journal.operation.path, "file:/_entropy_/sp");
+	CHECK_STR(l.life.journal.operation.directory, "file:/sp");
+	/* 0.1.0 has not written it down */
+	xstrset(&l.life.journal.operation.directory, NULL);
+	restart_agent(&l);
+	CHECK_STR(l.life.journal.operation.directory, "file:/sp");
+	life_end(&l);
+}
+
 static const struct condition *elsewhere(const struct life *l, struct conditions *conditions)
 {
 	static const struct conditions_outside nothing;
@@ -174,6 +193,7 @@ int main(void)
 	TEST(it_is_on_record_although_nothing_is_seen_any_more);
 	TEST(another_write_brings_it_along);
 	TEST(a_launch_is_recorded_with_its_directories);
+	TEST(an_operation_is_recorded_with_where_its_savepoint_is_found);
 	TEST(where_they_should_go_is_no_news);
 	TEST(checkpoints_in_another_directory_are_told_once);
 	TEST(checkpoints_that_are_nowhere_are_told);

@@ -484,6 +484,8 @@ static void an_answer_after_the_death_of_flink_is_not_dropped(void)
 	for (int i = 0; i < SOURCE_COUNT; i++)
 		facts_set_source(&facts, (enum source_kind)i, SOURCE_ABSENT, "nothing");
 	facts_set_source(&facts, SOURCE_INITIAL, SOURCE_NOT_CONFIGURED, NULL);
+	facts_add_place(&facts, SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT, "file:/sp", SOURCE_ABSENT,
+			"nothing");
 	resolve(&l.life.journal, &facts, &l.config.policy, &decision);
 	CHECK_INT(decision.kind, ==, DECISION_HOLD);
 	CHECK_INT(decision.cause, ==, CAUSE_NO_USABLE_STATE);

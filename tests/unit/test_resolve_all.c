@@ -358,6 +358,7 @@ struct scene {
 	struct candidate list[SLOTS];
 	struct facts facts;
 	char path[SLOTS][64];
+	struct place_fact savepoints;
 };
 
 static const enum integrity integrity_of[CONTENTS] = {
@@ -412,6 +413,13 @@ static void set_scene(struct scene *scene, const struct point *p, int turn)
 		if (i != SOURCE_HA)
 			scene->facts.sources[i].state =
 				i == p->unreadable ? SOURCE_UNREADABLE : SOURCE_PRESENT;
+	scene->savepoints =
+		(struct place_fact){.source = SOURCE_SAVEPOINTS,
+				    .kind = SNAPSHOT_SAVEPOINT,
+				    .dir = (char *)"file:/sp",
+				    .state = scene->facts.sources[SOURCE_SAVEPOINTS].state};
+	scene->facts.places = &scene->savepoints;
+	scene->facts.place_count = 1;
 	if (p->content[INITIAL] != ABSENT)
 		scene->facts.sources[SOURCE_INITIAL].state =
 			p->content[INITIAL] == UNREADABLE ? SOURCE_UNREADABLE : SOURCE_PRESENT;

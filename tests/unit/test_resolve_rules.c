@@ -771,6 +771,57 @@ static void a_damaged_result_is_a_failure_with_a_name(void)
 	end(&w);
 }
 
+/* Of the one directory that begin() has. */
+static void savepoints_are(struct world *w, enum source_state state, const char *detail)
+{
+	w->facts.places[0].state = state;
+	xstrset(&w->facts.places[0].detail, detail);
+	facts_set_source(&w->facts, SOURCE_SAVEPOINTS, state, detail);
+}
+
+/* The configuration has another savepoint directory now. */
+static void an_operation_is_settled_in_its_own_directory(void)
+{
+	struct world w;
+
+	begin_operation(&w, OPERATION_STOP);
+	xstrset(&w.journal.operation.path, "s3://old/sp");
+	CHECK_DECIDES(&w, HOLD); /* nobody has looked there */
+	CHECK_INT(w.decision.cause, ==, CAUSE_OPERATION_UNSETTLED);
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_OPEN);
+	CHECK_HAS(w.decision.reason, "s3://old/sp cannot be read");
+	facts_add_place(&w.facts, SOURCE_LINEAGE, SNAPSHOT_SAVEPOINT, "s3://old/sp/",
+			SOURCE_PRESENT, "1 found");
+	found(&w, SOURCE_LINEAGE, "s3://old/sp/savepoint-aaaaaa-000000000008", SNAPSHOT_SAVEPOINT,
+	      "aaaaaa", 8);
+	/* what is wrong with the directory of now is no matter of the operation's */
+	savepoints_are(&w, SOURCE_UNREADABLE, "denied");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.rule, ==, 5);
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
+	savepoints_are(&w, SOURCE_ABSENT, "0 found");
+	CHECK_STARTS_FROM(&w, "s3://old/sp/savepoint-aaaaaa-000000000008");
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
+	w.facts.places[1].state = SOURCE_UNREADABLE;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_OPEN);
+	end(&w);
+}
+
+/* Flink spreads the state files by s3.entropy.key, and leaves the key out of where the savepoint is. */
+static void an_operation_is_settled_where_the_entropy_key_is_left_out(void)
+{
+	struct world w;
+
+	begin_operation(&w, OPERATION_STOP);
+	xstrset(&w.journal.operation.path, "file:/_entropy_/sp");
+	xstrset(&w.journal.operation.directory, "file:/sp");
+	found_savepoint(&w, JOB_A, 8);
+	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000008");
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
+	end(&w);
+}
+
 static void an_operation_that_cannot_be_settled_holds_but_does_not_keep_from_parking(void)
 {
 	struct world w;
@@ -781,7 +832,7 @@ static void an_operation_that_cannot_be_settled_holds_but_does_not_keep_from_par
 		if (what)
 			broken(found_savepoint(&w, JOB_A, 8), INTEGRITY_UNREADABLE, "denied");
 		else
-			facts_set_source(&w.facts, SOURCE_SAVEPOINTS, SOURCE_UNREADABLE, "denied");
+			savepoints_are(&w, SOURCE_UNREADABLE, "denied");
 		CHECK_DECIDES(&w, HOLD);
 		CHECK_INT(w.decision.rule, ==, 3);
 		CHECK_HAS(w.decision.reason, "denied");
@@ -976,6 +1027,8 @@ int main(void)
 	TEST(an_interrupted_savepoint_is_found_and_then_started_from);
 	TEST(only_a_later_savepoint_of_that_job_in_that_directory_is_the_result);
 	TEST(a_damaged_result_is_a_failure_with_a_name);
+	TEST(an_operation_is_settled_in_its_own_directory);
+	TEST(an_operation_is_settled_where_the_entropy_key_is_left_out);
 	TEST(an_operation_that_cannot_be_settled_holds_but_does_not_keep_from_parking);
 	TEST(a_cancel_leaves_nothing_to_be_settled);
 	TEST(a_fresh_verification_is_trusted);
