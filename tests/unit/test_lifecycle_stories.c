@@ -53,6 +53,10 @@ static void s27_a_savepoint_counts_although_the_job_failed_at_its_stop(void)
 			viewed(&s.l, job_in(JOB_FAILED));
 			exited(&s.l, EXITED(1));
 		}
+		/* it is on record, and not only in the listing */
+		CHECK_INT(s.l.life.journal.snapshot_count, ==, 1);
+		CHECK_INT(s.l.life.journal.snapshots[0].checkpoint_id, ==, 2);
+		CHECK(s.l.life.journal.snapshots[0].verified);
 		forget(&s.l);
 		if (!s.l.life.observing)
 			pass(&s.l, 60000);
@@ -231,13 +235,20 @@ static void s37_an_eviction_needs_no_person(void)
 	struct story s;
 
 	story_runs(&s);
-	checkpoint(&s, 2);
-	stopping_for(&s.l, 30000, UPGRADE_NO);
-	exited(&s.l, EXITED(143));
-	CHECK_INT(took(&s.l, EFFECT_EXIT), ==, 1);
-	container(&s, "g1");
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	for (int64_t id = 2; id < 5; id++) { /* node after node */
+		checkpoint(&s, id);
+		stopping_for(&s.l, 30000, UPGRADE_NO);
+		CHECK_NOTHING(&s.l, EFFECT_TRIGGER); /* nor a savepoint */
+		exited(&s.l, EXITED(143));
+		CHECK_INT(took(&s.l, EFFECT_EXIT), ==, 1);
+		CHECK_INT(s.l.life.journal.intent.state, ==, DESIRED_RUNNING);
+		container(&s, "g1");
+		look(&s);
+		CHECK_STARTS(&s, s.place);
+		CHECK_INT(journal_launch(&s.l.life.journal)->restore_checkpoint_id, ==, id);
+		start(&s);
+	}
+	CHECK_INT(s.l.life.journal.snapshot_count, ==, 0);
 	story_end(&s);
 }
 
@@ -291,6 +302,7 @@ static void s39_an_upgrade_waits_for_the_savepoint_in_flight(void)
 static void s40_what_others_do_is_noticed(void)
 {
 	struct seen_savepoint seen = {.id = 2};
+	char stopped[128];
 	struct view view;
 	struct story s;
 
@@ -312,12 +324,46 @@ static void s40_what_others_do_is_noticed(void)
 	CHECK_STARTS(&s, s.place);
 	start(&s);
 
+	/* and stays when there are newer ones of ours, and nothing stands on it any more */
+	checkpoint(&s, 3);
+	exited(&s.l, KILLED(SIGKILL));
+	if (!s.l.life.observing)
+		pass(&s.l, 60000);
+	look(&s);
+	start(&s);
+	checkpoint(&s, 4);
+	ask_savepoint(&s.l, "n1");
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	savepoint(&s, 5);
+	reported(&s, 5);
+	checkpoint(&s, 6);
+	pass(&s.l, 3600000);
+	viewed(&s.l, restored_view(&s, JOB_RUNNING));
+	CHECK_NOTHING(&s.l, EFFECT_DISPOSE);
+	CHECK_INT(s.l.life.journal.snapshot_count, ==, 2);
+
 	/* a cancel is a wish */
 	viewed(&s.l, job_in(JOB_CANCELED));
 	exited(&s.l, EXITED(0));
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
 	container(&s, "g1");
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
+	story_end(&s);
+
+	/* and so is a stop, with the savepoint that it has made */
+	story_runs(&s);
+	savepoint(&s, 2);
+	memcpy(stopped, s.place, sizeof(stopped));
+	seen = (struct seen_savepoint){.id = 2, .path = stopped};
+	view = restored_view(&s, JOB_FINISHED);
+	view.savepoints = &seen;
+	view.savepoint_count = 1;
+	viewed(&s.l, view);
+	exited(&s.l, EXITED(0));
+	container(&s, "g1");
+	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
+	CHECK_INT(s.l.life.journal.snapshot_count, ==, 1);
 	story_end(&s);
 }
 

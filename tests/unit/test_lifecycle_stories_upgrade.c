@@ -359,8 +359,8 @@ static void s65_the_last_snapshot_is_never_disposed_of(void)
 	struct story s;
 
 	story_runs(&s);
-	s.l.config.retention =
-		(struct retention){.keep_count = 1, .max_age_ms = 1000, .all_origins = true};
+	/* nothing but the rule itself keeps it: no count does */
+	s.l.config.retention = (struct retention){.max_age_ms = 1000, .all_origins = true};
 	suspend(&s, 2);
 	resume(&s);
 	look(&s);
@@ -372,6 +372,22 @@ static void s65_the_last_snapshot_is_never_disposed_of(void)
 	pass(&s.l, 24 * 3600000);
 	viewed(&s.l, restored_view(&s, JOB_RUNNING));
 	CHECK_NOTHING(&s.l, EFFECT_DISPOSE);
+	/* nor when the next job does not stand on it, and it is the result of nothing any more */
+	exited(&s.l, KILLED(SIGKILL));
+	if (!s.l.life.observing)
+		pass(&s.l, 60000);
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	start(&s);
+	checkpoint(&s, 4);
+	ask_savepoint(&s.l, "n1");
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&s.l, STATUS_FAILED, NULL, "no space left");
+	CHECK(!s.l.life.journal.last_operation.location);
+	pass(&s.l, 24 * 3600000);
+	viewed(&s.l, restored_view(&s, JOB_RUNNING));
+	CHECK_NOTHING(&s.l, EFFECT_DISPOSE);
+	CHECK_INT(s.l.life.journal.snapshot_count, ==, 1);
 	story_end(&s);
 }
 
@@ -429,6 +445,18 @@ static void s67_what_the_job_stands_on_stays(void)
 	/* Flink's HA may name it for some checkpoints more: it stays as long as the job does */
 	checkpoint(&s, 3);
 	CHECK_NOTHING(&s.l, EFFECT_DISPOSE);
+
+	/* nothing else has kept it: the next job stands on a checkpoint, and it goes */
+	exited(&s.l, KILLED(SIGKILL));
+	if (!s.l.life.observing)
+		pass(&s.l, 60000);
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	start(&s);
+	checkpoint(&s, 4);
+	pass(&s.l, 3600000);
+	viewed(&s.l, restored_view(&s, JOB_RUNNING));
+	CHECK_INT(took(&s.l, EFFECT_DISPOSE), ==, 1);
 	story_end(&s);
 }
 

@@ -37,6 +37,25 @@ static void s1_the_restore_argument_of_the_first_start_is_not_used_again(void)
 	broken(&w.facts.candidates[1], INTEGRITY_INCOMPLETE, "gone");
 	CHECK_DECIDES(&w, HOLD); /* never T1 */
 	end(&w);
+
+	/* the argument stays for ever: nor later, nor when its file looks new */
+	begin(&w);
+	given_initial(&w, 3)->snapshot.completed_unix_ms = 999999;
+	proved(&w, JOB_A, "file:/initial", 3, 20);
+	proved(&w, JOB_B, SAVE_A(21), 21, 25);
+	found_savepoint(&w, JOB_A, 21);
+	found_checkpoint(&w, JOB_B, 25);
+	CHECK_STARTS_FROM(&w, CHK_B(25));
+	end(&w);
+
+	/* nor when nobody knows any more that it was used */
+	begin(&w);
+	facts_set_source(&w.facts, SOURCE_JOURNAL, SOURCE_ABSENT, "a new volume");
+	given_initial(&w, 3);
+	found_savepoint(&w, JOB_A, 21);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_HAS(w.decision.reason, SAVE_A(21));
+	end(&w);
 }
 
 static void s2_stale_ha_data_do_not_beat_a_request(void)
@@ -408,6 +427,22 @@ static void s22_the_initial_path_is_valid_until_a_start_from_it_is_proven(void)
 	CHECK_DECIDES(&w, HOLD); /* checkpoint 6 is known */
 	found_checkpoint(&w, JOB_B, 6);
 	CHECK_STARTS_FROM(&w, CHK_B(6));
+	broken(&w.facts.candidates[1], INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_DECIDES(&w, HOLD); /* not the initial path again, which is whole */
+	end(&w);
+
+	/* its restore is proven, and it has completed nothing since: it is as good as ever */
+	begin(&w);
+	given_initial(&w, 5);
+	proved(&w, JOB_A, "file:/initial", 5, 0);
+	CHECK_STARTS_FROM(&w, "file:/initial");
+	end(&w);
+
+	/* which launch it was is not known any more, only that one was proven */
+	begin(&w);
+	given_initial(&w, 5);
+	w.journal.ever_proven = true;
+	CHECK_DECIDES(&w, HOLD);
 	end(&w);
 }
 
