@@ -18,8 +18,9 @@ static int judge(struct client *client, void *arg)
 	return CLIENT_GO_ON;
 }
 
-static void print_cancelled(const struct client *client)
+static void print_cancelled(const struct client *client, void *arg)
 {
+	(void)arg;
 	fputs("Cancelled\n", client->cli->out);
 }
 

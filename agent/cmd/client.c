@@ -235,11 +235,12 @@ int client_stuck(struct client *client)
 			"%s: %s", view->phase, view->reason);
 }
 
-void client_print_restored(const struct client *client)
+void client_print_restored(const struct client *client, void *arg)
 {
 	const struct status_view *view = &client->view;
 	FILE *out = client->cli->out;
 
+	(void)arg;
 	if (!*view->restore_path) {
 		fprintf(out, "launch %" PRId64 " started empty\n", view->launch_number);
 		return;
@@ -302,6 +303,6 @@ int client_do(struct client *client, const struct control_request *request,
 	if (json)
 		return client->status ? client_print_json(client, status) : status;
 	if (waits && status == CLI_OK)
-		goal->print(client);
+		goal->print(client, goal->arg);
 	return status;
 }

@@ -72,7 +72,7 @@ bool client_braked(const struct client *client, const char *desired);
 int client_stuck(struct client *client);
 
 /* "restored savepoint PATH (checkpoint id 12)", or that it started empty; a line on cli->out. */
-void client_print_restored(const struct client *client);
+void client_print_restored(const struct client *client, void *arg); /* arg: not used */
 
 /* A fresh nonce or token. */
 int client_nonce(const struct cli *cli, char **ret_nonce);
@@ -90,7 +90,7 @@ struct client_goal {
 	const char *what; /* "the savepoint" */
 	client_judge *judge;
 	void *arg; /* of judge() */
-	void (*print)(const struct client *client);
+	void (*print)(const struct client *client, void *arg);
 };
 
 /* client_send(), client_wait() unless --no-wait is given, and the answer: with --json the status

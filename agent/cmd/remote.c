@@ -44,6 +44,14 @@ enum remote_end remote_judge(const struct journal *journal, const char *nonce,
 			     int64_t asked_unix_ms, const char **ret_text)
 {
 	const struct operation_result *last = &journal->last_operation;
+	const struct savepoint_request *request = journal_savepoint_request(journal, nonce);
+
+	if (request && request->answered) {
+		*ret_text = request->ok ? request->location : request->error;
+		return request->ok ? REMOTE_DONE : REMOTE_FAILED;
+	}
+	if (request)
+		return REMOTE_OPEN;
 
 	if (last->kind == OPERATION_SAVEPOINT && same(last->nonce, nonce)) {
 		*ret_text = last->ok ? last->location : last->error;
@@ -253,7 +261,6 @@ static int await(struct remote *remote)
 		int status = CLIENT_GO_ON;
 		char time[CLOCK_TEXT_BYTES], line[128];
 
-		follow_nonce(remote);
 		if (journal_store_read(remote->store, &journal, &err) == 0) {
 			status = judge(remote, &journal);
 			snprintf(line, sizeof(line), "waiting for the savepoint: %s%s",
@@ -269,6 +276,8 @@ static int await(struct remote *remote)
 		}
 		if (status != CLIENT_GO_ON)
 			return status;
+		/* after the look: what it says now may be asked for after what was followed so far */
+		follow_nonce(remote);
 		if (!left_ms(remote))
 			return cli_fail(remote->cli, CLI_TIMEOUT,
 					"still waiting after %s (%s); the request stays in "

@@ -23,21 +23,23 @@ static const struct cli_option options[] = {
 
 static int judge(struct client *client, void *arg)
 {
-	const struct status_view *view = &client->view;
-	const char *nonce = arg;
+	struct status_savepoint answer;
 
-	if (strcmp(view->last_nonce, nonce) != 0)
+	status_view_savepoint(client->status, arg, &answer);
+	if (!answer.ended)
 		return client_stuck(client);
-	if (view->last_ok)
+	if (answer.ok)
 		return CLI_OK;
 	return cli_fail(client->cli, CLI_FAILED,
-			"the savepoint failed: %s; drey does not try this one again",
-			view->last_operation_error);
+			"the savepoint failed: %s; drey does not try this one again", answer.error);
 }
 
-static void print_location(const struct client *client)
+static void print_location(const struct client *client, void *arg)
 {
-	text_print(client->view.last_location, client->cli->out);
+	struct status_savepoint answer;
+
+	status_view_savepoint(client->status, arg, &answer);
+	text_print(answer.location, client->cli->out);
 	fputc('\n', client->cli->out);
 }
 

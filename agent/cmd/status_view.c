@@ -70,6 +70,30 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 	*ret_view = view;
 }
 
+void status_view_savepoint(const struct json *doc, const char *nonce,
+			   struct status_savepoint *ret_answer)
+{
+	const struct json *last = json_get(doc, "lastOperation"), *element;
+
+	*ret_answer = (struct status_savepoint){.location = "", .error = ""};
+	json_each (element, json_get(doc, "savepointRequests"))
+		if (!strcmp(text(element, "nonce"), nonce)) {
+			ret_answer->ok = !strcmp(text(element, "state"), "done");
+			ret_answer->ended =
+				ret_answer->ok || !strcmp(text(element, "state"), "failed");
+			ret_answer->location = text(element, "location");
+			ret_answer->error = text(element, "error");
+			return;
+		}
+	/* an agent of before, which tells of one request only */
+	if (strcmp(text(last, "nonce"), nonce) != 0)
+		return;
+	ret_answer->ended = true;
+	ret_answer->ok = json_bool_or(last, "ok", false);
+	ret_answer->location = text(last, "location");
+	ret_answer->error = text(last, "error");
+}
+
 bool status_view_is(const struct status_view *view, const char *phase)
 {
 	return strcmp(view->phase, phase) == 0;

@@ -47,6 +47,14 @@ struct status_view {
 
 void status_view_read(const struct json *doc, struct status_view *ret_view);
 
+/* What came of the savepoint that was asked for under this nonce. Borrowed from the document. */
+struct status_savepoint {
+	bool ended, ok;
+	const char *location, *error;
+};
+void status_view_savepoint(const struct json *doc, const char *nonce,
+			   struct status_savepoint *ret_answer);
+
 /* Suspended, Cancelled, Finished, Failed. */
 bool status_view_parked(const struct status_view *view);
 bool status_view_is(const struct status_view *view, const char *phase);

@@ -27,10 +27,11 @@ static int judge(struct client *client, void *arg)
 	return CLIENT_GO_ON;
 }
 
-static void print_savepoint(const struct client *client)
+static void print_savepoint(const struct client *client, void *arg)
 {
 	const struct status_view *view = &client->view;
 
+	(void)arg;
 	if (strcmp(view->last_kind, "stop") == 0 && *view->last_location) {
 		text_print(view->last_location, client->cli->out);
 		fputc('\n', client->cli->out);

@@ -90,6 +90,9 @@ void journal_release(struct journal *journal)
 	free(journal->snapshots);
 	operation_release(&journal->operation);
 	operation_result_release(&journal->last_operation);
+	for (size_t i = 0; i < journal->savepoint_request_count; i++)
+		savepoint_request_release(&journal->savepoint_requests[i]);
+	free(journal->savepoint_requests);
 	outcome_release(&journal->outcome);
 	free(journal->last_error);
 	strings_release(journal->consumed, journal->consumed_count);
@@ -283,9 +286,14 @@ bool journal_restart_wanted(const struct journal *journal)
 	       !journal->intent.do_not_restart;
 }
 
-bool journal_savepoint_wanted(const struct journal *journal)
+bool journal_savepoint_nonce_is_new(const struct journal *journal)
 {
 	return is_new(journal->intent.savepoint_nonce, journal->savepoint_nonce_done);
+}
+
+bool journal_savepoint_wanted(const struct journal *journal)
+{
+	return journal_savepoint_waits(journal) || journal_savepoint_nonce_is_new(journal);
 }
 
 bool journal_is_failed_generation(const struct journal *journal, const char *generation)

@@ -26,6 +26,7 @@
 #define JOURNAL_MAX_FORMER     500
 #define JOURNAL_MAX_SNAPSHOTS  200
 #define JOURNAL_MAX_TOKENS     32
+#define JOURNAL_MAX_REQUESTS   32
 #define JOURNAL_MAX_LOG        50
 #define JOURNAL_MAX_WRITERS    32
 #define JOURNAL_MAX_FAILURES   32
@@ -148,6 +149,15 @@ struct operation_result {
 	int64_t ended_unix_ms;
 };
 
+/* Somebody waits for a savepoint. */
+struct savepoint_request {
+	char *nonce;
+	char trigger_id[JOB_ID_BYTES]; /* of the savepoint that answers it; "" = the next one */
+	bool answered;
+	bool ok;
+	char *location, *error; /* as in the result of the operation */
+};
+
 /* Why the application will not run again by itself. */
 enum outcome_kind {
 	OUTCOME_NONE,
@@ -194,6 +204,9 @@ struct journal {
 	char *disposing; /* savepoint that Flink is asked to delete; NULL = none */
 	struct operation operation;
 	struct operation_result last_operation;
+	struct savepoint_request
+		*savepoint_requests; /* oldest first; the answered ones stay a while */
+	size_t savepoint_request_count;
 	struct outcome outcome;
 	int64_t failures_unix_ms[JOURNAL_MAX_FAILURES]; /* failed attempts, oldest first */
 	size_t failure_count;
@@ -257,6 +270,25 @@ const char *operation_directory(const struct operation *operation);
 /* Is a nonce wanted that was not carried out yet? A restart waits for the brake, which never stops a job. */
 bool journal_restart_wanted(const struct journal *journal);
 bool journal_savepoint_wanted(const struct journal *journal);
+bool journal_savepoint_nonce_is_new(const struct journal *journal); /* of the newest request */
+
+/* Somebody asks: the newest nonce is this one, and it waits until it is answered. Nothing happens when it waits
+ * already, or was answered last. */
+void journal_ask_savepoint(struct journal *journal, const char *nonce);
+struct savepoint_request *journal_add_savepoint_request(struct journal *journal, const char *nonce);
+
+/* Somebody waits for the next savepoint. */
+bool journal_savepoint_waits(const struct journal *journal);
+
+/* The savepoint of this trigger id is for all who wait for the next one. */
+void journal_join_savepoint(struct journal *journal, const char *trigger_id);
+
+/* It has ended. An empty trigger id: there will be none, for all who wait for the next one. */
+void journal_answer_savepoint(struct journal *journal, const struct operation_result *result);
+
+/* NULL: nobody has asked under this nonce, or that is long ago; borrowed. */
+const struct savepoint_request *journal_savepoint_request(const struct journal *journal,
+							  const char *nonce);
 
 /* Generations that have used up their attempts unproven; NULL is none. */
 void journal_add_failed_generation(struct journal *journal, const char *generation);
@@ -265,6 +297,7 @@ void journal_forgive_generation(struct journal *journal, const char *generation)
 
 void operation_release(struct operation *operation);
 void operation_result_release(struct operation_result *result);
+void savepoint_request_release(struct savepoint_request *request);
 void outcome_release(struct outcome *outcome);
 
 /* Cut every list to its limit, oldest first; never the current launch. */

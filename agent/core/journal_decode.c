@@ -329,6 +329,31 @@ static int read_last_operation(const struct json *doc, struct operation_result *
 	return 0;
 }
 
+static int read_savepoint_requests(const struct json *doc, struct journal *journal, struct err *err)
+{
+	const struct json *array;
+	const struct json *element;
+	int found = json_opt_array(doc, "savepointRequests", &array, err);
+
+	if (found <= 0)
+		return found;
+	json_each (element, array) {
+		struct savepoint_request *request;
+		const char *nonce;
+
+		if (json_need_str(element, "nonce", &nonce, err))
+			return err_wrap(err, "savepointRequests");
+		request = journal_add_savepoint_request(journal, nonce);
+		if (opt_id(element, "triggerId", request->trigger_id, err) ||
+		    opt_bool(element, "answered", &request->answered, err) ||
+		    opt_bool(element, "ok", &request->ok, err) ||
+		    opt_str(element, "location", &request->location, err) ||
+		    opt_str(element, "error", &request->error, err))
+			return err_wrap(err, "savepointRequests");
+	}
+	return 0;
+}
+
 static int read_outcome(const struct json *doc, struct outcome *outcome, struct err *err)
 {
 	const struct json *obj;
@@ -457,6 +482,7 @@ static int read_document(const struct json *doc, struct journal *journal, struct
 	    read_strings(doc, "formerJobIds", journal, journal_add_former_job, err) ||
 	    read_snapshots(doc, journal, err) || read_operation(doc, &journal->operation, err) ||
 	    read_last_operation(doc, &journal->last_operation, err) ||
+	    read_savepoint_requests(doc, journal, err) ||
 	    read_outcome(doc, &journal->outcome, err) || read_failures(doc, journal, err) ||
 	    opt_str(doc, "lastError", &journal->last_error, err) ||
 	    read_strings(doc, "consumedTokens", journal, journal_consume, err) ||

@@ -188,6 +188,23 @@ static void add_last_operation(struct json *doc, const struct operation_result *
 	add_known(to, "endedUnixMs", result->ended_unix_ms, 0);
 }
 
+static void add_savepoint_requests(struct json *doc, const struct journal *journal)
+{
+	struct json *array = json_add_array(doc, "savepointRequests");
+
+	for (size_t i = 0; i < journal->savepoint_request_count; i++) {
+		const struct savepoint_request *request = &journal->savepoint_requests[i];
+		struct json *to = json_add_object(array, NULL);
+
+		json_add_str(to, "nonce", request->nonce);
+		add_id(to, "triggerId", request->trigger_id);
+		json_add_bool(to, "answered", request->answered);
+		json_add_bool(to, "ok", request->ok);
+		json_add_str(to, "location", request->location);
+		add_prose(to, "error", request->error);
+	}
+}
+
 static void add_outcome(struct json *doc, const struct outcome *outcome)
 {
 	struct json *to;
@@ -255,6 +272,7 @@ static struct json *document(const struct journal *journal)
 		add_snapshot(array, &journal->snapshots[i]);
 	add_operation(doc, &journal->operation);
 	add_last_operation(doc, &journal->last_operation);
+	add_savepoint_requests(doc, journal);
 	add_outcome(doc, &journal->outcome);
 	add_history(doc, journal);
 	return doc;

@@ -20,15 +20,17 @@ static void date_restore(struct restore_request *restore, const struct restore_r
 	restore->asked_unix_ms = fields & CONTROL_STANDING ? 0 : now_unix_ms;
 }
 
-static void take_intent(struct intent *intent, const struct intent *wanted, unsigned fields,
+static void take_intent(struct journal *journal, const struct intent *wanted, unsigned fields,
 			int64_t now_unix_ms)
 {
+	struct intent *intent = &journal->intent;
+
 	if (fields & CONTROL_STATE)
 		intent->state = wanted->state;
 	if (fields & CONTROL_DO_NOT_RESTART)
 		intent->do_not_restart = wanted->do_not_restart;
-	if (fields & CONTROL_SAVEPOINT)
-		xstrset(&intent->savepoint_nonce, wanted->savepoint_nonce);
+	if ((fields & CONTROL_SAVEPOINT) && wanted->savepoint_nonce)
+		journal_ask_savepoint(journal, wanted->savepoint_nonce);
 	if (fields & CONTROL_RESTART)
 		xstrset(&intent->restart_nonce, wanted->restart_nonce);
 	if (fields & CONTROL_RESTORE) {
@@ -72,7 +74,7 @@ static void on_control(struct lifecycle *life, const struct event *event)
 		note(life, NOTE_WARNING,
 		     "a restore request while the job runs is not taken: suspend or cancel first");
 	}
-	take_intent(&life->journal.intent, &event->control.intent, fields, life->now_unix_ms);
+	take_intent(&life->journal, &event->control.intent, fields, life->now_unix_ms);
 	if (fields & CONTROL_NEW_START) {
 		outcome_release(&life->journal.outcome);
 		life->journal.failure_count = 0;

@@ -29,6 +29,8 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	rng_hex_id(&life->rng, operation->trigger_id);
 	memcpy(operation->job_id, launch->job_id, JOB_ID_BYTES);
 	operation->nonce = xstrdup(nonce);
+	if (reason == REASON_MANUAL)
+		journal_join_savepoint(&life->journal, operation->trigger_id);
 	if (kind != OPERATION_CANCEL)
 		operation->path = xstrdup(life->config->savepoint_dir);
 	if (!xstrsame(operation->path, life->config->listed_savepoint_dir) &&
@@ -88,6 +90,8 @@ void operation_record(struct lifecycle *life, bool ok, const char *location, con
 	result->location = xstrdup(location);
 	result->error = xstrdup(error);
 	result->ended_unix_ms = life->now_unix_ms;
+	if (operation->reason == REASON_MANUAL)
+		journal_answer_savepoint(&life->journal, result);
 	life->want_write = true;
 	if (!ok)
 		xstrset(&life->journal.last_error, error);

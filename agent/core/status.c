@@ -151,6 +151,25 @@ static void add_last_operation(struct json *doc, const struct operation_result *
 	add_known(to, "endedUnixMs", result->ended_unix_ms);
 }
 
+/* Each waits for an answer of its own: the last operation is soon another one. */
+static void add_savepoint_requests(struct json *doc, const struct journal *journal)
+{
+	struct json *array = json_add_array(doc, "savepointRequests");
+
+	for (size_t i = 0; i < journal->savepoint_request_count; i++) {
+		const struct savepoint_request *request = &journal->savepoint_requests[i];
+		struct json *to = json_add_object(array, NULL);
+
+		json_add_str(to, "nonce", request->nonce);
+		json_add_str(to, "state",
+			     request->answered      ? (request->ok ? "done" : "failed")
+			     : *request->trigger_id ? "running"
+						    : "waiting");
+		json_add_str(to, "location", request->location);
+		json_add_str(to, "error", request->error);
+	}
+}
+
 static void add_attempts(struct json *doc, const struct lifecycle *life, int64_t now_unix_ms)
 {
 	const struct journal *journal = &life->journal;
@@ -240,6 +259,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 	add_last_savepoint(doc, journal);
 	add_operation(doc, &journal->operation);
 	add_last_operation(doc, &journal->last_operation);
+	add_savepoint_requests(doc, journal);
 	to = json_add_object(doc, "desired");
 	json_add_str(to, "state", desired_state_name(journal->intent.state));
 	json_add_bool(to, "doNotRestart", journal->intent.do_not_restart);

@@ -55,6 +55,15 @@ static void copy_lists(struct journal *to, const struct journal *from)
 	to->writers = copy_strings(from->writers, from->writer_count);
 	to->failed_generations =
 		copy_strings(from->failed_generations, from->failed_generation_count);
+	to->savepoint_requests =
+		xcalloc(from->savepoint_request_count, sizeof(*to->savepoint_requests));
+	for (size_t i = 0; i < from->savepoint_request_count; i++) {
+		to->savepoint_requests[i] = from->savepoint_requests[i];
+		to->savepoint_requests[i].nonce = xstrdup(from->savepoint_requests[i].nonce);
+		to->savepoint_requests[i].location =
+			dup_or_null(from->savepoint_requests[i].location);
+		to->savepoint_requests[i].error = dup_or_null(from->savepoint_requests[i].error);
+	}
 	to->log = xcalloc(from->log_count, sizeof(*to->log));
 	for (size_t i = 0; i < from->log_count; i++)
 		to->log[i] = (struct log_entry){from->log[i].unix_ms, xstrdup(from->log[i].text)};
@@ -141,6 +150,13 @@ static void put_lists(struct image *image, struct journal *to)
 	put_strings(image, &to->consumed, to->consumed_count);
 	put_strings(image, &to->writers, to->writer_count);
 	put_strings(image, &to->failed_generations, to->failed_generation_count);
+	to->savepoint_requests = put(image, to->savepoint_requests,
+				     to->savepoint_request_count * sizeof(*to->savepoint_requests));
+	for (size_t i = 0; i < to->savepoint_request_count; i++) {
+		put_text(image, &to->savepoint_requests[i].nonce);
+		put_text(image, &to->savepoint_requests[i].location);
+		put_text(image, &to->savepoint_requests[i].error);
+	}
 	to->log = put(image, to->log, to->log_count * sizeof(*to->log));
 	for (size_t i = 0; i < to->log_count; i++)
 		put_text(image, &to->log[i].text);

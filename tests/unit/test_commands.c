@@ -227,6 +227,27 @@ static void savepoint_prints_the_location_alone(void)
 	end(&drey);
 }
 
+static void savepoint_looks_for_its_own_answer_among_all(void)
+{
+	static const char *const documents[] = {
+		DOC("Running", "running", ""),
+		DOC("Running", "running",
+		    ",\"savepointRequests\":[{\"nonce\":\"NONCE\",\"state\":\"waiting\"}]"),
+		DOC("Running", "running",
+		    LAST("savepoint", "manual", "false",
+			 ",\"error\":\"of another\"") ",\"savepointRequests\":[{\"nonce\":"
+						      "\"another\",\"state\":\"failed\"},"
+						      "{\"nonce\":\"NONCE\",\"state\":\"done\","
+						      "\"location\":\"file:/sp/ours\"}]"),
+		NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, WORDS("savepoint")), ==, CLI_OK);
+	CHECK_STR(out_text, "file:/sp/ours\n");
+	end(&drey);
+}
+
 static void savepoint_waits_for_its_own_result(void)
 {
 	static const char *const documents[] = {
@@ -490,6 +511,7 @@ int main(void)
 	TEST(the_status_of_status_follows_the_phase);
 	TEST(status_shows_what_matters);
 	TEST(savepoint_prints_the_location_alone);
+	TEST(savepoint_looks_for_its_own_answer_among_all);
 	TEST(savepoint_waits_for_its_own_result);
 	TEST(savepoint_needs_a_job);
 	TEST(a_wait_that_is_too_long_says_that_the_request_stays);

@@ -104,6 +104,15 @@ static void fill(struct journal *journal)
 	xstrset(&journal->last_operation.location, "file:/sp/two");
 	xstrset(&journal->last_operation.error, "none really");
 	journal->last_operation.ended_unix_ms = 8;
+	journal_add_savepoint_request(journal, "w1");
+	*journal->savepoint_requests = (struct savepoint_request){
+		.nonce = journal->savepoint_requests[0].nonce,
+		.trigger_id = ID_A,
+		.answered = true,
+		.ok = true,
+		.location = xstrdup("file:/sp/two"),
+		.error = xstrdup("none"),
+	};
 	journal->outcome.kind = OUTCOME_RESTORE_MISMATCH;
 	id_set(journal->outcome.job_id, ID_B);
 	xstrset(&journal->outcome.reason, "why");

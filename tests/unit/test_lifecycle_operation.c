@@ -51,6 +51,100 @@ static void a_savepoint_is_announced_triggered_read_and_recorded(void)
 	life_end(&l);
 }
 
+static const char *answer_to(struct life *l, const char *nonce)
+{
+	const struct savepoint_request *request =
+		journal_savepoint_request(&l->life.journal, nonce);
+
+	if (!request)
+		return "not asked";
+	if (!request->answered)
+		return *request->trigger_id ? "running" : "waiting";
+	return request->ok ? request->location : request->error;
+}
+
+static void take(struct life *l, const char *location)
+{
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	pass(l, 500);
+	operation(l, location ? STATUS_COMPLETED : STATUS_FAILED, location, "declined");
+	if (location)
+		inspected(l, true, true);
+}
+
+/* Whoever asks while a savepoint is under way shares the next one with all others who do. */
+static void each_request_for_a_savepoint_gets_an_answer(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	ask_savepoint(&l, "n2");
+	ask_savepoint(&l, "n2"); /* once more */
+	ask_savepoint(&l, "n3");
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	CHECK_STR(answer_to(&l, "n1"), "running");
+	CHECK_STR(answer_to(&l, "n2"), "waiting");
+	CHECK_STR(answer_to(&l, "n3"), "waiting");
+	take(&l, SAVEPOINT_1);
+	CHECK_STR(answer_to(&l, "n1"), SAVEPOINT_1);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 2);
+	CHECK_STR(answer_to(&l, "n2"), "running");
+	CHECK_STR(answer_to(&l, "n3"), "running");
+	take(&l, NULL);
+	CHECK_STR(answer_to(&l, "n2"), "declined");
+	CHECK_STR(answer_to(&l, "n3"), "declined");
+	CHECK_STR(answer_to(&l, "n1"), SAVEPOINT_1);
+	forget(&l);
+	ask_savepoint(&l, "n3"); /* answered, also by a failure */
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	life_end(&l);
+}
+
+/* The newest nonce is one that was answered, because a file was put back: the others wait all the same. */
+static void a_request_is_not_lost_to_an_older_nonce(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	ask_savepoint(&l, "n2");
+	ask_savepoint(&l, "n1");
+	take(&l, SAVEPOINT_1);
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 2);
+	CHECK_STR(answer_to(&l, "n2"), "running");
+	/* no job any more, and none is going to be */
+	ask_savepoint(&l, "n4");
+	control(&l, CONTROL_STATE, (struct intent){.state = DESIRED_CANCELLED});
+	CHECK_STR(answer_to(&l, "n2"), "superseded by cancel");
+	CHECK_STR(answer_to(&l, "n4"), "waiting");
+	life_end(&l);
+}
+
+static void the_list_of_requests_is_bounded(void)
+{
+	struct operation_result result = {.ok = true, .trigger_id = "t"};
+	struct journal journal;
+
+	journal_init(&journal, "orders");
+	for (int i = 0; i < JOURNAL_MAX_REQUESTS + 5; i++) {
+		cleanup_free char *nonce = xasprintf("n%d", i);
+
+		journal_ask_savepoint(&journal, nonce);
+		if (i == 3) { /* those that were answered go first */
+			journal_join_savepoint(&journal, "t");
+			journal_answer_savepoint(&journal, &result);
+		}
+	}
+	CHECK_INT(journal.savepoint_request_count, ==, JOURNAL_MAX_REQUESTS);
+	CHECK(!journal_savepoint_request(&journal, "n3"));
+	CHECK(!journal_savepoint_request(&journal, "n4")); /* the oldest of all */
+	CHECK(journal_savepoint_request(&journal, "n5") != NULL);
+	journal_release(&journal);
+}
+
 static void a_trigger_waits_out_a_journal_that_cannot_be_written(void)
 {
 	struct life l;
@@ -814,6 +908,9 @@ static void a_job_that_fails_during_a_failed_stop_is_started_again_or_parked(voi
 int main(void)
 {
 	TEST(a_savepoint_is_announced_triggered_read_and_recorded);
+	TEST(each_request_for_a_savepoint_gets_an_answer);
+	TEST(a_request_is_not_lost_to_an_older_nonce);
+	TEST(the_list_of_requests_is_bounded);
 	TEST(a_trigger_waits_out_a_journal_that_cannot_be_written);
 	TEST(a_failed_savepoint_is_answered_and_not_recorded);
 	TEST(a_savepoint_that_is_not_complete_is_a_failure);

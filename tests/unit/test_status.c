@@ -69,6 +69,7 @@ static void every_member_is_there_from_the_start(void)
 					      "operation",
 					      "lastOperation",
 					      "desired",
+					      "savepointRequests",
 					      "attempts",
 					      "outcome",
 					      "lastError",
