@@ -50,6 +50,23 @@ void client_close(struct client *client)
 	*client = (struct client){0};
 }
 
+/* The state directory may be another application's, by a wrong path in one of two configurations: what is asked
+ * there would be done to the wrong job. */
+static int check_application(const struct client *client, const struct json *status,
+			     struct err *err)
+{
+	const char *theirs = json_str(status, "application");
+
+	if (!theirs || !*theirs || !strcmp(theirs, client->config.application))
+		return 0;
+	return err_set(
+		err, ERR_CONFIG, 0,
+		"the drey on %s runs application '%s', and this configuration is about '%s': "
+		"nothing was asked; name the right one with --config, and give each "
+		"application a state directory of its own",
+		client->config.state_directory, theirs, client->config.application);
+}
+
 /* The answer to a request; NULL on failure. */
 static struct json *ask(struct client *client, const struct control_request *request,
 			int64_t timeout_ms, struct err *err)
@@ -76,6 +93,10 @@ static int look(struct client *client, int64_t timeout_ms, struct err *err)
 		json_free(answer);
 		return -1;
 	}
+	if (check_application(client, answer, err) < 0) {
+		json_free(answer);
+		return -1;
+	}
 	json_free(client->status);
 	client->status = answer;
 	status_view_read(answer, &client->view);
@@ -93,9 +114,17 @@ int client_status(struct client *client)
 
 int client_send(struct client *client, const struct control_request *request)
 {
+	struct control_request whole = *request;
+	cleanup_json struct json *answer = NULL;
 	struct err err = {0};
-	cleanup_json struct json *answer = ask(client, request, ASK_MS, &err);
+	int status = client->status ? CLI_OK : client_status(client);
 
+	if (status != CLI_OK)
+		return status;
+	/* an agent of before refuses what it does not know; the status has told whose it is */
+	if (status_view_takes_application(client->status))
+		whole.application = client->config.application;
+	answer = ask(client, &whole, ASK_MS, &err);
 	if (!answer && err.kind == ERR_RETRY)
 		return cli_fail(client->cli, CLI_ABSENT,
 				"%s; whether it was taken is not known, see `drey status`",

@@ -40,7 +40,7 @@ void client_close(struct client *client);
 /* Ask for the status: client->view is new after CLI_OK. */
 int client_status(struct client *client);
 
-/* Ask for something; CLI_OK once it is durable. */
+/* Ask for something; CLI_OK once it is durable. CLI_USAGE: another application's drey runs there. */
 int client_send(struct client *client, const struct control_request *request);
 
 /* Says from client->view whether the wait is over: an exit status, or CLIENT_GO_ON. */

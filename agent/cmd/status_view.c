@@ -94,6 +94,12 @@ void status_view_savepoint(const struct json *doc, const char *nonce,
 	ret_answer->error = text(last, "error");
 }
 
+/* Both came with the same version. */
+bool status_view_takes_application(const struct json *doc)
+{
+	return json_get(doc, "savepointRequests") != NULL;
+}
+
 bool status_view_is(const struct status_view *view, const char *phase)
 {
 	return strcmp(view->phase, phase) == 0;

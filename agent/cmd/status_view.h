@@ -55,6 +55,9 @@ struct status_savepoint {
 void status_view_savepoint(const struct json *doc, const char *nonce,
 			   struct status_savepoint *ret_answer);
 
+/* It is of an agent that takes requests with the name of the application. */
+bool status_view_takes_application(const struct json *doc);
+
 /* Suspended, Cancelled, Finished, Failed. */
 bool status_view_parked(const struct status_view *view);
 bool status_view_is(const struct status_view *view, const char *phase);

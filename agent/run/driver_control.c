@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -52,7 +53,15 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 		answer(call, control_answer_error(err.msg));
 		return;
 	}
-	if (!driver->alive && !driver->held) {
+	if (request.application &&
+	    strcmp(request.application, driver->setup->config.application) != 0) {
+		cleanup_free char *why =
+			xasprintf("this drey runs application '%s', not '%s'",
+				  driver->setup->config.application, request.application);
+
+		driver->metrics.refused[METRICS_SOCKET]++;
+		answer(call, control_answer_error(why));
+	} else if (!driver->alive && !driver->held) {
 		answer(call, control_answer_error("drey is still starting; try again"));
 	} else if (request.command == COMMAND_STATUS) {
 		answer_status(driver, call);

@@ -31,6 +31,7 @@ const char *control_command_name(enum control_command command)
 
 void control_request_release(struct control_request *request)
 {
+	free(request->application);
 	free(request->nonce);
 	free(request->restore.token);
 	free(request->restore.path);
@@ -43,6 +44,7 @@ struct json *control_request_encode(const struct control_request *request)
 	struct json *restore;
 
 	json_add_str(doc, "command", control_command_name(request->command));
+	json_add_str_opt(doc, "application", request->application);
 	json_add_str_opt(doc, "nonce", request->nonce);
 	if (request->command == COMMAND_DO_NOT_RESTART)
 		json_add_bool(doc, "on", request->on);
@@ -126,6 +128,16 @@ static int decode_restore(const struct json *obj, struct restore_request *restor
 	return 0;
 }
 
+static int decode_application(const struct json *doc, char **ret_application, struct err *err)
+{
+	const char *text;
+	int has = json_opt_str(doc, "application", &text, err);
+
+	if (has > 0)
+		xstrset(ret_application, text);
+	return has < 0 ? -1 : 0;
+}
+
 static int decode_members(const struct json *doc, struct control_request *request, struct err *err)
 {
 	const struct json *restore;
@@ -169,8 +181,11 @@ int control_request_decode(const struct json *doc, struct control_request *ret_r
 			request.command = (enum control_command)i;
 	if (request.command == COMMAND_COUNT)
 		return err_set(err, ERR_FORMAT, 0, "request: unknown command '%s'", name);
-	known = xasprintf("command %s", members[request.command] ? members[request.command] : "");
-	if (only_members(doc, known, err) < 0 || decode_members(doc, &request, err) < 0) {
+	known = xasprintf("command application %s",
+			  members[request.command] ? members[request.command] : "");
+	if (only_members(doc, known, err) < 0 ||
+	    decode_application(doc, &request.application, err) < 0 ||
+	    decode_members(doc, &request, err) < 0) {
 		control_request_release(&request);
 		return err_wrap(err, "request '%s'", name);
 	}

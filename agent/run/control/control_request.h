@@ -13,6 +13,8 @@
  *   {"command":"restart","nonce":N}
  *   {"command":"do-not-restart","on":true|false}
  *
+ * Each may have "application": NAME as well, and is refused by the drey of another one.
+ *
  * Unknown members are refused: a request that is half understood is not carried out.
  */
 #ifndef DREY_RUN_CONTROL_REQUEST_H
@@ -42,8 +44,9 @@ enum control_command {
 
 struct control_request {
 	enum control_command command;
-	char *nonce;                    /* SAVEPOINT, RESTART; owned */
-	bool on;                        /* DO_NOT_RESTART */
+	char *application; /* for which it is meant; NULL = not said, as by a command of before; owned */
+	char *nonce;       /* SAVEPOINT, RESTART; owned */
+	bool on;           /* DO_NOT_RESTART */
 	struct restore_request restore; /* RESUME; strings owned */
 };
 
