@@ -57,9 +57,10 @@ struct directory {
 	bool taken;           /* one reading was taken: decisions are allowed */
 	bool observe;         /* one was asked for meanwhile */
 	bool unsaved;
-	bool too_late; /* the restore request is refused, because the job runs */
-	bool reused;   /* it is refused with all the rest, because its token was another one's */
-	bool used;     /* its object says that it was carried out; the journal does not know it */
+	bool too_late;   /* the restore request is refused, because the job runs */
+	bool reused;     /* it is refused with all the rest, because its token was another one's */
+	char *for_other; /* token of the order that is left to another generation; that was said */
+	bool used;       /* its object says that it was carried out; the journal does not know it */
 	int64_t sequence; /* of the journal write that has to be acknowledged first */
 	int64_t save_ms;  /* not before; 0 = at once */
 	int64_t read_unix_ms;
@@ -254,6 +255,22 @@ static void remember(struct directory *directory, const struct control_wish *wis
 		directory->too_late = refused;
 }
 
+/* One that comes with another version, in the same step, is for the drey of that one: it is neither refused here
+ * because the job runs, nor used up. */
+static void leave_to_other(struct directory *directory, struct control_wish *wish)
+{
+	struct driver *driver = directory->driver;
+
+	if (!control_wish_is_for_other(wish, driver->setup->config.generation))
+		return;
+	if (!xstrsame(directory->for_other, wish->restore.token))
+		log_info(driver->log, "the restore order is for another generation, and left to it",
+			 LOG_STR("token", wish->restore.token),
+			 LOG_STR("generation", wish->restore_generation));
+	xstrset(&directory->for_other, wish->restore.token);
+	control_wish_drop_restore(wish);
+}
+
 static void take(struct directory *directory)
 {
 	struct driver *driver = directory->driver;
@@ -269,6 +286,7 @@ static void take(struct directory *directory)
 	directory->waiting = false;
 	note_resource(directory);
 	known = join(directory, &wish);
+	leave_to_other(directory, &wish);
 	directory->reused =
 		known && !wish.bad.kind && control_dir_reuses_token(&wish, &driver->life.journal);
 	directory->used = known && !wish.bad.kind && control_wish_is_used(&wish) &&
@@ -331,18 +349,11 @@ static void on_poll(void *arg)
 	read_remote(directory);
 }
 
-static bool same_texts(const struct control_wish *a, const struct control_wish *b)
-{
-	for (int i = 0; i < CONTROL_KEYS; i++)
-		if (!xstrsame(a->text[i], b->text[i]))
-			return false;
-	return true;
-}
-
 static void on_reading(void *arg, const struct control_wish *wish, const struct err *why)
 {
 	struct directory *directory = arg;
-	bool same = wish && directory->mounted.known && same_texts(wish, &directory->mounted.wish);
+	bool same = wish && directory->mounted.known &&
+		    control_wish_same_texts(wish, &directory->mounted.wish);
 
 	xstrset(&directory->mounted_error, wish ? NULL : why->msg);
 	if (wish) {
@@ -582,6 +593,7 @@ void driver_directory_close(struct driver *driver)
 	free(directory->remote_error);
 	free(directory->error);
 	free(directory->ignored);
+	free(directory->for_other);
 	free(directory);
 	driver->directory = NULL;
 }

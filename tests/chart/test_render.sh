@@ -80,7 +80,7 @@ is "$(jq -r '[.items[].kind] | map(select(. == "Role" or . == "RoleBinding")) | 
 is "$(object s3-port Service/orders-jobmanager '[.spec.ports[] | "\(.name)=\(.port)"] | join(" ")')" "rpc=6123 blob=6124 drey=9000" \
 	"another port of drey, and none of Flink's metrics, are those of the Service"
 is "$(object s3-wanted ConfigMap/orders-drey-control '.data | del(.[".chart"]) | to_entries | map("\(.key)=\(.value)") | join(" ")')" \
-	'do-not-restart=true restart-nonce=b1 restore={"kind":"path","path":"s3://flink/orders/savepoints/savepoint-1","token":"t1"} savepoint-nonce=a1 state=suspended' \
+	'do-not-restart=true restart-nonce=b1 restore={"generation":"'"$(object s3-wanted Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')"'","kind":"path","path":"s3://flink/orders/savepoints/savepoint-1","token":"t1"} savepoint-nonce=a1 state=suspended' \
 	"what is wanted by values are keys of the control ConfigMap"
 is "$(object s3 ConfigMap/orders-drey-control '.data | keys | join(" ")')" .chart "and else it is left to others"
 is "$(grep -c '^  replicas:' "$RUN/s3-unscaled.yaml")" 0 "replicas that are null are left to whoever scales"

@@ -114,6 +114,33 @@ static void the_list_of_used_tokens_keeps_the_newest(void)
 	free(used);
 }
 
+/* It comes with another version, in the same step: the drey of the version before leaves it alone. */
+static void an_order_may_be_for_one_generation_alone(void)
+{
+	struct control_wish wish, copy;
+
+	wish_of(&wish, "{kind: empty, token: t1, generation: g2}");
+	CHECK_INT(wish.bad.kind, ==, ERR_NONE);
+	CHECK(control_wish_is_for_other(&wish, "g1"));
+	CHECK(!control_wish_is_for_other(&wish, "g2"));
+	CHECK(!control_wish_is_for_other(&wish, NULL)); /* nobody knows what runs */
+	control_wish_copy(&copy, &wish);
+	control_wish_drop_restore(&wish);
+	CHECK_INT(wish.restore.kind, ==, RESTORE_NONE);
+	CHECK(!wish.text[CONTROL_KEY_RESTORE] && !control_wish_is_for_other(&wish, "g1"));
+	control_wish_overlay(&wish, &copy);
+	CHECK(control_wish_is_for_other(&wish, "g1"));
+	control_wish_release(&wish);
+	control_wish_release(&copy);
+
+	wish_of(&wish, NEW);
+	CHECK(!control_wish_is_for_other(&wish, "g1"));
+	control_wish_release(&wish);
+	wish_of(&wish, "{kind: empty, token: t1, generation: {}}");
+	CHECK_INT(wish.bad.kind, !=, ERR_NONE);
+	control_wish_release(&wish);
+}
+
 int main(void)
 {
 	TEST(an_order_that_stood_there_at_the_first_look_is_of_unknown_age);
@@ -121,5 +148,6 @@ int main(void)
 	TEST(nonsense_is_no_first_look);
 	TEST(an_object_says_which_orders_were_carried_out);
 	TEST(the_list_of_used_tokens_keeps_the_newest);
+	TEST(an_order_may_be_for_one_generation_alone);
 	return tap_done();
 }

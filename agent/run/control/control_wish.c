@@ -27,6 +27,7 @@ void control_wish_release(struct control_wish *wish)
 	free(wish->restore.path);
 	free(wish->ignored);
 	free(wish->used);
+	free(wish->restore_generation);
 	*wish = (struct control_wish){0};
 }
 
@@ -39,6 +40,7 @@ void control_wish_copy(struct control_wish *to, const struct control_wish *from)
 	to->restore.path = xstrdup(from->restore.path);
 	to->ignored = xstrdup(from->ignored);
 	to->used = xstrdup(from->used);
+	to->restore_generation = xstrdup(from->restore_generation);
 }
 
 bool control_wish_is_used(const struct control_wish *wish)
@@ -54,6 +56,22 @@ static void overlay_restore(struct control_wish *wish, const struct control_wish
 	wish->restore.token = xstrdup(over->restore.token);
 	wish->restore.path = xstrdup(over->restore.path);
 	xstrset(&wish->used, over->used);
+	xstrset(&wish->restore_generation, over->restore_generation);
+}
+
+bool control_wish_is_for_other(const struct control_wish *wish, const char *generation)
+{
+	return wish->restore_generation && generation &&
+	       strcmp(wish->restore_generation, generation) != 0;
+}
+
+void control_wish_drop_restore(struct control_wish *wish)
+{
+	xstrset(&wish->text[CONTROL_KEY_RESTORE], NULL);
+	xstrset(&wish->restore_generation, NULL);
+	free(wish->restore.token);
+	free(wish->restore.path);
+	wish->restore = (struct restore_request){0};
 }
 
 void control_wish_overlay(struct control_wish *wish, const struct control_wish *over)
@@ -70,6 +88,14 @@ void control_wish_overlay(struct control_wish *wish, const struct control_wish *
 	wish->do_not_restart = brake;
 	if (over->text[CONTROL_KEY_RESTORE])
 		overlay_restore(wish, over);
+}
+
+bool control_wish_same_texts(const struct control_wish *a, const struct control_wish *b)
+{
+	for (int i = 0; i < CONTROL_KEYS; i++)
+		if (!xstrsame(a->text[i], b->text[i]))
+			return false;
+	return true;
 }
 
 /* ---- what the texts mean ---- */
@@ -124,7 +150,11 @@ static int parse_restore(struct control_wish *wish, const char *text, struct err
 		const char *value;
 		bool flag;
 
-		if (!node->quoted && yaml_to_bool(node, &flag, NULL) == 0)
+		if (!strcmp(node->key, "generation")) {
+			if (yaml_to_str(node, &value, err) < 0)
+				return -1;
+			xstrset(&wish->restore_generation, value);
+		} else if (!node->quoted && yaml_to_bool(node, &flag, NULL) == 0)
 			json_add_bool(restore, node->key, flag);
 		else if (yaml_to_str(node, &value, err) < 0)
 			return -1;

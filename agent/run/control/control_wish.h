@@ -31,6 +31,7 @@ struct control_wish {
 	enum desired_state state;       /* valid with its text; likewise below */
 	bool do_not_restart;            /* valid also when bad */
 	struct restore_request restore; /* strings owned */
+	char *restore_generation;       /* the order is for this one alone; NULL = for any */
 	bool restore_standing;          /* it stood there at the first look: of unknown age */
 	char *used; /* tokens that were carried out, says the object: "a b"; NULL = nothing does */
 	char *ignored;  /* names that are no keys: "a, b"; NULL = none */
@@ -47,11 +48,18 @@ void control_wish_ignore(struct control_wish *wish, const char *name);
 /* What do the texts mean? The first that makes no sense is told in `bad`. */
 void control_wish_judge(struct control_wish *wish);
 
+/* The order is for another generation than `generation` (NULL: not known, then it is not). */
+bool control_wish_is_for_other(const struct control_wish *wish, const char *generation);
+/* As if there were no order. */
+void control_wish_drop_restore(struct control_wish *wish);
+
 /* The order was carried out before, says the object that has it. */
 bool control_wish_is_used(const struct control_wish *wish);
 
 /* What `over` asks for goes before, key by key; but a brake counts wherever it is set. */
 void control_wish_overlay(struct control_wish *wish, const struct control_wish *over);
+
+bool control_wish_same_texts(const struct control_wish *a, const struct control_wish *b);
 
 /* *to is overwritten; it owns copies. */
 void control_wish_copy(struct control_wish *to, const struct control_wish *from);
