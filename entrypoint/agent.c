@@ -169,7 +169,7 @@ static bool acceptable(struct agent *a, const struct link_msg *msg, ssize_t n, i
 	const char *why = "sent a packet that makes no sense";
 
 	if (n >= (ssize_t)sizeof(*msg) && msg->version == LINK_VERSION &&
-	    msg->type >= LINK_LAUNCH && msg->type <= LINK_EXIT)
+	    msg->type >= LINK_LAUNCH && msg->type <= LINK_LEASE)
 		return true;
 	if (n >= (ssize_t)sizeof(msg->version) && msg->version != LINK_VERSION) {
 		a->wrong_version = true;

@@ -12,6 +12,7 @@
 #include "util.h"
 
 #define LAUNCH_GIVE_UP_MS 5000 /* forking for a LAUNCH: the agent is better placed to decide */
+#define LEASE_AGAIN_MS    1000
 #define REAPS_PER_PASS    1000 /* then signals get their turn */
 #define PACKETS_PER_PASS  16
 
@@ -45,6 +46,7 @@ struct link_msg init_hello(const struct init *in)
 		msg.last_ended_unix_ms = c->last_ended_unix_ms;
 		memcpy(msg.last_launch_id, c->last_launch_id, sizeof(msg.last_launch_id));
 	}
+	msg.flags |= LINK_TAKES_LEASE;
 	msg.grace_left_ms = stop_grace_left_ms(&in->stop, 0);
 	return msg;
 }
@@ -109,6 +111,8 @@ static void on_launch(struct init *in, const struct link_msg *msg, int64_t now_m
 		error = EBUSY;
 	else if (in->stop.asked_ms != STOP_NEVER || in->stop.exit_asked)
 		error = ECANCELED;
+	else if (in->lease_ms && now_ms >= in->lease_ms)
+		error = ETIME;
 	if (error) {
 		say("launch %s refused: %s", msg->launch_id, strerror(error));
 		init_release_launch_fd(in);
@@ -131,6 +135,9 @@ static void on_message(struct init *in, const struct link_msg *msg, int64_t now_
 		break;
 	case LINK_STOP_ACK:
 		in->stop.acked = in->stop.asked_ms != STOP_NEVER;
+		break;
+	case LINK_LEASE:
+		in->lease_ms = msg->until_ms;
 		break;
 	case LINK_EXIT:
 		if (!in->stop.exit_asked)
@@ -155,6 +162,25 @@ void init_receive(struct init *in, int64_t now_ms)
 			break;
 		on_message(in, &msg, now_ms);
 	}
+}
+
+/* ---- the lease ---- */
+
+int64_t init_lease(struct init *in, int64_t now_ms)
+{
+	if (!in->lease_ms || in->child.state == CHILD_NONE)
+		return STOP_NEVER;
+	if (now_ms < in->lease_ms)
+		return in->lease_ms;
+	if (in->child.state == CHILD_WANTED)
+		return STOP_NEVER; /* looked at once more when there is somebody */
+	if (in->lease_killed != in->child.pid)
+		say("the lease has run out, nobody has said that this Flink may go on: SIGKILL to "
+		    "process %d",
+		    (int)in->child.pid);
+	in->lease_killed = in->child.pid;
+	child_signal(&in->child, SIGKILL, true);
+	return now_ms + LEASE_AGAIN_MS;
 }
 
 /* ---- what has ended ---- */

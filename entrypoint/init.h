@@ -27,6 +27,8 @@ struct init {
 	int agent_status; /* the agent has ended for good with this; -1: it has not */
 	int cwd_fd;
 	bool more_to_reap;
+	int64_t lease_ms;               /* the main child is killed then; 0 = never */
+	pid_t lease_killed;             /* the child that this was said of */
 	char reason[INIT_REASON_BYTES]; /* why we end, if it needs an explanation */
 };
 
@@ -39,6 +41,9 @@ void init_tell_started(struct init *init, int64_t now_ms);
 /* Take what is waiting on the agent's link. */
 void init_receive(struct init *init, int64_t now_ms);
 void init_release_launch_fd(struct init *init);
+
+/* Kill the main child when the agent's lease has run out, again and again. Returns when to look again. */
+int64_t init_lease(struct init *init, int64_t now_ms);
 
 /* Wait for every child that has died; the only place that does. stop.left tells if any is left. */
 void init_reap(struct init *init, int64_t now_ms);

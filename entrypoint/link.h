@@ -24,6 +24,10 @@
  *   agent -> STOP_ACK  the agent has taken charge of the stop. Without it drey-init sends SIGTERM to
  *                      the main child itself after the agent's share (a tenth of the grace, at most
  *                      2 s); with it, when only the JVM's share is left (a third, at most 10 s)
+ *   agent -> LEASE     SIGKILL to the main child's process group at until_ms, whatever has become of the
+ *                      agent by then, unless another LEASE has put that off; a LAUNCH that comes
+ *                      later fails with ETIME. It outlives the agent. Only to a drey-init whose HELLO
+ *                      has LINK_TAKES_LEASE; without it nothing ever runs out
  *   agent -> EXIT      end with this status once no main child is left; the agent then exits by
  *                      itself (SIGTERM after 2 s, SIGKILL after 2 more)
  *
@@ -58,6 +62,7 @@ enum link_type {
 	LINK_SIGNAL,
 	LINK_STOP_ACK,
 	LINK_EXIT,
+	LINK_LEASE,
 	/* init -> agent */
 	LINK_HELLO = 64,
 	LINK_STARTED,
@@ -72,6 +77,7 @@ enum link_flag {
 	LINK_IS_STOPPING = 1 << 2, /* reserved: no agent is started during a stop */
 	LINK_GROUP = 1 << 3,       /* SIGNAL: to the child's process group, not only to the child */
 	LINK_OOM_KILLED = 1 << 4,  /* EXITED, HELLO: the cgroup's oom_kill count rose in its life */
+	LINK_TAKES_LEASE = 1 << 5, /* HELLO: LEASE is understood */
 };
 
 /* Fixed-size head of every packet; unused fields are 0. */
@@ -88,7 +94,10 @@ struct link_msg {
 	uint32_t restarts;     /* HELLO: how often the agent has been restarted */
 	int64_t since_unix_ms; /* HELLO, STARTED, EXITED: when the child was started */
 	int64_t ended_unix_ms; /* EXITED: when it was reaped */
-	int64_t grace_left_ms; /* STOPPING; HELLO: all of it; -1: there is no deadline */
+	union {
+		int64_t grace_left_ms; /* STOPPING; HELLO: all of it; -1: there is no deadline */
+		int64_t until_ms;      /* LEASE: on CLOCK_MONOTONIC */
+	};
 	char launch_id[LINK_LAUNCH_ID_BYTES];
 	/* HELLO with LINK_LAST_EXIT: the child that ended last */
 	char last_launch_id[LINK_LAUNCH_ID_BYTES];

@@ -92,7 +92,7 @@ static void act(struct init *in, unsigned due, int64_t now_ms)
 static int64_t step(struct init *in, int64_t now_ms)
 {
 	struct stop *s = &in->stop;
-	int64_t next_ms;
+	int64_t next_ms, lease_ms;
 	unsigned due;
 
 	start_what_is_due(in, now_ms);
@@ -126,6 +126,9 @@ static int64_t step(struct init *in, int64_t now_ms)
 		next_ms = in->child.group_kill_ms;
 	if (in->opt->agent && agent_wake_ms(&in->agent) < next_ms)
 		next_ms = agent_wake_ms(&in->agent);
+	lease_ms = init_lease(in, now_ms);
+	if (lease_ms < next_ms)
+		next_ms = lease_ms;
 	return in->more_to_reap ? now_ms : next_ms;
 }
 

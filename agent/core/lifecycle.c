@@ -227,7 +227,9 @@ static void on_tick(struct lifecycle *life)
 	    life->check_ms - life->now_ms < life->config->journal_check_ms / 6)
 		life->check_ms = life->now_ms;
 	if (due(life, &life->check_ms))
-		emit(life, EFFECT_CHECK_JOURNAL);
+		check_journal(life);
+	if (due(life, &life->lease_end_ms))
+		lease_ran_out(life);
 	operation_tick(life);
 	if (due(life, &life->tasks_ms))
 		watch_tasks(life);
@@ -251,8 +253,8 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 		life->savepoint_ms,  life->poll_ms,           life->retry_ms,
 		life->ready_ms,      life->kill_ms,           life->journal_retry_ms,
 		life->stop_retry_ms, life->operation_poll_ms, life->operation_deadline_ms,
-		life->exit_ms,       life->check_ms,          life->disposal_ms,
-		life->note_ms,       life->tasks_ms};
+		life->exit_ms,       life->check_ms,          life->lease_end_ms,
+		life->disposal_ms,   life->note_ms,           life->tasks_ms};
 	int64_t next = -1;
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {

@@ -94,6 +94,15 @@ struct lifecycle_config {
 	/* while Flink lives and nothing is written the journal is looked at so often: did another drey
 	 * write it? 0 = never, because a lock keeps every other one out */
 	int64_t journal_check_ms;
+	/* What the names of the writers of this place (a pod) begin with, before a slash; NULL: there is no
+	 * other place, because a lock keeps every other drey out. Borrowed. */
+	const char *place;
+	/* A launch of another place whose end nobody has seen may still run: so long after the first write
+	 * of our own nothing is started, until whoever runs it has seen that write. 0 = no need to wait */
+	int64_t takeover_ms;
+	/* Fencing is strict: a Flink runs only so long after the moment at which the journal was asked for
+	 * last and was ours. 0 = it is not: a journal that is out of reach ends nothing */
+	int64_t lease_ms;
 	int64_t hold_retry_first_ms, hold_retry_max_ms;
 	int64_t stop_retry_ms; /* after a failed stop, while the job runs on */
 	/* ends */
@@ -183,7 +192,7 @@ enum event_type {
 	EVENT_OBSERVED, /* facts and decision */
 	EVENT_JOURNAL_WRITTEN,
 	EVENT_JOURNAL_FAILED,
-	EVENT_JOURNAL_SEEN,  /* it was looked at, and nobody else has written it */
+	EVENT_JOURNAL_SEEN, /* it was looked at, and nobody else has written it, as far as that is known */
 	EVENT_STARTED,       /* exec succeeded */
 	EVENT_LAUNCH_FAILED, /* Flink was not started */
 	EVENT_EXITED,        /* reaped: proven dead */
@@ -203,6 +212,8 @@ struct event {
 		struct {
 			const char *running; /* launch (job) id of the live Flink, NULL = none */
 			const char *last;    /* launch id that ended last, NULL = none known */
+			int64_t running_number, last_number; /* of these launches; 0 = not known */
+			bool fenced; /* an agent before, in this container, has lost the journal */
 			int last_wait_status;
 			bool stopping;
 			int64_t grace_left_ms;
@@ -217,9 +228,11 @@ struct event {
 			bool conflict; /* FAILED: somebody else has written; we are fenced */
 			const char *error;
 			bool lost; /* SEEN: it is not there, or a backup is: to be written again */
+			bool unknown; /* SEEN: it could not be looked at */
 		} journal;
 		struct {
 			const char *launch_id;
+			int64_t number; /* of the launch; 0 = not known */
 			int wait_status;
 			bool oom_killed;
 			const char *error;   /* LAUNCH_FAILED */
@@ -274,7 +287,10 @@ enum effect_type {
 	EFFECT_CHECK_JOURNAL, /* is it what was written last? Then EVENT_JOURNAL_SEEN. When another drey
 				 has written it: EVENT_JOURNAL_FAILED with conflict, and the
 				 sequence that was requested last; when it makes no sense any
-				 more, the same without conflict; else no answer */
+				 more, EVENT_JOURNAL_SEEN (unknown) and then the same without
+				 conflict */
+	EFFECT_LEASE, /* tell drey-init: SIGKILL for Flink at until_ms, and no launch after that, unless
+			 another EFFECT_LEASE puts it off; comes before the LAUNCH that it allows */
 };
 
 enum note_level {
@@ -293,6 +309,7 @@ enum poll_depth {
 struct effect {
 	enum effect_type type;
 	int64_t sequence;
+	int64_t until_ms; /* LEASE: on the monotonic clock, which drey-init reads as well */
 	int signo;
 	bool group;
 	int status;
@@ -381,6 +398,12 @@ struct lifecycle {
 	 * and when it is to be written if nothing else is; 0 = it is. */
 	int64_t noted_checkpoint_id, noted_ms, note_ms;
 
+	/* two dreys */
+	bool takeover_pending; /* the wait for another place's launch begins with our first write */
+	bool checking;         /* the journal is being looked at */
+	int64_t write_sent_ms, check_sent_ms, /* when the last one was asked for */
+		owned_ms; /* when the journal was asked for that turned out to be ours */
+
 	int64_t polled_ms; /* when the last poll was sent: its answer is no newer than that */
 	int64_t polled_job_ms, polled_all_ms; /* the last one of that depth, or deeper; 0 = none */
 
@@ -402,10 +425,12 @@ struct lifecycle {
 	/* deadlines on the monotonic clock, 0 = not armed */
 	int64_t poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms, stop_retry_ms,
 		operation_poll_ms, operation_deadline_ms, exit_ms,
-		check_ms,                  /* the journal is looked at */
-		disposal_ms,               /* retention looks again; 0 = now */
-		tasks_ms;                  /* until then tasks may be missing */
-	int64_t grace_end_ms;              /* when the container will be killed; 0 = not known */
+		check_ms,     /* the journal is looked at */
+		takeover_ms,  /* another place's launch has seen that it is not the owner */
+		lease_end_ms, /* Flink has to be gone soon */
+		disposal_ms,  /* retention looks again; 0 = now */
+		tasks_ms;     /* until then tasks may be missing */
+	int64_t grace_end_ms; /* when the container will be killed; 0 = not known */
 	enum operation_reason stop_reason; /* of the stop that waits */
 	int64_t stop_by_ms; /* a stop waits for the savepoint in flight, and has to be over by then;
 			       0 = none does */

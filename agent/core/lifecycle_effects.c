@@ -159,6 +159,7 @@ void flush_journal(struct lifecycle *life)
 		return;
 	life->want_write = false;
 	life->requested = ++life->journal.sequence;
+	life->write_sent_ms = life->now_ms;
 	checkpoint_noted(life);
 	for (size_t i = 0; i < life->deferred.count; i++)
 		if (!life->deferred.list[i].sequence)
@@ -176,45 +177,12 @@ void on_journal_written(struct lifecycle *life, const struct event *event)
 	life->journal_broken = false;
 	xstrset(&life->journal_error, NULL);
 	life->journal_failures = 0;
-	life->check_ms = 0; /* the write has shown that nobody else has */
+	journal_is_ours(life, life->write_sent_ms); /* it has shown that nobody else has written */
+	if (life->takeover_pending)
+		life->takeover_ms = life->now_ms + life->config->takeover_ms;
+	life->takeover_pending = false;
+	life->check_ms = 0;
 	release_deferred(life);
-}
-
-void on_journal_seen(struct lifecycle *life, const struct event *event)
-{
-	/* a write that is under way, or is tried again, puts it right by itself */
-	if (!event->journal.lost || life->fenced || life->requested != life->acknowledged ||
-	    life->journal_broken)
-		return;
-	note(life, NOTE_WARNING,
-	     "the journal was deleted or replaced by an earlier one: it is written again");
-	life->want_write = true;
-}
-
-void watch_journal(struct lifecycle *life)
-{
-	if (life->fenced || life->launch_step != LAUNCH_LIVE || !life->config->journal_check_ms)
-		life->check_ms = 0;
-	else if (!life->check_ms)
-		life->check_ms = life->now_ms + life->config->journal_check_ms;
-}
-
-void fence(struct lifecycle *life, const char *why)
-{
-	if (life->fenced)
-		return;
-	life->fenced = true;
-	effects_clear(&life->deferred);
-	life->retry_ms = life->poll_ms = life->savepoint_ms = life->stop_retry_ms = 0;
-	life->operation_poll_ms = life->operation_deadline_ms = life->ready_ms = life->note_ms = 0;
-	life->tasks_ms = 0;
-	enter_because(
-		life, PHASE_HOLDING, CAUSE_JOURNAL_TAKEN,
-		"another drey writes this application's journal (%s); this one stops acting, and "
-		"lets no Flink of its own run on",
-		why);
-	if (life->launch_step == LAUNCH_LIVE || life->foreign)
-		kill_flink(life);
 }
 
 void on_journal_failed(struct lifecycle *life, const struct event *event)

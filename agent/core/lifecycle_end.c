@@ -146,7 +146,8 @@ void on_exited(struct lifecycle *life, const struct event *event)
 		resolve_start(life, "the Flink that the journal does not know has ended");
 		return;
 	}
-	if (!is_current_launch(life, event->process.launch_id) || life->launch_step == LAUNCH_NONE)
+	if (!is_current_launch(life, event->process.launch_id, event->process.number) ||
+	    life->launch_step == LAUNCH_NONE)
 		return;
 	record_end(life, event->process.wait_status);
 	forget_process(life);
@@ -184,6 +185,8 @@ static void adopt_running(struct lifecycle *life, struct launch *launch)
 	note(life, NOTE_INFO, "launch %" PRId64 " (job %s) still runs: taken over", launch->number,
 	     launch->job_id);
 	life->poll_ms = life->now_ms;
+	if (life->config->lease_ms)
+		check_journal(life);
 	if (life->journal.outcome.kind != OUTCOME_NONE) {
 		end_flink(life, false, false, "its outcome is on record: %s",
 			  life->journal.outcome.reason ? life->journal.outcome.reason : "");
@@ -204,7 +207,7 @@ static void adopt_running(struct lifecycle *life, struct launch *launch)
 /* Flink ended while no agent looked. */
 static void adopt_ended(struct lifecycle *life, struct launch *launch, const struct event *event)
 {
-	bool seen = event->hello.last && !strcmp(event->hello.last, launch->job_id);
+	bool seen = is_current_launch(life, event->hello.last, event->hello.last_number);
 	bool stopping = life->journal.operation.kind == OPERATION_STOP ||
 			life->journal.operation.kind == OPERATION_CANCEL;
 	bool never_good;
@@ -234,16 +237,63 @@ static bool is_superseded(const struct lifecycle *life, const char *job_id)
 	return false;
 }
 
-void adopt(struct lifecycle *life, const struct event *event)
+/* The launch is known by its number and by who has decided it: one that goes on has the job id of the one before,
+ * and another drey may have decided it. */
+static bool runs_here(struct lifecycle *life, const struct event *event)
 {
-	const char *running = event->hello.running;
+	return is_current_launch(life, event->hello.running, event->hello.running_number) &&
+	       !is_elsewhere(life, journal_launch(&life->journal));
+}
+
+/* Why this container has lost the journal, although nothing is to be seen of that in it; NULL = it has not. */
+static const char *lost_before(struct lifecycle *life, const struct event *event)
+{
+	if (event->hello.fenced)
+		return "the agent before has seen that, in this container";
+	if (!event->hello.running && event->hello.last &&
+	    is_elsewhere(life, journal_launch(&life->journal)))
+		return "it has decided a later launch than the one that ran here";
+	return NULL;
+}
+
+/* It was written down, and drey-init, which has run the one before, was never asked for it. */
+static bool was_never_asked_for(struct lifecycle *life, const struct launch *launch,
+				const struct event *event)
+{
+	return event->hello.last && event->hello.last_number &&
+	       event->hello.last_number < launch->number && !is_elsewhere(life, launch);
+}
+
+static void adopt_nothing(struct lifecycle *life, const struct event *event)
+{
 	struct launch *launch = journal_launch(&life->journal);
 
-	if (running && !is_current_launch(life, running)) {
+	takeover_begin(life);
+	if (launch && !launch->ended_unix_ms && was_never_asked_for(life, launch, event)) {
+		launch_never_started(life, launch);
+		operation_flink_gone(life);
+		resolve_start(life, "the last launch was decided, and never made");
+	} else if (launch && !launch->ended_unix_ms) {
+		adopt_ended(life, launch, event);
+	} else {
+		operation_flink_gone(life);
+		resolve_start(life, "drey starts");
+	}
+}
+
+void adopt(struct lifecycle *life, const struct event *event)
+{
+	const char *running = event->hello.running, *lost = lost_before(life, event);
+	struct launch *launch = journal_launch(&life->journal);
+
+	life->owned_ms = life->now_ms; /* drey-init has its own idea, from the agent before */
+	if (running && (lost || !runs_here(life, event))) {
 		life->foreign = true;
 		snprintf(life->foreign_id, JOB_ID_BYTES, "%s", running);
-		if (is_superseded(life, running)) {
-			fence(life, "it has decided a later launch than the one that runs here");
+		if (lost || is_superseded(life, running)) {
+			fence(life, lost ? lost
+					 : "it has decided a later launch than the one that runs "
+					   "here");
 			return;
 		}
 		enter_because(life, PHASE_HOLDING, CAUSE_UNKNOWN_FLINK_RUNS,
@@ -257,10 +307,8 @@ void adopt(struct lifecycle *life, const struct event *event)
 		adopt_running(life, launch);
 		return;
 	}
-	if (launch && !launch->ended_unix_ms)
-		adopt_ended(life, launch, event);
-	else {
-		operation_flink_gone(life);
-		resolve_start(life, "drey starts");
-	}
+	if (lost)
+		fence(life, lost);
+	else
+		adopt_nothing(life, event);
 }

@@ -3,6 +3,7 @@
  *
  *   lifecycle.c            the events, the deadlines, what to pursue
  *   lifecycle_effects.c    effects, and those that wait for a journal write
+ *   lifecycle_fence.c      two dreys: who has the journal, and what the other one may still run
  *   lifecycle_launch.c     resolving, launching, failures
  *   lifecycle_view.c       looking at the job: its restore, its checkpoints, its end
  *   lifecycle_tasks.c      its tasks, and what they run on
@@ -46,14 +47,29 @@ int64_t backoff_ms(int64_t first, int64_t max, int failures);
 
 /* Emit the write of the journal if something has changed and none is in flight. */
 void flush_journal(struct lifecycle *life);
-/* While Flink lives: when is the journal to be looked at next? */
-void watch_journal(struct lifecycle *life);
+void on_journal_written(struct lifecycle *life, const struct event *event);
+void on_journal_failed(struct lifecycle *life, const struct event *event);
+
+/* ---- lifecycle_fence.c ---- */
 
 /* Another drey has written the journal: this one does nothing more, and ends its Flink. */
 void fence(struct lifecycle *life, const char *why);
-void on_journal_written(struct lifecycle *life, const struct event *event);
-void on_journal_failed(struct lifecycle *life, const struct event *event);
+
+/* Was it decided by a drey in another place? */
+bool is_elsewhere(const struct lifecycle *life, const struct launch *launch);
+
+/* A new agent: does the launch of another place that nobody has seen end have to be waited for? */
+void takeover_begin(struct lifecycle *life);
+/* A start is decided, but is not made yet: true, and looked at again when it may be. */
+bool takeover_waits(struct lifecycle *life);
+
+/* While Flink lives: when is the journal to be looked at next, and until when may it go on? */
+void watch_journal(struct lifecycle *life);
+void check_journal(struct lifecycle *life); /* now, unless that is under way */
 void on_journal_seen(struct lifecycle *life, const struct event *event);
+/* Asked at that time, it was ours. */
+void journal_is_ours(struct lifecycle *life, int64_t asked_ms);
+void lease_ran_out(struct lifecycle *life);
 
 /* ---- lifecycle_launch.c ---- */
 
@@ -68,10 +84,12 @@ void launch_has_left_state(struct lifecycle *life, struct launch *launch);
 
 /* A launch that was intended but not asked for yet is not wanted any more. */
 void launch_withdraw(struct lifecycle *life);
+void launch_never_started(struct lifecycle *life, struct launch *launch); /* for certain */
 void launch_written(struct lifecycle *life); /* the deferred EFFECT_LAUNCH is due */
 void on_started(struct lifecycle *life, const struct event *event);
 void on_launch_failed(struct lifecycle *life, const struct event *event);
-bool is_current_launch(struct lifecycle *life, const char *launch_id);
+/* number: of the launch, 0 = not known; one that goes on has the job id of the one before. */
+bool is_current_launch(struct lifecycle *life, const char *launch_id, int64_t number);
 
 /* A launch failed: count it, then try again after a while or give up. */
 void launch_failure(struct lifecycle *life, const char *why);

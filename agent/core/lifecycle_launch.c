@@ -390,6 +390,8 @@ void on_observed(struct lifecycle *life, const struct event *event)
 	case DECISION_CONTINUE:
 	case DECISION_START_FROM:
 	case DECISION_START_EMPTY:
+		if (takeover_waits(life))
+			break;
 		tell_passed_over(life, event->observed.facts);
 		begin_launch(life, decision, event->observed.facts);
 		break;
@@ -402,7 +404,7 @@ void on_observed(struct lifecycle *life, const struct event *event)
 	}
 }
 
-static void never_started(struct lifecycle *life, struct launch *launch)
+void launch_never_started(struct lifecycle *life, struct launch *launch)
 {
 	launch->ended_unix_ms = life->now_unix_ms;
 	launch->wait_status = -1;
@@ -419,7 +421,7 @@ void launch_withdraw(struct lifecycle *life)
 	withdraw(life, EFFECT_LAUNCH);
 	life->launch_step = LAUNCH_NONE;
 	life->launch_void = true;
-	never_started(life, launch);
+	launch_never_started(life, launch);
 }
 
 void launch_written(struct lifecycle *life)
@@ -441,16 +443,17 @@ void launch_written(struct lifecycle *life)
 	emit(life, EFFECT_LAUNCH);
 }
 
-bool is_current_launch(struct lifecycle *life, const char *launch_id)
+bool is_current_launch(struct lifecycle *life, const char *launch_id, int64_t number)
 {
 	const struct launch *launch = journal_launch(&life->journal);
 
-	return launch && launch_id && !strcmp(launch->job_id, launch_id);
+	return launch && launch_id && !strcmp(launch->job_id, launch_id) &&
+	       (!number || number == launch->number);
 }
 
 void on_started(struct lifecycle *life, const struct event *event)
 {
-	if (!is_current_launch(life, event->process.launch_id))
+	if (!is_current_launch(life, event->process.launch_id, event->process.number))
 		return;
 	journal_launch(&life->journal)->started_unix_ms = life->now_unix_ms;
 	life->want_write = true;
@@ -521,13 +524,13 @@ void on_launch_failed(struct lifecycle *life, const struct event *event)
 {
 	struct launch *launch = journal_launch(&life->journal);
 
-	if (!is_current_launch(life, event->process.launch_id) ||
+	if (!is_current_launch(life, event->process.launch_id, event->process.number) ||
 	    life->launch_step != LAUNCH_STARTING)
 		return;
 	life->launch_step = LAUNCH_NONE;
 	life->launch_void = event->process.held != CAUSE_NONE;
 	life->end_wanted = false;
-	never_started(life, launch);
+	launch_never_started(life, launch);
 	if (life->terminating) {
 		leave(life);
 	} else if (life->fenced) {

@@ -46,10 +46,10 @@ const char *event_type_name(enum event_type type)
 
 const char *effect_type_name(enum effect_type type)
 {
-	static const char *const names[] = {"observe",      "write-journal",  "launch",  "poll",
-					    "trigger",      "poll-operation", "inspect", "dispose",
-					    "signal",       "stop-ack",       "exit",    "note",
-					    "check-journal"};
+	static const char *const names[] = {"observe",       "write-journal",  "launch",  "poll",
+					    "trigger",       "poll-operation", "inspect", "dispose",
+					    "signal",        "stop-ack",       "exit",    "note",
+					    "check-journal", "lease"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

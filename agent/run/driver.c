@@ -67,6 +67,9 @@ static void execute(struct driver *driver, const struct effect *effect)
 	case EFFECT_EXIT:
 		effect_exit(driver, effect);
 		break;
+	case EFFECT_LEASE:
+		effect_lease(driver, effect);
+		break;
 	case EFFECT_CHECK_JOURNAL:
 		effect_check_journal(driver);
 		break;
@@ -108,6 +111,7 @@ void driver_step(struct driver *driver, const struct event *event)
 	driver_used_step(driver);
 	driver_resource_step(driver);
 	driver_event_step(driver);
+	driver_fence_step(driver);
 	driver_owner_step(driver);
 	driver_ready_step(driver);
 	arm_timer(driver);
@@ -154,6 +158,7 @@ static void on_process(struct driver *driver, const struct link_msg *msg)
 {
 	struct flink_exit meaning = {0};
 	struct event event = {.process = {.launch_id = msg->launch_id,
+					  .number = msg->argc,
 					  .wait_status = msg->wait_status,
 					  .oom_killed = msg->flags & LINK_OOM_KILLED}};
 	char text[160];

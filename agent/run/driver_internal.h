@@ -6,6 +6,7 @@
  *   effect_flink.c    POLL, TRIGGER, POLL_OPERATION
  *   effect_dispose.c  DISPOSE
  *   effect_state.c    OBSERVE, INSPECT, WRITE_JOURNAL, CHECK_JOURNAL
+ *   driver_fence.c    the fence outlives the agent
  *   driver_start.c    what has to be known before the first step
  *   driver_control.c  requests of the commands
  *   driver_directory.c  the control directory and the control ConfigMap
@@ -82,6 +83,8 @@ struct driver {
 	bool held;  /* the journal cannot be read: life only says so, for whoever asks */
 	struct termination_last last; /* before the end began */
 	bool checking;                /* the journal is being looked at */
+	bool init_takes_lease;        /* drey-init understands LEASE */
+	bool fence_noted;             /* in the state directory, for the next agent */
 	bool closing;                 /* the loop has ended: no step any more */
 	int exit_status;              /* of the agent */
 	struct err *err;              /* why it could not start */
@@ -101,6 +104,7 @@ void effect_launch(struct driver *driver);
  * a failed attempt. */
 void effect_refuse_launch(struct driver *driver, const struct err *err, enum cause held);
 void effect_signal(struct driver *driver, const struct effect *effect);
+void effect_lease(struct driver *driver, const struct effect *effect);
 void effect_stop_ack(struct driver *driver);
 void effect_exit(struct driver *driver, const struct effect *effect);
 
@@ -118,6 +122,11 @@ void effect_check_journal(struct driver *driver);
 
 /* A message of drey-init other than HELLO; the machine is alive. */
 void driver_link(struct driver *driver, const struct link_msg *msg);
+
+/* driver_fence.c; after every step: note that the journal is lost, for an agent that comes after this one */
+void driver_fence_step(struct driver *driver);
+/* Has an agent before, in this very container, noted that? */
+bool driver_fence_was_noted(const struct driver *driver);
 
 /* driver_start.c: after HELLO; later the machine is alive, or the driver stopped */
 void driver_start(struct driver *driver, const struct link_msg *hello);

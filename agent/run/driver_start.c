@@ -132,11 +132,15 @@ static void greet(struct driver *driver, const struct message *hello, const stru
 		.type = EVENT_HELLO,
 		.hello = {.running = msg->flags & LINK_RUNNING ? msg->launch_id : NULL,
 			  .last = msg->flags & LINK_LAST_EXIT ? msg->last_launch_id : NULL,
+			  .running_number = msg->argc,
+			  .last_number = msg->envc,
+			  .fenced = driver_fence_was_noted(driver),
 			  .last_wait_status = msg->last_wait_status,
 			  .stopping = msg->flags & LINK_IS_STOPPING,
 			  .grace_left_ms = grace_now_ms(hello),
 			  .upgrade = job->upgrade}};
 
+	driver->init_takes_lease = msg->flags & LINK_TAKES_LEASE;
 	log_info(driver->log, "drey supervises", LOG_STR("version", DREY_VERSION),
 		 LOG_STR("flink", driver->setup->version_text),
 		 LOG_STR("rest", driver->setup->rest_url),

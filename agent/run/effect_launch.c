@@ -96,9 +96,15 @@ void effect_launch(struct driver *driver)
 		return effect_refuse_launch(driver,
 					    &(struct err){.msg = "another drey has the journal"},
 					    CAUSE_JOURNAL_TAKEN);
+	if (driver->setup->life.lease_ms && !driver->init_takes_lease)
+		return effect_refuse_launch(
+			driver,
+			&(struct err){.msg = "fencing is strict, and this drey-init is too old for "
+					     "that: it has to be of the same version as drey"},
+			CAUSE_JOURNAL_UNREADABLE);
 	if (driver_take_flink_lock(driver, &err) < 0 || setup_check_port(driver->setup, &err) < 0 ||
 	    launch_build(driver->setup, launch, &exec, &archive, &err) < 0 ||
-	    init_link_launch(driver->link, launch->job_id, exec.argv, exec.env,
+	    init_link_launch(driver->link, launch->job_id, launch->number, exec.argv, exec.env,
 			     driver->flink_lock_fd, &err) < 0)
 		effect_refuse_launch(driver, &err, CAUSE_NONE);
 	else
@@ -116,6 +122,15 @@ void effect_signal(struct driver *driver, const struct effect *effect)
 
 	if (init_link_signal(driver->link, effect->id, effect->signo, effect->group, &err) < 0)
 		log_error(driver->log, "Flink cannot be signalled", LOG_ERR(&err));
+}
+
+void effect_lease(struct driver *driver, const struct effect *effect)
+{
+	struct err err = {0};
+
+	if (driver->init_takes_lease && init_link_lease(driver->link, effect->until_ms, &err) < 0)
+		log_error(driver->log, "drey-init cannot be told that Flink may go on",
+			  LOG_ERR(&err));
 }
 
 void effect_stop_ack(struct driver *driver)

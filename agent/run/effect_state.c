@@ -292,10 +292,13 @@ static void checked(void *arg, bool ran)
 					  .conflict = conflict,
 					  .error = job->err.msg}};
 
+	struct event seen = {.type = EVENT_JOURNAL_SEEN,
+			     .journal = {.lost = job->result > 0, .unknown = job->result < 0}};
+
 	driver->checking = false;
-	if (job->result >= 0)
-		event = (struct event){.type = EVENT_JOURNAL_SEEN, .journal.lost = job->result > 0};
-	if (ran && !driver->closing && (job->result >= 0 || conflict || nonsense))
+	if (ran && !driver->closing && !conflict)
+		driver_step(driver, &seen);
+	if (ran && !driver->closing && (conflict || nonsense))
 		driver_step(driver, &event);
 	free(job);
 }

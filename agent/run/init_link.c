@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,6 +10,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+
+#define NUMBER_MAX 999999 /* what a launch id has room for behind a job id */
 
 struct init_link {
 	int fd;
@@ -22,6 +25,18 @@ static void broken(struct init_link *link)
 	loop_fd_free(link->watch);
 	link->watch = NULL;
 	link->fn(link->arg, NULL);
+}
+
+static uint32_t cut_number(char launch_id[LINK_LAUNCH_ID_BYTES])
+{
+	char *dash;
+
+	launch_id[LINK_LAUNCH_ID_BYTES - 1] = '\0';
+	dash = strchr(launch_id, '-');
+	if (!dash)
+		return 0;
+	*dash = '\0';
+	return (uint32_t)strtoul(dash + 1, NULL, 10);
 }
 
 static void readable(void *arg, int fd, unsigned events)
@@ -38,8 +53,8 @@ static void readable(void *arg, int fd, unsigned events)
 		broken(link);
 		return;
 	}
-	msg.launch_id[sizeof(msg.launch_id) - 1] = '\0';
-	msg.last_launch_id[sizeof(msg.last_launch_id) - 1] = '\0';
+	msg.argc = cut_number(msg.launch_id);
+	msg.envc = cut_number(msg.last_launch_id);
 	link->fn(link->arg, &msg);
 }
 
@@ -148,13 +163,16 @@ static uint32_t pack(struct buf *packet, char *const *strings)
 	return count;
 }
 
-int init_link_launch(struct init_link *link, const char *launch_id, char *const *argv,
+int init_link_launch(struct init_link *link, const char *job_id, int64_t number, char *const *argv,
 		     char *const *env, int lock_fd, struct err *err)
 {
 	cleanup_buf struct buf packet = BUF_INIT;
 	struct link_msg msg = message(LINK_LAUNCH);
 
-	strncpy(msg.launch_id, launch_id, sizeof(msg.launch_id) - 1);
+	if (number > 0 && number <= NUMBER_MAX)
+		snprintf(msg.launch_id, sizeof(msg.launch_id), "%.32s-%d", job_id, (int)number);
+	else
+		snprintf(msg.launch_id, sizeof(msg.launch_id), "%s", job_id);
 	buf_add(&packet, &msg, sizeof(msg));
 	msg.argc = pack(&packet, argv);
 	msg.envc = pack(&packet, env);
@@ -177,6 +195,14 @@ int init_link_signal(struct init_link *link, const char *launch_id, int signo, b
 	strncpy(msg.launch_id, launch_id, sizeof(msg.launch_id) - 1);
 	msg.signo = signo;
 	msg.flags = group ? LINK_GROUP : 0;
+	return send_packet(link, &msg, sizeof(msg), -1, err);
+}
+
+int init_link_lease(struct init_link *link, int64_t until_ms, struct err *err)
+{
+	struct link_msg msg = message(LINK_LEASE);
+
+	msg.until_ms = until_ms;
 	return send_packet(link, &msg, sizeof(msg), -1, err);
 }
 

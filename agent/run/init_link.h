@@ -15,7 +15,11 @@
 
 struct init_link;
 
-/* A message from drey-init, borrowed for the call; NULL: the link is broken (drey-init has gone). */
+/*
+ * A message from drey-init, borrowed for the call; NULL: the link is broken (drey-init has gone). On the wire
+ * a launch id is "<job id>-<number of the launch>"; here launch_id and last_launch_id are the job ids, and argc
+ * and envc, which these messages do not use, the numbers; 0 = not known.
+ */
 typedef void init_link_fn(void *arg, const struct link_msg *msg);
 
 /* Take over the descriptor that the environment names (and remove it from the environment, so that
@@ -25,10 +29,12 @@ struct init_link *init_link_open(struct loop *loop, init_link_fn *fn, void *arg,
 void init_link_free(struct init_link *link); /* NULL is allowed */
 
 /* argv and env are NULL-terminated; lock_fd travels along (-1 = none) and stays the caller's. */
-int init_link_launch(struct init_link *link, const char *launch_id, char *const *argv,
+int init_link_launch(struct init_link *link, const char *job_id, int64_t number, char *const *argv,
 		     char *const *env, int lock_fd, struct err *err);
 int init_link_signal(struct init_link *link, const char *launch_id, int signo, bool group,
 		     struct err *err);
+/* SIGKILL to Flink at until_ms (clock_mono_ms()), unless it is said again. */
+int init_link_lease(struct init_link *link, int64_t until_ms, struct err *err);
 int init_link_stop_ack(struct init_link *link, struct err *err);
 int init_link_exit(struct init_link *link, int status, struct err *err);
 

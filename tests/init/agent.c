@@ -40,7 +40,7 @@ static void launches_tells_the_end_and_exits_as_asked(void)
 
 	CHECK(RIG_AGENT(&rig, NULL));
 	CHECK(rig_expect(&rig, LINK_HELLO, &msg));
-	CHECK_INT(msg.flags, ==, 0);
+	CHECK_INT(msg.flags, ==, LINK_TAKES_LEASE);
 	CHECK_INT(msg.restarts, ==, 0);
 	CHECK_INT(msg.grace_left_ms, ==, 30000);
 	RIG_LAUNCH(&rig, "first", "exit", "163");
@@ -234,7 +234,7 @@ static void a_killed_agent_comes_back_and_is_told_what_runs(void)
 		kill(rig.agent, SIGKILL);
 		CHECK(rig_next_agent(&rig));
 		CHECK(rig_expect(&rig, LINK_HELLO, &msg));
-		CHECK_INT(msg.flags, ==, LINK_RUNNING);
+		CHECK_INT(msg.flags, ==, LINK_RUNNING | LINK_TAKES_LEASE);
 		CHECK_INT(msg.restarts, ==, i);
 		CHECK_INT(msg.pid, ==, started.pid);
 		CHECK_INT(msg.since_unix_ms, ==, started.since_unix_ms);
@@ -266,7 +266,7 @@ static void what_ended_without_an_agent_is_told_to_the_next(void)
 	kill(rig.agent, SIGKILL);
 	CHECK(rig_next_agent(&rig));
 	CHECK(rig_expect(&rig, LINK_HELLO, &msg));
-	CHECK_INT(msg.flags, ==, LINK_LAST_EXIT);
+	CHECK_INT(msg.flags, ==, LINK_LAST_EXIT | LINK_TAKES_LEASE);
 	CHECK_STR(msg.last_launch_id, "first");
 	CHECK_INT(msg.last_pid, ==, pid);
 	CHECK_INT(WTERMSIG(msg.last_wait_status), ==, SIGKILL);
@@ -320,7 +320,7 @@ static void an_agent_that_leaves_a_running_child_is_started_again(void)
 	rig_tell_agent(&rig, "exit 0");
 	CHECK(rig_next_agent(&rig));
 	CHECK(rig_expect(&rig, LINK_HELLO, &msg));
-	CHECK_INT(msg.flags, ==, LINK_RUNNING);
+	CHECK_INT(msg.flags, ==, LINK_RUNNING | LINK_TAKES_LEASE);
 	kill(rig.pid, SIGKILL);
 	rig_wait(&rig);
 }
@@ -380,7 +380,7 @@ static void an_agent_that_talks_nonsense_is_replaced_and_the_child_kept(void)
 		CHECK_INT(send(rig.link, &nonsense[i % 3], bytes, 0), ==, bytes);
 		CHECK(rig_next_agent(&rig));
 		CHECK(rig_expect(&rig, LINK_HELLO, &msg));
-		CHECK_INT(msg.flags, ==, LINK_RUNNING);
+		CHECK_INT(msg.flags, ==, LINK_RUNNING | LINK_TAKES_LEASE);
 		CHECK_INT(msg.pid, ==, pid);
 	}
 	kill(rig.pid, SIGKILL);
@@ -400,7 +400,7 @@ static void an_agent_that_closes_its_link_is_replaced(void)
 	rig.link = -1;
 	CHECK(rig_next_agent(&rig));
 	CHECK(rig_expect(&rig, LINK_HELLO, &msg));
-	CHECK_INT(msg.flags, ==, LINK_RUNNING);
+	CHECK_INT(msg.flags, ==, LINK_RUNNING | LINK_TAKES_LEASE);
 	kill(rig.pid, SIGKILL);
 	rig_wait(&rig);
 }

@@ -291,8 +291,7 @@ void store_check(struct world *w)
 				     !w->store.exists || stored->sequence < agent->file_sequence};
 
 	if (!w->store.exists || ours || journal_is_backup(stored, &agent->life.journal)) {
-		if (w->store.exists || agent->file_sequence)
-			agent_step(w, &seen);
+		agent_step(w, &seen);
 		return;
 	}
 	say(w, "store: another drey has written %" PRId64 ", seen by a look", stored->sequence);

@@ -40,7 +40,8 @@ struct life {
 	int64_t wall_ms; /* added to the wall clock */
 
 	bool hold_writes;
-	bool hold_looks; /* at what is to be left when an old savepoint goes */
+	bool hold_checks; /* of the journal: not answered */
+	bool hold_looks;  /* at what is to be left when an old savepoint goes */
 	struct durable writing, durable;
 	struct buf written_text, durable_text; /* the whole document, as the store has it */
 
@@ -190,10 +191,18 @@ static inline void keeper_looked_at(struct life *l, bool readable, bool complete
 	free(path);
 }
 
+/* The journal was looked at, and it is nobody else's. */
+static inline void looked_at_journal(struct life *l, bool lost)
+{
+	struct event e = {.type = EVENT_JOURNAL_SEEN, .journal.lost = lost};
+
+	step(l, &e);
+}
+
 static inline void step(struct life *l, const struct event *event)
 {
 	struct effects out = {0};
-	bool written = false, look = false;
+	bool written = false, look = false, check = false;
 	int64_t sequence = 0;
 
 	lifecycle_step(&l->life, event, l->now_ms, UNIX_START + l->wall_ms + l->now_ms, &out);
@@ -201,6 +210,7 @@ static inline void step(struct life *l, const struct event *event)
 		take_effect(l, &out.list[i]);
 		if (out.list[i].type == EFFECT_INSPECT && l->life.keeper)
 			look = !strcmp(out.list[i].text, l->life.keeper);
+		check |= out.list[i].type == EFFECT_CHECK_JOURNAL;
 		if (out.list[i].type != EFFECT_WRITE_JOURNAL)
 			continue;
 		CHECK(!written); /* one write at a time */
@@ -216,6 +226,8 @@ static inline void step(struct life *l, const struct event *event)
 	}
 	if (look && !l->hold_looks)
 		keeper_looked_at(l, true, true);
+	if (check && !l->hold_checks)
+		looked_at_journal(l, false);
 }
 
 /* ---- events ---- */
@@ -246,14 +258,6 @@ static inline void write_failed(struct life *l, bool conflict)
 {
 	struct event e = {.type = EVENT_JOURNAL_FAILED,
 			  .journal = {l->life.requested, conflict, "No space left on device"}};
-
-	step(l, &e);
-}
-
-/* The journal was looked at, and it is nobody else's. */
-static inline void looked_at_journal(struct life *l, bool lost)
-{
-	struct event e = {.type = EVENT_JOURNAL_SEEN, .journal.lost = lost};
 
 	step(l, &e);
 }

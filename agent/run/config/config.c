@@ -18,6 +18,7 @@
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
+static const char *const fencing_words[] = {"default", "strict", NULL};
 static const char *const sigterm_words[] = {"keep", "savepoint", "upgrade", NULL};
 static const char *const upgrade_words[] = {"savepoint", "last-state", "stateless", NULL};
 static const char *const finished_words[] = {"stay", "exit", NULL};
@@ -63,6 +64,7 @@ static const struct config_key keys[] = {
 	KEY("application", NAME, application, .required = true),
 	KEY("stateDirectory", DIRECTORY, state_directory, .required = true),
 	KEY("generation", STRING, generation),
+	KEY("fencing", WORD, fencing, .fallback = "default", .words = fencing_words),
 	KEY("onSigterm", WORD, on_sigterm, .fallback = "keep", .words = sigterm_words),
 	KEY("upgrade", WORD, upgrade, .fallback = "savepoint", .words = upgrade_words),
 	KEY("terminationMessage", FILE, termination_message, .fallback = TERMINATION_DEFAULT),

@@ -28,12 +28,19 @@
 /* Longest stateDirectory: the control socket below it must fit into struct sockaddr_un. */
 #define CONFIG_STATE_DIR_MAX 96
 
+/* What a drey does that cannot reach its journal in a ConfigMap. */
+enum fencing {
+	FENCING_DEFAULT, /* its Flink runs on */
+	FENCING_STRICT,  /* its Flink ends before another drey may start the job */
+};
+
 struct config {
 	char *application;         /* name of the application, a DNS-1123 label; stable for ever */
 	char *state_directory;     /* absolute path: journal, control socket, locks */
 	char *generation;          /* names what makes the job what it is; a change means upgrade */
 	int on_sigterm;            /* enum sigterm_policy */
 	int upgrade;               /* enum upgrade_mode */
+	int fencing;               /* enum fencing */
 	int when_finished;         /* enum when_finished */
 	char *termination_message; /* path of the file for the last words of a container */
 

@@ -17,7 +17,10 @@
 #include "run/control/control_dir.h"
 
 /* Two requests a minute; longer, and a job may run twice for longer. */
-#define JOURNAL_CHECK_MS 30000
+#define JOURNAL_CHECK_MS   30000
+#define LEASE_MS           30000 /* fencing: strict */
+#define LEASE_LOOK_MS      6000
+#define TAKEOVER_MARGIN_MS 5000 /* the look of the other one takes its time, and so does SIGKILL */
 
 static const char *const *environment(const struct setup *setup)
 {
@@ -159,6 +162,28 @@ static int check_launch(const struct setup *setup, struct err *err)
 	return flink_launch_check(&launch, err);
 }
 
+/* The journal is where other machines reach it as well: two dreys have nothing else in common. */
+static void fill_fencing(struct setup *setup)
+{
+	const struct setup_kube *kube = &setup->kube;
+	struct lifecycle_config *life = &setup->life;
+	bool strict = setup->config.fencing == FENCING_STRICT;
+	char host[65] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	setup->place = kube->pod_name && kube->pod_uid
+			       ? xasprintf("%s/%s", kube->pod_name, kube->pod_uid)
+			       : xstrdup(host);
+	life->place = setup->place;
+	life->journal_check_ms = strict ? LEASE_LOOK_MS : JOURNAL_CHECK_MS;
+	life->lease_ms = strict ? LEASE_MS : 0;
+	/* Flink's leader election keeps the other one out, but for what strict promises */
+	if (strict)
+		life->takeover_ms = LEASE_MS + TAKEOVER_MARGIN_MS;
+	else if (!setup->ha.on)
+		life->takeover_ms = JOURNAL_CHECK_MS + TAKEOVER_MARGIN_MS;
+}
+
 static int fill_derived(struct setup *setup, struct err *err)
 {
 	static const struct http_config straight = {.direct = true};
@@ -176,8 +201,8 @@ static int fill_derived(struct setup *setup, struct err *err)
 		setup->life.id_space = setup->places.id_space = setup->kube.id_space;
 		setup->life.id_count = setup->places.id_count = setup->kube.launches;
 	}
-	if (setup->kube.on)
-		setup->life.journal_check_ms = JOURNAL_CHECK_MS;
+	if (setup->kube.on && setup->kube.journal)
+		fill_fencing(setup);
 	setup->life.application_ids = flink_version_has_applications(setup->version);
 	snprintf(setup->rest_url, sizeof(setup->rest_url),
 		 strchr(config->flink.rest_address, ':') ? "http://[%s]:%d" : "http://%s:%d",
@@ -215,6 +240,7 @@ void setup_release(struct setup *setup)
 	setup_ha_release(&setup->ha);
 	setup_kube_release(&setup->kube);
 	free(setup->zone_before);
+	free(setup->place);
 	free(setup->checkpoint_dir);
 	free(setup->savepoint_dir);
 	flink_conf_release(&setup->flink_conf);

@@ -29,6 +29,7 @@ struct setup {
 	struct flink_version version; /* 0.0.0 = not known */
 	char version_text[FLINK_VERSION_TEXT_BYTES];
 	struct lifecycle_config life;
+	char *place;       /* lifecycle_config.place */
 	char *zone_before; /* the variable TZ as it was, for hooks; NULL = not set */
 	struct store_config storage;
 	struct setup_kube kube;
