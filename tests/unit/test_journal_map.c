@@ -395,6 +395,25 @@ static void another_writer_is_seen_without_a_write_of_our_own(void)
 	world_end(&w);
 }
 
+/* Two may come to the same number; who wrote it is what counts. */
+static void the_same_number_of_another_writer_is_not_ours(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	CHECK_INT(put_as(w.map, 1, US), ==, 0);
+	CHECK_INT(put_as(w.map, 2, US), ==, 0);
+	free(w.journal);
+	w.journal = document(2, THEM, "orders");
+	w.version++;
+	CHECK_INT(check_as(w.map, US), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	CHECK_INT(put_as(w.map, 3, US), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	CHECK_INT(stored(&w), ==, 2);
+	world_end(&w);
+}
+
 static void one_that_was_taken_before_any_write_of_ours(void)
 {
 	int64_t sequence;
@@ -632,6 +651,7 @@ int main(void)
 	TEST(a_change_of_something_else_is_no_conflict);
 	TEST(another_writer_ends_it);
 	TEST(another_writer_is_seen_without_a_write_of_our_own);
+	TEST(the_same_number_of_another_writer_is_not_ours);
 	TEST(one_that_was_taken_before_any_write_of_ours);
 	TEST(one_that_vanishes_is_written_again_with_what_was_seen);
 	TEST(what_goes_with_the_map_is_not_durable);

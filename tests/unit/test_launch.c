@@ -143,6 +143,17 @@ static void a_script_gets_the_class_archive_beside_the_users_jvm_options(void)
 	flink_exec_release(&exec);
 }
 
+static void state_may_be_left_behind_only_where_that_was_allowed(void)
+{
+	struct flink_launch launch = launch_of(laptop, v120);
+	cleanup_free char *text = NULL;
+
+	launch.restore_path = "file:/sp/savepoint-1";
+	text = built(&launch);
+	CHECK_HAS(text, "--fromSavepoint|file:/sp/savepoint-1|");
+	CHECK(strstr(text, "allowNonRestoredState") == NULL);
+}
+
 static void an_empty_start_names_no_restore_path(void)
 {
 	struct flink_launch launch = launch_of(laptop, v120);
@@ -462,6 +473,7 @@ int main(void)
 	TEST(the_whole_line_of_the_image_on_2_3);
 	TEST(a_class_archive_is_an_option_of_java);
 	TEST(a_script_gets_the_class_archive_beside_the_users_jvm_options);
+	TEST(state_may_be_left_behind_only_where_that_was_allowed);
 	TEST(an_empty_start_names_no_restore_path);
 	TEST(application_ids_are_for_2_3_and_for_the_unknown);
 	TEST(directory_keys_fit_the_version);

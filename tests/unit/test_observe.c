@@ -1,103 +1,7 @@
-#include "run/observe/observe.h"
+#include "observe_world.h"
 
-#include <inttypes.h>
-#include <string.h>
-#include <time.h>
-
-#include "base/clock.h"
 #include "core/flink_choice.h"
 #include "core/job_id.h"
-#include "ha_writer.h"
-#include "metadata_writer.h"
-#include "store_dir.h"
-
-#define JOB     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa01"
-#define FOREIGN "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb02"
-#define DAY_S   INT64_C(1790000000)
-
-/* A storage with checkpoints in ck/ and savepoints in sp/, the journal of one launch, and what an
- * observation makes of it. */
-struct world {
-	char *top, *checkpoints, *savepoints;
-	struct journal journal;
-	struct observe_places places;
-	struct ha_maps ha;
-	struct facts facts;
-};
-
-static void world_begin(struct world *w)
-{
-	*w = (struct world){.top = dir_new()};
-	dir_mkdir(w->top, "ck");
-	dir_mkdir(w->top, "sp");
-	dir_mkdir(w->top, "ha");
-	w->checkpoints = xasprintf("%s/ck", w->top);
-	w->savepoints = xasprintf("%s/sp", w->top);
-	w->places = (struct observe_places){.checkpoint_dir = w->checkpoints,
-					    .savepoint_dir = w->savepoints};
-	journal_init(&w->journal, "orders");
-	strcpy(journal_add_launch(&w->journal)->job_id, JOB);
-}
-
-static void world_end(struct world *w)
-{
-	facts_release(&w->facts);
-	journal_release(&w->journal);
-	ha_maps_release(&w->ha);
-	free(w->checkpoints);
-	free(w->savepoints);
-	dir_removep(&w->top);
-}
-
-static void observe(struct world *w)
-{
-	struct observe_plan plan;
-
-	observe_plan_init(&plan, &w->places, &w->journal, NULL);
-	if (w->ha.count)
-		observe_plan_add_ha(&plan, &w->ha, SOURCE_PRESENT, NULL);
-	facts_release(&w->facts);
-	observe_gather(&plan, &w->facts);
-	observe_plan_release(&plan);
-}
-
-static void set_date(const char *top, const char *name, int64_t unix_s)
-{
-	cleanup_free char *path = xasprintf("%s/%s", top, name);
-	struct timespec times[2] = {{.tv_sec = unix_s}, {.tv_sec = unix_s}};
-
-	CHECK(!utimensat(AT_FDCWD, path, times, 0));
-}
-
-/* A snapshot of one operator, whose state is in the file `state`. */
-static void put(const struct world *w, const char *dir, int64_t id, int64_t unix_s)
-{
-	cleanup_free char *name = xasprintf("%s/_metadata", dir);
-	cleanup_buf struct buf keyed = BUF_INIT, bytes = BUF_INIT;
-
-	wr_u8(&keyed, 3);
-	wr_groups(&keyed);
-	wr_relative(&keyed, "state", 20);
-	wr_snapshot(&bytes, 4, id, &keyed);
-	dir_put(w->top, name, bytes.data, bytes.len_bytes);
-	set_date(w->top, name, unix_s);
-}
-
-static void put_savepoint(const struct world *w, const char *job, int number, int64_t id,
-			  int64_t unix_s)
-{
-	cleanup_free char *dir = xasprintf("sp/savepoint-%.6s-%012x", job, (unsigned)number);
-
-	put(w, dir, id, unix_s);
-}
-
-static struct candidate *find(const struct world *w, const char *part)
-{
-	for (size_t i = 0; i < w->facts.candidate_count; i++)
-		if (strstr(w->facts.candidates[i].snapshot.path, part))
-			return &w->facts.candidates[i];
-	return NULL;
-}
 
 /* ---- listings ---- */
 
@@ -517,39 +421,6 @@ static void bytes_that_are_no_metadata_are_damage(void)
 
 /* ---- HA ---- */
 
-/* An entry for checkpoint `id` whose file lies in ha/ and names `pointer` (from w->top). */
-static void ha_entry(struct world *w, int64_t id, int64_t unix_ms, const char *pointer)
-{
-	cleanup_free char *name = xasprintf("ha/completedCheckpoint%" PRId64, id);
-	cleanup_free char *uri = xasprintf("file:%s/%s", w->top, name);
-	cleanup_free char *path =
-		pointer[0] == '<' ? xstrdup(pointer) : xasprintf("file:%s/%s", w->top, pointer);
-	cleanup_free char *key = xasprintf("checkpointID-%019" PRId64, id);
-	cleanup_buf struct buf file = BUF_INIT, value = BUF_INIT;
-
-	if (!w->ha.count)
-		ha_maps_add(&w->ha, "orders-" JOB "-config-map");
-	ha_checkpoint_write(&file, id, unix_ms, path);
-	dir_put(w->top, name, file.data, file.len_bytes);
-	ha_value_write(&value, uri, (int64_t)file.len_bytes, false);
-	ha_map_put(&w->ha.maps[0], key, buf_str(&value), value.len_bytes);
-	if (w->ha.maps[0].counter <= id)
-		w->ha.maps[0].counter = id + 1;
-}
-
-static void the_counter_of_the_map_is_a_fact(void)
-{
-	struct world w;
-
-	world_begin(&w);
-	put(&w, "ck/" JOB "/chk-6", 6, DAY_S);
-	ha_entry(&w, 6, 5, "ck/" JOB "/chk-6");
-	w.ha.maps[0].counter = 9;
-	observe(&w);
-	CHECK_INT(find(&w, "/chk-6")->ha_counter, ==, 9);
-	world_end(&w);
-}
-
 static void an_ha_entry_is_merged_with_the_checkpoint_that_was_listed(void)
 {
 	struct world w;
@@ -682,6 +553,19 @@ static void an_entry_under_the_wrong_key_cannot_be_recovered(void)
 	world_end(&w);
 }
 
+static void the_counter_of_the_map_is_a_fact(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	put(&w, "ck/" JOB "/chk-6", 6, DAY_S);
+	ha_entry(&w, 6, 5, "ck/" JOB "/chk-6");
+	w.ha.maps[0].counter = 9;
+	observe(&w);
+	CHECK_INT(find(&w, "/chk-6")->ha_counter, ==, 9);
+	world_end(&w);
+}
+
 static void flink_cannot_go_on_where_the_counter_is_wrong(void)
 {
 	static const struct {
@@ -751,14 +635,6 @@ static void maps_without_an_entry_that_counts_are_absence(void)
 }
 
 /* ---- closely ---- */
-
-static void verify(const struct world *w, const char *part)
-{
-	struct candidate *c = find(w, part);
-
-	if (CHECK(c != NULL))
-		observe_verify(NULL, c);
-}
 
 static void looking_closely_tells_operators_size_and_date(void)
 {

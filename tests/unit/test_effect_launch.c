@@ -1,0 +1,288 @@
+/*
+ * The effect LAUNCH: what has to hold before drey-init is asked to start Flink. The rest of the driver is
+ * played by this file.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "run/driver_internal.h"
+#include "store_dir.h"
+
+#define JOB "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa01"
+
+struct rig {
+	struct driver driver; /* first: the parts that are played get this one */
+	struct setup setup;
+	struct lifecycle_config config;
+	char *command[3], *environment[1];
+	char *dir;
+	/* what the parts say */
+	bool ha_waits, port_is_taken, link_is_lost;
+	/* what was done */
+	int prepared, launched, fd;
+	bool fd_locked;
+	struct event refused;
+	char refused_error[200];
+};
+
+static struct rig *rig_of(struct driver *driver)
+{
+	return (struct rig *)driver;
+}
+
+/* ---- the parts ---- */
+
+bool driver_ha_prepare(struct driver *driver)
+{
+	rig_of(driver)->prepared++;
+	return !rig_of(driver)->ha_waits;
+}
+
+int setup_check_port(const struct setup *setup, struct err *err)
+{
+	const struct rig *rig = (const void *)((const char *)setup - offsetof(struct rig, setup));
+
+	return rig->port_is_taken ? err_set(err, ERR_BUSY, 0, "somebody listens there") : 0;
+}
+
+/* Can somebody else take the lock? */
+static bool is_locked(const struct rig *rig)
+{
+	cleanup_free char *path = xasprintf("%s/flink.lock", rig->dir);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0;
+
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
+int init_link_launch(struct init_link *link, const char *launch_id, int64_t number,
+		     char *const *argv, char *const *env, int lock_fd, struct err *err)
+{
+	struct rig *rig = (struct rig *)link;
+
+	(void)env;
+	CHECK_INT(number, ==, 1);
+	CHECK_STR(launch_id, JOB);
+	CHECK(argv[0] != NULL);
+	rig->launched++;
+	rig->fd = lock_fd;
+	rig->fd_locked = is_locked(rig);
+	return rig->link_is_lost ? err_set(err, ERR_SYS, 0, "drey-init is gone") : 0;
+}
+
+void driver_step(struct driver *driver, const struct event *event)
+{
+	struct rig *rig = rig_of(driver);
+
+	CHECK_INT(event->type, ==, EVENT_LAUNCH_FAILED);
+	CHECK_STR(event->process.launch_id, JOB);
+	rig->refused = *event;
+	snprintf(rig->refused_error, sizeof(rig->refused_error), "%s", event->process.error);
+	loop_stop(driver->loop);
+}
+
+int init_link_signal(struct init_link *link, const char *launch_id, int signo, bool group,
+		     struct err *err)
+{
+	(void)link, (void)launch_id, (void)signo, (void)group, (void)err;
+	return 0;
+}
+
+int init_link_lease(struct init_link *link, int64_t until_ms, struct err *err)
+{
+	(void)link, (void)until_ms, (void)err;
+	return 0;
+}
+
+int init_link_stop_ack(struct init_link *link, struct err *err)
+{
+	(void)link, (void)err;
+	return 0;
+}
+
+int init_link_exit(struct init_link *link, int status, struct err *err)
+{
+	(void)link, (void)status, (void)err;
+	return 0;
+}
+
+bool driver_hooks_exit(struct driver *driver, const struct effect *effect)
+{
+	(void)driver, (void)effect;
+	return true;
+}
+
+bool driver_resource_exit(struct driver *driver, const struct effect *effect)
+{
+	(void)driver, (void)effect;
+	return true;
+}
+
+bool driver_ready_exit(struct driver *driver, const struct effect *effect)
+{
+	(void)driver, (void)effect;
+	return true;
+}
+
+void driver_stop(struct driver *driver, int status)
+{
+	(void)status;
+	loop_stop(driver->loop);
+}
+
+/* ---- */
+
+static void rig_begin(struct rig *rig)
+{
+	struct journal journal;
+	struct launch *launch;
+	struct rng rng;
+
+	*rig = (struct rig){.dir = dir_new(),
+			    .command = {"java", "org.apache.flink.container.entrypoint."
+						"StandaloneApplicationClusterEntryPoint"},
+			    .fd = -1};
+	rig->setup.config.state_directory = rig->dir;
+	rig->setup.config.flink.command = rig->command;
+	rig->setup.config.flink.class_archive = "none";
+	rig->setup.environment = rig->environment;
+	rig->setup.version = (struct flink_version){1, 20, 4};
+	rig->driver.setup = &rig->setup;
+	rig->driver.link = (struct init_link *)rig;
+	rig->driver.flink_lock_fd = -1;
+	rig->driver.loop = loop_new(NULL);
+	journal_init(&journal, "orders");
+	launch = journal_add_launch(&journal);
+	strcpy(launch->job_id, JOB);
+	rng_seed(&rng, 7);
+	lifecycle_init(&rig->driver.life, &rig->config, &journal, &rng);
+}
+
+static void rig_end(struct rig *rig)
+{
+	lifecycle_release(&rig->driver.life);
+	loop_free(rig->driver.loop);
+	dir_removep(&rig->dir);
+}
+
+/* The refusal comes as an event of its own. */
+static void is_refused(struct rig *rig, enum cause held, const char *why)
+{
+	CHECK_INT(rig->refused.type, ==, 0);
+	if (rig->launched && !rig->link_is_lost)
+		return; /* nothing will come */
+	CHECK(!loop_run(rig->driver.loop, NULL));
+	CHECK_INT(rig->refused.type, ==, EVENT_LAUNCH_FAILED);
+	CHECK_INT(rig->refused.process.held, ==, held);
+	CHECK_HAS(rig->refused_error, why);
+	CHECK_INT(rig->driver.flink_lock_fd, ==, -1);
+	CHECK(!is_locked(rig));
+}
+
+static void the_lock_goes_to_flink_and_is_not_kept(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	effect_launch(&rig.driver);
+	CHECK_INT(rig.prepared, ==, 1);
+	CHECK_INT(rig.launched, ==, 1);
+	CHECK_INT(rig.fd, >=, 0);
+	CHECK(rig.fd_locked);
+	CHECK_INT(rig.driver.flink_lock_fd, ==, -1);
+	CHECK(!is_locked(&rig)); /* nobody has taken it over here */
+	rig_end(&rig);
+}
+
+static void without_the_lock_nothing_is_launched(void)
+{
+	cleanup_free char *path = NULL;
+	struct rig rig;
+	int fd;
+
+	rig_begin(&rig);
+	path = xasprintf("%s/flink.lock", rig.dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(!flock(fd, LOCK_SH)); /* in whatever way */
+	effect_launch(&rig.driver);
+	CHECK_INT(rig.launched, ==, 0);
+	close(fd);
+	is_refused(&rig, CAUSE_NONE, "still runs");
+	rig_end(&rig);
+}
+
+static void nothing_is_launched_before_ha_is_prepared(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig.ha_waits = true;
+	effect_launch(&rig.driver);
+	CHECK_INT(rig.launched, ==, 0);
+	rig.ha_waits = false;
+	effect_launch(&rig.driver);
+	CHECK_INT(rig.launched, ==, 1);
+	rig_end(&rig);
+}
+
+static void a_drey_that_was_fenced_meanwhile_launches_nothing(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig.driver.life.fenced = true;
+	effect_launch(&rig.driver);
+	CHECK_INT(rig.launched, ==, 0);
+	is_refused(&rig, CAUSE_JOURNAL_TAKEN, "another drey has the journal");
+	rig_end(&rig);
+}
+
+/* A drey-init that cannot end Flink by itself must not start one under a lease. */
+static void a_lease_needs_a_drey_init_that_keeps_it(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig.setup.life.lease_ms = 15000;
+	effect_launch(&rig.driver);
+	CHECK_INT(rig.launched, ==, 0);
+	is_refused(&rig, CAUSE_JOURNAL_UNREADABLE, "too old");
+	rig.driver.init_takes_lease = true;
+	effect_launch(&rig.driver);
+	CHECK_INT(rig.launched, ==, 1);
+	rig_end(&rig);
+}
+
+static void a_port_that_is_taken_and_a_drey_init_that_is_gone_are_told(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig.port_is_taken = true;
+	effect_launch(&rig.driver);
+	CHECK_INT(rig.launched, ==, 0);
+	is_refused(&rig, CAUSE_NONE, "somebody listens there");
+	rig_end(&rig);
+
+	rig_begin(&rig);
+	rig.link_is_lost = true;
+	effect_launch(&rig.driver);
+	is_refused(&rig, CAUSE_NONE, "drey-init is gone");
+	rig_end(&rig);
+}
+
+int main(void)
+{
+	TEST(the_lock_goes_to_flink_and_is_not_kept);
+	TEST(without_the_lock_nothing_is_launched);
+	TEST(nothing_is_launched_before_ha_is_prepared);
+	TEST(a_drey_that_was_fenced_meanwhile_launches_nothing);
+	TEST(a_lease_needs_a_drey_init_that_keeps_it);
+	TEST(a_port_that_is_taken_and_a_drey_init_that_is_gone_are_told);
+	return tap_done();
+}

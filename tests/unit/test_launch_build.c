@@ -1,0 +1,135 @@
+/* What Flink is started with is what the launch on record says, and nothing else. */
+#include "run/launch_build.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "tap.h"
+
+#define JOB "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa01"
+#define APP "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb02"
+
+struct rig {
+	struct setup setup;
+	struct launch launch;
+	char *command[5], *environment[3];
+};
+
+static void rig_begin(struct rig *rig)
+{
+	*rig = (struct rig){
+		.command = {"java", "-cp", "lib/*",
+			    "org.apache.flink.container.entrypoint."
+			    "StandaloneApplicationClusterEntryPoint"},
+		.environment = {"PATH=/bin", "DREY_SECRET=1"},
+		.launch = {.job_id = JOB,
+			   .job_result_path = "file:/jrs",
+			   .application_id = APP,
+			   .application_result_path = "file:/ars",
+			   .restore_path = "file:/sp/savepoint-1"},
+	};
+	rig->setup.config.flink.command = rig->command;
+	rig->setup.config.flink.class_archive = "none";
+	rig->setup.environment = rig->environment;
+	rig->setup.version = (struct flink_version){2, 3, 0};
+}
+
+/* Command line and environment, each word between two bars. */
+static char *built(const struct rig *rig)
+{
+	struct flink_exec exec = {0};
+	struct buf text = BUF_INIT;
+	struct err err = {0};
+
+	if (!CHECK(!launch_build(&rig->setup, &rig->launch, &exec, NULL, &err)))
+		tap_note("%s", err.msg);
+	for (size_t i = 0; i < exec.argc; i++)
+		buf_addf(&text, "|%s", exec.argv[i]);
+	for (size_t i = 0; i < exec.envc; i++)
+		buf_addf(&text, "|%s", exec.env[i]);
+	buf_addch(&text, '|');
+	flink_exec_release(&exec);
+	return buf_steal(&text);
+}
+
+static void the_restore_point_on_record_is_the_one_that_flink_gets(void)
+{
+	cleanup_free char *from = NULL, *empty = NULL;
+	struct rig rig;
+
+	rig_begin(&rig);
+	from = built(&rig);
+	CHECK_HAS(from, "|--fromSavepoint|file:/sp/savepoint-1|");
+	CHECK(!strstr(from, "allowNonRestoredState"));
+	rig.launch.restore_path = NULL;
+	empty = built(&rig);
+	CHECK(!strstr(empty, "fromSavepoint"));
+}
+
+static void state_is_left_behind_only_with_leave(void)
+{
+	cleanup_free char *text = NULL;
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig.launch.allow_non_restored = true;
+	text = built(&rig);
+	CHECK_HAS(text, "|--fromSavepoint|file:/sp/savepoint-1|--allowNonRestoredState|");
+}
+
+static void each_launch_has_ids_and_result_stores_of_its_own(void)
+{
+	cleanup_free char *text = NULL, *older = NULL;
+	struct rig rig;
+
+	rig_begin(&rig);
+	text = built(&rig);
+	CHECK_HAS(text, "|--job-id|" JOB "|");
+	CHECK_HAS(text, "|job-result-store.storage-path=file:/jrs|");
+	CHECK_HAS(text, "|job-result-store.delete-on-commit=false|");
+	CHECK_HAS(text, "|$internal.application.id=" APP "|");
+	CHECK_HAS(text, "|application-result-store.storage-path=file:/ars|");
+	rig.setup.version = (struct flink_version){1, 20, 4};
+	older = built(&rig);
+	CHECK_HAS(older, "|job-result-store.storage-path=file:/jrs|");
+	CHECK(!strstr(older, "application.id"));
+	CHECK(!strstr(older, "application-result-store"));
+}
+
+static void flink_gets_the_environment_that_drey_reads_with(void)
+{
+	cleanup_free char *text = NULL;
+	struct rig rig;
+
+	rig_begin(&rig);
+	text = built(&rig);
+	CHECK_HAS(text, "|PATH=/bin|");
+	CHECK(!strstr(text, "DREY_SECRET"));
+}
+
+static void with_ha_the_application_needs_its_id(void)
+{
+	struct flink_exec exec = {0};
+	struct err err = {0};
+	cleanup_free char *text = NULL;
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig.setup.ha.on = rig.setup.ha.set_rpc_port = true;
+	rig.setup.ha.rpc_port = 6123;
+	text = built(&rig);
+	CHECK_HAS(text, "|high-availability.jobmanager.port=6123|");
+	*rig.launch.application_id = '\0';
+	CHECK(launch_build(&rig.setup, &rig.launch, &exec, NULL, &err) < 0);
+	CHECK_HAS(err.msg, "no application id for Flink with HA");
+}
+
+int main(void)
+{
+	TEST(the_restore_point_on_record_is_the_one_that_flink_gets);
+	TEST(state_is_left_behind_only_with_leave);
+	TEST(each_launch_has_ids_and_result_stores_of_its_own);
+	TEST(flink_gets_the_environment_that_drey_reads_with);
+	TEST(with_ha_the_application_needs_its_id);
+	return tap_done();
+}
