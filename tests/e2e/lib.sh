@@ -391,6 +391,22 @@ continuity() { # [EMPTY_STARTS]
 		}' "$EVENTS"
 }
 
+# Checks that no job has started from less than what a job before it was told to be complete: for a run in which nobody
+# has asked for something older, and nothing was damaged. What Flink restarts by itself may go back behind a savepoint.
+never_older() {
+	awk '
+		$1 == "SNAPSHOT" { count[$5, $2, $4] = $3 }
+		$1 == "COMPLETED" && count[$5, $2, $4] > newest[$4] { newest[$4] = count[$5, $2, $4]; what[$4] = $2 " of " $5 }
+		$1 == "RESTORED" && !(($5, $4) in started) {
+			started[$5, $4] = 1
+			if ($3 < newest[$4]) {
+				printf "%s started from %d, and %d were in checkpoint %s\n", $5, $3, newest[$4], what[$4]
+				bad = 1
+			}
+		}
+		END { exit bad }' "$EVENTS"
+}
+
 # ---- drey --------------------------------------------------------------------------------------------
 # drey.yaml is made from DREY_CONF, by the dotted name of each key; values are YAML. A test changes what it wants
 # between run_begin and start_drey:  DREY_CONF[savepoints.interval]=5s

@@ -96,4 +96,5 @@ check "from the newest retained checkpoint" restore_matches "$newest"
 is "$(status .attempts.failed)" 0 "the end of a container is no failure of the job"
 
 check "the state was continuous all the time" continuity
+check "and never went back to something older" never_older
 e2e_end

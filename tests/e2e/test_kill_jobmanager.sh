@@ -88,4 +88,5 @@ await "so do the checkpoints" has_completed $((last + 2)) "$job"
 is "$(status .jobId) $(jm_pid)" "$job $pid" "the same job in the same JobManager"
 
 check "the state was continuous all the time" continuity
+check "and never went back to something older" never_older
 e2e_end

@@ -124,6 +124,27 @@ EOF
 check "subtasks are added up" continuity
 is "$(snapshot_count aa 1)" 15 "also for one snapshot"
 
+log_of <<-EOF
+	$(line RESTORED - 0 aa 0)
+	$(line SNAPSHOT 1 10 aa 0)
+	$(line COMPLETED 1 10 aa 0)
+	$(line SNAPSHOT 2 20 aa 0)
+	$(line RESTORED 1 10 bb 0)
+EOF
+check "nothing is behind a snapshot that was never complete" never_older
+log_of <<-EOF
+	$(line RESTORED - 0 aa 0)
+	$(line SNAPSHOT 1 10 aa 0)
+	$(line COMPLETED 1 10 aa 0)
+	$(line SNAPSHOT 2 20 aa 0)
+	$(line COMPLETED 2 20 aa 0)
+	$(line RESTORED 1 10 aa 1)
+	$(line RESTORED 1 10 bb 0)
+EOF
+check "a start from an older snapshot is continuous" continuity
+check "but it is seen" not never_older
+is "$(never_older)" "job=bb started from 10, and 20 were in checkpoint 2 of job=aa" "and said"
+
 # ---- drey.yaml
 DREY_CONF=([application]=x [flink.restPort]=1 [poll.slow]=1s [flink.command]='["a b"]')
 write_drey_yaml

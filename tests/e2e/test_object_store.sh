@@ -101,7 +101,7 @@ MUST_LIVE=(jm tm)
 await "the next container runs the job" runs_after "$third"
 check "from the newest snapshot" restore_matches "$(newest_snapshot "$third")"
 
-# ---- the store is down when the job has to start
+# ---- S12: the store is down when the job has to start
 die_and_wait
 server_down versitygw
 drey do-not-restart off >/dev/null

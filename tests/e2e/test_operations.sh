@@ -126,7 +126,7 @@ await "started again, the job runs" runs_after "$job"
 check "from that savepoint" restore_matches "$newest"
 check "the state was continuous all the time" continuity
 
-# ---- what a person names; S57: a checkpoint is newer than it
+# ---- S2, S8, S21: what a person names; S57: a checkpoint is newer than it
 drey resume --from "$manual" >"$RUN/log/cli.log" 2>&1
 is "$? $(grep -c 'drey cancel' "$RUN/log/cli.log")" "1 1" "a running job is not replaced; the message says what to do"
 check "drey cancel" drey_says cancel

@@ -30,7 +30,7 @@ start_drey
 MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running
 
-# ---- the two newest checkpoints are damaged
+# ---- S10: the two newest checkpoints are damaged
 die_and_wait
 check "at least three are kept" test "${#KEPT[@]}" -ge 3
 truncate -s -7 "${KEPT[0]}/_metadata"
