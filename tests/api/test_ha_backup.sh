@@ -2,6 +2,8 @@
 #
 # Flink's HA data that are not those of now: put back from a backup, with newer checkpoints in storage; and of a
 # generation that had HA, while the next one has none.
+#
+# runs in: ci on 2.3.0
 
 # shellcheck disable=SC2119,SC2154 # lib.sh has functions whose arguments are optional; keys of DREY_CONF
 # shellcheck source=tests/e2e/tap.sh

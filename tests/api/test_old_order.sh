@@ -3,6 +3,8 @@
 # The journal is lost, and a restore order that was carried out long ago still stands in the control ConfigMap or in the
 # custom resource. What was seen of them is lost with the journal; the object itself says that the order is none any more.
 # With the Role of the chart, against a real API server.
+#
+# runs in: ci
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

@@ -2,6 +2,8 @@
 #
 # A restore order in the same step as another version: both are changed at once, and the drey of the version before, which
 # still runs, sees the order first. By ConfigMap and custom resource, against a real API server.
+#
+# runs in: ci
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

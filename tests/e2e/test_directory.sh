@@ -2,6 +2,8 @@
 #
 # Where the lineage has written counts, wherever the configuration points now: the next generation has another
 # checkpoint and savepoint directory; the code of the job sets a checkpoint storage of its own; storage is set back.
+#
+# runs in: test on 2.3.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

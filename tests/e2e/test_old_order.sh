@@ -2,6 +2,8 @@
 #
 # The journal is lost, and a restore order of long ago still stands in the control directory. What was seen of it is
 # lost with the journal: the order looks like a new one.
+#
+# runs in: test on 1.20.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

@@ -3,6 +3,8 @@
 # Flink's HA is switched on behind drey's back, by a script in flink.command: after a crash a Flink up to 2.2 recovers the
 # job of the launch before and runs it beside the new one. drey ends both, says so, and gives up when it happens at every
 # start. Real HA, in a ZooKeeper that Flink brings along.
+#
+# runs in: ci on 1.20.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck disable=SC2317 # functions are called by name
