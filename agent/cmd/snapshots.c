@@ -50,6 +50,18 @@ static const char *state_of(const struct row *row)
 	return "unknown";
 }
 
+/* Journals of before have no date for a savepoint that was verified when it was recorded. */
+static int64_t verified_of(const struct row *row)
+{
+	bool known = row->known && row->known->verified;
+
+	if (row->seen->integrity == INTEGRITY_COMPLETE && row->seen->snapshot.verified_unix_ms > 0)
+		return row->seen->snapshot.verified_unix_ms;
+	if (known && row->known->verified_unix_ms <= 0)
+		return row->known->completed_unix_ms;
+	return known ? row->known->verified_unix_ms : 0;
+}
+
 static int64_t completed_of(const struct row *row)
 {
 	if (row->known && row->known->completed_unix_ms > 0)
@@ -145,7 +157,7 @@ static void add_row(struct json *list, const struct row *row)
 	add_known(to, "completedUnixMs", completed_of(row), 1);
 	add_known(to, "sizeBytes", size_of(row), 0);
 	add_known(to, "fileCount", files_of(row), 0);
-	add_known(to, "verifiedUnixMs", row->known ? row->known->verified_unix_ms : 0, 1);
+	add_known(to, "verifiedUnixMs", verified_of(row), 1);
 	json_add_str(to, "state", state_of(row));
 	json_add_str(to, "detail", row->seen->detail);
 }
@@ -187,8 +199,8 @@ static void print_row(const struct cli *cli, const struct history *history, cons
 		text_size(size_of(row), size);
 	if (files_of(row) >= 0)
 		snprintf(files, sizeof(files), "%" PRId64, files_of(row));
-	if (row->known && row->known->verified_unix_ms > 0)
-		clock_ago(row->known->verified_unix_ms, now_ms, when);
+	if (verified_of(row) > 0)
+		clock_ago(verified_of(row), now_ms, when);
 	fprintf(cli->out, ROW, snapshot_kind_name(row->seen->snapshot.kind),
 		snapshot_origin_name(origin_of(row)), id, *job_id_of(row) ? job_id_of(row) : "-",
 		age, size, files, when, state_of(row));

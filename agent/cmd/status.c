@@ -30,6 +30,9 @@ static void print_launch(const struct status_view *view, int64_t now_unix_ms, FI
 	fprintf(out, "%" PRId64 ", job id %s", view->launch_number, view->job_id);
 	print_ago(out, ", started ", view->started_unix_ms, now_unix_ms);
 	fprintf(out, "%s%s", *view->job_state ? ", Flink says " : "", view->job_state);
+	if (view->tasks_total)
+		fprintf(out, ", %" PRId64 " of %" PRId64 " tasks run", view->tasks_running,
+			view->tasks_total);
 	if (*view->flink_version) {
 		fputs(", Flink ", out);
 		text_print(view->flink_version, out);
@@ -117,6 +120,10 @@ static void print_status(const struct status_view *view, FILE *out)
 	}
 	if (*view->last_error) {
 		row(out, "last error");
+		print_ago(out, "", view->last_error_unix_ms, now_unix_ms);
+		if (view->last_error_launch)
+			fprintf(out, ", launch %" PRId64, view->last_error_launch);
+		fputs(view->last_error_unix_ms ? ": " : "", out);
 		text_print(view->last_error, out);
 		fputc('\n', out);
 	}
@@ -165,8 +172,9 @@ const struct cli_command cmd_status = {
 		"Where no drey answers and the journal is in a ConfigMap, that is shown, and the\n"
 		"status is 5.\n",
 	.options = options,
-	.statuses = "0  Running\n"
-		    "1  between two states: Resolving, Launching, Stopping, Terminating\n"
+	.statuses = "0  Running, and ready: all tasks run\n"
+		    "1  between two states: Resolving, Launching, Stopping, Terminating;\n"
+		    "   or Running and not ready\n"
 		    "2  wrong use or configuration\n"
 		    "3  parked: Suspended, Cancelled, Finished, Failed\n"
 		    "4  Holding\n"

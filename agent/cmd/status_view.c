@@ -28,6 +28,17 @@ static void read_launch(const struct json *launch, struct status_view *view)
 	view->restore_checkpoint_id = json_i64_or(restore, "checkpointId", 0);
 }
 
+/* An older drey, or a journal that is read without one, has no such condition. */
+static bool is_ready(const struct json *doc)
+{
+	const struct json *each;
+
+	json_each (each, json_get(doc, "conditions"))
+		if (!strcmp(text(each, "type"), "Ready"))
+			return !strcmp(text(each, "status"), "True");
+	return true;
+}
+
 void status_view_read(const struct json *doc, struct status_view *ret_view)
 {
 	const struct json *desired = json_get(doc, "desired");
@@ -57,7 +68,12 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 		.last_location = text(last, "location"),
 		.last_operation_error = text(last, "error"),
 		.last_ended_unix_ms = json_i64_or(last, "endedUnixMs", 0),
+		.ready = is_ready(doc),
 		.job_state = text(json_get(doc, "job"), "state"),
+		.tasks_running = json_i64_or(json_get(doc, "tasks"), "running", 0),
+		.tasks_total = json_i64_or(json_get(doc, "tasks"), "total", 0),
+		.last_error_unix_ms = json_i64_or(doc, "lastErrorUnixMs", 0),
+		.last_error_launch = json_i64_or(doc, "lastErrorLaunch", 0),
 		.checkpoint_path = text(checkpoint, "path"),
 		.checkpoint_id = json_i64_or(checkpoint, "id", 0),
 		.checkpoint_unix_ms = json_i64_or(checkpoint, "completedUnixMs", 0),
@@ -114,7 +130,7 @@ bool status_view_parked(const struct status_view *view)
 int status_view_exit(const struct status_view *view)
 {
 	if (status_view_is(view, "Running"))
-		return CLI_OK;
+		return view->ready ? CLI_OK : CLI_FAILED;
 	if (status_view_parked(view))
 		return CLI_PARKED;
 	return status_view_is(view, "Holding") ? CLI_HELD : CLI_FAILED;

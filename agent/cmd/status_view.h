@@ -13,6 +13,8 @@ struct json;
 /* Everything is borrowed from the document; texts that it has not are "", numbers 0. */
 struct status_view {
 	const char *application, *phase, *cause, *reason, *last_error;
+	int64_t last_error_unix_ms, last_error_launch;
+	bool ready; /* the condition */
 	const char *desired_state;
 	bool do_not_restart;
 
@@ -20,9 +22,10 @@ struct status_view {
 	int64_t launch_number;
 	const char *job_id, *generation, *flink_version;
 	int64_t started_unix_ms;
-	bool verified;         /* Flink restored exactly the restore point */
-	bool proven;           /* and completed a checkpoint */
-	const char *job_state; /* "RUNNING", as Flink said last; "" = not known */
+	bool verified;                      /* Flink restored exactly the restore point */
+	bool proven;                        /* and completed a checkpoint */
+	const char *job_state;              /* "RUNNING", as Flink said last; "" = not known */
+	int64_t tasks_running, tasks_total; /* total 0 = not known */
 	const char *restore_path, *restore_kind;
 	int64_t restore_checkpoint_id;
 
@@ -62,7 +65,7 @@ bool status_view_takes_application(const struct json *doc);
 bool status_view_parked(const struct status_view *view);
 bool status_view_is(const struct status_view *view, const char *phase);
 
-/* Exit status of `drey status`: CLI_OK Running, CLI_PARKED, CLI_HELD, else CLI_FAILED. */
+/* Exit status of `drey status`: CLI_OK Running and ready, CLI_PARKED, CLI_HELD, else CLI_FAILED. */
 int status_view_exit(const struct status_view *view);
 
 #endif

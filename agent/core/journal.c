@@ -161,6 +161,15 @@ void journal_add_snapshot(struct journal *journal, const struct snapshot *snapsh
 	journal->snapshots[journal->snapshot_count++] = copy;
 }
 
+void journal_set_error(struct journal *journal, const char *text, int64_t unix_ms)
+{
+	const struct launch *launch = journal_launch_const(journal);
+
+	xstrset(&journal->last_error, text);
+	journal->last_error_unix_ms = text ? unix_ms : 0;
+	journal->last_error_launch = text && launch ? launch->number : 0;
+}
+
 void journal_add_failure(struct journal *journal, int64_t unix_ms)
 {
 	if (journal->failure_count == JOURNAL_MAX_FAILURES) {

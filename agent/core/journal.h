@@ -211,7 +211,9 @@ struct journal {
 	int64_t failures_unix_ms[JOURNAL_MAX_FAILURES]; /* failed attempts, oldest first */
 	size_t failure_count;
 	char *last_error;
-	char **consumed; /* tokens of one-shot requests that were applied */
+	int64_t last_error_unix_ms,
+		last_error_launch; /* when, and of which launch; 0 = not known */
+	char **consumed;           /* tokens of one-shot requests that were applied */
 	size_t consumed_count;
 	char **failed_generations;
 	size_t failed_generation_count;
@@ -252,6 +254,9 @@ void journal_add_snapshot(struct journal *journal, const struct snapshot *snapsh
 void journal_remove_snapshot(struct journal *journal, const char *path);
 
 void journal_add_failure(struct journal *journal, int64_t unix_ms);
+
+/* The last thing that went wrong, of the launch that is current; text NULL: nothing any more. */
+void journal_set_error(struct journal *journal, const char *text, int64_t unix_ms);
 void journal_add_log(struct journal *journal, int64_t unix_ms, const char *text);
 void journal_consume(struct journal *journal, const char *token);
 bool journal_is_consumed(const struct journal *journal, const char *token);

@@ -485,6 +485,8 @@ static int read_document(const struct json *doc, struct journal *journal, struct
 	    read_savepoint_requests(doc, journal, err) ||
 	    read_outcome(doc, &journal->outcome, err) || read_failures(doc, journal, err) ||
 	    opt_str(doc, "lastError", &journal->last_error, err) ||
+	    opt_i64(doc, "lastErrorUnixMs", 0, &journal->last_error_unix_ms, err) ||
+	    opt_i64(doc, "lastErrorLaunch", 0, &journal->last_error_launch, err) ||
 	    read_strings(doc, "consumedTokens", journal, journal_consume, err) ||
 	    read_strings(doc, "failedGenerations", journal, journal_add_failed_generation, err) ||
 	    read_strings(doc, "writers", journal, journal_add_writer, err) ||

@@ -227,6 +227,8 @@ static void add_history(struct json *doc, const struct journal *journal)
 	for (size_t i = 0; i < journal->failure_count; i++)
 		json_add_i64(array, NULL, journal->failures_unix_ms[i]);
 	add_prose(doc, "lastError", journal->last_error);
+	add_known(doc, "lastErrorUnixMs", journal->last_error_unix_ms, 0);
+	add_known(doc, "lastErrorLaunch", journal->last_error_launch, 0);
 	add_strings(doc, "consumedTokens", journal->consumed, journal->consumed_count);
 	add_strings(doc, "failedGenerations", journal->failed_generations,
 		    journal->failed_generation_count);

@@ -491,7 +491,7 @@ void launch_failure(struct lifecycle *life, const char *why)
 	int failures = 0;
 	int64_t wait_ms;
 
-	xstrset(&journal->last_error, why);
+	journal_set_error(journal, why, life->now_unix_ms);
 	note(life, NOTE_WARNING, "failed attempt: %s", why);
 	journal_add_failure(journal, life->now_unix_ms);
 	for (size_t i = 0; i < journal->failure_count; i++)

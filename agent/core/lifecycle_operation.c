@@ -94,7 +94,7 @@ void operation_record(struct lifecycle *life, bool ok, const char *location, con
 		journal_answer_savepoint(&life->journal, result);
 	life->want_write = true;
 	if (!ok)
-		xstrset(&life->journal.last_error, error);
+		journal_set_error(&life->journal, error, life->now_unix_ms);
 	note(life, ok ? NOTE_INFO : NOTE_ERROR, "%s (%s) %s%s%s%s%s",
 	     operation_kind_name(operation->kind), operation_reason_name(operation->reason),
 	     ok ? "done" : "failed", location ? ": " : "", location ? location : "",
@@ -437,6 +437,7 @@ static void record_savepoint(struct lifecycle *life, const struct event *event)
 		.verified = event->inspected.readable && event->inspected.complete,
 	};
 
+	snapshot.verified_unix_ms = snapshot.verified ? life->now_unix_ms : 0;
 	memcpy(snapshot.job_id, operation->job_id, JOB_ID_BYTES);
 	journal_add_snapshot(&life->journal, &snapshot);
 }

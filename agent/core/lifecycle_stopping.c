@@ -46,7 +46,7 @@ static void do_without_savepoint(struct lifecycle *life, const char *why)
 {
 	char *error = xasprintf("no savepoint although one is wanted: %s", why);
 
-	xstrset(&life->journal.last_error, error);
+	journal_set_error(&life->journal, error, life->now_unix_ms);
 	note(life, NOTE_WARNING, "%s; the next start continues from the newest checkpoint", error);
 	free(error);
 	end_flink(life, false, false, "the container ends without a savepoint: %s", why);

@@ -177,6 +177,8 @@ static void see_checkpoints(struct lifecycle *life, struct launch *launch, const
 		return;
 	launch->proven_unix_ms = life->now_unix_ms;
 	life->journal.ever_proven = true;
+	if (life->journal.last_error_launch != launch->number) /* over and done with */
+		journal_set_error(&life->journal, NULL, 0);
 	life->journal.failure_count = 0;
 	life->want_write = true;
 	note(life, NOTE_INFO, "checkpoint %" PRId64 " completed: launch %" PRId64 " is proven",
@@ -239,7 +241,7 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 	bool worse = view->state == JOB_RESTARTING || view->state == JOB_FAILING;
 
 	if (view->failure && worse && life->seen.state != view->state) {
-		xstrset(&life->journal.last_error, view->failure);
+		journal_set_error(&life->journal, view->failure, life->now_unix_ms);
 		note(life, NOTE_WARNING, "the job is %s: %s", job_state_name(view->state),
 		     view->failure);
 	}

@@ -266,6 +266,8 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 	add_attempts(doc, life, now_unix_ms);
 	add_outcome(doc, &journal->outcome);
 	json_add_str(doc, "lastError", journal->last_error);
+	add_known(doc, "lastErrorUnixMs", journal->last_error_unix_ms);
+	add_known(doc, "lastErrorLaunch", journal->last_error_launch);
 	add_next_savepoint(doc, life, now_unix_ms);
 	to = json_add_object(doc, "journal");
 	json_add_i64(to, "sequence", life->acknowledged);

@@ -171,6 +171,7 @@ static void tell_phase(struct driver *driver)
 
 	driver_event(driver,
 		     life->phase == PHASE_FAILED || life->cause == CAUSE_STOP_FAILED ||
+			     life->cause == CAUSE_JOB_NOT_RUNNING ||
 			     (life->phase == PHASE_HOLDING && !braked),
 		     cause ? cause : phase_name(life->phase), "Supervise", life->reason);
 }

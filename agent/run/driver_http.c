@@ -61,8 +61,8 @@ static void answer_metrics(const struct driver *driver, struct http_reply *reply
 {
 	reply->status = 200;
 	reply->type = METRICS_CONTENT_TYPE;
-	metrics_text(&driver->metrics, driver->alive ? &driver->life : NULL, clock_unix_ms(),
-		     &reply->body);
+	metrics_text(&driver->metrics, driver->alive ? &driver->life : NULL, &driver->conditions,
+		     clock_unix_ms(), &reply->body);
 }
 
 static const struct {

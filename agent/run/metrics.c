@@ -164,7 +164,8 @@ static void add_build(struct buf *text, const struct lifecycle *life)
 	buf_addstr(text, "} 1\n");
 }
 
-static void add_states(struct buf *text, const struct lifecycle *life)
+static void add_states(struct buf *text, const struct lifecycle *life,
+		       const struct conditions *conditions)
 {
 	const struct intent *intent = &life->journal.intent;
 	bool live = life->launch_step == LAUNCH_LIVE;
@@ -176,8 +177,12 @@ static void add_states(struct buf *text, const struct lifecycle *life)
 		labelled(text, "drey_phase", "phase", phase_name((enum phase)i),
 			 (int)life->phase == i);
 	family(text, "drey_cause", "gauge", "1 for the word of the present standstill or failure.");
-	if (life->cause)
-		labelled(text, "drey_cause", "cause", cause_name(life->cause), 1);
+	if (conditions_cause(conditions, life))
+		labelled(text, "drey_cause", "cause",
+			 cause_name(conditions_cause(conditions, life)), 1);
+	number(text, "drey_ready", "gauge",
+	       "1 when /readyz says 200: the job and all its tasks run.",
+	       conditions_ready(conditions, life));
 	family(text, "drey_desired_state", "gauge", "1 for the state that is wanted.");
 	for (int i = 0; i <= DESIRED_CANCELLED; i++)
 		labelled(text, "drey_desired_state", "state",
@@ -192,6 +197,25 @@ static void add_states(struct buf *text, const struct lifecycle *life)
 			 (seen ? (int)life->seen.state : JOB_UNKNOWN) == i);
 	number(text, "drey_flink_reachable", "gauge", "1 when Flink's REST API answered last.",
 	       live && life->seen.reachable);
+}
+
+/* As Flink told last. */
+static void add_cluster(struct buf *text, const struct lifecycle *life)
+{
+	const struct cluster *cluster = &life->seen.cluster;
+	bool live = life->launch_step == LAUNCH_LIVE;
+	bool tasks = live && life->seen.job_present && cluster->tasks_known;
+	bool slots = live && cluster->slots_known;
+
+	known(text, "drey_tasks", "Tasks of the job.", tasks, cluster->tasks_total);
+	known(text, "drey_tasks_running", "Those of them that run, or have finished.", tasks,
+	      cluster->tasks_running);
+	known(text, "drey_task_managers", "TaskManagers that Flink has.", slots,
+	      cluster->task_managers);
+	known(text, "drey_slots", "Slots of these.", slots, cluster->slots_total);
+	known(text, "drey_slots_free", "Slots that no job uses.", slots, cluster->slots_free);
+	known(text, "drey_job_restarts", "Restarts by Flink itself since its start.",
+	      live && life->seen.restarts_known, life->seen.restarts);
 }
 
 static void add_launches(struct buf *text, const struct metrics *metrics,
@@ -331,13 +355,14 @@ static void add_records(struct buf *text, const struct metrics *metrics,
 			 metrics->refused[i]);
 }
 
-void metrics_text(const struct metrics *metrics, const struct lifecycle *life, int64_t now_unix_ms,
-		  struct buf *text)
+void metrics_text(const struct metrics *metrics, const struct lifecycle *life,
+		  const struct conditions *conditions, int64_t now_unix_ms, struct buf *text)
 {
 	add_build(text, life);
 	if (!life)
 		return;
-	add_states(text, life);
+	add_states(text, life, conditions);
+	add_cluster(text, life);
 	add_launches(text, metrics, life, now_unix_ms);
 	add_operations(text, metrics, life);
 	add_snapshots(text, metrics, life);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "core/conditions.h"
 #include "core/lifecycle.h"
 #include "run/hook.h"
 
@@ -61,8 +62,9 @@ void metrics_init(struct metrics *metrics, const struct lifecycle *life);
 /* Count what the step with `event` has changed. */
 void metrics_step(struct metrics *metrics, const struct lifecycle *life, const struct event *event);
 
-/* Append the exposition. life: NULL before the journal was read. now_unix_ms: the wall clock. */
-void metrics_text(const struct metrics *metrics, const struct lifecycle *life, int64_t now_unix_ms,
-		  struct buf *text);
+/* Append the exposition. life: NULL before the journal was read; conditions: as they were judged last.
+ * now_unix_ms: the wall clock. */
+void metrics_text(const struct metrics *metrics, const struct lifecycle *life,
+		  const struct conditions *conditions, int64_t now_unix_ms, struct buf *text);
 
 #endif

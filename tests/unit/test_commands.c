@@ -154,6 +154,12 @@ static void the_status_of_status_follows_the_phase(void)
 		const char *document;
 		int status;
 	} cases[] = {
+		{DOC("Running", "running",
+		     ",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]"),
+		 CLI_OK},
+		{DOC("Running", "running",
+		     ",\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\"}]"),
+		 CLI_FAILED},
 		{DOC("Running", "running", ""), CLI_OK},
 		{DOC("Suspended", "suspended", ""), CLI_PARKED},
 		{DOC("Cancelled", "cancelled", ""), CLI_PARKED},

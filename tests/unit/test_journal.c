@@ -118,7 +118,7 @@ static void fill(struct journal *journal)
 	xstrset(&journal->outcome.reason, "why");
 	journal->outcome.unix_ms = 9;
 	journal_add_failure(journal, BIG);
-	xstrset(&journal->last_error, "bad\tthing");
+	journal_set_error(journal, "bad\tthing", 7777);
 	xstrset(&journal->disposing, "file:///sp/old");
 	journal_consume(journal, "token-0");
 	journal_add_failed_generation(journal, "g0");

@@ -13,6 +13,7 @@ struct rig {
 	struct lifecycle_config config;
 	struct lifecycle life;
 	struct metrics metrics;
+	struct conditions conditions;
 	struct buf text;
 };
 
@@ -45,8 +46,11 @@ static void step(struct rig *rig, enum event_type type)
 
 static const char *text(struct rig *rig)
 {
+	static const struct conditions_outside nothing;
+
+	conditions_update(&rig->conditions, &rig->life, &nothing, NOW);
 	buf_clear(&rig->text);
-	metrics_text(&rig->metrics, &rig->life, NOW, &rig->text);
+	metrics_text(&rig->metrics, &rig->life, &rig->conditions, NOW, &rig->text);
 	return buf_str(&rig->text);
 }
 
@@ -122,6 +126,35 @@ static void states_are_one_for_exactly_one_label(void)
 	rig_end(&rig);
 }
 
+static void the_tasks_and_what_they_lack_are_told(void)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	CHECK(!strstr(text(&rig), "\ndrey_tasks"));
+	CHECK(!strstr(text(&rig), "\ndrey_slots"));
+	rig.life.phase = PHASE_RUNNING;
+	rig.life.launch_step = LAUNCH_LIVE;
+	rig.life.seen.job_present = rig.life.seen.reachable = true;
+	rig.life.seen.state = JOB_RUNNING;
+	CHECK_SAMPLE(&rig, "drey_ready 1");
+	rig.life.seen.tasks_missing = true;
+	rig.life.seen.cluster = (struct cluster){
+		.tasks_known = true, .slots_known = true, .tasks_total = 12, .tasks_waiting = 12};
+	CHECK_SAMPLE(&rig, "drey_ready 0");
+	CHECK_SAMPLE(&rig, "drey_phase{phase=\"Running\"} 1");
+	CHECK_SAMPLE(&rig, "drey_cause{cause=\"JobNotRunning\"} 1");
+	CHECK_SAMPLE(&rig, "drey_tasks 12");
+	CHECK_SAMPLE(&rig, "drey_tasks_running 0");
+	CHECK_SAMPLE(&rig, "drey_task_managers 0");
+	CHECK_SAMPLE(&rig, "drey_slots 0");
+	CHECK(!strstr(text(&rig), "\ndrey_job_restarts"));
+	rig.life.seen.restarts_known = true;
+	rig.life.seen.restarts = 555;
+	CHECK_SAMPLE(&rig, "drey_job_restarts 555");
+	rig_end(&rig);
+}
+
 static void labels_are_escaped(void)
 {
 	struct rig rig;
@@ -150,7 +183,7 @@ static void before_the_journal_is_read_it_says_what_it_is(void)
 	struct metrics metrics = {0};
 	struct buf out = BUF_INIT;
 
-	metrics_text(&metrics, NULL, NOW, &out);
+	metrics_text(&metrics, NULL, &(struct conditions){0}, NOW, &out);
 	CHECK_HAS(buf_str(&out), "drey_build_info{version=\"" DREY_VERSION "\"");
 	CHECK(!strstr(buf_str(&out), "drey_phase"));
 	buf_release(&out);
@@ -337,6 +370,7 @@ int main(void)
 {
 	TEST(a_standstill_has_its_word);
 	TEST(states_are_one_for_exactly_one_label);
+	TEST(the_tasks_and_what_they_lack_are_told);
 	TEST(labels_are_escaped);
 	TEST(what_is_not_known_has_no_sample);
 	TEST(before_the_journal_is_read_it_says_what_it_is);

@@ -73,6 +73,8 @@ static void every_member_is_there_from_the_start(void)
 					      "attempts",
 					      "outcome",
 					      "lastError",
+					      "lastErrorUnixMs",
+					      "lastErrorLaunch",
 					      "nextSavepointInMs",
 					      "journal",
 					      "conditions",
