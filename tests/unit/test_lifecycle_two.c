@@ -1,8 +1,4 @@
-/*
- * Two dreys of one application, in two pods. First what one of them does by itself; then both of them over one
- * journal, with partitions, pauses of agent and drey-init's word, and steps of the wall clock, from seeds: is there
- * ever a moment with two Flinks?
- */
+/* Two dreys of one application, in two pods: what each of them does. Both together: test_lifecycle_rivals.c. */
 #include <stdlib.h>
 
 #include "life.h"
@@ -277,8 +273,35 @@ static void a_journal_out_of_reach_ends_flink_before_the_lease_does(void)
 	life_end(&l);
 }
 
+/* The wall clock is only ever recorded. */
+static void an_hour_more_or_less_on_the_wall_clock_changes_nothing(void)
+{
+	struct life l;
+
+	for (int way = -1; way <= 1; way += 2) {
+		begin_after(&l, THEM, false);
+		hello(&l, NULL);
+		pass(&l, 1000);
+		l.wall_ms += way * 3600000;
+		CHECK_INT(launched_after(&l), >=, WAIT_MS - 1000);
+		CHECK_INT(l.now_ms, <, 2 * WAIT_MS);
+		life_end(&l);
+
+		run_strict(&l);
+		l.hold_checks = true;
+		l.wall_ms += way * 3600000;
+		pass(&l, 20000);
+		CHECK_NOTHING(&l, EFFECT_SIGNAL);
+		l.wall_ms -= way * 3600000;
+		pass(&l, 10000);
+		CHECK_INT(took(&l, EFFECT_SIGNAL), >=, 1);
+		life_end(&l);
+	}
+}
+
 int main(void)
 {
+	TEST(an_hour_more_or_less_on_the_wall_clock_changes_nothing);
 	TEST(a_launch_of_another_pod_whose_end_nobody_saw_is_waited_for);
 	TEST(what_is_proven_dead_is_not_waited_for);
 	TEST(an_agent_of_a_fenced_container_stays_fenced);
