@@ -17,6 +17,7 @@ api_begin old-order
 # shellcheck source=tests/api/resource_lib.sh
 . "$TOP/tests/api/resource_lib.sh"
 
+# shellcheck disable=SC2317 # called through await
 used_is() { # KIND NAME TOKENS
 	[ "$(kubectl get "$1" "$2" --output json | jq --raw-output '.metadata.annotations["drey.dev/used-restore-tokens"]')" = "$3" ]
 }

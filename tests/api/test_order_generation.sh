@@ -17,6 +17,7 @@ api_begin order-generation
 . "$TOP/tests/api/resource_lib.sh"
 
 quick=('control:' '  poll: 500ms')
+# shellcheck disable=SC2317 # called through await
 carried_out() { # TOKEN
 	journal_is ".consumedTokens | index(\"$1\") != null"
 }

@@ -15,6 +15,7 @@ mkdir -p "$dir/ck" "$dir/sp"
 flink_is 'exec sleep 100000'
 drey_yaml </dev/null
 sed 's/^application: .*/application: invoices/' "$dir/drey.yaml" >"$dir/other.yaml"
+# shellcheck disable=SC2119 # its arguments are optional
 start_drey
 wait_for phase_is Launching
 before=$("$DREY" status --json --config "$dir/drey.yaml" | jq -c '[.desired, .journal.sequence]')
