@@ -3,7 +3,7 @@
 # The archive of Flink's classes: made by the script of the image, used when it fits, refused and said when it does
 # not; and a JVM that cannot use one that was offered to it starts all the same.
 #
-# runs in: test on 2.3.0
+# runs in: ci on 2.3.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

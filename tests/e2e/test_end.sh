@@ -3,7 +3,7 @@
 # How a job comes to its end by itself: it fails, its main() throws, it finishes. What drey tries again, when it
 # gives up and says why, and what it never runs again.
 #
-# runs in: test
+# runs in: test on 2.3.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

@@ -4,7 +4,7 @@
 # answers of the REST API, the exit statuses. There is no drey in it, only its Flink room (flink_driver.c). When a
 # new Flink makes this fail, docs and agent/flink/ have to learn something before drey can be trusted with it.
 #
-# runs in: test
+# runs in: test on 1.20.0
 
 # shellcheck disable=SC2317 # functions are called by name
 

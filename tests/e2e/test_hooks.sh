@@ -2,7 +2,7 @@
 #
 # Hooks around a running job: what they are told, in which order, and that the stop waits for them.
 #
-# runs in: test on 1.20.0
+# runs in: ci on 1.20.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

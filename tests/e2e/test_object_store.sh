@@ -3,7 +3,7 @@
 # Checkpoints and savepoints on S3: Flink writes them with its own file system - presto's with 1.20, Hadoop's with
 # 2.3 - and drey finds them with its own, with the endpoint and the keys that Flink's config.yaml has.
 #
-# runs in: test on 1.20.0
+# runs in: ci on 1.20.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh
