@@ -32,6 +32,7 @@ void facts_release(struct facts *facts)
 		free(facts->stored[i]);
 	free(facts->stored);
 	free(facts->lock_held);
+	free(facts->ended_detail);
 	*facts = (struct facts){0};
 }
 
@@ -91,6 +92,13 @@ bool facts_is_listed(enum source_kind source)
 {
 	return source == SOURCE_CHECKPOINTS || source == SOURCE_SAVEPOINTS ||
 	       source == SOURCE_LINEAGE;
+}
+
+void facts_set_end(struct facts *facts, const char *job_id, enum job_end end, const char *detail)
+{
+	snprintf(facts->ended_job, sizeof(facts->ended_job), "%s", job_id);
+	facts->ended = end;
+	xstrset(&facts->ended_detail, detail);
 }
 
 void facts_add_job(struct facts *facts, const char *job_id)
@@ -207,7 +215,7 @@ const char *source_kind_name(enum source_kind kind)
 		[SOURCE_JOURNAL] = "journal",         [SOURCE_HA] = "ha",
 		[SOURCE_CHECKPOINTS] = "checkpoints", [SOURCE_SAVEPOINTS] = "savepoints",
 		[SOURCE_LINEAGE] = "lineage",         [SOURCE_INITIAL] = "initial",
-		[SOURCE_REQUEST] = "request",
+		[SOURCE_REQUEST] = "request",         [SOURCE_RESULTS] = "results",
 	};
 
 	return (size_t)kind < SOURCE_COUNT ? names[kind] : "unknown";

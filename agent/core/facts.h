@@ -21,6 +21,7 @@ enum source_kind {
 	SOURCE_LINEAGE, /* other directories in which launches of the lineage wrote (lineage_dirs.h) */
 	SOURCE_INITIAL, /* the initial savepoint of the configuration */
 	SOURCE_REQUEST, /* a one-shot restore request */
+	SOURCE_RESULTS, /* how the job of journal_open_launch() ended, as Flink has left it */
 	SOURCE_COUNT,
 };
 
@@ -92,6 +93,16 @@ struct candidate {
 	bool passed_over; /* it would have been chosen, but is damaged: people have to hear that */
 };
 
+/* What Flink has left behind about the end of a job. */
+enum job_end {
+	JOB_END_NONE,     /* nothing: it has not come to a final state */
+	JOB_END_FINISHED, /* it came to its end by itself, as far as can be told */
+	JOB_END_STOPPED,  /* with a savepoint */
+	JOB_END_CANCELED,
+	JOB_END_FAILED,
+	JOB_END_UNKNOWN, /* something is there, and says nothing that can be understood */
+};
+
 struct facts {
 	struct source_fact sources[SOURCE_COUNT];
 	struct place_fact *places; /* of the sources that are directories; owned */
@@ -107,6 +118,10 @@ struct facts {
 	/* what Flink would start again by itself, keys of core/ha_keys.h; owned */
 	char **stored;
 	size_t stored_count;
+	/* SOURCE_RESULTS */
+	char ended_job[JOB_ID_BYTES]; /* the job that was asked about; "" = none was */
+	enum job_end ended;
+	char *ended_detail; /* STOPPED: path of the savepoint; UNKNOWN: why; owned */
 	char *lock_held; /* why a Flink that lives may hold the leader lock; NULL = none does; owned */
 };
 
@@ -132,6 +147,9 @@ void facts_add_job(struct facts *facts, const char *job_id);
 
 /* Is it such a job, or does the id of one begin so? Nobody but this application can have had it. */
 bool facts_is_own_job(const struct facts *facts, const char *job_id);
+
+/* How the job ended; detail is copied. */
+void facts_set_end(struct facts *facts, const char *job_id, enum job_end end, const char *detail);
 
 /* Append a key (copied). */
 void facts_add_stored(struct facts *facts, const char *key);

@@ -114,6 +114,17 @@ const struct launch *journal_launch_const(const struct journal *journal)
 	return journal->launch_count ? &journal->launches[journal->launch_count - 1] : NULL;
 }
 
+const struct launch *journal_open_launch(const struct journal *journal)
+{
+	for (size_t i = journal->launch_count; i-- > 0;) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (!launch->never_started)
+			return launch->end_known || !launch->job_result_path ? NULL : launch;
+	}
+	return NULL;
+}
+
 struct launch *journal_add_launch(struct journal *journal)
 {
 	const struct launch *last = journal_launch_const(journal);

@@ -68,7 +68,7 @@ struct intent {
 struct launch {
 	int64_t number; /* 1, 2, 3 ... over the life of the application */
 	char job_id[JOB_ID_BYTES];
-	char *job_result_path;
+	char *job_result_path;             /* URI; Flink leaves there how the job ended */
 	char application_id[JOB_ID_BYTES]; /* Flink >= 2.3 */
 	char *application_result_path;
 	char *generation;    /* hash of image, arguments and configuration; NULL without one */
@@ -92,7 +92,10 @@ struct launch {
 	int64_t proven_unix_ms;   /* first checkpoint completed; 0 = not (yet) */
 	int64_t ended_unix_ms;    /* reaped; 0 = not (yet) */
 	int wait_status;          /* valid when ended_unix_ms != 0; -1 = nobody saw it */
-	bool job_ended;     /* Flink has shown the job's final state: nothing can continue it */
+	bool job_ended; /* Flink has shown the job's final state: nothing can continue it */
+	/* what became of the job is on record (an outcome, an operation, a later launch): Flink's own
+	 * record of its end tells nothing new. Journals before this: job_ended */
+	bool end_known;
 	bool mismatched;    /* Flink restored something else: nothing of this launch may be used */
 	bool left_state;    /* a snapshot of it was seen in storage, or Flink has reported one */
 	bool never_started; /* proven: no process was ever started for it */
@@ -241,6 +244,10 @@ bool journal_is_backup(const struct journal *found, const struct journal *ours);
 /* The current launch, or NULL when there never was one; borrowed. */
 struct launch *journal_launch(struct journal *journal);
 const struct launch *journal_launch_const(const struct journal *journal);
+
+/* The launch whose end nobody saw, and that may have left a record of it: the last one that may have
+ * been started, when its end is not known. NULL: there is none. Borrowed. */
+const struct launch *journal_open_launch(const struct journal *journal);
 
 /* Append a zeroed launch with the next number; borrowed until the next change of the list. */
 struct launch *journal_add_launch(struct journal *journal);

@@ -169,6 +169,15 @@ static int read_wait_status(const struct json *obj, struct launch *launch, struc
 	return 0;
 }
 
+/* A drey that did not ask Flink for its record of the end went by what it had seen of the job. */
+static int read_end(const struct json *obj, struct launch *launch, struct err *err)
+{
+	if (opt_bool(obj, "jobEnded", &launch->job_ended, err))
+		return -1;
+	launch->end_known = launch->job_ended;
+	return opt_bool(obj, "endKnown", &launch->end_known, err);
+}
+
 static int read_launch(const struct json *obj, struct launch *launch, struct err *err)
 {
 	if (json_need_i64(obj, "number", &launch->number, err) ||
@@ -188,8 +197,7 @@ static int read_launch(const struct json *obj, struct launch *launch, struct err
 	    opt_i64(obj, "verifiedUnixMs", 0, &launch->verified_unix_ms, err) ||
 	    opt_i64(obj, "provenUnixMs", 0, &launch->proven_unix_ms, err) ||
 	    opt_i64(obj, "endedUnixMs", 0, &launch->ended_unix_ms, err) ||
-	    opt_bool(obj, "jobEnded", &launch->job_ended, err) ||
-	    opt_bool(obj, "mismatched", &launch->mismatched, err) ||
+	    read_end(obj, launch, err) || opt_bool(obj, "mismatched", &launch->mismatched, err) ||
 	    opt_bool(obj, "leftState", &launch->left_state, err) ||
 	    opt_bool(obj, "neverStarted", &launch->never_started, err) ||
 	    read_wait_status(obj, launch, err) || read_last_checkpoint(obj, launch, err))

@@ -123,6 +123,7 @@ static void add_launch(struct json *array, const struct launch *launch)
 	add_known(to, "endedUnixMs", launch->ended_unix_ms, 0);
 	add_known(to, "waitStatus", launch->ended_unix_ms ? launch->wait_status : -1, -1);
 	json_add_bool(to, "jobEnded", launch->job_ended);
+	json_add_bool(to, "endKnown", launch->end_known);
 	json_add_bool(to, "mismatched", launch->mismatched);
 	json_add_bool(to, "leftState", launch->left_state);
 	json_add_bool(to, "neverStarted", launch->never_started);

@@ -190,7 +190,7 @@ static bool due(struct lifecycle *life, int64_t *deadline_ms)
 	return true;
 }
 
-static void poll_now(struct lifecycle *life)
+void poll_now(struct lifecycle *life)
 {
 	const struct launch *launch = journal_launch(&life->journal);
 	struct effect *effect;
@@ -235,6 +235,8 @@ static void on_tick(struct lifecycle *life)
 		watch_tasks(life);
 	if (due(life, &life->ready_ms))
 		not_ready(life);
+	if (life->look_ms && life->now_ms >= life->look_ms)
+		stopping_looked(life);
 	if (due(life, &life->kill_ms) && (life->launch_step == LAUNCH_LIVE || life->foreign)) {
 		kill_flink(life);
 		note(life, NOTE_WARNING, "Flink has not ended: SIGKILL");
@@ -254,7 +256,8 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 		life->ready_ms,      life->kill_ms,           life->journal_retry_ms,
 		life->stop_retry_ms, life->operation_poll_ms, life->operation_deadline_ms,
 		life->exit_ms,       life->check_ms,          life->lease_end_ms,
-		life->disposal_ms,   life->note_ms,           life->tasks_ms};
+		life->disposal_ms,   life->note_ms,           life->tasks_ms,
+		life->look_ms};
 	int64_t next = -1;
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {

@@ -419,7 +419,9 @@ struct lifecycle {
 		int slots_used;     /* by the job, when all its tasks ran; 0 = not known */
 		bool not_ready;     /* it was said that the tasks do not run */
 		bool restarts_known;
-		int64_t restarts; /* by Flink, in this process */
+		int64_t restarts;      /* by Flink, in this process */
+		int64_t statistics_ms; /* polled_ms of the last look that has shown statistics */
+		int64_t finished_ms;   /* since when FINISHED, and unclear how it came to that */
 	} seen;
 
 	/* deadlines on the monotonic clock, 0 = not armed */
@@ -432,6 +434,11 @@ struct lifecycle {
 		tasks_ms;     /* until then tasks may be missing */
 	int64_t grace_end_ms; /* when the container will be killed; 0 = not known */
 	enum operation_reason stop_reason; /* of the stop that waits */
+	int64_t look_ms; /* the container ends, and Flink is looked at once more before that: at
+				  most until then; 0 = it is not */
+	int64_t look_since_ms; /* an answer counts that was asked for after this */
+	int64_t budget_end_ms; /* a stop of the container has to be over by then */
+	enum upgrade upgrade;  /* why the container ends */
 	int64_t stop_by_ms; /* a stop waits for the savepoint in flight, and has to be over by then;
 			       0 = none does */
 	int holds;          /* in a row, for the backoff */

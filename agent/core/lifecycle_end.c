@@ -111,6 +111,7 @@ static void forget_process(struct lifecycle *life)
 	life->poll_ms = life->ready_ms = life->kill_ms = life->savepoint_ms = life->note_ms = 0;
 	life->tasks_ms = life->polled_job_ms = life->polled_all_ms = 0;
 	life->polling = false;
+	life->look_ms = 0;
 	life->accepted = false;
 	withdraw(life, EFFECT_SIGNAL);
 	withdraw(life, EFFECT_DISPOSE);

@@ -7,6 +7,7 @@
  *   lifecycle_launch.c     resolving, launching, failures
  *   lifecycle_view.c       looking at the job: its restore, its checkpoints, its end
  *   lifecycle_tasks.c      its tasks, and what they run on
+ *   lifecycle_ended.c      the job has come to its end
  *   lifecycle_outside.c    savepoints and stops that others ask Flink for
  *   lifecycle_stopping.c   the container ends: upgrade, or not
  *   lifecycle_end.c        the end of Flink; an agent that finds Flink running or ended
@@ -94,6 +95,11 @@ bool is_current_launch(struct lifecycle *life, const char *launch_id, int64_t nu
 /* A launch failed: count it, then try again after a while or give up. */
 void launch_failure(struct lifecycle *life, const char *why);
 
+/* ---- lifecycle.c ---- */
+
+/* Ask Flink about the job, if that is not under way. */
+void poll_now(struct lifecycle *life);
+
 /* ---- lifecycle_view.c ---- */
 
 void on_view(struct lifecycle *life, const struct event *event);
@@ -115,6 +121,30 @@ void not_ready(struct lifecycle *life);
 /* What the next poll asks for. */
 enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *launch);
 
+/* ---- lifecycle_ended.c ---- */
+
+/* Record how the job of the current launch has ended; nothing is launched by itself any more. */
+void outcome_set(struct lifecycle *life, enum outcome_kind kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* What became of this job is on record, and Flink need not be asked for its own record of that. */
+void launch_end_is_known(struct lifecycle *life, const char *job_id);
+
+/* The job came to an end that we did not ask for. */
+void job_ended(struct lifecycle *life, const struct view *view);
+
+/* The job is FINISHED, and what is shown of its savepoints may be older than that: ask again. */
+bool end_is_unclear(struct lifecycle *life, const struct view *view);
+
+/* FINISHED, and not by a stop with savepoint. */
+bool finished_by_itself(const struct view *view);
+
+/* The same while it was being stopped or cancelled: that is what counts. */
+void job_finished_first(struct lifecycle *life);
+
+/* The same while Flink is being ended. */
+void job_finished_meanwhile(struct lifecycle *life, const struct view *view);
+
 /* ---- lifecycle_outside.c ---- */
 
 /* Record the savepoints of the running launch that drey has not asked for. */
@@ -127,6 +157,10 @@ const struct seen_savepoint *outside_stop(const struct lifecycle *life, const st
 /* ---- lifecycle_stopping.c ---- */
 
 void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upgrade);
+
+/* Before Flink is ended a job that may have come to its end is looked at once more: call it with every
+ * answer, and when the time for it is over. */
+void stopping_looked(struct lifecycle *life);
 
 /* The container ends, and the operation that was in flight is over: the stop that has waited for it,
  * or the end of Flink. `error`: why there is no savepoint of a stop; NULL = it was no stop, and went

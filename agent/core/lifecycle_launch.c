@@ -337,6 +337,9 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 		hold(life, &held);
 		return;
 	}
+	/* whatever became of the launches before: this one was decided with that in view */
+	for (size_t i = 0; i < life->journal.launch_count; i++)
+		life->journal.launches[i].end_known = true;
 	greet_generation(life, from);
 	remember_ha_jobs(&life->journal, facts);
 	launch = add_launch(life, decision, job_id, from);
@@ -370,6 +373,17 @@ static void remember_state(struct lifecycle *life, const struct facts *facts)
 	}
 }
 
+/* Nobody saw the job end, but Flink has left a record of it. */
+static void record_outcome(struct lifecycle *life, const struct decision *decision)
+{
+	const struct launch *open = journal_open_launch(&life->journal);
+
+	if (decision->outcome == OUTCOME_NONE || !open)
+		return;
+	outcome_set(life, decision->outcome, "%s", decision->outcome_reason);
+	launch_end_is_known(life, open->job_id);
+}
+
 void on_observed(struct lifecycle *life, const struct event *event)
 {
 	const struct decision *decision = event->observed.decision;
@@ -396,6 +410,7 @@ void on_observed(struct lifecycle *life, const struct event *event)
 		begin_launch(life, decision, event->observed.facts);
 		break;
 	case DECISION_PARK:
+		record_outcome(life, decision);
 		park(life, decision);
 		break;
 	default:

@@ -228,6 +228,9 @@ static void record_end_of_job(struct lifecycle *life)
 			"in storage";
 	else if (operation->kind == OPERATION_STOP && life->savepoint_damaged)
 		error = life->operation_error ? life->operation_error : "its savepoint is damaged";
+	/* where nobody knows of a savepoint, the job may have come to its own end */
+	if (operation->kind == OPERATION_CANCEL || life->stop_location)
+		launch_end_is_known(life, operation->job_id);
 	operation_record(life, !error, life->stop_location, error);
 	operation_remember(life, operation);
 }
@@ -264,8 +267,17 @@ bool operation_view(struct lifecycle *life, const struct view *view)
 		return false;
 	if (!final)
 		return true;
+	if (kind == OPERATION_CANCEL && view->state == JOB_FINISHED) {
+		job_finished_first(life);
+		return true;
+	}
 	if (kind == OPERATION_CANCEL) {
 		stopped(life, "the job is cancelled");
+		return true;
+	}
+	if (life->step == STEP_ENDING && !life->stop_location && finished_by_itself(view)) {
+		if (!end_is_unclear(life, view))
+			job_finished_first(life);
 		return true;
 	}
 	/* the place of the savepoint is in the result: read it before Flink ends */
@@ -285,6 +297,8 @@ void operation_flink_gone(struct lifecycle *life)
 		return;
 	/* its success is on record; the agent before only waited for Flink to go */
 	if (last->ok && !strcmp(last->trigger_id, life->journal.operation.trigger_id)) {
+		if (kind != OPERATION_SAVEPOINT)
+			launch_end_is_known(life, life->journal.operation.job_id);
 		operation_clear(life);
 		return;
 	}
@@ -324,6 +338,11 @@ static void unknown_id(struct lifecycle *life)
 	bool final = life->seen.state == JOB_FINISHED || life->seen.state == JOB_FAILED ||
 		     life->seen.state == JOB_CANCELED;
 
+	if (life->journal.operation.kind == OPERATION_STOP && life->seen.job_present &&
+	    life->seen.state == JOB_FINISHED) {
+		wait_for_end(life);
+		return;
+	}
 	if (life->journal.operation.kind == OPERATION_STOP && final && life->seen.job_present) {
 		stopped(life, "the job has stopped");
 		return;
@@ -354,8 +373,13 @@ static void flink_says_failed(struct lifecycle *life, const struct event *event)
 		inspect(life, event->operation.location);
 		return;
 	}
-	if (kind == OPERATION_STOP && life->seen.job_present &&
-	    (life->seen.state == JOB_FINISHED || life->seen.state == JOB_CANCELED)) {
+	if (kind == OPERATION_STOP && life->seen.job_present && life->seen.state == JOB_FINISHED) {
+		/* stopped, or at its own end: what it has completed last tells */
+		xstrset(&life->operation_error, error);
+		wait_for_end(life);
+		return;
+	}
+	if (kind == OPERATION_STOP && life->seen.job_present && life->seen.state == JOB_CANCELED) {
 		stopped(life, error);
 		return;
 	}

@@ -15,6 +15,10 @@
 /* What Flink needs after SIGTERM, and this for the journal, is not there for a savepoint. */
 #define JOURNAL_MARGIN_MS 1000
 
+/* A job may have come to its end since it was looked at last. Flink tells within milliseconds. */
+#define LOOK_PATIENCE_MS 1000
+#define LOOK_GRACE_MS    5000 /* less than this, and there is no time for it */
+
 static enum operation_reason reason_of(const struct lifecycle *life, enum upgrade upgrade)
 {
 	return upgrade == UPGRADE_UNKNOWN && life->config->on_sigterm == SIGTERM_SAVEPOINT
@@ -115,6 +119,37 @@ void stopping_goes_on(struct lifecycle *life, const char *error)
 		keep_state(life);
 }
 
+static void hand_over(struct lifecycle *life)
+{
+	int64_t budget_ms = life->budget_end_ms - life->now_ms;
+
+	switch (mode_of(life, life->upgrade)) {
+	case UPGRADE_BY_SAVEPOINT:
+		hand_over_by_savepoint(life, budget_ms, reason_of(life, life->upgrade));
+		break;
+	case UPGRADE_STATELESS:
+		hand_over_nothing(life, budget_ms, reason_of(life, life->upgrade));
+		break;
+	case UPGRADE_BY_LAST_STATE:
+		keep_state(life);
+		break;
+	}
+}
+
+void stopping_looked(struct lifecycle *life)
+{
+	if (!life->look_ms)
+		return;
+	if (!life->end_wanted && life->now_ms < life->look_ms &&
+	    (life->polling || life->polled_ms < life->look_since_ms)) {
+		poll_now(life);
+		return;
+	}
+	life->look_ms = 0;
+	if (!life->end_wanted && life->launch_step == LAUNCH_LIVE)
+		hand_over(life);
+}
+
 void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upgrade)
 {
 	int64_t budget_ms = grace_left_ms - life->config->kill_after_ms - JOURNAL_MARGIN_MS;
@@ -141,17 +176,15 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 		keep_state(life);
 		return;
 	}
-	switch (mode_of(life, upgrade)) {
-	case UPGRADE_BY_SAVEPOINT:
-		hand_over_by_savepoint(life, budget_ms, reason_of(life, upgrade));
-		break;
-	case UPGRADE_STATELESS:
-		hand_over_nothing(life, budget_ms, reason_of(life, upgrade));
-		break;
-	case UPGRADE_BY_LAST_STATE:
-		keep_state(life);
-		break;
+	life->upgrade = upgrade;
+	life->budget_end_ms = life->now_ms + budget_ms;
+	if (grace_left_ms < LOOK_GRACE_MS || !life->seen.reachable || !life->seen.job_present) {
+		hand_over(life);
+		return;
 	}
+	life->look_since_ms = life->now_ms;
+	life->look_ms = life->now_ms + LOOK_PATIENCE_MS;
+	poll_now(life);
 }
 
 int end_status(const struct lifecycle *life)

@@ -13,6 +13,9 @@
  * long in a RUNNING job did not happen. */
 #define RESTORE_PATIENCE_MS 10000
 
+/* After this the statistics of a job are not what Flink had in its cache before. */
+#define FRESH_STATISTICS_MS 3100
+
 static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -185,31 +188,6 @@ static void see_checkpoints(struct lifecycle *life, struct launch *launch, const
 	     launch->last_checkpoint_id, launch->number);
 }
 
-/* The job came to an end that we did not ask for. */
-static void job_ended(struct lifecycle *life, const struct view *view)
-{
-	struct outcome *outcome = &life->journal.outcome;
-	const struct launch *launch = journal_launch(&life->journal);
-	const struct seen_savepoint *stop = outside_stop(life, view);
-	bool finished = view->state == JOB_FINISHED && !stop;
-
-	if (view->state == JOB_FAILED) {
-		end_flink(life, false, true, "the job failed: %s",
-			  view->failure ? view->failure : "Flink names no cause");
-		return;
-	}
-	outcome_release(outcome);
-	outcome->kind = finished ? OUTCOME_FINISHED : OUTCOME_CANCELLED;
-	outcome->unix_ms = life->now_unix_ms;
-	memcpy(outcome->job_id, launch->job_id, JOB_ID_BYTES);
-	outcome->reason = stop ? xasprintf("stopped from outside drey, with %s", stop->path)
-			       : xstrdup(finished ? "the job came to its end"
-						  : "cancelled from outside drey");
-	/* the outcome has to be on record before the only witness ends */
-	end_flink(life, true, false, "the job is %s: %s", job_state_name(view->state),
-		  outcome->reason);
-}
-
 /* The pace while the job runs, is proven, and nothing is asked of it. */
 static int64_t calm_pace_ms(const struct lifecycle_config *config)
 {
@@ -230,6 +208,8 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 		wait_ms = launch->proven_unix_ms && !life->seen.tasks_missing
 				  ? calm_pace_ms(config)
 				  : 4 * config->poll_fast_ms;
+	if (life->seen.finished_ms) /* until what it shows of checkpoints is no older than that */
+		wait_ms = FRESH_STATISTICS_MS;
 	life->poll_ms = life->now_ms + wait_ms;
 	/* an even pace, so that other things can come with it */
 	if (wait_ms == calm_pace_ms(config) && life->polled_ms + wait_ms > life->now_ms)
@@ -306,15 +286,21 @@ void on_view(struct lifecycle *life, const struct event *event)
 		outside_savepoints(life, view);
 	}
 	if (view->reachable && view->job_present && !life->end_wanted &&
-	    !operation_view(life, view) && !awaits_restore_report(life, launch, view)) {
+	    !operation_view(life, view) && !awaits_restore_report(life, launch, view) &&
+	    !end_is_unclear(life, view)) {
 		if (view->state == JOB_FINISHED || view->state == JOB_FAILED ||
 		    view->state == JOB_CANCELED)
 			job_ended(life, view);
 		else if (life->phase == PHASE_LAUNCHING && view->state == JOB_RUNNING &&
 			 launch->verified_unix_ms)
 			job_runs(life, launch, view);
+	} else if (view->reachable && view->job_present && life->end_wanted) {
+		job_finished_meanwhile(life, view);
 	}
 	watch_other_job(life, launch, view);
 	watch_tasks(life);
+	if (view->reachable && view->statistics_known)
+		life->seen.statistics_ms = life->polled_ms;
 	schedule_poll(life, launch);
+	stopping_looked(life);
 }

@@ -99,6 +99,13 @@ static enum cause cause_of_outcome(enum outcome_kind kind)
 	return CAUSE_END_UNKNOWN;
 }
 
+void inquiry_park_outcome(struct inquiry *in, enum outcome_kind kind, const char *reason)
+{
+	inquiry_park(in, cause_of_outcome(kind), 2,
+		     "the job is %s (%s); only `drey resume` starts it again",
+		     outcome_kind_name(kind), inquiry_detail(reason));
+}
+
 static bool parked(struct inquiry *in)
 {
 	const struct intent *intent = &in->journal->intent;
@@ -119,9 +126,7 @@ static bool parked(struct inquiry *in)
 	else if (generation_is_past_failure(in) && !generation_has_failed(in))
 		return false;
 	else if (outcome->kind != OUTCOME_NONE && !generation_is_past_failure(in))
-		inquiry_park(in, cause_of_outcome(outcome->kind), 2,
-			     "the job is %s (%s); only `drey resume` starts it again",
-			     outcome_kind_name(outcome->kind), inquiry_detail(outcome->reason));
+		inquiry_park_outcome(in, outcome->kind, outcome->reason);
 	else if (generation_has_failed(in))
 		inquiry_park(in, CAUSE_GENERATION_FAILED, 2,
 			     "generation %s has used up its attempts before without completing a "
@@ -140,9 +145,9 @@ static bool source_unreadable(struct inquiry *in)
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		const struct source_fact *source = &in->facts->sources[i];
 
-		/* journal and request were dealt with before; the initial savepoint is older than all else */
+		/* journal, request and results were dealt with before; the initial savepoint is older than all else */
 		if (i == SOURCE_JOURNAL || i == SOURCE_REQUEST || i == SOURCE_INITIAL ||
-		    source->state != SOURCE_UNREADABLE)
+		    i == SOURCE_RESULTS || source->state != SOURCE_UNREADABLE)
 			continue;
 		inquiry_hold(
 			in, i == SOURCE_HA ? CAUSE_HA_UNREADABLE : CAUSE_STORAGE_UNREADABLE, 5,
@@ -407,8 +412,9 @@ static void find_start(struct inquiry *in)
 {
 	bool none = in->policy->restore == POLICY_NONE;
 
-	/* a stateless job needs no source but the journal */
-	if (!requested(in) && (none || !source_unreadable(in)) && !still_requested(in)) {
+	/* a stateless job needs no source but the journal and how the last launch ended */
+	if (!requested(in) && !result_decides(in) && (none || !source_unreadable(in)) &&
+	    !still_requested(in)) {
 		if (none)
 			start_stateless(in);
 		else if (generation_starts_empty(in))

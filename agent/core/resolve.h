@@ -69,6 +69,9 @@ struct decision {
 	bool allow_non_restored;
 	const char
 		*token; /* one-shot request that this decision uses up, borrowed from the journal */
+	/* PARK: how the job of journal_open_launch() has ended, to be recorded; NONE = nothing new */
+	enum outcome_kind outcome;
+	char outcome_reason[256];
 	enum cause cause; /* HOLD, PARK; else CAUSE_NONE */
 	char reason[512]; /* one sentence for a person; HOLD: with the way out */
 };

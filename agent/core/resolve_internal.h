@@ -2,6 +2,7 @@
  * resolve_internal - what the rules share. Not for anybody else.
  *
  *   resolve.c             the order of the rules; 1, 2 (not wanted), 4 (request), 5, 8
+ *   resolve_result.c      rule 2: how the last launch has ended, where nobody saw it
  *   resolve_generation.c  what another generation or Flink may do, and what a failed one may not
  *   resolve_settle.c      rule 3: the operation in flight when Flink was gone
  *   resolve_candidates.c  rule 6: which candidates count, the newest of them
@@ -47,6 +48,9 @@ void inquiry_hold(struct inquiry *in, enum cause cause, int rule, const char *fm
 void inquiry_park(struct inquiry *in, enum cause cause, int rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* PARK for an outcome, by rule 2. */
+void inquiry_park_outcome(struct inquiry *in, enum outcome_kind kind, const char *reason);
+
 /* Append to the reason of the decision. */
 void inquiry_add(struct inquiry *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void inquiry_judge(struct candidate *c, enum verdict verdict, const char *fmt, ...)
@@ -58,6 +62,11 @@ void inquiry_judge_rest(struct inquiry *in, enum verdict verdict, const char *wh
 /* Ask for a closer look at c. */
 void inquiry_verify(struct inquiry *in, const struct candidate *c, int rule);
 const char *inquiry_detail(const char *detail); /* never empty */
+
+/* ---- resolve_result.c ---- */
+
+/* The last launch has come to its end, or it cannot be known whether it has. */
+bool result_decides(struct inquiry *in);
 
 /* ---- resolve_generation.c ---- */
 

@@ -10,6 +10,7 @@
 
 static const char job_result_path[] = "job-result-store.storage-path";
 static const char job_result_keep[] = "job-result-store.delete-on-commit";
+static const char archive_dir[] = "jobmanager.archive.fs.dir";
 static const char application_id_key[] = "$internal.application.id";
 static const char application_result_path[] = "application-result-store.storage-path";
 static const char shutdown_on_finish[] = "execution.shutdown-on-application-finish";
@@ -256,6 +257,8 @@ static void add_identity(struct flink_exec *exec, const struct flink_launch *lau
 	if (launch->job_result_store) {
 		add_property(exec, job_result_path, launch->job_result_store);
 		add_property(exec, job_result_keep, "false");
+		if (!user_sets(launch, archive_dir) && !launch->has_archive)
+			add_property(exec, archive_dir, launch->job_result_store);
 	}
 	if (flink_version_has_applications(launch->version)) {
 		add_property(exec, application_id_key, launch->application_id);

@@ -16,6 +16,9 @@
  *
  *   job-result-store.storage-path, .delete-on-commit=false     no answer left over from an older
  *                                                              launch
+ *   jobmanager.archive.fs.dir     the same directory, where nothing else was set: without high
+ *                                 availability Flink keeps that store in memory, but archives a job
+ *                                 that has ended
  *   $internal.application.id, application-result-store.*       the same, Flink >= 2.3
  *   execution.shutdown-on-application-finish=false             the final state is read over REST
  *   execution.submit-failed-job-on-application-error=true      a main() that throws is a FAILED job
@@ -68,7 +71,8 @@ struct flink_launch {
 	/* the identity of this launch, from the journal */
 	const char *job_id;
 	const char *job_result_store; /* URI of a directory that no other launch uses */
-	const char *application_id;   /* version >= 2.3 or unknown: required, else ignored */
+	bool has_archive; /* Flink's own configuration names a directory for archives of jobs */
+	const char *application_id; /* version >= 2.3 or unknown: required, else ignored */
 	const char *application_result_store; /* the same */
 
 	/* what to start from */

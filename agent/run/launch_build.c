@@ -18,6 +18,7 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.ha_rpc_port = setup->ha.set_rpc_port ? setup->ha.rpc_port : 0;
 	flink.job_id = launch->job_id;
 	flink.job_result_store = launch->job_result_path;
+	flink.has_archive = flink_conf_get(&setup->flink_conf, "jobmanager.archive.fs.dir") != NULL;
 	flink.application_id = *launch->application_id ? launch->application_id : NULL;
 	flink.application_result_store = launch->application_result_path;
 	flink.restore_path = launch->restore_path;

@@ -53,7 +53,7 @@ static void fills_in_defaults(void)
 	CHECK(!config.flink.version && !config.flink.jars && !config.generation);
 	CHECK_STR(config.flink.rest_address, "127.0.0.1");
 	CHECK_INT(config.flink.rest_port, ==, 8081);
-	CHECK_STR(config.flink.result_store_directory, "file:///var/lib/drey/job-result-store");
+	CHECK(!config.flink.result_store_directory); /* beside the checkpoints: setup */
 	CHECK_INT(config.savepoints.interval_ms, ==, 0);
 	CHECK_INT(config.attempts.window_ms, ==, 600000);
 	CHECK_INT(config.poll.fast_ms, ==, 250);

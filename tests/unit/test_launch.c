@@ -91,6 +91,7 @@ static void the_whole_line_of_the_image_on_2_3(void)
 			"-D|jobmanager.rpc.address=10.0.0.7|"
 			"-D|job-result-store.storage-path=file:/s/jrs/" JOB "|"
 			"-D|job-result-store.delete-on-commit=false|"
+			"-D|jobmanager.archive.fs.dir=file:/s/jrs/" JOB "|"
 			"-D|$internal.application.id=" APP "|"
 			"-D|application-result-store.storage-path=file:/s/ars/" JOB "|"
 			"-D|execution.shutdown-on-application-finish=false|"

@@ -595,16 +595,22 @@ static void a_cancel_goes_on(void)
 
 static void a_stop_whose_job_has_finished_unseen_is_done(void)
 {
+	struct seen_savepoint stop = {.id = 50, .path = SAVEPOINT_1, .stop = true};
+	struct view view = job_in(JOB_FINISHED);
 	struct life l;
+
+	view.savepoints = &stop;
+	view.savepoint_count = 1;
 
 	life_begin(&l);
 	run_proven(&l);
 	wish(&l, DESIRED_SUSPENDED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	return_to(&l);
-	viewed(&l, job_in(JOB_FINISHED));
+	viewed(&l, view);
 	pass(&l, 1);
 	operation(&l, STATUS_UNKNOWN_ID, NULL, NULL); /* the result was dropped after 5 minutes */
+	viewed(&l, view);
 	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
 	exited(&l, EXITED(143));
 	CHECK_HAS(l.life.journal.last_operation.error, "looked for in storage");

@@ -1,7 +1,116 @@
 #include "observe_world.h"
 
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
 #include "core/flink_choice.h"
 #include "core/job_id.h"
+
+/* ---- how the last launch ended ---- */
+
+static void put_result(struct world *w, const char *name, const char *fixture)
+{
+	cleanup_free char *from = xasprintf("tests/fixtures/results/%s", fixture);
+	cleanup_free char *to = xasprintf("results/%s", name);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	CHECK(!fs_read(from, 1 << 20, &text, NULL));
+	dir_put(w->top, to, text.data, text.len_bytes);
+}
+
+/* The launch had this job; all that Flink has left of it is in results/. */
+static void results_begin(struct world *w, const char *job)
+{
+	struct launch *launch;
+
+	world_begin(w);
+	dir_mkdir(w->top, "results");
+	launch = journal_launch(&w->journal);
+	snprintf(launch->job_id, sizeof(launch->job_id), "%s", job);
+	snprintf(launch->application_id, sizeof(launch->application_id), "%s", job);
+	launch->job_result_path = xasprintf("%s/results", w->top);
+}
+
+#define ARCHIVE_2_3(job) "00000000000000000000000000000000/applications/" job "/jobs/" job
+#define JOB_2            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa02"
+#define JOB_3            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa03"
+
+static void finds(const char *job, const char *name, const char *fixture, enum job_end end)
+{
+	struct world w;
+
+	results_begin(&w, job);
+	put_result(&w, name, fixture);
+	observe(&w);
+	CHECK_INT(w.facts.sources[SOURCE_RESULTS].state, ==, SOURCE_PRESENT);
+	CHECK_INT(w.facts.ended, ==, end);
+	CHECK_STR(w.facts.ended_job, job);
+	world_end(&w);
+}
+
+static void finds_what_flink_has_left_about_the_end_of_the_last_launch(void)
+{
+	finds(JOB, JOB ".json", "1.20.0-succeeded.json", JOB_END_FINISHED);
+	finds(JOB, JOB "_DIRTY.json", "2.3.0-succeeded.json", JOB_END_FINISHED);
+	finds(JOB_3, JOB_3 ".json", "2.3.0-canceled.json", JOB_END_CANCELED);
+	finds(JOB, JOB, "1.20.0-archive-finished", JOB_END_FINISHED);
+	finds(JOB_2, JOB_2, "1.20.0-archive-stopped", JOB_END_STOPPED);
+	finds(JOB, ARCHIVE_2_3(JOB), "2.3.0-archive-finished", JOB_END_FINISHED);
+	finds(JOB_2, ARCHIVE_2_3(JOB_2), "2.3.0-archive-stopped", JOB_END_STOPPED);
+}
+
+static void a_record_of_another_job_or_of_none_is_an_unknown_end(void)
+{
+	finds(JOB, JOB ".json", "2.3.0-canceled.json", JOB_END_UNKNOWN);
+	finds(JOB, JOB ".json", "README.md", JOB_END_UNKNOWN);
+	finds(JOB, JOB, "README.md", JOB_END_UNKNOWN);
+}
+
+/* Each may be damaged, and only the archive tells a stop. */
+static void of_two_records_the_better_one_counts(void)
+{
+	struct world w;
+
+	results_begin(&w, JOB);
+	put_result(&w, JOB ".json", "README.md");
+	put_result(&w, JOB, "1.20.0-archive-finished");
+	observe(&w);
+	CHECK_INT(w.facts.ended, ==, JOB_END_FINISHED);
+	put_result(&w, JOB ".json", "1.20.0-succeeded.json");
+	put_result(&w, JOB, "README.md");
+	observe(&w);
+	CHECK_INT(w.facts.ended, ==, JOB_END_FINISHED);
+	world_end(&w);
+}
+
+static void no_record_is_no_end_and_a_known_end_is_not_looked_for(void)
+{
+	struct world w;
+
+	results_begin(&w, JOB);
+	observe(&w);
+	CHECK_INT(w.facts.sources[SOURCE_RESULTS].state, ==, SOURCE_ABSENT);
+	CHECK_INT(w.facts.ended, ==, JOB_END_NONE);
+	put_result(&w, JOB, "1.20.0-archive-finished");
+	journal_launch(&w.journal)->end_known = true;
+	observe(&w);
+	CHECK_INT(w.facts.sources[SOURCE_RESULTS].state, ==, SOURCE_NOT_CONFIGURED);
+	world_end(&w);
+}
+
+static void a_record_that_cannot_be_read_is_not_absent(void)
+{
+	struct world w;
+
+	results_begin(&w, JOB);
+	xstrset(&journal_launch(&w.journal)->job_result_path, "nosuch://b/results");
+	observe(&w);
+	CHECK_INT(w.facts.sources[SOURCE_RESULTS].state, ==, SOURCE_UNREADABLE);
+	world_end(&w);
+}
 
 /* ---- listings ---- */
 
@@ -761,6 +870,11 @@ static void what_flink_would_start_again_and_who_leads_are_facts(void)
 
 int main(void)
 {
+	TEST(finds_what_flink_has_left_about_the_end_of_the_last_launch);
+	TEST(a_record_of_another_job_or_of_none_is_an_unknown_end);
+	TEST(of_two_records_the_better_one_counts);
+	TEST(no_record_is_no_end_and_a_known_end_is_not_looked_for);
+	TEST(a_record_that_cannot_be_read_is_not_absent);
 	/* thousands of little files: a disk takes its time for them */
 	if (!getenv("TMPDIR") && !access("/dev/shm", W_OK))
 		setenv("TMPDIR", "/dev/shm", 1);

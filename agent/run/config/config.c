@@ -361,9 +361,6 @@ static int apply_defaults(struct config *config, const bool *seen, struct err *e
 		if (config_value_set(config, &keys[i], &node, err) < 0)
 			return err_wrap(err, "default of '%s'", keys[i].name);
 	}
-	if (!config->flink.result_store_directory)
-		config->flink.result_store_directory =
-			xasprintf("file://%s/job-result-store", config->state_directory);
 	return 0;
 }
 

@@ -61,7 +61,7 @@ struct config {
 		char *rpc_address;
 		char *checkpoint_directory; /* URIs; NULL = what Flink's configuration says */
 		char *savepoint_directory;
-		char *result_store_directory; /* URI, never NULL */
+		char *result_store_directory; /* URI; NULL until setup_load() has found it */
 		int64_t heartbeat_interval_ms, heartbeat_timeout_ms;
 		int64_t kill_after_ms; /* from SIGTERM to SIGKILL of Flink */
 	} flink;

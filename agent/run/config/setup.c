@@ -102,6 +102,8 @@ static int find_version(struct setup *setup, struct err *err)
 			"set flink.version");
 }
 
+#define RESULTS_DIRECTORY "job-results"
+
 /* Where snapshots are: drey.yaml first, else what Flink's configuration says. */
 static int find_places(struct setup *setup, struct err *err)
 {
@@ -128,6 +130,10 @@ static int find_places(struct setup *setup, struct err *err)
 		flink_conf_listed_dir(&setup->flink_conf, config->flink.checkpoint_directory);
 	setup->savepoint_dir =
 		flink_conf_listed_dir(&setup->flink_conf, config->flink.savepoint_directory);
+	/* as durable as the checkpoints: what lies there keeps a finished job from running again */
+	if (!config->flink.result_store_directory)
+		config->flink.result_store_directory =
+			xasprintf("%s/" RESULTS_DIRECTORY, setup->checkpoint_dir);
 	setup->places = (struct observe_places){
 		.checkpoint_dir = setup->checkpoint_dir,
 		.savepoint_dir = setup->savepoint_dir,

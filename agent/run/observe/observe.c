@@ -66,6 +66,17 @@ static void know_journal(struct observe_plan *plan, const struct journal *journa
 	know_last_checkpoint(plan, journal);
 }
 
+static void know_result(struct observe_plan *plan, const struct journal *journal)
+{
+	const struct launch *launch = journal_open_launch(journal);
+
+	if (!launch)
+		return;
+	memcpy(plan->result_job, launch->job_id, JOB_ID_BYTES);
+	memcpy(plan->result_application, launch->application_id, JOB_ID_BYTES);
+	plan->result_dir = xstrdup(launch->job_result_path);
+}
+
 /* The last launch comes last. */
 static void know_jobs(struct observe_plan *plan, const struct journal *journal)
 {
@@ -119,6 +130,7 @@ void observe_plan_init(struct observe_plan *plan, const struct observe_places *p
 	      journal_is_consumed(journal, journal->intent.restore.token)))
 		plan->request = xstrdup(journal->intent.restore.path);
 	know_jobs(plan, journal);
+	know_result(plan, journal);
 	know_journal(plan, journal);
 	lineage_dirs_find(journal, plan->checkpoint_dir, plan->savepoint_dir, &plan->lineage);
 }
@@ -144,6 +156,7 @@ void observe_plan_release(struct observe_plan *plan)
 	free(plan->checkpoint_dir);
 	free(plan->savepoint_dir);
 	free(plan->initial);
+	free(plan->result_dir);
 	free(plan->request);
 	free(plan->journal_detail);
 	free(plan->ha_detail);
@@ -225,6 +238,7 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 	observe_list(&look, SOURCE_SAVEPOINTS, plan->savepoint_dir);
 	list_lineage(&look);
 	observe_ha(&look);
+	observe_result(&look);
 	for (size_t i = 0; i < plan->known_count; i++)
 		add_named(&look, SOURCE_JOURNAL, &plan->known[i]);
 	initial = add_path(&look, SOURCE_INITIAL, plan->initial, ORIGIN_INITIAL);

@@ -39,6 +39,9 @@ struct observe_plan {
 		[JOB_ID_BYTES]; /* numbered ids (core/job_id.h), sorted: traces of them are facts */
 	size_t name_count;
 	bool only_job_ids; /* snapshots of other jobs are counted, not made candidates */
+	char result_job[JOB_ID_BYTES]; /* whose end nobody saw */
+	char result_application[JOB_ID_BYTES];
+	char *result_dir; /* where Flink may have left a record of it; NULL = no such launch */
 	struct snapshot
 		*known; /* restore points, savepoints and the newest checkpoint of the journal */
 	size_t known_count;

@@ -28,6 +28,9 @@ void observe_list_lineage(struct look *look, const struct lineage_dir *dir);
 /* What the HA maps name, and the fact about them. After the listings. */
 void observe_ha(struct look *look);
 
+/* How the last launch has ended, where nobody saw it. */
+void observe_result(struct look *look);
+
 /* Note that the beginning of its _metadata has to be read, then read all that was noted: version
  * and checkpoint id, whether it is there at all, and its date where that is not known. */
 void observe_note_peek(struct look *look, const struct candidate *candidate);

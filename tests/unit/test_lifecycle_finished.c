@@ -1,0 +1,178 @@
+/* A job that comes to its own end while something else is done with it. */
+#include "life.h"
+
+static struct view finished_view(void)
+{
+	return job_in(JOB_FINISHED);
+}
+
+static void check_finished(struct life *l)
+{
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_FINISHED);
+	CHECK(journal_launch(&l->life.journal)->end_known);
+	CHECK(journal_open_launch(&l->life.journal) == NULL);
+}
+
+static void sigterm_looks_at_the_job_once_more(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	l.hold_last_look = true;
+	run_proven(&l);
+	stopping(&l, 30000);
+	CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	viewed(&l, finished_view());
+	check_finished(&l);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
+	life_end(&l);
+}
+
+static void the_last_look_is_short(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	l.hold_last_look = true;
+	run_proven(&l);
+	stopping(&l, 30000);
+	pass(&l, 999);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	pass(&l, 1);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	CHECK(!journal_launch(&l.life.journal)->end_known);
+	life_end(&l);
+}
+
+static void what_was_asked_before_sigterm_is_asked_again(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	l.hold_last_look = true;
+	run_proven(&l);
+	pass(&l, 5000);
+	CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
+	pass(&l, 10);
+	stopping(&l, 30000);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	CHECK_INT(took(&l, EFFECT_POLL), ==, 2);
+	viewed(&l, job_in(JOB_RUNNING));
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	life_end(&l);
+}
+
+/* The stop is refused, because there is nothing to stop any more. */
+static void a_job_that_finishes_before_its_stop_has_finished(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	ask_restart(&l, "r1");
+	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	viewed(&l, finished_view());
+	operation(&l, STATUS_FAILED, NULL, "the job is not running");
+	viewed(&l, finished_view());
+	check_finished(&l);
+	CHECK_HAS(l.life.journal.last_operation.error, "came to its end before it could be");
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_FINISHED);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	life_end(&l);
+}
+
+static void the_savepoint_of_the_stop_shows_that_it_was_stopped(void)
+{
+	struct seen_savepoint stop = {.id = 50, .path = SAVEPOINT_1, .stop = true};
+	struct view view = finished_view();
+	struct life l;
+
+	view.savepoints = &stop;
+	view.savepoint_count = 1;
+	life_begin(&l);
+	run_proven(&l);
+	ask_restart(&l, "r1");
+	viewed(&l, view);
+	operation(&l, STATUS_FAILED, NULL, "the answer was lost");
+	viewed(&l, view);
+	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
+	life_end(&l);
+}
+
+static void a_job_that_finishes_before_its_cancel_has_finished(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_CANCELLED);
+	viewed(&l, finished_view());
+	check_finished(&l);
+	CHECK(l.life.journal.last_operation.ok);
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_CANCELLED);
+	wish(&l, DESIRED_RUNNING); /* no new start was asked for */
+	CHECK_PHASE(&l, PHASE_FINISHED);
+	life_end(&l);
+}
+
+static void a_record_that_nobody_saw_becomes_the_outcome(void)
+{
+	struct decision decision = {.kind = DECISION_PARK,
+				    .rule = 2,
+				    .settled = NO_CANDIDATE,
+				    .cause = CAUSE_FINISHED,
+				    .outcome = OUTCOME_FINISHED,
+				    .outcome_reason = "the job came to its end",
+				    .reason = "the job is finished"};
+	struct facts facts = {0};
+	struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	CHECK(journal_open_launch(&l.life.journal) != NULL);
+	exited(&l, KILLED(9));
+	step(&l, &e);
+	check_finished(&l);
+	CHECK_PHASE(&l, PHASE_FINISHED);
+	restart_agent(&l);
+	hello(&l, NULL);
+	CHECK_PHASE(&l, PHASE_FINISHED);
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	life_end(&l);
+}
+
+/* A person asks: what the launch before has left is not asked about again. */
+static void a_new_start_is_not_stopped_by_the_old_end(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	viewed(&l, finished_view());
+	exited(&l, EXITED(143));
+	control(&l, CONTROL_STATE | CONTROL_NEW_START, (struct intent){.state = DESIRED_RUNNING});
+	CHECK(journal_open_launch(&l.life.journal) == NULL);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	life_end(&l);
+}
+
+int main(void)
+{
+	TEST(sigterm_looks_at_the_job_once_more);
+	TEST(the_last_look_is_short);
+	TEST(what_was_asked_before_sigterm_is_asked_again);
+	TEST(a_job_that_finishes_before_its_stop_has_finished);
+	TEST(the_savepoint_of_the_stop_shows_that_it_was_stopped);
+	TEST(a_job_that_finishes_before_its_cancel_has_finished);
+	TEST(a_record_that_nobody_saw_becomes_the_outcome);
+	TEST(a_new_start_is_not_stopped_by_the_old_end);
+	return tap_done();
+}

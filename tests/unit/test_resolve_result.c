@@ -1,0 +1,223 @@
+/* What Flink has left on record about the end of a launch whose end nobody saw. */
+#include "resolve_world.h"
+
+static struct launch *open_launch(struct world *w)
+{
+	struct launch *launch = proved(w, JOB_A, NULL, 0, 5);
+
+	launch->job_result_path = xstrdup("file:/results/" JOB_A);
+	found_checkpoint(w, JOB_A, 5);
+	return launch;
+}
+
+static void ended(struct world *w, enum job_end how, const char *detail)
+{
+	facts_set_source(&w->facts, SOURCE_RESULTS, SOURCE_PRESENT, "read");
+	facts_set_end(&w->facts, JOB_A, how, detail);
+}
+
+static void parks(enum job_end how, const char *detail, enum cause cause, enum outcome_kind outcome,
+		  const char *reason)
+{
+	struct world w;
+
+	begin(&w);
+	open_launch(&w);
+	ended(&w, how, detail);
+	decide(&w);
+	CHECK_INT(w.decision.kind, ==, DECISION_PARK);
+	CHECK_INT(w.decision.rule, ==, 2);
+	CHECK_INT(w.decision.cause, ==, cause);
+	CHECK_INT(w.decision.outcome, ==, outcome);
+	CHECK_HAS(w.decision.reason, reason);
+	CHECK_HAS(w.decision.reason, w.decision.outcome_reason);
+	end(&w);
+}
+
+static void a_job_that_has_finished_is_not_run_again(void)
+{
+	parks(JOB_END_FINISHED, NULL, CAUSE_FINISHED, OUTCOME_FINISHED,
+	      "the job is finished (the job came to its end); only `drey resume` starts it again");
+}
+
+static void a_stop_and_a_cancel_from_outside_count_as_when_they_are_seen(void)
+{
+	parks(JOB_END_STOPPED, "file:/sp/savepoint-aaaaaa-1", CAUSE_CANCELLED, OUTCOME_CANCELLED,
+	      "stopped from outside drey, with file:/sp/savepoint-aaaaaa-1");
+	parks(JOB_END_CANCELED, NULL, CAUSE_CANCELLED, OUTCOME_CANCELLED,
+	      "cancelled from outside drey");
+}
+
+static void a_record_that_cannot_be_understood_is_an_unknown_end(void)
+{
+	parks(JOB_END_UNKNOWN, "x.json: byte 3", CAUSE_END_UNKNOWN, OUTCOME_UNKNOWN,
+	      "x.json: byte 3");
+}
+
+static void goes_on(struct world *w)
+{
+	decide(w);
+	CHECK_INT(w->decision.kind, ==, DECISION_START_FROM);
+	CHECK_INT(w->decision.outcome, ==, OUTCOME_NONE);
+	end(w);
+}
+
+static void no_record_and_a_failed_job_are_no_end(void)
+{
+	struct world w;
+
+	begin(&w);
+	open_launch(&w);
+	facts_set_source(&w.facts, SOURCE_RESULTS, SOURCE_ABSENT, "nothing");
+	facts_set_end(&w.facts, JOB_A, JOB_END_NONE, NULL);
+	goes_on(&w);
+	begin(&w);
+	open_launch(&w);
+	ended(&w, JOB_END_FAILED, NULL);
+	goes_on(&w);
+}
+
+static void what_is_known_already_is_not_asked_again(void)
+{
+	struct world w;
+
+	begin(&w);
+	open_launch(&w)->end_known = true;
+	ended(&w, JOB_END_FINISHED, NULL);
+	goes_on(&w);
+}
+
+static void the_record_of_another_job_does_not_count(void)
+{
+	struct world w;
+
+	begin(&w);
+	open_launch(&w);
+	facts_set_source(&w.facts, SOURCE_RESULTS, SOURCE_PRESENT, "read");
+	facts_set_end(&w.facts, JOB_B, JOB_END_FINISHED, NULL);
+	goes_on(&w);
+}
+
+/* Rule 3 has found the savepoint of the stop that was in flight. */
+static void our_own_stop_is_no_end(void)
+{
+	struct world w;
+	struct launch *launch;
+
+	begin(&w);
+	launch = open_launch(&w);
+	w.journal.operation.kind = OPERATION_STOP;
+	w.journal.operation.reason = REASON_RESTART;
+	memcpy(w.journal.operation.job_id, JOB_A, JOB_ID_BYTES);
+	w.journal.operation.started_unix_ms = launch->intended_unix_ms;
+	found_savepoint(&w, JOB_A, 6);
+	ended(&w, JOB_END_FINISHED, NULL); /* Flink's job result store does not tell a stop */
+	goes_on(&w);
+}
+
+/* The savepoint is not there: the job was faster than the stop. */
+static void a_stop_that_came_too_late_does_not_hide_the_end(void)
+{
+	struct world w;
+
+	begin(&w);
+	open_launch(&w);
+	w.journal.operation.kind = OPERATION_STOP;
+	memcpy(w.journal.operation.job_id, JOB_A, JOB_ID_BYTES);
+	ended(&w, JOB_END_FINISHED, NULL);
+	decide(&w);
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_FAILED);
+	CHECK_INT(w.decision.kind, ==, DECISION_PARK);
+	CHECK_INT(w.decision.outcome, ==, OUTCOME_FINISHED);
+	end(&w);
+}
+
+/* The grace period was over, and so was drey's patience; Flink has made the stop all the same. */
+static void a_stop_of_ours_that_was_given_up_is_ours(void)
+{
+	struct world w;
+	struct launch *launch;
+
+	begin(&w);
+	launch = open_launch(&w);
+	w.journal.last_operation.kind = OPERATION_STOP;
+	w.journal.last_operation.ended_unix_ms = launch->intended_unix_ms + 5;
+	found_savepoint(&w, JOB_A, 6);
+	ended(&w, JOB_END_STOPPED, "file:/sp/savepoint-aaaaaa-000000000006");
+	goes_on(&w);
+	begin(&w);
+	launch = open_launch(&w);
+	w.journal.last_operation.kind = OPERATION_CANCEL;
+	w.journal.last_operation.ok = true;
+	w.journal.last_operation.ended_unix_ms = launch->intended_unix_ms + 5;
+	ended(&w, JOB_END_CANCELED, NULL);
+	goes_on(&w);
+}
+
+static void a_stateless_job_that_has_finished_is_not_run_again_either(void)
+{
+	struct world w;
+
+	begin(&w);
+	w.policy.restore = POLICY_NONE;
+	open_launch(&w);
+	ended(&w, JOB_END_FINISHED, NULL);
+	decide(&w);
+	CHECK_INT(w.decision.kind, ==, DECISION_PARK);
+	end(&w);
+}
+
+static void an_order_is_older_than_the_end_and_does_not_bring_it_back(void)
+{
+	struct world w;
+	struct launch *launch;
+
+	begin(&w);
+	launch = intended(&w, JOB_A, NULL, 0);
+	launch->job_result_path = xstrdup("file:/results/" JOB_A);
+	launch->started_unix_ms = 5;
+	launch->request_token = xstrdup("t1");
+	w.journal.intent.restore.kind = RESTORE_EMPTY;
+	w.journal.intent.restore.token = xstrdup("t1");
+	journal_consume(&w.journal, "t1");
+	ended(&w, JOB_END_FINISHED, NULL);
+	decide(&w);
+	CHECK_INT(w.decision.kind, ==, DECISION_PARK);
+	CHECK_INT(w.decision.outcome, ==, OUTCOME_FINISHED);
+	end(&w);
+}
+
+static void what_cannot_be_read_may_be_the_end(void)
+{
+	for (int none = 0; none < 2; none++) {
+		struct world w;
+
+		begin(&w);
+		w.policy.restore = none ? POLICY_NONE : POLICY_LATEST;
+		open_launch(&w);
+		facts_set_source(&w.facts, SOURCE_RESULTS, SOURCE_UNREADABLE, "timed out");
+		decide(&w);
+		CHECK_INT(w.decision.kind, ==, DECISION_HOLD);
+		CHECK_INT(w.decision.rule, ==, 5);
+		CHECK_INT(w.decision.cause, ==, CAUSE_STORAGE_UNREADABLE);
+		CHECK_HAS(w.decision.reason, "timed out");
+		end(&w);
+	}
+}
+
+int main(void)
+{
+	TEST(a_job_that_has_finished_is_not_run_again);
+	TEST(a_stop_and_a_cancel_from_outside_count_as_when_they_are_seen);
+	TEST(a_record_that_cannot_be_understood_is_an_unknown_end);
+	TEST(no_record_and_a_failed_job_are_no_end);
+	TEST(what_is_known_already_is_not_asked_again);
+	TEST(the_record_of_another_job_does_not_count);
+	TEST(our_own_stop_is_no_end);
+	TEST(a_stop_that_came_too_late_does_not_hide_the_end);
+	TEST(a_stop_of_ours_that_was_given_up_is_ours);
+	TEST(a_stateless_job_that_has_finished_is_not_run_again_either);
+	TEST(an_order_is_older_than_the_end_and_does_not_bring_it_back);
+	TEST(what_cannot_be_read_may_be_the_end);
+	return tap_done();
+}
