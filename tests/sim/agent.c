@@ -166,6 +166,9 @@ void agent_step(struct world *w, const struct event *event)
 		return;
 	if (event->type != EVENT_TICK)
 		say(w, "event %s", event_type_name(event->type));
+	if (event->type == EVENT_CONTROL &&
+	    (event->control.fields & (CONTROL_NEW_START | CONTROL_RESTORE)))
+		w->truth.finished = false; /* a person asks for a start */
 	w->figures->steps++;
 	effects.count = 0;
 	lifecycle_step(&agent->life, event, w->now_ms + MONOTONIC_BASE_MS, unix_now(w), &effects);

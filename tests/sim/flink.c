@@ -123,6 +123,28 @@ void flink_attempt_ends(struct world *w)
 	operations_fail(w);
 }
 
+/* The record that Flink leaves: of a stop it is told from the last savepoint. */
+static void leave_record(struct world *w, enum job_state state)
+{
+	struct truth_launch *truth = &w->truth.launches[w->flink->launch];
+	int newest = -1;
+
+	for (int i = 0; i < w->storage.count; i++) {
+		const struct snap *snap = &w->storage.snaps[i];
+
+		if (snap->launch == w->flink->launch && snap->complete &&
+		    (newest < 0 || snap->id > w->storage.snaps[newest].id))
+			newest = i;
+	}
+	truth->end = state == JOB_FAILED ? JOB_END_FAILED : JOB_END_CANCELED;
+	if (state != JOB_FINISHED)
+		return;
+	truth->end = JOB_END_FINISHED;
+	truth->stop = newest;
+	if (newest >= 0 && w->storage.snaps[newest].stop)
+		truth->end = JOB_END_STOPPED;
+}
+
 /* A final state. FINISHED deletes the job's checkpoints, the others leave them. */
 void flink_job_over(struct world *w, enum job_state state)
 {
@@ -131,6 +153,7 @@ void flink_job_over(struct world *w, enum job_state state)
 	flink_attempt_ends(w);
 	flink->state = state;
 	ha_job_over(w, flink->launch);
+	leave_record(w, state);
 	say(w, "job is %s", job_state_name(state));
 	if (state != JOB_FINISHED)
 		return;
@@ -487,6 +510,8 @@ void flink_item(struct world *w, const struct item *item)
 		w->figures->finished++;
 		w->truth.loss = true; /* its checkpoints go: a person decides what comes next */
 		flink_job_over(w, JOB_FINISHED);
+		/* a stop whose savepoint is complete has no way back: that was it */
+		w->truth.finished = w->truth.launches[flink->launch].end == JOB_END_FINISHED;
 		break;
 	case ITEM_FLINK_EXIT:
 		flink_end(w, (int)item->a, true);

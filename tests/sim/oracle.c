@@ -286,8 +286,7 @@ static bool launch_is_requested(struct world *w, const struct launch *launch)
 	return true;
 }
 
-/* Has this launch, or one after it, left anything that one could go on from? (A job that finished while
- * the journal could not be written, in a container that ended, has left nothing that tells of it.) */
+/* Has this launch, or one after it, left anything that one could go on from? */
 static bool proven_since(const struct world *w, int launch)
 {
 	for (int i = 0; i < w->storage.count; i++)
@@ -611,6 +610,14 @@ static void remember_launch(struct world *w, const struct launch *launch, int ba
 	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
 }
 
+/* A job that has come to its own end runs again only when a person has asked for that. */
+static void finished_stays_finished(struct world *w, bool requested)
+{
+	if (w->truth.finished && !requested && !w->truth.two && !w->truth.journal_changed)
+		fail(w, "a job that has FINISHED runs again, and nobody has asked for it");
+	w->truth.finished = false;
+}
+
 void oracle_launch(struct world *w)
 {
 	const struct launch *launch = journal_launch(&w->agent->life.journal);
@@ -624,13 +631,14 @@ void oracle_launch(struct world *w)
 	base = launch->restore_path ? storage_find(w, launch->restore_path) : -1;
 	if (launch->restore_path && base < 0)
 		fail(w, "a start from %s, which never existed", launch->restore_path);
+	requested = before < 0 && launch_is_requested(w, launch);
+	finished_stays_finished(w, requested);
 	if (before >= 0) {
 		w->truth.launches[before].argument = base;
 		continuation_is_right(w, before, base);
 		w->truth.launches[before].begun_ms = w->now_ms;
 		return;
 	}
-	requested = launch_is_requested(w, launch);
 	if (!requested && !still_requested(w, base))
 		base_is_of_this_line(w, base);
 	if (!requested && !w->truth.two)

@@ -217,6 +217,8 @@ struct truth_launch {
 	bool unsure;      /* the same, but it has ended before anybody could notice */
 	int64_t begun_ms; /* when it was launched last; one can go on after a later one was forgotten */
 	struct ha_map ha, ha_copy;
+	enum job_end end; /* as Flink has left it on record */
+	int stop;         /* STOPPED: the savepoint */
 };
 
 #define MAX_SERIAL 4096
@@ -225,6 +227,7 @@ struct truth {
 	struct truth_launch *launches;
 	int count, capacity;
 	bool loss; /* some snapshot was damaged, has vanished, or may not be used: holding is right */
+	bool finished; /* a job has come to its own end, and no person has asked for a start since */
 	bool mismatch;        /* some Flink has restored something else */
 	bool journal_changed; /* it was lost, or is an old one */
 	/* there were two pods that share nothing but the journal: one may have made something new since the

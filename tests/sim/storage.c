@@ -289,6 +289,29 @@ static void list_jobs(struct world *w, struct facts *facts)
 			facts_add_job(facts, w->truth.launches[i].job_id);
 }
 
+/* How the last launch has ended, where nobody saw it. */
+static void look_at_result(struct world *w, struct facts *facts)
+{
+	const struct launch *launch = journal_open_launch(&w->agent->life.journal);
+	int index = launch ? truth_find(w, launch->job_id) : -1;
+	const struct truth_launch *truth = index >= 0 ? &w->truth.launches[index] : NULL;
+	char path[PATH_BYTES + 16] = "";
+
+	if (!launch) {
+		facts_set_source(facts, SOURCE_RESULTS, SOURCE_NOT_CONFIGURED, NULL);
+		return;
+	}
+	if (chance(w, w->chaos.list_fails)) {
+		facts_set_source(facts, SOURCE_RESULTS, SOURCE_UNREADABLE, "it broke off");
+		return;
+	}
+	if (truth && truth->end == JOB_END_STOPPED)
+		rest_path(w, truth->stop, path, sizeof(path));
+	facts_set_end(facts, launch->job_id, truth ? truth->end : JOB_END_NONE, path);
+	facts_set_source(facts, SOURCE_RESULTS, facts->ended ? SOURCE_PRESENT : SOURCE_ABSENT,
+			 "read");
+}
+
 void storage_gather(struct world *w, struct facts *ret_facts)
 {
 	const struct journal *journal = &w->agent->life.journal;
@@ -301,6 +324,7 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 	list_other(w, ret_facts);
 	list_jobs(w, ret_facts);
 	ha_observe(w, ret_facts);
+	look_at_result(w, ret_facts);
 	look_at_journal(w, ret_facts);
 	look_at_named(w, ret_facts, SOURCE_INITIAL,
 		      w->storage.initial >= 0 ? w->storage.snaps[w->storage.initial].path : NULL,
