@@ -91,12 +91,13 @@ await "drey knows" status_is .desired.doNotRestart
 check "the job runs on" phase_is Running
 kill_jvm jobmanager
 await "its JobManager is killed: nothing is started" phase_is Holding
+newest=$(newest_on_s3)
 check "and drey says that it is the brake" status_is '.conditions[] | select(.type == "Ready") | .reason == "DoNotRestart"'
 kubectl delete pod "$(pod jobmanager)" >/dev/null
 await "also not in another Pod" phase_is Holding
 check "kubectl patch: the brake is off" control_patch do-not-restart false
 await "the job runs" runs
-check "from where it was" restored_from "$(status .launch.restorePoint.path)"
+check "from the newest checkpoint that is in the bucket" restored_from "$newest"
 
 check "the whole log is continuous" continuity
 is "$(denied)" "" "nothing was asked for that the Roles do not allow"

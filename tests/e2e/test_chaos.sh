@@ -2,7 +2,8 @@
 #
 # SEED and STEPS: so many signals to the JobManager, the TaskManagers, the agent and drey-init, in every phase, while people
 # save, suspend, resume and restart, the job fails and finishes, directories move and the storage goes away. In the end the
-# job's own event log has to show: nothing started empty, from something older, twice, or again after its end.
+# job's own event log has to show: nothing started empty, from something older, twice, or again after its end. S42: the agent
+# is killed around a start as well, when nobody knows whether there is a Flink.
 #
 # runs in: ci on 2.3.0
 

@@ -45,7 +45,7 @@ is "$? $(cat "$RUN/location")" "1 " "drey savepoint fails and prints no place"
 check "it says why" grep -q 'the savepoint failed: Flink ended' "$RUN/log/cli.log"
 check "the job continues from the newest retained checkpoint" restore_matches "$(newest_retained "$second")"
 
-# ---- S42: between exec and the REST API
+# ---- between exec and the REST API
 third=$(status .jobId)
 await "the launch is proven" status_is .launch.proven
 pid=$(jm_pid)
