@@ -108,15 +108,17 @@ const struct cli_command cmd_resume = {
 	.name = "resume",
 	.summary = "start the job again: from its newest state, or from what you name",
 	.description =
-		"Wanted is then running: after suspend the job starts from exactly that savepoint, "
-		"after\n"
-		"cancel, finish, failure or while drey holds, what happened before is forgiven and "
-		"the\n"
-		"newest state is looked for again. Waits until Flink has reported what it "
-		"restored, and\n"
-		"prints it. --from and --empty decide what drey would not decide alone; each is "
-		"used for\n"
-		"one start. `drey resolve --explain` shows beforehand what a start would do.\n",
+		"Wanted is then running. After suspend the newest state is that savepoint; after "
+		"cancel,\n"
+		"finish, failure or while drey holds, what happened before is forgiven and the "
+		"newest\n"
+		"state is looked for again. Waits until Flink has reported what it restored, and "
+		"prints\n"
+		"it. --from and --empty decide what drey would not decide alone. Each is for one "
+		"start,\n"
+		"which is repeated as long as it has left no state of its own. `drey resolve "
+		"--explain`\n"
+		"shows beforehand what a start would do.\n",
 	.options = options,
 	.statuses = "0  Running, and restored what was decided\n"
 		    "1  it failed, or runs already and a restore was asked for\n"
