@@ -67,11 +67,13 @@ static void observe(struct world *w)
 static void launch(struct world *w)
 {
 	const struct launch *launch = journal_launch(&w->agent->life.journal);
+	struct item *item;
 
 	oracle_launch(w);
 	w->figures->launches++;
-	memcpy(plan(w, between(w, 0, 20), ITEM_LAUNCH, SCOPE_CONTAINER)->id, launch->job_id,
-	       JOB_ID_BYTES);
+	item = plan(w, between(w, 0, 20), ITEM_LAUNCH, SCOPE_CONTAINER);
+	item->a = launch->number;
+	memcpy(item->id, launch->job_id, JOB_ID_BYTES);
 }
 
 static void trigger(struct world *w, const struct effect *effect)
@@ -101,8 +103,10 @@ static void execute(struct world *w, const struct effect *effect)
 	say(w, "effect %s%s%s%s%s", effect_type_name(effect->type), *effect->id ? " " : "",
 	    effect->id, effect->text ? ": " : "", effect->text ? effect->text : "");
 	switch (effect->type) {
-	case EFFECT_LEASE: /* drey-init's part is tested with the real one */
-		break;
+	case EFFECT_LEASE:
+		w->init->lease_end_ms = effect->until_ms - MONOTONIC_BASE_MS;
+		plan(w, w->init->lease_end_ms - w->now_ms, ITEM_LEASE_OVER, SCOPE_CONTAINER);
+		return;
 	case EFFECT_OBSERVE:
 		observe(w);
 		break;
@@ -210,7 +214,7 @@ void agent_start(struct world *w)
 	memcpy(agent->directory_seen, w->directory.saved, sizeof(agent->directory_seen));
 	agent->directory_known = w->directory.known;
 	agent->file_sequence = journal.sequence;
-	snprintf(agent->writer, sizeof(agent->writer), "agent-%d-%" PRIu64, w->pod,
+	snprintf(agent->writer, sizeof(agent->writer), "pod-%d/agent-%" PRIu64, w->pod,
 		 w->epochs[SCOPE_AGENT]);
 	journal_take_over(&journal, agent->writer);
 	rng_seed(&rng, rng_next(&w->rng));
@@ -218,6 +222,11 @@ void agent_start(struct world *w)
 	event.hello.running = running ? running->job_id : NULL;
 	event.hello.last = *init->last ? init->last : NULL;
 	event.hello.last_wait_status = init->last_wait_status;
+	if (w->config->place) {
+		event.hello.running_number = running ? init->running_number : 0;
+		event.hello.last_number = init->last_number;
+		event.hello.fenced = init->fenced;
+	}
 	event.hello.stopping = init->stopping;
 	event.hello.grace_left_ms = init->grace_end_ms - w->now_ms;
 	say(w, "agent %" PRIu64 " starts, journal %" PRId64 ", running %s", w->epochs[SCOPE_AGENT],
@@ -237,6 +246,7 @@ void agent_crash(struct world *w, const char *why)
 		return;
 	say(w, "agent dies: %s", why);
 	w->figures->agent_crashes++;
+	w->init->fenced |= agent->life.fenced;
 	store_land(w);
 	lifecycle_release(&agent->life);
 	agent->alive = false;

@@ -15,6 +15,7 @@ static const char *const names[FEATURE_COUNT] = {
 	[FEATURE_ROLLBACK] = "rollback",
 	[FEATURE_MOVED] = "moved",
 	[FEATURE_LINES] = "lines",
+	[FEATURE_RIVALS] = "rivals",
 };
 
 #define ALL ((1U << FEATURE_COUNT) - 1)
@@ -63,16 +64,37 @@ bool luck(struct world *w, int per_mille)
 	return luck_below(w, 1000) < per_mille;
 }
 
+/*
+ * Two pods without a lock that both see: the one that takes over waits until the other one must have seen
+ * that. Strict in half of the histories: then the other one is also cut off now and then, and ends its Flink
+ * by itself.
+ */
+static void draw_rivals(struct world *w)
+{
+	bool strict = luck(w, 500);
+
+	if (!w->apart)
+		return;
+	w->config->takeover_ms = 35 * SECOND_MS;
+	w->config->journal_check_ms = (strict ? 6 : 30) * SECOND_MS;
+	w->config->lease_ms = strict ? 30 * SECOND_MS : 0;
+	w->cut_ms = strict ? luck_between(w, 1, 15) * MINUTE_MS : 0;
+}
+
 /* Which of those that are switched on this history has. */
 void features_draw(struct world *w, unsigned features)
 {
-	static const int per_mille[FEATURE_COUNT] = {
-		[FEATURE_ROLLBACK] = 150, [FEATURE_MOVED] = 200, [FEATURE_LINES] = 300};
+	static const int per_mille[FEATURE_COUNT] = {[FEATURE_ROLLBACK] = 150,
+						     [FEATURE_MOVED] = 200,
+						     [FEATURE_LINES] = 300,
+						     [FEATURE_RIVALS] = 1000};
 
 	rng_seed(&w->luck, ~w->seed);
 	for (int i = 0; i < FEATURE_COUNT; i++)
 		if (luck(w, per_mille[i]) && features & (1U << i))
 			w->features |= 1U << i;
+	if (has(w, FEATURE_RIVALS))
+		draw_rivals(w);
 	w->own_dir = -1;
 	if (!has(w, FEATURE_MOVED))
 		return;
@@ -89,6 +111,12 @@ static void plan_feature(struct world *w, int64_t mean_ms, enum item_kind kind)
 
 void features_begin(struct world *w)
 {
+	static const char *const places[PODS] = {"pod-0", "pod-1"};
+
+	for (int i = 0; i < PODS && has(w, FEATURE_RIVALS) && w->apart; i++)
+		w->pods[i].config.place = places[i];
+	if (w->cut_ms)
+		plan_feature(w, w->cut_ms, ITEM_CUT);
 	if (has(w, FEATURE_ROLLBACK)) {
 		w->rollback_ms = luck_between(w, 2, 30) * MINUTE_MS;
 		plan_feature(w, w->rollback_ms / 2, ITEM_ROLLBACK_COPY);
@@ -206,6 +234,21 @@ static void rollback(struct world *w)
 		roll_back_ha(w);
 }
 
+bool is_cut_off(const struct world *w)
+{
+	return !w->calm && w->now_ms < w->pods[w->pod].cut_until_ms;
+}
+
+static void cut_off(struct world *w)
+{
+	struct pod *pod = &w->pods[luck_below(w, PODS)];
+	int64_t takes_ms = luck_between(w, 1, luck(w, 500) ? 20 : 300) * SECOND_MS;
+
+	pod->cut_until_ms = w->now_ms + takes_ms;
+	say(w, "pod %d does not reach the journal for %d s", (int)(pod - w->pods),
+	    (int)(takes_ms / SECOND_MS));
+}
+
 void feature_item(struct world *w, const struct item *item)
 {
 	if (w->calm)
@@ -214,6 +257,10 @@ void feature_item(struct world *w, const struct item *item)
 	case ITEM_ROLLBACK_COPY:
 		copy_all(w);
 		plan_feature(w, w->rollback_ms / 2, ITEM_ROLLBACK_COPY);
+		break;
+	case ITEM_CUT:
+		cut_off(w);
+		plan_feature(w, w->cut_ms, ITEM_CUT);
 		break;
 	case ITEM_ROLLBACK:
 		rollback(w);

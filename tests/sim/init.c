@@ -82,6 +82,7 @@ void init_flink_ended(struct world *w, int wait_status)
 
 	memcpy(init->last, job_id, JOB_ID_BYTES);
 	init->last_wait_status = wait_status;
+	init->last_number = init->running_number;
 	if (w->agent->alive) {
 		item = plan(w, between(w, 0, 5), ITEM_EXITED, SCOPE_AGENT);
 		item->a = wait_status;
@@ -104,8 +105,10 @@ static void launch(struct world *w, const struct item *item)
 		fail(w, "a launch while a Flink lives");
 		return;
 	}
-	if (!fails)
+	if (!fails) {
+		w->init->running_number = item->a;
 		flink_start(w, index);
+	}
 	if (!w->agent->alive)
 		return; /* the next agent is told in HELLO */
 	answer = plan(w, between(w, 0, 5), fails ? ITEM_LAUNCH_FAILED : ITEM_STARTED, SCOPE_AGENT);
@@ -176,6 +179,12 @@ void init_item(struct world *w, const struct item *item)
 			flink_signal(w, SIGTERM);
 		else
 			container_die(w, "nobody answered the stop");
+		break;
+	case ITEM_LEASE_OVER:
+		if (w->flink->alive && w->now_ms >= w->init->lease_end_ms) {
+			say(w, "drey-init ends Flink: nobody said that it may go on");
+			flink_signal(w, SIGKILL);
+		}
 		break;
 	case ITEM_GRACE_OVER:
 		container_die(w, "the grace period is over");

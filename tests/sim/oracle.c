@@ -485,7 +485,8 @@ static void nothing_is_missed(struct world *w, int base)
 		     w->storage.snaps[base].path, snap->path);
 }
 
-/* The newest checkpoint of this job that Flink's HA has had, and that could be used. */
+/* The newest checkpoint of this job that Flink's HA has had, and that could be used. One that had begun when the
+ * map was copied is told from one that was never acknowledged by the journal only. */
 static int newest_acknowledged(const struct world *w, int launch)
 {
 	int newest = -1;
@@ -494,10 +495,25 @@ static int newest_acknowledged(const struct world *w, int launch)
 		const struct snap *snap = &w->storage.snaps[i];
 
 		if (snap->launch == launch && snap->acknowledged && snap_usable(snap) &&
+		    (snap->numbered.recorded || snap->id >= w->truth.launches[launch].ha.counter) &&
 		    (newest < 0 || snap->id > w->storage.snaps[newest].id))
 			newest = i;
 	}
 	return newest;
+}
+
+/* Out of sight, and found all the same: it is the newest that the last launch has made. */
+static bool is_found_unexpectedly(const struct world *w, int head, int base)
+{
+	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
+
+	if (!snap || snap->launch != head || !snap_usable(snap) || !is_out_of_sight(w, snap))
+		return false;
+	for (int i = 0; i < w->storage.count; i++)
+		if (w->storage.snaps[i].launch == head && snap_usable(&w->storage.snaps[i]) &&
+		    w->storage.snaps[i].id > snap->id)
+			return false;
+	return true;
 }
 
 static void launch_starts_right(struct world *w, int base)
@@ -527,7 +543,8 @@ static void launch_starts_right(struct world *w, int base)
 	}
 	if (!descends_from_unsure(w, head) && !w->truth.clock_set)
 		nothing_is_missed(w, base);
-	if (continues(w, head, base) || descends_from_unsure(w, head))
+	if (continues(w, head, base) || descends_from_unsure(w, head) ||
+	    is_found_unexpectedly(w, head, base))
 		return;
 	fail(w,
 	     "a start from %s (id %" PRId64 "), but the newest usable state is %s (id %" PRId64 ")",
@@ -669,6 +686,8 @@ void oracle_signal(struct world *w, const struct effect *effect)
 
 	if (!w->flink->alive || w->flink->state != JOB_RUNNING || !w->flink->job_present)
 		return;
+	if (w->config->lease_ms && w->now_ms < w->pods[w->pod].cut_until_ms + MINUTE_MS)
+		return; /* it could not ask in time */
 	if (life->terminating || !launch || !launch->verified_unix_ms || w->truth.mismatch)
 		return;
 	if (!life->fenced && journal->intent.state == DESIRED_RUNNING &&
@@ -793,7 +812,11 @@ void oracle_one_job(struct world *w)
 		else if (w->now_ms > pod->agent.fenced_ms + KILLED_WITHIN_MS)
 			fail(w, "a drey that has lost the journal lets its Flink run on");
 	}
-	w->truth.two |= w->apart && w->pods[0].init.alive && w->pods[1].init.alive;
+	if (w->config->lease_ms && a->alive && b->alive)
+		fail(w, "the job runs twice, and fencing is strict");
+	w->truth.two |= has(w, FEATURE_RIVALS)
+				? a->alive && b->alive
+				: w->apart && w->pods[0].init.alive && w->pods[1].init.alive;
 	if (!a->alive || !b->alive)
 		w->twice_ms = -1;
 	else if (w->twice_ms < 0)
@@ -815,7 +838,8 @@ static void standstill_has_a_cause(struct world *w)
 	if (life->cause == CAUSE_JOB_NOT_RUNNING && life->seen.tasks_missing)
 		return;
 	if (!stands && life->cause &&
-	    (life->phase != PHASE_RUNNING || life->cause != CAUSE_STOP_FAILED))
+	    (life->phase != PHASE_RUNNING || life->cause != CAUSE_STOP_FAILED) &&
+	    !(w->config->lease_ms && life->cause == CAUSE_JOURNAL_UNREADABLE))
 		fail(w, "%s because of %s", phase_name(life->phase), cause_name(life->cause));
 }
 

@@ -52,7 +52,7 @@ static int usage(void)
 		"                                                    many histories, figures\n"
 		"       sim --seed N [--verbose]                     one, told in full\n"
 		"       --world none|all|NAME,...                    with these features: "
-		"rollback, moved, lines\n");
+		"rollback, moved, lines, rivals\n");
 	return 2;
 }
 

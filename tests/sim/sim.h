@@ -63,6 +63,7 @@ enum item_kind {
 	ITEM_STOP_REQUEST,
 	ITEM_ACK_DEADLINE,
 	ITEM_GRACE_OVER,
+	ITEM_LEASE_OVER,
 	/* Flink */
 	ITEM_POST, /* a POST arrives */
 	ITEM_DISPOSE,
@@ -101,6 +102,7 @@ enum item_kind {
 	/* features */
 	ITEM_ROLLBACK_COPY,
 	ITEM_ROLLBACK,
+	ITEM_CUT, /* a pod does not reach the journal for some time */
 };
 
 /* What was added to the world; see feature.c. */
@@ -108,10 +110,11 @@ enum feature {
 	FEATURE_ROLLBACK, /* volumes and HA data that come from a backup */
 	FEATURE_MOVED, /* another container writes into other directories, or the job's code does */
 	FEATURE_LINES, /* generations of two Flink lines */
+	FEATURE_RIVALS, /* two pods that share only the journal, judged like one; see feature.c */
 	FEATURE_COUNT,
 };
 
-#define FEATURES_DEFAULT (1U << FEATURE_MOVED)
+#define FEATURES_DEFAULT ((1U << FEATURE_COUNT) - 1)
 
 /* Whose end makes an item void. */
 enum scope {
@@ -306,6 +309,9 @@ struct init {
 	bool replaced; /* when it ends, it is not started again */
 	char last[JOB_ID_BYTES];
 	int last_wait_status;
+	int64_t running_number, last_number; /* of the launches; 0 = none */
+	bool fenced;                         /* an agent in it has lost the journal */
+	int64_t lease_end_ms;
 	int64_t grace_end_ms;
 };
 
@@ -366,6 +372,7 @@ struct pod {
 	uint64_t epochs[SCOPE_COUNT];
 	struct lifecycle_config config; /* its generation is this pod's own */
 	int dirs[2];                    /* by snapshot_kind; the configured ones */
+	int64_t cut_until_ms;           /* it does not reach the journal before */
 	struct agent agent;
 	struct init init;
 	struct flink flink;
@@ -432,7 +439,7 @@ struct world {
 	/* features */
 	unsigned features;
 	struct rng luck;
-	int64_t rollback_ms; /* mean time between two */
+	int64_t rollback_ms, cut_ms; /* mean time between two */
 	bool copied;
 	int own_dir;       /* that the job's code has set for its checkpoints; -1 = it has not */
 	char failure[600]; /* "" = none */
@@ -545,6 +552,7 @@ void features_begin(struct world *w);
 void features_container(struct world *w); /* a container starts */
 void feature_item(struct world *w, const struct item *item);
 bool has(const struct world *w, enum feature feature);
+bool is_cut_off(const struct world *w); /* the pod that is entered does not reach the journal */
 int64_t luck_below(struct world *w, int64_t bound);
 int64_t luck_between(struct world *w, int64_t low, int64_t high);
 bool luck(struct world *w, int per_mille);

@@ -272,6 +272,8 @@ void store_begin_write(struct world *w, int64_t sequence)
 	agent->write_fate = chance(w, w->chaos.journal_fails)  ? FATE_NOT_WRITTEN
 			    : chance(w, w->chaos.journal_lost) ? FATE_ANSWER_LOST
 							       : FATE_WRITTEN;
+	if (is_cut_off(w))
+		agent->write_fate = FATE_NOT_WRITTEN;
 	plan(w, takes_ms, ITEM_JOURNAL, SCOPE_AGENT)->a = sequence;
 }
 
@@ -290,6 +292,12 @@ void store_check(struct world *w)
 			     .journal.lost =
 				     !w->store.exists || stored->sequence < agent->file_sequence};
 
+	if (is_cut_off(w)) {
+		seen.journal.unknown = true;
+		seen.journal.lost = false;
+		agent_step(w, &seen);
+		return;
+	}
 	if (!w->store.exists || ours || journal_is_backup(stored, &agent->life.journal)) {
 		agent_step(w, &seen);
 		return;
@@ -335,7 +343,7 @@ void store_finish(struct world *w)
 
 bool store_read(struct world *w, struct journal *ret_journal)
 {
-	if (chance(w, w->chaos.journal_fails))
+	if (chance(w, w->chaos.journal_fails) || is_cut_off(w))
 		return false;
 	if (w->store.exists)
 		return through_text(w, &w->store.image->journal, ret_journal);

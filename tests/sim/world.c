@@ -193,7 +193,7 @@ static void dispatch(struct world *w, const struct item *item)
 {
 	if (item->kind <= ITEM_EXITED)
 		agent_item(w, item);
-	else if (item->kind <= ITEM_GRACE_OVER)
+	else if (item->kind <= ITEM_LEASE_OVER)
 		init_item(w, item);
 	else if (item->kind <= ITEM_FLINK_EXIT)
 		flink_item(w, item);
