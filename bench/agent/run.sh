@@ -6,7 +6,7 @@
 #   bench/agent/run.sh [quick] [--minutes N]     at rest for N minutes (5; quick: half a one), also with 1, 100 and 10,000
 #                                                savepoints (quick: not); 10 deaths (quick: 3)
 #   bench/agent/run.sh soak --minutes N          only at rest, with a line for each tenth of the time
-#   bench/agent/run.sh history [--minutes N]     only with savepoints
+#   bench/agent/run.sh history [--minutes N]     only with savepoints, and with several poll.tasks
 #
 # Prints Markdown. With savepoints bench/fleet/flink.c answers in Flink's place. SAMPLES=FILE keeps the samples of the first part.
 
@@ -138,6 +138,35 @@ history() {
 	done
 }
 
+# ---- what readiness costs ----------------------------------------------------------------------------
+
+paces() {
+	local pace before after samples
+	row "poll.tasks, $seconds s" "wakeups a minute" "requests to Flink a minute"
+	row --- --- ---
+	for pace in 0 10s 5s; do
+		agent_prepare pace '10 s'
+		samples=$RUN/samples
+		mkdir -p "$RUN/sp"
+		DREY_CONF[poll.tasks]=$pace
+		export REQUESTS=$RUN/requests
+		DREY_CONF[flink.command]=$(yaml_list "$PWD/build/bench/agent/flink" "$REST_PORT" -)
+		DREY_CONF[flink.version]=${FLINK_VERSION:-2.3.0}
+		start_drey
+		unset REQUESTS
+		MUST_LIVE=(jm)
+		agent_is_proven || return 1
+		sleep "$rest_s"
+		before=$(wc -c <"$RUN/requests")
+		patiently "$MEASURE" sample 30 "$seconds" "agent=$(agent_pid)" >"$samples" || return 1
+		after=$(wc -c <"$RUN/requests")
+		awk -v pace="$pace" -v requests=$((after - before)) '{ last = $0 } NR == 1 { first = $0 }
+			END { split(first, a); split(last, b); minutes = (b[1] - a[1]) / 60
+				printf "| %s | %.1f | %.1f |\n", pace, (b[8] - a[8]) / minutes, requests / minutes }' "$samples"
+		agent_end
+	done
+}
+
 # ---- a death -----------------------------------------------------------------------------------------
 
 log_ms() { # FROM_LINE TEXT: the time of the first such line of the log after that
@@ -241,6 +270,8 @@ failed=0
 case $mode in full | history)
 	echo
 	history || failed=1
+	echo
+	paces || failed=1
 	;;
 esac
 case $mode in full | quick)

@@ -76,6 +76,8 @@ static int find(const char *path, const char *job, char *to, size_t bytes)
 			 "\"start-time\":%lld,"
 			 "\"end-time\":-1,\"tasks\":{\"total\":1,\"running\":1,\"finished\":0}}]}",
 			 job, begin_ms);
+	else if (!strcmp(path, "/overview"))
+		snprintf(to, bytes, "{\"taskmanagers\":1,\"slots-total\":1,\"slots-available\":0}");
 	else if (!strcmp(path, "/jobs"))
 		snprintf(to, bytes, "{\"jobs\":[{\"id\":\"%s\",\"status\":\"RUNNING\"}]}", job);
 	else

@@ -93,6 +93,24 @@ check "the status says so" condition_is RestoreVerified True Restored
 await "events tell of it" has_event RestoreVerified
 await "and goes on" resource_is .status.launch.proven
 
+# ---- its TaskManagers go, and come back ------------------------------------------------------------
+
+MUST_LIVE=(jm)
+kill -KILL "${PIDS[tm]}" # what would start it again
+# shellcheck disable=SC2046 # pids
+kill -KILL $(run_pids "drey-init .*$FLINK_TASKMANAGER") $(tm_pid)
+await "no TaskManager: not ready" condition_is Ready False JobNotRunning
+await "so says the Deployment" shown False JobNotRunning
+check "with the numbers" resource_is '.status | .tasks.running == 0 and .taskManagers == 0 and .slots.total == 0'
+check "phase, cause and sentence" resource_is \
+	'.status | .phase == "Running" and .cause == "JobNotRunning" and (.reason | test("^0 of [0-9]+ tasks run: 0 TaskManagers"))'
+check "Flink recovers by itself: under way" condition_is Reconciling True JobNotRunning
+start_tm_pod
+check "it is back: ready" ready
+await "so says the Deployment" shown True Running
+check "the same launch" resource_is '.status.launch.number == 2 and .status.cause == null'
+MUST_LIVE=(jm tm)
+
 # ---- at rest ---------------------------------------------------------------------------------------
 
 begin=$(date +%s%3N)

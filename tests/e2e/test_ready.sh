@@ -2,18 +2,16 @@
 #
 # Is the job said to run only while it does? All TaskManagers are killed, and come back; the agent is killed while no
 # task runs; a task fails and Flink restarts it; a launch never gets a TaskManager. Status, exit status, /readyz, metrics.
+#
+# runs in: ci
 
-# shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
+# shellcheck disable=SC2119,SC2317,SC2046 # functions with optional arguments, called by name; pids are words
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
 status_exit() {
 	drey status >/dev/null 2>&1
 	echo $?
-}
-
-exits_with() { # STATUS
-	[ "$(status_exit)" = "$1" ]
 }
 
 readyz() {
