@@ -93,6 +93,10 @@ void features_draw(struct world *w, unsigned features)
 	for (int i = 0; i < FEATURE_COUNT; i++)
 		if (luck(w, per_mille[i]) && features & (1U << i))
 			w->features |= 1U << i;
+	/* a job that goes on in another directory leaves older checkpoints in the one before: with a backup of
+	 * the newer one these would be the newest, where nobody looks */
+	if (has(w, FEATURE_MOVED))
+		w->features &= ~(1U << FEATURE_ROLLBACK);
 	if (has(w, FEATURE_RIVALS))
 		draw_rivals(w);
 	w->own_dir = -1;
