@@ -37,8 +37,9 @@ ok 'with what Flink has to be given' json ".launch.args == [\"--job-id\", \"<new
 	\"file:$dir/sp/savepoint-aaaaaa-0a4087799079\"]"
 ok 'the document has its members' json 'keys_unsorted == ["decision", "rule", "cause", "reason", "allowNonRestoredState",
 	"snapshot", "launch", "sources", "candidates"]'
-ok 'so have sources' json '.sources | map(.name) == ["journal", "ha", "checkpoints", "savepoints", "initial", "request"]'
-ok 'and each of them' json '.sources | all(keys_unsorted == ["name", "state", "detail", "leftOut"])'
+ok 'so have sources' json '.sources | map(.name) == ["journal", "ha", "checkpoints", "savepoints", "lineage", "initial",
+	"request", "results"]'
+ok 'and each of them' json '.sources | all(keys_unsorted == ["name", "state", "detail", "leftOut", "directories"])'
 ok 'and candidates' json '.candidates | all(keys_unsorted == ["path", "source", "kind", "checkpointId", "jobId",
 	"completedUnixMs", "sizeBytes", "fileCount", "metadataVersion", "integrity", "detail", "haJobId", "haIntegrity",
 	"verdict", "reason"])'
