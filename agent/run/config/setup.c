@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "entrypoint/link.h"
 #include "flink/command.h"
 #include "run/config/setup_kube.h"
 #include "run/config/setup_schedule.h"
@@ -60,7 +61,8 @@ static void build_environment(struct setup *setup)
 	size_t count = 0;
 
 	for (char **entry = environ; *entry; entry++)
-		if (!names(added, *entry) &&
+		/* what drey-init tunes in the agent is the agent's alone */
+		if (!names(added, *entry) && strcmp(*entry, LINK_MALLOC_ENV "=" LINK_MALLOC) != 0 &&
 		    !(conf_dir && strncmp(*entry, "FLINK_CONF_DIR=", 15) == 0))
 			add_variable(setup, &count, xstrdup(*entry));
 	for (; added && *added; added++)
