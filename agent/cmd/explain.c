@@ -160,6 +160,7 @@ static void add_candidate(struct json *list, const struct explanation *ex,
 	json_add_str(to, "integrity", explain_integrity(candidate->integrity));
 	json_add_str(to, "detail", candidate->detail);
 	json_add_str(to, "haJobId", candidate->in_ha ? candidate->ha_job_id : NULL);
+	json_add_bool(to, "haFormer", candidate->in_ha && candidate->ha_former);
 	json_add_str(to, "haIntegrity",
 		     candidate->in_ha ? explain_integrity(candidate->recovery) : NULL);
 	json_add_str(to, "verdict", verdict_of(candidate));

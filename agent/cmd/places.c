@@ -251,6 +251,15 @@ static void take_job_ids(const struct places *places, struct observe_plan *plan)
 		memcpy(plan->job_ids[i], ids[i], JOB_ID_BYTES);
 }
 
+static void read_former(const struct places *places, struct observe_plan *plan)
+{
+	struct ha_former former;
+
+	ha_former_init(&former, &places->setup, &places->journal);
+	ha_former_observe(&former, &places->setup, plan);
+	ha_former_release(&former);
+}
+
 void places_plan(struct places *places, struct observe_plan *ret_plan)
 {
 	struct observe_plan *plan = ret_plan;
@@ -267,6 +276,8 @@ void places_plan(struct places *places, struct observe_plan *ret_plan)
 	else if (places->configured && places->setup.ha.on)
 		ha_observe_once(&places->setup, places->journal_error ? NULL : &places->journal,
 				plan);
+	if (places->configured && !places->ha_given && !places->journal_error)
+		read_former(places, plan);
 	plan->progress = say_progress;
 	plan->progress_ctx = places;
 }

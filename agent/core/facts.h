@@ -74,6 +74,8 @@ struct candidate {
 	char ha_job_id[JOB_ID_BYTES];
 	char (*ha_others)[JOB_ID_BYTES]; /* the other ones of several; owned */
 	size_t ha_other_count;
+	/* in_ha: only by maps of a cluster id that launches before used: Flink would not recover from them now */
+	bool ha_former;
 	/* in_ha: `counter` of that map, the id of the next checkpoint of the job: Flink raises it before it begins
 	 * one. 0 = not known. */
 	int64_t ha_counter;

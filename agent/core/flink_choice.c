@@ -15,7 +15,7 @@ void flink_choose(const struct facts *facts, const char *job_id, const char *arg
 	for (size_t i = 0; i < facts->candidate_count; i++) {
 		const struct candidate *c = &facts->candidates[i];
 
-		if (!c->in_ha || strcmp(c->ha_job_id, job_id) != 0 ||
+		if (!c->in_ha || c->ha_former || strcmp(c->ha_job_id, job_id) != 0 ||
 		    (ret_choice->source == FLINK_HA &&
 		     c->snapshot.checkpoint_id <= ret_choice->checkpoint_id))
 			continue;

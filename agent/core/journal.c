@@ -18,6 +18,7 @@ static void launch_release(struct launch *launch)
 	free(launch->flink_version);
 	free(launch->checkpoint_dir);
 	free(launch->savepoint_dir);
+	free(launch->ha_cluster_id);
 	free(launch->request_token);
 	free(launch->writer);
 	free(launch->restore_path);

@@ -76,6 +76,7 @@ struct launch {
 	/* Where its checkpoints and savepoints were to go, as they are found there; NULL when not known. The job's
 	 * own code may have another idea of its checkpoints: last_checkpoint_path tells. */
 	char *checkpoint_dir, *savepoint_dir;
+	char *ha_cluster_id; /* of Flink's HA maps; NULL = it had no HA, or not known (0.1.0) */
 	bool allow_non_restored;
 	char *request_token; /* the one-shot request that it carries out; NULL = none */
 	char *writer;        /* of the journal, who has decided it; NULL = not known */

@@ -189,6 +189,7 @@ static int read_launch(const struct json *obj, struct launch *launch, struct err
 	    opt_str(obj, "flinkVersion", &launch->flink_version, err) ||
 	    opt_str(obj, "checkpointDirectory", &launch->checkpoint_dir, err) ||
 	    opt_str(obj, "savepointDirectory", &launch->savepoint_dir, err) ||
+	    opt_str(obj, "haClusterId", &launch->ha_cluster_id, err) ||
 	    opt_bool(obj, "allowNonRestored", &launch->allow_non_restored, err) ||
 	    opt_str(obj, "requestToken", &launch->request_token, err) ||
 	    opt_str(obj, "writer", &launch->writer, err) || read_restore_point(obj, launch, err) ||

@@ -112,6 +112,7 @@ static void add_launch(struct json *array, const struct launch *launch)
 	json_add_str(to, "flinkVersion", launch->flink_version);
 	json_add_str(to, "checkpointDirectory", launch->checkpoint_dir);
 	json_add_str(to, "savepointDirectory", launch->savepoint_dir);
+	json_add_str(to, "haClusterId", launch->ha_cluster_id);
 	json_add_bool(to, "allowNonRestored", launch->allow_non_restored);
 	json_add_str(to, "requestToken", launch->request_token);
 	json_add_str(to, "writer", launch->writer);

@@ -71,6 +71,7 @@ struct lifecycle_config {
 	/* Where checkpoints and savepoints are found: the same but for what Flink leaves out of the names of
 	 * files (s3.entropy.key). NULL = not known. */
 	const char *listed_checkpoint_dir, *listed_savepoint_dir;
+	const char *ha_cluster_id; /* of Flink's HA maps; NULL = it has no HA */
 	bool drain_on_stop;
 	/* launches */
 	const char *result_store_dir; /* URI; each launch gets <dir>/<job id>; NULL = no own path */

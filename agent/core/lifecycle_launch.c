@@ -197,6 +197,7 @@ static struct launch *add_launch(struct lifecycle *life, const struct decision *
 	launch->flink_version = xstrdup(life->config->flink_version);
 	launch->checkpoint_dir = xstrdup(life->config->listed_checkpoint_dir);
 	launch->savepoint_dir = xstrdup(life->config->listed_savepoint_dir);
+	launch->ha_cluster_id = xstrdup(life->config->ha_cluster_id);
 	launch->intended_unix_ms = life->now_unix_ms;
 	launch->allow_non_restored = decision->allow_non_restored;
 	launch->request_token = xstrdup(decision->token);

@@ -84,6 +84,28 @@ void lineage_dirs_find(const struct journal *journal, const char *checkpoint_dir
 	}
 }
 
+size_t lineage_ha_clusters(const struct journal *journal, const char *current,
+			   const char *ret_ids[LINEAGE_HA_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = journal->launch_count; i-- > 0 && count < LINEAGE_HA_MAX;) {
+		const struct launch *launch = &journal->launches[i];
+		bool known = xstrsame(launch->ha_cluster_id, current) || !launch->ha_cluster_id;
+
+		for (size_t k = 0; k < count && !known; k++)
+			known = !strcmp(ret_ids[k], launch->ha_cluster_id);
+		if (launch->never_started)
+			continue;
+		/* a job that has come to its end leaves nothing there that could be newer */
+		if (!known && !launch->job_ended)
+			ret_ids[count++] = launch->ha_cluster_id;
+		if (launch->proven_unix_ms || launch->request_token)
+			break;
+	}
+	return count;
+}
+
 bool lineage_dir_is_another(const struct launch *launch, const char *told, char **ret_dir)
 {
 	char *dir;

@@ -17,6 +17,7 @@
 #include "core/journal.h"
 
 #define LINEAGE_DIRS_MAX 8
+#define LINEAGE_HA_MAX   4
 
 struct lineage_dir {
 	enum snapshot_kind kind; /* of what lies there */
@@ -35,6 +36,11 @@ struct lineage_dirs {
 void lineage_dirs_find(const struct journal *journal, const char *checkpoint_dir,
 		       const char *savepoint_dir, struct lineage_dirs *ret_dirs);
 void lineage_dirs_release(struct lineage_dirs *dirs);
+
+/* The cluster ids under which those launches had Flink's HA data, without `current` (NULL = there is no HA now):
+ * borrowed from the journal. Returns how many; more than the limit are not told, the oldest of them. */
+size_t lineage_ha_clusters(const struct journal *journal, const char *current,
+			   const char *ret_ids[LINEAGE_HA_MAX]);
 
 /* The checkpoint directory out of the path of a checkpoint of this job: NULL when it is not of the form
  * <dir>/<job id>/chk-<n>. The caller frees. */

@@ -14,7 +14,7 @@
 
 static bool is_entry(const struct candidate *c, const struct launch *launch)
 {
-	return c->in_ha && !strcmp(c->ha_job_id, launch->job_id);
+	return c->in_ha && !c->ha_former && !strcmp(c->ha_job_id, launch->job_id);
 }
 
 static struct candidate *newest_entry(struct inquiry *in, const struct launch *launch)

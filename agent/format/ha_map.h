@@ -56,6 +56,7 @@ struct ha_map {
 	char *name, *space;       /* `space`: the namespace; NULL = not known */
 	char job_id[33];          /* HA_MAP_JOB; "" = the name does not say */
 	bool deleting;            /* it has a deletion timestamp */
+	bool former;              /* for the caller: of a cluster id that Flink does not use now */
 	int64_t counter;          /* id of the next checkpoint; 0 = no such key, or no number */
 	bool counter_broken;      /* it is no number */
 	struct ha_entry *entries; /* as they came; keys that mean nothing here are left out */

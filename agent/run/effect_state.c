@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "run/driver_internal.h"
 #include "run/hook.h"
+#include "run/kube/ha_observe.h"
 #include "run/observe/observe.h"
 #include "store/verify.h"
 
@@ -13,6 +14,7 @@
 struct observe_job {
 	struct driver *driver;
 	struct observe_plan plan;
+	struct ha_former former;
 	struct facts facts;
 	struct decision decision;
 };
@@ -21,6 +23,7 @@ static void gather_work(void *arg)
 {
 	struct observe_job *job = arg;
 
+	ha_former_observe(&job->former, job->driver->setup, &job->plan);
 	observe_gather(&job->plan, &job->facts);
 }
 
@@ -36,6 +39,7 @@ static void free_observe(struct observe_job *job)
 {
 	facts_release(&job->facts);
 	observe_plan_release(&job->plan);
+	ha_former_release(&job->former);
 	free(job);
 }
 
@@ -170,6 +174,7 @@ void effect_observe(struct driver *driver)
 		return;
 	}
 	observe_plan_init(&job->plan, &driver->setup->places, &driver->life.journal, NULL);
+	ha_former_init(&job->former, driver->setup, &driver->life.journal);
 	if (!driver_ha_observe(driver, &job->plan, ha_observed, job))
 		lane_submit(driver->store_lane, gather_work, observed, job);
 }

@@ -25,24 +25,61 @@ MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running
 job=$(status .jobId)
 
-# ---- the map of the job out of a backup
+# ---- journal and map out of a backup of the cluster
+back_up() { # MAP
+	kubectl get configmap "$1" --output json | jq '{data}' >"$RUN/$1.json"
+}
+put_back() { # MAP
+	kubectl get configmap "$1" --output json |
+		jq --slurpfile old "$RUN/$1.json" '.data = $old[0].data | del(.metadata.managedFields)' |
+		kubectl replace --filename - >/dev/null
+}
+await "the launch is proven" status_is .launch.proven
 await "checkpoints are completed" has_completed 5 "$job"
-kubectl get configmap "$(job_map "$job")" --output json | jq '{data}' >"$RUN/backup.json"
-kept=$(jq --raw-output '[.data | keys[] | select(startswith("checkpointID-"))] | length' "$RUN/backup.json")
+back_up "$APPLICATION-drey-journal"
+back_up "$(job_map "$job")"
+kept=$(map_keys "$(job_map "$job")" | grep -c '^checkpointID-')
 check "several are in the map ($kept)" test "$kept" -ge 2
 await "more follow" has_completed "$(($(last_event COMPLETED checkpoint) + 8))" "$job"
-check "the brake is set" drey do-not-restart on
-kill -KILL "$(jm_pid)"
-await "killed under the brake: nothing is started" phase_is Holding
+end_drey KILL
+await "nothing of Flink is left" test -z "$(jm_pid)"
 newest=$(newest_retained "$job")
-kubectl get configmap "$(job_map "$job")" --output json |
-	jq --slurpfile old "$RUN/backup.json" '.data = $old[0].data | del(.metadata.managedFields)' |
-	kubectl replace --filename - >/dev/null
-is "$(map_keys "$(job_map "$job")" | grep -c '^checkpointID-')" "$kept" "the map is the old one again"
-check "the brake is lifted" drey do-not-restart off
+put_back "$APPLICATION-drey-journal"
+put_back "$(job_map "$job")"
+start_drey
+MUST_LIVE=(jm tm)
 await "the job runs again" status_is '.phase == "Running" and .launch.number == 2'
 check "under another id" test "$(status .jobId)" != "$job"
 check "from the newest checkpoint, not from the newest that the map has" restore_matches "$newest"
 check "it says why" status_is '.transitions | any(.text | contains("out of a backup"))'
+
+# ---- the next generation has no HA
+await "the launch is proven" status_is .launch.proven
+end_drey KILL
+await "nothing of Flink is left" test -z "$(jm_pid)"
+sed -i '/^high-availability/d' "$RUN/conf/config.yaml"
+kill -KILL "$(tm_pid)" # it looks for its leader in the other way now
+DREY_CONF[generation]=two
+write_drey_yaml
+resolve() {
+	drey resolve --explain --json >"$RUN/said" 2>"$RUN/log/cli.log"
+}
+ha_said() { # JQ_CONDITION
+	jq --exit-status ".sources[] | select(.name == \"ha\") | $1" "$RUN/said"
+}
+check "without HA: a start would be made" resolve
+check "the maps of the launch before were read" ha_said '.state == "present"'
+check "and it is said whose they are" ha_said ".detail | contains(\"cluster id $APPLICATION, which a launch before had\")"
+check "the Role does not name the maps any more" api_role_without \
+	'del(.rules[] | select(.resourceNames // [] | any(endswith("-config-map"))))' get "configmaps/$(cluster_map)"
+resolve
+is "$? $(jq --raw-output '"\(.decision) \(.cause)"' "$RUN/said")" "4 HOLD HaUnreadable" "they cannot be read: held"
+check "the Role names them again" api_role
+start_drey
+MUST_LIVE=(jm tm)
+await "the job runs without HA" status_is '.phase == "Running" and .launch.number == 3'
+await "the launch is proven" status_is .launch.proven
+resolve
+check "the maps are not read any more" ha_said '.detail == "not configured"'
 check "no state is lost" continuity
 e2e_end

@@ -27,6 +27,7 @@ static void copy_launch(struct launch *to, const struct launch *from)
 	to->flink_version = dup_or_null(from->flink_version);
 	to->checkpoint_dir = dup_or_null(from->checkpoint_dir);
 	to->savepoint_dir = dup_or_null(from->savepoint_dir);
+	to->ha_cluster_id = dup_or_null(from->ha_cluster_id);
 	to->request_token = dup_or_null(from->request_token);
 	to->writer = dup_or_null(from->writer);
 	to->restore_path = dup_or_null(from->restore_path);
@@ -138,6 +139,7 @@ static void put_lists(struct image *image, struct journal *to)
 		put_text(image, &to->launches[i].flink_version);
 		put_text(image, &to->launches[i].checkpoint_dir);
 		put_text(image, &to->launches[i].savepoint_dir);
+		put_text(image, &to->launches[i].ha_cluster_id);
 		put_text(image, &to->launches[i].request_token);
 		put_text(image, &to->launches[i].writer);
 		put_text(image, &to->launches[i].restore_path);

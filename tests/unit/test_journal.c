@@ -42,6 +42,7 @@ static void fill_launch(struct launch *launch)
 	xstrset(&launch->flink_version, "2.3.0");
 	xstrset(&launch->checkpoint_dir, "file:/cp");
 	xstrset(&launch->savepoint_dir, "file:/sp");
+	xstrset(&launch->ha_cluster_id, "orders");
 	launch->allow_non_restored = true;
 	xstrset(&launch->request_token, "token-1");
 	xstrset(&launch->writer, "orders-0/uid-1/a");

@@ -123,6 +123,35 @@ static void more_than_a_few_are_counted(void)
 	end(&w);
 }
 
+static void ha_data_of_launches_before_are_read_as_long_as_they_may_be_newer(void)
+{
+	const char *ids[LINEAGE_HA_MAX];
+	struct launch *launch;
+	struct world w;
+
+	begin(&w);
+	CHECK_INT(lineage_ha_clusters(&w.journal, NULL, ids), ==, 0);
+	proved(&w, JOB_A, NULL, 0, 5)->ha_cluster_id = xstrdup("first");
+	proved(&w, JOB_B, NULL, 0, 5)->ha_cluster_id = xstrdup("second");
+	CHECK_INT(lineage_ha_clusters(&w.journal, "second", ids), ==, 0);
+	CHECK_INT(lineage_ha_clusters(&w.journal, NULL, ids), ==, 1); /* HA was switched off */
+	CHECK_STR(ids[0], "second");
+	launch = ran(&w, JOB_C, NULL, 0); /* without HA, and not proven yet */
+	CHECK_INT(lineage_ha_clusters(&w.journal, NULL, ids), ==, 1);
+	launch->ha_cluster_id = xstrdup("third");
+	CHECK_INT(lineage_ha_clusters(&w.journal, "fourth", ids), ==, 2);
+	CHECK_STR(ids[0], "third");
+	CHECK_STR(ids[1], "second");
+	launch->never_started = true;
+	CHECK_INT(lineage_ha_clusters(&w.journal, NULL, ids), ==, 1);
+	launch->never_started = false;
+	launch->proven_unix_ms = 1;
+	CHECK_INT(lineage_ha_clusters(&w.journal, "third", ids), ==, 0);
+	launch->job_ended = true;
+	CHECK_INT(lineage_ha_clusters(&w.journal, NULL, ids), ==, 0);
+	end(&w);
+}
+
 static void only_flinks_own_form_names_a_directory(void)
 {
 	static const char *const bad[] = {
@@ -155,6 +184,7 @@ int main(void)
 	TEST(an_order_of_a_person_has_given_up_what_was_before);
 	TEST(the_directory_of_an_operation_in_flight_is_one);
 	TEST(more_than_a_few_are_counted);
+	TEST(ha_data_of_launches_before_are_read_as_long_as_they_may_be_newer);
 	TEST(only_flinks_own_form_names_a_directory);
 	return tap_done();
 }

@@ -530,6 +530,26 @@ static void bytes_that_are_no_metadata_are_damage(void)
 
 /* ---- HA ---- */
 
+static void maps_of_a_former_cluster_id_are_known_as_such(void)
+{
+	struct world w;
+
+	world_begin(&w);
+	put(&w, "ck/" JOB "/chk-6", 6, DAY_S);
+	ha_entry(&w, 6, 5, "ck/" JOB "/chk-6");
+	w.ha.maps[0].former = true;
+	observe(&w);
+	CHECK(find(&w, "/chk-6")->in_ha && find(&w, "/chk-6")->ha_former);
+	/* the one of now counts, and what the old one says of it does not */
+	ha_entry(&w, 6, 5, "ck/" JOB "/chk-6");
+	ha_maps_add(&w.ha, "old-" JOB "-config-map")->former = true;
+	ha_map_put(&w.ha.maps[1], "checkpointID-0000000000000000006", "nonsense", 8);
+	observe(&w);
+	CHECK(find(&w, "/chk-6")->in_ha && !find(&w, "/chk-6")->ha_former);
+	CHECK_INT(find(&w, "/chk-6")->recovery, ==, INTEGRITY_UNCHECKED);
+	world_end(&w);
+}
+
 static void an_ha_entry_is_merged_with_the_checkpoint_that_was_listed(void)
 {
 	struct world w;
@@ -902,6 +922,7 @@ int main(void)
 	TEST(an_entry_whose_file_is_lost_or_wrong_cannot_be_recovered);
 	TEST(an_entry_under_the_wrong_key_cannot_be_recovered);
 	TEST(the_counter_of_the_map_is_a_fact);
+	TEST(maps_of_a_former_cluster_id_are_known_as_such);
 	TEST(flink_cannot_go_on_where_the_counter_is_wrong);
 	TEST(a_checkpoint_without_a_directory_is_for_flink_alone);
 	TEST(maps_without_an_entry_that_counts_are_absence);

@@ -89,6 +89,25 @@ static void a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old(v
 	end(&w);
 }
 
+/* HA was switched off, or has another cluster id: Flink would not find it. */
+static void no_launch_goes_on_with_ha_data_of_a_former_cluster_id(void)
+{
+	struct flink_choice choice;
+	struct world w;
+
+	begin_ha(&w)->ha_former = true;
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	flink_choose(&w.facts, JOB_A, NULL, &choice);
+	CHECK_INT(choice.source, ==, FLINK_EMPTY);
+	/* but it tells that there was newer state */
+	broken(in_ha(&w, found_checkpoint(&w, JOB_A, 8), JOB_A), INTEGRITY_INCOMPLETE,
+	       "no directory");
+	w.facts.candidates[1].ha_former = true;
+	CHECK_STARTS_FROM(&w, CHK_A(7));
+	CHECK(w.facts.candidates[1].passed_over);
+	end(&w);
+}
+
 /* A branch of another launch has ids of its own. */
 static void another_jobs_checkpoint_says_nothing_about_the_counter(void)
 {
@@ -987,6 +1006,7 @@ int main(void)
 	TEST(every_entry_is_looked_at_because_flink_reads_every_entry);
 	TEST(a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_truth);
 	TEST(a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old);
+	TEST(no_launch_goes_on_with_ha_data_of_a_former_cluster_id);
 	TEST(another_jobs_checkpoint_says_nothing_about_the_counter);
 	TEST(what_rest_has_shown_was_acknowledged);
 	TEST(a_launch_whose_job_has_ended_is_not_gone_on_with);

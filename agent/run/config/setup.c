@@ -203,6 +203,7 @@ static int fill_derived(struct setup *setup, struct err *err)
 		return -1;
 	setup->life.listed_checkpoint_dir = setup->checkpoint_dir;
 	setup->life.listed_savepoint_dir = setup->savepoint_dir;
+	setup->life.ha_cluster_id = setup->ha.on ? setup->ha.cluster_id : NULL;
 	setup->life.flink_version = setup->life.policy.flink_version = setup->version_text;
 	setup->places.storage = &setup->storage;
 	if (setup->kube.id_space) {

@@ -6,6 +6,7 @@
 #ifndef DREY_RUN_HA_OBSERVE_H
 #define DREY_RUN_HA_OBSERVE_H
 
+#include "core/lineage_dirs.h"
 #include "run/config/setup.h"
 #include "run/kube/ha_change.h"
 #include "run/kube/ha_read.h"
@@ -19,6 +20,22 @@ void ha_query_for(const struct setup *setup, const struct journal *journal,
  * its maps, which are the plan's now; ha_reading_release(). */
 void ha_observe(struct kube *kube, const struct ha_query *query, struct ha_unchanged *unchanged,
 		struct observe_plan *plan, struct ha_reading *ret_reading);
+
+/* The HA maps that launches before have left under cluster ids that Flink does not use now: HA was switched off, or
+ * given another id. They are read as long as they may hold newer state (core/lineage_dirs.h). */
+struct ha_former {
+	struct ha_query queries[LINEAGE_HA_MAX];
+	size_t count;
+};
+
+/* journal NULL: nothing is known. Copies what is needed. */
+void ha_former_init(struct ha_former *former, const struct setup *setup,
+		    const struct journal *journal);
+
+/* Connect, read into the plan, disconnect; nothing when there are none. A failure is a fact. Any thread. */
+void ha_former_observe(const struct ha_former *former, const struct setup *setup,
+		       struct observe_plan *plan);
+void ha_former_release(struct ha_former *former); /* zeroed is allowed */
 
 /* The same for a command, of a setup->ha that is on: connect, read, disconnect. A failure is a fact of the plan. journal NULL: it
  * could not be read. */

@@ -160,6 +160,7 @@ void observe_plan_release(struct observe_plan *plan)
 	free(plan->request);
 	free(plan->journal_detail);
 	free(plan->ha_detail);
+	free(plan->ha_former);
 	free(plan->lock_held);
 	ha_maps_release(&plan->ha);
 	*plan = (struct observe_plan){0};

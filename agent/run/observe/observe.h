@@ -50,6 +50,7 @@ struct observe_plan {
 	struct ha_maps ha; /* HA ConfigMaps as they were read; owned */
 	enum source_state ha_state;
 	char *ha_detail; /* why they are unreadable */
+	char *ha_former; /* whose maps are among them that Flink would not use now */
 	char *lock_held; /* why a Flink that lives may hold the leader lock; NULL = none does */
 	observe_progress_fn *progress;
 	void *progress_ctx;

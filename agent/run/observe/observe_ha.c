@@ -134,6 +134,18 @@ static struct candidate *add_hidden(struct look *look, const struct handle *hand
 	return c;
 }
 
+static void take_recovery(struct candidate *c, const struct handle *handle, const char *job_id,
+			  const char *miscounts)
+{
+	if (!strcmp(c->ha_job_id, job_id))
+		c->ha_counter = handle->map->counter;
+	c->recovery = handle->recovery;
+	if (!miscounts || c->recovery)
+		return;
+	c->recovery = INTEGRITY_DAMAGED;
+	xstrset(&c->recovery_detail, miscounts);
+}
+
 /* miscounts: of the map, see ha_map_miscounts(). */
 static void look_at_entry(struct look *look, const struct ha_map *map, const struct ha_entry *entry,
 			  const char *miscounts)
@@ -142,6 +154,7 @@ static void look_at_entry(struct look *look, const struct ha_map *map, const str
 	struct handle handle = {.map = map, .entry = entry};
 	const char *job_id;
 	struct candidate *c;
+	bool live;
 
 	read_handle(look, &handle);
 	job_id = *map->job_id ? map->job_id : handle.file.job_id;
@@ -154,13 +167,11 @@ static void look_at_entry(struct look *look, const struct ha_map *map, const str
 	} else {
 		c = add_hidden(look, &handle);
 	}
+	live = c->in_ha && !c->ha_former;
 	facts_mark_ha(c, job_id, plan->job_id_count ? plan->job_ids[plan->job_id_count - 1] : NULL);
-	if (!strcmp(c->ha_job_id, job_id))
-		c->ha_counter = map->counter;
-	c->recovery = handle.recovery;
-	if (miscounts && !c->recovery) {
-		c->recovery = INTEGRITY_DAMAGED;
-		xstrset(&c->recovery_detail, miscounts);
+	if (!map->former || !live) {
+		c->ha_former = map->former;
+		take_recovery(c, &handle, job_id, miscounts);
 	}
 	completed_checkpoint_release(&handle.file);
 }
@@ -228,7 +239,8 @@ static void note_maps(struct look *look)
 		if (*map->job_id)
 			facts_add_job(look->facts, map->job_id);
 		for (size_t j = 0; j < map->entry_count; j++)
-			if (map->kind == HA_MAP_CLUSTER && ha_key_is_stored(map->entries[j].key))
+			if (map->kind == HA_MAP_CLUSTER && !map->former &&
+			    ha_key_is_stored(map->entries[j].key))
 				facts_add_stored(look->facts, map->entries[j].key);
 	}
 	xstrset(&look->facts->lock_held, look->plan->lock_held);
@@ -247,6 +259,8 @@ void observe_ha(struct look *look)
 			return;
 	}
 	describe(&census, &text);
+	if (plan->ha_former)
+		buf_addf(&text, "; %s", plan->ha_former);
 	if (census.checkpoints > OBSERVE_KEEP) {
 		buf_addf(&text, ": more than %d, which no job of Flink has", OBSERVE_KEEP);
 		facts_set_source(look->facts, SOURCE_HA, SOURCE_UNREADABLE, buf_str(&text));
