@@ -20,35 +20,32 @@ char *lineage_dir_of_checkpoint(const char *path, const char *job_id)
 	return xstrndup(path, len - id_len - 1);
 }
 
-static bool is_there(const struct lineage_dirs *dirs, enum snapshot_kind kind, const char *dir,
-		     const char *job_id)
+static bool is_there(const struct lineage_dirs *dirs, enum snapshot_kind kind, const char *dir)
 {
 	for (size_t i = 0; i < dirs->count; i++) {
 		const struct lineage_dir *there = &dirs->list[i];
 
-		if (there->kind == kind && snapshot_same_path(there->dir, dir) &&
-		    (!*there->job_id || !strcmp(there->job_id, job_id)))
+		if (there->kind == kind && snapshot_same_path(there->dir, dir))
 			return true;
 	}
 	return false;
 }
 
 /* `configured`: is looked at anyway. */
-static void add(struct lineage_dirs *dirs, enum snapshot_kind kind, const char *dir,
-		const char *job_id, const char *configured)
+static void add(struct lineage_dirs *dirs, enum snapshot_kind kind, const char *dir, bool only_ours,
+		const char *configured)
 {
 	struct lineage_dir *to;
 
 	if (!dir || (configured && snapshot_same_path(dir, configured)) ||
-	    is_there(dirs, kind, dir, job_id))
+	    is_there(dirs, kind, dir))
 		return;
 	if (dirs->count == LINEAGE_DIRS_MAX) {
 		dirs->left_out++;
 		return;
 	}
 	to = &dirs->list[dirs->count++];
-	*to = (struct lineage_dir){.kind = kind, .dir = xstrdup(dir)};
-	memcpy(to->job_id, job_id, strlen(job_id) + 1);
+	*to = (struct lineage_dir){.kind = kind, .dir = xstrdup(dir), .only_ours = only_ours};
 }
 
 /* What lies where it was told to is looked for as in the configured directories; where the job's own code has
@@ -58,9 +55,9 @@ static void add_launch(struct lineage_dirs *dirs, const struct launch *launch,
 {
 	char *seen = lineage_dir_of_checkpoint(launch->last_checkpoint_path, launch->job_id);
 
-	add(dirs, SNAPSHOT_CHECKPOINT, launch->checkpoint_dir, "", checkpoint_dir);
-	add(dirs, SNAPSHOT_SAVEPOINT, launch->savepoint_dir, "", savepoint_dir);
-	add(dirs, SNAPSHOT_CHECKPOINT, seen, launch->job_id, checkpoint_dir);
+	add(dirs, SNAPSHOT_CHECKPOINT, launch->checkpoint_dir, false, checkpoint_dir);
+	add(dirs, SNAPSHOT_SAVEPOINT, launch->savepoint_dir, false, savepoint_dir);
+	add(dirs, SNAPSHOT_CHECKPOINT, seen, true, checkpoint_dir);
 	free(seen);
 }
 
@@ -71,7 +68,7 @@ void lineage_dirs_find(const struct journal *journal, const char *checkpoint_dir
 
 	*ret_dirs = (struct lineage_dirs){0};
 	if (operation->kind == OPERATION_SAVEPOINT || operation->kind == OPERATION_STOP)
-		add(ret_dirs, SNAPSHOT_SAVEPOINT, operation_directory(operation), "",
+		add(ret_dirs, SNAPSHOT_SAVEPOINT, operation_directory(operation), false,
 		    savepoint_dir);
 	for (size_t i = journal->launch_count; i-- > 0;) {
 		const struct launch *launch = &journal->launches[i];

@@ -22,7 +22,7 @@
 struct lineage_dir {
 	enum snapshot_kind kind; /* of what lies there */
 	char *dir;
-	char job_id[JOB_ID_BYTES]; /* only this job's are looked for; "" = of every job */
+	bool only_ours; /* others may write there who have nothing to do with this application */
 };
 
 struct lineage_dirs {

@@ -137,14 +137,15 @@ struct place {
 	enum source_kind source;
 	enum snapshot_kind kind;
 	const char *dir; /* with scheme */
-	const char *job_id;
+	bool only_ours;  /* jobs of this application alone */
 };
 
 static bool lies_in(const struct world *w, const struct snap *snap, const struct place *place)
 {
 	return snap->kind == place->kind && !snap->deleted && snap->launch >= 0 &&
 	       snapshot_same_path(storage_dir(snap->kind, snap->dir), place->dir) &&
-	       (!*place->job_id || !strcmp(w->truth.launches[snap->launch].job_id, place->job_id));
+	       (!place->only_ours ||
+		journal_knows_job(&w->agent->life.journal, w->truth.launches[snap->launch].job_id));
 }
 
 #define OTHER_JOB "ffffffffffffffffffffffffffffffff"
@@ -189,9 +190,9 @@ static void list_all(struct world *w, struct facts *facts)
 {
 	const struct lifecycle_config *config = w->config;
 	const struct place checkpoints = {SOURCE_CHECKPOINTS, SNAPSHOT_CHECKPOINT,
-					  config->listed_checkpoint_dir, ""};
+					  config->listed_checkpoint_dir, false};
 	const struct place savepoints = {SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT,
-					 config->listed_savepoint_dir, ""};
+					 config->listed_savepoint_dir, false};
 	struct lineage_dirs dirs;
 
 	list(w, facts, &checkpoints);
@@ -200,7 +201,7 @@ static void list_all(struct world *w, struct facts *facts)
 	for (size_t i = 0; i < dirs.count; i++)
 		list(w, facts,
 		     &(struct place){SOURCE_LINEAGE, dirs.list[i].kind, dirs.list[i].dir,
-				     dirs.list[i].job_id});
+				     dirs.list[i].only_ours});
 	if (dirs.left_out)
 		facts_set_source(facts, SOURCE_LINEAGE, SOURCE_UNREADABLE, "too many directories");
 	lineage_dirs_release(&dirs);

@@ -9,7 +9,7 @@ static struct launch *told(struct launch *launch, const char *checkpoints, const
 	return launch;
 }
 
-/* "c file:/a; s file:/b; c file:/c of aaaaaa" */
+/* "c file:/a; s file:/b; c file:/c ours" */
 static const char *dirs_of(const struct world *w, size_t *ret_left_out)
 {
 	static char text[2048];
@@ -19,10 +19,10 @@ static const char *dirs_of(const struct world *w, size_t *ret_left_out)
 	text[0] = '\0';
 	lineage_dirs_find(&w->journal, "file:///cp", "file:///sp", &dirs);
 	for (size_t i = 0; i < dirs.count; i++)
-		used += (size_t)snprintf(
-			text + used, sizeof(text) - used, "%s%c %s%s%.6s", used ? "; " : "",
-			dirs.list[i].kind == SNAPSHOT_CHECKPOINT ? 'c' : 's', dirs.list[i].dir,
-			*dirs.list[i].job_id ? " of " : "", dirs.list[i].job_id);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c %s%s",
+					 used ? "; " : "",
+					 dirs.list[i].kind == SNAPSHOT_CHECKPOINT ? 'c' : 's',
+					 dirs.list[i].dir, dirs.list[i].only_ours ? " ours" : "");
 	if (ret_left_out)
 		*ret_left_out = dirs.left_out;
 	lineage_dirs_release(&dirs);
@@ -58,10 +58,10 @@ static void the_path_of_a_checkpoint_tells_where_the_job_really_writes(void)
 	begin(&w);
 	launch = told(proved(&w, JOB_A, NULL, 0, 5), "file:/cp", "file:/sp");
 	xstrset(&launch->last_checkpoint_path, "s3://own/x/" JOB_A "/chk-5");
-	CHECK_STR(dirs_of(&w, NULL), "c s3://own/x of aaaaaa");
+	CHECK_STR(dirs_of(&w, NULL), "c s3://own/x ours");
 	/* also where 0.1.0 has written down nothing else */
 	told(launch, NULL, NULL);
-	CHECK_STR(dirs_of(&w, NULL), "c s3://own/x of aaaaaa");
+	CHECK_STR(dirs_of(&w, NULL), "c s3://own/x ours");
 	end(&w);
 }
 

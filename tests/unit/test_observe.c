@@ -11,6 +11,8 @@
 
 /* ---- how the last launch ended ---- */
 
+#define NEXT "cccccccccccccccccccccccccccccc03"
+
 static void put_result(struct world *w, const char *name, const char *fixture)
 {
 	cleanup_free char *from = xasprintf("tests/fixtures/results/%s", fixture);
@@ -311,7 +313,7 @@ static void other_directories_of_the_last_launch_are_listed_too(void)
 	world_end(&w);
 }
 
-static void where_the_jobs_code_writes_only_that_job_is_looked_for(void)
+static void where_the_jobs_code_writes_only_our_jobs_are_looked_for(void)
 {
 	struct world w;
 	struct launch *launch;
@@ -322,10 +324,17 @@ static void where_the_jobs_code_writes_only_that_job_is_looked_for(void)
 	launch->last_checkpoint_id = 4;
 	launch->last_checkpoint_path = xasprintf("file:%s/own/" JOB "/chk-4", w.top);
 	put(&w, "own/" JOB "/chk-6", 6, DAY_S);
+	put(&w, "own/" NEXT "/chk-9", 9, DAY_S);
 	put(&w, "own/" FOREIGN "/chk-8", 8, DAY_S + 10);
 	observe(&w);
 	CHECK(find(&w, "own/" JOB "/chk-6") != NULL);
 	CHECK(find(&w, "own/" FOREIGN) == NULL);
+	/* of a later launch nobody has seen where it wrote: the same code did */
+	CHECK(find(&w, "own/" NEXT) == NULL);
+	strcpy(journal_add_launch(&w.journal)->job_id, NEXT);
+	journal_launch(&w.journal)->started_unix_ms = 1;
+	observe(&w);
+	CHECK(find(&w, "own/" NEXT "/chk-9") != NULL);
 	/* the one that was seen last is a candidate, there or not */
 	CHECK(find(&w, "own/" JOB "/chk-4") != NULL);
 	CHECK_INT(find(&w, "own/" JOB "/chk-4")->integrity, ==, INTEGRITY_INCOMPLETE);
@@ -906,7 +915,7 @@ int main(void)
 	TEST(launches_that_the_journal_has_forgotten_are_ours_too);
 	TEST(numbered_ids_leave_traces_and_what_they_made_is_ours);
 	TEST(other_directories_of_the_last_launch_are_listed_too);
-	TEST(where_the_jobs_code_writes_only_that_job_is_looked_for);
+	TEST(where_the_jobs_code_writes_only_our_jobs_are_looked_for);
 	TEST(a_directory_of_before_that_is_gone_is_unreadable);
 	TEST(what_cannot_be_looked_at_is_never_left_out);
 	TEST(a_directory_that_is_not_there_is_unreadable_not_empty);

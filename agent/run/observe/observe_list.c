@@ -94,7 +94,7 @@ struct listing {
 	struct look *look;
 	enum source_kind source;
 	enum snapshot_kind kind;
-	const char *job_id; /* only this job's checkpoints; NULL = of every job */
+	bool only_ours; /* whatever the policy: others have a right to be there */
 	struct shelf ours, foreign;
 	size_t found, aside; /* aside: of other jobs, and those are not wanted */
 	size_t left_out;
@@ -170,7 +170,7 @@ static bool is_wanted(void *ctx, const char *job_id)
 	const struct listing *ls = ctx;
 
 	trace(ls->look, job_id);
-	return !ls->look->plan->only_job_ids || is_ours(ls->look, job_id);
+	return !(ls->look->plan->only_job_ids || ls->only_ours) || is_ours(ls->look, job_id);
 }
 
 static int found(void *ctx, const struct snapshots_item *item, struct err *err)
@@ -243,8 +243,6 @@ static int list(struct listing *ls, const char *dir, struct err *err)
 	 * business. */
 	if (ls->kind == SNAPSHOT_SAVEPOINT)
 		result = snapshots_list_savepoints(store, dir, found, ls, err);
-	else if (ls->job_id)
-		result = snapshots_list_checkpoints(store, dir, ls->job_id, found, ls, err);
 	else
 		result = snapshots_list_jobs(store, dir, is_wanted, found, ls, err);
 	return result < 0 && err->kind != ERR_ABSENT ? -1 : 0;
@@ -301,7 +299,7 @@ void observe_list_lineage(struct look *look, const struct lineage_dir *dir)
 	struct listing ls = {.look = look,
 			     .source = SOURCE_LINEAGE,
 			     .kind = dir->kind,
-			     .job_id = *dir->job_id ? dir->job_id : NULL};
+			     .only_ours = dir->only_ours};
 
 	list_one(&ls, dir->dir);
 }
