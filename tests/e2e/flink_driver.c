@@ -7,6 +7,8 @@
  *   flink_driver version COMMAND...         the version that is found without starting anything
  *   flink_driver settings DIR VERSION       checkpoint directory, REST port, heartbeat timeout
  *   flink_driver exit STATUS                what the exit status means
+ *   flink_driver read DREY_YAML DIR         DIR/argv, DIR/env: what drey would start, NUL-separated; DIR/read: what it has
+ *                                           read of Flink's configuration and added to it, "key=value" lines
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +20,7 @@
 #include "flink/conf.h"
 #include "flink/exit_status.h"
 #include "flink/operation.h"
+#include "run/launch_build.h"
 
 #define TIMEOUT_MS 10000
 
@@ -226,6 +229,65 @@ static int do_settings(char **arg)
 	return 0;
 }
 
+static int put(const char *dir, const char *name, char **list)
+{
+	cleanup_free char *path = xasprintf("%s/%s", dir, name);
+	FILE *file = fopen(path, "w");
+
+	for (; file && *list; list++)
+		fwrite(*list, strlen(*list) + 1, 1, file);
+	return file ? fclose(file) : -1;
+}
+
+/* What stands on the command line comes last; there, the last of several wins. */
+static int put_read(const char *dir, struct flink_conf *conf, char **argv)
+{
+	cleanup_free char *path = xasprintf("%s/read", dir);
+	FILE *file = fopen(path, "w");
+
+	/* behind it are the arguments of the program */
+	for (char **word = argv; *word; word++)
+		if (strcmp(*word, "--") == 0) {
+			*word = NULL;
+			break;
+		}
+	flink_conf_add_command(conf, (const char *const *)argv);
+	for (size_t i = 0; file && i < conf->count; i++)
+		fprintf(file, "%s=%s\n", conf->entries[i].key, conf->entries[i].value);
+	return file ? fclose(file) : -1;
+}
+
+static int do_read(char **arg)
+{
+	struct launch launch = {.number = 1, .job_result_path = "file:///results"};
+	struct flink_exec exec = {0};
+	char **argv = NULL;
+	struct setup setup;
+	struct err err = {0};
+
+	if (!arg[0] || !arg[1])
+		return usage();
+	memset(launch.job_id, 'a', JOB_ID_BYTES - 1);
+	memset(launch.application_id, 'b', JOB_ID_BYTES - 1);
+	launch.application_result_path = "file:///application-results";
+	if (setup_load(arg[0], &setup, &err) < 0 ||
+	    launch_build(&setup, &launch, &exec, NULL, &err) < 0) {
+		fprintf(stderr, "%s\n", err.msg);
+		return 2;
+	}
+	argv = xcalloc(exec.argc + 1, sizeof(*argv));
+	memcpy(argv, exec.argv, exec.argc * sizeof(*argv));
+	if (put(arg[1], "argv", exec.argv) < 0 || put(arg[1], "env", exec.env) < 0 ||
+	    put_read(arg[1], &setup.flink_conf, argv) < 0) {
+		perror(arg[1]);
+		return 1;
+	}
+	free(argv);
+	flink_exec_release(&exec);
+	setup_release(&setup);
+	return 0;
+}
+
 static int do_exit(char **arg)
 {
 	struct flink_exit exit;
@@ -249,6 +311,8 @@ int main(int argc, char **argv)
 		return do_version(argv + 2);
 	if (strcmp(argv[1], "settings") == 0)
 		return do_settings(argv + 2);
+	if (strcmp(argv[1], "read") == 0)
+		return do_read(argv + 2);
 	if (strcmp(argv[1], "exit") == 0)
 		return do_exit(argv + 2);
 	return usage();
