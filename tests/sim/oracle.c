@@ -502,18 +502,14 @@ static int newest_acknowledged(const struct world *w, int launch)
 	return newest;
 }
 
-/* Out of sight, and found all the same: it is the newest that the last launch has made. */
+/* Out of sight, and found all the same: newer than all that one has to know of. */
 static bool is_found_unexpectedly(const struct world *w, int head, int base)
 {
 	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
+	int newest = oracle_newest(w, head);
 
-	if (!snap || snap->launch != head || !snap_usable(snap) || !is_out_of_sight(w, snap))
-		return false;
-	for (int i = 0; i < w->storage.count; i++)
-		if (w->storage.snaps[i].launch == head && snap_usable(&w->storage.snaps[i]) &&
-		    w->storage.snaps[i].id > snap->id)
-			return false;
-	return true;
+	return snap && snap_usable(snap) && is_out_of_sight(w, snap) &&
+	       (newest < 0 || snap->id > w->storage.snaps[newest].id);
 }
 
 static void launch_starts_right(struct world *w, int base)
@@ -763,7 +759,8 @@ static void results_are_judged_right(struct world *w)
 
 	memcpy(w->truth.last_result, result->trigger_id, JOB_ID_BYTES);
 	w->truth.last_ok = result->ok;
-	if (!news || w->truth.clock_set || w->truth.journal_changed || w->truth.two)
+	if (!news || w->truth.clock_set || w->truth.journal_changed || w->truth.two ||
+	    (w->apart && w->truth.rival)) /* whose Flink may live on where nobody looks */
 		return;
 	snap = taken_by(w, result->trigger_id);
 	if (result->ok && result->location && !is_outside(w, result->location) &&
