@@ -167,6 +167,18 @@ static void add_candidate(struct json *list, const struct explanation *ex,
 	json_add_str(to, "reason", reason_of(ex, candidate, text, sizeof(text)));
 }
 
+/* A URI of the old form s3a://KEY:SECRET@bucket/... has keys in it, which are nobody's to read. */
+static void add_uri(struct json *to, const char *uri)
+{
+	const char *host = strstr(uri, "://");
+	const char *at = host ? strchr(host + 3, '@') : NULL;
+	cleanup_free char *shown = NULL;
+
+	if (at && at < host + 3 + strcspn(host + 3, "/"))
+		shown = xasprintf("%.*s%s", (int)(host + 3 - uri), uri, at + 1);
+	json_add_str(to, "path", shown ? shown : uri);
+}
+
 /* Each directory that was looked at by itself. */
 static void add_places(struct json *source, const struct facts *facts, enum source_kind kind)
 {
@@ -179,7 +191,7 @@ static void add_places(struct json *source, const struct facts *facts, enum sour
 		if (place->source != kind)
 			continue;
 		to = json_add_object(list, NULL);
-		json_add_str(to, "path", place->dir);
+		add_uri(to, place->dir);
 		json_add_str(to, "kind", snapshot_kind_name(place->kind));
 		json_add_str(to, "state", source_state_name(place->state));
 		json_add_str(to, "detail", place->detail ? place->detail : "");
