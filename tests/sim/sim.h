@@ -114,7 +114,7 @@ enum feature {
 	FEATURE_COUNT,
 };
 
-#define FEATURES_DEFAULT ((1U << FEATURE_COUNT) - 1)
+#define FEATURES_DEFAULT (((1U << FEATURE_COUNT) - 1) & ~(1U << FEATURE_ROLLBACK))
 
 /* Whose end makes an item void. */
 enum scope {
