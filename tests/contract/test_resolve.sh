@@ -41,8 +41,8 @@ ok 'so have sources' json '.sources | map(.name) == ["journal", "ha", "checkpoin
 	"request", "results"]'
 ok 'and each of them' json '.sources | all(keys_unsorted == ["name", "state", "detail", "leftOut", "directories"])'
 ok 'and candidates' json '.candidates | all(keys_unsorted == ["path", "source", "kind", "checkpointId", "jobId",
-	"completedUnixMs", "sizeBytes", "fileCount", "metadataVersion", "integrity", "detail", "haJobId", "haIntegrity",
-	"verdict", "reason"])'
+	"completedUnixMs", "sizeBytes", "fileCount", "metadataVersion", "integrity", "detail", "haJobId", "haFormer",
+	"haIntegrity", "verdict", "reason"])'
 ok 'the chosen one was looked at closely' json '.candidates[0] | .verdict == "chosen" and .integrity == "complete" and
 	.sizeBytes > 0 and .fileCount == 0 and .metadataVersion == 4 and .checkpointId == 6'
 ok 'each of this job has its verdict, others none' json '.candidates | map(.verdict) == ["chosen", "older", "older"]'
