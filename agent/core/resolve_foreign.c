@@ -73,11 +73,11 @@ static bool is_behind(const struct candidate *c, const struct candidate *base)
 static const struct candidate *newest_found(const struct inquiry *in, const struct candidate *base,
 					    size_t *ret_count)
 {
-	const struct candidate *newest = NULL;
+	const struct candidate *all = in->facts->candidates, *newest = NULL;
 
 	*ret_count = 0;
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		const struct candidate *c = &in->facts->candidates[i];
+	for (size_t i = 0; all && i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &all[i];
 
 		if (c == base || candidate_is_fallback(in, c) || candidate_is_tainted(in, c) ||
 		    is_ignored(in, c) || (base && is_behind(c, base)))

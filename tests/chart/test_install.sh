@@ -65,12 +65,12 @@ deployments orders-jobmanager get" "the CronJob may do exactly this"
 is "$(rights_of orders-taskmanager)" "configmaps orders-cluster-config-map get,list,watch" "a TaskManager may do exactly this"
 is "$(rights_of orders)" "configmaps  create
 configmaps HA get,list,watch,update,patch,delete
-configmaps orders-drey-control get
+configmaps orders-drey-control get,patch
 configmaps orders-drey-journal get,patch
 deployments orders-jobmanager get
 deployments/status orders-jobmanager patch
 events  create,patch
-flinkapplications orders get,list,watch
+flinkapplications orders get,list,watch,patch
 flinkapplications/status orders get,patch" "drey and the JobManager may do exactly this"
 
 # ---- what is patched survives ----------------------------------------------------------------------
