@@ -2,6 +2,7 @@
  * Who waits for a savepoint. One is taken at a time, and whoever asks meanwhile shares the next one: what it
  * was asked for may have happened after the one that is under way began.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +89,7 @@ void journal_join_savepoint(struct journal *journal, const char *trigger_id)
 		struct savepoint_request *request = &journal->savepoint_requests[i];
 
 		if (!request->answered && !*request->trigger_id)
-			memcpy(request->trigger_id, trigger_id, JOB_ID_BYTES);
+			snprintf(request->trigger_id, JOB_ID_BYTES, "%s", trigger_id);
 	}
 }
 

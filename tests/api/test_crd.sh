@@ -116,7 +116,7 @@ cat >"$RUN/status.json" <<'EOF2'
 {"application":"orders","phase":"Running","reason":"the job runs","jobId":"4f0c0000000000000000000000000001","launch":{"number":2,
 "jobId":"4f0c0000000000000000000000000001","restorePoint":{"path":"s3://b/sp/1","kind":"savepoint","checkpointId":null},
 "startedUnixMs":1795262791903,"restoreVerified":true,"proven":false,"flinkVersion":"2.3.0","generation":null},
-"job":{"reachable":true,"state":"RUNNING"},"lastCheckpoint":{"id":41,"path":"s3://b/ck/41","completedUnixMs":1795262791903},
+"job":{"reachable":true,"state":"RUNNING"},"tasks":{"running":12,"total":12},"lastCheckpoint":{"id":41,"path":"s3://b/ck/41","completedUnixMs":1795262791903},
 "lastSavepoint":null,"operation":null,"lastOperation":null,"desired":{"state":"running","doNotRestart":false},
 "attempts":{"failed":0,"max":3,"windowMs":600000},"outcome":null,"lastError":null,"nextSavepointInMs":null,
 "journal":{"sequence":12,"broken":false},"control":null,"transitions":[{"unixMs":1795262791903,"text":"Launching"}]}
@@ -137,7 +137,8 @@ check "a member that only a newer drey knows is taken" \
 is "$(kubectl get flapp "$APPLICATION" --output 'jsonpath={.status.newer.a} {.status.launch.newer[0]}')" "1 2" "and kept"
 check "a phase of the wrong type is not" not give_status '{"phase": 1}'
 
-is "$(column PHASE) $(column READY) $(column WANTED) $(column BRAKE) $(column CHECKPOINT)" "Running False running false 41" \
+is "$(column PHASE) $(column READY) $(column WANTED) $(column BRAKE) $(column TASKS) $(column CHECKPOINT)" \
+	"Running False running false 12 41" \
 	"kubectl get shows the essence"
 is "$(column JOB --output wide)" 4f0c0000000000000000000000000001 "and more of it when asked"
 

@@ -304,12 +304,17 @@ static inline void pass(struct life *l, int64_t ms)
 }
 
 /* Nothing is answered any more: time alone never keeps the machine busy. */
-static inline void life_end(struct life *l)
+static inline void life_release(struct life *l)
 {
-	pass(l, 3600000);
 	lifecycle_release(&l->life);
 	buf_release(&l->written_text);
 	buf_release(&l->durable_text);
+}
+
+static inline void life_end(struct life *l)
+{
+	pass(l, 3600000);
+	life_release(l);
 }
 
 static inline void observed(struct life *l, enum decision_kind kind, const char *path, int64_t id,

@@ -488,7 +488,7 @@ static void try_pair(const struct situation *situation, const struct trial *tria
 		add_effects(out, l.order);
 		buf_addstr(out, " |\n");
 	}
-	lifecycle_release(&l.life);
+	life_release(&l);
 }
 
 static void print_table(struct buf *out)
