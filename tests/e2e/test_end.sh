@@ -25,7 +25,7 @@ job=$(status .jobId)
 control fail-once
 await "the job fails once: drey starts it again" runs_after "$job"
 check "from the newest retained checkpoint" restore_matches "$(newest_retained "$job")"
-check "the root cause is in the status" status_is '.lastError | contains("on purpose")'
+check "the root cause is in the status" status_is 'any(.transitions[]; .text | contains("on purpose"))'
 await "the launch is proven" status_is .launch.proven
 is "$(status .attempts.failed)" 0 "and the attempt is forgotten"
 job=$(status .jobId)
