@@ -160,6 +160,9 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 		return;
 	}
 	schedule_after(life, ok ? 0 : config->savepoints.interval_ms / 10 + pause_ms);
+	/* the job may have come to its end meanwhile: that is an outcome, and nothing to be stopped again */
+	if (!ok)
+		life->poll_ms = life->now_ms + config->poll_fast_ms;
 	if (!stop)
 		return;
 	life->stop_retry_ms = life->now_ms + config->stop_retry_ms;

@@ -31,6 +31,24 @@ static void sigterm_looks_at_the_job_once_more(void)
 	life_end(&l);
 }
 
+/* Flink does not find the job any more, and nobody was to look at it for ten minutes. */
+static void a_stop_that_comes_too_late_looks_at_the_job_at_once(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_SUSPENDED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	forget(&l);
+	operation(&l, STATUS_FAILED, NULL, "FlinkJobNotFoundException");
+	pass(&l, 1000);
+	CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
+	viewed(&l, finished_view());
+	check_finished(&l);
+	life_end(&l);
+}
+
 static void the_last_look_is_short(void)
 {
 	struct life l;
@@ -167,6 +185,7 @@ static void a_new_start_is_not_stopped_by_the_old_end(void)
 int main(void)
 {
 	TEST(sigterm_looks_at_the_job_once_more);
+	TEST(a_stop_that_comes_too_late_looks_at_the_job_at_once);
 	TEST(the_last_look_is_short);
 	TEST(what_was_asked_before_sigterm_is_asked_again);
 	TEST(a_job_that_finishes_before_its_stop_has_finished);
