@@ -3,6 +3,8 @@
 # A job that has FINISHED never runs again by itself, whoever saw its end: SIGTERM right after it, the death of the
 # JobManager, the death of everything, a stop that comes too late. drey looks rarely here, so that it sees nothing of
 # the end by itself. The job's own log says how often it has started.
+#
+# runs in: ci on 2.3.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh
