@@ -149,6 +149,14 @@ struct launch *journal_renew_launch(struct journal *journal)
 	return launch;
 }
 
+const struct snapshot *journal_snapshot(const struct journal *journal, const char *path)
+{
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (snapshot_same_path(journal->snapshots[i].path, path))
+			return &journal->snapshots[i];
+	return NULL;
+}
+
 void journal_remove_snapshot(struct journal *journal, const char *path)
 {
 	for (size_t i = 0; i < journal->snapshot_count; i++) {

@@ -259,6 +259,8 @@ struct launch *journal_renew_launch(struct journal *journal);
 
 /* Record a snapshot (copied); one with the same path is replaced. */
 void journal_add_snapshot(struct journal *journal, const struct snapshot *snapshot);
+/* The recorded snapshot of this path; borrowed; NULL = there is none. */
+const struct snapshot *journal_snapshot(const struct journal *journal, const char *path);
 void journal_remove_snapshot(struct journal *journal, const char *path);
 
 void journal_add_failure(struct journal *journal, int64_t unix_ms);

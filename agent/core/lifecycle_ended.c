@@ -40,17 +40,6 @@ void launch_end_is_known(struct lifecycle *life, const char *job_id)
 	life->want_write = true;
 }
 
-/* The last thing that the job has completed is the savepoint of a stop. */
-static bool shows_stop(const struct view *view)
-{
-	const struct seen_savepoint *newest = NULL;
-
-	for (size_t i = 0; i < view->savepoint_count; i++)
-		if (!newest || view->savepoints[i].id > newest->id)
-			newest = &view->savepoints[i];
-	return newest && newest->stop && newest->id > view->completed_id;
-}
-
 bool end_is_unclear(struct lifecycle *life, const struct view *view)
 {
 	bool fresh = view->checkpointing_off ||
@@ -58,7 +47,7 @@ bool end_is_unclear(struct lifecycle *life, const struct view *view)
 		      (!life->seen.statistics_ms ||
 		       life->polled_ms - life->seen.statistics_ms >= STATISTICS_CACHE_MS));
 
-	if (view->state != JOB_FINISHED || shows_stop(view) || fresh)
+	if (view->state != JOB_FINISHED || shown_stop(view) || fresh)
 		return false;
 	if (!life->seen.finished_ms)
 		life->seen.finished_ms = life->now_ms;
@@ -67,7 +56,7 @@ bool end_is_unclear(struct lifecycle *life, const struct view *view)
 
 bool finished_by_itself(const struct view *view)
 {
-	return view->state == JOB_FINISHED && !shows_stop(view);
+	return view->state == JOB_FINISHED && !shown_stop(view);
 }
 
 void job_ended(struct lifecycle *life, const struct view *view)

@@ -150,6 +150,9 @@ void job_finished_meanwhile(struct lifecycle *life, const struct view *view);
 /* Record the savepoints of the running launch that drey has not asked for. */
 void outside_savepoints(struct lifecycle *life, const struct view *view);
 
+/* The savepoint of a stop, when it is the last thing that the job has completed; NULL = it is not. Borrowed. */
+const struct seen_savepoint *shown_stop(const struct view *view);
+
 /* The savepoint with which somebody else has stopped the job that is FINISHED; NULL: it came to its
  * own end. Borrowed from the view. */
 const struct seen_savepoint *outside_stop(const struct lifecycle *life, const struct view *view);

@@ -8,14 +8,6 @@
 
 #include "core/lifecycle_internal.h"
 
-static const struct snapshot *recorded(const struct journal *journal, const char *path)
-{
-	for (size_t i = 0; i < journal->snapshot_count; i++)
-		if (snapshot_same_path(journal->snapshots[i].path, path))
-			return &journal->snapshots[i];
-	return NULL;
-}
-
 /* The newest of this launch that is on record. What was disposed of is older than that, and Flink
  * still remembers it. */
 static int64_t newest_recorded(const struct journal *journal)
@@ -75,23 +67,28 @@ void outside_savepoints(struct lifecycle *life, const struct view *view)
 			continue;
 		if (seen->id > newest)
 			newest = seen->id;
-		if (!recorded(&life->journal, seen->path) &&
+		if (!journal_snapshot(&life->journal, seen->path) &&
 		    !(last && snapshot_same_path(last, seen->path)))
 			record(life, seen);
 	}
 	life->seen.savepoint_id = newest;
 }
 
-const struct seen_savepoint *outside_stop(const struct lifecycle *life, const struct view *view)
+const struct seen_savepoint *shown_stop(const struct view *view)
 {
 	const struct seen_savepoint *newest = NULL;
-	const struct snapshot *snapshot;
 
 	for (size_t i = 0; i < view->savepoint_count; i++)
 		if (!newest || view->savepoints[i].id > newest->id)
 			newest = &view->savepoints[i];
-	if (!newest || !newest->stop || newest->id <= view->completed_id)
-		return NULL;
-	snapshot = recorded(&life->journal, newest->path);
-	return snapshot && snapshot->origin == ORIGIN_FOUND ? newest : NULL;
+	return newest && newest->stop && newest->id > view->completed_id ? newest : NULL;
+}
+
+const struct seen_savepoint *outside_stop(const struct lifecycle *life, const struct view *view)
+{
+	const struct seen_savepoint *stop = shown_stop(view);
+	const struct snapshot *snapshot =
+		stop ? journal_snapshot(&life->journal, stop->path) : NULL;
+
+	return snapshot && snapshot->origin == ORIGIN_FOUND ? stop : NULL;
 }

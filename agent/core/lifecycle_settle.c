@@ -15,14 +15,6 @@ void operation_begin_settling(struct lifecycle *life)
 	operation_enter(life, STEP_SETTLING);
 }
 
-static const struct snapshot *recorded(const struct journal *journal, const char *path)
-{
-	for (size_t i = 0; i < journal->snapshot_count; i++)
-		if (snapshot_same_path(journal->snapshots[i].path, path))
-			return &journal->snapshots[i];
-	return NULL;
-}
-
 /* No Flink runs, and what is looked for or decided now was so without it. */
 static void decide_again(struct lifecycle *life)
 {
@@ -62,7 +54,7 @@ void operation_told(struct lifecycle *life, const struct event *event)
 	if (current && life->stop_location) /* the result is known already */
 		return;
 	if (maker < 0 || life->journal.launches[maker].mismatched ||
-	    recorded(&life->journal, location))
+	    journal_snapshot(&life->journal, location))
 		return;
 	memcpy(told.job_id, life->journal.launches[maker].job_id, JOB_ID_BYTES);
 	launch_has_left_state(life, &life->journal.launches[maker]);
@@ -76,7 +68,7 @@ void operation_told(struct lifecycle *life, const struct event *event)
 
 void operation_disprove(struct lifecycle *life, const char *location)
 {
-	const struct snapshot *known = recorded(&life->journal, location);
+	const struct snapshot *known = journal_snapshot(&life->journal, location);
 
 	if (!known || known->checkpoint_id)
 		return;
