@@ -2,6 +2,8 @@
 #
 #   make [all]      build/drey-init and build/drey
 #   make demo       a real Flink job, started, killed and resumed by drey (KEEP=1 leaves it running)
+#   make t T=resolve     one unit test, built and run; seconds after a change
+#   make unit       all of them
 #   make test       what every change has to keep, with a real Flink; ten minutes
 #   make test-all   every test, those of the next two lines too; more than an hour
 #   make test-api   those against a real Kubernetes API server; without root
@@ -53,7 +55,7 @@ UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard te
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
-.PHONY: all help demo test test-all test-api test-cluster build-tests chaos unit lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
+.PHONY: all help demo test test-all test-api test-cluster build-tests chaos t unit lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
 all: $(B)/drey-init $(B)/drey
 include tests/fuzz/rules.mk tests/rules.mk
 
@@ -65,9 +67,10 @@ $(B)/drey: $(B)/obj/agent/main.o $(B)/libdrey.a
 	@echo "  LINK  $@"
 
 $(B)/libdrey.a: $(AGENT_OBJ)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcsT $@ $^
 
-$(B)/obj/%.o: %.c
+# the version is compiled in
+$(B)/obj/%.o: %.c VERSION
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_) $(CFLAGS_) -MMD -MP -c -o $@ $<
 	@echo "  CC    $<"
@@ -77,7 +80,7 @@ INIT_CC := $(if $(SAN)$(COV),$(CC),$(or $(MUSL_CC),$(CC)))
 INIT_CFLAGS := -std=gnu11 -Os -g -ffile-prefix-map=$(CURDIR)=. $(WARN) $(HARD) $(SANF) $(COVF) -fno-pie \
 	-ffunction-sections -fdata-sections -D_GNU_SOURCE -DDREY_VERSION='"$(VERSION)"' -I.
 INIT_LDFLAGS := $(if $(SAN)$(COV),$(SANF) $(COVF),-static) -no-pie -Wl,--gc-sections -Wl,-z,noexecstack
-$(B)/drey-init: $(INIT_SRC) $(wildcard entrypoint/*.h) Makefile
+$(B)/drey-init: $(INIT_SRC) $(wildcard entrypoint/*.h) Makefile VERSION
 	@mkdir -p $(@D)
 	$(Q)$(INIT_CC) $(INIT_CFLAGS) $(INIT_LDFLAGS) -o $@ $(INIT_SRC)
 	$(Q)$(if $(SAN)$(COV),:,strip $@)

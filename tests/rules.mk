@@ -12,6 +12,13 @@ $(B)/tests/unit/test_http_tls: LIBS += -lssl
 
 build-tests: all $(UNIT_BIN) $(REPLAY_BIN) $(B)/tests/sim/sim $(B)/tests/store/check_store
 
+# the loop of somebody who changes the code: only what this test needs is built
+ifneq ($(filter t,$(MAKECMDGOALS)),)
+$(if $(T),,$(error say which test: "make t T=resolve" runs tests/unit/test_resolve.c))
+endif
+t: $(B)/tests/unit/test_$(T)
+	$(Q)$<
+
 unit: build-tests
 	$(Q)tests/run.sh --build $(B) unit
 
