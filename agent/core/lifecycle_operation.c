@@ -128,6 +128,8 @@ static void schedule_after(struct lifecycle *life, int64_t pause_ms)
 	uint32_t random = (uint32_t)rng_below(&life->rng, UINT32_MAX);
 
 	life->savepoint_ms = 0;
+	if (life->terminating) /* none would be taken, and one that is due would wake us up for ever */
+		return;
 	for (size_t i = 0; i < journal->snapshot_count; i++)
 		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT &&
 		    journal->snapshots[i].completed_unix_ms > last_unix_ms)

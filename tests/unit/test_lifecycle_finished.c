@@ -84,6 +84,37 @@ static void what_was_asked_before_sigterm_is_asked_again(void)
 	life_end(&l);
 }
 
+/* Its tasks were not all there yet, and the answer to the last look, or to the one before, shows them. A
+ * periodic savepoint that is due then is not taken any more, and is no reason to wake up. */
+static void a_job_that_runs_at_the_last_look_wakes_nobody(void)
+{
+	struct view runs = job_in(JOB_RUNNING);
+	struct life l;
+
+	runs.restored = true;
+	runs.restored_id = 5;
+	runs.restored_path = CHK(5);
+	life_begin(&l);
+	l.hold_last_look = true;
+	run_proven(&l);
+	exited(&l, KILLED(9));
+	pass(&l, 5000);
+	observed(&l, DECISION_START_FROM, CHK(5), 5, NULL);
+	started(&l);
+	viewed(&l, job_in(JOB_INITIALIZING));
+	l.wall_ms += 3600000; /* so long ago was the last one */
+	l.config.savepoints.interval_ms = 60000;
+	pass(&l, 510);
+	stopping(&l, 36000);
+	viewed(&l, runs);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	CHECK_INT(lifecycle_deadline_ms(&l.life), >, l.now_ms);
+	pass(&l, 1000);
+	CHECK_NOTHING(&l, EFFECT_TRIGGER);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	life_end(&l);
+}
+
 /* The stop is refused, because there is nothing to stop any more. */
 static void a_job_that_finishes_before_its_stop_has_finished(void)
 {
@@ -188,6 +219,7 @@ int main(void)
 	TEST(a_stop_that_comes_too_late_looks_at_the_job_at_once);
 	TEST(the_last_look_is_short);
 	TEST(what_was_asked_before_sigterm_is_asked_again);
+	TEST(a_job_that_runs_at_the_last_look_wakes_nobody);
 	TEST(a_job_that_finishes_before_its_stop_has_finished);
 	TEST(the_savepoint_of_the_stop_shows_that_it_was_stopped);
 	TEST(a_job_that_finishes_before_its_cancel_has_finished);
