@@ -70,16 +70,40 @@ static bool is_unacknowledged(const struct candidate *c, const struct launch *la
 	       c->snapshot.checkpoint_id > entry->snapshot.checkpoint_id;
 }
 
-/* Flink had raised the counter of its map above this id before it began the checkpoint: the map is from before
- * that, out of a backup. What it does not know may well have been acknowledged. */
-static bool shows_old_map(const struct candidate *c, const struct candidate *entry)
+/* Flink raises the counter of its map above the id of a checkpoint before it begins that: one that is complete
+ * and not below the counter shows that the map is from before, out of a backup, and what the map does not know
+ * may well have been acknowledged. So does one that may not be chosen itself, which `restore.policy:
+ * savepoint` leaves out. The newest of them; NULL = there is none. */
+static const struct candidate *begun_later(const struct inquiry *in, const struct launch *launch,
+					   const struct candidate *entry)
 {
-	return entry->ha_counter && c->snapshot.checkpoint_id >= entry->ha_counter &&
-	       facts_was_completed(c);
+	const struct candidate *newest = NULL;
+
+	for (size_t i = 0; entry->ha_counter && i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (is_unacknowledged(c, launch, entry) &&
+		    c->snapshot.checkpoint_id >= entry->ha_counter && facts_was_completed(c) &&
+		    (!newest || c->snapshot.checkpoint_id > newest->snapshot.checkpoint_id))
+			newest = c;
+	}
+	return newest;
 }
 
-/* What else is newer: a savepoint, or a checkpoint that was begun after the map was written. True when decided;
- * *ret_overtaken: there is one, usable or to be passed over with a word. */
+/* Why the map is not what Flink had last; NULL = nothing shows that. */
+static const char *old_map(struct inquiry *in, const struct launch *launch,
+			   const struct candidate *entry)
+{
+	const struct candidate *later = begun_later(in, launch, entry);
+
+	if (!later)
+		return NULL;
+	in->not_continued_detail = later->snapshot.path;
+	return "they are older than a checkpoint that was begun later, out of a backup";
+}
+
+/* A savepoint that is newer than the map. True when decided; *ret_overtaken: there is one, usable or to be
+ * passed over with a word. */
 static bool newer_decides(struct inquiry *in, const struct launch *launch,
 			  const struct candidate *entry, bool *ret_overtaken)
 {
@@ -87,19 +111,9 @@ static bool newer_decides(struct inquiry *in, const struct launch *launch,
 	for (size_t i = 0; i < in->order_count; i++) {
 		struct candidate *c = &in->facts->candidates[in->order[i]];
 
-		if (c->verdict != VERDICT_NONE ||
+		if (c->verdict != VERDICT_NONE || is_unacknowledged(c, launch, entry) ||
 		    c->snapshot.checkpoint_id <= entry->snapshot.checkpoint_id)
 			continue;
-		if (is_unacknowledged(c, launch, entry)) {
-			if (!shows_old_map(c, entry))
-				continue;
-			in->not_continued =
-				"they are older than a checkpoint that was begun later, out of "
-				"a backup";
-			in->not_continued_detail = c->snapshot.path;
-			*ret_overtaken = true;
-			return false;
-		}
 		if (c->integrity == INTEGRITY_UNCHECKED) {
 			inquiry_verify(in, c, 6);
 			return true;
@@ -185,6 +199,8 @@ bool continue_decides(struct inquiry *in)
 	if (!entry)
 		return false;
 	in->not_continued = another_launch(in, launch, entry);
+	if (!in->not_continued)
+		in->not_continued = old_map(in, launch, entry);
 	if (in->not_continued)
 		return false;
 	if (newer_decides(in, launch, entry, &overtaken))

@@ -3,8 +3,9 @@
 #include "core/flink_choice.h"
 #include "resolve_world.h"
 
-#define CHK_A(n) "file:/cp/" JOB_A "/chk-" #n
-#define CHK_B(n) "file:/cp/" JOB_B "/chk-" #n
+#define CHK_A(n)  "file:/cp/" JOB_A "/chk-" #n
+#define SAVEPOINT "file:/sp/savepoint-1"
+#define CHK_B(n)  "file:/cp/" JOB_B "/chk-" #n
 
 /* Launch A runs, Flink's HA has checkpoint 7 of it. */
 static struct candidate *begin_ha(struct world *w)
@@ -86,6 +87,30 @@ static void a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old(v
 	broken(&w.facts.candidates[3], INTEGRITY_DAMAGED, "a file is gone");
 	CHECK_STARTS_FROM(&w, CHK_A(9));
 	CHECK(w.facts.candidates[3].passed_over); /* with a word */
+	end(&w);
+}
+
+/* With `restore.policy: savepoint` it is not what is started from, but proves the same: under the old ids Flink
+ * would complete chk-375 a second time. */
+static void a_checkpoint_that_may_not_be_chosen_shows_an_old_map_as_well(void)
+{
+	struct world w;
+	struct launch *launch;
+
+	begin(&w);
+	launch = ran(&w, JOB_A, SAVEPOINT, 374);
+	launch->restore_kind = SNAPSHOT_SAVEPOINT;
+	w.journal.ever_proven = true;
+	same_as_ever(&w);
+	w.policy.restore = POLICY_SAVEPOINT;
+	in_ha(&w, found(&w, SOURCE_JOURNAL, SAVEPOINT, SNAPSHOT_SAVEPOINT, "", 374), JOB_A)
+		->ha_counter = 375;
+	CHECK_GOES_ON(&w, SAVEPOINT);
+	found_checkpoint(&w, JOB_A, 375)->integrity = INTEGRITY_INCOMPLETE;
+	CHECK_GOES_ON(&w, SAVEPOINT);
+	w.facts.candidates[1].integrity = INTEGRITY_UNCHECKED;
+	CHECK_STARTS_FROM(&w, SAVEPOINT);
+	CHECK_HAS(w.decision.reason, "begun later, out of a backup: " CHK_A(375));
 	end(&w);
 }
 
@@ -796,6 +821,7 @@ int main(void)
 	TEST(a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_truth);
 	TEST(a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old);
 	TEST(no_launch_goes_on_with_ha_data_of_a_former_cluster_id);
+	TEST(a_checkpoint_that_may_not_be_chosen_shows_an_old_map_as_well);
 	TEST(another_jobs_checkpoint_says_nothing_about_the_counter);
 	TEST(what_rest_has_shown_was_acknowledged);
 	TEST(a_launch_whose_job_has_ended_is_not_gone_on_with);
