@@ -114,7 +114,7 @@ enum feature {
 	FEATURE_COUNT,
 };
 
-#define FEATURES_DEFAULT (((1U << FEATURE_COUNT) - 1) & ~(1U << FEATURE_ROLLBACK))
+#define FEATURES_DEFAULT ((1U << FEATURE_COUNT) - 1)
 
 /* Whose end makes an item void. */
 enum scope {
