@@ -3,17 +3,21 @@
 # lib.sh - a real Flink under drey, to which everything happens that kills, stops or freezes, in an order that a seed has
 # chosen (plan.py). Sourced by tests/e2e/test_chaos.sh after tests/e2e/tap.sh.
 #
+#   chaos_own_mounts ARG...  runs the script once more where it may mount a disk that can become full
 #   chaos_begin            the run: two TaskManagers, a container that is started again whenever it ends, a storage that can
-#                          go away, and a watcher that writes down what is in it
+#                          fail, and a watcher that writes down what is in it
 #   chaos_do LINE          one action of the plan
 #   chaos_end              all that was taken away comes back, the job runs, and everything ends
 #   chaos_judge            the oracle: it reads the job's event log and what was seen in the storage, and not a word of drey
 #
-# $RUN/log/chaos.log has every action with its time; $RUN/signals how many signals have reached a process.
+# $RUN/log/chaos.log has every action with its time; $RUN/signals how many signals have reached a process. drey and Flink run
+# without the right of root to pass over the modes of files.
 
 CHAOS_DIR=$TOP/tests/chaos
+DISK=''  # what the storage and the state of drey are on; of a fixed size where this process may mount
 STORE='' # the storage: checkpoints in ck1, ck2, ..., savepoints in sp
 chaos_directory=1
+chaos_fault='' # what is wrong with the storage: away, gone, deny, readonly or full
 chaos_trouble=0 # times that the job did not run again although nothing was in its way
 
 chaos_log() {
@@ -27,7 +31,7 @@ chaos_kubelet() { # NAME CMD...
 	local name=$1
 	shift
 	# shellcheck disable=SC2016 # expanded by that shell
-	spawn "$name" bash -c 'hold=$1; shift
+	spawn "$name" "${CHAOS_AS[@]}" bash -c 'hold=$1; shift
 		while :; do
 			while [ -e "$hold" ]; do sleep 0.05; done
 			"$@"
@@ -39,9 +43,11 @@ chaos_kubelet() { # NAME CMD...
 chaos_conf() { # [JOB_ARG...]
 	drey_conf "$@"
 	mkdir -p "$STORE/ck$chaos_directory"
+	DREY_CONF[flink.command]=$(yaml_list "${FLINK_JM_ARGV[0]}" "-XX:$CHAOS_CLASSES=$RUN/jm.jsa" "${FLINK_JM_ARGV[@]:1}")
 	DREY_CONF[flink.checkpointDirectory]=file://$STORE/ck$chaos_directory
 	DREY_CONF[flink.savepointDirectory]=file://$STORE/sp
 	DREY_CONF[flink.resultStoreDirectory]=file://$RUN/results
+	DREY_CONF[stateDirectory]=$DISK/state
 	DREY_CONF[generation]=g$chaos_directory
 	DREY_CONF[attempts.max]=32
 	DREY_CONF[attempts.backoffFirst]=200ms
@@ -49,19 +55,68 @@ chaos_conf() { # [JOB_ARG...]
 	write_drey_yaml
 }
 
-chaos_begin() {
-	STORE=$RUN/store
-	mkdir -p "$STORE/sp" "$RUN/results"
+# Root passes over modes unless it may not; CHAOS_MOUNTS says that a disk can be mounted.
+chaos_own_mounts() { # ARG...
+	local how
+	[ -z "${CHAOS_MOUNTS:-}" ] || return 0
+	for how in --mount "--map-root-user --mount"; do
+		# shellcheck disable=SC2086 # words
+		if unshare $how --propagation private mount -t tmpfs chaos /mnt 2>/dev/null; then
+			CHAOS_MOUNTS=yes exec unshare $how --propagation private "$0" "$@"
+		fi
+	done
+	export CHAOS_MOUNTS=no
+}
+
+# A disk that is lost with this process is kept where somebody will want to look at it.
+chaos_run_end() {
+	local status=$?
+	if ui_is_main; then
+		chaos_back
+		[ "$status" -eq 0 ] || cp -a "$DISK" "$RUN/kept"
+		umount --lazy "$DISK"
+	fi
+	(exit "$status")
+	run_end
+}
+
+chaos_disk() {
+	DISK=$RUN/disk
+	STORE=$DISK/store
+	mkdir -p "$DISK"
+	if [ "${CHAOS_MOUNTS:-no}" = yes ]; then
+		mount -t tmpfs -o size=256m chaos "$DISK" || die 1 "cannot mount $DISK"
+		trap chaos_run_end EXIT
+	fi
+	mkdir -p "$STORE/sp" "$RUN/results" "$DISK/state"
 	: >"$STORE/.here"
+}
+
+# The first JVMs write an archive of their classes when they end, with which all others start in two thirds of the time.
+chaos_begin() {
+	local name
 	: >"$RUN/signals"
+	chaos_disk
+	CHAOS_CLASSES=ArchiveClassesAtExit
 	chaos_conf --rate 500
+	CHAOS_AS=()
+	[ "$(id -u)" -ne 0 ] || CHAOS_AS=(setpriv "--bounding-set=-dac_override,-dac_read_search" --)
 	spawn watch python3 "$CHAOS_DIR/watch.py" "$STORE" "$RUN/storage.log"
 	init_argv
 	flink_tm_argv "$RUN"
-	chaos_kubelet tm1 "${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}"
-	chaos_kubelet tm2 "${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}"
+	chaos_kubelet tm0 "${INIT_ARGV[@]}" "${FLINK_TM_ARGV[0]}" "-XX:$CHAOS_CLASSES=$RUN/tm.jsa" "${FLINK_TM_ARGV[@]:1}"
 	chaos_kubelet jm "$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "$RUN/drey.yaml"
 	MUST_LIVE=(watch)
+	await "the job runs" chaos_is_well 0
+	CHAOS_CLASSES=SharedArchiveFile
+	chaos_conf --rate 500
+	: >"$RUN/hold.tm0"
+	kill -TERM "$(chaos_pid tm 0)" "$(chaos_pid init 0)"
+	await "there is an archive of the classes" test -e "$RUN/tm.jsa" -a -e "$RUN/jm.jsa"
+	for name in tm1 tm2; do
+		chaos_kubelet "$name" "${INIT_ARGV[@]}" "${FLINK_TM_ARGV[0]}" "-XX:$CHAOS_CLASSES=$RUN/tm.jsa" "${FLINK_TM_ARGV[@]:1}"
+	done
+	await "the job runs again" chaos_is_well "$(wc -l <"$EVENTS")"
 }
 
 chaos_pid() { # jm|tm|agent|init WHICH
@@ -123,31 +178,57 @@ chaos_older() {
 }
 
 chaos_move() { # SIGNAL
+	chaos_back
 	chaos_directory=$((chaos_directory + 1))
 	chaos_conf --rate 500
 	chaos_signal "$1" init 0 0
 }
 
-# The directory is in the way of everything, and then back: what is written meanwhile fails.
-chaos_away() { # MS
-	mv "$STORE" "$STORE.away" && : >"$STORE"
-	chaos_sleep_ms "$1"
-	rm "$STORE" && mv "$STORE.away" "$STORE"
+# ---- what is wrong with the storage --------------------------------------------------------------------
+
+chaos_break() { # away|gone|deny|readonly|full
+	chaos_back
+	chaos_fault=$1
+	case $1 in
+	away) mv "$STORE" "$STORE.away" && : >"$STORE" ;;
+	gone) chaos_gone ;;
+	deny) chmod 000 "$STORE" ;;
+	readonly) find "$STORE" -type d -exec chmod 555 {} + ;;
+	full)
+		if [ "${CHAOS_MOUNTS:-no}" = yes ]; then
+			head -c 1G /dev/zero >"$DISK/fill" 2>/dev/null
+		else
+			chaos_log "nothing can be mounted here: there is no disk that could be full"
+		fi
+		;;
+	esac
 }
 
 # Not there at all for a container that starts; nothing runs that could write into what is not there.
-chaos_gone() { # MS
+chaos_gone() {
 	: >"$RUN/hold.jm"
 	chaos_signal KILL init 0 0
 	wait_quietly 30 chaos_nothing_runs || chaos_log "the container has not ended"
 	mv "$STORE" "$STORE.away"
 	rm -f "$RUN/hold.jm"
-	chaos_sleep_ms "$1"
-	if [ -e "$STORE" ]; then
-		chaos_log "somebody has made the storage anew"
-		mv "$STORE" "$RUN/made-anew.$1"
-	fi
-	mv "$STORE.away" "$STORE"
+}
+
+chaos_back() {
+	case $chaos_fault in
+	away) rm "$STORE" && mv "$STORE.away" "$STORE" ;;
+	gone)
+		if [ -e "$STORE" ]; then
+			chaos_log "somebody has made the storage anew"
+			mv "$STORE" "$RUN/made-anew.$(date +%s%3N)"
+		fi
+		mv "$STORE.away" "$STORE"
+		;;
+	deny) chmod 755 "$STORE" ;;
+	readonly) find "$STORE" -type d -exec chmod 755 {} + ;;
+	full) rm -f "$DISK/fill" ;;
+	esac
+	[ -z "$chaos_fault" ] || chaos_log "not $chaos_fault any more"
+	chaos_fault=''
 }
 
 chaos_nothing_runs() {
@@ -157,35 +238,39 @@ chaos_nothing_runs() {
 # ---- until it runs again ------------------------------------------------------------------------------
 
 # What a person does who finds it parked.
-chaos_person() {
-	local phase
-	phase=$(status .phase 2>/dev/null) || return 0
-	case $phase in
-	Suspended | Cancelled | Failed)
-		chaos_log "a person finds it $phase: $(status .reason)"
-		timeout 60 "$BUILD/drey" resume --config "$RUN/drey.yaml" --no-wait >>"$RUN/log/cli.log" 2>&1
-		;;
-	Finished)
-		chaos_log "a person finds it $phase"
+chaos_person() { # PHASE REASON
+	chaos_log "a person finds it $1: $2"
+	if [ "$1" = Finished ]; then
 		uncontrol finish
 		chaos_asked empty 0
-		timeout 60 "$BUILD/drey" resume --empty --config "$RUN/drey.yaml" --no-wait >>"$RUN/log/cli.log" 2>&1
-		;;
-	esac
+		set -- --empty
+	else
+		set --
+	fi
+	timeout 60 "$BUILD/drey" resume "$@" --config "$RUN/drey.yaml" --no-wait >>"$RUN/log/cli.log" 2>&1
 }
 
 # Running, and the job that started last has completed a snapshot since LINES of the event log.
 chaos_is_well() { # LINES
-	local job
-	chaos_person
-	phase_is Running 2>/dev/null || return
-	job=$(last_event RESTORED job)
-	[ -n "$job" ] && [ "$(status .jobId 2>/dev/null)" = "$job" ] &&
-		tail -n "+$(($1 + 1))" "$EVENTS" | grep -q "^COMPLETED .* job=$job "
+	local phase job reason
+	read -r phase job reason < <(status '"\(.phase) \(.jobId) \(.reason)"' 2>/dev/null) || return
+	case $phase in
+	Suspended | Cancelled | Failed | Finished)
+		chaos_person "$phase" "$reason"
+		return 1
+		;;
+	Running) ;;
+	*) return 1 ;;
+	esac
+	awk -v lines="$1" -v job="job=$job" '
+		$1 == "RESTORED" { last = $5 }
+		NR > lines && $1 == "COMPLETED" { done = $5 }
+		END { exit !(last == job && done == job) }' "$EVENTS"
 }
 
 chaos_settle() {
 	local lines
+	chaos_back
 	uncontrol hold-snapshot
 	lines=$(wc -l <"$EVENTS")
 	wait_quietly "$WAIT_S" chaos_is_well "$lines" && return 0
@@ -212,8 +297,8 @@ chaos_do() { # LINE
 	finish) control finish ;;
 	older) chaos_older ;;
 	move) chaos_move "${words[1]}" ;;
-	away) chaos_away "${words[1]}" ;;
-	gone) chaos_gone "${words[1]}" ;;
+	away | gone | deny | readonly | full) chaos_break "${words[0]}" ;;
+	back) chaos_back ;;
 	wait) chaos_sleep_ms "${words[1]}" ;;
 	settle) chaos_settle ;;
 	*) die 1 "chaos: what is \"$1\"?" ;;

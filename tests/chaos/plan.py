@@ -5,8 +5,9 @@
     savepoint, suspend, resume, restart, fail, hold, unhold, finish, older
                                      what a person, or the job itself, does
     move SIGNAL                      another checkpoint directory in the next container
-    away MS                          the storage cannot be read for so long
-    gone MS                          the container ends, and the next one does not find the storage for so long
+    away, deny, readonly, full       the storage is a file, may not be read, may not be written, has no space left
+    gone                             the container ends, and the next one does not find the storage
+    back                             the storage is well again
     wait MS
     settle                           until the job runs and has completed a checkpoint
 
@@ -15,11 +16,13 @@ STEPS is the number of signals; the other actions come in between.
 import random
 import sys
 
+FAULTS = ("away", "gone", "deny", "readonly", "full")
 SIGNALS = (("KILL", 5), ("TERM", 3), ("STOP", 2))
 TARGETS = (("jm", 4), ("tm", 3), ("agent", 3), ("init", 3))
 OPERATIONS = (
     ("savepoint", 6), ("suspend", 4), ("restart", 3), ("fail", 2), ("hold", 2),
-    ("finish", 2), ("older", 1), ("move", 3), ("away", 2), ("gone", 2),
+    ("finish", 2), ("older", 1), ("move", 3), ("away", 1), ("gone", 2),
+    ("deny", 1), ("readonly", 1), ("full", 2),
 )
 
 
@@ -55,14 +58,14 @@ class Plan:
         name = self.one_of(OPERATIONS)
         if name == "move":
             print("move", self.one_of((("TERM", 1), ("KILL", 1))))
-        elif name in ("away", "gone"):
-            print(name, self.ms(500, 6000))
         else:
             print(name)
         if name == "suspend":
             self.until["resume"] = self.ms(0, 3)
         elif name == "hold":
             self.until["unhold"] = self.ms(0, 2)
+        elif name in FAULTS:
+            self.until["back"] = self.ms(0, 3)
         if self.random() < 0.7:
             print("wait", self.ms(0, 1500))
 

@@ -128,7 +128,7 @@ everything() {
 	local want
 	[ "$(grep -c '^signal ' "$dir/plan")" = 200 ] || return
 	for want in signal.{KILL,TERM,STOP}.{jm,tm,agent,init} savepoint suspend resume restart fail hold unhold finish older \
-		move.{TERM,KILL} away gone wait settle; do
+		move.{TERM,KILL} away gone deny readonly full back wait settle; do
 		grep -qE "^${want//./ }" "$dir/plan" || {
 			echo "# no $want"
 			return 1

@@ -88,7 +88,7 @@ run_pids() { # [REGEX]
 	grep -lzxF -- "E2E_RUN=$RUN" /proc/[0-9]*/environ 2>/dev/null | while read -r file; do
 		pid=${file#/proc/}
 		pid=${pid%/environ}
-		if [ $# -eq 0 ] || tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qE -- "$1"; then
+		if [ $# -eq 0 ] || tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | grep -qE -- "$1"; then
 			echo "$pid"
 		fi
 	done
