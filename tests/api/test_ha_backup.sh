@@ -67,6 +67,8 @@ resolve() {
 ha_said() { # JQ_CONDITION
 	jq --exit-status ".sources[] | select(.name == \"ha\") | $1" "$RUN/said"
 }
+check "the next generation's Role is that of a chart without high availability" api_role --set highAvailability.enabled=false
+await "it lets no map be deleted" api_may_not delete "configmaps/$(cluster_map)"
 check "without HA: a start would be made" resolve
 check "the maps of the launch before were read" ha_said '.state == "present"'
 check "and it is said whose they are" ha_said ".detail | contains(\"cluster id $APPLICATION, which a launch before had\")"
@@ -74,7 +76,7 @@ check "the Role does not name the maps any more" api_role_without \
 	'del(.rules[] | select(.resourceNames // [] | any(endswith("-config-map"))))' get "configmaps/$(cluster_map)"
 resolve
 is "$? $(jq --raw-output '"\(.decision) \(.cause)"' "$RUN/said")" "4 HOLD HaUnreadable" "they cannot be read: held"
-check "the Role names them again" api_role
+check "the Role names them again" api_role --set highAvailability.enabled=false
 start_drey
 MUST_LIVE=(jm tm)
 await "the job runs without HA" status_is '.phase == "Running" and .launch.number == 3'

@@ -89,6 +89,17 @@ may no GET "/api/v1/namespaces/default/configmaps/$APPLICATION-cluster-config-ma
 
 # ---- other values ----------------------------------------------------------------------------------
 
+api_role --set highAvailability.enabled=false
+await "without high availability: the maps are only read" api_may_not delete "configmaps/$(ha_map 0)"
+for name in "$APPLICATION-cluster-config-map" "$(ha_map 199)"; do
+	may yes GET "$core/configmaps/$name"
+	may no GET "$core/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name=$name"
+	may no PUT "$core/configmaps/$name" '{}'
+	may no PATCH "$core/configmaps/$name" '{}'
+	may no DELETE "$core/configmaps/$name"
+done
+may yes POST "$core/configmaps" '{}'
+may no GET "$core/configmaps"
 api_role --set drey.kubernetes.launches=0,drey.kubernetes.resource=none,jobManager.kind=Job
 await "another Role counts" api_may list configmaps
 is "$(grep -c resourceNames "$RUN/role.yaml")" 2 "random ids: no names but the owner's"

@@ -69,7 +69,8 @@ is "$(jq '.items | length' "$RUN/full.pods.json")" 5 "a Pod was made of each: Jo
 # ---- what makes the variants -----------------------------------------------------------------------
 
 mapfile -t s3 < <(values s3)
-is "$(object s3-plain Role/orders '[.rules[].resourceNames // [] | length] | max')" 1 "without high availability no HA map is named in the Role"
+is "$(object s3-plain Role/orders '.rules[] | select(.resourceNames // [] | length > 1) | "\(.resourceNames | length) \(.verbs | join(" "))"')" "201 get" \
+	"without high availability the maps of a generation before can be read, and no more"
 is "$(object s3-plain Deployment/orders-taskmanager .spec.template.spec.automountServiceAccountToken)" false "and a TaskManager has no token"
 is "$(object full-job ConfigMap/orders-drey '.data["drey.yaml"]' | grep -E 'owner|whenFinished' | tr -d '\n ')" \
 	"owner:job/orders-jobmanagerwhenFinished:exit" "in a Job drey is told what it belongs to, and to end with the job"
