@@ -16,7 +16,9 @@ static const struct cli_option options[] = {
 	 false},
 	{"empty", 0, NULL, "start without any state, knowingly; used once", false},
 	{"allow-non-restored-state", 'n', NULL,
-	 "with --from: state of operators that the job no longer has is left out", false},
+	 "state of operators that the job no longer has is left out, of the\nnewest state or of "
+	 "--from; used once",
+	 false},
 	{"foreign", 0, NULL, "with --from: the snapshot may be one of another job, knowingly",
 	 false},
 	CLI_END};
@@ -60,13 +62,14 @@ static int make_request(const struct cli *cli, struct control_request *request)
 	request->command = COMMAND_RESUME;
 	if (from && empty)
 		return cli_fail(cli, CLI_USAGE, "--from and --empty exclude each other");
-	if (allow && !from)
-		return cli_fail(cli, CLI_USAGE, "--allow-non-restored-state needs --from");
+	if (allow && empty)
+		return cli_fail(cli, CLI_USAGE,
+				"--allow-non-restored-state and --empty exclude each other");
 	if (foreign && !from)
 		return cli_fail(cli, CLI_USAGE, "--foreign needs --from");
-	if (!from && !empty)
+	if (!from && !empty && !allow)
 		return CLI_OK;
-	request->restore.kind = from ? RESTORE_PATH : RESTORE_EMPTY;
+	request->restore.kind = from ? RESTORE_PATH : empty ? RESTORE_EMPTY : RESTORE_NEWEST;
 	request->restore.allow_non_restored = allow;
 	request->restore.foreign = foreign;
 	if (from && absolute(cli, from, &request->restore.path) != CLI_OK)
@@ -114,11 +117,12 @@ const struct cli_command cmd_resume = {
 		"newest\n"
 		"state is looked for again. Waits until Flink has reported what it restored, and "
 		"prints\n"
-		"it. --from and --empty decide what drey would not decide alone. Each is for one "
-		"start,\n"
-		"which is repeated as long as it has left no state of its own. `drey resolve "
-		"--explain`\n"
-		"shows beforehand what a start would do.\n",
+		"it. --from, --empty and --allow-non-restored-state decide what drey would not "
+		"decide\n"
+		"alone. Each is for one start, which is repeated as long as it has left no state "
+		"of "
+		"its\n"
+		"own. `drey resolve --explain` shows beforehand what a start would do.\n",
 	.options = options,
 	.statuses = "0  Running, and restored what was decided\n"
 		    "1  it failed, or runs already and a restore was asked for\n"

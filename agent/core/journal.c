@@ -59,6 +59,7 @@ static void intent_release(struct intent *intent)
 	free(intent->restart_nonce);
 	free(intent->restore.token);
 	free(intent->restore.path);
+	free(intent->restore.generation);
 	*intent = (struct intent){0};
 }
 
@@ -278,6 +279,19 @@ bool journal_is_consumed(const struct journal *journal, const char *token)
 	return strings_have(journal->consumed, journal->consumed_count, token);
 }
 
+void journal_withdraw_restore(struct journal *journal)
+{
+	struct restore_request *restore = &journal->intent.restore;
+
+	if (restore->kind == RESTORE_NONE ||
+	    (restore->token && journal_is_consumed(journal, restore->token)))
+		return;
+	free(restore->token);
+	free(restore->path);
+	free(restore->generation);
+	*restore = (struct restore_request){0};
+}
+
 void journal_add_former_job(struct journal *journal, const char *job_id)
 {
 	strings_add(&journal->former_jobs, &journal->former_job_count, job_id);
@@ -435,7 +449,7 @@ const char *desired_state_name(enum desired_state state)
 
 const char *restore_request_kind_name(enum restore_request_kind kind)
 {
-	static const char *const names[] = {"none", "empty", "path"};
+	static const char *const names[] = {"none", "empty", "path", "newest"};
 
 	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
 }

@@ -45,6 +45,8 @@ enum restore_request_kind {
 	RESTORE_NONE,
 	RESTORE_EMPTY, /* start without state, knowingly */
 	RESTORE_PATH,  /* start from exactly this snapshot */
+	/* from what the rules find, as without an order; but state may be left out, once */
+	RESTORE_NEWEST,
 };
 
 struct restore_request {
@@ -54,6 +56,7 @@ struct restore_request {
 	bool allow_non_restored;
 	bool foreign;          /* the path may be a snapshot of another job, knowingly */
 	int64_t asked_unix_ms; /* what came later, nobody knew of. 0 = not known: as old as can be */
+	char *generation;      /* only a launch of this one carries it out; NULL = any */
 };
 
 struct intent {
@@ -270,6 +273,8 @@ void journal_set_error(struct journal *journal, const char *text, int64_t unix_m
 void journal_add_log(struct journal *journal, int64_t unix_ms, const char *text);
 void journal_consume(struct journal *journal, const char *token);
 bool journal_is_consumed(const struct journal *journal, const char *token);
+/* Takes back the restore request that nothing has carried out; one that is consumed stays on record. */
+void journal_withdraw_restore(struct journal *journal);
 void journal_add_former_job(struct journal *journal, const char *job_id);
 
 /* Did a launch that is not in the journal any more have this job id, or one that begins so? So are jobs that no
@@ -339,9 +344,10 @@ int journal_encode(struct journal *journal, struct buf *ret_text, struct err *er
 int journal_decode(const char *text, size_t len_bytes, struct journal *ret_journal,
 		   struct err *err);
 
-const char *desired_state_name(enum desired_state state);              /* "running", ... */
-const char *restore_request_kind_name(enum restore_request_kind kind); /* "none", "empty", "path" */
-const char *operation_kind_name(enum operation_kind kind);       /* "savepoint", "stop", ... */
+const char *desired_state_name(enum desired_state state); /* "running", ... */
+const char *
+restore_request_kind_name(enum restore_request_kind kind); /* "none", "empty", "path", "newest" */
+const char *operation_kind_name(enum operation_kind kind); /* "savepoint", "stop", ... */
 const char *operation_reason_name(enum operation_reason reason); /* "periodic", ... */
 const char *outcome_kind_name(enum outcome_kind kind);           /* "finished", ... */
 

@@ -91,6 +91,7 @@ static int read_request(const struct json *intent, struct restore_request *reque
 {
 	const struct json *obj;
 	int kind = 0;
+	bool newest = false;
 	int found = json_opt_object(intent, "restore", &obj, err);
 
 	if (found <= 0)
@@ -100,9 +101,12 @@ static int read_request(const struct json *intent, struct restore_request *reque
 	    opt_str(obj, "path", &request->path, err) ||
 	    opt_bool(obj, "allowNonRestored", &request->allow_non_restored, err) ||
 	    opt_bool(obj, "foreign", &request->foreign, err) ||
+	    opt_bool(obj, "newest", &newest, err) ||
+	    opt_str(obj, "generation", &request->generation, err) ||
 	    opt_i64(obj, "askedUnixMs", 0, &request->asked_unix_ms, err))
 		return err_wrap(err, "restore");
-	request->kind = (enum restore_request_kind)kind;
+	request->kind =
+		kind == RESTORE_NONE && newest ? RESTORE_NEWEST : (enum restore_request_kind)kind;
 	if (request->kind == RESTORE_PATH && !request->path)
 		return err_set(err, ERR_FORMAT, 0, "restore: 'path': missing");
 	return 0;

@@ -63,12 +63,19 @@ static void add_intent(struct json *doc, const struct intent *intent)
 		return;
 	}
 	to = json_add_object(to, "restore");
-	json_add_str(to, "kind", restore_request_kind_name(intent->restore.kind));
+	/* drey 0.1.0 refuses a journal with a kind that it does not know, and ignores this one */
+	if (intent->restore.kind == RESTORE_NEWEST)
+		json_add_bool(to, "newest", true);
+	json_add_str(to, "kind",
+		     restore_request_kind_name(intent->restore.kind == RESTORE_NEWEST
+						       ? RESTORE_NONE
+						       : intent->restore.kind));
 	json_add_str(to, "token", intent->restore.token);
 	json_add_str(to, "path", intent->restore.path);
 	json_add_bool(to, "allowNonRestored", intent->restore.allow_non_restored);
 	json_add_bool(to, "foreign", intent->restore.foreign);
 	add_known(to, "askedUnixMs", intent->restore.asked_unix_ms, 0);
+	json_add_str_opt(to, "generation", intent->restore.generation);
 }
 
 static void add_restore_point(struct json *to, const struct launch *launch)

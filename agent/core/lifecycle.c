@@ -40,6 +40,7 @@ static void take_intent(struct journal *journal, const struct intent *wanted, un
 		intent->restore.foreign = wanted->restore.foreign;
 		xstrset(&intent->restore.token, wanted->restore.token);
 		xstrset(&intent->restore.path, wanted->restore.path);
+		xstrset(&intent->restore.generation, wanted->restore.generation);
 	}
 }
 
@@ -50,19 +51,6 @@ bool lifecycle_refuses_restore(const struct lifecycle *life)
 	return life->launch_step > LAUNCH_WRITING &&
 	       (life->phase == PHASE_RUNNING || life->phase == PHASE_LAUNCHING) &&
 	       life->journal.intent.state == DESIRED_RUNNING;
-}
-
-/* A plain new start withdraws a restore request that could not be carried out: it would hold for ever. */
-static void withdraw_restore(struct journal *journal)
-{
-	struct restore_request *restore = &journal->intent.restore;
-
-	if (restore->kind == RESTORE_NONE ||
-	    (restore->token && journal_is_consumed(journal, restore->token)))
-		return;
-	restore->kind = RESTORE_NONE;
-	xstrset(&restore->token, NULL);
-	xstrset(&restore->path, NULL);
 }
 
 static void on_control(struct lifecycle *life, const struct event *event)
@@ -79,8 +67,9 @@ static void on_control(struct lifecycle *life, const struct event *event)
 		outcome_release(&life->journal.outcome);
 		life->journal.failure_count = 0;
 		journal_forgive_generation(&life->journal, life->config->generation);
+		/* one that could not be carried out would hold for ever */
 		if (!(event->control.fields & CONTROL_RESTORE))
-			withdraw_restore(&life->journal);
+			journal_withdraw_restore(&life->journal);
 	}
 	/* a launch that is still being written waits until this, too, is on record */
 	for (size_t i = 0; i < life->deferred.count; i++)

@@ -310,6 +310,13 @@ static void remember_ha_jobs(struct journal *journal, const struct facts *facts)
 	}
 }
 
+/* Left over from a generation that has not come to its start: if it comes once more, that is another day. */
+static bool is_for_other(const struct lifecycle *life, const struct restore_request *order)
+{
+	return order->generation && life->config->generation &&
+	       strcmp(order->generation, life->config->generation) != 0;
+}
+
 /* The intent goes into the journal first; EFFECT_LAUNCH comes out when it is there. */
 static void begin_launch(struct lifecycle *life, const struct decision *decision,
 			 const struct facts *facts)
@@ -348,6 +355,10 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 		remember_verified(life, from);
 	if (decision->token)
 		journal_consume(&life->journal, decision->token);
+	if (decision->permit)
+		journal_consume(&life->journal, decision->permit);
+	if (is_for_other(life, &life->journal.intent.restore))
+		journal_withdraw_restore(&life->journal);
 	xstrset(&life->journal.restart_nonce_done, life->journal.intent.restart_nonce);
 	life->launch_step = LAUNCH_WRITING;
 	enter(life, PHASE_LAUNCHING, "launch %" PRId64 ", job id %s, rule %d: %s", launch->number,

@@ -219,7 +219,7 @@ static bool requested(struct inquiry *in)
 {
 	const struct restore_request *request = &in->journal->intent.restore;
 
-	if (request->kind == RESTORE_NONE)
+	if (request->kind == RESTORE_NONE || order_is_for_other(in))
 		return false;
 	if (!request->token || !*request->token) {
 		inquiry_hold(
@@ -228,7 +228,7 @@ static bool requested(struct inquiry *in)
 			"ask again with `drey resume`");
 		return true;
 	}
-	if (journal_is_consumed(in->journal, request->token))
+	if (request->kind == RESTORE_NEWEST || journal_is_consumed(in->journal, request->token))
 		return false;
 	/* an order that an old journal still has may have been carried out long ago */
 	in->judged_unix_ms = request->asked_unix_ms;
@@ -407,11 +407,25 @@ static void reset(struct facts *facts)
 	}
 }
 
+static void tell_permission(struct inquiry *in)
+{
+	struct decision *decision = in->decision;
+
+	if (in->journal->intent.restore.kind != RESTORE_NEWEST || !decision->allow_non_restored)
+		return;
+	if (decision->kind == DECISION_START_EMPTY)
+		decision->allow_non_restored = false;
+	else if (decision->kind == DECISION_START_FROM)
+		inquiry_add(in, "; state that the job does not have may be left out, as a person "
+				"has asked for this start");
+}
+
 /* Rules 4 to 8. */
 static void find_start(struct inquiry *in)
 {
 	bool none = in->policy->restore == POLICY_NONE;
 
+	order_permits(in);
 	/* a stateless job needs no source but the journal and how the last launch ended */
 	if (!requested(in) && !result_decides(in) && (none || !source_unreadable(in)) &&
 	    !still_requested(in)) {
@@ -424,6 +438,7 @@ static void find_start(struct inquiry *in)
 	}
 	foreign_check(in);
 	candidate_check_age(in);
+	tell_permission(in);
 }
 
 void resolve(const struct journal *journal, struct facts *facts, const struct policy *policy,

@@ -69,6 +69,8 @@ struct decision {
 	bool allow_non_restored;
 	const char
 		*token; /* one-shot request that this decision uses up, borrowed from the journal */
+	/* likewise, of a request that has chosen nothing and only allows to leave state out */
+	const char *permit;
 	/* PARK: how the job of journal_open_launch() has ended, to be recorded; NONE = nothing new */
 	enum outcome_kind outcome;
 	char outcome_reason[256];

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/mem.h"
 #include "core/resolve_internal.h"
 
 static bool is_other(const char *a, const char *b)
@@ -66,6 +67,32 @@ bool launch_left_state(const struct inquiry *in, int index)
 		if (lineage_maker(journal, &journal->snapshots[i]) == index)
 			return true;
 	return false;
+}
+
+bool order_is_for_other(const struct inquiry *in)
+{
+	return is_other(in->journal->intent.restore.generation, in->policy->generation);
+}
+
+/* Carried out by the last launch, which has left nothing yet: the next one is the same start once more. */
+static bool is_still_permitted(const struct inquiry *in)
+{
+	const struct launch *launch = journal_launch_const(in->journal);
+
+	return launch && launch->allow_non_restored && !launch->request_token &&
+	       xstrsame(launch->generation, in->policy->generation) &&
+	       !launch_left_state(in, (int)in->journal->launch_count - 1);
+}
+
+void order_permits(struct inquiry *in)
+{
+	const struct restore_request *request = &in->journal->intent.restore;
+
+	if (request->kind != RESTORE_NEWEST || order_is_for_other(in))
+		return;
+	if (!journal_is_consumed(in->journal, request->token))
+		in->decision->permit = request->token;
+	in->decision->allow_non_restored = in->decision->permit || is_still_permitted(in);
 }
 
 bool generation_starts_empty(const struct inquiry *in)

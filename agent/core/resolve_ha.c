@@ -50,6 +50,8 @@ static const char *another_launch(const struct inquiry *in, const struct launch 
 		return "no generation is given, so it may be another job by now";
 	if (!same_word(in->policy->generation, launch->generation))
 		return "the generation has changed";
+	if (in->decision->permit)
+		return "a person allows state to be left out, and this takes another start";
 	if (!same_word(in->policy->flink_version, launch->flink_version))
 		return "the Flink version is another one, or not known";
 	if (entry->verdict != VERDICT_NONE)

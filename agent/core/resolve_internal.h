@@ -85,6 +85,12 @@ bool generation_starts_empty(const struct inquiry *in);
  * line, or not known. Borrowed from the journal. */
 const char *generation_other_line(const struct inquiry *in, const struct candidate *c);
 
+/* The restore request is for another generation than the one that would be launched. */
+bool order_is_for_other(const struct inquiry *in);
+
+/* A request for the newest state is in force: the launch that is decided may leave state out. */
+void order_permits(struct inquiry *in);
+
 /* Launch `index` has left a snapshot, as far as was found or is on record. */
 bool launch_left_state(const struct inquiry *in, int index);
 

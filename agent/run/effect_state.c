@@ -48,7 +48,7 @@ static void hold(struct decision *decision, enum cause cause, const char *what, 
 	decision->kind = DECISION_HOLD;
 	decision->cause = cause;
 	decision->rule = 0;
-	decision->token = NULL;
+	decision->token = decision->permit = NULL;
 	snprintf(decision->reason, sizeof(decision->reason), "%s%s", what, why);
 }
 

@@ -46,6 +46,7 @@ takes '{"state": "suspended", "doNotRestart": true, "savepointNonce": "2026-11-2
 takes '{"restore": {"kind": "path", "token": "a", "path": "s3://b/sp/savepoint-1", "foreign": true, "allowNonRestoredState": true}}' \
 	"restore a path"
 takes '{"restore": {"kind": "empty", "token": "a"}}' "start empty"
+takes '{"restore": {"kind": "newest", "token": "a", "allowNonRestoredState": true, "generation": "g2"}}' "leave state out"
 refuses '{"state": "stopped"}' spec.state "a state that there is not"
 refuses '{"doNotRestart": "true"}' doNotRestart "a brake that is text"
 refuses '{"savepointNonce": ""}' spec.savepointNonce "an empty nonce"
@@ -58,7 +59,12 @@ refuses '{"restore": {"kind": "empty", "token": "a", "path": "s3://b/sp"}}' spec
 refuses '{"restore": {"kind": "empty", "token": "a", "foreign": true}}' spec.restore.foreign "an empty start that is foreign"
 refuses '{"restore": {"kind": "empty", "token": "a", "allowNonRestoredState": true}}' spec.restore.allowNonRestoredState \
 	"an empty start that drops state"
-refuses '{"restore": {"kind": "newest", "token": "a"}}' spec.restore.kind "a restore that there is not"
+refuses '{"restore": {"kind": "latest", "token": "a"}}' spec.restore.kind "a restore that there is not"
+refuses '{"restore": {"kind": "newest", "token": "a"}}' spec.restore.allowNonRestoredState "the newest state, and nothing else"
+refuses '{"restore": {"kind": "newest", "token": "a", "allowNonRestoredState": true, "path": "s3://b/sp"}}' spec.restore.path \
+	"the newest state with a path"
+refuses '{"restore": {"kind": "newest", "token": "a", "allowNonRestoredState": true, "foreign": true}}' spec.restore.foreign \
+	"the newest state that is foreign"
 refuses '{"stat": "running"}' spec.stat "a member that there is not"
 is "$(resource '{"stat": "running"}' | kubectl create --dry-run=server --filename - 2>&1 | grep -c 'unknown field "spec.stat"')" 1 \
 	"also by kubectl create"

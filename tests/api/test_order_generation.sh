@@ -54,7 +54,7 @@ with_resource d "${quick[@]}" 'generation: g3'
 resource '{"state": "running"}'
 pod_start d
 await "with a custom resource" launched $((before + 1))
-resource '{"state": "running", "restore": {"kind": "empty", "token": "r1", "generation": "g4"}}'
+resource '{"state": "running", "restore": {"kind": "newest", "token": "r1", "allowNonRestoredState": true, "generation": "g4"}}'
 await "the order there is left to the other one as well" pod_log d '"token":"r1"'
 check "it is not refused" pod_is d '.control.error == null'
 check "and nothing is wrong with the spec" condition_is Stalled False

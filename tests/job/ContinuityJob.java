@@ -35,6 +35,7 @@
  *   --ignore-cancel MS   the task takes this long to end and ignores interrupts meanwhile
  *   --checkpoints DIR    the job's own checkpoint storage, which goes before Flink's configuration
  *   --name NAME          the job's name (default: continuity)
+ *   --also UID           one more operator with state of its own; without it that state has no place any more
  *   --uid UID            of the operator that counts (default: count); under another one its state has no place
  *
  * Control files in DIR
@@ -64,6 +65,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.CheckpointListener;
 import org.apache.flink.api.common.state.ListState;
@@ -81,6 +83,7 @@ import org.apache.flink.core.io.InputStatus;
 import org.apache.flink.runtime.state.FunctionInitializationContext;
 import org.apache.flink.runtime.state.FunctionSnapshotContext;
 import org.apache.flink.streaming.api.checkpoint.CheckpointedFunction;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
@@ -106,14 +109,18 @@ public final class ContinuityJob {
 			env.configure(own, ContinuityJob.class.getClassLoader());
 		}
 		env.setMaxParallelism(MAX_PARALLELISM);
-		env.fromSource(new Numbers(options), WatermarkStrategy.noWatermarks(), "numbers")
+		SingleOutputStreamOperator<Long> counted = env.fromSource(
+						new Numbers(options), WatermarkStrategy.noWatermarks(), "numbers")
 				.uid("numbers")
 				.setParallelism(1)
 				.keyBy(number -> number % KEYS)
 				.process(new Counter(options))
 				.name("count")
-				.uid(options.uid)
-				.sinkTo(new DiscardingSink<>())
+				.uid(options.uid);
+		if (!options.also.isEmpty()) {
+			counted = counted.map(new Also()).name("also").uid(options.also);
+		}
+		counted.sinkTo(new DiscardingSink<>())
 				.name("sink")
 				.uid("sink");
 		env.execute(options.name);
@@ -125,6 +132,7 @@ public final class ContinuityJob {
 		String control = "";
 		String checkpoints = "";
 		String name = "continuity";
+		String also = "";
 		String uid = "count";
 		long rate = 100;
 		int pad = 32768;
@@ -155,6 +163,7 @@ public final class ContinuityJob {
 				case "--control": control = value; break;
 				case "--checkpoints": checkpoints = value; break;
 				case "--name": name = value; break;
+				case "--also": also = value; break;
 				case "--uid": uid = value; break;
 				case "--rate": rate = Math.max(1, Long.parseLong(value)); break;
 				case "--pad": pad = Integer.parseInt(value); break;
@@ -439,6 +448,28 @@ public final class ContinuityJob {
 
 		private void event(String name, String checkpoint) throws IOException {
 			log.write(name + " " + checkpoint + " " + count + " " + where);
+		}
+	}
+
+	/** Has state, and lets everything pass. */
+	static final class Also implements MapFunction<Long, Long>, CheckpointedFunction {
+		private transient ListState<Long> state;
+		private long last;
+
+		@Override
+		public Long map(Long number) {
+			last = number;
+			return number;
+		}
+
+		@Override
+		public void initializeState(FunctionInitializationContext context) throws Exception {
+			state = context.getOperatorStateStore().getListState(new ListStateDescriptor<>("also", Types.LONG));
+		}
+
+		@Override
+		public void snapshotState(FunctionSnapshotContext context) throws Exception {
+			state.update(Collections.singletonList(last));
 		}
 	}
 }

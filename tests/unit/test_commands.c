@@ -427,6 +427,11 @@ static void resume_sends_the_restore_request(void)
 	CHECK_HAS(drey.request, "\"foreign\":true");
 	end(&drey);
 	begin(&drey, documents);
+	CHECK_INT(run(&drey, WORDS("resume", "--allow-non-restored-state")), ==, CLI_OK);
+	CHECK_HAS(drey.request, "{\"kind\":\"newest\",\"token\":\"");
+	CHECK_HAS(drey.request, "\"allowNonRestoredState\":true}");
+	end(&drey);
+	begin(&drey, documents);
 	CHECK_INT(run(&drey, WORDS("resume", "--empty")), ==, CLI_OK);
 	CHECK_HAS(drey.request, "{\"kind\":\"empty\",\"token\":\"");
 	end(&drey);

@@ -210,6 +210,12 @@ static void nonsense_is_refused_as_a_whole_and_named(void)
 		{"restore={kind: empty}", "restore: "},
 		{"restore={kind: empty, token: t, pth: x}", "'pth'"},
 		{"restore={kind: empty, token: t, token: u}", "restore: "},
+		{"restore={kind: newest, token: t}", "'allowNonRestoredState: true'"},
+		{"restore={kind: newest, token: t, path: 's3://b/sp/1', allowNonRestoredState: "
+		 "true}",
+		 "has no 'path'"},
+		{"restore={kind: newest, token: t, foreign: true, allowNonRestoredState: true}",
+		 "never foreign"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -375,6 +381,23 @@ static void a_restore_request_made_while_suspended_is_for_the_next_start(void)
 static bool reuses(struct rig *rig)
 {
 	return control_dir_reuses_token(&rig->wish, &rig->life.journal);
+}
+
+/* The generation stays with the order: it may wait for its start in the journal. */
+static void an_order_for_the_newest_state_keeps_its_generation(void)
+{
+	const struct restore_request *wanted;
+	struct rig rig;
+
+	rig_begin(&rig);
+	SWAP(&rig.swap, "restore={kind: newest, token: t1, allowNonRestoredState: true, "
+			"generation: g2}");
+	CHECK_INT(look(&rig), ==, CONTROL_RESTORE);
+	wanted = &rig.event.control.intent.restore;
+	CHECK_INT(wanted->kind, ==, RESTORE_NEWEST);
+	CHECK(wanted->allow_non_restored && !wanted->path);
+	CHECK_STR(wanted->generation, "g2");
+	rig_end(&rig);
 }
 
 static void a_token_is_one_orders_alone(void)
@@ -557,6 +580,7 @@ int main(void)
 	TEST(a_zero_byte_is_refused);
 	TEST(unknown_files_are_named_and_ignored);
 	TEST(a_restore_request_is_one_shot);
+	TEST(an_order_for_the_newest_state_keeps_its_generation);
 	TEST(an_order_says_how_much_is_known_of_its_age);
 	TEST(a_restore_request_for_a_running_job_is_refused_and_does_not_lie_in_wait);
 	TEST(a_restore_request_made_while_suspended_is_for_the_next_start);

@@ -491,9 +491,9 @@ static void half_understood_requests_are_refused(void)
 	CHECK_HAS(decode_error("{\"command\":\"resume\",\"restore\":{\"kind\":\"empty\","
 			       "\"token\":\"t\",\"path\":\"x\"}}"),
 		  "an empty start has no 'path'");
-	CHECK_HAS(decode_error("{\"command\":\"resume\",\"restore\":{\"kind\":\"newest\","
+	CHECK_HAS(decode_error("{\"command\":\"resume\",\"restore\":{\"kind\":\"oldest\","
 			       "\"token\":\"t\"}}"),
-		  "must be empty or path, not 'newest'");
+		  "must be newest, path or empty, not 'oldest'");
 	CHECK_HAS(decode_error("{\"command\":\"resume\",\"restore\":{\"kind\":\"empty\"}}"),
 		  "'token'");
 	CHECK_HAS(decode_error("{\"command\":\"resume\",\"restore\":{\"kind\":\"empty\","

@@ -30,6 +30,7 @@ static void fill_intent(struct intent *intent)
 	intent->restore.allow_non_restored = true;
 	intent->restore.foreign = true;
 	intent->restore.asked_unix_ms = 6;
+	xstrset(&intent->restore.generation, "g1");
 }
 
 static void fill_launch(struct launch *launch)
@@ -554,6 +555,29 @@ static void a_cleared_member_stays_cleared(void)
 	buf_release(&text);
 }
 
+/* drey 0.1.0 refuses a journal with a kind of request that it does not know, and a rollback to it may meet
+ * this one. It takes the request for none then, and Flink refuses what does not fit. */
+static void a_request_for_the_newest_state_is_none_to_an_earlier_program(void)
+{
+	struct journal journal, back;
+	struct buf text;
+
+	journal_init(&journal, "app");
+	journal.intent.restore.kind = RESTORE_NEWEST;
+	journal.intent.restore.allow_non_restored = true;
+	xstrset(&journal.intent.restore.token, "t1");
+	text = encoded(&journal);
+	CHECK(strstr(buf_str(&text), "\"kind\": \"none\"") != NULL);
+	if (decoded(&text, &back)) {
+		CHECK_INT(back.intent.restore.kind, ==, RESTORE_NEWEST);
+		CHECK_STR(back.intent.restore.token, "t1");
+		CHECK(back.intent.restore.allow_non_restored);
+		journal_release(&back);
+	}
+	buf_release(&text);
+	journal_release(&journal);
+}
+
 static void whatever_is_encoded_can_be_decoded(void)
 {
 	struct journal journal, back;
@@ -720,6 +744,7 @@ static void a_backup_is_told_from_the_work_of_another_drey(void)
 
 int main(void)
 {
+	TEST(a_request_for_the_newest_state_is_none_to_an_earlier_program);
 	TEST(a_backup_is_told_from_the_work_of_another_drey);
 	TEST(a_full_journal_comes_back_as_it_was);
 	TEST(an_empty_journal_comes_back_empty);

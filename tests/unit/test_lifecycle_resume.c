@@ -136,8 +136,53 @@ static void the_date_of_a_request_is_that_of_the_first_time(void)
 	life_end(&l);
 }
 
+/* A start that nobody has carried out is for the generation that it came with. */
+static void what_was_asked_of_another_generation_does_not_lie_in_wait_for_it(void)
+{
+	struct intent intent = {.restore = {.kind = RESTORE_EMPTY,
+					    .token = (char *)"t1",
+					    .generation = (char *)"g2"}};
+	struct life l;
+
+	life_begin(&l); /* g1 */
+	hello(&l, NULL);
+	control(&l, CONTROL_RESTORE, intent);
+	observed(&l, DECISION_HOLD, NULL, 0, NULL); /* of before */
+	CHECK_STR(l.life.journal.intent.restore.generation, "g2");
+	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	CHECK_INT(l.life.journal.intent.restore.kind, ==, RESTORE_NONE);
+	life_end(&l);
+}
+
+/* Nothing was chosen by it: the launch is one by the rules, and gives up nothing. */
+static void a_permission_is_used_up_with_the_launch(void)
+{
+	struct intent intent = {.restore = {.kind = RESTORE_NEWEST,
+					    .token = (char *)"t1",
+					    .allow_non_restored = true}};
+	struct decision decision = {
+		.kind = DECISION_START_EMPTY, .rule = 8, .permit = "t1", .settled = NO_CANDIDATE};
+	struct facts facts = {0};
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	control(&l, CONTROL_RESTORE, intent);
+	observed(&l, DECISION_HOLD, NULL, 0, NULL); /* of before */
+	step(&l, &(struct event){.type = EVENT_OBSERVED,
+				 .observed = {.decision = &decision, .facts = &facts}});
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	CHECK(journal_is_consumed(&l.life.journal, "t1"));
+	CHECK(!journal_launch(&l.life.journal)->request_token);
+	facts_release(&facts);
+	life_end(&l);
+}
+
 int main(void)
 {
+	TEST(what_was_asked_of_another_generation_does_not_lie_in_wait_for_it);
+	TEST(a_permission_is_used_up_with_the_launch);
 	TEST(a_plain_resume_withdraws_a_request_that_could_not_be_met);
 	TEST(a_plain_resume_keeps_a_request_that_was_carried_out);
 	TEST(a_new_request_replaces_the_one_before);

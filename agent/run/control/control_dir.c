@@ -261,6 +261,7 @@ bool control_dir_compare(const struct control_wish *wish, const struct control_s
 	intent->restart_nonce = wish->text[CONTROL_KEY_RESTART_NONCE];
 	if (fields & CONTROL_RESTORE) {
 		intent->restore = wish->restore;
+		intent->restore.generation = wish->restore_generation;
 		fields |= wish->restore_standing ? CONTROL_STANDING : 0;
 	}
 	event.control.fields = fields;

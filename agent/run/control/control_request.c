@@ -35,6 +35,7 @@ void control_request_release(struct control_request *request)
 	free(request->nonce);
 	free(request->restore.token);
 	free(request->restore.path);
+	free(request->restore.generation);
 	*request = (struct control_request){0};
 }
 
@@ -51,7 +52,7 @@ struct json *control_request_encode(const struct control_request *request)
 	if (request->restore.kind == RESTORE_NONE)
 		return doc;
 	restore = json_add_object(doc, "restore");
-	json_add_str(restore, "kind", request->restore.kind == RESTORE_EMPTY ? "empty" : "path");
+	json_add_str(restore, "kind", restore_request_kind_name(request->restore.kind));
 	json_add_str(restore, "token", request->restore.token);
 	json_add_str_opt(restore, "path", request->restore.path);
 	if (request->restore.allow_non_restored)
@@ -100,6 +101,21 @@ static int decode_nonce(const struct json *obj, const char *member, char **ret_t
 	return 0;
 }
 
+/* Without the permission it would ask for nothing. */
+static int decode_newest(const struct json *obj, struct restore_request *restore, struct err *err)
+{
+	if (json_get(obj, "path"))
+		return err_set(err, ERR_FORMAT, 0, "the newest state has no 'path'");
+	if (restore->foreign)
+		return err_set(err, ERR_FORMAT, 0, "the newest state is never foreign");
+	if (!restore->allow_non_restored)
+		return err_set(err, ERR_FORMAT, 0,
+			       "the newest state is what every start takes: 'kind: newest' is for "
+			       "'allowNonRestoredState: true'");
+	restore->kind = RESTORE_NEWEST;
+	return 0;
+}
+
 static int decode_restore(const struct json *obj, struct restore_request *restore, struct err *err)
 {
 	const char *kind, *path;
@@ -116,8 +132,11 @@ static int decode_restore(const struct json *obj, struct restore_request *restor
 		restore->kind = RESTORE_EMPTY;
 		return 0;
 	}
+	if (strcmp(kind, "newest") == 0)
+		return decode_newest(obj, restore, err);
 	if (strcmp(kind, "path") != 0)
-		return err_set(err, ERR_FORMAT, 0, "'kind' must be empty or path, not '%s'", kind);
+		return err_set(err, ERR_FORMAT, 0, "'kind' must be newest, path or empty, not '%s'",
+			       kind);
 	if (json_need_str(obj, "path", &path, err) < 0)
 		return -1;
 	if (!*path || strlen(path) > CONTROL_PATH_MAX)

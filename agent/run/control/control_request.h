@@ -8,7 +8,7 @@
  *   {"command":"status"}
  *   {"command":"savepoint","nonce":N}
  *   {"command":"suspend"}            {"command":"cancel"}
- *   {"command":"resume"[,"restore":{"kind":"empty"|"path","token":T[,"path":P]
+ *   {"command":"resume"[,"restore":{"kind":"newest"|"empty"|"path","token":T[,"path":P]
  *                        [,"allowNonRestoredState":true][,"foreign":true]}]}
  *   {"command":"restart","nonce":N}
  *   {"command":"do-not-restart","on":true|false}
