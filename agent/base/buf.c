@@ -36,7 +36,9 @@ void buf_addstr(struct buf *buf, const char *text)
 
 void buf_addch(struct buf *buf, char ch)
 {
-	buf_add(buf, &ch, 1);
+	reserve(buf, 1);
+	buf->data[buf->len_bytes++] = ch;
+	buf->data[buf->len_bytes] = '\0';
 }
 
 void buf_addf(struct buf *buf, const char *fmt, ...)

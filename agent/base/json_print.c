@@ -25,8 +25,13 @@ void json_quote(struct buf *buf, const char *text, size_t len_bytes)
 	buf_addch(buf, '"');
 	while (at < len_bytes) {
 		unsigned char ch = (unsigned char)text[at];
-		size_t char_bytes = utf8_char_bytes(text + at, len_bytes - at);
+		size_t char_bytes;
 
+		if (ch < 0x7F && ch >= 0x20 && ch != '"' && ch != '\\') { /* nearly all of them */
+			at++;
+			continue;
+		}
+		char_bytes = utf8_char_bytes(text + at, len_bytes - at);
 		if (char_bytes && ch >= 0x20 && ch != '"' && ch != '\\' && ch != 0x7F) {
 			at += char_bytes;
 			continue;
@@ -45,11 +50,14 @@ void json_quote(struct buf *buf, const char *text, size_t len_bytes)
 /* depth < 0 is the compact form */
 static void new_line(struct buf *buf, int depth)
 {
+	static const char indent[] = "                ";
+	const int most = (int)sizeof(indent) - 1;
+
 	if (depth < 0)
 		return;
 	buf_addch(buf, '\n');
-	for (int i = 0; i < depth; i++)
-		buf_addstr(buf, "  ");
+	for (int left = 2 * depth; left > 0; left -= most)
+		buf_add(buf, indent, (size_t)(left < most ? left : most));
 }
 
 static void print_value(const struct json *node, struct buf *buf, int depth);

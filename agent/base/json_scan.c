@@ -157,9 +157,11 @@ static int scan_string(struct scan *s)
 		return refuse(s, "a string was expected");
 	s->at++;
 	for (;;) {
-		int ch = peek(s);
 		size_t char_bytes;
+		int ch;
 
+		while ((ch = peek(s)) >= 0x20 && ch < 0x80 && ch != '"' && ch != '\\')
+			s->at++;
 		if (ch < 0)
 			return refuse(s, "the text ends inside a string");
 		if (ch == '"') {
