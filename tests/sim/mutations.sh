@@ -79,6 +79,7 @@ judge() { # NAME PREFIX TESTS SUBSTITUTION
 only_apply=
 if [ "${1:-}" = --applies ]; then
 	only_apply=yes
+	work=$BUILD/mutants-applied
 	shift
 else
 	make -s build-tests

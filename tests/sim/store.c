@@ -222,6 +222,15 @@ static void land(struct world *w)
 	}
 }
 
+/* The lines for people are a third of the document, and nothing is decided by them. */
+#define LOG_KEPT 4
+
+static void forget_log(struct journal *journal)
+{
+	while (journal->log_count > LOG_KEPT)
+		free(journal->log[--journal->log_count].text);
+}
+
 /* What the text form makes of a document: *ret_journal, released by the caller, when it is true. */
 static bool through_text(struct world *w, const struct journal *journal,
 			 struct journal *ret_journal)
@@ -232,6 +241,8 @@ static bool through_text(struct world *w, const struct journal *journal,
 	bool kept;
 
 	journal_copy(&copy, journal);
+	if (!w->store.as_text)
+		forget_log(&copy);
 	kept = !journal_encode(&copy, &text, &err) &&
 	       !journal_decode(text.data, text.len_bytes, ret_journal, &err);
 	if (!kept)
