@@ -8,7 +8,7 @@
 #   make test-all   every test, those of the next two lines too; more than an hour
 #   make test-api   those against a real Kubernetes API server; without root
 #   make test-cluster    those with real Pods, on a node of their own; as root, else skipped
-#   make chaos      SEED=1 STEPS=60 FLINK_VERSION=2.3.0: a real Flink and drey under random signals
+#   make chaos      SEED=1 STEPS=60 FLINK_VERSION=2.3.0: a real Flink and drey under random signals; WHERE=cluster: in Pods
 #   make lint       format, static analysis, include direction
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make bench      measured beside the alternatives

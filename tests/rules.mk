@@ -44,10 +44,10 @@ $(B)/tests/sim/sim: $(SIM_OBJ) $(B)/libdrey.a
 sim: $(B)/tests/sim/sim
 	$(Q)$< --seeds $(SEEDS)
 
-# the knobs are SEED (1), STEPS (60) and FLINK_VERSION (2.3.0)
+# the knobs are SEED (1), STEPS (60) and FLINK_VERSION (2.3.0); WHERE=cluster is with Pods on a node of their own: STEPS (100)
 chaos: all
-	$(Q)tools/deps.sh build test
-	$(Q)BUILD=$(B) tests/e2e/test_chaos.sh
+	$(Q)tools/deps.sh build test $(if $(filter cluster,$(WHERE)),cluster)
+	$(Q)BUILD=$(B) $(if $(filter cluster,$(WHERE)),tests/chaos/on-node.sh,tests/e2e/test_chaos.sh)
 
 valgrind: build-tests
 	$(Q)tests/run.sh --build $(B) valgrind

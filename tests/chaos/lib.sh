@@ -1,13 +1,15 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
 # lib.sh - a real Flink under drey, to which everything happens that kills, stops or freezes, in an order that a seed has
-# chosen (plan.py). Sourced by tests/e2e/test_chaos.sh after tests/e2e/tap.sh.
+# chosen (plan.py). Sourced by tests/e2e/test_chaos.sh after tests/e2e/tap.sh. pods.sh has other functions of the same names for
+# Pods on a node.
 #
 #   chaos_own_mounts ARG...  runs the script once more where it may mount a disk that can become full
 #   chaos_begin            the run: two TaskManagers, a container that is started again whenever it ends, a storage that can
 #                          fail, and a watcher that writes down what is in it
 #   chaos_do LINE          one action of the plan
 #   chaos_end              all that was taken away comes back, the job runs, and everything ends
+#   chaos_report           judges, and ends the test
 #   chaos_judge            the oracle: it reads the job's event log and what was seen in the storage, and not a word of drey
 #
 # $RUN/log/chaos.log has every action with its time; $RUN/signals how many signals have reached a process. drey and Flink run
@@ -153,9 +155,13 @@ chaos_sleep_ms() {
 # Nobody waits for it: the next action comes while it is under way.
 chaos_drey() { # COMMAND [ARG...]
 	(
-		timeout 60 "$BUILD/drey" "$1" --config "$RUN/drey.yaml" "${@:2}" >>"$RUN/log/cli.log" 2>&1
+		chaos_cli "$@" >>"$RUN/log/cli.log" 2>&1
 		chaos_log "drey $* ended with $?"
 	) &
+}
+
+chaos_cli() { # COMMAND [ARG...]
+	timeout 60 "$BUILD/drey" "$1" --config "$RUN/drey.yaml" "${@:2}"
 }
 
 # The wish is in the event log before drey hears of it.
@@ -174,7 +180,11 @@ chaos_older() {
 	[ -n "$count" ] || return 0
 	chaos_log "back to $count: $path"
 	chaos_asked path "$count"
-	chaos_drey resume --from "$path"
+	chaos_drey resume --from "$(chaos_uri "$path")"
+}
+
+chaos_uri() { # PATH: what drey calls it
+	echo "$1"
 }
 
 chaos_move() { # SIGNAL
@@ -247,7 +257,7 @@ chaos_person() { # PHASE REASON
 	else
 		set --
 	fi
-	timeout 60 "$BUILD/drey" resume "$@" --config "$RUN/drey.yaml" --no-wait >>"$RUN/log/cli.log" 2>&1
+	chaos_cli resume --no-wait "$@" >>"$RUN/log/cli.log" 2>&1
 }
 
 # Running, and the job that started last has completed a snapshot since LINES of the event log.
@@ -291,6 +301,8 @@ chaos_do() { # LINE
 	case ${words[0]} in
 	signal) chaos_signal "${words[@]:1}" ;;
 	savepoint | suspend | resume | restart) chaos_drey "${words[0]}" ;;
+	patch) chaos_patch "${words[@]:1}" ;;
+	upgrade) chaos_upgrade ;;
 	fail) control fail-once ;;
 	hold) control hold-snapshot ;;
 	unhold) uncontrol hold-snapshot ;;
@@ -313,12 +325,16 @@ chaos_end() {
 	done
 	uncontrol fail-once
 	chaos_settle
-	: >"$RUN/hold.jm"
-	kill -TERM "$(chaos_pid init 0)" 2>/dev/null
+	chaos_stop
 	wait_quietly "$WAIT_S" chaos_nothing_runs
-	: >"$RUN/watch-no-more"
+	: >"${STORE%/*}/watch-no-more"
 	MUST_LIVE=()
 	wait_quietly 30 test -e "$RUN/watch.status"
+}
+
+chaos_stop() {
+	: >"$RUN/hold.jm"
+	kill -TERM "$(chaos_pid init 0)" 2>/dev/null
 }
 
 chaos_all_answer() {
@@ -327,4 +343,13 @@ chaos_all_answer() {
 
 chaos_judge() {
 	python3 "$CHAOS_DIR/oracle.py" "$EVENTS" "$RUN/storage.log"
+}
+
+# The last words of a test.
+chaos_report() {
+	diag "reached a process: $(sort "$RUN/signals" | uniq -c | awk '{ printf "%s%s %s %s", sep, $1, $2, $3; sep = ", " }')"
+	check "nothing started empty, older, twice, or again after its end" chaos_judge
+	diag "$(chaos_judge | tail -n 1)"
+	is "$chaos_trouble" 0 "each time it ran again"
+	e2e_end
 }

@@ -78,6 +78,12 @@ class Oracle:
         if count > self.completed:
             self.completed, self.completed_what = count, f"checkpoint {snapshot} of {job}"
 
+    def snapshot(self, ms, job, snapshot, count):
+        # Flink gives no number twice to one job, so two JobManagers have each made this one; the job has one subtask
+        if (job, snapshot) in self.counts:
+            self.violation(ms, f"two of job {job} at a time: it has made snapshot {snapshot} twice")
+        self.counts[job, snapshot] = count
+
     def event(self, ms, words):
         kind, snapshot, count, fields = words[0], words[1], words[2], dict(w.split("=", 1) for w in words if "=" in w)
         job = fields.get("job", "")
@@ -88,7 +94,7 @@ class Oracle:
         elif kind == "RESTORED":
             self.restored(ms, job, fields["attempt"], snapshot, int(count))
         elif kind == "SNAPSHOT":
-            self.counts[job, int(snapshot)] = int(count)
+            self.snapshot(ms, job, int(snapshot), int(count))
         elif kind == "COMPLETED":
             self.complete(ms, job, int(snapshot))
         elif kind == "END":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""plan.py SEED STEPS - what is done to a drey and its Flink, one action a line; the same seed gives the same lines.
+"""plan.py SEED STEPS [pods] - what is done to a drey and its Flink, one action a line; the same seed gives the same lines.
 
     signal SIGNAL TARGET WHICH MS    to the jm, a tm (the WHICHth), the agent or the init; after STOP comes CONT MS later
     savepoint, suspend, resume, restart, fail, hold, unhold, finish, older
@@ -10,6 +10,11 @@
     back                             the storage is well again
     wait MS
     settle                           until the job runs and has completed a checkpoint
+
+With "pods" a signal is also DELETE, FORCE (delete without grace) or EVICT (drain the node), TARGET is the jm or a tm, and there are
+
+    patch KEY VALUE                  in the control ConfigMap
+    upgrade                          helm upgrade, with other arguments of the job
 
 STEPS is the number of signals; the other actions come in between.
 """
@@ -24,12 +29,17 @@ OPERATIONS = (
     ("finish", 2), ("older", 1), ("move", 3), ("away", 1), ("gone", 2),
     ("deny", 1), ("readonly", 1), ("full", 2),
 )
+POD_SIGNALS = (("KILL", 4), ("TERM", 2), ("STOP", 2), ("DELETE", 4), ("FORCE", 4), ("EVICT", 2))
+POD_TARGETS = (("jm", 2), ("tm", 1))
+POD_OPERATIONS = OPERATIONS + (("patch", 4), ("upgrade", 3))
 
 
 class Plan:
     # Only random(), which gives the same numbers in every version of Python.
-    def __init__(self, seed):
+    def __init__(self, seed, pods):
         self.random = random.Random(seed).random
+        self.pods = pods
+        self.nonce = 0
         self.until = {}  # an action that has to be taken back, and after how many signals
 
     def one_of(self, weights):
@@ -55,8 +65,10 @@ class Plan:
             print("wait", self.ms(3000, 8000))
 
     def operation(self):
-        name = self.one_of(OPERATIONS)
-        if name == "move":
+        name = self.one_of(POD_OPERATIONS if self.pods else OPERATIONS)
+        if name == "patch":
+            name = self.patch()
+        elif name == "move":
             print("move", self.one_of((("TERM", 1), ("KILL", 1))))
         else:
             print(name)
@@ -69,6 +81,16 @@ class Plan:
         if self.random() < 0.7:
             print("wait", self.ms(0, 1500))
 
+    def patch(self):
+        what = self.one_of((("state", 2), ("savepoint-nonce", 1), ("restart-nonce", 1)))
+        self.nonce += 1
+        if what == "state":
+            self.until["patch state running"] = self.ms(0, 3)
+            print("patch state suspended")
+        else:
+            print("patch", what, f"n{self.nonce}")
+        return "patch"
+
     def take_back(self):
         for name in sorted(self.until):
             self.until[name] -= 1
@@ -77,8 +99,9 @@ class Plan:
                 print(name)
 
     def signal(self):
-        signal = self.one_of(SIGNALS)
-        print("signal", signal, self.one_of(TARGETS), self.ms(0, 2), self.ms(200, 8000))
+        signal = self.one_of(POD_SIGNALS if self.pods else SIGNALS)
+        targets = POD_TARGETS if signal in ("DELETE", "FORCE", "EVICT") else TARGETS
+        print("signal", signal, self.one_of(targets), self.ms(0, 2), self.ms(200, 8000))
 
     def print(self, steps):
         for _ in range(steps):
@@ -90,4 +113,4 @@ class Plan:
 
 
 if __name__ == "__main__":
-    Plan(int(sys.argv[1])).print(int(sys.argv[2]))
+    Plan(int(sys.argv[1]), sys.argv[3:] == ["pods"]).print(int(sys.argv[2]))

@@ -101,6 +101,11 @@ event SNAPSHOT 3 300 "$A"
 stored "$A" 3 "/ck/$A/chk-3"
 ok "two jobs at a time" violation "two jobs: $A"
 begin
+event SNAPSHOT 3 300 "$A"
+event RESTORED 2 200 "$A"
+event SNAPSHOT 3 280 "$A"
+ok "the same job twice at a time" violation "made snapshot 3 twice"
+begin
 event GAP - 17 "$A"
 ok "a gap" violation "do not continue"
 begin

@@ -22,8 +22,4 @@ while read -r line <&3; do
 	chaos_do "$line"
 done 3< <(python3 "$CHAOS_DIR/plan.py" "$SEED" "$STEPS")
 chaos_end
-diag "reached a process: $(sort "$RUN/signals" | uniq -c | awk '{ printf "%s%s %s %s", sep, $1, $2, $3; sep = ", " }')"
-check "nothing started empty, older, twice, or again after its end" chaos_judge
-diag "$(chaos_judge | tail -n 1)"
-is "$chaos_trouble" 0 "each time it ran again"
-e2e_end
+chaos_report
