@@ -112,9 +112,12 @@ chaos_begin() {
 	await "the job runs" chaos_is_well 0
 	CHAOS_CLASSES=SharedArchiveFile
 	chaos_conf --rate 500
+	kill -TERM "$(chaos_pid init 0)"
+	# its savepoint needs the TaskManager
+	wait_quietly 60 test -e "$RUN/jm.jsa" || diag "the JobManager has left no archive of its classes"
 	: >"$RUN/hold.tm0"
-	kill -TERM "$(chaos_pid tm 0)" "$(chaos_pid init 0)"
-	await "there is an archive of the classes" test -e "$RUN/tm.jsa" -a -e "$RUN/jm.jsa"
+	kill -TERM "$(chaos_pid tm 0)"
+	wait_quietly 60 test -e "$RUN/tm.jsa" || diag "the TaskManager has left no archive of its classes"
 	for name in tm1 tm2; do
 		chaos_kubelet "$name" "${INIT_ARGV[@]}" "${FLINK_TM_ARGV[0]}" "-XX:$CHAOS_CLASSES=$RUN/tm.jsa" "${FLINK_TM_ARGV[@]:1}"
 	done
