@@ -6,7 +6,7 @@
 #
 # runs in: ci on 2.3.0
 
-# shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
+# shellcheck disable=SC2119,SC2317 # lib.sh has functions whose arguments are optional; called by name
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
@@ -35,7 +35,6 @@ launches_of() { # GENERATION
 		"\(.restorePoint.path) \(.allowNonRestored)"' "$RUN/state/journal.json" | uniq -c | awk '{ print $1, $2, $3 }'
 }
 
-# shellcheck disable=SC2317 # called through await
 order_was_left() {
 	grep -q '"token":"t1".*\|token=t1' <(grep 'is for another generation, and left to it' "$RUN/log/jm.log")
 }
