@@ -20,6 +20,7 @@ struct poll_job {
 	char other_job[FLINK_ID_CHARS + 1];
 	struct seen_savepoint *savepoints; /* owns their paths */
 	size_t savepoint_count;
+	bool journal_lost;
 };
 
 static void add_savepoint(struct poll_job *job, const struct flink_checkpoint *c)
@@ -141,6 +142,17 @@ static void poll_failure(struct poll_job *job)
 	flink_exception_release(&exception);
 }
 
+/* A look of its own would wake up two threads for this. In a ConfigMap it has one all the same, because others
+ * may write it there (EFFECT_CHECK_JOURNAL). */
+static bool journal_file_is_lost(const struct poll_job *job)
+{
+	struct driver *driver = job->driver;
+	struct err err = {0};
+
+	return job->depth >= POLL_ALL && !journal_store_is_remote(driver->store) &&
+	       journal_store_check(driver->store, driver->writer, &err) > 0;
+}
+
 static void poll_work(void *arg)
 {
 	struct poll_job *job = arg;
@@ -149,6 +161,7 @@ static void poll_work(void *arg)
 	enum flink_answer answer = poll_tasks(job, &err);
 	bool over;
 
+	job->journal_lost = journal_file_is_lost(job);
 	view->reachable = answer == FLINK_OK || answer == FLINK_ABSENT;
 	if (answer != FLINK_OK)
 		return;
@@ -175,11 +188,14 @@ static void poll_done(void *arg, bool ran)
 {
 	struct poll_job *job = arg;
 	struct event event = {.type = EVENT_VIEW, .view = job->view};
+	struct event lost = {.type = EVENT_JOURNAL_SEEN, .journal = {.lost = true}};
 	const struct launch *launch = journal_launch(&job->driver->life.journal);
 
 	/* what was asked about a launch that has ended in the meantime is no answer about this one */
 	if (ran && launch && launch->number == job->launch)
 		driver_step(job->driver, &event);
+	if (ran && job->journal_lost && !job->driver->closing)
+		driver_step(job->driver, &lost);
 	poll_job_free(job);
 }
 

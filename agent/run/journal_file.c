@@ -1,6 +1,7 @@
 #include "run/journal_file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -142,6 +143,17 @@ int journal_file_write(struct journal_file *file, struct journal *journal, struc
 		return -1;
 	return journal_file_put(file, text.data, text.len_bytes, journal->sequence, journal->writer,
 				err);
+}
+
+int journal_file_check(const struct journal_file *file, struct err *err)
+{
+	cleanup_free char *path = path_in(file->dir, JOURNAL_FILE_NAME);
+
+	if (access(path, F_OK) == 0)
+		return 0;
+	if (errno == ENOENT)
+		return 1;
+	return err_set(err, ERR_RETRY, errno, "look for %s", path);
 }
 
 /* A process that was killed while it wrote leaves its temporary file behind. Whoever holds the lock of

@@ -53,6 +53,10 @@ int journal_file_write(struct journal_file *file, struct journal *journal, struc
 int journal_file_put(struct journal_file *file, const char *text, size_t len_bytes,
 		     int64_t sequence, const char *writer, struct err *err);
 
+/* Is it still there? 1: proven not to be, and to be written again; -1: that cannot be known now. Who else may have
+ * written it is asked by the next write: the lock of the state directory keeps every other drey out. */
+int journal_file_check(const struct journal_file *file, struct err *err);
+
 /*
  * Create the state directory if needed and take it for the life of this process (or until *ret_fd
  * is closed). ERR_BUSY: another drey has it; the message names its pid and the directory.

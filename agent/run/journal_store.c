@@ -164,7 +164,8 @@ int journal_store_put(struct journal_store *store, const struct buf *text, int64
 
 int journal_store_check(struct journal_store *store, const char *writer, struct err *err)
 {
-	return store->map ? journal_map_check(store->map, writer, err) : 0;
+	return store->map ? journal_map_check(store->map, writer, err)
+			  : journal_file_check(&store->file, err);
 }
 
 int journal_store_read_seen(struct journal_store *store, struct buf *text, struct err *err)

@@ -48,8 +48,7 @@ int journal_store_read(struct journal_store *store, struct journal *ret_journal,
 int journal_store_put(struct journal_store *store, const struct buf *text, int64_t sequence,
 		      const char *writer, struct err *err);
 
-/* Is it still what it should be? As journal_map_check(). A file is not looked at: the lock of the state
- * directory keeps every other one out. */
+/* Is it still what it should be? As journal_map_check(), or journal_file_check(); of a file from any thread. */
 int journal_store_check(struct journal_store *store, const char *writer, struct err *err);
 
 /* What was seen of the control inputs, after read(). ERR_ABSENT: nothing was. */

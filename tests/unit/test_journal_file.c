@@ -352,9 +352,29 @@ static void a_vanished_document_is_written_again(void)
 	path = file_path(JOURNAL_FILE_NAME);
 	journal_file_init(&file, dir);
 	CHECK_INT(put(&file, 5, "a", NULL), ==, 0);
+	CHECK_INT(journal_file_check(&file, NULL), ==, 0);
 	CHECK_INT(unlink(path), ==, 0);
+	CHECK_INT(journal_file_check(&file, NULL), ==, 1);
 	CHECK_INT(put(&file, 6, "a", NULL), ==, 0);
+	CHECK_INT(journal_file_check(&file, NULL), ==, 0);
 	CHECK_INT(sequence_on_disk(), ==, 6);
+	journal_file_release(&file);
+	dir_remove();
+}
+
+/* Not to see it is not the same as that it is not there. */
+static void a_document_that_cannot_be_looked_for_has_not_vanished(void)
+{
+	struct journal_file file;
+	cleanup_free char *path = NULL;
+	struct err err = {0};
+
+	dir_make();
+	path = file_path("state");
+	journal_file_init(&file, path);
+	file_put("state", "not a directory");
+	CHECK_INT(journal_file_check(&file, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_RETRY);
 	journal_file_release(&file);
 	dir_remove();
 }
@@ -608,6 +628,7 @@ int main(void)
 	TEST(our_own_write_with_a_lost_answer_is_no_conflict);
 	TEST(what_cannot_be_understood_is_never_overwritten);
 	TEST(a_vanished_document_is_written_again);
+	TEST(a_document_that_cannot_be_looked_for_has_not_vanished);
 	TEST(concurrent_writers_never_lose_a_write);
 	TEST(death_at_any_system_call_leaves_the_old_or_the_new_document);
 	TEST(a_second_drey_on_the_directory_is_refused);
