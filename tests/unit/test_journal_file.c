@@ -582,8 +582,8 @@ static int put_onto_a_mount(const char *path)
 	struct journal_file file;
 	struct err err = {0};
 
-	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-	    mount(path, path, NULL, MS_BIND, NULL) < 0)
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount(path, path, "none", MS_BIND, NULL) < 0)
 		return 77;
 	journal_file_init(&file, dir);
 	file.sequence = 5;
