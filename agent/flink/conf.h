@@ -77,8 +77,8 @@ int flink_conf_add_yaml(struct flink_conf *conf, const char *text, size_t len_by
 			struct err *err);
 
 /* Overlay the variable FLINK_PROPERTIES as Flink's image (1.19 and later) does when it starts: one
- * "key: value" a line, all white space removed, cut at the first ':', with $NAME and ${NAME} replaced
- * from `env`. */
+ * "key: value" a line, all white space removed, cut at the first ':' (without one the value is empty), with
+ * $NAME and ${NAME} replaced from `env`; of a replaced value with white space only the first word. */
 void flink_conf_add_properties(struct flink_conf *conf, const char *text, const char *const *env);
 
 /* Set one key, as -D does. `overlay`: flink_conf_entry. */

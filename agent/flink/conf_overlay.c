@@ -109,6 +109,20 @@ static void remove_space(char *text)
 	*to = '\0';
 }
 
+/* As `IFS=: read -r key value`: the key before the first colon, which need not be there; of the rest a
+ * colon at the end is dropped if it has no other. Returns the value, inside of the line. */
+static char *split_property(char *line)
+{
+	char *value = line + strcspn(line, ":"), *colon;
+
+	if (*value)
+		*value++ = '\0';
+	colon = strchr(value, ':');
+	if (colon && colon[1] == '\0')
+		*colon = '\0';
+	return value;
+}
+
 void flink_conf_add_properties(struct flink_conf *conf, const char *text, const char *const *env)
 {
 	cleanup_free char *copy = xstrdup(text);
@@ -116,15 +130,17 @@ void flink_conf_add_properties(struct flink_conf *conf, const char *text, const 
 
 	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		cleanup_buf struct buf value = BUF_INIT;
-		char *colon;
+		cleanup_free char *word = NULL;
+		char *template;
 
 		remove_space(line);
-		colon = strchr(line, ':');
-		if (!colon || colon == line)
+		template = split_property(line);
+		if (*line == '\0')
 			continue;
-		*colon = '\0';
-		add_substituted(&value, colon + 1, env);
-		flink_conf_set_from(conf, line, buf_str(&value), variable_overlay);
+		add_substituted(&value, template, env);
+		/* Flink's script hands it on without quotes: only the first word arrives */
+		word = xstrndup(buf_str(&value), strcspn(buf_str(&value), " \t\n"));
+		flink_conf_set_from(conf, line, word, variable_overlay);
 	}
 }
 

@@ -270,13 +270,17 @@ static void flink_properties_of_the_image_overlay_the_file(void)
 	flink_conf_add_properties(
 		&conf,
 		"rest.port:8082\n\n  state.checkpoints.dir: s3://${BUCKET}/$DIR/x\n"
-		"a: $UNSET-$\nnonsense\nb: 1 0 s\r\n:c\n",
-		LIST("BUCKET=b", "DIR=ck"));
+		"a: $UNSET-$\nno sense\nb: 1 0 s\r\n:c\nends: x:\nends2: x::\nwords: $WORDS-\n",
+		LIST("BUCKET=b", "DIR=ck", "WORDS=two words"));
 	CHECK_STR(flink_conf_get(&conf, "rest.port"), "8082");
 	CHECK_STR(flink_conf_get(&conf, "state.checkpoints.dir"), "s3://b/ck/x");
 	CHECK_STR(flink_conf_get(&conf, "a"), "-$");
 	CHECK_STR(flink_conf_get(&conf, "b"), "10s");
-	CHECK_INT(conf.count, ==, 4);
+	CHECK_STR(flink_conf_get(&conf, "nosense"), "");
+	CHECK_STR(flink_conf_get(&conf, "ends"), "x");
+	CHECK_STR(flink_conf_get(&conf, "ends2"), "x::");
+	CHECK_STR(flink_conf_get(&conf, "words"), "two");
+	CHECK_INT(conf.count, ==, 8);
 	flink_conf_release(&conf);
 }
 
