@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/yaml.h"
+#include "flink/conf_scalar.h"
 
 static const char legacy_name[] = "flink-conf.yaml";
 static const char standard_name[] = "config.yaml";
@@ -108,7 +109,7 @@ void flink_conf_add_lines(struct flink_conf *conf, const char *text, size_t len_
 
 static void flatten(struct flink_conf *conf, const struct yaml_node *node, const char *prefix);
 
-/* ["a", "b"] is "a;b" to those who read it as text. */
+/* ["a", "b"] is "[a, b]" to those who read it as text. */
 static void add_list(struct flink_conf *conf, const struct yaml_node *list, const char *key)
 {
 	cleanup_buf struct buf buf = BUF_INIT;
@@ -116,12 +117,14 @@ static void add_list(struct flink_conf *conf, const struct yaml_node *list, cons
 
 	yaml_each(node, list)
 	{
+		cleanup_free char *text = NULL;
+
 		if (node->kind != YAML_SCALAR)
 			return; /* a list of maps: nothing that drey asks for */
-		if (buf.len_bytes)
-			buf_addch(&buf, ';');
-		buf_addstr(&buf, node->text);
+		text = conf_scalar_text(node);
+		buf_addf(&buf, "%s%s", buf.len_bytes ? ", " : "[", text);
 	}
+	buf_addstr(&buf, buf.len_bytes ? "]" : "[]");
 	flink_conf_set(conf, key, buf_str(&buf));
 }
 
@@ -133,13 +136,16 @@ static void flatten(struct flink_conf *conf, const struct yaml_node *node, const
 	{
 		cleanup_free char *key =
 			*prefix ? xasprintf("%s.%s", prefix, child->key) : xstrdup(child->key);
+		cleanup_free char *text = NULL;
 
-		if (child->kind == YAML_MAPPING)
+		if (child->kind == YAML_MAPPING) {
 			flatten(conf, child, key);
-		else if (child->kind == YAML_SEQUENCE)
+		} else if (child->kind == YAML_SEQUENCE) {
 			add_list(conf, child, key);
-		else if (!yaml_is_null(child))
-			flink_conf_set(conf, key, child->text);
+		} else if (!yaml_is_null(child)) {
+			text = conf_scalar_text(child);
+			flink_conf_set(conf, key, text);
+		}
 	}
 }
 

@@ -11,8 +11,9 @@
  * Formats, as Flink chooses them: up to 1.18 flink-conf.yaml, read line by line ("key: value", cut
  * at the first ": ", '#' begins a comment); 1.19 and 1.20 flink-conf.yaml if it is there, else
  * config.yaml; from 2.0 on only config.yaml. config.yaml is YAML 1.2: nested maps are flattened
- * with dots, lists become "a;b". With an unknown version: flink-conf.yaml if it is the only one,
- * else config.yaml (both there is ERR_CONFIG: the version must be known). Limits:
+ * with dots, lists become "[a, b]", numbers and booleans are written as Java does (007 is 7, 1.10 is
+ * 1.1, True is true). With an unknown version: flink-conf.yaml if it is the only one, else config.yaml
+ * (both there is ERR_CONFIG: the version must be known). Limits:
  * FLINK_CONF_MAX_BYTES per file.
  */
 #ifndef DREY_FLINK_CONF_H

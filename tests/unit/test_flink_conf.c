@@ -59,7 +59,7 @@ static void nested_and_dotted_keys_are_the_same(void)
 	CHECK_STR(flink_conf_get(&conf, "execution.checkpointing.dir"), "file:///ck");
 	CHECK_STR(flink_conf_get(&conf, "execution.checkpointing.interval"), "10 s");
 	CHECK_STR(flink_conf_get(&conf, "execution.checkpointing.savepoint-dir"), "file:///sp#1");
-	CHECK_STR(flink_conf_get(&conf, "io.tmp.dirs"), "/a;/b");
+	CHECK_STR(flink_conf_get(&conf, "io.tmp.dirs"), "[/a, /b]");
 	CHECK_STR(flink_conf_get(&conf, "rest.port"), "8081");
 	CHECK(flink_conf_get(&conf, "nothing") == NULL);
 	CHECK(flink_conf_get(&conf, "rest") == NULL);
@@ -284,6 +284,52 @@ static void flink_properties_of_the_image_overlay_the_file(void)
 	flink_conf_release(&conf);
 }
 
+/* What Flink 1.20 and 2.3 report of such a file (tests/e2e/test_flink_conf.sh). */
+static void reads_scalars_as_flink_prints_them(void)
+{
+	static const char *const scalars[][2] = {
+		{"007", "7"},
+		{"-010", "-10"},
+		{"+5", "5"},
+		{"00", "0"},
+		{"-0", "0"},
+		{"18446744073709551616", "18446744073709551616"},
+		{"0o17", "15"},
+		{"0x1F", "31"},
+		{"0xg", "0xg"},
+		{"1.10", "1.1"},
+		{"1.", "1.0"},
+		{".5", "0.5"},
+		{"0.0", "0.0"},
+		{"100.0", "100.0"},
+		{"1e3", "1000.0"},
+		{"1e7", "1.0E7"},
+		{"123456789.5", "1.234567895E8"},
+		{"0.001", "0.001"},
+		{"0.00012", "1.2E-4"},
+		{"1e999", "1e999"},
+		{"1.2.3", "1.2.3"},
+		{"1e", "1e"},
+		{".", "."},
+		{"10s", "10s"},
+		{"True", "true"},
+		{"FALSE", "false"},
+		{"yes", "yes"},
+		{"'007'", "007"},
+		{"\"True\"", "True"},
+		{"[01, a b, 'x']", "[1, a b, x]"},
+		{"[]", "[]"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(scalars); i++) {
+		cleanup_free char *text = xasprintf("kubernetes.cluster-id: %s\n", scalars[i][0]);
+		struct flink_conf conf = yaml(text);
+
+		CHECK_STR(flink_conf_get(&conf, "kubernetes.cluster-id"), scalars[i][1]);
+		flink_conf_release(&conf);
+	}
+}
+
 static void found(const char *const *command, const char *const *env, const char *want)
 {
 	cleanup_free char *got = flink_conf_find_dir(command, env);
@@ -368,6 +414,7 @@ int main(void)
 	TEST(a_restore_path_in_flinks_file_is_refused);
 	TEST(the_command_line_overlays_the_file);
 	TEST(flink_properties_of_the_image_overlay_the_file);
+	TEST(reads_scalars_as_flink_prints_them);
 	TEST(finds_the_configuration_directory);
 	TEST(reads_durations_as_flink_does);
 	rmdir(dir);
