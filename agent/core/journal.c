@@ -50,6 +50,7 @@ void operation_result_release(struct operation_result *result)
 void outcome_release(struct outcome *outcome)
 {
 	free(outcome->reason);
+	free(outcome->savepoint);
 	*outcome = (struct outcome){0};
 }
 

@@ -103,6 +103,9 @@ struct launch {
 	bool mismatched;    /* Flink restored something else: nothing of this launch may be used */
 	bool left_state;    /* a snapshot of it was seen in storage, or Flink has reported one */
 	bool never_started; /* proven: no process was ever started for it */
+	/* do-not-restart was on when its job was last known to run: a stop or a cancel from outside drey is a
+	 * suspension then */
+	bool braked;
 	int64_t last_checkpoint_id; /* newest completed one that REST has shown; 0 = none */
 	char *last_checkpoint_path;
 	int64_t last_checkpoint_unix_ms;
@@ -180,6 +183,9 @@ struct outcome {
 	char job_id[JOB_ID_BYTES];
 	char *reason;
 	int64_t unix_ms;
+	char *savepoint; /* CANCELLED: with which the job was stopped from outside drey; NULL = without one */
+	/* CANCELLED, while do-not-restart was on: it binds only as long as that is on */
+	bool suspended;
 };
 
 struct log_entry {

@@ -179,7 +179,9 @@ static int read_end(const struct json *obj, struct launch *launch, struct err *e
 	if (opt_bool(obj, "jobEnded", &launch->job_ended, err))
 		return -1;
 	launch->end_known = launch->job_ended;
-	return opt_bool(obj, "endKnown", &launch->end_known, err);
+	if (opt_bool(obj, "endKnown", &launch->end_known, err))
+		return -1;
+	return opt_bool(obj, "braked", &launch->braked, err);
 }
 
 static int read_launch(const struct json *obj, struct launch *launch, struct err *err)
@@ -379,7 +381,9 @@ static int read_outcome(const struct json *doc, struct outcome *outcome, struct 
 		      err) ||
 	    opt_id(obj, "jobId", outcome->job_id, err) ||
 	    opt_str(obj, "reason", &outcome->reason, err) ||
-	    opt_i64(obj, "unixMs", 0, &outcome->unix_ms, err))
+	    opt_i64(obj, "unixMs", 0, &outcome->unix_ms, err) ||
+	    opt_str(obj, "savepoint", &outcome->savepoint, err) ||
+	    opt_bool(obj, "suspended", &outcome->suspended, err))
 		return err_wrap(err, "outcome");
 	outcome->kind = (enum outcome_kind)kind;
 	return 0;

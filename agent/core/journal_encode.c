@@ -135,6 +135,7 @@ static void add_launch(struct json *array, const struct launch *launch)
 	json_add_bool(to, "mismatched", launch->mismatched);
 	json_add_bool(to, "leftState", launch->left_state);
 	json_add_bool(to, "neverStarted", launch->never_started);
+	json_add_bool(to, "braked", launch->braked);
 	add_last_checkpoint(to, launch);
 }
 
@@ -227,6 +228,8 @@ static void add_outcome(struct json *doc, const struct outcome *outcome)
 	add_id(to, "jobId", outcome->job_id);
 	add_prose(to, "reason", outcome->reason);
 	add_known(to, "unixMs", outcome->unix_ms, 0);
+	json_add_str(to, "savepoint", outcome->savepoint);
+	json_add_bool(to, "suspended", outcome->suspended);
 }
 
 static void add_history(struct json *doc, const struct journal *journal)

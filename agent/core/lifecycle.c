@@ -62,6 +62,8 @@ static void on_control(struct lifecycle *life, const struct event *event)
 		note(life, NOTE_WARNING,
 		     "a restore request while the job runs is not taken: suspend or cancel first");
 	}
+	if ((fields & CONTROL_DO_NOT_RESTART) && !event->control.intent.do_not_restart)
+		life->lifted_ms = life->now_ms;
 	take_intent(&life->journal, &event->control.intent, fields, life->now_unix_ms);
 	if (fields & CONTROL_NEW_START) {
 		outcome_release(&life->journal.outcome);
@@ -327,6 +329,7 @@ void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t n
 	life->out = ret_effects;
 	dispatch(life, event);
 	pursue(life);
+	watch_brake(life);
 	flush_journal(life);
 	watch_journal(life);
 	life->out = NULL;

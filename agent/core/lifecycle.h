@@ -440,6 +440,7 @@ struct lifecycle {
 	int64_t look_since_ms; /* an answer counts that was asked for after this */
 	int64_t budget_end_ms; /* a stop of the container has to be over by then */
 	enum upgrade upgrade;  /* why the container ends */
+	int64_t lifted_ms;     /* when do-not-restart was lifted last, in this process */
 	int64_t stop_by_ms; /* a stop waits for the savepoint in flight, and has to be over by then;
 			       0 = none does */
 	int holds;          /* in a row, for the backoff */

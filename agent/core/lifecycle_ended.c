@@ -59,6 +59,21 @@ bool finished_by_itself(const struct view *view)
 	return view->state == JOB_FINISHED && !shown_stop(view);
 }
 
+/* Somebody else has stopped the job (`stop`), or cancelled it (NULL). While do-not-restart is on that is a
+ * suspension, also without a savepoint: the newest retained checkpoint is the newest state then, and if Flink
+ * has deleted it, the next start holds. */
+static void ended_outside(struct lifecycle *life, const struct seen_savepoint *stop)
+{
+	struct outcome *outcome = &life->journal.outcome;
+	bool braked = journal_launch(&life->journal)->braked;
+
+	outcome_set(life, OUTCOME_CANCELLED, "%s from outside drey%s%s%s",
+		    stop ? "stopped" : "cancelled", stop ? ", with " : "", stop ? stop->path : "",
+		    braked ? ", while do-not-restart was on" : "");
+	outcome->suspended = braked;
+	outcome->savepoint = stop ? xstrdup(stop->path) : NULL;
+}
+
 void job_ended(struct lifecycle *life, const struct view *view)
 {
 	const struct seen_savepoint *stop = outside_stop(life, view);
@@ -69,13 +84,10 @@ void job_ended(struct lifecycle *life, const struct view *view)
 			  view->failure ? view->failure : "Flink names no cause");
 		return;
 	}
-	if (stop)
-		outcome_set(life, OUTCOME_CANCELLED, "stopped from outside drey, with %s",
-			    stop->path);
-	else if (view->state == JOB_FINISHED)
+	if (view->state == JOB_FINISHED && !stop)
 		outcome_set(life, OUTCOME_FINISHED, "the job came to its end");
 	else
-		outcome_set(life, OUTCOME_CANCELLED, "cancelled from outside drey");
+		ended_outside(life, view->state == JOB_FINISHED ? stop : NULL);
 	/* the outcome has to be on record before the only witness ends */
 	end_flink(life, true, false, "the job is %s: %s", job_state_name(view->state),
 		  life->journal.outcome.reason);

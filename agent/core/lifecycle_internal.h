@@ -153,9 +153,15 @@ void outside_savepoints(struct lifecycle *life, const struct view *view);
 /* The savepoint of a stop, when it is the last thing that the job has completed; NULL = it is not. Borrowed. */
 const struct seen_savepoint *shown_stop(const struct view *view);
 
-/* The savepoint with which somebody else has stopped the job that is FINISHED; NULL: it came to its
- * own end. Borrowed from the view. */
-const struct seen_savepoint *outside_stop(const struct lifecycle *life, const struct view *view);
+/* The savepoint with which somebody else has stopped the job that is FINISHED, on record; NULL: it came to
+ * its own end, or the stop was drey's. Borrowed from the view. */
+const struct seen_savepoint *outside_stop(struct lifecycle *life, const struct view *view);
+
+/* After each step: remember that the job runs while do-not-restart is on. */
+void watch_brake(struct lifecycle *life);
+
+/* A look has shown the job, and that it has not ended: do-not-restart counts as off from now on if it is. */
+void seen_without_brake(struct lifecycle *life);
 
 /* ---- lifecycle_stopping.c ---- */
 
@@ -172,6 +178,10 @@ void stopping_goes_on(struct lifecycle *life, const char *error);
 
 /* The container ends: leave as soon as the journal is written. */
 void leave(struct lifecycle *life);
+
+/* With exit_when_finished: the job has come to its end, or somebody has stopped it with a savepoint in Flink.
+ * Then the container ends with 0. */
+bool ended_well(const struct lifecycle *life);
 
 /* With exit_when_finished whoever started the container takes 0 for the end of the job: before that
  * it ends as by SIGTERM. */

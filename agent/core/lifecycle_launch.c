@@ -40,6 +40,8 @@ static enum phase parked_phase(const struct journal *journal, const struct decis
 		return PHASE_CANCELLED;
 	if (journal->intent.do_not_restart)
 		return PHASE_HOLDING;
+	if (decision->cause == CAUSE_GENERATION_FAILED)
+		return PHASE_FAILED;
 	switch (journal->outcome.kind) {
 	case OUTCOME_FINISHED:
 		return PHASE_FINISHED;
@@ -71,7 +73,8 @@ void park(struct lifecycle *life, const struct decision *decision)
 	if (life->phase == phase && !strcmp(life->reason, decision->reason))
 		return;
 	enter_because(life, phase, decision->cause, "%s", decision->reason);
-	if (phase == PHASE_FINISHED && life->config->exit_when_finished)
+	if (ended_well(life) && life->journal.intent.state == DESIRED_RUNNING &&
+	    decision->cause != CAUSE_GENERATION_FAILED)
 		leave(life);
 }
 
@@ -288,7 +291,6 @@ static void greet_generation(struct lifecycle *life, const struct candidate *fro
 
 	if (!last || !last->generation || !generation || !strcmp(last->generation, generation))
 		return;
-	outcome_release(&life->journal.outcome);
 	life->journal.failure_count = 0;
 	note(life,
 	     checkpoint && life->config->upgrade == UPGRADE_BY_SAVEPOINT ? NOTE_WARNING : NOTE_INFO,
@@ -349,6 +351,8 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 	for (size_t i = 0; i < life->journal.launch_count; i++)
 		life->journal.launches[i].end_known = true;
 	greet_generation(life, from);
+	/* whatever it was, it did not bind any more, or there would be no start */
+	outcome_release(&life->journal.outcome);
 	remember_ha_jobs(&life->journal, facts);
 	launch = add_launch(life, decision, job_id, from);
 	if (from)
@@ -385,14 +389,43 @@ static void remember_state(struct lifecycle *life, const struct facts *facts)
 	}
 }
 
-/* Nobody saw the job end, but Flink has left a record of it. */
-static void record_outcome(struct lifecycle *life, const struct decision *decision)
+/* The savepoint of a stop that nobody saw may lie anywhere: from now on it is known. */
+static void record_stop(struct lifecycle *life, const struct facts *facts)
 {
+	struct snapshot stop = {.path = facts->ended_detail,
+				.kind = SNAPSHOT_SAVEPOINT,
+				.origin = ORIGIN_FOUND,
+				.completed_unix_ms = life->now_unix_ms,
+				.size_bytes = -1,
+				.file_count = -1};
+
+	xstrset(&life->journal.outcome.savepoint, facts->ended_detail);
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct snapshot *found = &facts->candidates[i].snapshot;
+
+		if (!snapshot_same_path(found->path, stop.path))
+			continue;
+		stop.checkpoint_id = found->checkpoint_id;
+		if (found->completed_unix_ms)
+			stop.completed_unix_ms = found->completed_unix_ms;
+	}
+	memcpy(stop.job_id, life->journal.outcome.job_id, JOB_ID_BYTES);
+	if (!journal_snapshot(&life->journal, stop.path))
+		journal_add_snapshot(&life->journal, &stop);
+}
+
+/* Nobody saw the job end, but Flink has left a record of it. */
+static void record_outcome(struct lifecycle *life, const struct event *event)
+{
+	const struct decision *decision = event->observed.decision;
+	const struct facts *facts = event->observed.facts;
 	const struct launch *open = journal_open_launch(&life->journal);
 
 	if (decision->outcome == OUTCOME_NONE || !open)
 		return;
 	outcome_set(life, decision->outcome, "%s", decision->outcome_reason);
+	if (facts->ended == JOB_END_STOPPED && facts->ended_detail)
+		record_stop(life, facts);
 	launch_end_is_known(life, open->job_id);
 }
 
@@ -422,7 +455,7 @@ void on_observed(struct lifecycle *life, const struct event *event)
 		begin_launch(life, decision, event->observed.facts);
 		break;
 	case DECISION_PARK:
-		record_outcome(life, decision);
+		record_outcome(life, event);
 		park(life, decision);
 		break;
 	default:

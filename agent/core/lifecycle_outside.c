@@ -84,11 +84,44 @@ const struct seen_savepoint *shown_stop(const struct view *view)
 	return newest && newest->stop && newest->id > view->completed_id ? newest : NULL;
 }
 
-const struct seen_savepoint *outside_stop(const struct lifecycle *life, const struct view *view)
+const struct seen_savepoint *outside_stop(struct lifecycle *life, const struct view *view)
 {
 	const struct seen_savepoint *stop = shown_stop(view);
 	const struct snapshot *snapshot =
 		stop ? journal_snapshot(&life->journal, stop->path) : NULL;
 
+	/* not recorded because a savepoint of drey's is in flight; that one stops nothing */
+	if (stop && !snapshot && life->journal.operation.kind == OPERATION_SAVEPOINT) {
+		record(life, stop);
+		return stop;
+	}
 	return snapshot && snapshot->origin == ORIGIN_FOUND ? stop : NULL;
+}
+
+/*
+ * Whoever sets do-not-restart and then stops or cancels the job in Flink works on it, and says by lifting
+ * do-not-restart that the work is over: that is a suspension. So it counts what was on when the job was last
+ * known to run. It is noted at once, because the stop may follow within a second, and the next drey may be the
+ * first to see it; and it is forgotten only when a look shows that the job runs on after it was lifted.
+ */
+void watch_brake(struct lifecycle *life)
+{
+	struct launch *launch = journal_launch(&life->journal);
+
+	if (life->launch_step != LAUNCH_LIVE || !launch || launch->job_ended || launch->braked ||
+	    !life->journal.intent.do_not_restart)
+		return;
+	launch->braked = true;
+	life->want_write = true;
+}
+
+void seen_without_brake(struct lifecycle *life)
+{
+	struct launch *launch = journal_launch(&life->journal);
+
+	if (life->journal.intent.do_not_restart || !launch->braked || launch->job_ended ||
+	    life->polled_ms < life->lifted_ms)
+		return;
+	launch->braked = false;
+	life->want_write = true;
 }

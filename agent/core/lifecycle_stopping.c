@@ -187,11 +187,18 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 	poll_now(life);
 }
 
+bool ended_well(const struct lifecycle *life)
+{
+	const struct outcome *outcome = &life->journal.outcome;
+
+	return life->config->exit_when_finished &&
+	       (outcome->kind == OUTCOME_FINISHED ||
+		(outcome->kind == OUTCOME_CANCELLED && outcome->savepoint));
+}
+
 int end_status(const struct lifecycle *life)
 {
-	return life->config->exit_when_finished && life->journal.outcome.kind != OUTCOME_FINISHED
-		       ? 128 + SIGTERM
-		       : 0;
+	return life->config->exit_when_finished && !ended_well(life) ? 128 + SIGTERM : 0;
 }
 
 void leave(struct lifecycle *life)

@@ -281,6 +281,7 @@ void on_view(struct lifecycle *life, const struct event *event)
 		return;
 	remember_view(life, launch, view);
 	if (view->reachable && view->job_present && !life->end_wanted) {
+		seen_without_brake(life);
 		check_restore(life, launch, view);
 		see_checkpoints(life, launch, view);
 		outside_savepoints(life, view);

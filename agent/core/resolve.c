@@ -99,11 +99,33 @@ static enum cause cause_of_outcome(enum outcome_kind kind)
 	return CAUSE_END_UNKNOWN;
 }
 
-void inquiry_park_outcome(struct inquiry *in, enum outcome_kind kind, const char *reason)
+void inquiry_park_outcome(struct inquiry *in, enum outcome_kind kind, const char *reason,
+			  const char *stop)
 {
 	inquiry_park(in, cause_of_outcome(kind), 2,
 		     "the job is %s (%s); only `drey resume` starts it again",
 		     outcome_kind_name(kind), inquiry_detail(reason));
+	if (stop)
+		inquiry_add(in, ", or a new generation with restore.initialSavepoint: %s", stop);
+}
+
+static void park_for_brake(struct inquiry *in)
+{
+	const struct outcome *outcome = &in->journal->outcome;
+
+	inquiry_park(in, CAUSE_DO_NOT_RESTART, 1,
+		     "do-not-restart is set; lift it to allow a launch");
+	if (outcome_is_suspension(outcome))
+		inquiry_add(in, " (the job was %s, and is continued then)",
+			    inquiry_detail(outcome->reason));
+}
+
+static bool outcome_binds(const struct inquiry *in)
+{
+	const struct outcome *outcome = &in->journal->outcome;
+
+	return outcome->kind != OUTCOME_NONE && !generation_is_past_failure(in) &&
+	       !outcome_is_suspension(outcome) && !generation_is_asked_for(in);
 }
 
 static bool parked(struct inquiry *in)
@@ -112,8 +134,7 @@ static bool parked(struct inquiry *in)
 	const struct outcome *outcome = &in->journal->outcome;
 
 	if (intent->do_not_restart)
-		inquiry_park(in, CAUSE_DO_NOT_RESTART, 1,
-			     "do-not-restart is set; lift it to allow a launch");
+		park_for_brake(in);
 	else if (intent->state != DESIRED_RUNNING)
 		inquiry_park(in,
 			     intent->state == DESIRED_SUSPENDED ? CAUSE_SUSPENDED : CAUSE_CANCELLED,
@@ -123,10 +144,8 @@ static bool parked(struct inquiry *in)
 		inquiry_hold(in, CAUSE_RESTORE_MISMATCH, 2,
 			     "%s; look into it, then `drey resume` starts again",
 			     inquiry_detail(outcome->reason));
-	else if (generation_is_past_failure(in) && !generation_has_failed(in))
-		return false;
-	else if (outcome->kind != OUTCOME_NONE && !generation_is_past_failure(in))
-		inquiry_park_outcome(in, outcome->kind, outcome->reason);
+	else if (outcome_binds(in))
+		inquiry_park_outcome(in, outcome->kind, outcome->reason, outcome->savepoint);
 	else if (generation_has_failed(in))
 		inquiry_park(in, CAUSE_GENERATION_FAILED, 2,
 			     "generation %s has used up its attempts before without completing a "
@@ -438,6 +457,7 @@ static void find_start(struct inquiry *in)
 	}
 	foreign_check(in);
 	candidate_check_age(in);
+	promise_check(in);
 	tell_permission(in);
 }
 
@@ -462,6 +482,7 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 		return;
 	}
 	lineage_find(&in.lineage, journal, facts);
+	in.promised = promise_of_outcome(&in);
 	find_start(&in);
 	leftovers_check(&in);
 	lineage_release(&in.lineage);

@@ -45,9 +45,10 @@ struct policy {
 	int64_t max_age_ms; /* an older restore point is not taken by itself; 0 = any age */
 	bool adopt; /* no journal, knowingly: all that is found belongs to this application */
 	/* What would be launched now; borrowed. A launch can be continued only by the very same. */
-	const char *generation;    /* NULL = not known: never continued */
-	const char *flink_version; /* NULL = not known */
-	bool stateless_upgrade;    /* another generation than the last one starts empty */
+	const char *generation;        /* NULL = not known: never continued */
+	const char *flink_version;     /* NULL = not known */
+	bool stateless_upgrade;        /* another generation than the last one starts empty */
+	const char *initial_savepoint; /* as configured; borrowed; NULL = none */
 };
 
 /* Rule 3: what became of the operation that was in flight when Flink was gone. */

@@ -25,6 +25,52 @@ bool generation_has_failed(const struct inquiry *in)
 	return in->policy && journal_is_failed_generation(in->journal, in->policy->generation);
 }
 
+/* Made by launch `index`, and newer than all else that is known of it. */
+static bool is_newest_of(const struct journal *journal, int index, const char *path)
+{
+	const struct launch *launch = &journal->launches[index];
+	const struct snapshot *named = journal_snapshot(journal, path);
+	int64_t id = named ? named->checkpoint_id : 0;
+
+	if (!id || named->kind != SNAPSHOT_SAVEPOINT || lineage_maker(journal, named) != index ||
+	    launch->last_checkpoint_id >= id)
+		return false;
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		const struct snapshot *s = &journal->snapshots[i];
+
+		if (s != named && lineage_maker(journal, s) == index &&
+		    (s->checkpoint_id >= id || !s->checkpoint_id))
+			return false;
+	}
+	return true;
+}
+
+/* The launch must have made it itself: what it was started from may stand in the values since before. */
+bool generation_names_newest(const struct inquiry *in, int index, const char *stop)
+{
+	const char *path = in->policy ? in->policy->initial_savepoint : NULL;
+
+	if (!path || index < 0 ||
+	    !is_other(in->journal->launches[index].generation, in->policy->generation))
+		return false;
+	return stop ? snapshot_same_path(stop, path) : is_newest_of(in->journal, index, path);
+}
+
+bool generation_is_asked_for(const struct inquiry *in)
+{
+	const struct journal *journal = in->journal;
+	const struct outcome *outcome = &journal->outcome;
+	int index = (int)journal->launch_count - 1;
+
+	if (outcome->kind != OUTCOME_CANCELLED && outcome->kind != OUTCOME_FINISHED &&
+	    outcome->kind != OUTCOME_UNKNOWN)
+		return false;
+	while (*outcome->job_id && index >= 0 &&
+	       strcmp(journal->launches[index].job_id, outcome->job_id) != 0)
+		index--;
+	return generation_names_newest(in, index, outcome->savepoint);
+}
+
 /* How much of "2.3.0" is the line "2.3"; 0 = it has none. */
 static size_t line_length(const char *version)
 {

@@ -2,7 +2,7 @@
  * resolve_internal - what the rules share. Not for anybody else.
  *
  *   resolve.c             the order of the rules; 1, 2 (not wanted), 4 (request), 5, 8
- *   resolve_result.c      rule 2: how the last launch has ended, where nobody saw it
+ *   resolve_result.c      rule 2: how the last launch has ended, where nobody saw it; only its savepoint will do
  *   resolve_generation.c  what another generation or Flink may do, and what a failed one may not
  *   resolve_settle.c      rule 3: the operation in flight when Flink was gone
  *   resolve_candidates.c  rule 6: which candidates count, the newest of them
@@ -30,6 +30,9 @@ struct inquiry {
 	size_t order_count;
 	int64_t judged_unix_ms; /* a request is carried out: its person knew what was there then */
 	bool undated;           /* a request is carried out, and nobody knows when it was made */
+	/* The job was stopped with this savepoint, or a person has named it: only this is started from, or
+	 * nothing. NULL = none; borrowed */
+	const char *promised;
 	const char *not_continued; /* why Flink's HA data are not used; NULL = there are none */
 	const char *not_continued_detail; /* NULL = that says it all */
 };
@@ -48,8 +51,9 @@ void inquiry_hold(struct inquiry *in, enum cause cause, int rule, const char *fm
 void inquiry_park(struct inquiry *in, enum cause cause, int rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* PARK for an outcome, by rule 2. */
-void inquiry_park_outcome(struct inquiry *in, enum outcome_kind kind, const char *reason);
+/* PARK for an outcome, by rule 2. `stop`: the savepoint with which the job was stopped; NULL = none is known. */
+void inquiry_park_outcome(struct inquiry *in, enum outcome_kind kind, const char *reason,
+			  const char *stop);
 
 /* Append to the reason of the decision. */
 void inquiry_add(struct inquiry *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -68,6 +72,16 @@ const char *inquiry_detail(const char *detail); /* never empty */
 /* The last launch has come to its end, or it cannot be known whether it has. */
 bool result_decides(struct inquiry *in);
 
+/* Stopped or cancelled from outside drey while do-not-restart was on: it binds only as long as that is on. */
+bool outcome_is_suspension(const struct outcome *outcome);
+
+/* The savepoint of a suspension, or the one that a new generation names; NULL = there is none. Borrowed. */
+const char *promise_of_outcome(const struct inquiry *in);
+
+/* What was promised cannot be started from, or is not the newest state: an older one, or one that nobody has
+ * meant, is not taken instead. */
+void promise_check(struct inquiry *in);
+
 /* ---- resolve_generation.c ---- */
 
 /* The outcome on record says that a generation has failed, and it is another one than what would be
@@ -76,6 +90,14 @@ bool generation_is_past_failure(const struct inquiry *in);
 
 /* What would be launched now has used up its attempts before, without completing a checkpoint. */
 bool generation_has_failed(const struct inquiry *in);
+
+/* Another generation than that of launch `index`, and it names as its initial savepoint exactly the newest
+ * state of it: a person wants the job to go on from there, whatever has become of it. `stop`: the savepoint
+ * with which that launch was stopped; NULL = none is known. */
+bool generation_names_newest(const struct inquiry *in, int index, const char *stop);
+
+/* The same of the launch that the outcome on record is about. */
+bool generation_is_asked_for(const struct inquiry *in);
 
 /* Upgrades are declared stateless, and no launch of this generation has left state yet. */
 bool generation_starts_empty(const struct inquiry *in);

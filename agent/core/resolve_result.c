@@ -37,29 +37,52 @@ static bool park_ended(struct inquiry *in, enum outcome_kind outcome, const char
 
 	decision->outcome = outcome;
 	snprintf(decision->outcome_reason, sizeof(decision->outcome_reason), "%s%s", what, detail);
-	inquiry_park_outcome(in, outcome, decision->outcome_reason);
+	inquiry_park_outcome(in, outcome, decision->outcome_reason,
+			     in->facts->ended == JOB_END_STOPPED ? in->facts->ended_detail : NULL);
 	return true;
+}
+
+/* A new generation names the newest state of this launch: that is its person's word. */
+static bool is_asked_for(struct inquiry *in, const struct launch *launch, const char *stop)
+{
+	if (!generation_names_newest(in, (int)(launch - in->journal->launches), stop))
+		return false;
+	in->promised = in->policy->initial_savepoint;
+	return true;
+}
+
+/* Somebody else has stopped the job (`stop`), or cancelled it (NULL), while do-not-restart was on: a suspension.
+ * One that drey has seen is on record as that (lifecycle_ended.c). */
+static bool suspends(struct inquiry *in, const struct launch *launch, const char *stop)
+{
+	if (launch->braked)
+		in->promised = stop;
+	return launch->braked;
 }
 
 static bool judge(struct inquiry *in, const struct launch *launch)
 {
-	const char *detail = inquiry_detail(in->facts->ended_detail);
+	const char *detail = inquiry_detail(in->facts->ended_detail), *stop = NULL;
 
 	switch (in->facts->ended) {
 	case JOB_END_FINISHED:
-		return !stop_was_made(in, launch) &&
+		return !stop_was_made(in, launch) && !is_asked_for(in, launch, NULL) &&
 		       park_ended(in, OUTCOME_FINISHED, "the job came to its end", "");
 	case JOB_END_STOPPED:
-		return !ended_by(in, launch, OPERATION_STOP) &&
+		stop = in->facts->ended_detail;
+		return !ended_by(in, launch, OPERATION_STOP) && !suspends(in, launch, stop) &&
+		       !is_asked_for(in, launch, stop) &&
 		       park_ended(in, OUTCOME_CANCELLED, "stopped from outside drey, with ",
 				  detail);
 	case JOB_END_CANCELED:
-		return !ended_by(in, launch, OPERATION_CANCEL) &&
+		return !ended_by(in, launch, OPERATION_CANCEL) && !suspends(in, launch, NULL) &&
+		       !is_asked_for(in, launch, NULL) &&
 		       park_ended(in, OUTCOME_CANCELLED, "cancelled from outside drey", "");
 	case JOB_END_UNKNOWN:
-		return park_ended(
-			in, OUTCOME_UNKNOWN,
-			"it came to its end, and Flink's record of that is unusable: ", detail);
+		return !is_asked_for(in, launch, NULL) &&
+		       park_ended(in, OUTCOME_UNKNOWN,
+				  "it came to its end, and Flink's record of that is unusable: ",
+				  detail);
 	case JOB_END_FAILED: /* a failed attempt: it is tried again */
 	case JOB_END_NONE:
 		break;
@@ -82,4 +105,48 @@ bool result_decides(struct inquiry *in)
 		return true;
 	}
 	return !strcmp(in->facts->ended_job, launch->job_id) && judge(in, launch);
+}
+
+/* ---- what the job is to be continued from, and nothing else ---- */
+
+bool outcome_is_suspension(const struct outcome *outcome)
+{
+	return outcome->kind == OUTCOME_CANCELLED && outcome->suspended;
+}
+
+const char *promise_of_outcome(const struct inquiry *in)
+{
+	const struct outcome *outcome = &in->journal->outcome;
+
+	if (outcome_is_suspension(outcome))
+		return outcome->savepoint;
+	return generation_is_asked_for(in) ? in->policy->initial_savepoint : NULL;
+}
+
+void promise_check(struct inquiry *in)
+{
+	const struct decision *decision = in->decision;
+	bool named = snapshot_same_path(in->promised, in->policy->initial_savepoint);
+	bool empty = decision->kind == DECISION_START_EMPTY && decision->rule == 8;
+	bool start = decision->kind == DECISION_START_FROM || decision->kind == DECISION_CONTINUE;
+	const struct candidate *promised = NULL;
+	struct candidate *chosen = NULL;
+
+	if (!in->promised || !(start || empty) || decision->rule == 4)
+		return;
+	if (start)
+		chosen = &in->facts->candidates[decision->candidate];
+	if (chosen && snapshot_same_path(chosen->snapshot.path, in->promised))
+		return;
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (snapshot_same_path(in->facts->candidates[i].snapshot.path, in->promised))
+			promised = &in->facts->candidates[i];
+	if (chosen)
+		inquiry_judge(chosen, VERDICT_REJECTED, "not what the job is to be continued from");
+	inquiry_hold(in, named ? CAUSE_INITIAL_SAVEPOINT_UNUSABLE : CAUSE_NEWEST_STATE_MISSING, 6,
+		     "%s %s (%s), and the newest usable state is another one: %s; `drey resume "
+		     "--from PATH` says what to start from",
+		     named ? "restore.initialSavepoint names" : "the job was stopped with",
+		     in->promised, promised ? inquiry_detail(promised->reason) : "not found",
+		     chosen ? chosen->snapshot.path : "none");
 }

@@ -91,6 +91,7 @@ void journal_copy(struct journal *to, const struct journal *from)
 	to->last_operation.location = dup_or_null(from->last_operation.location);
 	to->last_operation.error = dup_or_null(from->last_operation.error);
 	to->outcome.reason = dup_or_null(from->outcome.reason);
+	to->outcome.savepoint = dup_or_null(from->outcome.savepoint);
 	to->last_error = dup_or_null(from->last_error);
 	to->origin = NULL;
 	copy_lists(to, from);
@@ -185,6 +186,7 @@ static void image_put(struct image *image, const struct journal *from)
 				&to->last_operation.location,
 				&to->last_operation.error,
 				&to->outcome.reason,
+				&to->outcome.savepoint,
 				&to->last_error};
 
 	image->used_bytes = 0;

@@ -60,6 +60,7 @@ static void fill_launch(struct launch *launch)
 	launch->mismatched = true;
 	launch->left_state = true;
 	launch->never_started = true;
+	launch->braked = true;
 	launch->last_checkpoint_id = BIG + 4;
 	xstrset(&launch->last_checkpoint_path, "file:/cp/chk-9");
 	launch->last_checkpoint_unix_ms = 5;
@@ -119,6 +120,8 @@ static void fill(struct journal *journal)
 	id_set(journal->outcome.job_id, ID_B);
 	xstrset(&journal->outcome.reason, "why");
 	journal->outcome.unix_ms = 9;
+	xstrset(&journal->outcome.savepoint, "file:/sp/three");
+	journal->outcome.suspended = true;
 	journal_add_failure(journal, BIG);
 	journal_set_error(journal, "bad\tthing", 7777);
 	xstrset(&journal->disposing, "file:///sp/old");
@@ -171,6 +174,9 @@ static void a_full_journal_comes_back_as_it_was(void)
 		CHECK_STR(back.intent.restore.path, journal.intent.restore.path);
 		CHECK_INT(back.operation.deadline_unix_ms, ==, BIG);
 		CHECK_INT(back.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
+		CHECK_STR(back.outcome.savepoint, "file:/sp/three");
+		CHECK(back.outcome.suspended && back.launches[0].braked &&
+		      !back.launches[1].braked);
 		CHECK(journal_is_consumed(&back, "token-0"));
 		CHECK_INT(back.writer_count, ==, 1);
 		CHECK_STR(back.launches[0].writer, "orders-0/uid-1/a");

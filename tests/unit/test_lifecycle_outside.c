@@ -231,7 +231,8 @@ static void a_stop_by_somebody_else_is_a_wish_and_no_end_of_the_job(void)
 	CHECK_STR(l.order, "WS"); /* on record before Flink ends */
 	exited(&l, EXITED(0));
 	CHECK_PHASE(&l, PHASE_CANCELLED);
-	CHECK_NOTHING(&l, EFFECT_EXIT);
+	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1); /* a Job is complete then */
+	CHECK_INT(l.last[EFFECT_EXIT].status, ==, 0);
 	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
 	life_end(&l);
 }

@@ -154,6 +154,176 @@ static void a_stop_of_ours_that_was_given_up_is_ours(void)
 	goes_on(&w);
 }
 
+/* ---- do-not-restart was on, and a new generation that names the savepoint ---- */
+
+#define STOPPED_AT "file:/elsewhere/savepoint-aaaaaa-9"
+
+static struct candidate *stop_found(struct world *w)
+{
+	return found(w, SOURCE_RESULTS, STOPPED_AT, SNAPSHOT_SAVEPOINT, JOB_A, 9);
+}
+
+/* The flag, the stop and the end of the Pod followed so quickly that nobody looked in between. */
+static void a_stop_that_nobody_saw_is_a_suspension_when_do_not_restart_was_on(void)
+{
+	struct world w;
+
+	begin(&w);
+	open_launch(&w)->braked = true;
+	stop_found(&w);
+	ended(&w, JOB_END_STOPPED, STOPPED_AT);
+	decide(&w);
+	CHECK_INT(w.decision.kind, ==, DECISION_START_FROM);
+	CHECK_STR(w.facts.candidates[w.decision.candidate].snapshot.path, STOPPED_AT);
+	CHECK_INT(w.decision.outcome, ==, OUTCOME_NONE);
+	end(&w);
+
+	/* while it is on, nothing is asked */
+	begin(&w);
+	open_launch(&w)->braked = true;
+	w.journal.intent.do_not_restart = true;
+	stop_found(&w);
+	ended(&w, JOB_END_STOPPED, STOPPED_AT);
+	decide(&w);
+	CHECK_INT(w.decision.kind, ==, DECISION_PARK);
+	CHECK_INT(w.decision.rule, ==, 1);
+	end(&w);
+}
+
+static void a_cancel_that_nobody_saw_is_a_suspension_as_well(void)
+{
+	struct world w;
+
+	begin(&w);
+	open_launch(&w)->braked = true;
+	ended(&w, JOB_END_CANCELED, NULL);
+	goes_on(&w);
+	/* a job that has FINISHED is over, whatever was on */
+	begin(&w);
+	open_launch(&w)->braked = true;
+	ended(&w, JOB_END_FINISHED, NULL);
+	decide(&w);
+	CHECK_INT(w.decision.kind, ==, DECISION_PARK);
+	CHECK_INT(w.decision.outcome, ==, OUTCOME_FINISHED);
+	end(&w);
+}
+
+/* Only checkpoint 5 is there, or nothing at all, or the stop's savepoint is damaged: never the older one. */
+static void only_the_savepoint_of_the_stop_will_do(void)
+{
+	static const enum integrity bad[] = {INTEGRITY_DAMAGED, INTEGRITY_INCOMPLETE,
+					     INTEGRITY_UNREADABLE};
+
+	for (size_t i = 0; i <= ARRAY_LEN(bad); i++) {
+		struct world w;
+
+		begin(&w);
+		open_launch(&w)->braked = true;
+		if (i < ARRAY_LEN(bad))
+			stop_found(&w)->integrity = bad[i];
+		ended(&w, JOB_END_STOPPED, STOPPED_AT);
+		decide(&w);
+		CHECK_INT(w.decision.kind, ==, DECISION_HOLD);
+		CHECK_HAS(w.decision.reason, STOPPED_AT);
+		end(&w);
+	}
+}
+
+static void a_launch_that_proved_nothing_does_not_start_empty_after_a_stop(void)
+{
+	struct world w;
+
+	begin(&w);
+	ran(&w, JOB_A, NULL, 0)->braked = true;
+	w.journal.launches[0].job_result_path = xstrdup("file:/results/" JOB_A);
+	ended(&w, JOB_END_STOPPED, STOPPED_AT);
+	decide(&w);
+	CHECK_INT(w.decision.kind, ==, DECISION_HOLD);
+	CHECK_INT(w.decision.cause, ==, CAUSE_NEWEST_STATE_MISSING);
+	end(&w);
+}
+
+static void a_person_may_choose_another_one(void)
+{
+	struct world w;
+
+	begin(&w);
+	open_launch(&w)->braked = true;
+	ended(&w, JOB_END_STOPPED, STOPPED_AT);
+	w.journal.intent.restore.kind = RESTORE_PATH;
+	w.journal.intent.restore.token = xstrdup("t1");
+	w.journal.intent.restore.path = xstrdup("file:/cp/" JOB_A "/chk-5");
+	w.journal.intent.restore.asked_unix_ms = 5000;
+	decide(&w);
+	CHECK_INT(w.decision.kind, ==, DECISION_START_FROM);
+	CHECK_INT(w.decision.rule, ==, 4);
+	end(&w);
+}
+
+static void a_new_generation_that_names_the_savepoint_starts_the_job(void)
+{
+	static const struct {
+		const char *generation, *initial;
+		enum decision_kind kind;
+	} rows[] = {
+		{"g2", STOPPED_AT, DECISION_START_FROM},
+		{"g2", STOPPED_AT "/", DECISION_START_FROM}, /* the same path */
+		{"g1", STOPPED_AT, DECISION_PARK},           /* nothing is new */
+		{NULL, STOPPED_AT, DECISION_PARK},
+		{"g2", NULL, DECISION_PARK},
+		{"g2", "file:/elsewhere/savepoint-aaaaaa-8", DECISION_PARK},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w;
+
+		begin(&w);
+		open_launch(&w)->generation = xstrdup("g1");
+		w.policy.generation = rows[i].generation;
+		w.policy.initial_savepoint = rows[i].initial;
+		stop_found(&w);
+		ended(&w, JOB_END_STOPPED, STOPPED_AT);
+		decide(&w);
+		CHECK_INT(w.decision.kind, ==, rows[i].kind);
+		if (w.decision.kind == DECISION_START_FROM)
+			CHECK_STR(w.facts.candidates[w.decision.candidate].snapshot.path,
+				  STOPPED_AT);
+		else
+			CHECK_HAS(w.decision.reason, "or a new generation with "
+						     "restore.initialSavepoint: " STOPPED_AT);
+		end(&w);
+	}
+}
+
+/* Flink's own record does not tell how it came to its end, or tells of a cancel: the newest savepoint of that
+ * launch, when nothing is newer. */
+static void it_may_name_the_newest_savepoint_of_any_end(void)
+{
+	static const enum job_end ends[] = {JOB_END_FINISHED, JOB_END_CANCELED, JOB_END_UNKNOWN};
+	struct snapshot named = {.path = (char *)STOPPED_AT,
+				 .kind = SNAPSHOT_SAVEPOINT,
+				 .checkpoint_id = 9,
+				 .job_id = JOB_A};
+
+	for (size_t i = 0; i < ARRAY_LEN(ends) * 2; i++) {
+		bool newer = i % 2;
+		struct world w;
+
+		begin(&w);
+		open_launch(&w)->generation = xstrdup("g1");
+		w.policy.generation = "g2";
+		w.policy.initial_savepoint = STOPPED_AT;
+		journal_add_snapshot(&w.journal, &named);
+		if (newer)
+			w.journal.launches[0].last_checkpoint_id = 10;
+		stop_found(&w);
+		ended(&w, ends[i / 2], NULL);
+		decide(&w);
+		CHECK_INT(w.decision.kind, ==, newer ? DECISION_PARK : DECISION_START_FROM);
+		end(&w);
+	}
+}
+
 static void a_stateless_job_that_has_finished_is_not_run_again_either(void)
 {
 	struct world w;
@@ -216,6 +386,13 @@ int main(void)
 	TEST(our_own_stop_is_no_end);
 	TEST(a_stop_that_came_too_late_does_not_hide_the_end);
 	TEST(a_stop_of_ours_that_was_given_up_is_ours);
+	TEST(a_stop_that_nobody_saw_is_a_suspension_when_do_not_restart_was_on);
+	TEST(a_cancel_that_nobody_saw_is_a_suspension_as_well);
+	TEST(only_the_savepoint_of_the_stop_will_do);
+	TEST(a_launch_that_proved_nothing_does_not_start_empty_after_a_stop);
+	TEST(a_person_may_choose_another_one);
+	TEST(a_new_generation_that_names_the_savepoint_starts_the_job);
+	TEST(it_may_name_the_newest_savepoint_of_any_end);
 	TEST(a_stateless_job_that_has_finished_is_not_run_again_either);
 	TEST(an_order_is_older_than_the_end_and_does_not_bring_it_back);
 	TEST(what_cannot_be_read_may_be_the_end);

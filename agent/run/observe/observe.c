@@ -199,6 +199,21 @@ static size_t add_path(struct look *look, enum source_kind source, const char *p
 	return path ? add_named(look, source, &named) : 0;
 }
 
+/* The savepoint with which somebody has stopped the job, and that nobody saw: it may lie anywhere. */
+static void add_stop(struct look *look)
+{
+	const struct facts *facts = look->facts;
+	struct snapshot named = {.path = facts->ended_detail,
+				 .kind = SNAPSHOT_SAVEPOINT,
+				 .size_bytes = -1,
+				 .file_count = -1};
+
+	if (facts->ended != JOB_END_STOPPED || !facts->ended_detail)
+		return;
+	memcpy(named.job_id, facts->ended_job, JOB_ID_BYTES);
+	add_named(look, SOURCE_RESULTS, &named);
+}
+
 /* How the named snapshot was read, once it has been looked at. */
 static void set_named(struct look *look, enum source_kind source, const char *path, size_t index)
 {
@@ -240,6 +255,7 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 	list_lineage(&look);
 	observe_ha(&look);
 	observe_result(&look);
+	add_stop(&look);
 	for (size_t i = 0; i < plan->known_count; i++)
 		add_named(&look, SOURCE_JOURNAL, &plan->known[i]);
 	initial = add_path(&look, SOURCE_INITIAL, plan->initial, ORIGIN_INITIAL);

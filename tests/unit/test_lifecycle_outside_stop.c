@@ -1,0 +1,490 @@
+/*
+ * A job that is stopped or cancelled in Flink itself, by its REST API: with do-not-restart on this is a
+ * suspension, and a new generation that names exactly the savepoint of the stop starts it again. Told as
+ * stories: resolve() and the life cycle together.
+ */
+#include "story.h"
+
+/* Somebody stops the job in Flink, with savepoint `id`; drey sees that at its next look. */
+static void stopped_outside(struct story *s, int64_t id)
+{
+	struct view view = restored_view(s, JOB_FINISHED);
+	struct seen_savepoint theirs = {.id = id, .stop = true};
+
+	savepoint(s, id);
+	theirs.path = s->place;
+	theirs.completed_unix_ms = story_now(s);
+	view.savepoints = &theirs;
+	view.savepoint_count = 1;
+	viewed(&s->l, view);
+}
+
+static void cancelled_outside(struct story *s)
+{
+	viewed(&s->l, restored_view(s, JOB_CANCELED));
+}
+
+/* The container ends without a Flink, and the next one is of this generation. */
+static void replaced(struct story *s, const char *generation, const char *initial)
+{
+	stopping_for(&s->l, 120000, UPGRADE_YES);
+	CHECK_INT(took(&s->l, EFFECT_EXIT), ==, 1);
+	s->l.config.policy.initial_savepoint = initial;
+	container(s, generation);
+}
+
+/* ---- do-not-restart is on: a suspension ---- */
+
+static void the_written_procedure_goes_on_from_the_savepoint_of_the_stop(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	brake(&s.l, true);
+	stopped_outside(&s, 2);
+	CHECK_STR(s.l.order, "WWS"); /* the brake; the outcome, before Flink ends */
+	exited(&s.l, EXITED(0));
+	CHECK_PHASE(&s.l, PHASE_HOLDING);
+	CHECK_INT(s.l.life.cause, ==, CAUSE_DO_NOT_RESTART);
+	CHECK_HAS(s.l.life.reason, "stopped from outside drey, with ");
+	CHECK_HAS(s.l.life.reason, s.place);
+	forget(&s.l);
+	replaced(&s, "g2", s.place);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	brake(&s.l, false);
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	CHECK_INT(s.l.life.journal.outcome.kind, ==, OUTCOME_NONE);
+	start(&s);
+	story_end(&s);
+}
+
+static void the_same_generation_goes_on_as_well(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	brake(&s.l, true);
+	stopped_outside(&s, 2);
+	exited(&s.l, EXITED(0));
+	forget(&s.l);
+	brake(&s.l, false);
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	story_end(&s);
+}
+
+static void a_cancel_goes_on_from_the_newest_checkpoint(void)
+{
+	char newest[128];
+	struct story s;
+
+	story_runs(&s);
+	checkpoint(&s, 2);
+	snprintf(newest, sizeof(newest), "%s", s.place);
+	brake(&s.l, true);
+	cancelled_outside(&s);
+	exited(&s.l, EXITED(0));
+	CHECK_HAS(s.l.life.reason, "cancelled from outside drey");
+	forget(&s.l);
+	brake(&s.l, false);
+	look(&s);
+	CHECK_STARTS(&s, newest);
+	story_end(&s);
+
+	/* the job's own code lets Flink delete its checkpoints: never an older one, never none */
+	story_runs(&s);
+	checkpoint(&s, 2);
+	brake(&s.l, true);
+	cancelled_outside(&s);
+	exited(&s.l, EXITED(0));
+	s.count--;
+	forget(&s.l);
+	brake(&s.l, false);
+	look(&s);
+	CHECK_PHASE(&s.l, PHASE_HOLDING);
+	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
+	story_end(&s);
+}
+
+static void a_savepoint_that_is_not_usable_is_never_replaced_by_an_older_state(void)
+{
+	for (int damaged = 0; damaged < 2; damaged++) {
+		struct story s;
+
+		story_runs(&s);
+		brake(&s.l, true);
+		stopped_outside(&s, 2);
+		exited(&s.l, EXITED(0));
+		if (damaged)
+			s.lying[s.count - 1].integrity = INTEGRITY_DAMAGED;
+		else
+			s.count--;
+		forget(&s.l);
+		brake(&s.l, false);
+		look(&s);
+		CHECK_PHASE(&s.l, PHASE_HOLDING);
+		CHECK_INT(s.l.life.cause, ==, CAUSE_NEWEST_STATE_MISSING);
+		CHECK_HAS(s.l.life.reason, s.place);
+		CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
+		story_end(&s);
+	}
+}
+
+static void what_was_done_before_the_brake_stays_done(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	stopped_outside(&s, 2);
+	exited(&s.l, EXITED(0));
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	brake(&s.l, true);
+	CHECK_PHASE(&s.l, PHASE_HOLDING);
+	forget(&s.l);
+	brake(&s.l, false);
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	story_end(&s);
+}
+
+static void a_brake_that_is_off_again_while_the_job_runs_means_nothing(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	brake(&s.l, true);
+	brake(&s.l, false);
+	viewed(&s.l, restored_view(&s, JOB_RUNNING)); /* asked before that was known */
+	pass(&s.l, 6000);
+	viewed(&s.l, restored_view(&s, JOB_RUNNING));
+	stopped_outside(&s, 2);
+	exited(&s.l, EXITED(0));
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	story_end(&s);
+}
+
+static void a_brake_that_is_lifted_right_after_the_stop_was_on_at_the_stop(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	brake(&s.l, true);
+	pass(&s.l, 5000);
+	CHECK_INT(took(&s.l, EFFECT_POLL), >=, 1);
+	brake(&s.l, false);
+	viewed(&s.l, restored_view(&s, JOB_RUNNING)); /* asked before it was lifted */
+	stopped_outside(&s, 2);
+	forget(&s.l);
+	exited(&s.l, EXITED(0));
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	story_end(&s);
+}
+
+static void a_job_that_finishes_under_the_brake_has_finished(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	brake(&s.l, true);
+	viewed(&s.l, restored_view(&s, JOB_FINISHED));
+	exited(&s.l, EXITED(0));
+	forget(&s.l);
+	brake(&s.l, false);
+	CHECK_PHASE(&s.l, PHASE_FINISHED);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	story_end(&s);
+}
+
+static void another_agent_knows_that_it_is_a_suspension(void)
+{
+	struct story s;
+
+	/* the agent dies before Flink has ended */
+	story_runs(&s);
+	brake(&s.l, true);
+	stopped_outside(&s, 2);
+	{
+		char job[JOB_ID_BYTES];
+
+		snprintf(job, sizeof(job), "%s", job_of(&s.l));
+		restart_agent(&s.l);
+		brake(&s.l, false);
+		hello(&s.l, job);
+	}
+	CHECK_INT(took(&s.l, EFFECT_SIGNAL), ==, 1);
+	exited(&s.l, EXITED(0));
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	story_end(&s);
+}
+
+static void a_person_who_wants_it_cancelled_goes_first(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	brake(&s.l, true);
+	stopped_outside(&s, 2);
+	exited(&s.l, EXITED(0));
+	wish(&s.l, DESIRED_CANCELLED);
+	forget(&s.l);
+	brake(&s.l, false);
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	story_end(&s);
+}
+
+/* One of drey's own is in flight: the stop is somebody else's all the same, and no end of the job. */
+static void a_stop_during_a_savepoint_of_drey_is_a_stop(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	brake(&s.l, true);
+	ask_savepoint(&s.l, "n1");
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	stopped_outside(&s, 2);
+	CHECK_INT(s.l.life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
+	exited(&s.l, EXITED(0));
+	pass(&s.l, 10000);
+	if (s.l.life.observing)
+		look(&s);
+	brake(&s.l, false);
+	forget(&s.l);
+	if (s.l.life.observing)
+		look(&s);
+	CHECK_STARTS(&s, s.place);
+	story_end(&s);
+}
+
+/* ---- a new generation that names exactly the newest savepoint ---- */
+
+static void a_new_generation_with_exactly_this_savepoint_is_a_persons_word(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	stopped_outside(&s, 2);
+	exited(&s.l, EXITED(0));
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	replaced(&s, "g2", s.place);
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	CHECK_INT(s.l.life.journal.outcome.kind, ==, OUTCOME_NONE);
+	start(&s);
+	story_end(&s);
+}
+
+static void anything_else_keeps_the_job_parked(void)
+{
+	char place[128];
+	struct story s;
+
+	story_runs(&s);
+	stopped_outside(&s, 2);
+	snprintf(place, sizeof(place), "%s", s.place);
+	exited(&s.l, EXITED(0));
+	replaced(&s, "g2", NULL);
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	CHECK_HAS(s.l.life.reason, "restore.initialSavepoint: ");
+	CHECK_HAS(s.l.life.reason, place);
+	replaced(&s, "g2", "file:/elsewhere/savepoint-1");
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	replaced(&s, "g1", place); /* the very same generation: nobody has changed anything */
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	story_end(&s);
+}
+
+/* The key stayed in the values since the launch before: nobody has said that the job is to start again. */
+static void a_savepoint_of_the_launch_before_is_no_new_word(void)
+{
+	char place[128];
+	struct story s;
+
+	story_runs(&s);
+	stopped_outside(&s, 2);
+	snprintf(place, sizeof(place), "%s", s.place);
+	exited(&s.l, EXITED(0));
+	replaced(&s, "g2", place);
+	look(&s);
+	start(&s);
+	cancelled_outside(&s);
+	exited(&s.l, EXITED(0));
+	replaced(&s, "g3", place);
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	story_end(&s);
+}
+
+static void an_older_savepoint_is_no_word_to_go_back(void)
+{
+	char place[128];
+	struct story s;
+
+	/* a savepoint, then a newer checkpoint, then a cancel */
+	story_runs(&s);
+	ask_savepoint(&s.l, "n1");
+	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
+	savepoint(&s, 2);
+	reported(&s, 2);
+	snprintf(place, sizeof(place), "%s", s.place);
+	checkpoint(&s, 3);
+	cancelled_outside(&s);
+	exited(&s.l, EXITED(0));
+	replaced(&s, "g2", place);
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	story_end(&s);
+}
+
+static void the_word_holds_when_something_newer_is_found(void)
+{
+	char place[128];
+	struct story s;
+
+	story_runs(&s);
+	stopped_outside(&s, 2);
+	snprintf(place, sizeof(place), "%s", s.place);
+	exited(&s.l, EXITED(0));
+	lay(&s, SNAPSHOT_CHECKPOINT, 3); /* of the same job, and the journal knows nothing of it */
+	replaced(&s, "g2", place);
+	look(&s);
+	CHECK_PHASE(&s.l, PHASE_HOLDING);
+	CHECK_INT(s.l.life.cause, ==, CAUSE_INITIAL_SAVEPOINT_UNUSABLE);
+	CHECK_HAS(s.l.life.reason, place);
+	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
+	/* damaged: the checkpoint before is older, and that is not what was said */
+	s.count--;
+	s.lying[s.count - 1].integrity = INTEGRITY_DAMAGED;
+	pass(&s.l, 60000);
+	look(&s);
+	CHECK_PHASE(&s.l, PHASE_HOLDING);
+	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
+	/* a person goes on all the same */
+	resume(&s);
+	pass(&s.l, 1);
+	look(&s);
+	CHECK_INT(took(&s.l, EFFECT_LAUNCH), ==, 1);
+	story_end(&s);
+}
+
+static void do_not_restart_and_the_desired_state_go_before_the_word(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	stopped_outside(&s, 2);
+	exited(&s.l, EXITED(0));
+	brake(&s.l, true);
+	replaced(&s, "g2", s.place);
+	CHECK_PHASE(&s.l, PHASE_HOLDING);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	brake(&s.l, false);
+	look(&s);
+	CHECK_STARTS(&s, s.place);
+	story_end(&s);
+
+	story_runs(&s);
+	suspend(&s, 2);
+	replaced(&s, "g2", s.place);
+	CHECK_PHASE(&s.l, PHASE_SUSPENDED);
+	story_end(&s);
+}
+
+static void a_generation_that_failed_for_good_is_not_started_by_that(void)
+{
+	struct story s;
+
+	story_runs(&s);
+	stopped_outside(&s, 2);
+	exited(&s.l, EXITED(0));
+	journal_add_failed_generation(&s.l.life.journal, "g2");
+	put_on_record(&s.l);
+	replaced(&s, "g2", s.place);
+	CHECK_PHASE(&s.l, PHASE_FAILED);
+	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+	story_end(&s);
+}
+
+/* ---- kind: Job ---- */
+
+static void a_bounded_application_is_complete_after_a_stop(void)
+{
+	for (int braked = 0; braked < 2; braked++) {
+		struct story s;
+
+		story_begin(&s);
+		s.l.config.exit_when_finished = true;
+		hello(&s.l, NULL);
+		look(&s);
+		start(&s);
+		checkpoint(&s, 1);
+		if (braked)
+			brake(&s.l, true);
+		stopped_outside(&s, 2);
+		exited(&s.l, EXITED(0));
+		CHECK_INT(took(&s.l, EFFECT_EXIT), ==, 1);
+		CHECK_INT(s.l.last[EFFECT_EXIT].status, ==, 0);
+		/* Kubernetes has missed that, and makes another Pod of this Job */
+		forget(&s.l);
+		container(&s, "g1");
+		CHECK_INT(took(&s.l, EFFECT_EXIT), ==, 1);
+		CHECK_INT(s.l.last[EFFECT_EXIT].status, ==, 0);
+		CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
+		/* the Job is deleted and made anew */
+		s.l.config.policy.initial_savepoint = s.place;
+		container(&s, "g2");
+		if (braked)
+			brake(&s.l, false);
+		look(&s);
+		CHECK_STARTS(&s, s.place);
+		story_end(&s);
+	}
+}
+
+static void a_bounded_application_that_was_cancelled_is_not_complete(void)
+{
+	struct story s;
+
+	story_begin(&s);
+	s.l.config.exit_when_finished = true;
+	hello(&s.l, NULL);
+	look(&s);
+	start(&s);
+	checkpoint(&s, 1);
+	cancelled_outside(&s);
+	exited(&s.l, EXITED(0));
+	CHECK_PHASE(&s.l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s.l, EFFECT_EXIT);
+	story_end(&s);
+}
+
+int main(void)
+{
+	TEST(the_written_procedure_goes_on_from_the_savepoint_of_the_stop);
+	TEST(the_same_generation_goes_on_as_well);
+	TEST(a_cancel_goes_on_from_the_newest_checkpoint);
+	TEST(a_savepoint_that_is_not_usable_is_never_replaced_by_an_older_state);
+	TEST(what_was_done_before_the_brake_stays_done);
+	TEST(a_brake_that_is_off_again_while_the_job_runs_means_nothing);
+	TEST(a_brake_that_is_lifted_right_after_the_stop_was_on_at_the_stop);
+	TEST(a_job_that_finishes_under_the_brake_has_finished);
+	TEST(another_agent_knows_that_it_is_a_suspension);
+	TEST(a_person_who_wants_it_cancelled_goes_first);
+	TEST(a_stop_during_a_savepoint_of_drey_is_a_stop);
+	TEST(a_new_generation_with_exactly_this_savepoint_is_a_persons_word);
+	TEST(anything_else_keeps_the_job_parked);
+	TEST(a_savepoint_of_the_launch_before_is_no_new_word);
+	TEST(an_older_savepoint_is_no_word_to_go_back);
+	TEST(the_word_holds_when_something_newer_is_found);
+	TEST(do_not_restart_and_the_desired_state_go_before_the_word);
+	TEST(a_generation_that_failed_for_good_is_not_started_by_that);
+	TEST(a_bounded_application_is_complete_after_a_stop);
+	TEST(a_bounded_application_that_was_cancelled_is_not_complete);
+	return tap_done();
+}
