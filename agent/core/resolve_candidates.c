@@ -367,13 +367,15 @@ const struct snapshot *candidate_vanished(const struct inquiry *in, const struct
 {
 	const struct journal *journal = in->journal;
 	int64_t completed_ms = completed(in, c);
+	/* the last launch began after that; a backup that was put back has newer dates */
+	bool before = lineage_maker(journal, &c->snapshot) != in->lineage.tip;
 
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
 		const struct snapshot *s = &journal->snapshots[i];
 
 		if (!s->checkpoint_id && s->completed_unix_ms && in->lineage.tip >= 0 &&
 		    lineage_maker(journal, s) == in->lineage.tip &&
-		    completed_ms <= s->completed_unix_ms && !is_found(in, s->path))
+		    (before || completed_ms <= s->completed_unix_ms) && !is_found(in, s->path))
 			return s;
 	}
 	return NULL;
