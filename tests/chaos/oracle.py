@@ -21,7 +21,8 @@ class Oracle:
         self.completed_what = "nothing"
         self.starts = {}  # job: ms of its first RESTORED
         self.order = []  # jobs in the order of their starts
-        self.ended = set()  # jobs whose input has ended
+        self.end = None  # the last number of an input that has ended
+        self.ended = set()  # jobs that have put the last number into a snapshot
         self.of_job = {}  # job: its checkpoints in storage
         self.finished = None  # the job that has finished and must not run again
         self.violations = []
@@ -47,7 +48,7 @@ class Oracle:
     def asked(self, ms, count):
         self.seen["ASKED"] += 1
         self.completed, self.completed_what = count, "what was asked for"
-        self.finished = None
+        self.finished = self.end = None
         # what is there now is behind that wish
         self.stored = {}
 
@@ -83,6 +84,8 @@ class Oracle:
         if (job, snapshot) in self.counts:
             self.violation(ms, f"two of job {job} at a time: it has made snapshot {snapshot} twice")
         self.counts[job, snapshot] = count
+        if count == self.end:
+            self.ended.add(job)
 
     def event(self, ms, words):
         kind, snapshot, count, fields = words[0], words[1], words[2], dict(w.split("=", 1) for w in words if "=" in w)
@@ -98,7 +101,8 @@ class Oracle:
         elif kind == "COMPLETED":
             self.complete(ms, job, int(snapshot))
         elif kind == "END":
-            self.ended.update(self.order[-1:])
+            # whose it is does not say: the source may end before the state of the same job has been read
+            self.end = int(count)
 
     # ---- what the storage says
 

@@ -26,7 +26,7 @@ SIGNALS = (("KILL", 5), ("TERM", 3), ("STOP", 2))
 TARGETS = (("jm", 4), ("tm", 3), ("agent", 3), ("init", 3))
 OPERATIONS = (
     ("savepoint", 6), ("suspend", 4), ("restart", 3), ("fail", 2), ("hold", 2),
-    ("finish", 2), ("older", 1), ("move", 3), ("away", 1), ("gone", 2),
+    ("finish", 3), ("older", 1), ("move", 3), ("away", 1), ("gone", 2),
     ("deny", 1), ("readonly", 1), ("full", 2),
 )
 POD_SIGNALS = (("KILL", 4), ("TERM", 2), ("STOP", 2), ("DELETE", 4), ("FORCE", 4), ("EVICT", 2))

@@ -117,6 +117,15 @@ gone "/ck/$A/chk-2"
 event RESTORED 3 250 "$B"
 ok "a job that has finished runs again" violation "$A has finished"
 begin
+event END - 200 -
+event RESTORED 2 200 "$B"
+event SNAPSHOT 3 200 "$B"
+event COMPLETED 3 200 "$B"
+stored "$B" 3 "/ck/$B/chk-3"
+gone "/ck/$B/chk-3"
+event RESTORED 3 200 cccccc
+ok "also one whose source had ended before its state was read" violation "$B has finished"
+begin
 event END - 250 -
 event RESTORED 2 200 "$B"
 ok "its input had ended, it had not finished: it may run again" clean
