@@ -9,69 +9,14 @@
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+# shellcheck source=tests/e2e/finished_lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/finished_lib.sh"
 
 e2e_begin finished
 drey_conf
 DREY_CONF[poll.slow]=10m
 DREY_CONF[poll.tasks]=0s
 start_tm_pod
-
-# Every start of the job's main().
-mains() {
-	event_count MAIN
-}
-
-# A job that runs, is proven, and then comes to its end; Flink has it on record. STARTS is how often it has started.
-finish() {
-	uncontrol finish
-	start_drey
-	MUST_LIVE=(jm tm)
-	await "the job runs" status_is .launch.proven
-	JOB=$(status .jobId)
-	STARTS=$(mains)
-	MUST_LIVE=(tm)
-	control finish
-	await "it comes to its end" is_over
-}
-
-# drey sees nothing of it: its next look is minutes away.
-is_over() {
-	rest "jobs/$JOB" '.state == "FINISHED"'
-}
-
-has_record() {
-	find "$RUN/ck/job-results/$JOB" -type f | grep -q .
-}
-
-# SIGKILL to all there is of the JobManager's side, as the death of a node.
-kill_all() {
-	local pid
-	MUST_LIVE=(tm)
-	for pid in "${PIDS[jm]}" $(run_pids "^$BUILD/drey-init --agent") $(agent_pid) $(jm_pid); do
-		kill -KILL "$pid" 2>/dev/null
-	done
-	wait_quietly "$WAIT_S" drey_has_ended
-}
-
-stays_finished() { # WHAT
-	MUST_LIVE=(tm)
-	await "$1: it is Finished" phase_is Finished
-	is "$(status .cause)" Finished "$1: in one word"
-	is "$(status .outcome.kind)" finished "$1: that is on record"
-	is "$(mains)" "$STARTS" "$1: the job did not run again"
-	is "$(jm_pid)" "" "$1: no Flink runs"
-}
-
-# The next job: a person asks for it. Flink has deleted the checkpoints of the one that has FINISHED.
-again() {
-	uncontrol finish
-	check "drey resume starts it again" drey resume --empty
-	await "the job runs" status_is ".launch.proven and .jobId != \"$JOB\""
-	JOB=$(status .jobId)
-	STARTS=$(mains)
-	control finish
-	await "it comes to its end" is_over
-}
 
 # ---- SIGTERM at once
 finish
