@@ -159,23 +159,44 @@ static void compare_directory(struct lifecycle *life, const struct launch *launc
 	free(dir);
 }
 
+/* True when there is a newer one than is known. */
+static bool see_newest(struct lifecycle *life, struct launch *launch, const struct view *view)
+{
+	bool first = !launch->last_checkpoint_id;
+
+	if (!view->statistics_known)
+		return false;
+	if (view->savepoint_count) /* of whoever asked for it */
+		launch_has_left_state(life, launch);
+	if (view->completed_id <= launch->last_checkpoint_id ||
+	    view->completed_id <= launch->restore_checkpoint_id)
+		return false;
+	launch->last_checkpoint_id = view->completed_id;
+	xstrset(&launch->last_checkpoint_path, view->completed_path);
+	launch->last_checkpoint_unix_ms = view->completed_unix_ms;
+	if (first)
+		compare_directory(life, launch);
+	return true;
+}
+
+/* Flink is being ended, or was over when its answer came: what it has told counts all the same, for that
+ * checkpoint may be gone at the next look. There is no later time to write it down. */
+static void see_late(struct lifecycle *life, struct launch *launch, const struct view *view)
+{
+	if (!view->reachable || !view->job_present || launch->mismatched ||
+	    !see_newest(life, launch, view))
+		return;
+	life->want_write = true;
+	if (life->observing) /* without it */
+		life->observe_again = true;
+}
+
 static void see_checkpoints(struct lifecycle *life, struct launch *launch, const struct view *view)
 {
 	if (!view->statistics_known)
 		return;
-	if (view->savepoint_count) /* of whoever asked for it */
-		launch_has_left_state(life, launch);
-	if (view->completed_id > launch->last_checkpoint_id &&
-	    view->completed_id > launch->restore_checkpoint_id) {
-		bool first = !launch->last_checkpoint_id;
-
-		launch->last_checkpoint_id = view->completed_id;
-		xstrset(&launch->last_checkpoint_path, view->completed_path);
-		launch->last_checkpoint_unix_ms = view->completed_unix_ms;
-		if (first)
-			compare_directory(life, launch);
+	if (see_newest(life, launch, view))
 		note_checkpoint(life, launch);
-	}
 	if (launch->proven_unix_ms || !launch->verified_unix_ms || !launch->last_checkpoint_id)
 		return;
 	launch->proven_unix_ms = life->now_unix_ms;
@@ -277,7 +298,12 @@ void on_view(struct lifecycle *life, const struct event *event)
 	struct launch *launch = journal_launch(&life->journal);
 
 	life->polling = false;
-	if (life->launch_step != LAUNCH_LIVE || !launch || life->fenced)
+	if (!launch || life->fenced)
+		return;
+	if (life->launch_step == LAUNCH_NONE ||
+	    (life->launch_step == LAUNCH_LIVE && life->end_wanted))
+		see_late(life, launch, view);
+	if (life->launch_step != LAUNCH_LIVE)
 		return;
 	remember_view(life, launch, view);
 	if (view->reachable && view->job_present && !life->end_wanted) {

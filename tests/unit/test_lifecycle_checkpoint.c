@@ -132,6 +132,55 @@ static const struct condition *elsewhere(const struct life *l, struct conditions
 	return &conditions->list[CONDITION_CHECKPOINTS_ELSEWHERE];
 }
 
+/* Flink is being ended, and still completes one: after its end nobody can be asked any more, and the checkpoint may
+ * be gone at the next look. (An agent that had just been started ended Flink at once: it had seen no checkpoint
+ * but those of the agent before.) */
+static void what_is_completed_while_flink_is_ended_is_on_record(void)
+{
+	struct life l;
+
+	runs_in(&l, "file:/cp", "file:/cp");
+	stopping(&l, 30000);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	forget(&l);
+	completes(&l, 7, "file:/cp");
+	CHECK_INT(journal_launch(&l.life.journal)->last_checkpoint_id, ==, 7);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	life_end(&l);
+}
+
+/* The answer was under way when Flink died. What is decided without it is decided again. */
+static void what_flink_has_told_counts_after_its_end(void)
+{
+	struct life l;
+
+	runs_in(&l, "file:/cp", "file:/cp");
+	exited(&l, KILLED(9));
+	pass(&l, 6000);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	forget(&l);
+	completes(&l, 7, "file:/cp");
+	CHECK_INT(journal_launch(&l.life.journal)->last_checkpoint_id, ==, 7);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	observed(&l, DECISION_START_FROM, CHK(1), 1, NULL);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	life_end(&l);
+}
+
+/* It has not restored what it should have: nothing of it is ever used. */
+static void what_a_wrong_restore_has_completed_is_nothing(void)
+{
+	struct life l;
+
+	runs_in(&l, "file:/cp", "file:/cp");
+	stopping(&l, 30000);
+	journal_launch(&l.life.journal)->mismatched = true;
+	completes(&l, 7, "file:/cp");
+	CHECK_INT(journal_launch(&l.life.journal)->last_checkpoint_id, ==, 1);
+	life_end(&l);
+}
+
 static void where_they_should_go_is_no_news(void)
 {
 	struct conditions conditions;
@@ -194,6 +243,9 @@ int main(void)
 	TEST(another_write_brings_it_along);
 	TEST(a_launch_is_recorded_with_its_directories);
 	TEST(an_operation_is_recorded_with_where_its_savepoint_is_found);
+	TEST(what_is_completed_while_flink_is_ended_is_on_record);
+	TEST(what_flink_has_told_counts_after_its_end);
+	TEST(what_a_wrong_restore_has_completed_is_nothing);
 	TEST(where_they_should_go_is_no_news);
 	TEST(checkpoints_in_another_directory_are_told_once);
 	TEST(checkpoints_that_are_nowhere_are_told);
