@@ -455,11 +455,14 @@ enum snapshot_origin operation_origin(const struct operation *operation)
 static void record_savepoint(struct lifecycle *life, const struct event *event)
 {
 	const struct operation *operation = &life->journal.operation;
+	const struct snapshot *told = journal_snapshot(&life->journal, life->stop_location);
 	struct snapshot snapshot = {
 		.path = life->stop_location,
 		.kind = SNAPSHOT_SAVEPOINT,
 		.origin = operation_origin(operation),
-		.checkpoint_id = event->inspected.checkpoint_id,
+		.checkpoint_id = event->inspected.readable ? event->inspected.checkpoint_id
+				 : told                    ? told->checkpoint_id
+							   : 0,
 		.completed_unix_ms = life->now_unix_ms,
 		.size_bytes = event->inspected.readable ? event->inspected.size_bytes : -1,
 		.file_count = event->inspected.readable ? event->inspected.file_count : -1,

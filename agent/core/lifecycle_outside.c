@@ -48,10 +48,28 @@ static void record(struct lifecycle *life, const struct seen_savepoint *seen)
 	     seen->stop ? "a stop with savepoint" : "a savepoint", seen->path, seen->id);
 }
 
+/* The answer about an operation names a place only. Which checkpoint that is tells its order: a checkpoint that was
+ * begun before and completed later is older. */
+static void learn_ids(struct lifecycle *life, const struct view *view)
+{
+	for (size_t i = 0; i < life->journal.snapshot_count; i++) {
+		struct snapshot *s = &life->journal.snapshots[i];
+
+		for (size_t k = 0; k < view->savepoint_count && !s->checkpoint_id; k++) {
+			if (!snapshot_same_path(s->path, view->savepoints[k].path))
+				continue;
+			s->checkpoint_id = view->savepoints[k].id;
+			life->want_write = true;
+		}
+	}
+}
+
 void outside_savepoints(struct lifecycle *life, const struct view *view)
 {
 	int64_t known, newest;
 
+	if (view->statistics_known)
+		learn_ids(life, view);
 	/* one that is there while an operation is in flight may be the operation's own */
 	if (!view->statistics_known || life->journal.operation.kind != OPERATION_NONE ||
 	    journal_launch(&life->journal)->mismatched)

@@ -70,7 +70,7 @@ void operation_disprove(struct lifecycle *life, const char *location)
 {
 	const struct snapshot *known = journal_snapshot(&life->journal, location);
 
-	if (!known || known->checkpoint_id)
+	if (!known || known->verified)
 		return;
 	journal_remove_snapshot(&life->journal, location);
 	life->want_write = true;

@@ -269,6 +269,46 @@ static void a_cancel_by_somebody_else_stays(void)
 	life_end(&l);
 }
 
+/* Savepoint 6 is complete before checkpoint 5, which was begun before it: by the time of completion the checkpoint
+ * would be the newer one. The answer about the savepoint names a place only, storage does not answer at that
+ * moment; what Flink shows of its savepoints has the id. */
+static void the_id_of_a_savepoint_is_learned_from_what_flink_shows(void)
+{
+	struct seen_savepoint own = {.id = 6, .path = SAVEPOINT_1, .completed_unix_ms = 123};
+	struct life l;
+
+	for (int looked_at = 0; looked_at < 2; looked_at++) {
+		life_begin(&l);
+		run_proven(&l);
+		ask_savepoint(&l, "n1");
+		operation(&l, STATUS_ACCEPTED, NULL, NULL);
+		operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+		if (looked_at)
+			inspected(&l, false, false);
+		CHECK_INT(l.life.journal.snapshots[0].checkpoint_id, ==, 0);
+		forget(&l);
+		show(&l, JOB_RUNNING, &own, 1);
+		CHECK_INT(l.life.journal.snapshot_count, ==, 1);
+		CHECK_INT(l.life.journal.snapshots[0].checkpoint_id, ==, 6);
+		CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+		if (!looked_at)
+			inspected(&l, false, false);
+		CHECK_INT(l.life.journal.snapshots[0].checkpoint_id, ==, 6);
+		CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_MANUAL);
+		life_end(&l);
+	}
+	/* a look that shows damage takes it off the record all the same */
+	life_begin(&l);
+	run_proven(&l);
+	ask_savepoint(&l, "n1");
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	show(&l, JOB_RUNNING, &own, 1);
+	inspected(&l, true, false);
+	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
+	life_end(&l);
+}
+
 int main(void)
 {
 	TEST(a_savepoint_of_somebody_else_is_recorded_once);
@@ -283,5 +323,6 @@ int main(void)
 	TEST(a_stop_by_somebody_else_is_a_wish_and_no_end_of_the_job);
 	TEST(a_job_that_finished_after_somebodys_savepoint_has_finished);
 	TEST(a_cancel_by_somebody_else_stays);
+	TEST(the_id_of_a_savepoint_is_learned_from_what_flink_shows);
 	return tap_done();
 }
