@@ -93,7 +93,11 @@ void lineage_find(struct lineage *lineage, const struct journal *journal, const 
 		lineage->limits[i] = limit;
 		if (!launch->restore_path || launch->mismatched)
 			return;
-		limit = launch->restore_checkpoint_id;
+		/* The ids of a lineage only grow. Where one is lower than that of the launch before, what that one
+		 * restored was something else than was decided, and nobody saw it: what it was to start from has
+		 * no part in this branch. */
+		if (launch->restore_checkpoint_id < limit)
+			limit = launch->restore_checkpoint_id;
 		i = maker_by_path(journal, launch->restore_path, i);
 		if (i < 0)
 			lineage->root = launch->restore_path;

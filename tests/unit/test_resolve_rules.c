@@ -815,8 +815,39 @@ static void what_was_not_looked_at_forbids_an_empty_start(void)
 	end(&w);
 }
 
+/* The history that the simulator calls 1418148. B was to start from chk-12 of A. Its Flink restored chk-3 instead,
+ * completed savepoint 4 and was dead before anybody had looked. A person named that savepoint, and C was started from it. From
+ * then on the ids tell the order on this branch only: C goes before it, and A's chk-12 is no way on although its id is
+ * higher. */
+static void ids_count_on_the_branch_that_a_person_has_chosen(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 12);
+	ran(&w, JOB_B, CHK_A(12), 12); /* never verified, so nobody knows what it has restored */
+	proved(&w, JOB_C, "file:/sp/savepoint-bbbbbb-000000000004", 4, 6);
+	w.journal.launches[2].restore_kind = SNAPSHOT_SAVEPOINT;
+	found_checkpoint(&w, JOB_A, 3);
+	found_checkpoint(&w, JOB_A, 12);
+	found_savepoint(&w, JOB_B, 4)->snapshot.completed_unix_ms = 13000;
+	found_checkpoint(&w, JOB_C, 6)->snapshot.completed_unix_ms = 15000;
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_C "/chk-6");
+	CHECK_HAS(w.facts.candidates[1].reason, "abandoned");
+	/* without C's own the job does not go back by itself, nor to chk-12 */
+	broken(&w.facts.candidates[3], INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.cause, ==, CAUSE_NEWEST_STATE_MISSING);
+	/* where that loss is seen, with a word, it is what the person has named */
+	broken(&w.facts.candidates[3], INTEGRITY_DAMAGED, "a file is gone");
+	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-bbbbbb-000000000004");
+	CHECK(w.facts.candidates[3].passed_over);
+	end(&w);
+}
+
 int main(void)
 {
+	TEST(ids_count_on_the_branch_that_a_person_has_chosen);
 	TEST(every_entry_is_looked_at_because_flink_reads_every_entry);
 	TEST(a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_truth);
 	TEST(a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old);
