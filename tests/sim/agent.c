@@ -319,7 +319,8 @@ static void inspected(struct world *w, const struct item *item)
 	if (event.inspected.complete)
 		oracle_tell_number(w, (int)item->a);
 	else if (event.inspected.readable) /* the loss is said aloud */
-		w->storage.snaps[item->a].numbered = (struct knowledge){0};
+		w->storage.snaps[item->a].numbered = w->storage.snaps[item->a].named =
+			(struct knowledge){0};
 	event.inspected.path = rest_path(w, (int)item->a, path, sizeof(path));
 	agent_step(w, &event);
 }
@@ -394,7 +395,7 @@ static void operation_answer(struct world *w, const struct item *item)
 	event.operation.trigger_id = item->id;
 	event.operation.status = (enum operation_status)item->a;
 	if (item->b >= 0)
-		oracle_tell_number(w, (int)item->b);
+		oracle_tell_name(w, (int)item->b);
 	event.operation.location =
 		item->b >= 0 ? rest_path(w, (int)item->b, path, sizeof(path)) : NULL;
 	event.operation.error =

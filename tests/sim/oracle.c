@@ -136,6 +136,12 @@ void oracle_tell_number(struct world *w, int snap)
 	w->storage.snaps[snap].numbered.told = this_agent(w);
 }
 
+void oracle_tell_name(struct world *w, int snap)
+{
+	oracle_tell(w, snap);
+	w->storage.snaps[snap].named.told = this_agent(w);
+}
+
 static void carry(struct knowledge *knowledge, uint64_t agent)
 {
 	if (knowledge->told == agent)
@@ -147,6 +153,7 @@ void oracle_carried(struct world *w)
 	for (int i = 0; i < w->storage.count; i++) {
 		carry(&w->storage.snaps[i].there, this_agent(w));
 		carry(&w->storage.snaps[i].numbered, this_agent(w));
+		carry(&w->storage.snaps[i].named, this_agent(w));
 	}
 }
 
@@ -161,13 +168,15 @@ void oracle_recorded(struct world *w)
 	for (int i = 0; i < w->storage.count; i++) {
 		record(&w->storage.snaps[i].there, this_agent(w));
 		record(&w->storage.snaps[i].numbered, this_agent(w));
+		record(&w->storage.snaps[i].named, this_agent(w));
 	}
 }
 
 void oracle_forgotten(struct world *w)
 {
 	for (int i = 0; i < w->storage.count; i++)
-		w->storage.snaps[i].there = w->storage.snaps[i].numbered = (struct knowledge){0};
+		w->storage.snaps[i].there = w->storage.snaps[i].numbered =
+			w->storage.snaps[i].named = (struct knowledge){0};
 }
 
 /* Does anybody know that it was completed: storage, Flink's HA data, an agent that lives or one that has
@@ -444,9 +453,18 @@ static bool is_named_by_ha(const struct world *w, int snap)
 	return false;
 }
 
+/* Is it on record that `snap` is newer than `base`: by the ids of both, or, where its place alone was told, by when they
+ * were completed? */
+static bool is_known_as_newer(const struct snap *snap, const struct snap *base)
+{
+	return snap->id > base->id &&
+	       (snap->numbered.recorded ||
+		(snap->named.recorded && snap->completed_unix_ms > base->completed_unix_ms));
+}
+
 /* The newest of the branch that ends in `head` that is on record and gone, and no loss of its like is to be
  * seen: then nothing older is good enough. -1 = none. */
-static int newest_missed(const struct world *w, int head)
+static int newest_missed(const struct world *w, int head, int start)
 {
 	int64_t limit = ID_ENDLESS, seen = 0;
 	int missed = -1;
@@ -463,7 +481,7 @@ static int newest_missed(const struct world *w, int head)
 				continue;
 			if ((!snap->deleted || is_named_by_ha(w, i)) && snap->id > seen)
 				seen = snap->id; /* in whatever condition */
-			if (snap->deleted && snap->numbered.recorded &&
+			if (snap->deleted && is_known_as_newer(snap, &w->storage.snaps[start]) &&
 			    (missed < 0 || snap->id > w->storage.snaps[missed].id))
 				missed = i;
 		}
@@ -477,12 +495,22 @@ static int newest_missed(const struct world *w, int head)
 
 static void nothing_is_missed(struct world *w, int base)
 {
-	int missed = newest_missed(w, truth_head(w));
-	const struct snap *snap = missed >= 0 ? &w->storage.snaps[missed] : NULL;
+	int missed = base >= 0 ? newest_missed(w, truth_head(w), base) : -1;
 
-	if (snap && base >= 0 && w->storage.snaps[base].id < snap->id)
+	if (missed >= 0)
 		fail(w, "a start from %s, but %s was on record, and is gone",
-		     w->storage.snaps[base].path, snap->path);
+		     w->storage.snaps[base].path, w->storage.snaps[missed].path);
+}
+
+/* What is gone of this branch, and newer than what is started from, was missed aloud: once is enough. */
+static void give_up_what_is_gone(struct world *w, int base)
+{
+	for (int i = 0; base >= 0 && i < w->storage.count; i++) {
+		struct snap *snap = &w->storage.snaps[i];
+
+		if (snap->deleted && snap->id > w->storage.snaps[base].id)
+			snap->numbered = snap->named = (struct knowledge){0};
+	}
 }
 
 /* The newest checkpoint of this job that Flink's HA has had, and that could be used. One that had begun when the
@@ -656,6 +684,7 @@ void oracle_launch(struct world *w)
 		base_is_of_this_line(w, base);
 	if (!requested && !w->truth.two)
 		launch_starts_right(w, base);
+	give_up_what_is_gone(w, base);
 	remember_launch(w, launch, base, requested);
 }
 

@@ -182,6 +182,7 @@ struct snap {
 	bool stop;                     /* it is a stop's */
 	struct knowledge there;        /* that it was completed */
 	struct knowledge numbered;     /* ... and with which id, by Flink or a look at all of it */
+	struct knowledge named;        /* by the answer about its operation, which tells no id */
 	bool acknowledged;             /* Flink's HA has had it */
 	bool copied, copied_damaged, copied_missing; /* in the backup */
 };
@@ -565,6 +566,7 @@ void oracle_dispose(struct world *w, int snap);
 void oracle_journal(struct world *w, const struct journal *journal);
 void oracle_tell(struct world *w, int snap);        /* the agent is told that it was completed */
 void oracle_tell_number(struct world *w, int snap); /* ... and which one it is */
+void oracle_tell_name(struct world *w, int snap);   /* ... and where it is */
 void oracle_carried(struct world *w);   /* what the agent knows goes into a write that begins */
 void oracle_recorded(struct world *w);  /* ... and that write lands */
 void oracle_forgotten(struct world *w); /* the journal was lost, or is an old one */
