@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cmd/commands.h"
+#include "cmd/decide.h"
 #include "cmd/explain.h"
 #include "cmd/text.h"
 #include "run/config/setup.h"
@@ -115,7 +116,7 @@ static bool takes_savepoint(const struct check *check)
 }
 
 /* As a start of the new version would, if the old one were to end now without a savepoint. */
-static void decide(struct check *check, struct facts *ret_facts, struct decision *ret_decision)
+static void gather(struct check *check, struct facts *ret_facts)
 {
 	const struct journal *known = check->journal_error ? NULL : &check->journal;
 	struct observe_plan plan;
@@ -126,13 +127,26 @@ static void decide(struct check *check, struct facts *ret_facts, struct decision
 	/* the Flink that has it will have ended */
 	xstrset(&plan.lock_held, NULL);
 	observe_gather(&plan, ret_facts);
-	resolve(&check->journal, ret_facts, &check->setup.life.policy, ret_decision);
-	while (ret_decision->kind == DECISION_VERIFY) {
-		observe_verify(&check->setup.storage,
-			       &ret_facts->candidates[ret_decision->candidate]);
-		resolve(&check->journal, ret_facts, &check->setup.life.policy, ret_decision);
-	}
 	observe_plan_release(&plan);
+}
+
+static void decision_row(const struct check *check, const char *name,
+			 const struct decision *decision)
+{
+	cleanup_free char *text = xasprintf("%s (rule %d): %s", decision_kind_name(decision->kind),
+					    decision->rule, decision->reason);
+
+	row(check, name, text);
+}
+
+/* The new version may lift do-not-restart in the same step. */
+static void print_lifted(const struct check *check, struct facts *facts, const struct decision *now)
+{
+	struct decision lifted;
+
+	if (decide_lifted(&check->setup.storage, &check->journal, facts, &check->setup.life.policy,
+			  now, &lifted))
+		decision_row(check, "when lifted", &lifted);
 }
 
 static int look(struct check *check)
@@ -149,11 +163,11 @@ static int look(struct check *check)
 	read_journal(check);
 	print_now(check);
 	print_passage(check);
-	decide(check, &facts, &decision);
-	free(text);
-	text = xasprintf("%s (rule %d): %s", decision_kind_name(decision.kind), decision.rule,
-			 decision.reason);
-	row(check, "would start", text);
+	gather(check, &facts);
+	decide_now(&check->setup.storage, &check->journal, &facts, &check->setup.life.policy,
+		   &decision);
+	decision_row(check, "would start", &decision);
+	print_lifted(check, &facts, &decision);
 	if (decision.cause == CAUSE_SAVEPOINT_REQUIRED && takes_savepoint(check))
 		row(check, "",
 		    "that is without the savepoint; the job runs, so one is taken at its stop");

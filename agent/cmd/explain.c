@@ -211,6 +211,14 @@ struct json *explain_document(const struct explanation *ex)
 	json_add_bool(doc, "allowNonRestoredState", ex->decision->allow_non_restored);
 	add_snapshot(doc, chosen(ex));
 	add_launch(doc, ex);
+	if (ex->lifted) {
+		struct json *to = json_add_object(doc, "whenLifted");
+
+		json_add_str(to, "decision", decision_kind_name(ex->lifted->kind));
+		json_add_i64(to, "rule", ex->lifted->rule);
+		json_add_str(to, "cause", cause_name(ex->lifted->cause));
+		json_add_str(to, "reason", ex->lifted->reason);
+	}
 	list = json_add_array(doc, "sources");
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		const struct source_fact *source = &ex->facts->sources[i];
@@ -352,6 +360,12 @@ void explain_print(const struct explanation *ex, FILE *out)
 	if (ex->decision->cause)
 		fprintf(out, "see        " CAUSE_PAGES "%s" CAUSE_PAGE_END "\n",
 			cause_name(ex->decision->cause));
+	if (ex->lifted) {
+		fprintf(out, "lifted     without do-not-restart: %s (rule %d): ",
+			decision_kind_name(ex->lifted->kind), ex->lifted->rule);
+		text_print(ex->lifted->reason, out);
+		fputc('\n', out);
+	}
 	if (candidate) {
 		fputs("snapshot   ", out);
 		text_print(candidate->snapshot.path, out);

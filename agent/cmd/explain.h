@@ -9,6 +9,7 @@
  *    candidates [{path, source, kind, checkpointId, jobId, completedUnixMs, sizeBytes, fileCount,
  *                 metadataVersion, integrity: unchecked|complete|damaged|incomplete|unreadable,
  *                 detail, haJobId, haIntegrity, verdict: chosen|older|rejected, reason}]}
+ * and, only when do-not-restart parks it, whenLifted {decision, rule, cause, reason}.
  * Candidates are in the order chosen, older, rejected, and inside that the newest first.
  * What is not known is null. A source that is not configured is absent, with this detail; a
  * candidate that no rule came to is rejected, with this reason.
@@ -31,6 +32,8 @@ struct explanation {
 	const struct decision *decision;
 	const char *job_id;      /* of the launch; NULL = a new one */
 	const char *const *args; /* command line, NULL-terminated; NULL = nothing would start */
+	/* what it would be without do-not-restart, where that parks it; NULL = it does not */
+	const struct decision *lifted;
 };
 
 /* The caller frees with json_free(). */

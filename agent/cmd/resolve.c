@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/commands.h"
+#include "cmd/decide.h"
 #include "cmd/explain.h"
 #include "cmd/places.h"
 #include "run/launch_build.h"
@@ -104,13 +105,17 @@ static void print(const struct cli *cli, const struct explanation *explanation)
 	} else {
 		fprintf(cli->out, "%s (rule %d): %s\n", decision_kind_name(decision->kind),
 			decision->rule, decision->reason);
+		if (explanation->lifted)
+			fprintf(cli->out, "when lifted: %s (rule %d): %s\n",
+				decision_kind_name(explanation->lifted->kind),
+				explanation->lifted->rule, explanation->lifted->reason);
 	}
 }
 
 static int explain(struct places *places, const struct facts *facts,
-		   const struct decision *decision)
+		   const struct decision *decision, const struct decision *lifted)
 {
-	struct explanation explanation = {.facts = facts, .decision = decision};
+	struct explanation explanation = {.facts = facts, .decision = decision, .lifted = lifted};
 	struct flink_exec exec = {0};
 	struct err err = {0};
 	int status = explain_status(decision);
@@ -131,22 +136,21 @@ static int explain(struct places *places, const struct facts *facts,
 static int run(const struct cli *cli)
 {
 	struct observe_plan plan;
-	struct decision decision;
+	struct decision decision, lifted;
 	struct places places;
 	struct facts facts;
+	bool is_lifted;
 	int status = places_open(&places, cli, true);
 
 	if (status != CLI_OK)
 		return status;
 	places_plan(&places, &plan);
 	observe_gather(&plan, &facts);
-	resolve(&places.journal, &facts, &places.policy, &decision);
-	while (decision.kind == DECISION_VERIFY) {
-		observe_verify(places_storage(&places), &facts.candidates[decision.candidate]);
-		resolve(&places.journal, &facts, &places.policy, &decision);
-	}
+	decide_now(places_storage(&places), &places.journal, &facts, &places.policy, &decision);
+	is_lifted = decide_lifted(places_storage(&places), &places.journal, &facts, &places.policy,
+				  &decision, &lifted);
 	places_read(&places);
-	status = explain(&places, &facts, &decision);
+	status = explain(&places, &facts, &decision, is_lifted ? &lifted : NULL);
 	facts_release(&facts);
 	observe_plan_release(&plan);
 	places_close(&places);

@@ -184,19 +184,49 @@ static void poll_work(void *arg)
 	view->savepoints = job->savepoints;
 }
 
+static void tell_view(struct poll_job *job)
+{
+	struct driver *driver = job->driver;
+	struct event event = {.type = EVENT_VIEW, .view = job->view};
+	struct event lost = {.type = EVENT_JOURNAL_SEEN, .journal = {.lost = true}};
+	const struct launch *launch = journal_launch(&driver->life.journal);
+
+	/* what was asked about a launch that has ended in the meantime is no answer about this one */
+	if (launch && launch->number == job->launch)
+		driver_step(driver, &event);
+	if (job->journal_lost && !driver->closing)
+		driver_step(driver, &lost);
+	poll_job_free(job);
+}
+
+static void control_was_read(void *arg, const char *unknown)
+{
+	(void)unknown; /* what it said last counts */
+	tell_view(arg);
+}
+
+/* Flink shows an end of the job that drey has not asked for. */
+static bool is_outside_end(const struct lifecycle *life, const struct view *view)
+{
+	enum operation_kind kind = life->journal.operation.kind;
+
+	return view->job_present && !life->end_wanted && !life->terminating &&
+	       (view->state == JOB_FINISHED || view->state == JOB_CANCELED) &&
+	       kind != OPERATION_STOP && kind != OPERATION_CANCEL;
+}
+
+/* Whoever stops the job in Flink may have set do-not-restart a moment before, and the ConfigMap is read only
+ * now and then: before such an end is judged it is read once more. */
 static void poll_done(void *arg, bool ran)
 {
 	struct poll_job *job = arg;
-	struct event event = {.type = EVENT_VIEW, .view = job->view};
-	struct event lost = {.type = EVENT_JOURNAL_SEEN, .journal = {.lost = true}};
-	const struct launch *launch = journal_launch(&job->driver->life.journal);
+	struct driver *driver = job->driver;
 
-	/* what was asked about a launch that has ended in the meantime is no answer about this one */
-	if (ran && launch && launch->number == job->launch)
-		driver_step(job->driver, &event);
-	if (ran && job->journal_lost && !job->driver->closing)
-		driver_step(job->driver, &lost);
-	poll_job_free(job);
+	if (!ran)
+		poll_job_free(job);
+	else if (driver->closing || !is_outside_end(&driver->life, &job->view) ||
+		 driver_directory_check(driver, control_was_read, job))
+		tell_view(job);
 }
 
 void effect_poll(struct driver *driver, const struct effect *effect)

@@ -66,7 +66,7 @@ static void the_document_has_the_chosen_snapshot_and_the_launch(void)
 	const char *const args[] = {"java", "-D", "a=b c", NULL};
 	struct facts facts;
 	struct decision decision;
-	struct explanation ex = {&facts, &decision, NULL, args};
+	struct explanation ex = {&facts, &decision, NULL, args, NULL};
 	cleanup_json struct json *doc = NULL;
 	const struct json *list;
 
@@ -86,11 +86,38 @@ static void the_document_has_the_chosen_snapshot_and_the_launch(void)
 	facts_release(&facts);
 }
 
+/* Nothing would start, and in the same step do-not-restart may be lifted. */
+static void what_do_not_restart_holds_back_is_told(void)
+{
+	struct facts facts;
+	struct decision parked = {
+		.kind = DECISION_PARK, .rule = 1, .cause = CAUSE_DO_NOT_RESTART, .reason = "set"};
+	struct decision lifted;
+	struct explanation ex = {&facts, &parked, NULL, NULL, &lifted};
+	cleanup_json struct json *doc = NULL;
+	char *text;
+
+	build(&facts);
+	start_from(&lifted);
+	doc = explain_document(&ex);
+	CHECK_STR(json_str(doc, "decision"), "PARK");
+	CHECK_STR(json_str(json_get(doc, "whenLifted"), "decision"), "START_FROM");
+	CHECK_INT(json_i64_or(json_get(doc, "whenLifted"), "rule", 0), ==, 6);
+	text = print(&ex);
+	CHECK_HAS(text, "without do-not-restart: START_FROM (rule 6): newest usable state");
+	free(text);
+	ex.lifted = NULL;
+	json_free(doc);
+	doc = explain_document(&ex);
+	CHECK(!json_get(doc, "whenLifted"));
+	facts_release(&facts);
+}
+
 static void the_document_lists_every_source_and_candidate(void)
 {
 	struct facts facts;
 	struct decision decision;
-	struct explanation ex = {&facts, &decision, NULL, NULL};
+	struct explanation ex = {&facts, &decision, NULL, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	const struct json *sources, *candidates, *last;
 
@@ -119,7 +146,7 @@ static void each_directory_of_the_lineage_is_shown(void)
 {
 	struct facts facts;
 	struct decision decision;
-	struct explanation ex = {&facts, &decision, NULL, NULL};
+	struct explanation ex = {&facts, &decision, NULL, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	cleanup_free char *text = NULL, *before = NULL;
 	const struct json *source, *place;
@@ -152,7 +179,7 @@ static void nothing_starts_when_it_holds_or_parks(void)
 {
 	struct facts facts;
 	struct decision decision = {.kind = DECISION_HOLD, .rule = 5, .reason = "cannot be read"};
-	struct explanation ex = {&facts, &decision, NULL, NULL};
+	struct explanation ex = {&facts, &decision, NULL, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	cleanup_free char *text = NULL;
 
@@ -178,7 +205,7 @@ static void the_table_says_it_all_on_plain_lines(void)
 	const char *const args[] = {"java", "a=b c", "", "it's", NULL};
 	struct facts facts;
 	struct decision decision;
-	struct explanation ex = {&facts, &decision, "00000000000000000000000000000abc", args};
+	struct explanation ex = {&facts, &decision, "00000000000000000000000000000abc", args, NULL};
 	cleanup_free char *text = NULL;
 
 	build(&facts);
@@ -202,7 +229,7 @@ static void the_chosen_one_comes_first_and_then_the_newest(void)
 	struct snapshot snapshot = snapshot_of("file:/chk/30", SNAPSHOT_CHECKPOINT, 30);
 	struct facts facts;
 	struct decision decision;
-	struct explanation ex = {&facts, &decision, NULL, NULL};
+	struct explanation ex = {&facts, &decision, NULL, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	const struct json *list;
 
@@ -222,7 +249,7 @@ static void no_candidates_are_said_so(void)
 {
 	struct facts facts = {0};
 	struct decision decision = {.kind = DECISION_START_EMPTY, .rule = 8, .reason = "never ran"};
-	struct explanation ex = {&facts, &decision, NULL, NULL};
+	struct explanation ex = {&facts, &decision, NULL, NULL, NULL};
 	cleanup_free char *text = print(&ex);
 	cleanup_json struct json *doc = explain_document(&ex);
 
@@ -234,6 +261,7 @@ static void no_candidates_are_said_so(void)
 int main(void)
 {
 	TEST(the_document_has_the_chosen_snapshot_and_the_launch);
+	TEST(what_do_not_restart_holds_back_is_told);
 	TEST(the_document_lists_every_source_and_candidate);
 	TEST(each_directory_of_the_lineage_is_shown);
 	TEST(nothing_starts_when_it_holds_or_parks);
