@@ -293,6 +293,14 @@ void journal_withdraw_restore(struct journal *journal)
 	*restore = (struct restore_request){0};
 }
 
+void journal_withdraw_restore_of_others(struct journal *journal, const char *generation)
+{
+	const char *wanted = journal->intent.restore.generation;
+
+	if (wanted && generation && strcmp(wanted, generation) != 0)
+		journal_withdraw_restore(journal);
+}
+
 void journal_add_former_job(struct journal *journal, const char *job_id)
 {
 	strings_add(&journal->former_jobs, &journal->former_job_count, job_id);

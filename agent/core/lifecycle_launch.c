@@ -229,8 +229,6 @@ static void sort_last(struct journal *journal)
 
 /* What was verified just now need not be verified again if this start fails. Only what the storage has
  * told of its _metadata can be recognised as unchanged. */
-/* What was verified just now need not be verified again if this start fails. Only what the storage has
- * told of its _metadata can be recognised as unchanged. */
 static void remember_verified(struct lifecycle *life, const struct candidate *from)
 {
 	const struct snapshot *seen = &from->snapshot;
@@ -312,13 +310,6 @@ static void remember_ha_jobs(struct journal *journal, const struct facts *facts)
 	}
 }
 
-/* Left over from a generation that has not come to its start: if it comes once more, that is another day. */
-static bool is_for_other(const struct lifecycle *life, const struct restore_request *order)
-{
-	return order->generation && life->config->generation &&
-	       strcmp(order->generation, life->config->generation) != 0;
-}
-
 /* The intent goes into the journal first; EFFECT_LAUNCH comes out when it is there. */
 static void begin_launch(struct lifecycle *life, const struct decision *decision,
 			 const struct facts *facts)
@@ -361,8 +352,7 @@ static void begin_launch(struct lifecycle *life, const struct decision *decision
 		journal_consume(&life->journal, decision->token);
 	if (decision->permit)
 		journal_consume(&life->journal, decision->permit);
-	if (is_for_other(life, &life->journal.intent.restore))
-		journal_withdraw_restore(&life->journal);
+	journal_withdraw_restore_of_others(&life->journal, life->config->generation);
 	xstrset(&life->journal.restart_nonce_done, life->journal.intent.restart_nonce);
 	life->launch_step = LAUNCH_WRITING;
 	enter(life, PHASE_LAUNCHING, "launch %" PRId64 ", job id %s, rule %d: %s", launch->number,
