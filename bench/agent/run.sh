@@ -7,6 +7,7 @@
 #                                                savepoints (quick: not); 10 deaths (quick: 3)
 #   bench/agent/run.sh soak --minutes N          only at rest, with a line for each tenth of the time
 #   bench/agent/run.sh history [--minutes N]     only with savepoints, and with several poll.tasks
+#   bench/agent/run.sh facts [--minutes N]       only what it costs to know more: requests before a start, at rest, readiness
 #
 # Prints Markdown. With savepoints bench/fleet/flink.c answers in Flink's place. SAMPLES=FILE keeps the samples of the first part.
 
@@ -24,13 +25,14 @@ while [ $# -gt 0 ]; do
 	full) ;;
 	soak) mode=soak ;;
 	history) mode=history ;;
+	facts) mode=facts ;;
 	quick) mode=quick seconds=30 deaths=3 rest_s=5 ;;
 	--minutes)
-		[[ ${2-} =~ ^[1-9][0-9]*$ ]] || bench_usage 6,9
+		[[ ${2-} =~ ^[1-9][0-9]*$ ]] || bench_usage 6,10
 		seconds=$(($2 * 60))
 		shift
 		;;
-	*) bench_usage 6,9 ;;
+	*) bench_usage 6,10 ;;
 	esac
 	shift
 done
@@ -39,6 +41,8 @@ bench_program build/bench/agent/flink bench/fleet/flink.c
 bench_program build/bench/agent/measure bench/agent/measure.c
 # shellcheck source=bench/agent/lib.sh
 . bench/agent/lib.sh
+# shellcheck source=bench/agent/facts.sh
+. bench/agent/facts.sh
 
 # ---- at rest -----------------------------------------------------------------------------------------
 
@@ -266,7 +270,17 @@ bench_head "What it costs, and how fast it is" "drey $("$BUILD/drey" --version |
 	curl --version | sed -n '1s/ (.*//p'), $(ldd --version | sed -n '1s/.* /glibc /p')"
 echo
 failed=0
-[ "$mode" = history ] || at_rest || failed=1
+case $mode in
+facts)
+	start_requests || failed=1
+	echo
+	at_rest_writes "$seconds" "$rest_s" || failed=1
+	echo
+	readiness "$deaths" || failed=1
+	;;
+history) ;;
+*) at_rest || failed=1 ;;
+esac
 case $mode in full | history)
 	echo
 	history || failed=1
