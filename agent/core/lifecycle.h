@@ -400,6 +400,7 @@ struct lifecycle {
 	int64_t noted_checkpoint_id, noted_ms, note_ms;
 
 	/* two dreys */
+	bool has_written;      /* the journal was ours, since this agent began */
 	bool takeover_pending; /* the wait for another place's launch begins with our first write */
 	bool checking;         /* the journal is being looked at */
 	int64_t write_sent_ms, check_sent_ms, /* when the last one was asked for */
@@ -463,6 +464,10 @@ void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t n
 /* True while a job runs that nobody wants to stop: a restore request (CONTROL_RESTORE) is then not
  * taken, because it would lie in wait for the next accident. */
 bool lifecycle_refuses_restore(const struct lifecycle *life);
+
+/* True as long as this agent has never owned the journal, and no Flink of it can run: a conflict of a write takes nothing
+ * from it then. It is no fence, and the journal is to be read anew, by the next agent. */
+bool lifecycle_is_newcomer(const struct lifecycle *life);
 
 /* Monotonic time of the next EVENT_TICK; -1 = none. */
 int64_t lifecycle_deadline_ms(const struct lifecycle *life);

@@ -172,6 +172,7 @@ void on_journal_written(struct lifecycle *life, const struct event *event)
 	if (event->journal.sequence != life->requested)
 		return; /* a late answer to a write that was given up */
 	life->acknowledged = life->requested;
+	life->has_written = true;
 	if (life->journal_broken)
 		note(life, NOTE_INFO, "the journal can be written again");
 	life->journal_broken = false;

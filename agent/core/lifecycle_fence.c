@@ -37,6 +37,14 @@ void fence(struct lifecycle *life, const char *why)
 		kill_flink(life);
 }
 
+/* A Pod that was deleted writes to its end, and its successor has begun by then: between reading and the first write of the one
+ * comes the last write of the other, which then ends. A fence would leave the application to nobody. */
+bool lifecycle_is_newcomer(const struct lifecycle *life)
+{
+	return !life->has_written && !life->fenced && !life->terminating && !life->foreign &&
+	       life->launch_step <= LAUNCH_WRITING;
+}
+
 bool is_elsewhere(const struct lifecycle *life, const struct launch *launch)
 {
 	const char *place = life->config->place;

@@ -243,6 +243,17 @@ static void write_work(void *arg)
 						job->driver->writer, &job->err);
 }
 
+/* drey-init starts the next agent, which reads what was written. */
+static void begin_anew(struct driver *driver, const struct err *err)
+{
+	log_warn(
+		driver->log,
+		"another drey has written the journal since it was read: this agent ends, the next "
+		"one reads it anew",
+		LOG_ERR(err));
+	driver_stop(driver, 1);
+}
+
 static void written(void *arg, bool ran)
 {
 	struct write_job *job = arg;
@@ -252,7 +263,9 @@ static void written(void *arg, bool ran)
 					  .conflict = !ok && job->err.kind == ERR_BUSY,
 					  .error = job->err.msg}};
 
-	if (ran)
+	if (ran && event.journal.conflict && lifecycle_is_newcomer(&job->driver->life))
+		begin_anew(job->driver, &job->err);
+	else if (ran)
 		driver_step(job->driver, &event);
 	buf_release(&job->text);
 	free(job);

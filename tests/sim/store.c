@@ -351,6 +351,10 @@ void store_finish(struct world *w)
 	    : fate == FATE_CONFLICT    ? "CONFLICT"
 	    : fate == FATE_ANSWER_LOST ? "done, answer lost"
 				       : "FAILED");
+	if (fate == FATE_CONFLICT && lifecycle_is_newcomer(&agent->life)) {
+		agent_crash(w, "it reads the journal anew");
+		return;
+	}
 	agent_step(w, &event);
 	if (w->agent->alive)
 		directory_acknowledge(w);

@@ -111,6 +111,44 @@ static void what_is_proven_dead_is_not_waited_for(void)
 	life_end(&l);
 }
 
+static void conflict(struct life *l)
+{
+	struct event e = {.type = EVENT_JOURNAL_FAILED,
+			  .journal = {.sequence = l->life.requested,
+				      .conflict = true,
+				      .error = "written by another"}};
+
+	step(l, &e);
+}
+
+/* The Pod before was deleted, and has written once more after this one has read the journal. */
+static void who_never_owned_the_journal_loses_nothing_by_a_conflict(void)
+{
+	struct life l;
+
+	begin_after(&l, THEM, true);
+	l.hold_writes = true;
+	hello(&l, NULL);
+	observed(&l, DECISION_START_FROM, CHK(1), 1, NULL);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK(lifecycle_is_newcomer(&l.life));
+	/* once it was ours, another writer has taken it */
+	l.hold_writes = false;
+	written(&l);
+	CHECK(!lifecycle_is_newcomer(&l.life));
+	conflict(&l);
+	CHECK(l.life.fenced);
+	life_end(&l);
+
+	/* a Flink that an agent before has launched runs here */
+	begin_after(&l, US "/z", false);
+	hello_as(&l, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 1, NULL, 0);
+	CHECK_INT(l.life.launch_step, ==, LAUNCH_LIVE);
+	CHECK(!lifecycle_is_newcomer(&l.life));
+	life_end(&l);
+}
+
 static void an_agent_of_a_fenced_container_stays_fenced(void)
 {
 	struct event e = {.type = EVENT_HELLO, .hello.fenced = true};
@@ -304,6 +342,7 @@ int main(void)
 	TEST(an_hour_more_or_less_on_the_wall_clock_changes_nothing);
 	TEST(a_launch_of_another_pod_whose_end_nobody_saw_is_waited_for);
 	TEST(what_is_proven_dead_is_not_waited_for);
+	TEST(who_never_owned_the_journal_loses_nothing_by_a_conflict);
 	TEST(an_agent_of_a_fenced_container_stays_fenced);
 	TEST(a_launch_that_goes_on_elsewhere_is_not_the_one_that_runs_here);
 	TEST(a_launch_that_drey_init_was_never_asked_for_is_no_failed_attempt);
