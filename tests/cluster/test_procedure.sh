@@ -24,14 +24,14 @@ job_has() { # NAME CONDITION
 	[ "$(kubectl get job "$1" --output "jsonpath={.status.conditions[?(@.type==\"$2\")].status}")" = True ]
 }
 
-# By REST, with Flink's own default directory; JOB is stopped, PLACE is the savepoint.
-stop_by_rest() {
+# By REST; JOB is stopped.
+stop_by_rest() { # WHAT
 	local address trigger
 	JOB=$(status .jobId)
 	address=$(kubectl get pod "$(pod jobmanager)" --output 'jsonpath={.status.podIP}')
 	trigger=$(curl --silent --show-error --fail --request POST --header 'Content-Type: application/json' \
 		--data '{"targetDirectory": "s3://flink/by-hand", "drain": false}' "http://$address:8081/jobs/$JOB/stop" | jq -r '.["request-id"]')
-	[ -n "$trigger" ]
+	check "$1" test -n "$trigger"
 }
 
 # Flink goes soon after: what is complete in the bucket tells as well.
@@ -59,7 +59,7 @@ await "the job runs" runs
 # ---- a Deployment --------------------------------------------------------------------------------------
 
 check "1. do-not-restart" kubectl patch configmap orders-drey-control --type merge --patch '{"data":{"do-not-restart":"true"}}'
-check "2. stop with savepoint by REST" stop_by_rest
+stop_by_rest "2. stop with savepoint by REST"
 await "the savepoint is there" is_saved
 await "drey says that do-not-restart is on" status_is '.phase == "Holding" and .cause == "DoNotRestart"'
 check "and names the savepoint" status_is ".reason | contains(\"$PLACE\")"
@@ -72,7 +72,7 @@ is "$(kubectl get deployment orders-jobmanager --output 'jsonpath={.spec.replica
 
 # ---- the same without step 1, and with no flag at all ---------------------------------------------------
 
-check "no flag: stop with savepoint by REST" stop_by_rest
+stop_by_rest "no flag: stop with savepoint by REST"
 await "the savepoint is there" is_saved
 await "it is parked" phase_is Cancelled
 check "replicas 0" kubectl scale deployment orders-jobmanager --replicas 0
@@ -88,7 +88,7 @@ check "the Deployment is deleted" kubectl delete deployment orders-jobmanager --
 AS_JOB=("${RARELY[@]}" --set jobManager.kind=Job --set control.doNotRestart=false)
 check "helm upgrade with kind: Job" upgrade "${AS_JOB[@]}" --set-string image.tag=1
 await "the job runs" other_job
-check "stop with savepoint by REST" stop_by_rest
+stop_by_rest "stop with savepoint by REST"
 await "the savepoint is there" is_saved
 await "the Job is Complete" job_has orders-jobmanager Complete
 is "$(kubectl get job orders-jobmanager --output 'jsonpath={.status.succeeded} {.status.failed}')" "1 " "one Pod has ended with 0"
