@@ -815,6 +815,20 @@ static void what_was_not_looked_at_forbids_an_empty_start(void)
 	end(&w);
 }
 
+/* Its start was never reported and it has left no snapshot, but Flink's HA has a map of its job. */
+static void a_launch_that_only_ha_data_know_of_has_run(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	intended(&w, JOB_B, CHK_A(7), 7);
+	same_as_ever(&w);
+	in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_B);
+	CHECK_GOES_ON(&w, CHK_A(7));
+	end(&w);
+}
+
 /* The history that the simulator calls 1418148. B was to start from chk-12 of A. Its Flink restored chk-3 instead,
  * completed savepoint 4 and was dead before anybody had looked. A person named that savepoint, and C was started from it. From
  * then on the ids tell the order on this branch only: C goes before it, and A's chk-12 is no way on although its id is
@@ -847,6 +861,7 @@ static void ids_count_on_the_branch_that_a_person_has_chosen(void)
 
 int main(void)
 {
+	TEST(a_launch_that_only_ha_data_know_of_has_run);
 	TEST(ids_count_on_the_branch_that_a_person_has_chosen);
 	TEST(every_entry_is_looked_at_because_flink_reads_every_entry);
 	TEST(a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_truth);
