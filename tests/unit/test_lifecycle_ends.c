@@ -656,6 +656,7 @@ static void a_flink_that_ended_well_unseen_is_not_started_again(void)
 	return_too_late(&l, EXITED(0));
 	CHECK_PHASE(&l, PHASE_FAILED);
 	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_UNKNOWN);
+	CHECK(journal_launch(&l.life.journal)->job_ended);
 	life_end(&l);
 }
 
