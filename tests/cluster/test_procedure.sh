@@ -3,6 +3,8 @@
 # The written upgrade procedure of docs/migration.md: do-not-restart by `kubectl patch`, a stop with savepoint by Flink's REST
 # API, replicas 0, `helm upgrade --wait` with the new image and that savepoint; and the same with a Job.
 #
+# runs in: ci
+
 # shellcheck disable=SC2317 # functions that check and await call
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh
