@@ -144,6 +144,8 @@ void on_exited(struct lifecycle *life, const struct event *event)
 		life->kill_ms = 0;
 		if (life->terminating || life->fenced)
 			return;
+		/* an operation on record is of a Flink before this one, which nobody can ask any more */
+		operation_flink_gone(life);
 		resolve_start(life, "the Flink that the journal does not know has ended");
 		return;
 	}

@@ -92,6 +92,27 @@ static void a_storage_that_cannot_be_read_leaves_the_operation_open(void)
 	life_end(&l);
 }
 
+/* The journal is put back from a backup that was made in the middle of a stop, while a Flink of later runs. */
+static void a_stop_of_an_old_journal_is_settled_when_the_unknown_flink_has_ended(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_SUSPENDED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	restart_agent(&l);
+	hello(&l, "99999999999999999999999999999999");
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	wish(&l, DESIRED_RUNNING);
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_RESOLVING);
+	observed_settled(&l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	life_end(&l);
+}
+
 static void a_resume_waits_until_the_stop_before_it_is_settled(void)
 {
 	struct life l;
@@ -598,6 +619,7 @@ int main(void)
 	TEST(s26_a_suspend_without_a_savepoint_has_failed_and_is_parked_all_the_same);
 	TEST(a_damaged_savepoint_of_an_interrupted_stop_is_named);
 	TEST(a_storage_that_cannot_be_read_leaves_the_operation_open);
+	TEST(a_stop_of_an_old_journal_is_settled_when_the_unknown_flink_has_ended);
 	TEST(a_resume_waits_until_the_stop_before_it_is_settled);
 	TEST(the_brake_parks_with_an_operation_still_open);
 	TEST(a_restart_that_was_interrupted_goes_on_from_its_savepoint);
