@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# A version of the job that has dropped an operator with state: Flink refuses the newest state, and no other is taken. An order
+# S20: a version of the job that has dropped an operator with state: Flink refuses the newest state, and no other is taken. An order
 # `kind: newest` with `allowNonRestoredState`, in the same step as that version, lets it start from the newest state all the
 # same: once, and not the versions after it.
 #
