@@ -136,17 +136,17 @@ void promise_check(struct inquiry *in)
 		return;
 	if (start)
 		chosen = &in->facts->candidates[decision->candidate];
-	if (chosen && snapshot_same_path(chosen->snapshot.path, in->promised))
+	if (start && snapshot_same_path(chosen->snapshot.path, in->promised))
 		return;
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
 		if (snapshot_same_path(in->facts->candidates[i].snapshot.path, in->promised))
 			promised = &in->facts->candidates[i];
-	if (chosen)
+	if (start)
 		inquiry_judge(chosen, VERDICT_REJECTED, "not what the job is to be continued from");
 	inquiry_hold(in, named ? CAUSE_INITIAL_SAVEPOINT_UNUSABLE : CAUSE_NEWEST_STATE_MISSING, 6,
 		     "%s %s (%s), and the newest usable state is another one: %s; `drey resume "
 		     "--from PATH` says what to start from",
 		     named ? "restore.initialSavepoint names" : "the job was stopped with",
 		     in->promised, promised ? inquiry_detail(promised->reason) : "not found",
-		     chosen ? chosen->snapshot.path : "none");
+		     start ? chosen->snapshot.path : "none");
 }
