@@ -68,11 +68,16 @@ void takeover_begin(struct lifecycle *life)
 	life->want_write = true;
 }
 
+bool takeover_is_over(const struct lifecycle *life)
+{
+	return !life->takeover_pending && life->now_ms >= life->takeover_ms;
+}
+
 bool takeover_waits(struct lifecycle *life)
 {
 	const struct launch *launch = journal_launch(&life->journal);
 
-	if (!life->takeover_pending && life->now_ms >= life->takeover_ms)
+	if (takeover_is_over(life))
 		return false;
 	life->retry_ms = life->takeover_pending ? life->now_ms + ASK_AGAIN_MS : life->takeover_ms;
 	enter(life, PHASE_RESOLVING,

@@ -61,6 +61,8 @@ bool is_elsewhere(const struct lifecycle *life, const struct launch *launch);
 
 /* A new agent: does the launch of another place that nobody has seen end have to be waited for? */
 void takeover_begin(struct lifecycle *life);
+/* No launch of another place may still run: its operation can be settled. */
+bool takeover_is_over(const struct lifecycle *life);
 /* A start is decided, but is not made yet: true, and looked at again when it may be. */
 bool takeover_waits(struct lifecycle *life);
 

@@ -118,6 +118,9 @@ void operation_settle(struct lifecycle *life, const struct event *event)
 	if (life->step != STEP_SETTLING || decision->settlement == SETTLEMENT_NONE ||
 	    decision->settlement == SETTLEMENT_OPEN)
 		return;
+	/* the Flink of another place may still complete it */
+	if (!takeover_is_over(life))
+		return;
 	if (c && life->journal.operation.kind == OPERATION_STOP) /* that is how it ended */
 		launch_end_is_known(life, life->journal.operation.job_id);
 	if (decision->settlement == SETTLEMENT_MADE && c)

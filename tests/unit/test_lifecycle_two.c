@@ -84,6 +84,38 @@ static void a_launch_of_another_pod_whose_end_nobody_saw_is_waited_for(void)
 	life_end(&l);
 }
 
+/* Their stop is in flight, and their Flink may still complete it. */
+static void an_operation_of_another_pod_is_settled_when_its_flink_has_had_its_time(void)
+{
+	struct operation *operation;
+	struct life l;
+
+	begin_after(&l, THEM, false);
+	operation = &l.life.journal.operation;
+	operation->kind = OPERATION_STOP;
+	operation->reason = REASON_SUSPEND;
+	snprintf(operation->trigger_id, sizeof(operation->trigger_id), "%s", "7a2030");
+	snprintf(operation->job_id, JOB_ID_BYTES, "%s", job_of(&l));
+	l.life.journal.intent.state = DESIRED_SUSPENDED;
+	hello(&l, NULL);
+	observed_settled(&l, DECISION_PARK, SETTLEMENT_FAILED, NULL);
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	CHECK_INT(operation->kind, ==, OPERATION_STOP);
+	for (int i = 0; i < 100 && l.now_ms < WAIT_MS - 2000; i++) {
+		pass(&l, 1000);
+		if (l.life.observing)
+			observed_settled(&l, DECISION_PARK, SETTLEMENT_FAILED, NULL);
+		CHECK_INT(operation->kind, ==, OPERATION_STOP);
+	}
+	for (int i = 0; i < 300 && !l.life.observing; i++)
+		pass(&l, 1000);
+	observed_settled(&l, DECISION_PARK, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_INT(operation->kind, ==, OPERATION_NONE);
+	CHECK(l.life.journal.last_operation.ok);
+	CHECK_PHASE(&l, PHASE_SUSPENDED);
+	life_end(&l);
+}
+
 static void what_is_proven_dead_is_not_waited_for(void)
 {
 	struct life l;
@@ -341,6 +373,7 @@ int main(void)
 {
 	TEST(an_hour_more_or_less_on_the_wall_clock_changes_nothing);
 	TEST(a_launch_of_another_pod_whose_end_nobody_saw_is_waited_for);
+	TEST(an_operation_of_another_pod_is_settled_when_its_flink_has_had_its_time);
 	TEST(what_is_proven_dead_is_not_waited_for);
 	TEST(who_never_owned_the_journal_loses_nothing_by_a_conflict);
 	TEST(an_agent_of_a_fenced_container_stays_fenced);
