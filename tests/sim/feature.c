@@ -148,22 +148,21 @@ static const char *version_of(const char *generation)
 
 void features_container(struct world *w)
 {
-	int *dirs = w->pods[w->pod].dirs;
+	int *dirs = w->dirs;
 
 	if (has(w, FEATURE_LINES) && w->config->generation)
 		w->config->flink_version = w->config->policy.flink_version =
 			version_of(w->config->generation);
 	if (!has(w, FEATURE_MOVED))
 		return;
-	memcpy(dirs, world_other(w)->dirs, sizeof(w->pods[w->pod].dirs));
 	if (!w->calm && luck(w, 300))
 		dirs[SNAPSHOT_CHECKPOINT] = (int)luck_below(w, DIRS);
 	if (!w->calm && luck(w, 200))
 		dirs[SNAPSHOT_SAVEPOINT] = (int)luck_below(w, DIRS);
 	if (!w->calm && luck(w, 150))
 		w->own_dir = (int)luck_below(w, DIRS + 1) - 1;
-	for (int i = 0; i < PODS; i++)
-		memcpy(w->pods[i].dirs, dirs, sizeof(w->pods[i].dirs));
+	/* the other Pod keeps what it was started with */
+	memcpy(w->pods[w->pod].dirs, dirs, sizeof(w->dirs));
 	configure_dirs(w);
 	say(w, "checkpoints go to %s, savepoints to %s%s%s", w->config->listed_checkpoint_dir,
 	    w->config->savepoint_dir, w->own_dir >= 0 ? ", but the job's code says " : "",

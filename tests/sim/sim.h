@@ -372,7 +372,7 @@ struct agent {
 struct pod {
 	uint64_t epochs[SCOPE_COUNT];
 	struct lifecycle_config config; /* its generation is this pod's own */
-	int dirs[2];                    /* by snapshot_kind; the configured ones */
+	int dirs[2];                    /* by snapshot_kind; configured when it was started */
 	int64_t cut_until_ms;           /* it does not reach the journal before */
 	struct agent agent;
 	struct init init;
@@ -442,6 +442,7 @@ struct world {
 	struct rng luck;
 	int64_t rollback_ms, cut_ms; /* mean time between two */
 	bool copied;
+	int dirs[2];       /* by snapshot_kind; configured for a container that starts now */
 	int own_dir;       /* that the job's code has set for its checkpoints; -1 = it has not */
 	char failure[600]; /* "" = none */
 };
