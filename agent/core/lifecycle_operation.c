@@ -233,8 +233,9 @@ static void record_end_of_job(struct lifecycle *life)
 			"in storage";
 	else if (operation->kind == OPERATION_STOP && life->savepoint_damaged)
 		error = life->operation_error ? life->operation_error : "its savepoint is damaged";
-	/* where nobody knows of a savepoint, the job may have come to its own end */
-	if (operation->kind == OPERATION_CANCEL || life->stop_location)
+	/* where nobody knows of a savepoint, or saw the job cancelled, it may have come to its own end */
+	if (operation->kind == OPERATION_CANCEL ? life->seen.state == JOB_CANCELED
+						: life->stop_location != NULL)
 		launch_end_is_known(life, operation->job_id);
 	operation_record(life, !error, life->stop_location, error);
 	operation_remember(life, operation);
@@ -302,8 +303,6 @@ void operation_flink_gone(struct lifecycle *life)
 		return;
 	/* its success is on record; the agent before only waited for Flink to go */
 	if (last->ok && !strcmp(last->trigger_id, life->journal.operation.trigger_id)) {
-		if (kind != OPERATION_SAVEPOINT)
-			launch_end_is_known(life, life->journal.operation.job_id);
 		operation_clear(life);
 		return;
 	}

@@ -170,6 +170,34 @@ static void a_job_that_finishes_before_its_cancel_has_finished(void)
 	life_end(&l);
 }
 
+/* It may have come to its own end before: Flink's record of it decides. */
+static void a_cancel_that_flink_never_answered_does_not_tell_how_the_job_ended(void)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_CANCELLED);
+	for (int i = 0; i < 61; i++) {
+		operation(&l, STATUS_UNREACHABLE, NULL, NULL);
+		pass(&l, 1000);
+	}
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_CANCELLED);
+	CHECK(!journal_launch(&l.life.journal)->end_known);
+	life_end(&l);
+
+	life_begin(&l);
+	run_proven(&l);
+	wish(&l, DESIRED_CANCELLED);
+	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	viewed(&l, job_in(JOB_CANCELED));
+	exited(&l, EXITED(143));
+	CHECK(journal_launch(&l.life.journal)->end_known);
+	life_end(&l);
+}
+
 static void a_record_that_nobody_saw_becomes_the_outcome(void)
 {
 	struct decision decision = {.kind = DECISION_PARK,
@@ -223,6 +251,7 @@ int main(void)
 	TEST(a_job_that_finishes_before_its_stop_has_finished);
 	TEST(the_savepoint_of_the_stop_shows_that_it_was_stopped);
 	TEST(a_job_that_finishes_before_its_cancel_has_finished);
+	TEST(a_cancel_that_flink_never_answered_does_not_tell_how_the_job_ended);
 	TEST(a_record_that_nobody_saw_becomes_the_outcome);
 	TEST(a_new_start_is_not_stopped_by_the_old_end);
 	return tap_done();
