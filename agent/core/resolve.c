@@ -278,6 +278,7 @@ static bool still_requested(struct inquiry *in)
 	if (launch_left_state(in, index))
 		return false;
 	in->judged_unix_ms = launch->intended_unix_ms;
+	in->other_line = launch_is_of_other_line(in, launch);
 	carry_out_request(in, "requested by a person, and that launch has not proven itself yet");
 	return true;
 }

@@ -248,10 +248,10 @@ static bool is_trusted(struct inquiry *in, struct candidate *c)
 	return false;
 }
 
-/* A person who names the checkpoint (rule 4) takes the risk. */
+/* A person who names the checkpoint (rule 4) takes the risk: of the Flink that is started then. */
 static bool line_forbids(struct inquiry *in, struct candidate *c, int rule)
 {
-	const char *theirs = rule == 4 ? NULL : generation_other_line(in, c);
+	const char *theirs = rule == 4 && !in->other_line ? NULL : generation_other_line(in, c);
 
 	if (!theirs)
 		return false;

@@ -82,18 +82,24 @@ static size_t line_length(const char *version)
 	return minor ? major + 1 + minor : 0;
 }
 
-const char *generation_other_line(const struct inquiry *in, const struct candidate *c)
+bool launch_is_of_other_line(const struct inquiry *in, const struct launch *launch)
 {
-	const char *ours = in->policy->flink_version, *theirs;
-	int maker = lineage_maker(in->journal, &c->snapshot);
+	const char *ours = in->policy->flink_version, *theirs = launch->flink_version;
 	size_t len = line_length(ours);
 
-	if (c->snapshot.kind == SNAPSHOT_SAVEPOINT || maker < 0 || !len)
+	return len && line_length(theirs) &&
+	       (line_length(theirs) != len || strncmp(ours, theirs, len) != 0);
+}
+
+const char *generation_other_line(const struct inquiry *in, const struct candidate *c)
+{
+	int maker = lineage_maker(in->journal, &c->snapshot);
+	const struct launch *launch = maker < 0 ? NULL : &in->journal->launches[maker];
+
+	if (c->snapshot.kind == SNAPSHOT_SAVEPOINT || !launch ||
+	    !launch_is_of_other_line(in, launch))
 		return NULL;
-	theirs = in->journal->launches[maker].flink_version;
-	if (!line_length(theirs) || (line_length(theirs) == len && strncmp(ours, theirs, len) == 0))
-		return NULL;
-	return theirs;
+	return launch->flink_version;
 }
 
 bool launch_left_state(const struct inquiry *in, int index)

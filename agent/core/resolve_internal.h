@@ -30,6 +30,8 @@ struct inquiry {
 	size_t order_count;
 	int64_t judged_unix_ms; /* a request is carried out: its person knew what was there then */
 	bool undated;           /* a request is carried out, and nobody knows when it was made */
+	/* a request is carried out once more; the first time it was with another line of Flink */
+	bool other_line;
 	/* The job was stopped with this savepoint, or a person has named it: only this is started from, or
 	 * nothing. NULL = none; borrowed */
 	const char *promised;
@@ -106,6 +108,9 @@ bool generation_starts_empty(const struct inquiry *in);
  * what would be launched: between lines only savepoints are made to be read. NULL: a savepoint, the same
  * line, or not known. Borrowed from the journal. */
 const char *generation_other_line(const struct inquiry *in, const struct candidate *c);
+
+/* Was it made with another line of Flink than the one that would be launched? */
+bool launch_is_of_other_line(const struct inquiry *in, const struct launch *launch);
 
 /* The restore request is for another generation than the one that would be launched. */
 bool order_is_for_other(const struct inquiry *in);

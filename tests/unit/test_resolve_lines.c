@@ -79,6 +79,38 @@ static void a_person_may_name_the_checkpoint(void)
 	end(&w);
 }
 
+/* The order was carried out, and that launch has left nothing yet; then comes another Flink. */
+static void a_person_has_named_the_checkpoint_for_the_flink_of_then(void)
+{
+	static const struct {
+		const char *made, *first, *now;
+		bool passes;
+	} cases[] = {
+		{"2.3.0", "2.3.0", "2.3.1", true},
+		{"2.3.0", "2.3.0", "1.20.0", false},
+		{"1.20.0", "2.3.0", "2.3.0", true}, /* who named it knew that */
+		{"1.20.0", "2.3.0", "1.20.0", true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct launch *launch;
+		struct world w;
+
+		begin_lines(&w, cases[i].made, cases[i].now);
+		found_checkpoint(&w, JOB_A, 20);
+		request(&w, RESTORE_PATH, CHK_A(20), "t1");
+		launch = ran(&w, JOB_B, CHK_A(20), 20);
+		xstrset(&launch->flink_version, cases[i].first);
+		xstrset(&launch->request_token, "t1");
+		journal_consume(&w.journal, "t1");
+		if (!CHECK_INT(decide(&w), ==,
+			       cases[i].passes ? DECISION_START_FROM : DECISION_HOLD))
+			tap_note("%s, %s -> %s: %s", cases[i].made, cases[i].first, cases[i].now,
+				 w.decision.reason);
+		end(&w);
+	}
+}
+
 /* 1.20 has made the savepoint, 2.3 has started from it; what counts is who made the newest. */
 static void what_the_new_line_has_made_is_its_own(void)
 {
@@ -112,6 +144,7 @@ int main(void)
 	TEST(a_savepoint_that_is_the_newest_passes);
 	TEST(an_older_savepoint_is_no_way_back);
 	TEST(a_person_may_name_the_checkpoint);
+	TEST(a_person_has_named_the_checkpoint_for_the_flink_of_then);
 	TEST(what_the_new_line_has_made_is_its_own);
 	TEST(a_damaged_checkpoint_is_passed_over_as_ever);
 	return tap_done();
