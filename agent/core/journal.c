@@ -293,6 +293,24 @@ void journal_withdraw_restore(struct journal *journal)
 	*restore = (struct restore_request){0};
 }
 
+void journal_give_up_restore(struct journal *journal, const char *generation)
+{
+	struct restore_request *restore = &journal->intent.restore;
+	bool is_ours = !restore->generation || xstrsame(restore->generation, generation);
+	char *token;
+
+	if (restore->token && journal_is_consumed(journal, restore->token))
+		return;
+	/* a file may have the order for months, and would bring it back with the next change of what stands
+	 * beside it, over all that was started meanwhile */
+	token = restore->token;
+	restore->token = NULL;
+	journal_withdraw_restore(journal);
+	if (token && *token && is_ours)
+		journal_consume(journal, token);
+	free(token);
+}
+
 void journal_withdraw_restore_of_others(struct journal *journal, const char *generation)
 {
 	const char *wanted = journal->intent.restore.generation;

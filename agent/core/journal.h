@@ -281,7 +281,10 @@ void journal_consume(struct journal *journal, const char *token);
 bool journal_is_consumed(const struct journal *journal, const char *token);
 /* Takes back the restore request that nothing has carried out; one that is consumed stays on record. */
 void journal_withdraw_restore(struct journal *journal);
-/* Likewise, if it is for another generation than this one, which has not come to its start: if that one comes once
+/* Likewise, because a person has decided otherwise: its token is consumed, unless it is for another generation than
+ * this one (NULL: unknown). */
+void journal_give_up_restore(struct journal *journal, const char *generation);
+/* Takes it back, if it is for another generation than this one, which has not come to its start: if that one comes once
  * more, it is another day. */
 void journal_withdraw_restore_of_others(struct journal *journal, const char *generation);
 void journal_add_former_job(struct journal *journal, const char *job_id);

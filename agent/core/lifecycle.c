@@ -53,6 +53,17 @@ bool lifecycle_refuses_restore(const struct lifecycle *life)
 	       life->journal.intent.state == DESIRED_RUNNING;
 }
 
+/* The order of before ends with another one, and with a start without any: one that could not be carried out
+ * would hold for ever. One that is refused changes nothing. */
+static bool gives_up_restore(const struct journal *journal, const struct event *event,
+			     unsigned fields)
+{
+	if (fields & CONTROL_RESTORE)
+		return !xstrsame(event->control.intent.restore.token,
+				 journal->intent.restore.token);
+	return (fields & CONTROL_NEW_START) && !(event->control.fields & CONTROL_RESTORE);
+}
+
 static void on_control(struct lifecycle *life, const struct event *event)
 {
 	unsigned fields = event->control.fields;
@@ -64,14 +75,13 @@ static void on_control(struct lifecycle *life, const struct event *event)
 	}
 	if ((fields & CONTROL_DO_NOT_RESTART) && !event->control.intent.do_not_restart)
 		life->lifted_ms = life->now_ms;
+	if (gives_up_restore(&life->journal, event, fields))
+		journal_give_up_restore(&life->journal, life->config->generation);
 	take_intent(&life->journal, &event->control.intent, fields, life->now_unix_ms);
 	if (fields & CONTROL_NEW_START) {
 		outcome_release(&life->journal.outcome);
 		life->journal.failure_count = 0;
 		journal_forgive_generation(&life->journal, life->config->generation);
-		/* one that could not be carried out would hold for ever */
-		if (!(event->control.fields & CONTROL_RESTORE))
-			journal_withdraw_restore(&life->journal);
 	}
 	/* a launch that is still being written waits until this, too, is on record */
 	for (size_t i = 0; i < life->deferred.count; i++)

@@ -60,6 +60,37 @@ static void a_new_request_replaces_the_one_before(void)
 	life_end(&l);
 }
 
+/* A control file may still have it, and the next change of its state would bring it back: long after the person
+ * has decided otherwise, and over all that was started since. */
+static void a_request_that_was_given_up_does_not_come_back(void)
+{
+	struct intent empty = {.state = DESIRED_RUNNING,
+			       .restore = {.kind = RESTORE_EMPTY, .token = (char *)"t1"}};
+	static const char *const after[] = {NULL, "token-2"};
+	struct life l;
+
+	for (size_t i = 0; i < ARRAY_LEN(after); i++) {
+		life_begin(&l);
+		hello(&l, NULL);
+		control(&l, CONTROL_RESTORE | CONTROL_STANDING, empty);
+		CHECK(!journal_is_consumed(&l.life.journal, "t1"));
+		control(&l, CONTROL_RESTORE | CONTROL_STANDING, empty); /* the same once more */
+		CHECK(!journal_is_consumed(&l.life.journal, "t1"));
+		resume(&l, after[i]);
+		CHECK(journal_is_consumed(&l.life.journal, "t1"));
+		CHECK(!journal_is_consumed(&l.life.journal, "token-2"));
+		life_end(&l);
+	}
+	empty.restore.generation = (char *)"g2"; /* that one has not come yet */
+	life_begin(&l);
+	hello(&l, NULL);
+	control(&l, CONTROL_RESTORE, empty);
+	resume(&l, NULL);
+	CHECK(!journal_is_consumed(&l.life.journal, "t1"));
+	CHECK_INT(l.life.journal.intent.restore.kind, ==, RESTORE_NONE);
+	life_end(&l);
+}
+
 /* By these two a later look can tell whether the request is still open, and what nobody knew of. */
 static void a_request_is_on_record_with_its_time_and_its_launch(void)
 {
@@ -186,6 +217,7 @@ int main(void)
 	TEST(a_plain_resume_withdraws_a_request_that_could_not_be_met);
 	TEST(a_plain_resume_keeps_a_request_that_was_carried_out);
 	TEST(a_new_request_replaces_the_one_before);
+	TEST(a_request_that_was_given_up_does_not_come_back);
 	TEST(a_request_is_on_record_with_its_time_and_its_launch);
 	TEST(a_launch_that_was_never_made_is_on_record_as_such);
 	TEST(the_date_of_a_request_is_that_of_the_first_time);
