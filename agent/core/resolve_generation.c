@@ -82,24 +82,49 @@ static size_t line_length(const char *version)
 	return minor ? major + 1 + minor : 0;
 }
 
+static bool is_of_line(const char *version, const char *line)
+{
+	size_t len = line_length(line);
+
+	return len && line_length(version) == len && strncmp(version, line, len) == 0;
+}
+
 bool launch_is_of_other_line(const struct inquiry *in, const struct launch *launch)
 {
-	const char *ours = in->policy->flink_version, *theirs = launch->flink_version;
-	size_t len = line_length(ours);
+	return line_length(launch->flink_version) && line_length(in->policy->flink_version) &&
+	       !is_of_line(launch->flink_version, in->policy->flink_version);
+}
 
-	return len && line_length(theirs) &&
-	       (line_length(theirs) != len || strncmp(ours, theirs, len) != 0);
+/* Of one that no launch of the journal has made it is known at most which Flinks it was given to: by a person, who has
+ * taken the risk for those alone. NULL = to one of our line, or to none. */
+static const char *given_to(const struct inquiry *in, const struct candidate *c)
+{
+	const char *theirs = NULL;
+
+	for (size_t i = 0; i < in->journal->launch_count; i++) {
+		const struct launch *launch = &in->journal->launches[i];
+
+		if (!snapshot_same_path(launch->restore_path, c->snapshot.path))
+			continue;
+		if (is_of_line(launch->flink_version, in->policy->flink_version))
+			return NULL;
+		theirs = launch->flink_version;
+	}
+	return theirs;
 }
 
 const char *generation_other_line(const struct inquiry *in, const struct candidate *c)
 {
+	const char *ours = in->policy->flink_version, *theirs;
 	int maker = lineage_maker(in->journal, &c->snapshot);
-	const struct launch *launch = maker < 0 ? NULL : &in->journal->launches[maker];
 
-	if (c->snapshot.kind == SNAPSHOT_SAVEPOINT || !launch ||
-	    !launch_is_of_other_line(in, launch))
+	/* what the configuration names is a person's choice for this Flink as well */
+	if (c->snapshot.kind == SNAPSHOT_SAVEPOINT || !line_length(ours) ||
+	    (maker < 0 &&
+	     (c->source == SOURCE_INITIAL || c->snapshot.origin == ORIGIN_INITIAL)))
 		return NULL;
-	return launch->flink_version;
+	theirs = maker < 0 ? given_to(in, c) : in->journal->launches[maker].flink_version;
+	return line_length(theirs) && !is_of_line(theirs, ours) ? theirs : NULL;
 }
 
 bool launch_left_state(const struct inquiry *in, int index)

@@ -105,8 +105,9 @@ bool generation_is_asked_for(const struct inquiry *in);
 bool generation_starts_empty(const struct inquiry *in);
 
 /* The Flink version of the launch that made this checkpoint, when it is of another line (1.20, 2.3) than
- * what would be launched: between lines only savepoints are made to be read. NULL: a savepoint, the same
- * line, or not known. Borrowed from the journal. */
+ * what would be launched: between lines only savepoints are made to be read. Where the journal does not know that
+ * launch: of the last one that was started from it. NULL: a savepoint, the same line, or not known. Borrowed from the
+ * journal. */
 const char *generation_other_line(const struct inquiry *in, const struct candidate *c);
 
 /* Was it made with another line of Flink than the one that would be launched? */

@@ -138,8 +138,41 @@ static void a_damaged_checkpoint_is_passed_over_as_ever(void)
 	end(&w);
 }
 
+/* The journal was lost, and a person has named the checkpoint for the Flink of then. */
+static void a_checkpoint_of_a_forgotten_launch_is_for_the_line_that_it_was_given_to(void)
+{
+	static const struct {
+		const char *given_to, *now;
+		bool initial, passes;
+	} cases[] = {
+		{"2.3.0", "1.20.4", false, false}, {"2.3.0", "2.3.1", false, true},
+		{NULL, "1.20.4", false, true}, /* not known */
+		{"2.3.0", "1.20.4", true, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct candidate *c;
+		struct world w;
+
+		begin(&w);
+		xstrset(&proved(&w, JOB_B, CHK_A(20), 20, 21)->flink_version, cases[i].given_to);
+		w.policy.restore = POLICY_SAVEPOINT; /* so that what came after it does not count */
+		w.policy.flink_version = cases[i].now;
+		c = found_checkpoint(&w, JOB_A, 20);
+		if (cases[i].initial)
+			c->snapshot.origin = ORIGIN_INITIAL;
+		if (!CHECK_INT(decide(&w), ==,
+			       cases[i].passes ? DECISION_START_FROM : DECISION_HOLD))
+			tap_note("%zu: %s", i, w.decision.reason);
+		if (!cases[i].passes)
+			CHECK_INT(w.decision.cause, ==, CAUSE_SAVEPOINT_REQUIRED);
+		end(&w);
+	}
+}
+
 int main(void)
 {
+	TEST(a_checkpoint_of_a_forgotten_launch_is_for_the_line_that_it_was_given_to);
 	TEST(a_checkpoint_passes_inside_a_line_only);
 	TEST(a_savepoint_that_is_the_newest_passes);
 	TEST(an_older_savepoint_is_no_way_back);
