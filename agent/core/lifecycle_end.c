@@ -253,6 +253,9 @@ static const char *lost_before(struct lifecycle *life, const struct event *event
 {
 	if (event->hello.fenced)
 		return "the agent before has seen that, in this container";
+	/* from its first write on it waits for a time in which we have to see that */
+	if (event->hello.running && runs_here(life, event) && was_written_elsewhere(life))
+		return "it has written since the agent before of this container did";
 	if (!event->hello.running && event->hello.last &&
 	    is_elsewhere(life, journal_launch(&life->journal)))
 		return "it has decided a later launch than the one that ran here";

@@ -45,13 +45,25 @@ bool lifecycle_is_newcomer(const struct lifecycle *life)
 	       life->launch_step <= LAUNCH_WRITING;
 }
 
-bool is_elsewhere(const struct lifecycle *life, const struct launch *launch)
+static bool is_of_other_place(const struct lifecycle *life, const char *writer)
 {
 	const char *place = life->config->place;
 	size_t len = place ? strlen(place) : 0;
 
-	return place && launch && launch->writer &&
-	       (strncmp(launch->writer, place, len) != 0 || launch->writer[len] != '/');
+	return place && writer && (strncmp(writer, place, len) != 0 || writer[len] != '/');
+}
+
+bool is_elsewhere(const struct lifecycle *life, const struct launch *launch)
+{
+	return launch && is_of_other_place(life, launch->writer);
+}
+
+bool was_written_elsewhere(const struct lifecycle *life)
+{
+	const struct journal *journal = &life->journal;
+
+	return journal->writer_count &&
+	       is_of_other_place(life, journal->writers[journal->writer_count - 1]);
 }
 
 /* ---- taking over ---- */

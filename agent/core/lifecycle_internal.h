@@ -58,6 +58,8 @@ void fence(struct lifecycle *life, const char *why);
 
 /* Was it decided by a drey in another place? */
 bool is_elsewhere(const struct lifecycle *life, const struct launch *launch);
+/* Was the journal, as it was read, written last by a drey in another place? */
+bool was_written_elsewhere(const struct lifecycle *life);
 
 /* A new agent: does the launch of another place that nobody has seen end have to be waited for? */
 void takeover_begin(struct lifecycle *life);

@@ -205,6 +205,49 @@ static void an_agent_of_a_fenced_container_stays_fenced(void)
 	life_end(&l);
 }
 
+/* The agent crashed, and before it was back another pod began to take over: it waits, and has decided nothing yet. The
+ * new agent reads a journal that is lost already. */
+static void a_journal_that_another_pod_wrote_last_is_lost(void)
+{
+	static const struct {
+		const char *writers[2];
+		bool lost;
+	} cases[] = {
+		{{US "/y", THEM}, true},
+		{{THEM, US "/y"}, false}, /* taken over in good order */
+		{{US "/y"}, false},
+		{{NULL}, false},
+	};
+	struct life l;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		begin_after(&l, US "/y", false);
+		for (size_t k = 0; k < 2 && cases[i].writers[k]; k++)
+			journal_add_writer(&l.life.journal, cases[i].writers[k]);
+		hello_as(&l, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 1, NULL, 0);
+		if (!CHECK_INT(l.life.fenced, ==, cases[i].lost))
+			tap_note("case %zu", i);
+		CHECK_INT(took(&l, EFFECT_SIGNAL), ==, cases[i].lost);
+		CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, !cases[i].lost);
+		life_end(&l);
+	}
+	/* an old journal that was put back: nobody waits */
+	begin_after(&l, THEM, true);
+	journal_add_writer(&l.life.journal, THEM);
+	hello_as(&l, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", 2, NULL, 0);
+	CHECK(!l.life.fenced);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	life_end(&l);
+
+	/* whoever takes over itself has no Flink to end */
+	begin_after(&l, THEM, false);
+	journal_add_writer(&l.life.journal, THEM);
+	hello(&l, NULL);
+	CHECK(!l.life.fenced);
+	CHECK_INT(launched_after(&l), >=, WAIT_MS - 1000);
+	life_end(&l);
+}
+
 /* Both have one job id, because the later launch goes on with Flink's own HA data. */
 static void a_launch_that_goes_on_elsewhere_is_not_the_one_that_runs_here(void)
 {
@@ -376,6 +419,7 @@ int main(void)
 	TEST(an_operation_of_another_pod_is_settled_when_its_flink_has_had_its_time);
 	TEST(what_is_proven_dead_is_not_waited_for);
 	TEST(who_never_owned_the_journal_loses_nothing_by_a_conflict);
+	TEST(a_journal_that_another_pod_wrote_last_is_lost);
 	TEST(an_agent_of_a_fenced_container_stays_fenced);
 	TEST(a_launch_that_goes_on_elsewhere_is_not_the_one_that_runs_here);
 	TEST(a_launch_that_drey_init_was_never_asked_for_is_no_failed_attempt);
