@@ -120,8 +120,7 @@ const char *generation_other_line(const struct inquiry *in, const struct candida
 
 	/* what the configuration names is a person's choice for this Flink as well */
 	if (c->snapshot.kind == SNAPSHOT_SAVEPOINT || !line_length(ours) ||
-	    (maker < 0 &&
-	     (c->source == SOURCE_INITIAL || c->snapshot.origin == ORIGIN_INITIAL)))
+	    (maker < 0 && (c->source == SOURCE_INITIAL || c->snapshot.origin == ORIGIN_INITIAL)))
 		return NULL;
 	theirs = maker < 0 ? given_to(in, c) : in->journal->launches[maker].flink_version;
 	return line_length(theirs) && !is_of_line(theirs, ours) ? theirs : NULL;
