@@ -251,8 +251,9 @@ void agent_crash(struct world *w, const char *why)
 	lifecycle_release(&agent->life);
 	agent->alive = false;
 	w->epochs[SCOPE_AGENT]++;
+	/* drey-init waits no longer than 30 s, and whoever takes over 35 s: so the agent is back in time to see that */
 	if (w->init->alive)
-		plan(w, odds(w, 800) ? between(w, 50, 2000) : between(w, 1, 60) * SECOND_MS,
+		plan(w, odds(w, 800) ? between(w, 50, 2000) : between(w, 1, 30) * SECOND_MS,
 		     ITEM_AGENT_START, SCOPE_CONTAINER);
 }
 

@@ -145,7 +145,8 @@ static void a_checkpoint_of_a_forgotten_launch_is_for_the_line_that_it_was_given
 		const char *given_to, *now;
 		bool initial, passes;
 	} cases[] = {
-		{"2.3.0", "1.20.4", false, false}, {"2.3.0", "2.3.1", false, true},
+		{"2.3.0", "1.20.4", false, false},
+		{"2.3.0", "2.3.1", false, true},
 		{NULL, "1.20.4", false, true}, /* not known */
 		{"2.3.0", "1.20.4", true, true},
 	};
