@@ -32,7 +32,7 @@ void json_quote(struct buf *buf, const char *text, size_t len_bytes)
 			continue;
 		}
 		char_bytes = utf8_char_bytes(text + at, len_bytes - at);
-		if (char_bytes && ch >= 0x20 && ch != '"' && ch != '\\' && ch != 0x7F) {
+		if (char_bytes && ch >= 0x80) {
 			at += char_bytes;
 			continue;
 		}
