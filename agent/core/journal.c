@@ -280,7 +280,8 @@ bool journal_is_consumed(const struct journal *journal, const char *token)
 	return strings_have(journal->consumed, journal->consumed_count, token);
 }
 
-void journal_withdraw_restore(struct journal *journal)
+/* One that is consumed stays on record. */
+static void withdraw_restore(struct journal *journal)
 {
 	struct restore_request *restore = &journal->intent.restore;
 
@@ -305,7 +306,7 @@ void journal_give_up_restore(struct journal *journal, const char *generation)
 	 * beside it, over all that was started meanwhile */
 	token = restore->token;
 	restore->token = NULL;
-	journal_withdraw_restore(journal);
+	withdraw_restore(journal);
 	if (token && *token && is_ours)
 		journal_consume(journal, token);
 	free(token);
@@ -316,7 +317,7 @@ void journal_withdraw_restore_of_others(struct journal *journal, const char *gen
 	const char *wanted = journal->intent.restore.generation;
 
 	if (wanted && generation && strcmp(wanted, generation) != 0)
-		journal_withdraw_restore(journal);
+		withdraw_restore(journal);
 }
 
 void journal_add_former_job(struct journal *journal, const char *job_id)

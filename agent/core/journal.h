@@ -279,10 +279,8 @@ void journal_set_error(struct journal *journal, const char *text, int64_t unix_m
 void journal_add_log(struct journal *journal, int64_t unix_ms, const char *text);
 void journal_consume(struct journal *journal, const char *token);
 bool journal_is_consumed(const struct journal *journal, const char *token);
-/* Takes back the restore request that nothing has carried out; one that is consumed stays on record. */
-void journal_withdraw_restore(struct journal *journal);
-/* Likewise, because a person has decided otherwise: its token is consumed, unless it is for another generation than
- * this one (NULL: unknown). */
+/* Takes back the restore request that nothing has carried out, because a person has decided otherwise: its token is
+ * consumed, unless it is for another generation than this one (NULL: unknown). One that is consumed stays on record. */
 void journal_give_up_restore(struct journal *journal, const char *generation);
 /* Takes it back, if it is for another generation than this one, which has not come to its start: if that one comes once
  * more, it is another day. */
