@@ -25,14 +25,6 @@ struct history {
 	size_t count, shown, left_out;
 };
 
-static const struct snapshot *known_as(const struct journal *journal, const char *path)
-{
-	for (size_t i = 0; i < journal->snapshot_count; i++)
-		if (snapshot_same_path(journal->snapshots[i].path, path))
-			return &journal->snapshots[i];
-	return NULL;
-}
-
 static const char *state_of(const struct row *row)
 {
 	switch (row->seen->integrity) {
@@ -108,7 +100,7 @@ static void collect(struct history *history, size_t limit)
 	for (size_t i = 0; i < facts->candidate_count; i++)
 		history->rows[i] = (struct row){
 			.seen = &facts->candidates[i],
-			.known = known_as(&history->places->journal,
+			.known = journal_snapshot(&history->places->journal,
 					  facts->candidates[i].snapshot.path),
 		};
 	qsort(history->rows, history->count, sizeof(*history->rows), newest_first);

@@ -296,12 +296,13 @@ void candidate_take(struct inquiry *in, struct candidate *c, int rule, const cha
 static int64_t completed(const struct inquiry *in, const struct candidate *c)
 {
 	const struct journal *journal = in->journal;
+	const struct snapshot *known;
 
 	if (c->snapshot.completed_unix_ms)
 		return c->snapshot.completed_unix_ms;
-	for (size_t i = 0; i < journal->snapshot_count; i++)
-		if (snapshot_same_path(journal->snapshots[i].path, c->snapshot.path))
-			return journal->snapshots[i].completed_unix_ms;
+	known = journal_snapshot(journal, c->snapshot.path);
+	if (known)
+		return known->completed_unix_ms;
 	for (size_t i = 0; i < journal->launch_count; i++)
 		if (snapshot_same_path(journal->launches[i].last_checkpoint_path, c->snapshot.path))
 			return journal->launches[i].last_checkpoint_unix_ms;

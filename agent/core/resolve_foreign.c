@@ -156,10 +156,7 @@ static bool is_known(const struct journal *journal, const struct snapshot *snaps
 	for (size_t i = 0; i < journal->launch_count; i++)
 		if (snapshot_same_path(journal->launches[i].restore_path, snapshot->path))
 			return true;
-	for (size_t i = 0; i < journal->snapshot_count; i++)
-		if (snapshot_same_path(journal->snapshots[i].path, snapshot->path))
-			return true;
-	return false;
+	return journal_snapshot(journal, snapshot->path);
 }
 
 /* One that is damaged is of no use any more, but it tells that there was newer state. */

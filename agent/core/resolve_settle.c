@@ -21,12 +21,11 @@ static bool is_of_job(const struct operation *operation, const struct candidate 
 static bool is_later(const struct inquiry *in, const struct candidate *c)
 {
 	const struct operation *operation = &in->journal->operation;
+	const struct snapshot *known = journal_snapshot(in->journal, c->snapshot.path);
 	int64_t completed = c->snapshot.completed_unix_ms;
 
-	for (size_t i = 0; i < in->journal->snapshot_count; i++)
-		if (snapshot_same_path(in->journal->snapshots[i].path, c->snapshot.path))
-			return in->journal->snapshots[i].completed_unix_ms >
-			       operation->started_unix_ms;
+	if (known)
+		return known->completed_unix_ms > operation->started_unix_ms;
 	return !completed || completed + STORAGE_CLOCK_MS >= operation->started_unix_ms;
 }
 
