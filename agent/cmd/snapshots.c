@@ -101,7 +101,7 @@ static void collect(struct history *history, size_t limit)
 		history->rows[i] = (struct row){
 			.seen = &facts->candidates[i],
 			.known = journal_snapshot(&history->places->journal,
-					  facts->candidates[i].snapshot.path),
+						  facts->candidates[i].snapshot.path),
 		};
 	qsort(history->rows, history->count, sizeof(*history->rows), newest_first);
 	history->shown = limit && limit < history->count ? limit : history->count;
