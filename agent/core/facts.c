@@ -170,13 +170,18 @@ bool facts_was_completed(const struct candidate *candidate)
 	return candidate->integrity != INTEGRITY_INCOMPLETE || candidate->in_ha;
 }
 
-static struct candidate *find_path(struct facts *facts, const char *path, uint64_t key)
+static struct candidate *find_path(const struct facts *facts, const char *path, uint64_t key)
 {
 	for (size_t i = 0; i < facts->candidate_count; i++)
 		if (facts->candidates[i].path_key == key &&
 		    snapshot_same_path(facts->candidates[i].snapshot.path, path))
 			return &facts->candidates[i];
 	return NULL;
+}
+
+struct candidate *facts_find(const struct facts *facts, const char *path)
+{
+	return find_path(facts, path, snapshot_path_key(path));
 }
 
 static bool is_power_of_two(size_t n)

@@ -174,6 +174,9 @@ bool facts_was_completed(const struct candidate *candidate);
 struct candidate *facts_add(struct facts *facts, enum source_kind source,
 			    const struct snapshot *snapshot);
 
+/* The candidate of this path; borrowed; NULL = there is none. */
+struct candidate *facts_find(const struct facts *facts, const char *path);
+
 const char *source_kind_name(enum source_kind kind);    /* "journal", "checkpoints", ... */
 const char *source_state_name(enum source_state state); /* "present", "absent", ... */
 const char *verdict_name(enum verdict verdict);         /* "chosen", "older", "rejected" */

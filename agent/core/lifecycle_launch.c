@@ -388,16 +388,13 @@ static void record_stop(struct lifecycle *life, const struct facts *facts)
 				.completed_unix_ms = life->now_unix_ms,
 				.size_bytes = -1,
 				.file_count = -1};
+	const struct candidate *found = facts_find(facts, stop.path);
 
 	xstrset(&life->journal.outcome.savepoint, facts->ended_detail);
-	for (size_t i = 0; i < facts->candidate_count; i++) {
-		const struct snapshot *found = &facts->candidates[i].snapshot;
-
-		if (!snapshot_same_path(found->path, stop.path))
-			continue;
-		stop.checkpoint_id = found->checkpoint_id;
-		if (found->completed_unix_ms)
-			stop.completed_unix_ms = found->completed_unix_ms;
+	if (found) {
+		stop.checkpoint_id = found->snapshot.checkpoint_id;
+		if (found->snapshot.completed_unix_ms)
+			stop.completed_unix_ms = found->snapshot.completed_unix_ms;
 	}
 	memcpy(stop.job_id, life->journal.outcome.job_id, JOB_ID_BYTES);
 	if (!journal_snapshot(&life->journal, stop.path))

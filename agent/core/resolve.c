@@ -184,11 +184,7 @@ static bool source_unreadable(struct inquiry *in)
 
 struct candidate *requested_candidate(const struct inquiry *in)
 {
-	for (size_t i = 0; i < in->facts->candidate_count; i++)
-		if (snapshot_same_path(in->facts->candidates[i].snapshot.path,
-				       in->journal->intent.restore.path))
-			return &in->facts->candidates[i];
-	return NULL;
+	return facts_find(in->facts, in->journal->intent.restore.path);
 }
 
 /* Whoever was not judged yet was passed over for this reason. */

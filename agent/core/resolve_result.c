@@ -129,7 +129,7 @@ void promise_check(struct inquiry *in)
 	bool named = snapshot_same_path(in->promised, in->policy->initial_savepoint);
 	bool empty = decision->kind == DECISION_START_EMPTY && decision->rule == 8;
 	bool start = decision->kind == DECISION_START_FROM || decision->kind == DECISION_CONTINUE;
-	const struct candidate *promised = NULL;
+	const struct candidate *promised;
 	struct candidate *chosen = NULL;
 
 	if (!in->promised || !(start || empty) || decision->rule == 4)
@@ -138,9 +138,7 @@ void promise_check(struct inquiry *in)
 		chosen = &in->facts->candidates[decision->candidate];
 	if (start && snapshot_same_path(chosen->snapshot.path, in->promised))
 		return;
-	for (size_t i = 0; i < in->facts->candidate_count; i++)
-		if (snapshot_same_path(in->facts->candidates[i].snapshot.path, in->promised))
-			promised = &in->facts->candidates[i];
+	promised = facts_find(in->facts, in->promised);
 	if (start)
 		inquiry_judge(chosen, VERDICT_REJECTED, "not what the job is to be continued from");
 	inquiry_hold(in, named ? CAUSE_INITIAL_SAVEPOINT_UNUSABLE : CAUSE_NEWEST_STATE_MISSING, 6,
