@@ -193,6 +193,9 @@ static bool needs_decision(const struct world *w)
 	for (size_t i = 0; i < w->agent->life.journal.launch_count; i++)
 		if (w->agent->life.journal.launches[i].request_token)
 			return true; /* the same, and the launch never came to be */
+	for (int i = 0; i < w->storage.count; i++)
+		if (w->storage.snaps[i].hidden)
+			return true; /* a launch may have begun without it, and nobody knows it for newer */
 	return has(w, FEATURE_LINES) || w->truth.loss || w->truth.two || w->truth.mismatch ||
 	       w->truth.journal_changed || w->config->policy.restore == POLICY_SAVEPOINT ||
 	       w->config->policy.max_age_ms ||
