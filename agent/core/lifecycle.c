@@ -215,10 +215,8 @@ static void on_tick(struct lifecycle *life)
 		life->want_write = true;
 	if (due(life, &life->note_ms))
 		life->want_write = true;
-	if (due(life, &life->retry_ms) && !life->observing) {
-		life->observing = true;
-		emit(life, EFFECT_OBSERVE);
-	}
+	if (due(life, &life->retry_ms) && !life->observing)
+		observe(life);
 	if (due(life, &life->poll_ms))
 		poll_now(life);
 	due(life, &life->stop_retry_ms);

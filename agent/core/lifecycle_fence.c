@@ -89,8 +89,14 @@ bool takeover_waits(struct lifecycle *life)
 {
 	const struct launch *launch = journal_launch(&life->journal);
 
-	if (takeover_is_over(life))
+	if (!life->looks_early)
 		return false;
+	if (takeover_is_over(life)) {
+		/* it may have completed newer checkpoints while these facts were gathered, and removed
+		 * the ones that were seen */
+		resolve_start(life, "the Flink of another place is gone by now");
+		return true;
+	}
 	life->retry_ms = life->takeover_pending ? life->now_ms + ASK_AGAIN_MS : life->takeover_ms;
 	enter(life, PHASE_RESOLVING,
 	      "launch %" PRId64 " of %s may still run, nobody has seen its end: it gets %lld s to "

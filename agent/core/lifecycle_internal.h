@@ -63,7 +63,7 @@ bool was_written_elsewhere(const struct lifecycle *life);
 
 /* A new agent: does the launch of another place that nobody has seen end have to be waited for? */
 void takeover_begin(struct lifecycle *life);
-/* No launch of another place may still run: its operation can be settled. */
+/* No launch of another place may still run. */
 bool takeover_is_over(const struct lifecycle *life);
 /* A start is decided, but is not made yet: true, and looked at again when it may be. */
 bool takeover_waits(struct lifecycle *life);
@@ -77,6 +77,9 @@ void journal_is_ours(struct lifecycle *life, int64_t asked_ms);
 void lease_ran_out(struct lifecycle *life);
 
 /* ---- lifecycle_launch.c ---- */
+
+/* Asks for the facts; while the Flink of another place may still live, a start is not decided on them. */
+void observe(struct lifecycle *life);
 
 /* Find out what to start from, or park when a launch is not wanted. */
 void resolve_start(struct lifecycle *life, const char *why);

@@ -11,6 +11,13 @@
 
 /* ---- resolving ---- */
 
+void observe(struct lifecycle *life)
+{
+	life->observing = true;
+	life->looks_early = !takeover_is_over(life);
+	emit(life, EFFECT_OBSERVE);
+}
+
 void resolve_start(struct lifecycle *life, const char *why)
 {
 	struct decision decision;
@@ -26,8 +33,7 @@ void resolve_start(struct lifecycle *life, const char *why)
 		life->observe_again = true;
 		return;
 	}
-	life->observing = true;
-	emit(life, EFFECT_OBSERVE);
+	observe(life);
 }
 
 static enum phase parked_phase(const struct journal *journal, const struct decision *decision)

@@ -119,7 +119,7 @@ void operation_settle(struct lifecycle *life, const struct event *event)
 	    decision->settlement == SETTLEMENT_OPEN)
 		return;
 	/* the Flink of another place may still complete it */
-	if (!takeover_is_over(life))
+	if (life->looks_early)
 		return;
 	if (c && life->journal.operation.kind == OPERATION_STOP) /* that is how it ended */
 		launch_end_is_known(life, life->journal.operation.job_id);

@@ -84,6 +84,35 @@ static void a_launch_of_another_pod_whose_end_nobody_saw_is_waited_for(void)
 	life_end(&l);
 }
 
+/* The look took longer than the wait: what it has seen may have been removed by their Flink, and newer state made. */
+static void facts_gathered_while_another_flink_may_live_start_nothing(void)
+{
+	struct life l;
+
+	begin_after(&l, THEM, false);
+	hello(&l, NULL);
+	pass(&l, WAIT_MS + 2000);
+	observed(&l, DECISION_START_FROM, CHK(1), 1, NULL);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK(l.life.observing);
+	observed(&l, DECISION_START_FROM, CHK(7), 7, NULL);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	CHECK_STR(journal_launch(&l.life.journal)->restore_path, CHK(7));
+	life_end(&l);
+
+	/* nor do they settle an operation */
+	begin_after(&l, THEM, false);
+	l.life.journal.operation.kind = OPERATION_STOP;
+	l.life.journal.operation.reason = REASON_SUSPEND;
+	snprintf(l.life.journal.operation.job_id, JOB_ID_BYTES, "%s", job_of(&l));
+	l.life.journal.intent.state = DESIRED_SUSPENDED;
+	hello(&l, NULL);
+	pass(&l, WAIT_MS + 2000);
+	observed_settled(&l, DECISION_PARK, SETTLEMENT_FAILED, NULL);
+	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_STOP);
+	life_end(&l);
+}
+
 /* Their stop is in flight, and their Flink may still complete it. */
 static void an_operation_of_another_pod_is_settled_when_its_flink_has_had_its_time(void)
 {
@@ -416,6 +445,7 @@ int main(void)
 {
 	TEST(an_hour_more_or_less_on_the_wall_clock_changes_nothing);
 	TEST(a_launch_of_another_pod_whose_end_nobody_saw_is_waited_for);
+	TEST(facts_gathered_while_another_flink_may_live_start_nothing);
 	TEST(an_operation_of_another_pod_is_settled_when_its_flink_has_had_its_time);
 	TEST(what_is_proven_dead_is_not_waited_for);
 	TEST(who_never_owned_the_journal_loses_nothing_by_a_conflict);
