@@ -295,14 +295,20 @@ static bool launch_is_requested(struct world *w, const struct launch *launch)
 	return true;
 }
 
-/* Has this launch, or one after it, left anything that one could go on from? */
+/* Has this launch, or one after it, left anything that one could go on from? What lay where nobody looks when the
+ * next one was begun is of a branch that was left. */
 static bool proven_since(const struct world *w, int launch)
 {
-	for (int i = 0; i < w->storage.count; i++)
-		if (w->storage.snaps[i].launch >= launch && w->storage.snaps[i].complete &&
-		    !w->storage.snaps[i].deleted &&
-		    !w->truth.launches[w->storage.snaps[i].launch].unsure)
+	int head = truth_head(w);
+
+	for (int i = 0; i < w->storage.count; i++) {
+		const struct snap *snap = &w->storage.snaps[i];
+
+		if (snap->launch >= launch && snap->complete && !snap->deleted &&
+		    !w->truth.launches[snap->launch].unsure &&
+		    !(snap->hidden && snap->launch < head))
 			return true;
+	}
 	return false;
 }
 
@@ -502,13 +508,13 @@ static void nothing_is_missed(struct world *w, int base)
 		     w->storage.snaps[base].path, w->storage.snaps[missed].path);
 }
 
-/* What is gone of this branch, and newer than what is started from, was missed aloud: once is enough. */
+/* What is gone or damaged of this branch, and newer than what is started from, was missed aloud: once is enough. */
 static void give_up_what_is_gone(struct world *w, int base)
 {
 	for (int i = 0; base >= 0 && i < w->storage.count; i++) {
 		struct snap *snap = &w->storage.snaps[i];
 
-		if (snap->deleted && snap->id > w->storage.snaps[base].id)
+		if (!snap_usable(snap) && snap->id > w->storage.snaps[base].id)
 			snap->numbered = snap->named = (struct knowledge){0};
 	}
 }
@@ -634,6 +640,21 @@ static size_t line_length(const char *version)
 	return version[major] ? major + 1 + strcspn(version + major + 1, ".") : major;
 }
 
+static bool is_same_line(const char *a, const char *b)
+{
+	return line_length(a) == line_length(b) && strncmp(a, b, line_length(a)) == 0;
+}
+
+/* A person has given exactly this to a Flink of this line. */
+static bool risk_was_taken(const struct world *w, int base)
+{
+	for (int i = 0; i < w->truth.count; i++)
+		if (w->truth.launches[i].requested && w->truth.launches[i].base == base &&
+		    is_same_line(w->truth.launches[i].version, w->config->flink_version))
+			return true;
+	return false;
+}
+
 /* Between two lines of Flink only a savepoint is sure to be readable. */
 static void base_is_of_this_line(struct world *w, int base)
 {
@@ -643,8 +664,7 @@ static void base_is_of_this_line(struct world *w, int base)
 	if (!snap || snap->kind == SNAPSHOT_SAVEPOINT || snap->launch < 0)
 		return;
 	theirs = w->truth.launches[snap->launch].version;
-	if (line_length(ours) != line_length(theirs) ||
-	    strncmp(ours, theirs, line_length(ours)) != 0)
+	if (!is_same_line(ours, theirs) && !risk_was_taken(w, base))
 		fail(w, "Flink %s is to start from %s, a checkpoint of Flink %s", ours, snap->path,
 		     theirs);
 }
