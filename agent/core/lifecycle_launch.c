@@ -374,13 +374,31 @@ void launch_has_left_state(struct lifecycle *life, struct launch *launch)
 	life->want_write = true;
 }
 
+/* Nobody saw it restore something else, or that could not be written down. */
+static void remember_mismatch(struct lifecycle *life, struct launch *launch,
+			      const struct snapshot *seen)
+{
+	if (launch->mismatched)
+		return;
+	launch->mismatched = true;
+	life->want_write = true;
+	note(life, NOTE_WARNING,
+	     "%s is not newer than %s (checkpoint id %" PRId64 "), from which launch %" PRId64
+	     " was to start: Flink had restored something else, and what that launch made is not "
+	     "used",
+	     seen->path, launch->restore_path, launch->restore_checkpoint_id, launch->number);
+}
+
 static void remember_state(struct lifecycle *life, const struct facts *facts)
 {
 	for (size_t i = 0; i < facts->candidate_count; i++) {
 		const struct candidate *c = &facts->candidates[i];
 		int maker = lineage_maker(&life->journal, &c->snapshot);
 
-		if (maker >= 0 && facts_was_completed(c) && c->integrity != INTEGRITY_UNREADABLE)
+		if (maker >= 0 && lineage_contradicts(&life->journal, &c->snapshot))
+			remember_mismatch(life, &life->journal.launches[maker], &c->snapshot);
+		else if (maker >= 0 && facts_was_completed(c) &&
+			 c->integrity != INTEGRITY_UNREADABLE)
 			launch_has_left_state(life, &life->journal.launches[maker]);
 	}
 }

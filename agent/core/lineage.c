@@ -57,11 +57,12 @@ int lineage_maker(const struct journal *journal, const struct snapshot *snapshot
 /* A launch whose start was never reported has run all the same when it left a snapshot, or HA data. One that
  * carries out a person's order counts from the moment that it was decided: the order has given up what there
  * was, and to go back to that because nobody saw the start would be against it. */
-static bool ran(const struct journal *journal, int index, const struct facts *facts)
+static bool ran(const struct lineage *lineage, int index, const struct facts *facts)
 {
+	const struct journal *journal = lineage->journal;
 	const struct launch *launch = &journal->launches[index];
 
-	if (launch->mismatched) /* what it has made descends from nobody knows what */
+	if (lineage->strayed[index]) /* what it has made descends from nobody knows what */
 		return false;
 	if (launch->started_unix_ms || launch->last_checkpoint_id ||
 	    (launch->request_token && !launch->never_started))
@@ -76,23 +77,92 @@ static bool ran(const struct journal *journal, int index, const struct facts *fa
 	return false;
 }
 
-void lineage_find(struct lineage *lineage, const struct journal *journal, const struct facts *facts)
+bool lineage_has_left_state(const struct journal *journal, const struct facts *facts, int index)
 {
-	int64_t limit = INT64_MAX;
-	int i;
+	const struct launch *launch = &journal->launches[index];
 
-	*lineage = (struct lineage){.journal = journal, .tip = (int)journal->launch_count - 1};
-	lineage->limits = xcalloc(journal->launch_count + 1, sizeof(*lineage->limits));
-	for (size_t k = 0; k < journal->launch_count; k++)
-		lineage->limits[k] = -1;
-	while (lineage->tip >= 0 && !ran(journal, lineage->tip, facts))
-		lineage->tip--;
-	for (i = lineage->tip; i >= 0;) {
+	if (launch->proven_unix_ms || launch->last_checkpoint_id || launch->left_state)
+		return true;
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct candidate *c = &facts->candidates[i];
+
+		if (facts_was_completed(c) && lineage_maker(journal, &c->snapshot) == index)
+			return true;
+	}
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (lineage_maker(journal, &journal->snapshots[i]) == index)
+			return true;
+	return false;
+}
+
+/* ---- launches that have restored something else ---- */
+
+/* The launch that began this job. One that goes on with it has the same job id, and an entry of Flink's HA for its restore
+ * point, which can be newer than what the job made before; whether that is so is known while the first is on record. */
+static const struct launch *first_of_job(const struct journal *journal, const char *job_id)
+{
+	for (size_t i = 0; i < journal->launch_count; i++) {
 		const struct launch *launch = &journal->launches[i];
 
-		lineage->limits[i] = limit;
-		if (!launch->restore_path || launch->mismatched)
-			return;
+		int maker;
+
+		if (strcmp(launch->job_id, job_id) != 0)
+			continue;
+		maker = launch->restore_path
+				? maker_by_path(journal, launch->restore_path, (int)i + 1)
+				: -1;
+		return maker == (int)i ? NULL : launch;
+	}
+	return NULL;
+}
+
+bool lineage_contradicts(const struct journal *journal, const struct snapshot *snapshot)
+{
+	const struct launch *launch;
+
+	if (snapshot->kind != SNAPSHOT_CHECKPOINT || !snapshot->checkpoint_id ||
+	    strlen(snapshot->job_id) != JOB_ID_BYTES - 1)
+		return false;
+	launch = first_of_job(journal, snapshot->job_id);
+	return launch && launch->restore_checkpoint_id >= snapshot->checkpoint_id;
+}
+
+static void find_strayed(struct lineage *lineage, const struct facts *facts)
+{
+	const struct journal *journal = lineage->journal;
+
+	for (size_t i = 0; i < journal->launch_count; i++)
+		lineage->strayed[i] = journal->launches[i].mismatched;
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct candidate *c = &facts->candidates[i];
+		int maker = facts_was_completed(c) ? lineage_maker(journal, &c->snapshot) : -1;
+
+		if (maker >= 0 && lineage_contradicts(journal, &c->snapshot))
+			lineage->strayed[maker] = true;
+	}
+}
+
+/* ---- the branches ---- */
+
+static int last_that_ran(const struct lineage *lineage, int index, const struct facts *facts)
+{
+	while (index >= 0 && !ran(lineage, index, facts))
+		index--;
+	return index;
+}
+
+/* From a launch back to the root of its branch, which is returned when none of ours made it. */
+static const char *follow(const struct lineage *lineage, int i, int64_t *limits)
+{
+	const struct journal *journal = lineage->journal;
+	int64_t limit = INT64_MAX;
+
+	while (i >= 0) {
+		const struct launch *launch = &journal->launches[i];
+
+		limits[i] = limit;
+		if (!launch->restore_path || lineage->strayed[i])
+			return NULL;
 		/* The ids of a lineage only grow. Where one is lower than that of the launch before, what that one
 		 * restored was something else than was decided, and nobody saw it: what it was to start from has
 		 * no part in this branch. */
@@ -100,8 +170,67 @@ void lineage_find(struct lineage *lineage, const struct journal *journal, const 
 			limit = launch->restore_checkpoint_id;
 		i = maker_by_path(journal, launch->restore_path, i);
 		if (i < 0)
-			lineage->root = launch->restore_path;
+			return launch->restore_path;
 	}
+	return NULL;
+}
+
+/* It was drey's own choice, and its job was never seen to run. One that has run may have aborted the transactions of
+ * what it did not start from: to go on from that would lose what they held. */
+static bool was_in_vain(const struct lineage *lineage, int index, const struct facts *facts)
+{
+	const struct launch *launch = &lineage->journal->launches[index];
+
+	if (!launch->restore_path || launch->request_token || launch->verified_unix_ms)
+		return false;
+	for (size_t i = 0; i < facts->candidate_count; i++)
+		if (facts_ha_has_job(&facts->candidates[i], launch->job_id))
+			return false;
+	return !lineage_has_left_state(lineage->journal, facts, index);
+}
+
+/* True when a launch was started from the branch whose limits are given. */
+static bool went_back_on(const struct lineage *lineage, int index, const int64_t *limits)
+{
+	const struct launch *launch = &lineage->journal->launches[index];
+	int maker = maker_by_path(lineage->journal, launch->restore_path, index);
+
+	return maker >= 0 && launch->restore_checkpoint_id <= limits[maker];
+}
+
+/* What the last starts went back from, when none of them has come to run. */
+static void keep_what_was_left(struct lineage *lineage, const struct facts *facts)
+{
+	size_t count = lineage->journal->launch_count;
+	int trunk = lineage->tip;
+
+	while (trunk >= 0 && was_in_vain(lineage, trunk, facts))
+		trunk = last_that_ran(lineage, trunk - 1, facts);
+	if (trunk < 0 || trunk == lineage->tip)
+		return;
+	follow(lineage, trunk, lineage->kept);
+	for (int i = lineage->tip; i > trunk; i = last_that_ran(lineage, i - 1, facts))
+		if (!went_back_on(lineage, i, lineage->kept)) {
+			for (size_t k = 0; k < count; k++)
+				lineage->kept[k] = -1;
+			return;
+		}
+}
+
+void lineage_find(struct lineage *lineage, const struct journal *journal, const struct facts *facts)
+{
+	size_t count = journal->launch_count;
+
+	*lineage = (struct lineage){.journal = journal};
+	lineage->limits = xcalloc(count + 1, sizeof(*lineage->limits));
+	lineage->kept = xcalloc(count + 1, sizeof(*lineage->kept));
+	lineage->strayed = xcalloc(count + 1, sizeof(*lineage->strayed));
+	for (size_t k = 0; k < count; k++)
+		lineage->limits[k] = lineage->kept[k] = -1;
+	find_strayed(lineage, facts);
+	lineage->tip = last_that_ran(lineage, (int)count - 1, facts);
+	lineage->root = follow(lineage, lineage->tip, lineage->limits);
+	keep_what_was_left(lineage, facts);
 }
 
 void lineage_release(struct lineage *lineage)
@@ -109,6 +238,8 @@ void lineage_release(struct lineage *lineage)
 	if (!lineage)
 		return;
 	free(lineage->limits);
+	free(lineage->kept);
+	free(lineage->strayed);
 	*lineage = (struct lineage){0};
 }
 
@@ -119,7 +250,7 @@ bool lineage_is_origin(const struct lineage *lineage, const struct snapshot *sna
 				  snapshot->path);
 }
 
-enum branch lineage_place(const struct lineage *lineage, const struct snapshot *snapshot)
+static enum branch place(const struct lineage *lineage, const struct snapshot *snapshot, bool kept)
 {
 	int maker;
 
@@ -129,7 +260,15 @@ enum branch lineage_place(const struct lineage *lineage, const struct snapshot *
 	maker = lineage_maker(lineage->journal, snapshot);
 	if (maker < 0)
 		return BRANCH_FOREIGN;
-	return snapshot->checkpoint_id <= lineage->limits[maker] ? BRANCH_LIVING : BRANCH_ABANDONED;
+	if (snapshot->checkpoint_id <= lineage->limits[maker] ||
+	    (kept && snapshot->checkpoint_id <= lineage->kept[maker]))
+		return BRANCH_LIVING;
+	return BRANCH_ABANDONED;
+}
+
+enum branch lineage_place(const struct lineage *lineage, const struct snapshot *snapshot)
+{
+	return place(lineage, snapshot, true);
 }
 
 int64_t lineage_newest(const struct lineage *lineage, bool checkpoints, const char **ret_path)
@@ -152,7 +291,7 @@ int64_t lineage_newest(const struct lineage *lineage, bool checkpoints, const ch
 		const struct snapshot *s = &journal->snapshots[i];
 
 		if (s->checkpoint_id > newest && (checkpoints || s->kind == SNAPSHOT_SAVEPOINT) &&
-		    lineage_place(lineage, s) == BRANCH_LIVING) {
+		    place(lineage, s, false) == BRANCH_LIVING) {
 			newest = s->checkpoint_id;
 			*ret_path = s->path;
 		}

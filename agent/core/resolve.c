@@ -271,7 +271,7 @@ static bool still_requested(struct inquiry *in)
 	/* a stateless job may have no checkpoints that could ever prove it */
 	if (in->policy->restore == POLICY_NONE && launch->verified_unix_ms)
 		return false;
-	if (launch_left_state(in, index))
+	if (lineage_has_left_state(in->journal, in->facts, index))
 		return false;
 	in->judged_unix_ms = launch->intended_unix_ms;
 	in->other_line = launch_is_of_other_line(in, launch);

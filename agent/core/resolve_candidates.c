@@ -37,7 +37,7 @@ bool candidate_is_tainted(const struct inquiry *in, const struct candidate *c)
 {
 	int maker = lineage_maker(in->journal, &c->snapshot);
 
-	return maker >= 0 && in->journal->launches[maker].mismatched;
+	return maker >= 0 && in->lineage.strayed[maker];
 }
 
 bool candidate_is_damaged(const struct candidate *c)

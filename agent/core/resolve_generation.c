@@ -126,25 +126,6 @@ const char *generation_other_line(const struct inquiry *in, const struct candida
 	return line_length(theirs) && !is_of_line(theirs, ours) ? theirs : NULL;
 }
 
-bool launch_left_state(const struct inquiry *in, int index)
-{
-	const struct journal *journal = in->journal;
-	const struct launch *launch = &journal->launches[index];
-
-	if (launch->proven_unix_ms || launch->last_checkpoint_id || launch->left_state)
-		return true;
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		const struct candidate *c = &in->facts->candidates[i];
-
-		if (facts_was_completed(c) && lineage_maker(journal, &c->snapshot) == index)
-			return true;
-	}
-	for (size_t i = 0; i < journal->snapshot_count; i++)
-		if (lineage_maker(journal, &journal->snapshots[i]) == index)
-			return true;
-	return false;
-}
-
 bool order_is_for_other(const struct inquiry *in)
 {
 	return is_other(in->journal->intent.restore.generation, in->policy->generation);
@@ -157,7 +138,7 @@ static bool is_still_permitted(const struct inquiry *in)
 
 	return launch && launch->allow_non_restored && !launch->request_token &&
 	       xstrsame(launch->generation, in->policy->generation) &&
-	       !launch_left_state(in, (int)in->journal->launch_count - 1);
+	       !lineage_has_left_state(in->journal, in->facts, (int)in->journal->launch_count - 1);
 }
 
 void order_permits(struct inquiry *in)
@@ -180,13 +161,13 @@ bool generation_starts_empty(const struct inquiry *in)
 	for (int i = (int)journal->launch_count - 1; i >= 0; i--) {
 		const struct launch *launch = &journal->launches[i];
 
-		if (!launch->started_unix_ms && !launch_left_state(in, i))
+		if (!launch->started_unix_ms && !lineage_has_left_state(journal, in->facts, i))
 			continue; /* it never ran */
 		if (!launch->generation)
 			return false; /* not known whether it was another one */
 		if (is_other(launch->generation, in->policy->generation))
 			return true;
-		if (launch->restore_path || launch_left_state(in, i))
+		if (launch->restore_path || lineage_has_left_state(journal, in->facts, i))
 			return false;
 	}
 	return false; /* the first generation of all */

@@ -119,9 +119,6 @@ bool order_is_for_other(const struct inquiry *in);
 /* A request for the newest state is in force: the launch that is decided may leave state out. */
 void order_permits(struct inquiry *in);
 
-/* Launch `index` has left a snapshot, as far as was found or is on record. */
-bool launch_left_state(const struct inquiry *in, int index);
-
 /* ---- resolve_settle.c ---- */
 
 /* True when the operation in flight has to be looked into further, and nothing else can go before:

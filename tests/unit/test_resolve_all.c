@@ -16,7 +16,7 @@ enum slot {
 	B13,       /* savepoint 13 of job B; its id is not known before it was looked at */
 	B14,       /* checkpoint 14 of job B */
 	FOREIGN99, /* checkpoint 99 of somebody else */
-	INITIAL,   /* the initial savepoint, id 500 */
+	INITIAL,   /* the initial savepoint, id 5 */
 	SLOTS,
 };
 
@@ -49,7 +49,7 @@ static const struct {
 		 0xff},
 	[FOREIGN99] = {"file:/cp/" JOB_FOREIGN "/chk-99", JOB_FOREIGN, SNAPSHOT_CHECKPOINT,
 		       SOURCE_CHECKPOINTS, 99, 1 << ABSENT | 1 << COMPLETE | 1 << DAMAGED},
-	[INITIAL] = {"file:/initial", "", SNAPSHOT_SAVEPOINT, SOURCE_INITIAL, 500,
+	[INITIAL] = {"file:/initial", "", SNAPSHOT_SAVEPOINT, SOURCE_INITIAL, 5,
 		     1 << ABSENT | 1 << COMPLETE | 1 << DAMAGED | 1 << UNREADABLE},
 };
 
@@ -63,6 +63,7 @@ struct story {
 	bool binds_generation; /* another one is not parked */
 	bool no_journal;       /* nothing is known of the past */
 	unsigned living;       /* slots on the living branch */
+	unsigned kept;         /* the same, while nothing tells that the last launch came to run */
 	int64_t known;         /* newest id known to have been completed there */
 	int64_t known_saved;   /* the same, of savepoints */
 	bool has_state;        /* an empty start would lose something */
@@ -106,6 +107,12 @@ static void unproven_from(struct world *w)
 	ran(w, JOB_B, slots[A10].path, 10);
 }
 
+static void unproven_but_seen(struct world *w)
+{
+	unproven_from(w);
+	journal_launch(&w->journal)->verified_unix_ms = 1;
+}
+
 static void abandoned(struct world *w)
 {
 	proved(w, JOB_A, NULL, 0, 20);
@@ -126,7 +133,7 @@ static void from_foreign(struct world *w)
 
 static void unproven_from_initial(struct world *w)
 {
-	ran(w, JOB_A, slots[INITIAL].path, 500);
+	ran(w, JOB_A, slots[INITIAL].path, 5);
 }
 
 static void suspended(struct world *w)
@@ -222,6 +229,9 @@ static const struct story stories[] = {
 	 .living = BIT(A10) | BIT(A20), .foreign = BIT(B13) | BIT(B14) | BIT(FOREIGN99)},
 	{"proven", proven, .requested = REQUEST_NONE, AFTER_PROVEN, .origin = A10},
 	{"unproven from a restore point", unproven_from, .requested = REQUEST_NONE,
+	 .living = BIT(A10) | BIT(B13) | BIT(B14), .kept = BIT(A20), .known = 10, .known_saved = 10,
+	 .has_state = true, .origin = A10, .foreign = BIT(FOREIGN99), .last_is_b = true},
+	{"unproven, but seen to run", unproven_but_seen, .requested = REQUEST_NONE,
 	 .living = BIT(A10) | BIT(B13) | BIT(B14), .known = 10, .known_saved = 10,
 	 .has_state = true, .origin = A10, .foreign = BIT(FOREIGN99), .last_is_b = true},
 	{"abandoned branch", abandoned, .requested = REQUEST_NONE, AFTER_PROVEN, .known_saved = 10,
@@ -232,7 +242,7 @@ static const struct story stories[] = {
 	{"from a foreign one", from_foreign, .requested = REQUEST_NONE, .living = BIT(FOREIGN99),
 	 .known = 99, .known_saved = 99, .has_state = true, .origin = FOREIGN99},
 	{"unproven from initial", unproven_from_initial, .requested = REQUEST_NONE,
-	 .living = BIT(A10) | BIT(A20) | BIT(INITIAL), .known = 500, .known_saved = 500,
+	 .living = BIT(A10) | BIT(A20) | BIT(INITIAL), .known = 5, .known_saved = 5,
 	 .has_state = true, .initial_allowed = true, .origin = INITIAL,
 	 .foreign = BIT(B13) | BIT(B14) | BIT(FOREIGN99)},
 	{"suspended", suspended, NO_REQUEST, .parked = true},
@@ -485,9 +495,17 @@ static bool counts(const struct point *p, int slot)
 	       slot == p->story->origin;
 }
 
+static bool is_left(const struct point *p, int slot)
+{
+	return p->content[slot] != ABSENT && p->content[slot] != INCOMPLETE;
+}
+
 static bool living(const struct point *p, int slot)
 {
-	return (p->story->living & BIT(slot)) && (!p->story->no_journal || p->adopt);
+	bool b_left_nothing = ha_slot(p) < 0 && !is_left(p, B13) && !is_left(p, B14);
+	unsigned slots_living = p->story->living | (b_left_nothing ? p->story->kept : 0);
+
+	return (slots_living & BIT(slot)) && (!p->story->no_journal || p->adopt);
 }
 
 static bool unreadable(const struct point *p)
@@ -529,9 +547,8 @@ static bool foreign_is_newer(const struct point *p)
 /* Flink's HA has job B, which the journal does not know: it was started from A10, and that is all. */
 static bool unknown_went_back(const struct point *p)
 {
-	return p->ha == HA_A10 && (p->story->foreign & BIT(B14)) &&
-	       (p->content[B13] == ABSENT || p->content[B13] == INCOMPLETE) &&
-	       (p->content[B14] == ABSENT || p->content[B14] == INCOMPLETE);
+	return p->ha == HA_A10 && (p->story->foreign & BIT(B14)) && !is_left(p, B13) &&
+	       !is_left(p, B14);
 }
 
 /* The journal knows of nothing, and there is something. */
@@ -580,15 +597,26 @@ static const char *check_start_empty(const struct point *p)
 					     : NULL;
 }
 
+/* Is there anything that forbids the initial savepoint? For a job that was started from it, it is like any other restore
+ * point: one goes back to it past what is damaged, or does not count. */
+static bool is_before_initial(const struct point *p, int slot)
+{
+	enum content content = content_at(p, slot);
+
+	if (p->story->origin == INITIAL)
+		return counts(p, slot) &&
+		       (is_complete(content) || content == TOO_NEW || content == UNREADABLE);
+	return content != ABSENT &&
+	       (content != INCOMPLETE || p->story->no_journal || ha_slot(p) == slot);
+}
+
 /* The initial savepoint, while none of ours was ever proven. */
 static const char *check_initial(const struct point *p)
 {
 	if (!p->story->initial_allowed)
 		return "back to the initial savepoint";
 	for (int i = 0; i < INITIAL; i++)
-		if (living(p, i) && content_at(p, i) != ABSENT &&
-		    (content_at(p, i) != INCOMPLETE || p->story->no_journal || ha_slot(p) == i) &&
-		    !(p->story->origin == INITIAL && slots[i].id < slots[INITIAL].id))
+		if (living(p, i) && is_before_initial(p, i))
 			return "the initial savepoint although there is something newer";
 	return NULL;
 }
@@ -684,6 +712,9 @@ static int must_start_from(const struct point *p)
 			best = i;
 	}
 	if (best != A10 && unknown_went_back(p))
+		return -1;
+	/* what cannot be read does not tell its id */
+	if (p->story->origin == INITIAL && p->content[INITIAL] == UNREADABLE)
 		return -1;
 	if (best >= 0 && p->aged && slots[best].id <= OLD_ID)
 		return -1;

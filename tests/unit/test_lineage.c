@@ -1,0 +1,159 @@
+/* Which snapshots the present state descends from, where a launch came to nothing or restored something else. */
+#include "life.h"
+#include "resolve_world.h"
+
+#define A(id) "file:/cp/" JOB_A "/chk-" #id
+#define B(id) "file:/cp/" JOB_B "/chk-" #id
+
+/* chk-20 was damaged, drey went back to chk-8, and that Flink ended at once. Then chk-10 came out of a backup. */
+static void a_start_that_never_came_to_run_abandons_nothing(void)
+{
+	struct launch *back;
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 20);
+	back = ran(&w, JOB_B, A(8), 8);
+	found_checkpoint(&w, JOB_A, 8);
+	found_checkpoint(&w, JOB_A, 10);
+	CHECK_STARTS_FROM(&w, A(10));
+	/* what is gone of that branch was passed over aloud, and is not waited for */
+	w.facts.candidates[1].integrity = INTEGRITY_DAMAGED;
+	CHECK_STARTS_FROM(&w, A(8));
+	w.facts.candidates[1].integrity = INTEGRITY_COMPLETE;
+
+	/* a person has chosen it */
+	back->request_token = xstrdup("t");
+	CHECK_STARTS_FROM(&w, A(8));
+	CHECK_HAS(w.facts.candidates[1].reason, "abandoned");
+	xstrset(&back->request_token, NULL);
+
+	/* it was seen to run: it may have aborted the transactions of chk-10 */
+	back->verified_unix_ms = 1;
+	CHECK_STARTS_FROM(&w, A(8));
+	back->verified_unix_ms = 0;
+
+	/* or has left something */
+	found_checkpoint(&w, JOB_B, 9);
+	CHECK_STARTS_FROM(&w, B(9));
+	CHECK_HAS(w.facts.candidates[1].reason, "abandoned");
+	end(&w);
+}
+
+/* Several in a row, the last of them from another point of the same branch. */
+static void several_starts_that_never_came_to_run_abandon_nothing(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 20);
+	ran(&w, JOB_B, A(8), 8);
+	ran(&w, JOB_C, A(6), 6);
+	found_checkpoint(&w, JOB_A, 6);
+	found_checkpoint(&w, JOB_A, 10);
+	CHECK_STARTS_FROM(&w, A(10));
+	end(&w);
+
+	/* one of them came from elsewhere: then the last counts */
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 20);
+	ran(&w, JOB_B, "file:/cp/" JOB_FOREIGN "/chk-3", 3);
+	found(&w, SOURCE_CHECKPOINTS, "file:/cp/" JOB_FOREIGN "/chk-3", SNAPSHOT_CHECKPOINT, "", 3);
+	found_checkpoint(&w, JOB_A, 10);
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-3");
+	end(&w);
+}
+
+/* The container was killed before the journal could tell that Flink had restored nothing. */
+static void what_is_not_newer_than_its_restore_point_was_made_from_something_else(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 4);
+	ran(&w, JOB_B, A(4), 4);
+	found_checkpoint(&w, JOB_A, 4);
+	found_checkpoint(&w, JOB_B, 3);
+	found_checkpoint(&w, JOB_B, 5);
+	CHECK_STARTS_FROM(&w, A(4));
+	CHECK_HAS(w.facts.candidates[1].reason, "something else");
+	CHECK_HAS(w.facts.candidates[2].reason, "something else");
+	/* one that was never completed tells nothing */
+	w.facts.candidates[1].integrity = INTEGRITY_INCOMPLETE;
+	CHECK_STARTS_FROM(&w, B(5));
+	/* nor does one without an id */
+	w.facts.candidates[1].integrity = INTEGRITY_COMPLETE;
+	w.facts.candidates[1].snapshot.checkpoint_id = 0;
+	w.facts.candidates[1].snapshot.kind = SNAPSHOT_SAVEPOINT;
+	CHECK_STARTS_FROM(&w, B(5));
+	end(&w);
+}
+
+/* A launch that goes on with its job has an entry of Flink's HA for its restore point. */
+static void a_job_that_goes_on_has_checkpoints_from_before(void)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 4);
+	proved(&w, JOB_B, A(4), 4, 9);
+	ran(&w, JOB_B, B(9), 9);
+	found_checkpoint(&w, JOB_B, 8);
+	found_checkpoint(&w, JOB_B, 9);
+	CHECK_STARTS_FROM(&w, B(9));
+	w.facts.candidates[1].integrity = INTEGRITY_DAMAGED;
+	CHECK_STARTS_FROM(&w, B(8));
+	end(&w);
+
+	/* the first launch of the job is not on record any more */
+	begin(&w);
+	ran(&w, JOB_B, B(9), 9);
+	w.journal.ever_proven = true;
+	found_checkpoint(&w, JOB_B, 8);
+	found_checkpoint(&w, JOB_B, 9);
+	w.facts.candidates[1].integrity = INTEGRITY_DAMAGED;
+	CHECK_STARTS_FROM(&w, B(8));
+	end(&w);
+}
+
+static void a_restore_of_something_else_is_put_on_record_when_it_is_found(void)
+{
+	struct launch *launch;
+	struct decision decision = {.kind = DECISION_HOLD, .rule = 6, .reason = "because"};
+	struct facts facts = {0};
+	struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
+	struct snapshot seen = {.path = (char *)B(3),
+				.kind = SNAPSHOT_CHECKPOINT,
+				.checkpoint_id = 3,
+				.size_bytes = -1,
+				.file_count = -1};
+	struct life l;
+
+	life_begin(&l);
+	launch = journal_add_launch(&l.life.journal);
+	snprintf(launch->job_id, JOB_ID_BYTES, "%s", JOB_B);
+	launch->restore_path = xstrdup(A(4));
+	launch->restore_checkpoint_id = 4;
+	launch->started_unix_ms = 1;
+	launch->ended_unix_ms = 2;
+	hello(&l, NULL);
+	snprintf(seen.job_id, JOB_ID_BYTES, "%s", JOB_B);
+	facts_add(&facts, SOURCE_CHECKPOINTS, &seen)->integrity = INTEGRITY_COMPLETE;
+	step(&l, &e);
+	launch = journal_launch(&l.life.journal);
+	CHECK(launch->mismatched);
+	CHECK(!launch->left_state);
+	CHECK_HAS(l.notes, "Flink had restored something else");
+	facts_release(&facts);
+	life_end(&l);
+}
+
+int main(void)
+{
+	TEST(a_start_that_never_came_to_run_abandons_nothing);
+	TEST(several_starts_that_never_came_to_run_abandon_nothing);
+	TEST(what_is_not_newer_than_its_restore_point_was_made_from_something_else);
+	TEST(a_job_that_goes_on_has_checkpoints_from_before);
+	TEST(a_restore_of_something_else_is_put_on_record_when_it_is_found);
+	return tap_done();
+}
