@@ -403,7 +403,7 @@ struct lifecycle {
 	bool has_written;      /* the journal was ours, since this agent began */
 	bool takeover_pending; /* the wait for another place's launch begins with our first write */
 	bool looks_early; /* the facts are gathered while the Flink of that launch may still add to them */
-	bool checking;         /* the journal is being looked at */
+	bool checking;                        /* the journal is being looked at */
 	int64_t write_sent_ms, check_sent_ms, /* when the last one was asked for */
 		owned_ms; /* when the journal was asked for that turned out to be ours */
 

@@ -76,7 +76,7 @@ void on_journal_seen(struct lifecycle *life, const struct event *event);
 void journal_is_ours(struct lifecycle *life, int64_t asked_ms);
 void lease_ran_out(struct lifecycle *life);
 
-/* ---- lifecycle_launch.c ---- */
+/* ---- lifecycle_resolve.c ---- */
 
 /* Asks for the facts; while the Flink of another place may still live, a start is not decided on them. */
 void observe(struct lifecycle *life);
@@ -86,9 +86,19 @@ void resolve_start(struct lifecycle *life, const char *why);
 void park(struct lifecycle *life, const struct decision *decision);
 void on_observed(struct lifecycle *life, const struct event *event);
 
+/* Nothing can be started now; the facts are gathered again after a while. */
+void hold(struct lifecycle *life, const struct decision *decision);
+void look_again(struct lifecycle *life);
+
 /* A snapshot of it was seen, or Flink has told of one: it may be gone at the next look, and must not count as
  * never made then. */
 void launch_has_left_state(struct lifecycle *life, struct launch *launch);
+
+/* ---- lifecycle_launch.c ---- */
+
+/* The intent goes into the journal first; EFFECT_LAUNCH comes out when it is there. */
+void begin_launch(struct lifecycle *life, const struct decision *decision,
+		  const struct facts *facts);
 
 /* A launch that was intended but not asked for yet is not wanted any more. */
 void launch_withdraw(struct lifecycle *life);
