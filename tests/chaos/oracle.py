@@ -22,6 +22,7 @@ class Oracle:
         self.starts = {}  # job: ms of its first RESTORED
         self.order = []  # jobs in the order of their starts
         self.end = None  # the last number of an input that has ended
+        self.left = set()  # paths that a job has gone back behind, inside of Flink
         self.ended = set()  # jobs that have put the last number into a snapshot
         self.of_job = {}  # job: its checkpoints in storage
         self.finished = None  # the job that has finished and must not run again
@@ -66,6 +67,8 @@ class Oracle:
             self.violation(ms, f"job {job} attempt {attempt} started empty, {newest} were in {what}")
         elif count < newest:
             self.violation(ms, f"job {job} attempt {attempt} restored {count} from {snapshot}, {newest} were in {what}")
+        if not first and snapshot != "-":
+            self.left |= {path for path, key in self.stored.items() if key[0] == job and key[1] > int(snapshot)}
 
     def completed_checkpoint(self, job):
         return max((self.counts.get(key, 0) for key in self.of_job.get(job, ()) if key in self.told), default=0)
@@ -109,6 +112,10 @@ class Oracle:
     def is_stored(self, ms, job, number, path):
         self.seen["STORED"] += 1
         job = self.full(job)
+        # what a job has completed since it went back is newer than a savepoint that it went back behind
+        for behind in [other for other in self.left if self.stored.get(other, (None,))[0] == job]:
+            self.left.discard(behind)
+            del self.stored[behind]
         self.stored[path] = (job, number)
         if "/chk-" in path:
             self.of_job.setdefault(job, set()).add((job, number))

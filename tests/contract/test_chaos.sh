@@ -84,6 +84,18 @@ begin
 event RESTORED 1 100 "$A" 1
 ok "but Flink itself goes back to the last that it has told of" violation "attempt 1 restored 100"
 begin
+event SNAPSHOT 3 300 "$A"
+stored aaaaaa 3 /sp/savepoint-aaaaaa-0123456789ab
+event RESTORED 2 200 "$A" 1
+cp "$dir/events" "$dir/behind"
+event RESTORED 2 200 "$B"
+ok "a savepoint that such a failure came after is the newest" violation "300 were in /sp/savepoint-aaaaaa"
+cp "$dir/behind" "$dir/events"
+event SNAPSHOT 4 220 "$A" 1
+stored "$A" 4 "/ck/$A/chk-4"
+event RESTORED 4 220 "$B"
+ok "until the job has completed something again" clean
+begin
 event ASKED path 100 by=person
 event RESTORED 1 100 "$B"
 ok "an older one that was asked for" clean
