@@ -33,7 +33,7 @@ static int end(struct rig *rig, int status)
 	return rig_wait(rig);
 }
 
-static void launches_tells_the_end_and_exits_as_asked(void)
+TEST(launches_tells_the_end_and_exits_as_asked)
 {
 	struct rig rig = {0};
 	struct link_msg msg, exited;
@@ -55,7 +55,7 @@ static void launches_tells_the_end_and_exits_as_asked(void)
 	CHECK_INT(end(&rig, 42), ==, 42);
 }
 
-static void the_launched_inherits_just_what_it_was_given(void)
+TEST(the_launched_inherits_just_what_it_was_given)
 {
 	struct rig rig = {0};
 	char path[] = "/tmp/drey-lock-XXXXXX";
@@ -83,7 +83,7 @@ static void the_launched_inherits_just_what_it_was_given(void)
 	close(fd);
 }
 
-static void a_launch_that_cannot_be_executed_is_told_with_its_errno(void)
+TEST(a_launch_that_cannot_be_executed_is_told_with_its_errno)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -103,7 +103,7 @@ static void a_launch_that_cannot_be_executed_is_told_with_its_errno(void)
 	CHECK_INT(end(&rig, 0), ==, 0);
 }
 
-static void a_second_launch_is_refused_while_one_runs(void)
+TEST(a_second_launch_is_refused_while_one_runs)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -137,7 +137,7 @@ static void send_launch(struct rig *rig, uint32_t argc, uint32_t envc, const cha
 	CHECK_INT(send(rig->link, packet, sizeof(msg) + bytes, 0), ==, sizeof(msg) + bytes);
 }
 
-static void a_malformed_launch_is_refused_and_harms_nothing(void)
+TEST(a_malformed_launch_is_refused_and_harms_nothing)
 {
 	static const struct {
 		uint32_t argc, envc;
@@ -173,7 +173,7 @@ static void a_malformed_launch_is_refused_and_harms_nothing(void)
 	CHECK_INT(end(&rig, 0), ==, 0);
 }
 
-static void a_launch_of_the_full_size_works(void)
+TEST(a_launch_of_the_full_size_works)
 {
 	static char big[LINK_PACKET_MAX_BYTES];
 	struct rig rig = {0};
@@ -193,7 +193,7 @@ static void a_launch_of_the_full_size_works(void)
 	CHECK_INT(end(&rig, 0), ==, 0);
 }
 
-static void signals_reach_the_launched_and_not_the_agent(void)
+TEST(signals_reach_the_launched_and_not_the_agent)
 {
 	static const int signos[] = {SIGHUP, SIGQUIT, SIGUSR1, SIGWINCH, 40};
 	struct rig rig = {0};
@@ -218,7 +218,7 @@ static void signals_reach_the_launched_and_not_the_agent(void)
 
 /* ---- agents that die ---- */
 
-static void a_killed_agent_comes_back_and_is_told_what_runs(void)
+TEST(a_killed_agent_comes_back_and_is_told_what_runs)
 {
 	struct rig rig = {0};
 	struct link_msg msg, started;
@@ -251,7 +251,7 @@ static void a_killed_agent_comes_back_and_is_told_what_runs(void)
 	CHECK_INT(end(&rig, 0), ==, 0);
 }
 
-static void what_ended_without_an_agent_is_told_to_the_next(void)
+TEST(what_ended_without_an_agent_is_told_to_the_next)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -274,7 +274,7 @@ static void what_ended_without_an_agent_is_told_to_the_next(void)
 	CHECK_INT(end(&rig, 0), ==, 0);
 }
 
-static void an_agent_that_refuses_its_configuration_ends_drey_init_with_2(void)
+TEST(an_agent_that_refuses_its_configuration_ends_drey_init_with_2)
 {
 	struct rig rig = {0};
 
@@ -283,7 +283,7 @@ static void an_agent_that_refuses_its_configuration_ends_drey_init_with_2(void)
 	CHECK_INT(rig_wait(&rig), ==, 2);
 }
 
-static void status_2_after_a_launch_is_a_crash_like_any_other(void)
+TEST(status_2_after_a_launch_is_a_crash_like_any_other)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -300,7 +300,7 @@ static void status_2_after_a_launch_is_a_crash_like_any_other(void)
 	rig_wait(&rig);
 }
 
-static void an_agent_that_is_done_ends_drey_init_with_0(void)
+TEST(an_agent_that_is_done_ends_drey_init_with_0)
 {
 	struct rig rig = {0};
 
@@ -309,7 +309,7 @@ static void an_agent_that_is_done_ends_drey_init_with_0(void)
 	CHECK_INT(rig_wait(&rig), ==, 0);
 }
 
-static void an_agent_that_leaves_a_running_child_is_started_again(void)
+TEST(an_agent_that_leaves_a_running_child_is_started_again)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -325,7 +325,7 @@ static void an_agent_that_leaves_a_running_child_is_started_again(void)
 	rig_wait(&rig);
 }
 
-static void an_agent_that_does_not_exist_is_114(void)
+TEST(an_agent_that_does_not_exist_is_114)
 {
 	struct rig rig = {0};
 
@@ -334,7 +334,7 @@ static void an_agent_that_does_not_exist_is_114(void)
 	CHECK_HAS(rig.text, "cannot use the agent /no/such/agent: No such file or directory");
 }
 
-static void a_failing_agent_is_started_ever_more_slowly(void)
+TEST(a_failing_agent_is_started_ever_more_slowly)
 {
 	struct rig rig = {0};
 
@@ -349,7 +349,7 @@ static void a_failing_agent_is_started_ever_more_slowly(void)
 
 /* ---- agents that misbehave ---- */
 
-static void an_agent_of_another_version_is_114_before_the_first_launch(void)
+TEST(an_agent_of_another_version_is_114_before_the_first_launch)
 {
 	struct link_msg msg = {.version = LINK_VERSION + 1, .type = LINK_LAUNCH};
 	struct rig rig = {0};
@@ -360,7 +360,7 @@ static void an_agent_of_another_version_is_114_before_the_first_launch(void)
 	CHECK_HAS(rig.text, "another version of the link");
 }
 
-static void an_agent_that_talks_nonsense_is_replaced_and_the_child_kept(void)
+TEST(an_agent_that_talks_nonsense_is_replaced_and_the_child_kept)
 {
 	static const struct link_msg nonsense[] = {
 		{.version = LINK_VERSION, .type = 999},
@@ -387,7 +387,7 @@ static void an_agent_that_talks_nonsense_is_replaced_and_the_child_kept(void)
 	rig_wait(&rig);
 }
 
-static void an_agent_that_closes_its_link_is_replaced(void)
+TEST(an_agent_that_closes_its_link_is_replaced)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -405,7 +405,7 @@ static void an_agent_that_closes_its_link_is_replaced(void)
 	rig_wait(&rig);
 }
 
-static void an_agent_that_reads_nothing_is_replaced_when_its_socket_is_full(void)
+TEST(an_agent_that_reads_nothing_is_replaced_when_its_socket_is_full)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -424,7 +424,7 @@ static void an_agent_that_reads_nothing_is_replaced_when_its_socket_is_full(void
 	CHECK_INT(end(&rig, 0), ==, 0);
 }
 
-static void a_flood_of_messages_does_not_delay_sigterm(void)
+TEST(a_flood_of_messages_does_not_delay_sigterm)
 {
 	struct rig rig = {0};
 	/* signal 0 does nothing at all */
@@ -451,7 +451,7 @@ static void a_flood_of_messages_does_not_delay_sigterm(void)
 
 /* ---- stopping ---- */
 
-static void a_stop_is_the_agents_once_it_has_acknowledged(void)
+TEST(a_stop_is_the_agents_once_it_has_acknowledged)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -499,7 +499,7 @@ static int64_t drag_on(void)
 	return rig_now_ms() - from_ms;
 }
 
-static void an_acknowledged_stop_that_drags_on_gets_sigterm_for_the_jvms_share(void)
+TEST(an_acknowledged_stop_that_drags_on_gets_sigterm_for_the_jvms_share)
 {
 	CHECK_INT(rig_best_ms(drag_on, 3500), <, 3500); /* 3000 with nothing else to do */
 }
@@ -525,12 +525,12 @@ static int64_t stop_without_ack(void)
 	return rig_now_ms() - from_ms;
 }
 
-static void a_stop_nobody_acknowledges_is_carried_out_and_the_child_killed_in_time(void)
+TEST(a_stop_nobody_acknowledges_is_carried_out_and_the_child_killed_in_time)
 {
 	CHECK_INT(rig_best_ms(stop_without_ack, 3500), <, 3500);
 }
 
-static void a_hung_agent_costs_only_its_share(void)
+TEST(a_hung_agent_costs_only_its_share)
 {
 	struct rig rig = {0};
 	int64_t from_ms;
@@ -562,7 +562,7 @@ static int64_t stop_without_agent(void)
 	return rig_now_ms() - from_ms;
 }
 
-static void a_stop_without_an_agent_is_a_sigterm_at_once(void)
+TEST(a_stop_without_an_agent_is_a_sigterm_at_once)
 {
 	CHECK_INT(rig_best_ms(stop_without_agent, 1500), <, 1500);
 }
@@ -584,12 +584,12 @@ static int64_t stop_handed_back(void)
 	return rig_now_ms() - from_ms;
 }
 
-static void an_agent_that_dies_after_acknowledging_hands_the_stop_back(void)
+TEST(an_agent_that_dies_after_acknowledging_hands_the_stop_back)
 {
 	CHECK_INT(rig_best_ms(stop_handed_back, 1500), <, 1500);
 }
 
-static void a_stop_with_nothing_running_ends_with_the_agents_word(void)
+TEST(a_stop_with_nothing_running_ends_with_the_agents_word)
 {
 	struct rig rig = {0};
 
@@ -601,7 +601,7 @@ static void a_stop_with_nothing_running_ends_with_the_agents_word(void)
 	CHECK_INT(end(&rig, 0), ==, 0);
 }
 
-static void an_agent_that_stays_after_exit_is_ended(void)
+TEST(an_agent_that_stays_after_exit_is_ended)
 {
 	struct rig rig = {0};
 	char done[8];
@@ -618,7 +618,7 @@ static void an_agent_that_stays_after_exit_is_ended(void)
 	CHECK_HAS(rig.text, "has not ended in time");
 }
 
-static void the_last_words_of_a_dead_agent_count(void)
+TEST(the_last_words_of_a_dead_agent_count)
 {
 	struct rig rig = {0};
 
@@ -633,7 +633,7 @@ static void the_last_words_of_a_dead_agent_count(void)
 	CHECK_INT(rig_wait(&rig), ==, 11);
 }
 
-static void exit_waits_for_the_running_child(void)
+TEST(exit_waits_for_the_running_child)
 {
 	struct rig rig = {0};
 
@@ -647,7 +647,7 @@ static void exit_waits_for_the_running_child(void)
 	CHECK_INT(rig_wait(&rig), ==, 5);
 }
 
-static void what_a_launch_leaves_in_its_group_is_ended_before_the_next(void)
+TEST(what_a_launch_leaves_in_its_group_is_ended_before_the_next)
 {
 	struct rig rig = {0};
 	pid_t second;
@@ -678,7 +678,7 @@ static const char *with_memory_events(void *arg)
 	return system(command) ? "cannot put a file in place of memory.events" : NULL;
 }
 
-static void an_oom_kill_in_the_cgroup_is_told(void)
+TEST(an_oom_kill_in_the_cgroup_is_told)
 {
 	char path[64], command[400];
 	struct rig rig = {0};
@@ -711,41 +711,4 @@ static void an_oom_kill_in_the_cgroup_is_told(void)
 	CHECK_INT(msg.flags, ==, 0);
 	CHECK_INT(end(&rig, 0), ==, 0);
 	unlink(path);
-}
-
-int main(void)
-{
-	TEST(launches_tells_the_end_and_exits_as_asked);
-	TEST(the_launched_inherits_just_what_it_was_given);
-	TEST(a_launch_that_cannot_be_executed_is_told_with_its_errno);
-	TEST(a_second_launch_is_refused_while_one_runs);
-	TEST(a_malformed_launch_is_refused_and_harms_nothing);
-	TEST(a_launch_of_the_full_size_works);
-	TEST(signals_reach_the_launched_and_not_the_agent);
-	TEST(a_killed_agent_comes_back_and_is_told_what_runs);
-	TEST(what_ended_without_an_agent_is_told_to_the_next);
-	TEST(an_agent_that_refuses_its_configuration_ends_drey_init_with_2);
-	TEST(status_2_after_a_launch_is_a_crash_like_any_other);
-	TEST(an_agent_that_is_done_ends_drey_init_with_0);
-	TEST(an_agent_that_leaves_a_running_child_is_started_again);
-	TEST(an_agent_that_does_not_exist_is_114);
-	TEST(a_failing_agent_is_started_ever_more_slowly);
-	TEST(an_agent_of_another_version_is_114_before_the_first_launch);
-	TEST(an_agent_that_talks_nonsense_is_replaced_and_the_child_kept);
-	TEST(an_agent_that_closes_its_link_is_replaced);
-	TEST(an_agent_that_reads_nothing_is_replaced_when_its_socket_is_full);
-	TEST(a_flood_of_messages_does_not_delay_sigterm);
-	TEST(a_stop_is_the_agents_once_it_has_acknowledged);
-	TEST(an_acknowledged_stop_that_drags_on_gets_sigterm_for_the_jvms_share);
-	TEST(a_stop_nobody_acknowledges_is_carried_out_and_the_child_killed_in_time);
-	TEST(a_hung_agent_costs_only_its_share);
-	TEST(a_stop_without_an_agent_is_a_sigterm_at_once);
-	TEST(an_agent_that_dies_after_acknowledging_hands_the_stop_back);
-	TEST(a_stop_with_nothing_running_ends_with_the_agents_word);
-	TEST(an_agent_that_stays_after_exit_is_ended);
-	TEST(the_last_words_of_a_dead_agent_count);
-	TEST(exit_waits_for_the_running_child);
-	TEST(what_a_launch_leaves_in_its_group_is_ended_before_the_next);
-	TEST(an_oom_kill_in_the_cgroup_is_told);
-	return tap_done();
 }

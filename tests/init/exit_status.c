@@ -20,7 +20,7 @@ static int status_of(const char *const *argv)
 }
 #define STATUS_OF(...) status_of((const char *const[]){__VA_ARGS__, NULL})
 
-static void passes_on_all_256_exit_statuses(void)
+TEST(passes_on_all_256_exit_statuses)
 {
 	char number[8];
 
@@ -30,7 +30,7 @@ static void passes_on_all_256_exit_statuses(void)
 	}
 }
 
-static void adds_128_to_the_signal_that_killed_the_command(void)
+TEST(adds_128_to_the_signal_that_killed_the_command)
 {
 	static const int signos[] = {SIGTERM, SIGKILL, SIGSEGV, SIGABRT, SIGHUP, SIGPIPE, 40, 64};
 	char number[8];
@@ -41,7 +41,7 @@ static void adds_128_to_the_signal_that_killed_the_command(void)
 	}
 }
 
-static void remaps_the_named_statuses_to_0_and_no_others(void)
+TEST(remaps_the_named_statuses_to_0_and_no_others)
 {
 	CHECK_INT(STATUS_OF("-e", "143", "-e7", "--", rig_puppet(), "raise", "15"), ==, 0);
 	CHECK_INT(STATUS_OF("-e", "143", "-e7", "--", rig_puppet(), "exit", "7"), ==, 0);
@@ -70,7 +70,7 @@ static void write_file(const char *path, const char *text, mode_t mode)
 	close(fd);
 }
 
-static void a_command_that_cannot_be_found_is_127(void)
+TEST(a_command_that_cannot_be_found_is_127)
 {
 	CHECK_INT(fails_with("/no/such: No such file", "/no/such"), ==, 127);
 	CHECK_INT(fails_with("no-such-program: No such file", "no-such-program"), ==, 127);
@@ -81,7 +81,7 @@ static void a_command_that_cannot_be_found_is_127(void)
 	CHECK_INT(fails_with("No such file", ""), ==, 127);
 }
 
-static void a_command_that_cannot_be_executed_is_126(void)
+TEST(a_command_that_cannot_be_executed_is_126)
 {
 	CHECK_INT(fails_with("/etc: Permission denied", "/etc"), ==, 126);
 	CHECK_INT(fails_with("Permission denied", "/etc/passwd"), ==, 126);
@@ -94,14 +94,14 @@ static void a_command_that_cannot_be_executed_is_126(void)
 	setenv("PATH", "/usr/bin:/bin", 1);
 }
 
-static void a_file_that_is_no_program_is_126_and_not_given_to_a_shell(void)
+TEST(a_file_that_is_no_program_is_126_and_not_given_to_a_shell)
 {
 	write_file("/tmp/drey-garbage", "echo this came from a shell\n", 0755);
 	CHECK_INT(fails_with("/tmp/drey-garbage: Exec format error", "/tmp/drey-garbage"), ==, 126);
 	unlink("/tmp/drey-garbage");
 }
 
-static void a_status_of_127_from_the_command_is_no_exec_failure(void)
+TEST(a_status_of_127_from_the_command_is_no_exec_failure)
 {
 	struct rig rig = {0};
 
@@ -110,7 +110,7 @@ static void a_status_of_127_from_the_command_is_no_exec_failure(void)
 	CHECK_STR(rig.text, "");
 }
 
-static void bad_usage_is_112_says_why_and_starts_nothing(void)
+TEST(bad_usage_is_112_says_why_and_starts_nothing)
 {
 	static const char *const bad[][4] = {
 		{"--no-such-option", "--", "x"},
@@ -139,7 +139,7 @@ static void bad_usage_is_112_says_why_and_starts_nothing(void)
 	unsetenv("DREY_GRACE_SECONDS");
 }
 
-static void help_and_version_are_0_and_on_standard_output(void)
+TEST(help_and_version_are_0_and_on_standard_output)
 {
 	struct rig rig = {0};
 
@@ -151,13 +151,13 @@ static void help_and_version_are_0_and_on_standard_output(void)
 	CHECK_HAS(rig.text, "drey-init ");
 }
 
-static void notices_the_end_of_the_command_among_coalesced_deaths(void)
+TEST(notices_the_end_of_the_command_among_coalesced_deaths)
 {
 	for (int i = 0; i < 200; i++)
 		CHECK_INT(STATUS_OF("--", rig_puppet(), "burst"), ==, 3);
 }
 
-static void a_stopped_command_is_not_a_dead_one(void)
+TEST(a_stopped_command_is_not_a_dead_one)
 {
 	struct rig rig = {0};
 	pid_t pid;
@@ -195,7 +195,7 @@ static void read_back(const char *path, char *text, size_t text_bytes)
 	close(fd);
 }
 
-static void writes_the_termination_log_unless_somebody_has(void)
+TEST(writes_the_termination_log_unless_somebody_has)
 {
 	char path[64], text[300];
 	struct rig rig = {0};
@@ -213,21 +213,4 @@ static void writes_the_termination_log_unless_somebody_has(void)
 	read_back(path, text, sizeof(text));
 	CHECK_STR(text, "mine");
 	unlink(path);
-}
-
-int main(void)
-{
-	TEST(passes_on_all_256_exit_statuses);
-	TEST(adds_128_to_the_signal_that_killed_the_command);
-	TEST(remaps_the_named_statuses_to_0_and_no_others);
-	TEST(a_command_that_cannot_be_found_is_127);
-	TEST(a_command_that_cannot_be_executed_is_126);
-	TEST(a_file_that_is_no_program_is_126_and_not_given_to_a_shell);
-	TEST(a_status_of_127_from_the_command_is_no_exec_failure);
-	TEST(bad_usage_is_112_says_why_and_starts_nothing);
-	TEST(help_and_version_are_0_and_on_standard_output);
-	TEST(notices_the_end_of_the_command_among_coalesced_deaths);
-	TEST(a_stopped_command_is_not_a_dead_one);
-	TEST(writes_the_termination_log_unless_somebody_has);
-	return tap_done();
 }

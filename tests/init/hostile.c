@@ -76,7 +76,7 @@ static const char *deny(void *arg)
 	return NULL;
 }
 
-static void works_when_newer_system_calls_are_denied(void)
+TEST(works_when_newer_system_calls_are_denied)
 {
 	static const int calls[] = {SYS_close_range,   SYS_pidfd_open, SYS_clone3,  SYS_signalfd4,
 				    SYS_epoll_create1, SYS_waitid,     SYS_setpgid, SYS_prctl,
@@ -102,7 +102,7 @@ static const char *inherit_and_deny(void *arg)
 	return deny(arg);
 }
 
-static void closes_descriptors_without_close_range_too(void)
+TEST(closes_descriptors_without_close_range_too)
 {
 	struct denied denied = {SYS_close_range, ENOSYS};
 	struct rig rig = {0};
@@ -122,7 +122,7 @@ static const char *no_proc(void *arg)
 	return NULL;
 }
 
-static void works_without_proc(void)
+TEST(works_without_proc)
 {
 	works(no_proc, NULL);
 	works_with_an_agent(no_proc, NULL);
@@ -137,7 +137,7 @@ static const char *read_only(void *arg)
 	return NULL;
 }
 
-static void works_on_a_read_only_root(void)
+TEST(works_on_a_read_only_root)
 {
 	works(read_only, NULL);
 	works_with_an_agent(read_only, NULL);
@@ -153,7 +153,7 @@ static const char *odd_user(void *arg)
 	return NULL;
 }
 
-static void works_as_a_user_nobody_has_heard_of(void)
+TEST(works_as_a_user_nobody_has_heard_of)
 {
 	works(odd_user, NULL);
 	works_with_an_agent(odd_user, NULL);
@@ -168,7 +168,7 @@ static const char *no_dev(void *arg)
 	return NULL;
 }
 
-static void works_without_dev(void)
+TEST(works_without_dev)
 {
 	works(no_dev, NULL);
 	works_with_an_agent(no_dev, NULL);
@@ -183,7 +183,7 @@ static const char *few_files(void *arg)
 	return NULL;
 }
 
-static void works_with_few_descriptors(void)
+TEST(works_with_few_descriptors)
 {
 	works(few_files, NULL);
 	works_with_an_agent(few_files, NULL);
@@ -197,7 +197,7 @@ static const char *unreadable_cwd(void *arg)
 	return NULL;
 }
 
-static void works_in_a_directory_it_may_not_enter(void)
+TEST(works_in_a_directory_it_may_not_enter)
 {
 	works(unreadable_cwd, NULL);
 }
@@ -209,7 +209,7 @@ static const char *no_env(void *arg)
 	return NULL;
 }
 
-static void works_with_an_empty_environment(void)
+TEST(works_with_an_empty_environment)
 {
 	struct rig rig = {0};
 
@@ -218,7 +218,7 @@ static void works_with_an_empty_environment(void)
 	works_with_an_agent(no_env, NULL);
 }
 
-static void works_as_pid_1_with_an_agent(void)
+TEST(works_as_pid_1_with_an_agent)
 {
 	struct rig rig = {0};
 
@@ -236,19 +236,4 @@ static void works_as_pid_1_with_an_agent(void)
 	rig_send(&rig, LINK_EXIT, 0, 3, 0);
 	rig_tell_agent(&rig, "exit 0");
 	CHECK_INT(rig_wait(&rig), ==, 3);
-}
-
-int main(void)
-{
-	TEST(works_when_newer_system_calls_are_denied);
-	TEST(closes_descriptors_without_close_range_too);
-	TEST(works_without_proc);
-	TEST(works_on_a_read_only_root);
-	TEST(works_as_a_user_nobody_has_heard_of);
-	TEST(works_without_dev);
-	TEST(works_with_few_descriptors);
-	TEST(works_in_a_directory_it_may_not_enter);
-	TEST(works_with_an_empty_environment);
-	TEST(works_as_pid_1_with_an_agent);
-	return tap_done();
 }

@@ -49,7 +49,7 @@ static int64_t killed_after(struct rig *rig, int64_t until_ms)
 	return rig_now_ms() - until_ms;
 }
 
-static void a_lease_that_is_not_renewed_ends_flink(void)
+TEST(a_lease_that_is_not_renewed_ends_flink)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -73,7 +73,7 @@ static void a_lease_that_is_not_renewed_ends_flink(void)
 	CHECK_INT(end(&rig), ==, 0);
 }
 
-static void a_stopped_agent_and_a_stopped_flink_keep_nothing_alive(void)
+TEST(a_stopped_agent_and_a_stopped_flink_keep_nothing_alive)
 {
 	struct rig rig = {0};
 	int64_t until_ms;
@@ -87,7 +87,7 @@ static void a_stopped_agent_and_a_stopped_flink_keep_nothing_alive(void)
 	CHECK_INT(end(&rig), ==, 0);
 }
 
-static void the_lease_outlives_the_agent(void)
+TEST(the_lease_outlives_the_agent)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -103,7 +103,7 @@ static void the_lease_outlives_the_agent(void)
 	CHECK_INT(end(&rig), ==, 0);
 }
 
-static void without_a_lease_nothing_runs_out(void)
+TEST(without_a_lease_nothing_runs_out)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -115,13 +115,4 @@ static void without_a_lease_nothing_runs_out(void)
 	CHECK(rig_expect(&rig, LINK_EXITED, &msg));
 	CHECK_INT(msg.wait_status, ==, 7 << 8);
 	CHECK_INT(end(&rig), ==, 0);
-}
-
-int main(void)
-{
-	TEST(a_lease_that_is_not_renewed_ends_flink);
-	TEST(a_stopped_agent_and_a_stopped_flink_keep_nothing_alive);
-	TEST(the_lease_outlives_the_agent);
-	TEST(without_a_lease_nothing_runs_out);
-	return tap_done();
 }

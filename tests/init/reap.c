@@ -23,7 +23,7 @@ static long private_dirty_kb(pid_t pid)
 	return kb;
 }
 
-static void ten_thousand_orphans_that_die_at_once_are_all_reaped(void)
+TEST(ten_thousand_orphans_that_die_at_once_are_all_reaped)
 {
 	struct rig rig = {0};
 
@@ -34,7 +34,7 @@ static void ten_thousand_orphans_that_die_at_once_are_all_reaped(void)
 	tap_note("%ld ms", rig_number(&rig, " ms "));
 }
 
-static void ten_thousand_orphans_are_reaped_by_pid_1(void)
+TEST(ten_thousand_orphans_are_reaped_by_pid_1)
 {
 	struct rig rig = {0};
 
@@ -45,7 +45,7 @@ static void ten_thousand_orphans_are_reaped_by_pid_1(void)
 	CHECK_INT(rig_wait(&rig), ==, 0);
 }
 
-static void a_stream_of_orphans_leaves_none_and_costs_no_memory(void)
+TEST(a_stream_of_orphans_leaves_none_and_costs_no_memory)
 {
 	struct rig rig = {0};
 
@@ -60,7 +60,7 @@ static void a_stream_of_orphans_leaves_none_and_costs_no_memory(void)
 	CHECK_INT(rig_wait(&rig), ==, 143);
 }
 
-static void orphans_of_the_agent_are_reaped_and_told_to_nobody(void)
+TEST(orphans_of_the_agent_are_reaped_and_told_to_nobody)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -96,7 +96,7 @@ static long switches(pid_t pid)
 	return count;
 }
 
-static void sleeps_when_there_is_nothing_to_do(void)
+TEST(sleeps_when_there_is_nothing_to_do)
 {
 	struct rig rig = {0};
 	long before = -1, after = -2;
@@ -114,14 +114,4 @@ static void sleeps_when_there_is_nothing_to_do(void)
 	CHECK_INT(after, ==, before);
 	kill(rig.pid, SIGTERM);
 	CHECK_INT(rig_wait(&rig), ==, 143);
-}
-
-int main(void)
-{
-	TEST(ten_thousand_orphans_that_die_at_once_are_all_reaped);
-	TEST(ten_thousand_orphans_are_reaped_by_pid_1);
-	TEST(a_stream_of_orphans_leaves_none_and_costs_no_memory);
-	TEST(orphans_of_the_agent_are_reaped_and_told_to_nobody);
-	TEST(sleeps_when_there_is_nothing_to_do);
-	return tap_done();
 }

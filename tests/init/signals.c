@@ -27,7 +27,7 @@ static bool is_sent_on(int signo)
 	return true;
 }
 
-static void sends_on_every_signal_that_can_be(void)
+TEST(sends_on_every_signal_that_can_be)
 {
 	struct rig rig = {0};
 	char line[20];
@@ -45,7 +45,7 @@ static void sends_on_every_signal_that_can_be(void)
 	CHECK_INT(rig_wait(&rig), ==, 0);
 }
 
-static void keeps_sigchld_and_terminal_signals_to_itself(void)
+TEST(keeps_sigchld_and_terminal_signals_to_itself)
 {
 	struct rig rig = {0};
 
@@ -61,7 +61,7 @@ static void keeps_sigchld_and_terminal_signals_to_itself(void)
 	CHECK_INT(rig_wait(&rig), ==, 0);
 }
 
-static void sends_to_the_whole_group_when_asked(void)
+TEST(sends_to_the_whole_group_when_asked)
 {
 	for (int group = 0; group < 2; group++) {
 		struct rig rig = {0};
@@ -82,7 +82,7 @@ static void sends_to_the_whole_group_when_asked(void)
 	}
 }
 
-static void sends_on_each_sigterm_and_a_thousand_do_no_harm(void)
+TEST(sends_on_each_sigterm_and_a_thousand_do_no_harm)
 {
 	struct rig rig = {0};
 
@@ -100,7 +100,7 @@ static void sends_on_each_sigterm_and_a_thousand_do_no_harm(void)
 	CHECK_INT(rig_wait(&rig), ==, 0);
 }
 
-static void a_stopped_command_is_woken_to_get_its_sigterm(void)
+TEST(a_stopped_command_is_woken_to_get_its_sigterm)
 {
 	struct rig rig = {0};
 	pid_t pid;
@@ -147,7 +147,7 @@ static unsigned long long mask_of(const struct rig *rig, const char *label)
 	return at ? strtoull(at + strlen(label), NULL, 16) : ~0ULL;
 }
 
-static void the_command_inherits_mask_and_ignored_signals(void)
+TEST(the_command_inherits_mask_and_ignored_signals)
 {
 	struct rig rig = {0};
 
@@ -165,7 +165,7 @@ static void the_command_inherits_mask_and_ignored_signals(void)
 		tap_note("it said: %.900s", rig.text);
 }
 
-static void no_descriptor_leaks_to_the_command(void)
+TEST(no_descriptor_leaks_to_the_command)
 {
 	struct rig rig = {0};
 
@@ -175,7 +175,7 @@ static void no_descriptor_leaks_to_the_command(void)
 	CHECK_HAS(rig.text, "link none\n");
 }
 
-static void drey_init_keeps_no_inherited_descriptor_and_no_directory(void)
+TEST(drey_init_keeps_no_inherited_descriptor_and_no_directory)
 {
 	struct rig rig = {0};
 	char path[64], cwd[100];
@@ -195,7 +195,7 @@ static void drey_init_keeps_no_inherited_descriptor_and_no_directory(void)
 	CHECK_INT(rig_wait(&rig), ==, 143);
 }
 
-static void the_command_has_its_own_group_in_the_same_session(void)
+TEST(the_command_has_its_own_group_in_the_same_session)
 {
 	struct rig rig = {0};
 
@@ -253,7 +253,7 @@ static char *open_pty(void)
 	return name;
 }
 
-static void the_command_gets_the_terminal_and_ctrl_c(void)
+TEST(the_command_gets_the_terminal_and_ctrl_c)
 {
 	char *name = open_pty();
 	struct rig rig = {0};
@@ -274,7 +274,7 @@ static void the_command_gets_the_terminal_and_ctrl_c(void)
 	close(pty_main);
 }
 
-static void the_terminal_is_not_taken_from_somebody_else(void)
+TEST(the_terminal_is_not_taken_from_somebody_else)
 {
 	struct rig rig = {0};
 	char *name = open_pty();
@@ -289,7 +289,7 @@ static void the_terminal_is_not_taken_from_somebody_else(void)
 	close(pty_main);
 }
 
-static void a_second_ctrl_c_kills_what_a_first_did_not_end(void)
+TEST(a_second_ctrl_c_kills_what_a_first_did_not_end)
 {
 	struct rig rig = {0};
 	char *name = open_pty();
@@ -329,7 +329,7 @@ static const char *stderr_is_full_and_no_proc(void *arg)
 	return stderr_is_full(arg);
 }
 
-static void a_full_stderr_holds_nothing_up(void)
+TEST(a_full_stderr_holds_nothing_up)
 {
 	rig_prepare *how[] = {stderr_is_full, stderr_is_full_and_no_proc};
 
@@ -368,7 +368,7 @@ static const char *nothing_is_open(void *arg)
 	return NULL;
 }
 
-static void a_closed_stderr_or_stdin_does_no_harm(void)
+TEST(a_closed_stderr_or_stdin_does_no_harm)
 {
 	rig_prepare *how[] = {stderr_has_no_reader, nothing_is_open};
 
@@ -386,23 +386,4 @@ static void a_closed_stderr_or_stdin_does_no_harm(void)
 		kill(rig.pid, SIGUSR2);
 		CHECK_INT(rig_wait(&rig), ==, 0);
 	}
-}
-
-int main(void)
-{
-	TEST(sends_on_every_signal_that_can_be);
-	TEST(keeps_sigchld_and_terminal_signals_to_itself);
-	TEST(sends_to_the_whole_group_when_asked);
-	TEST(sends_on_each_sigterm_and_a_thousand_do_no_harm);
-	TEST(a_stopped_command_is_woken_to_get_its_sigterm);
-	TEST(the_command_inherits_mask_and_ignored_signals);
-	TEST(no_descriptor_leaks_to_the_command);
-	TEST(drey_init_keeps_no_inherited_descriptor_and_no_directory);
-	TEST(the_command_has_its_own_group_in_the_same_session);
-	TEST(the_command_gets_the_terminal_and_ctrl_c);
-	TEST(the_terminal_is_not_taken_from_somebody_else);
-	TEST(a_second_ctrl_c_kills_what_a_first_did_not_end);
-	TEST(a_full_stderr_holds_nothing_up);
-	TEST(a_closed_stderr_or_stdin_does_no_harm);
-	return tap_done();
 }

@@ -26,7 +26,7 @@ static const char *signal_is_pending(void *arg)
 	return NULL;
 }
 
-static void a_stop_signal_before_the_fork_means_never_started(void)
+TEST(a_stop_signal_before_the_fork_means_never_started)
 {
 	int signos[] = {SIGTERM, SIGINT};
 
@@ -40,7 +40,7 @@ static void a_stop_signal_before_the_fork_means_never_started(void)
 	}
 }
 
-static void another_signal_before_the_fork_reaches_the_command(void)
+TEST(another_signal_before_the_fork_reaches_the_command)
 {
 	struct rig rig = {0};
 	int signo = SIGHUP;
@@ -55,7 +55,7 @@ static void another_signal_before_the_fork_reaches_the_command(void)
 	CHECK_INT(rig_wait(&rig), ==, 0);
 }
 
-static void no_sigterm_is_lost_at_a_random_moment(void)
+TEST(no_sigterm_is_lost_at_a_random_moment)
 {
 	const char *const plain[] = {"--", rig_puppet(), "wait", NULL};
 	const char *const group[] = {"-g", "--", rig_puppet(), "wait", NULL};
@@ -113,13 +113,13 @@ static void term_during(const char *syscall, const char *option)
 	CHECK_INT(status, ==, 143);
 }
 
-static void no_sigterm_is_lost_between_fork_and_setpgid(void)
+TEST(no_sigterm_is_lost_between_fork_and_setpgid)
 {
 	term_during("setpgid", "");
 	term_during("setpgid", "-g");
 }
 
-static void no_sigterm_is_lost_while_exec_is_slow(void)
+TEST(no_sigterm_is_lost_while_exec_is_slow)
 {
 	/* At the command's execve its mask and dispositions have been restored. */
 	term_during("execve", "");
@@ -141,7 +141,7 @@ static const char *no_process_left(void *arg)
 	return NULL;
 }
 
-static void waits_for_a_process_to_be_had(void)
+TEST(waits_for_a_process_to_be_had)
 {
 	struct rlimit some = {1000, 1000};
 	struct rig rig = {0};
@@ -174,12 +174,12 @@ static int64_t sigterm_while_waiting(void)
 	return from_ms;
 }
 
-static void sigterm_is_answered_while_waiting_for_a_process(void)
+TEST(sigterm_is_answered_while_waiting_for_a_process)
 {
 	CHECK_INT(rig_best_ms(sigterm_while_waiting, 500), <, 500);
 }
 
-static void a_command_that_ends_at_once_is_not_missed(void)
+TEST(a_command_that_ends_at_once_is_not_missed)
 {
 	for (int i = 0; i < TRIES; i++) {
 		struct rig rig = {0};
@@ -188,17 +188,4 @@ static void a_command_that_ends_at_once_is_not_missed(void)
 		CHECK_INT(rig_wait(&rig), ==, 0);
 		free(rig.text);
 	}
-}
-
-int main(void)
-{
-	TEST(a_stop_signal_before_the_fork_means_never_started);
-	TEST(another_signal_before_the_fork_reaches_the_command);
-	TEST(no_sigterm_is_lost_at_a_random_moment);
-	TEST(no_sigterm_is_lost_between_fork_and_setpgid);
-	TEST(no_sigterm_is_lost_while_exec_is_slow);
-	TEST(waits_for_a_process_to_be_had);
-	TEST(sigterm_is_answered_while_waiting_for_a_process);
-	TEST(a_command_that_ends_at_once_is_not_missed);
-	return tap_done();
 }

@@ -25,12 +25,12 @@ static int64_t ignored_sigterm(void)
 	return ms;
 }
 
-static void a_command_that_ignores_sigterm_is_killed_in_time(void)
+TEST(a_command_that_ignores_sigterm_is_killed_in_time)
 {
 	CHECK_INT(rig_best_ms(ignored_sigterm, 2500), <, 2500);
 }
 
-static void the_grace_period_is_taken_from_the_environment(void)
+TEST(the_grace_period_is_taken_from_the_environment)
 {
 	struct rig rig = {0};
 	int64_t from_ms;
@@ -45,7 +45,7 @@ static void the_grace_period_is_taken_from_the_environment(void)
 	CHECK_INT(rig_now_ms() - from_ms, <, 20000); /* the default is 30 s */
 }
 
-static void without_a_deadline_nothing_is_killed(void)
+TEST(without_a_deadline_nothing_is_killed)
 {
 	struct rig rig = {0};
 
@@ -55,7 +55,7 @@ static void without_a_deadline_nothing_is_killed(void)
 	CHECK_INT(rig_wait(&rig), ==, 3);
 }
 
-static void the_whole_group_is_killed(void)
+TEST(the_whole_group_is_killed)
 {
 	struct rig rig = {0};
 
@@ -67,7 +67,7 @@ static void the_whole_group_is_killed(void)
 	CHECK(rig_gone((pid_t)rig_number(&rig, "second ")));
 }
 
-static void what_a_killed_agent_leaves_is_killed_too(void)
+TEST(what_a_killed_agent_leaves_is_killed_too)
 {
 	struct rig rig = {0};
 
@@ -79,7 +79,7 @@ static void what_a_killed_agent_leaves_is_killed_too(void)
 	CHECK(rig_gone((pid_t)rig_number(&rig, "second ")));
 }
 
-static void a_command_that_takes_its_time_keeps_its_status(void)
+TEST(a_command_that_takes_its_time_keeps_its_status)
 {
 	struct rig rig = {0};
 
@@ -104,7 +104,7 @@ static const char *own_mounts_without_proc(void *arg)
 	return hide_proc(arg);
 }
 
-static void an_orphan_gets_time_to_clean_up(void)
+TEST(an_orphan_gets_time_to_clean_up)
 {
 	static const char *const session[] = {"--", NULL, "orphan", "clean", NULL};
 	static const char *const group[] = {"--", NULL, "orphan-in-group", "clean", NULL};
@@ -128,7 +128,7 @@ static void an_orphan_gets_time_to_clean_up(void)
 	}
 }
 
-static void the_child_of_an_orphan_gets_time_too(void)
+TEST(the_child_of_an_orphan_gets_time_too)
 {
 	struct rig rig = {0};
 
@@ -138,7 +138,7 @@ static void the_child_of_an_orphan_gets_time_too(void)
 	CHECK_INT(rig_now_ms() - rig.started_ms, <, 9000); /* it was asked, not waited for */
 }
 
-static void without_proc_orphans_of_the_group_still_get_time(void)
+TEST(without_proc_orphans_of_the_group_still_get_time)
 {
 	struct rig rig = {0};
 
@@ -149,7 +149,7 @@ static void without_proc_orphans_of_the_group_still_get_time(void)
 	CHECK_INT(rig_count(&rig, "orphan cleaned up"), ==, 1);
 }
 
-static void an_orphan_that_will_not_go_is_killed(void)
+TEST(an_orphan_that_will_not_go_is_killed)
 {
 	for (int pid1 = 0; pid1 < 2; pid1++) {
 		const char *const argv[] = {"--grace", "9",    "--", rig_puppet(),
@@ -169,7 +169,7 @@ static void an_orphan_that_will_not_go_is_killed(void)
 
 /* ---- its own death ---- */
 
-static void when_drey_init_is_killed_so_is_the_command(void)
+TEST(when_drey_init_is_killed_so_is_the_command)
 {
 	struct rig rig = {0};
 	pid_t pid;
@@ -182,7 +182,7 @@ static void when_drey_init_is_killed_so_is_the_command(void)
 	CHECK(rig_gone(pid));
 }
 
-static void when_drey_init_is_killed_so_are_agent_and_child(void)
+TEST(when_drey_init_is_killed_so_are_agent_and_child)
 {
 	struct rig rig = {0};
 	struct link_msg msg;
@@ -195,21 +195,4 @@ static void when_drey_init_is_killed_so_are_agent_and_child(void)
 	CHECK_INT(rig_wait(&rig), ==, 1000 + SIGKILL);
 	CHECK(rig_gone(msg.pid));
 	CHECK(rig_gone(rig.agent));
-}
-
-int main(void)
-{
-	TEST(a_command_that_ignores_sigterm_is_killed_in_time);
-	TEST(the_grace_period_is_taken_from_the_environment);
-	TEST(without_a_deadline_nothing_is_killed);
-	TEST(the_whole_group_is_killed);
-	TEST(what_a_killed_agent_leaves_is_killed_too);
-	TEST(a_command_that_takes_its_time_keeps_its_status);
-	TEST(an_orphan_gets_time_to_clean_up);
-	TEST(the_child_of_an_orphan_gets_time_too);
-	TEST(without_proc_orphans_of_the_group_still_get_time);
-	TEST(an_orphan_that_will_not_go_is_killed);
-	TEST(when_drey_init_is_killed_so_is_the_command);
-	TEST(when_drey_init_is_killed_so_are_agent_and_child);
-	return tap_done();
 }

@@ -113,7 +113,7 @@ static char *at(const char *name)
 	return xasprintf("%s/%s", top, name);
 }
 
-static void tells_size_and_date_of_a_file(void)
+TEST(tells_size_and_date_of_a_file)
 {
 	cleanup_free char *digits = at("one/digits"), *empty = at("one/empty");
 	int64_t now = clock_unix_ms(), day = INT64_C(86400000);
@@ -130,7 +130,7 @@ static void tells_size_and_date_of_a_file(void)
 	CHECK_INT(stat.mtime_unix_ms, >, now - day);
 }
 
-static void proves_that_a_file_is_not_there(void)
+TEST(proves_that_a_file_is_not_there)
 {
 	cleanup_free char *none = at("one/digit"), *below = at("nowhere/at/all");
 	struct store_stream *stream;
@@ -145,7 +145,7 @@ static void proves_that_a_file_is_not_there(void)
 	CHECK_INT(err.kind, ==, ERR_ABSENT);
 }
 
-static void finds_files_with_odd_names(void)
+TEST(finds_files_with_odd_names)
 {
 	for (size_t i = 0; i < ARRAY_LEN(odd_names); i++) {
 		cleanup_free char *name = xasprintf("%s/odd/%s", top, odd_names[i]);
@@ -170,7 +170,7 @@ static int add_entry(void *ctx, const struct store_entry *entry, struct err *err
 	return 0;
 }
 
-static void lists_one_level(void)
+TEST(lists_one_level)
 {
 	cleanup_free char *one = at("one"), *odd = at("odd"), *none = at("on");
 	cleanup_buf struct buf text = BUF_INIT;
@@ -202,7 +202,7 @@ static int count_entry(void *ctx, const struct store_entry *entry, struct err *e
 	return !--*left;
 }
 
-static void lists_over_many_pages_and_ends_when_told(void)
+TEST(lists_over_many_pages_and_ends_when_told)
 {
 	cleanup_free char *sparse = at("sparse");
 	int left = -1;
@@ -246,7 +246,7 @@ static int on_dir(void *ctx, const struct store_dir *dir, struct err *err)
 	return 0;
 }
 
-static void sees_each_directory_once_with_its_leaf(void)
+TEST(sees_each_directory_once_with_its_leaf)
 {
 	cleanup_free char *sparse = at("sparse"), *dense = at("dense"), *none = at("spars");
 	struct dirs found = {.letter = 's'};
@@ -321,7 +321,7 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 	return 0;
 }
 
-static void looks_at_many_files_at_once(void)
+TEST(looks_at_many_files_at_once)
 {
 	for (int round = 0; round < 2; round++) {
 		struct looks looks = {.head_bytes = round ? 5 : 0};
@@ -362,7 +362,7 @@ static void read_from(const char *uri, int64_t offset)
 	store_read_close(stream);
 }
 
-static void reads_a_file_from_any_offset(void)
+TEST(reads_a_file_from_any_offset)
 {
 	cleanup_free char *big = at("big"), *empty = at("one/empty");
 	struct store_stream *stream;
@@ -386,7 +386,7 @@ static void reads_a_file_from_any_offset(void)
 }
 
 /* Two streams and other questions go side by side. */
-static void reads_two_files_at_a_time(void)
+TEST(reads_two_files_at_a_time)
 {
 	cleanup_free char *big = at("big"), *digits = at("one/digits");
 	struct store_stream *first, *second;
@@ -409,6 +409,7 @@ static void reads_two_files_at_a_time(void)
 
 int main(int argc, char **argv)
 {
+	int status;
 	const char *dirs = getenv("CHECK_DIRS");
 	struct err err = {0};
 
@@ -428,16 +429,8 @@ int main(int argc, char **argv)
 		printf("Bail out! %s\n", err.msg);
 		return 1;
 	}
-	TEST(tells_size_and_date_of_a_file);
-	TEST(proves_that_a_file_is_not_there);
-	TEST(finds_files_with_odd_names);
-	TEST(lists_one_level);
-	TEST(lists_over_many_pages_and_ends_when_told);
-	TEST(sees_each_directory_once_with_its_leaf);
-	TEST(looks_at_many_files_at_once);
-	TEST(reads_a_file_from_any_offset);
-	TEST(reads_two_files_at_a_time);
+	status = tap_main(0, NULL);
 	store_close(store);
 	store_config_release(&config);
-	return tap_done();
+	return status;
 }

@@ -5,13 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct test {
+	const char *name;
+	void (*run)(void);
+	int line;
+};
+
 static struct {
+	struct test *tests;
+	size_t test_count;
 	int count, failed; /* tests */
 	int checks, bad;   /* in the running test */
 	const char *skip;
 } tap;
 
-void tap_run(const char *name, void (*test)(void))
+void tap_add(const char *name, void (*run)(void), int line)
+{
+	tap.tests = realloc(tap.tests, (tap.test_count + 1) * sizeof(*tap.tests));
+	if (!tap.tests)
+		abort();
+	tap.tests[tap.test_count++] = (struct test){name, run, line};
+}
+
+static void run_test(const char *name, void (*test)(void))
 {
 	char title[200];
 
@@ -107,8 +123,34 @@ void tap_note(const char *fmt, ...)
 	printf("\n");
 }
 
-int tap_done(void)
+static int compare_lines(const void *a, const void *b)
 {
+	return ((const struct test *)a)->line - ((const struct test *)b)->line;
+}
+
+static bool is_chosen(const struct test *test, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strstr(test->name, argv[i]))
+			return true;
+	return argc <= 1;
+}
+
+int tap_main(int argc, char **argv)
+{
+	/* a compiler may put constructors into another order than that of the file */
+	qsort(tap.tests, tap.test_count, sizeof(*tap.tests), compare_lines);
+	for (size_t i = 0; i < tap.test_count; i++)
+		if (is_chosen(&tap.tests[i], argc, argv))
+			run_test(tap.tests[i].name, tap.tests[i].run);
+	free(tap.tests);
+	tap.tests = NULL;
 	printf("1..%d\n", tap.count);
 	return tap.failed || !tap.count ? 1 : 0;
+}
+
+/* For the programs that have nothing to prepare. */
+__attribute__((weak)) int main(int argc, char **argv)
+{
+	return tap_main(argc, argv);
 }

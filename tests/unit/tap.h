@@ -1,14 +1,14 @@
 /*
  * tap - the Test Anything Protocol, as prove(1) reads it. One program per module: tests/unit/test_x.c.
  *
- *   int main(void)
+ *   TEST(wraps_outermost_first)
  *   {
- *           TEST(wraps_outermost_first);
- *           return tap_done();
+ *           CHECK_STR(outermost(), "a");
  *   }
  *
- * A test is a `static void name(void)`; its name is a sentence about behaviour. Checks print both
- * sides when they fail and let the test go on; a test with no check is a failure.
+ * The name of a test is a sentence about behaviour. Tests run in the order in which they are written, all of them, or
+ * those whose names contain a word of the command line. Checks print both sides when they fail and let the test go on;
+ * a test with no check is a failure. A program that has to prepare something has its own main(), which calls tap_main().
  */
 #ifndef DREY_TESTS_TAP_H
 #define DREY_TESTS_TAP_H
@@ -16,7 +16,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TEST(name)  tap_run(#name, name)
+#define TEST(name)                                                                                 \
+	static void name(void);                                                                    \
+	__attribute__((constructor)) static void tap_add_##name(void)                              \
+	{                                                                                          \
+		tap_add(#name, name, __LINE__);                                                    \
+	}                                                                                          \
+	static void name(void)
+
 #define CHECK(cond) tap_check((cond), #cond, __FILE__, __LINE__)
 /* each side is evaluated once */
 #define CHECK_INT(a, op, b)                                                                        \
@@ -27,7 +34,8 @@
 #define CHECK_STR(a, b)       tap_check_str((a), (b), #a, __FILE__, __LINE__)
 #define CHECK_HAS(text, part) tap_check_has((text), (part), #text, __FILE__, __LINE__)
 
-void tap_run(const char *name, void (*test)(void));
+/* What TEST() calls, before main(). */
+void tap_add(const char *name, void (*test)(void), int line);
 bool tap_check(bool ok, const char *what, const char *file, int line);
 bool tap_check_int(intmax_t a, const char *op, intmax_t b, bool ok, const char *a_text,
 		   const char *b_text, const char *file, int line);
@@ -44,7 +52,7 @@ bool tap_valgrind(void);
 /* One line of comment that prove -v shows. */
 void tap_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Print the plan; the status for main(). */
-int tap_done(void);
+/* Run the tests, print the plan; the status for main(). */
+int tap_main(int argc, char **argv);
 
 #endif

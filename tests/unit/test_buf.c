@@ -5,7 +5,7 @@
 
 #include "tap.h"
 
-static void an_empty_buffer_is_an_empty_text(void)
+TEST(an_empty_buffer_is_an_empty_text)
 {
 	struct buf buf = BUF_INIT;
 	char *text;
@@ -20,7 +20,7 @@ static void an_empty_buffer_is_an_empty_text(void)
 	CHECK(!buf.data);
 }
 
-static void grows_and_stays_terminated(void)
+TEST(grows_and_stays_terminated)
 {
 	cleanup_buf struct buf buf = BUF_INIT;
 
@@ -35,7 +35,7 @@ static void grows_and_stays_terminated(void)
 	CHECK_INT(buf.cap_bytes, >, 1000);
 }
 
-static void keeps_nul_bytes(void)
+TEST(keeps_nul_bytes)
 {
 	cleanup_buf struct buf buf = BUF_INIT;
 
@@ -45,7 +45,7 @@ static void keeps_nul_bytes(void)
 	CHECK(!memcmp(buf.data, "a\0b\0", 4));
 }
 
-static void formats_behind_what_is_there(void)
+TEST(formats_behind_what_is_there)
 {
 	cleanup_buf struct buf buf = BUF_INIT;
 
@@ -59,7 +59,7 @@ static void formats_behind_what_is_there(void)
 	CHECK_STR(buf_str(&buf) + 102, "07");
 }
 
-static void what_was_stolen_is_the_callers(void)
+TEST(what_was_stolen_is_the_callers)
 {
 	struct buf buf = BUF_INIT;
 	char *text;
@@ -69,14 +69,4 @@ static void what_was_stolen_is_the_callers(void)
 	CHECK_STR(text, "mine");
 	CHECK(!buf.data && !buf.len_bytes && !buf.cap_bytes);
 	free(text);
-}
-
-int main(void)
-{
-	TEST(an_empty_buffer_is_an_empty_text);
-	TEST(grows_and_stays_terminated);
-	TEST(keeps_nul_bytes);
-	TEST(formats_behind_what_is_there);
-	TEST(what_was_stolen_is_the_callers);
-	return tap_done();
 }

@@ -26,7 +26,7 @@ static void read_page(const char *name, struct buf *ret)
 	fclose(file);
 }
 
-static void every_cause_has_a_word_of_its_own(void)
+TEST(every_cause_has_a_word_of_its_own)
 {
 	CHECK(cause_name(CAUSE_NONE) == NULL);
 	CHECK(cause_name(CAUSE_COUNT) == NULL);
@@ -45,7 +45,7 @@ static void every_cause_has_a_word_of_its_own(void)
 }
 
 /* What somebody who was woken up by it has to find there. */
-static void every_cause_has_its_page_with_all_its_parts(void)
+TEST(every_cause_has_its_page_with_all_its_parts)
 {
 	static const char *const parts[] = {
 		"\n## What you see\n", "\n## What it means\n",  "\n## Which case it is\n",
@@ -68,7 +68,7 @@ static void every_cause_has_its_page_with_all_its_parts(void)
 	}
 }
 
-static void the_index_names_every_page(void)
+TEST(the_index_names_every_page)
 {
 	struct buf index = BUF_INIT;
 
@@ -98,7 +98,7 @@ static bool is_known(const char *file)
 	return false;
 }
 
-static void no_page_is_left_over(void)
+TEST(no_page_is_left_over)
 {
 	DIR *dir = opendir(CAUSE_PAGES);
 	struct dirent *entry;
@@ -110,13 +110,4 @@ static void no_page_is_left_over(void)
 		if (*entry->d_name != '.' && !CHECK(is_known(entry->d_name)))
 			tap_note(CAUSE_PAGES "%s is of no cause", entry->d_name);
 	closedir(dir);
-}
-
-int main(void)
-{
-	TEST(every_cause_has_a_word_of_its_own);
-	TEST(every_cause_has_its_page_with_all_its_parts);
-	TEST(the_index_names_every_page);
-	TEST(no_page_is_left_over);
-	return tap_done();
 }

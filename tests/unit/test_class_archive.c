@@ -100,7 +100,7 @@ static void check(const struct world *world, const char *const *command, const c
 	CHECK_HAS(text, part);
 }
 
-static void one_of_this_very_java_is_used(void)
+TEST(one_of_this_very_java_is_used)
 {
 	struct world world;
 
@@ -110,7 +110,7 @@ static void one_of_this_very_java_is_used(void)
 	world_end(&world);
 }
 
-static void one_of_another_java_is_refused_and_both_are_named(void)
+TEST(one_of_another_java_is_refused_and_both_are_named)
 {
 	struct world world;
 
@@ -125,7 +125,7 @@ static void one_of_another_java_is_refused_and_both_are_named(void)
 	world_end(&world);
 }
 
-static void what_cannot_be_told_is_refused(void)
+TEST(what_cannot_be_told_is_refused)
 {
 	struct world world;
 	cleanup_free char *made_by = NULL, *release = NULL;
@@ -144,7 +144,7 @@ static void what_cannot_be_told_is_refused(void)
 	world_end(&world);
 }
 
-static void a_script_takes_the_java_that_flink_would_take(void)
+TEST(a_script_takes_the_java_that_flink_would_take)
 {
 	struct world world;
 	cleanup_free char *old = NULL, *variable = NULL, *good = NULL;
@@ -163,7 +163,7 @@ static void a_script_takes_the_java_that_flink_would_take(void)
 	world_end(&world);
 }
 
-static void the_users_own_options_are_left_alone(void)
+TEST(the_users_own_options_are_left_alone)
 {
 	struct world world;
 	const char *const off[] = {"java", "-Xshare:off", "-cp", "lib/*", CLASS, NULL};
@@ -179,7 +179,7 @@ static void the_users_own_options_are_left_alone(void)
 	world_end(&world);
 }
 
-static void a_path_that_a_shell_would_split_is_not_passed_on(void)
+TEST(a_path_that_a_shell_would_split_is_not_passed_on)
 {
 	struct world world;
 	cleanup_free char *name = NULL, *why = NULL;
@@ -192,7 +192,7 @@ static void a_path_that_a_shell_would_split_is_not_passed_on(void)
 	world_end(&world);
 }
 
-static void without_one_at_the_usual_place_nothing_is_said(void)
+TEST(without_one_at_the_usual_place_nothing_is_said)
 {
 	struct world world;
 	cleanup_free char *automatic = NULL, *none = NULL;
@@ -207,16 +207,4 @@ static void without_one_at_the_usual_place_nothing_is_said(void)
 	none = decided(&world, "none", world.command);
 	CHECK_STR(none, "absent");
 	world_end(&world);
-}
-
-int main(void)
-{
-	TEST(one_of_this_very_java_is_used);
-	TEST(one_of_another_java_is_refused_and_both_are_named);
-	TEST(what_cannot_be_told_is_refused);
-	TEST(a_script_takes_the_java_that_flink_would_take);
-	TEST(the_users_own_options_are_left_alone);
-	TEST(a_path_that_a_shell_would_split_is_not_passed_on);
-	TEST(without_one_at_the_usual_place_nothing_is_said);
-	return tap_done();
 }

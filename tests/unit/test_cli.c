@@ -94,7 +94,7 @@ static int drey(const char *const *words)
 	return status;
 }
 
-static void options_stand_before_and_behind_arguments(void)
+TEST(options_stand_before_and_behind_arguments)
 {
 	CHECK_INT(DREY("probe", "--config", "a.yaml", "x", "--json", "--timeout=5s"), ==, CLI_HELD);
 	CHECK_STR(out_text, "ran\n");
@@ -109,7 +109,7 @@ static void options_stand_before_and_behind_arguments(void)
 	CHECK_INT(seen.args, ==, 0);
 }
 
-static void two_dashes_end_the_options(void)
+TEST(two_dashes_end_the_options)
 {
 	CHECK_INT(DREY("probe", "--", "--json"), ==, CLI_HELD);
 	CHECK_STR(seen.arg, "--json");
@@ -118,7 +118,7 @@ static void two_dashes_end_the_options(void)
 	CHECK_STR(seen.arg, "-");
 }
 
-static void wrong_use_runs_nothing_and_says_where_help_is(void)
+TEST(wrong_use_runs_nothing_and_says_where_help_is)
 {
 	CHECK_INT(DREY("probe", "--nope"), ==, CLI_USAGE);
 	CHECK_STR(err_text, "drey probe: unknown option --nope; see `drey probe --help`\n");
@@ -145,7 +145,7 @@ static void wrong_use_runs_nothing_and_says_where_help_is(void)
 	CHECK_STR(out_text, "");
 }
 
-static void help_goes_to_standard_output(void)
+TEST(help_goes_to_standard_output)
 {
 	CHECK_INT(DREY("--help"), ==, CLI_OK);
 	CHECK_HAS(out_text, "  strict           wants one\n");
@@ -164,7 +164,7 @@ static void help_goes_to_standard_output(void)
 	CHECK_INT(DREY("help", "bogus"), ==, CLI_USAGE);
 }
 
-static void output_that_cannot_be_written_is_a_failure(void)
+TEST(output_that_cannot_be_written_is_a_failure)
 {
 	char *argv[] = {(char *)"drey", (char *)"--help", NULL};
 	FILE *full = fopen("/dev/full", "w");
@@ -193,7 +193,7 @@ static int load(const char *path, struct err *err)
 	return cli_config(&cli, &config, err);
 }
 
-static void a_missing_configuration_says_how_to_name_one(void)
+TEST(a_missing_configuration_says_how_to_name_one)
 {
 	struct err err = {0};
 
@@ -210,7 +210,7 @@ static void a_missing_configuration_says_how_to_name_one(void)
 	unsetenv("DREY_CONFIG");
 }
 
-static void some_options_may_be_repeated(void)
+TEST(some_options_may_be_repeated)
 {
 	CHECK_INT(DREY("probe", "--word", "a", "-w", "b", "--word=a"), ==, CLI_HELD);
 	CHECK_STR(seen.words, "a b a ");
@@ -220,18 +220,11 @@ static void some_options_may_be_repeated(void)
 	CHECK_HAS(out_text, " [--word WORD]...");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	int status;
 
-	TEST(options_stand_before_and_behind_arguments);
-	TEST(two_dashes_end_the_options);
-	TEST(wrong_use_runs_nothing_and_says_where_help_is);
-	TEST(help_goes_to_standard_output);
-	TEST(output_that_cannot_be_written_is_a_failure);
-	TEST(a_missing_configuration_says_how_to_name_one);
-	TEST(some_options_may_be_repeated);
-	status = tap_done();
+	status = tap_main(argc, argv);
 	free(out_text);
 	free(err_text);
 	free(seen.config);

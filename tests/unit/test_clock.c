@@ -2,7 +2,7 @@
 
 #include "tap.h"
 
-static void formats_rfc_3339_in_utc(void)
+TEST(formats_rfc_3339_in_utc)
 {
 	char text[CLOCK_TEXT_BYTES];
 
@@ -21,7 +21,7 @@ static void times(const char *text, int64_t want_ms)
 	CHECK_INT(got_ms, ==, want_ms);
 }
 
-static void parses_rfc_3339(void)
+TEST(parses_rfc_3339)
 {
 	times("2026-03-01T12:00:00Z", 1772366400000);
 	times("2026-03-01T12:00:00.123456Z", 1772366400123);
@@ -32,7 +32,7 @@ static void parses_rfc_3339(void)
 	times("2016-12-31T23:59:60Z", 1483228799000);
 }
 
-static void refuses_other_times(void)
+TEST(refuses_other_times)
 {
 	static const char *const bad[] = {"",
 					  "2026-03-01",
@@ -57,7 +57,7 @@ static void refuses_other_times(void)
 	CHECK_INT(ms, ==, 5);
 }
 
-static void says_durations_for_people(void)
+TEST(says_durations_for_people)
 {
 	char text[CLOCK_TEXT_BYTES];
 
@@ -72,7 +72,7 @@ static void says_durations_for_people(void)
 	CHECK_STR(clock_human(INT64_MIN, text), "-106751991167 d 7 h");
 }
 
-static void says_how_long_ago(void)
+TEST(says_how_long_ago)
 {
 	char text[CLOCK_TEXT_BYTES];
 
@@ -92,7 +92,7 @@ static void lasts(const char *text, int64_t want_ms)
 	CHECK_INT(got_ms, ==, want_ms);
 }
 
-static void parses_durations(void)
+TEST(parses_durations)
 {
 	lasts("500ms", 500);
 	lasts("30s", 30000);
@@ -105,7 +105,7 @@ static void parses_durations(void)
 	lasts("0s", 0);
 }
 
-static void refuses_other_durations(void)
+TEST(refuses_other_durations)
 {
 	static const char *const bad[] = {
 		"",    "5",   "s",       "-5s", "+5s",   "1.5h",  "5 sec",
@@ -121,7 +121,7 @@ static void refuses_other_durations(void)
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 }
 
-static void the_monotonic_clock_does_not_go_back(void)
+TEST(the_monotonic_clock_does_not_go_back)
 {
 	int64_t last_ms = clock_mono_ms();
 
@@ -132,17 +132,4 @@ static void the_monotonic_clock_does_not_go_back(void)
 		last_ms = now_ms;
 	}
 	CHECK_INT(clock_unix_ms(), >, 1700000000000);
-}
-
-int main(void)
-{
-	TEST(formats_rfc_3339_in_utc);
-	TEST(parses_rfc_3339);
-	TEST(refuses_other_times);
-	TEST(says_durations_for_people);
-	TEST(says_how_long_ago);
-	TEST(parses_durations);
-	TEST(refuses_other_durations);
-	TEST(the_monotonic_clock_does_not_go_back);
-	return tap_done();
 }

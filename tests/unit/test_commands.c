@@ -148,7 +148,7 @@ static int run(struct pretender *drey, const char *const *words)
 
 /* ---- status ---- */
 
-static void the_status_of_status_follows_the_phase(void)
+TEST(the_status_of_status_follows_the_phase)
 {
 	static const struct {
 		const char *document;
@@ -182,7 +182,7 @@ static void the_status_of_status_follows_the_phase(void)
 	}
 }
 
-static void status_shows_what_matters(void)
+TEST(status_shows_what_matters)
 {
 	static const char *const documents[] = {
 		DOC("Running", "running",
@@ -216,7 +216,7 @@ static void status_shows_what_matters(void)
 
 /* ---- savepoint ---- */
 
-static void savepoint_prints_the_location_alone(void)
+TEST(savepoint_prints_the_location_alone)
 {
 	static const char *const documents[] = {
 		RUNNING, RUNNING,
@@ -233,7 +233,7 @@ static void savepoint_prints_the_location_alone(void)
 	end(&drey);
 }
 
-static void savepoint_looks_for_its_own_answer_among_all(void)
+TEST(savepoint_looks_for_its_own_answer_among_all)
 {
 	static const char *const documents[] = {
 		DOC("Running", "running", ""),
@@ -254,7 +254,7 @@ static void savepoint_looks_for_its_own_answer_among_all(void)
 	end(&drey);
 }
 
-static void savepoint_waits_for_its_own_result(void)
+TEST(savepoint_waits_for_its_own_result)
 {
 	static const char *const documents[] = {
 		DOC("Running", "running",
@@ -275,7 +275,7 @@ static void savepoint_waits_for_its_own_result(void)
 	end(&drey);
 }
 
-static void savepoint_needs_a_job(void)
+TEST(savepoint_needs_a_job)
 {
 	static const char *const documents[] = {DOC("Suspended", "suspended", ""), NULL};
 	struct pretender drey;
@@ -287,7 +287,7 @@ static void savepoint_needs_a_job(void)
 	end(&drey);
 }
 
-static void a_wait_that_is_too_long_says_that_the_request_stays(void)
+TEST(a_wait_that_is_too_long_says_that_the_request_stays)
 {
 	static const char *const documents[] = {RUNNING, NULL};
 	struct pretender drey;
@@ -300,7 +300,7 @@ static void a_wait_that_is_too_long_says_that_the_request_stays(void)
 	end(&drey);
 }
 
-static void no_wait_returns_when_the_request_is_durable(void)
+TEST(no_wait_returns_when_the_request_is_durable)
 {
 	static const char *const documents[] = {RUNNING, NULL};
 	struct pretender drey;
@@ -314,7 +314,7 @@ static void no_wait_returns_when_the_request_is_durable(void)
 	end(&drey);
 }
 
-static void a_refusal_is_told(void)
+TEST(a_refusal_is_told)
 {
 	static const char *const documents[] = {RUNNING, NULL};
 	struct pretender drey;
@@ -328,7 +328,7 @@ static void a_refusal_is_told(void)
 
 /* ---- suspend, cancel ---- */
 
-static void suspend_prints_the_savepoint(void)
+TEST(suspend_prints_the_savepoint)
 {
 	static const char *const documents[] = {
 		RUNNING, DOC("Stopping", "suspended", ""),
@@ -344,7 +344,7 @@ static void suspend_prints_the_savepoint(void)
 	end(&drey);
 }
 
-static void a_failed_suspend_says_what_comes_next(void)
+TEST(a_failed_suspend_says_what_comes_next)
 {
 	static const char *const documents[] = {
 		RUNNING, DOC("Stopping", "suspended", ""),
@@ -360,7 +360,7 @@ static void a_failed_suspend_says_what_comes_next(void)
 	end(&drey);
 }
 
-static void suspend_is_done_under_the_brake_too(void)
+TEST(suspend_is_done_under_the_brake_too)
 {
 	static const char *const documents[] = {
 		RUNNING,
@@ -375,7 +375,7 @@ static void suspend_is_done_under_the_brake_too(void)
 	end(&drey);
 }
 
-static void cancel_waits_for_cancelled_or_is_overtaken(void)
+TEST(cancel_waits_for_cancelled_or_is_overtaken)
 {
 	static const char *const done[] = {RUNNING, DOC("Cancelled", "cancelled", ""), NULL};
 	static const char *const overtaken[] = {RUNNING, DOC("Running", "running", ""), NULL};
@@ -393,7 +393,7 @@ static void cancel_waits_for_cancelled_or_is_overtaken(void)
 
 /* ---- resume, restart ---- */
 
-static void resume_says_what_was_restored(void)
+TEST(resume_says_what_was_restored)
 {
 	static const char *const documents[] = {
 		DOC("Suspended", "suspended", ""), DOC("Resolving", "running", ""),
@@ -407,7 +407,7 @@ static void resume_says_what_was_restored(void)
 	end(&drey);
 }
 
-static void resume_sends_the_restore_request(void)
+TEST(resume_sends_the_restore_request)
 {
 	static const char *const documents[] = {DOC("Holding", "running", ""),
 						DOC("Running", "running", LAUNCH(4)), NULL};
@@ -437,7 +437,7 @@ static void resume_sends_the_restore_request(void)
 	end(&drey);
 }
 
-static void a_restore_request_is_refused_while_the_job_runs(void)
+TEST(a_restore_request_is_refused_while_the_job_runs)
 {
 	static const char *const documents[] = {RUNNING, NULL};
 	struct pretender drey;
@@ -450,7 +450,7 @@ static void a_restore_request_is_refused_while_the_job_runs(void)
 	end(&drey);
 }
 
-static void resume_under_the_brake_says_so(void)
+TEST(resume_under_the_brake_says_so)
 {
 	static const char *const documents[] = {
 		"{\"application\":\"orders\",\"phase\":\"Holding\",\"reason\":\"brake\","
@@ -464,7 +464,7 @@ static void resume_under_the_brake_says_so(void)
 	end(&drey);
 }
 
-static void resume_that_ends_in_holding_says_why(void)
+TEST(resume_that_ends_in_holding_says_why)
 {
 	static const char *const documents[] = {DOC("Suspended", "suspended", ""),
 						DOC("Holding", "running", ""), NULL};
@@ -476,7 +476,7 @@ static void resume_that_ends_in_holding_says_why(void)
 	end(&drey);
 }
 
-static void restart_waits_for_the_next_launch(void)
+TEST(restart_waits_for_the_next_launch)
 {
 	static const char *const documents[] = {
 		RUNNING,
@@ -502,7 +502,7 @@ static void restart_waits_for_the_next_launch(void)
 	end(&drey);
 }
 
-static void the_brake_is_set_and_lifted(void)
+TEST(the_brake_is_set_and_lifted)
 {
 	static const char *const documents[] = {RUNNING, NULL};
 	struct pretender drey;
@@ -515,31 +515,11 @@ static void the_brake_is_set_and_lifted(void)
 	end(&drey);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	int status;
 
-	TEST(the_status_of_status_follows_the_phase);
-	TEST(status_shows_what_matters);
-	TEST(savepoint_prints_the_location_alone);
-	TEST(savepoint_looks_for_its_own_answer_among_all);
-	TEST(savepoint_waits_for_its_own_result);
-	TEST(savepoint_needs_a_job);
-	TEST(a_wait_that_is_too_long_says_that_the_request_stays);
-	TEST(no_wait_returns_when_the_request_is_durable);
-	TEST(a_refusal_is_told);
-	TEST(suspend_prints_the_savepoint);
-	TEST(a_failed_suspend_says_what_comes_next);
-	TEST(suspend_is_done_under_the_brake_too);
-	TEST(cancel_waits_for_cancelled_or_is_overtaken);
-	TEST(resume_says_what_was_restored);
-	TEST(resume_sends_the_restore_request);
-	TEST(a_restore_request_is_refused_while_the_job_runs);
-	TEST(resume_under_the_brake_says_so);
-	TEST(resume_that_ends_in_holding_says_why);
-	TEST(restart_waits_for_the_next_launch);
-	TEST(the_brake_is_set_and_lifted);
-	status = tap_done();
+	status = tap_main(argc, argv);
 	free(out_text);
 	free(err_text);
 	return status;

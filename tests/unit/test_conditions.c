@@ -55,7 +55,7 @@ static const char *waited(const struct conditions *conditions)
 	return conditions->list[CONDITION_READY].status == TRUTH_TRUE ? "Current" : "InProgress";
 }
 
-static void each_phase_and_wish_has_its_conditions(void)
+TEST(each_phase_and_wish_has_its_conditions)
 {
 	static const struct {
 		enum phase phase;
@@ -108,7 +108,7 @@ static void each_phase_and_wish_has_its_conditions(void)
 	lifecycle_release(&life);
 }
 
-static void a_hold_stalls_after_a_minute_however_often_it_looks_again(void)
+TEST(a_hold_stalls_after_a_minute_however_often_it_looks_again)
 {
 	struct conditions conditions = {0};
 	struct lifecycle life;
@@ -148,7 +148,7 @@ static void a_hold_stalls_after_a_minute_however_often_it_looks_again(void)
 	lifecycle_release(&life);
 }
 
-static void a_standstill_has_its_cause_for_a_reason(void)
+TEST(a_standstill_has_its_cause_for_a_reason)
 {
 	struct conditions conditions = {0};
 	struct lifecycle life;
@@ -169,7 +169,7 @@ static void a_standstill_has_its_cause_for_a_reason(void)
 	lifecycle_release(&life);
 }
 
-static void a_brake_never_stalls(void)
+TEST(a_brake_never_stalls)
 {
 	struct conditions conditions = {0};
 	struct lifecycle life;
@@ -194,7 +194,7 @@ static void a_brake_never_stalls(void)
 	lifecycle_release(&life);
 }
 
-static void a_broken_journal_stalls_a_job_that_runs_after_a_minute(void)
+TEST(a_broken_journal_stalls_a_job_that_runs_after_a_minute)
 {
 	struct conditions conditions = {0};
 	struct lifecycle life;
@@ -219,7 +219,7 @@ static void a_broken_journal_stalls_a_job_that_runs_after_a_minute(void)
 	lifecycle_release(&life);
 }
 
-static void a_nonce_that_is_empty_and_a_restart_under_the_brake_are_not_under_way(void)
+TEST(a_nonce_that_is_empty_and_a_restart_under_the_brake_are_not_under_way)
 {
 	struct lifecycle life;
 	struct conditions conditions;
@@ -238,7 +238,7 @@ static void a_nonce_that_is_empty_and_a_restart_under_the_brake_are_not_under_wa
 	lifecycle_release(&life);
 }
 
-static void a_restart_that_is_wanted_is_under_way(void)
+TEST(a_restart_that_is_wanted_is_under_way)
 {
 	struct lifecycle life;
 	struct conditions conditions;
@@ -257,7 +257,7 @@ static void a_restart_that_is_wanted_is_under_way(void)
 	lifecycle_release(&life);
 }
 
-static void who_lost_the_journal_says_nothing_good(void)
+TEST(who_lost_the_journal_says_nothing_good)
 {
 	struct lifecycle life;
 	struct conditions conditions;
@@ -272,7 +272,7 @@ static void who_lost_the_journal_says_nothing_good(void)
 	lifecycle_release(&life);
 }
 
-static void a_refused_spec_stalls_a_job_that_runs(void)
+TEST(a_refused_spec_stalls_a_job_that_runs)
 {
 	const struct conditions_outside outside = {.generation = 4, .refused = "state: nonsense"};
 	struct conditions conditions = {0};
@@ -289,7 +289,7 @@ static void a_refused_spec_stalls_a_job_that_runs(void)
 	lifecycle_release(&life);
 }
 
-static void a_time_changes_only_with_the_status(void)
+TEST(a_time_changes_only_with_the_status)
 {
 	struct conditions conditions = {0};
 	struct lifecycle life;
@@ -309,7 +309,7 @@ static void a_time_changes_only_with_the_status(void)
 	lifecycle_release(&life);
 }
 
-static void a_time_outlives_the_agent(void)
+TEST(a_time_outlives_the_agent)
 {
 	struct conditions before = {0}, after = {0};
 	struct json *doc = json_object();
@@ -334,7 +334,7 @@ static void a_time_outlives_the_agent(void)
 	lifecycle_release(&life);
 }
 
-static void failed_attempts_are_restarts_also_when_the_journal_forgets_them(void)
+TEST(failed_attempts_are_restarts_also_when_the_journal_forgets_them)
 {
 	struct conditions conditions = {0};
 	struct lifecycle life;
@@ -362,7 +362,7 @@ static void failed_attempts_are_restarts_also_when_the_journal_forgets_them(void
 	lifecycle_release(&life);
 }
 
-static void restarts_by_flink_itself_count_once_each(void)
+TEST(restarts_by_flink_itself_count_once_each)
 {
 	struct conditions conditions = {0};
 	struct lifecycle life;
@@ -386,7 +386,7 @@ static void restarts_by_flink_itself_count_once_each(void)
 	lifecycle_release(&life);
 }
 
-static void all_restarts_that_flink_tells_of_count_and_none_twice(void)
+TEST(all_restarts_that_flink_tells_of_count_and_none_twice)
 {
 	struct conditions conditions = {0};
 	struct lifecycle life;
@@ -418,7 +418,7 @@ static void all_restarts_that_flink_tells_of_count_and_none_twice(void)
 	lifecycle_release(&life);
 }
 
-static void a_flink_that_gives_no_answer_is_unreachable_after_a_minute(void)
+TEST(a_flink_that_gives_no_answer_is_unreachable_after_a_minute)
 {
 	struct conditions conditions = {0};
 	struct lifecycle life;
@@ -446,7 +446,7 @@ static void a_flink_that_gives_no_answer_is_unreachable_after_a_minute(void)
 	lifecycle_release(&life);
 }
 
-static void they_are_written_as_kubernetes_reads_them(void)
+TEST(they_are_written_as_kubernetes_reads_them)
 {
 	const struct conditions_outside outside = {.generation = 3};
 	struct conditions conditions = {0};
@@ -467,25 +467,4 @@ static void they_are_written_as_kubernetes_reads_them(void)
 	CHECK_INT(json_i64_or(each, "observedGeneration", 0), ==, 3);
 	json_free(doc);
 	lifecycle_release(&life);
-}
-
-int main(void)
-{
-	TEST(each_phase_and_wish_has_its_conditions);
-	TEST(a_hold_stalls_after_a_minute_however_often_it_looks_again);
-	TEST(a_standstill_has_its_cause_for_a_reason);
-	TEST(a_brake_never_stalls);
-	TEST(a_broken_journal_stalls_a_job_that_runs_after_a_minute);
-	TEST(a_nonce_that_is_empty_and_a_restart_under_the_brake_are_not_under_way);
-	TEST(a_restart_that_is_wanted_is_under_way);
-	TEST(who_lost_the_journal_says_nothing_good);
-	TEST(a_refused_spec_stalls_a_job_that_runs);
-	TEST(a_time_changes_only_with_the_status);
-	TEST(a_time_outlives_the_agent);
-	TEST(failed_attempts_are_restarts_also_when_the_journal_forgets_them);
-	TEST(restarts_by_flink_itself_count_once_each);
-	TEST(all_restarts_that_flink_tells_of_count_and_none_twice);
-	TEST(a_flink_that_gives_no_answer_is_unreachable_after_a_minute);
-	TEST(they_are_written_as_kubernetes_reads_them);
-	return tap_done();
 }

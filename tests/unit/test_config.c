@@ -37,7 +37,7 @@ static const char *refusal(const char *text)
 	return err.msg;
 }
 
-static void fills_in_defaults(void)
+TEST(fills_in_defaults)
 {
 	struct config config;
 	struct err err = {0};
@@ -63,7 +63,7 @@ static void fills_in_defaults(void)
 	CHECK(!config.application);
 }
 
-static void reads_every_kind_of_value(void)
+TEST(reads_every_kind_of_value)
 {
 	struct config config;
 	struct err err = {0};
@@ -120,7 +120,7 @@ static void reads_every_kind_of_value(void)
 	config_release(&config);
 }
 
-static void names_the_nearest_known_key(void)
+TEST(names_the_nearest_known_key)
 {
 	CHECK_HAS(refusal("savepoints:\n  intervall: 5min\n"),
 		  "line 6, column 3: unknown key 'savepoints.intervall'; did you mean 'interval'?");
@@ -128,20 +128,20 @@ static void names_the_nearest_known_key(void)
 	CHECK_HAS(refusal("flnk: {}\n"), "did you mean 'flink'?");
 }
 
-static void names_the_section_that_a_key_belongs_into(void)
+TEST(names_the_section_that_a_key_belongs_into)
 {
 	CHECK_HAS(refusal("restPort: 8081\n"),
 		  "unknown key 'restPort'; did you mean 'flink.restPort'?");
 	CHECK_HAS(refusal("flink.restPort: 8081\n"), "did you mean 'flink.restPort'?");
 }
 
-static void lists_the_keys_where_none_is_near(void)
+TEST(lists_the_keys_where_none_is_near)
 {
 	CHECK_HAS(refusal("poll:\n  zzzzzzzz: 1\n"),
 		  "unknown key 'poll.zzzzzzzz'; keys here: fast, tasks, slow");
 }
 
-static void says_what_is_missing(void)
+TEST(says_what_is_missing)
 {
 	CHECK_HAS(refusal("!stateDirectory: /x\nflink: {command: [java]}\n"),
 		  "key 'application' (name) is missing");
@@ -150,7 +150,7 @@ static void says_what_is_missing(void)
 	CHECK_HAS(refusal("!"), "key 'application' (name) is missing");
 }
 
-static void refuses_wrong_types_with_their_place(void)
+TEST(refuses_wrong_types_with_their_place)
 {
 	CHECK_HAS(refusal("log: text\n"), "line 5, column 6: 'log' must be a map of keys");
 	CHECK_HAS(refusal("generation: [a]\n"), "'generation' must be one text, not a list");
@@ -172,7 +172,7 @@ static void refuses_wrong_types_with_their_place(void)
 		  "each value in 'flink.command' must be one text");
 }
 
-static void refuses_what_no_schedule_and_no_store_can_use_with_its_place(void)
+TEST(refuses_what_no_schedule_and_no_store_can_use_with_its_place)
 {
 	CHECK_HAS(refusal("savepoints: {cron: '61 * * * *'}\n"),
 		  "line 5, column 20: savepoints.cron: '61 * * * *': minute: '61'");
@@ -189,7 +189,7 @@ static void refuses_what_no_schedule_and_no_store_can_use_with_its_place(void)
 		  "line 5, column 29: restore.initialSavepoint: swift://a.b.c is neither");
 }
 
-static void refuses_values_out_of_range(void)
+TEST(refuses_values_out_of_range)
 {
 	CHECK_HAS(refusal("attempts: {max: 0}\n"),
 		  "'attempts.max' must be between 1 and 32, not 0");
@@ -211,7 +211,7 @@ static void refuses_values_out_of_range(void)
 		  "'savepoints.jitter' must not be longer than 'savepoints.interval'");
 }
 
-static void refuses_a_state_directory_too_long_for_a_socket(void)
+TEST(refuses_a_state_directory_too_long_for_a_socket)
 {
 	cleanup_free char *text =
 		xasprintf("!application: a\nstateDirectory: /%0*d\nflink: {command: [a]}\n",
@@ -220,13 +220,13 @@ static void refuses_a_state_directory_too_long_for_a_socket(void)
 	CHECK_HAS(refusal(text), "'stateDirectory' is longer than 96 bytes");
 }
 
-static void refuses_a_key_that_is_given_twice(void)
+TEST(refuses_a_key_that_is_given_twice)
 {
 	CHECK_HAS(refusal("application: again\n"), "line 5, column 1");
 	CHECK_HAS(refusal("savepoints: {}\nsavepoints: {}\n"), "line 6, column 1");
 }
 
-static void refuses_bad_properties_and_variables(void)
+TEST(refuses_bad_properties_and_variables)
 {
 	const char *base = "!application: a\nstateDirectory: /x\nflink:\n  command: [java]\n";
 	cleanup_free char *twice = xasprintf("%s  properties: {a.b: 1, a: {b: 2}}\n", base);
@@ -240,7 +240,7 @@ static void refuses_bad_properties_and_variables(void)
 	CHECK_HAS(refusal(own), "'DREY_INIT_FD' is drey's own");
 }
 
-static void fills_the_configuration_of_the_core(void)
+TEST(fills_the_configuration_of_the_core)
 {
 	struct lifecycle_config life;
 	struct flink_launch launch;
@@ -273,7 +273,7 @@ static void fills_the_configuration_of_the_core(void)
 	config_release(&config);
 }
 
-static void an_unknown_version_gets_application_ids(void)
+TEST(an_unknown_version_gets_application_ids)
 {
 	struct lifecycle_config life;
 	struct config config;
@@ -286,7 +286,7 @@ static void an_unknown_version_gets_application_ids(void)
 	config_release(&config);
 }
 
-static void a_file_is_named_in_the_message(void)
+TEST(a_file_is_named_in_the_message)
 {
 	char path[] = "/tmp/drey-test-config-XXXXXX";
 	int fd = mkstemp(path);
@@ -354,7 +354,7 @@ static const char *docs_path(char *path)
 	return path;
 }
 
-static void the_documentation_has_every_key_and_no_other(void)
+TEST(the_documentation_has_every_key_and_no_other)
 {
 	cleanup_buf struct buf docs = BUF_INIT;
 	char path[PATH_MAX];
@@ -374,25 +374,4 @@ static void the_documentation_has_every_key_and_no_other(void)
 	for (const char *at = buf_str(&docs); (at = strstr(at, "\n| `")); at++)
 		rows++;
 	CHECK_INT(rows, ==, count);
-}
-
-int main(void)
-{
-	TEST(fills_in_defaults);
-	TEST(reads_every_kind_of_value);
-	TEST(names_the_nearest_known_key);
-	TEST(names_the_section_that_a_key_belongs_into);
-	TEST(lists_the_keys_where_none_is_near);
-	TEST(says_what_is_missing);
-	TEST(refuses_wrong_types_with_their_place);
-	TEST(refuses_what_no_schedule_and_no_store_can_use_with_its_place);
-	TEST(refuses_values_out_of_range);
-	TEST(refuses_a_state_directory_too_long_for_a_socket);
-	TEST(refuses_a_key_that_is_given_twice);
-	TEST(refuses_bad_properties_and_variables);
-	TEST(fills_the_configuration_of_the_core);
-	TEST(an_unknown_version_gets_application_ids);
-	TEST(a_file_is_named_in_the_message);
-	TEST(the_documentation_has_every_key_and_no_other);
-	return tap_done();
 }

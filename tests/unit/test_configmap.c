@@ -3,7 +3,7 @@
 #include "kube_stub.h"
 #include "tap.h"
 
-static void a_map_is_read_whole(void)
+TEST(a_map_is_read_whole)
 {
 	struct kube_stub stub;
 	struct configmap map = {0};
@@ -25,7 +25,7 @@ static void a_map_is_read_whole(void)
 	kube_stub_stop(&stub);
 }
 
-static void only_a_404_of_the_map_is_absence(void)
+TEST(only_a_404_of_the_map_is_absence)
 {
 	struct kube_stub stub;
 	struct configmap map = {0};
@@ -53,7 +53,7 @@ static void only_a_404_of_the_map_is_absence(void)
 	kube_stub_stop(&stub);
 }
 
-static void an_answer_that_is_not_the_map_is_refused(void)
+TEST(an_answer_that_is_not_the_map_is_refused)
 {
 	static const char *const bodies[] = {
 		KUBE_MAP("another", "7", ""),
@@ -85,7 +85,7 @@ static void an_answer_that_is_not_the_map_is_refused(void)
 	}
 }
 
-static void a_name_that_could_lead_elsewhere_is_refused(void)
+TEST(a_name_that_could_lead_elsewhere_is_refused)
 {
 	static const char *const names[] = {"",    "a/b",  "..", "a..b", "A",
 					    "a?b", "a%2f", "-a", ".a",   "a b"};
@@ -103,7 +103,7 @@ static void a_name_that_could_lead_elsewhere_is_refused(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_map_is_created(void)
+TEST(a_map_is_created)
 {
 	struct kube_stub stub;
 	struct configmap map = {.name = (char *)"m"}, made = {0};
@@ -133,7 +133,7 @@ static void a_map_is_created(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_deletion_names_what_it_means(void)
+TEST(a_deletion_names_what_it_means)
 {
 	struct kube_stub stub;
 	struct err err = {0};
@@ -154,7 +154,7 @@ static void a_deletion_names_what_it_means(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_patch_is_sent_again_only_when_that_is_harmless(void)
+TEST(a_patch_is_sent_again_only_when_that_is_harmless)
 {
 	struct kube_stub stub;
 	struct json *patch = json_object();
@@ -202,7 +202,7 @@ static int see(void *ctx, const struct configmap *map, struct err *err)
 	return 0;
 }
 
-static void a_list_is_read_page_by_page(void)
+TEST(a_list_is_read_page_by_page)
 {
 	struct kube_stub stub;
 	struct seen seen = {0};
@@ -220,7 +220,7 @@ static void a_list_is_read_page_by_page(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_broken_page_voids_the_list(void)
+TEST(a_broken_page_voids_the_list)
 {
 	static const struct kube_stub_says broken[] = {
 		{.body = PAGE("", ITEM("three") ",{}")},
@@ -246,7 +246,7 @@ static void a_broken_page_voids_the_list(void)
 	}
 }
 
-static void a_list_that_grew_too_old_is_begun_anew(void)
+TEST(a_list_that_grew_too_old_is_begun_anew)
 {
 	static const char expired[] = KUBE_STATUS(410, "Expired", "too old", "");
 	struct kube_stub stub;
@@ -268,7 +268,7 @@ static void a_list_that_grew_too_old_is_begun_anew(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_page_that_is_too_large_is_asked_for_in_parts(void)
+TEST(a_page_that_is_too_large_is_asked_for_in_parts)
 {
 	struct kube_stub stub;
 	struct seen seen = {0};
@@ -289,7 +289,7 @@ static void a_page_that_is_too_large_is_asked_for_in_parts(void)
 	free(large);
 }
 
-static void a_callback_ends_the_list(void)
+TEST(a_callback_ends_the_list)
 {
 	struct kube_stub stub;
 	struct seen seen = {.fail_at = 2};
@@ -341,7 +341,7 @@ static void answer_by_name(void *ctx, const struct http_stub_request *request,
 	buf_addstr(&answer->body, answers[i]);
 }
 
-static void many_are_read_at_a_time_and_each_has_its_own_end(void)
+TEST(many_are_read_at_a_time_and_each_has_its_own_end)
 {
 	static const char *const names[] = {"m0", "m1", "m2", "m3", "m4", "m5", "m0"};
 	int failures = 0;
@@ -378,22 +378,4 @@ static void many_are_read_at_a_time_and_each_has_its_own_end(void)
 	kube_free(kube);
 	http_stub_free(http);
 	free(config.server);
-}
-
-int main(void)
-{
-	TEST(a_map_is_read_whole);
-	TEST(only_a_404_of_the_map_is_absence);
-	TEST(an_answer_that_is_not_the_map_is_refused);
-	TEST(a_name_that_could_lead_elsewhere_is_refused);
-	TEST(a_map_is_created);
-	TEST(a_deletion_names_what_it_means);
-	TEST(a_patch_is_sent_again_only_when_that_is_harmless);
-	TEST(a_list_is_read_page_by_page);
-	TEST(a_broken_page_voids_the_list);
-	TEST(a_list_that_grew_too_old_is_begun_anew);
-	TEST(a_page_that_is_too_large_is_asked_for_in_parts);
-	TEST(a_callback_ends_the_list);
-	TEST(many_are_read_at_a_time_and_each_has_its_own_end);
-	return tap_done();
 }

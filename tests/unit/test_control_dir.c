@@ -74,7 +74,7 @@ static unsigned change(struct rig *rig)
 	return look(rig);
 }
 
-static void an_empty_directory_asks_for_nothing(void)
+TEST(an_empty_directory_asks_for_nothing)
 {
 	struct rig rig;
 
@@ -85,7 +85,7 @@ static void an_empty_directory_asks_for_nothing(void)
 	rig_end(&rig);
 }
 
-static void a_swapped_directory_is_read(void)
+TEST(a_swapped_directory_is_read)
 {
 	struct rig rig;
 
@@ -104,7 +104,7 @@ static void a_swapped_directory_is_read(void)
 	rig_end(&rig);
 }
 
-static void plain_files_are_read_too(void)
+TEST(plain_files_are_read_too)
 {
 	struct rig rig;
 
@@ -115,7 +115,7 @@ static void plain_files_are_read_too(void)
 	rig_end(&rig);
 }
 
-static void what_stays_as_it_is_does_not_undo_a_command(void)
+TEST(what_stays_as_it_is_does_not_undo_a_command)
 {
 	struct rig rig;
 
@@ -130,7 +130,7 @@ static void what_stays_as_it_is_does_not_undo_a_command(void)
 	rig_end(&rig);
 }
 
-static void a_file_that_vanishes_is_no_change(void)
+TEST(a_file_that_vanishes_is_no_change)
 {
 	struct rig rig;
 
@@ -146,7 +146,7 @@ static void a_file_that_vanishes_is_no_change(void)
 	rig_end(&rig);
 }
 
-static void the_first_nonce_asks_for_nothing(void)
+TEST(the_first_nonce_asks_for_nothing)
 {
 	struct rig rig;
 
@@ -159,7 +159,7 @@ static void the_first_nonce_asks_for_nothing(void)
 	rig_end(&rig);
 }
 
-static void a_finished_job_is_not_started_by_the_first_look(void)
+TEST(a_finished_job_is_not_started_by_the_first_look)
 {
 	struct rig rig;
 
@@ -173,7 +173,7 @@ static void a_finished_job_is_not_started_by_the_first_look(void)
 	rig_end(&rig);
 }
 
-static void the_brake_counts_at_every_start(void)
+TEST(the_brake_counts_at_every_start)
 {
 	struct rig rig;
 	bool refused;
@@ -194,7 +194,7 @@ static void the_brake_counts_at_every_start(void)
 	rig_end(&rig);
 }
 
-static void nonsense_is_refused_as_a_whole_and_named(void)
+TEST(nonsense_is_refused_as_a_whole_and_named)
 {
 	static const struct {
 		const char *file, *says;
@@ -234,7 +234,7 @@ static void nonsense_is_refused_as_a_whole_and_named(void)
 	}
 }
 
-static void a_brake_is_honoured_beside_nonsense(void)
+TEST(a_brake_is_honoured_beside_nonsense)
 {
 	struct rig rig;
 
@@ -248,7 +248,7 @@ static void a_brake_is_honoured_beside_nonsense(void)
 	rig_end(&rig);
 }
 
-static void large_and_odd_files_are_refused(void)
+TEST(large_and_odd_files_are_refused)
 {
 	struct rig rig;
 	cleanup_free char *large = xcalloc(1, CONTROL_VALUE_MAX + 2);
@@ -267,7 +267,7 @@ static void large_and_odd_files_are_refused(void)
 	rig_end(&rig);
 }
 
-static void a_zero_byte_is_refused(void)
+TEST(a_zero_byte_is_refused)
 {
 	struct rig rig;
 	cleanup_free char *path = NULL;
@@ -283,7 +283,7 @@ static void a_zero_byte_is_refused(void)
 	rig_end(&rig);
 }
 
-static void unknown_files_are_named_and_ignored(void)
+TEST(unknown_files_are_named_and_ignored)
 {
 	struct rig rig;
 	char name[80];
@@ -304,7 +304,7 @@ static void unknown_files_are_named_and_ignored(void)
 
 #define RESTORE_7 "restore={kind: path, path: 's3://b/sp/savepoint-1', token: 7}"
 
-static void a_restore_request_is_one_shot(void)
+TEST(a_restore_request_is_one_shot)
 {
 	struct rig rig;
 
@@ -326,7 +326,7 @@ static void a_restore_request_is_one_shot(void)
 }
 
 /* The journal is lost, and what was seen with it: the order may be one of long ago. */
-static void an_order_says_how_much_is_known_of_its_age(void)
+TEST(an_order_says_how_much_is_known_of_its_age)
 {
 	struct rig rig;
 	bool refused;
@@ -345,7 +345,7 @@ static void an_order_says_how_much_is_known_of_its_age(void)
 	rig_end(&rig);
 }
 
-static void a_restore_request_for_a_running_job_is_refused_and_does_not_lie_in_wait(void)
+TEST(a_restore_request_for_a_running_job_is_refused_and_does_not_lie_in_wait)
 {
 	struct rig rig;
 
@@ -360,7 +360,7 @@ static void a_restore_request_for_a_running_job_is_refused_and_does_not_lie_in_w
 	rig_end(&rig);
 }
 
-static void a_restore_request_made_while_suspended_is_for_the_next_start(void)
+TEST(a_restore_request_made_while_suspended_is_for_the_next_start)
 {
 	struct rig rig;
 
@@ -384,7 +384,7 @@ static bool reuses(struct rig *rig)
 }
 
 /* The generation stays with the order: it may wait for its start in the journal. */
-static void an_order_for_the_newest_state_keeps_its_generation(void)
+TEST(an_order_for_the_newest_state_keeps_its_generation)
 {
 	const struct restore_request *wanted;
 	struct rig rig;
@@ -400,7 +400,7 @@ static void an_order_for_the_newest_state_keeps_its_generation(void)
 	rig_end(&rig);
 }
 
-static void a_token_is_one_orders_alone(void)
+TEST(a_token_is_one_orders_alone)
 {
 	struct launch launch = {.number = 1, .request_token = (char *)"t1"};
 	struct restore_request *given;
@@ -442,7 +442,7 @@ static void a_token_is_one_orders_alone(void)
 	rig_end(&rig);
 }
 
-static void a_restore_request_in_one_change_with_the_stop_is_for_the_next_start(void)
+TEST(a_restore_request_in_one_change_with_the_stop_is_for_the_next_start)
 {
 	struct rig rig;
 
@@ -459,7 +459,7 @@ static void a_restore_request_in_one_change_with_the_stop_is_for_the_next_start(
 	rig_end(&rig);
 }
 
-static void what_was_seen_survives_a_restart(void)
+TEST(what_was_seen_survives_a_restart)
 {
 	struct rig rig;
 	struct control_seen loaded;
@@ -502,7 +502,7 @@ static void what_was_seen_survives_a_restart(void)
 	rig_end(&rig);
 }
 
-static void a_directory_that_is_not_there_is_an_error(void)
+TEST(a_directory_that_is_not_there_is_an_error)
 {
 	struct control_wish wish;
 	struct err err = {0};
@@ -531,7 +531,7 @@ static void *swap_all_the_time(void *arg)
 	return NULL;
 }
 
-static void all_keys_come_from_one_version(void)
+TEST(all_keys_come_from_one_version)
 {
 	struct rig rig;
 	struct swapper swapper = {.swap = &rig.swap};
@@ -562,32 +562,4 @@ static void all_keys_come_from_one_version(void)
 	CHECK_INT(read, >, 100);
 	tap_note("%d versions seen, %d read", rig.swap.version, read);
 	rig_end(&rig);
-}
-
-int main(void)
-{
-	TEST(an_empty_directory_asks_for_nothing);
-	TEST(a_swapped_directory_is_read);
-	TEST(plain_files_are_read_too);
-	TEST(what_stays_as_it_is_does_not_undo_a_command);
-	TEST(a_file_that_vanishes_is_no_change);
-	TEST(the_first_nonce_asks_for_nothing);
-	TEST(a_finished_job_is_not_started_by_the_first_look);
-	TEST(the_brake_counts_at_every_start);
-	TEST(nonsense_is_refused_as_a_whole_and_named);
-	TEST(a_brake_is_honoured_beside_nonsense);
-	TEST(large_and_odd_files_are_refused);
-	TEST(a_zero_byte_is_refused);
-	TEST(unknown_files_are_named_and_ignored);
-	TEST(a_restore_request_is_one_shot);
-	TEST(an_order_for_the_newest_state_keeps_its_generation);
-	TEST(an_order_says_how_much_is_known_of_its_age);
-	TEST(a_restore_request_for_a_running_job_is_refused_and_does_not_lie_in_wait);
-	TEST(a_restore_request_made_while_suspended_is_for_the_next_start);
-	TEST(a_restore_request_in_one_change_with_the_stop_is_for_the_next_start);
-	TEST(a_token_is_one_orders_alone);
-	TEST(what_was_seen_survives_a_restart);
-	TEST(a_directory_that_is_not_there_is_an_error);
-	TEST(all_keys_come_from_one_version);
-	return tap_done();
 }

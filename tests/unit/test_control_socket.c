@@ -138,7 +138,7 @@ static void read_raw(struct fixture *fix, int fd, struct buf *text)
 	buf_addstr(text, "(not closed)");
 }
 
-static void answers_a_request_at_once(void)
+TEST(answers_a_request_at_once)
 {
 	struct asking asking;
 	struct fixture fix;
@@ -154,7 +154,7 @@ static void answers_a_request_at_once(void)
 	close_fixture(&fix);
 }
 
-static void answers_a_request_later(void)
+TEST(answers_a_request_later)
 {
 	cleanup_json struct json *answer = control_answer_error("no");
 	struct asking asking;
@@ -174,7 +174,7 @@ static void answers_a_request_later(void)
 	close_fixture(&fix);
 }
 
-static void a_client_that_has_gone_can_be_answered(void)
+TEST(a_client_that_has_gone_can_be_answered)
 {
 	cleanup_json struct json *answer = control_answer_ok(1);
 	struct asking asking;
@@ -194,7 +194,7 @@ static void a_client_that_has_gone_can_be_answered(void)
 	close_fixture(&fix);
 }
 
-static void a_call_outlives_the_server(void)
+TEST(a_call_outlives_the_server)
 {
 	cleanup_json struct json *answer = control_answer_ok(1);
 	struct asking asking;
@@ -213,7 +213,7 @@ static void a_call_outlives_the_server(void)
 	close_fixture(&fix);
 }
 
-static void says_the_way_out_when_nobody_listens(void)
+TEST(says_the_way_out_when_nobody_listens)
 {
 	struct fixture fix = {.directory = "/tmp/drey-test-control-XXXXXX"};
 	cleanup_json struct json *request = json_object();
@@ -230,7 +230,7 @@ static void says_the_way_out_when_nobody_listens(void)
 	CHECK(err.kind == ERR_ABSENT);
 }
 
-static void names_the_limit_of_a_long_path(void)
+TEST(names_the_limit_of_a_long_path)
 {
 	cleanup_free char *directory = xasprintf("/%0120d", 0);
 	cleanup_json struct json *request = json_object();
@@ -242,7 +242,7 @@ static void names_the_limit_of_a_long_path(void)
 	CHECK_HAS(err.msg, "too long for a socket (at most 107 bytes)");
 }
 
-static void only_the_user_may_open_the_socket(void)
+TEST(only_the_user_may_open_the_socket)
 {
 	struct sockaddr_un address;
 	struct fixture fix;
@@ -256,7 +256,7 @@ static void only_the_user_may_open_the_socket(void)
 	CHECK(stat(address.sun_path, &st) < 0);
 }
 
-static void replaces_a_socket_that_nobody_listens_on(void)
+TEST(replaces_a_socket_that_nobody_listens_on)
 {
 	struct sockaddr_un address;
 	struct fixture fix;
@@ -279,7 +279,7 @@ static void replaces_a_socket_that_nobody_listens_on(void)
 	close_fixture(&fix);
 }
 
-static void leaves_alone_what_is_in_use_or_no_socket(void)
+TEST(leaves_alone_what_is_in_use_or_no_socket)
 {
 	struct sockaddr_un address;
 	struct fixture fix;
@@ -303,7 +303,7 @@ static void leaves_alone_what_is_in_use_or_no_socket(void)
 	close_fixture(&fix);
 }
 
-static void refuses_what_is_not_json(void)
+TEST(refuses_what_is_not_json)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct fixture fix;
@@ -319,7 +319,7 @@ static void refuses_what_is_not_json(void)
 	close_fixture(&fix);
 }
 
-static void takes_a_request_in_pieces(void)
+TEST(takes_a_request_in_pieces)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	static const char request[] = "{\"command\":\"status\"}\n";
@@ -339,7 +339,7 @@ static void takes_a_request_in_pieces(void)
 	close_fixture(&fix);
 }
 
-static void refuses_a_request_without_end(void)
+TEST(refuses_a_request_without_end)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct fixture fix;
@@ -364,7 +364,7 @@ static void refuses_a_request_without_end(void)
 	close_fixture(&fix);
 }
 
-static void a_silent_client_is_dropped(void)
+TEST(a_silent_client_is_dropped)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	int64_t began_ms = clock_mono_ms();
@@ -380,7 +380,7 @@ static void a_silent_client_is_dropped(void)
 	close_fixture(&fix);
 }
 
-static void the_seventeenth_connection_is_told_to_come_again(void)
+TEST(the_seventeenth_connection_is_told_to_come_again)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	int fds[CONTROL_MAX_CLIENTS + 1];
@@ -420,7 +420,7 @@ static const char *decode_error(const char *text)
 	return "(accepted)";
 }
 
-static void requests_survive_the_way(void)
+TEST(requests_survive_the_way)
 {
 	struct control_request request = {.command = COMMAND_RESUME}, back = {0};
 	cleanup_json struct json *doc = NULL;
@@ -445,7 +445,7 @@ static void requests_survive_the_way(void)
 	control_request_release(&back);
 }
 
-static void each_command_sets_its_fields_only(void)
+TEST(each_command_sets_its_fields_only)
 {
 	static const struct {
 		struct control_request request;
@@ -473,7 +473,7 @@ static void each_command_sets_its_fields_only(void)
 	}
 }
 
-static void half_understood_requests_are_refused(void)
+TEST(half_understood_requests_are_refused)
 {
 	CHECK_STR(decode_error("{\"command\":\"status\"}"), "(accepted)");
 	CHECK_HAS(decode_error("[]"), "not an object");
@@ -499,26 +499,4 @@ static void half_understood_requests_are_refused(void)
 	CHECK_HAS(decode_error("{\"command\":\"resume\",\"restore\":{\"kind\":\"empty\","
 			       "\"token\":\"t\",\"pat\":1}}"),
 		  "unknown member 'pat'");
-}
-
-int main(void)
-{
-	TEST(answers_a_request_at_once);
-	TEST(answers_a_request_later);
-	TEST(a_client_that_has_gone_can_be_answered);
-	TEST(a_call_outlives_the_server);
-	TEST(says_the_way_out_when_nobody_listens);
-	TEST(names_the_limit_of_a_long_path);
-	TEST(only_the_user_may_open_the_socket);
-	TEST(replaces_a_socket_that_nobody_listens_on);
-	TEST(leaves_alone_what_is_in_use_or_no_socket);
-	TEST(refuses_what_is_not_json);
-	TEST(takes_a_request_in_pieces);
-	TEST(refuses_a_request_without_end);
-	TEST(a_silent_client_is_dropped);
-	TEST(the_seventeenth_connection_is_told_to_come_again);
-	TEST(requests_survive_the_way);
-	TEST(each_command_sets_its_fields_only);
-	TEST(half_understood_requests_are_refused);
-	return tap_done();
 }

@@ -29,7 +29,7 @@ static bool takes(struct control_source *source, const char *restore, bool absen
 #define OLD "{kind: empty, token: old}"
 #define NEW "{kind: empty, token: new}"
 
-static void an_order_that_stood_there_at_the_first_look_is_of_unknown_age(void)
+TEST(an_order_that_stood_there_at_the_first_look_is_of_unknown_age)
 {
 	struct control_source source = {0};
 
@@ -45,7 +45,7 @@ static void an_order_that_stood_there_at_the_first_look_is_of_unknown_age(void)
 }
 
 /* A cluster is rebuilt: drey is there before the ConfigMap, and that comes from a backup. */
-static void an_object_that_comes_later_is_looked_at_for_the_first_time(void)
+TEST(an_object_that_comes_later_is_looked_at_for_the_first_time)
 {
 	struct control_source source = {0};
 
@@ -59,7 +59,7 @@ static void an_object_that_comes_later_is_looked_at_for_the_first_time(void)
 	control_source_release(&source);
 }
 
-static void nonsense_is_no_first_look(void)
+TEST(nonsense_is_no_first_look)
 {
 	struct control_source source = {0};
 
@@ -68,7 +68,7 @@ static void nonsense_is_no_first_look(void)
 	control_source_release(&source);
 }
 
-static void an_object_says_which_orders_were_carried_out(void)
+TEST(an_object_says_which_orders_were_carried_out)
 {
 	struct control_wish wish, over;
 
@@ -97,7 +97,7 @@ static void an_object_says_which_orders_were_carried_out(void)
 	control_wish_release(&wish);
 }
 
-static void the_list_of_used_tokens_keeps_the_newest(void)
+TEST(the_list_of_used_tokens_keeps_the_newest)
 {
 	char *used = control_used_add(NULL, "t0");
 
@@ -115,7 +115,7 @@ static void the_list_of_used_tokens_keeps_the_newest(void)
 }
 
 /* It comes with another version, in the same step: the drey of the version before leaves it alone. */
-static void an_order_may_be_for_one_generation_alone(void)
+TEST(an_order_may_be_for_one_generation_alone)
 {
 	struct control_wish wish, copy;
 
@@ -139,15 +139,4 @@ static void an_order_may_be_for_one_generation_alone(void)
 	wish_of(&wish, "{kind: empty, token: t1, generation: {}}");
 	CHECK_INT(wish.bad.kind, !=, ERR_NONE);
 	control_wish_release(&wish);
-}
-
-int main(void)
-{
-	TEST(an_order_that_stood_there_at_the_first_look_is_of_unknown_age);
-	TEST(an_object_that_comes_later_is_looked_at_for_the_first_time);
-	TEST(nonsense_is_no_first_look);
-	TEST(an_object_says_which_orders_were_carried_out);
-	TEST(the_list_of_used_tokens_keeps_the_newest);
-	TEST(an_order_may_be_for_one_generation_alone);
-	return tap_done();
 }

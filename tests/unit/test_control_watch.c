@@ -65,7 +65,7 @@ static bool until_readings(struct rig *rig, int count)
 	return rig->readings >= count;
 }
 
-static void every_swap_is_noticed_without_a_poll(void)
+TEST(every_swap_is_noticed_without_a_poll)
 {
 	struct rig rig;
 	char file[64];
@@ -82,7 +82,7 @@ static void every_swap_is_noticed_without_a_poll(void)
 	rig_end(&rig);
 }
 
-static void a_file_that_a_person_writes_is_noticed(void)
+TEST(a_file_that_a_person_writes_is_noticed)
 {
 	struct rig rig;
 
@@ -95,7 +95,7 @@ static void a_file_that_a_person_writes_is_noticed(void)
 	rig_end(&rig);
 }
 
-static void an_idle_directory_is_not_read_again(void)
+TEST(an_idle_directory_is_not_read_again)
 {
 	struct rig rig;
 	int64_t end_ms;
@@ -109,7 +109,7 @@ static void an_idle_directory_is_not_read_again(void)
 	rig_end(&rig);
 }
 
-static void what_inotify_watches_is_polled_rarely(void)
+TEST(what_inotify_watches_is_polled_rarely)
 {
 	enum { POLL_MS = 100 };
 	struct rig rig;
@@ -126,7 +126,7 @@ static void what_inotify_watches_is_polled_rarely(void)
 	rig_end(&rig);
 }
 
-static void without_inotify_the_poll_finds_the_change(void)
+TEST(without_inotify_the_poll_finds_the_change)
 {
 	struct rig rig;
 	struct rlimit old, few;
@@ -154,7 +154,7 @@ static void without_inotify_the_poll_finds_the_change(void)
 	rig_end(&rig);
 }
 
-static void a_directory_that_was_replaced_is_watched_again(void)
+TEST(a_directory_that_was_replaced_is_watched_again)
 {
 	struct rig rig;
 	cleanup_free char *aside = NULL;
@@ -174,15 +174,4 @@ static void a_directory_that_was_replaced_is_watched_again(void)
 	CHECK(until_nonce(&rig, "b"));
 	CHECK_INT(system(remove), ==, 0);
 	rig_end(&rig);
-}
-
-int main(void)
-{
-	TEST(every_swap_is_noticed_without_a_poll);
-	TEST(a_file_that_a_person_writes_is_noticed);
-	TEST(an_idle_directory_is_not_read_again);
-	TEST(what_inotify_watches_is_polled_rarely);
-	TEST(without_inotify_the_poll_finds_the_change);
-	TEST(a_directory_that_was_replaced_is_watched_again);
-	return tap_done();
 }

@@ -21,7 +21,7 @@ static int64_t next(const char *line, int64_t unix_s)
 	return cron_next_unix_s(&cron, NULL, unix_s);
 }
 
-static void fields_are_numbers_lists_ranges_steps_and_names(void)
+TEST(fields_are_numbers_lists_ranges_steps_and_names)
 {
 	CHECK_INT(next("* * * * *", NEW_YEAR_2026), ==, NEW_YEAR_2026 + 60);
 	CHECK_INT(next("* * * * *", NEW_YEAR_2026 + 59), ==, NEW_YEAR_2026 + 60);
@@ -40,7 +40,7 @@ static void fields_are_numbers_lists_ranges_steps_and_names(void)
 	CHECK_INT(next("@yearly", NEW_YEAR_2026), ==, NEW_YEAR_2026 + 365 * DAY);
 }
 
-static void two_day_fields_mean_either_one(void)
+TEST(two_day_fields_mean_either_one)
 {
 	/* the 4th is a Sunday, the 2nd a Friday */
 	CHECK_INT(next("0 0 4 * fri", NEW_YEAR_2026), ==, NEW_YEAR_2026 + DAY);
@@ -49,13 +49,13 @@ static void two_day_fields_mean_either_one(void)
 	CHECK_INT(next("0 0 13 * *", NEW_YEAR_2026), ==, NEW_YEAR_2026 + 12 * DAY);
 }
 
-static void a_leap_day_is_waited_for(void)
+TEST(a_leap_day_is_waited_for)
 {
 	/* 2028-02-29 */
 	CHECK_INT(next("0 12 29 2 *", NEW_YEAR_2026), ==, 1835438400);
 }
 
-static void an_error_names_the_field(void)
+TEST(an_error_names_the_field)
 {
 	static const struct {
 		const char *line, *says;
@@ -109,21 +109,21 @@ static int64_t next_in_berlin(const char *line, int64_t unix_s)
 	return cron_next_unix_s(&cron, &zone, unix_s);
 }
 
-static void local_time_counts(void)
+TEST(local_time_counts)
 {
 	CHECK_INT(next_in_berlin("0 3 * * *", NEW_YEAR_2026), ==, NEW_YEAR_2026 + 2 * HOUR);
 	/* in summer 3 o'clock is 01:00 UTC */
 	CHECK_INT(next_in_berlin("0 3 * * *", 1780272000), ==, 1780272000 + HOUR);
 }
 
-static void what_falls_into_the_hour_that_is_left_out_comes_after_it(void)
+TEST(what_falls_into_the_hour_that_is_left_out_comes_after_it)
 {
 	/* 29 March, 02:30 does not exist: 03:00 local, which is 01:00 UTC */
 	CHECK_INT(next_in_berlin("30 2 * * *", 1774746000 - 12 * HOUR), ==, 1774746000);
 	CHECK_INT(next_in_berlin("30 2 * * *", 1774746000), ==, 1774746000 + DAY - HOUR + HOUR / 2);
 }
 
-static void a_fixed_hour_comes_once_in_the_hour_that_is_there_twice(void)
+TEST(a_fixed_hour_comes_once_in_the_hour_that_is_there_twice)
 {
 	/* 25 October: 02:30 is at 00:30 UTC and again at 01:30 UTC */
 	CHECK_INT(next_in_berlin("30 2 * * *", 1792890000 - 6 * HOUR), ==, 1792890000 - HOUR / 2);
@@ -133,7 +133,7 @@ static void a_fixed_hour_comes_once_in_the_hour_that_is_there_twice(void)
 	CHECK_INT(next_in_berlin("30 * * * *", 1792890000 - HOUR / 2), ==, 1792890000 + HOUR / 2);
 }
 
-static void dates_are_those_of_the_calendar(void)
+TEST(dates_are_those_of_the_calendar)
 {
 	struct cron_time time;
 
@@ -154,17 +154,4 @@ static void dates_are_those_of_the_calendar(void)
 	CHECK_INT(time.day, ==, 29);
 	CHECK_INT(time.minute, ==, 59);
 	CHECK_INT(time.weekday, ==, 2);
-}
-
-int main(void)
-{
-	TEST(fields_are_numbers_lists_ranges_steps_and_names);
-	TEST(two_day_fields_mean_either_one);
-	TEST(a_leap_day_is_waited_for);
-	TEST(an_error_names_the_field);
-	TEST(local_time_counts);
-	TEST(what_falls_into_the_hour_that_is_left_out_comes_after_it);
-	TEST(a_fixed_hour_comes_once_in_the_hour_that_is_there_twice);
-	TEST(dates_are_those_of_the_calendar);
-	return tap_done();
 }

@@ -184,7 +184,7 @@ static void is_refused(struct rig *rig, enum cause held, const char *why)
 	CHECK(!is_locked(rig));
 }
 
-static void the_lock_goes_to_flink_and_is_not_kept(void)
+TEST(the_lock_goes_to_flink_and_is_not_kept)
 {
 	struct rig rig;
 
@@ -199,7 +199,7 @@ static void the_lock_goes_to_flink_and_is_not_kept(void)
 	rig_end(&rig);
 }
 
-static void without_the_lock_nothing_is_launched(void)
+TEST(without_the_lock_nothing_is_launched)
 {
 	cleanup_free char *path = NULL;
 	struct rig rig;
@@ -216,7 +216,7 @@ static void without_the_lock_nothing_is_launched(void)
 	rig_end(&rig);
 }
 
-static void nothing_is_launched_before_ha_is_prepared(void)
+TEST(nothing_is_launched_before_ha_is_prepared)
 {
 	struct rig rig;
 
@@ -230,7 +230,7 @@ static void nothing_is_launched_before_ha_is_prepared(void)
 	rig_end(&rig);
 }
 
-static void a_drey_that_was_fenced_meanwhile_launches_nothing(void)
+TEST(a_drey_that_was_fenced_meanwhile_launches_nothing)
 {
 	struct rig rig;
 
@@ -243,7 +243,7 @@ static void a_drey_that_was_fenced_meanwhile_launches_nothing(void)
 }
 
 /* A drey-init that cannot end Flink by itself must not start one under a lease. */
-static void a_lease_needs_a_drey_init_that_keeps_it(void)
+TEST(a_lease_needs_a_drey_init_that_keeps_it)
 {
 	struct rig rig;
 
@@ -258,7 +258,7 @@ static void a_lease_needs_a_drey_init_that_keeps_it(void)
 	rig_end(&rig);
 }
 
-static void a_port_that_is_taken_and_a_drey_init_that_is_gone_are_told(void)
+TEST(a_port_that_is_taken_and_a_drey_init_that_is_gone_are_told)
 {
 	struct rig rig;
 
@@ -274,15 +274,4 @@ static void a_port_that_is_taken_and_a_drey_init_that_is_gone_are_told(void)
 	effect_launch(&rig.driver);
 	is_refused(&rig, CAUSE_NONE, "drey-init is gone");
 	rig_end(&rig);
-}
-
-int main(void)
-{
-	TEST(the_lock_goes_to_flink_and_is_not_kept);
-	TEST(without_the_lock_nothing_is_launched);
-	TEST(nothing_is_launched_before_ha_is_prepared);
-	TEST(a_drey_that_was_fenced_meanwhile_launches_nothing);
-	TEST(a_lease_needs_a_drey_init_that_keeps_it);
-	TEST(a_port_that_is_taken_and_a_drey_init_that_is_gone_are_told);
-	return tap_done();
 }

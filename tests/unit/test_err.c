@@ -5,7 +5,7 @@
 
 #include "tap.h"
 
-static void wraps_outermost_first(void)
+TEST(wraps_outermost_first)
 {
 	struct err err = {0};
 
@@ -16,7 +16,7 @@ static void wraps_outermost_first(void)
 	CHECK_INT(err.sys, ==, ENOENT);
 }
 
-static void cuts_a_long_message_and_never_overruns(void)
+TEST(cuts_a_long_message_and_never_overruns)
 {
 	struct err err = {0};
 	char text[2 * ERR_MSG_BYTES];
@@ -28,25 +28,16 @@ static void cuts_a_long_message_and_never_overruns(void)
 	CHECK_INT(strlen(err.msg), ==, ERR_MSG_BYTES - 1);
 }
 
-static void a_null_err_is_allowed(void)
+TEST(a_null_err_is_allowed)
 {
 	CHECK_INT(err_set(NULL, ERR_SYS, 0, "x"), ==, -1);
 	CHECK_INT(err_wrap(NULL, "x"), ==, -1);
 }
 
-static void only_enoent_and_enotdir_mean_absence(void)
+TEST(only_enoent_and_enotdir_mean_absence)
 {
 	for (int sys = 1; sys < 134; sys++)
 		if (sys != ENOENT && sys != ENOTDIR)
 			CHECK_INT(err_kind_of_errno(sys), !=, ERR_ABSENT);
 	CHECK_INT(err_kind_of_errno(ENOENT), ==, ERR_ABSENT);
-}
-
-int main(void)
-{
-	TEST(wraps_outermost_first);
-	TEST(cuts_a_long_message_and_never_overruns);
-	TEST(a_null_err_is_allowed);
-	TEST(only_enoent_and_enotdir_mean_absence);
-	return tap_done();
 }

@@ -9,7 +9,7 @@
 
 static const struct event_series_slot *slot;
 
-static void what_happens_again_becomes_a_series(void)
+TEST(what_happens_again_becomes_a_series)
 {
 	static const struct {
 		int64_t at_ms;
@@ -38,7 +38,7 @@ static void what_happens_again_becomes_a_series(void)
 	}
 }
 
-static void kinds_are_apart(void)
+TEST(kinds_are_apart)
 {
 	struct event_series series = {0};
 
@@ -50,7 +50,7 @@ static void kinds_are_apart(void)
 	CHECK_STR(slot->name, "x.1");
 }
 
-static void what_was_not_stored_is_created_again(void)
+TEST(what_was_not_stored_is_created_again)
 {
 	struct event_series series = {0};
 
@@ -61,7 +61,7 @@ static void what_was_not_stored_is_created_again(void)
 	CHECK_INT(event_series_add(&series, "a", 2, &slot), ==, EVENT_CREATE);
 }
 
-static void the_quietest_kind_is_forgotten(void)
+TEST(the_quietest_kind_is_forgotten)
 {
 	struct event_series series = {0};
 	char key[16];
@@ -75,7 +75,7 @@ static void the_quietest_kind_is_forgotten(void)
 	CHECK_INT(event_series_add(&series, "0", 100, &slot), ==, EVENT_CREATE);
 }
 
-static void a_long_key_is_a_key(void)
+TEST(a_long_key_is_a_key)
 {
 	struct event_series series = {0};
 	char key[2 * EVENT_KEY_BYTES];
@@ -85,14 +85,4 @@ static void a_long_key_is_a_key(void)
 	CHECK_INT(event_series_add(&series, key, 0, &slot), ==, EVENT_CREATE);
 	event_series_stored(&series, key, "x");
 	CHECK_INT(event_series_add(&series, key, 0, &slot), ==, EVENT_SERIES);
-}
-
-int main(void)
-{
-	TEST(what_happens_again_becomes_a_series);
-	TEST(kinds_are_apart);
-	TEST(what_was_not_stored_is_created_again);
-	TEST(the_quietest_kind_is_forgotten);
-	TEST(a_long_key_is_a_key);
-	return tap_done();
 }

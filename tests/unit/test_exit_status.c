@@ -9,7 +9,7 @@
 #define EXITED(status) ((status) << 8)
 
 /* One row for every status that Flink 1.20 and 2.3 were seen to end with. */
-static void every_documented_status_has_its_meaning(void)
+TEST(every_documented_status_has_its_meaning)
 {
 	static const struct {
 		int status;
@@ -43,7 +43,7 @@ static void every_documented_status_has_its_meaning(void)
 	}
 }
 
-static void no_sentence_is_cut(void)
+TEST(no_sentence_is_cut)
 {
 	for (int status = 0; status < 256; status++) {
 		struct flink_exit exit = flink_exit_explain(EXITED(status), true);
@@ -53,7 +53,7 @@ static void no_sentence_is_cut(void)
 	}
 }
 
-static void signals_are_told_from_statuses(void)
+TEST(signals_are_told_from_statuses)
 {
 	struct flink_exit exit = flink_exit_explain(SIGSEGV, false);
 
@@ -69,7 +69,7 @@ static void signals_are_told_from_statuses(void)
 	CHECK_HAS(exit.sentence, "signal");
 }
 
-static void a_kill_for_memory_is_told_from_a_kill(void)
+TEST(a_kill_for_memory_is_told_from_a_kill)
 {
 	CHECK_INT(flink_exit_explain(SIGKILL, false).kind, ==, FLINK_EXIT_KILLED);
 	CHECK_INT(flink_exit_explain(SIGKILL, true).kind, ==, FLINK_EXIT_OOM);
@@ -80,20 +80,10 @@ static void a_kill_for_memory_is_told_from_a_kill(void)
 	CHECK_INT(flink_exit_explain(EXITED(163), true).kind, ==, FLINK_EXIT_FAILED);
 }
 
-static void every_kind_has_a_name(void)
+TEST(every_kind_has_a_name)
 {
 	for (int kind = FLINK_EXIT_ENDED; kind <= FLINK_EXIT_OTHER; kind++)
 		CHECK(flink_exit_kind_name((enum flink_exit_kind)kind)[0] != '\0');
 	CHECK_STR(flink_exit_kind_name(FLINK_EXIT_OOM), "oom");
 	CHECK_STR(flink_exit_kind_name((enum flink_exit_kind)99), "other");
-}
-
-int main(void)
-{
-	TEST(every_documented_status_has_its_meaning);
-	TEST(no_sentence_is_cut);
-	TEST(signals_are_told_from_statuses);
-	TEST(a_kill_for_memory_is_told_from_a_kill);
-	TEST(every_kind_has_a_name);
-	return tap_done();
 }

@@ -61,7 +61,7 @@ static char *print(const struct explanation *ex)
 	return text;
 }
 
-static void the_document_has_the_chosen_snapshot_and_the_launch(void)
+TEST(the_document_has_the_chosen_snapshot_and_the_launch)
 {
 	const char *const args[] = {"java", "-D", "a=b c", NULL};
 	struct facts facts;
@@ -87,7 +87,7 @@ static void the_document_has_the_chosen_snapshot_and_the_launch(void)
 }
 
 /* Nothing would start, and in the same step do-not-restart may be lifted. */
-static void what_do_not_restart_holds_back_is_told(void)
+TEST(what_do_not_restart_holds_back_is_told)
 {
 	struct facts facts;
 	struct decision parked = {
@@ -113,7 +113,7 @@ static void what_do_not_restart_holds_back_is_told(void)
 	facts_release(&facts);
 }
 
-static void the_document_lists_every_source_and_candidate(void)
+TEST(the_document_lists_every_source_and_candidate)
 {
 	struct facts facts;
 	struct decision decision;
@@ -142,7 +142,7 @@ static void the_document_lists_every_source_and_candidate(void)
 	facts_release(&facts);
 }
 
-static void each_directory_of_the_lineage_is_shown(void)
+TEST(each_directory_of_the_lineage_is_shown)
 {
 	struct facts facts;
 	struct decision decision;
@@ -175,7 +175,7 @@ static void each_directory_of_the_lineage_is_shown(void)
 	facts_release(&facts);
 }
 
-static void nothing_starts_when_it_holds_or_parks(void)
+TEST(nothing_starts_when_it_holds_or_parks)
 {
 	struct facts facts;
 	struct decision decision = {.kind = DECISION_HOLD, .rule = 5, .reason = "cannot be read"};
@@ -200,7 +200,7 @@ static void nothing_starts_when_it_holds_or_parks(void)
 	facts_release(&facts);
 }
 
-static void the_table_says_it_all_on_plain_lines(void)
+TEST(the_table_says_it_all_on_plain_lines)
 {
 	const char *const args[] = {"java", "a=b c", "", "it's", NULL};
 	struct facts facts;
@@ -224,7 +224,7 @@ static void the_table_says_it_all_on_plain_lines(void)
 	facts_release(&facts);
 }
 
-static void the_chosen_one_comes_first_and_then_the_newest(void)
+TEST(the_chosen_one_comes_first_and_then_the_newest)
 {
 	struct snapshot snapshot = snapshot_of("file:/chk/30", SNAPSHOT_CHECKPOINT, 30);
 	struct facts facts;
@@ -245,7 +245,7 @@ static void the_chosen_one_comes_first_and_then_the_newest(void)
 	facts_release(&facts);
 }
 
-static void no_candidates_are_said_so(void)
+TEST(no_candidates_are_said_so)
 {
 	struct facts facts = {0};
 	struct decision decision = {.kind = DECISION_START_EMPTY, .rule = 8, .reason = "never ran"};
@@ -256,17 +256,4 @@ static void no_candidates_are_said_so(void)
 	CHECK_HAS(text, "\nno candidates\n");
 	CHECK_INT(json_len(json_get(doc, "candidates")), ==, 0);
 	CHECK_INT(json_len(json_path(doc, "launch", "args", NULL)), ==, 0);
-}
-
-int main(void)
-{
-	TEST(the_document_has_the_chosen_snapshot_and_the_launch);
-	TEST(what_do_not_restart_holds_back_is_told);
-	TEST(the_document_lists_every_source_and_candidate);
-	TEST(each_directory_of_the_lineage_is_shown);
-	TEST(nothing_starts_when_it_holds_or_parks);
-	TEST(the_table_says_it_all_on_plain_lines);
-	TEST(the_chosen_one_comes_first_and_then_the_newest);
-	TEST(no_candidates_are_said_so);
-	return tap_done();
 }

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "tap.h"
 
-static void a_path_is_added_only_once(void)
+TEST(a_path_is_added_only_once)
 {
 	struct facts facts = {0};
 	struct snapshot one = {.path = (char *)"file:/a/chk-1", .checkpoint_id = 1};
@@ -25,7 +25,7 @@ static void a_path_is_added_only_once(void)
 	CHECK(!facts.candidates);
 }
 
-static void a_source_keeps_the_last_detail(void)
+TEST(a_source_keeps_the_last_detail)
 {
 	struct facts facts = {0};
 
@@ -39,7 +39,7 @@ static void a_source_keeps_the_last_detail(void)
 	facts_release(&facts);
 }
 
-static void every_value_has_its_own_name(void)
+TEST(every_value_has_its_own_name)
 {
 	for (int i = 0; i < SOURCE_COUNT; i++)
 		for (int k = 0; k < i; k++)
@@ -52,7 +52,7 @@ static void every_value_has_its_own_name(void)
 	CHECK_STR(snapshot_origin_name(ORIGIN_REQUEST), "request");
 }
 
-static void a_snapshot_copy_owns_its_path(void)
+TEST(a_snapshot_copy_owns_its_path)
 {
 	struct snapshot one = {.path = (char *)"s3://b/sp", .job_id = "abc", .size_bytes = 5};
 	struct snapshot copy;
@@ -68,7 +68,7 @@ static void a_snapshot_copy_owns_its_path(void)
 }
 
 /* Every way to write a path that two letters, slashes and the name of _metadata allow. */
-static void the_same_path_has_the_same_key(void)
+TEST(the_same_path_has_the_same_key)
 {
 	static const char *const parts[] = {"", "file:", "/", "//", "a", "ab", "/_metadata", "/a"};
 	enum { PARTS = ARRAY_LEN(parts), WAYS = PARTS * PARTS * PARTS * PARTS };
@@ -87,14 +87,4 @@ static void the_same_path_has_the_same_key(void)
 			}
 	CHECK(snapshot_path_key("/cp/a/chk-1") != snapshot_path_key("/cp/a/chk-2"));
 	CHECK_INT(snapshot_path_key(NULL), ==, 0);
-}
-
-int main(void)
-{
-	TEST(the_same_path_has_the_same_key);
-	TEST(a_path_is_added_only_once);
-	TEST(a_source_keeps_the_last_detail);
-	TEST(every_value_has_its_own_name);
-	TEST(a_snapshot_copy_owns_its_path);
-	return tap_done();
 }

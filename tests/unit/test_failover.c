@@ -109,17 +109,17 @@ static void check_patch(bool iso, const char *expected)
 	"\\\"2023-11-14T22:14:20.026000Z\\\",\\\"leaderTransitions\\\":3}\"}},"                    \
 	"\"data\":{\"" REST "\":null,\"" DISPATCHER "\":null}}"
 
-static void writes_the_record_that_flink_1_writes_when_it_gives_the_lock_back(void)
+TEST(writes_the_record_that_flink_1_writes_when_it_gives_the_lock_back)
 {
 	check_patch(false, PATCH("1.000000000"));
 }
 
-static void writes_the_record_that_flink_2_writes_when_it_gives_the_lock_back(void)
+TEST(writes_the_record_that_flink_2_writes_when_it_gives_the_lock_back)
 {
 	check_patch(true, PATCH("\\\"PT1S\\\""));
 }
 
-static void never_takes_the_record_away(void)
+TEST(never_takes_the_record_away)
 {
 	/* without it no leader is ever elected again: the client would try to create the map */
 	struct failover_lock lock = our_lock("t9");
@@ -139,7 +139,7 @@ static void never_takes_the_record_away(void)
 	failover_watch_release(&watch);
 }
 
-static void the_patch_is_bound_to_the_version_that_was_judged(void)
+TEST(the_patch_is_bound_to_the_version_that_was_judged)
 {
 	struct failover_lock lock = our_lock("t9");
 	struct failover_watch watch;
@@ -151,7 +151,7 @@ static void the_patch_is_bound_to_the_version_that_was_judged(void)
 
 /* ---- only after a death that was seen ---- */
 
-static void never_while_nobody_has_seen_it_die(void)
+TEST(never_while_nobody_has_seen_it_die)
 {
 	/* a time-out, or a JVM that does not answer, is no death */
 	struct failover_watch watch;
@@ -161,7 +161,7 @@ static void never_while_nobody_has_seen_it_die(void)
 	failover_watch_release(&watch);
 }
 
-static void never_for_another_process_than_the_one_that_was_watched(void)
+TEST(never_for_another_process_than_the_one_that_was_watched)
 {
 	struct failover_watch watch;
 
@@ -170,7 +170,7 @@ static void never_for_another_process_than_the_one_that_was_watched(void)
 	failover_watch_release(&watch);
 }
 
-static void never_when_nothing_was_watched(void)
+TEST(never_when_nothing_was_watched)
 {
 	struct failover_watch watch = {0};
 
@@ -179,7 +179,7 @@ static void never_when_nothing_was_watched(void)
 
 /* ---- only its own lock ---- */
 
-static void never_the_lock_of_another_holder(void)
+TEST(never_the_lock_of_another_holder)
 {
 	struct failover_watch watch;
 
@@ -187,7 +187,7 @@ static void never_the_lock_of_another_holder(void)
 	expect_not(&watch, lock_of(THEIRS, "t9", "10.0.0.8", "s2"), "is held by " THEIRS);
 }
 
-static void never_when_a_session_has_changed(void)
+TEST(never_when_a_session_has_changed)
 {
 	struct failover_watch watch;
 
@@ -195,7 +195,7 @@ static void never_when_a_session_has_changed(void)
 	expect_not(&watch, lock_of(OURS, "t9", HOME, "s2"), "another session");
 }
 
-static void never_when_a_session_of_somewhere_else_has_come(void)
+TEST(never_when_a_session_of_somewhere_else_has_come)
 {
 	struct failover_lock lock = our_lock("t9");
 	struct failover_watch watch;
@@ -206,7 +206,7 @@ static void never_when_a_session_of_somewhere_else_has_come(void)
 	expect_not(&watch, lock, "job-x");
 }
 
-static void never_when_a_session_has_come_that_cannot_be_read(void)
+TEST(never_when_a_session_has_come_that_cannot_be_read)
 {
 	struct failover_lock lock = our_lock("t9");
 	struct failover_watch watch;
@@ -216,7 +216,7 @@ static void never_when_a_session_has_come_that_cannot_be_read(void)
 	expect_not(&watch, lock, "job-x");
 }
 
-static void takes_the_leader_of_a_job_away_that_came_after_the_last_look(void)
+TEST(takes_the_leader_of_a_job_away_that_came_after_the_last_look)
 {
 	struct failover_lock lock = our_lock("t9");
 	struct failover_watch watch;
@@ -228,7 +228,7 @@ static void takes_the_leader_of_a_job_away_that_came_after_the_last_look(void)
 	failover_watch_release(&watch);
 }
 
-static void takes_what_is_left_of_the_sessions_after_a_clean_end(void)
+TEST(takes_what_is_left_of_the_sessions_after_a_clean_end)
 {
 	struct failover_lock lock = lock_of("", "t9", HOME, "s1");
 	struct failover_watch watch;
@@ -238,7 +238,7 @@ static void takes_what_is_left_of_the_sessions_after_a_clean_end(void)
 	failover_watch_release(&watch);
 }
 
-static void has_nothing_to_do_where_the_lock_was_given_back(void)
+TEST(has_nothing_to_do_where_the_lock_was_given_back)
 {
 	struct failover_lock lock = {.present = true, .recorded = true, .understood = true};
 	struct failover_lock none = {0};
@@ -251,7 +251,7 @@ static void has_nothing_to_do_where_the_lock_was_given_back(void)
 	failover_watch_release(&watch);
 }
 
-static void never_on_a_map_that_is_being_deleted(void)
+TEST(never_on_a_map_that_is_being_deleted)
 {
 	struct failover_lock lock = our_lock("t9");
 	struct failover_watch watch;
@@ -261,7 +261,7 @@ static void never_on_a_map_that_is_being_deleted(void)
 	expect_not(&watch, lock, "deleted");
 }
 
-static void never_where_there_is_no_record(void)
+TEST(never_where_there_is_no_record)
 {
 	struct failover_lock lock = our_lock("t9");
 	struct failover_watch watch;
@@ -271,7 +271,7 @@ static void never_where_there_is_no_record(void)
 	expect_not(&watch, lock, "no leader record");
 }
 
-static void never_where_the_record_cannot_be_read(void)
+TEST(never_where_the_record_cannot_be_read)
 {
 	struct failover_lock lock = our_lock("t9");
 	struct failover_watch watch;
@@ -292,7 +292,7 @@ static void begin(struct failover_watch *watch, const char *host)
 	failover_lock_release(&before);
 }
 
-static void a_holder_that_was_not_seen_at_all_is_not_known(void)
+TEST(a_holder_that_was_not_seen_at_all_is_not_known)
 {
 	struct failover_watch watch;
 
@@ -300,7 +300,7 @@ static void a_holder_that_was_not_seen_at_all_is_not_known(void)
 	expect_not(&watch, our_lock("t9"), "not seen while it lived");
 }
 
-static void one_look_is_not_enough(void)
+TEST(one_look_is_not_enough)
 {
 	struct failover_watch watch;
 
@@ -309,7 +309,7 @@ static void one_look_is_not_enough(void)
 	expect_not(&watch, our_lock("t9"), "only once");
 }
 
-static void two_looks_without_a_renewal_are_not_enough(void)
+TEST(two_looks_without_a_renewal_are_not_enough)
 {
 	struct failover_watch watch;
 
@@ -319,7 +319,7 @@ static void two_looks_without_a_renewal_are_not_enough(void)
 	expect_not(&watch, our_lock("t9"), "only once");
 }
 
-static void two_looks_at_two_holders_are_not_enough(void)
+TEST(two_looks_at_two_holders_are_not_enough)
 {
 	struct failover_watch watch;
 
@@ -329,7 +329,7 @@ static void two_looks_at_two_holders_are_not_enough(void)
 	expect_not(&watch, our_lock("t9"), "only once");
 }
 
-static void a_leader_at_another_address_is_another(void)
+TEST(a_leader_at_another_address_is_another)
 {
 	struct failover_watch watch;
 
@@ -339,7 +339,7 @@ static void a_leader_at_another_address_is_another(void)
 	expect_not(&watch, lock_of(OURS, "t9", "10.0.0.8", "s1"), "is at 10.0.0.8:6123");
 }
 
-static void a_leader_on_another_port_is_another(void)
+TEST(a_leader_on_another_port_is_another)
 {
 	struct failover_watch watch;
 
@@ -350,7 +350,7 @@ static void a_leader_on_another_port_is_another(void)
 	expect_not(&watch, our_lock("t9"), "not at 10.0.0.7:6124");
 }
 
-static void sessions_of_before_the_start_are_of_another(void)
+TEST(sessions_of_before_the_start_are_of_another)
 {
 	struct failover_watch watch;
 
@@ -360,7 +360,7 @@ static void sessions_of_before_the_start_are_of_another(void)
 	expect_not(&watch, lock_of(OURS, "t9", HOME, "s0"), "before its start");
 }
 
-static void without_an_address_of_its_own_nobody_is_known(void)
+TEST(without_an_address_of_its_own_nobody_is_known)
 {
 	struct failover_watch watch;
 
@@ -370,7 +370,7 @@ static void without_an_address_of_its_own_nobody_is_known(void)
 	expect_not(&watch, our_lock("t9"), "no address");
 }
 
-static void without_a_dispatcher_nobody_is_known(void)
+TEST(without_a_dispatcher_nobody_is_known)
 {
 	struct failover_watch watch;
 
@@ -385,7 +385,7 @@ static void without_a_dispatcher_nobody_is_known(void)
 }
 
 /* An agent that was started again, beside a Flink that runs: what was there before is not known. */
-static void an_agent_that_came_later_knows_a_lock_that_was_taken_since_the_start(void)
+TEST(an_agent_that_came_later_knows_a_lock_that_was_taken_since_the_start)
 {
 	struct failover_watch watch = {0};
 
@@ -396,7 +396,7 @@ static void an_agent_that_came_later_knows_a_lock_that_was_taken_since_the_start
 	failover_watch_release(&watch);
 }
 
-static void an_agent_that_came_later_does_not_know_a_lock_of_before_the_start(void)
+TEST(an_agent_that_came_later_does_not_know_a_lock_of_before_the_start)
 {
 	static const int64_t times[] = {STARTED - 1, -1};
 
@@ -414,7 +414,7 @@ static void an_agent_that_came_later_does_not_know_a_lock_of_before_the_start(vo
 	}
 }
 
-static void a_process_that_has_lost_the_lock_is_not_known_any_more(void)
+TEST(a_process_that_has_lost_the_lock_is_not_known_any_more)
 {
 	/* stopped by SIGSTOP, replaced, continued: it lives on without the lock */
 	struct failover_watch watch;
@@ -424,7 +424,7 @@ static void a_process_that_has_lost_the_lock_is_not_known_any_more(void)
 	expect_not(&watch, our_lock("t9"), "is at 10.0.0.8");
 }
 
-static void a_lock_that_nobody_held_at_the_last_look_is_not_known(void)
+TEST(a_lock_that_nobody_held_at_the_last_look_is_not_known)
 {
 	struct failover_watch watch;
 
@@ -433,7 +433,7 @@ static void a_lock_that_nobody_held_at_the_last_look_is_not_known(void)
 	expect_not(&watch, our_lock("t9"), "held by nobody");
 }
 
-static void a_session_that_was_renewed_counts_as_it_was_seen_last(void)
+TEST(a_session_that_was_renewed_counts_as_it_was_seen_last)
 {
 	struct failover_watch watch;
 
@@ -456,7 +456,7 @@ static void check_free(struct failover_lock lock, int64_t server_ms, int64_t unc
 	failover_lock_release(&lock);
 }
 
-static void a_lock_is_held_until_its_lease_has_run_out_by_the_servers_clock(void)
+TEST(a_lock_is_held_until_its_lease_has_run_out_by_the_servers_clock)
 {
 	int64_t end = STARTED + 5000 + 15000 + 2000;
 
@@ -465,14 +465,14 @@ static void a_lock_is_held_until_its_lease_has_run_out_by_the_servers_clock(void
 	check_free(our_lock("t1"), end + 1, 0, NULL);
 }
 
-static void a_lock_that_nobody_renews_while_we_watch_is_free_whatever_the_clocks_say(void)
+TEST(a_lock_that_nobody_renews_while_we_watch_is_free_whatever_the_clocks_say)
 {
 	check_free(our_lock("t1"), STARTED, 17000, "ms more");
 	check_free(our_lock("t1"), STARTED, 17001, NULL);
 	check_free(our_lock("t1"), 0, 17001, NULL);
 }
 
-static void a_lock_that_was_given_back_or_never_taken_is_free(void)
+TEST(a_lock_that_was_given_back_or_never_taken_is_free)
 {
 	struct failover_lock fresh = {.present = true};
 
@@ -481,7 +481,7 @@ static void a_lock_that_was_given_back_or_never_taken_is_free(void)
 	check_free(fresh, 0, 0, NULL);
 }
 
-static void every_doubt_about_a_lock_means_that_it_is_held(void)
+TEST(every_doubt_about_a_lock_means_that_it_is_held)
 {
 	struct failover_lock lock = our_lock("t1");
 
@@ -495,44 +495,4 @@ static void every_doubt_about_a_lock_means_that_it_is_held(void)
 	check_free(lock, LATER, 99999, "until when");
 	check_free(our_lock("t1"), 0, 0, "does not tell the time");
 	check_free(our_lock("t1"), STARTED - 1, 0, "future");
-}
-
-int main(void)
-{
-	TEST(writes_the_record_that_flink_1_writes_when_it_gives_the_lock_back);
-	TEST(writes_the_record_that_flink_2_writes_when_it_gives_the_lock_back);
-	TEST(never_takes_the_record_away);
-	TEST(the_patch_is_bound_to_the_version_that_was_judged);
-	TEST(never_while_nobody_has_seen_it_die);
-	TEST(never_for_another_process_than_the_one_that_was_watched);
-	TEST(never_when_nothing_was_watched);
-	TEST(never_the_lock_of_another_holder);
-	TEST(never_when_a_session_has_changed);
-	TEST(never_when_a_session_of_somewhere_else_has_come);
-	TEST(never_when_a_session_has_come_that_cannot_be_read);
-	TEST(takes_the_leader_of_a_job_away_that_came_after_the_last_look);
-	TEST(takes_what_is_left_of_the_sessions_after_a_clean_end);
-	TEST(has_nothing_to_do_where_the_lock_was_given_back);
-	TEST(never_on_a_map_that_is_being_deleted);
-	TEST(never_where_there_is_no_record);
-	TEST(never_where_the_record_cannot_be_read);
-	TEST(a_holder_that_was_not_seen_at_all_is_not_known);
-	TEST(one_look_is_not_enough);
-	TEST(two_looks_without_a_renewal_are_not_enough);
-	TEST(two_looks_at_two_holders_are_not_enough);
-	TEST(a_leader_at_another_address_is_another);
-	TEST(a_leader_on_another_port_is_another);
-	TEST(sessions_of_before_the_start_are_of_another);
-	TEST(without_an_address_of_its_own_nobody_is_known);
-	TEST(without_a_dispatcher_nobody_is_known);
-	TEST(an_agent_that_came_later_knows_a_lock_that_was_taken_since_the_start);
-	TEST(an_agent_that_came_later_does_not_know_a_lock_of_before_the_start);
-	TEST(a_process_that_has_lost_the_lock_is_not_known_any_more);
-	TEST(a_lock_that_nobody_held_at_the_last_look_is_not_known);
-	TEST(a_session_that_was_renewed_counts_as_it_was_seen_last);
-	TEST(a_lock_is_held_until_its_lease_has_run_out_by_the_servers_clock);
-	TEST(a_lock_that_nobody_renews_while_we_watch_is_free_whatever_the_clocks_say);
-	TEST(a_lock_that_was_given_back_or_never_taken_is_free);
-	TEST(every_doubt_about_a_lock_means_that_it_is_held);
-	return tap_done();
 }

@@ -45,7 +45,7 @@ static struct flink_conf lines(const char *text)
 	return conf;
 }
 
-static void nested_and_dotted_keys_are_the_same(void)
+TEST(nested_and_dotted_keys_are_the_same)
 {
 	struct flink_conf conf = yaml("execution:\n"
 				      "  checkpointing:\n"
@@ -66,7 +66,7 @@ static void nested_and_dotted_keys_are_the_same(void)
 	flink_conf_release(&conf);
 }
 
-static void the_legacy_reader_is_as_simple_as_flinks(void)
+TEST(the_legacy_reader_is_as_simple_as_flinks)
 {
 	struct flink_conf conf = lines("# comment\n"
 				       "state.checkpoints.dir: s3://b/ck # where\n"
@@ -108,7 +108,7 @@ static void reads(struct flink_version version, const char *want, enum err_kind 
 	flink_conf_release(&conf);
 }
 
-static void the_version_decides_which_file_is_read(void)
+TEST(the_version_decides_which_file_is_read)
 {
 	put("flink-conf.yaml", "who: legacy\n");
 	put("config.yaml", "who: standard\n");
@@ -134,7 +134,7 @@ static void the_version_decides_which_file_is_read(void)
 	reads(unknown, "", ERR_ABSENT);
 }
 
-static void damaged_yaml_is_refused_with_file_and_line(void)
+TEST(damaged_yaml_is_refused_with_file_and_line)
 {
 	struct flink_conf conf = {0};
 	struct err err = {0};
@@ -155,7 +155,7 @@ static void damaged_yaml_is_refused_with_file_and_line(void)
 	put("config.yaml", NULL);
 }
 
-static void an_unreadable_file_is_not_absence(void)
+TEST(an_unreadable_file_is_not_absence)
 {
 	cleanup_free char *path = xasprintf("%s/config.yaml", dir);
 	struct flink_conf conf = {0};
@@ -168,7 +168,7 @@ static void an_unreadable_file_is_not_absence(void)
 	rmdir(path);
 }
 
-static void old_and_new_names_are_understood(void)
+TEST(old_and_new_names_are_understood)
 {
 	struct flink_conf conf = lines("state.checkpoints.dir: file:/old\n"
 				       "state.savepoints.dir: file:/oldsp\n"
@@ -190,7 +190,7 @@ static void old_and_new_names_are_understood(void)
 	flink_conf_release(&conf);
 }
 
-static void everything_drey_asks_for_is_found(void)
+TEST(everything_drey_asks_for_is_found)
 {
 	struct flink_conf conf =
 		yaml("high-availability: {type: NONE, storageDir: 's3://b/ha', cluster-id: app}\n"
@@ -217,7 +217,7 @@ static void everything_drey_asks_for_is_found(void)
 	flink_conf_release(&conf);
 }
 
-static void a_port_that_is_no_single_port_is_refused(void)
+TEST(a_port_that_is_no_single_port_is_refused)
 {
 	static const char *const bad[] = {"rest.port: 0\n", "rest.port: 65536\n",
 					  "rest.bind-port: 8081-8090\n", "rest.port: http\n"};
@@ -234,7 +234,7 @@ static void a_port_that_is_no_single_port_is_refused(void)
 	}
 }
 
-static void a_restore_path_in_flinks_file_is_refused(void)
+TEST(a_restore_path_in_flinks_file_is_refused)
 {
 	struct flink_conf conf = yaml("execution.state-recovery.path: s3://b/old\n");
 	struct flink_conf fine = yaml("execution.state-recovery.claim-mode: CLAIM\n");
@@ -248,7 +248,7 @@ static void a_restore_path_in_flinks_file_is_refused(void)
 	flink_conf_release(&fine);
 }
 
-static void the_command_line_overlays_the_file(void)
+TEST(the_command_line_overlays_the_file)
 {
 	struct flink_conf conf = yaml("rest.port: 8081\na: 1\n");
 
@@ -263,7 +263,7 @@ static void the_command_line_overlays_the_file(void)
 	flink_conf_release(&conf);
 }
 
-static void flink_properties_of_the_image_overlay_the_file(void)
+TEST(flink_properties_of_the_image_overlay_the_file)
 {
 	struct flink_conf conf = yaml("rest.port: 8081\n");
 
@@ -285,7 +285,7 @@ static void flink_properties_of_the_image_overlay_the_file(void)
 }
 
 /* What Flink 1.20 and 2.3 report of such a file (tests/e2e/test_flink_conf.sh). */
-static void reads_scalars_as_flink_prints_them(void)
+TEST(reads_scalars_as_flink_prints_them)
 {
 	static const char *const scalars[][2] = {
 		{"007", "7"},
@@ -337,7 +337,7 @@ static void found(const char *const *command, const char *const *env, const char
 	CHECK_STR(got ? got : "none", want);
 }
 
-static void finds_the_configuration_directory(void)
+TEST(finds_the_configuration_directory)
 {
 	static const char *const entry = "x.StandaloneApplicationClusterEntryPoint";
 
@@ -359,7 +359,7 @@ static void finds_the_configuration_directory(void)
 	found(LIST("run"), NULL, "none");
 }
 
-static void reads_durations_as_flink_does(void)
+TEST(reads_durations_as_flink_does)
 {
 	static const struct {
 		const char *text;
@@ -398,25 +398,14 @@ static void reads_durations_as_flink_does(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	int status;
+
 	snprintf(dir, sizeof(dir), "/tmp/drey-conf.XXXXXX");
 	if (!mkdtemp(dir))
 		return 1;
-	TEST(nested_and_dotted_keys_are_the_same);
-	TEST(the_legacy_reader_is_as_simple_as_flinks);
-	TEST(the_version_decides_which_file_is_read);
-	TEST(damaged_yaml_is_refused_with_file_and_line);
-	TEST(an_unreadable_file_is_not_absence);
-	TEST(old_and_new_names_are_understood);
-	TEST(everything_drey_asks_for_is_found);
-	TEST(a_port_that_is_no_single_port_is_refused);
-	TEST(a_restore_path_in_flinks_file_is_refused);
-	TEST(the_command_line_overlays_the_file);
-	TEST(flink_properties_of_the_image_overlay_the_file);
-	TEST(reads_scalars_as_flink_prints_them);
-	TEST(finds_the_configuration_directory);
-	TEST(reads_durations_as_flink_does);
+	status = tap_main(argc, argv);
 	rmdir(dir);
-	return tap_done();
+	return status;
 }

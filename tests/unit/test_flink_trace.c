@@ -32,7 +32,7 @@ static const char saved[] =
 	"transaction "
 	"please restart a job from this savepoint.\n\tat x.y.Z(Z.java:1)\n";
 
-static void takes_wrappers_off_and_finds_the_deepest_cause(void)
+TEST(takes_wrappers_off_and_finds_the_deepest_cause)
 {
 	struct trace trace;
 	cleanup_free char *sentence = NULL;
@@ -49,7 +49,7 @@ static void takes_wrappers_off_and_finds_the_deepest_cause(void)
 	trace_release(&trace);
 }
 
-static void a_cause_that_repeats_the_first_is_left_out(void)
+TEST(a_cause_that_repeats_the_first_is_left_out)
 {
 	struct trace trace;
 
@@ -62,7 +62,7 @@ static void a_cause_that_repeats_the_first_is_left_out(void)
 	trace_release(&trace);
 }
 
-static void plain_text_is_a_message(void)
+TEST(plain_text_is_a_message)
 {
 	static const char *const texts[] = {"Unable to load requested file /x.",
 					    "http://a.b: not a class", "a.b", "", ".a.b: c"};
@@ -78,7 +78,7 @@ static void plain_text_is_a_message(void)
 	}
 }
 
-static void an_exception_without_a_message_is_its_class(void)
+TEST(an_exception_without_a_message_is_its_class)
 {
 	struct trace trace;
 	cleanup_free char *sentence = NULL;
@@ -91,7 +91,7 @@ static void an_exception_without_a_message_is_its_class(void)
 	trace_release(&trace);
 }
 
-static void a_wrapper_alone_keeps_its_message(void)
+TEST(a_wrapper_alone_keeps_its_message)
 {
 	struct trace trace;
 	cleanup_free char *sentence = NULL;
@@ -104,7 +104,7 @@ static void a_wrapper_alone_keeps_its_message(void)
 	trace_release(&trace);
 }
 
-static void long_messages_are_cut_between_characters(void)
+TEST(long_messages_are_cut_between_characters)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct trace trace;
@@ -118,7 +118,7 @@ static void long_messages_are_cut_between_characters(void)
 	trace_release(&trace);
 }
 
-static void shortens_to_the_first_frames_of_each_exception(void)
+TEST(shortens_to_the_first_frames_of_each_exception)
 {
 	cleanup_free char *text = trace_shorten(unwritable);
 
@@ -129,7 +129,7 @@ static void shortens_to_the_first_frames_of_each_exception(void)
 	CHECK_HAS(text, "Caused by: java.io.IOException");
 }
 
-static void a_huge_trace_stays_small(void)
+TEST(a_huge_trace_stays_small)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *small = NULL;
@@ -141,7 +141,7 @@ static void a_huge_trace_stays_small(void)
 	CHECK_INT(strlen(small), >, 1000);
 }
 
-static void finds_a_class_anywhere_but_in_frames(void)
+TEST(finds_a_class_anywhere_but_in_frames)
 {
 	CHECK(trace_mentions(unwritable, "CheckpointException"));
 	CHECK(trace_mentions(unwritable, "java.io.IOException"));
@@ -152,7 +152,7 @@ static void finds_a_class_anywhere_but_in_frames(void)
 	CHECK(!trace_mentions("", "X"));
 }
 
-static void a_failed_stop_gives_up_the_path_of_its_savepoint(void)
+TEST(a_failed_stop_gives_up_the_path_of_its_savepoint)
 {
 	cleanup_free char *path = trace_saved_path(saved);
 
@@ -163,19 +163,4 @@ static void a_failed_stop_gives_up_the_path_of_its_savepoint(void)
 	CHECK(trace_saved_path(
 		      "A savepoint has been created at: x\ny, but the corresponding job") == NULL);
 	CHECK(trace_saved_path("A savepoint has been created at: x") == NULL);
-}
-
-int main(void)
-{
-	TEST(takes_wrappers_off_and_finds_the_deepest_cause);
-	TEST(a_cause_that_repeats_the_first_is_left_out);
-	TEST(plain_text_is_a_message);
-	TEST(an_exception_without_a_message_is_its_class);
-	TEST(a_wrapper_alone_keeps_its_message);
-	TEST(long_messages_are_cut_between_characters);
-	TEST(shortens_to_the_first_frames_of_each_exception);
-	TEST(a_huge_trace_stays_small);
-	TEST(finds_a_class_anywhere_but_in_frames);
-	TEST(a_failed_stop_gives_up_the_path_of_its_savepoint);
-	return tap_done();
 }

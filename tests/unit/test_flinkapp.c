@@ -13,7 +13,7 @@
 	KUBE_STATUS(404, "NotFound", "flinkapplications.drey.dev \\\"orders\\\" not found",        \
 		    "\"name\":\"orders\",\"group\":\"drey.dev\",\"kind\":\"flinkapplications\"")
 
-static void a_resource_is_read(void)
+TEST(a_resource_is_read)
 {
 	struct kube_stub stub;
 	struct flinkapp app = {0};
@@ -36,7 +36,7 @@ static void a_resource_is_read(void)
 	kube_stub_stop(&stub);
 }
 
-static void no_object_and_no_definition_are_two_things(void)
+TEST(no_object_and_no_definition_are_two_things)
 {
 	struct kube_stub stub;
 	struct flinkapp app = {0};
@@ -56,7 +56,7 @@ static void no_object_and_no_definition_are_two_things(void)
 	kube_stub_stop(&stub);
 }
 
-static void nonsense_is_no_resource(void)
+TEST(nonsense_is_no_resource)
 {
 	static const char *const bodies[] = {
 		APP("another", "u-1", ""),
@@ -84,7 +84,7 @@ static void nonsense_is_no_resource(void)
 	}
 }
 
-static void the_status_is_applied_whole_to_this_very_object(void)
+TEST(the_status_is_applied_whole_to_this_very_object)
 {
 	struct kube_stub stub;
 	struct json *status = json_object();
@@ -117,7 +117,7 @@ static void the_status_is_applied_whole_to_this_very_object(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_name_that_is_none_is_not_asked_for(void)
+TEST(a_name_that_is_none_is_not_asked_for)
 {
 	struct kube_stub stub;
 	struct flinkapp app = {0};
@@ -128,14 +128,4 @@ static void a_name_that_is_none_is_not_asked_for(void)
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 	CHECK_INT(kube_stub_asked(&stub), ==, 0);
 	kube_stub_stop(&stub);
-}
-
-int main(void)
-{
-	TEST(a_resource_is_read);
-	TEST(no_object_and_no_definition_are_two_things);
-	TEST(nonsense_is_no_resource);
-	TEST(the_status_is_applied_whole_to_this_very_object);
-	TEST(a_name_that_is_none_is_not_asked_for);
-	return tap_done();
 }

@@ -52,7 +52,7 @@ static int count_entries(const char *path)
 	return count;
 }
 
-static void what_was_written_is_read_back(void)
+TEST(what_was_written_is_read_back)
 {
 	cleanup_dir struct dir dir = dir_new();
 	cleanup_free char *path = in(&dir, "a");
@@ -71,7 +71,7 @@ static void what_was_written_is_read_back(void)
 	CHECK_INT(count_entries(dir.path), ==, 1);
 }
 
-static void a_file_larger_than_the_cap_is_refused(void)
+TEST(a_file_larger_than_the_cap_is_refused)
 {
 	cleanup_dir struct dir dir = dir_new();
 	cleanup_free char *path = in(&dir, "a");
@@ -90,7 +90,7 @@ static void a_file_larger_than_the_cap_is_refused(void)
 	CHECK_INT(fs_read(path, sizeof(large), &buf, &err), ==, 0);
 }
 
-static void only_a_missing_file_is_absent(void)
+TEST(only_a_missing_file_is_absent)
 {
 	cleanup_dir struct dir dir = dir_new();
 	cleanup_free char *path = in(&dir, "none");
@@ -105,7 +105,7 @@ static void only_a_missing_file_is_absent(void)
 	CHECK_INT(err.sys, ==, EISDIR);
 }
 
-static void a_failed_write_leaves_the_old_content_and_no_rubbish(void)
+TEST(a_failed_write_leaves_the_old_content_and_no_rubbish)
 {
 	cleanup_dir struct dir dir = dir_new();
 	cleanup_free char *sub = in(&dir, "full"), *inner = in(&dir, "full/x");
@@ -121,7 +121,7 @@ static void a_failed_write_leaves_the_old_content_and_no_rubbish(void)
 	CHECK_INT(count_entries(dir.path), ==, 1);
 }
 
-static void a_full_disk_is_reported(void)
+TEST(a_full_disk_is_reported)
 {
 	struct err err = {0};
 	cleanup_close int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -130,7 +130,7 @@ static void a_full_disk_is_reported(void)
 	CHECK_INT(err.sys, ==, ENOSPC);
 }
 
-static void makes_directories_and_accepts_existing_ones(void)
+TEST(makes_directories_and_accepts_existing_ones)
 {
 	cleanup_dir struct dir dir = dir_new();
 	cleanup_free char *path = in(&dir, "a/b//c/");
@@ -149,7 +149,7 @@ static void makes_directories_and_accepts_existing_ones(void)
 	CHECK_INT(fs_mkdirs(below, 0750, &err), ==, -1);
 }
 
-static void a_lock_is_exclusive_and_names_its_holder(void)
+TEST(a_lock_is_exclusive_and_names_its_holder)
 {
 	cleanup_dir struct dir dir = dir_new();
 	cleanup_free char *path = in(&dir, "lock");
@@ -169,7 +169,7 @@ static void a_lock_is_exclusive_and_names_its_holder(void)
 	close(second);
 }
 
-static void a_lock_ends_with_its_process(void)
+TEST(a_lock_ends_with_its_process)
 {
 	cleanup_dir struct dir dir = dir_new();
 	cleanup_free char *path = in(&dir, "lock");
@@ -198,7 +198,7 @@ static void a_lock_ends_with_its_process(void)
 	close(fd);
 }
 
-static void random_bytes_differ_and_hex_is_lower_case(void)
+TEST(random_bytes_differ_and_hex_is_lower_case)
 {
 	unsigned char a[16] = {0}, b[16] = {0};
 	char text[9];
@@ -208,18 +208,4 @@ static void random_bytes_differ_and_hex_is_lower_case(void)
 	CHECK(memcmp(a, b, sizeof(a)) != 0);
 	fs_hex("\x00\xab\xCD\x7f", 4, text);
 	CHECK_STR(text, "00abcd7f");
-}
-
-int main(void)
-{
-	TEST(what_was_written_is_read_back);
-	TEST(a_file_larger_than_the_cap_is_refused);
-	TEST(only_a_missing_file_is_absent);
-	TEST(a_failed_write_leaves_the_old_content_and_no_rubbish);
-	TEST(a_full_disk_is_reported);
-	TEST(makes_directories_and_accepts_existing_ones);
-	TEST(a_lock_is_exclusive_and_names_its_holder);
-	TEST(a_lock_ends_with_its_process);
-	TEST(random_bytes_differ_and_hex_is_lower_case);
-	return tap_done();
 }

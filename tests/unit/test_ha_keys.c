@@ -16,7 +16,7 @@ static const char *const keys[] = {
 	"counter",
 };
 
-static void knows_what_flink_starts_again_by_itself(void)
+TEST(knows_what_flink_starts_again_by_itself)
 {
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		if (!CHECK_INT(ha_key_is_stored(keys[i]), ==, i < 5))
@@ -25,7 +25,7 @@ static void knows_what_flink_starts_again_by_itself(void)
 	CHECK(!ha_key_is_stored("jobGraph"));
 }
 
-static void takes_all_of_them_out_before_a_start_under_new_ids(void)
+TEST(takes_all_of_them_out_before_a_start_under_new_ids)
 {
 	struct launch launch = {.job_id = JOB_C, .application_id = JOB_FOREIGN};
 	cleanup_free char *patch = ha_leftover_patch(keys, ARRAY_LEN(keys), &launch, "77");
@@ -36,7 +36,7 @@ static void takes_all_of_them_out_before_a_start_under_new_ids(void)
 		  "\":null,\"application-" APPLICATION "\":null,\"application-" JOB_A "\":null}}");
 }
 
-static void leaves_those_of_the_launch_that_goes_on(void)
+TEST(leaves_those_of_the_launch_that_goes_on)
 {
 	struct launch launch = {.job_id = JOB_A, .application_id = APPLICATION};
 	cleanup_free char *patch = ha_leftover_patch(keys, ARRAY_LEN(keys), &launch, "77");
@@ -46,7 +46,7 @@ static void leaves_those_of_the_launch_that_goes_on(void)
 		  "\":null,\"application-" JOB_A "\":null}}");
 }
 
-static void there_may_be_nothing_to_take_out(void)
+TEST(there_may_be_nothing_to_take_out)
 {
 	struct launch launch = {.job_id = JOB_A};
 
@@ -66,7 +66,7 @@ static void begin_new_ids(struct world *w)
 	in_ha(w, found_checkpoint(w, JOB_A, 7), JOB_A);
 }
 
-static void what_a_flink_that_may_live_would_start_again_holds_a_start_under_new_ids(void)
+TEST(what_a_flink_that_may_live_would_start_again_holds_a_start_under_new_ids)
 {
 	struct world w;
 
@@ -84,7 +84,7 @@ static void what_a_flink_that_may_live_would_start_again_holds_a_start_under_new
 	end(&w);
 }
 
-static void a_lock_alone_holds_nothing(void)
+TEST(a_lock_alone_holds_nothing)
 {
 	struct world w;
 
@@ -95,7 +95,7 @@ static void a_lock_alone_holds_nothing(void)
 	end(&w);
 }
 
-static void a_launch_that_goes_on_keeps_its_own_job(void)
+TEST(a_launch_that_goes_on_keeps_its_own_job)
 {
 	struct world w;
 
@@ -109,7 +109,7 @@ static void a_launch_that_goes_on_keeps_its_own_job(void)
 	end(&w);
 }
 
-static void a_first_start_is_held_too(void)
+TEST(a_first_start_is_held_too)
 {
 	struct world w;
 
@@ -131,7 +131,7 @@ static void begin_two(struct world *w)
 	proved(w, JOB_B, CHK_A(7), 7, 12);
 }
 
-static void a_map_is_spent_once_a_later_launch_is_proven(void)
+TEST(a_map_is_spent_once_a_later_launch_is_proven)
 {
 	int64_t ids[] = {5, 6};
 	struct world w;
@@ -144,7 +144,7 @@ static void a_map_is_spent_once_a_later_launch_is_proven(void)
 	end(&w);
 }
 
-static void a_map_that_names_the_restore_point_is_needed(void)
+TEST(a_map_that_names_the_restore_point_is_needed)
 {
 	int64_t ids[] = {6, 7};
 	struct world w;
@@ -156,7 +156,7 @@ static void a_map_that_names_the_restore_point_is_needed(void)
 	end(&w);
 }
 
-static void the_map_of_the_current_launch_is_never_spent(void)
+TEST(the_map_of_the_current_launch_is_never_spent)
 {
 	struct world w;
 
@@ -165,7 +165,7 @@ static void the_map_of_the_current_launch_is_never_spent(void)
 	end(&w);
 }
 
-static void a_map_of_a_job_that_is_not_ours_is_never_spent(void)
+TEST(a_map_of_a_job_that_is_not_ours_is_never_spent)
 {
 	struct world w;
 
@@ -176,7 +176,7 @@ static void a_map_of_a_job_that_is_not_ours_is_never_spent(void)
 	end(&w);
 }
 
-static void no_map_is_spent_while_nothing_runs_or_what_runs_is_wrong(void)
+TEST(no_map_is_spent_while_nothing_runs_or_what_runs_is_wrong)
 {
 	struct world w;
 
@@ -190,22 +190,4 @@ static void no_map_is_spent_while_nothing_runs_or_what_runs_is_wrong(void)
 	begin(&w);
 	CHECK(!ha_map_is_spent(&w.journal, JOB_A, NULL, 0));
 	end(&w);
-}
-
-int main(void)
-{
-	TEST(knows_what_flink_starts_again_by_itself);
-	TEST(takes_all_of_them_out_before_a_start_under_new_ids);
-	TEST(leaves_those_of_the_launch_that_goes_on);
-	TEST(there_may_be_nothing_to_take_out);
-	TEST(what_a_flink_that_may_live_would_start_again_holds_a_start_under_new_ids);
-	TEST(a_lock_alone_holds_nothing);
-	TEST(a_launch_that_goes_on_keeps_its_own_job);
-	TEST(a_first_start_is_held_too);
-	TEST(a_map_is_spent_once_a_later_launch_is_proven);
-	TEST(a_map_that_names_the_restore_point_is_needed);
-	TEST(the_map_of_the_current_launch_is_never_spent);
-	TEST(a_map_of_a_job_that_is_not_ours_is_never_spent);
-	TEST(no_map_is_spent_while_nothing_runs_or_what_runs_is_wrong);
-	return tap_done();
 }

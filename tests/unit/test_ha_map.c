@@ -38,7 +38,7 @@ static void check_the_map(const struct ha_maps *maps)
 	CHECK(ha_map_entry_counts(map, &map->entries[0]));
 }
 
-static void reads_a_config_map_as_json(void)
+TEST(reads_a_config_map_as_json)
 {
 	cleanup_buf struct buf value = BUF_INIT;
 	cleanup_free char *text = NULL;
@@ -56,7 +56,7 @@ static void reads_a_config_map_as_json(void)
 	ha_maps_release(&maps);
 }
 
-static void reads_a_list_as_yaml(void)
+TEST(reads_a_list_as_yaml)
 {
 	cleanup_buf struct buf value = BUF_INIT;
 	cleanup_free char *text = NULL;
@@ -76,7 +76,7 @@ static void reads_a_list_as_yaml(void)
 	ha_maps_release(&maps);
 }
 
-static void a_list_of_the_api_need_not_repeat_the_kind(void)
+TEST(a_list_of_the_api_need_not_repeat_the_kind)
 {
 	struct ha_maps maps;
 
@@ -91,7 +91,7 @@ static void a_list_of_the_api_need_not_repeat_the_kind(void)
 	ha_maps_release(&maps);
 }
 
-static void names_say_what_a_map_is(void)
+TEST(names_say_what_a_map_is)
 {
 	static const struct {
 		const char *name;
@@ -135,7 +135,7 @@ static bool counts(const char *name, const char *key, bool deleting, bool delete
 	return yes;
 }
 
-static void look_alikes_hold_no_state(void)
+TEST(look_alikes_hold_no_state)
 {
 	CHECK(counts(NAME, KEY, false, false));
 	CHECK(counts(NULL, KEY, false, false)); /* mounted under another name */
@@ -151,7 +151,7 @@ static void look_alikes_hold_no_state(void)
 	CHECK(!counts(NAME, "checkpointID--1", false, false));
 }
 
-static void an_entry_that_cannot_be_decoded_is_kept_with_its_error(void)
+TEST(an_entry_that_cannot_be_decoded_is_kept_with_its_error)
 {
 	struct ha_maps maps = {0};
 	struct ha_map *map = ha_maps_add(&maps, NAME);
@@ -164,7 +164,7 @@ static void an_entry_that_cannot_be_decoded_is_kept_with_its_error(void)
 	ha_maps_release(&maps);
 }
 
-static void a_counter_that_is_none_is_unknown(void)
+TEST(a_counter_that_is_none_is_unknown)
 {
 	struct ha_maps maps = {0};
 	struct ha_map *map = ha_maps_add(&maps, NAME);
@@ -178,7 +178,7 @@ static void a_counter_that_is_none_is_unknown(void)
 	ha_maps_release(&maps);
 }
 
-static void refuses_what_is_no_object_of_kubernetes_and_leaves_the_maps_alone(void)
+TEST(refuses_what_is_no_object_of_kubernetes_and_leaves_the_maps_alone)
 {
 	static const char *const bad[] = {
 		"",
@@ -207,7 +207,7 @@ static void refuses_what_is_no_object_of_kubernetes_and_leaves_the_maps_alone(vo
 	ha_maps_release(&maps);
 }
 
-static void another_kind_of_object_holds_nothing(void)
+TEST(another_kind_of_object_holds_nothing)
 {
 	struct ha_maps maps;
 
@@ -215,18 +215,4 @@ static void another_kind_of_object_holds_nothing(void)
 		  0);
 	CHECK_INT(maps.count, ==, 0);
 	ha_maps_release(&maps);
-}
-
-int main(void)
-{
-	TEST(reads_a_config_map_as_json);
-	TEST(reads_a_list_as_yaml);
-	TEST(a_list_of_the_api_need_not_repeat_the_kind);
-	TEST(names_say_what_a_map_is);
-	TEST(look_alikes_hold_no_state);
-	TEST(an_entry_that_cannot_be_decoded_is_kept_with_its_error);
-	TEST(a_counter_that_is_none_is_unknown);
-	TEST(refuses_what_is_no_object_of_kubernetes_and_leaves_the_maps_alone);
-	TEST(another_kind_of_object_holds_nothing);
-	return tap_done();
 }

@@ -58,7 +58,7 @@ static void add_launch(struct journal *journal, const char *job_id)
 	snprintf(journal_add_launch(journal)->job_id, JOB_ID_BYTES, "%s", job_id);
 }
 
-static void looks_for_the_journals_jobs_and_a_few_that_it_may_not_know(void)
+TEST(looks_for_the_journals_jobs_and_a_few_that_it_may_not_know)
 {
 	char ids[8][JOB_ID_BYTES];
 	struct ha_query query;
@@ -79,7 +79,7 @@ static void looks_for_the_journals_jobs_and_a_few_that_it_may_not_know(void)
 	journal_release(&journal);
 }
 
-static void looks_for_all_names_when_the_journal_is_lost(void)
+TEST(looks_for_all_names_when_the_journal_is_lost)
 {
 	struct journal journal;
 	struct ha_query query;
@@ -94,7 +94,7 @@ static void looks_for_all_names_when_the_journal_is_lost(void)
 	journal_release(&journal);
 }
 
-static void does_not_look_for_what_the_role_does_not_name(void)
+TEST(does_not_look_for_what_the_role_does_not_name)
 {
 	struct ha_query query;
 	struct journal journal;
@@ -121,7 +121,7 @@ static void query_two(struct ha_query *query)
 	memcpy(query->job_ids[1], JOB_B, JOB_ID_BYTES);
 }
 
-static void reads_by_name_and_only_a_404_is_absence(void)
+TEST(reads_by_name_and_only_a_404_is_absence)
 {
 	struct kube_stub stub;
 	struct ha_query query;
@@ -166,7 +166,7 @@ static size_t asked_for(const struct kube_stub *stub, int64_t n)
 	return times;
 }
 
-static void many_maps_are_read_side_by_side_each_once(void)
+TEST(many_maps_are_read_side_by_side_each_once)
 {
 	enum { MANY = 50 };
 	struct kube_stub_says says[MANY + 1] = {NO_CLUSTER};
@@ -204,7 +204,7 @@ static void many_maps_are_read_side_by_side_each_once(void)
 	}
 }
 
-static void the_first_failure_ends_the_reading(void)
+TEST(the_first_failure_ends_the_reading)
 {
 	struct ha_query query;
 	struct ha_reading reading;
@@ -223,7 +223,7 @@ static void the_first_failure_ends_the_reading(void)
 	kube_stub_stop(&stub);
 }
 
-static void nothing_at_all_is_absence_too(void)
+TEST(nothing_at_all_is_absence_too)
 {
 	struct kube_stub stub;
 	struct ha_query query;
@@ -241,7 +241,7 @@ static void nothing_at_all_is_absence_too(void)
 	kube_stub_stop(&stub);
 }
 
-static void an_error_is_never_absence(void)
+TEST(an_error_is_never_absence)
 {
 	static const struct kube_stub_says errors[] = {
 		{.status = 403,
@@ -277,7 +277,7 @@ static void an_error_is_never_absence(void)
 		}
 }
 
-static void a_map_without_flinks_labels_is_not_ours(void)
+TEST(a_map_without_flinks_labels_is_not_ours)
 {
 	struct kube_stub stub;
 	struct ha_query query;
@@ -299,7 +299,7 @@ static void a_map_without_flinks_labels_is_not_ours(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_cluster_map_without_flinks_labels_is_a_doubt(void)
+TEST(a_cluster_map_without_flinks_labels_is_a_doubt)
 {
 	struct kube_stub stub;
 	struct ha_query query;
@@ -316,7 +316,7 @@ static void a_cluster_map_without_flinks_labels_is_a_doubt(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_list_is_searched_for_exactly_our_names(void)
+TEST(a_list_is_searched_for_exactly_our_names)
 {
 	struct ha_query query = {.cluster_id = xstrdup("orders"), .by_label = true};
 	struct kube_stub stub;
@@ -362,7 +362,7 @@ static void watch_holder(struct failover_watch *watch)
 				  "s1,pekko.tcp://flink@10.0.0.7:6123/d", "10.0.0.7", 6123);
 }
 
-static void gives_the_lock_back_with_one_patch_of_what_it_has_read(void)
+TEST(gives_the_lock_back_with_one_patch_of_what_it_has_read)
 {
 	struct failover_watch watch;
 	struct ha_release release;
@@ -390,7 +390,7 @@ static void gives_the_lock_back_with_one_patch_of_what_it_has_read(void)
 		.status = 409, .body = KUBE_STATUS(409, "Conflict", "it was modified", "")         \
 	}
 
-static void looks_again_when_somebody_was_faster(void)
+TEST(looks_again_when_somebody_was_faster)
 {
 	struct failover_watch watch;
 	struct ha_release release;
@@ -407,7 +407,7 @@ static void looks_again_when_somebody_was_faster(void)
 	kube_stub_stop(&stub);
 }
 
-static void leaves_the_lock_alone_when_somebody_else_was_faster_and_holds_it(void)
+TEST(leaves_the_lock_alone_when_somebody_else_was_faster_and_holds_it)
 {
 	struct failover_watch watch;
 	struct ha_release release;
@@ -425,7 +425,7 @@ static void leaves_the_lock_alone_when_somebody_else_was_faster_and_holds_it(voi
 	kube_stub_stop(&stub);
 }
 
-static void does_not_try_for_ever(void)
+TEST(does_not_try_for_ever)
 {
 	struct kube_stub_says says[2 * HA_CHANGE_ROUNDS + 2];
 	struct failover_watch watch;
@@ -446,7 +446,7 @@ static void does_not_try_for_ever(void)
 	kube_stub_stop(&stub);
 }
 
-static void changes_nothing_for_a_process_that_nobody_has_seen_die(void)
+TEST(changes_nothing_for_a_process_that_nobody_has_seen_die)
 {
 	struct failover_watch watch;
 	struct ha_release release;
@@ -462,7 +462,7 @@ static void changes_nothing_for_a_process_that_nobody_has_seen_die(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_refusal_is_told_and_nothing_else_happens(void)
+TEST(a_refusal_is_told_and_nothing_else_happens)
 {
 	struct failover_watch watch;
 	struct ha_release release;
@@ -500,7 +500,7 @@ static int clean(struct kube_stub *stub, struct err *err, int *ret_asked)
 	return rc;
 }
 
-static void takes_out_what_would_start_twice_once_the_lease_has_run_out(void)
+TEST(takes_out_what_would_start_twice_once_the_lease_has_run_out)
 {
 	struct kube_stub stub;
 	struct err err = {0};
@@ -517,7 +517,7 @@ static void takes_out_what_would_start_twice_once_the_lease_has_run_out(void)
 	kube_stub_stop(&stub);
 }
 
-static void does_not_touch_the_map_of_a_leader_that_may_live(void)
+TEST(does_not_touch_the_map_of_a_leader_that_may_live)
 {
 	struct kube_stub stub;
 	struct err err = {0};
@@ -532,7 +532,7 @@ static void does_not_touch_the_map_of_a_leader_that_may_live(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_map_without_leftovers_is_only_read_whoever_leads(void)
+TEST(a_map_without_leftovers_is_only_read_whoever_leads)
 {
 	struct kube_stub stub;
 	struct err err = {0};
@@ -551,7 +551,7 @@ static void a_map_without_leftovers_is_only_read_whoever_leads(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_map_that_changes_under_the_hands_is_judged_anew(void)
+TEST(a_map_that_changes_under_the_hands_is_judged_anew)
 {
 	struct kube_stub stub;
 	struct err err = {0};
@@ -566,7 +566,7 @@ static void a_map_that_changes_under_the_hands_is_judged_anew(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_lock_is_watched_over_several_readings(void)
+TEST(a_lock_is_watched_over_several_readings)
 {
 	struct ha_unchanged unchanged = {0};
 	struct failover_lock lock = {.holder = (char *)"a", .renew_time = (char *)"1"};
@@ -584,7 +584,7 @@ static void a_lock_is_watched_over_several_readings(void)
 
 /* ---- spent maps ---- */
 
-static void deletes_only_the_map_that_was_read(void)
+TEST(deletes_only_the_map_that_was_read)
 {
 	struct ha_job job = {
 		.job_id = JOB_A, .uid = (char *)"u-1", .resource_version = (char *)"7"};
@@ -602,32 +602,4 @@ static void deletes_only_the_map_that_was_read(void)
 	CHECK_INT(ha_job_delete(stub.kube, "orders", &job, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
 	kube_stub_stop(&stub);
-}
-
-int main(void)
-{
-	TEST(looks_for_the_journals_jobs_and_a_few_that_it_may_not_know);
-	TEST(looks_for_all_names_when_the_journal_is_lost);
-	TEST(does_not_look_for_what_the_role_does_not_name);
-	TEST(reads_by_name_and_only_a_404_is_absence);
-	TEST(many_maps_are_read_side_by_side_each_once);
-	TEST(the_first_failure_ends_the_reading);
-	TEST(nothing_at_all_is_absence_too);
-	TEST(an_error_is_never_absence);
-	TEST(a_map_without_flinks_labels_is_not_ours);
-	TEST(a_cluster_map_without_flinks_labels_is_a_doubt);
-	TEST(a_list_is_searched_for_exactly_our_names);
-	TEST(gives_the_lock_back_with_one_patch_of_what_it_has_read);
-	TEST(looks_again_when_somebody_was_faster);
-	TEST(leaves_the_lock_alone_when_somebody_else_was_faster_and_holds_it);
-	TEST(does_not_try_for_ever);
-	TEST(changes_nothing_for_a_process_that_nobody_has_seen_die);
-	TEST(a_refusal_is_told_and_nothing_else_happens);
-	TEST(takes_out_what_would_start_twice_once_the_lease_has_run_out);
-	TEST(does_not_touch_the_map_of_a_leader_that_may_live);
-	TEST(a_map_without_leftovers_is_only_read_whoever_leads);
-	TEST(a_map_that_changes_under_the_hands_is_judged_anew);
-	TEST(a_lock_is_watched_over_several_readings);
-	TEST(deletes_only_the_map_that_was_read);
-	return tap_done();
 }

@@ -64,7 +64,7 @@ static const char *run(struct rig *rig)
 	return rig->result.failure;
 }
 
-static void nothing_there_is_nothing_to_do(void)
+TEST(nothing_there_is_nothing_to_do)
 {
 	struct rig rig;
 
@@ -75,7 +75,7 @@ static void nothing_there_is_nothing_to_do(void)
 	rig_end(&rig);
 }
 
-static void a_hook_gets_the_document_and_its_name(void)
+TEST(a_hook_gets_the_document_and_its_name)
 {
 	static const char *const more[] = {"COLOUR=blue", NULL};
 	struct rig rig;
@@ -94,7 +94,7 @@ static void a_hook_gets_the_document_and_its_name(void)
 	rig_end(&rig);
 }
 
-static void the_time_zone_of_the_savepoints_is_not_that_of_hooks(void)
+TEST(the_time_zone_of_the_savepoints_is_not_that_of_hooks)
 {
 	static const char *const own[] = {"TZ=America/Lima", "LANG=tlh", NULL};
 	cleanup_free char *before = xstrdup(getenv("TZ"));
@@ -120,7 +120,7 @@ static void the_time_zone_of_the_savepoints_is_not_that_of_hooks(void)
 	rig_end(&rig);
 }
 
-static void all_are_run_in_the_order_of_their_names(void)
+TEST(all_are_run_in_the_order_of_their_names)
 {
 	struct rig rig;
 
@@ -137,7 +137,7 @@ static void all_are_run_in_the_order_of_their_names(void)
 	rig_end(&rig);
 }
 
-static void the_first_pre_launch_hook_that_fails_is_the_last(void)
+TEST(the_first_pre_launch_hook_that_fails_is_the_last)
 {
 	struct rig rig;
 
@@ -149,7 +149,7 @@ static void the_first_pre_launch_hook_that_fails_is_the_last(void)
 	rig_end(&rig);
 }
 
-static void what_cannot_be_executed_is_a_failure(void)
+TEST(what_cannot_be_executed_is_a_failure)
 {
 	struct rig rig;
 	cleanup_free char *path = NULL;
@@ -171,7 +171,7 @@ static void what_cannot_be_executed_is_a_failure(void)
 	rig_end(&rig);
 }
 
-static void one_that_takes_too_long_is_killed_with_its_children(void)
+TEST(one_that_takes_too_long_is_killed_with_its_children)
 {
 	struct rig rig;
 	int64_t start_ms = clock_mono_ms();
@@ -197,7 +197,7 @@ static void one_that_takes_too_long_is_killed_with_its_children(void)
 	rig_end(&rig);
 }
 
-static void one_that_runs_can_be_given_up(void)
+TEST(one_that_runs_can_be_given_up)
 {
 	struct rig rig;
 	int64_t start_ms = clock_mono_ms();
@@ -228,7 +228,7 @@ static void one_that_runs_can_be_given_up(void)
 	rig_end(&rig);
 }
 
-static void a_child_that_is_left_behind_does_not_keep_us(void)
+TEST(a_child_that_is_left_behind_does_not_keep_us)
 {
 	struct rig rig;
 	int64_t start_ms = clock_mono_ms();
@@ -241,7 +241,7 @@ static void a_child_that_is_left_behind_does_not_keep_us(void)
 	rig_end(&rig);
 }
 
-static void a_flood_of_output_is_cut_and_does_not_block(void)
+TEST(a_flood_of_output_is_cut_and_does_not_block)
 {
 	struct rig rig;
 
@@ -253,7 +253,7 @@ static void a_flood_of_output_is_cut_and_does_not_block(void)
 	rig_end(&rig);
 }
 
-static void large_input_that_nobody_reads_does_not_block(void)
+TEST(large_input_that_nobody_reads_does_not_block)
 {
 	struct rig rig;
 
@@ -268,7 +268,7 @@ static void large_input_that_nobody_reads_does_not_block(void)
 	rig_end(&rig);
 }
 
-static void it_inherits_neither_descriptors_nor_signals(void)
+TEST(it_inherits_neither_descriptors_nor_signals)
 {
 	struct rig rig;
 	int fd = dup2(STDERR_FILENO, 77); /* on purpose without O_CLOEXEC */
@@ -293,7 +293,7 @@ static void it_inherits_neither_descriptors_nor_signals(void)
 	rig_end(&rig);
 }
 
-static void our_descriptors_are_all_closed_again(void)
+TEST(our_descriptors_are_all_closed_again)
 {
 	struct rig rig;
 	int before = open("/dev/null", O_RDONLY | O_CLOEXEC), after;
@@ -309,21 +309,8 @@ static void our_descriptors_are_all_closed_again(void)
 	rig_end(&rig);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
-	TEST(nothing_there_is_nothing_to_do);
-	TEST(a_hook_gets_the_document_and_its_name);
-	TEST(the_time_zone_of_the_savepoints_is_not_that_of_hooks);
-	TEST(all_are_run_in_the_order_of_their_names);
-	TEST(the_first_pre_launch_hook_that_fails_is_the_last);
-	TEST(what_cannot_be_executed_is_a_failure);
-	TEST(one_that_takes_too_long_is_killed_with_its_children);
-	TEST(one_that_runs_can_be_given_up);
-	TEST(a_child_that_is_left_behind_does_not_keep_us);
-	TEST(a_flood_of_output_is_cut_and_does_not_block);
-	TEST(large_input_that_nobody_reads_does_not_block);
-	TEST(it_inherits_neither_descriptors_nor_signals);
-	TEST(our_descriptors_are_all_closed_again);
-	return tap_done();
+	return tap_main(argc, argv);
 }

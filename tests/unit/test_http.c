@@ -265,7 +265,7 @@ static int get(struct rig *rig, const char *path)
 	return http_do(rig->http, &request, &rig->response, &rig->err);
 }
 
-static void an_answer_comes_with_status_body_and_headers(void)
+TEST(an_answer_comes_with_status_body_and_headers)
 {
 	struct rig rig;
 	char value[8];
@@ -287,7 +287,7 @@ static void an_answer_comes_with_status_body_and_headers(void)
 	rig_stop(&rig);
 }
 
-static void a_request_is_sent_as_it_was_asked_for(void)
+TEST(a_request_is_sent_as_it_was_asked_for)
 {
 	static const char *const headers[] = {"X-One: 1", "Content-Type: application/json"};
 	struct rig rig;
@@ -322,7 +322,7 @@ static void a_request_is_sent_as_it_was_asked_for(void)
 	rig_stop(&rig);
 }
 
-static void connections_are_reused_but_not_for_post(void)
+TEST(connections_are_reused_but_not_for_post)
 {
 	struct rig rig;
 	struct http_request request;
@@ -338,7 +338,7 @@ static void connections_are_reused_but_not_for_post(void)
 	rig_stop(&rig);
 }
 
-static void a_redirect_is_an_answer_and_not_followed(void)
+TEST(a_redirect_is_an_answer_and_not_followed)
 {
 	struct rig rig;
 
@@ -350,7 +350,7 @@ static void a_redirect_is_an_answer_and_not_followed(void)
 	rig_stop(&rig);
 }
 
-static void interim_answers_are_not_the_answer(void)
+TEST(interim_answers_are_not_the_answer)
 {
 	struct rig rig;
 
@@ -361,7 +361,7 @@ static void interim_answers_are_not_the_answer(void)
 	rig_stop(&rig);
 }
 
-static void broken_connections_may_be_tried_again(void)
+TEST(broken_connections_may_be_tried_again)
 {
 	static const char *const paths[] = {"/close", "/reset", "/partial", "/chunk"};
 	struct rig rig;
@@ -380,7 +380,7 @@ static void broken_connections_may_be_tried_again(void)
 	rig_stop(&rig);
 }
 
-static void a_refused_connection_may_be_tried_again(void)
+TEST(a_refused_connection_may_be_tried_again)
 {
 	struct rig rig;
 
@@ -394,7 +394,7 @@ static void a_refused_connection_may_be_tried_again(void)
 	http_response_release(&rig.response);
 }
 
-static void slow_answers_end_with_the_timeout(void)
+TEST(slow_answers_end_with_the_timeout)
 {
 	static const char *const paths[] = {"/hang", "/drip"};
 	struct rig rig;
@@ -415,7 +415,7 @@ static void slow_answers_end_with_the_timeout(void)
 	rig_stop(&rig);
 }
 
-static void what_is_too_large_or_not_http_is_refused(void)
+TEST(what_is_too_large_or_not_http_is_refused)
 {
 	struct rig rig;
 	struct http_request request;
@@ -438,7 +438,7 @@ static void what_is_too_large_or_not_http_is_refused(void)
 	rig_stop(&rig);
 }
 
-static void no_secret_of_a_url_is_told(void)
+TEST(no_secret_of_a_url_is_told)
 {
 	struct rig rig;
 	struct http_request request;
@@ -454,7 +454,7 @@ static void no_secret_of_a_url_is_told(void)
 	rig_stop(&rig);
 }
 
-static void unusable_requests_are_the_users_to_change(void)
+TEST(unusable_requests_are_the_users_to_change)
 {
 	static const char *const urls[] = {"", "no url", "file:///etc/passwd", "ftp://127.0.0.1/x",
 					   "http://"};
@@ -483,7 +483,7 @@ static void unusable_requests_are_the_users_to_change(void)
 	rig_stop(&rig);
 }
 
-static void loopback_never_goes_through_a_proxy(void)
+TEST(loopback_never_goes_through_a_proxy)
 {
 	struct rig rig;
 
@@ -494,7 +494,7 @@ static void loopback_never_goes_through_a_proxy(void)
 	rig_stop(&rig);
 }
 
-static void a_status_becomes_a_kind_and_a_message(void)
+TEST(a_status_becomes_a_kind_and_a_message)
 {
 	struct rig rig;
 	struct http_request request;
@@ -540,7 +540,7 @@ static void *stop_soon(void *arg)
 	return NULL;
 }
 
-static void another_thread_can_stop_a_call(void)
+TEST(another_thread_can_stop_a_call)
 {
 	struct stopper stopper;
 	pthread_t thread;
@@ -563,7 +563,7 @@ static void another_thread_can_stop_a_call(void)
 	rig_stop(&rig);
 }
 
-static void another_thread_can_stop_a_pause(void)
+TEST(another_thread_can_stop_a_pause)
 {
 	struct stopper stopper;
 	pthread_t thread;
@@ -581,7 +581,7 @@ static void another_thread_can_stop_a_pause(void)
 	rig_stop(&rig);
 }
 
-static void a_server_that_falls_silent_is_left(void)
+TEST(a_server_that_falls_silent_is_left)
 {
 	struct rig rig;
 	struct http_request request = {.url = rig.url, .timeout_ms = 60000, .stall_ms = 200};
@@ -610,7 +610,7 @@ static int take_piece(void *ctx, const char *bytes, size_t len_bytes)
 	return pieces->enough_bytes && pieces->all.len_bytes >= pieces->enough_bytes ? -1 : 0;
 }
 
-static void a_body_can_be_taken_as_it_comes(void)
+TEST(a_body_can_be_taken_as_it_comes)
 {
 	struct pieces pieces = {BUF_INIT, 0};
 	struct rig rig;
@@ -640,7 +640,7 @@ static void a_body_can_be_taken_as_it_comes(void)
 	rig_stop(&rig);
 }
 
-static void what_may_go_once_has_a_connection_of_its_own(void)
+TEST(what_may_go_once_has_a_connection_of_its_own)
 {
 	struct rig rig;
 	struct http_request request = {.url = rig.url};
@@ -656,26 +656,8 @@ static void what_may_go_once_has_a_connection_of_its_own(void)
 	rig_stop(&rig);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
-	TEST(an_answer_comes_with_status_body_and_headers);
-	TEST(a_request_is_sent_as_it_was_asked_for);
-	TEST(connections_are_reused_but_not_for_post);
-	TEST(a_redirect_is_an_answer_and_not_followed);
-	TEST(interim_answers_are_not_the_answer);
-	TEST(broken_connections_may_be_tried_again);
-	TEST(a_refused_connection_may_be_tried_again);
-	TEST(slow_answers_end_with_the_timeout);
-	TEST(what_is_too_large_or_not_http_is_refused);
-	TEST(no_secret_of_a_url_is_told);
-	TEST(unusable_requests_are_the_users_to_change);
-	TEST(loopback_never_goes_through_a_proxy);
-	TEST(a_status_becomes_a_kind_and_a_message);
-	TEST(another_thread_can_stop_a_call);
-	TEST(another_thread_can_stop_a_pause);
-	TEST(a_server_that_falls_silent_is_left);
-	TEST(a_body_can_be_taken_as_it_comes);
-	TEST(what_may_go_once_has_a_connection_of_its_own);
-	return tap_done();
+	return tap_main(argc, argv);
 }

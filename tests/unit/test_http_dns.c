@@ -103,7 +103,7 @@ static void get(void *arg)
 	get_within(arg, 60000);
 }
 
-static void a_request_ends_in_time_and_the_next_one_works(void)
+TEST(a_request_ends_in_time_and_the_next_one_works)
 {
 	struct rig rig;
 
@@ -135,7 +135,7 @@ static void *stop_when_it_waits(void *arg)
 	return NULL;
 }
 
-static void stopping_does_not_wait_for_the_name(void)
+TEST(stopping_does_not_wait_for_the_name)
 {
 	struct rig rig;
 	pthread_t thread;
@@ -178,7 +178,7 @@ static void ended(void *arg, bool ran)
 	(void)ran;
 }
 
-static void the_loop_goes_on_and_a_lane_that_waits_can_be_left(void)
+TEST(the_loop_goes_on_and_a_lane_that_waits_can_be_left)
 {
 	struct ticks ticks = {0};
 	struct lane *lane;
@@ -204,12 +204,4 @@ static void the_loop_goes_on_and_a_lane_that_waits_can_be_left(void)
 	loop_timer_free(ticks.timer);
 	loop_free(ticks.loop);
 	rig_stop(&rig);
-}
-
-int main(void)
-{
-	TEST(a_request_ends_in_time_and_the_next_one_works);
-	TEST(stopping_does_not_wait_for_the_name);
-	TEST(the_loop_goes_on_and_a_lane_that_waits_can_be_left);
-	return tap_done();
 }

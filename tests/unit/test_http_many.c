@@ -169,7 +169,7 @@ static bool each_once(const struct rig *rig)
 
 static const char *const plain[] = {"/object"};
 
-static void a_thousand_calls_need_no_more_connections_than_are_in_flight(void)
+TEST(a_thousand_calls_need_no_more_connections_than_are_in_flight)
 {
 	struct rig *rig = xcalloc(1, sizeof(*rig));
 	struct http_stub_counts counts;
@@ -187,7 +187,7 @@ static void a_thousand_calls_need_no_more_connections_than_are_in_flight(void)
 	free(rig);
 }
 
-static void slow_answers_are_waited_for_together(void)
+TEST(slow_answers_are_waited_for_together)
 {
 	static const char *const slow[] = {"/slow"};
 	struct rig *rig = xcalloc(1, sizeof(*rig));
@@ -208,7 +208,7 @@ static void slow_answers_are_waited_for_together(void)
 	free(rig);
 }
 
-static void connections_are_kept_for_later_calls_of_every_kind(void)
+TEST(connections_are_kept_for_later_calls_of_every_kind)
 {
 	struct rig *rig = xcalloc(1, sizeof(*rig));
 
@@ -227,7 +227,7 @@ static void connections_are_kept_for_later_calls_of_every_kind(void)
 	free(rig);
 }
 
-static void a_connection_that_the_server_closes_is_replaced(void)
+TEST(a_connection_that_the_server_closes_is_replaced)
 {
 	static const char *const some[] = {"/a", "/close", "/b"};
 	struct rig *rig = xcalloc(1, sizeof(*rig));
@@ -243,7 +243,7 @@ static void a_connection_that_the_server_closes_is_replaced(void)
 	free(rig);
 }
 
-static void idle_connections_count_too(void)
+TEST(idle_connections_count_too)
 {
 	struct rig *rig = xcalloc(1, sizeof(*rig));
 
@@ -259,7 +259,7 @@ static void idle_connections_count_too(void)
 	free(rig);
 }
 
-static void a_call_that_times_out_or_breaks_does_not_touch_the_others(void)
+TEST(a_call_that_times_out_or_breaks_does_not_touch_the_others)
 {
 	static const char *const some[] = {"/a", "/hang", "/b", "/cut", "/c", "/reset", "/missing"};
 	struct rig *rig = xcalloc(1, sizeof(*rig));
@@ -285,7 +285,7 @@ static void a_call_that_times_out_or_breaks_does_not_touch_the_others(void)
 	free(rig);
 }
 
-static void an_answer_behind_its_cap_fails_alone(void)
+TEST(an_answer_behind_its_cap_fails_alone)
 {
 	static const char *const some[] = {"/a", "/this-is-longer-than-20-bytes"};
 	struct rig *rig = xcalloc(1, sizeof(*rig));
@@ -301,7 +301,7 @@ static void an_answer_behind_its_cap_fails_alone(void)
 	free(rig);
 }
 
-static void an_unusable_request_ends_as_an_error_of_its_own(void)
+TEST(an_unusable_request_ends_as_an_error_of_its_own)
 {
 	struct rig *rig = xcalloc(1, sizeof(*rig));
 
@@ -316,7 +316,7 @@ static void an_unusable_request_ends_as_an_error_of_its_own(void)
 	free(rig);
 }
 
-static void done_can_end_everything_at_once(void)
+TEST(done_can_end_everything_at_once)
 {
 	static const char *const some[] = {"/a", "/a", "/a", "/hang"};
 	struct rig *rig = xcalloc(1, sizeof(*rig));
@@ -353,7 +353,7 @@ static int next_fails(void *ctx, struct http_request *ret_request, void **ret_ta
 	return next(ctx, ret_request, ret_tag, ret_wait_ms, err);
 }
 
-static void next_can_end_everything_at_once(void)
+TEST(next_can_end_everything_at_once)
 {
 	static const char *const hang[] = {"/hang"};
 	struct rig *rig = xcalloc(1, sizeof(*rig));
@@ -367,7 +367,7 @@ static void next_can_end_everything_at_once(void)
 	free(rig);
 }
 
-static void a_call_that_comes_later_is_asked_for_again(void)
+TEST(a_call_that_comes_later_is_asked_for_again)
 {
 	struct rig *rig = xcalloc(1, sizeof(*rig));
 
@@ -381,7 +381,7 @@ static void a_call_that_comes_later_is_asked_for_again(void)
 	free(rig);
 }
 
-static void done_may_do_a_call_on_the_same_handle(void)
+TEST(done_may_do_a_call_on_the_same_handle)
 {
 	static const char *const some[] = {"/slow", "/a"};
 	struct rig *rig = xcalloc(1, sizeof(*rig));
@@ -406,7 +406,7 @@ static void done_may_do_a_call_on_the_same_handle(void)
 	free(rig);
 }
 
-static void no_calls_at_all_are_over_at_once(void)
+TEST(no_calls_at_all_are_over_at_once)
 {
 	struct rig *rig = xcalloc(1, sizeof(*rig));
 
@@ -417,7 +417,7 @@ static void no_calls_at_all_are_over_at_once(void)
 	free(rig);
 }
 
-static void the_headers_of_an_object_come_without_its_body(void)
+TEST(the_headers_of_an_object_come_without_its_body)
 {
 	struct rig *rig = xcalloc(1, sizeof(*rig));
 
@@ -433,31 +433,11 @@ static void the_headers_of_an_object_come_without_its_body(void)
 	free(rig);
 }
 
-static void dates_of_http_are_read(void)
+TEST(dates_of_http_are_read)
 {
 	CHECK_INT(http_date_unix_ms("Sun, 01 Mar 2026 12:00:00 GMT"), ==, 1772366400000);
 	CHECK_INT(http_date_unix_ms("Sunday, 01-Mar-26 12:00:00 GMT"), ==, 1772366400000);
 	CHECK_INT(http_date_unix_ms("Sun Mar  1 12:00:00 2026"), ==, 1772366400000);
 	CHECK_INT(http_date_unix_ms("yesterday"), ==, -1);
 	CHECK_INT(http_date_unix_ms(""), ==, -1);
-}
-
-int main(void)
-{
-	TEST(a_thousand_calls_need_no_more_connections_than_are_in_flight);
-	TEST(slow_answers_are_waited_for_together);
-	TEST(connections_are_kept_for_later_calls_of_every_kind);
-	TEST(a_connection_that_the_server_closes_is_replaced);
-	TEST(idle_connections_count_too);
-	TEST(a_call_that_times_out_or_breaks_does_not_touch_the_others);
-	TEST(an_answer_behind_its_cap_fails_alone);
-	TEST(an_unusable_request_ends_as_an_error_of_its_own);
-	TEST(done_can_end_everything_at_once);
-	TEST(next_can_end_everything_at_once);
-	TEST(a_call_that_comes_later_is_asked_for_again);
-	TEST(done_may_do_a_call_on_the_same_handle);
-	TEST(no_calls_at_all_are_over_at_once);
-	TEST(the_headers_of_an_object_come_without_its_body);
-	TEST(dates_of_http_are_read);
-	return tap_done();
 }

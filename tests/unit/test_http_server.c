@@ -119,7 +119,7 @@ static void check_status(struct rig *rig, const char *request, const char *statu
 		tap_note("'%.40s': not %s", request, status);
 }
 
-static void answers_get_and_closes(void)
+TEST(answers_get_and_closes)
 {
 	struct rig rig;
 	const char *answer;
@@ -136,7 +136,7 @@ static void answers_get_and_closes(void)
 	rig_end(&rig);
 }
 
-static void head_has_the_length_but_not_the_body(void)
+TEST(head_has_the_length_but_not_the_body)
 {
 	struct rig rig;
 	const char *answer;
@@ -149,7 +149,7 @@ static void head_has_the_length_but_not_the_body(void)
 	rig_end(&rig);
 }
 
-static void refuses_what_it_does_not_do(void)
+TEST(refuses_what_it_does_not_do)
 {
 	struct rig rig;
 	char longest[HTTP_SERVER_REQUEST_BYTES + 100];
@@ -178,7 +178,7 @@ static void refuses_what_it_does_not_do(void)
 	rig_end(&rig);
 }
 
-static void a_zero_byte_is_no_request(void)
+TEST(a_zero_byte_is_no_request)
 {
 	struct rig rig;
 	struct buf answer = BUF_INIT;
@@ -193,7 +193,7 @@ static void a_zero_byte_is_no_request(void)
 	rig_end(&rig);
 }
 
-static void a_request_may_come_in_pieces(void)
+TEST(a_request_may_come_in_pieces)
 {
 	struct rig rig;
 	struct buf answer = BUF_INIT;
@@ -212,7 +212,7 @@ static void a_request_may_come_in_pieces(void)
 	rig_end(&rig);
 }
 
-static void a_large_answer_arrives_whole(void)
+TEST(a_large_answer_arrives_whole)
 {
 	struct rig rig;
 	const char *answer;
@@ -226,7 +226,7 @@ static void a_large_answer_arrives_whole(void)
 }
 
 /* Silent ones, ones that trickle, and ones that do not take their answer. */
-static void slow_clients_are_closed_in_time_while_others_are_served(void)
+TEST(slow_clients_are_closed_in_time_while_others_are_served)
 {
 	struct rig rig;
 	struct buf answer = BUF_INIT;
@@ -257,7 +257,7 @@ static void slow_clients_are_closed_in_time_while_others_are_served(void)
 	rig_end(&rig);
 }
 
-static void a_crowd_cannot_keep_a_probe_out(void)
+TEST(a_crowd_cannot_keep_a_probe_out)
 {
 	struct rig rig;
 	int crowd[3 * HTTP_SERVER_CLIENTS];
@@ -276,7 +276,7 @@ static void a_crowd_cannot_keep_a_probe_out(void)
 	rig_end(&rig);
 }
 
-static void without_descriptors_it_neither_spins_nor_ends(void)
+TEST(without_descriptors_it_neither_spins_nor_ends)
 {
 	struct rig rig;
 	struct rlimit old, few;
@@ -308,7 +308,7 @@ static void without_descriptors_it_neither_spins_nor_ends(void)
 	rig_end(&rig);
 }
 
-static void a_client_that_leaves_early_is_forgotten(void)
+TEST(a_client_that_leaves_early_is_forgotten)
 {
 	struct rig rig;
 	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
@@ -327,7 +327,7 @@ static void a_client_that_leaves_early_is_forgotten(void)
 	rig_end(&rig);
 }
 
-static void says_why_it_cannot_listen(void)
+TEST(says_why_it_cannot_listen)
 {
 	struct rig rig;
 	struct err err = {0};
@@ -342,7 +342,7 @@ static void says_why_it_cannot_listen(void)
 	rig_end(&rig);
 }
 
-static void listens_on_ipv6_too(void)
+TEST(listens_on_ipv6_too)
 {
 	struct loop *loop = loop_new(NULL);
 	struct err err = {0};
@@ -356,21 +356,4 @@ static void listens_on_ipv6_too(void)
 	CHECK_INT(http_server_port(server), >, 0);
 	http_server_free(server);
 	loop_free(loop);
-}
-
-int main(void)
-{
-	TEST(answers_get_and_closes);
-	TEST(head_has_the_length_but_not_the_body);
-	TEST(refuses_what_it_does_not_do);
-	TEST(a_zero_byte_is_no_request);
-	TEST(a_request_may_come_in_pieces);
-	TEST(a_large_answer_arrives_whole);
-	TEST(slow_clients_are_closed_in_time_while_others_are_served);
-	TEST(a_crowd_cannot_keep_a_probe_out);
-	TEST(without_descriptors_it_neither_spins_nor_ends);
-	TEST(a_client_that_leaves_early_is_forgotten);
-	TEST(says_why_it_cannot_listen);
-	TEST(listens_on_ipv6_too);
-	return tap_done();
 }

@@ -83,7 +83,7 @@ static int get_with(struct rig *rig, const struct http_config *config)
 	return rc;
 }
 
-static void a_server_of_the_given_ca_is_trusted(void)
+TEST(a_server_of_the_given_ca_is_trusted)
 {
 	struct rig rig;
 	struct http_config config = {0};
@@ -96,7 +96,7 @@ static void a_server_of_the_given_ca_is_trusted(void)
 	rig_stop(&rig);
 }
 
-static void a_server_of_an_unknown_ca_is_denied(void)
+TEST(a_server_of_an_unknown_ca_is_denied)
 {
 	struct rig rig;
 	struct http_config config = {0};
@@ -113,7 +113,7 @@ static void a_server_of_an_unknown_ca_is_denied(void)
 	rig_stop(&rig);
 }
 
-static void a_certificate_for_another_host_is_denied(void)
+TEST(a_certificate_for_another_host_is_denied)
 {
 	static const char *const sans[] = {"IP:127.0.0.2", "DNS:localhost", NULL};
 
@@ -131,7 +131,7 @@ static void a_certificate_for_another_host_is_denied(void)
 	}
 }
 
-static void a_certificate_that_has_ended_is_denied(void)
+TEST(a_certificate_that_has_ended_is_denied)
 {
 	struct rig rig;
 	struct http_config config = {0};
@@ -145,7 +145,7 @@ static void a_certificate_that_has_ended_is_denied(void)
 	rig_stop(&rig);
 }
 
-static void a_server_that_wants_to_know_the_client_is_told(void)
+TEST(a_server_that_wants_to_know_the_client_is_told)
 {
 	static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
 
@@ -166,7 +166,7 @@ static void a_server_that_wants_to_know_the_client_is_told(void)
 	}
 }
 
-static void unusable_files_are_a_mistake_of_the_configuration(void)
+TEST(unusable_files_are_a_mistake_of_the_configuration)
 {
 	struct rig rig;
 	struct http_config config = {0};
@@ -184,7 +184,7 @@ static void unusable_files_are_a_mistake_of_the_configuration(void)
 	rig_stop(&rig);
 }
 
-static void a_ca_file_that_is_replaced_counts_from_the_next_connection_on(void)
+TEST(a_ca_file_that_is_replaced_counts_from_the_next_connection_on)
 {
 	struct rig rig;
 	struct http_config config = {0};
@@ -235,7 +235,7 @@ static int done(void *ctx, void *tag, const struct http_response *response, cons
 	return 0;
 }
 
-static void connections_are_kept_here_too(void)
+TEST(connections_are_kept_here_too)
 {
 	struct rig rig;
 	struct http_config config = {0};
@@ -267,7 +267,7 @@ static char *text_of(const char *path)
 	return buf_steal(&text);
 }
 
-static void certificates_may_be_in_memory(void)
+TEST(certificates_may_be_in_memory)
 {
 	struct rig rig;
 	struct http_config config = {0};
@@ -286,7 +286,7 @@ static void certificates_may_be_in_memory(void)
 	rig_stop(&rig);
 }
 
-static void certificates_that_contradict_each_other_are_refused(void)
+TEST(certificates_that_contradict_each_other_are_refused)
 {
 	static const struct http_config configs[] = {
 		{.ca_file = "a", .ca_pem = "a"},
@@ -303,7 +303,7 @@ static void certificates_that_contradict_each_other_are_refused(void)
 	}
 }
 
-static void the_certificate_may_have_another_name_than_the_host(void)
+TEST(the_certificate_may_have_another_name_than_the_host)
 {
 	struct rig rig;
 	struct http_config config = {0};
@@ -326,19 +326,8 @@ static void the_certificate_may_have_another_name_than_the_host(void)
 	rig_stop(&rig);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN); /* the server's */
-	TEST(a_server_of_the_given_ca_is_trusted);
-	TEST(a_server_of_an_unknown_ca_is_denied);
-	TEST(a_certificate_for_another_host_is_denied);
-	TEST(a_certificate_that_has_ended_is_denied);
-	TEST(a_server_that_wants_to_know_the_client_is_told);
-	TEST(unusable_files_are_a_mistake_of_the_configuration);
-	TEST(a_ca_file_that_is_replaced_counts_from_the_next_connection_on);
-	TEST(connections_are_kept_here_too);
-	TEST(certificates_may_be_in_memory);
-	TEST(certificates_that_contradict_each_other_are_refused);
-	TEST(the_certificate_may_have_another_name_than_the_host);
-	return tap_done();
+	return tap_main(argc, argv);
 }

@@ -23,7 +23,7 @@ static int64_t due_at(struct stop s, enum stop_action action)
 	return now_ms;
 }
 
-static void nothing_is_due_before_a_stop(void)
+TEST(nothing_is_due_before_a_stop)
 {
 	struct stop s = quiet;
 	int64_t next_ms;
@@ -33,7 +33,7 @@ static void nothing_is_due_before_a_stop(void)
 	CHECK_INT(next_ms, ==, STOP_NEVER);
 }
 
-static void a_plain_command_is_signalled_at_once_and_killed_before_the_end(void)
+TEST(a_plain_command_is_signalled_at_once_and_killed_before_the_end)
 {
 	struct stop s = quiet;
 
@@ -48,7 +48,7 @@ static void a_plain_command_is_signalled_at_once_and_killed_before_the_end(void)
 	CHECK_INT(due_at(s, STOP_FINISH), ==, 1000 + 1950);
 }
 
-static void without_a_deadline_nothing_is_killed(void)
+TEST(without_a_deadline_nothing_is_killed)
 {
 	struct stop s = quiet;
 
@@ -64,7 +64,7 @@ static void without_a_deadline_nothing_is_killed(void)
 	CHECK_INT(due_at(s, STOP_TERM_CHILD), ==, 3000);
 }
 
-static void an_agent_has_its_share_to_acknowledge(void)
+TEST(an_agent_has_its_share_to_acknowledge)
 {
 	struct stop s = quiet;
 
@@ -79,7 +79,7 @@ static void an_agent_has_its_share_to_acknowledge(void)
 	CHECK_INT(due_at(s, STOP_TELL_AGENT), ==, STOP_NEVER);
 }
 
-static void an_agent_in_charge_leaves_the_jvm_its_share(void)
+TEST(an_agent_in_charge_leaves_the_jvm_its_share)
 {
 	struct stop s = quiet;
 
@@ -95,7 +95,7 @@ static void an_agent_in_charge_leaves_the_jvm_its_share(void)
 	CHECK_INT(due_at(s, STOP_TERM_CHILD), ==, 0);
 }
 
-static void orphans_get_time_but_not_more_than_is_left(void)
+TEST(orphans_get_time_but_not_more_than_is_left)
 {
 	struct stop s = quiet;
 
@@ -112,7 +112,7 @@ static void orphans_get_time_but_not_more_than_is_left(void)
 	CHECK_INT(due_at(s, STOP_FINISH), ==, 26000);
 }
 
-static void an_agent_that_says_exit_late_has_its_time_to_leave(void)
+TEST(an_agent_that_says_exit_late_has_its_time_to_leave)
 {
 	struct stop s = quiet;
 
@@ -124,7 +124,7 @@ static void an_agent_that_says_exit_late_has_its_time_to_leave(void)
 	CHECK_INT(due_at(s, STOP_FINISH), ==, 10000);
 }
 
-static void an_agent_is_ended_when_its_work_is_done(void)
+TEST(an_agent_is_ended_when_its_work_is_done)
 {
 	struct stop s = quiet;
 
@@ -147,7 +147,7 @@ static void an_agent_is_ended_when_its_work_is_done(void)
 	CHECK_INT(due_at(s, STOP_TERM_AGENT), ==, 0);
 }
 
-static void force_kills_everything_now(void)
+TEST(force_kills_everything_now)
 {
 	struct stop s = quiet;
 
@@ -161,7 +161,7 @@ static void force_kills_everything_now(void)
 }
 
 /* Whatever the state: by the end of the grace period drey-init has exited, and nothing is done twice. */
-static void always_ends_in_time(void)
+TEST(always_ends_in_time)
 {
 	static const int64_t graces[] = {1, 10, 1000, 30000, 3600000};
 
@@ -196,7 +196,7 @@ static void always_ends_in_time(void)
 	CHECK(true);
 }
 
-static void tells_how_much_is_left(void)
+TEST(tells_how_much_is_left)
 {
 	struct stop s = quiet;
 
@@ -206,20 +206,4 @@ static void tells_how_much_is_left(void)
 	CHECK_INT(stop_grace_left_ms(&s, 99000), ==, 0);
 	s.grace_ms = 0;
 	CHECK_INT(stop_grace_left_ms(&s, 6000), ==, -1);
-}
-
-int main(void)
-{
-	TEST(nothing_is_due_before_a_stop);
-	TEST(a_plain_command_is_signalled_at_once_and_killed_before_the_end);
-	TEST(without_a_deadline_nothing_is_killed);
-	TEST(an_agent_has_its_share_to_acknowledge);
-	TEST(an_agent_in_charge_leaves_the_jvm_its_share);
-	TEST(orphans_get_time_but_not_more_than_is_left);
-	TEST(an_agent_that_says_exit_late_has_its_time_to_leave);
-	TEST(an_agent_is_ended_when_its_work_is_done);
-	TEST(force_kills_everything_now);
-	TEST(always_ends_in_time);
-	TEST(tells_how_much_is_left);
-	return tap_done();
 }

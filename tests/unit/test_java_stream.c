@@ -89,7 +89,7 @@ static void check_notes(const struct buf *bytes, const char *want)
 	}
 }
 
-static void reads_every_primitive_type(void)
+TEST(reads_every_primitive_type)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 	static const char types[] = "BCDFIJSZ";
@@ -112,7 +112,7 @@ static void reads_every_primitive_type(void)
 			"1 S=S:-5 1 Z=Z:1 ");
 }
 
-static void reads_super_classes_first_and_skips_custom_data(void)
+TEST(reads_super_classes_first_and_skips_custom_data)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 
@@ -138,7 +138,7 @@ static void reads_super_classes_first_and_skips_custom_data(void)
 	check_notes(&b, "0 -=L:Sub 1 super=I:1 1 -=s:custom 1 sub=I:2 ");
 }
 
-static void follows_back_references(void)
+TEST(follows_back_references)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 
@@ -168,7 +168,7 @@ static void follows_back_references(void)
 			"2 a=0 2 b=0 2 c=0 2 d=0 ");
 }
 
-static void reads_enums_arrays_and_long_strings(void)
+TEST(reads_enums_arrays_and_long_strings)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 
@@ -206,7 +206,7 @@ static void reads_enums_arrays_and_long_strings(void)
 			"2 -=0 2 -=s:x 1 long=s:long ");
 }
 
-static void the_visitor_can_end_it(void)
+TEST(the_visitor_can_end_it)
 {
 	cleanup_buf struct buf b = BUF_INIT, notes = BUF_INIT;
 
@@ -231,7 +231,7 @@ static void expect_refused(const struct buf *b, const char *why)
 	CHECK_HAS(err.msg, why);
 }
 
-static void refuses_what_has_no_end(void)
+TEST(refuses_what_has_no_end)
 {
 	cleanup_buf struct buf deep = BUF_INIT, supers = BUF_INIT, loop = BUF_INIT, many = BUF_INIT;
 
@@ -268,7 +268,7 @@ static void refuses_what_has_no_end(void)
 	expect_refused(&many, "too many objects");
 }
 
-static void refuses_references_to_nothing_and_odd_tokens(void)
+TEST(refuses_references_to_nothing_and_odd_tokens)
 {
 	static const int tokens[] = {0x00, 0x72, 0x77, 0x78, 0x79, 0x7B, 0x7D, 0xFF};
 	cleanup_buf struct buf b = BUF_INIT;
@@ -304,7 +304,7 @@ static void read_fixture(const char *name, struct buf *to)
 	fclose(file);
 }
 
-static void decodes_values_that_flink_has_written(void)
+TEST(decodes_values_that_flink_has_written)
 {
 	cleanup_buf struct buf text = BUF_INIT, marked = BUF_INIT;
 	struct ha_value value = {0};
@@ -322,7 +322,7 @@ static void decodes_values_that_flink_has_written(void)
 	ha_value_release(&value);
 }
 
-static void refuses_base64_that_is_not(void)
+TEST(refuses_base64_that_is_not)
 {
 	static const char *const bad[] = {"",     "rO0",       "rO0ABQ==x", "rO0ABX==", "rO0A=XNy",
 					  "====", "rO0A\nXNy", "rO0-BXNy",  "rO0ABXN="};
@@ -336,7 +336,7 @@ static void refuses_base64_that_is_not(void)
 	}
 }
 
-static void refuses_a_value_that_is_cut_or_has_more_behind_it(void)
+TEST(refuses_a_value_that_is_cut_or_has_more_behind_it)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct ha_value value;
@@ -387,7 +387,7 @@ static int parse_old(const char *root, const char *uri, struct ha_value *ret, st
 	return rc;
 }
 
-static void reads_the_layout_without_marker_and_decodes_percents(void)
+TEST(reads_the_layout_without_marker_and_decodes_percents)
 {
 	const char *root = "org.apache.flink.runtime.state.RetrievableStreamStateHandle";
 	struct ha_value value = {0};
@@ -419,7 +419,7 @@ static int parse_checkpoint(const char *bytes, size_t len, struct completed_chec
 	return rc;
 }
 
-static void reads_the_beginning_of_a_completed_checkpoint(void)
+TEST(reads_the_beginning_of_a_completed_checkpoint)
 {
 	cleanup_buf struct buf bytes = BUF_INIT;
 	struct completed_checkpoint cp = {0};
@@ -440,7 +440,7 @@ static void reads_the_beginning_of_a_completed_checkpoint(void)
 	CHECK_INT(shortest, ==, 0x309); /* behind the job id, long before the operator state */
 }
 
-static void knows_the_entry_of_a_restored_snapshot(void)
+TEST(knows_the_entry_of_a_restored_snapshot)
 {
 	cleanup_buf struct buf bytes = BUF_INIT;
 	struct completed_checkpoint cp = {0};
@@ -454,7 +454,7 @@ static void knows_the_entry_of_a_restored_snapshot(void)
 	completed_checkpoint_release(&cp);
 }
 
-static void refuses_a_handle_in_place_of_a_checkpoint(void)
+TEST(refuses_a_handle_in_place_of_a_checkpoint)
 {
 	cleanup_buf struct buf bytes = BUF_INIT;
 	struct completed_checkpoint cp;
@@ -465,7 +465,7 @@ static void refuses_a_handle_in_place_of_a_checkpoint(void)
 	CHECK_HAS(err.msg, "expected a CompletedCheckpoint, found X");
 }
 
-static void survives_flipped_bits(void)
+TEST(survives_flipped_bits)
 {
 	static const char *const names[] = {"completed-checkpoint", "ha-value"};
 
@@ -492,24 +492,4 @@ static void survives_flipped_bits(void)
 		}
 		CHECK_INT(refused, >, 1000);
 	}
-}
-
-int main(void)
-{
-	TEST(reads_every_primitive_type);
-	TEST(reads_super_classes_first_and_skips_custom_data);
-	TEST(follows_back_references);
-	TEST(reads_enums_arrays_and_long_strings);
-	TEST(the_visitor_can_end_it);
-	TEST(refuses_what_has_no_end);
-	TEST(refuses_references_to_nothing_and_odd_tokens);
-	TEST(decodes_values_that_flink_has_written);
-	TEST(refuses_base64_that_is_not);
-	TEST(refuses_a_value_that_is_cut_or_has_more_behind_it);
-	TEST(reads_the_layout_without_marker_and_decodes_percents);
-	TEST(reads_the_beginning_of_a_completed_checkpoint);
-	TEST(knows_the_entry_of_a_restored_snapshot);
-	TEST(refuses_a_handle_in_place_of_a_checkpoint);
-	TEST(survives_flipped_bits);
-	return tap_done();
 }

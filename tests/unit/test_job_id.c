@@ -11,7 +11,7 @@
 #define SPACE "shop/orders/"
 
 /* printf 'shop/orders//0' | sha256sum | cut -c-32 */
-static void ids_are_what_a_chart_computes(void)
+TEST(ids_are_what_a_chart_computes)
 {
 	cleanup_free char *plain = job_id_space("shop", "orders", "");
 	cleanup_free char *salted = job_id_space("shop", "orders", "2026");
@@ -65,7 +65,7 @@ static void fail_start(struct life *l)
 	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
 }
 
-static void launches_take_the_numbers_one_after_another(void)
+TEST(launches_take_the_numbers_one_after_another)
 {
 	struct life l;
 
@@ -96,7 +96,7 @@ static void hold_start(struct life *l)
 	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
 }
 
-static void a_start_that_is_held_keeps_its_number_and_its_place(void)
+TEST(a_start_that_is_held_keeps_its_number_and_its_place)
 {
 	static const int64_t trace[] = {0, -1};
 	struct life l;
@@ -121,7 +121,7 @@ static void a_start_that_is_held_keeps_its_number_and_its_place(void)
 	life_end(&l);
 }
 
-static void a_start_that_is_withdrawn_keeps_its_number(void)
+TEST(a_start_that_is_withdrawn_keeps_its_number)
 {
 	struct life l;
 
@@ -156,7 +156,7 @@ static void go_on(struct life *l)
 	facts_release(&facts);
 }
 
-static void one_that_is_held_while_it_goes_on_gives_its_id_to_no_other(void)
+TEST(one_that_is_held_while_it_goes_on_gives_its_id_to_no_other)
 {
 	struct life l;
 
@@ -184,7 +184,7 @@ static void one_that_is_held_while_it_goes_on_gives_its_id_to_no_other(void)
 }
 
 /* A journal from a backup has the first of two starts only: it must not take the second for it. */
-static void a_start_that_is_held_keeps_its_number_for_the_same_start_only(void)
+TEST(a_start_that_is_held_keeps_its_number_for_the_same_start_only)
 {
 	struct life l;
 
@@ -203,7 +203,7 @@ static void a_start_that_is_held_keeps_its_number_for_the_same_start_only(void)
 	life_end(&l);
 }
 
-static void an_id_that_has_left_a_trace_is_skipped(void)
+TEST(an_id_that_has_left_a_trace_is_skipped)
 {
 	static const int64_t traces[] = {0, 1, 3, -1};
 	struct life l;
@@ -216,7 +216,7 @@ static void an_id_that_has_left_a_trace_is_skipped(void)
 	life_end(&l);
 }
 
-static void names_used_up_hold_and_name_the_way_out(void)
+TEST(names_used_up_hold_and_name_the_way_out)
 {
 	static const int64_t traces[] = {0, 1, 2, -1};
 	struct life l;
@@ -237,7 +237,7 @@ static void names_used_up_hold_and_name_the_way_out(void)
 	life_end(&l);
 }
 
-static void another_salt_counts_from_the_beginning(void)
+TEST(another_salt_counts_from_the_beginning)
 {
 	char id[JOB_ID_BYTES];
 	struct life l;
@@ -253,7 +253,7 @@ static void another_salt_counts_from_the_beginning(void)
 	life_end(&l);
 }
 
-static void without_a_space_ids_are_random(void)
+TEST(without_a_space_ids_are_random)
 {
 	struct life l;
 
@@ -263,19 +263,4 @@ static void without_a_space_ids_are_random(void)
 	CHECK(strcmp(job_of(&l), id_of(0)) != 0);
 	CHECK(!l.life.journal.id_space);
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(ids_are_what_a_chart_computes);
-	TEST(launches_take_the_numbers_one_after_another);
-	TEST(a_start_that_is_held_keeps_its_number_and_its_place);
-	TEST(a_start_that_is_withdrawn_keeps_its_number);
-	TEST(a_start_that_is_held_keeps_its_number_for_the_same_start_only);
-	TEST(one_that_is_held_while_it_goes_on_gives_its_id_to_no_other);
-	TEST(an_id_that_has_left_a_trace_is_skipped);
-	TEST(names_used_up_hold_and_name_the_way_out);
-	TEST(another_salt_counts_from_the_beginning);
-	TEST(without_a_space_ids_are_random);
-	return tap_done();
 }

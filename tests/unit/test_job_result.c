@@ -45,7 +45,7 @@ static void reads(parse_fn *parse, const char *name, enum job_result_status stat
 	}
 }
 
-static void reads_what_flink_has_written_to_its_job_result_store(void)
+TEST(reads_what_flink_has_written_to_its_job_result_store)
 {
 	reads(job_result_parse, "succeeded.json", JOB_RESULT_SUCCEEDED, 1, false);
 	reads(job_result_parse, "failed.json", JOB_RESULT_FAILED, 2, false);
@@ -53,14 +53,14 @@ static void reads_what_flink_has_written_to_its_job_result_store(void)
 	reads(job_result_parse, "unknown.json", JOB_RESULT_UNKNOWN, 4, false);
 }
 
-static void reads_the_archive_of_a_job(void)
+TEST(reads_the_archive_of_a_job)
 {
 	reads(job_archive_parse, "archive-finished", JOB_RESULT_SUCCEEDED, 1, false);
 	reads(job_archive_parse, "archive-canceled", JOB_RESULT_CANCELED, 3, false);
 	reads(job_archive_parse, "archive-failed", JOB_RESULT_FAILED, 4, false);
 }
 
-static void an_archive_tells_a_stop_from_an_end(void)
+TEST(an_archive_tells_a_stop_from_an_end)
 {
 	reads(job_archive_parse, "archive-stopped", JOB_RESULT_SUCCEEDED, 2, true);
 }
@@ -79,7 +79,7 @@ static void refused(parse_fn *parse, const char *text, enum err_kind kind, const
 #define ENTRY(id, status, version)                                                                 \
 	"{\"result\":{\"id\":" id ",\"application-status\":" status "},\"version\":" version "}"
 
-static void an_entry_that_is_none_is_refused(void)
+TEST(an_entry_that_is_none_is_refused)
 {
 	refused(job_result_parse, "", ERR_FORMAT, "byte");
 	refused(job_result_parse, "[]", ERR_FORMAT, "version");
@@ -92,7 +92,7 @@ static void an_entry_that_is_none_is_refused(void)
 }
 
 /* Flink was killed while it wrote: wherever it breaks off, no entry is taken for another one. */
-static void half_an_entry_is_refused(void)
+TEST(half_an_entry_is_refused)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -105,7 +105,7 @@ static void half_an_entry_is_refused(void)
 }
 
 /* Its end may be missing: it may be huge, and only the head is read. */
-static void half_an_archive_says_all_or_nothing(void)
+TEST(half_an_archive_says_all_or_nothing)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	bool was_read = false;
@@ -126,7 +126,7 @@ static void half_an_archive_says_all_or_nothing(void)
 #define ARCHIVE(answers) "{\"archive\":[" answers "]}"
 #define OVERVIEW(jobs)   "{\"path\":\"/jobs/overview\",\"json\":\"{\\\"jobs\\\":" jobs "}\"}"
 
-static void an_archive_that_is_none_is_refused(void)
+TEST(an_archive_that_is_none_is_refused)
 {
 	refused(job_archive_parse, "", ERR_FORMAT, "not the archive");
 	refused(job_archive_parse, "{\"result\":{}}", ERR_FORMAT, "not the archive");
@@ -135,16 +135,4 @@ static void an_archive_that_is_none_is_refused(void)
 	refused(job_archive_parse, ARCHIVE(OVERVIEW("[{},{}]")), ERR_FORMAT, "expected one");
 	refused(job_archive_parse, ARCHIVE(OVERVIEW("[{}]")), ERR_FORMAT, "'jid'");
 	refused(job_archive_parse, ARCHIVE("{\"path\":\"\\ud800\",\"json\":\"\"}"), ERR_FORMAT, "");
-}
-
-int main(void)
-{
-	TEST(reads_what_flink_has_written_to_its_job_result_store);
-	TEST(reads_the_archive_of_a_job);
-	TEST(an_archive_tells_a_stop_from_an_end);
-	TEST(an_entry_that_is_none_is_refused);
-	TEST(half_an_entry_is_refused);
-	TEST(half_an_archive_says_all_or_nothing);
-	TEST(an_archive_that_is_none_is_refused);
-	return tap_done();
 }

@@ -154,7 +154,7 @@ static bool decoded(const struct buf *text, struct journal *ret_journal)
 	return result == 0;
 }
 
-static void a_full_journal_comes_back_as_it_was(void)
+TEST(a_full_journal_comes_back_as_it_was)
 {
 	struct journal journal, back;
 	struct buf text, again;
@@ -197,7 +197,7 @@ static void a_full_journal_comes_back_as_it_was(void)
 	journal_release(&journal);
 }
 
-static void an_empty_journal_comes_back_empty(void)
+TEST(an_empty_journal_comes_back_empty)
 {
 	struct journal journal, back;
 	struct buf text;
@@ -218,7 +218,7 @@ static void an_empty_journal_comes_back_empty(void)
 	journal_release(&journal);
 }
 
-static void sixty_four_bit_numbers_are_exact(void)
+TEST(sixty_four_bit_numbers_are_exact)
 {
 	struct journal journal, back;
 	struct snapshot snapshot = {.path = (char *)"p", .size_bytes = INT64_MAX, .file_count = -1};
@@ -239,7 +239,7 @@ static void sixty_four_bit_numbers_are_exact(void)
 	journal_release(&journal);
 }
 
-static void lists_are_cut_at_their_old_end(void)
+TEST(lists_are_cut_at_their_old_end)
 {
 	struct journal journal, back;
 	struct buf text;
@@ -280,7 +280,7 @@ static void lists_are_cut_at_their_old_end(void)
 	journal_release(&journal);
 }
 
-static void long_entries_cost_history_but_never_the_limit(void)
+TEST(long_entries_cost_history_but_never_the_limit)
 {
 	struct journal journal, back;
 	struct buf text;
@@ -312,7 +312,7 @@ static void long_entries_cost_history_but_never_the_limit(void)
 	journal_release(&journal);
 }
 
-static void what_cannot_be_shortened_is_an_error(void)
+TEST(what_cannot_be_shortened_is_an_error)
 {
 	struct journal journal;
 	struct buf text = BUF_INIT;
@@ -331,7 +331,7 @@ static void what_cannot_be_shortened_is_an_error(void)
 	free(big);
 }
 
-static void a_long_error_is_cut_between_characters(void)
+TEST(a_long_error_is_cut_between_characters)
 {
 	struct journal journal, back;
 	struct buf text;
@@ -392,7 +392,7 @@ static void refused(const char *from, const char *to, enum err_kind kind, const 
 	buf_release(&text);
 }
 
-static void a_wrong_type_is_refused_with_its_place(void)
+TEST(a_wrong_type_is_refused_with_its_place)
 {
 	refused("\"everProven\": true", "\"everProven\": 1", ERR_FORMAT, "everProven");
 	refused("\"sequence\": 9007199254740993", "\"sequence\": \"1\"", ERR_FORMAT, "sequence");
@@ -421,7 +421,7 @@ static void a_wrong_type_is_refused_with_its_place(void)
 	refused("\"log\": [", "\"log\": 1, \"newer\": [", ERR_FORMAT, "log");
 }
 
-static void damage_is_refused(void)
+TEST(damage_is_refused)
 {
 	static const char *const texts[] = {
 		"", " ", "null", "[]", "{}", "{\"schema\": 1}", "{\"schema\": 0}", "\x00\x01"};
@@ -450,7 +450,7 @@ static void damage_is_refused(void)
 	buf_release(&text);
 }
 
-static void a_newer_schema_is_refused_by_name(void)
+TEST(a_newer_schema_is_refused_by_name)
 {
 	refused("\"schema\": 1", "\"schema\": 2", ERR_CONFIG, "newer drey (schema 2");
 	/* also when nothing else in it makes sense to us */
@@ -461,7 +461,7 @@ static void a_newer_schema_is_refused_by_name(void)
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 }
 
-static void unknown_members_survive_a_rewrite(void)
+TEST(unknown_members_survive_a_rewrite)
 {
 	struct buf text = changed("\"schema\": 1", "\"schema\": 1, \"topNew\": {\"a\": [1, 1.50]}");
 	struct buf more = BUF_INIT, after;
@@ -509,7 +509,7 @@ static void unknown_members_survive_a_rewrite(void)
 	buf_release(&text);
 }
 
-static void another_operation_inherits_nothing(void)
+TEST(another_operation_inherits_nothing)
 {
 	struct buf text = changed("\"drain\": true", "\"drain\": true, \"newer\": 1");
 	struct journal journal;
@@ -532,7 +532,7 @@ static void another_operation_inherits_nothing(void)
 	buf_release(&text);
 }
 
-static void a_cleared_member_stays_cleared(void)
+TEST(a_cleared_member_stays_cleared)
 {
 	struct journal journal, back;
 	struct buf text, after;
@@ -563,7 +563,7 @@ static void a_cleared_member_stays_cleared(void)
 
 /* drey 0.1.0 refuses a journal with a kind of request that it does not know, and a rollback to it may meet
  * this one. It takes the request for none then, and Flink refuses what does not fit. */
-static void a_request_for_the_newest_state_is_none_to_an_earlier_program(void)
+TEST(a_request_for_the_newest_state_is_none_to_an_earlier_program)
 {
 	struct journal journal, back;
 	struct buf text;
@@ -584,7 +584,7 @@ static void a_request_for_the_newest_state_is_none_to_an_earlier_program(void)
 	journal_release(&journal);
 }
 
-static void whatever_is_encoded_can_be_decoded(void)
+TEST(whatever_is_encoded_can_be_decoded)
 {
 	struct journal journal, back;
 	struct snapshot snapshot = {.path = (char *)"p", .checkpoint_id = -5, .size_bytes = -7};
@@ -604,7 +604,7 @@ static void whatever_is_encoded_can_be_decoded(void)
 	journal_release(&journal);
 }
 
-static void a_snapshot_with_the_same_path_is_replaced(void)
+TEST(a_snapshot_with_the_same_path_is_replaced)
 {
 	struct journal journal;
 	struct snapshot snapshot = {.path = (char *)"a", .size_bytes = 1};
@@ -682,7 +682,7 @@ static void check_old(const char *name)
 	journal_release(&journal);
 }
 
-static void the_journals_of_earlier_programs_come_back_without_loss(void)
+TEST(the_journals_of_earlier_programs_come_back_without_loss)
 {
 	DIR *dir = opendir(OLD);
 	const struct dirent *item;
@@ -731,7 +731,7 @@ static bool is_backup(int64_t sequence, const char *writer, int launches, const 
 	return result;
 }
 
-static void a_backup_is_told_from_the_work_of_another_drey(void)
+TEST(a_backup_is_told_from_the_work_of_another_drey)
 {
 	const char *ours = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
@@ -746,27 +746,4 @@ static void a_backup_is_told_from_the_work_of_another_drey(void)
 	/* a launch that we do not know */
 	CHECK(!is_backup(49, "pod-0/uid-1/a", 2, ours));
 	CHECK(!is_backup(49, "pod-0/uid-1/a", 1, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"));
-}
-
-int main(void)
-{
-	TEST(a_request_for_the_newest_state_is_none_to_an_earlier_program);
-	TEST(a_backup_is_told_from_the_work_of_another_drey);
-	TEST(a_full_journal_comes_back_as_it_was);
-	TEST(an_empty_journal_comes_back_empty);
-	TEST(sixty_four_bit_numbers_are_exact);
-	TEST(lists_are_cut_at_their_old_end);
-	TEST(long_entries_cost_history_but_never_the_limit);
-	TEST(what_cannot_be_shortened_is_an_error);
-	TEST(a_long_error_is_cut_between_characters);
-	TEST(a_wrong_type_is_refused_with_its_place);
-	TEST(damage_is_refused);
-	TEST(a_newer_schema_is_refused_by_name);
-	TEST(unknown_members_survive_a_rewrite);
-	TEST(another_operation_inherits_nothing);
-	TEST(a_cleared_member_stays_cleared);
-	TEST(whatever_is_encoded_can_be_decoded);
-	TEST(a_snapshot_with_the_same_path_is_replaced);
-	TEST(the_journals_of_earlier_programs_come_back_without_loss);
-	return tap_done();
 }

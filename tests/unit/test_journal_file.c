@@ -93,7 +93,7 @@ static int64_t sequence_on_disk(void)
 	return sequence;
 }
 
-static void what_was_written_is_read(void)
+TEST(what_was_written_is_read)
 {
 	struct journal_file file, again;
 	struct journal journal;
@@ -130,7 +130,7 @@ static void read_fails(enum err_kind kind, const char *message)
 	journal_file_release(&file);
 }
 
-static void absent_damaged_and_newer_are_told_apart(void)
+TEST(absent_damaged_and_newer_are_told_apart)
 {
 	dir_make();
 	read_fails(ERR_ABSENT, dir);
@@ -184,7 +184,7 @@ static int write_kind(void)
 	return (int)err.kind;
 }
 
-static void a_denied_file_is_no_absent_file(void)
+TEST(a_denied_file_is_no_absent_file)
 {
 	struct journal_file file;
 	cleanup_free char *path = NULL;
@@ -203,7 +203,7 @@ static void a_denied_file_is_no_absent_file(void)
 	dir_remove();
 }
 
-static void a_read_only_directory_keeps_the_old_document(void)
+TEST(a_read_only_directory_keeps_the_old_document)
 {
 	struct journal_file file;
 	cleanup_free char *path = NULL;
@@ -239,7 +239,7 @@ static int write_on_a_full_disk(void)
 	return err.sys == EFBIG ? 0 : 1;
 }
 
-static void a_full_disk_keeps_the_old_document_and_leaves_nothing_behind(void)
+TEST(a_full_disk_keeps_the_old_document_and_leaves_nothing_behind)
 {
 	struct journal_file file;
 	cleanup_free char *before = NULL;
@@ -269,7 +269,7 @@ static void a_full_disk_keeps_the_old_document_and_leaves_nothing_behind(void)
 	dir_remove();
 }
 
-static void another_writer_is_a_conflict_and_named(void)
+TEST(another_writer_is_a_conflict_and_named)
 {
 	struct journal_file ours, theirs;
 	struct err err = {0};
@@ -298,7 +298,7 @@ static void another_writer_is_a_conflict_and_named(void)
 	dir_remove();
 }
 
-static void our_own_write_with_a_lost_answer_is_no_conflict(void)
+TEST(our_own_write_with_a_lost_answer_is_no_conflict)
 {
 	struct journal_file file;
 	struct err err = {0};
@@ -320,7 +320,7 @@ static void our_own_write_with_a_lost_answer_is_no_conflict(void)
 	dir_remove();
 }
 
-static void what_cannot_be_understood_is_never_overwritten(void)
+TEST(what_cannot_be_understood_is_never_overwritten)
 {
 	static const char *const texts[] = {"", "{\"schema\": 1, \"sequ", "{\"schema\": 99}",
 					    "hello"};
@@ -343,7 +343,7 @@ static void what_cannot_be_understood_is_never_overwritten(void)
 	}
 }
 
-static void a_vanished_document_is_written_again(void)
+TEST(a_vanished_document_is_written_again)
 {
 	struct journal_file file;
 	cleanup_free char *path = NULL;
@@ -363,7 +363,7 @@ static void a_vanished_document_is_written_again(void)
 }
 
 /* Not to see it is not the same as that it is not there. */
-static void a_document_that_cannot_be_looked_for_has_not_vanished(void)
+TEST(a_document_that_cannot_be_looked_for_has_not_vanished)
 {
 	struct journal_file file;
 	cleanup_free char *path = NULL;
@@ -410,7 +410,7 @@ static int count_to_ten(int who)
 	return 0;
 }
 
-static void concurrent_writers_never_lose_a_write(void)
+TEST(concurrent_writers_never_lose_a_write)
 {
 	struct journal_file file;
 	struct journal journal;
@@ -475,7 +475,7 @@ static bool killed_at(int stop, bool *ret_skip)
 	return true;
 }
 
-static void death_at_any_system_call_leaves_the_old_or_the_new_document(void)
+TEST(death_at_any_system_call_leaves_the_old_or_the_new_document)
 {
 	int old = 0, new = 0, stop = 0;
 	bool skip = false;
@@ -508,7 +508,7 @@ static void death_at_any_system_call_leaves_the_old_or_the_new_document(void)
 	dir_remove();
 }
 
-static void a_second_drey_on_the_directory_is_refused(void)
+TEST(a_second_drey_on_the_directory_is_refused)
 {
 	int fd = -1, other = -1, ready[2], go[2], status;
 	struct err err = {0};
@@ -550,7 +550,7 @@ static void a_second_drey_on_the_directory_is_refused(void)
 	dir_remove();
 }
 
-static void what_a_killed_writer_left_is_swept_when_the_directory_is_taken(void)
+TEST(what_a_killed_writer_left_is_swept_when_the_directory_is_taken)
 {
 	static const char *const names[] = {"journal.json.0badcafe.tmp", "journal.json",
 					    "journal.json.kept", "other.0badcafe.tmp"};
@@ -592,7 +592,7 @@ static int put_onto_a_mount(const char *path)
 	return err.sys == EBUSY ? err.kind == ERR_RETRY ? 0 : 2 : 3;
 }
 
-static void a_file_that_is_busy_is_no_other_drey(void)
+TEST(a_file_that_is_busy_is_no_other_drey)
 {
 	cleanup_free char *path = NULL;
 	struct journal_file file;
@@ -613,24 +613,4 @@ static void a_file_that_is_busy_is_no_other_drey(void)
 		CHECK_INT(status, ==, 0);
 	journal_file_release(&file);
 	dir_remove();
-}
-
-int main(void)
-{
-	TEST(a_file_that_is_busy_is_no_other_drey);
-	TEST(what_a_killed_writer_left_is_swept_when_the_directory_is_taken);
-	TEST(what_was_written_is_read);
-	TEST(absent_damaged_and_newer_are_told_apart);
-	TEST(a_denied_file_is_no_absent_file);
-	TEST(a_read_only_directory_keeps_the_old_document);
-	TEST(a_full_disk_keeps_the_old_document_and_leaves_nothing_behind);
-	TEST(another_writer_is_a_conflict_and_named);
-	TEST(our_own_write_with_a_lost_answer_is_no_conflict);
-	TEST(what_cannot_be_understood_is_never_overwritten);
-	TEST(a_vanished_document_is_written_again);
-	TEST(a_document_that_cannot_be_looked_for_has_not_vanished);
-	TEST(concurrent_writers_never_lose_a_write);
-	TEST(death_at_any_system_call_leaves_the_old_or_the_new_document);
-	TEST(a_second_drey_on_the_directory_is_refused);
-	return tap_done();
 }

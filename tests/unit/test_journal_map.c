@@ -263,7 +263,7 @@ static int64_t stored(const struct world *w)
 
 /* ---- the tests ---- */
 
-static void the_first_write_creates_it_and_the_next_ones_replace_it(void)
+TEST(the_first_write_creates_it_and_the_next_ones_replace_it)
 {
 	int64_t sequence = 0;
 	struct world w;
@@ -286,7 +286,7 @@ static void the_first_write_creates_it_and_the_next_ones_replace_it(void)
 	world_end(&w);
 }
 
-static void a_write_whose_answer_was_lost_is_recognised(void)
+TEST(a_write_whose_answer_was_lost_is_recognised)
 {
 	int64_t sequence;
 	struct world w;
@@ -310,7 +310,7 @@ static void a_write_whose_answer_was_lost_is_recognised(void)
 		}
 }
 
-static void a_change_of_something_else_is_no_conflict(void)
+TEST(a_change_of_something_else_is_no_conflict)
 {
 	struct world w;
 
@@ -329,7 +329,7 @@ static void a_change_of_something_else_is_no_conflict(void)
 	world_end(&w);
 }
 
-static void another_writer_ends_it(void)
+TEST(another_writer_ends_it)
 {
 	int64_t sequence;
 	struct world w;
@@ -362,7 +362,7 @@ static int check_as(struct journal_map *map, const char *writer)
 	return journal_map_check(map, writer, &err);
 }
 
-static void another_writer_is_seen_without_a_write_of_our_own(void)
+TEST(another_writer_is_seen_without_a_write_of_our_own)
 {
 	struct journal_map *other;
 	int64_t sequence;
@@ -396,7 +396,7 @@ static void another_writer_is_seen_without_a_write_of_our_own(void)
 }
 
 /* Two may come to the same number; who wrote it is what counts. */
-static void the_same_number_of_another_writer_is_not_ours(void)
+TEST(the_same_number_of_another_writer_is_not_ours)
 {
 	struct world w;
 
@@ -414,7 +414,7 @@ static void the_same_number_of_another_writer_is_not_ours(void)
 	world_end(&w);
 }
 
-static void one_that_was_taken_before_any_write_of_ours(void)
+TEST(one_that_was_taken_before_any_write_of_ours)
 {
 	int64_t sequence;
 	struct world w;
@@ -429,7 +429,7 @@ static void one_that_was_taken_before_any_write_of_ours(void)
 	world_end(&w);
 }
 
-static void one_that_vanishes_is_written_again_with_what_was_seen(void)
+TEST(one_that_vanishes_is_written_again_with_what_was_seen)
 {
 	struct world w;
 
@@ -449,7 +449,7 @@ static void one_that_vanishes_is_written_again_with_what_was_seen(void)
 	world_end(&w);
 }
 
-static void what_goes_with_the_map_is_not_durable(void)
+TEST(what_goes_with_the_map_is_not_durable)
 {
 	struct world w;
 
@@ -469,7 +469,7 @@ static void what_goes_with_the_map_is_not_durable(void)
 	world_end(&w);
 }
 
-static void nonsense_is_never_overwritten(void)
+TEST(nonsense_is_never_overwritten)
 {
 	static const struct {
 		const char *text;
@@ -504,7 +504,7 @@ static void nonsense_is_never_overwritten(void)
 	}
 }
 
-static void a_map_without_the_key_is_not_absence(void)
+TEST(a_map_without_the_key_is_not_absence)
 {
 	int64_t sequence;
 	struct world w;
@@ -517,7 +517,7 @@ static void a_map_without_the_key_is_not_absence(void)
 	world_end(&w);
 }
 
-static void a_refusal_says_what_the_server_said(void)
+TEST(a_refusal_says_what_the_server_said)
 {
 	struct world w;
 
@@ -542,7 +542,7 @@ static void a_refusal_says_what_the_server_said(void)
 }
 
 /* A backup of the cluster was put back while we ran: what we know is newer. */
-static void an_older_document_of_ours_is_replaced(void)
+TEST(an_older_document_of_ours_is_replaced)
 {
 	struct world w;
 
@@ -557,7 +557,7 @@ static void an_older_document_of_ours_is_replaced(void)
 	world_end(&w);
 }
 
-static void what_was_seen_stands_beside_our_own_document_only(void)
+TEST(what_was_seen_stands_beside_our_own_document_only)
 {
 	int64_t sequence;
 	struct world w;
@@ -604,7 +604,7 @@ static int put_after(struct journal_map *map, int64_t sequence)
 	return journal_map_put(map, text.data, text.len_bytes, sequence, US, &err);
 }
 
-static void a_backup_of_an_older_writer_is_replaced(void)
+TEST(a_backup_of_an_older_writer_is_replaced)
 {
 	struct world w;
 
@@ -629,7 +629,7 @@ static void a_backup_of_an_older_writer_is_replaced(void)
 	world_end(&w);
 }
 
-static void one_that_has_vanished_is_missed_by_a_look(void)
+TEST(one_that_has_vanished_is_missed_by_a_look)
 {
 	struct world w;
 
@@ -640,25 +640,4 @@ static void one_that_has_vanished_is_missed_by_a_look(void)
 	CHECK_INT(put_after(w.map, 6), ==, 0);
 	CHECK_INT(check_as(w.map, US), ==, 0);
 	world_end(&w);
-}
-
-int main(void)
-{
-	TEST(a_backup_of_an_older_writer_is_replaced);
-	TEST(one_that_has_vanished_is_missed_by_a_look);
-	TEST(the_first_write_creates_it_and_the_next_ones_replace_it);
-	TEST(a_write_whose_answer_was_lost_is_recognised);
-	TEST(a_change_of_something_else_is_no_conflict);
-	TEST(another_writer_ends_it);
-	TEST(another_writer_is_seen_without_a_write_of_our_own);
-	TEST(the_same_number_of_another_writer_is_not_ours);
-	TEST(one_that_was_taken_before_any_write_of_ours);
-	TEST(one_that_vanishes_is_written_again_with_what_was_seen);
-	TEST(what_goes_with_the_map_is_not_durable);
-	TEST(nonsense_is_never_overwritten);
-	TEST(a_map_without_the_key_is_not_absence);
-	TEST(a_refusal_says_what_the_server_said);
-	TEST(an_older_document_of_ours_is_replaced);
-	TEST(what_was_seen_stands_beside_our_own_document_only);
-	return tap_done();
 }

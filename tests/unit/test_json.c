@@ -37,7 +37,7 @@ static void prints(const char *text, const char *want)
 	CHECK_STR(buf_str(&out), want);
 }
 
-static void refuses_what_is_not_json(void)
+TEST(refuses_what_is_not_json)
 {
 	refused("", "byte 0: the text ends too early");
 	refused("{", "byte 1: a string was expected");
@@ -57,14 +57,14 @@ static void refuses_what_is_not_json(void)
 	refused("\"\\u12g4\"", "a hex digit");
 }
 
-static void refuses_bytes_behind_the_document(void)
+TEST(refuses_bytes_behind_the_document)
 {
 	refused("{} x", "byte 3: more bytes behind");
 	refused("1 2", "more bytes behind");
 	prints(" {} \n", "{}");
 }
 
-static void refuses_a_nul_byte_behind_or_inside(void)
+TEST(refuses_a_nul_byte_behind_or_inside)
 {
 	struct err err = {0};
 
@@ -75,7 +75,7 @@ static void refuses_a_nul_byte_behind_or_inside(void)
 	refused("\"a\\u0000b\"", "\\u0000");
 }
 
-static void refuses_bad_numbers(void)
+TEST(refuses_bad_numbers)
 {
 	refused("01", "leading zero");
 	refused("-01", "leading zero");
@@ -89,14 +89,14 @@ static void refuses_bad_numbers(void)
 		"a number that is too long");
 }
 
-static void refuses_duplicate_names_at_any_depth(void)
+TEST(refuses_duplicate_names_at_any_depth)
 {
 	refused("{\"a\":1,\"b\":2,\"a\":3}", "duplicate name 'a'");
 	refused("[{\"x\":{\"a\":1,\"\\u0061\":2}}]", "duplicate name 'a'");
 	prints("{\"a\":1,\"A\":2}", "{\"a\":1,\"A\":2}");
 }
 
-static void refuses_invalid_utf8_and_lone_surrogates(void)
+TEST(refuses_invalid_utf8_and_lone_surrogates)
 {
 	refused("\"\xff\"", "invalid UTF-8");
 	refused("\"\xc0\x80\"", "invalid UTF-8");
@@ -111,7 +111,7 @@ static void refuses_invalid_utf8_and_lone_surrogates(void)
 	       "\"\xf0\x9f\x98\x80 \xe2\x82\xac \xf4\x8f\xbf\xbf\"");
 }
 
-static void refuses_deep_nesting_and_large_documents(void)
+TEST(refuses_deep_nesting_and_large_documents)
 {
 	char text[2 * JSON_MAX_DEPTH + 4];
 	struct err err = {0};
@@ -126,7 +126,7 @@ static void refuses_deep_nesting_and_large_documents(void)
 	CHECK_HAS(err.msg, "5 bytes of JSON, more than the 4 allowed");
 }
 
-static void keeps_64_bit_integers_exactly(void)
+TEST(keeps_64_bit_integers_exactly)
 {
 	cleanup_json struct json *doc = parse("{\"max\":9223372036854775807,"
 					      "\"min\":-9223372036854775808,"
@@ -145,7 +145,7 @@ static void keeps_64_bit_integers_exactly(void)
 	       "[9223372036854775808,1.10,1E+2,-0,1e999]");
 }
 
-static void refuses_to_read_other_numbers_as_integers(void)
+TEST(refuses_to_read_other_numbers_as_integers)
 {
 	cleanup_json struct json *doc =
 		parse("{\"big\":9223372036854775808,\"frac\":1.0,\"exp\":1e3,\"s\":\"1\"}", NULL);
@@ -162,7 +162,7 @@ static void refuses_to_read_other_numbers_as_integers(void)
 	CHECK_INT(value, ==, 5);
 }
 
-static void tells_absent_from_wrong_type(void)
+TEST(tells_absent_from_wrong_type)
 {
 	cleanup_json struct json *doc =
 		parse("{\"s\":\"x\",\"n\":null,\"b\":true,\"o\":{},\"a\":[1],\"d\":2.5}", NULL);
@@ -197,7 +197,7 @@ static void tells_absent_from_wrong_type(void)
 	CHECK(number == 2.5);
 }
 
-static void looks_up_case_sensitively_and_by_path(void)
+TEST(looks_up_case_sensitively_and_by_path)
 {
 	cleanup_json struct json *doc = parse("{\"A\":{\"b\":{\"c\":\"deep\"}},\"a\":7}", NULL);
 
@@ -211,7 +211,7 @@ static void looks_up_case_sensitively_and_by_path(void)
 	CHECK_STR(json_str(doc, "a"), NULL);
 }
 
-static void walks_members_and_elements_in_order(void)
+TEST(walks_members_and_elements_in_order)
 {
 	cleanup_json struct json *doc = parse("{\"x\":1,\"y\":[10,20,30]}", NULL);
 	const struct json *child, *list = json_get(doc, "y");
@@ -228,7 +228,7 @@ static void walks_members_and_elements_in_order(void)
 	CHECK(!json_first(NULL));
 }
 
-static void builds_and_prints_documents(void)
+TEST(builds_and_prints_documents)
 {
 	cleanup_json struct json *doc = json_object();
 	cleanup_buf struct buf out = BUF_INIT;
@@ -263,7 +263,7 @@ static void builds_and_prints_documents(void)
 				 "    {}\n  ],\n  \"o\": {\n    \"e\": []\n  }\n}\n");
 }
 
-static void quotes_invalid_bytes_as_replacement_characters(void)
+TEST(quotes_invalid_bytes_as_replacement_characters)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
@@ -271,7 +271,7 @@ static void quotes_invalid_bytes_as_replacement_characters(void)
 	CHECK_STR(buf_str(&out), "\"a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz\\u0000y\"");
 }
 
-static void copies_deeply_and_without_the_name(void)
+TEST(copies_deeply_and_without_the_name)
 {
 	cleanup_json struct json *doc = parse("{\"a\":{\"b\":[1,\"x\"]}}", NULL);
 	cleanup_json struct json *copy = json_copy(json_get(doc, "a"));
@@ -283,7 +283,7 @@ static void copies_deeply_and_without_the_name(void)
 	CHECK_STR(buf_str(&out), "{\"a\":{\"b\":[1,\"x\"]},\"again\":{\"b\":[1,\"x\"]}}");
 }
 
-static void unknown_members_survive_a_rewrite(void)
+TEST(unknown_members_survive_a_rewrite)
 {
 	cleanup_json struct json *old = parse("{\"v\":1,\"new\":{\"deep\":12345678901234567890},"
 					      "\"op\":{\"id\":3,\"extra\":true},\"gone\":5,"
@@ -297,25 +297,4 @@ static void unknown_members_survive_a_rewrite(void)
 	json_print(doc, &out);
 	CHECK_STR(buf_str(&out), "{\"v\":2,\"op\":{\"id\":4,\"extra\":true},\"gone\":null,"
 				 "\"list\":[],\"new\":{\"deep\":12345678901234567890}}");
-}
-
-int main(void)
-{
-	TEST(refuses_what_is_not_json);
-	TEST(refuses_bytes_behind_the_document);
-	TEST(refuses_a_nul_byte_behind_or_inside);
-	TEST(refuses_bad_numbers);
-	TEST(refuses_duplicate_names_at_any_depth);
-	TEST(refuses_invalid_utf8_and_lone_surrogates);
-	TEST(refuses_deep_nesting_and_large_documents);
-	TEST(keeps_64_bit_integers_exactly);
-	TEST(refuses_to_read_other_numbers_as_integers);
-	TEST(tells_absent_from_wrong_type);
-	TEST(looks_up_case_sensitively_and_by_path);
-	TEST(walks_members_and_elements_in_order);
-	TEST(builds_and_prints_documents);
-	TEST(quotes_invalid_bytes_as_replacement_characters);
-	TEST(copies_deeply_and_without_the_name);
-	TEST(unknown_members_survive_a_rewrite);
-	return tap_done();
 }

@@ -57,7 +57,7 @@ static int change(struct rig *rig, const char *method)
 	return ask(rig, &request);
 }
 
-static void it_says_who_it_is(void)
+TEST(it_says_who_it_is)
 {
 	struct rig rig;
 
@@ -76,7 +76,7 @@ static void it_says_who_it_is(void)
 	rig_stop(&rig);
 }
 
-static void without_a_token_it_shows_none(void)
+TEST(without_a_token_it_shows_none)
 {
 	struct rig rig;
 
@@ -131,7 +131,7 @@ static void rig_start_with_file(struct rig *rig, char **ret_top, char **ret_file
 	kube_stub_renew(&rig->stub);
 }
 
-static void after_a_401_another_token_is_shown_at_once(void)
+TEST(after_a_401_another_token_is_shown_at_once)
 {
 	static const char *const methods[] = {"POST", NULL, "PATCH", "DELETE"};
 
@@ -156,7 +156,7 @@ static void after_a_401_another_token_is_shown_at_once(void)
 	}
 }
 
-static void a_401_of_the_same_token_is_final(void)
+TEST(a_401_of_the_same_token_is_final)
 {
 	struct rig rig;
 	char *top, *file;
@@ -175,7 +175,7 @@ static void a_401_of_the_same_token_is_final(void)
 	dir_removep(&top);
 }
 
-static void without_a_readable_token_nothing_is_asked(void)
+TEST(without_a_readable_token_nothing_is_asked)
 {
 	struct rig rig;
 
@@ -192,7 +192,7 @@ static void without_a_readable_token_nothing_is_asked(void)
 
 /* ---- again ---- */
 
-static void a_get_is_asked_again(void)
+TEST(a_get_is_asked_again)
 {
 	struct rig rig;
 
@@ -204,7 +204,7 @@ static void a_get_is_asked_again(void)
 	rig_stop(&rig);
 }
 
-static void but_not_for_ever(void)
+TEST(but_not_for_ever)
 {
 	struct rig rig;
 
@@ -218,7 +218,7 @@ static void but_not_for_ever(void)
 	rig_stop(&rig);
 }
 
-static void a_change_whose_outcome_is_unknown_is_not_made_again(void)
+TEST(a_change_whose_outcome_is_unknown_is_not_made_again)
 {
 	static const char *const methods[] = {"POST", "PUT", "PATCH", "DELETE"};
 	static const struct kube_stub_says failures[] = {
@@ -242,7 +242,7 @@ static void a_change_whose_outcome_is_unknown_is_not_made_again(void)
 		}
 }
 
-static void a_change_gets_a_connection_of_its_own(void)
+TEST(a_change_gets_a_connection_of_its_own)
 {
 	struct rig rig;
 
@@ -260,7 +260,7 @@ static void a_change_gets_a_connection_of_its_own(void)
 	rig_stop(&rig);
 }
 
-static void a_429_is_obeyed_whatever_was_asked(void)
+TEST(a_429_is_obeyed_whatever_was_asked)
 {
 	struct rig rig;
 
@@ -274,7 +274,7 @@ static void a_429_is_obeyed_whatever_was_asked(void)
 	rig_stop(&rig);
 }
 
-static void a_long_retry_after_is_the_callers(void)
+TEST(a_long_retry_after_is_the_callers)
 {
 	static const char details[] =
 		KUBE_STATUS(429, "TooManyRequests", "wait", "\"retryAfterSeconds\":30");
@@ -293,7 +293,7 @@ static void a_long_retry_after_is_the_callers(void)
 	rig_stop(&rig);
 }
 
-static void a_refused_connection_is_tried_again_and_nothing_was_done(void)
+TEST(a_refused_connection_is_tried_again_and_nothing_was_done)
 {
 	struct rig rig;
 
@@ -310,7 +310,7 @@ static void a_refused_connection_is_tried_again_and_nothing_was_done(void)
 
 /* ---- what answers mean ---- */
 
-static void each_status_has_its_kind(void)
+TEST(each_status_has_its_kind)
 {
 	static const struct {
 		struct kube_stub_says says;
@@ -372,7 +372,7 @@ static void each_status_has_its_kind(void)
 	}
 }
 
-static void an_apply_that_does_not_fit_the_schema_is_refused_and_not_busy(void)
+TEST(an_apply_that_does_not_fit_the_schema_is_refused_and_not_busy)
 {
 	cleanup_json struct json *body = json_object();
 	struct kube_request request = {.method = "PATCH",
@@ -398,7 +398,7 @@ static void an_apply_that_does_not_fit_the_schema_is_refused_and_not_busy(void)
 	rig_stop(&rig);
 }
 
-static void what_the_server_says_is_made_fit_for_a_line(void)
+TEST(what_the_server_says_is_made_fit_for_a_line)
 {
 	struct rig rig;
 
@@ -409,7 +409,7 @@ static void what_the_server_says_is_made_fit_for_a_line(void)
 	rig_stop(&rig);
 }
 
-static void an_answer_that_is_too_large_is_told_apart(void)
+TEST(an_answer_that_is_too_large_is_told_apart)
 {
 	struct kube_request request = {.path = PATH, .max_bytes = 10};
 	struct rig rig;
@@ -425,7 +425,7 @@ static void an_answer_that_is_too_large_is_told_apart(void)
 
 /* ---- time ---- */
 
-static void a_server_that_hangs_costs_no_more_than_the_time_given(void)
+TEST(a_server_that_hangs_costs_no_more_than_the_time_given)
 {
 	struct kube_request request = {.path = PATH, .timeout_ms = 300};
 	struct rig rig;
@@ -450,7 +450,7 @@ static void *stop_when_asked(void *arg)
 	return NULL;
 }
 
-static void another_thread_can_stop_it(void)
+TEST(another_thread_can_stop_it)
 {
 	static const struct kube_stub_says waits[] = {
 		{.hang = true},
@@ -476,7 +476,7 @@ static void another_thread_can_stop_it(void)
 	}
 }
 
-static void a_burst_is_let_through_and_then_it_is_slow(void)
+TEST(a_burst_is_let_through_and_then_it_is_slow)
 {
 	struct kube_request request = {.path = PATH, .timeout_ms = 100};
 	struct rig rig;
@@ -500,7 +500,7 @@ static void a_burst_is_let_through_and_then_it_is_slow(void)
 
 /* ---- odds and ends ---- */
 
-static void only_the_proxy_that_is_named_is_used(void)
+TEST(only_the_proxy_that_is_named_is_used)
 {
 	struct rig rig;
 
@@ -514,7 +514,7 @@ static void only_the_proxy_that_is_named_is_used(void)
 	rig_stop(&rig);
 }
 
-static void a_config_that_leads_nowhere_is_refused(void)
+TEST(a_config_that_leads_nowhere_is_refused)
 {
 	static const struct kube_config configs[] = {
 		{.namespace = (char *)"n"},
@@ -537,7 +537,7 @@ static void a_config_that_leads_nowhere_is_refused(void)
 	kube_free(NULL);
 }
 
-static void values_of_a_query_are_encoded(void)
+TEST(values_of_a_query_are_encoded)
 {
 	cleanup_buf struct buf path = BUF_INIT;
 
@@ -545,7 +545,7 @@ static void values_of_a_query_are_encoded(void)
 	CHECK_STR(buf_str(&path), "app%3Da%20b%2Fc%26d%25%C3%A9%2Ce-f._~");
 }
 
-static void pauses_double_up_to_a_limit(void)
+TEST(pauses_double_up_to_a_limit)
 {
 	struct rig rig;
 
@@ -560,32 +560,4 @@ static void pauses_double_up_to_a_limit(void)
 		CHECK_INT(pause_ms, <=, full);
 	}
 	rig_stop(&rig);
-}
-
-int main(void)
-{
-	TEST(it_says_who_it_is);
-	TEST(without_a_token_it_shows_none);
-	TEST(after_a_401_another_token_is_shown_at_once);
-	TEST(a_401_of_the_same_token_is_final);
-	TEST(without_a_readable_token_nothing_is_asked);
-	TEST(a_get_is_asked_again);
-	TEST(but_not_for_ever);
-	TEST(a_change_whose_outcome_is_unknown_is_not_made_again);
-	TEST(a_change_gets_a_connection_of_its_own);
-	TEST(a_429_is_obeyed_whatever_was_asked);
-	TEST(a_long_retry_after_is_the_callers);
-	TEST(a_refused_connection_is_tried_again_and_nothing_was_done);
-	TEST(each_status_has_its_kind);
-	TEST(an_apply_that_does_not_fit_the_schema_is_refused_and_not_busy);
-	TEST(what_the_server_says_is_made_fit_for_a_line);
-	TEST(an_answer_that_is_too_large_is_told_apart);
-	TEST(a_server_that_hangs_costs_no_more_than_the_time_given);
-	TEST(another_thread_can_stop_it);
-	TEST(a_burst_is_let_through_and_then_it_is_slow);
-	TEST(only_the_proxy_that_is_named_is_used);
-	TEST(a_config_that_leads_nowhere_is_refused);
-	TEST(values_of_a_query_are_encoded);
-	TEST(pauses_double_up_to_a_limit);
-	return tap_done();
 }

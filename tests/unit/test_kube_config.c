@@ -80,7 +80,7 @@ static void in_a_pod(struct rig *rig)
 	put(rig, "namespace", "team-a\n");
 }
 
-static void a_pod_knows_its_server(void)
+TEST(a_pod_knows_its_server)
 {
 	struct rig rig;
 	cleanup_free char *token = NULL, *ca = NULL;
@@ -98,7 +98,7 @@ static void a_pod_knows_its_server(void)
 	rig_stop(&rig);
 }
 
-static void an_ipv6_host_gets_brackets(void)
+TEST(an_ipv6_host_gets_brackets)
 {
 	struct rig rig;
 
@@ -111,7 +111,7 @@ static void an_ipv6_host_gets_brackets(void)
 	rig_stop(&rig);
 }
 
-static void outside_of_a_cluster_there_is_none(void)
+TEST(outside_of_a_cluster_there_is_none)
 {
 	struct rig rig;
 
@@ -129,7 +129,7 @@ static void outside_of_a_cluster_there_is_none(void)
 	rig_stop(&rig);
 }
 
-static void a_pod_without_a_ca_is_an_error_and_not_a_lack_of_kubernetes(void)
+TEST(a_pod_without_a_ca_is_an_error_and_not_a_lack_of_kubernetes)
 {
 	struct rig rig;
 	cleanup_free char *ca = NULL;
@@ -143,7 +143,7 @@ static void a_pod_without_a_ca_is_an_error_and_not_a_lack_of_kubernetes(void)
 	rig_stop(&rig);
 }
 
-static void a_namespace_that_nobody_knows_is_not_called_default(void)
+TEST(a_namespace_that_nobody_knows_is_not_called_default)
 {
 	struct rig rig;
 	cleanup_free char *namespace = NULL;
@@ -168,7 +168,7 @@ static void a_namespace_that_nobody_knows_is_not_called_default(void)
 	"clusters:\n- name: c1\n  cluster:\n    server: https://example.net:6443/\n" cluster       \
 	"users:\n- name: u1\n  user:\n" user
 
-static void a_kubeconfig_of_yaml_is_read(void)
+TEST(a_kubeconfig_of_yaml_is_read)
 {
 	struct rig rig;
 	cleanup_free char *ca = NULL;
@@ -194,7 +194,7 @@ static void a_kubeconfig_of_yaml_is_read(void)
 /* "-----BEGIN X-----\nAA\n" */
 #define PEM_DATA "LS0tLS1CRUdJTiBYLS0tLS0KQUEK"
 
-static void data_is_decoded_and_wins(void)
+TEST(data_is_decoded_and_wins)
 {
 	struct rig rig;
 
@@ -214,7 +214,7 @@ static void data_is_decoded_and_wins(void)
 	rig_stop(&rig);
 }
 
-static void the_half_of_a_pair_that_is_in_a_file_is_read(void)
+TEST(the_half_of_a_pair_that_is_in_a_file_is_read)
 {
 	struct rig rig;
 
@@ -229,7 +229,7 @@ static void the_half_of_a_pair_that_is_in_a_file_is_read(void)
 	rig_stop(&rig);
 }
 
-static void a_kubeconfig_of_json_is_read(void)
+TEST(a_kubeconfig_of_json_is_read)
 {
 	struct rig rig;
 
@@ -247,7 +247,7 @@ static void a_kubeconfig_of_json_is_read(void)
 	rig_stop(&rig);
 }
 
-static void what_is_refused_is_named(void)
+TEST(what_is_refused_is_named)
 {
 	static const struct {
 		const char *text, *named;
@@ -306,7 +306,7 @@ static void what_is_refused_is_named(void)
 	}
 }
 
-static void http_is_for_this_host_only(void)
+TEST(http_is_for_this_host_only)
 {
 	static const struct {
 		const char *server;
@@ -328,7 +328,7 @@ static void http_is_for_this_host_only(void)
 
 /* ---- several files ---- */
 
-static void of_several_files_the_first_that_says_it_wins(void)
+TEST(of_several_files_the_first_that_says_it_wins)
 {
 	struct rig rig;
 	cleanup_free char *list = NULL, *ca = NULL;
@@ -354,7 +354,7 @@ static void of_several_files_the_first_that_says_it_wins(void)
 	rig_stop(&rig);
 }
 
-static void a_file_that_is_named_must_be_there(void)
+TEST(a_file_that_is_named_must_be_there)
 {
 	struct rig rig;
 
@@ -371,22 +371,4 @@ static void a_file_that_is_named_must_be_there(void)
 	set_environment("KUBECONFIG=a:a:a:a:a:a:a:a:a:a:a:a:a:a:a:a:a:a", NULL, NULL);
 	CHECK_INT(load(&rig, NULL), ==, -1);
 	rig_stop(&rig);
-}
-
-int main(void)
-{
-	TEST(a_pod_knows_its_server);
-	TEST(an_ipv6_host_gets_brackets);
-	TEST(outside_of_a_cluster_there_is_none);
-	TEST(a_pod_without_a_ca_is_an_error_and_not_a_lack_of_kubernetes);
-	TEST(a_namespace_that_nobody_knows_is_not_called_default);
-	TEST(a_kubeconfig_of_yaml_is_read);
-	TEST(data_is_decoded_and_wins);
-	TEST(the_half_of_a_pair_that_is_in_a_file_is_read);
-	TEST(a_kubeconfig_of_json_is_read);
-	TEST(what_is_refused_is_named);
-	TEST(http_is_for_this_host_only);
-	TEST(of_several_files_the_first_that_says_it_wins);
-	TEST(a_file_that_is_named_must_be_there);
-	return tap_done();
 }

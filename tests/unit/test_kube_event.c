@@ -13,7 +13,7 @@ static const struct kube_event event = {
 	.unix_ms = 1700000000123,
 };
 
-static void an_event_is_written_as_the_server_wants_it(void)
+TEST(an_event_is_written_as_the_server_wants_it)
 {
 	struct kube_stub stub;
 	struct err err = {0};
@@ -33,7 +33,7 @@ static void an_event_is_written_as_the_server_wants_it(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_long_note_is_cut_between_characters(void)
+TEST(a_long_note_is_cut_between_characters)
 {
 	struct kube_stub stub;
 	struct kube_event longer = event;
@@ -58,7 +58,7 @@ static void a_long_note_is_cut_between_characters(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_series_is_patched(void)
+TEST(a_series_is_patched)
 {
 	struct kube_stub stub;
 	struct err err = {0};
@@ -75,12 +75,4 @@ static void a_series_is_patched(void)
 	CHECK_INT(kube_event_series(stub.kube, "orders.18c1", 2, event.unix_ms, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_ABSENT);
 	kube_stub_stop(&stub);
-}
-
-int main(void)
-{
-	TEST(an_event_is_written_as_the_server_wants_it);
-	TEST(a_long_note_is_cut_between_characters);
-	TEST(a_series_is_patched);
-	return tap_done();
 }

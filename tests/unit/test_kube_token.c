@@ -60,7 +60,7 @@ static const char *get(struct rig *rig, int64_t now_ms)
 	return text ? text : "none";
 }
 
-static void white_space_around_it_is_cut(void)
+TEST(white_space_around_it_is_cut)
 {
 	struct rig rig;
 
@@ -69,7 +69,7 @@ static void white_space_around_it_is_cut(void)
 	rig_stop(&rig);
 }
 
-static void an_exchanged_link_is_noticed_at_once(void)
+TEST(an_exchanged_link_is_noticed_at_once)
 {
 	struct rig rig;
 
@@ -86,7 +86,7 @@ static void an_exchanged_link_is_noticed_at_once(void)
 	rig_stop(&rig);
 }
 
-static void it_is_read_again_when_it_is_old_whatever_the_file_looks_like(void)
+TEST(it_is_read_again_when_it_is_old_whatever_the_file_looks_like)
 {
 	struct rig rig;
 
@@ -98,7 +98,7 @@ static void it_is_read_again_when_it_is_old_whatever_the_file_looks_like(void)
 	rig_stop(&rig);
 }
 
-static void a_file_that_gives_none_leaves_the_old_one(void)
+TEST(a_file_that_gives_none_leaves_the_old_one)
 {
 	static const char *const bad[] = {"", " \n", "two words", "a\x7f", "a\nb", "\x01"};
 	struct rig rig;
@@ -120,7 +120,7 @@ static void a_file_that_gives_none_leaves_the_old_one(void)
 	rig_stop(&rig);
 }
 
-static void without_any_it_is_an_error_and_never_absence(void)
+TEST(without_any_it_is_an_error_and_never_absence)
 {
 	struct rig rig;
 
@@ -138,7 +138,7 @@ static void without_any_it_is_an_error_and_never_absence(void)
 	rig_stop(&rig);
 }
 
-static void a_refresh_says_whether_it_is_another(void)
+TEST(a_refresh_says_whether_it_is_another)
 {
 	struct rig rig;
 
@@ -153,7 +153,7 @@ static void a_refresh_says_whether_it_is_another(void)
 	rig_stop(&rig);
 }
 
-static void a_given_token_is_used_until_the_file_gives_one(void)
+TEST(a_given_token_is_used_until_the_file_gives_one)
 {
 	struct rig rig;
 
@@ -171,16 +171,4 @@ static void a_given_token_is_used_until_the_file_gives_one(void)
 	kube_token_init(&rig.token, NULL, NULL);
 	CHECK_STR(get(&rig, 1), "none");
 	rig_stop(&rig);
-}
-
-int main(void)
-{
-	TEST(white_space_around_it_is_cut);
-	TEST(an_exchanged_link_is_noticed_at_once);
-	TEST(it_is_read_again_when_it_is_old_whatever_the_file_looks_like);
-	TEST(a_file_that_gives_none_leaves_the_old_one);
-	TEST(without_any_it_is_an_error_and_never_absence);
-	TEST(a_refresh_says_whether_it_is_another);
-	TEST(a_given_token_is_used_until_the_file_gives_one);
-	return tap_done();
 }

@@ -90,7 +90,7 @@ static bool until_events(struct rig *rig, int count)
 	return kube_watch_counts(rig->watch).events >= count;
 }
 
-static void it_lists_watches_and_wakes(void)
+TEST(it_lists_watches_and_wakes)
 {
 	struct rig rig;
 
@@ -109,7 +109,7 @@ static void it_lists_watches_and_wakes(void)
 	rig_stop(&rig);
 }
 
-static void a_bookmark_moves_on_and_wakes_nobody(void)
+TEST(a_bookmark_moves_on_and_wakes_nobody)
 {
 	struct rig rig;
 
@@ -130,7 +130,7 @@ static void a_bookmark_moves_on_and_wakes_nobody(void)
 	"\"" version "\"}}"
 #define MODIFIED(version) "{\"type\":\"MODIFIED\",\"object\":" GENERATED(version) "}\n"
 
-static void what_its_generation_does_not_count_wakes_nobody(void)
+TEST(what_its_generation_does_not_count_wakes_nobody)
 {
 	struct rig rig;
 
@@ -147,7 +147,7 @@ static void what_its_generation_does_not_count_wakes_nobody(void)
 	rig_stop(&rig);
 }
 
-static void events_may_come_in_pieces_and_many_wake_once(void)
+TEST(events_may_come_in_pieces_and_many_wake_once)
 {
 	struct rig rig;
 
@@ -163,7 +163,7 @@ static void events_may_come_in_pieces_and_many_wake_once(void)
 	rig_stop(&rig);
 }
 
-static void a_version_that_is_too_old_is_listed_anew(void)
+TEST(a_version_that_is_too_old_is_listed_anew)
 {
 	static const struct kube_stub_says too_old[] = {
 		{.body = REFUSAL(410, "Expired")},
@@ -185,7 +185,7 @@ static void a_version_that_is_too_old_is_listed_anew(void)
 	}
 }
 
-static void a_list_that_says_the_same_wakes_nobody(void)
+TEST(a_list_that_says_the_same_wakes_nobody)
 {
 	struct rig rig;
 
@@ -203,7 +203,7 @@ static void a_list_that_says_the_same_wakes_nobody(void)
 	rig_stop(&rig);
 }
 
-static void nonsense_is_not_believed_and_listed_anew(void)
+TEST(nonsense_is_not_believed_and_listed_anew)
 {
 	static const char *const nonsense[] = {
 		"{\"type\":\"MODIFIED\"}\n",
@@ -229,7 +229,7 @@ static void nonsense_is_not_believed_and_listed_anew(void)
 	}
 }
 
-static void a_dead_connection_is_left_and_the_version_kept(void)
+TEST(a_dead_connection_is_left_and_the_version_kept)
 {
 	static const struct kube_stub_says dead[] = {
 		{.body = EVENT("MODIFIED", "11"), OPEN_END},
@@ -251,7 +251,7 @@ static void a_dead_connection_is_left_and_the_version_kept(void)
 	}
 }
 
-static void a_denial_is_not_asked_about_again_and_again(void)
+TEST(a_denial_is_not_asked_about_again_and_again)
 {
 	struct rig rig;
 
@@ -269,7 +269,7 @@ static void a_denial_is_not_asked_about_again_and_again(void)
 	rig_stop(&rig);
 }
 
-static void it_ends_at_once_while_the_server_hangs(void)
+TEST(it_ends_at_once_while_the_server_hangs)
 {
 	struct rig rig;
 
@@ -280,7 +280,7 @@ static void it_ends_at_once_while_the_server_hangs(void)
 	rig_stop(&rig); /* checks the time */
 }
 
-static void what_cannot_be_watched_is_refused(void)
+TEST(what_cannot_be_watched_is_refused)
 {
 	struct kube_watch_target target = {.collection = "/x", .name = "a/b"};
 	struct rig rig;
@@ -306,7 +306,7 @@ static int collect(void *ctx, const struct json *event, struct err *err)
 	return 0;
 }
 
-static void events_are_found_wherever_the_pieces_are_cut(void)
+TEST(events_are_found_wherever_the_pieces_are_cut)
 {
 	static const char text[] =
 		"{\"a\":\"}\\\"{\"}\n{\"b\":[{},[\"]\"]]}  \r\n{\n  \"c\": 1\n}\n";
@@ -327,7 +327,7 @@ static void events_are_found_wherever_the_pieces_are_cut(void)
 	}
 }
 
-static void an_event_that_is_too_large_is_refused(void)
+TEST(an_event_that_is_too_large_is_refused)
 {
 	static const char text[] = "{\"a\":\"0123456789\"}";
 
@@ -347,22 +347,4 @@ static void an_event_that_is_too_large_is_refused(void)
 			CHECK_INT(rc, ==, max < sizeof(text) - 1 ? -1 : 0);
 			watch_stream_release(&stream);
 		}
-}
-
-int main(void)
-{
-	TEST(it_lists_watches_and_wakes);
-	TEST(a_bookmark_moves_on_and_wakes_nobody);
-	TEST(what_its_generation_does_not_count_wakes_nobody);
-	TEST(events_may_come_in_pieces_and_many_wake_once);
-	TEST(a_version_that_is_too_old_is_listed_anew);
-	TEST(a_list_that_says_the_same_wakes_nobody);
-	TEST(nonsense_is_not_believed_and_listed_anew);
-	TEST(a_dead_connection_is_left_and_the_version_kept);
-	TEST(a_denial_is_not_asked_about_again_and_again);
-	TEST(it_ends_at_once_while_the_server_hangs);
-	TEST(what_cannot_be_watched_is_refused);
-	TEST(events_are_found_wherever_the_pieces_are_cut);
-	TEST(an_event_that_is_too_large_is_refused);
-	return tap_done();
 }

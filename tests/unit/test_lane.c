@@ -71,7 +71,7 @@ static bool run_until(struct loop *loop, const int *flag, int want)
 	return *flag >= want;
 }
 
-static void jobs_run_in_order_on_the_worker_and_end_on_the_loop(void)
+TEST(jobs_run_in_order_on_the_worker_and_end_on_the_loop)
 {
 	struct loop *loop = loop_new(NULL);
 	struct lane *lane = lane_new(loop, "storage", NULL);
@@ -96,7 +96,7 @@ static void jobs_run_in_order_on_the_worker_and_end_on_the_loop(void)
 	buf_release(&results.order);
 }
 
-static void the_worker_takes_no_signals(void)
+TEST(the_worker_takes_no_signals)
 {
 	struct loop *loop = loop_new(NULL);
 	struct lane *lane = lane_new(loop, "a-name-that-is-too-long", NULL);
@@ -116,7 +116,7 @@ static void the_worker_takes_no_signals(void)
 	buf_release(&results.order);
 }
 
-static void says_how_long_a_job_has_been_running_and_what_waits(void)
+TEST(says_how_long_a_job_has_been_running_and_what_waits)
 {
 	struct loop *loop = loop_new(NULL);
 	struct lane *lane = lane_new(loop, "slow", NULL);
@@ -148,7 +148,7 @@ static void says_how_long_a_job_has_been_running_and_what_waits(void)
 	sem_destroy(&leave);
 }
 
-static void freeing_gives_back_every_job(void)
+TEST(freeing_gives_back_every_job)
 {
 	struct loop *loop = loop_new(NULL);
 	struct lane *lane = lane_new(loop, "free", NULL);
@@ -176,7 +176,7 @@ static void freeing_gives_back_every_job(void)
 	sem_destroy(&leave);
 }
 
-static void a_stuck_job_is_abandoned_and_not_waited_for(void)
+TEST(a_stuck_job_is_abandoned_and_not_waited_for)
 {
 	struct loop *loop = loop_new(NULL);
 	struct lane *lane = lane_new(loop, "stuck", NULL);
@@ -205,7 +205,7 @@ static void a_stuck_job_is_abandoned_and_not_waited_for(void)
 	buf_release(&results.order);
 }
 
-static void a_lane_may_be_freed_in_done(void)
+TEST(a_lane_may_be_freed_in_done)
 {
 	struct loop *loop = loop_new(NULL);
 	struct lane *lane = lane_new(loop, "self", NULL);
@@ -234,7 +234,7 @@ static long used_ns(pthread_t thread)
 	return used.tv_nsec + used.tv_sec * 1000000000L;
 }
 
-static void an_idle_worker_uses_no_time(void)
+TEST(an_idle_worker_uses_no_time)
 {
 	struct loop *loop = loop_new(NULL);
 	struct lane *lane = lane_new(loop, "idle", NULL);
@@ -256,16 +256,4 @@ static void an_idle_worker_uses_no_time(void)
 	CHECK(lane_free(NULL, 0));
 	loop_free(loop);
 	buf_release(&results.order);
-}
-
-int main(void)
-{
-	TEST(jobs_run_in_order_on_the_worker_and_end_on_the_loop);
-	TEST(the_worker_takes_no_signals);
-	TEST(says_how_long_a_job_has_been_running_and_what_waits);
-	TEST(freeing_gives_back_every_job);
-	TEST(a_stuck_job_is_abandoned_and_not_waited_for);
-	TEST(a_lane_may_be_freed_in_done);
-	TEST(an_idle_worker_uses_no_time);
-	return tap_done();
 }

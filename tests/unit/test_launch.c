@@ -58,7 +58,7 @@ static char *built(const struct flink_launch *launch)
 	return buf_steal(&text);
 }
 
-static void the_whole_line_of_the_image_on_2_3(void)
+TEST(the_whole_line_of_the_image_on_2_3)
 {
 	struct flink_launch launch = launch_of(image, v23);
 	const struct flink_property mine[] = {{"parallelism.default", "2"}, {"x", "a b=c"}};
@@ -102,7 +102,7 @@ static void the_whole_line_of_the_image_on_2_3(void)
 			"--|--input|x y|");
 }
 
-static void a_class_archive_is_an_option_of_java(void)
+TEST(a_class_archive_is_an_option_of_java)
 {
 	struct flink_launch launch = launch_of(laptop, v23);
 	const char *const wrapped[] = {"tini", "--", "/jdk/bin/java", "-Xmx1g", CLASS, NULL};
@@ -116,7 +116,7 @@ static void a_class_archive_is_an_option_of_java(void)
 	CHECK_HAS(behind, "tini|--|/jdk/bin/java|-XX:SharedArchiveFile=/a/flink.jsa|-Xmx1g|");
 }
 
-static void a_script_gets_the_class_archive_beside_the_users_jvm_options(void)
+TEST(a_script_gets_the_class_archive_beside_the_users_jvm_options)
 {
 	struct flink_launch launch = launch_of(image, v23);
 	struct flink_exec exec = {0};
@@ -144,7 +144,7 @@ static void a_script_gets_the_class_archive_beside_the_users_jvm_options(void)
 	flink_exec_release(&exec);
 }
 
-static void state_may_be_left_behind_only_where_that_was_allowed(void)
+TEST(state_may_be_left_behind_only_where_that_was_allowed)
 {
 	struct flink_launch launch = launch_of(laptop, v120);
 	cleanup_free char *text = NULL;
@@ -155,7 +155,7 @@ static void state_may_be_left_behind_only_where_that_was_allowed(void)
 	CHECK(strstr(text, "allowNonRestoredState") == NULL);
 }
 
-static void an_empty_start_names_no_restore_path(void)
+TEST(an_empty_start_names_no_restore_path)
 {
 	struct flink_launch launch = launch_of(laptop, v120);
 	cleanup_free char *text = NULL;
@@ -169,7 +169,7 @@ static void an_empty_start_names_no_restore_path(void)
 	CHECK(strstr(text, "|--|") == NULL);
 }
 
-static void application_ids_are_for_2_3_and_for_the_unknown(void)
+TEST(application_ids_are_for_2_3_and_for_the_unknown)
 {
 	struct flink_launch old = launch_of(laptop, v120), new = launch_of(laptop, v23),
 			    other = launch_of(laptop, unknown);
@@ -183,7 +183,7 @@ static void application_ids_are_for_2_3_and_for_the_unknown(void)
 	CHECK_HAS(other_text, "|application-result-store.storage-path=file:/s/ars/");
 }
 
-static void directory_keys_fit_the_version(void)
+TEST(directory_keys_fit_the_version)
 {
 	static const struct {
 		struct flink_version version;
@@ -212,7 +212,7 @@ static void directory_keys_fit_the_version(void)
 	}
 }
 
-static void the_user_may_overrule_what_is_no_decision(void)
+TEST(the_user_may_overrule_what_is_no_decision)
 {
 	struct flink_launch launch =
 		launch_of(LIST("java", CLASS, "-Dheartbeat.timeout=9000", "-D", "a=b"), v120);
@@ -233,7 +233,7 @@ static void the_user_may_overrule_what_is_no_decision(void)
 	CHECK(strstr(text, "heartbeat.timeout=5000") == NULL);
 }
 
-static void with_flink_ha_the_heartbeat_is_left_alone(void)
+TEST(with_flink_ha_the_heartbeat_is_left_alone)
 {
 	struct flink_launch launch = launch_of(image, v23);
 	cleanup_free char *text = NULL;
@@ -245,7 +245,7 @@ static void with_flink_ha_the_heartbeat_is_left_alone(void)
 	CHECK(strstr(text, "heartbeat") == NULL);
 }
 
-static void with_flink_ha_the_rpc_port_is_a_fixed_one_unless_the_user_has_another(void)
+TEST(with_flink_ha_the_rpc_port_is_a_fixed_one_unless_the_user_has_another)
 {
 	static const struct flink_property own = {"high-availability.jobmanager.port", "7000"};
 	struct flink_launch launch = launch_of(image, v23);
@@ -264,7 +264,7 @@ static void with_flink_ha_the_rpc_port_is_a_fixed_one_unless_the_user_has_anothe
 	CHECK(strstr(users, "jobmanager.port=6123") == NULL);
 }
 
-static void every_property_of_drey_is_refused_by_name(void)
+TEST(every_property_of_drey_is_refused_by_name)
 {
 	static const char *const keys[] = {
 		"job-result-store.storage-path",
@@ -302,7 +302,7 @@ static void every_property_of_drey_is_refused_by_name(void)
 	CHECK(flink_launch_reserved("execution.checkpointing.interval") == NULL);
 }
 
-static void secrets_are_refused_on_the_command_line(void)
+TEST(secrets_are_refused_on_the_command_line)
 {
 	static const char *const secret[] = {"s3.secret-key",
 					     "security.ssl.rest.keystore-password",
@@ -339,7 +339,7 @@ static const char *refusal(const char *const *command, struct flink_version vers
 	return flink_launch_check(&launch, &err) < 0 ? err.msg : "";
 }
 
-static void ids_and_restore_points_in_the_command_are_refused(void)
+TEST(ids_and_restore_points_in_the_command_are_refused)
 {
 	static const char *const words[] = {
 		"--job-id", "-jid",      "--fromSavepoint", "-s", "--allowNonRestoredState",
@@ -350,7 +350,7 @@ static void ids_and_restore_points_in_the_command_are_refused(void)
 			  words[i]);
 }
 
-static void a_word_that_would_end_flinks_option_parsing_is_refused(void)
+TEST(a_word_that_would_end_flinks_option_parsing_is_refused)
 {
 	CHECK_HAS(refusal(LIST("java", CLASS, "-c", "conf", "--input", "x"), v23), "'--input'");
 	CHECK_HAS(refusal(LIST("/docker-entrypoint.sh", "standalone-job", "args"), v23), "'args'");
@@ -361,14 +361,14 @@ static void a_word_that_would_end_flinks_option_parsing_is_refused(void)
 	CHECK_HAS(refusal(LIST(""), v23), "empty");
 }
 
-static void host_is_an_option_only_before_2_0(void)
+TEST(host_is_an_option_only_before_2_0)
 {
 	CHECK_STR(refusal(LIST("java", CLASS, "--host", "h", "-r", "8081"), v120), "");
 	CHECK_HAS(refusal(LIST("java", CLASS, "--host", "h"), v23), "--host");
 	CHECK_HAS(refusal(LIST("java", CLASS, "--host", "h"), unknown), "--host");
 }
 
-static void known_options_and_foreign_scripts_are_accepted(void)
+TEST(known_options_and_foreign_scripts_are_accepted)
 {
 	CHECK_STR(refusal(image, v115), "");
 	CHECK_STR(refusal(laptop, v23), "");
@@ -380,7 +380,7 @@ static void known_options_and_foreign_scripts_are_accepted(void)
 	CHECK_STR(refusal(LIST("bin/standalone-job.sh", "start-foreground", "-c", "x"), v23), "");
 }
 
-static void jars_need_1_19(void)
+TEST(jars_need_1_19)
 {
 	struct flink_launch launch = launch_of(image, v118);
 	struct err err = {0};
@@ -395,7 +395,7 @@ static void jars_need_1_19(void)
 	CHECK_HAS(refusal(LIST("java", CLASS, "--jars", "x"), v118), "1.18.1");
 }
 
-static void bad_ids_and_paths_never_reach_a_command_line(void)
+TEST(bad_ids_and_paths_never_reach_a_command_line)
 {
 	struct flink_exec exec = {0};
 	struct err err = {0};
@@ -420,7 +420,7 @@ static void bad_ids_and_paths_never_reach_a_command_line(void)
 	CHECK(exec.argv == NULL);
 }
 
-static void the_environment_passes_but_for_what_is_dreys(void)
+TEST(the_environment_passes_but_for_what_is_dreys)
 {
 	struct flink_launch launch = launch_of(image, v23);
 	struct flink_exec exec = {0};
@@ -437,7 +437,7 @@ static void the_environment_passes_but_for_what_is_dreys(void)
 	flink_exec_release(&exec);
 }
 
-static void without_a_result_store_flinks_own_is_used(void)
+TEST(without_a_result_store_flinks_own_is_used)
 {
 	struct flink_launch launch = launch_of(laptop, v23);
 	cleanup_free char *text = NULL;
@@ -447,7 +447,7 @@ static void without_a_result_store_flinks_own_is_used(void)
 	CHECK(strstr(text, "result-store") == NULL);
 }
 
-static void finds_its_way_in_any_command(void)
+TEST(finds_its_way_in_any_command)
 {
 	cleanup_free char *home = command_script_home(LIST("/x/bin/standalone-job.sh", "start"));
 	cleanup_free char *here = command_script_home(LIST("bin/standalone-job.sh"));
@@ -467,30 +467,4 @@ static void finds_its_way_in_any_command(void)
 	CHECK(command_class_path(LIST("java", "-cp")) == NULL);
 	CHECK_STR(command_env(LIST("A=1", "AB=2"), "AB"), "2");
 	CHECK(command_env(LIST("A="), "A") == NULL);
-}
-
-int main(void)
-{
-	TEST(the_whole_line_of_the_image_on_2_3);
-	TEST(a_class_archive_is_an_option_of_java);
-	TEST(a_script_gets_the_class_archive_beside_the_users_jvm_options);
-	TEST(state_may_be_left_behind_only_where_that_was_allowed);
-	TEST(an_empty_start_names_no_restore_path);
-	TEST(application_ids_are_for_2_3_and_for_the_unknown);
-	TEST(directory_keys_fit_the_version);
-	TEST(the_user_may_overrule_what_is_no_decision);
-	TEST(with_flink_ha_the_heartbeat_is_left_alone);
-	TEST(with_flink_ha_the_rpc_port_is_a_fixed_one_unless_the_user_has_another);
-	TEST(every_property_of_drey_is_refused_by_name);
-	TEST(secrets_are_refused_on_the_command_line);
-	TEST(ids_and_restore_points_in_the_command_are_refused);
-	TEST(a_word_that_would_end_flinks_option_parsing_is_refused);
-	TEST(host_is_an_option_only_before_2_0);
-	TEST(known_options_and_foreign_scripts_are_accepted);
-	TEST(jars_need_1_19);
-	TEST(bad_ids_and_paths_never_reach_a_command_line);
-	TEST(the_environment_passes_but_for_what_is_dreys);
-	TEST(without_a_result_store_flinks_own_is_used);
-	TEST(finds_its_way_in_any_command);
-	return tap_done();
 }

@@ -52,7 +52,7 @@ static char *built(const struct rig *rig)
 	return buf_steal(&text);
 }
 
-static void the_restore_point_on_record_is_the_one_that_flink_gets(void)
+TEST(the_restore_point_on_record_is_the_one_that_flink_gets)
 {
 	cleanup_free char *from = NULL, *empty = NULL;
 	struct rig rig;
@@ -66,7 +66,7 @@ static void the_restore_point_on_record_is_the_one_that_flink_gets(void)
 	CHECK(!strstr(empty, "fromSavepoint"));
 }
 
-static void state_is_left_behind_only_with_leave(void)
+TEST(state_is_left_behind_only_with_leave)
 {
 	cleanup_free char *text = NULL;
 	struct rig rig;
@@ -77,7 +77,7 @@ static void state_is_left_behind_only_with_leave(void)
 	CHECK_HAS(text, "|--fromSavepoint|file:/sp/savepoint-1|--allowNonRestoredState|");
 }
 
-static void each_launch_has_ids_and_result_stores_of_its_own(void)
+TEST(each_launch_has_ids_and_result_stores_of_its_own)
 {
 	cleanup_free char *text = NULL, *older = NULL;
 	struct rig rig;
@@ -96,7 +96,7 @@ static void each_launch_has_ids_and_result_stores_of_its_own(void)
 	CHECK(!strstr(older, "application-result-store"));
 }
 
-static void flink_gets_the_environment_that_drey_reads_with(void)
+TEST(flink_gets_the_environment_that_drey_reads_with)
 {
 	cleanup_free char *text = NULL;
 	struct rig rig;
@@ -107,7 +107,7 @@ static void flink_gets_the_environment_that_drey_reads_with(void)
 	CHECK(!strstr(text, "DREY_SECRET"));
 }
 
-static void with_ha_the_application_needs_its_id(void)
+TEST(with_ha_the_application_needs_its_id)
 {
 	struct flink_exec exec = {0};
 	struct err err = {0};
@@ -122,14 +122,4 @@ static void with_ha_the_application_needs_its_id(void)
 	*rig.launch.application_id = '\0';
 	CHECK(launch_build(&rig.setup, &rig.launch, &exec, NULL, &err) < 0);
 	CHECK_HAS(err.msg, "no application id for Flink with HA");
-}
-
-int main(void)
-{
-	TEST(the_restore_point_on_record_is_the_one_that_flink_gets);
-	TEST(state_is_left_behind_only_with_leave);
-	TEST(each_launch_has_ids_and_result_stores_of_its_own);
-	TEST(flink_gets_the_environment_that_drey_reads_with);
-	TEST(with_ha_the_application_needs_its_id);
-	return tap_done();
 }

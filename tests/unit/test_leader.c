@@ -38,17 +38,17 @@ static void check_both(const char *text, bool iso)
 	leader_release(&leader);
 }
 
-static void reads_the_spelling_of_flink_1(void)
+TEST(reads_the_spelling_of_flink_1)
 {
 	check_both(NUMBER, false);
 }
 
-static void reads_the_spelling_of_flink_2(void)
+TEST(reads_the_spelling_of_flink_2)
 {
 	check_both(ISO, true);
 }
 
-static void a_record_without_a_holder_is_of_nobody(void)
+TEST(a_record_without_a_holder_is_of_nobody)
 {
 	static const char *const texts[] = {
 		"{\"holderIdentity\":\"\",\"leaseDuration\":1.000000000}",
@@ -70,7 +70,7 @@ static void a_record_without_a_holder_is_of_nobody(void)
 	}
 }
 
-static void knows_every_way_to_write_a_duration(void)
+TEST(knows_every_way_to_write_a_duration)
 {
 	static const struct {
 		const char *text;
@@ -99,7 +99,7 @@ static void knows_every_way_to_write_a_duration(void)
 	}
 }
 
-static void refuses_what_it_does_not_understand(void)
+TEST(refuses_what_it_does_not_understand)
 {
 	static const char *const texts[] = {
 		"",
@@ -132,7 +132,7 @@ static void refuses_what_it_does_not_understand(void)
 	}
 }
 
-static void finds_where_a_session_is(void)
+TEST(finds_where_a_session_is)
 {
 	static const struct {
 		const char *value, *host;
@@ -160,7 +160,7 @@ static void finds_where_a_session_is(void)
 	}
 }
 
-static void refuses_what_is_no_session(void)
+TEST(refuses_what_is_no_session)
 {
 	static const char *const values[] = {
 		"",
@@ -191,16 +191,4 @@ static void refuses_what_is_no_session(void)
 		CHECK_STR(host, "as before");
 		CHECK_INT(port, ==, 7);
 	}
-}
-
-int main(void)
-{
-	TEST(reads_the_spelling_of_flink_1);
-	TEST(reads_the_spelling_of_flink_2);
-	TEST(a_record_without_a_holder_is_of_nobody);
-	TEST(knows_every_way_to_write_a_duration);
-	TEST(refuses_what_it_does_not_understand);
-	TEST(finds_where_a_session_is);
-	TEST(refuses_what_is_no_session);
-	return tap_done();
 }

@@ -24,7 +24,7 @@ static void runs_in(struct life *l, const char *told, const char *really)
 	completes(l, 1, really);
 }
 
-static void the_newest_checkpoint_is_on_record_within_a_minute(void)
+TEST(the_newest_checkpoint_is_on_record_within_a_minute)
 {
 	struct life l;
 	int64_t id = 2, oldest_ms = 0;
@@ -51,7 +51,7 @@ static void the_newest_checkpoint_is_on_record_within_a_minute(void)
 	life_end(&l);
 }
 
-static void a_job_without_new_checkpoints_writes_nothing(void)
+TEST(a_job_without_new_checkpoints_writes_nothing)
 {
 	struct life l;
 
@@ -66,7 +66,7 @@ static void a_job_without_new_checkpoints_writes_nothing(void)
 }
 
 /* The last one is written although no poll comes at the right time. */
-static void it_is_on_record_although_nothing_is_seen_any_more(void)
+TEST(it_is_on_record_although_nothing_is_seen_any_more)
 {
 	struct life l;
 
@@ -80,7 +80,7 @@ static void it_is_on_record_although_nothing_is_seen_any_more(void)
 	life_end(&l);
 }
 
-static void another_write_brings_it_along(void)
+TEST(another_write_brings_it_along)
 {
 	struct life l;
 
@@ -94,7 +94,7 @@ static void another_write_brings_it_along(void)
 	life_end(&l);
 }
 
-static void a_launch_is_recorded_with_its_directories(void)
+TEST(a_launch_is_recorded_with_its_directories)
 {
 	struct life l;
 
@@ -104,7 +104,7 @@ static void a_launch_is_recorded_with_its_directories(void)
 	life_end(&l);
 }
 
-static void an_operation_is_recorded_with_where_its_savepoint_is_found(void)
+TEST(an_operation_is_recorded_with_where_its_savepoint_is_found)
 {
 	struct life l;
 
@@ -135,7 +135,7 @@ static const struct condition *elsewhere(const struct life *l, struct conditions
 /* Flink is being ended, and still completes one: after its end nobody can be asked any more, and the checkpoint may
  * be gone at the next look. (An agent that had just been started ended Flink at once: it had seen no checkpoint
  * but those of the agent before.) */
-static void what_is_completed_while_flink_is_ended_is_on_record(void)
+TEST(what_is_completed_while_flink_is_ended_is_on_record)
 {
 	struct life l;
 
@@ -150,7 +150,7 @@ static void what_is_completed_while_flink_is_ended_is_on_record(void)
 }
 
 /* The answer was under way when Flink died. What is decided without it is decided again. */
-static void what_flink_has_told_counts_after_its_end(void)
+TEST(what_flink_has_told_counts_after_its_end)
 {
 	struct life l;
 
@@ -169,7 +169,7 @@ static void what_flink_has_told_counts_after_its_end(void)
 }
 
 /* It has not restored what it should have: nothing of it is ever used. */
-static void what_a_wrong_restore_has_completed_is_nothing(void)
+TEST(what_a_wrong_restore_has_completed_is_nothing)
 {
 	struct life l;
 
@@ -181,7 +181,7 @@ static void what_a_wrong_restore_has_completed_is_nothing(void)
 	life_end(&l);
 }
 
-static void where_they_should_go_is_no_news(void)
+TEST(where_they_should_go_is_no_news)
 {
 	struct conditions conditions;
 	struct life l;
@@ -192,7 +192,7 @@ static void where_they_should_go_is_no_news(void)
 	life_end(&l);
 }
 
-static void checkpoints_in_another_directory_are_told_once(void)
+TEST(checkpoints_in_another_directory_are_told_once)
 {
 	struct conditions conditions;
 	struct life l;
@@ -216,7 +216,7 @@ static void checkpoints_in_another_directory_are_told_once(void)
 	life_end(&l);
 }
 
-static void checkpoints_that_are_nowhere_are_told(void)
+TEST(checkpoints_that_are_nowhere_are_told)
 {
 	struct conditions conditions;
 	struct view view = job_in(JOB_RUNNING);
@@ -233,21 +233,4 @@ static void checkpoints_that_are_nowhere_are_told(void)
 	CHECK_STR(truth_name(elsewhere(&l, &conditions)->status), "True");
 	CHECK_STR(conditions.list[CONDITION_CHECKPOINTS_ELSEWHERE].reason, "NoDirectory");
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(the_newest_checkpoint_is_on_record_within_a_minute);
-	TEST(a_job_without_new_checkpoints_writes_nothing);
-	TEST(it_is_on_record_although_nothing_is_seen_any_more);
-	TEST(another_write_brings_it_along);
-	TEST(a_launch_is_recorded_with_its_directories);
-	TEST(an_operation_is_recorded_with_where_its_savepoint_is_found);
-	TEST(what_is_completed_while_flink_is_ended_is_on_record);
-	TEST(what_flink_has_told_counts_after_its_end);
-	TEST(what_a_wrong_restore_has_completed_is_nothing);
-	TEST(where_they_should_go_is_no_news);
-	TEST(checkpoints_in_another_directory_are_told_once);
-	TEST(checkpoints_that_are_nowhere_are_told);
-	return tap_done();
 }

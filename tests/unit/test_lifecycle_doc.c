@@ -29,7 +29,7 @@ static void check_row(const struct buf *doc, const char *name)
 		tap_note("docs/lifecycle.md has no row for %s", name);
 }
 
-static void the_document_has_every_phase_event_and_effect(void)
+TEST(the_document_has_every_phase_event_and_effect)
 {
 	struct buf doc = BUF_INIT;
 
@@ -43,7 +43,7 @@ static void the_document_has_every_phase_event_and_effect(void)
 	buf_release(&doc);
 }
 
-static void the_document_says_what_happens_in_every_phase(void)
+TEST(the_document_says_what_happens_in_every_phase)
 {
 	struct buf doc = BUF_INIT;
 	const char *part;
@@ -68,11 +68,4 @@ static void the_document_says_what_happens_in_every_phase(void)
 				 phase_name((enum phase)i));
 	}
 	buf_release(&doc);
-}
-
-int main(void)
-{
-	TEST(the_document_has_every_phase_event_and_effect);
-	TEST(the_document_says_what_happens_in_every_phase);
-	return tap_done();
 }

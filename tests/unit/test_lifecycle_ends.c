@@ -11,7 +11,7 @@ static void expect_exit(struct life *l)
 	CHECK_STR(l->order, "");
 }
 
-static void sigterm_while_resolving_leaves_at_once(void)
+TEST(sigterm_while_resolving_leaves_at_once)
 {
 	struct life l;
 
@@ -29,7 +29,7 @@ static void sigterm_while_resolving_leaves_at_once(void)
 }
 
 /* A Kubernetes Job takes 0 for its success, also from a Pod that was evicted. */
-static void sigterm_is_no_success_where_0_means_that_the_job_has_finished(void)
+TEST(sigterm_is_no_success_where_0_means_that_the_job_has_finished)
 {
 	struct life l;
 
@@ -53,7 +53,7 @@ static void sigterm_is_no_success_where_0_means_that_the_job_has_finished(void)
 	life_end(&l);
 }
 
-static void sigterm_in_the_backoff_cancels_the_next_attempt(void)
+TEST(sigterm_in_the_backoff_cancels_the_next_attempt)
 {
 	struct life l;
 
@@ -68,7 +68,7 @@ static void sigterm_in_the_backoff_cancels_the_next_attempt(void)
 	life_end(&l);
 }
 
-static void sigterm_while_the_intent_is_written_withdraws_it(void)
+TEST(sigterm_while_the_intent_is_written_withdraws_it)
 {
 	struct life l;
 
@@ -86,7 +86,7 @@ static void sigterm_while_the_intent_is_written_withdraws_it(void)
 	life_end(&l);
 }
 
-static void sigterm_while_flink_is_being_started_ends_it_as_soon_as_it_is_there(void)
+TEST(sigterm_while_flink_is_being_started_ends_it_as_soon_as_it_is_there)
 {
 	struct life l;
 
@@ -114,7 +114,7 @@ static void sigterm_while_flink_is_being_started_ends_it_as_soon_as_it_is_there(
 }
 
 /* S36, S37: SIGTERM is no stop request. */
-static void sigterm_keeps_the_state_that_there_is(void)
+TEST(sigterm_keeps_the_state_that_there_is)
 {
 	struct life l;
 
@@ -139,7 +139,7 @@ static void sigterm_keeps_the_state_that_there_is(void)
 	}
 }
 
-static void a_flink_that_ignores_sigterm_is_killed(void)
+TEST(a_flink_that_ignores_sigterm_is_killed)
 {
 	struct life l;
 
@@ -157,7 +157,7 @@ static void a_flink_that_ignores_sigterm_is_killed(void)
 	life_end(&l);
 }
 
-static void a_second_sigterm_changes_nothing(void)
+TEST(a_second_sigterm_changes_nothing)
 {
 	struct life l;
 
@@ -173,7 +173,7 @@ static void a_second_sigterm_changes_nothing(void)
 	life_end(&l);
 }
 
-static void with_the_savepoint_policy_sigterm_stops_the_job_first(void)
+TEST(with_the_savepoint_policy_sigterm_stops_the_job_first)
 {
 	struct life l;
 
@@ -196,7 +196,7 @@ static void with_the_savepoint_policy_sigterm_stops_the_job_first(void)
 	life_end(&l);
 }
 
-static void the_grace_period_bounds_the_savepoint(void)
+TEST(the_grace_period_bounds_the_savepoint)
 {
 	struct life l;
 
@@ -226,7 +226,7 @@ static void the_grace_period_bounds_the_savepoint(void)
 	life_end(&l);
 }
 
-static void a_failed_last_savepoint_does_not_keep_the_container(void)
+TEST(a_failed_last_savepoint_does_not_keep_the_container)
 {
 	struct life l;
 
@@ -242,7 +242,7 @@ static void a_failed_last_savepoint_does_not_keep_the_container(void)
 	life_end(&l);
 }
 
-static void sigterm_during_a_savepoint_gives_it_up(void)
+TEST(sigterm_during_a_savepoint_gives_it_up)
 {
 	struct life l;
 
@@ -259,7 +259,7 @@ static void sigterm_during_a_savepoint_gives_it_up(void)
 	life_end(&l);
 }
 
-static void sigterm_during_a_suspend_lets_it_come_to_its_end(void)
+TEST(sigterm_during_a_suspend_lets_it_come_to_its_end)
 {
 	struct life l;
 
@@ -279,7 +279,7 @@ static void sigterm_during_a_suspend_lets_it_come_to_its_end(void)
 	life_end(&l);
 }
 
-static void sigterm_does_not_wait_for_a_journal_write_to_end_flink(void)
+TEST(sigterm_does_not_wait_for_a_journal_write_to_end_flink)
 {
 	struct life l;
 
@@ -298,7 +298,7 @@ static void sigterm_does_not_wait_for_a_journal_write_to_end_flink(void)
 	life_end(&l);
 }
 
-static void a_parked_application_leaves_at_once(void)
+TEST(a_parked_application_leaves_at_once)
 {
 	static const enum desired_state states[] = {DESIRED_SUSPENDED, DESIRED_CANCELLED};
 	struct life l;
@@ -315,7 +315,7 @@ static void a_parked_application_leaves_at_once(void)
 	}
 }
 
-static void a_journal_that_cannot_be_written_does_not_keep_the_container(void)
+TEST(a_journal_that_cannot_be_written_does_not_keep_the_container)
 {
 	struct life l;
 
@@ -332,7 +332,7 @@ static void a_journal_that_cannot_be_written_does_not_keep_the_container(void)
 	life_end(&l);
 }
 
-static void an_outcome_that_is_not_on_record_keeps_the_container_as_long_as_may_be(void)
+TEST(an_outcome_that_is_not_on_record_keeps_the_container_as_long_as_may_be)
 {
 	struct life l;
 
@@ -350,7 +350,7 @@ static void an_outcome_that_is_not_on_record_keeps_the_container_as_long_as_may_
 	life_end(&l);
 }
 
-static void nobody_ends_the_container_twice(void)
+TEST(nobody_ends_the_container_twice)
 {
 	struct life l;
 
@@ -378,7 +378,7 @@ static void return_to(struct life *l)
 	hello(l, job);
 }
 
-static void a_running_flink_is_taken_over_untouched(void)
+TEST(a_running_flink_is_taken_over_untouched)
 {
 	struct life l;
 
@@ -397,7 +397,7 @@ static void a_running_flink_is_taken_over_untouched(void)
 	life_end(&l);
 }
 
-static void a_flink_that_has_not_proved_its_restore_is_still_checked(void)
+TEST(a_flink_that_has_not_proved_its_restore_is_still_checked)
 {
 	struct view view = job_in(JOB_RUNNING);
 	struct life l;
@@ -417,7 +417,7 @@ static void a_flink_that_has_not_proved_its_restore_is_still_checked(void)
 	life_end(&l);
 }
 
-static void a_flink_that_the_journal_does_not_know_is_not_touched(void)
+TEST(a_flink_that_the_journal_does_not_know_is_not_touched)
 {
 	struct life l;
 
@@ -442,7 +442,7 @@ static void a_flink_that_the_journal_does_not_know_is_not_touched(void)
 	}
 }
 
-static void a_strange_flink_does_not_keep_the_container(void)
+TEST(a_strange_flink_does_not_keep_the_container)
 {
 	struct life l;
 
@@ -456,7 +456,7 @@ static void a_strange_flink_does_not_keep_the_container(void)
 	life_end(&l);
 }
 
-static void an_outcome_on_record_ends_the_flink_that_is_left(void)
+TEST(an_outcome_on_record_ends_the_flink_that_is_left)
 {
 	struct life l;
 
@@ -470,7 +470,7 @@ static void an_outcome_on_record_ends_the_flink_that_is_left(void)
 	life_end(&l);
 }
 
-static void a_stop_order_that_came_before_the_agent_is_carried_out(void)
+TEST(a_stop_order_that_came_before_the_agent_is_carried_out)
 {
 	struct life l;
 	struct event e = {.type = EVENT_HELLO, .hello = {.stopping = true, .grace_left_ms = 20000}};
@@ -512,7 +512,7 @@ static void finish_stop(struct life *l)
 }
 
 /* S26, S32: whatever the old agent had reached, the trigger id is the same. */
-static void an_operation_goes_on_from_every_step(void)
+TEST(an_operation_goes_on_from_every_step)
 {
 	char id[JOB_ID_BYTES];
 	struct life l;
@@ -553,7 +553,7 @@ static void an_operation_goes_on_from_every_step(void)
 	}
 }
 
-static void a_savepoint_goes_on_without_disturbing_the_job(void)
+TEST(a_savepoint_goes_on_without_disturbing_the_job)
 {
 	struct life l;
 
@@ -574,7 +574,7 @@ static void a_savepoint_goes_on_without_disturbing_the_job(void)
 	life_end(&l);
 }
 
-static void a_cancel_goes_on(void)
+TEST(a_cancel_goes_on)
 {
 	struct life l;
 
@@ -593,7 +593,7 @@ static void a_cancel_goes_on(void)
 	life_end(&l);
 }
 
-static void a_stop_whose_job_has_finished_unseen_is_done(void)
+TEST(a_stop_whose_job_has_finished_unseen_is_done)
 {
 	struct seen_savepoint stop = {.id = 50, .path = SAVEPOINT_1, .stop = true};
 	struct view view = job_in(JOB_FINISHED);
@@ -633,7 +633,7 @@ static void return_too_late(struct life *l, int wait_status)
 	hello_ended(l, job, wait_status);
 }
 
-static void a_flink_that_died_unseen_is_started_again(void)
+TEST(a_flink_that_died_unseen_is_started_again)
 {
 	struct life l;
 
@@ -647,7 +647,7 @@ static void a_flink_that_died_unseen_is_started_again(void)
 	life_end(&l);
 }
 
-static void a_flink_that_ended_well_unseen_is_not_started_again(void)
+TEST(a_flink_that_ended_well_unseen_is_not_started_again)
 {
 	struct life l;
 
@@ -660,7 +660,7 @@ static void a_flink_that_ended_well_unseen_is_not_started_again(void)
 	life_end(&l);
 }
 
-static void a_stop_that_ended_unseen_is_no_unknown_end(void)
+TEST(a_stop_that_ended_unseen_is_no_unknown_end)
 {
 	struct life l;
 
@@ -685,7 +685,7 @@ static void a_stop_that_ended_unseen_is_no_unknown_end(void)
 	life_end(&l);
 }
 
-static void a_new_container_continues(void)
+TEST(a_new_container_continues)
 {
 	struct life l;
 
@@ -700,7 +700,7 @@ static void a_new_container_continues(void)
 }
 
 /* S47: the node kills the container whenever the job starts. */
-static void containers_that_end_before_the_job_is_proven_are_failed_attempts(void)
+TEST(containers_that_end_before_the_job_is_proven_are_failed_attempts)
 {
 	struct life l;
 
@@ -718,7 +718,7 @@ static void containers_that_end_before_the_job_is_proven_are_failed_attempts(voi
 	life_end(&l);
 }
 
-static void a_launch_that_was_only_intended_costs_nothing(void)
+TEST(a_launch_that_was_only_intended_costs_nothing)
 {
 	struct life l;
 
@@ -748,7 +748,7 @@ static void a_launch_that_was_only_intended_costs_nothing(void)
 	life_end(&l);
 }
 
-static void what_is_parked_stays_parked_in_a_new_container(void)
+TEST(what_is_parked_stays_parked_in_a_new_container)
 {
 	struct life l;
 
@@ -768,44 +768,4 @@ static void what_is_parked_stays_parked_in_a_new_container(void)
 	CHECK_PHASE(&l, PHASE_SUSPENDED);
 	CHECK_NOTHING(&l, EFFECT_OBSERVE);
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(sigterm_while_resolving_leaves_at_once);
-	TEST(sigterm_is_no_success_where_0_means_that_the_job_has_finished);
-	TEST(sigterm_in_the_backoff_cancels_the_next_attempt);
-	TEST(sigterm_while_the_intent_is_written_withdraws_it);
-	TEST(sigterm_while_flink_is_being_started_ends_it_as_soon_as_it_is_there);
-	TEST(sigterm_keeps_the_state_that_there_is);
-	TEST(a_flink_that_ignores_sigterm_is_killed);
-	TEST(a_second_sigterm_changes_nothing);
-	TEST(with_the_savepoint_policy_sigterm_stops_the_job_first);
-	TEST(the_grace_period_bounds_the_savepoint);
-	TEST(a_failed_last_savepoint_does_not_keep_the_container);
-	TEST(sigterm_during_a_savepoint_gives_it_up);
-	TEST(sigterm_during_a_suspend_lets_it_come_to_its_end);
-	TEST(sigterm_does_not_wait_for_a_journal_write_to_end_flink);
-	TEST(a_parked_application_leaves_at_once);
-	TEST(a_journal_that_cannot_be_written_does_not_keep_the_container);
-	TEST(an_outcome_that_is_not_on_record_keeps_the_container_as_long_as_may_be);
-	TEST(nobody_ends_the_container_twice);
-	TEST(a_running_flink_is_taken_over_untouched);
-	TEST(a_flink_that_has_not_proved_its_restore_is_still_checked);
-	TEST(a_flink_that_the_journal_does_not_know_is_not_touched);
-	TEST(a_strange_flink_does_not_keep_the_container);
-	TEST(an_outcome_on_record_ends_the_flink_that_is_left);
-	TEST(a_stop_order_that_came_before_the_agent_is_carried_out);
-	TEST(an_operation_goes_on_from_every_step);
-	TEST(a_savepoint_goes_on_without_disturbing_the_job);
-	TEST(a_cancel_goes_on);
-	TEST(a_stop_whose_job_has_finished_unseen_is_done);
-	TEST(a_flink_that_died_unseen_is_started_again);
-	TEST(a_flink_that_ended_well_unseen_is_not_started_again);
-	TEST(a_stop_that_ended_unseen_is_no_unknown_end);
-	TEST(a_new_container_continues);
-	TEST(containers_that_end_before_the_job_is_proven_are_failed_attempts);
-	TEST(a_launch_that_was_only_intended_costs_nothing);
-	TEST(what_is_parked_stays_parked_in_a_new_container);
-	return tap_done();
 }

@@ -22,7 +22,7 @@ static void lose_journal(struct life *l)
 		     true); /* of a write, or of a look: the sequence is that of the last write */
 }
 
-static void a_running_flink_is_killed_at_once_and_without_a_savepoint(void)
+TEST(a_running_flink_is_killed_at_once_and_without_a_savepoint)
 {
 	struct life l;
 
@@ -43,7 +43,7 @@ static void a_running_flink_is_killed_at_once_and_without_a_savepoint(void)
 	life_end(&l);
 }
 
-static void a_flink_that_is_being_started_is_killed_as_soon_as_it_is_there(void)
+TEST(a_flink_that_is_being_started_is_killed_as_soon_as_it_is_there)
 {
 	struct life l;
 
@@ -67,7 +67,7 @@ static void a_flink_that_is_being_started_is_killed_as_soon_as_it_is_there(void)
 	life_end(&l);
 }
 
-static void a_flink_that_was_told_to_end_does_not_get_its_time(void)
+TEST(a_flink_that_was_told_to_end_does_not_get_its_time)
 {
 	struct life l;
 
@@ -80,7 +80,7 @@ static void a_flink_that_was_told_to_end_does_not_get_its_time(void)
 	life_end(&l);
 }
 
-static void the_container_ends_when_it_is_told_to(void)
+TEST(the_container_ends_when_it_is_told_to)
 {
 	struct life l;
 
@@ -96,7 +96,7 @@ static void the_container_ends_when_it_is_told_to(void)
 	life_end(&l);
 }
 
-static void the_journal_is_looked_at_while_flink_lives_and_nothing_is_written(void)
+TEST(the_journal_is_looked_at_while_flink_lives_and_nothing_is_written)
 {
 	struct life l;
 
@@ -138,7 +138,7 @@ static void the_journal_is_looked_at_while_flink_lives_and_nothing_is_written(vo
 	life_end(&l);
 }
 
-static void a_journal_that_makes_no_sense_any_more_is_broken_and_written_again_when_it_can_be(void)
+TEST(a_journal_that_makes_no_sense_any_more_is_broken_and_written_again_when_it_can_be)
 {
 	struct life l;
 
@@ -155,7 +155,7 @@ static void a_journal_that_makes_no_sense_any_more_is_broken_and_written_again_w
 	life_end(&l);
 }
 
-static void a_journal_that_was_lost_is_written_again_at_the_next_look(void)
+TEST(a_journal_that_was_lost_is_written_again_at_the_next_look)
 {
 	struct life l;
 
@@ -180,7 +180,7 @@ static void a_journal_that_was_lost_is_written_again_at_the_next_look(void)
 }
 
 /* The agent crashed, and while there was none another drey took over: only a drey decides launches. */
-static void a_flink_that_a_later_launch_has_replaced_is_killed(void)
+TEST(a_flink_that_a_later_launch_has_replaced_is_killed)
 {
 	char old[JOB_ID_BYTES];
 	struct launch *later;
@@ -204,7 +204,7 @@ static void a_flink_that_a_later_launch_has_replaced_is_killed(void)
 }
 
 /* The journal was lost, and another drey has begun a new one. */
-static void a_flink_that_the_journal_does_not_know_is_killed_too(void)
+TEST(a_flink_that_the_journal_does_not_know_is_killed_too)
 {
 	const char *strange = "dddddddddddddddddddddddddddddddd";
 	struct life l;
@@ -218,18 +218,4 @@ static void a_flink_that_the_journal_does_not_know_is_killed_too(void)
 	pass(&l, l.config.kill_after_ms + 1000);
 	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 2);
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(a_running_flink_is_killed_at_once_and_without_a_savepoint);
-	TEST(a_flink_that_is_being_started_is_killed_as_soon_as_it_is_there);
-	TEST(a_flink_that_was_told_to_end_does_not_get_its_time);
-	TEST(the_container_ends_when_it_is_told_to);
-	TEST(the_journal_is_looked_at_while_flink_lives_and_nothing_is_written);
-	TEST(a_journal_that_makes_no_sense_any_more_is_broken_and_written_again_when_it_can_be);
-	TEST(a_journal_that_was_lost_is_written_again_at_the_next_look);
-	TEST(a_flink_that_a_later_launch_has_replaced_is_killed);
-	TEST(a_flink_that_the_journal_does_not_know_is_killed_too);
-	return tap_done();
 }

@@ -13,7 +13,7 @@ static void check_finished(struct life *l)
 	CHECK(journal_open_launch(&l->life.journal) == NULL);
 }
 
-static void sigterm_looks_at_the_job_once_more(void)
+TEST(sigterm_looks_at_the_job_once_more)
 {
 	struct life l;
 
@@ -32,7 +32,7 @@ static void sigterm_looks_at_the_job_once_more(void)
 }
 
 /* Flink does not find the job any more, and nobody was to look at it for ten minutes. */
-static void a_stop_that_comes_too_late_looks_at_the_job_at_once(void)
+TEST(a_stop_that_comes_too_late_looks_at_the_job_at_once)
 {
 	struct life l;
 
@@ -49,7 +49,7 @@ static void a_stop_that_comes_too_late_looks_at_the_job_at_once(void)
 	life_end(&l);
 }
 
-static void the_last_look_is_short(void)
+TEST(the_last_look_is_short)
 {
 	struct life l;
 
@@ -65,7 +65,7 @@ static void the_last_look_is_short(void)
 	life_end(&l);
 }
 
-static void what_was_asked_before_sigterm_is_asked_again(void)
+TEST(what_was_asked_before_sigterm_is_asked_again)
 {
 	struct life l;
 
@@ -86,7 +86,7 @@ static void what_was_asked_before_sigterm_is_asked_again(void)
 
 /* Its tasks were not all there yet, and the answer to the last look, or to the one before, shows them. A
  * periodic savepoint that is due then is not taken any more, and is no reason to wake up. */
-static void a_job_that_runs_at_the_last_look_wakes_nobody(void)
+TEST(a_job_that_runs_at_the_last_look_wakes_nobody)
 {
 	struct view runs = job_in(JOB_RUNNING);
 	struct life l;
@@ -116,7 +116,7 @@ static void a_job_that_runs_at_the_last_look_wakes_nobody(void)
 }
 
 /* The stop is refused, because there is nothing to stop any more. */
-static void a_job_that_finishes_before_its_stop_has_finished(void)
+TEST(a_job_that_finishes_before_its_stop_has_finished)
 {
 	struct life l;
 
@@ -135,7 +135,7 @@ static void a_job_that_finishes_before_its_stop_has_finished(void)
 	life_end(&l);
 }
 
-static void the_savepoint_of_the_stop_shows_that_it_was_stopped(void)
+TEST(the_savepoint_of_the_stop_shows_that_it_was_stopped)
 {
 	struct seen_savepoint stop = {.id = 50, .path = SAVEPOINT_1, .stop = true};
 	struct view view = finished_view();
@@ -153,7 +153,7 @@ static void the_savepoint_of_the_stop_shows_that_it_was_stopped(void)
 	life_end(&l);
 }
 
-static void a_job_that_finishes_before_its_cancel_has_finished(void)
+TEST(a_job_that_finishes_before_its_cancel_has_finished)
 {
 	struct life l;
 
@@ -171,7 +171,7 @@ static void a_job_that_finishes_before_its_cancel_has_finished(void)
 }
 
 /* It may have come to its own end before: Flink's record of it decides. */
-static void a_cancel_that_flink_never_answered_does_not_tell_how_the_job_ended(void)
+TEST(a_cancel_that_flink_never_answered_does_not_tell_how_the_job_ended)
 {
 	struct life l;
 
@@ -198,7 +198,7 @@ static void a_cancel_that_flink_never_answered_does_not_tell_how_the_job_ended(v
 	life_end(&l);
 }
 
-static void a_record_that_nobody_saw_becomes_the_outcome(void)
+TEST(a_record_that_nobody_saw_becomes_the_outcome)
 {
 	struct decision decision = {.kind = DECISION_PARK,
 				    .rule = 2,
@@ -226,7 +226,7 @@ static void a_record_that_nobody_saw_becomes_the_outcome(void)
 }
 
 /* A person asks: what the launch before has left is not asked about again. */
-static void a_new_start_is_not_stopped_by_the_old_end(void)
+TEST(a_new_start_is_not_stopped_by_the_old_end)
 {
 	struct life l;
 
@@ -239,20 +239,4 @@ static void a_new_start_is_not_stopped_by_the_old_end(void)
 	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
 	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(sigterm_looks_at_the_job_once_more);
-	TEST(a_stop_that_comes_too_late_looks_at_the_job_at_once);
-	TEST(the_last_look_is_short);
-	TEST(what_was_asked_before_sigterm_is_asked_again);
-	TEST(a_job_that_runs_at_the_last_look_wakes_nobody);
-	TEST(a_job_that_finishes_before_its_stop_has_finished);
-	TEST(the_savepoint_of_the_stop_shows_that_it_was_stopped);
-	TEST(a_job_that_finishes_before_its_cancel_has_finished);
-	TEST(a_cancel_that_flink_never_answered_does_not_tell_how_the_job_ended);
-	TEST(a_record_that_nobody_saw_becomes_the_outcome);
-	TEST(a_new_start_is_not_stopped_by_the_old_end);
-	return tap_done();
 }

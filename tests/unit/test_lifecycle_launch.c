@@ -2,7 +2,7 @@
 
 /* ---- the journal comes first ---- */
 
-static void the_intent_is_durable_before_flink_is_asked_for(void)
+TEST(the_intent_is_durable_before_flink_is_asked_for)
 {
 	struct life l;
 
@@ -24,7 +24,7 @@ static void the_intent_is_durable_before_flink_is_asked_for(void)
 	life_end(&l);
 }
 
-static void a_launch_waits_out_a_journal_that_cannot_be_written(void)
+TEST(a_launch_waits_out_a_journal_that_cannot_be_written)
 {
 	struct life l;
 
@@ -49,7 +49,7 @@ static void a_launch_waits_out_a_journal_that_cannot_be_written(void)
 	life_end(&l);
 }
 
-static void another_writer_means_hands_off(void)
+TEST(another_writer_means_hands_off)
 {
 	struct life l;
 
@@ -76,7 +76,7 @@ static void another_writer_means_hands_off(void)
 	life_end(&l);
 }
 
-static void another_writer_stops_a_running_operation_too(void)
+TEST(another_writer_stops_a_running_operation_too)
 {
 	struct life l;
 
@@ -96,7 +96,7 @@ static void another_writer_stops_a_running_operation_too(void)
 	life_end(&l);
 }
 
-static void a_brake_that_comes_during_the_write_stops_the_launch(void)
+TEST(a_brake_that_comes_during_the_write_stops_the_launch)
 {
 	char first[JOB_ID_BYTES];
 	struct life l;
@@ -126,7 +126,7 @@ static void a_brake_that_comes_during_the_write_stops_the_launch(void)
 	life_end(&l);
 }
 
-static void a_suspend_that_comes_during_the_write_stops_the_launch(void)
+TEST(a_suspend_that_comes_during_the_write_stops_the_launch)
 {
 	struct life l;
 
@@ -142,7 +142,7 @@ static void a_suspend_that_comes_during_the_write_stops_the_launch(void)
 	life_end(&l);
 }
 
-static void a_wish_that_changes_during_the_look_is_looked_at_again(void)
+TEST(a_wish_that_changes_during_the_look_is_looked_at_again)
 {
 	struct life l;
 
@@ -160,7 +160,7 @@ static void a_wish_that_changes_during_the_look_is_looked_at_again(void)
 	life_end(&l);
 }
 
-static void a_request_is_used_up_in_the_write_that_announces_its_launch(void)
+TEST(a_request_is_used_up_in_the_write_that_announces_its_launch)
 {
 	struct life l;
 
@@ -177,7 +177,7 @@ static void a_request_is_used_up_in_the_write_that_announces_its_launch(void)
 
 /* ---- holding ---- */
 
-static void a_hold_looks_again_with_growing_patience(void)
+TEST(a_hold_looks_again_with_growing_patience)
 {
 	struct life l;
 
@@ -206,7 +206,7 @@ static void a_hold_looks_again_with_growing_patience(void)
 	life_end(&l);
 }
 
-static void a_hold_wakes_nobody_while_it_says_the_same(void)
+TEST(a_hold_wakes_nobody_while_it_says_the_same)
 {
 	struct life l;
 
@@ -221,7 +221,7 @@ static void a_hold_wakes_nobody_while_it_says_the_same(void)
 	life_end(&l);
 }
 
-static void the_brake_parks_without_looking_at_anything(void)
+TEST(the_brake_parks_without_looking_at_anything)
 {
 	struct life l;
 
@@ -255,7 +255,7 @@ static struct view restored(int64_t id, const char *path)
 	return view;
 }
 
-static void exactly_the_restore_point_is_accepted(void)
+TEST(exactly_the_restore_point_is_accepted)
 {
 	struct life l;
 
@@ -284,7 +284,7 @@ static void expect_mismatch(struct life *l)
 	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
 }
 
-static void any_other_restore_ends_the_job_and_holds(void)
+TEST(any_other_restore_ends_the_job_and_holds)
 {
 	const struct view wrong[] = {restored(49, SAVEPOINT_1), restored(50, CHK(50)),
 				     restored(51, CHK(51)), restored(50, NULL)};
@@ -298,7 +298,7 @@ static void any_other_restore_ends_the_job_and_holds(void)
 	}
 }
 
-static void state_in_a_job_that_should_be_empty_is_a_mismatch(void)
+TEST(state_in_a_job_that_should_be_empty_is_a_mismatch)
 {
 	struct life l;
 
@@ -310,7 +310,7 @@ static void state_in_a_job_that_should_be_empty_is_a_mismatch(void)
 	life_end(&l);
 }
 
-static void a_checkpoint_of_its_own_after_a_failover_is_no_mismatch(void)
+TEST(a_checkpoint_of_its_own_after_a_failover_is_no_mismatch)
 {
 	char own[200];
 	struct life l;
@@ -322,7 +322,7 @@ static void a_checkpoint_of_its_own_after_a_failover_is_no_mismatch(void)
 	life_end(&l);
 }
 
-static void late_statistics_are_waited_for(void)
+TEST(late_statistics_are_waited_for)
 {
 	struct view late = job_in(JOB_RUNNING);
 	struct life l;
@@ -340,7 +340,7 @@ static void late_statistics_are_waited_for(void)
 	life_end(&l);
 }
 
-static void a_restore_that_does_not_show_is_waited_for_ten_seconds(void)
+TEST(a_restore_that_does_not_show_is_waited_for_ten_seconds)
 {
 	struct life l;
 
@@ -356,7 +356,7 @@ static void a_restore_that_does_not_show_is_waited_for_ten_seconds(void)
 	life_end(&l);
 }
 
-static void a_slow_answer_counts_as_of_when_it_was_asked_for(void)
+TEST(a_slow_answer_counts_as_of_when_it_was_asked_for)
 {
 	struct life l;
 
@@ -371,7 +371,7 @@ static void a_slow_answer_counts_as_of_when_it_was_asked_for(void)
 	life_end(&l);
 }
 
-static void a_job_without_checkpoints_cannot_have_restored(void)
+TEST(a_job_without_checkpoints_cannot_have_restored)
 {
 	struct view off = job_in(JOB_RUNNING);
 	struct life l;
@@ -394,7 +394,7 @@ static void a_job_without_checkpoints_cannot_have_restored(void)
 	life_end(&l);
 }
 
-static void nothing_is_concluded_while_rest_does_not_answer(void)
+TEST(nothing_is_concluded_while_rest_does_not_answer)
 {
 	struct life l;
 
@@ -412,7 +412,7 @@ static void nothing_is_concluded_while_rest_does_not_answer(void)
 	life_end(&l);
 }
 
-static void the_first_own_checkpoint_proves_the_launch(void)
+TEST(the_first_own_checkpoint_proves_the_launch)
 {
 	struct view view = restored(50, SAVEPOINT_1);
 	struct life l;
@@ -432,7 +432,7 @@ static void the_first_own_checkpoint_proves_the_launch(void)
 	life_end(&l);
 }
 
-static void a_checkpoint_is_no_proof_before_the_restore_is_verified(void)
+TEST(a_checkpoint_is_no_proof_before_the_restore_is_verified)
 {
 	struct view view = job_in(JOB_RUNNING);
 	struct life l;
@@ -453,7 +453,7 @@ static void a_checkpoint_is_no_proof_before_the_restore_is_verified(void)
 
 /* ---- failures ---- */
 
-static void a_proven_launch_that_dies_is_started_again_at_once(void)
+TEST(a_proven_launch_that_dies_is_started_again_at_once)
 {
 	struct life l;
 
@@ -491,7 +491,7 @@ static void a_proven_launch_that_dies_is_started_again_at_once(void)
 	life_end(&l);
 }
 
-static void failures_outside_the_window_do_not_count(void)
+TEST(failures_outside_the_window_do_not_count)
 {
 	struct life l;
 
@@ -509,7 +509,7 @@ static void failures_outside_the_window_do_not_count(void)
 	life_end(&l);
 }
 
-static void a_flink_that_cannot_be_started_is_a_failed_attempt(void)
+TEST(a_flink_that_cannot_be_started_is_a_failed_attempt)
 {
 	struct life l;
 
@@ -528,7 +528,7 @@ static void a_flink_that_cannot_be_started_is_a_failed_attempt(void)
 	life_end(&l);
 }
 
-static void a_failed_job_ends_flink_and_is_started_again(void)
+TEST(a_failed_job_ends_flink_and_is_started_again)
 {
 	struct view view = job_in(JOB_FAILED);
 	struct life l;
@@ -548,7 +548,7 @@ static void a_failed_job_ends_flink_and_is_started_again(void)
 	life_end(&l);
 }
 
-static void a_restarting_job_is_left_alone_and_said_once(void)
+TEST(a_restarting_job_is_left_alone_and_said_once)
 {
 	struct view view = job_in(JOB_RESTARTING);
 	struct life l;
@@ -568,7 +568,7 @@ static void a_restarting_job_is_left_alone_and_said_once(void)
 	life_end(&l);
 }
 
-static void a_launch_that_never_gets_ready_is_ended_and_killed(void)
+TEST(a_launch_that_never_gets_ready_is_ended_and_killed)
 {
 	struct life l;
 
@@ -602,7 +602,7 @@ static void begin_absent(struct life *l)
 	pass(l, 119000);
 }
 
-static void a_flink_that_does_not_know_its_job_any_more_is_ended(void)
+TEST(a_flink_that_does_not_know_its_job_any_more_is_ended)
 {
 	struct life l;
 
@@ -618,7 +618,7 @@ static void a_flink_that_does_not_know_its_job_any_more_is_ended(void)
 	life_end(&l);
 }
 
-static void a_job_that_comes_back_or_is_not_seen_goes_on(void)
+TEST(a_job_that_comes_back_or_is_not_seen_goes_on)
 {
 	const struct view silent = {0};
 	struct life l;
@@ -637,7 +637,7 @@ static void a_job_that_comes_back_or_is_not_seen_goes_on(void)
 
 /* ---- ends ---- */
 
-static void the_end_of_the_job_is_on_record_before_its_witness_ends(void)
+TEST(the_end_of_the_job_is_on_record_before_its_witness_ends)
 {
 	struct life l;
 
@@ -661,7 +661,7 @@ static void the_end_of_the_job_is_on_record_before_its_witness_ends(void)
 	life_end(&l);
 }
 
-static void a_job_that_finishes_at_once_is_verified_first(void)
+TEST(a_job_that_finishes_at_once_is_verified_first)
 {
 	struct life l;
 
@@ -689,7 +689,7 @@ static void a_job_that_finishes_at_once_is_verified_first(void)
 	life_end(&l);
 }
 
-static void a_finished_job_ends_the_container_when_asked_to(void)
+TEST(a_finished_job_ends_the_container_when_asked_to)
 {
 	struct life l;
 
@@ -704,7 +704,7 @@ static void a_finished_job_ends_the_container_when_asked_to(void)
 	life_end(&l);
 }
 
-static void a_job_cancelled_from_outside_stays_cancelled(void)
+TEST(a_job_cancelled_from_outside_stays_cancelled)
 {
 	struct life l;
 
@@ -719,7 +719,7 @@ static void a_job_cancelled_from_outside_stays_cancelled(void)
 	life_end(&l);
 }
 
-static void an_exit_with_0_that_nobody_can_explain_is_not_repeated(void)
+TEST(an_exit_with_0_that_nobody_can_explain_is_not_repeated)
 {
 	struct life l;
 
@@ -733,7 +733,7 @@ static void an_exit_with_0_that_nobody_can_explain_is_not_repeated(void)
 	life_end(&l);
 }
 
-static void a_start_that_must_not_be_made_now_is_held_and_counts_as_no_attempt(void)
+TEST(a_start_that_must_not_be_made_now_is_held_and_counts_as_no_attempt)
 {
 	struct event e = {
 		.type = EVENT_LAUNCH_FAILED,
@@ -763,7 +763,7 @@ static void a_start_that_must_not_be_made_now_is_held_and_counts_as_no_attempt(v
 
 /* ---- what comes too late ---- */
 
-static void answers_about_another_launch_are_ignored(void)
+TEST(answers_about_another_launch_are_ignored)
 {
 	struct event e = {.type = EVENT_EXITED,
 			  .process = {.launch_id = "0123", .meaning = "late", .wait_status = 256}};
@@ -793,7 +793,7 @@ static void answers_about_another_launch_are_ignored(void)
 	life_end(&l);
 }
 
-static void an_answer_to_an_older_write_releases_nothing(void)
+TEST(an_answer_to_an_older_write_releases_nothing)
 {
 	struct event old = {.type = EVENT_JOURNAL_WRITTEN};
 	struct life l;
@@ -812,7 +812,7 @@ static void an_answer_to_an_older_write_releases_nothing(void)
 	life_end(&l);
 }
 
-static void every_name_is_its_own(void)
+TEST(every_name_is_its_own)
 {
 	for (int i = 0; i < PHASE_COUNT; i++)
 		for (int k = 0; k <= i; k++)
@@ -830,7 +830,7 @@ static void every_name_is_its_own(void)
 	CHECK_STR(effect_type_name(EFFECT_NOTE), "note");
 }
 
-static void a_job_runs_when_all_its_tasks_do_however_long_that_takes(void)
+TEST(a_job_runs_when_all_its_tasks_do_however_long_that_takes)
 {
 	struct life l;
 	struct view view = job_in(JOB_RUNNING);
@@ -852,49 +852,4 @@ static void a_job_runs_when_all_its_tasks_do_however_long_that_takes(void)
 	viewed(&l, view);
 	CHECK_PHASE(&l, PHASE_RUNNING);
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(a_job_runs_when_all_its_tasks_do_however_long_that_takes);
-	TEST(the_intent_is_durable_before_flink_is_asked_for);
-	TEST(a_launch_waits_out_a_journal_that_cannot_be_written);
-	TEST(another_writer_means_hands_off);
-	TEST(another_writer_stops_a_running_operation_too);
-	TEST(a_brake_that_comes_during_the_write_stops_the_launch);
-	TEST(a_suspend_that_comes_during_the_write_stops_the_launch);
-	TEST(a_wish_that_changes_during_the_look_is_looked_at_again);
-	TEST(a_request_is_used_up_in_the_write_that_announces_its_launch);
-	TEST(a_hold_looks_again_with_growing_patience);
-	TEST(a_hold_wakes_nobody_while_it_says_the_same);
-	TEST(the_brake_parks_without_looking_at_anything);
-	TEST(exactly_the_restore_point_is_accepted);
-	TEST(any_other_restore_ends_the_job_and_holds);
-	TEST(state_in_a_job_that_should_be_empty_is_a_mismatch);
-	TEST(a_checkpoint_of_its_own_after_a_failover_is_no_mismatch);
-	TEST(late_statistics_are_waited_for);
-	TEST(a_restore_that_does_not_show_is_waited_for_ten_seconds);
-	TEST(a_slow_answer_counts_as_of_when_it_was_asked_for);
-	TEST(a_job_without_checkpoints_cannot_have_restored);
-	TEST(nothing_is_concluded_while_rest_does_not_answer);
-	TEST(the_first_own_checkpoint_proves_the_launch);
-	TEST(a_checkpoint_is_no_proof_before_the_restore_is_verified);
-	TEST(a_proven_launch_that_dies_is_started_again_at_once);
-	TEST(failures_outside_the_window_do_not_count);
-	TEST(a_flink_that_cannot_be_started_is_a_failed_attempt);
-	TEST(a_failed_job_ends_flink_and_is_started_again);
-	TEST(a_restarting_job_is_left_alone_and_said_once);
-	TEST(a_launch_that_never_gets_ready_is_ended_and_killed);
-	TEST(a_flink_that_does_not_know_its_job_any_more_is_ended);
-	TEST(a_job_that_comes_back_or_is_not_seen_goes_on);
-	TEST(the_end_of_the_job_is_on_record_before_its_witness_ends);
-	TEST(a_job_that_finishes_at_once_is_verified_first);
-	TEST(a_finished_job_ends_the_container_when_asked_to);
-	TEST(a_job_cancelled_from_outside_stays_cancelled);
-	TEST(an_exit_with_0_that_nobody_can_explain_is_not_repeated);
-	TEST(a_start_that_must_not_be_made_now_is_held_and_counts_as_no_attempt);
-	TEST(answers_about_another_launch_are_ignored);
-	TEST(an_answer_to_an_older_write_releases_nothing);
-	TEST(every_name_is_its_own);
-	return tap_done();
 }

@@ -2,7 +2,7 @@
 
 /* ---- savepoints ---- */
 
-static void a_savepoint_is_announced_triggered_read_and_recorded(void)
+TEST(a_savepoint_is_announced_triggered_read_and_recorded)
 {
 	const struct operation_result *result;
 	struct life l;
@@ -73,7 +73,7 @@ static void take(struct life *l, const char *location)
 }
 
 /* Whoever asks while a savepoint is under way shares the next one with all others who do. */
-static void each_request_for_a_savepoint_gets_an_answer(void)
+TEST(each_request_for_a_savepoint_gets_an_answer)
 {
 	struct life l;
 
@@ -103,7 +103,7 @@ static void each_request_for_a_savepoint_gets_an_answer(void)
 }
 
 /* The newest nonce is one that was answered, because a file was put back: the others wait all the same. */
-static void a_request_is_not_lost_to_an_older_nonce(void)
+TEST(a_request_is_not_lost_to_an_older_nonce)
 {
 	struct life l;
 
@@ -123,7 +123,7 @@ static void a_request_is_not_lost_to_an_older_nonce(void)
 	life_end(&l);
 }
 
-static void the_list_of_requests_is_bounded(void)
+TEST(the_list_of_requests_is_bounded)
 {
 	struct operation_result result = {.ok = true, .trigger_id = "t"};
 	struct journal journal;
@@ -145,7 +145,7 @@ static void the_list_of_requests_is_bounded(void)
 	journal_release(&journal);
 }
 
-static void a_trigger_waits_out_a_journal_that_cannot_be_written(void)
+TEST(a_trigger_waits_out_a_journal_that_cannot_be_written)
 {
 	struct life l;
 
@@ -163,7 +163,7 @@ static void a_trigger_waits_out_a_journal_that_cannot_be_written(void)
 }
 
 /* Flink reports COMPLETED, with a failure cause. */
-static void a_failed_savepoint_is_answered_and_not_recorded(void)
+TEST(a_failed_savepoint_is_answered_and_not_recorded)
 {
 	struct life l;
 
@@ -184,7 +184,7 @@ static void a_failed_savepoint_is_answered_and_not_recorded(void)
 	life_end(&l);
 }
 
-static void a_savepoint_that_is_not_complete_is_a_failure(void)
+TEST(a_savepoint_that_is_not_complete_is_a_failure)
 {
 	struct life l;
 
@@ -202,7 +202,7 @@ static void a_savepoint_that_is_not_complete_is_a_failure(void)
 	life_end(&l);
 }
 
-static void a_savepoint_that_cannot_be_looked_at_is_recorded_unverified(void)
+TEST(a_savepoint_that_cannot_be_looked_at_is_recorded_unverified)
 {
 	struct life l;
 
@@ -219,7 +219,7 @@ static void a_savepoint_that_cannot_be_looked_at_is_recorded_unverified(void)
 	life_end(&l);
 }
 
-static void success_without_a_place_is_a_failure(void)
+TEST(success_without_a_place_is_a_failure)
 {
 	struct life l;
 
@@ -234,7 +234,7 @@ static void success_without_a_place_is_a_failure(void)
 }
 
 /* S42: the answer to the POST is lost; the same id makes it safe to send again. */
-static void a_lost_answer_is_asked_for_with_the_same_id(void)
+TEST(a_lost_answer_is_asked_for_with_the_same_id)
 {
 	char id[JOB_ID_BYTES];
 	struct life l;
@@ -263,7 +263,7 @@ static void a_lost_answer_is_asked_for_with_the_same_id(void)
 	life_end(&l);
 }
 
-static void an_operation_that_flink_has_forgotten_is_not_sent_again(void)
+TEST(an_operation_that_flink_has_forgotten_is_not_sent_again)
 {
 	struct life l;
 
@@ -281,7 +281,7 @@ static void an_operation_that_flink_has_forgotten_is_not_sent_again(void)
 	life_end(&l);
 }
 
-static void answers_with_another_id_are_ignored(void)
+TEST(answers_with_another_id_are_ignored)
 {
 	struct event e = {.type = EVENT_OPERATION,
 			  .operation = {.trigger_id = "00000000000000000000000000000000",
@@ -313,7 +313,7 @@ static void answers_with_another_id_are_ignored(void)
 	life_end(&l);
 }
 
-static void a_savepoint_ends_with_flink(void)
+TEST(a_savepoint_ends_with_flink)
 {
 	struct life l;
 
@@ -331,7 +331,7 @@ static void a_savepoint_ends_with_flink(void)
 	life_end(&l);
 }
 
-static void a_savepoint_of_a_job_that_does_not_run_is_refused(void)
+TEST(a_savepoint_of_a_job_that_does_not_run_is_refused)
 {
 	struct life l;
 
@@ -348,7 +348,7 @@ static void a_savepoint_of_a_job_that_does_not_run_is_refused(void)
 	life_end(&l);
 }
 
-static void a_savepoint_asked_for_during_a_launch_waits_for_the_job(void)
+TEST(a_savepoint_asked_for_during_a_launch_waits_for_the_job)
 {
 	struct life l;
 
@@ -377,7 +377,7 @@ static void take_savepoint(struct life *l)
 	inspected(l, true, true);
 }
 
-static void savepoints_are_taken_once_an_interval(void)
+TEST(savepoints_are_taken_once_an_interval)
 {
 	struct life l;
 
@@ -396,7 +396,7 @@ static void savepoints_are_taken_once_an_interval(void)
 }
 
 /* S38 */
-static void a_slow_savepoint_is_not_triggered_again(void)
+TEST(a_slow_savepoint_is_not_triggered_again)
 {
 	struct life l;
 
@@ -412,7 +412,7 @@ static void a_slow_savepoint_is_not_triggered_again(void)
 	life_end(&l);
 }
 
-static void a_failed_periodic_savepoint_is_tried_again_sooner(void)
+TEST(a_failed_periodic_savepoint_is_tried_again_sooner)
 {
 	struct life l;
 
@@ -430,7 +430,7 @@ static void a_failed_periodic_savepoint_is_tried_again_sooner(void)
 	life_end(&l);
 }
 
-static void the_schedule_survives_the_agent(void)
+TEST(the_schedule_survives_the_agent)
 {
 	char job[JOB_ID_BYTES];
 	struct life l;
@@ -463,7 +463,7 @@ static void the_schedule_survives_the_agent(void)
 	life_end(&l);
 }
 
-static void a_clock_that_jumps_back_delays_by_one_interval_at_most(void)
+TEST(a_clock_that_jumps_back_delays_by_one_interval_at_most)
 {
 	char job[JOB_ID_BYTES];
 	struct life l;
@@ -481,7 +481,7 @@ static void a_clock_that_jumps_back_delays_by_one_interval_at_most(void)
 	life_end(&l);
 }
 
-static void no_periodic_savepoint_while_the_job_restarts(void)
+TEST(no_periodic_savepoint_while_the_job_restarts)
 {
 	struct life l;
 
@@ -497,7 +497,7 @@ static void no_periodic_savepoint_while_the_job_restarts(void)
 
 /* ---- suspend and resume ---- */
 
-static void a_suspend_stops_with_a_savepoint_and_parks(void)
+TEST(a_suspend_stops_with_a_savepoint_and_parks)
 {
 	struct life l;
 
@@ -536,7 +536,7 @@ static void a_suspend_stops_with_a_savepoint_and_parks(void)
 	life_end(&l);
 }
 
-static void flink_ends_only_after_the_stop_is_on_record(void)
+TEST(flink_ends_only_after_the_stop_is_on_record)
 {
 	struct life l;
 
@@ -558,7 +558,7 @@ static void flink_ends_only_after_the_stop_is_on_record(void)
 	life_end(&l);
 }
 
-static void a_failed_stop_leaves_the_job_running_and_is_tried_again(void)
+TEST(a_failed_stop_leaves_the_job_running_and_is_tried_again)
 {
 	char first[JOB_ID_BYTES];
 	struct life l;
@@ -598,7 +598,7 @@ static void a_failed_stop_leaves_the_job_running_and_is_tried_again(void)
 }
 
 /* S27: Flink fails the job then; the savepoint is what counts. */
-static void a_savepoint_that_survives_a_failed_stop_is_used(void)
+TEST(a_savepoint_that_survives_a_failed_stop_is_used)
 {
 	struct view view = job_in(JOB_FAILED);
 	struct life l;
@@ -619,7 +619,7 @@ static void a_savepoint_that_survives_a_failed_stop_is_used(void)
 	life_end(&l);
 }
 
-static void a_stop_whose_savepoint_is_damaged_is_not_called_a_success(void)
+TEST(a_stop_whose_savepoint_is_damaged_is_not_called_a_success)
 {
 	struct life l;
 
@@ -642,7 +642,7 @@ static void a_stop_whose_savepoint_is_damaged_is_not_called_a_success(void)
 	}
 }
 
-static void a_job_that_goes_on_after_its_stop_savepoint_is_a_failed_stop(void)
+TEST(a_job_that_goes_on_after_its_stop_savepoint_is_a_failed_stop)
 {
 	struct life l;
 
@@ -666,7 +666,7 @@ static void a_job_that_goes_on_after_its_stop_savepoint_is_a_failed_stop(void)
 }
 
 /* S35, S26: Flink has gone before the result could be read. */
-static void a_stop_whose_result_was_lost_looks_in_storage(void)
+TEST(a_stop_whose_result_was_lost_looks_in_storage)
 {
 	struct life l;
 
@@ -681,7 +681,7 @@ static void a_stop_whose_result_was_lost_looks_in_storage(void)
 	life_end(&l);
 }
 
-static void a_restart_waits_until_the_brake_is_lifted(void)
+TEST(a_restart_waits_until_the_brake_is_lifted)
 {
 	struct life l;
 
@@ -700,7 +700,7 @@ static void a_restart_waits_until_the_brake_is_lifted(void)
 	life_end(&l);
 }
 
-static void a_restart_stops_with_a_savepoint_and_starts_again_once(void)
+TEST(a_restart_stops_with_a_savepoint_and_starts_again_once)
 {
 	struct life l;
 
@@ -731,7 +731,7 @@ static void a_restart_stops_with_a_savepoint_and_starts_again_once(void)
 }
 
 /* S39 */
-static void a_suspend_waits_for_the_savepoint_that_is_on_its_way(void)
+TEST(a_suspend_waits_for_the_savepoint_that_is_on_its_way)
 {
 	struct life l;
 
@@ -751,7 +751,7 @@ static void a_suspend_waits_for_the_savepoint_that_is_on_its_way(void)
 
 /* ---- cancel ---- */
 
-static void a_cancel_takes_no_savepoint_and_parks(void)
+TEST(a_cancel_takes_no_savepoint_and_parks)
 {
 	struct life l;
 
@@ -772,7 +772,7 @@ static void a_cancel_takes_no_savepoint_and_parks(void)
 	life_end(&l);
 }
 
-static void a_cancel_overtakes_a_savepoint_and_a_stop(void)
+TEST(a_cancel_overtakes_a_savepoint_and_a_stop)
 {
 	struct life l;
 
@@ -797,7 +797,7 @@ static void a_cancel_overtakes_a_savepoint_and_a_stop(void)
 	}
 }
 
-static void a_cancel_during_the_launch_does_not_wait_for_it(void)
+TEST(a_cancel_during_the_launch_does_not_wait_for_it)
 {
 	struct life l;
 
@@ -813,7 +813,7 @@ static void a_cancel_during_the_launch_does_not_wait_for_it(void)
 }
 
 /* S41: a job that ignores cancel. */
-static void a_cancel_that_is_not_obeyed_ends_flink(void)
+TEST(a_cancel_that_is_not_obeyed_ends_flink)
 {
 	struct life l;
 
@@ -833,7 +833,7 @@ static void a_cancel_that_is_not_obeyed_ends_flink(void)
 	life_end(&l);
 }
 
-static void a_cancel_of_a_silent_flink_ends_it(void)
+TEST(a_cancel_of_a_silent_flink_ends_it)
 {
 	struct life l;
 
@@ -848,7 +848,7 @@ static void a_cancel_of_a_silent_flink_ends_it(void)
 	life_end(&l);
 }
 
-static void a_job_that_ends_while_it_is_cancelled_counts_as_cancelled(void)
+TEST(a_job_that_ends_while_it_is_cancelled_counts_as_cancelled)
 {
 	static const enum job_state ends[] = {JOB_FINISHED, JOB_FAILED, JOB_CANCELED};
 	struct life l;
@@ -868,7 +868,7 @@ static void a_job_that_ends_while_it_is_cancelled_counts_as_cancelled(void)
 
 /* ---- the job ends by itself, meanwhile ---- */
 
-static void a_job_that_finishes_during_a_savepoint_is_finished(void)
+TEST(a_job_that_finishes_during_a_savepoint_is_finished)
 {
 	struct life l;
 
@@ -886,7 +886,7 @@ static void a_job_that_finishes_during_a_savepoint_is_finished(void)
 	life_end(&l);
 }
 
-static void a_job_that_fails_during_a_failed_stop_is_started_again_or_parked(void)
+TEST(a_job_that_fails_during_a_failed_stop_is_started_again_or_parked)
 {
 	struct life l;
 
@@ -903,48 +903,4 @@ static void a_job_that_fails_during_a_failed_stop_is_started_again_or_parked(voi
 	wish(&l, DESIRED_RUNNING);
 	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(a_savepoint_is_announced_triggered_read_and_recorded);
-	TEST(each_request_for_a_savepoint_gets_an_answer);
-	TEST(a_request_is_not_lost_to_an_older_nonce);
-	TEST(the_list_of_requests_is_bounded);
-	TEST(a_trigger_waits_out_a_journal_that_cannot_be_written);
-	TEST(a_failed_savepoint_is_answered_and_not_recorded);
-	TEST(a_savepoint_that_is_not_complete_is_a_failure);
-	TEST(a_savepoint_that_cannot_be_looked_at_is_recorded_unverified);
-	TEST(success_without_a_place_is_a_failure);
-	TEST(a_lost_answer_is_asked_for_with_the_same_id);
-	TEST(an_operation_that_flink_has_forgotten_is_not_sent_again);
-	TEST(answers_with_another_id_are_ignored);
-	TEST(a_savepoint_ends_with_flink);
-	TEST(a_savepoint_of_a_job_that_does_not_run_is_refused);
-	TEST(a_savepoint_asked_for_during_a_launch_waits_for_the_job);
-	TEST(savepoints_are_taken_once_an_interval);
-	TEST(a_slow_savepoint_is_not_triggered_again);
-	TEST(a_failed_periodic_savepoint_is_tried_again_sooner);
-	TEST(the_schedule_survives_the_agent);
-	TEST(a_clock_that_jumps_back_delays_by_one_interval_at_most);
-	TEST(no_periodic_savepoint_while_the_job_restarts);
-	TEST(a_suspend_stops_with_a_savepoint_and_parks);
-	TEST(flink_ends_only_after_the_stop_is_on_record);
-	TEST(a_failed_stop_leaves_the_job_running_and_is_tried_again);
-	TEST(a_savepoint_that_survives_a_failed_stop_is_used);
-	TEST(a_stop_whose_savepoint_is_damaged_is_not_called_a_success);
-	TEST(a_job_that_goes_on_after_its_stop_savepoint_is_a_failed_stop);
-	TEST(a_stop_whose_result_was_lost_looks_in_storage);
-	TEST(a_restart_waits_until_the_brake_is_lifted);
-	TEST(a_restart_stops_with_a_savepoint_and_starts_again_once);
-	TEST(a_suspend_waits_for_the_savepoint_that_is_on_its_way);
-	TEST(a_cancel_takes_no_savepoint_and_parks);
-	TEST(a_cancel_overtakes_a_savepoint_and_a_stop);
-	TEST(a_cancel_during_the_launch_does_not_wait_for_it);
-	TEST(a_cancel_that_is_not_obeyed_ends_flink);
-	TEST(a_cancel_of_a_silent_flink_ends_it);
-	TEST(a_job_that_ends_while_it_is_cancelled_counts_as_cancelled);
-	TEST(a_job_that_finishes_during_a_savepoint_is_finished);
-	TEST(a_job_that_fails_during_a_failed_stop_is_started_again_or_parked);
-	return tap_done();
 }

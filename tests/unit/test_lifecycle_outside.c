@@ -20,7 +20,7 @@ static void show(struct life *l, enum job_state state, const struct seen_savepoi
 	viewed(l, view);
 }
 
-static void a_savepoint_of_somebody_else_is_recorded_once(void)
+TEST(a_savepoint_of_somebody_else_is_recorded_once)
 {
 	struct seen_savepoint savepoint = theirs(5);
 	struct life l;
@@ -49,7 +49,7 @@ static void a_savepoint_of_somebody_else_is_recorded_once(void)
 	life_end(&l);
 }
 
-static void dreys_own_savepoint_is_not_taken_for_somebody_elses(void)
+TEST(dreys_own_savepoint_is_not_taken_for_somebody_elses)
 {
 	struct seen_savepoint ours = {.id = 50, .path = SAVEPOINT_1};
 	struct life l;
@@ -68,7 +68,7 @@ static void dreys_own_savepoint_is_not_taken_for_somebody_elses(void)
 	life_end(&l);
 }
 
-static void a_savepoint_that_flink_shows_during_an_operation_is_known_to_have_been(void)
+TEST(a_savepoint_that_flink_shows_during_an_operation_is_known_to_have_been)
 {
 	struct seen_savepoint ours = {.id = 50, .path = SAVEPOINT_1};
 	struct life l;
@@ -83,7 +83,7 @@ static void a_savepoint_that_flink_shows_during_an_operation_is_known_to_have_be
 	life_end(&l);
 }
 
-static void a_damaged_savepoint_of_drey_is_not_recorded_by_the_back_door(void)
+TEST(a_damaged_savepoint_of_drey_is_not_recorded_by_the_back_door)
 {
 	struct seen_savepoint ours = {.id = 50, .path = SAVEPOINT_1};
 	struct life l;
@@ -100,7 +100,7 @@ static void a_damaged_savepoint_of_drey_is_not_recorded_by_the_back_door(void)
 	life_end(&l);
 }
 
-static void one_of_somebody_else_during_an_operation_is_recorded_after_it(void)
+TEST(one_of_somebody_else_during_an_operation_is_recorded_after_it)
 {
 	struct seen_savepoint both[] = {theirs(49), {.id = 48, .path = SAVEPOINT_1}};
 	struct life l;
@@ -118,7 +118,7 @@ static void one_of_somebody_else_during_an_operation_is_recorded_after_it(void)
 	life_end(&l);
 }
 
-static void one_that_drey_has_disposed_of_does_not_come_back(void)
+TEST(one_that_drey_has_disposed_of_does_not_come_back)
 {
 	struct seen_savepoint all[] = {{.id = 3, .path = "file:/sp/savepoint-3"},
 				       {.id = 4, .path = "file:/sp/savepoint-4"}};
@@ -139,7 +139,7 @@ static void one_that_drey_has_disposed_of_does_not_come_back(void)
 	life_end(&l);
 }
 
-static void what_the_job_was_started_from_is_no_news(void)
+TEST(what_the_job_was_started_from_is_no_news)
 {
 	struct seen_savepoint origin = {.id = 50, .path = SAVEPOINT_1};
 	struct view view = job_in(JOB_RUNNING);
@@ -159,7 +159,7 @@ static void what_the_job_was_started_from_is_no_news(void)
 	life_end(&l);
 }
 
-static void statistics_that_could_not_be_read_say_nothing(void)
+TEST(statistics_that_could_not_be_read_say_nothing)
 {
 	struct seen_savepoint savepoint = theirs(5);
 	struct view view = job_in(JOB_RUNNING);
@@ -175,7 +175,7 @@ static void statistics_that_could_not_be_read_say_nothing(void)
 	life_end(&l);
 }
 
-static void retention_never_touches_what_others_have_made(void)
+TEST(retention_never_touches_what_others_have_made)
 {
 	struct seen_savepoint savepoint = theirs(5);
 	struct life l;
@@ -216,7 +216,7 @@ static void retention_never_touches_what_others_have_made(void)
 	life_end(&l);
 }
 
-static void a_stop_by_somebody_else_is_a_wish_and_no_end_of_the_job(void)
+TEST(a_stop_by_somebody_else_is_a_wish_and_no_end_of_the_job)
 {
 	struct seen_savepoint savepoint = theirs(5);
 	struct life l;
@@ -237,7 +237,7 @@ static void a_stop_by_somebody_else_is_a_wish_and_no_end_of_the_job(void)
 	life_end(&l);
 }
 
-static void a_job_that_finished_after_somebodys_savepoint_has_finished(void)
+TEST(a_job_that_finished_after_somebodys_savepoint_has_finished)
 {
 	struct seen_savepoint savepoints[] = {theirs(5), theirs(1)};
 	struct life l;
@@ -252,7 +252,7 @@ static void a_job_that_finished_after_somebodys_savepoint_has_finished(void)
 	}
 }
 
-static void a_cancel_by_somebody_else_stays(void)
+TEST(a_cancel_by_somebody_else_stays)
 {
 	struct life l;
 
@@ -272,7 +272,7 @@ static void a_cancel_by_somebody_else_stays(void)
 /* Savepoint 6 is complete before checkpoint 5, which was begun before it: by the time of completion the checkpoint
  * would be the newer one. The answer about the savepoint names a place only, storage does not answer at that
  * moment; what Flink shows of its savepoints has the id. */
-static void the_id_of_a_savepoint_is_learned_from_what_flink_shows(void)
+TEST(the_id_of_a_savepoint_is_learned_from_what_flink_shows)
 {
 	struct seen_savepoint own = {.id = 6, .path = SAVEPOINT_1, .completed_unix_ms = 123};
 	struct life l;
@@ -307,22 +307,4 @@ static void the_id_of_a_savepoint_is_learned_from_what_flink_shows(void)
 	inspected(&l, true, false);
 	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(a_savepoint_of_somebody_else_is_recorded_once);
-	TEST(dreys_own_savepoint_is_not_taken_for_somebody_elses);
-	TEST(a_savepoint_that_flink_shows_during_an_operation_is_known_to_have_been);
-	TEST(a_damaged_savepoint_of_drey_is_not_recorded_by_the_back_door);
-	TEST(one_of_somebody_else_during_an_operation_is_recorded_after_it);
-	TEST(one_that_drey_has_disposed_of_does_not_come_back);
-	TEST(what_the_job_was_started_from_is_no_news);
-	TEST(statistics_that_could_not_be_read_say_nothing);
-	TEST(retention_never_touches_what_others_have_made);
-	TEST(a_stop_by_somebody_else_is_a_wish_and_no_end_of_the_job);
-	TEST(a_job_that_finished_after_somebodys_savepoint_has_finished);
-	TEST(a_cancel_by_somebody_else_stays);
-	TEST(the_id_of_a_savepoint_is_learned_from_what_flink_shows);
-	return tap_done();
 }

@@ -35,7 +35,7 @@ static void replaced(struct story *s, const char *generation, const char *initia
 
 /* ---- do-not-restart is on: a suspension ---- */
 
-static void the_written_procedure_goes_on_from_the_savepoint_of_the_stop(void)
+TEST(the_written_procedure_goes_on_from_the_savepoint_of_the_stop)
 {
 	struct story s;
 
@@ -59,7 +59,7 @@ static void the_written_procedure_goes_on_from_the_savepoint_of_the_stop(void)
 	story_end(&s);
 }
 
-static void the_same_generation_goes_on_as_well(void)
+TEST(the_same_generation_goes_on_as_well)
 {
 	struct story s;
 
@@ -74,7 +74,7 @@ static void the_same_generation_goes_on_as_well(void)
 	story_end(&s);
 }
 
-static void a_cancel_goes_on_from_the_newest_checkpoint(void)
+TEST(a_cancel_goes_on_from_the_newest_checkpoint)
 {
 	char newest[128];
 	struct story s;
@@ -107,7 +107,7 @@ static void a_cancel_goes_on_from_the_newest_checkpoint(void)
 	story_end(&s);
 }
 
-static void a_savepoint_that_is_not_usable_is_never_replaced_by_an_older_state(void)
+TEST(a_savepoint_that_is_not_usable_is_never_replaced_by_an_older_state)
 {
 	for (int damaged = 0; damaged < 2; damaged++) {
 		struct story s;
@@ -131,7 +131,7 @@ static void a_savepoint_that_is_not_usable_is_never_replaced_by_an_older_state(v
 	}
 }
 
-static void what_was_done_before_the_brake_stays_done(void)
+TEST(what_was_done_before_the_brake_stays_done)
 {
 	struct story s;
 
@@ -148,7 +148,7 @@ static void what_was_done_before_the_brake_stays_done(void)
 	story_end(&s);
 }
 
-static void a_brake_that_is_off_again_while_the_job_runs_means_nothing(void)
+TEST(a_brake_that_is_off_again_while_the_job_runs_means_nothing)
 {
 	struct story s;
 
@@ -164,7 +164,7 @@ static void a_brake_that_is_off_again_while_the_job_runs_means_nothing(void)
 	story_end(&s);
 }
 
-static void a_brake_that_is_lifted_right_after_the_stop_was_on_at_the_stop(void)
+TEST(a_brake_that_is_lifted_right_after_the_stop_was_on_at_the_stop)
 {
 	struct story s;
 
@@ -182,7 +182,7 @@ static void a_brake_that_is_lifted_right_after_the_stop_was_on_at_the_stop(void)
 	story_end(&s);
 }
 
-static void a_job_that_finishes_under_the_brake_has_finished(void)
+TEST(a_job_that_finishes_under_the_brake_has_finished)
 {
 	struct story s;
 
@@ -197,7 +197,7 @@ static void a_job_that_finishes_under_the_brake_has_finished(void)
 	story_end(&s);
 }
 
-static void another_agent_knows_that_it_is_a_suspension(void)
+TEST(another_agent_knows_that_it_is_a_suspension)
 {
 	struct story s;
 
@@ -220,7 +220,7 @@ static void another_agent_knows_that_it_is_a_suspension(void)
 	story_end(&s);
 }
 
-static void a_person_who_wants_it_cancelled_goes_first(void)
+TEST(a_person_who_wants_it_cancelled_goes_first)
 {
 	struct story s;
 
@@ -237,7 +237,7 @@ static void a_person_who_wants_it_cancelled_goes_first(void)
 }
 
 /* One of drey's own is in flight: the stop is somebody else's all the same, and no end of the job. */
-static void a_stop_during_a_savepoint_of_drey_is_a_stop(void)
+TEST(a_stop_during_a_savepoint_of_drey_is_a_stop)
 {
 	struct story s;
 
@@ -261,7 +261,7 @@ static void a_stop_during_a_savepoint_of_drey_is_a_stop(void)
 
 /* ---- a new generation that names exactly the newest savepoint ---- */
 
-static void a_new_generation_with_exactly_this_savepoint_is_a_persons_word(void)
+TEST(a_new_generation_with_exactly_this_savepoint_is_a_persons_word)
 {
 	struct story s;
 
@@ -277,7 +277,7 @@ static void a_new_generation_with_exactly_this_savepoint_is_a_persons_word(void)
 	story_end(&s);
 }
 
-static void anything_else_keeps_the_job_parked(void)
+TEST(anything_else_keeps_the_job_parked)
 {
 	char place[128];
 	struct story s;
@@ -301,7 +301,7 @@ static void anything_else_keeps_the_job_parked(void)
 }
 
 /* The key stayed in the values since the launch before: nobody has said that the job is to start again. */
-static void a_savepoint_of_the_launch_before_is_no_new_word(void)
+TEST(a_savepoint_of_the_launch_before_is_no_new_word)
 {
 	char place[128];
 	struct story s;
@@ -321,7 +321,7 @@ static void a_savepoint_of_the_launch_before_is_no_new_word(void)
 	story_end(&s);
 }
 
-static void an_older_savepoint_is_no_word_to_go_back(void)
+TEST(an_older_savepoint_is_no_word_to_go_back)
 {
 	char place[128];
 	struct story s;
@@ -342,7 +342,7 @@ static void an_older_savepoint_is_no_word_to_go_back(void)
 	story_end(&s);
 }
 
-static void the_word_holds_when_something_newer_is_found(void)
+TEST(the_word_holds_when_something_newer_is_found)
 {
 	char place[128];
 	struct story s;
@@ -373,7 +373,7 @@ static void the_word_holds_when_something_newer_is_found(void)
 	story_end(&s);
 }
 
-static void do_not_restart_and_the_desired_state_go_before_the_word(void)
+TEST(do_not_restart_and_the_desired_state_go_before_the_word)
 {
 	struct story s;
 
@@ -396,7 +396,7 @@ static void do_not_restart_and_the_desired_state_go_before_the_word(void)
 	story_end(&s);
 }
 
-static void a_generation_that_failed_for_good_is_not_started_by_that(void)
+TEST(a_generation_that_failed_for_good_is_not_started_by_that)
 {
 	struct story s;
 
@@ -413,7 +413,7 @@ static void a_generation_that_failed_for_good_is_not_started_by_that(void)
 
 /* ---- kind: Job ---- */
 
-static void a_bounded_application_is_complete_after_a_stop(void)
+TEST(a_bounded_application_is_complete_after_a_stop)
 {
 	for (int braked = 0; braked < 2; braked++) {
 		struct story s;
@@ -447,7 +447,7 @@ static void a_bounded_application_is_complete_after_a_stop(void)
 	}
 }
 
-static void a_bounded_application_that_was_cancelled_is_not_complete(void)
+TEST(a_bounded_application_that_was_cancelled_is_not_complete)
 {
 	struct story s;
 
@@ -462,29 +462,4 @@ static void a_bounded_application_that_was_cancelled_is_not_complete(void)
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
 	CHECK_NOTHING(&s.l, EFFECT_EXIT);
 	story_end(&s);
-}
-
-int main(void)
-{
-	TEST(the_written_procedure_goes_on_from_the_savepoint_of_the_stop);
-	TEST(the_same_generation_goes_on_as_well);
-	TEST(a_cancel_goes_on_from_the_newest_checkpoint);
-	TEST(a_savepoint_that_is_not_usable_is_never_replaced_by_an_older_state);
-	TEST(what_was_done_before_the_brake_stays_done);
-	TEST(a_brake_that_is_off_again_while_the_job_runs_means_nothing);
-	TEST(a_brake_that_is_lifted_right_after_the_stop_was_on_at_the_stop);
-	TEST(a_job_that_finishes_under_the_brake_has_finished);
-	TEST(another_agent_knows_that_it_is_a_suspension);
-	TEST(a_person_who_wants_it_cancelled_goes_first);
-	TEST(a_stop_during_a_savepoint_of_drey_is_a_stop);
-	TEST(a_new_generation_with_exactly_this_savepoint_is_a_persons_word);
-	TEST(anything_else_keeps_the_job_parked);
-	TEST(a_savepoint_of_the_launch_before_is_no_new_word);
-	TEST(an_older_savepoint_is_no_word_to_go_back);
-	TEST(the_word_holds_when_something_newer_is_found);
-	TEST(do_not_restart_and_the_desired_state_go_before_the_word);
-	TEST(a_generation_that_failed_for_good_is_not_started_by_that);
-	TEST(a_bounded_application_is_complete_after_a_stop);
-	TEST(a_bounded_application_that_was_cancelled_is_not_complete);
-	return tap_done();
 }

@@ -14,7 +14,7 @@ static void resume(struct life *l, const char *token)
 	control(l, fields, intent);
 }
 
-static void a_plain_resume_withdraws_a_request_that_could_not_be_met(void)
+TEST(a_plain_resume_withdraws_a_request_that_could_not_be_met)
 {
 	struct life l;
 
@@ -33,7 +33,7 @@ static void a_plain_resume_withdraws_a_request_that_could_not_be_met(void)
 	life_end(&l);
 }
 
-static void a_plain_resume_keeps_a_request_that_was_carried_out(void)
+TEST(a_plain_resume_keeps_a_request_that_was_carried_out)
 {
 	struct life l;
 
@@ -48,7 +48,7 @@ static void a_plain_resume_keeps_a_request_that_was_carried_out(void)
 	life_end(&l);
 }
 
-static void a_new_request_replaces_the_one_before(void)
+TEST(a_new_request_replaces_the_one_before)
 {
 	struct life l;
 
@@ -62,7 +62,7 @@ static void a_new_request_replaces_the_one_before(void)
 
 /* A control file may still have it, and the next change of its state would bring it back: long after the person
  * has decided otherwise, and over all that was started since. */
-static void a_request_that_was_given_up_does_not_come_back(void)
+TEST(a_request_that_was_given_up_does_not_come_back)
 {
 	struct intent empty = {.state = DESIRED_RUNNING,
 			       .restore = {.kind = RESTORE_EMPTY, .token = (char *)"t1"}};
@@ -92,7 +92,7 @@ static void a_request_that_was_given_up_does_not_come_back(void)
 }
 
 /* By these two a later look can tell whether the request is still open, and what nobody knew of. */
-static void a_request_is_on_record_with_its_time_and_its_launch(void)
+TEST(a_request_is_on_record_with_its_time_and_its_launch)
 {
 	struct life l;
 
@@ -113,7 +113,7 @@ static void a_request_is_on_record_with_its_time_and_its_launch(void)
 }
 
 /* Whether what an order gives up is given up: nobody knows what became of a launch, unless it was never made. */
-static void a_launch_that_was_never_made_is_on_record_as_such(void)
+TEST(a_launch_that_was_never_made_is_on_record_as_such)
 {
 	struct life l;
 
@@ -145,7 +145,7 @@ static void a_launch_that_was_never_made_is_on_record_as_such(void)
 
 /* One that stood there when it was looked at first may have been made long ago, and to be asked for once more
  * under the same token makes it no younger. */
-static void the_date_of_a_request_is_that_of_the_first_time(void)
+TEST(the_date_of_a_request_is_that_of_the_first_time)
 {
 	struct intent intent = {.restore = {.kind = RESTORE_EMPTY, .token = (char *)"t1"}};
 	struct life l;
@@ -168,7 +168,7 @@ static void the_date_of_a_request_is_that_of_the_first_time(void)
 }
 
 /* A start that nobody has carried out is for the generation that it came with. */
-static void what_was_asked_of_another_generation_does_not_lie_in_wait_for_it(void)
+TEST(what_was_asked_of_another_generation_does_not_lie_in_wait_for_it)
 {
 	struct intent intent = {.restore = {.kind = RESTORE_EMPTY,
 					    .token = (char *)"t1",
@@ -187,7 +187,7 @@ static void what_was_asked_of_another_generation_does_not_lie_in_wait_for_it(voi
 }
 
 /* Nothing was chosen by it: the launch is one by the rules, and gives up nothing. */
-static void a_permission_is_used_up_with_the_launch(void)
+TEST(a_permission_is_used_up_with_the_launch)
 {
 	struct intent intent = {.restore = {.kind = RESTORE_NEWEST,
 					    .token = (char *)"t1",
@@ -208,18 +208,4 @@ static void a_permission_is_used_up_with_the_launch(void)
 	CHECK(!journal_launch(&l.life.journal)->request_token);
 	facts_release(&facts);
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(what_was_asked_of_another_generation_does_not_lie_in_wait_for_it);
-	TEST(a_permission_is_used_up_with_the_launch);
-	TEST(a_plain_resume_withdraws_a_request_that_could_not_be_met);
-	TEST(a_plain_resume_keeps_a_request_that_was_carried_out);
-	TEST(a_new_request_replaces_the_one_before);
-	TEST(a_request_that_was_given_up_does_not_come_back);
-	TEST(a_request_is_on_record_with_its_time_and_its_launch);
-	TEST(a_launch_that_was_never_made_is_on_record_as_such);
-	TEST(the_date_of_a_request_is_that_of_the_first_time);
-	return tap_done();
 }

@@ -29,7 +29,7 @@ static void disposed(struct life *l, const char *error)
 	step(l, &e);
 }
 
-static void an_old_savepoint_goes_after_the_journal_says_so(void)
+TEST(an_old_savepoint_goes_after_the_journal_says_so)
 {
 	struct life l;
 
@@ -49,7 +49,7 @@ static void an_old_savepoint_goes_after_the_journal_says_so(void)
 	life_end(&l);
 }
 
-static void nothing_goes_unless_what_is_left_is_complete(void)
+TEST(nothing_goes_unless_what_is_left_is_complete)
 {
 	struct life l;
 
@@ -79,7 +79,7 @@ static void nothing_goes_unless_what_is_left_is_complete(void)
 	life_end(&l);
 }
 
-static void a_look_that_was_overtaken_lets_nothing_go(void)
+TEST(a_look_that_was_overtaken_lets_nothing_go)
 {
 	struct life l;
 
@@ -100,7 +100,7 @@ static void a_look_that_was_overtaken_lets_nothing_go(void)
 	life_end(&l);
 }
 
-static void a_disposal_that_failed_is_told_and_tried_again_in_an_hour(void)
+TEST(a_disposal_that_failed_is_told_and_tried_again_in_an_hour)
 {
 	struct life l;
 
@@ -118,7 +118,7 @@ static void a_disposal_that_failed_is_told_and_tried_again_in_an_hour(void)
 	life_end(&l);
 }
 
-static void nothing_goes_while_the_job_does_not_run(void)
+TEST(nothing_goes_while_the_job_does_not_run)
 {
 	struct life l;
 
@@ -128,7 +128,7 @@ static void nothing_goes_while_the_job_does_not_run(void)
 	life_end(&l);
 }
 
-static void flinks_end_takes_a_disposal_back(void)
+TEST(flinks_end_takes_a_disposal_back)
 {
 	struct life l;
 
@@ -156,7 +156,7 @@ static void begin_age(struct life *l)
 	CHECK_NOTHING(l, EFFECT_DISPOSE);
 }
 
-static void age_comes_by_itself(void)
+TEST(age_comes_by_itself)
 {
 	struct life l;
 
@@ -170,7 +170,7 @@ static void age_comes_by_itself(void)
 	life_end(&l);
 }
 
-static void age_counts_for_a_job_that_restarts_every_few_minutes(void)
+TEST(age_counts_for_a_job_that_restarts_every_few_minutes)
 {
 	struct life l;
 
@@ -194,7 +194,7 @@ static void age_counts_for_a_job_that_restarts_every_few_minutes(void)
 	life_end(&l);
 }
 
-static void one_too_many_goes_at_once_although_age_is_looked_at_as_well(void)
+TEST(one_too_many_goes_at_once_although_age_is_looked_at_as_well)
 {
 	struct snapshot fourth = {.path = (char *)(uintptr_t) "file:/sp/savepoint-4",
 				  .kind = SNAPSHOT_SAVEPOINT,
@@ -211,18 +211,4 @@ static void one_too_many_goes_at_once_although_age_is_looked_at_as_well(void)
 	viewed(&l, job_in(JOB_RUNNING));
 	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(an_old_savepoint_goes_after_the_journal_says_so);
-	TEST(nothing_goes_unless_what_is_left_is_complete);
-	TEST(a_look_that_was_overtaken_lets_nothing_go);
-	TEST(a_disposal_that_failed_is_told_and_tried_again_in_an_hour);
-	TEST(nothing_goes_while_the_job_does_not_run);
-	TEST(flinks_end_takes_a_disposal_back);
-	TEST(age_comes_by_itself);
-	TEST(age_counts_for_a_job_that_restarts_every_few_minutes);
-	TEST(one_too_many_goes_at_once_although_age_is_looked_at_as_well);
-	return tap_done();
 }

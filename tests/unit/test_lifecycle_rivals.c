@@ -304,19 +304,12 @@ static void no_history_has_two(bool strict, bool healthy)
 		 (int)(100 * ran_ms / (SEEDS * HOURS_MS)));
 }
 
-static void strict_has_never_two_flinks_at_a_time(void)
+TEST(strict_has_never_two_flinks_at_a_time)
 {
 	no_history_has_two(true, false);
 }
 
-static void the_default_has_not_either_as_long_as_the_api_server_is_reached(void)
+TEST(the_default_has_not_either_as_long_as_the_api_server_is_reached)
 {
 	no_history_has_two(false, true);
-}
-
-int main(void)
-{
-	TEST(strict_has_never_two_flinks_at_a_time);
-	TEST(the_default_has_not_either_as_long_as_the_api_server_is_reached);
-	return tap_done();
 }

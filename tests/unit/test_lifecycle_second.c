@@ -21,7 +21,7 @@ static void is_ended(struct life *l)
 	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGTERM);
 }
 
-static void a_second_job_is_ended_with_the_whole_flink_and_said(void)
+TEST(a_second_job_is_ended_with_the_whole_flink_and_said)
 {
 	struct life l;
 
@@ -36,7 +36,7 @@ static void a_second_job_is_ended_with_the_whole_flink_and_said(void)
 	life_end(&l);
 }
 
-static void also_before_ours_is_there(void)
+TEST(also_before_ours_is_there)
 {
 	struct view view = {.reachable = true};
 	struct life l;
@@ -49,7 +49,7 @@ static void also_before_ours_is_there(void)
 	life_end(&l);
 }
 
-static void a_second_job_at_every_start_is_given_up(void)
+TEST(a_second_job_at_every_start_is_given_up)
 {
 	struct life l;
 
@@ -66,7 +66,7 @@ static void a_second_job_at_every_start_is_given_up(void)
 	life_end(&l);
 }
 
-static void the_end_of_our_own_job_comes_first(void)
+TEST(the_end_of_our_own_job_comes_first)
 {
 	struct life l;
 
@@ -78,7 +78,7 @@ static void the_end_of_our_own_job_comes_first(void)
 	life_end(&l);
 }
 
-static void what_is_not_reachable_shows_no_second_job(void)
+TEST(what_is_not_reachable_shows_no_second_job)
 {
 	struct view view = {0};
 	struct life l;
@@ -89,14 +89,4 @@ static void what_is_not_reachable_shows_no_second_job(void)
 	CHECK_PHASE(&l, PHASE_RUNNING);
 	CHECK_NOTHING(&l, EFFECT_SIGNAL);
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(a_second_job_is_ended_with_the_whole_flink_and_said);
-	TEST(also_before_ours_is_there);
-	TEST(a_second_job_at_every_start_is_given_up);
-	TEST(the_end_of_our_own_job_comes_first);
-	TEST(what_is_not_reachable_shows_no_second_job);
-	return tap_done();
 }

@@ -19,7 +19,7 @@ static void suspend_and_die(struct life *l)
 }
 
 /* S26: the container dies between the savepoint and the journal write. */
-static void s26_a_suspend_whose_savepoint_is_there_is_a_suspend(void)
+TEST(s26_a_suspend_whose_savepoint_is_there_is_a_suspend)
 {
 	struct life l;
 
@@ -39,7 +39,7 @@ static void s26_a_suspend_whose_savepoint_is_there_is_a_suspend(void)
 	life_end(&l);
 }
 
-static void s26_a_suspend_without_a_savepoint_has_failed_and_is_parked_all_the_same(void)
+TEST(s26_a_suspend_without_a_savepoint_has_failed_and_is_parked_all_the_same)
 {
 	struct life l;
 
@@ -53,7 +53,7 @@ static void s26_a_suspend_without_a_savepoint_has_failed_and_is_parked_all_the_s
 	life_end(&l);
 }
 
-static void a_damaged_savepoint_of_an_interrupted_stop_is_named(void)
+TEST(a_damaged_savepoint_of_an_interrupted_stop_is_named)
 {
 	struct life l;
 
@@ -66,7 +66,7 @@ static void a_damaged_savepoint_of_an_interrupted_stop_is_named(void)
 	life_end(&l);
 }
 
-static void a_storage_that_cannot_be_read_leaves_the_operation_open(void)
+TEST(a_storage_that_cannot_be_read_leaves_the_operation_open)
 {
 	struct life l;
 
@@ -93,7 +93,7 @@ static void a_storage_that_cannot_be_read_leaves_the_operation_open(void)
 }
 
 /* The journal is put back from a backup that was made in the middle of a stop, while a Flink of later runs. */
-static void a_stop_of_an_old_journal_is_settled_when_the_unknown_flink_has_ended(void)
+TEST(a_stop_of_an_old_journal_is_settled_when_the_unknown_flink_has_ended)
 {
 	struct life l;
 
@@ -113,7 +113,7 @@ static void a_stop_of_an_old_journal_is_settled_when_the_unknown_flink_has_ended
 	life_end(&l);
 }
 
-static void a_resume_waits_until_the_stop_before_it_is_settled(void)
+TEST(a_resume_waits_until_the_stop_before_it_is_settled)
 {
 	struct life l;
 
@@ -134,7 +134,7 @@ static void a_resume_waits_until_the_stop_before_it_is_settled(void)
 	life_end(&l);
 }
 
-static void the_brake_parks_with_an_operation_still_open(void)
+TEST(the_brake_parks_with_an_operation_still_open)
 {
 	struct life l;
 
@@ -152,7 +152,7 @@ static void the_brake_parks_with_an_operation_still_open(void)
 	life_end(&l);
 }
 
-static void a_restart_that_was_interrupted_goes_on_from_its_savepoint(void)
+TEST(a_restart_that_was_interrupted_goes_on_from_its_savepoint)
 {
 	struct life l;
 
@@ -169,7 +169,7 @@ static void a_restart_that_was_interrupted_goes_on_from_its_savepoint(void)
 	life_end(&l);
 }
 
-static void a_periodic_savepoint_that_was_interrupted_is_recorded(void)
+TEST(a_periodic_savepoint_that_was_interrupted_is_recorded)
 {
 	struct life l;
 
@@ -186,7 +186,7 @@ static void a_periodic_savepoint_that_was_interrupted_is_recorded(void)
 	life_end(&l);
 }
 
-static void a_savepoint_that_was_never_sent_is_not_looked_for(void)
+TEST(a_savepoint_that_was_never_sent_is_not_looked_for)
 {
 	struct life l;
 
@@ -202,7 +202,7 @@ static void a_savepoint_that_was_never_sent_is_not_looked_for(void)
 }
 
 /* Its success is on record, the operation is only still there because Flink was to end. */
-static void a_stop_that_is_on_record_is_not_settled_again(void)
+TEST(a_stop_that_is_on_record_is_not_settled_again)
 {
 	struct life l;
 
@@ -224,7 +224,7 @@ static void a_stop_that_is_on_record_is_not_settled_again(void)
 	life_end(&l);
 }
 
-static void the_end_of_the_container_leaves_the_question_to_the_next(void)
+TEST(the_end_of_the_container_leaves_the_question_to_the_next)
 {
 	struct life l;
 
@@ -253,7 +253,7 @@ static void observe_with(struct life *l, struct facts *facts, enum decision_kind
 }
 
 /* S24: its checkpoints would be in the way; S2: its HA data would win. */
-static void s24_a_job_id_that_left_a_trace_is_drawn_again(void)
+TEST(s24_a_job_id_that_left_a_trace_is_drawn_again)
 {
 	struct facts facts = {0};
 	struct snapshot trace = {.path = (char *)"file:/cp/x/chk-1", .checkpoint_id = 1};
@@ -282,7 +282,7 @@ static void s24_a_job_id_that_left_a_trace_is_drawn_again(void)
 	facts_release(&facts);
 }
 
-static void what_was_verified_is_remembered_with_its_launch(void)
+TEST(what_was_verified_is_remembered_with_its_launch)
 {
 	struct facts facts = {0};
 	struct snapshot snapshot = {.path = (char *)"file:/cp/a/chk-7",
@@ -327,7 +327,7 @@ static void what_was_verified_is_remembered_with_its_launch(void)
 }
 
 /* A savepoint that the journal has keeps what it knows of it, and the trust keeps its age. */
-static void a_trusted_verification_does_not_become_younger(void)
+TEST(a_trusted_verification_does_not_become_younger)
 {
 	struct facts facts = {0};
 	struct snapshot known = {.path = (char *)"file:/sp/savepoint-1",
@@ -365,7 +365,7 @@ static void a_trusted_verification_does_not_become_younger(void)
 	facts_release(&facts);
 }
 
-static void a_remembered_checkpoint_is_no_savepoint_to_the_schedule(void)
+TEST(a_remembered_checkpoint_is_no_savepoint_to_the_schedule)
 {
 	struct snapshot checkpoint = {.path = (char *)CHK(3), .completed_unix_ms = UNIX_START};
 	struct life l;
@@ -380,7 +380,7 @@ static void a_remembered_checkpoint_is_no_savepoint_to_the_schedule(void)
 }
 
 /* Rule 7: to Flink it is the same launch. */
-static void a_launch_that_goes_on_keeps_its_ids(void)
+TEST(a_launch_that_goes_on_keeps_its_ids)
 {
 	struct facts facts = {0};
 	struct snapshot snapshot = {.path = (char *)CHK(9), .checkpoint_id = 9};
@@ -405,7 +405,7 @@ static void a_launch_that_goes_on_keeps_its_ids(void)
 
 /* A job in Flink's HA that the journal does not know makes drey hold: once it has been decided over, with that
  * in view, it is no news. */
-static void ha_data_that_a_decision_had_in_view_are_known_from_then_on(void)
+TEST(ha_data_that_a_decision_had_in_view_are_known_from_then_on)
 {
 	struct facts facts = {0};
 	struct snapshot snapshot = {.path = (char *)CHK(9), .checkpoint_id = 9};
@@ -427,7 +427,7 @@ static void ha_data_that_a_decision_had_in_view_are_known_from_then_on(void)
 }
 
 /* The second look at the same facts, from Flink's side. */
-static void what_flink_would_not_do_is_not_launched(void)
+TEST(what_flink_would_not_do_is_not_launched)
 {
 	struct facts facts = {0};
 	struct snapshot newer = {.path = (char *)CHK(10), .checkpoint_id = 10};
@@ -489,7 +489,7 @@ static void check_known(const struct life *l)
 
 /* The history that the simulator found: the answer comes when Flink was seen dead, the savepoint vanishes before
  * anybody looks, and the launch had completed nothing else. */
-static void an_answer_after_the_death_of_flink_is_not_dropped(void)
+TEST(an_answer_after_the_death_of_flink_is_not_dropped)
 {
 	char trigger[JOB_ID_BYTES];
 	struct decision decision;
@@ -515,7 +515,7 @@ static void an_answer_after_the_death_of_flink_is_not_dropped(void)
 	life_end(&l);
 }
 
-static void an_answer_after_the_question_was_settled_is_not_dropped_either(void)
+TEST(an_answer_after_the_question_was_settled_is_not_dropped_either)
 {
 	char trigger[JOB_ID_BYTES];
 	struct life l;
@@ -532,7 +532,7 @@ static void an_answer_after_the_question_was_settled_is_not_dropped_either(void)
 	life_end(&l);
 }
 
-static void a_start_that_was_decided_without_the_answer_is_decided_again(void)
+TEST(a_start_that_was_decided_without_the_answer_is_decided_again)
 {
 	char trigger[JOB_ID_BYTES], job[JOB_ID_BYTES];
 	struct life l;
@@ -565,7 +565,7 @@ static void a_start_that_was_decided_without_the_answer_is_decided_again(void)
 }
 
 /* Nobody asked for it: the savepoint of a job that no launch had is none of ours. */
-static void an_answer_about_a_strange_job_is_nothing(void)
+TEST(an_answer_about_a_strange_job_is_nothing)
 {
 	char trigger[JOB_ID_BYTES];
 	struct life l;
@@ -582,7 +582,7 @@ static void an_answer_about_a_strange_job_is_nothing(void)
 }
 
 /* The agent had the place in hand, and was looking at it. */
-static void flink_dies_while_its_savepoint_is_looked_at(void)
+TEST(flink_dies_while_its_savepoint_is_looked_at)
 {
 	struct life l;
 
@@ -606,33 +606,4 @@ static void flink_dies_while_its_savepoint_is_looked_at(void)
 	inspected(&l, true, false);
 	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(an_answer_after_the_death_of_flink_is_not_dropped);
-	TEST(an_answer_after_the_question_was_settled_is_not_dropped_either);
-	TEST(a_start_that_was_decided_without_the_answer_is_decided_again);
-	TEST(an_answer_about_a_strange_job_is_nothing);
-	TEST(flink_dies_while_its_savepoint_is_looked_at);
-	TEST(s26_a_suspend_whose_savepoint_is_there_is_a_suspend);
-	TEST(s26_a_suspend_without_a_savepoint_has_failed_and_is_parked_all_the_same);
-	TEST(a_damaged_savepoint_of_an_interrupted_stop_is_named);
-	TEST(a_storage_that_cannot_be_read_leaves_the_operation_open);
-	TEST(a_stop_of_an_old_journal_is_settled_when_the_unknown_flink_has_ended);
-	TEST(a_resume_waits_until_the_stop_before_it_is_settled);
-	TEST(the_brake_parks_with_an_operation_still_open);
-	TEST(a_restart_that_was_interrupted_goes_on_from_its_savepoint);
-	TEST(a_periodic_savepoint_that_was_interrupted_is_recorded);
-	TEST(a_savepoint_that_was_never_sent_is_not_looked_for);
-	TEST(a_stop_that_is_on_record_is_not_settled_again);
-	TEST(the_end_of_the_container_leaves_the_question_to_the_next);
-	TEST(s24_a_job_id_that_left_a_trace_is_drawn_again);
-	TEST(what_was_verified_is_remembered_with_its_launch);
-	TEST(a_trusted_verification_does_not_become_younger);
-	TEST(a_remembered_checkpoint_is_no_savepoint_to_the_schedule);
-	TEST(a_launch_that_goes_on_keeps_its_ids);
-	TEST(ha_data_that_a_decision_had_in_view_are_known_from_then_on);
-	TEST(what_flink_would_not_do_is_not_launched);
-	return tap_done();
 }

@@ -6,7 +6,7 @@
 
 /* ---- stop, savepoint, crash windows ---- */
 
-static void s26_a_crash_after_the_stop_finds_its_savepoint(void)
+TEST(s26_a_crash_after_the_stop_finds_its_savepoint)
 {
 	struct story s;
 
@@ -26,7 +26,7 @@ static void s26_a_crash_after_the_stop_finds_its_savepoint(void)
 	story_end(&s);
 }
 
-static void s27_a_savepoint_counts_although_the_job_failed_at_its_stop(void)
+TEST(s27_a_savepoint_counts_although_the_job_failed_at_its_stop)
 {
 	struct story s;
 
@@ -68,7 +68,7 @@ static void s27_a_savepoint_counts_although_the_job_failed_at_its_stop(void)
 	}
 }
 
-static void s28_a_stop_outlives_the_container(void)
+TEST(s28_a_stop_outlives_the_container)
 {
 	struct story s;
 
@@ -82,7 +82,7 @@ static void s28_a_stop_outlives_the_container(void)
 	story_end(&s);
 }
 
-static void s29_a_finished_job_never_runs_again_by_itself(void)
+TEST(s29_a_finished_job_never_runs_again_by_itself)
 {
 	struct story s;
 
@@ -97,7 +97,7 @@ static void s29_a_finished_job_never_runs_again_by_itself(void)
 	story_end(&s);
 }
 
-static void s30_a_failure_cause_is_a_failure(void)
+TEST(s30_a_failure_cause_is_a_failure)
 {
 	struct story s;
 
@@ -113,7 +113,7 @@ static void s30_a_failure_cause_is_a_failure(void)
 	story_end(&s);
 }
 
-static void s31_nothing_is_started_while_a_slow_stop_goes_on(void)
+TEST(s31_nothing_is_started_while_a_slow_stop_goes_on)
 {
 	struct story s;
 
@@ -132,7 +132,7 @@ static void s31_nothing_is_started_while_a_slow_stop_goes_on(void)
 	story_end(&s);
 }
 
-static void s32_one_wish_is_one_stop(void)
+TEST(s32_one_wish_is_one_stop)
 {
 	char trigger[JOB_ID_BYTES], job[JOB_ID_BYTES];
 	struct story s;
@@ -163,7 +163,7 @@ static void s32_one_wish_is_one_stop(void)
 	story_end(&s);
 }
 
-static void s33_suspend_is_one_stop_with_savepoint(void)
+TEST(s33_suspend_is_one_stop_with_savepoint)
 {
 	struct story s;
 
@@ -178,7 +178,7 @@ static void s33_suspend_is_one_stop_with_savepoint(void)
 	story_end(&s);
 }
 
-static void s34_a_job_that_cannot_be_stopped_is_left_running(void)
+TEST(s34_a_job_that_cannot_be_stopped_is_left_running)
 {
 	struct story s;
 
@@ -194,7 +194,7 @@ static void s34_a_job_that_cannot_be_stopped_is_left_running(void)
 	story_end(&s);
 }
 
-static void s35_a_result_that_was_never_read_is_looked_for(void)
+TEST(s35_a_result_that_was_never_read_is_looked_for)
 {
 	struct story s;
 
@@ -210,7 +210,7 @@ static void s35_a_result_that_was_never_read_is_looked_for(void)
 	story_end(&s);
 }
 
-static void s36_sigterm_in_a_savepoint_is_no_stop(void)
+TEST(s36_sigterm_in_a_savepoint_is_no_stop)
 {
 	struct story s;
 
@@ -230,7 +230,7 @@ static void s36_sigterm_in_a_savepoint_is_no_stop(void)
 	story_end(&s);
 }
 
-static void s37_an_eviction_needs_no_person(void)
+TEST(s37_an_eviction_needs_no_person)
 {
 	struct story s;
 
@@ -252,7 +252,7 @@ static void s37_an_eviction_needs_no_person(void)
 	story_end(&s);
 }
 
-static void s38_a_slow_periodic_savepoint_is_not_triggered_again(void)
+TEST(s38_a_slow_periodic_savepoint_is_not_triggered_again)
 {
 	struct story s;
 
@@ -273,7 +273,7 @@ static void s38_a_slow_periodic_savepoint_is_not_triggered_again(void)
 	story_end(&s);
 }
 
-static void s39_an_upgrade_waits_for_the_savepoint_in_flight(void)
+TEST(s39_an_upgrade_waits_for_the_savepoint_in_flight)
 {
 	struct story s;
 
@@ -299,7 +299,7 @@ static void s39_an_upgrade_waits_for_the_savepoint_in_flight(void)
 	story_end(&s);
 }
 
-static void s40_what_others_do_is_noticed(void)
+TEST(s40_what_others_do_is_noticed)
 {
 	struct seen_savepoint seen = {.id = 2};
 	char stopped[128];
@@ -367,7 +367,7 @@ static void s40_what_others_do_is_noticed(void)
 	story_end(&s);
 }
 
-static void s41_an_end_is_always_reached(void)
+TEST(s41_an_end_is_always_reached)
 {
 	struct story s;
 
@@ -388,7 +388,7 @@ static void s41_an_end_is_always_reached(void)
 
 /* ---- launch and duplicates ---- */
 
-static void s42_a_start_that_nobody_confirmed_is_not_repeated(void)
+TEST(s42_a_start_that_nobody_confirmed_is_not_repeated)
 {
 	char job[JOB_ID_BYTES];
 	struct story s;
@@ -407,7 +407,7 @@ static void s42_a_start_that_nobody_confirmed_is_not_repeated(void)
 	story_end(&s);
 }
 
-static void s43_of_two_agents_one_acts(void)
+TEST(s43_of_two_agents_one_acts)
 {
 	struct story s;
 
@@ -428,7 +428,7 @@ static void s43_of_two_agents_one_acts(void)
 	story_end(&s);
 }
 
-static void s44_a_start_that_fails_has_used_up_nothing(void)
+TEST(s44_a_start_that_fails_has_used_up_nothing)
 {
 	char first[128];
 	struct story s;
@@ -449,7 +449,7 @@ static void s44_a_start_that_fails_has_used_up_nothing(void)
 	story_end(&s);
 }
 
-static void s45_a_restore_that_fails_is_never_followed_by_an_empty_start(void)
+TEST(s45_a_restore_that_fails_is_never_followed_by_an_empty_start)
 {
 	struct story s;
 
@@ -469,7 +469,7 @@ static void s45_a_restore_that_fails_is_never_followed_by_an_empty_start(void)
 	story_end(&s);
 }
 
-static void s46_a_main_that_throws_ends_after_some_attempts(void)
+TEST(s46_a_main_that_throws_ends_after_some_attempts)
 {
 	struct view view = job_in(JOB_FAILED);
 	struct story s;
@@ -494,7 +494,7 @@ static void s46_a_main_that_throws_ends_after_some_attempts(void)
 }
 
 /* A storm with progress goes on, but each restart is counted, and said. */
-static void s47_a_restart_storm_without_progress_ends(void)
+TEST(s47_a_restart_storm_without_progress_ends)
 {
 	struct story s;
 
@@ -522,7 +522,7 @@ static void s47_a_restart_storm_without_progress_ends(void)
 	story_end(&s);
 }
 
-static void s48_a_jvm_that_was_killed_is_a_failed_attempt_with_its_signal(void)
+TEST(s48_a_jvm_that_was_killed_is_a_failed_attempt_with_its_signal)
 {
 	struct event e = {.type = EVENT_EXITED,
 			  .process = {.wait_status = KILLED(SIGKILL),
@@ -540,7 +540,7 @@ static void s48_a_jvm_that_was_killed_is_a_failed_attempt_with_its_signal(void)
 	story_end(&s);
 }
 
-static void s49_nothing_is_decided_before_the_process_is_gone(void)
+TEST(s49_nothing_is_decided_before_the_process_is_gone)
 {
 	struct story s;
 
@@ -554,7 +554,7 @@ static void s49_nothing_is_decided_before_the_process_is_gone(void)
 	story_end(&s);
 }
 
-static void s50_the_old_image_resumes_after_a_bad_one(void)
+TEST(s50_the_old_image_resumes_after_a_bad_one)
 {
 	char place[128];
 	struct story s;
@@ -586,7 +586,7 @@ static void s50_the_old_image_resumes_after_a_bad_one(void)
 }
 
 /* A first launch, whose checkpoint drey never saw over REST, but once in storage. */
-static void what_was_seen_once_was_there(void)
+TEST(what_was_seen_once_was_there)
 {
 	struct story s;
 
@@ -610,7 +610,7 @@ static void what_was_seen_once_was_there(void)
 }
 
 /* The same, but all that is left of it at the first look is the entry in Flink's HA data. */
-static void what_flink_has_recorded_was_there(void)
+TEST(what_flink_has_recorded_was_there)
 {
 	struct lying *gone;
 	struct story s;
@@ -633,36 +633,4 @@ static void what_flink_has_recorded_was_there(void)
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_HAS(s.l.life.reason, "has run before");
 	story_end(&s);
-}
-
-int main(void)
-{
-	TEST(what_was_seen_once_was_there);
-	TEST(what_flink_has_recorded_was_there);
-	TEST(s26_a_crash_after_the_stop_finds_its_savepoint);
-	TEST(s27_a_savepoint_counts_although_the_job_failed_at_its_stop);
-	TEST(s28_a_stop_outlives_the_container);
-	TEST(s29_a_finished_job_never_runs_again_by_itself);
-	TEST(s30_a_failure_cause_is_a_failure);
-	TEST(s31_nothing_is_started_while_a_slow_stop_goes_on);
-	TEST(s32_one_wish_is_one_stop);
-	TEST(s33_suspend_is_one_stop_with_savepoint);
-	TEST(s34_a_job_that_cannot_be_stopped_is_left_running);
-	TEST(s35_a_result_that_was_never_read_is_looked_for);
-	TEST(s36_sigterm_in_a_savepoint_is_no_stop);
-	TEST(s37_an_eviction_needs_no_person);
-	TEST(s38_a_slow_periodic_savepoint_is_not_triggered_again);
-	TEST(s39_an_upgrade_waits_for_the_savepoint_in_flight);
-	TEST(s40_what_others_do_is_noticed);
-	TEST(s41_an_end_is_always_reached);
-	TEST(s42_a_start_that_nobody_confirmed_is_not_repeated);
-	TEST(s43_of_two_agents_one_acts);
-	TEST(s44_a_start_that_fails_has_used_up_nothing);
-	TEST(s45_a_restore_that_fails_is_never_followed_by_an_empty_start);
-	TEST(s46_a_main_that_throws_ends_after_some_attempts);
-	TEST(s47_a_restart_storm_without_progress_ends);
-	TEST(s48_a_jvm_that_was_killed_is_a_failed_attempt_with_its_signal);
-	TEST(s49_nothing_is_decided_before_the_process_is_gone);
-	TEST(s50_the_old_image_resumes_after_a_bad_one);
-	return tap_done();
 }

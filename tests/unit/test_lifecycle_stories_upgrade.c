@@ -30,7 +30,7 @@ static void fail_for_good(struct story *s)
 
 /* ---- upgrade and rollback ---- */
 
-static void s51_state_that_this_flink_cannot_read_is_never_replaced(void)
+TEST(s51_state_that_this_flink_cannot_read_is_never_replaced)
 {
 	struct story s;
 
@@ -50,7 +50,7 @@ static void s51_state_that_this_flink_cannot_read_is_never_replaced(void)
 	story_end(&s);
 }
 
-static void s52_a_rollback_starts_from_the_upgrades_savepoint(void)
+TEST(s52_a_rollback_starts_from_the_upgrades_savepoint)
 {
 	char place[128];
 	struct story s;
@@ -94,7 +94,7 @@ static void s52_a_rollback_starts_from_the_upgrades_savepoint(void)
 	story_end(&s);
 }
 
-static void s53_a_rollback_waits_until_the_new_side_is_dead(void)
+TEST(s53_a_rollback_waits_until_the_new_side_is_dead)
 {
 	char job[JOB_ID_BYTES];
 	struct story s;
@@ -119,7 +119,7 @@ static void s53_a_rollback_waits_until_the_new_side_is_dead(void)
 	story_end(&s);
 }
 
-static void s54_a_generation_that_failed_is_not_tried_again(void)
+TEST(s54_a_generation_that_failed_is_not_tried_again)
 {
 	struct story s;
 
@@ -144,7 +144,7 @@ static void s54_a_generation_that_failed_is_not_tried_again(void)
 	story_end(&s);
 }
 
-static void s55_nothing_but_the_generation_is_an_upgrade(void)
+TEST(s55_nothing_but_the_generation_is_an_upgrade)
 {
 	char job[JOB_ID_BYTES];
 	struct story s;
@@ -164,7 +164,7 @@ static void s55_nothing_but_the_generation_is_an_upgrade(void)
 	story_end(&s);
 }
 
-static void s56_a_cancel_for_the_upgrade_is_no_end(void)
+TEST(s56_a_cancel_for_the_upgrade_is_no_end)
 {
 	struct story s;
 
@@ -186,7 +186,7 @@ static void s56_a_cancel_for_the_upgrade_is_no_end(void)
 	}
 }
 
-static void s57_a_checkpoint_after_the_savepoint_is_newer(void)
+TEST(s57_a_checkpoint_after_the_savepoint_is_newer)
 {
 	struct story s;
 
@@ -208,7 +208,7 @@ static void s57_a_checkpoint_after_the_savepoint_is_newer(void)
 }
 
 /* A new version of a finished job is a person's word away, and not blocked. */
-static void s58_a_finished_job_runs_again_when_a_person_says_so(void)
+TEST(s58_a_finished_job_runs_again_when_a_person_says_so)
 {
 	struct story s;
 
@@ -241,7 +241,7 @@ static void s58_a_finished_job_runs_again_when_a_person_says_so(void)
 
 /* ---- detection, reporting, retention ---- */
 
-static void s59_a_job_without_slots_does_not_run(void)
+TEST(s59_a_job_without_slots_does_not_run)
 {
 	struct view view;
 	struct story s;
@@ -265,7 +265,7 @@ static void s59_a_job_without_slots_does_not_run(void)
 	story_end(&s);
 }
 
-static void s60_a_job_that_is_gone_is_reported_as_long_as_it_is(void)
+TEST(s60_a_job_that_is_gone_is_reported_as_long_as_it_is)
 {
 	struct story s;
 
@@ -282,7 +282,7 @@ static void s60_a_job_that_is_gone_is_reported_as_long_as_it_is(void)
 }
 
 /* What is configured is in force: no limit waits for another switch. */
-static void s61_each_limit_works_by_itself(void)
+TEST(s61_each_limit_works_by_itself)
 {
 	struct story s;
 
@@ -303,7 +303,7 @@ static void s61_each_limit_works_by_itself(void)
 	story_end(&s);
 }
 
-static void s62_a_slow_first_checkpoint_ends_nothing(void)
+TEST(s62_a_slow_first_checkpoint_ends_nothing)
 {
 	struct story s;
 
@@ -320,7 +320,7 @@ static void s62_a_slow_first_checkpoint_ends_nothing(void)
 	story_end(&s);
 }
 
-static void s63_what_is_over_is_not_restarted_for_its_health(void)
+TEST(s63_what_is_over_is_not_restarted_for_its_health)
 {
 	struct story s;
 
@@ -337,7 +337,7 @@ static void s63_what_is_over_is_not_restarted_for_its_health(void)
 	}
 }
 
-static void s64_a_look_that_is_never_answered_stops_nothing_else(void)
+TEST(s64_a_look_that_is_never_answered_stops_nothing_else)
 {
 	struct story s;
 
@@ -354,7 +354,7 @@ static void s64_a_look_that_is_never_answered_stops_nothing_else(void)
 	story_end(&s);
 }
 
-static void s65_the_last_snapshot_is_never_disposed_of(void)
+TEST(s65_the_last_snapshot_is_never_disposed_of)
 {
 	struct story s;
 
@@ -391,7 +391,7 @@ static void s65_the_last_snapshot_is_never_disposed_of(void)
 	story_end(&s);
 }
 
-static void s66_old_savepoints_go(void)
+TEST(s66_old_savepoints_go)
 {
 	struct story s;
 
@@ -420,7 +420,7 @@ static void s66_old_savepoints_go(void)
 }
 
 /* Until the present job has a full snapshot of its own, what it was started from may hold its files. */
-static void s67_what_the_job_stands_on_stays(void)
+TEST(s67_what_the_job_stands_on_stays)
 {
 	struct snapshot newer = {.path = (char *)"file:/sp/savepoint-other",
 				 .kind = SNAPSHOT_SAVEPOINT,
@@ -458,26 +458,4 @@ static void s67_what_the_job_stands_on_stays(void)
 	viewed(&s.l, restored_view(&s, JOB_RUNNING));
 	CHECK_INT(took(&s.l, EFFECT_DISPOSE), ==, 1);
 	story_end(&s);
-}
-
-int main(void)
-{
-	TEST(s51_state_that_this_flink_cannot_read_is_never_replaced);
-	TEST(s52_a_rollback_starts_from_the_upgrades_savepoint);
-	TEST(s53_a_rollback_waits_until_the_new_side_is_dead);
-	TEST(s54_a_generation_that_failed_is_not_tried_again);
-	TEST(s55_nothing_but_the_generation_is_an_upgrade);
-	TEST(s56_a_cancel_for_the_upgrade_is_no_end);
-	TEST(s57_a_checkpoint_after_the_savepoint_is_newer);
-	TEST(s58_a_finished_job_runs_again_when_a_person_says_so);
-	TEST(s59_a_job_without_slots_does_not_run);
-	TEST(s60_a_job_that_is_gone_is_reported_as_long_as_it_is);
-	TEST(s61_each_limit_works_by_itself);
-	TEST(s62_a_slow_first_checkpoint_ends_nothing);
-	TEST(s63_what_is_over_is_not_restarted_for_its_health);
-	TEST(s64_a_look_that_is_never_answered_stops_nothing_else);
-	TEST(s65_the_last_snapshot_is_never_disposed_of);
-	TEST(s66_old_savepoints_go);
-	TEST(s67_what_the_job_stands_on_stays);
-	return tap_done();
 }

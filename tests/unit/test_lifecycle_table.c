@@ -549,7 +549,7 @@ static void tell_difference(const char *is, const char *should)
 	tap_note("`make docs-lifecycle` writes it anew; read the difference");
 }
 
-static void the_table_in_the_document_is_what_the_code_does(void)
+TEST(the_table_in_the_document_is_what_the_code_does)
 {
 	cleanup_buf struct buf doc = BUF_INIT, table = BUF_INIT;
 	const char *begin, *end;
@@ -571,7 +571,7 @@ static void the_table_in_the_document_is_what_the_code_does(void)
 		tell_difference(begin, buf_str(&table));
 }
 
-static void every_phase_and_every_event_is_in_the_table(void)
+TEST(every_phase_and_every_event_is_in_the_table)
 {
 	for (int i = 0; i < PHASE_COUNT; i++) {
 		bool found = false;
@@ -587,11 +587,4 @@ static void every_phase_and_every_event_is_in_the_table(void)
 			found = found || trials[k].type == (enum event_type)i;
 		CHECK(found);
 	}
-}
-
-int main(void)
-{
-	TEST(every_phase_and_every_event_is_in_the_table);
-	TEST(the_table_in_the_document_is_what_the_code_does);
-	return tap_done();
 }

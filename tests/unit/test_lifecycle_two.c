@@ -52,7 +52,7 @@ static int64_t launched_after(struct life *l)
 	return l->now_ms - begin_ms;
 }
 
-static void a_launch_of_another_pod_whose_end_nobody_saw_is_waited_for(void)
+TEST(a_launch_of_another_pod_whose_end_nobody_saw_is_waited_for)
 {
 	struct life l;
 
@@ -85,7 +85,7 @@ static void a_launch_of_another_pod_whose_end_nobody_saw_is_waited_for(void)
 }
 
 /* The look took longer than the wait: what it has seen may have been removed by their Flink, and newer state made. */
-static void facts_gathered_while_another_flink_may_live_start_nothing(void)
+TEST(facts_gathered_while_another_flink_may_live_start_nothing)
 {
 	struct life l;
 
@@ -114,7 +114,7 @@ static void facts_gathered_while_another_flink_may_live_start_nothing(void)
 }
 
 /* Their stop is in flight, and their Flink may still complete it. */
-static void an_operation_of_another_pod_is_settled_when_its_flink_has_had_its_time(void)
+TEST(an_operation_of_another_pod_is_settled_when_its_flink_has_had_its_time)
 {
 	struct operation *operation;
 	struct life l;
@@ -145,7 +145,7 @@ static void an_operation_of_another_pod_is_settled_when_its_flink_has_had_its_ti
 	life_end(&l);
 }
 
-static void what_is_proven_dead_is_not_waited_for(void)
+TEST(what_is_proven_dead_is_not_waited_for)
 {
 	struct life l;
 
@@ -183,7 +183,7 @@ static void conflict(struct life *l)
 }
 
 /* The Pod before was deleted, and has written once more after this one has read the journal. */
-static void who_never_owned_the_journal_loses_nothing_by_a_conflict(void)
+TEST(who_never_owned_the_journal_loses_nothing_by_a_conflict)
 {
 	struct life l;
 
@@ -210,7 +210,7 @@ static void who_never_owned_the_journal_loses_nothing_by_a_conflict(void)
 	life_end(&l);
 }
 
-static void an_agent_of_a_fenced_container_stays_fenced(void)
+TEST(an_agent_of_a_fenced_container_stays_fenced)
 {
 	struct event e = {.type = EVENT_HELLO, .hello.fenced = true};
 	struct life l;
@@ -236,7 +236,7 @@ static void an_agent_of_a_fenced_container_stays_fenced(void)
 
 /* The agent crashed, and before it was back another pod began to take over: it waits, and has decided nothing yet. The
  * new agent reads a journal that is lost already. */
-static void a_journal_that_another_pod_wrote_last_is_lost(void)
+TEST(a_journal_that_another_pod_wrote_last_is_lost)
 {
 	static const struct {
 		const char *writers[2];
@@ -278,7 +278,7 @@ static void a_journal_that_another_pod_wrote_last_is_lost(void)
 }
 
 /* Both have one job id, because the later launch goes on with Flink's own HA data. */
-static void a_launch_that_goes_on_elsewhere_is_not_the_one_that_runs_here(void)
+TEST(a_launch_that_goes_on_elsewhere_is_not_the_one_that_runs_here)
 {
 	const char *job = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 	struct life l;
@@ -306,7 +306,7 @@ static void a_launch_that_goes_on_elsewhere_is_not_the_one_that_runs_here(void)
 
 /* The agent dies between the journal and drey-init, and what was to be launched has the job id of the one that has
  * just ended. */
-static void a_launch_that_drey_init_was_never_asked_for_is_no_failed_attempt(void)
+TEST(a_launch_that_drey_init_was_never_asked_for_is_no_failed_attempt)
 {
 	const char *job = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 	struct launch *next;
@@ -344,7 +344,7 @@ static void run_strict(struct life *l)
 	forget(l);
 }
 
-static void every_look_at_the_journal_renews_the_lease_from_when_it_was_asked_for(void)
+TEST(every_look_at_the_journal_renews_the_lease_from_when_it_was_asked_for)
 {
 	struct life l;
 	int64_t asked_ms;
@@ -368,7 +368,7 @@ static void every_look_at_the_journal_renews_the_lease_from_when_it_was_asked_fo
 	life_end(&l);
 }
 
-static void a_journal_out_of_reach_ends_flink_before_the_lease_does(void)
+TEST(a_journal_out_of_reach_ends_flink_before_the_lease_does)
 {
 	struct event unknown = {.type = EVENT_JOURNAL_SEEN, .journal.unknown = true};
 	struct life l;
@@ -416,7 +416,7 @@ static void a_journal_out_of_reach_ends_flink_before_the_lease_does(void)
 }
 
 /* The wall clock is only ever recorded. */
-static void an_hour_more_or_less_on_the_wall_clock_changes_nothing(void)
+TEST(an_hour_more_or_less_on_the_wall_clock_changes_nothing)
 {
 	struct life l;
 
@@ -439,21 +439,4 @@ static void an_hour_more_or_less_on_the_wall_clock_changes_nothing(void)
 		CHECK_INT(took(&l, EFFECT_SIGNAL), >=, 1);
 		life_end(&l);
 	}
-}
-
-int main(void)
-{
-	TEST(an_hour_more_or_less_on_the_wall_clock_changes_nothing);
-	TEST(a_launch_of_another_pod_whose_end_nobody_saw_is_waited_for);
-	TEST(facts_gathered_while_another_flink_may_live_start_nothing);
-	TEST(an_operation_of_another_pod_is_settled_when_its_flink_has_had_its_time);
-	TEST(what_is_proven_dead_is_not_waited_for);
-	TEST(who_never_owned_the_journal_loses_nothing_by_a_conflict);
-	TEST(a_journal_that_another_pod_wrote_last_is_lost);
-	TEST(an_agent_of_a_fenced_container_stays_fenced);
-	TEST(a_launch_that_goes_on_elsewhere_is_not_the_one_that_runs_here);
-	TEST(a_launch_that_drey_init_was_never_asked_for_is_no_failed_attempt);
-	TEST(every_look_at_the_journal_renews_the_lease_from_when_it_was_asked_for);
-	TEST(a_journal_out_of_reach_ends_flink_before_the_lease_does);
-	return tap_done();
 }

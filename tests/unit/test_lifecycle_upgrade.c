@@ -31,7 +31,7 @@ static void use_up_attempts(struct life *l)
 
 /* ---- how the container ends ---- */
 
-static void an_upgrade_stops_with_a_savepoint_inside_the_grace_period(void)
+TEST(an_upgrade_stops_with_a_savepoint_inside_the_grace_period)
 {
 	struct life l;
 
@@ -59,7 +59,7 @@ static void an_upgrade_stops_with_a_savepoint_inside_the_grace_period(void)
 	life_end(&l);
 }
 
-static void without_a_savepoint_the_newest_checkpoint_has_to_do_and_that_is_said(void)
+TEST(without_a_savepoint_the_newest_checkpoint_has_to_do_and_that_is_said)
 {
 	struct life l;
 
@@ -77,7 +77,7 @@ static void without_a_savepoint_the_newest_checkpoint_has_to_do_and_that_is_said
 	life_end(&l);
 }
 
-static void a_savepoint_that_takes_too_long_is_given_up_in_time(void)
+TEST(a_savepoint_that_takes_too_long_is_given_up_in_time)
 {
 	struct life l;
 
@@ -92,7 +92,7 @@ static void a_savepoint_that_takes_too_long_is_given_up_in_time(void)
 	life_end(&l);
 }
 
-static void no_time_or_no_running_job_is_no_savepoint(void)
+TEST(no_time_or_no_running_job_is_no_savepoint)
 {
 	struct life l;
 
@@ -111,7 +111,7 @@ static void no_time_or_no_running_job_is_no_savepoint(void)
 	life_end(&l);
 }
 
-static void a_stop_for_the_upgrade_follows_the_savepoint_in_flight(void)
+TEST(a_stop_for_the_upgrade_follows_the_savepoint_in_flight)
 {
 	struct life l;
 
@@ -138,7 +138,7 @@ static void a_stop_for_the_upgrade_follows_the_savepoint_in_flight(void)
 	}
 }
 
-static void a_savepoint_in_flight_that_takes_too_long_costs_the_stop(void)
+TEST(a_savepoint_in_flight_that_takes_too_long_costs_the_stop)
 {
 	struct life l;
 
@@ -153,7 +153,7 @@ static void a_savepoint_in_flight_that_takes_too_long_costs_the_stop(void)
 	life_end(&l);
 }
 
-static void by_last_state_nothing_is_taken(void)
+TEST(by_last_state_nothing_is_taken)
 {
 	struct life l;
 
@@ -164,7 +164,7 @@ static void by_last_state_nothing_is_taken(void)
 	life_end(&l);
 }
 
-static void stateless_cancels(void)
+TEST(stateless_cancels)
 {
 	struct life l;
 
@@ -187,7 +187,7 @@ static void stateless_cancels(void)
 	}
 }
 
-static void a_cancel_that_is_not_obeyed_ends_in_time(void)
+TEST(a_cancel_that_is_not_obeyed_ends_in_time)
 {
 	struct life l;
 
@@ -202,7 +202,7 @@ static void a_cancel_that_is_not_obeyed_ends_in_time(void)
 	life_end(&l);
 }
 
-static void an_eviction_keeps_the_state_whatever_is_configured(void)
+TEST(an_eviction_keeps_the_state_whatever_is_configured)
 {
 	struct life l;
 
@@ -219,7 +219,7 @@ static void an_eviction_keeps_the_state_whatever_is_configured(void)
 	}
 }
 
-static void as_long_as_nobody_tells_the_configuration_decides(void)
+TEST(as_long_as_nobody_tells_the_configuration_decides)
 {
 	static const struct {
 		enum sigterm_policy policy;
@@ -245,7 +245,7 @@ static void as_long_as_nobody_tells_the_configuration_decides(void)
 	}
 }
 
-static void a_new_agent_is_told_what_the_end_is_for(void)
+TEST(a_new_agent_is_told_what_the_end_is_for)
 {
 	struct event e = {
 		.type = EVENT_HELLO,
@@ -262,7 +262,7 @@ static void a_new_agent_is_told_what_the_end_is_for(void)
 	life_end(&l);
 }
 
-static void an_upgrade_from_a_checkpoint_is_said_aloud(void)
+TEST(an_upgrade_from_a_checkpoint_is_said_aloud)
 {
 	struct life l;
 
@@ -289,7 +289,7 @@ static void an_upgrade_from_a_checkpoint_is_said_aloud(void)
 
 /* ---- what a failure binds ---- */
 
-static void a_generation_that_has_failed_is_not_tried_again_by_itself(void)
+TEST(a_generation_that_has_failed_is_not_tried_again_by_itself)
 {
 	struct life l;
 
@@ -307,7 +307,7 @@ static void a_generation_that_has_failed_is_not_tried_again_by_itself(void)
 	life_end(&l);
 }
 
-static void the_one_before_comes_back_and_starts(void)
+TEST(the_one_before_comes_back_and_starts)
 {
 	struct life l;
 
@@ -335,7 +335,7 @@ static void the_one_before_comes_back_and_starts(void)
 	life_end(&l);
 }
 
-static void a_person_may_try_it_once_more(void)
+TEST(a_person_may_try_it_once_more)
 {
 	struct life l;
 
@@ -351,7 +351,7 @@ static void a_person_may_try_it_once_more(void)
 	life_end(&l);
 }
 
-static void another_generation_has_attempts_of_its_own(void)
+TEST(another_generation_has_attempts_of_its_own)
 {
 	struct life l;
 
@@ -368,7 +368,7 @@ static void another_generation_has_attempts_of_its_own(void)
 	life_end(&l);
 }
 
-static void a_generation_that_has_run_well_once_is_never_called_bad(void)
+TEST(a_generation_that_has_run_well_once_is_never_called_bad)
 {
 	struct life l;
 
@@ -381,7 +381,7 @@ static void a_generation_that_has_run_well_once_is_never_called_bad(void)
 }
 
 /* What has come to its end, or was cancelled, is not started by a new image. */
-static void only_a_failure_is_left_behind_by_another_generation(void)
+TEST(only_a_failure_is_left_behind_by_another_generation)
 {
 	static const enum outcome_kind kinds[] = {OUTCOME_FINISHED, OUTCOME_CANCELLED,
 						  OUTCOME_UNKNOWN, OUTCOME_RESTORE_MISMATCH};
@@ -397,28 +397,4 @@ static void only_a_failure_is_left_behind_by_another_generation(void)
 		CHECK_NOTHING(&l, EFFECT_OBSERVE);
 		life_end(&l);
 	}
-}
-
-int main(void)
-{
-	TEST(an_upgrade_stops_with_a_savepoint_inside_the_grace_period);
-	TEST(without_a_savepoint_the_newest_checkpoint_has_to_do_and_that_is_said);
-	TEST(a_savepoint_that_takes_too_long_is_given_up_in_time);
-	TEST(no_time_or_no_running_job_is_no_savepoint);
-	TEST(a_stop_for_the_upgrade_follows_the_savepoint_in_flight);
-	TEST(a_savepoint_in_flight_that_takes_too_long_costs_the_stop);
-	TEST(by_last_state_nothing_is_taken);
-	TEST(stateless_cancels);
-	TEST(a_cancel_that_is_not_obeyed_ends_in_time);
-	TEST(an_eviction_keeps_the_state_whatever_is_configured);
-	TEST(as_long_as_nobody_tells_the_configuration_decides);
-	TEST(a_new_agent_is_told_what_the_end_is_for);
-	TEST(an_upgrade_from_a_checkpoint_is_said_aloud);
-	TEST(a_generation_that_has_failed_is_not_tried_again_by_itself);
-	TEST(the_one_before_comes_back_and_starts);
-	TEST(a_person_may_try_it_once_more);
-	TEST(another_generation_has_attempts_of_its_own);
-	TEST(a_generation_that_has_run_well_once_is_never_called_bad);
-	TEST(only_a_failure_is_left_behind_by_another_generation);
-	return tap_done();
 }

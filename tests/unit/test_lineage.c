@@ -6,7 +6,7 @@
 #define B(id) "file:/cp/" JOB_B "/chk-" #id
 
 /* chk-20 was damaged, drey went back to chk-8, and that Flink ended at once. Then chk-10 came out of a backup. */
-static void a_start_that_never_came_to_run_abandons_nothing(void)
+TEST(a_start_that_never_came_to_run_abandons_nothing)
 {
 	struct launch *back;
 	struct world w;
@@ -41,7 +41,7 @@ static void a_start_that_never_came_to_run_abandons_nothing(void)
 }
 
 /* Several in a row, the last of them from another point of the same branch. */
-static void several_starts_that_never_came_to_run_abandon_nothing(void)
+TEST(several_starts_that_never_came_to_run_abandon_nothing)
 {
 	struct world w;
 
@@ -65,7 +65,7 @@ static void several_starts_that_never_came_to_run_abandon_nothing(void)
 }
 
 /* The container was killed before the journal could tell that Flink had restored nothing. */
-static void what_is_not_newer_than_its_restore_point_was_made_from_something_else(void)
+TEST(what_is_not_newer_than_its_restore_point_was_made_from_something_else)
 {
 	struct world w;
 
@@ -90,7 +90,7 @@ static void what_is_not_newer_than_its_restore_point_was_made_from_something_els
 }
 
 /* A launch that goes on with its job has an entry of Flink's HA for its restore point. */
-static void a_job_that_goes_on_has_checkpoints_from_before(void)
+TEST(a_job_that_goes_on_has_checkpoints_from_before)
 {
 	struct world w;
 
@@ -116,7 +116,7 @@ static void a_job_that_goes_on_has_checkpoints_from_before(void)
 	end(&w);
 }
 
-static void a_restore_of_something_else_is_put_on_record_when_it_is_found(void)
+TEST(a_restore_of_something_else_is_put_on_record_when_it_is_found)
 {
 	struct launch *launch;
 	struct decision decision = {.kind = DECISION_HOLD, .rule = 6, .reason = "because"};
@@ -146,14 +146,4 @@ static void a_restore_of_something_else_is_put_on_record_when_it_is_found(void)
 	CHECK_HAS(l.notes, "Flink had restored something else");
 	facts_release(&facts);
 	life_end(&l);
-}
-
-int main(void)
-{
-	TEST(a_start_that_never_came_to_run_abandons_nothing);
-	TEST(several_starts_that_never_came_to_run_abandon_nothing);
-	TEST(what_is_not_newer_than_its_restore_point_was_made_from_something_else);
-	TEST(a_job_that_goes_on_has_checkpoints_from_before);
-	TEST(a_restore_of_something_else_is_put_on_record_when_it_is_found);
-	return tap_done();
 }

@@ -29,7 +29,7 @@ static const char *dirs_of(const struct world *w, size_t *ret_left_out)
 	return text;
 }
 
-static void what_is_configured_is_not_named_twice(void)
+TEST(what_is_configured_is_not_named_twice)
 {
 	struct world w;
 
@@ -40,7 +40,7 @@ static void what_is_configured_is_not_named_twice(void)
 	end(&w);
 }
 
-static void the_directories_of_the_last_launch_stay_sources(void)
+TEST(the_directories_of_the_last_launch_stay_sources)
 {
 	struct world w;
 
@@ -50,7 +50,7 @@ static void the_directories_of_the_last_launch_stay_sources(void)
 	end(&w);
 }
 
-static void the_path_of_a_checkpoint_tells_where_the_job_really_writes(void)
+TEST(the_path_of_a_checkpoint_tells_where_the_job_really_writes)
 {
 	struct world w;
 	struct launch *launch;
@@ -65,7 +65,7 @@ static void the_path_of_a_checkpoint_tells_where_the_job_really_writes(void)
 	end(&w);
 }
 
-static void the_way_back_ends_at_a_proven_launch(void)
+TEST(the_way_back_ends_at_a_proven_launch)
 {
 	struct world w;
 
@@ -77,7 +77,7 @@ static void the_way_back_ends_at_a_proven_launch(void)
 	end(&w);
 }
 
-static void an_order_of_a_person_has_given_up_what_was_before(void)
+TEST(an_order_of_a_person_has_given_up_what_was_before)
 {
 	struct world w;
 
@@ -92,7 +92,7 @@ static void an_order_of_a_person_has_given_up_what_was_before(void)
 	end(&w);
 }
 
-static void the_directory_of_an_operation_in_flight_is_one(void)
+TEST(the_directory_of_an_operation_in_flight_is_one)
 {
 	struct world w;
 
@@ -106,7 +106,7 @@ static void the_directory_of_an_operation_in_flight_is_one(void)
 	end(&w);
 }
 
-static void more_than_a_few_are_counted(void)
+TEST(more_than_a_few_are_counted)
 {
 	struct world w;
 	size_t left_out = 0;
@@ -123,7 +123,7 @@ static void more_than_a_few_are_counted(void)
 	end(&w);
 }
 
-static void ha_data_of_launches_before_are_read_as_long_as_they_may_be_newer(void)
+TEST(ha_data_of_launches_before_are_read_as_long_as_they_may_be_newer)
 {
 	const char *ids[LINEAGE_HA_MAX];
 	struct launch *launch;
@@ -152,7 +152,7 @@ static void ha_data_of_launches_before_are_read_as_long_as_they_may_be_newer(voi
 	end(&w);
 }
 
-static void only_flinks_own_form_names_a_directory(void)
+TEST(only_flinks_own_form_names_a_directory)
 {
 	static const char *const bad[] = {
 		"<checkpoint-not-externally-addressable>",
@@ -173,18 +173,4 @@ static void only_flinks_own_form_names_a_directory(void)
 		CHECK_STR(lineage_dir_of_checkpoint(bad[i], JOB_A), NULL);
 	CHECK_STR(lineage_dir_of_checkpoint(NULL, JOB_A), NULL);
 	CHECK_STR(lineage_dir_of_checkpoint("file:/x/chk-1", ""), NULL);
-}
-
-int main(void)
-{
-	TEST(what_is_configured_is_not_named_twice);
-	TEST(the_directories_of_the_last_launch_stay_sources);
-	TEST(the_path_of_a_checkpoint_tells_where_the_job_really_writes);
-	TEST(the_way_back_ends_at_a_proven_launch);
-	TEST(an_order_of_a_person_has_given_up_what_was_before);
-	TEST(the_directory_of_an_operation_in_flight_is_one);
-	TEST(more_than_a_few_are_counted);
-	TEST(ha_data_of_launches_before_are_read_as_long_as_they_may_be_newer);
-	TEST(only_flinks_own_form_names_a_directory);
-	return tap_done();
 }

@@ -55,7 +55,7 @@ static struct json *one_document(const char *text)
 	return end ? json_parse(text, (size_t)(end - text), LOG_LINE_BYTES, NULL) : NULL;
 }
 
-static void writes_one_json_object_a_line(void)
+TEST(writes_one_json_object_a_line)
 {
 	cleanup_rig struct rig rig = rig_new(LOG_AUTO);
 	cleanup_json struct json *doc = NULL;
@@ -75,7 +75,7 @@ static void writes_one_json_object_a_line(void)
 	CHECK_INT(strlen(json_str(doc, "time") ? json_str(doc, "time") : ""), ==, 24);
 }
 
-static void a_text_line_is_short_and_quotes_what_needs_it(void)
+TEST(a_text_line_is_short_and_quotes_what_needs_it)
 {
 	cleanup_rig struct rig rig = rig_new(LOG_TEXT);
 
@@ -86,7 +86,7 @@ static void a_text_line_is_short_and_quotes_what_needs_it(void)
 	CHECK(!strstr(rig.text, "orders"));
 }
 
-static void a_line_cannot_be_forged(void)
+TEST(a_line_cannot_be_forged)
 {
 	cleanup_rig struct rig rig = rig_new(LOG_JSON);
 	cleanup_json struct json *doc = NULL;
@@ -97,7 +97,7 @@ static void a_line_cannot_be_forged(void)
 	CHECK(!strchr(rig.text, '\x1b'));
 }
 
-static void a_long_line_is_cut_but_stays_valid(void)
+TEST(a_long_line_is_cut_but_stays_valid)
 {
 	cleanup_rig struct rig rig = rig_new(LOG_JSON);
 	cleanup_json struct json *doc = NULL;
@@ -117,7 +117,7 @@ static void a_long_line_is_cut_but_stays_valid(void)
 	CHECK_STR(json_str(doc, "three"), "short");
 }
 
-static void levels_below_the_chosen_one_are_not_written(void)
+TEST(levels_below_the_chosen_one_are_not_written)
 {
 	cleanup_rig struct rig rig = rig_new(LOG_JSON);
 	enum log_level level = LOG_ERROR;
@@ -130,7 +130,7 @@ static void levels_below_the_chosen_one_are_not_written(void)
 	CHECK_INT(log_level_of("loud", &level), ==, -1);
 }
 
-static void an_error_has_its_text_and_kind(void)
+TEST(an_error_has_its_text_and_kind)
 {
 	cleanup_rig struct rig rig = rig_new(LOG_JSON);
 	struct err err = {0};
@@ -140,7 +140,7 @@ static void an_error_has_its_text_and_kind(void)
 	CHECK_HAS(lines(&rig), "\"error\":\"port 8081 is taken\",\"error_kind\":\"busy\"");
 }
 
-static void a_reader_that_sleeps_costs_lines_not_time(void)
+TEST(a_reader_that_sleeps_costs_lines_not_time)
 {
 	cleanup_rig struct rig rig = rig_new(LOG_JSON);
 	char text[1000];
@@ -162,7 +162,7 @@ static void a_reader_that_sleeps_costs_lines_not_time(void)
 	CHECK(!strstr(lines(&rig), "dropped"));
 }
 
-static void a_socket_that_nobody_reads_does_not_block(void)
+TEST(a_socket_that_nobody_reads_does_not_block)
 {
 	int fds[2];
 	struct log *log;
@@ -181,7 +181,7 @@ static void a_socket_that_nobody_reads_does_not_block(void)
 	close(fds[1]);
 }
 
-static void repeated_messages_are_held_back(void)
+TEST(repeated_messages_are_held_back)
 {
 	struct log_limit limit = {.every_ms = 1000};
 
@@ -194,17 +194,8 @@ static void repeated_messages_are_held_back(void)
 	CHECK_INT(limit.repeated, ==, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
-	TEST(writes_one_json_object_a_line);
-	TEST(a_text_line_is_short_and_quotes_what_needs_it);
-	TEST(a_line_cannot_be_forged);
-	TEST(a_long_line_is_cut_but_stays_valid);
-	TEST(levels_below_the_chosen_one_are_not_written);
-	TEST(an_error_has_its_text_and_kind);
-	TEST(a_reader_that_sleeps_costs_lines_not_time);
-	TEST(a_socket_that_nobody_reads_does_not_block);
-	TEST(repeated_messages_are_held_back);
-	return tap_done();
+	return tap_main(argc, argv);
 }

@@ -43,7 +43,7 @@ static void on_readable(void *arg, int fd, unsigned events)
 		buf_addch(&reader->text, ch);
 }
 
-static void calls_back_while_there_is_something_to_read(void)
+TEST(calls_back_while_there_is_something_to_read)
 {
 	struct loop *loop = loop_new(NULL);
 	struct reader reader = {NULL, BUF_INIT, 0, 0};
@@ -68,7 +68,7 @@ static void calls_back_while_there_is_something_to_read(void)
 	close(fds[1]);
 }
 
-static void calls_back_when_there_is_room_to_write(void)
+TEST(calls_back_when_there_is_room_to_write)
 {
 	struct loop *loop = loop_new(NULL);
 	struct reader reader = {NULL, BUF_INIT, 0, 0};
@@ -84,7 +84,7 @@ static void calls_back_when_there_is_room_to_write(void)
 	close(fds[1]);
 }
 
-static void a_closed_descriptor_is_an_error(void)
+TEST(a_closed_descriptor_is_an_error)
 {
 	struct loop *loop = loop_new(NULL);
 	struct err err = {0};
@@ -113,7 +113,7 @@ static void on_tick(void *arg)
 		loop_timer_set(ticker->timer, 1);
 }
 
-static void a_timer_fires_once_and_not_too_early(void)
+TEST(a_timer_fires_once_and_not_too_early)
 {
 	struct ticker ticker = {loop_new(NULL), NULL, 0, 0};
 	int64_t start_ms = clock_mono_ms();
@@ -136,7 +136,7 @@ static void a_timer_fires_once_and_not_too_early(void)
 	loop_free(ticker.loop);
 }
 
-static void a_timer_may_come_early_with_something_else(void)
+TEST(a_timer_may_come_early_with_something_else)
 {
 	struct loop *loop = loop_new(NULL);
 	struct ticker soon = {.loop = loop}, early = {.loop = loop}, later = {.loop = loop};
@@ -166,7 +166,7 @@ static void a_timer_may_come_early_with_something_else(void)
 	loop_free(loop);
 }
 
-static void runs_until_it_is_stopped(void)
+TEST(runs_until_it_is_stopped)
 {
 	struct ticker ticker = {loop_new(NULL), NULL, 0, 5};
 
@@ -186,7 +186,7 @@ static void on_signal(void *arg, int signo)
 		++*(int *)arg;
 }
 
-static void a_signal_becomes_a_callback(void)
+TEST(a_signal_becomes_a_callback)
 {
 	struct loop *loop = loop_new(NULL);
 	int calls = 0;
@@ -243,7 +243,7 @@ static void *post_many(void *arg)
 	return NULL;
 }
 
-static void posts_of_two_threads_arrive_all_and_in_order(void)
+TEST(posts_of_two_threads_arrive_all_and_in_order)
 {
 	struct posts posts = {loop_new(NULL), 0, 0, {0, 0}};
 	struct poster posters[2] = {{&posts, 0}, {&posts, 1}};
@@ -263,7 +263,7 @@ static void ignore(void *arg)
 	(void)arg;
 }
 
-static void posts_that_never_ran_are_dropped(void)
+TEST(posts_that_never_ran_are_dropped)
 {
 	struct loop *loop = loop_new(NULL);
 
@@ -273,7 +273,7 @@ static void posts_that_never_ran_are_dropped(void)
 	CHECK(true);
 }
 
-static void an_idle_loop_does_not_wake_up(void)
+TEST(an_idle_loop_does_not_wake_up)
 {
 	struct ticker ticker = {loop_new(NULL), NULL, 0, 1};
 	struct rusage before, after;
@@ -286,19 +286,4 @@ static void an_idle_loop_does_not_wake_up(void)
 	CHECK_INT(after.ru_nvcsw - before.ru_nvcsw, <=, tap_valgrind() ? 10 : 3);
 	loop_timer_free(ticker.timer);
 	loop_free(ticker.loop);
-}
-
-int main(void)
-{
-	TEST(calls_back_while_there_is_something_to_read);
-	TEST(calls_back_when_there_is_room_to_write);
-	TEST(a_closed_descriptor_is_an_error);
-	TEST(a_timer_fires_once_and_not_too_early);
-	TEST(a_timer_may_come_early_with_something_else);
-	TEST(runs_until_it_is_stopped);
-	TEST(a_signal_becomes_a_callback);
-	TEST(posts_of_two_threads_arrive_all_and_in_order);
-	TEST(posts_that_never_ran_are_dropped);
-	TEST(an_idle_loop_does_not_wake_up);
-	return tap_done();
 }

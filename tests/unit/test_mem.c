@@ -8,7 +8,7 @@
 
 #include "tap.h"
 
-static void memory_comes_zeroed_and_never_null(void)
+TEST(memory_comes_zeroed_and_never_null)
 {
 	char *some = xcalloc(3, 5);
 	char *none = xcalloc(0, 5);
@@ -39,13 +39,13 @@ static int signal_of(size_t count, size_t size_bytes)
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-static void a_size_that_overflows_ends_the_process(void)
+TEST(a_size_that_overflows_ends_the_process)
 {
 	CHECK_INT(signal_of(SIZE_MAX / 2, 3), ==, SIGABRT);
 	CHECK_INT(signal_of(10, 10), ==, 0);
 }
 
-static void copies_of_null_are_null(void)
+TEST(copies_of_null_are_null)
 {
 	char *text = xstrndup("abcdef", 3), *made = xasprintf("%s-%d", "x", 7);
 
@@ -56,7 +56,7 @@ static void copies_of_null_are_null(void)
 	free(made);
 }
 
-static void a_slot_is_replaced_by_a_copy_even_of_itself(void)
+TEST(a_slot_is_replaced_by_a_copy_even_of_itself)
 {
 	char *slot = NULL;
 
@@ -81,20 +81,10 @@ static int open_and_leave(void)
 	return fd;
 }
 
-static void locals_release_themselves(void)
+TEST(locals_release_themselves)
 {
 	int fd = open_and_leave();
 
 	CHECK_INT(fd, >=, 0);
 	CHECK_INT(fcntl(fd, F_GETFD), ==, -1);
-}
-
-int main(void)
-{
-	TEST(memory_comes_zeroed_and_never_null);
-	TEST(a_size_that_overflows_ends_the_process);
-	TEST(copies_of_null_are_null);
-	TEST(a_slot_is_replaced_by_a_copy_even_of_itself);
-	TEST(locals_release_themselves);
-	return tap_done();
 }

@@ -133,7 +133,7 @@ static void check_ref_line(struct golden *golden, char **cell)
 		golden->biggest[file - golden->metadata.files] = size;
 }
 
-static void reads_every_golden_file_as_its_manifest_says(void)
+TEST(reads_every_golden_file_as_its_manifest_says)
 {
 	FILE *file = fopen(FIXTURES "MANIFEST.tsv", "r");
 	struct golden golden = {0};
@@ -161,7 +161,7 @@ static void reads_every_golden_file_as_its_manifest_says(void)
 	CHECK_INT(lines, >, 100);
 }
 
-static void names_operators_of_version_6(void)
+TEST(names_operators_of_version_6)
 {
 	cleanup_buf struct buf bytes = BUF_INIT;
 	struct metadata metadata = {0};
@@ -182,7 +182,7 @@ static void names_operators_of_version_6(void)
 	metadata_release(&metadata);
 }
 
-static void knows_what_is_shared(void)
+TEST(knows_what_is_shared)
 {
 	cleanup_buf struct buf bytes = BUF_INIT;
 	struct metadata metadata = {0};
@@ -213,7 +213,7 @@ static const char *const to_damage[] = {
 	"2.3.0-hashmap-chk",
 };
 
-static void refuses_a_file_that_is_cut_at_any_byte(void)
+TEST(refuses_a_file_that_is_cut_at_any_byte)
 {
 	for (size_t i = 0; i < ARRAY_LEN(to_damage); i++) {
 		cleanup_buf struct buf bytes = BUF_INIT;
@@ -240,7 +240,7 @@ static void refuses_a_file_that_is_cut_at_any_byte(void)
 	}
 }
 
-static void survives_a_flipped_bit_in_any_byte(void)
+TEST(survives_a_flipped_bit_in_any_byte)
 {
 	size_t refused = 0, accepted = 0;
 
@@ -264,7 +264,7 @@ static void survives_a_flipped_bit_in_any_byte(void)
 	CHECK_INT(refused, >, 1000);
 }
 
-static void refuses_bytes_behind_the_end(void)
+TEST(refuses_bytes_behind_the_end)
 {
 	cleanup_buf struct buf bytes = BUF_INIT;
 	struct metadata metadata;
@@ -276,7 +276,7 @@ static void refuses_bytes_behind_the_end(void)
 	CHECK_HAS(err.msg, "byte 2018: expected the end, more follows");
 }
 
-static void refuses_a_newer_and_an_older_version_by_name(void)
+TEST(refuses_a_newer_and_an_older_version_by_name)
 {
 	for (int version = 0; version < 12; version++) {
 		cleanup_buf struct buf bytes = BUF_INIT;
@@ -297,7 +297,7 @@ static void refuses_a_newer_and_an_older_version_by_name(void)
 	}
 }
 
-static void names_what_is_no_metadata_file(void)
+TEST(names_what_is_no_metadata_file)
 {
 	struct metadata metadata;
 	struct err err = {0};
@@ -308,7 +308,7 @@ static void names_what_is_no_metadata_file(void)
 	CHECK_HAS(err.msg, "found the end after 0");
 }
 
-static void refuses_counts_that_cannot_be(void)
+TEST(refuses_counts_that_cannot_be)
 {
 	static const int32_t counts[] = {-1, INT32_MIN, 2, INT32_MAX};
 
@@ -328,7 +328,7 @@ static void refuses_counts_that_cannot_be(void)
 	}
 }
 
-static void refuses_handles_nested_without_end(void)
+TEST(refuses_handles_nested_without_end)
 {
 	cleanup_buf struct buf deep = BUF_INIT, keyed = BUF_INIT, list = BUF_INIT;
 	struct metadata metadata;
@@ -647,7 +647,7 @@ static void check_case(const struct tag_case *want, int version)
 	metadata_release(&metadata);
 }
 
-static void reads_every_keyed_tag_in_every_version(void)
+TEST(reads_every_keyed_tag_in_every_version)
 {
 	for (int version = 2; version <= 6; version++)
 		for (size_t i = 0; i < ARRAY_LEN(tag_cases); i++)
@@ -728,7 +728,7 @@ static void write_the_rest(struct buf *to, int version)
 	wr_tail(to, version, SAVEPOINT);
 }
 
-static void reads_operator_channel_coordinator_and_master_state(void)
+TEST(reads_operator_channel_coordinator_and_master_state)
 {
 	for (int version = 2; version <= 6; version++) {
 		cleanup_buf struct buf bytes = BUF_INIT;
@@ -755,7 +755,7 @@ static void reads_operator_channel_coordinator_and_master_state(void)
 	}
 }
 
-static void reads_finished_operators_and_subtasks(void)
+TEST(reads_finished_operators_and_subtasks)
 {
 	cleanup_buf struct buf bytes = BUF_INIT;
 	struct metadata metadata = {0};
@@ -782,7 +782,7 @@ static void reads_finished_operators_and_subtasks(void)
 	metadata_release(&metadata);
 }
 
-static void refuses_unknown_tags(void)
+TEST(refuses_unknown_tags)
 {
 	for (int tag = 0; tag < 256; tag++) {
 		cleanup_buf struct buf keyed = BUF_INIT, bytes = BUF_INIT;
@@ -800,7 +800,7 @@ static void refuses_unknown_tags(void)
 	}
 }
 
-static void keeps_names_that_are_not_ascii(void)
+TEST(keeps_names_that_are_not_ascii)
 {
 	/* U+1F600 as two surrogates, NUL as two bytes, a lone surrogate. */
 	static const char raw[] = "\xc3\xa4\xed\xa0\xbd\xed\xb8\x80\xc0\x80\xed\xa0\xbd.";
@@ -819,7 +819,7 @@ static void keeps_names_that_are_not_ascii(void)
 	metadata_release(&metadata);
 }
 
-static void counts_a_file_once_with_the_stricter_size(void)
+TEST(counts_a_file_once_with_the_stricter_size)
 {
 	cleanup_buf struct buf keyed = BUF_INIT, bytes = BUF_INIT;
 	struct metadata metadata = {0};
@@ -857,7 +857,7 @@ static int refuse(void *ctx, const struct metadata_file *file, struct err *err)
 	return err_set(err, ERR_BUSY, 0, "enough of %s", file->path);
 }
 
-static void passes_on_what_the_visitor_says(void)
+TEST(passes_on_what_the_visitor_says)
 {
 	cleanup_buf struct buf bytes = BUF_INIT;
 	struct metadata_visitor visitor = {.file = refuse};
@@ -901,7 +901,7 @@ static int read_virtual(void *ctx, void *buf, size_t len, size_t *ret_len, struc
 	return 0;
 }
 
-static void reads_a_gigabyte_of_inline_state_in_flat_memory(void)
+TEST(reads_a_gigabyte_of_inline_state_in_flat_memory)
 {
 	struct virtual v = {.zeros = 1 << 30};
 	struct rusage before, after;
@@ -938,27 +938,4 @@ static void reads_a_gigabyte_of_inline_state_in_flat_memory(void)
 	source_free(src);
 	buf_release(&v.head);
 	buf_release(&v.tail);
-}
-
-int main(void)
-{
-	TEST(reads_every_golden_file_as_its_manifest_says);
-	TEST(names_operators_of_version_6);
-	TEST(knows_what_is_shared);
-	TEST(refuses_a_file_that_is_cut_at_any_byte);
-	TEST(survives_a_flipped_bit_in_any_byte);
-	TEST(refuses_bytes_behind_the_end);
-	TEST(refuses_a_newer_and_an_older_version_by_name);
-	TEST(names_what_is_no_metadata_file);
-	TEST(refuses_counts_that_cannot_be);
-	TEST(refuses_handles_nested_without_end);
-	TEST(reads_every_keyed_tag_in_every_version);
-	TEST(reads_operator_channel_coordinator_and_master_state);
-	TEST(reads_finished_operators_and_subtasks);
-	TEST(refuses_unknown_tags);
-	TEST(keeps_names_that_are_not_ascii);
-	TEST(counts_a_file_once_with_the_stricter_size);
-	TEST(passes_on_what_the_visitor_says);
-	TEST(reads_a_gigabyte_of_inline_state_in_flat_memory);
-	return tap_done();
 }

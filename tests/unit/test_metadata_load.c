@@ -41,7 +41,7 @@ static void many_files(struct buf *bytes, int count)
 	wr_snapshot(bytes, 6, 1, &keyed);
 }
 
-static void every_file_is_kept_once_however_many_there_are(void)
+TEST(every_file_is_kept_once_however_many_there_are)
 {
 	static const int counts[] = {1, 47, 48, 49, 1000, 50000};
 
@@ -83,7 +83,7 @@ static int load_names(const char *const *names, int count, struct metadata *ret,
 	return load(&bytes, ret, err);
 }
 
-static void the_longest_names_are_kept_whole(void)
+TEST(the_longest_names_are_kept_whole)
 {
 	cleanup_free char *zeros = xcalloc(1, 65535), *plain = xcalloc(1, 65536);
 	const char *names[] = {"short", plain, zeros, plain, "last"};
@@ -103,7 +103,7 @@ static void the_longest_names_are_kept_whole(void)
 	metadata_release(&metadata);
 }
 
-static void a_letter_that_is_not_ascii_may_stand_anywhere(void)
+TEST(a_letter_that_is_not_ascii_may_stand_anywhere)
 {
 	for (int len = 1; len < 40; len++)
 		for (int at = 0; at < len; at++) {
@@ -132,12 +132,4 @@ static void a_letter_that_is_not_ascii_may_stand_anywhere(void)
 			}
 		}
 	CHECK(true);
-}
-
-int main(void)
-{
-	TEST(every_file_is_kept_once_however_many_there_are);
-	TEST(the_longest_names_are_kept_whole);
-	TEST(a_letter_that_is_not_ascii_may_stand_anywhere);
-	return tap_done();
 }

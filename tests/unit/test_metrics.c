@@ -87,7 +87,7 @@ static void end_operation(struct rig *rig, const char *id, bool ok)
 	step(rig, EVENT_TICK);
 }
 
-static void a_standstill_has_its_word(void)
+TEST(a_standstill_has_its_word)
 {
 	struct rig rig;
 
@@ -99,7 +99,7 @@ static void a_standstill_has_its_word(void)
 	rig_end(&rig);
 }
 
-static void states_are_one_for_exactly_one_label(void)
+TEST(states_are_one_for_exactly_one_label)
 {
 	struct rig rig;
 	const char *at;
@@ -126,7 +126,7 @@ static void states_are_one_for_exactly_one_label(void)
 	rig_end(&rig);
 }
 
-static void the_tasks_and_what_they_lack_are_told(void)
+TEST(the_tasks_and_what_they_lack_are_told)
 {
 	struct rig rig;
 
@@ -155,7 +155,7 @@ static void the_tasks_and_what_they_lack_are_told(void)
 	rig_end(&rig);
 }
 
-static void labels_are_escaped(void)
+TEST(labels_are_escaped)
 {
 	struct rig rig;
 
@@ -164,7 +164,7 @@ static void labels_are_escaped(void)
 	rig_end(&rig);
 }
 
-static void what_is_not_known_has_no_sample(void)
+TEST(what_is_not_known_has_no_sample)
 {
 	struct rig rig;
 
@@ -178,7 +178,7 @@ static void what_is_not_known_has_no_sample(void)
 	rig_end(&rig);
 }
 
-static void before_the_journal_is_read_it_says_what_it_is(void)
+TEST(before_the_journal_is_read_it_says_what_it_is)
 {
 	struct metrics metrics = {0};
 	struct buf out = BUF_INIT;
@@ -189,7 +189,7 @@ static void before_the_journal_is_read_it_says_what_it_is(void)
 	buf_release(&out);
 }
 
-static void restores_are_counted_once_when_they_are_verified(void)
+TEST(restores_are_counted_once_when_they_are_verified)
 {
 	struct rig rig;
 
@@ -218,7 +218,7 @@ static void restores_are_counted_once_when_they_are_verified(void)
 	rig_end(&rig);
 }
 
-static void operations_are_counted_by_kind_reason_and_result(void)
+TEST(operations_are_counted_by_kind_reason_and_result)
 {
 	struct rig rig;
 
@@ -234,7 +234,7 @@ static void operations_are_counted_by_kind_reason_and_result(void)
 	rig_end(&rig);
 }
 
-static void a_journal_that_was_read_is_not_counted_again(void)
+TEST(a_journal_that_was_read_is_not_counted_again)
 {
 	struct rig rig;
 
@@ -255,7 +255,7 @@ static void a_journal_that_was_read_is_not_counted_again(void)
 	rig_end(&rig);
 }
 
-static void failures_holds_and_ends_are_counted(void)
+TEST(failures_holds_and_ends_are_counted)
 {
 	struct rig rig;
 	struct event end = {.type = EVENT_EXITED, .process.oom_killed = true};
@@ -281,7 +281,7 @@ static void failures_holds_and_ends_are_counted(void)
 	rig_end(&rig);
 }
 
-static void journal_writes_are_counted(void)
+TEST(journal_writes_are_counted)
 {
 	struct rig rig;
 
@@ -298,7 +298,7 @@ static void journal_writes_are_counted(void)
 	rig_end(&rig);
 }
 
-static void the_newest_snapshots_are_shown(void)
+TEST(the_newest_snapshots_are_shown)
 {
 	struct rig rig;
 	struct snapshot savepoint = {.path = (char *)"file:/sp/1",
@@ -340,7 +340,7 @@ static void read_doc(struct buf *ret)
 	fclose(file);
 }
 
-static void the_document_names_every_metric_with_its_type(void)
+TEST(the_document_names_every_metric_with_its_type)
 {
 	struct rig rig;
 	struct buf doc = BUF_INIT;
@@ -364,22 +364,4 @@ static void the_document_names_every_metric_with_its_type(void)
 	CHECK_INT(families, >, 30);
 	buf_release(&doc);
 	rig_end(&rig);
-}
-
-int main(void)
-{
-	TEST(a_standstill_has_its_word);
-	TEST(states_are_one_for_exactly_one_label);
-	TEST(the_tasks_and_what_they_lack_are_told);
-	TEST(labels_are_escaped);
-	TEST(what_is_not_known_has_no_sample);
-	TEST(before_the_journal_is_read_it_says_what_it_is);
-	TEST(restores_are_counted_once_when_they_are_verified);
-	TEST(operations_are_counted_by_kind_reason_and_result);
-	TEST(a_journal_that_was_read_is_not_counted_again);
-	TEST(failures_holds_and_ends_are_counted);
-	TEST(journal_writes_are_counted);
-	TEST(the_newest_snapshots_are_shown);
-	TEST(the_document_names_every_metric_with_its_type);
-	return tap_done();
 }

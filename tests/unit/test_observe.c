@@ -53,7 +53,7 @@ static void finds(const char *job, const char *name, const char *fixture, enum j
 	world_end(&w);
 }
 
-static void finds_what_flink_has_left_about_the_end_of_the_last_launch(void)
+TEST(finds_what_flink_has_left_about_the_end_of_the_last_launch)
 {
 	finds(JOB, JOB ".json", "1.20.0-succeeded.json", JOB_END_FINISHED);
 	finds(JOB, JOB "_DIRTY.json", "2.3.0-succeeded.json", JOB_END_FINISHED);
@@ -64,7 +64,7 @@ static void finds_what_flink_has_left_about_the_end_of_the_last_launch(void)
 	finds(JOB_2, ARCHIVE_2_3(JOB_2), "2.3.0-archive-stopped", JOB_END_STOPPED);
 }
 
-static void a_record_of_another_job_or_of_none_is_an_unknown_end(void)
+TEST(a_record_of_another_job_or_of_none_is_an_unknown_end)
 {
 	finds(JOB, JOB ".json", "2.3.0-canceled.json", JOB_END_UNKNOWN);
 	finds(JOB, JOB ".json", "README.md", JOB_END_UNKNOWN);
@@ -72,7 +72,7 @@ static void a_record_of_another_job_or_of_none_is_an_unknown_end(void)
 }
 
 /* Each may be damaged, and only the archive tells a stop. */
-static void of_two_records_the_better_one_counts(void)
+TEST(of_two_records_the_better_one_counts)
 {
 	struct world w;
 
@@ -88,7 +88,7 @@ static void of_two_records_the_better_one_counts(void)
 	world_end(&w);
 }
 
-static void no_record_is_no_end_and_a_known_end_is_not_looked_for(void)
+TEST(no_record_is_no_end_and_a_known_end_is_not_looked_for)
 {
 	struct world w;
 
@@ -103,7 +103,7 @@ static void no_record_is_no_end_and_a_known_end_is_not_looked_for(void)
 	world_end(&w);
 }
 
-static void a_record_that_cannot_be_read_is_not_absent(void)
+TEST(a_record_that_cannot_be_read_is_not_absent)
 {
 	struct world w;
 
@@ -116,7 +116,7 @@ static void a_record_that_cannot_be_read_is_not_absent(void)
 
 /* ---- listings ---- */
 
-static void reads_the_ids_of_savepoints_and_the_dates_of_all(void)
+TEST(reads_the_ids_of_savepoints_and_the_dates_of_all)
 {
 	struct world w;
 	const struct candidate *c;
@@ -146,7 +146,7 @@ static void reads_the_ids_of_savepoints_and_the_dates_of_all(void)
 	world_end(&w);
 }
 
-static void keeps_the_newest_and_counts_the_rest(void)
+TEST(keeps_the_newest_and_counts_the_rest)
 {
 	enum { EXTRA = 1300 };
 	struct world w;
@@ -175,7 +175,7 @@ static void keeps_the_newest_and_counts_the_rest(void)
 	world_end(&w);
 }
 
-static void newer_ones_of_others_do_not_push_ours_out(void)
+TEST(newer_ones_of_others_do_not_push_ours_out)
 {
 	struct world w;
 	size_t foreign = 0;
@@ -195,7 +195,7 @@ static void newer_ones_of_others_do_not_push_ours_out(void)
 	world_end(&w);
 }
 
-static void checkpoints_of_other_jobs_are_seen(void)
+TEST(checkpoints_of_other_jobs_are_seen)
 {
 	struct world w;
 
@@ -208,7 +208,7 @@ static void checkpoints_of_other_jobs_are_seen(void)
 	world_end(&w);
 }
 
-static void where_others_write_too_only_ours_are_looked_at(void)
+TEST(where_others_write_too_only_ours_are_looked_at)
 {
 	struct world w;
 
@@ -225,7 +225,7 @@ static void where_others_write_too_only_ours_are_looked_at(void)
 	world_end(&w);
 }
 
-static void launches_that_the_journal_has_forgotten_are_ours_too(void)
+TEST(launches_that_the_journal_has_forgotten_are_ours_too)
 {
 	struct world w;
 
@@ -244,7 +244,7 @@ static void launches_that_the_journal_has_forgotten_are_ours_too(void)
 }
 
 /* With the journal lost nothing else tells which of the ids that are known beforehand were used. */
-static void numbered_ids_leave_traces_and_what_they_made_is_ours(void)
+TEST(numbered_ids_leave_traces_and_what_they_made_is_ours)
 {
 	char ids[4][JOB_ID_BYTES];
 	struct world w;
@@ -274,7 +274,7 @@ static void numbered_ids_leave_traces_and_what_they_made_is_ours(void)
 
 /* ---- where the lineage wrote before ---- */
 
-static void other_directories_of_the_last_launch_are_listed_too(void)
+TEST(other_directories_of_the_last_launch_are_listed_too)
 {
 	struct world w;
 	const struct candidate *c;
@@ -313,7 +313,7 @@ static void other_directories_of_the_last_launch_are_listed_too(void)
 	world_end(&w);
 }
 
-static void where_the_jobs_code_writes_only_our_jobs_are_looked_for(void)
+TEST(where_the_jobs_code_writes_only_our_jobs_are_looked_for)
 {
 	struct world w;
 	struct launch *launch;
@@ -342,7 +342,7 @@ static void where_the_jobs_code_writes_only_our_jobs_are_looked_for(void)
 	world_end(&w);
 }
 
-static void a_directory_of_before_that_is_gone_is_unreadable(void)
+TEST(a_directory_of_before_that_is_gone_is_unreadable)
 {
 	struct world w;
 
@@ -356,7 +356,7 @@ static void a_directory_of_before_that_is_gone_is_unreadable(void)
 	world_end(&w);
 }
 
-static void what_cannot_be_looked_at_is_never_left_out(void)
+TEST(what_cannot_be_looked_at_is_never_left_out)
 {
 	struct world w;
 	const struct candidate *c;
@@ -377,7 +377,7 @@ static void what_cannot_be_looked_at_is_never_left_out(void)
 	world_end(&w);
 }
 
-static void a_directory_that_is_not_there_is_unreadable_not_empty(void)
+TEST(a_directory_that_is_not_there_is_unreadable_not_empty)
 {
 	struct world w;
 
@@ -391,7 +391,7 @@ static void a_directory_that_is_not_there_is_unreadable_not_empty(void)
 	world_end(&w);
 }
 
-static void a_job_that_cannot_be_listed_makes_all_of_them_unreadable(void)
+TEST(a_job_that_cannot_be_listed_makes_all_of_them_unreadable)
 {
 	struct world w;
 
@@ -417,7 +417,7 @@ static void on_progress(void *ctx, enum source_kind source, size_t found)
 	seen->calls++;
 }
 
-static void a_long_listing_tells_how_far_it_is(void)
+TEST(a_long_listing_tells_how_far_it_is)
 {
 	struct observe_plan plan;
 	struct seen seen = {0};
@@ -453,7 +453,7 @@ static void know(struct world *w, const char *name, bool verified)
 	journal_add_snapshot(&w->journal, &snapshot);
 }
 
-static void what_the_journal_names_is_looked_at(void)
+TEST(what_the_journal_names_is_looked_at)
 {
 	struct world w;
 	const struct candidate *c;
@@ -481,7 +481,7 @@ static void what_the_journal_names_is_looked_at(void)
 	world_end(&w);
 }
 
-static void what_a_listing_has_found_is_no_second_candidate(void)
+TEST(what_a_listing_has_found_is_no_second_candidate)
 {
 	struct world w;
 
@@ -494,7 +494,7 @@ static void what_a_listing_has_found_is_no_second_candidate(void)
 	world_end(&w);
 }
 
-static void the_initial_savepoint_is_present_absent_or_unreadable(void)
+TEST(the_initial_savepoint_is_present_absent_or_unreadable)
 {
 	static const struct {
 		const char *name;
@@ -522,7 +522,7 @@ static void the_initial_savepoint_is_present_absent_or_unreadable(void)
 	world_end(&w);
 }
 
-static void bytes_that_are_no_metadata_are_damage(void)
+TEST(bytes_that_are_no_metadata_are_damage)
 {
 	struct world w;
 	const struct candidate *c;
@@ -539,7 +539,7 @@ static void bytes_that_are_no_metadata_are_damage(void)
 
 /* ---- HA ---- */
 
-static void maps_of_a_former_cluster_id_are_known_as_such(void)
+TEST(maps_of_a_former_cluster_id_are_known_as_such)
 {
 	struct world w;
 
@@ -559,7 +559,7 @@ static void maps_of_a_former_cluster_id_are_known_as_such(void)
 	world_end(&w);
 }
 
-static void an_ha_entry_is_merged_with_the_checkpoint_that_was_listed(void)
+TEST(an_ha_entry_is_merged_with_the_checkpoint_that_was_listed)
 {
 	struct world w;
 	const struct candidate *c;
@@ -580,7 +580,7 @@ static void an_ha_entry_is_merged_with_the_checkpoint_that_was_listed(void)
 	world_end(&w);
 }
 
-static void a_checkpoint_that_only_ha_names_is_a_candidate(void)
+TEST(a_checkpoint_that_only_ha_names_is_a_candidate)
 {
 	struct world w;
 	const struct candidate *c;
@@ -604,7 +604,7 @@ static void a_checkpoint_that_only_ha_names_is_a_candidate(void)
 	world_end(&w);
 }
 
-static void what_the_job_was_restored_from_keeps_its_own_maker_and_date(void)
+TEST(what_the_job_was_restored_from_keeps_its_own_maker_and_date)
 {
 	struct world w;
 	const struct candidate *c;
@@ -632,7 +632,7 @@ static void what_the_job_was_restored_from_keeps_its_own_maker_and_date(void)
 	world_end(&w);
 }
 
-static void an_entry_whose_file_is_lost_or_wrong_cannot_be_recovered(void)
+TEST(an_entry_whose_file_is_lost_or_wrong_cannot_be_recovered)
 {
 	struct world w;
 	const struct candidate *c;
@@ -672,7 +672,7 @@ static void an_entry_whose_file_is_lost_or_wrong_cannot_be_recovered(void)
 	world_end(&w);
 }
 
-static void an_entry_under_the_wrong_key_cannot_be_recovered(void)
+TEST(an_entry_under_the_wrong_key_cannot_be_recovered)
 {
 	cleanup_buf struct buf value = BUF_INIT;
 	cleanup_free char *uri = NULL;
@@ -691,7 +691,7 @@ static void an_entry_under_the_wrong_key_cannot_be_recovered(void)
 	world_end(&w);
 }
 
-static void the_counter_of_the_map_is_a_fact(void)
+TEST(the_counter_of_the_map_is_a_fact)
 {
 	struct world w;
 
@@ -704,7 +704,7 @@ static void the_counter_of_the_map_is_a_fact(void)
 	world_end(&w);
 }
 
-static void flink_cannot_go_on_where_the_counter_is_wrong(void)
+TEST(flink_cannot_go_on_where_the_counter_is_wrong)
 {
 	static const struct {
 		int64_t counter;
@@ -735,7 +735,7 @@ static void flink_cannot_go_on_where_the_counter_is_wrong(void)
 	}
 }
 
-static void a_checkpoint_without_a_directory_is_for_flink_alone(void)
+TEST(a_checkpoint_without_a_directory_is_for_flink_alone)
 {
 	struct world w;
 	const struct candidate *c;
@@ -752,7 +752,7 @@ static void a_checkpoint_without_a_directory_is_for_flink_alone(void)
 	world_end(&w);
 }
 
-static void maps_without_an_entry_that_counts_are_absence(void)
+TEST(maps_without_an_entry_that_counts_are_absence)
 {
 	cleanup_buf struct buf value = BUF_INIT;
 	struct world w;
@@ -774,7 +774,7 @@ static void maps_without_an_entry_that_counts_are_absence(void)
 
 /* ---- closely ---- */
 
-static void looking_closely_tells_operators_size_and_date(void)
+TEST(looking_closely_tells_operators_size_and_date)
 {
 	struct world w;
 	const struct candidate *c;
@@ -798,7 +798,7 @@ static void looking_closely_tells_operators_size_and_date(void)
 	world_end(&w);
 }
 
-static void operators_are_sorted(void)
+TEST(operators_are_sorted)
 {
 	cleanup_buf struct buf bytes = BUF_INIT;
 	struct world w;
@@ -817,7 +817,7 @@ static void operators_are_sorted(void)
 	world_end(&w);
 }
 
-static void flink_recovers_what_is_complete_or_lacks_only_its_metadata(void)
+TEST(flink_recovers_what_is_complete_or_lacks_only_its_metadata)
 {
 	struct world w;
 
@@ -850,7 +850,7 @@ static void flink_recovers_what_is_complete_or_lacks_only_its_metadata(void)
 	world_end(&w);
 }
 
-static void ten_thousand_savepoints_take_no_time(void)
+TEST(ten_thousand_savepoints_take_no_time)
 {
 	struct world w;
 	clock_t began; /* of the CPU: a loaded machine takes its time */
@@ -872,7 +872,7 @@ static void ten_thousand_savepoints_take_no_time(void)
 	world_end(&w);
 }
 
-static void what_flink_would_start_again_and_who_leads_are_facts(void)
+TEST(what_flink_would_start_again_and_who_leads_are_facts)
 {
 	struct observe_plan plan;
 	struct facts facts;
@@ -897,48 +897,10 @@ static void what_flink_would_start_again_and_who_leads_are_facts(void)
 	world_end(&w);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	TEST(finds_what_flink_has_left_about_the_end_of_the_last_launch);
-	TEST(a_record_of_another_job_or_of_none_is_an_unknown_end);
-	TEST(of_two_records_the_better_one_counts);
-	TEST(no_record_is_no_end_and_a_known_end_is_not_looked_for);
-	TEST(a_record_that_cannot_be_read_is_not_absent);
 	/* thousands of little files: a disk takes its time for them */
 	if (!getenv("TMPDIR") && !access("/dev/shm", W_OK))
 		setenv("TMPDIR", "/dev/shm", 1);
-	TEST(reads_the_ids_of_savepoints_and_the_dates_of_all);
-	TEST(keeps_the_newest_and_counts_the_rest);
-	TEST(newer_ones_of_others_do_not_push_ours_out);
-	TEST(checkpoints_of_other_jobs_are_seen);
-	TEST(where_others_write_too_only_ours_are_looked_at);
-	TEST(launches_that_the_journal_has_forgotten_are_ours_too);
-	TEST(numbered_ids_leave_traces_and_what_they_made_is_ours);
-	TEST(other_directories_of_the_last_launch_are_listed_too);
-	TEST(where_the_jobs_code_writes_only_our_jobs_are_looked_for);
-	TEST(a_directory_of_before_that_is_gone_is_unreadable);
-	TEST(what_cannot_be_looked_at_is_never_left_out);
-	TEST(a_directory_that_is_not_there_is_unreadable_not_empty);
-	TEST(a_job_that_cannot_be_listed_makes_all_of_them_unreadable);
-	TEST(a_long_listing_tells_how_far_it_is);
-	TEST(what_the_journal_names_is_looked_at);
-	TEST(what_a_listing_has_found_is_no_second_candidate);
-	TEST(the_initial_savepoint_is_present_absent_or_unreadable);
-	TEST(bytes_that_are_no_metadata_are_damage);
-	TEST(an_ha_entry_is_merged_with_the_checkpoint_that_was_listed);
-	TEST(a_checkpoint_that_only_ha_names_is_a_candidate);
-	TEST(what_the_job_was_restored_from_keeps_its_own_maker_and_date);
-	TEST(an_entry_whose_file_is_lost_or_wrong_cannot_be_recovered);
-	TEST(an_entry_under_the_wrong_key_cannot_be_recovered);
-	TEST(the_counter_of_the_map_is_a_fact);
-	TEST(maps_of_a_former_cluster_id_are_known_as_such);
-	TEST(flink_cannot_go_on_where_the_counter_is_wrong);
-	TEST(a_checkpoint_without_a_directory_is_for_flink_alone);
-	TEST(maps_without_an_entry_that_counts_are_absence);
-	TEST(looking_closely_tells_operators_size_and_date);
-	TEST(operators_are_sorted);
-	TEST(flink_recovers_what_is_complete_or_lacks_only_its_metadata);
-	TEST(ten_thousand_savepoints_take_no_time);
-	TEST(what_flink_would_start_again_and_who_leads_are_facts);
-	return tap_done();
+	return tap_main(argc, argv);
 }

@@ -3,7 +3,7 @@
 
 /* ---- the journal ---- */
 
-static void what_launches_were_started_from_is_looked_at(void)
+TEST(what_launches_were_started_from_is_looked_at)
 {
 	const struct candidate *c;
 	struct launch *launch;
@@ -40,7 +40,7 @@ static void observe_ha_of(struct world *w, enum source_state first, enum source_
 	observe_plan_release(&plan);
 }
 
-static void maps_that_cannot_be_read_are_not_absent(void)
+TEST(maps_that_cannot_be_read_are_not_absent)
 {
 	struct world w;
 
@@ -55,7 +55,7 @@ static void maps_that_cannot_be_read_are_not_absent(void)
 }
 
 /* What is there counts, also when more may be. */
-static void what_was_read_of_them_counts_all_the_same(void)
+TEST(what_was_read_of_them_counts_all_the_same)
 {
 	struct world w;
 
@@ -68,7 +68,7 @@ static void what_was_read_of_them_counts_all_the_same(void)
 	world_end(&w);
 }
 
-static void more_entries_than_any_job_has_are_not_believed(void)
+TEST(more_entries_than_any_job_has_are_not_believed)
 {
 	struct world w;
 
@@ -105,7 +105,7 @@ static void ha_entry_of(struct world *w, size_t map, const char *file, int64_t i
 }
 
 /* The savepoint that two launches were started from: only the map of the last one is gone on from. */
-static void the_map_of_the_last_launch_comes_first(void)
+TEST(the_map_of_the_last_launch_comes_first)
 {
 	const struct candidate *c;
 	struct world w;
@@ -131,7 +131,7 @@ static void the_map_of_the_last_launch_comes_first(void)
 
 /* ---- closely ---- */
 
-static void a_checkpoint_with_the_metadata_of_another_is_damaged(void)
+TEST(a_checkpoint_with_the_metadata_of_another_is_damaged)
 {
 	const struct candidate *c;
 	struct world w;
@@ -148,15 +148,4 @@ static void a_checkpoint_with_the_metadata_of_another_is_damaged(void)
 		CHECK(!c->snapshot.verified);
 	}
 	world_end(&w);
-}
-
-int main(void)
-{
-	TEST(what_launches_were_started_from_is_looked_at);
-	TEST(maps_that_cannot_be_read_are_not_absent);
-	TEST(what_was_read_of_them_counts_all_the_same);
-	TEST(more_entries_than_any_job_has_are_not_believed);
-	TEST(the_map_of_the_last_launch_comes_first);
-	TEST(a_checkpoint_with_the_metadata_of_another_is_damaged);
-	return tap_done();
 }

@@ -2,7 +2,7 @@
 
 #include "tap.h"
 
-static void the_owner_tells_an_upgrade_from_an_eviction(void)
+TEST(the_owner_tells_an_upgrade_from_an_eviction)
 {
 	static const struct {
 		struct owner owner;
@@ -64,10 +64,4 @@ static void the_owner_tells_an_upgrade_from_an_eviction(void)
 			  ==, rows[i].upgrade);
 		CHECK_HAS(reason, rows[i].says);
 	}
-}
-
-int main(void)
-{
-	TEST(the_owner_tells_an_upgrade_from_an_eviction);
-	return tap_done();
 }

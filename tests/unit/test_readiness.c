@@ -96,7 +96,7 @@ static void poll_for(struct life *l, int64_t ms, struct view view)
 
 /* ---- lost and returned ---- */
 
-static void a_job_that_has_lost_its_taskmanagers_is_not_ready(void)
+TEST(a_job_that_has_lost_its_taskmanagers_is_not_ready)
 {
 	struct view lost = tasks(JOB_RESTARTING, 0, 12, 0, 0);
 	struct conditions conditions;
@@ -132,7 +132,7 @@ static void a_job_that_has_lost_its_taskmanagers_is_not_ready(void)
 	life_end(&l);
 }
 
-static void one_task_that_does_not_run_is_enough(void)
+TEST(one_task_that_does_not_run_is_enough)
 {
 	struct life l;
 
@@ -143,7 +143,7 @@ static void one_task_that_does_not_run_is_enough(void)
 	life_end(&l);
 }
 
-static void no_state_but_running_is_ready(void)
+TEST(no_state_but_running_is_ready)
 {
 	static const enum job_state idle[] = {JOB_RESTARTING,  JOB_SUSPENDED,    JOB_CREATED,
 					      JOB_RECONCILING, JOB_INITIALIZING, JOB_FAILING};
@@ -164,7 +164,7 @@ static void no_state_but_running_is_ready(void)
 	}
 }
 
-static void a_restart_of_a_few_seconds_is_not_seen(void)
+TEST(a_restart_of_a_few_seconds_is_not_seen)
 {
 	struct life l;
 
@@ -185,7 +185,7 @@ static void a_restart_of_a_few_seconds_is_not_seen(void)
 
 /* ---- the numbers cost little ---- */
 
-static void at_rest_most_polls_ask_for_the_tasks_only(void)
+TEST(at_rest_most_polls_ask_for_the_tasks_only)
 {
 	int depths[POLL_ALL + 1] = {0};
 	struct life l;
@@ -205,7 +205,7 @@ static void at_rest_most_polls_ask_for_the_tasks_only(void)
 	life_end(&l);
 }
 
-static void numbers_that_change_are_not_written(void)
+TEST(numbers_that_change_are_not_written)
 {
 	struct life l;
 
@@ -218,7 +218,7 @@ static void numbers_that_change_are_not_written(void)
 
 /* ---- never any slots ---- */
 
-static void a_launch_without_slots_stalls_and_is_not_ended(void)
+TEST(a_launch_without_slots_stalls_and_is_not_ended)
 {
 	static const enum job_state waits[] = {JOB_RUNNING, JOB_CREATED, JOB_RESTARTING};
 
@@ -250,7 +250,7 @@ static void a_launch_without_slots_stalls_and_is_not_ended(void)
 	}
 }
 
-static void a_launch_that_has_slots_and_does_not_run_is_ended(void)
+TEST(a_launch_that_has_slots_and_does_not_run_is_ended)
 {
 	struct view view = tasks(JOB_RESTARTING, 0, 12, 3, 12);
 	struct life l;
@@ -264,7 +264,7 @@ static void a_launch_that_has_slots_and_does_not_run_is_ended(void)
 	life_end(&l);
 }
 
-static void restoring_for_long_is_no_stall(void)
+TEST(restoring_for_long_is_no_stall)
 {
 	struct view view = tasks(JOB_RUNNING, 0, 12, 3, 12);
 	struct life l;
@@ -280,7 +280,7 @@ static void restoring_for_long_is_no_stall(void)
 	life_end(&l);
 }
 
-static void a_job_that_has_lost_its_slots_for_long_stalls_too(void)
+TEST(a_job_that_has_lost_its_slots_for_long_stalls_too)
 {
 	struct view restoring = tasks(JOB_RUNNING, 0, 12, 3, 12);
 	struct life l;
@@ -300,7 +300,7 @@ static void a_job_that_has_lost_its_slots_for_long_stalls_too(void)
 	life_end(&l);
 }
 
-static void no_periodic_savepoint_is_tried_while_tasks_are_missing(void)
+TEST(no_periodic_savepoint_is_tried_while_tasks_are_missing)
 {
 	struct life l;
 
@@ -315,7 +315,7 @@ static void no_periodic_savepoint_is_tried_while_tasks_are_missing(void)
 
 /* ---- another agent ---- */
 
-static void an_agent_that_comes_back_believes_nothing(void)
+TEST(an_agent_that_comes_back_believes_nothing)
 {
 	char job[JOB_ID_BYTES];
 	struct life l;
@@ -339,7 +339,7 @@ static void an_agent_that_comes_back_believes_nothing(void)
 	life_end(&l);
 }
 
-static void a_container_that_ends_before_the_agent_has_looked_still_stops_with_a_savepoint(void)
+TEST(a_container_that_ends_before_the_agent_has_looked_still_stops_with_a_savepoint)
 {
 	char job[JOB_ID_BYTES];
 	struct life l;
@@ -450,7 +450,7 @@ static int64_t replay(const struct recording *recording, int64_t phase_ms, int *
 
 static const char *const versions[] = {"1.20", "2.3"};
 
-static void recorded_restarts_do_not_flap_whenever_drey_looks(void)
+TEST(recorded_restarts_do_not_flap_whenever_drey_looks)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct recording recording = recording_open(versions[i], "task-failure");
@@ -465,7 +465,7 @@ static void recorded_restarts_do_not_flap_whenever_drey_looks(void)
 	}
 }
 
-static void a_recorded_loss_of_the_taskmanager_is_told(void)
+TEST(a_recorded_loss_of_the_taskmanager_is_told)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct recording recording = recording_open(versions[i], "task-manager-killed");
@@ -475,24 +475,4 @@ static void a_recorded_loss_of_the_taskmanager_is_told(void)
 			CHECK_INT(replay(&recording, phase_ms, &missed), >, 0);
 		json_free(recording.doc);
 	}
-}
-
-int main(void)
-{
-	TEST(a_job_that_has_lost_its_taskmanagers_is_not_ready);
-	TEST(one_task_that_does_not_run_is_enough);
-	TEST(no_state_but_running_is_ready);
-	TEST(a_restart_of_a_few_seconds_is_not_seen);
-	TEST(at_rest_most_polls_ask_for_the_tasks_only);
-	TEST(numbers_that_change_are_not_written);
-	TEST(a_launch_without_slots_stalls_and_is_not_ended);
-	TEST(a_launch_that_has_slots_and_does_not_run_is_ended);
-	TEST(restoring_for_long_is_no_stall);
-	TEST(a_job_that_has_lost_its_slots_for_long_stalls_too);
-	TEST(no_periodic_savepoint_is_tried_while_tasks_are_missing);
-	TEST(an_agent_that_comes_back_believes_nothing);
-	TEST(a_container_that_ends_before_the_agent_has_looked_still_stops_with_a_savepoint);
-	TEST(recorded_restarts_do_not_flap_whenever_drey_looks);
-	TEST(a_recorded_loss_of_the_taskmanager_is_told);
-	return tap_done();
 }

@@ -37,7 +37,7 @@ static enum remote_end judge(const char *nonce, const char **text)
 	return remote_judge(&journal, nonce, ASKED, text);
 }
 
-static void a_savepoint_is_known_by_its_nonce(void)
+TEST(a_savepoint_is_known_by_its_nonce)
 {
 	const char *text;
 
@@ -53,7 +53,7 @@ static void a_savepoint_is_known_by_its_nonce(void)
 	end();
 }
 
-static void the_nonce_of_a_restart_is_another_one(void)
+TEST(the_nonce_of_a_restart_is_another_one)
 {
 	const char *text;
 
@@ -63,7 +63,7 @@ static void the_nonce_of_a_restart_is_another_one(void)
 	end();
 }
 
-static void a_result_that_was_overwritten_is_found_among_the_snapshots(void)
+TEST(a_result_that_was_overwritten_is_found_among_the_snapshots)
 {
 	struct snapshot snapshot = {.path = (char[]){"file:/sp/a"},
 				    .kind = SNAPSHOT_SAVEPOINT,
@@ -88,7 +88,7 @@ static void a_result_that_was_overwritten_is_found_among_the_snapshots(void)
 	end();
 }
 
-static void parked_is_what_somebody_wants(void)
+TEST(parked_is_what_somebody_wants)
 {
 	begin();
 	CHECK(!remote_parked(&journal));
@@ -104,7 +104,7 @@ static void parked_is_what_somebody_wants(void)
 	end();
 }
 
-static void a_job_that_has_failed_or_is_held_is_not_parked(void)
+TEST(a_job_that_has_failed_or_is_held_is_not_parked)
 {
 	begin();
 	journal.outcome.kind = OUTCOME_FAILED;
@@ -117,7 +117,7 @@ static void a_job_that_has_failed_or_is_held_is_not_parked(void)
 	end();
 }
 
-static void the_brake_parks_only_without_a_job(void)
+TEST(the_brake_parks_only_without_a_job)
 {
 	begin();
 	journal.intent.do_not_restart = true;
@@ -125,15 +125,4 @@ static void the_brake_parks_only_without_a_job(void)
 	xstrset(&journal.phase, "Holding");
 	CHECK_HAS(remote_parked(&journal), "do-not-restart");
 	end();
-}
-
-int main(void)
-{
-	TEST(a_savepoint_is_known_by_its_nonce);
-	TEST(the_nonce_of_a_restart_is_another_one);
-	TEST(a_result_that_was_overwritten_is_found_among_the_snapshots);
-	TEST(parked_is_what_somebody_wants);
-	TEST(a_job_that_has_failed_or_is_held_is_not_parked);
-	TEST(the_brake_parks_only_without_a_job);
-	return tap_done();
 }

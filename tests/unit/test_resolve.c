@@ -3,7 +3,7 @@
 #include "core/lineage.h"
 #include "core/snapshot.h"
 
-static void spellings_of_one_path_are_the_same_snapshot(void)
+TEST(spellings_of_one_path_are_the_same_snapshot)
 {
 	CHECK(snapshot_same_path("file:/a/b", "file:///a/b"));
 	CHECK(snapshot_same_path("/a/b", "file:/a/b/"));
@@ -28,7 +28,7 @@ static void spellings_of_one_path_are_the_same_snapshot(void)
 
 /* ---- rules 1 and 2 ---- */
 
-static void the_brake_parks_even_when_nothing_can_be_read(void)
+TEST(the_brake_parks_even_when_nothing_can_be_read)
 {
 	struct world w;
 
@@ -44,7 +44,7 @@ static void the_brake_parks_even_when_nothing_can_be_read(void)
 	end(&w);
 }
 
-static void suspended_and_cancelled_park(void)
+TEST(suspended_and_cancelled_park)
 {
 	struct world w;
 
@@ -64,7 +64,7 @@ static void suspended_and_cancelled_park(void)
 }
 
 /* S28, S29: the job has come to its end, and the container starts again. */
-static void a_finished_job_never_runs_again_by_itself(void)
+TEST(a_finished_job_never_runs_again_by_itself)
 {
 	static const enum outcome_kind ends[] = {OUTCOME_FINISHED, OUTCOME_CANCELLED,
 						 OUTCOME_FAILED, OUTCOME_UNKNOWN};
@@ -83,7 +83,7 @@ static void a_finished_job_never_runs_again_by_itself(void)
 	}
 }
 
-static void a_restore_mismatch_holds_until_a_person_has_looked(void)
+TEST(a_restore_mismatch_holds_until_a_person_has_looked)
 {
 	struct world w;
 
@@ -99,7 +99,7 @@ static void a_restore_mismatch_holds_until_a_person_has_looked(void)
 /* ---- rule 4 ---- */
 
 /* S21: somebody accepts the loss, once. */
-static void an_empty_start_is_carried_out_once(void)
+TEST(an_empty_start_is_carried_out_once)
 {
 	struct world w;
 
@@ -119,7 +119,7 @@ static void an_empty_start_is_carried_out_once(void)
 	end(&w);
 }
 
-static void an_empty_start_that_proved_nothing_is_made_again(void)
+TEST(an_empty_start_that_proved_nothing_is_made_again)
 {
 	struct world w;
 
@@ -146,7 +146,7 @@ static void an_empty_start_that_proved_nothing_is_made_again(void)
 	end(&w);
 }
 
-static void a_request_whose_launch_never_started_stays_in_force(void)
+TEST(a_request_whose_launch_never_started_stays_in_force)
 {
 	struct world w;
 
@@ -166,7 +166,7 @@ static void a_request_whose_launch_never_started_stays_in_force(void)
 
 /* S17: an old journal knows only of launches that have proven nothing, and what the one after them has left
  * is damaged. */
-static void a_damaged_foreign_snapshot_forbids_an_empty_start(void)
+TEST(a_damaged_foreign_snapshot_forbids_an_empty_start)
 {
 	struct world w;
 
@@ -181,7 +181,7 @@ static void a_damaged_foreign_snapshot_forbids_an_empty_start(void)
 }
 
 /* S20: the permission to drop state belongs to one restore. */
-static void non_restored_state_is_allowed_once(void)
+TEST(non_restored_state_is_allowed_once)
 {
 	struct world w;
 
@@ -203,7 +203,7 @@ static void non_restored_state_is_allowed_once(void)
 }
 
 /* S2, S5: a foreign snapshot only ever by request. */
-static void a_foreign_snapshot_needs_a_request(void)
+TEST(a_foreign_snapshot_needs_a_request)
 {
 	struct world w;
 
@@ -222,7 +222,7 @@ static void a_foreign_snapshot_needs_a_request(void)
 }
 
 /* S11: a typo is not a reason to take something else. */
-static void a_request_for_what_is_not_there_holds(void)
+TEST(a_request_for_what_is_not_there_holds)
 {
 	struct world w;
 
@@ -243,7 +243,7 @@ static void a_request_for_what_is_not_there_holds(void)
 	end(&w);
 }
 
-static void a_request_without_a_token_holds(void)
+TEST(a_request_without_a_token_holds)
 {
 	struct world w;
 
@@ -256,7 +256,7 @@ static void a_request_without_a_token_holds(void)
 	end(&w);
 }
 
-static void a_request_overrides_sources_that_cannot_be_read(void)
+TEST(a_request_overrides_sources_that_cannot_be_read)
 {
 	struct world w;
 
@@ -277,7 +277,7 @@ static void a_request_overrides_sources_that_cannot_be_read(void)
 /* ---- rule 5 ---- */
 
 /* S12 storage unreachable, S13 half a listing, S14 no permission: an error is never absence. */
-static void an_unreadable_source_holds(void)
+TEST(an_unreadable_source_holds)
 {
 	static const enum source_kind kinds[] = {SOURCE_JOURNAL, SOURCE_LINEAGE, SOURCE_CHECKPOINTS,
 						 SOURCE_SAVEPOINTS};
@@ -297,7 +297,7 @@ static void an_unreadable_source_holds(void)
 		}
 }
 
-static void an_unreadable_journal_holds_before_a_request_is_believed(void)
+TEST(an_unreadable_journal_holds_before_a_request_is_believed)
 {
 	struct world w;
 
@@ -309,7 +309,7 @@ static void an_unreadable_journal_holds_before_a_request_is_believed(void)
 	end(&w);
 }
 
-static void an_unreadable_initial_savepoint_matters_only_for_the_first_start(void)
+TEST(an_unreadable_initial_savepoint_matters_only_for_the_first_start)
 {
 	struct world w;
 
@@ -325,7 +325,7 @@ static void an_unreadable_initial_savepoint_matters_only_for_the_first_start(voi
 	end(&w);
 }
 
-static void an_unreadable_newest_candidate_holds(void)
+TEST(an_unreadable_newest_candidate_holds)
 {
 	struct world w;
 
@@ -343,7 +343,7 @@ static void an_unreadable_newest_candidate_holds(void)
 	end(&w);
 }
 
-static void what_cannot_be_read_and_has_no_id_could_be_the_newest(void)
+TEST(what_cannot_be_read_and_has_no_id_could_be_the_newest)
 {
 	struct world w;
 
@@ -356,7 +356,7 @@ static void what_cannot_be_read_and_has_no_id_could_be_the_newest(void)
 	end(&w);
 }
 
-static void what_has_no_id_yet_is_looked_at_first(void)
+TEST(what_has_no_id_yet_is_looked_at_first)
 {
 	struct world w;
 
@@ -376,7 +376,7 @@ static void what_has_no_id_yet_is_looked_at_first(void)
 /* ---- rule 6 ---- */
 
 /* S1: the initial path is from before; S8: the newest counts, of whatever kind. */
-static void the_newest_wins_whatever_its_kind(void)
+TEST(the_newest_wins_whatever_its_kind)
 {
 	struct world w;
 
@@ -393,7 +393,7 @@ static void the_newest_wins_whatever_its_kind(void)
 }
 
 /* S1: after the stop nothing but the initial path is left. */
-static void the_initial_savepoint_never_comes_back_after_it_was_proven(void)
+TEST(the_initial_savepoint_never_comes_back_after_it_was_proven)
 {
 	struct world w;
 
@@ -413,7 +413,7 @@ static void the_initial_savepoint_never_comes_back_after_it_was_proven(void)
 }
 
 /* S22: the first deploy never ran properly; the path is still to be used. */
-static void the_initial_savepoint_stays_valid_until_a_launch_is_proven(void)
+TEST(the_initial_savepoint_stays_valid_until_a_launch_is_proven)
 {
 	struct world w;
 
@@ -427,7 +427,7 @@ static void the_initial_savepoint_stays_valid_until_a_launch_is_proven(void)
 	end(&w);
 }
 
-static void an_initial_savepoint_may_be_given_after_a_failed_empty_start(void)
+TEST(an_initial_savepoint_may_be_given_after_a_failed_empty_start)
 {
 	struct world w;
 
@@ -442,7 +442,7 @@ static void an_initial_savepoint_may_be_given_after_a_failed_empty_start(void)
 }
 
 /* S3, S4: the journal is lost, the checkpoints are there; a stale initial path is configured. */
-static void a_lost_journal_does_not_bring_the_initial_savepoint_back(void)
+TEST(a_lost_journal_does_not_bring_the_initial_savepoint_back)
 {
 	struct world w;
 
@@ -468,7 +468,7 @@ static void a_lost_journal_does_not_bring_the_initial_savepoint_back(void)
 }
 
 /* S7: neither the name nor the date decides inside a lineage. */
-static void the_checkpoint_id_is_the_order_inside_a_lineage(void)
+TEST(the_checkpoint_id_is_the_order_inside_a_lineage)
 {
 	struct world w;
 
@@ -480,7 +480,7 @@ static void the_checkpoint_id_is_the_order_inside_a_lineage(void)
 	end(&w);
 }
 
-static void jobs_are_compared_by_time_where_all_is_adopted(void)
+TEST(jobs_are_compared_by_time_where_all_is_adopted)
 {
 	struct world w;
 
@@ -496,7 +496,7 @@ static void jobs_are_compared_by_time_where_all_is_adopted(void)
 	end(&w);
 }
 
-static void the_order_of_the_candidates_never_decides(void)
+TEST(the_order_of_the_candidates_never_decides)
 {
 	struct world w;
 
@@ -511,7 +511,7 @@ static void the_order_of_the_candidates_never_decides(void)
 }
 
 /* S9 */
-static void an_incomplete_snapshot_is_no_candidate(void)
+TEST(an_incomplete_snapshot_is_no_candidate)
 {
 	struct world w;
 
@@ -525,7 +525,7 @@ static void an_incomplete_snapshot_is_no_candidate(void)
 }
 
 /* S10, S16: the newest is damaged; the next older one, loudly, and never empty. */
-static void a_damaged_newest_gives_way_to_the_next_older_one(void)
+TEST(a_damaged_newest_gives_way_to_the_next_older_one)
 {
 	struct world w;
 
@@ -542,7 +542,7 @@ static void a_damaged_newest_gives_way_to_the_next_older_one(void)
 }
 
 /* S3, S17: what is known to have been completed cannot be found at all. */
-static void a_known_checkpoint_that_is_nowhere_holds(void)
+TEST(a_known_checkpoint_that_is_nowhere_holds)
 {
 	struct world w;
 
@@ -559,7 +559,7 @@ static void a_known_checkpoint_that_is_nowhere_holds(void)
 	end(&w);
 }
 
-static void a_restore_point_that_has_gone_holds(void)
+TEST(a_restore_point_that_has_gone_holds)
 {
 	struct world w;
 
@@ -572,7 +572,7 @@ static void a_restore_point_that_has_gone_holds(void)
 	end(&w);
 }
 
-static void a_recorded_savepoint_that_has_gone_holds(void)
+TEST(a_recorded_savepoint_that_has_gone_holds)
 {
 	struct snapshot made = {.path = (char *)"file:/sp/elsewhere",
 				.kind = SNAPSHOT_SAVEPOINT,
@@ -589,7 +589,7 @@ static void a_recorded_savepoint_that_has_gone_holds(void)
 	end(&w);
 }
 
-static void a_snapshot_of_a_newer_flink_holds(void)
+TEST(a_snapshot_of_a_newer_flink_holds)
 {
 	struct world w;
 
@@ -604,7 +604,7 @@ static void a_snapshot_of_a_newer_flink_holds(void)
 	end(&w);
 }
 
-static void the_savepoint_policy_leaves_checkpoints_out(void)
+TEST(the_savepoint_policy_leaves_checkpoints_out)
 {
 	struct world w;
 
@@ -622,7 +622,7 @@ static void the_savepoint_policy_leaves_checkpoints_out(void)
 }
 
 /* S26, S27, S40: a savepoint that nobody recorded is found by its name. */
-static void a_savepoint_that_nobody_recorded_counts(void)
+TEST(a_savepoint_that_nobody_recorded_counts)
 {
 	struct world w;
 
@@ -638,7 +638,7 @@ static void a_savepoint_that_nobody_recorded_counts(void)
 }
 
 /* S6: others write to the same directory. */
-static void somebody_elses_snapshots_are_never_taken(void)
+TEST(somebody_elses_snapshots_are_never_taken)
 {
 	struct world w;
 
@@ -655,7 +655,7 @@ static void somebody_elses_snapshots_are_never_taken(void)
 }
 
 /* Others write to the same directory, but nobody else has such a job id, and Flink's HA is ours alone. */
-static void what_can_only_be_ours_is_never_ignored(void)
+TEST(what_can_only_be_ours_is_never_ignored)
 {
 	struct world w;
 
@@ -688,7 +688,7 @@ static void what_can_only_be_ours_is_never_ignored(void)
 	end(&w);
 }
 
-static void a_lost_journal_is_seen_by_what_can_only_be_ours(void)
+TEST(a_lost_journal_is_seen_by_what_can_only_be_ours)
 {
 	struct world w;
 
@@ -714,7 +714,7 @@ static void a_lost_journal_is_seen_by_what_can_only_be_ours(void)
 }
 
 /* S24: chk-20 of the branch that was left has a higher number than anything since. */
-static void an_abandoned_branch_does_not_come_back(void)
+TEST(an_abandoned_branch_does_not_come_back)
 {
 	struct world w;
 
@@ -730,7 +730,7 @@ static void an_abandoned_branch_does_not_come_back(void)
 	end(&w);
 }
 
-static void going_back_to_an_older_branch_makes_it_the_living_one(void)
+TEST(going_back_to_an_older_branch_makes_it_the_living_one)
 {
 	struct world w;
 
@@ -750,7 +750,7 @@ static void going_back_to_an_older_branch_makes_it_the_living_one(void)
 	end(&w);
 }
 
-static void a_foreign_restore_point_starts_a_lineage_of_its_own(void)
+TEST(a_foreign_restore_point_starts_a_lineage_of_its_own)
 {
 	struct world w;
 
@@ -766,7 +766,7 @@ static void a_foreign_restore_point_starts_a_lineage_of_its_own(void)
 	end(&w);
 }
 
-static void a_launch_whose_start_was_not_reported_counts_by_what_it_left(void)
+TEST(a_launch_whose_start_was_not_reported_counts_by_what_it_left)
 {
 	struct world w;
 
@@ -781,7 +781,7 @@ static void a_launch_whose_start_was_not_reported_counts_by_what_it_left(void)
 	end(&w);
 }
 
-static void a_snapshot_without_a_job_id_is_known_by_the_journal(void)
+TEST(a_snapshot_without_a_job_id_is_known_by_the_journal)
 {
 	struct world w;
 
@@ -792,7 +792,7 @@ static void a_snapshot_without_a_job_id_is_known_by_the_journal(void)
 	end(&w);
 }
 
-static void what_a_launch_with_a_wrong_restore_has_made_is_never_used(void)
+TEST(what_a_launch_with_a_wrong_restore_has_made_is_never_used)
 {
 	struct world w;
 
@@ -815,7 +815,7 @@ static void what_a_launch_with_a_wrong_restore_has_made_is_never_used(void)
 
 /* ---- rule 8 ---- */
 
-static void the_very_first_start_is_empty(void)
+TEST(the_very_first_start_is_empty)
 {
 	struct world w;
 
@@ -833,7 +833,7 @@ static void the_very_first_start_is_empty(void)
 }
 
 /* S3 */
-static void an_application_that_has_run_never_starts_empty(void)
+TEST(an_application_that_has_run_never_starts_empty)
 {
 	struct world w;
 
@@ -851,7 +851,7 @@ static void an_application_that_has_run_never_starts_empty(void)
 }
 
 /* S11 for the configuration. */
-static void a_missing_initial_savepoint_holds(void)
+TEST(a_missing_initial_savepoint_holds)
 {
 	struct world w;
 
@@ -863,7 +863,7 @@ static void a_missing_initial_savepoint_holds(void)
 	end(&w);
 }
 
-static void traces_without_a_journal_forbid_an_empty_start(void)
+TEST(traces_without_a_journal_forbid_an_empty_start)
 {
 	struct world w;
 
@@ -877,7 +877,7 @@ static void traces_without_a_journal_forbid_an_empty_start(void)
 
 /* ---- what the caller relies on ---- */
 
-static void nothing_is_verified_that_does_not_matter(void)
+TEST(nothing_is_verified_that_does_not_matter)
 {
 	struct world w;
 
@@ -894,7 +894,7 @@ static void nothing_is_verified_that_does_not_matter(void)
 	end(&w);
 }
 
-static void verdicts_of_the_call_before_are_forgotten(void)
+TEST(verdicts_of_the_call_before_are_forgotten)
 {
 	struct world w;
 
@@ -909,7 +909,7 @@ static void verdicts_of_the_call_before_are_forgotten(void)
 	end(&w);
 }
 
-static void a_long_reason_is_cut_not_overrun(void)
+TEST(a_long_reason_is_cut_not_overrun)
 {
 	struct world w;
 	char path[2000];
@@ -924,7 +924,7 @@ static void a_long_reason_is_cut_not_overrun(void)
 	end(&w);
 }
 
-static void every_decision_has_its_own_name(void)
+TEST(every_decision_has_its_own_name)
 {
 	for (int i = 0; i <= DECISION_HOLD; i++)
 		for (int k = 0; k < i; k++)
@@ -932,62 +932,4 @@ static void every_decision_has_its_own_name(void)
 				     decision_kind_name((enum decision_kind)k)) != 0);
 	CHECK_STR(decision_kind_name(DECISION_START_FROM), "START_FROM");
 	CHECK_STR(decision_kind_name((enum decision_kind)99), "unknown");
-}
-
-int main(void)
-{
-	TEST(spellings_of_one_path_are_the_same_snapshot);
-	TEST(the_brake_parks_even_when_nothing_can_be_read);
-	TEST(suspended_and_cancelled_park);
-	TEST(a_finished_job_never_runs_again_by_itself);
-	TEST(a_restore_mismatch_holds_until_a_person_has_looked);
-	TEST(an_empty_start_is_carried_out_once);
-	TEST(an_empty_start_that_proved_nothing_is_made_again);
-	TEST(a_request_whose_launch_never_started_stays_in_force);
-	TEST(a_damaged_foreign_snapshot_forbids_an_empty_start);
-	TEST(non_restored_state_is_allowed_once);
-	TEST(a_foreign_snapshot_needs_a_request);
-	TEST(a_request_for_what_is_not_there_holds);
-	TEST(a_request_without_a_token_holds);
-	TEST(a_request_overrides_sources_that_cannot_be_read);
-	TEST(an_unreadable_source_holds);
-	TEST(an_unreadable_journal_holds_before_a_request_is_believed);
-	TEST(an_unreadable_initial_savepoint_matters_only_for_the_first_start);
-	TEST(an_unreadable_newest_candidate_holds);
-	TEST(what_cannot_be_read_and_has_no_id_could_be_the_newest);
-	TEST(what_has_no_id_yet_is_looked_at_first);
-	TEST(the_newest_wins_whatever_its_kind);
-	TEST(the_initial_savepoint_never_comes_back_after_it_was_proven);
-	TEST(the_initial_savepoint_stays_valid_until_a_launch_is_proven);
-	TEST(an_initial_savepoint_may_be_given_after_a_failed_empty_start);
-	TEST(a_lost_journal_does_not_bring_the_initial_savepoint_back);
-	TEST(the_checkpoint_id_is_the_order_inside_a_lineage);
-	TEST(jobs_are_compared_by_time_where_all_is_adopted);
-	TEST(the_order_of_the_candidates_never_decides);
-	TEST(an_incomplete_snapshot_is_no_candidate);
-	TEST(a_damaged_newest_gives_way_to_the_next_older_one);
-	TEST(a_known_checkpoint_that_is_nowhere_holds);
-	TEST(a_restore_point_that_has_gone_holds);
-	TEST(a_recorded_savepoint_that_has_gone_holds);
-	TEST(a_snapshot_of_a_newer_flink_holds);
-	TEST(the_savepoint_policy_leaves_checkpoints_out);
-	TEST(a_savepoint_that_nobody_recorded_counts);
-	TEST(somebody_elses_snapshots_are_never_taken);
-	TEST(what_can_only_be_ours_is_never_ignored);
-	TEST(a_lost_journal_is_seen_by_what_can_only_be_ours);
-	TEST(an_abandoned_branch_does_not_come_back);
-	TEST(going_back_to_an_older_branch_makes_it_the_living_one);
-	TEST(a_foreign_restore_point_starts_a_lineage_of_its_own);
-	TEST(a_launch_whose_start_was_not_reported_counts_by_what_it_left);
-	TEST(a_snapshot_without_a_job_id_is_known_by_the_journal);
-	TEST(what_a_launch_with_a_wrong_restore_has_made_is_never_used);
-	TEST(the_very_first_start_is_empty);
-	TEST(an_application_that_has_run_never_starts_empty);
-	TEST(a_missing_initial_savepoint_holds);
-	TEST(traces_without_a_journal_forbid_an_empty_start);
-	TEST(nothing_is_verified_that_does_not_matter);
-	TEST(verdicts_of_the_call_before_are_forgotten);
-	TEST(a_long_reason_is_cut_not_overrun);
-	TEST(every_decision_has_its_own_name);
-	return tap_done();
 }

@@ -891,7 +891,7 @@ static bool is_skipped(const struct point *p, long long number, int step)
 	return number % step != 0;
 }
 
-static void the_promise_holds_everywhere(void)
+TEST(the_promise_holds_everywhere)
 {
 	static const int unreadable[] = {-1, SOURCE_JOURNAL, SOURCE_CHECKPOINTS, SOURCE_SAVEPOINTS};
 	int step = stride();
@@ -923,10 +923,4 @@ static void the_promise_holds_everywhere(void)
 	tap_note("%lld combinations", cases);
 	CHECK_INT(violations, ==, 0);
 	CHECK_INT(cases, >, 2000);
-}
-
-int main(void)
-{
-	TEST(the_promise_holds_everywhere);
-	return tap_done();
 }

@@ -28,7 +28,7 @@ static void fail_for_good(struct world *w, const char *generation)
 		journal_add_failed_generation(&w->journal, generation);
 }
 
-static void a_failure_binds_its_own_generation(void)
+TEST(a_failure_binds_its_own_generation)
 {
 	struct world w;
 
@@ -45,7 +45,7 @@ static void a_failure_binds_its_own_generation(void)
 	end(&w);
 }
 
-static void other_outcomes_bind_every_generation(void)
+TEST(other_outcomes_bind_every_generation)
 {
 	static const enum outcome_kind kinds[] = {OUTCOME_FINISHED, OUTCOME_CANCELLED,
 						  OUTCOME_UNKNOWN};
@@ -61,7 +61,7 @@ static void other_outcomes_bind_every_generation(void)
 	end(&w);
 }
 
-static void one_that_has_failed_is_parked_also_after_another_has_run(void)
+TEST(one_that_has_failed_is_parked_also_after_another_has_run)
 {
 	struct world w;
 
@@ -77,7 +77,7 @@ static void one_that_has_failed_is_parked_also_after_another_has_run(void)
 	end(&w);
 }
 
-static void the_brake_goes_before_the_generation(void)
+TEST(the_brake_goes_before_the_generation)
 {
 	struct world w;
 
@@ -89,7 +89,7 @@ static void the_brake_goes_before_the_generation(void)
 	end(&w);
 }
 
-static void a_rollback_starts_from_the_savepoint_of_the_upgrade(void)
+TEST(a_rollback_starts_from_the_savepoint_of_the_upgrade)
 {
 	struct world w;
 
@@ -109,7 +109,7 @@ static void a_rollback_starts_from_the_savepoint_of_the_upgrade(void)
 	end(&w);
 }
 
-static void a_stateless_upgrade_starts_empty(void)
+TEST(a_stateless_upgrade_starts_empty)
 {
 	struct world w;
 
@@ -128,7 +128,7 @@ static void a_stateless_upgrade_starts_empty(void)
 	end(&w);
 }
 
-static void a_restart_of_the_same_generation_keeps_its_state(void)
+TEST(a_restart_of_the_same_generation_keeps_its_state)
 {
 	struct world w;
 
@@ -139,7 +139,7 @@ static void a_restart_of_the_same_generation_keeps_its_state(void)
 	end(&w);
 }
 
-static void what_was_seen_of_a_generation_once_is_its_state(void)
+TEST(what_was_seen_of_a_generation_once_is_its_state)
 {
 	struct launch *launch;
 	struct world w;
@@ -153,7 +153,7 @@ static void what_was_seen_of_a_generation_once_is_its_state(void)
 	end(&w);
 }
 
-static void what_only_the_ha_data_know_of_a_generation_is_its_state(void)
+TEST(what_only_the_ha_data_know_of_a_generation_is_its_state)
 {
 	struct candidate *entry;
 	struct world w;
@@ -170,7 +170,7 @@ static void what_only_the_ha_data_know_of_a_generation_is_its_state(void)
 	end(&w);
 }
 
-static void a_launch_that_never_ran_makes_no_upgrade(void)
+TEST(a_launch_that_never_ran_makes_no_upgrade)
 {
 	struct world w;
 
@@ -182,7 +182,7 @@ static void a_launch_that_never_ran_makes_no_upgrade(void)
 	end(&w);
 }
 
-static void what_is_not_known_to_be_another_generation_keeps_its_state(void)
+TEST(what_is_not_known_to_be_another_generation_keeps_its_state)
 {
 	struct world w;
 
@@ -196,7 +196,7 @@ static void what_is_not_known_to_be_another_generation_keeps_its_state(void)
 	end(&w);
 }
 
-static void a_person_can_give_a_stateless_upgrade_state(void)
+TEST(a_person_can_give_a_stateless_upgrade_state)
 {
 	struct world w;
 
@@ -210,7 +210,7 @@ static void a_person_can_give_a_stateless_upgrade_state(void)
 	end(&w);
 }
 
-static void a_stateless_upgrade_waits_for_what_cannot_be_read(void)
+TEST(a_stateless_upgrade_waits_for_what_cannot_be_read)
 {
 	struct world w;
 
@@ -235,7 +235,7 @@ static void told_of(struct world *w, const char *job, int64_t unix_ms)
 	journal_add_snapshot(&w->journal, &told);
 }
 
-static void a_savepoint_that_was_gone_before_anybody_looked_is_not_gone_back_behind(void)
+TEST(a_savepoint_that_was_gone_before_anybody_looked_is_not_gone_back_behind)
 {
 	struct candidate *c;
 	struct world w;
@@ -281,23 +281,4 @@ static void a_savepoint_that_was_gone_before_anybody_looked_is_not_gone_back_beh
 	CHECK_DECIDES(&w, START_FROM);
 	CHECK_INT(w.decision.candidate, ==, (size_t)(c - w.facts.candidates));
 	end(&w);
-}
-
-int main(void)
-{
-	TEST(a_savepoint_that_was_gone_before_anybody_looked_is_not_gone_back_behind);
-	TEST(a_failure_binds_its_own_generation);
-	TEST(other_outcomes_bind_every_generation);
-	TEST(one_that_has_failed_is_parked_also_after_another_has_run);
-	TEST(the_brake_goes_before_the_generation);
-	TEST(a_rollback_starts_from_the_savepoint_of_the_upgrade);
-	TEST(a_stateless_upgrade_starts_empty);
-	TEST(a_restart_of_the_same_generation_keeps_its_state);
-	TEST(what_was_seen_of_a_generation_once_is_its_state);
-	TEST(what_only_the_ha_data_know_of_a_generation_is_its_state);
-	TEST(a_launch_that_never_ran_makes_no_upgrade);
-	TEST(what_is_not_known_to_be_another_generation_keeps_its_state);
-	TEST(a_person_can_give_a_stateless_upgrade_state);
-	TEST(a_stateless_upgrade_waits_for_what_cannot_be_read);
-	return tap_done();
 }

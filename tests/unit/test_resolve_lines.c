@@ -12,7 +12,7 @@ static void begin_lines(struct world *w, const char *made, const char *now)
 	w->policy.flink_version = now;
 }
 
-static void a_checkpoint_passes_inside_a_line_only(void)
+TEST(a_checkpoint_passes_inside_a_line_only)
 {
 	static const struct {
 		const char *made, *now;
@@ -45,7 +45,7 @@ static void a_checkpoint_passes_inside_a_line_only(void)
 	}
 }
 
-static void a_savepoint_that_is_the_newest_passes(void)
+TEST(a_savepoint_that_is_the_newest_passes)
 {
 	struct world w;
 
@@ -56,7 +56,7 @@ static void a_savepoint_that_is_the_newest_passes(void)
 	end(&w);
 }
 
-static void an_older_savepoint_is_no_way_back(void)
+TEST(an_older_savepoint_is_no_way_back)
 {
 	struct world w;
 
@@ -68,7 +68,7 @@ static void an_older_savepoint_is_no_way_back(void)
 	end(&w);
 }
 
-static void a_person_may_name_the_checkpoint(void)
+TEST(a_person_may_name_the_checkpoint)
 {
 	struct world w;
 
@@ -80,7 +80,7 @@ static void a_person_may_name_the_checkpoint(void)
 }
 
 /* The order was carried out, and that launch has left nothing yet; then comes another Flink. */
-static void a_person_has_named_the_checkpoint_for_the_flink_of_then(void)
+TEST(a_person_has_named_the_checkpoint_for_the_flink_of_then)
 {
 	static const struct {
 		const char *made, *first, *now;
@@ -112,7 +112,7 @@ static void a_person_has_named_the_checkpoint_for_the_flink_of_then(void)
 }
 
 /* 1.20 has made the savepoint, 2.3 has started from it; what counts is who made the newest. */
-static void what_the_new_line_has_made_is_its_own(void)
+TEST(what_the_new_line_has_made_is_its_own)
 {
 	struct world w;
 
@@ -127,7 +127,7 @@ static void what_the_new_line_has_made_is_its_own(void)
 	end(&w);
 }
 
-static void a_damaged_checkpoint_is_passed_over_as_ever(void)
+TEST(a_damaged_checkpoint_is_passed_over_as_ever)
 {
 	struct world w;
 
@@ -139,7 +139,7 @@ static void a_damaged_checkpoint_is_passed_over_as_ever(void)
 }
 
 /* The journal was lost, and a person has named the checkpoint for the Flink of then. */
-static void a_checkpoint_of_a_forgotten_launch_is_for_the_line_that_it_was_given_to(void)
+TEST(a_checkpoint_of_a_forgotten_launch_is_for_the_line_that_it_was_given_to)
 {
 	static const struct {
 		const char *given_to, *now;
@@ -169,17 +169,4 @@ static void a_checkpoint_of_a_forgotten_launch_is_for_the_line_that_it_was_given
 			CHECK_INT(w.decision.cause, ==, CAUSE_SAVEPOINT_REQUIRED);
 		end(&w);
 	}
-}
-
-int main(void)
-{
-	TEST(a_checkpoint_of_a_forgotten_launch_is_for_the_line_that_it_was_given_to);
-	TEST(a_checkpoint_passes_inside_a_line_only);
-	TEST(a_savepoint_that_is_the_newest_passes);
-	TEST(an_older_savepoint_is_no_way_back);
-	TEST(a_person_may_name_the_checkpoint);
-	TEST(a_person_has_named_the_checkpoint_for_the_flink_of_then);
-	TEST(what_the_new_line_has_made_is_its_own);
-	TEST(a_damaged_checkpoint_is_passed_over_as_ever);
-	return tap_done();
 }

@@ -30,7 +30,7 @@ static struct launch *took(struct world *w, const char *job, const char *path, i
 	return launch;
 }
 
-static void the_newest_state_with_the_permission(void)
+TEST(the_newest_state_with_the_permission)
 {
 	struct world w;
 
@@ -44,7 +44,7 @@ static void the_newest_state_with_the_permission(void)
 	end(&w);
 }
 
-static void it_is_over_when_its_launch_has_left_something(void)
+TEST(it_is_over_when_its_launch_has_left_something)
 {
 	struct launch *launch;
 	struct world w;
@@ -64,7 +64,7 @@ static void it_is_over_when_its_launch_has_left_something(void)
 	end(&w);
 }
 
-static void a_later_generation_has_to_ask_for_itself(void)
+TEST(a_later_generation_has_to_ask_for_itself)
 {
 	struct world w;
 
@@ -95,7 +95,7 @@ static void a_later_generation_has_to_ask_for_itself(void)
 	end(&w);
 }
 
-static void an_order_of_another_generation_is_not_carried_out(void)
+TEST(an_order_of_another_generation_is_not_carried_out)
 {
 	struct world w;
 
@@ -108,7 +108,7 @@ static void an_order_of_another_generation_is_not_carried_out(void)
 }
 
 /* Flink's HA gives a job back all its state, or none. */
-static void what_would_go_on_is_started_anew(void)
+TEST(what_would_go_on_is_started_anew)
 {
 	struct world w;
 
@@ -123,7 +123,7 @@ static void what_would_go_on_is_started_anew(void)
 	end(&w);
 }
 
-static void it_overrides_nothing(void)
+TEST(it_overrides_nothing)
 {
 	struct world w;
 
@@ -154,7 +154,7 @@ static void it_overrides_nothing(void)
 	end(&w);
 }
 
-static void without_state_nothing_is_left_out(void)
+TEST(without_state_nothing_is_left_out)
 {
 	struct world w;
 
@@ -167,7 +167,7 @@ static void without_state_nothing_is_left_out(void)
 	end(&w);
 }
 
-static void without_a_token_it_cannot_be_carried_out_once(void)
+TEST(without_a_token_it_cannot_be_carried_out_once)
 {
 	struct world w;
 
@@ -176,17 +176,4 @@ static void without_a_token_it_cannot_be_carried_out_once(void)
 	CHECK_DECIDES(&w, HOLD);
 	CHECK_INT(w.decision.cause, ==, CAUSE_REQUEST_WITHOUT_TOKEN);
 	end(&w);
-}
-
-int main(void)
-{
-	TEST(the_newest_state_with_the_permission);
-	TEST(it_is_over_when_its_launch_has_left_something);
-	TEST(a_later_generation_has_to_ask_for_itself);
-	TEST(an_order_of_another_generation_is_not_carried_out);
-	TEST(what_would_go_on_is_started_anew);
-	TEST(it_overrides_nothing);
-	TEST(without_state_nothing_is_left_out);
-	TEST(without_a_token_it_cannot_be_carried_out_once);
-	return tap_done();
 }

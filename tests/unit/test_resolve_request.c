@@ -1,7 +1,7 @@
 /* How long a restore request is in force, what it may leave behind, and what it is compared with. */
 #include "resolve_world.h"
 
-static void a_request_is_over_when_its_launch_has_left_something(void)
+TEST(a_request_is_over_when_its_launch_has_left_something)
 {
 	struct candidate *left;
 	struct world w;
@@ -33,7 +33,7 @@ static void a_request_is_over_when_its_launch_has_left_something(void)
 
 /* S17: an order that an old journal still has may have been carried out long ago, and what came of it is
  * newer than all that the person could know of. */
-static void an_order_of_an_old_journal_is_not_carried_out_over_what_came_of_it(void)
+TEST(an_order_of_an_old_journal_is_not_carried_out_over_what_came_of_it)
 {
 	struct candidate *later;
 	struct world w;
@@ -66,7 +66,7 @@ static void an_order_of_an_old_journal_is_not_carried_out_over_what_came_of_it(v
 	end(&w);
 }
 
-static void an_empty_start_is_not_held_up_by_another_application(void)
+TEST(an_empty_start_is_not_held_up_by_another_application)
 {
 	struct world w;
 
@@ -88,7 +88,7 @@ static void an_empty_start_is_not_held_up_by_another_application(void)
 
 /* S17: an old journal may say that the launch has proven nothing, while a later one that it does not know
  * has gone on from there. */
-static void what_came_after_a_request_is_not_left_behind(void)
+TEST(what_came_after_a_request_is_not_left_behind)
 {
 	struct candidate *later;
 	struct world w;
@@ -112,7 +112,7 @@ static void what_came_after_a_request_is_not_left_behind(void)
 /* Nobody saw the start of the launch that carried out an order, and the order itself is not in force any more:
  * another one took its place, and was withdrawn by a plain `drey resume`. What the person had given up does not
  * come back by that. */
-static void what_a_person_has_given_up_does_not_come_back_with_a_plain_resume(void)
+TEST(what_a_person_has_given_up_does_not_come_back_with_a_plain_resume)
 {
 	struct world w;
 
@@ -143,7 +143,7 @@ static void what_a_person_has_given_up_does_not_come_back_with_a_plain_resume(vo
 	end(&w);
 }
 
-static void a_request_for_what_is_ours_is_not_compared(void)
+TEST(a_request_for_what_is_ours_is_not_compared)
 {
 	struct world w;
 
@@ -156,7 +156,7 @@ static void a_request_for_what_is_ours_is_not_compared(void)
 	end(&w);
 }
 
-static void operators_that_nobody_knows_do_not_keep_a_request_back(void)
+TEST(operators_that_nobody_knows_do_not_keep_a_request_back)
 {
 	struct world w;
 
@@ -170,7 +170,7 @@ static void operators_that_nobody_knows_do_not_keep_a_request_back(void)
 }
 
 /* Both have to be looked at before they can be compared. */
-static void a_foreign_request_is_verified_and_compared(void)
+TEST(a_foreign_request_is_verified_and_compared)
 {
 	struct world w;
 
@@ -185,7 +185,7 @@ static void a_foreign_request_is_verified_and_compared(void)
 }
 
 /* What a launch that had restored something else made says nothing about our operators. */
-static void a_tainted_snapshot_is_not_what_ours_is_measured_by(void)
+TEST(a_tainted_snapshot_is_not_what_ours_is_measured_by)
 {
 	struct world w;
 
@@ -206,7 +206,7 @@ static void standing(struct world *w, enum restore_request_kind kind, const char
 }
 
 /* The journal is lost, and an order of long ago still stands in a control input. */
-static void an_order_of_unknown_age_leaves_nothing_behind_when_the_journal_knows_of_no_launch(void)
+TEST(an_order_of_unknown_age_leaves_nothing_behind_when_the_journal_knows_of_no_launch)
 {
 	static const struct {
 		enum restore_request_kind kind;
@@ -242,7 +242,7 @@ static void an_order_of_unknown_age_leaves_nothing_behind_when_the_journal_knows
 }
 
 /* What is plainly older is what the person wanted to leave behind; what cannot be compared is not. */
-static void an_order_of_unknown_age_is_compared_across_jobs_by_date(void)
+TEST(an_order_of_unknown_age_is_compared_across_jobs_by_date)
 {
 	struct candidate *other;
 	struct world w;
@@ -272,7 +272,7 @@ static void an_order_of_unknown_age_is_compared_across_jobs_by_date(void)
 }
 
 /* What cannot be read could show that it was carried out. */
-static void an_order_of_unknown_age_waits_for_what_cannot_be_read(void)
+TEST(an_order_of_unknown_age_waits_for_what_cannot_be_read)
 {
 	struct world w;
 
@@ -290,7 +290,7 @@ static void an_order_of_unknown_age_waits_for_what_cannot_be_read(void)
 }
 
 /* The journal is from a backup: the launch that has carried the order out is none of its launches. */
-static void an_order_of_unknown_age_is_not_carried_out_over_what_unknown_launches_left(void)
+TEST(an_order_of_unknown_age_is_not_carried_out_over_what_unknown_launches_left)
 {
 	struct candidate *later;
 	struct world w;
@@ -325,22 +325,4 @@ static void an_order_of_unknown_age_is_not_carried_out_over_what_unknown_launche
 	request(&w, RESTORE_EMPTY, NULL, "t2");
 	CHECK_DECIDES(&w, START_EMPTY);
 	end(&w);
-}
-
-int main(void)
-{
-	TEST(a_request_is_over_when_its_launch_has_left_something);
-	TEST(an_order_of_an_old_journal_is_not_carried_out_over_what_came_of_it);
-	TEST(an_empty_start_is_not_held_up_by_another_application);
-	TEST(what_came_after_a_request_is_not_left_behind);
-	TEST(what_a_person_has_given_up_does_not_come_back_with_a_plain_resume);
-	TEST(a_request_for_what_is_ours_is_not_compared);
-	TEST(operators_that_nobody_knows_do_not_keep_a_request_back);
-	TEST(a_foreign_request_is_verified_and_compared);
-	TEST(a_tainted_snapshot_is_not_what_ours_is_measured_by);
-	TEST(an_order_of_unknown_age_leaves_nothing_behind_when_the_journal_knows_of_no_launch);
-	TEST(an_order_of_unknown_age_is_compared_across_jobs_by_date);
-	TEST(an_order_of_unknown_age_waits_for_what_cannot_be_read);
-	TEST(an_order_of_unknown_age_is_not_carried_out_over_what_unknown_launches_left);
-	return tap_done();
 }

@@ -34,13 +34,13 @@ static void parks(enum job_end how, const char *detail, enum cause cause, enum o
 	end(&w);
 }
 
-static void a_job_that_has_finished_is_not_run_again(void)
+TEST(a_job_that_has_finished_is_not_run_again)
 {
 	parks(JOB_END_FINISHED, NULL, CAUSE_FINISHED, OUTCOME_FINISHED,
 	      "the job is finished (the job came to its end); only `drey resume` starts it again");
 }
 
-static void a_stop_and_a_cancel_from_outside_count_as_when_they_are_seen(void)
+TEST(a_stop_and_a_cancel_from_outside_count_as_when_they_are_seen)
 {
 	parks(JOB_END_STOPPED, "file:/sp/savepoint-aaaaaa-1", CAUSE_CANCELLED, OUTCOME_CANCELLED,
 	      "stopped from outside drey, with file:/sp/savepoint-aaaaaa-1");
@@ -48,7 +48,7 @@ static void a_stop_and_a_cancel_from_outside_count_as_when_they_are_seen(void)
 	      "cancelled from outside drey");
 }
 
-static void a_record_that_cannot_be_understood_is_an_unknown_end(void)
+TEST(a_record_that_cannot_be_understood_is_an_unknown_end)
 {
 	parks(JOB_END_UNKNOWN, "x.json: byte 3", CAUSE_END_UNKNOWN, OUTCOME_UNKNOWN,
 	      "x.json: byte 3");
@@ -62,7 +62,7 @@ static void goes_on(struct world *w)
 	end(w);
 }
 
-static void no_record_and_a_failed_job_are_no_end(void)
+TEST(no_record_and_a_failed_job_are_no_end)
 {
 	struct world w;
 
@@ -77,7 +77,7 @@ static void no_record_and_a_failed_job_are_no_end(void)
 	goes_on(&w);
 }
 
-static void what_is_known_already_is_not_asked_again(void)
+TEST(what_is_known_already_is_not_asked_again)
 {
 	struct world w;
 
@@ -87,7 +87,7 @@ static void what_is_known_already_is_not_asked_again(void)
 	goes_on(&w);
 }
 
-static void the_record_of_another_job_does_not_count(void)
+TEST(the_record_of_another_job_does_not_count)
 {
 	struct world w;
 
@@ -99,7 +99,7 @@ static void the_record_of_another_job_does_not_count(void)
 }
 
 /* Rule 3 has found the savepoint of the stop that was in flight. */
-static void our_own_stop_is_no_end(void)
+TEST(our_own_stop_is_no_end)
 {
 	struct world w;
 	struct launch *launch;
@@ -116,7 +116,7 @@ static void our_own_stop_is_no_end(void)
 }
 
 /* The savepoint is not there: the job was faster than the stop. */
-static void a_stop_that_came_too_late_does_not_hide_the_end(void)
+TEST(a_stop_that_came_too_late_does_not_hide_the_end)
 {
 	struct world w;
 
@@ -133,7 +133,7 @@ static void a_stop_that_came_too_late_does_not_hide_the_end(void)
 }
 
 /* The grace period was over, and so was drey's patience; Flink has made the stop all the same. */
-static void a_stop_of_ours_that_was_given_up_is_ours(void)
+TEST(a_stop_of_ours_that_was_given_up_is_ours)
 {
 	struct world w;
 	struct launch *launch;
@@ -164,7 +164,7 @@ static struct candidate *stop_found(struct world *w)
 }
 
 /* The flag, the stop and the end of the Pod followed so quickly that nobody looked in between. */
-static void a_stop_that_nobody_saw_is_a_suspension_when_do_not_restart_was_on(void)
+TEST(a_stop_that_nobody_saw_is_a_suspension_when_do_not_restart_was_on)
 {
 	struct world w;
 
@@ -190,7 +190,7 @@ static void a_stop_that_nobody_saw_is_a_suspension_when_do_not_restart_was_on(vo
 	end(&w);
 }
 
-static void a_cancel_that_nobody_saw_is_a_suspension_as_well(void)
+TEST(a_cancel_that_nobody_saw_is_a_suspension_as_well)
 {
 	struct world w;
 
@@ -209,7 +209,7 @@ static void a_cancel_that_nobody_saw_is_a_suspension_as_well(void)
 }
 
 /* Only checkpoint 5 is there, or nothing at all, or the stop's savepoint is damaged: never the older one. */
-static void only_the_savepoint_of_the_stop_will_do(void)
+TEST(only_the_savepoint_of_the_stop_will_do)
 {
 	static const enum integrity bad[] = {INTEGRITY_DAMAGED, INTEGRITY_INCOMPLETE,
 					     INTEGRITY_UNREADABLE};
@@ -229,7 +229,7 @@ static void only_the_savepoint_of_the_stop_will_do(void)
 	}
 }
 
-static void a_launch_that_proved_nothing_does_not_start_empty_after_a_stop(void)
+TEST(a_launch_that_proved_nothing_does_not_start_empty_after_a_stop)
 {
 	struct world w;
 
@@ -243,7 +243,7 @@ static void a_launch_that_proved_nothing_does_not_start_empty_after_a_stop(void)
 	end(&w);
 }
 
-static void a_person_may_choose_another_one(void)
+TEST(a_person_may_choose_another_one)
 {
 	struct world w;
 
@@ -260,7 +260,7 @@ static void a_person_may_choose_another_one(void)
 	end(&w);
 }
 
-static void a_new_generation_that_names_the_savepoint_starts_the_job(void)
+TEST(a_new_generation_that_names_the_savepoint_starts_the_job)
 {
 	static const struct {
 		const char *generation, *initial;
@@ -297,7 +297,7 @@ static void a_new_generation_that_names_the_savepoint_starts_the_job(void)
 
 /* Flink's own record does not tell how it came to its end, or tells of a cancel: the newest savepoint of that
  * launch, when nothing is newer. */
-static void it_may_name_the_newest_savepoint_of_any_end(void)
+TEST(it_may_name_the_newest_savepoint_of_any_end)
 {
 	static const enum job_end ends[] = {JOB_END_FINISHED, JOB_END_CANCELED, JOB_END_UNKNOWN};
 	struct snapshot named = {.path = (char *)STOPPED_AT,
@@ -324,7 +324,7 @@ static void it_may_name_the_newest_savepoint_of_any_end(void)
 	}
 }
 
-static void a_stateless_job_that_has_finished_is_not_run_again_either(void)
+TEST(a_stateless_job_that_has_finished_is_not_run_again_either)
 {
 	struct world w;
 
@@ -337,7 +337,7 @@ static void a_stateless_job_that_has_finished_is_not_run_again_either(void)
 	end(&w);
 }
 
-static void an_order_is_older_than_the_end_and_does_not_bring_it_back(void)
+TEST(an_order_is_older_than_the_end_and_does_not_bring_it_back)
 {
 	struct world w;
 	struct launch *launch;
@@ -357,7 +357,7 @@ static void an_order_is_older_than_the_end_and_does_not_bring_it_back(void)
 	end(&w);
 }
 
-static void what_cannot_be_read_may_be_the_end(void)
+TEST(what_cannot_be_read_may_be_the_end)
 {
 	for (int none = 0; none < 2; none++) {
 		struct world w;
@@ -373,28 +373,4 @@ static void what_cannot_be_read_may_be_the_end(void)
 		CHECK_HAS(w.decision.reason, "timed out");
 		end(&w);
 	}
-}
-
-int main(void)
-{
-	TEST(a_job_that_has_finished_is_not_run_again);
-	TEST(a_stop_and_a_cancel_from_outside_count_as_when_they_are_seen);
-	TEST(a_record_that_cannot_be_understood_is_an_unknown_end);
-	TEST(no_record_and_a_failed_job_are_no_end);
-	TEST(what_is_known_already_is_not_asked_again);
-	TEST(the_record_of_another_job_does_not_count);
-	TEST(our_own_stop_is_no_end);
-	TEST(a_stop_that_came_too_late_does_not_hide_the_end);
-	TEST(a_stop_of_ours_that_was_given_up_is_ours);
-	TEST(a_stop_that_nobody_saw_is_a_suspension_when_do_not_restart_was_on);
-	TEST(a_cancel_that_nobody_saw_is_a_suspension_as_well);
-	TEST(only_the_savepoint_of_the_stop_will_do);
-	TEST(a_launch_that_proved_nothing_does_not_start_empty_after_a_stop);
-	TEST(a_person_may_choose_another_one);
-	TEST(a_new_generation_that_names_the_savepoint_starts_the_job);
-	TEST(it_may_name_the_newest_savepoint_of_any_end);
-	TEST(a_stateless_job_that_has_finished_is_not_run_again_either);
-	TEST(an_order_is_older_than_the_end_and_does_not_bring_it_back);
-	TEST(what_cannot_be_read_may_be_the_end);
-	return tap_done();
 }

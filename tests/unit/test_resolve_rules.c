@@ -21,7 +21,7 @@ static struct candidate *begin_ha(struct world *w)
 
 /* ---- rule 7 ---- */
 
-static void every_entry_is_looked_at_because_flink_reads_every_entry(void)
+TEST(every_entry_is_looked_at_because_flink_reads_every_entry)
 {
 	struct world w;
 	struct candidate *older;
@@ -44,7 +44,7 @@ static void every_entry_is_looked_at_because_flink_reads_every_entry(void)
 	end(&w);
 }
 
-static void a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_truth(void)
+TEST(a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_truth)
 {
 	struct world w;
 	struct candidate *entry = begin_ha(&w);
@@ -66,7 +66,7 @@ static void a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_tr
 }
 
 /* A map out of a backup: Flink had begun the newer ones under a higher counter, and acknowledged them all. */
-static void a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old(void)
+TEST(a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old)
 {
 	struct world w;
 	struct candidate *c;
@@ -92,7 +92,7 @@ static void a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old(v
 
 /* With `restore.policy: savepoint` it is not what is started from, but proves the same: under the old ids Flink
  * would complete chk-375 a second time. */
-static void a_checkpoint_that_may_not_be_chosen_shows_an_old_map_as_well(void)
+TEST(a_checkpoint_that_may_not_be_chosen_shows_an_old_map_as_well)
 {
 	struct world w;
 	struct launch *launch;
@@ -115,7 +115,7 @@ static void a_checkpoint_that_may_not_be_chosen_shows_an_old_map_as_well(void)
 }
 
 /* HA was switched off, or has another cluster id: Flink would not find it. */
-static void no_launch_goes_on_with_ha_data_of_a_former_cluster_id(void)
+TEST(no_launch_goes_on_with_ha_data_of_a_former_cluster_id)
 {
 	struct flink_choice choice;
 	struct world w;
@@ -134,7 +134,7 @@ static void no_launch_goes_on_with_ha_data_of_a_former_cluster_id(void)
 }
 
 /* A branch of another launch has ids of its own. */
-static void another_jobs_checkpoint_says_nothing_about_the_counter(void)
+TEST(another_jobs_checkpoint_says_nothing_about_the_counter)
 {
 	struct world w;
 
@@ -145,7 +145,7 @@ static void another_jobs_checkpoint_says_nothing_about_the_counter(void)
 	end(&w);
 }
 
-static void what_rest_has_shown_was_acknowledged(void)
+TEST(what_rest_has_shown_was_acknowledged)
 {
 	struct world w;
 
@@ -162,7 +162,7 @@ static void what_rest_has_shown_was_acknowledged(void)
 	end(&w);
 }
 
-static void a_launch_whose_job_has_ended_is_not_gone_on_with(void)
+TEST(a_launch_whose_job_has_ended_is_not_gone_on_with)
 {
 	struct world w;
 
@@ -173,7 +173,7 @@ static void a_launch_whose_job_has_ended_is_not_gone_on_with(void)
 	end(&w);
 }
 
-static void another_flink_version_gets_new_ids(void)
+TEST(another_flink_version_gets_new_ids)
 {
 	struct world w;
 
@@ -184,7 +184,7 @@ static void another_flink_version_gets_new_ids(void)
 	end(&w);
 }
 
-static void a_launch_that_has_restored_something_else_is_not_gone_on_with(void)
+TEST(a_launch_that_has_restored_something_else_is_not_gone_on_with)
 {
 	struct world w;
 
@@ -195,7 +195,7 @@ static void a_launch_that_has_restored_something_else_is_not_gone_on_with(void)
 }
 
 /* What a launch was started from is in its map, too, with dates of 0. */
-static void a_launch_without_a_checkpoint_of_its_own_goes_on_from_its_restore_point(void)
+TEST(a_launch_without_a_checkpoint_of_its_own_goes_on_from_its_restore_point)
 {
 	struct world w;
 	struct candidate *entry;
@@ -211,7 +211,7 @@ static void a_launch_without_a_checkpoint_of_its_own_goes_on_from_its_restore_po
 	end(&w);
 }
 
-static void a_launch_that_went_on_goes_on_again(void)
+TEST(a_launch_that_went_on_goes_on_again)
 {
 	struct world w;
 
@@ -223,7 +223,7 @@ static void a_launch_that_went_on_goes_on_again(void)
 	end(&w);
 }
 
-static void an_entry_that_cannot_be_read_does_not_hide_the_retained_checkpoint(void)
+TEST(an_entry_that_cannot_be_read_does_not_hide_the_retained_checkpoint)
 {
 	struct world w;
 	struct candidate *entry;
@@ -241,7 +241,7 @@ static void an_entry_that_cannot_be_read_does_not_hide_the_retained_checkpoint(v
 	end(&w);
 }
 
-static void the_savepoint_policy_goes_on_only_from_what_it_started_from(void)
+TEST(the_savepoint_policy_goes_on_only_from_what_it_started_from)
 {
 	struct world w;
 
@@ -252,7 +252,7 @@ static void the_savepoint_policy_goes_on_only_from_what_it_started_from(void)
 	end(&w);
 }
 
-static void adopted_ha_data_are_started_from_not_gone_on_with(void)
+TEST(adopted_ha_data_are_started_from_not_gone_on_with)
 {
 	struct world w;
 
@@ -263,7 +263,7 @@ static void adopted_ha_data_are_started_from_not_gone_on_with(void)
 	end(&w);
 }
 
-static void the_age_limit_is_for_ha_data_too(void)
+TEST(the_age_limit_is_for_ha_data_too)
 {
 	struct world w;
 
@@ -278,7 +278,7 @@ static void the_age_limit_is_for_ha_data_too(void)
 	end(&w);
 }
 
-static void flink_takes_the_newest_entry_of_the_id_then_the_argument(void)
+TEST(flink_takes_the_newest_entry_of_the_id_then_the_argument)
 {
 	struct flink_choice choice;
 	struct world w;
@@ -298,7 +298,7 @@ static void flink_takes_the_newest_entry_of_the_id_then_the_argument(void)
 }
 
 /* Two maps name the same snapshot: that of the job that made it, and that of the job started from it. */
-static void the_map_of_the_last_launch_counts(void)
+TEST(the_map_of_the_last_launch_counts)
 {
 	struct world w;
 	struct candidate *c;
@@ -325,7 +325,7 @@ static void the_map_of_the_last_launch_counts(void)
 }
 
 /* It has restored something else, so what it goes on from is not to be trusted. */
-static void a_mismatched_launch_is_not_gone_on_with(void)
+TEST(a_mismatched_launch_is_not_gone_on_with)
 {
 	struct world w;
 
@@ -339,7 +339,7 @@ static void a_mismatched_launch_is_not_gone_on_with(void)
 }
 
 /* The only trace of state is an entry whose checkpoint is gone. */
-static void an_entry_whose_checkpoint_is_gone_forbids_an_empty_start(void)
+TEST(an_entry_whose_checkpoint_is_gone_forbids_an_empty_start)
 {
 	struct world w;
 	struct candidate *entry;
@@ -357,7 +357,7 @@ static void an_entry_whose_checkpoint_is_gone_forbids_an_empty_start(void)
 	end(&w);
 }
 
-static void a_newer_savepoint_that_only_the_journal_knows_overtakes_ha(void)
+TEST(a_newer_savepoint_that_only_the_journal_knows_overtakes_ha)
 {
 	struct world w;
 	struct candidate *c;
@@ -373,7 +373,7 @@ static void a_newer_savepoint_that_only_the_journal_knows_overtakes_ha(void)
 }
 
 /* What the launch before wrote lately is newer, and was acknowledged for all we know. */
-static void a_newer_checkpoint_of_another_living_launch_overtakes_ha(void)
+TEST(a_newer_checkpoint_of_another_living_launch_overtakes_ha)
 {
 	struct world w;
 
@@ -387,7 +387,7 @@ static void a_newer_checkpoint_of_another_living_launch_overtakes_ha(void)
 	end(&w);
 }
 
-static void an_incomplete_newer_checkpoint_is_not_called_unacknowledged(void)
+TEST(an_incomplete_newer_checkpoint_is_not_called_unacknowledged)
 {
 	struct world w;
 
@@ -401,7 +401,7 @@ static void an_incomplete_newer_checkpoint_is_not_called_unacknowledged(void)
 /* ---- foreign ---- */
 
 /* The newest of ours was reported by REST and is gone; what others wrote before that is no news. */
-static void what_rest_has_shown_dates_our_newest_state(void)
+TEST(what_rest_has_shown_dates_our_newest_state)
 {
 	struct world w;
 
@@ -417,7 +417,7 @@ static void what_rest_has_shown_dates_our_newest_state(void)
 }
 
 /* Ours is newer on another storage, whose clock is ahead. */
-static void a_clock_that_is_ahead_elsewhere_does_not_hide_what_is_foreign_here(void)
+TEST(a_clock_that_is_ahead_elsewhere_does_not_hide_what_is_foreign_here)
 {
 	struct world w;
 
@@ -431,7 +431,7 @@ static void a_clock_that_is_ahead_elsewhere_does_not_hide_what_is_foreign_here(v
 	end(&w);
 }
 
-static void what_is_recorded_or_configured_is_not_foreign(void)
+TEST(what_is_recorded_or_configured_is_not_foreign)
 {
 	struct snapshot initial = {.path = (char *)"file:/sp/savepoint-ffffff-000000000090",
 				   .origin = ORIGIN_INITIAL};
@@ -452,7 +452,7 @@ static void what_is_recorded_or_configured_is_not_foreign(void)
 	end(&w);
 }
 
-static void only_the_newest_of_each_foreign_job_is_looked_at(void)
+TEST(only_the_newest_of_each_foreign_job_is_looked_at)
 {
 	struct world w;
 
@@ -472,7 +472,7 @@ static void only_the_newest_of_each_foreign_job_is_looked_at(void)
 	end(&w);
 }
 
-static void a_foreign_snapshot_that_was_never_complete_or_is_older_does_not_matter(void)
+TEST(a_foreign_snapshot_that_was_never_complete_or_is_older_does_not_matter)
 {
 	struct world w;
 
@@ -488,7 +488,7 @@ static void a_foreign_snapshot_that_was_never_complete_or_is_older_does_not_matt
 }
 
 /* The launch that made it may have left what ours go back to long ago. */
-static void a_damaged_foreign_snapshot_tells_of_newer_state(void)
+TEST(a_damaged_foreign_snapshot_tells_of_newer_state)
 {
 	struct world w;
 
@@ -504,7 +504,7 @@ static void a_damaged_foreign_snapshot_tells_of_newer_state(void)
 }
 
 /* Two storages have two clocks. */
-static void dates_are_compared_on_the_same_storage(void)
+TEST(dates_are_compared_on_the_same_storage)
 {
 	struct world w;
 
@@ -522,7 +522,7 @@ static void dates_are_compared_on_the_same_storage(void)
 	end(&w);
 }
 
-static void foreign_state_forbids_going_on_and_an_empty_start_too(void)
+TEST(foreign_state_forbids_going_on_and_an_empty_start_too)
 {
 	struct world w;
 
@@ -543,7 +543,7 @@ static void foreign_state_forbids_going_on_and_an_empty_start_too(void)
 
 /* S17: a launch that the journal, from a backup, does not know has only restored what a person named, and
  * completed nothing: its HA data alone tell of it. */
-static void ha_data_of_a_launch_that_the_journal_does_not_know_forbid_a_start(void)
+TEST(ha_data_of_a_launch_that_the_journal_does_not_know_forbid_a_start)
 {
 	struct candidate *old;
 	struct world w;
@@ -595,7 +595,7 @@ static void ha_data_of_a_launch_that_the_journal_does_not_know_forbid_a_start(vo
 	end(&w);
 }
 
-static void what_we_once_started_from_or_made_is_not_foreign(void)
+TEST(what_we_once_started_from_or_made_is_not_foreign)
 {
 	struct world w;
 
@@ -612,7 +612,7 @@ static void what_we_once_started_from_or_made_is_not_foreign(void)
 	end(&w);
 }
 
-static void a_shared_directory_does_not_keep_a_new_application_from_starting(void)
+TEST(a_shared_directory_does_not_keep_a_new_application_from_starting)
 {
 	struct world w;
 
@@ -628,7 +628,7 @@ static void a_shared_directory_does_not_keep_a_new_application_from_starting(voi
 }
 
 /* A job that moves to drey: its directories are full, and its last savepoint is the initial one. */
-static void an_initial_savepoint_that_is_the_newest_of_its_directory_is_taken(void)
+TEST(an_initial_savepoint_that_is_the_newest_of_its_directory_is_taken)
 {
 	struct snapshot initial = {.path = (char *)"file:/sp/savepoint-aaaaaa-000000000009",
 				   .origin = ORIGIN_INITIAL};
@@ -649,7 +649,7 @@ static void an_initial_savepoint_that_is_the_newest_of_its_directory_is_taken(vo
 
 /* ---- policy none ---- */
 
-static void a_stateless_job_starts_empty_every_time_and_says_what_it_leaves(void)
+TEST(a_stateless_job_starts_empty_every_time_and_says_what_it_leaves)
 {
 	struct world w;
 
@@ -671,7 +671,7 @@ static void a_stateless_job_starts_empty_every_time_and_says_what_it_leaves(void
 	end(&w);
 }
 
-static void a_stateless_job_is_started_from_a_snapshot_once(void)
+TEST(a_stateless_job_is_started_from_a_snapshot_once)
 {
 	struct world w;
 	struct launch *launch;
@@ -717,7 +717,7 @@ static struct snapshot *begin_trust(struct world *w)
 	return &w->facts.candidates[0].snapshot;
 }
 
-static void a_fresh_verification_is_trusted(void)
+TEST(a_fresh_verification_is_trusted)
 {
 	struct world w;
 	struct snapshot *s = begin_trust(&w);
@@ -731,7 +731,7 @@ static void a_fresh_verification_is_trusted(void)
 	end(&w);
 }
 
-static void trust_ends_with_time_change_and_doubt(void)
+TEST(trust_ends_with_time_change_and_doubt)
 {
 	struct world w;
 
@@ -767,7 +767,7 @@ static void trust_ends_with_time_change_and_doubt(void)
 }
 
 /* A launch that was withdrawn before it was started casts no doubt. */
-static void a_start_that_never_was_casts_no_doubt(void)
+TEST(a_start_that_never_was_casts_no_doubt)
 {
 	struct world w;
 
@@ -779,7 +779,7 @@ static void a_start_that_never_was_casts_no_doubt(void)
 }
 
 /* A checkpoint that is remembered because it was verified is no savepoint. */
-static void a_remembered_checkpoint_does_not_bind_the_savepoint_policy(void)
+TEST(a_remembered_checkpoint_does_not_bind_the_savepoint_policy)
 {
 	struct world w;
 
@@ -790,7 +790,7 @@ static void a_remembered_checkpoint_does_not_bind_the_savepoint_policy(void)
 	end(&w);
 }
 
-static void what_a_newer_flink_wrote_is_not_trusted_by_an_older_one(void)
+TEST(what_a_newer_flink_wrote_is_not_trusted_by_an_older_one)
 {
 	struct world w;
 
@@ -803,7 +803,7 @@ static void what_a_newer_flink_wrote_is_not_trusted_by_an_older_one(void)
 
 /* ---- what was left out ---- */
 
-static void what_was_not_looked_at_forbids_an_empty_start(void)
+TEST(what_was_not_looked_at_forbids_an_empty_start)
 {
 	struct world w;
 
@@ -816,7 +816,7 @@ static void what_was_not_looked_at_forbids_an_empty_start(void)
 }
 
 /* Its start was never reported and it has left no snapshot, but Flink's HA has a map of its job. */
-static void a_launch_that_only_ha_data_know_of_has_run(void)
+TEST(a_launch_that_only_ha_data_know_of_has_run)
 {
 	struct world w;
 
@@ -833,7 +833,7 @@ static void a_launch_that_only_ha_data_know_of_has_run(void)
  * completed savepoint 4 and was dead before anybody had looked. A person named that savepoint, and C was started from it. From
  * then on the ids tell the order on this branch only: C goes before it, and A's chk-12 is no way on although its id is
  * higher. */
-static void ids_count_on_the_branch_that_a_person_has_chosen(void)
+TEST(ids_count_on_the_branch_that_a_person_has_chosen)
 {
 	struct world w;
 
@@ -857,54 +857,4 @@ static void ids_count_on_the_branch_that_a_person_has_chosen(void)
 	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-bbbbbb-000000000004");
 	CHECK(w.facts.candidates[3].passed_over);
 	end(&w);
-}
-
-int main(void)
-{
-	TEST(a_launch_that_only_ha_data_know_of_has_run);
-	TEST(ids_count_on_the_branch_that_a_person_has_chosen);
-	TEST(every_entry_is_looked_at_because_flink_reads_every_entry);
-	TEST(a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_truth);
-	TEST(a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old);
-	TEST(no_launch_goes_on_with_ha_data_of_a_former_cluster_id);
-	TEST(a_checkpoint_that_may_not_be_chosen_shows_an_old_map_as_well);
-	TEST(another_jobs_checkpoint_says_nothing_about_the_counter);
-	TEST(what_rest_has_shown_was_acknowledged);
-	TEST(a_launch_whose_job_has_ended_is_not_gone_on_with);
-	TEST(another_flink_version_gets_new_ids);
-	TEST(a_launch_that_has_restored_something_else_is_not_gone_on_with);
-	TEST(a_launch_without_a_checkpoint_of_its_own_goes_on_from_its_restore_point);
-	TEST(a_launch_that_went_on_goes_on_again);
-	TEST(an_entry_that_cannot_be_read_does_not_hide_the_retained_checkpoint);
-	TEST(the_savepoint_policy_goes_on_only_from_what_it_started_from);
-	TEST(adopted_ha_data_are_started_from_not_gone_on_with);
-	TEST(the_age_limit_is_for_ha_data_too);
-	TEST(flink_takes_the_newest_entry_of_the_id_then_the_argument);
-	TEST(the_map_of_the_last_launch_counts);
-	TEST(a_mismatched_launch_is_not_gone_on_with);
-	TEST(an_entry_whose_checkpoint_is_gone_forbids_an_empty_start);
-	TEST(a_newer_savepoint_that_only_the_journal_knows_overtakes_ha);
-	TEST(a_newer_checkpoint_of_another_living_launch_overtakes_ha);
-	TEST(an_incomplete_newer_checkpoint_is_not_called_unacknowledged);
-	TEST(what_rest_has_shown_dates_our_newest_state);
-	TEST(a_clock_that_is_ahead_elsewhere_does_not_hide_what_is_foreign_here);
-	TEST(what_is_recorded_or_configured_is_not_foreign);
-	TEST(a_start_that_never_was_casts_no_doubt);
-	TEST(a_remembered_checkpoint_does_not_bind_the_savepoint_policy);
-	TEST(only_the_newest_of_each_foreign_job_is_looked_at);
-	TEST(a_foreign_snapshot_that_was_never_complete_or_is_older_does_not_matter);
-	TEST(a_damaged_foreign_snapshot_tells_of_newer_state);
-	TEST(dates_are_compared_on_the_same_storage);
-	TEST(foreign_state_forbids_going_on_and_an_empty_start_too);
-	TEST(ha_data_of_a_launch_that_the_journal_does_not_know_forbid_a_start);
-	TEST(what_we_once_started_from_or_made_is_not_foreign);
-	TEST(a_shared_directory_does_not_keep_a_new_application_from_starting);
-	TEST(an_initial_savepoint_that_is_the_newest_of_its_directory_is_taken);
-	TEST(a_stateless_job_starts_empty_every_time_and_says_what_it_leaves);
-	TEST(a_stateless_job_is_started_from_a_snapshot_once);
-	TEST(a_fresh_verification_is_trusted);
-	TEST(trust_ends_with_time_change_and_doubt);
-	TEST(what_a_newer_flink_wrote_is_not_trusted_by_an_older_one);
-	TEST(what_was_not_looked_at_forbids_an_empty_start);
-	return tap_done();
 }

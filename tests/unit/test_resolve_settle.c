@@ -15,7 +15,7 @@ static void begin_operation(struct world *w, enum operation_kind kind)
 						  .started_unix_ms = 7500};
 }
 
-static void an_interrupted_savepoint_is_found_and_then_started_from(void)
+TEST(an_interrupted_savepoint_is_found_and_then_started_from)
 {
 	struct world w;
 
@@ -29,7 +29,7 @@ static void an_interrupted_savepoint_is_found_and_then_started_from(void)
 	}
 }
 
-static void only_a_later_savepoint_of_that_job_in_that_directory_is_the_result(void)
+TEST(only_a_later_savepoint_of_that_job_in_that_directory_is_the_result)
 {
 	static const struct {
 		const char *path, *job_id;
@@ -62,7 +62,7 @@ static void only_a_later_savepoint_of_that_job_in_that_directory_is_the_result(v
 	end(&w);
 }
 
-static void the_best_of_several_savepoints_is_the_result(void)
+TEST(the_best_of_several_savepoints_is_the_result)
 {
 	struct world w;
 
@@ -92,7 +92,7 @@ static void the_best_of_several_savepoints_is_the_result(void)
 	end(&w);
 }
 
-static void a_result_whose_date_is_not_known_counts(void)
+TEST(a_result_whose_date_is_not_known_counts)
 {
 	struct world w;
 
@@ -103,7 +103,7 @@ static void a_result_whose_date_is_not_known_counts(void)
 	end(&w);
 }
 
-static void without_the_journal_there_is_no_operation(void)
+TEST(without_the_journal_there_is_no_operation)
 {
 	struct world w;
 
@@ -115,7 +115,7 @@ static void without_the_journal_there_is_no_operation(void)
 	end(&w);
 }
 
-static void a_damaged_result_is_a_failure_with_a_name(void)
+TEST(a_damaged_result_is_a_failure_with_a_name)
 {
 	struct world w;
 
@@ -136,7 +136,7 @@ static void savepoints_are(struct world *w, enum source_state state, const char 
 }
 
 /* The configuration has another savepoint directory now. */
-static void an_operation_is_settled_in_its_own_directory(void)
+TEST(an_operation_is_settled_in_its_own_directory)
 {
 	struct world w;
 
@@ -165,7 +165,7 @@ static void an_operation_is_settled_in_its_own_directory(void)
 }
 
 /* Flink spreads the state files by s3.entropy.key, and leaves the key out of where the savepoint is. */
-static void an_operation_is_settled_where_the_entropy_key_is_left_out(void)
+TEST(an_operation_is_settled_where_the_entropy_key_is_left_out)
 {
 	struct world w;
 
@@ -178,7 +178,7 @@ static void an_operation_is_settled_where_the_entropy_key_is_left_out(void)
 	end(&w);
 }
 
-static void an_operation_that_cannot_be_settled_holds_but_does_not_keep_from_parking(void)
+TEST(an_operation_that_cannot_be_settled_holds_but_does_not_keep_from_parking)
 {
 	struct world w;
 
@@ -200,7 +200,7 @@ static void an_operation_that_cannot_be_settled_holds_but_does_not_keep_from_par
 	}
 }
 
-static void a_cancel_leaves_nothing_to_be_settled(void)
+TEST(a_cancel_leaves_nothing_to_be_settled)
 {
 	struct world w;
 
@@ -210,19 +210,4 @@ static void a_cancel_leaves_nothing_to_be_settled(void)
 	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_NONE);
 	CHECK(w.decision.settled == NO_CANDIDATE);
 	end(&w);
-}
-
-int main(void)
-{
-	TEST(an_interrupted_savepoint_is_found_and_then_started_from);
-	TEST(only_a_later_savepoint_of_that_job_in_that_directory_is_the_result);
-	TEST(the_best_of_several_savepoints_is_the_result);
-	TEST(a_result_whose_date_is_not_known_counts);
-	TEST(without_the_journal_there_is_no_operation);
-	TEST(a_damaged_result_is_a_failure_with_a_name);
-	TEST(an_operation_is_settled_in_its_own_directory);
-	TEST(an_operation_is_settled_where_the_entropy_key_is_left_out);
-	TEST(an_operation_that_cannot_be_settled_holds_but_does_not_keep_from_parking);
-	TEST(a_cancel_leaves_nothing_to_be_settled);
-	return tap_done();
 }

@@ -22,7 +22,7 @@ static bool obeys(const struct world *w, const char *job_id)
 	return yes;
 }
 
-static void s1_the_restore_argument_of_the_first_start_is_not_used_again(void)
+TEST(s1_the_restore_argument_of_the_first_start_is_not_used_again)
 {
 	struct world w;
 
@@ -58,7 +58,7 @@ static void s1_the_restore_argument_of_the_first_start_is_not_used_again(void)
 	end(&w);
 }
 
-static void s2_stale_ha_data_do_not_beat_a_request(void)
+TEST(s2_stale_ha_data_do_not_beat_a_request)
 {
 	struct world w;
 
@@ -74,7 +74,7 @@ static void s2_stale_ha_data_do_not_beat_a_request(void)
 	end(&w);
 }
 
-static void s3_lost_ha_data_are_made_good_by_the_storage(void)
+TEST(s3_lost_ha_data_are_made_good_by_the_storage)
 {
 	struct world w;
 
@@ -88,7 +88,7 @@ static void s3_lost_ha_data_are_made_good_by_the_storage(void)
 	end(&w);
 }
 
-static void s4_a_stale_initial_path_does_not_replay_two_years(void)
+TEST(s4_a_stale_initial_path_does_not_replay_two_years)
 {
 	struct world w;
 
@@ -115,7 +115,7 @@ static void s4_a_stale_initial_path_does_not_replay_two_years(void)
 	end(&w);
 }
 
-static void s5_a_siblings_path_pasted_by_hand_holds(void)
+TEST(s5_a_siblings_path_pasted_by_hand_holds)
 {
 	struct world w;
 
@@ -143,7 +143,7 @@ static void s5_a_siblings_path_pasted_by_hand_holds(void)
 	end(&w);
 }
 
-static void s6_what_another_environment_writes_beside_ours_is_not_taken(void)
+TEST(s6_what_another_environment_writes_beside_ours_is_not_taken)
 {
 	struct world w;
 
@@ -161,7 +161,7 @@ static void s6_what_another_environment_writes_beside_ours_is_not_taken(void)
 	end(&w);
 }
 
-static void s7_neither_names_nor_dates_are_an_order(void)
+TEST(s7_neither_names_nor_dates_are_an_order)
 {
 	struct world w;
 
@@ -174,7 +174,7 @@ static void s7_neither_names_nor_dates_are_an_order(void)
 	end(&w);
 }
 
-static void s8_an_older_savepoint_does_not_beat_a_newer_checkpoint(void)
+TEST(s8_an_older_savepoint_does_not_beat_a_newer_checkpoint)
 {
 	struct world w;
 
@@ -188,7 +188,7 @@ static void s8_an_older_savepoint_does_not_beat_a_newer_checkpoint(void)
 	end(&w);
 }
 
-static void s9_a_checkpoint_without_metadata_was_never_one(void)
+TEST(s9_a_checkpoint_without_metadata_was_never_one)
 {
 	struct world w;
 
@@ -201,7 +201,7 @@ static void s9_a_checkpoint_without_metadata_was_never_one(void)
 	end(&w);
 }
 
-static void s10_a_damaged_newest_gives_way_loudly_and_never_to_nothing(void)
+TEST(s10_a_damaged_newest_gives_way_loudly_and_never_to_nothing)
 {
 	struct world w;
 
@@ -219,7 +219,7 @@ static void s10_a_damaged_newest_gives_way_loudly_and_never_to_nothing(void)
 	end(&w);
 }
 
-static void s11_a_path_that_is_not_there_is_kept_and_holds(void)
+TEST(s11_a_path_that_is_not_there_is_kept_and_holds)
 {
 	struct world w;
 
@@ -239,7 +239,7 @@ static void s11_a_path_that_is_not_there_is_kept_and_holds(void)
 	end(&w);
 }
 
-static void s12_s13_s14_what_cannot_be_read_is_not_empty(void)
+TEST(s12_s13_s14_what_cannot_be_read_is_not_empty)
 {
 	static const struct {
 		enum source_kind source;
@@ -267,7 +267,7 @@ static void s12_s13_s14_what_cannot_be_read_is_not_empty(void)
 }
 
 /* The map of the leader, a map without keys: there is something, and nothing to recover from. */
-static void s15_p1_ha_maps_without_an_entry_are_no_state(void)
+TEST(s15_p1_ha_maps_without_an_entry_are_no_state)
 {
 	struct world w;
 
@@ -281,7 +281,7 @@ static void s15_p1_ha_maps_without_an_entry_are_no_state(void)
 	end(&w);
 }
 
-static void s16_an_ha_backup_that_points_to_a_deleted_checkpoint_does_not_decide(void)
+TEST(s16_an_ha_backup_that_points_to_a_deleted_checkpoint_does_not_decide)
 {
 	struct world w;
 	struct candidate *entry;
@@ -311,7 +311,7 @@ static void s16_an_ha_backup_that_points_to_a_deleted_checkpoint_does_not_decide
 	end(&w);
 }
 
-static void s17_a_journal_from_a_backup_does_not_rewind(void)
+TEST(s17_a_journal_from_a_backup_does_not_rewind)
 {
 	struct world w;
 
@@ -336,7 +336,7 @@ static void s17_a_journal_from_a_backup_does_not_rewind(void)
 	end(&w);
 }
 
-static void s18_state_that_is_too_old_for_its_sources_holds_and_says_so(void)
+TEST(s18_state_that_is_too_old_for_its_sources_holds_and_says_so)
 {
 	struct world w;
 
@@ -358,7 +358,7 @@ static void s18_state_that_is_too_old_for_its_sources_holds_and_says_so(void)
 }
 
 /* REST and storage speak of milliseconds. */
-static void s19_ages_are_milliseconds_everywhere(void)
+TEST(s19_ages_are_milliseconds_everywhere)
 {
 	struct world w;
 
@@ -376,7 +376,7 @@ static void s19_ages_are_milliseconds_everywhere(void)
 	end(&w);
 }
 
-static void s20_non_restored_state_is_allowed_once(void)
+TEST(s20_non_restored_state_is_allowed_once)
 {
 	struct world w;
 
@@ -396,7 +396,7 @@ static void s20_non_restored_state_is_allowed_once(void)
 	end(&w);
 }
 
-static void s21_an_empty_start_can_be_had_and_does_not_stick(void)
+TEST(s21_an_empty_start_can_be_had_and_does_not_stick)
 {
 	struct world w;
 
@@ -414,7 +414,7 @@ static void s21_an_empty_start_can_be_had_and_does_not_stick(void)
 	end(&w);
 }
 
-static void s22_the_initial_path_is_valid_until_a_start_from_it_is_proven(void)
+TEST(s22_the_initial_path_is_valid_until_a_start_from_it_is_proven)
 {
 	struct world w;
 
@@ -446,7 +446,7 @@ static void s22_the_initial_path_is_valid_until_a_start_from_it_is_proven(void)
 	end(&w);
 }
 
-static void s23_ha_data_of_an_older_id_are_not_forgotten(void)
+TEST(s23_ha_data_of_an_older_id_are_not_forgotten)
 {
 	struct world w;
 
@@ -459,7 +459,7 @@ static void s23_ha_data_of_an_older_id_are_not_forgotten(void)
 	end(&w);
 }
 
-static void s24_an_id_that_left_any_trace_counts_as_used(void)
+TEST(s24_an_id_that_left_any_trace_counts_as_used)
 {
 	struct world w;
 
@@ -480,7 +480,7 @@ static void s24_an_id_that_left_any_trace_counts_as_used(void)
 }
 
 /* Under the same id Flink would run its stored job graph: new jar and parallelism would be ignored. */
-static void s25_another_generation_gets_new_ids(void)
+TEST(s25_another_generation_gets_new_ids)
 {
 	struct world w;
 
@@ -499,7 +499,7 @@ static void s25_another_generation_gets_new_ids(void)
 	end(&w);
 }
 
-static void s26_a_crash_after_the_stop_finds_its_savepoint(void)
+TEST(s26_a_crash_after_the_stop_finds_its_savepoint)
 {
 	struct world w;
 
@@ -525,7 +525,7 @@ static void s26_a_crash_after_the_stop_finds_its_savepoint(void)
 	end(&w);
 }
 
-static void s51_state_of_a_newer_flink_holds(void)
+TEST(s51_state_of_a_newer_flink_holds)
 {
 	struct world w;
 
@@ -542,7 +542,7 @@ static void s51_state_of_a_newer_flink_holds(void)
 	end(&w);
 }
 
-static void p2_a_savepoint_newer_than_the_newest_ha_checkpoint_wins(void)
+TEST(p2_a_savepoint_newer_than_the_newest_ha_checkpoint_wins)
 {
 	struct world w;
 
@@ -561,7 +561,7 @@ static void p2_a_savepoint_newer_than_the_newest_ha_checkpoint_wins(void)
 	end(&w);
 }
 
-static void p3_p4_a_path_that_does_not_exist_holds_and_is_named(void)
+TEST(p3_p4_a_path_that_does_not_exist_holds_and_is_named)
 {
 	struct world w;
 
@@ -585,7 +585,7 @@ static void p3_p4_a_path_that_does_not_exist_holds_and_is_named(void)
 	end(&w);
 }
 
-static void p5_storage_that_comes_back_is_gone_on_with(void)
+TEST(p5_storage_that_comes_back_is_gone_on_with)
 {
 	struct world w;
 
@@ -601,7 +601,7 @@ static void p5_storage_that_comes_back_is_gone_on_with(void)
 	end(&w);
 }
 
-static void p6_the_fix_starts_from_what_the_old_version_left(void)
+TEST(p6_the_fix_starts_from_what_the_old_version_left)
 {
 	struct world w;
 
@@ -616,7 +616,7 @@ static void p6_the_fix_starts_from_what_the_old_version_left(void)
 	end(&w);
 }
 
-static void p7_ha_maps_and_deployment_gone_the_checkpoint_is_used(void)
+TEST(p7_ha_maps_and_deployment_gone_the_checkpoint_is_used)
 {
 	struct world w;
 
@@ -628,7 +628,7 @@ static void p7_ha_maps_and_deployment_gone_the_checkpoint_is_used(void)
 	end(&w);
 }
 
-static void p8_a_missing_state_file_is_named_not_retried_for_ever(void)
+TEST(p8_a_missing_state_file_is_named_not_retried_for_ever)
 {
 	struct world w;
 	struct candidate *newest;
@@ -650,7 +650,7 @@ static void p8_a_missing_state_file_is_named_not_retried_for_ever(void)
 	end(&w);
 }
 
-static void p9_metadata_that_is_gone_does_not_keep_ha_from_recovering_and_is_said(void)
+TEST(p9_metadata_that_is_gone_does_not_keep_ha_from_recovering_and_is_said)
 {
 	static const enum integrity damages[] = {INTEGRITY_INCOMPLETE, INTEGRITY_DAMAGED,
 						 INTEGRITY_UNREADABLE};
@@ -669,41 +669,4 @@ static void p9_metadata_that_is_gone_does_not_keep_ha_from_recovering_and_is_sai
 		CHECK_DECIDES(&w, HOLD);
 		end(&w);
 	}
-}
-
-int main(void)
-{
-	TEST(s1_the_restore_argument_of_the_first_start_is_not_used_again);
-	TEST(s2_stale_ha_data_do_not_beat_a_request);
-	TEST(s3_lost_ha_data_are_made_good_by_the_storage);
-	TEST(s4_a_stale_initial_path_does_not_replay_two_years);
-	TEST(s5_a_siblings_path_pasted_by_hand_holds);
-	TEST(s6_what_another_environment_writes_beside_ours_is_not_taken);
-	TEST(s7_neither_names_nor_dates_are_an_order);
-	TEST(s8_an_older_savepoint_does_not_beat_a_newer_checkpoint);
-	TEST(s9_a_checkpoint_without_metadata_was_never_one);
-	TEST(s10_a_damaged_newest_gives_way_loudly_and_never_to_nothing);
-	TEST(s11_a_path_that_is_not_there_is_kept_and_holds);
-	TEST(s12_s13_s14_what_cannot_be_read_is_not_empty);
-	TEST(s15_p1_ha_maps_without_an_entry_are_no_state);
-	TEST(s16_an_ha_backup_that_points_to_a_deleted_checkpoint_does_not_decide);
-	TEST(s17_a_journal_from_a_backup_does_not_rewind);
-	TEST(s18_state_that_is_too_old_for_its_sources_holds_and_says_so);
-	TEST(s19_ages_are_milliseconds_everywhere);
-	TEST(s20_non_restored_state_is_allowed_once);
-	TEST(s21_an_empty_start_can_be_had_and_does_not_stick);
-	TEST(s22_the_initial_path_is_valid_until_a_start_from_it_is_proven);
-	TEST(s23_ha_data_of_an_older_id_are_not_forgotten);
-	TEST(s24_an_id_that_left_any_trace_counts_as_used);
-	TEST(s25_another_generation_gets_new_ids);
-	TEST(s26_a_crash_after_the_stop_finds_its_savepoint);
-	TEST(s51_state_of_a_newer_flink_holds);
-	TEST(p2_a_savepoint_newer_than_the_newest_ha_checkpoint_wins);
-	TEST(p3_p4_a_path_that_does_not_exist_holds_and_is_named);
-	TEST(p5_storage_that_comes_back_is_gone_on_with);
-	TEST(p6_the_fix_starts_from_what_the_old_version_left);
-	TEST(p7_ha_maps_and_deployment_gone_the_checkpoint_is_used);
-	TEST(p8_a_missing_state_file_is_named_not_retried_for_ever);
-	TEST(p9_metadata_that_is_gone_does_not_keep_ha_from_recovering_and_is_said);
-	return tap_done();
 }

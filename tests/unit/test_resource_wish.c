@@ -13,7 +13,7 @@ static void judge(const char *text, struct control_wish *wish)
 	resource_wish(spec, wish);
 }
 
-static void a_spec_is_a_wish(void)
+TEST(a_spec_is_a_wish)
 {
 	struct control_wish wish;
 
@@ -33,7 +33,7 @@ static void a_spec_is_a_wish(void)
 	control_wish_release(&wish);
 }
 
-static void an_empty_one_wants_nothing(void)
+TEST(an_empty_one_wants_nothing)
 {
 	struct control_wish wish;
 
@@ -47,7 +47,7 @@ static void an_empty_one_wants_nothing(void)
 	control_wish_release(&wish);
 }
 
-static void what_is_wrong_is_named(void)
+TEST(what_is_wrong_is_named)
 {
 	static const struct {
 		const char *spec, *says;
@@ -74,7 +74,7 @@ static void what_is_wrong_is_named(void)
 	}
 }
 
-static void a_brake_counts_in_a_bad_one(void)
+TEST(a_brake_counts_in_a_bad_one)
 {
 	struct control_wish wish;
 
@@ -84,7 +84,7 @@ static void a_brake_counts_in_a_bad_one(void)
 	control_wish_release(&wish);
 }
 
-static void what_is_no_member_is_ignored_and_told(void)
+TEST(what_is_no_member_is_ignored_and_told)
 {
 	struct control_wish wish;
 
@@ -92,14 +92,4 @@ static void what_is_no_member_is_ignored_and_told(void)
 	CHECK_INT(wish.bad.kind, ==, ERR_NONE);
 	CHECK_STR(wish.ignored, "image");
 	control_wish_release(&wish);
-}
-
-int main(void)
-{
-	TEST(a_spec_is_a_wish);
-	TEST(an_empty_one_wants_nothing);
-	TEST(what_is_wrong_is_named);
-	TEST(a_brake_counts_in_a_bad_one);
-	TEST(what_is_no_member_is_ignored_and_told);
-	return tap_done();
 }

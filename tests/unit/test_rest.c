@@ -58,7 +58,7 @@ static const struct flink_savepoint_request savepoint = {
 
 /* ---- the cluster ---- */
 
-static void the_version_is_read_from_config(void)
+TEST(the_version_is_read_from_config)
 {
 	struct flink_version version = {0};
 
@@ -74,7 +74,7 @@ static void the_version_is_read_from_config(void)
 	CHECK(!flink_version_known(version));
 }
 
-static void slots_are_read_from_the_overview(void)
+TEST(slots_are_read_from_the_overview)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_slots slots = {0};
@@ -87,7 +87,7 @@ static void slots_are_read_from_the_overview(void)
 	}
 }
 
-static void an_application_shows_a_main_that_threw_without_a_job(void)
+TEST(an_application_shows_a_main_that_threw_without_a_job)
 {
 	char status[32] = "";
 	struct err err = {0};
@@ -107,7 +107,7 @@ static void an_application_shows_a_main_that_threw_without_a_job(void)
 
 /* ---- what is not an answer ---- */
 
-static void a_refused_connection_is_not_yet(void)
+TEST(a_refused_connection_is_not_yet)
 {
 	struct flink_rest nobody = {.base_url = "http://127.0.0.1:1", .http = rest.http};
 	struct err err = {0};
@@ -116,7 +116,7 @@ static void a_refused_connection_is_not_yet(void)
 	CHECK_INT(err.kind, ==, ERR_RETRY);
 }
 
-static void a_leader_election_is_not_yet_on_every_path(void)
+TEST(a_leader_election_is_not_yet_on_every_path)
 {
 	struct err err = {0};
 	enum flink_job_state state;
@@ -134,7 +134,7 @@ static void a_leader_election_is_not_yet_on_every_path(void)
 	CHECK_INT(flink_rest_savepoint(&rest, &savepoint, WAIT_MS, NULL), ==, FLINK_NOT_YET);
 }
 
-static void an_initializing_job_is_not_yet(void)
+TEST(an_initializing_job_is_not_yet)
 {
 	struct err err = {0};
 	struct flink_checkpoints checkpoints;
@@ -150,7 +150,7 @@ static void an_initializing_job_is_not_yet(void)
 	CHECK_HAS(err.msg, "UnavailableDispatcherOperationException");
 }
 
-static void an_html_page_is_never_absence(void)
+TEST(an_html_page_is_never_absence)
 {
 	static const int statuses[] = {200, 404, 502, 503};
 
@@ -168,7 +168,7 @@ static void an_html_page_is_never_absence(void)
 	}
 }
 
-static void a_server_error_is_an_error_with_flinks_first_line(void)
+TEST(a_server_error_is_an_error_with_flinks_first_line)
 {
 	struct err err = {0};
 
@@ -181,7 +181,7 @@ static void a_server_error_is_an_error_with_flinks_first_line(void)
 	CHECK(strstr(err.msg, "\n") == NULL);
 }
 
-static void statuses_have_their_kinds(void)
+TEST(statuses_have_their_kinds)
 {
 	static const struct {
 		int status;
@@ -198,7 +198,7 @@ static void statuses_have_their_kinds(void)
 	}
 }
 
-static void a_redirect_is_an_error(void)
+TEST(a_redirect_is_an_error)
 {
 	struct err err = {0};
 
@@ -208,7 +208,7 @@ static void a_redirect_is_an_error(void)
 	CHECK_HAS(err.msg, "has been removed");
 }
 
-static void a_bad_id_is_refused_before_it_is_sent(void)
+TEST(a_bad_id_is_refused_before_it_is_sent)
 {
 	struct err err = {0};
 	struct flink_operation operation = {0};
@@ -223,7 +223,7 @@ static void a_bad_id_is_refused_before_it_is_sent(void)
 	CHECK_STR(stub.path, "");
 }
 
-static void damaged_answers_are_format_errors(void)
+TEST(damaged_answers_are_format_errors)
 {
 	static const char *const bodies[] = {
 		"",
@@ -250,7 +250,7 @@ static void damaged_answers_are_format_errors(void)
 	}
 }
 
-static void a_truncated_answer_is_retried_not_believed(void)
+TEST(a_truncated_answer_is_retried_not_believed)
 {
 	struct flink_jobs jobs = {0};
 	struct err err = {0};
@@ -263,7 +263,7 @@ static void a_truncated_answer_is_retried_not_believed(void)
 	CHECK_INT(err.kind, ==, ERR_RETRY);
 }
 
-static void a_huge_answer_is_refused(void)
+TEST(a_huge_answer_is_refused)
 {
 	cleanup_buf struct buf body = BUF_INIT;
 	struct flink_jobs jobs = {0};
@@ -279,7 +279,7 @@ static void a_huge_answer_is_refused(void)
 	CHECK_INT(err.kind, ==, ERR_FORMAT);
 }
 
-static void a_silent_server_costs_no_more_than_the_time_limit(void)
+TEST(a_silent_server_costs_no_more_than_the_time_limit)
 {
 	int64_t begin = clock_mono_ms();
 	struct err err = {0};
@@ -293,7 +293,7 @@ static void a_silent_server_costs_no_more_than_the_time_limit(void)
 
 /* ---- jobs ---- */
 
-static void an_early_job_is_not_yet_and_a_missing_one_is_absent(void)
+TEST(an_early_job_is_not_yet_and_a_missing_one_is_absent)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		enum flink_job_state state = FLINK_JOB_OTHER;
@@ -315,7 +315,7 @@ static void an_early_job_is_not_yet_and_a_missing_one_is_absent(void)
 	}
 }
 
-static void a_job_beside_ours_is_told_unless_it_has_ended(void)
+TEST(a_job_beside_ours_is_told_unless_it_has_ended)
 {
 	static const struct {
 		enum flink_job_state state;
@@ -341,7 +341,7 @@ static void a_job_beside_ours_is_told_unless_it_has_ended(void)
 	}
 }
 
-static void a_404_of_flinks_own_is_absence(void)
+TEST(a_404_of_flinks_own_is_absence)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_checkpoints checkpoints;
@@ -363,7 +363,7 @@ static void a_404_of_flinks_own_is_absence(void)
 	}
 }
 
-static void the_overview_counts_the_tasks(void)
+TEST(the_overview_counts_the_tasks)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_job_overview overview = {0};
@@ -381,7 +381,7 @@ static void the_overview_counts_the_tasks(void)
 	}
 }
 
-static void every_state_has_its_name_and_only_three_are_terminal(void)
+TEST(every_state_has_its_name_and_only_three_are_terminal)
 {
 	int terminal = 0;
 
@@ -398,7 +398,7 @@ static void every_state_has_its_name_and_only_three_are_terminal(void)
 	CHECK_INT(flink_job_state_parse("OTHER"), ==, FLINK_JOB_OTHER);
 }
 
-static void a_main_that_threw_is_a_failed_job_with_its_reason(void)
+TEST(a_main_that_threw_is_a_failed_job_with_its_reason)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_job_overview overview = {0};
@@ -425,7 +425,7 @@ static void a_main_that_threw_is_a_failed_job_with_its_reason(void)
 	}
 }
 
-static void a_bad_restore_path_is_named_in_the_reason(void)
+TEST(a_bad_restore_path_is_named_in_the_reason)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_exception exception = {0};
@@ -440,7 +440,7 @@ static void a_bad_restore_path_is_named_in_the_reason(void)
 	}
 }
 
-static void a_running_job_may_have_no_exception_or_an_old_one(void)
+TEST(a_running_job_may_have_no_exception_or_an_old_one)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_exception exception = {.present = true};
@@ -460,7 +460,7 @@ static void a_running_job_may_have_no_exception_or_an_old_one(void)
 	CHECK_HAS(stub.path, "maxExceptions=1");
 }
 
-static void before_2_0_the_root_exception_may_stand_alone(void)
+TEST(before_2_0_the_root_exception_may_stand_alone)
 {
 	struct flink_exception exception = {0};
 
@@ -474,7 +474,7 @@ static void before_2_0_the_root_exception_may_stand_alone(void)
 	flink_exception_release(&exception);
 }
 
-static void restarts_are_a_metric_that_may_come_late(void)
+TEST(restarts_are_a_metric_that_may_come_late)
 {
 	static const char *const bad[] = {"", "many", "3x", "-1"};
 	int64_t restarts = -1;
@@ -500,7 +500,7 @@ static void restarts_are_a_metric_that_may_come_late(void)
 	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==, FLINK_ERROR);
 }
 
-static void cancel_tells_accepted_from_ended_and_unknown(void)
+TEST(cancel_tells_accepted_from_ended_and_unknown)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		bool ended = true;
@@ -526,7 +526,7 @@ static void cancel_tells_accepted_from_ended_and_unknown(void)
 
 /* ---- checkpoints ---- */
 
-static void checkpoints_tell_kinds_apart(void)
+TEST(checkpoints_tell_kinds_apart)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_checkpoints got = {0};
@@ -567,7 +567,7 @@ static void checkpoints_tell_kinds_apart(void)
 	}
 }
 
-static void restored_names_what_the_job_started_from(void)
+TEST(restored_names_what_the_job_started_from)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_checkpoints got = {0};
@@ -585,7 +585,7 @@ static void restored_names_what_the_job_started_from(void)
 	}
 }
 
-static void disabled_checkpointing_is_told_from_an_unknown_job(void)
+TEST(disabled_checkpointing_is_told_from_an_unknown_job)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_checkpoints got = {0};
@@ -598,7 +598,7 @@ static void disabled_checkpointing_is_told_from_an_unknown_job(void)
 	}
 }
 
-static void a_checkpoint_kept_in_the_jobmanager_has_no_path(void)
+TEST(a_checkpoint_kept_in_the_jobmanager_has_no_path)
 {
 	static const char body[] =
 		"{\"counts\":{\"restored\":0,\"total\":1,\"in_progress\":0,\"completed\":1,"
@@ -615,7 +615,7 @@ static void a_checkpoint_kept_in_the_jobmanager_has_no_path(void)
 	flink_checkpoints_release(&got);
 }
 
-static void checkpoint_statistics_of_wrong_types_are_refused_whole(void)
+TEST(checkpoint_statistics_of_wrong_types_are_refused_whole)
 {
 	static const char *const bodies[] = {
 		"{}",
@@ -648,7 +648,7 @@ static void checkpoint_statistics_of_wrong_types_are_refused_whole(void)
 
 /* ---- operations ---- */
 
-static void a_savepoint_is_posted_with_its_own_trigger_id(void)
+TEST(a_savepoint_is_posted_with_its_own_trigger_id)
 {
 	struct flink_savepoint_request native = savepoint;
 
@@ -666,7 +666,7 @@ static void a_savepoint_is_posted_with_its_own_trigger_id(void)
 					       "\"triggerId\":\"" TRIGGER "\"}");
 }
 
-static void a_stop_spells_its_directory_differently(void)
+TEST(a_stop_spells_its_directory_differently)
 {
 	struct flink_savepoint_request stop = savepoint;
 
@@ -681,7 +681,7 @@ static void a_stop_spells_its_directory_differently(void)
 		"\"formatType\":\"CANONICAL\",\"triggerId\":\"08080808080808080808080808080808\"}");
 }
 
-static void another_trigger_id_than_ours_is_an_error(void)
+TEST(another_trigger_id_than_ours_is_an_error)
 {
 	struct err err = {0};
 
@@ -692,7 +692,7 @@ static void another_trigger_id_than_ours_is_an_error(void)
 	CHECK_INT(flink_rest_savepoint(&rest, &savepoint, WAIT_MS, &err), ==, FLINK_ERROR);
 }
 
-static void a_bad_request_is_a_configuration_error(void)
+TEST(a_bad_request_is_a_configuration_error)
 {
 	struct err err = {0};
 
@@ -702,7 +702,7 @@ static void a_bad_request_is_a_configuration_error(void)
 	CHECK_HAS(err.msg, "did not match expected format");
 }
 
-static void an_operation_in_progress_has_a_null_result(void)
+TEST(an_operation_in_progress_has_a_null_result)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_operation got = {0};
@@ -717,7 +717,7 @@ static void an_operation_in_progress_has_a_null_result(void)
 	CHECK_STR(stub.path, "/jobs/" JOB "/savepoints/" TRIGGER);
 }
 
-static void a_completed_operation_has_its_location(void)
+TEST(a_completed_operation_has_its_location)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_operation got = {0};
@@ -736,7 +736,7 @@ static void a_completed_operation_has_its_location(void)
 	}
 }
 
-static void completed_with_a_failure_cause_is_a_failure(void)
+TEST(completed_with_a_failure_cause_is_a_failure)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_operation got = {0};
@@ -758,7 +758,7 @@ static void completed_with_a_failure_cause_is_a_failure(void)
 	}
 }
 
-static void an_unknown_job_shows_only_in_the_status(void)
+TEST(an_unknown_job_shows_only_in_the_status)
 {
 	static const char *const names[] = {"savepoint-status-unknown-job",
 					    "savepoint-while-no-tm-status", "stop-finished-status"};
@@ -779,7 +779,7 @@ static void an_unknown_job_shows_only_in_the_status(void)
 	}
 }
 
-static void a_second_stop_fails_both(void)
+TEST(a_second_stop_fails_both)
 {
 	struct flink_operation got = {0};
 
@@ -790,7 +790,7 @@ static void a_second_stop_fails_both(void)
 	flink_operation_release(&got);
 }
 
-static void an_unknown_trigger_is_absent(void)
+TEST(an_unknown_trigger_is_absent)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_operation got = {0};
@@ -803,7 +803,7 @@ static void an_unknown_trigger_is_absent(void)
 	}
 }
 
-static void a_stop_that_failed_after_its_savepoint_hands_over_the_path(void)
+TEST(a_stop_that_failed_after_its_savepoint_hands_over_the_path)
 {
 	struct flink_operation got = {0};
 
@@ -822,7 +822,7 @@ static void a_stop_that_failed_after_its_savepoint_hands_over_the_path(void)
 	flink_operation_release(&got);
 }
 
-static void damaged_operation_answers_are_never_success(void)
+TEST(damaged_operation_answers_are_never_success)
 {
 	static const char *const bodies[] = {
 		"{}",
@@ -848,7 +848,7 @@ static void damaged_operation_answers_are_never_success(void)
 	}
 }
 
-static void a_failure_without_a_trace_is_still_a_failure(void)
+TEST(a_failure_without_a_trace_is_still_a_failure)
 {
 	struct flink_operation got = {0};
 
@@ -859,7 +859,7 @@ static void a_failure_without_a_trace_is_still_a_failure(void)
 	flink_operation_release(&got);
 }
 
-static void a_disposal_answers_200_and_ends_without_a_location(void)
+TEST(a_disposal_answers_200_and_ends_without_a_location)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
 		struct flink_operation got = {0};
@@ -887,8 +887,9 @@ static void a_disposal_answers_200_and_ends_without_a_location(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	int status;
 	cleanup_free char *url = NULL;
 	struct err err = {0};
 
@@ -897,52 +898,8 @@ int main(void)
 		return 1;
 	url = xasprintf("http://127.0.0.1:%d", stub.port);
 	rest = (struct flink_rest){.base_url = url, .http = http_new(NULL, &err)};
-	TEST(the_version_is_read_from_config);
-	TEST(slots_are_read_from_the_overview);
-	TEST(an_application_shows_a_main_that_threw_without_a_job);
-	TEST(a_refused_connection_is_not_yet);
-	TEST(a_leader_election_is_not_yet_on_every_path);
-	TEST(an_initializing_job_is_not_yet);
-	TEST(an_html_page_is_never_absence);
-	TEST(a_server_error_is_an_error_with_flinks_first_line);
-	TEST(statuses_have_their_kinds);
-	TEST(a_redirect_is_an_error);
-	TEST(a_bad_id_is_refused_before_it_is_sent);
-	TEST(damaged_answers_are_format_errors);
-	TEST(a_truncated_answer_is_retried_not_believed);
-	TEST(a_huge_answer_is_refused);
-	TEST(a_silent_server_costs_no_more_than_the_time_limit);
-	TEST(an_early_job_is_not_yet_and_a_missing_one_is_absent);
-	TEST(a_job_beside_ours_is_told_unless_it_has_ended);
-	TEST(a_404_of_flinks_own_is_absence);
-	TEST(the_overview_counts_the_tasks);
-	TEST(every_state_has_its_name_and_only_three_are_terminal);
-	TEST(a_main_that_threw_is_a_failed_job_with_its_reason);
-	TEST(a_bad_restore_path_is_named_in_the_reason);
-	TEST(a_running_job_may_have_no_exception_or_an_old_one);
-	TEST(before_2_0_the_root_exception_may_stand_alone);
-	TEST(restarts_are_a_metric_that_may_come_late);
-	TEST(cancel_tells_accepted_from_ended_and_unknown);
-	TEST(checkpoints_tell_kinds_apart);
-	TEST(restored_names_what_the_job_started_from);
-	TEST(disabled_checkpointing_is_told_from_an_unknown_job);
-	TEST(a_checkpoint_kept_in_the_jobmanager_has_no_path);
-	TEST(checkpoint_statistics_of_wrong_types_are_refused_whole);
-	TEST(a_savepoint_is_posted_with_its_own_trigger_id);
-	TEST(a_stop_spells_its_directory_differently);
-	TEST(another_trigger_id_than_ours_is_an_error);
-	TEST(a_bad_request_is_a_configuration_error);
-	TEST(an_operation_in_progress_has_a_null_result);
-	TEST(a_completed_operation_has_its_location);
-	TEST(completed_with_a_failure_cause_is_a_failure);
-	TEST(an_unknown_job_shows_only_in_the_status);
-	TEST(a_second_stop_fails_both);
-	TEST(an_unknown_trigger_is_absent);
-	TEST(a_stop_that_failed_after_its_savepoint_hands_over_the_path);
-	TEST(damaged_operation_answers_are_never_success);
-	TEST(a_failure_without_a_trace_is_still_a_failure);
-	TEST(a_disposal_answers_200_and_ends_without_a_location);
+	status = tap_main(argc, argv);
 	http_free(rest.http);
 	stub_stop(&stub);
-	return tap_done();
+	return status;
 }

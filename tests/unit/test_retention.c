@@ -54,7 +54,7 @@ static void all(struct journal *journal, struct retention retention, char *ret)
 	*ret = '\0';
 }
 
-static void nothing_goes_without_a_limit(void)
+TEST(nothing_goes_without_a_limit)
 {
 	struct journal journal;
 
@@ -63,7 +63,7 @@ static void nothing_goes_without_a_limit(void)
 	journal_release(&journal);
 }
 
-static void the_oldest_go_first_until_the_count_is_right(void)
+TEST(the_oldest_go_first_until_the_count_is_right)
 {
 	struct journal journal;
 	char gone[9];
@@ -75,7 +75,7 @@ static void the_oldest_go_first_until_the_count_is_right(void)
 }
 
 /* The clock was ahead when the older one was recorded. */
-static void the_newest_is_known_by_its_id_too(void)
+TEST(the_newest_is_known_by_its_id_too)
 {
 	struct journal journal;
 
@@ -94,7 +94,7 @@ static void the_newest_is_known_by_its_id_too(void)
 	journal_release(&journal);
 }
 
-static void what_the_job_was_started_from_stays(void)
+TEST(what_the_job_was_started_from_stays)
 {
 	struct journal journal;
 	struct launch *launch;
@@ -118,7 +118,7 @@ static void what_the_job_was_started_from_stays(void)
 	journal_release(&journal);
 }
 
-static void what_is_too_old_goes_but_never_the_newest(void)
+TEST(what_is_too_old_goes_but_never_the_newest)
 {
 	struct journal journal;
 	char gone[9];
@@ -131,7 +131,7 @@ static void what_is_too_old_goes_but_never_the_newest(void)
 	journal_release(&journal);
 }
 
-static void the_newest_verified_one_stays_when_newer_ones_are_not(void)
+TEST(the_newest_verified_one_stays_when_newer_ones_are_not)
 {
 	struct journal journal;
 	char gone[9];
@@ -144,7 +144,7 @@ static void the_newest_verified_one_stays_when_newer_ones_are_not(void)
 }
 
 /* The clock was set back: what was made last has the oldest date. */
-static void the_newest_of_the_job_stays_whatever_the_clock_says(void)
+TEST(the_newest_of_the_job_stays_whatever_the_clock_says)
 {
 	struct journal journal;
 	char gone[8];
@@ -160,7 +160,7 @@ static void the_newest_of_the_job_stays_whatever_the_clock_says(void)
 	journal_release(&journal);
 }
 
-static void only_our_own_periodic_ones_go_by_default(void)
+TEST(only_our_own_periodic_ones_go_by_default)
 {
 	struct journal journal;
 	char gone[9];
@@ -178,7 +178,7 @@ static void only_our_own_periodic_ones_go_by_default(void)
 	journal_release(&journal);
 }
 
-static void nothing_goes_before_the_launch_is_proven(void)
+TEST(nothing_goes_before_the_launch_is_proven)
 {
 	struct journal journal;
 
@@ -194,7 +194,7 @@ static void nothing_goes_before_the_launch_is_proven(void)
 
 /* The clock may have been set: what the job was started from is newer than all of before, whatever the
  * dates say. */
-static void nothing_goes_when_what_the_job_was_started_from_is_lost(void)
+TEST(nothing_goes_when_what_the_job_was_started_from_is_lost)
 {
 	struct journal journal;
 
@@ -209,7 +209,7 @@ static void nothing_goes_when_what_the_job_was_started_from_is_lost(void)
 	journal_release(&journal);
 }
 
-static void what_somebody_names_stays(void)
+TEST(what_somebody_names_stays)
 {
 	struct journal journal;
 
@@ -223,7 +223,7 @@ static void what_somebody_names_stays(void)
 	journal_release(&journal);
 }
 
-static void an_application_that_never_ran_disposes_of_nothing(void)
+TEST(an_application_that_never_ran_disposes_of_nothing)
 {
 	struct journal journal;
 
@@ -232,21 +232,4 @@ static void an_application_that_never_ran_disposes_of_nothing(void)
 	add(&journal, "/sp/2", ORIGIN_PERIODIC, 4);
 	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none");
 	journal_release(&journal);
-}
-
-int main(void)
-{
-	TEST(nothing_goes_without_a_limit);
-	TEST(the_oldest_go_first_until_the_count_is_right);
-	TEST(the_newest_is_known_by_its_id_too);
-	TEST(what_the_job_was_started_from_stays);
-	TEST(what_is_too_old_goes_but_never_the_newest);
-	TEST(the_newest_verified_one_stays_when_newer_ones_are_not);
-	TEST(the_newest_of_the_job_stays_whatever_the_clock_says);
-	TEST(only_our_own_periodic_ones_go_by_default);
-	TEST(nothing_goes_before_the_launch_is_proven);
-	TEST(nothing_goes_when_what_the_job_was_started_from_is_lost);
-	TEST(what_somebody_names_stays);
-	TEST(an_application_that_never_ran_disposes_of_nothing);
-	return tap_done();
 }

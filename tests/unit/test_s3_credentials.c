@@ -2,7 +2,7 @@
 
 #include "credentials_world.h"
 
-static void no_source_is_a_fault_of_the_configuration_that_names_them_all(void)
+TEST(no_source_is_a_fault_of_the_configuration_that_names_them_all)
 {
 	world_begin();
 	CHECK_NO_KEYS(ERR_CONFIG, "no keys for S3");
@@ -15,7 +15,7 @@ static void no_source_is_a_fault_of_the_configuration_that_names_them_all(void)
 	world_end();
 }
 
-static void the_configuration_comes_before_the_environment(void)
+TEST(the_configuration_comes_before_the_environment)
 {
 	world_begin();
 	world_set("AWS_ACCESS_KEY_ID", "AKENV");
@@ -28,7 +28,7 @@ static void the_configuration_comes_before_the_environment(void)
 	world_end();
 }
 
-static void half_of_the_keys_is_an_error_and_no_reason_to_look_further(void)
+TEST(half_of_the_keys_is_an_error_and_no_reason_to_look_further)
 {
 	world_begin();
 	world_file(".aws/credentials",
@@ -44,7 +44,7 @@ static void half_of_the_keys_is_an_error_and_no_reason_to_look_further(void)
 	world_end();
 }
 
-static void the_environment_gives_keys_without_white_space_around_them(void)
+TEST(the_environment_gives_keys_without_white_space_around_them)
 {
 	world_begin();
 	world_set("AWS_ACCESS_KEY_ID", " AKENV\n");
@@ -56,7 +56,7 @@ static void the_environment_gives_keys_without_white_space_around_them(void)
 	world_end();
 }
 
-static void empty_variables_are_as_good_as_none(void)
+TEST(empty_variables_are_as_good_as_none)
 {
 	world_begin();
 	world_set("AWS_ACCESS_KEY_ID", "%s", "");
@@ -65,7 +65,7 @@ static void empty_variables_are_as_good_as_none(void)
 	world_end();
 }
 
-static void keys_that_could_break_a_header_are_refused(void)
+TEST(keys_that_could_break_a_header_are_refused)
 {
 	world_begin();
 	world_set("AWS_ACCESS_KEY_ID", "AK\r\nX-Evil: 1");
@@ -74,7 +74,7 @@ static void keys_that_could_break_a_header_are_refused(void)
 	world_end();
 }
 
-static void the_default_profile_is_read_from_the_credentials_file(void)
+TEST(the_default_profile_is_read_from_the_credentials_file)
 {
 	world_begin();
 	world_file(".aws/credentials",
@@ -86,7 +86,7 @@ static void the_default_profile_is_read_from_the_credentials_file(void)
 	world_end();
 }
 
-static void a_profile_is_chosen_by_its_variable(void)
+TEST(a_profile_is_chosen_by_its_variable)
 {
 	world_begin();
 	world_file(".aws/credentials",
@@ -97,7 +97,7 @@ static void a_profile_is_chosen_by_its_variable(void)
 	world_end();
 }
 
-static void a_profile_that_was_asked_for_has_to_be_there(void)
+TEST(a_profile_that_was_asked_for_has_to_be_there)
 {
 	world_begin();
 	world_set("AWS_PROFILE", "jobs");
@@ -108,7 +108,7 @@ static void a_profile_that_was_asked_for_has_to_be_there(void)
 	world_end();
 }
 
-static void the_credentials_file_wins_and_keys_of_two_files_never_mix(void)
+TEST(the_credentials_file_wins_and_keys_of_two_files_never_mix)
 {
 	world_begin();
 	world_file(".aws/config",
@@ -122,7 +122,7 @@ static void the_credentials_file_wins_and_keys_of_two_files_never_mix(void)
 	world_end();
 }
 
-static void files_that_variables_name_have_to_be_there(void)
+TEST(files_that_variables_name_have_to_be_there)
 {
 	world_begin();
 	world_file("here", "[default]\naws_access_key_id=AKHERE\naws_secret_access_key=s3cret-h\n");
@@ -133,7 +133,7 @@ static void files_that_variables_name_have_to_be_there(void)
 	world_end();
 }
 
-static void a_line_that_is_no_setting_is_told_by_its_number_only(void)
+TEST(a_line_that_is_no_setting_is_told_by_its_number_only)
 {
 	world_begin();
 	world_file(".aws/credentials", "[else]\nwhatever\n[default]\ns3cret-without-a-name\n");
@@ -143,7 +143,7 @@ static void a_line_that_is_no_setting_is_told_by_its_number_only(void)
 	world_end();
 }
 
-static void indented_lines_belong_to_the_setting_before_them(void)
+TEST(indented_lines_belong_to_the_setting_before_them)
 {
 	world_begin();
 	world_file(".aws/credentials",
@@ -153,7 +153,7 @@ static void indented_lines_belong_to_the_setting_before_them(void)
 	world_end();
 }
 
-static void half_of_the_keys_in_a_profile_is_an_error(void)
+TEST(half_of_the_keys_in_a_profile_is_an_error)
 {
 	world_begin();
 	world_file(".aws/credentials", "[default]\naws_secret_access_key=s3cret-f\n");
@@ -162,7 +162,7 @@ static void half_of_the_keys_in_a_profile_is_an_error(void)
 	world_end();
 }
 
-static void what_drey_does_not_follow_is_refused_by_name_with_a_way_out(void)
+TEST(what_drey_does_not_follow_is_refused_by_name_with_a_way_out)
 {
 	static const struct {
 		const char *text, *part;
@@ -188,7 +188,7 @@ static void what_drey_does_not_follow_is_refused_by_name_with_a_way_out(void)
 	}
 }
 
-static void keys_beside_a_sign_in_by_browser_are_used(void)
+TEST(keys_beside_a_sign_in_by_browser_are_used)
 {
 	world_begin();
 	world_file(".aws/config", "[default]\nsso_session = corp\n");
@@ -198,7 +198,7 @@ static void keys_beside_a_sign_in_by_browser_are_used(void)
 	world_end();
 }
 
-static void another_users_home_is_passed_over_and_mentioned(void)
+TEST(another_users_home_is_passed_over_and_mentioned)
 {
 	cleanup_free char *path = NULL;
 
@@ -214,26 +214,4 @@ static void another_users_home_is_passed_over_and_mentioned(void)
 	CHECK_NO_KEYS(ERR_CONFIG, "no keys for S3");
 	CHECK_HAS(world.err.msg, ".aws/credentials: Permission denied");
 	world_end();
-}
-
-int main(void)
-{
-	TEST(no_source_is_a_fault_of_the_configuration_that_names_them_all);
-	TEST(the_configuration_comes_before_the_environment);
-	TEST(half_of_the_keys_is_an_error_and_no_reason_to_look_further);
-	TEST(the_environment_gives_keys_without_white_space_around_them);
-	TEST(empty_variables_are_as_good_as_none);
-	TEST(keys_that_could_break_a_header_are_refused);
-	TEST(the_default_profile_is_read_from_the_credentials_file);
-	TEST(a_profile_is_chosen_by_its_variable);
-	TEST(a_profile_that_was_asked_for_has_to_be_there);
-	TEST(the_credentials_file_wins_and_keys_of_two_files_never_mix);
-	TEST(files_that_variables_name_have_to_be_there);
-	TEST(a_line_that_is_no_setting_is_told_by_its_number_only);
-	TEST(indented_lines_belong_to_the_setting_before_them);
-	TEST(half_of_the_keys_in_a_profile_is_an_error);
-	TEST(what_drey_does_not_follow_is_refused_by_name_with_a_way_out);
-	TEST(keys_beside_a_sign_in_by_browser_are_used);
-	TEST(another_users_home_is_passed_over_and_mentioned);
-	return tap_done();
 }

@@ -51,7 +51,7 @@ static void begin_sts(void)
 	ROUTE(&stub, {"POST / ", NULL, 200, STS_KEYS("AKSTS"), 0});
 }
 
-static void a_web_identity_is_traded_for_keys(void)
+TEST(a_web_identity_is_traded_for_keys)
 {
 	begin_sts();
 	CHECK_KEYS("AKSTS", "s3cret-k", "s3cret-t&=");
@@ -65,7 +65,7 @@ static void a_web_identity_is_traded_for_keys(void)
 	end();
 }
 
-static void the_session_has_the_name_that_was_asked_for(void)
+TEST(the_session_has_the_name_that_was_asked_for)
 {
 	begin_sts();
 	world_set("AWS_ROLE_SESSION_NAME", "orders@prod");
@@ -74,7 +74,7 @@ static void the_session_has_the_name_that_was_asked_for(void)
 	end();
 }
 
-static void a_profile_can_ask_for_a_web_identity(void)
+TEST(a_profile_can_ask_for_a_web_identity)
 {
 	cleanup_free char *text = NULL;
 
@@ -91,7 +91,7 @@ static void a_profile_can_ask_for_a_web_identity(void)
 	end();
 }
 
-static void a_web_identity_needs_a_role_and_a_token(void)
+TEST(a_web_identity_needs_a_role_and_a_token)
 {
 	begin_sts();
 	world_set("AWS_ROLE_ARN", "%s", "");
@@ -106,7 +106,7 @@ static void a_web_identity_needs_a_role_and_a_token(void)
 	end();
 }
 
-static void a_refusal_of_sts_is_told_with_its_code(void)
+TEST(a_refusal_of_sts_is_told_with_its_code)
 {
 	begin_sts();
 	ROUTE(&stub, {"POST / ", NULL, 400, STS_ERROR("InvalidIdentityToken"), 0});
@@ -123,7 +123,7 @@ static void a_refusal_of_sts_is_told_with_its_code(void)
 	end();
 }
 
-static void a_busy_sts_is_asked_again(void)
+TEST(a_busy_sts_is_asked_again)
 {
 	begin_sts();
 	ROUTE(&stub, {"POST / ", NULL, 503, "busy", 2},
@@ -133,7 +133,7 @@ static void a_busy_sts_is_asked_again(void)
 	end();
 }
 
-static void an_answer_that_is_not_sts_is_refused(void)
+TEST(an_answer_that_is_not_sts_is_refused)
 {
 #define KEYS_WITH(access, expiration)                                                              \
 	"<r><Credentials>" access "<SecretAccessKey>s3cret</SecretAccessKey>"                      \
@@ -166,7 +166,7 @@ static void an_answer_that_is_not_sts_is_refused(void)
 
 /* ---- renewal ---- */
 
-static void keys_are_renewed_five_minutes_before_their_end(void)
+TEST(keys_are_renewed_five_minutes_before_their_end)
 {
 	begin_sts();
 	CHECK_KEYS("AKSTS", "s3cret-k", "s3cret-t&=");
@@ -181,7 +181,7 @@ static void keys_are_renewed_five_minutes_before_their_end(void)
 	end();
 }
 
-static void a_failed_renewal_is_borne_as_long_as_the_keys_live(void)
+TEST(a_failed_renewal_is_borne_as_long_as_the_keys_live)
 {
 	begin_sts();
 	CHECK_KEYS("AKSTS", "s3cret-k", "s3cret-t&=");
@@ -198,7 +198,7 @@ static void a_failed_renewal_is_borne_as_long_as_the_keys_live(void)
 	end();
 }
 
-static void keys_that_the_store_refuses_are_fetched_anew_at_once(void)
+TEST(keys_that_the_store_refuses_are_fetched_anew_at_once)
 {
 	begin_sts();
 	CHECK_KEYS("AKSTS", "s3cret-k", "s3cret-t&=");
@@ -211,7 +211,7 @@ static void keys_that_the_store_refuses_are_fetched_anew_at_once(void)
 	end();
 }
 
-static void a_clock_that_is_wrong_does_not_fetch_keys_at_every_request(void)
+TEST(a_clock_that_is_wrong_does_not_fetch_keys_at_every_request)
 {
 	begin_sts();
 	world.now_unix_ms += 24 * 60 * MINUTE;
@@ -234,7 +234,7 @@ static void begin_container(void)
 		      JSON_KEYS("AKPOD"), 0});
 }
 
-static void a_pod_identity_reads_its_token_for_each_fetch(void)
+TEST(a_pod_identity_reads_its_token_for_each_fetch)
 {
 	begin_container();
 	CHECK_KEYS("AKPOD", "s3cret-k", "s3cret-t");
@@ -248,7 +248,7 @@ static void a_pod_identity_reads_its_token_for_each_fetch(void)
 	end();
 }
 
-static void a_token_can_be_given_as_a_variable_or_not_at_all(void)
+TEST(a_token_can_be_given_as_a_variable_or_not_at_all)
 {
 	begin_container();
 	world_set("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "%s", "");
@@ -263,7 +263,7 @@ static void a_token_can_be_given_as_a_variable_or_not_at_all(void)
 	end();
 }
 
-static void a_refusal_of_the_container_endpoint_is_told(void)
+TEST(a_refusal_of_the_container_endpoint_is_told)
 {
 	begin_container();
 	world_file("pod-token", "s3cret-wrong");
@@ -278,7 +278,7 @@ static void a_refusal_of_the_container_endpoint_is_told(void)
 	end();
 }
 
-static void a_token_never_goes_to_another_host_unencrypted(void)
+TEST(a_token_never_goes_to_another_host_unencrypted)
 {
 	static const char *const bad[] = {
 		"http://192.0.2.1/",
@@ -329,7 +329,7 @@ static void begin_metadata(void)
 	world_set("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:%d/", stub.port);
 }
 
-static void instance_metadata_is_asked_with_a_token(void)
+TEST(instance_metadata_is_asked_with_a_token)
 {
 	begin_metadata();
 	ROUTE(&stub, TOKEN_ROUTE, ROLES_ROUTE,
@@ -344,7 +344,7 @@ static void instance_metadata_is_asked_with_a_token(void)
 	end();
 }
 
-static void an_instance_without_a_role_is_a_fault_of_the_configuration(void)
+TEST(an_instance_without_a_role_is_a_fault_of_the_configuration)
 {
 	begin_metadata();
 	ROUTE(&stub, TOKEN_ROUTE);
@@ -352,7 +352,7 @@ static void an_instance_without_a_role_is_a_fault_of_the_configuration(void)
 	end();
 }
 
-static void metadata_that_is_switched_off_is_as_good_as_none(void)
+TEST(metadata_that_is_switched_off_is_as_good_as_none)
 {
 	begin_metadata();
 	ROUTE(&stub, {"PUT /", NULL, 403, "off", 0});
@@ -361,7 +361,7 @@ static void metadata_that_is_switched_off_is_as_good_as_none(void)
 	end();
 }
 
-static void metadata_that_is_busy_or_answers_rubbish_is_an_error(void)
+TEST(metadata_that_is_busy_or_answers_rubbish_is_an_error)
 {
 	begin_metadata();
 	ROUTE(&stub, {"PUT /", NULL, 503, "busy", 0});
@@ -376,7 +376,7 @@ static void metadata_that_is_busy_or_answers_rubbish_is_an_error(void)
 	end();
 }
 
-static void metadata_that_does_not_answer_is_told_with_the_hop_limit(void)
+TEST(metadata_that_does_not_answer_is_told_with_the_hop_limit)
 {
 	int64_t start_ms = clock_mono_ms();
 
@@ -388,7 +388,7 @@ static void metadata_that_does_not_answer_is_told_with_the_hop_limit(void)
 	end();
 }
 
-static void metadata_that_has_gone_away_may_come_back(void)
+TEST(metadata_that_has_gone_away_may_come_back)
 {
 	begin_metadata();
 	ROUTE(&stub, TOKEN_ROUTE, ROLES_ROUTE,
@@ -400,30 +400,4 @@ static void metadata_that_has_gone_away_may_come_back(void)
 	world.now_unix_ms += 5 * MINUTE;
 	CHECK_NO_KEYS(ERR_RETRY, "keys for S3 from instance metadata: it has none any more: PUT ");
 	end();
-}
-
-int main(void)
-{
-	TEST(a_web_identity_is_traded_for_keys);
-	TEST(the_session_has_the_name_that_was_asked_for);
-	TEST(a_profile_can_ask_for_a_web_identity);
-	TEST(a_web_identity_needs_a_role_and_a_token);
-	TEST(a_refusal_of_sts_is_told_with_its_code);
-	TEST(a_busy_sts_is_asked_again);
-	TEST(an_answer_that_is_not_sts_is_refused);
-	TEST(keys_are_renewed_five_minutes_before_their_end);
-	TEST(a_failed_renewal_is_borne_as_long_as_the_keys_live);
-	TEST(keys_that_the_store_refuses_are_fetched_anew_at_once);
-	TEST(a_clock_that_is_wrong_does_not_fetch_keys_at_every_request);
-	TEST(a_pod_identity_reads_its_token_for_each_fetch);
-	TEST(a_token_can_be_given_as_a_variable_or_not_at_all);
-	TEST(a_refusal_of_the_container_endpoint_is_told);
-	TEST(a_token_never_goes_to_another_host_unencrypted);
-	TEST(instance_metadata_is_asked_with_a_token);
-	TEST(an_instance_without_a_role_is_a_fault_of_the_configuration);
-	TEST(metadata_that_is_switched_off_is_as_good_as_none);
-	TEST(metadata_that_is_busy_or_answers_rubbish_is_an_error);
-	TEST(metadata_that_does_not_answer_is_told_with_the_hop_limit);
-	TEST(metadata_that_has_gone_away_may_come_back);
-	return tap_done();
 }

@@ -29,7 +29,7 @@ static void refuse(struct s3_config config, const char *bucket, const char *why)
 	s3_endpoint_release(&endpoint);
 }
 
-static void amazon_is_asked_at_the_buckets_own_host(void)
+TEST(amazon_is_asked_at_the_buckets_own_host)
 {
 	check((struct s3_config){0}, "my-bucket", "https://my-bucket.s3.us-east-1.amazonaws.com",
 	      "my-bucket.s3.us-east-1.amazonaws.com", "", "us-east-1");
@@ -46,7 +46,7 @@ static void amazon_is_asked_at_the_buckets_own_host(void)
 	      "s3.us-east-1.amazonaws.com", "/My_bucket", "us-east-1");
 }
 
-static void other_servers_are_asked_by_path(void)
+TEST(other_servers_are_asked_by_path)
 {
 	check((struct s3_config){.endpoint = "http://minio:9000"}, "b", "http://minio:9000",
 	      "minio:9000", "/b", "us-east-1");
@@ -62,7 +62,7 @@ static void other_servers_are_asked_by_path(void)
 	      "us-east-1");
 }
 
-static void the_addressing_can_be_chosen(void)
+TEST(the_addressing_can_be_chosen)
 {
 	check((struct s3_config){.endpoint = "http://s3.local:80",
 				 .addressing = S3_ADDRESSING_VIRTUAL},
@@ -72,7 +72,7 @@ static void the_addressing_can_be_chosen(void)
 	      "us-east-1");
 }
 
-static void the_schemes_own_port_is_not_part_of_the_host(void)
+TEST(the_schemes_own_port_is_not_part_of_the_host)
 {
 	check((struct s3_config){.endpoint = "https://a:443"}, "b", "https://a", "a", "/b",
 	      "us-east-1");
@@ -82,7 +82,7 @@ static void the_schemes_own_port_is_not_part_of_the_host(void)
 	      "us-east-1");
 }
 
-static void the_region_is_read_from_an_endpoint_of_amazon(void)
+TEST(the_region_is_read_from_an_endpoint_of_amazon)
 {
 	static const struct {
 		const char *endpoint, *region;
@@ -109,7 +109,7 @@ static void the_region_is_read_from_an_endpoint_of_amazon(void)
 	      "b", "https://b.s3.eu-west-1.amazonaws.com", "b.s3.eu-west-1.amazonaws.com", "", "r");
 }
 
-static void refuses_what_makes_no_request(void)
+TEST(refuses_what_makes_no_request)
 {
 	static const char *const endpoints[] = {
 		"",           "http://",       "ftp://a",         "http://a:b",
@@ -124,15 +124,4 @@ static void refuses_what_makes_no_request(void)
 	refuse((struct s3_config){0}, "key:secret@bucket", "an s3 URI names its bucket");
 	refuse((struct s3_config){.region = "a/b"}, "b", "'a/b' is not the name of an S3 region");
 	refuse((struct s3_config){.region = ""}, "b", "is not the name of an S3 region");
-}
-
-int main(void)
-{
-	TEST(amazon_is_asked_at_the_buckets_own_host);
-	TEST(other_servers_are_asked_by_path);
-	TEST(the_addressing_can_be_chosen);
-	TEST(the_schemes_own_port_is_not_part_of_the_host);
-	TEST(the_region_is_read_from_an_endpoint_of_amazon);
-	TEST(refuses_what_makes_no_request);
-	return tap_done();
 }

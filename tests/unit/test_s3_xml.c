@@ -60,7 +60,7 @@ static void check_refused(const char *xml, const char *why)
 	buf_release(&seen.text);
 }
 
-static void reads_a_page_of_amazon(void)
+TEST(reads_a_page_of_amazon)
 {
 	static const char xml[] = HEAD
 		"<Name>bucket</Name><Prefix>ck/</Prefix><NextContinuationToken>1ueGcxLPRx1Tr/"
@@ -83,7 +83,7 @@ static void reads_a_page_of_amazon(void)
 	buf_release(&seen.text);
 }
 
-static void reads_what_other_servers_make_of_it(void)
+TEST(reads_what_other_servers_make_of_it)
 {
 	check_read("<ListBucketResult>" WHOLE TAIL, "");
 	check_read("<s3:ListBucketResult xmlns:s3='x'><s3:IsTruncated>false</s3:IsTruncated>"
@@ -109,7 +109,7 @@ static void reads_what_other_servers_make_of_it(void)
 		   "");
 }
 
-static void refuses_what_is_no_whole_listing(void)
+TEST(refuses_what_is_no_whole_listing)
 {
 	static const char xml[] = HEAD WHOLE ENTRY("a") ENTRY("b") TAIL;
 
@@ -131,7 +131,7 @@ static void refuses_what_is_no_whole_listing(void)
 	check_refused(HEAD WHOLE "<Name>\xFF</Name>" TAIL, "not well-formed");
 }
 
-static void refuses_pages_that_do_not_say_how_it_goes_on(void)
+TEST(refuses_pages_that_do_not_say_how_it_goes_on)
 {
 	check_refused(HEAD TAIL, "IsTruncated is missing");
 	check_refused(HEAD "<IsTruncated/>" TAIL, "neither true nor false");
@@ -153,7 +153,7 @@ static void refuses_pages_that_do_not_say_how_it_goes_on(void)
 #define SIZE            "<Size>1</Size>"
 #define DATE            "<LastModified>2026-03-01T12:00:00Z</LastModified>"
 
-static void refuses_entries_that_are_none(void)
+TEST(refuses_entries_that_are_none)
 {
 	check_refused(CONTENTS(SIZE DATE), "without Key, Size or LastModified");
 	check_refused(CONTENTS(KEY DATE), "without Key, Size or LastModified");
@@ -173,7 +173,7 @@ static void refuses_entries_that_are_none(void)
 		      "Prefix is empty");
 }
 
-static void refuses_names_that_are_not_encoded_as_announced(void)
+TEST(refuses_names_that_are_not_encoded_as_announced)
 {
 	static const char *const names[] = {"%", "a%2", "%zz", "%2z", "a%00b", "%%41"};
 
@@ -193,7 +193,7 @@ static void refuses_names_that_are_not_encoded_as_announced(void)
 		      "EncodingType");
 }
 
-static void refuses_what_is_too_large_or_asks_for_entities(void)
+TEST(refuses_what_is_too_large_or_asks_for_entities)
 {
 	cleanup_buf struct buf xml = BUF_INIT;
 
@@ -217,7 +217,7 @@ static void refuses_what_is_too_large_or_asks_for_entities(void)
 	check_refused(HEAD WHOLE "<Name>&undefined;</Name>" TAIL, "entity");
 }
 
-static void stops_where_the_reader_wants_to(void)
+TEST(stops_where_the_reader_wants_to)
 {
 	static const char two[] = HEAD WHOLE ENTRY("a") ENTRY("b") TAIL;
 	static const char broken[] = HEAD WHOLE ENTRY("a") ENTRY("b");
@@ -237,7 +237,7 @@ static void stops_where_the_reader_wants_to(void)
 	buf_release(&seen.text);
 }
 
-static void reads_an_error(void)
+TEST(reads_an_error)
 {
 	static const char xml[] =
 		"<?xml version=\"1.0\"?>\n<Error><Code>AuthorizationHeaderMalformed</Code>"
@@ -262,7 +262,7 @@ static void reads_an_error(void)
 	CHECK_STR(said.region, "");
 }
 
-static void refuses_what_is_no_error(void)
+TEST(refuses_what_is_no_error)
 {
 	static const char *const texts[] = {
 		"",
@@ -283,19 +283,4 @@ static void refuses_what_is_no_error(void)
 		CHECK_INT(err.kind, ==, ERR_FORMAT);
 		CHECK_STR(said.code, "untouched");
 	}
-}
-
-int main(void)
-{
-	TEST(reads_a_page_of_amazon);
-	TEST(reads_what_other_servers_make_of_it);
-	TEST(refuses_what_is_no_whole_listing);
-	TEST(refuses_pages_that_do_not_say_how_it_goes_on);
-	TEST(refuses_entries_that_are_none);
-	TEST(refuses_names_that_are_not_encoded_as_announced);
-	TEST(refuses_what_is_too_large_or_asks_for_entities);
-	TEST(stops_where_the_reader_wants_to);
-	TEST(reads_an_error);
-	TEST(refuses_what_is_no_error);
-	return tap_done();
 }

@@ -26,7 +26,7 @@ static void add(struct schedule *schedule, const char *window)
 		tap_note("%s", err.msg);
 }
 
-static void an_interval_counts_from_the_last_one(void)
+TEST(an_interval_counts_from_the_last_one)
 {
 	struct schedule hourly = {.interval_ms = HOUR};
 
@@ -35,7 +35,7 @@ static void an_interval_counts_from_the_last_one(void)
 		  MONDAY + MINUTE + HOUR);
 }
 
-static void a_missed_one_is_due_at_once_and_only_once(void)
+TEST(a_missed_one_is_due_at_once_and_only_once)
 {
 	struct schedule hourly = {.interval_ms = HOUR}, nightly = of_line("0 3 * * *");
 
@@ -45,14 +45,14 @@ static void a_missed_one_is_due_at_once_and_only_once(void)
 	CHECK_INT(schedule_next_unix_ms(&nightly, MONDAY, 0, MONDAY, 0), ==, MONDAY + 3 * HOUR);
 }
 
-static void nothing_is_due_without_a_schedule(void)
+TEST(nothing_is_due_without_a_schedule)
 {
 	struct schedule none = {.jitter_ms = HOUR};
 
 	CHECK_INT(schedule_next_unix_ms(&none, MONDAY, MONDAY, MONDAY, 7), ==, -1);
 }
 
-static void jitter_spreads(void)
+TEST(jitter_spreads)
 {
 	struct schedule nightly = of_line("0 3 * * *");
 
@@ -62,7 +62,7 @@ static void jitter_spreads(void)
 		  MONDAY + 3 * HOUR + 10 * MINUTE);
 }
 
-static void a_clock_that_was_put_back_does_not_put_off_the_next_one(void)
+TEST(a_clock_that_was_put_back_does_not_put_off_the_next_one)
 {
 	struct schedule hourly = {.interval_ms = HOUR};
 
@@ -70,7 +70,7 @@ static void a_clock_that_was_put_back_does_not_put_off_the_next_one(void)
 		  MONDAY + HOUR);
 }
 
-static void a_blackout_puts_it_off_to_its_end(void)
+TEST(a_blackout_puts_it_off_to_its_end)
 {
 	struct schedule hourly = {.interval_ms = HOUR};
 
@@ -85,7 +85,7 @@ static void a_blackout_puts_it_off_to_its_end(void)
 		  ==, MONDAY + 5 * DAY + 10 * HOUR);
 }
 
-static void a_blackout_over_midnight_belongs_to_the_day_on_which_it_begins(void)
+TEST(a_blackout_over_midnight_belongs_to_the_day_on_which_it_begins)
 {
 	struct schedule often = {.interval_ms = MINUTE};
 
@@ -99,7 +99,7 @@ static void a_blackout_over_midnight_belongs_to_the_day_on_which_it_begins(void)
 		  MONDAY + DAY + 23 * HOUR);
 }
 
-static void blackouts_that_leave_no_time_mean_never(void)
+TEST(blackouts_that_leave_no_time_mean_never)
 {
 	struct schedule often = {.interval_ms = MINUTE};
 
@@ -115,7 +115,7 @@ static int64_t two_hours_east(const void *ctx, int64_t unix_s)
 	return 7200;
 }
 
-static void blackouts_and_lines_are_in_local_time(void)
+TEST(blackouts_and_lines_are_in_local_time)
 {
 	struct schedule nightly = of_line("0 3 * * *");
 
@@ -125,7 +125,7 @@ static void blackouts_and_lines_are_in_local_time(void)
 	CHECK_INT(schedule_next_unix_ms(&nightly, MONDAY, 0, MONDAY, 0), ==, MONDAY + 2 * HOUR);
 }
 
-static void a_wrong_blackout_is_refused(void)
+TEST(a_wrong_blackout_is_refused)
 {
 	static const char *const wrong[] = {
 		"",
@@ -154,19 +154,4 @@ static void a_wrong_blackout_is_refused(void)
 		CHECK_INT(err.kind, ==, ERR_CONFIG);
 	}
 	CHECK_INT(blackout.days, ==, 5);
-}
-
-int main(void)
-{
-	TEST(an_interval_counts_from_the_last_one);
-	TEST(a_missed_one_is_due_at_once_and_only_once);
-	TEST(nothing_is_due_without_a_schedule);
-	TEST(jitter_spreads);
-	TEST(a_clock_that_was_put_back_does_not_put_off_the_next_one);
-	TEST(a_blackout_puts_it_off_to_its_end);
-	TEST(a_blackout_over_midnight_belongs_to_the_day_on_which_it_begins);
-	TEST(blackouts_that_leave_no_time_mean_never);
-	TEST(blackouts_and_lines_are_in_local_time);
-	TEST(a_wrong_blackout_is_refused);
-	return tap_done();
 }

@@ -79,7 +79,7 @@ static void end(void)
 
 #define IMAGE "/docker-entrypoint.sh, standalone-job"
 
-static void ha_in_flink_properties_of_flink_environment_is_noticed(void)
+TEST(ha_in_flink_properties_of_flink_environment_is_noticed)
 {
 	begin();
 	CHECK_INT(load(IMAGE, "  environment:\n    FLINK_PROPERTIES: 'high-availability.type: "
@@ -90,7 +90,7 @@ static void ha_in_flink_properties_of_flink_environment_is_noticed(void)
 	end();
 }
 
-static void a_restore_path_is_refused_in_every_overlay(void)
+TEST(a_restore_path_is_refused_in_every_overlay)
 {
 	static const struct {
 		const char *command, *flink, *says;
@@ -117,7 +117,7 @@ static void a_restore_path_is_refused_in_every_overlay(void)
 	end();
 }
 
-static void another_directory_in_flink_environment_is_the_one_that_is_read(void)
+TEST(another_directory_in_flink_environment_is_the_one_that_is_read)
 {
 	cleanup_free char *flink = NULL;
 
@@ -133,7 +133,7 @@ static void another_directory_in_flink_environment_is_the_one_that_is_read(void)
 	end();
 }
 
-static void the_image_overlays_its_own_file_only_where_it_can_write_it(void)
+TEST(the_image_overlays_its_own_file_only_where_it_can_write_it)
 {
 	cleanup_free char *file = NULL;
 
@@ -157,7 +157,7 @@ static void the_image_overlays_its_own_file_only_where_it_can_write_it(void)
 	end();
 }
 
-static void flink_properties_count_for_the_image_only(void)
+TEST(flink_properties_count_for_the_image_only)
 {
 	begin();
 	setenv("FLINK_PROPERTIES", "who: variable", 1);
@@ -177,7 +177,7 @@ static const char *launched(const struct flink_exec *exec, const char *name)
 	return "none";
 }
 
-static void flink_gets_the_environment_that_was_read(void)
+TEST(flink_gets_the_environment_that_was_read)
 {
 	cleanup_free char *flink = NULL, *other = NULL;
 	struct launch launch = {.number = 1};
@@ -208,7 +208,7 @@ static void flink_gets_the_environment_that_was_read(void)
 	end();
 }
 
-static void a_directory_that_flink_will_not_read_is_refused(void)
+TEST(a_directory_that_flink_will_not_read_is_refused)
 {
 	cleanup_free char *flink = NULL, *command = NULL;
 
@@ -229,16 +229,4 @@ static void a_directory_that_flink_will_not_read_is_refused(void)
 	CHECK_INT(load(IMAGE, flink), ==, -1);
 	CHECK_HAS(err.msg, "FLINK_CONF_DIR of flink.environment");
 	end();
-}
-
-int main(void)
-{
-	TEST(ha_in_flink_properties_of_flink_environment_is_noticed);
-	TEST(a_restore_path_is_refused_in_every_overlay);
-	TEST(another_directory_in_flink_environment_is_the_one_that_is_read);
-	TEST(the_image_overlays_its_own_file_only_where_it_can_write_it);
-	TEST(flink_properties_count_for_the_image_only);
-	TEST(flink_gets_the_environment_that_was_read);
-	TEST(a_directory_that_flink_will_not_read_is_refused);
-	return tap_done();
 }

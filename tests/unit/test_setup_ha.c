@@ -43,7 +43,7 @@ static void end(struct world *w)
 	flink_conf_release(&w->conf);
 }
 
-static void without_ha_nothing_is_asked(void)
+TEST(without_ha_nothing_is_asked)
 {
 	static const char *const types[] = {NULL, "NONE", "none"};
 
@@ -58,7 +58,7 @@ static void without_ha_nothing_is_asked(void)
 	}
 }
 
-static void a_configuration_that_fits_is_taken(void)
+TEST(a_configuration_that_fits_is_taken)
 {
 	static const char *const types[] = {
 		"kubernetes", "KUBERNETES",
@@ -81,7 +81,7 @@ static void a_configuration_that_fits_is_taken(void)
 	}
 }
 
-static void what_does_not_fit_is_refused_by_name(void)
+TEST(what_does_not_fit_is_refused_by_name)
 {
 	static const struct {
 		const char *key, *value, *named;
@@ -111,7 +111,7 @@ static void what_does_not_fit_is_refused_by_name(void)
 	}
 }
 
-static void flinks_ha_needs_dreys_kubernetes(void)
+TEST(flinks_ha_needs_dreys_kubernetes)
 {
 	struct world w;
 
@@ -122,7 +122,7 @@ static void flinks_ha_needs_dreys_kubernetes(void)
 	end(&w);
 }
 
-static void a_port_of_the_user_is_left(void)
+TEST(a_port_of_the_user_is_left)
 {
 	struct world w;
 
@@ -136,7 +136,7 @@ static void a_port_of_the_user_is_left(void)
 }
 
 /* Where another machine could answer tomorrow, nobody is recognised. */
-static void only_an_address_of_this_machine_is_its_own(void)
+TEST(only_an_address_of_this_machine_is_its_own)
 {
 	static const struct {
 		const char *key, *value, *pod_ip, *why;
@@ -163,7 +163,7 @@ static void only_an_address_of_this_machine_is_its_own(void)
 	}
 }
 
-static void what_drey_yaml_says_of_the_address_counts(void)
+TEST(what_drey_yaml_says_of_the_address_counts)
 {
 	struct world w;
 
@@ -174,16 +174,4 @@ static void what_drey_yaml_says_of_the_address_counts(void)
 	CHECK_INT(load(&w), ==, 0);
 	CHECK_STR(w.ha.home, "127.0.0.1");
 	end(&w);
-}
-
-int main(void)
-{
-	TEST(without_ha_nothing_is_asked);
-	TEST(a_configuration_that_fits_is_taken);
-	TEST(what_does_not_fit_is_refused_by_name);
-	TEST(flinks_ha_needs_dreys_kubernetes);
-	TEST(a_port_of_the_user_is_left);
-	TEST(only_an_address_of_this_machine_is_its_own);
-	TEST(what_drey_yaml_says_of_the_address_counts);
-	return tap_done();
 }

@@ -68,7 +68,7 @@ static void kubeconfig(const char *name)
 		       "users: [{name: u, user: {token: t}}]\n");
 }
 
-static void outside_of_a_pod_there_is_none(void)
+TEST(outside_of_a_pod_there_is_none)
 {
 	cleanup_free char *path = xasprintf("%s/kubeconfig", top);
 	const char *const with_kubeconfig[] = {"KUBECONFIG", path, NULL};
@@ -94,7 +94,7 @@ static void outside_of_a_pod_there_is_none(void)
 	done(&kube);
 }
 
-static void a_pod_has_names_of_its_own(void)
+TEST(a_pod_has_names_of_its_own)
 {
 	struct setup_kube kube;
 
@@ -117,7 +117,7 @@ static void a_pod_has_names_of_its_own(void)
 	done(&kube);
 }
 
-static void every_name_can_be_given(void)
+TEST(every_name_can_be_given)
 {
 	struct setup_kube kube;
 
@@ -137,7 +137,7 @@ static void every_name_can_be_given(void)
 	done(&kube);
 }
 
-static void a_pod_without_a_service_account_has_none(void)
+TEST(a_pod_without_a_service_account_has_none)
 {
 	char *had = top;
 	struct setup_kube kube;
@@ -155,7 +155,7 @@ static void a_pod_without_a_service_account_has_none(void)
 	top = had;
 }
 
-static void what_makes_no_sense_is_refused_by_its_key(void)
+TEST(what_makes_no_sense_is_refused_by_its_key)
 {
 	static const struct {
 		const char *section, *says;
@@ -187,7 +187,7 @@ static void what_makes_no_sense_is_refused_by_its_key(void)
 	config_release(&config);
 }
 
-static void an_owner_is_a_kind_and_a_name(void)
+TEST(an_owner_is_a_kind_and_a_name)
 {
 	static const char *const bad[] = {"jobs/x", "deployment/", "deployment", "job/A_b", "x"};
 	struct setup_kube kube;
@@ -212,18 +212,15 @@ static void an_owner_is_a_kind_and_a_name(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	int status;
+
 	top = dir_new();
 	dir_mkdir(top, "account");
 	put_text("account/token", "t");
 	put_text("account/ca.crt", "c");
-	TEST(outside_of_a_pod_there_is_none);
-	TEST(a_pod_has_names_of_its_own);
-	TEST(every_name_can_be_given);
-	TEST(an_owner_is_a_kind_and_a_name);
-	TEST(a_pod_without_a_service_account_has_none);
-	TEST(what_makes_no_sense_is_refused_by_its_key);
+	status = tap_main(argc, argv);
 	dir_removep(&top);
-	return tap_done();
+	return status;
 }

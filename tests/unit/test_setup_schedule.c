@@ -25,7 +25,7 @@ static int read_keys(const char *savepoints, struct schedule *ret, char **ret_me
 	return rc;
 }
 
-static void an_interval_or_a_cron_line_with_blackouts(void)
+TEST(an_interval_or_a_cron_line_with_blackouts)
 {
 	cleanup_free char *message = NULL;
 	struct schedule schedule = {0};
@@ -46,7 +46,7 @@ static void an_interval_or_a_cron_line_with_blackouts(void)
 		  1767571200000 + 4 * 3600000);
 }
 
-static void what_makes_no_sense_is_refused_by_its_key(void)
+TEST(what_makes_no_sense_is_refused_by_its_key)
 {
 	static const struct {
 		const char *savepoints, *says;
@@ -68,7 +68,7 @@ static void what_makes_no_sense_is_refused_by_its_key(void)
 	}
 }
 
-static void the_time_zone_that_was_is_kept_for_flink(void)
+TEST(the_time_zone_that_was_is_kept_for_flink)
 {
 	cleanup_free char *before = NULL;
 	const char *text = HEAD "{cron: '@daily', timeZone: UTC}\n";
@@ -81,12 +81,4 @@ static void the_time_zone_that_was_is_kept_for_flink(void)
 	CHECK_STR(before, "ABC-3");
 	CHECK_STR(getenv("TZ"), "UTC");
 	config_release(&config);
-}
-
-int main(void)
-{
-	TEST(an_interval_or_a_cron_line_with_blackouts);
-	TEST(what_makes_no_sense_is_refused_by_its_key);
-	TEST(the_time_zone_that_was_is_kept_for_flink);
-	return tap_done();
 }

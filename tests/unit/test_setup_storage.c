@@ -92,7 +92,7 @@ static void flink(const char *key, const char *value)
 		CHECK_STR(world.err.msg, "");                                                      \
 	} while (0)
 
-static void nothing_said_is_nothing_set(void)
+TEST(nothing_said_is_nothing_set)
 {
 	begin();
 	CHECK_LOADS();
@@ -104,7 +104,7 @@ static void nothing_said_is_nothing_set(void)
 	end();
 }
 
-static void each_setting_is_looked_for_in_drey_yaml_then_flink_then_the_environment(void)
+TEST(each_setting_is_looked_for_in_drey_yaml_then_flink_then_the_environment)
 {
 	begin();
 	setenv("AWS_ENDPOINT_URL", "http://env:1", 1);
@@ -129,7 +129,7 @@ static void each_setting_is_looked_for_in_drey_yaml_then_flink_then_the_environm
 	end();
 }
 
-static void flinks_options_are_read_under_every_prefix_and_spelling(void)
+TEST(flinks_options_are_read_under_every_prefix_and_spelling)
 {
 	static const struct {
 		const char *access, *secret, *path_style;
@@ -156,7 +156,7 @@ static void flinks_options_are_read_under_every_prefix_and_spelling(void)
 	}
 }
 
-static void path_style_that_is_off_is_virtual_hosts_unless_drey_yaml_says_otherwise(void)
+TEST(path_style_that_is_off_is_virtual_hosts_unless_drey_yaml_says_otherwise)
 {
 	begin();
 	flink("s3.path.style.access", "false");
@@ -168,7 +168,7 @@ static void path_style_that_is_off_is_virtual_hosts_unless_drey_yaml_says_otherw
 	end();
 }
 
-static void an_endpoint_without_a_scheme_is_https_unless_flink_says_otherwise(void)
+TEST(an_endpoint_without_a_scheme_is_https_unless_flink_says_otherwise)
 {
 	static const char *const off[] = {"fs.s3a.connection.ssl.enabled", "s3.ssl.enabled",
 					  "presto.s3.ssl.enabled"};
@@ -191,7 +191,7 @@ static void an_endpoint_without_a_scheme_is_https_unless_flink_says_otherwise(vo
 	}
 }
 
-static void an_endpoint_that_is_more_than_a_host_is_refused(void)
+TEST(an_endpoint_that_is_more_than_a_host_is_refused)
 {
 	static const char *const bad[] = {"ftp://host",
 					  "https://",
@@ -212,7 +212,7 @@ static void an_endpoint_that_is_more_than_a_host_is_refused(void)
 	}
 }
 
-static void options_for_the_bucket_come_before_those_for_all(void)
+TEST(options_for_the_bucket_come_before_those_for_all)
 {
 	begin();
 	world.config.flink.checkpoint_directory = xstrdup("s3://state/ck");
@@ -230,7 +230,7 @@ static void options_for_the_bucket_come_before_those_for_all(void)
 	end();
 }
 
-static void buckets_that_differ_are_refused_until_drey_yaml_decides(void)
+TEST(buckets_that_differ_are_refused_until_drey_yaml_decides)
 {
 	begin();
 	world.config.flink.checkpoint_directory = xstrdup("s3://state/ck");
@@ -251,7 +251,7 @@ static void buckets_that_differ_are_refused_until_drey_yaml_decides(void)
 	end();
 }
 
-static void keys_are_read_from_files_and_never_mixed_with_flinks(void)
+TEST(keys_are_read_from_files_and_never_mixed_with_flinks)
 {
 	begin();
 	flink("s3.access-key", "FLINK");
@@ -269,7 +269,7 @@ static void keys_are_read_from_files_and_never_mixed_with_flinks(void)
 	end();
 }
 
-static void a_file_that_is_missing_or_empty_is_told_with_its_key(void)
+TEST(a_file_that_is_missing_or_empty_is_told_with_its_key)
 {
 	begin();
 	world.config.storage.s3.access_key_file = xstrdup("/nowhere/id");
@@ -287,7 +287,7 @@ static void a_file_that_is_missing_or_empty_is_told_with_its_key(void)
 	end();
 }
 
-static void swift_is_signed_in_to_as_drey_yaml_says(void)
+TEST(swift_is_signed_in_to_as_drey_yaml_says)
 {
 	begin();
 	setenv("OS_USERNAME", "env", 1);
@@ -308,7 +308,7 @@ static void swift_is_signed_in_to_as_drey_yaml_says(void)
 	end();
 }
 
-static void the_aws_profile_comes_last(void)
+TEST(the_aws_profile_comes_last)
 {
 	begin();
 	file(".aws/config", "[default]\nregion = file-1\nendpoint_url = http://file:1\n"
@@ -326,7 +326,7 @@ static void the_aws_profile_comes_last(void)
 	end();
 }
 
-static void a_secret_in_drey_yaml_is_refused_with_the_key_to_use(void)
+TEST(a_secret_in_drey_yaml_is_refused_with_the_key_to_use)
 {
 	static const struct {
 		const char *section, *key;
@@ -366,7 +366,7 @@ static void check_listed(const char *entropy, const char *uri, const char *want)
 	flink_conf_release(&conf);
 }
 
-static void the_entropy_key_is_left_out_of_the_directory_that_is_listed(void)
+TEST(the_entropy_key_is_left_out_of_the_directory_that_is_listed)
 {
 	check_listed("_entropy_", "s3://b/_entropy_/jobs/x", "s3://b/jobs/x");
 	check_listed("_entropy_", "s3a://b/jobs/_entropy_", "s3a://b/jobs/");
@@ -380,7 +380,7 @@ static void the_entropy_key_is_left_out_of_the_directory_that_is_listed(void)
 	check_listed(NULL, "s3://b/_entropy_/a", "s3://b/_entropy_/a");
 }
 
-static void flink_is_given_the_directory_with_its_entropy_key(void)
+TEST(flink_is_given_the_directory_with_its_entropy_key)
 {
 	cleanup_free char *text = NULL;
 	struct setup setup;
@@ -403,24 +403,4 @@ static void flink_is_given_the_directory_with_its_entropy_key(void)
 	CHECK(setup.places.storage == &setup.storage);
 	setup_release(&setup);
 	end();
-}
-
-int main(void)
-{
-	TEST(nothing_said_is_nothing_set);
-	TEST(each_setting_is_looked_for_in_drey_yaml_then_flink_then_the_environment);
-	TEST(flinks_options_are_read_under_every_prefix_and_spelling);
-	TEST(path_style_that_is_off_is_virtual_hosts_unless_drey_yaml_says_otherwise);
-	TEST(an_endpoint_without_a_scheme_is_https_unless_flink_says_otherwise);
-	TEST(an_endpoint_that_is_more_than_a_host_is_refused);
-	TEST(options_for_the_bucket_come_before_those_for_all);
-	TEST(buckets_that_differ_are_refused_until_drey_yaml_decides);
-	TEST(keys_are_read_from_files_and_never_mixed_with_flinks);
-	TEST(a_file_that_is_missing_or_empty_is_told_with_its_key);
-	TEST(swift_is_signed_in_to_as_drey_yaml_says);
-	TEST(the_aws_profile_comes_last);
-	TEST(a_secret_in_drey_yaml_is_refused_with_the_key_to_use);
-	TEST(the_entropy_key_is_left_out_of_the_directory_that_is_listed);
-	TEST(flink_is_given_the_directory_with_its_entropy_key);
-	return tap_done();
 }

@@ -44,7 +44,7 @@ static struct sigv4_request s3_request(const char *method, const char *path, con
 	};
 }
 
-static void the_s3_reference_gets_an_object(void)
+TEST(the_s3_reference_gets_an_object)
 {
 	const struct sigv4_header headers[] = {
 		{"Host", "examplebucket.s3.amazonaws.com"},
@@ -75,7 +75,7 @@ static void the_s3_reference_gets_an_object(void)
 		  "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
 }
 
-static void the_s3_reference_puts_an_object(void)
+TEST(the_s3_reference_puts_an_object)
 {
 	char payload[65];
 	const struct sigv4_header headers[] = {
@@ -96,7 +96,7 @@ static void the_s3_reference_puts_an_object(void)
 			"98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
 }
 
-static void the_s3_reference_asks_for_a_lifecycle_and_lists(void)
+TEST(the_s3_reference_asks_for_a_lifecycle_and_lists)
 {
 	const struct sigv4_header headers[] = {
 		{"Host", "examplebucket.s3.amazonaws.com"},
@@ -136,7 +136,7 @@ static struct sigv4_request suite_request(const char *method, const char *path, 
 	};
 }
 
-static void the_test_suite_asks_for_paths_and_queries(void)
+TEST(the_test_suite_asks_for_paths_and_queries)
 {
 	static const struct {
 		const char *method, *path, *query, *want;
@@ -172,7 +172,7 @@ static void the_test_suite_asks_for_paths_and_queries(void)
 	}
 }
 
-static void the_test_suite_sends_headers_twice_and_with_white_space(void)
+TEST(the_test_suite_sends_headers_twice_and_with_white_space)
 {
 	const struct sigv4_header twice[] = {suite_host,
 					     {"My-Header1", "value2"},
@@ -207,7 +207,7 @@ static void the_test_suite_sends_headers_twice_and_with_white_space(void)
 			"acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736");
 }
 
-static void the_test_suite_signs_a_session_token(void)
+TEST(the_test_suite_signs_a_session_token)
 {
 	const struct sigv4_header headers[] = {
 		suite_host,
@@ -232,7 +232,7 @@ static void the_test_suite_signs_a_session_token(void)
 
 /* ---- the parts ---- */
 
-static void encodes_all_but_the_unreserved(void)
+TEST(encodes_all_but_the_unreserved)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -243,7 +243,7 @@ static void encodes_all_but_the_unreserved(void)
 	CHECK_STR(buf_str(&text), "%2Fa%3D%26%0A%7F");
 }
 
-static void sorts_parameters_by_their_name_before_their_value(void)
+TEST(sorts_parameters_by_their_name_before_their_value)
 {
 	struct sigv4_request request =
 		suite_request("GET", "/", "a-b=1&a=2&&flag&a=1&a%20=0&ab", NULL, 0);
@@ -254,7 +254,7 @@ static void sorts_parameters_by_their_name_before_their_value(void)
 		  "GET\n/\na=1&a=2&a%20=0&a-b=1&ab=&flag=\n\n\n" SIGV4_EMPTY_SHA256);
 }
 
-static void writes_dates_and_hashes(void)
+TEST(writes_dates_and_hashes)
 {
 	char date[SIGV4_DATE_BYTES], hash[65];
 
@@ -266,18 +266,4 @@ static void writes_dates_and_hashes(void)
 	CHECK_STR(date, "19700101T000000Z");
 	sha256_hex("", 0, hash);
 	CHECK_STR(hash, SIGV4_EMPTY_SHA256);
-}
-
-int main(void)
-{
-	TEST(the_s3_reference_gets_an_object);
-	TEST(the_s3_reference_puts_an_object);
-	TEST(the_s3_reference_asks_for_a_lifecycle_and_lists);
-	TEST(the_test_suite_asks_for_paths_and_queries);
-	TEST(the_test_suite_sends_headers_twice_and_with_white_space);
-	TEST(the_test_suite_signs_a_session_token);
-	TEST(encodes_all_but_the_unreserved);
-	TEST(sorts_parameters_by_their_name_before_their_value);
-	TEST(writes_dates_and_hashes);
-	return tap_done();
 }

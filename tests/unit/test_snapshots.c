@@ -42,7 +42,7 @@ static void put_metadata(const char *top, const char *dir, int version, int id)
 	dir_put(top, name, bytes.data, bytes.len_bytes);
 }
 
-static void finds_the_checkpoints_of_every_job(void)
+TEST(finds_the_checkpoints_of_every_job)
 {
 	cleanup_dir char *top = dir_new();
 	struct seen seen = {0};
@@ -84,7 +84,7 @@ static int fail_as_absent(void *ctx, const struct snapshots_item *item, struct e
 	return err_set(err, ERR_ABSENT, 0, "%s is of no use", item->path);
 }
 
-static void an_error_of_the_callback_is_passed_on_whatever_its_kind(void)
+TEST(an_error_of_the_callback_is_passed_on_whatever_its_kind)
 {
 	cleanup_dir char *top = dir_new();
 	struct store *store;
@@ -97,7 +97,7 @@ static void an_error_of_the_callback_is_passed_on_whatever_its_kind(void)
 	store_close(store);
 }
 
-static void finds_checkpoints_without_a_job_directory(void)
+TEST(finds_checkpoints_without_a_job_directory)
 {
 	cleanup_dir char *top = dir_new();
 	struct seen seen = {0};
@@ -112,7 +112,7 @@ static void finds_checkpoints_without_a_job_directory(void)
 	store_close(store);
 }
 
-static void finds_savepoints_by_their_names(void)
+TEST(finds_savepoints_by_their_names)
 {
 	cleanup_dir char *top = dir_new();
 	struct seen seen = {0};
@@ -135,7 +135,7 @@ static void finds_savepoints_by_their_names(void)
 	store_close(store);
 }
 
-static void a_directory_that_is_not_there_is_absent_and_an_error_is_not(void)
+TEST(a_directory_that_is_not_there_is_absent_and_an_error_is_not)
 {
 	cleanup_dir char *top = dir_new();
 	cleanup_free char *none = uri_join(top, "none"), *loop = uri_join(top, "loop");
@@ -159,7 +159,7 @@ static void a_directory_that_is_not_there_is_absent_and_an_error_is_not(void)
 	store_close(store);
 }
 
-static void peeks_at_version_and_checkpoint_id(void)
+TEST(peeks_at_version_and_checkpoint_id)
 {
 	cleanup_dir char *top = dir_new();
 	cleanup_free char *dir = uri_join(top, "s"), *file = uri_join(top, "s/_metadata"),
@@ -194,7 +194,7 @@ static int count(void *ctx, const struct snapshots_item *item, struct err *err)
 	return 0;
 }
 
-static void lists_ten_thousand_savepoints_quickly(void)
+TEST(lists_ten_thousand_savepoints_quickly)
 {
 	cleanup_dir char *top = dir_new();
 	struct timespec start, end;
@@ -218,17 +218,10 @@ static void lists_ten_thousand_savepoints_quickly(void)
 	store_close(store);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	/* thousands of little files: a disk takes its time for them */
 	if (!getenv("TMPDIR") && !access("/dev/shm", W_OK))
 		setenv("TMPDIR", "/dev/shm", 1);
-	TEST(finds_the_checkpoints_of_every_job);
-	TEST(an_error_of_the_callback_is_passed_on_whatever_its_kind);
-	TEST(finds_checkpoints_without_a_job_directory);
-	TEST(finds_savepoints_by_their_names);
-	TEST(a_directory_that_is_not_there_is_absent_and_an_error_is_not);
-	TEST(peeks_at_version_and_checkpoint_id);
-	TEST(lists_ten_thousand_savepoints_quickly);
-	return tap_done();
+	return tap_main(argc, argv);
 }

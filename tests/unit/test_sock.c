@@ -94,7 +94,7 @@ static struct rlimit forbid_descriptors(void)
 	return old;
 }
 
-static void brings_each_connection(void)
+TEST(brings_each_connection)
 {
 	struct rig rig;
 	int a, b;
@@ -109,7 +109,7 @@ static void brings_each_connection(void)
 	rig_end(&rig);
 }
 
-static void without_descriptors_it_pauses_and_comes_back(void)
+TEST(without_descriptors_it_pauses_and_comes_back)
 {
 	struct rig rig;
 	struct rlimit old;
@@ -135,7 +135,7 @@ static void without_descriptors_it_pauses_and_comes_back(void)
 	rig_end(&rig);
 }
 
-static void without_descriptors_a_connection_that_can_be_spared_is_given_up(void)
+TEST(without_descriptors_a_connection_that_can_be_spared_is_given_up)
 {
 	struct rig rig;
 	struct rlimit old;
@@ -160,7 +160,7 @@ static void without_descriptors_a_connection_that_can_be_spared_is_given_up(void
 	rig_end(&rig);
 }
 
-static void sends_until_the_socket_is_full_and_then_the_rest(void)
+TEST(sends_until_the_socket_is_full_and_then_the_rest)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	static char chunk[1 << 16];
@@ -182,13 +182,4 @@ static void sends_until_the_socket_is_full_and_then_the_rest(void)
 	sent = 0;
 	CHECK_INT(sock_send(fds[0], &out, &sent), ==, -1);
 	close(fds[0]);
-}
-
-int main(void)
-{
-	TEST(brings_each_connection);
-	TEST(without_descriptors_it_pauses_and_comes_back);
-	TEST(without_descriptors_a_connection_that_can_be_spared_is_given_up);
-	TEST(sends_until_the_socket_is_full_and_then_the_rest);
-	return tap_done();
 }

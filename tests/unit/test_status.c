@@ -52,7 +52,7 @@ static void check_conditions(const struct lifecycle *life, const char *ready,
 	json_free(doc);
 }
 
-static void every_member_is_there_from_the_start(void)
+TEST(every_member_is_there_from_the_start)
 {
 	static const char *const members[] = {"application",
 					      "phase",
@@ -98,7 +98,7 @@ static void every_member_is_there_from_the_start(void)
 	lifecycle_release(&life);
 }
 
-static void each_phase_has_its_conditions(void)
+TEST(each_phase_has_its_conditions)
 {
 	static const struct {
 		enum phase phase;
@@ -144,7 +144,7 @@ static void launch_make(struct lifecycle *life)
 	xstrset(&launch->last_checkpoint_path, "file:/cp/chk-9");
 }
 
-static void a_launch_says_what_it_started_from(void)
+TEST(a_launch_says_what_it_started_from)
 {
 	struct lifecycle life;
 	struct json *doc;
@@ -186,7 +186,7 @@ static void a_launch_says_what_it_started_from(void)
 	lifecycle_release(&life);
 }
 
-static void a_fresh_launch_does_not_hide_the_last_checkpoint(void)
+TEST(a_fresh_launch_does_not_hide_the_last_checkpoint)
 {
 	struct lifecycle life;
 	struct json *doc;
@@ -202,7 +202,7 @@ static void a_fresh_launch_does_not_hide_the_last_checkpoint(void)
 	lifecycle_release(&life);
 }
 
-static void the_last_savepoint_is_the_newest_one(void)
+TEST(the_last_savepoint_is_the_newest_one)
 {
 	struct snapshot snapshot = {.path = (char *)"file:/sp/a",
 				    .kind = SNAPSHOT_SAVEPOINT,
@@ -228,7 +228,7 @@ static void the_last_savepoint_is_the_newest_one(void)
 	lifecycle_release(&life);
 }
 
-static void operations_attempts_and_journal_are_shown(void)
+TEST(operations_attempts_and_journal_are_shown)
 {
 	struct lifecycle life;
 	struct json *doc;
@@ -277,7 +277,7 @@ static int64_t next_savepoint(const struct lifecycle *life, int64_t now_unix_ms)
 	return wait_ms;
 }
 
-static void the_next_savepoint_counts_down_on_any_clock(void)
+TEST(the_next_savepoint_counts_down_on_any_clock)
 {
 	struct lifecycle life;
 
@@ -300,7 +300,7 @@ static bool same_digest(const struct json *a, const struct json *b, bool routine
 	return !strcmp(buf_str(&one), buf_str(&other));
 }
 
-static void what_only_time_changes_is_not_worth_a_write(void)
+TEST(what_only_time_changes_is_not_worth_a_write)
 {
 	struct conditions conditions = {0};
 	const struct conditions_outside outside = {.generation = 2};
@@ -329,17 +329,4 @@ static void what_only_time_changes_is_not_worth_a_write(void)
 	json_free(after);
 	json_free(before);
 	lifecycle_release(&life);
-}
-
-int main(void)
-{
-	TEST(what_only_time_changes_is_not_worth_a_write);
-	TEST(every_member_is_there_from_the_start);
-	TEST(each_phase_has_its_conditions);
-	TEST(a_launch_says_what_it_started_from);
-	TEST(a_fresh_launch_does_not_hide_the_last_checkpoint);
-	TEST(the_last_savepoint_is_the_newest_one);
-	TEST(operations_attempts_and_journal_are_shown);
-	TEST(the_next_savepoint_counts_down_on_any_clock);
-	return tap_done();
 }

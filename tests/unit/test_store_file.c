@@ -15,7 +15,7 @@ static struct store *opened(const char *uri)
 	return store;
 }
 
-static void an_unknown_scheme_is_named_with_what_is_supported(void)
+TEST(an_unknown_scheme_is_named_with_what_is_supported)
 {
 	struct store *store;
 	struct err err = {0};
@@ -30,7 +30,7 @@ static void an_unknown_scheme_is_named_with_what_is_supported(void)
 	CHECK_HAS(err.msg, "file:///ck/job");
 }
 
-static void a_store_refuses_names_of_another(void)
+TEST(a_store_refuses_names_of_another)
 {
 	struct store *store = opened("file:///");
 	struct store_stat stat;
@@ -43,7 +43,7 @@ static void a_store_refuses_names_of_another(void)
 	store_close(store);
 }
 
-static void tells_size_and_time_and_what_is_not_there(void)
+TEST(tells_size_and_time_and_what_is_not_there)
 {
 	cleanup_dir char *top = dir_new();
 	struct store *store = opened(top);
@@ -90,7 +90,7 @@ static int add_name(void *ctx, const struct store_entry *entry, struct err *err)
 	return names->stop_after && !--names->stop_after;
 }
 
-static void lists_one_level(void)
+TEST(lists_one_level)
 {
 	cleanup_dir char *top = dir_new();
 	struct store *store = opened(top);
@@ -116,7 +116,7 @@ static void lists_one_level(void)
 	store_close(store);
 }
 
-static void a_listing_with_an_error_in_it_is_void(void)
+TEST(a_listing_with_an_error_in_it_is_void)
 {
 	cleanup_dir char *top = dir_new();
 	cleanup_free char *none = uri_join(top, "none"), *gone = uri_join(top, "gone"),
@@ -154,7 +154,7 @@ static int add_dir(void *ctx, const struct store_dir *dir, struct err *err)
 	return 0;
 }
 
-static void looks_at_directories_through_one_file(void)
+TEST(looks_at_directories_through_one_file)
 {
 	cleanup_dir char *top = dir_new();
 	cleanup_buf struct buf text = BUF_INIT;
@@ -194,7 +194,7 @@ static void read_all(struct store *store, const char *uri, int64_t offset, const
 	store_read_close(stream);
 }
 
-static void reads_a_file_from_any_offset(void)
+TEST(reads_a_file_from_any_offset)
 {
 	cleanup_dir char *top = dir_new();
 	cleanup_free char *file = uri_join(top, "f"), *fifo = uri_join(top, "fifo");
@@ -212,16 +212,4 @@ static void reads_a_file_from_any_offset(void)
 	CHECK_INT(mkfifo(fifo, 0600), ==, 0);
 	CHECK_INT(store_read_open(store, fifo, 0, &stream, &err), ==, -1); /* and does not hang */
 	store_close(store);
-}
-
-int main(void)
-{
-	TEST(an_unknown_scheme_is_named_with_what_is_supported);
-	TEST(a_store_refuses_names_of_another);
-	TEST(tells_size_and_time_and_what_is_not_there);
-	TEST(lists_one_level);
-	TEST(a_listing_with_an_error_in_it_is_void);
-	TEST(looks_at_directories_through_one_file);
-	TEST(reads_a_file_from_any_offset);
-	return tap_done();
 }

@@ -135,7 +135,7 @@ static int run(struct rig *rig)
 	return store_http_many(rig->http, &ops, rig, rig->count, rig->in_flight, &rig->err);
 }
 
-static void the_pause_doubles_up_to_a_limit_and_is_spread(void)
+TEST(the_pause_doubles_up_to_a_limit_and_is_spread)
 {
 	CHECK_INT(store_http_pause_ms(2, UINT32_MAX), ==, 100);
 	CHECK_INT(store_http_pause_ms(2, 0), ==, 50);
@@ -148,7 +148,7 @@ static void the_pause_doubles_up_to_a_limit_and_is_spread(void)
 	CHECK_INT(store_http_pause_ms(1000, 0), ==, STORE_HTTP_PAUSE_MAX_MS / 2);
 }
 
-static void every_call_is_taken_once_in_the_order_of_the_beginnings(void)
+TEST(every_call_is_taken_once_in_the_order_of_the_beginnings)
 {
 	struct rig rig;
 	int wrong = 0;
@@ -164,7 +164,7 @@ static void every_call_is_taken_once_in_the_order_of_the_beginnings(void)
 	rig_stop(&rig);
 }
 
-static void a_busy_store_is_asked_again_after_growing_pauses(void)
+TEST(a_busy_store_is_asked_again_after_growing_pauses)
 {
 	struct rig rig;
 
@@ -177,7 +177,7 @@ static void a_busy_store_is_asked_again_after_growing_pauses(void)
 	rig_stop(&rig);
 }
 
-static void a_connection_that_breaks_is_a_busy_store(void)
+TEST(a_connection_that_breaks_is_a_busy_store)
 {
 	struct rig rig;
 
@@ -189,7 +189,7 @@ static void a_connection_that_breaks_is_a_busy_store(void)
 	rig_stop(&rig);
 }
 
-static void after_the_last_attempt_a_call_fails_with_what_the_store_said(void)
+TEST(after_the_last_attempt_a_call_fails_with_what_the_store_said)
 {
 	struct rig rig;
 
@@ -204,7 +204,7 @@ static void after_the_last_attempt_a_call_fails_with_what_the_store_said(void)
 	rig_stop(&rig);
 }
 
-static void the_stores_own_pause_is_kept_and_too_long_a_one_ends_the_call(void)
+TEST(the_stores_own_pause_is_kept_and_too_long_a_one_ends_the_call)
 {
 	struct rig rig;
 
@@ -221,7 +221,7 @@ static void the_stores_own_pause_is_kept_and_too_long_a_one_ends_the_call(void)
 	rig_stop(&rig);
 }
 
-static void a_repaired_call_is_tried_again_at_once_but_not_for_ever(void)
+TEST(a_repaired_call_is_tried_again_at_once_but_not_for_ever)
 {
 	struct rig rig;
 
@@ -237,7 +237,7 @@ static void a_repaired_call_is_tried_again_at_once_but_not_for_ever(void)
 	rig_stop(&rig);
 }
 
-static void a_repair_does_not_use_up_an_attempt(void)
+TEST(a_repair_does_not_use_up_an_attempt)
 {
 	struct rig rig;
 
@@ -250,7 +250,7 @@ static void a_repair_does_not_use_up_an_attempt(void)
 	rig_stop(&rig);
 }
 
-static void a_failure_is_told_once_and_the_others_go_on(void)
+TEST(a_failure_is_told_once_and_the_others_go_on)
 {
 	struct rig rig;
 	int wrong = 0;
@@ -272,7 +272,7 @@ static void a_failure_is_told_once_and_the_others_go_on(void)
 	rig_stop(&rig);
 }
 
-static void without_failed_the_first_failure_ends_everything(void)
+TEST(without_failed_the_first_failure_ends_everything)
 {
 	struct rig rig;
 
@@ -293,7 +293,7 @@ static void without_failed_the_first_failure_ends_everything(void)
 	rig_stop(&rig);
 }
 
-static void failed_can_end_everything(void)
+TEST(failed_can_end_everything)
 {
 	struct rig rig;
 
@@ -306,7 +306,7 @@ static void failed_can_end_everything(void)
 	rig_stop(&rig);
 }
 
-static void a_pause_of_one_call_does_not_hold_up_the_others(void)
+TEST(a_pause_of_one_call_does_not_hold_up_the_others)
 {
 	struct rig rig;
 	int64_t latest_ms = 0;
@@ -329,7 +329,7 @@ static void a_pause_of_one_call_does_not_hold_up_the_others(void)
 	rig_stop(&rig);
 }
 
-static void many_busy_calls_all_get_their_turn(void)
+TEST(many_busy_calls_all_get_their_turn)
 {
 	struct rig rig;
 	int wrong = 0;
@@ -343,7 +343,7 @@ static void many_busy_calls_all_get_their_turn(void)
 	rig_stop(&rig);
 }
 
-static void one_call_alone_returns_its_own_failure(void)
+TEST(one_call_alone_returns_its_own_failure)
 {
 	struct store_http_ops ops = {prepare, judge, failed};
 	struct rig rig;
@@ -359,23 +359,4 @@ static void one_call_alone_returns_its_own_failure(void)
 	CHECK_INT(rig.failed[0], ==, 0);
 	CHECK_INT(store_http_one(rig.http, &ops, &rig, NULL), ==, -1);
 	rig_stop(&rig);
-}
-
-int main(void)
-{
-	TEST(the_pause_doubles_up_to_a_limit_and_is_spread);
-	TEST(every_call_is_taken_once_in_the_order_of_the_beginnings);
-	TEST(a_busy_store_is_asked_again_after_growing_pauses);
-	TEST(a_connection_that_breaks_is_a_busy_store);
-	TEST(after_the_last_attempt_a_call_fails_with_what_the_store_said);
-	TEST(the_stores_own_pause_is_kept_and_too_long_a_one_ends_the_call);
-	TEST(a_repaired_call_is_tried_again_at_once_but_not_for_ever);
-	TEST(a_repair_does_not_use_up_an_attempt);
-	TEST(a_failure_is_told_once_and_the_others_go_on);
-	TEST(without_failed_the_first_failure_ends_everything);
-	TEST(failed_can_end_everything);
-	TEST(a_pause_of_one_call_does_not_hold_up_the_others);
-	TEST(many_busy_calls_all_get_their_turn);
-	TEST(one_call_alone_returns_its_own_failure);
-	return tap_done();
 }

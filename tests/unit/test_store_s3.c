@@ -27,7 +27,7 @@ static void check_no_stat(struct world *world, const char *uri, enum err_kind ki
 
 /* ---- single files ---- */
 
-static void asks_with_a_signed_head(void)
+TEST(asks_with_a_signed_head)
 {
 	struct world world;
 
@@ -42,7 +42,7 @@ static void asks_with_a_signed_head(void)
 	end(&world);
 }
 
-static void signs_and_sends_a_session_token(void)
+TEST(signs_and_sends_a_session_token)
 {
 	struct world world;
 	cleanup_free char *names = NULL;
@@ -60,7 +60,7 @@ static void signs_and_sends_a_session_token(void)
 	end(&world);
 }
 
-static void a_404_is_absence_once_the_bucket_is_known(void)
+TEST(a_404_is_absence_once_the_bucket_is_known)
 {
 	struct world world;
 
@@ -73,7 +73,7 @@ static void a_404_is_absence_once_the_bucket_is_known(void)
 	end(&world);
 }
 
-static void a_bucket_that_is_not_there_is_no_absence(void)
+TEST(a_bucket_that_is_not_there_is_no_absence)
 {
 	struct store_stream *stream;
 	struct world world;
@@ -100,7 +100,7 @@ static bool some_web_server(struct s3_stub *stub, const struct http_stub_request
 	return true;
 }
 
-static void a_404_of_something_else_is_no_absence(void)
+TEST(a_404_of_something_else_is_no_absence)
 {
 	struct world world;
 
@@ -113,7 +113,7 @@ static void a_404_of_something_else_is_no_absence(void)
 
 /* ---- refusals ---- */
 
-static void a_refusal_is_told_with_the_servers_words(void)
+TEST(a_refusal_is_told_with_the_servers_words)
 {
 	struct world world;
 
@@ -145,7 +145,7 @@ static bool talkative(struct s3_stub *stub, const struct http_stub_request *requ
 	return true;
 }
 
-static void a_server_that_repeats_secrets_is_not_repeated(void)
+TEST(a_server_that_repeats_secrets_is_not_repeated)
 {
 	struct world world;
 
@@ -161,7 +161,7 @@ static void a_server_that_repeats_secrets_is_not_repeated(void)
 	end(&world);
 }
 
-static void wrong_keys_are_denied(void)
+TEST(wrong_keys_are_denied)
 {
 	struct world world;
 
@@ -186,7 +186,7 @@ static bool moved(struct s3_stub *stub, const struct http_stub_request *request,
 	return true;
 }
 
-static void a_redirect_is_told_and_not_followed(void)
+TEST(a_redirect_is_told_and_not_followed)
 {
 	struct world world;
 
@@ -217,7 +217,7 @@ static bool moved_to_secrets(struct s3_stub *stub, const struct http_stub_reques
 	return true;
 }
 
-static void a_redirect_to_secrets_is_not_repeated(void)
+TEST(a_redirect_to_secrets_is_not_repeated)
 {
 	struct world world;
 
@@ -240,7 +240,7 @@ static bool wrong_region(struct s3_stub *stub, const struct http_stub_request *r
 	return true;
 }
 
-static void a_wrong_region_is_named(void)
+TEST(a_wrong_region_is_named)
 {
 	struct world world;
 
@@ -260,7 +260,7 @@ static void a_wrong_region_is_named(void)
 
 /* ---- what mends itself ---- */
 
-static void a_wrong_clock_is_corrected_once(void)
+TEST(a_wrong_clock_is_corrected_once)
 {
 	struct world world;
 
@@ -288,7 +288,7 @@ static bool always_skewed(struct s3_stub *stub, const struct http_stub_request *
 	return true;
 }
 
-static void a_clock_that_cannot_be_corrected_is_denied(void)
+TEST(a_clock_that_cannot_be_corrected_is_denied)
 {
 	struct world world;
 
@@ -320,7 +320,7 @@ static bool renewing(struct s3_stub *stub, const struct http_stub_request *reque
 	return true;
 }
 
-static void expired_keys_are_fetched_anew(void)
+TEST(expired_keys_are_fetched_anew)
 {
 	static const char old[] = "[default]\naws_access_key_id = AKOLD\n"
 				  "aws_secret_access_key = x\naws_session_token = old\n";
@@ -352,7 +352,7 @@ static void expired_keys_are_fetched_anew(void)
 	unsetenv("AWS_CONFIG_FILE");
 }
 
-static void expired_keys_without_others_are_denied(void)
+TEST(expired_keys_without_others_are_denied)
 {
 	struct world world;
 
@@ -390,7 +390,7 @@ static bool always_busy(struct s3_stub *stub, const struct http_stub_request *re
 	return true;
 }
 
-static void a_busy_store_is_asked_again_and_not_for_ever(void)
+TEST(a_busy_store_is_asked_again_and_not_for_ever)
 {
 	struct store_stream *stream;
 	struct world world;
@@ -408,7 +408,7 @@ static void a_busy_store_is_asked_again_and_not_for_ever(void)
 	end(&world);
 }
 
-static void a_file_that_is_not_there_cannot_be_read(void)
+TEST(a_file_that_is_not_there_cannot_be_read)
 {
 	struct store_stream *stream;
 	struct world world;
@@ -422,7 +422,7 @@ static void a_file_that_is_not_there_cannot_be_read(void)
 	end(&world);
 }
 
-static void a_store_without_bucket_or_with_a_bad_endpoint_is_not_opened(void)
+TEST(a_store_without_bucket_or_with_a_bad_endpoint_is_not_opened)
 {
 	struct store_config config = {.s3.endpoint = xstrdup("http://user:hush-hush@host")};
 	struct err err = {0};
@@ -434,27 +434,4 @@ static void a_store_without_bucket_or_with_a_bad_endpoint_is_not_opened(void)
 	CHECK_INT(store_open(NULL, "s3:///ck", &store, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 	store_config_release(&config);
-}
-
-int main(void)
-{
-	TEST(asks_with_a_signed_head);
-	TEST(signs_and_sends_a_session_token);
-	TEST(a_404_is_absence_once_the_bucket_is_known);
-	TEST(a_bucket_that_is_not_there_is_no_absence);
-	TEST(a_404_of_something_else_is_no_absence);
-	TEST(a_refusal_is_told_with_the_servers_words);
-	TEST(a_server_that_repeats_secrets_is_not_repeated);
-	TEST(wrong_keys_are_denied);
-	TEST(a_redirect_is_told_and_not_followed);
-	TEST(a_redirect_to_secrets_is_not_repeated);
-	TEST(a_wrong_region_is_named);
-	TEST(a_wrong_clock_is_corrected_once);
-	TEST(a_clock_that_cannot_be_corrected_is_denied);
-	TEST(expired_keys_are_fetched_anew);
-	TEST(expired_keys_without_others_are_denied);
-	TEST(a_busy_store_is_asked_again_and_not_for_ever);
-	TEST(a_file_that_is_not_there_cannot_be_read);
-	TEST(a_store_without_bucket_or_with_a_bad_endpoint_is_not_opened);
-	return tap_done();
 }

@@ -24,7 +24,7 @@ static void check_list(struct world *world, const char *uri, const char *want)
 	CHECK_STR(buf_str(&text), want);
 }
 
-static void lists_one_level_over_many_pages(void)
+TEST(lists_one_level_over_many_pages)
 {
 	struct world world;
 
@@ -46,7 +46,7 @@ static void lists_one_level_over_many_pages(void)
 	end(&world);
 }
 
-static void what_nothing_begins_with_is_absent(void)
+TEST(what_nothing_begins_with_is_absent)
 {
 	struct world world;
 
@@ -94,7 +94,7 @@ static bool second_is_broken(struct s3_stub *stub, const struct http_stub_reques
 	return true;
 }
 
-static void a_broken_page_voids_the_listing(void)
+TEST(a_broken_page_voids_the_listing)
 {
 	struct world world;
 
@@ -135,7 +135,7 @@ static bool second_is_denied(struct s3_stub *stub, const struct http_stub_reques
 	return token && denied(stub, request, answer);
 }
 
-static void a_lost_page_voids_the_listing(void)
+TEST(a_lost_page_voids_the_listing)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct world world;
@@ -163,7 +163,7 @@ static bool no_such_key(struct s3_stub *stub, const struct http_stub_request *re
 	return true;
 }
 
-static void only_an_empty_listing_is_absence(void)
+TEST(only_an_empty_listing_is_absence)
 {
 	struct world world;
 
@@ -193,7 +193,7 @@ static int stat_inside(void *ctx, const struct store_entry *entry, struct err *e
 	return !strcmp(entry->name, "b"); /* and that is enough */
 }
 
-static void the_store_may_be_asked_while_it_is_listed(void)
+TEST(the_store_may_be_asked_while_it_is_listed)
 {
 	struct world world;
 
@@ -274,12 +274,12 @@ static void check_dirs(int count, int files, int most_requests)
 	end(&world);
 }
 
-static void few_files_to_a_directory_cost_a_page_per_thousand(void)
+TEST(few_files_to_a_directory_cost_a_page_per_thousand)
 {
 	check_dirs(2000, 1, 4);
 }
 
-static void many_files_to_a_directory_cost_a_question_each(void)
+TEST(many_files_to_a_directory_cost_a_question_each)
 {
 	/* a thousand names, the directories, and the leaf of each (one more where it is absent) */
 	check_dirs(40, 150, 2 + 1 + 40 + 1);
@@ -343,7 +343,7 @@ static void check_looks(struct world *world, size_t head_bytes, const char *larg
 	buf_release(&looks.text);
 }
 
-static void looks_at_many_files(void)
+TEST(looks_at_many_files)
 {
 	struct world world;
 
@@ -370,7 +370,7 @@ static bool no_ranges(struct s3_stub *stub, const struct http_stub_request *requ
 	return true;
 }
 
-static void a_server_without_ranges_will_do_for_small_files(void)
+TEST(a_server_without_ranges_will_do_for_small_files)
 {
 	struct world world;
 
@@ -398,7 +398,7 @@ static bool wrong_part(struct s3_stub *stub, const struct http_stub_request *req
 	return true;
 }
 
-static void a_part_that_was_not_asked_for_is_refused(void)
+TEST(a_part_that_was_not_asked_for_is_refused)
 {
 	static const char *const uri[] = {"s3://b/x"};
 	struct store_stream *stream;
@@ -422,7 +422,7 @@ static void a_part_that_was_not_asked_for_is_refused(void)
 	end(&world);
 }
 
-static void ends_when_the_reader_fails(void)
+TEST(ends_when_the_reader_fails)
 {
 	struct looks looks = {.uris = many};
 	struct world world;
@@ -466,7 +466,7 @@ static void read_all(struct world *world, const char *uri, int64_t offset, int64
 	store_read_close(stream);
 }
 
-static void reads_in_parts_from_any_offset(void)
+TEST(reads_in_parts_from_any_offset)
 {
 	struct world world;
 
@@ -519,7 +519,7 @@ static void check_replaced(struct world *world, bool by_server)
 	store_read_close(stream);
 }
 
-static void a_file_that_is_replaced_while_it_is_read_is_an_error(void)
+TEST(a_file_that_is_replaced_while_it_is_read_is_an_error)
 {
 	struct world world;
 
@@ -531,23 +531,4 @@ static void a_file_that_is_replaced_while_it_is_read_is_an_error(void)
 	world.stub->faults = 1;
 	check_replaced(&world, false); /* another size */
 	end(&world);
-}
-
-int main(void)
-{
-	TEST(lists_one_level_over_many_pages);
-	TEST(what_nothing_begins_with_is_absent);
-	TEST(a_broken_page_voids_the_listing);
-	TEST(a_lost_page_voids_the_listing);
-	TEST(only_an_empty_listing_is_absence);
-	TEST(the_store_may_be_asked_while_it_is_listed);
-	TEST(few_files_to_a_directory_cost_a_page_per_thousand);
-	TEST(many_files_to_a_directory_cost_a_question_each);
-	TEST(looks_at_many_files);
-	TEST(a_server_without_ranges_will_do_for_small_files);
-	TEST(a_part_that_was_not_asked_for_is_refused);
-	TEST(ends_when_the_reader_fails);
-	TEST(reads_in_parts_from_any_offset);
-	TEST(a_file_that_is_replaced_while_it_is_read_is_an_error);
-	return tap_done();
 }

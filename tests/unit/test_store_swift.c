@@ -157,7 +157,7 @@ static int look(struct rig *rig, const char *const *uris, size_t count, size_t h
 
 /* ---- names ---- */
 
-static void takes_a_container_with_and_without_a_service(void)
+TEST(takes_a_container_with_and_without_a_service)
 {
 	static const char *const good[] = {"swift://c", "swift://c.region-1/a/b", "SWIFT://c/"};
 	static const char *const bad[] = {"swift:///a",      "swift://.x/a",  "swift://c./a",
@@ -181,7 +181,7 @@ static void takes_a_container_with_and_without_a_service(void)
 	rig_stop(&rig);
 }
 
-static void nothing_is_asked_before_the_first_call(void)
+TEST(nothing_is_asked_before_the_first_call)
 {
 	struct rig rig;
 
@@ -194,7 +194,7 @@ static void nothing_is_asked_before_the_first_call(void)
 
 /* ---- stat ---- */
 
-static void stats_an_object(void)
+TEST(stats_an_object)
 {
 	struct store_stat stat = {0};
 	struct rig rig;
@@ -207,7 +207,7 @@ static void stats_an_object(void)
 	rig_stop(&rig);
 }
 
-static void only_an_object_of_a_container_that_is_there_can_be_absent(void)
+TEST(only_an_object_of_a_container_that_is_there_can_be_absent)
 {
 	struct store *other;
 	struct rig rig;
@@ -226,7 +226,7 @@ static void only_an_object_of_a_container_that_is_there_can_be_absent(void)
 	rig_stop(&rig);
 }
 
-static void what_stands_for_a_directory_is_no_file(void)
+TEST(what_stands_for_a_directory_is_no_file)
 {
 	struct store_stat stat;
 	struct rig rig;
@@ -276,7 +276,7 @@ static void set_fault(struct rig *rig, const char *in, int status, int times)
 	rig->stub->fault = fault;
 }
 
-static void a_token_that_was_refused_is_renewed_once(void)
+TEST(a_token_that_was_refused_is_renewed_once)
 {
 	struct store_stat stat;
 	struct rig rig;
@@ -295,7 +295,7 @@ static void a_token_that_was_refused_is_renewed_once(void)
 	rig_stop(&rig);
 }
 
-static void many_calls_share_one_new_token(void)
+TEST(many_calls_share_one_new_token)
 {
 	const char *uris[200];
 	struct rig rig;
@@ -314,7 +314,7 @@ static void many_calls_share_one_new_token(void)
 	rig_stop(&rig);
 }
 
-static void says_what_a_status_means(void)
+TEST(says_what_a_status_means)
 {
 	static const struct {
 		int status;
@@ -348,7 +348,7 @@ static void says_what_a_status_means(void)
 	rig_stop(&rig);
 }
 
-static void an_answer_without_a_size_is_none(void)
+TEST(an_answer_without_a_size_is_none)
 {
 	static const char *const uris[] = {"swift://c/f"};
 	struct rig rig;
@@ -367,7 +367,7 @@ static void an_answer_without_a_size_is_none(void)
 
 /* ---- listings ---- */
 
-static void lists_one_level(void)
+TEST(lists_one_level)
 {
 	struct rig rig;
 
@@ -387,7 +387,7 @@ static void lists_one_level(void)
 	rig_stop(&rig);
 }
 
-static void pages_until_one_is_empty(void)
+TEST(pages_until_one_is_empty)
 {
 	struct rig rig;
 
@@ -404,7 +404,7 @@ static void pages_until_one_is_empty(void)
 	rig_stop(&rig);
 }
 
-static void the_caller_can_end_a_listing(void)
+TEST(the_caller_can_end_a_listing)
 {
 	struct rig rig;
 
@@ -426,7 +426,7 @@ static void the_caller_can_end_a_listing(void)
 	rig_stop(&rig);
 }
 
-static void a_broken_page_voids_the_listing(void)
+TEST(a_broken_page_voids_the_listing)
 {
 	struct rig rig;
 
@@ -448,7 +448,7 @@ static void a_broken_page_voids_the_listing(void)
 #define NAMED(name)                                                                                \
 	"{\"name\":\"" name "\",\"bytes\":1,\"last_modified\":\"2026-11-21T15:13:36.355440\"}"
 
-static void a_page_that_does_not_advance_is_refused(void)
+TEST(a_page_that_does_not_advance_is_refused)
 {
 	static const struct {
 		const char *body, *why;
@@ -474,7 +474,7 @@ static void a_page_that_does_not_advance_is_refused(void)
 	rig_stop(&rig);
 }
 
-static void the_size_of_a_dlo_is_that_of_head(void)
+TEST(the_size_of_a_dlo_is_that_of_head)
 {
 	struct rig rig;
 
@@ -495,7 +495,7 @@ static void the_size_of_a_dlo_is_that_of_head(void)
 	rig_stop(&rig);
 }
 
-static void asks_for_many_doubtful_sizes(void)
+TEST(asks_for_many_doubtful_sizes)
 {
 	struct rig rig;
 	char name[32];
@@ -515,7 +515,7 @@ static void asks_for_many_doubtful_sizes(void)
 
 /* ---- directories and their leaves ---- */
 
-static void finds_directories_and_their_leaves(void)
+TEST(finds_directories_and_their_leaves)
 {
 	struct rig rig;
 
@@ -558,7 +558,7 @@ static void put_savepoints(struct rig *rig, int count, int files)
 	stub_sort(rig->stub);
 }
 
-static void small_directories_cost_a_request_for_a_thousand(void)
+TEST(small_directories_cost_a_request_for_a_thousand)
 {
 	struct rig rig;
 
@@ -571,7 +571,7 @@ static void small_directories_cost_a_request_for_a_thousand(void)
 	rig_stop(&rig);
 }
 
-static void large_directories_are_asked_for_their_leaf(void)
+TEST(large_directories_are_asked_for_their_leaf)
 {
 	struct rig rig;
 
@@ -587,7 +587,7 @@ static void large_directories_are_asked_for_their_leaf(void)
 	rig_stop(&rig);
 }
 
-static void no_directory_is_told_twice_or_left_out_in_batches(void)
+TEST(no_directory_is_told_twice_or_left_out_in_batches)
 {
 	struct rig rig;
 	char name[64];
@@ -618,7 +618,7 @@ static void no_directory_is_told_twice_or_left_out_in_batches(void)
 
 /* ---- many looks ---- */
 
-static void looks_at_many_files(void)
+TEST(looks_at_many_files)
 {
 	static const char *const uris[] = {"swift://c/d/a",     "swift://c/d/none",
 					   "swift://c/d/empty", "swift://c/d/denied",
@@ -646,7 +646,7 @@ static void looks_at_many_files(void)
 	rig_stop(&rig);
 }
 
-static void a_store_that_sends_more_than_was_asked_for_is_understood(void)
+TEST(a_store_that_sends_more_than_was_asked_for_is_understood)
 {
 	static const char *const uris[] = {"swift://c/f"};
 	struct rig rig;
@@ -659,7 +659,7 @@ static void a_store_that_sends_more_than_was_asked_for_is_understood(void)
 	rig_stop(&rig);
 }
 
-static void a_wrong_container_is_found_out_once(void)
+TEST(a_wrong_container_is_found_out_once)
 {
 	const char *uris[100];
 	struct store *other;
@@ -678,7 +678,7 @@ static void a_wrong_container_is_found_out_once(void)
 	rig_stop(&rig);
 }
 
-static void the_caller_can_end_a_look(void)
+TEST(the_caller_can_end_a_look)
 {
 	static const char *const uris[] = {"swift://c/a", "swift://c/b", "swift://c/none"};
 	struct rig rig;
@@ -722,7 +722,7 @@ static int64_t read_all(struct rig *rig, const char *uri, int64_t offset)
 	return count;
 }
 
-static void reads_an_object_in_growing_parts(void)
+TEST(reads_an_object_in_growing_parts)
 {
 	struct rig rig;
 
@@ -736,7 +736,7 @@ static void reads_an_object_in_growing_parts(void)
 	rig_stop(&rig);
 }
 
-static void reads_what_is_empty_and_says_what_is_absent(void)
+TEST(reads_what_is_empty_and_says_what_is_absent)
 {
 	struct rig rig;
 
@@ -767,7 +767,7 @@ static bool grow(struct swift_stub *stub, const struct http_stub_request *reques
 	return false;
 }
 
-static void two_versions_of_an_object_are_never_mixed(void)
+TEST(two_versions_of_an_object_are_never_mixed)
 {
 	struct rig rig;
 
@@ -786,7 +786,7 @@ static void two_versions_of_an_object_are_never_mixed(void)
 	rig_stop(&rig);
 }
 
-static void quotes_an_etag_that_has_no_quotes(void)
+TEST(quotes_an_etag_that_has_no_quotes)
 {
 	struct rig rig;
 
@@ -799,7 +799,7 @@ static void quotes_an_etag_that_has_no_quotes(void)
 	rig_stop(&rig);
 }
 
-static void a_part_that_was_not_asked_for_is_refused(void)
+TEST(a_part_that_was_not_asked_for_is_refused)
 {
 	static const struct {
 		int status;
@@ -821,38 +821,4 @@ static void a_part_that_was_not_asked_for_is_refused(void)
 	set_fault(&rig, "/c/f", 200, 100); /* a store that knows no ranges */
 	failed(&rig, (int)read_all(&rig, "swift://c/f", 5), ERR_FORMAT, "gives no parts");
 	rig_stop(&rig);
-}
-
-int main(void)
-{
-	TEST(takes_a_container_with_and_without_a_service);
-	TEST(nothing_is_asked_before_the_first_call);
-	TEST(stats_an_object);
-	TEST(only_an_object_of_a_container_that_is_there_can_be_absent);
-	TEST(what_stands_for_a_directory_is_no_file);
-	TEST(a_token_that_was_refused_is_renewed_once);
-	TEST(many_calls_share_one_new_token);
-	TEST(says_what_a_status_means);
-	TEST(an_answer_without_a_size_is_none);
-	TEST(lists_one_level);
-	TEST(pages_until_one_is_empty);
-	TEST(the_caller_can_end_a_listing);
-	TEST(a_broken_page_voids_the_listing);
-	TEST(a_page_that_does_not_advance_is_refused);
-	TEST(the_size_of_a_dlo_is_that_of_head);
-	TEST(asks_for_many_doubtful_sizes);
-	TEST(finds_directories_and_their_leaves);
-	TEST(small_directories_cost_a_request_for_a_thousand);
-	TEST(large_directories_are_asked_for_their_leaf);
-	TEST(no_directory_is_told_twice_or_left_out_in_batches);
-	TEST(looks_at_many_files);
-	TEST(a_store_that_sends_more_than_was_asked_for_is_understood);
-	TEST(a_wrong_container_is_found_out_once);
-	TEST(the_caller_can_end_a_look);
-	TEST(reads_an_object_in_growing_parts);
-	TEST(reads_what_is_empty_and_says_what_is_absent);
-	TEST(two_versions_of_an_object_are_never_mixed);
-	TEST(quotes_an_etag_that_has_no_quotes);
-	TEST(a_part_that_was_not_asked_for_is_refused);
-	return tap_done();
 }

@@ -14,7 +14,7 @@ static void check_canonical(const char *text, const char *want)
 	CHECK_STR(got, want);
 }
 
-static void spells_a_name_as_flink_does(void)
+TEST(spells_a_name_as_flink_does)
 {
 	check_canonical("/a/b", "file:/a/b");
 	check_canonical("file:/a/b", "file:/a/b");
@@ -33,7 +33,7 @@ static void spells_a_name_as_flink_does(void)
 	check_canonical("file:/a/...", "file:/a/...");
 }
 
-static void refuses_what_is_no_uri(void)
+TEST(refuses_what_is_no_uri)
 {
 	static const char *const bad[] = {"",      "a",           "a/b",   "./a", "file:a",
 					  "file:", "s3:bucket/a", "1a:/b", ":/a", "C:\\a"};
@@ -56,7 +56,7 @@ static void check_join(const char *base, const char *name, const char *want)
 	CHECK_STR(got, want);
 }
 
-static void joins_with_one_slash(void)
+TEST(joins_with_one_slash)
 {
 	check_join("file:/a", "b", "file:/a/b");
 	check_join("file:/a/", "b", "file:/a/b");
@@ -73,7 +73,7 @@ static void check_parent(const char *text, const char *want)
 	CHECK_STR(got, want);
 }
 
-static void finds_the_parent(void)
+TEST(finds_the_parent)
 {
 	check_parent("file:/a/b", "file:/a");
 	check_parent("file:///a/b/", "file:/a");
@@ -86,7 +86,7 @@ static void finds_the_parent(void)
 	CHECK_STR(uri_name("file:/a/"), "");
 }
 
-static void takes_a_word_of_a_person_from_the_working_directory(void)
+TEST(takes_a_word_of_a_person_from_the_working_directory)
 {
 	cleanup_free char *here = getcwd(NULL, 0);
 	cleanup_free char *want = xasprintf("%s/a:b", here);
@@ -96,14 +96,4 @@ static void takes_a_word_of_a_person_from_the_working_directory(void)
 	CHECK_STR(relative, want);
 	CHECK_STR(uri, "s3://b/c");
 	CHECK_STR(absolute, "/x");
-}
-
-int main(void)
-{
-	TEST(spells_a_name_as_flink_does);
-	TEST(refuses_what_is_no_uri);
-	TEST(joins_with_one_slash);
-	TEST(finds_the_parent);
-	TEST(takes_a_word_of_a_person_from_the_working_directory);
-	return tap_done();
 }

@@ -79,7 +79,7 @@ static void as_keystone(struct rig *rig)
 
 /* ---- the three ways ---- */
 
-static void signs_in_with_tempauth_once(void)
+TEST(signs_in_with_tempauth_once)
 {
 	struct rig rig;
 
@@ -93,7 +93,7 @@ static void signs_in_with_tempauth_once(void)
 	rig_stop(&rig);
 }
 
-static void signs_in_with_keystone(void)
+TEST(signs_in_with_keystone)
 {
 	struct rig rig;
 
@@ -109,7 +109,7 @@ static void signs_in_with_keystone(void)
 	rig_stop(&rig);
 }
 
-static void names_the_domains_and_adds_the_version(void)
+TEST(names_the_domains_and_adds_the_version)
 {
 	struct rig rig;
 
@@ -125,7 +125,7 @@ static void names_the_domains_and_adds_the_version(void)
 	rig_stop(&rig);
 }
 
-static void signs_in_with_an_application_credential(void)
+TEST(signs_in_with_an_application_credential)
 {
 	struct rig rig;
 
@@ -141,7 +141,7 @@ static void signs_in_with_an_application_credential(void)
 	rig_stop(&rig);
 }
 
-static void takes_an_address_and_a_token_as_they_are(void)
+TEST(takes_an_address_and_a_token_as_they_are)
 {
 	struct rig rig;
 
@@ -156,7 +156,7 @@ static void takes_an_address_and_a_token_as_they_are(void)
 	rig_stop(&rig);
 }
 
-static void a_given_address_goes_before_the_answered_one(void)
+TEST(a_given_address_goes_before_the_answered_one)
 {
 	struct rig rig;
 
@@ -192,17 +192,17 @@ static void renews_before_the_end(const char *path)
 	rig_stop(&rig);
 }
 
-static void renews_a_tempauth_token_before_its_end(void)
+TEST(renews_a_tempauth_token_before_its_end)
 {
 	renews_before_the_end("/auth/v1.0");
 }
 
-static void renews_a_keystone_token_before_its_end(void)
+TEST(renews_a_keystone_token_before_its_end)
 {
 	renews_before_the_end("/v3");
 }
 
-static void uses_the_old_token_to_its_end_when_renewing_fails(void)
+TEST(uses_the_old_token_to_its_end_when_renewing_fails)
 {
 	struct rig rig;
 
@@ -219,7 +219,7 @@ static void uses_the_old_token_to_its_end_when_renewing_fails(void)
 	rig_stop(&rig);
 }
 
-static void many_refusals_of_one_token_are_one_sign_in(void)
+TEST(many_refusals_of_one_token_are_one_sign_in)
 {
 	struct rig rig;
 	unsigned first;
@@ -239,7 +239,7 @@ static void many_refusals_of_one_token_are_one_sign_in(void)
 
 /* ---- failures ---- */
 
-static void a_wrong_password_is_denied_and_not_tried_again_soon(void)
+TEST(a_wrong_password_is_denied_and_not_tried_again_soon)
 {
 	struct rig rig;
 
@@ -255,7 +255,7 @@ static void a_wrong_password_is_denied_and_not_tried_again_soon(void)
 	rig_stop(&rig);
 }
 
-static void a_busy_sign_in_is_tried_again(void)
+TEST(a_busy_sign_in_is_tried_again)
 {
 	struct rig rig;
 
@@ -306,7 +306,7 @@ static void answers(const char *path, int status, const char *headers, const cha
 #define V1_URL   "X-Storage-Url: http://h/v1/A\r\n"
 #define V1_TOKEN "X-Auth-Token: hush\r\n"
 
-static void an_answer_that_is_none_is_refused(void)
+TEST(an_answer_that_is_none_is_refused)
 {
 	answers("/auth/v1.0", 200, V1_URL, "", ERR_FORMAT, "no X-Auth-Token");
 	answers("/auth/v1.0", 200, V1_TOKEN, "", ERR_FORMAT, "no X-Storage-Url");
@@ -329,7 +329,7 @@ static void an_answer_that_is_none_is_refused(void)
 	answers("/v3", 418, "", "hush", ERR_FORMAT, "HTTP 418");
 }
 
-static void a_token_from_tls_is_not_sent_in_the_clear(void)
+TEST(a_token_from_tls_is_not_sent_in_the_clear)
 {
 	struct swift_config config = {.auth_url = (char *)"https://h/auth/v1.0",
 				      .user = (char *)"a:b",
@@ -363,7 +363,7 @@ static void cannot_work(const struct swift_config *config, const char *why)
 	http_free(http);
 }
 
-static void says_what_is_missing_in_the_configuration(void)
+TEST(says_what_is_missing_in_the_configuration)
 {
 	char *v1 = (char *)"http://h/auth/v1.0", *v3 = (char *)"http://h:5000/v3";
 	char *user = (char *)"a:b", *secret = (char *)"Sesam";
@@ -391,24 +391,4 @@ static void says_what_is_missing_in_the_configuration(void)
 	cannot_work(&(struct swift_config){.storage_url = (char *)"http://h",
 					   .token = (char *)"hush\r\nX-Evil: 1"},
 		    "no token");
-}
-
-int main(void)
-{
-	TEST(signs_in_with_tempauth_once);
-	TEST(signs_in_with_keystone);
-	TEST(names_the_domains_and_adds_the_version);
-	TEST(signs_in_with_an_application_credential);
-	TEST(takes_an_address_and_a_token_as_they_are);
-	TEST(a_given_address_goes_before_the_answered_one);
-	TEST(renews_a_tempauth_token_before_its_end);
-	TEST(renews_a_keystone_token_before_its_end);
-	TEST(uses_the_old_token_to_its_end_when_renewing_fails);
-	TEST(many_refusals_of_one_token_are_one_sign_in);
-	TEST(a_wrong_password_is_denied_and_not_tried_again_soon);
-	TEST(a_busy_sign_in_is_tried_again);
-	TEST(an_answer_that_is_none_is_refused);
-	TEST(a_token_from_tls_is_not_sent_in_the_clear);
-	TEST(says_what_is_missing_in_the_configuration);
-	return tap_done();
 }

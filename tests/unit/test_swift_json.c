@@ -63,7 +63,7 @@ static void refused(const char *text, const char *why)
 #define HASH ",\"hash\":\"d41d8cd98f00b204e9800998ecf8427e\""
 #define AT   "1795274016355"
 
-static void reads_a_page_of_a_real_swift(void)
+TEST(reads_a_page_of_a_real_swift)
 {
 	reads("[]", "");
 	reads("[" OBJECT("a/b", "5",
@@ -73,20 +73,20 @@ static void reads_a_page_of_a_real_swift(void)
 	      "d\xc3\xa9 %/ -1 -1 subdir -\n");
 }
 
-static void an_slo_has_its_whole_size(void)
+TEST(an_slo_has_its_whole_size)
 {
 	reads("[" OBJECT("slo", "200", ",\"hash\":\"cbe8\",\"slo_etag\":\"\\\"e18e\\\"\"") "]",
 	      "slo 200 " AT " cbe8\n");
 }
 
-static void an_empty_object_may_be_a_dlo(void)
+TEST(an_empty_object_may_be_a_dlo)
 {
 	reads("[" OBJECT("dlo", "0", HASH ",\"content_type\":\"binary/octet-stream\"") "]",
 	      "dlo 0 " AT " doubt d41d8cd98f00b204e9800998ecf8427e\n");
 	reads("[" OBJECT("dlo", "0", "") "]", "dlo 0 " AT " doubt -\n");
 }
 
-static void knows_what_stands_for_a_directory(void)
+TEST(knows_what_stands_for_a_directory)
 {
 	reads("[" OBJECT("d", "0", ",\"content_type\":\"Application/Directory; charset=x\"") "]",
 	      "d 0 " AT " directory -\n");
@@ -98,7 +98,7 @@ static void knows_what_stands_for_a_directory(void)
 	CHECK(!swift_json_is_directory(""));
 }
 
-static void takes_times_with_and_without_a_zone(void)
+TEST(takes_times_with_and_without_a_zone)
 {
 	reads("[{\"name\":\"a\",\"bytes\":1,\"last_modified\":\"2026-11-21T15:13:36.355Z\"}]",
 	      "a 1 " AT " -\n");
@@ -112,7 +112,7 @@ static void takes_times_with_and_without_a_zone(void)
 	refused("[{\"name\":\"a\",\"bytes\":1,\"last_modified\":\"\"}]", "last_modified");
 }
 
-static void refuses_the_whole_page_for_one_bad_entry(void)
+TEST(refuses_the_whole_page_for_one_bad_entry)
 {
 	refused("[" OBJECT("a", "1", "") ",{}]", "entry 1 of the listing: 'name'");
 	refused("[" OBJECT("", "1", "") "]", "'name' is empty");
@@ -132,7 +132,7 @@ static void refuses_the_whole_page_for_one_bad_entry(void)
 	refused("<html>", "the listing");
 }
 
-static void ends_when_the_caller_has_enough(void)
+TEST(ends_when_the_caller_has_enough)
 {
 	static const char text[] =
 		"[" OBJECT("a", "1", "") "," OBJECT("b", "2", "") "," OBJECT("c", "3", "") "]";
@@ -149,7 +149,7 @@ static void ends_when_the_caller_has_enough(void)
 	buf_release(&seen.text);
 }
 
-static void reads_a_page_of_ten_thousand(void)
+TEST(reads_a_page_of_ten_thousand)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct seen seen = {0};
@@ -209,7 +209,7 @@ static void gives_none(const char *text, const char *region, enum err_kind kind,
 	CHECK_INT(got.expires_unix_ms, ==, 7);
 }
 
-static void finds_the_public_address(void)
+TEST(finds_the_public_address)
 {
 	gives(TOKEN(ENDPOINT("internal", "One", "http://i/v1/A") "," ENDPOINT(
 		      "public", "One", "http://p/v1/A/") "," ENDPOINT("admin", "One", "http://a")),
@@ -220,7 +220,7 @@ static void finds_the_public_address(void)
 	      NULL, "http://p/v1/A");
 }
 
-static void chooses_the_region(void)
+TEST(chooses_the_region)
 {
 	static const char two[] = TOKEN(
 		ENDPOINT("public", "One", "http://1") "," ENDPOINT("public", "Two", "http://2"));
@@ -235,7 +235,7 @@ static void chooses_the_region(void)
 		   "One", ERR_CONFIG, "several object stores in the region 'One'");
 }
 
-static void says_what_is_missing_in_a_catalog(void)
+TEST(says_what_is_missing_in_a_catalog)
 {
 	gives_none(TOKEN(""), NULL, ERR_CONFIG, "no object store with a public address");
 	gives_none(TOKEN(ENDPOINT("internal", "One", "http://1")), NULL, ERR_CONFIG,
@@ -251,20 +251,4 @@ static void says_what_is_missing_in_a_catalog(void)
 		   NULL, ERR_FORMAT, "'interface'");
 	gives_none("{}", NULL, ERR_FORMAT, "'token'");
 	gives_none("<html>", NULL, ERR_FORMAT, "the answer to the sign-in");
-}
-
-int main(void)
-{
-	TEST(reads_a_page_of_a_real_swift);
-	TEST(an_slo_has_its_whole_size);
-	TEST(an_empty_object_may_be_a_dlo);
-	TEST(knows_what_stands_for_a_directory);
-	TEST(takes_times_with_and_without_a_zone);
-	TEST(refuses_the_whole_page_for_one_bad_entry);
-	TEST(ends_when_the_caller_has_enough);
-	TEST(reads_a_page_of_ten_thousand);
-	TEST(finds_the_public_address);
-	TEST(chooses_the_region);
-	TEST(says_what_is_missing_in_a_catalog);
-	return tap_done();
 }

@@ -56,7 +56,7 @@ static const struct json *words(struct rig *rig)
 	return rig->doc;
 }
 
-static void says_what_was_before_the_end_began(void)
+TEST(says_what_was_before_the_end_began)
 {
 	struct rig rig;
 
@@ -71,7 +71,7 @@ static void says_what_was_before_the_end_began(void)
 	rig_end(&rig);
 }
 
-static void says_which_state_there_is(void)
+TEST(says_which_state_there_is)
 {
 	struct rig rig;
 	struct launch *launch;
@@ -95,7 +95,7 @@ static void says_which_state_there_is(void)
 	rig_end(&rig);
 }
 
-static void is_valid_and_short_whatever_the_texts_are(void)
+TEST(is_valid_and_short_whatever_the_texts_are)
 {
 	struct rig rig;
 	char ugly[3000];
@@ -113,7 +113,7 @@ static void is_valid_and_short_whatever_the_texts_are(void)
 	rig_end(&rig);
 }
 
-static void an_end_that_was_wanted_is_no_failure(void)
+TEST(an_end_that_was_wanted_is_no_failure)
 {
 	struct rig rig;
 
@@ -133,7 +133,7 @@ static void an_end_that_was_wanted_is_no_failure(void)
 	rig_end(&rig);
 }
 
-static void without_a_journal_there_is_the_error(void)
+TEST(without_a_journal_there_is_the_error)
 {
 	struct termination_last none = {0};
 	struct buf text = BUF_INIT;
@@ -143,7 +143,7 @@ static void without_a_journal_there_is_the_error(void)
 	buf_release(&text);
 }
 
-static void only_a_file_that_is_there_is_written(void)
+TEST(only_a_file_that_is_there_is_written)
 {
 	char dir[] = "/tmp/drey-words.XXXXXX";
 	cleanup_free char *path = NULL;
@@ -170,15 +170,4 @@ static void only_a_file_that_is_there_is_written(void)
 	rmdir(dir);
 	buf_release(&text);
 	buf_release(&got);
-}
-
-int main(void)
-{
-	TEST(says_what_was_before_the_end_began);
-	TEST(says_which_state_there_is);
-	TEST(is_valid_and_short_whatever_the_texts_are);
-	TEST(an_end_that_was_wanted_is_no_failure);
-	TEST(without_a_journal_there_is_the_error);
-	TEST(only_a_file_that_is_there_is_written);
-	return tap_done();
 }

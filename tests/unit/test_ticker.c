@@ -57,7 +57,7 @@ static bool hears(struct terminal *terminal, const char *text)
 	return strstr(terminal->heard, text) != NULL;
 }
 
-static void a_terminal_hears_what_goes_on_and_for_how_long(void)
+TEST(a_terminal_hears_what_goes_on_and_for_how_long)
 {
 	struct terminal terminal;
 	struct ticker *ticker;
@@ -74,7 +74,7 @@ static void a_terminal_hears_what_goes_on_and_for_how_long(void)
 	terminal_close(&terminal);
 }
 
-static void what_is_soon_done_says_nothing(void)
+TEST(what_is_soon_done_says_nothing)
 {
 	struct terminal terminal;
 
@@ -88,7 +88,7 @@ static void what_is_soon_done_says_nothing(void)
 	terminal_close(&terminal);
 }
 
-static void a_script_hears_nothing(void)
+TEST(a_script_hears_nothing)
 {
 	struct cli cli = {.command = &command, .err = fopen("/dev/null", "w")};
 	struct ticker *ticker = ticker_new(&cli);
@@ -97,12 +97,4 @@ static void a_script_hears_nothing(void)
 	ticker_say(ticker, "reading");
 	ticker_free(ticker);
 	fclose(cli.err);
-}
-
-int main(void)
-{
-	TEST(a_terminal_hears_what_goes_on_and_for_how_long);
-	TEST(what_is_soon_done_says_nothing);
-	TEST(a_script_hears_nothing);
-	return tap_done();
 }

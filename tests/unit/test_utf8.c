@@ -14,7 +14,7 @@ static void encode(char *text, uint32_t code, int bytes)
 	text[0] = (char)(bytes == 1 ? code : (lead[bytes] | code));
 }
 
-static void accepts_each_code_point_in_its_one_form_only(void)
+TEST(accepts_each_code_point_in_its_one_form_only)
 {
 	static const uint32_t limits[] = {0x80, 0x800, 0x10000, 0x110000};
 	static const uint32_t capacity[] = {0x80, 0x800, 0x10000, 0x200000};
@@ -34,7 +34,7 @@ static void accepts_each_code_point_in_its_one_form_only(void)
 	CHECK_INT(wrong, ==, 0);
 }
 
-static void refuses_what_is_cut_or_out_of_place(void)
+TEST(refuses_what_is_cut_or_out_of_place)
 {
 	CHECK_INT(utf8_char_bytes("", 0), ==, 0);
 	CHECK_INT(utf8_char_bytes("\xe2\x82\xac", 2), ==, 0);
@@ -43,11 +43,4 @@ static void refuses_what_is_cut_or_out_of_place(void)
 	CHECK_INT(utf8_char_bytes("\xc3(", 2), ==, 0);
 	CHECK_INT(utf8_char_bytes("\xff\xff\xff\xff", 4), ==, 0);
 	CHECK_INT(utf8_char_bytes("\xf8\x88\x80\x80", 4), ==, 0);
-}
-
-int main(void)
-{
-	TEST(accepts_each_code_point_in_its_one_form_only);
-	TEST(refuses_what_is_cut_or_out_of_place);
-	return tap_done();
 }

@@ -72,7 +72,7 @@ static void check(const char *top, const char *name, enum verify_verdict verdict
 			tap_note("%s %s", ret->problems[i].path, ret->problems[i].detail);
 }
 
-static void a_whole_snapshot_is_complete(void)
+TEST(a_whole_snapshot_is_complete)
 {
 	cleanup_dir char *top = dir_new();
 	cleanup_free char *want = xasprintf("file:%s/chk-1", top);
@@ -93,7 +93,7 @@ static void a_whole_snapshot_is_complete(void)
 	verify_release(&report);
 }
 
-static void a_metadata_file_may_have_another_name(void)
+TEST(a_metadata_file_may_have_another_name)
 {
 	cleanup_dir char *top = dir_new();
 	cleanup_free char *from = uri_join(top, "chk-1/_metadata"),
@@ -108,7 +108,7 @@ static void a_metadata_file_may_have_another_name(void)
 	verify_release(&report);
 }
 
-static void every_missing_file_is_named(void)
+TEST(every_missing_file_is_named)
 {
 	static const char *const names[] = {"chk-1/own", "shared/sst", "shared/segments",
 					    "shared/unknown", "dstl/log"};
@@ -128,7 +128,7 @@ static void every_missing_file_is_named(void)
 	}
 }
 
-static void sizes_are_exact_or_lower_bounds(void)
+TEST(sizes_are_exact_or_lower_bounds)
 {
 	static const struct {
 		const char *name;
@@ -156,7 +156,7 @@ static void sizes_are_exact_or_lower_bounds(void)
 	}
 }
 
-static void says_both_sizes(void)
+TEST(says_both_sizes)
 {
 	cleanup_dir char *top = dir_new();
 	struct verify_report report;
@@ -170,7 +170,7 @@ static void says_both_sizes(void)
 	verify_release(&report);
 }
 
-static void what_cannot_be_looked_at_is_neither_there_nor_missing(void)
+TEST(what_cannot_be_looked_at_is_neither_there_nor_missing)
 {
 	cleanup_dir char *top = dir_new();
 	struct verify_report report;
@@ -186,7 +186,7 @@ static void what_cannot_be_looked_at_is_neither_there_nor_missing(void)
 	verify_release(&report);
 }
 
-static void a_damaged_metadata_file_is_damage(void)
+TEST(a_damaged_metadata_file_is_damage)
 {
 	cleanup_dir char *top = dir_new();
 	struct verify_report report;
@@ -213,7 +213,7 @@ static void a_damaged_metadata_file_is_damage(void)
 	verify_release(&report);
 }
 
-static void an_unsupported_store_is_refused_or_not_read(void)
+TEST(an_unsupported_store_is_refused_or_not_read)
 {
 	cleanup_dir char *top = dir_new();
 	cleanup_buf struct buf keyed = BUF_INIT, bytes = BUF_INIT;
@@ -232,7 +232,7 @@ static void an_unsupported_store_is_refused_or_not_read(void)
 	verify_release(&report);
 }
 
-static void many_problems_are_counted_but_not_all_kept(void)
+TEST(many_problems_are_counted_but_not_all_kept)
 {
 	cleanup_dir char *top = dir_new();
 	cleanup_buf struct buf keyed = BUF_INIT, bytes = BUF_INIT;
@@ -371,7 +371,7 @@ static void check_counted(struct counted *counted, size_t count, size_t others,
 	free(metadata.files);
 }
 
-static void sizes_come_from_a_listing_where_that_is_cheaper(void)
+TEST(sizes_come_from_a_listing_where_that_is_cheaper)
 {
 	static const struct {
 		int files, referenced, others; /* in the directory, of them referenced; and of /e */
@@ -398,7 +398,7 @@ static void sizes_come_from_a_listing_where_that_is_cheaper(void)
 	}
 }
 
-static void a_listing_that_costs_more_than_it_saves_is_given_up(void)
+TEST(a_listing_that_costs_more_than_it_saves_is_given_up)
 {
 	struct verify_report report;
 	struct counted counted;
@@ -415,7 +415,7 @@ static void a_listing_that_costs_more_than_it_saves_is_given_up(void)
 	verify_release(&report);
 }
 
-static void of_a_listing_that_failed_nothing_is_used(void)
+TEST(of_a_listing_that_failed_nothing_is_used)
 {
 	struct verify_report report;
 	struct counted counted;
@@ -431,7 +431,7 @@ static void of_a_listing_that_failed_nothing_is_used(void)
 	verify_release(&report);
 }
 
-static void a_wrong_size_in_a_listing_is_asked_for_again(void)
+TEST(a_wrong_size_in_a_listing_is_asked_for_again)
 {
 	struct verify_report report;
 	struct counted counted;
@@ -446,7 +446,7 @@ static void a_wrong_size_in_a_listing_is_asked_for_again(void)
 	verify_release(&report);
 }
 
-static void a_store_that_gives_no_answer_is_given_up(void)
+TEST(a_store_that_gives_no_answer_is_given_up)
 {
 	struct verify_report report;
 	struct counted counted;
@@ -461,7 +461,7 @@ static void a_store_that_gives_no_answer_is_given_up(void)
 	verify_release(&report);
 }
 
-static void damage_comes_first_and_the_rest_by_name(void)
+TEST(damage_comes_first_and_the_rest_by_name)
 {
 	struct verify_report report;
 	struct counted counted;
@@ -491,7 +491,7 @@ static void damage_comes_first_and_the_rest_by_name(void)
 	verify_release(&report);
 }
 
-static void files_of_several_stores_are_asked_for_where_they_are(void)
+TEST(files_of_several_stores_are_asked_for_where_they_are)
 {
 	cleanup_dir char *top = dir_new();
 	cleanup_buf struct buf keyed = BUF_INIT, bytes = BUF_INIT;
@@ -523,25 +523,4 @@ static void files_of_several_stores_are_asked_for_where_they_are(void)
 	CHECK_HAS(report.problems[0].detail, "scheme 'gs' is not supported");
 	CHECK_STR(report.problems[1].path, "hdfs://nn/ck/f");
 	verify_release(&report);
-}
-
-int main(void)
-{
-	TEST(a_whole_snapshot_is_complete);
-	TEST(a_metadata_file_may_have_another_name);
-	TEST(every_missing_file_is_named);
-	TEST(sizes_are_exact_or_lower_bounds);
-	TEST(says_both_sizes);
-	TEST(what_cannot_be_looked_at_is_neither_there_nor_missing);
-	TEST(a_damaged_metadata_file_is_damage);
-	TEST(an_unsupported_store_is_refused_or_not_read);
-	TEST(many_problems_are_counted_but_not_all_kept);
-	TEST(sizes_come_from_a_listing_where_that_is_cheaper);
-	TEST(a_listing_that_costs_more_than_it_saves_is_given_up);
-	TEST(of_a_listing_that_failed_nothing_is_used);
-	TEST(a_wrong_size_in_a_listing_is_asked_for_again);
-	TEST(a_store_that_gives_no_answer_is_given_up);
-	TEST(damage_comes_first_and_the_rest_by_name);
-	TEST(files_of_several_stores_are_asked_for_where_they_are);
-	return tap_done();
 }

@@ -19,7 +19,7 @@ static struct flink_version version(const char *text)
 	return parsed;
 }
 
-static void reads_releases_and_snapshots(void)
+TEST(reads_releases_and_snapshots)
 {
 	char text[FLINK_VERSION_TEXT_BYTES];
 
@@ -30,7 +30,7 @@ static void reads_releases_and_snapshots(void)
 	CHECK_STR(flink_version_print((struct flink_version){0}, text), "unknown");
 }
 
-static void refuses_what_is_no_version(void)
+TEST(refuses_what_is_no_version)
 {
 	static const char *const bad[] = {"",       "2",     "2.",      "x.y",  "2.3.", "2.3.0x",
 					  "2.3.0-", "0.1.2", "12345.1", "-1.2", " 2.3", "2.3.0.1"};
@@ -45,7 +45,7 @@ static void refuses_what_is_no_version(void)
 	}
 }
 
-static void compares_numbers_not_text(void)
+TEST(compares_numbers_not_text)
 {
 	CHECK_INT(flink_version_compare(version("1.9.0"), version("1.20.0")), <, 0);
 	CHECK_INT(flink_version_compare(version("2.0.0"), version("1.20.5")), >, 0);
@@ -56,7 +56,7 @@ static void compares_numbers_not_text(void)
 	CHECK(!flink_version_at_least((struct flink_version){0}, 1, 0));
 }
 
-static void knows_which_metadata_each_version_can_read(void)
+TEST(knows_which_metadata_each_version_can_read)
 {
 	CHECK_INT(flink_version_metadata_max(version("1.15.4")), ==, 3);
 	CHECK_INT(flink_version_metadata_max(version("1.16.0")), ==, 4);
@@ -67,7 +67,7 @@ static void knows_which_metadata_each_version_can_read(void)
 	CHECK_INT(flink_version_metadata_max((struct flink_version){0}), ==, 0);
 }
 
-static void knows_what_each_version_can_do(void)
+TEST(knows_what_each_version_can_do)
 {
 	struct flink_version unknown = {0};
 
@@ -125,7 +125,7 @@ static int detect(const char *const *command, const char *const *env, char text[
 	return result;
 }
 
-static void the_class_path_of_the_command_comes_first(void)
+TEST(the_class_path_of_the_command_comes_first)
 {
 	cleanup_free char *path = in_root("a/lib/*");
 	cleanup_free char *env = xasprintf("FLINK_HOME=%s/b", root);
@@ -137,7 +137,7 @@ static void the_class_path_of_the_command_comes_first(void)
 	CHECK_STR(text, "2.3.0");
 }
 
-static void a_single_jar_in_the_class_path_is_enough(void)
+TEST(a_single_jar_in_the_class_path_is_enough)
 {
 	cleanup_free char *path =
 		xasprintf("/x/usr.jar:%s/nowhere/flink-runtime-1.19.2.jar:/y", root);
@@ -149,7 +149,7 @@ static void a_single_jar_in_the_class_path_is_enough(void)
 	CHECK_STR(text, "1.19.2");
 }
 
-static void flink_dist_beats_other_jars(void)
+TEST(flink_dist_beats_other_jars)
 {
 	cleanup_free char *env = xasprintf("FLINK_HOME=%s/b", root);
 	const char *const command[] = {"run-my-flink", NULL};
@@ -160,7 +160,7 @@ static void flink_dist_beats_other_jars(void)
 	CHECK_STR(text, "1.20.5"); /* flink-dist-1.20.5 beside flink-runtime-1.20.4 */
 }
 
-static void the_home_of_a_script_is_searched_too(void)
+TEST(the_home_of_a_script_is_searched_too)
 {
 	cleanup_free char *script = in_root("b/bin/standalone-job.sh");
 	const char *const command[] = {script, "start-foreground", NULL};
@@ -170,7 +170,7 @@ static void the_home_of_a_script_is_searched_too(void)
 	CHECK_STR(text, "1.20.5");
 }
 
-static void two_versions_in_one_place_are_refused_by_name(void)
+TEST(two_versions_in_one_place_are_refused_by_name)
 {
 	cleanup_free char *env = xasprintf("FLINK_LIB_DIR=%s/two/lib", root);
 	const char *const command[] = {"x", NULL};
@@ -184,7 +184,7 @@ static void two_versions_in_one_place_are_refused_by_name(void)
 	CHECK_HAS(err.msg, "flink-dist-2.3.0.jar");
 }
 
-static void no_jar_anywhere_is_absence_and_says_where_it_looked(void)
+TEST(no_jar_anywhere_is_absence_and_says_where_it_looked)
 {
 	cleanup_free char *env = xasprintf("FLINK_HOME=%s/empty", root);
 	const char *const command[] = {"java", "-cp", "/nowhere/*:x.jar", "Main", NULL};
@@ -197,7 +197,7 @@ static void no_jar_anywhere_is_absence_and_says_where_it_looked(void)
 	CHECK_HAS(err.msg, "flink-dist");
 }
 
-static void an_unreadable_directory_is_not_absence(void)
+TEST(an_unreadable_directory_is_not_absence)
 {
 	cleanup_free char *loop = in_root("loop");
 	cleanup_free char *loop_env = xasprintf("FLINK_LIB_DIR=%s", loop);
@@ -213,16 +213,13 @@ static void an_unreadable_directory_is_not_absence(void)
 	unlink(loop);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	int status;
+
 	snprintf(root, sizeof(root), "/tmp/drey-version.XXXXXX");
 	if (!mkdtemp(root))
 		return 1;
-	TEST(reads_releases_and_snapshots);
-	TEST(refuses_what_is_no_version);
-	TEST(compares_numbers_not_text);
-	TEST(knows_which_metadata_each_version_can_read);
-	TEST(knows_what_each_version_can_do);
 	touch("a/lib/flink-runtime-2.3.0.jar");
 	touch("a/lib/flink-core-2.3.0.jar");
 	touch("b/lib/flink-runtime-1.20.4.jar");
@@ -231,15 +228,9 @@ int main(void)
 	touch("two/lib/flink-dist-1.20.5.jar");
 	touch("two/lib/flink-dist-2.3.0.jar");
 	touch("empty/lib/other.jar");
-	TEST(the_class_path_of_the_command_comes_first);
-	TEST(a_single_jar_in_the_class_path_is_enough);
-	TEST(flink_dist_beats_other_jars);
-	TEST(the_home_of_a_script_is_searched_too);
-	TEST(two_versions_in_one_place_are_refused_by_name);
-	TEST(no_jar_anywhere_is_absence_and_says_where_it_looked);
-	TEST(an_unreadable_directory_is_not_absence);
+	status = tap_main(argc, argv);
 	cleanup_free char *remove = xasprintf("rm -rf '%s'", root);
 	if (system(remove) != 0)
 		tap_note("left behind: %s", root);
-	return tap_done();
+	return status;
 }

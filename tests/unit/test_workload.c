@@ -10,7 +10,7 @@
 	"\"template\":{\"metadata\":{\"annotations\":{\"drey.dev/generation\":\"" generation "\"}" \
 	"}}"
 
-static void a_deployment_is_read(void)
+TEST(a_deployment_is_read)
 {
 	struct kube_stub stub;
 	struct workload workload = {0};
@@ -31,7 +31,7 @@ static void a_deployment_is_read(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_job_is_read(void)
+TEST(a_job_is_read)
 {
 	struct kube_stub stub;
 	struct workload workload = {0};
@@ -51,7 +51,7 @@ static void a_job_is_read(void)
 	kube_stub_stop(&stub);
 }
 
-static void another_object_is_refused(void)
+TEST(another_object_is_refused)
 {
 	static const char *const bodies[] = {
 		OBJECT("Job", "jm", "", ""),
@@ -75,7 +75,7 @@ static void another_object_is_refused(void)
 	}
 }
 
-static void denied_is_not_absent(void)
+TEST(denied_is_not_absent)
 {
 	struct kube_stub stub;
 	struct workload workload = {0};
@@ -100,7 +100,7 @@ static void denied_is_not_absent(void)
 	"\"message\":\"why\",\"lastTransitionTime\":\"2026-03-01T12:00:00Z\"}"
 #define STATUS(conditions) "},\"status\":{\"conditions\":[" conditions "]"
 
-static void our_condition_is_read_among_those_of_others(void)
+TEST(our_condition_is_read_among_those_of_others)
 {
 	struct kube_stub stub;
 	struct workload workload = {0};
@@ -121,7 +121,7 @@ static void our_condition_is_read_among_those_of_others(void)
 	kube_stub_stop(&stub);
 }
 
-static void a_condition_that_is_nonsense_is_no_obstacle(void)
+TEST(a_condition_that_is_nonsense_is_no_obstacle)
 {
 	static const char *const bodies[] = {
 		OBJECT("Deployment", "jm", "",
@@ -148,7 +148,7 @@ static void a_condition_that_is_nonsense_is_no_obstacle(void)
 	}
 }
 
-static void only_our_condition_of_this_very_object_is_patched(void)
+TEST(only_our_condition_of_this_very_object_is_patched)
 {
 	static const struct {
 		const char *path, *time;
@@ -190,7 +190,7 @@ static void only_our_condition_of_this_very_object_is_patched(void)
 	}
 }
 
-static void a_refused_patch_says_how(void)
+TEST(a_refused_patch_says_how)
 {
 	struct workload_condition condition = {
 		.status = (char[]){"True"}, .reason = (char[]){"R"}, .message = (char[]){""}};
@@ -218,17 +218,4 @@ static void a_refused_patch_says_how(void)
 	CHECK_INT(kube_stub_asked(&stub), ==, 2);
 	kube_answer_release(&answer);
 	kube_stub_stop(&stub);
-}
-
-int main(void)
-{
-	TEST(a_deployment_is_read);
-	TEST(a_job_is_read);
-	TEST(another_object_is_refused);
-	TEST(denied_is_not_absent);
-	TEST(our_condition_is_read_among_those_of_others);
-	TEST(a_condition_that_is_nonsense_is_no_obstacle);
-	TEST(only_our_condition_of_this_very_object_is_patched);
-	TEST(a_refused_patch_says_how);
-	return tap_done();
 }

@@ -23,7 +23,7 @@ static void refused(const char *text, const char *why)
 	CHECK_HAS(err.msg, why);
 }
 
-static void every_node_knows_its_place(void)
+TEST(every_node_knows_its_place)
 {
 	cleanup_yaml struct yaml_node *root = parse(
 		"# comment\nname: orders\nflink:\n  home: \"/opt/flink\"\n  args: [a, b]\n", NULL);
@@ -48,7 +48,7 @@ static void every_node_knows_its_place(void)
 	CHECK(!yaml_get(NULL, "a"));
 }
 
-static void members_come_in_order(void)
+TEST(members_come_in_order)
 {
 	cleanup_yaml struct yaml_node *root = parse("b: 1\na: 2\nc:\n", NULL);
 	cleanup_buf struct buf keys = BUF_INIT;
@@ -58,7 +58,7 @@ static void members_come_in_order(void)
 	CHECK_STR(buf_str(&keys), "bac");
 }
 
-static void an_empty_document_is_an_empty_mapping(void)
+TEST(an_empty_document_is_an_empty_mapping)
 {
 	static const char *const texts[] = {"", "# only a comment\n", "---\n...\n"};
 
@@ -71,7 +71,7 @@ static void an_empty_document_is_an_empty_mapping(void)
 	CHECK(nothing && yaml_is_null(nothing));
 }
 
-static void scalars_stay_text(void)
+TEST(scalars_stay_text)
 {
 	cleanup_yaml struct yaml_node *root =
 		parse("a: no\nb: 0123\nc: ~\nd: '~'\ne: |\n  x\n", NULL);
@@ -84,7 +84,7 @@ static void scalars_stay_text(void)
 	CHECK(yaml_get(root, "e")->quoted);
 }
 
-static void refuses_what_two_readers_could_read_differently(void)
+TEST(refuses_what_two_readers_could_read_differently)
 {
 	refused("a: 1\nb: 2\na: 3\n", "line 3, column 1: duplicate key 'a', already in line 1");
 	refused("x:\n  a: 1\n  'a': 2\n", "line 3, column 3: duplicate key 'a'");
@@ -99,7 +99,7 @@ static void refuses_what_two_readers_could_read_differently(void)
 	refused("*x : 1\n", "aliases are not supported");
 }
 
-static void says_where_it_is_not_yaml(void)
+TEST(says_where_it_is_not_yaml)
 {
 	refused("a: 1\n b: 2\n", "line 2, column 3: mapping values are not allowed");
 	refused("a: [1\n", "line 2, column 1:");
@@ -109,7 +109,7 @@ static void says_where_it_is_not_yaml(void)
 	refused("a: \x01\n", "control characters");
 }
 
-static void refuses_deep_and_large_documents(void)
+TEST(refuses_deep_and_large_documents)
 {
 	char text[200];
 	struct err err = {0};
@@ -125,7 +125,7 @@ static void refuses_deep_and_large_documents(void)
 	CHECK_HAS(err.msg, "4 bytes, more than the 3 allowed");
 }
 
-static void typed_readers_take_one_form_only(void)
+TEST(typed_readers_take_one_form_only)
 {
 	cleanup_yaml struct yaml_node *root =
 		parse("n: -42\noct: 010\nbig: 9223372036854775808\ntext: '5'\nyes: yes\nt: true\n"
@@ -163,7 +163,7 @@ static void typed_readers_take_one_form_only(void)
 	CHECK_INT(yaml_want(yaml_get(root, "list"), YAML_SEQUENCE, &err), ==, 0);
 }
 
-static void a_caller_can_point_at_key_and_value(void)
+TEST(a_caller_can_point_at_key_and_value)
 {
 	cleanup_yaml struct yaml_node *root = parse("a:\n  interval: 5\n", NULL);
 	const struct yaml_node *node = yaml_get(root, "a")->first;
@@ -176,7 +176,7 @@ static void a_caller_can_point_at_key_and_value(void)
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 }
 
-static void a_message_is_one_line_whatever_it_quotes(void)
+TEST(a_message_is_one_line_whatever_it_quotes)
 {
 	cleanup_yaml struct yaml_node *root = parse("a: \"x\\ny\\t\"\n", NULL);
 	struct err err = {0};
@@ -185,19 +185,4 @@ static void a_message_is_one_line_whatever_it_quotes(void)
 	CHECK_STR(err.msg, "line 1, column 4: 'a' must be a mapping, got the text 'x?y?'");
 	CHECK_INT(yaml_want(yaml_get(root, "a"), YAML_MAPPING, NULL), ==, -1);
 	refused("\"x\\ny\": 1\n\"x\\ny\": 2\n", "x?y");
-}
-
-int main(void)
-{
-	TEST(every_node_knows_its_place);
-	TEST(members_come_in_order);
-	TEST(an_empty_document_is_an_empty_mapping);
-	TEST(scalars_stay_text);
-	TEST(refuses_what_two_readers_could_read_differently);
-	TEST(says_where_it_is_not_yaml);
-	TEST(refuses_deep_and_large_documents);
-	TEST(typed_readers_take_one_form_only);
-	TEST(a_caller_can_point_at_key_and_value);
-	TEST(a_message_is_one_line_whatever_it_quotes);
-	return tap_done();
 }

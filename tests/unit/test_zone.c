@@ -8,7 +8,7 @@
 #include "base/zone.h"
 #include "tests/unit/tap.h"
 
-static void a_zone_that_is_not_there_is_refused(void)
+TEST(a_zone_that_is_not_there_is_refused)
 {
 	struct err err = {0};
 
@@ -22,7 +22,7 @@ static void a_zone_that_is_not_there_is_refused(void)
 }
 
 /* The C library takes whatever it cannot read for UTC, and says nothing. */
-static void what_is_no_zone_is_refused_and_not_taken_for_UTC(void)
+TEST(what_is_no_zone_is_refused_and_not_taken_for_UTC)
 {
 	static const char *const wrong[] = {"", ".", "Europe", "Broken", "Europe/"};
 	char dir[] = "/tmp/drey-zone.XXXXXX", folder[64], file[64];
@@ -45,7 +45,7 @@ static void what_is_no_zone_is_refused_and_not_taken_for_UTC(void)
 	rmdir(dir);
 }
 
-static void the_offset_is_that_of_the_moment(void)
+TEST(the_offset_is_that_of_the_moment)
 {
 	struct err err = {0};
 
@@ -60,18 +60,9 @@ static void the_offset_is_that_of_the_moment(void)
 	CHECK_INT(zone_offset_s(NULL, 1780272000), ==, 7200); /* 2026-06-01 */
 }
 
-static void without_a_name_it_is_what_TZ_says(void)
+TEST(without_a_name_it_is_what_TZ_says)
 {
 	setenv("TZ", "XYZ-5", 1);
 	CHECK_INT(zone_use(NULL, NULL), ==, 0);
 	CHECK_INT(zone_offset_s(NULL, 1780272000), ==, 5 * 3600);
-}
-
-int main(void)
-{
-	TEST(a_zone_that_is_not_there_is_refused);
-	TEST(what_is_no_zone_is_refused_and_not_taken_for_UTC);
-	TEST(the_offset_is_that_of_the_moment);
-	TEST(without_a_name_it_is_what_TZ_says);
-	return tap_done();
 }
