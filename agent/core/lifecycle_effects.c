@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/mem.h"
 #include "core/lifecycle_internal.h"
 
@@ -138,15 +139,6 @@ void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, c
 	va_start(ap, fmt);
 	become(life, phase, cause, fmt, ap);
 	va_end(ap);
-}
-
-int64_t backoff_ms(int64_t first, int64_t max, int failures)
-{
-	int64_t wait = first;
-
-	for (int i = 1; i < failures && wait < max; i++)
-		wait *= 2;
-	return wait < max ? wait : max;
 }
 
 /* ---- the journal ---- */

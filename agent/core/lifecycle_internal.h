@@ -43,9 +43,6 @@ void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
 void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* `first` doubled for every failure after the first one, at most `max`. */
-int64_t backoff_ms(int64_t first, int64_t max, int failures);
-
 /* Emit the write of the journal if something has changed and none is in flight. */
 void flush_journal(struct lifecycle *life);
 void on_journal_written(struct lifecycle *life, const struct event *event);

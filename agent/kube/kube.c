@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
@@ -87,12 +88,8 @@ int kube_pause(struct kube *kube, int64_t pause_ms, struct err *err)
 
 int64_t kube_backoff_ms(struct kube *kube, int n, int64_t first_ms, int64_t most_ms)
 {
-	int64_t pause_ms = first_ms;
+	int64_t pause_ms = backoff_ms(first_ms, most_ms, n);
 
-	while (--n > 0 && pause_ms < most_ms)
-		pause_ms *= 2;
-	if (pause_ms > most_ms)
-		pause_ms = most_ms;
 	kube->random ^= kube->random << 13;
 	kube->random ^= kube->random >> 7;
 	kube->random ^= kube->random << 17;

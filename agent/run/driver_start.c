@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
@@ -25,7 +26,7 @@ struct start {
 	struct message *later; /* what came since */
 	size_t later_count;
 	struct loop_timer *retry;
-	int64_t wait_ms; /* before the next try */
+	int failures; /* to read the journal, in a row */
 	bool flink_runs, stopping;
 	bool held;
 };
@@ -229,10 +230,8 @@ static void hold(struct driver *driver, const struct err *why)
 	if (!same)
 		log_error(driver->log, driver->life.reason, LOG_STR("phase", "Holding"),
 			  LOG_STR("cause", cause_name(driver->life.cause)));
-	start->wait_ms = start->wait_ms ? 2 * start->wait_ms : config->holding.retry_first_ms;
-	if (start->wait_ms > config->holding.retry_max_ms)
-		start->wait_ms = config->holding.retry_max_ms;
-	loop_timer_set(start->retry, start->wait_ms);
+	loop_timer_set(start->retry, backoff_ms(config->holding.retry_first_ms,
+						config->holding.retry_max_ms, ++start->failures));
 	leave_if_idle(driver);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
@@ -54,12 +55,8 @@ static struct http_request request_of(const struct store_call *call)
 
 int64_t store_http_pause_ms(int attempt, uint32_t random)
 {
-	int64_t pause_ms = STORE_HTTP_PAUSE_MS;
+	int64_t pause_ms = backoff_ms(STORE_HTTP_PAUSE_MS, STORE_HTTP_PAUSE_MAX_MS, attempt - 1);
 
-	for (int i = 2; i < attempt && pause_ms < STORE_HTTP_PAUSE_MAX_MS; i++)
-		pause_ms *= 2;
-	if (pause_ms > STORE_HTTP_PAUSE_MAX_MS)
-		pause_ms = STORE_HTTP_PAUSE_MAX_MS;
 	return pause_ms / 2 + pause_ms / 2 * random / UINT32_MAX;
 }
 
