@@ -8,10 +8,10 @@
 #include "base/mem.h"
 #include "cmd/client.h"
 #include "cmd/text.h"
+#include "core/desired.h"
 #include "kube/configmap.h"
 #include "kube/workload.h"
 #include "run/config/setup_kube.h"
-#include "run/control/control_wish.h"
 #include "run/journal_store.h"
 
 #define LOOK_MS      2000
@@ -204,7 +204,7 @@ static int ask(struct remote *remote)
 	struct err err = {0};
 	int status;
 
-	json_add_str(json_add_object(patch, "data"), control_keys[CONTROL_KEY_SAVEPOINT_NONCE],
+	json_add_str(json_add_object(patch, "data"), desired_keys[DESIRED_KEY_SAVEPOINT_NONCE],
 		     remote->nonce);
 	while (configmap_patch(remote->kube, remote->setup.control, patch, NULL, NULL, &err) < 0) {
 		if (err.kind == ERR_ABSENT)
@@ -225,7 +225,7 @@ static void follow_nonce(struct remote *remote)
 
 	if (configmap_get(remote->kube, remote->setup.control, &map, NULL, NULL) < 0)
 		return;
-	now = configmap_value(&map, control_keys[CONTROL_KEY_SAVEPOINT_NONCE]);
+	now = configmap_value(&map, desired_keys[DESIRED_KEY_SAVEPOINT_NONCE]);
 	if (now && *now)
 		xstrset(&remote->current, now);
 	configmap_release(&map);

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "run/control/control_seen.h"
 #include "run/control/control_source.h"
 #include "run/control/control_watch.h"
 #include "run/driver_internal.h"
@@ -33,7 +34,7 @@
 #define TOKEN_REUSED                                                                               \
 	"restore: its token was given to another order before; ask for this one with a new token"
 #define TOKEN_USED                                                                                 \
-	"restore: the annotation " CONTROL_USED_ANNOTATION " says that it was carried out, and "   \
+	"restore: the annotation " DESIRED_USED_ANNOTATION " says that it was carried out, and "   \
 	"the journal knows nothing of it; if it is meant again, ask with a new token"
 #define SAVE_RETRY_MS   30000
 #define DEFAULT_POLL_MS 30000 /* where control.poll is 0: nothing else tells of a change */
@@ -45,9 +46,9 @@ struct directory {
 	struct control_map *map; /* NULL: no ConfigMap */
 	struct loop_timer
 		*poll; /* of the ConfigMap, where no directory tells that it has changed */
-	struct control_seen seen;
+	struct desired_seen seen;
 	struct control_source mounted, remote;
-	struct control_source resource; /* its wish: the last that made sense */
+	struct control_source resource; /* its desired: the last that made sense */
 	bool resource_wanted;
 	bool resource_denied; /* and never read by this process */
 	bool without;         /* it is done without, and that was said */
@@ -143,7 +144,7 @@ static const char *resource_trouble(const struct directory *directory)
 /* Remember whether there is one, and say once that it is done without. */
 static void note_resource(struct directory *directory)
 {
-	struct control_seen *seen = &directory->seen;
+	struct desired_seen *seen = &directory->seen;
 	const char *why = resource_is_settled(directory) && directory->resource_denied
 				  ? directory->resource_error
 				  : NULL;
@@ -167,36 +168,37 @@ static void note_resource(struct directory *directory)
 	directory->save_ms = 0;
 }
 
-/* All readings as one. False: nothing is known that could be followed; *ret_wish has to be released
+/* All readings as one. False: nothing is known that could be followed; *ret_desired has to be released
  * all the same, it has what counts in any case. */
-static bool join(const struct directory *directory, struct control_wish *ret_wish)
+static bool join(const struct directory *directory, struct desired *ret_desired)
 {
 	bool known = true;
 
-	*ret_wish = (struct control_wish){0};
+	*ret_desired = (struct desired){0};
 	if (directory->map && !directory->remote.known) {
 		known = false;
-		err_set(&ret_wish->bad, ERR_RETRY, 0, "%s",
+		err_set(&ret_desired->bad, ERR_RETRY, 0, "%s",
 			directory->remote_error ? directory->remote_error : "not read yet");
 	} else if (directory->map && !directory->remote.absent) {
-		control_wish_copy(ret_wish, &directory->remote.wish);
+		desired_copy(ret_desired, &directory->remote.desired);
 	} else {
-		control_wish_copy(ret_wish, &directory->mounted.wish);
+		desired_copy(ret_desired, &directory->mounted.desired);
 		known = !directory->watch || directory->mounted.known;
 	}
-	if (!resource_is_settled(directory) && !ret_wish->bad.kind) {
+	if (!resource_is_settled(directory) && !ret_desired->bad.kind) {
 		known = false;
-		err_set(&ret_wish->bad, ERR_RETRY, 0, "%s",
+		err_set(&ret_desired->bad, ERR_RETRY, 0, "%s",
 			directory->resource_error ? directory->resource_error : "not read yet");
 	}
-	control_wish_overlay(ret_wish, &directory->resource.wish);
-	if (directory->mounted.wish.do_not_restart && !ret_wish->do_not_restart) {
-		ret_wish->do_not_restart = true;
-		xstrset(&ret_wish->text[CONTROL_KEY_DO_NOT_RESTART], "true");
+	desired_overlay(ret_desired, &directory->resource.desired);
+	if (directory->mounted.desired.do_not_restart && !ret_desired->do_not_restart) {
+		ret_desired->do_not_restart = true;
+		xstrset(&ret_desired->text[DESIRED_KEY_DO_NOT_RESTART], "true");
 	}
-	ret_wish->restore_standing = control_source_is_standing(&directory->mounted, ret_wish) ||
-				     control_source_is_standing(&directory->remote, ret_wish) ||
-				     control_source_is_standing(&directory->resource, ret_wish);
+	ret_desired->restore_standing =
+		control_source_is_standing(&directory->mounted, ret_desired) ||
+		control_source_is_standing(&directory->remote, ret_desired) ||
+		control_source_is_standing(&directory->resource, ret_desired);
 	return known;
 }
 
@@ -225,7 +227,7 @@ static void mention_ignored(struct directory *directory, const char *ignored)
 	xstrset(&directory->ignored, ignored);
 }
 
-static void mention_errors(struct directory *directory, const struct control_wish *wish)
+static void mention_errors(struct directory *directory, const struct desired *desired)
 {
 	if (directory->remote_error)
 		complain(directory, directory->remote_error);
@@ -233,8 +235,8 @@ static void mention_errors(struct directory *directory, const struct control_wis
 		complain(directory, directory->mounted_error);
 	else if (resource_trouble(directory))
 		complain(directory, resource_trouble(directory));
-	else if (wish->bad.kind)
-		complain(directory, wish->bad.msg);
+	else if (desired->bad.kind)
+		complain(directory, desired->bad.msg);
 	else if (directory->too_late)
 		complain(directory, TOO_LATE);
 	else if (directory->used)
@@ -244,9 +246,9 @@ static void mention_errors(struct directory *directory, const struct control_wis
 }
 
 /* A restore request that came too late is told until somebody changes something. */
-static void remember(struct directory *directory, const struct control_wish *wish, bool refused)
+static void remember(struct directory *directory, const struct desired *desired, bool refused)
 {
-	bool changed = control_seen_update(&directory->seen, wish);
+	bool changed = desired_seen_update(&directory->seen, desired);
 
 	directory->unsaved |= changed;
 	if (changed)
@@ -257,24 +259,24 @@ static void remember(struct directory *directory, const struct control_wish *wis
 
 /* One that comes with another version, in the same step, is for the drey of that one: it is neither refused here
  * because the job runs, nor used up. */
-static void leave_to_other(struct directory *directory, struct control_wish *wish)
+static void leave_to_other(struct directory *directory, struct desired *desired)
 {
 	struct driver *driver = directory->driver;
 
-	if (!control_wish_is_for_other(wish, driver->setup->config.generation))
+	if (!desired_is_for_other(desired, driver->setup->config.generation))
 		return;
-	if (!xstrsame(directory->for_other, wish->restore.token))
+	if (!xstrsame(directory->for_other, desired->restore.token))
 		log_info(driver->log, "the restore order is for another generation, and left to it",
-			 LOG_STR("token", wish->restore.token),
-			 LOG_STR("generation", wish->restore_generation));
-	xstrset(&directory->for_other, wish->restore.token);
-	control_wish_drop_restore(wish);
+			 LOG_STR("token", desired->restore.token),
+			 LOG_STR("generation", desired->restore_generation));
+	xstrset(&directory->for_other, desired->restore.token);
+	desired_drop_restore(desired);
 }
 
 static void take(struct directory *directory)
 {
 	struct driver *driver = directory->driver;
-	struct control_wish wish;
+	struct desired desired;
 	struct event event;
 	bool refused, changed, known;
 
@@ -285,20 +287,20 @@ static void take(struct directory *directory)
 		return; /* it is being read */
 	directory->waiting = false;
 	note_resource(directory);
-	known = join(directory, &wish);
-	leave_to_other(directory, &wish);
+	known = join(directory, &desired);
+	leave_to_other(directory, &desired);
 	directory->reused =
-		known && !wish.bad.kind && control_dir_reuses_token(&wish, &driver->life.journal);
-	directory->used = known && !wish.bad.kind && control_wish_is_used(&wish) &&
-			  !journal_is_consumed(&driver->life.journal, wish.restore.token);
+		known && !desired.bad.kind && desired_reuses_token(&desired, &driver->life.journal);
+	directory->used = known && !desired.bad.kind && desired_is_used(&desired) &&
+			  !journal_is_consumed(&driver->life.journal, desired.restore.token);
 	if (directory->reused)
-		err_set(&wish.bad, ERR_CONFIG, 0, TOKEN_REUSED);
-	changed = control_dir_compare(&wish, &directory->seen, &driver->life, !directory->taken,
-				      &event, &refused);
+		err_set(&desired.bad, ERR_CONFIG, 0, TOKEN_REUSED);
+	changed = desired_compare(&desired, &directory->seen, &driver->life, !directory->taken,
+				  &event, &refused);
 	directory->taken |= known;
-	mention_ignored(directory, wish.ignored);
-	remember(directory, &wish, refused);
-	mention_errors(directory, &wish);
+	mention_ignored(directory, desired.ignored);
+	remember(directory, &desired, refused);
+	mention_errors(directory, &desired);
 	if (changed) {
 		log_info(driver->log, "what is wanted has changed");
 		driver->metrics.control[METRICS_DIRECTORY]++;
@@ -306,7 +308,7 @@ static void take(struct directory *directory)
 		directory->sequence = driver_covering_write(driver);
 	}
 	driver_directory_acknowledge(driver);
-	control_wish_release(&wish);
+	desired_release(&desired);
 	if (directory->observe && (!directory->watch || directory->mounted.known)) {
 		directory->observe = false;
 		effect_observe(driver);
@@ -317,16 +319,15 @@ static void take(struct directory *directory)
 
 static void read_remote(struct directory *directory);
 
-static void on_remote(void *arg, const struct control_wish *wish, bool absent,
-		      const struct err *why)
+static void on_remote(void *arg, const struct desired *desired, bool absent, const struct err *why)
 {
 	struct directory *directory = arg;
 
 	if (directory->driver->closing)
 		return;
-	xstrset(&directory->remote_error, wish ? NULL : why->msg);
-	if (wish) {
-		control_source_take(&directory->remote, wish, absent);
+	xstrset(&directory->remote_error, desired ? NULL : why->msg);
+	if (desired) {
+		control_source_take(&directory->remote, desired, absent);
 		directory->read_unix_ms = clock_unix_ms();
 	}
 	directory->waiting = true;
@@ -349,23 +350,23 @@ static void on_poll(void *arg)
 	read_remote(directory);
 }
 
-static void on_reading(void *arg, const struct control_wish *wish, const struct err *why)
+static void on_reading(void *arg, const struct desired *desired, const struct err *why)
 {
 	struct directory *directory = arg;
-	bool same = wish && directory->mounted.known &&
-		    control_wish_same_texts(wish, &directory->mounted.wish);
+	bool same = desired && directory->mounted.known &&
+		    desired_same_texts(desired, &directory->mounted.desired);
 
-	xstrset(&directory->mounted_error, wish ? NULL : why->msg);
-	if (wish) {
-		control_source_take(&directory->mounted, wish, false);
+	xstrset(&directory->mounted_error, desired ? NULL : why->msg);
+	if (desired) {
+		control_source_take(&directory->mounted, desired, false);
 		if (!directory->map)
 			directory->read_unix_ms = clock_unix_ms();
 	}
 	directory->waiting = true;
 	/* what it does not say any more, the ConfigMap may say since: that is asked first */
-	if (!directory->map || !wish || same || wish->do_not_restart)
+	if (!directory->map || !desired || same || desired->do_not_restart)
 		take(directory);
-	if (directory->map && wish && !same)
+	if (directory->map && desired && !same)
 		read_remote(directory);
 }
 
@@ -395,12 +396,12 @@ static void checked(void *arg)
 	free(check);
 }
 
-static void on_check(void *arg, const struct control_wish *wish, bool absent, const struct err *why)
+static void on_check(void *arg, const struct desired *desired, bool absent, const struct err *why)
 {
 	struct check *check = arg;
 	struct directory *directory = check->directory;
 
-	on_remote(directory, wish, absent, why);
+	on_remote(directory, desired, absent, why);
 	if (directory->driver->closing || driver_resource_check(directory->driver, checked, check))
 		checked(check);
 }
@@ -423,25 +424,25 @@ bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *
 
 /* ---- the custom resource ---- */
 
-void driver_directory_offer(struct driver *driver, const struct control_wish *wish, bool there,
+void driver_directory_offer(struct driver *driver, const struct desired *desired, bool there,
 			    const struct err *why)
 {
 	struct directory *directory = driver->directory;
-	struct control_wish *last = directory ? &directory->resource.wish : NULL;
+	struct desired *last = directory ? &directory->resource.desired : NULL;
 
 	if (!directory || driver->closing)
 		return;
 	directory->resource_denied = false;
-	xstrset(&directory->resource_error, !wish            ? why->msg
-					    : wish->bad.kind ? wish->bad.msg
-							     : NULL);
-	if (wish && !wish->bad.kind) {
-		control_source_take(&directory->resource, wish, !there);
-	} else if (wish && wish->do_not_restart) {
+	xstrset(&directory->resource_error, !desired            ? why->msg
+					    : desired->bad.kind ? desired->bad.msg
+								: NULL);
+	if (desired && !desired->bad.kind) {
+		control_source_take(&directory->resource, desired, !there);
+	} else if (desired && desired->do_not_restart) {
 		last->do_not_restart = true;
-		xstrset(&last->text[CONTROL_KEY_DO_NOT_RESTART], "true");
+		xstrset(&last->text[DESIRED_KEY_DO_NOT_RESTART], "true");
 	}
-	if (wish) {
+	if (desired) {
 		directory->resource.known = true;
 		directory->resource.absent = !there;
 	}
@@ -465,15 +466,15 @@ const char *driver_directory_refused(const struct driver *driver)
 {
 	const struct directory *directory = driver->directory;
 
-	if (!directory || !directory->resource.wish.text[CONTROL_KEY_RESTORE])
+	if (!directory || !directory->resource.desired.text[DESIRED_KEY_RESTORE])
 		return NULL;
 	return directory->reused ? TOKEN_REUSED : directory->too_late ? TOO_LATE : NULL;
 }
 
 /* ---- for the driver ---- */
 
-const struct control_wish *driver_directory_wish(const struct driver *driver,
-						 enum control_object object)
+const struct desired *driver_directory_desired(const struct driver *driver,
+					       enum control_object object)
 {
 	const struct directory *directory = driver->directory;
 	const struct control_source *source;
@@ -481,19 +482,19 @@ const struct control_wish *driver_directory_wish(const struct driver *driver,
 	if (!directory)
 		return NULL;
 	source = object == CONTROL_OBJECT_MAP ? &directory->remote : &directory->resource;
-	return source->known && !source->absent ? &source->wish : NULL;
+	return source->known && !source->absent ? &source->desired : NULL;
 }
 
-void driver_directory_alive(struct driver *driver, struct control_seen *seen)
+void driver_directory_alive(struct driver *driver, struct desired_seen *seen)
 {
 	struct directory *directory = driver->directory;
 
 	if (!directory) {
-		control_seen_release(seen);
+		desired_seen_release(seen);
 		return;
 	}
 	directory->seen = *seen;
-	*seen = (struct control_seen){0};
+	*seen = (struct desired_seen){0};
 	directory->loaded = true;
 	take(directory);
 	if (directory->map)
@@ -588,7 +589,7 @@ void driver_directory_close(struct driver *driver)
 	control_source_release(&directory->remote);
 	control_source_release(&directory->resource);
 	free(directory->resource_error);
-	control_seen_release(&directory->seen);
+	desired_seen_release(&directory->seen);
 	free(directory->mounted_error);
 	free(directory->remote_error);
 	free(directory->error);

@@ -26,8 +26,8 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "core/conditions.h"
+#include "core/desired.h"
 #include "core/lifecycle.h"
-#include "run/control/control_dir.h"
 #include "run/control/control_socket.h"
 #include "run/driver.h"
 #include "run/http_server.h"
@@ -145,7 +145,7 @@ void driver_http_close(struct driver *driver);
 int driver_directory_open(struct driver *driver, struct err *err);
 void driver_directory_close(struct driver *driver);
 /* After HELLO was taken: what was read meanwhile counts from now on. *seen is taken over. */
-void driver_directory_alive(struct driver *driver, struct control_seen *seen);
+void driver_directory_alive(struct driver *driver, struct desired_seen *seen);
 /* After every step: what has become durable is remembered as seen. */
 void driver_directory_acknowledge(struct driver *driver);
 /* False: nothing may be decided yet, because a brake could be in there; EFFECT_OBSERVE is carried
@@ -161,7 +161,7 @@ void driver_directory_status(const struct driver *driver, struct json *document)
 
 /* What the spec of the custom resource asks for, as it was read; it is not there: it is empty. NULL: it
  * could not be read, why says how. */
-void driver_directory_offer(struct driver *driver, const struct control_wish *wish, bool there,
+void driver_directory_offer(struct driver *driver, const struct desired *desired, bool there,
 			    const struct err *why);
 /* It was never read by this process and may not be: that is no obstacle, unless there was one before. */
 void driver_directory_deny(struct driver *driver, const struct err *why);
@@ -176,8 +176,8 @@ enum control_object {
 	CONTROL_OBJECT_RESOURCE,
 	CONTROL_OBJECTS,
 };
-const struct control_wish *driver_directory_wish(const struct driver *driver,
-						 enum control_object object);
+const struct desired *driver_directory_desired(const struct driver *driver,
+					       enum control_object object);
 
 /* driver_used.c; without Kubernetes all of this does nothing */
 void driver_used_open(struct driver *driver);

@@ -15,13 +15,13 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "core/desired.h"
 #include "core/status.h"
 #include "kube/flinkapp.h"
 #include "kube/kube_watch.h"
-#include "run/control/control_source.h"
 #include "run/driver_internal.h"
 #include "run/kube/kube_lane.h"
-#include "run/kube/resource_wish.h"
+#include "run/kube/resource_desired.h"
 
 #define PATIENCE_MS     1000 /* for a write that is under way when drey ends */
 #define POLL_MS         60000
@@ -353,7 +353,7 @@ static void forget_written(struct resource *resource)
 static void found_one(struct resource *resource, const struct flinkapp *app)
 {
 	struct driver *driver = resource->driver;
-	struct control_wish wish;
+	struct desired desired;
 
 	if (!resource->uid || strcmp(resource->uid, app->uid) != 0) {
 		log_info(driver->log, "a custom resource is ours", LOG_STR("name", app->name),
@@ -369,14 +369,14 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 	resource->seeded = true;
 	resource->found = FOUND_ONE;
 	resource->deleting = app->deleting;
-	resource_wish(app->spec, &wish);
-	wish.used = xstrdup(json_str(app->annotations, CONTROL_USED_ANNOTATION));
-	xstrset(&resource->refused, wish.bad.kind ? wish.bad.msg : NULL);
+	resource_desired(app->spec, &desired);
+	desired.used = xstrdup(json_str(app->annotations, DESIRED_USED_ANNOTATION));
+	xstrset(&resource->refused, desired.bad.kind ? desired.bad.msg : NULL);
 	/* what it changes is in the very next status, so that one is about this generation */
 	resource->generation = app->generation;
-	driver_directory_offer(driver, &wish, true, NULL);
+	driver_directory_offer(driver, &desired, true, NULL);
 	tell_refused(resource);
-	control_wish_release(&wish);
+	desired_release(&desired);
 }
 
 static void tell_gone(struct resource *resource)
@@ -391,7 +391,7 @@ static void tell_gone(struct resource *resource)
 
 static void found_none(struct resource *resource, enum found found)
 {
-	struct control_wish nothing = {0};
+	struct desired nothing = {0};
 
 	if (resource->found == FOUND_ONE || (resource->found == FOUND_UNKNOWN && resource->uid))
 		tell_gone(resource);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "run/control/control_seen.h"
 #include "run/driver_internal.h"
 
 struct message {
@@ -37,14 +38,14 @@ struct start_job {
 	enum upgrade upgrade; /* when it stops already */
 	char upgrade_reason[OWNER_REASON_BYTES];
 	struct journal journal;
-	struct control_seen seen;
+	struct desired_seen seen;
 	struct err seen_err;
 	int result;
 	bool unreadable; /* the journal, and that may pass */
 	struct err err;
 };
 
-static int read_seen(struct journal_store *store, struct control_seen *ret_seen, struct err *err)
+static int read_seen(struct journal_store *store, struct desired_seen *ret_seen, struct err *err)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct err why = {0};
@@ -161,7 +162,7 @@ static void take_over(struct driver *driver, struct start_job *job)
 	struct start *start = driver->start;
 
 	if (come_alive(driver, &job->journal, driver->err) < 0) {
-		control_seen_release(&job->seen);
+		desired_seen_release(&job->seen);
 		driver_stop(driver, 2);
 		return;
 	}
@@ -245,7 +246,7 @@ static void start_done(void *arg, bool ran)
 	if (!ran || driver->closing) {
 		if (ran && job->result == 0) {
 			journal_release(&job->journal);
-			control_seen_release(&job->seen);
+			desired_seen_release(&job->seen);
 		}
 	} else if (job->result == 0) {
 		take_over(driver, job);

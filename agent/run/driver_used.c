@@ -1,7 +1,7 @@
 /*
  * The second memory of restore orders: a token that was carried out is written to the object that has the
  * order, as an annotation. What was seen of the control inputs lies beside the journal and is lost with it;
- * then the object still says that this order is none any more (control_source.h).
+ * then the object still says that this order is none any more (core/desired.h).
  *
  * After the journal has it, never before. What could not be written is written at one of the next steps; an
  * agent that ends in between leaves it to the next one, because it is compared and not remembered. Without the
@@ -13,9 +13,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "core/desired.h"
 #include "kube/configmap.h"
 #include "kube/flinkapp.h"
-#include "run/control/control_source.h"
 #include "run/driver_internal.h"
 #include "run/kube/kube_lane.h"
 
@@ -53,7 +53,7 @@ static void work(void *arg)
 	cleanup_json struct json *patch = json_object();
 
 	json_add_str(json_add_object(json_add_object(patch, "metadata"), "annotations"),
-		     CONTROL_USED_ANNOTATION, job->list);
+		     DESIRED_USED_ANNOTATION, job->list);
 	job->result =
 		job->object == CONTROL_OBJECT_MAP
 			? configmap_patch(job->used->kube.kube, name, patch, NULL, NULL, &job->err)
@@ -94,18 +94,18 @@ static void done(void *arg, bool ran)
 
 /* The token that the object should have in its list; NULL = it has it, or there is none. */
 static const char *missing(const struct used *used, enum control_object object,
-			   const struct control_wish *wish)
+			   const struct desired *desired)
 {
-	const char *token = wish ? wish->restore.token : NULL;
+	const char *token = desired ? desired->restore.token : NULL;
 
-	if (!token || wish->restore.kind == RESTORE_NONE || control_wish_is_used(wish) ||
+	if (!token || desired->restore.kind == RESTORE_NONE || desired_is_used(desired) ||
 	    !journal_is_consumed(&used->driver->life.journal, token) ||
 	    xstrsame(token, used->written[object]))
 		return NULL;
 	return token;
 }
 
-static void submit(struct used *used, enum control_object object, const struct control_wish *wish,
+static void submit(struct used *used, enum control_object object, const struct desired *desired,
 		   const char *token)
 {
 	struct used_job *job;
@@ -120,7 +120,7 @@ static void submit(struct used *used, enum control_object object, const struct c
 	}
 	job = xcalloc(1, sizeof(*job));
 	*job = (struct used_job){.used = used, .object = object, .token = xstrdup(token)};
-	job->list = control_used_add(wish->used, token);
+	job->list = desired_used_add(desired->used, token);
 	used->writing = true;
 	lane_submit(used->kube.lane, work, done, job);
 }
@@ -136,11 +136,11 @@ void driver_used_step(struct driver *driver)
 		return;
 	for (int i = 0; i < CONTROL_OBJECTS && !used->writing; i++) {
 		enum control_object object = (enum control_object)i;
-		const struct control_wish *wish = driver_directory_wish(driver, object);
-		const char *token = missing(used, object, wish);
+		const struct desired *desired = driver_directory_desired(driver, object);
+		const char *token = missing(used, object, desired);
 
 		if (token)
-			submit(used, object, wish, token);
+			submit(used, object, desired, token);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "run/control/control_dir.h"
+#include "run/control/control_seen.h"
 #include "run/journal_file.h"
 #include "run/kube/journal_map.h"
 

@@ -1,5 +1,5 @@
 /*
- * Any bytes as the files of the control directory: the values of `control_keys` in their order, a
+ * Any bytes as the files of the control directory: the values of `desired_keys` in their order, a
  * byte 0x1e between two; an empty one is an empty file, what is not there is no file. Each reading
  * is refused in words that begin with the key, or taken; a refused one does nothing but brake; what
  * was seen is no change any more, also when it was saved and loaded.
@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "must.h"
 #include "run/control/control_dir.h"
+#include "run/control/control_seen.h"
 
 #define SEPARATOR 0x1e
 
@@ -30,8 +31,8 @@ static struct place *made(void)
 
 static void clear(void)
 {
-	for (int i = 0; i < CONTROL_KEYS; i++) {
-		cleanup_free char *path = xasprintf("%s/%s", made()->directory, control_keys[i]);
+	for (int i = 0; i < DESIRED_KEYS; i++) {
+		cleanup_free char *path = xasprintf("%s/%s", made()->directory, desired_keys[i]);
 
 		unlink(path);
 	}
@@ -64,12 +65,12 @@ static void put_all(const char *directory, const uint8_t *data, size_t size_byte
 {
 	const uint8_t *end = size_bytes ? data + size_bytes : NULL;
 
-	for (int i = 0; i < CONTROL_KEYS; i++) {
+	for (int i = 0; i < DESIRED_KEYS; i++) {
 		const uint8_t *stop = data ? memchr(data, SEPARATOR, (size_t)(end - data)) : NULL;
-		cleanup_free char *path = xasprintf("%s/%s", directory, control_keys[i]);
+		cleanup_free char *path = xasprintf("%s/%s", directory, desired_keys[i]);
 
 		if (data)
-			put(directory, control_keys[i], data, (size_t)((stop ? stop : end) - data));
+			put(directory, desired_keys[i], data, (size_t)((stop ? stop : end) - data));
 		else
 			unlink(path);
 		data = stop ? stop + 1 : NULL;
@@ -80,54 +81,54 @@ static void check_message(const struct err *bad)
 {
 	bool named = false;
 
-	for (int i = 0; i < CONTROL_KEYS; i++)
-		named = named || !strncmp(bad->msg, control_keys[i], strlen(control_keys[i]));
+	for (int i = 0; i < DESIRED_KEYS; i++)
+		named = named || !strncmp(bad->msg, desired_keys[i], strlen(desired_keys[i]));
 	must(named);
 }
 
 /* The brake cannot be lost by what else is wrong. */
-static void check_event(const struct control_wish *wish, const struct event *event)
+static void check_event(const struct desired *desired, const struct event *event)
 {
 	must(event->type == EVENT_CONTROL && event->control.fields);
-	if (!wish->bad.kind)
+	if (!desired->bad.kind)
 		return;
 	must(event->control.fields == CONTROL_DO_NOT_RESTART);
 	must(event->control.intent.do_not_restart);
 }
 
-static void check_saved(const struct control_seen *seen)
+static void check_saved(const struct desired_seen *seen)
 {
 	cleanup_buf struct buf text = BUF_INIT, again = BUF_INIT;
-	struct control_seen loaded = {0};
+	struct desired_seen loaded = {0};
 
 	control_seen_encode(seen, &text);
 	must(control_seen_decode(buf_str(&text), text.len_bytes, &loaded, NULL) == 0);
 	control_seen_encode(&loaded, &again);
 	must(!strcmp(buf_str(&text), buf_str(&again)));
-	control_seen_release(&loaded);
+	desired_seen_release(&loaded);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	static const struct lifecycle life;
-	struct control_seen seen = {.known = size_bytes & 1};
-	struct control_wish wish;
+	struct desired_seen seen = {.known = size_bytes & 1};
+	struct desired desired;
 	struct event event;
 	bool refused;
 
 	put_all(place()->directory, size_bytes ? data : NULL, size_bytes);
-	must(control_dir_read(place()->directory, &wish, NULL) == 0);
-	if (wish.bad.kind)
-		check_message(&wish.bad);
+	must(control_dir_read(place()->directory, &desired, NULL) == 0);
+	if (desired.bad.kind)
+		check_message(&desired.bad);
 	else
-		must(!wish.restore.token == (wish.restore.kind == RESTORE_NONE));
-	if (control_dir_compare(&wish, &seen, &life, true, &event, &refused))
-		check_event(&wish, &event);
-	control_seen_update(&seen, &wish);
-	must(!control_dir_compare(&wish, &seen, &life, false, &event, &refused));
-	must(!control_seen_update(&seen, &wish));
+		must(!desired.restore.token == (desired.restore.kind == RESTORE_NONE));
+	if (desired_compare(&desired, &seen, &life, true, &event, &refused))
+		check_event(&desired, &event);
+	desired_seen_update(&seen, &desired);
+	must(!desired_compare(&desired, &seen, &life, false, &event, &refused));
+	must(!desired_seen_update(&seen, &desired));
 	check_saved(&seen);
-	control_seen_release(&seen);
-	control_wish_release(&wish);
+	desired_seen_release(&seen);
+	desired_release(&desired);
 	return 0;
 }

@@ -6,20 +6,20 @@
 #include "kube/flinkapp.h"
 #include "kube/workload.h"
 #include "must.h"
-#include "run/kube/resource_wish.h"
+#include "run/kube/resource_desired.h"
 
 static void check_spec(const struct json *spec)
 {
 	const struct json *brake = json_get(spec, "doNotRestart");
-	struct control_wish wish;
+	struct desired desired;
 
-	resource_wish(spec, &wish);
-	must(!wish.bad.kind || wish.bad.msg[0]);
+	resource_desired(spec, &desired);
+	must(!desired.bad.kind || desired.bad.msg[0]);
 	if (json_kind(brake) == JSON_BOOL && json_is_true(brake))
-		must(wish.do_not_restart);
-	if (!wish.bad.kind)
-		must(!wish.restore.token == (wish.restore.kind == RESTORE_NONE));
-	control_wish_release(&wish);
+		must(desired.do_not_restart);
+	if (!desired.bad.kind)
+		must(!desired.restore.token == (desired.restore.kind == RESTORE_NONE));
+	desired_release(&desired);
 }
 
 static void check_conditions(const struct json *array)

@@ -18,14 +18,14 @@ struct rig {
 	char nonce[64];
 };
 
-static void on_reading(void *arg, const struct control_wish *wish, const struct err *why)
+static void on_reading(void *arg, const struct desired *desired, const struct err *why)
 {
 	struct rig *rig = arg;
-	const char *nonce = wish ? wish->text[CONTROL_KEY_SAVEPOINT_NONCE] : NULL;
+	const char *nonce = desired ? desired->text[DESIRED_KEY_SAVEPOINT_NONCE] : NULL;
 
 	rig->readings++;
-	rig->failures += !wish;
-	CHECK(wish || why->kind);
+	rig->failures += !desired;
+	CHECK(desired || why->kind);
 	snprintf(rig->nonce, sizeof(rig->nonce), "%s", nonce ? nonce : "");
 }
 

@@ -349,12 +349,12 @@ static int check_directory(const struct setup *setup, const char *what, const ch
 static int check_control(const struct setup *setup, struct err *err)
 {
 	const char *directory = setup->config.control.directory;
-	struct control_wish wish;
+	struct desired desired;
 	struct err why = {0};
 
-	if (!directory || control_dir_read(directory, &wish, &why) == 0) {
+	if (!directory || control_dir_read(directory, &desired, &why) == 0) {
 		if (directory)
-			control_wish_release(&wish);
+			desired_release(&desired);
 		return 0;
 	}
 	if (why.kind == ERR_RETRY)

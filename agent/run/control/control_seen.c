@@ -5,46 +5,13 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "run/control/control_dir.h"
+#include "run/control/control_seen.h"
+#include "run/control/control_value.h"
 
 #define SEEN_VERSION   1
-#define SEEN_MAX_BYTES ((size_t)8 * CONTROL_VALUE_MAX * CONTROL_KEYS) /* escaped */
+#define SEEN_MAX_BYTES ((size_t)8 * CONTROL_VALUE_MAX * DESIRED_KEYS) /* escaped */
 
-static bool update(char **seen, const char *now)
-{
-	if (!now || (*seen && !strcmp(*seen, now)))
-		return false;
-	xstrset(seen, now);
-	return true;
-}
-
-bool control_seen_update(struct control_seen *seen, const struct control_wish *wish)
-{
-	bool changed = false;
-
-	if (wish->bad.kind) {
-		if (wish->do_not_restart)
-			changed = update(&seen->text[CONTROL_KEY_DO_NOT_RESTART], "true");
-		return changed;
-	}
-	for (int i = 0; i < CONTROL_KEYS; i++)
-		changed |= update(&seen->text[i], wish->text[i]);
-	changed |= update(&seen->restore_token, wish->restore.token);
-	changed |= !seen->known;
-	seen->known = true;
-	return changed;
-}
-
-void control_seen_release(struct control_seen *seen)
-{
-	for (int i = 0; i < CONTROL_KEYS; i++)
-		free(seen->text[i]);
-	free(seen->restore_token);
-	free(seen->resource_error);
-	*seen = (struct control_seen){0};
-}
-
-static int decode_resource(const struct json *doc, struct control_seen *seen, struct err *err)
+static int decode_resource(const struct json *doc, struct desired_seen *seen, struct err *err)
 {
 	const struct json *resource;
 	const char *text = NULL;
@@ -59,7 +26,7 @@ static int decode_resource(const struct json *doc, struct control_seen *seen, st
 	return 0;
 }
 
-static int decode(const struct json *doc, struct control_seen *seen, struct err *err)
+static int decode(const struct json *doc, struct desired_seen *seen, struct err *err)
 {
 	const char *text;
 	int64_t version;
@@ -70,26 +37,26 @@ static int decode(const struct json *doc, struct control_seen *seen, struct err 
 		return -1;
 	if (version != SEEN_VERSION)
 		return err_set(err, ERR_FORMAT, 0, "version %lld is not known", (long long)version);
-	for (int i = 0; i <= CONTROL_KEYS; i++) {
-		const char *key = i < CONTROL_KEYS ? control_keys[i] : "restore-token";
+	for (int i = 0; i <= DESIRED_KEYS; i++) {
+		const char *key = i < DESIRED_KEYS ? desired_keys[i] : "restore-token";
 
 		has = json_opt_str(doc, key, &text, err);
 		if (has < 0)
 			return -1;
 		if (has)
-			xstrset(i < CONTROL_KEYS ? &seen->text[i] : &seen->restore_token, text);
+			xstrset(i < DESIRED_KEYS ? &seen->text[i] : &seen->restore_token, text);
 	}
 	return decode_resource(doc, seen, err);
 }
 
-int control_seen_decode(const char *text, size_t len_bytes, struct control_seen *ret_seen,
+int control_seen_decode(const char *text, size_t len_bytes, struct desired_seen *ret_seen,
 			struct err *err)
 {
 	cleanup_json struct json *doc = json_parse(text, len_bytes, SEEN_MAX_BYTES, err);
-	struct control_seen seen = {0};
+	struct desired_seen seen = {0};
 
 	if (!doc || decode(doc, &seen, err) < 0) {
-		control_seen_release(&seen);
+		desired_seen_release(&seen);
 		return err_wrap(err, CONTROL_SEEN_NAME);
 	}
 	*ret_seen = seen;
@@ -103,15 +70,15 @@ int control_seen_read(const char *state_directory, struct buf *text, struct err 
 	return fs_read(path, SEEN_MAX_BYTES, text, err);
 }
 
-void control_seen_encode(const struct control_seen *seen, struct buf *text)
+void control_seen_encode(const struct desired_seen *seen, struct buf *text)
 {
 	cleanup_json struct json *doc = json_object();
 	struct json *resource;
 
 	json_add_i64(doc, "version", SEEN_VERSION);
 	json_add_bool(doc, "known", seen->known);
-	for (int i = 0; i < CONTROL_KEYS; i++)
-		json_add_str_opt(doc, control_keys[i], seen->text[i]);
+	for (int i = 0; i < DESIRED_KEYS; i++)
+		json_add_str_opt(doc, desired_keys[i], seen->text[i]);
 	json_add_str_opt(doc, "restore-token", seen->restore_token);
 	if (seen->resource || seen->resource_error) {
 		resource = json_add_object(doc, "resource");

@@ -34,7 +34,7 @@ struct reading {
 	const char *path;
 	int inotify_fd;
 	bool watching, local;
-	struct control_wish wish;
+	struct desired desired;
 	int result;
 	struct err err;
 };
@@ -65,7 +65,7 @@ static void read_work(void *arg)
 	reading->watching = reading->inotify_fd >= 0 &&
 			    inotify_add_watch(reading->inotify_fd, reading->path, SIGNS) >= 0;
 	reading->local = reading->watching && is_local(reading->path);
-	reading->result = control_dir_read(reading->path, &reading->wish, &reading->err);
+	reading->result = control_dir_read(reading->path, &reading->desired, &reading->err);
 }
 
 static void wait_for_next(struct control_watch *watch, bool failed)
@@ -97,9 +97,10 @@ static void read_done(void *arg, bool ran)
 		watch->watching = reading->watching;
 		watch->local = reading->local;
 		wait_for_next(watch, reading->result < 0);
-		watch->fn(watch->arg, reading->result == 0 ? &reading->wish : NULL, &reading->err);
+		watch->fn(watch->arg, reading->result == 0 ? &reading->desired : NULL,
+			  &reading->err);
 	}
-	control_wish_release(&reading->wish);
+	desired_release(&reading->desired);
 	free(reading);
 }
 

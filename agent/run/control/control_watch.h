@@ -25,8 +25,8 @@
 
 struct control_watch; /* opaque */
 
-/* A reading. wish: borrowed for the call; NULL when it failed, *why then says so. */
-typedef void control_watch_fn(void *arg, const struct control_wish *wish, const struct err *why);
+/* A reading. desired: borrowed for the call; NULL when it failed, *why then says so. */
+typedef void control_watch_fn(void *arg, const struct desired *desired, const struct err *why);
 
 /* path is borrowed. poll_ms: 0 = no poll, except when inotify does not work. Never fails. */
 struct control_watch *control_watch_new(struct loop *loop, struct lane *lane, const char *path,

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "run/control/control_source.h"
+#include "core/desired.h"
+#include "run/control/control_value.h"
 #include "run/kube/kube_lane.h"
 
 #define PATIENCE_MS 1000 /* kube_stop() ends a call within 100 ms */
@@ -46,25 +47,25 @@ void control_map_free(struct control_map *map)
 	free(map);
 }
 
-void control_map_wish(const struct configmap *from, struct control_wish *ret_wish)
+void control_map_desired(const struct configmap *from, struct desired *ret_desired)
 {
-	struct control_wish wish = {0};
+	struct desired desired = {0};
 	const struct json *value;
 
 	json_each (value, from->data) {
-		int key = control_wish_key(json_name(value));
+		int key = desired_key_find(json_name(value));
 
 		if (*json_name(value) == '.') /* as in a directory: not meant for us */
 			continue;
 		if (key < 0)
-			control_wish_ignore(&wish, json_name(value));
+			control_value_ignore(&desired, json_name(value));
 		else
-			control_wish_set(&wish, (enum control_key)key, json_text(value),
-					 strlen(json_text(value)));
+			control_value_set(&desired, (enum desired_key)key, json_text(value),
+					  strlen(json_text(value)));
 	}
-	control_wish_judge(&wish);
-	wish.used = xstrdup(json_str(from->annotations, CONTROL_USED_ANNOTATION));
-	*ret_wish = wish;
+	control_value_judge(&desired);
+	desired.used = xstrdup(json_str(from->annotations, DESIRED_USED_ANNOTATION));
+	*ret_desired = desired;
 }
 
 static void read_work(void *arg)
@@ -78,17 +79,17 @@ static void read_work(void *arg)
 static void read_done(void *arg, bool ran)
 {
 	struct reading *reading = arg;
-	struct control_wish wish = {0};
+	struct desired desired = {0};
 
 	if (!ran)
 		reading->result = err_set(&reading->err, ERR_RETRY, 0, "drey ends");
 	if (reading->result == 0)
-		control_map_wish(&reading->map, &wish);
+		control_map_desired(&reading->map, &desired);
 	if (reading->result == 0 || reading->err.kind == ERR_ABSENT)
-		reading->fn(reading->arg, &wish, reading->result < 0, NULL);
+		reading->fn(reading->arg, &desired, reading->result < 0, NULL);
 	else
 		reading->fn(reading->arg, NULL, false, &reading->err);
-	control_wish_release(&wish);
+	desired_release(&desired);
 	configmap_release(&reading->map);
 	free(reading);
 }

@@ -12,9 +12,9 @@
 
 #include "base/err.h"
 #include "base/loop.h"
+#include "core/desired.h"
 #include "kube/configmap.h"
 #include "kube/kube_config.h"
-#include "run/control/control_wish.h"
 
 struct control_map; /* opaque */
 
@@ -24,15 +24,15 @@ struct control_map *control_map_new(struct loop *loop, const struct kube_config 
 /* Ends what is under way; the callbacks come before it returns. NULL is allowed. */
 void control_map_free(struct control_map *map);
 
-/* One reading. wish: borrowed for the call; NULL: it failed, and *why says how. absent: there is no
+/* One reading. desired: borrowed for the call; NULL: it failed, and *why says how. absent: there is no
  * such ConfigMap, the API server says so; the wish is empty then. */
-typedef void control_map_fn(void *arg, const struct control_wish *wish, bool absent,
+typedef void control_map_fn(void *arg, const struct desired *desired, bool absent,
 			    const struct err *why);
 
 /* fn() is called exactly once, on the loop. */
 void control_map_read(struct control_map *map, control_map_fn *fn, void *arg);
 
-/* What the data of a ConfigMap ask for. Release *ret_wish. */
-void control_map_wish(const struct configmap *from, struct control_wish *ret_wish);
+/* What the data of a ConfigMap ask for. Release *ret_desired. */
+void control_map_desired(const struct configmap *from, struct desired *ret_desired);
 
 #endif

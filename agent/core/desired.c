@@ -1,0 +1,315 @@
+#include "core/desired.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/snapshot.h"
+
+const char *const desired_keys[DESIRED_KEYS] = {
+	[DESIRED_KEY_STATE] = "state",
+	[DESIRED_KEY_DO_NOT_RESTART] = "do-not-restart",
+	[DESIRED_KEY_SAVEPOINT_NONCE] = "savepoint-nonce",
+	[DESIRED_KEY_RESTART_NONCE] = "restart-nonce",
+	[DESIRED_KEY_RESTORE] = "restore",
+};
+
+int desired_key_find(const char *name)
+{
+	for (int i = 0; i < DESIRED_KEYS; i++)
+		if (!strcmp(desired_keys[i], name))
+			return i;
+	return -1;
+}
+
+void desired_release(struct desired *desired)
+{
+	for (int i = 0; i < DESIRED_KEYS; i++)
+		free(desired->text[i]);
+	free(desired->restore.token);
+	free(desired->restore.path);
+	free(desired->ignored);
+	free(desired->used);
+	free(desired->restore_generation);
+	*desired = (struct desired){0};
+}
+
+void desired_copy(struct desired *to, const struct desired *from)
+{
+	*to = *from;
+	for (int i = 0; i < DESIRED_KEYS; i++)
+		to->text[i] = xstrdup(from->text[i]);
+	to->restore.token = xstrdup(from->restore.token);
+	to->restore.path = xstrdup(from->restore.path);
+	to->ignored = xstrdup(from->ignored);
+	to->used = xstrdup(from->used);
+	to->restore_generation = xstrdup(from->restore_generation);
+}
+
+static void overlay_restore(struct desired *desired, const struct desired *over)
+{
+	free(desired->restore.token);
+	free(desired->restore.path);
+	desired->restore = over->restore;
+	desired->restore.token = xstrdup(over->restore.token);
+	desired->restore.path = xstrdup(over->restore.path);
+	xstrset(&desired->used, over->used);
+	xstrset(&desired->restore_generation, over->restore_generation);
+}
+
+bool desired_is_for_other(const struct desired *desired, const char *generation)
+{
+	return desired->restore_generation && generation &&
+	       strcmp(desired->restore_generation, generation) != 0;
+}
+
+void desired_drop_restore(struct desired *desired)
+{
+	xstrset(&desired->text[DESIRED_KEY_RESTORE], NULL);
+	xstrset(&desired->restore_generation, NULL);
+	free(desired->restore.token);
+	free(desired->restore.path);
+	desired->restore = (struct restore_request){0};
+}
+
+void desired_overlay(struct desired *desired, const struct desired *over)
+{
+	bool do_not_restart = desired->do_not_restart || over->do_not_restart;
+
+	for (int i = 0; i < DESIRED_KEYS; i++)
+		if (over->text[i])
+			xstrset(&desired->text[i], over->text[i]);
+	if (over->text[DESIRED_KEY_STATE])
+		desired->state = over->state;
+	if (over->text[DESIRED_KEY_DO_NOT_RESTART] && do_not_restart)
+		xstrset(&desired->text[DESIRED_KEY_DO_NOT_RESTART], "true");
+	desired->do_not_restart = do_not_restart;
+	if (over->text[DESIRED_KEY_RESTORE])
+		overlay_restore(desired, over);
+}
+
+void desired_set_do_not_restart(struct desired *desired)
+{
+	desired->do_not_restart = true;
+	xstrset(&desired->text[DESIRED_KEY_DO_NOT_RESTART], "true");
+}
+
+bool desired_same_texts(const struct desired *a, const struct desired *b)
+{
+	for (int i = 0; i < DESIRED_KEYS; i++)
+		if (!xstrsame(a->text[i], b->text[i]))
+			return false;
+	return true;
+}
+
+/* ---- tokens that were carried out ---- */
+
+static bool list_has(const char *used, const char *token)
+{
+	size_t len = strlen(token);
+
+	for (const char *at = used; at && *at; at += strspn(at, " ")) {
+		size_t word = strcspn(at, " ");
+
+		if (word == len && !strncmp(at, token, len))
+			return true;
+		at += word;
+	}
+	return false;
+}
+
+bool desired_is_used(const struct desired *desired)
+{
+	return desired->restore.token && list_has(desired->used, desired->restore.token);
+}
+
+static size_t count_words(const char *text)
+{
+	size_t count = 0;
+
+	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+		count++;
+		text += strcspn(text, " ");
+	}
+	return count;
+}
+
+char *desired_used_add(const char *used, const char *token)
+{
+	const char *kept = used ? used + strspn(used, " ") : "";
+
+	for (size_t count = count_words(kept); count >= DESIRED_USED_MAX; count--) {
+		kept += strcspn(kept, " ");
+		kept += strspn(kept, " ");
+	}
+	return xasprintf("%s%s%s", kept, *kept ? " " : "", token);
+}
+
+/* ---- what has changed ---- */
+
+static bool differs(const char *now, const char *before)
+{
+	return now && (!before || strcmp(now, before) != 0);
+}
+
+/* There is an order, and it is not known to be carried out. */
+static bool may_restore(const struct desired *desired, const struct journal *journal)
+{
+	return desired->restore.kind != RESTORE_NONE && !desired_is_used(desired) &&
+	       !journal_is_consumed(journal, desired->restore.token);
+}
+
+static bool is_new_restore(const struct desired *desired, const struct desired_seen *seen,
+			   const struct journal *journal)
+{
+	return may_restore(desired, journal) &&
+	       differs(desired->restore.token, seen->restore_token);
+}
+
+static bool is_other(const struct restore_request *wanted, enum restore_request_kind kind,
+		     const char *path)
+{
+	return wanted->kind != kind ||
+	       (kind == RESTORE_PATH && !snapshot_same_path(wanted->path, path));
+}
+
+bool desired_reuses_token(const struct desired *desired, const struct journal *journal)
+{
+	const struct restore_request *wanted = &desired->restore, *given = &journal->intent.restore;
+
+	if (wanted->kind == RESTORE_NONE)
+		return false;
+	if (given->kind != RESTORE_NONE && xstrsame(given->token, wanted->token))
+		return is_other(wanted, given->kind, given->path) ||
+		       wanted->foreign != given->foreign ||
+		       wanted->allow_non_restored != given->allow_non_restored;
+	for (size_t i = 0; i < journal->launch_count; i++) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (launch->request_token && xstrsame(launch->request_token, wanted->token))
+			return is_other(wanted, launch->restore_path ? RESTORE_PATH : RESTORE_EMPTY,
+					launch->restore_path);
+	}
+	return false;
+}
+
+static unsigned compare_state(const struct desired *desired, const struct desired_seen *seen,
+			      const struct lifecycle *life)
+{
+	unsigned fields = 0;
+
+	if (!differs(desired->text[DESIRED_KEY_STATE], seen->text[DESIRED_KEY_STATE]) ||
+	    (!seen->known && desired->state == life->journal.intent.state))
+		return 0;
+	fields |= CONTROL_STATE;
+	if (desired->state == DESIRED_RUNNING && seen->known)
+		fields |= CONTROL_NEW_START;
+	/* what was asked for while it was suspended is for this start */
+	if (desired->state == DESIRED_RUNNING && may_restore(desired, &life->journal))
+		fields |= CONTROL_RESTORE;
+	return fields;
+}
+
+static unsigned compare_all(const struct desired *desired, const struct desired_seen *seen,
+			    const struct lifecycle *life)
+{
+	unsigned fields = compare_state(desired, seen, life);
+
+	if (is_new_restore(desired, seen, &life->journal)) {
+		fields |= CONTROL_RESTORE;
+		if (seen->known)
+			fields |= CONTROL_NEW_START;
+	}
+	/* the first nonce that is seen asks for nothing */
+	if (seen->known && differs(desired->text[DESIRED_KEY_SAVEPOINT_NONCE],
+				   seen->text[DESIRED_KEY_SAVEPOINT_NONCE]))
+		fields |= CONTROL_SAVEPOINT;
+	if (seen->known && differs(desired->text[DESIRED_KEY_RESTART_NONCE],
+				   seen->text[DESIRED_KEY_RESTART_NONCE]))
+		fields |= CONTROL_RESTART;
+	return fields;
+}
+
+static unsigned compare_do_not_restart(const struct desired *desired,
+				       const struct desired_seen *seen,
+				       const struct lifecycle *life, bool at_start)
+{
+	bool changed = differs(desired->text[DESIRED_KEY_DO_NOT_RESTART],
+			       seen->text[DESIRED_KEY_DO_NOT_RESTART]);
+
+	if (desired->do_not_restart)
+		return (changed || at_start) && !life->journal.intent.do_not_restart
+			       ? CONTROL_DO_NOT_RESTART
+			       : 0;
+	return changed && !desired->bad.kind && life->journal.intent.do_not_restart
+		       ? CONTROL_DO_NOT_RESTART
+		       : 0;
+}
+
+bool desired_compare(const struct desired *desired, const struct desired_seen *seen,
+		     const struct lifecycle *life, bool at_start, struct event *ret_event,
+		     bool *ret_refused)
+{
+	unsigned fields = compare_do_not_restart(desired, seen, life, at_start);
+	struct event event = {.type = EVENT_CONTROL};
+	struct intent *intent = &event.control.intent;
+
+	*ret_refused = false;
+	if (!desired->bad.kind)
+		fields |= compare_all(desired, seen, life);
+	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(life)) {
+		fields &= ~(unsigned)(CONTROL_RESTORE | CONTROL_NEW_START);
+		/* with the stop it is for the start after that, and is taken then */
+		*ret_refused = !(fields & CONTROL_STATE) || desired->state == DESIRED_RUNNING;
+	}
+	if (!fields)
+		return false;
+	intent->state = desired->state;
+	intent->do_not_restart = desired->do_not_restart;
+	intent->savepoint_nonce = desired->text[DESIRED_KEY_SAVEPOINT_NONCE];
+	intent->restart_nonce = desired->text[DESIRED_KEY_RESTART_NONCE];
+	if (fields & CONTROL_RESTORE) {
+		intent->restore = desired->restore;
+		intent->restore.generation = desired->restore_generation;
+		fields |= desired->restore_standing ? CONTROL_STANDING : 0;
+	}
+	event.control.fields = fields;
+	*ret_event = event;
+	return true;
+}
+
+/* ---- what was seen ---- */
+
+static bool update(char **seen, const char *now)
+{
+	if (!now || (*seen && !strcmp(*seen, now)))
+		return false;
+	xstrset(seen, now);
+	return true;
+}
+
+bool desired_seen_update(struct desired_seen *seen, const struct desired *desired)
+{
+	bool changed = false;
+
+	if (desired->bad.kind) {
+		if (desired->do_not_restart)
+			changed = update(&seen->text[DESIRED_KEY_DO_NOT_RESTART], "true");
+		return changed;
+	}
+	for (int i = 0; i < DESIRED_KEYS; i++)
+		changed |= update(&seen->text[i], desired->text[i]);
+	changed |= update(&seen->restore_token, desired->restore.token);
+	changed |= !seen->known;
+	seen->known = true;
+	return changed;
+}
+
+void desired_seen_release(struct desired_seen *seen)
+{
+	for (int i = 0; i < DESIRED_KEYS; i++)
+		free(seen->text[i]);
+	free(seen->restore_token);
+	free(seen->resource_error);
+	*seen = (struct desired_seen){0};
+}

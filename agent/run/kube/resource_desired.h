@@ -1,0 +1,16 @@
+/*
+ * resource_desired - what the spec of a FlinkApplication asks for, as if it stood under the keys of the
+ * control inputs. Pure.
+ */
+#ifndef DREY_RUN_RESOURCE_DESIRED_H
+#define DREY_RUN_RESOURCE_DESIRED_H
+
+#include "core/desired.h"
+
+struct json;
+
+/* spec NULL: it asks for nothing. A member of a wrong type, or that contradicts another one, makes
+ * all of it bad, but for a brake that is set. Release *ret_desired. */
+void resource_desired(const struct json *spec, struct desired *ret_desired);
+
+#endif
