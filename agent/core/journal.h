@@ -57,6 +57,9 @@ struct restore_request {
 	bool foreign;          /* the path may be a snapshot of another job, knowingly */
 	int64_t asked_unix_ms; /* what came later, nobody knew of. 0 = not known: as old as can be */
 	char *generation;      /* only a launch of this one carries it out; NULL = any */
+	/* It was in the journal when that was read: a journal from a backup has orders that were carried out
+	 * long ago. Not written. */
+	bool read_back;
 };
 
 struct intent {

@@ -105,6 +105,7 @@ static int read_request(const struct json *intent, struct restore_request *reque
 	    opt_str(obj, "generation", &request->generation, err) ||
 	    opt_i64(obj, "askedUnixMs", 0, &request->asked_unix_ms, err))
 		return err_wrap(err, "restore");
+	request->read_back = true;
 	request->kind =
 		kind == RESTORE_NONE && newest ? RESTORE_NEWEST : (enum restore_request_kind)kind;
 	if (request->kind == RESTORE_PATH && !request->path)

@@ -18,6 +18,7 @@ static void date_restore(struct restore_request *restore, const struct restore_r
 	    !strcmp(restore->token, wanted->token))
 		return;
 	restore->asked_unix_ms = fields & CONTROL_STANDING ? 0 : now_unix_ms;
+	restore->read_back = false;
 }
 
 static void take_intent(struct journal *journal, const struct intent *wanted, unsigned fields,

@@ -249,8 +249,10 @@ static bool requested(struct inquiry *in)
 	in->judged_unix_ms = request->asked_unix_ms;
 	in->undated = !request->asked_unix_ms;
 	/* what cannot be read could show that it was */
-	if (in->undated && in->policy->restore != POLICY_NONE &&
-	    (source_unreadable(in) || undated_request_holds(in)))
+	if (in->policy->restore != POLICY_NONE && (in->undated || request->read_back) &&
+	    source_unreadable(in))
+		return true;
+	if (in->policy->restore != POLICY_NONE && in->undated && undated_request_holds(in))
 		return true;
 	carry_out_request(in, "requested once by a person");
 	return true;

@@ -577,6 +577,7 @@ TEST(a_request_for_the_newest_state_is_none_to_an_earlier_program)
 	if (decoded(&text, &back)) {
 		CHECK_INT(back.intent.restore.kind, ==, RESTORE_NEWEST);
 		CHECK_STR(back.intent.restore.token, "t1");
+		CHECK(back.intent.restore.read_back);
 		CHECK(back.intent.restore.allow_non_restored);
 		journal_release(&back);
 	}

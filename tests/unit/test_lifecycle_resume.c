@@ -55,8 +55,12 @@ TEST(a_new_request_replaces_the_one_before)
 	life_begin(&l);
 	hello(&l, NULL);
 	resume(&l, "token-1");
+	l.life.journal.intent.restore.read_back = true;
+	resume(&l, "token-1");
+	CHECK(l.life.journal.intent.restore.read_back);
 	resume(&l, "token-2");
 	CHECK_STR(l.life.journal.intent.restore.token, "token-2");
+	CHECK(!l.life.journal.intent.restore.read_back);
 	life_end(&l);
 }
 

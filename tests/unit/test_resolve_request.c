@@ -109,6 +109,27 @@ TEST(what_came_after_a_request_is_not_left_behind)
 	end(&w);
 }
 
+/* A journal from a backup has an order that was carried out since. What came of it cannot be seen while the savepoints
+ * cannot be listed. */
+TEST(an_order_that_was_read_from_the_journal_waits_for_every_source)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 7);
+	found_checkpoint(&w, JOB_A, 5);
+	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
+	w.journal.intent.restore.asked_unix_ms = 1;
+	facts_set_source(&w.facts, SOURCE_SAVEPOINTS, SOURCE_UNREADABLE, "it broke off");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
+	w.journal.intent.restore.read_back = true;
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.cause, ==, CAUSE_STORAGE_UNREADABLE);
+	facts_set_source(&w.facts, SOURCE_SAVEPOINTS, SOURCE_PRESENT, "");
+	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
+	end(&w);
+}
+
 /* Nobody saw the start of the launch that carried out an order, and the order itself is not in force any more:
  * another one took its place, and was withdrawn by a plain `drey resume`. What the person had given up does not
  * come back by that. */
