@@ -333,12 +333,16 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t now_ms,
 		    int64_t now_unix_ms, struct effects *ret_effects)
 {
+	struct standing before;
+
 	life->now_ms = now_ms;
 	life->now_unix_ms = now_unix_ms;
 	life->out = ret_effects;
+	before = standing(life, event);
 	dispatch(life, event);
 	pursue(life);
 	watch_brake(life);
+	tell_changes(life, event, &before);
 	flush_journal(life);
 	watch_journal(life);
 	life->out = NULL;
@@ -354,6 +358,7 @@ void lifecycle_init(struct lifecycle *life, const struct lifecycle_config *confi
 	life->rng = *rng;
 	life->phase = PHASE_RESOLVING;
 	snprintf(life->reason, sizeof(life->reason), "drey starts");
+	life->ended = end_on_record(&life->journal);
 	life->requested = life->acknowledged = life->journal.sequence;
 	/* where the savepoint of an operation is found was not written down by drey 0.1.0 */
 	if (!life->journal.operation.directory && life->journal.operation.path &&

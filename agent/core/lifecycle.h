@@ -22,25 +22,12 @@
 #include "core/cause.h"
 #include "core/facts.h"
 #include "core/journal.h"
+#include "core/notice.h"
+#include "core/phase.h"
 #include "core/resolve.h"
 #include "core/retention.h"
 #include "core/rng.h"
 #include "core/schedule.h"
-
-enum phase {
-	PHASE_RESOLVING,   /* finding out what to start from */
-	PHASE_HOLDING,     /* may not or cannot start; says why; looks again by itself */
-	PHASE_LAUNCHING,   /* intent written, Flink starting, until it is RUNNING and proved its
-			      restore */
-	PHASE_RUNNING,     /* the job runs, and from what we decided */
-	PHASE_STOPPING,    /* stop, cancel, or end of the JVM under way */
-	PHASE_SUSPENDED,   /* parked: stopped with a savepoint */
-	PHASE_CANCELLED,   /* parked: stopped without one */
-	PHASE_FINISHED,    /* parked: the job came to its end */
-	PHASE_FAILED,      /* parked: attempts used up, or an end that nobody can explain */
-	PHASE_TERMINATING, /* the container ends */
-	PHASE_COUNT,
-};
 
 /* What SIGTERM to the container means as long as nobody tells whether it is an upgrade. */
 enum sigterm_policy {
@@ -292,6 +279,7 @@ enum effect_type {
 				 conflict */
 	EFFECT_LEASE, /* tell drey-init: SIGKILL for Flink at until_ms, and no launch after that, unless
 			 another EFFECT_LEASE puts it off; comes before the LAUNCH that it allows */
+	EFFECT_TELL, /* pass the notice to hooks, Kubernetes Events and metrics */
 };
 
 enum note_level {
@@ -319,6 +307,7 @@ struct effect {
 	enum cause cause;      /* NOTE that a phase begins: lifecycle.cause */
 	char id[JOB_ID_BYTES]; /* POLL, DISPOSE, SIGNAL: job id; TRIGGER, POLL_OPERATION: trigger id */
 	char *text;            /* INSPECT, DISPOSE: path; NOTE: the line; owned by the effect */
+	struct notice notice; /* TELL; its strings are owned by the effect */
 };
 
 #define LIFECYCLE_MAX_EFFECTS 24
@@ -367,6 +356,7 @@ struct lifecycle {
 	bool foreign;                  /* drey-init runs a Flink that the journal does not know */
 	char foreign_id[JOB_ID_BYTES]; /* its launch id */
 	bool left;                     /* drey-init was told to end */
+	enum phase ended;              /* the end that was told last; PHASE_COUNT = none */
 
 	/* the process */
 	enum launch_step launch_step;
@@ -475,7 +465,6 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life);
 
 void effects_clear(struct effects *effects);
 
-const char *phase_name(enum phase phase);         /* "Running", ... */
 const char *job_state_name(enum job_state state); /* "RUNNING", ... as Flink spells it */
 enum job_state job_state_parse(const char *name); /* JOB_UNKNOWN for a word that we do not know */
 const char *event_type_name(enum event_type type);

@@ -38,6 +38,7 @@ struct effect *emit_after_write(struct lifecycle *life, enum effect_type type)
 static void remove_effect(struct effects *effects, size_t index)
 {
 	free(effects->list[index].text);
+	notice_release(&effects->list[index].notice);
 	effects->count--;
 	memmove(&effects->list[index], &effects->list[index + 1],
 		(effects->count - index) * sizeof(effects->list[0]));

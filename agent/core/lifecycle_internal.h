@@ -3,6 +3,7 @@
  *
  *   lifecycle.c            the events, the deadlines, what to pursue
  *   lifecycle_effects.c    effects, and those that wait for a journal write
+ *   lifecycle_notice.c     what has happened, for hooks, Events and metrics
  *   lifecycle_fence.c      two dreys: who has the journal, and what the other one may still run
  *   lifecycle_launch.c     resolving, launching, failures
  *   lifecycle_view.c       looking at the job: its restore, its checkpoints, its end
@@ -47,6 +48,29 @@ void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, c
 void flush_journal(struct lifecycle *life);
 void on_journal_written(struct lifecycle *life, const struct event *event);
 void on_journal_failed(struct lifecycle *life, const struct event *event);
+
+/* ---- lifecycle_notice.c ---- */
+
+/* Say that this has happened: a notice with phase, cause and launch as they are; the caller adds the
+ * rest, before the next effect. Borrowed. */
+struct notice *tell(struct lifecycle *life, enum notice_type type);
+
+/* started_unix_ms: 0 = not known. */
+void tell_operation(struct lifecycle *life, const struct operation_result *result,
+		    int64_t started_unix_ms);
+
+/* What a step may change, and of which only the difference is told. */
+struct standing {
+	enum phase phase;
+	enum cause cause;
+	bool fenced;
+};
+struct standing standing(const struct lifecycle *life,
+			 const struct event *event); /* before the step */
+void tell_changes(struct lifecycle *life, const struct event *event, const struct standing *before);
+
+/* The end that the agent before has told; PHASE_COUNT = none. */
+enum phase end_on_record(const struct journal *journal);
 
 /* ---- lifecycle_fence.c ---- */
 

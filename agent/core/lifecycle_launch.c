@@ -346,6 +346,7 @@ void launch_failure(struct lifecycle *life, const char *why)
 
 	journal_set_error(journal, why, life->now_unix_ms);
 	note(life, NOTE_WARNING, "failed attempt: %s", why);
+	tell(life, NOTICE_ATTEMPT_FAILED)->text = xstrdup(why);
 	journal_add_failure(journal, life->now_unix_ms);
 	for (size_t i = 0; i < journal->failure_count; i++)
 		failures += journal->failures_unix_ms[i] >

@@ -8,15 +8,6 @@ static const char *pick(const char *const *names, size_t count, int index)
 	return index >= 0 && (size_t)index < count ? names[index] : "unknown";
 }
 
-const char *phase_name(enum phase phase)
-{
-	static const char *const names[] = {"Resolving", "Holding",    "Launching", "Running",
-					    "Stopping",  "Suspended",  "Cancelled", "Finished",
-					    "Failed",    "Terminating"};
-
-	return pick(names, ARRAY_LEN(names), (int)phase);
-}
-
 static const char *const job_states[] = {"UNKNOWN",  "INITIALIZING", "CREATED",    "RUNNING",
 					 "FAILING",  "FAILED",       "CANCELLING", "CANCELED",
 					 "FINISHED", "RESTARTING",   "SUSPENDED",  "RECONCILING"};
@@ -49,7 +40,7 @@ const char *effect_type_name(enum effect_type type)
 	static const char *const names[] = {"observe",       "write-journal",  "launch",  "poll",
 					    "trigger",       "poll-operation", "inspect", "dispose",
 					    "signal",        "stop-ack",       "exit",    "note",
-					    "check-journal", "lease"};
+					    "check-journal", "lease",          "tell"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

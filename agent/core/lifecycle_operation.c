@@ -99,6 +99,7 @@ void operation_record(struct lifecycle *life, bool ok, const char *location, con
 	     operation_kind_name(operation->kind), operation_reason_name(operation->reason),
 	     ok ? "done" : "failed", location ? ": " : "", location ? location : "",
 	     error ? ": " : "", error ? error : "");
+	tell_operation(life, result, operation->started_unix_ms);
 }
 
 void operation_enter(struct lifecycle *life, enum operation_step step)

@@ -34,7 +34,7 @@ void see_tasks(struct lifecycle *life, const struct view *view)
 }
 
 /* In the log, and only what is news: it may come and go. */
-static void tell(struct lifecycle *life)
+static void note_tasks(struct lifecycle *life)
 {
 	bool run = readiness_tasks_run(life);
 	char text[400];
@@ -55,7 +55,7 @@ void watch_tasks(struct lifecycle *life)
 	life->tasks_ms = 0;
 	if (life->phase != PHASE_RUNNING)
 		return;
-	tell(life);
+	note_tasks(life);
 	if (!life->seen.tasks_missing) {
 		life->ready_ms = 0;
 		if (life->cause == CAUSE_JOB_NOT_RUNNING)

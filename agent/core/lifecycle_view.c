@@ -43,8 +43,19 @@ static bool restored_own_checkpoint(const struct launch *launch, const struct vi
 	       strstr(view->restored_path, launch->job_id);
 }
 
+static void tell_verified(struct lifecycle *life, const struct launch *launch)
+{
+	struct notice *notice = tell(life, NOTICE_RESTORE_VERIFIED);
+
+	notice->restored = launch->restore_kind;
+	notice->path = xstrdup(launch->restore_path);
+}
+
 static void verified(struct lifecycle *life, struct launch *launch)
 {
+	/* an empty start is looked at until it has a checkpoint of its own, and may be verified again */
+	if (!launch->verified_unix_ms)
+		tell_verified(life, launch);
 	launch->verified_unix_ms = life->now_unix_ms;
 	life->want_write = true;
 	if (launch->restore_path)
@@ -207,6 +218,7 @@ static void see_checkpoints(struct lifecycle *life, struct launch *launch, const
 	life->want_write = true;
 	note(life, NOTE_INFO, "checkpoint %" PRId64 " completed: launch %" PRId64 " is proven",
 	     launch->last_checkpoint_id, launch->number);
+	tell(life, NOTICE_PROVEN);
 }
 
 /* The pace while the job runs, is proven, and nothing is asked of it. */

@@ -76,6 +76,8 @@ static void execute(struct driver *driver, const struct effect *effect)
 	case EFFECT_NOTE:
 		say(driver, effect);
 		break;
+	case EFFECT_TELL:
+		break;
 	}
 }
 

@@ -152,6 +152,7 @@ static void execute(struct world *w, const struct effect *effect)
 		plan(w, CHECK_TAKES_MS, ITEM_JOURNAL_CHECK, SCOPE_AGENT);
 		return;
 	case EFFECT_NOTE:
+	case EFFECT_TELL:
 		return;
 	}
 	/* the worst moment is the one right after something was set going */
@@ -179,6 +180,7 @@ void agent_step(struct world *w, const struct event *event)
 	if (agent->life.phase != before)
 		say(w, "phase %s: %s", phase_name(agent->life.phase), agent->life.reason);
 	oracle_step(w);
+	notice_check(w, &effects);
 	/* an effect may end the container, and the agent with it */
 	for (size_t i = 0; i < effects.count; i++)
 		if (agent->alive && epoch == w->epochs[SCOPE_AGENT])
@@ -219,6 +221,7 @@ void agent_start(struct world *w)
 	journal_take_over(&journal, agent->writer);
 	rng_seed(&rng, rng_next(&w->rng));
 	lifecycle_init(&agent->life, w->config, &journal, &rng);
+	notice_begin(agent);
 	event.hello.running = running ? running->job_id : NULL;
 	event.hello.last = *init->last ? init->last : NULL;
 	event.hello.last_wait_status = init->last_wait_status;

@@ -18,6 +18,7 @@
  *   user.c     people, accidents, the calm at the end
  *   feature.c  what was added to the world, each of which can be left out
  *   oracle.c   what must never happen, and what must happen in the end
+ *   notice.c   what has happened is told, and once
  *
  * A history has two parts. Until `calm` everything may fail. Then nothing fails any more, a person
  * says once more what is wanted, and that has to be reached.
@@ -362,8 +363,9 @@ struct agent {
 	struct decision decision;
 	char request[PATH_BYTES]; /* to look at; "" = none */
 	int64_t written_sequence;
-	int write_fate;    /* see store.c */
-	int64_t fenced_ms; /* since when; -1 = it is not */
+	int write_fate;                     /* see store.c */
+	int64_t fenced_ms;                  /* since when; -1 = it is not */
+	int64_t verified_told, proven_told; /* the launch of which that was told last, or read */
 	struct view_slot views[VIEW_SLOTS];
 	int view_next;
 };
@@ -578,5 +580,9 @@ bool oracle_reached(const struct world *w);
 void oracle_end(struct world *w);
 int truth_find(const struct world *w, const char *job_id); /* -1 = no such launch */
 int truth_head(const struct world *w);                     /* the last launch that ran; -1 = none */
+
+/* ---- notice.c */
+void notice_begin(struct agent *agent);                            /* it has read the journal */
+void notice_check(struct world *w, const struct effects *effects); /* of a step */
 
 #endif

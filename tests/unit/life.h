@@ -52,6 +52,7 @@ struct life {
 	char inspected[256];
 	char notes[8192];
 	char order[256]; /* one letter an effect */
+	char told[1024]; /* what has happened: "operation restore-verified phase:Running" */
 };
 
 static inline void life_begin(struct life *l)
@@ -87,7 +88,7 @@ static inline void forget(struct life *l)
 {
 	memset(l->count, 0, sizeof(l->count));
 	memset(l->last, 0, sizeof(l->last));
-	l->inspected[0] = l->notes[0] = l->order[0] = 0;
+	l->inspected[0] = l->notes[0] = l->order[0] = l->told[0] = 0;
 }
 
 static inline int took(const struct life *l, enum effect_type type)
@@ -129,7 +130,7 @@ static inline void watch_order(struct life *l, const struct effect *e)
 		CHECK_INT(l->durable.outcome, ==, journal->outcome.kind);
 	if (l->life.fenced)
 		CHECK(e->type == EFFECT_NOTE || e->type == EFFECT_STOP_ACK ||
-		      e->type == EFFECT_EXIT || e->type == EFFECT_SIGNAL);
+		      e->type == EFFECT_EXIT || e->type == EFFECT_SIGNAL || e->type == EFFECT_TELL);
 }
 
 static inline void remember_write(struct life *l)
@@ -153,6 +154,16 @@ static inline void keep_write(struct life *l)
 	buf_add(&l->durable_text, l->written_text.data, l->written_text.len_bytes);
 }
 
+static inline void remember_notice(struct life *l, const struct notice *n)
+{
+	bool phase = n->type == NOTICE_PHASE || n->type == NOTICE_ENDED;
+	size_t used = strlen(l->told);
+
+	snprintf(l->told + used, sizeof(l->told) - used, "%s%s%s%s%s", used ? " " : "",
+		 n->known ? "known-" : "", notice_type_name(n->type), phase ? ":" : "",
+		 phase ? phase_name(n->phase) : "");
+}
+
 static inline void take_effect(struct life *l, struct effect *e)
 {
 	static const char letters[] = "OWLPTQIDSAXn";
@@ -162,6 +173,7 @@ static inline void take_effect(struct life *l, struct effect *e)
 	l->count[e->type]++;
 	l->last[e->type] = *e;
 	l->last[e->type].text = NULL;
+	l->last[e->type].notice.text = l->last[e->type].notice.path = NULL;
 	if (used + 1 < sizeof(l->order) && e->type < EFFECT_NOTE) {
 		l->order[used] = letters[e->type];
 		l->order[used + 1] = 0;
@@ -172,6 +184,8 @@ static inline void take_effect(struct life *l, struct effect *e)
 		used = strlen(l->notes);
 		snprintf(l->notes + used, sizeof(l->notes) - used, "%s\n", e->text);
 	}
+	if (e->type == EFFECT_TELL)
+		remember_notice(l, &e->notice);
 	if (e->type == EFFECT_WRITE_JOURNAL)
 		remember_write(l);
 }

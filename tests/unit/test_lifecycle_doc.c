@@ -29,7 +29,7 @@ static void check_row(const struct buf *doc, const char *name)
 		tap_note("docs/lifecycle.md has no row for %s", name);
 }
 
-TEST(the_document_has_every_phase_event_and_effect)
+TEST(the_document_has_every_phase_event_effect_and_notice)
 {
 	struct buf doc = BUF_INIT;
 
@@ -38,8 +38,10 @@ TEST(the_document_has_every_phase_event_and_effect)
 		check_row(&doc, phase_name((enum phase)i));
 	for (int i = 0; i < EVENT_COUNT; i++)
 		check_row(&doc, event_type_name((enum event_type)i));
-	for (int i = 0; i <= EFFECT_NOTE; i++)
+	for (int i = 0; i <= EFFECT_TELL; i++)
 		check_row(&doc, effect_type_name((enum effect_type)i));
+	for (int i = 0; i < NOTICE_COUNT; i++)
+		check_row(&doc, notice_type_name((enum notice_type)i));
 	buf_release(&doc);
 }
 
