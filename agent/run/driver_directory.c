@@ -1,19 +1,10 @@
 /*
- * The control inputs: a directory (often a mounted ConfigMap) and, on Kubernetes, a ConfigMap that is
- * read through the API server. What is read counts once the machine is alive; what was taken is
+ * The control inputs: a directory (often a mounted ConfigMap), on Kubernetes a ConfigMap that is read through the
+ * API server, and the custom resource (driver_resource.c). Here they are read and handed over; which of them counts,
+ * and what follows, is core/desired_inputs. What is read counts once the machine is alive; what was taken is
  * remembered as seen only when the journal has it, so a crash in between takes it once more.
  *
- * Where both are there, they are two views of one ConfigMap, and the mounted one is older. So a change
- * of the directory is a reason to read the ConfigMap, and what that says is followed; of the
- * directory itself only a brake that is set counts then. Without such a ConfigMap it is followed as
- * a whole.
- *
- * What the custom resource asks for (driver_resource.c) is the third view, and goes before both. It is
- * optional: where it is not defined, not there, or was never allowed to be read, all works without.
- * But an error is never absence: what it said last counts as long as it cannot be read; and when this
- * process has not read it yet, but there was one when the application last could, nothing is started
- * and nothing else is followed (but a brake) until it can. That it was there is remembered
- * with what was seen, so the next pod knows.
+ * A mounted ConfigMap is older than what the API server says: a change of the directory is a reason to read it there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,53 +12,30 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "core/desired_inputs.h"
 #include "run/control/control_seen.h"
-#include "run/control/control_source.h"
 #include "run/control/control_watch.h"
 #include "run/driver_internal.h"
 #include "run/kube/control_map.h"
 
-#define TOO_LATE                                                                                   \
-	"restore: the job runs; suspend or cancel it first, then ask for state: running, or with " \
-	"a "                                                                                       \
-	"new token"
-#define TOKEN_REUSED                                                                               \
-	"restore: its token was given to another order before; ask for this one with a new token"
-#define TOKEN_USED                                                                                 \
-	"restore: the annotation " DESIRED_USED_ANNOTATION " says that it was carried out, and "   \
-	"the journal knows nothing of it; if it is meant again, ask with a new token"
 #define SAVE_RETRY_MS   30000
-#define DEFAULT_POLL_MS 30000 /* where control.poll is 0: nothing else tells of a change */
+#define DEFAULT_POLL_MS 30000 /* where control.poll is 0: no other news of a change */
 
 struct directory {
 	struct driver *driver;
 	struct lane *lane; /* NULL: no directory */
 	struct control_watch *watch;
 	struct control_map *map; /* NULL: no ConfigMap */
-	struct loop_timer
-		*poll; /* of the ConfigMap, where no directory tells that it has changed */
-	struct desired_seen seen;
-	struct control_source mounted, remote;
-	struct control_source resource; /* its desired: the last that made sense */
-	bool resource_wanted;
-	bool resource_denied; /* and never read by this process */
-	bool without;         /* it is done without, and that was said */
-	char *resource_error; /* why it is not followed; NULL = it is */
-	bool loaded;          /* `seen` is known, and the machine is alive */
-	bool waiting;         /* there is a reading that nobody has looked at yet */
-	bool taken;           /* one reading was taken: decisions are allowed */
-	bool observe;         /* one was asked for meanwhile */
-	bool unsaved;
-	bool too_late;   /* the restore request is refused, because the job runs */
-	bool reused;     /* it is refused with all the rest, because its token was another one's */
-	char *for_other; /* token of the order that is left to another generation; that was said */
-	bool used;       /* its object says that it was carried out; the journal does not know it */
-	int64_t sequence; /* of the journal write that has to be acknowledged first */
-	int64_t save_ms;  /* not before; 0 = at once */
+	struct loop_timer *poll; /* of it, where no directory shows that it has changed */
+	struct desired_inputs inputs;
+	bool waiting;     /* there is a reading that was not judged yet */
+	bool observe;     /* EFFECT_OBSERVE waits for the directory */
+	bool unsaved;     /* what was seen, */
+	int64_t sequence; /* ... until this journal write is acknowledged, */
+	int64_t save_ms;  /* ... and not before; 0 = at once */
 	int64_t read_unix_ms;
-	char *mounted_error, *remote_error; /* of the last reading; NULL = it was one */
-	char *error;   /* why what is wanted is not, or not wholly, followed; NULL = it is */
-	char *ignored; /* names that are no keys */
+	char *error; /* why the inputs are not followed, or not all they ask for; NULL = they are */
+	char *ignored; /* names that are not keys */
 };
 
 /* ---- what was seen, on the lane of the journal ---- */
@@ -110,7 +78,7 @@ static void save(struct directory *directory)
 	directory->unsaved = false;
 	job->directory = directory;
 	job->store = directory->driver->store;
-	control_seen_encode(&directory->seen, &job->text);
+	control_seen_encode(&directory->inputs.seen, &job->text);
 	lane_submit(directory->driver->journal_lane, save_work, save_done, job);
 }
 
@@ -124,91 +92,14 @@ void driver_directory_acknowledge(struct driver *driver)
 		save(directory);
 }
 
-/* ---- what is to be followed ---- */
-
-/* It was read, or it is done without. */
-static bool resource_is_settled(const struct directory *directory)
-{
-	return !directory->resource_wanted || directory->resource.known ||
-	       (directory->resource_denied && directory->loaded && !directory->seen.resource);
-}
-
-/* NULL: nothing is wrong with it. */
-static const char *resource_trouble(const struct directory *directory)
-{
-	return directory->resource.known || !resource_is_settled(directory)
-		       ? directory->resource_error
-		       : NULL;
-}
-
-/* Remember whether there is one, and say once that it is done without. */
-static void note_resource(struct directory *directory)
-{
-	struct desired_seen *seen = &directory->seen;
-	const char *why = resource_is_settled(directory) && directory->resource_denied
-				  ? directory->resource_error
-				  : NULL;
-	bool same = why ? seen->resource_error && !strcmp(why, seen->resource_error)
-			: !seen->resource_error;
-
-	if (!directory->resource.known && !why)
-		return;
-	if (why && !directory->without)
-		log_warn(directory->driver->log,
-			 "the custom resource may not be read: it is done without, and the status "
-			 "is in the journal; give the Role the right, or set kubernetes.resource: "
-			 "none",
-			 LOG_STR("error", why));
-	directory->without = why;
-	if (same && (why || seen->resource == !directory->resource.absent))
-		return;
-	seen->resource = !why && !directory->resource.absent;
-	xstrset(&seen->resource_error, why);
-	directory->unsaved = true;
-	directory->save_ms = 0;
-}
-
-/* All readings as one. False: nothing is known that could be followed; *ret_desired has to be released
- * all the same, it has what counts in any case. */
-static bool join(const struct directory *directory, struct desired *ret_desired)
-{
-	bool known = true;
-
-	*ret_desired = (struct desired){0};
-	if (directory->map && !directory->remote.known) {
-		known = false;
-		err_set(&ret_desired->bad, ERR_RETRY, 0, "%s",
-			directory->remote_error ? directory->remote_error : "not read yet");
-	} else if (directory->map && !directory->remote.absent) {
-		desired_copy(ret_desired, &directory->remote.desired);
-	} else {
-		desired_copy(ret_desired, &directory->mounted.desired);
-		known = !directory->watch || directory->mounted.known;
-	}
-	if (!resource_is_settled(directory) && !ret_desired->bad.kind) {
-		known = false;
-		err_set(&ret_desired->bad, ERR_RETRY, 0, "%s",
-			directory->resource_error ? directory->resource_error : "not read yet");
-	}
-	desired_overlay(ret_desired, &directory->resource.desired);
-	if (directory->mounted.desired.do_not_restart && !ret_desired->do_not_restart) {
-		ret_desired->do_not_restart = true;
-		xstrset(&ret_desired->text[DESIRED_KEY_DO_NOT_RESTART], "true");
-	}
-	ret_desired->restore_standing =
-		control_source_is_standing(&directory->mounted, ret_desired) ||
-		control_source_is_standing(&directory->remote, ret_desired) ||
-		control_source_is_standing(&directory->resource, ret_desired);
-	return known;
-}
+/* ---- what follows from a reading ---- */
 
 /* Said once; all is well when there is nothing to be said. */
 static void complain(struct directory *directory, const char *error)
 {
 	struct driver *driver = directory->driver;
-	bool same = error && directory->error && !strcmp(error, directory->error);
 
-	if (error && !same) {
+	if (error && !xstrsame(error, directory->error)) {
 		driver->metrics.refused[METRICS_DIRECTORY]++;
 		log_warn(driver->log, "what is wanted is not followed", LOG_STR("error", error));
 	}
@@ -217,99 +108,59 @@ static void complain(struct directory *directory, const char *error)
 	xstrset(&directory->error, error);
 }
 
-static void mention_ignored(struct directory *directory, const char *ignored)
+static void tell(struct directory *directory, const struct desired_news *news)
 {
-	bool same = ignored && directory->ignored && !strcmp(ignored, directory->ignored);
+	struct log *log = directory->driver->log;
+	const char *ignored = news->desired.ignored;
 
-	if (ignored && !same)
-		log_warn(directory->driver->log, "some control inputs are no keys",
-			 LOG_STR("ignored", ignored));
+	if (news->denied)
+		log_warn(log,
+			 "the custom resource may not be read: it is done without, and the status "
+			 "is in the journal; give the Role the right, or set kubernetes.resource: "
+			 "none",
+			 LOG_STR("error", news->denied));
+	if (news->left_to)
+		log_info(log, "the restore order is for another generation, and left to it",
+			 LOG_STR("token", directory->inputs.for_other),
+			 LOG_STR("generation", news->left_to));
+	if (ignored && !xstrsame(ignored, directory->ignored))
+		log_warn(log, "some control inputs are no keys", LOG_STR("ignored", ignored));
 	xstrset(&directory->ignored, ignored);
+	complain(directory, news->error);
+	if (news->changed)
+		log_info(log, "what is wanted has changed");
 }
 
-static void mention_errors(struct directory *directory, const struct desired *desired)
-{
-	if (directory->remote_error)
-		complain(directory, directory->remote_error);
-	else if (directory->mounted_error)
-		complain(directory, directory->mounted_error);
-	else if (resource_trouble(directory))
-		complain(directory, resource_trouble(directory));
-	else if (desired->bad.kind)
-		complain(directory, desired->bad.msg);
-	else if (directory->too_late)
-		complain(directory, TOO_LATE);
-	else if (directory->used)
-		complain(directory, TOKEN_USED);
-	else
-		complain(directory, NULL);
-}
-
-/* A restore request that came too late is told until somebody changes something. */
-static void remember(struct directory *directory, const struct desired *desired, bool refused)
-{
-	bool changed = desired_seen_update(&directory->seen, desired);
-
-	directory->unsaved |= changed;
-	if (changed)
-		directory->save_ms = 0;
-	if (changed || refused)
-		directory->too_late = refused;
-}
-
-/* One that comes with another version, in the same step, is for the drey of that one: it is neither refused here
- * because the job runs, nor used up. */
-static void leave_to_other(struct directory *directory, struct desired *desired)
+static void judge(struct directory *directory)
 {
 	struct driver *driver = directory->driver;
+	struct desired_news news;
 
-	if (!desired_is_for_other(desired, driver->setup->config.generation))
-		return;
-	if (!xstrsame(directory->for_other, desired->restore.token))
-		log_info(driver->log, "the restore order is for another generation, and left to it",
-			 LOG_STR("token", desired->restore.token),
-			 LOG_STR("generation", desired->restore_generation));
-	xstrset(&directory->for_other, desired->restore.token);
-	desired_drop_restore(desired);
+	directory->waiting = false;
+	desired_inputs_judge(&directory->inputs, &driver->life, &news);
+	tell(directory, &news);
+	if (news.save) {
+		directory->unsaved = true;
+		directory->save_ms = 0;
+	}
+	if (news.changed) {
+		driver->metrics.control[METRICS_DIRECTORY]++;
+		driver_step(driver, &news.event);
+		directory->sequence = driver_covering_write(driver);
+	}
+	driver_directory_acknowledge(driver);
+	desired_news_release(&news);
 }
 
 static void take(struct directory *directory)
 {
 	struct driver *driver = directory->driver;
-	struct desired desired;
-	struct event event;
-	bool refused, changed, known;
 
-	if (!directory->waiting || !directory->loaded || !driver->alive || driver->closing ||
-	    driver->life.fenced || driver->life.terminating)
+	if (!directory->waiting || !driver->alive || driver->closing || driver->life.fenced ||
+	    driver->life.terminating || !desired_inputs_are_ready(&directory->inputs))
 		return;
-	if (!resource_is_settled(directory) && !directory->resource_error)
-		return; /* it is being read */
-	directory->waiting = false;
-	note_resource(directory);
-	known = join(directory, &desired);
-	leave_to_other(directory, &desired);
-	directory->reused =
-		known && !desired.bad.kind && desired_reuses_token(&desired, &driver->life.journal);
-	directory->used = known && !desired.bad.kind && desired_is_used(&desired) &&
-			  !journal_is_consumed(&driver->life.journal, desired.restore.token);
-	if (directory->reused)
-		err_set(&desired.bad, ERR_CONFIG, 0, TOKEN_REUSED);
-	changed = desired_compare(&desired, &directory->seen, &driver->life, !directory->taken,
-				  &event, &refused);
-	directory->taken |= known;
-	mention_ignored(directory, desired.ignored);
-	remember(directory, &desired, refused);
-	mention_errors(directory, &desired);
-	if (changed) {
-		log_info(driver->log, "what is wanted has changed");
-		driver->metrics.control[METRICS_DIRECTORY]++;
-		driver_step(driver, &event);
-		directory->sequence = driver_covering_write(driver);
-	}
-	driver_directory_acknowledge(driver);
-	desired_release(&desired);
-	if (directory->observe && (!directory->watch || directory->mounted.known)) {
+	judge(directory);
+	if (directory->observe && desired_inputs_may_decide(&directory->inputs)) {
 		directory->observe = false;
 		effect_observe(driver);
 	}
@@ -317,26 +168,25 @@ static void take(struct directory *directory)
 
 /* ---- readings ---- */
 
-static void read_remote(struct directory *directory);
+/* True: it is another one than the last. */
+static bool keep(struct directory *directory, enum desired_from from, const struct desired *desired,
+		 bool absent, const struct err *why)
+{
+	directory->waiting = true;
+	if (desired &&
+	    (from == DESIRED_FROM_MAP || (from == DESIRED_FROM_DIRECTORY && !directory->map)))
+		directory->read_unix_ms = clock_unix_ms();
+	return desired_inputs_read(&directory->inputs, from, desired, absent, why);
+}
 
-static void on_remote(void *arg, const struct desired *desired, bool absent, const struct err *why)
+static void on_map(void *arg, const struct desired *desired, bool absent, const struct err *why)
 {
 	struct directory *directory = arg;
 
 	if (directory->driver->closing)
 		return;
-	xstrset(&directory->remote_error, desired ? NULL : why->msg);
-	if (desired) {
-		control_source_take(&directory->remote, desired, absent);
-		directory->read_unix_ms = clock_unix_ms();
-	}
-	directory->waiting = true;
+	keep(directory, DESIRED_FROM_MAP, desired, absent, why);
 	take(directory);
-}
-
-static void read_remote(struct directory *directory)
-{
-	control_map_read(directory->map, on_remote, directory);
 }
 
 static void on_poll(void *arg)
@@ -347,27 +197,19 @@ static void on_poll(void *arg)
 	if (!poll_ms)
 		poll_ms = DEFAULT_POLL_MS;
 	loop_timer_set_early(directory->poll, poll_ms, poll_ms / 6);
-	read_remote(directory);
+	control_map_read(directory->map, on_map, directory);
 }
 
-static void on_reading(void *arg, const struct desired *desired, const struct err *why)
+static void on_directory(void *arg, const struct desired *desired, const struct err *why)
 {
 	struct directory *directory = arg;
-	bool same = desired && directory->mounted.known &&
-		    desired_same_texts(desired, &directory->mounted.desired);
+	bool changed = keep(directory, DESIRED_FROM_DIRECTORY, desired, false, why);
 
-	xstrset(&directory->mounted_error, desired ? NULL : why->msg);
-	if (desired) {
-		control_source_take(&directory->mounted, desired, false);
-		if (!directory->map)
-			directory->read_unix_ms = clock_unix_ms();
-	}
-	directory->waiting = true;
 	/* what it does not say any more, the ConfigMap may say since: that is asked first */
-	if (!directory->map || !desired || same || desired->do_not_restart)
+	if (!directory->map || !changed || desired->do_not_restart)
 		take(directory);
-	if (directory->map && desired && !same)
-		read_remote(directory);
+	if (directory->map && changed)
+		control_map_read(directory->map, on_map, directory);
 }
 
 /* ---- before a decision ---- */
@@ -381,17 +223,8 @@ struct check {
 static void checked(void *arg)
 {
 	struct check *check = arg;
-	const struct directory *directory = check->directory;
-	cleanup_free char *unknown = NULL;
+	cleanup_free char *unknown = desired_inputs_unknown(&check->directory->inputs);
 
-	if (directory->map && !directory->remote.known)
-		unknown = xasprintf("(kubernetes.control: none does without the ConfigMap): %s",
-				    directory->remote_error);
-	else if (!resource_is_settled(directory))
-		unknown = xasprintf("(kubernetes.resource: none does without the custom "
-				    "resource): %s",
-				    directory->resource_error ? directory->resource_error
-							      : "drey ends");
 	check->fn(check->arg, unknown);
 	free(check);
 }
@@ -401,7 +234,7 @@ static void on_check(void *arg, const struct desired *desired, bool absent, cons
 	struct check *check = arg;
 	struct directory *directory = check->directory;
 
-	on_remote(directory, desired, absent, why);
+	on_map(directory, desired, absent, why);
 	if (directory->driver->closing || driver_resource_check(directory->driver, checked, check))
 		checked(check);
 }
@@ -411,7 +244,8 @@ bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *
 	struct directory *directory = driver->directory;
 	struct check *check;
 
-	if (!directory || (!directory->map && !directory->resource_wanted))
+	if (!directory ||
+	    (!directory->map && !directory->inputs.from[DESIRED_FROM_RESOURCE].configured))
 		return true;
 	check = xcalloc(1, sizeof(*check));
 	*check = (struct check){directory, fn, arg};
@@ -427,27 +261,10 @@ bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *
 void driver_directory_offer(struct driver *driver, const struct desired *desired, bool there,
 			    const struct err *why)
 {
-	struct directory *directory = driver->directory;
-	struct desired *last = directory ? &directory->resource.desired : NULL;
-
-	if (!directory || driver->closing)
+	if (!driver->directory || driver->closing)
 		return;
-	directory->resource_denied = false;
-	xstrset(&directory->resource_error, !desired            ? why->msg
-					    : desired->bad.kind ? desired->bad.msg
-								: NULL);
-	if (desired && !desired->bad.kind) {
-		control_source_take(&directory->resource, desired, !there);
-	} else if (desired && desired->do_not_restart) {
-		last->do_not_restart = true;
-		xstrset(&last->text[DESIRED_KEY_DO_NOT_RESTART], "true");
-	}
-	if (desired) {
-		directory->resource.known = true;
-		directory->resource.absent = !there;
-	}
-	directory->waiting = true;
-	take(directory);
+	keep(driver->directory, DESIRED_FROM_RESOURCE, desired, !there, why);
+	take(driver->directory);
 }
 
 void driver_directory_deny(struct driver *driver, const struct err *why)
@@ -457,18 +274,14 @@ void driver_directory_deny(struct driver *driver, const struct err *why)
 	driver_directory_offer(driver, NULL, false, why);
 	if (!directory || driver->closing)
 		return;
-	directory->resource_denied = !directory->resource.known;
+	desired_inputs_deny(&directory->inputs);
 	directory->waiting = true;
 	take(directory);
 }
 
 const char *driver_directory_refused(const struct driver *driver)
 {
-	const struct directory *directory = driver->directory;
-
-	if (!directory || !directory->resource.desired.text[DESIRED_KEY_RESTORE])
-		return NULL;
-	return directory->reused ? TOKEN_REUSED : directory->too_late ? TOO_LATE : NULL;
+	return driver->directory ? desired_inputs_refused(&driver->directory->inputs) : NULL;
 }
 
 /* ---- for the driver ---- */
@@ -476,13 +289,10 @@ const char *driver_directory_refused(const struct driver *driver)
 const struct desired *driver_directory_desired(const struct driver *driver,
 					       enum control_object object)
 {
-	const struct directory *directory = driver->directory;
-	const struct control_source *source;
+	enum desired_from from =
+		object == CONTROL_OBJECT_MAP ? DESIRED_FROM_MAP : DESIRED_FROM_RESOURCE;
 
-	if (!directory)
-		return NULL;
-	source = object == CONTROL_OBJECT_MAP ? &directory->remote : &directory->resource;
-	return source->known && !source->absent ? &source->desired : NULL;
+	return driver->directory ? desired_inputs_given(&driver->directory->inputs, from) : NULL;
 }
 
 void driver_directory_alive(struct driver *driver, struct desired_seen *seen)
@@ -493,9 +303,7 @@ void driver_directory_alive(struct driver *driver, struct desired_seen *seen)
 		desired_seen_release(seen);
 		return;
 	}
-	directory->seen = *seen;
-	*seen = (struct desired_seen){0};
-	directory->loaded = true;
+	desired_inputs_load(&directory->inputs, seen);
 	take(directory);
 	if (directory->map)
 		on_poll(directory);
@@ -505,7 +313,7 @@ bool driver_directory_ready(struct driver *driver)
 {
 	struct directory *directory = driver->directory;
 
-	if (!directory || !directory->watch || (directory->mounted.known && directory->loaded))
+	if (!directory || desired_inputs_may_decide(&directory->inputs))
 		return true;
 	directory->observe = true;
 	return false;
@@ -539,6 +347,7 @@ static int open_map(struct directory *directory, struct err *err)
 
 	if (!kube->on || !kube->control)
 		return 0;
+	directory->inputs.from[DESIRED_FROM_MAP].configured = true;
 	directory->map = control_map_new(driver->loop, &kube->config, kube->control, err);
 	if (!directory->map)
 		return -1;
@@ -553,12 +362,13 @@ static int open_watch(struct directory *directory, struct err *err)
 
 	if (!config->control.directory)
 		return 0;
+	directory->inputs.from[DESIRED_FROM_DIRECTORY].configured = true;
 	directory->lane = lane_new(driver->loop, "drey-control", err);
 	if (!directory->lane)
 		return -1;
 	directory->watch =
 		control_watch_new(driver->loop, directory->lane, config->control.directory,
-				  config->control.poll_ms, on_reading, directory);
+				  config->control.poll_ms, on_directory, directory);
 	return 0;
 }
 
@@ -571,7 +381,8 @@ int driver_directory_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->directory = xcalloc(1, sizeof(*driver->directory));
 	driver->directory->driver = driver;
-	driver->directory->resource_wanted = setup->kube.on && setup->kube.resource;
+	driver->directory->inputs.from[DESIRED_FROM_RESOURCE].configured =
+		setup->kube.on && setup->kube.resource;
 	return open_map(driver->directory, err) || open_watch(driver->directory, err) ? -1 : 0;
 }
 
@@ -585,16 +396,9 @@ void driver_directory_close(struct driver *driver)
 	loop_timer_free(directory->poll);
 	lane_free(directory->lane, 1000);
 	control_watch_free(directory->watch);
-	control_source_release(&directory->mounted);
-	control_source_release(&directory->remote);
-	control_source_release(&directory->resource);
-	free(directory->resource_error);
-	desired_seen_release(&directory->seen);
-	free(directory->mounted_error);
-	free(directory->remote_error);
+	desired_inputs_release(&directory->inputs);
 	free(directory->error);
 	free(directory->ignored);
-	free(directory->for_other);
 	free(directory);
 	driver->directory = NULL;
 }

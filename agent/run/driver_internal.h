@@ -9,7 +9,7 @@
  *   driver_fence.c    the fence outlives the agent
  *   driver_start.c    what has to be known before the first step
  *   driver_control.c  requests of the commands
- *   driver_directory.c  the control directory and the control ConfigMap
+ *   driver_directory.c  the control inputs (core/desired_inputs)
  *   driver_resource.c  the custom resource
  *   driver_used.c     orders that were carried out are noted at the object that has them
  *   driver_event.c    Kubernetes Events

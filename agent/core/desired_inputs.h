@@ -1,0 +1,110 @@
+/*
+ * desired_inputs - the control inputs together: which of them counts, and what follows from a new reading. Pure.
+ *
+ * Precedence. The custom resource goes before the other two, key by key. The ConfigMap goes before the control
+ * directory: both are views of one ConfigMap, and the mounted one is older. So of the directory only a
+ * do-not-restart that is set counts then; without such a ConfigMap it is followed as a whole. A do-not-restart
+ * counts wherever it is set. And what all of them say is compared with what was seen before (desired.h), so that
+ * the later of a command and a change of an input counts.
+ *
+ * An error is never absence. A ConfigMap or custom resource that cannot be read any more: what it said last
+ * counts. One that this process has not read yet: nothing is started and nothing else is followed, except for
+ * a do-not-restart, until it is read. Only a custom resource to which access is denied is optional, unless there was one when
+ * the application could read it last; that is remembered with what was seen.
+ *
+ * An order that stood in an input when this process saw it first is of unknown age; one that comes while drey
+ * looks is made now.
+ *
+ * Life cycle: a zeroed one, .configured set -> desired_inputs_read() for each reading, desired_inputs_load() once
+ * -> desired_inputs_judge() -> desired_inputs_release().
+ */
+#ifndef DREY_CORE_DESIRED_INPUTS_H
+#define DREY_CORE_DESIRED_INPUTS_H
+
+#include <stdbool.h>
+
+#include "core/desired.h"
+
+enum desired_from {
+	DESIRED_FROM_DIRECTORY,
+	DESIRED_FROM_MAP,
+	DESIRED_FROM_RESOURCE,
+	DESIRED_FROM_COUNT,
+};
+
+struct desired_input {
+	bool configured;
+	struct desired desired; /* the newest reading; of the resource the newest that made sense */
+	bool known;             /* this process has read it: it, or that there is none */
+	bool absent;            /* there is none */
+	bool seen;              /* a reading that made sense: what comes now is new */
+	char *standing;         /* the token of the order in the first of them; NULL = none */
+	char *error;            /* why the newest reading is not followed; NULL = it is */
+};
+
+struct desired_inputs {
+	struct desired_input from[DESIRED_FROM_COUNT];
+	struct desired_seen seen;
+	bool loaded; /* `seen` is known */
+	bool denied; /* access to the custom resource, and it was never read by this process */
+	bool told_denied;
+	bool taken;      /* a reading was taken: what comes now is no first look */
+	bool too_late;   /* the restore request is refused, because the job runs */
+	bool reused;     /* it is refused with all the rest, because another order had its token */
+	bool used;       /* its object says that it was carried out; the journal does not know it */
+	char *for_other; /* token of the order that is left to another generation */
+};
+
+/* What follows from the newest readings. Strings are borrowed until the inputs change, unless it says so. */
+struct desired_news {
+	struct desired
+		desired; /* of all inputs; owned. The strings of the event are borrowed from it */
+	bool changed;    /* the event is to be taken */
+	struct event event; /* EVENT_CONTROL */
+	bool save;          /* inputs->seen has changed: save it once the journal has the event */
+	const char *
+		error; /* why the inputs are not followed, or not all they ask for; NULL = they are */
+	const char
+		*denied; /* access to the custom resource, for the first time; NULL = it is not */
+	char *left_to; /* the order inputs->for_other is left to this generation, for the first time; owned; NULL = none is */
+};
+
+/*
+ * A reading (copied). absent: there is no such object; if it comes back later, that is a first look. NULL: it could
+ * not be read, `why` says how. True: a reading whose texts are not those of the last one.
+ */
+bool desired_inputs_read(struct desired_inputs *inputs, enum desired_from from,
+			 const struct desired *desired, bool absent, const struct err *why);
+
+/* After desired_inputs_read() with such an error: access to the custom resource is denied. That is no obstacle,
+ * unless there was one before. */
+void desired_inputs_deny(struct desired_inputs *inputs);
+
+/* What was seen by the process before (taken over). */
+void desired_inputs_load(struct desired_inputs *inputs, struct desired_seen *seen);
+
+/* True: what there is can be judged. False: the first reading of the custom resource is still under way, or
+ * what was seen is not loaded. */
+bool desired_inputs_are_ready(const struct desired_inputs *inputs);
+
+/* Has the directory been read? Before that no start is decided, because a do-not-restart could be in there. */
+bool desired_inputs_may_decide(const struct desired_inputs *inputs);
+
+/* Why it is not known at all what the desired state is; NULL = it is known. The caller frees. */
+char *desired_inputs_unknown(const struct desired_inputs *inputs);
+
+/* Compare all inputs with what was seen; then they are seen. Release *ret_news. */
+void desired_inputs_judge(struct desired_inputs *inputs, const struct lifecycle *life,
+			  struct desired_news *ret_news);
+void desired_news_release(struct desired_news *news);
+
+/* Why a restore request of the custom resource is not carried out; NULL = there is no such request; static. */
+const char *desired_inputs_refused(const struct desired_inputs *inputs);
+
+/* The newest reading of an object that has orders; NULL = it was not read, or is not there; borrowed. */
+const struct desired *desired_inputs_given(const struct desired_inputs *inputs,
+					   enum desired_from from);
+
+void desired_inputs_release(struct desired_inputs *inputs); /* a zeroed one is fine */
+
+#endif
