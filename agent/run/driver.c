@@ -76,8 +76,20 @@ static void execute(struct driver *driver, const struct effect *effect)
 	case EFFECT_NOTE:
 		say(driver, effect);
 		break;
-	case EFFECT_TELL:
+	case EFFECT_TELL: /* pass_on() */
 		break;
+	}
+}
+
+/* What has happened, before anything is done about it. */
+static void pass_on(struct driver *driver, const struct effects *effects)
+{
+	for (size_t i = 0; i < effects->count; i++) {
+		const struct notice *notice = &effects->list[i].notice;
+
+		if (effects->list[i].type != EFFECT_TELL)
+			continue;
+		metrics_notice(&driver->metrics, notice);
 	}
 }
 
@@ -100,7 +112,8 @@ void driver_step(struct driver *driver, const struct event *event)
 		return;
 	before = driver->life.phase;
 	lifecycle_step(&driver->life, event, clock_mono_ms(), clock_unix_ms(), &effects);
-	metrics_step(&driver->metrics, &driver->life, event);
+	metrics_event(&driver->metrics, event);
+	pass_on(driver, &effects);
 	driver_judge(driver, clock_unix_ms());
 	termination_see(&driver->last, &driver->life);
 	driver_hooks_step(driver);

@@ -1,7 +1,6 @@
 #include "run/metrics.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/mem.h"
 
@@ -16,85 +15,49 @@ static const char *const source_labels[METRICS_SOURCES] = {"socket", "directory"
 
 /* ---- counting ---- */
 
-static int64_t last_failure(const struct journal *journal)
+static void count_operation(struct metrics *metrics, const struct notice *notice)
 {
-	return journal->failure_count ? journal->failures_unix_ms[journal->failure_count - 1] : 0;
-}
-
-static void remember(struct metrics *metrics, const struct lifecycle *life)
-{
-	const struct journal *journal = &life->journal;
-	const struct launch *launch = journal_launch_const(journal);
-
-	metrics->phase = life->phase;
-	metrics->launch_number = launch ? launch->number : 0;
-	metrics->verified = launch && launch->verified_unix_ms;
-	memcpy(metrics->ended_id, journal->last_operation.trigger_id, JOB_ID_BYTES);
-	metrics->ended_unix_ms = journal->last_operation.ended_unix_ms;
-	metrics->failure_count = journal->failure_count;
-	metrics->last_failure_unix_ms = last_failure(journal);
-	if (journal->operation.kind == OPERATION_NONE)
-		return;
-	memcpy(metrics->operation_id, journal->operation.trigger_id, JOB_ID_BYTES);
-	metrics->operation_started_unix_ms = journal->operation.started_unix_ms;
-}
-
-void metrics_init(struct metrics *metrics, const struct lifecycle *life)
-{
-	*metrics = (struct metrics){0};
-	remember(metrics, life);
-}
-
-static void count_operation(struct metrics *metrics, const struct operation_result *result)
-{
-	int64_t took_ms = result->ended_unix_ms - metrics->operation_started_unix_ms;
-
-	if (result->kind == OPERATION_NONE || (!strcmp(result->trigger_id, metrics->ended_id) &&
-					       result->ended_unix_ms == metrics->ended_unix_ms))
-		return;
-	if ((size_t)result->kind < METRICS_OPERATION_KINDS &&
-	    (size_t)result->reason < METRICS_OPERATION_REASONS)
-		metrics->operations[result->kind][result->reason][result->ok]++;
+	if ((size_t)notice->kind < METRICS_OPERATION_KINDS &&
+	    (size_t)notice->reason < METRICS_OPERATION_REASONS)
+		metrics->operations[notice->kind][notice->reason][notice->ok]++;
 	/* the wall clock may have been set back */
-	if (result->ok && result->location && took_ms >= 0 && *result->trigger_id &&
-	    !strcmp(result->trigger_id, metrics->operation_id))
-		metrics->savepoint_duration_ms = took_ms;
+	if (notice->ok && notice->path && notice->took_ms >= 0)
+		metrics->savepoint_duration_ms = notice->took_ms;
 }
 
-static void count_launch(struct metrics *metrics, const struct launch *launch)
+static enum restore_label restore_label(const struct notice *notice)
 {
-	bool seen = launch && launch->number == metrics->launch_number && metrics->verified;
-
-	if (!launch || !launch->verified_unix_ms || seen)
-		return;
-	if (!launch->restore_path)
-		metrics->restores[RESTORED_NOTHING]++;
-	else if (launch->restore_kind == SNAPSHOT_SAVEPOINT)
-		metrics->restores[RESTORED_SAVEPOINT]++;
-	else
-		metrics->restores[RESTORED_CHECKPOINT]++;
+	if (!notice->path)
+		return RESTORED_NOTHING;
+	return notice->restored == SNAPSHOT_SAVEPOINT ? RESTORED_SAVEPOINT : RESTORED_CHECKPOINT;
 }
 
-static void count_event(struct metrics *metrics, const struct event *event)
+void metrics_notice(struct metrics *metrics, const struct notice *notice)
+{
+	switch (notice->type) {
+	case NOTICE_PHASE:
+		metrics->holds += notice->phase == PHASE_HOLDING && notice->from != PHASE_HOLDING;
+		break;
+	case NOTICE_OPERATION:
+		count_operation(metrics, notice);
+		break;
+	case NOTICE_ATTEMPT_FAILED:
+		metrics->failed_attempts++;
+		break;
+	case NOTICE_RESTORE_VERIFIED:
+		metrics->restores[restore_label(notice)]++;
+		break;
+	default: /* no counter */
+		break;
+	}
+}
+
+void metrics_event(struct metrics *metrics, const struct event *event)
 {
 	metrics->journal_writes += event->type == EVENT_JOURNAL_WRITTEN;
 	metrics->journal_failures += event->type == EVENT_JOURNAL_FAILED;
 	metrics->ends += event->type == EVENT_EXITED;
 	metrics->oom_kills += event->type == EVENT_EXITED && event->process.oom_killed;
-}
-
-void metrics_step(struct metrics *metrics, const struct lifecycle *life, const struct event *event)
-{
-	const struct journal *journal = &life->journal;
-
-	count_event(metrics, event);
-	count_launch(metrics, journal_launch_const(journal));
-	count_operation(metrics, &journal->last_operation);
-	metrics->holds += life->phase == PHASE_HOLDING && metrics->phase != PHASE_HOLDING;
-	metrics->failed_attempts +=
-		journal->failure_count > metrics->failure_count ||
-		(journal->failure_count && last_failure(journal) != metrics->last_failure_unix_ms);
-	remember(metrics, life);
 }
 
 /* ---- the text ---- */

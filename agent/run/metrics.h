@@ -6,8 +6,8 @@
  * (launches, the last savepoint) survives a restart of the agent; the counters here begin at 0
  * again, which Prometheus knows how to read.
  *
- * Life cycle: metrics_init() once the journal was read -> metrics_step() after every
- * lifecycle_step() -> metrics_text() for every reader. No memory of its own.
+ * Life cycle: begins zeroed -> metrics_event() for every event of the life cycle, metrics_notice() for
+ * every notice that comes out of it -> metrics_text() for every reader. No memory of its own.
  * Format: text exposition format 0.0.4.
  */
 #ifndef DREY_RUN_METRICS_H
@@ -43,24 +43,11 @@ struct metrics {
 
 	/* the last savepoint or stop that succeeded; 0 = none yet */
 	int64_t savepoint_duration_ms;
-
-	/* what was seen last, to tell what has changed */
-	enum phase phase;
-	int64_t launch_number;
-	bool verified;
-	char operation_id[JOB_ID_BYTES]; /* in flight */
-	int64_t operation_started_unix_ms;
-	char ended_id[JOB_ID_BYTES]; /* journal.last_operation */
-	int64_t ended_unix_ms;
-	size_t failure_count;
-	int64_t last_failure_unix_ms;
 };
 
-/* What is on record already is not counted again. */
-void metrics_init(struct metrics *metrics, const struct lifecycle *life);
-
-/* Count what the step with `event` has changed. */
-void metrics_step(struct metrics *metrics, const struct lifecycle *life, const struct event *event);
+/* Count what has happened, and what the life cycle was given. */
+void metrics_notice(struct metrics *metrics, const struct notice *notice);
+void metrics_event(struct metrics *metrics, const struct event *event);
 
 /* Append the exposition. life: NULL before the journal was read; conditions: as they were judged last.
  * now_unix_ms: the wall clock. */

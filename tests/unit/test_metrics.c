@@ -28,7 +28,6 @@ static void rig_begin(struct rig *rig)
 	rig->config.flink_version = "2.3.0";
 	journal_init(&journal, "or\"ders\\\n");
 	lifecycle_init(&rig->life, &rig->config, &journal, &rng);
-	metrics_init(&rig->metrics, &rig->life);
 }
 
 static void rig_end(struct rig *rig)
@@ -37,11 +36,16 @@ static void rig_end(struct rig *rig)
 	buf_release(&rig->text);
 }
 
-static void step(struct rig *rig, enum event_type type)
+static void count(struct rig *rig, enum event_type type)
 {
 	struct event event = {.type = type};
 
-	metrics_step(&rig->metrics, &rig->life, &event);
+	metrics_event(&rig->metrics, &event);
+}
+
+static void tell(struct rig *rig, struct notice notice)
+{
+	metrics_notice(&rig->metrics, &notice);
 }
 
 static const char *text(struct rig *rig)
@@ -63,28 +67,6 @@ static void add_launch(struct rig *rig, const char *path, enum snapshot_kind kin
 	launch->restore_path = xstrdup(path);
 	launch->restore_kind = kind;
 	launch->started_unix_ms = NOW - 5000;
-}
-
-static void end_operation(struct rig *rig, const char *id, bool ok)
-{
-	struct operation *operation = &rig->life.journal.operation;
-	struct operation_result *result = &rig->life.journal.last_operation;
-
-	operation->kind = OPERATION_SAVEPOINT;
-	operation->reason = REASON_PERIODIC;
-	operation->started_unix_ms = NOW - 2500;
-	snprintf(operation->trigger_id, JOB_ID_BYTES, "%s", id);
-	step(rig, EVENT_OPERATION);
-	operation_release(operation);
-	operation_result_release(result);
-	*result = (struct operation_result){.kind = OPERATION_SAVEPOINT,
-					    .reason = REASON_PERIODIC,
-					    .ok = ok,
-					    .location = xstrdup(ok ? "file:/sp/1" : NULL),
-					    .ended_unix_ms = NOW};
-	snprintf(result->trigger_id, JOB_ID_BYTES, "%s", id);
-	step(rig, EVENT_INSPECTED);
-	step(rig, EVENT_TICK);
 }
 
 TEST(a_standstill_has_its_word)
@@ -189,69 +171,69 @@ TEST(before_the_journal_is_read_it_says_what_it_is)
 	buf_release(&out);
 }
 
-TEST(restores_are_counted_once_when_they_are_verified)
+TEST(restores_are_counted_by_what_was_restored)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	tell(&rig, (struct notice){.type = NOTICE_RESTORE_VERIFIED});
+	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"empty\"} 1");
+	tell(&rig, (struct notice){.type = NOTICE_RESTORE_VERIFIED,
+				   .path = "file:/sp/1",
+				   .restored = SNAPSHOT_SAVEPOINT});
+	tell(&rig, (struct notice){.type = NOTICE_RESTORE_VERIFIED,
+				   .path = "file:/ck/1",
+				   .restored = SNAPSHOT_CHECKPOINT});
+	tell(&rig, (struct notice){.type = NOTICE_PROVEN});
+	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"savepoint\"} 1");
+	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"checkpoint\"} 1");
+	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"empty\"} 1");
+	rig_end(&rig);
+}
+
+TEST(the_last_launch_is_shown)
 {
 	struct rig rig;
 
 	rig_begin(&rig);
 	add_launch(&rig, NULL, SNAPSHOT_CHECKPOINT);
-	step(&rig, EVENT_STARTED);
-	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"empty\"} 0");
 	CHECK_SAMPLE(&rig, "drey_launch_restore_verified 0");
-	rig.life.journal.launches[0].verified_unix_ms = NOW;
-	step(&rig, EVENT_VIEW);
-	step(&rig, EVENT_VIEW);
-	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"empty\"} 1");
-	CHECK_SAMPLE(&rig, "drey_launch_restore_verified 1");
 	CHECK_SAMPLE(&rig, "drey_launch_start_timestamp_seconds 1699999995.123");
 	add_launch(&rig, "file:/sp/1", SNAPSHOT_SAVEPOINT);
-	step(&rig, EVENT_VIEW);
 	rig.life.journal.launches[1].verified_unix_ms = NOW;
-	step(&rig, EVENT_VIEW);
-	add_launch(&rig, "file:/ck/1", SNAPSHOT_CHECKPOINT);
-	rig.life.journal.launches[2].verified_unix_ms = NOW;
-	step(&rig, EVENT_VIEW);
-	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"savepoint\"} 1");
-	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"checkpoint\"} 1");
-	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"empty\"} 1");
-	CHECK_SAMPLE(&rig, "drey_launches_total 3");
+	CHECK_SAMPLE(&rig, "drey_launch_restore_verified 1");
+	CHECK_SAMPLE(&rig, "drey_launches_total 2");
 	rig_end(&rig);
 }
 
 TEST(operations_are_counted_by_kind_reason_and_result)
 {
 	struct rig rig;
+	struct notice notice = {.type = NOTICE_OPERATION,
+				.kind = OPERATION_SAVEPOINT,
+				.reason = REASON_PERIODIC,
+				.ok = true,
+				.took_ms = 2500,
+				.path = "file:/sp/1"};
 
 	rig_begin(&rig);
-	end_operation(&rig, "a", true);
-	end_operation(&rig, "b", false);
-	end_operation(&rig, "c", true);
+	tell(&rig, notice);
+	tell(&rig, notice);
+	notice.ok = false;
+	notice.took_ms = 9000;
+	tell(&rig, notice);
 	CHECK_SAMPLE(&rig, "drey_operations_total{kind=\"savepoint\",reason=\"periodic\",result="
 			   "\"ok\"} 2");
 	CHECK_SAMPLE(&rig, "drey_operations_total{kind=\"savepoint\",reason=\"periodic\",result="
 			   "\"failed\"} 1");
 	CHECK_SAMPLE(&rig, "drey_savepoint_last_duration_seconds 2.500");
-	rig_end(&rig);
-}
-
-TEST(a_journal_that_was_read_is_not_counted_again)
-{
-	struct rig rig;
-
-	rig_begin(&rig);
-	add_launch(&rig, "file:/sp/1", SNAPSHOT_SAVEPOINT);
-	rig.life.journal.launches[0].verified_unix_ms = NOW;
-	journal_add_failure(&rig.life.journal, NOW - 1000);
-	rig.life.journal.last_operation =
-		(struct operation_result){.kind = OPERATION_STOP, .ok = true};
-	rig.life.phase = PHASE_HOLDING;
-	metrics_init(&rig.metrics, &rig.life);
-	step(&rig, EVENT_HELLO);
-	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"savepoint\"} 0");
-	CHECK_SAMPLE(&rig, "drey_failed_attempts_total 0");
-	CHECK_SAMPLE(&rig, "drey_attempts_failed 1");
-	CHECK_SAMPLE(&rig, "drey_holds_total 0");
-	CHECK(!strstr(text(&rig), "\ndrey_operations_total"));
+	notice.ok = true;
+	notice.took_ms = -3000; /* the clock was set back */
+	tell(&rig, notice);
+	notice.took_ms = 4000; /* a cancel has no savepoint */
+	notice.path = NULL;
+	tell(&rig, notice);
+	CHECK_SAMPLE(&rig, "drey_savepoint_last_duration_seconds 2.500");
 	rig_end(&rig);
 }
 
@@ -259,25 +241,26 @@ TEST(failures_holds_and_ends_are_counted)
 {
 	struct rig rig;
 	struct event end = {.type = EVENT_EXITED, .process.oom_killed = true};
+	struct notice holds = {
+		.type = NOTICE_PHASE, .from = PHASE_RESOLVING, .phase = PHASE_HOLDING};
 
 	rig_begin(&rig);
-	rig.life.phase = PHASE_HOLDING;
-	step(&rig, EVENT_OBSERVED);
-	step(&rig, EVENT_TICK);
-	rig.life.phase = PHASE_LAUNCHING;
-	metrics_step(&rig.metrics, &rig.life, &end);
-	for (int i = 0; i < JOURNAL_MAX_FAILURES + 2; i++) {
-		journal_add_failure(&rig.life.journal, NOW - 1000 + i);
-		step(&rig, EVENT_EXITED);
-		step(&rig, EVENT_TICK);
-	}
+	tell(&rig, holds);
+	holds.from = PHASE_HOLDING; /* for another cause */
+	tell(&rig, holds);
+	tell(&rig, (struct notice){.type = NOTICE_PHASE, .phase = PHASE_LAUNCHING});
+	metrics_event(&rig.metrics, &end);
+	count(&rig, EVENT_EXITED);
+	tell(&rig, (struct notice){.type = NOTICE_ATTEMPT_FAILED});
+	tell(&rig, (struct notice){.type = NOTICE_ATTEMPT_FAILED});
 	CHECK_SAMPLE(&rig, "drey_holds_total 1");
-	CHECK_SAMPLE(&rig, "drey_failed_attempts_total 34");
-	CHECK_SAMPLE(&rig, "drey_flink_ends_total 35");
+	CHECK_SAMPLE(&rig, "drey_failed_attempts_total 2");
+	CHECK_SAMPLE(&rig, "drey_attempts_failed 0");
+	journal_add_failure(&rig.life.journal, NOW - 1000);
+	CHECK_SAMPLE(&rig, "drey_attempts_failed 1");
+	CHECK_SAMPLE(&rig, "drey_failed_attempts_total 2");
+	CHECK_SAMPLE(&rig, "drey_flink_ends_total 2");
 	CHECK_SAMPLE(&rig, "drey_flink_oom_kills_total 1");
-	rig.life.journal.failure_count = 0;
-	step(&rig, EVENT_VIEW);
-	CHECK_SAMPLE(&rig, "drey_failed_attempts_total 34");
 	rig_end(&rig);
 }
 
@@ -286,9 +269,9 @@ TEST(journal_writes_are_counted)
 	struct rig rig;
 
 	rig_begin(&rig);
-	step(&rig, EVENT_JOURNAL_WRITTEN);
-	step(&rig, EVENT_JOURNAL_WRITTEN);
-	step(&rig, EVENT_JOURNAL_FAILED);
+	count(&rig, EVENT_JOURNAL_WRITTEN);
+	count(&rig, EVENT_JOURNAL_WRITTEN);
+	count(&rig, EVENT_JOURNAL_FAILED);
 	rig.life.journal_broken = true;
 	rig.life.acknowledged = 17;
 	CHECK_SAMPLE(&rig, "drey_journal_writes_total 2");
