@@ -90,6 +90,7 @@ static void pass_on(struct driver *driver, const struct effects *effects)
 		if (effects->list[i].type != EFFECT_TELL)
 			continue;
 		metrics_notice(&driver->metrics, notice);
+		driver_event_notice(driver, notice);
 	}
 }
 
@@ -125,7 +126,6 @@ void driver_step(struct driver *driver, const struct event *event)
 	driver_directory_acknowledge(driver);
 	driver_used_step(driver);
 	driver_resource_step(driver);
-	driver_event_step(driver);
 	driver_fence_step(driver);
 	driver_owner_step(driver);
 	driver_ready_step(driver);

@@ -5,7 +5,6 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,6 +12,7 @@
 #include "core/event_series.h"
 #include "kube/event.h"
 #include "run/driver_internal.h"
+#include "run/event_text.h"
 #include "run/kube/kube_lane.h"
 
 #define QUEUE_MAX    16 /* more are dropped */
@@ -26,12 +26,6 @@ struct events {
 	unsigned serial;       /* of the names */
 	int failures;          /* in a row */
 	int64_t not_before_ms; /* after failures */
-
-	/* what was told last */
-	enum phase phase;
-	enum cause cause;
-	bool began, fenced, refused;
-	int64_t operation_unix_ms, verified_unix_ms, proven_unix_ms;
 };
 
 struct event_job {
@@ -161,85 +155,15 @@ void driver_event(struct driver *driver, bool warning, const char *reason, const
 	lane_submit(events->kube.lane, work, done, job);
 }
 
-/* ---- what has happened ---- */
-
-static void tell_phase(struct driver *driver)
+void driver_event_notice(struct driver *driver, const struct notice *notice)
 {
-	const struct lifecycle *life = &driver->life;
-	bool braked = life->journal.intent.do_not_restart;
-	const char *cause = cause_name(life->cause);
+	struct event_text text;
 
-	driver_event(driver,
-		     life->phase == PHASE_FAILED || life->cause == CAUSE_STOP_FAILED ||
-			     life->cause == CAUSE_JOB_NOT_RUNNING ||
-			     (life->phase == PHASE_HOLDING && !braked),
-		     cause ? cause : phase_name(life->phase), "Supervise", life->reason);
-}
-
-static void tell_operation(struct driver *driver)
-{
-	const struct operation_result *result = &driver->life.journal.last_operation;
-	cleanup_free char *reason = NULL, *note = NULL;
-	const char *kind = operation_kind_name(result->kind);
-
-	reason = xasprintf("%c%s%s", kind[0] - 'a' + 'A', kind + 1,
-			   result->ok ? "Completed" : "Failed");
-	note = xasprintf("%s (%s)%s%s", kind, operation_reason_name(result->reason),
-			 result->location || result->error ? ": " : "",
-			 result->ok      ? result->location ? result->location : ""
-			 : result->error ? result->error
-					 : "");
-	driver_event(driver, !result->ok, reason, "Operate", note);
-}
-
-static void tell_launch(struct events *events, const struct launch *launch)
-{
-	if (launch->verified_unix_ms && launch->verified_unix_ms != events->verified_unix_ms)
-		driver_event(events->driver, false, "RestoreVerified", "Launch",
-			     launch->restore_path ? launch->restore_path
-						  : "started without state, as decided");
-	if (launch->proven_unix_ms && launch->proven_unix_ms != events->proven_unix_ms)
-		driver_event(events->driver, false, "Proven", "Launch",
-			     "the first checkpoint of this launch is complete");
-	events->verified_unix_ms = launch->verified_unix_ms;
-	events->proven_unix_ms = launch->proven_unix_ms;
-}
-
-/* What was on record before this process began was told by the one before. */
-static void begin(struct events *events, const struct lifecycle *life)
-{
-	const struct launch *launch = journal_launch_const(&life->journal);
-
-	events->began = true;
-	events->phase = life->phase;
-	events->cause = life->cause;
-	events->operation_unix_ms = life->journal.last_operation.ended_unix_ms;
-	events->verified_unix_ms = launch ? launch->verified_unix_ms : 0;
-	events->proven_unix_ms = launch ? launch->proven_unix_ms : 0;
-}
-
-void driver_event_step(struct driver *driver)
-{
-	const struct lifecycle *life = &driver->life;
-	const struct operation_result *result = &life->journal.last_operation;
-	struct events *events = driver->events;
-
-	if (!events || !driver->alive)
+	if (!driver->events)
 		return;
-	if (!events->began)
-		begin(events, life);
-	if (life->phase != events->phase || life->cause != events->cause)
-		tell_phase(driver);
-	if (result->kind != OPERATION_NONE && result->ended_unix_ms != events->operation_unix_ms)
-		tell_operation(driver);
-	if (journal_launch_const(&life->journal))
-		tell_launch(events, journal_launch_const(&life->journal));
-	if (life->fenced && !events->fenced)
-		driver_event(driver, true, "TakenOver", "Supervise", life->reason);
-	events->phase = life->phase;
-	events->cause = life->cause;
-	events->operation_unix_ms = result->ended_unix_ms;
-	events->fenced = life->fenced;
+	if (event_text(notice, &text))
+		driver_event(driver, text.warning, text.reason, text.action, text.note);
+	event_text_release(&text);
 }
 
 /* ---- begin and end ---- */

@@ -204,8 +204,7 @@ void driver_judge(struct driver *driver, int64_t now_unix_ms);
 /* driver_event.c; without Kubernetes all of this does nothing */
 int driver_event_open(struct driver *driver, struct err *err);
 void driver_event_close(struct driver *driver);
-/* After every step: tell what has happened. */
-void driver_event_step(struct driver *driver);
+void driver_event_notice(struct driver *driver, const struct notice *notice);
 /* Tell this; reason and action are one word each. All is copied. */
 void driver_event(struct driver *driver, bool warning, const char *reason, const char *action,
 		  const char *note);

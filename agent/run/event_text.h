@@ -1,0 +1,26 @@
+/*
+ * event_text - which Kubernetes Event tells of a notice, and in what words: docs/kubernetes.md, Events.
+ *
+ * Pure: a table. Reasons stay as they are, because alerts are written with them.
+ */
+#ifndef DREY_RUN_EVENT_TEXT_H
+#define DREY_RUN_EVENT_TEXT_H
+
+#include <stdbool.h>
+
+#include "core/notice.h"
+
+#define EVENT_REASON_BYTES 64
+
+struct event_text {
+	bool warning; /* else Normal */
+	char reason[EVENT_REASON_BYTES];
+	const char *action;
+	char *note; /* or NULL; owned */
+};
+
+/* False: no Event tells of it. Release *ret with event_text_release(). */
+bool event_text(const struct notice *notice, struct event_text *ret);
+void event_text_release(struct event_text *text);
+
+#endif

@@ -1,0 +1,91 @@
+/* Which Kubernetes Event tells of a notice: reasons and types are what docs/kubernetes.md promises. */
+#include "run/event_text.h"
+
+#include "base/mem.h"
+#include "tap.h"
+
+#define NO_EVENT "-"
+
+/* "Warning Reason Action: note", or NO_EVENT. */
+#define CHECK_EVENT(want, ...)                                                                     \
+	do {                                                                                       \
+		cleanup_free char *got = event_of(&(struct notice){__VA_ARGS__});                  \
+		CHECK_STR(got, want);                                                              \
+	} while (0)
+
+static char *event_of(const struct notice *notice)
+{
+	struct event_text text;
+	char *line;
+
+	if (!event_text(notice, &text))
+		return xstrdup(NO_EVENT);
+	line = xasprintf("%s %s %s: %s", text.warning ? "Warning" : "Normal", text.reason,
+			 text.action, text.note ? text.note : "");
+	event_text_release(&text);
+	return line;
+}
+
+TEST(a_phase_is_told_by_its_cause_or_its_name)
+{
+	CHECK_EVENT("Normal Running Supervise: job 1 runs", .type = NOTICE_PHASE,
+		    .phase = PHASE_RUNNING, .text = "job 1 runs");
+	CHECK_EVENT("Normal Finished Supervise: it is over", .type = NOTICE_PHASE,
+		    .phase = PHASE_FINISHED, .cause = CAUSE_FINISHED, .text = "it is over");
+}
+
+TEST(what_a_person_has_to_look_at_is_a_warning)
+{
+	CHECK_EVENT("Warning Failed Supervise: ", .type = NOTICE_PHASE, .phase = PHASE_FAILED);
+	CHECK_EVENT("Warning StopFailed Supervise: ", .type = NOTICE_PHASE, .phase = PHASE_RUNNING,
+		    .cause = CAUSE_STOP_FAILED);
+	CHECK_EVENT("Warning JobNotRunning Supervise: ", .type = NOTICE_PHASE,
+		    .phase = PHASE_RUNNING, .cause = CAUSE_JOB_NOT_RUNNING);
+	CHECK_EVENT("Warning StorageUnreadable Supervise: ", .type = NOTICE_PHASE,
+		    .phase = PHASE_HOLDING, .cause = CAUSE_STORAGE_UNREADABLE);
+}
+
+TEST(a_hold_that_a_person_has_asked_for_is_none)
+{
+	CHECK_EVENT("Normal DoNotRestart Supervise: ", .type = NOTICE_PHASE, .phase = PHASE_HOLDING,
+		    .cause = CAUSE_DO_NOT_RESTART, .do_not_restart = true);
+}
+
+TEST(where_a_new_agent_begins_is_no_event)
+{
+	CHECK_EVENT(NO_EVENT, .type = NOTICE_PHASE, .phase = PHASE_FAILED, .known = true);
+}
+
+TEST(an_operation_names_its_savepoint_or_what_went_wrong)
+{
+	CHECK_EVENT("Normal SavepointCompleted Operate: savepoint (manual): file:/sp/1",
+		    .type = NOTICE_OPERATION, .kind = OPERATION_SAVEPOINT, .reason = REASON_MANUAL,
+		    .ok = true, .path = "file:/sp/1");
+	CHECK_EVENT("Warning StopFailed Operate: stop (suspend): expired", .type = NOTICE_OPERATION,
+		    .kind = OPERATION_STOP, .reason = REASON_SUSPEND, .path = "file:/sp/1",
+		    .text = "expired");
+	CHECK_EVENT("Normal CancelCompleted Operate: cancel (cancel)", .type = NOTICE_OPERATION,
+		    .kind = OPERATION_CANCEL, .reason = REASON_CANCEL, .ok = true);
+}
+
+TEST(a_launch_is_told_when_it_is_verified_and_proven)
+{
+	CHECK_EVENT("Normal RestoreVerified Launch: file:/sp/1", .type = NOTICE_RESTORE_VERIFIED,
+		    .path = "file:/sp/1");
+	CHECK_EVENT("Normal RestoreVerified Launch: started without state, as decided",
+		    .type = NOTICE_RESTORE_VERIFIED);
+	CHECK_EVENT("Normal Proven Launch: the first checkpoint of this launch is complete",
+		    .type = NOTICE_PROVEN);
+}
+
+TEST(a_fence_is_a_warning)
+{
+	CHECK_EVENT("Warning TakenOver Supervise: another drey", .type = NOTICE_FENCED,
+		    .text = "another drey");
+}
+
+TEST(what_its_phase_tells_is_not_told_twice)
+{
+	CHECK_EVENT(NO_EVENT, .type = NOTICE_ENDED, .phase = PHASE_FAILED);
+	CHECK_EVENT(NO_EVENT, .type = NOTICE_ATTEMPT_FAILED, .phase = PHASE_RESOLVING);
+}
