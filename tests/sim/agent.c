@@ -58,7 +58,7 @@ static void observe(struct world *w)
 	if (agent->observing)
 		fail(w, "a second observation while one is under way");
 	agent->observing = true;
-	if (agent->directory_taken)
+	if (desired_inputs_may_decide(&agent->inputs))
 		agent_gather(w);
 	else
 		agent->observe_waits = true;
@@ -212,9 +212,7 @@ void agent_start(struct world *w)
 	w->epochs[SCOPE_AGENT]++;
 	facts_release(&agent->facts);
 	*agent = (struct agent){.alive = true, .tick_at_ms = -1, .fenced_ms = -1};
-	agent->directory_taken = !w->directory.used;
-	memcpy(agent->directory_seen, w->directory.saved, sizeof(agent->directory_seen));
-	agent->directory_known = w->directory.known;
+	directory_begin(w);
 	agent->file_sequence = journal.sequence;
 	snprintf(agent->writer, sizeof(agent->writer), "pod-%d/agent-%" PRIu64, w->pod,
 		 w->epochs[SCOPE_AGENT]);
@@ -252,6 +250,7 @@ void agent_crash(struct world *w, const char *why)
 	w->init->fenced |= agent->life.fenced;
 	store_land(w);
 	lifecycle_release(&agent->life);
+	desired_inputs_release(&agent->inputs);
 	agent->alive = false;
 	w->epochs[SCOPE_AGENT]++;
 	/* drey-init waits no longer than 30 s, and whoever takes over 35 s: so the agent is back in time to see that */

@@ -1,155 +1,146 @@
 /*
- * The control directory: files that say what is wanted, followed as agent/run/control does it. Only a
- * change counts, also one that was made while no agent looked; what was seen is on record once the
- * journal has it, so that a crash in between brings it once more. It lies beside the journal, and is lost
- * with it; then orders of long ago are seen for the first time.
+ * The control directory: files with the desired state, which core/desired_inputs follows. What was seen is on
+ * record once the journal has it, so that a crash in between brings it once more. It lies beside the journal, and
+ * is lost with it; then orders of long ago are seen for the first time.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "tests/sim/sim.h"
 
 #define LOOKED_AT_MS (10 * SECOND_MS) /* when the notification is missed */
 
-static const unsigned fields_of[DIRECTORY_KEYS] = {
-	CONTROL_STATE, CONTROL_DO_NOT_RESTART, CONTROL_SAVEPOINT, CONTROL_RESTART, CONTROL_RESTORE};
-
-void directory_write(struct world *w, const struct event *wish)
+static void put(struct directory *directory, enum desired_key key, const char *text)
 {
-	const struct intent *intent = &wish->control.intent;
-	struct directory *directory = &w->directory;
+	snprintf(directory->text[key], sizeof(directory->text[key]), "%s", text);
+}
 
-	for (int i = 0; i < DIRECTORY_KEYS; i++)
-		directory->version[i] += (wish->control.fields & fields_of[i]) != 0;
-	if (wish->control.fields & CONTROL_STATE)
+void directory_write(struct world *w, const struct event *asked)
+{
+	const struct intent *intent = &asked->control.intent;
+	struct directory *directory = &w->directory;
+	unsigned fields = asked->control.fields;
+
+	if (fields & CONTROL_STATE) {
 		directory->state = intent->state;
-	if (wish->control.fields & CONTROL_DO_NOT_RESTART)
+		put(directory, DESIRED_KEY_STATE, desired_state_name(intent->state));
+	}
+	if (fields & CONTROL_DO_NOT_RESTART) {
 		directory->do_not_restart = intent->do_not_restart;
-	if (wish->control.fields & CONTROL_SAVEPOINT)
-		snprintf(directory->savepoint, sizeof(directory->savepoint), "%s",
-			 intent->savepoint_nonce);
-	if (wish->control.fields & CONTROL_RESTART)
-		snprintf(directory->restart, sizeof(directory->restart), "%s",
-			 intent->restart_nonce);
-	if (wish->control.fields & CONTROL_RESTORE) {
+		put(directory, DESIRED_KEY_DO_NOT_RESTART,
+		    intent->do_not_restart ? "true" : "false");
+	}
+	if (fields & CONTROL_SAVEPOINT)
+		put(directory, DESIRED_KEY_SAVEPOINT_NONCE, intent->savepoint_nonce);
+	if (fields & CONTROL_RESTART)
+		put(directory, DESIRED_KEY_RESTART_NONCE, intent->restart_nonce);
+	if (fields & CONTROL_RESTORE) {
 		directory->restore = intent->restore.kind;
-		snprintf(directory->token, sizeof(directory->token), "%s", intent->restore.token);
+		put(directory, DESIRED_KEY_RESTORE, intent->restore.token);
 		snprintf(directory->path, sizeof(directory->path), "%s",
 			 intent->restore.path ? intent->restore.path : "");
 	}
 	plan(w, odds(w, 800) ? below(w, 50) : below(w, LOOKED_AT_MS), ITEM_DIRECTORY, SCOPE_WORLD);
 }
 
-/* An order that nobody knows to be carried out. */
-static bool has_order(const struct world *w)
+static void read_files(struct directory *directory, struct desired_inputs *inputs)
 {
-	return w->directory.restore != RESTORE_NONE &&
-	       !journal_is_consumed(&w->agent->life.journal, w->directory.token);
+	struct desired desired = {.state = directory->state,
+				  .do_not_restart = directory->do_not_restart};
+
+	for (int i = 0; i < DESIRED_KEYS; i++)
+		desired.text[i] = *directory->text[i] ? directory->text[i] : NULL;
+	if (directory->restore != RESTORE_NONE)
+		desired.restore =
+			(struct restore_request){.kind = directory->restore,
+						 .token = directory->text[DESIRED_KEY_RESTORE],
+						 .path = *directory->path ? directory->path : NULL};
+	desired_inputs_read(inputs, DESIRED_FROM_DIRECTORY, &desired, false, NULL);
 }
 
-/* It stood there when this agent looked first. */
-static bool is_standing(const struct world *w)
+static void take(struct world *w, const struct event *event)
 {
-	return !strcmp(w->agent->directory_standing, w->directory.token);
-}
-
-/* At a first look the nonces ask for nothing, and nothing is forgiven. */
-static unsigned first_look(const struct world *w, unsigned fields)
-{
-	if (w->directory.state == w->agent->life.journal.intent.state)
-		fields &= ~(unsigned)CONTROL_STATE;
-	return fields & ~(unsigned)(CONTROL_SAVEPOINT | CONTROL_RESTART | CONTROL_NEW_START);
-}
-
-static unsigned changed(struct world *w)
-{
-	const struct directory *directory = &w->directory;
+	const struct intent *intent = &event->control.intent;
 	struct agent *agent = w->agent;
-	unsigned fields = 0;
 
-	for (int i = 0; i < DIRECTORY_KEYS; i++)
-		if (directory->version[i] != agent->directory_seen[i])
-			fields |= fields_of[i];
-	if (!agent->directory_taken)
-		snprintf(agent->directory_standing, sizeof(agent->directory_standing), "%s",
-			 directory->restore != RESTORE_NONE ? directory->token : "");
-	/* what was asked for while it was suspended is for this start */
-	if ((fields & CONTROL_STATE) && directory->state == DESIRED_RUNNING)
-		fields |= CONTROL_RESTORE;
-	if (!has_order(w))
-		fields &= ~(unsigned)CONTROL_RESTORE;
-	if (((fields & CONTROL_STATE) && directory->state == DESIRED_RUNNING) ||
-	    (fields & CONTROL_RESTORE))
-		fields |= CONTROL_NEW_START;
-	if (!agent->directory_known)
-		fields = first_look(w, fields);
-	if (!agent->directory_taken && directory->do_not_restart)
-		fields |= CONTROL_DO_NOT_RESTART; /* at a start a brake is a brake */
-	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(&agent->life))
-		fields &= ~(unsigned)(CONTROL_RESTORE | CONTROL_NEW_START);
-	if ((fields & CONTROL_RESTORE) && is_standing(w))
-		fields |= CONTROL_STANDING;
-	agent->directory_known = true;
-	memcpy(agent->directory_seen, directory->version, sizeof(agent->directory_seen));
-	return fields;
+	say(w, "control directory: fields %x, state %s, do-not-restart %d, restore %s",
+	    event->control.fields, desired_state_name(intent->state), intent->do_not_restart,
+	    w->directory.path);
+	/* the write that follows this event has it */
+	agent->seen_sequence = agent->life.journal.sequence + 1;
+	agent_step(w, event);
 }
 
 void directory_look(struct world *w)
 {
-	struct directory *directory = &w->directory;
 	struct agent *agent = w->agent;
-	struct event event = {.type = EVENT_CONTROL};
-	struct intent *intent = &event.control.intent;
+	struct desired_news news;
 
 	if (!agent->alive || agent->life.fenced || agent->life.terminating)
 		return;
-	event.control.fields = changed(w);
-	agent->directory_taken = true;
-	if (event.control.fields) {
-		intent->state = directory->state;
-		intent->do_not_restart = directory->do_not_restart;
-		intent->savepoint_nonce = directory->savepoint;
-		intent->restart_nonce = directory->restart;
-		intent->restore.kind = directory->restore;
-		intent->restore.token = directory->token;
-		intent->restore.path = *directory->path ? directory->path : NULL;
-		say(w, "control directory: fields %x, state %s, brake %d, restore %s",
-		    event.control.fields, desired_state_name(intent->state), intent->do_not_restart,
-		    directory->path);
-		/* the write that follows this event has it */
-		agent->directory_sequence = agent->life.journal.sequence + 1;
-		agent_step(w, &event);
-	}
-	if (w->agent->alive && w->agent->observe_waits) {
-		w->agent->observe_waits = false;
+	read_files(&w->directory, &agent->inputs);
+	desired_inputs_judge(&agent->inputs, &agent->life, &news);
+	agent->seen_unsaved |= news.save;
+	if (news.error && !agent->inputs.too_late)
+		fail(w, "%s", news.error);
+	if (news.changed)
+		take(w, &news.event);
+	desired_news_release(&news);
+	if (agent->alive && agent->observe_waits) {
+		agent->observe_waits = false;
 		agent_gather(w);
 	}
 }
 
+/* ---- what was seen ---- */
+
+static void copy_seen(struct desired_seen *to, const struct desired_seen *from)
+{
+	to->known = from->known;
+	for (int i = 0; i < DESIRED_KEYS; i++)
+		xstrset(&to->text[i], from->text[i]);
+	xstrset(&to->restore_token, from->restore_token);
+}
+
+void directory_begin(struct world *w)
+{
+	struct desired_inputs *inputs = &w->agent->inputs;
+	struct desired_seen seen = {0};
+
+	inputs->from[DESIRED_FROM_DIRECTORY].configured = w->directory.used;
+	copy_seen(&seen, &w->directory.saved);
+	desired_inputs_load(inputs, &seen);
+}
+
 void directory_acknowledge(struct world *w)
 {
-	const struct agent *agent = w->agent;
+	struct agent *agent = w->agent;
 
-	if (agent->life.acknowledged < agent->directory_sequence || agent->life.journal_broken)
+	if (!agent->seen_unsaved || agent->life.acknowledged < agent->seen_sequence ||
+	    agent->life.journal_broken)
 		return;
-	memcpy(w->directory.saved, agent->directory_seen, sizeof(w->directory.saved));
-	w->directory.known = agent->directory_known;
+	copy_seen(&w->directory.saved, &agent->inputs.seen);
+	agent->seen_unsaved = false;
 }
 
 void directory_lose(struct world *w)
 {
-	memset(w->directory.saved, 0, sizeof(w->directory.saved));
-	w->directory.known = false;
+	desired_seen_release(&w->directory.saved);
 }
 
 void directory_back_up(struct world *w)
 {
-	memcpy(w->directory.backup, w->directory.saved, sizeof(w->directory.backup));
-	w->directory.backup_known = w->directory.known;
+	copy_seen(&w->directory.backup, &w->directory.saved);
 }
 
 void directory_put_back(struct world *w)
 {
-	memcpy(w->directory.saved, w->directory.backup, sizeof(w->directory.saved));
-	w->directory.known = w->directory.backup_known;
+	copy_seen(&w->directory.saved, &w->directory.backup);
+}
+
+void directory_release(struct world *w)
+{
+	desired_seen_release(&w->directory.saved);
+	desired_seen_release(&w->directory.backup);
 }

@@ -30,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/desired_inputs.h"
 #include "core/lifecycle.h"
 #include "core/rng.h"
 
@@ -329,29 +330,23 @@ struct view_slot {
 
 #define VIEW_SLOTS 4
 
-enum { DIRECTORY_KEYS = 5 };
-
 /* What people have written into the files of the control directory. */
 struct directory {
 	bool used;
-	int version[DIRECTORY_KEYS], saved[DIRECTORY_KEYS]; /* saved: what was seen, on record */
-	bool known;                                         /* on record: it was seen at all */
-	int backup[DIRECTORY_KEYS];                         /* of what is on record */
-	bool backup_known;
+	char text[DESIRED_KEYS][32]; /* "" = there is no such file; of an order its token */
 	enum desired_state state;
 	bool do_not_restart;
-	char savepoint[32], restart[32], token[32], path[PATH_BYTES];
 	enum restore_request_kind restore;
+	char path[PATH_BYTES];
+	struct desired_seen saved, backup; /* what was seen, on record; the backup of that */
 };
 
 struct agent {
 	bool alive;
-	bool directory_taken; /* nothing is looked at before */
-	bool observe_waits;
-	int directory_seen[DIRECTORY_KEYS];
-	bool directory_known;
-	char directory_standing[32]; /* token of the order that stood there at the first look */
-	int64_t directory_sequence;
+	bool observe_waits; /* for the first look at the control directory */
+	struct desired_inputs inputs;
+	bool seen_unsaved;
+	int64_t seen_sequence; /* of the journal write that has to be acknowledged first */
 	struct lifecycle life;
 	char writer[32];
 	int64_t file_sequence; /* as run/journal_file knows it */
@@ -537,12 +532,14 @@ void store_put_back(struct world *w);
 void store_lose(struct world *w);
 
 /* ---- directory.c */
-void directory_write(struct world *w, const struct event *wish);
+void directory_begin(struct world *w); /* a new agent */
+void directory_write(struct world *w, const struct event *asked);
 void directory_look(struct world *w);
 void directory_acknowledge(struct world *w);
 void directory_lose(struct world *w); /* with the journal, likewise below */
 void directory_back_up(struct world *w);
 void directory_put_back(struct world *w);
+void directory_release(struct world *w);
 
 /* ---- user.c */
 void user_begin(struct world *w);

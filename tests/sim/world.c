@@ -335,8 +335,10 @@ static void release(struct world *w)
 	for (int i = 0; i < PODS; i++) {
 		if (w->pods[i].agent.alive)
 			lifecycle_release(&w->pods[i].agent.life);
+		desired_inputs_release(&w->pods[i].agent.inputs);
 		facts_release(&w->pods[i].agent.facts);
 	}
+	directory_release(w);
 	free(w->storage.snaps);
 	free(w->truth.launches);
 }
