@@ -36,7 +36,6 @@ struct hooks {
 	char *approved;             /* the decision that the pre-launch hook has let pass */
 	struct loop_timer *exit_timer;
 	bool exit_waits, exit_now;
-	int exit_status;
 };
 
 struct hook_job {
@@ -299,19 +298,17 @@ bool driver_hooks_stop(struct driver *driver, const struct effect *effect)
 static void exit_now(void *arg)
 {
 	struct hooks *hooks = arg;
-	struct effect effect = {.type = EFFECT_EXIT, .status = hooks->exit_status};
 
 	hooks->exit_now = true;
-	effect_exit(hooks->driver, &effect);
+	driver_leave(hooks->driver);
 }
 
-bool driver_hooks_exit(struct driver *driver, const struct effect *effect)
+bool driver_hooks_exit(struct driver *driver)
 {
 	struct hooks *hooks = driver->hooks;
 
 	if (!hooks || hooks->exit_now || !hooks->pending)
 		return true;
-	hooks->exit_status = effect->status;
 	if (!hooks->exit_waits)
 		loop_timer_set(hooks->exit_timer, HOOK_EXIT_MS);
 	hooks->exit_waits = true;

@@ -86,6 +86,7 @@ struct driver {
 	bool init_takes_lease;        /* drey-init understands LEASE */
 	bool fence_noted;             /* in the state directory, for the next agent */
 	bool closing;                 /* the loop has ended: no step any more */
+	int init_status;              /* of drey-init, when drey ends */
 	int exit_status;              /* of the agent */
 	struct err *err;              /* why it could not start */
 };
@@ -95,6 +96,9 @@ int64_t driver_covering_write(const struct driver *driver);
 
 /* Take one event through the state machine and execute what comes out. */
 void driver_step(struct driver *driver, const struct event *event);
+
+/* drey ends with driver->init_status, as soon as no part delays that. */
+void driver_leave(struct driver *driver);
 
 /* The agent ends after this callback. */
 void driver_stop(struct driver *driver, int status);
@@ -192,8 +196,8 @@ void driver_resource_step(struct driver *driver);
 /* False: fn() is called when it was read once more, and driver_directory_offer() before. */
 typedef void driver_resource_fn(void *arg);
 bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *arg);
-/* False: effect_exit() is called once more when the last status was written, or soon. */
-bool driver_resource_exit(struct driver *driver, const struct effect *effect);
+/* False: driver_leave() is called once more when the last status was written, or soon. */
+bool driver_resource_exit(struct driver *driver);
 /* Of the object that is ours; NULL = there is none; borrowed. */
 const char *driver_resource_uid(const struct driver *driver);
 /* For the status document: is there one? */
@@ -228,8 +232,8 @@ void driver_ready_close(struct driver *driver);
 void driver_ready_step(struct driver *driver);
 /* The owner was read once more; NULL = it has gone. */
 void driver_ready_owner(struct driver *driver, const struct workload *workload);
-/* False: effect_exit() is called once more when the last condition was written, or soon. */
-bool driver_ready_exit(struct driver *driver, const struct effect *effect);
+/* False: driver_leave() is called once more when the last condition was written, or soon. */
+bool driver_ready_exit(struct driver *driver);
 
 /* driver_hooks.c; without a hook directory all of this does nothing */
 int driver_hooks_open(struct driver *driver, struct err *err);
@@ -250,8 +254,8 @@ void driver_hooks_pre_launch(struct driver *driver, const struct decision *decis
 			     const char *path, driver_hook_fn *then, void *arg);
 /* False: effect_trigger() is called once more when the pre-stop hook has ended. */
 bool driver_hooks_stop(struct driver *driver, const struct effect *effect);
-/* False: effect_exit() is called once more when the hooks have ended, or soon. */
-bool driver_hooks_exit(struct driver *driver, const struct effect *effect);
+/* False: driver_leave() is called once more when the hooks have ended, or soon. */
+bool driver_hooks_exit(struct driver *driver);
 
 /* driver_ha.c; where Flink has no high availability of its own all of this does nothing */
 int driver_ha_open(struct driver *driver, struct err *err);

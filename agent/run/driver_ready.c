@@ -7,7 +7,7 @@
  * comes, and a write may hang. Nothing is polled: the owner is read once, and once more when it refuses a
  * write; a write is made when another status, reason or message is to be said than is there.
  *
- * At most two writes a second; a message alone waits longer. The owner is the object that was read
+ * Writes keep the pace of core/pace.h; a message alone waits longer. The owner is the object that was read
  * first: when it has gone, goes, or another one has its name, this process writes no more.
  */
 #include <stdlib.h>
@@ -15,17 +15,14 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/pace.h"
 #include "kube/workload.h"
 #include "run/driver_internal.h"
 #include "run/kube/kube_lane.h"
 
-#define PATIENCE_MS  1000 /* for the last write, when drey ends */
-#define READ_MS      20000
-#define WRITE_MS     500   /* between two writes: a transition is to be seen within a second */
-#define MESSAGE_MS   60000 /* idem, where only the message is another one */
-#define RETRY_MAX_MS 30000
-#define REFUSED_MS   5000 /* a server that has just begun says 403 to everybody for a while */
-#define SLOW_MS      300000
+#define READ_MS    20000
+#define MESSAGE_MS 60000  /* between two writes, where only the message is another one */
+#define SLOW_MS    300000 /* after requests that were refused for PACE_DENIED_MS */
 
 struct ready {
 	struct driver *driver;
@@ -37,17 +34,12 @@ struct ready {
 	bool doubted; /* it may be another object: it is read before the next write */
 	bool over;    /* nothing is written any more */
 
-	bool busy;
-	int64_t not_before_ms; /* the next request */
-	int failures;          /* in a row */
-	int64_t refused_ms;    /* since; 0 = it is not */
-	int64_t tried_ms;      /* the newest request, and what was to be said then */
+	struct pace pace;
+	int64_t refused_ms; /* since; 0 = it is not */
+	int64_t tried_ms;   /* the newest request, and what was to be said then */
 	struct condition tried;
 	bool told_denied;
 	char *complained; /* about reading or writing, once */
-
-	bool leaving, left; /* drey ends, but for the last write; not even for that */
-	int exit_status;
 };
 
 struct ready_job {
@@ -134,28 +126,20 @@ static void failed(struct ready *ready, const struct ready_job *job)
 {
 	bool denied = job->answer.status == 403;
 	bool refused = denied || job->err.kind == ERR_CONFIG;
-	int64_t now_ms = clock_mono_ms(), wait_ms = WRITE_MS;
+	int64_t now_ms = clock_mono_ms();
+	bool lasts = refused && pace_lasts(&ready->refused_ms, now_ms);
 
-	for (int i = 0; i < ready->failures && wait_ms < RETRY_MAX_MS; i++)
-		wait_ms *= 2;
-	wait_ms = wait_ms < RETRY_MAX_MS ? wait_ms : RETRY_MAX_MS;
-	if (job->answer.retry_after_ms > wait_ms)
-		wait_ms = job->answer.retry_after_ms;
+	pace_failed(&ready->pace, job->answer.retry_after_ms, now_ms);
 	if (!refused)
 		ready->refused_ms = 0;
-	else if (!ready->refused_ms)
-		ready->refused_ms = now_ms;
-	else if (now_ms - ready->refused_ms >= REFUSED_MS)
-		wait_ms = SLOW_MS;
-	ready->not_before_ms = now_ms + wait_ms;
+	if (lasts)
+		ready->pace.not_before_ms = now_ms + SLOW_MS;
 	/* another object of this name is 422 (or 409): it is read before anything is said */
 	ready->doubted |= job->err.kind == ERR_CONFIG || job->err.kind == ERR_BUSY;
-	if (denied && wait_ms == SLOW_MS)
+	if (denied && lasts)
 		tell_denied(ready, job);
-	else if (!denied && (!ready->doubted || ready->failures))
+	else if (!denied && (!ready->doubted || ready->pace.failures > 1))
 		complain(ready, &job->err);
-	if (ready->failures < 16)
-		ready->failures++;
 }
 
 static void was_read(struct ready *ready, struct workload *workload)
@@ -182,7 +166,7 @@ static void was_written(struct ready *ready, struct ready_job *job)
 	ready->there = job->said;
 	job->said = (struct workload_condition){0};
 	ready->written_ms = clock_mono_ms();
-	ready->failures = 0;
+	pace_succeeded(&ready->pace);
 	ready->refused_ms = 0;
 	ready->told_denied = false;
 	xstrset(&ready->complained, NULL);
@@ -200,28 +184,17 @@ static void take(struct ready *ready, struct ready_job *job)
 		was_read(ready, &job->workload);
 }
 
-static void leave(struct ready *ready)
-{
-	const struct effect effect = {.type = EFFECT_EXIT, .status = ready->exit_status};
-
-	if (ready->left || ready->driver->closing)
-		return;
-	ready->left = true;
-	effect_exit(ready->driver, &effect);
-}
-
 static void done(void *arg, bool ran)
 {
 	struct ready_job *job = arg;
 	struct ready *ready = job->ready;
 
-	ready->busy = false;
+	pace_end(&ready->pace);
 	if (ran && !ready->driver->closing) {
 		take(ready, job);
-		if (!ready->leaving || job->result == 0)
-			driver_ready_step(ready->driver);
-		if (ready->leaving && !ready->busy)
-			leave(ready);
+		driver_ready_step(ready->driver);
+		if (ready->pace.leaving && pace_may_end(&ready->pace))
+			driver_leave(ready->driver);
 	}
 	free_job(job);
 }
@@ -250,12 +223,12 @@ static void submit(struct ready *ready, const struct condition *want)
 		if (same(ready->there.status, job->said.status) && ready->there.since_unix_ms)
 			job->said.since_unix_ms = ready->there.since_unix_ms;
 	}
-	ready->busy = true;
 	ready->tried = *want;
 	ready->tried_ms = clock_mono_ms();
-	/* it is written as soon as it was read */
-	ready->not_before_ms = clock_mono_ms() + (job->uid ? WRITE_MS : 0);
-	if (!ready->leaving)
+	pace_begin(&ready->pace, ready->tried_ms);
+	if (!job->uid) /* it is written as soon as it was read */
+		ready->pace.not_before_ms = ready->tried_ms;
+	if (!ready->pace.leaving)
 		loop_timer_stop(ready->timer);
 	lane_submit(ready->kube.lane, work, done, job);
 }
@@ -269,7 +242,8 @@ static bool may_ask(const struct ready *ready)
 {
 	const struct driver *driver = ready->driver;
 
-	if (ready->busy || ready->over || ready->left || (ready->leaving && ready->told_denied))
+	if (ready->pace.busy || ready->over || ready->pace.left ||
+	    (ready->pace.leaving && ready->told_denied))
 		return false;
 	return (driver->alive || driver->held) && !driver->closing && !driver->life.fenced;
 }
@@ -278,7 +252,8 @@ void driver_ready_step(struct driver *driver)
 {
 	const struct condition *want = &driver->conditions.list[CONDITION_READY];
 	struct ready *ready = driver->ready;
-	int64_t now_ms, due_ms;
+	int64_t now_ms, due_ms, wait_ms;
+	enum pace_verdict next;
 	bool transition;
 
 	if (!ready || !may_ask(ready) || !want->since_unix_ms)
@@ -288,17 +263,19 @@ void driver_ready_step(struct driver *driver)
 	if (!transition && same(ready->there.message, want->message))
 		return;
 	now_ms = clock_mono_ms();
-	due_ms = ready->not_before_ms;
+	due_ms = pace_due_ms(&ready->pace, now_ms);
 	/* it may have changed because the Role has */
 	if (ready->refused_ms && !is_like(want, &ready->tried) &&
-	    due_ms > ready->tried_ms + RETRY_MAX_MS)
-		due_ms = ready->tried_ms + RETRY_MAX_MS;
-	if (!transition && ready->written_ms && due_ms < ready->written_ms + MESSAGE_MS)
+	    due_ms > ready->tried_ms + PACE_RETRY_MS)
+		due_ms = ready->tried_ms + PACE_RETRY_MS;
+	if (!transition && !ready->pace.leaving && ready->written_ms &&
+	    due_ms < ready->written_ms + MESSAGE_MS)
 		due_ms = ready->written_ms + MESSAGE_MS;
-	if (now_ms >= due_ms || ready->leaving)
+	next = pace_next(&ready->pace, due_ms, 0, now_ms, &wait_ms);
+	if (next == PACE_NOW)
 		submit(ready, want);
-	else
-		loop_timer_set(ready->timer, due_ms - now_ms);
+	else if (next == PACE_LATER)
+		loop_timer_set(ready->timer, wait_ms);
 }
 
 void driver_ready_owner(struct driver *driver, const struct workload *workload)
@@ -315,19 +292,17 @@ void driver_ready_owner(struct driver *driver, const struct workload *workload)
 		finish(ready, "it is another one of the same name");
 }
 
-bool driver_ready_exit(struct driver *driver, const struct effect *effect)
+bool driver_ready_exit(struct driver *driver)
 {
 	struct ready *ready = driver->ready;
 
-	if (!ready || ready->left)
+	if (!ready)
 		return true;
-	ready->exit_status = effect->status;
-	if (!ready->leaving) {
-		ready->leaving = true;
-		loop_timer_set(ready->timer, PATIENCE_MS);
+	if (pace_leave(&ready->pace)) {
+		loop_timer_set(ready->timer, PACE_PATIENCE_MS);
 		driver_ready_step(driver);
 	}
-	return !ready->busy;
+	return pace_may_end(&ready->pace);
 }
 
 /* ---- begin and end ---- */
@@ -336,10 +311,12 @@ static void on_timer(void *arg)
 {
 	struct ready *ready = arg;
 
-	if (ready->leaving)
-		leave(ready);
-	else
+	if (!ready->pace.leaving) {
 		driver_ready_step(ready->driver);
+		return;
+	}
+	pace_give_up(&ready->pace);
+	driver_leave(ready->driver);
 }
 
 int driver_ready_open(struct driver *driver, struct err *err)

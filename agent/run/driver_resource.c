@@ -6,7 +6,7 @@
  * watch stands. Without the definition, or without the object, nothing is written, and it is looked for
  * again rarely.
  *
- * At most two writes a second; a change of nothing but the newest checkpoint waits longer, because
+ * Writes keep the pace of core/pace.h; a change of nothing but the newest checkpoint waits longer, because
  * there is one after the other; where nothing but times has changed nothing is written.
  */
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "core/desired.h"
+#include "core/pace.h"
 #include "core/status.h"
 #include "kube/flinkapp.h"
 #include "kube/kube_watch.h"
@@ -23,17 +24,13 @@
 #include "run/kube/kube_lane.h"
 #include "run/kube/resource_desired.h"
 
-#define PATIENCE_MS     1000 /* for a write that is under way when drey ends */
 #define POLL_MS         60000
 #define POLL_WATCHED_MS 300000 /* while a watch stands, which is quicker */
 #define POLL_MISSING_MS 300000 /* the definition: it is hardly ever installed later */
 #define EARLY_MS        10000  /* with something else, so much sooner */
 #define POLL_FAILED_MS  10000
-#define WRITE_MS        500 /* between two writes: a transition is to be seen within a second */
-#define DENIED_POLL_MS  1000
-#define DENIED_MS       5000  /* a server that has just begun says 403 to everybody for a while */
-#define ROUTINE_MS      60000 /* idem, where only the newest checkpoint is another one */
-#define RETRY_MAX_MS    30000
+#define DENIED_POLL_MS  1000 /* while a 403 may pass */
+#define ROUTINE_MS      60000 /* between two writes, where only the newest checkpoint is another one */
 
 enum found {
 	FOUND_UNKNOWN,
@@ -47,7 +44,8 @@ struct resource {
 	struct driver *driver;
 	struct kube_lane kube;
 	struct kube_watch *watch;
-	struct loop_timer *poll, *write;
+	struct loop_timer *poll;
+	struct loop_timer *write; /* the next one; when drey ends: its patience */
 	enum found found;
 	bool was_read;               /* by this process: it, or that there is none */
 	int64_t read_ms;             /* when that was; 0 = the last try has failed */
@@ -61,13 +59,7 @@ struct resource {
 	bool deleting;                       /* it goes: nothing is written any more */
 	char *complained;                    /* about reading or writing, once */
 
-	bool leaving, left; /* drey ends, but for the last status; not even for that */
-	struct loop_timer *exit;
-	int exit_status;
-
-	bool writing;
-	int64_t not_before_ms;      /* the next write */
-	int failures;               /* of writes, in a row */
+	struct pace pace;           /* of writes */
 	struct buf urgent, routine; /* digests of what was written */
 	char *version;              /* of the resource by that; NULL = nothing was written */
 };
@@ -153,10 +145,8 @@ static void read_now(struct resource *resource, driver_resource_fn *fn, void *ar
 
 static void written(struct resource *resource, struct write_job *job)
 {
-	int64_t wait_ms = WRITE_MS;
-
 	if (job->result == 0) {
-		resource->failures = 0;
+		pace_succeeded(&resource->pace);
 		complain(resource, NULL, NULL);
 		buf_release(&resource->urgent);
 		buf_release(&resource->routine);
@@ -167,14 +157,7 @@ static void written(struct resource *resource, struct write_job *job)
 		return;
 	}
 	complain(resource, "the status of the custom resource cannot be written", job->err.msg);
-	for (int i = 0; i < resource->failures && wait_ms < RETRY_MAX_MS; i++)
-		wait_ms *= 2;
-	if (resource->failures < 16)
-		resource->failures++;
-	if (job->answer.retry_after_ms > wait_ms)
-		wait_ms = job->answer.retry_after_ms;
-	resource->not_before_ms =
-		clock_mono_ms() + (wait_ms < RETRY_MAX_MS ? wait_ms : RETRY_MAX_MS);
+	pace_failed(&resource->pace, job->answer.retry_after_ms, clock_mono_ms());
 	/* it has gone, or is another one */
 	if (job->err.kind == ERR_ABSENT || job->err.kind == ERR_BUSY || job->answer.path_unknown) {
 		resource->found = FOUND_UNKNOWN;
@@ -182,28 +165,17 @@ static void written(struct resource *resource, struct write_job *job)
 	}
 }
 
-static void leave(void *arg)
-{
-	struct resource *resource = arg;
-	const struct effect effect = {.type = EFFECT_EXIT, .status = resource->exit_status};
-
-	if (resource->left || resource->driver->closing)
-		return;
-	resource->left = true;
-	effect_exit(resource->driver, &effect);
-}
-
 static void write_done(void *arg, bool ran)
 {
 	struct write_job *job = arg;
 	struct resource *resource = job->resource;
 
-	resource->writing = false;
+	pace_end(&resource->pace);
 	if (ran && !resource->driver->closing) {
 		written(resource, job);
 		driver_resource_step(resource->driver);
-		if (resource->leaving && (!resource->writing || job->result < 0))
-			leave(resource);
+		if (resource->pace.leaving && pace_may_end(&resource->pace))
+			driver_leave(resource->driver);
 	}
 	free_write(job);
 }
@@ -215,14 +187,21 @@ static bool same(const struct buf *a, const struct buf *b)
 
 static void on_write(void *arg)
 {
-	driver_resource_step(arg);
+	struct resource *resource = arg;
+
+	if (!resource->pace.leaving) {
+		driver_resource_step(resource->driver);
+		return;
+	}
+	pace_give_up(&resource->pace);
+	driver_leave(resource->driver);
 }
 
 static void write_now(struct resource *resource, struct write_job *job)
 {
-	resource->writing = true;
-	resource->not_before_ms = clock_mono_ms() + WRITE_MS;
-	loop_timer_stop(resource->write);
+	pace_begin(&resource->pace, clock_mono_ms());
+	if (!resource->pace.leaving)
+		loop_timer_stop(resource->write);
 	lane_submit(resource->kube.lane, write_work, write_done, job);
 }
 
@@ -232,7 +211,7 @@ static void look_later(struct resource *resource)
 	int64_t due_unix_ms = conditions_due_unix_ms(&resource->driver->conditions);
 	int64_t wait_ms = due_unix_ms - clock_unix_ms();
 
-	if (due_unix_ms)
+	if (due_unix_ms && !resource->pace.leaving)
 		loop_timer_set(resource->write, wait_ms > 0 ? wait_ms + 1 : 1);
 }
 
@@ -240,10 +219,12 @@ void driver_resource_step(struct driver *driver)
 {
 	struct resource *resource = driver->resource;
 	struct write_job *job;
-	int64_t due_ms, early_ms = 0, now_ms = clock_mono_ms();
+	int64_t due_ms, wait_ms, early_ms = 0, now_ms = clock_mono_ms();
+	enum pace_verdict next;
 
-	if (!resource || resource->found != FOUND_ONE || resource->writing || resource->deleting ||
-	    driver->closing || !(driver->alive || driver->held) || driver->life.fenced)
+	if (!resource || resource->found != FOUND_ONE || resource->pace.busy ||
+	    resource->deleting || driver->closing || !(driver->alive || driver->held) ||
+	    driver->life.fenced)
 		return;
 	driver_judge(driver, clock_unix_ms());
 	job = xcalloc(1, sizeof(*job));
@@ -252,9 +233,9 @@ void driver_resource_step(struct driver *driver)
 	job->document = driver_status(driver);
 	status_digest(job->document, false, &job->urgent);
 	status_digest(job->document, true, &job->routine);
-	due_ms = resource->leaving ? now_ms : resource->not_before_ms;
+	due_ms = pace_due_ms(&resource->pace, now_ms);
 	if (same(&job->urgent, &resource->urgent)) {
-		due_ms += ROUTINE_MS - WRITE_MS;
+		due_ms += ROUTINE_MS - PACE_GAP_MS;
 		early_ms = EARLY_MS;
 		if (same(&job->routine, &resource->routine)) {
 			free_write(job);
@@ -262,27 +243,27 @@ void driver_resource_step(struct driver *driver)
 			return;
 		}
 	}
-	if (now_ms >= due_ms - early_ms) {
+	next = pace_next(&resource->pace, due_ms, early_ms, now_ms, &wait_ms);
+	if (next == PACE_NOW) {
 		write_now(resource, job);
 		return;
 	}
-	loop_timer_set_early(resource->write, due_ms - now_ms, early_ms);
+	if (next == PACE_LATER)
+		loop_timer_set_early(resource->write, wait_ms, early_ms);
 	free_write(job);
 }
 
-bool driver_resource_exit(struct driver *driver, const struct effect *effect)
+bool driver_resource_exit(struct driver *driver)
 {
 	struct resource *resource = driver->resource;
 
-	if (!resource || resource->left)
+	if (!resource)
 		return true;
-	resource->exit_status = effect->status;
-	if (!resource->leaving) {
-		resource->leaving = true;
-		loop_timer_set(resource->exit, PATIENCE_MS);
+	if (pace_leave(&resource->pace)) {
+		loop_timer_set(resource->write, PACE_PATIENCE_MS);
 		driver_resource_step(driver);
 	}
-	return !resource->writing;
+	return pace_may_end(&resource->pace);
 }
 
 /* ---- reading ---- */
@@ -360,7 +341,7 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 			 LOG_STR("uid", app->uid));
 		xstrset(&resource->uid, app->uid);
 		forget_written(resource);
-		resource->not_before_ms = 0;
+		resource->pace.not_before_ms = 0;
 	} else if (resource->version && strcmp(resource->version, app->resource_version) != 0) {
 		forget_written(resource);
 	}
@@ -404,11 +385,7 @@ static void found_none(struct resource *resource, enum found found)
 /* Never read, and 403. False: wait, it may pass. */
 static bool denied(struct resource *resource, const struct read_job *job)
 {
-	int64_t now_ms = clock_mono_ms();
-
-	if (!resource->denied_ms)
-		resource->denied_ms = now_ms;
-	if (now_ms - resource->denied_ms < DENIED_MS)
+	if (!pace_lasts(&resource->denied_ms, clock_mono_ms()))
 		return false;
 	resource->found = FOUND_DENIED;
 	driver_directory_deny(resource->driver, &job->err);
@@ -548,8 +525,7 @@ int driver_resource_open(struct driver *driver, struct err *err)
 	if (kube_lane_open(&resource->kube, driver->loop, &kube->config, "drey-resource", err) < 0)
 		return -1;
 	resource->poll = loop_timer_new(driver->loop, on_poll, resource);
-	resource->write = loop_timer_new(driver->loop, on_write, driver);
-	resource->exit = loop_timer_new(driver->loop, leave, resource);
+	resource->write = loop_timer_new(driver->loop, on_write, resource);
 	loop_timer_set(resource->poll, 0);
 	return 0;
 }
@@ -566,12 +542,11 @@ void driver_resource_close(struct driver *driver)
 	resource->waiting = NULL;
 	kube_watch_free(resource->watch);
 	/* first the patience, then the end: the last status is worth something */
-	if (!resource->writing)
+	if (!resource->pace.busy)
 		kube_lane_stop(&resource->kube);
-	ended = kube_lane_close(&resource->kube, PATIENCE_MS);
+	ended = kube_lane_close(&resource->kube, PACE_PATIENCE_MS);
 	loop_timer_free(resource->poll);
 	loop_timer_free(resource->write);
-	loop_timer_free(resource->exit);
 	driver->resource = NULL;
 	if (!ended) /* what hangs still uses the rest */
 		return;

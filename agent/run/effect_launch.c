@@ -141,18 +141,24 @@ void effect_stop_ack(struct driver *driver)
 		log_error(driver->log, "drey-init cannot be answered", LOG_ERR(&err));
 }
 
-void effect_exit(struct driver *driver, const struct effect *effect)
+void driver_leave(struct driver *driver)
 {
 	struct err err = {0};
 	bool told;
 
-	if (!driver_hooks_exit(driver, effect))
+	if (!driver_hooks_exit(driver))
 		return;
-	told = driver_resource_exit(driver, effect);
-	told = driver_ready_exit(driver, effect) && told; /* both at once */
+	told = driver_resource_exit(driver);
+	told = driver_ready_exit(driver) && told; /* both at once */
 	if (!told)
 		return;
-	if (init_link_exit(driver->link, effect->status, &err) < 0)
+	if (init_link_exit(driver->link, driver->init_status, &err) < 0)
 		log_error(driver->log, "drey-init cannot be told to end", LOG_ERR(&err));
 	driver_stop(driver, 0);
+}
+
+void effect_exit(struct driver *driver, const struct effect *effect)
+{
+	driver->init_status = effect->status;
+	driver_leave(driver);
 }

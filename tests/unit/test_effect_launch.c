@@ -111,21 +111,21 @@ int init_link_exit(struct init_link *link, int status, struct err *err)
 	return 0;
 }
 
-bool driver_hooks_exit(struct driver *driver, const struct effect *effect)
+bool driver_hooks_exit(struct driver *driver)
 {
-	(void)driver, (void)effect;
+	(void)driver;
 	return true;
 }
 
-bool driver_resource_exit(struct driver *driver, const struct effect *effect)
+bool driver_resource_exit(struct driver *driver)
 {
-	(void)driver, (void)effect;
+	(void)driver;
 	return true;
 }
 
-bool driver_ready_exit(struct driver *driver, const struct effect *effect)
+bool driver_ready_exit(struct driver *driver)
 {
-	(void)driver, (void)effect;
+	(void)driver;
 	return true;
 }
 
