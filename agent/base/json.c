@@ -3,7 +3,6 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,21 +318,6 @@ void json_add_i64(struct json *to, const char *key, int64_t value)
 void json_add_bool(struct json *to, const char *key, bool value)
 {
 	json_add(to, key, json_of(made(cJSON_CreateBool(value))));
-}
-
-void json_add_double(struct json *to, const char *key, double value)
-{
-	char text[40];
-
-	if (!isfinite(value)) {
-		json_add_null(to, key);
-		return;
-	}
-	/* the shorter form where it says the same */
-	snprintf(text, sizeof(text), "%.15g", value);
-	if (strtod(text, NULL) != value)
-		snprintf(text, sizeof(text), "%.17g", value);
-	json_add(to, key, json_of(made(cJSON_CreateRaw(text))));
 }
 
 struct json *json_add_object(struct json *to, const char *key)

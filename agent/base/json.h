@@ -94,7 +94,6 @@ bool json_bool_or(const struct json *obj, const char *key, bool fallback);
 int json_need_str(const struct json *obj, const char *key, const char **ret_text, struct err *err);
 int json_need_i64(const struct json *obj, const char *key, int64_t *ret_value, struct err *err);
 int json_need_bool(const struct json *obj, const char *key, bool *ret_value, struct err *err);
-int json_need_double(const struct json *obj, const char *key, double *ret_value, struct err *err);
 int json_need_object(const struct json *obj, const char *key, const struct json **ret_node,
 		     struct err *err);
 int json_need_array(const struct json *obj, const char *key, const struct json **ret_node,
@@ -105,7 +104,6 @@ int json_need_array(const struct json *obj, const char *key, const struct json *
 int json_opt_str(const struct json *obj, const char *key, const char **ret_text, struct err *err);
 int json_opt_i64(const struct json *obj, const char *key, int64_t *ret_value, struct err *err);
 int json_opt_bool(const struct json *obj, const char *key, bool *ret_value, struct err *err);
-int json_opt_double(const struct json *obj, const char *key, double *ret_value, struct err *err);
 int json_opt_object(const struct json *obj, const char *key, const struct json **ret_node,
 		    struct err *err);
 int json_opt_array(const struct json *obj, const char *key, const struct json **ret_node,
@@ -122,7 +120,6 @@ void json_add_str(struct json *to, const char *key, const char *text);     /* NU
 void json_add_str_opt(struct json *to, const char *key, const char *text); /* NULL adds nothing */
 void json_add_i64(struct json *to, const char *key, int64_t value);
 void json_add_bool(struct json *to, const char *key, bool value);
-void json_add_double(struct json *to, const char *key, double value); /* NaN, infinite: null */
 void json_add_null(struct json *to, const char *key);
 void json_add(struct json *to, const char *key, struct json *child); /* takes ownership */
 

@@ -1,6 +1,4 @@
 /* json_member - the typed readers of json.h: json_need_...() and json_opt_...(). */
-#include <stdlib.h>
-
 #include "base/json.h"
 
 static int wrong_kind(const struct json *node, const char *key, enum json_kind want,
@@ -70,16 +68,6 @@ int json_opt_bool(const struct json *obj, const char *key, bool *ret_value, stru
 	return found;
 }
 
-int json_opt_double(const struct json *obj, const char *key, double *ret_value, struct err *err)
-{
-	const struct json *node = NULL;
-	int found = member(obj, key, JSON_NUMBER, &node, err);
-
-	if (found > 0)
-		*ret_value = strtod(json_number(node), NULL);
-	return found;
-}
-
 int json_opt_object(const struct json *obj, const char *key, const struct json **ret_node,
 		    struct err *err)
 {
@@ -105,11 +93,6 @@ int json_need_i64(const struct json *obj, const char *key, int64_t *ret_value, s
 int json_need_bool(const struct json *obj, const char *key, bool *ret_value, struct err *err)
 {
 	return needed(json_opt_bool(obj, key, ret_value, err), obj, key, JSON_BOOL, err);
-}
-
-int json_need_double(const struct json *obj, const char *key, double *ret_value, struct err *err)
-{
-	return needed(json_opt_double(obj, key, ret_value, err), obj, key, JSON_NUMBER, err);
 }
 
 int json_need_object(const struct json *obj, const char *key, const struct json **ret_node,
