@@ -3,7 +3,6 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,18 +157,6 @@ const struct json *json_get(const struct json *obj, const char *key)
 	if (json_kind(obj) != JSON_OBJECT)
 		return NULL;
 	return json_of(cJSON_GetObjectItemCaseSensitive(node_of(obj), key));
-}
-
-const struct json *json_path(const struct json *node, ...)
-{
-	const char *key;
-	va_list ap;
-
-	va_start(ap, node);
-	while (node && (key = va_arg(ap, const char *)))
-		node = json_get(node, key);
-	va_end(ap);
-	return node;
 }
 
 size_t json_len(const struct json *node)

@@ -63,9 +63,6 @@ const char *json_name(const struct json *node);  /* its member name; NULL if not
 /* The member; NULL if absent or `obj` is no object. A member that is null is a node. */
 const struct json *json_get(const struct json *obj, const char *key);
 
-/* Go down several members: json_path(doc, "latest", "restored", NULL). NULL if one is absent. */
-const struct json *json_path(const struct json *node, ...) __attribute__((sentinel));
-
 size_t json_len(const struct json *node); /* members or elements; 0 for anything else */
 const struct json *json_at(const struct json *array, size_t index); /* NULL behind the end */
 

@@ -131,7 +131,7 @@ TEST(never_takes_the_record_away)
 	watch_ours(&watch);
 	failover_decide(&watch, LAUNCH, true, &lock, LATER, &verdict);
 	patch = json_parse(verdict.patch, strlen(verdict.patch), 65536, NULL);
-	record = json_str(json_path(patch, "metadata", "annotations", NULL),
+	record = json_str(json_get(json_get(patch, "metadata"), "annotations"),
 			  "control-plane.alpha.kubernetes.io/leader");
 	CHECK_HAS(record, "\"holderIdentity\":\"\"");
 	free(verdict.patch);

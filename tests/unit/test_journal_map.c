@@ -128,9 +128,9 @@ static void create(struct world *w, const struct json *body, struct http_stub_an
 	} else if (w->journal) {
 		answer_failure(answer, 409, "AlreadyExists", "already exists");
 	} else {
-		json_print_pretty(json_path(body, "metadata", "labels", NULL), &labels);
+		json_print_pretty(json_get(json_get(body, "metadata"), "labels"), &labels);
 		xstrset(&w->labels, buf_str(&labels));
-		CHECK(!json_path(body, "metadata", "ownerReferences", NULL));
+		CHECK(!json_get(json_get(body, "metadata"), "ownerReferences"));
 		take_data(w, body);
 		answer_map(w, answer);
 	}

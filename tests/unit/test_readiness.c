@@ -382,7 +382,7 @@ static struct recording recording_open(const char *version, const char *name)
 /* As run/effect_flink.c makes it of the two answers. */
 static struct view view_of(const struct json *step)
 {
-	const struct json *job = json_first(json_path(step, "jobs", "jobs", NULL));
+	const struct json *job = json_first(json_get(json_get(step, "jobs"), "jobs"));
 	const struct json *counts = json_get(job, "tasks"), *slots = json_get(step, "overview");
 	struct view view = job_in(job_state_parse(json_str(job, "state")));
 	struct cluster *to = &view.cluster;

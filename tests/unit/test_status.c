@@ -26,7 +26,7 @@ static void life_make(struct lifecycle *life)
 
 static const char *text_at(const struct json *doc, const char *a, const char *b)
 {
-	return json_text(json_path(doc, a, b, NULL));
+	return json_text(json_get(json_get(doc, a), b));
 }
 
 static const struct json *condition(const struct json *doc, const char *type)
@@ -156,10 +156,11 @@ TEST(a_launch_says_what_it_started_from)
 	life.seen.state = JOB_RUNNING;
 	doc = status_document(&life, NULL, NOW);
 	CHECK_STR(json_str(doc, "jobId"), ID_A);
-	CHECK_STR(json_text(json_path(doc, "launch", "restorePoint", "path", NULL)),
+	CHECK_STR(json_text(json_get(json_get(json_get(doc, "launch"), "restorePoint"), "path")),
 		  "file:/sp/one");
-	CHECK_STR(json_text(json_path(doc, "launch", "restorePoint", "kind", NULL)), "savepoint");
-	CHECK_INT(json_i64_or(json_path(doc, "launch", "restorePoint", NULL), "checkpointId", 0),
+	CHECK_STR(json_text(json_get(json_get(json_get(doc, "launch"), "restorePoint"), "kind")),
+		  "savepoint");
+	CHECK_INT(json_i64_or(json_get(json_get(doc, "launch"), "restorePoint"), "checkpointId", 0),
 		  ==, 7);
 	CHECK(!json_bool_or(json_get(doc, "launch"), "restoreVerified", true));
 	CHECK_STR(text_at(doc, "job", "state"), "RUNNING");
@@ -180,7 +181,7 @@ TEST(a_launch_says_what_it_started_from)
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "status"), "False");
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "message"), "restored nothing");
 	CHECK_STR(text_at(doc, "outcome", "kind"), "restoreMismatch");
-	CHECK_INT(json_kind(json_path(doc, "job", "state", NULL)), ==, JSON_NULL);
+	CHECK_INT(json_kind(json_get(json_get(doc, "job"), "state")), ==, JSON_NULL);
 	CHECK(!json_bool_or(json_get(doc, "job"), "reachable", true));
 	json_free(doc);
 	lifecycle_release(&life);
@@ -197,7 +198,7 @@ TEST(a_fresh_launch_does_not_hide_the_last_checkpoint)
 	doc = status_document(&life, NULL, NOW);
 	CHECK_INT(json_i64_or(json_get(doc, "launch"), "number", 0), ==, 2);
 	CHECK_STR(text_at(doc, "lastCheckpoint", "path"), "file:/cp/chk-9");
-	CHECK_INT(json_kind(json_path(doc, "launch", "restorePoint", NULL)), ==, JSON_NULL);
+	CHECK_INT(json_kind(json_get(json_get(doc, "launch"), "restorePoint")), ==, JSON_NULL);
 	json_free(doc);
 	lifecycle_release(&life);
 }
