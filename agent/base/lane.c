@@ -33,7 +33,6 @@ struct lane {
 	pthread_cond_t changed;
 	struct queue waiting, finished;
 	struct job *running;
-	int64_t running_since_ms;
 	bool stop;      /* no new jobs: the worker ends when it has none */
 	bool abandoned; /* the owner is gone */
 	bool ended;     /* the worker is gone */
@@ -84,7 +83,6 @@ static void run_job(struct lane *lane, struct job *job)
 	uint64_t one = 1;
 
 	lane->running = job;
-	lane->running_since_ms = clock_mono_ms();
 	pthread_mutex_unlock(&lane->lock);
 	job->work(job->arg);
 	pthread_mutex_lock(&lane->lock);
@@ -236,15 +234,6 @@ size_t lane_queued(const struct lane *lane)
 
 	pthread_mutex_unlock(&open->lock);
 	return len;
-}
-
-int64_t lane_busy_ms(const struct lane *lane)
-{
-	struct lane *open = locked(lane);
-	int64_t busy_ms = open->running ? clock_mono_ms() - open->running_since_ms : -1;
-
-	pthread_mutex_unlock(&open->lock);
-	return busy_ms;
 }
 
 static struct timespec deadline_in(int64_t wait_ms)

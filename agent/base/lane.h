@@ -33,9 +33,6 @@ void lane_submit(struct lane *lane, lane_work_fn *work, lane_done_fn *done, void
 
 size_t lane_queued(const struct lane *lane); /* waiting, without the running one */
 
-/* How long the running job has been running; -1 when none is. */
-int64_t lane_busy_ms(const struct lane *lane);
-
 /*
  * End the lane: the running job gets up to wait_ms and done(arg, true), those in the queue get
  * done(arg, false), all before this returns. A job that is still running after wait_ms is
