@@ -25,7 +25,7 @@ struct log {
 	struct {
 		char *key, *text;
 	} context[CONTEXT_MAX];
-	uint64_t dropped, unreported;
+	uint64_t unreported; /* lines lost since the last one that was written */
 	struct buf line;
 };
 
@@ -79,11 +79,6 @@ void log_set_context(struct log *log, const char *key, const char *text)
 		return;
 	xstrset(&log->context[slot].key, text ? key : NULL);
 	xstrset(&log->context[slot].text, text);
-}
-
-uint64_t log_dropped(const struct log *log)
-{
-	return log->dropped;
 }
 
 /* ---- one line ---- */
@@ -233,7 +228,6 @@ void log_event(struct log *log, enum log_level level, const char *msg,
 		log->unreported = 0;
 		return;
 	}
-	log->dropped++;
 	log->unreported++;
 }
 

@@ -64,9 +64,6 @@ void log_free(struct log *log); /* NULL is allowed */
  */
 void log_set_context(struct log *log, const char *key, const char *text);
 
-/* Lines lost so far because nobody read. */
-uint64_t log_dropped(const struct log *log);
-
 /* `log` may be NULL: nothing happens. */
 void log_event(struct log *log, enum log_level level, const char *msg,
 	       const struct log_field *fields, size_t count);
