@@ -231,17 +231,6 @@ void log_event(struct log *log, enum log_level level, const char *msg,
 	log->unreported++;
 }
 
-int log_level_of(const char *text, enum log_level *ret_level)
-{
-	for (size_t i = 0; i < ARRAY_LEN(level_names); i++) {
-		if (!strcmp(text, level_names[i])) {
-			*ret_level = (enum log_level)i;
-			return 0;
-		}
-	}
-	return -1;
-}
-
 bool log_limit_ok(struct log_limit *limit, const char *text, int64_t now_ms)
 {
 	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */

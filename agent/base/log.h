@@ -79,9 +79,6 @@ void log_event(struct log *log, enum log_level level, const char *msg,
 #define log_warn(log, msg, ...)  log_any(log, LOG_WARN, msg, ##__VA_ARGS__)
 #define log_error(log, msg, ...) log_any(log, LOG_ERROR, msg, ##__VA_ARGS__)
 
-/* "debug", "info", "warn", "error"; -1 for anything else. */
-int log_level_of(const char *text, enum log_level *ret_level);
-
 /*
  * A message that would repeat: let it through when its text changed, or once per `every_ms`.
  * struct log_limit l = {.every_ms = 60000}; if (log_limit_ok(&l, err.msg, now_ms)) log_warn(...,

@@ -120,14 +120,10 @@ TEST(a_long_line_is_cut_but_stays_valid)
 TEST(levels_below_the_chosen_one_are_not_written)
 {
 	cleanup_rig struct rig rig = rig_new(LOG_JSON);
-	enum log_level level = LOG_ERROR;
 
 	log_debug(rig.log, "quiet");
 	CHECK_STR(lines(&rig), "");
 	log_debug(NULL, "nobody");
-	CHECK_INT(log_level_of("debug", &level), ==, 0);
-	CHECK_INT(level, ==, LOG_DEBUG);
-	CHECK_INT(log_level_of("loud", &level), ==, -1);
 }
 
 TEST(an_error_has_its_text_and_kind)
