@@ -230,21 +230,3 @@ void log_event(struct log *log, enum log_level level, const char *msg,
 	}
 	log->unreported++;
 }
-
-bool log_limit_ok(struct log_limit *limit, const char *text, int64_t now_ms)
-{
-	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-
-	for (const char *p = text; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
-	if (limit->used && limit->hash == hash && now_ms - limit->last_ms < limit->every_ms) {
-		limit->held++;
-		return false;
-	}
-	limit->repeated = limit->held;
-	limit->held = 0;
-	limit->used = true;
-	limit->hash = hash;
-	limit->last_ms = now_ms;
-	return true;
-}

@@ -79,18 +79,4 @@ void log_event(struct log *log, enum log_level level, const char *msg,
 #define log_warn(log, msg, ...)  log_any(log, LOG_WARN, msg, ##__VA_ARGS__)
 #define log_error(log, msg, ...) log_any(log, LOG_ERROR, msg, ##__VA_ARGS__)
 
-/*
- * A message that would repeat: let it through when its text changed, or once per `every_ms`.
- * struct log_limit l = {.every_ms = 60000}; if (log_limit_ok(&l, err.msg, now_ms)) log_warn(...,
- * LOG_I64("repeated", l.repeated)); `repeated` is how many were held back since the last one.
- */
-struct log_limit {
-	int64_t every_ms;
-	int64_t last_ms;
-	uint64_t hash; /* of the last text */
-	bool used;
-	int64_t held, repeated;
-};
-bool log_limit_ok(struct log_limit *limit, const char *text, int64_t now_ms);
-
 #endif

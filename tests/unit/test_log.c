@@ -180,19 +180,6 @@ TEST(a_socket_that_nobody_reads_does_not_block)
 	close(fds[1]);
 }
 
-TEST(repeated_messages_are_held_back)
-{
-	struct log_limit limit = {.every_ms = 1000};
-
-	CHECK(log_limit_ok(&limit, "a", 0));
-	CHECK(!log_limit_ok(&limit, "a", 10));
-	CHECK(!log_limit_ok(&limit, "a", 999));
-	CHECK(log_limit_ok(&limit, "a", 1000));
-	CHECK_INT(limit.repeated, ==, 2);
-	CHECK(log_limit_ok(&limit, "b", 1001));
-	CHECK_INT(limit.repeated, ==, 0);
-}
-
 int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
