@@ -309,10 +309,3 @@ bool failover_lock_is_free(const struct failover_lock *lock, int64_t server_unix
 	*ret_why = xasprintf("%.60s holds it for %" PRId64 " ms more", lock->holder, left_ms);
 	return false;
 }
-
-const char *failover_kind_name(enum failover_kind kind)
-{
-	static const char *const names[] = {"release", "nothing", "do not"};
-
-	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
-}

@@ -115,6 +115,4 @@ void failover_decide(const struct failover_watch *watch, const char *launch_id, 
 bool failover_lock_is_free(const struct failover_lock *lock, int64_t server_unix_ms,
 			   int64_t unchanged_ms, char **ret_why);
 
-const char *failover_kind_name(enum failover_kind kind); /* "release", "nothing", "do not" */
-
 #endif

@@ -41,7 +41,6 @@
 #define KUBE_IN_FLIGHT  4 /* of kube_get_many() */
 
 #define KUBE_MERGE_PATCH     "application/merge-patch+json"           /* RFC 7386: null deletes */
-#define KUBE_JSON_PATCH      "application/json-patch+json"            /* RFC 6902 */
 #define KUBE_STRATEGIC_PATCH "application/strategic-merge-patch+json" /* not for custom resources */
 #define KUBE_APPLY_PATCH     "application/apply-patch+yaml" /* server-side apply; JSON is YAML */
 
