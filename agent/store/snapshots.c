@@ -190,17 +190,6 @@ int snapshots_list_jobs(struct store *store, const char *checkpoint_dir, snapsho
 	return list_jobs(store, &ls, top, wanted, err);
 }
 
-int snapshots_list_checkpoints(struct store *store, const char *checkpoint_dir, const char *job_id,
-			       snapshots_fn fn, void *ctx, struct err *err)
-{
-	struct listing ls = {.kind = SNAPSHOTS_CHECKPOINT, .fn = fn, .ctx = ctx};
-	cleanup_free char *top = uri_canonical(checkpoint_dir);
-
-	if (!top || !job_id)
-		return snapshots_list_jobs(store, checkpoint_dir, NULL, fn, ctx, err);
-	return list_job(store, &ls, top, job_id, err);
-}
-
 int snapshots_list_savepoints(struct store *store, const char *savepoint_dir, snapshots_fn fn,
 			      void *ctx, struct err *err)
 {

@@ -39,16 +39,12 @@ struct snapshots_item {
 /* The item and its texts are borrowed for the call. Return as store_entry_fn does. */
 typedef int (*snapshots_fn)(void *ctx, const struct snapshots_item *item, struct err *err);
 
-/* All checkpoints of one job, or of every job where job_id is NULL; in no order. ERR_ABSENT: the
- * checkpoint directory (or the one of this job) does not exist. On -1 the listing is void. */
-int snapshots_list_checkpoints(struct store *store, const char *checkpoint_dir, const char *job_id,
-			       snapshots_fn fn, void *ctx, struct err *err);
-
 /* Is a job of interest? */
 typedef bool (*snapshots_job_fn)(void *ctx, const char *job_id);
 
-/* Those of the jobs for which `wanted` says so, NULL: of all; otherwise as above. Of the others not
- * even the names are read. Checkpoints without a job id above them count as wanted. */
+/* All checkpoints of the jobs for which `wanted` says so (NULL: of all), in no order. Of the others not even the
+ * names are read. Checkpoints without a job id above them count as wanted. ERR_ABSENT: the checkpoint
+ * directory does not exist. On -1 the listing is void. */
 int snapshots_list_jobs(struct store *store, const char *checkpoint_dir, snapshots_job_fn wanted,
 			snapshots_fn fn, void *ctx, struct err *err);
 

@@ -42,6 +42,12 @@ static void put_metadata(const char *top, const char *dir, int version, int id)
 	dir_put(top, name, bytes.data, bytes.len_bytes);
 }
 
+static bool is_job_b(void *ctx, const char *job_id)
+{
+	(void)ctx;
+	return !strcmp(job_id, JOB_B);
+}
+
 TEST(finds_the_checkpoints_of_every_job)
 {
 	cleanup_dir char *top = dir_new();
@@ -60,7 +66,7 @@ TEST(finds_the_checkpoints_of_every_job)
 	put_metadata(top, "not-a-job/chk-1", 6, 1);
 	dir_loop(top, JOB_B "/chk-2/_metadata");
 	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
-	CHECK_INT(snapshots_list_checkpoints(store, top, NULL, see, &seen, &err), ==, 0);
+	CHECK_INT(snapshots_list_jobs(store, top, NULL, see, &seen, &err), ==, 0);
 	CHECK_INT(seen.count, ==, 5);
 	CHECK_HAS(buf_str(&seen.text), "chk-3:aaaaaa:3:0:16 ");
 	CHECK_HAS(buf_str(&seen.text), "chk-12:aaaaaa:12:0:16 ");
@@ -68,11 +74,11 @@ TEST(finds_the_checkpoints_of_every_job)
 	CHECK_HAS(buf_str(&seen.text), "chk-1:bbbbbb:1:0:16 ");
 	CHECK_HAS(buf_str(&seen.text), "chk-2:bbbbbb:2:2:-1 ");
 	seen.count = 0;
-	CHECK_INT(snapshots_list_checkpoints(store, top, JOB_B, see, &seen, &err), ==, 0);
+	CHECK_INT(snapshots_list_jobs(store, top, is_job_b, see, &seen, &err), ==, 0);
 	CHECK_INT(seen.count, ==, 2);
 	seen.count = 0;
 	seen.stop = true;
-	CHECK_INT(snapshots_list_checkpoints(store, top, NULL, see, &seen, &err), ==, 0);
+	CHECK_INT(snapshots_list_jobs(store, top, NULL, see, &seen, &err), ==, 0);
 	CHECK_INT(seen.count, ==, 1);
 	buf_release(&seen.text);
 	store_close(store);
@@ -92,7 +98,7 @@ TEST(an_error_of_the_callback_is_passed_on_whatever_its_kind)
 
 	put_metadata(top, JOB_A "/chk-3", 6, 3);
 	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
-	CHECK_INT(snapshots_list_checkpoints(store, top, NULL, fail_as_absent, NULL, &err), ==, -1);
+	CHECK_INT(snapshots_list_jobs(store, top, NULL, fail_as_absent, NULL, &err), ==, -1);
 	CHECK_HAS(err.msg, "chk-3 is of no use");
 	store_close(store);
 }
@@ -106,7 +112,7 @@ TEST(finds_checkpoints_without_a_job_directory)
 
 	put_metadata(top, "chk-7", 6, 7);
 	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
-	CHECK_INT(snapshots_list_checkpoints(store, top, NULL, see, &seen, &err), ==, 0);
+	CHECK_INT(snapshots_list_jobs(store, top, NULL, see, &seen, &err), ==, 0);
 	CHECK_STR(buf_str(&seen.text), "chk-7::7:0:16 ");
 	buf_release(&seen.text);
 	store_close(store);
@@ -147,13 +153,11 @@ TEST(a_directory_that_is_not_there_is_absent_and_an_error_is_not)
 	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
 	CHECK_INT(snapshots_list_savepoints(store, none, see, &seen, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_ABSENT);
-	CHECK_INT(snapshots_list_checkpoints(store, none, NULL, see, &seen, &err), ==, -1);
-	CHECK_INT(err.kind, ==, ERR_ABSENT);
-	CHECK_INT(snapshots_list_checkpoints(store, top, JOB_A, see, &seen, &err), ==, -1);
+	CHECK_INT(snapshots_list_jobs(store, none, NULL, see, &seen, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_ABSENT);
 	CHECK_INT(snapshots_list_savepoints(store, loop, see, &seen, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_SYS);
-	CHECK_INT(snapshots_list_checkpoints(store, "nonsense", NULL, see, &seen, &err), ==, -1);
+	CHECK_INT(snapshots_list_jobs(store, "nonsense", NULL, see, &seen, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 	CHECK_INT(seen.count, ==, 0);
 	store_close(store);
