@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "format/metadata.h"
 #include "format/source.h"
 #include "store/uri.h"
 
@@ -206,25 +207,4 @@ char *snapshots_metadata_uri(const char *path)
 	if (!strcmp(uri_name(path), METADATA_NAME))
 		return xstrdup(path);
 	return uri_join(path, METADATA_NAME);
-}
-
-int snapshots_peek(struct store *store, const char *path, struct metadata_header *ret,
-		   struct err *err)
-{
-	cleanup_free char *uri = snapshots_metadata_uri(path);
-	char head[METADATA_HEAD_BYTES];
-	struct store_stream *stream;
-	size_t have = 0, got = 1;
-	int rc = 0;
-
-	if (store_read_open(store, uri, 0, &stream, err))
-		return -1;
-	while (!rc && got && have < sizeof(head)) {
-		rc = store_read(stream, head + have, sizeof(head) - have, &got, err);
-		have += rc ? 0 : got;
-	}
-	store_read_close(stream);
-	if (rc)
-		return -1;
-	return metadata_peek(head, have, ret, err) ? err_wrap(err, "%s", uri) : 0;
 }

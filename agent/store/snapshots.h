@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "format/metadata.h"
 #include "store/store.h"
 
 enum snapshots_kind { SNAPSHOTS_CHECKPOINT, SNAPSHOTS_SAVEPOINT };
@@ -30,7 +29,7 @@ struct snapshots_item {
 	enum snapshots_kind kind;
 	enum snapshots_state state;
 	const char *job_id;    /* 32 hex digits, the first 6 of a savepoint's; "" not in the name */
-	int64_t checkpoint_id; /* from the name; -1 for savepoints, see snapshots_peek() */
+	int64_t checkpoint_id; /* from the name; -1 for savepoints */
 	int64_t mtime_unix_ms; /* of `_metadata`; -1 unless complete */
 	int64_t size_bytes;    /* of `_metadata`; -1 unless complete */
 	const struct err *why; /* unreadable only */
@@ -51,11 +50,6 @@ int snapshots_list_jobs(struct store *store, const char *checkpoint_dir, snapsho
 /* All savepoints, of whatever job; otherwise as above. */
 int snapshots_list_savepoints(struct store *store, const char *savepoint_dir, snapshots_fn fn,
 			      void *ctx, struct err *err);
-
-/* Version and checkpoint id out of the first bytes of `_metadata`. `path`: the directory of a
- * snapshot, or the `_metadata` itself. */
-int snapshots_peek(struct store *store, const char *path, struct metadata_header *ret,
-		   struct err *err);
 
 /* The `_metadata` of a snapshot given by its directory or by that file. Caller frees. */
 char *snapshots_metadata_uri(const char *path);

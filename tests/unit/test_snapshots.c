@@ -163,33 +163,6 @@ TEST(a_directory_that_is_not_there_is_absent_and_an_error_is_not)
 	store_close(store);
 }
 
-TEST(peeks_at_version_and_checkpoint_id)
-{
-	cleanup_dir char *top = dir_new();
-	cleanup_free char *dir = uri_join(top, "s"), *file = uri_join(top, "s/_metadata"),
-			  *newer = uri_join(top, "newer"), *cut = uri_join(top, "cut"),
-			  *none = uri_join(top, "none");
-	struct metadata_header header = {0};
-	struct store *store;
-	struct err err = {0};
-
-	put_metadata(top, "s", 5, 77);
-	put_metadata(top, "newer", 7, 77);
-	dir_put(top, "cut/_metadata", "\x49\x60\x67\x2d", 4);
-	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
-	CHECK_INT(snapshots_peek(store, dir, &header, &err), ==, 0);
-	CHECK_INT(header.version, ==, 5);
-	CHECK_INT(header.checkpoint_id, ==, 77);
-	CHECK_INT(snapshots_peek(store, file, &header, &err), ==, 0);
-	CHECK_INT(snapshots_peek(store, newer, &header, &err), ==, -1);
-	CHECK_HAS(err.msg, "written by Flink 2.4 or newer");
-	CHECK_INT(snapshots_peek(store, cut, &header, &err), ==, -1);
-	CHECK_INT(err.kind, ==, ERR_FORMAT);
-	CHECK_INT(snapshots_peek(store, none, &header, &err), ==, -1);
-	CHECK_INT(err.kind, ==, ERR_ABSENT);
-	store_close(store);
-}
-
 static int count(void *ctx, const struct snapshots_item *item, struct err *err)
 {
 	(void)item;

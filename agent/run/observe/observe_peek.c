@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "format/metadata.h"
 #include "run/observe/observe_internal.h"
 #include "store/content.h"
 #include "store/snapshots.h"
