@@ -417,30 +417,3 @@ enum flink_answer flink_rest_cancel(const struct flink_rest *rest, const char *j
 		*ret_ended = false;
 	return answer;
 }
-
-enum flink_answer flink_rest_application(const struct flink_rest *rest, const char *application_id,
-					 int64_t timeout_ms, char ret_status[32], struct err *err)
-{
-	cleanup_json struct json *doc = NULL;
-	const struct json *list, *node;
-	struct err local = {0};
-	enum flink_answer answer;
-
-	err = err ? err : &local;
-	answer = rest_get(rest, timeout_ms, &doc, err, "/applications/overview");
-	if (answer != FLINK_OK)
-		return answer;
-	if (json_need_array(doc, "applications", &list, err) < 0)
-		return rest_unexpected("/applications/overview", err);
-	json_each (node, list) {
-		const char *id = json_str(node, "id"), *status;
-
-		if (!id || strcmp(id, application_id) != 0)
-			continue;
-		if (json_need_str(node, "status", &status, err) < 0)
-			return rest_unexpected("/applications/overview", err);
-		snprintf(ret_status, 32, "%s", status);
-		return FLINK_OK;
-	}
-	return not_listed(application_id, json_len(list), err);
-}

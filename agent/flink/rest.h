@@ -157,9 +157,4 @@ enum flink_answer flink_rest_slots(const struct flink_rest *rest, int64_t timeou
 enum flink_answer flink_rest_cancel(const struct flink_rest *rest, const char *job_id,
 				    int64_t timeout_ms, bool *ret_ended, struct err *err);
 
-/* GET /applications/overview, 2.3 and later: the state of one application in Flink's words, such as
- * "RUNNING" or "FAILED". The only place that shows a main() that threw without a job. */
-enum flink_answer flink_rest_application(const struct flink_rest *rest, const char *application_id,
-					 int64_t timeout_ms, char ret_status[32], struct err *err);
-
 #endif

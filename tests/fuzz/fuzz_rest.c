@@ -120,7 +120,6 @@ static void ask_cluster(const struct flink_rest *rest)
 	struct flink_version version = {0};
 	struct flink_slots slots;
 	int64_t restarts = 0;
-	char status[32] = "";
 	struct err err[4] = {0};
 
 	if (understood(flink_rest_config(rest, 1000, &version, &err[0]), &err[0]))
@@ -128,7 +127,6 @@ static void ask_cluster(const struct flink_rest *rest)
 	(void)understood(flink_rest_slots(rest, 1000, &slots, &err[1]), &err[1]);
 	if (understood(flink_rest_restarts(rest, JOB, 1000, &restarts, &err[2]), &err[2]))
 		must(restarts >= 0);
-	(void)understood(flink_rest_application(rest, JOB, 1000, status, &err[3]), &err[3]);
 }
 
 static void ask_for_something(const struct flink_rest *rest)

@@ -87,24 +87,6 @@ TEST(slots_are_read_from_the_overview)
 	}
 }
 
-TEST(an_application_shows_a_main_that_threw_without_a_job)
-{
-	char status[32] = "";
-	struct err err = {0};
-
-	replay("2.3", "applications-main-threw");
-	CHECK_INT(flink_rest_application(&rest, "1839ea415ac9d6bb31ed89642cff0a10", WAIT_MS, status,
-					 NULL),
-		  ==, FLINK_OK);
-	CHECK_STR(status, "FAILED");
-	replay("2.3", "applications-overview");
-	CHECK_INT(flink_rest_application(&rest, NOBODY, WAIT_MS, status, NULL), ==, FLINK_ABSENT);
-	/* 1.20 has no such call: that is no absence of the application */
-	replay("1.20", "applications-main-threw");
-	CHECK_INT(flink_rest_application(&rest, NOBODY, WAIT_MS, status, &err), ==, FLINK_ERROR);
-	CHECK_INT(err.kind, ==, ERR_FORMAT);
-}
-
 /* ---- what is not an answer ---- */
 
 TEST(a_refused_connection_is_not_yet)
