@@ -36,26 +36,6 @@ bool flink_job_state_is_terminal(enum flink_job_state state)
 	       state == FLINK_JOB_FAILED;
 }
 
-enum flink_answer flink_rest_config(const struct flink_rest *rest, int64_t timeout_ms,
-				    struct flink_version *ret_version, struct err *err)
-{
-	cleanup_json struct json *doc = NULL;
-	const char *text;
-	struct err local = {0};
-	enum flink_answer answer;
-
-	err = err ? err : &local;
-	answer = rest_get(rest, timeout_ms, &doc, err, "/config");
-	if (answer != FLINK_OK)
-		return answer;
-	if (json_need_str(doc, "flink-version", &text, err) < 0)
-		return rest_unexpected("/config", err);
-	/* a build of one's own may have any name; it is alive all the same */
-	if (ret_version && flink_version_parse(text, ret_version, NULL) < 0)
-		*ret_version = (struct flink_version){0};
-	return FLINK_OK;
-}
-
 /* ---- jobs ---- */
 
 static int read_job(const struct json *node, struct flink_job *job, struct err *err)

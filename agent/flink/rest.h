@@ -48,10 +48,6 @@ enum flink_answer {
 	FLINK_ERROR,
 };
 
-/* GET /config: alive and leading? Cheap; the start-up probe. ret_version may be NULL. */
-enum flink_answer flink_rest_config(const struct flink_rest *rest, int64_t timeout_ms,
-				    struct flink_version *ret_version, struct err *err);
-
 /* States of a job; the order means nothing. */
 enum flink_job_state {
 	FLINK_JOB_OTHER = 0, /* a word that this drey does not know */

@@ -106,14 +106,14 @@ static enum flink_answer call_job(const struct flink_rest *rest, char **arg, str
 static enum flink_answer call(const struct flink_rest *rest, char **arg, struct err *err)
 {
 	struct flink_operation operation = {0};
-	char trigger[FLINK_ID_CHARS + 1], text[FLINK_VERSION_TEXT_BYTES];
-	struct flink_version version;
+	char trigger[FLINK_ID_CHARS + 1];
+	struct flink_slots slots;
 	enum flink_answer answer;
 
-	if (strcmp(arg[0], "config") == 0) {
-		answer = flink_rest_config(rest, TIMEOUT_MS, &version, err);
+	if (strcmp(arg[0], "slots") == 0) {
+		answer = flink_rest_slots(rest, TIMEOUT_MS, &slots, err);
 		if (answer == FLINK_OK)
-			printf("ok %s", flink_version_print(version, text));
+			printf("ok %d", slots.total);
 		return answer;
 	}
 	if (!arg[1])

@@ -82,7 +82,7 @@ check "the version is found in the class path" \
 	test "$("$driver" version "${FLINK_JM_ARGV[@]}")" = "${FLINK##*flink-}"
 is "$("$driver" settings "$RUN/conf" "$FLINK_VERSION")" "file://$RUN/ck $REST_PORT 5000" \
 	"Flink's configuration is read as Flink reads it"
-check "nobody listens: not yet" says not-yet config
+check "nobody listens: not yet" says not-yet slots
 
 # ---- a life ------------------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ first_ok() {
 }
 wait_until "the job runs" "$WAIT_S" first_ok
 is "$(sort -u "$RUN/early" | tr '\n' ' ')" "not-yet ok " "on the way up a job is not yet there, never absent"
-is "$(ask config)" "ok ${FLINK##*flink-}" "/config tells the version"
+check "/overview tells the slots" says ok slots
 await "a checkpoint is complete" has_completed 1 "$job_1"
 is "$(ask exception "$job_1")" "ok none" "a healthy job has no exception"
 check "another job is absent" says "absent" state "$nobody"
@@ -163,7 +163,7 @@ restore=$(newest_retained "$job_1")
 launch "$job_2" "file:$restore" "${args[@]}"
 killed_ms=$(date +%s%3N)
 MUST_LIVE=(jm tm)
-await "REST is up again" says ok config
+await "REST is up again" says ok slots
 up_ms=$(date +%s%3N)
 has_tm() {
 	rest overview '.taskmanagers == 1'
@@ -186,7 +186,7 @@ await "it has a result" result_of "$job_2" 07070707070707070707070707070707
 location=${RESULT#ok completed }
 check "its savepoint is complete" test -f "${location#file:}/_metadata"
 await "the job is FINISHED" says "ok FINISHED" state "$job_2"
-check "the JobManager stays up" says ok config
+check "the JobManager stays up" says ok slots
 is "$(ask cancel "$job_2")" "ok ended" "cancelling a finished job changes nothing, and says so"
 is "$(ask stop "$job_2" 08080808080808080808080808080808)" "ok accepted" "a stop of a finished job is accepted"
 await "it has a result" result_of "$job_2" 08080808080808080808080808080808

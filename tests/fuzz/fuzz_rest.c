@@ -117,13 +117,10 @@ static void ask_checkpoints(const struct flink_rest *rest)
 
 static void ask_cluster(const struct flink_rest *rest)
 {
-	struct flink_version version = {0};
 	struct flink_slots slots;
 	int64_t restarts = 0;
 	struct err err[4] = {0};
 
-	if (understood(flink_rest_config(rest, 1000, &version, &err[0]), &err[0]))
-		must(version.major >= 0 && version.minor >= 0 && version.patch >= 0);
 	(void)understood(flink_rest_slots(rest, 1000, &slots, &err[1]), &err[1]);
 	if (understood(flink_rest_restarts(rest, JOB, 1000, &restarts, &err[2]), &err[2]))
 		must(restarts >= 0);

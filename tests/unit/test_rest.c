@@ -56,23 +56,15 @@ static void say_html(int status)
 static const struct flink_savepoint_request savepoint = {
 	.job_id = JOB, .trigger_id = TRIGGER, .target_directory = "file:///data/sp"};
 
-/* ---- the cluster ---- */
-
-TEST(the_version_is_read_from_config)
+static enum flink_answer ask_slots(const struct flink_rest *flink, int64_t timeout_ms,
+				   struct err *err)
 {
-	struct flink_version version = {0};
+	struct flink_slots slots;
 
-	replay("1.20", "config");
-	CHECK_INT(flink_rest_config(&rest, WAIT_MS, &version, NULL), ==, FLINK_OK);
-	CHECK_INT(flink_version_compare(version, (struct flink_version){1, 20, 5}), ==, 0);
-	replay("2.3", "config");
-	CHECK_INT(flink_rest_config(&rest, WAIT_MS, &version, NULL), ==, FLINK_OK);
-	CHECK_INT(flink_version_compare(version, (struct flink_version){2, 3, 0}), ==, 0);
-	CHECK_STR(stub.path, "/config");
-	say(200, "{\"flink-version\":\"<unknown>\"}"); /* a build of one's own */
-	CHECK_INT(flink_rest_config(&rest, WAIT_MS, &version, NULL), ==, FLINK_OK);
-	CHECK(!flink_version_known(version));
+	return flink_rest_slots(flink, timeout_ms, &slots, err);
 }
+
+/* ---- the cluster ---- */
 
 TEST(slots_are_read_from_the_overview)
 {
@@ -94,7 +86,7 @@ TEST(a_refused_connection_is_not_yet)
 	struct flink_rest nobody = {.base_url = "http://127.0.0.1:1", .http = rest.http};
 	struct err err = {0};
 
-	CHECK_INT(flink_rest_config(&nobody, WAIT_MS, NULL, &err), ==, FLINK_NOT_YET);
+	CHECK_INT(ask_slots(&nobody, WAIT_MS, &err), ==, FLINK_NOT_YET);
 	CHECK_INT(err.kind, ==, ERR_RETRY);
 }
 
@@ -107,7 +99,7 @@ TEST(a_leader_election_is_not_yet_on_every_path)
 	say(503,
 	    "{\"errors\":[\"Service temporarily unavailable due to an ongoing leader election. "
 	    "Please refresh.\"]}");
-	CHECK_INT(flink_rest_config(&rest, WAIT_MS, NULL, &err), ==, FLINK_NOT_YET);
+	CHECK_INT(ask_slots(&rest, WAIT_MS, &err), ==, FLINK_NOT_YET);
 	CHECK_HAS(err.msg, "leader election");
 	CHECK_INT(err.kind, ==, ERR_RETRY);
 	CHECK_INT(flink_rest_job_state(&rest, JOB, WAIT_MS, &state, NULL), ==, FLINK_NOT_YET);
@@ -157,9 +149,9 @@ TEST(a_server_error_is_an_error_with_flinks_first_line)
 	say(500, "{\"errors\":[\"Internal server error.\",\"<Exception on server side:\\n"
 		 "org.apache.flink.runtime.rpc.RpcTimeout: Call took too long\\n\\tat x.y\\n"
 		 "End of exception on server side>\"]}");
-	CHECK_INT(flink_rest_config(&rest, WAIT_MS, NULL, &err), ==, FLINK_ERROR);
+	CHECK_INT(ask_slots(&rest, WAIT_MS, &err), ==, FLINK_ERROR);
 	CHECK_INT(err.kind, ==, ERR_RETRY);
-	CHECK_HAS(err.msg, "/config: HTTP 500: RpcTimeout: Call took too long");
+	CHECK_HAS(err.msg, "/overview: HTTP 500: RpcTimeout: Call took too long");
 	CHECK(strstr(err.msg, "\n") == NULL);
 }
 
@@ -175,7 +167,7 @@ TEST(statuses_have_their_kinds)
 		struct err err = {0};
 
 		say(rows[i].status, "{\"errors\":[\"x\"]}");
-		CHECK_INT(flink_rest_config(&rest, WAIT_MS, NULL, &err), ==, FLINK_ERROR);
+		CHECK_INT(ask_slots(&rest, WAIT_MS, &err), ==, FLINK_ERROR);
 		CHECK_INT(err.kind, ==, rows[i].kind);
 	}
 }
@@ -185,7 +177,7 @@ TEST(a_redirect_is_an_error)
 	struct err err = {0};
 
 	replay("2.3", "patch-mode-stop"); /* 308 */
-	CHECK_INT(flink_rest_config(&rest, WAIT_MS, NULL, &err), ==, FLINK_ERROR);
+	CHECK_INT(ask_slots(&rest, WAIT_MS, &err), ==, FLINK_ERROR);
 	CHECK_HAS(err.msg, "308");
 	CHECK_HAS(err.msg, "has been removed");
 }
@@ -267,7 +259,7 @@ TEST(a_silent_server_costs_no_more_than_the_time_limit)
 	struct err err = {0};
 
 	stub_set(&stub, STUB_SILENT, 200, "application/json", "", 0);
-	CHECK_INT(flink_rest_config(&rest, 150, NULL, &err), ==, FLINK_ERROR);
+	CHECK_INT(ask_slots(&rest, 150, &err), ==, FLINK_ERROR);
 	CHECK_INT(err.kind, ==, ERR_RETRY);
 	CHECK_INT(clock_mono_ms() - begin, >=, 140);
 	CHECK_INT(clock_mono_ms() - begin, <, WAIT_MS);
