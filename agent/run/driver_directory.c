@@ -145,6 +145,7 @@ static void judge(struct directory *directory)
 	}
 	if (news.changed) {
 		driver->metrics.control[METRICS_DIRECTORY]++;
+		directory->sequence = INT64_MAX; /* not known before the step */
 		driver_step(driver, &news.event);
 		directory->sequence = driver_covering_write(driver);
 	}

@@ -1,0 +1,138 @@
+/*
+ * The control inputs in the driver: what is handed over when, and when it is saved that it was seen. The rest of the
+ * driver is played by this file.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "control_swap.h"
+#include "core/desired.h"
+#include "run/driver_internal.h"
+
+#define LIMIT_MS 20000
+
+struct rig {
+	struct driver driver; /* first: the parts that are played get this one */
+	struct setup setup;
+	struct lifecycle_config config;
+	struct swap swap;
+	unsigned fields; /* of the events */
+	int observed, saved;
+};
+
+static struct rig *rig_of(struct driver *driver)
+{
+	return (struct rig *)driver;
+}
+
+/* ---- the parts ---- */
+
+/* As the driver does it: the journal write is on its way when the parts hear of the step. */
+void driver_step(struct driver *driver, const struct event *event)
+{
+	CHECK_INT(event->type, ==, EVENT_CONTROL);
+	rig_of(driver)->fields |= event->control.fields;
+	driver->life.requested++;
+	driver_directory_acknowledge(driver);
+}
+
+int64_t driver_covering_write(const struct driver *driver)
+{
+	return driver->life.requested;
+}
+
+void effect_observe(struct driver *driver)
+{
+	rig_of(driver)->observed++;
+}
+
+bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *arg)
+{
+	(void)driver, (void)fn, (void)arg;
+	return true;
+}
+
+void driver_resource_status(const struct driver *driver, struct json *to)
+{
+	(void)driver, (void)to;
+}
+
+int journal_store_save_seen(struct journal_store *store, const struct buf *text, struct err *err)
+{
+	(void)text, (void)err;
+	((struct rig *)store)->saved++;
+	return 0;
+}
+
+/* ---- */
+
+static void rig_begin(struct rig *rig)
+{
+	struct desired_seen seen = {.known = true};
+	struct journal journal;
+	struct rng rng = {0};
+
+	memset(rig, 0, sizeof(*rig));
+	swap_begin(&rig->swap);
+	SWAP(&rig->swap, "state=suspended");
+	rig->setup.config.control.directory = rig->swap.dir;
+	rig->driver.setup = &rig->setup;
+	rig->driver.store = (struct journal_store *)rig;
+	rig->driver.loop = loop_new(NULL);
+	rig->driver.journal_lane = lane_new(rig->driver.loop, "journal", NULL);
+	journal_init(&journal, "orders");
+	lifecycle_init(&rig->driver.life, &rig->config, &journal, &rng);
+	rig->setup.kube.on = true;
+	rig->setup.kube.resource = (char *)"orders";
+	CHECK(driver_directory_open(&rig->driver, NULL) == 0);
+	rig->driver.alive = true;
+	driver_directory_alive(&rig->driver, &seen);
+}
+
+static void rig_end(struct rig *rig)
+{
+	rig->driver.closing = true;
+	driver_directory_close(&rig->driver);
+	lane_free(rig->driver.journal_lane, 1000);
+	loop_free(rig->driver.loop);
+	lifecycle_release(&rig->driver.life);
+	swap_end(&rig->swap);
+}
+
+/* False: not in time. */
+static bool until(struct rig *rig, const int *count, int wanted)
+{
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+
+	while (*count < wanted && clock_mono_ms() < end_ms)
+		loop_step(rig->driver.loop, 50, NULL);
+	return *count == wanted;
+}
+
+static void no_resource(struct rig *rig)
+{
+	struct desired nothing = {0};
+
+	driver_directory_offer(&rig->driver, &nothing, false, NULL);
+}
+
+/* An agent that ends in between takes the change once more. */
+TEST(what_was_seen_is_saved_when_the_journal_has_its_event)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	no_resource(&rig);
+	CHECK(!driver_directory_ready(&rig.driver));
+	CHECK(until(&rig, &rig.observed, 1));
+	CHECK_INT(rig.fields, ==, CONTROL_STATE);
+	lane_free(rig.driver.journal_lane, LIMIT_MS); /* a save that is under way would end */
+	rig.driver.journal_lane = lane_new(rig.driver.loop, "journal", NULL);
+	CHECK_INT(rig.saved, ==, 0);
+	rig.driver.life.acknowledged = rig.driver.life.requested;
+	driver_directory_acknowledge(&rig.driver);
+	CHECK(until(&rig, &rig.saved, 1));
+	rig_end(&rig);
+}
