@@ -272,11 +272,10 @@ void driver_directory_deny(struct driver *driver, const struct err *why)
 {
 	struct directory *directory = driver->directory;
 
-	driver_directory_offer(driver, NULL, false, why);
 	if (!directory || driver->closing)
 		return;
+	keep(directory, DESIRED_FROM_RESOURCE, NULL, false, why);
 	desired_inputs_deny(&directory->inputs);
-	directory->waiting = true;
 	take(directory);
 }
 

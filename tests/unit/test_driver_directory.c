@@ -136,3 +136,17 @@ TEST(what_was_seen_is_saved_when_the_journal_has_its_event)
 	CHECK(until(&rig, &rig.saved, 1));
 	rig_end(&rig);
 }
+
+TEST(a_resource_that_access_is_denied_to_is_no_input_that_is_refused)
+{
+	struct err why = {.kind = ERR_DENIED, .msg = "403 Forbidden"};
+	struct rig rig;
+
+	rig_begin(&rig);
+	driver_directory_deny(&rig.driver, &why);
+	driver_directory_deny(&rig.driver, &why);
+	CHECK_INT(rig.driver.metrics.refused[METRICS_DIRECTORY], ==, 0);
+	driver_directory_offer(&rig.driver, NULL, false, &why);
+	CHECK_INT(rig.driver.metrics.refused[METRICS_DIRECTORY], ==, 1);
+	rig_end(&rig);
+}
