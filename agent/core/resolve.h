@@ -26,6 +26,19 @@ enum decision_kind {
 	DECISION_HOLD,        /* wanted, but the promise cannot be kept: say why and wait */
 };
 
+/* The numbers of docs/architecture.md, "What to start from". */
+enum rule {
+	RULE_NONE, /* held by none of them */
+	RULE_DESIRED_STATE,
+	RULE_OUTCOME,
+	RULE_OPERATION,
+	RULE_REQUEST,
+	RULE_UNREADABLE,
+	RULE_NEWEST,
+	RULE_CONTINUE,
+	RULE_NOTHING,
+};
+
 enum restore_policy {
 	POLICY_LATEST,    /* newest of checkpoints and savepoints */
 	POLICY_SAVEPOINT, /* savepoints only */
@@ -63,7 +76,7 @@ enum settlement {
 
 struct decision {
 	enum decision_kind kind;
-	int rule;         /* number in "What to start from"; 0 = held by none of them */
+	enum rule rule;
 	size_t candidate; /* VERIFY, CONTINUE, START_FROM */
 	enum settlement settlement;
 	size_t settled; /* NO_CANDIDATE = none */
@@ -91,6 +104,10 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
  * HOLD). They are looked at before everything else, also when nothing else can be read. */
 bool resolve_parked(const struct journal *journal, const struct policy *policy,
 		    struct decision *ret_decision);
+
+/* The rules in the order in which they are asked, then what may forbid a start (veto): row `index`, for the table in
+ * docs/architecture.md. False: there is no such row. */
+bool resolve_row(bool veto, size_t index, enum rule *ret_rule, const char **ret_question);
 
 const char *decision_kind_name(enum decision_kind kind); /* "START_FROM", ... */
 

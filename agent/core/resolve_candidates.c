@@ -14,38 +14,6 @@
 
 /* ---- which count ---- */
 
-bool inquiry_never_ran(const struct inquiry *in)
-{
-	const struct journal *journal = in->journal;
-
-	return in->lineage.tip < 0 && !journal->snapshot_count && !journal->ever_proven;
-}
-
-static bool is_initial(const struct candidate *c)
-{
-	return c->source == SOURCE_INITIAL || c->snapshot.origin == ORIGIN_INITIAL;
-}
-
-bool candidate_is_fallback(const struct inquiry *in, const struct candidate *c)
-{
-	return is_initial(c) && !in->journal->ever_proven &&
-	       (inquiry_never_ran(in) ||
-		lineage_place(&in->lineage, &c->snapshot) != BRANCH_LIVING);
-}
-
-bool candidate_is_tainted(const struct inquiry *in, const struct candidate *c)
-{
-	int maker = lineage_maker(in->journal, &c->snapshot);
-
-	return maker >= 0 && in->lineage.strayed[maker];
-}
-
-bool candidate_is_damaged(const struct candidate *c)
-{
-	return c->integrity == INTEGRITY_DAMAGED ||
-	       (c->integrity == INTEGRITY_INCOMPLETE && c->in_ha);
-}
-
 static void judge_foreign(struct inquiry *in, struct candidate *c)
 {
 	const struct snapshot *s = &c->snapshot;
@@ -53,9 +21,9 @@ static void judge_foreign(struct inquiry *in, struct candidate *c)
 	if (in->lineage.tip < 0 && c->source == SOURCE_JOURNAL)
 		return; /* recorded, and nothing tells of a later branch */
 	/* what cannot be looked at and has no owner in its name may well be ours */
-	if (!*s->job_id && c->integrity == INTEGRITY_UNREADABLE && !is_initial(c))
+	if (!*s->job_id && c->integrity == INTEGRITY_UNREADABLE && !candidate_is_initial(c))
 		return;
-	if (is_initial(c))
+	if (candidate_is_initial(c))
 		inquiry_judge(c, VERDICT_REJECTED,
 			      "the initial savepoint is for the first start only");
 	else
@@ -77,7 +45,7 @@ static void judge_identity(struct inquiry *in, struct candidate *c)
 		return;
 	}
 	if (in->policy->restore == POLICY_SAVEPOINT && s->kind == SNAPSHOT_CHECKPOINT &&
-	    !is_initial(c) && !lineage_is_origin(&in->lineage, s)) {
+	    !candidate_is_initial(c) && !lineage_is_origin(&in->lineage, s)) {
 		inquiry_judge(c, VERDICT_REJECTED, "the restore policy takes savepoints only");
 		return;
 	}
@@ -110,29 +78,6 @@ static int compare_groups(const struct inquiry *in, const struct snapshot *a,
 			  const struct snapshot *b)
 {
 	return inquiry_never_ran(in) ? strncmp(a->job_id, b->job_id, JOB_GROUP_DIGITS) : 0;
-}
-
-static int compare_numbers(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-/* Nothing is left to the order in which they were found. */
-int candidate_compare_age(const struct snapshot *a, const struct snapshot *b, bool by_id)
-{
-	int by_number = compare_numbers(b->checkpoint_id, a->checkpoint_id);
-	int by_time = compare_numbers(b->completed_unix_ms, a->completed_unix_ms);
-	int first = by_id ? by_number : by_time, second = by_id ? by_time : by_number;
-
-	if (first)
-		return first;
-	return second ? second : strcmp(a->path, b->path);
-}
-
-bool candidate_same_job(const struct candidate *a, const struct candidate *b)
-{
-	return *a->snapshot.job_id &&
-	       !strncmp(a->snapshot.job_id, b->snapshot.job_id, JOB_GROUP_DIGITS);
 }
 
 static int compare_candidates(const void *left, const void *right, void *context)
@@ -170,22 +115,6 @@ static struct candidate *newest_open(struct inquiry *in)
 			continue;
 		head = c;
 		if (!best || candidate_compare_age(&c->snapshot, &best->snapshot, false) < 0)
-			best = c;
-	}
-	return best;
-}
-
-struct candidate *candidate_newest_own(struct inquiry *in)
-{
-	struct candidate *best = NULL;
-
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		struct candidate *c = &in->facts->candidates[i];
-
-		if (candidate_is_tainted(in, c) || c->integrity == INTEGRITY_INCOMPLETE ||
-		    lineage_place(&in->lineage, &c->snapshot) != BRANCH_LIVING)
-			continue;
-		if (!best || candidate_compare_age(&c->snapshot, &best->snapshot, true) < 0)
 			best = c;
 	}
 	return best;
@@ -249,9 +178,10 @@ static bool is_trusted(struct inquiry *in, struct candidate *c)
 }
 
 /* A person who names the checkpoint (rule 4) takes the risk: of the Flink that is started then. */
-static bool line_forbids(struct inquiry *in, struct candidate *c, int rule)
+static bool line_forbids(struct inquiry *in, struct candidate *c, enum rule rule)
 {
-	const char *theirs = rule == 4 && !in->other_line ? NULL : generation_other_line(in, c);
+	const char *theirs =
+		rule == RULE_REQUEST && !in->other_line ? NULL : generation_other_line(in, c);
 
 	if (!theirs)
 		return false;
@@ -266,7 +196,7 @@ static bool line_forbids(struct inquiry *in, struct candidate *c, int rule)
 	return true;
 }
 
-void candidate_take(struct inquiry *in, struct candidate *c, int rule, const char *why)
+void candidate_take(struct inquiry *in, struct candidate *c, enum rule rule, const char *why)
 {
 	if (c->integrity == INTEGRITY_UNCHECKED && !is_trusted(in, c)) {
 		inquiry_verify(in, c, rule);
@@ -309,31 +239,32 @@ static int64_t completed(const struct inquiry *in, const struct candidate *c)
 	return 0;
 }
 
-void candidate_check_age(struct inquiry *in)
+bool age_forbids(struct inquiry *in)
 {
 	const struct decision *decision = in->decision;
 	int64_t limit_ms = in->policy->max_age_ms, completed_ms, age_ms;
 	char age[CLOCK_TEXT_BYTES], limit[CLOCK_TEXT_BYTES];
 	struct candidate *c;
 
-	if (!limit_ms || decision->rule == 4 ||
+	if (!limit_ms || decision->rule == RULE_REQUEST ||
 	    (decision->kind != DECISION_START_FROM && decision->kind != DECISION_CONTINUE))
-		return;
+		return false;
 	c = &in->facts->candidates[decision->candidate];
 	completed_ms = completed(in, c);
 	age_ms = in->facts->now_unix_ms - completed_ms;
 	if (completed_ms && age_ms <= limit_ms)
-		return;
+		return false;
 	clock_human(limit_ms, limit);
 	snprintf(age, sizeof(age), "of unknown age");
 	if (completed_ms)
 		clock_human(age_ms, age);
 	inquiry_judge(c, VERDICT_REJECTED, "%s%s, and restore.maxAge is %s", age,
 		      completed_ms ? " old" : "", limit);
-	inquiry_hold(in, CAUSE_STATE_TOO_OLD, 6,
+	inquiry_hold(in, CAUSE_STATE_TOO_OLD, RULE_NEWEST,
 		     "the newest usable state is %s%s, more than restore.maxAge (%s) allows; `drey "
 		     "resume --from %s` takes it once all the same",
 		     age, completed_ms ? " old" : "", limit, c->snapshot.path);
+	return true;
 }
 
 /* ---- choosing ---- */
@@ -386,7 +317,7 @@ const struct snapshot *candidate_vanished(const struct inquiry *in, const struct
 static void hold_for_vanished(struct inquiry *in, struct candidate *c, const struct snapshot *gone)
 {
 	inquiry_judge(c, VERDICT_REJECTED, "older than %s, which Flink has completed", gone->path);
-	inquiry_hold(in, CAUSE_NEWEST_STATE_MISSING, 6,
+	inquiry_hold(in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
 		     "Flink has completed %s, but it is not to be found; the newest found is %s "
 		     "(%" PRId64
 		     "); bring it back, or accept the loss with `drey resume --from %s`",
@@ -399,13 +330,13 @@ static void choose(struct inquiry *in, struct candidate *c)
 	const char *path = NULL;
 	int64_t known = lineage_newest(&in->lineage, in->policy->restore == POLICY_LATEST, &path);
 
-	candidate_take(in, c, 6, "newest usable state");
+	candidate_take(in, c, RULE_NEWEST, "newest usable state");
 	if (in->decision->kind != DECISION_START_FROM)
 		return;
 	if (c->snapshot.checkpoint_id < known && !loss_is_known(in, known)) {
 		inquiry_judge(c, VERDICT_REJECTED,
 			      "older than checkpoint id %" PRId64 ", which is known", known);
-		inquiry_hold(in, CAUSE_NEWEST_STATE_MISSING, 6,
+		inquiry_hold(in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
 			     "checkpoint id %" PRId64
 			     " (%s) was completed but is not to be found; the newest found is %s "
 			     "(%" PRId64 "); bring it back, or accept the loss with `drey resume "
@@ -440,13 +371,13 @@ static bool age_unknown(struct inquiry *in)
 		if (c->snapshot.checkpoint_id)
 			continue;
 		if (c->integrity == INTEGRITY_UNREADABLE) {
-			inquiry_hold(in, CAUSE_SNAPSHOT_UNREADABLE, 5,
+			inquiry_hold(in, CAUSE_SNAPSHOT_UNREADABLE, RULE_UNREADABLE,
 				     "%s cannot be read and could be the newest: %s",
 				     c->snapshot.path, inquiry_detail(c->detail));
 			return true;
 		}
 		if (c->integrity == INTEGRITY_UNCHECKED) {
-			inquiry_verify(in, c, 6);
+			inquiry_verify(in, c, RULE_NEWEST);
 			return true;
 		}
 	}
@@ -460,8 +391,8 @@ static bool candidate_decides(struct inquiry *in, struct candidate *c)
 		inquiry_hold(in,
 			     candidate_is_fallback(in, c) ? CAUSE_INITIAL_SAVEPOINT_UNUSABLE
 							  : CAUSE_SNAPSHOT_UNREADABLE,
-			     5, "%s cannot be read and is the newest: %s", c->snapshot.path,
-			     inquiry_detail(c->detail));
+			     RULE_UNREADABLE, "%s cannot be read and is the newest: %s",
+			     c->snapshot.path, inquiry_detail(c->detail));
 		return true;
 	}
 	if (c->integrity == INTEGRITY_DAMAGED || c->integrity == INTEGRITY_INCOMPLETE) {
@@ -474,37 +405,24 @@ static bool candidate_decides(struct inquiry *in, struct candidate *c)
 	return true;
 }
 
-const struct candidate *candidate_trace(const struct inquiry *in)
+bool lost_journal_decides(struct inquiry *in)
 {
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		const struct candidate *c = &in->facts->candidates[i];
-
-		if (candidate_is_fallback(in, c) || candidate_is_tainted(in, c))
-			continue;
-		if (inquiry_never_ran(in)) {
-			if (in->policy->adopt)
-				return c;
-			continue;
-		}
-		if (facts_was_completed(c) &&
-		    lineage_place(&in->lineage, &c->snapshot) == BRANCH_LIVING)
-			return c;
-	}
-	return NULL;
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		judge_identity(in, &in->facts->candidates[i]);
+	return journal_is_lost(in);
 }
 
-bool candidates_decide(struct inquiry *in)
+bool unknown_age_decides(struct inquiry *in)
+{
+	sort_candidates(in);
+	return age_unknown(in);
+}
+
+bool newest_decides(struct inquiry *in)
 {
 	const char *path = NULL;
 	struct candidate *c;
 
-	for (size_t i = 0; i < in->facts->candidate_count; i++)
-		judge_identity(in, &in->facts->candidates[i]);
-	if (lost_journal_decides(in))
-		return true;
-	sort_candidates(in);
-	if (age_unknown(in) || continue_decides(in))
-		return true;
 	while ((c = newest_open(in)))
 		if (candidate_decides(in, c))
 			return true;

@@ -91,7 +91,7 @@ static const struct candidate *newest_found(const struct inquiry *in, const stru
 	return newest;
 }
 
-bool lost_journal_decides(struct inquiry *in)
+bool journal_is_lost(struct inquiry *in)
 {
 	const struct candidate *newest, *initial = NULL;
 	size_t count;
@@ -104,7 +104,7 @@ bool lost_journal_decides(struct inquiry *in)
 	newest = newest_found(in, initial, &count);
 	if (!newest)
 		return false;
-	inquiry_hold(in, CAUSE_JOURNAL_LOST, 8,
+	inquiry_hold(in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
 		     "the journal knows of no launch that ran, but %zu snapshots%s were found, "
 		     "the newest %s: "
 		     "the journal may be lost%s; `drey resume "
@@ -135,7 +135,7 @@ bool undated_request_holds(struct inquiry *in)
 		return false;
 	inquiry_judge_rest(in, VERDICT_REJECTED, "a person has to say what is to be started from");
 	inquiry_hold(
-		in, CAUSE_REQUEST_MAY_BE_OLD, 4,
+		in, CAUSE_REQUEST_MAY_BE_OLD, RULE_REQUEST,
 		"the restore request %s stood there when drey began, and may have been carried "
 		"out before the journal was lost: it knows of no launch, but %zu snapshots "
 		"are not older than what is asked for, the newest %s; if the request is meant "
@@ -315,19 +315,19 @@ static const struct candidate *unknown_launch(const struct inquiry *in, const ch
 
 /* A person's order is the way out, unless nobody knows when it was made: the order in which the two came is
  * not known. */
-static bool unknown_launch_forbids(struct inquiry *in)
+bool unknown_launch_forbids(struct inquiry *in)
 {
 	const struct candidate *c;
 	const char *job;
 
-	if (inquiry_never_ran(in) || (in->decision->rule == 4 && !in->undated) ||
-	    !(c = unknown_launch(in, &job)))
+	if (in->policy->restore == POLICY_NONE || inquiry_never_ran(in) ||
+	    (in->decision->rule == RULE_REQUEST && !in->undated) || !(c = unknown_launch(in, &job)))
 		return false;
 	if (in->decision->kind != DECISION_START_EMPTY)
 		inquiry_judge(&in->facts->candidates[in->decision->candidate], VERDICT_REJECTED,
 			      "a launch that the journal does not know was started from something "
 			      "else");
-	inquiry_hold(in, CAUSE_UNKNOWN_LAUNCH, 6,
+	inquiry_hold(in, CAUSE_UNKNOWN_LAUNCH, RULE_NEWEST,
 		     "Flink's HA has job %s, which was started from %s, and no launch in the "
 		     "journal had this job id: the journal may be from a backup; `drey resume "
 		     "--from PATH` says what to start from, `drey resume --empty` starts without "
@@ -336,7 +336,7 @@ static bool unknown_launch_forbids(struct inquiry *in)
 	return true;
 }
 
-void foreign_check(struct inquiry *in)
+bool foreign_forbids(struct inquiry *in)
 {
 	const struct decision *decision = in->decision;
 	const struct candidate *own;
@@ -344,30 +344,26 @@ void foreign_check(struct inquiry *in)
 	bool judged = in->judged_unix_ms || in->undated;
 
 	if (in->policy->restore == POLICY_NONE ||
-	    (decision->kind != DECISION_START_FROM && decision->kind != DECISION_CONTINUE &&
-	     decision->kind != DECISION_START_EMPTY) ||
-	    unknown_launch_forbids(in))
-		return;
-	if ((inquiry_never_ran(in) && (!in->judged_unix_ms || in->policy->adopt)) ||
-	    (decision->rule == 4 && !judged))
-		return;
+	    (inquiry_never_ran(in) && (!in->judged_unix_ms || in->policy->adopt)) ||
+	    (decision->rule == RULE_REQUEST && !judged))
+		return false;
 	own = own_with_operators(in);
 	c = newest_foreign(in, own);
 	if (!c)
-		return;
+		return false;
 	/* an empty start has looked at nothing of ours, and only the operators tell jobs apart */
 	newest = own ? NULL : candidate_newest_own(in);
 	if (c->integrity == INTEGRITY_UNCHECKED ||
 	    (newest && newest->integrity == INTEGRITY_UNCHECKED)) {
-		inquiry_verify(in, c->integrity == INTEGRITY_UNCHECKED ? c : newest, 6);
-		return;
+		inquiry_verify(in, c->integrity == INTEGRITY_UNCHECKED ? c : newest, RULE_NEWEST);
+		return true;
 	}
 	inquiry_judge(c, VERDICT_REJECTED, "newer than all that is ours, but of job %s",
 		      *c->snapshot.job_id ? c->snapshot.job_id : "(unknown)");
 	if (decision->kind != DECISION_START_EMPTY)
 		inquiry_judge(&in->facts->candidates[decision->candidate], VERDICT_REJECTED,
 			      "something newer was found that no launch of ours has made");
-	inquiry_hold(in, CAUSE_UNKNOWN_NEWER_STATE, 6,
+	inquiry_hold(in, CAUSE_UNKNOWN_NEWER_STATE, RULE_NEWEST,
 		     "%s is newer than all that the launches in the journal have made, and none of "
 		     "them has made it: the journal may be from a backup%s",
 		     c->snapshot.path,
@@ -375,6 +371,7 @@ void foreign_check(struct inquiry *in)
 			     ? ", for only this application has such job ids; `drey "
 			       "resume --from PATH` says what to start from"
 			     : ", or another application writes into this directory; " WAYS_OUT);
+	return true;
 }
 
 /* ---- a request for what is not ours ---- */
@@ -387,13 +384,13 @@ bool foreign_request_passes(struct inquiry *in, struct candidate *c)
 	    lineage_maker(in->journal, &c->snapshot) >= 0)
 		return true;
 	if (c->integrity == INTEGRITY_UNCHECKED || own->integrity == INTEGRITY_UNCHECKED) {
-		inquiry_verify(in, c->integrity == INTEGRITY_UNCHECKED ? c : own, 4);
+		inquiry_verify(in, c->integrity == INTEGRITY_UNCHECKED ? c : own, RULE_REQUEST);
 		return false;
 	}
 	if (operators_compare(c, own) != OPERATORS_DISJOINT)
 		return true;
 	inquiry_judge(c, VERDICT_REJECTED, "it has none of the operators of this application");
-	inquiry_hold(in, CAUSE_REQUESTED_SNAPSHOT_FOREIGN, 4,
+	inquiry_hold(in, CAUSE_REQUESTED_SNAPSHOT_FOREIGN, RULE_REQUEST,
 		     "the requested snapshot %s is another job's: it has none of the operators of "
 		     "this application's newest state (%s); if that is meant, say so: `drey resume "
 		     "--from PATH --foreign`",

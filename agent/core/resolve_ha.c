@@ -117,7 +117,7 @@ static bool newer_decides(struct inquiry *in, const struct launch *launch,
 		    c->snapshot.checkpoint_id <= entry->snapshot.checkpoint_id)
 			continue;
 		if (c->integrity == INTEGRITY_UNCHECKED) {
-			inquiry_verify(in, c, 6);
+			inquiry_verify(in, c, RULE_NEWEST);
 			return true;
 		}
 		if (c->integrity == INTEGRITY_COMPLETE || c->integrity == INTEGRITY_UNREADABLE) {
@@ -139,7 +139,7 @@ static bool entries_decide(struct inquiry *in, const struct launch *launch,
 		if (!is_entry(c, launch))
 			continue;
 		if (c->recovery == INTEGRITY_UNCHECKED) {
-			inquiry_verify(in, c, 7);
+			inquiry_verify(in, c, RULE_CONTINUE);
 			return true;
 		}
 		if (c->recovery != INTEGRITY_COMPLETE)
@@ -172,7 +172,7 @@ static void go_on(struct inquiry *in, const struct launch *launch, struct candid
 			      c->passed_over ? "damaged" : "incomplete", inquiry_detail(c->detail));
 	}
 	inquiry_judge_rest(in, VERDICT_OLDER, "older than what Flink's HA has");
-	inquiry_decide(in, DECISION_CONTINUE, 7,
+	inquiry_decide(in, DECISION_CONTINUE, RULE_CONTINUE,
 		       "launch %" PRId64
 		       " goes on under its job id %s: Flink's HA has checkpoint id "
 		       "%" PRId64 " (%s)",
@@ -222,24 +222,23 @@ bool continue_decides(struct inquiry *in)
 	return true;
 }
 
-void leftovers_check(struct inquiry *in)
+bool leftovers_forbid(struct inquiry *in)
 {
 	const struct facts *facts = in->facts;
-	enum decision_kind kind = in->decision->kind;
 	const struct launch *same =
-		kind == DECISION_CONTINUE ? journal_launch_const(in->journal) : NULL;
+		in->decision->kind == DECISION_CONTINUE ? journal_launch_const(in->journal) : NULL;
 	size_t count = 0;
 
-	if (!facts->lock_held || (kind != DECISION_CONTINUE && kind != DECISION_START_FROM &&
-				  kind != DECISION_START_EMPTY))
-		return;
+	if (!facts->lock_held)
+		return false;
 	for (size_t i = 0; i < facts->stored_count; i++)
 		count += ha_key_is_leftover(facts->stored[i], same);
 	if (!count)
-		return;
-	inquiry_hold(in, CAUSE_STORED_JOB_LEFT, 7,
+		return false;
+	inquiry_hold(in, CAUSE_STORED_JOB_LEFT, RULE_CONTINUE,
 		     "Flink's HA still has %zu stored job%s of an earlier launch, which would be "
 		     "started as well; they cannot be taken out while another Flink may live: "
 		     "%s; drey looks again",
 		     count, count == 1 ? "" : "s", facts->lock_held);
+	return true;
 }

@@ -1,15 +1,21 @@
 /*
  * resolve_internal - what the rules share. Not for anybody else.
  *
- *   resolve.c             the order of the rules; 1, 2 (not wanted), 4 (request), 5, 8
- *   resolve_result.c      rule 2: how the last launch has ended, where nobody saw it; only its savepoint will do
- *   resolve_generation.c  what another generation or Flink may do, and what a failed one may not
- *   resolve_settle.c      rule 3: the operation in flight when Flink was gone
+ *   resolve.c             the order of the rules and of what may forbid a start; rule 5, what cannot be read
+ *   resolve_inquiry.c     how a rule writes its decision
+ *   resolve_park.c        rules 1 and 2: the journal forbids a start
+ *   resolve_result.c      rule 2: how the last launch has ended, by Flink's record; only its savepoint will do
+ *   resolve_settle.c      rule 3: the operation in flight when Flink ended
+ *   resolve_request.c     rule 4: a person's order
  *   resolve_candidates.c  rule 6: which candidates count, the newest of them
+ *   resolve_candidate.c   what each of them is, and which of two is newer
+ *   resolve_generation.c  what another generation or Flink may do, and what a failed one may not
  *   resolve_ha.c          rule 7: Flink's own HA
+ *   resolve_nothing.c     rule 8: nothing to start from; empty starts
  *   resolve_foreign.c     what no launch of ours has made; a journal that is lost or too old
  *
- * A rule that "decides" returns true when it has written the decision (which may be a question).
+ * A rule that "decides" returns true when it has written the decision (which may be a question). What "forbids" finds a
+ * start decided, and returns true when it has made something else of it.
  */
 #ifndef DREY_CORE_RESOLVE_INTERNAL_H
 #define DREY_CORE_RESOLVE_INTERNAL_H
@@ -41,21 +47,19 @@ struct inquiry {
 
 /* ---- resolve.c ---- */
 
-/* What the request names; NULL = it was not found. */
-struct candidate *requested_candidate(const struct inquiry *in);
+/* A source other than the journal, the initial savepoint and Flink's record of the end cannot be read. */
+bool source_is_unreadable(struct inquiry *in);
 
-void inquiry_decide(struct inquiry *in, enum decision_kind kind, int rule, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+/* ---- resolve_inquiry.c ---- */
+
+void inquiry_decide(struct inquiry *in, enum decision_kind kind, enum rule rule, const char *fmt,
+		    ...) __attribute__((format(printf, 4, 5)));
 
 /* The same for what is not to be started: HOLD, or PARK. */
-void inquiry_hold(struct inquiry *in, enum cause cause, int rule, const char *fmt, ...)
+void inquiry_hold(struct inquiry *in, enum cause cause, enum rule rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-void inquiry_park(struct inquiry *in, enum cause cause, int rule, const char *fmt, ...)
+void inquiry_park(struct inquiry *in, enum cause cause, enum rule rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-
-/* PARK for an outcome, by rule 2. `stop`: the savepoint with which the job was stopped; NULL = none is known. */
-void inquiry_park_outcome(struct inquiry *in, enum outcome_kind kind, const char *reason,
-			  const char *stop);
 
 /* Append to the reason of the decision. */
 void inquiry_add(struct inquiry *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -66,8 +70,29 @@ void inquiry_judge(struct candidate *c, enum verdict verdict, const char *fmt, .
 void inquiry_judge_rest(struct inquiry *in, enum verdict verdict, const char *why);
 
 /* Ask for a closer look at c. */
-void inquiry_verify(struct inquiry *in, const struct candidate *c, int rule);
+void inquiry_verify(struct inquiry *in, const struct candidate *c, enum rule rule);
 const char *inquiry_detail(const char *detail); /* never empty */
+
+/* ---- resolve_park.c ---- */
+
+bool desired_state_parks(struct inquiry *in);
+bool outcome_parks(struct inquiry *in);
+
+/* PARK for an outcome, by rule 2. `stop`: the savepoint with which the job was stopped; NULL = none is known. */
+void inquiry_park_outcome(struct inquiry *in, enum outcome_kind kind, const char *reason,
+			  const char *stop);
+
+/* ---- resolve_request.c ---- */
+
+/* What the request names; NULL = it was not found. */
+struct candidate *requested_candidate(const struct inquiry *in);
+
+/* A request that was not carried out yet. */
+bool request_decides(struct inquiry *in);
+
+/* A launch that was never proven does not use up its restore point. For one that a person asked for
+ * this means: as long as it has left nothing of its own, it is started the same way again. */
+bool repeated_request_decides(struct inquiry *in);
 
 /* ---- resolve_result.c ---- */
 
@@ -82,7 +107,7 @@ const char *promise_of_outcome(const struct inquiry *in);
 
 /* What was promised cannot be started from, or is not the newest state: an older one, or one that nobody has
  * meant, is not taken instead. */
-void promise_check(struct inquiry *in);
+bool promise_forbids(struct inquiry *in);
 
 /* ---- resolve_generation.c ---- */
 
@@ -121,16 +146,27 @@ void order_permits(struct inquiry *in);
 
 /* ---- resolve_settle.c ---- */
 
-/* True when the operation in flight has to be looked into further, and nothing else can go before:
- * not when nothing is to be started anyway (`parked`). */
-bool settle_decides(struct inquiry *in, bool parked);
+/* The operation in flight has to be looked into further, and nothing else can go before: not when nothing is started
+ * anyway (rules 1 and 2). */
+bool operation_decides(struct inquiry *in);
 
 /* ---- resolve_candidates.c ---- */
 
-bool candidates_decide(struct inquiry *in);
+/* Judges what each candidate is; with a journal that knows of nothing it ends here. */
+bool lost_journal_decides(struct inquiry *in);
+
+/* Puts those that count in order; one of which no age is known has to be looked at first. */
+bool unknown_age_decides(struct inquiry *in);
+
+bool newest_decides(struct inquiry *in);
+
+/* Is what was decided too old to be taken without a word? */
+bool age_forbids(struct inquiry *in);
 
 /* Take c or say why it cannot be taken now; `rule` is the one that picked it. */
-void candidate_take(struct inquiry *in, struct candidate *c, int rule, const char *why);
+void candidate_take(struct inquiry *in, struct candidate *c, enum rule rule, const char *why);
+/* The configured initial savepoint, or what was once. */
+bool candidate_is_initial(const struct candidate *c);
 bool candidate_is_damaged(const struct candidate *c); /* loudly: it was complete once */
 
 /* The initial savepoint is older than anything that a launch of ours has made, whatever its
@@ -158,8 +194,11 @@ bool inquiry_never_ran(const struct inquiry *in);
 int candidate_compare_age(const struct snapshot *a, const struct snapshot *b, bool by_id);
 bool candidate_same_job(const struct candidate *a, const struct candidate *b);
 
-/* Is what was decided too old to be taken without a word? */
-void candidate_check_age(struct inquiry *in);
+/* ---- resolve_nothing.c ---- */
+
+bool stateless_decides(struct inquiry *in);
+bool stateless_upgrade_decides(struct inquiry *in);
+bool nothing_decides(struct inquiry *in);
 
 /* ---- resolve_ha.c ---- */
 
@@ -167,12 +206,12 @@ void candidate_check_age(struct inquiry *in);
 bool continue_decides(struct inquiry *in);
 
 /* A start is decided, and what an earlier launch has left in Flink's HA has to go first: can it? */
-void leftovers_check(struct inquiry *in);
+bool leftovers_forbid(struct inquiry *in);
 
 /* ---- resolve_foreign.c ---- */
 
 /* The journal knows of nothing, but the directories hold snapshots. */
-bool lost_journal_decides(struct inquiry *in);
+bool journal_is_lost(struct inquiry *in);
 
 /* The journal knows of nothing, and a request of unknown age would leave behind what is there: it may have been
  * carried out long ago, by a launch that the journal has forgotten. */
@@ -181,8 +220,11 @@ bool undated_request_holds(struct inquiry *in);
 /* There are such: the operators of what is ours have to be known, to tell them apart. */
 bool foreign_matters(const struct inquiry *in);
 
+/* Flink's HA has a job that no launch in the journal had, started from something else. */
+bool unknown_launch_forbids(struct inquiry *in);
+
 /* Is something newer than what was decided that no launch of ours has made? */
-void foreign_check(struct inquiry *in);
+bool foreign_forbids(struct inquiry *in);
 
 /* May a person's request for c, which is none of ours, be carried out? False: decided. */
 bool foreign_request_passes(struct inquiry *in, struct candidate *c);

@@ -98,7 +98,7 @@ bool result_decides(struct inquiry *in)
 	if (!launch)
 		return false;
 	if (source->state == SOURCE_UNREADABLE) {
-		inquiry_hold(in, CAUSE_STORAGE_UNREADABLE, 5,
+		inquiry_hold(in, CAUSE_STORAGE_UNREADABLE, RULE_UNREADABLE,
 			     "whether job %s has come to its end cannot be read: %s; drey looks "
 			     "again",
 			     launch->job_id, inquiry_detail(source->detail));
@@ -123,28 +123,30 @@ const char *promise_of_outcome(const struct inquiry *in)
 	return generation_is_asked_for(in) ? in->policy->initial_savepoint : NULL;
 }
 
-void promise_check(struct inquiry *in)
+bool promise_forbids(struct inquiry *in)
 {
 	const struct decision *decision = in->decision;
 	bool named = snapshot_same_path(in->promised, in->policy->initial_savepoint);
-	bool empty = decision->kind == DECISION_START_EMPTY && decision->rule == 8;
+	bool empty = decision->kind == DECISION_START_EMPTY && decision->rule == RULE_NOTHING;
 	bool start = decision->kind == DECISION_START_FROM || decision->kind == DECISION_CONTINUE;
 	const struct candidate *promised;
 	struct candidate *chosen = NULL;
 
-	if (!in->promised || !(start || empty) || decision->rule == 4)
-		return;
+	if (!in->promised || !(start || empty) || decision->rule == RULE_REQUEST)
+		return false;
 	if (start)
 		chosen = &in->facts->candidates[decision->candidate];
 	if (start && snapshot_same_path(chosen->snapshot.path, in->promised))
-		return;
+		return false;
 	promised = facts_find(in->facts, in->promised);
 	if (start)
 		inquiry_judge(chosen, VERDICT_REJECTED, "not what the job is to be continued from");
-	inquiry_hold(in, named ? CAUSE_INITIAL_SAVEPOINT_UNUSABLE : CAUSE_NEWEST_STATE_MISSING, 6,
+	inquiry_hold(in, named ? CAUSE_INITIAL_SAVEPOINT_UNUSABLE : CAUSE_NEWEST_STATE_MISSING,
+		     RULE_NEWEST,
 		     "%s %s (%s), and the newest usable state is another one: %s; `drey resume "
 		     "--from PATH` says what to start from",
 		     named ? "restore.initialSavepoint names" : "the job was stopped with",
 		     in->promised, promised ? inquiry_detail(promised->reason) : "not found",
 		     start ? chosen->snapshot.path : "none");
+	return true;
 }

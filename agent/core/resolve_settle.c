@@ -66,7 +66,7 @@ static bool stays_open(struct inquiry *in, bool parked, const char *what, const 
 	in->decision->settlement = SETTLEMENT_OPEN;
 	if (parked)
 		return false;
-	inquiry_hold(in, CAUSE_OPERATION_UNSETTLED, 3,
+	inquiry_hold(in, CAUSE_OPERATION_UNSETTLED, RULE_OPERATION,
 		     "a %s (%s) was in flight when Flink was gone, and %s cannot be read to see "
 		     "what came of it: %s; drey looks again",
 		     operation_kind_name(in->journal->operation.kind),
@@ -95,19 +95,22 @@ static bool is_unread(struct inquiry *in, bool parked, bool *ret_decided)
 	return true;
 }
 
-bool settle_decides(struct inquiry *in, bool parked)
+bool operation_decides(struct inquiry *in)
 {
 	const struct operation *operation = &in->journal->operation;
+	struct decision park;
+	bool parked = resolve_parked(in->journal, in->policy, &park);
 	struct candidate *c;
 	bool decided;
 
-	if (operation->kind != OPERATION_SAVEPOINT && operation->kind != OPERATION_STOP)
+	if (in->facts->sources[SOURCE_JOURNAL].state == SOURCE_UNREADABLE ||
+	    (operation->kind != OPERATION_SAVEPOINT && operation->kind != OPERATION_STOP))
 		return false;
 	if (is_unread(in, parked, &decided))
 		return decided;
 	c = find_result(in);
 	if (c && c->integrity == INTEGRITY_UNCHECKED) {
-		inquiry_verify(in, c, 3);
+		inquiry_verify(in, c, RULE_OPERATION);
 		return true;
 	}
 	if (c && c->integrity == INTEGRITY_UNREADABLE)
