@@ -122,11 +122,12 @@ char *desired_inputs_unknown(const struct desired_inputs *inputs)
 	const struct desired_input *resource = &inputs->from[DESIRED_FROM_RESOURCE];
 
 	if (map->configured && !map->known)
-		return xasprintf("(kubernetes.control: none does without the ConfigMap): %s",
+		return xasprintf("(set kubernetes.control: none to run without the ConfigMap): %s",
 				 map->error ? map->error : ENDS);
 	if (!resource_is_settled(inputs))
-		return xasprintf("(kubernetes.resource: none does without the custom resource): %s",
-				 resource->error ? resource->error : ENDS);
+		return xasprintf(
+			"(set kubernetes.resource: none to run without the custom resource): %s",
+			resource->error ? resource->error : ENDS);
 	return NULL;
 }
 

@@ -101,10 +101,10 @@ static void complain(struct directory *directory, const char *error)
 
 	if (error && !xstrsame(error, directory->error)) {
 		driver->metrics.refused[METRICS_DIRECTORY]++;
-		log_warn(driver->log, "what is wanted is not followed", LOG_STR("error", error));
+		log_warn(driver->log, "control input rejected", LOG_STR("error", error));
 	}
 	if (!error && directory->error)
-		log_info(driver->log, "what is wanted is followed again");
+		log_info(driver->log, "control input accepted again");
 	xstrset(&directory->error, error);
 }
 
@@ -115,20 +115,19 @@ static void tell(struct directory *directory, const struct desired_news *news)
 
 	if (news->denied)
 		log_warn(log,
-			 "the custom resource may not be read: it is done without, and the status "
-			 "is in the journal; give the Role the right, or set kubernetes.resource: "
-			 "none",
+			 "custom resource: access denied, continuing without it; the status is in "
+			 "the journal; grant the Role the right, or set kubernetes.resource: none",
 			 LOG_STR("error", news->denied));
 	if (news->left_to)
 		log_info(log, "the restore order is for another generation, and left to it",
 			 LOG_STR("token", directory->inputs.for_other),
 			 LOG_STR("generation", news->left_to));
 	if (ignored && !xstrsame(ignored, directory->ignored))
-		log_warn(log, "some control inputs are no keys", LOG_STR("ignored", ignored));
+		log_warn(log, "unknown control keys ignored", LOG_STR("ignored", ignored));
 	xstrset(&directory->ignored, ignored);
 	complain(directory, news->error);
 	if (news->changed)
-		log_info(log, "what is wanted has changed");
+		log_info(log, "the desired state has changed");
 }
 
 static void judge(struct directory *directory)

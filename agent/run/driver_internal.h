@@ -152,22 +152,22 @@ void driver_directory_close(struct driver *driver);
 void driver_directory_alive(struct driver *driver, struct desired_seen *seen);
 /* After every step: what has become durable is remembered as seen. */
 void driver_directory_acknowledge(struct driver *driver);
-/* False: nothing may be decided yet, because a brake could be in there; EFFECT_OBSERVE is carried
+/* False: nothing may be decided yet, because a do-not-restart could be in there; EFFECT_OBSERVE is carried
  * out when the directory was read. */
 bool driver_directory_ready(struct driver *driver);
 /* Before a start is decided: what does the ConfigMap say now? True: there is none to be asked. False:
- * fn() is called when it was read; unknown: why it is not known at all what is wanted, or NULL (when
+ * fn() is called when it was read; unknown: why the desired state is not known at all, or NULL (when
  * it cannot be read now, what it said last still counts). */
 typedef void driver_control_fn(void *arg, const char *unknown);
 bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *arg);
 /* For the status document: what it says and what is wrong with it. */
 void driver_directory_status(const struct driver *driver, struct json *document);
 
-/* What the spec of the custom resource asks for, as it was read; it is not there: it is empty. NULL: it
+/* What the spec of the custom resource asks for, as it was read; empty if there is no resource. NULL: it
  * could not be read, why says how. */
 void driver_directory_offer(struct driver *driver, const struct desired *desired, bool there,
 			    const struct err *why);
-/* It was never read by this process and may not be: that is no obstacle, unless there was one before. */
+/* Access denied and never read by this process: ignored, unless one was seen earlier. */
 void driver_directory_deny(struct driver *driver, const struct err *why);
 /* Why a restore request that was made in time is not carried out; NULL = there is no such thing;
  * borrowed. */

@@ -100,7 +100,7 @@ pod_start e
 await "a brake that only the mounted one has" pod_phase e Holding
 control state=running do-not-restart=true
 mounted state=running do-not-restart=false
-await "a brake that only the API server has" pod_log e 'what is wanted has changed'
+await "a brake that only the API server has" pod_log e 'the desired state has changed'
 check "still" pod_phase e Holding
 is "$(launches)" "$before" "nothing is started"
 control state=running do-not-restart=false

@@ -37,8 +37,8 @@ resource '{"state": "suspended"}'
 with_resource a "${quick[@]}"
 pod_start a
 await "no right to it is no obstacle" launched 1
-check "the log says so" pod_log a 'may not be read: it is done without.*403 Forbidden'
-is "$(grep -c 'may not be read: it is done without' "$RUN/log/a.log")" 1 "once"
+check "the log says so" pod_log a 'access denied, continuing without it.*403 Forbidden'
+is "$(grep -c 'access denied, continuing without it' "$RUN/log/a.log")" 1 "once"
 check "the status says so, and that nothing is wrong" pod_is a '.control.resource == "denied" and .control.error == null'
 await "the journal's ConfigMap says so" seen '.resource.followed == false and (.resource.error | contains("403"))'
 control do-not-restart=true

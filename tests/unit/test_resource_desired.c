@@ -13,7 +13,7 @@ static void judge(const char *text, struct desired *desired)
 	resource_desired(spec, desired);
 }
 
-TEST(a_spec_is_a_wish)
+TEST(a_spec_has_the_desired_state)
 {
 	struct desired desired;
 
@@ -74,7 +74,7 @@ TEST(what_is_wrong_is_named)
 	}
 }
 
-TEST(a_brake_counts_in_a_bad_one)
+TEST(do_not_restart_counts_in_a_bad_one)
 {
 	struct desired desired;
 

@@ -345,7 +345,7 @@ static int check_directory(const struct setup *setup, const char *what, const ch
 	return err_wrap(err, "%s", what);
 }
 
-/* A directory that is not there is a mistake: the brake could be in it. */
+/* A directory that is not there is a mistake: a do-not-restart could be in it. */
 static int check_control(const struct setup *setup, struct err *err)
 {
 	const char *directory = setup->config.control.directory;

@@ -25,7 +25,7 @@ struct control_map *control_map_new(struct loop *loop, const struct kube_config 
 void control_map_free(struct control_map *map);
 
 /* One reading. desired: borrowed for the call; NULL: it failed, and *why says how. absent: there is no
- * such ConfigMap, the API server says so; the wish is empty then. */
+ * such ConfigMap, the API server says so; it is empty then. */
 typedef void control_map_fn(void *arg, const struct desired *desired, bool absent,
 			    const struct err *why);
 

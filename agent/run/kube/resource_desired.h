@@ -10,7 +10,7 @@
 struct json;
 
 /* spec NULL: it asks for nothing. A member of a wrong type, or that contradicts another one, makes
- * all of it bad, but for a brake that is set. Release *ret_desired. */
+ * all of it bad, except for a do-not-restart that is set. Release *ret_desired. */
 void resource_desired(const struct json *spec, struct desired *ret_desired);
 
 #endif
