@@ -262,7 +262,7 @@ void desired_inputs_judge(struct desired_inputs *inputs, const struct lifecycle 
 	inputs->taken |= followed;
 	changed = desired_seen_update(&inputs->seen, desired);
 	ret_news->save |= changed;
-	/* a request that came too late is reported until somebody changes something */
+	/* a request that came too late is reported until something changes */
 	if (changed || refused)
 		inputs->too_late = refused;
 	ret_news->error = trouble(inputs, desired);

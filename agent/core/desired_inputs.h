@@ -1,19 +1,18 @@
 /*
  * desired_inputs - the control inputs together: which of them counts, and what follows from a new reading. Pure.
  *
- * Precedence. The custom resource goes before the other two, key by key. The ConfigMap goes before the control
- * directory: both are views of one ConfigMap, and the mounted one is older. So of the directory only a
- * do-not-restart that is set counts then; without such a ConfigMap it is followed as a whole. A do-not-restart
- * counts wherever it is set. And what all of them say is compared with what was seen before (desired.h), so that
- * the later of a command and a change of an input counts.
+ * Precedence. The custom resource takes precedence over the other two, key by key; the ConfigMap over the control
+ * directory, because the two are views of one ConfigMap, and the mounted one is older. So the directory is followed
+ * only where there is no such ConfigMap. A do-not-restart counts wherever it is set. The result is compared with
+ * what was seen before (desired.h): of a command and a change of an input the later one counts.
  *
- * An error is never absence. A ConfigMap or custom resource that cannot be read any more: what it said last
- * counts. One that this process has not read yet: nothing is started and nothing else is followed, except for
- * a do-not-restart, until it is read. Only a custom resource to which access is denied is optional, unless there was one when
- * the application could read it last; that is remembered with what was seen.
+ * An error is never absence. When a ConfigMap or custom resource cannot be read any more, its last reading counts.
+ * When this process has not read it yet, nothing is started and nothing else is followed, except for a
+ * do-not-restart. The exception is a custom resource to which access is denied: drey continues without it, unless
+ * there was one when the application could read it last. That is remembered with what was seen.
  *
- * An order that stood in an input when this process saw it first is of unknown age; one that comes while drey
- * looks is made now.
+ * An order that stood in an input at the first look of this process is of unknown age. An order that appears later
+ * is new.
  *
  * Life cycle: a zeroed one, .configured set -> desired_inputs_read() for each reading, desired_inputs_load() once
  * -> desired_inputs_judge() -> desired_inputs_release().
@@ -45,28 +44,29 @@ struct desired_input {
 struct desired_inputs {
 	struct desired_input from[DESIRED_FROM_COUNT];
 	struct desired_seen seen;
-	bool loaded; /* `seen` is known */
-	bool denied; /* access to the custom resource, and it was never read by this process */
-	bool told_denied;
-	bool taken;      /* a reading was taken: what comes now is no first look */
-	bool too_late;   /* the restore request is refused, because the job runs */
-	bool reused;     /* it is refused with all the rest, because another order had its token */
-	bool used;       /* its object says that it was carried out; the journal does not know it */
-	char *for_other; /* token of the order that is left to another generation */
+	bool loaded;      /* `seen` is known */
+	bool denied;      /* access to the custom resource is, and this process has never read it */
+	bool told_denied; /* in desired_news */
+	bool taken;       /* a reading was taken: what comes now is no first look */
+	bool too_late;    /* the restore request is refused, because the job runs */
+	bool reused;      /* it is refused with all the rest, because another order had its token */
+	bool used;        /* its object says that it was carried out; the journal does not know it */
+	char *for_other;  /* token of the order that is left to another generation */
 };
 
-/* What follows from the newest readings. Strings are borrowed until the inputs change, unless it says so. */
+/* What follows from the newest readings. */
 struct desired_news {
-	struct desired
-		desired; /* of all inputs; owned. The strings of the event are borrowed from it */
-	bool changed;    /* the event is to be taken */
-	struct event event; /* EVENT_CONTROL */
-	bool save;          /* inputs->seen has changed: save it once the journal has the event */
-	const char *
-		error; /* why the inputs are not followed, or not all they ask for; NULL = they are */
-	const char
-		*denied; /* access to the custom resource, for the first time; NULL = it is not */
-	char *left_to; /* the order inputs->for_other is left to this generation, for the first time; owned; NULL = none is */
+	struct desired desired; /* of all inputs; owned */
+	bool changed;           /* the event is to be taken */
+	struct event event;     /* EVENT_CONTROL; its strings are borrowed from `desired` */
+	bool save; /* inputs->seen has changed: save it once the journal has the event */
+	/* Why the inputs are not followed, or not all that they ask for; NULL = they are; borrowed until they
+	 * change, or from `desired` */
+	const char *error;
+	/* Why access to the custom resource is denied; NULL = it is not, or was before; borrowed likewise */
+	const char *denied;
+	/* The generation that the order inputs->for_other is left to; NULL = none is, or it was before; owned */
+	char *left_to;
 };
 
 /*

@@ -1,8 +1,8 @@
 /*
  * Any bytes as the files of the control directory: the values of `desired_keys` in their order, a
  * byte 0x1e between two; an empty one is an empty file, what is not there is no file. Each reading
- * is refused in words that begin with the key, or taken; a refused one does nothing but brake; what
- * was seen is no change any more, also when it was saved and loaded.
+ * is refused in words that begin with the key, or taken; a refused one does nothing but set
+ * do-not-restart; what was seen is no change any more, also when it was saved and loaded.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ static void check_message(const struct err *bad)
 	must(named);
 }
 
-/* The brake cannot be lost by what else is wrong. */
+/* A do-not-restart cannot be lost by what else is wrong. */
 static void check_event(const struct desired *desired, const struct event *event)
 {
 	must(event->type == EVENT_CONTROL && event->control.fields);

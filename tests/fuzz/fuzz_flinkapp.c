@@ -1,5 +1,5 @@
 /* Any JSON as a FlinkApplication, and as the Deployment or Job of a pod: what was read is whole, a spec is followed or
- * refused in words, a brake in it is never lost, and the times of any conditions can be taken over. */
+ * refused in words, a do-not-restart in it is never lost, and the times of any conditions can be taken over. */
 #include <string.h>
 
 #include "core/conditions.h"
@@ -10,12 +10,12 @@
 
 static void check_spec(const struct json *spec)
 {
-	const struct json *brake = json_get(spec, "doNotRestart");
+	const struct json *hold = json_get(spec, "doNotRestart");
 	struct desired desired;
 
 	resource_desired(spec, &desired);
 	must(!desired.bad.kind || desired.bad.msg[0]);
-	if (json_kind(brake) == JSON_BOOL && json_is_true(brake))
+	if (json_kind(hold) == JSON_BOOL && json_is_true(hold))
 		must(desired.do_not_restart);
 	if (!desired.bad.kind)
 		must(!desired.restore.token == (desired.restore.kind == RESTORE_NONE));
