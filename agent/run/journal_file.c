@@ -135,16 +135,6 @@ int journal_file_put(struct journal_file *file, const char *text, size_t len_byt
 	return 0;
 }
 
-int journal_file_write(struct journal_file *file, struct journal *journal, struct err *err)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (journal_encode(journal, &text, err))
-		return -1;
-	return journal_file_put(file, text.data, text.len_bytes, journal->sequence, journal->writer,
-				err);
-}
-
 int journal_file_check(const struct journal_file *file, struct err *err)
 {
 	cleanup_free char *path = path_in(file->dir, JOURNAL_FILE_NAME);

@@ -37,19 +37,16 @@ void journal_file_release(struct journal_file *file);
 int journal_file_read(struct journal_file *file, struct journal *ret_journal, struct err *err);
 
 /*
- * Replace it by `journal`, whose sequence is higher than that of the last write: compare-and-swap.
- * What is in the file must be what this struct last read or wrote, something newer that bears
- * the writer of `journal` (a write of ours whose answer was lost), or an earlier state of `journal`
- * (journal_is_backup()). A file that has vanished is written again. Failures; the old document is still there (or the new one, when only the last
- * fsync failed - then the same write can be repeated):
- *   ERR_BUSY    somebody else has written; the message names the writer. Stop acting.
- *   ERR_FORMAT, ERR_CONFIG  what is there cannot be understood and is therefore not overwritten,
- *               or `journal` is too large
+ * Replace it by `text`, an encoded journal with this sequence and writer; the sequence is higher than that of
+ * the last write: compare-and-swap. What is in the file must be what this struct last read or wrote,
+ * something newer that bears `writer` (a write of ours whose answer was lost), or an earlier state of
+ * this journal (journal_is_backup()). A file that has vanished is written again. Failures; the old
+ * document is still there (or the new one, when only the last fsync failed - then the same write can be
+ * repeated):
+ *   ERR_BUSY    another drey has written; the message names the writer. Stop acting.
+ *   ERR_FORMAT, ERR_CONFIG  what is there cannot be understood and is therefore not overwritten
  *   ERR_RETRY   another process holds the write lock    others: the disk
  */
-int journal_file_write(struct journal_file *file, struct journal *journal, struct err *err);
-
-/* The same for a journal that is encoded already, so that a lane needs no struct journal. */
 int journal_file_put(struct journal_file *file, const char *text, size_t len_bytes,
 		     int64_t sequence, const char *writer, struct err *err);
 

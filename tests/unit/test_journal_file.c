@@ -61,6 +61,16 @@ static void journal_make(struct journal *journal, int64_t sequence, const char *
 	xstrset(&journal->writer, writer);
 }
 
+static int write_journal(struct journal_file *file, struct journal *journal, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (journal_encode(journal, &text, err))
+		return -1;
+	return journal_file_put(file, text.data, text.len_bytes, journal->sequence, journal->writer,
+				err);
+}
+
 /* Write one document with this sequence through `file`. */
 static int put(struct journal_file *file, int64_t sequence, const char *writer, struct err *err)
 {
@@ -68,7 +78,7 @@ static int put(struct journal_file *file, int64_t sequence, const char *writer, 
 	int result;
 
 	journal_make(&journal, sequence, writer);
-	result = journal_file_write(file, &journal, err);
+	result = write_journal(file, &journal, err);
 	journal_release(&journal);
 	return result;
 }
@@ -400,7 +410,7 @@ static int count_to_ten(int who)
 		journal.sequence++;
 		xstrset(&journal.writer, writer);
 		journal_add_failure(&journal, who);
-		if (!journal_file_write(&file, &journal, &err))
+		if (!write_journal(&file, &journal, &err))
 			written++;
 		else if (err.kind != ERR_BUSY && err.kind != ERR_RETRY)
 			return 2;
