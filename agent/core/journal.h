@@ -147,7 +147,6 @@ struct operation {
 	char *directory;               /* where its savepoint is found, if not in `path` */
 	bool drain;
 	int64_t started_unix_ms;
-	int64_t deadline_unix_ms; /* 0 = Flink's own checkpoint timeout is the deadline */
 };
 
 /* The last operation that ended, for whoever waits for it. */

@@ -321,8 +321,7 @@ static int read_operation(const struct json *doc, struct operation *operation, s
 	    opt_str(obj, "path", &operation->path, err) ||
 	    opt_str(obj, "directory", &operation->directory, err) ||
 	    opt_bool(obj, "drain", &operation->drain, err) ||
-	    opt_i64(obj, "startedUnixMs", 0, &operation->started_unix_ms, err) ||
-	    opt_i64(obj, "deadlineUnixMs", 0, &operation->deadline_unix_ms, err))
+	    opt_i64(obj, "startedUnixMs", 0, &operation->started_unix_ms, err))
 		return err_wrap(err, "operation");
 	return 0;
 }

@@ -176,7 +176,6 @@ static void add_operation(struct json *doc, const struct operation *operation)
 	json_add_str(to, "directory", operation->directory);
 	json_add_bool(to, "drain", operation->drain);
 	add_known(to, "startedUnixMs", operation->started_unix_ms, 0);
-	add_known(to, "deadlineUnixMs", operation->deadline_unix_ms, 0);
 }
 
 static void add_last_operation(struct json *doc, const struct operation_result *result)
