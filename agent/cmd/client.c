@@ -185,7 +185,12 @@ static int look_patiently(struct client *client, int64_t left_ms)
 	return CLIENT_GO_ON;
 }
 
-int client_wait(struct client *client, const char *what, client_judge *judge, void *arg)
+/*
+ * Look at the status again and again until judge() has an exit status. After 2 s it says on
+ * cli->err what is going on, and again when that changes. A drey that does not answer for a while
+ * (it may be starting again) is waited for. CLI_TIMEOUT with a message when the time is up.
+ */
+static int client_wait(struct client *client, const char *what, client_judge *judge, void *arg)
 {
 	int64_t began_ms = clock_mono_ms(), pause_ms = FIRST_LOOK_MS;
 	char time[CLOCK_TEXT_BYTES];

@@ -1,7 +1,7 @@
 /*
  * client - what the commands that talk to a running drey share: configuration, requests, waiting.
  *
- * Life cycle: client_open() -> client_status(), client_send(), client_wait() -> client_close(); in
+ * Life cycle: client_open() -> client_status(), client_send() -> client_close(); in
  * most commands client_run() with client_do() in it. Everything that fails says so on cli->err and returns the exit status of the command.
  */
 #ifndef DREY_CMD_CLIENT_H
@@ -46,13 +46,6 @@ int client_send(struct client *client, const struct control_request *request);
 /* Says from client->view whether the wait is over: an exit status, or CLIENT_GO_ON. */
 #define CLIENT_GO_ON (-1)
 typedef int client_judge(struct client *client, void *arg);
-
-/*
- * Look at the status again and again until judge() has an exit status. After 2 s it says on
- * cli->err what is going on, and again when that changes. A drey that does not answer for a while
- * (it may be starting again) is waited for. CLI_TIMEOUT with a message when the time is up.
- */
-int client_wait(struct client *client, const char *what, client_judge *judge, void *arg);
 
 /* client_status(), and remember what was before the request that follows. */
 int client_mark(struct client *client);

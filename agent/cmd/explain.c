@@ -137,7 +137,7 @@ static const struct candidate **ranked(const struct facts *facts)
 	return list;
 }
 
-const char *explain_integrity(enum integrity integrity)
+static const char *explain_integrity(enum integrity integrity)
 {
 	static const char *const names[] = {"unchecked", "complete", "damaged", "incomplete",
 					    "unreadable"};

@@ -42,8 +42,6 @@ struct json *explain_document(const struct explanation *explanation);
 /* For people; times are said relative to facts->now_unix_ms. */
 void explain_print(const struct explanation *explanation, FILE *out);
 
-const char *explain_integrity(enum integrity integrity); /* as in the document */
-
 /* Exit status: CLI_OK would launch, CLI_PARKED, CLI_HELD. */
 int explain_status(const struct decision *decision);
 

@@ -13,7 +13,7 @@
 
 #define CONDITIONS_ENTRY_MS 60000 /* restarts are counted by the minute */
 
-const char *condition_type_name(enum condition_type type)
+static const char *condition_type_name(enum condition_type type)
 {
 	static const char *const names[CONDITION_COUNT] = {
 		[CONDITION_READY] = "Ready",

@@ -108,7 +108,6 @@ void conditions_seed(struct conditions *conditions, const struct json *array);
 /* Add the array under `key`. */
 void conditions_add(const struct conditions *conditions, struct json *to, const char *key);
 
-const char *condition_type_name(enum condition_type type); /* "Ready", ... */
-const char *truth_name(enum truth truth);                  /* "Unknown", "False", "True" */
+const char *truth_name(enum truth truth); /* "Unknown", "False", "True" */
 
 #endif

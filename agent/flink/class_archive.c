@@ -55,8 +55,11 @@ static char *home_in_path(const char *const *env)
 	return home;
 }
 
-char *class_archive_java_home(const char *const *command, const char *const *env,
-			      const struct flink_conf *conf)
+/* The home of the Java that `command` starts: of the `java` in the command, else what Flink's scripts
+ * take: env.java.home, $JAVA_HOME if that is a directory, the `java` in PATH. NULL: there is none.
+ * Caller frees. */
+static char *java_home(const char *const *command, const char *const *env,
+		       const struct flink_conf *conf)
 {
 	size_t at = command_java(command);
 	const char *home = flink_conf_get(conf, "env.java.home");
@@ -170,7 +173,7 @@ void class_archive_find(const char *wanted, const char *const *command, const ch
 		ret_archive->why = xstrdup("the options of the JVM have one, or forbid it");
 		return;
 	}
-	home = class_archive_java_home(command, env, conf);
+	home = java_home(command, env, conf);
 	ret_archive->why = why_not(file, home);
 	if (!ret_archive->why)
 		ret_archive->use = CLASS_ARCHIVE_USED;

@@ -39,12 +39,4 @@ void class_archive_find(const char *wanted, const char *const *command, const ch
 			const struct flink_conf *conf, struct class_archive *ret_archive);
 void class_archive_release(struct class_archive *archive);
 
-/*
- * The home of the Java that `command` starts: of the `java` in the command, else what Flink's scripts
- * take: env.java.home, $JAVA_HOME if that is a directory, the `java` in PATH. NULL: there is none.
- * Caller frees.
- */
-char *class_archive_java_home(const char *const *command, const char *const *env,
-			      const struct flink_conf *conf);
-
 #endif

@@ -51,13 +51,10 @@ struct flink_conf_sources {
 };
 
 /* Read all of it. A directory that was only guessed may be absent: then only the overlays count.
- * ERR_CONFIG and others: file, line and column, or what flink_conf_check_dir() says. Not checked:
+ * ERR_CONFIG and others: file, line and column, or a directory that Flink will not read. Not checked:
  * flink_conf_check(). */
 int flink_conf_read(const struct flink_conf_sources *sources, struct flink_conf *ret_conf,
 		    struct err *err);
-
-/* ERR_CONFIG: the command or flink.configDirectory name a directory that Flink will not read. */
-int flink_conf_check_dir(const struct flink_conf_sources *sources, struct err *err);
 
 /*
  * Find the directory whose configuration Flink reads. Where one of Flink's scripts starts it:

@@ -46,7 +46,7 @@ static bool same_place(const char *one, const char *other)
 	return strcmp(real_one ? real_one : one, real_other ? real_other : other) == 0;
 }
 
-int flink_conf_check_dir(const struct flink_conf_sources *sources, struct err *err)
+static int flink_conf_check_dir(const struct flink_conf_sources *sources, struct err *err)
 {
 	const char *option = config_dir_option(sources->command);
 	cleanup_free char *found = flink_conf_find_dir(sources->command, sources->env);

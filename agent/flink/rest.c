@@ -30,7 +30,7 @@ enum flink_job_state flink_job_state_parse(const char *name)
 	return FLINK_JOB_OTHER;
 }
 
-bool flink_job_state_is_terminal(enum flink_job_state state)
+static bool is_terminal(enum flink_job_state state)
 {
 	return state == FLINK_JOB_FINISHED || state == FLINK_JOB_CANCELED ||
 	       state == FLINK_JOB_FAILED;
@@ -97,8 +97,8 @@ static enum flink_answer not_listed(const char *job_id, size_t count, struct err
 	return FLINK_ABSENT;
 }
 
-enum flink_answer flink_jobs_state(const struct flink_jobs *jobs, const char *job_id,
-				   enum flink_job_state *ret_state, struct err *err)
+static enum flink_answer flink_jobs_state(const struct flink_jobs *jobs, const char *job_id,
+					  enum flink_job_state *ret_state, struct err *err)
 {
 	for (size_t i = 0; i < jobs->count; i++) {
 		if (strcmp(jobs->jobs[i].id, job_id) != 0)
@@ -112,8 +112,7 @@ enum flink_answer flink_jobs_state(const struct flink_jobs *jobs, const char *jo
 const struct flink_job *flink_jobs_other(const struct flink_jobs *jobs, const char *job_id)
 {
 	for (size_t i = 0; i < jobs->count; i++)
-		if (strcmp(jobs->jobs[i].id, job_id) != 0 &&
-		    !flink_job_state_is_terminal(jobs->jobs[i].state) &&
+		if (strcmp(jobs->jobs[i].id, job_id) != 0 && !is_terminal(jobs->jobs[i].state) &&
 		    jobs->jobs[i].state != FLINK_JOB_SUSPENDED)
 			return &jobs->jobs[i];
 	return NULL;

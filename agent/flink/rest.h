@@ -66,7 +66,6 @@ enum flink_job_state {
 
 const char *flink_job_state_name(enum flink_job_state state); /* "RUNNING"; OTHER: "OTHER" */
 enum flink_job_state flink_job_state_parse(const char *name);
-bool flink_job_state_is_terminal(enum flink_job_state state); /* FINISHED, CANCELED, FAILED */
 
 struct flink_job {
 	char id[FLINK_ID_CHARS + 1];
@@ -95,9 +94,6 @@ const struct flink_job *flink_jobs_other(const struct flink_jobs *jobs, const ch
 enum flink_answer flink_rest_job_state(const struct flink_rest *rest, const char *job_id,
 				       int64_t timeout_ms, enum flink_job_state *ret_state,
 				       struct err *err);
-/* The same, from a list that was read. *err is filled as there. */
-enum flink_answer flink_jobs_state(const struct flink_jobs *jobs, const char *job_id,
-				   enum flink_job_state *ret_state, struct err *err);
 
 /* One job as GET /jobs/overview has it: fresh, Flink does not cache it. */
 struct flink_job_overview {
