@@ -49,8 +49,8 @@ struct desired_inputs {
 	bool told_denied; /* in desired_news */
 	bool taken;       /* a reading was taken: what comes now is no first look */
 	bool too_late;    /* the restore request is refused, because the job runs */
-	bool reused;      /* it is refused with all the rest, because another order had its token */
-	bool used;        /* its object says that it was carried out; the journal does not know it */
+	bool reused;      /* with all the rest, because another order had its token */
+	bool used;        /* it was carried out, says its object; the journal does not know it */
 	char *for_other;  /* token of the order that is left to another generation */
 };
 
