@@ -90,6 +90,7 @@ static void pass_on(struct driver *driver, const struct effects *effects)
 		if (effects->list[i].type != EFFECT_TELL)
 			continue;
 		metrics_notice(&driver->metrics, notice);
+		driver_hooks_notice(driver, notice);
 		driver_event_notice(driver, notice);
 	}
 }
@@ -114,10 +115,9 @@ void driver_step(struct driver *driver, const struct event *event)
 	before = driver->life.phase;
 	lifecycle_step(&driver->life, event, clock_mono_ms(), clock_unix_ms(), &effects);
 	metrics_event(&driver->metrics, event);
-	pass_on(driver, &effects);
 	driver_judge(driver, clock_unix_ms());
 	termination_see(&driver->last, &driver->life);
-	driver_hooks_step(driver);
+	pass_on(driver, &effects);
 	driver_ha_step(driver);
 	for (size_t i = 0; i < effects.count; i++)
 		execute(driver, &effects.list[i]);

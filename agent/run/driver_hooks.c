@@ -16,20 +16,9 @@
 #define HOOK_ABORT_MS 500  /* from the kill to the end */
 #define HOOK_GRACE_MS 5000 /* deadline of pre-stop when the container ends */
 
-/* What was seen last, to tell what has happened. */
-struct seen {
-	enum phase phase;
-	int64_t running_launch; /* number of the launch that was seen running */
-	char ended_id[JOB_ID_BYTES];
-	int64_t ended_unix_ms;
-	size_t failures;
-	int64_t last_failure_unix_ms;
-};
-
 struct hooks {
 	struct driver *driver;
 	struct lane *lane;
-	struct seen seen;
 	int abort_fd;               /* eventfd: kills what runs */
 	size_t pending;             /* jobs that have not come back */
 	char stop_id[JOB_ID_BYTES]; /* the stop whose pre-stop hook was asked for */
@@ -139,87 +128,18 @@ static void run_hook(struct driver *driver, enum hook_event event, struct json *
 	lane_submit(driver->hooks->lane, hook_work, hook_done, job);
 }
 
-/* One that only tells. */
-static void tell(struct driver *driver, enum hook_event event)
+void driver_hooks_notice(struct driver *driver, const struct notice *notice)
 {
+	enum hook_event event = hook_event_of(notice);
+
+	if (!driver->hooks || event == HOOK_EVENTS)
+		return;
 	if (lane_queued(driver->hooks->lane) >= HOOK_QUEUE) {
 		log_warn(driver->log, "too many hooks wait, one is left out",
 			 LOG_STR("hook", hook_event_name(event)));
 		return;
 	}
 	run_hook(driver, event, NULL, NULL, NULL);
-}
-
-/* ---- what has happened ---- */
-
-static int64_t last_failure(const struct journal *journal)
-{
-	return journal->failure_count ? journal->failures_unix_ms[journal->failure_count - 1] : 0;
-}
-
-static void remember(struct seen *seen, const struct lifecycle *life)
-{
-	const struct journal *journal = &life->journal;
-	const struct launch *launch = journal_launch_const(journal);
-
-	seen->phase = life->phase;
-	if (launch && launch->verified_unix_ms)
-		seen->running_launch = launch->number;
-	memcpy(seen->ended_id, journal->last_operation.trigger_id, JOB_ID_BYTES);
-	seen->ended_unix_ms = journal->last_operation.ended_unix_ms;
-	seen->failures = journal->failure_count;
-	seen->last_failure_unix_ms = last_failure(journal);
-}
-
-void driver_hooks_alive(struct driver *driver)
-{
-	const struct lifecycle *life = &driver->life;
-	struct seen *seen = driver->hooks ? &driver->hooks->seen : NULL;
-
-	if (!seen)
-		return;
-	remember(seen, life);
-	/* parked before we came: whoever was here then has told it */
-	if (life->journal.outcome.kind == OUTCOME_FINISHED)
-		seen->phase = PHASE_FINISHED;
-	else if (life->journal.outcome.kind == OUTCOME_CANCELLED ||
-		 life->journal.intent.state == DESIRED_CANCELLED)
-		seen->phase = PHASE_CANCELLED;
-	else if (life->journal.outcome.kind != OUTCOME_NONE)
-		seen->phase = PHASE_FAILED;
-}
-
-static bool is_terminal(enum phase phase)
-{
-	return phase == PHASE_FINISHED || phase == PHASE_FAILED || phase == PHASE_CANCELLED;
-}
-
-void driver_hooks_step(struct driver *driver)
-{
-	struct hooks *hooks = driver->hooks;
-	const struct lifecycle *life = &driver->life;
-	const struct journal *journal = &life->journal;
-	const struct launch *launch = journal_launch_const(journal);
-	const struct operation_result *result = &journal->last_operation;
-	struct seen before;
-
-	if (!hooks)
-		return;
-	before = hooks->seen;
-	remember(&hooks->seen, life);
-	if (life->phase == PHASE_RESOLVING && is_terminal(before.phase) &&
-	    (journal->outcome.kind != OUTCOME_NONE || journal->intent.state == DESIRED_CANCELLED))
-		hooks->seen.phase = before.phase; /* on its way to be parked once more */
-	if (launch && launch->verified_unix_ms && launch->number != before.running_launch)
-		tell(driver, HOOK_POST_LAUNCH);
-	if (result->location && (result->ended_unix_ms != before.ended_unix_ms ||
-				 strcmp(result->trigger_id, before.ended_id) != 0))
-		tell(driver, HOOK_POST_SAVEPOINT);
-	if (journal->failure_count > before.failures ||
-	    (journal->failure_count && last_failure(journal) != before.last_failure_unix_ms))
-		tell(driver, HOOK_ON_FAILURE);
-	if (is_terminal(life->phase) && life->phase != before.phase)
-		tell(driver, HOOK_ON_TERMINAL);
 }
 
 /* ---- hooks that something waits for ---- */

@@ -239,10 +239,7 @@ bool driver_ready_exit(struct driver *driver);
 int driver_hooks_open(struct driver *driver, struct err *err);
 void driver_hooks_abort(struct driver *driver); /* drey ends: kill what runs */
 void driver_hooks_close(struct driver *driver);
-/* What is on record before the first step has been told already. */
-void driver_hooks_alive(struct driver *driver);
-/* After every step: tell what has happened. */
-void driver_hooks_step(struct driver *driver);
+void driver_hooks_notice(struct driver *driver, const struct notice *notice);
 /* The result; NULL when it was not run, because drey ends. */
 typedef void driver_hook_fn(void *arg, const struct hook_result *result);
 /* True: the start may go on, because there are no hooks or this one has let exactly this start

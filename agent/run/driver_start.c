@@ -111,7 +111,6 @@ static int come_alive(struct driver *driver, struct journal *journal, struct err
 	forget_placeholder(driver);
 	journal_take_over(journal, driver->writer);
 	lifecycle_init(&driver->life, &driver->setup->life, journal, &rng);
-	driver_hooks_alive(driver);
 	driver->alive = true;
 	return 0;
 }

@@ -40,6 +40,26 @@ const char *hook_event_name(enum hook_event event)
 	return event < HOOK_EVENTS ? names[event] : "?";
 }
 
+enum hook_event hook_event_of(const struct notice *notice)
+{
+	switch (notice->type) {
+	case NOTICE_RESTORE_VERIFIED:
+		return HOOK_POST_LAUNCH;
+	case NOTICE_OPERATION: /* one that failed may have left a savepoint, too */
+		return notice->path ? HOOK_POST_SAVEPOINT : HOOK_EVENTS;
+	case NOTICE_ATTEMPT_FAILED:
+		return HOOK_ON_FAILURE;
+	case NOTICE_ENDED:
+		return HOOK_ON_TERMINAL;
+	case NOTICE_PHASE:
+	case NOTICE_PROVEN:
+	case NOTICE_FENCED:
+	case NOTICE_COUNT:
+		break;
+	}
+	return HOOK_EVENTS;
+}
+
 void hook_result_release(struct hook_result *result)
 {
 	free(result->failure);

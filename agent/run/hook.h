@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "core/notice.h"
 
 #define HOOK_OUTPUT_BYTES 65536 /* of one executable; the rest is read and thrown away */
 #define HOOK_MAX_FILES    32    /* in one .d directory */
@@ -30,6 +31,9 @@ enum hook_event {
 	HOOK_EVENTS,
 };
 const char *hook_event_name(enum hook_event event); /* "pre-launch", ... */
+
+/* The hook that is told of this; HOOK_EVENTS = none. Before a launch and a stop it is asked, not told. */
+enum hook_event hook_event_of(const struct notice *notice);
 
 struct hook_call {
 	const char *directory;

@@ -293,6 +293,32 @@ TEST(it_inherits_neither_descriptors_nor_signals)
 	rig_end(&rig);
 }
 
+/* The name of the hook that is told of it; "?" = none. */
+static const char *hook_of(struct notice notice)
+{
+	return hook_event_name(hook_event_of(&notice));
+}
+
+TEST(what_has_happened_has_its_hook)
+{
+	struct notice operation = {.type = NOTICE_OPERATION, .ok = true, .path = "file:/sp/1"};
+
+	CHECK_STR(hook_of((struct notice){.type = NOTICE_RESTORE_VERIFIED}), "post-launch");
+	CHECK_STR(hook_of((struct notice){.type = NOTICE_ATTEMPT_FAILED}), "on-failure");
+	CHECK_STR(hook_of((struct notice){.type = NOTICE_ENDED}), "on-terminal");
+	CHECK_STR(hook_of(operation), "post-savepoint");
+	operation.ok = false; /* the stop failed after its savepoint was complete */
+	CHECK_STR(hook_of(operation), "post-savepoint");
+}
+
+TEST(what_has_no_hook_is_not_told)
+{
+	CHECK_STR(hook_of((struct notice){.type = NOTICE_OPERATION, .ok = true}), "?");
+	CHECK_STR(hook_of((struct notice){.type = NOTICE_PHASE, .phase = PHASE_FAILED}), "?");
+	CHECK_STR(hook_of((struct notice){.type = NOTICE_PROVEN}), "?");
+	CHECK_STR(hook_of((struct notice){.type = NOTICE_FENCED}), "?");
+}
+
 TEST(our_descriptors_are_all_closed_again)
 {
 	struct rig rig;
