@@ -199,7 +199,8 @@ run_group() { # GROUP
 			[ ! -f "tests/unit/${file##*/}.c" ] || echo "$file"
 		done)
 		if [ "$1" = unit ]; then
-			prove_files 2 300 "" "${files[@]}"
+			# nearly all that they need is patience: each waits for something most of its time
+			prove_files 8 300 "" "${files[@]}"
 		else
 			# leaks are found by SAN=1: here a forked child would count what its parent holds
 			prove_files 2 900 "valgrind -q --error-exitcode=99 --leak-check=no --child-silent-after-fork=yes" \
