@@ -18,15 +18,9 @@ static const struct candidate *chosen(const struct explanation *ex)
 	return &ex->facts->candidates[ex->decision->candidate];
 }
 
-static bool launches(const struct decision *decision)
-{
-	return decision->kind == DECISION_CONTINUE || decision->kind == DECISION_START_FROM ||
-	       decision->kind == DECISION_START_EMPTY;
-}
-
 int explain_status(const struct decision *decision)
 {
-	if (launches(decision))
+	if (decision_starts(decision))
 		return CLI_OK;
 	return decision->kind == DECISION_PARK ? CLI_PARKED : CLI_HELD;
 }
@@ -67,7 +61,7 @@ static void add_launch(struct json *doc, const struct explanation *ex)
 {
 	struct json *to, *args;
 
-	if (!launches(ex->decision)) {
+	if (!decision_starts(ex->decision)) {
 		json_add_null(doc, "launch");
 		return;
 	}
@@ -374,7 +368,7 @@ void explain_print(const struct explanation *ex, FILE *out)
 	}
 	if (ex->decision->allow_non_restored)
 		fputs("           state that the job no longer has may be left out\n", out);
-	if (launches(ex->decision))
+	if (decision_starts(ex->decision))
 		print_launch(ex, out);
 	print_sources(ex, out);
 	if (!ex->facts->candidate_count) {

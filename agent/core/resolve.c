@@ -133,12 +133,6 @@ static void tell_permission(struct inquiry *in)
 				"has asked for this start");
 }
 
-static bool is_start(enum decision_kind kind)
-{
-	return kind == DECISION_CONTINUE || kind == DECISION_START_FROM ||
-	       kind == DECISION_START_EMPTY;
-}
-
 void resolve(const struct journal *journal, struct facts *facts, const struct policy *policy,
 	     struct decision *ret_decision)
 {
@@ -153,7 +147,7 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 	order_permits(&in);
 	while (!rules[row].decides(&in))
 		row++;
-	for (row = 0; row < ARRAY_LEN(vetoes) && is_start(ret_decision->kind); row++)
+	for (row = 0; row < ARRAY_LEN(vetoes) && decision_starts(ret_decision); row++)
 		vetoes[row].decides(&in);
 	tell_permission(&in);
 	lineage_release(&in.lineage);
@@ -166,4 +160,10 @@ const char *decision_kind_name(enum decision_kind kind)
 					    "START_EMPTY", "PARK",     "HOLD"};
 
 	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
+}
+
+bool decision_starts(const struct decision *decision)
+{
+	return decision->kind == DECISION_CONTINUE || decision->kind == DECISION_START_FROM ||
+	       decision->kind == DECISION_START_EMPTY;
 }

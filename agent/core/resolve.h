@@ -110,5 +110,6 @@ bool resolve_parked(const struct journal *journal, const struct policy *policy,
 bool resolve_row(bool veto, size_t index, enum rule *ret_rule, const char **ret_question);
 
 const char *decision_kind_name(enum decision_kind kind); /* "START_FROM", ... */
+bool decision_starts(const struct decision *decision);   /* it is a launch, with state or empty */
 
 #endif

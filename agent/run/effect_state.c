@@ -52,13 +52,6 @@ static void hold(struct decision *decision, enum cause cause, const char *what, 
 	snprintf(decision->reason, sizeof(decision->reason), "%s%s", what, why);
 }
 
-static bool is_start(const struct observe_job *job)
-{
-	return job->decision.kind == DECISION_CONTINUE ||
-	       job->decision.kind == DECISION_START_FROM ||
-	       job->decision.kind == DECISION_START_EMPTY;
-}
-
 static const char *start_path(const struct observe_job *job)
 {
 	return job->decision.kind == DECISION_START_EMPTY
@@ -105,10 +98,11 @@ static void asked(void *arg, const char *unknown)
 		free_observe(job);
 		return;
 	}
-	if (unknown && is_start(job))
+	if (unknown && decision_starts(&job->decision))
 		hold(decision, CAUSE_WISH_UNREADABLE, "it is not known whether a start is wanted ",
 		     unknown);
-	if (is_start(job) && !driver_hooks_approved(driver, decision, start_path(job))) {
+	if (decision_starts(&job->decision) &&
+	    !driver_hooks_approved(driver, decision, start_path(job))) {
 		driver_hooks_pre_launch(driver, decision, start_path(job), hook_ended, job);
 		return;
 	}
