@@ -467,6 +467,7 @@ void effects_clear(struct effects *effects);
 
 const char *job_state_name(enum job_state state); /* "RUNNING", ... as Flink spells it */
 enum job_state job_state_parse(const char *name); /* JOB_UNKNOWN for a word that we do not know */
+bool job_state_is_final(enum job_state state);    /* FINISHED, CANCELED, FAILED */
 const char *event_type_name(enum event_type type);
 const char *effect_type_name(enum effect_type type);
 

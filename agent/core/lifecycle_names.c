@@ -25,6 +25,11 @@ enum job_state job_state_parse(const char *name)
 	return JOB_UNKNOWN;
 }
 
+bool job_state_is_final(enum job_state state)
+{
+	return state == JOB_FINISHED || state == JOB_CANCELED || state == JOB_FAILED;
+}
+
 const char *event_type_name(enum event_type type)
 {
 	static const char *const names[] = {

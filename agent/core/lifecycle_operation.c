@@ -267,8 +267,7 @@ static void wait_for_end(struct lifecycle *life)
 bool operation_view(struct lifecycle *life, const struct view *view)
 {
 	enum operation_kind kind = life->journal.operation.kind;
-	bool final = view->state == JOB_FINISHED || view->state == JOB_FAILED ||
-		     view->state == JOB_CANCELED;
+	bool final = job_state_is_final(view->state);
 
 	if (kind != OPERATION_STOP && kind != OPERATION_CANCEL)
 		return false;
@@ -340,8 +339,7 @@ static void inspect(struct lifecycle *life, const char *location)
 /* The JobManager does not know the trigger id. */
 static void unknown_id(struct lifecycle *life)
 {
-	bool final = life->seen.state == JOB_FINISHED || life->seen.state == JOB_FAILED ||
-		     life->seen.state == JOB_CANCELED;
+	bool final = job_state_is_final(life->seen.state);
 
 	if (life->journal.operation.kind == OPERATION_STOP && life->seen.job_present &&
 	    life->seen.state == JOB_FINISHED) {

@@ -264,9 +264,7 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 	life->seen.job_present = view->job_present;
 	life->seen.state = view->state;
 	see_tasks(life, view);
-	if (!view->job_present || launch->job_ended ||
-	    (view->state != JOB_FINISHED && view->state != JOB_FAILED &&
-	     view->state != JOB_CANCELED))
+	if (!view->job_present || launch->job_ended || !job_state_is_final(view->state))
 		return;
 	launch->job_ended = true;
 	life->want_write = true;
@@ -294,8 +292,7 @@ static void job_runs(struct lifecycle *life, const struct launch *launch, const 
 static void watch_other_job(struct lifecycle *life, const struct launch *launch,
 			    const struct view *view)
 {
-	bool over = view->job_present && (view->state == JOB_FINISHED ||
-					  view->state == JOB_FAILED || view->state == JOB_CANCELED);
+	bool over = view->job_present && job_state_is_final(view->state);
 
 	if (!view->reachable || !view->other_job || life->end_wanted || over)
 		return;
@@ -327,8 +324,7 @@ void on_view(struct lifecycle *life, const struct event *event)
 	if (view->reachable && view->job_present && !life->end_wanted &&
 	    !operation_view(life, view) && !awaits_restore_report(life, launch, view) &&
 	    !end_is_unclear(life, view)) {
-		if (view->state == JOB_FINISHED || view->state == JOB_FAILED ||
-		    view->state == JOB_CANCELED)
+		if (job_state_is_final(view->state))
 			job_ended(life, view);
 		else if (life->phase == PHASE_LAUNCHING && view->state == JOB_RUNNING &&
 			 launch->verified_unix_ms)

@@ -166,8 +166,7 @@ static void poll_work(void *arg)
 	if (answer != FLINK_OK)
 		return;
 	view->job_present = true;
-	over = view->state == JOB_FINISHED || view->state == JOB_FAILED ||
-	       view->state == JOB_CANCELED;
+	over = job_state_is_final(view->state);
 	/* first of all: a Flink 1.x whose job could not even begin ends half a second later */
 	if (view->state == JOB_FAILED || view->state == JOB_FAILING ||
 	    view->state == JOB_RESTARTING)
