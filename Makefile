@@ -4,6 +4,7 @@
 #   make demo       a real Flink job, started, killed and resumed by drey (KEEP=1 leaves it running)
 #   make t T=resolve     one unit test, built and run; seconds after a change
 #   make unit       all of them
+#   make check      before a commit, within a minute: format, layout, unit tests, 5,000 simulated histories
 #   make test       what every change has to keep, with a real Flink; ten minutes
 #   make test-all   every test, those of the next two lines too; more than an hour
 #   make test-api   those against a real Kubernetes API server; without root
@@ -55,7 +56,7 @@ UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard te
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
-.PHONY: all help demo test test-all test-api test-cluster build-tests chaos t unit lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
+.PHONY: all help demo test test-all test-api test-cluster build-tests chaos t unit check lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
 all: $(B)/drey-init $(B)/drey
 include tests/fuzz/rules.mk tests/rules.mk
 

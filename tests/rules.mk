@@ -22,6 +22,12 @@ t: $(B)/tests/unit/test_$(T)
 unit: build-tests
 	$(Q)tests/run.sh --build $(B) unit
 
+check: build-tests $(B)/tests/sim/sim
+	$(Q)tools/lint.sh format includes house
+	$(Q)tests/run.sh --build $(B) unit
+	$(Q)$(B)/tests/sim/sim --seeds 5000
+	$(Q)tests/sim/mutations.sh --applies | { ! grep '^not ok'; }
+
 docs-lifecycle: $(B)/tests/unit/test_lifecycle_table
 	$(Q)DREY_RENEW_DOCS=1 $<
 
