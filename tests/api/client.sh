@@ -14,8 +14,9 @@ client_build() {
 	local pkgs='libcurl libcjson yaml-0.1 libevent libevent_pthreads' sanitize=''
 	driver=$RUN/kube_driver
 	case $BUILD in */san*) sanitize='-fsanitize=address,undefined' ;; esac
+	read -ra cc <<<"${CC:-cc}"
 	# shellcheck disable=SC2046,SC2086 # lists of words
-	check "the driver compiles" "${CC:-cc}" -std=gnu11 -g -D_GNU_SOURCE $sanitize -I"$TOP/agent" \
+	check "the driver compiles" "${cc[@]}" -std=gnu11 -g -D_GNU_SOURCE $sanitize -I"$TOP/agent" \
 		$(pkg-config --cflags $pkgs) -pthread -o "$driver" "$TOP/tests/api/kube_driver.c" "$BUILD/libdrey.a" \
 		$(pkg-config --libs $pkgs)
 	[ -x "$driver" ] || e2e_end

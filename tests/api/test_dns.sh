@@ -34,7 +34,8 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
 	return real("127.0.0.1", service, hints, ret);
 }
 C
-check "the resolver compiles" "${CC:-cc}" -shared -fPIC -o "$RUN/resolver.so" "$RUN/resolver.c" -ldl
+read -ra cc <<<"${CC:-cc}"
+check "the resolver compiles" "${cc[@]}" -shared -fPIC -o "$RUN/resolver.so" "$RUN/resolver.c" -ldl
 jq --arg port "$API_PORT" '.clusters[0].cluster += {server: "https://kubernetes.test:\($port)", "tls-server-name": "localhost"}' \
 	"$POD_KUBECONFIG" >"$RUN/dns.conf"
 take_port http_port
