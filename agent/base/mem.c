@@ -66,6 +66,11 @@ bool xstrsame(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+bool xstris(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
 /* Two limits are malloc()'s own; what is said explicitly it does not raise after a large block. */
 void mem_keep_little(void)
 {

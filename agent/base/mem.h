@@ -28,6 +28,8 @@ void mem_give_back(void); /* to the system, what is free now; takes well under a
 void xstrset(char **slot, const char *text);
 
 bool xstrsame(const char *a, const char *b); /* the same text, or both are NULL */
+bool xstris(const char *a,
+	    const char *b); /* the same text; NULL is like nothing else, not even NULL */
 
 static inline void cleanup_freep(void *pointer)
 {

@@ -35,11 +35,6 @@ const char *remote_parked(const struct journal *journal)
 	return NULL;
 }
 
-static bool same(const char *a, const char *b)
-{
-	return a && b && !strcmp(a, b);
-}
-
 enum remote_end remote_judge(const struct journal *journal, const char *nonce,
 			     int64_t asked_unix_ms, const char **ret_text)
 {
@@ -53,11 +48,11 @@ enum remote_end remote_judge(const struct journal *journal, const char *nonce,
 	if (request)
 		return REMOTE_OPEN;
 
-	if (last->kind == OPERATION_SAVEPOINT && same(last->nonce, nonce)) {
+	if (last->kind == OPERATION_SAVEPOINT && xstris(last->nonce, nonce)) {
 		*ret_text = last->ok ? last->location : last->error;
 		return last->ok ? REMOTE_DONE : REMOTE_FAILED;
 	}
-	if (!same(journal->savepoint_nonce_done, nonce))
+	if (!xstris(journal->savepoint_nonce_done, nonce))
 		return REMOTE_OPEN;
 	/* another operation has ended since, and has taken the place of the result */
 	for (size_t i = journal->snapshot_count; i > 0; i--) {
@@ -103,7 +98,7 @@ static int64_t left_ms(const struct remote *remote)
 
 static void say(struct remote *remote, const char *what)
 {
-	if (same(remote->said, what))
+	if (xstris(remote->said, what))
 		return;
 	xstrset(&remote->said, what);
 	fprintf(remote->cli->err, "drey savepoint: ");

@@ -59,11 +59,6 @@ static bool is_held(const struct failover_lock *lock)
 	return lock->holder && *lock->holder;
 }
 
-static bool same(const char *a, const char *b)
-{
-	return a && b && !strcmp(a, b);
-}
-
 /* ---- while the process lives ---- */
 
 void failover_watch_begin(struct failover_watch *watch, const char *launch_id, const char *host,
@@ -104,10 +99,10 @@ static bool is_at_home(struct failover_watch *watch, const struct failover_lock 
 		unknown(watch, "it has no address that is only its own");
 	else if (!home)
 		unknown(watch, "the leader has not said where it is");
-	else if (!same(home->host, watch->host) || home->port != watch->rpc_port)
+	else if (!xstris(home->host, watch->host) || home->port != watch->rpc_port)
 		unknown(watch, "the leader is at %.60s:%d, not at %.60s:%d",
 			home->host ? home->host : "?", home->port, watch->host, watch->rpc_port);
-	else if (same(home->value, watch->before))
+	else if (xstris(home->value, watch->before))
 		unknown(watch, "the sessions are those of before its start");
 	else if (!watch->before_known && lock->acquire_unix_ms < watch->started_unix_ms)
 		unknown(watch, "the lock may have been taken before its start");
@@ -125,10 +120,10 @@ static void look(struct failover_watch *watch, struct failover_lock *lock)
 	}
 	if (!is_at_home(watch, lock))
 		return;
-	if (watch->proven && same(watch->seen.holder, lock->holder)) {
+	if (watch->proven && xstris(watch->seen.holder, lock->holder)) {
 		failover_lock_release(&watch->seen);
-	} else if (same(watch->first_holder, lock->holder)) {
-		if (same(watch->first_renew, lock->renew_time))
+	} else if (xstris(watch->first_holder, lock->holder)) {
+		if (xstris(watch->first_renew, lock->renew_time))
 			return;
 	} else {
 		unknown(watch, "the leader was seen only once, and may have been another");
@@ -176,7 +171,8 @@ __attribute__((format(printf, 2, 3))) static void do_not(struct failover_verdict
 static bool is_where_it_was(const struct failover_lock *seen, const struct failover_session *key)
 {
 	for (size_t i = 0; key->host && i < seen->session_count; i++)
-		if (same(seen->sessions[i].host, key->host) && seen->sessions[i].port == key->port)
+		if (xstris(seen->sessions[i].host, key->host) &&
+		    seen->sessions[i].port == key->port)
 			return true;
 	return false;
 }
@@ -189,7 +185,7 @@ static const struct failover_session *stranger(const struct failover_lock *seen,
 		const struct failover_session *now = &lock->sessions[i];
 		const struct failover_session *then = session_of(seen, now->key);
 
-		if (then ? !same(then->value, now->value) : !is_where_it_was(seen, now))
+		if (then ? !xstris(then->value, now->value) : !is_where_it_was(seen, now))
 			return now;
 	}
 	return NULL;
@@ -239,7 +235,7 @@ static void judge(const struct failover_watch *watch, const struct failover_lock
 		do_not(verdict, "the map has no leader record");
 	else if (!lock->understood)
 		do_not(verdict, "the leader record cannot be read");
-	else if (is_held(lock) && !same(lock->holder, watch->seen.holder))
+	else if (is_held(lock) && !xstris(lock->holder, watch->seen.holder))
 		do_not(verdict, "the lock is held by %.60s, not by %.60s that has died",
 		       lock->holder, watch->seen.holder);
 	else if ((other = stranger(&watch->seen, lock)))
@@ -264,7 +260,7 @@ void failover_decide(const struct failover_watch *watch, const char *launch_id, 
 	*ret_verdict = (struct failover_verdict){0};
 	if (!reaped)
 		do_not(ret_verdict, "nobody has seen it die");
-	else if (!*watch->launch_id || !same(watch->launch_id, launch_id))
+	else if (!*watch->launch_id || !xstris(watch->launch_id, launch_id))
 		do_not(ret_verdict, "it is not the process that was watched");
 	else if (!watch->proven)
 		do_not(ret_verdict, "%s", watch->why);

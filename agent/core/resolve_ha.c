@@ -31,11 +31,6 @@ static struct candidate *newest_entry(struct inquiry *in, const struct launch *l
 	return best;
 }
 
-static bool same_word(const char *a, const char *b)
-{
-	return a && b && !strcmp(a, b);
-}
-
 /* Why what is to be launched is not the launch that has left these data; NULL = it is. */
 static const char *another_launch(const struct inquiry *in, const struct launch *launch,
 				  const struct candidate *entry)
@@ -48,11 +43,11 @@ static const char *another_launch(const struct inquiry *in, const struct launch 
 		return "a later launch was decided";
 	if (!in->policy->generation || !launch->generation)
 		return "no generation is given, so it may be another job by now";
-	if (!same_word(in->policy->generation, launch->generation))
+	if (!xstris(in->policy->generation, launch->generation))
 		return "the generation has changed";
 	if (in->decision->permit)
 		return "a person allows state to be left out, and this takes another start";
-	if (!same_word(in->policy->flink_version, launch->flink_version))
+	if (!xstris(in->policy->flink_version, launch->flink_version))
 		return "the Flink version is another one, or not known";
 	if (entry->verdict != VERDICT_NONE)
 		return "their newest entry may not be used";

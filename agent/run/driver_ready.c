@@ -201,11 +201,6 @@ static void done(void *arg, bool ran)
 
 /* ---- what is to be done ---- */
 
-static bool same(const char *a, const char *b)
-{
-	return a && !strcmp(a, b);
-}
-
 static void submit(struct ready *ready, const struct condition *want)
 {
 	struct ready_job *job = xcalloc(1, sizeof(*job));
@@ -220,7 +215,7 @@ static void submit(struct ready *ready, const struct condition *want)
 			.since_unix_ms = want->since_unix_ms,
 			.updated_unix_ms = clock_unix_ms(),
 		};
-		if (same(ready->there.status, job->said.status) && ready->there.since_unix_ms)
+		if (xstris(ready->there.status, job->said.status) && ready->there.since_unix_ms)
 			job->said.since_unix_ms = ready->there.since_unix_ms;
 	}
 	ready->tried = *want;
@@ -258,9 +253,9 @@ void driver_ready_step(struct driver *driver)
 
 	if (!ready || !may_ask(ready) || !want->since_unix_ms)
 		return;
-	transition = !ready->uid || !same(ready->there.status, truth_name(want->status)) ||
-		     !same(ready->there.reason, want->reason);
-	if (!transition && same(ready->there.message, want->message))
+	transition = !ready->uid || !xstris(ready->there.status, truth_name(want->status)) ||
+		     !xstris(ready->there.reason, want->reason);
+	if (!transition && xstris(ready->there.message, want->message))
 		return;
 	now_ms = clock_mono_ms();
 	due_ms = pace_due_ms(&ready->pace, now_ms);

@@ -88,3 +88,13 @@ TEST(locals_release_themselves)
 	CHECK_INT(fd, >=, 0);
 	CHECK_INT(fcntl(fd, F_GETFD), ==, -1);
 }
+
+TEST(no_text_is_nothing_that_xstris_knows)
+{
+	CHECK(xstris("a", "a"));
+	CHECK(!xstris("a", "b"));
+	CHECK(!xstris("a", NULL));
+	CHECK(!xstris(NULL, "a"));
+	CHECK(!xstris(NULL, NULL));
+	CHECK(xstrsame(NULL, NULL));
+}

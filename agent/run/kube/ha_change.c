@@ -68,15 +68,10 @@ void ha_release_lock(struct kube *kube, const char *cluster_id, const struct fai
 
 /* ---- what would be started again ---- */
 
-static bool same(const char *a, const char *b)
-{
-	return a && b && !strcmp(a, b);
-}
-
 int64_t ha_unchanged_ms(struct ha_unchanged *unchanged, const struct failover_lock *lock)
 {
-	if (!same(unchanged->holder, lock->holder) ||
-	    !same(unchanged->renew_time, lock->renew_time)) {
+	if (!xstris(unchanged->holder, lock->holder) ||
+	    !xstris(unchanged->renew_time, lock->renew_time)) {
 		xstrset(&unchanged->holder, lock->holder);
 		xstrset(&unchanged->renew_time, lock->renew_time);
 		unchanged->since_ms = clock_mono_ms();
