@@ -306,7 +306,7 @@ static bool proven_since(const struct world *w, int launch)
 
 		if (snap->launch >= launch && snap->complete && !snap->deleted &&
 		    !w->truth.launches[snap->launch].unsure &&
-		    !(snap->hidden && snap->launch < head))
+		    !(snap->hidden && snap->launch < head) && !is_out_of_sight(w, snap))
 			return true;
 	}
 	return false;
