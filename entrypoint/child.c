@@ -11,8 +11,8 @@
 
 #define RETRY_MIN_MS 10
 #define RETRY_MAX_MS 1000
-#define GROUP_TERM_MS                                                                              \
-	5000 /* for what a child left behind in its group, between SIGTERM and SIGKILL */
+/* Grace for processes left in the child's group, between SIGTERM and SIGKILL. */
+#define GROUP_TERM_MS 5000
 
 void child_want(struct child *c, const struct spawn *spawn, int64_t give_up_ms)
 {

@@ -58,8 +58,8 @@ int child_try(struct child *child, int64_t now_ms);
 /* True once, when exec is known to have succeeded. When it has failed exec_errno says why. */
 bool child_check(struct child *child);
 
-/* The child's wait status has been taken. A child whose exec failed does not become the last one.
- */
+/* The child's wait status has been taken. A child whose exec failed does not become the last
+ * one. */
 void child_reaped(struct child *child, int wait_status);
 
 /*

@@ -18,9 +18,9 @@
 #include "status.h"
 #include "util.h"
 
-#define FORK_GIVE_UP_MS                                                                            \
-	60000        /* for a plain command: long enough for a pids limit to have room again */
-#define SWEEP_MS 100 /* between looks for new orphans while drey-init is ending */
+/* For a plain command: long enough for a pids limit to have room again. */
+#define FORK_GIVE_UP_MS 60000
+#define SWEEP_MS        100 /* between looks for new orphans while drey-init is ending */
 
 static void start_what_is_due(struct init *in, int64_t now_ms)
 {

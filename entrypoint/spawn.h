@@ -30,12 +30,12 @@ pid_t spawn(const struct spawn *spawn, int *ret_report);
 
 enum spawn_state { SPAWN_PENDING, SPAWN_RUNNING, SPAWN_FAILED };
 
-/* What became of the exec, as far as is known. SPAWN_FAILED: *ret_errno says why, the child exits.
- */
+/* What became of the exec, as far as is known. SPAWN_FAILED: *ret_errno says why, the child
+ * exits. */
 enum spawn_state spawn_report(int report, int *ret_errno);
 
-/* The exit status for a failed exec: 127 not found, 126 cannot be executed, 113 no memory or files.
- */
+/* The exit status for a failed exec: 127 not found, 126 cannot be executed, 113 no memory or
+ * files. */
 int spawn_exit_status(int exec_errno);
 
 #endif

@@ -7,13 +7,20 @@
  *
  * With a grace period of G, counted from the first SIGTERM or SIGINT (margin = G/10, at most 3 s):
  *
- *   plain command                          with an agent
- *   0          signal, SIGCONT to child    0          STOPPING to the agent
- *                                          ack        no STOP_ACK within min(2 s, G/10), or the
- * agent is dead or hung: SIGTERM, SIGCONT to the child G - jvm    acknowledged, child still there:
- * the same; jvm is G/3, at most 10 s G - margin     SIGKILL to the child's group, then to whatever
- * else is left, SIGTERM to the agent G - margin/2   SIGKILL to the agent G - margin/4   drey-init
- * exits, whatever is still there
+ * Without an agent:
+ *   0             stop signal and SIGCONT to the child
+ *   G - margin    SIGKILL to the child's group, then to everything else that is left
+ *   G - margin/4  drey-init exits, whatever is left
+ *
+ * With an agent:
+ *   0             STOPPING to the agent
+ *   min(2 s, G/10), or when the agent is dead or hung
+ *                 no STOP_ACK yet: stop signal and SIGCONT to the child
+ *   G - jvm       STOP_ACK received, child still alive: the same (jvm = G/3, at most 10 s)
+ *   G - margin    SIGKILL to the child's group, then to everything else that is left except the
+ *                 agent, which gets SIGTERM
+ *   G - margin/2  SIGKILL to the agent
+ *   G - margin/4  drey-init exits, whatever is left
  *
  * Once the main child is gone its orphans get SIGTERM at once and SIGKILL after G/3, at most 10 s.
  */
@@ -28,8 +35,8 @@
 #define STOP_ACK_MAX_MS     2000
 #define STOP_JVM_MAX_MS     10000
 #define STOP_ORPHANS_MAX_MS 10000
-#define STOP_AGENT_LEAVE_MS                                                                        \
-	2000 /* for an agent that has said EXIT, or got SIGTERM, to go by itself */
+/* How long an agent may take to exit after EXIT or SIGTERM. */
+#define STOP_AGENT_LEAVE_MS 2000
 
 enum stop_action {
 	STOP_TELL_AGENT = 1 << 0,   /* send STOPPING */

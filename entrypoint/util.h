@@ -39,8 +39,8 @@ int64_t oom_kills(void);
  */
 void orphans_signal(int signo, pid_t group, pid_t spare, bool first);
 
-/* True if one of our children is in this group, which also proves that its number was not reused.
- */
+/* True if one of our children is in this group, which also proves that its number was not
+ * reused. */
 bool group_is_ours(pid_t group);
 
 /* Kubernetes' termination message, if there is such a file and nobody has written to it. */

@@ -60,8 +60,8 @@ struct log_field {
 struct log *log_new(int fd, enum log_format format, enum log_level level);
 void log_free(struct log *log); /* NULL is allowed */
 
-/* Fields that every line carries from now on, as JSON members ("app", "launch"); NULL text removes.
- */
+/* Fields that every line carries from now on, as JSON members ("app", "launch"); NULL text
+ * removes. */
 void log_set_context(struct log *log, const char *key, const char *text);
 
 /* `log` may be NULL: nothing happens. */

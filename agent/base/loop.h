@@ -27,8 +27,8 @@ void loop_free(struct loop *loop);      /* NULL is allowed; posts that did not r
 int loop_run(struct loop *loop, struct err *err);
 void loop_stop(struct loop *loop); /* after the running callback */
 
-/* Run what is ready; wait at most max_ms for the first (0: do not wait). For tests and short tools.
- */
+/* Run what is ready; wait at most max_ms for the first (0: do not wait). For tests and short
+ * tools. */
 int loop_step(struct loop *loop, int64_t max_ms, struct err *err);
 
 /* ---- descriptors: level-triggered ---- */

@@ -15,8 +15,8 @@
 
 #define ASK_MS      10000 /* one question: the answer follows a durable write */
 #define PATIENCE_MS 60000 /* how long a drey that does not answer is waited for */
-#define LEAST_ASK_MS                                                                               \
-	1000 /* also of the last question before the time is up: no hasty "no answer" */
+/* The minimum, also for the last request before the timeout: no hasty "no answer". */
+#define LEAST_ASK_MS    1000
 #define FIRST_LOOK_MS   100
 #define SLOWEST_LOOK_MS 1000
 #define QUIET_MS        2000 /* no word about waits that are shorter */

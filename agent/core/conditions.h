@@ -71,9 +71,10 @@ struct conditions {
 	bool counted;            /* Flink has told how many */
 	int64_t told, glimpsed;  /* as it told last; seen since by looking at the job */
 	int64_t silent_unix_ms;  /* Flink gives no answer since; 0 = it does, or none runs */
-	int64_t holding_unix_ms; /* it holds since, looking again included; 0 = it does not, or only
-				    because a person wants it so */
-	int64_t broken_unix_ms;  /* the journal cannot be written since; 0 = it can */
+	/* it holds since, looking again included; 0 = it does not, or only because a person
+	 * wants it so */
+	int64_t holding_unix_ms;
+	int64_t broken_unix_ms; /* the journal cannot be written since; 0 = it can */
 	struct {
 		enum truth status;
 		int64_t since_unix_ms;

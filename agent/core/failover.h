@@ -60,8 +60,9 @@ void failover_lock_add_session(struct failover_lock *lock, const char *key, cons
 
 struct failover_watch {
 	char launch_id[JOB_ID_BYTES]; /* the process that is watched; "" = none */
-	char *host;                   /* an address that no other machine has, where that process
-				       * serves; NULL = not known: nothing is ever recognised */
+	/* an address that no other machine has, where that process serves; NULL = not known:
+	 * nothing is ever recognised */
+	char *host;
 	int rpc_port;
 	int64_t started_unix_ms;
 	char *before;       /* the value of the dispatcher's session before the process started */
@@ -97,8 +98,8 @@ enum failover_kind {
 struct failover_verdict {
 	enum failover_kind kind;
 	char reason[256];
-	char *patch; /* RELEASE: a merge patch (RFC 7386) of the map, which carries its
-		      * resourceVersion; owned */
+	/* RELEASE: a merge patch (RFC 7386) of the map, which carries its resourceVersion; owned */
+	char *patch;
 };
 
 /* launch_id: whose death is in question; reaped: it was seen by waitpid. `lock` is the map as it was read

@@ -201,9 +201,9 @@ struct journal {
 	char *writer;     /* who wrote last: boot id or pod UID, for fencing */
 	char **writers;   /* who has written it before, oldest first */
 	size_t writer_count;
-	char *phase;      /* for readers; decisions never depend on it */
-	bool ever_proven; /* some launch completed a checkpoint: no empty start by itself any more
-			   */
+	char *phase; /* for readers; decisions never depend on it */
+	/* some launch completed a checkpoint: no empty start by itself any more */
+	bool ever_proven;
 	struct intent intent;
 	char *savepoint_nonce_done;
 	char *restart_nonce_done;

@@ -72,8 +72,9 @@ struct lifecycle_config {
 	int max_attempts; /* failed attempts inside the window before FAILED */
 	int64_t attempts_window_ms;
 	int64_t backoff_first_ms, backoff_max_ms; /* the first failure of a proven launch waits 0 */
-	int64_t ready_deadline_ms; /* from exec to RUNNING with the restore verified; and so long a
-				      Flink may not know a job that ran */
+	/* from exec to RUNNING with the restore verified; and so long a Flink may not know a job
+	 * that ran */
+	int64_t ready_deadline_ms;
 	/* timing */
 	int64_t poll_fast_ms, poll_slow_ms;
 	int64_t poll_tasks_ms;     /* while all is well, between two of the slow ones; 0 = never */
@@ -169,9 +170,8 @@ enum control_field {
 	CONTROL_RESTART = 1 << 3,
 	CONTROL_RESTORE = 1 << 4,
 	CONTROL_NEW_START = 1 << 5, /* a person asks for a start: forget outcome and attempts */
-	CONTROL_STANDING =
-		1 << 6, /* with RESTORE: the order stood there when it was looked at first;
-				       nobody knows how old it is */
+	/* with RESTORE: the order was already there on the first read; its age is unknown */
+	CONTROL_STANDING = 1 << 6,
 };
 
 enum event_type {
@@ -223,9 +223,10 @@ struct event {
 			int64_t number; /* of the launch; 0 = not known */
 			int wait_status;
 			bool oom_killed;
-			const char *error;   /* LAUNCH_FAILED */
-			enum cause held;     /* LAUNCH_FAILED: no attempt, it must not be made now;
-					    CAUSE_NONE = a failed attempt */
+			const char *error; /* LAUNCH_FAILED */
+			/* LAUNCH_FAILED: no attempt, it must not be made now; CAUSE_NONE = a
+			 * failed attempt */
+			enum cause held;
 			const char *meaning; /* EXITED: a sentence about the status */
 		} process;
 		struct view view;
@@ -266,19 +267,21 @@ enum effect_type {
 	EFFECT_TRIGGER,       /* POST the journal's operation, answer EVENT_OPERATION */
 	EFFECT_POLL_OPERATION,
 	EFFECT_INSPECT, /* path; answer EVENT_INSPECTED */
-	EFFECT_DISPOSE, /* path; job_id: the Flink that runs this job deletes it, no other one; answer
-			    EVENT_DISPOSED */
-	EFFECT_SIGNAL,        /* signo to Flink; group = its whole process group */
-	EFFECT_STOP_ACK,      /* tell drey-init that the stop is in our hands */
-	EFFECT_EXIT,          /* tell drey-init to end with status */
-	EFFECT_NOTE,          /* a line for people: level, text */
-	EFFECT_CHECK_JOURNAL, /* is it what was written last? Then EVENT_JOURNAL_SEEN. When another drey
-				 has written it: EVENT_JOURNAL_FAILED with conflict, and the
-				 sequence that was requested last; when it makes no sense any
-				 more, EVENT_JOURNAL_SEEN (unknown) and then the same without
-				 conflict */
-	EFFECT_LEASE, /* tell drey-init: SIGKILL for Flink at until_ms, and no launch after that, unless
-			 another EFFECT_LEASE puts it off; comes before the LAUNCH that it allows */
+	/* path; job_id: the Flink that runs this job deletes it, no other one; answer
+	 * EVENT_DISPOSED */
+	EFFECT_DISPOSE,
+	EFFECT_SIGNAL,   /* signo to Flink; group = its whole process group */
+	EFFECT_STOP_ACK, /* tell drey-init that the stop is in our hands */
+	EFFECT_EXIT,     /* tell drey-init to end with status */
+	EFFECT_NOTE,     /* a line for people: level, text */
+	/* is it what was written last? Then EVENT_JOURNAL_SEEN. When another drey has written
+	 * it: EVENT_JOURNAL_FAILED with conflict, and the sequence that was requested last; when
+	 * it makes no sense any more, EVENT_JOURNAL_SEEN (unknown) and then the same without
+	 * conflict */
+	EFFECT_CHECK_JOURNAL,
+	/* tell drey-init: SIGKILL for Flink at until_ms, and no launch after that, unless
+	 * another EFFECT_LEASE puts it off; comes before the LAUNCH that it allows */
+	EFFECT_LEASE,
 	EFFECT_TELL, /* pass the notice to hooks, Kubernetes Events and metrics */
 };
 
@@ -382,8 +385,8 @@ struct lifecycle {
 	bool journal_broken;             /* the last write failed; repeated at journal_retry_ms */
 	char *journal_error;             /* why; NULL = it is not broken; owned */
 	int journal_failures;            /* in a row, for the backoff */
-	struct effects deferred; /* effect.sequence: the write that has to come first, 0 = the
-				    next one */
+	/* effect.sequence: the write that has to come first, 0 = the next one */
+	struct effects deferred;
 
 	/* The newest checkpoint is on record within a minute: what was written last of it, when anything was,
 	 * and when it is to be written if nothing else is; 0 = it is. */
@@ -427,15 +430,16 @@ struct lifecycle {
 		tasks_ms;     /* until then tasks may be missing */
 	int64_t grace_end_ms; /* when the container will be killed; 0 = not known */
 	enum operation_reason stop_reason; /* of the stop that waits */
-	int64_t look_ms; /* the container ends, and Flink is looked at once more before that: at
-				  most until then; 0 = it is not */
+	/* the container ends, and Flink is looked at once more before that: at most until then;
+	 * 0 = it is not */
+	int64_t look_ms;
 	int64_t look_since_ms; /* an answer counts that was asked for after this */
 	int64_t budget_end_ms; /* a stop of the container has to be over by then */
 	enum upgrade upgrade;  /* why the container ends */
 	int64_t lifted_ms;     /* when do-not-restart was lifted last, in this process */
-	int64_t stop_by_ms; /* a stop waits for the savepoint in flight, and has to be over by then;
-			       0 = none does */
-	int holds;          /* in a row, for the backoff */
+	/* a stop waits for the savepoint in flight, and has to be over by then; 0 = none does */
+	int64_t stop_by_ms;
+	int holds; /* in a row, for the backoff */
 
 	/* the step that runs */
 	int64_t now_ms, now_unix_ms;

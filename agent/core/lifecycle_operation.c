@@ -149,8 +149,8 @@ void schedule_savepoint(struct lifecycle *life)
 	schedule_after(life, 0);
 }
 
-/* The job runs on. A failed periodic savepoint is tried again sooner than after a whole interval.
- */
+/* The job runs on. A failed periodic savepoint is tried again sooner than after a whole
+ * interval. */
 static void run_on(struct lifecycle *life, bool ok, const char *why)
 {
 	const struct lifecycle_config *config = life->config;

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #define PACE_GAP_MS 500 /* between two requests: a transition is to be seen within a second */
-#define PACE_RETRY_MS                                                                              \
-	30000 /* the longest gap after failures, if the server asks for no longer one */
+/* The longest gap after failures, unless the server asks for a longer one. */
+#define PACE_RETRY_MS    30000
 #define PACE_PATIENCE_MS 1000 /* for the last answer, when drey ends */
 #define PACE_DENIED_MS   5000 /* a server that has just begun says 403 to everybody for a while */
 

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 enum phase {
-	PHASE_RESOLVING,   /* finding out what to start from */
-	PHASE_HOLDING,     /* may not or cannot start; says why; looks again by itself */
-	PHASE_LAUNCHING,   /* intent written, Flink starting, until it is RUNNING and proved its
-			      restore */
+	PHASE_RESOLVING, /* finding out what to start from */
+	PHASE_HOLDING,   /* may not or cannot start; says why; looks again by itself */
+	/* intent written, Flink starting, until it is RUNNING and proved its restore */
+	PHASE_LAUNCHING,
 	PHASE_RUNNING,     /* the job runs, and from what we decided */
 	PHASE_STOPPING,    /* stop, cancel, or end of the JVM under way */
 	PHASE_SUSPENDED,   /* parked: stopped with a savepoint */

@@ -15,12 +15,12 @@
 #include "core/journal.h"
 
 enum decision_kind {
-	DECISION_VERIFY,     /* not decided yet: look at candidates[candidate], then call again. Its
-			    `integrity` must be another than UNCHECKED then, its `recovery` too when it
-			    is in_ha; its operators and its time of completion are filled in as far
-			    as they can be known. */
-	DECISION_CONTINUE,   /* same ids, Flink's own HA recovers candidates[candidate] */
-	DECISION_START_FROM, /* new ids, candidates[candidate] */
+	/* not decided yet: look at candidates[candidate], then call again. Its `integrity` must
+	 * be another than UNCHECKED then, its `recovery` too when it is in_ha; its operators and
+	 * its time of completion are filled in as far as they can be known. */
+	DECISION_VERIFY,
+	DECISION_CONTINUE,    /* same ids, Flink's own HA recovers candidates[candidate] */
+	DECISION_START_FROM,  /* new ids, candidates[candidate] */
 	DECISION_START_EMPTY, /* new ids, no state: it has never run, or a request said so */
 	DECISION_PARK,        /* not wanted now: brake, suspended, cancelled, finished, failed */
 	DECISION_HOLD,        /* wanted, but the promise cannot be kept: say why and wait */

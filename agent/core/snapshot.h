@@ -30,9 +30,9 @@ struct snapshot {
 	char *path; /* directory that holds _metadata, as Flink names it */
 	enum snapshot_kind kind;
 	enum snapshot_origin origin;
-	int64_t checkpoint_id;     /* 0 = not known; Flink counts from 1 */
-	char job_id[JOB_ID_BYTES]; /* whole id, or the first 6 digits for a savepoint found by name
-				    */
+	int64_t checkpoint_id; /* 0 = not known; Flink counts from 1 */
+	/* whole id, or the first 6 digits for a savepoint found by name */
+	char job_id[JOB_ID_BYTES];
 	int64_t completed_unix_ms; /* 0 = not known */
 	int64_t size_bytes;        /* _metadata and everything it refers to; -1 = not known */
 	int64_t file_count;        /* -1 = not known */

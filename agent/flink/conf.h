@@ -84,8 +84,8 @@ void flink_conf_set(struct flink_conf *conf, const char *key, const char *value)
 void flink_conf_set_from(struct flink_conf *conf, const char *key, const char *value,
 			 const char *overlay);
 
-/* Overlay every -D key=value (and -Dkey=value) that stands behind the entry point in the command.
- */
+/* Overlay every -D key=value (and -Dkey=value) that stands behind the entry point in the
+ * command. */
 void flink_conf_add_command(struct flink_conf *conf, const char *const *command);
 
 /* The value, or NULL; borrowed until conf changes. */
@@ -113,8 +113,8 @@ struct flink_settings {
 	bool checkpoint_subdir;         /* false: checkpoints lie without a directory per job */
 };
 
-/* ERR_CONFIG: rest.port is 0 or a range with no single port, a duration or number cannot be read.
- */
+/* ERR_CONFIG: rest.port is 0 or a range with no single port, a duration or number cannot be
+ * read. */
 int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *ret_settings,
 			struct err *err);
 

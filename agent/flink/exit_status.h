@@ -13,16 +13,16 @@
 #include <stdbool.h>
 
 enum flink_exit_kind {
-	FLINK_EXIT_ENDED,   /* 0: finished, cancelled, stopped, or there was nothing to do */
-	FLINK_EXIT_FAILED,  /* 163: the application failed (2.x: also in main() or while restoring)
-			     */
-	FLINK_EXIT_UNKNOWN, /* 165: ended with an unknown state */
-	FLINK_EXIT_STARTUP, /* 1: did not start: arguments, configuration, class, port */
-	FLINK_EXIT_FATAL,   /* 2: fatal error; 1.x: main() threw or could not restore */
-	FLINK_EXIT_SAFEGUARD,  /* 239: halted by Flink's own safeguard */
-	FLINK_EXIT_TERMINATED, /* ended by SIGTERM, SIGINT or SIGHUP (143, 130, 129): job suspended
-				*/
-	FLINK_EXIT_KILLED,     /* SIGKILL or 137 */
+	FLINK_EXIT_ENDED, /* 0: finished, cancelled, stopped, or there was nothing to do */
+	/* 163: the application failed (2.x: also in main() or while restoring) */
+	FLINK_EXIT_FAILED,
+	FLINK_EXIT_UNKNOWN,   /* 165: ended with an unknown state */
+	FLINK_EXIT_STARTUP,   /* 1: did not start: arguments, configuration, class, port */
+	FLINK_EXIT_FATAL,     /* 2: fatal error; 1.x: main() threw or could not restore */
+	FLINK_EXIT_SAFEGUARD, /* 239: halted by Flink's own safeguard */
+	/* ended by SIGTERM, SIGINT or SIGHUP (143, 130, 129): job suspended */
+	FLINK_EXIT_TERMINATED,
+	FLINK_EXIT_KILLED,  /* SIGKILL or 137 */
 	FLINK_EXIT_OOM,     /* killed while the memory limit was hit, or Java ran out of heap (3) */
 	FLINK_EXIT_CRASHED, /* any other signal: the JVM itself broke */
 	FLINK_EXIT_NOT_RUN, /* 126, 127: the command could not be executed */

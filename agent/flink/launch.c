@@ -160,8 +160,8 @@ static int check_identity(const struct flink_launch *launch, struct err *err)
 	if (launch->application_id && !is_id(launch->application_id))
 		return err_set(err, ERR_CONFIG, 0, "application id '%s' is not 32 hex digits",
 			       launch->application_id);
-	/* with HA, Flink >= 2.3 would derive the same id for every launch from the cluster's name
-	 */
+	/* with HA, Flink >= 2.3 would derive the same id for every launch from the cluster's
+	 * name */
 	if (launch->ha && flink_version_has_applications(launch->version) &&
 	    !launch->application_id)
 		return err_set(err, ERR_CONFIG, 0, "no application id for Flink with HA");

@@ -51,13 +51,14 @@ enum flink_operation_state {
 
 struct flink_operation {
 	enum flink_operation_state state;
-	char *location;       /* completed savepoint or stop; NULL for a disposal */
-	char *failure_class;  /* failed: full name of the exception, wrappers taken off */
-	char *failure;        /* failed: one sentence with the deepest cause */
-	char *saved_location; /* failed stop: the savepoint is there and good, only the stop failed;
-				 the job has FAILED */
-	bool job_unknown;     /* failed: there is no such job (yet); the answer stays in Flink for 5
-				 min,     try again with another trigger id */
+	char *location;      /* completed savepoint or stop; NULL for a disposal */
+	char *failure_class; /* failed: full name of the exception, wrappers taken off */
+	char *failure;       /* failed: one sentence with the deepest cause */
+	/* failed stop: the savepoint is there and good, only the stop failed; the job has FAILED */
+	char *saved_location;
+	/* failed: there is no such job (yet); the answer stays in Flink for 5 min, try again
+	 * with another trigger id */
+	bool job_unknown;
 };
 
 /* GET /jobs/:id/savepoints/:trigger, for savepoints and stops. FLINK_ABSENT: Flink knows no such

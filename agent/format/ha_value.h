@@ -41,9 +41,9 @@ struct completed_checkpoint {
 	int64_t checkpoint_id;
 	int64_t timestamp_unix_ms; /* trigger and completion; both 0 for a snapshot that the job */
 	int64_t completed_unix_ms; /* was restored from */
-	char *external_pointer;    /* directory of the `_metadata`, or the literal
-				    * "<checkpoint-not-externally-addressable>" */
-	char job_id[33];           /* "" when it is not where it is expected */
+	/* directory of the `_metadata`, or the literal "<checkpoint-not-externally-addressable>" */
+	char *external_pointer;
+	char job_id[33]; /* "" when it is not where it is expected */
 };
 
 /* Reads only the beginning: the operator state behind it can be megabytes and is not looked at. */

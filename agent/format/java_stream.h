@@ -24,11 +24,11 @@
 
 /* One value: a field, an array element or the root. Texts are borrowed until the parse ends. */
 struct java_value {
-	int depth;              /* 0 the root, 1 its fields, 2 the fields of those, ... */
-	const char *owner;      /* class that declares the field; NULL for root and elements */
-	const char *field;      /* NULL for root, array elements and custom data */
-	char type;              /* JVM letter BCDFIJSZ; 'L' object, '[' array, 's' string,
-				 * 'e' enum, 'c' class, '0' null */
+	int depth;         /* 0 the root, 1 its fields, 2 the fields of those, ... */
+	const char *owner; /* class that declares the field; NULL for root and elements */
+	const char *field; /* NULL for root, array elements and custom data */
+	/* JVM letter BCDFIJSZ; 'L' object, '[' array, 's' string, 'e' enum, 'c' class, '0' null */
+	char type;
 	int64_t number;         /* BCIJSZ: the value; D and F: the raw bits */
 	const char *text;       /* 's' the string, 'e' the constant's name */
 	const char *class_name; /* 'L', '[', 'e', 'c': dotted, as in "java.net.URI" */

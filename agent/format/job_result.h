@@ -42,8 +42,9 @@ enum job_result_status {
 struct job_result {
 	char job_id[33]; /* 32 digits of lower-case hex */
 	enum job_result_status status;
-	char *stop; /* path of the savepoint with which it was stopped; owned; NULL = no such thing, or
-		       not known */
+	/* path of the savepoint with which it was stopped; owned; NULL = no such thing, or not
+	 * known */
+	char *stop;
 };
 
 /* An entry of the job result store, whole. The caller releases *ret_result. */

@@ -45,11 +45,11 @@ struct config {
 	char *termination_message; /* path of the file for the last words of a container */
 
 	struct {
-		char **command;         /* NULL-terminated, at least one word */
-		char *version;          /* "2.3.0"; NULL = auto: detected from the distribution */
-		char *class_archive;    /* file, or a word of class_archive.h */
-		char *config_directory; /* of Flink's own config.yaml; NULL = found from the command
-					 */
+		char **command;      /* NULL-terminated, at least one word */
+		char *version;       /* "2.3.0"; NULL = auto: detected from the distribution */
+		char *class_archive; /* file, or a word of class_archive.h */
+		/* of Flink's own config.yaml; NULL = found from the command */
+		char *config_directory;
 		struct flink_property *properties; /* -D, in order; owned */
 		size_t property_count;
 		char **environment; /* "NAME=value", added to the inherited one; NULL = none */

@@ -23,9 +23,10 @@ struct setup_ha {
 	const char *namespace;  /* where Flink keeps its maps; borrowed */
 	int rpc_port;           /* of the JobManager */
 	bool set_rpc_port;      /* nobody has configured one: drey does */
-	char *home;             /* an address of this machine where the JobManager listens, and no
-				 * other one does; NULL = not known: no fast failover */
-	char *why_not_home;     /* then */
+	/* an address of this machine where the JobManager listens, and no other one does; NULL =
+	 * not known: no fast failover */
+	char *home;
+	char *why_not_home; /* then */
 };
 
 /* Strings are borrowed from all of these. ERR_CONFIG names the key and the way out. */

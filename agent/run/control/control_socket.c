@@ -222,8 +222,8 @@ static int remove_stale(const struct sockaddr_un *address, struct err *err)
 	return 0;
 }
 
-/* The socket's inode takes the mode of the descriptor, less the umask: 0600 from the first moment.
- */
+/* The socket's inode takes the mode of the descriptor, less the umask: 0600 from the first
+ * moment. */
 static int bind_and_listen(int fd, const struct sockaddr_un *address, struct err *err)
 {
 	if (fchmod(fd, 0600) < 0 ||

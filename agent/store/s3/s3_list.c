@@ -6,8 +6,8 @@
 #include "store/s3/sigv4.h"
 #include "store/store_dirs.h"
 
-#define PAGE_MAX_BYTES                                                                             \
-	((size_t)8 << 20) /* a thousand of the longest keys, encoded, are half of it */
+/* A thousand of the longest keys, encoded, are half of it. */
+#define PAGE_MAX_BYTES ((size_t)8 << 20)
 
 /* The keys of one directory, page by page. */
 struct walk {
