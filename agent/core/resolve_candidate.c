@@ -94,3 +94,8 @@ const struct candidate *candidate_trace(const struct inquiry *in)
 	}
 	return NULL;
 }
+
+struct candidate *requested_candidate(const struct inquiry *in)
+{
+	return facts_find(in->facts, in->journal->intent.restore.path);
+}

@@ -78,14 +78,14 @@ const char *inquiry_detail(const char *detail); /* never empty */
 bool desired_state_parks(struct inquiry *in);
 bool outcome_parks(struct inquiry *in);
 
+/* Stopped or cancelled from outside drey while do-not-restart was on: it binds only as long as that is on. */
+bool outcome_is_suspension(const struct outcome *outcome);
+
 /* PARK for an outcome, by rule 2. `stop`: the savepoint with which the job was stopped; NULL = none is known. */
 void inquiry_park_outcome(struct inquiry *in, enum outcome_kind kind, const char *reason,
 			  const char *stop);
 
 /* ---- resolve_request.c ---- */
-
-/* What the request names; NULL = it was not found. */
-struct candidate *requested_candidate(const struct inquiry *in);
 
 /* A request that was not carried out yet. */
 bool request_decides(struct inquiry *in);
@@ -98,9 +98,6 @@ bool repeated_request_decides(struct inquiry *in);
 
 /* The last launch has come to its end, or it cannot be known whether it has. */
 bool result_decides(struct inquiry *in);
-
-/* Stopped or cancelled from outside drey while do-not-restart was on: it binds only as long as that is on. */
-bool outcome_is_suspension(const struct outcome *outcome);
 
 /* The savepoint of a suspension, or the one that a new generation names; NULL = there is none. Borrowed. */
 const char *promise_of_outcome(const struct inquiry *in);
@@ -165,6 +162,16 @@ bool age_forbids(struct inquiry *in);
 
 /* Take c or say why it cannot be taken now; `rule` is the one that picked it. */
 void candidate_take(struct inquiry *in, struct candidate *c, enum rule rule, const char *why);
+
+/* A savepoint of the last launch that Flink has told of when nobody could look at it any more, so that its
+ * checkpoint id is not known, that is not to be found, and that may be newer than c; NULL = none. */
+const struct snapshot *candidate_vanished(const struct inquiry *in, const struct candidate *c);
+
+/* ---- resolve_candidate.c ---- */
+
+/* What the request names; NULL = it was not found. */
+struct candidate *requested_candidate(const struct inquiry *in);
+
 /* The configured initial savepoint, or what was once. */
 bool candidate_is_initial(const struct candidate *c);
 bool candidate_is_damaged(const struct candidate *c); /* loudly: it was complete once */
@@ -182,10 +189,6 @@ const struct candidate *candidate_trace(const struct inquiry *in);
 
 /* The newest living one that is not proven unusable, whatever the policy; NULL = none. */
 struct candidate *candidate_newest_own(struct inquiry *in);
-
-/* A savepoint of the last launch that Flink has told of when nobody could look at it any more, so that its
- * checkpoint id is not known, that is not to be found, and that may be newer than c; NULL = none. */
-const struct snapshot *candidate_vanished(const struct inquiry *in, const struct candidate *c);
 
 /* No launch has ever run, and none is known to have left anything. */
 bool inquiry_never_ran(const struct inquiry *in);

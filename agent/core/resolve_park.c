@@ -3,6 +3,11 @@
  */
 #include "core/resolve_internal.h"
 
+bool outcome_is_suspension(const struct outcome *outcome)
+{
+	return outcome->kind == OUTCOME_CANCELLED && outcome->suspended;
+}
+
 static enum cause cause_of_outcome(enum outcome_kind kind)
 {
 	switch (kind) {

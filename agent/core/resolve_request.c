@@ -6,11 +6,6 @@
 #include "base/mem.h"
 #include "core/resolve_internal.h"
 
-struct candidate *requested_candidate(const struct inquiry *in)
-{
-	return facts_find(in->facts, in->journal->intent.restore.path);
-}
-
 static void carry_out_request(struct inquiry *in, const char *why)
 {
 	const struct restore_request *request = &in->journal->intent.restore;

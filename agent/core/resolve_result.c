@@ -109,11 +109,6 @@ bool result_decides(struct inquiry *in)
 
 /* ---- what the job is to be continued from, and nothing else ---- */
 
-bool outcome_is_suspension(const struct outcome *outcome)
-{
-	return outcome->kind == OUTCOME_CANCELLED && outcome->suspended;
-}
-
 const char *promise_of_outcome(const struct inquiry *in)
 {
 	const struct outcome *outcome = &in->journal->outcome;
