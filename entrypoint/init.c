@@ -175,8 +175,7 @@ int64_t init_lease(struct init *in, int64_t now_ms)
 	if (in->child.state == CHILD_WANTED)
 		return STOP_NEVER; /* looked at once more when there is somebody */
 	if (in->lease_killed != in->child.pid)
-		say("the lease has run out, nobody has said that this Flink may go on: SIGKILL to "
-		    "process %d",
+		say("the lease has run out, nobody has said that this Flink may go on: SIGKILL to process %d",
 		    (int)in->child.pid);
 	in->lease_killed = in->child.pid;
 	child_signal(&in->child, SIGKILL, true);

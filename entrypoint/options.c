@@ -15,8 +15,7 @@
 static const char help[] =
 	"Usage: drey-init [options] [--] COMMAND [ARG...]\n"
 	"       drey-init --agent [options] [--] AGENT [ARG...]\n"
-	"Runs COMMAND as a container's first process should: forwards signals, reaps orphans, "
-	"ends\n"
+	"Runs COMMAND as a container's first process should: forwards signals, reaps orphans, ends\n"
 	"everything within the grace period and exits with COMMAND's status.\n"
 	"\n"
 	"      --agent           COMMAND is the agent; it says what to launch\n"
@@ -29,8 +28,7 @@ static const char help[] =
 	"  -h, --help            this text\n"
 	"      --version\n"
 	"\n"
-	"Exit status: the command's own; 128+N when signal N ended it; 126 or 127 when it cannot "
-	"be\n"
+	"Exit status: the command's own; 128+N when signal N ended it; 126 or 127 when it cannot be\n"
 	"executed or found; 112 usage, 113 system error, 114 no usable agent.\n";
 
 enum { OPT_AGENT = 256, OPT_GRACE, OPT_VERSION };

@@ -30,10 +30,10 @@ int zone_check(const char *name, struct err *err)
 		return err_set(err, ERR_CONFIG, 0, "'%s' is not the name of a time zone", name);
 	file = xasprintf("%s/%s", top ? top : "/usr/share/zoneinfo", name);
 	if (!is_zone_file(file))
-		return err_set(err, ERR_CONFIG, 0,
-			       "there is no time zone '%s' here (%s); install the package "
-			       "tzdata, or correct the name",
-			       name, file);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"there is no time zone '%s' here (%s); install the package tzdata, or correct the name",
+			name, file);
 	return 0;
 }
 

@@ -208,12 +208,9 @@ const struct cli_command cmd_check = {
 	.name = "check",
 	.summary = "say whether this configuration fits what is there; changes nothing",
 	.description =
-		"Before an upgrade, with the new image and the new drey.yaml: is the "
-		"configuration right,\n"
-		"is Flink there, can journal, HA data and storage be read, how would the job "
-		"pass to the\n"
-		"new version, and what would that start from if the last savepoint did not come "
-		"about?\n"
+		"Before an upgrade, with the new image and the new drey.yaml: is the configuration right,\n"
+		"is Flink there, can journal, HA data and storage be read, how would the job pass to the\n"
+		"new version, and what would that start from if the last savepoint did not come about?\n"
 		"The newest state is looked at file by file, as the new Flink would read it.\n",
 	.options = options,
 	.statuses = "0  it fits; or the application is not meant to run, or has never run\n"

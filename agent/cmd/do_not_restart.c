@@ -35,11 +35,10 @@ const struct cli_command cmd_do_not_restart = {
 	.min_args = 1,
 	.max_args = 1,
 	.summary = "set or lift the brake that forbids every launch",
-	.description = "On: a job that runs goes on running, but whatever ends it, drey does not "
-		       "start it again\n"
-		       "until the brake is off. It is looked at before everything else, also when "
-		       "nothing else\n"
-		       "can be read.\n",
+	.description =
+		"On: a job that runs goes on running, but whatever ends it, drey does not start it again\n"
+		"until the brake is off. It is looked at before everything else, also when nothing else\n"
+		"can be read.\n",
 	.options = options,
 	.statuses = "0  durable\n"
 		    "1  refused\n"

@@ -392,9 +392,9 @@ static int inspect(const struct cli *cli, struct input *in, enum kind kind, stru
 	int rc;
 
 	if (kind == KIND_UNKNOWN)
-		return err_set(err, ERR_FORMAT, 0,
-			       "neither a _metadata file, nor a high-availability value or map, "
-			       "nor a CompletedCheckpoint");
+		return err_set(
+			err, ERR_FORMAT, 0,
+			"neither a _metadata file, nor a high-availability value or map, nor a CompletedCheckpoint");
 	if (kind == KIND_HA_VALUE)
 		return inspect_value(cli, in, err);
 	if (kind == KIND_HA_MAP)
@@ -447,10 +447,10 @@ static int run(const struct cli *cli)
 	if (!name)
 		return cli_fail(cli, CLI_USAGE, "a FILE is needed, or - or --ha");
 	if (wanted && kind_of_name(&in, wanted) == KIND_UNKNOWN)
-		return cli_fail(cli, CLI_USAGE,
-				"--kind %s: known are metadata, ha-value, ha-map, "
-				"completed-checkpoint",
-				wanted);
+		return cli_fail(
+			cli, CLI_USAGE,
+			"--kind %s: known are metadata, ha-value, ha-map, completed-checkpoint",
+			wanted);
 	if (open_input(&in, name, &err))
 		status = cli_fail(cli, err.kind == ERR_CONFIG ? CLI_USAGE : EXIT_UNREADABLE, "%s",
 				  err.msg);
@@ -478,24 +478,20 @@ const struct cli_command cmd_inspect = {
 	.max_args = 1,
 	.summary = "print what a file of Flink's says",
 	.description =
-		"FILE is a path, a URI, the directory of a snapshot, or - for standard input. "
-		"Four\n"
-		"kinds are read: the _metadata of a checkpoint or savepoint; Flink's "
-		"high-availability\n"
-		"ConfigMaps as kubectl prints them (JSON, YAML), or one value of them (Base64); "
-		"and a\n"
-		"completedCheckpoint file of its high-availability storage. With --ha the maps of "
-		"the\n"
+		"FILE is a path, a URI, the directory of a snapshot, or - for standard input. Four\n"
+		"kinds are read: the _metadata of a checkpoint or savepoint; Flink's high-availability\n"
+		"ConfigMaps as kubectl prints them (JSON, YAML), or one value of them (Base64); and a\n"
+		"completedCheckpoint file of its high-availability storage. With --ha the maps of the\n"
 		"application of drey.yaml are read from the API server. Nothing is changed.\n",
 	.options = options,
 	.statuses = "0  printed\n"
 		    "1  the bytes are not what they should be\n"
 		    "2  wrong use or configuration, or a kind of storage that is not supported\n"
 		    "4  the file, or not all of the maps, could be read\n",
-	.example = "kubectl get cm my-job-...-config-map -o jsonpath='{.data.checkpointID-...}' |\n"
-		   "    drey inspect --json -\n"
-		   "kubectl get cm -l app=my-job,type=flink-native-kubernetes -o yaml | drey "
-		   "inspect -\n"
-		   "drey inspect --ha --config drey.yaml\n",
+	.example =
+		"kubectl get cm my-job-...-config-map -o jsonpath='{.data.checkpointID-...}' |\n"
+		"    drey inspect --json -\n"
+		"kubectl get cm -l app=my-job,type=flink-native-kubernetes -o yaml | drey inspect -\n"
+		"drey inspect --ha --config drey.yaml\n",
 	.run = run,
 };

@@ -54,9 +54,9 @@ int inspect_live_read(const struct cli *cli, struct ha_maps *ret_maps, char **re
 	if (setup.ha.on)
 		rc = read_maps(&setup, ret_maps, ret_held, err);
 	else
-		rc = err_set(err, ERR_CONFIG, 0,
-			     "Flink's configuration has no high availability: set "
-			     "high-availability.type, or name a file");
+		rc = err_set(
+			err, ERR_CONFIG, 0,
+			"Flink's configuration has no high availability: set high-availability.type, or name a file");
 	setup_release(&setup);
 	return rc;
 }

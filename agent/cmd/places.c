@@ -159,10 +159,10 @@ static int refuse_by_hand(const struct places *places, bool decides)
 
 	for (size_t i = 0; i < (decides ? ARRAY_LEN(names) : 1); i++)
 		if (cli_has(places->cli, names[i]))
-			return cli_fail(places->cli, CLI_USAGE,
-					"--%s needs --checkpoints or --savepoints; otherwise "
-					"drey.yaml and the journal say it",
-					names[i]);
+			return cli_fail(
+				places->cli, CLI_USAGE,
+				"--%s needs --checkpoints or --savepoints; otherwise drey.yaml and the journal say it",
+				names[i]);
 	return CLI_OK;
 }
 

@@ -274,11 +274,11 @@ static int await(struct remote *remote)
 		/* after the look: what it says now may be asked for after what was followed so far */
 		follow_nonce(remote);
 		if (!left_ms(remote))
-			return cli_fail(remote->cli, CLI_TIMEOUT,
-					"still waiting after %s (%s); the request stays in "
-					"ConfigMap %s",
-					clock_human(remote->timeout_ms, time), remote->said,
-					remote->setup.control);
+			return cli_fail(
+				remote->cli, CLI_TIMEOUT,
+				"still waiting after %s (%s); the request stays in ConfigMap %s",
+				clock_human(remote->timeout_ms, time), remote->said,
+				remote->setup.control);
 		pause_ms(left_ms(remote) < LOOK_MS ? left_ms(remote) : LOOK_MS);
 	}
 }
@@ -310,14 +310,14 @@ static int open_remote(struct remote *remote, struct err *err)
 	    setup_kube(&remote->config, &remote->setup, err) < 0)
 		return -1;
 	if (!remote->setup.on)
-		return err_set(err, ERR_CONFIG, 0,
-			       "--remote needs the API server, and there is none: name one by "
-			       "kubernetes.kubeconfig");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"--remote needs the API server, and there is none: name one by kubernetes.kubeconfig");
 	if (!remote->setup.control || !remote->setup.journal)
-		return err_set(err, ERR_CONFIG, 0,
-			       "--remote asks through the control ConfigMap and reads the journal; "
-			       "kubernetes.%s is none",
-			       remote->setup.control ? "journal" : "control");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"--remote asks through the control ConfigMap and reads the journal; kubernetes.%s is none",
+			remote->setup.control ? "journal" : "control");
 	remote->kube = kube_new(&remote->setup.config, err);
 	if (!remote->kube)
 		return -1;

@@ -161,18 +161,13 @@ const struct cli_command cmd_resolve = {
 	.name = "resolve",
 	.summary = "say what the job would start from, and why; changes nothing",
 	.description =
-		"Looks at the journal, the retained checkpoints and the savepoints exactly as a "
-		"start\n"
-		"would, and prints the decision. --explain adds every source with how it was read, "
-		"every\n"
-		"candidate with the reason why it was taken or passed over, and Flink's command "
-		"line.\n"
+		"Looks at the journal, the retained checkpoints and the savepoints exactly as a start\n"
+		"would, and prints the decision. --explain adds every source with how it was read, every\n"
+		"candidate with the reason why it was taken or passed over, and Flink's command line.\n"
 		"Works whether drey runs or not.\n"
 		"\n"
-		"--checkpoints and --savepoints ask about a job that drey does not run, from any "
-		"machine\n"
-		"that can read its storage: no drey.yaml, no Flink, no Kubernetes. All that is "
-		"found there\n"
+		"--checkpoints and --savepoints ask about a job that drey does not run, from any machine\n"
+		"that can read its storage: no drey.yaml, no Flink, no Kubernetes. All that is found there\n"
 		"then counts as state of this job, or all of --job-id.\n",
 	.options = options,
 	.statuses = "0  it would launch\n"

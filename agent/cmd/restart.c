@@ -14,11 +14,11 @@ static int judge(struct client *client, void *arg)
 	const char *nonce = arg;
 
 	if (strcmp(view->last_nonce, nonce) == 0 && !view->last_ok)
-		return cli_fail(client->cli, CLI_FAILED,
-				"the stop failed: %s; the job runs on and drey tries it again "
-				"every %s",
-				view->last_operation_error,
-				clock_human(client->config.savepoints.stop_retry_ms, retry));
+		return cli_fail(
+			client->cli, CLI_FAILED,
+			"the stop failed: %s; the job runs on and drey tries it again every %s",
+			view->last_operation_error,
+			clock_human(client->config.savepoints.stop_retry_ms, retry));
 	if (status_view_is(view, "Running") && view->launch_number > client->launch_before)
 		return CLI_OK;
 	return client_stuck(client);
@@ -41,8 +41,7 @@ static int ask(struct client *client, void *arg)
 	if (view->do_not_restart)
 		return cli_fail(
 			cli, CLI_PARKED,
-			"do-not-restart is on: the job runs on, for it could not be started "
-			"again; `drey do-not-restart off` lifts it");
+			"do-not-restart is on: the job runs on, for it could not be started again; `drey do-not-restart off` lifts it");
 	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
 		return status;
 	request.nonce = nonce;
@@ -58,11 +57,10 @@ static int run(const struct cli *cli)
 const struct cli_command cmd_restart = {
 	.name = "restart",
 	.summary = "stop the job with a savepoint and start it from there",
-	.description = "For a job that has to begin anew in the same container. Waits until the "
-		       "new launch runs\n"
-		       "and Flink has reported that it restored that savepoint. A stop that fails "
-		       "leaves the\n"
-		       "job running and is tried again.\n",
+	.description =
+		"For a job that has to begin anew in the same container. Waits until the new launch runs\n"
+		"and Flink has reported that it restored that savepoint. A stop that fails leaves the\n"
+		"job running and is tried again.\n",
 	.options = options,
 	.statuses = "0  Running again, from the savepoint of the stop\n"
 		    "1  the stop or the new launch failed\n"

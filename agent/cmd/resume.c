@@ -31,9 +31,9 @@ static int judge(struct client *client, void *arg)
 	if (status_view_is(view, "Running"))
 		return CLI_OK;
 	if (view->do_not_restart && (status_view_parked(view) || status_view_is(view, "Holding")))
-		return cli_fail(client->cli, CLI_PARKED,
-				"do-not-restart is on, nothing starts until `drey do-not-restart "
-				"off`; running is wanted from then on");
+		return cli_fail(
+			client->cli, CLI_PARKED,
+			"do-not-restart is on, nothing starts until `drey do-not-restart off`; running is wanted from then on");
 	return client_stuck(client);
 }
 
@@ -87,10 +87,10 @@ static int ask(struct client *client, void *arg)
 		return status;
 	if (request->restore.kind != RESTORE_NONE && !status_view_parked(view) &&
 	    !status_view_is(view, "Holding"))
-		return cli_fail(client->cli, CLI_FAILED,
-				"the application is %s; `drey suspend` or `drey cancel` it first, "
-				"nothing was changed",
-				view->phase);
+		return cli_fail(
+			client->cli, CLI_FAILED,
+			"the application is %s; `drey suspend` or `drey cancel` it first, nothing was changed",
+			view->phase);
 	return client_do(
 		client, request,
 		&(struct client_goal){"phase Running", judge, NULL, client_print_restored});
@@ -111,17 +111,11 @@ const struct cli_command cmd_resume = {
 	.name = "resume",
 	.summary = "start the job again: from its newest state, or from what you name",
 	.description =
-		"Wanted is then running. After suspend the newest state is that savepoint; after "
-		"cancel,\n"
-		"finish, failure or while drey holds, what happened before is forgiven and the "
-		"newest\n"
-		"state is looked for again. Waits until Flink has reported what it restored, and "
-		"prints\n"
-		"it. --from, --empty and --allow-non-restored-state decide what drey would not "
-		"decide\n"
-		"alone. Each is for one start, which is repeated as long as it has left no state "
-		"of "
-		"its\n"
+		"Wanted is then running. After suspend the newest state is that savepoint; after cancel,\n"
+		"finish, failure or while drey holds, what happened before is forgiven and the newest\n"
+		"state is looked for again. Waits until Flink has reported what it restored, and prints\n"
+		"it. --from, --empty and --allow-non-restored-state decide what drey would not decide\n"
+		"alone. Each is for one start, which is repeated as long as it has left no state of its\n"
 		"own. `drey resolve --explain` shows beforehand what a start would do.\n",
 	.options = options,
 	.statuses = "0  Running, and restored what was decided\n"

@@ -46,11 +46,10 @@ static int run(const struct cli *cli)
 const struct cli_command cmd_run = {
 	.name = "run",
 	.summary = "supervise the application (started by drey-init)",
-	.description = "Finds out what the job has to start from, starts Flink, proves what Flink "
-		       "has restored,\n"
-		       "takes savepoints, and does what the other commands ask for. Always started "
-		       "by drey-init,\n"
-		       "which keeps Flink alive when this process dies and starts it again.\n",
+	.description =
+		"Finds out what the job has to start from, starts Flink, proves what Flink has restored,\n"
+		"takes savepoints, and does what the other commands ask for. Always started by drey-init,\n"
+		"which keeps Flink alive when this process dies and starts it again.\n",
 	.options = options,
 	.statuses = "0  the container ends, or drey-init asked for the end\n"
 		    "2  wrong use or configuration, damaged journal, state directory taken,\n"

@@ -81,8 +81,7 @@ const struct cli_command cmd_savepoint = {
 	.summary = "take a savepoint now and print where it is",
 	.description =
 		"Asks the running drey for one savepoint and waits until it is complete and every\n"
-		"file of it was found. Its location is the only line on standard output; with "
-		"--json\n"
+		"file of it was found. Its location is the only line on standard output; with --json\n"
 		"it is the status document. The savepoint goes to flink.savepointDirectory.\n",
 	.options = options,
 	.statuses = "0  the savepoint is complete\n"

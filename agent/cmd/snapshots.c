@@ -292,14 +292,10 @@ const struct cli_command cmd_snapshots = {
 	.name = "snapshots",
 	.summary = "list checkpoints and savepoints, newest first",
 	.description =
-		"What there is to start from, now and earlier: the savepoints that the journal "
-		"remembers\n"
-		"and whatever lies in the checkpoint and savepoint directories. Reads names, dates "
-		"and\n"
-		"the beginning of each savepoint's _metadata; `drey verify PATH` looks closely. "
-		"Changes\n"
-		"nothing, and works whether drey runs or not; --checkpoints and --savepoints also "
-		"without\n"
+		"What there is to start from, now and earlier: the savepoints that the journal remembers\n"
+		"and whatever lies in the checkpoint and savepoint directories. Reads names, dates and\n"
+		"the beginning of each savepoint's _metadata; `drey verify PATH` looks closely. Changes\n"
+		"nothing, and works whether drey runs or not; --checkpoints and --savepoints also without\n"
 		"drey.yaml.\n",
 	.options = options,
 	.statuses = "0  listed\n"

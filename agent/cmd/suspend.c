@@ -62,10 +62,8 @@ const struct cli_command cmd_suspend = {
 	.summary = "stop the job with a savepoint and keep it stopped",
 	.description =
 		"Takes a savepoint, stops the job with it, ends Flink and stays up, parked.\n"
-		"`drey resume` starts the job from exactly that savepoint. The savepoint's "
-		"location is\n"
-		"the only line on standard output. A stop that fails leaves the job running and "
-		"is\n"
+		"`drey resume` starts the job from exactly that savepoint. The savepoint's location is\n"
+		"the only line on standard output. A stop that fails leaves the job running and is\n"
 		"tried again (savepoints.stopRetry) as long as suspended is what is wanted.\n",
 	.options = options,
 	.statuses = "0  suspended\n"

@@ -147,13 +147,10 @@ const struct cli_command cmd_verify = {
 	.max_args = CLI_MAX_ARGS,
 	.summary = "check that a checkpoint or savepoint is complete",
 	.description =
-		"Reads the _metadata of the snapshot PATH (its directory, or the _metadata "
-		"itself;\n"
-		"a path or a URI such as s3://flink/ck/JOB/chk-42) and looks up every file that "
-		"it\n"
+		"Reads the _metadata of the snapshot PATH (its directory, or the _metadata itself;\n"
+		"a path or a URI such as s3://flink/ck/JOB/chk-42) and looks up every file that it\n"
 		"refers to. Each one that is missing or has the wrong size is named. Changes\n"
-		"nothing and reads no state. Of several PATHs each is checked, and the status is "
-		"that of\n"
+		"nothing and reads no state. Of several PATHs each is checked, and the status is that of\n"
 		"the worst. Object stores are reached with the credentials in the environment.\n",
 	.options = options,
 	.statuses = "0  complete\n"

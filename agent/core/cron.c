@@ -153,8 +153,7 @@ int cron_parse(const char *line, struct cron *ret_cron, struct err *err)
 		if (!len)
 			return err_set(
 				err, ERR_CONFIG, 0,
-				"'%s' has %zu fields; a cron line has five: minute, hour, day of "
-				"month, month, day of week",
+				"'%s' has %zu fields; a cron line has five: minute, hour, day of month, month, day of week",
 				line, i);
 		if (read_field(&fields[i], at, (int)len, &bits[i], err))
 			return err_wrap(err, "'%s'", line);

@@ -468,10 +468,10 @@ static int read_schema(const struct json *doc, struct err *err)
 	if (json_need_i64(doc, "schema", &schema, err))
 		return -1;
 	if (schema > JOURNAL_SCHEMA)
-		return err_set(err, ERR_CONFIG, 0,
-			       "written by a newer drey (schema %lld, this one knows %d): "
-			       "run that version again, this one leaves it alone",
-			       (long long)schema, JOURNAL_SCHEMA);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"written by a newer drey (schema %lld, this one knows %d): run that version again, this one leaves it alone",
+			(long long)schema, JOURNAL_SCHEMA);
 	if (schema < 1)
 		return err_set(err, ERR_FORMAT, 0, "'schema': %lld does not exist",
 			       (long long)schema);

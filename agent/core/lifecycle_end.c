@@ -97,8 +97,8 @@ static void flink_died(struct lifecycle *life, int wait_status, const char *mean
 		outcome_release(outcome);
 		outcome->kind = OUTCOME_UNKNOWN;
 		outcome->unix_ms = life->now_unix_ms;
-		outcome->reason = xstrdup("Flink ended with exit status 0 before its final state "
-					  "could be read");
+		outcome->reason = xstrdup(
+			"Flink ended with exit status 0 before its final state could be read");
 		resolve_start(life, outcome->reason);
 		return;
 	}
@@ -297,16 +297,15 @@ void adopt(struct lifecycle *life, const struct event *event)
 		life->foreign = true;
 		snprintf(life->foreign_id, JOB_ID_BYTES, "%s", running);
 		if (lost || is_superseded(life, running)) {
-			fence(life, lost ? lost
-					 : "it has decided a later launch than the one that runs "
-					   "here");
+			fence(life,
+			      lost ? lost
+				   : "it has decided a later launch than the one that runs here");
 			return;
 		}
-		enter_because(life, PHASE_HOLDING, CAUSE_UNKNOWN_FLINK_RUNS,
-			      "a Flink runs (launch %s) that the journal does not know; drey does "
-			      "nothing "
-			      "until it has ended",
-			      running);
+		enter_because(
+			life, PHASE_HOLDING, CAUSE_UNKNOWN_FLINK_RUNS,
+			"a Flink runs (launch %s) that the journal does not know; drey does nothing until it has ended",
+			running);
 		return;
 	}
 	if (running) {

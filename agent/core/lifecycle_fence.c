@@ -30,8 +30,7 @@ void fence(struct lifecycle *life, const char *why)
 	life->note_ms = life->tasks_ms = 0;
 	enter_because(
 		life, PHASE_HOLDING, CAUSE_JOURNAL_TAKEN,
-		"another drey writes this application's journal (%s); this one stops acting, and "
-		"lets no Flink of its own run on",
+		"another drey writes this application's journal (%s); this one stops acting, and lets no Flink of its own run on",
 		why);
 	if (life->launch_step == LAUNCH_LIVE || life->foreign)
 		kill_flink(life);
@@ -99,8 +98,8 @@ bool takeover_waits(struct lifecycle *life)
 	}
 	life->retry_ms = life->takeover_pending ? life->now_ms + ASK_AGAIN_MS : life->takeover_ms;
 	enter(life, PHASE_RESOLVING,
-	      "launch %" PRId64 " of %s may still run, nobody has seen its end: it gets %lld s to "
-	      "see that the journal was taken over",
+	      "launch %" PRId64
+	      " of %s may still run, nobody has seen its end: it gets %lld s to see that the journal was taken over",
 	      launch->number, launch->writer, (long long)(life->config->takeover_ms / 1000));
 	return true;
 }

@@ -230,8 +230,7 @@ static void record_end_of_job(struct lifecycle *life)
 	const char *error = NULL;
 
 	if (operation->kind == OPERATION_STOP && !life->stop_location)
-		error = "the job stopped, but nobody saw where its savepoint is; it is looked for "
-			"in storage";
+		error = "the job stopped, but nobody saw where its savepoint is; it is looked for in storage";
 	else if (operation->kind == OPERATION_STOP && life->savepoint_damaged)
 		error = life->operation_error ? life->operation_error : "its savepoint is damaged";
 	/* where nobody knows of a savepoint, or saw the job cancelled, it may have come to its own end */

@@ -43,8 +43,7 @@ static void record(struct lifecycle *life, const struct seen_savepoint *seen)
 	life->want_write = true;
 	note(life, NOTE_INFO,
 	     "%s %s (checkpoint id %" PRId64
-	     ") was asked for by somebody else; it counts, and drey "
-	     "never deletes it",
+	     ") was asked for by somebody else; it counts, and drey never deletes it",
 	     seen->stop ? "a stop with savepoint" : "a savepoint", seen->path, seen->id);
 }
 

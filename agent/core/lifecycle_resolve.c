@@ -112,8 +112,7 @@ static void remember_mismatch(struct lifecycle *life, struct launch *launch,
 	life->want_write = true;
 	note(life, NOTE_WARNING,
 	     "%s is not newer than %s (checkpoint id %" PRId64 "), from which launch %" PRId64
-	     " was to start: Flink had restored something else, and what that launch made is not "
-	     "used",
+	     " was to start: Flink had restored something else, and what that launch made is not used",
 	     seen->path, launch->restore_path, launch->restore_checkpoint_id, launch->number);
 }
 

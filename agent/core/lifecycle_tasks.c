@@ -80,10 +80,10 @@ static void stall(struct lifecycle *life)
 	long long seconds = life->config->ready_deadline_ms / 1000;
 
 	if (life->cause == CAUSE_NONE)
-		enter_because(life, life->phase, CAUSE_JOB_NOT_RUNNING,
-			      "the tasks of job %s have not all run for %lld s; Flink waits, and "
-			      "continues as soon as it can",
-			      journal_launch(&life->journal)->job_id, seconds);
+		enter_because(
+			life, life->phase, CAUSE_JOB_NOT_RUNNING,
+			"the tasks of job %s have not all run for %lld s; Flink waits, and continues as soon as it can",
+			journal_launch(&life->journal)->job_id, seconds);
 }
 
 void not_ready(struct lifecycle *life)

@@ -163,8 +163,7 @@ static void compare_directory(struct lifecycle *life, const struct launch *launc
 	else
 		note(life, NOTE_WARNING,
 		     "checkpoint %" PRId64
-		     " of job %s is at %s, which is no directory below %s: after "
-		     "a failure nothing may be found there; let the job write to that directory",
+		     " of job %s is at %s, which is no directory below %s: after a failure nothing may be found there; let the job write to that directory",
 		     launch->last_checkpoint_id, launch->job_id, launch->last_checkpoint_path,
 		     launch->checkpoint_dir ? launch->checkpoint_dir : told);
 	free(dir);

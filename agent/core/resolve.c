@@ -129,8 +129,9 @@ static void tell_permission(struct inquiry *in)
 	if (decision->kind == DECISION_START_EMPTY)
 		decision->allow_non_restored = false;
 	else if (decision->kind == DECISION_START_FROM)
-		inquiry_add(in, "; state that the job does not have may be left out, as a person "
-				"has asked for this start");
+		inquiry_add(
+			in,
+			"; state that the job does not have may be left out, as a person has asked for this start");
 }
 
 void resolve(const struct journal *journal, struct facts *facts, const struct policy *policy,

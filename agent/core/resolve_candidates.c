@@ -206,11 +206,10 @@ void candidate_take(struct inquiry *in, struct candidate *c, enum rule rule, con
 		inquiry_judge(c, VERDICT_REJECTED,
 			      "_metadata version %d is newer than this Flink reads (%d)",
 			      c->metadata_version, in->facts->max_metadata_version);
-		inquiry_hold(in, CAUSE_FLINK_TOO_OLD, rule,
-			     "%s was written by a newer Flink (_metadata version %d, this Flink "
-			     "reads up to %d); start the Flink version that wrote it",
-			     c->snapshot.path, c->metadata_version,
-			     in->facts->max_metadata_version);
+		inquiry_hold(
+			in, CAUSE_FLINK_TOO_OLD, rule,
+			"%s was written by a newer Flink (_metadata version %d, this Flink reads up to %d); start the Flink version that wrote it",
+			c->snapshot.path, c->metadata_version, in->facts->max_metadata_version);
 		return;
 	}
 	if (line_forbids(in, c, rule))
@@ -260,10 +259,10 @@ bool age_forbids(struct inquiry *in)
 		clock_human(age_ms, age);
 	inquiry_judge(c, VERDICT_REJECTED, "%s%s, and restore.maxAge is %s", age,
 		      completed_ms ? " old" : "", limit);
-	inquiry_hold(in, CAUSE_STATE_TOO_OLD, RULE_NEWEST,
-		     "the newest usable state is %s%s, more than restore.maxAge (%s) allows; `drey "
-		     "resume --from %s` takes it once all the same",
-		     age, completed_ms ? " old" : "", limit, c->snapshot.path);
+	inquiry_hold(
+		in, CAUSE_STATE_TOO_OLD, RULE_NEWEST,
+		"the newest usable state is %s%s, more than restore.maxAge (%s) allows; `drey resume --from %s` takes it once all the same",
+		age, completed_ms ? " old" : "", limit, c->snapshot.path);
 	return true;
 }
 
@@ -317,11 +316,11 @@ const struct snapshot *candidate_vanished(const struct inquiry *in, const struct
 static void hold_for_vanished(struct inquiry *in, struct candidate *c, const struct snapshot *gone)
 {
 	inquiry_judge(c, VERDICT_REJECTED, "older than %s, which Flink has completed", gone->path);
-	inquiry_hold(in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
-		     "Flink has completed %s, but it is not to be found; the newest found is %s "
-		     "(%" PRId64
-		     "); bring it back, or accept the loss with `drey resume --from %s`",
-		     gone->path, c->snapshot.path, c->snapshot.checkpoint_id, c->snapshot.path);
+	inquiry_hold(
+		in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
+		"Flink has completed %s, but it is not to be found; the newest found is %s (%" PRId64
+		"); bring it back, or accept the loss with `drey resume --from %s`",
+		gone->path, c->snapshot.path, c->snapshot.checkpoint_id, c->snapshot.path);
 }
 
 static void choose(struct inquiry *in, struct candidate *c)

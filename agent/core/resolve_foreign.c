@@ -104,19 +104,19 @@ bool journal_is_lost(struct inquiry *in)
 	newest = newest_found(in, initial, &count);
 	if (!newest)
 		return false;
-	inquiry_hold(in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
-		     "the journal knows of no launch that ran, but %zu snapshots%s were found, "
-		     "the newest %s: "
-		     "the journal may be lost%s; `drey resume "
-		     "--from %s` starts from it, `drey resume --empty` without state%s",
-		     count, initial ? " that may be newer than the initial savepoint" : "",
-		     newest->snapshot.path,
-		     is_surely_ours(in, newest) ? "" : ", or they are another application's",
-		     newest->snapshot.path,
-		     is_surely_ours(in, newest)
-			     ? ""
-			     : ", and `restore.foreign: ignore` is for directories that "
-			       "are shared");
+	inquiry_hold(
+		in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
+		"the journal knows of no launch that ran, but %zu snapshots%s were found, "
+		"the newest %s: "
+		"the journal may be lost%s; `drey resume "
+		"--from %s` starts from it, `drey resume --empty` without state%s",
+		count, initial ? " that may be newer than the initial savepoint" : "",
+		newest->snapshot.path,
+		is_surely_ours(in, newest) ? "" : ", or they are another application's",
+		newest->snapshot.path,
+		is_surely_ours(in, newest)
+			? ""
+			: ", and `restore.foreign: ignore` is for directories that are shared");
 	return true;
 }
 
@@ -324,9 +324,9 @@ bool unknown_launch_forbids(struct inquiry *in)
 	    (in->decision->rule == RULE_REQUEST && !in->undated) || !(c = unknown_launch(in, &job)))
 		return false;
 	if (in->decision->kind != DECISION_START_EMPTY)
-		inquiry_judge(&in->facts->candidates[in->decision->candidate], VERDICT_REJECTED,
-			      "a launch that the journal does not know was started from something "
-			      "else");
+		inquiry_judge(
+			&in->facts->candidates[in->decision->candidate], VERDICT_REJECTED,
+			"a launch that the journal does not know was started from something else");
 	inquiry_hold(in, CAUSE_UNKNOWN_LAUNCH, RULE_NEWEST,
 		     "Flink's HA has job %s, which was started from %s, and no launch in the "
 		     "journal had this job id: the journal may be from a backup; `drey resume "
@@ -363,14 +363,13 @@ bool foreign_forbids(struct inquiry *in)
 	if (decision->kind != DECISION_START_EMPTY)
 		inquiry_judge(&in->facts->candidates[decision->candidate], VERDICT_REJECTED,
 			      "something newer was found that no launch of ours has made");
-	inquiry_hold(in, CAUSE_UNKNOWN_NEWER_STATE, RULE_NEWEST,
-		     "%s is newer than all that the launches in the journal have made, and none of "
-		     "them has made it: the journal may be from a backup%s",
-		     c->snapshot.path,
-		     is_surely_ours(in, c)
-			     ? ", for only this application has such job ids; `drey "
-			       "resume --from PATH` says what to start from"
-			     : ", or another application writes into this directory; " WAYS_OUT);
+	inquiry_hold(
+		in, CAUSE_UNKNOWN_NEWER_STATE, RULE_NEWEST,
+		"%s is newer than all that the launches in the journal have made, and none of them has made it: the journal may be from a backup%s",
+		c->snapshot.path,
+		is_surely_ours(in, c)
+			? ", for only this application has such job ids; `drey resume --from PATH` says what to start from"
+			: ", or another application writes into this directory; " WAYS_OUT);
 	return true;
 }
 

@@ -169,14 +169,14 @@ static void go_on(struct inquiry *in, const struct launch *launch, struct candid
 	inquiry_judge_rest(in, VERDICT_OLDER, "older than what Flink's HA has");
 	inquiry_decide(in, DECISION_CONTINUE, RULE_CONTINUE,
 		       "launch %" PRId64
-		       " goes on under its job id %s: Flink's HA has checkpoint id "
-		       "%" PRId64 " (%s)",
+		       " goes on under its job id %s: Flink's HA has checkpoint id %" PRId64
+		       " (%s)",
 		       launch->number, launch->job_id, newest, entry->snapshot.path);
 	if (entry->integrity != INTEGRITY_COMPLETE)
-		inquiry_add(in,
-			    "; unverified, because its _metadata cannot be used (%s), which Flink "
-			    "does not need for this",
-			    inquiry_detail(entry->detail));
+		inquiry_add(
+			in,
+			"; unverified, because its _metadata cannot be used (%s), which Flink does not need for this",
+			inquiry_detail(entry->detail));
 	if (unacknowledged)
 		inquiry_add(in,
 			    "; checkpoint id %" PRId64 " is newer, but Flink never acknowledged it",

@@ -26,10 +26,10 @@ bool stateless_upgrade_decides(struct inquiry *in)
 	if (!generation_starts_empty(in))
 		return false;
 	inquiry_judge_rest(in, VERDICT_REJECTED, "upgrade is stateless");
-	inquiry_decide(in, DECISION_START_EMPTY, RULE_NEWEST,
-		       "upgrade is stateless: generation %s is another one than before and starts "
-		       "empty",
-		       in->policy->generation);
+	inquiry_decide(
+		in, DECISION_START_EMPTY, RULE_NEWEST,
+		"upgrade is stateless: generation %s is another one than before and starts empty",
+		in->policy->generation);
 	return true;
 }
 
@@ -81,11 +81,11 @@ static void hold_without_state(struct inquiry *in)
 		inquiry_add(in, " (the newest is %s: %s)", newest->snapshot.path,
 			    inquiry_detail(newest->reason));
 	else if (empty)
-		inquiry_add(in,
-			    ": launch %" PRId64
-			    " was to start empty, as a person has asked, and left none; what was "
-			    "there before was given up by that",
-			    empty->number);
+		inquiry_add(
+			in,
+			": launch %" PRId64
+			" was to start empty, as a person has asked, and left none; what was there before was given up by that",
+			empty->number);
 	if (left_out(in))
 		inquiry_add(in, "; %zu older snapshots were not looked at", left_out(in));
 	inquiry_add(in, "; bring the storage back, or " WAYS_OUT);
@@ -126,10 +126,10 @@ bool nothing_decides(struct inquiry *in)
 	else if (initial->state != SOURCE_NOT_CONFIGURED)
 		hold_without_initial(in);
 	else if (inquiry_never_ran(in))
-		inquiry_decide(in, DECISION_START_EMPTY, RULE_NOTHING,
-			       "the application has never run: every source was read and holds "
-			       "nothing%s",
-			       in->facts->candidate_count ? " of its own" : "");
+		inquiry_decide(
+			in, DECISION_START_EMPTY, RULE_NOTHING,
+			"the application has never run: every source was read and holds nothing%s",
+			in->facts->candidate_count ? " of its own" : "");
 	else
 		inquiry_decide(
 			in, DECISION_START_EMPTY, RULE_NOTHING,

@@ -51,8 +51,7 @@ bool request_decides(struct inquiry *in)
 	if (!request->token || !*request->token) {
 		inquiry_hold(
 			in, CAUSE_REQUEST_WITHOUT_TOKEN, RULE_REQUEST,
-			"the restore request has no token, so it cannot be carried out just once; "
-			"ask again with `drey resume`");
+			"the restore request has no token, so it cannot be carried out just once; ask again with `drey resume`");
 		return true;
 	}
 	if (request->kind == RESTORE_NEWEST || journal_is_consumed(in->journal, request->token))

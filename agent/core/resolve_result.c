@@ -98,10 +98,10 @@ bool result_decides(struct inquiry *in)
 	if (!launch)
 		return false;
 	if (source->state == SOURCE_UNREADABLE) {
-		inquiry_hold(in, CAUSE_STORAGE_UNREADABLE, RULE_UNREADABLE,
-			     "whether job %s has come to its end cannot be read: %s; drey looks "
-			     "again",
-			     launch->job_id, inquiry_detail(source->detail));
+		inquiry_hold(
+			in, CAUSE_STORAGE_UNREADABLE, RULE_UNREADABLE,
+			"whether job %s has come to its end cannot be read: %s; drey looks again",
+			launch->job_id, inquiry_detail(source->detail));
 		return true;
 	}
 	return !strcmp(in->facts->ended_job, launch->job_id) && judge(in, launch);
@@ -136,12 +136,12 @@ bool promise_forbids(struct inquiry *in)
 	promised = facts_find(in->facts, in->promised);
 	if (start)
 		inquiry_judge(chosen, VERDICT_REJECTED, "not what the job is to be continued from");
-	inquiry_hold(in, named ? CAUSE_INITIAL_SAVEPOINT_UNUSABLE : CAUSE_NEWEST_STATE_MISSING,
-		     RULE_NEWEST,
-		     "%s %s (%s), and the newest usable state is another one: %s; `drey resume "
-		     "--from PATH` says what to start from",
-		     named ? "restore.initialSavepoint names" : "the job was stopped with",
-		     in->promised, promised ? inquiry_detail(promised->reason) : "not found",
-		     start ? chosen->snapshot.path : "none");
+	inquiry_hold(
+		in, named ? CAUSE_INITIAL_SAVEPOINT_UNUSABLE : CAUSE_NEWEST_STATE_MISSING,
+		RULE_NEWEST,
+		"%s %s (%s), and the newest usable state is another one: %s; `drey resume --from PATH` says what to start from",
+		named ? "restore.initialSavepoint names" : "the job was stopped with", in->promised,
+		promised ? inquiry_detail(promised->reason) : "not found",
+		start ? chosen->snapshot.path : "none");
 	return true;
 }

@@ -66,12 +66,11 @@ static bool stays_open(struct inquiry *in, bool parked, const char *what, const 
 	in->decision->settlement = SETTLEMENT_OPEN;
 	if (parked)
 		return false;
-	inquiry_hold(in, CAUSE_OPERATION_UNSETTLED, RULE_OPERATION,
-		     "a %s (%s) was in flight when Flink was gone, and %s cannot be read to see "
-		     "what came of it: %s; drey looks again",
-		     operation_kind_name(in->journal->operation.kind),
-		     operation_reason_name(in->journal->operation.reason), what,
-		     inquiry_detail(detail));
+	inquiry_hold(
+		in, CAUSE_OPERATION_UNSETTLED, RULE_OPERATION,
+		"a %s (%s) was in flight when Flink was gone, and %s cannot be read to see what came of it: %s; drey looks again",
+		operation_kind_name(in->journal->operation.kind),
+		operation_reason_name(in->journal->operation.reason), what, inquiry_detail(detail));
 	return true;
 }
 

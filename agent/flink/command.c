@@ -220,23 +220,22 @@ static int check_word(const struct command_word *word, struct flink_version vers
 	case COMMAND_JOB_ID:
 	case COMMAND_RESTORE:
 	case COMMAND_NON_RESTORED:
-		return err_set(err, ERR_CONFIG, 0,
-			       "command: %s is drey's to set: it decides the id and what the job "
-			       "starts from",
-			       word->word);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"command: %s is drey's to set: it decides the id and what the job starts from",
+			word->word);
 	case COMMAND_HOST:
 	case COMMAND_WEB_PORT:
 		if (!flink_version_has_host_option(version))
-			return err_set(err, ERR_CONFIG, 0,
-				       "command: Flink %s has no option %s; use -D "
-				       "jobmanager.rpc.address=... or -D rest.port=...",
-				       flink_version_print(version, text), word->word);
+			return err_set(
+				err, ERR_CONFIG, 0,
+				"command: Flink %s has no option %s; use -D jobmanager.rpc.address=... or -D rest.port=...",
+				flink_version_print(version, text), word->word);
 		break;
 	case COMMAND_UNKNOWN:
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"command: '%s' is not an option of Flink's entry point; arguments of "
-			"the program go to 'args'",
+			"command: '%s' is not an option of Flink's entry point; arguments of the program go to 'args'",
 			word->word);
 	}
 	if (!word->value)

@@ -191,10 +191,10 @@ static int choose(const char *dir, struct flink_version version, bool legacy_the
 		!flink_version_known(version) || flink_version_at_least(version, 1, 19);
 
 	if (legacy_there && standard_there && !flink_version_known(version))
-		return err_set(err, ERR_CONFIG, 0,
-			       "%s holds %s and %s: which one Flink reads depends on its version, "
-			       "which is not known",
-			       dir, legacy_name, standard_name);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"%s holds %s and %s: which one Flink reads depends on its version, which is not known",
+			dir, legacy_name, standard_name);
 	if (legacy_there && legacy_read) {
 		*ret_legacy = true;
 		return 0;

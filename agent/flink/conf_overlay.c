@@ -54,16 +54,15 @@ static int flink_conf_check_dir(const struct flink_conf_sources *sources, struct
 	if (option && found && !same_place(option, found))
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"flink.command: --configDir %s has no effect, because Flink's script "
-			"passes %s; set FLINK_CONF_DIR in flink.environment instead",
+			"flink.command: --configDir %s has no effect, because Flink's script passes %s; set FLINK_CONF_DIR in flink.environment instead",
 			option, found);
 	if (sources->directory && found && !same_place(sources->directory, found))
-		return err_set(err, ERR_CONFIG, 0,
-			       "flink.configDirectory is %s, but Flink reads %s; correct "
-			       "flink.configDirectory, or %s",
-			       sources->directory, found,
-			       option ? "--configDir of flink.command"
-				      : "FLINK_CONF_DIR of flink.environment");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"flink.configDirectory is %s, but Flink reads %s; correct flink.configDirectory, or %s",
+			sources->directory, found,
+			option ? "--configDir of flink.command"
+			       : "FLINK_CONF_DIR of flink.environment");
 	return 0;
 }
 

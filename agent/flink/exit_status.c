@@ -30,8 +30,7 @@ static const struct meaning {
 	 "the application failed (in 2.x also: main() threw, or the state could not be restored)"},
 	{165, FLINK_EXIT_UNKNOWN, "Flink ended and did not know the state of its application"},
 	{239, FLINK_EXIT_SAFEGUARD,
-	 "Flink halted itself: an uncaught error, or it could not end "
-	 "within 5 s of a signal"},
+	 "Flink halted itself: an uncaught error, or it could not end within 5 s of a signal"},
 };
 
 static const struct meaning *find(int status)
@@ -89,9 +88,9 @@ struct flink_exit flink_exit_explain(int wait_status, bool oom_killed)
 		ret.kind = meaning->kind;
 	if (ret.kind == FLINK_EXIT_KILLED && oom_killed) {
 		ret.kind = FLINK_EXIT_OOM;
-		snprintf(ret.sentence, sizeof(ret.sentence),
-			 "exit status 137: killed by the kernel: the memory limit of the container "
-			 "was hit");
+		snprintf(
+			ret.sentence, sizeof(ret.sentence),
+			"exit status 137: killed by the kernel: the memory limit of the container was hit");
 	} else {
 		snprintf(ret.sentence, sizeof(ret.sentence), "exit status %d: %s", ret.status,
 			 meaning ? meaning->text : "not one that Flink is known to use");

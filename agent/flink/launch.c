@@ -138,8 +138,7 @@ int flink_launch_check(const struct flink_launch *launch, struct err *err)
 	if (launch->jars && launch->jars[0] && !flink_version_has_jars_option(launch->version))
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"jars: Flink %s cannot be given jars (1.19 and later); put them into "
-			"usrlib/",
+			"jars: Flink %s cannot be given jars (1.19 and later); put them into usrlib/",
 			flink_version_print(launch->version, text));
 	return 0;
 }

@@ -185,11 +185,11 @@ int flink_conf_check(const struct flink_conf *conf, struct err *err)
 
 	for (size_t i = 0; i < ARRAY_LEN(forbidden); i++)
 		if (flink_conf_get(conf, forbidden[i]))
-			return err_set(err, ERR_CONFIG, 0,
-				       "%s: %s: %s; remove it, and name a first savepoint by "
-				       "restore.initialSavepoint",
-				       origin(conf, forbidden[i]), forbidden[i],
-				       flink_launch_reserved(forbidden[i]));
+			return err_set(
+				err, ERR_CONFIG, 0,
+				"%s: %s: %s; remove it, and name a first savepoint by restore.initialSavepoint",
+				origin(conf, forbidden[i]), forbidden[i],
+				flink_launch_reserved(forbidden[i]));
 	return 0;
 }
 

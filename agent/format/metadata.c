@@ -27,8 +27,7 @@ static int check_header(int64_t offset, uint32_t magic, int32_t version, int64_t
 		source_fail(
 			offset + 4, err,
 			"_metadata version %" PRId32
-			", written by Flink 2.4 or newer; versions %d to %d are read: a newer drey "
-			"is needed",
+			", written by Flink 2.4 or newer; versions %d to %d are read: a newer drey is needed",
 			version, METADATA_VERSION_MIN, METADATA_VERSION_MAX);
 		if (err) /* not damaged: somebody who knows more can read it */
 			err->kind = ERR_CONFIG;

@@ -134,13 +134,14 @@ static int load_pod(const struct kube_config_world *world, struct kube_config *c
 	const char *port = world->get("KUBERNETES_SERVICE_PORT");
 
 	if (!host || !*host || !port || !*port)
-		return err_set(err, ERR_ABSENT, 0,
-			       "not in a cluster (no KUBERNETES_SERVICE_HOST and _PORT) and no "
-			       "kubeconfig given");
+		return err_set(
+			err, ERR_ABSENT, 0,
+			"not in a cluster (no KUBERNETES_SERVICE_HOST and _PORT) and no kubeconfig given");
 	config->token_file = xasprintf("%s/token", world->service_account_dir);
 	if (need_file(config->token_file, err))
-		return err_wrap(err, "in a cluster, but without the service account's token "
-				     "(automountServiceAccountToken?)");
+		return err_wrap(
+			err,
+			"in a cluster, but without the service account's token (automountServiceAccountToken?)");
 	config->ca_file = xasprintf("%s/ca.crt", world->service_account_dir);
 	if (need_file(config->ca_file, err)) {
 		if (err && err->kind == ERR_ABSENT)

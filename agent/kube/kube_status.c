@@ -132,13 +132,14 @@ int kube_status_err(const struct kube_asked *asked, struct kube_answer *answer, 
 	}
 	bound_retry_after(answer);
 	kind = kind_of(asked, answer);
-	return err_set(err, kind, 0, "%s %.*s: HTTP %d%s%s%s%s%s", asked->method,
-		       (int)strcspn(asked->path, "?"), asked->path, answer->status,
-		       answer->reason[0] ? " " : "", answer->reason, answer->message[0] ? ": " : "",
-		       answer->message,
-		       answer->path_unknown ? " (the API server does not have this path: is the "
-					      "resource's definition installed?)"
-					    : "");
+	return err_set(
+		err, kind, 0, "%s %.*s: HTTP %d%s%s%s%s%s", asked->method,
+		(int)strcspn(asked->path, "?"), asked->path, answer->status,
+		answer->reason[0] ? " " : "", answer->reason, answer->message[0] ? ": " : "",
+		answer->message,
+		answer->path_unknown
+			? " (the API server does not have this path: is the resource's definition installed?)"
+			: "");
 }
 
 static int nonsense(const struct kube_asked *asked, struct kube_answer *answer, const char *why,

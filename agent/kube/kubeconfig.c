@@ -156,9 +156,9 @@ static int take_cluster(const struct kubeconfig_file *file, const struct json *c
 	size_t len;
 
 	if (json_is_true(json_get(cluster, "insecure-skip-tls-verify")))
-		return err_set(err, ERR_CONFIG, 0,
-			       "insecure-skip-tls-verify is refused: give the cluster's CA in "
-			       "certificate-authority");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"insecure-skip-tls-verify is refused: give the cluster's CA in certificate-authority");
 	if (take_str(cluster, "server", &config->server, err) ||
 	    take_str(cluster, "tls-server-name", &config->tls_server_name, err) ||
 	    take_str(cluster, "proxy-url", &config->proxy_url, err) ||
@@ -183,17 +183,17 @@ static int refuse_user(const struct json *user, struct err *err)
 
 	if (json_kind(plugin) != JSON_NULL) {
 		name = json_str(plugin, "command");
-		return err_set(err, ERR_CONFIG, 0,
-			       "exec plugin '%.100s' is refused: drey runs no programs to log in; "
-			       "use a token, a tokenFile or a client certificate",
-			       name ? name : "");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"exec plugin '%.100s' is refused: drey runs no programs to log in; use a token, a tokenFile or a client certificate",
+			name ? name : "");
 	}
 	if (json_kind(provider) != JSON_NULL) {
 		name = json_str(provider, "name");
-		return err_set(err, ERR_CONFIG, 0,
-			       "auth-provider '%.100s' is refused; use a token, a tokenFile or a "
-			       "client certificate",
-			       name ? name : "");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"auth-provider '%.100s' is refused; use a token, a tokenFile or a client certificate",
+			name ? name : "");
 	}
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
 		if (json_kind(json_get(user, refused[i])) != JSON_NULL)

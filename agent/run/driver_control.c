@@ -71,8 +71,9 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 	} else if (request.restore.kind != RESTORE_NONE &&
 		   lifecycle_refuses_restore(&driver->life)) {
 		driver->metrics.refused[METRICS_SOCKET]++;
-		answer(call, control_answer_error("the job runs: suspend or cancel it first, "
-						  "then resume from something else"));
+		answer(call,
+		       control_answer_error(
+			       "the job runs: suspend or cancel it first, then resume from something else"));
 	} else {
 		log_info(driver->log, "request",
 			 LOG_STR("command", control_command_name(request.command)));

@@ -463,10 +463,10 @@ int driver_ha_open(struct driver *driver, struct err *err)
 		return -1;
 	ha->timer = loop_timer_new(driver->loop, look, ha);
 	if (setup->kube.fast_failover && !setup->ha.home)
-		log_warn(driver->log,
-			 "no fast failover: a JobManager that was killed is replaced only "
-			 "after its lease",
-			 LOG_STR("reason", setup->ha.why_not_home));
+		log_warn(
+			driver->log,
+			"no fast failover: a JobManager that was killed is replaced only after its lease",
+			LOG_STR("reason", setup->ha.why_not_home));
 	return 0;
 }
 

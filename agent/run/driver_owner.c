@@ -136,10 +136,10 @@ static void done(void *arg, bool ran)
 	if (counts && job->first && job->result == 0)
 		xstrset(&watch->seen_uid, job->workload.uid);
 	else if (counts && job->first)
-		log_warn(watch->driver->log,
-			 "the owner of the pod cannot be read: an upgrade may not be told from an "
-			 "eviction (kubernetes.owner)",
-			 LOG_ERR(&job->err));
+		log_warn(
+			watch->driver->log,
+			"the owner of the pod cannot be read: an upgrade may not be told from an eviction (kubernetes.owner)",
+			LOG_ERR(&job->err));
 	else if (counts && watch->waiting)
 		answered(watch, job);
 	workload_release(&job->workload);

@@ -90,8 +90,8 @@ static void complain(struct ready *ready, const struct err *why)
 {
 	if (!ready->complained || strcmp(ready->complained, why->msg) != 0)
 		log_warn(ready->driver->log,
-			 "the condition " WORKLOAD_CONDITION " of the owner of the pod cannot be "
-			 "written",
+			 "the condition " WORKLOAD_CONDITION
+			 " of the owner of the pod cannot be written",
 			 LOG_ERR(why));
 	xstrset(&ready->complained, why->msg);
 }
@@ -105,10 +105,11 @@ static void tell_denied(struct ready *ready, const struct ready_job *job)
 		job->uid ? "/status" : "", setup_of(ready)->owner, job->uid ? "patch" : "get");
 
 	if (!ready->told_denied)
-		log_warn(ready->driver->log,
-			 "the condition " WORKLOAD_CONDITION " of the owner of the pod may not be "
-			 "written: it is done without, until the Role has this rule",
-			 LOG_STR("rule", rule), LOG_ERR(&job->err));
+		log_warn(
+			ready->driver->log,
+			"the condition " WORKLOAD_CONDITION
+			" of the owner of the pod may not be written: it is done without, until the Role has this rule",
+			LOG_STR("rule", rule), LOG_ERR(&job->err));
 	ready->told_denied = true;
 }
 

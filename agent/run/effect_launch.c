@@ -99,8 +99,8 @@ void effect_launch(struct driver *driver)
 	if (driver->setup->life.lease_ms && !driver->init_takes_lease)
 		return effect_refuse_launch(
 			driver,
-			&(struct err){.msg = "fencing is strict, and this drey-init is too old for "
-					     "that: it has to be of the same version as drey"},
+			&(struct
+			  err){.msg = "fencing is strict, and this drey-init is too old for that: it has to be of the same version as drey"},
 			CAUSE_JOURNAL_UNREADABLE);
 	if (driver_take_flink_lock(driver, &err) < 0 || setup_check_port(driver->setup, &err) < 0 ||
 	    launch_build(driver->setup, launch, &exec, &archive, &err) < 0 ||

@@ -242,8 +242,7 @@ static void begin_anew(struct driver *driver, const struct err *err)
 {
 	log_warn(
 		driver->log,
-		"another drey has written the journal since it was read: this agent ends, the next "
-		"one reads it anew",
+		"another drey has written the journal since it was read: this agent ends, the next one reads it anew",
 		LOG_ERR(err));
 	driver_stop(driver, 1);
 }

@@ -68,9 +68,9 @@ static int inherited_fd(struct err *err)
 	socklen_t len = sizeof(type);
 
 	if (!text)
-		return err_set(err, ERR_CONFIG, 0,
-			       "`drey run` is started by drey-init: drey-init --agent -- drey run "
-			       "--config FILE");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"`drey run` is started by drey-init: drey-init --agent -- drey run --config FILE");
 	if (!*text || *end || fd < 0 || fd > 1 << 20 ||
 	    getsockopt((int)fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET)
 		return err_set(err, ERR_CONFIG, 0, "%s=%s is not drey-init's link", LINK_ENV, text);
@@ -180,8 +180,7 @@ int init_link_launch(struct init_link *link, const char *job_id, int64_t number,
 	if (packet.len_bytes > LINK_PACKET_MAX_BYTES || msg.argc + msg.envc > LINK_STRINGS_MAX)
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"command line and environment of Flink are too large: %zu bytes in %u "
-			"strings, at most %d and %d",
+			"command line and environment of Flink are too large: %zu bytes in %u strings, at most %d and %d",
 			packet.len_bytes, msg.argc + msg.envc, LINK_PACKET_MAX_BYTES,
 			LINK_STRINGS_MAX);
 	return send_packet(link, packet.data, packet.len_bytes, lock_fd, err);

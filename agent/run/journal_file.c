@@ -178,10 +178,10 @@ int state_lock_take(const char *dir, int *ret_fd, struct err *err)
 		return 0;
 	}
 	if (why.kind == ERR_BUSY)
-		return err_set(err, ERR_BUSY, 0,
-			       "another drey works in the state directory: %s; end that one, or "
-			       "set a stateDirectory of its own",
-			       why.msg);
+		return err_set(
+			err, ERR_BUSY, 0,
+			"another drey works in the state directory: %s; end that one, or set a stateDirectory of its own",
+			why.msg);
 	if (err)
 		*err = why;
 	return err_wrap(err, "take the state directory %s", dir);

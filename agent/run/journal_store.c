@@ -94,24 +94,23 @@ static int read_any(struct journal_store *store, struct journal *ret_journal, st
 static int refuse_other(const struct journal_store *store, const char *application, struct err *err)
 {
 	if (store->map && !store->moving)
-		return err_set(err, ERR_CONFIG, 0,
-			       "%s belongs to application '%s', not to '%s'; give every "
-			       "application its own kubernetes.journal",
-			       journal_store_place(store), application, store->application);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"%s belongs to application '%s', not to '%s'; give every application its own kubernetes.journal",
+			journal_store_place(store), application, store->application);
 	return err_set(
 		err, ERR_CONFIG, 0,
-		"the state directory %s belongs to application '%s', not to '%s'; give every "
-		"application its own stateDirectory",
+		"the state directory %s belongs to application '%s', not to '%s'; give every application its own stateDirectory",
 		store->file.dir, application, store->application);
 }
 
 /* What a person can do about what cannot be understood. */
 static int name_way_out(const struct journal_store *store, const struct err *why, struct err *err)
 {
-	return err_set(err, why->kind, 0,
-		       "%s; it is left as it is. Bring back a copy of it, or %s: "
-		       "drey then decides from the checkpoints and savepoints that it finds",
-		       why->msg, store->map ? "delete the ConfigMap" : "move it away");
+	return err_set(
+		err, why->kind, 0,
+		"%s; it is left as it is. Bring back a copy of it, or %s: drey then decides from the checkpoints and savepoints that it finds",
+		why->msg, store->map ? "delete the ConfigMap" : "move it away");
 }
 
 int journal_store_read(struct journal_store *store, struct journal *ret_journal, struct err *err)

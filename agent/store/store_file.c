@@ -26,11 +26,10 @@ static int fail(struct err *err, const char *what, const char *path)
 static int check_authority(const struct uri *uri, struct err *err)
 {
 	if (uri->authority[0])
-		return err_set(err, ERR_CONFIG, 0,
-			       "file://%s%s names the machine '%s'; a local path is written "
-			       "file:///%s%s",
-			       uri->authority, uri->path, uri->authority, uri->authority,
-			       uri->path);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"file://%s%s names the machine '%s'; a local path is written file:///%s%s",
+			uri->authority, uri->path, uri->authority, uri->authority, uri->path);
 	return 0;
 }
 

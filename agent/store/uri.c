@@ -60,10 +60,10 @@ int uri_parse(const char *text, struct uri *ret, struct err *err)
 	const char *rest = scheme ? text + scheme + 1 : text;
 
 	if (rest[0] != '/')
-		return err_set(err, ERR_CONFIG, 0,
-			       "'%s' is neither a URI like file:///dir or s3://bucket/dir nor an "
-			       "absolute path",
-			       text);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"'%s' is neither a URI like file:///dir or s3://bucket/dir nor an absolute path",
+			text);
 	ret->scheme = scheme ? xstrndup(text, scheme) : xstrdup("file");
 	for (char *p = ret->scheme; *p; p++)
 		*p = (char)tolower((unsigned char)*p);

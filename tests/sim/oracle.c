@@ -847,8 +847,7 @@ void oracle_journal(struct world *w, const struct journal *journal)
 	    journal->log_count > JOURNAL_MAX_LOG || journal->consumed_count > JOURNAL_MAX_TOKENS ||
 	    journal->failed_generation_count > JOURNAL_MAX_TOKENS)
 		fail(w,
-		     "the journal grows: %zu launches, %zu former, %zu snapshots, %zu lines, %zu "
-		     "tokens",
+		     "the journal grows: %zu launches, %zu former, %zu snapshots, %zu lines, %zu tokens",
 		     journal->launch_count, journal->former_job_count, journal->snapshot_count,
 		     journal->log_count, journal->consumed_count);
 }

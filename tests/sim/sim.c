@@ -51,8 +51,7 @@ static int usage(void)
 		"usage: sim [--first N] [--seeds N] [--seconds N] [--keep-going]\n"
 		"                                                    many histories, figures\n"
 		"       sim --seed N [--verbose]                     one, told in full\n"
-		"       --world none|all|NAME,...                    with these features: "
-		"rollback, moved, lines, rivals\n");
+		"       --world none|all|NAME,...                    with these features: rollback, moved, lines, rivals\n");
 	return 2;
 }
 
@@ -89,8 +88,7 @@ static int many(uint64_t first, uint64_t count, unsigned features, double most_s
 	print_figures(&figures);
 	printf("# histories %016" PRIx64 "\n", figures.hash);
 	printf("# %" PRIu64 " seeds from %" PRIu64 ", %" PRIu64
-	       " failed, %.1f s, %.0f seeds/s, %.0f "
-	       "in a second of CPU time\n",
+	       " failed, %.1f s, %.0f seeds/s, %.0f in a second of CPU time\n",
 	       done, first, failed, took, (double)done / (took > 0 ? took : 1),
 	       (double)done / (used > 0 ? used : 1));
 	return failed ? 1 : 0;

@@ -199,8 +199,9 @@ TEST(a_missing_configuration_says_how_to_name_one)
 
 	CHECK(load("/nonexistent/drey.yaml", &err) < 0);
 	CHECK(err.kind == ERR_CONFIG);
-	CHECK_HAS(err.msg, "/nonexistent/drey.yaml is not there; name the configuration by "
-			   "--config FILE or $DREY_CONFIG");
+	CHECK_HAS(
+		err.msg,
+		"/nonexistent/drey.yaml is not there; name the configuration by --config FILE or $DREY_CONFIG");
 	setenv("DREY_CONFIG", "/nonexistent/by-env.yaml", 1);
 	CHECK(load(NULL, &err) < 0);
 	CHECK_HAS(err.msg, "/nonexistent/by-env.yaml");

@@ -355,8 +355,9 @@ TEST(a_failed_suspend_says_what_comes_next)
 
 	begin(&drey, documents);
 	CHECK_INT(run(&drey, WORDS("suspend")), ==, CLI_FAILED);
-	CHECK_HAS(err_text, "the stop failed: task failed; drey tries it again every 30 s, `drey "
-			    "resume` withdraws it");
+	CHECK_HAS(
+		err_text,
+		"the stop failed: task failed; drey tries it again every 30 s, `drey resume` withdraws it");
 	end(&drey);
 }
 

@@ -156,8 +156,8 @@ TEST(refuses_wrong_types_with_their_place)
 	CHECK_HAS(refusal("generation: [a]\n"), "'generation' must be one text, not a list");
 	CHECK_HAS(refusal("generation:\n"), "'generation' has no value");
 	CHECK_HAS(refusal("generation: ''\n"), "'generation' is empty");
-	CHECK_HAS(refusal("poll: {fast: 250}\n"), "line 5, column 14: 'poll.fast' must be a whole "
-						  "number with a unit");
+	CHECK_HAS(refusal("poll: {fast: 250}\n"),
+		  "line 5, column 14: 'poll.fast' must be a whole number with a unit");
 	CHECK_HAS(refusal("attempts: {max: many}\n"),
 		  "'attempts.max' must be a whole number, not 'many'");
 	CHECK_HAS(refusal("savepoints: {drain: maybe}\n"),
@@ -182,9 +182,9 @@ TEST(refuses_what_no_schedule_and_no_store_can_use_with_its_place)
 		  "line 5, column 24: savepoints.timeZone: there is no time zone 'Mars/Base'");
 	CHECK_HAS(refusal("savepoints: {interval: 1h, cron: '@daily'}\n"),
 		  "line 5, column 34: 'savepoints.interval' and 'savepoints.cron' exclude");
-	CHECK_HAS(refusal("restore: {initialSavepoint: 'hdfs://nn/sp'}\n"),
-		  "line 5, column 29: restore.initialSavepoint: 'hdfs://nn/sp': scheme 'hdfs' is "
-		  "not supported");
+	CHECK_HAS(
+		refusal("restore: {initialSavepoint: 'hdfs://nn/sp'}\n"),
+		"line 5, column 29: restore.initialSavepoint: 'hdfs://nn/sp': scheme 'hdfs' is not supported");
 	CHECK_HAS(refusal("restore: {initialSavepoint: 'swift://a.b.c/sp'}\n"),
 		  "line 5, column 29: restore.initialSavepoint: swift://a.b.c is neither");
 }
@@ -299,8 +299,8 @@ TEST(a_file_is_named_in_the_message)
 	close(fd);
 	CHECK(config_load(path, &config, &err) < 0);
 	CHECK_HAS(err.msg, path);
-	CHECK_HAS(err.msg, ": line 1, column 1: unknown key 'aplication'; did you mean "
-			   "'application'?");
+	CHECK_HAS(err.msg,
+		  ": line 1, column 1: unknown key 'aplication'; did you mean 'application'?");
 	unlink(path);
 	err = (struct err){0};
 	CHECK(config_load(path, &config, &err) < 0);

@@ -192,13 +192,12 @@ TEST(old_and_new_names_are_understood)
 
 TEST(everything_drey_asks_for_is_found)
 {
-	struct flink_conf conf =
-		yaml("high-availability: {type: NONE, storageDir: 's3://b/ha', cluster-id: app}\n"
-		     "kubernetes.cluster-id: app\n"
-		     "rest: {address: 0.0.0.0, port: 8081, bind-port: '8090'}\n"
-		     "heartbeat: {interval: 1 s, timeout: PT5S}\n"
-		     "execution.checkpointing: {interval: 3min, "
-		     "externalized-checkpoint-retention: RETAIN_ON_CANCELLATION}\n");
+	struct flink_conf conf = yaml(
+		"high-availability: {type: NONE, storageDir: 's3://b/ha', cluster-id: app}\n"
+		"kubernetes.cluster-id: app\n"
+		"rest: {address: 0.0.0.0, port: 8081, bind-port: '8090'}\n"
+		"heartbeat: {interval: 1 s, timeout: PT5S}\n"
+		"execution.checkpointing: {interval: 3min, externalized-checkpoint-retention: RETAIN_ON_CANCELLATION}\n");
 	struct flink_settings got;
 
 	CHECK_INT(flink_conf_settings(&conf, &got, NULL), ==, 0);

@@ -10,8 +10,7 @@
 static const char unwritable[] =
 	"java.util.concurrent.CompletionException: "
 	"org.apache.flink.runtime.checkpoint.CheckpointException: IO-problem detected.\n"
-	"\tat "
-	"java.base/java.util.concurrent.CompletableFuture.encodeRelay(CompletableFuture.java:368)\n"
+	"\tat java.base/java.util.concurrent.CompletableFuture.encodeRelay(CompletableFuture.java:368)\n"
 	"\tat a.b.C.one(C.java:1)\n"
 	"\tat a.b.C.two(C.java:2)\n"
 	"\tat a.b.C.three(C.java:3)\n"

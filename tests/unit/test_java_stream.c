@@ -108,8 +108,9 @@ TEST(reads_every_primitive_type)
 	wr_i64(&b, -4);
 	wr_be(&b, 0xFFFB, 2);
 	wr_u8(&b, 1);
-	check_notes(&b, "0 -=L:A 1 B=B:-1 1 C=C:65535 1 D=D:1 1 F=F:2 1 I=I:-3 1 J=J:-4 "
-			"1 S=S:-5 1 Z=Z:1 ");
+	check_notes(
+		&b,
+		"0 -=L:A 1 B=B:-1 1 C=C:65535 1 D=D:1 1 F=F:2 1 I=I:-3 1 J=J:-4 1 S=S:-5 1 Z=Z:1 ");
 }
 
 TEST(reads_super_classes_first_and_skips_custom_data)
@@ -164,8 +165,7 @@ TEST(follows_back_references)
 	reference(&b, 0);
 	for (int i = 0; i < 4; i++)
 		wr_u8(&b, 0x70);
-	check_notes(&b, "0 -=L:A 1 a=s:text 1 b=s:text 1 c=L:A 1 d=L:A "
-			"2 a=0 2 b=0 2 c=0 2 d=0 ");
+	check_notes(&b, "0 -=L:A 1 a=s:text 1 b=s:text 1 c=L:A 1 d=L:A 2 a=0 2 b=0 2 c=0 2 d=0 ");
 }
 
 TEST(reads_enums_arrays_and_long_strings)
@@ -202,8 +202,9 @@ TEST(reads_enums_arrays_and_long_strings)
 	wr_u8(&b, 0x7C);
 	wr_i64(&b, 4);
 	buf_addstr(&b, "long");
-	check_notes(&b, "0 -=L:A 1 e=e:ONE 1 ints=[:[I 1 objects=[:[Ljava.lang.String; "
-			"2 -=0 2 -=s:x 1 long=s:long ");
+	check_notes(
+		&b,
+		"0 -=L:A 1 e=e:ONE 1 ints=[:[I 1 objects=[:[Ljava.lang.String; 2 -=0 2 -=s:x 1 long=s:long ");
 }
 
 TEST(the_visitor_can_end_it)

@@ -122,9 +122,9 @@ static void create(struct world *w, const struct json *body, struct http_stub_an
 
 	w->creates++;
 	if (w->ending) {
-		answer_failure(answer, 403, "Forbidden",
-			       "unable to create new content in namespace shop because it is being "
-			       "terminated");
+		answer_failure(
+			answer, 403, "Forbidden",
+			"unable to create new content in namespace shop because it is being terminated");
 	} else if (w->journal) {
 		answer_failure(answer, 409, "AlreadyExists", "already exists");
 	} else {

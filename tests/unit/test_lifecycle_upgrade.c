@@ -281,9 +281,10 @@ TEST(an_upgrade_from_a_checkpoint_is_said_aloud)
 		step(&l, &e);
 		facts_release(&facts);
 	}
-	CHECK_HAS(l.notes,
-		  "generation g2 follows g1, from the newest checkpoint, because there is no "
-		  "newer savepoint: " CHK(1));
+	CHECK_HAS(
+		l.notes,
+		"generation g2 follows g1, from the newest checkpoint, because there is no newer savepoint: " CHK(
+			1));
 	life_end(&l);
 }
 

@@ -765,9 +765,9 @@ TEST(maps_without_an_entry_that_counts_are_absence)
 	ha_maps_add(&w.ha, "unrelated");
 	observe(&w);
 	CHECK_INT(w.facts.sources[SOURCE_HA].state, ==, SOURCE_ABSENT);
-	CHECK_STR(w.facts.sources[SOURCE_HA].detail,
-		  "0 checkpoints in the map of 1 job, 1 more being deleted, 1 map of something "
-		  "else");
+	CHECK_STR(
+		w.facts.sources[SOURCE_HA].detail,
+		"0 checkpoints in the map of 1 job, 1 more being deleted, 1 map of something else");
 	CHECK_INT(w.facts.candidate_count, ==, 0);
 	world_end(&w);
 }

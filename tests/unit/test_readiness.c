@@ -110,9 +110,9 @@ TEST(a_job_that_has_lost_its_taskmanagers_is_not_ready)
 	CHECK_INT(l.now_ms - since_ms, <=, 10000);
 	CHECK_PHASE(&l, PHASE_RUNNING);
 	CHECK_STR(ready_of(&l)->reason, "JobNotRunning");
-	CHECK_STR(ready_of(&l)->message,
-		  "0 of 12 tasks run: 0 TaskManagers, 0 of 12 slots; the job is RESTARTING; "
-		  "kubectl get pods -l app=orders");
+	CHECK_STR(
+		ready_of(&l)->message,
+		"0 of 12 tasks run: 0 TaskManagers, 0 of 12 slots; the job is RESTARTING; kubectl get pods -l app=orders");
 	conditions = conditions_of(&l);
 	CHECK_STR(conditions_reason(&conditions, &l.life), ready_of(&l)->message);
 	CHECK_INT(conditions_cause(&conditions, &l.life), ==, CAUSE_JOB_NOT_RUNNING);

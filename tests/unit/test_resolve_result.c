@@ -289,8 +289,8 @@ TEST(a_new_generation_that_names_the_savepoint_starts_the_job)
 			CHECK_STR(w.facts.candidates[w.decision.candidate].snapshot.path,
 				  STOPPED_AT);
 		else
-			CHECK_HAS(w.decision.reason, "or a new generation with "
-						     "restore.initialSavepoint: " STOPPED_AT);
+			CHECK_HAS(w.decision.reason,
+				  "or a new generation with restore.initialSavepoint: " STOPPED_AT);
 		end(&w);
 	}
 }

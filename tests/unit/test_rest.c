@@ -97,8 +97,7 @@ TEST(a_leader_election_is_not_yet_on_every_path)
 	struct flink_operation operation = {0};
 
 	say(503,
-	    "{\"errors\":[\"Service temporarily unavailable due to an ongoing leader election. "
-	    "Please refresh.\"]}");
+	    "{\"errors\":[\"Service temporarily unavailable due to an ongoing leader election. Please refresh.\"]}");
 	CHECK_INT(ask_slots(&rest, WAIT_MS, &err), ==, FLINK_NOT_YET);
 	CHECK_HAS(err.msg, "leader election");
 	CHECK_INT(err.kind, ==, ERR_RETRY);
@@ -401,9 +400,9 @@ TEST(a_bad_restore_path_is_named_in_the_reason)
 		replay(versions[i], "exceptions-bad-restore");
 		CHECK_INT(flink_rest_exception(&rest, JOB_B1, WAIT_MS, &exception, NULL), ==,
 			  FLINK_OK);
-		CHECK_HAS(exception.sentence,
-			  "FileNotFoundException: Cannot find checkpoint or savepoint "
-			  "file/directory 'file:///data/nothing'");
+		CHECK_HAS(
+			exception.sentence,
+			"FileNotFoundException: Cannot find checkpoint or savepoint file/directory 'file:///data/nothing'");
 		flink_exception_release(&exception);
 	}
 }

@@ -111,8 +111,8 @@ TEST(a_refusal_of_sts_is_told_with_its_code)
 	begin_sts();
 	ROUTE(&stub, {"POST / ", NULL, 400, STS_ERROR("InvalidIdentityToken"), 0});
 	CHECK_NO_KEYS(ERR_DENIED, "keys for S3 from web identity: http://127.0.0.1:");
-	CHECK_HAS(world.err.msg, "role arn:aws:iam::1:role/a b: HTTP 400: "
-				 "InvalidIdentityToken: Token is no good");
+	CHECK_HAS(world.err.msg,
+		  "role arn:aws:iam::1:role/a b: HTTP 400: InvalidIdentityToken: Token is no good");
 	CHECK_INT(stub.requests, ==, 1);
 	ROUTE(&stub, {"POST / ", NULL, 403, STS_ERROR("AccessDenied"), 0});
 	CHECK_NO_KEYS(ERR_DENIED, "HTTP 403: AccessDenied: ");

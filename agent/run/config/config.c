@@ -266,10 +266,10 @@ static int refuse_secret(const struct yaml_node *node, const char *section, stru
 
 	if (!key_find(file))
 		return 0;
-	return yaml_err_key(node, err,
-			    "'%s.%s' is not taken from here; put it into a file that only drey can "
-			    "read, and name that file in '%s'",
-			    section, node->key, file);
+	return yaml_err_key(
+		node, err,
+		"'%s.%s' is not taken from here; put it into a file that only drey can read, and name that file in '%s'",
+		section, node->key, file);
 }
 
 /* Say what the user may have meant, else what there is. */
@@ -402,9 +402,9 @@ static int check_schedule(const struct config *config, const struct yaml_node *r
 	size_t count = 0;
 
 	if (config->savepoints.cron && config->savepoints.interval_ms)
-		return yaml_err(node_of(root, "savepoints.cron"), err,
-				"'savepoints.interval' and 'savepoints.cron' exclude each other; "
-				"remove one");
+		return yaml_err(
+			node_of(root, "savepoints.cron"), err,
+			"'savepoints.interval' and 'savepoints.cron' exclude each other; remove one");
 	yaml_each(window, windows) if (++count > SCHEDULE_MAX_BLACKOUTS) return yaml_err(
 		window, err, "'savepoints.blackouts': more than %d windows",
 		SCHEDULE_MAX_BLACKOUTS);

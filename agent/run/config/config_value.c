@@ -84,10 +84,10 @@ static int parse_name(const struct yaml_node *node, const char *name, char **ret
 	len = strlen(text);
 	if (len > NAME_MAX_BYTES || strspn(text, LOWER DIGITS "-") != len || text[0] == '-' ||
 	    text[len - 1] == '-')
-		return yaml_err(node, err,
-				"'%s' must be 1 to %d of a-z, 0-9 and '-', beginning and ending "
-				"with a letter or digit",
-				name, NAME_MAX_BYTES);
+		return yaml_err(
+			node, err,
+			"'%s' must be 1 to %d of a-z, 0-9 and '-', beginning and ending with a letter or digit",
+			name, NAME_MAX_BYTES);
 	*ret_value = xstrdup(text);
 	return 0;
 }
@@ -118,10 +118,10 @@ static int parse_object(const struct yaml_node *node, const char *name, char **r
 	if (text_of(node, name, &text, err) < 0)
 		return -1;
 	if (!is_object_name(text))
-		return yaml_err(node, err,
-				"'%s' must be the name of a Kubernetes object: 1 to %d of a-z, "
-				"0-9, '-' and '.', not '%s'",
-				name, OBJECT_MAX_BYTES, text);
+		return yaml_err(
+			node, err,
+			"'%s' must be the name of a Kubernetes object: 1 to %d of a-z, 0-9, '-' and '.', not '%s'",
+			name, OBJECT_MAX_BYTES, text);
 	*ret_value = xstrdup(text);
 	return 0;
 }
@@ -194,10 +194,10 @@ static int parse_uri(const struct yaml_node *node, const struct config_key *key,
 	scheme = strspn(trimmed, LOWER DIGITS "+.-");
 	if (!scheme || !strchr(LOWER, trimmed[0]) || trimmed[scheme] != ':' ||
 	    trimmed[scheme + 1] != '/')
-		return yaml_err(node, err,
-				"'%s' must be a URI such as file:///flink/savepoints or an "
-				"absolute path, not '%s'",
-				name, text);
+		return yaml_err(
+			node, err,
+			"'%s' must be a URI such as file:///flink/savepoints or an absolute path, not '%s'",
+			name, text);
 	if (check_text(key, node, trimmed, err) < 0)
 		return -1;
 	*ret_value = xstrdup(trimmed);
@@ -350,10 +350,10 @@ static int add_properties(const struct yaml_node *map, const char *name, const c
 			continue;
 		}
 		if (child->kind == YAML_SEQUENCE)
-			return yaml_err(child, err,
-					"'%s' of '%s' is a list; write one text, with ';' between "
-					"the parts as Flink wants it",
-					key, name);
+			return yaml_err(
+				child, err,
+				"'%s' of '%s' is a list; write one text, with ';' between the parts as Flink wants it",
+				key, name);
 		if (element_of(child, name, &text, err) < 0)
 			return -1;
 		for (size_t i = 0; i < to->count; i++)
@@ -392,10 +392,10 @@ static int parse_number(const struct yaml_node *node, const struct config_key *k
 	if (text_of(node, key->name, &text, err) < 0)
 		return -1;
 	if (is_duration && yaml_to_duration(node, &value, NULL) < 0)
-		return yaml_err(node, err,
-				"'%s' must be a whole number with a unit, such as 500ms, 30s, 5min "
-				"or 1h, not '%s'",
-				key->name, text);
+		return yaml_err(
+			node, err,
+			"'%s' must be a whole number with a unit, such as 500ms, 30s, 5min or 1h, not '%s'",
+			key->name, text);
 	if (!is_duration && yaml_to_i64(node, &value, NULL) < 0)
 		return yaml_err(node, err, "'%s' must be a whole number, not '%s'", key->name,
 				text);

@@ -99,9 +99,9 @@ static int find_version(struct setup *setup, struct err *err)
 	if (flink_version_detect((const char *const *)config->flink.command, environment(setup),
 				 &setup->version, NULL, err) == 0)
 		return 0;
-	return err_wrap(err,
-			"Flink's version was not found; install Flink, correct flink.command, or "
-			"set flink.version");
+	return err_wrap(
+		err,
+		"Flink's version was not found; install Flink, correct flink.command, or set flink.version");
 }
 
 #define RESULTS_DIRECTORY "job-results"
@@ -116,13 +116,13 @@ static int find_places(struct setup *setup, struct err *err)
 	if (!config->flink.savepoint_directory && setup->settings.savepoint_dir)
 		config->flink.savepoint_directory = xstrdup(setup->settings.savepoint_dir);
 	if (!config->flink.checkpoint_directory)
-		return err_set(err, ERR_CONFIG, 0,
-			       "no checkpoint directory: set flink.checkpointDirectory, or "
-			       "execution.checkpointing.dir in Flink's configuration");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"no checkpoint directory: set flink.checkpointDirectory, or execution.checkpointing.dir in Flink's configuration");
 	if (!config->flink.savepoint_directory)
-		return err_set(err, ERR_CONFIG, 0,
-			       "no savepoint directory: set flink.savepointDirectory, or "
-			       "execution.checkpointing.savepoint-dir in Flink's configuration");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"no savepoint directory: set flink.savepointDirectory, or execution.checkpointing.savepoint-dir in Flink's configuration");
 	if (!setup->settings.checkpoint_subdir)
 		return err_set(
 			err, ERR_CONFIG, 0,
@@ -154,9 +154,9 @@ static int find_rpc_address(struct config *config, struct err *err)
 	if (!config->flink.rpc_address || strcmp(config->flink.rpc_address, "pod") != 0)
 		return 0;
 	if (!pod || !*pod)
-		return err_set(err, ERR_CONFIG, 0,
-			       "flink.rpcAddress is pod, but POD_IP is not in the environment; set "
-			       "it from status.podIP");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"flink.rpcAddress is pod, but POD_IP is not in the environment; set it from status.podIP");
 	xstrset(&config->flink.rpc_address, pod);
 	return 0;
 }
@@ -286,8 +286,7 @@ static int check_command(const struct setup *setup, struct err *err)
 	if (!found)
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"flink.command: there is no program '%s' in PATH; install it or give "
-			"its whole path",
+			"flink.command: there is no program '%s' in PATH; install it or give its whole path",
 			program);
 	return 0;
 }
@@ -325,8 +324,7 @@ int setup_check_port(const struct setup *setup, struct err *err)
 	if (sys == EADDRINUSE)
 		return err_set(
 			err, ERR_BUSY, 0,
-			"Flink's REST port %s on %s is taken by another process; end that one, "
-			"or set flink.restPort",
+			"Flink's REST port %s on %s is taken by another process; end that one, or set flink.restPort",
 			port, setup->config.flink.rest_address);
 	return 0;
 }

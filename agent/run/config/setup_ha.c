@@ -28,23 +28,23 @@ static int check(const struct setup_kube *kube, const struct flink_settings *set
 	const char *cluster_id = settings->ha_cluster_id;
 
 	if (!is_kubernetes(settings->ha_type))
-		return err_set(err, ERR_CONFIG, 0,
-			       "high-availability.type is %s, which this drey does not supervise; "
-			       "remove it: drey restores the job itself",
-			       settings->ha_type);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"high-availability.type is %s, which this drey does not supervise; remove it: drey restores the job itself",
+			settings->ha_type);
 	if (!kube->on)
 		return err_set(err, ERR_CONFIG, 0,
 			       "high-availability.type is kubernetes, but drey does not use "
 			       "Kubernetes: set kubernetes.kubeconfig (outside of a pod), remove "
 			       "kubernetes.enabled: false, or remove high-availability.type");
 	if (!settings->kubernetes_cluster_id || !*settings->kubernetes_cluster_id)
-		return err_set(err, ERR_CONFIG, 0,
-			       "high-availability.type is kubernetes, but kubernetes.cluster-id is "
-			       "not set in Flink's configuration");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"high-availability.type is kubernetes, but kubernetes.cluster-id is not set in Flink's configuration");
 	if (!settings->ha_storage_dir)
-		return err_set(err, ERR_CONFIG, 0,
-			       "high-availability.type is kubernetes, but "
-			       "high-availability.storageDir is not set in Flink's configuration");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"high-availability.type is kubernetes, but high-availability.storageDir is not set in Flink's configuration");
 	if (!cluster_id || !strcmp(cluster_id, "default") || !strcmp(cluster_id, "/default"))
 		return err_set(
 			err, ERR_CONFIG, 0,
@@ -123,10 +123,10 @@ static int check_namespace(const struct setup_ha *ha, const char *namespace, str
 {
 	if (!strcmp(ha->namespace, namespace))
 		return 0;
-	return err_set(err, ERR_CONFIG, 0,
-		       "Flink keeps its HA data in namespace %s, but drey is in %s; set "
-		       "kubernetes.namespace: %s in Flink's configuration",
-		       ha->namespace, namespace, namespace);
+	return err_set(
+		err, ERR_CONFIG, 0,
+		"Flink keeps its HA data in namespace %s, but drey is in %s; set kubernetes.namespace: %s in Flink's configuration",
+		ha->namespace, namespace, namespace);
 }
 
 int setup_ha(const struct config *config, const struct setup_kube *kube,

@@ -45,10 +45,10 @@ static int find_server(const struct config *config, const struct kube_config_wor
 	if (err)
 		*err = why;
 	if (why.kind == ERR_ABSENT)
-		return err_set(err, ERR_CONFIG, 0,
-			       "kubernetes.enabled is true, but %s; set kubernetes.kubeconfig, or "
-			       "kubernetes.enabled: false",
-			       why.msg);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"kubernetes.enabled is true, but %s; set kubernetes.kubeconfig, or kubernetes.enabled: false",
+			why.msg);
 	return err_wrap(err,
 			config->kubernetes.kubeconfig ? "kubernetes.kubeconfig" : "kubernetes");
 }
@@ -63,9 +63,9 @@ static int find_namespace(const struct config *config, const struct kube_config_
 	if (given)
 		xstrset(&server->namespace, given);
 	if (!server->namespace)
-		return err_set(err, ERR_CONFIG, 0,
-			       "the namespace is not known: set kubernetes.namespace, or "
-			       "POD_NAMESPACE in the environment of the container");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"the namespace is not known: set kubernetes.namespace, or POD_NAMESPACE in the environment of the container");
 	return 0;
 }
 
@@ -94,10 +94,10 @@ static int find_owner(const struct config *config, struct setup_kube *kube, stru
 	if (!name ||
 	    (!kube->owner_is_job && strncmp(owner, "deployment/", strlen("deployment/"))) ||
 	    kube_check_name(name + 1, NULL) < 0)
-		return err_set(err, ERR_CONFIG, 0,
-			       "kubernetes.owner: must be deployment/NAME, job/NAME or none, not "
-			       "'%.64s'",
-			       owner);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"kubernetes.owner: must be deployment/NAME, job/NAME or none, not '%.64s'",
+			owner);
 	kube->owner = xstrdup(name + 1);
 	return 0;
 }
@@ -123,10 +123,10 @@ static void fill(const struct config *config, const struct kube_config_world *wo
 static int refuse_same_names(const struct setup_kube *kube, struct err *err)
 {
 	if (kube->journal && kube->control && !strcmp(kube->journal, kube->control))
-		return err_set(err, ERR_CONFIG, 0,
-			       "kubernetes.journal and kubernetes.control are the same ConfigMap "
-			       "'%s'; give them different names",
-			       kube->journal);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"kubernetes.journal and kubernetes.control are the same ConfigMap '%s'; give them different names",
+			kube->journal);
 	return 0;
 }
 

@@ -231,8 +231,7 @@ static int check_endpoint(char **slot, struct err *err)
 	    !*host || strpbrk(host, "/?#@ \t\r\n"))
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"the endpoint of S3 must be http[s]://host[:port], without a user or "
-			"a path");
+			"the endpoint of S3 must be http[s]://host[:port], without a user or a path");
 	return 0;
 }
 

@@ -19,10 +19,10 @@ int control_path(const char *state_directory, struct sockaddr_un *ret_address, s
 			   CONTROL_SOCKET_NAME);
 
 	if (len < 0 || (size_t)len >= sizeof(address.sun_path))
-		return err_set(err, ERR_CONFIG, 0,
-			       "%s/%s is too long for a socket (at most %zu bytes): use a shorter "
-			       "stateDirectory",
-			       state_directory, CONTROL_SOCKET_NAME, sizeof(address.sun_path) - 1);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"%s/%s is too long for a socket (at most %zu bytes): use a shorter stateDirectory",
+			state_directory, CONTROL_SOCKET_NAME, sizeof(address.sun_path) - 1);
 	*ret_address = address;
 	return 0;
 }
@@ -67,10 +67,10 @@ static int connect_to(const char *state_directory, int64_t until_ms, int *ret_fd
 			continue;
 		}
 		if (sys == ENOENT || sys == ENOTDIR || sys == ECONNREFUSED)
-			return err_set(err, ERR_ABSENT, 0,
-				       "no drey runs on %s: start `drey run --config FILE`; or is "
-				       "the state directory another one?",
-				       state_directory);
+			return err_set(
+				err, ERR_ABSENT, 0,
+				"no drey runs on %s: start `drey run --config FILE`; or is the state directory another one?",
+				state_directory);
 		if (sys == EACCES || sys == EPERM)
 			return err_set(err, ERR_DENIED, sys,
 				       "%s belongs to another user; use the user that drey runs as",
@@ -118,9 +118,9 @@ static int receive_line(int fd, struct buf *line, int64_t until_ms, struct err *
 			continue;
 		}
 		if (got == 0 || errno == ECONNRESET)
-			return err_set(err, ERR_RETRY, 0,
-				       "drey closed the connection without an answer; it may be "
-				       "starting again");
+			return err_set(
+				err, ERR_RETRY, 0,
+				"drey closed the connection without an answer; it may be starting again");
 		if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
 			return err_set(err, ERR_SYS, errno, "receive");
 		if (wait_for(fd, POLLIN, until_ms, err) < 0)

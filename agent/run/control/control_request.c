@@ -109,9 +109,9 @@ static int decode_newest(const struct json *obj, struct restore_request *restore
 	if (restore->foreign)
 		return err_set(err, ERR_FORMAT, 0, "the newest state is never foreign");
 	if (!restore->allow_non_restored)
-		return err_set(err, ERR_FORMAT, 0,
-			       "the newest state is what every start takes: 'kind: newest' is for "
-			       "'allowNonRestoredState: true'");
+		return err_set(
+			err, ERR_FORMAT, 0,
+			"the newest state is what every start takes: 'kind: newest' is for 'allowNonRestoredState: true'");
 	restore->kind = RESTORE_NEWEST;
 	return 0;
 }

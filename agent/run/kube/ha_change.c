@@ -102,10 +102,10 @@ static int clean_once(struct kube *kube, const char *cluster_id, const struct la
 		return 0;
 	if (!failover_lock_is_free(lock, cluster->server_unix_ms, ha_unchanged_ms(unchanged, lock),
 				   &why))
-		return err_set(err, ERR_BUSY, 0,
-			       "Flink's HA has jobs of an earlier launch that would be started as "
-			       "well, and another Flink may live: %s",
-			       why);
+		return err_set(
+			err, ERR_BUSY, 0,
+			"Flink's HA has jobs of an earlier launch that would be started as well, and another Flink may live: %s",
+			why);
 	if (patch(kube, cluster_id, text, &failed) == 0 || failed.kind == ERR_BUSY)
 		return 1;
 	if (err)
@@ -131,10 +131,10 @@ int ha_clean(struct kube *kube, const char *cluster_id, const struct launch *lau
 		if (rc < 0)
 			return -1;
 	}
-	return err_set(err, ERR_BUSY, 0,
-		       "somebody else writes %s-cluster-config-map all the time: another Flink "
-		       "may live",
-		       cluster_id);
+	return err_set(
+		err, ERR_BUSY, 0,
+		"somebody else writes %s-cluster-config-map all the time: another Flink may live",
+		cluster_id);
 }
 
 /* ---- spent maps ---- */

@@ -103,9 +103,7 @@ void ha_former_observe(const struct ha_former *former, const struct setup *setup
 		kube = kube_new(&setup->kube.config, &err);
 	else
 		err_set(&err, ERR_CONFIG, 0,
-			"a launch before had HA data on Kubernetes (cluster id %s), which drey "
-			"does "
-			"not use now",
+			"a launch before had HA data on Kubernetes (cluster id %s), which drey does not use now",
 			former->queries[0].cluster_id);
 	if (!kube) {
 		observe_plan_add_ha(plan, &none, SOURCE_UNREADABLE, err.msg);

@@ -72,10 +72,10 @@ static int decode(const struct journal_map *map, const struct configmap *found,
 	const char *text = configmap_value(found, JOURNAL_MAP_KEY);
 
 	if (!text)
-		return err_set(err, ERR_FORMAT, 0,
-			       "%s: there is no key '%s' in it, so it is not known whether the job "
-			       "has run before",
-			       map->place, JOURNAL_MAP_KEY);
+		return err_set(
+			err, ERR_FORMAT, 0,
+			"%s: there is no key '%s' in it, so it is not known whether the job has run before",
+			map->place, JOURNAL_MAP_KEY);
 	if (journal_decode(text, strlen(text), ret_journal, err) < 0)
 		return err_wrap(err, "%s, key '%s'", map->place, JOURNAL_MAP_KEY);
 	return 0;
@@ -164,10 +164,10 @@ static int patch(struct journal_map *map, const char *key, const char *text, str
 /* What is written into a map that is being deleted goes with it. */
 static int refuse_deleting(const struct journal_map *map, struct err *err)
 {
-	return err_set(err, ERR_RETRY, 0,
-		       "%s is being deleted, but has finalizers; remove them: drey then writes a "
-		       "new one",
-		       map->place);
+	return err_set(
+		err, ERR_RETRY, 0,
+		"%s is being deleted, but has finalizers; remove them: drey then writes a new one",
+		map->place);
 }
 
 static bool is_known(const struct journal_map *map, const struct journal *now)
@@ -186,10 +186,10 @@ static int refuse_another(const struct journal_map *map, const struct journal *n
 
 static int refuse_nonsense(const struct err *why, struct err *err)
 {
-	return err_set(err, why->kind, 0,
-		       "%s; it is not overwritten. Delete the ConfigMap, and drey writes it again "
-		       "as it should be",
-		       why->msg);
+	return err_set(
+		err, why->kind, 0,
+		"%s; it is not overwritten. Delete the ConfigMap, and drey writes it again as it should be",
+		why->msg);
 }
 
 int journal_map_check(struct journal_map *map, const char *writer, struct err *err)

@@ -283,14 +283,14 @@ static int say_missing(struct store *store, const char *uri, struct err *err)
 	struct err why = {0};
 
 	if (store_list(store, parent, nothing, NULL, &why) < 0 && why.kind == ERR_ABSENT)
-		return err_set(err, ERR_RETRY, 0,
-			       "the directory %s does not exist, nor does %s above it: mount its "
-			       "volume",
-			       uri, parent);
-	return err_set(err, ERR_RETRY, 0,
-		       "the directory %s does not exist: mount its volume, or, if this is the "
-		       "first start, create it",
-		       uri);
+		return err_set(
+			err, ERR_RETRY, 0,
+			"the directory %s does not exist, nor does %s above it: mount its volume",
+			uri, parent);
+	return err_set(
+		err, ERR_RETRY, 0,
+		"the directory %s does not exist: mount its volume, or, if this is the first start, create it",
+		uri);
 }
 
 int observe_directory(const struct store_config *storage, const char *uri, struct err *err)

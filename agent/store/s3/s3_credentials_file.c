@@ -4,8 +4,7 @@
 #include "store/s3/s3_credentials_internal.h"
 
 static const char *const way_out =
-	"drey does not follow it: give keys in the environment or in a file "
-	"(aws configure export-credentials prints them), or use a web identity";
+	"drey does not follow it: give keys in the environment or in a file (aws configure export-credentials prints them), or use a web identity";
 
 static bool has(const struct s3_profile *profile, enum s3_profile_key key)
 {

@@ -57,9 +57,9 @@ static bool fits_host(const char *bucket)
 static int check_names(const struct s3_config *config, const char *bucket, struct err *err)
 {
 	if (!consists_of(bucket, LETTERS_DIGITS ".-_") || strlen(bucket) > 255)
-		return err_set(err, ERR_CONFIG, 0,
-			       "an s3 URI names its bucket, in letters, digits, '.', '-' and '_': "
-			       "s3://bucket/path");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"an s3 URI names its bucket, in letters, digits, '.', '-' and '_': s3://bucket/path");
 	if (config->region && !consists_of(config->region, LETTERS_DIGITS "-_"))
 		return err_set(err, ERR_CONFIG, 0, "'%s' is not the name of an S3 region",
 			       config->region);

@@ -21,10 +21,10 @@ static int check_authority(const struct uri *uri, struct err *err)
 
 	if (!container || container > CONTAINER_MAX_BYTES || strpbrk(authority, "@:?#%") ||
 	    (rest && (rest == 1 || strchr(authority + container + 1, '.'))))
-		return err_set(err, ERR_CONFIG, 0,
-			       "swift://%s is neither swift://container nor "
-			       "swift://container.service",
-			       authority);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"swift://%s is neither swift://container nor swift://container.service",
+			authority);
 	return 0;
 }
 

@@ -52,8 +52,7 @@ static int check_url(const char *url, const char *what, struct err *err)
 		return 0;
 	return err_set(
 		err, ERR_CONFIG, 0,
-		"Swift: the %s is not like https://host:5000/v3: http or https, without user, "
-		"query and fragment",
+		"Swift: the %s is not like https://host:5000/v3: http or https, without user, query and fragment",
 		what);
 }
 
@@ -118,8 +117,7 @@ int swift_login_init(struct swift_login *login, const struct swift_config *confi
 	if (!config->auth_url)
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"Swift: no address to sign in at (storage.swift.authUrl, OS_AUTH_URL or "
-			"ST_AUTH), and no storage URL with a token");
+			"Swift: no address to sign in at (storage.swift.authUrl, OS_AUTH_URL or ST_AUTH), and no storage URL with a token");
 	if (check_url(config->auth_url, "address to sign in at", err) ||
 	    choose_kind(login, config, err))
 		return -1;
@@ -327,8 +325,7 @@ static int settle_url(const struct swift_login *login, struct swift_grant *grant
 	if (!strncmp(login->url, "https:", 6) && strncmp(grant->storage_url, "https:", 6) != 0)
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"the storage is at %s, without TLS, so the token would travel in the "
-			"clear; set the storage URL if that is meant",
+			"the storage is at %s, without TLS, so the token would travel in the clear; set the storage URL if that is meant",
 			grant->storage_url);
 	return 0;
 }
