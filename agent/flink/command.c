@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "flink/launch.h"
+#include "flink/reserved.h"
 
 static const char entry_class[] = "StandaloneApplicationClusterEntryPoint";
 
@@ -188,10 +189,10 @@ static int check_property(const char *property, struct err *err)
 		return err_set(err, ERR_CONFIG, 0, "command: -D '%s' is not key=value",
 			       property ? property : "");
 	key = xstrndup(property, (size_t)(equals - property));
-	why = flink_launch_reserved(key);
+	why = flink_reserved(key);
 	if (why)
 		return err_set(err, ERR_CONFIG, 0, "command: -D %s: %s", key, why);
-	if (flink_launch_secret(key))
+	if (flink_key_is_secret(key))
 		return err_set(err, ERR_CONFIG, 0,
 			       "command: -D %s: a secret does not belong on a command line, which "
 			       "everybody on the machine can read; put it into Flink's "

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "flink/command.h"
+#include "flink/reserved.h"
 
 static const char job_result_path[] = "job-result-store.storage-path";
 static const char job_result_keep[] = "job-result-store.delete-on-commit";
@@ -16,87 +17,10 @@ static const char application_result_path[] = "application-result-store.storage-
 static const char shutdown_on_finish[] = "execution.shutdown-on-application-finish";
 static const char submit_failed_job[] = "execution.submit-failed-job-on-application-error";
 static const char retention_key[] = "execution.checkpointing.externalized-checkpoint-retention";
-static const char jvm_args[] = "JVM_ARGS";
+#define JVM_ARGS "JVM_ARGS="
 static const char statistics_age_key[] = "rest.cache.checkpoint-statistics.timeout";
 
 #define SHARED_ARCHIVE "-XX:SharedArchiveFile=%s" /* -Xshare:auto is the default */
-
-static const struct reserved {
-	const char *key; /* ending in '*': a prefix */
-	const char *why;
-} reserved_keys[] = {
-	{"job-result-store.*", "drey gives every launch a result store of its own"},
-	{"application-result-store.*", "drey gives every launch a result store of its own"},
-	{application_id_key, "drey gives every launch an application id of its own"},
-	{"$internal.pipeline.job-id", "drey gives every launch a job id of its own"},
-	{shutdown_on_finish, "drey reads the final state of the job before Flink ends"},
-	{submit_failed_job, "drey reads the final state of the job before Flink ends"},
-	{"execution.state-recovery.*", "drey decides what the job starts from"},
-	{"execution.savepoint.path", "drey decides what the job starts from"},
-	{"execution.savepoint.ignore-unclaimed-state", "drey decides what the job starts from"},
-	{"execution.savepoint-restore-mode", "drey decides what the job starts from"},
-};
-
-/* Words of Flink's own list (GlobalConfiguration), and a few that say the same. */
-static const char *const secret_words[] = {
-	"password",
-	"passwd",
-	"secret",
-	"token",
-	"credential",
-	"apikey",
-	"api-key",
-	"auth-params",
-	"basic-auth",
-	"jaas.config",
-	"service-key",
-	"private-key",
-	"fs.azure.account.key",
-	"http-headers",
-};
-
-static const char *const env_denied[] = {"DREY_*",         "NOTIFY_SOCKET", "WATCHDOG_PID",
-					 "WATCHDOG_USEC",  "LISTEN_PID",    "LISTEN_FDS",
-					 "LISTEN_FDNAMES", "LISTEN_PIDFDID"};
-
-static bool matches(const char *pattern, const char *text, size_t len)
-{
-	size_t pattern_len = strlen(pattern);
-
-	if (pattern[pattern_len - 1] == '*')
-		return len >= pattern_len - 1 && strncmp(pattern, text, pattern_len - 1) == 0;
-	return len == pattern_len && strncmp(pattern, text, len) == 0;
-}
-
-const char *flink_launch_reserved(const char *key)
-{
-	for (size_t i = 0; i < ARRAY_LEN(reserved_keys); i++)
-		if (matches(reserved_keys[i].key, key, strlen(key)))
-			return reserved_keys[i].why;
-	return NULL;
-}
-
-bool flink_launch_secret(const char *key)
-{
-	for (size_t i = 0; i < ARRAY_LEN(secret_words); i++) {
-		/* security.delegation.token... are settings about tokens */
-		if (strcmp(secret_words[i], "token") == 0 && strcasestr(key, "delegation"))
-			continue;
-		if (strcasestr(key, secret_words[i]))
-			return true;
-	}
-	return false;
-}
-
-bool flink_launch_env_passes(const char *entry)
-{
-	size_t len = strcspn(entry, "=");
-
-	for (size_t i = 0; i < ARRAY_LEN(env_denied); i++)
-		if (matches(env_denied[i], entry, len))
-			return false;
-	return len > 0 && entry[len] == '=';
-}
 
 /* ---- checks ---- */
 
@@ -107,10 +31,10 @@ static int check_property(const struct flink_property *property, struct err *err
 	if (!property->key || !property->key[0] || strpbrk(property->key, "= \t\r\n"))
 		return err_set(err, ERR_CONFIG, 0, "property '%s': not the name of a property",
 			       property->key ? property->key : "");
-	why = flink_launch_reserved(property->key);
+	why = flink_reserved(property->key);
 	if (why)
 		return err_set(err, ERR_CONFIG, 0, "property %s: %s", property->key, why);
-	if (flink_launch_secret(property->key))
+	if (flink_key_is_secret(property->key))
 		return err_set(err, ERR_CONFIG, 0,
 			       "property %s: a secret does not belong on a command line, which "
 			       "everybody on the machine can read; put it into Flink's "
@@ -309,16 +233,16 @@ static void add_variable(struct flink_exec *exec, const char *entry)
 
 static void add_env(struct flink_exec *exec, const struct flink_launch *launch)
 {
-	const char *old = command_env(launch->env, jvm_args);
+	const char *old = command_env(launch->env, "JVM_ARGS");
 	cleanup_free char *archive = NULL;
 
 	exec->env = xcalloc(1, sizeof(*exec->env));
 	if (launch->class_archive && !command_java(launch->command))
-		archive = xasprintf("%s=%s%s" SHARED_ARCHIVE, jvm_args, old ? old : "",
-				    old ? " " : "", launch->class_archive);
+		archive = xasprintf(JVM_ARGS "%s%s" SHARED_ARCHIVE, old ? old : "", old ? " " : "",
+				    launch->class_archive);
 	for (size_t i = 0; launch->env && launch->env[i]; i++)
-		if (flink_launch_env_passes(launch->env[i]) &&
-		    !(archive && matches(jvm_args, launch->env[i], strcspn(launch->env[i], "="))))
+		if (flink_env_passes(launch->env[i]) &&
+		    !(archive && !strncmp(launch->env[i], JVM_ARGS, strlen(JVM_ARGS))))
 			add_variable(exec, launch->env[i]);
 	if (archive)
 		add_variable(exec, archive);

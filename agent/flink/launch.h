@@ -11,7 +11,7 @@
  * program such as "-n" or "--config" for an option of its own.
  *
  * drey decides what the job starts from, under which id, and how its end is seen. The properties
- * and options that say so are drey's (flink_launch_reserved), and are refused from the user, by
+ * and options that say so are drey's (flink_reserved), and are refused from the user, by
  * name:
  *
  *   job-result-store.storage-path, .delete-on-commit=false     no answer left over from an older
@@ -37,7 +37,7 @@
  * JobManager's JVM and of no other.
  *
  * A command line can be read by everybody on the machine: properties whose name says that they are
- * secret (flink_launch_secret) are refused, they belong into Flink's configuration file.
+ * secret (flink_key_is_secret) are refused, they belong into Flink's configuration file.
  */
 #ifndef DREY_FLINK_LAUNCH_H
 #define DREY_FLINK_LAUNCH_H
@@ -124,15 +124,5 @@ void flink_exec_release(struct flink_exec *exec);
  * without such a word (a script of the user) is taken as it is.
  */
 int flink_launch_check(const struct flink_launch *launch, struct err *err);
-
-/* Is this property drey's own? Why, in words for an error message; NULL: the user may set it. */
-const char *flink_launch_reserved(const char *key);
-
-/* Does the name of a property say that its value is secret? (Flink's own list of words.) */
-bool flink_launch_secret(const char *key);
-
-/* May a variable be passed on to Flink? Not: DREY_*, NOTIFY_SOCKET, WATCHDOG_*, LISTEN_*: they are
- * drey's secrets and descriptors, or would let Flink speak for drey. `entry` is "NAME=value". */
-bool flink_launch_env_passes(const char *entry);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "flink/conf.h"
+#include "flink/reserved.h"
 
 /* ---- durations ---- */
 
@@ -189,7 +190,7 @@ int flink_conf_check(const struct flink_conf *conf, struct err *err)
 				err, ERR_CONFIG, 0,
 				"%s: %s: %s; remove it, and name a first savepoint by restore.initialSavepoint",
 				origin(conf, forbidden[i]), forbidden[i],
-				flink_launch_reserved(forbidden[i]));
+				flink_reserved(forbidden[i]));
 	return 0;
 }
 

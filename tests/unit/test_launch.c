@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "flink/command.h"
+#include "flink/reserved.h"
 #include "tap.h"
 
 #define JOB   "0123456789abcdef0123456789abcdef"
@@ -299,7 +300,7 @@ TEST(every_property_of_drey_is_refused_by_name)
 		CHECK_INT(flink_launch_check(&launch, &err), ==, -1);
 		CHECK_HAS(err.msg, keys[i]);
 	}
-	CHECK(flink_launch_reserved("execution.checkpointing.interval") == NULL);
+	CHECK(flink_reserved("execution.checkpointing.interval") == NULL);
 }
 
 TEST(secrets_are_refused_on_the_command_line)
@@ -326,7 +327,7 @@ TEST(secrets_are_refused_on_the_command_line)
 		CHECK(strstr(err.msg, "hunter2") == NULL);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(harmless); i++)
-		CHECK(!flink_launch_secret(harmless[i]));
+		CHECK(!flink_key_is_secret(harmless[i]));
 }
 
 /* Check one command; the message of the refusal, or "" when it is accepted. */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/yaml.h"
+#include "flink/reserved.h"
 
 #define LOWER            "abcdefghijklmnopqrstuvwxyz"
 #define UPPER            "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -301,7 +302,7 @@ static int parse_variables(const struct yaml_node *node, const char *name, char 
 		if (element_of(child, name, &text, err) < 0)
 			goto fail;
 		list[count] = xasprintf("%s=%s", key, text);
-		if (!flink_launch_env_passes(list[count++])) {
+		if (!flink_env_passes(list[count++])) {
 			(void)yaml_err_key(child, err, "'%s' is drey's own and not passed on", key);
 			goto fail;
 		}

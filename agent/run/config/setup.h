@@ -23,7 +23,7 @@ struct setup {
 	struct config config;
 	/* Flink's: drey's own and flink.environment over it; built first, and what drey reads of
 	 * Flink is read with it. Drey's private variables are taken out later
-	 * (flink_launch_env_passes()) */
+	 * (flink_env_passes()) */
 	char **environment;
 	struct flink_conf flink_conf; /* with every overlay, as Flink's JVM gets it */
 	struct flink_settings settings;

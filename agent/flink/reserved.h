@@ -1,0 +1,19 @@
+/*
+ * reserved - which properties and variables are drey's, and which properties are secret.
+ */
+#ifndef DREY_FLINK_RESERVED_H
+#define DREY_FLINK_RESERVED_H
+
+#include <stdbool.h>
+
+/* Is this property drey's own? Why, in words for an error message; NULL: the user may set it. */
+const char *flink_reserved(const char *key);
+
+/* Does the name of a property say that its value is secret? (Flink's own list of words.) */
+bool flink_key_is_secret(const char *key);
+
+/* May a variable be passed on to Flink? Not: DREY_*, NOTIFY_SOCKET, WATCHDOG_*, LISTEN_*: they are
+ * drey's secrets and descriptors, or would let Flink speak for drey. `entry` is "NAME=value". */
+bool flink_env_passes(const char *entry);
+
+#endif
