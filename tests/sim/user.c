@@ -188,8 +188,8 @@ static void enter_active(struct world *w)
 static bool needs_decision(const struct world *w)
 {
 	for (int i = 0; i < w->truth.count; i++)
-		if (w->truth.launches[i].requested)
-			return true; /* what was there before is given up */
+		if (w->truth.launches[i].requested || (i > 0 && w->truth.launches[i].base < 0))
+			return true; /* what was there before is given up: by an order, or a stateless upgrade */
 	for (size_t i = 0; i < w->agent->life.journal.launch_count; i++)
 		if (w->agent->life.journal.launches[i].request_token)
 			return true; /* the same, and the launch never came to be */
