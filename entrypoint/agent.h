@@ -2,8 +2,8 @@
  * agent - the agent process and the link to it (link.h).
  *
  * The agent may hang, crash, flood or talk nonsense: sends never block, an agent whose socket is
- * full or whose packets make no sense is killed, and a dead one is started again after 100 ms,
- * doubling to 30 s, from the beginning after a life of 60 s.
+ * full or whose packets make no sense is killed, and a dead one is restarted after 100 ms, doubling
+ * to 30 s; the delay starts over once an agent has lived for 60 s.
  *
  * Life cycle: agent_init() -> agent_tick() whenever agent_wake_ms() has come -> agent_receive()
  * when its link is readable, agent_reaped() when it is dead.
@@ -27,7 +27,7 @@ struct agent {
 	int64_t kill_ms;    /* when to kill it; STOP_NEVER: not now */
 	int64_t started_ms, backoff_ms;
 	uint32_t starts;
-	bool wrong_version; /* it speaks another LINK_VERSION: starting it again is of no use */
+	bool wrong_version; /* it speaks another LINK_VERSION: restarting it would not help */
 };
 
 /* One LAUNCH, unpacked in place. */
@@ -35,7 +35,7 @@ struct agent_launch {
 	char *vec[LINK_STRINGS_MAX + 2]; /* argv, NULL, environment, NULL */
 	char text[LINK_PACKET_MAX_BYTES - sizeof(struct link_msg) + 1];
 	char *const *argv, *const *envp;
-	int fd; /* that travelled with it, -1: none; the caller closes it */
+	int fd; /* sent along with it, -1: none; the caller closes it */
 };
 
 enum agent_event { AGENT_NOTHING, AGENT_MESSAGE };
@@ -43,8 +43,8 @@ enum agent_event { AGENT_NOTHING, AGENT_MESSAGE };
 void agent_init(struct agent *agent, char *const *argv, char *const *envp, int cwd_fd);
 
 /*
- * Start or kill it if that is due. A start that fails is tried again later. The first message on
- * the new link is *hello, which is completed here.
+ * Start or kill it if that is due. A failed start is retried later. The first message on the new
+ * link is *hello, which is completed here.
  */
 void agent_tick(struct agent *agent, struct link_msg *hello, int64_t now_ms);
 
@@ -55,8 +55,8 @@ void agent_send(struct agent *agent, struct link_msg *msg, int64_t now_ms);
 
 /*
  * Take one packet. AGENT_MESSAGE: *ret_msg is of our version, and of a known type. For LINK_LAUNCH
- * *launch is filled; if it cannot be, ret_msg->sys_errno is set. `launch` NULL: it is still in use,
- * and a LAUNCH is answered with EBUSY by the caller.
+ * *launch is filled; if it cannot be, ret_msg->sys_errno is set. `launch` NULL: the previous one is
+ * still in use, and the caller answers a LAUNCH with EBUSY.
  */
 enum agent_event agent_receive(struct agent *agent, struct link_msg *ret_msg,
 			       struct agent_launch *launch, int64_t now_ms);

@@ -3,7 +3,7 @@
  *
  * Life cycle: child_want() -> child_try() until it is forked (EAGAIN and ENOMEM are waited out) ->
  * child_check() until exec has succeeded or failed -> child_reaped(). Its pid is signalled only
- * while it has not been reaped, so a signal can never hit a stranger.
+ * while it has not been reaped, so a signal can never hit an unrelated process.
  */
 #ifndef DREY_ENTRYPOINT_CHILD_H
 #define DREY_ENTRYPOINT_CHILD_H
@@ -26,7 +26,7 @@ struct child {
 	enum child_state state;
 	struct spawn spawn;
 	pid_t pid;
-	int report;     /* see spawn_report(); -1 when done with */
+	int report;     /* see spawn_report(); -1 once it has been read */
 	int exec_errno; /* why exec failed, 0: it did not */
 	char launch_id[LINK_LAUNCH_ID_BYTES];
 	int64_t since_unix_ms;
@@ -41,16 +41,16 @@ struct child {
 	bool last_oom;
 	int64_t last_since_unix_ms, last_ended_unix_ms;
 	char last_launch_id[LINK_LAUNCH_ID_BYTES];
-	/* What it has left behind in its process group. */
+	/* What it left in its process group. */
 	pid_t group;           /* 0: nothing */
-	int64_t group_kill_ms; /* STOP_NEVER: not asked to go yet */
+	int64_t group_kill_ms; /* STOP_NEVER: not sent SIGTERM yet */
 };
 
 /* Ask for a start; everything that `spawn` points to is borrowed until the fork has worked. */
 void child_want(struct child *child, const struct spawn *spawn, int64_t give_up_ms);
 
 /*
- * Fork if it is time. 0: forked, or not yet; -1 with errno: given up, nothing was started.
+ * Fork if it is time. 0: forked, or not yet; -1 with errno: gave up, nothing was started.
  * Retries after 10 ms doubling to 1 s.
  */
 int child_try(struct child *child, int64_t now_ms);
@@ -71,7 +71,7 @@ void child_signal(const struct child *child, int signo, bool group);
 /* A process that exists: forked and not reaped. */
 bool child_alive(const struct child *child);
 
-/* SIGTERM to what the last child has left in its process group, SIGKILL after 5 s or `at_once`. */
+/* SIGTERM to what the last child left in its process group, SIGKILL after 5 s or `at_once`. */
 void child_term_group(struct child *child, int64_t now_ms);
 void child_kill_group(struct child *child, int64_t now_ms, bool at_once);
 

@@ -1,6 +1,6 @@
 /*
- * init - everything drey-init knows, and what it makes of what comes in: messages of the agent,
- * deaths, signals. What it does of itself, when time passes, is in main.c.
+ * init - the state of drey-init, and how it handles input: messages from the agent, deaths,
+ * signals. What is due by time is in main.c.
  */
 #ifndef DREY_ENTRYPOINT_INIT_H
 #define DREY_ENTRYPOINT_INIT_H
@@ -23,29 +23,31 @@ struct init {
 	struct stop stop;
 	unsigned done; /* enum stop_action */
 	int stop_signo;
-	int exit_status;  /* asked for by the agent, or known otherwise; -1: none */
-	int agent_status; /* the agent has ended for good with this; -1: it has not */
+	int exit_status;  /* requested by the agent, or known otherwise; -1: none */
+	int agent_status; /* the agent has exited for good with this; -1: it has not */
 	int cwd_fd;
 	bool more_to_reap;
 	int64_t lease_ms;               /* the main child is killed then; 0 = never */
-	pid_t lease_killed;             /* the child that this was said of */
-	char reason[INIT_REASON_BYTES]; /* why we end, if it needs an explanation */
+	pid_t lease_killed;             /* the child for which this was logged */
+	char reason[INIT_REASON_BYTES]; /* why drey-init exits, if that needs an explanation */
 };
 
-/* The first message to an agent: what runs now and what has ended last. */
+/* The first message to an agent: what is running and what ended last. */
 struct link_msg init_hello(const struct init *init);
 
 void init_tell_launch_failed(struct init *init, int launch_errno, int64_t now_ms);
 void init_tell_started(struct init *init, int64_t now_ms);
 
-/* Take what is waiting on the agent's link. */
+/* Read what is waiting on the agent's link. */
 void init_receive(struct init *init, int64_t now_ms);
 void init_release_launch_fd(struct init *init);
 
-/* Kill the main child when the agent's lease has run out, again and again. Returns when to look again. */
+/* Kill the main child when the agent's lease has expired, repeatedly. Returns when to check
+ * again. */
 int64_t init_lease(struct init *init, int64_t now_ms);
 
-/* Wait for every child that has died; the only place that does. stop.left tells if any is left. */
+/* Wait for every child that has died; the only place that does. stop.left says whether any is
+ * left. */
 void init_reap(struct init *init, int64_t now_ms);
 
 /* Act on the signals that have arrived; first on SIGCHLD. */

@@ -1,5 +1,5 @@
 /*
- * link - what drey-init and the agent say to each other.
+ * link - the protocol between drey-init and the agent.
  *
  * One SOCK_SEQPACKET socketpair; the agent finds its end's number in the environment variable
  * DREY_INIT_FD and sets FD_CLOEXEC on it first thing. One message = one packet = struct link_msg,
@@ -8,8 +8,8 @@
  * drey-init kills an agent that speaks another version and, if nothing was ever launched, exits
  * with 114.
  *
- * The order of a life:
- *   init  -> HELLO     once for every agent that starts: what is running now and what ended last
+ * The messages, in the order of a life:
+ *   init  -> HELLO     once for every agent that starts: what is running and what ended last
  *   agent -> LAUNCH    start the main child; answered by STARTED or LAUNCH_FAILED, always
  *   init  -> STARTED   exec(2) has succeeded (not only fork)
  *   init  -> LAUNCH_FAILED
@@ -20,25 +20,26 @@
  *   init  -> EXITED    waitpid(2) has returned the main child's status: it is proven dead. What it
  *                      left in its process group has been sent SIGTERM; SIGKILL follows after 5 s,
  *                      or with the next LAUNCH
- *   init  -> STOPPING  once: somebody wants the container to end; grace_left_ms until the end
- *   agent -> STOP_ACK  the agent has taken charge of the stop. Without it drey-init sends SIGTERM to
- *                      the main child itself after the agent's share (a tenth of the grace, at most
- *                      2 s); with it, when only the JVM's share is left (a third, at most 10 s)
- *   agent -> LEASE     SIGKILL to the main child's process group at until_ms, whatever has become of the
- *                      agent by then, unless another LEASE has put that off; a LAUNCH that comes
- *                      later fails with ETIME. It outlives the agent. Only to a drey-init whose HELLO
- *                      has LINK_TAKES_LEASE; without it nothing ever runs out
- *   agent -> EXIT      end with this status once no main child is left; the agent then exits by
- *                      itself (SIGTERM after 2 s, SIGKILL after 2 more)
+ *   init  -> STOPPING  once: the container is being stopped; grace_left_ms until the end
+ *   agent -> STOP_ACK  the agent has taken charge of the stop. Without it drey-init sends SIGTERM
+ *                      to the main child itself after the agent's share (a tenth of the grace, at
+ *                      most 2 s); with it, when only the JVM's share is left (a third, 10 s at
+ *                      most)
+ *   agent -> LEASE     SIGKILL to the main child's process group at until_ms, even if the agent is
+ *                      dead by then, unless another LEASE has extended it; a later LAUNCH fails
+ *                      with ETIME. It outlives the agent. Only to a drey-init whose HELLO has
+ *                      LINK_TAKES_LEASE; without a LEASE nothing ever expires
+ *   agent -> EXIT      end with this status once no main child is left; the agent then exits on its
+ *                      own (SIGTERM after 2 s, SIGKILL after 2 more)
  *
  * An agent that crashes loses nothing: drey-init keeps the running child and the last EXITED, and
- * tells both in the next HELLO. After a HELLO with LINK_RUNNING the STARTED, LAUNCH_FAILED or
+ * reports both in the next HELLO. After a HELLO with LINK_RUNNING the STARTED, LAUNCH_FAILED or
  * EXITED of that very launch may follow, although another agent asked for it. No agent is started
  * during a stop.
  *
- * An agent must keep reading: when its socket is full it counts as hung and is killed. One that
+ * An agent must keep reading: if its socket is full, it counts as hung and is killed. One that
  * exits with 2 before anything was ever launched, or with 0 while no main child runs, is not
- * started again: drey-init ends with that status.
+ * restarted: drey-init exits with that status.
  */
 #ifndef DREY_ENTRYPOINT_LINK_H
 #define DREY_ENTRYPOINT_LINK_H
@@ -47,9 +48,9 @@
 
 #define LINK_VERSION 1
 #define LINK_ENV     "DREY_INIT_FD"
-/* What drey-init adds to the agent's environment, and the agent takes out again. glibc keeps small blocks that
- * were freed, 7 of each size and thread, for their next use; where nearly nothing is allocated that is only
- * memory that grows for hours. It reads this when the process starts. */
+/* What drey-init adds to the agent's environment, and the agent removes again. glibc keeps freed
+ * small blocks, 7 of each size and thread, for reuse; in a process that allocates very little, that
+ * only makes memory grow for hours. glibc reads this when the process starts. */
 #define LINK_MALLOC_ENV       "GLIBC_TUNABLES"
 #define LINK_MALLOC           "glibc.malloc.tcache_count=0"
 #define LINK_LAUNCH_ID_BYTES  40           /* NUL-terminated, chosen by the agent; the job id */
@@ -95,7 +96,7 @@ struct link_msg {
 	int64_t since_unix_ms; /* HELLO, STARTED, EXITED: when the child was started */
 	int64_t ended_unix_ms; /* EXITED: when it was reaped */
 	union {
-		int64_t grace_left_ms; /* STOPPING; HELLO: all of it; -1: there is no deadline */
+		int64_t grace_left_ms; /* STOPPING; HELLO: all of it; -1: no deadline */
 		int64_t until_ms;      /* LEASE: on CLOCK_MONOTONIC */
 	};
 	char launch_id[LINK_LAUNCH_ID_BYTES];
@@ -108,12 +109,12 @@ struct link_msg {
 
 /*
  * LAUNCH: the head is followed by argc + envc NUL-terminated strings (argv, then the complete
- * environment "NAME=value"). argv[0] is searched for in PATH of that environment; a file that is no
- * program fails with ENOEXEC instead of being given to /bin/sh. The child starts in the directory
- * drey-init was started in, with /dev/null as standard input, in a process group of its own. At
- * most one file descriptor may travel with it (SCM_RIGHTS): the child inherits it as descriptor 3.
- * The agent holds a flock(2) on it, so the lock lives as long as any process of that launch: a
- * second launch on the same state directory can prove that the first is really gone.
+ * environment "NAME=value"). argv[0] is searched for in PATH of that environment; a file that is
+ * not a program fails with ENOEXEC instead of being given to /bin/sh. The child starts in the
+ * directory drey-init was started in, with /dev/null as standard input, in a process group of its
+ * own. At most one file descriptor may travel with it (SCM_RIGHTS): the child inherits it as
+ * descriptor 3. The agent holds a flock(2) on it, so the lock lives as long as any process of that
+ * launch: a second launch on the same state directory can prove that the first has really ended.
  */
 
 #endif

@@ -1,11 +1,10 @@
 /*
- * spawn - fork and exec, and the truth about both.
+ * spawn - fork and exec, with a reliable report of both.
  *
- * The child is put into a process group of its own by parent and child alike, so that a signal to
- * the group finds it whoever runs first; the signal mask is restored last, with the original
- * dispositions in place, so that a SIGTERM which arrives before exec ends the child instead of
- * vanishing. It dies with drey-init (PR_SET_PDEATHSIG; cleared by the kernel if it execs a set-uid
- * program).
+ * Both parent and child put the child into its own process group, so that a signal to the group
+ * reaches it whichever runs first; the signal mask is restored last, with the original dispositions
+ * in place, so that a SIGTERM which arrives before exec ends the child instead of vanishing. It
+ * dies with drey-init (PR_SET_PDEATHSIG; cleared by the kernel if it execs a set-uid program).
  */
 #ifndef DREY_ENTRYPOINT_SPAWN_H
 #define DREY_ENTRYPOINT_SPAWN_H
@@ -30,7 +29,7 @@ pid_t spawn(const struct spawn *spawn, int *ret_report);
 
 enum spawn_state { SPAWN_PENDING, SPAWN_RUNNING, SPAWN_FAILED };
 
-/* What became of the exec, as far as is known. SPAWN_FAILED: *ret_errno says why, the child
+/* The result of the exec, as far as is known. SPAWN_FAILED: *ret_errno says why, the child
  * exits. */
 enum spawn_state spawn_report(int report, int *ret_errno);
 

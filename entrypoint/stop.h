@@ -1,7 +1,7 @@
 /*
- * stop - what is due when, while drey-init brings its processes to an end.
+ * stop - what is due when, while drey-init stops its processes.
  *
- * Pure: the time and everything known come in as arguments, what to do comes out. One table in
+ * Pure: the time and all facts are arguments, the result is what to do. One table in
  * stop.c has one row for each action and says when it falls due; the loop in main.c performs it
  * once.
  *
@@ -22,7 +22,8 @@
  *   G - margin/2  SIGKILL to the agent
  *   G - margin/4  drey-init exits, whatever is left
  *
- * Once the main child is gone its orphans get SIGTERM at once and SIGKILL after G/3, at most 10 s.
+ * Once the main child has ended, its orphans get SIGTERM immediately and SIGKILL after G/3, at most
+ * 10 s.
  */
 #ifndef DREY_ENTRYPOINT_STOP_H
 #define DREY_ENTRYPOINT_STOP_H
@@ -42,7 +43,7 @@ enum stop_action {
 	STOP_TELL_AGENT = 1 << 0,   /* send STOPPING */
 	STOP_TERM_CHILD = 1 << 1,   /* the stop signal, followed by SIGCONT */
 	STOP_KILL_CHILD = 1 << 2,   /* SIGKILL to its process group */
-	STOP_TERM_ORPHANS = 1 << 3, /* everything that is neither main child nor agent */
+	STOP_TERM_ORPHANS = 1 << 3, /* everything except the main child and the agent */
 	STOP_KILL_ORPHANS = 1 << 4,
 	STOP_TERM_AGENT = 1 << 5,
 	STOP_KILL_AGENT = 1 << 6,
@@ -53,7 +54,7 @@ enum stop_action {
 struct stop {
 	int64_t grace_ms;  /* 0: no deadline */
 	int64_t asked_ms;  /* the first SIGTERM or SIGINT */
-	int64_t ending_ms; /* the main child is gone and drey-init is to follow it */
+	int64_t ending_ms; /* the main child has ended and drey-init follows it */
 	bool child;        /* the main child is alive */
 	bool agent;        /* the agent process is alive */
 	bool link;         /* ... and takes messages */
@@ -61,12 +62,12 @@ struct stop {
 	bool acked;        /* the agent has taken charge of the stop */
 	bool exit_asked;   /* the agent has sent EXIT */
 	int64_t exit_ms;   /* ... at this time */
-	bool forced;       /* a person at the terminal has lost patience */
+	bool forced;       /* a person at the terminal has pressed Ctrl-C again */
 };
 
 /*
  * The actions that are due at now_ms and not in `done` (a set of enum stop_action).
- * *ret_next_ms: when the next one falls due, STOP_NEVER if none will without news.
+ * *ret_next_ms: when the next one falls due, STOP_NEVER if none will without new input.
  */
 unsigned stop_due(const struct stop *stop, unsigned done, int64_t now_ms, int64_t *ret_next_ms);
 

@@ -1,6 +1,6 @@
 /*
- * util - the clock, the one log line, and what else drey-init looks at outside itself. All best
- * effort: nothing here may stop or block the loop.
+ * util - the clock, the log line, and what else drey-init reads from or does to its surroundings.
+ * All best effort: nothing here may stop or block the loop.
  */
 #ifndef DREY_ENTRYPOINT_UTIL_H
 #define DREY_ENTRYPOINT_UTIL_H
@@ -14,8 +14,8 @@ int64_t clock_unix_ms(void); /* wall; only for messages to people and the agent 
 
 /*
  * One line "drey-init: ..." on standard error, at most 400 bytes. Dropped when it cannot be written
- * at once: a reader that is stuck must not hold up a SIGTERM. say_open() first, after the handlers
- * are in.
+ * immediately: a stuck reader must not delay a SIGTERM. Call say_open() first, after the handlers
+ * are installed.
  */
 void say_open(bool verbose);
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -31,11 +31,11 @@ void fds_tidy(void);
 int64_t oom_kills(void);
 
 /*
- * Send signo, and SIGCONT after a SIGTERM, to what is left but `spare` (0: nobody). To be called
- * again and again, `first` with the first call for each signal: a process whose parent dies becomes
- * our child only then. Nobody gets SIGTERM twice. As PID 1 with nobody to spare the whole namespace
- * is meant; otherwise our children, and `group` (0: none), the process group of a main child that
- * is gone, whose members are reached without /proc too.
+ * Send signo, and SIGCONT after a SIGTERM, to everything that is left except `spare` (0: none).
+ * Call it repeatedly, `first` with the first call for each signal: a process becomes our child only
+ * when its parent dies. No process gets SIGTERM twice. As PID 1 without `spare` it addresses the
+ * whole namespace; otherwise our children, and `group` (0: none), the process group of a main child
+ * that has ended, whose members are reached even without /proc.
  */
 void orphans_signal(int signo, pid_t group, pid_t spare, bool first);
 
@@ -43,7 +43,7 @@ void orphans_signal(int signo, pid_t group, pid_t spare, bool first);
  * reused. */
 bool group_is_ours(pid_t group);
 
-/* Kubernetes' termination message, if there is such a file and nobody has written to it. */
+/* Write Kubernetes' termination message, if that file exists and is still empty. */
 void termination_message(const char *text);
 
 #endif
