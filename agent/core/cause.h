@@ -1,9 +1,9 @@
 /*
- * cause - in one word, why nothing is started, or why what is wanted is not done. Pure.
+ * cause - in one word, why nothing is started, or why the desired state is not reached. Pure.
  *
- * The word is what people search for and what alerts compare: it is in the status document (`cause`),
- * in the log, and the reason of the conditions and Events in Kubernetes. It stays the same for ever. The
- * sentence beside it is for reading. Every word has its page: docs/runbook/<word>.md.
+ * The word is what people search for and what alerts compare: it is in the status document
+ * (`cause`), in the log, and the reason of the conditions and Events in Kubernetes. It never
+ * changes. The sentence next to it is for people. Every word has its page: docs/runbook/<word>.md.
  */
 #ifndef DREY_CORE_CAUSE_H
 #define DREY_CORE_CAUSE_H
@@ -11,27 +11,27 @@
 enum cause {
 	CAUSE_NONE,
 
-	/* it is wanted so, or it is over */
+	/* intended or final states */
 	CAUSE_DO_NOT_RESTART,
 	CAUSE_SUSPENDED,
 	CAUSE_CANCELLED,
 	CAUSE_FINISHED,
 
-	/* it is not tried again before somebody has looked */
+	/* not retried until a person intervenes */
 	CAUSE_ATTEMPTS_USED_UP,
 	CAUSE_GENERATION_FAILED,
 	CAUSE_END_UNKNOWN,
 	CAUSE_RESTORE_MISMATCH,
 
-	/* what cannot be read could hold newer state */
+	/* the unreadable source could hold newer state */
 	CAUSE_JOURNAL_UNREADABLE,
 	CAUSE_HA_UNREADABLE,
 	CAUSE_STORAGE_UNREADABLE,
 	CAUSE_SNAPSHOT_UNREADABLE,
 	CAUSE_OPERATION_UNSETTLED,
-	CAUSE_WISH_UNREADABLE, /* a control input: the brake may be in it */
+	CAUSE_WISH_UNREADABLE, /* a control input: do-not-restart may be set in it */
 
-	/* all was read, and what was found is not what is known */
+	/* everything was read, and it contradicts what is known */
 	CAUSE_NO_USABLE_STATE,
 	CAUSE_NEWEST_STATE_MISSING,
 	CAUSE_STATE_TOO_OLD,
@@ -48,7 +48,7 @@ enum cause {
 	CAUSE_REQUESTED_SNAPSHOT_FOREIGN,
 	CAUSE_REQUEST_MAY_BE_OLD,
 
-	/* it is decided, and cannot be begun */
+	/* a launch is decided, but cannot begin */
 	CAUSE_FLINK_STILL_RUNS,
 	CAUSE_UNKNOWN_FLINK_RUNS,
 	CAUSE_STORED_JOB_LEFT,
@@ -76,7 +76,7 @@ enum cause {
 /* "NoUsableState", ...; NULL for CAUSE_NONE. */
 const char *cause_name(enum cause cause);
 
-/* Where the page of each is, from the top of the source tree: a directory, and the end of its name. */
+/* Where each page is, relative to the top of the source tree: directory, and suffix of the name. */
 #define CAUSE_PAGES    "docs/runbook/"
 #define CAUSE_PAGE_END ".md"
 

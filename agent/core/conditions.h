@@ -1,16 +1,16 @@
 /*
- * conditions - what tools and people wait for, in the form of Kubernetes: is it ready, is something
- * under way, is a person needed, and what else is wrong. Pure.
+ * conditions - what tools and people wait for, as Kubernetes conditions: is it ready, is it making
+ * progress, is a person needed, what else is wrong. Pure.
  *
  * Life cycle: a zeroed one (conditions_seed() takes over what was written before) ->
  * conditions_update() after every step and before each use -> no release, it owns nothing.
  *
- * Source of the rules: Kubernetes API conventions (conditions), kstatus (Reconciling and Stalled are
- * there to be True only while they hold; Stalled fails a deployment that waits).
+ * Source of the rules: Kubernetes API conventions (conditions), kstatus (Reconciling and Stalled
+ * are present and True only while they apply; Stalled fails a waiting deployment).
  *
- * Stalled gives up for those who wait, and they do not look again. So a hold, which ends by itself
- * when what was unreadable can be read, is Reconciling for a minute and Stalled only then; and to
- * stand still because a person wants it (the brake, suspended, cancelled) is never Stalled.
+ * Tools that see Stalled stop waiting and do not check again. So a hold, which ends automatically
+ * when what was unreadable can be read, is Reconciling for a minute and Stalled only after that;
+ * and a stop that a person asked for (do-not-restart, suspended, cancelled) is never Stalled.
  */
 #ifndef DREY_CORE_CONDITIONS_H
 #define DREY_CORE_CONDITIONS_H
@@ -23,12 +23,12 @@
 
 struct json;
 
-#define CONDITIONS_FAILING_MS     (10 * 60 * 1000) /* JobFailing looks back so far */
+#define CONDITIONS_FAILING_MS     (10 * 60 * 1000) /* how far back JobFailing counts */
 #define CONDITIONS_UNSTABLE_MS    (60 * 60 * 1000) /* JobUnstable */
-#define CONDITIONS_RESTARTS       3                /* so many in that time */
-#define CONDITIONS_UNREACHABLE_MS 60000            /* so long without an answer of Flink's */
+#define CONDITIONS_RESTARTS       3     /* this many restarts within CONDITIONS_UNSTABLE_MS */
+#define CONDITIONS_UNREACHABLE_MS 60000 /* this long without an answer from Flink */
 #define CONDITIONS_RESTARTS_KNOWN 64
-#define CONDITIONS_PATIENCE_MS    60000 /* holding, or a broken journal, for so long is Stalled */
+#define CONDITIONS_PATIENCE_MS    60000 /* holding, or a broken journal, for this long is Stalled */
 
 enum condition_type {
 	CONDITION_READY,
@@ -65,16 +65,17 @@ struct conditions {
 		int64_t unix_ms, count;        /* those of about a minute are one entry */
 	} restarts[CONDITIONS_RESTARTS_KNOWN]; /* oldest first */
 	size_t restart_entries;
-	int64_t failure_unix_ms; /* the newest failed attempt that was counted */
-	bool restarting;         /* the job, when it was seen last */
+	int64_t failure_unix_ms; /* the newest failed attempt counted so far */
+	bool restarting;         /* the job, when last seen */
 	int64_t launch;          /* number of the one whose restarts are counted */
-	bool counted;            /* Flink has told how many */
-	int64_t told, glimpsed;  /* as it told last; seen since by looking at the job */
-	int64_t silent_unix_ms;  /* Flink gives no answer since; 0 = it does, or none runs */
-	/* it holds since, looking again included; 0 = it does not, or only because a person
-	 * wants it so */
+	bool counted;            /* Flink has reported how many */
+	int64_t told, glimpsed;  /* as last reported; seen since then by polling the job */
+	/* since when Flink does not answer; 0 = it does, or none is running */
+	int64_t silent_unix_ms;
+	/* since when it holds, including the retries; 0 = it does not, or only because a person
+	 * asked for it */
 	int64_t holding_unix_ms;
-	int64_t broken_unix_ms; /* the journal cannot be written since; 0 = it can */
+	int64_t broken_unix_ms; /* since when the journal cannot be written; 0 = it can */
 	struct {
 		enum truth status;
 		int64_t since_unix_ms;
@@ -83,7 +84,7 @@ struct conditions {
 
 /* What is known besides the life; zeroed: no custom resource. */
 struct conditions_outside {
-	int64_t generation;  /* of the custom resource that was looked at last */
+	int64_t generation;  /* of the custom resource as last read */
 	const char *refused; /* why its spec is not followed; NULL = it is; borrowed */
 };
 
@@ -91,19 +92,21 @@ struct conditions_outside {
 void conditions_update(struct conditions *conditions, const struct lifecycle *life,
 		       const struct conditions_outside *outside, int64_t now_unix_ms);
 
-/* What the status says of the phase, in one word and in a sentence: that of the condition Ready where
- * Flink lives and the job does not run as it should. The sentence is borrowed from either. */
+/* What the status says about the phase, in one word and in a sentence: taken from the condition
+ * Ready when Flink is alive and the job does not run as it should. The sentence is borrowed from
+ * either. */
 enum cause conditions_cause(const struct conditions *conditions, const struct lifecycle *life);
 const char *conditions_reason(const struct conditions *conditions, const struct lifecycle *life);
 
-/* The job runs, and nothing is wrong: what /readyz and the exit status of `drey status` say. */
+/* The job is running and nothing is wrong: what /readyz and the exit status of `drey status`
+ * report. */
 bool conditions_ready(const struct conditions *conditions, const struct lifecycle *life);
 
-/* When time alone will change them: 0 = it will not. */
+/* When they will change by time alone; 0 = they will not. */
 int64_t conditions_due_unix_ms(const struct conditions *conditions);
 
-/* `array` is the `conditions` of a status that was written before: where the status is still the same
- * at the first update its time goes on. */
+/* `array` is the `conditions` of a status written earlier: a condition whose status is the same at
+ * the first update keeps its time. */
 void conditions_seed(struct conditions *conditions, const struct json *array);
 
 /* Add the array under `key`. */

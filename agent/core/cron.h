@@ -3,10 +3,10 @@
  *
  * Source: crontab(5) of cronie. Lists, ranges, steps, names of months and days (three letters, any
  * case), day of week 0-7 with Sunday as 0 and 7, and @hourly @daily @midnight @weekly @monthly
- * @yearly @annually. When both day fields are restricted, a day that matches either one is taken.
+ * @yearly @annually. When both day fields are restricted, a day that matches either one counts.
  *
- * Clocks that are put forward or back, as cronie does it: what falls into the hour that does not
- * exist comes right after it; what has a fixed hour comes once in the hour that exists twice.
+ * Changes of daylight saving time, as in cronie: a time in the hour that is skipped comes right
+ * after it; a line with a fixed hour comes once in the hour that is repeated.
  */
 #ifndef DREY_CORE_CRON_H
 #define DREY_CORE_CRON_H
@@ -30,7 +30,7 @@ struct cron_zone {
 	const void *ctx;
 };
 
-/* ERR_CONFIG names the field and what is wrong with it; a line that never comes (31 February) is
+/* ERR_CONFIG names the field and what is wrong with it; a line that never matches (31 February) is
  * refused as well. */
 int cron_parse(const char *line, struct cron *ret_cron, struct err *err);
 

@@ -1,14 +1,15 @@
 /*
  * desired - the desired state as a control input gives it, and what has changed since it was seen last. Pure.
  *
- * A control input (the control directory, the control ConfigMap, the custom resource) has texts under the keys
- * `desired_keys`. Only a change counts, compared with what was seen before: a text that stays as it is does
- * not undo what a command has asked for since, and one that vanishes is no change. When a text makes no sense
- * nothing of the reading is followed, except for a do-not-restart that is set. docs/control.md is the
- * description for people.
+ * A control input (the control directory, the control ConfigMap, the custom resource) has texts
+ * under the keys `desired_keys`. Only a change from what was seen before counts: an unchanged text
+ * does not undo a command given since, and a text that disappears is no change. If one text is
+ * invalid, the whole reading is ignored, except for a do-not-restart that is set. docs/control.md
+ * is the description for users.
  *
- * What was seen lies beside the journal and is lost with it. Then an order that was carried out long ago looks
- * like a new one. The object itself may say which orders were carried out: DESIRED_USED_ANNOTATION.
+ * What was seen is stored next to the journal and is lost with it. An order that was carried out
+ * long ago then looks new. The object itself may record which orders were carried out:
+ * DESIRED_USED_ANNOTATION.
  *
  * Life cycle: a zeroed one -> run/control/control_value.h fills it -> desired_compare() -> the event is taken
  * -> desired_seen_update() -> desired_release().
@@ -23,7 +24,7 @@
 #include "core/lifecycle.h"
 
 #define DESIRED_USED_ANNOTATION "drey.dev/used-restore-tokens"
-#define DESIRED_USED_MAX        16 /* tokens; the oldest go */
+#define DESIRED_USED_MAX        16 /* tokens; the oldest are dropped */
 
 enum desired_key {
 	DESIRED_KEY_STATE,
@@ -42,19 +43,19 @@ struct desired {
 	bool do_not_restart;            /* valid also when bad */
 	struct restore_request restore; /* strings owned */
 	char *restore_generation;       /* the order is for this one alone; NULL = for any */
-	bool restore_standing;          /* it stood there at the first look: of unknown age */
-	char *used; /* tokens that were carried out, says the object: "a b"; NULL = it says nothing */
+	bool restore_standing;          /* it was there on the first read: of unknown age */
+	char *used; /* tokens carried out, according to the object: "a b"; NULL = none recorded */
 	char *ignored;  /* names that are not keys: "a, b"; NULL = none */
 	struct err bad; /* kind ERR_NONE, or why this is refused; begins with the key */
 };
 
-/* What was seen last. */
+/* What was last seen. */
 struct desired_seen {
-	bool known; /* false: no input was ever seen */
+	bool known; /* false: no input has ever been seen */
 	char *text[DESIRED_KEYS];
 	char *restore_token;
 	/* of the custom resource (desired_inputs.h) */
-	bool resource;        /* there was one when it could be read last */
+	bool resource;        /* there was one when it was last readable */
 	char *resource_error; /* why drey continues without it; NULL = it can be read */
 };
 
@@ -71,27 +72,27 @@ bool desired_same_texts(const struct desired *a, const struct desired *b);
 
 /* The order is for another generation than `generation` (NULL: not known, then it is not). */
 bool desired_is_for_other(const struct desired *desired, const char *generation);
-/* As if there were no order. */
+/* Remove the order. */
 void desired_drop_restore(struct desired *desired);
 
-/* The order was carried out before, says the object that has it. */
+/* The order was carried out before, according to the object that contains it. */
 bool desired_is_used(const struct desired *desired);
 /* The list of such an object ("a b c"; NULL = none) with the token, which it does not have yet; the caller
  * frees. */
 char *desired_used_add(const char *used, const char *token);
 
 /*
- * EVENT_CONTROL with what has changed since `seen`; strings stay borrowed from `desired`. False: nothing has.
- * at_start: the first look of this process, at which a do-not-restart that is set is taken even when it is no
- * change. *ret_refused: a restore request that cannot be taken now, because the job runs, and is not stopped
- * by the same change; it is left out.
+ * EVENT_CONTROL with what has changed since `seen`; strings stay borrowed from `desired`. False:
+ * nothing has. at_start: the first read of this process, which takes over a do-not-restart that is
+ * set even if it has not changed. *ret_refused: a restore request that cannot be accepted now,
+ * because the job is running and the same change does not stop it; it is left out.
  */
 bool desired_compare(const struct desired *desired, const struct desired_seen *seen,
 		     const struct lifecycle *life, bool at_start, struct event *ret_event,
 		     bool *ret_refused);
 
-/* It asks for a restore under a token that another order had: the one in force, or one that a launch has
- * carried out. False when only the order of the journal is asked for once more. */
+/* It asks for a restore with a token that another order had: the one in force, or one that a launch
+ * has carried out. False if it only repeats the order in the journal. */
 bool desired_reuses_token(const struct desired *desired, const struct journal *journal);
 
 /* From now on `desired` is what was seen; of a bad one only do-not-restart. True: that is a change. */

@@ -1,22 +1,22 @@
 /*
- * failover - may the leader lock of a Flink that has died be given back, so that its successor need
- * not wait until the lease has run out (15 s)?
+ * failover - may the leader lock of a dead Flink be released, so that its successor need not wait
+ * until the lease expires (15 s)?
  *
  * Flink's Kubernetes HA has one lock for a cluster: the leader record on
- * <cluster-id>-cluster-config-map (format/leader.h). A JVM holds it under a random UUID that it draws
- * at its start. After kill -9 the record stays, and a successor waits; keys of its sessions that stay
- * can stall a successor's ResourceManager for 30 s more. drey-init has reaped that very process, so
- * drey can know that nobody will renew that lock: it writes the record that a clean end would have
- * written, and takes the session keys away.
+ * <cluster-id>-cluster-config-map (format/leader.h). A JVM holds it under a random UUID generated
+ * at its start. After kill -9 the record stays, and a successor waits; leftover session keys can
+ * stall a successor's ResourceManager for 30 s more. drey-init has reaped that very process, so
+ * drey can know that the lock will not be renewed: it writes the record that a clean exit would
+ * have written, and removes the session keys.
  *
  * Being wrong here would let two Flinks write the same checkpoints, because Flink does not check
- * the lock when it writes the map of a job. So: only after a death that was seen by waitpid, only the
- * holder that was recorded while that process lived, only by compare-and-swap on the version that
- * was judged. Whatever is in doubt is left alone, and costs only the 15 s.
+ * the lock when it writes the map of a job. So: only after waitpid has reported the death, only the
+ * holder recorded while that process was alive, only by compare-and-swap on the version that was
+ * judged. In doubt the lock is left alone, which costs only the 15 s.
  *
  * Life cycle of the watch, a pure record of what was read:
- *   failover_watch_begin() before the process starts -> failover_watch_see() for every reading of the
- *   map while it lives -> failover_decide() once it was reaped -> failover_watch_release()
+ *   failover_watch_begin() before the process starts -> failover_watch_see() for every reading of
+ *   the map while it is alive -> failover_decide() once it was reaped -> failover_watch_release()
  */
 #ifndef DREY_CORE_FAILOVER_H
 #define DREY_CORE_FAILOVER_H
@@ -27,7 +27,7 @@
 
 #include "core/snapshot.h"
 
-/* One key of a session, and where it says to be. */
+/* One session key, and the address in it. */
 struct failover_session {
 	char *key;   /* "org.apache.flink.k8s.leader.dispatcher" */
 	char *value; /* "<uuid>,<address>" */
@@ -37,10 +37,10 @@ struct failover_session {
 
 /* The cluster's map as it was read once. All owned; failover_lock_release(). */
 struct failover_lock {
-	bool present;                           /* false: there is no such map (proven by a 404) */
+	bool present;                           /* false: no such map (proven by a 404) */
 	bool deleting;                          /* it has a deletion timestamp */
 	bool recorded;                          /* it has a leader record */
-	bool understood;                        /* and that could be read */
+	bool understood;                        /* and it could be decoded */
 	char *resource_version;                 /* NULL = not given */
 	char *holder;                           /* "" or NULL = nobody */
 	char *renew_time;                       /* as it was written */
@@ -60,8 +60,8 @@ void failover_lock_add_session(struct failover_lock *lock, const char *key, cons
 
 struct failover_watch {
 	char launch_id[JOB_ID_BYTES]; /* the process that is watched; "" = none */
-	/* an address that no other machine has, where that process serves; NULL = not known:
-	 * nothing is ever recognised */
+	/* an address that no other machine has, where that process serves; NULL = not known: no
+	 * holder is ever recognised */
 	char *host;
 	int rpc_port;
 	int64_t started_unix_ms;
@@ -69,7 +69,7 @@ struct failover_watch {
 	bool before_known;  /* the map was read then */
 	char *first_holder; /* seen once: is it renewed? */
 	char *first_renew;
-	struct failover_lock seen; /* as it was read last, once the holder is proven to be ours */
+	struct failover_lock seen; /* as last read, once the holder is proven to be ours */
 	bool proven;
 	char why[160]; /* why it is not proven yet */
 };
@@ -79,8 +79,8 @@ void failover_watch_begin(struct failover_watch *watch, const char *launch_id, c
 			  int rpc_port, const struct failover_lock *before, int64_t now_unix_ms);
 
 /*
- * The map as it was read while that process lived; both the beginning and the end of the reading
- * have to lie in its life. *lock is taken over.
+ * The map as read while that process was alive; the reading must have begun and ended in its
+ * lifetime. Takes ownership of *lock.
  *
  * A holder is that process when two readings with different renewTime show the same holder, and its
  * dispatcher's session is a new one at our own address.
@@ -91,7 +91,7 @@ void failover_watch_release(struct failover_watch *watch); /* zeroed is allowed 
 
 enum failover_kind {
 	FAILOVER_RELEASE, /* apply the patch */
-	FAILOVER_NOTHING, /* the lock is free already */
+	FAILOVER_NOTHING, /* the lock is already free */
 	FAILOVER_DO_NOT,  /* leave it alone; the successor waits for the lease */
 };
 
@@ -102,16 +102,16 @@ struct failover_verdict {
 	char *patch;
 };
 
-/* launch_id: whose death is in question; reaped: it was seen by waitpid. `lock` is the map as it was read
- * after the death. The caller frees ret_verdict->patch. */
+/* launch_id: the launch whose death is in question; reaped: waitpid has reported it. `lock` is the
+ * map as read after the death. The caller frees ret_verdict->patch. */
 void failover_decide(const struct failover_watch *watch, const char *launch_id, bool reaped,
 		     const struct failover_lock *lock, int64_t now_unix_ms,
 		     struct failover_verdict *ret_verdict);
 
 /*
- * Is the lock held by nobody that lives? Given back, or run out by the API server's clock
- * (server_unix_ms, 0 = not known), or not renewed for as long as the lease lasts while we have
- * watched (unchanged_ms). False with *ret_why (the caller frees) when it is held, and in every doubt.
+ * Is the lock free of any live holder? Released, or expired by the API server's clock
+ * (server_unix_ms, 0 = not known), or not renewed for the length of the lease while we watched
+ * (unchanged_ms). False with *ret_why (the caller frees) when it is owned, and in every doubt.
  */
 bool failover_lock_is_free(const struct failover_lock *lock, int64_t server_unix_ms,
 			   int64_t unchanged_ms, char **ret_why);

@@ -1,9 +1,9 @@
 /*
  * flink_choice - what Flink itself will start from, given what drey gives it. Pure.
  *
- * Flink compares nothing: an HA entry of the job id wins, whatever the restore argument says; else
+ * Flink compares nothing: an HA entry of the job id always wins over the restore argument; else
  * the argument; else the job starts empty (DefaultExecutionGraphFactory, the same in 1.15 to 2.3).
- * Before every launch this must be the decision.
+ * Before every launch it must match the decision.
  */
 #ifndef DREY_CORE_FLINK_CHOICE_H
 #define DREY_CORE_FLINK_CHOICE_H
@@ -34,8 +34,8 @@ bool flink_obeys(const struct facts *facts, const struct decision *decision, con
 		 const char *argument, char **ret_why);
 
 /* True when a job of this id has left any trace: such an id must never be given to a new launch,
- * because its HA data would win, and its checkpoints would be in the way. The 6 digits that a
- * savepoint's name has of it are enough to be one. */
+ * because its HA data would win, and its checkpoints would be in the way. The 6 digits of it in a
+ * savepoint's name are enough. */
 bool flink_id_is_used(const struct journal *journal, const struct facts *facts, const char *job_id);
 
 #endif

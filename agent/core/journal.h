@@ -219,8 +219,8 @@ struct journal {
 	char *disposing; /* savepoint that Flink is asked to delete; NULL = none */
 	struct operation operation;
 	struct operation_result last_operation;
-	struct savepoint_request
-		*savepoint_requests; /* oldest first; the answered ones stay a while */
+	/* oldest first; the answered ones stay a while */
+	struct savepoint_request *savepoint_requests;
 	size_t savepoint_request_count;
 	struct outcome outcome;
 	int64_t failures_unix_ms[JOURNAL_MAX_FAILURES]; /* failed attempts, oldest first */

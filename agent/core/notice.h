@@ -1,10 +1,10 @@
 /*
- * notice - what has happened, said by the life cycle in the step in which it happens.
+ * notice - what has happened, reported by the life cycle in the step in which it happens.
  *
- * A notice leaves the life cycle as EFFECT_TELL, once. Hooks, Kubernetes Events and metrics are tables
- * from a notice to what they make of it: none of them has to find out by comparing states. A new agent
- * does not repeat what the journal has on record. A crash may fall between a notice and the journal
- * write of its step: then the next agent finds the same thing once more, and says so.
+ * A notice leaves the life cycle as EFFECT_TELL, once. Hooks, Kubernetes Events and metrics are
+ * tables over notices: none of them has to compare states. A new agent does not repeat what is
+ * recorded in the journal. After a crash between a notice and the journal write of its step, the
+ * next agent finds the same thing again, and reports it again.
  *
  * Life cycle: filled by the life cycle -> read by whoever executes the effect -> released with the
  * effect. A consumer that keeps a string copies it.
@@ -21,9 +21,10 @@
 #include "core/snapshot.h"
 
 enum notice_type {
-	NOTICE_PHASE, /* after this step phase or cause is another one: from, known, text = why */
-	NOTICE_ENDED, /* the application has come to an end (phase_is_end): text = why */
-	NOTICE_OPERATION, /* it is over: kind, reason, ok, took_ms, path, text = what went wrong */
+	NOTICE_PHASE, /* phase or cause changed in this step: from, known, text = why */
+	NOTICE_ENDED, /* the application has ended (phase_is_end): text = why */
+	/* it has ended: kind, reason, ok, took_ms, path, text = what went wrong */
+	NOTICE_OPERATION,
 	NOTICE_ATTEMPT_FAILED,   /* to run the job: text = why */
 	NOTICE_RESTORE_VERIFIED, /* of this launch: path, restored */
 	NOTICE_PROVEN,           /* this launch has completed its first checkpoint */
@@ -33,18 +34,19 @@ enum notice_type {
 
 struct notice {
 	enum notice_type type;
-	enum phase phase; /* of every notice, as is the next line: at the time it was said */
+	enum phase phase; /* in every notice, like the next line: at the time of the notice */
 	enum cause cause;
 	bool do_not_restart;
 	int64_t launch; /* number of the last one; 0 = there was none */
 
 	enum phase from; /* before the step */
-	bool known; /* a new agent stands there at its start: no news, unless it has just ended */
+	bool known;      /* where a new agent begins: not news, unless it has just ended */
 
 	enum operation_kind kind;
 	enum operation_reason reason;
 	bool ok;
-	int64_t took_ms; /* by the wall clock, which may have been set back: negative; -1 = not known */
+	/* by the wall clock, which may have been set back: negative; -1 = not known */
+	int64_t took_ms;
 
 	enum snapshot_kind restored; /* with a path */
 	char *path;                  /* the savepoint; what was restored; NULL = none; owned */

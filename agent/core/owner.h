@@ -1,6 +1,6 @@
 /*
- * owner - SIGTERM has come: is it the end of this generation, or will the same be started again? What
- * the pod belongs to (a Deployment or a Job) tells. Pure.
+ * owner - after SIGTERM: is this the end of this generation, or will the same one be started again?
+ * The owner of the pod (a Deployment or a Job) tells. Pure.
  */
 #ifndef DREY_CORE_OWNER_H
 #define DREY_CORE_OWNER_H
@@ -11,19 +11,19 @@
 
 #include "core/lifecycle.h"
 
-/* The owner as it was read; all strings are borrowed. */
+/* The owner as read; all strings are borrowed. */
 struct owner {
-	bool absent; /* the API server says that there is none of this name */
+	bool absent; /* the API server has none of this name */
 	const char *uid;
 	bool deleting;
-	bool suspended;         /* a Job that is to have no pods */
-	int64_t replicas;       /* that are wanted; a Job: 1 */
-	const char *generation; /* of the pods that it makes now; NULL = it does not say */
+	bool suspended;         /* a Job that should have no pods */
+	int64_t replicas;       /* desired; a Job: 1 */
+	const char *generation; /* of the pods that it creates now; NULL = not given */
 };
 
 /*
- * `seen_uid`: of the owner when this process was young, NULL = it was never read: an absent one is
- * then perhaps only one of another name, which says nothing. `generation` is our own, NULL = none.
+ * `seen_uid`: of the owner as first read by this process, NULL = never read: an absent owner may
+ * then only have another name, which proves nothing. `generation` is our own, NULL = none.
  * *ret_reason: a sentence, for people.
  */
 enum upgrade owner_judge(const struct owner *owner, const char *seen_uid, const char *generation,

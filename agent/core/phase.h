@@ -8,16 +8,16 @@
 
 enum phase {
 	PHASE_RESOLVING, /* finding out what to start from */
-	PHASE_HOLDING,   /* may not or cannot start; says why; looks again by itself */
-	/* intent written, Flink starting, until it is RUNNING and proved its restore */
+	PHASE_HOLDING,   /* may not or cannot start; says why; retries automatically */
+	/* intent written, Flink starting, until it is RUNNING and its restore is verified */
 	PHASE_LAUNCHING,
-	PHASE_RUNNING,     /* the job runs, and from what we decided */
+	PHASE_RUNNING,     /* the job is running, from the decided state */
 	PHASE_STOPPING,    /* stop, cancel, or end of the JVM under way */
 	PHASE_SUSPENDED,   /* parked: stopped with a savepoint */
 	PHASE_CANCELLED,   /* parked: stopped without one */
-	PHASE_FINISHED,    /* parked: the job came to its end */
-	PHASE_FAILED,      /* parked: attempts used up, or an end that nobody can explain */
-	PHASE_TERMINATING, /* the container ends */
+	PHASE_FINISHED,    /* parked: the job has finished */
+	PHASE_FAILED,      /* parked: attempts used up, or an unexplained end */
+	PHASE_TERMINATING, /* the container is being stopped */
 	PHASE_COUNT,
 };
 

@@ -15,20 +15,21 @@
 #include "core/journal.h"
 
 enum decision_kind {
-	/* not decided yet: look at candidates[candidate], then call again. Its `integrity` must
-	 * be another than UNCHECKED then, its `recovery` too when it is in_ha; its operators and
-	 * its time of completion are filled in as far as they can be known. */
+	/* not decided yet: check candidates[candidate], then call again. By then its `integrity`
+	 * must not be UNCHECKED, nor its `recovery` if it is in_ha; its operators and completion
+	 * time must be filled in as far as they can be known. */
 	DECISION_VERIFY,
 	DECISION_CONTINUE,    /* same ids, Flink's own HA recovers candidates[candidate] */
 	DECISION_START_FROM,  /* new ids, candidates[candidate] */
-	DECISION_START_EMPTY, /* new ids, no state: it has never run, or a request said so */
-	DECISION_PARK,        /* not wanted now: brake, suspended, cancelled, finished, failed */
-	DECISION_HOLD,        /* wanted, but the promise cannot be kept: say why and wait */
+	DECISION_START_EMPTY, /* new ids, no state: it has never run, or as requested */
+	/* not desired now: do-not-restart, suspended, cancelled, finished, failed */
+	DECISION_PARK,
+	DECISION_HOLD, /* desired, but the promise cannot be kept: say why and wait */
 };
 
 /* The numbers of docs/architecture.md, "What to start from". */
 enum rule {
-	RULE_NONE, /* held by none of them */
+	RULE_NONE, /* held by no rule */
 	RULE_DESIRED_STATE,
 	RULE_OUTCOME,
 	RULE_OPERATION,
@@ -42,11 +43,11 @@ enum rule {
 enum restore_policy {
 	POLICY_LATEST,    /* newest of checkpoints and savepoints */
 	POLICY_SAVEPOINT, /* savepoints only */
-	POLICY_NONE,      /* the job is declared stateless: always empty */
+	POLICY_NONE,      /* the job is declared stateless: always starts empty */
 };
 
-/* What to make of snapshots that no launch in the journal made, and that are newer than all that
- * one did: the journal may have been restored from a backup, or somebody else writes there. */
+/* How to treat snapshots that no launch in the journal made, and that are newer than all others:
+ * the journal may have been restored from a backup, or another application writes there. */
 enum foreign_policy {
 	FOREIGN_HOLD,
 	FOREIGN_IGNORE, /* the directories are shared with other applications */
@@ -55,21 +56,22 @@ enum foreign_policy {
 struct policy {
 	enum restore_policy restore;
 	enum foreign_policy foreign;
-	int64_t max_age_ms; /* an older restore point is not taken by itself; 0 = any age */
-	bool adopt; /* no journal, knowingly: all that is found belongs to this application */
-	/* What would be launched now; borrowed. A launch can be continued only by the very same. */
+	int64_t max_age_ms; /* an older restore point is not used automatically; 0 = any age */
+	bool adopt; /* deliberately no journal: everything found belongs to this application */
+	/* What would be launched now; borrowed. A launch can be continued only by an identical
+	 * one. */
 	const char *generation;        /* NULL = not known: never continued */
 	const char *flink_version;     /* NULL = not known */
-	bool stateless_upgrade;        /* another generation than the last one starts empty */
+	bool stateless_upgrade;        /* a generation other than the last one starts empty */
 	const char *initial_savepoint; /* as configured; borrowed; NULL = none */
 };
 
-/* Rule 3: what became of the operation that was in flight when Flink was gone. */
+/* Rule 3: the result of the operation that was in flight when Flink ended. */
 enum settlement {
 	SETTLEMENT_NONE,   /* none was */
 	SETTLEMENT_MADE,   /* its savepoint is candidates[settled] */
 	SETTLEMENT_FAILED, /* it has left no savepoint, or (settled) one that is damaged */
-	SETTLEMENT_OPEN,   /* cannot be known now: a source cannot be read */
+	SETTLEMENT_OPEN,   /* unknown for now: a source cannot be read */
 };
 
 #define NO_CANDIDATE ((size_t)-1)
@@ -81,15 +83,15 @@ struct decision {
 	enum settlement settlement;
 	size_t settled; /* NO_CANDIDATE = none */
 	bool allow_non_restored;
-	const char
-		*token; /* one-shot request that this decision uses up, borrowed from the journal */
+	/* one-shot request that this decision consumes, borrowed from the journal */
+	const char *token;
 	/* likewise, of a request that has chosen nothing and only allows to leave state out */
 	const char *permit;
-	/* PARK: how the job of journal_open_launch() has ended, to be recorded; NONE = nothing new */
+	/* PARK: how the job of journal_open_launch() ended, to be recorded; NONE = nothing new */
 	enum outcome_kind outcome;
 	char outcome_reason[256];
 	enum cause cause; /* HOLD, PARK; else CAUSE_NONE */
-	char reason[512]; /* one sentence for a person; HOLD: with the way out */
+	char reason[512]; /* one sentence for people; HOLD: with the remedy */
 };
 
 /*
@@ -100,16 +102,16 @@ struct decision {
 void resolve(const struct journal *journal, struct facts *facts, const struct policy *policy,
 	     struct decision *ret_decision);
 
-/* Rules 1 and 2 alone: true when the journal by itself forbids a launch of this generation (PARK or
- * HOLD). They are looked at before everything else, also when nothing else can be read. */
+/* Rules 1 and 2 alone: true if the journal alone forbids a launch of this generation (PARK or
+ * HOLD). They are checked first, even if nothing else can be read. */
 bool resolve_parked(const struct journal *journal, const struct policy *policy,
 		    struct decision *ret_decision);
 
-/* The rules in the order in which they are asked, then what may forbid a start (veto): row `index`, for the table in
- * docs/architecture.md. False: there is no such row. */
+/* The rules in the order in which they are applied, then the vetoes of a start: row `index`, for
+ * the table in docs/architecture.md. False: there is no such row. */
 bool resolve_row(bool veto, size_t index, enum rule *ret_rule, const char **ret_question);
 
 const char *decision_kind_name(enum decision_kind kind); /* "START_FROM", ... */
-bool decision_starts(const struct decision *decision);   /* it is a launch, with state or empty */
+bool decision_starts(const struct decision *decision);   /* it is a launch, with or without state */
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * schedule - when periodic savepoints are due. Pure.
  *
- * An interval counts from the last savepoint, a cron line from the clock. A time that was missed
- * (the agent was down, a blackout) is made up for once, not once for each time missed.
+ * An interval counts from the last savepoint, a cron line from the clock. Missed times (the agent
+ * was down, a blackout) are made up for once, not once each.
  */
 #ifndef DREY_CORE_SCHEDULE_H
 #define DREY_CORE_SCHEDULE_H
@@ -16,8 +16,8 @@
 
 #define SCHEDULE_MAX_BLACKOUTS 16
 
-/* No periodic savepoint begins in [from, until) of the local time on these days. until <= from goes
- * over midnight and belongs to the day on which it begins. */
+/* No periodic savepoint begins in [from, until) of the local time on these days. until <= from
+ * spans midnight and belongs to the day on which it begins. */
 struct blackout {
 	uint8_t days; /* bit n: day n, Sunday is 0 */
 	int from_minute, until_minute;
@@ -38,7 +38,7 @@ int blackout_parse(const char *text, struct blackout *ret, struct err *err);
 
 /*
  * Wall clock of the next one, never before `now`. `last`: when the last one began (0 = none yet),
- * `since`: what an interval or a cron line counts from then (when the job began to run). `random`
+ * `since`: what an interval or a cron line then counts from (when the job began to run). `random`
  * spreads it over the jitter. -1: there are no periodic savepoints, or blackouts leave no time.
  */
 int64_t schedule_next_unix_ms(const struct schedule *schedule, int64_t last_unix_ms,

@@ -18,9 +18,9 @@ enum snapshot_kind {
 
 /* Why it exists. */
 enum snapshot_origin {
-	ORIGIN_FOUND,    /* listed in storage, not made on our request */
+	ORIGIN_FOUND,    /* found in storage, not requested by drey */
 	ORIGIN_PERIODIC, /* periodic savepoint */
-	ORIGIN_MANUAL,   /* savepoint that a person or a CronJob asked for */
+	ORIGIN_MANUAL,   /* savepoint requested by a person or a CronJob */
 	ORIGIN_STOP,     /* stop with savepoint: suspend, restart, upgrade, termination */
 	ORIGIN_INITIAL,  /* the initial savepoint of the configuration */
 	ORIGIN_REQUEST,  /* named by a one-shot restore request */
@@ -37,8 +37,8 @@ struct snapshot {
 	int64_t size_bytes;        /* _metadata and everything it refers to; -1 = not known */
 	int64_t file_count;        /* -1 = not known */
 	bool verified;             /* every referenced file was there with the right size */
-	/* When that was, and what the storage told of _metadata then (a listing, not the file
-	 * itself): trusted for some minutes as long as it tells the same. 0 = not known. */
+	/* When that was, and what the storage listed for _metadata then (not the file itself):
+	 * trusted for some minutes while the listing is the same. 0 = not known. */
 	int64_t verified_unix_ms;
 	int64_t metadata_unix_ms;
 	int64_t metadata_bytes;
@@ -53,11 +53,11 @@ void snapshot_release(struct snapshot *snapshot);
  * one. */
 bool snapshot_same_path(const char *a, const char *b);
 
-/* The same for all ways to write one path, and seldom the same for two: for who compares one path with
- * many, and asks snapshot_same_path() only when this is equal. */
+/* A hash: equal for all spellings of one path, and rarely equal for two paths. To compare one path
+ * with many, call snapshot_same_path() only when this is equal. */
 uint64_t snapshot_path_key(const char *path);
 
-/* True when the snapshot lies in this directory, written in any of these ways, or below it. */
+/* True when the snapshot is in or below this directory, in any of these spellings. */
 bool snapshot_is_under(const char *path, const char *dir);
 
 /* True when both are on the same storage: scheme, and bucket or host. */
