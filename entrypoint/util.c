@@ -178,8 +178,8 @@ static void signal_one(pid_t pid, int signo)
 
 void orphans_signal(int signo, pid_t group, pid_t spare, bool first)
 {
-	static unsigned char
-		asked[8192]; /* who has had SIGTERM, by pid modulo 65536: twice can force */
+	/* who has had SIGTERM, by pid modulo 65536: twice can force */
+	static unsigned char asked[8192];
 	static bool all_asked;
 	char text[4096], path[64], *at = text;
 	pid_t self = getpid(), pid;

@@ -26,13 +26,13 @@ struct http;
 
 /* All strings are copied. A zeroed struct is plain HTTP(S) with the system's CAs. */
 struct http_config {
-	const char
-		*ca_file; /* PEM; only these CAs are trusted then; read again for each connection */
+	/* PEM; only these CAs are trusted then; read again for each connection */
+	const char *ca_file;
 	const char *cert_file; /* client certificate and key, PEM; both or none */
 	const char *key_file;
 	bool direct; /* ignore http_proxy and the like for every host, not only for loopback */
-	const char *
-		ca_pem; /* the same three, PEM, in memory; a file and its text exclude each other */
+	/* the same three, PEM, in memory; a file and its text exclude each other */
+	const char *ca_pem;
 	const char *cert_pem;
 	const char *key_pem;
 	/* The name that the server's certificate must have, and that it is asked for (SNI), instead of

@@ -62,8 +62,8 @@ struct flink_property {
 
 /* Everything is borrowed. Lists of strings are NULL-terminated; NULL is an empty list. */
 struct flink_launch {
-	const char *const
-		*command;       /* up to and including Flink's entry point and its --configDir */
+	/* up to and including Flink's entry point and its --configDir */
+	const char *const *command;
 	const char *const *env; /* the environment to pass on, "NAME=value" */
 	struct flink_version version;
 	const char *class_archive; /* for the JVM (class_archive.h); NULL: none */

@@ -35,15 +35,15 @@ struct observe_plan {
 	int max_metadata_version;
 	char (*job_ids)[JOB_ID_BYTES]; /* the lineage; none = the application has never run */
 	size_t job_id_count;
-	char (*names)
-		[JOB_ID_BYTES]; /* numbered ids (core/job_id.h), sorted: traces of them are facts */
+	/* numbered ids (core/job_id.h), sorted: traces of them are facts */
+	char (*names)[JOB_ID_BYTES];
 	size_t name_count;
 	bool only_job_ids; /* snapshots of other jobs are counted, not made candidates */
 	char result_job[JOB_ID_BYTES]; /* whose end nobody saw */
 	char result_application[JOB_ID_BYTES];
 	char *result_dir; /* where Flink may have left a record of it; NULL = no such launch */
-	struct snapshot
-		*known; /* restore points, savepoints and the newest checkpoint of the journal */
+	/* restore points, savepoints and the newest checkpoint of the journal */
+	struct snapshot *known;
 	size_t known_count;
 	enum source_state journal_state;
 	char *journal_detail;
