@@ -1,6 +1,6 @@
 /*
- * driver - `drey run`: executes the effects of core/lifecycle in the real world and turns what comes
- * back into events. No decision is made here.
+ * driver - `drey run`: executes the effects of core/lifecycle in the real world and turns results
+ * into events. It makes no decisions.
  *
  * One thread runs the loop and the state machine; whatever may block runs on a lane: the journal, the
  * storage, Flink's REST API. So a hanging disk or JobManager delays its own lane and nothing else.
@@ -13,8 +13,8 @@
 #include "run/config/setup.h"
 
 /*
- * Run until drey-init ends us. Returns the exit status of the agent: 0, or 2 with *err set when it
- * cannot start (nothing was changed then). Everything is borrowed.
+ * Run until drey-init stops it. Returns the exit status of the agent: 0, or 2 with *err set if it
+ * cannot start (nothing has been changed then). Everything is borrowed.
  */
 int driver_run(const struct setup *setup, struct log *log, struct err *err);
 

@@ -1,7 +1,8 @@
 /*
- * event_text - which Kubernetes Event tells of a notice, and in what words: docs/kubernetes.md, Events.
+ * event_text - the reason and text of the Kubernetes Event for a notice: docs/kubernetes.md,
+ * Events.
  *
- * Pure: a table. Reasons stay as they are, because alerts are written with them.
+ * Pure: a table. Reasons never change, because alerts use them.
  */
 #ifndef DREY_RUN_EVENT_TEXT_H
 #define DREY_RUN_EVENT_TEXT_H
@@ -19,7 +20,7 @@ struct event_text {
 	char *note; /* or NULL; owned */
 };
 
-/* False: no Event tells of it. Release *ret with event_text_release(). */
+/* False: there is no Event for it. Release *ret with event_text_release(). */
 bool event_text(const struct notice *notice, struct event_text *ret);
 void event_text_release(struct event_text *text);
 

@@ -1,13 +1,13 @@
 /*
- * http_server - answers GET and HEAD on a port, and cannot be held up by its clients.
+ * http_server - answers GET and HEAD on a port, and cannot be blocked by its clients.
  *
  * Life cycle: http_server_new() -> handler per request -> http_server_free(). Everything happens on
- * the loop's thread, and the handler answers at once from memory: so an answer proves that the loop
- * turns, and none waits for storage, journal or Flink.
+ * the loop's thread, and the handler answers immediately from memory: an answer proves that the
+ * loop is running, and none waits for storage, journal or Flink.
  *
- * One request a connection (Connection: close). Bounded: HTTP_SERVER_CLIENTS connections (one more
- * ends the oldest, so that no crowd of idle clients keeps a probe out), HTTP_SERVER_MS for the
- * whole request and again for the whole answer however busily the client trickles,
+ * One request per connection (Connection: close). Bounded: HTTP_SERVER_CLIENTS connections (one
+ * more closes the oldest, so that idle clients cannot keep a probe out), HTTP_SERVER_MS for the
+ * whole request and again for the whole answer however slowly the client sends,
  * HTTP_SERVER_REQUEST_BYTES of request line and headers. Refused: other methods (405), bodies
  * (413), long headers (431), anything else than HTTP/1.x (400, 505).
  *
@@ -27,7 +27,7 @@
 #define HTTP_SERVER_CLIENTS       32
 #define HTTP_SERVER_MS            5000
 #define HTTP_SERVER_REQUEST_BYTES 8192
-#define HTTP_SERVER_RETRY_MS      5000 /* the port is taken: when to try again */
+#define HTTP_SERVER_RETRY_MS      5000 /* the port is taken: when to retry */
 
 struct http_server; /* opaque */
 
@@ -37,18 +37,18 @@ struct http_reply {
 	struct buf body;  /* the handler adds; the server releases */
 };
 
-/* `path` is what stands before any '?', as it was sent; borrowed. The handler must not block. */
+/* `path` is the part before any '?', as sent; borrowed. The handler must not block. */
 typedef void http_server_fn(void *arg, const char *path, struct http_reply *reply);
 
 /*
  * Listen on an IPv4 or IPv6 address ("0.0.0.0", "::", "127.0.0.1"); port 0 lets the kernel choose
- * one. NULL on failure: ERR_CONFIG no address, ERR_BUSY the port is taken, else what the kernel
- * says.
+ * one. NULL on failure: ERR_CONFIG not an address, ERR_BUSY the port is taken, else the kernel's
+ * error.
  */
 struct http_server *http_server_new(struct loop *loop, const char *address, int port,
 				    http_server_fn *fn, void *arg, struct err *err);
 int http_server_port(const struct http_server *server);
-int http_server_clients(const struct http_server *server); /* connections that are open */
+int http_server_clients(const struct http_server *server); /* open connections */
 void http_server_free(struct http_server *server);         /* NULL is allowed */
 
 /*

@@ -2,7 +2,7 @@
  * init_link - the agent's end of the link to drey-init (entrypoint/link.h).
  *
  * Life cycle: init_link_open() -> callbacks on the loop -> init_link_free(). Sends never block: a
- * link that does not take a packet is broken, because drey-init reads it all the time.
+ * link that does not accept a packet is broken, because drey-init reads constantly.
  */
 #ifndef DREY_RUN_INIT_LINK_H
 #define DREY_RUN_INIT_LINK_H
@@ -16,24 +16,24 @@
 struct init_link;
 
 /*
- * A message from drey-init, borrowed for the call; NULL: the link is broken (drey-init has gone). On the wire
- * a launch id is "<job id>-<number of the launch>"; here launch_id and last_launch_id are the job ids, and argc
- * and envc, which these messages do not use, the numbers; 0 = not known.
+ * A message from drey-init, borrowed for the call; NULL: the link is broken (drey-init has ended).
+ * On the wire a launch id is "<job id>-<number of the launch>"; here launch_id and last_launch_id
+ * are the job ids, and argc and envc, which these messages do not use, the numbers; 0 = not known.
  */
 typedef void init_link_fn(void *arg, const struct link_msg *msg);
 
 /* Take over the descriptor that the environment names (and remove it from the environment, so that
- * nothing that we start believes to have a link). ERR_CONFIG: not started by drey-init; the message
- * says how to. */
+ * no process we start assumes that it has a link). ERR_CONFIG: not started by drey-init; the
+ * message says how to start it. */
 struct init_link *init_link_open(struct loop *loop, init_link_fn *fn, void *arg, struct err *err);
 void init_link_free(struct init_link *link); /* NULL is allowed */
 
-/* argv and env are NULL-terminated; lock_fd travels along (-1 = none) and stays the caller's. */
+/* argv and env are NULL-terminated; lock_fd is sent along (-1 = none) and stays the caller's. */
 int init_link_launch(struct init_link *link, const char *job_id, int64_t number, char *const *argv,
 		     char *const *env, int lock_fd, struct err *err);
 int init_link_signal(struct init_link *link, const char *launch_id, int signo, bool group,
 		     struct err *err);
-/* SIGKILL to Flink at until_ms (clock_mono_ms()), unless it is said again. */
+/* SIGKILL to Flink at until_ms (clock_mono_ms()), unless the lease is renewed. */
 int init_link_lease(struct init_link *link, int64_t until_ms, struct err *err);
 int init_link_stop_ack(struct init_link *link, struct err *err);
 int init_link_exit(struct init_link *link, int status, struct err *err);

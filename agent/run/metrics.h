@@ -1,14 +1,14 @@
 /*
- * metrics - what Prometheus reads at /metrics: names and meanings are in docs/metrics.md and stay
- * as they are.
+ * metrics - what Prometheus reads at /metrics: names and meanings are in docs/metrics.md and do not
+ * change.
  *
  * Pure: a text from the state of the life cycle and from counters. What is in the journal
  * (launches, the last savepoint) survives a restart of the agent; the counters here begin at 0
- * again, which Prometheus knows how to read.
+ * again, which Prometheus handles.
  *
- * Life cycle: begins zeroed -> metrics_event() for every event of the life cycle, metrics_notice() for
- * every notice that comes out of it -> metrics_text() for every reader. No memory of its own.
- * Format: text exposition format 0.0.4.
+ * Life cycle: begins zeroed -> metrics_event() for every event of the life cycle, metrics_notice()
+ * for every notice that it emits -> metrics_text() for every reader. Allocates no memory. Format:
+ * text exposition format 0.0.4.
  */
 #ifndef DREY_RUN_METRICS_H
 #define DREY_RUN_METRICS_H
@@ -22,7 +22,7 @@
 
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-#define METRICS_OPERATION_KINDS   8 /* as many as there are, and room */
+#define METRICS_OPERATION_KINDS   8 /* as many as there are, and some spare */
 #define METRICS_OPERATION_REASONS 16
 
 enum metrics_source {
@@ -45,11 +45,11 @@ struct metrics {
 	int64_t savepoint_duration_ms;
 };
 
-/* Count what has happened, and what the life cycle was given. */
+/* Count what has happened, and what went into the life cycle. */
 void metrics_notice(struct metrics *metrics, const struct notice *notice);
 void metrics_event(struct metrics *metrics, const struct event *event);
 
-/* Append the exposition. life: NULL before the journal was read; conditions: as they were judged last.
+/* Append the exposition. life: NULL before the journal was read; conditions: as last judged.
  * now_unix_ms: the wall clock. */
 void metrics_text(const struct metrics *metrics, const struct lifecycle *life,
 		  const struct conditions *conditions, int64_t now_unix_ms, struct buf *text);

@@ -2,12 +2,13 @@
  * config - drey.yaml: what the user configures, checked.
  *
  * Life cycle: config_load() or config_parse() -> struct config -> config_release(). The struct owns
- * all its strings; a text that was not given is NULL. Durations are in ms.
+ * all its strings; an omitted text is NULL. Durations are in ms.
  *
  * One table (config_keys) drives parsing, defaults and checks, and a test compares it with
  * docs/configuration.md, which describes every key. Refused, with file, line and column: keys that
- * are not in the table (the nearest one is named), keys given twice, wrong types, values out of
- * range, URIs that no store here can be opened with, cron lines, blackouts, time zones. Values are taken literally: no environment variables, no includes.
+ * are not in the table (with a suggestion), keys given twice, wrong types, values out of range,
+ * URIs that no store supports, cron lines, blackouts, time zones. Values are taken
+ * literally: no environment variables, no includes.
  */
 #ifndef DREY_RUN_CONFIG_H
 #define DREY_RUN_CONFIG_H
@@ -23,31 +24,32 @@
 
 #define CONFIG_MAX_BYTES    ((size_t)256 * 1024)
 #define CONFIG_DEFAULT_FILE "/etc/drey/drey.yaml"
-#define CONFIG_ENV          "DREY_CONFIG" /* names the file where --config does not */
+#define CONFIG_ENV          "DREY_CONFIG" /* names the file if --config does not */
 
 /* Longest stateDirectory: the control socket below it must fit into struct sockaddr_un. */
 #define CONFIG_STATE_DIR_MAX 96
 
-/* What a drey does that cannot reach its journal in a ConfigMap. */
+/* What a drey does if it cannot reach its journal in a ConfigMap. */
 enum fencing {
-	FENCING_DEFAULT, /* its Flink runs on */
-	FENCING_STRICT,  /* its Flink ends before another drey may start the job */
+	FENCING_DEFAULT, /* its Flink keeps running */
+	FENCING_STRICT,  /* its Flink is killed before another drey may start the job */
 };
 
 struct config {
-	char *application;         /* name of the application, a DNS-1123 label; stable for ever */
+	/* name of the application, a DNS-1123 label; must never change */
+	char *application;
 	char *state_directory;     /* absolute path: journal, control socket, locks */
-	char *generation;          /* names what makes the job what it is; a change means upgrade */
+	char *generation;          /* identifies the version of the job; a change means upgrade */
 	int on_sigterm;            /* enum sigterm_policy */
 	int upgrade;               /* enum upgrade_mode */
 	int fencing;               /* enum fencing */
 	int when_finished;         /* enum when_finished */
-	char *termination_message; /* path of the file for the last words of a container */
+	char *termination_message; /* path of the container's termination message file */
 
 	struct {
 		char **command;      /* NULL-terminated, at least one word */
 		char *version;       /* "2.3.0"; NULL = auto: detected from the distribution */
-		char *class_archive; /* file, or a word of class_archive.h */
+		char *class_archive; /* file, or a keyword of class_archive.h */
 		/* of Flink's own config.yaml; NULL = found from the command */
 		char *config_directory;
 		struct flink_property *properties; /* -D, in order; owned */
@@ -68,12 +70,12 @@ struct config {
 
 	struct {
 		int policy;              /* enum restore_policy */
-		char *initial_savepoint; /* where the very first start begins; NULL = empty */
+		char *initial_savepoint; /* what the very first start restores; NULL = empty */
 		int64_t max_age_ms;      /* of a restore point; 0 = any age */
 		int foreign;             /* enum foreign_policy */
 	} restore;
 
-	/* secrets are named by the file they are in; setup_storage.h reads it */
+	/* secrets are given by file name; setup_storage.h reads the files */
 	struct {
 		struct {
 			char *endpoint, *region;
@@ -93,7 +95,7 @@ struct config {
 		int64_t interval_ms; /* 0 = none by an interval */
 		int64_t jitter_ms;
 		char *cron;                          /* NULL = none by a cron line */
-		char *time_zone;                     /* NULL = what TZ says */
+		char *time_zone;                     /* NULL = according to TZ */
 		char **blackouts;                    /* NULL = none */
 		int64_t keep_count, keep_max_age_ms; /* core/retention.h */
 		bool keep_all_origins;
@@ -112,24 +114,25 @@ struct config {
 		int64_t retry_first_ms, retry_max_ms;
 	} holding;
 
-	/* setup_kube.h makes it complete */
+	/* completed by setup_kube.h */
 	struct {
 		int enabled;      /* enum kubernetes_enabled */
 		char *kubeconfig; /* NULL = $KUBECONFIG, or the pod's own account */
 		char *namespace;  /* NULL = the pod's, or that of the kubeconfig */
 		char *journal;    /* ConfigMap; "none" = journal.json in the state directory */
-		char *control;    /* ConfigMap; "none" = no one */
+		char *control;    /* ConfigMap; "none" = none */
 		int64_t launches; /* number of job ids that the Role names; 0 = random ids */
 		char *salt;       /* goes into the job ids; NULL = none */
 		bool fast_failover;
-		char *resource; /* custom resource; "none" = no one */
-		char *owner;    /* of the pod: "deployment/NAME", "job/NAME"; "none" = no one */
-		char *task_managers; /* label selector of their Pods, for people; NULL = not known */
+		char *resource; /* custom resource; "none" = none */
+		char *owner;    /* of the pod: "deployment/NAME", "job/NAME"; "none" = none */
+		/* label selector of their Pods, for people; NULL = not known */
+		char *task_managers;
 	} kubernetes;
 
 	struct {
 		char *directory; /* of the control files; NULL = none */
-		int64_t poll_ms; /* 0 = only when something says that it has changed */
+		int64_t poll_ms; /* 0 = only when a change is reported */
 	} control;
 
 	struct {
@@ -154,19 +157,19 @@ struct config {
 };
 
 enum kubernetes_enabled {
-	KUBERNETES_AUTO, /* where the process runs in a pod, or a kubeconfig is given */
+	KUBERNETES_AUTO, /* if the process runs in a pod, or a kubeconfig is given */
 	KUBERNETES_TRUE, /* required */
 	KUBERNETES_FALSE,
 };
 
 enum when_finished {
-	WHEN_FINISHED_STAY, /* stay up, parked, and report */
-	WHEN_FINISHED_EXIT, /* end the container with status 0: for a Kubernetes Job */
+	WHEN_FINISHED_STAY, /* keep running, parked, and report */
+	WHEN_FINISHED_EXIT, /* exit the container with status 0: for a Kubernetes Job */
 };
 
 /*
- * Read and check a file. ERR_CONFIG (or what fs_read() gives): the message names the file, the
- * place and what to do. *ret_config is set on success only; release it.
+ * Read and check a file. ERR_CONFIG (or what fs_read() gives): the message names the file, line and
+ * column, and the remedy. *ret_config is set on success only; release it.
  */
 int config_load(const char *path, struct config *ret_config, struct err *err);
 
@@ -176,8 +179,8 @@ int config_parse(const char *text, size_t len_bytes, struct config *ret_config, 
 void config_release(struct config *config); /* a zeroed one is fine */
 
 /* What the core needs. Strings stay borrowed from `config`. flink_version and application_ids
- * follow flink.version; whoever detects the version ("auto") overwrites them. The schedule is that
- * of setup_schedule.h. */
+ * follow flink.version; the code that detects the version ("auto") overwrites them. The schedule is
+ * that of setup_schedule.h. */
 void config_lifecycle(const struct config *config, struct lifecycle_config *ret_life);
 
 /* The part of a launch that the configuration gives; identity, restore point, env, version (unless
@@ -211,7 +214,7 @@ struct config_key {
 	bool required;
 	int64_t min, max;         /* INTEGER, DURATION (ms) */
 	const char *const *words; /* WORD: NULL-terminated; the index is the value. FILE: or NULL */
-	/* STRING, URI, each of a LIST: what the type alone does not say; NULL = nothing */
+	/* STRING, URI, each of a LIST: format checked in addition to the type; NULL = none */
 	int (*check)(const char *text, struct err *err);
 };
 

@@ -1,7 +1,8 @@
 /*
  * config_value - one value of drey.yaml, from its YAML node into struct config, by type.
  *
- * Used by config.c only; apart from it so that the table and the types can each be read at once.
+ * Used by config.c only; separate from it so that the table and the types can each be read as a
+ * whole.
  */
 #ifndef DREY_RUN_CONFIG_VALUE_H
 #define DREY_RUN_CONFIG_VALUE_H
@@ -11,7 +12,7 @@
 
 struct yaml_node;
 
-/* Check the node against the key's type and range and store it; what was there is freed.
+/* Check the node against the key's type and range and store it; the previous value is freed.
  * ERR_CONFIG with line, column and the key's name. */
 int config_value_set(struct config *config, const struct config_key *key,
 		     const struct yaml_node *node, struct err *err);

@@ -1,9 +1,9 @@
 /*
- * setup_kube - the section `kubernetes` of drey.yaml made complete: is there a Kubernetes, which
- * objects are ours in it, and which pod are we.
+ * setup_kube - the section `kubernetes` of drey.yaml, completed: is there a Kubernetes, which of
+ * its objects are ours, and which pod is this.
  *
  * Without Kubernetes (turned off, or `auto` outside of a pod and without a kubeconfig) everything
- * else in here is NULL or 0, and nothing of it costs a connection.
+ * else in here is NULL or 0, and no connection is made.
  *
  * The pod is known from the environment, where its manifest puts it (downward API): POD_NAMESPACE,
  * POD_NAME, POD_UID. The variables KUBERNETES_SERVICE_HOST and _PORT are in every pod.
@@ -22,19 +22,19 @@ struct setup_kube {
 	bool on;
 	struct kube_config config; /* its namespace is set */
 	char *journal;             /* ConfigMap; NULL = journal.json in the state directory */
-	char *control;             /* ConfigMap; NULL = no one */
-	char *resource;            /* FlinkApplication; NULL = no one */
+	char *control;             /* ConfigMap; NULL = none */
+	char *resource;            /* FlinkApplication; NULL = none */
 	char *owner;               /* Deployment or Job that the pod belongs to; NULL = not known */
 	bool owner_is_job;
 	int64_t launches; /* 0 = random job ids */
 	char *id_space;   /* of the numbered job ids; NULL = they are random */
 	bool fast_failover;
-	char *pod_name, *pod_uid; /* NULL = not in a pod, or it does not say */
+	char *pod_name, *pod_uid; /* NULL = not in a pod, or not given */
 };
 
 /*
- * Strings are borrowed from `config`, which has to live longer. ERR_CONFIG names the key and the way
- * out: Kubernetes is required and there is none, or two objects would have the same name.
+ * Strings are borrowed from `config`, which must outlive it. ERR_CONFIG names the key and the
+ * remedy: Kubernetes is required and there is none, or two objects would have the same name.
  */
 int setup_kube(const struct config *config, struct setup_kube *ret_kube, struct err *err);
 

@@ -1,4 +1,4 @@
-/* control_path - where the control socket is; for both of its sides. */
+/* control_path - the path of the control socket, for both sides. */
 #ifndef DREY_RUN_CONTROL_PATH_H
 #define DREY_RUN_CONTROL_PATH_H
 

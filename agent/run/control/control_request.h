@@ -1,5 +1,5 @@
 /*
- * control_request - what a person can ask of a running drey, as JSON and as an event of the core.
+ * control_request - a person's requests to a running drey, as JSON and as an event of the core.
  *
  * One place for both sides of the control socket: the commands build requests with
  * control_request_encode(), the driver reads them with control_request_decode() and hands
@@ -13,9 +13,9 @@
  *   {"command":"restart","nonce":N}
  *   {"command":"do-not-restart","on":true|false}
  *
- * Each may have "application": NAME as well, and is refused by the drey of another one.
+ * Each may also have "application": NAME, and the drey of another application refuses it.
  *
- * Unknown members are refused: a request that is half understood is not carried out.
+ * Unknown members are refused: a partly understood request is not carried out.
  */
 #ifndef DREY_RUN_CONTROL_REQUEST_H
 #define DREY_RUN_CONTROL_REQUEST_H
@@ -44,9 +44,10 @@ enum control_command {
 
 struct control_request {
 	enum control_command command;
-	char *application; /* for which it is meant; NULL = not said, as by a command of before; owned */
-	char *nonce;       /* SAVEPOINT, RESTART; owned */
-	bool on;           /* DO_NOT_RESTART */
+	/* the application it is for; NULL = not given, as by older commands; owned */
+	char *application;
+	char *nonce;                    /* SAVEPOINT, RESTART; owned */
+	bool on;                        /* DO_NOT_RESTART */
 	struct restore_request restore; /* RESUME; strings owned */
 };
 
@@ -66,7 +67,7 @@ const char *control_command_name(enum control_command command); /* "do-not-resta
 
 /* ---- answers ---- */
 
-/* {"ok":true,"sequence":n}: taken, and durable as journal write n. Caller frees. */
+/* {"ok":true,"sequence":n}: accepted, and durable as journal write n. Caller frees. */
 struct json *control_answer_ok(int64_t sequence);
 /* {"ok":false,"error":"..."} */
 struct json *control_answer_error(const char *message);

@@ -1,5 +1,6 @@
 /*
- * control_seen - what was seen last of the control inputs (struct desired_seen), as text and as a file.
+ * control_seen - what was last seen of the control inputs (struct desired_seen), as text and as a
+ * file.
  *
  * Reading and saving block: for a lane.
  */

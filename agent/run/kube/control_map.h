@@ -1,6 +1,6 @@
 /*
- * control_map - what people want, as keys of a ConfigMap that is read through the API server: at once,
- * where a mounted one shows a change only a minute later, and also where none is mounted.
+ * control_map - the desired state as keys of a ConfigMap that is read through the API server:
+ * immediately, while a mounted one shows a change only a minute later, and also if none is mounted.
  *
  * Life cycle: control_map_new() -> control_map_read() ... -> control_map_free(). For the loop's
  * thread; the requests are made on a lane of their own.
@@ -21,18 +21,18 @@ struct control_map; /* opaque */
 /* `name` of the ConfigMap is copied. NULL: ERR_CONFIG. */
 struct control_map *control_map_new(struct loop *loop, const struct kube_config *config,
 				    const char *name, struct err *err);
-/* Ends what is under way; the callbacks come before it returns. NULL is allowed. */
+/* Aborts requests under way; their callbacks come before it returns. NULL is allowed. */
 void control_map_free(struct control_map *map);
 
-/* One reading. desired: borrowed for the call; NULL: it failed, and *why says how. absent: there is no
- * such ConfigMap, the API server says so; it is empty then. */
+/* One reading. desired: borrowed for the call; NULL: it failed, see *why. absent: the API server
+ * has no such ConfigMap; `desired` is then empty. */
 typedef void control_map_fn(void *arg, const struct desired *desired, bool absent,
 			    const struct err *why);
 
 /* fn() is called exactly once, on the loop. */
 void control_map_read(struct control_map *map, control_map_fn *fn, void *arg);
 
-/* What the data of a ConfigMap ask for. Release *ret_desired. */
+/* Interpret the data of a ConfigMap. Release *ret_desired. */
 void control_map_desired(const struct configmap *from, struct desired *ret_desired);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * ha_change - what drey changes in Flink's HA ConfigMaps: the lock of a Flink that has died, jobs that
- * would be started twice, maps of jobs that have gone. Each change is bound to the version that was
- * judged, and looked at again when somebody was faster.
+ * ha_change - what drey changes in Flink's HA ConfigMaps: the lock of a dead Flink, jobs that would
+ * be started twice, maps of past jobs. Each change is bound to the version that was judged, and
+ * judged again after a conflict.
  *
  * Blocks: for lanes.
  */
@@ -14,23 +14,24 @@
 #include "kube/kube.h"
 #include "run/kube/ha_read.h"
 
-#define HA_CHANGE_ROUNDS 5 /* of looking again */
+#define HA_CHANGE_ROUNDS 5 /* judgements after conflicts */
 
-/* A change that a start waits for, and can do without, takes no longer than this. */
+/* An optional change that a start waits for takes no longer than this. */
 #define HA_RELEASE_TIMEOUT_MS 5000
 
-/* What came of it. */
+/* The result. */
 struct ha_release {
 	enum failover_kind kind; /* RELEASE: done */
 	char reason[ERR_MSG_BYTES];
 	int64_t took_ms;
 };
 
-/* Give the leader lock back, if core/failover.h allows it. Never fails: at worst the successor waits. */
+/* Release the leader lock, if core/failover.h allows it. Never fails: at worst the successor
+ * waits. */
 void ha_release_lock(struct kube *kube, const char *cluster_id, const struct failover_watch *watch,
 		     const char *launch_id, bool reaped, struct ha_release *ret);
 
-/* How long a lock was seen without a renewal, over several readings. */
+/* How long a lock has been seen without renewal, over several readings. */
 struct ha_unchanged {
 	char *holder, *renew_time;
 	int64_t since_ms; /* monotonic */
@@ -39,14 +40,16 @@ int64_t ha_unchanged_ms(struct ha_unchanged *unchanged, const struct failover_lo
 void ha_unchanged_release(struct ha_unchanged *unchanged); /* zeroed is allowed */
 
 /*
- * Before a start of `launch`: take out what an earlier launch has left to be started again
- * (core/ha_keys.h). 0 also when there is nothing. ret_cluster is the map as it is then. -1: do not start:
- *   ERR_BUSY  a Flink may live that holds the lock    others: those of kube_do()
+ * Before a start of `launch`: remove what Flink would start again of an earlier launch
+ * (core/ha_keys.h). 0 also if there is nothing. ret_cluster is the map as it is then. -1: do not
+ * start:
+ *   ERR_BUSY  a live Flink may own the lock    others: those of kube_do()
  */
 int ha_clean(struct kube *kube, const char *cluster_id, const struct launch *launch,
 	     struct ha_unchanged *unchanged, struct ha_cluster *ret_cluster, struct err *err);
 
-/* Delete the map of a job, if it is as it was read. 0 also when it has gone; ERR_BUSY: it has changed. */
+/* Delete the map of a job, if unchanged since it was read. 0 also if it no longer exists; ERR_BUSY:
+ * it has changed. */
 int ha_job_delete(struct kube *kube, const char *cluster_id, const struct ha_job *job,
 		  struct err *err);
 

@@ -1,11 +1,11 @@
 /*
  * ha_read - Flink's HA ConfigMaps from the API server: those of one cluster id, and no others.
  *
- * Which maps there are is known by name, so that a Role can name them: the cluster's map, and one for
- * each job that was ever launched. Where no Role names them (random job ids) they are listed by their
- * labels. Either way a map is ours only with exactly the name that Flink gives it and with Flink's
- * labels app=<cluster id>, type=flink-native-kubernetes: another application whose cluster id begins
- * with ours is another one, and so is a map that somebody has put there by hand.
+ * The names of the maps are known, so that a Role can list them: the cluster's map, and one for
+ * each job that was ever launched. If no Role lists them (random job ids), they are found by their
+ * labels. Either way a map is ours only if it has exactly the name that Flink gives it and Flink's
+ * labels app=<cluster id>, type=flink-native-kubernetes: a map of another application whose cluster
+ * id begins with ours does not count, nor does a map created by hand.
  *
  * Blocks: for lanes and commands. An error is never absence: only a 404 of the map itself is.
  * Source: org.apache.flink.kubernetes.utils.Constants and KubernetesUtils, Flink 1.15 to 2.3.
@@ -20,8 +20,8 @@
 #include "format/ha_map.h"
 #include "kube/kube.h"
 
-/* Numbered job ids that were not given out yet, whose maps are looked for all the same: a journal that was
- * brought back from a backup does not know of them. */
+/* Numbered job ids not given out yet, whose maps are read anyway: a journal restored from a backup
+ * does not know that they were used. */
 #define HA_READ_AHEAD 2
 
 /* What to look for. */

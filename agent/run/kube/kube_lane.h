@@ -1,6 +1,6 @@
 /*
- * kube_lane - a lane (base/lane.h) with a client of the API server of its own, because a client is used by
- * one thread at a time.
+ * kube_lane - a lane (base/lane.h) with its own client of the API server, because a client is used
+ * by one thread at a time.
  *
  * Life cycle: kube_lane_open() -> lane_submit(x.lane, ...), whose work uses x.kube -> kube_lane_close().
  * For the loop's thread.
@@ -28,7 +28,8 @@ int kube_lane_open(struct kube_lane *ret_lane, struct loop *loop, const struct k
 /* A call that is under way ends within 100 ms, and so does each one from now on. */
 void kube_lane_stop(struct kube_lane *lane); /* zeroed is allowed */
 
-/* As lane_free(); the client goes with it. False: a job that hangs still uses the client and its arg. */
+/* As lane_free(); the client is freed too. False: a hanging job still uses the client and its
+ * arg. */
 bool kube_lane_close(struct kube_lane *lane, int64_t wait_ms); /* zeroed is allowed */
 
 #endif

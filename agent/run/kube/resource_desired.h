@@ -1,6 +1,6 @@
 /*
- * resource_desired - what the spec of a FlinkApplication asks for, as if it stood under the keys of the
- * control inputs. Pure.
+ * resource_desired - the spec of a FlinkApplication, as if given under the keys of the control
+ * inputs. Pure.
  */
 #ifndef DREY_RUN_RESOURCE_DESIRED_H
 #define DREY_RUN_RESOURCE_DESIRED_H

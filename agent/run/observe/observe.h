@@ -1,6 +1,6 @@
 /*
- * observe - gathers the facts that core/resolve decides on. Synchronous: runs on a lane of `drey run`
- * and directly in the commands. Looks only, changes nothing.
+ * observe - gathers the facts that core/resolve decides on. Synchronous: runs on a lane of `drey
+ * run` and directly in the commands. Read-only.
  *
  *   observe_plan_init(&plan, config..., journal)   loop's thread; copies what is needed
  *   observe_gather(&plan, &facts)                   any thread
@@ -8,8 +8,8 @@
  *   facts_release(&facts), observe_plan_release(&plan)
  *
  * A history may be long. Of each listing the newest OBSERVE_KEEP snapshots of this application
- * become candidates, and the newest OBSERVE_KEEP_FOREIGN of others: they are never started from, but
- * one that is newer than all of ours has to be seen. The rest is counted in
+ * become candidates, and the newest OBSERVE_KEEP_FOREIGN of others: they are never started from,
+ * but one that is newer than all of ours must be noticed. The rest is counted in
  * facts.sources[].left_out. Memory does not grow with the listing.
  */
 #ifndef DREY_RUN_OBSERVE_H
@@ -25,13 +25,14 @@
 #define OBSERVE_KEEP         1000
 #define OBSERVE_KEEP_FOREIGN 100
 
-/* Told from time to time how many snapshots the listing of a source has shown so far. */
+/* Called from time to time with the number of snapshots listed so far in a source. */
 typedef void observe_progress_fn(void *ctx, enum source_kind source, size_t found);
 
 struct observe_plan {
 	const struct store_config *storage;                       /* borrowed */
 	char *checkpoint_dir, *savepoint_dir, *initial, *request; /* NULL = not configured */
-	struct lineage_dirs lineage;                              /* looked at besides those two */
+	/* listed in addition to those two */
+	struct lineage_dirs lineage;
 	int max_metadata_version;
 	char (*job_ids)[JOB_ID_BYTES]; /* the lineage; none = the application has never run */
 	size_t job_id_count;
@@ -39,7 +40,7 @@ struct observe_plan {
 	char (*names)[JOB_ID_BYTES];
 	size_t name_count;
 	bool only_job_ids; /* snapshots of other jobs are counted, not made candidates */
-	char result_job[JOB_ID_BYTES]; /* whose end nobody saw */
+	char result_job[JOB_ID_BYTES]; /* whose end was not observed */
 	char result_application[JOB_ID_BYTES];
 	char *result_dir; /* where Flink may have left a record of it; NULL = no such launch */
 	/* restore points, savepoints and the newest checkpoint of the journal */
@@ -50,8 +51,8 @@ struct observe_plan {
 	struct ha_maps ha; /* HA ConfigMaps as they were read; owned */
 	enum source_state ha_state;
 	char *ha_detail; /* why they are unreadable */
-	char *ha_former; /* whose maps are among them that Flink would not use now */
-	char *lock_held; /* why a Flink that lives may hold the leader lock; NULL = none does */
+	char *ha_former; /* cluster ids of included maps that Flink would not use now */
+	char *lock_held; /* why a live Flink may own the leader lock; NULL = none does */
 	observe_progress_fn *progress;
 	void *progress_ctx;
 };
@@ -62,15 +63,15 @@ struct observe_places {
 	int max_metadata_version; /* 0 = not known */
 	const char *id_space;     /* of numbered job ids; NULL = they are random */
 	int64_t id_count;
-	bool ignore_foreign; /* the directories are shared: other jobs are not looked at */
+	bool ignore_foreign; /* the directories are shared: other jobs are not inspected */
 };
 
 /* journal NULL: it could not be read, and journal_error says why. */
 void observe_plan_init(struct observe_plan *plan, const struct observe_places *places,
 		       const struct journal *journal, const char *journal_error);
 
-/* There are HA maps, and this is how they were read. *maps is taken over. SOURCE_UNREADABLE: detail
- * (copied) says why. Called again, it adds. */
+/* Add HA maps, and how they were read. Takes ownership of *maps. SOURCE_UNREADABLE: detail (copied)
+ * says why. Further calls add more. */
 void observe_plan_add_ha(struct observe_plan *plan, struct ha_maps *maps, enum source_state state,
 			 const char *detail);
 
@@ -80,17 +81,18 @@ void observe_plan_release(struct observe_plan *plan);
 void observe_gather(const struct observe_plan *plan, struct facts *ret_facts);
 
 /*
- * Look at one candidate closely: _metadata and every file that it names. Fills in integrity, size,
- * files, date and operators, and `recovery` where an HA map names it. A completedCheckpoint file was
- * looked at before, when the facts were gathered; it names no state files that could be checked
+ * Check one candidate in full: _metadata and every file that it names. Fills in integrity, size,
+ * files, date and operators, and `recovery` where an HA map names it. A completedCheckpoint file
+ * was already read when the facts were gathered; it names no state files that could be checked
  * without the _metadata, so recovery counts as complete when only that is lost (candidate.detail
  * says so).
  */
 void observe_verify(const struct store_config *storage, struct candidate *candidate);
 
-/* Can a configured directory be listed? ERR_RETRY with the way out for a directory on this machine that
- * does not exist: its volume may not be mounted yet, and that is never the same as empty, not even
- * when only the last name of the path is missing (a volume that is away leaves its mount point). */
+/* Can a configured directory be listed? ERR_RETRY with the remedy for a directory on this
+ * machine that does not exist: its volume may not be mounted yet, which is never the same as
+ * empty, not even if only the last name of the path is missing (an unmounted volume leaves its
+ * mount point). */
 int observe_directory(const struct store_config *storage, const char *uri, struct err *err);
 
 #endif

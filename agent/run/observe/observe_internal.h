@@ -12,7 +12,7 @@ struct look {
 	struct stores stores;
 	char (*jobs)[JOB_ID_BYTES]; /* those of the plan and of its HA maps, sorted */
 	size_t job_count;
-	size_t *peek; /* candidates whose _metadata has to be looked at, by index */
+	size_t *peek; /* candidates whose _metadata must be read, by index */
 	size_t peek_count;
 };
 
@@ -25,14 +25,14 @@ void observe_list(struct look *look, enum source_kind source, const char *dir);
 /* The same of a directory in which the lineage wrote, and that is not configured. */
 void observe_list_lineage(struct look *look, const struct lineage_dir *dir);
 
-/* What the HA maps name, and the fact about them. After the listings. */
+/* Candidates and the fact from the HA maps. After the listings. */
 void observe_ha(struct look *look);
 
-/* How the last launch has ended, where nobody saw it. */
+/* How the last launch ended, if its end was not observed. */
 void observe_result(struct look *look);
 
-/* Note that the beginning of its _metadata has to be read, then read all that was noted: version
- * and checkpoint id, whether it is there at all, and its date where that is not known. */
+/* Note that the beginning of its _metadata must be read; then read all that was noted: version and
+ * checkpoint id, whether it exists at all, and its date if not known. */
 void observe_note_peek(struct look *look, const struct candidate *candidate);
 void observe_peek(struct look *look);
 
