@@ -42,7 +42,7 @@ struct failover_lock {
 	bool recorded;                          /* it has a leader record */
 	bool understood;                        /* and it could be decoded */
 	char *resource_version;                 /* NULL = not given */
-	char *holder;                           /* "" or NULL = nobody */
+	char *holder;                           /* "" or NULL = none */
 	char *renew_time;                       /* as it was written */
 	int64_t renew_unix_ms, acquire_unix_ms; /* -1 = not given */
 	int64_t duration_ms;                    /* -1 = not given */

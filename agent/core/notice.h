@@ -6,8 +6,8 @@
  * recorded in the journal. After a crash between a notice and the journal write of its step, the
  * next agent finds the same thing again, and reports it again.
  *
- * Life cycle: filled by the life cycle -> read by whoever executes the effect -> released with the
- * effect. A consumer that keeps a string copies it.
+ * Life cycle: filled by the life cycle -> read by the code that executes the effect -> released
+ * with the effect. A consumer that keeps a string copies it.
  */
 #ifndef DREY_CORE_NOTICE_H
 #define DREY_CORE_NOTICE_H
