@@ -2,10 +2,10 @@
  * configmap - ConfigMaps of the client's namespace: read, listed, created, patched, deleted.
  *
  * Life cycle: configmap_get(kube, name, &map, err) -> configmap_release(). All of it blocks: for
- * lanes. Errors are those of kube_do(), and ERR_FORMAT for an answer that is not the ConfigMap that
- * was asked for. In every function `answer` may be NULL; else it must be zeroed before the first use
- * and tells more than the error does (reason, Retry-After, maybe_done, the server's clock); it is
- * the caller's, without its object: kube_answer_release().
+ * lanes. Errors are those of kube_do(), and ERR_FORMAT for an answer that is not the requested
+ * ConfigMap. In every function `answer` may be NULL; else it must be zeroed before the first use,
+ * and it has more details than the error (reason, Retry-After, maybe_done, the server's clock); the
+ * caller owns it, without its object: kube_answer_release().
  */
 #ifndef DREY_KUBE_CONFIGMAP_H
 #define DREY_KUBE_CONFIGMAP_H
@@ -27,8 +27,8 @@ struct configmap {
 	struct json *data;                   /* object of strings; never NULL in what was read */
 	struct json *annotations, *labels;   /* objects of strings; NULL: none */
 	struct json *owners;                 /* metadata.ownerReferences; NULL: none */
-	bool deleting;                       /* metadata.deletionTimestamp is there */
-	bool immutable;                      /* data cannot be changed any more */
+	bool deleting;                       /* metadata.deletionTimestamp is set */
+	bool immutable;                      /* data can no longer be changed */
 	int64_t created_unix_ms;             /* -1: not known */
 };
 
@@ -42,15 +42,15 @@ const char *configmap_value(const struct configmap *map, const char *key);
 int configmap_decode(const struct json *object, const char *name, struct configmap *ret,
 		     struct err *err);
 
-/* ERR_ABSENT is the only answer that says that it is not there. */
+/* Only ERR_ABSENT means that it does not exist. */
 int configmap_get(struct kube *kube, const char *name, struct configmap *ret,
 		  struct kube_answer *answer, struct err *err);
 
 /*
  * Those of the given names, KUBE_IN_FLIGHT at a time. each() is called once for every index, in any
- * order, with the map (it may take over what is in it, and zero it), or with what configmap_get()
- * would say: ERR_ABSENT for one that is not there.
- * -1 with *err ends it all.
+ * order, with the map (it may take over the contents, and zero it), or with the error that
+ * configmap_get() would give: ERR_ABSENT for one that does not exist. -1 with *err ends the whole
+ * call.
  */
 int configmap_get_many(struct kube *kube, const char *const *names, size_t count,
 		       int (*each)(void *ctx, size_t index, struct configmap *map,
@@ -59,26 +59,26 @@ int configmap_get_many(struct kube *kube, const char *const *names, size_t count
 
 /*
  * All of a label selector ("app=x,type=y"; NULL: all), page by page, and then each(). A page that
- * cannot be read voids the whole list: each() is not called then. When the list grew too old between
- * two pages (410) it is begun anew, twice at most. each() gets a map that is borrowed for the call;
- * -1 with *err ends it all.
+ * cannot be read voids the whole list: each() is not called then. If the list expired between two
+ * pages (410), it starts over, at most twice. each() gets a map that is borrowed for the call; -1
+ * with *err ends the whole call.
  */
 int configmap_list(struct kube *kube, const char *label_selector,
 		   int (*each)(void *ctx, const struct configmap *map, struct err *err), void *ctx,
 		   struct err *err);
 
-/* Name, data, labels, annotations and owners are taken from `map`. Already there: ERR_BUSY with the
- * reason "AlreadyExists". *ret (NULL: not wanted) is what is there now. */
+/* Name, data, labels, annotations and owners are taken from `map`. If it exists: ERR_BUSY with the
+ * reason "AlreadyExists". *ret (may be NULL) is the resulting object. */
 int configmap_create(struct kube *kube, const struct configmap *map, struct configmap *ret,
 		     struct kube_answer *answer, struct err *err);
 
 /* A merge patch (RFC 7386; null deletes). metadata.resourceVersion in it makes it compare-and-swap:
- * "Conflict" then. Without it, it is sent again when the outcome is unknown. */
+ * "Conflict" then. Without it, the request is repeated when the outcome is unknown. */
 int configmap_patch(struct kube *kube, const char *name, const struct json *merge_patch,
 		    struct configmap *ret, struct kube_answer *answer, struct err *err);
 
 /* Only if it is this one: uid and resource_version are preconditions (ERR_BUSY "Conflict"); NULL:
- * does not matter. */
+ * any. */
 int configmap_delete(struct kube *kube, const char *name, const char *uid,
 		     const char *resource_version, struct kube_answer *answer, struct err *err);
 

@@ -1,9 +1,9 @@
 /*
- * event - Events of events.k8s.io/v1: created, and made a series of. It is what `kubectl describe` and
- * `kubectl events` show of an object for an hour or so; nothing may depend on one.
+ * event - Events of events.k8s.io/v1: created, and extended to series. `kubectl describe` and
+ * `kubectl events` show them with an object for about an hour; nothing may depend on one.
  *
- * All of it blocks: for lanes. Errors are those of kube_do(). Both are tried once only; nobody waits
- * long for an event.
+ * All of it blocks: for lanes. Errors are those of kube_do(). Both are tried only once, because no
+ * caller waits long for an event.
  *
  * Source: kubernetes/api events/v1, kubernetes pkg/apis/core/validation/events.go (limits).
  */
@@ -31,7 +31,7 @@ struct kube_event {
 	const char *reason;   /* one word: why it was reported */
 	const char *action;   /* one word: what was done */
 	const char *note;     /* a sentence */
-	const char *instance; /* who reports: the pod */
+	const char *instance; /* the reporting pod */
 	int64_t unix_ms;
 };
 

@@ -41,14 +41,14 @@ int flinkapp_decode(const struct json *object, const char *name, struct flinkapp
 int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 		 struct kube_answer *answer, struct err *err);
 
-/* A merge patch (RFC 7386) of what is not the status; it is sent again when the outcome is unknown. */
+/* A merge patch (RFC 7386) of anything but the status; repeated when the outcome is unknown. */
 int flinkapp_patch(struct kube *kube, const char *name, const struct json *merge_patch,
 		   struct err *err);
 
 /*
- * Server-side apply of the whole status, by force: what an earlier one had and this one has not goes.
- * `uid`: only to this very object; another one of the same name is ERR_BUSY. *ret_version is its
- * resourceVersion then, the one from before if nothing has changed by it; the caller frees.
+ * Server-side apply of the whole status, by force: members of the previous status that this one
+ * lacks are removed. `uid`: only to this very object; another one of the same name is ERR_BUSY.
+ * *ret_version is the resulting resourceVersion, unchanged if the status is; the caller frees.
  */
 int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
 			  const struct json *status, char **ret_version, struct kube_answer *answer,

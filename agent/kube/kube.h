@@ -2,19 +2,19 @@
  * kube - requests to the API server, one at a time: for lanes, never for the main loop.
  *
  * Life cycle: kube_new() -> kube_do()... -> kube_free(). A handle is used by one thread at a time;
- * each lane that needs one has its own. Only kube_stop() may come from another thread: to end a lane,
- * kube_stop(), then lane_free(), then kube_free().
+ * each lane that needs one has its own. Only kube_stop() may be called from another thread: to end
+ * a lane, kube_stop(), then lane_free(), then kube_free().
  *
- * What it does by itself, so that no caller has to:
- *   - reads the token anew (kube_token.h), and after a 401 once more at once: when the token is
- *     another one then, the request is sent again, whatever it is (a 401 comes before any change);
- *   - reads files of certificates anew for each connection;
- *   - asks again, up to KUBE_ATTEMPTS times and within timeout_ms, with growing pauses or as
+ * What it does itself, so that callers need not:
+ *   - rereads the token (kube_token.h), and after a 401 once more immediately: if the token has
+ *     changed, the request is repeated, whatever it is (a 401 comes before any change);
+ *   - rereads certificate files for each connection;
+ *   - retries, up to KUBE_ATTEMPTS times and within timeout_ms, with growing pauses or as
  *     Retry-After says: after a 429 always (nothing was done), after a refused connection always,
- *     after any other ERR_RETRY only for GET and for what is said to be repeatable;
- *   - waits its turn: KUBE_BURST requests at once, then KUBE_PER_SECOND;
- *   - never sends a change twice because a kept connection was dead, never follows a redirect, uses
- *     no proxy unless the kubeconfig names one, speaks HTTP/1.1, and names itself
+ *     after any other ERR_RETRY only for GET and for requests marked as repeatable;
+ *   - limits its rate: KUBE_BURST requests, then KUBE_PER_SECOND;
+ *   - never sends a change twice because a kept-alive connection was dead, never follows a
+ *     redirect, uses no proxy unless the kubeconfig names one, speaks HTTP/1.1, and names itself
  *     "drey/VERSION (linux/amd64)" (the API server indents its JSON for browsers and curl).
  */
 #ifndef DREY_KUBE_KUBE_H
@@ -30,12 +30,12 @@
 #include "kube/kube_config.h"
 #include "kube/kube_status.h"
 
-#define KUBE_TIMEOUT_MS         40000 /* the server itself bounds a change at 34 s */
-#define KUBE_ATTEMPT_TIMEOUT_MS 10000 /* of one attempt of what may be sent again */
+#define KUBE_TIMEOUT_MS         40000 /* the server itself limits a change to 34 s */
+#define KUBE_ATTEMPT_TIMEOUT_MS 10000 /* of one attempt of a repeatable request */
 #define KUBE_MAX_BYTES          (8u << 20)
 #define KUBE_ATTEMPTS           4
 #define KUBE_PAUSE_MS           200 /* before the second attempt; doubles, with jitter */
-/* A look at 200 names (kube_get_many()) every 30 s never waits for its turn. */
+/* Reading 200 names (kube_get_many()) every 30 s never waits for the rate limit. */
 #define KUBE_BURST      1024
 #define KUBE_PER_SECOND 8
 #define KUBE_IN_FLIGHT  4 /* of kube_get_many() */
@@ -46,12 +46,12 @@
 
 struct kube;
 
-/* Copies what it needs; makes no connection. NULL: ERR_CONFIG (kube_config_check()). */
+/* Copies what it needs; does not connect. NULL: ERR_CONFIG (kube_config_check()). */
 struct kube *kube_new(const struct kube_config *config, struct err *err);
 void kube_free(struct kube *kube); /* NULL is allowed */
 
-/* From any thread, for good: what is under way ends within 100 ms as ERR_RETRY "stopped", also
- * while a name is looked up or a pause is made. */
+/* From any thread, permanently: a call under way ends within 100 ms with ERR_RETRY "stopped", even
+ * during a name lookup or a pause. */
 void kube_stop(struct kube *kube);
 
 const char *kube_namespace(const struct kube *kube); /* borrowed */
@@ -64,22 +64,23 @@ struct kube_request {
 	int64_t timeout_ms;       /* of all attempts and pauses together; 0 is KUBE_TIMEOUT_MS */
 	size_t max_bytes;         /* of the answer; 0 is KUBE_MAX_BYTES */
 	/* A change that may be made twice without harm (server-side apply, a merge patch without a
-	 * resourceVersion); a GET always is. Only these share the connection that is kept. */
+	 * resourceVersion); a GET always is. Only these use the kept-alive connection. */
 	bool repeatable;
 };
 
 /*
- * 0 only for a 2xx with a JSON object. -1, the message names verb, path and what the server said:
+ * 0 only for a 2xx with a JSON object. -1, the message names verb, path and the server's message:
  *   ERR_ABSENT  404 of the object (or of its namespace)
- *   ERR_DENIED  401, 403, a server that is not trusted, no readable token. A server says 403 to
- *               everybody for some seconds after its start, and after a Role was made: not final
+ *   ERR_DENIED  401, 403, an untrusted server, no readable token. A server answers 403 to
+ *               everything for some seconds after its start, and after a Role was created: not
+ *               final
  *   ERR_BUSY    409: answer->reason tells "Conflict" from "AlreadyExists"
  *   ERR_RETRY   429, 5xx, network, time-out, stopped; 410, with the reason "Expired" or "Gone".
  *               The outcome of a change is unknown when answer->maybe_done.
  *   ERR_FORMAT  nonsense, or larger than max_bytes (.sys is EFBIG)
- *   ERR_CONFIG  refused for what it asks, will be refused again; or answer->path_unknown; or a CA or
- *               certificate that cannot be used
- * *answer is filled in both cases (zeroed before the first use; what it held is released):
+ *   ERR_CONFIG  the request is invalid and will be refused again; or answer->path_unknown; or a CA
+ *               or certificate that cannot be used
+ * *answer is filled in both cases (zeroed before the first use; its previous content is released):
  * kube_answer_release().
  */
 int kube_do(struct kube *kube, const struct kube_request *request, struct kube_answer *answer,
@@ -88,7 +89,8 @@ int kube_do(struct kube *kube, const struct kube_request *request, struct kube_a
 /*
  * Many GETs, KUBE_IN_FLIGHT at a time, each as if by kube_do(); they share timeout_ms (0 is
  * KUBE_TIMEOUT_MS). each() is called once for every path, in any order: `why` is NULL, or the error
- * that kube_do() would give; `answer` is borrowed for the call. -1 with *err set ends it all.
+ * that kube_do() would give; `answer` is borrowed for the call. -1 with *err set ends the whole
+ * call.
  */
 typedef int kube_each_fn(void *ctx, size_t index, struct kube_answer *answer, const struct err *why,
 			 struct err *err);
@@ -96,8 +98,9 @@ int kube_get_many(struct kube *kube, const char *const *paths, size_t count, int
 		  kube_each_fn *each, void *ctx, struct err *err);
 
 /*
- * One attempt (two with another token) whose 2xx answer goes to on_data() piece by piece, until it
- * ends (0), nothing came for stall_ms, timeout_ms have passed, or on_data() returned -1 (ERR_FORMAT).
+ * One attempt (two if the token has changed) whose 2xx answer goes to on_data() piece by piece,
+ * until it ends (0), nothing came for stall_ms, timeout_ms have passed, or on_data() returned -1
+ * (ERR_FORMAT).
  */
 struct kube_stream {
 	int64_t stall_ms;
@@ -107,7 +110,7 @@ struct kube_stream {
 int kube_stream(struct kube *kube, const struct kube_request *request,
 		const struct kube_stream *stream, struct kube_answer *answer, struct err *err);
 
-/* Sleep; -1 (ERR_RETRY) when stopped before or meanwhile. */
+/* Sleep; -1 (ERR_RETRY) if stopped before or meanwhile. */
 int kube_pause(struct kube *kube, int64_t pause_ms, struct err *err);
 
 /* The n-th pause (1, 2, ...): first_ms doubled n-1 times, at most most_ms, of which 50..100 %. */
@@ -115,10 +118,10 @@ int64_t kube_backoff_ms(struct kube *kube, int n, int64_t first_ms, int64_t most
 
 /* ---- paths ---- */
 
-/* RFC 1123 subdomain, which most objects are called by: safe in a path. ERR_CONFIG if not. */
+/* RFC 1123 subdomain, as in most object names: safe in a path. ERR_CONFIG if not. */
 int kube_check_name(const char *name, struct err *err);
 
-/* Append a value of a query, percent-encoded. */
+/* Append a query value, percent-encoded. */
 void kube_add_encoded(struct buf *path, const char *value);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * kube_config - where the API server is and who we are: of the pod, or of a kubeconfig.
+ * kube_config - the API server's address and our identity: from the pod, or from a kubeconfig.
  *
  * Life cycle: kube_config_load() -> kube_new() copies it -> kube_config_release().
  *
  * Order: the kubeconfig that is named (drey.yaml), else $KUBECONFIG (several files, separated by
- * ':'), else the pod's service account. ~/.kube/config is not looked at: a program that works by
- * itself must not take up whatever cluster somebody used last.
+ * ':'), else the pod's service account. ~/.kube/config is not read: an unattended program must not
+ * pick whichever cluster a person used last.
  *
- * Refused, by name and never passed over: exec plugins, auth-provider, user name and password,
+ * Refused by name, never ignored: exec plugins, auth-provider, user name and password,
  * impersonation, insecure-skip-tls-verify, http:// to another host than this one, a missing CA in a
  * pod.
  *
@@ -26,21 +26,21 @@
 struct kube_config {
 	char *server;           /* "https://host:port", perhaps with a path; no '/' at the end */
 	char *ca_file, *ca_pem; /* at most one; none: the system's CAs */
-	char *token;            /* used until the file was read, or without a file */
+	char *token;            /* used until the file has been read, or without a file */
 	char *token_file;       /* read again and again */
 	char *cert_file, *key_file; /* of the client; both files or both texts */
 	char *cert_pem, *key_pem;
 	char *tls_server_name;
 	char *proxy_url; /* NULL: no proxy, whatever the environment says */
-	char *namespace; /* NULL: not known; to be set before kube_new() */
+	char *namespace; /* NULL: not known; set it before kube_new() */
 	char *source;    /* for people: "the pod's service account", "context 'x' of FILE" */
 };
 
 /*
  * kubeconfig: a file, or NULL for the rest of the order above. Errors:
- *   ERR_ABSENT  nothing says that there is a Kubernetes; the message has what was looked for
- *   ERR_CONFIG  something that is refused, or incomplete, or names what does not exist
- *   ERR_DENIED and others: a file that is there and cannot be read
+ *   ERR_ABSENT  no sign of a Kubernetes; the message lists what was tried
+ *   ERR_CONFIG  something is refused, incomplete, or refers to what does not exist
+ *   ERR_DENIED and others: a file exists and cannot be read
  */
 int kube_config_load(const char *kubeconfig, struct kube_config *ret, struct err *err);
 
@@ -52,7 +52,8 @@ struct kube_config_world {
 int kube_config_load_in(const struct kube_config_world *world, const char *kubeconfig,
 			struct kube_config *ret, struct err *err);
 
-/* What must be true of every one, wherever it came from: what kube_new() checks. ERR_CONFIG. */
+/* What must be true of every configuration, whatever its origin: kube_new() checks it.
+ * ERR_CONFIG. */
 int kube_config_check(const struct kube_config *config, struct err *err);
 
 void kube_config_release(struct kube_config *config); /* zeroed is allowed; zeroed afterwards */

@@ -1,5 +1,5 @@
 /*
- * kube_internal - what kube.c and kube_many.c share; for nobody else.
+ * kube_internal - what kube.c and kube_many.c share. Private to them.
  */
 #ifndef DREY_KUBE_KUBE_INTERNAL_H
 #define DREY_KUBE_KUBE_INTERNAL_H
@@ -16,7 +16,8 @@ struct kube {
 	uint64_t random;
 };
 
-/* How long until a request is in the bucket, 0: now. With `take` it is taken out all the same. */
+/* How long until the bucket has a request, 0: now. With `take` the request is taken out in either
+ * case. */
 int64_t kube_bucket(struct kube *kube, bool take);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * kube_status - what an answer of the API server says: pure, from bytes to a verdict.
+ * kube_status - what an answer of the API server means: from bytes to a verdict. Pure.
  *
  * An error is a Status object, or plain text (429, some of 5xx, a path that the server does not
- * know). Only a Status of reason NotFound that names an object of the asked path is absence: a proxy
- * in between, or a resource whose definition is not installed, also say 404.
+ * know). Only a Status of reason NotFound that names an object of the requested path means absence:
+ * a proxy in between, or a resource whose definition is not installed, also gives 404.
  *
  * Source: apimachinery meta/v1 types.go (Status, StatusReason), api/errors.
  */
@@ -16,17 +16,17 @@
 #include "base/http.h"
 #include "base/json.h"
 
-#define KUBE_RETRY_AFTER_MAX_MS 60000 /* what a server may ask for; more is taken as this */
+#define KUBE_RETRY_AFTER_MAX_MS 60000 /* a longer Retry-After is cut to this */
 
 struct kube_answer {
-	int status;             /* 0: there was none */
-	struct json *object;    /* what came, when it is JSON: the object, or a Status */
+	int status;             /* 0: no answer */
+	struct json *object;    /* the body, if it is JSON: the object, or a Status */
 	char reason[64];        /* of a Status: "Conflict", "AlreadyExists", ...; "" */
-	char message[512];      /* of a Status, or the text that came; one line */
+	char message[512];      /* of a Status, or the received text; one line */
 	int64_t retry_after_ms; /* -1: not said; at most KUBE_RETRY_AFTER_MAX_MS */
 	int64_t date_unix_ms;   /* the server's clock; -1: not said */
 	bool path_unknown; /* 404 of the path: the resource is not installed, or no API server */
-	/* A change that failed may have been made all the same: what is there must be read. */
+	/* A failed change may still have been made: read the object. */
 	bool maybe_done;
 };
 
@@ -43,7 +43,7 @@ struct kube_asked {
  *   ERR_ABSENT  404 of the object                     ERR_DENIED  401, 403
  *   ERR_BUSY    409: answer.reason tells Conflict from AlreadyExists
  *   ERR_RETRY   408, 410, 429, 5xx                    ERR_FORMAT  not an answer of an API server
- *   ERR_CONFIG  refused for what it asks (400, 405, 406, 413, 415, 422, a patch that does not fit
+ *   ERR_CONFIG  an invalid request (400, 405, 406, 413, 415, 422, a patch that does not fit
  *               the schema), or answer.path_unknown
  * *ret (which must be zeroed or released) is filled in both cases; kube_answer_release().
  */

@@ -1,17 +1,18 @@
 /*
- * kube_watch - wakes its owner soon after one object has changed, come or gone. Nothing more: what
- * the object is now must be read. It may wake for nothing, and it may be late (a lost connection, a
- * server that refuses), so whoever needs to know also polls, slowly. Of an object with a generation only
- * what that counts is a change, and the beginning of its deletion: not its status.
+ * kube_watch - wakes its owner soon after one object was changed, created or deleted. Nothing more:
+ * the owner must read the object. It may wake for nothing, and it may be late (a lost connection, a
+ * server that refuses), so an owner that must know also polls, slowly. For an object with a
+ * generation only changes of the generation and the beginning of its deletion count, not its
+ * status.
  *
  * Life cycle: kube_watch_new() -> changed()... on the loop's thread -> kube_watch_free(), within a
- * second, whatever the server does. It has a thread and a connection of its own.
+ * second, whatever the server does. It has its own thread and connection.
  *
  * Inside: list (one object, by fieldSelector, which a Role can allow by name), then watch from the
- * list's resourceVersion with bookmarks; when the server ends the watch, again from the last version
- * seen; when that version is too old (410) or anything else goes wrong, list again after a growing
- * pause (Retry-After counts). Silence of KUBE_WATCH_STALL_MS (bookmarks come every minute) is a dead
- * connection: again from the last version.
+ * list's resourceVersion with bookmarks; when the server ends the watch, again from the last
+ * version seen; when that version is too old (410) or anything else goes wrong, list again after a
+ * growing pause (Retry-After counts). Silence of KUBE_WATCH_STALL_MS (bookmarks come every minute)
+ * means a dead connection: watch again from the last version.
  *
  * Source: client-go tools/cache/reflector.go, tools/watch/retrywatcher.go.
  */
@@ -26,11 +27,11 @@
 #define KUBE_WATCH_PAUSE_MS     800 /* after the first failure; doubles, with jitter */
 #define KUBE_WATCH_PAUSE_MAX_MS 30000
 /* The same after 401, 403, or a resource that is not installed: a server denies everything for a
- * moment after its start, but it may also be for good. */
+ * moment after its start, but the denial may also be permanent. */
 #define KUBE_WATCH_DENIED_MS     4000
 #define KUBE_WATCH_DENIED_MAX_MS 60000
 #define KUBE_WATCH_MAX_BYTES     (8u << 20) /* of one event */
-#define KUBE_WATCH_LEAST_MS      1000       /* between the beginnings of two watches */
+#define KUBE_WATCH_LEAST_MS      1000       /* between the starts of two watches */
 
 struct kube_watch;
 
@@ -40,9 +41,9 @@ struct kube_watch_target {
 	int64_t stall_ms; /* 0: KUBE_WATCH_STALL_MS */
 };
 
-/* changed(ctx) runs on the loop's thread, once for any number of changes since it ran last, and for
- * the first time when the object (or that there is none) was first seen. Never after
- * kube_watch_free(). NULL on failure. All is copied. */
+/* changed(ctx) runs on the loop's thread, once for any number of changes since its last run, and
+ * for the first time when the object (or its absence) was first seen. Never after
+ * kube_watch_free(). NULL on failure. Everything is copied. */
 struct kube_watch *kube_watch_new(const struct kube_config *config,
 				  const struct kube_watch_target *target, struct loop *loop,
 				  void (*changed)(void *ctx), void *ctx, struct err *err);
@@ -52,7 +53,7 @@ void kube_watch_free(struct kube_watch *watch); /* loop's thread; NULL is allowe
 /* For status and tests; from any thread. */
 struct kube_watch_counts {
 	int lists, watches;      /* requests begun */
-	int events;              /* changes and bookmarks that came */
+	int events;              /* changes and bookmarks received */
 	int failures;            /* since the last success, of list or watch */
 	char why[ERR_MSG_BYTES]; /* of the last failure; "" */
 };

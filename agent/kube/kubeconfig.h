@@ -1,10 +1,10 @@
 /*
- * kubeconfig - the files that kubectl uses, in YAML or JSON; the part of them that leads to a
+ * kubeconfig - the files that kubectl uses, in YAML or JSON; the part of them that describes a
  * server. Used by kube_config.c.
  *
- * Of several files the first one that names something wins (a context, a cluster, a user as a whole,
- * and the current context). A relative path in a file is relative to that file's directory. What we
- * do not know is passed over, except for what says how to authenticate.
+ * Of several files, the first one that defines something wins (a context, a cluster, a user as a
+ * whole, and the current context). A relative path in a file is relative to that file's directory.
+ * Unknown members are ignored, except for those that say how to authenticate.
  *
  * Source: client-go tools/clientcmd/api/v1/types.go and its loader.
  */
@@ -18,21 +18,21 @@
 #define KUBECONFIG_MAX_FILES 16
 
 struct kubeconfig_file {
-	char *path; /* for messages, and for what is relative to it */
+	char *path; /* for messages, and for relative paths */
 	struct json *doc;
 };
 
-/* One file's text as JSON; scalars of YAML are strings, but true, false and null. ERR_CONFIG; the
- * caller frees with json_free(). */
+/* One file's text as JSON; scalars of YAML are strings, except true, false and null. ERR_CONFIG;
+ * the caller frees with json_free(). */
 struct json *kubeconfig_parse(const char *text, size_t len_bytes, struct err *err);
 
-/* What the current context says. Reads a file only for a client certificate that is half in the
- * kubeconfig and half in a file. ERR_CONFIG. */
+/* Evaluate the current context. Reads a file only for a client certificate that is partly in the
+ * kubeconfig and partly in a file. ERR_CONFIG. */
 int kubeconfig_select(const struct kubeconfig_file *files, size_t count, struct kube_config *ret,
 		      struct err *err);
 
 /* Read and select. `list` are paths separated by ':'; of several, those that do not exist are
- * passed over, but not all of them (ERR_CONFIG). */
+ * ignored; it is ERR_CONFIG if none exists. */
 int kubeconfig_load(const char *list, struct kube_config *ret, struct err *err);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * workload - what our pod belongs to, read by name: a Deployment of apps/v1 or a Job of batch/v1. And
- * one condition of its status that is ours; the controllers of Kubernetes copy what they do not know.
+ * workload - the owner of our pod, read by name: a Deployment of apps/v1 or a Job of batch/v1. And
+ * one condition of its status that is ours; the controllers of Kubernetes preserve conditions that
+ * they do not know.
  *
  * Life cycle: workload_get() -> workload_release(). It blocks: for lanes.
  *
@@ -28,8 +29,8 @@ enum workload_kind {
 };
 
 struct workload_condition {
-	char *status, *reason, *message; /* NULL: there is none, or it does not say */
-	int64_t since_unix_ms;           /* its last transition; 0 = it does not say */
+	char *status, *reason, *message; /* NULL: none, or not given */
+	int64_t since_unix_ms;           /* its last transition; 0 = not given */
 	int64_t updated_unix_ms;         /* for writing */
 };
 
@@ -37,15 +38,15 @@ void workload_condition_release(struct workload_condition *condition); /* zeroed
 
 struct workload {
 	char *uid;                       /* never NULL in what was read */
-	struct workload_condition ready; /* ours, as it was written before */
+	struct workload_condition ready; /* ours, as written before */
 	bool deleting, suspended;
-	int64_t replicas; /* that are wanted; 1 for a Job */
-	char *generation; /* NULL: it does not say */
+	int64_t replicas; /* desired; 1 for a Job */
+	char *generation; /* NULL: not given */
 };
 
 void workload_release(struct workload *workload); /* zeroed is allowed */
 
-/* ERR_FORMAT: it is not the object of that kind and name. */
+/* ERR_FORMAT: not an object of that kind and name. */
 int workload_decode(const struct json *object, enum workload_kind kind, const char *name,
 		    struct workload *ret, struct err *err);
 
@@ -55,9 +56,9 @@ int workload_get(struct kube *kube, enum workload_kind kind, const char *name, i
 		 struct workload *ret, struct kube_answer *answer, struct err *err);
 
 /*
- * Put our condition there, or in the place of what it was; all others stay as they are. Only to the
- * object with this uid: another one of the same name refuses it (ERR_BUSY or ERR_CONFIG, so read it).
- * Other errors as of workload_get().
+ * Add our condition, or replace its previous value; all others stay as they are. Only on the object
+ * with this uid: another one of the same name refuses it (ERR_BUSY or ERR_CONFIG, so read it
+ * again). Other errors as for workload_get().
  */
 int workload_apply_condition(struct kube *kube, enum workload_kind kind, const char *name,
 			     const char *uid, const struct workload_condition *condition,
