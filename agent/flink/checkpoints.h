@@ -1,11 +1,11 @@
 /*
- * checkpoints - GET /jobs/:id/checkpoints: what Flink remembers of snapshots.
+ * checkpoints - GET /jobs/:id/checkpoints: Flink's statistics of snapshots.
  *
  * The statistics live in the JobManager's memory: after its restart only `restored` is left. Flink
- * answers from a copy that is up to 3 s old (rest.cache.checkpoint-statistics.timeout, which launch.h
- * sets to 0; before 1.18 web.refresh-interval). `history` holds the last 10 (web.checkpoints.history)
- * of either kind, newest first; a savepoint in it that drey did not trigger was made by somebody
- * else. Paths are as Flink writes them: "file:/a/b", one slash.
+ * answers from a copy that is up to 3 s old (rest.cache.checkpoint-statistics.timeout, which
+ * launch.h sets to 0; before 1.18 web.refresh-interval). `history` holds the last 10
+ * (web.checkpoints.history) of either kind, newest first; a savepoint in it that drey did not
+ * trigger was requested by others. Paths are as Flink writes them: "file:/a/b", one slash.
  */
 #ifndef DREY_FLINK_CHECKPOINTS_H
 #define DREY_FLINK_CHECKPOINTS_H
@@ -43,8 +43,8 @@ struct flink_checkpoints {
 		bool present;
 		int64_t id;
 		int64_t unix_ms;
-		/* true for whatever --fromSavepoint named, a chk-N too; false only when Flink's own
-		 * HA or a failover restored it */
+		/* true for anything given to --fromSavepoint, even a chk-N; false only when Flink's
+		 * own HA or a failover restored it */
 		bool is_savepoint;
 		char *path; /* may be NULL */
 	} restored;
@@ -53,7 +53,7 @@ struct flink_checkpoints {
 };
 
 /* FLINK_ABSENT: no such job, or "Checkpointing has not been enabled" (*ret_disabled, may be NULL,
- * tells which; it is written with FLINK_ABSENT too). Release with flink_checkpoints_release. */
+ * tells which; it is also set with FLINK_ABSENT). Release with flink_checkpoints_release. */
 enum flink_answer flink_rest_checkpoints(const struct flink_rest *rest, const char *job_id,
 					 int64_t timeout_ms,
 					 struct flink_checkpoints *ret_checkpoints,

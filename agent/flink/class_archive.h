@@ -1,13 +1,14 @@
 /*
  * class_archive - may the next JobManager take its classes from an archive, and from which?
  *
- * Java 13 and later can write the classes of a program, parsed and linked, into a file, and map that
- * file when the program starts again (application class data sharing; -XX:ArchiveClassesAtExit,
- * -XX:SharedArchiveFile). Flink's REST API is up in about half the time then. The image build makes
- * the file (tools/make-class-archive.sh), and beside it FILE.jvm, a copy of `release` in the home of
- * the JVM that has made it. A JVM checks an archive itself and runs without one that is not its own
- * or does not have its class path; what is decided here is whether to offer it, so that an engineer
- * reads why a start is slow, and so that no JVM is given an option that it does not know.
+ * Java 13 and later can write the classes of a program, parsed and linked, into a file, and map
+ * that file when the program starts again (application class data sharing;
+ * -XX:ArchiveClassesAtExit, -XX:SharedArchiveFile). Flink's REST API is up in about half the time
+ * then. The image build creates the file (tools/make-class-archive.sh), and next to it FILE.jvm, a
+ * copy of `release` in the home of the JVM that created it. A JVM checks an archive itself and runs
+ * without it if another JVM created it or the class path differs; this module decides whether to
+ * offer it, so that engineers can see why a start is slow, and so that no JVM is given an option
+ * that it does not know.
  */
 #ifndef DREY_FLINK_CLASS_ARCHIVE_H
 #define DREY_FLINK_CLASS_ARCHIVE_H
@@ -19,9 +20,10 @@
 #define CLASS_ARCHIVE_NONE    "none"
 
 enum class_archive_use {
-	CLASS_ARCHIVE_ABSENT,  /* none is wanted, or none is at the usual place: nothing to say */
+	/* none is configured, or none is at the usual path: nothing to report */
+	CLASS_ARCHIVE_ABSENT,
 	CLASS_ARCHIVE_USED,    /* `file` is for flink_launch.class_archive */
-	CLASS_ARCHIVE_REFUSED, /* there is one, or one was asked for, and `why` it is not used */
+	CLASS_ARCHIVE_REFUSED, /* one exists or is configured, and `why` says why it is not used */
 };
 
 struct class_archive {

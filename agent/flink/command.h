@@ -1,5 +1,5 @@
 /*
- * command - reading the command line that the user gives for Flink. Pure.
+ * command - reads the command line that the user configured for Flink. Pure.
  *
  * It may be a Java command ("java -cp lib/" + "* ...StandaloneApplicationClusterEntryPoint
  * --configDir conf"), a script of the distribution ("bin/standalone-job.sh start-foreground"), the
@@ -15,13 +15,12 @@
 #include "base/err.h"
 #include "flink/version.h"
 
-/* The index behind the word that is Flink's entry point (a main class ending in
- * StandaloneApplicationClusterEntryPoint, "standalone-job", "start-foreground"; the last of them
- * that stands in a row of its kind): what follows is read by Flink's option parser. 0: no such
- * word. */
+/* The index after the word that is Flink's entry point (a main class ending in
+ * StandaloneApplicationClusterEntryPoint, "standalone-job", "start-foreground"; of several in a row
+ * the last): what follows is read by Flink's option parser. 0: no such word. */
 size_t command_options_begin(const char *const *command);
 
-/* The index behind the word that is the program `java`, which Flink's entry point has to follow; 0: a
+/* The index after the word that is the program `java`, which Flink's entry point must follow; 0: a
  * script starts it. */
 size_t command_java(const char *const *command);
 
@@ -32,19 +31,19 @@ const char *command_class_path(const char *const *command);
  * that is not in a bin/; NULL: none; caller frees. */
 char *command_script_home(const char *const *command);
 
-/* Does one of Flink's scripts start Java (not a `java` in the command)? Such a script works out its own
- * FLINK_HOME and passes --configDir. */
+/* Does one of Flink's scripts start Java (not a `java` in the command)? Such a script determines
+ * FLINK_HOME itself and passes --configDir. */
 bool command_has_script(const char *const *command);
 
-/* The distribution that will run: of the script in the command, whatever FLINK_HOME says (Flink's
- * scripts set it anew); $FLINK_HOME for everything else, and for docker-entrypoint.sh, there
- * /opt/flink when it is not set. NULL: none named; caller frees. */
+/* The distribution that will run: that of the script in the command, regardless of FLINK_HOME
+ * (Flink's scripts overwrite it); $FLINK_HOME for everything else, and for docker-entrypoint.sh,
+ * with the default /opt/flink there. NULL: none named; caller frees. */
 char *command_flink_home(const char *const *command, const char *const *env);
 
 /* Is it the entry point script of Flink's images (which reads FLINK_PROPERTIES)? */
 bool command_is_docker(const char *const *command);
 
-/* The value of a variable; borrowed; NULL when it is not there or empty. */
+/* The value of a variable; borrowed; NULL if unset or empty. */
 const char *command_env(const char *const *env, const char *name);
 
 enum command_option {
@@ -60,19 +59,19 @@ enum command_option {
 	COMMAND_WEB_PORT,
 };
 
-/* One option of Flink's entry point as it stands in the command. */
+/* One option of Flink's entry point as given in the command. */
 struct command_word {
 	enum command_option option;
 	const char *word;  /* as written */
 	const char *value; /* NULL: it takes none, or it is missing at the end */
 };
 
-/* Read the option at command[*index] and move *index behind it and its value. Both "-D k=v" and
+/* Read the option at command[*index] and advance *index past it and its value. Both "-D k=v" and
  * "-Dk=v", "--job-id X" and "--job-id=X", one dash or two. false at the end. */
 bool command_next_option(const char *const *command, size_t *index, struct command_word *ret_word);
 
-/* Would Flink's parser understand everything behind the entry point, and does nothing there belong
- * to drey? ERR_CONFIG names the word and what to do. */
+/* Would Flink's parser understand everything after the entry point, and is nothing there reserved
+ * for drey? ERR_CONFIG names the word and the remedy. */
 int command_check(const char *const *command, struct flink_version version, struct err *err);
 
 #endif

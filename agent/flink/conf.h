@@ -2,19 +2,19 @@
  * conf - Flink's own configuration, as the JobManager's JVM gets it: the file, then every overlay.
  *
  * Life cycle: flink_conf_read() -> flink_conf_get()... -> flink_conf_release(&conf). The parts are
- * there for tests and fuzzing; a zeroed struct is valid.
+ * public for tests and fuzzing; a zeroed struct is valid.
  *
  * The overlays, later ones win: what docker-entrypoint.sh of Flink's images writes into the file
  * (jobmanager.rpc.address and ports, then FLINK_PROPERTIES), -D of the command, flink.properties, the
  * old options --host and --webui-port. ENABLE_BUILT_IN_PLUGINS links jars and changes no key.
  *
  * Formats, as Flink chooses them: up to 1.18 flink-conf.yaml, read line by line ("key: value", cut
- * at the first ": ", '#' begins a comment); 1.19 and 1.20 flink-conf.yaml if it is there, else
+ * at the first ": ", '#' begins a comment); 1.19 and 1.20 flink-conf.yaml if it exists, else
  * config.yaml; from 2.0 on only config.yaml. config.yaml is YAML 1.2: nested maps are flattened
- * with dots, lists become "[a, b]", numbers and booleans are written as Java does (007 is 7, 1.10 is
- * 1.1, True is true). With an unknown version: flink-conf.yaml if it is the only one, else config.yaml
- * (both there is ERR_CONFIG: the version must be known). Limits:
- * FLINK_CONF_MAX_BYTES per file.
+ * with dots, lists become "[a, b]", numbers and booleans are written as Java does (007 is 7, 1.10
+ * is 1.1, True is true). With an unknown version: flink-conf.yaml if it is the only one, else
+ * config.yaml (both there is ERR_CONFIG: the version must be known). Limits: FLINK_CONF_MAX_BYTES
+ * per file.
  */
 #ifndef DREY_FLINK_CONF_H
 #define DREY_FLINK_CONF_H
@@ -31,7 +31,7 @@
 
 struct flink_conf_entry {
 	char *key, *value;
-	const char *overlay; /* what has set it, for messages; static; NULL: the file */
+	const char *overlay; /* what set it, for messages; static; NULL: the file */
 };
 
 struct flink_conf {
@@ -40,10 +40,10 @@ struct flink_conf {
 	size_t count;
 };
 
-/* Everything that Flink's configuration comes from. All borrowed. */
+/* All sources of Flink's configuration. All borrowed. */
 struct flink_conf_sources {
 	const char *const *command;
-	const char *const *env; /* that Flink will have, not drey's own */
+	const char *const *env; /* the one that Flink will have, not drey's own */
 	const char *directory;  /* flink.configDirectory; NULL = found from command and env */
 	struct flink_version version;
 	const struct flink_property *properties; /* flink.properties */
@@ -57,7 +57,7 @@ int flink_conf_read(const struct flink_conf_sources *sources, struct flink_conf 
 		    struct err *err);
 
 /*
- * Find the directory whose configuration Flink reads. Where one of Flink's scripts starts it:
+ * Find the directory whose configuration Flink reads. If one of Flink's scripts starts it:
  * $FLINK_CONF_DIR, else conf/ of the home (command_flink_home()); the script passes it as the first
  * --configDir, and Flink takes the first. Else --configDir / -c of the command, $FLINK_CONF_DIR,
  * $FLINK_HOME/conf. Pure. NULL: none named; caller frees.
@@ -84,8 +84,7 @@ void flink_conf_set(struct flink_conf *conf, const char *key, const char *value)
 void flink_conf_set_from(struct flink_conf *conf, const char *key, const char *value,
 			 const char *overlay);
 
-/* Overlay every -D key=value (and -Dkey=value) that stands behind the entry point in the
- * command. */
+/* Overlay every -D key=value (and -Dkey=value) after the entry point in the command. */
 void flink_conf_add_command(struct flink_conf *conf, const char *const *command);
 
 /* The value, or NULL; borrowed until conf changes. */
@@ -93,8 +92,8 @@ const char *flink_conf_get(const struct flink_conf *conf, const char *key);
 
 void flink_conf_release(struct flink_conf *conf);
 
-/* What drey asks for; every string borrowed from conf, NULL when not set. Looks under the present
- * and the older names of each key. */
+/* The settings that drey uses; every string borrowed from conf, NULL when not set. Each key is
+ * looked up by its current and its older names. */
 struct flink_settings {
 	const char *checkpoint_dir;
 	const char *savepoint_dir;
@@ -110,7 +109,7 @@ struct flink_settings {
 	int64_t checkpoint_interval_ms; /* 0: not set here (the job may set it) */
 	int64_t heartbeat_interval_ms;  /* 0: not set */
 	int64_t heartbeat_timeout_ms;   /* 0: not set; the TaskManagers read the same file */
-	bool checkpoint_subdir;         /* false: checkpoints lie without a directory per job */
+	bool checkpoint_subdir;         /* false: no checkpoint directory per job */
 };
 
 /* ERR_CONFIG: rest.port is 0 or a range with no single port, a duration or number cannot be
@@ -118,17 +117,17 @@ struct flink_settings {
 int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *ret_settings,
 			struct err *err);
 
-/* Refuse keys that would take a decision away from drey, whichever overlay has set them, such as
- * execution.state-recovery.path: Flink would start from it where drey has decided to start empty.
- * ERR_CONFIG names overlay, key and way out. Keys that drey overrides on the command line are no
- * matter. */
+/* Refuse keys that would override a decision of drey, whichever overlay sets them, such as
+ * execution.state-recovery.path: Flink would start from it when drey has decided to start empty.
+ * ERR_CONFIG names overlay, key and remedy. Keys that drey overrides on the command line are
+ * allowed. */
 int flink_conf_check(const struct flink_conf *conf, struct err *err);
 
 /*
- * Where the metadata of snapshots in the directory `uri` lies. Flink's S3 file systems spread state
- * files by putting random characters in the place of s3.entropy.key, and leave the key out of the
- * paths of metadata (EntropyInjector): its first occurrence, wherever it stands in the path; slashes
- * that then follow each other become one. Caller frees.
+ * Where the metadata of snapshots in the directory `uri` is stored. Flink's S3 file systems spread
+ * state files by replacing s3.entropy.key with random characters, and leave the key out of metadata
+ * paths (EntropyInjector): its first occurrence anywhere in the path; consecutive slashes that
+ * result become one. Caller frees.
  */
 char *flink_conf_listed_dir(const struct flink_conf *conf, const char *uri);
 

@@ -1,10 +1,10 @@
 /*
- * conf_scalar - a scalar of config.yaml as the text that Flink makes of it. Pure.
+ * conf_scalar - a scalar of config.yaml as the text that Flink turns it into. Pure.
  *
- * Flink reads config.yaml by YAML's core schema, into numbers and booleans of Java, and where an option is a text (a
- * cluster id, a namespace) it gets what Java prints of them: 007 is 7, 1.10 is 1.1, 0x1F is 31, 1e3 is 1000.0, True
- * is true. In quotes everything is text. Not handled, and left as written: infinity, NaN, hexadecimal numbers
- * of more than 64 bits.
+ * Flink reads config.yaml by YAML's core schema, into numbers and booleans of Java, and if an
+ * option is a text (a cluster id, a namespace), it gets what Java prints for them: 007 is 7, 1.10
+ * is 1.1, 0x1F is 31, 1e3 is 1000.0, True is true. In quotes everything is text. Not handled but
+ * left as written: infinity, NaN, hexadecimal numbers of more than 64 bits.
  */
 #ifndef DREY_FLINK_CONF_SCALAR_H
 #define DREY_FLINK_CONF_SCALAR_H

@@ -2,10 +2,10 @@
  * exit_status - what the wait status of a JobManager can mean.
  *
  * It never decides alone: the same 2 stands for a broken start, a fatal error and a job that
- * succeeded while nobody read the result of its savepoint; 0 does not tell FINISHED from CANCELED;
- * and 1.20 and 2.3 use different numbers for the same event. What happened is known from the REST
- * API and the journal; this gives the words, and a first guess when there is nothing else.
- * Source: ApplicationStatus, ClusterEntrypoint and what 1.20.5 and 2.3.0 were seen to do.
+ * succeeded while the result of its savepoint was not read; 0 does not tell FINISHED from CANCELED;
+ * and 1.20 and 2.3 use different numbers for the same event. The REST API and the journal tell what
+ * happened; this gives the words, and a first guess when nothing else is known. Source:
+ * ApplicationStatus, ClusterEntrypoint and observations of 1.20.5 and 2.3.0.
  */
 #ifndef DREY_FLINK_EXIT_STATUS_H
 #define DREY_FLINK_EXIT_STATUS_H
@@ -36,8 +36,8 @@ struct flink_exit {
 	char sentence[200]; /* for people: "exit status 163: the application failed" */
 };
 
-/* wait_status: as waitpid(2) gave it. oom_killed: the kernel killed something in this container for
- * memory during the life of the process (it turns a SIGKILL into FLINK_EXIT_OOM). */
+/* wait_status: as waitpid(2) gave it. oom_killed: the kernel OOM-killed a process in this container
+ * during the life of this one (it turns a SIGKILL into FLINK_EXIT_OOM). */
 struct flink_exit flink_exit_explain(int wait_status, bool oom_killed);
 
 /* A short stable word: "ended", "failed", "oom" ... */

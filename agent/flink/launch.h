@@ -1,8 +1,8 @@
 /*
- * launch - the command line and the environment of one start of Flink. Pure: no I/O.
+ * launch - the command line and the environment of one launch of Flink. Pure: no I/O.
  *
- * What comes out, in this order (Flink stops reading options at the first word it does not know, so
- * the arguments of the program must be last):
+ * The result, in this order (Flink stops reading options at the first unknown word, so the
+ * arguments of the program must be last):
  *
  *   command...  -D k=v...  --job-id ID  [--fromSavepoint PATH [--allowNonRestoredState]]
  *               [--job-classname C] [--jars A,B]  [-- program arguments...]
@@ -10,34 +10,35 @@
  * The "--" is put in front of program arguments: without it Flink could take an argument of the
  * program such as "-n" or "--config" for an option of its own.
  *
- * drey decides what the job starts from, under which id, and how its end is seen. The properties
- * and options that say so are drey's (flink_reserved), and are refused from the user, by
- * name:
+ * drey decides what the job starts from, under which id, and how its end is observed. The
+ * properties and options for that are reserved for drey (flink_reserved), and are refused from the
+ * user, by name:
  *
- *   job-result-store.storage-path, .delete-on-commit=false     no answer left over from an older
+ *   job-result-store.storage-path, .delete-on-commit=false     no leftover result of an older
  *                                                              launch
- *   jobmanager.archive.fs.dir     the same directory, where nothing else was set: without high
+ *   jobmanager.archive.fs.dir     the same directory, if none is configured: without high
  *                                 availability Flink keeps that store in memory, but archives a job
  *                                 that has ended
  *   $internal.application.id, application-result-store.*       the same, Flink >= 2.3
  *   execution.shutdown-on-application-finish=false             the final state is read over REST
  *   execution.submit-failed-job-on-application-error=true      a main() that throws is a FAILED job
- *   --job-id, --fromSavepoint, --allowNonRestoredState         and the properties that mean the same
+ *   --job-id, --fromSavepoint, --allowNonRestoredState         and the properties that mean the
+ *                                                              same
  *
  * Set unless the user says otherwise: externalized-checkpoint-retention=RETAIN_ON_CANCELLATION
  * (else Flink deletes the checkpoints of a job that was cancelled or failed),
- * rest.cache.checkpoint-statistics.timeout=0 (1.18+: else the statistics of a job that is FINISHED
- * may be those of 3 s ago, without the savepoint of the stop that was its end), and, without
- * Flink's own HA, the heartbeat (heartbeat_*_ms): a TaskManager finds a restarted JobManager only
- * after its heartbeat.timeout. With HA the port of the JobManager's RPC (ha_rpc_port): a second
- * JobManager on this machine then fails at its ports, before it touches the leader lock.
+ * rest.cache.checkpoint-statistics.timeout=0 (1.18+: else the statistics of a FINISHED job may be 3
+ * s old, without the savepoint of the stop that ended it), and, without Flink's own HA, the
+ * heartbeat (heartbeat_*_ms): a TaskManager finds a restarted JobManager only after its
+ * heartbeat.timeout. With HA the port of the JobManager's RPC (ha_rpc_port): a second JobManager on
+ * this machine then fails at its ports, before it touches the leader lock.
  *
- * An archive of classes is told to the JVM by an option behind the word `java` of the command; where
- * a script starts Java, by JVM_ARGS, which Flink's scripts put in front of all other options of the
- * JobManager's JVM and of no other.
+ * A class archive is passed to the JVM by an option after the word `java` of the command; if a
+ * script starts Java, by JVM_ARGS, which Flink's scripts put before all other options of the
+ * JobManager's JVM only.
  *
- * A command line can be read by everybody on the machine: properties whose name says that they are
- * secret (flink_key_is_secret) are refused, they belong into Flink's configuration file.
+ * A command line is visible to every user of the machine: properties with a secret name
+ * (flink_key_is_secret) are refused; they belong in Flink's configuration file.
  */
 #ifndef DREY_FLINK_LAUNCH_H
 #define DREY_FLINK_LAUNCH_H
@@ -51,7 +52,7 @@
 #define FLINK_ID_CHARS 32 /* job, application and trigger ids: lower-case hex */
 
 /* Measured with 1.20 and 2.3: see docs on running without HA. Short enough that a TaskManager is
- * back within 10 s, long enough for a full garbage collection. */
+ * back within 10 s, and long enough for a full garbage collection. */
 #define FLINK_HEARTBEAT_INTERVAL_MS 1000
 #define FLINK_HEARTBEAT_TIMEOUT_MS  5000
 
@@ -76,7 +77,7 @@ struct flink_launch {
 	const char *application_result_store; /* the same */
 
 	/* what to start from */
-	const char *restore_path; /* NULL: start empty (or Flink HA goes on by itself) */
+	const char *restore_path; /* NULL: start empty (or Flink's HA recovers on its own) */
 	bool allow_non_restored_state;
 
 	/* the program */
@@ -86,28 +87,28 @@ struct flink_launch {
 	const struct flink_property *properties; /* the user's, in order */
 	size_t property_count;
 
-	/* the cluster; NULL and 0 leave a thing to Flink's configuration */
+	/* the cluster; NULL and 0 leave a setting to Flink's configuration */
 	const char *checkpoint_dir;
 	const char *savepoint_dir;
 	const char *rest_address;
 	int rest_port;           /* sets rest.port and rest.bind-port, so that drey knows it */
 	const char *rpc_address; /* jobmanager.rpc.address */
-	bool ha;                 /* Flink's own HA is on: heartbeat left alone */
+	bool ha;                 /* Flink's own HA is on: heartbeat not changed */
 	int ha_rpc_port;         /* with HA: high-availability.jobmanager.port, else a random one */
-	int heartbeat_interval_ms, heartbeat_timeout_ms; /* without HA; 0: leave alone */
+	int heartbeat_interval_ms, heartbeat_timeout_ms; /* without HA; 0: not changed */
 };
 
-/* What drey-init is asked to execute. Both lists are NULL-terminated and owned. */
+/* What drey-init should execute. Both lists are NULL-terminated and owned. */
 struct flink_exec {
 	char **argv;
 	char **env;
 	size_t argc, envc;
-	size_t packed_bytes; /* all strings with their NULs: what a LAUNCH packet has to hold */
+	size_t packed_bytes; /* all strings with their NULs: the size needed in a LAUNCH packet */
 };
 
 /*
- * Build *ret_exec; release it with flink_exec_release.
- * ERR_CONFIG: the user has to change something; the message names the property, option or argument.
+ * Build *ret_exec; release it with flink_exec_release. ERR_CONFIG: the user must change something;
+ * the message names the property, option or argument.
  */
 int flink_launch_build(const struct flink_launch *launch, struct flink_exec *ret_exec,
 		       struct err *err);
@@ -121,7 +122,7 @@ void flink_exec_release(struct flink_exec *exec);
  * In the command, everything behind Flink's entry point (a word that is "standalone-job",
  * "start-foreground" or ends in StandaloneApplicationClusterEntryPoint) must be a known option: an
  * unknown word would silently turn all that drey adds into arguments of the program. A command
- * without such a word (a script of the user) is taken as it is.
+ * without such a word (a script of the user) is not checked.
  */
 int flink_launch_check(const struct flink_launch *launch, struct err *err);
 

@@ -1,18 +1,18 @@
 /*
- * operation - savepoints, stop with savepoint, and disposal: triggered once, then asked for.
+ * operation - savepoints, stop with savepoint, and disposal: triggered once, then polled.
  *
  * Rules that Flink imposes:
- *   - The caller makes a fresh random trigger id for every operation and journals it before the
- *     POST. Savepoints and stops share one memory of trigger ids in Flink: a stop with the id of an
+ *   - The caller generates a new random trigger id for every operation and journals it before the
+ *     POST. Savepoints and stops share one cache of trigger ids in Flink: a stop with the id of an
  *     earlier savepoint answers 202, reports the old location, and does not stop. Repeating a POST
  *     with the same id is safe and starts nothing twice, as long as the JobManager process lives.
  *   - One operation at a time: with a second stop in flight the first fails, usually both. The job
- *     restarts (and the second may then complete), or is FAILED for good when the second failure
- *     meets the restart (1.20: "Inconsistent execution state").
- *   - A POST for an unknown job is accepted (202) all the same; only the status tells.
- *   - Every result must be read until it is not IN_PROGRESS: unread, it holds the JVM for up to
- *     five minutes after the job ends, and turns exit status 0 into 2.
- *   - After a restart of the JobManager the status is FLINK_ABSENT: look at the target directory.
+ *     restarts (and the second may then complete), or is FAILED permanently when the second failure
+ *     coincides with the restart (1.20: "Inconsistent execution state").
+ *   - A POST for an unknown job is accepted (202) too; only the status shows the error.
+ *   - Every result must be read until it is not IN_PROGRESS: unread, it keeps the JVM alive for up
+ *     to five minutes after the job ends, and turns exit status 0 into 2.
+ *   - After a restart of the JobManager the status is FLINK_ABSENT: check the target directory.
  */
 #ifndef DREY_FLINK_OPERATION_H
 #define DREY_FLINK_OPERATION_H
@@ -30,7 +30,8 @@ struct flink_savepoint_request {
 	const char *trigger_id;       /* 32 hex digits, fresh */
 	const char *target_directory; /* NULL: Flink's configured one */
 	enum flink_savepoint_format format;
-	bool drain; /* stop only: let windows and timers fire first; the job cannot go on later */
+	/* stop only: let windows and timers fire first; the job cannot continue later */
+	bool drain;
 };
 
 /* POST /jobs/:id/savepoints and /jobs/:id/stop. FLINK_OK: accepted, which proves nothing yet.
@@ -52,24 +53,25 @@ enum flink_operation_state {
 struct flink_operation {
 	enum flink_operation_state state;
 	char *location;      /* completed savepoint or stop; NULL for a disposal */
-	char *failure_class; /* failed: full name of the exception, wrappers taken off */
+	char *failure_class; /* failed: full name of the exception, without wrappers */
 	char *failure;       /* failed: one sentence with the deepest cause */
-	/* failed stop: the savepoint is there and good, only the stop failed; the job has FAILED */
+	/* failed stop: the savepoint exists and is good, only the stop failed; the job has
+	 * FAILED */
 	char *saved_location;
-	/* failed: there is no such job (yet); the answer stays in Flink for 5 min, try again
-	 * with another trigger id */
+	/* failed: no such job (yet); Flink keeps this answer for 5 min, so retry with another
+	 * trigger id */
 	bool job_unknown;
 };
 
-/* GET /jobs/:id/savepoints/:trigger, for savepoints and stops. FLINK_ABSENT: Flink knows no such
- * trigger. Release with flink_operation_release. */
+/* GET /jobs/:id/savepoints/:trigger, for savepoints and stops. FLINK_ABSENT: the trigger is unknown
+ * to Flink. Release with flink_operation_release. */
 enum flink_answer flink_rest_operation(const struct flink_rest *rest, const char *job_id,
 				       const char *trigger_id, int64_t timeout_ms,
 				       struct flink_operation *ret_operation, struct err *err);
 void flink_operation_release(struct flink_operation *operation);
 
-/* POST /savepoint-disposal: Flink chooses the trigger id. Not idempotent, but disposing of what is
- * gone only fails. */
+/* POST /savepoint-disposal: Flink chooses the trigger id. Not idempotent, but disposing of a
+ * deleted snapshot only fails. */
 enum flink_answer flink_rest_dispose(const struct flink_rest *rest, const char *path,
 				     int64_t timeout_ms, char ret_trigger_id[FLINK_ID_CHARS + 1],
 				     struct err *err);

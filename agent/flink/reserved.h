@@ -1,15 +1,16 @@
 /*
- * reserved - which properties and variables are drey's, and which properties are secret.
+ * reserved - which properties and variables are reserved for drey, and which properties are secret.
  */
 #ifndef DREY_FLINK_RESERVED_H
 #define DREY_FLINK_RESERVED_H
 
 #include <stdbool.h>
 
-/* Is this property drey's own? Why, in words for an error message; NULL: the user may set it. */
+/* Is this property reserved for drey? The reason, for an error message; NULL: the user may set
+ * it. */
 const char *flink_reserved(const char *key);
 
-/* Does the name of a property say that its value is secret? (Flink's own list of words.) */
+/* Does the name of a property mark its value as secret? (Flink's own list of words.) */
 bool flink_key_is_secret(const char *key);
 
 /* May a variable be passed on to Flink? Not: DREY_*, NOTIFY_SOCKET, WATCHDOG_*, LISTEN_*: they are

@@ -1,20 +1,20 @@
 /*
- * rest - what a running JobManager says about itself and its job.
+ * rest - what a running JobManager reports about itself and its job.
  *
- * Every call is one HTTP exchange with a time limit that the caller gives; it blocks for at most
- * that long, so it runs on a worker thread, never on the main loop. One struct flink_rest is for
- * one thread at a time. Results are structs that own their strings; unknown JSON fields are
- * ignored, a missing or mistyped one that is needed is an error.
+ * Every call is one HTTP exchange with the caller's time limit; it blocks for at most that long, so
+ * it runs on a worker thread, never on the main loop. One thread at a time may use a struct
+ * flink_rest. Results are structs that own their strings; unknown JSON fields are ignored; a
+ * missing or mistyped one that is required is an error.
  *
- * Each call returns an enum flink_answer, and fills *err for everything but FLINK_OK:
+ * Each call returns an enum flink_answer, and sets *err for everything but FLINK_OK:
  *
  *   FLINK_OK       0
- *   FLINK_NOT_YET  Flink is starting, has no leader, or is still making the job: ask again.
+ *   FLINK_NOT_YET  Flink is starting, has no leader, or is still creating the job: retry.
  *                  Connection refused, 503 while a leader is elected, 500 "initializing job", no
- *                  job at all in the list. The caller sets a limit: "no job" can also be for ever.
+ *                  job at all in the list. The caller sets a limit: "no job" can also be permanent.
  *   FLINK_ABSENT   proven by a Flink (404 in its own format): no such job, no such trigger. Never
  *                  an HTML page, never a proxy. ERR_ABSENT
- *   FLINK_ERROR    everything else; err->msg holds the first line of what Flink says, err->kind is
+ *   FLINK_ERROR    everything else; err->msg has the first line of Flink's message, err->kind is
  *                  ERR_RETRY (timeout, 408, 5xx), ERR_DENIED (401, 403), ERR_CONFIG (400), ERR_BUSY
  *                  (409), ERR_FORMAT (not Flink's JSON: HTML, truncated, too large, wrong types)
  *
@@ -50,7 +50,7 @@ enum flink_answer {
 
 /* States of a job; the order means nothing. */
 enum flink_job_state {
-	FLINK_JOB_OTHER = 0, /* a word that this drey does not know */
+	FLINK_JOB_OTHER = 0, /* a word unknown to this drey */
 	FLINK_JOB_INITIALIZING,
 	FLINK_JOB_CREATED,
 	FLINK_JOB_RUNNING,
@@ -60,7 +60,7 @@ enum flink_job_state {
 	FLINK_JOB_CANCELED, /* globally terminal */
 	FLINK_JOB_FINISHED, /* globally terminal */
 	FLINK_JOB_RESTARTING,
-	FLINK_JOB_SUSPENDED, /* ended here, may go on elsewhere */
+	FLINK_JOB_SUSPENDED, /* ended here, may continue elsewhere */
 	FLINK_JOB_RECONCILING,
 };
 
@@ -88,8 +88,8 @@ const struct flink_job *flink_jobs_other(const struct flink_jobs *jobs, const ch
 
 /*
  * The state of one job, from GET /jobs: fresh, and one answer tells absent from early.
- * FLINK_NOT_YET: the list is empty (the first 0.5-3 s of every start; for ever when Flink believes
- * that the application is already done). FLINK_ABSENT: there are jobs, but not this one.
+ * FLINK_NOT_YET: the list is empty (the first 0.5-3 s of every start; permanently when Flink
+ * believes that the application is already done). FLINK_ABSENT: there are jobs, but not this one.
  */
 enum flink_answer flink_rest_job_state(const struct flink_rest *rest, const char *job_id,
 				       int64_t timeout_ms, enum flink_job_state *ret_state,
@@ -105,15 +105,15 @@ struct flink_job_overview {
 	int tasks_coming; /* being deployed, or restoring their state */
 };
 
-/* Answers as flink_rest_job_state. ret_other (NULL is allowed; written with FLINK_ABSENT too): the id of
- * another job, as flink_jobs_other; "" = none. Release with flink_job_overview_release. */
+/* Answers as flink_rest_job_state. ret_other (NULL is allowed; also set with FLINK_ABSENT): the id
+ * of another job, as flink_jobs_other; "" = none. Release with flink_job_overview_release. */
 enum flink_answer flink_rest_job_overview(const struct flink_rest *rest, const char *job_id,
 					  int64_t timeout_ms,
 					  struct flink_job_overview *ret_overview,
 					  char ret_other[FLINK_ID_CHARS + 1], struct err *err);
 void flink_job_overview_release(struct flink_job_overview *overview);
 
-/* Why the job failed last: the newest entry of GET /jobs/:id/exceptions. */
+/* The last failure of the job: the newest entry of GET /jobs/:id/exceptions. */
 struct flink_exception {
 	bool present; /* false: no exception so far, all else NULL or 0 */
 	int64_t unix_ms;
@@ -143,8 +143,8 @@ enum flink_answer flink_rest_slots(const struct flink_rest *rest, int64_t timeou
 
 /*
  * PATCH /jobs/:id?mode=cancel. FLINK_OK: accepted, the state becomes CANCELLING, then CANCELED;
- * also when it is CANCELED already. *ret_ended: it has ended in another way before (409), nothing
- * was done. A timeout (ERR_RETRY) leaves open whether it was accepted; repeating is safe.
+ * also if it is already CANCELED. *ret_ended: it had already ended in another way (409), nothing
+ * was done. After a timeout (ERR_RETRY) it may or may not have been accepted; repeating is safe.
  */
 enum flink_answer flink_rest_cancel(const struct flink_rest *rest, const char *job_id,
 				    int64_t timeout_ms, bool *ret_ended, struct err *err);

@@ -1,5 +1,5 @@
 /*
- * rest_call - one exchange with Flink's REST API, classed. Inside this room only.
+ * rest_call - one exchange with Flink's REST API, classified. Private to this room.
  */
 #ifndef DREY_FLINK_REST_CALL_H
 #define DREY_FLINK_REST_CALL_H
@@ -19,15 +19,15 @@ struct rest_request {
 enum flink_answer rest_call(const struct flink_rest *rest, const struct rest_request *request,
 			    struct json **ret_doc, struct err *err);
 
-/* A GET of a path made by printf. */
+/* A GET of a path formatted as by printf. */
 enum flink_answer rest_get(const struct flink_rest *rest, int64_t timeout_ms, struct json **ret_doc,
 			   struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* May the caller's id stand in a path? FLINK_ERROR with ERR_CONFIG if not. */
+/* Is the caller's id safe in a path? FLINK_ERROR with ERR_CONFIG if not. */
 enum flink_answer rest_check_id(const char *what, const char *id, struct err *err);
 
-/* Is the id that Flink gives one? -1 with ERR_FORMAT if not. */
+/* Is the id from Flink valid? -1 with ERR_FORMAT if not. */
 int rest_need_id(const char *id, struct err *err);
 
 /* The answer was not what is documented: FLINK_ERROR, *err wrapped with the path. */

@@ -1,10 +1,10 @@
 /*
- * version - which Flink this is, and what that version can do.
+ * version - the version of Flink, and its features.
  *
- * A version is a plain value; {0, 0, 0} means "not known". Sources, best first: what drey.yaml
- * says, the jar names of the distribution (flink_version_detect), what a running JobManager answers
- * on /config (rest.h). The feature functions answer for an unknown version in the way that is safe
- * with every supported version (1.15 to 2.3); each says how.
+ * A version is a plain value; {0, 0, 0} means "not known". Sources, best first: drey.yaml, the jar
+ * names of the distribution (flink_version_detect), a running JobManager's answer on /config
+ * (rest.h). For an unknown version the feature functions return what is safe with every supported
+ * version (1.15 to 2.3); each says how.
  */
 #ifndef DREY_FLINK_VERSION_H
 #define DREY_FLINK_VERSION_H
@@ -41,16 +41,15 @@ const char *flink_version_print(struct flink_version version, char text[FLINK_VE
  *   2. $FLINK_LIB_DIR   3. $FLINK_HOME/lib   4. ../lib of a Flink script named in the command
  *   5. /opt/flink/lib when the command is a docker-entrypoint.sh
  * command, env: NULL-terminated ("NAME=value"); relative paths count from the working directory.
- * *ret_jar (may be NULL) is the path of the jar; caller frees.
- * ERR_ABSENT   no such jar anywhere: the version has to be configured
- * ERR_CONFIG   two different versions in one place (both named)
+ * *ret_jar (may be NULL) is the path of the jar; caller frees. ERR_ABSENT   no such jar anywhere:
+ * the version must be configured ERR_CONFIG   two different versions in one directory (both named)
  * ERR_DENIED, ERR_SYS, ERR_RETRY   a directory of that list exists and cannot be read
  */
 int flink_version_detect(const char *const *command, const char *const *env,
 			 struct flink_version *ret_version, char **ret_jar, struct err *err);
 
 /* The highest _metadata version that this Flink can read: <= 1.15: 3, 1.16-1.20: 4, 2.0: 5,
- * 2.1-2.3: 6, later: 7. 0 for an unknown version: nothing can be said. */
+ * 2.1-2.3: 6, later: 7. 0 for an unknown version: not known. */
 int flink_version_metadata_max(struct flink_version version);
 
 /* --jars of the entry point, 1.19 and later. Unknown: true (an older one would refuse to start). */
@@ -68,8 +67,8 @@ bool flink_version_new_dir_keys(struct flink_version version);
  * at least one of the names, and where it knows both they have the same value. */
 bool flink_version_old_dir_keys(struct flink_version version);
 
-/* --host and --webui-port of the entry point; gone in 2.0, where they would silently turn
- * everything behind them into arguments of the program. Unknown: false. */
+/* --host and --webui-port of the entry point; removed in 2.0, where they would silently turn
+ * everything after them into arguments of the program. Unknown: false. */
 bool flink_version_has_host_option(struct flink_version version);
 
 #endif
