@@ -41,9 +41,10 @@ const char *flink_version_print(struct flink_version version, char text[FLINK_VE
  *   2. $FLINK_LIB_DIR   3. $FLINK_HOME/lib   4. ../lib of a Flink script named in the command
  *   5. /opt/flink/lib when the command is a docker-entrypoint.sh
  * command, env: NULL-terminated ("NAME=value"); relative paths count from the working directory.
- * *ret_jar (may be NULL) is the path of the jar; caller frees. ERR_ABSENT   no such jar anywhere:
- * the version must be configured ERR_CONFIG   two different versions in one directory (both named)
- * ERR_DENIED, ERR_SYS, ERR_RETRY   a directory of that list exists and cannot be read
+ * *ret_jar (may be NULL) is the path of the jar; caller frees.
+ *   ERR_ABSENT  no such jar anywhere: the version must be configured
+ *   ERR_CONFIG  two different versions in one directory (both named)
+ *   ERR_DENIED, ERR_SYS, ERR_RETRY  a directory of that list exists and cannot be read
  */
 int flink_version_detect(const char *const *command, const char *const *env,
 			 struct flink_version *ret_version, char **ret_jar, struct err *err);
