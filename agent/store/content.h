@@ -1,8 +1,7 @@
 /*
- * content - a file of a store, read through a parser, with the two kinds of failure told apart: bytes
- * that are not what they should be are damage, for good; what the store could not give proves
- * nothing, whatever kind of error it is (an object store that answers nonsense, or a source of keys
- * that does, is ERR_FORMAT too).
+ * content - a file of a store, read through a parser, that distinguishes two kinds of failure:
+ * wrong bytes are permanent damage; a failed read proves nothing, whatever the kind of error (an
+ * invalid answer from an object store, or from a source of keys, is ERR_FORMAT too).
  *
  * Life cycle: content_open() -> parse content.source -> content_close().
  */
@@ -17,7 +16,7 @@
 struct content {
 	struct store_stream *stream;
 	struct source *source;
-	int64_t size_bytes; /* -1 not known */
+	int64_t size_bytes; /* -1: not known */
 	bool failed;        /* a read of the store has failed */
 };
 
@@ -25,11 +24,11 @@ struct content {
 int content_open(struct content *content, struct store *store, const char *uri, struct err *err);
 void content_close(struct content *content);
 
-/* Is this error of content_open() or of the parser the file's own fault? */
+/* Is the file itself the cause of this error of content_open() or of the parser? */
 bool content_is_damage(const struct content *content, const struct store *store,
 		       const struct err *err);
 
-/* The same for an error that a store has given. */
+/* The same for an error returned by a store. */
 bool content_store_says_damage(const struct store *store, const struct err *err);
 
 #endif

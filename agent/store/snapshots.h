@@ -1,12 +1,12 @@
 /*
- * snapshots - which checkpoints and savepoints lie under a directory.
+ * snapshots - lists the checkpoints and savepoints under a directory.
  *
  * Source: Flink's AbstractFsCheckpointStorageAccess: checkpoints are <dir>/<job
  * id>/chk-<n>/_metadata (without the job id where execution.checkpointing.create-subdir is false),
  * savepoints are <dir>/savepoint-<6 hex of the job id>-<12 hex>/_metadata. `_metadata` is written
- * last: without it the snapshot is incomplete and no use.
+ * last: without it the snapshot is incomplete and unusable.
  *
- * Only names and dates are looked at here; verify.h reads the content.
+ * Only names and dates are read here; verify.h reads the content.
  */
 #ifndef DREY_STORE_SNAPSHOTS_H
 #define DREY_STORE_SNAPSHOTS_H
@@ -19,9 +19,9 @@
 enum snapshots_kind { SNAPSHOTS_CHECKPOINT, SNAPSHOTS_SAVEPOINT };
 
 enum snapshots_state {
-	SNAPSHOTS_COMPLETE,   /* `_metadata` is there */
-	SNAPSHOTS_INCOMPLETE, /* proven not to be there */
-	SNAPSHOTS_UNREADABLE, /* not known, `why` says why */
+	SNAPSHOTS_COMPLETE,   /* `_metadata` exists */
+	SNAPSHOTS_INCOMPLETE, /* proven not to exist */
+	SNAPSHOTS_UNREADABLE, /* not known, see `why` */
 };
 
 struct snapshots_item {
@@ -41,17 +41,17 @@ typedef int (*snapshots_fn)(void *ctx, const struct snapshots_item *item, struct
 /* Is a job of interest? */
 typedef bool (*snapshots_job_fn)(void *ctx, const char *job_id);
 
-/* All checkpoints of the jobs for which `wanted` says so (NULL: of all), in no order. Of the others not even the
- * names are read. Checkpoints without a job id above them count as wanted. ERR_ABSENT: the checkpoint
- * directory does not exist. On -1 the listing is void. */
+/* All checkpoints of the jobs that `wanted` accepts (NULL: of all), in no order. Of other jobs not
+ * even the names are read. Checkpoints without a job id in their path count as accepted.
+ * ERR_ABSENT: the checkpoint directory does not exist. On -1 the listing is void. */
 int snapshots_list_jobs(struct store *store, const char *checkpoint_dir, snapshots_job_fn wanted,
 			snapshots_fn fn, void *ctx, struct err *err);
 
-/* All savepoints, of whatever job; otherwise as above. */
+/* All savepoints, of any job; otherwise as above. */
 int snapshots_list_savepoints(struct store *store, const char *savepoint_dir, snapshots_fn fn,
 			      void *ctx, struct err *err);
 
-/* The `_metadata` of a snapshot given by its directory or by that file. Caller frees. */
+/* The `_metadata` of a snapshot, which is given by its directory or by that file. Caller frees. */
 char *snapshots_metadata_uri(const char *path);
 
 #endif

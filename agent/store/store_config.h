@@ -2,8 +2,8 @@
  * store_config - where the object stores are and how drey signs in to them.
  *
  * Filled by run/ (drey.yaml, Flink's own configuration) and from the environment; every member that
- * is NULL is found by the store itself (docs/storage.md has the order). Secrets live here and in the
- * stores only: they are never part of a message.
+ * is NULL is determined by the store itself (docs/storage.md has the order). Secrets exist only
+ * here and in the stores: they are never part of a message.
  *
  * Life cycle: a zeroed struct is valid -> fill -> store_config_environment() -> store_open()... ->
  * store_config_release(). The struct owns its strings; a store borrows it while it is open.
@@ -41,9 +41,10 @@ struct store_config {
 	struct swift_config swift;
 };
 
-/* Fill members that are still NULL from the usual variables: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL,
- * AWS_REGION, AWS_DEFAULT_REGION, AWS_CA_BUNDLE; OS_* and ST_AUTH, ST_USER, ST_KEY. Keys of S3 are
- * not looked at here: they belong to the credential chain. `get` is getenv() or a test's own. */
+/* Fill members that are still NULL from the usual environment variables: AWS_ENDPOINT_URL_S3,
+ * AWS_ENDPOINT_URL, AWS_REGION, AWS_DEFAULT_REGION, AWS_CA_BUNDLE; OS_* and ST_AUTH, ST_USER,
+ * ST_KEY. S3 keys are not read here: they belong to the credential chain. `get` is getenv()
+ * or a test's own. */
 void store_config_environment(struct store_config *config, char *(*get)(const char *name));
 
 void store_config_copy(struct store_config *to, const struct store_config *from);

@@ -1,12 +1,12 @@
 /*
- * store_dirs - store_list_dirs() of an object store, by whichever way is cheaper; used by the
- * schemes only.
+ * store_dirs - store_list_dirs() for object stores, by the cheaper of two ways; used by the schemes
+ * only.
  *
- * An object store has names, not directories. Reading all names shows the leaf of each directory
- * with its size and date, a thousand names for one request; but a directory with ten thousand files
- * in it costs ten requests where one for its leaf would do. So all names are read as long as the
- * directories hold few files (STORE_DIRS_FEW on average); from there on the store is asked for the
- * directories alone, and for the leaf in each. Memory does not grow with the listing.
+ * An object store has names, not directories. Listing all names shows the leaf of each directory
+ * with its size and date, a thousand names per request; but a directory with ten thousand files
+ * costs ten requests, where one for its leaf would do. So all names are listed as long as the
+ * directories contain few files (STORE_DIRS_FEW on average); beyond that only the directories are
+ * listed, and the leaf of each is requested. Memory does not grow with the listing.
  */
 #ifndef DREY_STORE_STORE_DIRS_H
 #define DREY_STORE_STORE_DIRS_H
@@ -16,13 +16,13 @@
 #include "store/store_ops.h"
 
 #define STORE_DIRS_FEW    16
-#define STORE_DIRS_SAMPLE 1000 /* names that are read before anything is decided */
-#define STORE_DIRS_BATCH  4000 /* directories whose leaf is asked for at a time */
+#define STORE_DIRS_SAMPLE 1000 /* names read before the way is chosen */
+#define STORE_DIRS_BATCH  4000 /* directories whose leaf is requested at a time */
 
 struct store_dirs_name {
 	const char *name; /* relative to the directory: "chk-1/_metadata"; of a prefix "chk-1/" */
 	bool is_prefix;
-	bool in_doubt; /* the listing may be wrong about `stat`: the leaf itself is asked */
+	bool in_doubt; /* the listing may be wrong about `stat`: request the leaf itself */
 	struct store_stat stat;
 };
 
@@ -32,13 +32,13 @@ struct store_dirs {
 	struct store *store;   /* with look_many */
 	const struct uri *dir; /* whose directories */
 	const char *leaf;
-	/* The listing may lack a name that is there: ask for a leaf before it is called absent. */
+	/* The listing may lack an existing name: request a leaf before treating it as absent. */
 	bool listing_lags;
 	/*
-	 * Hand fn the names below `dir`, in ascending order of their bytes, that come behind `after`
-	 * (relative too; "": all). delimited: what lies in a directory is folded into one prefix. fn
-	 * returns 0 to go on, 1 to end (the walk then succeeds), -1 to fail. A page that is lost voids
-	 * the walk; ERR_ABSENT when no name at all begins with `dir` and a slash (with after "" only).
+	 * Pass fn the names below `dir`, in ascending byte order, that come after `after` (relative
+	 * too; "": all). delimited: the content of a directory is folded into one prefix. fn
+	 * returns 0 to continue, 1 to end (the walk then succeeds), -1 to fail. A lost page voids
+	 * the walk; ERR_ABSENT if no name begins with `dir` and a slash (with after "" only).
 	 */
 	int (*walk)(struct store *store, const struct uri *dir, const char *after, bool delimited,
 		    store_dirs_fn fn, void *ctx, struct err *err);

@@ -1,9 +1,9 @@
 /*
- * store_http - calls to an object store: each attempt is prepared afresh (signatures and tokens age),
- * a busy store is asked again with growing pauses, and many calls go at once.
+ * store_http - calls to an object store: each attempt is prepared anew (signatures and tokens
+ * expire), a busy store is retried with growing pauses, and many calls run concurrently.
  *
- * Which answers mean what is the store's business (`judge`); how often, how long and how many at a
- * time is decided here. What happens to one call never touches the others.
+ * The store interprets the answers (`judge`); this module decides how often, how long and how many
+ * at a time. Calls do not affect each other.
  */
 #ifndef DREY_STORE_STORE_HTTP_H
 #define DREY_STORE_STORE_HTTP_H
@@ -15,20 +15,20 @@
 #include "base/http.h"
 
 #define STORE_HTTP_ATTEMPTS     5    /* of one call, the first one included */
-#define STORE_HTTP_REPAIRS      2    /* attempts that follow at once and are not counted */
+#define STORE_HTTP_REPAIRS      2    /* immediate attempts that are not counted */
 #define STORE_HTTP_PAUSE_MS     100  /* before the second attempt; doubles, with jitter */
 #define STORE_HTTP_PAUSE_MAX_MS 5000 /* a longer Retry-After ends the call as ERR_RETRY */
 
 enum store_verdict {
-	STORE_DONE, /* the answer was taken */
-	/* Not the answer, but the cause is mended (new token, corrected clock): again. *err says what
-	 * it was, for the case that it does not help. */
+	STORE_DONE, /* the answer was accepted */
+	/* Refused, but the cause is fixed (new token, corrected clock): retry. *err has the cause,
+	 * in case that does not help. */
 	STORE_REPAIRED,
-	STORE_BUSY,   /* 429, 503 SlowDown, 5xx: again after a pause; *err says what it was */
-	STORE_FAILED, /* *err says why */
+	STORE_BUSY,   /* 429, 503 SlowDown, 5xx: retry after a pause; *err has the cause */
+	STORE_FAILED, /* see *err */
 };
 
-/* One call, as it is prepared. The texts in it are freed after the attempt. */
+/* One prepared call. Its texts are freed after the attempt. */
 struct store_call {
 	const char *method; /* static */
 	char *url;          /* owned by the call once prepared */
@@ -40,20 +40,20 @@ struct store_call {
 };
 
 struct store_http_ops {
-	/* Prepare an attempt of call `index`; *ret_call is zeroed. -1: the call has failed with *err,
-	 * and what was put into *ret_call is freed. */
+	/* Prepare an attempt of call `index`; *ret_call is zeroed. -1: the call has failed with
+	 * *err, and the content of *ret_call is freed. */
 	int (*prepare)(void *ctx, size_t index, struct store_call *ret_call, struct err *err);
-	/* A complete answer, whatever its status. What never became one (refused, timeout, reset) is
+	/* A complete answer, whatever its status. Incomplete ones (refused, timeout, reset) are
 	 * handled here: ERR_RETRY as STORE_BUSY, the rest as STORE_FAILED. */
 	enum store_verdict (*judge)(void *ctx, size_t index, const struct http_response *response,
 				    struct err *err);
-	/* Call `index` has failed for good (judge, prepare or network). -1 with *err ends all calls.
-	 * NULL: the first failure ends all of them, as its own error. */
+	/* Call `index` has failed permanently (judge, prepare or network). -1 with *err ends all
+	 * calls. NULL: the first failure ends all of them, as its own error. */
 	int (*failed)(void *ctx, size_t index, const struct err *why, struct err *err);
 };
 
 /*
- * Calls 0 .. count-1, begun in this order, at most in_flight at once. 0 when each was taken or
+ * Calls 0 .. count-1, started in this order, at most in_flight at a time. 0 if each was accepted or
  * reported as failed. prepare and judge may use http_do() and store_http_one() on the same handle.
  */
 int store_http_many(struct http *http, const struct store_http_ops *ops, void *ctx, size_t count,

@@ -1,8 +1,8 @@
 /*
- * store_ops - what a scheme has to implement; used by store.c and the schemes only.
+ * store_ops - the interface that a scheme implements; used by store.c and the schemes only.
  *
- * An implementation embeds struct store (and struct store_stream) as its first member and is handed
- * parsed URIs whose scheme and authority were checked. Contracts: store/store.h.
+ * An implementation embeds struct store (and struct store_stream) as its first member and receives
+ * parsed URIs whose scheme and authority have been checked. Contracts: store/store.h.
  */
 #ifndef DREY_STORE_STORE_OPS_H
 #define DREY_STORE_STORE_OPS_H
@@ -13,7 +13,7 @@
 struct store_ops {
 	const char *const *schemes; /* NULL-terminated */
 	int list_page;
-	/* Can a store be opened by this URI at all? ERR_CONFIG. No I/O. NULL: by any */
+	/* Can a store be opened with this URI? ERR_CONFIG. No I/O. NULL: with any */
 	int (*check_authority)(const struct uri *uri, struct err *err);
 	int (*open)(const struct store_config *config, const struct uri *uri, struct store **ret,
 		    struct err *err);

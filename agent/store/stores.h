@@ -1,6 +1,6 @@
 /*
- * stores - stores that are open, one for each scheme and authority; a handful at most. Looking at
- * many snapshots then signs in once and keeps its connections.
+ * stores - the open stores, one for each scheme and authority; a handful at most. Reading many
+ * snapshots then signs in once and keeps its connections.
  *
  * Life cycle: struct stores s = {.config = c} -> stores_get() ... -> stores_release(). One thread at a time, as
  * for a store.

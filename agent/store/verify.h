@@ -1,8 +1,8 @@
 /*
- * verify - is a snapshot complete: does `_metadata` parse and is every file there that it names?
+ * verify - is a snapshot complete: does `_metadata` parse, and does every file that it names exist?
  *
- * What is checked is what Flink will read. Sizes must be equal, except where Flink itself records
- * less than the file holds (segments of merged files, changelog): there the file must not be
+ * Exactly what Flink will read is checked. Sizes must be equal, except where Flink itself records
+ * less than the file contains (segments of merged files, changelog): there the file must not be
  * shorter. A size that Flink did not record is not checked. Content is not read: only `_metadata`.
  */
 #ifndef DREY_STORE_VERIFY_H
@@ -17,9 +17,9 @@
 #include "store/store_config.h"
 
 enum verify_verdict {
-	VERIFY_COMPLETE,   /* everything is there */
+	VERIFY_COMPLETE,   /* everything exists */
 	VERIFY_DAMAGED,    /* proven: something is missing, wrong or undecodable */
-	VERIFY_UNREADABLE, /* not known: something could not be looked at */
+	VERIFY_UNREADABLE, /* not known: something could not be read */
 };
 
 enum verify_fault {
@@ -48,18 +48,19 @@ struct verify_report {
 	int64_t size_bytes; /* as metadata.size_bytes */
 	size_t file_count;  /* referenced, distinct */
 	size_t files_ok;
-	/* at most VERIFY_MAX_PROBLEMS; VERIFY_NOT_READ comes last, the same faults by path */
+	/* at most VERIFY_MAX_PROBLEMS; VERIFY_NOT_READ comes last, equal faults are sorted by
+	 * path */
 	struct verify_problem *problems;
 	size_t problem_count;
-	size_t problems_left_out; /* and files of a store that gave no answer any more */
+	size_t problems_left_out; /* including files of a store that stopped answering */
 };
 
 #define VERIFY_MAX_PROBLEMS 1000
 
 /*
  * `path`: directory of a snapshot or its `_metadata`, a URI or an absolute path. Returns 0 with a
- * report whenever a verdict could be given, VERIFY_UNREADABLE included; -1 (ERR_CONFIG) when path
- * is not something that can be looked at at all. config as for store_open(). Release with verify_release().
+ * report whenever there is a verdict, VERIFY_UNREADABLE included; -1 (ERR_CONFIG) if path cannot be
+ * a snapshot at all. config as for store_open(). Release with verify_release().
  */
 int verify_snapshot(const struct store_config *config, const char *path, struct verify_report *ret,
 		    struct err *err);

@@ -1,5 +1,5 @@
 /*
- * s3_credentials - keys for S3, found as the AWS SDKs find them, renewed before they end.
+ * s3_credentials - keys for S3, found as by the AWS SDKs, renewed before they expire.
  *
  * Order, first one that is configured wins (and must then work: a broken one is an error, not a
  * reason to try the next): the keys of struct s3_config; AWS_ACCESS_KEY_ID and
@@ -30,7 +30,7 @@ struct s3_keys {
 
 struct s3_credentials;
 
-/* What it needs of the world; tests give their own. `get` is getenv(), now_unix_ms the clock, base
+/* Its environment; tests supply their own. `get` is getenv(), now_unix_ms the clock, base
  * URLs override the well-known addresses (NULL: the real ones; AWS_ENDPOINT_URL_STS and
  * AWS_EC2_METADATA_SERVICE_ENDPOINT are honoured as by the SDKs). */
 struct s3_credentials_env {
@@ -38,7 +38,7 @@ struct s3_credentials_env {
 	int64_t (*now_unix_ms)(void);
 };
 
-/* NULL env: the real world. Nothing is read yet. config is borrowed. */
+/* NULL env: the real one. Nothing is read yet. config is borrowed. */
 struct s3_credentials *s3_credentials_new(const struct s3_config *config,
 					  const struct s3_credentials_env *env);
 void s3_credentials_free(struct s3_credentials *credentials); /* NULL is allowed */
@@ -48,8 +48,8 @@ void s3_credentials_free(struct s3_credentials *credentials); /* NULL is allowed
 int s3_credentials_get(struct s3_credentials *credentials, const struct s3_keys **ret_keys,
 		       struct err *err);
 
-/* The store has refused them as expired or unknown: fetch anew at the next get. True when that can
- * give other keys. */
+/* The store has refused them as expired or unknown: fetch new ones at the next get. True if that
+ * can give other keys. */
 bool s3_credentials_refused(struct s3_credentials *credentials);
 
 /* "environment", "web identity", ...; "" before the first get. */

@@ -8,15 +8,15 @@
 #include "store/s3/s3_credentials.h"
 #include "store/s3/s3_profile.h"
 
-/* The world, and what the sources before this one had to say. */
+/* The environment, and notes of the sources before this one. */
 struct s3_source_context {
 	const struct s3_config *config;
 	char *(*get)(const char *name);
-	char *passed_over; /* why a source that might have had keys was not looked at; may be NULL */
+	char *passed_over; /* why a source that might have keys was skipped; may be NULL */
 };
 
 /*
- * One source: 1 and keys; 0 it is not configured; -1 it is, and does not work. *ret_keys is the
+ * One source: 1 and keys; 0: not configured; -1: configured, but it does not work. *ret_keys is the
  * caller's (s3_keys_release()).
  */
 typedef int (*s3_source_fn)(struct s3_source_context *context, struct s3_keys *ret_keys,
@@ -38,18 +38,18 @@ struct s3_web_identity {
 int s3_web_identity_keys(struct s3_source_context *context, const struct s3_web_identity *identity,
 			 struct s3_keys *ret_keys, struct err *err);
 
-/* The variable without white space around it; NULL when unset or empty. Caller frees. */
+/* The variable without surrounding white space; NULL if unset or empty. Caller frees. */
 char *s3_variable(const struct s3_source_context *context, const char *name);
 
-/* A token from a file, without white space around it. ERR_CONFIG when it is empty. Caller wipes and
+/* A token from a file, without surrounding white space. ERR_CONFIG if it is empty. Caller wipes and
  * frees. */
 int s3_token_read(const char *path, char **ret_token, struct err *err);
 
-/* http_do(), up to `attempts` times while the other side is busy or away, with pauses. */
+/* http_do(), up to `attempts` times while the server is busy or unavailable, with pauses. */
 int s3_fetch(struct http *http, const struct http_request *request, int attempts,
 	     struct http_response *response, struct err *err);
 
-/* http_status_err(), but that nothing is there is no absence: ERR_CONFIG. Returns -1. */
+/* http_status_err(), except that a 404 is not absence: ERR_CONFIG. Returns -1. */
 int s3_status_err(const struct http_request *request, const struct http_response *response,
 		  struct err *err);
 
@@ -58,12 +58,12 @@ int s3_keys_take(const char *access_key, const char *secret_key, const char *ses
 		 const char *expiration, struct s3_keys *ret_keys, struct err *err);
 
 /* {"AccessKeyId", "SecretAccessKey", "Token", "Expiration"}, as instance metadata and the container
- * endpoint answer. ERR_FORMAT, ERR_DENIED; no message has a part of the answer but "Code". */
+ * endpoint answer. ERR_FORMAT, ERR_DENIED; messages contain no part of the answer except "Code". */
 int s3_keys_from_json(const char *text, size_t len_bytes, struct s3_keys *ret_keys,
 		      struct err *err);
 
-/* Cut the message where the secret begins: the other side may have sent back what it was sent. NULL
- * is allowed. Returns -1. */
+/* Cut the message where the secret begins: the server may have echoed the request. NULL is allowed.
+ * Returns -1. */
 int s3_hide(struct err *err, const char *secret);
 
 /* Replace control characters by spaces; NULL is allowed. */

@@ -1,9 +1,9 @@
 /*
- * s3_endpoint - where the requests for one bucket go. Pure.
+ * s3_endpoint - the endpoint for the requests of one bucket. Pure.
  *
- * Without an endpoint it is AWS in the configured region. A bucket is named in the host on AWS (but
- * not where its name would break the certificate's or the host's rules) and in the path elsewhere;
- * s3_config.addressing says otherwise. An endpoint without a scheme means https, as in Hadoop. The
+ * Without an endpoint it is AWS in the configured region. A bucket is named in the host on AWS
+ * (unless its name would break the rules of the certificate or host) and in the path elsewhere;
+ * s3_config.addressing overrides this. An endpoint without a scheme means https, as in Hadoop. The
  * region of an AWS endpoint is read from its host when it is not configured.
  *
  * Source: "Virtual hosting of general purpose buckets" and "Amazon S3 endpoints", AWS.
@@ -21,7 +21,8 @@ struct s3_endpoint {
 	char *region;
 };
 
-/* ERR_CONFIG: no bucket's name, no endpoint, no region. A zeroed *ret; the caller releases it. */
+/* ERR_CONFIG: invalid bucket name, endpoint or region. *ret must be zeroed; the caller releases
+ * it. */
 int s3_endpoint_of(const struct s3_config *config, const char *bucket, struct s3_endpoint *ret,
 		   struct err *err);
 void s3_endpoint_release(struct s3_endpoint *endpoint); /* zeroed is allowed */

@@ -6,10 +6,10 @@
  *
  * Source: "Shared config and credentials files" of the AWS SDKs and Tools Reference Guide, and
  * botocore/configloader.py. A section is [name] in credentials, [profile name] or [default] in
- * config; '#' and ';' begin a comment line, and a comment behind a value where white space is before
- * it; a line that is indented deeper than the setting before it belongs to that one and is passed
- * over; a later setting replaces an earlier one. What credentials says wins over config, and the keys
- * of one file are never put together with those of the other. Limit: S3_PROFILE_MAX_BYTES per file.
+ * config; '#' and ';' begin a comment line, and a comment after a value if preceded by white space;
+ * a line indented deeper than the previous setting belongs to that setting and is ignored; a later
+ * setting replaces an earlier one. credentials wins over config, and the keys of the two files are
+ * never combined. Limit: S3_PROFILE_MAX_BYTES per file.
  */
 #ifndef DREY_STORE_S3_PROFILE_H
 #define DREY_STORE_S3_PROFILE_H
@@ -41,18 +41,18 @@ enum s3_profile_key {
 
 struct s3_profile {
 	char *name;
-	bool found;                    /* one of the files has such a section */
+	bool found;                    /* one of the files has this section */
 	char *values[S3_PROFILE_KEYS]; /* NULL: not set */
-	char *passed_over; /* NULL, or a file at its usual place that may not be read, and why */
+	char *passed_over; /* NULL, or a file at its usual path that may not be read, and why */
 };
 
 /*
  * Read the profile that AWS_PROFILE names ("default" when it is not set) from the files that
  * AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name (else in ~/.aws; `get` is getenv() or a
- * test's own). Nothing there is an empty profile; what a variable names has to be there: ERR_CONFIG.
- * A file at its usual place that may not be read is passed over, as the SDKs do: $HOME often is
- * another user's in a container. A line that is no setting: ERR_CONFIG with file and line, never with
- * what stands there.
+ * test's own). Missing files give an empty profile, but what a variable names must exist:
+ * ERR_CONFIG. A file at its usual path that may not be read is ignored, as by the SDKs: in a
+ * container $HOME often belongs to another user. A line that is not a setting: ERR_CONFIG with file
+ * and line, never with the line's content.
  */
 int s3_profile_load(char *(*get)(const char *name), struct s3_profile *ret_profile,
 		    struct err *err);

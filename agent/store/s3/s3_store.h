@@ -1,7 +1,7 @@
 /*
  * s3_store - what the files of the S3 store share; used by store_s3.c and s3_*.c only.
  *
- * s3_request.c signs requests and knows what a failure means, s3_look.c asks for single files,
+ * s3_request.c signs requests and interprets failures, s3_look.c requests single files,
  * s3_list.c lists, s3_read.c reads. Contracts: store/store.h.
  */
 #ifndef DREY_STORE_S3_STORE_H
@@ -21,38 +21,38 @@ struct s3_store {
 	struct s3_credentials *credentials;
 	const struct s3_keys *keys; /* the last ones used, borrowed; NULL before */
 	struct s3_endpoint endpoint;
-	int64_t clock_offset_ms; /* the server's clock - ours, once it was found to matter */
-	int64_t refused_ms;      /* when keys were given up, monotonic; 0 never */
-	bool bucket_seen;        /* it is there: a 404 without a word is about the key */
+	int64_t clock_offset_ms; /* the server's clock - ours, once found to matter */
+	int64_t refused_ms;      /* when keys were discarded, monotonic; 0: never */
+	bool bucket_seen;        /* it exists: a 404 without a code is about the key */
 	bool ask_by_get;         /* an answer to HEAD has no body: GET tells why it failed */
 };
 
 /* One request. The texts are borrowed for the call of s3_prepare(). */
 struct s3_ask {
 	const char *method;
-	const char *key;      /* as it is, without a leading slash; "" for the bucket */
+	const char *key;      /* unencoded, without a leading slash; "" for the bucket */
 	const char *query;    /* encoded; NULL none */
 	const char *range;    /* "bytes=0-99"; NULL all */
 	const char *if_match; /* ETag with its quotes; NULL none */
 	size_t max_bytes;     /* of the answer; 0 is HTTP_MAX_BYTES */
 };
 
-/* Sign it, with the keys and the time of now. */
+/* Sign it, with the current keys and time. */
 int s3_prepare(struct s3_store *s3, const struct s3_ask *ask, struct store_call *ret_call,
 	       struct err *err);
 
-/* An answer that is not the one that was wanted. ERR_ABSENT only where the server has said so of
- * the key itself. */
+/* The error for an unexpected answer. ERR_ABSENT only if the server has said so about the key
+ * itself. */
 enum store_verdict s3_judge_failure(struct s3_store *s3, const struct s3_ask *ask,
 				    const struct http_response *response, struct err *err);
 
-/* "bytes 0-99/1000" and "bytes * /1000" (first -1); false when it is none. */
+/* "bytes 0-99/1000" and "bytes * /1000" (first -1); false if it is neither. */
 struct s3_content_range {
 	int64_t first, last, total;
 };
 bool s3_content_range(const struct http_response *response, struct s3_content_range *ret);
 
-/* Last-Modified; 0 when there is none. */
+/* Last-Modified; 0 if absent. */
 int64_t s3_last_modified(const struct http_response *response);
 
 int s3_stat(struct store *store, const struct uri *uri, struct store_stat *ret, struct err *err);

@@ -20,9 +20,9 @@ struct sigv4_header {
 
 struct sigv4_request {
 	const char *method;
-	const char *path;  /* as it is sent: percent-encoded, begins with '/' */
-	const char *query; /* as it is sent, parameters in any order; NULL or "": none */
-	const struct sigv4_header *headers; /* all that are to be signed, Host among them */
+	const char *path;                   /* as sent: percent-encoded, begins with '/' */
+	const char *query;                  /* as sent, parameters in any order; NULL or "": none */
+	const struct sigv4_header *headers; /* all headers to sign, including Host */
 	size_t header_count;
 	const char *payload_sha256; /* 64 hex digits or "UNSIGNED-PAYLOAD"; SIGV4_EMPTY_SHA256 */
 	const char *access_key, *secret_key;
@@ -33,7 +33,7 @@ struct sigv4_request {
 #define SIGV4_EMPTY_SHA256 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 /* Append the value of the Authorization header. x-amz-date (sigv4_date()), x-amz-content-sha256 and
- * x-amz-security-token have to be among the headers where the service wants them. */
+ * x-amz-security-token must be among the headers if the service requires them. */
 void sigv4_authorization(const struct sigv4_request *request, struct buf *ret);
 
 /* The steps, for the test vectors. */
@@ -44,7 +44,8 @@ void sigv4_string_to_sign(const struct sigv4_request *request, struct buf *ret);
 #define SIGV4_DATE_BYTES 17
 void sigv4_date(int64_t unix_s, char ret[SIGV4_DATE_BYTES]);
 
-/* Append `text` percent-encoded as SigV4 wants it: all but A-Z a-z 0-9 - . _ ~; '/' kept on demand. */
+/* Append `text` percent-encoded as SigV4 requires: all but A-Z a-z 0-9 - . _ ~; '/' kept on
+ * request. */
 void sigv4_encode(const char *text, bool keep_slash, struct buf *ret);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * swift_call - requests to one container: where they go, signed in, and what an answer means. Part
- * of store_swift.c.
+ * swift_call - requests to one container: address, sign-in, and the meaning of an answer. Part of
+ * store_swift.c.
  *
- * Statuses: 404 of the container is ERR_CONFIG, of an object ERR_ABSENT, but only once the container
- * was seen (a wrong name must not look like an empty store); 401 signs in anew, a second one and 403
- * are ERR_DENIED; 412 ERR_RETRY, the object was replaced while it was read; 408, 425, 429, 498 and
- * 5xx are tried again, then ERR_RETRY; 416 is an answer; everything else ERR_FORMAT.
+ * Statuses: 404 of the container is ERR_CONFIG, of an object ERR_ABSENT, but only once the
+ * container was seen (a wrong name must not look like an empty store); 401 signs in again, a second
+ * one and 403 are ERR_DENIED; 412 ERR_RETRY, the object was replaced while it was read; 408, 425,
+ * 429, 498 and 5xx are retried, then ERR_RETRY; 416 is an answer; everything else ERR_FORMAT.
  */
 #ifndef DREY_STORE_SWIFT_CALL_H
 #define DREY_STORE_SWIFT_CALL_H
@@ -38,7 +38,7 @@ struct swift_request {
 	size_t max_bytes;     /* of the answer; 0: HTTP_MAX_BYTES */
 };
 
-/* What a call remembers between its attempts; zeroed to begin with. */
+/* The state of a call between its attempts; initially zeroed. */
 struct swift_attempt {
 	unsigned session; /* that it was sent in */
 	bool refused;     /* by a 401, once */
@@ -55,14 +55,14 @@ enum store_verdict swift_call_judge(struct swift_store *store, const struct swif
 int swift_call(struct swift_store *store, const struct swift_request *request,
 	       struct http_response *ret_response, struct err *err);
 
-/* Make sure, once in the store's life, that there is the container. */
+/* Make sure, once in the store's life, that the container exists. */
 int swift_call_see_container(struct swift_store *store, struct err *err);
 
 /* Append percent-encoded: all but A-Z a-z 0-9 - . _ ~ and, with keep_slash, '/'. */
 void swift_call_encode(struct buf *to, const char *text, size_t len_bytes, bool keep_slash);
 
-/* Size of the whole object (of a part: from its Content-Range, 416 included) and its date. A size
- * that the answer does not tell is ERR_FORMAT. */
+/* Size of the whole object (of a part: from its Content-Range, 416 included) and its date. An
+ * answer without a size is ERR_FORMAT. */
 int swift_call_stat(const struct http_response *response, bool ranged, struct store_stat *ret,
 		    struct err *err);
 

@@ -1,6 +1,6 @@
 /*
- * swift_login - one sign-in to Swift: which kind, its request, what its answer means. Part of
- * swift_auth.c, which sends it and keeps what it gives.
+ * swift_login - one sign-in to Swift: its kind, its request, the meaning of its answer. Part of
+ * swift_auth.c, which sends it and keeps the result.
  */
 #ifndef DREY_STORE_SWIFT_LOGIN_H
 #define DREY_STORE_SWIFT_LOGIN_H
@@ -25,14 +25,14 @@ struct swift_login {
 	struct buf body;                   /* holds the password while the call is under way */
 };
 
-/* What a sign-in gives. */
+/* The result of a sign-in. */
 struct swift_grant {
 	char *storage_url; /* no slash at the end */
 	char *token;
 	int64_t life_ms; /* -1: not said */
 };
 
-/* Choose the kind and check that it has what it needs. ERR_CONFIG. */
+/* Choose the kind and check that its settings are complete. ERR_CONFIG. */
 int swift_login_init(struct swift_login *login, const struct swift_config *config, struct err *err);
 void swift_login_release(struct swift_login *login);
 

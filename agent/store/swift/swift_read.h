@@ -1,8 +1,8 @@
 /*
  * swift_read - an object as a stream, in ranges of growing size; part of store_swift.c.
  *
- * Every range but the first carries If-Match: an object that is replaced meanwhile fails the read
- * with ERR_RETRY, two versions are never mixed.
+ * Every range but the first has If-Match: if the object is replaced meanwhile, the read fails with
+ * ERR_RETRY; two versions are never mixed.
  */
 #ifndef DREY_STORE_SWIFT_READ_H
 #define DREY_STORE_SWIFT_READ_H
