@@ -1,5 +1,5 @@
 /*
- * base64 - RFC 4648 section 4: padded, no line breaks, nothing behind the end.
+ * base64 - RFC 4648 section 4: padded, no line breaks, nothing after the end.
  */
 #ifndef DREY_BASE_BASE64_H
 #define DREY_BASE_BASE64_H
@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Append the bytes that `text` stands for; more than max_bytes, no text at all, other characters
- * and stray bits are ERR_FORMAT (`to` then has a part of them). */
+/* Append the decoded bytes of `text`; more than max_bytes, empty text, other characters and stray
+ * bits are ERR_FORMAT (`to` may then have a part of them). */
 int base64_decode(const char *text, size_t len_bytes, size_t max_bytes, struct buf *to,
 		  struct err *err);
 

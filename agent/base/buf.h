@@ -1,5 +1,5 @@
 /*
- * buf - a growing byte buffer that is always NUL-terminated behind its length.
+ * buf - a growing byte buffer, always NUL-terminated after its length.
  *
  * Life cycle: struct buf b = BUF_INIT; buf_add...(); buf_release(&b). A zeroed struct is an empty
  * buffer. `data` is borrowed until the next call on the buffer; buf_steal() hands it over.
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct buf {
-	char *data;       /* NULL only while nothing was ever added */
+	char *data;       /* NULL only until something is added */
 	size_t len_bytes; /* without the NUL */
 	size_t cap_bytes;
 };

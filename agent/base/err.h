@@ -4,11 +4,11 @@
  * Contract, everywhere in this tree:
  *   - a function that can fail returns 0 (or a count) on success, -1 on failure;
  *   - on success *err is not touched; on failure the ret_* out-parameters are not touched;
- *   - the place where it happened calls err_set(), every caller on the way up may add what it was
- *     doing with err_wrap(): "load drey.yaml: line 3, column 5: unknown key 'intervall'";
+ *   - the place of the failure calls err_set(), and every caller may add its context with
+ *     err_wrap(): "load drey.yaml: line 3, column 5: unknown key 'intervall'";
  *   - library code never logs an error, it returns it.
  *
- * `err` may be NULL: the caller then only wants to know that it failed.
+ * `err` may be NULL: the caller then only learns that it failed.
  */
 #ifndef DREY_BASE_ERR_H
 #define DREY_BASE_ERR_H
@@ -19,17 +19,17 @@
 enum err_kind {
 	ERR_NONE = 0,
 	ERR_SYS,    /* a system call failed; .sys is errno */
-	ERR_ABSENT, /* proven not to be there (ENOENT, 404): the only kind that means absence */
-	ERR_DENIED, /* there, but not for us (EACCES, 401, 403) */
-	ERR_RETRY,  /* may go away by itself: timeout, 5xx, connection refused, EIO */
-	ERR_FORMAT, /* bytes that are not what they should be: truncated, damaged, too new */
-	ERR_CONFIG, /* the user has to change something */
-	ERR_BUSY,   /* somebody else holds it: lock, port, second copy */
+	ERR_ABSENT, /* proven not to exist (ENOENT, 404): the only kind that means absence */
+	ERR_DENIED, /* access denied (EACCES, 401, 403) */
+	ERR_RETRY,  /* may be temporary: timeout, 5xx, connection refused, EIO */
+	ERR_FORMAT, /* invalid bytes: truncated, damaged, too new */
+	ERR_CONFIG, /* the user must change something */
+	ERR_BUSY,   /* owned by another process: lock, port, second copy */
 };
 
 struct err {
 	enum err_kind kind;
-	int sys; /* errno for ERR_SYS and wherever one is known, else 0 */
+	int sys; /* errno for ERR_SYS and wherever known, else 0 */
 	char msg[ERR_MSG_BYTES];
 };
 
@@ -42,7 +42,8 @@ int err_set(struct err *err, enum err_kind kind, int sys, const char *fmt, ...)
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #ifdef __clang_analyzer__
-/* What the analyzer cannot see: after `return err_set(...)` no caller goes on as if it had worked. */
+/* What the analyzer cannot see: after `return err_set(...)` no caller continues as if it had
+ * succeeded. */
 #define err_set(...)  ((err_set)(__VA_ARGS__), -1)
 #define err_wrap(...) ((err_wrap)(__VA_ARGS__), -1)
 #endif

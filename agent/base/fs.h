@@ -1,8 +1,8 @@
 /*
  * fs - files read whole, written so that a crash leaves the old or the new content, and locks.
  *
- * Errors carry the path and are of the kind err_kind_of_errno() names: only ERR_ABSENT says that
- * something is not there.
+ * Errors contain the path and have the kind of err_kind_of_errno(): only ERR_ABSENT means that
+ * something does not exist.
  */
 #ifndef DREY_BASE_FS_H
 #define DREY_BASE_FS_H
@@ -19,9 +19,9 @@ int fs_read(const char *path, size_t max_bytes, struct buf *buf, struct err *err
 int fs_read_fd(int fd, const char *name, size_t max_bytes, struct buf *buf, struct err *err);
 
 /*
- * Replace or create a file: temporary file beside it, fsync, rename, fsync of the directory. When
- * it returns 0 the content survives a power cut. On failure the old content is still there (after
- * a failed fsync of the directory either is).
+ * Replace or create a file: temporary file next to it, fsync, rename, fsync of the directory. If it
+ * returns 0, the content survives a power cut. On failure the old content remains (after a failed
+ * fsync of the directory, either does).
  */
 int fs_write_atomic(const char *path, const void *bytes, size_t len_bytes, mode_t mode,
 		    struct err *err);
@@ -30,12 +30,13 @@ int fs_write_atomic(const char *path, const void *bytes, size_t len_bytes, mode_
 int fs_mkdirs(const char *path, mode_t mode, struct err *err);
 
 /*
- * Take the lock file (created with our pid in it; never deleted). Held until *ret_fd is closed or
- * the process dies; not inherited by exec. Held by another: ERR_BUSY, the message has its pid.
+ * Take the lock file (created with our pid in it; never deleted). Owned until *ret_fd is closed or
+ * the process dies; not inherited by exec. Owned by another process: ERR_BUSY, the message has its
+ * pid.
  */
 int fs_lock(const char *path, int *ret_fd, struct err *err);
 
-/* Write all, also after EINTR and short writes. */
+/* Write everything, even after EINTR and short writes. */
 int fs_write_all(int fd, const void *bytes, size_t len_bytes, struct err *err);
 
 /* Random bytes from the kernel. */

@@ -3,8 +3,8 @@
  * http_many.c only.
  *
  * Life cycle: http_call_begin() -> http_calls_wait() until `ended` -> http_call_end(), or
- * http_call_abort() at any time. All calls of a handle share its connections, and whoever waits
- * moves all of them: so a done() of http_many() may call http_do() on the same handle.
+ * http_call_abort() at any time. All calls of a handle share its connections, and waiting for one
+ * advances all of them: so a done() of http_many() may call http_do() on the same handle.
  */
 #ifndef DREY_BASE_HTTP_CALL_H
 #define DREY_BASE_HTTP_CALL_H
@@ -31,27 +31,28 @@ struct http_call {
 	CURL *curl;                     /* NULL before the begin and after the end */
 	struct curl_slist *headers, *connect_to;
 	size_t max_bytes;
-	int64_t start_ms, heard_ms; /* begin; last sign of the server */
+	int64_t start_ms, heard_ms; /* start; last data from the server */
 	bool body_too_large, headers_too_large, refused;
 	bool ended;
 	CURLcode code;
 	char detail[CURL_ERROR_SIZE];
 };
 
-/* Begin. The call and the response stay where they are until the end. -1: the request is unusable
+/* Start. The call and the response must not move until the end. -1: the request is unusable
  * (ERR_CONFIG) and the call has ended. */
 int http_call_begin(struct http *http, struct http_call *call, const struct http_request *request,
 		    struct http_response *response, struct err *err);
 
-/* Move all calls of the handle; wait until something happens, at most timeout_ms. */
+/* Advance all calls of the handle; wait until something happens, at most timeout_ms. */
 void http_calls_wait(struct http *http, int64_t timeout_ms);
 
-/* Take the result of a call that has ended: as http_do(). */
+/* Get the result of a call that has ended: as http_do(). */
 int http_call_end(struct http *http, struct http_call *call, struct err *err);
 
-void http_call_abort(struct http *http, struct http_call *call); /* one that never began is fine */
+/* one that never started is fine */
+void http_call_abort(struct http *http, struct http_call *call);
 
-/* Abort, and say that it was because of `why`: ERR_RETRY. Returns -1. */
+/* Abort, with ERR_RETRY and `why` as the reason. Returns -1. */
 int http_call_give_up(struct http *http, struct http_call *call, const char *why, struct err *err);
 
 /* "GET http://host/path" - caller frees. */

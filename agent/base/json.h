@@ -2,13 +2,13 @@
  * json - strict JSON: parse, look up, build, print. The only module that knows cJSON.
  *
  * Life cycle: json_parse() or json_object() -> use -> json_free(). `cleanup_json struct json *doc`
- * frees a local. A node that a getter returns is borrowed from the document it is in.
+ * frees a local. Nodes returned by getters are borrowed from their document.
  *
- * What json_parse() refuses, because two readers could understand it differently: anything outside
- * RFC 8259 (leading zeros, comments, NaN, a byte order mark), bytes behind the document, duplicate
+ * What json_parse() refuses, because two readers could interpret it differently: anything outside
+ * RFC 8259 (leading zeros, comments, NaN, a byte order mark), bytes after the document, duplicate
  * member names, invalid UTF-8, lone surrogates, "\u0000", nesting deeper than JSON_MAX_DEPTH.
  *
- * Numbers are kept as the text they were written in: 64-bit integers are read exactly or refused,
+ * Numbers are kept as the original text: 64-bit integers are read exactly or refused,
  * and a number that is copied from one document to another does not change. (cJSON alone keeps
  * doubles and prints integers from 16 digits on as 1.23e+15.)
  *
@@ -60,11 +60,11 @@ enum json_kind json_kind(const struct json *node);
 const char *json_kind_name(enum json_kind kind); /* "a string", "an object", ... */
 const char *json_name(const struct json *node);  /* its member name; NULL if not in an object */
 
-/* The member; NULL if absent or `obj` is no object. A member that is null is a node. */
+/* The member; NULL if absent or `obj` is not an object. A member that is null is a node. */
 const struct json *json_get(const struct json *obj, const char *key);
 
 size_t json_len(const struct json *node); /* members or elements; 0 for anything else */
-const struct json *json_at(const struct json *array, size_t index); /* NULL behind the end */
+const struct json *json_at(const struct json *array, size_t index); /* NULL past the end */
 
 /* const struct json *child; json_each (child, node) { ... } - members or elements in order */
 const struct json *json_first(const struct json *node);
@@ -74,7 +74,7 @@ const struct json *json_next(const struct json *node);
 /* ---- values of a node ---- */
 
 const char *json_text(const struct json *node);   /* of a string, else NULL; borrowed */
-const char *json_number(const struct json *node); /* as it was written, else NULL; borrowed */
+const char *json_number(const struct json *node); /* the original text, else NULL; borrowed */
 bool json_is_true(const struct json *node);       /* exactly the literal true */
 
 /* Whole numbers that fit 64 bits, exactly: 1e3 and 1.0 are refused. ERR_FORMAT. */
@@ -82,7 +82,7 @@ int json_to_i64(const struct json *node, int64_t *ret_value, struct err *err);
 
 /* ---- members: lenient. For display only: a wrong type looks like absence ---- */
 
-const char *json_str(const struct json *obj, const char *key); /* NULL if absent or no string */
+const char *json_str(const struct json *obj, const char *key); /* NULL if absent or not a string */
 int64_t json_i64_or(const struct json *obj, const char *key, int64_t fallback);
 bool json_bool_or(const struct json *obj, const char *key, bool fallback);
 
@@ -107,9 +107,9 @@ int json_opt_array(const struct json *obj, const char *key, const struct json **
 		   struct err *err);
 
 /* ---- build. `key` names the member of an object and is NULL for an element of an array. Adding a
- * name twice is a mistake of the program and not checked ---- */
+ * name twice is a programming error and not checked ---- */
 
-struct json *json_object(void); /* caller frees with json_free(), or hands it to json_add() */
+struct json *json_object(void); /* caller frees with json_free(), or passes it to json_add() */
 struct json *json_array(void);
 struct json *json_copy(const struct json *node); /* deep, without the member name */
 
@@ -120,17 +120,17 @@ void json_add_bool(struct json *to, const char *key, bool value);
 void json_add_null(struct json *to, const char *key);
 void json_add(struct json *to, const char *key, struct json *child); /* takes ownership */
 
-/* Add an empty one and return it, borrowed, to be filled. */
+/* Add an empty one and return it, borrowed, for filling. */
 struct json *json_add_object(struct json *to, const char *key);
 struct json *json_add_array(struct json *to, const char *key);
 
-/* Take a member out (absent is fine). */
+/* Remove a member (absent is fine). */
 void json_remove(struct json *obj, const char *key);
 
 /*
- * Copy into `obj` what `old` has and `obj` has not, recursively where both have an object: so
- * fields that a newer program wrote survive a rewrite by this one. A field that this program knows
- * and wants empty must therefore be written as null, not left out. Arrays are not merged.
+ * Copy into `obj` the members that only `old` has, recursively where both have an object: so fields
+ * written by a newer program survive a rewrite by this one. A known field that should be empty must
+ * therefore be written as null, not left out. Arrays are not merged.
  */
 void json_merge_unknown(struct json *obj, const struct json *old);
 
@@ -141,8 +141,8 @@ void json_print(const struct json *node, struct buf *buf);
 void json_print_pretty(const struct json *node, struct buf *buf);
 
 /*
- * Append text as a JSON string with its quotes. Control bytes and DEL are escaped; bytes that are
- * not UTF-8 become U+FFFD, so the output is always valid.
+ * Append text as a JSON string with its quotes. Control bytes and DEL are escaped; invalid UTF-8
+ * becomes U+FFFD, so the output is always valid.
  */
 void json_quote(struct buf *buf, const char *text, size_t len_bytes);
 

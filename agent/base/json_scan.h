@@ -2,7 +2,8 @@
  * json_scan - the grammar of RFC 8259, checked before cJSON sees the text. Part of json.c.
  *
  * cJSON accepts more than JSON and turns numbers into doubles; so the text is checked here byte by
- * byte, and the place of every number is noted, in document order, for json.c to keep its text.
+ * byte, and the position of every number is recorded, in document order, so that json.c can keep
+ * its text.
  */
 #ifndef DREY_BASE_JSON_SCAN_H
 #define DREY_BASE_JSON_SCAN_H

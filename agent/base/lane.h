@@ -1,6 +1,6 @@
 /*
- * lane - one worker thread with a queue, so that nothing that may be slow (storage, journal, HTTP)
- * ever blocks the main loop. Jobs of one lane run one after another, in the order of submission.
+ * lane - one worker thread with a queue, so that slow work (storage, journal, HTTP) never blocks
+ * the main loop. Jobs of one lane run one after another, in the order of submission.
  *
  *   lane_submit(lane, list_checkpoints, checkpoints_listed, job);
  *     list_checkpoints(job)          on the lane's thread; may block; touches nothing but *job
@@ -22,7 +22,7 @@
 struct lane;
 
 typedef void lane_work_fn(void *arg);
-/* ran is false when lane_free() took the job out of the queue before it was started. */
+/* ran is false if lane_free() removed the job from the queue before it started. */
 typedef void lane_done_fn(void *arg, bool ran);
 
 /* `name` (up to 15 bytes) is the thread's name in ps and gdb. NULL on failure. */
@@ -34,9 +34,9 @@ void lane_submit(struct lane *lane, lane_work_fn *work, lane_done_fn *done, void
 size_t lane_queued(const struct lane *lane); /* waiting, without the running one */
 
 /*
- * End the lane: the running job gets up to wait_ms and done(arg, true), those in the queue get
- * done(arg, false), all before this returns. A job that is still running after wait_ms is
- * abandoned with its arg and its thread (which ends by itself when the job returns): false then.
+ * End the lane: the running job gets up to wait_ms and done(arg, true), queued jobs get done(arg,
+ * false), all before this returns. A job still running after wait_ms is abandoned with its arg and
+ * its thread (which ends when the job returns): false then.
  */
 bool lane_free(struct lane *lane, int64_t wait_ms); /* NULL is allowed */
 

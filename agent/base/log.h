@@ -2,7 +2,7 @@
  * log - one event, one line, one write(2). Only main, run/ and cmd/ use it.
  *
  * Life cycle: log_new() -> log_debug/info/warn/error() -> log_free(). Not thread-safe: the main
- * thread's. There is no global log; it is handed down.
+ * thread's. There is no global log; it is passed down.
  *
  *   log_info(log, "savepoint completed", LOG_STR("path", path), LOG_I64("size_bytes", size));
  *
@@ -11,10 +11,11 @@
  *
  * The message is a constant sentence; what varies goes into fields. Control bytes are escaped, so a
  * line can neither be forged nor move a cursor. A line longer than LOG_LINE_BYTES loses the end of
- * its longest texts (and says "cut":true), because only up to PIPE_BUF a write is not interleaved.
+ * its longest texts (and has "cut":true), because only writes of up to PIPE_BUF are not
+ * interleaved.
  *
- * Logging never waits: when the reader does not keep up the line is dropped, and the next line that
- * gets through carries "dropped":N. The process must ignore SIGPIPE.
+ * Logging never waits: if the reader does not keep up, the line is dropped, and the next line that
+ * gets through has "dropped":N. The process must ignore SIGPIPE.
  */
 #ifndef DREY_BASE_LOG_H
 #define DREY_BASE_LOG_H
@@ -56,12 +57,12 @@ struct log_field {
 /* "error": the message, "error_kind": the kind's name. */
 #define LOG_ERR(err) LOG_STR("error", (err)->msg), LOG_STR("error_kind", err_kind_name((err)->kind))
 
-/* Writes to fd, which stays the caller's. Lines below `level` are not made. */
+/* Writes to fd, which stays the caller's. Lines below `level` are not written. */
 struct log *log_new(int fd, enum log_format format, enum log_level level);
 void log_free(struct log *log); /* NULL is allowed */
 
-/* Fields that every line carries from now on, as JSON members ("app", "launch"); NULL text
- * removes. */
+/* Add a field to every line from now on, as a JSON member ("app", "launch"); NULL text removes
+ * it. */
 void log_set_context(struct log *log, const char *key, const char *text);
 
 /* `log` may be NULL: nothing happens. */

@@ -4,8 +4,8 @@
  *
  * Life cycle: loop_new() -> handles -> loop_run() until loop_stop() -> free the handles ->
  * loop_free(). Handles belong to the caller and are freed by it, before the loop; a callback may
- * free any handle, its own too. Everything but loop_post() is for the loop's thread only. An idle
- * loop does not wake up.
+ * free any handle, even its own. Everything except loop_post() is for the loop's thread only. An
+ * idle loop does not wake up.
  */
 #ifndef DREY_BASE_LOOP_H
 #define DREY_BASE_LOOP_H
@@ -23,7 +23,7 @@ struct loop_signal;
 struct loop *loop_new(struct err *err); /* NULL on failure */
 void loop_free(struct loop *loop);      /* NULL is allowed; posts that did not run are dropped */
 
-/* Run callbacks until loop_stop(). 0, or -1 when the kernel refuses to wait (ERR_SYS). */
+/* Run callbacks until loop_stop(). 0, or -1 if the kernel refuses to wait (ERR_SYS). */
 int loop_run(struct loop *loop, struct err *err);
 void loop_stop(struct loop *loop); /* after the running callback */
 
@@ -50,8 +50,8 @@ typedef void loop_timer_fn(void *arg);
 struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn *fn, void *arg); /* not armed */
 void loop_timer_set(struct loop_timer *timer,
 		    int64_t after_ms); /* replaces an armed one; < 0 is 0 */
-/* The same, but it may run up to early_ms before its time, with whatever wakes the loop then: so what has no
- * hurry does not wake it alone. */
+/* The same, but it may run up to early_ms early, together with another wake-up of the loop: so
+ * non-urgent work does not cause its own wake-up. */
 void loop_timer_set_early(struct loop_timer *timer, int64_t after_ms, int64_t early_ms);
 void loop_timer_stop(struct loop_timer *timer);
 bool loop_timer_armed(const struct loop_timer *timer);

@@ -19,17 +19,16 @@ char *xstrdup(const char *text);                                 /* NULL gives N
 char *xstrndup(const char *text, size_t len_bytes);              /* caller frees */
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* caller frees */
 
-/* For a process that sleeps for months: one arena for all threads, and no more kept in reserve after something large
- * than before. Before the first thread. Does nothing where libc is not glibc. */
+/* For a process that sleeps for months: one arena for all threads, and no larger reserve after a
+ * large allocation. Call it before the first thread. Does nothing if libc is not glibc. */
 void mem_keep_little(void);
-void mem_give_back(void); /* to the system, what is free now; takes well under a millisecond */
+void mem_give_back(void); /* return free memory to the system; takes well under a millisecond */
 
-/* Replace *slot by a copy of text (NULL clears); frees what was there. */
+/* Replace *slot by a copy of text (NULL clears); frees the old value. */
 void xstrset(char **slot, const char *text);
 
 bool xstrsame(const char *a, const char *b); /* the same text, or both are NULL */
-bool xstris(const char *a,
-	    const char *b); /* the same text; NULL is like nothing else, not even NULL */
+bool xstris(const char *a, const char *b);   /* the same text; NULL equals nothing, not even NULL */
 
 static inline void cleanup_freep(void *pointer)
 {

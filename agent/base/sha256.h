@@ -8,7 +8,7 @@
 
 #define SHA256_HEX_BYTES 65 /* with the NUL */
 
-/* Aborts where libcrypto cannot: out of memory, or built without SHA-256. */
+/* Aborts if libcrypto cannot: out of memory, or built without SHA-256. */
 void sha256_hex(const void *data, size_t len_bytes, char ret_hex[SHA256_HEX_BYTES]);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * sock - what servers on the loop do with their sockets: take connections, and send what was
- * answered.
+ * sock - socket handling for servers on the loop: accept connections, and send answers.
  *
- * A process without free descriptors cannot accept, and the socket stays readable all the while: a
- * loop that only tried again would spin. So one connection of the server's own is given up for the
- * new one, or, without any, the listener pauses for SOCK_RETRY_MS.
+ * A process without free descriptors cannot accept, and the socket stays readable: a loop that only
+ * retried would spin. So the server closes one of its connections for the new one, or, without any,
+ * the listener pauses for SOCK_RETRY_MS.
  *
  * Life cycle: sock_listener_new() -> the callbacks -> sock_listener_free().
  */
@@ -22,19 +21,20 @@
 
 struct sock_listener; /* opaque */
 
-/* A connection, non-blocking and close-on-exec: the callee's. */
+/* A connection, non-blocking and close-on-exec; the callee owns it. */
 typedef void sock_accept_fn(void *arg, int fd);
 
-/* Out of descriptors: close a connection that is less worth than a new one. False: there is none. */
+/* Out of descriptors: close a connection that is worth less than a new one. False: there is
+ * none. */
 typedef bool sock_spare_fn(void *arg);
 
-/* `fd` listens; after success it is the listener's. `spare` may be NULL. NULL on failure. */
+/* `fd` listens; on success the listener owns it. `spare` may be NULL. NULL on failure. */
 struct sock_listener *sock_listener_new(struct loop *loop, int fd, sock_accept_fn *accepted,
 					sock_spare_fn *spare, void *arg, struct err *err);
 void sock_listener_free(struct sock_listener *listener); /* closes; NULL is allowed */
 
-/* Send what the socket takes of `out` from *sent_bytes on. 1: all is sent; 0: it is full, send the
- * rest when it can be written to; -1: the peer has gone. */
+/* Send as much of `out` from *sent_bytes on as the socket accepts. 1: everything is sent; 0: it is
+ * full, send the rest when it is writable; -1: the peer has disconnected. */
 int sock_send(int fd, const struct buf *out, size_t *sent_bytes);
 
 #endif

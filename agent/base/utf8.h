@@ -1,12 +1,12 @@
-/* utf8 - is this UTF-8? As RFC 3629 has it: no overlong forms, no surrogates, nothing over
+/* utf8 - is this UTF-8? According to RFC 3629: no overlong forms, no surrogates, nothing over
  * U+10FFFF. */
 #ifndef DREY_BASE_UTF8_H
 #define DREY_BASE_UTF8_H
 
 #include <stddef.h>
 
-/* The length in bytes (1-4) of the character at `text`, of which left_bytes may be read; 0 if the
- * bytes there are not one. */
+/* The length in bytes (1-4) of the character at `text`, of which left_bytes may be read; 0 if there
+ * is no valid one. */
 size_t utf8_char_bytes(const char *text, size_t left_bytes);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * yaml - one strict YAML document as a tree that knows where everything was written. The only
- * module that knows libyaml.
+ * yaml - one strict YAML document as a tree with the position of every node. The only module that
+ * knows libyaml.
  *
- * Life cycle: yaml_parse() -> yaml_get(), yaml_each -> yaml_root_free(). Everything is borrowed from the
- * root. Scalars stay text (`no`, `0123`, `~` are not interpreted); the typed readers below do that
- * where a caller asks for a type.
+ * Life cycle: yaml_parse() -> yaml_get(), yaml_each -> yaml_root_free(). Everything is borrowed
+ * from the root. Scalars stay text (`no`, `0123`, `~` are not interpreted); the typed readers below
+ * do that on request.
  *
  * Refused: more than max_bytes, nesting deeper than YAML_MAX_DEPTH, duplicate keys, keys that are
  * not scalars, anchors, aliases, tags, a second document, NUL in a scalar. Messages say "line L,
- * column C: why"; the caller puts the file's name in front.
+ * column C: why"; the caller prepends the file's name.
  */
 #ifndef DREY_BASE_YAML_H
 #define DREY_BASE_YAML_H
@@ -31,7 +31,7 @@ struct yaml_node {
 	enum yaml_kind kind;
 	unsigned line, column; /* where the value starts, from 1 */
 	char *text;            /* of a scalar, never NULL then; "" for `key:` */
-	bool quoted;           /* a scalar in quotes or a block: surely meant as text */
+	bool quoted;           /* a scalar in quotes or a block: certainly meant as text */
 	char *key;             /* the name of this member; NULL when not in a mapping */
 	unsigned key_line, key_column;
 	struct yaml_node *first; /* members or elements, in order */
@@ -52,7 +52,7 @@ static inline void yaml_root_freep(struct yaml_node **root)
 }
 #define cleanup_yaml __attribute__((cleanup(yaml_root_freep)))
 
-/* The member; NULL if absent, `map` is NULL or no mapping. */
+/* The member; NULL if absent, or `map` is NULL or not a mapping. */
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);
 
 /* const struct yaml_node *child; yaml_each (child, node) { child->key ... } */
@@ -74,7 +74,7 @@ int yaml_err_key(const struct yaml_node *node, struct err *err, const char *fmt,
 #endif
 
 /* A scalar as text (null is refused), a whole decimal number, true or false, a duration in the
- * form of clock_parse_duration(), a mapping, a sequence. -1 with yaml_err() when it is not one. */
+ * form of clock_parse_duration(), a mapping, a sequence. -1 with yaml_err() if it is not one. */
 int yaml_to_str(const struct yaml_node *node, const char **ret_text, struct err *err);
 int yaml_to_i64(const struct yaml_node *node, int64_t *ret_value, struct err *err);
 int yaml_to_bool(const struct yaml_node *node, bool *ret_value, struct err *err);

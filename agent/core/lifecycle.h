@@ -349,13 +349,13 @@ struct lifecycle {
 	enum cause cause; /* the same in one word; CAUSE_NONE = all is as it should be */
 	char reason[512]; /* why this phase; for people */
 	/* Another writer owns the journal: never write or launch again. Our own Flink is killed
-	 * immediately, with its whole process group, whether Flink has HA or not: - without HA
-	 * nothing but drey keeps the job from running twice; - with HA Flink's leader election
-	 * does, but an unsupervised Flink would stand by,
-	 *   lead again after the next failure, and continue from what its own job id has;
+	 * immediately, with its whole process group, whether Flink has HA or not:
+	 * - without HA nothing but drey keeps the job from running twice;
+	 * - with HA Flink's leader election does, but an unsupervised Flink would stand by, lead
+	 *   again after the next failure, and continue from what its own job id has;
 	 * - no savepoint, and no SIGTERM: the state of a fenced job is not used, and a Flink that
-	 * exits in
-	 *   good order may commit, or delete checkpoints that the other drey's job depends on.
+	 *   exits in good order may commit, or delete checkpoints that the other drey's job
+	 *   depends on.
 	 * The container does not exit: restarted, it would take the journal back from the other
 	 * drey, which would then kill its job, and so on without end. */
 	bool fenced;
