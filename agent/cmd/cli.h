@@ -1,5 +1,5 @@
 /*
- * cli - from argv to a command: options, --help, messages, exit statuses. All commands go this way.
+ * cli - from argv to a command: options, --help, messages, exit statuses. All commands use it.
  *
  * A command is one constant struct cli_command in its own file, listed in commands.h and in the
  * table of main.c. It gets a parsed struct cli, writes its result to cli->out and everything else
@@ -23,12 +23,12 @@ struct config;
 /* Exit statuses of all commands, so that scripts need one table. README.md has it too. */
 enum cli_exit {
 	CLI_OK = 0,      /* done, Running, complete, would launch */
-	CLI_FAILED = 1,  /* tried and failed; status: between two states */
-	CLI_USAGE = 2,   /* wrong use or wrong configuration; nothing was changed */
-	CLI_PARKED = 3,  /* the application does not run, and is not meant to */
-	CLI_HELD = 4,    /* drey holds: it may not start, and says why */
-	CLI_ABSENT = 5,  /* no drey runs there, or it gave no answer */
-	CLI_TIMEOUT = 6, /* the time is up; what was asked for stays asked for */
+	CLI_FAILED = 1,  /* attempted and failed; status: between two states */
+	CLI_USAGE = 2,   /* wrong usage or configuration; nothing was changed */
+	CLI_PARKED = 3,  /* the application does not run, as desired */
+	CLI_HELD = 4,    /* drey holds: it may not start, and reports why */
+	CLI_ABSENT = 5,  /* no running drey found, or it did not respond */
+	CLI_TIMEOUT = 6, /* timed out; the request remains in force */
 };
 
 struct cli_option {
@@ -95,9 +95,9 @@ int cli_main(const struct cli_command *const *commands, int argc, char **argv, F
 	     FILE *err);
 
 /*
- * Parse the words behind the command's name. CLI_OK, or CLI_USAGE with a message on `err`. Words
- * stay borrowed from argv. Options may stand before and behind arguments; "--" ends them; an option
- * that is given twice is refused.
+ * Parse the words after the command's name. CLI_OK, or CLI_USAGE with a message on `err`. Words
+ * stay borrowed from argv. Options may come before and after arguments; "--" ends them; an option
+ * given twice is refused.
  */
 int cli_parse(const struct cli_command *command, int argc, char **argv, FILE *out, FILE *err,
 	      struct cli *ret_cli);
@@ -118,10 +118,10 @@ int cli_timeout(const struct cli *cli, int64_t fallback_ms, int64_t *ret_ms, str
 int cli_fail(const struct cli *cli, int status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The file that --config, $DREY_CONFIG (an empty one is none) or the default names. Borrowed. */
+/* The file named by --config, $DREY_CONFIG (ignored if empty) or the default. Borrowed. */
 const char *cli_config_path(const struct cli *cli);
 
-/* Load the configuration that --config, $DREY_CONFIG or the default names. */
+/* Load the configuration named by --config, $DREY_CONFIG or the default. */
 int cli_config(const struct cli *cli, struct config *ret_config, struct err *err);
 
 #endif

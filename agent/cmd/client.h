@@ -1,8 +1,9 @@
 /*
- * client - what the commands that talk to a running drey share: configuration, requests, waiting.
+ * client - shared by the commands that talk to a running drey: configuration, requests, waiting.
  *
- * Life cycle: client_open() -> client_status(), client_send() -> client_close(); in
- * most commands client_run() with client_do() in it. Everything that fails says so on cli->err and returns the exit status of the command.
+ * Life cycle: client_open() -> client_status(), client_send() -> client_close(); in most commands
+ * client_run() with client_do() in it. Failures are reported on cli->err and return the exit status
+ * of the command.
  */
 #ifndef DREY_CMD_CLIENT_H
 #define DREY_CMD_CLIENT_H
@@ -17,50 +18,51 @@
 
 struct json;
 
-#define CLIENT_WAIT_MS INT64_C(600000) /* --timeout where it is not given */
+#define CLIENT_WAIT_MS INT64_C(600000) /* default of --timeout */
 
 struct client {
 	const struct cli *cli;
 	struct config config;
 	int64_t timeout_ms;
-	struct json *status; /* the last document; what `view` borrows from */
+	struct json *status; /* the last document; `view` borrows from it */
 	struct status_view view;
 	int64_t ended_before_ms; /* when the last operation ended, at client_mark() */
 	int64_t launch_before;   /* number of the launch then */
 	char phase_before[24];
-	int64_t lost_ms;     /* monotonic: since when drey gives no answer; 0 = it does */
-	int64_t settling_ms; /* monotonic: since when client_stuck() sees it so; 0 = it does not */
+	int64_t lost_ms; /* monotonic: since when drey does not answer; 0 = it does */
+	/* monotonic: since when client_stuck() finds it stuck; 0 = it does not */
+	int64_t settling_ms;
 };
 
-/* The command must have --config; --timeout is used where the command has it. CLI_OK or the exit
+/* The command must have --config; --timeout is used if the command has it. CLI_OK or the exit
  * status; after CLI_OK close it. */
 int client_open(struct client *client, const struct cli *cli);
 void client_close(struct client *client);
 
-/* Ask for the status: client->view is new after CLI_OK. */
+/* Request the status: client->view is updated after CLI_OK. */
 int client_status(struct client *client);
 
-/* Ask for something; CLI_OK once it is durable. CLI_USAGE: another application's drey runs there. */
+/* Send a request; CLI_OK once it is durable. CLI_USAGE: the drey there runs another application. */
 int client_send(struct client *client, const struct control_request *request);
 
-/* Says from client->view whether the wait is over: an exit status, or CLIENT_GO_ON. */
+/* Decide from client->view whether the wait is over: an exit status, or CLIENT_GO_ON. */
 #define CLIENT_GO_ON (-1)
 typedef int client_judge(struct client *client, void *arg);
 
-/* client_status(), and remember what was before the request that follows. */
+/* client_status(), and remember the state before the next request. */
 int client_mark(struct client *client);
 
 /* An operation for this reason ("suspend") has ended since client_mark(). */
 bool client_operation_ended(const struct client *client, const char *reason);
 
-/* Under do-not-restart drey stands in phase Holding, whatever else is wanted: the job has been
- * stopped as far as `desired` ("suspended") goes. */
+/* Under do-not-restart drey stays in phase Holding, whatever the desired state: the job has been
+ * stopped as `desired` ("suspended") requires. */
 bool client_braked(const struct client *client, const char *desired);
 
 /*
  * For judges of commands that wait for Running: CLI_FAILED, CLI_PARKED or CLI_HELD with a message
- * when the phase is one that does not lead there by itself and has been so for a while (longer when
- * it was so before the request), else CLIENT_GO_ON.
+ * if the phase does not lead there automatically and has lasted for a while (longer if it was the
+ * same before the request), else CLIENT_GO_ON.
  */
 int client_stuck(struct client *client);
 
@@ -73,12 +75,12 @@ int client_nonce(const struct cli *cli, char **ret_nonce);
 /* --json: print the last status document, and return status. */
 int client_print_json(const struct client *client, int status);
 
-/* A command that asks for something, from its configuration to its exit status: client_open(),
+/* A command that makes a request, from its configuration to its exit status: client_open(),
  * fn(), client_close(). */
 typedef int client_ask(struct client *client, void *arg);
 int client_run(const struct cli *cli, client_ask *fn, void *arg);
 
-/* What a command waits for, and what it prints then. */
+/* What a command waits for, and what it then prints. */
 struct client_goal {
 	const char *what; /* "the savepoint" */
 	client_judge *judge;
@@ -87,7 +89,7 @@ struct client_goal {
 };
 
 /* client_send(), client_wait() unless --no-wait is given, and the answer: with --json the status
- * document, else what goal->print() says after CLI_OK. */
+ * document, else what goal->print() prints after CLI_OK. */
 int client_do(struct client *client, const struct control_request *request,
 	      const struct client_goal *goal);
 

@@ -1,6 +1,6 @@
 /*
- * decide - the decision that a start would make now, for the commands that only tell: resolve() and the looks
- * that it asks for. Changes nothing.
+ * decide - the decision that a start would make now, for commands that only report it: resolve()
+ * and the checks that it requests. Changes nothing.
  */
 #ifndef DREY_CMD_DECIDE_H
 #define DREY_CMD_DECIDE_H
@@ -11,12 +11,12 @@
 
 struct store_config;
 
-/* Blocks: what has to be verified is looked at. */
+/* Blocks: candidates are verified as needed. */
 void decide_now(const struct store_config *storage, const struct journal *journal,
 		struct facts *facts, const struct policy *policy, struct decision *ret_decision);
 
-/* do-not-restart alone keeps `now` from a start: the decision once it is lifted, with the verdicts of that.
- * False: that is not the reason, and nothing has changed. */
+/* If only do-not-restart prevents a start in `now`: the decision once it is lifted, with its
+ * verdicts. False: that is not the reason, and nothing has changed. */
 bool decide_lifted(const struct store_config *storage, const struct journal *journal,
 		   struct facts *facts, const struct policy *policy, const struct decision *now,
 		   struct decision *ret_decision);

@@ -9,10 +9,10 @@
  *    candidates [{path, source, kind, checkpointId, jobId, completedUnixMs, sizeBytes, fileCount,
  *                 metadataVersion, integrity: unchecked|complete|damaged|incomplete|unreadable,
  *                 detail, haJobId, haIntegrity, verdict: chosen|older|rejected, reason}]}
- * and, only when do-not-restart parks it, whenLifted {decision, rule, cause, reason}.
- * Candidates are in the order chosen, older, rejected, and inside that the newest first.
- * What is not known is null. A source that is not configured is absent, with this detail; a
- * candidate that no rule came to is rejected, with this reason.
+ * and, only when do-not-restart parks it, whenLifted {decision, rule, cause, reason}. Candidates
+ * are in the order chosen, older, rejected, and inside that the newest first. Unknown values are
+ * null. A source that is not configured is absent, with that as detail; a candidate that no rule
+ * reached is rejected, with that as reason.
  */
 #ifndef DREY_CMD_EXPLAIN_H
 #define DREY_CMD_EXPLAIN_H
@@ -24,7 +24,7 @@
 
 struct json;
 
-/* Where the id of a new launch stands in place of one that is drawn only at the launch. */
+/* Placeholder for the id of a new launch, which is generated only at the launch. */
 #define EXPLAIN_NEW_ID "<new>"
 
 struct explanation {
@@ -32,14 +32,14 @@ struct explanation {
 	const struct decision *decision;
 	const char *job_id;      /* of the launch; NULL = a new one */
 	const char *const *args; /* command line, NULL-terminated; NULL = nothing would start */
-	/* what it would be without do-not-restart, where that parks it; NULL = it does not */
+	/* the decision without do-not-restart, if that parks it; NULL = it does not */
 	const struct decision *lifted;
 };
 
 /* The caller frees with json_free(). */
 struct json *explain_document(const struct explanation *explanation);
 
-/* For people; times are said relative to facts->now_unix_ms. */
+/* For people; times are relative to facts->now_unix_ms. */
 void explain_print(const struct explanation *explanation, FILE *out);
 
 /* Exit status: CLI_OK would launch, CLI_PARKED, CLI_HELD. */

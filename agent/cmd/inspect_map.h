@@ -6,8 +6,8 @@
  *    maps [{name, namespace, type: job|cluster|other, jobId, deleting, counter,
  *           entries [{key, type: checkpoint|job|application|leader, checkpointId, counts, deleted,
  *                     uri, sizeBytes, error}]}]}
- * and with --ha lockHeld, why a Flink that lives may hold the leader lock. `counts`: Flink would
- * recover from it. What is not known, or not there, is null.
+ * and with --ha lockHeld, why a live Flink may own the leader lock. `counts`: Flink would recover
+ * from it. What is unknown or absent is null.
  */
 #ifndef DREY_CMD_INSPECT_MAP_H
 #define DREY_CMD_INSPECT_MAP_H

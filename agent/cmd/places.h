@@ -1,9 +1,9 @@
 /*
- * places - where `drey resolve` and `drey snapshots` look: what drey.yaml says, or directories given
- * by hand on a machine that has neither drey.yaml nor Flink.
+ * places - the directories that `drey resolve` and `drey snapshots` read: those of drey.yaml, or
+ * those given by hand on a machine that has neither drey.yaml nor Flink.
  *
- * Life cycle: places_open() -> places_plan(), observe_gather() ... -> places_close(). What fails is
- * said on cli->err and becomes the exit status of the command.
+ * Life cycle: places_open() -> places_plan(), observe_gather() ... -> places_close(). Failures are
+ * reported on cli->err and become the exit status of the command.
  */
 #ifndef DREY_CMD_PLACES_H
 #define DREY_CMD_PLACES_H
@@ -22,15 +22,15 @@ struct places {
 	const struct cli *cli;
 	bool by_hand;       /* no drey.yaml is read */
 	bool configured;    /* `setup` is set */
-	bool journal_given; /* or found where drey.yaml says */
+	bool journal_given; /* or found through drey.yaml */
 	struct setup setup;
 	struct store_config storage; /* by hand: from the environment */
 	struct observe_places where;
 	struct policy policy;
 	char *checkpoints, *savepoints; /* by hand: as URIs */
 	char version_text[FLINK_VERSION_TEXT_BYTES];
-	struct journal journal; /* an empty one when it could not be read */
-	char *journal_error;    /* why it could not */
+	struct journal journal; /* empty if it could not be read */
+	char *journal_error;    /* why it could not be read */
 	struct ha_maps ha;
 	bool ha_given;
 	struct ticker *ticker; /* until places_read() */
@@ -54,14 +54,14 @@ struct places {
 	}
 
 /* CLI_OK or the exit status; after CLI_OK close it. The command has CLI_CONFIG, PLACES_OPTIONS and,
- * where it decides, flink-version and policy. */
+ * if it decides, flink-version and policy. */
 int places_open(struct places *places, const struct cli *cli, bool decides);
 void places_close(struct places *places);
 
 /* What an observation needs; release with observe_plan_release(). */
 void places_plan(struct places *places, struct observe_plan *ret_plan);
 
-/* Everything has been read: what is printed from now on is the result. */
+/* Everything has been read: all further output is the result. */
 void places_read(struct places *places);
 
 /* The stores of an observation. */

@@ -1,9 +1,9 @@
 /*
- * remote - a savepoint that is asked for from another Pod, without a way to the drey that takes it: by
- * the key savepoint-nonce of the control ConfigMap; what came of it is in the journal.
+ * remote - a savepoint requested from another Pod, without a connection to the drey that takes it:
+ * through the key savepoint-nonce of the control ConfigMap; the result is in the journal.
  *
- * Rights that this needs: get and patch of the control ConfigMap, get of that of the journal; get of
- * the owner of the JobManager's Pod is of use (scaled to 0 is then not waited for).
+ * Rights that this needs: get and patch of the control ConfigMap, get of that of the journal; get
+ * of the owner of the JobManager's Pod is useful (if it is scaled to 0, the command does not wait).
  */
 #ifndef DREY_CMD_REMOTE_H
 #define DREY_CMD_REMOTE_H
@@ -15,14 +15,14 @@
 
 struct cli;
 
-/* Why the application does not run and is not meant to, as its journal says: borrowed from
- * `journal` or constant; NULL: it is meant to run. */
+/* Why the application is stopped as desired, according to its journal: borrowed from `journal` or
+ * constant; NULL: it should be running. */
 const char *remote_parked(const struct journal *journal);
 
-/* How the savepoint of this nonce has ended. */
+/* The result of the savepoint with this nonce. */
 enum remote_end {
-	REMOTE_OPEN, /* it has not */
-	REMOTE_DONE, /* *ret_text is where it is */
+	REMOTE_OPEN, /* not yet known */
+	REMOTE_DONE, /* *ret_text is its path */
 	REMOTE_FAILED,
 };
 

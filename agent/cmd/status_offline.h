@@ -1,6 +1,6 @@
 /*
- * status_offline - the status document from the journal in a ConfigMap, for whoever has no way to the
- * drey itself, or when none runs: what was known at the last write.
+ * status_offline - the status document from the journal in a ConfigMap, for use without a
+ * connection to drey, or when none is running: the state at the last write.
  */
 #ifndef DREY_CMD_STATUS_OFFLINE_H
 #define DREY_CMD_STATUS_OFFLINE_H

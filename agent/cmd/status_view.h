@@ -1,6 +1,6 @@
 /*
- * status_view - the status document (core/status.h) as the commands read it. All names of its
- * members that the commands depend on are in status_view.c.
+ * status_view - the status document (core/status.h) as the commands read it. All member names that
+ * the commands depend on are in status_view.c.
  */
 #ifndef DREY_CMD_STATUS_VIEW_H
 #define DREY_CMD_STATUS_VIEW_H
@@ -10,7 +10,7 @@
 
 struct json;
 
-/* Everything is borrowed from the document; texts that it has not are "", numbers 0. */
+/* Everything is borrowed from the document; missing texts are "", numbers 0. */
 struct status_view {
 	const char *application, *phase, *cause, *reason, *last_error;
 	int64_t last_error_unix_ms, last_error_launch;
@@ -22,9 +22,10 @@ struct status_view {
 	int64_t launch_number;
 	const char *job_id, *generation, *flink_version;
 	int64_t started_unix_ms;
-	bool verified;                      /* Flink restored exactly the restore point */
-	bool proven;                        /* and completed a checkpoint */
-	const char *job_state;              /* "RUNNING", as Flink said last; "" = not known */
+	bool verified; /* Flink restored exactly the restore point */
+	bool proven;   /* and completed a checkpoint */
+	/* "RUNNING", as last reported by Flink; "" = not known */
+	const char *job_state;
 	int64_t tasks_running, tasks_total; /* total 0 = not known */
 	const char *restore_path, *restore_kind;
 	int64_t restore_checkpoint_id;
@@ -50,7 +51,7 @@ struct status_view {
 
 void status_view_read(const struct json *doc, struct status_view *ret_view);
 
-/* What came of the savepoint that was asked for under this nonce. Borrowed from the document. */
+/* The result of the savepoint requested with this nonce. Borrowed from the document. */
 struct status_savepoint {
 	bool ended, ok;
 	const char *location, *error;
@@ -58,7 +59,7 @@ struct status_savepoint {
 void status_view_savepoint(const struct json *doc, const char *nonce,
 			   struct status_savepoint *ret_answer);
 
-/* It is of an agent that takes requests with the name of the application. */
+/* It comes from an agent that accepts requests with the name of the application. */
 bool status_view_takes_application(const struct json *doc);
 
 /* Suspended, Cancelled, Finished, Failed. */

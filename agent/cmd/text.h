@@ -1,6 +1,6 @@
 /*
  * text - small printing helpers of the commands. Names and messages come from storage and from
- * Flink; nothing that they contain may move a cursor or forge a line.
+ * Flink; none of their content may move a cursor or forge a line.
  */
 #ifndef DREY_CMD_TEXT_H
 #define DREY_CMD_TEXT_H
@@ -13,7 +13,7 @@
 /* Control bytes as \xNN; NULL prints nothing. */
 void text_print(const char *text, FILE *out);
 
-/* A word as a shell would have to be given it. */
+/* A word quoted for a shell. */
 void text_print_shell(const char *word, FILE *out);
 
 /* "830 B", "1.5 kB", "2.4 GB" (powers of 1000). Returns `text`. */
