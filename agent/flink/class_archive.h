@@ -33,9 +33,9 @@ struct class_archive {
 };
 
 /*
- * Decide. wanted: "auto" (CLASS_ARCHIVE_DEFAULT), "none", or a file. command, env: what Flink is
- * started with. conf: Flink's configuration, for env.java.home and env.java.opts*. Reads a few small
- * files. Release *ret_archive with class_archive_release().
+ * Decide. wanted: "auto" (CLASS_ARCHIVE_DEFAULT), "none", or a file. command, env: the command line
+ * and environment of Flink. conf: Flink's configuration, for env.java.home and env.java.opts*.
+ * Reads a few small files. Release *ret_archive with class_archive_release().
  */
 void class_archive_find(const char *wanted, const char *const *command, const char *const *env,
 			const struct flink_conf *conf, struct class_archive *ret_archive);

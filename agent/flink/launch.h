@@ -22,13 +22,12 @@
  *   $internal.application.id, application-result-store.*       the same, Flink >= 2.3
  *   execution.shutdown-on-application-finish=false             the final state is read over REST
  *   execution.submit-failed-job-on-application-error=true      a main() that throws is a FAILED job
- *   --job-id, --fromSavepoint, --allowNonRestoredState         and the properties that mean the
- *                                                              same
+ *   --job-id, --fromSavepoint, --allowNonRestoredState         and the equivalent properties
  *
  * Set unless the user says otherwise: externalized-checkpoint-retention=RETAIN_ON_CANCELLATION
  * (else Flink deletes the checkpoints of a job that was cancelled or failed),
- * rest.cache.checkpoint-statistics.timeout=0 (1.18+: else the statistics of a FINISHED job may be 3
- * s old, without the savepoint of the stop that ended it), and, without Flink's own HA, the
+ * rest.cache.checkpoint-statistics.timeout=0 (1.18+: else the statistics of a FINISHED job may be
+ * stale by 3 s, without the savepoint of the stop that ended it), and, without Flink's own HA, the
  * heartbeat (heartbeat_*_ms): a TaskManager finds a restarted JobManager only after its
  * heartbeat.timeout. With HA the port of the JobManager's RPC (ha_rpc_port): a second JobManager on
  * this machine then fails at its ports, before it touches the leader lock.

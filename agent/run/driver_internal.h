@@ -1,23 +1,23 @@
 /*
  * driver_internal - what the parts of the driver share. Private to them.
  *
- *   driver.c          start, loop, one step, the link to drey-init
- *   effect_launch.c   LAUNCH, SIGNAL, STOP_ACK, EXIT
- *   effect_flink.c    POLL, TRIGGER, POLL_OPERATION
- *   effect_dispose.c  DISPOSE
- *   effect_state.c    OBSERVE, INSPECT, WRITE_JOURNAL, CHECK_JOURNAL
- *   driver_fence.c    the fence outlives the agent
- *   driver_start.c    what must be known before the first step
- *   driver_control.c  requests of the commands
+ *   driver.c            start, loop, one step, the link to drey-init
+ *   effect_launch.c     LAUNCH, SIGNAL, STOP_ACK, EXIT
+ *   effect_flink.c      POLL, TRIGGER, POLL_OPERATION
+ *   effect_dispose.c    DISPOSE
+ *   effect_state.c      OBSERVE, INSPECT, WRITE_JOURNAL, CHECK_JOURNAL
+ *   driver_fence.c      the fence outlives the agent
+ *   driver_start.c      what must be known before the first step
+ *   driver_control.c    requests of the commands
  *   driver_directory.c  the control inputs (core/desired_inputs)
- *   driver_resource.c  the custom resource
- *   driver_used.c     notes orders as carried out on the object that has them
- *   driver_event.c    Kubernetes Events
- *   driver_owner.c    what SIGTERM means, according to the owner of the pod
- *   driver_ready.c    the pod's readiness condition
- *   driver_hooks.c    the executables of the hook directory
- *   driver_ha.c       Flink's own high availability on Kubernetes
- *   driver_http.c     probes, status and metrics over HTTP
+ *   driver_resource.c   the custom resource
+ *   driver_used.c       notes orders as carried out on the object that has them
+ *   driver_event.c      Kubernetes Events
+ *   driver_owner.c      what SIGTERM means, according to the owner of the pod
+ *   driver_ready.c      the pod's readiness condition
+ *   driver_hooks.c      the executables of the hook directory
+ *   driver_ha.c         Flink's own high availability on Kubernetes
+ *   driver_http.c       probes, status and metrics over HTTP
  */
 #ifndef DREY_RUN_DRIVER_INTERNAL_H
 #define DREY_RUN_DRIVER_INTERNAL_H

@@ -41,8 +41,8 @@ int journal_file_read(struct journal_file *file, struct journal *ret_journal, st
  * than that of the last write: compare-and-swap. What is in the file must be what this struct last
  * read or wrote, something newer that bears `writer` (a write of ours whose answer was lost), or an
  * earlier state of this journal (journal_is_backup()). A file that has disappeared is written
- * again. Failures; the old document is still there (or the new one, when only the last fsync failed
- * - then the same write can be repeated):
+ * again. After a failure the old document is still there (or the new one, if only the last fsync
+ * failed; the same write can then be repeated):
  *   ERR_BUSY    another drey has written; the message names the writer. Stop acting.
  *   ERR_FORMAT, ERR_CONFIG  the existing content cannot be understood and is therefore not
  *                           overwritten

@@ -41,21 +41,21 @@ const char *journal_map_place(const struct journal_map *map);
 int journal_map_read(struct journal_map *map, struct journal *ret_journal, struct err *err);
 
 /*
- * Replace the document by `text`, which has this sequence and writer. What is there must be what
- * was last read or written here, something newer of this writer (a write whose answer was lost), or
- * an earlier state of `text` (journal_is_backup()); a change of anything else of the map is no
- * conflict. A map that has disappeared is created again. Failures; what is there is the old
- * document, or the new one after ERR_RETRY, and then the next put() recognises it:
+ * Replace the document by `text`, which has this sequence and writer. The existing content must be
+ * what was last read or written here, something newer of this writer (a write whose answer was
+ * lost), or an earlier state of `text` (journal_is_backup()); a change of anything else of the map
+ * is no conflict. A map that has disappeared is created again. After a failure the map has the old
+ * document, or possibly the new one after ERR_RETRY, which the next put() then recognises:
  *   ERR_BUSY    another drey has written; the message names the writer. Stop acting.
- *   ERR_FORMAT, ERR_CONFIG  what is there cannot be understood and is therefore not overwritten; or
- *               the server refuses the document
- *   ERR_DENIED  the Role, an admission rule, or a namespace that ends
+ *   ERR_FORMAT, ERR_CONFIG  the existing content cannot be understood and is therefore not
+ *                           overwritten; or the server refuses the document
+ *   ERR_DENIED  the Role, an admission rule, or a namespace that is being deleted
  *   ERR_RETRY   outcome unknown; or the map is being deleted, and its content would be lost with it
  */
 int journal_map_put(struct journal_map *map, const char *text, size_t len_bytes, int64_t sequence,
 		    const char *writer, struct err *err);
 
-/* 0: what is there is what was last read or written here, or something newer of this writer (a
+/* 0: the content is what was last read or written here, or something newer of this writer (a
  * write whose answer was lost). 1: it has disappeared, or is an earlier state: write it again. -1,
  * ERR_BUSY: another drey has written it. Others: unknown. */
 int journal_map_check(struct journal_map *map, const char *writer, struct err *err);
