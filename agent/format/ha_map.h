@@ -10,8 +10,8 @@
  * KubernetesCheckpointStoreUtil, Flink 1.13 to 2.3.
  *
  * Only a checkpoint key on a live map of a job is state. A map with another name, one that is being
- * deleted, one without such a key, an entry that is marked for deletion: none of them is, however
- * much they look like it (ha_map_entry_counts()).
+ * deleted, one without such a key, or an entry that is marked for deletion is not, however similar
+ * it looks (ha_map_entry_counts()).
  *
  * Life cycle: a zeroed struct ha_maps is empty -> ha_maps_parse() or ha_maps_add() and
  * ha_map_put() -> ha_maps_release(). The structs own their strings.
@@ -41,12 +41,12 @@ struct ha_entry {
 	enum ha_entry_kind kind;
 	char *key;
 	int64_t checkpoint_id; /* from the key; CHECKPOINT only */
-	struct ha_value value; /* uri NULL: it could not be decoded */
+	struct ha_value value; /* uri NULL: not decodable */
 	char *error;           /* why, else NULL */
 };
 
 enum ha_map_kind {
-	HA_MAP_OTHER, /* by its name none of Flink's: a look-alike at best */
+	HA_MAP_OTHER, /* by its name not Flink's: a look-alike at best */
 	HA_MAP_JOB,
 	HA_MAP_CLUSTER,
 };
@@ -54,12 +54,12 @@ enum ha_map_kind {
 struct ha_map {
 	enum ha_map_kind kind;
 	char *name, *space;       /* `space`: the namespace; NULL = not known */
-	char job_id[33];          /* HA_MAP_JOB; "" = the name does not say */
+	char job_id[33];          /* HA_MAP_JOB; "" = not in the name */
 	bool deleting;            /* it has a deletion timestamp */
 	bool former;              /* for the caller: of a cluster id that Flink does not use now */
-	int64_t counter;          /* id of the next checkpoint; 0 = no such key, or no number */
-	bool counter_broken;      /* it is no number */
-	struct ha_entry *entries; /* as they came; keys that mean nothing here are left out */
+	int64_t counter;          /* id of the next checkpoint; 0 = no such key, or not a number */
+	bool counter_broken;      /* not a number */
+	struct ha_entry *entries; /* in order; keys without meaning here are left out */
 	size_t entry_count;
 };
 
@@ -70,7 +70,7 @@ struct ha_maps {
 
 /*
  * Append the ConfigMaps of a document: JSON when it begins with '{', else YAML. Objects of other
- * kinds are passed over, an entry that cannot be decoded is kept with its error. -1: ERR_FORMAT, and
+ * kinds are ignored, an entry that cannot be decoded is kept with its error. -1: ERR_FORMAT, and
  * `maps` is as it was.
  */
 int ha_maps_parse(struct ha_maps *maps, const char *text, size_t len_bytes, struct err *err);
@@ -78,18 +78,19 @@ int ha_maps_parse(struct ha_maps *maps, const char *text, size_t len_bytes, stru
 /* Append an empty map; name NULL: not known, its keys will tell. Borrowed until the next add. */
 struct ha_map *ha_maps_add(struct ha_maps *maps, const char *name);
 
-/* One key of the map with its value as it stands in the ConfigMap. */
+/* Add one key of the map with its value as in the ConfigMap. */
 void ha_map_put(struct ha_map *map, const char *key, const char *value, size_t len_bytes);
 
 /* Is this state that Flink would recover from? */
 bool ha_map_entry_counts(const struct ha_map *map, const struct ha_entry *entry);
 
-/* Could Flink go on counting where the checkpoints of this map have come to? NULL = yes, else why not; the
- * caller frees. It takes no checkpoint when `counter` is no number, and numbers the next ones below those that
- * are there when it is too small (KubernetesCheckpointIDCounter): the older ones would be taken for newer. */
+/* Could Flink continue to count after the checkpoints of this map? NULL = yes, else why not; the
+ * caller frees. It takes no checkpoint if `counter` is not a number, and numbers the next ones
+ * below the existing ones if it is too small (KubernetesCheckpointIDCounter): the older ones would
+ * then count as newer. */
 char *ha_map_miscounts(const struct ha_map *map);
 
-/* Move the maps of `from` behind those of `to`; `from` is empty afterwards. */
+/* Append the maps of `from` to those of `to`; `from` is empty afterwards. */
 void ha_maps_join(struct ha_maps *to, struct ha_maps *from);
 
 void ha_maps_release(struct ha_maps *maps); /* NULL and zeroed are allowed */

@@ -1,5 +1,5 @@
 /*
- * ha_value - what Flink's high availability keeps about checkpoints.
+ * ha_value - what Flink's high availability stores about checkpoints.
  *
  * Two things: the value of a `checkpointID-*`, `jobGraph-*`, `executionPlan-*` or `application-*`
  * key of a ConfigMap (Base64 of a serialized handle that points to a file), and the file that such
@@ -25,14 +25,14 @@
 
 struct ha_value {
 	bool deleted;       /* Flink treats the key as absent: a removal that was interrupted */
-	char *uri;          /* decoded, as Flink's Path.toString() gives it */
+	char *uri;          /* decoded, as given by Flink's Path.toString() */
 	int64_t size_bytes; /* of the file that uri names */
 };
 
-/* From the Base64 text as it stands in the ConfigMap. Release with ha_value_release(). */
+/* From the Base64 text in the ConfigMap. Release with ha_value_release(). */
 int ha_value_decode(const char *text, size_t len_bytes, struct ha_value *ret, struct err *err);
 
-/* From the decoded bytes. The source must end behind the value. */
+/* From the decoded bytes. The source must end after the value. */
 int ha_value_parse(struct source *src, struct ha_value *ret, struct err *err);
 
 void ha_value_release(struct ha_value *value); /* NULL and zeroed are allowed */
@@ -43,10 +43,10 @@ struct completed_checkpoint {
 	int64_t completed_unix_ms; /* was restored from */
 	/* directory of the `_metadata`, or the literal "<checkpoint-not-externally-addressable>" */
 	char *external_pointer;
-	char job_id[33]; /* "" when it is not where it is expected */
+	char job_id[33]; /* "" if not at its expected position */
 };
 
-/* Reads only the beginning: the operator state behind it can be megabytes and is not looked at. */
+/* Reads only the beginning: the operator state after it can be megabytes and is not read. */
 int completed_checkpoint_parse(struct source *src, struct completed_checkpoint *ret,
 			       struct err *err);
 

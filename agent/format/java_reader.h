@@ -1,6 +1,6 @@
 /*
  * java_reader - the state of one java_stream_parse() and what java_stream.c (values) and
- * java_class.c (class descriptors, strings, back references) need of each other. Used by them only.
+ * java_class.c (class descriptors, strings, back references) share. Used by them only.
  */
 #ifndef DREY_FORMAT_JAVA_READER_H
 #define DREY_FORMAT_JAVA_READER_H
@@ -45,7 +45,7 @@ struct java_class {
 	int super; /* index, -1 none */
 };
 
-/* What a back reference may name. */
+/* The target of a back reference. */
 struct java_handle {
 	char type; /* 'C' class descriptor, else as in java_value */
 	int class; /* 'C', 'L', '[', 'e', 'c' */
@@ -65,28 +65,28 @@ struct java_reader {
 	char bytes[JAVA_STREAM_MAX_BYTES];
 };
 
-/* The place of a value, handed down. */
+/* The position of a value, passed down. */
 struct java_place {
 	int depth;
 	const char *owner, *field;
 };
 
-/* Functions return 0, -1, or, where a value is in it, the visitor's 1. */
+/* Functions return 0, -1, or, if a value is involved, the visitor's 1. */
 
 int java_fail(struct java_reader *rd, struct err *err, const char *what);
 int java_new_handle(struct java_reader *rd, char type, int class, const char *text,
 		    struct err *err);
 
-/* A string object behind its token; it gets a handle. */
+/* A string object after its token; it gets a handle. */
 int java_read_string(struct java_reader *rd, uint8_t token, const char **ret_text, struct err *err);
 
-/* Where only a string may stand: type names of fields, names of enum constants. */
+/* Where only a string is allowed: type names of fields, names of enum constants. */
 int java_read_string_object(struct java_reader *rd, const char **ret_text, struct err *err);
 
-/* What a back reference names, behind its token. */
+/* The target of a back reference, after its token. */
 int java_read_reference(struct java_reader *rd, const struct java_handle **ret, struct err *err);
 
-/* A class descriptor; none at all is refused. */
+/* A class descriptor; a missing one is refused. */
 int java_read_class(struct java_reader *rd, int *ret_class, int depth, struct err *err);
 
 /* Custom data up to its end mark: of a class descriptor or of an object. */

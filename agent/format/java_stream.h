@@ -1,13 +1,13 @@
 /*
- * java_stream - read one object out of a Java Object Serialization stream.
+ * java_stream - reads one object from a Java Object Serialization stream.
  *
  * Source: Java Object Serialization Specification, chapter 6 (protocol version 5, big-endian).
  * Everything that default serialization writes is understood (objects with their super classes,
- * strings, enums, arrays, back references, custom data that is to be skipped). Refused: proxies,
+ * strings, enums, arrays, back references, custom data to skip). Refused: proxies,
  * exceptions, resets and externalizable classes of the old protocol 1.
  *
- * The object is not built: the visitor is told of every field, in stream order, and may end the
- * reading early. Memory is fixed (JAVA_STREAM_MAX_BYTES of names and strings, a table of
+ * The object is not built: the visitor is called for every field, in stream order, and may stop
+ * early. Memory is fixed (JAVA_STREAM_MAX_BYTES of names and strings, a table of
  * JAVA_STREAM_MAX_HANDLES handles), nesting ends at JAVA_STREAM_MAX_DEPTH; beyond -> ERR_FORMAT.
  */
 #ifndef DREY_FORMAT_JAVA_STREAM_H
@@ -34,12 +34,12 @@ struct java_value {
 	const char *class_name; /* 'L', '[', 'e', 'c': dotted, as in "java.net.URI" */
 };
 
-/* Called when the value is known; an object is announced before its fields. Return 0 to go on, 1 to
- * end the parse now (it then succeeds), -1 with *err set to fail it. */
+/* Called when the value is known; an object is announced before its fields. Return 0 to continue, 1
+ * to end the parse now (it then succeeds), -1 with *err set to fail it. */
 typedef int (*java_visit_fn)(void *ctx, const struct java_value *value, struct err *err);
 
-/* Read the stream header and one object. Returns 0 when all of it was read (the source stands
- * behind its last byte), 1 when the visitor ended it, -1 on failure. */
+/* Read the stream header and one object. Returns 0 if all of it was read (the source is then after
+ * its last byte), 1 if the visitor ended it, -1 on failure. */
 int java_stream_parse(struct source *src, java_visit_fn visit, void *ctx, struct err *err);
 
 #endif

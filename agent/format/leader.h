@@ -1,13 +1,13 @@
 /*
- * leader - who leads a Flink cluster on Kubernetes: the leader record and the leader keys of
+ * leader - the leader of a Flink cluster on Kubernetes: the leader record and the leader keys of
  * <cluster-id>-cluster-config-map.
  *
  * The record is the annotation LEADER_ANNOTATION, JSON written by Flink's Kubernetes client
  * (fabric8, io.fabric8.kubernetes.client.extended.leaderelection.resourcelock.LeaderElectionRecord):
  *   {"holderIdentity":"<uuid of one JVM>","leaseDuration":15.000000000,"acquireTime":"...",
  *    "renewTime":"...","leaderTransitions":3}
- * Flink 1.20 and older write the duration as a number of seconds, 2.0 and later as "PT15S". A record
- * without a holder, or with an empty one, is of a lock that was given back.
+ * Flink 1.20 and older write the duration as a number of seconds, 2.0 and later as "PT15S". A
+ * record without a holder, or with an empty one, means a released lock.
  *
  * A key org.apache.flink.k8s.leader.<component> names a session of the leader, "<uuid>,<address>";
  * components are resourcemanager, dispatcher, restserver and job-<job id>.
@@ -30,11 +30,11 @@
 #define LEADER_HOST_BYTES 256
 
 struct leader {
-	char *holder;            /* "" = nobody */
-	char *renew_time;        /* as it was written; "" = not given */
+	char *holder;            /* "" = none */
+	char *renew_time;        /* as written; "" = not given */
 	int64_t duration_ms;     /* of the lease; -1 = not given */
 	bool iso;                /* the duration was written as "PT15S" */
-	int64_t acquire_unix_ms; /* by the clock of whoever wrote it; -1 = not given */
+	int64_t acquire_unix_ms; /* by the writer's clock; -1 = not given */
 	int64_t renew_unix_ms;   /* idem */
 	int64_t transitions;     /* 0 = not given */
 };
@@ -44,9 +44,10 @@ int leader_parse(const char *text, size_t len_bytes, struct leader *ret, struct 
 void leader_release(struct leader *leader); /* NULL and zeroed are allowed */
 
 /*
- * Where a session is: the value of a leader key. The address is a URL of REST ("http://10.0.0.7:8081")
- * or of Pekko or Akka ("pekko.tcp://flink@10.0.0.7:6123/user/rpc/dispatcher_1"); an IPv6 address
- * comes without its brackets.
+ * The address of a session: the value of a leader key. The address is a URL of REST
+ * ("http://10.0.0.7:8081") or of Pekko or Akka
+ * ("pekko.tcp://flink@10.0.0.7:6123/user/rpc/dispatcher_1"); an IPv6 address comes without its
+ * brackets.
  */
 int leader_session_parse(const char *value, char ret_host[LEADER_HOST_BYTES], int *ret_port,
 			 struct err *err);

@@ -2,15 +2,15 @@
  * metadata - the `_metadata` file of a Flink checkpoint or savepoint, versions 2 to 6.
  *
  * Source: org.apache.flink.runtime.checkpoint.metadata.MetadataV2Serializer ...
- * MetadataV6Serializer (Flink 1.3 to 2.3). The layout is written down in docs/formats.md.
+ * MetadataV6Serializer (Flink 1.3 to 2.3). docs/formats.md describes the layout.
  *
  * The file is read as a stream in fixed memory: state that is stored inside it is counted and
- * skipped. metadata_parse() tells a visitor what it meets; metadata_load() collects that. The parse
- * goes to the last byte, so a file that was cut anywhere is an error, never a shorter answer.
+ * skipped. metadata_parse() passes what it finds to a visitor; metadata_load() collects that. The
+ * parse goes to the last byte, so a file truncated anywhere is an error, never a shorter result.
  *
- * Errors: ERR_FORMAT for whatever is not such a file, with the byte offset, and for files that are too
- * old; ERR_CONFIG naming the version for files that are too new, which are not damaged: a newer drey
- * can read them; what the read callback says for everything else.
+ * Errors: ERR_FORMAT for a file of another kind, with the byte offset, and for files that are too
+ * old; ERR_CONFIG naming the version for files that are too new, which are not damaged: a newer
+ * drey can read them; otherwise the error of the read callback.
  */
 #ifndef DREY_FORMAT_METADATA_H
 #define DREY_FORMAT_METADATA_H
@@ -48,7 +48,7 @@ struct metadata_header {
 	int64_t checkpoint_id;
 };
 
-/* What is known only at the end. */
+/* Totals, known only at the end. */
 struct metadata_tail {
 	enum metadata_flavour flavour;
 	enum metadata_format format;
@@ -67,13 +67,13 @@ struct metadata_operator {
 /* One reference to a file. */
 struct metadata_file {
 	const char *path;   /* as Flink wrote it: not percent-encoded; a URI unless relative */
-	int64_t size_bytes; /* how long the file is (for a segment: its end); -1 unknown */
-	bool relative;      /* to the directory that holds the `_metadata` */
+	int64_t size_bytes; /* length of the file (for a segment: its end); -1: not known */
+	bool relative;      /* to the directory of the `_metadata` */
 	bool shared;        /* other snapshots may refer to it too */
 	bool lower_bound;   /* the file may be longer than size_bytes */
 };
 
-/* Any member may be NULL. Texts are borrowed for the time of the call. A callback returns 0, or -1
+/* Any member may be NULL. Texts are borrowed for the call. A callback returns 0, or -1
  * with *err set, which ends the parse. */
 struct metadata_visitor {
 	void *ctx;
@@ -85,7 +85,7 @@ struct metadata_visitor {
 
 int metadata_parse(struct source *src, const struct metadata_visitor *visitor, struct err *err);
 
-/* The header out of the first METADATA_HEAD_BYTES of a file. */
+/* The header from the first METADATA_HEAD_BYTES of a file. */
 int metadata_peek(const void *head, size_t len_bytes, struct metadata_header *ret, struct err *err);
 
 /* All of it in memory, files once per distinct path. Release with metadata_release(). */
@@ -97,7 +97,7 @@ struct metadata {
 	struct metadata_file *files;
 	size_t file_count;
 	int64_t size_bytes;          /* inline_bytes and the known sizes of the files */
-	struct metadata_text *texts; /* what the names and paths point into */
+	struct metadata_text *texts; /* the storage of names and paths */
 };
 
 int metadata_load(struct source *src, struct metadata *ret, struct err *err);

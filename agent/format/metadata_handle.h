@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "format/metadata.h"
 
-/* Tags of MetadataV2V3SerializerBase; one number means the same kind of handle wherever it stands. */
+/* Tags of MetadataV2V3SerializerBase; a number means the same kind of handle everywhere. */
 enum metadata_tag {
 	TAG_NULL = 0,
 	TAG_BYTES = 1,
@@ -32,7 +32,7 @@ enum metadata_tag {
 	TAG_OPERATOR_MERGED = 17,
 };
 
-/* One parse that is under way. */
+/* One parse under way. */
 struct metadata_reader {
 	struct source *src;
 	const struct metadata_visitor *visitor;
@@ -42,13 +42,13 @@ struct metadata_reader {
 	struct metadata_tail tail;
 };
 
-/* Where a handle stands, which decides what it means for the file. Handed down by value. */
+/* The position of a handle, which decides what it means for the file. Passed by value. */
 struct metadata_context {
 	int depth;
 	bool shared, lower_bound;
 };
 
-/* The state of one subtask, behind its index. */
+/* The state of one subtask, after its index. */
 int metadata_read_subtask(struct metadata_reader *rd, struct err *err);
 
 /* A coordinator's state: nothing or inline bytes. */
@@ -58,16 +58,16 @@ int metadata_read_coordinator(struct metadata_reader *rd, struct err *err);
 int metadata_read_keyed(struct metadata_reader *rd, struct metadata_context in, struct err *err);
 int metadata_read_stream(struct metadata_reader *rd, struct metadata_context in, struct err *err);
 
-/* Inline state behind its tag. */
+/* Inline state after its tag. */
 int metadata_read_bytes(struct metadata_reader *rd, struct err *err);
 
 /* One level down; ERR_FORMAT beyond METADATA_MAX_DEPTH. */
 int metadata_deeper(struct metadata_reader *rd, struct metadata_context *in, struct err *err);
 
-/* ERR_FORMAT for the tag that was read last. */
+/* ERR_FORMAT for the tag read last. */
 int metadata_unknown_tag(struct metadata_reader *rd, const char *what, int tag, struct err *err);
 
-/* Over things that say nothing about files. */
+/* Skip data that is not about files. */
 int metadata_skip_utf(struct metadata_reader *rd, const char *what, struct err *err);
 int metadata_skip_i64(struct metadata_reader *rd, const char *what, struct err *err);
 int metadata_skip_i64s(struct metadata_reader *rd, const char *what, struct err *err); /* counted */

@@ -2,17 +2,17 @@
  * s3_xml - the two documents of S3 that drey reads: a page of a listing (ListObjectsV2) and an
  * error.
  *
- * Read in one pass; nothing is kept of a page but its token. Names are matched without regard to
- * the XML namespace, unknown elements are skipped.
+ * Read in one pass; only the token of a page is kept. Names are matched regardless of the XML
+ * namespace, unknown elements are skipped.
  *
- * Refused as ERR_FORMAT: another root, a document that ends early, a DTD (and with it every
- * entity of the sender's making), an element that is missing, twice, empty or longer than
- * S3_XML_MAX_TEXT_BYTES, numbers and dates that are none, a truncated page without a token and a
- * whole one with a token.
+ * Refused as ERR_FORMAT: another root, a document that ends early, a DTD (and with it every entity
+ * that the sender defines), an element that is missing, repeated, empty or longer than
+ * S3_XML_MAX_TEXT_BYTES, invalid numbers and dates, a truncated page without a token and a complete
+ * one with a token.
  *
  * Source: "ListObjectsV2" and "Error responses", Amazon S3 API reference. With encoding-type=url
  * names come percent-encoded, a space as '+' as in forms; the token and the ETag do not. A server
- * that does not encode leaves EncodingType out, and some write it behind the names.
+ * that does not encode leaves EncodingType out, and some write it after the names.
  */
 #ifndef DREY_FORMAT_S3_XML_H
 #define DREY_FORMAT_S3_XML_H
@@ -32,21 +32,21 @@ struct s3_xml_entry {
 	int64_t mtime_unix_ms;
 };
 
-/* Return 0 to go on, 1 to be handed no more of this page (it is still read), -1 with *err set to
- * end. */
+/* Return 0 to continue, 1 to get no more entries of this page (it is still read), -1 with *err set
+ * to end. */
 typedef int (*s3_xml_entry_fn)(void *ctx, const struct s3_xml_entry *entry, struct err *err);
 
 struct s3_xml_page {
 	bool truncated;
-	char *next_token; /* where truncated; caller frees */
+	char *next_token; /* if truncated; caller frees */
 };
 
-/* Read one page. Entries were handed out also when it fails later. ret_page may be NULL. */
+/* Read one page. Entries may have been passed on even if it fails later. ret_page may be NULL. */
 int s3_xml_list(const char *xml, size_t len_bytes, s3_xml_entry_fn fn, void *ctx,
 		struct s3_xml_page *ret_page, struct err *err);
 
-/* What the server says about a failure; what it leaves out is "", what is too long is cut.
- * Control characters are spaces. */
+/* The server's description of a failure; missing values are "", long ones are cut. Control
+ * characters become spaces. */
 struct s3_xml_error {
 	char code[64];      /* "NoSuchKey" */
 	char message[256];  /* for people */
@@ -54,7 +54,7 @@ struct s3_xml_error {
 	char endpoint[128]; /* of the bucket, with PermanentRedirect */
 };
 
-/* ERR_FORMAT when it is no complete error document with a code. */
+/* ERR_FORMAT if it is not a complete error document with a code. */
 int s3_xml_error(const char *xml, size_t len_bytes, struct s3_xml_error *ret, struct err *err);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * source - big-endian numbers and strings out of a byte stream, without holding the stream.
+ * source - big-endian numbers and strings from a byte stream, without keeping the stream.
  *
- * What Java's DataOutputStream writes can be read with it. The bytes come from a read callback, so
+ * It reads what Java's DataOutputStream writes. The bytes come from a read callback, so
  * a file, a pipe and the body of an HTTP answer look the same; memory use is one fixed buffer.
  *
  * Life cycle: source_new() -> source_...() -> source_free(). Not thread-safe. After a failed call
  * only source_offset() and source_free() are useful.
  *
  * Errors: ERR_FORMAT "byte 812: expected the number of operators (4 bytes), found the end after 2";
- * an error of the callback is passed on as it is. `what` names the thing for the message.
+ * an error of the callback is passed on unchanged. `what` names the value for the message.
  */
 #ifndef DREY_FORMAT_SOURCE_H
 #define DREY_FORMAT_SOURCE_H
@@ -25,11 +25,11 @@ typedef int (*source_read_fn)(void *ctx, void *buf, size_t len_bytes, size_t *re
 
 struct source;
 
-/* total_bytes: the length of the whole input where it is known, else -1; it makes absurd counts
- * fail at once instead of at the end of the input. `ctx` is borrowed. */
+/* total_bytes: the length of the whole input if known, else -1; it makes absurd counts
+ * fail immediately instead of at the end of the input. `ctx` is borrowed. */
 struct source *source_new(source_read_fn read, void *ctx, int64_t total_bytes);
 
-/* Over bytes in memory, borrowed for the life of the source. */
+/* From bytes in memory, borrowed for the life of the source. */
 struct source *source_new_bytes(const void *bytes, size_t len_bytes);
 
 /* NULL is allowed. */
@@ -45,11 +45,11 @@ int source_u16(struct source *src, uint16_t *ret, const char *what, struct err *
 int source_i32(struct source *src, int32_t *ret, const char *what, struct err *err);
 int source_i64(struct source *src, int64_t *ret, const char *what, struct err *err);
 
-/* Read past len_bytes without keeping them. */
+/* Skip len_bytes. */
 int source_skip(struct source *src, int64_t len_bytes, const char *what, struct err *err);
 
-/* A number of elements, each at least min_bytes long: refused when negative or when that many
- * cannot follow any more. */
+/* A number of elements, each at least min_bytes long: refused if negative or more than can
+ * follow. */
 int source_count(struct source *src, int32_t *ret, int64_t min_bytes, const char *what,
 		 struct err *err);
 
@@ -61,7 +61,7 @@ int source_utf(struct source *src, struct buf *text, const char *what, struct er
 int source_utf_of(struct source *src, size_t len_bytes, struct buf *text, const char *what,
 		  struct err *err);
 
-/* 1 at the end, 0 when more follows, -1 on a read error. */
+/* 1 at the end, 0 if more follows, -1 on a read error. */
 int source_at_end(struct source *src, struct err *err);
 
 /* ERR_FORMAT "byte <offset>: <message>"; returns -1. */
