@@ -103,7 +103,7 @@ lint:
 	$(Q)tools/lint.sh
 
 format:
-	$(Q)clang-format -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
+	$(Q)$$(command -v clang-format-14 || echo clang-format) -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
 
 bench bench-quick: all
 	$(Q)bench/run.sh $@

@@ -385,8 +385,8 @@ static bool is_given_up_on_record(const struct world *w, int base)
 		if (truth >= 0 && w->truth.launches[truth].ran)
 			return false;
 		if (launch->request_token && !launch->never_started &&
-		    (path ? launch->restore_path && snapshot_same_path(path, launch->restore_path)
-			  : !launch->restore_path))
+		    (launch->restore_path ? snapshot_same_path(path, launch->restore_path)
+					  : !path || base == w->storage.initial))
 			return true;
 	}
 	return false;
