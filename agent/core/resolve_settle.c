@@ -61,10 +61,13 @@ static struct candidate *find_result(struct inquiry *in)
 	return best;
 }
 
-static bool stays_open(struct inquiry *in, bool parked, const char *what, const char *detail)
+/* Holds for it, unless rules 1 and 2 park anyway. */
+static bool stays_open(struct inquiry *in, const char *what, const char *detail)
 {
+	struct decision park;
+
 	in->decision->settlement = SETTLEMENT_OPEN;
-	if (parked)
+	if (resolve_parked(in->journal, in->policy, &park))
 		return false;
 	inquiry_hold(
 		in, CAUSE_OPERATION_UNSETTLED, RULE_OPERATION,
@@ -76,7 +79,7 @@ static bool stays_open(struct inquiry *in, bool parked, const char *what, const 
 
 /* Was the operation's own directory read, wherever the configuration points now? True when not: decided, or
  * parked all the same. */
-static bool is_unread(struct inquiry *in, bool parked, bool *ret_decided)
+static bool is_unread(struct inquiry *in, bool *ret_decided)
 {
 	const struct source_fact *source = &in->facts->sources[SOURCE_SAVEPOINTS];
 	const char *dir = operation_directory(&in->journal->operation);
@@ -84,11 +87,11 @@ static bool is_unread(struct inquiry *in, bool parked, bool *ret_decided)
 		dir ? facts_place(in->facts, SNAPSHOT_SAVEPOINT, dir) : NULL;
 
 	if (dir && !place)
-		*ret_decided = stays_open(in, parked, dir, "it was not looked at");
+		*ret_decided = stays_open(in, dir, "it was not looked at");
 	else if (place && place->state == SOURCE_UNREADABLE)
-		*ret_decided = stays_open(in, parked, dir, place->detail);
+		*ret_decided = stays_open(in, dir, place->detail);
 	else if (!dir && source->state == SOURCE_UNREADABLE)
-		*ret_decided = stays_open(in, parked, "the savepoint directory", source->detail);
+		*ret_decided = stays_open(in, "the savepoint directory", source->detail);
 	else
 		return false;
 	return true;
@@ -97,15 +100,13 @@ static bool is_unread(struct inquiry *in, bool parked, bool *ret_decided)
 bool operation_decides(struct inquiry *in)
 {
 	const struct operation *operation = &in->journal->operation;
-	struct decision park;
-	bool parked = resolve_parked(in->journal, in->policy, &park);
 	struct candidate *c;
 	bool decided;
 
 	if (in->facts->sources[SOURCE_JOURNAL].state == SOURCE_UNREADABLE ||
 	    (operation->kind != OPERATION_SAVEPOINT && operation->kind != OPERATION_STOP))
 		return false;
-	if (is_unread(in, parked, &decided))
+	if (is_unread(in, &decided))
 		return decided;
 	c = find_result(in);
 	if (c && c->integrity == INTEGRITY_UNCHECKED) {
@@ -113,7 +114,7 @@ bool operation_decides(struct inquiry *in)
 		return true;
 	}
 	if (c && c->integrity == INTEGRITY_UNREADABLE)
-		return stays_open(in, parked, c->snapshot.path, c->detail);
+		return stays_open(in, c->snapshot.path, c->detail);
 	in->decision->settlement =
 		c && c->integrity == INTEGRITY_COMPLETE ? SETTLEMENT_MADE : SETTLEMENT_FAILED;
 	if (c)
