@@ -103,7 +103,6 @@ static const struct launch *first_of_job(const struct journal *journal, const ch
 {
 	for (size_t i = 0; i < journal->launch_count; i++) {
 		const struct launch *launch = &journal->launches[i];
-
 		int maker;
 
 		if (strcmp(launch->job_id, job_id) != 0)
@@ -135,10 +134,10 @@ static void find_strayed(struct lineage *lineage, const struct facts *facts)
 		lineage->strayed[i] = journal->launches[i].mismatched;
 	for (size_t i = 0; i < facts->candidate_count; i++) {
 		const struct candidate *c = &facts->candidates[i];
-		int maker = facts_was_completed(c) ? lineage_maker(journal, &c->snapshot) : -1;
 
-		if (maker >= 0 && lineage_contradicts(journal, &c->snapshot))
-			lineage->strayed[maker] = true;
+		if (!facts_was_completed(c) || !lineage_contradicts(journal, &c->snapshot))
+			continue;
+		lineage->strayed[lineage_maker(journal, &c->snapshot)] = true;
 	}
 }
 
