@@ -118,7 +118,7 @@ enum job_state {
 	JOB_RECONCILING,
 };
 
-/* A savepoint that this job has completed, whoever requested it. */
+/* A savepoint that this job has completed, requested by drey or not. */
 struct seen_savepoint {
 	int64_t id;
 	const char *path;

@@ -90,7 +90,7 @@ void hold(struct lifecycle *life, const struct decision *decision)
 	if (decision->rule)
 		enter_because(life, PHASE_HOLDING, decision->cause, "rule %d: %s", decision->rule,
 			      decision->reason);
-	else /* somebody else says no */
+	else /* held outside of the rules */
 		enter_because(life, PHASE_HOLDING, decision->cause, "%s", decision->reason);
 }
 
@@ -130,7 +130,7 @@ static void remember_state(struct lifecycle *life, const struct facts *facts)
 	}
 }
 
-/* The savepoint of a stop that nobody saw may lie anywhere: from now on it is known. */
+/* The savepoint of a stop that drey did not see may lie anywhere: record its path. */
 static void record_stop(struct lifecycle *life, const struct facts *facts)
 {
 	struct snapshot stop = {.path = facts->ended_detail,
