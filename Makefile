@@ -47,7 +47,7 @@ LDFLAGS_  := -pie -pthread -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed,--
 LIBS      := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 # ---- what is built ------------------------------------------------------------------------------
-ROOMS      := base core format store kube flink run cmd
+ROOMS      := base core control format store kube flink run cmd
 AGENT_SRC  := $(foreach room,$(ROOMS),$(wildcard agent/$(room)/*.c agent/$(room)/*/*.c))
 AGENT_OBJ  := $(AGENT_SRC:%.c=$(B)/obj/%.o)
 INIT_SRC   := $(wildcard entrypoint/*.c)
@@ -68,7 +68,7 @@ $(B)/drey: $(B)/obj/agent/main.o $(B)/libdrey.a
 	@echo "  LINK  $@"
 
 $(B)/libdrey.a: $(AGENT_OBJ)
-	$(Q)rm -f $@ && ar rcsT $@ $^
+	$(Q)rm -f $@ && ar qcsT $@ $^
 
 # the version is compiled in
 $(B)/obj/%.o: %.c VERSION

@@ -17,8 +17,9 @@ declare -A may=(
 	[store]="base format"
 	[kube]="base format"
 	[flink]="base format"
-	[run]="base core format store kube flink entrypoint"
-	[cmd]="base core format store kube flink run"
+	[control]="base core"
+	[run]="base core control format store kube flink entrypoint"
+	[cmd]="base core control format store kube flink run"
 )
 # A library's header: the only file (or files: a pattern) that may include it. Everybody else uses that module.
 declare -A only=(

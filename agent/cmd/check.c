@@ -8,8 +8,8 @@
 #include "cmd/explain.h"
 #include "cmd/text.h"
 #include "run/config/setup.h"
-#include "run/journal_store.h"
-#include "run/kube/ha_observe.h"
+#include "run/ha/ha_observe.h"
+#include "run/journal/journal_store.h"
 #include "run/observe/observe.h"
 
 static const struct cli_option options[] = {

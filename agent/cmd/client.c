@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/text.h"
-#include "run/control/control_socket.h"
+#include "control/control_socket.h"
 
 #define ASK_MS      10000 /* one question: the answer follows a durable write */
 #define PATIENCE_MS 60000 /* how long a drey that does not answer is waited for */

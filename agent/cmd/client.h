@@ -13,8 +13,8 @@
 
 #include "cmd/cli.h"
 #include "cmd/status_view.h"
+#include "control/control_request.h"
 #include "run/config/config.h"
-#include "run/control/control_request.h"
 
 struct json;
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "core/resolve.h"
+#include "core/resolve/resolve.h"
 
 struct store_config;
 

@@ -19,8 +19,8 @@
 
 #include <stdio.h>
 
-#include "core/facts.h"
-#include "core/resolve.h"
+#include "core/resolve/facts.h"
+#include "core/resolve/resolve.h"
 
 struct json;
 

@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "run/config/setup.h"
-#include "run/journal_store.h"
-#include "run/kube/ha_observe.h"
+#include "run/ha/ha_observe.h"
+#include "run/journal/journal_store.h"
 
 /* What the journal says; one that knows of nothing where there is none. NULL: it cannot be read, and all
  * names are looked for. */

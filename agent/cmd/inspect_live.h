@@ -9,7 +9,7 @@
 #include "format/ha_map.h"
 
 /*
- * The maps are those that a start would read (run/kube/ha_read.h). *ret_held, which the caller
+ * The maps are those that a start would read (run/ha/ha_read.h). *ret_held, which the caller
  * frees, is why a live Flink may own the leader lock; NULL: none does. -1:
  *   ERR_CONFIG  drey.yaml, or a Flink without high availability on Kubernetes
  *   ERR_RETRY   they could not be read, or not all of them

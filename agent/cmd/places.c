@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "cmd/ticker.h"
 #include "run/config/setup_storage.h"
-#include "run/journal_store.h"
-#include "run/kube/ha_observe.h"
-#include "run/observe/ha_file.h"
+#include "run/ha/ha_file.h"
+#include "run/ha/ha_observe.h"
+#include "run/journal/journal_store.h"
 #include "store/uri.h"
 
 /* ---- journal ---- */

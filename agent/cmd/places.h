@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 #include "cmd/cli.h"
-#include "core/journal.h"
-#include "core/resolve.h"
+#include "core/journal/journal.h"
+#include "core/resolve/resolve.h"
 #include "run/config/setup.h"
 #include "run/observe/observe.h"
 

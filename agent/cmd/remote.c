@@ -12,7 +12,7 @@
 #include "kube/configmap.h"
 #include "kube/workload.h"
 #include "run/config/setup_kube.h"
-#include "run/journal_store.h"
+#include "run/journal/journal_store.h"
 
 #define LOOK_MS      2000
 #define PATIENCE_MS  60000  /* how long an API server that does not answer is waited for at first */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/journal.h"
+#include "core/journal/journal.h"
 
 struct cli;
 

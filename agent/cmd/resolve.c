@@ -8,7 +8,7 @@
 #include "cmd/decide.h"
 #include "cmd/explain.h"
 #include "cmd/places.h"
-#include "run/launch_build.h"
+#include "run/effects/launch_build.h"
 
 static const struct cli_option options[] = {
 	CLI_CONFIG,

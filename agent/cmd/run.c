@@ -7,7 +7,7 @@
 #include "run/config/setup.h"
 #include "run/driver.h"
 #include "run/init_link.h"
-#include "run/termination.h"
+#include "run/outputs/termination.h"
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_END};
 

@@ -5,7 +5,7 @@
 #include "cmd/commands.h"
 #include "cmd/status_offline.h"
 #include "cmd/text.h"
-#include "core/cause.h"
+#include "core/report/cause.h"
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_END};
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "core/status.h"
+#include "core/report/status.h"
 #include "run/config/setup_kube.h"
-#include "run/journal_store.h"
+#include "run/journal/journal_store.h"
 
 static enum phase phase_of(const char *name)
 {

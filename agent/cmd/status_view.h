@@ -1,5 +1,5 @@
 /*
- * status_view - the status document (core/status.h) as the commands read it. All member names that
+ * status_view - the status document (core/report/status.h) as the commands read it. All member names that
  * the commands depend on are in status_view.c.
  */
 #ifndef DREY_CMD_STATUS_VIEW_H

@@ -11,7 +11,7 @@
  * long ago then looks new. The object itself may record which orders were carried out:
  * DESIRED_USED_ANNOTATION.
  *
- * Life cycle: a zeroed one -> run/control/control_value.h fills it -> desired_compare() -> the event is taken
+ * Life cycle: a zeroed one -> run/inputs/control_value.h fills it -> desired_compare() -> the event is taken
  * -> desired_seen_update() -> desired_release().
  */
 #ifndef DREY_CORE_DESIRED_H
@@ -20,8 +20,8 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "core/journal.h"
-#include "core/lifecycle.h"
+#include "core/journal/journal.h"
+#include "core/lifecycle/lifecycle.h"
 
 #define DESIRED_USED_ANNOTATION "drey.dev/used-restore-tokens"
 #define DESIRED_USED_MAX        16 /* tokens; the oldest are dropped */

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "flink/exit_status.h"
 #include "run/driver_internal.h"
-#include "run/journal_file.h"
+#include "run/journal/journal_file.h"
 
 /* How long running jobs may take when the agent ends; a hanging one is left behind. */
 #define LANE_PATIENCE_MS 1000

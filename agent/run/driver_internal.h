@@ -2,22 +2,22 @@
  * driver_internal - what the parts of the driver share. Private to them.
  *
  *   driver.c            start, loop, one step, the link to drey-init
- *   effect_launch.c     LAUNCH, SIGNAL, STOP_ACK, EXIT
- *   effect_flink.c      POLL, TRIGGER, POLL_OPERATION
- *   effect_dispose.c    DISPOSE
- *   effect_state.c      OBSERVE, INSPECT, WRITE_JOURNAL, CHECK_JOURNAL
- *   driver_fence.c      the fence outlives the agent
- *   driver_start.c      what must be known before the first step
- *   driver_control.c    requests of the commands
- *   driver_directory.c  the control inputs (core/desired_inputs)
- *   driver_resource.c   the custom resource
- *   driver_used.c       notes orders as carried out on the object that has them
- *   driver_event.c      Kubernetes Events
- *   driver_owner.c      what SIGTERM means, according to the owner of the pod
- *   driver_ready.c      the pod's readiness condition
- *   driver_hooks.c      the executables of the hook directory
- *   driver_ha.c         Flink's own high availability on Kubernetes
- *   driver_http.c       probes, status and metrics over HTTP
+ *   effects/launch.c     LAUNCH, SIGNAL, STOP_ACK, EXIT
+ *   effects/flink.c      POLL, TRIGGER, POLL_OPERATION
+ *   effects/dispose.c    DISPOSE
+ *   effects/state.c      OBSERVE, INSPECT, WRITE_JOURNAL, CHECK_JOURNAL
+ *   journal/fence.c      the fence outlives the agent
+ *   start.c      what must be known before the first step
+ *   inputs/requests.c    requests of the commands
+ *   inputs/control_inputs.c  the control inputs (core/desired_inputs)
+ *   inputs/resource.c   the custom resource
+ *   inputs/used.c       notes orders as carried out on the object that has them
+ *   outputs/events.c      Kubernetes Events
+ *   inputs/sigterm.c      what SIGTERM means, according to the owner of the pod
+ *   outputs/ready_condition.c      the pod's readiness condition
+ *   outputs/hooks.c      the executables of the hook directory
+ *   ha/ha.c         Flink's own high availability on Kubernetes
+ *   outputs/http.c       probes, status and metrics over HTTP
  */
 #ifndef DREY_RUN_DRIVER_INTERNAL_H
 #define DREY_RUN_DRIVER_INTERNAL_H
@@ -25,16 +25,16 @@
 #include "base/lane.h"
 #include "base/log.h"
 #include "base/loop.h"
-#include "core/conditions.h"
+#include "control/control_socket.h"
 #include "core/desired.h"
-#include "core/lifecycle.h"
-#include "run/control/control_socket.h"
+#include "core/lifecycle/lifecycle.h"
+#include "core/report/conditions.h"
 #include "run/driver.h"
-#include "run/http_server.h"
 #include "run/init_link.h"
-#include "run/journal_store.h"
-#include "run/metrics.h"
-#include "run/termination.h"
+#include "run/journal/journal_store.h"
+#include "run/outputs/http_server.h"
+#include "run/outputs/metrics.h"
+#include "run/outputs/termination.h"
 
 struct directory;
 struct events;
@@ -128,12 +128,12 @@ void effect_check_journal(struct driver *driver);
 /* A message from drey-init other than HELLO; the machine is alive. */
 void driver_link(struct driver *driver, const struct link_msg *msg);
 
-/* driver_fence.c; after every step: note that this agent is fenced, for the next agent */
+/* journal/fence.c; after every step: note that this agent is fenced, for the next agent */
 void driver_fence_step(struct driver *driver);
 /* Has an earlier agent in this container noted that? */
 bool driver_fence_was_noted(const struct driver *driver);
 
-/* driver_start.c: after HELLO; later the machine is alive, or the driver stopped */
+/* start.c: after HELLO; later the machine is alive, or the driver stopped */
 void driver_start(struct driver *driver, const struct link_msg *hello);
 /* A message that comes before the machine is alive. */
 void driver_start_keep(struct driver *driver, const struct link_msg *msg);
@@ -142,11 +142,11 @@ void driver_start_close(struct driver *driver);
 /* The status document as users get it; the caller frees it. The machine is alive or held. */
 struct json *driver_status(const struct driver *driver);
 
-/* driver_http.c */
+/* outputs/http.c */
 int driver_http_open(struct driver *driver, struct err *err);
 void driver_http_close(struct driver *driver);
 
-/* driver_directory.c */
+/* inputs/control_inputs.c */
 int driver_directory_open(struct driver *driver, struct err *err);
 void driver_directory_close(struct driver *driver);
 /* After HELLO was processed: what has been read meanwhile counts from now on. Takes ownership of
@@ -184,12 +184,12 @@ enum control_object {
 const struct desired *driver_directory_desired(const struct driver *driver,
 					       enum control_object object);
 
-/* driver_used.c; without Kubernetes all of this does nothing */
+/* inputs/used.c; without Kubernetes all of this does nothing */
 void driver_used_open(struct driver *driver);
 void driver_used_close(struct driver *driver);
 void driver_used_step(struct driver *driver); /* after every step */
 
-/* driver_resource.c; without Kubernetes, or without a resource configured, all of this does
+/* inputs/resource.c; without Kubernetes, or without a resource configured, all of this does
  * nothing */
 int driver_resource_open(struct driver *driver, struct err *err);
 void driver_resource_close(struct driver *driver);
@@ -207,7 +207,7 @@ void driver_resource_status(const struct driver *driver, struct json *to);
 /* Bring driver->conditions up to date. */
 void driver_judge(struct driver *driver, int64_t now_unix_ms);
 
-/* driver_event.c; without Kubernetes all of this does nothing */
+/* outputs/events.c; without Kubernetes all of this does nothing */
 int driver_event_open(struct driver *driver, struct err *err);
 void driver_event_close(struct driver *driver);
 void driver_event_notice(struct driver *driver, const struct notice *notice);
@@ -215,7 +215,7 @@ void driver_event_notice(struct driver *driver, const struct notice *notice);
 void driver_event(struct driver *driver, bool warning, const char *reason, const char *action,
 		  const char *note);
 
-/* driver_owner.c; where no owner is known all of this does nothing */
+/* inputs/sigterm.c; where no owner is known all of this does nothing */
 int driver_owner_open(struct driver *driver, struct err *err);
 void driver_owner_close(struct driver *driver);
 void driver_owner_step(struct driver *driver);
@@ -226,7 +226,7 @@ bool driver_owner_stopping(struct driver *driver, const struct link_msg *msg);
 #define OWNER_REASON_BYTES 700
 enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_t reason_bytes);
 
-/* driver_ready.c; where no owner is known all of this does nothing */
+/* outputs/ready_condition.c; where no owner is known all of this does nothing */
 int driver_ready_open(struct driver *driver, struct err *err);
 void driver_ready_close(struct driver *driver);
 /* After every step: write the condition, if it has changed. */
@@ -236,7 +236,7 @@ void driver_ready_owner(struct driver *driver, const struct workload *workload);
 /* False: driver_leave() is called again after the last write of the condition or a timeout. */
 bool driver_ready_exit(struct driver *driver);
 
-/* driver_hooks.c; without a hook directory all of this does nothing */
+/* outputs/hooks.c; without a hook directory all of this does nothing */
 int driver_hooks_open(struct driver *driver, struct err *err);
 void driver_hooks_abort(struct driver *driver); /* drey exits: kill running hooks */
 void driver_hooks_close(struct driver *driver);
@@ -255,7 +255,7 @@ bool driver_hooks_stop(struct driver *driver, const struct effect *effect);
 /* False: driver_leave() is called again when the hooks have ended or after a timeout. */
 bool driver_hooks_exit(struct driver *driver);
 
-/* driver_ha.c; where Flink has no high availability of its own all of this does nothing */
+/* ha/ha.c; where Flink has no high availability of its own all of this does nothing */
 int driver_ha_open(struct driver *driver, struct err *err);
 void driver_ha_close(struct driver *driver);
 /* drey-init has reported it. */
@@ -272,7 +272,7 @@ bool driver_ha_observe(struct driver *driver, struct observe_plan *plan, lane_do
  * refused. */
 bool driver_ha_prepare(struct driver *driver);
 
-/* driver_control.c */
+/* inputs/requests.c */
 int driver_control_open(struct driver *driver, struct err *err);
 void driver_control_acknowledge(struct driver *driver);
 void driver_control_close(struct driver *driver);

@@ -40,7 +40,7 @@ missing=''
 while read -r file; do
 	case $file in
 	*/*) dir=${file%/*}/ ;;
-	*) file=$dir$file ;; # as in: `agent/core/facts.h`, `resolve.h`
+	*) file=$dir$file ;; # as in: `agent/core/resolve/facts.h`, `resolve.h`
 	esac
 	[ -e "$file" ] || missing+="# README.md: $file is not there"$'\n'
 done < <(sed -n '/^## The files/,/^## Doc/p' README.md | grep '^| `' | cut -d'|' -f2 | grep -oE '`[^`]+`' | tr -d '`')

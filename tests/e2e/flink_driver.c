@@ -20,7 +20,7 @@
 #include "flink/conf.h"
 #include "flink/exit_status.h"
 #include "flink/operation.h"
-#include "run/launch_build.h"
+#include "run/effects/launch_build.h"
 
 #define TIMEOUT_MS 10000
 

@@ -13,8 +13,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "must.h"
-#include "run/control/control_dir.h"
-#include "run/control/control_seen.h"
+#include "run/inputs/control_dir.h"
+#include "run/inputs/control_seen.h"
 
 #define SEPARATOR 0x1e
 

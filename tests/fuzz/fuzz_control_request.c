@@ -6,9 +6,9 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "control/control_request.h"
+#include "control/control_socket.h"
 #include "must.h"
-#include "run/control/control_request.h"
-#include "run/control/control_socket.h"
 
 static void check_nonce(const char *text)
 {

@@ -2,11 +2,11 @@
  * refused in words, a do-not-restart in it is never lost, and the times of any conditions can be taken over. */
 #include <string.h>
 
-#include "core/conditions.h"
+#include "core/report/conditions.h"
 #include "kube/flinkapp.h"
 #include "kube/workload.h"
 #include "must.h"
-#include "run/kube/resource_desired.h"
+#include "run/inputs/resource_desired.h"
 
 static void check_spec(const struct json *spec)
 {

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "must.h"
-#include "run/http_server.h"
+#include "run/outputs/http_server.h"
 
 static bool is_refusal(int status)
 {

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/zone.h"
-#include "core/schedule.h"
+#include "core/lifecycle/schedule.h"
 #include "must.h"
 
 #define DAY_S INT64_C(86400)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/readiness.h"
+#include "core/report/readiness.h"
 #include "tests/sim/sim.h"
 
 #define ID_ENDLESS INT64_MAX

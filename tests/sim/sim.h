@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #include "core/desired_inputs.h"
-#include "core/lifecycle.h"
+#include "core/lifecycle/lifecycle.h"
 #include "core/rng.h"
 
 #define SECOND_MS  INT64_C(1000)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lineage_dirs.h"
+#include "core/resolve/lineage_dirs.h"
 #include "tests/sim/sim.h"
 
 #define METADATA_VERSION 6

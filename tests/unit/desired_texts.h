@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "run/control/control_value.h"
+#include "run/inputs/control_value.h"
 #include "tap.h"
 
 #define TEXTS 6 /* at most; the last is NULL */

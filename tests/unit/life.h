@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle.h"
+#include "core/lifecycle/lifecycle.h"
 #include "tap.h"
 
 #define UNIX_START  1000000000000

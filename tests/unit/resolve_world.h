@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/resolve.h"
+#include "core/resolve/resolve.h"
 #include "tap.h"
 
 #define JOB_A       "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

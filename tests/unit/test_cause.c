@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "core/cause.h"
+#include "core/report/cause.h"
 #include "tap.h"
 
 /* The tests run from the top of the tree. */

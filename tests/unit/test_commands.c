@@ -10,8 +10,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/commands.h"
-#include "run/control/control_request.h"
-#include "run/control/control_socket.h"
+#include "control/control_request.h"
+#include "control/control_socket.h"
 #include "tests/unit/tap.h"
 
 #define DOC(phase, desired, more)                                                                  \

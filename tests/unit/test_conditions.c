@@ -1,4 +1,4 @@
-#include "core/conditions.h"
+#include "core/report/conditions.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "run/control/control_dir.h"
+#include "run/inputs/control_dir.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "control_swap.h"
-#include "run/control/control_seen.h"
-#include "run/control/control_value.h"
+#include "run/inputs/control_seen.h"
+#include "run/inputs/control_value.h"
 
 struct rig {
 	struct swap swap;

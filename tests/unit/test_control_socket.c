@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "run/control/control_path.h"
-#include "run/control/control_request.h"
-#include "run/control/control_socket.h"
+#include "control/control_path.h"
+#include "control/control_request.h"
+#include "control/control_socket.h"
 #include "tests/unit/tap.h"
 
 #define LIMIT_MS 20000

@@ -1,4 +1,4 @@
-#include "run/control/control_watch.h"
+#include "run/inputs/control_watch.h"
 
 #include <fcntl.h>
 #include <string.h>

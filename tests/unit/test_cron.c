@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/cron.h"
+#include "core/lifecycle/cron.h"
 #include "tests/unit/tap.h"
 
 /* 2026-01-01T00:00:00Z is a Thursday. */

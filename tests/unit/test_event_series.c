@@ -1,4 +1,4 @@
-#include "core/event_series.h"
+#include "core/report/event_series.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "core/facts.h"
+#include "core/resolve/facts.h"
 
 #include <stdio.h>
 #include <string.h>

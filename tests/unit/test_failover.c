@@ -1,5 +1,5 @@
 /* Every line of the safety list of the fast release has a test of its own here. */
-#include "core/failover.h"
+#include "core/lifecycle/failover.h"
 
 #include <string.h>
 

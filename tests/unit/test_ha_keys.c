@@ -1,4 +1,4 @@
-#include "core/ha_keys.h"
+#include "core/resolve/ha_keys.h"
 
 #include "resolve_world.h"
 

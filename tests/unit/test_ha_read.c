@@ -1,12 +1,12 @@
 /* Flink's HA maps over the API: which requests are made, what counts as ours, what is written. */
-#include "run/kube/ha_read.h"
+#include "run/ha/ha_read.h"
 
 #include <string.h>
 
 #include "base/clock.h"
 #include "core/job_id.h"
 #include "kube_stub.h"
-#include "run/kube/ha_change.h"
+#include "run/ha/ha_change.h"
 #include "tap.h"
 
 #define MAPS    "/api/v1/namespaces/team-a/configmaps"

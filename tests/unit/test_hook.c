@@ -1,4 +1,4 @@
-#include "run/hook.h"
+#include "run/outputs/hook.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "run/http_server.h"
+#include "run/outputs/http_server.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "core/facts.h"
-#include "core/flink_choice.h"
+#include "core/resolve/facts.h"
+#include "core/resolve/flink_choice.h"
 #include "tests/unit/life.h"
 #include "tests/unit/tap.h"
 

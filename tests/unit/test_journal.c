@@ -1,4 +1,4 @@
-#include "core/journal.h"
+#include "core/journal/journal.h"
 
 #include <dirent.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "run/journal_file.h"
+#include "run/journal/journal_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "run/kube/journal_map.h"
+#include "run/journal/journal_map.h"
 
 #include <inttypes.h>
 #include <pthread.h>

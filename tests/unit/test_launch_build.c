@@ -1,5 +1,5 @@
 /* What Flink is started with is what the launch on record says, and nothing else. */
-#include "run/launch_build.h"
+#include "run/effects/launch_build.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What of a job's checkpoints is on record, and when. */
-#include "core/conditions.h"
+#include "core/report/conditions.h"
 #include "life.h"
 
 static void completes(struct life *l, int64_t id, const char *dir)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "core/lifecycle.h"
+#include "core/lifecycle/lifecycle.h"
 #include "tap.h"
 
 /* The tests run from the top of the tree. */

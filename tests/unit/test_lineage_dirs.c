@@ -1,4 +1,4 @@
-#include "core/lineage_dirs.h"
+#include "core/resolve/lineage_dirs.h"
 
 #include "resolve_world.h"
 

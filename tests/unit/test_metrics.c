@@ -1,4 +1,4 @@
-#include "run/metrics.h"
+#include "run/outputs/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What the life cycle says has happened: in which step, and how often. */
-#include "core/notice.h"
+#include "core/lifecycle/notice.h"
 
 #include <stdlib.h>
 #include <string.h>

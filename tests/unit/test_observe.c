@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "core/flink_choice.h"
 #include "core/job_id.h"
+#include "core/resolve/flink_choice.h"
 
 /* ---- how the last launch ended ---- */
 

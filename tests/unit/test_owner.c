@@ -1,4 +1,4 @@
-#include "core/owner.h"
+#include "core/lifecycle/owner.h"
 
 #include "tap.h"
 

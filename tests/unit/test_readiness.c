@@ -2,13 +2,13 @@
  * Whether the job runs: what Flink says of its tasks, through the real life cycle and the real
  * conditions. The recorded sequences are in tests/fixtures/rest (README.md there).
  */
-#include "core/readiness.h"
+#include "core/report/readiness.h"
 
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "core/conditions.h"
-#include "core/status.h"
+#include "core/report/conditions.h"
+#include "core/report/status.h"
 #include "life.h"
 
 static const struct conditions_outside nothing;
@@ -379,7 +379,7 @@ static struct recording recording_open(const char *version, const char *name)
 	return recording;
 }
 
-/* As run/effect_flink.c makes it of the two answers. */
+/* As run/effects/flink.c makes it of the two answers. */
 static struct view view_of(const struct json *step)
 {
 	const struct json *job = json_first(json_get(json_get(step, "jobs"), "jobs"));

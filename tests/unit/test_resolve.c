@@ -1,6 +1,6 @@
 #include "resolve_world.h"
 
-#include "core/lineage.h"
+#include "core/resolve/lineage.h"
 #include "core/snapshot.h"
 
 TEST(spellings_of_one_path_are_the_same_snapshot)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "core/resolve.h"
+#include "core/resolve/resolve.h"
 #include "tap.h"
 
 static void add_table(struct buf *text, bool veto, const char *title)

@@ -1,6 +1,6 @@
 /* The rules about Flink's HA data, foreign snapshots, ages, stateless jobs and trusted verifications, in the cases
  * that no story tells. */
-#include "core/flink_choice.h"
+#include "core/resolve/flink_choice.h"
 #include "resolve_world.h"
 
 #define CHK_A(n)  "file:/cp/" JOB_A "/chk-" #n

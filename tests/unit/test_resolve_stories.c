@@ -3,7 +3,7 @@
  * S51 are failures of operators, scripts and people; P1-P9 were seen on a cluster with the best
  * operator there is. What each test asserts is what should have happened.
  */
-#include "core/flink_choice.h"
+#include "core/resolve/flink_choice.h"
 #include "resolve_world.h"
 
 #define CHK_A(n)  "file:/cp/" JOB_A "/chk-" #n

@@ -1,4 +1,4 @@
-#include "run/kube/resource_desired.h"
+#include "run/inputs/resource_desired.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/retention.h"
+#include "core/lifecycle/retention.h"
 #include "tests/unit/tap.h"
 
 #define HOUR 3600000LL

@@ -1,5 +1,5 @@
 #include "base/mem.h"
-#include "core/schedule.h"
+#include "core/lifecycle/schedule.h"
 #include "tests/unit/tap.h"
 
 /* Monday, 2026-01-05T00:00:00Z */

@@ -8,7 +8,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "run/config/setup.h"
-#include "run/launch_build.h"
+#include "run/effects/launch_build.h"
 #include "tap.h"
 
 static char dir[64];

@@ -1,4 +1,4 @@
-#include "core/status.h"
+#include "core/report/status.h"
 
 #include <stdlib.h>
 #include <string.h>

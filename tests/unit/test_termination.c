@@ -1,4 +1,4 @@
-#include "run/termination.h"
+#include "run/outputs/termination.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "base/zone.h"
 #include "flink/class_archive.h"
 #include "run/config/config_value.h"
-#include "run/termination.h"
+#include "run/outputs/termination.h"
 #include "store/store.h"
 
 #define SECOND 1000LL

@@ -19,7 +19,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "core/lifecycle.h"
+#include "core/lifecycle/lifecycle.h"
 #include "flink/launch.h"
 
 #define CONFIG_MAX_BYTES    ((size_t)256 * 1024)
@@ -97,7 +97,7 @@ struct config {
 		char *cron;                          /* NULL = none by a cron line */
 		char *time_zone;                     /* NULL = according to TZ */
 		char **blackouts;                    /* NULL = none */
-		int64_t keep_count, keep_max_age_ms; /* core/retention.h */
+		int64_t keep_count, keep_max_age_ms; /* core/lifecycle/retention.h */
 		bool keep_all_origins;
 		bool drain;            /* suspend and restart drain the sources */
 		int64_t stop_retry_ms; /* after a failed stop with savepoint */

@@ -15,7 +15,7 @@
 #include "run/config/setup_kube.h"
 #include "run/config/setup_schedule.h"
 #include "run/config/setup_storage.h"
-#include "run/control/control_dir.h"
+#include "run/inputs/control_dir.h"
 
 /* Two requests a minute; longer, and a job may run twice for longer. */
 #define JOURNAL_CHECK_MS   30000

@@ -9,7 +9,7 @@
 #define DREY_RUN_SETUP_H
 
 #include "base/err.h"
-#include "core/lifecycle.h"
+#include "core/lifecycle/lifecycle.h"
 #include "flink/conf.h"
 #include "flink/rest.h"
 #include "flink/version.h"

@@ -5,7 +5,7 @@
 #define DREY_RUN_SETUP_SCHEDULE_H
 
 #include "base/err.h"
-#include "core/schedule.h"
+#include "core/lifecycle/schedule.h"
 #include "run/config/config.h"
 
 /*

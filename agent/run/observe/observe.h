@@ -16,9 +16,9 @@
 #define DREY_RUN_OBSERVE_H
 
 #include "base/err.h"
-#include "core/facts.h"
-#include "core/journal.h"
-#include "core/lineage_dirs.h"
+#include "core/journal/journal.h"
+#include "core/resolve/facts.h"
+#include "core/resolve/lineage_dirs.h"
 #include "format/ha_map.h"
 #include "store/store_config.h"
 

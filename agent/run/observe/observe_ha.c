@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "core/ha_keys.h"
+#include "core/resolve/ha_keys.h"
 #include "run/observe/observe_internal.h"
 #include "store/content.h"
 #include "store/uri.h"

@@ -1,0 +1,114 @@
+/*
+ * Who waits for a savepoint. One is taken at a time, and whoever asks meanwhile shares the next one: what it
+ * was asked for may have happened after the one that is under way began.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/journal/journal.h"
+
+void savepoint_request_release(struct savepoint_request *request)
+{
+	free(request->nonce);
+	free(request->location);
+	free(request->error);
+	*request = (struct savepoint_request){0};
+}
+
+static struct savepoint_request *find(const struct journal *journal, const char *nonce)
+{
+	for (size_t i = 0; i < journal->savepoint_request_count; i++)
+		if (!strcmp(journal->savepoint_requests[i].nonce, nonce))
+			return &journal->savepoint_requests[i];
+	return NULL;
+}
+
+static void drop(struct journal *journal, size_t index)
+{
+	struct savepoint_request *at = &journal->savepoint_requests[index];
+
+	savepoint_request_release(at);
+	journal->savepoint_request_count--;
+	memmove(at, at + 1, (journal->savepoint_request_count - index) * sizeof(*at));
+}
+
+/* The oldest answer goes; the oldest of all only where nobody has an answer yet. */
+static void make_room(struct journal *journal)
+{
+	size_t index = 0;
+
+	if (journal->savepoint_request_count < JOURNAL_MAX_REQUESTS)
+		return;
+	while (index < journal->savepoint_request_count &&
+	       !journal->savepoint_requests[index].answered)
+		index++;
+	drop(journal, index < journal->savepoint_request_count ? index : 0);
+}
+
+struct savepoint_request *journal_add_savepoint_request(struct journal *journal, const char *nonce)
+{
+	struct savepoint_request *added;
+
+	make_room(journal);
+	journal->savepoint_requests =
+		xreallocarray(journal->savepoint_requests, journal->savepoint_request_count + 1,
+			      sizeof(*journal->savepoint_requests));
+	added = &journal->savepoint_requests[journal->savepoint_request_count++];
+	*added = (struct savepoint_request){.nonce = xstrdup(nonce)};
+	return added;
+}
+
+void journal_ask_savepoint(struct journal *journal, const char *nonce)
+{
+	const struct savepoint_request *asked = find(journal, nonce);
+
+	xstrset(&journal->intent.savepoint_nonce, nonce);
+	if (asked && !asked->answered)
+		return;
+	if (!journal_savepoint_nonce_is_new(journal))
+		return; /* it is asked for once more what has just been answered */
+	if (asked)
+		drop(journal, (size_t)(asked - journal->savepoint_requests));
+	journal_add_savepoint_request(journal, nonce);
+}
+
+bool journal_savepoint_waits(const struct journal *journal)
+{
+	for (size_t i = 0; i < journal->savepoint_request_count; i++)
+		if (!journal->savepoint_requests[i].answered &&
+		    !*journal->savepoint_requests[i].trigger_id)
+			return true;
+	return false;
+}
+
+void journal_join_savepoint(struct journal *journal, const char *trigger_id)
+{
+	for (size_t i = 0; i < journal->savepoint_request_count; i++) {
+		struct savepoint_request *request = &journal->savepoint_requests[i];
+
+		if (!request->answered && !*request->trigger_id)
+			snprintf(request->trigger_id, JOB_ID_BYTES, "%s", trigger_id);
+	}
+}
+
+void journal_answer_savepoint(struct journal *journal, const struct operation_result *result)
+{
+	for (size_t i = 0; i < journal->savepoint_request_count; i++) {
+		struct savepoint_request *request = &journal->savepoint_requests[i];
+
+		if (request->answered || strcmp(request->trigger_id, result->trigger_id) != 0)
+			continue;
+		request->answered = true;
+		request->ok = result->ok;
+		xstrset(&request->location, result->location);
+		xstrset(&request->error, result->error);
+	}
+}
+
+const struct savepoint_request *journal_savepoint_request(const struct journal *journal,
+							  const char *nonce)
+{
+	return nonce ? find(journal, nonce) : NULL;
+}

@@ -1,0 +1,384 @@
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_internal.h"
+
+/* ---- what is wanted ---- */
+
+/* The same order once more is no new one, and an order that stood there at the first look may be of any
+ * age: one that was carried out long ago would be dated now, and what came of it since would count as
+ * known to the person. */
+static void date_restore(struct restore_request *restore, const struct restore_request *wanted,
+			 unsigned fields, int64_t now_unix_ms)
+{
+	if (restore->kind != RESTORE_NONE && restore->token && wanted->token &&
+	    !strcmp(restore->token, wanted->token))
+		return;
+	restore->asked_unix_ms = fields & CONTROL_STANDING ? 0 : now_unix_ms;
+	restore->read_back = false;
+}
+
+static void take_intent(struct journal *journal, const struct intent *wanted, unsigned fields,
+			int64_t now_unix_ms)
+{
+	struct intent *intent = &journal->intent;
+
+	if (fields & CONTROL_STATE)
+		intent->state = wanted->state;
+	if (fields & CONTROL_DO_NOT_RESTART)
+		intent->do_not_restart = wanted->do_not_restart;
+	if ((fields & CONTROL_SAVEPOINT) && wanted->savepoint_nonce)
+		journal_ask_savepoint(journal, wanted->savepoint_nonce);
+	if (fields & CONTROL_RESTART)
+		xstrset(&intent->restart_nonce, wanted->restart_nonce);
+	if (fields & CONTROL_RESTORE) {
+		date_restore(&intent->restore, &wanted->restore, fields, now_unix_ms);
+		intent->restore.kind = wanted->restore.kind;
+		intent->restore.allow_non_restored = wanted->restore.allow_non_restored;
+		intent->restore.foreign = wanted->restore.foreign;
+		xstrset(&intent->restore.token, wanted->restore.token);
+		xstrset(&intent->restore.path, wanted->restore.path);
+		xstrset(&intent->restore.generation, wanted->restore.generation);
+	}
+}
+
+/* A restore request is about the next start. While a job runs that nobody stops, the next start is an
+ * accident in some days' time, and would then go back without anybody thinking of it. */
+bool lifecycle_refuses_restore(const struct lifecycle *life)
+{
+	return life->launch_step > LAUNCH_WRITING &&
+	       (life->phase == PHASE_RUNNING || life->phase == PHASE_LAUNCHING) &&
+	       life->journal.intent.state == DESIRED_RUNNING;
+}
+
+/* The order of before ends with another one, and with a start without any: one that could not be carried out
+ * would hold for ever. One that is refused changes nothing. */
+static bool gives_up_restore(const struct journal *journal, const struct event *event,
+			     unsigned fields)
+{
+	if (fields & CONTROL_RESTORE)
+		return !xstrsame(event->control.intent.restore.token,
+				 journal->intent.restore.token);
+	return (fields & CONTROL_NEW_START) && !(event->control.fields & CONTROL_RESTORE);
+}
+
+static void on_control(struct lifecycle *life, const struct event *event)
+{
+	unsigned fields = event->control.fields;
+
+	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(life)) {
+		fields &= ~(unsigned)CONTROL_RESTORE;
+		note(life, NOTE_WARNING,
+		     "a restore request while the job runs is not taken: suspend or cancel first");
+	}
+	if ((fields & CONTROL_DO_NOT_RESTART) && !event->control.intent.do_not_restart)
+		life->lifted_ms = life->now_ms;
+	if (gives_up_restore(&life->journal, event, fields))
+		journal_give_up_restore(&life->journal, life->config->generation);
+	take_intent(&life->journal, &event->control.intent, fields, life->now_unix_ms);
+	if (fields & CONTROL_NEW_START) {
+		outcome_release(&life->journal.outcome);
+		life->journal.failure_count = 0;
+		journal_forgive_generation(&life->journal, life->config->generation);
+	}
+	/* a launch that is still being written waits until this, too, is on record */
+	for (size_t i = 0; i < life->deferred.count; i++)
+		if (life->deferred.list[i].type == EFFECT_LAUNCH)
+			life->deferred.list[i].sequence = 0;
+	if ((fields & CONTROL_RESTORE) && life->launch_step == LAUNCH_WRITING) {
+		launch_withdraw(life); /* it would start from something else */
+		resolve_start(life, "what is wanted has changed");
+	}
+	if (life->cause == CAUSE_STOP_FAILED && life->journal.intent.state == DESIRED_RUNNING &&
+	    !journal_restart_wanted(&life->journal))
+		enter(life, life->phase, "the job runs on, and is not to be stopped any more");
+	life->stop_retry_ms = 0; /* a person does not wait for a backoff */
+	life->holds = 0;
+	life->want_write = true;
+	if (life->observing)
+		life->observe_again = true;
+	else if (life->retry_ms)
+		life->retry_ms = life->now_ms;
+}
+
+/* Start the operation that is due, if none is in flight. */
+static void pursue_running(struct lifecycle *life)
+{
+	const struct intent *intent = &life->journal.intent;
+	bool may_stop = !life->stop_retry_ms;
+
+	if (intent->state == DESIRED_CANCELLED) {
+		if (life->step != STEP_NONE && life->journal.operation.kind != OPERATION_CANCEL)
+			operation_abandon(life, "superseded by cancel");
+		if (life->step == STEP_NONE)
+			operation_start(life, OPERATION_CANCEL, REASON_CANCEL, NULL);
+	} else if (life->step != STEP_NONE || life->phase != PHASE_RUNNING) {
+		return;
+	} else if (intent->state == DESIRED_SUSPENDED) {
+		if (may_stop)
+			operation_start(life, OPERATION_STOP, REASON_SUSPEND, NULL);
+	} else if (journal_restart_wanted(&life->journal)) {
+		if (may_stop)
+			operation_start(life, OPERATION_STOP, REASON_RESTART,
+					intent->restart_nonce);
+	} else if (journal_savepoint_wanted(&life->journal)) {
+		operation_start(life, OPERATION_SAVEPOINT, REASON_MANUAL, intent->savepoint_nonce);
+	} else if (life->savepoint_ms && life->now_ms >= life->savepoint_ms &&
+		   life->seen.state == JOB_RUNNING && !life->seen.tasks_missing) {
+		operation_start(life, OPERATION_SAVEPOINT, REASON_PERIODIC, NULL);
+	} else {
+		retention_pursue(life);
+	}
+}
+
+/* No Flink runs: park when a launch is not wanted, look for a start when it is wanted again. */
+static void pursue_idle(struct lifecycle *life)
+{
+	struct decision decision;
+	bool parked = resolve_parked(&life->journal, &life->config->policy, &decision);
+
+	if (parked && life->step == STEP_SETTLING && (life->observing || life->retry_ms))
+		return; /* nothing is to be started, but an operation is still to be settled */
+	if (parked && life->step != STEP_SETTLING) {
+		park(life, &decision);
+		operation_refuse_savepoint(life);
+		return;
+	}
+	if (life->phase == PHASE_RESOLVING || (life->phase == PHASE_HOLDING && life->retry_ms) ||
+	    life->observing)
+		return;
+	resolve_start(life, "a start is wanted");
+}
+
+/* Level-triggered: compare what is wanted with what is, whatever event has just come. */
+static void pursue(struct lifecycle *life)
+{
+	if (life->fenced || life->foreign || life->terminating)
+		return;
+	switch (life->phase) {
+	case PHASE_LAUNCHING:
+	case PHASE_RUNNING:
+		if (life->launch_step == LAUNCH_LIVE && !life->end_wanted)
+			pursue_running(life);
+		break;
+	case PHASE_STOPPING: /* a cancel overtakes a stop that does not come to its end */
+		if (life->journal.operation.kind == OPERATION_STOP && !life->end_wanted &&
+		    life->journal.intent.state == DESIRED_CANCELLED)
+			pursue_running(life);
+		break;
+	case PHASE_RESOLVING:
+	case PHASE_HOLDING:
+	case PHASE_SUSPENDED:
+	case PHASE_CANCELLED:
+	case PHASE_FINISHED:
+	case PHASE_FAILED:
+		pursue_idle(life);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- time ---- */
+
+static bool due(struct lifecycle *life, int64_t *deadline_ms)
+{
+	if (!*deadline_ms || life->now_ms < *deadline_ms)
+		return false;
+	*deadline_ms = 0;
+	return true;
+}
+
+void poll_now(struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch(&life->journal);
+	struct effect *effect;
+
+	if (life->polling || !launch || life->launch_step != LAUNCH_LIVE)
+		return;
+	life->polling = true;
+	life->polled_ms = life->now_ms;
+	effect = emit(life, EFFECT_POLL);
+	memcpy(effect->id, launch->job_id, JOB_ID_BYTES);
+	effect->depth = poll_depth(life, launch);
+	if (effect->depth >= POLL_JOB)
+		life->polled_job_ms = life->now_ms;
+	if (effect->depth >= POLL_ALL)
+		life->polled_all_ms = life->now_ms;
+}
+
+static void on_tick(struct lifecycle *life)
+{
+	if (due(life, &life->journal_retry_ms))
+		life->want_write = true;
+	if (due(life, &life->note_ms))
+		life->want_write = true;
+	if (due(life, &life->retry_ms) && !life->observing)
+		observe(life);
+	if (due(life, &life->poll_ms))
+		poll_now(life);
+	due(life, &life->stop_retry_ms);
+	due(life, &life->disposal_ms);
+	/* a little early, where a poll wakes up all the same */
+	if (life->polling && life->polled_ms == life->now_ms && life->check_ms &&
+	    life->check_ms - life->now_ms < life->config->journal_check_ms / 6)
+		life->check_ms = life->now_ms;
+	if (due(life, &life->check_ms))
+		check_journal(life);
+	if (due(life, &life->lease_end_ms))
+		lease_ran_out(life);
+	operation_tick(life);
+	if (due(life, &life->tasks_ms))
+		watch_tasks(life);
+	if (due(life, &life->ready_ms))
+		not_ready(life);
+	if (life->look_ms && life->now_ms >= life->look_ms)
+		stopping_looked(life);
+	if (due(life, &life->kill_ms) && (life->launch_step == LAUNCH_LIVE || life->foreign)) {
+		kill_flink(life);
+		note(life, NOTE_WARNING, "Flink has not ended: SIGKILL");
+	}
+	if (due(life, &life->exit_ms)) {
+		withdraw(life, EFFECT_EXIT);
+		emit(life, EFFECT_EXIT)->status = end_status(life);
+		life->left = true;
+	}
+}
+
+int64_t lifecycle_deadline_ms(const struct lifecycle *life)
+{
+	enum { SAVEPOINT = 0 };
+	const int64_t all[] = {
+		life->savepoint_ms,  life->poll_ms,           life->retry_ms,
+		life->ready_ms,      life->kill_ms,           life->journal_retry_ms,
+		life->stop_retry_ms, life->operation_poll_ms, life->operation_deadline_ms,
+		life->exit_ms,       life->check_ms,          life->lease_end_ms,
+		life->disposal_ms,   life->note_ms,           life->tasks_ms,
+		life->look_ms};
+	int64_t next = -1;
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		/* a savepoint that is due but may not start now (a stop that is wanted goes first)
+		 * is no reason to wake up */
+		if (i == SAVEPOINT && (life->phase != PHASE_RUNNING || life->step != STEP_NONE ||
+				       life->seen.state != JOB_RUNNING ||
+				       life->seen.tasks_missing || life->stop_retry_ms))
+			continue;
+		if (all[i] && (next < 0 || all[i] < next))
+			next = all[i];
+	}
+	return next;
+}
+
+/* ---- one step ---- */
+
+static void dispatch(struct lifecycle *life, const struct event *event)
+{
+	switch (event->type) {
+	case EVENT_HELLO:
+		adopt(life, event);
+		if (event->hello.stopping)
+			on_stopping(life, event->hello.grace_left_ms, event->hello.upgrade);
+		break;
+	case EVENT_TICK:
+		on_tick(life);
+		break;
+	case EVENT_OBSERVED:
+		on_observed(life, event);
+		break;
+	case EVENT_JOURNAL_WRITTEN:
+		on_journal_written(life, event);
+		break;
+	case EVENT_JOURNAL_FAILED:
+		on_journal_failed(life, event);
+		break;
+	case EVENT_JOURNAL_SEEN:
+		on_journal_seen(life, event);
+		break;
+	case EVENT_STARTED:
+		on_started(life, event);
+		break;
+	case EVENT_LAUNCH_FAILED:
+		on_launch_failed(life, event);
+		break;
+	case EVENT_EXITED:
+		on_exited(life, event);
+		break;
+	case EVENT_VIEW:
+		on_view(life, event);
+		break;
+	case EVENT_OPERATION:
+		on_operation(life, event);
+		break;
+	case EVENT_DISPOSED:
+		on_disposed(life, event);
+		break;
+	case EVENT_INSPECTED:
+		on_inspected(life, event);
+		break;
+	case EVENT_CONTROL:
+		on_control(life, event);
+		break;
+	case EVENT_STOPPING:
+		on_stopping(life, event->stopping.grace_left_ms, event->stopping.upgrade);
+		break;
+	case EVENT_COUNT:
+		break;
+	}
+}
+
+void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t now_ms,
+		    int64_t now_unix_ms, struct effects *ret_effects)
+{
+	struct standing before;
+
+	life->now_ms = now_ms;
+	life->now_unix_ms = now_unix_ms;
+	life->out = ret_effects;
+	before = standing(life, event);
+	dispatch(life, event);
+	pursue(life);
+	watch_brake(life);
+	tell_changes(life, event, &before);
+	flush_journal(life);
+	watch_journal(life);
+	life->out = NULL;
+}
+
+void lifecycle_init(struct lifecycle *life, const struct lifecycle_config *config,
+		    struct journal *journal, const struct rng *rng)
+{
+	memset(life, 0, sizeof(*life));
+	life->config = config;
+	life->journal = *journal;
+	memset(journal, 0, sizeof(*journal));
+	life->rng = *rng;
+	life->phase = PHASE_RESOLVING;
+	snprintf(life->reason, sizeof(life->reason), "drey starts");
+	life->ended = end_on_record(&life->journal);
+	life->requested = life->acknowledged = life->journal.sequence;
+	/* where the savepoint of an operation is found was not written down by drey 0.1.0 */
+	if (!life->journal.operation.directory && life->journal.operation.path &&
+	    xstrsame(life->journal.operation.path, config->savepoint_dir) &&
+	    !xstrsame(config->savepoint_dir, config->listed_savepoint_dir))
+		life->journal.operation.directory = xstrdup(config->listed_savepoint_dir);
+	if (journal_launch(&life->journal))
+		life->noted_checkpoint_id = journal_launch(&life->journal)->last_checkpoint_id;
+}
+
+void lifecycle_release(struct lifecycle *life)
+{
+	if (!life)
+		return;
+	journal_release(&life->journal);
+	effects_clear(&life->deferred);
+	free(life->end_reason);
+	free(life->keeper);
+	free(life->stop_location);
+	free(life->operation_error);
+	free(life->journal_error);
+	memset(life, 0, sizeof(*life));
+}

@@ -1,0 +1,484 @@
+/*
+ * lifecycle - the life of one application as a pure state machine.
+ *
+ * Events in, effects out: no clock, no files, no sockets. The driver (run/) executes the effects
+ * and turns their results into events; the simulator does the same against models. What must be
+ * durable is in lifecycle.journal, and an effect that acts on the world comes out only after the
+ * journal write that announces it was acknowledged (EVENT_JOURNAL_WRITTEN).
+ *
+ * Life cycle: lifecycle_init() takes the journal over -> lifecycle_step() for every event, and
+ * EVENT_TICK when lifecycle_deadline_ms() has come -> lifecycle_release().
+ *
+ * At most one operation (savepoint, stop, cancel, dispose) is in flight, at most one poll, one
+ * observation and one journal write.
+ */
+#ifndef DREY_CORE_LIFECYCLE_H
+#define DREY_CORE_LIFECYCLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/journal/journal.h"
+#include "core/lifecycle/notice.h"
+#include "core/lifecycle/phase.h"
+#include "core/lifecycle/retention.h"
+#include "core/lifecycle/schedule.h"
+#include "core/report/cause.h"
+#include "core/resolve/facts.h"
+#include "core/resolve/resolve.h"
+#include "core/rng.h"
+
+/* What SIGTERM to the container means while it is unknown whether it is an upgrade. */
+enum sigterm_policy {
+	SIGTERM_KEEP,      /* forward it, keep the existing state; the next start continues */
+	SIGTERM_SAVEPOINT, /* stop with savepoint inside the grace period */
+	SIGTERM_UPGRADE,   /* always an upgrade: what upgrade_mode says */
+};
+
+/* How the job passes from one generation to the next. */
+enum upgrade_mode {
+	/* stop with savepoint; from the newest checkpoint if that is impossible */
+	UPGRADE_BY_SAVEPOINT,
+	UPGRADE_BY_LAST_STATE, /* end Flink; the next generation starts from the newest state */
+	UPGRADE_STATELESS,     /* cancel; the next generation starts empty */
+};
+
+/* Why the container is being stopped, as far as its owner reveals it. */
+enum upgrade {
+	UPGRADE_UNKNOWN,
+	UPGRADE_NO,  /* the same generation is started again: an eviction, a node drain */
+	UPGRADE_YES, /* another generation follows, or none: scaled to 0, deleted */
+};
+
+struct lifecycle_config {
+	/* savepoints */
+	struct schedule savepoints; /* the periodic ones */
+	struct retention retention;
+	const char *savepoint_dir; /* URI; NULL = operations need Flink's own default */
+	/* Where checkpoints and savepoints are found: the same, except for what Flink leaves out of
+	 * file names (s3.entropy.key). NULL = not known. */
+	const char *listed_checkpoint_dir, *listed_savepoint_dir;
+	const char *ha_cluster_id; /* of Flink's HA maps; NULL = it has no HA */
+	bool drain_on_stop;
+	/* launches */
+	/* URI; each launch gets <dir>/<job id>; NULL = no path of its own */
+	const char *result_store_dir;
+	const char *id_space;      /* of the job ids, job_id.h; NULL = random ones */
+	int64_t id_count;          /* of the numbers that may be used */
+	const char *flink_version; /* NULL = not known */
+	bool application_ids;      /* Flink >= 2.3: application id and its result store as well */
+	const char *generation;    /* NULL = none given */
+	struct policy policy;
+	/* failures */
+	int max_attempts; /* failed attempts inside the window before FAILED */
+	int64_t attempts_window_ms;
+	int64_t backoff_first_ms, backoff_max_ms; /* the first failure of a proven launch waits 0 */
+	/* from exec to RUNNING with the restore verified; also how long a Flink may not know a job
+	 * that ran */
+	int64_t ready_deadline_ms;
+	/* timing */
+	int64_t poll_fast_ms, poll_slow_ms;
+	int64_t poll_tasks_ms;     /* while all is well, between two slow polls; 0 = never */
+	const char *task_managers; /* label selector of their Pods; NULL = not known */
+	int64_t kill_after_ms;     /* from SIGTERM to SIGKILL of Flink */
+	/* while Flink is alive and nothing is written, how often the journal is checked for writes
+	 * by another drey. 0 = never, because a lock keeps every other drey out */
+	int64_t journal_check_ms;
+	/* The prefix, before a slash, of the names of this place's (pod's) writers; NULL: there is
+	 * no other place, because a lock keeps every other drey out. Borrowed. */
+	const char *place;
+	/* A launch of another place whose end was not observed may still be running: for this long
+	 * after our first write nothing is started, so that its drey sees that write. 0 = no need
+	 * to wait */
+	int64_t takeover_ms;
+	/* Fencing is strict: a Flink may run only this long after the last request for the journal
+	 * that showed it as ours. 0 = not strict: an unreachable journal stops nothing */
+	int64_t lease_ms;
+	int64_t hold_retry_first_ms, hold_retry_max_ms;
+	int64_t stop_retry_ms; /* after a failed stop, while the job keeps running */
+	/* ends */
+	enum sigterm_policy on_sigterm;
+	enum upgrade_mode upgrade;
+	bool exit_when_finished; /* end the container when the job has FINISHED (for kind: Job) */
+};
+
+enum job_state {
+	JOB_UNKNOWN, /* not asked, or an unknown word */
+	JOB_INITIALIZING,
+	JOB_CREATED,
+	JOB_RUNNING,
+	JOB_FAILING,
+	JOB_FAILED,
+	JOB_CANCELLING,
+	JOB_CANCELED,
+	JOB_FINISHED,
+	JOB_RESTARTING,
+	JOB_SUSPENDED,
+	JOB_RECONCILING,
+};
+
+/* A savepoint that this job has completed, requested by drey or not. */
+struct seen_savepoint {
+	int64_t id;
+	const char *path;
+	int64_t completed_unix_ms; /* 0 = not known */
+	bool stop;                 /* of a stop with savepoint */
+};
+
+/* The tasks of the job and what they run on, as Flink counts them. */
+struct cluster {
+	bool tasks_known, slots_known;
+	int tasks_total, tasks_running; /* a finished task counts as running */
+	int tasks_waiting;              /* not deployed: for slots, or for the pause of a restart */
+	int task_managers, slots_total, slots_free;
+};
+
+/* What one poll of Flink's REST API returned. Strings are borrowed for the step. */
+struct view {
+	bool reachable;   /* REST answered at all */
+	bool job_present; /* the job id is known there */
+	enum job_state state;
+	bool tasks_missing; /* not every task runs, or it is not known: a savepoint would fail */
+	struct cluster cluster;
+	bool restarts_known;
+	int64_t restarts;       /* of this job by Flink, in this process */
+	bool statistics_known;  /* the checkpoint statistics were read */
+	bool checkpointing_off; /* proven: there are none for this job */
+	bool restored;          /* latest.restored is there */
+	int64_t restored_id;
+	const char *restored_path;
+	int64_t completed_id; /* latest completed checkpoint (no savepoint); 0 = none */
+	const char *completed_path;
+	int64_t completed_unix_ms;
+	const struct seen_savepoint *savepoints; /* those that Flink still lists, in any order */
+	size_t savepoint_count;
+	const char *failure;   /* root cause when the job fails or restarts; NULL = none known */
+	const char *other_job; /* id of another job of this Flink that has not ended; NULL = none */
+};
+
+enum operation_status {
+	STATUS_ACCEPTED, /* the POST was accepted */
+	STATUS_IN_PROGRESS,
+	STATUS_COMPLETED,  /* location is set for savepoint and stop */
+	STATUS_FAILED,     /* Flink says so; error is set, location too when a savepoint survived */
+	STATUS_UNKNOWN_ID, /* 404: this JobManager does not know the trigger id */
+	STATUS_UNREACHABLE, /* no answer: nothing is known */
+};
+
+enum control_field {
+	CONTROL_STATE = 1 << 0,
+	CONTROL_DO_NOT_RESTART = 1 << 1,
+	CONTROL_SAVEPOINT = 1 << 2,
+	CONTROL_RESTART = 1 << 3,
+	CONTROL_RESTORE = 1 << 4,
+	CONTROL_NEW_START = 1 << 5, /* a person asks for a start: forget outcome and attempts */
+	/* with RESTORE: the order was already there on the first read; its age is unknown */
+	CONTROL_STANDING = 1 << 6,
+};
+
+enum event_type {
+	EVENT_HELLO,    /* drey-init reported what is running; the first event */
+	EVENT_TICK,     /* the deadline has come */
+	EVENT_OBSERVED, /* facts and decision */
+	EVENT_JOURNAL_WRITTEN,
+	EVENT_JOURNAL_FAILED,
+	/* it was checked, and no other drey has written it, as far as is known */
+	EVENT_JOURNAL_SEEN,
+	EVENT_STARTED,       /* exec succeeded */
+	EVENT_LAUNCH_FAILED, /* Flink was not started */
+	EVENT_EXITED,        /* reaped: proven dead */
+	EVENT_VIEW,
+	EVENT_OPERATION, /* answer to an operation's POST or poll */
+	EVENT_DISPOSED,  /* the result of a disposal */
+	EVENT_INSPECTED, /* the savepoint that an operation reported was inspected */
+	EVENT_CONTROL,   /* the desired state has changed */
+	EVENT_STOPPING,  /* the container is being stopped */
+	EVENT_COUNT,
+};
+
+/* Strings and pointers are borrowed for the step. */
+struct event {
+	enum event_type type;
+	union {
+		struct {
+			const char *running; /* launch (job) id of the live Flink, NULL = none */
+			const char *last;    /* launch id that ended last, NULL = none known */
+			int64_t running_number, last_number; /* of these launches; 0 = not known */
+			bool fenced; /* an earlier agent in this container was fenced */
+			int last_wait_status;
+			bool stopping;
+			int64_t grace_left_ms;
+			enum upgrade upgrade; /* with stopping */
+		} hello;
+		struct {
+			struct facts *facts; /* candidates; verdicts already written */
+			const struct decision *decision;
+		} observed;
+		struct {
+			int64_t sequence;
+			bool conflict; /* FAILED: another drey has written; this one is fenced */
+			const char *error;
+			bool lost;    /* SEEN: it is missing, or a backup: write it again */
+			bool unknown; /* SEEN: it could not be read */
+		} journal;
+		struct {
+			const char *launch_id;
+			int64_t number; /* of the launch; 0 = not known */
+			int wait_status;
+			bool oom_killed;
+			const char *error; /* LAUNCH_FAILED */
+			/* LAUNCH_FAILED: no attempt, it must not be made now; CAUSE_NONE = a
+			 * failed attempt */
+			enum cause held;
+			const char *meaning; /* EXITED: a sentence about the status */
+		} process;
+		struct view view;
+		struct {
+			const char *trigger_id;
+			const char *job_id; /* that was queried; NULL = not known */
+			enum operation_status status;
+			const char *location;
+			const char *error;
+		} operation;
+		struct {
+			const char *path;
+			bool readable; /* false: could not be read, error says why */
+			bool complete;
+			int64_t checkpoint_id, size_bytes, file_count;
+			const char *error;
+		} inspected;
+		struct {
+			const char *path;
+			const char *error; /* NULL: the savepoint is deleted */
+		} disposed;
+		struct {
+			unsigned fields; /* enum control_field */
+			struct intent intent;
+		} control;
+		struct {
+			int64_t grace_left_ms;
+			enum upgrade upgrade;
+		} stopping;
+	};
+};
+
+enum effect_type {
+	EFFECT_OBSERVE,       /* gather facts, resolve, answer EVENT_OBSERVED */
+	EFFECT_WRITE_JOURNAL, /* lifecycle.journal as it is now; sequence */
+	EFFECT_LAUNCH,        /* the current launch of the journal */
+	EFFECT_POLL,          /* answer EVENT_VIEW; job id, depth */
+	EFFECT_TRIGGER,       /* POST the journal's operation, answer EVENT_OPERATION */
+	EFFECT_POLL_OPERATION,
+	EFFECT_INSPECT, /* path; answer EVENT_INSPECTED */
+	/* path; job_id: only the Flink that runs this job deletes it; answer EVENT_DISPOSED */
+	EFFECT_DISPOSE,
+	EFFECT_SIGNAL,   /* signo to Flink; group = its whole process group */
+	EFFECT_STOP_ACK, /* tell drey-init that the agent handles the stop */
+	EFFECT_EXIT,     /* tell drey-init to exit with status */
+	EFFECT_NOTE,     /* a line for people: level, text */
+	/* is it what was last written? Then EVENT_JOURNAL_SEEN. If another drey has written it:
+	 * EVENT_JOURNAL_FAILED with conflict, and the sequence requested last; if it no longer
+	 * makes sense, EVENT_JOURNAL_SEEN (unknown) and then the same without conflict */
+	EFFECT_CHECK_JOURNAL,
+	/* tell drey-init: SIGKILL for Flink at until_ms, and no launch after that, unless another
+	 * EFFECT_LEASE extends it; comes before the LAUNCH that it allows */
+	EFFECT_LEASE,
+	EFFECT_TELL, /* pass the notice to hooks, Kubernetes Events and metrics */
+};
+
+enum note_level {
+	NOTE_INFO,
+	NOTE_WARNING,
+	NOTE_ERROR,
+};
+
+/* How much a poll requests. */
+enum poll_depth {
+	POLL_TASKS, /* state and tasks; the rest only if they are not as they should be */
+	POLL_JOB,   /* the checkpoint statistics, slots and TaskManagers as well */
+	POLL_ALL,   /* and how often Flink has restarted the job */
+};
+
+struct effect {
+	enum effect_type type;
+	int64_t sequence;
+	int64_t until_ms; /* LEASE: on the monotonic clock, which drey-init shares */
+	int signo;
+	bool group;
+	int status;
+	enum note_level level;
+	enum poll_depth depth; /* POLL */
+	enum cause cause;      /* NOTE that a phase begins: lifecycle.cause */
+	/* POLL, DISPOSE, SIGNAL: job id; TRIGGER, POLL_OPERATION: trigger id */
+	char id[JOB_ID_BYTES];
+	char *text;           /* INSPECT, DISPOSE: path; NOTE: the line; owned by the effect */
+	struct notice notice; /* TELL; its strings are owned by the effect */
+};
+
+#define LIFECYCLE_MAX_EFFECTS 24
+
+/* Filled by one step; the caller executes them in order, then effects_clear(). */
+struct effects {
+	struct effect list[LIFECYCLE_MAX_EFFECTS];
+	size_t count;
+};
+
+enum launch_step {
+	LAUNCH_NONE,
+	LAUNCH_WRITING,  /* the intent is being written */
+	LAUNCH_STARTING, /* drey-init was asked */
+	LAUNCH_LIVE,     /* the process runs */
+};
+
+enum operation_step {
+	STEP_NONE,
+	STEP_WRITING,    /* the intent is being written */
+	STEP_TRIGGERING, /* POST under way, or to be repeated */
+	STEP_POLLING,
+	STEP_INSPECTING, /* the reported savepoint is being inspected */
+	STEP_ENDING,     /* stop, cancel: waiting for the job's final state */
+	STEP_SETTLING,   /* Flink ended before the result was seen: storage is searched for it */
+};
+
+struct lifecycle {
+	const struct lifecycle_config *config;
+	struct journal journal;
+	struct rng rng;
+	enum phase phase;
+	enum cause cause; /* the same in one word; CAUSE_NONE = all is as it should be */
+	char reason[512]; /* why this phase; for people */
+	/* Another writer owns the journal: never write or launch again. Our own Flink is killed
+	 * immediately, with its whole process group, whether Flink has HA or not:
+	 * - without HA nothing but drey keeps the job from running twice;
+	 * - with HA Flink's leader election does, but an unsupervised Flink would stand by, lead
+	 *   again after the next failure, and continue from what its own job id has;
+	 * - no savepoint, and no SIGTERM: the state of a fenced job is not used, and a Flink that
+	 *   exits in good order may commit, or delete checkpoints that the other drey's job
+	 *   depends on.
+	 * The container does not exit: restarted, it would take the journal back from the other
+	 * drey, which would then kill its job, and so on without end. */
+	bool fenced;
+	bool terminating;              /* the container is being stopped: no more launches */
+	bool foreign;                  /* drey-init runs a Flink that is not in the journal */
+	char foreign_id[JOB_ID_BYTES]; /* its launch id */
+	bool left;                     /* drey-init was told to exit */
+	enum phase ended;              /* the end reported last; PHASE_COUNT = none */
+
+	/* the process */
+	enum launch_step launch_step;
+	/* the last launch never left drey: the next one takes its place and its id */
+	bool launch_void;
+	bool end_counts;  /* Flink is being stopped, and that counts as a failed attempt */
+	bool end_wanted;  /* Flink is being stopped */
+	char *end_reason; /* why; owned */
+
+	/* requests in flight */
+	bool observing, polling, disposing;
+	char *keeper;       /* checked before an older one is disposed of; owned, NULL = none */
+	bool observe_again; /* the desired state changed during the observation */
+	enum operation_step step;
+	bool asking;            /* TRIGGER or POLL_OPERATION is under way */
+	bool accepted;          /* this JobManager has accepted our POST for the operation */
+	char *stop_location;    /* the savepoint of the stop operation, once reported; owned */
+	char *operation_error;  /* what went wrong although there is a savepoint; owned */
+	bool savepoint_damaged; /* the stop operation's savepoint is proven incomplete */
+
+	/* the journal write */
+	bool want_write;
+	int64_t requested, acknowledged; /* sequence numbers; equal = no write in flight */
+	bool journal_broken;             /* the last write failed; repeated at journal_retry_ms */
+	char *journal_error;             /* why; NULL = it is not broken; owned */
+	int journal_failures;            /* in a row, for the backoff */
+	/* effect.sequence: the write that has to come first, 0 = the next one */
+	struct effects deferred;
+
+	/* The newest checkpoint is recorded within a minute: the id written last, when anything was
+	 * last written, and when to write it if nothing else is written; 0 = it is recorded. */
+	int64_t noted_checkpoint_id, noted_ms, note_ms;
+
+	/* two dreys */
+	bool has_written;      /* the journal was ours, since this agent began */
+	bool takeover_pending; /* the wait for another place's launch begins with our first write */
+	/* the facts are gathered while the Flink of that launch may still add state */
+	bool looks_early;
+	bool checking;                        /* the journal is being checked */
+	int64_t write_sent_ms, check_sent_ms, /* when the last one was requested */
+		owned_ms; /* when the last journal that proved to be ours was requested */
+
+	int64_t polled_ms; /* when the last poll was sent: its answer is at best from then */
+	int64_t polled_job_ms, polled_all_ms; /* the last poll of that depth, or deeper; 0 = none */
+
+	/* what was last seen */
+	struct {
+		bool reachable, job_present;
+		enum job_state state;
+		int64_t not_restored_ms; /* since when RUNNING without the restore that we expect */
+		int64_t savepoint_id;    /* savepoints up to this id are known */
+		bool tasks_missing;      /* the job does not run, or not all of it */
+		struct cluster cluster;
+		int64_t all_ran_ms; /* the last poll that saw all tasks running; 0 = never */
+		int slots_used;     /* by the job, when all its tasks ran; 0 = not known */
+		bool not_ready;     /* it was reported that the tasks do not run */
+		bool restarts_known;
+		int64_t restarts;      /* by Flink, in this process */
+		int64_t statistics_ms; /* polled_ms of the last poll that returned statistics */
+		int64_t finished_ms;   /* since when FINISHED for an unclear reason */
+	} seen;
+
+	/* deadlines on the monotonic clock, 0 = not armed */
+	int64_t poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms, stop_retry_ms,
+		operation_poll_ms, operation_deadline_ms, exit_ms, check_ms, /* check the journal */
+		/* the drey of another place's launch has seen that it is not the owner */
+		takeover_ms, lease_end_ms, /* Flink must have ended soon after */
+		disposal_ms,               /* retention checks again; 0 = now */
+		tasks_ms;                  /* until then tasks may be missing */
+	int64_t grace_end_ms;              /* when the container will be killed; 0 = not known */
+	enum operation_reason stop_reason; /* of the stop that waits */
+	/* the container is being stopped, and Flink is polled once more first: at most until then;
+	 * 0 = no such poll */
+	int64_t look_ms;
+	int64_t look_since_ms; /* only answers to requests after this count */
+	int64_t budget_end_ms; /* a stop of the container must be complete by then */
+	enum upgrade upgrade;  /* why the container is being stopped */
+	int64_t lifted_ms;     /* when do-not-restart was last lifted, in this process */
+	/* a stop waits for the savepoint in flight, and must be complete by then; 0 = none waits */
+	int64_t stop_by_ms;
+	int holds; /* in a row, for the backoff */
+
+	/* the step that runs */
+	int64_t now_ms, now_unix_ms;
+	struct effects *out;
+};
+
+/* Takes the journal over (the caller's struct is emptied). `config` is borrowed for the whole life.
+ * Nothing happens until EVENT_HELLO. */
+void lifecycle_init(struct lifecycle *life, const struct lifecycle_config *config,
+		    struct journal *journal, const struct rng *rng);
+void lifecycle_release(struct lifecycle *life);
+
+/* Take one event. now_ms: monotonic; now_unix_ms: wall clock, only ever recorded or shown. */
+void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t now_ms,
+		    int64_t now_unix_ms, struct effects *ret_effects);
+
+/* True while a job is running that is not to be stopped: a restore request (CONTROL_RESTORE) is
+ * then refused, because it would silently apply to the next restart. */
+bool lifecycle_refuses_restore(const struct lifecycle *life);
+
+/* True while this agent has never owned the journal, and no Flink of its own can be running: a
+ * write conflict then costs it nothing. It is not fenced; the next agent reads the journal
+ * again. */
+bool lifecycle_is_newcomer(const struct lifecycle *life);
+
+/* Monotonic time of the next EVENT_TICK; -1 = none. */
+int64_t lifecycle_deadline_ms(const struct lifecycle *life);
+
+void effects_clear(struct effects *effects);
+
+const char *job_state_name(enum job_state state); /* "RUNNING", ... as Flink spells it */
+enum job_state job_state_parse(const char *name); /* JOB_UNKNOWN for an unknown word */
+bool job_state_is_final(enum job_state state);    /* FINISHED, CANCELED, FAILED */
+const char *event_type_name(enum event_type type);
+const char *effect_type_name(enum effect_type type);
+
+#endif

@@ -1,0 +1,205 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/backoff.h"
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_internal.h"
+
+#define JOURNAL_RETRY_FIRST_MS 1000
+#define JOURNAL_RETRY_MAX_MS   30000
+
+/* ---- effects ---- */
+
+static struct effect *append(struct effects *effects, enum effect_type type)
+{
+	struct effect *effect;
+
+	/* The longest step needs about a third of the room; running out is a bug, not a state. */
+	if (effects->count == LIFECYCLE_MAX_EFFECTS)
+		abort();
+	effect = &effects->list[effects->count++];
+	*effect = (struct effect){.type = type};
+	return effect;
+}
+
+struct effect *emit(struct lifecycle *life, enum effect_type type)
+{
+	return append(life->out, type);
+}
+
+struct effect *emit_after_write(struct lifecycle *life, enum effect_type type)
+{
+	life->want_write = true;
+	return append(&life->deferred, type);
+}
+
+static void remove_effect(struct effects *effects, size_t index)
+{
+	free(effects->list[index].text);
+	notice_release(&effects->list[index].notice);
+	effects->count--;
+	memmove(&effects->list[index], &effects->list[index + 1],
+		(effects->count - index) * sizeof(effects->list[0]));
+}
+
+bool withdraw(struct lifecycle *life, enum effect_type type)
+{
+	size_t before = life->deferred.count;
+
+	for (size_t i = life->deferred.count; i-- > 0;)
+		if (life->deferred.list[i].type == type)
+			remove_effect(&life->deferred, i);
+	return life->deferred.count != before;
+}
+
+void effects_clear(struct effects *effects)
+{
+	while (effects->count)
+		remove_effect(effects, effects->count - 1);
+}
+
+/* Give out what waited for the journal write that was just acknowledged, in order. */
+static void release_deferred(struct lifecycle *life)
+{
+	for (size_t i = 0; i < life->deferred.count;) {
+		struct effect *effect = &life->deferred.list[i];
+
+		if (!effect->sequence || effect->sequence > life->acknowledged) {
+			i++;
+			continue;
+		}
+		if (effect->type == EFFECT_LAUNCH) {
+			remove_effect(&life->deferred, i);
+			launch_written(life);
+			continue;
+		}
+		if (effect->type == EFFECT_SIGNAL)
+			life->kill_ms = life->now_ms + life->config->kill_after_ms;
+		if (effect->type == EFFECT_EXIT) {
+			life->left = true;
+			life->exit_ms = 0;
+		}
+		*append(life->out, effect->type) = *effect;
+		effect->text = NULL;
+		remove_effect(&life->deferred, i);
+	}
+}
+
+void note(struct lifecycle *life, enum note_level level, const char *fmt, ...)
+{
+	struct effect *effect = emit(life, EFFECT_NOTE);
+	va_list ap;
+
+	effect->level = level;
+	va_start(ap, fmt);
+	if (vasprintf(&effect->text, fmt, ap) < 0)
+		effect->text = NULL;
+	va_end(ap);
+}
+
+static void become(struct lifecycle *life, enum phase phase, enum cause cause, const char *fmt,
+		   va_list ap)
+{
+	enum note_level level = NOTE_INFO;
+	char reason[sizeof(life->reason)];
+	char line[sizeof(reason) + 64];
+
+	vsnprintf(reason, sizeof(reason), fmt, ap);
+	life->cause = cause;
+	if (life->phase == phase && !strcmp(life->reason, reason))
+		return;
+	memcpy(life->reason, reason, sizeof(reason));
+	life->phase = phase;
+	xstrset(&life->journal.phase, phase_name(phase));
+	snprintf(line, sizeof(line), "%s: %s", phase_name(phase), reason);
+	journal_add_log(&life->journal, life->now_unix_ms, line);
+	if (phase == PHASE_HOLDING)
+		level = NOTE_WARNING;
+	if (phase == PHASE_FAILED)
+		level = NOTE_ERROR;
+	note(life, level, "%s", line);
+	life->out->list[life->out->count - 1].cause = cause;
+	life->want_write = true;
+}
+
+void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	become(life, phase, CAUSE_NONE, fmt, ap);
+	va_end(ap);
+}
+
+void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	become(life, phase, cause, fmt, ap);
+	va_end(ap);
+}
+
+/* ---- the journal ---- */
+
+/* One write at a time; what changes meanwhile goes into the next one. */
+void flush_journal(struct lifecycle *life)
+{
+	if (!life->want_write || life->fenced || life->requested != life->acknowledged ||
+	    life->journal_retry_ms)
+		return;
+	life->want_write = false;
+	life->requested = ++life->journal.sequence;
+	life->write_sent_ms = life->now_ms;
+	checkpoint_noted(life);
+	for (size_t i = 0; i < life->deferred.count; i++)
+		if (!life->deferred.list[i].sequence)
+			life->deferred.list[i].sequence = life->requested;
+	emit(life, EFFECT_WRITE_JOURNAL)->sequence = life->requested;
+}
+
+void on_journal_written(struct lifecycle *life, const struct event *event)
+{
+	if (event->journal.sequence != life->requested)
+		return; /* a late answer to a write that was given up */
+	life->acknowledged = life->requested;
+	life->has_written = true;
+	if (life->journal_broken)
+		note(life, NOTE_INFO, "the journal can be written again");
+	life->journal_broken = false;
+	xstrset(&life->journal_error, NULL);
+	life->journal_failures = 0;
+	journal_is_ours(life, life->write_sent_ms); /* it has shown that nobody else has written */
+	if (life->takeover_pending)
+		life->takeover_ms = life->now_ms + life->config->takeover_ms;
+	life->takeover_pending = false;
+	life->check_ms = 0;
+	release_deferred(life);
+}
+
+void on_journal_failed(struct lifecycle *life, const struct event *event)
+{
+	if (event->journal.sequence != life->requested)
+		return;
+	life->acknowledged = life->requested;
+	if (event->journal.conflict) {
+		fence(life, event->journal.error);
+		return;
+	}
+	/* Nothing that waits for this write may come out: it is attached to the next one. */
+	for (size_t i = 0; i < life->deferred.count; i++)
+		life->deferred.list[i].sequence = 0;
+	life->want_write = true;
+	life->journal_failures++;
+	life->journal_retry_ms =
+		life->now_ms +
+		backoff_ms(JOURNAL_RETRY_FIRST_MS, JOURNAL_RETRY_MAX_MS, life->journal_failures);
+	if (!life->journal_broken)
+		note(life, NOTE_ERROR,
+		     "the journal cannot be written, nothing new is started until it can: %s",
+		     event->journal.error);
+	life->journal_broken = true;
+	xstrset(&life->journal_error, event->journal.error);
+}

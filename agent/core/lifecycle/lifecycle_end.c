@@ -1,0 +1,319 @@
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_internal.h"
+
+/* ---- ended by us, or by itself ---- */
+
+static void send_term(struct lifecycle *life, bool after_write)
+{
+	struct effect *effect =
+		after_write ? emit_after_write(life, EFFECT_SIGNAL) : emit(life, EFFECT_SIGNAL);
+
+	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
+	effect->signo = SIGTERM;
+	if (!after_write)
+		life->kill_ms = life->now_ms + life->config->kill_after_ms;
+}
+
+void kill_flink(struct lifecycle *life)
+{
+	struct effect *effect = emit(life, EFFECT_SIGNAL);
+
+	memcpy(effect->id,
+	       life->foreign ? life->foreign_id : journal_launch(&life->journal)->job_id,
+	       JOB_ID_BYTES);
+	effect->signo = SIGKILL;
+	effect->group = true;
+	life->kill_ms = life->now_ms + life->config->kill_after_ms;
+	life->end_wanted = true;
+}
+
+/* Takes `reason` over. */
+static void end_with(struct lifecycle *life, bool after_write, bool counts, enum cause cause,
+		     char *reason)
+{
+	enum phase phase = life->terminating ? PHASE_TERMINATING : PHASE_STOPPING;
+
+	enter_because(life, phase, cause, "%s", reason ? reason : "Flink is to end");
+	if (!life->end_wanted) {
+		free(life->end_reason);
+		life->end_reason = reason;
+		reason = NULL;
+		life->end_counts = counts;
+		life->end_wanted = true;
+		if (life->launch_step == LAUNCH_LIVE)
+			send_term(life, after_write);
+	} else if (!after_write && withdraw(life, EFFECT_SIGNAL)) {
+		send_term(life, false);
+	}
+	free(reason);
+	life->ready_ms = 0;
+}
+
+void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
+{
+	char *reason = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&reason, fmt, ap) < 0)
+		reason = NULL;
+	va_end(ap);
+	end_with(life, after_write, counts, CAUSE_NONE, reason);
+}
+
+void end_flink_because(struct lifecycle *life, enum cause cause, const char *fmt, ...)
+{
+	char *reason = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&reason, fmt, ap) < 0)
+		reason = NULL;
+	va_end(ap);
+	end_with(life, false, true, cause, reason);
+}
+
+static bool exited_with_0(int wait_status)
+{
+	return wait_status != -1 && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+}
+
+/* How a Flink that nobody asked to end has ended. */
+static void flink_died(struct lifecycle *life, int wait_status, const char *meaning)
+{
+	struct outcome *outcome = &life->journal.outcome;
+
+	if (exited_with_0(wait_status)) {
+		/* Flink was told not to end by itself, so nobody knows what this was: running the
+		 * job again could repeat a finished one. */
+		outcome_release(outcome);
+		outcome->kind = OUTCOME_UNKNOWN;
+		outcome->unix_ms = life->now_unix_ms;
+		outcome->reason = xstrdup(
+			"Flink ended with exit status 0 before its final state could be read");
+		resolve_start(life, outcome->reason);
+		return;
+	}
+	launch_failure(life, meaning);
+}
+
+static void forget_process(struct lifecycle *life)
+{
+	life->launch_step = LAUNCH_NONE;
+	life->poll_ms = life->ready_ms = life->kill_ms = life->savepoint_ms = life->note_ms = 0;
+	life->tasks_ms = life->polled_job_ms = life->polled_all_ms = 0;
+	life->polling = false;
+	life->look_ms = 0;
+	life->accepted = false;
+	withdraw(life, EFFECT_SIGNAL);
+	withdraw(life, EFFECT_DISPOSE);
+	life->disposing = false;
+	xstrset(&life->keeper, NULL);
+	life->disposal_ms = 0;
+	memset(&life->seen, 0, sizeof(life->seen));
+}
+
+static void record_end(struct lifecycle *life, int wait_status)
+{
+	struct launch *launch = journal_launch(&life->journal);
+
+	launch->ended_unix_ms = life->now_unix_ms;
+	launch->wait_status = wait_status;
+	if (exited_with_0(wait_status)) /* Flink ends well only after its job */
+		launch->job_ended = true;
+	life->want_write = true;
+}
+
+void on_exited(struct lifecycle *life, const struct event *event)
+{
+	enum operation_kind kind = life->journal.operation.kind;
+	char *end_reason = life->end_reason;
+	bool end_wanted = life->end_wanted;
+	bool stopped;
+
+	if (life->foreign) {
+		life->foreign = life->end_wanted = false;
+		life->kill_ms = 0;
+		if (life->terminating || life->fenced)
+			return;
+		/* an operation on record is of a Flink before this one, which nobody can ask any more */
+		operation_flink_gone(life);
+		resolve_start(life, "the Flink that the journal does not know has ended");
+		return;
+	}
+	if (!is_current_launch(life, event->process.launch_id, event->process.number) ||
+	    life->launch_step == LAUNCH_NONE)
+		return;
+	record_end(life, event->process.wait_status);
+	forget_process(life);
+	/* a clean end in the middle of a stop is that stop, although its result was not seen */
+	stopped = life->step == STEP_ENDING ||
+		  ((kind == OPERATION_STOP || kind == OPERATION_CANCEL) &&
+		   exited_with_0(event->process.wait_status));
+	operation_flink_gone(life);
+	life->end_wanted = false;
+	life->end_reason = NULL;
+	if (life->terminating) {
+		enter(life, PHASE_TERMINATING, "Flink has ended: %s", event->process.meaning);
+		leave(life);
+	} else if (life->fenced) {
+		note(life, NOTE_WARNING, "the Flink of a drey that has lost the journal has ended");
+	} else if (end_wanted && life->end_counts) {
+		launch_failure(life, end_reason ? end_reason : event->process.meaning);
+	} else if (end_wanted || stopped) {
+		resolve_start(life, end_reason ? end_reason : "the job was stopped");
+	} else {
+		flink_died(life, event->process.wait_status, event->process.meaning);
+	}
+	free(end_reason);
+}
+
+/* ---- the agent has (re)started ---- */
+
+static void adopt_running(struct lifecycle *life, struct launch *launch)
+{
+	enum operation_kind kind = life->journal.operation.kind;
+
+	life->launch_step = LAUNCH_LIVE;
+	if (!launch->started_unix_ms)
+		launch->started_unix_ms = life->now_unix_ms;
+	note(life, NOTE_INFO, "launch %" PRId64 " (job %s) still runs: taken over", launch->number,
+	     launch->job_id);
+	life->poll_ms = life->now_ms;
+	if (life->config->lease_ms)
+		check_journal(life);
+	if (life->journal.outcome.kind != OUTCOME_NONE) {
+		end_flink(life, false, false, "its outcome is on record: %s",
+			  life->journal.outcome.reason ? life->journal.outcome.reason : "");
+		return;
+	}
+	/* what was true for the agent before need not be true any more */
+	enter(life, PHASE_LAUNCHING, "drey was started again, and looks whether the job runs");
+	life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
+	schedule_savepoint(life);
+	if (kind == OPERATION_NONE)
+		return;
+	operation_adopt(life);
+	if (kind == OPERATION_STOP || kind == OPERATION_CANCEL)
+		enter(life, PHASE_STOPPING, "the %s of the agent before goes on",
+		      operation_kind_name(kind));
+}
+
+/* Flink ended while no agent looked. */
+static void adopt_ended(struct lifecycle *life, struct launch *launch, const struct event *event)
+{
+	bool seen = is_current_launch(life, event->hello.last, event->hello.last_number);
+	bool stopping = life->journal.operation.kind == OPERATION_STOP ||
+			life->journal.operation.kind == OPERATION_CANCEL;
+	bool never_good;
+
+	if (seen && !launch->started_unix_ms)
+		launch->started_unix_ms = life->now_unix_ms; /* it was, but nobody was told */
+	never_good = launch->started_unix_ms && !launch->proven_unix_ms;
+	record_end(life, seen ? event->hello.last_wait_status : -1);
+	operation_flink_gone(life);
+	if (stopping)
+		resolve_start(life, "Flink ended during a stop, while no agent looked");
+	else if (seen)
+		flink_died(life, event->hello.last_wait_status,
+			   "Flink ended while no agent looked");
+	else if (never_good)
+		launch_failure(life, "the container ended before the launch was proven");
+	else
+		resolve_start(life, "the container is new");
+}
+
+/* While this Flink ran, somebody has decided a later launch: only another drey can have. */
+static bool is_superseded(const struct lifecycle *life, const char *job_id)
+{
+	for (size_t i = 0; i < life->journal.launch_count; i++)
+		if (!strcmp(life->journal.launches[i].job_id, job_id))
+			return true;
+	return false;
+}
+
+/* The launch is known by its number and by who has decided it: one that goes on has the job id of the one before,
+ * and another drey may have decided it. */
+static bool runs_here(struct lifecycle *life, const struct event *event)
+{
+	return is_current_launch(life, event->hello.running, event->hello.running_number) &&
+	       !is_elsewhere(life, journal_launch(&life->journal));
+}
+
+/* Why this container has lost the journal, although nothing is to be seen of that in it; NULL = it has not. */
+static const char *lost_before(struct lifecycle *life, const struct event *event)
+{
+	if (event->hello.fenced)
+		return "the agent before has seen that, in this container";
+	/* from its first write on it waits for a time in which we have to see that */
+	if (event->hello.running && runs_here(life, event) && was_written_elsewhere(life))
+		return "it has written since the agent before of this container did";
+	if (!event->hello.running && event->hello.last &&
+	    is_elsewhere(life, journal_launch(&life->journal)))
+		return "it has decided a later launch than the one that ran here";
+	return NULL;
+}
+
+/* It was written down, and drey-init, which has run the one before, was never asked for it. */
+static bool was_never_asked_for(struct lifecycle *life, const struct launch *launch,
+				const struct event *event)
+{
+	return event->hello.last && event->hello.last_number &&
+	       event->hello.last_number < launch->number && !is_elsewhere(life, launch);
+}
+
+static void adopt_nothing(struct lifecycle *life, const struct event *event)
+{
+	struct launch *launch = journal_launch(&life->journal);
+
+	takeover_begin(life);
+	if (launch && !launch->ended_unix_ms && was_never_asked_for(life, launch, event)) {
+		launch_never_started(life, launch);
+		operation_flink_gone(life);
+		resolve_start(life, "the last launch was decided, and never made");
+	} else if (launch && !launch->ended_unix_ms) {
+		adopt_ended(life, launch, event);
+	} else {
+		operation_flink_gone(life);
+		resolve_start(life, "drey starts");
+	}
+}
+
+void adopt(struct lifecycle *life, const struct event *event)
+{
+	const char *running = event->hello.running, *lost = lost_before(life, event);
+	struct launch *launch = journal_launch(&life->journal);
+
+	life->owned_ms = life->now_ms; /* drey-init has its own idea, from the agent before */
+	if (running && (lost || !runs_here(life, event))) {
+		life->foreign = true;
+		snprintf(life->foreign_id, JOB_ID_BYTES, "%s", running);
+		if (lost || is_superseded(life, running)) {
+			fence(life,
+			      lost ? lost
+				   : "it has decided a later launch than the one that runs here");
+			return;
+		}
+		enter_because(
+			life, PHASE_HOLDING, CAUSE_UNKNOWN_FLINK_RUNS,
+			"a Flink runs (launch %s) that the journal does not know; drey does nothing until it has ended",
+			running);
+		return;
+	}
+	if (running) {
+		adopt_running(life, launch);
+		return;
+	}
+	if (lost)
+		fence(life, lost);
+	else
+		adopt_nothing(life, event);
+}

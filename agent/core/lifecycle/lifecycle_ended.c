@@ -1,0 +1,122 @@
+/*
+ * The job has come to its end: what that was, and that it is on record before anything else happens.
+ * A job that was stopped with a savepoint is FINISHED to Flink as well; only the savepoint tells.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_internal.h"
+
+/* Flink gives an answer about checkpoints again for 3 s (rest.cache.checkpoint-statistics.timeout). */
+#define STATISTICS_CACHE_MS 3000
+#define UNCLEAR_MS          (4 * STATISTICS_CACHE_MS) /* statistics that do not come at all */
+
+void outcome_set(struct lifecycle *life, enum outcome_kind kind, const char *fmt, ...)
+{
+	struct outcome *outcome = &life->journal.outcome;
+	va_list ap;
+
+	outcome_release(outcome);
+	outcome->kind = kind;
+	outcome->unix_ms = life->now_unix_ms;
+	memcpy(outcome->job_id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
+	va_start(ap, fmt);
+	if (vasprintf(&outcome->reason, fmt, ap) < 0)
+		outcome->reason = NULL;
+	va_end(ap);
+	life->want_write = true;
+}
+
+void launch_end_is_known(struct lifecycle *life, const char *job_id)
+{
+	for (size_t i = 0; i < life->journal.launch_count; i++) {
+		struct launch *launch = &life->journal.launches[i];
+
+		if (!strcmp(launch->job_id, job_id))
+			launch->end_known = launch->job_ended = true;
+	}
+	life->want_write = true;
+}
+
+bool end_is_unclear(struct lifecycle *life, const struct view *view)
+{
+	bool fresh = view->checkpointing_off ||
+		     (view->statistics_known &&
+		      (!life->seen.statistics_ms ||
+		       life->polled_ms - life->seen.statistics_ms >= STATISTICS_CACHE_MS));
+
+	if (view->state != JOB_FINISHED || shown_stop(view) || fresh)
+		return false;
+	if (!life->seen.finished_ms)
+		life->seen.finished_ms = life->now_ms;
+	return life->now_ms - life->seen.finished_ms < UNCLEAR_MS;
+}
+
+bool finished_by_itself(const struct view *view)
+{
+	return view->state == JOB_FINISHED && !shown_stop(view);
+}
+
+/* Somebody else has stopped the job (`stop`), or cancelled it (NULL). While do-not-restart is on that is a
+ * suspension, also without a savepoint: the newest retained checkpoint is the newest state then, and if Flink
+ * has deleted it, the next start holds. */
+static void ended_outside(struct lifecycle *life, const struct seen_savepoint *stop)
+{
+	struct outcome *outcome = &life->journal.outcome;
+	bool braked = journal_launch(&life->journal)->braked;
+
+	outcome_set(life, OUTCOME_CANCELLED, "%s from outside drey%s%s%s",
+		    stop ? "stopped" : "cancelled", stop ? ", with " : "", stop ? stop->path : "",
+		    braked ? ", while do-not-restart was on" : "");
+	outcome->suspended = braked;
+	outcome->savepoint = stop ? xstrdup(stop->path) : NULL;
+}
+
+void job_ended(struct lifecycle *life, const struct view *view)
+{
+	const struct seen_savepoint *stop = outside_stop(life, view);
+
+	launch_end_is_known(life, journal_launch(&life->journal)->job_id);
+	if (view->state == JOB_FAILED) {
+		end_flink(life, false, true, "the job failed: %s",
+			  view->failure ? view->failure : "Flink names no cause");
+		return;
+	}
+	if (view->state == JOB_FINISHED && !stop)
+		outcome_set(life, OUTCOME_FINISHED, "the job came to its end");
+	else
+		ended_outside(life, view->state == JOB_FINISHED ? stop : NULL);
+	/* the outcome has to be on record before the only witness ends */
+	end_flink(life, true, false, "the job is %s: %s", job_state_name(view->state),
+		  life->journal.outcome.reason);
+}
+
+void job_finished_first(struct lifecycle *life)
+{
+	bool cancel = life->journal.operation.kind == OPERATION_CANCEL;
+
+	operation_record(life, cancel, NULL,
+			 cancel ? NULL : "the job came to its end before it could be stopped");
+	operation_remember(life, &life->journal.operation);
+	operation_clear(life);
+	launch_end_is_known(life, journal_launch(&life->journal)->job_id);
+	outcome_set(life, OUTCOME_FINISHED, "the job came to its end");
+	end_flink(life, true, false,
+		  "the job is FINISHED: it came to its end before it could be %s",
+		  cancel ? "cancelled" : "stopped");
+}
+
+void job_finished_meanwhile(struct lifecycle *life, const struct view *view)
+{
+	const struct launch *launch = journal_launch(&life->journal);
+
+	if (launch->end_known || launch->mismatched ||
+	    life->journal.operation.kind != OPERATION_NONE || !finished_by_itself(view) ||
+	    end_is_unclear(life, view))
+		return;
+	launch_end_is_known(life, launch->job_id);
+	outcome_set(life, OUTCOME_FINISHED, "the job came to its end");
+	life->end_counts = false;
+}

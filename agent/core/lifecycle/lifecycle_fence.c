@@ -1,0 +1,177 @@
+/*
+ * Two dreys. The journal is what they have in common: whoever has written it last owns the application.
+ *
+ * One that has lost it ends its Flink; but it may be slow to find out, or cut off. Whoever takes over waits
+ * for that, measured from its own first write and by its own clock, because from that write on no look at the
+ * journal can tell the other one that it is still the owner. With a lease (strict fencing) a Flink lives no longer than
+ * a lease after such a look was asked for, whatever becomes of network, agent and wall clock; so after the same time
+ * it is gone.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_internal.h"
+
+/* The agent ends Flink before drey-init does, to say why. */
+#define LEASE_HASTE_MS 3000
+
+/* Before the first write of our own is acknowledged nobody can be told how long the wait is. */
+#define ASK_AGAIN_MS 1000
+
+void fence(struct lifecycle *life, const char *why)
+{
+	if (life->fenced)
+		return;
+	life->fenced = true;
+	effects_clear(&life->deferred);
+	life->retry_ms = life->poll_ms = life->savepoint_ms = life->stop_retry_ms = 0;
+	life->operation_poll_ms = life->operation_deadline_ms = life->ready_ms = 0;
+	life->note_ms = life->tasks_ms = 0;
+	enter_because(
+		life, PHASE_HOLDING, CAUSE_JOURNAL_TAKEN,
+		"another drey writes this application's journal (%s); this one stops acting, and lets no Flink of its own run on",
+		why);
+	if (life->launch_step == LAUNCH_LIVE || life->foreign)
+		kill_flink(life);
+}
+
+/* A Pod that was deleted writes to its end, and its successor has begun by then: between reading and the first write of the one
+ * comes the last write of the other, which then ends. A fence would leave the application to nobody. */
+bool lifecycle_is_newcomer(const struct lifecycle *life)
+{
+	return !life->has_written && !life->fenced && !life->terminating && !life->foreign &&
+	       life->launch_step <= LAUNCH_WRITING;
+}
+
+static bool is_of_other_place(const struct lifecycle *life, const char *writer)
+{
+	const char *place = life->config->place;
+	size_t len = place ? strlen(place) : 0;
+
+	return place && writer && (strncmp(writer, place, len) != 0 || writer[len] != '/');
+}
+
+bool is_elsewhere(const struct lifecycle *life, const struct launch *launch)
+{
+	return launch && is_of_other_place(life, launch->writer);
+}
+
+bool was_written_elsewhere(const struct lifecycle *life)
+{
+	const struct journal *journal = &life->journal;
+
+	return journal->writer_count &&
+	       is_of_other_place(life, journal->writers[journal->writer_count - 1]);
+}
+
+/* ---- taking over ---- */
+
+void takeover_begin(struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch(&life->journal);
+	bool open = launch && !launch->never_started &&
+		    (!launch->ended_unix_ms || launch->wait_status < 0);
+
+	if (!life->config->takeover_ms || !open || !is_elsewhere(life, launch))
+		return;
+	life->takeover_pending = true;
+	life->want_write = true;
+}
+
+bool takeover_is_over(const struct lifecycle *life)
+{
+	return !life->takeover_pending && life->now_ms >= life->takeover_ms;
+}
+
+bool takeover_waits(struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch(&life->journal);
+
+	if (!life->looks_early)
+		return false;
+	if (takeover_is_over(life)) {
+		/* it may have completed newer checkpoints while these facts were gathered, and removed
+		 * the ones that were seen */
+		resolve_start(life, "the Flink of another place is gone by now");
+		return true;
+	}
+	life->retry_ms = life->takeover_pending ? life->now_ms + ASK_AGAIN_MS : life->takeover_ms;
+	enter(life, PHASE_RESOLVING,
+	      "launch %" PRId64
+	      " of %s may still run, nobody has seen its end: it gets %lld s to see that the journal was taken over",
+	      launch->number, launch->writer, (long long)(life->config->takeover_ms / 1000));
+	return true;
+}
+
+/* ---- looking at the journal, and the lease ---- */
+
+void journal_is_ours(struct lifecycle *life, int64_t asked_ms)
+{
+	struct effect *effect;
+
+	if (asked_ms <= life->owned_ms || life->fenced)
+		return;
+	life->owned_ms = asked_ms;
+	if (!life->config->lease_ms)
+		return;
+	effect = emit(life, EFFECT_LEASE);
+	effect->until_ms = asked_ms + life->config->lease_ms;
+}
+
+void check_journal(struct lifecycle *life)
+{
+	if (life->checking)
+		return;
+	life->checking = true;
+	life->check_sent_ms = life->now_ms;
+	emit(life, EFFECT_CHECK_JOURNAL);
+}
+
+void on_journal_seen(struct lifecycle *life, const struct event *event)
+{
+	bool lost = event->journal.lost;
+
+	life->checking = false;
+	if (event->journal.unknown || life->fenced)
+		return;
+	/* what is not there, or is a backup, may be taken by another one at any time */
+	if (!lost)
+		journal_is_ours(life, life->check_sent_ms);
+	/* a write that is under way, or is tried again, puts it right by itself */
+	if (!lost || life->requested != life->acknowledged || life->journal_broken)
+		return;
+	note(life, NOTE_WARNING,
+	     "the journal was deleted or replaced by an earlier one: it is written again");
+	life->want_write = true;
+}
+
+void watch_journal(struct lifecycle *life)
+{
+	const struct lifecycle_config *config = life->config;
+	bool live = life->launch_step >= LAUNCH_STARTING && !life->fenced;
+
+	if (!live || life->launch_step != LAUNCH_LIVE || !config->journal_check_ms)
+		life->check_ms = 0;
+	else if (!life->check_ms)
+		life->check_ms = life->now_ms + config->journal_check_ms;
+	life->lease_end_ms = 0;
+	if (live && config->lease_ms && !life->end_wanted)
+		life->lease_end_ms = life->owned_ms + config->lease_ms - LEASE_HASTE_MS;
+}
+
+/* No SIGTERM: it takes time, and the state of a Flink that may be somebody else's by then is nobody's. */
+void lease_ran_out(struct lifecycle *life)
+{
+	enter_because(
+		life, life->terminating ? PHASE_TERMINATING : PHASE_STOPPING,
+		CAUSE_JOURNAL_UNREADABLE,
+		"fencing is strict, and for %lld s the journal could not be asked whether it is "
+		"still ours: Flink is killed before another drey may start the job",
+		(long long)((life->now_ms - life->owned_ms) / 1000));
+	xstrset(&life->end_reason, life->reason);
+	life->end_counts = false;
+	life->end_wanted = true;
+	if (life->launch_step == LAUNCH_LIVE)
+		kill_flink(life);
+}

@@ -1,0 +1,307 @@
+/*
+ * lifecycle_internal - what the parts of the lifecycle share. Private to them.
+ *
+ *   lifecycle.c            the events, the deadlines, what to pursue
+ *   lifecycle_effects.c    effects, and those that wait for a journal write
+ *   lifecycle_notice.c     notices, for hooks, Events and metrics
+ *   lifecycle_fence.c      two dreys: which one owns the journal, and what the other may still run
+ *   lifecycle_launch.c     resolving, launching, failures
+ *   lifecycle_view.c       polling the job: its restore, its checkpoints, its end
+ *   lifecycle_tasks.c      its tasks, slots and TaskManagers
+ *   lifecycle_ended.c      the job has ended
+ *   lifecycle_outside.c    savepoints and stops requested from Flink by others
+ *   lifecycle_stopping.c   the container is being stopped: upgrade, or not
+ *   lifecycle_end.c        the end of Flink; a new agent that finds Flink running or ended
+ *   lifecycle_operation.c  savepoint, stop, cancel
+ *   lifecycle_settle.c     an operation interrupted by Flink's end
+ *   lifecycle_retention.c  disposing of old savepoints
+ */
+#ifndef DREY_CORE_LIFECYCLE_INTERNAL_H
+#define DREY_CORE_LIFECYCLE_INTERNAL_H
+
+#include "core/lifecycle/lifecycle.h"
+
+/* ---- lifecycle_effects.c ---- */
+
+/* Append to the effects of this step; borrowed until the next call. */
+struct effect *emit(struct lifecycle *life, enum effect_type type);
+
+/* Like emit(), but the effect comes out once the journal, as it is at the end of this step, has
+ * been written. */
+struct effect *emit_after_write(struct lifecycle *life, enum effect_type type);
+
+/* Withdraw deferred effects of this type; true if there were any. */
+bool withdraw(struct lifecycle *life, enum effect_type type);
+
+void note(struct lifecycle *life, enum note_level level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Change the phase; the transition is written to the journal and to the log. */
+void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The same, when the desired state is not reached. */
+void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Emit the write of the journal if something has changed and none is in flight. */
+void flush_journal(struct lifecycle *life);
+void on_journal_written(struct lifecycle *life, const struct event *event);
+void on_journal_failed(struct lifecycle *life, const struct event *event);
+
+/* ---- lifecycle_notice.c ---- */
+
+/* Emit a notice, with phase, cause and launch as they are; the caller fills in the rest, before the
+ * next effect. Borrowed. */
+struct notice *tell(struct lifecycle *life, enum notice_type type);
+
+/* started_unix_ms: 0 = not known. */
+void tell_operation(struct lifecycle *life, const struct operation_result *result,
+		    int64_t started_unix_ms);
+
+/* What a step may change, and of which only the difference is reported. */
+struct standing {
+	enum phase phase;
+	enum cause cause;
+	bool fenced;
+};
+struct standing standing(const struct lifecycle *life,
+			 const struct event *event); /* before the step */
+void tell_changes(struct lifecycle *life, const struct event *event, const struct standing *before);
+
+/* The end that the previous agent reported; PHASE_COUNT = none. */
+enum phase end_on_record(const struct journal *journal);
+
+/* ---- lifecycle_fence.c ---- */
+
+/* Another drey has written the journal: this one stops acting, and kills its Flink. */
+void fence(struct lifecycle *life, const char *why);
+
+/* Was it decided by a drey in another place? */
+bool is_elsewhere(const struct lifecycle *life, const struct launch *launch);
+/* Was the journal, as read, last written by a drey in another place? */
+bool was_written_elsewhere(const struct lifecycle *life);
+
+/* A new agent: must it wait for a launch of another place whose end was not observed? */
+void takeover_begin(struct lifecycle *life);
+/* No launch of another place can still be running. */
+bool takeover_is_over(const struct lifecycle *life);
+/* True if a start is decided but must still wait; it is reconsidered when it may happen. */
+bool takeover_waits(struct lifecycle *life);
+
+/* While Flink is alive: when to check the journal next, and until when may Flink run? */
+void watch_journal(struct lifecycle *life);
+void check_journal(struct lifecycle *life); /* now, unless that is under way */
+void on_journal_seen(struct lifecycle *life, const struct event *event);
+/* The journal requested at that time was ours. */
+void journal_is_ours(struct lifecycle *life, int64_t asked_ms);
+void lease_ran_out(struct lifecycle *life);
+
+/* ---- lifecycle_resolve.c ---- */
+
+/* Request the facts; while the Flink of another place may still be alive, no start is decided from
+ * them. */
+void observe(struct lifecycle *life);
+
+/* Decide what to start from, or park if no launch is desired. */
+void resolve_start(struct lifecycle *life, const char *why);
+void park(struct lifecycle *life, const struct decision *decision);
+void on_observed(struct lifecycle *life, const struct event *event);
+
+/* Nothing can be started now; the facts are gathered again later. */
+void hold(struct lifecycle *life, const struct decision *decision);
+void look_again(struct lifecycle *life);
+
+/* A snapshot of it was seen, or reported by Flink: it may have been deleted by the next
+ * observation, and must not count as never made then. */
+void launch_has_left_state(struct lifecycle *life, struct launch *launch);
+
+/* ---- lifecycle_launch.c ---- */
+
+/* The intent is written to the journal first; EFFECT_LAUNCH comes out after that. */
+void begin_launch(struct lifecycle *life, const struct decision *decision,
+		  const struct facts *facts);
+
+/* A launch that was intended but not requested yet is no longer desired. */
+void launch_withdraw(struct lifecycle *life);
+void launch_never_started(struct lifecycle *life, struct launch *launch); /* for certain */
+void launch_written(struct lifecycle *life); /* the deferred EFFECT_LAUNCH is due */
+void on_started(struct lifecycle *life, const struct event *event);
+void on_launch_failed(struct lifecycle *life, const struct event *event);
+/* number: of the launch, 0 = not known; a launch that continues has the job id of the previous
+ * one. */
+bool is_current_launch(struct lifecycle *life, const char *launch_id, int64_t number);
+
+/* A launch failed: count it, then retry later or give up. */
+void launch_failure(struct lifecycle *life, const char *why);
+
+/* ---- lifecycle.c ---- */
+
+/* Ask Flink about the job, if that is not under way. */
+void poll_now(struct lifecycle *life);
+
+/* ---- lifecycle_view.c ---- */
+
+void on_view(struct lifecycle *life, const struct event *event);
+
+/* The journal is being written, including the newest checkpoint. */
+void checkpoint_noted(struct lifecycle *life);
+
+/* ---- lifecycle_tasks.c ---- */
+
+/* Remember what a poll showed of the tasks. */
+void see_tasks(struct lifecycle *life, const struct view *view);
+
+/* Are the tasks running, or for how long may they be missing? Called again at tasks_ms. */
+void watch_tasks(struct lifecycle *life);
+
+/* The tasks have not all run for as long as a start may take (ready_ms). */
+void not_ready(struct lifecycle *life);
+
+/* What the next poll requests. */
+enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *launch);
+
+/* ---- lifecycle_ended.c ---- */
+
+/* Record how the job of the current launch ended; nothing is launched automatically any more. */
+void outcome_set(struct lifecycle *life, enum outcome_kind kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The end of this job is recorded, and Flink's own record of it is not needed. */
+void launch_end_is_known(struct lifecycle *life, const char *job_id);
+
+/* The job ended without our request. */
+void job_ended(struct lifecycle *life, const struct view *view);
+
+/* The job is FINISHED, but the savepoints shown may be older than that: poll again. */
+bool end_is_unclear(struct lifecycle *life, const struct view *view);
+
+/* FINISHED, and not by a stop with savepoint. */
+bool finished_by_itself(const struct view *view);
+
+/* The same while it was being stopped or cancelled: FINISHED is what counts. */
+void job_finished_first(struct lifecycle *life);
+
+/* The same while Flink is being stopped. */
+void job_finished_meanwhile(struct lifecycle *life, const struct view *view);
+
+/* ---- lifecycle_outside.c ---- */
+
+/* Record the savepoints of the running launch that drey did not request. */
+void outside_savepoints(struct lifecycle *life, const struct view *view);
+
+/* The savepoint of a stop, if it is the last one that the job completed; else NULL. Borrowed. */
+const struct seen_savepoint *shown_stop(const struct view *view);
+
+/* The savepoint with which the FINISHED job was stopped by others, now recorded; NULL: it finished
+ * on its own, or drey stopped it. Borrowed from the view. */
+const struct seen_savepoint *outside_stop(struct lifecycle *life, const struct view *view);
+
+/* After each step: remember that the job runs while do-not-restart is on. */
+void watch_brake(struct lifecycle *life);
+
+/* A poll has shown that the job has not ended: do-not-restart counts as off from now on if it is
+ * off. */
+void seen_without_brake(struct lifecycle *life);
+
+/* ---- lifecycle_stopping.c ---- */
+
+void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upgrade);
+
+/* Before Flink is stopped, a job that may have ended is polled once more: call it with every
+ * answer, and when its time is up. */
+void stopping_looked(struct lifecycle *life);
+
+/* The container is being stopped, and the operation in flight is complete: continue with the stop
+ * that waited for it, or with the end of Flink. `error`: why a stop has no savepoint; NULL = it was
+ * not a stop, and succeeded. */
+void stopping_goes_on(struct lifecycle *life, const char *error);
+
+/* The container is being stopped: exit as soon as the journal is written. */
+void leave(struct lifecycle *life);
+
+/* With exit_when_finished: the job has finished, or was stopped with a savepoint through Flink. The
+ * container then exits with 0. */
+bool ended_well(const struct lifecycle *life);
+
+/* With exit_when_finished, exit status 0 of the container means that the job has finished: before
+ * that it exits as by SIGTERM. */
+int end_status(const struct lifecycle *life);
+
+/* ---- lifecycle_end.c ---- */
+
+/* End Flink: SIGTERM now (or after the journal write), SIGKILL later. When it has ended, what
+ * follows is resolve_start(), a counted failure, or the exit if the container is being stopped. */
+void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The same immediately, as a failed attempt with its own cause. */
+void end_flink_because(struct lifecycle *life, enum cause cause, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void kill_flink(struct lifecycle *life); /* SIGKILL now, to its whole group, until it has ended */
+void on_exited(struct lifecycle *life, const struct event *event);
+
+/* The first event: is Flink running, or how did it end while no agent was running? */
+void adopt(struct lifecycle *life, const struct event *event);
+
+/* ---- lifecycle_operation.c ---- */
+
+void operation_start(struct lifecycle *life, enum operation_kind kind, enum operation_reason reason,
+		     const char *nonce);
+
+/* The operation cannot continue (Flink has ended, or something is more urgent): record it as
+ * failed. */
+void operation_abandon(struct lifecycle *life, const char *why);
+
+/* Its request was answered: the same nonce no longer requests anything. */
+void operation_remember(struct lifecycle *life, const struct operation *operation);
+
+/* Record how it ended; the operation itself stays until operation_clear(). */
+void operation_record(struct lifecycle *life, bool ok, const char *location, const char *error);
+void operation_clear(struct lifecycle *life);
+
+/* Forget requests in flight and what earlier answers showed. */
+void operation_enter(struct lifecycle *life, enum operation_step step);
+enum snapshot_origin operation_origin(const struct operation *operation);
+
+/* Flink has ended: an operation that only waited for that has succeeded; one that may have left a
+ * savepoint is settled by the next observation of storage, before anything is started; any other is
+ * abandoned. */
+void operation_flink_gone(struct lifecycle *life);
+
+void operation_begin_settling(struct lifecycle *life);
+
+/* What the observation of storage showed about the operation to settle. */
+void operation_settle(struct lifecycle *life, const struct event *event);
+
+/* Flink has named a complete savepoint. It is recorded, whatever the state of the operation and of
+ * Flink: the answer may arrive after both have ended. */
+void operation_told(struct lifecycle *life, const struct event *event);
+
+/* It was inspected and is damaged: a savepoint known only from Flink's answer does not count. */
+void operation_disprove(struct lifecycle *life, const char *location);
+
+/* An operation of the previous agent is in the journal and Flink is still running: continue it. */
+void operation_adopt(struct lifecycle *life);
+
+/* A savepoint was requested while no job is running or about to run: answer it. */
+void operation_refuse_savepoint(struct lifecycle *life);
+
+void on_operation(struct lifecycle *life, const struct event *event);
+void on_inspected(struct lifecycle *life, const struct event *event);
+
+/* A view of the job while an operation is in flight; true if the operation handled it. */
+bool operation_view(struct lifecycle *life, const struct view *view);
+
+void operation_tick(struct lifecycle *life);
+void schedule_savepoint(struct lifecycle *life);
+
+/* ---- lifecycle_retention.c ---- */
+
+/* The job is running and nothing else is pending: dispose of an old savepoint, if there is one. */
+void retention_pursue(struct lifecycle *life);
+void on_disposed(struct lifecycle *life, const struct event *event);
+
+/* True if it concerns the savepoint to keep when an older one is disposed of. */
+bool retention_inspected(struct lifecycle *life, const struct event *event);
+
+#endif

@@ -1,0 +1,398 @@
+/*
+ * A start: its intent goes into the journal, then Flink is started; and what becomes of that.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/backoff.h"
+#include "base/mem.h"
+#include "core/job_id.h"
+#include "core/lifecycle/lifecycle_internal.h"
+#include "core/resolve/flink_choice.h"
+
+#define DRAWS 100
+
+/* The last launch never left drey, and this is the same start once more. It takes its place, and its id: many
+ * tries of a start that is held would use up the numbered ids, and push out of the journal what did run. A start
+ * from something else does not: a journal from a backup would take the one for the other. */
+static bool is_repetition(const struct lifecycle *life, const struct decision *decision,
+			  const struct candidate *from)
+{
+	const struct launch *last = journal_launch_const(&life->journal);
+
+	return life->launch_void && xstrsame(last->request_token, decision->token) &&
+	       xstrsame(last->restore_path, from ? from->snapshot.path : NULL);
+}
+
+/* It was not drawn, but another launch's, when that one was to go on. */
+static bool take_void_id(struct lifecycle *life, const struct facts *facts,
+			 char job_id[JOB_ID_BYTES])
+{
+	const struct launch *last = journal_launch(&life->journal);
+	struct journal before = life->journal;
+
+	before.launch_count--;
+	memcpy(job_id, last->job_id, JOB_ID_BYTES);
+	return !flink_id_is_used(&before, facts, job_id);
+}
+
+/* An id that has left no trace anywhere. NULL, or why there is none; the caller frees. */
+static char *draw_job_id(struct lifecycle *life, const struct facts *facts,
+			 char job_id[JOB_ID_BYTES])
+{
+	const struct lifecycle_config *config = life->config;
+	struct journal *journal = &life->journal;
+	bool same = journal->id_space && config->id_space &&
+		    !strcmp(journal->id_space, config->id_space);
+
+	for (int i = 0; i < DRAWS && !config->id_space; i++) {
+		rng_hex_id(&life->rng, job_id);
+		if (!flink_id_is_used(journal, facts, job_id))
+			return NULL;
+	}
+	for (int64_t n = same ? journal->id_next : 0; n < config->id_count && config->id_space;
+	     n++) {
+		job_id_name(config->id_space, n, job_id);
+		if (flink_id_is_used(journal, facts, job_id))
+			continue;
+		xstrset(&journal->id_space, config->id_space);
+		journal->id_next = n + 1;
+		return NULL;
+	}
+	if (!config->id_space)
+		return xstrdup("every job id that was drawn has left traces");
+	return xasprintf("all %" PRId64 " job ids that the Role of the pod names are used up; "
+			 "raise kubernetes.launches, or set another kubernetes.salt, and the "
+			 "same in the Role",
+			 config->id_count);
+}
+
+static void fill_new_ids(struct lifecycle *life, struct launch *launch, const char *job_id)
+{
+	const struct lifecycle_config *config = life->config;
+
+	memcpy(launch->job_id, job_id, JOB_ID_BYTES);
+	if (config->result_store_dir)
+		launch->job_result_path = xasprintf("%s/%s", config->result_store_dir, job_id);
+	if (!config->application_ids)
+		return;
+	rng_hex_id(&life->rng, launch->application_id);
+	if (config->result_store_dir)
+		launch->application_result_path = xasprintf(
+			"%s/application-%s", config->result_store_dir, launch->application_id);
+}
+
+/* The launch before goes on: to Flink it is the same one. */
+static void fill_same_ids(struct launch *launch, const struct launch *before)
+{
+	memcpy(launch->job_id, before->job_id, JOB_ID_BYTES);
+	memcpy(launch->application_id, before->application_id, JOB_ID_BYTES);
+	launch->job_result_path = xstrdup(before->job_result_path);
+	launch->application_result_path = xstrdup(before->application_result_path);
+}
+
+/* One that goes on needs the launch that it goes on with before it. */
+static bool is_renewal(const struct lifecycle *life, const struct decision *decision,
+		       const struct candidate *from)
+{
+	const struct journal *journal = &life->journal;
+	size_t count = journal->launch_count;
+
+	return is_repetition(life, decision, from) &&
+	       (decision->kind != DECISION_CONTINUE ||
+		(count > 1 && !strcmp(journal->launches[count - 1].job_id,
+				      journal->launches[count - 2].job_id)));
+}
+
+static struct launch *add_launch(struct lifecycle *life, const struct decision *decision,
+				 const char *job_id, const struct candidate *from)
+{
+	struct launch *launch = is_renewal(life, decision, from)
+					? journal_renew_launch(&life->journal)
+					: journal_add_launch(&life->journal);
+
+	life->launch_void = false;
+	if (decision->kind == DECISION_CONTINUE)
+		fill_same_ids(launch, launch - 1);
+	else
+		fill_new_ids(life, launch, job_id);
+	launch->generation = xstrdup(life->config->generation);
+	launch->flink_version = xstrdup(life->config->flink_version);
+	launch->checkpoint_dir = xstrdup(life->config->listed_checkpoint_dir);
+	launch->savepoint_dir = xstrdup(life->config->listed_savepoint_dir);
+	launch->ha_cluster_id = xstrdup(life->config->ha_cluster_id);
+	launch->intended_unix_ms = life->now_unix_ms;
+	launch->allow_non_restored = decision->allow_non_restored;
+	launch->request_token = xstrdup(decision->token);
+	launch->writer = xstrdup(life->journal.writer);
+	if (!from)
+		return launch;
+	launch->restore_path = xstrdup(from->snapshot.path);
+	launch->restore_kind = from->snapshot.kind;
+	launch->restore_checkpoint_id = from->snapshot.checkpoint_id;
+	return launch;
+}
+
+/* The one that was added last goes to its place: the list is oldest first. */
+static void sort_last(struct journal *journal)
+{
+	for (size_t i = journal->snapshot_count; i-- > 1;) {
+		struct snapshot *earlier = &journal->snapshots[i - 1];
+		struct snapshot last = journal->snapshots[i];
+
+		if (earlier->completed_unix_ms <= last.completed_unix_ms)
+			return;
+		journal->snapshots[i] = *earlier;
+		*earlier = last;
+	}
+}
+
+/* What was verified just now need not be verified again if this start fails. Only what the storage has
+ * told of its _metadata can be recognised as unchanged. */
+static void remember_verified(struct lifecycle *life, const struct candidate *from)
+{
+	const struct snapshot *seen = &from->snapshot;
+	struct snapshot *known = NULL;
+
+	if (!seen->verified || !seen->metadata_unix_ms || !seen->metadata_bytes)
+		return;
+	for (size_t i = 0; i < life->journal.snapshot_count; i++)
+		if (snapshot_same_path(life->journal.snapshots[i].path, seen->path))
+			known = &life->journal.snapshots[i];
+	if (!known) {
+		journal_add_snapshot(&life->journal, seen);
+		known = &life->journal.snapshots[life->journal.snapshot_count - 1];
+	}
+	known->checkpoint_id = seen->checkpoint_id;
+	known->size_bytes = seen->size_bytes;
+	known->file_count = seen->file_count;
+	known->verified = true;
+	known->verified_unix_ms =
+		seen->verified_unix_ms ? seen->verified_unix_ms : life->now_unix_ms;
+	known->metadata_unix_ms = seen->metadata_unix_ms;
+	known->metadata_bytes = seen->metadata_bytes;
+	known->metadata_version = from->metadata_version;
+	sort_last(&life->journal);
+}
+
+/* Another generation than the last one: it has attempts of its own, and what became of the one before
+ * does not bind it. An upgrade without a savepoint is said aloud. */
+static void greet_generation(struct lifecycle *life, const struct candidate *from)
+{
+	const struct launch *last = journal_launch(&life->journal);
+	const char *generation = life->config->generation;
+	bool checkpoint = from && from->snapshot.kind == SNAPSHOT_CHECKPOINT;
+
+	if (!last || !last->generation || !generation || !strcmp(last->generation, generation))
+		return;
+	life->journal.failure_count = 0;
+	note(life,
+	     checkpoint && life->config->upgrade == UPGRADE_BY_SAVEPOINT ? NOTE_WARNING : NOTE_INFO,
+	     "generation %s follows %s, %s%s%s", generation, last->generation,
+	     from ? "from " : "without state",
+	     checkpoint ? "the newest checkpoint, because there is no newer savepoint: " : "",
+	     from ? from->snapshot.path : "");
+}
+
+/* Whatever job is in Flink's HA now, this decision was made with it in view: it is no news at the next one. */
+static void remember_ha_jobs(struct journal *journal, const struct facts *facts)
+{
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const char *job;
+
+		for (size_t k = 0; (job = facts_ha_job(&facts->candidates[i], k)); k++)
+			if (*job && !journal_knows_job(journal, job))
+				journal_add_former_job(journal, job);
+	}
+}
+
+void begin_launch(struct lifecycle *life, const struct decision *decision,
+		  const struct facts *facts)
+{
+	const struct candidate *from = decision->kind == DECISION_START_EMPTY
+					       ? NULL
+					       : &facts->candidates[decision->candidate];
+	const struct launch *last = journal_launch(&life->journal);
+	char job_id[JOB_ID_BYTES] = "";
+	enum cause cause = CAUSE_JOB_IDS_USED_UP;
+	char *why = NULL;
+	struct launch *launch;
+
+	if (decision->kind == DECISION_CONTINUE && last)
+		memcpy(job_id, last->job_id, JOB_ID_BYTES);
+	else if (!is_repetition(life, decision, from) || !take_void_id(life, facts, job_id))
+		why = draw_job_id(life, facts, job_id);
+	if (!why && !flink_obeys(facts, decision, job_id, from ? from->snapshot.path : NULL, &why))
+		cause = CAUSE_FLINK_WOULD_DISOBEY;
+	if (why) {
+		struct decision held = {
+			.kind = DECISION_HOLD, .cause = cause, .rule = decision->rule};
+
+		snprintf(held.reason, sizeof(held.reason), "%s", why);
+		free(why);
+		hold(life, &held);
+		return;
+	}
+	/* whatever became of the launches before: this one was decided with that in view */
+	for (size_t i = 0; i < life->journal.launch_count; i++)
+		life->journal.launches[i].end_known = true;
+	greet_generation(life, from);
+	/* whatever it was, it did not bind any more, or there would be no start */
+	outcome_release(&life->journal.outcome);
+	remember_ha_jobs(&life->journal, facts);
+	launch = add_launch(life, decision, job_id, from);
+	if (from)
+		remember_verified(life, from);
+	if (decision->token)
+		journal_consume(&life->journal, decision->token);
+	if (decision->permit)
+		journal_consume(&life->journal, decision->permit);
+	journal_withdraw_restore_of_others(&life->journal, life->config->generation);
+	xstrset(&life->journal.restart_nonce_done, life->journal.intent.restart_nonce);
+	life->launch_step = LAUNCH_WRITING;
+	enter(life, PHASE_LAUNCHING, "launch %" PRId64 ", job id %s, rule %d: %s", launch->number,
+	      launch->job_id, decision->rule, decision->reason);
+	emit_after_write(life, EFFECT_LAUNCH);
+}
+
+void launch_never_started(struct lifecycle *life, struct launch *launch)
+{
+	launch->ended_unix_ms = life->now_unix_ms;
+	launch->wait_status = -1;
+	launch->never_started = true;
+	life->want_write = true;
+}
+
+void launch_withdraw(struct lifecycle *life)
+{
+	struct launch *launch = journal_launch(&life->journal);
+
+	if (life->launch_step != LAUNCH_WRITING)
+		return;
+	withdraw(life, EFFECT_LAUNCH);
+	life->launch_step = LAUNCH_NONE;
+	life->launch_void = true;
+	launch_never_started(life, launch);
+}
+
+void launch_written(struct lifecycle *life)
+{
+	struct decision decision;
+
+	if (life->launch_step != LAUNCH_WRITING)
+		return;
+	/* the brake may have been set, or the wish withdrawn, while the intent was being written */
+	if (life->terminating || resolve_parked(&life->journal, &life->config->policy, &decision)) {
+		launch_withdraw(life);
+		if (life->terminating)
+			leave(life);
+		else
+			resolve_start(life, "the launch was withdrawn");
+		return;
+	}
+	life->launch_step = LAUNCH_STARTING;
+	emit(life, EFFECT_LAUNCH);
+}
+
+bool is_current_launch(struct lifecycle *life, const char *launch_id, int64_t number)
+{
+	const struct launch *launch = journal_launch(&life->journal);
+
+	return launch && launch_id && !strcmp(launch->job_id, launch_id) &&
+	       (!number || number == launch->number);
+}
+
+void on_started(struct lifecycle *life, const struct event *event)
+{
+	if (!is_current_launch(life, event->process.launch_id, event->process.number))
+		return;
+	journal_launch(&life->journal)->started_unix_ms = life->now_unix_ms;
+	life->want_write = true;
+	life->holds = 0;
+	life->launch_step = LAUNCH_LIVE;
+	memset(&life->seen, 0, sizeof(life->seen));
+	if (life->fenced) { /* while Flink was just being started */
+		kill_flink(life);
+		return;
+	}
+	if (life->end_wanted) { /* the container ends, and Flink was just being started */
+		life->end_wanted = false;
+		end_flink(life, false, life->end_counts, "the start was overtaken");
+		return;
+	}
+	life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
+	life->poll_ms = life->now_ms + life->config->poll_fast_ms;
+}
+
+static bool generation_is_proven(const struct journal *journal, const char *generation)
+{
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (journal->launches[i].proven_unix_ms && journal->launches[i].generation &&
+		    !strcmp(journal->launches[i].generation, generation))
+			return true;
+	return false;
+}
+
+void launch_failure(struct lifecycle *life, const char *why)
+{
+	const struct lifecycle_config *config = life->config;
+	const struct launch *launch = journal_launch(&life->journal);
+	struct journal *journal = &life->journal;
+	bool proven = launch && launch->proven_unix_ms;
+	int failures = 0;
+	int64_t wait_ms;
+
+	journal_set_error(journal, why, life->now_unix_ms);
+	note(life, NOTE_WARNING, "failed attempt: %s", why);
+	tell(life, NOTICE_ATTEMPT_FAILED)->text = xstrdup(why);
+	journal_add_failure(journal, life->now_unix_ms);
+	for (size_t i = 0; i < journal->failure_count; i++)
+		failures += journal->failures_unix_ms[i] >
+			    life->now_unix_ms - config->attempts_window_ms;
+	if (failures >= config->max_attempts) {
+		outcome_release(&journal->outcome);
+		journal->outcome.kind = OUTCOME_FAILED;
+		journal->outcome.unix_ms = life->now_unix_ms;
+		journal->outcome.reason =
+			xasprintf("%d failed attempts, the last: %s", failures, why);
+		if (config->generation && !generation_is_proven(journal, config->generation))
+			journal_add_failed_generation(journal, config->generation);
+		resolve_start(life, why); /* parks as Failed */
+		return;
+	}
+	wait_ms = proven && failures == 1
+			  ? 0
+			  : backoff_ms(config->backoff_first_ms, config->backoff_max_ms, failures);
+	if (!wait_ms) {
+		resolve_start(life, why);
+		return;
+	}
+	enter(life, PHASE_RESOLVING, "attempt %d of %d failed: %s; tried again in %lld s", failures,
+	      config->max_attempts, why, (long long)((wait_ms + 999) / 1000));
+	life->retry_ms = life->now_ms + wait_ms;
+}
+
+void on_launch_failed(struct lifecycle *life, const struct event *event)
+{
+	struct launch *launch = journal_launch(&life->journal);
+
+	if (!is_current_launch(life, event->process.launch_id, event->process.number) ||
+	    life->launch_step != LAUNCH_STARTING)
+		return;
+	life->launch_step = LAUNCH_NONE;
+	life->launch_void = event->process.held != CAUSE_NONE;
+	life->end_wanted = false;
+	launch_never_started(life, launch);
+	if (life->terminating) {
+		leave(life);
+	} else if (life->fenced) {
+		return;
+	} else if (event->process.held) {
+		look_again(life);
+		enter_because(life, PHASE_HOLDING, event->process.held, "%s", event->process.error);
+	} else {
+		launch_failure(life, event->process.error);
+	}
+}

@@ -1,0 +1,546 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_internal.h"
+
+/* How long a job may take to its final state after its stop savepoint, or after a cancel. */
+#define ENDING_PATIENCE_MS 60000
+
+#define ASK_AGAIN_MS      1000
+#define CRON_PAUSE_MS     60000 /* before a failed savepoint of a cron line is tried again */
+#define SLOW_OPERATION_MS 10000 /* after this the result is asked for less often */
+
+/* ---- start and end of an operation ---- */
+
+void operation_start(struct lifecycle *life, enum operation_kind kind, enum operation_reason reason,
+		     const char *nonce)
+{
+	struct operation *operation = &life->journal.operation;
+	const struct launch *launch = journal_launch(&life->journal);
+	bool stops = kind == OPERATION_STOP || kind == OPERATION_CANCEL;
+
+	operation_release(operation);
+	operation->kind = kind;
+	operation->reason = reason;
+	rng_hex_id(&life->rng, operation->trigger_id);
+	memcpy(operation->job_id, launch->job_id, JOB_ID_BYTES);
+	operation->nonce = xstrdup(nonce);
+	if (reason == REASON_MANUAL)
+		journal_join_savepoint(&life->journal, operation->trigger_id);
+	if (kind != OPERATION_CANCEL)
+		operation->path = xstrdup(life->config->savepoint_dir);
+	if (!xstrsame(operation->path, life->config->listed_savepoint_dir) &&
+	    kind != OPERATION_CANCEL)
+		operation->directory = xstrdup(life->config->listed_savepoint_dir);
+	operation->drain = kind == OPERATION_STOP && life->config->drain_on_stop;
+	operation->started_unix_ms = life->now_unix_ms;
+	life->step = STEP_WRITING;
+	life->accepted = false;
+	life->asking = true;
+	life->savepoint_ms = 0;
+	if (kind == OPERATION_CANCEL)
+		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
+	life->savepoint_damaged = false;
+	xstrset(&life->stop_location, NULL);
+	xstrset(&life->operation_error, NULL);
+	memcpy(emit_after_write(life, EFFECT_TRIGGER)->id, operation->trigger_id, JOB_ID_BYTES);
+	if (stops)
+		enter(life, PHASE_STOPPING, "%s (%s)",
+		      kind == OPERATION_STOP ? "stop with savepoint" : "cancel without savepoint",
+		      operation_reason_name(reason));
+	else
+		note(life, NOTE_INFO, "savepoint (%s) asked for", operation_reason_name(reason));
+}
+
+void operation_adopt(struct lifecycle *life)
+{
+	bool cancel = life->journal.operation.kind == OPERATION_CANCEL;
+
+	/* Ask for the result first: the POST may have been taken, and its trigger id is known. */
+	life->step = cancel ? STEP_TRIGGERING : STEP_POLLING;
+	life->operation_poll_ms = life->now_ms;
+	if (cancel)
+		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
+}
+
+void operation_remember(struct lifecycle *life, const struct operation *operation)
+{
+	if (operation->reason == REASON_MANUAL)
+		xstrset(&life->journal.savepoint_nonce_done, operation->nonce);
+	if (operation->reason == REASON_RESTART)
+		xstrset(&life->journal.restart_nonce_done, operation->nonce);
+}
+
+/* Record how it ended; the operation itself stays until operation_clear(). */
+void operation_record(struct lifecycle *life, bool ok, const char *location, const char *error)
+{
+	const struct operation *operation = &life->journal.operation;
+	struct operation_result *result = &life->journal.last_operation;
+
+	operation_result_release(result);
+	result->kind = operation->kind;
+	result->reason = operation->reason;
+	memcpy(result->trigger_id, operation->trigger_id, JOB_ID_BYTES);
+	result->nonce = xstrdup(operation->nonce);
+	result->ok = ok;
+	result->location = xstrdup(location);
+	result->error = xstrdup(error);
+	result->ended_unix_ms = life->now_unix_ms;
+	if (operation->reason == REASON_MANUAL)
+		journal_answer_savepoint(&life->journal, result);
+	life->want_write = true;
+	if (!ok)
+		journal_set_error(&life->journal, error, life->now_unix_ms);
+	note(life, ok ? NOTE_INFO : NOTE_ERROR, "%s (%s) %s%s%s%s%s",
+	     operation_kind_name(operation->kind), operation_reason_name(operation->reason),
+	     ok ? "done" : "failed", location ? ": " : "", location ? location : "",
+	     error ? ": " : "", error ? error : "");
+	tell_operation(life, result, operation->started_unix_ms);
+}
+
+void operation_enter(struct lifecycle *life, enum operation_step step)
+{
+	life->step = step;
+	life->asking = false;
+	life->accepted = false;
+	life->operation_poll_ms = life->operation_deadline_ms = 0;
+	life->savepoint_damaged = false;
+	xstrset(&life->stop_location, NULL);
+	xstrset(&life->operation_error, NULL);
+	life->want_write = true;
+}
+
+void operation_clear(struct lifecycle *life)
+{
+	withdraw(life, EFFECT_TRIGGER);
+	operation_release(&life->journal.operation);
+	operation_enter(life, STEP_NONE);
+}
+
+/* When the periodic savepoint after the last one is due, but not within `pause_ms`. */
+static void schedule_after(struct lifecycle *life, int64_t pause_ms)
+{
+	const struct journal *journal = &life->journal;
+	int64_t since_unix_ms = life->now_unix_ms, last_unix_ms = 0, due_unix_ms;
+	uint32_t random = (uint32_t)rng_below(&life->rng, UINT32_MAX);
+
+	life->savepoint_ms = 0;
+	if (life->terminating) /* none would be taken, and one that is due would wake us up for ever */
+		return;
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT &&
+		    journal->snapshots[i].completed_unix_ms > last_unix_ms)
+			last_unix_ms = journal->snapshots[i].completed_unix_ms;
+	/* a job that never runs for a whole interval gets its savepoint all the same */
+	if (journal->launch_count && journal->launches[0].proven_unix_ms)
+		since_unix_ms = journal->launches[0].proven_unix_ms;
+	due_unix_ms = schedule_next_unix_ms(&life->config->savepoints, last_unix_ms, since_unix_ms,
+					    life->now_unix_ms + pause_ms, random);
+	if (due_unix_ms >= 0)
+		life->savepoint_ms = life->now_ms + due_unix_ms - life->now_unix_ms;
+}
+
+void schedule_savepoint(struct lifecycle *life)
+{
+	schedule_after(life, 0);
+}
+
+/* The job runs on. A failed periodic savepoint is tried again sooner than after a whole
+ * interval. */
+static void run_on(struct lifecycle *life, bool ok, const char *why)
+{
+	const struct lifecycle_config *config = life->config;
+	int64_t pause_ms = config->savepoints.has_cron ? CRON_PAUSE_MS : ASK_AGAIN_MS;
+	bool stop = life->phase == PHASE_STOPPING;
+
+	operation_clear(life);
+	if (life->terminating) {
+		stopping_goes_on(life, NULL);
+		return;
+	}
+	schedule_after(life, ok ? 0 : config->savepoints.interval_ms / 10 + pause_ms);
+	/* the job may have come to its end meanwhile: that is an outcome, and nothing to be stopped again */
+	if (!ok)
+		life->poll_ms = life->now_ms + config->poll_fast_ms;
+	if (!stop)
+		return;
+	life->stop_retry_ms = life->now_ms + config->stop_retry_ms;
+	enter_because(life, PHASE_RUNNING, CAUSE_STOP_FAILED,
+		      "the stop failed and the job runs on: %s; tried again in %lld s", why,
+		      (long long)(config->stop_retry_ms / 1000));
+}
+
+static void operation_failed(struct lifecycle *life, const char *location, const char *error)
+{
+	struct operation *operation = &life->journal.operation;
+
+	operation_record(life, false, location, error);
+	/* A savepoint that was asked for is answered, also by a failure. A restart and a suspend
+	 * stay wanted: they are tried again. */
+	if (operation->reason == REASON_MANUAL)
+		operation_remember(life, operation);
+	if (life->terminating) {
+		char *why = xstrdup(error); /* it may belong to the operation */
+
+		operation_clear(life);
+		stopping_goes_on(life, why);
+		free(why);
+		return;
+	}
+	run_on(life, false, error);
+}
+
+void operation_abandon(struct lifecycle *life, const char *why)
+{
+	if (life->step == STEP_NONE && life->journal.operation.kind == OPERATION_NONE)
+		return;
+	operation_record(life, false, life->stop_location, why);
+	if (life->journal.operation.reason == REASON_MANUAL)
+		operation_remember(life, &life->journal.operation);
+	operation_clear(life);
+}
+
+void operation_refuse_savepoint(struct lifecycle *life)
+{
+	struct journal *journal = &life->journal;
+	struct operation *operation = &journal->operation;
+	char *error;
+
+	if (journal->operation.kind != OPERATION_NONE || !journal_savepoint_wanted(journal))
+		return;
+	operation->kind = OPERATION_SAVEPOINT;
+	operation->reason = REASON_MANUAL;
+	operation->nonce = xstrdup(journal->intent.savepoint_nonce);
+	error = xasprintf("no job runs (%s), there is nothing to take a savepoint of",
+			  phase_name(life->phase));
+	operation_abandon(life, error);
+	free(error);
+}
+
+/* ---- stop and cancel: the job's final state ---- */
+
+/* Record the result of a stop or cancel whose job has come to its end. */
+static void record_end_of_job(struct lifecycle *life)
+{
+	const struct operation *operation = &life->journal.operation;
+	const char *error = NULL;
+
+	if (operation->kind == OPERATION_STOP && !life->stop_location)
+		error = "the job stopped, but nobody saw where its savepoint is; it is looked for in storage";
+	else if (operation->kind == OPERATION_STOP && life->savepoint_damaged)
+		error = life->operation_error ? life->operation_error : "its savepoint is damaged";
+	/* where nobody knows of a savepoint, or saw the job cancelled, it may have come to its own end */
+	if (operation->kind == OPERATION_CANCEL ? life->seen.state == JOB_CANCELED
+						: life->stop_location != NULL)
+		launch_end_is_known(life, operation->job_id);
+	operation_record(life, !error, life->stop_location, error);
+	operation_remember(life, operation);
+}
+
+/* The job has reached its end as it was asked to. The operation stays in the journal until Flink
+ * has gone: an agent that dies in between finds it there and does not take the end for something
+ * else. */
+static void stopped(struct lifecycle *life, const char *how)
+{
+	if (life->end_wanted)
+		return;
+	record_end_of_job(life);
+	life->step = STEP_ENDING;
+	life->operation_poll_ms = life->operation_deadline_ms = 0;
+	end_flink(life, true, false, "%s", how);
+}
+
+static void wait_for_end(struct lifecycle *life)
+{
+	life->step = STEP_ENDING;
+	life->operation_poll_ms = 0;
+	if (!life->operation_deadline_ms)
+		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
+	life->poll_ms = life->now_ms;
+}
+
+bool operation_view(struct lifecycle *life, const struct view *view)
+{
+	enum operation_kind kind = life->journal.operation.kind;
+	bool final = job_state_is_final(view->state);
+
+	if (kind != OPERATION_STOP && kind != OPERATION_CANCEL)
+		return false;
+	if (!final)
+		return true;
+	if (kind == OPERATION_CANCEL && view->state == JOB_FINISHED) {
+		job_finished_first(life);
+		return true;
+	}
+	if (kind == OPERATION_CANCEL) {
+		stopped(life, "the job is cancelled");
+		return true;
+	}
+	if (life->step == STEP_ENDING && !life->stop_location && finished_by_itself(view)) {
+		if (!end_is_unclear(life, view))
+			job_finished_first(life);
+		return true;
+	}
+	/* the place of the savepoint is in the result: read it before Flink ends */
+	if (life->step == STEP_ENDING)
+		stopped(life,
+			life->operation_error ? life->operation_error : "stopped with a savepoint");
+	return true;
+}
+
+void operation_flink_gone(struct lifecycle *life)
+{
+	const struct operation_result *last = &life->journal.last_operation;
+	enum operation_kind kind = life->journal.operation.kind;
+	bool saves = kind == OPERATION_SAVEPOINT || kind == OPERATION_STOP;
+
+	if (kind == OPERATION_NONE)
+		return;
+	/* its success is on record; the agent before only waited for Flink to go */
+	if (last->ok && !strcmp(last->trigger_id, life->journal.operation.trigger_id)) {
+		operation_clear(life);
+		return;
+	}
+	if (life->step == STEP_ENDING && (life->end_wanted || life->stop_location)) {
+		if (!life->end_wanted) /* it ended before its final state was seen */
+			record_end_of_job(life);
+		if (kind == OPERATION_STOP && !life->stop_location)
+			operation_begin_settling(life);
+		else
+			operation_clear(life);
+		return;
+	}
+	/* one that was never sent has left nothing */
+	if (saves && !withdraw(life, EFFECT_TRIGGER))
+		operation_begin_settling(life);
+	else
+		operation_abandon(life, "Flink ended before the operation did");
+}
+
+/* ---- answers ---- */
+
+static void inspect(struct lifecycle *life, const char *location)
+{
+	if (!location) {
+		operation_failed(life, NULL, "Flink reports success but no place");
+		return;
+	}
+	xstrset(&life->stop_location, location);
+	life->step = STEP_INSPECTING;
+	life->operation_poll_ms = 0;
+	emit(life, EFFECT_INSPECT)->text = xstrdup(location);
+}
+
+/* The JobManager does not know the trigger id. */
+static void unknown_id(struct lifecycle *life)
+{
+	bool final = job_state_is_final(life->seen.state);
+
+	if (life->journal.operation.kind == OPERATION_STOP && life->seen.job_present &&
+	    life->seen.state == JOB_FINISHED) {
+		wait_for_end(life);
+		return;
+	}
+	if (life->journal.operation.kind == OPERATION_STOP && final && life->seen.job_present) {
+		stopped(life, "the job has stopped");
+		return;
+	}
+	if (life->accepted) {
+		operation_failed(life, NULL, "Flink has forgotten the operation");
+		return;
+	}
+	/* The POST of an agent before was never taken: the same id makes it safe to send again. */
+	life->step = STEP_TRIGGERING;
+	life->operation_poll_ms = life->now_ms + ASK_AGAIN_MS;
+}
+
+static void flink_says_failed(struct lifecycle *life, const struct event *event)
+{
+	const char *error =
+		event->operation.error ? event->operation.error : "Flink gives no reason";
+	enum operation_kind kind = life->journal.operation.kind;
+
+	if (kind == OPERATION_CANCEL) {
+		/* unknown or already terminal: cancel keeps no state, so ending Flink is enough */
+		stopped(life, error);
+		return;
+	}
+	if (event->operation.location) {
+		/* the savepoint is complete although the stop failed: Flink fails the job then */
+		xstrset(&life->operation_error, error);
+		inspect(life, event->operation.location);
+		return;
+	}
+	if (kind == OPERATION_STOP && life->seen.job_present && life->seen.state == JOB_FINISHED) {
+		/* stopped, or at its own end: what it has completed last tells */
+		xstrset(&life->operation_error, error);
+		wait_for_end(life);
+		return;
+	}
+	if (kind == OPERATION_STOP && life->seen.job_present && life->seen.state == JOB_CANCELED) {
+		stopped(life, error);
+		return;
+	}
+	operation_failed(life, NULL, error);
+}
+
+static void ask_again(struct lifecycle *life, enum operation_status status)
+{
+	int64_t running_ms = life->now_unix_ms - life->journal.operation.started_unix_ms;
+	int64_t wait_ms = life->config->poll_fast_ms;
+
+	if (status == STATUS_UNREACHABLE || running_ms > SLOW_OPERATION_MS)
+		wait_ms = ASK_AGAIN_MS;
+	life->operation_poll_ms = life->now_ms + wait_ms;
+}
+
+void on_operation(struct lifecycle *life, const struct event *event)
+{
+	const struct operation *operation = &life->journal.operation;
+	enum operation_status status = event->operation.status;
+
+	if (!life->fenced && event->operation.location)
+		operation_told(life, event);
+	if (operation->kind == OPERATION_NONE || !event->operation.trigger_id ||
+	    strcmp(operation->trigger_id, event->operation.trigger_id) != 0)
+		return;
+	life->asking = false;
+	if (life->fenced)
+		return;
+	if (life->step != STEP_TRIGGERING && life->step != STEP_POLLING &&
+	    life->step != STEP_WRITING)
+		return;
+	if (life->step == STEP_WRITING)
+		life->step = STEP_TRIGGERING;
+	switch (status) {
+	case STATUS_ACCEPTED:
+		life->accepted = true;
+		life->step = STEP_POLLING;
+		if (operation->kind == OPERATION_CANCEL)
+			wait_for_end(life);
+		else
+			ask_again(life, status);
+		break;
+	case STATUS_IN_PROGRESS:
+	case STATUS_UNREACHABLE:
+		ask_again(life, status);
+		break;
+	case STATUS_COMPLETED:
+		launch_has_left_state(life, journal_launch(&life->journal));
+		inspect(life, event->operation.location);
+		break;
+	case STATUS_FAILED:
+		flink_says_failed(life, event);
+		break;
+	case STATUS_UNKNOWN_ID:
+		unknown_id(life);
+		break;
+	}
+}
+
+enum snapshot_origin operation_origin(const struct operation *operation)
+{
+	if (operation->kind == OPERATION_STOP)
+		return ORIGIN_STOP;
+	return operation->reason == REASON_PERIODIC ? ORIGIN_PERIODIC : ORIGIN_MANUAL;
+}
+
+static void record_savepoint(struct lifecycle *life, const struct event *event)
+{
+	const struct operation *operation = &life->journal.operation;
+	const struct snapshot *told = journal_snapshot(&life->journal, life->stop_location);
+	struct snapshot snapshot = {
+		.path = life->stop_location,
+		.kind = SNAPSHOT_SAVEPOINT,
+		.origin = operation_origin(operation),
+		.checkpoint_id = event->inspected.readable ? event->inspected.checkpoint_id
+				 : told                    ? told->checkpoint_id
+							   : 0,
+		.completed_unix_ms = life->now_unix_ms,
+		.size_bytes = event->inspected.readable ? event->inspected.size_bytes : -1,
+		.file_count = event->inspected.readable ? event->inspected.file_count : -1,
+		.verified = event->inspected.readable && event->inspected.complete,
+	};
+
+	snapshot.verified_unix_ms = snapshot.verified ? life->now_unix_ms : 0;
+	memcpy(snapshot.job_id, operation->job_id, JOB_ID_BYTES);
+	journal_add_snapshot(&life->journal, &snapshot);
+}
+
+void on_inspected(struct lifecycle *life, const struct event *event)
+{
+	const char *error = event->inspected.error;
+	char *location, *why;
+
+	if (life->fenced || retention_inspected(life, event) || life->step != STEP_INSPECTING ||
+	    !life->stop_location || !event->inspected.path ||
+	    strcmp(event->inspected.path, life->stop_location) != 0)
+		return;
+	if (!event->inspected.readable)
+		note(life, NOTE_WARNING, "%s cannot be verified now: %s", life->stop_location,
+		     error ? error : "");
+	if (!event->inspected.readable || event->inspected.complete)
+		record_savepoint(life, event);
+	else
+		operation_disprove(life, life->stop_location);
+	if (life->journal.operation.kind == OPERATION_STOP) {
+		if (event->inspected.readable && !event->inspected.complete) {
+			life->savepoint_damaged = true;
+			free(life->operation_error);
+			life->operation_error = xasprintf(
+				"the savepoint of the stop is damaged: %s", error ? error : "");
+		}
+		wait_for_end(life);
+		return;
+	}
+	if (event->inspected.readable && !event->inspected.complete) {
+		location = xstrdup(life->stop_location);
+		why = xasprintf("Flink reported it complete, but it is not: %s",
+				error ? error : "");
+		operation_failed(life, location, why);
+		free(location);
+		free(why);
+		return;
+	}
+	operation_record(life, true, life->stop_location, NULL);
+	operation_remember(life, &life->journal.operation);
+	run_on(life, true, NULL);
+}
+
+/* ---- time ---- */
+
+static void deadline_passed(struct lifecycle *life)
+{
+	enum operation_kind kind = life->journal.operation.kind;
+
+	if (kind == OPERATION_CANCEL)
+		stopped(life, "the job does not answer to cancel: Flink is ended");
+	else if (life->terminating)
+		operation_failed(life, life->stop_location, "the grace period is used up");
+	else if (life->step == STEP_ENDING)
+		operation_failed(life, life->stop_location,
+				 "the savepoint was taken, but the job did not stop");
+}
+
+void operation_tick(struct lifecycle *life)
+{
+	const struct operation *operation = &life->journal.operation;
+
+	if (life->operation_deadline_ms && life->now_ms >= life->operation_deadline_ms) {
+		life->operation_deadline_ms = 0;
+		deadline_passed(life);
+	}
+	if (!life->operation_poll_ms || life->now_ms < life->operation_poll_ms)
+		return;
+	life->operation_poll_ms = 0;
+	if (life->asking || (life->step != STEP_TRIGGERING && life->step != STEP_POLLING))
+		return;
+	life->asking = true;
+	memcpy(emit(life, life->step == STEP_TRIGGERING ? EFFECT_TRIGGER : EFFECT_POLL_OPERATION)
+		       ->id,
+	       operation->trigger_id, JOB_ID_BYTES);
+}

@@ -1,0 +1,131 @@
+/*
+ * An operation that Flink's end has interrupted. Nobody can be asked any more, but a savepoint that
+ * was completed lies in storage, and is then the newest state: it has to be found before anything is
+ * started or called a failure. An answer of Flink that was under way when it died counts as well.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_internal.h"
+#include "core/resolve/lineage.h"
+
+void operation_begin_settling(struct lifecycle *life)
+{
+	operation_enter(life, STEP_SETTLING);
+}
+
+/* No Flink runs, and what is looked for or decided now was so without it. */
+static void decide_again(struct lifecycle *life)
+{
+	if (life->observing)
+		life->observe_again = true;
+	if (life->launch_step != LAUNCH_WRITING)
+		return;
+	launch_withdraw(life);
+	resolve_start(life, "the Flink before has told of a savepoint after its end");
+}
+
+/* Did Flink say this about the operation that is in the journal? */
+static bool is_answer(const struct operation *operation, const char *trigger_id)
+{
+	return operation->kind != OPERATION_NONE && trigger_id &&
+	       !strcmp(operation->trigger_id, trigger_id);
+}
+
+void operation_told(struct lifecycle *life, const struct event *event)
+{
+	const struct operation *operation = &life->journal.operation;
+	bool current = is_answer(operation, event->operation.trigger_id);
+	const char *job = current ? operation->job_id : event->operation.job_id;
+	const char *location = event->operation.location;
+	struct snapshot told = {
+		.path = (char *)(uintptr_t)location,
+		.kind = SNAPSHOT_SAVEPOINT,
+		.origin = current ? operation_origin(operation) : ORIGIN_FOUND,
+		.completed_unix_ms = life->now_unix_ms,
+		.size_bytes = -1,
+		.file_count = -1,
+	};
+	int maker;
+
+	snprintf(told.job_id, sizeof(told.job_id), "%s", job ? job : "");
+	maker = lineage_maker(&life->journal, &told);
+	if (current && life->stop_location) /* the result is known already */
+		return;
+	if (maker < 0 || life->journal.launches[maker].mismatched ||
+	    journal_snapshot(&life->journal, location))
+		return;
+	memcpy(told.job_id, life->journal.launches[maker].job_id, JOB_ID_BYTES);
+	launch_has_left_state(life, &life->journal.launches[maker]);
+	journal_add_snapshot(&life->journal, &told);
+	life->want_write = true;
+	if (current && life->step != STEP_SETTLING)
+		return;
+	note(life, NOTE_WARNING, "Flink has told of %s when it was over: it counts", location);
+	decide_again(life);
+}
+
+void operation_disprove(struct lifecycle *life, const char *location)
+{
+	const struct snapshot *known = journal_snapshot(&life->journal, location);
+
+	if (!known || known->verified)
+		return;
+	journal_remove_snapshot(&life->journal, location);
+	life->want_write = true;
+}
+
+static void record_found(struct lifecycle *life, const struct candidate *c)
+{
+	const struct operation *operation = &life->journal.operation;
+	struct snapshot found = c->snapshot; /* borrows the path */
+
+	/* somebody else may have asked for one at the same time: it is not ours to delete */
+	found.origin = ORIGIN_FOUND;
+	memcpy(found.job_id, operation->job_id, JOB_ID_BYTES);
+	if (!found.completed_unix_ms)
+		found.completed_unix_ms = life->now_unix_ms;
+	if (found.verified && !found.verified_unix_ms)
+		found.verified_unix_ms = life->now_unix_ms;
+	found.metadata_version = c->metadata_version;
+	journal_add_snapshot(&life->journal, &found);
+	operation_record(life, true, found.path, NULL);
+	operation_remember(life, operation);
+}
+
+static void record_failure(struct lifecycle *life, const struct candidate *damaged)
+{
+	const char *why = damaged ? (damaged->detail ? damaged->detail : "no detail")
+				  : "its target directory has no savepoint of it";
+	char *error = xasprintf("Flink ended before the operation did; %s%s",
+				damaged ? "its savepoint is damaged: " : "", why);
+
+	operation_record(life, false, damaged ? damaged->snapshot.path : NULL, error);
+	/* a savepoint that was asked for is answered, also by a failure */
+	if (life->journal.operation.reason == REASON_MANUAL)
+		operation_remember(life, &life->journal.operation);
+	free(error);
+}
+
+void operation_settle(struct lifecycle *life, const struct event *event)
+{
+	const struct decision *decision = event->observed.decision;
+	const struct candidate *c = decision->settled == NO_CANDIDATE
+					    ? NULL
+					    : &event->observed.facts->candidates[decision->settled];
+
+	if (life->step != STEP_SETTLING || decision->settlement == SETTLEMENT_NONE ||
+	    decision->settlement == SETTLEMENT_OPEN)
+		return;
+	/* the Flink of another place may still complete it */
+	if (life->looks_early)
+		return;
+	if (c && life->journal.operation.kind == OPERATION_STOP) /* that is how it ended */
+		launch_end_is_known(life, life->journal.operation.job_id);
+	if (decision->settlement == SETTLEMENT_MADE && c)
+		record_found(life, c);
+	else
+		record_failure(life, c);
+	operation_clear(life);
+}

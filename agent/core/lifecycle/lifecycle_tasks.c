@@ -1,0 +1,125 @@
+#include <string.h>
+
+#include "core/lifecycle/lifecycle_internal.h"
+#include "core/report/readiness.h"
+
+/* A look that asked for less than all leaves the rest as it was. */
+void see_tasks(struct lifecycle *life, const struct view *view)
+{
+	const struct cluster *from = &view->cluster;
+	struct cluster *to = &life->seen.cluster;
+
+	life->seen.tasks_missing =
+		!view->job_present || view->state != JOB_RUNNING || view->tasks_missing;
+	to->tasks_known = from->tasks_known;
+	to->tasks_total = from->tasks_total;
+	to->tasks_running = from->tasks_running;
+	to->tasks_waiting = from->tasks_waiting;
+	if (from->slots_known) {
+		to->slots_known = true;
+		to->task_managers = from->task_managers;
+		to->slots_total = from->slots_total;
+		to->slots_free = from->slots_free;
+	}
+	if (view->restarts_known) {
+		life->seen.restarts_known = true;
+		life->seen.restarts = view->restarts;
+	}
+	if (life->seen.tasks_missing)
+		return;
+	/* an answer may be slow: it counts as of when it was asked for */
+	life->seen.all_ran_ms = life->polled_ms ? life->polled_ms : life->now_ms;
+	if (from->slots_known)
+		life->seen.slots_used = from->slots_total - from->slots_free;
+}
+
+/* In the log, and only what is news: it may come and go. */
+static void note_tasks(struct lifecycle *life)
+{
+	bool run = readiness_tasks_run(life);
+	char text[400];
+
+	if (!run && !life->seen.not_ready) {
+		readiness_sentence(life, text, sizeof(text));
+		note(life, NOTE_WARNING, "not ready: %s", text);
+		life->seen.not_ready = true;
+	} else if (!life->seen.tasks_missing && life->seen.not_ready) {
+		note(life, NOTE_INFO, "ready again: all %d tasks run",
+		     life->seen.cluster.tasks_total);
+		life->seen.not_ready = false;
+	}
+}
+
+void watch_tasks(struct lifecycle *life)
+{
+	life->tasks_ms = 0;
+	if (life->phase != PHASE_RUNNING)
+		return;
+	note_tasks(life);
+	if (!life->seen.tasks_missing) {
+		life->ready_ms = 0;
+		if (life->cause == CAUSE_JOB_NOT_RUNNING)
+			enter(life, PHASE_RUNNING, "job %s runs again, with all its tasks",
+			      journal_launch(&life->journal)->job_id);
+		return;
+	}
+	if (life->cause == CAUSE_JOB_NOT_RUNNING && life->seen.job_present &&
+	    !readiness_waits(life))
+		enter(life, PHASE_RUNNING, "job %s has its slots again and restores its state",
+		      journal_launch(&life->journal)->job_id);
+	if (readiness_tasks_run(life))
+		life->tasks_ms = life->seen.all_ran_ms + READINESS_GRACE_MS;
+	if (!life->ready_ms)
+		life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
+}
+
+/* Somebody has to look. Flink is left alone: it goes on by itself as soon as it can, and to end it would
+ * cost an attempt and help nobody. */
+static void stall(struct lifecycle *life)
+{
+	long long seconds = life->config->ready_deadline_ms / 1000;
+
+	if (life->cause == CAUSE_NONE)
+		enter_because(
+			life, life->phase, CAUSE_JOB_NOT_RUNNING,
+			"the tasks of job %s have not all run for %lld s; Flink waits, and continues as soon as it can",
+			journal_launch(&life->journal)->job_id, seconds);
+}
+
+void not_ready(struct lifecycle *life)
+{
+	long long seconds = life->config->ready_deadline_ms / 1000;
+	bool launching = life->phase == PHASE_LAUNCHING;
+	bool verified = journal_launch(&life->journal)->verified_unix_ms;
+	bool running = life->phase == PHASE_RUNNING && life->step == STEP_NONE;
+	bool lost = life->seen.reachable && !life->seen.job_present;
+
+	if (running && lost)
+		end_flink(life, false, true, "Flink does not know its job any more for %lld s",
+			  seconds);
+	else if (launching && !readiness_waits_for_slots(life) && (!verified || lost))
+		end_flink(life, false, true, "not running %lld s after its start", seconds);
+	else if ((launching || running) && life->seen.reachable && readiness_waits(life))
+		stall(life);
+	if ((launching || running) && !life->end_wanted)
+		life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
+}
+
+/* Half a pace early is on time: the polls come at an even pace. */
+static bool is_due(const struct lifecycle *life, int64_t since_ms)
+{
+	const struct lifecycle_config *config = life->config;
+
+	return !since_ms ||
+	       life->now_ms - since_ms + config->poll_tasks_ms / 2 >= config->poll_slow_ms;
+}
+
+enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *launch)
+{
+	bool calm =
+		life->phase == PHASE_RUNNING && life->step == STEP_NONE && launch->proven_unix_ms;
+
+	if (is_due(life, life->polled_all_ms))
+		return POLL_ALL;
+	return !calm || is_due(life, life->polled_job_ms) ? POLL_JOB : POLL_TASKS;
+}

@@ -1,0 +1,340 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_internal.h"
+#include "core/report/readiness.h"
+#include "core/resolve/lineage_dirs.h"
+
+/* The checkpoint statistics are cached by Flink for 3 s: a restore that does not show up for this
+ * long in a RUNNING job did not happen. */
+#define RESTORE_PATIENCE_MS 10000
+
+/* After this the statistics of a job are not what Flink had in its cache before. */
+#define FRESH_STATISTICS_MS 3100
+
+static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The promise is broken if this job goes on: end it, and hold until a person has looked. */
+static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
+{
+	struct outcome *outcome = &life->journal.outcome;
+	va_list ap;
+
+	outcome_release(outcome);
+	outcome->kind = OUTCOME_RESTORE_MISMATCH;
+	journal_launch(&life->journal)->mismatched = true;
+	outcome->unix_ms = life->now_unix_ms;
+	va_start(ap, fmt);
+	if (vasprintf(&outcome->reason, fmt, ap) < 0)
+		outcome->reason = NULL;
+	va_end(ap);
+	end_flink(life, false, false, "%s", outcome->reason ? outcome->reason : "wrong restore");
+}
+
+/* The job restarted by itself before we looked: it then shows a checkpoint that it made itself. */
+static bool restored_own_checkpoint(const struct launch *launch, const struct view *view)
+{
+	return view->restored_id > launch->restore_checkpoint_id && view->restored_path &&
+	       strstr(view->restored_path, launch->job_id);
+}
+
+static void tell_verified(struct lifecycle *life, const struct launch *launch)
+{
+	struct notice *notice = tell(life, NOTICE_RESTORE_VERIFIED);
+
+	notice->restored = launch->restore_kind;
+	notice->path = xstrdup(launch->restore_path);
+}
+
+static void verified(struct lifecycle *life, struct launch *launch)
+{
+	/* an empty start is looked at until it has a checkpoint of its own, and may be verified again */
+	if (!launch->verified_unix_ms)
+		tell_verified(life, launch);
+	launch->verified_unix_ms = life->now_unix_ms;
+	life->want_write = true;
+	if (launch->restore_path)
+		note(life, NOTE_INFO, "Flink restored exactly %s (checkpoint id %" PRId64 ")",
+		     launch->restore_path, launch->restore_checkpoint_id);
+	else
+		note(life, NOTE_INFO, "Flink started without state, as decided");
+}
+
+/* latest.restored must equal the decision. */
+static void check_restore(struct lifecycle *life, struct launch *launch, const struct view *view)
+{
+	/* An empty start is judged by what does not show up, and Flink's statistics come late: go on
+	 * looking until there is a checkpoint of its own that it could have restored. */
+	bool open =
+		!launch->verified_unix_ms || (!launch->restore_path && view->restored &&
+					      !view->completed_id && !launch->last_checkpoint_id);
+
+	if (!open || view->state == JOB_INITIALIZING || !view->job_present)
+		return;
+	if (view->restored) {
+		bool same = launch->restore_path &&
+			    view->restored_id == launch->restore_checkpoint_id &&
+			    snapshot_same_path(view->restored_path, launch->restore_path);
+
+		if (same || restored_own_checkpoint(launch, view))
+			verified(life, launch);
+		else
+			sticky_mismatch(life,
+					"decided to start from %s (%" PRId64
+					"), but Flink restored %s (%" PRId64 ")",
+					launch->restore_path ? launch->restore_path : "nothing",
+					launch->restore_checkpoint_id,
+					view->restored_path ? view->restored_path : "?",
+					view->restored_id);
+		return;
+	}
+	if (view->state != JOB_RUNNING && view->state != JOB_FINISHED)
+		return;
+	if (!launch->restore_path) {
+		if (view->statistics_known || view->checkpointing_off)
+			verified(life, launch);
+		return;
+	}
+	if (!view->statistics_known && !view->checkpointing_off)
+		return;
+	if (!life->seen.not_restored_ms)
+		life->seen.not_restored_ms = life->now_ms;
+	/* an answer may be slow: it counts as of when it was asked for */
+	if (life->polled_ms - life->seen.not_restored_ms >= RESTORE_PATIENCE_MS)
+		sticky_mismatch(life, "decided to start from %s, but Flink restored nothing%s",
+				launch->restore_path,
+				view->checkpointing_off ? " (the job has no checkpoints)" : "");
+}
+
+/* A job that has FINISHED quickly may do so before its statistics show the restore. */
+static bool awaits_restore_report(const struct lifecycle *life, const struct launch *launch,
+				  const struct view *view)
+{
+	return view->state == JOB_FINISHED && !launch->verified_unix_ms &&
+	       life->seen.not_restored_ms;
+}
+
+/* Of the journal's newest checkpoint, while the job runs. */
+#define NOTE_CHECKPOINT_MS 60000
+
+void checkpoint_noted(struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch(&life->journal);
+
+	life->noted_checkpoint_id = launch ? launch->last_checkpoint_id : 0;
+	life->noted_ms = life->now_ms;
+	life->note_ms = 0;
+}
+
+/* Whoever comes after a crash has to know how far the job was, in case the newest checkpoint is not where it
+ * looks, or storage was set back. One write a minute is enough, and none when there is another one anyway. */
+static void note_checkpoint(struct lifecycle *life, const struct launch *launch)
+{
+	if (launch->last_checkpoint_id <= life->noted_checkpoint_id || life->note_ms)
+		return;
+	life->note_ms = life->noted_ms ? life->noted_ms + NOTE_CHECKPOINT_MS : life->now_ms;
+	if (life->note_ms > life->now_ms)
+		return;
+	life->note_ms = 0;
+	life->want_write = true;
+}
+
+/* The first checkpoint shows where they really go. */
+static void compare_directory(struct lifecycle *life, const struct launch *launch)
+{
+	const char *told = life->config->listed_checkpoint_dir;
+	char *dir = NULL;
+
+	if (!lineage_dir_is_another(launch, told, &dir))
+		return;
+	if (dir)
+		note(life, NOTE_WARNING,
+		     "job %s writes its checkpoints to %s, not to %s: its code or a configuration "
+		     "of "
+		     "its own sets another checkpoint storage; remove that, or set "
+		     "flink.checkpointDirectory: %s",
+		     launch->job_id, dir, launch->checkpoint_dir ? launch->checkpoint_dir : told,
+		     dir);
+	else
+		note(life, NOTE_WARNING,
+		     "checkpoint %" PRId64
+		     " of job %s is at %s, which is no directory below %s: after a failure nothing may be found there; let the job write to that directory",
+		     launch->last_checkpoint_id, launch->job_id, launch->last_checkpoint_path,
+		     launch->checkpoint_dir ? launch->checkpoint_dir : told);
+	free(dir);
+}
+
+/* True when there is a newer one than is known. */
+static bool see_newest(struct lifecycle *life, struct launch *launch, const struct view *view)
+{
+	bool first = !launch->last_checkpoint_id;
+
+	if (!view->statistics_known)
+		return false;
+	if (view->savepoint_count) /* of whoever asked for it */
+		launch_has_left_state(life, launch);
+	if (view->completed_id <= launch->last_checkpoint_id ||
+	    view->completed_id <= launch->restore_checkpoint_id)
+		return false;
+	launch->last_checkpoint_id = view->completed_id;
+	xstrset(&launch->last_checkpoint_path, view->completed_path);
+	launch->last_checkpoint_unix_ms = view->completed_unix_ms;
+	if (first)
+		compare_directory(life, launch);
+	return true;
+}
+
+/* Flink is being ended, or was over when its answer came: what it has told counts all the same, for that
+ * checkpoint may be gone at the next look. There is no later time to write it down. */
+static void see_late(struct lifecycle *life, struct launch *launch, const struct view *view)
+{
+	if (!view->reachable || !view->job_present || launch->mismatched ||
+	    !see_newest(life, launch, view))
+		return;
+	life->want_write = true;
+	if (life->observing) /* without it */
+		life->observe_again = true;
+}
+
+static void see_checkpoints(struct lifecycle *life, struct launch *launch, const struct view *view)
+{
+	if (!view->statistics_known)
+		return;
+	if (see_newest(life, launch, view))
+		note_checkpoint(life, launch);
+	if (launch->proven_unix_ms || !launch->verified_unix_ms || !launch->last_checkpoint_id)
+		return;
+	launch->proven_unix_ms = life->now_unix_ms;
+	life->journal.ever_proven = true;
+	if (life->journal.last_error_launch != launch->number) /* over and done with */
+		journal_set_error(&life->journal, NULL, 0);
+	life->journal.failure_count = 0;
+	life->want_write = true;
+	note(life, NOTE_INFO, "checkpoint %" PRId64 " completed: launch %" PRId64 " is proven",
+	     launch->last_checkpoint_id, launch->number);
+	tell(life, NOTICE_PROVEN);
+}
+
+/* The pace while the job runs, is proven, and nothing is asked of it. */
+static int64_t calm_pace_ms(const struct lifecycle_config *config)
+{
+	bool looks_between = config->poll_tasks_ms && config->poll_tasks_ms < config->poll_slow_ms;
+
+	return looks_between ? config->poll_tasks_ms : config->poll_slow_ms;
+}
+
+static void schedule_poll(struct lifecycle *life, const struct launch *launch)
+{
+	const struct lifecycle_config *config = life->config;
+	bool calm = life->phase == PHASE_RUNNING && life->step == STEP_NONE;
+	int64_t wait_ms = config->poll_fast_ms;
+
+	if (life->phase == PHASE_LAUNCHING && launch->verified_unix_ms)
+		wait_ms = 4 * config->poll_fast_ms; /* restoring: may take long */
+	if (calm)
+		wait_ms = launch->proven_unix_ms && !life->seen.tasks_missing
+				  ? calm_pace_ms(config)
+				  : 4 * config->poll_fast_ms;
+	if (life->seen.finished_ms) /* until what it shows of checkpoints is no older than that */
+		wait_ms = FRESH_STATISTICS_MS;
+	life->poll_ms = life->now_ms + wait_ms;
+	/* an even pace, so that other things can come with it */
+	if (wait_ms == calm_pace_ms(config) && life->polled_ms + wait_ms > life->now_ms)
+		life->poll_ms = life->polled_ms + wait_ms;
+}
+
+static void remember_view(struct lifecycle *life, struct launch *launch, const struct view *view)
+{
+	bool worse = view->state == JOB_RESTARTING || view->state == JOB_FAILING;
+
+	if (view->failure && worse && life->seen.state != view->state) {
+		journal_set_error(&life->journal, view->failure, life->now_unix_ms);
+		note(life, NOTE_WARNING, "the job is %s: %s", job_state_name(view->state),
+		     view->failure);
+	}
+	life->seen.reachable = view->reachable;
+	if (!view->reachable)
+		return; /* what was seen last is still the best that is known */
+	life->seen.job_present = view->job_present;
+	life->seen.state = view->state;
+	see_tasks(life, view);
+	if (!view->job_present || launch->job_ended || !job_state_is_final(view->state))
+		return;
+	launch->job_ended = true;
+	life->want_write = true;
+}
+
+/* It counts as running when all its tasks do, because before that no savepoint can be taken. */
+static void job_runs(struct lifecycle *life, const struct launch *launch, const struct view *view)
+{
+	if (view->tasks_missing) {
+		if (life->cause == CAUSE_NONE || !readiness_waits(life))
+			enter(life, PHASE_LAUNCHING,
+			      "job %s is scheduled, its tasks do not all run yet", launch->job_id);
+		return;
+	}
+	life->ready_ms = 0;
+	enter(life, PHASE_RUNNING, "job %s runs%s%s", launch->job_id,
+	      launch->restore_path ? ", restored from " : "",
+	      launch->restore_path ? launch->restore_path : "");
+	schedule_savepoint(life);
+}
+
+/* A Flink of ours runs one job. Another one was recovered from HA data that drey did not see, or was
+ * submitted by somebody; it may be an older copy of ours, and only the end of the JVM surely ends it.
+ * When ours has come to its end, that comes first: it ends Flink too. */
+static void watch_other_job(struct lifecycle *life, const struct launch *launch,
+			    const struct view *view)
+{
+	bool over = view->job_present && job_state_is_final(view->state);
+
+	if (!view->reachable || !view->other_job || life->end_wanted || over)
+		return;
+	end_flink_because(life, CAUSE_SECOND_JOB,
+			  "a second job runs in this Flink: %s, beside job %s; both are ended",
+			  view->other_job, launch->job_id);
+}
+
+void on_view(struct lifecycle *life, const struct event *event)
+{
+	const struct view *view = &event->view;
+	struct launch *launch = journal_launch(&life->journal);
+
+	life->polling = false;
+	if (!launch || life->fenced)
+		return;
+	if (life->launch_step == LAUNCH_NONE ||
+	    (life->launch_step == LAUNCH_LIVE && life->end_wanted))
+		see_late(life, launch, view);
+	if (life->launch_step != LAUNCH_LIVE)
+		return;
+	remember_view(life, launch, view);
+	if (view->reachable && view->job_present && !life->end_wanted) {
+		seen_without_brake(life);
+		check_restore(life, launch, view);
+		see_checkpoints(life, launch, view);
+		outside_savepoints(life, view);
+	}
+	if (view->reachable && view->job_present && !life->end_wanted &&
+	    !operation_view(life, view) && !awaits_restore_report(life, launch, view) &&
+	    !end_is_unclear(life, view)) {
+		if (job_state_is_final(view->state))
+			job_ended(life, view);
+		else if (life->phase == PHASE_LAUNCHING && view->state == JOB_RUNNING &&
+			 launch->verified_unix_ms)
+			job_runs(life, launch, view);
+	} else if (view->reachable && view->job_present && life->end_wanted) {
+		job_finished_meanwhile(life, view);
+	}
+	watch_other_job(life, launch, view);
+	watch_tasks(life);
+	if (view->reachable && view->statistics_known)
+		life->seen.statistics_ms = life->polled_ms;
+	schedule_poll(life, launch);
+	stopping_looked(life);
+}

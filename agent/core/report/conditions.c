@@ -1,0 +1,497 @@
+#include "core/report/conditions.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "core/report/readiness.h"
+#include "core/resolve/lineage_dirs.h"
+
+#define CONDITIONS_ENTRY_MS 60000 /* restarts are counted by the minute */
+
+static const char *condition_type_name(enum condition_type type)
+{
+	static const char *const names[CONDITION_COUNT] = {
+		[CONDITION_READY] = "Ready",
+		[CONDITION_RECONCILING] = "Reconciling",
+		[CONDITION_STALLED] = "Stalled",
+		[CONDITION_RESTORE_VERIFIED] = "RestoreVerified",
+		[CONDITION_CLUSTER_UNREACHABLE] = "ClusterUnreachable",
+		[CONDITION_JOB_FAILING] = "JobFailing",
+		[CONDITION_JOB_UNSTABLE] = "JobUnstable",
+		[CONDITION_CHECKPOINTS_ELSEWHERE] = "CheckpointsElsewhere",
+	};
+
+	return names[type];
+}
+
+const char *truth_name(enum truth truth)
+{
+	static const char *const names[] = {"Unknown", "False", "True"};
+
+	return names[truth];
+}
+
+/* ---- what is counted ---- */
+
+static void add_restarts(struct conditions *conditions, int64_t unix_ms, int64_t count)
+{
+	size_t last = conditions->restart_entries;
+
+	if (last && unix_ms - conditions->restarts[last - 1].unix_ms < CONDITIONS_ENTRY_MS &&
+	    unix_ms >= conditions->restarts[last - 1].unix_ms) {
+		conditions->restarts[last - 1].count += count;
+		return;
+	}
+	if (last == CONDITIONS_RESTARTS_KNOWN) {
+		conditions->restart_entries = --last;
+		memmove(conditions->restarts, conditions->restarts + 1,
+			last * sizeof(conditions->restarts[0]));
+	}
+	conditions->restarts[last].unix_ms = unix_ms;
+	conditions->restarts[last].count = count;
+	conditions->restart_entries++;
+}
+
+/* The restarts that Flink makes by itself. It tells how many there were, but late; what is seen of them
+ * meanwhile counts at once, and not twice. */
+static void count_flinks(struct conditions *conditions, const struct lifecycle *life,
+			 int64_t now_unix_ms)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+	int64_t number = launch ? launch->number : 0, more;
+	bool restarting = life->launch_step == LAUNCH_LIVE && life->seen.job_present &&
+			  (life->seen.state == JOB_RESTARTING || life->seen.state == JOB_FAILING);
+
+	if (number != conditions->launch) {
+		/* a launch of our own time begins with none; one that was taken over with what it had */
+		conditions->counted = conditions->launch != 0;
+		conditions->told = conditions->glimpsed = 0;
+		conditions->launch = number;
+	}
+	if (restarting && !conditions->restarting) {
+		add_restarts(conditions, now_unix_ms, 1);
+		conditions->glimpsed++;
+	}
+	conditions->restarting = restarting;
+	if (!life->seen.restarts_known || life->seen.restarts == conditions->told)
+		return;
+	more = life->seen.restarts - conditions->told - conditions->glimpsed;
+	if (conditions->counted && more > 0)
+		add_restarts(conditions, now_unix_ms, more);
+	conditions->counted = true;
+	conditions->told = life->seen.restarts;
+	conditions->glimpsed = more < 0 && conditions->told ? -more : 0;
+}
+
+/* An attempt of ours that failed, and a restart that Flink makes by itself. */
+static void count_restarts(struct conditions *conditions, const struct lifecycle *life,
+			   int64_t now_unix_ms)
+{
+	const struct journal *journal = &life->journal;
+
+	for (size_t i = 0; i < journal->failure_count; i++) {
+		int64_t unix_ms = journal->failures_unix_ms[i];
+
+		if (unix_ms <= conditions->failure_unix_ms)
+			continue;
+		conditions->failure_unix_ms = unix_ms;
+		add_restarts(conditions, unix_ms, 1);
+	}
+	count_flinks(conditions, life, now_unix_ms);
+}
+
+static int64_t restarts_since(const struct conditions *conditions, int64_t unix_ms)
+{
+	int64_t count = 0;
+
+	for (size_t i = 0; i < conditions->restart_entries; i++)
+		if (conditions->restarts[i].unix_ms > unix_ms)
+			count += conditions->restarts[i].count;
+	return count;
+}
+
+/* Since when it is so, without a break: 0 = it is not. A clock that was set back begins anew. */
+static void watch_for(int64_t *since_unix_ms, bool is_so, int64_t now_unix_ms)
+{
+	if (!is_so)
+		*since_unix_ms = 0;
+	else if (!*since_unix_ms || *since_unix_ms > now_unix_ms)
+		*since_unix_ms = now_unix_ms;
+}
+
+static bool is_silent(const struct lifecycle *life)
+{
+	return life->launch_step == LAUNCH_LIVE && !life->seen.reachable;
+}
+
+/* Nothing is started because somebody wants it so, and not because something is wrong. */
+static bool is_wanted(const struct lifecycle *life)
+{
+	const struct intent *intent = &life->journal.intent;
+
+	return intent->do_not_restart || intent->state != DESIRED_RUNNING;
+}
+
+/* Between two holds it looks again, in the phase Resolving. */
+static bool is_holding(const struct conditions *conditions, const struct lifecycle *life)
+{
+	bool looks = life->phase == PHASE_RESOLVING && life->holds && conditions->holding_unix_ms;
+
+	return looks || (life->phase == PHASE_HOLDING && !is_wanted(life));
+}
+
+static void watch_all(struct conditions *conditions, const struct lifecycle *life,
+		      int64_t now_unix_ms)
+{
+	watch_for(&conditions->silent_unix_ms, is_silent(life), now_unix_ms);
+	watch_for(&conditions->holding_unix_ms, is_holding(conditions, life), now_unix_ms);
+	watch_for(&conditions->broken_unix_ms, life->journal_broken, now_unix_ms);
+}
+
+static bool lasts(int64_t since_unix_ms, int64_t for_ms, int64_t now_unix_ms)
+{
+	return since_unix_ms && now_unix_ms - since_unix_ms >= for_ms;
+}
+
+/* ---- one verdict ---- */
+
+__attribute__((format(printf, 4, 5))) static void
+say(struct condition *condition, enum truth status, const char *reason, const char *fmt, ...)
+{
+	va_list args;
+
+	condition->status = status;
+	snprintf(condition->reason, sizeof(condition->reason), "%s", reason);
+	va_start(args, fmt);
+	vsnprintf(condition->message, sizeof(condition->message), fmt, args);
+	va_end(args);
+}
+
+static enum truth truth(bool value)
+{
+	return value ? TRUTH_TRUE : TRUTH_FALSE;
+}
+
+/* Something is wanted that is still to be done: in one word, or NULL. */
+static const char *pending(const struct lifecycle *life)
+{
+	const struct journal *journal = &life->journal;
+	bool live = life->phase == PHASE_RUNNING || life->phase == PHASE_LAUNCHING ||
+		    life->phase == PHASE_RESOLVING;
+
+	if (!live)
+		return NULL;
+	if (journal->intent.state == DESIRED_SUSPENDED)
+		return "Suspending";
+	if (journal->intent.state == DESIRED_CANCELLED)
+		return "Cancelling";
+	return journal_restart_wanted(journal) ? "Restarting" : NULL;
+}
+
+/* Why it does not run, in one word. */
+static const char *standstill(const struct lifecycle *life)
+{
+	const char *cause = cause_name(life->cause);
+
+	return cause ? cause : phase_name(life->phase);
+}
+
+/* It stands still, and that is what is wanted, or all that there is. */
+static bool rests(const struct lifecycle *life)
+{
+	enum desired_state wanted = life->journal.intent.state;
+
+	return (life->phase == PHASE_SUSPENDED && wanted == DESIRED_SUSPENDED) ||
+	       (life->phase == PHASE_CANCELLED && wanted == DESIRED_CANCELLED) ||
+	       life->phase == PHASE_FINISHED;
+}
+
+static void judge_job(struct conditions *now, int64_t now_unix_ms)
+{
+	int64_t soon = restarts_since(now, now_unix_ms - CONDITIONS_FAILING_MS);
+	int64_t late = restarts_since(now, now_unix_ms - CONDITIONS_UNSTABLE_MS);
+
+	say(&now->list[CONDITION_JOB_FAILING], truth(soon >= CONDITIONS_RESTARTS),
+	    soon >= CONDITIONS_RESTARTS ? "ManyRestarts" : "FewRestarts",
+	    "%" PRId64 " restarts in the last 10 minutes", soon);
+	say(&now->list[CONDITION_JOB_UNSTABLE], truth(late >= CONDITIONS_RESTARTS),
+	    late >= CONDITIONS_RESTARTS ? "ManyRestarts" : "FewRestarts",
+	    "%" PRId64 " restarts in the last 60 minutes", late);
+}
+
+static void judge_cluster(struct conditions *now, const struct lifecycle *life, int64_t now_unix_ms)
+{
+	struct condition *to = &now->list[CONDITION_CLUSTER_UNREACHABLE];
+
+	if (life->launch_step != LAUNCH_LIVE)
+		say(to, TRUTH_FALSE, "NoFlink", "no Flink runs here");
+	else if (life->seen.reachable)
+		say(to, TRUTH_FALSE, "Reachable", "Flink's REST API answers");
+	else if (now_unix_ms - now->silent_unix_ms < CONDITIONS_UNREACHABLE_MS)
+		say(to, TRUTH_FALSE, "NotYet", "Flink's REST API does not answer (yet)");
+	else
+		say(to, TRUTH_TRUE, "NoAnswer",
+		    "Flink runs, but its REST API has not answered for a minute");
+}
+
+static void judge_restore(struct condition *to, const struct journal *journal)
+{
+	const struct launch *launch = journal_launch_const(journal);
+
+	if (journal->outcome.kind == OUTCOME_RESTORE_MISMATCH)
+		say(to, TRUTH_FALSE, cause_name(CAUSE_RESTORE_MISMATCH), "%s",
+		    journal->outcome.reason ? journal->outcome.reason : "");
+	else if (!launch)
+		say(to, TRUTH_UNKNOWN, "NeverLaunched", "there was no launch yet");
+	else if (launch->verified_unix_ms)
+		say(to, TRUTH_TRUE, launch->restore_path ? "Restored" : "StartedEmpty", "%s",
+		    launch->restore_path ? launch->restore_path
+					 : "started without state, as decided");
+	else
+		say(to, TRUTH_UNKNOWN, "Pending", "Flink has not reported yet what it restored");
+}
+
+/* Where its checkpoints go; told by the newest one. */
+static void judge_directory(struct condition *to, const struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+	const char *told = life->config->listed_checkpoint_dir;
+	char *dir = NULL;
+
+	if (launch && launch->checkpoint_dir)
+		told = launch->checkpoint_dir;
+	if (!launch || !launch->last_checkpoint_path || !told)
+		say(to, TRUTH_UNKNOWN, "NoCheckpoint", "no checkpoint of this launch was seen yet");
+	else if (!lineage_dir_is_another(launch, told, &dir))
+		say(to, TRUTH_FALSE, "AsConfigured", "checkpoints go to %s", told);
+	else if (dir)
+		say(to, TRUTH_TRUE, "AnotherDirectory",
+		    "checkpoints go to %s, not to %s: the job's code or its own configuration sets "
+		    "another checkpoint storage; remove that, or set flink.checkpointDirectory",
+		    dir, told);
+	else
+		say(to, TRUTH_TRUE, "NoDirectory",
+		    "the newest checkpoint (%s) is in no directory below %s",
+		    launch->last_checkpoint_path, told);
+	free(dir);
+}
+
+/* What is wrong with a job in the phase Running. */
+static enum cause trouble(const struct conditions *now, const struct lifecycle *life)
+{
+	if (now->list[CONDITION_CLUSTER_UNREACHABLE].status == TRUTH_TRUE)
+		return CAUSE_CLUSTER_UNREACHABLE;
+	/* what a person can do about it comes first */
+	if (!readiness_tasks_run(life) && readiness_waits_for_slots(life))
+		return CAUSE_JOB_NOT_RUNNING;
+	if (now->list[CONDITION_JOB_FAILING].status == TRUTH_TRUE)
+		return CAUSE_JOB_FAILING;
+	return readiness_tasks_run(life) ? CAUSE_NONE : CAUSE_JOB_NOT_RUNNING;
+}
+
+static void judge_running(struct conditions *now, const struct lifecycle *life)
+{
+	struct condition *to = &now->list[CONDITION_READY];
+	const char *message = life->reason;
+	char text[sizeof(to->message)];
+
+	now->cause = trouble(now, life);
+	if (now->cause == CAUSE_NONE) {
+		say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
+		return;
+	}
+	if (now->cause == CAUSE_CLUSTER_UNREACHABLE) {
+		message = now->list[CONDITION_CLUSTER_UNREACHABLE].message;
+	} else if (now->cause == CAUSE_JOB_FAILING) {
+		message = now->list[CONDITION_JOB_FAILING].message;
+	} else {
+		readiness_sentence(life, text, sizeof(text));
+		message = text;
+	}
+	say(to, TRUTH_FALSE, cause_name(now->cause), "%s", message);
+}
+
+/* On the way to Running: with numbers, where Flink has told some. */
+static void judge_launch(struct condition *to, const struct lifecycle *life)
+{
+	char text[400];
+
+	readiness_sentence(life, text, sizeof(text));
+	if (life->launch_step == LAUNCH_LIVE && life->seen.tasks_missing && life->seen.job_present)
+		say(to, TRUTH_FALSE, standstill(life), "%s: %s", life->reason, text);
+	else
+		say(to, TRUTH_FALSE, standstill(life), "%s", life->reason);
+}
+
+static void judge_ready(struct conditions *now, const struct lifecycle *life)
+{
+	struct condition *to = &now->list[CONDITION_READY];
+	const char *todo = pending(life);
+
+	now->cause = CAUSE_NONE;
+	if (life->phase == PHASE_HOLDING && life->journal.intent.do_not_restart && !life->fenced)
+		say(to, TRUTH_FALSE, cause_name(CAUSE_DO_NOT_RESTART), "%s", life->reason);
+	else if (life->phase == PHASE_LAUNCHING && !life->fenced)
+		judge_launch(to, life);
+	else if (life->fenced || (life->phase != PHASE_RUNNING && !rests(life)))
+		say(to, TRUTH_FALSE, standstill(life), "%s", life->reason);
+	else if (todo && life->phase == PHASE_RUNNING)
+		say(to, TRUTH_FALSE, todo, "%s", life->reason);
+	else if (life->phase == PHASE_RUNNING)
+		judge_running(now, life);
+	else
+		say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
+}
+
+static void judge_progress(struct conditions *now, const struct lifecycle *life,
+			   const char *refused, int64_t now_unix_ms)
+{
+	const char *phase = phase_name(life->phase), *todo = pending(life);
+	bool waits = life->cause == CAUSE_JOB_NOT_RUNNING;
+	bool held = lasts(now->holding_unix_ms, CONDITIONS_PATIENCE_MS, now_unix_ms);
+	bool broken = lasts(now->broken_unix_ms, CONDITIONS_PATIENCE_MS, now_unix_ms) && !held;
+	bool stalled = held || broken || waits || life->phase == PHASE_FAILED || life->fenced;
+	bool recovers = now->cause == CAUSE_JOB_NOT_RUNNING;
+	bool moving = life->phase == PHASE_RESOLVING || life->phase == PHASE_LAUNCHING ||
+		      life->phase == PHASE_STOPPING || life->phase == PHASE_TERMINATING ||
+		      now->holding_unix_ms;
+
+	if (!moving && !todo && recovers)
+		todo = cause_name(now->cause);
+	say(&now->list[CONDITION_RECONCILING], truth((moving || todo) && !stalled),
+	    !moving && todo ? todo : phase, "%s", conditions_reason(now, life));
+	if (held && life->phase == PHASE_RESOLVING)
+		return; /* it looks again, and what was wrong is known no better yet */
+	if (broken && !life->fenced)
+		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, cause_name(CAUSE_JOURNAL_BROKEN),
+		    "the journal cannot be written, nothing new is started until it can: %s",
+		    life->journal_error ? life->journal_error : "no detail");
+	else if (refused && !stalled)
+		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, cause_name(CAUSE_SPEC_REFUSED),
+		    "the spec is not followed, what was wanted before still counts: %s", refused);
+	else
+		say(&now->list[CONDITION_STALLED], truth(stalled),
+		    stalled ? standstill(life) : phase, "%s", conditions_reason(now, life));
+}
+
+enum cause conditions_cause(const struct conditions *conditions, const struct lifecycle *life)
+{
+	return life->cause ? life->cause : conditions->cause;
+}
+
+const char *conditions_reason(const struct conditions *conditions, const struct lifecycle *life)
+{
+	const struct condition *ready = &conditions->list[CONDITION_READY];
+
+	return conditions->cause || life->phase == PHASE_LAUNCHING ? ready->message : life->reason;
+}
+
+bool conditions_ready(const struct conditions *conditions, const struct lifecycle *life)
+{
+	return life->phase == PHASE_RUNNING &&
+	       conditions->list[CONDITION_READY].status == TRUTH_TRUE;
+}
+
+/* ---- all of them ---- */
+
+static void date(struct conditions *now, const struct conditions *before, int64_t now_unix_ms)
+{
+	for (int i = 0; i < CONDITION_COUNT; i++) {
+		const struct condition *old = &before->list[i];
+		struct condition *fresh = &now->list[i];
+
+		if (old->since_unix_ms)
+			fresh->since_unix_ms =
+				fresh->status == old->status ? old->since_unix_ms : now_unix_ms;
+		else if (now->seed[i].since_unix_ms && now->seed[i].status == fresh->status)
+			fresh->since_unix_ms = now->seed[i].since_unix_ms;
+		else
+			fresh->since_unix_ms = now_unix_ms;
+	}
+}
+
+void conditions_update(struct conditions *conditions, const struct lifecycle *life,
+		       const struct conditions_outside *outside, int64_t now_unix_ms)
+{
+	struct conditions before = *conditions;
+
+	conditions->generation = outside->generation;
+	count_restarts(conditions, life, now_unix_ms);
+	watch_all(conditions, life, now_unix_ms);
+	judge_job(conditions, now_unix_ms);
+	judge_cluster(conditions, life, now_unix_ms);
+	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);
+	judge_directory(&conditions->list[CONDITION_CHECKPOINTS_ELSEWHERE], life);
+	judge_ready(conditions, life);
+	judge_progress(conditions, life, outside->refused, now_unix_ms);
+	date(conditions, &before, now_unix_ms);
+}
+
+int64_t conditions_due_unix_ms(const struct conditions *conditions)
+{
+	bool stalled = conditions->list[CONDITION_STALLED].status == TRUTH_TRUE;
+	int64_t since_unix_ms = conditions->holding_unix_ms ? conditions->holding_unix_ms
+							    : conditions->broken_unix_ms;
+
+	return since_unix_ms && !stalled ? since_unix_ms + CONDITIONS_PATIENCE_MS : 0;
+}
+
+void conditions_seed(struct conditions *conditions, const struct json *array)
+{
+	const struct json *each;
+
+	json_each (each, array) {
+		const char *type = json_str(each, "type"), *status = json_str(each, "status");
+		const char *time = json_str(each, "lastTransitionTime");
+		int64_t unix_ms;
+
+		if (!type || !status || !time || clock_parse_rfc3339(time, &unix_ms, NULL) < 0)
+			continue;
+		for (int i = 0; i < CONDITION_COUNT; i++) {
+			if (strcmp(type, condition_type_name((enum condition_type)i)) != 0)
+				continue;
+			for (int t = 0; t <= TRUTH_TRUE; t++)
+				if (!strcmp(status, truth_name((enum truth)t))) {
+					conditions->seed[i].status = (enum truth)t;
+					conditions->seed[i].since_unix_ms = unix_ms;
+					/* judged already, and it has been so for longer */
+					if (conditions->list[i].since_unix_ms > unix_ms &&
+					    conditions->list[i].status == (enum truth)t)
+						conditions->list[i].since_unix_ms = unix_ms;
+				}
+		}
+	}
+}
+
+/* Whole seconds, as Kubernetes writes them. */
+static void add_time(struct json *to, const char *key, int64_t unix_ms)
+{
+	char text[CLOCK_TEXT_BYTES];
+
+	clock_rfc3339(unix_ms, text);
+	memcpy(text + strlen("2026-03-01T12:00:00"), "Z", 2);
+	json_add_str(to, key, text);
+}
+
+void conditions_add(const struct conditions *conditions, struct json *to, const char *key)
+{
+	struct json *array = json_add_array(to, key);
+
+	for (int i = 0; i < CONDITION_COUNT; i++) {
+		const struct condition *from = &conditions->list[i];
+		struct json *each = json_add_object(array, NULL);
+
+		json_add_str(each, "type", condition_type_name((enum condition_type)i));
+		json_add_str(each, "status", truth_name(from->status));
+		if (conditions->generation)
+			json_add_i64(each, "observedGeneration", conditions->generation);
+		add_time(each, "lastTransitionTime", from->since_unix_ms);
+		json_add_str(each, "reason", from->reason);
+		json_add_str(each, "message", from->message);
+	}
+}

@@ -1,0 +1,241 @@
+#include "core/resolve/facts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void facts_release(struct facts *facts)
+{
+	if (!facts)
+		return;
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		free(facts->sources[i].detail);
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		struct candidate *candidate = &facts->candidates[i];
+
+		snapshot_release(&candidate->snapshot);
+		free(candidate->detail);
+		free(candidate->recovery_detail);
+		free(candidate->reason);
+		free(candidate->operators);
+		free(candidate->ha_others);
+	}
+	for (size_t i = 0; i < facts->place_count; i++) {
+		free(facts->places[i].dir);
+		free(facts->places[i].detail);
+	}
+	free(facts->places);
+	free(facts->candidates);
+	free(facts->jobs);
+	for (size_t i = 0; i < facts->stored_count; i++)
+		free(facts->stored[i]);
+	free(facts->stored);
+	free(facts->lock_held);
+	free(facts->ended_detail);
+	*facts = (struct facts){0};
+}
+
+void facts_set_source(struct facts *facts, enum source_kind kind, enum source_state state,
+		      const char *detail)
+{
+	facts->sources[kind].state = state;
+	xstrset(&facts->sources[kind].detail, detail);
+}
+
+/* The worst that is known of several; absent only when all are. */
+static enum source_state join(enum source_state a, enum source_state b)
+{
+	if (a == SOURCE_UNREADABLE || b == SOURCE_UNREADABLE)
+		return SOURCE_UNREADABLE;
+	if (a == SOURCE_PRESENT || b == SOURCE_PRESENT)
+		return SOURCE_PRESENT;
+	return a == SOURCE_NOT_CONFIGURED ? b : a;
+}
+
+void facts_add_place(struct facts *facts, enum source_kind source, enum snapshot_kind kind,
+		     const char *dir, enum source_state state, const char *detail)
+{
+	struct source_fact *fact = &facts->sources[source];
+	struct place_fact *place;
+	char *both;
+
+	facts->places =
+		xreallocarray(facts->places, facts->place_count + 1, sizeof(*facts->places));
+	place = &facts->places[facts->place_count++];
+	*place = (struct place_fact){.source = source,
+				     .kind = kind,
+				     .dir = xstrdup(dir),
+				     .state = state,
+				     .detail = xstrdup(detail)};
+	if (source != SOURCE_LINEAGE) {
+		facts_set_source(facts, source, state, detail);
+		return;
+	}
+	both = xasprintf("%s%s%ss in %s: %s", fact->detail ? fact->detail : "",
+			 fact->detail ? "; " : "", snapshot_kind_name(kind), dir,
+			 detail ? detail : source_state_name(state));
+	facts_set_source(facts, source, join(fact->state, state), both);
+	free(both);
+}
+
+const struct place_fact *facts_place(const struct facts *facts, enum snapshot_kind kind,
+				     const char *dir)
+{
+	for (size_t i = 0; i < facts->place_count; i++)
+		if (facts->places[i].kind == kind && snapshot_same_path(facts->places[i].dir, dir))
+			return &facts->places[i];
+	return NULL;
+}
+
+bool facts_is_listed(enum source_kind source)
+{
+	return source == SOURCE_CHECKPOINTS || source == SOURCE_SAVEPOINTS ||
+	       source == SOURCE_LINEAGE;
+}
+
+void facts_set_end(struct facts *facts, const char *job_id, enum job_end end, const char *detail)
+{
+	snprintf(facts->ended_job, sizeof(facts->ended_job), "%s", job_id);
+	facts->ended = end;
+	xstrset(&facts->ended_detail, detail);
+}
+
+void facts_add_job(struct facts *facts, const char *job_id)
+{
+	for (size_t i = 0; i < facts->job_count; i++)
+		if (!strcmp(facts->jobs[i], job_id))
+			return;
+	facts->jobs = xreallocarray(facts->jobs, facts->job_count + 1, sizeof(*facts->jobs));
+	snprintf(facts->jobs[facts->job_count++], sizeof(*facts->jobs), "%s", job_id);
+}
+
+bool facts_is_own_job(const struct facts *facts, const char *job_id)
+{
+	for (size_t i = 0; *job_id && i < facts->job_count; i++)
+		if (!strncmp(facts->jobs[i], job_id, strlen(job_id)))
+			return true;
+	return false;
+}
+
+void facts_add_stored(struct facts *facts, const char *key)
+{
+	facts->stored =
+		xreallocarray(facts->stored, facts->stored_count + 1, sizeof(*facts->stored));
+	facts->stored[facts->stored_count++] = xstrdup(key);
+}
+
+const char *facts_ha_job(const struct candidate *candidate, size_t i)
+{
+	if (!candidate->in_ha || i > candidate->ha_other_count)
+		return NULL;
+	return i ? candidate->ha_others[i - 1] : candidate->ha_job_id;
+}
+
+bool facts_ha_has_job(const struct candidate *candidate, const char *job_id)
+{
+	const char *job;
+
+	for (size_t i = 0; (job = facts_ha_job(candidate, i)); i++)
+		if (!strcmp(job, job_id))
+			return true;
+	return false;
+}
+
+static void add_ha_other(struct candidate *candidate, const char *job_id)
+{
+	size_t count = candidate->ha_other_count++;
+
+	candidate->ha_others =
+		xreallocarray(candidate->ha_others, count + 1, sizeof(*candidate->ha_others));
+	snprintf(candidate->ha_others[count], sizeof(*candidate->ha_others), "%s", job_id);
+}
+
+void facts_mark_ha(struct candidate *candidate, const char *job_id, const char *current)
+{
+	if (facts_ha_has_job(candidate, job_id))
+		return;
+	if (candidate->in_ha && (!current || strcmp(job_id, current) != 0)) {
+		add_ha_other(candidate, job_id);
+		return;
+	}
+	if (candidate->in_ha)
+		add_ha_other(candidate, candidate->ha_job_id);
+	candidate->in_ha = true;
+	snprintf(candidate->ha_job_id, sizeof(candidate->ha_job_id), "%s", job_id);
+}
+
+bool facts_was_completed(const struct candidate *candidate)
+{
+	return candidate->integrity != INTEGRITY_INCOMPLETE || candidate->in_ha;
+}
+
+static struct candidate *find_path(const struct facts *facts, const char *path, uint64_t key)
+{
+	for (size_t i = 0; i < facts->candidate_count; i++)
+		if (facts->candidates[i].path_key == key &&
+		    snapshot_same_path(facts->candidates[i].snapshot.path, path))
+			return &facts->candidates[i];
+	return NULL;
+}
+
+struct candidate *facts_find(const struct facts *facts, const char *path)
+{
+	return find_path(facts, path, snapshot_path_key(path));
+}
+
+static bool is_power_of_two(size_t n)
+{
+	return !(n & (n - 1));
+}
+
+struct candidate *facts_add(struct facts *facts, enum source_kind source,
+			    const struct snapshot *snapshot)
+{
+	uint64_t key = snapshot_path_key(snapshot->path);
+	struct candidate *candidate = NULL;
+
+	/* A listing names each path once, and may be long: only what comes from elsewhere is
+	 * compared. */
+	if (source != SOURCE_CHECKPOINTS && source != SOURCE_SAVEPOINTS)
+		candidate = find_path(facts, snapshot->path, key);
+	if (candidate) {
+		if (snapshot->origin == ORIGIN_INITIAL)
+			candidate->snapshot.origin = ORIGIN_INITIAL;
+		return candidate;
+	}
+	if (is_power_of_two(facts->candidate_count)) /* the array is full */
+		facts->candidates = xreallocarray(
+			facts->candidates, facts->candidate_count ? 2 * facts->candidate_count : 1,
+			sizeof(*facts->candidates));
+	candidate = &facts->candidates[facts->candidate_count++];
+	*candidate = (struct candidate){.path_key = key, .source = source};
+	snapshot_copy(&candidate->snapshot, snapshot);
+	return candidate;
+}
+
+const char *source_kind_name(enum source_kind kind)
+{
+	static const char *const names[SOURCE_COUNT] = {
+		[SOURCE_JOURNAL] = "journal",         [SOURCE_HA] = "ha",
+		[SOURCE_CHECKPOINTS] = "checkpoints", [SOURCE_SAVEPOINTS] = "savepoints",
+		[SOURCE_LINEAGE] = "lineage",         [SOURCE_INITIAL] = "initial",
+		[SOURCE_REQUEST] = "request",         [SOURCE_RESULTS] = "results",
+	};
+
+	return (size_t)kind < SOURCE_COUNT ? names[kind] : "unknown";
+}
+
+const char *source_state_name(enum source_state state)
+{
+	static const char *const names[] = {"notConfigured", "present", "absent", "unreadable"};
+
+	return (size_t)state < ARRAY_LEN(names) ? names[state] : "unknown";
+}
+
+const char *verdict_name(enum verdict verdict)
+{
+	static const char *const names[] = {"none", "chosen", "older", "rejected"};
+
+	return (size_t)verdict < ARRAY_LEN(names) ? names[verdict] : "unknown";
+}

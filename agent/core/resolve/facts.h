@@ -1,0 +1,187 @@
+/*
+ * facts - everything observed before a decision, each with how it was read.
+ *
+ * Gathered by run/observe, judged by core/resolve. Nothing here is a conclusion: an error stays an
+ * error, and absent means proven absent.
+ */
+#ifndef DREY_CORE_FACTS_H
+#define DREY_CORE_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/snapshot.h"
+
+enum source_kind {
+	SOURCE_JOURNAL,
+	SOURCE_HA, /* HA ConfigMaps: what Flink itself recovers from under the same job id */
+	SOURCE_CHECKPOINTS, /* retained checkpoints under the checkpoint directory */
+	SOURCE_SAVEPOINTS,  /* savepoints under the savepoint directory */
+	/* other directories to which launches of the lineage wrote (lineage_dirs.h) */
+	SOURCE_LINEAGE,
+	SOURCE_INITIAL, /* the initial savepoint of the configuration */
+	SOURCE_REQUEST, /* a one-shot restore request */
+	SOURCE_RESULTS, /* how the job of journal_open_launch() ended, as recorded by Flink */
+	SOURCE_COUNT,
+};
+
+enum source_state {
+	SOURCE_NOT_CONFIGURED,
+	SOURCE_PRESENT,    /* read completely, holds something */
+	SOURCE_ABSENT,     /* read completely, holds nothing */
+	SOURCE_UNREADABLE, /* denied, timed out, partial, undecodable: could hold anything */
+};
+
+struct source_fact {
+	enum source_state state;
+	char *detail;    /* what was read, or why it could not be; owned */
+	size_t left_out; /* found, but not a candidate: older than all candidates */
+};
+
+/* One directory that was listed, or should have been. */
+struct place_fact {
+	enum source_kind source;
+	enum snapshot_kind kind; /* of its snapshots */
+	char *dir;               /* owned, as `detail` */
+	enum source_state state;
+	char *detail;
+};
+
+enum integrity {
+	INTEGRITY_UNCHECKED,  /* not checked yet; resolve() asks for it when it matters */
+	INTEGRITY_COMPLETE,   /* _metadata parses and every file is there with the right size */
+	INTEGRITY_DAMAGED,    /* proven incomplete or undecodable: never usable */
+	INTEGRITY_INCOMPLETE, /* no _metadata: never completed */
+	INTEGRITY_UNREADABLE, /* could not be checked: may be good */
+};
+
+/* resolve() writes its verdict here; --explain prints it. */
+enum verdict {
+	VERDICT_NONE,
+	VERDICT_CHOSEN,
+	VERDICT_OLDER,
+	VERDICT_REJECTED,
+};
+
+struct candidate {
+	struct snapshot snapshot;
+	uint64_t path_key; /* of snapshot.path */
+	enum source_kind source;
+	enum integrity integrity;
+	bool in_ha; /* an entry of a live HA ConfigMap names it, whichever source found it */
+	/* in_ha: the job whose map it is; of several maps, that of the journal's last launch. Not
+	 * always the job that made it: the map also names what the job was started from. */
+	char ha_job_id[JOB_ID_BYTES];
+	char (*ha_others)[JOB_ID_BYTES]; /* the others, if there are several; owned */
+	size_t ha_other_count;
+	/* in_ha: only by maps of a cluster id that earlier launches used: Flink would not recover
+	 * from them now */
+	bool ha_former;
+	/* in_ha: `counter` of that map, the id of the next checkpoint of the job: Flink raises it before it begins
+	 * one. 0 = not known. */
+	int64_t ha_counter;
+	/* in_ha: can Flink recover it under that job id? It reads the completedCheckpoint file and
+	 * the state files then, not _metadata. COMPLETE although `integrity` is not: only _metadata
+	 * is missing or damaged, so that the state files cannot be checked. An entry whose
+	 * completedCheckpoint file cannot be read has that file as its path, and the id of its key.
+	 */
+	enum integrity recovery;
+	char *recovery_detail;           /* why not, if `detail` does not say it; owned */
+	int metadata_version;            /* 0 = not known */
+	char (*operators)[JOB_ID_BYTES]; /* ids of its operators, sorted; owned */
+	size_t operator_count;           /* 0 = not known */
+	char *detail;                    /* why damaged or unreadable; owned */
+	enum verdict verdict;
+	char *reason;     /* owned */
+	bool passed_over; /* it would have been chosen, but is damaged: reported to people */
+};
+
+/* Flink's record of how a job ended. */
+enum job_end {
+	JOB_END_NONE,     /* nothing: it has not reached a final state */
+	JOB_END_FINISHED, /* it ended on its own, as far as is known */
+	JOB_END_STOPPED,  /* with a savepoint */
+	JOB_END_CANCELED,
+	JOB_END_FAILED,
+	JOB_END_UNKNOWN, /* there is a record, but it cannot be understood */
+};
+
+struct facts {
+	struct source_fact sources[SOURCE_COUNT];
+	struct place_fact *places; /* of the sources that are directories; owned */
+	size_t place_count;
+	struct candidate *candidates;
+	size_t candidate_count;
+	/* ids that only this application can have given to a job, and that have left traces:
+	 * numbered ones (job_id.h), and those of the maps in its own HA data; owned */
+	char (*jobs)[JOB_ID_BYTES];
+	size_t job_count;
+	int max_metadata_version; /* what this Flink can read; 0 = not known */
+	int64_t now_unix_ms;
+	/* what Flink would start again automatically, keys of core/resolve/ha_keys.h; owned */
+	char **stored;
+	size_t stored_count;
+	/* SOURCE_RESULTS */
+	char ended_job[JOB_ID_BYTES]; /* the job that was looked up; "" = none */
+	enum job_end ended;
+	char *ended_detail; /* STOPPED: path of the savepoint; UNKNOWN: why; owned */
+	char *lock_held;    /* why a live Flink may own the leader lock; NULL = none does; owned */
+};
+
+void facts_release(struct facts *facts);
+
+/* detail is copied. */
+void facts_set_source(struct facts *facts, enum source_kind kind, enum source_state state,
+		      const char *detail);
+
+/* A directory was listed (copied). A source of several: unreadable if one of them is. */
+void facts_add_place(struct facts *facts, enum source_kind source, enum snapshot_kind kind,
+		     const char *dir, enum source_state state, const char *detail);
+
+/* The place of this kind; NULL = it was not listed. */
+const struct place_fact *facts_place(const struct facts *facts, enum snapshot_kind kind,
+				     const char *dir);
+
+/* Does a listing name it? Then it exists. */
+bool facts_is_listed(enum source_kind source);
+
+/* A job with this id has left a trace, even if only an empty directory or map: no launch may use
+ * the id. */
+void facts_add_job(struct facts *facts, const char *job_id);
+
+/* Is it such a job, or does the id of one begin so? Only this application can have used it. */
+bool facts_is_own_job(const struct facts *facts, const char *job_id);
+
+/* How the job ended; detail is copied. */
+void facts_set_end(struct facts *facts, const char *job_id, enum job_end end, const char *detail);
+
+/* Append a key (copied). */
+void facts_add_stored(struct facts *facts, const char *key);
+
+/* Mark as named by an HA map of this job. `current`: the job of the journal's last launch, or NULL;
+ * its map counts when several name the same snapshot. */
+void facts_mark_ha(struct candidate *candidate, const char *job_id, const char *current);
+
+/* The i-th of the jobs whose HA maps name it, borrowed; NULL: no more. */
+const char *facts_ha_job(const struct candidate *candidate, size_t i);
+bool facts_ha_has_job(const struct candidate *candidate, const char *job_id);
+
+/* It was completed once: it exists, damaged or not, or Flink's HA data name it, which they do once
+ * it is completed. */
+bool facts_was_completed(const struct candidate *candidate);
+
+/* Append (snapshot is copied); borrowed until the next add. Listings come first: a candidate of
+ * another source with a path that is already present is not added, the present one is returned;
+ * that it is the initial savepoint is recorded there. */
+struct candidate *facts_add(struct facts *facts, enum source_kind source,
+			    const struct snapshot *snapshot);
+
+/* The candidate of this path; borrowed; NULL = there is none. */
+struct candidate *facts_find(const struct facts *facts, const char *path);
+
+const char *source_kind_name(enum source_kind kind);    /* "journal", "checkpoints", ... */
+const char *source_state_name(enum source_state state); /* "present", "absent", ... */
+const char *verdict_name(enum verdict verdict);         /* "chosen", "older", "rejected" */
+
+#endif

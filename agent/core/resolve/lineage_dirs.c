@@ -1,0 +1,130 @@
+#include "core/resolve/lineage_dirs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+char *lineage_dir_of_checkpoint(const char *path, const char *job_id)
+{
+	const char *name = path ? strrchr(path, '/') : NULL;
+	size_t id_len = strlen(job_id), len;
+
+	if (!name || !id_len || strncmp(name, "/chk-", 5) != 0 || !name[5] ||
+	    strspn(name + 5, "0123456789") != strlen(name + 5))
+		return NULL;
+	len = (size_t)(name - path);
+	if (len < id_len + 2 || path[len - id_len - 1] != '/' ||
+	    memcmp(path + len - id_len, job_id, id_len) != 0)
+		return NULL;
+	return xstrndup(path, len - id_len - 1);
+}
+
+static bool is_there(const struct lineage_dirs *dirs, enum snapshot_kind kind, const char *dir)
+{
+	for (size_t i = 0; i < dirs->count; i++) {
+		const struct lineage_dir *there = &dirs->list[i];
+
+		if (there->kind == kind && snapshot_same_path(there->dir, dir))
+			return true;
+	}
+	return false;
+}
+
+/* `configured`: is looked at anyway. */
+static void add(struct lineage_dirs *dirs, enum snapshot_kind kind, const char *dir, bool only_ours,
+		const char *configured)
+{
+	struct lineage_dir *to;
+
+	if (!dir || (configured && snapshot_same_path(dir, configured)) ||
+	    is_there(dirs, kind, dir))
+		return;
+	if (dirs->count == LINEAGE_DIRS_MAX) {
+		dirs->left_out++;
+		return;
+	}
+	to = &dirs->list[dirs->count++];
+	*to = (struct lineage_dir){.kind = kind, .dir = xstrdup(dir), .only_ours = only_ours};
+}
+
+/* What lies where it was told to is looked for as in the configured directories; where the job's own code has
+ * put it, others may write who have nothing to do with this application. */
+static void add_launch(struct lineage_dirs *dirs, const struct launch *launch,
+		       const char *checkpoint_dir, const char *savepoint_dir)
+{
+	char *seen = lineage_dir_of_checkpoint(launch->last_checkpoint_path, launch->job_id);
+
+	add(dirs, SNAPSHOT_CHECKPOINT, launch->checkpoint_dir, false, checkpoint_dir);
+	add(dirs, SNAPSHOT_SAVEPOINT, launch->savepoint_dir, false, savepoint_dir);
+	add(dirs, SNAPSHOT_CHECKPOINT, seen, true, checkpoint_dir);
+	free(seen);
+}
+
+void lineage_dirs_find(const struct journal *journal, const char *checkpoint_dir,
+		       const char *savepoint_dir, struct lineage_dirs *ret_dirs)
+{
+	const struct operation *operation = &journal->operation;
+
+	*ret_dirs = (struct lineage_dirs){0};
+	if (operation->kind == OPERATION_SAVEPOINT || operation->kind == OPERATION_STOP)
+		add(ret_dirs, SNAPSHOT_SAVEPOINT, operation_directory(operation), false,
+		    savepoint_dir);
+	for (size_t i = journal->launch_count; i-- > 0;) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (launch->never_started || launch->mismatched)
+			continue;
+		add_launch(ret_dirs, launch, checkpoint_dir, savepoint_dir);
+		if (launch->proven_unix_ms || launch->request_token)
+			return;
+	}
+}
+
+size_t lineage_ha_clusters(const struct journal *journal, const char *current,
+			   const char *ret_ids[LINEAGE_HA_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = journal->launch_count; i-- > 0 && count < LINEAGE_HA_MAX;) {
+		const struct launch *launch = &journal->launches[i];
+		bool known = xstrsame(launch->ha_cluster_id, current) || !launch->ha_cluster_id;
+
+		for (size_t k = 0; k < count && !known; k++)
+			known = !strcmp(ret_ids[k], launch->ha_cluster_id);
+		if (launch->never_started)
+			continue;
+		/* a job that has come to its end leaves nothing there that could be newer */
+		if (!known && !launch->job_ended)
+			ret_ids[count++] = launch->ha_cluster_id;
+		if (launch->proven_unix_ms || launch->request_token)
+			break;
+	}
+	return count;
+}
+
+bool lineage_dir_is_another(const struct launch *launch, const char *told, char **ret_dir)
+{
+	char *dir;
+
+	if (launch->checkpoint_dir)
+		told = launch->checkpoint_dir;
+	if (!told || !launch->last_checkpoint_path)
+		return false;
+	dir = lineage_dir_of_checkpoint(launch->last_checkpoint_path, launch->job_id);
+	if (dir && snapshot_same_path(dir, told)) {
+		free(dir);
+		return false;
+	}
+	*ret_dir = dir;
+	return true;
+}
+
+void lineage_dirs_release(struct lineage_dirs *dirs)
+{
+	if (!dirs)
+		return;
+	for (size_t i = 0; i < dirs->count; i++)
+		free(dirs->list[i].dir);
+	*dirs = (struct lineage_dirs){0};
+}

@@ -1,0 +1,170 @@
+#include "core/resolve/resolve.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "core/resolve/resolve_internal.h"
+
+/* ---- rule 5: an error is never absence ---- */
+
+static bool journal_is_unreadable(struct inquiry *in)
+{
+	const struct source_fact *journal = &in->facts->sources[SOURCE_JOURNAL];
+
+	if (journal->state != SOURCE_UNREADABLE)
+		return false;
+	inquiry_hold(in, CAUSE_JOURNAL_UNREADABLE, RULE_UNREADABLE,
+		     "the journal cannot be read: %s", inquiry_detail(journal->detail));
+	return true;
+}
+
+bool source_is_unreadable(struct inquiry *in)
+{
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		const struct source_fact *source = &in->facts->sources[i];
+
+		/* journal, request and results were dealt with before; the initial savepoint is older than all else */
+		if (i == SOURCE_JOURNAL || i == SOURCE_REQUEST || i == SOURCE_INITIAL ||
+		    i == SOURCE_RESULTS || source->state != SOURCE_UNREADABLE)
+			continue;
+		inquiry_hold(
+			in, i == SOURCE_HA ? CAUSE_HA_UNREADABLE : CAUSE_STORAGE_UNREADABLE,
+			RULE_UNREADABLE,
+			"the %s cannot be read and could hold newer state: %s; drey looks again",
+			i == SOURCE_HA        ? "HA data of Flink"
+			: i == SOURCE_LINEAGE ? "directories in which this job wrote before"
+					      : source_kind_name((enum source_kind)i),
+			inquiry_detail(source->detail));
+		return true;
+	}
+	return false;
+}
+
+/* A stateless job needs no source but the journal and how the last launch ended. */
+static bool source_decides(struct inquiry *in)
+{
+	return in->policy->restore != POLICY_NONE && source_is_unreadable(in);
+}
+
+/* ---- the order of the rules ---- */
+
+struct row {
+	enum rule rule;
+	bool (*decides)(struct inquiry *in);
+	const char *question;
+};
+
+/* The first that decides ends it. A rule that stands here twice is asked at two times: an order that was not carried out
+ * yet overrides what cannot be read, one that is repeated does not. */
+static const struct row rules[] = {
+	{RULE_OPERATION, operation_decides,
+	 "Flink ended during a savepoint or a stop, and its result is not known"},
+	{RULE_DESIRED_STATE, desired_state_parks,
+	 "do-not-restart is set, or the desired state is not running"},
+	{RULE_OUTCOME, outcome_parks, "the outcome on record forbids a start"},
+	{RULE_UNREADABLE, journal_is_unreadable, "the journal cannot be read"},
+	{RULE_REQUEST, request_decides, "a restore request was not carried out yet"},
+	{RULE_OUTCOME, result_decides, "Flink has recorded that the last launch came to its end"},
+	{RULE_UNREADABLE, source_decides, "another source cannot be read"},
+	{RULE_REQUEST, repeated_request_decides,
+	 "the launch of a restore request has left nothing of its own"},
+	{RULE_NEWEST, stateless_decides, "the job is declared stateless"},
+	{RULE_NEWEST, stateless_upgrade_decides, "the upgrade is declared stateless"},
+	{RULE_NOTHING, lost_journal_decides,
+	 "the journal knows of no launch, but there are snapshots"},
+	{RULE_UNREADABLE, unknown_age_decides,
+	 "a snapshot that cannot be read could be the newest"},
+	{RULE_CONTINUE, continue_decides, "the last launch can go on with Flink's own HA data"},
+	{RULE_NEWEST, newest_decides, "the newest usable snapshot of the lineage"},
+	{RULE_NOTHING, nothing_decides, "there is nothing to start from"},
+};
+
+/* What was decided may still be forbidden: each of these turns a start into a hold. */
+static const struct row vetoes[] = {
+	{RULE_NEWEST, unknown_launch_forbids,
+	 "Flink's HA data have a job that the journal does not know"},
+	{RULE_NEWEST, foreign_forbids, "something newer is there that no launch of ours has made"},
+	{RULE_NEWEST, age_forbids, "it is older than restore.maxAge"},
+	{RULE_NEWEST, promise_forbids, "the job was stopped with another savepoint"},
+	{RULE_CONTINUE, leftovers_forbid,
+	 "another Flink may hold the lock, and old jobs are left in Flink's HA data"},
+};
+
+bool resolve_row(bool veto, size_t index, enum rule *ret_rule, const char **ret_question)
+{
+	const struct row *rows = veto ? vetoes : rules;
+
+	if (index >= (veto ? ARRAY_LEN(vetoes) : ARRAY_LEN(rules)))
+		return false;
+	*ret_rule = rows[index].rule;
+	*ret_question = rows[index].question;
+	return true;
+}
+
+bool resolve_parked(const struct journal *journal, const struct policy *policy,
+		    struct decision *ret_decision)
+{
+	struct inquiry in = {.journal = journal, .policy = policy, .decision = ret_decision};
+
+	*ret_decision = (struct decision){.settled = NO_CANDIDATE};
+	return desired_state_parks(&in) || outcome_parks(&in);
+}
+
+static void reset(struct facts *facts)
+{
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		free(facts->candidates[i].reason);
+		facts->candidates[i].reason = NULL;
+		facts->candidates[i].verdict = VERDICT_NONE;
+		facts->candidates[i].passed_over = false;
+	}
+}
+
+static void tell_permission(struct inquiry *in)
+{
+	struct decision *decision = in->decision;
+
+	if (in->journal->intent.restore.kind != RESTORE_NEWEST || !decision->allow_non_restored)
+		return;
+	if (decision->kind == DECISION_START_EMPTY)
+		decision->allow_non_restored = false;
+	else if (decision->kind == DECISION_START_FROM)
+		inquiry_add(
+			in,
+			"; state that the job does not have may be left out, as a person has asked for this start");
+}
+
+void resolve(const struct journal *journal, struct facts *facts, const struct policy *policy,
+	     struct decision *ret_decision)
+{
+	struct inquiry in = {
+		.journal = journal, .facts = facts, .policy = policy, .decision = ret_decision};
+	size_t row = 0;
+
+	*ret_decision = (struct decision){.settled = NO_CANDIDATE};
+	reset(facts);
+	lineage_find(&in.lineage, journal, facts);
+	in.promised = promise_of_outcome(&in);
+	order_permits(&in);
+	while (!rules[row].decides(&in))
+		row++;
+	for (row = 0; row < ARRAY_LEN(vetoes) && decision_starts(ret_decision); row++)
+		vetoes[row].decides(&in);
+	tell_permission(&in);
+	lineage_release(&in.lineage);
+	free(in.order);
+}
+
+const char *decision_kind_name(enum decision_kind kind)
+{
+	static const char *const names[] = {"VERIFY",      "CONTINUE", "START_FROM",
+					    "START_EMPTY", "PARK",     "HOLD"};
+
+	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
+}
+
+bool decision_starts(const struct decision *decision)
+{
+	return decision->kind == DECISION_CONTINUE || decision->kind == DECISION_START_FROM ||
+	       decision->kind == DECISION_START_EMPTY;
+}

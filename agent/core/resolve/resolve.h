@@ -1,0 +1,117 @@
+/*
+ * resolve - which state the job starts from. Pure: the same facts give the same decision.
+ *
+ * The rules are those of docs/architecture.md, "What to start from"; first match wins, and the
+ * decision names the rule. When in doubt it holds: an empty or an older start is never the fallback
+ * of an error.
+ */
+#ifndef DREY_CORE_RESOLVE_H
+#define DREY_CORE_RESOLVE_H
+
+#include <stdbool.h>
+
+#include "core/journal/journal.h"
+#include "core/report/cause.h"
+#include "core/resolve/facts.h"
+
+enum decision_kind {
+	/* not decided yet: check candidates[candidate], then call again. By then its `integrity`
+	 * must not be UNCHECKED, nor its `recovery` if it is in_ha; its operators and completion
+	 * time must be filled in as far as they can be known. */
+	DECISION_VERIFY,
+	DECISION_CONTINUE,    /* same ids, Flink's own HA recovers candidates[candidate] */
+	DECISION_START_FROM,  /* new ids, candidates[candidate] */
+	DECISION_START_EMPTY, /* new ids, no state: it has never run, or as requested */
+	/* not desired now: do-not-restart, suspended, cancelled, finished, failed */
+	DECISION_PARK,
+	DECISION_HOLD, /* desired, but the promise cannot be kept: say why and wait */
+};
+
+/* The numbers of docs/architecture.md, "What to start from". */
+enum rule {
+	RULE_NONE, /* held by no rule */
+	RULE_DESIRED_STATE,
+	RULE_OUTCOME,
+	RULE_OPERATION,
+	RULE_REQUEST,
+	RULE_UNREADABLE,
+	RULE_NEWEST,
+	RULE_CONTINUE,
+	RULE_NOTHING,
+};
+
+enum restore_policy {
+	POLICY_LATEST,    /* newest of checkpoints and savepoints */
+	POLICY_SAVEPOINT, /* savepoints only */
+	POLICY_NONE,      /* the job is declared stateless: always starts empty */
+};
+
+/* How to treat snapshots that no launch in the journal made, and that are newer than all others:
+ * the journal may have been restored from a backup, or another application writes there. */
+enum foreign_policy {
+	FOREIGN_HOLD,
+	FOREIGN_IGNORE, /* the directories are shared with other applications */
+};
+
+struct policy {
+	enum restore_policy restore;
+	enum foreign_policy foreign;
+	int64_t max_age_ms; /* an older restore point is not used automatically; 0 = any age */
+	bool adopt; /* deliberately no journal: everything found belongs to this application */
+	/* What would be launched now; borrowed. A launch can be continued only by an identical
+	 * one. */
+	const char *generation;        /* NULL = not known: never continued */
+	const char *flink_version;     /* NULL = not known */
+	bool stateless_upgrade;        /* a generation other than the last one starts empty */
+	const char *initial_savepoint; /* as configured; borrowed; NULL = none */
+};
+
+/* Rule 3: the result of the operation that was in flight when Flink ended. */
+enum settlement {
+	SETTLEMENT_NONE,   /* none was */
+	SETTLEMENT_MADE,   /* its savepoint is candidates[settled] */
+	SETTLEMENT_FAILED, /* it has left no savepoint, or (settled) one that is damaged */
+	SETTLEMENT_OPEN,   /* unknown for now: a source cannot be read */
+};
+
+#define NO_CANDIDATE ((size_t)-1)
+
+struct decision {
+	enum decision_kind kind;
+	enum rule rule;
+	size_t candidate; /* VERIFY, CONTINUE, START_FROM */
+	enum settlement settlement;
+	size_t settled; /* NO_CANDIDATE = none */
+	bool allow_non_restored;
+	/* one-shot request that this decision consumes, borrowed from the journal */
+	const char *token;
+	/* likewise, of a request that has chosen nothing and only allows to leave state out */
+	const char *permit;
+	/* PARK: how the job of journal_open_launch() ended, to be recorded; NONE = nothing new */
+	enum outcome_kind outcome;
+	char outcome_reason[256];
+	enum cause cause; /* HOLD, PARK; else CAUSE_NONE */
+	char reason[512]; /* one sentence for people; HOLD: with the remedy */
+};
+
+/*
+ * Decide. `journal` is the journal as read (an application that has never run has an empty one;
+ * facts->sources[SOURCE_JOURNAL] says how it was read). Writes verdict and reason of every
+ * candidate.
+ */
+void resolve(const struct journal *journal, struct facts *facts, const struct policy *policy,
+	     struct decision *ret_decision);
+
+/* Rules 1 and 2 alone: true if the journal alone forbids a launch of this generation (PARK or
+ * HOLD). They are checked first, even if nothing else can be read. */
+bool resolve_parked(const struct journal *journal, const struct policy *policy,
+		    struct decision *ret_decision);
+
+/* The rules in the order in which they are applied, then the vetoes of a start: row `index`, for
+ * the table in docs/architecture.md. False: there is no such row. */
+bool resolve_row(bool veto, size_t index, enum rule *ret_rule, const char **ret_question);
+
+const char *decision_kind_name(enum decision_kind kind); /* "START_FROM", ... */
+bool decision_starts(const struct decision *decision);   /* it is a launch, with or without state */
+
+#endif

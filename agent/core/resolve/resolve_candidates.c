@@ -1,0 +1,435 @@
+/*
+ * Rule 6: which candidates count, in which order, and the newest of them that can be used.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/resolve/resolve_internal.h"
+
+/* How long the record of a verification is trusted: long enough for a crash loop. */
+#define TRUSTED_MS (10 * 60 * INT64_C(1000))
+
+/* ---- which count ---- */
+
+static void judge_foreign(struct inquiry *in, struct candidate *c)
+{
+	const struct snapshot *s = &c->snapshot;
+
+	if (in->lineage.tip < 0 && c->source == SOURCE_JOURNAL)
+		return; /* recorded, and nothing tells of a later branch */
+	/* what cannot be looked at and has no owner in its name may well be ours */
+	if (!*s->job_id && c->integrity == INTEGRITY_UNREADABLE && !candidate_is_initial(c))
+		return;
+	if (candidate_is_initial(c))
+		inquiry_judge(c, VERDICT_REJECTED,
+			      "the initial savepoint is for the first start only");
+	else
+		inquiry_judge(c, VERDICT_REJECTED,
+			      "job id %s is not in the lineage of this application",
+			      *s->job_id ? s->job_id : "(unknown)");
+}
+
+/* Rejects c when it may not be chosen by what it is, whatever its content. */
+static void judge_identity(struct inquiry *in, struct candidate *c)
+{
+	const struct snapshot *s = &c->snapshot;
+
+	if (candidate_is_fallback(in, c))
+		return;
+	if (candidate_is_tainted(in, c)) {
+		inquiry_judge(c, VERDICT_REJECTED,
+			      "made by a launch that had restored something else than was decided");
+		return;
+	}
+	if (in->policy->restore == POLICY_SAVEPOINT && s->kind == SNAPSHOT_CHECKPOINT &&
+	    !candidate_is_initial(c) && !lineage_is_origin(&in->lineage, s)) {
+		inquiry_judge(c, VERDICT_REJECTED, "the restore policy takes savepoints only");
+		return;
+	}
+	if (inquiry_never_ran(in)) {
+		/* no lineage is known: all of it counts, or none */
+		if (!in->policy->adopt)
+			inquiry_judge(c, VERDICT_REJECTED,
+				      "no launch that the journal knows of has made it");
+		return;
+	}
+	switch (lineage_place(&in->lineage, s)) {
+	case BRANCH_LIVING:
+		return;
+	case BRANCH_ABANDONED:
+		inquiry_judge(c, VERDICT_REJECTED,
+			      "abandoned branch: a later launch did not start from it");
+		return;
+	case BRANCH_FOREIGN:
+		judge_foreign(in, c);
+		return;
+	}
+}
+
+/* ---- newest first -----------------------------------------------------------------------------
+ *
+ * Inside a lineage the checkpoint id is the order. Without a journal it is so between snapshots of
+ * one job only; the jobs then are compared by when their newest was completed. */
+
+static int compare_groups(const struct inquiry *in, const struct snapshot *a,
+			  const struct snapshot *b)
+{
+	return inquiry_never_ran(in) ? strncmp(a->job_id, b->job_id, JOB_GROUP_DIGITS) : 0;
+}
+
+static int compare_candidates(const void *left, const void *right, void *context)
+{
+	const struct inquiry *in = context;
+	const struct snapshot *a = &in->facts->candidates[*(const size_t *)left].snapshot;
+	const struct snapshot *b = &in->facts->candidates[*(const size_t *)right].snapshot;
+	int group = compare_groups(in, a, b);
+
+	return group ? group : candidate_compare_age(a, b, true);
+}
+
+static void sort_candidates(struct inquiry *in)
+{
+	in->order = xcalloc(in->facts->candidate_count + 1, sizeof(*in->order));
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (c->verdict == VERDICT_NONE && !candidate_is_fallback(in, c))
+			in->order[in->order_count++] = i;
+	}
+	qsort_r(in->order, in->order_count, sizeof(*in->order), compare_candidates, in);
+}
+
+/* The newest of each group competes. */
+static struct candidate *newest_open(struct inquiry *in)
+{
+	struct candidate *best = NULL, *head = NULL;
+
+	for (size_t i = 0; i < in->order_count; i++) {
+		struct candidate *c = &in->facts->candidates[in->order[i]];
+
+		if (c->verdict != VERDICT_NONE ||
+		    (head && !compare_groups(in, &head->snapshot, &c->snapshot)))
+			continue;
+		head = c;
+		if (!best || candidate_compare_age(&c->snapshot, &best->snapshot, false) < 0)
+			best = c;
+	}
+	return best;
+}
+
+/* The one that is left when there is no other. */
+static struct candidate *open_fallback(struct inquiry *in)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (in->facts->candidates[i].verdict == VERDICT_NONE &&
+		    candidate_is_fallback(in, &in->facts->candidates[i]))
+			return &in->facts->candidates[i];
+	return NULL;
+}
+
+/* ---- taking one ---- */
+
+static bool too_new(const struct inquiry *in, const struct candidate *c)
+{
+	return in->facts->max_metadata_version &&
+	       c->metadata_version > in->facts->max_metadata_version;
+}
+
+/* The last launch was to start from it and has not shown that it could: a file may be gone. */
+static bool is_suspect(const struct inquiry *in, const struct candidate *c)
+{
+	const struct launch *launch = journal_launch_const(in->journal);
+
+	return launch && launch->started_unix_ms && !launch->verified_unix_ms &&
+	       snapshot_same_path(launch->restore_path, c->snapshot.path);
+}
+
+/* It was verified some minutes ago, and its _metadata is still the one that was read then. Damage is
+ * never remembered: it may have been repaired. */
+static bool is_trusted(struct inquiry *in, struct candidate *c)
+{
+	struct snapshot *s = &c->snapshot;
+
+	if (is_suspect(in, c) || foreign_matters(in))
+		return false;
+	for (size_t i = 0; i < in->journal->snapshot_count; i++) {
+		const struct snapshot *known = &in->journal->snapshots[i];
+		int64_t age_ms = in->facts->now_unix_ms - known->verified_unix_ms;
+
+		if (!known->verified || !known->verified_unix_ms || age_ms < 0 ||
+		    age_ms >= TRUSTED_MS || !snapshot_same_path(known->path, s->path) ||
+		    !s->metadata_unix_ms || s->metadata_unix_ms != known->metadata_unix_ms ||
+		    !s->metadata_bytes || s->metadata_bytes != known->metadata_bytes ||
+		    (s->checkpoint_id && s->checkpoint_id != known->checkpoint_id))
+			continue;
+		s->checkpoint_id = known->checkpoint_id;
+		s->size_bytes = known->size_bytes;
+		s->file_count = known->file_count;
+		s->verified = true;
+		s->verified_unix_ms = known->verified_unix_ms;
+		c->metadata_version = known->metadata_version;
+		c->integrity = INTEGRITY_COMPLETE;
+		return true;
+	}
+	return false;
+}
+
+/* A person who names the checkpoint (rule 4) takes the risk: of the Flink that is started then. */
+static bool line_forbids(struct inquiry *in, struct candidate *c, enum rule rule)
+{
+	const char *theirs =
+		rule == RULE_REQUEST && !in->other_line ? NULL : generation_other_line(in, c);
+
+	if (!theirs)
+		return false;
+	inquiry_judge(c, VERDICT_REJECTED, "a checkpoint of Flink %s, another line than %s", theirs,
+		      in->policy->flink_version);
+	inquiry_hold(
+		in, CAUSE_SAVEPOINT_REQUIRED, rule,
+		"the newest state %s is a checkpoint of Flink %s, and Flink %s needs a savepoint "
+		"of it; start Flink %s again and stop it with a savepoint, or take the risk "
+		"with `drey resume --from %s`",
+		c->snapshot.path, theirs, in->policy->flink_version, theirs, c->snapshot.path);
+	return true;
+}
+
+void candidate_take(struct inquiry *in, struct candidate *c, enum rule rule, const char *why)
+{
+	if (c->integrity == INTEGRITY_UNCHECKED && !is_trusted(in, c)) {
+		inquiry_verify(in, c, rule);
+		return;
+	}
+	if (too_new(in, c)) {
+		inquiry_judge(c, VERDICT_REJECTED,
+			      "_metadata version %d is newer than this Flink reads (%d)",
+			      c->metadata_version, in->facts->max_metadata_version);
+		inquiry_hold(
+			in, CAUSE_FLINK_TOO_OLD, rule,
+			"%s was written by a newer Flink (_metadata version %d, this Flink reads up to %d); start the Flink version that wrote it",
+			c->snapshot.path, c->metadata_version, in->facts->max_metadata_version);
+		return;
+	}
+	if (line_forbids(in, c, rule))
+		return;
+	in->decision->candidate = (size_t)(c - in->facts->candidates);
+	inquiry_judge(c, VERDICT_CHOSEN, "%s", why);
+	inquiry_decide(in, DECISION_START_FROM, rule, "%s: %s %s, checkpoint id %" PRId64, why,
+		       snapshot_kind_name(c->snapshot.kind), c->snapshot.path,
+		       c->snapshot.checkpoint_id);
+}
+
+/* When it was completed, as the storage or the journal tells; 0 = not known. */
+static int64_t completed(const struct inquiry *in, const struct candidate *c)
+{
+	const struct journal *journal = in->journal;
+	const struct snapshot *known;
+
+	if (c->snapshot.completed_unix_ms)
+		return c->snapshot.completed_unix_ms;
+	known = journal_snapshot(journal, c->snapshot.path);
+	if (known)
+		return known->completed_unix_ms;
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (snapshot_same_path(journal->launches[i].last_checkpoint_path, c->snapshot.path))
+			return journal->launches[i].last_checkpoint_unix_ms;
+	return 0;
+}
+
+bool age_forbids(struct inquiry *in)
+{
+	const struct decision *decision = in->decision;
+	int64_t limit_ms = in->policy->max_age_ms, completed_ms, age_ms;
+	char age[CLOCK_TEXT_BYTES], limit[CLOCK_TEXT_BYTES];
+	struct candidate *c;
+
+	if (!limit_ms || decision->rule == RULE_REQUEST ||
+	    (decision->kind != DECISION_START_FROM && decision->kind != DECISION_CONTINUE))
+		return false;
+	c = &in->facts->candidates[decision->candidate];
+	completed_ms = completed(in, c);
+	age_ms = in->facts->now_unix_ms - completed_ms;
+	if (completed_ms && age_ms <= limit_ms)
+		return false;
+	clock_human(limit_ms, limit);
+	snprintf(age, sizeof(age), "of unknown age");
+	if (completed_ms)
+		clock_human(age_ms, age);
+	inquiry_judge(c, VERDICT_REJECTED, "%s%s, and restore.maxAge is %s", age,
+		      completed_ms ? " old" : "", limit);
+	inquiry_hold(
+		in, CAUSE_STATE_TOO_OLD, RULE_NEWEST,
+		"the newest usable state is %s%s, more than restore.maxAge (%s) allows; `drey resume --from %s` takes it once all the same",
+		age, completed_ms ? " old" : "", limit, c->snapshot.path);
+	return true;
+}
+
+/* ---- choosing ---- */
+
+/* Something of ours at least as new as `id` was found and is proven damaged: that loss is known and
+ * loud. */
+static bool loss_is_known(const struct inquiry *in, int64_t id)
+{
+	for (size_t i = 0; i < in->order_count; i++) {
+		const struct candidate *c = &in->facts->candidates[in->order[i]];
+
+		if (c->integrity == INTEGRITY_DAMAGED && c->snapshot.checkpoint_id >= id)
+			return true;
+	}
+	return false;
+}
+
+/* Whatever was found under this path tells more than the record: the checkpoint id, or the damage. */
+static bool is_found(const struct inquiry *in, const char *path)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (c->integrity != INTEGRITY_INCOMPLETE &&
+		    snapshot_same_path(c->snapshot.path, path))
+			return true;
+	}
+	return false;
+}
+
+const struct snapshot *candidate_vanished(const struct inquiry *in, const struct candidate *c)
+{
+	const struct journal *journal = in->journal;
+	int64_t completed_ms = completed(in, c);
+	/* the last launch began after that; a backup that was put back has newer dates */
+	bool before = lineage_maker(journal, &c->snapshot) != in->lineage.tip;
+
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		const struct snapshot *s = &journal->snapshots[i];
+
+		if (!s->checkpoint_id && s->completed_unix_ms && in->lineage.tip >= 0 &&
+		    lineage_maker(journal, s) == in->lineage.tip &&
+		    (before || completed_ms <= s->completed_unix_ms) && !is_found(in, s->path))
+			return s;
+	}
+	return NULL;
+}
+
+/* What Flink has told of is not to be found, and was gone before anybody could look at it. */
+static void hold_for_vanished(struct inquiry *in, struct candidate *c, const struct snapshot *gone)
+{
+	inquiry_judge(c, VERDICT_REJECTED, "older than %s, which Flink has completed", gone->path);
+	inquiry_hold(
+		in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
+		"Flink has completed %s, but it is not to be found; the newest found is %s (%" PRId64
+		"); bring it back, or accept the loss with `drey resume --from %s`",
+		gone->path, c->snapshot.path, c->snapshot.checkpoint_id, c->snapshot.path);
+}
+
+static void choose(struct inquiry *in, struct candidate *c)
+{
+	const struct snapshot *gone = candidate_vanished(in, c);
+	const char *path = NULL;
+	int64_t known = lineage_newest(&in->lineage, in->policy->restore == POLICY_LATEST, &path);
+
+	candidate_take(in, c, RULE_NEWEST, "newest usable state");
+	if (in->decision->kind != DECISION_START_FROM)
+		return;
+	if (c->snapshot.checkpoint_id < known && !loss_is_known(in, known)) {
+		inquiry_judge(c, VERDICT_REJECTED,
+			      "older than checkpoint id %" PRId64 ", which is known", known);
+		inquiry_hold(in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
+			     "checkpoint id %" PRId64
+			     " (%s) was completed but is not to be found; the newest found is %s "
+			     "(%" PRId64 "); bring it back, or accept the loss with `drey resume "
+			     "--from %s`",
+			     known, path ? path : "path not known", c->snapshot.path,
+			     c->snapshot.checkpoint_id, c->snapshot.path);
+		return;
+	}
+	if (gone) {
+		hold_for_vanished(in, c, gone);
+		return;
+	}
+	if (in->not_continued)
+		inquiry_add(in, " (Flink's HA data are not used: %s%s%s)", in->not_continued,
+			    in->not_continued_detail ? ": " : "",
+			    in->not_continued_detail ? in->not_continued_detail : "");
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (in->facts->candidates[i].verdict == VERDICT_NONE &&
+		    candidate_is_fallback(in, &in->facts->candidates[i]))
+			inquiry_judge(
+				&in->facts->candidates[i], VERDICT_OLDER,
+				"the initial savepoint counts only when there is nothing newer");
+	inquiry_judge_rest(in, VERDICT_OLDER, "older than the chosen one");
+}
+
+/* What may be newer than its name says. True when that has to be settled first. */
+static bool age_unknown(struct inquiry *in)
+{
+	for (size_t i = 0; i < in->order_count; i++) {
+		struct candidate *c = &in->facts->candidates[in->order[i]];
+
+		if (c->snapshot.checkpoint_id)
+			continue;
+		if (c->integrity == INTEGRITY_UNREADABLE) {
+			inquiry_hold(in, CAUSE_SNAPSHOT_UNREADABLE, RULE_UNREADABLE,
+				     "%s cannot be read and could be the newest: %s",
+				     c->snapshot.path, inquiry_detail(c->detail));
+			return true;
+		}
+		if (c->integrity == INTEGRITY_UNCHECKED) {
+			inquiry_verify(in, c, RULE_NEWEST);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* True when c, the newest that is left, leads to a decision or a question; else judged. */
+static bool candidate_decides(struct inquiry *in, struct candidate *c)
+{
+	if (c->integrity == INTEGRITY_UNREADABLE) {
+		inquiry_hold(in,
+			     candidate_is_fallback(in, c) ? CAUSE_INITIAL_SAVEPOINT_UNUSABLE
+							  : CAUSE_SNAPSHOT_UNREADABLE,
+			     RULE_UNREADABLE, "%s cannot be read and is the newest: %s",
+			     c->snapshot.path, inquiry_detail(c->detail));
+		return true;
+	}
+	if (c->integrity == INTEGRITY_DAMAGED || c->integrity == INTEGRITY_INCOMPLETE) {
+		c->passed_over = candidate_is_damaged(c);
+		inquiry_judge(c, VERDICT_REJECTED, "%s: %s",
+			      c->passed_over ? "damaged" : "incomplete", inquiry_detail(c->detail));
+		return false;
+	}
+	choose(in, c);
+	return true;
+}
+
+bool lost_journal_decides(struct inquiry *in)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		judge_identity(in, &in->facts->candidates[i]);
+	return journal_is_lost(in);
+}
+
+bool unknown_age_decides(struct inquiry *in)
+{
+	sort_candidates(in);
+	return age_unknown(in);
+}
+
+bool newest_decides(struct inquiry *in)
+{
+	const char *path = NULL;
+	struct candidate *c;
+
+	while ((c = newest_open(in)))
+		if (candidate_decides(in, c))
+			return true;
+	/* something of ours was there once and is newer: no way back behind it */
+	if (candidate_trace(in) || lineage_newest(&in->lineage, true, &path))
+		return false;
+	while ((c = open_fallback(in)))
+		if (candidate_decides(in, c))
+			return true;
+	return false;
+}

@@ -1,0 +1,398 @@
+/*
+ * Rule 6: what no launch of ours has made.
+ *
+ * Such snapshots are never taken by themselves. But when they are newer than all that is ours, the
+ * journal may be lost or come from a backup, and the newest state may well be theirs: then nothing
+ * is started before a person has looked, unless it is certain that they belong to another job.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/resolve/resolve_internal.h"
+
+#define WAYS_OUT                                                                                   \
+	"`drey resume --from PATH` starts from one of them, and `restore.foreign: ignore` is for " \
+	"directories that are shared with other applications"
+
+/* ---- operator ids ---- */
+
+static bool has_operator(const struct candidate *c, const char *id)
+{
+	for (size_t i = 0; i < c->operator_count; i++)
+		if (!strcmp(c->operators[i], id))
+			return true;
+	return false;
+}
+
+enum operators operators_compare(const struct candidate *left, const struct candidate *right)
+{
+	size_t common = 0;
+
+	if (!left || !right || !left->operator_count || !right->operator_count)
+		return OPERATORS_UNKNOWN;
+	for (size_t i = 0; i < left->operator_count; i++)
+		common += has_operator(right, left->operators[i]);
+	if (!common)
+		return OPERATORS_DISJOINT;
+	return common < left->operator_count ? OPERATORS_OVERLAP : OPERATORS_WITHIN;
+}
+
+/* ---- what can only be ours ---- */
+
+/* Flink's HA data of this application name it, or its job id is one that only this application gives. Whoever
+ * else writes into the directories cannot have made it, so no policy about others is about it. */
+static bool is_surely_ours(const struct inquiry *in, const struct candidate *c)
+{
+	return c->in_ha || facts_is_own_job(in->facts, c->snapshot.job_id);
+}
+
+/* Is it left alone, because others write here, too? */
+static bool is_ignored(const struct inquiry *in, const struct candidate *c)
+{
+	return in->policy->foreign == FOREIGN_IGNORE && !is_surely_ours(in, c);
+}
+
+/* ---- a journal that knows of nothing ---- */
+
+/* Surely older than `base`. The date of one that was copied here from elsewhere means nothing. */
+static bool is_behind(const struct candidate *c, const struct candidate *base)
+{
+	const struct snapshot *a = &c->snapshot, *b = &base->snapshot;
+
+	if (candidate_same_job(c, base) && a->checkpoint_id && b->checkpoint_id)
+		return a->checkpoint_id < b->checkpoint_id;
+	return base->source != SOURCE_INITIAL && base->source != SOURCE_REQUEST &&
+	       facts_was_completed(c) && a->completed_unix_ms &&
+	       a->completed_unix_ms < b->completed_unix_ms;
+}
+
+/* The newest of what was found and is not plainly older than `base` (NULL = all of it), and how many there
+ * are. */
+static const struct candidate *newest_found(const struct inquiry *in, const struct candidate *base,
+					    size_t *ret_count)
+{
+	const struct candidate *all = in->facts->candidates, *newest = NULL;
+
+	*ret_count = 0;
+	for (size_t i = 0; all && i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &all[i];
+
+		if (c == base || candidate_is_fallback(in, c) || candidate_is_tainted(in, c) ||
+		    is_ignored(in, c) || (base && is_behind(c, base)))
+			continue;
+		++*ret_count;
+		if (!newest || facts_was_completed(c) > facts_was_completed(newest) ||
+		    (facts_was_completed(c) == facts_was_completed(newest) &&
+		     candidate_compare_age(&c->snapshot, &newest->snapshot, false) < 0))
+			newest = c;
+	}
+	return newest;
+}
+
+bool journal_is_lost(struct inquiry *in)
+{
+	const struct candidate *newest, *initial = NULL;
+	size_t count;
+
+	if (in->policy->adopt || !inquiry_never_ran(in))
+		return false;
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (candidate_is_fallback(in, &in->facts->candidates[i]))
+			initial = &in->facts->candidates[i];
+	newest = newest_found(in, initial, &count);
+	if (!newest)
+		return false;
+	inquiry_hold(
+		in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
+		"the journal knows of no launch that ran, but %zu snapshots%s were found, "
+		"the newest %s: "
+		"the journal may be lost%s; `drey resume "
+		"--from %s` starts from it, `drey resume --empty` without state%s",
+		count, initial ? " that may be newer than the initial savepoint" : "",
+		newest->snapshot.path,
+		is_surely_ours(in, newest) ? "" : ", or they are another application's",
+		newest->snapshot.path,
+		is_surely_ours(in, newest)
+			? ""
+			: ", and `restore.foreign: ignore` is for directories that are shared");
+	return true;
+}
+
+bool undated_request_holds(struct inquiry *in)
+{
+	const struct restore_request *request = &in->journal->intent.restore;
+	const struct candidate *wanted =
+		request->kind == RESTORE_PATH ? requested_candidate(in) : NULL;
+	const struct candidate *newest;
+	size_t count;
+
+	if (!inquiry_never_ran(in) || (request->kind == RESTORE_PATH && !wanted))
+		return false;
+	newest = newest_found(in, wanted, &count);
+	if (!newest)
+		return false;
+	inquiry_judge_rest(in, VERDICT_REJECTED, "a person has to say what is to be started from");
+	inquiry_hold(
+		in, CAUSE_REQUEST_MAY_BE_OLD, RULE_REQUEST,
+		"the restore request %s stood there when drey began, and may have been carried "
+		"out before the journal was lost: it knows of no launch, but %zu snapshots "
+		"are not older than what is asked for, the newest %s; if the request is meant "
+		"now, repeat it with a new token or by `drey resume`, else `drey resume "
+		"--from PATH`",
+		request->token, count, newest->snapshot.path);
+	return true;
+}
+
+/* ---- a journal that knows of too little ---- */
+
+/* Of a launch of ours that the journal has forgotten but for its id; or known, although not of our
+ * making: a launch was started from it once, or it was recorded. */
+static bool is_known(const struct journal *journal, const struct snapshot *snapshot)
+{
+	if (journal_is_former_job(journal, snapshot->job_id))
+		return true;
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (snapshot_same_path(journal->launches[i].restore_path, snapshot->path))
+			return true;
+	return journal_snapshot(journal, snapshot->path);
+}
+
+/* One that is damaged is of no use any more, but it tells that there was newer state. */
+static bool is_foreign(const struct inquiry *in, const struct candidate *c)
+{
+	return (facts_is_listed(c->source) || c->source == SOURCE_HA) &&
+	       c->snapshot.origin != ORIGIN_INITIAL && facts_was_completed(c) &&
+	       lineage_place(&in->lineage, &c->snapshot) == BRANCH_FOREIGN &&
+	       !is_known(in->journal, &c->snapshot) && !is_ignored(in, c);
+}
+
+/* When the newest of ours was completed, on the storage where `c` lies if there is one. */
+static int64_t newest_own_ms(const struct inquiry *in, const struct candidate *c)
+{
+	const struct launch *tip =
+		in->lineage.tip < 0 ? NULL : &in->journal->launches[in->lineage.tip];
+	int64_t here = 0, anywhere = tip ? tip->last_checkpoint_unix_ms : 0;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *own = &in->facts->candidates[i];
+		int64_t completed_ms = own->snapshot.completed_unix_ms;
+
+		if (own->integrity == INTEGRITY_INCOMPLETE ||
+		    lineage_place(&in->lineage, &own->snapshot) != BRANCH_LIVING)
+			continue;
+		if (completed_ms > anywhere)
+			anywhere = completed_ms;
+		if (completed_ms > here &&
+		    snapshot_same_storage(own->snapshot.path, c->snapshot.path))
+			here = completed_ms;
+	}
+	return here ? here : anywhere;
+}
+
+static const struct candidate *own_with_operators(struct inquiry *in)
+{
+	struct candidate *newest = candidate_newest_own(in);
+
+	if (newest && newest->operator_count)
+		return newest;
+	if (in->decision->kind == DECISION_START_EMPTY)
+		return NULL;
+	return &in->facts->candidates[in->decision->candidate];
+}
+
+/* Another snapshot of the same job has none of our operators. (The six digits of a savepoint's name are too few to
+ * be surely ours.) */
+static bool is_of_another_job(const struct inquiry *in, const struct candidate *own,
+			      const struct candidate *c)
+{
+	if (strlen(c->snapshot.job_id) == JOB_ID_BYTES - 1 &&
+	    facts_is_own_job(in->facts, c->snapshot.job_id))
+		return false;
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *other = &in->facts->candidates[i];
+
+		if (other->operator_count && (other == c || candidate_same_job(other, c)) &&
+		    operators_compare(other, own) == OPERATORS_DISJOINT)
+			return true;
+	}
+	return false;
+}
+
+/* A request of unknown age names it, or something newer: then its person knew of it. */
+static bool is_asked_for(const struct inquiry *in, const struct candidate *c)
+{
+	const struct decision *decision = in->decision;
+	const struct candidate *asked;
+
+	if (!in->undated || decision->kind != DECISION_START_FROM)
+		return false;
+	asked = &in->facts->candidates[decision->candidate];
+	return c == asked || (is_foreign(in, asked) && is_behind(c, asked));
+}
+
+static struct candidate *newest_foreign(struct inquiry *in, const struct candidate *own)
+{
+	struct candidate *newest = NULL;
+	const char *place = NULL; /* for which own_ms was found */
+	int64_t own_ms = 0;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		struct candidate *c = &in->facts->candidates[i];
+
+		if (!is_foreign(in, c))
+			continue;
+		if (!place || !snapshot_same_storage(place, c->snapshot.path)) {
+			place = c->snapshot.path;
+			own_ms = newest_own_ms(in, c);
+			/* what was there already, the person has judged */
+			if (own_ms < in->judged_unix_ms)
+				own_ms = in->judged_unix_ms;
+		}
+		if (c->snapshot.completed_unix_ms <= own_ms || is_asked_for(in, c))
+			continue;
+		if (is_of_another_job(in, own, c)) {
+			inquiry_judge(c, VERDICT_REJECTED,
+				      "another job's: it has none of the operators of this one");
+			continue;
+		}
+		if (!newest || candidate_compare_age(&c->snapshot, &newest->snapshot, false) < 0)
+			newest = c;
+	}
+	return newest;
+}
+
+bool foreign_matters(const struct inquiry *in)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (is_foreign(in, &in->facts->candidates[i]))
+			return true;
+	return false;
+}
+
+/* ---- a launch that has left nothing but its HA data ---- */
+
+static bool is_made_by(const struct candidate *c, const char *job_id)
+{
+	const char *maker = c->snapshot.job_id;
+
+	return *maker ? !strncmp(job_id, maker, strlen(maker))
+		      : strstr(c->snapshot.path, job_id) != NULL;
+}
+
+/* It has completed something: the date of that tells whether it is newer than what is ours. */
+static bool job_left_state(const struct inquiry *in, const char *job_id)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (facts_was_completed(&in->facts->candidates[i]) &&
+		    is_made_by(&in->facts->candidates[i], job_id))
+			return true;
+	return false;
+}
+
+/* What a job was started from is in its HA data before it completes anything itself. Flink's HA is this
+ * application's alone, so a job that no launch in the journal had is a later launch of ours, and whoever has
+ * decided it has left what the journal takes for the newest state. NULL = there is none, or it was started from
+ * what was decided now. */
+static const struct candidate *unknown_launch(const struct inquiry *in, const char **ret_job)
+{
+	const struct decision *decision = in->decision;
+	const struct candidate *decided = decision->kind == DECISION_START_EMPTY
+						  ? NULL
+						  : &in->facts->candidates[decision->candidate];
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		for (size_t k = 0; c != decided && (*ret_job = facts_ha_job(c, k)); k++)
+			if (**ret_job && !journal_knows_job(in->journal, *ret_job) &&
+			    !job_left_state(in, *ret_job))
+				return c;
+	}
+	return NULL;
+}
+
+/* A person's order is the way out, unless nobody knows when it was made: the order in which the two came is
+ * not known. */
+bool unknown_launch_forbids(struct inquiry *in)
+{
+	const struct candidate *c;
+	const char *job;
+
+	if (in->policy->restore == POLICY_NONE || inquiry_never_ran(in) ||
+	    (in->decision->rule == RULE_REQUEST && !in->undated) || !(c = unknown_launch(in, &job)))
+		return false;
+	if (in->decision->kind != DECISION_START_EMPTY)
+		inquiry_judge(
+			&in->facts->candidates[in->decision->candidate], VERDICT_REJECTED,
+			"a launch that the journal does not know was started from something else");
+	inquiry_hold(in, CAUSE_UNKNOWN_LAUNCH, RULE_NEWEST,
+		     "Flink's HA has job %s, which was started from %s, and no launch in the "
+		     "journal had this job id: the journal may be from a backup; `drey resume "
+		     "--from PATH` says what to start from, `drey resume --empty` starts without "
+		     "state",
+		     job, c->snapshot.path);
+	return true;
+}
+
+bool foreign_forbids(struct inquiry *in)
+{
+	const struct decision *decision = in->decision;
+	const struct candidate *own;
+	struct candidate *c, *newest;
+	bool judged = in->judged_unix_ms || in->undated;
+
+	if (in->policy->restore == POLICY_NONE ||
+	    (inquiry_never_ran(in) && (!in->judged_unix_ms || in->policy->adopt)) ||
+	    (decision->rule == RULE_REQUEST && !judged))
+		return false;
+	own = own_with_operators(in);
+	c = newest_foreign(in, own);
+	if (!c)
+		return false;
+	/* an empty start has looked at nothing of ours, and only the operators tell jobs apart */
+	newest = own ? NULL : candidate_newest_own(in);
+	if (c->integrity == INTEGRITY_UNCHECKED ||
+	    (newest && newest->integrity == INTEGRITY_UNCHECKED)) {
+		inquiry_verify(in, c->integrity == INTEGRITY_UNCHECKED ? c : newest, RULE_NEWEST);
+		return true;
+	}
+	inquiry_judge(c, VERDICT_REJECTED, "newer than all that is ours, but of job %s",
+		      *c->snapshot.job_id ? c->snapshot.job_id : "(unknown)");
+	if (decision->kind != DECISION_START_EMPTY)
+		inquiry_judge(&in->facts->candidates[decision->candidate], VERDICT_REJECTED,
+			      "something newer was found that no launch of ours has made");
+	inquiry_hold(
+		in, CAUSE_UNKNOWN_NEWER_STATE, RULE_NEWEST,
+		"%s is newer than all that the launches in the journal have made, and none of them has made it: the journal may be from a backup%s",
+		c->snapshot.path,
+		is_surely_ours(in, c)
+			? ", for only this application has such job ids; `drey resume --from PATH` says what to start from"
+			: ", or another application writes into this directory; " WAYS_OUT);
+	return true;
+}
+
+/* ---- a request for what is not ours ---- */
+
+bool foreign_request_passes(struct inquiry *in, struct candidate *c)
+{
+	struct candidate *own = candidate_newest_own(in);
+
+	if (in->journal->intent.restore.foreign || !own || own == c ||
+	    lineage_maker(in->journal, &c->snapshot) >= 0)
+		return true;
+	if (c->integrity == INTEGRITY_UNCHECKED || own->integrity == INTEGRITY_UNCHECKED) {
+		inquiry_verify(in, c->integrity == INTEGRITY_UNCHECKED ? c : own, RULE_REQUEST);
+		return false;
+	}
+	if (operators_compare(c, own) != OPERATORS_DISJOINT)
+		return true;
+	inquiry_judge(c, VERDICT_REJECTED, "it has none of the operators of this application");
+	inquiry_hold(in, CAUSE_REQUESTED_SNAPSHOT_FOREIGN, RULE_REQUEST,
+		     "the requested snapshot %s is another job's: it has none of the operators of "
+		     "this application's newest state (%s); if that is meant, say so: `drey resume "
+		     "--from PATH --foreign`",
+		     c->snapshot.path, own->snapshot.path);
+	return false;
+}

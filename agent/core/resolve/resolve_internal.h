@@ -1,0 +1,247 @@
+/*
+ * resolve_internal - what the rules share. Private to them.
+ *
+ *   resolve.c             the order of the rules and vetoes; rule 5, unreadable sources
+ *   resolve_inquiry.c     how a rule writes its decision
+ *   resolve_park.c        rules 1 and 2: the journal forbids a start
+ *   resolve_result.c      rule 2: how the last launch ended, by Flink's record; only its savepoint
+ *                         counts
+ *   resolve_settle.c      rule 3: the operation in flight when Flink ended
+ *   resolve_request.c     rule 4: a person's order
+ *   resolve_candidates.c  rule 6: which candidates count, the newest of them
+ *   resolve_candidate.c   classifies candidates, and tells which of two is newer
+ *   resolve_generation.c  what another generation or Flink version may do, and what a failed one
+ *                         may not
+ *   resolve_ha.c          rule 7: Flink's own HA
+ *   resolve_nothing.c     rule 8: nothing to start from; empty starts
+ *   resolve_foreign.c     snapshots that no launch of ours made; a journal that is lost or too old
+ *
+ * A rule that "decides" returns true when it has written the decision (which may be a question). A
+ * veto finds a start decided, and returns true when it has replaced that decision.
+ */
+#ifndef DREY_CORE_RESOLVE_INTERNAL_H
+#define DREY_CORE_RESOLVE_INTERNAL_H
+
+#include "core/resolve/lineage.h"
+#include "core/resolve/resolve.h"
+
+#define JOB_GROUP_DIGITS 6 /* number of digits of its job id in a savepoint's name */
+
+/* Lives for one call of resolve(). */
+struct inquiry {
+	const struct journal *journal;
+	struct facts *facts;
+	const struct policy *policy;
+	struct decision *decision;
+	struct lineage lineage;
+	size_t *order; /* indices of the candidates that count, newest first in each group */
+	size_t order_count;
+	int64_t judged_unix_ms; /* a request is carried out: its author knew what existed then */
+	bool undated;           /* a request is carried out, and its time is unknown */
+	/* a request is carried out again; the first time was with another line of Flink */
+	bool other_line;
+	/* The job was stopped with this savepoint, or a person has named it: only this may be
+	 * started from. NULL = none; borrowed */
+	const char *promised;
+	const char *not_continued; /* why Flink's HA data are not used; NULL = no such data */
+	const char *not_continued_detail; /* NULL = no more detail */
+};
+
+/* ---- resolve.c ---- */
+
+/* A source other than the journal, the initial savepoint and Flink's record of the end cannot be read. */
+bool source_is_unreadable(struct inquiry *in);
+
+/* ---- resolve_inquiry.c ---- */
+
+void inquiry_decide(struct inquiry *in, enum decision_kind kind, enum rule rule, const char *fmt,
+		    ...) __attribute__((format(printf, 4, 5)));
+
+/* The same for decisions not to start: HOLD, or PARK. */
+void inquiry_hold(struct inquiry *in, enum cause cause, enum rule rule, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void inquiry_park(struct inquiry *in, enum cause cause, enum rule rule, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Append to the reason of the decision. */
+void inquiry_add(struct inquiry *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void inquiry_judge(struct candidate *c, enum verdict verdict, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Candidates not judged yet were passed over for this reason. */
+void inquiry_judge_rest(struct inquiry *in, enum verdict verdict, const char *why);
+
+/* Request a check of c. */
+void inquiry_verify(struct inquiry *in, const struct candidate *c, enum rule rule);
+const char *inquiry_detail(const char *detail); /* never empty */
+
+/* ---- resolve_park.c ---- */
+
+bool desired_state_parks(struct inquiry *in);
+bool outcome_parks(struct inquiry *in);
+
+/* Stopped or cancelled from outside drey while do-not-restart was on: it applies only as long as
+ * that is on. */
+bool outcome_is_suspension(const struct outcome *outcome);
+
+/* PARK for an outcome, by rule 2. `stop`: the savepoint with which the job was stopped; NULL = none is known. */
+void inquiry_park_outcome(struct inquiry *in, enum outcome_kind kind, const char *reason,
+			  const char *stop);
+
+/* ---- resolve_request.c ---- */
+
+/* A request that was not carried out yet. */
+bool request_decides(struct inquiry *in);
+
+/* A launch that was never proven does not consume its restore point. A launch that a person
+ * requested is therefore repeated in the same way as long as it has left no state of its own. */
+bool repeated_request_decides(struct inquiry *in);
+
+/* ---- resolve_result.c ---- */
+
+/* The last launch has ended, or it is unknown whether it has. */
+bool result_decides(struct inquiry *in);
+
+/* The savepoint of a suspension, or the one that a new generation names; NULL = there is none. Borrowed. */
+const char *promise_of_outcome(const struct inquiry *in);
+
+/* The promised savepoint is unusable, or is not the newest state: an older one, or one that was not
+ * intended, is not used instead. */
+bool promise_forbids(struct inquiry *in);
+
+/* ---- resolve_generation.c ---- */
+
+/* The recorded outcome is that a generation has failed, and it is not the one that would be
+ * launched now. */
+bool generation_is_past_failure(const struct inquiry *in);
+
+/* What would be launched now has used up its attempts before, without completing a checkpoint. */
+bool generation_has_failed(const struct inquiry *in);
+
+/* Another generation than that of launch `index`, and it names as its initial savepoint exactly the
+ * newest state of it: a person wants the job to continue from there, whatever its outcome. `stop`:
+ * the savepoint with which that launch was stopped; NULL = none is known. */
+bool generation_names_newest(const struct inquiry *in, int index, const char *stop);
+
+/* The same for the launch of the recorded outcome. */
+bool generation_is_asked_for(const struct inquiry *in);
+
+/* Upgrades are declared stateless, and no launch of this generation has left state yet. */
+bool generation_starts_empty(const struct inquiry *in);
+
+/* The Flink version of the launch that made this checkpoint, when it is of another line (1.20, 2.3)
+ * than what would be launched: across lines only savepoints are meant to be readable. If that
+ * launch is not in the journal: of the last one that was started from it. NULL: a savepoint, the
+ * same line, or not known. Borrowed from the journal. */
+const char *generation_other_line(const struct inquiry *in, const struct candidate *c);
+
+/* Was it made with a Flink line other than the one that would be launched? */
+bool launch_is_of_other_line(const struct inquiry *in, const struct launch *launch);
+
+/* The restore request is for a generation other than the one that would be launched. */
+bool order_is_for_other(const struct inquiry *in);
+
+/* A request for the newest state is in force: the launch that is decided may leave state out. */
+void order_permits(struct inquiry *in);
+
+/* ---- resolve_settle.c ---- */
+
+/* The operation in flight must be settled before anything else, except when nothing is started
+ * anyway (rules 1 and 2). */
+bool operation_decides(struct inquiry *in);
+
+/* ---- resolve_candidates.c ---- */
+
+/* Classify each candidate; with a journal without launches the decision is made here. */
+bool lost_journal_decides(struct inquiry *in);
+
+/* Sort the candidates that count; one of unknown age must be checked first. */
+bool unknown_age_decides(struct inquiry *in);
+
+bool newest_decides(struct inquiry *in);
+
+/* Is the decided snapshot too old to be used automatically? */
+bool age_forbids(struct inquiry *in);
+
+/* Choose c or say why it cannot be used now; `rule` is the one that picked it. */
+void candidate_take(struct inquiry *in, struct candidate *c, enum rule rule, const char *why);
+
+/* A savepoint of the last launch that Flink reported too late for it to be inspected, so that its
+ * checkpoint id is unknown, that is not found, and that may be newer than c; NULL = none. */
+const struct snapshot *candidate_vanished(const struct inquiry *in, const struct candidate *c);
+
+/* ---- resolve_candidate.c ---- */
+
+/* The candidate that the request names; NULL = not found. */
+struct candidate *requested_candidate(const struct inquiry *in);
+
+/* The configured initial savepoint, or a former one. */
+bool candidate_is_initial(const struct candidate *c);
+bool candidate_is_damaged(const struct candidate *c); /* loudly: it was complete once */
+
+/* The initial savepoint is older than anything that a launch of ours has made, whatever its
+ * checkpoint id. It stays in force until a launch that was started from it is proven. */
+bool candidate_is_fallback(const struct inquiry *in, const struct candidate *c);
+
+/* Made by a launch that had restored something else than was decided. */
+bool candidate_is_tainted(const struct inquiry *in, const struct candidate *c);
+
+/* A snapshot of ours that was completed once, whether or not it is usable now and allowed by the
+ * policy; NULL = none. Without a journal every trace counts. */
+const struct candidate *candidate_trace(const struct inquiry *in);
+
+/* The newest living one that is not proven unusable, whatever the policy; NULL = none. */
+struct candidate *candidate_newest_own(struct inquiry *in);
+
+/* No launch has ever run, and none is known to have left anything. */
+bool inquiry_never_ran(const struct inquiry *in);
+
+/* Negative when a is newer; inside one job by checkpoint id, else by time of completion. */
+int candidate_compare_age(const struct snapshot *a, const struct snapshot *b, bool by_id);
+bool candidate_same_job(const struct candidate *a, const struct candidate *b);
+
+/* ---- resolve_nothing.c ---- */
+
+bool stateless_decides(struct inquiry *in);
+bool stateless_upgrade_decides(struct inquiry *in);
+bool nothing_decides(struct inquiry *in);
+
+/* ---- resolve_ha.c ---- */
+
+/* The current launch can continue under its own ids. */
+bool continue_decides(struct inquiry *in);
+
+/* A start is decided, and leftovers of an earlier launch in Flink's HA must be removed first: can
+ * they be? */
+bool leftovers_forbid(struct inquiry *in);
+
+/* ---- resolve_foreign.c ---- */
+
+/* The journal has no launches, but the directories contain snapshots. */
+bool journal_is_lost(struct inquiry *in);
+
+/* The journal has no launches, and a request of unknown age would abandon existing snapshots: it
+ * may have been carried out long ago, by a launch lost from the journal. */
+bool undated_request_holds(struct inquiry *in);
+
+/* There are foreign snapshots: the operators of our own must be known, to tell them apart. */
+bool foreign_matters(const struct inquiry *in);
+
+/* Flink's HA has a job that no launch in the journal had, started from something else. */
+bool unknown_launch_forbids(struct inquiry *in);
+
+/* Is there a newer snapshot than the decided one that no launch of ours made? */
+bool foreign_forbids(struct inquiry *in);
+
+/* May a person's request for c, which is not ours, be carried out? False: decided. */
+bool foreign_request_passes(struct inquiry *in, struct candidate *c);
+
+enum operators {
+	OPERATORS_UNKNOWN,
+	OPERATORS_DISJOINT,
+	OPERATORS_OVERLAP, /* some on the left are missing on the right */
+	OPERATORS_WITHIN,  /* all on the left are also on the right */
+};
+enum operators operators_compare(const struct candidate *left, const struct candidate *right);
+
+#endif

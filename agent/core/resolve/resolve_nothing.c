@@ -1,0 +1,138 @@
+/*
+ * Rule 8, nothing that could be started from, and the empty starts that are declared (rule 6).
+ */
+#include <inttypes.h>
+
+#include "core/resolve/resolve_internal.h"
+
+/* ---- declared ---- */
+
+bool stateless_decides(struct inquiry *in)
+{
+	size_t count = in->facts->candidate_count;
+
+	if (in->policy->restore != POLICY_NONE)
+		return false;
+	inquiry_judge_rest(in, VERDICT_REJECTED, "restore.policy is none");
+	inquiry_decide(in, DECISION_START_EMPTY, RULE_NEWEST,
+		       "restore.policy is none: the job is declared stateless and starts empty");
+	if (count)
+		inquiry_add(in, "; warning: %zu snapshots were found and are not used", count);
+	return true;
+}
+
+bool stateless_upgrade_decides(struct inquiry *in)
+{
+	if (!generation_starts_empty(in))
+		return false;
+	inquiry_judge_rest(in, VERDICT_REJECTED, "upgrade is stateless");
+	inquiry_decide(
+		in, DECISION_START_EMPTY, RULE_NEWEST,
+		"upgrade is stateless: generation %s is another one than before and starts empty",
+		in->policy->generation);
+	return true;
+}
+
+/* ---- nothing was found ---- */
+
+static bool has_state(const struct inquiry *in)
+{
+	const struct journal *journal = in->journal;
+	const char *path = NULL;
+
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (journal->launches[i].restore_path ||
+		    (journal->launches[i].left_state && !journal->launches[i].mismatched))
+			return true;
+	return journal->ever_proven || journal->snapshot_count ||
+	       lineage_newest(&in->lineage, true, &path);
+}
+
+#define WAYS_OUT                                                                                   \
+	"name a snapshot with `drey resume --from PATH`, or accept the loss with `drey resume "    \
+	"--empty`"
+
+static size_t left_out(const struct inquiry *in)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		count += in->facts->sources[i].left_out;
+	return count;
+}
+
+/* The order to start empty is not in force any more, and nothing came of it. */
+static const struct launch *emptied(const struct inquiry *in)
+{
+	const struct launch *tip =
+		in->lineage.tip < 0 ? NULL : &in->journal->launches[in->lineage.tip];
+
+	return tip && tip->request_token && !tip->restore_path ? tip : NULL;
+}
+
+static void hold_without_state(struct inquiry *in)
+{
+	const struct candidate *newest = candidate_newest_own(in);
+	const struct launch *empty = emptied(in);
+
+	inquiry_hold(in, CAUSE_NO_USABLE_STATE, RULE_NOTHING,
+		     "the application has run before, but no usable state was found");
+	if (newest)
+		inquiry_add(in, " (the newest is %s: %s)", newest->snapshot.path,
+			    inquiry_detail(newest->reason));
+	else if (empty)
+		inquiry_add(
+			in,
+			": launch %" PRId64
+			" was to start empty, as a person has asked, and left none; what was there before was given up by that",
+			empty->number);
+	if (left_out(in))
+		inquiry_add(in, "; %zu older snapshots were not looked at", left_out(in));
+	inquiry_add(in, "; bring the storage back, or " WAYS_OUT);
+}
+
+static void hold_without_initial(struct inquiry *in)
+{
+	const struct candidate *c = NULL;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++)
+		if (candidate_is_fallback(in, &in->facts->candidates[i]))
+			c = &in->facts->candidates[i];
+	inquiry_hold(in, CAUSE_INITIAL_SAVEPOINT_UNUSABLE, RULE_NOTHING,
+		     "the initial savepoint %s%sis not there or cannot be used: %s",
+		     c ? c->snapshot.path : "", c ? " " : "",
+		     inquiry_detail(c ? c->reason : in->facts->sources[SOURCE_INITIAL].detail));
+}
+
+bool nothing_decides(struct inquiry *in)
+{
+	const struct source_fact *initial = &in->facts->sources[SOURCE_INITIAL];
+	const struct candidate *trace = candidate_trace(in);
+
+	if (has_state(in))
+		hold_without_state(in);
+	else if (trace)
+		inquiry_hold(
+			in, CAUSE_NO_USABLE_STATE, RULE_NOTHING,
+			"state was found but none of it may be used (%s: %s); repair it, " WAYS_OUT,
+			trace->snapshot.path, inquiry_detail(trace->reason));
+	else if (left_out(in))
+		inquiry_hold(in, CAUSE_NO_USABLE_STATE, RULE_NOTHING,
+			     "%zu snapshots were found and not looked at; " WAYS_OUT, left_out(in));
+	else if (initial->state == SOURCE_UNREADABLE)
+		inquiry_hold(in, CAUSE_INITIAL_SAVEPOINT_UNUSABLE, RULE_UNREADABLE,
+			     "the initial savepoint cannot be read: %s",
+			     inquiry_detail(initial->detail));
+	else if (initial->state != SOURCE_NOT_CONFIGURED)
+		hold_without_initial(in);
+	else if (inquiry_never_ran(in))
+		inquiry_decide(
+			in, DECISION_START_EMPTY, RULE_NOTHING,
+			"the application has never run: every source was read and holds nothing%s",
+			in->facts->candidate_count ? " of its own" : "");
+	else
+		inquiry_decide(
+			in, DECISION_START_EMPTY, RULE_NOTHING,
+			"no launch has completed a checkpoint yet and all of them started empty");
+	return true;
+}

@@ -1,0 +1,93 @@
+/*
+ * Rule 4: a person has ordered an empty start, or a start from exactly this snapshot.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/resolve/resolve_internal.h"
+
+static void carry_out_request(struct inquiry *in, const char *why)
+{
+	const struct restore_request *request = &in->journal->intent.restore;
+	struct candidate *c;
+
+	in->decision->token = request->token;
+	in->decision->allow_non_restored = request->allow_non_restored;
+	if (request->kind == RESTORE_EMPTY) {
+		inquiry_judge_rest(in, VERDICT_REJECTED, "an empty start was requested");
+		inquiry_decide(in, DECISION_START_EMPTY, RULE_REQUEST, "an empty start was %s",
+			       why);
+		return;
+	}
+	c = requested_candidate(in);
+	if (in->facts->sources[SOURCE_REQUEST].state == SOURCE_UNREADABLE || !c)
+		inquiry_hold(in, CAUSE_REQUESTED_SNAPSHOT_UNUSABLE, RULE_REQUEST,
+			     "the requested snapshot %s cannot be read: %s", request->path,
+			     inquiry_detail(in->facts->sources[SOURCE_REQUEST].detail));
+	else if (c->integrity == INTEGRITY_DAMAGED || c->integrity == INTEGRITY_INCOMPLETE ||
+		 c->integrity == INTEGRITY_UNREADABLE)
+		inquiry_hold(in, CAUSE_REQUESTED_SNAPSHOT_UNUSABLE, RULE_REQUEST,
+			     "the requested snapshot %s cannot be used: %s", request->path,
+			     inquiry_detail(c->detail));
+	else if (foreign_request_passes(in, c))
+		candidate_take(in, c, RULE_REQUEST, why);
+	if (in->decision->kind != DECISION_START_FROM)
+		return;
+	inquiry_judge_rest(in, VERDICT_REJECTED, "another snapshot was requested");
+	if (!request->allow_non_restored &&
+	    operators_compare(c, candidate_newest_own(in)) == OPERATORS_OVERLAP)
+		inquiry_add(in, "; it has state of operators that this application's newest state "
+				"does not have: Flink refuses it if the job does not have them, "
+				"unless non-restored state is allowed");
+}
+
+/* A request that was not carried out yet. */
+bool request_decides(struct inquiry *in)
+{
+	const struct restore_request *request = &in->journal->intent.restore;
+
+	if (request->kind == RESTORE_NONE || order_is_for_other(in))
+		return false;
+	if (!request->token || !*request->token) {
+		inquiry_hold(
+			in, CAUSE_REQUEST_WITHOUT_TOKEN, RULE_REQUEST,
+			"the restore request has no token, so it cannot be carried out just once; ask again with `drey resume`");
+		return true;
+	}
+	if (request->kind == RESTORE_NEWEST || journal_is_consumed(in->journal, request->token))
+		return false;
+	/* an order that an old journal still has may have been carried out long ago */
+	in->judged_unix_ms = request->asked_unix_ms;
+	in->undated = !request->asked_unix_ms;
+	/* what cannot be read could show that it was */
+	if (in->policy->restore != POLICY_NONE && (in->undated || request->read_back) &&
+	    source_is_unreadable(in))
+		return true;
+	if (in->policy->restore != POLICY_NONE && in->undated && undated_request_holds(in))
+		return true;
+	carry_out_request(in, "requested once by a person");
+	return true;
+}
+
+/* A launch that was never proven does not use up its restore point. For one that a person asked for
+ * this means: as long as it has left nothing of its own, it is started the same way again. */
+bool repeated_request_decides(struct inquiry *in)
+{
+	const struct journal *journal = in->journal;
+	const struct restore_request *request = &journal->intent.restore;
+	const struct launch *launch = journal_launch_const(journal);
+	int index = (int)journal->launch_count - 1;
+
+	if (request->kind == RESTORE_NONE || !launch || !launch->request_token ||
+	    strcmp(launch->request_token, request->token ? request->token : "") != 0)
+		return false;
+	/* a stateless job may have no checkpoints that could ever prove it */
+	if (in->policy->restore == POLICY_NONE && launch->verified_unix_ms)
+		return false;
+	if (lineage_has_left_state(in->journal, in->facts, index))
+		return false;
+	in->judged_unix_ms = launch->intended_unix_ms;
+	in->other_line = launch_is_of_other_line(in, launch);
+	carry_out_request(in, "requested by a person, and that launch has not proven itself yet");
+	return true;
+}

@@ -1,0 +1,123 @@
+/*
+ * Rule 3. Flink has gone with an operation in flight, so nobody can be asked; but a savepoint that
+ * was completed lies in storage, under a name with the job's digits in it.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/resolve/resolve_internal.h"
+
+#define STORAGE_CLOCK_MS 1000 /* some storages know whole seconds only */
+
+static bool is_of_job(const struct operation *operation, const struct candidate *c)
+{
+	const char *id = c->snapshot.job_id;
+
+	return *id && !strncmp(operation->job_id, id, strlen(id));
+}
+
+/* Completed after the operation was begun. What the journal has recorded counts by its own clock; it may
+ * be of the operation before, which ended in the very step that began this one. */
+static bool is_later(const struct inquiry *in, const struct candidate *c)
+{
+	const struct operation *operation = &in->journal->operation;
+	const struct snapshot *known = journal_snapshot(in->journal, c->snapshot.path);
+	int64_t completed = c->snapshot.completed_unix_ms;
+
+	if (known)
+		return known->completed_unix_ms > operation->started_unix_ms;
+	return !completed || completed + STORAGE_CLOCK_MS >= operation->started_unix_ms;
+}
+
+static bool may_be_the_result(const struct inquiry *in, const struct candidate *c)
+{
+	const struct operation *operation = &in->journal->operation;
+	const char *dir = operation_directory(operation);
+
+	return c->snapshot.kind == SNAPSHOT_SAVEPOINT && c->integrity != INTEGRITY_INCOMPLETE &&
+	       is_of_job(operation, c) && (!dir || snapshot_is_under(c->snapshot.path, dir)) &&
+	       is_later(in, c);
+}
+
+/* The best that there is: complete before unchecked before unreadable before damaged. */
+static struct candidate *find_result(struct inquiry *in)
+{
+	static const int rank[] = {[INTEGRITY_COMPLETE] = 4,
+				   [INTEGRITY_UNCHECKED] = 3,
+				   [INTEGRITY_UNREADABLE] = 2,
+				   [INTEGRITY_DAMAGED] = 1};
+	struct candidate *best = NULL;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		struct candidate *c = &in->facts->candidates[i];
+
+		if (!may_be_the_result(in, c))
+			continue;
+		if (!best || rank[c->integrity] > rank[best->integrity] ||
+		    (rank[c->integrity] == rank[best->integrity] &&
+		     candidate_compare_age(&c->snapshot, &best->snapshot, true) < 0))
+			best = c;
+	}
+	return best;
+}
+
+/* Holds for it, unless rules 1 and 2 park anyway. */
+static bool stays_open(struct inquiry *in, const char *what, const char *detail)
+{
+	struct decision park;
+
+	in->decision->settlement = SETTLEMENT_OPEN;
+	if (resolve_parked(in->journal, in->policy, &park))
+		return false;
+	inquiry_hold(
+		in, CAUSE_OPERATION_UNSETTLED, RULE_OPERATION,
+		"a %s (%s) was in flight when Flink was gone, and %s cannot be read to see what came of it: %s; drey looks again",
+		operation_kind_name(in->journal->operation.kind),
+		operation_reason_name(in->journal->operation.reason), what, inquiry_detail(detail));
+	return true;
+}
+
+/* Was the operation's own directory read, wherever the configuration points now? True when not: decided, or
+ * parked all the same. */
+static bool is_unread(struct inquiry *in, bool *ret_decided)
+{
+	const struct source_fact *source = &in->facts->sources[SOURCE_SAVEPOINTS];
+	const char *dir = operation_directory(&in->journal->operation);
+	const struct place_fact *place =
+		dir ? facts_place(in->facts, SNAPSHOT_SAVEPOINT, dir) : NULL;
+
+	if (dir && !place)
+		*ret_decided = stays_open(in, dir, "it was not looked at");
+	else if (place && place->state == SOURCE_UNREADABLE)
+		*ret_decided = stays_open(in, dir, place->detail);
+	else if (!dir && source->state == SOURCE_UNREADABLE)
+		*ret_decided = stays_open(in, "the savepoint directory", source->detail);
+	else
+		return false;
+	return true;
+}
+
+bool operation_decides(struct inquiry *in)
+{
+	const struct operation *operation = &in->journal->operation;
+	struct candidate *c;
+	bool decided;
+
+	if (in->facts->sources[SOURCE_JOURNAL].state == SOURCE_UNREADABLE ||
+	    (operation->kind != OPERATION_SAVEPOINT && operation->kind != OPERATION_STOP))
+		return false;
+	if (is_unread(in, &decided))
+		return decided;
+	c = find_result(in);
+	if (c && c->integrity == INTEGRITY_UNCHECKED) {
+		inquiry_verify(in, c, RULE_OPERATION);
+		return true;
+	}
+	if (c && c->integrity == INTEGRITY_UNREADABLE)
+		return stays_open(in, c->snapshot.path, c->detail);
+	in->decision->settlement =
+		c && c->integrity == INTEGRITY_COMPLETE ? SETTLEMENT_MADE : SETTLEMENT_FAILED;
+	if (c)
+		in->decision->settled = (size_t)(c - in->facts->candidates);
+	return false;
+}

@@ -1,0 +1,327 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "run/driver_internal.h"
+#include "run/ha/ha_observe.h"
+#include "run/observe/observe.h"
+#include "run/outputs/hook.h"
+#include "store/verify.h"
+
+/* ---- OBSERVE ---- */
+
+struct observe_job {
+	struct driver *driver;
+	struct observe_plan plan;
+	struct ha_former former;
+	struct facts facts;
+	struct decision decision;
+};
+
+static void gather_work(void *arg)
+{
+	struct observe_job *job = arg;
+
+	ha_former_observe(&job->former, job->driver->setup, &job->plan);
+	observe_gather(&job->plan, &job->facts);
+}
+
+static void verify_work(void *arg)
+{
+	struct observe_job *job = arg;
+
+	observe_verify(&job->driver->setup->storage,
+		       &job->facts.candidates[job->decision.candidate]);
+}
+
+static void free_observe(struct observe_job *job)
+{
+	facts_release(&job->facts);
+	observe_plan_release(&job->plan);
+	ha_former_release(&job->former);
+	free(job);
+}
+
+static void hold(struct decision *decision, enum cause cause, const char *what, const char *why)
+{
+	decision->kind = DECISION_HOLD;
+	decision->cause = cause;
+	decision->rule = 0;
+	decision->token = decision->permit = NULL;
+	snprintf(decision->reason, sizeof(decision->reason), "%s%s", what, why);
+}
+
+static const char *start_path(const struct observe_job *job)
+{
+	return job->decision.kind == DECISION_START_EMPTY
+		       ? NULL
+		       : job->facts.candidates[job->decision.candidate].snapshot.path;
+}
+
+/* What a hook does not let pass is held, and is no failed attempt. One that took its time makes the
+ * facts old: all is looked at once more, and the same start passes then without being asked. */
+static void hook_ended(void *arg, const struct hook_result *result)
+{
+	struct observe_job *job = arg;
+	struct driver *driver = job->driver;
+	struct decision *decision = &job->decision;
+	struct event event = {.type = EVENT_OBSERVED,
+			      .observed = {.facts = &job->facts, .decision = decision}};
+
+	if (!result) {
+		free_observe(job);
+		return;
+	}
+	if (result->failure) {
+		hold(decision, CAUSE_HOOK_REFUSED, "a hook says no: ", result->failure);
+	} else if (result->count) {
+		driver_hooks_approve(driver, decision, start_path(job));
+		effect_observe(driver);
+		free_observe(job);
+		return;
+	}
+	driver_step(driver, &event);
+	free_observe(job);
+}
+
+/* What is wanted is asked last of all, so that a brake that was set meanwhile counts. */
+static void asked(void *arg, const char *unknown)
+{
+	struct observe_job *job = arg;
+	struct driver *driver = job->driver;
+	struct decision *decision = &job->decision;
+	struct event event = {.type = EVENT_OBSERVED,
+			      .observed = {.facts = &job->facts, .decision = decision}};
+
+	if (driver->closing) {
+		free_observe(job);
+		return;
+	}
+	if (unknown && decision_starts(&job->decision))
+		hold(decision, CAUSE_WISH_UNREADABLE, "it is not known whether a start is wanted ",
+		     unknown);
+	if (decision_starts(&job->decision) &&
+	    !driver_hooks_approved(driver, decision, start_path(job))) {
+		driver_hooks_pre_launch(driver, decision, start_path(job), hook_ended, job);
+		return;
+	}
+	driver_step(driver, &event);
+	free_observe(job);
+}
+
+/* The decision is made here, on the loop's thread, with the journal as it is now. */
+static void observed(void *arg, bool ran)
+{
+	struct observe_job *job = arg;
+	struct driver *driver = job->driver;
+
+	if (!ran || driver->closing) {
+		free_observe(job);
+		return;
+	}
+	resolve(&driver->life.journal, &job->facts, &driver->setup->life.policy, &job->decision);
+	if (job->decision.kind == DECISION_VERIFY) {
+		lane_submit(driver->store_lane, verify_work, observed, job);
+		return;
+	}
+	if (driver_directory_check(driver, asked, job))
+		asked(job, NULL);
+}
+
+/* Flink's HA maps come first: what they name is looked for in storage. */
+static void ha_observed(void *arg, bool ran)
+{
+	struct observe_job *job = arg;
+
+	if (ran && !job->driver->closing)
+		lane_submit(job->driver->store_lane, gather_work, observed, job);
+	else
+		free_observe(job);
+}
+
+static void tell_held(void *arg)
+{
+	struct observe_job *job = arg;
+	struct event event = {.type = EVENT_OBSERVED,
+			      .observed = {.facts = &job->facts, .decision = &job->decision}};
+
+	if (!job->driver->closing)
+		driver_step(job->driver, &event);
+	free_observe(job);
+}
+
+void effect_observe(struct driver *driver)
+{
+	struct observe_job *job;
+	struct err err = {0};
+
+	if (!driver_directory_ready(driver))
+		return; /* asked again when it is */
+	job = xcalloc(1, sizeof(*job));
+	job->driver = driver;
+	if (driver_take_flink_lock(driver, &err) < 0) {
+		/* another Flink may still write newer state than is to be seen now */
+		job->decision.settled = NO_CANDIDATE;
+		hold(&job->decision, CAUSE_FLINK_STILL_RUNS, "", err.msg);
+		loop_post(driver->loop, tell_held, job);
+		return;
+	}
+	observe_plan_init(&job->plan, &driver->setup->places, &driver->life.journal, NULL);
+	ha_former_init(&job->former, driver->setup, &driver->life.journal);
+	if (!driver_ha_observe(driver, &job->plan, ha_observed, job))
+		lane_submit(driver->store_lane, gather_work, observed, job);
+}
+
+/* ---- INSPECT ---- */
+
+struct inspect_job {
+	struct driver *driver;
+	struct candidate candidate;
+};
+
+static void inspect_work(void *arg)
+{
+	struct inspect_job *job = arg;
+
+	observe_verify(&job->driver->setup->storage, &job->candidate);
+}
+
+static void inspected(void *arg, bool ran)
+{
+	struct inspect_job *job = arg;
+	const struct candidate *c = &job->candidate;
+	struct event event = {.type = EVENT_INSPECTED,
+			      .inspected = {.path = c->snapshot.path,
+					    .readable = c->integrity != INTEGRITY_UNREADABLE,
+					    .complete = c->integrity == INTEGRITY_COMPLETE,
+					    .checkpoint_id = c->snapshot.checkpoint_id,
+					    .size_bytes = c->snapshot.size_bytes,
+					    .file_count = c->snapshot.file_count,
+					    .error = c->detail}};
+
+	if (ran)
+		driver_step(job->driver, &event);
+	snapshot_release(&job->candidate.snapshot);
+	free(job->candidate.operators);
+	free(job->candidate.detail);
+	free(job);
+}
+
+void effect_inspect(struct driver *driver, const struct effect *effect)
+{
+	struct inspect_job *job = xcalloc(1, sizeof(*job));
+
+	job->driver = driver;
+	job->candidate.snapshot.path = xstrdup(effect->text);
+	job->candidate.snapshot.size_bytes = job->candidate.snapshot.file_count = -1;
+	lane_submit(driver->store_lane, inspect_work, inspected, job);
+}
+
+/* ---- WRITE_JOURNAL ---- */
+
+struct write_job {
+	struct driver *driver;
+	int64_t sequence;
+	struct buf text;
+	int result;
+	struct err err;
+};
+
+static void write_work(void *arg)
+{
+	struct write_job *job = arg;
+
+	if (job->result == 0)
+		job->result = journal_store_put(job->driver->store, &job->text, job->sequence,
+						job->driver->writer, &job->err);
+}
+
+/* drey-init starts the next agent, which reads what was written. */
+static void begin_anew(struct driver *driver, const struct err *err)
+{
+	log_warn(
+		driver->log,
+		"another drey has written the journal since it was read: this agent ends, the next one reads it anew",
+		LOG_ERR(err));
+	driver_stop(driver, 1);
+}
+
+static void written(void *arg, bool ran)
+{
+	struct write_job *job = arg;
+	bool ok = job->result == 0;
+	struct event event = {.type = ok ? EVENT_JOURNAL_WRITTEN : EVENT_JOURNAL_FAILED,
+			      .journal = {.sequence = job->sequence,
+					  .conflict = !ok && job->err.kind == ERR_BUSY,
+					  .error = job->err.msg}};
+
+	if (ran && event.journal.conflict && lifecycle_is_newcomer(&job->driver->life))
+		begin_anew(job->driver, &job->err);
+	else if (ran)
+		driver_step(job->driver, &event);
+	buf_release(&job->text);
+	free(job);
+}
+
+void effect_write_journal(struct driver *driver, const struct effect *effect)
+{
+	struct write_job *job = xcalloc(1, sizeof(*job));
+
+	job->driver = driver;
+	job->sequence = effect->sequence;
+	job->result = journal_encode(&driver->life.journal, &job->text, &job->err);
+	lane_submit(driver->journal_lane, write_work, written, job);
+}
+
+/* ---- CHECK_JOURNAL ---- */
+
+struct check_job {
+	struct driver *driver;
+	int result;
+	struct err err;
+};
+
+static void check_work(void *arg)
+{
+	struct check_job *job = arg;
+
+	job->result = journal_store_check(job->driver->store, job->driver->writer, &job->err);
+}
+
+static void checked(void *arg, bool ran)
+{
+	struct check_job *job = arg;
+	struct driver *driver = job->driver;
+	const struct lifecycle *life = &driver->life;
+	bool conflict = job->err.kind == ERR_BUSY;
+	/* a write that is under way, or tried again, will say so itself */
+	bool nonsense = job->err.kind == ERR_FORMAT && life->requested == life->acknowledged &&
+			!life->journal_broken;
+	struct event event = {.type = EVENT_JOURNAL_FAILED,
+			      .journal = {.sequence = life->requested,
+					  .conflict = conflict,
+					  .error = job->err.msg}};
+
+	struct event seen = {.type = EVENT_JOURNAL_SEEN,
+			     .journal = {.lost = job->result > 0, .unknown = job->result < 0}};
+
+	driver->checking = false;
+	if (ran && !driver->closing && !conflict)
+		driver_step(driver, &seen);
+	if (ran && !driver->closing && (conflict || nonsense))
+		driver_step(driver, &event);
+	free(job);
+}
+
+void effect_check_journal(struct driver *driver)
+{
+	struct check_job *job;
+
+	if (driver->checking)
+		return;
+	driver->checking = true;
+	job = xcalloc(1, sizeof(*job));
+	job->driver = driver;
+	lane_submit(driver->journal_lane, check_work, checked, job);
+}

@@ -1,0 +1,403 @@
+/*
+ * The control inputs: a directory (often a mounted ConfigMap), on Kubernetes a ConfigMap that is read through the
+ * API server, and the custom resource (inputs/resource.c). Here they are read and handed over; which of them counts,
+ * and what follows, is core/desired_inputs. What is read counts once the machine is alive; what was taken is
+ * remembered as seen only when the journal has it, so a crash in between takes it once more.
+ *
+ * A mounted ConfigMap is older than what the API server says: a change of the directory is a reason to read it there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/desired_inputs.h"
+#include "run/driver_internal.h"
+#include "run/inputs/control_map.h"
+#include "run/inputs/control_seen.h"
+#include "run/inputs/control_watch.h"
+
+#define SAVE_RETRY_MS   30000
+#define DEFAULT_POLL_MS 30000 /* where control.poll is 0: no other news of a change */
+
+struct directory {
+	struct driver *driver;
+	struct lane *lane; /* NULL: no directory */
+	struct control_watch *watch;
+	struct control_map *map; /* NULL: no ConfigMap */
+	struct loop_timer *poll; /* of it, where no directory shows that it has changed */
+	struct desired_inputs inputs;
+	bool waiting;     /* there is a reading that was not judged yet */
+	bool observe;     /* EFFECT_OBSERVE waits for the directory */
+	bool unsaved;     /* what was seen, */
+	int64_t sequence; /* ... until this journal write is acknowledged, */
+	int64_t save_ms;  /* ... and not before; 0 = at once */
+	int64_t read_unix_ms;
+	char *error; /* why the inputs are not followed, or not all they ask for; NULL = they are */
+	char *ignored; /* names that are not keys */
+};
+
+/* ---- what was seen, on the lane of the journal ---- */
+
+struct seen_job {
+	struct directory *directory;
+	struct journal_store *store;
+	struct buf text;
+	int result;
+	struct err err;
+};
+
+static void save_work(void *arg)
+{
+	struct seen_job *job = arg;
+
+	job->result = journal_store_save_seen(job->store, &job->text, &job->err);
+}
+
+static void save_done(void *arg, bool ran)
+{
+	struct seen_job *job = arg;
+	struct directory *directory = job->directory;
+
+	if (ran && job->result < 0) {
+		log_warn(directory->driver->log,
+			 "what was seen of the control inputs could not be saved",
+			 LOG_ERR(&job->err));
+		directory->unsaved = true;
+		directory->save_ms = clock_mono_ms() + SAVE_RETRY_MS;
+	}
+	buf_release(&job->text);
+	free(job);
+}
+
+static void save(struct directory *directory)
+{
+	struct seen_job *job = xcalloc(1, sizeof(*job));
+
+	directory->unsaved = false;
+	job->directory = directory;
+	job->store = directory->driver->store;
+	control_seen_encode(&directory->inputs.seen, &job->text);
+	lane_submit(directory->driver->journal_lane, save_work, save_done, job);
+}
+
+void driver_directory_acknowledge(struct driver *driver)
+{
+	struct directory *directory = driver->directory;
+	const struct lifecycle *life = &driver->life;
+
+	if (directory && directory->unsaved && !life->journal_broken && !life->fenced &&
+	    life->acknowledged >= directory->sequence && clock_mono_ms() >= directory->save_ms)
+		save(directory);
+}
+
+/* ---- what follows from a reading ---- */
+
+/* Said once; all is well when there is nothing to be said. */
+static void complain(struct directory *directory, const char *error)
+{
+	struct driver *driver = directory->driver;
+
+	if (error && !xstrsame(error, directory->error)) {
+		driver->metrics.refused[METRICS_DIRECTORY]++;
+		log_warn(driver->log, "control input rejected", LOG_STR("error", error));
+	}
+	if (!error && directory->error)
+		log_info(driver->log, "control input accepted again");
+	xstrset(&directory->error, error);
+}
+
+static void tell(struct directory *directory, const struct desired_news *news)
+{
+	struct log *log = directory->driver->log;
+	const char *ignored = news->desired.ignored;
+
+	if (news->denied)
+		log_warn(log,
+			 "custom resource: access denied, continuing without it; the status is in "
+			 "the journal; grant the Role the right, or set kubernetes.resource: none",
+			 LOG_STR("error", news->denied));
+	if (news->left_to)
+		log_info(log, "the restore order is for another generation, and left to it",
+			 LOG_STR("token", directory->inputs.for_other),
+			 LOG_STR("generation", news->left_to));
+	if (ignored && !xstrsame(ignored, directory->ignored))
+		log_warn(log, "unknown control keys ignored", LOG_STR("ignored", ignored));
+	xstrset(&directory->ignored, ignored);
+	complain(directory, news->error);
+	if (news->changed)
+		log_info(log, "the desired state has changed");
+}
+
+static void judge(struct directory *directory)
+{
+	struct driver *driver = directory->driver;
+	struct desired_news news;
+
+	directory->waiting = false;
+	desired_inputs_judge(&directory->inputs, &driver->life, &news);
+	tell(directory, &news);
+	if (news.save) {
+		directory->unsaved = true;
+		directory->save_ms = 0;
+	}
+	if (news.changed) {
+		driver->metrics.control[METRICS_DIRECTORY]++;
+		directory->sequence = INT64_MAX; /* not known before the step */
+		driver_step(driver, &news.event);
+		directory->sequence = driver_covering_write(driver);
+	}
+	driver_directory_acknowledge(driver);
+	desired_news_release(&news);
+}
+
+static void take(struct directory *directory)
+{
+	struct driver *driver = directory->driver;
+
+	if (!directory->waiting || !driver->alive || driver->closing || driver->life.fenced ||
+	    driver->life.terminating || !desired_inputs_are_ready(&directory->inputs))
+		return;
+	judge(directory);
+	if (directory->observe && desired_inputs_may_decide(&directory->inputs)) {
+		directory->observe = false;
+		effect_observe(driver);
+	}
+}
+
+/* ---- readings ---- */
+
+/* True: it is another one than the last. */
+static bool keep(struct directory *directory, enum desired_from from, const struct desired *desired,
+		 bool absent, const struct err *why)
+{
+	directory->waiting = true;
+	if (desired &&
+	    (from == DESIRED_FROM_MAP || (from == DESIRED_FROM_DIRECTORY && !directory->map)))
+		directory->read_unix_ms = clock_unix_ms();
+	return desired_inputs_read(&directory->inputs, from, desired, absent, why);
+}
+
+static void on_map(void *arg, const struct desired *desired, bool absent, const struct err *why)
+{
+	struct directory *directory = arg;
+
+	if (directory->driver->closing)
+		return;
+	keep(directory, DESIRED_FROM_MAP, desired, absent, why);
+	take(directory);
+}
+
+static void on_poll(void *arg)
+{
+	struct directory *directory = arg;
+	int64_t poll_ms = directory->driver->setup->config.control.poll_ms;
+
+	if (!poll_ms)
+		poll_ms = DEFAULT_POLL_MS;
+	loop_timer_set_early(directory->poll, poll_ms, poll_ms / 6);
+	control_map_read(directory->map, on_map, directory);
+}
+
+static void on_directory(void *arg, const struct desired *desired, const struct err *why)
+{
+	struct directory *directory = arg;
+	bool changed = keep(directory, DESIRED_FROM_DIRECTORY, desired, false, why);
+
+	/* what it does not say any more, the ConfigMap may say since: that is asked first */
+	if (!directory->map || !changed || desired->do_not_restart)
+		take(directory);
+	if (directory->map && changed)
+		control_map_read(directory->map, on_map, directory);
+}
+
+/* ---- before a decision ---- */
+
+struct check {
+	struct directory *directory;
+	driver_control_fn *fn;
+	void *arg;
+};
+
+static void checked(void *arg)
+{
+	struct check *check = arg;
+	cleanup_free char *unknown = desired_inputs_unknown(&check->directory->inputs);
+
+	check->fn(check->arg, unknown);
+	free(check);
+}
+
+static void on_check(void *arg, const struct desired *desired, bool absent, const struct err *why)
+{
+	struct check *check = arg;
+	struct directory *directory = check->directory;
+
+	on_map(directory, desired, absent, why);
+	if (directory->driver->closing || driver_resource_check(directory->driver, checked, check))
+		checked(check);
+}
+
+bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *arg)
+{
+	struct directory *directory = driver->directory;
+	struct check *check;
+
+	if (!directory ||
+	    (!directory->map && !directory->inputs.from[DESIRED_FROM_RESOURCE].configured))
+		return true;
+	check = xcalloc(1, sizeof(*check));
+	*check = (struct check){directory, fn, arg};
+	if (directory->map)
+		control_map_read(directory->map, on_check, check);
+	else if (driver_resource_check(driver, checked, check))
+		checked(check);
+	return false;
+}
+
+/* ---- the custom resource ---- */
+
+void driver_directory_offer(struct driver *driver, const struct desired *desired, bool there,
+			    const struct err *why)
+{
+	if (!driver->directory || driver->closing)
+		return;
+	keep(driver->directory, DESIRED_FROM_RESOURCE, desired, !there, why);
+	take(driver->directory);
+}
+
+void driver_directory_deny(struct driver *driver, const struct err *why)
+{
+	struct directory *directory = driver->directory;
+
+	if (!directory || driver->closing)
+		return;
+	keep(directory, DESIRED_FROM_RESOURCE, NULL, false, why);
+	desired_inputs_deny(&directory->inputs);
+	take(directory);
+}
+
+const char *driver_directory_refused(const struct driver *driver)
+{
+	return driver->directory ? desired_inputs_refused(&driver->directory->inputs) : NULL;
+}
+
+/* ---- for the driver ---- */
+
+const struct desired *driver_directory_desired(const struct driver *driver,
+					       enum control_object object)
+{
+	enum desired_from from =
+		object == CONTROL_OBJECT_MAP ? DESIRED_FROM_MAP : DESIRED_FROM_RESOURCE;
+
+	return driver->directory ? desired_inputs_given(&driver->directory->inputs, from) : NULL;
+}
+
+void driver_directory_alive(struct driver *driver, struct desired_seen *seen)
+{
+	struct directory *directory = driver->directory;
+
+	if (!directory) {
+		desired_seen_release(seen);
+		return;
+	}
+	desired_inputs_load(&directory->inputs, seen);
+	take(directory);
+	if (directory->map)
+		on_poll(directory);
+}
+
+bool driver_directory_ready(struct driver *driver)
+{
+	struct directory *directory = driver->directory;
+
+	if (!directory || desired_inputs_may_decide(&directory->inputs))
+		return true;
+	directory->observe = true;
+	return false;
+}
+
+void driver_directory_status(const struct driver *driver, struct json *document)
+{
+	const struct directory *directory = driver->directory;
+	struct json *to;
+
+	if (!directory) {
+		json_add_null(document, "control");
+		return;
+	}
+	to = json_add_object(document, "control");
+	json_add_str(to, "directory", driver->setup->config.control.directory);
+	json_add_str(to, "configMap", directory->map ? driver->setup->kube.control : NULL);
+	if (directory->read_unix_ms)
+		json_add_i64(to, "readUnixMs", directory->read_unix_ms);
+	else
+		json_add_null(to, "readUnixMs");
+	json_add_str(to, "error", directory->error);
+	json_add_str(to, "ignored", directory->ignored);
+	driver_resource_status(driver, to);
+}
+
+static int open_map(struct directory *directory, struct err *err)
+{
+	struct driver *driver = directory->driver;
+	const struct setup_kube *kube = &driver->setup->kube;
+
+	if (!kube->on || !kube->control)
+		return 0;
+	directory->inputs.from[DESIRED_FROM_MAP].configured = true;
+	directory->map = control_map_new(driver->loop, &kube->config, kube->control, err);
+	if (!directory->map)
+		return -1;
+	directory->poll = loop_timer_new(driver->loop, on_poll, directory);
+	return 0;
+}
+
+static int open_watch(struct directory *directory, struct err *err)
+{
+	struct driver *driver = directory->driver;
+	const struct config *config = &driver->setup->config;
+
+	if (!config->control.directory)
+		return 0;
+	directory->inputs.from[DESIRED_FROM_DIRECTORY].configured = true;
+	directory->lane = lane_new(driver->loop, "drey-control", err);
+	if (!directory->lane)
+		return -1;
+	directory->watch =
+		control_watch_new(driver->loop, directory->lane, config->control.directory,
+				  config->control.poll_ms, on_directory, directory);
+	return 0;
+}
+
+int driver_directory_open(struct driver *driver, struct err *err)
+{
+	const struct setup *setup = driver->setup;
+
+	if (!setup->config.control.directory &&
+	    !(setup->kube.on && (setup->kube.control || setup->kube.resource)))
+		return 0;
+	driver->directory = xcalloc(1, sizeof(*driver->directory));
+	driver->directory->driver = driver;
+	driver->directory->inputs.from[DESIRED_FROM_RESOURCE].configured =
+		setup->kube.on && setup->kube.resource;
+	return open_map(driver->directory, err) || open_watch(driver->directory, err) ? -1 : 0;
+}
+
+void driver_directory_close(struct driver *driver)
+{
+	struct directory *directory = driver->directory;
+
+	if (!directory)
+		return;
+	control_map_free(directory->map);
+	loop_timer_free(directory->poll);
+	lane_free(directory->lane, 1000);
+	control_watch_free(directory->watch);
+	desired_inputs_release(&directory->inputs);
+	free(directory->error);
+	free(directory->ignored);
+	free(directory);
+	driver->directory = NULL;
+}

@@ -1,0 +1,151 @@
+#include "run/inputs/control_value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/yaml.h"
+#include "control/control_request.h"
+
+#define IGNORED_MAX 200 /* bytes of names that are told */
+
+/* ---- what the texts mean ---- */
+
+static int parse_state(struct desired *desired, const char *text, struct err *err)
+{
+	for (int i = 0; i <= DESIRED_CANCELLED; i++)
+		if (!strcmp(text, desired_state_name((enum desired_state)i))) {
+			desired->state = (enum desired_state)i;
+			return 0;
+		}
+	return err_set(err, ERR_CONFIG, 0, "must be running, suspended or cancelled, not '%.64s'",
+		       text);
+}
+
+static int parse_do_not_restart(struct desired *desired, const char *text, struct err *err)
+{
+	desired->do_not_restart = !strcmp(text, "true");
+	if (desired->do_not_restart || !strcmp(text, "false"))
+		return 0;
+	return err_set(err, ERR_CONFIG, 0, "must be true or false, not '%.64s'", text);
+}
+
+/* The checks are those of the commands. */
+static int parse_nonce(const char *text, struct err *err)
+{
+	cleanup_json struct json *doc = json_object();
+	struct control_request request;
+
+	json_add_str(doc, "command", "savepoint");
+	json_add_str(doc, "nonce", text);
+	if (control_request_decode(doc, &request, err) < 0)
+		return -1;
+	control_request_release(&request);
+	return 0;
+}
+
+static int parse_restore(struct desired *desired, const char *text, struct err *err)
+{
+	cleanup_yaml struct yaml_node *root =
+		yaml_parse(text, strlen(text), CONTROL_VALUE_MAX, err);
+	cleanup_json struct json *doc = json_object();
+	struct json *restore = json_add_object(doc, "restore");
+	struct control_request request;
+	const struct yaml_node *node;
+
+	json_add_str(doc, "command", "resume");
+	if (!root || yaml_want(root, YAML_MAPPING, err) < 0)
+		return -1;
+	yaml_each(node, root)
+	{
+		const char *value;
+		bool flag;
+
+		if (!strcmp(node->key, "generation")) {
+			if (yaml_to_str(node, &value, err) < 0)
+				return -1;
+			xstrset(&desired->restore_generation, value);
+		} else if (!node->quoted && yaml_to_bool(node, &flag, NULL) == 0)
+			json_add_bool(restore, node->key, flag);
+		else if (yaml_to_str(node, &value, err) < 0)
+			return -1;
+		else
+			json_add_str(restore, node->key, value);
+	}
+	if (control_request_decode(doc, &request, err) < 0)
+		return -1;
+	desired->restore = request.restore; /* taken over */
+	return 0;
+}
+
+static int parse_key(struct desired *desired, enum desired_key key, struct err *err)
+{
+	const char *text = desired->text[key];
+
+	if (!*text)
+		return err_set(err, ERR_CONFIG, 0, "the file is empty");
+	switch (key) {
+	case DESIRED_KEY_STATE:
+		return parse_state(desired, text, err);
+	case DESIRED_KEY_DO_NOT_RESTART:
+		return parse_do_not_restart(desired, text, err);
+	case DESIRED_KEY_SAVEPOINT_NONCE:
+	case DESIRED_KEY_RESTART_NONCE:
+		return parse_nonce(text, err);
+	case DESIRED_KEY_RESTORE:
+		return parse_restore(desired, text, err);
+	case DESIRED_KEYS:
+		break;
+	}
+	return 0;
+}
+
+void control_value_judge(struct desired *desired)
+{
+	for (int i = 0; i < DESIRED_KEYS; i++) {
+		struct err err = {0};
+
+		if (!desired->text[i] || parse_key(desired, (enum desired_key)i, &err) == 0 ||
+		    desired->bad.kind)
+			continue;
+		err_wrap(&err, "%s", desired_keys[i]);
+		desired->bad = err;
+	}
+}
+
+/* ---- values ---- */
+
+void control_value_ignore(struct desired *desired, const char *name)
+{
+	size_t len = desired->ignored ? strlen(desired->ignored) : 0;
+	char *longer;
+
+	if (len > IGNORED_MAX)
+		return;
+	longer = xasprintf("%s%s%s", len ? desired->ignored : "", len ? ", " : "",
+			   len + strlen(name) > IGNORED_MAX ? "..." : name);
+	free(desired->ignored);
+	desired->ignored = longer;
+}
+
+void control_value_set(struct desired *desired, enum desired_key key, const char *text,
+		       size_t len_bytes)
+{
+	static const char space[] = " \t\r\n";
+	const char *begin = text + strspn(text, space);
+	size_t len = strlen(begin);
+
+	if (strlen(text) != len_bytes || len_bytes > CONTROL_VALUE_MAX) {
+		if (!desired->bad.kind)
+			err_set(&desired->bad, ERR_CONFIG, 0,
+				len_bytes > CONTROL_VALUE_MAX ? "%s: larger than %d bytes"
+							      : "%s: has a zero byte",
+				desired_keys[key], CONTROL_VALUE_MAX);
+		return;
+	}
+	while (len && strchr(space, begin[len - 1]))
+		len--;
+	free(desired->text[key]);
+	desired->text[key] = xstrndup(begin, len);
+}

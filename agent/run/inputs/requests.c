@@ -1,0 +1,126 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "control/control_request.h"
+#include "run/driver_internal.h"
+
+/* A request is answered when what it asks for is durable. */
+struct waiting_call {
+	struct waiting_call *next;
+	struct control_call *call;
+	int64_t sequence;
+};
+
+static void answer(struct control_call *call, struct json *document)
+{
+	control_reply(call, document);
+	json_free(document);
+}
+
+static void answer_status(struct driver *driver, struct control_call *call)
+{
+	answer(call, driver_status(driver));
+}
+
+static void wait_for_write(struct driver *driver, struct control_call *call, int64_t sequence)
+{
+	struct waiting_call *waiting = xcalloc(1, sizeof(*waiting));
+
+	waiting->call = call;
+	waiting->sequence = sequence;
+	waiting->next = driver->waiting;
+	driver->waiting = waiting;
+}
+
+int64_t driver_covering_write(const struct driver *driver)
+{
+	const struct lifecycle *life = &driver->life;
+
+	return life->want_write ? life->journal.sequence + 1 : life->requested;
+}
+
+static void on_request(void *arg, struct control_call *call, const struct json *document)
+{
+	struct driver *driver = arg;
+	struct control_request request = {.command = COMMAND_STATUS};
+	struct event event;
+	struct err err = {0};
+
+	if (control_request_decode(document, &request, &err) < 0) {
+		driver->metrics.refused[METRICS_SOCKET]++;
+		answer(call, control_answer_error(err.msg));
+		return;
+	}
+	if (request.application &&
+	    strcmp(request.application, driver->setup->config.application) != 0) {
+		cleanup_free char *why =
+			xasprintf("this drey runs application '%s', not '%s'",
+				  driver->setup->config.application, request.application);
+
+		driver->metrics.refused[METRICS_SOCKET]++;
+		answer(call, control_answer_error(why));
+	} else if (!driver->alive && !driver->held) {
+		answer(call, control_answer_error("drey is still starting; try again"));
+	} else if (request.command == COMMAND_STATUS) {
+		answer_status(driver, call);
+	} else if (driver->held || driver->life.fenced || driver->life.terminating) {
+		driver->metrics.refused[METRICS_SOCKET]++;
+		answer(call, control_answer_error(driver->life.reason));
+	} else if (request.restore.kind != RESTORE_NONE &&
+		   lifecycle_refuses_restore(&driver->life)) {
+		driver->metrics.refused[METRICS_SOCKET]++;
+		answer(call,
+		       control_answer_error(
+			       "the job runs: suspend or cancel it first, then resume from something else"));
+	} else {
+		log_info(driver->log, "request",
+			 LOG_STR("command", control_command_name(request.command)));
+		control_request_event(&request, &event);
+		driver->metrics.control[METRICS_SOCKET]++;
+		driver_step(driver, &event);
+		wait_for_write(driver, call, driver_covering_write(driver));
+		driver_control_acknowledge(driver);
+	}
+	control_request_release(&request);
+}
+
+void driver_control_acknowledge(struct driver *driver)
+{
+	const struct lifecycle *life = &driver->life;
+	struct waiting_call **place = &driver->waiting;
+
+	while (*place) {
+		struct waiting_call *waiting = *place;
+
+		if (!life->fenced &&
+		    (waiting->sequence > life->acknowledged || life->journal_broken)) {
+			place = &waiting->next;
+			continue;
+		}
+		*place = waiting->next;
+		answer(waiting->call, life->fenced ? control_answer_error(life->reason)
+						   : control_answer_ok(waiting->sequence));
+		free(waiting);
+	}
+}
+
+int driver_control_open(struct driver *driver, struct err *err)
+{
+	driver->control = control_server_new(driver->loop, driver->setup->config.state_directory,
+					     on_request, driver, err);
+	return driver->control ? 0 : -1;
+}
+
+void driver_control_close(struct driver *driver)
+{
+	while (driver->waiting) {
+		struct waiting_call *waiting = driver->waiting;
+
+		driver->waiting = waiting->next;
+		answer(waiting->call, control_answer_error("drey ends"));
+		free(waiting);
+	}
+	control_server_free(driver->control);
+}

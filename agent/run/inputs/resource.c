@@ -1,0 +1,560 @@
+/*
+ * The custom resource: what its spec asks for goes the way of the control inputs
+ * (inputs/control_inputs.c), what the status document says is written to its status.
+ *
+ * All requests run on one lane. A watch wakes; a poll is there in case it does not, and is slow while the
+ * watch stands. Without the definition, or without the object, nothing is written, and it is looked for
+ * again rarely.
+ *
+ * Writes keep the pace of core/pace.h; a change of nothing but the newest checkpoint waits longer, because
+ * there is one after the other; where nothing but times has changed nothing is written.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/desired.h"
+#include "core/pace.h"
+#include "core/report/status.h"
+#include "kube/flinkapp.h"
+#include "kube/kube_lane.h"
+#include "kube/kube_watch.h"
+#include "run/driver_internal.h"
+#include "run/inputs/resource_desired.h"
+
+#define POLL_MS         60000
+#define POLL_WATCHED_MS 300000 /* while a watch stands, which is quicker */
+#define POLL_MISSING_MS 300000 /* the definition: it is hardly ever installed later */
+#define EARLY_MS        10000  /* with something else, so much sooner */
+#define POLL_FAILED_MS  10000
+#define DENIED_POLL_MS  1000 /* while a 403 may pass */
+#define ROUTINE_MS      60000 /* between two writes, where only the newest checkpoint is another one */
+
+enum found {
+	FOUND_UNKNOWN,
+	FOUND_NO_DEFINITION,
+	FOUND_NONE,
+	FOUND_ONE,
+	FOUND_DENIED,
+};
+
+struct resource {
+	struct driver *driver;
+	struct kube_lane kube;
+	struct kube_watch *watch;
+	struct loop_timer *poll;
+	struct loop_timer *write; /* the next one; when drey ends: its patience */
+	enum found found;
+	bool was_read;               /* by this process: it, or that there is none */
+	int64_t read_ms;             /* when that was; 0 = the last try has failed */
+	int64_t denied_ms;           /* 403 since; 0 = it is not */
+	driver_resource_fn *waiting; /* for whether that lasts; NULL = nobody */
+	void *waiting_arg;
+	char *uid;                           /* of the one that was found; NULL = none */
+	int64_t generation, told_generation; /* told: that it is refused */
+	char *refused;                       /* why its spec is not followed; NULL = it is */
+	bool seeded;                         /* the times of its conditions were taken over */
+	bool deleting;                       /* it goes: nothing is written any more */
+	char *complained;                    /* about reading or writing, once */
+
+	struct pace pace;           /* of writes */
+	struct buf urgent, routine; /* digests of what was written */
+	char *version;              /* of the resource by that; NULL = nothing was written */
+};
+
+/* ---- for the status document ---- */
+
+static const char *refusal(const struct resource *resource)
+{
+	return resource->refused ? resource->refused : driver_directory_refused(resource->driver);
+}
+
+void driver_judge(struct driver *driver, int64_t now_unix_ms)
+{
+	const struct resource *resource = driver->resource;
+	struct conditions_outside outside = {0};
+
+	if (resource && resource->found == FOUND_ONE) {
+		outside.generation = resource->generation;
+		outside.refused = refusal(resource);
+	}
+	conditions_update(&driver->conditions, &driver->life, &outside, now_unix_ms);
+}
+
+static void complain(struct resource *resource, const char *what, const char *why)
+{
+	struct log *log = resource->driver->log;
+
+	if (why && (!resource->complained || strcmp(resource->complained, why) != 0))
+		log_warn(log, what, LOG_STR("error", why));
+	xstrset(&resource->complained, why);
+}
+
+void driver_resource_status(const struct driver *driver, struct json *to)
+{
+	static const char *const words[] = {
+		[FOUND_UNKNOWN] = "unread", [FOUND_NO_DEFINITION] = "undefined",
+		[FOUND_NONE] = "absent",    [FOUND_ONE] = "found",
+		[FOUND_DENIED] = "denied",
+	};
+	const struct resource *resource = driver->resource;
+
+	json_add_str(to, "resource", resource ? words[resource->found] : NULL);
+}
+
+/* ---- writing ---- */
+
+struct write_job {
+	struct resource *resource;
+	char *uid, *version;
+	struct json *document;
+	struct buf urgent, routine;
+	struct kube_answer answer;
+	int result;
+	struct err err;
+};
+
+static void free_write(struct write_job *job)
+{
+	kube_answer_release(&job->answer);
+	json_free(job->document);
+	buf_release(&job->urgent);
+	buf_release(&job->routine);
+	free(job->uid);
+	free(job->version);
+	free(job);
+}
+
+static const char *name_of(const struct resource *resource)
+{
+	return resource->driver->setup->kube.resource;
+}
+
+static void write_work(void *arg)
+{
+	struct write_job *job = arg;
+
+	job->result =
+		flinkapp_apply_status(job->resource->kube.kube, name_of(job->resource), job->uid,
+				      job->document, &job->version, &job->answer, &job->err);
+}
+
+static void read_now(struct resource *resource, driver_resource_fn *fn, void *arg);
+
+static void written(struct resource *resource, struct write_job *job)
+{
+	if (job->result == 0) {
+		pace_succeeded(&resource->pace);
+		complain(resource, NULL, NULL);
+		buf_release(&resource->urgent);
+		buf_release(&resource->routine);
+		resource->urgent = job->urgent;
+		resource->routine = job->routine;
+		job->urgent = job->routine = (struct buf)BUF_INIT;
+		xstrset(&resource->version, job->version);
+		return;
+	}
+	complain(resource, "the status of the custom resource cannot be written", job->err.msg);
+	pace_failed(&resource->pace, job->answer.retry_after_ms, clock_mono_ms());
+	/* it has gone, or is another one */
+	if (job->err.kind == ERR_ABSENT || job->err.kind == ERR_BUSY || job->answer.path_unknown) {
+		resource->found = FOUND_UNKNOWN;
+		read_now(resource, NULL, NULL);
+	}
+}
+
+static void write_done(void *arg, bool ran)
+{
+	struct write_job *job = arg;
+	struct resource *resource = job->resource;
+
+	pace_end(&resource->pace);
+	if (ran && !resource->driver->closing) {
+		written(resource, job);
+		driver_resource_step(resource->driver);
+		if (resource->pace.leaving && pace_may_end(&resource->pace))
+			driver_leave(resource->driver);
+	}
+	free_write(job);
+}
+
+static bool same(const struct buf *a, const struct buf *b)
+{
+	return !strcmp(buf_str(a), buf_str(b));
+}
+
+static void on_write(void *arg)
+{
+	struct resource *resource = arg;
+
+	if (!resource->pace.leaving) {
+		driver_resource_step(resource->driver);
+		return;
+	}
+	pace_give_up(&resource->pace);
+	driver_leave(resource->driver);
+}
+
+static void write_now(struct resource *resource, struct write_job *job)
+{
+	pace_begin(&resource->pace, clock_mono_ms());
+	if (!resource->pace.leaving)
+		loop_timer_stop(resource->write);
+	lane_submit(resource->kube.lane, write_work, write_done, job);
+}
+
+/* What is said now will not be true for ever, also when nothing happens. */
+static void look_later(struct resource *resource)
+{
+	int64_t due_unix_ms = conditions_due_unix_ms(&resource->driver->conditions);
+	int64_t wait_ms = due_unix_ms - clock_unix_ms();
+
+	if (due_unix_ms && !resource->pace.leaving)
+		loop_timer_set(resource->write, wait_ms > 0 ? wait_ms + 1 : 1);
+}
+
+void driver_resource_step(struct driver *driver)
+{
+	struct resource *resource = driver->resource;
+	struct write_job *job;
+	int64_t due_ms, wait_ms, early_ms = 0, now_ms = clock_mono_ms();
+	enum pace_verdict next;
+
+	if (!resource || resource->found != FOUND_ONE || resource->pace.busy ||
+	    resource->deleting || driver->closing || !(driver->alive || driver->held) ||
+	    driver->life.fenced)
+		return;
+	driver_judge(driver, clock_unix_ms());
+	job = xcalloc(1, sizeof(*job));
+	job->resource = resource;
+	job->uid = xstrdup(resource->uid);
+	job->document = driver_status(driver);
+	status_digest(job->document, false, &job->urgent);
+	status_digest(job->document, true, &job->routine);
+	due_ms = pace_due_ms(&resource->pace, now_ms);
+	if (same(&job->urgent, &resource->urgent)) {
+		due_ms += ROUTINE_MS - PACE_GAP_MS;
+		early_ms = EARLY_MS;
+		if (same(&job->routine, &resource->routine)) {
+			free_write(job);
+			look_later(resource);
+			return;
+		}
+	}
+	next = pace_next(&resource->pace, due_ms, early_ms, now_ms, &wait_ms);
+	if (next == PACE_NOW) {
+		write_now(resource, job);
+		return;
+	}
+	if (next == PACE_LATER)
+		loop_timer_set_early(resource->write, wait_ms, early_ms);
+	free_write(job);
+}
+
+bool driver_resource_exit(struct driver *driver)
+{
+	struct resource *resource = driver->resource;
+
+	if (!resource)
+		return true;
+	if (pace_leave(&resource->pace)) {
+		loop_timer_set(resource->write, PACE_PATIENCE_MS);
+		driver_resource_step(driver);
+	}
+	return pace_may_end(&resource->pace);
+}
+
+/* ---- reading ---- */
+
+struct read_job {
+	struct resource *resource;
+	driver_resource_fn *fn; /* NULL = nobody waits for it */
+	void *arg;
+	struct flinkapp app;
+	struct kube_answer answer;
+	int result;
+	struct err err;
+};
+
+static void read_work(void *arg)
+{
+	struct read_job *job = arg;
+
+	job->result = flinkapp_get(job->resource->kube.kube, name_of(job->resource), &job->app,
+				   &job->answer, &job->err);
+}
+
+static void on_changed(void *arg);
+
+/* Only where there is something that can be watched. */
+static void watch(struct resource *resource, bool wanted)
+{
+	const struct setup_kube *kube = &resource->driver->setup->kube;
+	cleanup_free char *collection = NULL;
+	struct err err = {0};
+
+	if (!wanted) {
+		kube_watch_free(resource->watch);
+		resource->watch = NULL;
+	} else if (!resource->watch) {
+		collection = flinkapp_collection(kube->config.namespace);
+		resource->watch =
+			kube_watch_new(&kube->config,
+				       &(struct kube_watch_target){.collection = collection,
+								   .name = kube->resource},
+				       resource->driver->loop, on_changed, resource, &err);
+		if (!resource->watch)
+			log_warn(resource->driver->log, "the custom resource is not watched",
+				 LOG_ERR(&err));
+	}
+}
+
+/* Once for each generation. */
+static void tell_refused(struct resource *resource)
+{
+	const char *why = refusal(resource);
+
+	if (why && resource->told_generation != resource->generation) {
+		resource->told_generation = resource->generation;
+		driver_event(resource->driver, true, "SpecRefused", "Follow", why);
+	}
+}
+
+/* What was written into it may not be there any more: it is another one, or somebody else has changed
+ * it, as an agent that ends and does not know yet that there is a new one. */
+static void forget_written(struct resource *resource)
+{
+	buf_release(&resource->urgent);
+	buf_release(&resource->routine);
+	xstrset(&resource->version, NULL);
+}
+
+static void found_one(struct resource *resource, const struct flinkapp *app)
+{
+	struct driver *driver = resource->driver;
+	struct desired desired;
+
+	if (!resource->uid || strcmp(resource->uid, app->uid) != 0) {
+		log_info(driver->log, "a custom resource is ours", LOG_STR("name", app->name),
+			 LOG_STR("uid", app->uid));
+		xstrset(&resource->uid, app->uid);
+		forget_written(resource);
+		resource->pace.not_before_ms = 0;
+	} else if (resource->version && strcmp(resource->version, app->resource_version) != 0) {
+		forget_written(resource);
+	}
+	if (!resource->seeded)
+		conditions_seed(&driver->conditions, app->conditions);
+	resource->seeded = true;
+	resource->found = FOUND_ONE;
+	resource->deleting = app->deleting;
+	resource_desired(app->spec, &desired);
+	desired.used = xstrdup(json_str(app->annotations, DESIRED_USED_ANNOTATION));
+	xstrset(&resource->refused, desired.bad.kind ? desired.bad.msg : NULL);
+	/* what it changes is in the very next status, so that one is about this generation */
+	resource->generation = app->generation;
+	driver_directory_offer(driver, &desired, true, NULL);
+	tell_refused(resource);
+	desired_release(&desired);
+}
+
+static void tell_gone(struct resource *resource)
+{
+	static const char gone[] = "the custom resource has gone; what it asked for still counts";
+
+	log_warn(resource->driver->log, gone);
+	xstrset(&resource->uid, NULL); /* the event is about the pod */
+	resource->found = FOUND_NONE;
+	driver_event(resource->driver, true, "ResourceGone", "Follow", gone);
+}
+
+static void found_none(struct resource *resource, enum found found)
+{
+	struct desired nothing = {0};
+
+	if (resource->found == FOUND_ONE || (resource->found == FOUND_UNKNOWN && resource->uid))
+		tell_gone(resource);
+	resource->found = found;
+	xstrset(&resource->uid, NULL);
+	xstrset(&resource->refused, NULL);
+	driver_directory_offer(resource->driver, &nothing, false, NULL);
+}
+
+/* Never read, and 403. False: wait, it may pass. */
+static bool denied(struct resource *resource, const struct read_job *job)
+{
+	if (!pace_lasts(&resource->denied_ms, clock_mono_ms()))
+		return false;
+	resource->found = FOUND_DENIED;
+	driver_directory_deny(resource->driver, &job->err);
+	return true;
+}
+
+/* When it is to be read again. */
+static int64_t take(struct resource *resource, const struct read_job *job)
+{
+	bool forbidden = job->result < 0 && job->answer.status == 403 && !resource->was_read;
+	int64_t poll_ms = POLL_MS;
+
+	if (!forbidden)
+		resource->denied_ms = 0;
+	if (job->result == 0) {
+		found_one(resource, &job->app);
+	} else if (job->err.kind == ERR_ABSENT) {
+		found_none(resource, FOUND_NONE);
+	} else if (job->answer.path_unknown) {
+		found_none(resource, FOUND_NO_DEFINITION);
+		poll_ms = POLL_MISSING_MS;
+	} else if (forbidden) {
+		poll_ms = denied(resource, job) ? POLL_MS : DENIED_POLL_MS;
+	} else {
+		complain(resource, "the custom resource cannot be read", job->err.msg);
+		driver_directory_offer(resource->driver, NULL, false, &job->err);
+		poll_ms = POLL_FAILED_MS;
+	}
+	resource->was_read |=
+		job->result == 0 || job->err.kind == ERR_ABSENT || job->answer.path_unknown;
+	resource->read_ms = job->result == 0 || job->err.kind == ERR_ABSENT ? clock_mono_ms() : 0;
+	watch(resource, resource->found == FOUND_ONE || resource->found == FOUND_NONE);
+	return poll_ms;
+}
+
+/* True: whoever asked waits until it is known whether a 403 lasts. */
+static bool keep_waiting(struct resource *resource, const struct read_job *job)
+{
+	if (!job->fn || !resource->denied_ms || resource->found != FOUND_UNKNOWN ||
+	    resource->waiting)
+		return false;
+	resource->waiting = job->fn;
+	resource->waiting_arg = job->arg;
+	return true;
+}
+
+static void read_done(void *arg, bool ran)
+{
+	struct read_job *job = arg;
+	struct resource *resource = job->resource;
+	bool waits = false;
+
+	if (ran && !resource->driver->closing) {
+		loop_timer_set(resource->poll, take(resource, job));
+		driver_resource_step(resource->driver);
+		waits = keep_waiting(resource, job);
+	}
+	if (job->fn && !waits)
+		job->fn(job->arg);
+	flinkapp_release(&job->app);
+	kube_answer_release(&job->answer);
+	free(job);
+}
+
+static void read_now(struct resource *resource, driver_resource_fn *fn, void *arg)
+{
+	struct read_job *job = xcalloc(1, sizeof(*job));
+
+	job->resource = resource;
+	job->fn = fn;
+	job->arg = arg;
+	lane_submit(resource->kube.lane, read_work, read_done, job);
+}
+
+/* A watch that has failed since says so in time for the next poll. While it holds it looks often: who
+ * stands still may not know that another agent writes the status, and the watch does not tell. */
+static bool is_watched(const struct resource *resource)
+{
+	struct kube_watch_counts counts;
+
+	if (!resource->watch || !resource->read_ms || resource->waiting || resource->driver->held)
+		return false;
+	counts = kube_watch_counts(resource->watch);
+	return counts.watches && !counts.failures &&
+	       clock_mono_ms() - resource->read_ms < POLL_WATCHED_MS - POLL_MS / 2;
+}
+
+static void on_poll(void *arg)
+{
+	struct resource *resource = arg;
+	driver_resource_fn *fn = resource->waiting;
+
+	if (is_watched(resource)) {
+		loop_timer_set_early(resource->poll, POLL_MS, EARLY_MS);
+		return;
+	}
+	resource->waiting = NULL;
+	loop_timer_set(resource->poll, POLL_MS);
+	read_now(resource, fn, resource->waiting_arg);
+}
+
+/* One reading in the queue is enough. */
+static void on_changed(void *arg)
+{
+	struct resource *resource = arg;
+
+	if (!lane_queued(resource->kube.lane))
+		read_now(resource, NULL, NULL);
+}
+
+bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *arg)
+{
+	if (!driver->resource)
+		return true;
+	read_now(driver->resource, fn, arg);
+	return false;
+}
+
+const char *driver_resource_uid(const struct driver *driver)
+{
+	const struct resource *resource = driver->resource;
+
+	return resource && resource->found == FOUND_ONE ? resource->uid : NULL;
+}
+
+/* ---- begin and end ---- */
+
+int driver_resource_open(struct driver *driver, struct err *err)
+{
+	const struct setup_kube *kube = &driver->setup->kube;
+	struct resource *resource;
+
+	if (!kube->on || !kube->resource)
+		return 0;
+	driver->resource = resource = xcalloc(1, sizeof(*resource));
+	resource->driver = driver;
+	if (kube_lane_open(&resource->kube, driver->loop, &kube->config, "drey-resource", err) < 0)
+		return -1;
+	resource->poll = loop_timer_new(driver->loop, on_poll, resource);
+	resource->write = loop_timer_new(driver->loop, on_write, resource);
+	loop_timer_set(resource->poll, 0);
+	return 0;
+}
+
+void driver_resource_close(struct driver *driver)
+{
+	struct resource *resource = driver->resource;
+	bool ended;
+
+	if (!resource)
+		return;
+	if (resource->waiting)
+		resource->waiting(resource->waiting_arg);
+	resource->waiting = NULL;
+	kube_watch_free(resource->watch);
+	/* first the patience, then the end: the last status is worth something */
+	if (!resource->pace.busy)
+		kube_lane_stop(&resource->kube);
+	ended = kube_lane_close(&resource->kube, PACE_PATIENCE_MS);
+	loop_timer_free(resource->poll);
+	loop_timer_free(resource->write);
+	driver->resource = NULL;
+	if (!ended) /* what hangs still uses the rest */
+		return;
+	buf_release(&resource->urgent);
+	buf_release(&resource->routine);
+	free(resource->uid);
+	free(resource->refused);
+	free(resource->complained);
+	free(resource->version);
+	free(resource);
+}

@@ -1,0 +1,337 @@
+#include "run/journal/journal_map.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "kube/configmap.h"
+
+#define ROUNDS         6 /* of one put(): somebody may change the map's labels at the same time */
+#define PAUSE_FIRST_MS 20
+#define PAUSE_MOST_MS  500
+
+struct journal_map {
+	struct kube *kube;
+	char *name, *application, *place;
+	/* what is there, as far as we know */
+	char *resource_version; /* NULL: there is none */
+	int64_t sequence;       /* 0 = there was none */
+	char *writer;
+	char *text; /* of that document; NULL = not known */
+	char *seen;
+};
+
+struct journal_map *journal_map_new(struct kube *kube, const char *name, const char *application)
+{
+	struct journal_map *map = xcalloc(1, sizeof(*map));
+
+	map->kube = kube;
+	map->name = xstrdup(name);
+	map->application = xstrdup(application);
+	map->place = xasprintf("ConfigMap %s/%s", kube_namespace(kube), name);
+	return map;
+}
+
+void journal_map_free(struct journal_map *map)
+{
+	if (!map)
+		return;
+	kube_free(map->kube);
+	free(map->name);
+	free(map->application);
+	free(map->place);
+	free(map->resource_version);
+	free(map->writer);
+	free(map->text);
+	free(map->seen);
+	free(map);
+}
+
+void journal_map_stop(struct journal_map *map)
+{
+	kube_stop(map->kube);
+}
+
+const char *journal_map_place(const struct journal_map *map)
+{
+	return map->place;
+}
+
+const char *journal_map_seen(const struct journal_map *map)
+{
+	return map->seen;
+}
+
+/* ---- what is there ---- */
+
+static int decode(const struct journal_map *map, const struct configmap *found,
+		  struct journal *ret_journal, struct err *err)
+{
+	const char *text = configmap_value(found, JOURNAL_MAP_KEY);
+
+	if (!text)
+		return err_set(
+			err, ERR_FORMAT, 0,
+			"%s: there is no key '%s' in it, so it is not known whether the job has run before",
+			map->place, JOURNAL_MAP_KEY);
+	if (journal_decode(text, strlen(text), ret_journal, err) < 0)
+		return err_wrap(err, "%s, key '%s'", map->place, JOURNAL_MAP_KEY);
+	return 0;
+}
+
+static void know(struct journal_map *map, const struct configmap *found)
+{
+	xstrset(&map->resource_version, found->resource_version);
+	xstrset(&map->seen, configmap_value(found, JOURNAL_MAP_SEEN_KEY));
+}
+
+/* `text` may be NULL: only these two of it are known. */
+static void know_document(struct journal_map *map, int64_t sequence, const char *writer,
+			  const char *text)
+{
+	map->sequence = sequence;
+	xstrset(&map->writer, writer);
+	if (text)
+		xstrset(&map->text, text);
+}
+
+/* Is what was found there an earlier state of `text`, the newest that we know? */
+static bool is_backup(const struct journal *found, const char *text)
+{
+	struct journal ours;
+	bool backup;
+
+	if (!text || journal_decode(text, strlen(text), &ours, NULL) < 0)
+		return false;
+	backup = journal_is_backup(found, &ours);
+	journal_release(&ours);
+	return backup;
+}
+
+int journal_map_read(struct journal_map *map, struct journal *ret_journal, struct err *err)
+{
+	cleanup_configmap struct configmap found = {0};
+
+	if (configmap_get(map->kube, map->name, &found, NULL, err) < 0 ||
+	    decode(map, &found, ret_journal, err) < 0)
+		return -1;
+	know(map, &found);
+	know_document(map, ret_journal->sequence, ret_journal->writer,
+		      configmap_value(&found, JOURNAL_MAP_KEY));
+	return 0;
+}
+
+/* ---- writing ---- */
+
+static struct json *labels(const struct journal_map *map)
+{
+	struct json *to = json_object();
+
+	json_add_str(to, "app.kubernetes.io/name", "flink-application");
+	json_add_str(to, "app.kubernetes.io/instance", map->application);
+	json_add_str(to, "app.kubernetes.io/component", "journal");
+	json_add_str(to, "app.kubernetes.io/managed-by", "drey");
+	return to;
+}
+
+static int create(struct journal_map *map, const char *text, struct configmap *ret, struct err *err)
+{
+	cleanup_configmap struct configmap fresh = {.name = xstrdup(map->name)};
+
+	fresh.labels = labels(map);
+	fresh.data = json_object();
+	json_add_str(fresh.data, JOURNAL_MAP_KEY, text);
+	/* one that has vanished: what was seen goes on being seen */
+	json_add_str_opt(fresh.data, JOURNAL_MAP_SEEN_KEY, map->seen);
+	return configmap_create(map->kube, &fresh, ret, NULL, err);
+}
+
+/* A merge patch leaves alone what others have put there. */
+static int patch(struct journal_map *map, const char *key, const char *text, struct configmap *ret,
+		 struct err *err)
+{
+	cleanup_json struct json *body = json_object();
+	struct json *metadata = json_add_object(body, "metadata");
+	struct json *data = json_add_object(body, "data");
+
+	json_add_str(metadata, "resourceVersion", map->resource_version);
+	json_add_str(data, key, text);
+	return configmap_patch(map->kube, map->name, body, ret, NULL, err);
+}
+
+/* What is written into a map that is being deleted goes with it. */
+static int refuse_deleting(const struct journal_map *map, struct err *err)
+{
+	return err_set(
+		err, ERR_RETRY, 0,
+		"%s is being deleted, but has finalizers; remove them: drey then writes a new one",
+		map->place);
+}
+
+static bool is_known(const struct journal_map *map, const struct journal *now)
+{
+	return map->sequence && now->sequence == map->sequence &&
+	       !strcmp(now->writer ? now->writer : "", map->writer ? map->writer : "");
+}
+
+static int refuse_another(const struct journal_map *map, const struct journal *now, struct err *err)
+{
+	return err_set(err, ERR_BUSY, 0,
+		       "%s was written by %s meanwhile (sequence %" PRId64 ", we know %" PRId64 ")",
+		       map->place, now->writer ? now->writer : "somebody", now->sequence,
+		       map->sequence);
+}
+
+static int refuse_nonsense(const struct err *why, struct err *err)
+{
+	return err_set(
+		err, why->kind, 0,
+		"%s; it is not overwritten. Delete the ConfigMap, and drey writes it again as it should be",
+		why->msg);
+}
+
+int journal_map_check(struct journal_map *map, const char *writer, struct err *err)
+{
+	cleanup_configmap struct configmap found = {0};
+	struct err why = {0};
+	struct journal now;
+	int result = 0;
+
+	if (configmap_get(map->kube, map->name, &found, NULL, &why) < 0) {
+		if (why.kind == ERR_ABSENT) /* one that was never written is not missed */
+			return map->sequence ? 1 : 0;
+		if (err)
+			*err = why;
+		return -1;
+	}
+	if (map->resource_version && found.resource_version &&
+	    !strcmp(map->resource_version, found.resource_version))
+		return 0;
+	if (decode(map, &found, &now, &why) < 0)
+		return refuse_nonsense(&why, err);
+	if (is_known(map, &now) ||
+	    (now.sequence > map->sequence && now.writer && !strcmp(now.writer, writer)))
+		result = 0;
+	else if (is_backup(&now, map->text) || (now.writer && !strcmp(now.writer, writer)))
+		result = 1;
+	else
+		result = refuse_another(map, &now, err);
+	journal_release(&now);
+	return result;
+}
+
+/* Somebody has written the map. 1: it has our document already; 0: try again; -1: not ours. */
+static int look_again(struct journal_map *map, const char *text, int64_t sequence,
+		      const char *writer, struct err *err)
+{
+	cleanup_configmap struct configmap found = {0};
+	struct err why = {0};
+	struct journal now;
+	bool ours, known;
+	int result;
+
+	if (configmap_get(map->kube, map->name, &found, NULL, &why) < 0) {
+		if (why.kind == ERR_ABSENT) {
+			xstrset(&map->resource_version, NULL);
+			return 0;
+		}
+		if (err)
+			*err = why;
+		return -1;
+	}
+	if (decode(map, &found, &now, &why) < 0)
+		return refuse_nonsense(&why, err);
+	ours = now.writer && !strcmp(now.writer, writer) && now.sequence <= sequence;
+	known = is_known(map, &now);
+	result = ours && now.sequence == sequence;
+	if (ours || known || is_backup(&now, text))
+		know(map, &found);
+	else
+		result = refuse_another(map, &now, err);
+	if (result >= 0)
+		know_document(map, now.sequence, now.writer, NULL);
+	if (result > 0 && found.deleting)
+		result = refuse_deleting(map, err);
+	journal_release(&now);
+	return result;
+}
+
+/* One try. 1: done; 0: try again; -1: failed. */
+static int put_once(struct journal_map *map, const char *text, int64_t sequence, const char *writer,
+		    struct err *err)
+{
+	cleanup_configmap struct configmap got = {0};
+	struct err why = {0};
+	int result = map->resource_version ? patch(map, JOURNAL_MAP_KEY, text, &got, &why)
+					   : create(map, text, &got, &why);
+
+	if (result == 0) {
+		know(map, &got);
+		know_document(map, sequence, writer, text);
+		return got.deleting ? refuse_deleting(map, err) : 1;
+	}
+	if (why.kind == ERR_BUSY)
+		return look_again(map, text, sequence, writer, err);
+	if (why.kind == ERR_ABSENT && map->resource_version) {
+		xstrset(&map->resource_version, NULL);
+		return 0;
+	}
+	if (why.kind == ERR_ABSENT) /* of the namespace; there is nothing to be created in */
+		why.kind = ERR_RETRY;
+	if (err)
+		*err = why;
+	return -1;
+}
+
+int journal_map_put(struct journal_map *map, const char *text, size_t len_bytes, int64_t sequence,
+		    const char *writer, struct err *err)
+{
+	cleanup_free char *copy = xstrndup(text, len_bytes);
+
+	for (int round = 1; round <= ROUNDS; round++) {
+		int result = put_once(map, copy, sequence, writer, err);
+
+		if (result > 0)
+			return 0;
+		if (result < 0)
+			return -1;
+		if (kube_pause(map->kube,
+			       kube_backoff_ms(map->kube, round, PAUSE_FIRST_MS, PAUSE_MOST_MS),
+			       err) < 0)
+			return -1;
+	}
+	return err_set(err, ERR_RETRY, 0, "%s is changed by others all the time", map->place);
+}
+
+int journal_map_save_seen(struct journal_map *map, const char *text, struct err *err)
+{
+	for (int round = 1; round <= ROUNDS; round++) {
+		cleanup_configmap struct configmap got = {0};
+		struct err why = {0};
+
+		if (!map->resource_version) { /* it goes along when the map is created */
+			xstrset(&map->seen, text);
+			return 0;
+		}
+		if (patch(map, JOURNAL_MAP_SEEN_KEY, text, &got, &why) == 0) {
+			know(map, &got);
+			return 0;
+		}
+		if (why.kind == ERR_ABSENT) {
+			xstrset(&map->resource_version, NULL);
+			continue;
+		}
+		if (why.kind != ERR_BUSY) {
+			if (err)
+				*err = why;
+			return -1;
+		}
+		/* only what we know already is ours to stand beside */
+		if (look_again(map, map->text, map->sequence, map->writer ? map->writer : "", err) <
+		    0)
+			return -1;
+	}
+	return err_set(err, ERR_RETRY, 0, "%s is changed by others all the time", map->place);
+}

@@ -1,0 +1,83 @@
+#include "run/outputs/event_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* What a person has to look at. A hold under do-not-restart is what a person has asked for. */
+static bool is_warning(const struct notice *notice)
+{
+	return notice->phase == PHASE_FAILED || notice->cause == CAUSE_STOP_FAILED ||
+	       notice->cause == CAUSE_JOB_NOT_RUNNING ||
+	       (notice->phase == PHASE_HOLDING && !notice->do_not_restart);
+}
+
+static bool phase_text(const struct notice *notice, struct event_text *text)
+{
+	const char *cause = cause_name(notice->cause);
+
+	if (notice->known)
+		return false;
+	text->warning = is_warning(notice);
+	text->action = "Supervise";
+	text->note = xstrdup(notice->text);
+	snprintf(text->reason, sizeof(text->reason), "%s",
+		 cause ? cause : phase_name(notice->phase));
+	return true;
+}
+
+static bool operation_text(const struct notice *notice, struct event_text *text)
+{
+	const char *kind = operation_kind_name(notice->kind);
+	const char *detail = notice->ok ? notice->path : notice->text;
+
+	text->warning = !notice->ok;
+	text->action = "Operate";
+	text->note = xasprintf("%s (%s)%s%s", kind, operation_reason_name(notice->reason),
+			       detail ? ": " : "", detail ? detail : "");
+	snprintf(text->reason, sizeof(text->reason), "%c%s%s", kind[0] - 'a' + 'A', kind + 1,
+		 notice->ok ? "Completed" : "Failed");
+	return true;
+}
+
+static bool plain_text(struct event_text *text, const char *reason, const char *action,
+		       const char *note)
+{
+	snprintf(text->reason, sizeof(text->reason), "%s", reason);
+	text->action = action;
+	text->note = xstrdup(note);
+	return true;
+}
+
+bool event_text(const struct notice *notice, struct event_text *ret)
+{
+	*ret = (struct event_text){0};
+	switch (notice->type) {
+	case NOTICE_PHASE:
+		return phase_text(notice, ret);
+	case NOTICE_OPERATION:
+		return operation_text(notice, ret);
+	case NOTICE_RESTORE_VERIFIED:
+		return plain_text(ret, "RestoreVerified", "Launch",
+				  notice->path ? notice->path
+					       : "started without state, as decided");
+	case NOTICE_PROVEN:
+		return plain_text(ret, "Proven", "Launch",
+				  "the first checkpoint of this launch is complete");
+	case NOTICE_FENCED:
+		ret->warning = true;
+		return plain_text(ret, "TakenOver", "Supervise", notice->text);
+	case NOTICE_ENDED:          /* its phase tells */
+	case NOTICE_ATTEMPT_FAILED: /* as does that of the next attempt, or of the end */
+	case NOTICE_COUNT:
+		break;
+	}
+	return false;
+}
+
+void event_text_release(struct event_text *text)
+{
+	free(text->note);
+	text->note = NULL;
+}

@@ -1,0 +1,125 @@
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/report/status.h"
+#include "run/driver_internal.h"
+
+struct json *driver_status(const struct driver *driver)
+{
+	struct json *document = status_document(
+		&driver->life,
+		driver->conditions.list[0].since_unix_ms ? &driver->conditions : NULL,
+		clock_unix_ms());
+
+	driver_directory_status(driver, document);
+	return document;
+}
+
+/* Everything is answered from memory: none of this waits for a lane. */
+
+static void answer_live(const struct driver *driver, struct http_reply *reply)
+{
+	(void)driver; /* that this runs is the answer */
+	reply->status = 200;
+	buf_addstr(&reply->body, "ok\n");
+}
+
+static void answer_ready(const struct driver *driver, struct http_reply *reply)
+{
+	const struct lifecycle *life = &driver->life;
+
+	reply->status = 503;
+	if (!driver->alive && !driver->held) {
+		buf_addstr(&reply->body, "Starting: the journal is being read\n");
+		return;
+	}
+	if (conditions_ready(&driver->conditions, life))
+		reply->status = 200;
+	buf_addf(&reply->body, "%s: %s\n", phase_name(life->phase),
+		 conditions_reason(&driver->conditions, life));
+}
+
+static void answer_status(const struct driver *driver, struct http_reply *reply)
+{
+	struct json *document;
+
+	reply->type = "application/json";
+	reply->status = 503;
+	if (!driver->alive && !driver->held) {
+		buf_addstr(&reply->body, "{\"error\": \"drey is still starting\"}\n");
+		return;
+	}
+	document = driver_status(driver);
+	reply->status = 200;
+	json_print_pretty(document, &reply->body);
+	json_free(document);
+}
+
+static void answer_metrics(const struct driver *driver, struct http_reply *reply)
+{
+	reply->status = 200;
+	reply->type = METRICS_CONTENT_TYPE;
+	metrics_text(&driver->metrics, driver->alive ? &driver->life : NULL, &driver->conditions,
+		     clock_unix_ms(), &reply->body);
+}
+
+static const struct {
+	const char *path;
+	void (*answer)(const struct driver *driver, struct http_reply *reply);
+} routes[] = {
+	{"/livez", answer_live},
+	{"/readyz", answer_ready},
+	{"/status", answer_status},
+	{"/metrics", answer_metrics},
+};
+
+static void handle(void *arg, const char *path, struct http_reply *reply)
+{
+	for (size_t i = 0; i < ARRAY_LEN(routes); i++)
+		if (!strcmp(routes[i].path, path))
+			routes[i].answer(arg, reply);
+}
+
+/* A port that is taken is no reason not to supervise. */
+static int listen_now(struct driver *driver, struct err *err)
+{
+	const struct config *config = &driver->setup->config;
+	struct err why = {0};
+
+	driver->http = http_server_new(driver->loop, config->http.address, (int)config->http.port,
+				       handle, driver, &why);
+	if (driver->http) {
+		log_info(driver->log, "HTTP", LOG_STR("address", config->http.address),
+			 LOG_I64("port", config->http.port));
+		return 0;
+	}
+	if (why.kind == ERR_CONFIG) {
+		if (err)
+			*err = why;
+		return err_wrap(err, "http.address");
+	}
+	if (err)
+		log_error(driver->log, "no HTTP: probes, /status and /metrics do not answer",
+			  LOG_ERR(&why));
+	loop_timer_set(driver->http_retry, HTTP_SERVER_RETRY_MS);
+	return 0;
+}
+
+static void listen_again(void *arg)
+{
+	(void)listen_now(arg, NULL); /* said once */
+}
+
+int driver_http_open(struct driver *driver, struct err *err)
+{
+	driver->http_retry = loop_timer_new(driver->loop, listen_again, driver);
+	return driver->setup->config.http.port ? listen_now(driver, err) : 0;
+}
+
+void driver_http_close(struct driver *driver)
+{
+	loop_timer_free(driver->http_retry);
+	http_server_free(driver->http);
+}

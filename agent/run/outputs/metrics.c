@@ -1,0 +1,333 @@
+#include "run/outputs/metrics.h"
+
+#include <inttypes.h>
+
+#include "base/mem.h"
+
+enum restore_label {
+	RESTORED_CHECKPOINT,
+	RESTORED_SAVEPOINT,
+	RESTORED_NOTHING,
+};
+
+static const char *const restore_labels[] = {"checkpoint", "savepoint", "empty"};
+static const char *const source_labels[METRICS_SOURCES] = {"socket", "directory"};
+
+/* ---- counting ---- */
+
+static void count_operation(struct metrics *metrics, const struct notice *notice)
+{
+	if ((size_t)notice->kind < METRICS_OPERATION_KINDS &&
+	    (size_t)notice->reason < METRICS_OPERATION_REASONS)
+		metrics->operations[notice->kind][notice->reason][notice->ok]++;
+	/* the wall clock may have been set back */
+	if (notice->ok && notice->path && notice->took_ms >= 0)
+		metrics->savepoint_duration_ms = notice->took_ms;
+}
+
+static enum restore_label restore_label(const struct notice *notice)
+{
+	if (!notice->path)
+		return RESTORED_NOTHING;
+	return notice->restored == SNAPSHOT_SAVEPOINT ? RESTORED_SAVEPOINT : RESTORED_CHECKPOINT;
+}
+
+void metrics_notice(struct metrics *metrics, const struct notice *notice)
+{
+	switch (notice->type) {
+	case NOTICE_PHASE:
+		metrics->holds += notice->phase == PHASE_HOLDING && notice->from != PHASE_HOLDING;
+		break;
+	case NOTICE_OPERATION:
+		count_operation(metrics, notice);
+		break;
+	case NOTICE_ATTEMPT_FAILED:
+		metrics->failed_attempts++;
+		break;
+	case NOTICE_RESTORE_VERIFIED:
+		metrics->restores[restore_label(notice)]++;
+		break;
+	default: /* no counter */
+		break;
+	}
+}
+
+void metrics_event(struct metrics *metrics, const struct event *event)
+{
+	metrics->journal_writes += event->type == EVENT_JOURNAL_WRITTEN;
+	metrics->journal_failures += event->type == EVENT_JOURNAL_FAILED;
+	metrics->ends += event->type == EVENT_EXITED;
+	metrics->oom_kills += event->type == EVENT_EXITED && event->process.oom_killed;
+}
+
+/* ---- the text ---- */
+
+static void family(struct buf *text, const char *name, const char *type, const char *help)
+{
+	buf_addf(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void add_label(struct buf *text, const char *label, const char *value)
+{
+	buf_addf(text, "%s=\"", label);
+	for (const char *at = value ? value : ""; *at; at++) {
+		if (*at == '\n') {
+			buf_addstr(text, "\\n");
+			continue;
+		}
+		if (*at == '\\' || *at == '"')
+			buf_addch(text, '\\');
+		buf_addch(text, *at);
+	}
+	buf_addch(text, '"');
+}
+
+static void number(struct buf *text, const char *name, const char *type, const char *help,
+		   int64_t value)
+{
+	family(text, name, type, help);
+	buf_addf(text, "%s %" PRId64 "\n", name, value);
+}
+
+static void labelled(struct buf *text, const char *name, const char *label, const char *value,
+		     int64_t sample)
+{
+	buf_addf(text, "%s{", name);
+	add_label(text, label, value);
+	buf_addf(text, "} %" PRId64 "\n", sample);
+}
+
+/* What is not known has no sample: a zero would be a lie that alerts. */
+static void known(struct buf *text, const char *name, const char *help, bool is_known,
+		  int64_t value)
+{
+	family(text, name, "gauge", help);
+	if (is_known)
+		buf_addf(text, "%s %" PRId64 "\n", name, value);
+}
+
+static void seconds(struct buf *text, const char *name, const char *help, bool is_known,
+		    int64_t value_ms)
+{
+	family(text, name, "gauge", help);
+	if (is_known && value_ms >= 0)
+		buf_addf(text, "%s %" PRId64 ".%03d\n", name, value_ms / 1000,
+			 (int)(value_ms % 1000));
+}
+
+static void add_build(struct buf *text, const struct lifecycle *life)
+{
+	family(text, "drey_build_info", "gauge", "Always 1; what runs here.");
+	buf_addstr(text, "drey_build_info{");
+	add_label(text, "version", DREY_VERSION);
+	buf_addch(text, ',');
+	add_label(text, "application", life ? life->journal.application : "");
+	buf_addch(text, ',');
+	add_label(text, "flink_version", life ? life->config->flink_version : "");
+	buf_addstr(text, "} 1\n");
+}
+
+static void add_states(struct buf *text, const struct lifecycle *life,
+		       const struct conditions *conditions)
+{
+	const struct intent *intent = &life->journal.intent;
+	bool live = life->launch_step == LAUNCH_LIVE;
+	bool seen = live && life->seen.job_present;
+
+	family(text, "drey_phase", "gauge",
+	       "1 for the phase of the application, 0 for the others.");
+	for (int i = 0; i < PHASE_COUNT; i++)
+		labelled(text, "drey_phase", "phase", phase_name((enum phase)i),
+			 (int)life->phase == i);
+	family(text, "drey_cause", "gauge", "1 for the word of the present standstill or failure.");
+	if (conditions_cause(conditions, life))
+		labelled(text, "drey_cause", "cause",
+			 cause_name(conditions_cause(conditions, life)), 1);
+	number(text, "drey_ready", "gauge",
+	       "1 when /readyz says 200: the job and all its tasks run.",
+	       conditions_ready(conditions, life));
+	family(text, "drey_desired_state", "gauge", "1 for the state that is wanted.");
+	for (int i = 0; i <= DESIRED_CANCELLED; i++)
+		labelled(text, "drey_desired_state", "state",
+			 desired_state_name((enum desired_state)i), (int)intent->state == i);
+	number(text, "drey_do_not_restart", "gauge", "1 while no launch is allowed.",
+	       intent->do_not_restart);
+	number(text, "drey_fenced", "gauge", "1 after another drey has written the journal.",
+	       life->fenced);
+	family(text, "drey_job_state", "gauge", "1 for the last seen state of the Flink job.");
+	for (int i = 0; i <= JOB_RECONCILING; i++)
+		labelled(text, "drey_job_state", "state", job_state_name((enum job_state)i),
+			 (seen ? (int)life->seen.state : JOB_UNKNOWN) == i);
+	number(text, "drey_flink_reachable", "gauge", "1 when Flink's REST API answered last.",
+	       live && life->seen.reachable);
+}
+
+/* As Flink told last. */
+static void add_cluster(struct buf *text, const struct lifecycle *life)
+{
+	const struct cluster *cluster = &life->seen.cluster;
+	bool live = life->launch_step == LAUNCH_LIVE;
+	bool tasks = live && life->seen.job_present && cluster->tasks_known;
+	bool slots = live && cluster->slots_known;
+
+	known(text, "drey_tasks", "Tasks of the job.", tasks, cluster->tasks_total);
+	known(text, "drey_tasks_running", "Those of them that run, or have finished.", tasks,
+	      cluster->tasks_running);
+	known(text, "drey_task_managers", "TaskManagers that Flink has.", slots,
+	      cluster->task_managers);
+	known(text, "drey_slots", "Slots of these.", slots, cluster->slots_total);
+	known(text, "drey_slots_free", "Slots that no job uses.", slots, cluster->slots_free);
+	known(text, "drey_job_restarts", "Restarts by Flink itself since its start.",
+	      live && life->seen.restarts_known, life->seen.restarts);
+}
+
+static void add_launches(struct buf *text, const struct metrics *metrics,
+			 const struct lifecycle *life, int64_t now_unix_ms)
+{
+	const struct journal *journal = &life->journal;
+	const struct launch *launch = journal_launch_const(journal);
+	int64_t failed = 0;
+
+	for (size_t i = 0; i < journal->failure_count; i++)
+		failed += journal->failures_unix_ms[i] >
+			  now_unix_ms - life->config->attempts_window_ms;
+	number(text, "drey_launches_total", "counter",
+	       "Launches of Flink over the life of the application.", launch ? launch->number : 0);
+	seconds(text, "drey_launch_start_timestamp_seconds", "When the last launch was started.",
+		launch && launch->started_unix_ms, launch ? launch->started_unix_ms : 0);
+	number(text, "drey_launch_restore_verified", "gauge",
+	       "1 when Flink has reported that it restored exactly what was decided.",
+	       launch && launch->verified_unix_ms);
+	number(text, "drey_launch_proven", "gauge",
+	       "1 when the last launch has completed a checkpoint.",
+	       launch && launch->proven_unix_ms);
+	family(text, "drey_restores_total", "counter", "Verified starts, by what was restored.");
+	for (size_t i = 0; i < ARRAY_LEN(restore_labels); i++)
+		labelled(text, "drey_restores_total", "kind", restore_labels[i],
+			 metrics->restores[i]);
+	number(text, "drey_failed_attempts_total", "counter", "Failed attempts to run the job.",
+	       metrics->failed_attempts);
+	number(text, "drey_attempts_failed", "gauge", "Failed attempts inside the window.", failed);
+	number(text, "drey_attempts_max", "gauge", "So many of them, and drey gives up.",
+	       life->config->max_attempts);
+	number(text, "drey_holds_total", "counter", "How often drey began to hold.",
+	       metrics->holds);
+	number(text, "drey_flink_ends_total", "counter", "Ends of the Flink process.",
+	       metrics->ends);
+	number(text, "drey_flink_oom_kills_total", "counter",
+	       "Those of them in which the kernel ran out of memory.", metrics->oom_kills);
+}
+
+static void add_operations(struct buf *text, const struct metrics *metrics,
+			   const struct lifecycle *life)
+{
+	const struct operation *operation = &life->journal.operation;
+
+	family(text, "drey_operations_total", "counter",
+	       "Savepoints, stops, cancels and disposals that ended.");
+	for (int kind = 1; kind < METRICS_OPERATION_KINDS; kind++)
+		for (int reason = 0; reason < METRICS_OPERATION_REASONS; reason++)
+			for (int ok = 0; ok < 2; ok++) {
+				if (!metrics->operations[kind][reason][ok])
+					continue;
+				buf_addf(text,
+					 "drey_operations_total{kind=\"%s\",reason=\"%s\","
+					 "result=\"%s\"} %" PRId64 "\n",
+					 operation_kind_name((enum operation_kind)kind),
+					 operation_reason_name((enum operation_reason)reason),
+					 ok ? "ok" : "failed",
+					 metrics->operations[kind][reason][ok]);
+			}
+	family(text, "drey_operation_start_timestamp_seconds", "gauge",
+	       "When the operation in flight was started.");
+	if (operation->kind != OPERATION_NONE)
+		buf_addf(text,
+			 "drey_operation_start_timestamp_seconds{kind=\"%s\",reason=\"%s\"} "
+			 "%" PRId64 ".%03d\n",
+			 operation_kind_name(operation->kind),
+			 operation_reason_name(operation->reason),
+			 operation->started_unix_ms / 1000,
+			 (int)(operation->started_unix_ms % 1000));
+}
+
+static void add_snapshots(struct buf *text, const struct metrics *metrics,
+			  const struct lifecycle *life)
+{
+	static const struct snapshot none = {.size_bytes = -1};
+	const struct journal *journal = &life->journal;
+	const struct snapshot *savepoint = &none;
+	const struct launch *launch = NULL;
+
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT)
+			savepoint = &journal->snapshots[i];
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (journal->launches[i].last_checkpoint_id)
+			launch = &journal->launches[i];
+	seconds(text, "drey_savepoint_last_timestamp_seconds", "When the last one was completed.",
+		savepoint->completed_unix_ms > 0, savepoint->completed_unix_ms);
+	known(text, "drey_savepoint_last_size_bytes", "Size of all its files.",
+	      savepoint->size_bytes >= 0, savepoint->size_bytes);
+	known(text, "drey_savepoint_last_checkpoint_id", "Its checkpoint id.",
+	      savepoint->checkpoint_id > 0, savepoint->checkpoint_id);
+	seconds(text, "drey_savepoint_last_duration_seconds",
+		"From its start until it was recorded, of the last one made since drey started.",
+		metrics->savepoint_duration_ms > 0, metrics->savepoint_duration_ms);
+	seconds(text, "drey_savepoint_next_timestamp_seconds",
+		"When the next periodic savepoint is due.", life->savepoint_ms != 0,
+		life->now_unix_ms + life->savepoint_ms - life->now_ms);
+	known(text, "drey_checkpoint_last_id", "Id of the newest completed checkpoint seen.",
+	      launch != NULL, launch ? launch->last_checkpoint_id : 0);
+	seconds(text, "drey_checkpoint_last_timestamp_seconds", "When it was completed.",
+		launch && launch->last_checkpoint_unix_ms > 0,
+		launch ? launch->last_checkpoint_unix_ms : 0);
+}
+
+static void add_records(struct buf *text, const struct metrics *metrics,
+			const struct lifecycle *life)
+{
+	number(text, "drey_journal_writes_total", "counter", "Writes of the journal.",
+	       metrics->journal_writes);
+	number(text, "drey_journal_write_failures_total", "counter", "Those that failed.",
+	       metrics->journal_failures);
+	number(text, "drey_journal_sequence", "gauge", "Number of the last acknowledged write.",
+	       life->acknowledged);
+	number(text, "drey_journal_broken", "gauge", "1 while the journal cannot be written.",
+	       life->journal_broken || life->fenced);
+	family(text, "drey_control_changes_total", "counter",
+	       "Requests and changes of what is wanted that were taken.");
+	for (int i = 0; i < METRICS_SOURCES; i++)
+		labelled(text, "drey_control_changes_total", "source", source_labels[i],
+			 metrics->control[i]);
+	family(text, "drey_hooks_total", "counter", "Hooks that were run.");
+	for (int i = 0; i < HOOK_EVENTS; i++)
+		for (int ok = 0; ok < 2; ok++)
+			if (metrics->hooks[i][ok])
+				buf_addf(text,
+					 "drey_hooks_total{hook=\"%s\",result=\"%s\"} %" PRId64
+					 "\n",
+					 hook_event_name((enum hook_event)i), ok ? "ok" : "failed",
+					 metrics->hooks[i][ok]);
+	number(text, "drey_events_total", "counter", "Kubernetes Events that were told.",
+	       metrics->events_told);
+	number(text, "drey_events_dropped_total", "counter", "Those that could not be told.",
+	       metrics->events_dropped);
+	family(text, "drey_control_refusals_total", "counter", "Those that were refused.");
+	for (int i = 0; i < METRICS_SOURCES; i++)
+		labelled(text, "drey_control_refusals_total", "source", source_labels[i],
+			 metrics->refused[i]);
+}
+
+void metrics_text(const struct metrics *metrics, const struct lifecycle *life,
+		  const struct conditions *conditions, int64_t now_unix_ms, struct buf *text)
+{
+	add_build(text, life);
+	if (!life)
+		return;
+	add_states(text, life, conditions);
+	add_cluster(text, life);
+	add_launches(text, metrics, life, now_unix_ms);
+	add_operations(text, metrics, life);
+	add_snapshots(text, metrics, life);
+	add_records(text, metrics, life);
+}
