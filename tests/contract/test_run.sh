@@ -55,13 +55,20 @@ ok "ci: those of test, and more" \
 ok "all: also what has no mark, with each Flink" \
 	ran "both 1.20.0,both 2.3.0,late 1.20.0,late 2.3.0,new 1.20.0,new 2.3.0,one 1.20.0,one 2.3.0,tool" --level all e2e
 ok "no level is all: a file by its name" ran "new 1.20.0,new 2.3.0" e2e new
-FLINK_VERSIONS=1.20.0 ok "somebody's own choice of a Flink goes before that of a mark" \
+FLINK_VERSIONS=1.20.0 ok "FLINK_VERSIONS takes precedence over the mark" \
 	ran "both 1.20.0,one 1.20.0,tool" --level test e2e
 ok "a quick group is in each level" ran "quick" --level test contract
 ok "but what its head excepts" ran "quick,slow" contract
 ok "nothing tested ends with 1" status 1 env MAKELEVEL=1 "$dir/tests/run.sh" --level test e2e new
 ok "and says so" grep -q "no test was found" "$dir/err"
 ok "a level that there is not" status 2 env MAKELEVEL=1 "$dir/tests/run.sh" --level quick e2e
+a_test e2e/test_flaky.sh 'ci on 2.3.0' flink
+sed -i "s/^echo .*/[ -e \"\$RAN.once\" ] || { touch \"\$RAN.once\"; exit 1; }; &/" "$dir/tests/e2e/test_flaky.sh"
+again() { rm -f "$dir/ran.once"; RAN=$dir/ran MAKELEVEL=1 "$dir/tests/run.sh" "$@" >"$dir/out" 2>"$dir/err"; }
+ok "ci: a file that passes at its second try has passed" again --level ci e2e flaky
+ok "and is named" grep -q "failed once, see above: tests/e2e/test_flaky.sh" "$dir/err"
+ok "all: it has failed" status 1 again --level all e2e flaky
+ok "and is counted as one" grep -q "^. passed, 1 failed" "$dir/out"
 a_test api/test_typo.sh tests
 ok "a mark with a mistake in it" status 2 env MAKELEVEL=1 "$dir/tests/run.sh" --level test e2e
 ok "is named" grep -q "test_typo.sh" "$dir/err"
