@@ -56,7 +56,7 @@ ok 'what is wrong with one is said, although it is older anyway' says \
 ok 'without --explain one line' status 0 "$DREY" resolve "${by_hand[@]}" --job-id "$JOB"
 ok 'which names the decision' grep -qx 'START_FROM (rule 6): .*' "$dir/out"
 ok 'a policy' status 4 "$DREY" resolve --json --checkpoints "$dir/ck" --job-id "$JOB" --policy savepoint
-ok 'that leaves checkpoints out' json '.candidates[0].reason == "the restore policy takes savepoints only"'
+ok 'that leaves checkpoints out' json '.candidates[0].reason == "restore.policy allows savepoints only"'
 ok 'a Flink that is too old' status 4 "$DREY" resolve --json --savepoints "$dir/sp" --job-id "$OTHER" --flink-version 1.20
 ok 'for what a newer one wrote' json '.decision == "HOLD" and (.reason | contains("newer Flink"))'
 ok 'and one that is not' status 0 "$DREY" resolve --json --savepoints "$dir/sp" --job-id "$OTHER" --flink-version 2.3.0

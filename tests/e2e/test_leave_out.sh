@@ -78,7 +78,7 @@ saved=$(status .lastOperation.location)
 is "$(launches_of g3)" "1 $saved true" "from the newest savepoint, and state may be left out"
 check "as Flink was told" allowed
 check "and Flink has restored it" restore_matches "$saved"
-check "the reason says so" grep -q 'may be left out, as a person has asked for this start' "$RUN/log/jm.log"
+check "the reason says so" grep -q 'may be dropped, as requested' "$RUN/log/jm.log"
 await "the launch is proven" status_is .launch.proven
 
 # ---- once

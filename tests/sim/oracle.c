@@ -595,7 +595,8 @@ static void launch_starts_right(struct world *w, int base)
 	    is_found_unexpectedly(w, head, base) || is_left_unseen(w, head, base))
 		return;
 	fail(w,
-	     "a start from %s (id %" PRId64 "), but the newest usable state is %s (id %" PRId64 ")",
+	     "a start from %s (id %" PRId64 "), but the newest usable snapshot is %s (id %" PRId64
+	     ")",
 	     base >= 0 ? w->storage.snaps[base].path : "nothing",
 	     base >= 0 ? w->storage.snaps[base].id : 0,
 	     newest >= 0 ? w->storage.snaps[newest].path : "none",
@@ -629,8 +630,8 @@ static void continuation_is_right(struct world *w, int index, int base)
 		     w->storage.snaps[entry].path);
 	else if (snap && snap->id > w->storage.snaps[entry].id &&
 		 !(snap->launch == index && snap->kind == SNAPSHOT_CHECKPOINT))
-		fail(w, "job %s goes on from %s, but the newest usable state is %s", truth->job_id,
-		     w->storage.snaps[entry].path, snap->path);
+		fail(w, "job %s goes on from %s, but the newest usable snapshot is %s",
+		     truth->job_id, w->storage.snaps[entry].path, snap->path);
 }
 
 static size_t line_length(const char *version)

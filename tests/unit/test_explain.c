@@ -36,7 +36,7 @@ static void build(struct facts *facts)
 	snapshot = snapshot_of("file:/chk/27", SNAPSHOT_CHECKPOINT, 27);
 	candidate = facts_add(facts, SOURCE_CHECKPOINTS, &snapshot);
 	candidate->verdict = VERDICT_CHOSEN;
-	candidate->reason = xstrdup("newest usable state");
+	candidate->reason = xstrdup("newest usable snapshot");
 	snapshot = snapshot_of("file:/sp/savepoint-3f9a10-1", SNAPSHOT_SAVEPOINT, 12);
 	candidate = facts_add(facts, SOURCE_SAVEPOINTS, &snapshot);
 	candidate->verdict = VERDICT_OLDER;
@@ -47,7 +47,7 @@ static void build(struct facts *facts)
 static void start_from(struct decision *decision)
 {
 	*decision = (struct decision){.kind = DECISION_START_FROM, .rule = 6, .candidate = 0};
-	snprintf(decision->reason, sizeof(decision->reason), "newest usable state: chk 27");
+	snprintf(decision->reason, sizeof(decision->reason), "newest usable snapshot: chk 27");
 }
 
 static char *print(const struct explanation *ex)
@@ -104,7 +104,7 @@ TEST(what_do_not_restart_holds_back_is_told)
 	CHECK_STR(json_str(json_get(doc, "whenLifted"), "decision"), "START_FROM");
 	CHECK_INT(json_i64_or(json_get(doc, "whenLifted"), "rule", 0), ==, 6);
 	text = print(&ex);
-	CHECK_HAS(text, "without do-not-restart: START_FROM (rule 6): newest usable state");
+	CHECK_HAS(text, "without do-not-restart: START_FROM (rule 6): newest usable snapshot");
 	free(text);
 	ex.lifted = NULL;
 	json_free(doc);

@@ -205,7 +205,7 @@ TEST(a_record_that_nobody_saw_becomes_the_outcome)
 				    .settled = NO_CANDIDATE,
 				    .cause = CAUSE_FINISHED,
 				    .outcome = OUTCOME_FINISHED,
-				    .outcome_reason = "the job came to its end",
+				    .outcome_reason = "the job finished",
 				    .reason = "the job is finished"};
 	struct facts facts = {0};
 	struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};

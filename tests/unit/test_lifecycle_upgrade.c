@@ -331,7 +331,7 @@ TEST(the_one_before_comes_back_and_starts)
 	restart_as(&l, "g2");
 	hello(&l, NULL);
 	CHECK_PHASE(&l, PHASE_FAILED);
-	CHECK_HAS(l.life.reason, "generation g2 has used up its attempts before");
+	CHECK_HAS(l.life.reason, "generation g2 has used up its attempts without");
 	CHECK_NOTHING(&l, EFFECT_OBSERVE);
 	life_end(&l);
 }

@@ -76,8 +76,8 @@ TEST(what_is_not_newer_than_its_restore_point_was_made_from_something_else)
 	found_checkpoint(&w, JOB_B, 3);
 	found_checkpoint(&w, JOB_B, 5);
 	CHECK_STARTS_FROM(&w, A(4));
-	CHECK_HAS(w.facts.candidates[1].reason, "something else");
-	CHECK_HAS(w.facts.candidates[2].reason, "something else");
+	CHECK_HAS(w.facts.candidates[1].reason, "something other than");
+	CHECK_HAS(w.facts.candidates[2].reason, "something other than");
 	/* one that was never completed tells nothing */
 	w.facts.candidates[1].integrity = INTEGRITY_INCOMPLETE;
 	CHECK_STARTS_FROM(&w, B(5));

@@ -456,7 +456,7 @@ TEST(a_lost_journal_does_not_bring_the_initial_savepoint_back)
 	CHECK_INT(w.decision.rule, ==, 8);
 	w.policy.adopt = true;
 	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-12");
-	CHECK_HAS(w.facts.candidates[0].reason, "nothing newer");
+	CHECK_HAS(w.facts.candidates[0].reason, "if nothing is newer");
 	broken(&w.facts.candidates[1], INTEGRITY_DAMAGED, "gone");
 	CHECK_DECIDES(&w, HOLD);
 	broken(&w.facts.candidates[1], INTEGRITY_INCOMPLETE, "no _metadata");
@@ -669,7 +669,7 @@ TEST(what_can_only_be_ours_is_never_ignored)
 	facts_add_job(&w.facts, JOB_B);
 	CHECK_DECIDES(&w, HOLD);
 	CHECK_INT(w.decision.cause, ==, CAUSE_UNKNOWN_NEWER_STATE);
-	CHECK_HAS(w.decision.reason, "/" JOB_B "/chk-20 is newer than all");
+	CHECK_HAS(w.decision.reason, "/" JOB_B "/chk-20 is newer than every snapshot");
 	CHECK(!strstr(w.decision.reason, "restore.foreign"));
 	/* as a savepoint's name has it, and unless it is another job's by what it holds */
 	end(&w);
@@ -801,7 +801,7 @@ TEST(what_a_launch_with_a_wrong_restore_has_made_is_never_used)
 	given_initial(&w, 900);
 	found_checkpoint(&w, JOB_A, 7);
 	CHECK_STARTS_FROM(&w, "file:/initial");
-	CHECK_HAS(w.facts.candidates[1].reason, "something else");
+	CHECK_HAS(w.facts.candidates[1].reason, "something other than");
 	end(&w);
 
 	begin(&w);

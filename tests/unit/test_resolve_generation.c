@@ -69,7 +69,7 @@ TEST(one_that_has_failed_is_parked_also_after_another_has_run)
 	journal_add_failed_generation(&w.journal, "g2");
 	CHECK_DECIDES(&w, PARK);
 	CHECK_INT(w.decision.rule, ==, 2);
-	CHECK_HAS(w.decision.reason, "generation g2 has used up its attempts before");
+	CHECK_HAS(w.decision.reason, "generation g2 has used up its attempts without");
 	fail_for_good(&w, NULL); /* g1, in between */
 	CHECK_DECIDES(&w, PARK);
 	w.policy.generation = "g3";
@@ -166,7 +166,7 @@ TEST(what_only_the_ha_data_know_of_a_generation_is_its_state)
 	CHECK_DECIDES(&w, START_EMPTY); /* never completed */
 	in_ha(&w, entry, JOB_B);
 	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "has run before, but no usable state");
+	CHECK_HAS(w.decision.reason, "has run before, but no usable snapshot");
 	end(&w);
 }
 
@@ -246,7 +246,7 @@ TEST(a_savepoint_that_was_gone_before_anybody_looked_is_not_gone_back_behind)
 	told_of(&w, JOB_A, 8000);
 	CHECK_DECIDES(&w, HOLD);
 	CHECK_INT(w.decision.cause, ==, CAUSE_NEWEST_STATE_MISSING);
-	CHECK_HAS(w.decision.reason, "savepoint-aaaaaa-1, but it is not to be found");
+	CHECK_HAS(w.decision.reason, "savepoint-aaaaaa-1, but it was not found");
 	end(&w);
 
 	begin(&w); /* nor behind it by Flink's own HA */

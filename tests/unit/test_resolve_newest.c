@@ -40,7 +40,7 @@ TEST(the_newest_state_with_the_permission)
 	CHECK(w.decision.allow_non_restored);
 	CHECK_STR(w.decision.permit, "t1");
 	CHECK(!w.decision.token);
-	CHECK_HAS(w.decision.reason, "may be left out");
+	CHECK_HAS(w.decision.reason, "may be dropped");
 	end(&w);
 }
 
@@ -119,7 +119,7 @@ TEST(what_would_go_on_is_started_anew)
 	xstrset(&w.journal.intent.restore.generation, NULL);
 	CHECK_STARTS_FROM(&w, CHK7);
 	CHECK(w.decision.allow_non_restored);
-	CHECK_HAS(w.decision.reason, "a person allows state to be left out");
+	CHECK_HAS(w.decision.reason, "non-restored state is allowed, which needs");
 	end(&w);
 }
 

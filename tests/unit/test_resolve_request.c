@@ -143,7 +143,7 @@ TEST(what_a_person_has_given_up_does_not_come_back_with_a_plain_resume)
 	found_checkpoint(&w, JOB_A, 5);
 	xstrset(&intended(&w, JOB_B, NULL, 0)->request_token, "t1");
 	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "launch 2 was to start empty, as a person has asked");
+	CHECK_HAS(w.decision.reason, "launch 2 started empty, as requested");
 	CHECK_HAS(w.decision.reason, "drey resume --from");
 	CHECK_HAS(w.facts.candidates[0].reason, "abandoned branch");
 

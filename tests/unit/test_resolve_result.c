@@ -37,7 +37,7 @@ static void parks(enum job_end how, const char *detail, enum cause cause, enum o
 TEST(a_job_that_has_finished_is_not_run_again)
 {
 	parks(JOB_END_FINISHED, NULL, CAUSE_FINISHED, OUTCOME_FINISHED,
-	      "the job is finished (the job came to its end); only `drey resume` starts it again");
+	      "the job is finished (the job finished); use `drey resume` to launch it again");
 }
 
 TEST(a_stop_and_a_cancel_from_outside_count_as_when_they_are_seen)
@@ -289,8 +289,9 @@ TEST(a_new_generation_that_names_the_savepoint_starts_the_job)
 			CHECK_STR(w.facts.candidates[w.decision.candidate].snapshot.path,
 				  STOPPED_AT);
 		else
-			CHECK_HAS(w.decision.reason,
-				  "or a new generation with restore.initialSavepoint: " STOPPED_AT);
+			CHECK_HAS(
+				w.decision.reason,
+				"or deploy a new generation with restore.initialSavepoint: " STOPPED_AT);
 		end(&w);
 	}
 }

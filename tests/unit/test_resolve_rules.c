@@ -80,7 +80,7 @@ TEST(a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old)
 	c = &w.facts.candidates[2];
 	c->integrity = INTEGRITY_UNCHECKED;
 	CHECK_STARTS_FROM(&w, CHK_A(9));
-	CHECK_HAS(w.decision.reason, "begun later, out of a backup: " CHK_A(9));
+	CHECK_HAS(w.decision.reason, "a later checkpoint, so they are from a backup: " CHK_A(9));
 	CHECK_INT(w.rounds, ==, 2); /* that one alone is looked at */
 	found_checkpoint(&w, JOB_A, 12)->integrity = INTEGRITY_UNREADABLE;
 	CHECK_DECIDES(&w, HOLD);
@@ -110,7 +110,7 @@ TEST(a_checkpoint_that_may_not_be_chosen_shows_an_old_map_as_well)
 	CHECK_GOES_ON(&w, SAVEPOINT);
 	w.facts.candidates[1].integrity = INTEGRITY_UNCHECKED;
 	CHECK_STARTS_FROM(&w, SAVEPOINT);
-	CHECK_HAS(w.decision.reason, "begun later, out of a backup: " CHK_A(375));
+	CHECK_HAS(w.decision.reason, "a later checkpoint, so they are from a backup: " CHK_A(375));
 	end(&w);
 }
 
@@ -153,7 +153,7 @@ TEST(what_rest_has_shown_was_acknowledged)
 	w.journal.launches[0].last_checkpoint_id = 8;
 	found_checkpoint(&w, JOB_A, 8);
 	CHECK_STARTS_FROM(&w, CHK_A(8));
-	CHECK_HAS(w.decision.reason, "older than what is known");
+	CHECK_HAS(w.decision.reason, "older than a known snapshot");
 	w.facts.candidates[1].snapshot.path[0] =
 		'x'; /* it is not there: the HA data are a backup */
 	snprintf(w.facts.candidates[1].snapshot.job_id, JOB_ID_BYTES, "%s", JOB_FOREIGN);
@@ -169,7 +169,7 @@ TEST(a_launch_whose_job_has_ended_is_not_gone_on_with)
 	begin_ha(&w);
 	w.journal.launches[0].job_ended = true;
 	CHECK_STARTS_FROM(&w, CHK_A(7));
-	CHECK_HAS(w.decision.reason, "come to its end");
+	CHECK_HAS(w.decision.reason, "its job has ended");
 	end(&w);
 }
 
@@ -552,7 +552,7 @@ TEST(ha_data_of_a_launch_that_the_journal_does_not_know_forbid_a_start)
 	begin_ha(&w);
 	old = in_ha(&w, found_savepoint(&w, JOB_FOREIGN, 0), JOB_C); /* older than all of ours */
 	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "job " JOB_C ", which was started from");
+	CHECK_HAS(w.decision.reason, "job " JOB_C ", started from");
 	CHECK_HAS(w.decision.reason, "drey resume --from PATH");
 	old->integrity = INTEGRITY_INCOMPLETE; /* it is gone, but was there */
 	CHECK_DECIDES(&w, HOLD);
@@ -579,7 +579,7 @@ TEST(ha_data_of_a_launch_that_the_journal_does_not_know_forbid_a_start)
 	facts_mark_ha(&w.facts.candidates[0], JOB_A, JOB_A);
 	CHECK_STR(w.facts.candidates[0].ha_job_id, JOB_A);
 	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "job " JOB_C ", which was started from");
+	CHECK_HAS(w.decision.reason, "job " JOB_C ", started from");
 	/* it has completed something since: the date tells */
 	found_checkpoint(&w, JOB_C, 6);
 	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");

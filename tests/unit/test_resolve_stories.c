@@ -136,10 +136,10 @@ TEST(s5_a_siblings_path_pasted_by_hand_holds)
 	/* a copy of our own state under another job id is one of ours */
 	with_operators(&w.facts.candidates[1], "pqx");
 	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
-	CHECK_HAS(w.decision.reason, "Flink refuses");
+	CHECK_HAS(w.decision.reason, "Flink rejects");
 	w.journal.intent.restore.allow_non_restored = true;
 	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
-	CHECK(!strstr(w.decision.reason, "Flink refuses"));
+	CHECK(!strstr(w.decision.reason, "Flink rejects"));
 	end(&w);
 }
 
@@ -294,7 +294,7 @@ TEST(s16_an_ha_backup_that_points_to_a_deleted_checkpoint_does_not_decide)
 	entry->recovery = INTEGRITY_DAMAGED;
 	same_as_ever(&w);
 	CHECK_STARTS_FROM(&w, CHK_A(40));
-	CHECK_HAS(w.decision.reason, "older than what is known");
+	CHECK_HAS(w.decision.reason, "older than a known snapshot");
 	end(&w);
 
 	/* the newest that is known is the deleted one: the next older, and said aloud */
@@ -594,7 +594,7 @@ TEST(p5_storage_that_comes_back_is_gone_on_with)
 	facts_set_source(&w.facts, SOURCE_CHECKPOINTS, SOURCE_UNREADABLE, "no route to host");
 	facts_set_source(&w.facts, SOURCE_HA, SOURCE_ABSENT, "no map");
 	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "looks again");
+	CHECK_HAS(w.decision.reason, "drey retries");
 	facts_set_source(&w.facts, SOURCE_CHECKPOINTS, SOURCE_PRESENT, "1 found");
 	found_checkpoint(&w, JOB_A, 7);
 	CHECK_STARTS_FROM(&w, CHK_A(7));

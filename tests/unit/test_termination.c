@@ -124,7 +124,7 @@ TEST(an_end_that_was_wanted_is_no_failure)
 	rig.life.journal.outcome.kind = OUTCOME_UNKNOWN;
 	CHECK(termination_is_failure(&rig.last, &rig.life));
 	rig_end(&rig);
-	rig_begin(&rig, PHASE_HOLDING, "do-not-restart is set");
+	rig_begin(&rig, PHASE_HOLDING, "do-not-restart is on");
 	rig.life.journal.intent.do_not_restart = true;
 	CHECK(!termination_is_failure(&rig.last, &rig.life));
 	rig_end(&rig);

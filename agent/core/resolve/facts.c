@@ -43,7 +43,7 @@ void facts_set_source(struct facts *facts, enum source_kind kind, enum source_st
 	xstrset(&facts->sources[kind].detail, detail);
 }
 
-/* The worst that is known of several; absent only when all are. */
+/* The worst of several; absent only when all are. */
 static enum source_state join(enum source_state a, enum source_state b)
 {
 	if (a == SOURCE_UNREADABLE || b == SOURCE_UNREADABLE)
@@ -195,8 +195,7 @@ struct candidate *facts_add(struct facts *facts, enum source_kind source,
 	uint64_t key = snapshot_path_key(snapshot->path);
 	struct candidate *candidate = NULL;
 
-	/* A listing names each path once, and may be long: only what comes from elsewhere is
-	 * compared. */
+	/* A listing names each path once and may be long: only other sources are compared. */
 	if (source != SOURCE_CHECKPOINTS && source != SOURCE_SAVEPOINTS)
 		candidate = find_path(facts, snapshot->path, key);
 	if (candidate) {

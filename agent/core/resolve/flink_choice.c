@@ -39,7 +39,7 @@ bool flink_obeys(const struct facts *facts, const struct decision *decision, con
 	}
 	if (choice.source == source && (!decided || snapshot_same_path(choice.path, decided)))
 		return true;
-	*ret_why = xasprintf("Flink would start job %s %s%s%s, and not %s%s as decided", job_id,
+	*ret_why = xasprintf("Flink would start job %s %s%s%s, but the decision is %s%s", job_id,
 			     choice.path ? "from " : "empty", choice.path ? choice.path : "",
 			     choice.source == FLINK_HA ? " (its own HA data)" : "",
 			     decided ? "from " : "empty", decided ? decided : "");

@@ -15,7 +15,7 @@ static const char *behind(const char *key, const char *prefix)
 	return strncmp(key, prefix, len) ? NULL : key + len;
 }
 
-/* The id in the key; NULL: it is no such key. */
+/* The id in the key; NULL: not such a key. */
 static const char *stored_id(const char *key, bool *ret_application)
 {
 	const char *id = behind(key, application_prefix);
@@ -77,7 +77,7 @@ bool ha_map_is_spent(const struct journal *journal, const char *job_id, const in
 	if (!launch || !launch->proven_unix_ms || launch->ended_unix_ms || launch->mismatched ||
 	    !strcmp(launch->job_id, job_id) || !is_ours(journal, job_id))
 		return false;
-	/* the restore point of the current launch: kept as long as that launch is */
+	/* keep the restore point of the current launch */
 	for (size_t i = 0; i < count; i++)
 		if (launch->restore_path && ids[i] == launch->restore_checkpoint_id &&
 		    strstr(launch->restore_path, job_id))

@@ -18,8 +18,8 @@ static int maker_by_id(const struct journal *journal, const char *job_id, size_t
 	return -1;
 }
 
-/* By what the journal has recorded, else by the names that Flink gives: <job id>/chk-<n> and
- * savepoint-<6 digits of the job id>-<random>. */
+/* According to the journal, else to the names that Flink gives: <job id>/chk-<n> and savepoint-<6
+ * digits of the job id>-<random>. */
 static int maker_by_path(const struct journal *journal, const char *path, int before)
 {
 	const char *name = path, *next;
@@ -54,15 +54,15 @@ int lineage_maker(const struct journal *journal, const struct snapshot *snapshot
 	return maker_by_path(journal, snapshot->path, count);
 }
 
-/* A launch whose start was never reported has run all the same when it left a snapshot, or HA data. One that
- * carries out a person's order counts from the moment that it was decided: the order has given up what there
- * was, and to go back to that because nobody saw the start would be against it. */
+/* A launch whose start was not reported did run if it left a snapshot or HA data. One that carries
+ * out a request counts from its decision on: the request abandoned what there was, and an
+ * unreported start must not bring that back. */
 static bool ran(const struct lineage *lineage, int index, const struct facts *facts)
 {
 	const struct journal *journal = lineage->journal;
 	const struct launch *launch = &journal->launches[index];
 
-	if (lineage->strayed[index]) /* what it has made descends from nobody knows what */
+	if (lineage->strayed[index]) /* the origin of what it made is unknown */
 		return false;
 	if (launch->started_unix_ms || launch->last_checkpoint_id ||
 	    (launch->request_token && !launch->never_started))
@@ -95,10 +95,11 @@ bool lineage_has_left_state(const struct journal *journal, const struct facts *f
 	return false;
 }
 
-/* ---- launches that have restored something else ---- */
+/* ---- launches that restored something else ---- */
 
-/* The launch that began this job. One that goes on with it has the same job id, and an entry of Flink's HA for its restore
- * point, which can be newer than what the job made before; whether that is so is known while the first is on record. */
+/* The launch that began this job. A launch that continues it has the same job id, and an entry in
+ * Flink's HA for its restore point, which can be newer than what the job made before. This can be
+ * checked only while the first launch is in the journal. */
 static const struct launch *first_of_job(const struct journal *journal, const char *job_id)
 {
 	for (size_t i = 0; i < journal->launch_count; i++) {
@@ -150,7 +151,8 @@ static int last_that_ran(const struct lineage *lineage, int index, const struct 
 	return index;
 }
 
-/* From a launch back to the root of its branch, which is returned when none of ours made it. */
+/* From a launch back to the root of its branch, which is returned when no launch of ours made
+ * it. */
 static const char *follow(const struct lineage *lineage, int i, int64_t *limits)
 {
 	const struct journal *journal = lineage->journal;
@@ -162,9 +164,9 @@ static const char *follow(const struct lineage *lineage, int i, int64_t *limits)
 		limits[i] = limit;
 		if (!launch->restore_path || lineage->strayed[i])
 			return NULL;
-		/* The ids of a lineage only grow. Where one is lower than that of the launch before, what that one
-		 * restored was something else than was decided, and nobody saw it: what it was to start from has
-		 * no part in this branch. */
+		/* The ids of a lineage only grow. If a launch has a lower id than its predecessor,
+		 * the predecessor restored something other than was decided, unobserved, and its
+		 * intended restore point has no part in this branch. */
 		if (launch->restore_checkpoint_id < limit)
 			limit = launch->restore_checkpoint_id;
 		i = maker_by_path(journal, launch->restore_path, i);
@@ -174,8 +176,9 @@ static const char *follow(const struct lineage *lineage, int i, int64_t *limits)
 	return NULL;
 }
 
-/* It was drey's own choice, and its job was never seen to run. One that has run may have aborted the transactions of
- * what it did not start from: to go on from that would lose what they held. */
+/* drey chose it without a request, and its job was never seen running. A job that ran may have
+ * aborted the transactions of what it did not start from; continuing from that would lose their
+ * content. */
 static bool was_in_vain(const struct lineage *lineage, int index, const struct facts *facts)
 {
 	const struct launch *launch = &lineage->journal->launches[index];
@@ -188,7 +191,7 @@ static bool was_in_vain(const struct lineage *lineage, int index, const struct f
 	return !lineage_has_left_state(lineage->journal, facts, index);
 }
 
-/* True when a launch was started from the branch whose limits are given. */
+/* True when a launch was started from the branch with these limits. */
 static bool went_back_on(const struct lineage *lineage, int index, const int64_t *limits)
 {
 	const struct launch *launch = &lineage->journal->launches[index];
@@ -197,7 +200,7 @@ static bool went_back_on(const struct lineage *lineage, int index, const int64_t
 	return maker >= 0 && launch->restore_checkpoint_id <= limits[maker];
 }
 
-/* What the last starts went back from, when none of them has come to run. */
+/* What the last starts went back from, if none of them got to run. */
 static void keep_what_was_left(struct lineage *lineage, const struct facts *facts)
 {
 	size_t count = lineage->journal->launch_count;

@@ -31,7 +31,7 @@ static bool is_there(const struct lineage_dirs *dirs, enum snapshot_kind kind, c
 	return false;
 }
 
-/* `configured`: is looked at anyway. */
+/* `configured`: is listed anyway. */
 static void add(struct lineage_dirs *dirs, enum snapshot_kind kind, const char *dir, bool only_ours,
 		const char *configured)
 {
@@ -48,8 +48,8 @@ static void add(struct lineage_dirs *dirs, enum snapshot_kind kind, const char *
 	*to = (struct lineage_dir){.kind = kind, .dir = xstrdup(dir), .only_ours = only_ours};
 }
 
-/* What lies where it was told to is looked for as in the configured directories; where the job's own code has
- * put it, others may write who have nothing to do with this application. */
+/* In a directory that the launch was given, all snapshots count as in the configured ones. In one
+ * that the job's own code chose, other applications may write as well. */
 static void add_launch(struct lineage_dirs *dirs, const struct launch *launch,
 		       const char *checkpoint_dir, const char *savepoint_dir)
 {
@@ -94,7 +94,7 @@ size_t lineage_ha_clusters(const struct journal *journal, const char *current,
 			known = !strcmp(ret_ids[k], launch->ha_cluster_id);
 		if (launch->never_started)
 			continue;
-		/* a job that has come to its end leaves nothing there that could be newer */
+		/* an ended job leaves nothing there that could be newer */
 		if (!known && !launch->job_ended)
 			ret_ids[count++] = launch->ha_cluster_id;
 		if (launch->proven_unix_ms || launch->request_token)

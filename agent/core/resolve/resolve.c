@@ -23,18 +23,18 @@ bool source_is_unreadable(struct inquiry *in)
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		const struct source_fact *source = &in->facts->sources[i];
 
-		/* journal, request and results were dealt with before; the initial savepoint is older than all else */
+		/* decided before: journal, request and results; the initial savepoint is older than
+		 * everything else */
 		if (i == SOURCE_JOURNAL || i == SOURCE_REQUEST || i == SOURCE_INITIAL ||
 		    i == SOURCE_RESULTS || source->state != SOURCE_UNREADABLE)
 			continue;
-		inquiry_hold(
-			in, i == SOURCE_HA ? CAUSE_HA_UNREADABLE : CAUSE_STORAGE_UNREADABLE,
-			RULE_UNREADABLE,
-			"the %s cannot be read and could hold newer state: %s; drey looks again",
-			i == SOURCE_HA        ? "HA data of Flink"
-			: i == SOURCE_LINEAGE ? "directories in which this job wrote before"
-					      : source_kind_name((enum source_kind)i),
-			inquiry_detail(source->detail));
+		inquiry_hold(in, i == SOURCE_HA ? CAUSE_HA_UNREADABLE : CAUSE_STORAGE_UNREADABLE,
+			     RULE_UNREADABLE,
+			     "the %s cannot be read and may have newer state: %s; drey retries",
+			     i == SOURCE_HA        ? "Flink HA data"
+			     : i == SOURCE_LINEAGE ? "earlier directories of this job"
+						   : source_kind_name((enum source_kind)i),
+			     inquiry_detail(source->detail));
 		return true;
 	}
 	return false;
@@ -54,40 +54,40 @@ struct row {
 	const char *question;
 };
 
-/* The first that decides ends it. A rule that stands here twice is asked at two times: an order that was not carried out
- * yet overrides what cannot be read, one that is repeated does not. */
+/* The first that decides ends the search. A rule that appears twice is asked at two points: a new
+ * request overrides sources that cannot be read, a repeated one does not. */
 static const struct row rules[] = {
 	{RULE_OPERATION, operation_decides,
 	 "Flink ended during a savepoint or a stop, and its result is not known"},
 	{RULE_DESIRED_STATE, desired_state_parks,
-	 "do-not-restart is set, or the desired state is not running"},
-	{RULE_OUTCOME, outcome_parks, "the outcome on record forbids a start"},
+	 "do-not-restart is on, or the desired state is not running"},
+	{RULE_OUTCOME, outcome_parks, "the recorded outcome forbids a launch"},
 	{RULE_UNREADABLE, journal_is_unreadable, "the journal cannot be read"},
-	{RULE_REQUEST, request_decides, "a restore request was not carried out yet"},
-	{RULE_OUTCOME, result_decides, "Flink has recorded that the last launch came to its end"},
+	{RULE_REQUEST, request_decides, "a restore request has not been carried out yet"},
+	{RULE_OUTCOME, result_decides, "Flink has recorded that the last job ended"},
 	{RULE_UNREADABLE, source_decides, "another source cannot be read"},
 	{RULE_REQUEST, repeated_request_decides,
-	 "the launch of a restore request has left nothing of its own"},
+	 "the launch of a restore request has left no state of its own"},
 	{RULE_NEWEST, stateless_decides, "the job is declared stateless"},
 	{RULE_NEWEST, stateless_upgrade_decides, "the upgrade is declared stateless"},
-	{RULE_NOTHING, lost_journal_decides,
-	 "the journal knows of no launch, but there are snapshots"},
+	{RULE_NOTHING, lost_journal_decides, "the journal has no launch, but there are snapshots"},
 	{RULE_UNREADABLE, unknown_age_decides,
 	 "a snapshot that cannot be read could be the newest"},
-	{RULE_CONTINUE, continue_decides, "the last launch can go on with Flink's own HA data"},
+	{RULE_CONTINUE, continue_decides, "the last launch can continue with Flink's own HA data"},
 	{RULE_NEWEST, newest_decides, "the newest usable snapshot of the lineage"},
 	{RULE_NOTHING, nothing_decides, "there is nothing to start from"},
 };
 
-/* What was decided may still be forbidden: each of these turns a start into a hold. */
+/* Each of these turns a decided start into a hold. */
 static const struct row vetoes[] = {
 	{RULE_NEWEST, unknown_launch_forbids,
-	 "Flink's HA data have a job that the journal does not know"},
-	{RULE_NEWEST, foreign_forbids, "something newer is there that no launch of ours has made"},
+	 "Flink's HA data have a job that is not in the journal"},
+	{RULE_NEWEST, foreign_forbids,
+	 "there is a newer snapshot that no launch of this application made"},
 	{RULE_NEWEST, age_forbids, "it is older than restore.maxAge"},
 	{RULE_NEWEST, promise_forbids, "the job was stopped with another savepoint"},
 	{RULE_CONTINUE, leftovers_forbid,
-	 "another Flink may hold the lock, and old jobs are left in Flink's HA data"},
+	 "another Flink may own the leader lock, and Flink's HA data still have old jobs"},
 };
 
 bool resolve_row(bool veto, size_t index, enum rule *ret_rule, const char **ret_question)
@@ -129,9 +129,7 @@ static void tell_permission(struct inquiry *in)
 	if (decision->kind == DECISION_START_EMPTY)
 		decision->allow_non_restored = false;
 	else if (decision->kind == DECISION_START_FROM)
-		inquiry_add(
-			in,
-			"; state that the job does not have may be left out, as a person has asked for this start");
+		inquiry_add(in, "; state without a matching operator may be dropped, as requested");
 }
 
 void resolve(const struct journal *journal, struct facts *facts, const struct policy *policy,

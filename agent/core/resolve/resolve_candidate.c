@@ -1,5 +1,5 @@
 /*
- * What a candidate is, and which of two is newer: what several rules ask.
+ * What a candidate is, and which of two is newer. Shared by several rules.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static int compare_numbers(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Nothing is left to the order in which they were found. */
+/* The result does not depend on the order in which they were found. */
 int candidate_compare_age(const struct snapshot *a, const struct snapshot *b, bool by_id)
 {
 	int by_number = compare_numbers(b->checkpoint_id, a->checkpoint_id);

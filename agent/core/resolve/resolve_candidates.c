@@ -1,5 +1,5 @@
 /*
- * Rule 6: which candidates count, in which order, and the newest of them that can be used.
+ * Rule 6: which candidates count, in which order, and the newest usable one.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "core/resolve/resolve_internal.h"
 
-/* How long the record of a verification is trusted: long enough for a crash loop. */
+/* How long a recorded verification is trusted: long enough for a crash loop. */
 #define TRUSTED_MS (10 * 60 * INT64_C(1000))
 
 /* ---- which count ---- */
@@ -19,8 +19,8 @@ static void judge_foreign(struct inquiry *in, struct candidate *c)
 	const struct snapshot *s = &c->snapshot;
 
 	if (in->lineage.tip < 0 && c->source == SOURCE_JOURNAL)
-		return; /* recorded, and nothing tells of a later branch */
-	/* what cannot be looked at and has no owner in its name may well be ours */
+		return; /* recorded, and nothing shows a later branch */
+	/* an unreadable one without a job id in its name may be ours */
 	if (!*s->job_id && c->integrity == INTEGRITY_UNREADABLE && !candidate_is_initial(c))
 		return;
 	if (candidate_is_initial(c))
@@ -32,7 +32,7 @@ static void judge_foreign(struct inquiry *in, struct candidate *c)
 			      *s->job_id ? s->job_id : "(unknown)");
 }
 
-/* Rejects c when it may not be chosen by what it is, whatever its content. */
+/* Rejects c by what it is, whatever its content. */
 static void judge_identity(struct inquiry *in, struct candidate *c)
 {
 	const struct snapshot *s = &c->snapshot;
@@ -41,19 +41,18 @@ static void judge_identity(struct inquiry *in, struct candidate *c)
 		return;
 	if (candidate_is_tainted(in, c)) {
 		inquiry_judge(c, VERDICT_REJECTED,
-			      "made by a launch that had restored something else than was decided");
+			      "made by a launch that restored something other than was decided");
 		return;
 	}
 	if (in->policy->restore == POLICY_SAVEPOINT && s->kind == SNAPSHOT_CHECKPOINT &&
 	    !candidate_is_initial(c) && !lineage_is_origin(&in->lineage, s)) {
-		inquiry_judge(c, VERDICT_REJECTED, "the restore policy takes savepoints only");
+		inquiry_judge(c, VERDICT_REJECTED, "restore.policy allows savepoints only");
 		return;
 	}
 	if (inquiry_never_ran(in)) {
-		/* no lineage is known: all of it counts, or none */
+		/* the lineage is unknown: all of them count, or none */
 		if (!in->policy->adopt)
-			inquiry_judge(c, VERDICT_REJECTED,
-				      "no launch that the journal knows of has made it");
+			inquiry_judge(c, VERDICT_REJECTED, "made by no launch in the journal");
 		return;
 	}
 	switch (lineage_place(&in->lineage, s)) {
@@ -71,8 +70,8 @@ static void judge_identity(struct inquiry *in, struct candidate *c)
 
 /* ---- newest first -----------------------------------------------------------------------------
  *
- * Inside a lineage the checkpoint id is the order. Without a journal it is so between snapshots of
- * one job only; the jobs then are compared by when their newest was completed. */
+ * Within a lineage the checkpoint id decides. Without a journal it decides only between snapshots of
+ * one job; jobs are then compared by the completion time of their newest snapshot. */
 
 static int compare_groups(const struct inquiry *in, const struct snapshot *a,
 			  const struct snapshot *b)
@@ -120,7 +119,7 @@ static struct candidate *newest_open(struct inquiry *in)
 	return best;
 }
 
-/* The one that is left when there is no other. */
+/* The one to use when there is no other. */
 static struct candidate *open_fallback(struct inquiry *in)
 {
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
@@ -138,7 +137,8 @@ static bool too_new(const struct inquiry *in, const struct candidate *c)
 	       c->metadata_version > in->facts->max_metadata_version;
 }
 
-/* The last launch was to start from it and has not shown that it could: a file may be gone. */
+/* The last launch was decided to start from it and did not report the restore: a file may be
+ * missing. */
 static bool is_suspect(const struct inquiry *in, const struct candidate *c)
 {
 	const struct launch *launch = journal_launch_const(in->journal);
@@ -147,8 +147,8 @@ static bool is_suspect(const struct inquiry *in, const struct candidate *c)
 	       snapshot_same_path(launch->restore_path, c->snapshot.path);
 }
 
-/* It was verified some minutes ago, and its _metadata is still the one that was read then. Damage is
- * never remembered: it may have been repaired. */
+/* It was verified a few minutes ago, and its _metadata has not changed since. Damage is never
+ * remembered: it may have been repaired. */
 static bool is_trusted(struct inquiry *in, struct candidate *c)
 {
 	struct snapshot *s = &c->snapshot;
@@ -177,7 +177,7 @@ static bool is_trusted(struct inquiry *in, struct candidate *c)
 	return false;
 }
 
-/* A person who names the checkpoint (rule 4) takes the risk: of the Flink that is started then. */
+/* A person who requests the checkpoint (rule 4) takes the risk for the Flink that runs then. */
 static bool line_forbids(struct inquiry *in, struct candidate *c, enum rule rule)
 {
 	const char *theirs =
@@ -185,13 +185,11 @@ static bool line_forbids(struct inquiry *in, struct candidate *c, enum rule rule
 
 	if (!theirs)
 		return false;
-	inquiry_judge(c, VERDICT_REJECTED, "a checkpoint of Flink %s, another line than %s", theirs,
+	inquiry_judge(c, VERDICT_REJECTED, "a checkpoint of Flink %s, not of line %s", theirs,
 		      in->policy->flink_version);
 	inquiry_hold(
 		in, CAUSE_SAVEPOINT_REQUIRED, rule,
-		"the newest state %s is a checkpoint of Flink %s, and Flink %s needs a savepoint "
-		"of it; start Flink %s again and stop it with a savepoint, or take the risk "
-		"with `drey resume --from %s`",
+		"the newest state %s is a checkpoint of Flink %s, but Flink %s needs a savepoint; start Flink %s again and stop it with a savepoint, or accept the risk with `drey resume --from %s`",
 		c->snapshot.path, theirs, in->policy->flink_version, theirs, c->snapshot.path);
 	return true;
 }
@@ -204,11 +202,11 @@ void candidate_take(struct inquiry *in, struct candidate *c, enum rule rule, con
 	}
 	if (too_new(in, c)) {
 		inquiry_judge(c, VERDICT_REJECTED,
-			      "_metadata version %d is newer than this Flink reads (%d)",
+			      "_metadata version %d is newer than this Flink can read (%d)",
 			      c->metadata_version, in->facts->max_metadata_version);
 		inquiry_hold(
 			in, CAUSE_FLINK_TOO_OLD, rule,
-			"%s was written by a newer Flink (_metadata version %d, this Flink reads up to %d); start the Flink version that wrote it",
+			"%s was written by a newer Flink (_metadata version %d, this Flink reads up to %d); deploy the Flink version that wrote it",
 			c->snapshot.path, c->metadata_version, in->facts->max_metadata_version);
 		return;
 	}
@@ -221,7 +219,7 @@ void candidate_take(struct inquiry *in, struct candidate *c, enum rule rule, con
 		       c->snapshot.checkpoint_id);
 }
 
-/* When it was completed, as the storage or the journal tells; 0 = not known. */
+/* When it was completed, according to the storage or the journal; 0 = not known. */
 static int64_t completed(const struct inquiry *in, const struct candidate *c)
 {
 	const struct journal *journal = in->journal;
@@ -261,15 +259,14 @@ bool age_forbids(struct inquiry *in)
 		      completed_ms ? " old" : "", limit);
 	inquiry_hold(
 		in, CAUSE_STATE_TOO_OLD, RULE_NEWEST,
-		"the newest usable state is %s%s, more than restore.maxAge (%s) allows; `drey resume --from %s` takes it once all the same",
+		"the newest usable snapshot is %s%s, but restore.maxAge is %s; use `drey resume --from %s` to restore it anyway",
 		age, completed_ms ? " old" : "", limit, c->snapshot.path);
 	return true;
 }
 
 /* ---- choosing ---- */
 
-/* Something of ours at least as new as `id` was found and is proven damaged: that loss is known and
- * loud. */
+/* One of ours at least as new as `id` was found and is proven damaged: that loss is reported. */
 static bool loss_is_known(const struct inquiry *in, int64_t id)
 {
 	for (size_t i = 0; i < in->order_count; i++) {
@@ -281,7 +278,7 @@ static bool loss_is_known(const struct inquiry *in, int64_t id)
 	return false;
 }
 
-/* Whatever was found under this path tells more than the record: the checkpoint id, or the damage. */
+/* What was found at this path, an id or damage, replaces the record. */
 static bool is_found(const struct inquiry *in, const char *path)
 {
 	for (size_t i = 0; i < in->facts->candidate_count; i++) {
@@ -298,7 +295,7 @@ const struct snapshot *candidate_vanished(const struct inquiry *in, const struct
 {
 	const struct journal *journal = in->journal;
 	int64_t completed_ms = completed(in, c);
-	/* the last launch began after that; a backup that was put back has newer dates */
+	/* the last launch began after that; snapshots copied from a backup have newer dates */
 	bool before = lineage_maker(journal, &c->snapshot) != in->lineage.tip;
 
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
@@ -312,15 +309,14 @@ const struct snapshot *candidate_vanished(const struct inquiry *in, const struct
 	return NULL;
 }
 
-/* What Flink has told of is not to be found, and was gone before anybody could look at it. */
+/* Flink reported it, but it disappeared before drey could check it. */
 static void hold_for_vanished(struct inquiry *in, struct candidate *c, const struct snapshot *gone)
 {
-	inquiry_judge(c, VERDICT_REJECTED, "older than %s, which Flink has completed", gone->path);
-	inquiry_hold(
-		in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
-		"Flink has completed %s, but it is not to be found; the newest found is %s (%" PRId64
-		"); bring it back, or accept the loss with `drey resume --from %s`",
-		gone->path, c->snapshot.path, c->snapshot.checkpoint_id, c->snapshot.path);
+	inquiry_judge(c, VERDICT_REJECTED, "older than %s, which Flink completed", gone->path);
+	inquiry_hold(in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
+		     "Flink completed %s, but it was not found; the newest found is %s (%" PRId64
+		     "); restore the missing one, or accept the loss with `drey resume --from %s`",
+		     gone->path, c->snapshot.path, c->snapshot.checkpoint_id, c->snapshot.path);
 }
 
 static void choose(struct inquiry *in, struct candidate *c)
@@ -329,19 +325,19 @@ static void choose(struct inquiry *in, struct candidate *c)
 	const char *path = NULL;
 	int64_t known = lineage_newest(&in->lineage, in->policy->restore == POLICY_LATEST, &path);
 
-	candidate_take(in, c, RULE_NEWEST, "newest usable state");
+	candidate_take(in, c, RULE_NEWEST, "newest usable snapshot");
 	if (in->decision->kind != DECISION_START_FROM)
 		return;
 	if (c->snapshot.checkpoint_id < known && !loss_is_known(in, known)) {
-		inquiry_judge(c, VERDICT_REJECTED,
-			      "older than checkpoint id %" PRId64 ", which is known", known);
-		inquiry_hold(in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
-			     "checkpoint id %" PRId64
-			     " (%s) was completed but is not to be found; the newest found is %s "
-			     "(%" PRId64 "); bring it back, or accept the loss with `drey resume "
-			     "--from %s`",
-			     known, path ? path : "path not known", c->snapshot.path,
-			     c->snapshot.checkpoint_id, c->snapshot.path);
+		inquiry_judge(c, VERDICT_REJECTED, "older than the known checkpoint id %" PRId64,
+			      known);
+		inquiry_hold(
+			in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
+			"checkpoint id %" PRId64
+			" (%s) was completed but not found; the newest found is %s (%" PRId64
+			"); restore the missing one, or accept the loss with `drey resume --from %s`",
+			known, path ? path : "unknown path", c->snapshot.path,
+			c->snapshot.checkpoint_id, c->snapshot.path);
 		return;
 	}
 	if (gone) {
@@ -355,13 +351,12 @@ static void choose(struct inquiry *in, struct candidate *c)
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
 		if (in->facts->candidates[i].verdict == VERDICT_NONE &&
 		    candidate_is_fallback(in, &in->facts->candidates[i]))
-			inquiry_judge(
-				&in->facts->candidates[i], VERDICT_OLDER,
-				"the initial savepoint counts only when there is nothing newer");
+			inquiry_judge(&in->facts->candidates[i], VERDICT_OLDER,
+				      "the initial savepoint counts only if nothing is newer");
 	inquiry_judge_rest(in, VERDICT_OLDER, "older than the chosen one");
 }
 
-/* What may be newer than its name says. True when that has to be settled first. */
+/* One that may be newer than its name says. True when this must be settled first. */
 static bool age_unknown(struct inquiry *in)
 {
 	for (size_t i = 0; i < in->order_count; i++) {
@@ -371,7 +366,7 @@ static bool age_unknown(struct inquiry *in)
 			continue;
 		if (c->integrity == INTEGRITY_UNREADABLE) {
 			inquiry_hold(in, CAUSE_SNAPSHOT_UNREADABLE, RULE_UNREADABLE,
-				     "%s cannot be read and could be the newest: %s",
+				     "%s cannot be read and may be the newest: %s",
 				     c->snapshot.path, inquiry_detail(c->detail));
 			return true;
 		}
@@ -383,7 +378,7 @@ static bool age_unknown(struct inquiry *in)
 	return false;
 }
 
-/* True when c, the newest that is left, leads to a decision or a question; else judged. */
+/* True when c, the newest remaining one, leads to a decision or a question; else it is judged. */
 static bool candidate_decides(struct inquiry *in, struct candidate *c)
 {
 	if (c->integrity == INTEGRITY_UNREADABLE) {
@@ -425,7 +420,7 @@ bool newest_decides(struct inquiry *in)
 	while ((c = newest_open(in)))
 		if (candidate_decides(in, c))
 			return true;
-	/* something of ours was there once and is newer: no way back behind it */
+	/* a newer snapshot of ours existed: do not go back behind it */
 	if (candidate_trace(in) || lineage_newest(&in->lineage, true, &path))
 		return false;
 	while ((c = open_fallback(in)))

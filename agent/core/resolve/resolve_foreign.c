@@ -1,9 +1,9 @@
 /*
- * Rule 6: what no launch of ours has made.
+ * Rule 6: snapshots that no launch of this application made.
  *
- * Such snapshots are never taken by themselves. But when they are newer than all that is ours, the
- * journal may be lost or come from a backup, and the newest state may well be theirs: then nothing
- * is started before a person has looked, unless it is certain that they belong to another job.
+ * drey never takes them automatically. But when they are newer than all of ours, the journal may be
+ * lost or from a backup, and theirs may be the newest state: drey then holds until a person
+ * decides, unless they certainly belong to another job.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,8 +13,7 @@
 #include "core/resolve/resolve_internal.h"
 
 #define WAYS_OUT                                                                                   \
-	"`drey resume --from PATH` starts from one of them, and `restore.foreign: ignore` is for " \
-	"directories that are shared with other applications"
+	"use `drey resume --from PATH` to start from one of them, or set `restore.foreign: ignore` if other applications use these directories too"
 
 /* ---- operator ids ---- */
 
@@ -41,22 +40,23 @@ enum operators operators_compare(const struct candidate *left, const struct cand
 
 /* ---- what can only be ours ---- */
 
-/* Flink's HA data of this application name it, or its job id is one that only this application gives. Whoever
- * else writes into the directories cannot have made it, so no policy about others is about it. */
+/* Flink's HA data of this application name it, or its job id is one that only this application
+ * uses. No other application can have made it, so the policy about foreign snapshots does not
+ * apply. */
 static bool is_surely_ours(const struct inquiry *in, const struct candidate *c)
 {
 	return c->in_ha || facts_is_own_job(in->facts, c->snapshot.job_id);
 }
 
-/* Is it left alone, because others write here, too? */
+/* Ignored, because the directories are shared with other applications. */
 static bool is_ignored(const struct inquiry *in, const struct candidate *c)
 {
 	return in->policy->foreign == FOREIGN_IGNORE && !is_surely_ours(in, c);
 }
 
-/* ---- a journal that knows of nothing ---- */
+/* ---- a journal without launches ---- */
 
-/* Surely older than `base`. The date of one that was copied here from elsewhere means nothing. */
+/* Certainly older than `base`. The date of a snapshot that was copied here means nothing. */
 static bool is_behind(const struct candidate *c, const struct candidate *base)
 {
 	const struct snapshot *a = &c->snapshot, *b = &base->snapshot;
@@ -68,7 +68,7 @@ static bool is_behind(const struct candidate *c, const struct candidate *base)
 	       a->completed_unix_ms < b->completed_unix_ms;
 }
 
-/* The newest of what was found and is not plainly older than `base` (NULL = all of it), and how many there
+/* The newest candidate that is not clearly older than `base` (NULL = of all), and how many there
  * are. */
 static const struct candidate *newest_found(const struct inquiry *in, const struct candidate *base,
 					    size_t *ret_count)
@@ -106,17 +106,14 @@ bool journal_is_lost(struct inquiry *in)
 		return false;
 	inquiry_hold(
 		in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
-		"the journal knows of no launch that ran, but %zu snapshots%s were found, "
-		"the newest %s: "
-		"the journal may be lost%s; `drey resume "
-		"--from %s` starts from it, `drey resume --empty` without state%s",
+		"the journal has no launch that ran, but %zu snapshots%s were found, the newest %s: the journal may be lost%s; use `drey resume --from %s` to start from it, or `drey resume --empty` to start without state%s",
 		count, initial ? " that may be newer than the initial savepoint" : "",
 		newest->snapshot.path,
-		is_surely_ours(in, newest) ? "" : ", or they are another application's",
+		is_surely_ours(in, newest) ? "" : ", or they belong to another application",
 		newest->snapshot.path,
 		is_surely_ours(in, newest)
 			? ""
-			: ", and `restore.foreign: ignore` is for directories that are shared");
+			: "; set `restore.foreign: ignore` if other applications use these directories too");
 	return true;
 }
 
@@ -133,22 +130,19 @@ bool undated_request_holds(struct inquiry *in)
 	newest = newest_found(in, wanted, &count);
 	if (!newest)
 		return false;
-	inquiry_judge_rest(in, VERDICT_REJECTED, "a person has to say what is to be started from");
+	inquiry_judge_rest(in, VERDICT_REJECTED,
+			   "drey cannot tell whether the restore request is old");
 	inquiry_hold(
 		in, CAUSE_REQUEST_MAY_BE_OLD, RULE_REQUEST,
-		"the restore request %s stood there when drey began, and may have been carried "
-		"out before the journal was lost: it knows of no launch, but %zu snapshots "
-		"are not older than what is asked for, the newest %s; if the request is meant "
-		"now, repeat it with a new token or by `drey resume`, else `drey resume "
-		"--from PATH`",
+		"the restore request %s was already there when drey first read its inputs, and may have been carried out before the journal was lost: the journal has no launch, but %zu snapshots are not older than the requested one, the newest %s; to confirm the request, repeat it with a new token or with `drey resume`, else use `drey resume --from PATH`",
 		request->token, count, newest->snapshot.path);
 	return true;
 }
 
-/* ---- a journal that knows of too little ---- */
+/* ---- a journal with too few launches ---- */
 
-/* Of a launch of ours that the journal has forgotten but for its id; or known, although not of our
- * making: a launch was started from it once, or it was recorded. */
+/* Made by a launch of which the journal has only the job id left; or not made by this application
+ * but known, because a launch was started from it or because it was recorded. */
 static bool is_known(const struct journal *journal, const struct snapshot *snapshot)
 {
 	if (journal_is_former_job(journal, snapshot->job_id))
@@ -159,7 +153,7 @@ static bool is_known(const struct journal *journal, const struct snapshot *snaps
 	return journal_snapshot(journal, snapshot->path);
 }
 
-/* One that is damaged is of no use any more, but it tells that there was newer state. */
+/* A damaged one is useless, but shows that there was newer state. */
 static bool is_foreign(const struct inquiry *in, const struct candidate *c)
 {
 	return (facts_is_listed(c->source) || c->source == SOURCE_HA) &&
@@ -168,7 +162,7 @@ static bool is_foreign(const struct inquiry *in, const struct candidate *c)
 	       !is_known(in->journal, &c->snapshot) && !is_ignored(in, c);
 }
 
-/* When the newest of ours was completed, on the storage where `c` lies if there is one. */
+/* When our newest was completed; on the storage of `c` if one of ours is there. */
 static int64_t newest_own_ms(const struct inquiry *in, const struct candidate *c)
 {
 	const struct launch *tip =
@@ -202,8 +196,8 @@ static const struct candidate *own_with_operators(struct inquiry *in)
 	return &in->facts->candidates[in->decision->candidate];
 }
 
-/* Another snapshot of the same job has none of our operators. (The six digits of a savepoint's name are too few to
- * be surely ours.) */
+/* Another snapshot of the same job has none of our operators. (The six digits in a savepoint's name
+ * do not prove that it is ours.) */
 static bool is_of_another_job(const struct inquiry *in, const struct candidate *own,
 			      const struct candidate *c)
 {
@@ -220,7 +214,7 @@ static bool is_of_another_job(const struct inquiry *in, const struct candidate *
 	return false;
 }
 
-/* A request of unknown age names it, or something newer: then its person knew of it. */
+/* A request of unknown age names it or something newer, so its author knew of it. */
 static bool is_asked_for(const struct inquiry *in, const struct candidate *c)
 {
 	const struct decision *decision = in->decision;
@@ -235,7 +229,7 @@ static bool is_asked_for(const struct inquiry *in, const struct candidate *c)
 static struct candidate *newest_foreign(struct inquiry *in, const struct candidate *own)
 {
 	struct candidate *newest = NULL;
-	const char *place = NULL; /* for which own_ms was found */
+	const char *place = NULL; /* own_ms is valid for its storage */
 	int64_t own_ms = 0;
 
 	for (size_t i = 0; i < in->facts->candidate_count; i++) {
@@ -246,15 +240,16 @@ static struct candidate *newest_foreign(struct inquiry *in, const struct candida
 		if (!place || !snapshot_same_storage(place, c->snapshot.path)) {
 			place = c->snapshot.path;
 			own_ms = newest_own_ms(in, c);
-			/* what was there already, the person has judged */
+			/* the author of the request knew what existed then */
 			if (own_ms < in->judged_unix_ms)
 				own_ms = in->judged_unix_ms;
 		}
 		if (c->snapshot.completed_unix_ms <= own_ms || is_asked_for(in, c))
 			continue;
 		if (is_of_another_job(in, own, c)) {
-			inquiry_judge(c, VERDICT_REJECTED,
-				      "another job's: it has none of the operators of this one");
+			inquiry_judge(
+				c, VERDICT_REJECTED,
+				"belongs to another job: it has none of the operators of this application");
 			continue;
 		}
 		if (!newest || candidate_compare_age(&c->snapshot, &newest->snapshot, false) < 0)
@@ -271,7 +266,7 @@ bool foreign_matters(const struct inquiry *in)
 	return false;
 }
 
-/* ---- a launch that has left nothing but its HA data ---- */
+/* ---- a launch that left only its HA data ---- */
 
 static bool is_made_by(const struct candidate *c, const char *job_id)
 {
@@ -281,7 +276,7 @@ static bool is_made_by(const struct candidate *c, const char *job_id)
 		      : strstr(c->snapshot.path, job_id) != NULL;
 }
 
-/* It has completed something: the date of that tells whether it is newer than what is ours. */
+/* It has completed something, whose date shows whether it is newer than ours. */
 static bool job_left_state(const struct inquiry *in, const char *job_id)
 {
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
@@ -291,10 +286,10 @@ static bool job_left_state(const struct inquiry *in, const char *job_id)
 	return false;
 }
 
-/* What a job was started from is in its HA data before it completes anything itself. Flink's HA is this
- * application's alone, so a job that no launch in the journal had is a later launch of ours, and whoever has
- * decided it has left what the journal takes for the newest state. NULL = there is none, or it was started from
- * what was decided now. */
+/* Flink's HA data name what a job was started from before the job completes anything. They belong
+ * to this application alone, so a job that no launch in the journal had is a later launch of ours,
+ * which was not started from what the journal takes for the newest state. NULL = there is none, or
+ * it was started from what was decided now. */
 static const struct candidate *unknown_launch(const struct inquiry *in, const char **ret_job)
 {
 	const struct decision *decision = in->decision;
@@ -313,8 +308,8 @@ static const struct candidate *unknown_launch(const struct inquiry *in, const ch
 	return NULL;
 }
 
-/* A person's order is the way out, unless nobody knows when it was made: the order in which the two came is
- * not known. */
+/* A request of a person resolves this, unless its age is unknown: it may be older than that
+ * launch. */
 bool unknown_launch_forbids(struct inquiry *in)
 {
 	const struct candidate *c;
@@ -326,13 +321,11 @@ bool unknown_launch_forbids(struct inquiry *in)
 	if (in->decision->kind != DECISION_START_EMPTY)
 		inquiry_judge(
 			&in->facts->candidates[in->decision->candidate], VERDICT_REJECTED,
-			"a launch that the journal does not know was started from something else");
-	inquiry_hold(in, CAUSE_UNKNOWN_LAUNCH, RULE_NEWEST,
-		     "Flink's HA has job %s, which was started from %s, and no launch in the "
-		     "journal had this job id: the journal may be from a backup; `drey resume "
-		     "--from PATH` says what to start from, `drey resume --empty` starts without "
-		     "state",
-		     job, c->snapshot.path);
+			"a launch that is not in the journal was started from another snapshot");
+	inquiry_hold(
+		in, CAUSE_UNKNOWN_LAUNCH, RULE_NEWEST,
+		"Flink's HA has job %s, started from %s, but no launch in the journal had this job id: the journal may be from a backup; use `drey resume --from PATH` to choose the snapshot, or `drey resume --empty` to start without state",
+		job, c->snapshot.path);
 	return true;
 }
 
@@ -351,29 +344,30 @@ bool foreign_forbids(struct inquiry *in)
 	c = newest_foreign(in, own);
 	if (!c)
 		return false;
-	/* an empty start has looked at nothing of ours, and only the operators tell jobs apart */
+	/* an empty start has checked none of ours, and only the operators tell jobs apart */
 	newest = own ? NULL : candidate_newest_own(in);
 	if (c->integrity == INTEGRITY_UNCHECKED ||
 	    (newest && newest->integrity == INTEGRITY_UNCHECKED)) {
 		inquiry_verify(in, c->integrity == INTEGRITY_UNCHECKED ? c : newest, RULE_NEWEST);
 		return true;
 	}
-	inquiry_judge(c, VERDICT_REJECTED, "newer than all that is ours, but of job %s",
+	inquiry_judge(c, VERDICT_REJECTED,
+		      "newer than every snapshot of this application, but made by job %s",
 		      *c->snapshot.job_id ? c->snapshot.job_id : "(unknown)");
 	if (decision->kind != DECISION_START_EMPTY)
 		inquiry_judge(&in->facts->candidates[decision->candidate], VERDICT_REJECTED,
-			      "something newer was found that no launch of ours has made");
+			      "there is a newer snapshot that no launch of this application made");
 	inquiry_hold(
 		in, CAUSE_UNKNOWN_NEWER_STATE, RULE_NEWEST,
-		"%s is newer than all that the launches in the journal have made, and none of them has made it: the journal may be from a backup%s",
+		"%s is newer than every snapshot of the launches in the journal, and none of them made it: the journal may be from a backup%s",
 		c->snapshot.path,
 		is_surely_ours(in, c)
-			? ", for only this application has such job ids; `drey resume --from PATH` says what to start from"
-			: ", or another application writes into this directory; " WAYS_OUT);
+			? ", since only this application uses such job ids; use `drey resume --from PATH` to choose the snapshot"
+			: ", or another application writes to this directory; " WAYS_OUT);
 	return true;
 }
 
-/* ---- a request for what is not ours ---- */
+/* ---- a request for a foreign snapshot ---- */
 
 bool foreign_request_passes(struct inquiry *in, struct candidate *c)
 {
@@ -389,10 +383,9 @@ bool foreign_request_passes(struct inquiry *in, struct candidate *c)
 	if (operators_compare(c, own) != OPERATORS_DISJOINT)
 		return true;
 	inquiry_judge(c, VERDICT_REJECTED, "it has none of the operators of this application");
-	inquiry_hold(in, CAUSE_REQUESTED_SNAPSHOT_FOREIGN, RULE_REQUEST,
-		     "the requested snapshot %s is another job's: it has none of the operators of "
-		     "this application's newest state (%s); if that is meant, say so: `drey resume "
-		     "--from PATH --foreign`",
-		     c->snapshot.path, own->snapshot.path);
+	inquiry_hold(
+		in, CAUSE_REQUESTED_SNAPSHOT_FOREIGN, RULE_REQUEST,
+		"the requested snapshot %s belongs to another job: it has none of the operators of this application's newest state (%s); if this is intended, use `drey resume --from PATH --foreign`",
+		c->snapshot.path, own->snapshot.path);
 	return false;
 }

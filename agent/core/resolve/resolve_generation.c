@@ -1,6 +1,6 @@
 /*
- * Generations: what makes the job what it is. Another one is a person's act, and gets its own
- * attempts; one that has failed for good is not tried again by itself.
+ * Generations: everything that makes the job what it is. A new one is deployed by a person and has
+ * its own attempts; one that has failed for good is not retried automatically.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ bool generation_has_failed(const struct inquiry *in)
 	return in->policy && journal_is_failed_generation(in->journal, in->policy->generation);
 }
 
-/* Made by launch `index`, and newer than all else that is known of it. */
+/* Made by launch `index`, and the newest known snapshot of it. */
 static bool is_newest_of(const struct journal *journal, int index, const char *path)
 {
 	const struct launch *launch = &journal->launches[index];
@@ -45,7 +45,8 @@ static bool is_newest_of(const struct journal *journal, int index, const char *p
 	return true;
 }
 
-/* The launch must have made it itself: what it was started from may stand in the values since before. */
+/* The launch itself must have made it: the values may name what it was started from all the
+ * time. */
 bool generation_names_newest(const struct inquiry *in, int index, const char *stop)
 {
 	const char *path = in->policy ? in->policy->initial_savepoint : NULL;
@@ -71,7 +72,7 @@ bool generation_is_asked_for(const struct inquiry *in)
 	return generation_names_newest(in, index, outcome->savepoint);
 }
 
-/* How much of "2.3.0" is the line "2.3"; 0 = it has none. */
+/* The length of the line "2.3" in "2.3.0"; 0 = it has none. */
 static size_t line_length(const char *version)
 {
 	size_t major = version ? strspn(version, "0123456789") : 0, minor;
@@ -95,8 +96,9 @@ bool launch_is_of_other_line(const struct inquiry *in, const struct launch *laun
 	       !is_of_line(launch->flink_version, in->policy->flink_version);
 }
 
-/* Of one that no launch of the journal has made it is known at most which Flinks it was given to: by a person, who has
- * taken the risk for those alone. NULL = to one of our line, or to none. */
+/* For a snapshot that no launch of the journal made, only the Flink versions that it was given to
+ * are known: a person took the risk for those alone. NULL = it was given to one of our line, or to
+ * none. */
 static const char *given_to(const struct inquiry *in, const struct candidate *c)
 {
 	const char *theirs = NULL;
@@ -118,7 +120,7 @@ const char *generation_other_line(const struct inquiry *in, const struct candida
 	const char *ours = in->policy->flink_version, *theirs;
 	int maker = lineage_maker(in->journal, &c->snapshot);
 
-	/* what the configuration names is a person's choice for this Flink as well */
+	/* a person chose what the configuration names, for this Flink as well */
 	if (c->snapshot.kind == SNAPSHOT_SAVEPOINT || !line_length(ours) ||
 	    (maker < 0 && (c->source == SOURCE_INITIAL || c->snapshot.origin == ORIGIN_INITIAL)))
 		return NULL;
@@ -131,7 +133,7 @@ bool order_is_for_other(const struct inquiry *in)
 	return is_other(in->journal->intent.restore.generation, in->policy->generation);
 }
 
-/* Carried out by the last launch, which has left nothing yet: the next one is the same start once more. */
+/* The last launch carried it out and has left nothing yet: the next launch repeats it. */
 static bool is_still_permitted(const struct inquiry *in)
 {
 	const struct launch *launch = journal_launch_const(in->journal);
@@ -164,11 +166,11 @@ bool generation_starts_empty(const struct inquiry *in)
 		if (!launch->started_unix_ms && !lineage_has_left_state(journal, in->facts, i))
 			continue; /* it never ran */
 		if (!launch->generation)
-			return false; /* not known whether it was another one */
+			return false; /* unknown whether it was another one */
 		if (is_other(launch->generation, in->policy->generation))
 			return true;
 		if (launch->restore_path || lineage_has_left_state(journal, in->facts, i))
 			return false;
 	}
-	return false; /* the first generation of all */
+	return false; /* this is the first generation */
 }

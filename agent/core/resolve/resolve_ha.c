@@ -1,9 +1,8 @@
 /*
- * Rule 7: the current launch goes on under its own ids, and Flink recovers from its own HA data.
- *
- * Flink takes the newest entry of the job id and refuses to start when any entry of it is unreadable
+ * Rule 7: the current launch continues under its own ids, and Flink recovers from its own HA data.
+ * Flink takes the newest entry of the job id and refuses to start if any entry of it cannot be read
  * (DefaultCompletedCheckpointStoreUtils: "Could not retrieve checkpoint ... from state handle"). It
- * reads the completedCheckpoint files and the state files then; _metadata it does not need.
+ * then reads the completedCheckpoint files and the state files, but not _metadata.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -31,34 +30,34 @@ static struct candidate *newest_entry(struct inquiry *in, const struct launch *l
 	return best;
 }
 
-/* Why what is to be launched is not the launch that has left these data; NULL = it is. */
+/* Why the next launch would not be the one that left these data; NULL = it would. */
 static const char *another_launch(const struct inquiry *in, const struct launch *launch,
 				  const struct candidate *entry)
 {
 	const char *path = NULL;
 
 	if (launch->job_ended)
-		return "its job had come to its end";
+		return "its job has ended";
 	if (in->lineage.tip != (int)in->journal->launch_count - 1)
 		return "a later launch was decided";
 	if (!in->policy->generation || !launch->generation)
-		return "no generation is given, so it may be another job by now";
+		return "no generation is configured, so it may be another job";
 	if (!xstris(in->policy->generation, launch->generation))
 		return "the generation has changed";
 	if (in->decision->permit)
-		return "a person allows state to be left out, and this takes another start";
+		return "non-restored state is allowed, which needs a new launch";
 	if (!xstris(in->policy->flink_version, launch->flink_version))
-		return "the Flink version is another one, or not known";
+		return "the Flink version has changed or is not known";
 	if (entry->verdict != VERDICT_NONE)
-		return "their newest entry may not be used";
+		return "their newest entry is not allowed";
 	if (entry->snapshot.checkpoint_id < lineage_newest(&in->lineage, true, &path))
-		return "they are older than what is known to have been completed";
+		return "they are older than a known snapshot";
 	if (candidate_vanished(in, entry))
-		return "they may be older than a savepoint that Flink has completed";
+		return "they may be older than a savepoint that Flink completed";
 	return NULL;
 }
 
-/* Written by this launch, and never acknowledged: Flink's own truth does not know of it. */
+/* Written by this launch but never acknowledged, since Flink's HA data do not have it. */
 static bool is_unacknowledged(const struct candidate *c, const struct launch *launch,
 			      const struct candidate *entry)
 {
@@ -67,10 +66,11 @@ static bool is_unacknowledged(const struct candidate *c, const struct launch *la
 	       c->snapshot.checkpoint_id > entry->snapshot.checkpoint_id;
 }
 
-/* Flink raises the counter of its map above the id of a checkpoint before it begins that: one that is complete
- * and not below the counter shows that the map is from before, out of a backup, and what the map does not know
- * may well have been acknowledged. So does one that may not be chosen itself, which `restore.policy:
- * savepoint` leaves out. The newest of them; NULL = there is none. */
+/* Flink raises the counter of its map above the id of a checkpoint before it begins that
+ * checkpoint. A complete one at or above the counter shows that the map is older, from a backup,
+ * and that checkpoints missing from the map may have been acknowledged. This is true as well of one
+ * that may not be chosen (`restore.policy: savepoint`). Returns the newest of them; NULL = there is
+ * none. */
 static const struct candidate *begun_later(const struct inquiry *in, const struct launch *launch,
 					   const struct candidate *entry)
 {
@@ -87,7 +87,7 @@ static const struct candidate *begun_later(const struct inquiry *in, const struc
 	return newest;
 }
 
-/* Why the map is not what Flink had last; NULL = nothing shows that. */
+/* Why the map is not Flink's latest; NULL = nothing shows that. */
 static const char *old_map(struct inquiry *in, const struct launch *launch,
 			   const struct candidate *entry)
 {
@@ -96,11 +96,11 @@ static const char *old_map(struct inquiry *in, const struct launch *launch,
 	if (!later)
 		return NULL;
 	in->not_continued_detail = later->snapshot.path;
-	return "they are older than a checkpoint that was begun later, out of a backup";
+	return "they are older than a later checkpoint, so they are from a backup";
 }
 
-/* A savepoint that is newer than the map. True when decided; *ret_overtaken: there is one, usable or to be
- * passed over with a word. */
+/* Is a savepoint newer than the map? True when decided; *ret_overtaken: there is one, usable or to
+ * be passed over with a warning. */
 static bool newer_decides(struct inquiry *in, const struct launch *launch,
 			  const struct candidate *entry, bool *ret_overtaken)
 {
@@ -123,7 +123,7 @@ static bool newer_decides(struct inquiry *in, const struct launch *launch,
 	return false;
 }
 
-/* True when decided; *ret_broken: an entry that Flink could not recover from, NULL = none. */
+/* True when decided; *ret_broken: an entry that Flink cannot recover from, NULL = none. */
 static bool entries_decide(struct inquiry *in, const struct launch *launch,
 			   const struct candidate **ret_broken)
 {
@@ -148,7 +148,8 @@ static void go_on(struct inquiry *in, const struct launch *launch, struct candid
 	int64_t newest = entry->snapshot.checkpoint_id, unacknowledged = 0;
 
 	in->decision->candidate = (size_t)(entry - in->facts->candidates);
-	inquiry_judge(entry, VERDICT_CHOSEN, "newest entry of Flink's HA, of the current launch");
+	inquiry_judge(entry, VERDICT_CHOSEN,
+		      "newest entry in Flink's HA data, made by the current launch");
 	for (size_t i = 0; i < in->order_count; i++) {
 		struct candidate *c = &in->facts->candidates[in->order[i]];
 
@@ -159,23 +160,22 @@ static void go_on(struct inquiry *in, const struct launch *launch, struct candid
 			    c->integrity != INTEGRITY_INCOMPLETE)
 				unacknowledged = c->snapshot.checkpoint_id;
 			inquiry_judge(c, VERDICT_REJECTED,
-				      "Flink's HA does not know it: it was never acknowledged");
+				      "not in Flink's HA data: it was never acknowledged");
 			continue;
 		}
 		c->passed_over = candidate_is_damaged(c);
 		inquiry_judge(c, VERDICT_REJECTED, "%s: %s",
 			      c->passed_over ? "damaged" : "incomplete", inquiry_detail(c->detail));
 	}
-	inquiry_judge_rest(in, VERDICT_OLDER, "older than what Flink's HA has");
+	inquiry_judge_rest(in, VERDICT_OLDER, "older than Flink's HA data");
 	inquiry_decide(in, DECISION_CONTINUE, RULE_CONTINUE,
 		       "launch %" PRId64
-		       " goes on under its job id %s: Flink's HA has checkpoint id %" PRId64
-		       " (%s)",
+		       " continues with job id %s: Flink's HA has checkpoint id %" PRId64 " (%s)",
 		       launch->number, launch->job_id, newest, entry->snapshot.path);
 	if (entry->integrity != INTEGRITY_COMPLETE)
 		inquiry_add(
 			in,
-			"; unverified, because its _metadata cannot be used (%s), which Flink does not need for this",
+			"; unverified, because its _metadata is unusable (%s), but Flink does not need it here",
 			inquiry_detail(entry->detail));
 	if (unacknowledged)
 		inquiry_add(in,
@@ -230,10 +230,9 @@ bool leftovers_forbid(struct inquiry *in)
 		count += ha_key_is_leftover(facts->stored[i], same);
 	if (!count)
 		return false;
-	inquiry_hold(in, CAUSE_STORED_JOB_LEFT, RULE_CONTINUE,
-		     "Flink's HA still has %zu stored job%s of an earlier launch, which would be "
-		     "started as well; they cannot be taken out while another Flink may live: "
-		     "%s; drey looks again",
-		     count, count == 1 ? "" : "s", facts->lock_held);
+	inquiry_hold(
+		in, CAUSE_STORED_JOB_LEFT, RULE_CONTINUE,
+		"Flink's HA still has %zu stored job%s of an earlier launch, which Flink would start as well; drey cannot remove them while another Flink may be running: %s; drey retries",
+		count, count == 1 ? "" : "s", facts->lock_held);
 	return true;
 }

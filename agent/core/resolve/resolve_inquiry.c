@@ -58,7 +58,7 @@ void inquiry_add(struct inquiry *in, const char *fmt, ...)
 void inquiry_verify(struct inquiry *in, const struct candidate *c, enum rule rule)
 {
 	in->decision->candidate = (size_t)(c - in->facts->candidates);
-	inquiry_decide(in, DECISION_VERIFY, rule, "%s has to be verified", c->snapshot.path);
+	inquiry_decide(in, DECISION_VERIFY, rule, "%s must be verified", c->snapshot.path);
 }
 
 void inquiry_judge(struct candidate *c, enum verdict verdict, const char *fmt, ...)

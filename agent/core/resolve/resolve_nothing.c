@@ -1,5 +1,5 @@
 /*
- * Rule 8, nothing that could be started from, and the empty starts that are declared (rule 6).
+ * Rule 8: there is nothing to start from. Also the declared empty starts of rule 6.
  */
 #include <inttypes.h>
 
@@ -17,7 +17,7 @@ bool stateless_decides(struct inquiry *in)
 	inquiry_decide(in, DECISION_START_EMPTY, RULE_NEWEST,
 		       "restore.policy is none: the job is declared stateless and starts empty");
 	if (count)
-		inquiry_add(in, "; warning: %zu snapshots were found and are not used", count);
+		inquiry_add(in, "; warning: %zu snapshots were found and are ignored", count);
 	return true;
 }
 
@@ -26,10 +26,9 @@ bool stateless_upgrade_decides(struct inquiry *in)
 	if (!generation_starts_empty(in))
 		return false;
 	inquiry_judge_rest(in, VERDICT_REJECTED, "upgrade is stateless");
-	inquiry_decide(
-		in, DECISION_START_EMPTY, RULE_NEWEST,
-		"upgrade is stateless: generation %s is another one than before and starts empty",
-		in->policy->generation);
+	inquiry_decide(in, DECISION_START_EMPTY, RULE_NEWEST,
+		       "upgrade is stateless: generation %s is new and starts empty",
+		       in->policy->generation);
 	return true;
 }
 
@@ -49,8 +48,7 @@ static bool has_state(const struct inquiry *in)
 }
 
 #define WAYS_OUT                                                                                   \
-	"name a snapshot with `drey resume --from PATH`, or accept the loss with `drey resume "    \
-	"--empty`"
+	"choose a snapshot with `drey resume --from PATH`, or accept the loss with `drey resume --empty`"
 
 static size_t left_out(const struct inquiry *in)
 {
@@ -61,7 +59,8 @@ static size_t left_out(const struct inquiry *in)
 	return count;
 }
 
-/* The order to start empty is not in force any more, and nothing came of it. */
+/* The last launch carried out a request to start empty that is no longer in force, and left
+ * nothing. */
 static const struct launch *emptied(const struct inquiry *in)
 {
 	const struct launch *tip =
@@ -76,7 +75,7 @@ static void hold_without_state(struct inquiry *in)
 	const struct launch *empty = emptied(in);
 
 	inquiry_hold(in, CAUSE_NO_USABLE_STATE, RULE_NOTHING,
-		     "the application has run before, but no usable state was found");
+		     "the application has run before, but no usable snapshot was found");
 	if (newest)
 		inquiry_add(in, " (the newest is %s: %s)", newest->snapshot.path,
 			    inquiry_detail(newest->reason));
@@ -84,11 +83,11 @@ static void hold_without_state(struct inquiry *in)
 		inquiry_add(
 			in,
 			": launch %" PRId64
-			" was to start empty, as a person has asked, and left none; what was there before was given up by that",
+			" started empty, as requested, and left no snapshot; that request abandoned all earlier ones",
 			empty->number);
 	if (left_out(in))
-		inquiry_add(in, "; %zu older snapshots were not looked at", left_out(in));
-	inquiry_add(in, "; bring the storage back, or " WAYS_OUT);
+		inquiry_add(in, "; %zu older snapshots were not checked", left_out(in));
+	inquiry_add(in, "; restore the storage, or " WAYS_OUT);
 }
 
 static void hold_without_initial(struct inquiry *in)
@@ -99,7 +98,7 @@ static void hold_without_initial(struct inquiry *in)
 		if (candidate_is_fallback(in, &in->facts->candidates[i]))
 			c = &in->facts->candidates[i];
 	inquiry_hold(in, CAUSE_INITIAL_SAVEPOINT_UNUSABLE, RULE_NOTHING,
-		     "the initial savepoint %s%sis not there or cannot be used: %s",
+		     "the initial savepoint %s%sis missing or unusable: %s",
 		     c ? c->snapshot.path : "", c ? " " : "",
 		     inquiry_detail(c ? c->reason : in->facts->sources[SOURCE_INITIAL].detail));
 }
@@ -114,11 +113,11 @@ bool nothing_decides(struct inquiry *in)
 	else if (trace)
 		inquiry_hold(
 			in, CAUSE_NO_USABLE_STATE, RULE_NOTHING,
-			"state was found but none of it may be used (%s: %s); repair it, " WAYS_OUT,
+			"snapshots were found, but none is usable (%s: %s); repair it, " WAYS_OUT,
 			trace->snapshot.path, inquiry_detail(trace->reason));
 	else if (left_out(in))
 		inquiry_hold(in, CAUSE_NO_USABLE_STATE, RULE_NOTHING,
-			     "%zu snapshots were found and not looked at; " WAYS_OUT, left_out(in));
+			     "%zu snapshots were found but not checked; " WAYS_OUT, left_out(in));
 	else if (initial->state == SOURCE_UNREADABLE)
 		inquiry_hold(in, CAUSE_INITIAL_SAVEPOINT_UNUSABLE, RULE_UNREADABLE,
 			     "the initial savepoint cannot be read: %s",
@@ -128,11 +127,11 @@ bool nothing_decides(struct inquiry *in)
 	else if (inquiry_never_ran(in))
 		inquiry_decide(
 			in, DECISION_START_EMPTY, RULE_NOTHING,
-			"the application has never run: every source was read and holds nothing%s",
+			"the application has never run: every source was read and has no snapshot%s",
 			in->facts->candidate_count ? " of its own" : "");
 	else
 		inquiry_decide(
 			in, DECISION_START_EMPTY, RULE_NOTHING,
-			"no launch has completed a checkpoint yet and all of them started empty");
+			"no launch has completed a checkpoint yet, and all of them started empty");
 	return true;
 }

@@ -1,5 +1,5 @@
 /*
- * Rules 1 and 2: the journal by itself forbids a start.
+ * Rules 1 and 2: the journal alone forbids a launch.
  */
 #include "core/resolve/resolve_internal.h"
 
@@ -30,10 +30,11 @@ void inquiry_park_outcome(struct inquiry *in, enum outcome_kind kind, const char
 			  const char *stop)
 {
 	inquiry_park(in, cause_of_outcome(kind), RULE_OUTCOME,
-		     "the job is %s (%s); only `drey resume` starts it again",
+		     "the job is %s (%s); use `drey resume` to launch it again",
 		     outcome_kind_name(kind), inquiry_detail(reason));
 	if (stop)
-		inquiry_add(in, ", or a new generation with restore.initialSavepoint: %s", stop);
+		inquiry_add(in, ", or deploy a new generation with restore.initialSavepoint: %s",
+			    stop);
 }
 
 static void park_for_do_not_restart(struct inquiry *in)
@@ -41,9 +42,9 @@ static void park_for_do_not_restart(struct inquiry *in)
 	const struct outcome *outcome = &in->journal->outcome;
 
 	inquiry_park(in, CAUSE_DO_NOT_RESTART, RULE_DESIRED_STATE,
-		     "do-not-restart is set; lift it to allow a launch");
+		     "do-not-restart is on; turn it off to allow a launch");
 	if (outcome_is_suspension(outcome))
-		inquiry_add(in, " (the job was %s, and is continued then)",
+		inquiry_add(in, " (the job was %s, and resumes then)",
 			    inquiry_detail(outcome->reason));
 }
 
@@ -64,7 +65,8 @@ bool desired_state_parks(struct inquiry *in)
 	else if (intent->state != DESIRED_RUNNING)
 		inquiry_park(in,
 			     intent->state == DESIRED_SUSPENDED ? CAUSE_SUSPENDED : CAUSE_CANCELLED,
-			     RULE_DESIRED_STATE, "the desired state is %s; resume to start again",
+			     RULE_DESIRED_STATE,
+			     "the desired state is %s; use `drey resume` to launch the job again",
 			     desired_state_name(intent->state));
 	else
 		return false;
@@ -77,16 +79,15 @@ bool outcome_parks(struct inquiry *in)
 
 	if (outcome->kind == OUTCOME_RESTORE_MISMATCH)
 		inquiry_hold(in, CAUSE_RESTORE_MISMATCH, RULE_OUTCOME,
-			     "%s; look into it, then `drey resume` starts again",
+			     "%s; investigate, then use `drey resume`",
 			     inquiry_detail(outcome->reason));
 	else if (outcome_binds(in))
 		inquiry_park_outcome(in, outcome->kind, outcome->reason, outcome->savepoint);
 	else if (generation_has_failed(in))
-		inquiry_park(in, CAUSE_GENERATION_FAILED, RULE_OUTCOME,
-			     "generation %s has used up its attempts before without completing a "
-			     "checkpoint and is not tried again by itself; deploy another one, or "
-			     "`drey resume`",
-			     in->policy->generation);
+		inquiry_park(
+			in, CAUSE_GENERATION_FAILED, RULE_OUTCOME,
+			"generation %s has used up its attempts without completing a checkpoint and is not retried automatically; deploy another generation, or use `drey resume`",
+			in->policy->generation);
 	else
 		return false;
 	return true;

@@ -1,5 +1,5 @@
 /*
- * Rule 4: a person has ordered an empty start, or a start from exactly this snapshot.
+ * Rule 4: a person has requested an empty start, or a start from exactly this snapshot.
  */
 #include <string.h>
 
@@ -36,12 +36,12 @@ static void carry_out_request(struct inquiry *in, const char *why)
 	inquiry_judge_rest(in, VERDICT_REJECTED, "another snapshot was requested");
 	if (!request->allow_non_restored &&
 	    operators_compare(c, candidate_newest_own(in)) == OPERATORS_OVERLAP)
-		inquiry_add(in, "; it has state of operators that this application's newest state "
-				"does not have: Flink refuses it if the job does not have them, "
-				"unless non-restored state is allowed");
+		inquiry_add(
+			in,
+			"; it has state of operators that are missing from this application's newest state: if the job does not have them, Flink rejects it unless non-restored state is allowed");
 }
 
-/* A request that was not carried out yet. */
+/* A request that has not been carried out yet. */
 bool request_decides(struct inquiry *in)
 {
 	const struct restore_request *request = &in->journal->intent.restore;
@@ -51,26 +51,26 @@ bool request_decides(struct inquiry *in)
 	if (!request->token || !*request->token) {
 		inquiry_hold(
 			in, CAUSE_REQUEST_WITHOUT_TOKEN, RULE_REQUEST,
-			"the restore request has no token, so it cannot be carried out just once; ask again with `drey resume`");
+			"the restore request has no token, so it cannot be carried out exactly once; use `drey resume`");
 		return true;
 	}
 	if (request->kind == RESTORE_NEWEST || journal_is_consumed(in->journal, request->token))
 		return false;
-	/* an order that an old journal still has may have been carried out long ago */
+	/* an old journal may have a request that was carried out long ago */
 	in->judged_unix_ms = request->asked_unix_ms;
 	in->undated = !request->asked_unix_ms;
-	/* what cannot be read could show that it was */
+	/* an unreadable source could show that it was */
 	if (in->policy->restore != POLICY_NONE && (in->undated || request->read_back) &&
 	    source_is_unreadable(in))
 		return true;
 	if (in->policy->restore != POLICY_NONE && in->undated && undated_request_holds(in))
 		return true;
-	carry_out_request(in, "requested once by a person");
+	carry_out_request(in, "requested");
 	return true;
 }
 
-/* A launch that was never proven does not use up its restore point. For one that a person asked for
- * this means: as long as it has left nothing of its own, it is started the same way again. */
+/* A launch that was never proven does not consume its restore point. A requested one is therefore
+ * repeated in the same way as long as it has left no state of its own. */
 bool repeated_request_decides(struct inquiry *in)
 {
 	const struct journal *journal = in->journal;
@@ -81,13 +81,13 @@ bool repeated_request_decides(struct inquiry *in)
 	if (request->kind == RESTORE_NONE || !launch || !launch->request_token ||
 	    strcmp(launch->request_token, request->token ? request->token : "") != 0)
 		return false;
-	/* a stateless job may have no checkpoints that could ever prove it */
+	/* a stateless job may have no checkpoints to prove it */
 	if (in->policy->restore == POLICY_NONE && launch->verified_unix_ms)
 		return false;
 	if (lineage_has_left_state(in->journal, in->facts, index))
 		return false;
 	in->judged_unix_ms = launch->intended_unix_ms;
 	in->other_line = launch_is_of_other_line(in, launch);
-	carry_out_request(in, "requested by a person, and that launch has not proven itself yet");
+	carry_out_request(in, "requested; the launch for it is not proven yet");
 	return true;
 }

@@ -1,13 +1,13 @@
 /*
- * What Flink itself has left on record about the end of the last launch, where nobody saw it: the
- * container was ended, or its node, before drey could look. A job that has FINISHED is not run again.
+ * How the last launch ended according to Flink's own record, if the container or its node ended
+ * before drey could see it. A job that has FINISHED is not run again.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/resolve/resolve_internal.h"
 
-/* Our own operation has ended the job, or was given up while it did: what it was for goes on. */
+/* Our own operation ended the job, or was given up meanwhile: its purpose remains in force. */
 static bool ended_by(const struct inquiry *in, const struct launch *launch,
 		     enum operation_kind kind)
 {
@@ -21,7 +21,7 @@ static bool ended_by(const struct inquiry *in, const struct launch *launch,
 		snapshot_same_path(last->location, in->facts->ended_detail));
 }
 
-/* Only a savepoint of the stop that was in flight shows that it was the stop; rule 3 has looked for it. */
+/* Only a savepoint of the stop in flight proves the stop; rule 3 has searched for it. */
 static bool stop_was_made(const struct inquiry *in, const struct launch *launch)
 {
 	const struct operation *operation = &in->journal->operation;
@@ -42,7 +42,7 @@ static bool park_ended(struct inquiry *in, enum outcome_kind outcome, const char
 	return true;
 }
 
-/* A new generation names the newest state of this launch: that is its person's word. */
+/* A new generation names the newest state of this launch, which counts as a request. */
 static bool is_asked_for(struct inquiry *in, const struct launch *launch, const char *stop)
 {
 	if (!generation_names_newest(in, (int)(launch - in->journal->launches), stop))
@@ -51,8 +51,8 @@ static bool is_asked_for(struct inquiry *in, const struct launch *launch, const 
 	return true;
 }
 
-/* Somebody else has stopped the job (`stop`), or cancelled it (NULL), while do-not-restart was on: a suspension.
- * One that drey has seen is on record as that (lifecycle_ended.c). */
+/* The job was stopped (`stop`) or cancelled (NULL) from outside drey while do-not-restart was on: a
+ * suspension. If drey saw it, it is recorded as such (lifecycle_ended.c). */
 static bool suspends(struct inquiry *in, const struct launch *launch, const char *stop)
 {
 	if (launch->braked)
@@ -67,7 +67,7 @@ static bool judge(struct inquiry *in, const struct launch *launch)
 	switch (in->facts->ended) {
 	case JOB_END_FINISHED:
 		return !stop_was_made(in, launch) && !is_asked_for(in, launch, NULL) &&
-		       park_ended(in, OUTCOME_FINISHED, "the job came to its end", "");
+		       park_ended(in, OUTCOME_FINISHED, "the job finished", "");
 	case JOB_END_STOPPED:
 		stop = in->facts->ended_detail;
 		return !ended_by(in, launch, OPERATION_STOP) && !suspends(in, launch, stop) &&
@@ -81,9 +81,9 @@ static bool judge(struct inquiry *in, const struct launch *launch)
 	case JOB_END_UNKNOWN:
 		return !is_asked_for(in, launch, NULL) &&
 		       park_ended(in, OUTCOME_UNKNOWN,
-				  "it came to its end, and Flink's record of that is unusable: ",
+				  "the job ended, and Flink's record of its end is unusable: ",
 				  detail);
-	case JOB_END_FAILED: /* a failed attempt: it is tried again */
+	case JOB_END_FAILED: /* a failed attempt: drey retries */
 	case JOB_END_NONE:
 		break;
 	}
@@ -98,16 +98,15 @@ bool result_decides(struct inquiry *in)
 	if (!launch)
 		return false;
 	if (source->state == SOURCE_UNREADABLE) {
-		inquiry_hold(
-			in, CAUSE_STORAGE_UNREADABLE, RULE_UNREADABLE,
-			"whether job %s has come to its end cannot be read: %s; drey looks again",
-			launch->job_id, inquiry_detail(source->detail));
+		inquiry_hold(in, CAUSE_STORAGE_UNREADABLE, RULE_UNREADABLE,
+			     "Flink's record of how job %s ended cannot be read: %s; drey retries",
+			     launch->job_id, inquiry_detail(source->detail));
 		return true;
 	}
 	return !strcmp(in->facts->ended_job, launch->job_id) && judge(in, launch);
 }
 
-/* ---- what the job is to be continued from, and nothing else ---- */
+/* ---- the only snapshot that the job may continue from ---- */
 
 const char *promise_of_outcome(const struct inquiry *in)
 {
@@ -135,11 +134,12 @@ bool promise_forbids(struct inquiry *in)
 		return false;
 	promised = facts_find(in->facts, in->promised);
 	if (start)
-		inquiry_judge(chosen, VERDICT_REJECTED, "not what the job is to be continued from");
+		inquiry_judge(chosen, VERDICT_REJECTED,
+			      "not the snapshot that the job must continue from");
 	inquiry_hold(
 		in, named ? CAUSE_INITIAL_SAVEPOINT_UNUSABLE : CAUSE_NEWEST_STATE_MISSING,
 		RULE_NEWEST,
-		"%s %s (%s), and the newest usable state is another one: %s; `drey resume --from PATH` says what to start from",
+		"%s %s (%s), but the newest usable snapshot is another one: %s; use `drey resume --from PATH` to choose the snapshot",
 		named ? "restore.initialSavepoint names" : "the job was stopped with", in->promised,
 		promised ? inquiry_detail(promised->reason) : "not found",
 		start ? chosen->snapshot.path : "none");

@@ -1,13 +1,13 @@
 /*
- * Rule 3. Flink has gone with an operation in flight, so nobody can be asked; but a savepoint that
- * was completed lies in storage, under a name with the job's digits in it.
+ * Rule 3. Flink ended with an operation in flight and cannot be asked for its result; but a
+ * completed savepoint is in storage, under a name with the digits of the job id.
  */
 #include <string.h>
 
 #include "base/mem.h"
 #include "core/resolve/resolve_internal.h"
 
-#define STORAGE_CLOCK_MS 1000 /* some storages know whole seconds only */
+#define STORAGE_CLOCK_MS 1000 /* some storages have whole seconds only */
 
 static bool is_of_job(const struct operation *operation, const struct candidate *c)
 {
@@ -16,8 +16,8 @@ static bool is_of_job(const struct operation *operation, const struct candidate 
 	return *id && !strncmp(operation->job_id, id, strlen(id));
 }
 
-/* Completed after the operation was begun. What the journal has recorded counts by its own clock; it may
- * be of the operation before, which ended in the very step that began this one. */
+/* Completed after the operation began. A snapshot in the journal counts by the journal's clock; it
+ * may belong to the previous operation, which ended in the same step that began this one. */
 static bool is_later(const struct inquiry *in, const struct candidate *c)
 {
 	const struct operation *operation = &in->journal->operation;
@@ -39,7 +39,7 @@ static bool may_be_the_result(const struct inquiry *in, const struct candidate *
 	       is_later(in, c);
 }
 
-/* The best that there is: complete before unchecked before unreadable before damaged. */
+/* The best one: complete before unchecked before unreadable before damaged. */
 static struct candidate *find_result(struct inquiry *in)
 {
 	static const int rank[] = {[INTEGRITY_COMPLETE] = 4,
@@ -61,7 +61,7 @@ static struct candidate *find_result(struct inquiry *in)
 	return best;
 }
 
-/* Holds for it, unless rules 1 and 2 park anyway. */
+/* Holds for the result, unless rules 1 and 2 park. */
 static bool stays_open(struct inquiry *in, const char *what, const char *detail)
 {
 	struct decision park;
@@ -71,14 +71,14 @@ static bool stays_open(struct inquiry *in, const char *what, const char *detail)
 		return false;
 	inquiry_hold(
 		in, CAUSE_OPERATION_UNSETTLED, RULE_OPERATION,
-		"a %s (%s) was in flight when Flink was gone, and %s cannot be read to see what came of it: %s; drey looks again",
+		"Flink ended during a %s (%s), and %s cannot be read to find its result: %s; drey retries",
 		operation_kind_name(in->journal->operation.kind),
 		operation_reason_name(in->journal->operation.reason), what, inquiry_detail(detail));
 	return true;
 }
 
-/* Was the operation's own directory read, wherever the configuration points now? True when not: decided, or
- * parked all the same. */
+/* Was the operation's own directory read, wherever the configuration points now? True when not:
+ * decided, or parked anyway. */
 static bool is_unread(struct inquiry *in, bool *ret_decided)
 {
 	const struct source_fact *source = &in->facts->sources[SOURCE_SAVEPOINTS];
@@ -87,7 +87,7 @@ static bool is_unread(struct inquiry *in, bool *ret_decided)
 		dir ? facts_place(in->facts, SNAPSHOT_SAVEPOINT, dir) : NULL;
 
 	if (dir && !place)
-		*ret_decided = stays_open(in, dir, "it was not looked at");
+		*ret_decided = stays_open(in, dir, "it was not listed");
 	else if (place && place->state == SOURCE_UNREADABLE)
 		*ret_decided = stays_open(in, dir, place->detail);
 	else if (!dir && source->state == SOURCE_UNREADABLE)
