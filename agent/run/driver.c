@@ -6,93 +6,60 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fs.h"
 #include "base/mem.h"
+#include "core/report/status.h"
 #include "flink/exit_status.h"
 #include "run/driver_internal.h"
 #include "run/journal/journal_file.h"
-
-/* How long running jobs may take when the agent ends; a hanging one is left behind. */
-#define LANE_PATIENCE_MS 1000
+#include "run/part.h"
 
 /* ---- one step ---- */
 
-static void say(struct driver *driver, const struct effect *effect)
-{
-	static const enum log_level levels[] = {LOG_INFO, LOG_WARN, LOG_ERROR};
-
-	const char *text = effect->text ? effect->text : "";
-	const char *phase = phase_name(driver->life.phase);
-
-	if (effect->cause)
-		log_any(driver->log, levels[effect->level], text, LOG_STR("phase", phase),
-			LOG_STR("cause", cause_name(effect->cause)));
-	else
-		log_any(driver->log, levels[effect->level], text, LOG_STR("phase", phase));
-}
-
-static void execute(struct driver *driver, const struct effect *effect)
-{
-	switch (effect->type) {
-	case EFFECT_OBSERVE:
-		effect_observe(driver);
-		break;
-	case EFFECT_WRITE_JOURNAL:
-		effect_write_journal(driver, effect);
-		break;
-	case EFFECT_LAUNCH:
-		effect_launch(driver);
-		break;
-	case EFFECT_POLL:
-		effect_poll(driver, effect);
-		break;
-	case EFFECT_TRIGGER:
-		effect_trigger(driver, effect);
-		break;
-	case EFFECT_POLL_OPERATION:
-		effect_poll_operation(driver, effect);
-		break;
-	case EFFECT_DISPOSE:
-		effect_dispose(driver, effect);
-		break;
-	case EFFECT_INSPECT:
-		effect_inspect(driver, effect);
-		break;
-	case EFFECT_SIGNAL:
-		effect_signal(driver, effect);
-		break;
-	case EFFECT_STOP_ACK:
-		effect_stop_ack(driver);
-		break;
-	case EFFECT_EXIT:
-		effect_exit(driver, effect);
-		break;
-	case EFFECT_LEASE:
-		effect_lease(driver, effect);
-		break;
-	case EFFECT_CHECK_JOURNAL:
-		effect_check_journal(driver);
-		break;
-	case EFFECT_NOTE:
-		say(driver, effect);
-		break;
-	case EFFECT_TELL: /* pass_on() */
-		break;
-	}
-}
-
 /* What has happened, before anything is done about it. */
-static void pass_on(struct driver *driver, const struct effects *effects)
+static void tell(struct driver *driver, const struct effects *effects)
 {
-	for (size_t i = 0; i < effects->count; i++) {
-		const struct notice *notice = &effects->list[i].notice;
+	for (size_t i = 0; i < effects->count; i++)
+		for (const struct part *const *part = parts; *part; part++)
+			if (effects->list[i].type == EFFECT_TELL && (*part)->notice)
+				(*part)->notice(driver, &effects->list[i].notice);
+}
 
-		if (effects->list[i].type != EFFECT_TELL)
-			continue;
-		metrics_notice(&driver->metrics, notice);
-		driver_hooks_notice(driver, notice);
-		driver_event_notice(driver, notice);
-	}
+static void execute(struct driver *driver, const struct effects *effects)
+{
+	for (size_t i = 0; i < effects->count; i++)
+		for (const struct part *const *part = parts; *part; part++)
+			if ((*part)->execute)
+				(*part)->execute(driver, &effects->list[i]);
+}
+
+void driver_judge(struct driver *driver)
+{
+	struct conditions_outside outside = {0};
+
+	for (const struct part *const *part = parts; *part; part++)
+		if ((*part)->outside)
+			(*part)->outside(driver, &outside);
+	conditions_update(&driver->conditions, &driver->life, &outside, clock_unix_ms());
+}
+
+void driver_stepped(struct driver *driver)
+{
+	for (const struct part *const *part = parts; *part; part++)
+		if ((*part)->stepped)
+			(*part)->stepped(driver);
+}
+
+struct json *driver_status(const struct driver *driver)
+{
+	struct json *document = status_document(
+		&driver->life,
+		driver->conditions.list[0].since_unix_ms ? &driver->conditions : NULL,
+		clock_unix_ms());
+
+	for (const struct part *const *part = parts; *part; part++)
+		if ((*part)->status)
+			(*part)->status(driver, document);
+	return document;
 }
 
 static void arm_timer(struct driver *driver)
@@ -113,22 +80,16 @@ void driver_step(struct driver *driver, const struct event *event)
 	if (!driver->alive || driver->closing)
 		return;
 	before = driver->life.phase;
+	for (const struct part *const *part = parts; *part; part++)
+		if ((*part)->event)
+			(*part)->event(driver, event);
 	lifecycle_step(&driver->life, event, clock_mono_ms(), clock_unix_ms(), &effects);
-	metrics_event(&driver->metrics, event);
-	driver_judge(driver, clock_unix_ms());
+	driver_judge(driver);
 	termination_see(&driver->last, &driver->life);
-	pass_on(driver, &effects);
-	driver_ha_step(driver);
-	for (size_t i = 0; i < effects.count; i++)
-		execute(driver, &effects.list[i]);
+	tell(driver, &effects);
+	execute(driver, &effects);
 	effects_clear(&effects);
-	driver_control_acknowledge(driver);
-	driver_directory_acknowledge(driver);
-	driver_used_step(driver);
-	driver_resource_step(driver);
-	driver_fence_step(driver);
-	driver_owner_step(driver);
-	driver_ready_step(driver);
+	driver_stepped(driver);
 	arm_timer(driver);
 	/* what a phase needed is not needed in the next one, and that may last for months */
 	if (driver->life.phase != before)
@@ -148,25 +109,6 @@ void driver_stop(struct driver *driver, int status)
 	loop_stop(driver->loop);
 }
 
-/* ---- start ---- */
-
-/* Names this process: a journal that bears another name was written by another agent. A pod is named
- * with its UID, because the next one of a StatefulSet has the same name. */
-static char *make_writer(const struct setup_kube *kube, struct err *err)
-{
-	unsigned char bytes[8];
-	char hex[2 * sizeof(bytes) + 1];
-	char host[65] = "";
-
-	if (fs_random(bytes, sizeof(bytes), err) < 0)
-		return NULL;
-	fs_hex(bytes, sizeof(bytes), hex);
-	if (kube->pod_name && kube->pod_uid)
-		return xasprintf("%s/%s/%s", kube->pod_name, kube->pod_uid, hex);
-	gethostname(host, sizeof(host) - 1);
-	return xasprintf("%s/%d/%s", host, (int)getpid(), hex);
-}
-
 /* ---- drey-init speaks ---- */
 
 static void on_process(struct driver *driver, const struct link_msg *msg)
@@ -183,7 +125,6 @@ static void on_process(struct driver *driver, const struct link_msg *msg)
 		event.type = EVENT_STARTED;
 		log_info(driver->log, "Flink started", LOG_I64("pid", msg->pid),
 			 LOG_STR("jobId", msg->launch_id));
-		driver_ha_started(driver, msg->launch_id);
 		break;
 	case LINK_LAUNCH_FAILED:
 		event.type = EVENT_LAUNCH_FAILED;
@@ -197,7 +138,6 @@ static void on_process(struct driver *driver, const struct link_msg *msg)
 		event.process.meaning = meaning.sentence;
 		log_info(driver->log, "Flink ended", LOG_I64("pid", msg->pid),
 			 LOG_STR("jobId", msg->launch_id), LOG_STR("meaning", meaning.sentence));
-		driver_ha_exited(driver, msg->launch_id);
 		break;
 	}
 	driver_step(driver, &event);
@@ -257,53 +197,23 @@ static int open_all(struct driver *driver, struct err *err)
 	driver->link = driver->on_term ? init_link_open(driver->loop, on_link, driver, err) : NULL;
 	if (!driver->link || state_lock_take(dir, &driver->state_lock_fd, err) < 0)
 		return -1;
-	driver->journal_lane = lane_new(driver->loop, "drey-journal", err);
-	driver->store_lane = lane_new(driver->loop, "drey-store", err);
-	driver->flink_lane = lane_new(driver->loop, "drey-flink", err);
-	driver->dispose_lane = lane_new(driver->loop, "drey-dispose", err);
-	driver->writer = make_writer(&driver->setup->kube, err);
-	if (!driver->journal_lane || !driver->store_lane || !driver->flink_lane ||
-	    !driver->dispose_lane || !driver->writer)
-		return -1;
-	driver->store = journal_store_open(&driver->setup->config, &driver->setup->kube, err);
-	if (!driver->store)
-		return -1;
-	if (driver_control_open(driver, err) < 0)
-		return -1;
-	if (driver_hooks_open(driver, err) < 0 || driver_directory_open(driver, err) < 0)
-		return -1;
-	driver_used_open(driver);
-	if (driver_resource_open(driver, err) < 0 || driver_event_open(driver, err) < 0 ||
-	    driver_owner_open(driver, err) < 0 || driver_ready_open(driver, err) < 0)
-		return -1;
-	return driver_ha_open(driver, err) < 0 ? -1 : driver_http_open(driver, err);
+	for (const struct part *const *part = parts; *part; part++)
+		if ((*part)->open && (*part)->open(driver, err) < 0)
+			return -1;
+	return 0;
 }
 
 static void close_all(struct driver *driver)
 {
+	size_t count = 0;
+
 	driver->closing = true;
-	driver_hooks_abort(driver);
-	driver_ha_close(driver);
-	if (driver->store)
-		journal_store_stop(driver->store);
-	lane_free(driver->flink_lane, LANE_PATIENCE_MS);
-	lane_free(driver->store_lane, LANE_PATIENCE_MS);
-	lane_free(driver->dispose_lane, 0);
-	/* a call that hangs keeps what it uses */
-	if (lane_free(driver->journal_lane, LANE_PATIENCE_MS)) {
-		journal_store_free(driver->store);
-		free(driver->writer);
-	}
+	while (parts[count])
+		count++;
+	while (count--)
+		if (parts[count]->close)
+			parts[count]->close(driver);
 	driver_start_close(driver);
-	driver_ready_close(driver);
-	driver_owner_close(driver);
-	driver_event_close(driver);
-	driver_resource_close(driver);
-	driver_used_close(driver);
-	driver_directory_close(driver);
-	driver_hooks_close(driver);
-	driver_http_close(driver);
-	driver_control_close(driver);
 	if (driver->alive || driver->held)
 		lifecycle_release(&driver->life);
 	driver->alive = driver->held = false;

@@ -1,23 +1,5 @@
 /*
- * driver_internal - what the parts of the driver share. Private to them.
- *
- *   driver.c            start, loop, one step, the link to drey-init
- *   effects/launch.c     LAUNCH, SIGNAL, STOP_ACK, EXIT
- *   effects/flink.c      POLL, TRIGGER, POLL_OPERATION
- *   effects/dispose.c    DISPOSE
- *   effects/state.c      OBSERVE, INSPECT, WRITE_JOURNAL, CHECK_JOURNAL
- *   journal/fence.c      the fence outlives the agent
- *   start.c      what must be known before the first step
- *   inputs/requests.c    requests of the commands
- *   inputs/control_inputs.c  the control inputs (core/desired_inputs)
- *   inputs/resource.c   the custom resource
- *   inputs/used.c       notes orders as carried out on the object that has them
- *   outputs/events.c      Kubernetes Events
- *   inputs/sigterm.c      what SIGTERM means, according to the owner of the pod
- *   outputs/ready_condition.c      the pod's readiness condition
- *   outputs/hooks.c      the executables of the hook directory
- *   ha/ha.c         Flink's own high availability on Kubernetes
- *   outputs/http.c       probes, status and metrics over HTTP
+ * driver_internal - what the parts of the driver share (part.h). Private to them.
  */
 #ifndef DREY_RUN_DRIVER_INTERNAL_H
 #define DREY_RUN_DRIVER_INTERNAL_H
@@ -64,6 +46,8 @@ struct driver {
 	struct directory *directory;  /* of the control files; NULL = none configured */
 	struct used *used;            /* NULL = no object has the orders */
 	struct resource *resource;    /* NULL = no custom resource is used */
+	const char *resource_found;   /* does it exist? In a word; NULL = none is used */
+	const char *resource_uid;     /* NULL = there is none; its owner sets both */
 	struct events *events;        /* NULL = there is no object that they could be about */
 	struct owner_watch *owner;    /* NULL = no owner is known */
 	struct ready *ready;          /* likewise */
@@ -91,11 +75,20 @@ struct driver {
 	struct err *err;              /* why it could not start */
 };
 
+/* How long running jobs may take when the agent ends; a hanging one is left behind. */
+#define LANE_PATIENCE_MS 1000
+
 /* The journal write that contains the changes of the last step. */
 int64_t driver_covering_write(const struct driver *driver);
 
 /* Step the state machine with one event and execute its effects. */
 void driver_step(struct driver *driver, const struct event *event);
+
+/* Bring driver->conditions up to date. */
+void driver_judge(struct driver *driver);
+
+/* Tell all parts that the state may have changed. */
+void driver_stepped(struct driver *driver);
 
 /* drey exits with driver->init_status as soon as no part delays that. */
 void driver_leave(struct driver *driver);
@@ -107,23 +100,10 @@ void effect_launch(struct driver *driver);
 /* Answer an effect_launch() that was put off. held: not a failed attempt, retried later;
  * CAUSE_NONE: a failed attempt. */
 void effect_refuse_launch(struct driver *driver, const struct err *err, enum cause held);
-void effect_signal(struct driver *driver, const struct effect *effect);
-void effect_lease(struct driver *driver, const struct effect *effect);
-void effect_stop_ack(struct driver *driver);
-void effect_exit(struct driver *driver, const struct effect *effect);
-
-void effect_poll(struct driver *driver, const struct effect *effect);
 void effect_trigger(struct driver *driver, const struct effect *effect);
-void effect_poll_operation(struct driver *driver, const struct effect *effect);
-
-void effect_dispose(struct driver *driver, const struct effect *effect);
-
 void effect_observe(struct driver *driver);
 /* 0 also if it is already owned */
 int driver_take_flink_lock(struct driver *driver, struct err *err);
-void effect_inspect(struct driver *driver, const struct effect *effect);
-void effect_write_journal(struct driver *driver, const struct effect *effect);
-void effect_check_journal(struct driver *driver);
 
 /* A message from drey-init other than HELLO; the machine is alive. */
 void driver_link(struct driver *driver, const struct link_msg *msg);
@@ -142,18 +122,6 @@ void driver_start_close(struct driver *driver);
 /* The status document as users get it; the caller frees it. The machine is alive or held. */
 struct json *driver_status(const struct driver *driver);
 
-/* outputs/http.c */
-int driver_http_open(struct driver *driver, struct err *err);
-void driver_http_close(struct driver *driver);
-
-/* inputs/control_inputs.c */
-int driver_directory_open(struct driver *driver, struct err *err);
-void driver_directory_close(struct driver *driver);
-/* After HELLO was processed: what has been read meanwhile counts from now on. Takes ownership of
- * *seen. */
-void driver_directory_alive(struct driver *driver, struct desired_seen *seen);
-/* After every step: remember as seen what has become durable. */
-void driver_directory_acknowledge(struct driver *driver);
 /* False: nothing may be decided yet, because a do-not-restart could be in there; EFFECT_OBSERVE is
  * executed once the directory has been read. */
 bool driver_directory_ready(struct driver *driver);
@@ -162,8 +130,6 @@ bool driver_directory_ready(struct driver *driver);
  * now, its last reading still counts). */
 typedef void driver_control_fn(void *arg, const char *unknown);
 bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *arg);
-/* For the status document: its content and its errors. */
-void driver_directory_status(const struct driver *driver, struct json *document);
 
 /* What the spec of the custom resource asks for, as read; empty if there is no resource. NULL: it
  * could not be read (see `why`). */
@@ -184,41 +150,17 @@ enum control_object {
 const struct desired *driver_directory_desired(const struct driver *driver,
 					       enum control_object object);
 
-/* inputs/used.c; without Kubernetes all of this does nothing */
-void driver_used_open(struct driver *driver);
-void driver_used_close(struct driver *driver);
-void driver_used_step(struct driver *driver); /* after every step */
-
-/* inputs/resource.c; without Kubernetes, or without a resource configured, all of this does
- * nothing */
-int driver_resource_open(struct driver *driver, struct err *err);
-void driver_resource_close(struct driver *driver);
-/* After every step: write the status, if worthwhile. */
-void driver_resource_step(struct driver *driver);
 /* False: it is read again; driver_directory_offer() is called, then fn(). */
 typedef void driver_resource_fn(void *arg);
 bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *arg);
 /* False: driver_leave() is called again after the last write or a timeout. */
 bool driver_resource_exit(struct driver *driver);
-/* Of our object; NULL = there is none; borrowed. */
-const char *driver_resource_uid(const struct driver *driver);
-/* For the status document: does one exist? */
-void driver_resource_status(const struct driver *driver, struct json *to);
-/* Bring driver->conditions up to date. */
-void driver_judge(struct driver *driver, int64_t now_unix_ms);
 
-/* outputs/events.c; without Kubernetes all of this does nothing */
-int driver_event_open(struct driver *driver, struct err *err);
-void driver_event_close(struct driver *driver);
-void driver_event_notice(struct driver *driver, const struct notice *notice);
-/* Post this Event; reason and action are one word each. Everything is copied. */
+/* outputs/events.c: post this Event, if there is an object that it could be about; reason and action are one word each. Everything is copied. */
 void driver_event(struct driver *driver, bool warning, const char *reason, const char *action,
 		  const char *note);
 
 /* inputs/sigterm.c; where no owner is known all of this does nothing */
-int driver_owner_open(struct driver *driver, struct err *err);
-void driver_owner_close(struct driver *driver);
-void driver_owner_step(struct driver *driver);
 /* After SIGTERM. True: the owner is being read, and EVENT_STOPPING follows when it has been, within
  * 2 s; drey-init has been answered. */
 bool driver_owner_stopping(struct driver *driver, const struct link_msg *msg);
@@ -227,20 +169,12 @@ bool driver_owner_stopping(struct driver *driver, const struct link_msg *msg);
 enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_t reason_bytes);
 
 /* outputs/ready_condition.c; where no owner is known all of this does nothing */
-int driver_ready_open(struct driver *driver, struct err *err);
-void driver_ready_close(struct driver *driver);
-/* After every step: write the condition, if it has changed. */
-void driver_ready_step(struct driver *driver);
 /* The owner was read again; NULL = it no longer exists. */
 void driver_ready_owner(struct driver *driver, const struct workload *workload);
 /* False: driver_leave() is called again after the last write of the condition or a timeout. */
 bool driver_ready_exit(struct driver *driver);
 
 /* outputs/hooks.c; without a hook directory all of this does nothing */
-int driver_hooks_open(struct driver *driver, struct err *err);
-void driver_hooks_abort(struct driver *driver); /* drey exits: kill running hooks */
-void driver_hooks_close(struct driver *driver);
-void driver_hooks_notice(struct driver *driver, const struct notice *notice);
 /* The result; NULL if it was not run because drey exits. */
 typedef void driver_hook_fn(void *arg, const struct hook_result *result);
 /* True: the start may continue, because there are no hooks or the hook has approved exactly this
@@ -256,25 +190,11 @@ bool driver_hooks_stop(struct driver *driver, const struct effect *effect);
 bool driver_hooks_exit(struct driver *driver);
 
 /* ha/ha.c; where Flink has no high availability of its own all of this does nothing */
-int driver_ha_open(struct driver *driver, struct err *err);
-void driver_ha_close(struct driver *driver);
-/* drey-init has reported it. */
-void driver_ha_started(struct driver *driver, const char *launch_id);
-void driver_ha_exited(struct driver *driver, const char *launch_id); /* reaped; before the step */
-/* it is running, according to HELLO */
-void driver_ha_adopt(struct driver *driver, const char *launch_id);
-/* After every step: delete maps that are spent. */
-void driver_ha_step(struct driver *driver);
 /* True: the HA maps are being read into the plan; then() is called afterwards, as by a lane. */
 bool driver_ha_observe(struct driver *driver, struct observe_plan *plan, lane_done_fn *then,
 		       void *arg);
 /* False: effect_launch() is called again when Flink's HA is ready for this launch, or the launch is
  * refused. */
 bool driver_ha_prepare(struct driver *driver);
-
-/* inputs/requests.c */
-int driver_control_open(struct driver *driver, struct err *err);
-void driver_control_acknowledge(struct driver *driver);
-void driver_control_close(struct driver *driver);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "run/driver_internal.h"
 #include "run/inputs/control_seen.h"
+#include "run/part.h"
 
 struct message {
 	struct link_msg msg;
@@ -151,13 +152,16 @@ static void greet(struct driver *driver, const struct message *hello, const stru
 		log_info(driver->log, "the container is to end already",
 			 LOG_STR("owner", job->upgrade_reason));
 	driver_step(driver, &event);
-	if (msg->flags & LINK_RUNNING)
-		driver_ha_adopt(driver, msg->launch_id);
 }
 
 static void take_over(struct driver *driver, struct start_job *job)
 {
 	struct start *start = driver->start;
+	const struct link_msg *hello = &start->hello.msg;
+	const struct part_start known = {
+		.running = hello->flags & LINK_RUNNING ? hello->launch_id : NULL,
+		.seen = &job->seen,
+	};
 
 	if (come_alive(driver, &job->journal, driver->err) < 0) {
 		desired_seen_release(&job->seen);
@@ -171,7 +175,10 @@ static void take_over(struct driver *driver, struct start_job *job)
 	if (job->seen_err.kind)
 		log_warn(driver->log, "what was seen of the control inputs before is not known",
 			 LOG_ERR(&job->seen_err));
-	driver_directory_alive(driver, &job->seen);
+	for (const struct part *const *part = parts; *part; part++)
+		if ((*part)->alive)
+			(*part)->alive(driver, &known);
+	desired_seen_release(&job->seen);
 	for (size_t i = 0; i < start->later_count; i++) {
 		start->later[i].msg.grace_left_ms = grace_now_ms(&start->later[i]);
 		driver_link(driver, &start->later[i].msg);
@@ -212,10 +219,9 @@ static void show(struct driver *driver, const char *reason)
 	snprintf(driver->life.reason, sizeof(driver->life.reason),
 		 "the journal cannot be read, nothing is started until it can: %.440s", reason);
 	driver->held = true;
-	driver_judge(driver, clock_unix_ms());
+	driver_judge(driver);
 	termination_see(&driver->last, &driver->life);
-	driver_resource_step(driver);
-	driver_ready_step(driver);
+	driver_stepped(driver);
 }
 
 static void hold(struct driver *driver, const struct err *why)

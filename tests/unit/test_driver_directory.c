@@ -10,6 +10,7 @@
 #include "control_swap.h"
 #include "core/desired.h"
 #include "run/driver_internal.h"
+#include "run/part.h"
 
 #define LIMIT_MS 20000
 
@@ -35,7 +36,7 @@ void driver_step(struct driver *driver, const struct event *event)
 	CHECK_INT(event->type, ==, EVENT_CONTROL);
 	rig_of(driver)->fields |= event->control.fields;
 	driver->life.requested++;
-	driver_directory_acknowledge(driver);
+	part_inputs.stepped(driver);
 }
 
 int64_t driver_covering_write(const struct driver *driver)
@@ -52,11 +53,6 @@ bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *
 {
 	(void)driver, (void)fn, (void)arg;
 	return true;
-}
-
-void driver_resource_status(const struct driver *driver, struct json *to)
-{
-	(void)driver, (void)to;
 }
 
 int journal_store_save_seen(struct journal_store *store, const struct buf *text, struct err *err)
@@ -86,15 +82,15 @@ static void rig_begin(struct rig *rig)
 	lifecycle_init(&rig->driver.life, &rig->config, &journal, &rng);
 	rig->setup.kube.on = true;
 	rig->setup.kube.resource = (char *)"orders";
-	CHECK(driver_directory_open(&rig->driver, NULL) == 0);
+	CHECK(part_inputs.open(&rig->driver, NULL) == 0);
 	rig->driver.alive = true;
-	driver_directory_alive(&rig->driver, &seen);
+	part_inputs.alive(&rig->driver, &(struct part_start){.seen = &seen});
 }
 
 static void rig_end(struct rig *rig)
 {
 	rig->driver.closing = true;
-	driver_directory_close(&rig->driver);
+	part_inputs.close(&rig->driver);
 	lane_free(rig->driver.journal_lane, 1000);
 	loop_free(rig->driver.loop);
 	lifecycle_release(&rig->driver.life);
@@ -132,7 +128,7 @@ TEST(what_was_seen_is_saved_when_the_journal_has_its_event)
 	rig.driver.journal_lane = lane_new(rig.driver.loop, "journal", NULL);
 	CHECK_INT(rig.saved, ==, 0);
 	rig.driver.life.acknowledged = rig.driver.life.requested;
-	driver_directory_acknowledge(&rig.driver);
+	part_inputs.stepped(&rig.driver);
 	CHECK(until(&rig, &rig.saved, 1));
 	rig_end(&rig);
 }

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "flink/operation.h"
 #include "run/driver_internal.h"
+#include "run/part.h"
 #include "store/snapshots.h"
 #include "store/store.h"
 
@@ -110,12 +111,34 @@ static void dispose_done(void *arg, bool ran)
 	free(job);
 }
 
-void effect_dispose(struct driver *driver, const struct effect *effect)
+static void dispose_execute(struct driver *driver, const struct effect *effect)
 {
-	struct dispose_job *job = xcalloc(1, sizeof(*job));
+	struct dispose_job *job;
 
+	if (effect->type != EFFECT_DISPOSE)
+		return;
+	job = xcalloc(1, sizeof(*job));
 	job->driver = driver;
 	job->path = xstrdup(effect->text);
 	memcpy(job->job_id, effect->id, JOB_ID_BYTES);
 	lane_submit(driver->dispose_lane, dispose_work, dispose_done, job);
 }
+
+static int dispose_open(struct driver *driver, struct err *err)
+{
+	driver->dispose_lane = lane_new(driver->loop, "drey-dispose", err);
+	return driver->dispose_lane ? 0 : -1;
+}
+
+static void dispose_close(struct driver *driver)
+{
+	lane_free(driver->dispose_lane, 0);
+	driver->dispose_lane = NULL;
+}
+
+const struct part part_dispose = {
+	.name = "dispose",
+	.open = dispose_open,
+	.execute = dispose_execute,
+	.close = dispose_close,
+};

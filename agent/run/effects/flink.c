@@ -5,6 +5,7 @@
 #include "flink/checkpoints.h"
 #include "flink/operation.h"
 #include "run/driver_internal.h"
+#include "run/part.h"
 
 #define REST_TIMEOUT_MS 5000
 
@@ -228,7 +229,7 @@ static void poll_done(void *arg, bool ran)
 		tell_view(job);
 }
 
-void effect_poll(struct driver *driver, const struct effect *effect)
+static void effect_poll(struct driver *driver, const struct effect *effect)
 {
 	struct poll_job *job = xcalloc(1, sizeof(*job));
 
@@ -362,7 +363,38 @@ void effect_trigger(struct driver *driver, const struct effect *effect)
 		submit(driver, effect, trigger_work);
 }
 
-void effect_poll_operation(struct driver *driver, const struct effect *effect)
+static void effect_poll_operation(struct driver *driver, const struct effect *effect)
 {
 	submit(driver, effect, poll_operation_work);
 }
+
+/* ---- the part ---- */
+
+static int flink_open(struct driver *driver, struct err *err)
+{
+	driver->flink_lane = lane_new(driver->loop, "drey-flink", err);
+	return driver->flink_lane ? 0 : -1;
+}
+
+static void flink_execute(struct driver *driver, const struct effect *effect)
+{
+	if (effect->type == EFFECT_POLL)
+		effect_poll(driver, effect);
+	else if (effect->type == EFFECT_TRIGGER)
+		effect_trigger(driver, effect);
+	else if (effect->type == EFFECT_POLL_OPERATION)
+		effect_poll_operation(driver, effect);
+}
+
+static void flink_close(struct driver *driver)
+{
+	lane_free(driver->flink_lane, LANE_PATIENCE_MS);
+	driver->flink_lane = NULL;
+}
+
+const struct part part_flink = {
+	.name = "flink",
+	.open = flink_open,
+	.execute = flink_execute,
+	.close = flink_close,
+};

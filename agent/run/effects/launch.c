@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "run/driver_internal.h"
 #include "run/effects/launch_build.h"
+#include "run/part.h"
 
 #define FLINK_LOCK_NAME "flink.lock"
 
@@ -116,7 +117,7 @@ void effect_launch(struct driver *driver)
 	class_archive_release(&archive);
 }
 
-void effect_signal(struct driver *driver, const struct effect *effect)
+static void effect_signal(struct driver *driver, const struct effect *effect)
 {
 	struct err err = {0};
 
@@ -124,7 +125,7 @@ void effect_signal(struct driver *driver, const struct effect *effect)
 		log_error(driver->log, "Flink cannot be signalled", LOG_ERR(&err));
 }
 
-void effect_lease(struct driver *driver, const struct effect *effect)
+static void effect_lease(struct driver *driver, const struct effect *effect)
 {
 	struct err err = {0};
 
@@ -133,7 +134,7 @@ void effect_lease(struct driver *driver, const struct effect *effect)
 			  LOG_ERR(&err));
 }
 
-void effect_stop_ack(struct driver *driver)
+static void effect_stop_ack(struct driver *driver)
 {
 	struct err err = {0};
 
@@ -157,8 +158,33 @@ void driver_leave(struct driver *driver)
 	driver_stop(driver, 0);
 }
 
-void effect_exit(struct driver *driver, const struct effect *effect)
+static void effect_exit(struct driver *driver, const struct effect *effect)
 {
 	driver->init_status = effect->status;
 	driver_leave(driver);
 }
+
+static void launch_execute(struct driver *driver, const struct effect *effect)
+{
+	switch (effect->type) {
+	case EFFECT_LAUNCH:
+		effect_launch(driver);
+		break;
+	case EFFECT_SIGNAL:
+		effect_signal(driver, effect);
+		break;
+	case EFFECT_LEASE:
+		effect_lease(driver, effect);
+		break;
+	case EFFECT_STOP_ACK:
+		effect_stop_ack(driver);
+		break;
+	case EFFECT_EXIT:
+		effect_exit(driver, effect);
+		break;
+	default:
+		break;
+	}
+}
+
+const struct part part_launch = {.name = "launch", .execute = launch_execute};

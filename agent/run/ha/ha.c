@@ -10,6 +10,7 @@
 #include "kube/kube_lane.h"
 #include "run/driver_internal.h"
 #include "run/ha/ha_observe.h"
+#include "run/part.h"
 
 #define PATIENCE_MS    1000 /* for a release that is under way when drey ends */
 #define LEFT_ALONE     "Flink's leader lock is left alone; a successor may wait for its lease"
@@ -105,24 +106,24 @@ static void watch_process(struct ha *ha, const char *launch_id)
 		loop_timer_set(ha->timer, LOOK_SOON_MS);
 }
 
-void driver_ha_started(struct driver *driver, const char *launch_id)
+static void process_started(struct driver *driver, const char *launch_id)
 {
 	struct ha *ha = driver->ha;
 
-	if (ha && !strcmp(ha->watch.launch_id, launch_id))
+	if (!strcmp(ha->watch.launch_id, launch_id))
 		watch_process(ha, launch_id);
 }
 
-void driver_ha_adopt(struct driver *driver, const char *launch_id)
+static void ha_alive(struct driver *driver, const struct part_start *start)
 {
 	const struct launch *launch = journal_launch(&driver->life.journal);
 	struct ha *ha = driver->ha;
 
-	if (!ha || !launch || strcmp(launch->job_id, launch_id) != 0 || !launch->started_unix_ms)
+	if (!ha || !launch || !xstrsame(launch->job_id, start->running) || !launch->started_unix_ms)
 		return;
-	failover_watch_begin(&ha->watch, launch_id, driver->setup->ha.home,
+	failover_watch_begin(&ha->watch, launch->job_id, driver->setup->ha.home,
 			     driver->setup->ha.rpc_port, NULL, launch->started_unix_ms);
-	watch_process(ha, launch_id);
+	watch_process(ha, launch->job_id);
 }
 
 /* ---- the lock, after its death ---- */
@@ -156,14 +157,12 @@ static void released(void *arg, bool ran)
 	free(job);
 }
 
-void driver_ha_exited(struct driver *driver, const char *launch_id)
+static void process_ended(struct driver *driver, const char *launch_id)
 {
 	struct ha *ha = driver->ha;
 	struct release_job *job;
 	struct err err = {0};
 
-	if (!ha)
-		return;
 	ha->live[0] = '\0';
 	loop_timer_stop(ha->timer);
 	if (!is_fast(ha) || strcmp(ha->watch.launch_id, launch_id) != 0)
@@ -178,6 +177,14 @@ void driver_ha_exited(struct driver *driver, const char *launch_id)
 	job->watch = ha->watch;
 	ha->watch = (struct failover_watch){0};
 	lane_submit(ha->kube.lane, release_work, released, job);
+}
+
+static void ha_event(struct driver *driver, const struct event *event)
+{
+	if (driver->ha && event->type == EVENT_STARTED)
+		process_started(driver, event->process.launch_id);
+	else if (driver->ha && event->type == EVENT_EXITED)
+		process_ended(driver, event->process.launch_id);
 }
 
 /* ---- before a decision ---- */
@@ -430,7 +437,7 @@ static void reread_due(struct ha *ha)
 	lane_submit(ha->kube.lane, reread_work, reread_done, job);
 }
 
-void driver_ha_step(struct driver *driver)
+static void ha_stepped(struct driver *driver)
 {
 	struct ha *ha = driver->ha;
 	struct err err = {0};
@@ -450,7 +457,7 @@ void driver_ha_step(struct driver *driver)
 
 /* ---- begin and end ---- */
 
-int driver_ha_open(struct driver *driver, struct err *err)
+static int ha_open(struct driver *driver, struct err *err)
 {
 	const struct setup *setup = driver->setup;
 	struct ha *ha;
@@ -470,7 +477,7 @@ int driver_ha_open(struct driver *driver, struct err *err)
 	return 0;
 }
 
-void driver_ha_close(struct driver *driver)
+static void ha_close(struct driver *driver)
 {
 	struct ha *ha = driver->ha;
 	bool ended;
@@ -488,3 +495,12 @@ void driver_ha_close(struct driver *driver)
 	free(ha);
 	driver->ha = NULL;
 }
+
+const struct part part_ha = {
+	.name = "ha",
+	.open = ha_open,
+	.alive = ha_alive,
+	.event = ha_event,
+	.stepped = ha_stepped,
+	.close = ha_close,
+};

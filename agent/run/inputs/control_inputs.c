@@ -17,6 +17,7 @@
 #include "run/inputs/control_map.h"
 #include "run/inputs/control_seen.h"
 #include "run/inputs/control_watch.h"
+#include "run/part.h"
 
 #define SAVE_RETRY_MS   30000
 #define DEFAULT_POLL_MS 30000 /* where control.poll is 0: no other news of a change */
@@ -41,8 +42,8 @@ struct directory {
 /* ---- what was seen, on the lane of the journal ---- */
 
 struct seen_job {
+	struct driver *driver;
 	struct directory *directory;
-	struct journal_store *store;
 	struct buf text;
 	int result;
 	struct err err;
@@ -52,7 +53,7 @@ static void save_work(void *arg)
 {
 	struct seen_job *job = arg;
 
-	job->result = journal_store_save_seen(job->store, &job->text, &job->err);
+	job->result = journal_store_save_seen(job->driver->store, &job->text, &job->err);
 }
 
 static void save_done(void *arg, bool ran)
@@ -60,9 +61,8 @@ static void save_done(void *arg, bool ran)
 	struct seen_job *job = arg;
 	struct directory *directory = job->directory;
 
-	if (ran && job->result < 0) {
-		log_warn(directory->driver->log,
-			 "what was seen of the control inputs could not be saved",
+	if (ran && job->result < 0 && !job->driver->closing) { /* else the directory is gone */
+		log_warn(job->driver->log, "what was seen of the control inputs could not be saved",
 			 LOG_ERR(&job->err));
 		directory->unsaved = true;
 		directory->save_ms = clock_mono_ms() + SAVE_RETRY_MS;
@@ -77,12 +77,12 @@ static void save(struct directory *directory)
 
 	directory->unsaved = false;
 	job->directory = directory;
-	job->store = directory->driver->store;
+	job->driver = directory->driver;
 	control_seen_encode(&directory->inputs.seen, &job->text);
 	lane_submit(directory->driver->journal_lane, save_work, save_done, job);
 }
 
-void driver_directory_acknowledge(struct driver *driver)
+static void inputs_stepped(struct driver *driver)
 {
 	struct directory *directory = driver->directory;
 	const struct lifecycle *life = &driver->life;
@@ -148,7 +148,7 @@ static void judge(struct directory *directory)
 		driver_step(driver, &news.event);
 		directory->sequence = driver_covering_write(driver);
 	}
-	driver_directory_acknowledge(driver);
+	inputs_stepped(driver);
 	desired_news_release(&news);
 }
 
@@ -294,15 +294,13 @@ const struct desired *driver_directory_desired(const struct driver *driver,
 	return driver->directory ? desired_inputs_given(&driver->directory->inputs, from) : NULL;
 }
 
-void driver_directory_alive(struct driver *driver, struct desired_seen *seen)
+static void inputs_alive(struct driver *driver, const struct part_start *start)
 {
 	struct directory *directory = driver->directory;
 
-	if (!directory) {
-		desired_seen_release(seen);
+	if (!directory)
 		return;
-	}
-	desired_inputs_load(&directory->inputs, seen);
+	desired_inputs_load(&directory->inputs, start->seen);
 	take(directory);
 	if (directory->map)
 		on_poll(directory);
@@ -318,7 +316,7 @@ bool driver_directory_ready(struct driver *driver)
 	return false;
 }
 
-void driver_directory_status(const struct driver *driver, struct json *document)
+static void inputs_status(const struct driver *driver, struct json *document)
 {
 	const struct directory *directory = driver->directory;
 	struct json *to;
@@ -336,7 +334,7 @@ void driver_directory_status(const struct driver *driver, struct json *document)
 		json_add_null(to, "readUnixMs");
 	json_add_str(to, "error", directory->error);
 	json_add_str(to, "ignored", directory->ignored);
-	driver_resource_status(driver, to);
+	json_add_str(to, "resource", driver->resource_found);
 }
 
 static int open_map(struct directory *directory, struct err *err)
@@ -371,7 +369,7 @@ static int open_watch(struct directory *directory, struct err *err)
 	return 0;
 }
 
-int driver_directory_open(struct driver *driver, struct err *err)
+static int inputs_open(struct driver *driver, struct err *err)
 {
 	const struct setup *setup = driver->setup;
 
@@ -385,7 +383,7 @@ int driver_directory_open(struct driver *driver, struct err *err)
 	return open_map(driver->directory, err) || open_watch(driver->directory, err) ? -1 : 0;
 }
 
-void driver_directory_close(struct driver *driver)
+static void inputs_close(struct driver *driver)
 {
 	struct directory *directory = driver->directory;
 
@@ -401,3 +399,12 @@ void driver_directory_close(struct driver *driver)
 	free(directory);
 	driver->directory = NULL;
 }
+
+const struct part part_inputs = {
+	.name = "inputs",
+	.open = inputs_open,
+	.alive = inputs_alive,
+	.stepped = inputs_stepped,
+	.status = inputs_status,
+	.close = inputs_close,
+};

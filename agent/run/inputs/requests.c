@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "control/control_request.h"
 #include "run/driver_internal.h"
+#include "run/part.h"
 
 /* A request is answered when what it asks for is durable. */
 struct waiting_call {
@@ -39,6 +40,26 @@ int64_t driver_covering_write(const struct driver *driver)
 	const struct lifecycle *life = &driver->life;
 
 	return life->want_write ? life->journal.sequence + 1 : life->requested;
+}
+
+static void requests_stepped(struct driver *driver)
+{
+	const struct lifecycle *life = &driver->life;
+	struct waiting_call **place = &driver->waiting;
+
+	while (*place) {
+		struct waiting_call *waiting = *place;
+
+		if (!life->fenced &&
+		    (waiting->sequence > life->acknowledged || life->journal_broken)) {
+			place = &waiting->next;
+			continue;
+		}
+		*place = waiting->next;
+		answer(waiting->call, life->fenced ? control_answer_error(life->reason)
+						   : control_answer_ok(waiting->sequence));
+		free(waiting);
+	}
 }
 
 static void on_request(void *arg, struct control_call *call, const struct json *document)
@@ -81,39 +102,19 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 		driver->metrics.control[METRICS_SOCKET]++;
 		driver_step(driver, &event);
 		wait_for_write(driver, call, driver_covering_write(driver));
-		driver_control_acknowledge(driver);
+		requests_stepped(driver);
 	}
 	control_request_release(&request);
 }
 
-void driver_control_acknowledge(struct driver *driver)
-{
-	const struct lifecycle *life = &driver->life;
-	struct waiting_call **place = &driver->waiting;
-
-	while (*place) {
-		struct waiting_call *waiting = *place;
-
-		if (!life->fenced &&
-		    (waiting->sequence > life->acknowledged || life->journal_broken)) {
-			place = &waiting->next;
-			continue;
-		}
-		*place = waiting->next;
-		answer(waiting->call, life->fenced ? control_answer_error(life->reason)
-						   : control_answer_ok(waiting->sequence));
-		free(waiting);
-	}
-}
-
-int driver_control_open(struct driver *driver, struct err *err)
+static int requests_open(struct driver *driver, struct err *err)
 {
 	driver->control = control_server_new(driver->loop, driver->setup->config.state_directory,
 					     on_request, driver, err);
 	return driver->control ? 0 : -1;
 }
 
-void driver_control_close(struct driver *driver)
+static void requests_close(struct driver *driver)
 {
 	while (driver->waiting) {
 		struct waiting_call *waiting = driver->waiting;
@@ -124,3 +125,10 @@ void driver_control_close(struct driver *driver)
 	}
 	control_server_free(driver->control);
 }
+
+const struct part part_requests = {
+	.name = "requests",
+	.open = requests_open,
+	.stepped = requests_stepped,
+	.close = requests_close,
+};

@@ -23,6 +23,7 @@
 #include "kube/kube_watch.h"
 #include "run/driver_internal.h"
 #include "run/inputs/resource_desired.h"
+#include "run/part.h"
 
 #define POLL_MS         60000
 #define POLL_WATCHED_MS 300000 /* while a watch stands, which is quicker */
@@ -71,16 +72,14 @@ static const char *refusal(const struct resource *resource)
 	return resource->refused ? resource->refused : driver_directory_refused(resource->driver);
 }
 
-void driver_judge(struct driver *driver, int64_t now_unix_ms)
+static void resource_outside(const struct driver *driver, struct conditions_outside *outside)
 {
 	const struct resource *resource = driver->resource;
-	struct conditions_outside outside = {0};
 
-	if (resource && resource->found == FOUND_ONE) {
-		outside.generation = resource->generation;
-		outside.refused = refusal(resource);
-	}
-	conditions_update(&driver->conditions, &driver->life, &outside, now_unix_ms);
+	if (!resource || resource->found != FOUND_ONE)
+		return;
+	outside->generation = resource->generation;
+	outside->refused = refusal(resource);
 }
 
 static void complain(struct resource *resource, const char *what, const char *why)
@@ -92,16 +91,18 @@ static void complain(struct resource *resource, const char *what, const char *wh
 	xstrset(&resource->complained, why);
 }
 
-void driver_resource_status(const struct driver *driver, struct json *to)
+/* For the status document and for Events. */
+static void set_found(struct resource *resource, enum found found)
 {
 	static const char *const words[] = {
 		[FOUND_UNKNOWN] = "unread", [FOUND_NO_DEFINITION] = "undefined",
 		[FOUND_NONE] = "absent",    [FOUND_ONE] = "found",
 		[FOUND_DENIED] = "denied",
 	};
-	const struct resource *resource = driver->resource;
 
-	json_add_str(to, "resource", resource ? words[resource->found] : NULL);
+	resource->found = found;
+	resource->driver->resource_found = words[found];
+	resource->driver->resource_uid = found == FOUND_ONE ? resource->uid : NULL;
 }
 
 /* ---- writing ---- */
@@ -141,6 +142,7 @@ static void write_work(void *arg)
 				      job->document, &job->version, &job->answer, &job->err);
 }
 
+static void resource_stepped(struct driver *driver);
 static void read_now(struct resource *resource, driver_resource_fn *fn, void *arg);
 
 static void written(struct resource *resource, struct write_job *job)
@@ -160,7 +162,7 @@ static void written(struct resource *resource, struct write_job *job)
 	pace_failed(&resource->pace, job->answer.retry_after_ms, clock_mono_ms());
 	/* it has gone, or is another one */
 	if (job->err.kind == ERR_ABSENT || job->err.kind == ERR_BUSY || job->answer.path_unknown) {
-		resource->found = FOUND_UNKNOWN;
+		set_found(resource, FOUND_UNKNOWN);
 		read_now(resource, NULL, NULL);
 	}
 }
@@ -173,7 +175,7 @@ static void write_done(void *arg, bool ran)
 	pace_end(&resource->pace);
 	if (ran && !resource->driver->closing) {
 		written(resource, job);
-		driver_resource_step(resource->driver);
+		resource_stepped(resource->driver);
 		if (resource->pace.leaving && pace_may_end(&resource->pace))
 			driver_leave(resource->driver);
 	}
@@ -190,7 +192,7 @@ static void on_write(void *arg)
 	struct resource *resource = arg;
 
 	if (!resource->pace.leaving) {
-		driver_resource_step(resource->driver);
+		resource_stepped(resource->driver);
 		return;
 	}
 	pace_give_up(&resource->pace);
@@ -215,7 +217,7 @@ static void look_later(struct resource *resource)
 		loop_timer_set(resource->write, wait_ms > 0 ? wait_ms + 1 : 1);
 }
 
-void driver_resource_step(struct driver *driver)
+static void resource_stepped(struct driver *driver)
 {
 	struct resource *resource = driver->resource;
 	struct write_job *job;
@@ -226,7 +228,7 @@ void driver_resource_step(struct driver *driver)
 	    resource->deleting || driver->closing || !(driver->alive || driver->held) ||
 	    driver->life.fenced)
 		return;
-	driver_judge(driver, clock_unix_ms());
+	driver_judge(driver);
 	job = xcalloc(1, sizeof(*job));
 	job->resource = resource;
 	job->uid = xstrdup(resource->uid);
@@ -261,7 +263,7 @@ bool driver_resource_exit(struct driver *driver)
 		return true;
 	if (pace_leave(&resource->pace)) {
 		loop_timer_set(resource->write, PACE_PATIENCE_MS);
-		driver_resource_step(driver);
+		resource_stepped(driver);
 	}
 	return pace_may_end(&resource->pace);
 }
@@ -348,7 +350,7 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 	if (!resource->seeded)
 		conditions_seed(&driver->conditions, app->conditions);
 	resource->seeded = true;
-	resource->found = FOUND_ONE;
+	set_found(resource, FOUND_ONE);
 	resource->deleting = app->deleting;
 	resource_desired(app->spec, &desired);
 	desired.used = xstrdup(json_str(app->annotations, DESIRED_USED_ANNOTATION));
@@ -366,7 +368,7 @@ static void tell_gone(struct resource *resource)
 
 	log_warn(resource->driver->log, gone);
 	xstrset(&resource->uid, NULL); /* the event is about the pod */
-	resource->found = FOUND_NONE;
+	set_found(resource, FOUND_NONE);
 	driver_event(resource->driver, true, "ResourceGone", "Follow", gone);
 }
 
@@ -376,8 +378,8 @@ static void found_none(struct resource *resource, enum found found)
 
 	if (resource->found == FOUND_ONE || (resource->found == FOUND_UNKNOWN && resource->uid))
 		tell_gone(resource);
-	resource->found = found;
 	xstrset(&resource->uid, NULL);
+	set_found(resource, found);
 	xstrset(&resource->refused, NULL);
 	driver_directory_offer(resource->driver, &nothing, false, NULL);
 }
@@ -387,7 +389,7 @@ static bool denied(struct resource *resource, const struct read_job *job)
 {
 	if (!pace_lasts(&resource->denied_ms, clock_mono_ms()))
 		return false;
-	resource->found = FOUND_DENIED;
+	set_found(resource, FOUND_DENIED);
 	driver_directory_deny(resource->driver, &job->err);
 	return true;
 }
@@ -440,7 +442,7 @@ static void read_done(void *arg, bool ran)
 
 	if (ran && !resource->driver->closing) {
 		loop_timer_set(resource->poll, take(resource, job));
-		driver_resource_step(resource->driver);
+		resource_stepped(resource->driver);
 		waits = keep_waiting(resource, job);
 	}
 	if (job->fn && !waits)
@@ -504,16 +506,9 @@ bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *
 	return false;
 }
 
-const char *driver_resource_uid(const struct driver *driver)
-{
-	const struct resource *resource = driver->resource;
-
-	return resource && resource->found == FOUND_ONE ? resource->uid : NULL;
-}
-
 /* ---- begin and end ---- */
 
-int driver_resource_open(struct driver *driver, struct err *err)
+static int resource_open(struct driver *driver, struct err *err)
 {
 	const struct setup_kube *kube = &driver->setup->kube;
 	struct resource *resource;
@@ -522,6 +517,7 @@ int driver_resource_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->resource = resource = xcalloc(1, sizeof(*resource));
 	resource->driver = driver;
+	set_found(resource, FOUND_UNKNOWN);
 	if (kube_lane_open(&resource->kube, driver->loop, &kube->config, "drey-resource", err) < 0)
 		return -1;
 	resource->poll = loop_timer_new(driver->loop, on_poll, resource);
@@ -530,7 +526,7 @@ int driver_resource_open(struct driver *driver, struct err *err)
 	return 0;
 }
 
-void driver_resource_close(struct driver *driver)
+static void resource_close(struct driver *driver)
 {
 	struct resource *resource = driver->resource;
 	bool ended;
@@ -548,6 +544,7 @@ void driver_resource_close(struct driver *driver)
 	loop_timer_free(resource->poll);
 	loop_timer_free(resource->write);
 	driver->resource = NULL;
+	driver->resource_found = driver->resource_uid = NULL;
 	if (!ended) /* what hangs still uses the rest */
 		return;
 	buf_release(&resource->urgent);
@@ -558,3 +555,11 @@ void driver_resource_close(struct driver *driver)
 	free(resource->version);
 	free(resource);
 }
+
+const struct part part_resource = {
+	.name = "resource",
+	.open = resource_open,
+	.stepped = resource_stepped,
+	.outside = resource_outside,
+	.close = resource_close,
+};

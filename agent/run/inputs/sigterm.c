@@ -15,6 +15,7 @@
 #include "kube/kube_lane.h"
 #include "kube/workload.h"
 #include "run/driver_internal.h"
+#include "run/part.h"
 
 #define OWNER_MS      1500 /* for the answer */
 #define OWNER_LATE_MS 300  /* more for a call that hangs */
@@ -199,11 +200,11 @@ enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_
 	return upgrade;
 }
 
-void driver_owner_step(struct driver *driver)
+static void owner_stepped(struct driver *driver)
 {
 	struct owner_watch *watch = driver->owner;
 
-	if (!watch || watch->asked || driver->life.terminating)
+	if (!watch || watch->asked || !driver->alive || driver->life.terminating)
 		return;
 	watch->asked = true;
 	ask(watch, true, FIRST_MS);
@@ -211,7 +212,7 @@ void driver_owner_step(struct driver *driver)
 
 /* ---- begin and end ---- */
 
-int driver_owner_open(struct driver *driver, struct err *err)
+static int owner_open(struct driver *driver, struct err *err)
 {
 	const struct setup_kube *kube = &driver->setup->kube;
 	struct owner_watch *watch;
@@ -226,7 +227,7 @@ int driver_owner_open(struct driver *driver, struct err *err)
 	return 0;
 }
 
-void driver_owner_close(struct driver *driver)
+static void owner_close(struct driver *driver)
 {
 	struct owner_watch *watch = driver->owner;
 	bool ended;
@@ -242,3 +243,10 @@ void driver_owner_close(struct driver *driver)
 	free(watch->seen_uid);
 	free(watch);
 }
+
+const struct part part_sigterm = {
+	.name = "sigterm",
+	.open = owner_open,
+	.stepped = owner_stepped,
+	.close = owner_close,
+};

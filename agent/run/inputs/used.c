@@ -18,6 +18,7 @@
 #include "kube/flinkapp.h"
 #include "kube/kube_lane.h"
 #include "run/driver_internal.h"
+#include "run/part.h"
 
 #define RETRY_MS    30000
 #define DENIED_MS   300000
@@ -125,7 +126,7 @@ static void submit(struct used *used, enum control_object object, const struct d
 	lane_submit(used->kube.lane, work, done, job);
 }
 
-void driver_used_step(struct driver *driver)
+static void used_stepped(struct driver *driver)
 {
 	struct used *used = driver->used;
 	const struct lifecycle *life = &driver->life;
@@ -144,17 +145,19 @@ void driver_used_step(struct driver *driver)
 	}
 }
 
-void driver_used_open(struct driver *driver)
+static int used_open(struct driver *driver, struct err *err)
 {
 	const struct setup_kube *kube = &driver->setup->kube;
 
+	(void)err;
 	if (!kube->on || (!kube->control && !kube->resource))
-		return;
+		return 0;
 	driver->used = xcalloc(1, sizeof(*driver->used));
 	driver->used->driver = driver;
+	return 0;
 }
 
-void driver_used_close(struct driver *driver)
+static void used_close(struct driver *driver)
 {
 	struct used *used = driver->used;
 	bool ended;
@@ -170,3 +173,10 @@ void driver_used_close(struct driver *driver)
 		free(used->written[i]);
 	free(used);
 }
+
+const struct part part_used = {
+	.name = "used",
+	.open = used_open,
+	.stepped = used_stepped,
+	.close = used_close,
+};

@@ -14,6 +14,7 @@
 #include "kube/kube_lane.h"
 #include "run/driver_internal.h"
 #include "run/outputs/event_text.h"
+#include "run/part.h"
 
 #define QUEUE_MAX    16 /* more are dropped */
 #define FAILURES_MAX 3  /* in a row; then it is only tried again after a while */
@@ -101,11 +102,11 @@ static bool about(struct events *events, struct event_job *job)
 {
 	const struct setup_kube *kube = &events->driver->setup->kube;
 
-	if (driver_resource_uid(events->driver)) {
+	if (events->driver->resource_uid) {
 		job->api_version = xstrdup("drey.dev/v1");
 		job->kind = xstrdup("FlinkApplication");
 		job->object = xstrdup(kube->resource);
-		job->uid = xstrdup(driver_resource_uid(events->driver));
+		job->uid = xstrdup(events->driver->resource_uid);
 	} else if (kube->pod_name) {
 		job->api_version = xstrdup("v1");
 		job->kind = xstrdup("Pod");
@@ -155,7 +156,7 @@ void driver_event(struct driver *driver, bool warning, const char *reason, const
 	lane_submit(events->kube.lane, work, done, job);
 }
 
-void driver_event_notice(struct driver *driver, const struct notice *notice)
+static void events_notice(struct driver *driver, const struct notice *notice)
 {
 	struct event_text text;
 
@@ -168,7 +169,7 @@ void driver_event_notice(struct driver *driver, const struct notice *notice)
 
 /* ---- begin and end ---- */
 
-int driver_event_open(struct driver *driver, struct err *err)
+static int events_open(struct driver *driver, struct err *err)
 {
 	const struct setup_kube *kube = &driver->setup->kube;
 	struct events *events;
@@ -180,7 +181,7 @@ int driver_event_open(struct driver *driver, struct err *err)
 	return kube_lane_open(&events->kube, driver->loop, &kube->config, "drey-events", err);
 }
 
-void driver_event_close(struct driver *driver)
+static void events_close(struct driver *driver)
 {
 	struct events *events = driver->events;
 
@@ -191,3 +192,10 @@ void driver_event_close(struct driver *driver)
 	if (kube_lane_close(&events->kube, 500)) /* else what hangs still uses the rest */
 		free(events);
 }
+
+const struct part part_events = {
+	.name = "events",
+	.open = events_open,
+	.notice = events_notice,
+	.close = events_close,
+};

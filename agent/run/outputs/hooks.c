@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "run/driver_internal.h"
 #include "run/outputs/hook.h"
+#include "run/part.h"
 
 #define HOOK_QUEUE    32   /* hooks that wait; more are left out */
 #define HOOK_LINES    200  /* of output that go into the log */
@@ -128,7 +129,7 @@ static void run_hook(struct driver *driver, enum hook_event event, struct json *
 	lane_submit(driver->hooks->lane, hook_work, hook_done, job);
 }
 
-void driver_hooks_notice(struct driver *driver, const struct notice *notice)
+static void hooks_notice(struct driver *driver, const struct notice *notice)
 {
 	enum hook_event event = hook_event_of(notice);
 
@@ -235,7 +236,7 @@ bool driver_hooks_exit(struct driver *driver)
 	return false;
 }
 
-int driver_hooks_open(struct driver *driver, struct err *err)
+static int hooks_open(struct driver *driver, struct err *err)
 {
 	struct lane *lane;
 	int abort_fd;
@@ -258,20 +259,14 @@ int driver_hooks_open(struct driver *driver, struct err *err)
 	return 0;
 }
 
-void driver_hooks_abort(struct driver *driver)
-{
-	uint64_t one = 1;
-
-	if (driver->hooks)
-		(void)!write(driver->hooks->abort_fd, &one, sizeof(one));
-}
-
-void driver_hooks_close(struct driver *driver)
+static void hooks_close(struct driver *driver)
 {
 	struct hooks *hooks = driver->hooks;
+	uint64_t one = 1;
 
 	if (!hooks)
 		return;
+	(void)!write(hooks->abort_fd, &one, sizeof(one));
 	if (lane_free(hooks->lane, HOOK_ABORT_MS))
 		close(hooks->abort_fd);
 	loop_timer_free(hooks->exit_timer);
@@ -279,3 +274,10 @@ void driver_hooks_close(struct driver *driver)
 	free(hooks);
 	driver->hooks = NULL;
 }
+
+const struct part part_hooks = {
+	.name = "hooks",
+	.open = hooks_open,
+	.notice = hooks_notice,
+	.close = hooks_close,
+};

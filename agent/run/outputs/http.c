@@ -3,19 +3,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "core/report/status.h"
 #include "run/driver_internal.h"
-
-struct json *driver_status(const struct driver *driver)
-{
-	struct json *document = status_document(
-		&driver->life,
-		driver->conditions.list[0].since_unix_ms ? &driver->conditions : NULL,
-		clock_unix_ms());
-
-	driver_directory_status(driver, document);
-	return document;
-}
+#include "run/part.h"
 
 /* Everything is answered from memory: none of this waits for a lane. */
 
@@ -112,14 +101,33 @@ static void listen_again(void *arg)
 	(void)listen_now(arg, NULL); /* said once */
 }
 
-int driver_http_open(struct driver *driver, struct err *err)
+/* What /metrics counts. */
+static void http_event(struct driver *driver, const struct event *event)
+{
+	metrics_event(&driver->metrics, event);
+}
+
+static void http_notice(struct driver *driver, const struct notice *notice)
+{
+	metrics_notice(&driver->metrics, notice);
+}
+
+static int http_open(struct driver *driver, struct err *err)
 {
 	driver->http_retry = loop_timer_new(driver->loop, listen_again, driver);
 	return driver->setup->config.http.port ? listen_now(driver, err) : 0;
 }
 
-void driver_http_close(struct driver *driver)
+static void http_close(struct driver *driver)
 {
 	loop_timer_free(driver->http_retry);
 	http_server_free(driver->http);
 }
+
+const struct part part_http = {
+	.name = "http",
+	.open = http_open,
+	.event = http_event,
+	.notice = http_notice,
+	.close = http_close,
+};

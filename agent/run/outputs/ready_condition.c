@@ -19,6 +19,7 @@
 #include "kube/kube_lane.h"
 #include "kube/workload.h"
 #include "run/driver_internal.h"
+#include "run/part.h"
 
 #define READ_MS    20000
 #define MESSAGE_MS 60000  /* between two writes, where only the message is another one */
@@ -185,6 +186,8 @@ static void take(struct ready *ready, struct ready_job *job)
 		was_read(ready, &job->workload);
 }
 
+static void ready_stepped(struct driver *driver);
+
 static void done(void *arg, bool ran)
 {
 	struct ready_job *job = arg;
@@ -193,7 +196,7 @@ static void done(void *arg, bool ran)
 	pace_end(&ready->pace);
 	if (ran && !ready->driver->closing) {
 		take(ready, job);
-		driver_ready_step(ready->driver);
+		ready_stepped(ready->driver);
 		if (ready->pace.leaving && pace_may_end(&ready->pace))
 			driver_leave(ready->driver);
 	}
@@ -244,7 +247,7 @@ static bool may_ask(const struct ready *ready)
 	return (driver->alive || driver->held) && !driver->closing && !driver->life.fenced;
 }
 
-void driver_ready_step(struct driver *driver)
+static void ready_stepped(struct driver *driver)
 {
 	const struct condition *want = &driver->conditions.list[CONDITION_READY];
 	struct ready *ready = driver->ready;
@@ -296,7 +299,7 @@ bool driver_ready_exit(struct driver *driver)
 		return true;
 	if (pace_leave(&ready->pace)) {
 		loop_timer_set(ready->timer, PACE_PATIENCE_MS);
-		driver_ready_step(driver);
+		ready_stepped(driver);
 	}
 	return pace_may_end(&ready->pace);
 }
@@ -308,14 +311,14 @@ static void on_timer(void *arg)
 	struct ready *ready = arg;
 
 	if (!ready->pace.leaving) {
-		driver_ready_step(ready->driver);
+		ready_stepped(ready->driver);
 		return;
 	}
 	pace_give_up(&ready->pace);
 	driver_leave(ready->driver);
 }
 
-int driver_ready_open(struct driver *driver, struct err *err)
+static int ready_open(struct driver *driver, struct err *err)
 {
 	const struct setup_kube *kube = &driver->setup->kube;
 	struct ready *ready;
@@ -330,7 +333,7 @@ int driver_ready_open(struct driver *driver, struct err *err)
 	return 0;
 }
 
-void driver_ready_close(struct driver *driver)
+static void ready_close(struct driver *driver)
 {
 	struct ready *ready = driver->ready;
 	bool ended;
@@ -348,3 +351,10 @@ void driver_ready_close(struct driver *driver)
 	free(ready->complained);
 	free(ready);
 }
+
+const struct part part_ready = {
+	.name = "ready",
+	.open = ready_open,
+	.stepped = ready_stepped,
+	.close = ready_close,
+};

@@ -7,6 +7,7 @@
 #include "run/ha/ha_observe.h"
 #include "run/observe/observe.h"
 #include "run/outputs/hook.h"
+#include "run/part.h"
 #include "store/verify.h"
 
 /* ---- OBSERVE ---- */
@@ -208,7 +209,7 @@ static void inspected(void *arg, bool ran)
 	free(job);
 }
 
-void effect_inspect(struct driver *driver, const struct effect *effect)
+static void inspect(struct driver *driver, const struct effect *effect)
 {
 	struct inspect_job *job = xcalloc(1, sizeof(*job));
 
@@ -218,110 +219,31 @@ void effect_inspect(struct driver *driver, const struct effect *effect)
 	lane_submit(driver->store_lane, inspect_work, inspected, job);
 }
 
-/* ---- WRITE_JOURNAL ---- */
+/* ---- the part ---- */
 
-struct write_job {
-	struct driver *driver;
-	int64_t sequence;
-	struct buf text;
-	int result;
-	struct err err;
+static int observe_open(struct driver *driver, struct err *err)
+{
+	driver->store_lane = lane_new(driver->loop, "drey-store", err);
+	return driver->store_lane ? 0 : -1;
+}
+
+static void observe_execute(struct driver *driver, const struct effect *effect)
+{
+	if (effect->type == EFFECT_OBSERVE)
+		effect_observe(driver);
+	else if (effect->type == EFFECT_INSPECT)
+		inspect(driver, effect);
+}
+
+static void observe_close(struct driver *driver)
+{
+	lane_free(driver->store_lane, LANE_PATIENCE_MS);
+	driver->store_lane = NULL;
+}
+
+const struct part part_observe = {
+	.name = "observe",
+	.open = observe_open,
+	.execute = observe_execute,
+	.close = observe_close,
 };
-
-static void write_work(void *arg)
-{
-	struct write_job *job = arg;
-
-	if (job->result == 0)
-		job->result = journal_store_put(job->driver->store, &job->text, job->sequence,
-						job->driver->writer, &job->err);
-}
-
-/* drey-init starts the next agent, which reads what was written. */
-static void begin_anew(struct driver *driver, const struct err *err)
-{
-	log_warn(
-		driver->log,
-		"another drey has written the journal since it was read: this agent ends, the next one reads it anew",
-		LOG_ERR(err));
-	driver_stop(driver, 1);
-}
-
-static void written(void *arg, bool ran)
-{
-	struct write_job *job = arg;
-	bool ok = job->result == 0;
-	struct event event = {.type = ok ? EVENT_JOURNAL_WRITTEN : EVENT_JOURNAL_FAILED,
-			      .journal = {.sequence = job->sequence,
-					  .conflict = !ok && job->err.kind == ERR_BUSY,
-					  .error = job->err.msg}};
-
-	if (ran && event.journal.conflict && lifecycle_is_newcomer(&job->driver->life))
-		begin_anew(job->driver, &job->err);
-	else if (ran)
-		driver_step(job->driver, &event);
-	buf_release(&job->text);
-	free(job);
-}
-
-void effect_write_journal(struct driver *driver, const struct effect *effect)
-{
-	struct write_job *job = xcalloc(1, sizeof(*job));
-
-	job->driver = driver;
-	job->sequence = effect->sequence;
-	job->result = journal_encode(&driver->life.journal, &job->text, &job->err);
-	lane_submit(driver->journal_lane, write_work, written, job);
-}
-
-/* ---- CHECK_JOURNAL ---- */
-
-struct check_job {
-	struct driver *driver;
-	int result;
-	struct err err;
-};
-
-static void check_work(void *arg)
-{
-	struct check_job *job = arg;
-
-	job->result = journal_store_check(job->driver->store, job->driver->writer, &job->err);
-}
-
-static void checked(void *arg, bool ran)
-{
-	struct check_job *job = arg;
-	struct driver *driver = job->driver;
-	const struct lifecycle *life = &driver->life;
-	bool conflict = job->err.kind == ERR_BUSY;
-	/* a write that is under way, or tried again, will say so itself */
-	bool nonsense = job->err.kind == ERR_FORMAT && life->requested == life->acknowledged &&
-			!life->journal_broken;
-	struct event event = {.type = EVENT_JOURNAL_FAILED,
-			      .journal = {.sequence = life->requested,
-					  .conflict = conflict,
-					  .error = job->err.msg}};
-
-	struct event seen = {.type = EVENT_JOURNAL_SEEN,
-			     .journal = {.lost = job->result > 0, .unknown = job->result < 0}};
-
-	driver->checking = false;
-	if (ran && !driver->closing && !conflict)
-		driver_step(driver, &seen);
-	if (ran && !driver->closing && (conflict || nonsense))
-		driver_step(driver, &event);
-	free(job);
-}
-
-void effect_check_journal(struct driver *driver)
-{
-	struct check_job *job;
-
-	if (driver->checking)
-		return;
-	driver->checking = true;
-	job = xcalloc(1, sizeof(*job));
-	job->driver = driver;
-	lane_submit(driver->journal_lane, check_work, checked, job);
-}
