@@ -12,7 +12,7 @@ static const struct cli_command *const commands[] = {
 
 int main(int argc, char **argv)
 {
-	/* A reader that goes away is an error of the write, not the end without a word. */
+	/* If the reader closes the pipe, the write fails; the process must not die silently. */
 	signal(SIGPIPE, SIG_IGN);
 	return cli_main(commands, argc, argv, stdout, stderr);
 }

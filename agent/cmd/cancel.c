@@ -10,12 +10,12 @@ static int judge(struct client *client, void *arg)
 	const struct status_view *view = &client->view;
 
 	(void)arg;
-	if (status_view_is(view, "Cancelled") || client_braked(client, "cancelled"))
+	if (status_view_is(view, "Cancelled") || client_stopped_and_held(client, "cancelled"))
 		return CLI_OK;
 	if (strcmp(view->desired_state, "cancelled") != 0)
-		return cli_fail(client->cli, CLI_FAILED, "overtaken: wanted is now %s",
+		return cli_fail(client->cli, CLI_FAILED, "superseded: the desired state is now %s",
 				view->desired_state);
-	return CLIENT_GO_ON;
+	return CLIENT_CONTINUE;
 }
 
 static void print_cancelled(const struct client *client, void *arg)
@@ -42,14 +42,14 @@ const struct cli_command cmd_cancel = {
 	.name = "cancel",
 	.summary = "stop the job without a savepoint and keep it stopped",
 	.description =
-		"Cancels the job, ends Flink and stays up, parked. No savepoint is taken;\n"
-		"retained checkpoints stay, and `drey resume` continues from the newest state.\n",
+		"Cancels the job and stops Flink; drey stays up, parked. No savepoint is taken. Retained\n"
+		"checkpoints are kept, and `drey resume` continues from the newest state.\n",
 	.options = options,
 	.statuses = "0  cancelled\n"
-		    "1  overtaken by another request\n"
-		    "2  wrong use or configuration\n"
-		    "5  no drey runs there, or it gives no answer\n"
-		    "6  the time is up; cancelled is still wanted\n",
+		    "1  superseded by another request\n"
+		    "2  wrong usage or configuration\n"
+		    "5  no running drey found, or it did not respond\n"
+		    "6  timed out; the request remains in force\n",
 	.example = "drey cancel --timeout 1min\n",
 	.run = run,
 };

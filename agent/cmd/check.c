@@ -14,7 +14,7 @@
 
 static const struct cli_option options[] = {
 	CLI_CONFIG,
-	{"warn", 0, NULL, "say what is wrong, and succeed all the same", false},
+	{"warn", 0, NULL, "report why drey would hold, but exit with status 0", false},
 	CLI_END,
 };
 
@@ -53,7 +53,7 @@ static const char *or_none(const char *text)
 	return text ? text : "none";
 }
 
-/* What runs now, as far as the journal knows. */
+/* What runs now, according to the journal. */
 static void print_now(const struct check *check)
 {
 	const struct launch *last = journal_launch_const(&check->journal);
@@ -61,7 +61,8 @@ static void print_now(const struct check *check)
 	char ago[CLOCK_TEXT_BYTES];
 
 	if (check->first || check->journal_error) {
-		row(check, "now", check->first ? "no drey has run here yet" : check->journal_error);
+		row(check, "now",
+		    check->first ? "drey has not run here yet" : check->journal_error);
 		return;
 	}
 	text = xasprintf("%s, generation %s, Flink %s", or_none(check->journal.phase),
@@ -84,26 +85,27 @@ static bool is_upgrade(const struct check *check)
 	return last && generation && last->generation && strcmp(last->generation, generation) != 0;
 }
 
-/* How the job passes to what was checked. */
-static void print_passage(const struct check *check)
+/* How an upgrade to the checked configuration would be made. */
+static void print_upgrade(const struct check *check)
 {
 	bool runs = check->journal.phase && !strcmp(check->journal.phase, "Running");
 
 	if (check->first || check->journal_error)
 		return;
 	if (!is_upgrade(check))
-		row(check, "passage", "the same generation: the job goes on from its newest state");
+		row(check, "upgrade",
+		    "none, the generation is the same: the job continues from its newest state");
 	else if (check->setup.config.upgrade == UPGRADE_STATELESS)
-		row(check, "passage", "cancelled, and started empty: upgrade is stateless");
+		row(check, "upgrade", "cancel, and start empty: upgrade is stateless");
 	else if (check->setup.config.upgrade == UPGRADE_BY_LAST_STATE)
-		row(check, "passage", "no savepoint: upgrade is last-state");
+		row(check, "upgrade", "no savepoint: upgrade is last-state");
 	else if (runs)
-		row(check, "passage", "stop with savepoint, and start from it");
+		row(check, "upgrade", "stop with savepoint, and start from it");
 	else
-		row(check, "passage", "no savepoint, because the job does not run");
+		row(check, "upgrade", "no savepoint, because the job is not running");
 }
 
-/* The job is stopped with a savepoint before the new version starts. */
+/* The job would be stopped with a savepoint before the new version starts. */
 static bool takes_savepoint(const struct check *check)
 {
 	const struct config *config = &check->setup.config;
@@ -115,7 +117,7 @@ static bool takes_savepoint(const struct check *check)
 	       config->on_sigterm == SIGTERM_SAVEPOINT;
 }
 
-/* As a start of the new version would, if the old one were to end now without a savepoint. */
+/* What a launch of the new version would find if the old one ended now without a savepoint. */
 static void gather(struct check *check, struct facts *ret_facts)
 {
 	const struct journal *known = check->journal_error ? NULL : &check->journal;
@@ -124,7 +126,7 @@ static void gather(struct check *check, struct facts *ret_facts)
 	observe_plan_init(&plan, &check->setup.places, known, check->journal_error);
 	if (check->setup.ha.on)
 		ha_observe_once(&check->setup, known, &plan);
-	/* the Flink that has it will have ended */
+	/* the Flink that owns it will have ended */
 	xstrset(&plan.lock_held, NULL);
 	observe_gather(&plan, ret_facts);
 	observe_plan_release(&plan);
@@ -149,7 +151,7 @@ static void print_lifted(const struct check *check, struct facts *facts, const s
 		decision_row(check, "when lifted", &lifted);
 }
 
-static int look(struct check *check)
+static int report(struct check *check)
 {
 	const struct cli *cli = check->cli;
 	struct facts facts;
@@ -162,7 +164,7 @@ static int look(struct check *check)
 	row(check, "checked", text);
 	read_journal(check);
 	print_now(check);
-	print_passage(check);
+	print_upgrade(check);
 	gather(check, &facts);
 	decide_now(&check->setup.storage, &check->journal, &facts, &check->setup.life.policy,
 		   &decision);
@@ -170,11 +172,11 @@ static int look(struct check *check)
 	print_lifted(check, &facts, &decision);
 	if (decision.cause == CAUSE_SAVEPOINT_REQUIRED && takes_savepoint(check))
 		row(check, "",
-		    "that is without the savepoint; the job runs, so one is taken at its stop");
+		    "that is without a savepoint; the job is running, so one is taken when it is stopped");
 	else if (decision.kind == DECISION_HOLD)
 		explain_print(&(struct explanation){.facts = &facts, .decision = &decision},
 			      cli->err);
-	/* suspended or cancelled is what somebody wants; a savepoint that is needed will be taken */
+	/* parked is as desired; a savepoint that is required will be taken */
 	status = decision.kind == DECISION_HOLD && !(decision.cause == CAUSE_SAVEPOINT_REQUIRED &&
 						     takes_savepoint(check))
 			 ? CLI_HELD
@@ -197,7 +199,7 @@ static int run(const struct cli *cli)
 		status =
 			cli_fail(cli, err.kind == ERR_CONFIG ? CLI_USAGE : CLI_HELD, "%s", err.msg);
 	else
-		status = look(&check);
+		status = report(&check);
 	journal_release(&check.journal);
 	free(check.journal_error);
 	setup_release(&check.setup);
@@ -206,16 +208,16 @@ static int run(const struct cli *cli)
 
 const struct cli_command cmd_check = {
 	.name = "check",
-	.summary = "say whether this configuration fits what is there; changes nothing",
+	.summary = "check a new configuration against the existing state; changes nothing",
 	.description =
-		"Before an upgrade, with the new image and the new drey.yaml: is the configuration right,\n"
-		"is Flink there, can journal, HA data and storage be read, how would the job pass to the\n"
-		"new version, and what would that start from if the last savepoint did not come about?\n"
-		"The newest state is looked at file by file, as the new Flink would read it.\n",
+		"Run it before an upgrade, with the new image and the new drey.yaml. It checks the\n"
+		"configuration, finds Flink, reads the journal, the HA data and the storage, and reports\n"
+		"how the job would be upgraded, and what the new version would start from if the last\n"
+		"savepoint failed. It checks every file of the newest state, as the new Flink would read it.\n",
 	.options = options,
-	.statuses = "0  it fits; or the application is not meant to run, or has never run\n"
-		    "2  wrong use or configuration\n"
-		    "4  drey would hold; the reason says what is missing\n",
+	.statuses = "0  it fits; or the application is parked, or has never run\n"
+		    "2  wrong usage or configuration\n"
+		    "4  drey would hold; the reason names what is missing\n",
 	.example = "drey check --config drey.yaml && helm upgrade ...\n",
 	.run = run,
 };

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "run/config/config.h"
 
-static const struct cli_option help_option = {"help", 'h', NULL, "print this", false};
+static const struct cli_option help_option = {"help", 'h', NULL, "print this help", false};
 
 static int option_count(const struct cli_command *command)
 {
@@ -111,10 +111,10 @@ int cli_config(const struct cli *cli, struct config *ret_config, struct err *err
 	if (config_load(path, ret_config, &why) == 0)
 		return 0;
 	if (why.kind == ERR_ABSENT)
-		return err_set(err, ERR_CONFIG, 0,
-			       "%s is not there; name the configuration by --config FILE or "
-			       "$" CONFIG_ENV,
-			       path);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"configuration file %s not found; pass --config FILE or set $" CONFIG_ENV,
+			path);
 	return err_set(err, why.kind, 0, "%s", why.msg);
 }
 
@@ -193,7 +193,7 @@ static int parse_option(struct cli *cli, int argc, char **argv, int *at)
 	if (index < 0)
 		return usage(command, cli->err, "unknown option %.*s", (int)len, word);
 	if (cli->values[index] && !command->options[index].repeat)
-		return usage(command, cli->err, "%.*s is given twice", (int)len, word);
+		return usage(command, cli->err, "%.*s may be given only once", (int)len, word);
 	if (!command->options[index].argument) {
 		if (value)
 			return usage(command, cli->err, "%.*s takes no value", (int)len, word);
@@ -206,7 +206,8 @@ static int parse_option(struct cli *cli, int argc, char **argv, int *at)
 		return usage(command, cli->err, "%.*s needs a value (%s)", (int)len, word,
 			     command->options[index].argument);
 	if (command->options[index].repeat && cli->repeat_count == CLI_MAX_REPEATS)
-		return usage(command, cli->err, "more than %d times such options", CLI_MAX_REPEATS);
+		return usage(command, cli->err, "options that may be repeated: at most %d in all",
+			     CLI_MAX_REPEATS);
 	if (command->options[index].repeat) {
 		cli->repeats[cli->repeat_count].option = index;
 		cli->repeats[cli->repeat_count++].value = value;
@@ -235,7 +236,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, FILE *ou
 		} else if (cli.arg_count < command->max_args) {
 			cli.args[cli.arg_count++] = word;
 		} else {
-			return usage(command, err, "'%s' is too much", word);
+			return usage(command, err, "unexpected argument '%s'", word);
 		}
 	}
 	if (cli.arg_count < command->min_args)
@@ -246,12 +247,12 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, FILE *ou
 
 static void print_overview(const struct cli_command *const *commands, FILE *out)
 {
-	fputs("drey - supervises one Apache Flink application: what it starts from, and that it "
-	      "runs once\n\nUsage: drey COMMAND [OPTIONS]\n\nCommands:\n",
+	fputs("drey - supervises an Apache Flink application: starts it from the right state, once\n\n"
+	      "Usage: drey COMMAND [OPTIONS]\n\nCommands:\n",
 	      out);
 	for (; *commands; commands++)
 		fprintf(out, "  %-16s %s\n", (*commands)->name, (*commands)->summary);
-	fputs("\n`drey COMMAND --help` says more about each.\n", out);
+	fputs("\nRun `drey COMMAND --help` for details.\n", out);
 }
 
 static const struct cli_command *command_find(const struct cli_command *const *commands,
@@ -312,7 +313,7 @@ int cli_main(const struct cli_command *const *commands, int argc, char **argv, F
 	int status = dispatch(commands, argc, argv, out, err);
 
 	if (fflush(out) != 0 || ferror(out)) {
-		fputs("drey: the output could not be written\n", err);
+		fputs("drey: cannot write the output\n", err);
 		return status == CLI_OK ? CLI_FAILED : status;
 	}
 	return status;

@@ -70,14 +70,16 @@ struct cli {
 #define CLI_CONFIG                                                                                 \
 	{                                                                                          \
 		"config", 'c', "FILE",                                                             \
-			"configuration; else $DREY_CONFIG, else /etc/drey/drey.yaml", false        \
+			"configuration file (default $DREY_CONFIG, then /etc/drey/drey.yaml)",     \
+			false                                                                      \
 	}
 #define CLI_JSON                                                                                   \
 	{                                                                                          \
 		"json", 0, NULL, "print one JSON document", false                                  \
 	}
 #define CLI_WAIT                                                                                   \
-	{"timeout", 't', "DURATION", "wait at most so long, such as 90s or 5min (10min)", false},  \
+	{"timeout", 't', "DURATION", "maximum time to wait, for example 90s (default 10min)",      \
+	 false},                                                                                   \
 	{                                                                                          \
 		"no-wait", 0, NULL, "return as soon as the request is durable", false              \
 	}
@@ -97,7 +99,7 @@ int cli_main(const struct cli_command *const *commands, int argc, char **argv, F
 /*
  * Parse the words after the command's name. CLI_OK, or CLI_USAGE with a message on `err`. Words
  * stay borrowed from argv. Options may come before and after arguments; "--" ends them; an option
- * given twice is refused.
+ * given twice is rejected.
  */
 int cli_parse(const struct cli_command *command, int argc, char **argv, FILE *out, FILE *err,
 	      struct cli *ret_cli);

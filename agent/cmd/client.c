@@ -13,15 +13,15 @@
 #include "cmd/text.h"
 #include "control/control_socket.h"
 
-#define ASK_MS      10000 /* one question: the answer follows a durable write */
-#define PATIENCE_MS 60000 /* how long a drey that does not answer is waited for */
-/* The minimum, also for the last request before the timeout: no hasty "no answer". */
+#define ASK_MS      10000 /* one request: the answer follows a durable write */
+#define PATIENCE_MS 60000 /* maximum wait for a drey that does not respond */
+/* The minimum, also for the last request before the timeout: do not give up too soon. */
 #define LEAST_ASK_MS    1000
-#define FIRST_LOOK_MS   100
-#define SLOWEST_LOOK_MS 1000
-#define QUIET_MS        2000 /* no word about waits that are shorter */
+#define FIRST_POLL_MS   100
+#define SLOWEST_POLL_MS 1000
+#define QUIET_MS        2000 /* shorter waits are not reported */
 #define NEW_PHASE_MS    1000
-#define SETTLED_MS      5000 /* longer than drey needs to leave the phase that it was asked in */
+#define SETTLED_MS      5000 /* more than drey needs to leave the phase in which it was asked */
 
 static int exit_of(const struct err *err)
 {
@@ -50,8 +50,8 @@ void client_close(struct client *client)
 	*client = (struct client){0};
 }
 
-/* The state directory may be another application's, by a wrong path in one of two configurations: what is asked
- * there would be done to the wrong job. */
+/* A wrong path in one of two configurations may lead to the state directory of another application: the request
+ * would be carried out on the wrong job. */
 static int check_application(const struct client *client, const struct json *status,
 			     struct err *err)
 {
@@ -61,9 +61,7 @@ static int check_application(const struct client *client, const struct json *sta
 		return 0;
 	return err_set(
 		err, ERR_CONFIG, 0,
-		"the drey on %s runs application '%s', and this configuration is about '%s': "
-		"nothing was asked; name the right one with --config, and give each "
-		"application a state directory of its own",
+		"the drey on %s runs application '%s', but this configuration is for '%s': no request was sent; pass the right file with --config, and give each application its own stateDirectory",
 		client->config.state_directory, theirs, client->config.application);
 }
 
@@ -79,7 +77,7 @@ static struct json *ask(struct client *client, const struct control_request *req
 	return answer;
 }
 
-static int look(struct client *client, int64_t timeout_ms, struct err *err)
+static int read_status(struct client *client, int64_t timeout_ms, struct err *err)
 {
 	struct control_request request = {.command = COMMAND_STATUS};
 	struct json *answer = ask(client, &request, timeout_ms, err);
@@ -89,7 +87,8 @@ static int look(struct client *client, int64_t timeout_ms, struct err *err)
 	if (!json_get(answer, "phase")) {
 		const char *why = json_str(answer, "error");
 
-		err_set(err, ERR_RETRY, 0, "drey gives no status: %s", why ? why : "no reason");
+		err_set(err, ERR_RETRY, 0, "could not get the status from drey: %s",
+			why ? why : "no reason given");
 		json_free(answer);
 		return -1;
 	}
@@ -107,7 +106,7 @@ int client_status(struct client *client)
 {
 	struct err err = {0};
 
-	if (look(client, ASK_MS, &err) < 0)
+	if (read_status(client, ASK_MS, &err) < 0)
 		return cli_fail(client->cli, exit_of(&err), "%s", err.msg);
 	return CLI_OK;
 }
@@ -126,36 +125,37 @@ int client_send(struct client *client, const struct control_request *request)
 		whole.application = client->config.application;
 	answer = ask(client, &whole, ASK_MS, &err);
 	if (!answer && err.kind == ERR_RETRY)
-		return cli_fail(client->cli, CLI_ABSENT,
-				"%s; whether it was taken is not known, see `drey status`",
-				err.msg);
+		return cli_fail(
+			client->cli, CLI_ABSENT,
+			"%s; the request may or may not have been accepted; check `drey status`",
+			err.msg);
 	if (!answer)
 		return cli_fail(client->cli, exit_of(&err), "%s", err.msg);
 	if (!json_bool_or(answer, "ok", false))
 		return cli_fail(client->cli, CLI_FAILED, "refused: %s",
 				json_str(answer, "error") ? json_str(answer, "error")
-							  : "no reason");
+							  : "no reason given");
 	return CLI_OK;
 }
 
-/* Say what is going on, when it has changed. */
-static void say_progress(struct client *client, const char *what, char **said)
+/* Report what drey is doing, when it has changed. */
+static void report_progress(struct client *client, const char *what, char **reported)
 {
 	const struct status_view *view = &client->view;
 	cleanup_buf struct buf line = BUF_INIT;
 
 	if (client->lost_ms)
-		buf_addstr(&line, "drey does not answer; it may be starting again");
+		buf_addstr(&line, "drey does not respond; it may be restarting");
 	else if (*view->operation_kind)
 		buf_addf(&line, "%s: %s (%s) in progress", view->phase, view->operation_kind,
 			 view->operation_reason);
 	else
 		buf_addf(&line, "%s: %s", view->phase, view->reason);
-	if (*said && strcmp(*said, buf_str(&line)) == 0)
+	if (*reported && strcmp(*reported, buf_str(&line)) == 0)
 		return;
-	xstrset(said, buf_str(&line));
+	xstrset(reported, buf_str(&line));
 	fprintf(client->cli->err, "drey %s: waiting for %s: ", client->cli->command->name, what);
-	text_print(*said, client->cli->err);
+	text_print(*reported, client->cli->err);
 	fputc('\n', client->cli->err);
 	fflush(client->cli->err);
 }
@@ -167,13 +167,13 @@ static void sleep_ms(int64_t ms)
 	nanosleep(&pause, NULL);
 }
 
-/* One look at the status: CLI_OK, an exit status, or CLIENT_GO_ON while drey does not answer. */
-static int look_patiently(struct client *client, int64_t left_ms)
+/* Poll the status once: CLI_OK, an exit status, or CLIENT_CONTINUE while drey does not respond. */
+static int poll_status(struct client *client, int64_t left_ms)
 {
 	int64_t ask_ms = left_ms < ASK_MS ? left_ms : ASK_MS, now_ms;
 	struct err err = {0};
 
-	if (look(client, ask_ms < LEAST_ASK_MS ? LEAST_ASK_MS : ask_ms, &err) == 0) {
+	if (read_status(client, ask_ms < LEAST_ASK_MS ? LEAST_ASK_MS : ask_ms, &err) == 0) {
 		client->lost_ms = 0;
 		return CLI_OK;
 	}
@@ -182,45 +182,44 @@ static int look_patiently(struct client *client, int64_t left_ms)
 		client->lost_ms = now_ms;
 	if (exit_of(&err) == CLI_USAGE || now_ms - client->lost_ms > PATIENCE_MS)
 		return cli_fail(client->cli, exit_of(&err), "%s", err.msg);
-	return CLIENT_GO_ON;
+	return CLIENT_CONTINUE;
 }
 
 /*
- * Look at the status again and again until judge() has an exit status. After 2 s it says on
- * cli->err what is going on, and again when that changes. A drey that does not answer for a while
- * (it may be starting again) is waited for. CLI_TIMEOUT with a message when the time is up.
+ * Poll the status until judge() returns an exit status. After QUIET_MS it reports the progress on
+ * cli->err, and again whenever that changes. A drey that does not respond may be restarting: it has
+ * PATIENCE_MS. CLI_TIMEOUT with a message after the client's timeout.
  */
 static int client_wait(struct client *client, const char *what, client_judge *judge, void *arg)
 {
-	int64_t began_ms = clock_mono_ms(), pause_ms = FIRST_LOOK_MS;
+	int64_t began_ms = clock_mono_ms(), pause_ms = FIRST_POLL_MS;
 	char time[CLOCK_TEXT_BYTES];
-	cleanup_free char *said = NULL;
+	cleanup_free char *reported = NULL;
 
 	for (;;) {
 		int64_t spent_ms = clock_mono_ms() - began_ms;
 		int64_t left_ms = client->timeout_ms - spent_ms;
-		int status = look_patiently(client, left_ms > 0 ? left_ms : 0);
+		int status = poll_status(client, left_ms > 0 ? left_ms : 0);
 
 		if (status == CLI_OK)
 			status = judge(client, arg);
-		if (status != CLIENT_GO_ON)
+		if (status != CLIENT_CONTINUE)
 			return status;
 		spent_ms = clock_mono_ms() - began_ms;
 		if (spent_ms >= client->timeout_ms)
 			break;
 		if (spent_ms >= QUIET_MS)
-			say_progress(client, what, &said);
+			report_progress(client, what, &reported);
 		left_ms = client->timeout_ms - spent_ms;
 		sleep_ms(pause_ms < left_ms ? pause_ms : left_ms);
-		pause_ms = pause_ms * 3 / 2 < SLOWEST_LOOK_MS ? pause_ms * 3 / 2 : SLOWEST_LOOK_MS;
+		pause_ms = pause_ms * 3 / 2 < SLOWEST_POLL_MS ? pause_ms * 3 / 2 : SLOWEST_POLL_MS;
 	}
 	clock_human(client->timeout_ms, time);
 	if (client->lost_ms)
-		return cli_fail(client->cli, CLI_ABSENT, "drey did not answer within %s", time);
-	return cli_fail(
-		client->cli, CLI_TIMEOUT,
-		"still waiting for %s after %s; what was asked for stays asked for (%s: %s)", what,
-		time, client->view.phase, client->view.reason);
+		return cli_fail(client->cli, CLI_ABSENT, "drey did not respond within %s", time);
+	return cli_fail(client->cli, CLI_TIMEOUT,
+			"gave up waiting for %s after %s; the request remains in force (%s: %s)",
+			what, time, client->view.phase, client->view.reason);
 }
 
 int client_mark(struct client *client)
@@ -241,7 +240,7 @@ bool client_operation_ended(const struct client *client, const char *reason)
 	       strcmp(client->view.last_reason, reason) == 0;
 }
 
-bool client_braked(const struct client *client, const char *desired)
+bool client_stopped_and_held(const struct client *client, const char *desired)
 {
 	const struct status_view *view = &client->view;
 
@@ -257,12 +256,12 @@ int client_stuck(struct client *client)
 
 	if (!status_view_parked(view) && !status_view_is(view, "Holding")) {
 		client->settling_ms = 0;
-		return CLIENT_GO_ON;
+		return CLIENT_CONTINUE;
 	}
 	if (!client->settling_ms)
 		client->settling_ms = now_ms;
 	if (now_ms - client->settling_ms < (same ? SETTLED_MS : NEW_PHASE_MS))
-		return CLIENT_GO_ON;
+		return CLIENT_CONTINUE;
 	if (status_view_is(view, "Holding"))
 		return cli_fail(client->cli, CLI_HELD, "drey holds: %s", view->reason);
 	return cli_fail(client->cli, status_view_is(view, "Failed") ? CLI_FAILED : CLI_PARKED,

@@ -45,8 +45,8 @@ int client_status(struct client *client);
 /* Send a request; CLI_OK once it is durable. CLI_USAGE: the drey there runs another application. */
 int client_send(struct client *client, const struct control_request *request);
 
-/* Decide from client->view whether the wait is over: an exit status, or CLIENT_GO_ON. */
-#define CLIENT_GO_ON (-1)
+/* Decide from client->view whether the wait is over: an exit status, or CLIENT_CONTINUE. */
+#define CLIENT_CONTINUE (-1)
 typedef int client_judge(struct client *client, void *arg);
 
 /* client_status(), and remember the state before the next request. */
@@ -57,12 +57,12 @@ bool client_operation_ended(const struct client *client, const char *reason);
 
 /* Under do-not-restart drey stays in phase Holding, whatever the desired state: the job has been
  * stopped as `desired` ("suspended") requires. */
-bool client_braked(const struct client *client, const char *desired);
+bool client_stopped_and_held(const struct client *client, const char *desired);
 
 /*
  * For judges of commands that wait for Running: CLI_FAILED, CLI_PARKED or CLI_HELD with a message
  * if the phase does not lead there automatically and has lasted for a while (longer if it was the
- * same before the request), else CLIENT_GO_ON.
+ * same before the request), else CLIENT_CONTINUE.
  */
 int client_stuck(struct client *client);
 

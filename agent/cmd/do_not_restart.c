@@ -13,7 +13,7 @@ static int run(const struct cli *cli)
 
 	request.on = strcmp(cli->args[0], "on") == 0;
 	if (!request.on && strcmp(cli->args[0], "off") != 0)
-		return cli_fail(cli, CLI_USAGE, "on or off, not '%s'", cli->args[0]);
+		return cli_fail(cli, CLI_USAGE, "expected on or off, not '%s'", cli->args[0]);
 	status = client_open(&client, cli);
 	if (status != CLI_OK)
 		return status;
@@ -34,16 +34,16 @@ const struct cli_command cmd_do_not_restart = {
 	.arguments = "on|off",
 	.min_args = 1,
 	.max_args = 1,
-	.summary = "set or lift the brake that forbids every launch",
+	.summary = "forbid every launch, or allow launches again",
 	.description =
-		"On: a job that runs goes on running, but whatever ends it, drey does not start it again\n"
-		"until the brake is off. It is looked at before everything else, also when nothing else\n"
+		"On: a running job keeps running, but however it ends, drey does not start it again until\n"
+		"do-not-restart is off. It takes precedence over everything else, even when nothing else\n"
 		"can be read.\n",
 	.options = options,
-	.statuses = "0  durable\n"
+	.statuses = "0  done, and durable\n"
 		    "1  refused\n"
-		    "2  wrong use or configuration\n"
-		    "5  no drey runs there, or it gives no answer\n",
+		    "2  wrong usage or configuration\n"
+		    "5  no running drey found, or it did not respond\n",
 	.example = "drey do-not-restart on\n",
 	.run = run,
 };

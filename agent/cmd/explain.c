@@ -82,7 +82,7 @@ static const char *state_of(const struct source_fact *source)
 static const char *detail_of(const struct explanation *ex, const struct source_fact *source)
 {
 	if (source->state == SOURCE_NOT_CONFIGURED)
-		return source == &ex->facts->sources[SOURCE_LINEAGE] ? "nowhere else"
+		return source == &ex->facts->sources[SOURCE_LINEAGE] ? "no other directories"
 								     : "not configured";
 	return source->detail ? source->detail : "";
 }
@@ -98,7 +98,7 @@ static const char *reason_of(const struct explanation *ex, const struct candidat
 {
 	if (candidate->verdict != VERDICT_NONE)
 		return candidate->reason ? candidate->reason : "";
-	snprintf(text, size, "not judged: rule %d decided before", ex->decision->rule);
+	snprintf(text, size, "not checked: rule %d decided first", ex->decision->rule);
 	return text;
 }
 
@@ -161,7 +161,7 @@ static void add_candidate(struct json *list, const struct explanation *ex,
 	json_add_str(to, "reason", reason_of(ex, candidate, text, sizeof(text)));
 }
 
-/* A URI of the old form s3a://KEY:SECRET@bucket/... has keys in it, which are nobody's to read. */
+/* A URI of the old form s3a://KEY:SECRET@bucket/... contains keys, which must not be printed. */
 static void add_uri(struct json *to, const char *uri)
 {
 	const char *host = strstr(uri, "://");
@@ -173,8 +173,8 @@ static void add_uri(struct json *to, const char *uri)
 	json_add_str(to, "path", shown ? shown : uri);
 }
 
-/* Each directory that was looked at by itself. */
-static void add_places(struct json *source, const struct facts *facts, enum source_kind kind)
+/* Each directory that was read on its own. */
+static void add_directories(struct json *source, const struct facts *facts, enum source_kind kind)
 {
 	struct json *list = json_add_array(source, "directories");
 
@@ -222,7 +222,7 @@ struct json *explain_document(const struct explanation *ex)
 		json_add_str(to, "state", state_of(source));
 		json_add_str(to, "detail", detail_of(ex, source));
 		json_add_i64(to, "leftOut", (int64_t)source->left_out);
-		add_places(to, ex->facts, (enum source_kind)i);
+		add_directories(to, ex->facts, (enum source_kind)i);
 	}
 	list = json_add_array(doc, "candidates");
 	for (size_t i = 0; i < ex->facts->candidate_count; i++)
@@ -264,11 +264,11 @@ static void print_launch(const struct explanation *ex, FILE *out)
 	fputc('\n', out);
 }
 
-/* What is wrong with it, where the reason does not say so. */
+/* Its fault, if the reason does not mention it. */
 static void print_condition(const struct candidate *candidate, const char *reason, FILE *out)
 {
 	if (candidate->in_ha && candidate->source != SOURCE_HA)
-		fputs("; Flink's HA names it, too", out);
+		fputs("; Flink's HA data refers to it, too", out);
 	if (!candidate->detail || strstr(reason, candidate->detail))
 		return;
 	fputs("; ", out);
@@ -306,8 +306,8 @@ static void print_candidate(const struct explanation *ex, const struct candidate
 	fputc('\n', out);
 }
 
-/* Of the directories of the lineage each has a row of its own. */
-static bool print_places(const struct facts *facts, FILE *out)
+/* Each directory of the lineage has its own row. */
+static bool print_directories(const struct facts *facts, FILE *out)
 {
 	bool any = false;
 
@@ -333,7 +333,7 @@ static void print_sources(const struct explanation *ex, FILE *out)
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		const struct source_fact *source = &ex->facts->sources[i];
 
-		if (i == SOURCE_LINEAGE && print_places(ex->facts, out))
+		if (i == SOURCE_LINEAGE && print_directories(ex->facts, out))
 			continue;
 		fprintf(out, "%-11s  %-10s  ", source_kind_name((enum source_kind)i),
 			state_of(source));

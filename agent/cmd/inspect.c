@@ -1,4 +1,4 @@
-/* drey inspect: print what a file of Flink says. */
+/* drey inspect: decode a Flink file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -34,7 +34,7 @@ enum kind {
 	KIND_HA_MAP, /* ConfigMaps, as kubectl prints them */
 };
 
-/* The input: its first bytes, which tell the kind, and the rest. */
+/* The input: its first bytes, which determine the kind, and the rest. */
 struct input {
 	struct store_config storage;
 	struct store *store;
@@ -121,7 +121,7 @@ static bool head_has(const struct input *in, size_t at, const char *bytes, size_
 	return in->head_len >= at + len && !memcmp(in->head + at, bytes, len);
 }
 
-/* A document of the API of Kubernetes: JSON, or YAML with one of the members that they all have. */
+/* A Kubernetes object: JSON, or YAML with one of the members that every object has. */
 static bool is_document(const struct input *in)
 {
 	static const char *const members[] = {"apiVersion:", "kind:", "items:", "data:", "---"};
@@ -153,7 +153,7 @@ static enum kind kind_of_bytes(const struct input *in)
 	return is_document(in) ? KIND_HA_MAP : KIND_UNKNOWN;
 }
 
-/* The kind that --kind names; KIND_UNKNOWN for no such. */
+/* The kind that --kind names; KIND_UNKNOWN if there is none. */
 static enum kind kind_of_name(const struct input *in, const char *name)
 {
 	if (!strcmp(name, "metadata"))
@@ -307,7 +307,7 @@ static int inspect_handle(const struct cli *cli, struct source *src, struct err 
 	return 0;
 }
 
-/* All of it, but no more than max_bytes and a little. */
+/* All of it, but little more than max_bytes. */
 static int read_all(struct input *in, size_t max_bytes, struct buf *text, struct err *err)
 {
 	char part[4096];
@@ -328,7 +328,7 @@ static int inspect_value(const struct cli *cli, struct input *in, struct err *er
 
 	if (read_all(in, MAX_BASE64_BYTES, &text, err))
 		return -1;
-	/* A line end that an editor or echo has added does no harm. */
+	/* Ignore a line end that an editor or echo has added. */
 	while (text.len_bytes && strchr("\r\n \t", text.data[text.len_bytes - 1]))
 		text.len_bytes--;
 	if (ha_value_decode(buf_str(&text), text.len_bytes, &value, err))
@@ -394,7 +394,7 @@ static int inspect(const struct cli *cli, struct input *in, enum kind kind, stru
 	if (kind == KIND_UNKNOWN)
 		return err_set(
 			err, ERR_FORMAT, 0,
-			"neither a _metadata file, nor a high-availability value or map, nor a CompletedCheckpoint");
+			"unknown kind of file: neither _metadata, high-availability value, high-availability map nor CompletedCheckpoint; if it is damaged, name its kind with --kind");
 	if (kind == KIND_HA_VALUE)
 		return inspect_value(cli, in, err);
 	if (kind == KIND_HA_MAP)
@@ -410,7 +410,7 @@ static int inspect(const struct cli *cli, struct input *in, enum kind kind, stru
 	return rc;
 }
 
-/* What the API server has now. */
+/* The maps that the API server has now. */
 static int run_live(const struct cli *cli)
 {
 	cleanup_free char *held = NULL;
@@ -418,7 +418,7 @@ static int run_live(const struct cli *cli)
 	struct err err = {0};
 
 	if (cli->args[0] || cli_has(cli, "kind"))
-		return cli_fail(cli, CLI_USAGE, "--ha is without a file and a kind");
+		return cli_fail(cli, CLI_USAGE, "--ha takes neither FILE nor --kind");
 	if (inspect_live_read(cli, &maps, &held, &err))
 		return cli_fail(cli, err.kind == ERR_CONFIG ? CLI_USAGE : EXIT_UNREADABLE,
 				"Flink's high-availability maps: %s", err.msg);
@@ -445,11 +445,12 @@ static int run(const struct cli *cli)
 	if (cli_has(cli, "ha"))
 		return run_live(cli);
 	if (!name)
-		return cli_fail(cli, CLI_USAGE, "a FILE is needed, or - or --ha");
+		return cli_fail(cli, CLI_USAGE,
+				"FILE is missing; pass a file, - for standard input, or --ha");
 	if (wanted && kind_of_name(&in, wanted) == KIND_UNKNOWN)
 		return cli_fail(
 			cli, CLI_USAGE,
-			"--kind %s: known are metadata, ha-value, ha-map, completed-checkpoint",
+			"--kind %s: expected metadata, ha-value, ha-map or completed-checkpoint",
 			wanted);
 	if (open_input(&in, name, &err))
 		status = cli_fail(cli, err.kind == ERR_CONFIG ? CLI_USAGE : EXIT_UNREADABLE, "%s",
@@ -463,9 +464,9 @@ static int run(const struct cli *cli)
 
 static const struct cli_option options[] = {
 	{"kind", 'k', "KIND",
-	 "metadata, ha-value, ha-map or completed-checkpoint;\notherwise found from the bytes",
+	 "metadata, ha-value, ha-map or completed-checkpoint;\nby default detected from the first bytes",
 	 false},
-	{"ha", 0, NULL, "Flink's high-availability maps as they are in Kubernetes now", false},
+	{"ha", 0, NULL, "read Flink's high-availability maps from the API server", false},
 	CLI_CONFIG,
 	CLI_JSON,
 	CLI_END,
@@ -476,18 +477,18 @@ const struct cli_command cmd_inspect = {
 	.arguments = "[FILE|-]",
 	.min_args = 0,
 	.max_args = 1,
-	.summary = "print what a file of Flink's says",
+	.summary = "decode a Flink file",
 	.description =
-		"FILE is a path, a URI, the directory of a snapshot, or - for standard input. Four\n"
-		"kinds are read: the _metadata of a checkpoint or savepoint; Flink's high-availability\n"
-		"ConfigMaps as kubectl prints them (JSON, YAML), or one value of them (Base64); and a\n"
-		"completedCheckpoint file of its high-availability storage. With --ha the maps of the\n"
-		"application of drey.yaml are read from the API server. Nothing is changed.\n",
+		"FILE is a path, a URI, the directory of a snapshot, or - for standard input. It can be\n"
+		"of four kinds: the _metadata of a checkpoint or savepoint; Flink's high-availability\n"
+		"ConfigMaps as kubectl prints them (JSON, YAML); one value of such a ConfigMap (Base64);\n"
+		"or a completedCheckpoint file of the high-availability storage. With --ha it reads the\n"
+		"maps of the application in drey.yaml from the API server. Changes nothing.\n",
 	.options = options,
 	.statuses = "0  printed\n"
-		    "1  the bytes are not what they should be\n"
-		    "2  wrong use or configuration, or a kind of storage that is not supported\n"
-		    "4  the file, or not all of the maps, could be read\n",
+		    "1  the input is damaged or of an unknown kind\n"
+		    "2  wrong usage or configuration, or a kind of storage that is not supported\n"
+		    "4  the file, or some of the maps, could not be read\n",
 	.example =
 		"kubectl get cm my-job-...-config-map -o jsonpath='{.data.checkpointID-...}' |\n"
 		"    drey inspect --json -\n"

@@ -5,8 +5,8 @@
 #include "run/ha/ha_observe.h"
 #include "run/journal/journal_store.h"
 
-/* What the journal says; one that knows of nothing where there is none. NULL: it cannot be read, and all
- * names are looked for. */
+/* The journal; an empty one if there is none. NULL: it cannot be read, so the maps of all names are
+ * read. */
 static struct journal *read_journal(const struct setup *setup, struct journal *journal)
 {
 	struct err err = {0};
@@ -30,7 +30,7 @@ static int read_maps(const struct setup *setup, struct ha_maps *ret_maps, char *
 	ha_observe_once(setup, read_journal(setup, &journal), &plan);
 	if (plan.ha_state != SOURCE_PRESENT) {
 		rc = err_set(err, ERR_RETRY, 0, "%s",
-			     plan.ha_detail ? plan.ha_detail : "not all of them");
+			     plan.ha_detail ? plan.ha_detail : "not all of them could be read");
 	} else {
 		*ret_maps = plan.ha;
 		plan.ha = (struct ha_maps){0};
@@ -56,7 +56,7 @@ int inspect_live_read(const struct cli *cli, struct ha_maps *ret_maps, char **re
 	else
 		rc = err_set(
 			err, ERR_CONFIG, 0,
-			"Flink's configuration has no high availability: set high-availability.type, or name a file");
+			"Flink's configuration has no high availability: set high-availability.type, or pass FILE");
 	setup_release(&setup);
 	return rc;
 }

@@ -58,7 +58,7 @@ static void print_entry(const struct ha_map *map, const struct ha_entry *entry, 
 	if (entry->value.deleted)
 		fputs(", marked for deletion (Flink treats it as absent)", out);
 	else if (entry->kind == HA_ENTRY_CHECKPOINT && !ha_map_entry_counts(map, entry))
-		fputs(", not state of a job", out);
+		fputs(", not the state of a job", out);
 	if (entry->value.uri) {
 		fputs("\n              ", out);
 		text_print(entry->value.uri, out);
@@ -80,19 +80,19 @@ static void print_map(const struct ha_map *map, FILE *out)
 	}
 	switch (map->kind) {
 	case HA_MAP_JOB:
-		fprintf(out, ": job %s", *map->job_id ? map->job_id : "(id not known)");
+		fprintf(out, ": job %s", *map->job_id ? map->job_id : "(unknown id)");
 		break;
 	case HA_MAP_CLUSTER:
 		fputs(": the cluster", out);
 		break;
 	case HA_MAP_OTHER:
-		fputs(": not a map of Flink's high availability", out);
+		fputs(": not a Flink high-availability map", out);
 		break;
 	}
 	if (map->counter)
 		fprintf(out, ", next checkpoint %" PRId64, map->counter);
 	if (map->counter_broken)
-		fputs(", the counter is no number", out);
+		fputs(", the counter is not a number", out);
 	if (map->deleting)
 		fputs(", being deleted", out);
 	fputc('\n', out);

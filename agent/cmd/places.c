@@ -15,7 +15,7 @@
 
 /* ---- journal ---- */
 
-/* ERR_ABSENT is no journal: an application that has never run. */
+/* ERR_ABSENT: there is no journal, the application has never run. */
 static void take_journal(struct places *places, int result, const struct err *err,
 			 const char *application)
 {
@@ -95,7 +95,7 @@ static int take_policy(struct places *places)
 	struct err err = {0};
 
 	if (name && strcmp(name, "latest") != 0 && strcmp(name, "savepoint") != 0)
-		return cli_fail(places->cli, CLI_USAGE, "--policy %s: known are latest, savepoint",
+		return cli_fail(places->cli, CLI_USAGE, "--policy %s: expected latest or savepoint",
 				name);
 	if (name && !strcmp(name, "savepoint"))
 		places->policy.restore = POLICY_SAVEPOINT;
@@ -129,8 +129,9 @@ static int open_by_hand(struct places *places, bool decides)
 	int status = CLI_OK;
 
 	if (cli_value(places->cli, "config"))
-		return cli_fail(places->cli, CLI_USAGE,
-				"--config and directories given by hand exclude each other");
+		return cli_fail(
+			places->cli, CLI_USAGE,
+			"--config cannot be combined with --checkpoints or --savepoints: they exclude each other");
 	if (directory(places, "checkpoints", &places->checkpoints) != CLI_OK ||
 	    directory(places, "savepoints", &places->savepoints) != CLI_OK ||
 	    check_job_ids(places) != CLI_OK)
@@ -152,7 +153,7 @@ static int open_by_hand(struct places *places, bool decides)
 
 /* ---- by drey.yaml ---- */
 
-/* What only makes sense by hand. */
+/* Options that make sense only by hand. */
 static int refuse_by_hand(const struct places *places, bool decides)
 {
 	static const char *const names[] = {"job-id", "flink-version", "policy"};
@@ -161,7 +162,7 @@ static int refuse_by_hand(const struct places *places, bool decides)
 		if (cli_has(places->cli, names[i]))
 			return cli_fail(
 				places->cli, CLI_USAGE,
-				"--%s needs --checkpoints or --savepoints; otherwise drey.yaml and the journal say it",
+				"--%s needs --checkpoints or --savepoints; otherwise drey.yaml and the journal determine it",
 				names[i]);
 	return CLI_OK;
 }
@@ -223,11 +224,11 @@ const struct store_config *places_storage(const struct places *places)
 	return places->by_hand ? &places->storage : &places->setup.storage;
 }
 
-static void say_progress(void *ctx, enum source_kind source, size_t found)
+static void report_progress(void *ctx, enum source_kind source, size_t found)
 {
 	const struct places *places = ctx;
 
-	ticker_say(places->ticker, "reading the %s: %zu so far", source_kind_name(source), found);
+	ticker_set(places->ticker, "reading the %s: %zu so far", source_kind_name(source), found);
 }
 
 void places_read(struct places *places)
@@ -278,6 +279,6 @@ void places_plan(struct places *places, struct observe_plan *ret_plan)
 				plan);
 	if (places->configured && !places->ha_given && !places->journal_error)
 		read_former(places, plan);
-	plan->progress = say_progress;
+	plan->progress = report_progress;
 	plan->progress_ctx = places;
 }

@@ -38,16 +38,19 @@ struct places {
 
 /* The options that both commands have, in their tables. */
 #define PLACES_OPTIONS                                                                             \
-	{"checkpoints", 0, "URI", "by hand: where retained checkpoints are", false},               \
-		{"savepoints", 0, "URI", "by hand: where savepoints are", false},                  \
-		{"job-id", 0, "HEX", "by hand: snapshots of this job only", true},                 \
+	{"checkpoints", 0, "URI", "directory of retained checkpoints, instead of drey.yaml's",     \
+	 false},                                                                                   \
+		{"savepoints", 0, "URI", "directory of savepoints, instead of drey.yaml's",        \
+		 false},                                                                           \
+		{"job-id", 0, "HEX", "with these directories: use only snapshots of this job",     \
+		 true},                                                                            \
 		{"journal", 0, "FILE",                                                             \
-		 "a copy of drey's journal.json, instead of the one that\n"                        \
-		 "drey.yaml leads to",                                                             \
+		 "a copy of drey's journal.json, instead of the journal\n"                         \
+		 "of drey.yaml",                                                                   \
 		 false},                                                                           \
 	{                                                                                          \
 		"ha-map", 0, "FILE",                                                               \
-			"HA ConfigMaps of Flink, as `kubectl get configmap NAME -o\n"              \
+			"Flink's HA ConfigMaps, as `kubectl get configmap NAME -o\n"               \
 			"json` (or yaml) prints them; or a directory with one file\n"              \
 			"for each key; - is standard input",                                       \
 			true                                                                       \

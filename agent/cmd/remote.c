@@ -14,12 +14,12 @@
 #include "run/config/setup_kube.h"
 #include "run/journal/journal_store.h"
 
-#define LOOK_MS      2000
-#define PATIENCE_MS  60000  /* how long an API server that does not answer is waited for at first */
-#define CLOCKS_MS    120000 /* so much the clocks of two nodes may differ */
+#define POLL_MS      2000
+#define PATIENCE_MS  60000  /* maximum wait at first for an API server that does not respond */
+#define CLOCKS_MS    120000 /* maximum difference between the clocks of two nodes */
 #define OWNER_ASK_MS 10000
 
-/* ---- what the journal says ---- */
+/* ---- reading the journal ---- */
 
 const char *remote_parked(const struct journal *journal)
 {
@@ -27,11 +27,11 @@ const char *remote_parked(const struct journal *journal)
 		return journal->intent.state == DESIRED_SUSPENDED ? "it is suspended"
 								  : "it is cancelled";
 	if (journal->outcome.kind == OUTCOME_FINISHED)
-		return "the job has come to its end";
+		return "the job has finished";
 	if (journal->outcome.kind == OUTCOME_CANCELLED)
 		return "the job was cancelled";
 	if (journal->intent.do_not_restart && journal->phase && !strcmp(journal->phase, "Holding"))
-		return "do-not-restart is set, and no job runs";
+		return "do-not-restart is on";
 	return NULL;
 }
 
@@ -54,7 +54,7 @@ enum remote_end remote_judge(const struct journal *journal, const char *nonce,
 	}
 	if (!xstris(journal->savepoint_nonce_done, nonce))
 		return REMOTE_OPEN;
-	/* another operation has ended since, and has taken the place of the result */
+	/* another operation has ended since and has overwritten the result */
 	for (size_t i = journal->snapshot_count; i > 0; i--) {
 		const struct snapshot *one = &journal->snapshots[i - 1];
 
@@ -64,11 +64,11 @@ enum remote_end remote_judge(const struct journal *journal, const char *nonce,
 			return REMOTE_DONE;
 		}
 	}
-	*ret_text = "it has ended and left no savepoint; the log of the JobManager says why";
+	*ret_text = "it ended without a savepoint; read the log of the JobManager";
 	return REMOTE_FAILED;
 }
 
-/* ---- asking ---- */
+/* ---- the request ---- */
 
 struct remote {
 	const struct cli *cli;
@@ -78,8 +78,8 @@ struct remote {
 	struct journal_store *store;
 	int64_t timeout_ms, began_ms, asked_unix_ms;
 	char *nonce;   /* ours */
-	char *current; /* what is in the ConfigMap now: one that was asked for later is as good */
-	char *said;
+	char *current; /* in the ConfigMap now: the savepoint of a later request is as good */
+	char *reported;
 };
 
 static void pause_ms(int64_t ms)
@@ -96,19 +96,19 @@ static int64_t left_ms(const struct remote *remote)
 	return left > 0 ? left : 0;
 }
 
-static void say(struct remote *remote, const char *what)
+static void report(struct remote *remote, const char *what)
 {
-	if (xstris(remote->said, what))
+	if (xstris(remote->reported, what))
 		return;
-	xstrset(&remote->said, what);
+	xstrset(&remote->reported, what);
 	fprintf(remote->cli->err, "drey savepoint: ");
 	text_print(what, remote->cli->err);
 	fputc('\n', remote->cli->err);
 	fflush(remote->cli->err);
 }
 
-/* May pass: a server that starts, a Role that was made a moment ago. */
-static bool may_pass(const struct remote *remote, const struct err *err)
+/* The cause may be temporary: a server that starts, a Role that was created a moment ago. */
+static bool may_be_temporary(const struct remote *remote, const struct err *err)
 {
 	int64_t spent = clock_mono_ms() - remote->began_ms;
 
@@ -125,13 +125,13 @@ static int failure(const struct remote *remote, const struct err *err)
 			"%s", err->msg);
 }
 
-/* After an error: CLI_OK when it is worth another try, a moment later; else the status to end with. */
+/* After an error: wait a moment and return CLI_OK for another try, or return the exit status. */
 static int try_again(struct remote *remote, struct err *err)
 {
-	if (!may_pass(remote, err))
+	if (!may_be_temporary(remote, err))
 		return failure(remote, err);
-	say(remote, err->msg);
-	pause_ms(LOOK_MS);
+	report(remote, err->msg);
+	pause_ms(POLL_MS);
 	*err = (struct err){0};
 	return CLI_OK;
 }
@@ -144,7 +144,7 @@ static int read_journal(struct remote *remote, struct journal *ret_journal)
 	while (journal_store_read(remote->store, ret_journal, &err) < 0) {
 		if (err.kind == ERR_ABSENT)
 			return cli_fail(remote->cli, CLI_ABSENT,
-					"there is no %s: no drey has run for %s yet",
+					"%s does not exist: drey has not run for %s yet",
 					journal_store_place(remote->store),
 					remote->config.application);
 		if ((status = try_again(remote, &err)) != CLI_OK)
@@ -153,7 +153,7 @@ static int read_journal(struct remote *remote, struct journal *ret_journal)
 	return CLI_OK;
 }
 
-/* Nobody will ever answer: it is wanted to have no Pods. What cannot be read says nothing. */
+/* Its desired number of Pods is 0, so no drey will ever respond. False if that cannot be read. */
 static bool scaled_away(const struct remote *remote)
 {
 	struct workload workload = {0};
@@ -173,24 +173,24 @@ static int parked(const struct remote *remote, const char *why)
 {
 	bool skip = cli_has(remote->cli, "skip-parked");
 
-	return cli_fail(remote->cli, skip ? CLI_OK : CLI_PARKED, "no job runs: %s%s", why,
+	return cli_fail(remote->cli, skip ? CLI_OK : CLI_PARKED, "no job is running: %s%s", why,
 			skip ? "; nothing to do" : "");
 }
 
-/* CLIENT_GO_ON: it runs, or is about to. */
-static int look_for_parked(const struct remote *remote, const struct journal *journal)
+/* CLIENT_CONTINUE: it is running, or is about to. */
+static int check_parked(const struct remote *remote, const struct journal *journal)
 {
 	const char *why = remote_parked(journal);
 
 	if (!why && scaled_away(remote))
-		why = "its Deployment or Job wants no Pods";
+		why = "its Deployment is scaled to 0, or its Job is suspended";
 	if (why)
 		return parked(remote, why);
 	if (journal->outcome.kind != OUTCOME_NONE)
-		return cli_fail(remote->cli, CLI_FAILED, "no job runs: %s",
+		return cli_fail(remote->cli, CLI_FAILED, "no job is running: %s",
 				journal->outcome.reason ? journal->outcome.reason
 							: outcome_kind_name(journal->outcome.kind));
-	return CLIENT_GO_ON;
+	return CLIENT_CONTINUE;
 }
 
 static int ask(struct remote *remote)
@@ -204,7 +204,7 @@ static int ask(struct remote *remote)
 	while (configmap_patch(remote->kube, remote->setup.control, patch, NULL, NULL, &err) < 0) {
 		if (err.kind == ERR_ABSENT)
 			return cli_fail(remote->cli, CLI_ABSENT,
-					"there is no ConfigMap %s to ask by; create it",
+					"control ConfigMap %s does not exist; create it",
 					remote->setup.control);
 		if ((status = try_again(remote, &err)) != CLI_OK)
 			return status;
@@ -212,7 +212,7 @@ static int ask(struct remote *remote)
 	return CLI_OK;
 }
 
-/* Somebody else may have asked before drey has seen our nonce: then his savepoint is ours. */
+/* Another request may have replaced our nonce before drey has seen it: its savepoint is ours, too. */
 static void follow_nonce(struct remote *remote)
 {
 	struct configmap map = {0};
@@ -226,7 +226,7 @@ static void follow_nonce(struct remote *remote)
 	configmap_release(&map);
 }
 
-/* CLIENT_GO_ON, or how it has ended. */
+/* CLIENT_CONTINUE, or the exit status. */
 static int judge(struct remote *remote, const struct journal *journal)
 {
 	const char *text = NULL;
@@ -240,12 +240,12 @@ static int judge(struct remote *remote, const struct journal *journal)
 		fputc('\n', remote->cli->out);
 		return CLI_OK;
 	}
-	/* suspended meanwhile: drey has refused it, or has never seen it */
-	status = look_for_parked(remote, journal);
-	if (status != CLIENT_GO_ON || end == REMOTE_OPEN)
+	/* suspended meanwhile: drey has rejected the request, or has never seen it */
+	status = check_parked(remote, journal);
+	if (status != CLIENT_CONTINUE || end == REMOTE_OPEN)
 		return status;
 	return cli_fail(remote->cli, CLI_FAILED, "the savepoint failed: %s",
-			text ? text : "no reason");
+			text ? text : "no reason given");
 }
 
 static int await(struct remote *remote)
@@ -253,7 +253,7 @@ static int await(struct remote *remote)
 	for (;;) {
 		struct journal journal;
 		struct err err = {0};
-		int status = CLIENT_GO_ON;
+		int status = CLIENT_CONTINUE;
 		char time[CLOCK_TEXT_BYTES], line[128];
 
 		if (journal_store_read(remote->store, &journal, &err) == 0) {
@@ -264,22 +264,22 @@ static int await(struct remote *remote)
 					 ? ", a savepoint is being taken"
 					 : "");
 			journal_release(&journal);
-			if (status == CLIENT_GO_ON)
-				say(remote, line);
+			if (status == CLIENT_CONTINUE)
+				report(remote, line);
 		} else {
-			say(remote, err.msg);
+			report(remote, err.msg);
 		}
-		if (status != CLIENT_GO_ON)
+		if (status != CLIENT_CONTINUE)
 			return status;
-		/* after the look: what it says now may be asked for after what was followed so far */
+		/* after the poll: the request there now may be later than the one followed so far */
 		follow_nonce(remote);
 		if (!left_ms(remote))
 			return cli_fail(
 				remote->cli, CLI_TIMEOUT,
-				"still waiting after %s (%s); the request stays in ConfigMap %s",
-				clock_human(remote->timeout_ms, time), remote->said,
+				"gave up waiting after %s (%s); the request remains in ConfigMap %s",
+				clock_human(remote->timeout_ms, time), remote->reported,
 				remote->setup.control);
-		pause_ms(left_ms(remote) < LOOK_MS ? left_ms(remote) : LOOK_MS);
+		pause_ms(left_ms(remote) < POLL_MS ? left_ms(remote) : POLL_MS);
 	}
 }
 
@@ -290,9 +290,9 @@ static int work(struct remote *remote)
 
 	if (status != CLI_OK)
 		return status;
-	status = look_for_parked(remote, &journal);
+	status = check_parked(remote, &journal);
 	journal_release(&journal);
-	if (status != CLIENT_GO_ON)
+	if (status != CLIENT_CONTINUE)
 		return status;
 	if ((status = client_nonce(remote->cli, &remote->nonce)) != CLI_OK)
 		return status;
@@ -312,11 +312,11 @@ static int open_remote(struct remote *remote, struct err *err)
 	if (!remote->setup.on)
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"--remote needs the API server, and there is none: name one by kubernetes.kubeconfig");
+			"--remote needs an API server, but none is configured: set kubernetes.kubeconfig");
 	if (!remote->setup.control || !remote->setup.journal)
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"--remote asks through the control ConfigMap and reads the journal; kubernetes.%s is none",
+			"--remote needs the control ConfigMap and the ConfigMap of the journal, but kubernetes.%s is none: name a ConfigMap there",
 			remote->setup.control ? "journal" : "control");
 	remote->kube = kube_new(&remote->setup.config, err);
 	if (!remote->kube)
@@ -341,6 +341,6 @@ int remote_savepoint(const struct cli *cli)
 	config_release(&remote.config);
 	free(remote.nonce);
 	free(remote.current);
-	free(remote.said);
+	free(remote.reported);
 	return status;
 }

@@ -15,12 +15,13 @@ static const struct cli_option options[] = {
 	{"explain", 'e', NULL, "print every source and candidate, not only the decision", false},
 	CLI_JSON,
 	PLACES_OPTIONS,
-	{"flink-version", 0, "V", "by hand: the Flink that would be started", false},
-	{"policy", 0, "POLICY", "by hand: latest (the default) or savepoint", false},
+	{"flink-version", 0, "V", "with these directories: the Flink that would be launched",
+	 false},
+	{"policy", 0, "POLICY", "with these directories: latest (default) or savepoint", false},
 	CLI_END,
 };
 
-/* Stands for the id that a launch would draw; replaced in what is printed. */
+/* Stands for the id that a launch would generate; replaced in the output. */
 #define PLACEHOLDER_ID "00000000000000000000000000000000"
 
 static void replace_placeholder(char **word)
@@ -52,7 +53,7 @@ static struct launch new_launch(const struct setup *setup, const struct facts *f
 	return launch;
 }
 
-/* The command line that the decision would lead to. */
+/* The command line of the launch that was decided. */
 static int by_setup(const struct places *places, const struct facts *facts,
 		    const struct decision *decision, struct flink_exec *ret_exec, struct err *err)
 {
@@ -71,7 +72,7 @@ static int by_setup(const struct places *places, const struct facts *facts,
 	return result;
 }
 
-/* By hand nothing is known of the command, only what has to be added to it. */
+/* By hand the command is unknown; only what has to be added to it is known. */
 static void by_hand(const struct facts *facts, const struct decision *decision, const char *job_id,
 		    struct flink_exec *ret_exec)
 {
@@ -159,21 +160,22 @@ static int run(const struct cli *cli)
 
 const struct cli_command cmd_resolve = {
 	.name = "resolve",
-	.summary = "say what the job would start from, and why; changes nothing",
+	.summary = "show what the next launch would start from, and why; changes nothing",
 	.description =
-		"Looks at the journal, the retained checkpoints and the savepoints exactly as a start\n"
-		"would, and prints the decision. --explain adds every source with how it was read, every\n"
-		"candidate with the reason why it was taken or passed over, and Flink's command line.\n"
-		"Works whether drey runs or not.\n"
+		"Reads the journal, the retained checkpoints and the savepoints exactly as a launch would,\n"
+		"and prints the decision. --explain adds every source and how it was read, every candidate\n"
+		"and why it was chosen or rejected, and Flink's command line. Works whether or not drey is\n"
+		"running.\n"
 		"\n"
-		"--checkpoints and --savepoints ask about a job that drey does not run, from any machine\n"
-		"that can read its storage: no drey.yaml, no Flink, no Kubernetes. All that is found there\n"
-		"then counts as state of this job, or all of --job-id.\n",
+		"--checkpoints and --savepoints are for a job that drey does not run, on any machine that\n"
+		"can read its storage: without drey.yaml, Flink or Kubernetes. Every snapshot in these\n"
+		"directories counts as state of this job; --job-id limits them to the given ids.\n",
 	.options = options,
-	.statuses = "0  it would launch\n"
-		    "2  wrong use or configuration\n"
-		    "3  parked: a launch is not wanted\n"
-		    "4  held: a launch is wanted, but something is missing; the reason says what\n",
+	.statuses =
+		"0  drey would launch\n"
+		"2  wrong usage or configuration\n"
+		"3  parked: the application is not meant to run\n"
+		"4  held: the application is meant to run, but something is missing; the reason names it\n",
 	.example =
 		"drey resolve --explain --config drey.yaml\n"
 		"drey resolve --explain --checkpoints s3://flink/ck --savepoints s3://flink/sp\n",

@@ -16,7 +16,7 @@ static int judge(struct client *client, void *arg)
 	if (strcmp(view->last_nonce, nonce) == 0 && !view->last_ok)
 		return cli_fail(
 			client->cli, CLI_FAILED,
-			"the stop failed: %s; the job runs on and drey tries it again every %s",
+			"the stop failed: %s; the job keeps running, and drey retries every %s",
 			view->last_operation_error,
 			clock_human(client->config.savepoints.stop_retry_ms, retry));
 	if (status_view_is(view, "Running") && view->launch_number > client->launch_before)
@@ -36,12 +36,13 @@ static int ask(struct client *client, void *arg)
 	if (status != CLI_OK)
 		return status;
 	if (!status_view_is(view, "Running"))
-		return cli_fail(cli, CLI_PARKED, "no job runs (%s: %s); `drey resume` starts it",
+		return cli_fail(cli, CLI_PARKED,
+				"no job is running (%s: %s); start it with `drey resume`",
 				view->phase, view->reason);
 	if (view->do_not_restart)
 		return cli_fail(
 			cli, CLI_PARKED,
-			"do-not-restart is on: the job runs on, for it could not be started again; `drey do-not-restart off` lifts it");
+			"not restarted: the job could not be started again while do-not-restart is on; run `drey do-not-restart off` first");
 	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
 		return status;
 	request.nonce = nonce;
@@ -58,17 +59,17 @@ const struct cli_command cmd_restart = {
 	.name = "restart",
 	.summary = "stop the job with a savepoint and start it from there",
 	.description =
-		"For a job that has to begin anew in the same container. Waits until the new launch runs\n"
-		"and Flink has reported that it restored that savepoint. A stop that fails leaves the\n"
-		"job running and is tried again.\n",
+		"For a job that must start anew in the same container. Waits until the new launch is\n"
+		"running and Flink has reported that it restored that savepoint. If the stop fails, the\n"
+		"job keeps running and drey retries.\n",
 	.options = options,
 	.statuses = "0  Running again, from the savepoint of the stop\n"
 		    "1  the stop or the new launch failed\n"
-		    "2  wrong use or configuration\n"
-		    "3  no job runs, or do-not-restart is on\n"
-		    "4  drey holds and says why\n"
-		    "5  no drey runs there, or it gives no answer\n"
-		    "6  the time is up; the restart is still wanted\n",
+		    "2  wrong usage or configuration\n"
+		    "3  no job is running, or do-not-restart is on\n"
+		    "4  drey holds and reports why\n"
+		    "5  no running drey found, or it did not respond\n"
+		    "6  timed out; the request remains in force\n",
 	.example = "drey restart\n",
 	.run = run,
 };

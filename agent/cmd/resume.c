@@ -14,13 +14,11 @@ static const struct cli_option options[] = {
 	{"from", 'f', "PATH",
 	 "start from exactly this snapshot: a directory with _metadata,\nor its URI; used once",
 	 false},
-	{"empty", 0, NULL, "start without any state, knowingly; used once", false},
+	{"empty", 0, NULL, "deliberately start without any state; used once", false},
 	{"allow-non-restored-state", 'n', NULL,
-	 "state of operators that the job no longer has is left out, of the\nnewest state or of "
-	 "--from; used once",
+	 "leave out state of operators that the job no longer has, of the\nnewest state or of --from; used once",
 	 false},
-	{"foreign", 0, NULL, "with --from: the snapshot may be one of another job, knowingly",
-	 false},
+	{"foreign", 0, NULL, "with --from: deliberately accept a snapshot of another job", false},
 	CLI_END};
 
 static int judge(struct client *client, void *arg)
@@ -33,11 +31,11 @@ static int judge(struct client *client, void *arg)
 	if (view->do_not_restart && (status_view_parked(view) || status_view_is(view, "Holding")))
 		return cli_fail(
 			client->cli, CLI_PARKED,
-			"do-not-restart is on, nothing starts until `drey do-not-restart off`; running is wanted from then on");
+			"do-not-restart is on: nothing is launched until `drey do-not-restart off`; the desired state is running from now on");
 	return client_stuck(client);
 }
 
-/* A relative path means nothing to drey, which has another working directory. */
+/* drey has another working directory, so a relative path would mean another file. */
 static int absolute(const struct cli *cli, const char *text, char **ret_path)
 {
 	char directory[PATH_MAX];
@@ -89,7 +87,7 @@ static int ask(struct client *client, void *arg)
 	    !status_view_is(view, "Holding"))
 		return cli_fail(
 			client->cli, CLI_FAILED,
-			"the application is %s; `drey suspend` or `drey cancel` it first, nothing was changed",
+			"the application is %s; run `drey suspend` or `drey cancel` first; nothing was changed",
 			view->phase);
 	return client_do(
 		client, request,
@@ -109,22 +107,22 @@ static int run(const struct cli *cli)
 
 const struct cli_command cmd_resume = {
 	.name = "resume",
-	.summary = "start the job again: from its newest state, or from what you name",
+	.summary = "start the job again, from its newest state or from a given snapshot",
 	.description =
-		"Wanted is then running. After suspend the newest state is that savepoint; after cancel,\n"
-		"finish, failure or while drey holds, what happened before is forgiven and the newest\n"
-		"state is looked for again. Waits until Flink has reported what it restored, and prints\n"
-		"it. --from, --empty and --allow-non-restored-state decide what drey would not decide\n"
-		"alone. Each is for one start, which is repeated as long as it has left no state of its\n"
-		"own. `drey resolve --explain` shows beforehand what a start would do.\n",
+		"Sets the desired state to running. After suspend, the newest state is that savepoint.\n"
+		"After cancel, finish or failure, or while drey holds, earlier failures are forgiven and\n"
+		"drey searches for the newest state again. Waits until Flink has reported what it\n"
+		"restored, and prints it. --from, --empty and --allow-non-restored-state decide what drey\n"
+		"would not decide alone. Each is for one launch, which is repeated as long as it has left\n"
+		"no state of its own. `drey resolve --explain` shows beforehand what a launch would do.\n",
 	.options = options,
 	.statuses = "0  Running, and restored what was decided\n"
-		    "1  it failed, or runs already and a restore was asked for\n"
-		    "2  wrong use or configuration\n"
-		    "3  parked all the same: do-not-restart is on\n"
-		    "4  drey holds and says why\n"
-		    "5  no drey runs there, or it gives no answer\n"
-		    "6  the time is up; running is still wanted\n",
+		    "1  it failed; or the job is already running and a restore was requested\n"
+		    "2  wrong usage or configuration\n"
+		    "3  still parked: do-not-restart is on\n"
+		    "4  drey holds and reports why\n"
+		    "5  no running drey found, or it did not respond\n"
+		    "6  timed out; the request remains in force\n",
 	.example = "drey resume --from file:///flink/savepoints/savepoint-3f9a10-7c2e5d1b8a44\n",
 	.run = run,
 };

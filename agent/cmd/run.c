@@ -11,7 +11,7 @@
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_END};
 
-/* Without a configuration: where Kubernetes looks by default. A person at a shell needs none. */
+/* Without a configuration: where Kubernetes reads them by default. Not needed at a shell. */
 static void last_words(const char *error)
 {
 	struct termination_last none = {.cause = CAUSE_CONFIGURATION_REFUSED};
@@ -47,13 +47,13 @@ const struct cli_command cmd_run = {
 	.name = "run",
 	.summary = "supervise the application (started by drey-init)",
 	.description =
-		"Finds out what the job has to start from, starts Flink, proves what Flink has restored,\n"
-		"takes savepoints, and does what the other commands ask for. Always started by drey-init,\n"
-		"which keeps Flink alive when this process dies and starts it again.\n",
+		"Decides what the job starts from, starts Flink, verifies what Flink has restored, takes\n"
+		"savepoints, and carries out the requests of the other commands. Always started by\n"
+		"drey-init, which restarts this process when it dies; Flink keeps running meanwhile.\n",
 	.options = options,
-	.statuses = "0  the container ends, or drey-init asked for the end\n"
-		    "2  wrong use or configuration, damaged journal, state directory taken,\n"
-		    "   storage or Flink not found, port taken: nothing was changed\n",
+	.statuses = "0  the container ends, or drey-init requested the exit\n"
+		    "2  wrong usage or configuration, damaged journal, state directory in use,\n"
+		    "   storage or Flink not found, port in use: nothing was changed\n",
 	.example = "drey-init --agent -- drey run --config drey.yaml\n",
 	.run = run,
 };

@@ -11,11 +11,11 @@ static const struct cli_option options[] = {
 	CLI_JSON,
 	CLI_WAIT,
 	{"remote", 0, NULL,
-	 "from another Pod: ask through the control ConfigMap, see\n"
-	 "what came of it in the journal",
+	 "from another Pod: send the request through the control\n"
+	 "ConfigMap, and read the result from the journal",
 	 false},
 	{"skip-parked", 0, NULL,
-	 "with --remote: success, too, when no job is meant to run\n"
+	 "with --remote: exit with 0 if no job is meant to run\n"
 	 "(suspended, cancelled, finished, scaled to 0)",
 	 false},
 	CLI_END,
@@ -30,11 +30,11 @@ static int judge(struct client *client, void *arg)
 		return client_stuck(client);
 	if (answer.ok)
 		return CLI_OK;
-	return cli_fail(client->cli, CLI_FAILED,
-			"the savepoint failed: %s; drey does not try this one again", answer.error);
+	return cli_fail(client->cli, CLI_FAILED, "the savepoint failed: %s; drey does not retry it",
+			answer.error);
 }
 
-static void print_location(const struct client *client, void *arg)
+static void print_path(const struct client *client, void *arg)
 {
 	struct status_savepoint answer;
 
@@ -56,21 +56,23 @@ static int ask(struct client *client, void *arg)
 		return status;
 	if (status_view_parked(view) || status_view_is(view, "Holding") ||
 	    status_view_is(view, "Terminating"))
-		return cli_fail(cli, CLI_PARKED, "no job runs (%s: %s)", view->phase, view->reason);
+		return cli_fail(cli, CLI_PARKED, "no job is running (%s: %s)", view->phase,
+				view->reason);
 	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
 		return status;
 	request.nonce = nonce;
 	return client_do(client, &request,
-			 &(struct client_goal){"the savepoint", judge, nonce, print_location});
+			 &(struct client_goal){"the savepoint", judge, nonce, print_path});
 }
 
 static int run(const struct cli *cli)
 {
 	if (cli_has(cli, "skip-parked") && !cli_has(cli, "remote"))
-		return cli_fail(cli, CLI_USAGE, "--skip-parked goes with --remote");
+		return cli_fail(cli, CLI_USAGE, "--skip-parked needs --remote");
 	if (cli_has(cli, "json") && cli_has(cli, "remote"))
-		return cli_fail(cli, CLI_USAGE,
-				"--json needs a drey on this machine; not with --remote");
+		return cli_fail(
+			cli, CLI_USAGE,
+			"--json cannot be combined with --remote: it needs a drey on this machine");
 	if (cli_has(cli, "remote"))
 		return remote_savepoint(cli);
 	return client_run(cli, ask, NULL);
@@ -78,19 +80,19 @@ static int run(const struct cli *cli)
 
 const struct cli_command cmd_savepoint = {
 	.name = "savepoint",
-	.summary = "take a savepoint now and print where it is",
+	.summary = "take a savepoint now and print its path",
 	.description =
-		"Asks the running drey for one savepoint and waits until it is complete and every\n"
-		"file of it was found. Its location is the only line on standard output; with --json\n"
-		"it is the status document. The savepoint goes to flink.savepointDirectory.\n",
+		"Requests one savepoint from the running drey and waits until it is complete and every\n"
+		"file of it has been found. Its path is the only line on standard output; with --json\n"
+		"the status document is printed. The savepoint is written to flink.savepointDirectory.\n",
 	.options = options,
 	.statuses = "0  the savepoint is complete\n"
-		    "1  it failed; the job runs on\n"
-		    "2  wrong use or configuration\n"
-		    "3  no job runs\n"
+		    "1  it failed; the job keeps running\n"
+		    "2  wrong usage or configuration\n"
+		    "3  no job is running\n"
 		    "4  drey holds\n"
-		    "5  no drey runs there, or it gives no answer\n"
-		    "6  the time is up; the savepoint is still being taken\n",
-	.example = "location=$(drey savepoint --timeout 5min)\n",
+		    "5  no running drey found, or it did not respond\n"
+		    "6  timed out; the savepoint is still being taken\n",
+	.example = "path=$(drey savepoint --timeout 5min)\n",
 	.run = run,
 };

@@ -12,7 +12,7 @@
 
 #define DEFAULT_LIMIT 50
 
-/* One line: what is there now, and what the journal remembers of it. */
+/* One line: what exists now, and what the journal has about it. */
 struct row {
 	const struct candidate *seen;
 	const struct snapshot *known; /* NULL: not in the journal */
@@ -42,7 +42,7 @@ static const char *state_of(const struct row *row)
 	return "unknown";
 }
 
-/* Journals of before have no date for a savepoint that was verified when it was recorded. */
+/* Older journals have no date for a savepoint that was verified when it was recorded. */
 static int64_t verified_of(const struct row *row)
 {
 	bool known = row->known && row->known->verified;
@@ -231,12 +231,12 @@ static int take_limit(const struct cli *cli, size_t *ret_limit)
 		return CLI_OK;
 	value = strtoul(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || value > 1000000)
-		return cli_fail(cli, CLI_USAGE, "--limit %s: expected a number; 0 is all", text);
+		return cli_fail(cli, CLI_USAGE, "--limit %s: expected a number; 0 lists all", text);
 	*ret_limit = value;
 	return CLI_OK;
 }
 
-/* A list with something missing is not passed off as the whole. */
+/* An incomplete list is reported as such. */
 static int judge(const struct cli *cli, const struct facts *facts)
 {
 	int status = CLI_OK;
@@ -283,7 +283,8 @@ static int run(const struct cli *cli)
 static const struct cli_option options[] = {
 	CLI_CONFIG,
 	CLI_JSON,
-	{"limit", 'n', "N", "the newest N only; 0 is all (50, with --json all)", false},
+	{"limit", 'n', "N", "list only the newest N; 0 lists all (default 50, with --json 0)",
+	 false},
 	PLACES_OPTIONS,
 	CLI_END,
 };
@@ -292,15 +293,15 @@ const struct cli_command cmd_snapshots = {
 	.name = "snapshots",
 	.summary = "list checkpoints and savepoints, newest first",
 	.description =
-		"What there is to start from, now and earlier: the savepoints that the journal remembers\n"
-		"and whatever lies in the checkpoint and savepoint directories. Reads names, dates and\n"
-		"the beginning of each savepoint's _metadata; `drey verify PATH` looks closely. Changes\n"
-		"nothing, and works whether drey runs or not; --checkpoints and --savepoints also without\n"
-		"drey.yaml.\n",
+		"Lists the savepoints in the journal and everything in the checkpoint and savepoint\n"
+		"directories: what a launch can start from, and what earlier ones could. Reads names,\n"
+		"dates and the beginning of each savepoint's _metadata; `drey verify PATH` checks every\n"
+		"file. Changes nothing, and works whether or not drey is running; with --checkpoints and\n"
+		"--savepoints also without drey.yaml.\n",
 	.options = options,
 	.statuses = "0  listed\n"
-		    "2  wrong use or configuration\n"
-		    "4  something could not be read: the list may not be all\n",
+		    "2  wrong usage or configuration\n"
+		    "4  something could not be read: the list may be incomplete\n",
 	.example = "drey snapshots --config drey.yaml\n"
 		   "drey snapshots --limit 0 --json --savepoints s3://flink/savepoints\n",
 	.run = run,

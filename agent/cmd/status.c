@@ -29,9 +29,9 @@ static void print_launch(const struct status_view *view, int64_t now_unix_ms, FI
 	row(out, "launch");
 	fprintf(out, "%" PRId64 ", job id %s", view->launch_number, view->job_id);
 	print_ago(out, ", started ", view->started_unix_ms, now_unix_ms);
-	fprintf(out, "%s%s", *view->job_state ? ", Flink says " : "", view->job_state);
+	fprintf(out, "%s%s", *view->job_state ? ", Flink reports " : "", view->job_state);
 	if (view->tasks_total)
-		fprintf(out, ", %" PRId64 " of %" PRId64 " tasks run", view->tasks_running,
+		fprintf(out, ", %" PRId64 " of %" PRId64 " tasks running", view->tasks_running,
 			view->tasks_total);
 	if (*view->flink_version) {
 		fputs(", Flink ", out);
@@ -77,7 +77,7 @@ static void print_operations(const struct status_view *view, int64_t now_unix_ms
 	if (*view->operation_kind) {
 		row(out, "in progress");
 		fprintf(out, "%s (%s)", view->operation_kind, view->operation_reason);
-		print_ago(out, ", begun ", view->operation_started_unix_ms, now_unix_ms);
+		print_ago(out, ", started ", view->operation_started_unix_ms, now_unix_ms);
 		fputc('\n', out);
 	}
 	if (*view->last_kind) {
@@ -103,7 +103,7 @@ static void print_status(const struct status_view *view, FILE *out)
 		row(out, "see");
 		fprintf(out, CAUSE_PAGES "%s" CAUSE_PAGE_END "\n", view->cause);
 	}
-	row(out, "wanted");
+	row(out, "desired");
 	fprintf(out, "%s%s\n", view->desired_state,
 		view->do_not_restart ? ", do-not-restart is on" : "");
 	print_launch(view, now_unix_ms, out);
@@ -129,7 +129,7 @@ static void print_status(const struct status_view *view, FILE *out)
 	}
 }
 
-/* No drey answers: what the journal says is better than nothing, if it is where one can read it. */
+/* No drey responds: the journal is better than nothing, if it can be read from here. */
 static bool read_offline(struct client *client)
 {
 	struct err err = {0};
@@ -165,20 +165,19 @@ static int run(const struct cli *cli)
 
 const struct cli_command cmd_status = {
 	.name = "status",
-	.summary = "how the application is, and what it was started from",
+	.summary = "show the application's state, and what it was started from",
 	.description =
-		"Asks the drey that runs on the state directory of the configuration. With --json\n"
-		"the whole document is printed; docs/status.md describes its members.\n"
-		"Where no drey answers and the journal is in a ConfigMap, that is shown, and the\n"
-		"status is 5.\n",
+		"Asks the drey that is running for the configuration's stateDirectory. --json prints the\n"
+		"whole document; docs/status.md describes its members. If no drey responds and the journal\n"
+		"is in a ConfigMap, it prints the state in the journal and exits with 5.\n",
 	.options = options,
-	.statuses = "0  Running, and ready: all tasks run\n"
-		    "1  between two states: Resolving, Launching, Stopping, Terminating;\n"
+	.statuses = "0  Running and ready: all tasks are running\n"
+		    "1  between two phases: Resolving, Launching, Stopping, Terminating;\n"
 		    "   or Running and not ready\n"
-		    "2  wrong use or configuration\n"
+		    "2  wrong usage or configuration\n"
 		    "3  parked: Suspended, Cancelled, Finished, Failed\n"
 		    "4  Holding\n"
-		    "5  no drey runs there, or it gives no answer\n",
+		    "5  no running drey found, or it did not respond\n",
 	.example = "drey status --json | jq -r .phase\n",
 	.run = run,
 };

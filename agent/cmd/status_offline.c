@@ -16,7 +16,7 @@ static enum phase phase_of(const char *name)
 	return PHASE_RESOLVING;
 }
 
-/* The journal is taken over. */
+/* Takes over what the journal owns. */
 static struct json *describe(struct journal *journal, const char *place)
 {
 	struct lifecycle_config config = {0};
@@ -27,8 +27,8 @@ static struct json *describe(struct journal *journal, const char *place)
 	lifecycle_init(&life, &config, journal, &rng);
 	life.phase = phase_of(life.journal.phase);
 	snprintf(life.reason, sizeof(life.reason),
-		 "no drey answers here; this is what %s says, written by %s", place,
-		 life.journal.writer ? life.journal.writer : "somebody");
+		 "no drey responds here; this is the content of %s, written by %s", place,
+		 life.journal.writer ? life.journal.writer : "an unknown drey");
 	document = status_document(&life, NULL, clock_unix_ms());
 	json_add_null(document, "control");
 	lifecycle_release(&life);

@@ -28,7 +28,7 @@ static void read_launch(const struct json *launch, struct status_view *view)
 	view->restore_checkpoint_id = json_i64_or(restore, "checkpointId", 0);
 }
 
-/* An older drey, or a journal that is read without one, has no such condition. */
+/* An older drey, or a journal that is read without a drey, has no such condition. */
 static bool is_ready(const struct json *doc)
 {
 	const struct json *each;
@@ -101,7 +101,7 @@ void status_view_savepoint(const struct json *doc, const char *nonce,
 			ret_answer->error = text(element, "error");
 			return;
 		}
-	/* an agent of before, which tells of one request only */
+	/* an older agent, which reports only one request */
 	if (strcmp(text(last, "nonce"), nonce) != 0)
 		return;
 	ret_answer->ended = true;

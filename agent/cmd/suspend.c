@@ -13,18 +13,18 @@ static int judge(struct client *client, void *arg)
 	char retry[CLOCK_TEXT_BYTES];
 
 	(void)arg;
-	if (status_view_is(view, "Suspended") || client_braked(client, "suspended"))
+	if (status_view_is(view, "Suspended") || client_stopped_and_held(client, "suspended"))
 		return CLI_OK;
 	if (client_operation_ended(client, "suspend") && !view->last_ok)
-		return cli_fail(client->cli, CLI_FAILED,
-				"the stop failed: %s; drey tries it again every %s, `drey resume` "
-				"withdraws it",
-				view->last_operation_error,
-				clock_human(client->config.savepoints.stop_retry_ms, retry));
+		return cli_fail(
+			client->cli, CLI_FAILED,
+			"the stop failed: %s; drey retries every %s; withdraw the request with `drey resume`",
+			view->last_operation_error,
+			clock_human(client->config.savepoints.stop_retry_ms, retry));
 	if (strcmp(view->desired_state, "suspended") != 0)
-		return cli_fail(client->cli, CLI_FAILED, "overtaken: wanted is now %s",
+		return cli_fail(client->cli, CLI_FAILED, "superseded: the desired state is now %s",
 				view->desired_state);
-	return CLIENT_GO_ON;
+	return CLIENT_CONTINUE;
 }
 
 static void print_savepoint(const struct client *client, void *arg)
@@ -36,7 +36,8 @@ static void print_savepoint(const struct client *client, void *arg)
 		text_print(view->last_location, client->cli->out);
 		fputc('\n', client->cli->out);
 	} else {
-		fprintf(client->cli->err, "drey suspend: nothing ran, no savepoint was taken\n");
+		fprintf(client->cli->err,
+			"drey suspend: no job was running; no savepoint was taken\n");
 	}
 }
 
@@ -61,16 +62,17 @@ const struct cli_command cmd_suspend = {
 	.name = "suspend",
 	.summary = "stop the job with a savepoint and keep it stopped",
 	.description =
-		"Takes a savepoint, stops the job with it, ends Flink and stays up, parked.\n"
-		"`drey resume` starts the job from exactly that savepoint. The savepoint's location is\n"
-		"the only line on standard output. A stop that fails leaves the job running and is\n"
-		"tried again (savepoints.stopRetry) as long as suspended is what is wanted.\n",
+		"Stops the job with a savepoint, then stops Flink; drey stays up, parked. `drey resume`\n"
+		"starts the job from exactly that savepoint. The path of the savepoint is the only line\n"
+		"on standard output. If the stop fails, the job keeps running, and drey retries\n"
+		"(savepoints.stopRetry) as long as the desired state is suspended.\n",
 	.options = options,
-	.statuses = "0  suspended\n"
-		    "1  the stop failed, the job runs on, drey tries again; or it was overtaken\n"
-		    "2  wrong use or configuration\n"
-		    "5  no drey runs there, or it gives no answer\n"
-		    "6  the time is up; suspended is still wanted\n",
+	.statuses =
+		"0  suspended\n"
+		"1  the stop failed, the job keeps running, drey retries; or superseded by another request\n"
+		"2  wrong usage or configuration\n"
+		"5  no running drey found, or it did not respond\n"
+		"6  timed out; the request remains in force\n",
 	.example = "drey suspend && kubectl set image ...\n",
 	.run = run,
 };

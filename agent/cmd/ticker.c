@@ -76,7 +76,7 @@ struct ticker *ticker_new(const struct cli *cli)
 	return NULL;
 }
 
-void ticker_say(struct ticker *ticker, const char *fmt, ...)
+void ticker_set(struct ticker *ticker, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -72,7 +72,7 @@ static void print_text(const struct cli *cli, const struct verify_report *report
 		fprintf(cli->out, "  and %zu more\n", report->problems_left_out);
 }
 
-/* Of several statuses the one that says most. */
+/* The more important of two statuses. */
 static int worse(int a, int b)
 {
 	static const int order[] = {CLI_USAGE, EXIT_DAMAGED, EXIT_UNREADABLE};
@@ -97,7 +97,7 @@ static int verify_one(const struct cli *cli, const struct store_config *storage,
 	struct err err = {0};
 	int status;
 
-	ticker_say(ticker, "looking up the files of %s", argument);
+	ticker_set(ticker, "checking the files of %s", argument);
 	status = verify_snapshot(storage, path, &report, &err);
 	ticker_free(ticker);
 	if (status)
@@ -117,7 +117,7 @@ static void print_json(const struct cli *cli, const struct json *list)
 	const struct json *first = json_at(list, 0);
 	cleanup_buf struct buf text = BUF_INIT;
 
-	if (cli->arg_count == 1 && !first) /* said on cli->err */
+	if (cli->arg_count == 1 && !first) /* reported on cli->err */
 		return;
 	json_print_pretty(cli->arg_count == 1 ? first : list, &text);
 	fputs(buf_str(&text), cli->out);
@@ -149,14 +149,14 @@ const struct cli_command cmd_verify = {
 	.description =
 		"Reads the _metadata of the snapshot PATH (its directory, or the _metadata itself;\n"
 		"a path or a URI such as s3://flink/ck/JOB/chk-42) and looks up every file that it\n"
-		"refers to. Each one that is missing or has the wrong size is named. Changes\n"
-		"nothing and reads no state. Of several PATHs each is checked, and the status is that of\n"
-		"the worst. Object stores are reached with the credentials in the environment.\n",
+		"refers to. Names each file that is missing or has the wrong size. Changes nothing and\n"
+		"reads no state. Checks each of several PATHs, and exits with the worst status. For\n"
+		"object stores it uses the credentials in the environment.\n",
 	.options = options,
 	.statuses = "0  complete\n"
 		    "1  damaged or incomplete: something is proven to be missing or wrong\n"
-		    "2  wrong use, or a kind of storage that is not supported\n"
-		    "4  unreadable: something could not be looked at\n",
+		    "2  wrong usage, or a kind of storage that is not supported\n"
+		    "4  unreadable: something could not be read\n",
 	.example = "drey verify /savepoints/savepoint-1a2b3c-0123456789ab\n",
 	.run = run,
 };

@@ -27,7 +27,7 @@ int control_path(const char *state_directory, struct sockaddr_un *ret_address, s
 	return 0;
 }
 
-/* Wait until fd is ready or the time is up. */
+/* Wait until fd is ready, at most until until_ms. */
 static int wait_for(int fd, short events, int64_t until_ms, struct err *err)
 {
 	for (;;) {
@@ -36,7 +36,7 @@ static int wait_for(int fd, short events, int64_t until_ms, struct err *err)
 		int ready;
 
 		if (left_ms <= 0)
-			return err_set(err, ERR_RETRY, 0, "drey gave no answer in time");
+			return err_set(err, ERR_RETRY, 0, "drey did not respond in time");
 		ready = poll(&pollfd, 1, left_ms > 60000 ? 60000 : (int)left_ms);
 		if (ready > 0)
 			return 0;
@@ -62,19 +62,21 @@ static int connect_to(const char *state_directory, int64_t until_ms, int *ret_fd
 			continue;
 		if (sys == EAGAIN) { /* its queue is full */
 			if (clock_mono_ms() >= until_ms)
-				return err_set(err, ERR_RETRY, 0, "drey takes no connection");
+				return err_set(err, ERR_RETRY, 0,
+					       "drey does not accept the connection");
 			usleep(10000);
 			continue;
 		}
 		if (sys == ENOENT || sys == ENOTDIR || sys == ECONNREFUSED)
 			return err_set(
 				err, ERR_ABSENT, 0,
-				"no drey runs on %s: start `drey run --config FILE`; or is the state directory another one?",
+				"no drey is running for %s: start `drey run --config FILE` or check stateDirectory",
 				state_directory);
 		if (sys == EACCES || sys == EPERM)
-			return err_set(err, ERR_DENIED, sys,
-				       "%s belongs to another user; use the user that drey runs as",
-				       address.sun_path);
+			return err_set(
+				err, ERR_DENIED, sys,
+				"%s belongs to another user; run the command as the user that drey runs as",
+				address.sun_path);
 		return err_set(err, err_kind_of_errno(sys), sys, "connect %s", address.sun_path);
 	}
 	*ret_fd = fd;
@@ -92,7 +94,7 @@ static int send_line(int fd, const struct buf *line, int64_t until_ms, struct er
 			continue;
 		}
 		if (errno == EPIPE || errno == ECONNRESET)
-			return 0; /* refused before it was read: the answer says why */
+			return 0; /* rejected before it was read: the answer has the reason */
 		if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
 			return err_set(err, ERR_SYS, errno, "send");
 		if (wait_for(fd, POLLOUT, until_ms, err) < 0)
@@ -114,13 +116,13 @@ static int receive_line(int fd, struct buf *line, int64_t until_ms, struct err *
 				return 0;
 			if (line->len_bytes > CONTROL_MAX_ANSWER_BYTES)
 				return err_set(err, ERR_FORMAT, 0,
-					       "the answer of drey is too long");
+					       "the response of drey is too long");
 			continue;
 		}
 		if (got == 0 || errno == ECONNRESET)
 			return err_set(
 				err, ERR_RETRY, 0,
-				"drey closed the connection without an answer; it may be starting again");
+				"drey closed the connection without a response; it may be restarting");
 		if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
 			return err_set(err, ERR_SYS, errno, "receive");
 		if (wait_for(fd, POLLIN, until_ms, err) < 0)
@@ -146,7 +148,7 @@ int control_ask(const char *state_directory, const struct json *request, int64_t
 		return -1;
 	answer = json_parse(line.data, line.len_bytes, CONTROL_MAX_ANSWER_BYTES, err);
 	if (!answer)
-		return err_wrap(err, "answer of drey");
+		return err_wrap(err, "response of drey");
 	*ret_answer = answer;
 	return 0;
 }

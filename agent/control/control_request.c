@@ -16,7 +16,7 @@ static const char *const names[COMMAND_COUNT] = {
 	[COMMAND_DO_NOT_RESTART] = "do-not-restart",
 };
 
-/* The members that each command takes beside "command". */
+/* The members that each command takes in addition to "command". */
 static const char *const members[COMMAND_COUNT] = {
 	[COMMAND_SAVEPOINT] = "nonce",
 	[COMMAND_RESUME] = "restore",
@@ -101,17 +101,19 @@ static int decode_nonce(const struct json *obj, const char *member, char **ret_t
 	return 0;
 }
 
-/* Without the permission it would ask for nothing. */
+/* Without the permission it would request nothing. */
 static int decode_newest(const struct json *obj, struct restore_request *restore, struct err *err)
 {
 	if (json_get(obj, "path"))
-		return err_set(err, ERR_FORMAT, 0, "the newest state has no 'path'");
+		return err_set(err, ERR_FORMAT, 0, "'kind: newest' takes no 'path'");
 	if (restore->foreign)
-		return err_set(err, ERR_FORMAT, 0, "the newest state is never foreign");
+		return err_set(
+			err, ERR_FORMAT, 0,
+			"'kind: newest' takes no 'foreign': the newest state is never foreign");
 	if (!restore->allow_non_restored)
 		return err_set(
 			err, ERR_FORMAT, 0,
-			"the newest state is what every start takes: 'kind: newest' is for 'allowNonRestoredState: true'");
+			"every launch takes the newest state: use 'kind: newest' only with 'allowNonRestoredState: true'");
 	restore->kind = RESTORE_NEWEST;
 	return 0;
 }
@@ -128,7 +130,7 @@ static int decode_restore(const struct json *obj, struct restore_request *restor
 		return -1;
 	if (strcmp(kind, "empty") == 0) {
 		if (json_get(obj, "path"))
-			return err_set(err, ERR_FORMAT, 0, "an empty start has no 'path'");
+			return err_set(err, ERR_FORMAT, 0, "'kind: empty' takes no 'path'");
 		restore->kind = RESTORE_EMPTY;
 		return 0;
 	}

@@ -24,11 +24,11 @@ struct client {
 	struct buf in;
 	struct buf out;
 	size_t sent_bytes;
-	struct control_call *call; /* out at the handler; NULL before and after */
+	struct control_call *call; /* owned by the handler; NULL before and after */
 };
 
 struct control_call {
-	struct client *client; /* NULL once the client has gone */
+	struct client *client; /* NULL after the client has disconnected */
 };
 
 struct control_server {
@@ -60,7 +60,7 @@ static void client_expired(void *arg)
 	client_free(arg);
 }
 
-/* Frees the client when all is sent or the peer has gone. */
+/* Frees the client when all is sent or the peer has disconnected. */
 static void client_send(struct client *client)
 {
 	if (sock_send(client->fd, &client->out, &client->sent_bytes) == 0 &&
@@ -95,7 +95,7 @@ void control_reply(struct control_call *call, const struct json *answer)
 	client_answer(client, answer);
 }
 
-/* The line is complete: hand it over. The handler may answer at once, which may free the client. */
+/* The line is complete: pass it to the handler. It may answer immediately, which may free the client. */
 static void client_request(struct client *client, size_t len_bytes)
 {
 	struct err err = {0};
@@ -126,7 +126,7 @@ static void client_receive(struct client *client)
 		return;
 	}
 	if (client->call)
-		return; /* nothing may follow the request; what does is not read into memory */
+		return; /* nothing may follow the request; it is discarded */
 	buf_add(&client->in, bytes, (size_t)got);
 	end = memchr(client->in.data, '\n', client->in.len_bytes);
 	if (end)
@@ -146,7 +146,7 @@ static void client_ready(void *arg, int fd, unsigned events)
 		client_receive(client);
 }
 
-/* The mode of the socket keeps others out already; this holds also where modes are not kept. */
+/* The mode of the socket already keeps others out; this works also where modes have no effect. */
 static bool peer_is_us(int fd)
 {
 	struct ucred peer;
@@ -175,7 +175,9 @@ static void server_accept(void *arg, int fd)
 	int slot = 0;
 
 	if (!peer_is_us(fd)) {
-		refuse_fd(fd, "only the user that drey runs as, and root, may ask");
+		refuse_fd(
+			fd,
+			"permission denied: only root and the user that drey runs as may send requests");
 		return;
 	}
 	while (slot < CONTROL_MAX_CLIENTS && server->clients[slot])
@@ -198,7 +200,7 @@ static void server_accept(void *arg, int fd)
 	server->clients[slot] = client;
 }
 
-/* Nobody may listen any more. A socket without a listener refuses; that one is in the way. */
+/* A socket without a listener refuses the connection: it is left from an earlier drey. */
 static int remove_stale(const struct sockaddr_un *address, struct err *err)
 {
 	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -209,10 +211,11 @@ static int remove_stale(const struct sockaddr_un *address, struct err *err)
 	if (lstat(address->sun_path, &st) < 0 && errno == ENOENT)
 		return 0;
 	if (!S_ISSOCK(st.st_mode))
-		return err_set(err, ERR_CONFIG, 0, "%s is in the way: not a socket; remove it",
+		return err_set(err, ERR_CONFIG, 0, "%s exists and is not a socket; remove it",
 			       address->sun_path);
 	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 || errno == EAGAIN)
-		return err_set(err, ERR_BUSY, 0, "another drey listens on %s", address->sun_path);
+		return err_set(err, ERR_BUSY, 0, "another drey is listening on %s",
+			       address->sun_path);
 	if (errno != ECONNREFUSED)
 		return err_set(err, err_kind_of_errno(errno), errno, "connect %s",
 			       address->sun_path);

@@ -78,7 +78,7 @@ write_drey_yaml
 sed "s|$POD_KUBECONFIG|$RUN/cron/conf|; s|$RUN/state|$RUN/cron/state|" "$RUN/drey.yaml" >"$RUN/cron/drey.yaml"
 
 remote
-says 5 "no drey has run" "before the first start: nobody is there"
+says 5 "drey has not run" "before the first start: nobody is there"
 
 start_tm_with_account
 start_drey
@@ -114,7 +114,7 @@ await "the job runs on" status_is ".phase == \"Running\" and .jobId == \"$job\""
 before=$(savepoints)
 kill -STOP "$(agent_pid)"
 remote --timeout 3s
-says 6 "the request stays in ConfigMap $CONTROL_MAP" "the time is up while drey stands still"
+says 6 "the request remains in ConfigMap $CONTROL_MAP" "the time is up while drey stands still"
 kill -CONT "$(agent_pid)"
 await "drey takes it all the same, later" more_savepoints "$before"
 await "and is at rest again" status_is '.operation == null'
@@ -133,7 +133,7 @@ await "resumed by the ConfigMap" phase_is Running
 # ---- scaled to 0: the journal of the last Pod may still say that it runs
 kubectl create deployment "$APPLICATION-jobmanager" --image registry.example/orders --replicas 0 >/dev/null
 remote --skip-parked
-says 0 "wants no Pods" "scaled to 0: nothing to do"
+says 0 "its Deployment is scaled to 0" "scaled to 0: nothing to do"
 kubectl delete deployment "$APPLICATION-jobmanager" >/dev/null
 remote --no-wait
 is "$STATUS" 0 "--no-wait only asks"

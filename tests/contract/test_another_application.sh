@@ -24,7 +24,7 @@ for words in suspend cancel savepoint restart resume status "do-not-restart on" 
 	# shellcheck disable=SC2086 # words
 	status 2 "$DREY" $words --config "$dir/other.yaml"
 	ok "drey $words names the one that runs" grep -q "runs application 'orders'" "$dir/err"
-	ok "and the one that was meant" grep -q "about 'invoices'" "$dir/err"
+	ok "and the one that was meant" grep -q "for 'invoices'" "$dir/err"
 done
 after=$("$DREY" status --json --config "$dir/drey.yaml" | jq -c '[.desired, .journal.sequence]')
 [ "$after" = "$before" ]

@@ -22,7 +22,7 @@ new_yaml() { # [LINE...]
 drey_yaml <<<'generation: one'
 flink_is 'exec sleep 100000'
 ok 'before the first start' status 0 "$DREY" check --config "$dir/drey.yaml"
-ok 'nobody has run, and it would start empty' eval "says 'no drey has run here yet' && says START_EMPTY"
+ok 'nobody has run, and it would start empty' eval "says 'drey has not run here yet' && says START_EMPTY"
 ok 'it leaves nothing behind' test ! -e "$dir/state/journal.json"
 
 start_drey
@@ -34,15 +34,15 @@ new_yaml 'generation: two'
 ok 'while it runs, with another generation' status 0 "$DREY" check --config "$dir/new.yaml"
 ok 'what runs is named' says 'Launching, generation one, Flink 2.3.0'
 ok 'and what the new one would start from' says "START_FROM"
-ok 'a job that does not run yet gives no savepoint' says 'no savepoint, because the job does not run'
+ok 'a job that does not run yet gives no savepoint' says 'no savepoint, because the job is not running'
 new_yaml 'generation: two' 'upgrade: stateless' 'restore: {foreign: ignore}'
 ok 'a stateless one' status 0 "$DREY" check --config "$dir/new.yaml"
-ok 'would start empty' says 'started empty: upgrade is stateless'
+ok 'would start empty' says 'start empty: upgrade is stateless'
 end_drey
 before=$(sum)
 
 ok 'after its end, with the same generation' status 0 "$DREY" check --config "$dir/drey.yaml"
-ok 'it is no upgrade' says 'the same generation'
+ok 'it is no upgrade' says 'the generation is the same'
 new_yaml 'generation: two'
 sed -i 's/version: 2.3.0/version: 1.20.0/' "$dir/new.yaml"
 ok 'a Flink that cannot read the state is refused' status 4 "$DREY" check --config "$dir/new.yaml"

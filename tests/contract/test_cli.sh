@@ -79,7 +79,7 @@ refused 'resume: --from and --empty exclude each other' 2 'exclude each other'
 drey status
 refused 'no configuration: says how to name one' 2 '/etc/drey/drey.yaml' '--config FILE' 'DREY_CONFIG'
 drey status --config "$dir/absent.yaml"
-refused 'a missing file is named' 2 "$dir/absent.yaml is not there"
+refused 'a missing file is named' 2 "configuration file $dir/absent.yaml not found"
 printf 'application: orders\nstateDirectory: %s\nflink: {command: [java]}\nrestPort: 1\n' "$dir" >"$dir/bad.yaml"
 for command in run resolve check status savepoint suspend resume restart cancel; do
 	drey "$command" --config "$dir/bad.yaml"
@@ -105,12 +105,12 @@ mkdir "$dir/state"
 for command in status savepoint suspend resume restart cancel 'do-not-restart on'; do
 	# shellcheck disable=SC2086 # the words are meant
 	drey $command --config "$dir/drey.yaml"
-	refused "drey $command: no drey runs, and what to do" 5 "no drey runs on $dir/state" 'drey run --config FILE'
+	refused "drey $command: no drey runs, and what to do" 5 "no drey is running for $dir/state" 'drey run --config FILE'
 done
 drey savepoint --remote --config "$dir/drey.yaml"
 refused 'savepoint --remote without Kubernetes: what to do' 2 'kubernetes.kubeconfig'
 DREY_CONFIG=$dir/drey.yaml drey status
-refused 'DREY_CONFIG names the configuration' 5 "no drey runs on $dir/state"
+refused 'DREY_CONFIG names the configuration' 5 "no drey is running for $dir/state"
 [ -z "$(ls -A "$dir/state")" ]
 result $? 'commands that find nobody leave nothing behind'
 

@@ -53,7 +53,7 @@ check "from the newest checkpoint of the old one" restore_matches "$NEWEST"
 await "it is proven" status_is .launch.proven
 check "nothing is elsewhere" status_is '.conditions[] | select(.type == "CheckpointsElsewhere") | .status == "False"'
 drey resolve --explain >"$RUN/explain" 2>&1
-check "the directory of before is not looked at any more" grep -q "^lineage .*nowhere else" "$RUN/explain"
+check "the directory of before is not looked at any more" grep -q "^lineage .*no other directories" "$RUN/explain"
 
 # ---- the job's code has a checkpoint storage of its own
 JOB=$(status .jobId)

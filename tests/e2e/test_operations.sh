@@ -80,7 +80,7 @@ suspended=$(said)
 check "the job is suspended" phase_is Suspended
 is "$(jm_pid)" "" "Flink has ended"
 check "the savepoint is complete" verify "$suspended"
-is "$(drey savepoint 2>&1 >/dev/null | grep -c 'no job runs (Suspended')" 1 "drey savepoint says that no job runs"
+is "$(drey savepoint 2>&1 >/dev/null | grep -c 'no job is running (Suspended')" 1 "drey savepoint says that no job runs"
 drey_says suspend
 is "$? $(status .launch.number)" "0 3" "to suspend once more changes nothing"
 check "drey resume" drey_says resume

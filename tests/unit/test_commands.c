@@ -198,8 +198,8 @@ TEST(status_shows_what_matters)
 	begin(&drey, documents);
 	CHECK_INT(run(&drey, WORDS("status")), ==, CLI_OK);
 	CHECK_HAS(out_text, "orders: Running: because\n");
-	CHECK_HAS(out_text, "wanted         running\n");
-	CHECK_HAS(out_text, "3, job id abc, Flink says RESTARTING\n");
+	CHECK_HAS(out_text, "desired        running\n");
+	CHECK_HAS(out_text, "3, job id abc, Flink reports RESTARTING\n");
 	CHECK_HAS(out_text, "savepoint file:/sp/1 (checkpoint id 12), verified\n");
 	CHECK_HAS(out_text, "file:/chk\\x1b[2J\n");
 	CHECK_HAS(out_text, "file:/sp/2 (periodic), ");
@@ -282,7 +282,7 @@ TEST(savepoint_needs_a_job)
 
 	begin(&drey, documents);
 	CHECK_INT(run(&drey, WORDS("savepoint")), ==, CLI_PARKED);
-	CHECK_HAS(err_text, "no job runs (Suspended: because)");
+	CHECK_HAS(err_text, "no job is running (Suspended: because)");
 	CHECK(!drey.request);
 	end(&drey);
 }
@@ -295,7 +295,7 @@ TEST(a_wait_that_is_too_long_says_that_the_request_stays)
 	begin(&drey, documents);
 	CHECK_INT(run(&drey, WORDS("savepoint", "--timeout", "2500ms")), ==, CLI_TIMEOUT);
 	CHECK_HAS(err_text, "drey savepoint: waiting for the savepoint: Running: because\n");
-	CHECK_HAS(err_text, "what was asked for stays asked for");
+	CHECK_HAS(err_text, "the request remains in force");
 	CHECK_STR(out_text, "");
 	end(&drey);
 }
@@ -357,7 +357,7 @@ TEST(a_failed_suspend_says_what_comes_next)
 	CHECK_INT(run(&drey, WORDS("suspend")), ==, CLI_FAILED);
 	CHECK_HAS(
 		err_text,
-		"the stop failed: task failed; drey tries it again every 30 s, `drey resume` withdraws it");
+		"the stop failed: task failed; drey retries every 30 s; withdraw the request with `drey resume`");
 	end(&drey);
 }
 
@@ -388,7 +388,7 @@ TEST(cancel_waits_for_cancelled_or_is_overtaken)
 	end(&drey);
 	begin(&drey, overtaken);
 	CHECK_INT(run(&drey, WORDS("cancel")), ==, CLI_FAILED);
-	CHECK_HAS(err_text, "overtaken: wanted is now running");
+	CHECK_HAS(err_text, "superseded: the desired state is now running");
 	end(&drey);
 }
 
@@ -499,7 +499,7 @@ TEST(restart_waits_for_the_next_launch)
 	end(&drey);
 	begin(&drey, failed);
 	CHECK_INT(run(&drey, WORDS("restart")), ==, CLI_FAILED);
-	CHECK_HAS(err_text, "the stop failed: no; the job runs on");
+	CHECK_HAS(err_text, "the stop failed: no; the job keeps running");
 	end(&drey);
 }
 

@@ -94,7 +94,7 @@ TEST(nonsense_is_named)
 		{"restore={kind: empty, token: t, token: u}", "restore: "},
 		{"restore={kind: newest, token: t}", "'allowNonRestoredState: true'"},
 		{"restore={kind: newest, token: t, path: 's3://b/sp/1', allowNonRestoredState: true}",
-		 "has no 'path'"},
+		 "'kind: newest' takes no 'path'"},
 		{"restore={kind: newest, token: t, foreign: true, allowNonRestoredState: true}",
 		 "never foreign"},
 	};

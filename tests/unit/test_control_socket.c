@@ -187,7 +187,7 @@ TEST(a_client_that_has_gone_can_be_answered)
 	ask_end(&asking, &fix);
 	CHECK_INT(asking.result, ==, -1);
 	CHECK(asking.err.kind == ERR_RETRY);
-	CHECK_HAS(asking.err.msg, "no answer in time");
+	CHECK_HAS(asking.err.msg, "did not respond in time");
 	while (loop_step(fix.loop, 50, NULL) > 0)
 		;
 	control_reply(fix.calls[0], answer);
@@ -223,7 +223,7 @@ TEST(says_the_way_out_when_nobody_listens)
 	CHECK(mkdtemp(fix.directory) != NULL);
 	CHECK_INT(control_ask(fix.directory, request, 1000, &answer, &err), ==, -1);
 	CHECK(err.kind == ERR_ABSENT);
-	CHECK_HAS(err.msg, "no drey runs on /tmp/drey-test-control-");
+	CHECK_HAS(err.msg, "no drey is running for /tmp/drey-test-control-");
 	CHECK_HAS(err.msg, "drey run --config FILE");
 	rmdir(fix.directory);
 	CHECK_INT(control_ask(fix.directory, request, 1000, &answer, &err), ==, -1);
@@ -289,7 +289,7 @@ TEST(leaves_alone_what_is_in_use_or_no_socket)
 	open_fixture(&fix);
 	CHECK(!control_server_new(fix.loop, fix.directory, handle, &fix, &err));
 	CHECK(err.kind == ERR_BUSY);
-	CHECK_HAS(err.msg, "another drey listens on");
+	CHECK_HAS(err.msg, "another drey is listening on");
 	control_server_free(fix.server);
 	control_path(fix.directory, &address, NULL);
 	file = fopen(address.sun_path, "w");
@@ -490,7 +490,7 @@ TEST(half_understood_requests_are_refused)
 		  "restore: 'path'");
 	CHECK_HAS(decode_error("{\"command\":\"resume\",\"restore\":{\"kind\":\"empty\","
 			       "\"token\":\"t\",\"path\":\"x\"}}"),
-		  "an empty start has no 'path'");
+		  "'kind: empty' takes no 'path'");
 	CHECK_HAS(decode_error("{\"command\":\"resume\",\"restore\":{\"kind\":\"oldest\","
 			       "\"token\":\"t\"}}"),
 		  "must be newest, path or empty, not 'oldest'");

@@ -135,7 +135,7 @@ TEST(the_document_lists_every_source_and_candidate)
 	CHECK_STR(json_str(json_at(candidates, 1), "verdict"), "older");
 	last = json_at(candidates, 2);
 	CHECK_STR(json_str(last, "verdict"), "rejected");
-	CHECK_STR(json_str(last, "reason"), "not judged: rule 6 decided before");
+	CHECK_STR(json_str(last, "reason"), "not checked: rule 6 decided first");
 	CHECK(json_get(last, "checkpointId") &&
 	      json_kind(json_get(last, "checkpointId")) == JSON_NULL);
 	CHECK(json_get(last, "jobId") && json_kind(json_get(last, "jobId")) == JSON_NULL);
@@ -154,7 +154,7 @@ TEST(each_directory_of_the_lineage_is_shown)
 	build(&facts);
 	start_from(&decision);
 	before = print(&ex);
-	CHECK_HAS(before, "lineage      absent      nowhere else");
+	CHECK_HAS(before, "lineage      absent      no other directories");
 	facts_add_place(&facts, SOURCE_LINEAGE, SNAPSHOT_CHECKPOINT, "s3://old/ck", SOURCE_PRESENT,
 			"3 found");
 	facts_add_place(&facts, SOURCE_LINEAGE, SNAPSHOT_SAVEPOINT, "s3://old/sp",

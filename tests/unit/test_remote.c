@@ -76,7 +76,7 @@ TEST(a_result_that_was_overwritten_is_found_among_the_snapshots)
 	ended(NULL, OPERATION_SAVEPOINT, true, "file:/sp/periodic");
 	journal_add_snapshot(&journal, &snapshot);
 	CHECK_INT(judge("a", &text), ==, REMOTE_FAILED);
-	CHECK_HAS(text, "left no savepoint");
+	CHECK_HAS(text, "ended without a savepoint");
 	snapshot.completed_unix_ms = ASKED + 5000;
 	snapshot.origin = ORIGIN_PERIODIC;
 	journal_add_snapshot(&journal, &snapshot);
@@ -98,7 +98,7 @@ TEST(parked_is_what_somebody_wants)
 	CHECK_STR(remote_parked(&journal), "it is cancelled");
 	journal.intent.state = DESIRED_RUNNING;
 	journal.outcome.kind = OUTCOME_FINISHED;
-	CHECK_HAS(remote_parked(&journal), "come to its end");
+	CHECK_HAS(remote_parked(&journal), "the job has finished");
 	journal.outcome.kind = OUTCOME_CANCELLED;
 	CHECK_HAS(remote_parked(&journal), "cancelled");
 	end();

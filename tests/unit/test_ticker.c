@@ -66,9 +66,9 @@ TEST(a_terminal_hears_what_goes_on_and_for_how_long)
 		return;
 	ticker = ticker_new(&terminal.cli);
 	CHECK(ticker != NULL);
-	ticker_say(ticker, "looking at %s", "s3://a/\033[2J");
+	ticker_set(ticker, "looking at %s", "s3://a/\033[2J");
 	CHECK(hears(&terminal, "drey verify: looking at s3://a/\\x1b[2J ("));
-	ticker_say(ticker, "reading");
+	ticker_set(ticker, "reading");
 	CHECK(hears(&terminal, "drey verify: reading ("));
 	ticker_free(ticker);
 	terminal_close(&terminal);
@@ -94,7 +94,7 @@ TEST(a_script_hears_nothing)
 	struct ticker *ticker = ticker_new(&cli);
 
 	CHECK(ticker == NULL);
-	ticker_say(ticker, "reading");
+	ticker_set(ticker, "reading");
 	ticker_free(ticker);
 	fclose(cli.err);
 }
