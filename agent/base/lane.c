@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,7 +13,11 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#define RETRY_MS  100 /* after a thread could not be started */
+#define IDLE_NAME "drey-worker"
+
 struct job {
+	struct lane *lane;
 	lane_work_fn *work;
 	lane_done_fn *done;
 	void *arg;
@@ -24,24 +29,37 @@ struct queue {
 	size_t len;
 };
 
-/*
- * Shared by two threads under `lock`. The last one to leave frees it: normally lane_free() after
- * joining the worker; but when a job is stuck the worker is abandoned and frees it itself.
- */
+/* Guarded by the lock of its workers. */
 struct lane {
+	struct workers *workers;
+	struct queue waiting;
+	bool running;
+	bool abandoned;    /* its owner is gone: whoever runs its job frees it */
+	struct lane *next; /* in workers->ready */
+	char name[16];
+};
+
+/*
+ * Shared by all threads under `lock`. The last one to leave frees it: normally workers_free(); but when
+ * a job is stuck, its thread.
+ */
+struct workers {
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	struct queue waiting, finished;
-	struct job *running;
-	bool stop;      /* no new jobs: the worker ends when it has none */
-	bool abandoned; /* the owner is gone */
-	bool ended;     /* the worker is gone */
-	int ready_fd;   /* eventfd: something is in `finished` */
+	pthread_cond_t work;   /* for the idle worker */
+	pthread_cond_t ended;  /* a job, or a worker */
+	struct lane *ready;    /* lanes that have work and no worker, in order */
+	struct queue finished; /* of all lanes */
+	int threads, stuck;    /* stuck: those whose lane was abandoned */
+	bool *idle;            /* the idle worker's: set it to call it. NULL: there is none */
+	bool impatient;        /* the timer is armed */
+	bool stop;
+	pthread_t gone; /* the worker that ended last, to be joined */
+	bool has_gone;
+	int ready_fd; /* eventfd: something is in `finished` */
 
 	/* the loop's thread only */
-	pthread_t thread;
 	struct loop_fd *watch;
-	char name[16];
+	struct loop_timer *patience;
 };
 
 static void push(struct queue *queue, struct job *job)
@@ -68,90 +86,203 @@ static struct job *pop(struct queue *queue)
 	return job;
 }
 
-static void release(struct lane *lane)
+/* Those of one lane, in their order. */
+static struct queue take_of(struct queue *queue, const struct lane *lane)
 {
-	close(lane->ready_fd);
-	pthread_cond_destroy(&lane->changed);
-	pthread_mutex_destroy(&lane->lock);
-	free(lane);
+	struct queue all = *queue, taken = {NULL, NULL, 0};
+	struct job *job;
+
+	*queue = (struct queue){NULL, NULL, 0};
+	while ((job = pop(&all)))
+		push(job->lane == lane ? &taken : queue, job);
+	return taken;
 }
 
-/* ---- the worker ---- */
+/* At the end, unless it has a worker, no work, or is there already. */
+static void make_ready(struct lane *lane)
+{
+	struct lane **at = &lane->workers->ready;
 
-static void run_job(struct lane *lane, struct job *job)
+	if (lane->running || !lane->waiting.first)
+		return;
+	while (*at && *at != lane)
+		at = &(*at)->next;
+	if (!*at) {
+		lane->next = NULL;
+		*at = lane;
+	}
+}
+
+static void make_unready(struct lane *lane)
+{
+	struct lane **at = &lane->workers->ready;
+
+	while (*at && *at != lane)
+		at = &(*at)->next;
+	if (*at)
+		*at = lane->next;
+}
+
+/* The idle worker; false: there is none. Wake it up after the unlock. */
+static bool call_idle(struct workers *workers)
+{
+	if (!workers->idle)
+		return false;
+	*workers->idle = true;
+	workers->idle = NULL;
+	return true;
+}
+
+static void release(struct workers *workers)
+{
+	close(workers->ready_fd);
+	pthread_cond_destroy(&workers->work);
+	pthread_cond_destroy(&workers->ended);
+	pthread_mutex_destroy(&workers->lock);
+	free(workers);
+}
+
+/* ---- a worker ---- */
+
+/* Without the lock, which the loop's thread wants as soon as it wakes up. */
+static void tell(struct workers *workers)
 {
 	uint64_t one = 1;
 
-	lane->running = job;
-	pthread_mutex_unlock(&lane->lock);
+	pthread_mutex_unlock(&workers->lock);
+	(void)!write(workers->ready_fd, &one, sizeof(one));
+	pthread_mutex_lock(&workers->lock);
+}
+
+static void run_job(struct workers *workers, struct lane *lane)
+{
+	struct job *job = pop(&lane->waiting);
+
+	lane->running = true;
+	pthread_mutex_unlock(&workers->lock);
+	pthread_setname_np(pthread_self(), lane->name);
 	job->work(job->arg);
-	pthread_mutex_lock(&lane->lock);
-	lane->running = NULL;
-	push(&lane->finished, job);
-	pthread_mutex_unlock(&lane->lock);
-	/* whoever wakes up by this wants the lock at once */
-	(void)!write(lane->ready_fd, &one, sizeof(one));
-	pthread_mutex_lock(&lane->lock);
+	pthread_mutex_lock(&workers->lock);
+	lane->running = false;
+	pthread_cond_broadcast(&workers->ended);
+	if (lane->abandoned) {
+		/* the arg belongs to the caller in name only, and the caller has forgotten it */
+		free(job);
+		free(lane);
+		workers->stuck--;
+		return;
+	}
+	push(&workers->finished, job);
+	make_ready(lane);
+}
+
+/* False: there is nothing to do, and another worker waits for more. */
+static bool wait_for_work(struct workers *workers)
+{
+	bool called = false;
+
+	if (workers->ready)
+		return true;
+	/* what this worker has finished may have waited for the end of the row */
+	if (workers->finished.first)
+		tell(workers);
+	if (workers->ready)
+		return true;
+	if (workers->idle || workers->stop)
+		return false;
+	workers->idle = &called;
+	pthread_setname_np(pthread_self(), IDLE_NAME);
+	while (!called)
+		pthread_cond_wait(&workers->work, &workers->lock);
+	return true;
+}
+
+/* Each joins its predecessor, so that at most one is left to workers_free(). */
+static void leave(struct workers *workers)
+{
+	pthread_t before = workers->gone;
+	bool join = workers->has_gone;
+	bool last = workers->stop && !workers->watch;
+
+	if (last) {
+		pthread_detach(pthread_self());
+		last = --workers->threads == 0;
+		pthread_mutex_unlock(&workers->lock);
+		if (last)
+			release(workers);
+		return;
+	}
+	workers->gone = pthread_self();
+	workers->has_gone = true;
+	workers->threads--;
+	pthread_cond_broadcast(&workers->ended);
+	pthread_mutex_unlock(&workers->lock);
+	if (join)
+		pthread_join(before, NULL);
 }
 
 static void *worker(void *arg)
 {
-	struct lane *lane = arg;
-	bool abandoned;
-	struct job *job;
+	struct workers *workers = arg;
 
-	pthread_mutex_lock(&lane->lock);
-	for (;;) {
-		while (!lane->waiting.first && !lane->stop)
-			pthread_cond_wait(&lane->changed, &lane->lock);
-		job = pop(&lane->waiting);
-		if (!job)
-			break;
-		run_job(lane, job);
+	pthread_mutex_lock(&workers->lock);
+	while (!workers->stop && wait_for_work(workers)) {
+		struct lane *lane = workers->ready;
+
+		if (!lane)
+			continue;
+		workers->ready = lane->next;
+		run_job(workers, lane);
+		/* while the timer is armed, it tells if the next job takes long */
+		if (!workers->impatient && workers->finished.first)
+			tell(workers);
 	}
-	lane->ended = true;
-	abandoned = lane->abandoned;
-	pthread_cond_broadcast(&lane->changed);
-	pthread_mutex_unlock(&lane->lock);
-	if (abandoned) {
-		/* the arg of the abandoned job is the caller's in name only: nobody knows it now */
-		while ((job = pop(&lane->finished)))
-			free(job);
-		release(lane);
-	}
+	leave(workers);
 	return NULL;
+}
+
+/* Under the lock. An errno. */
+static int start_thread(struct workers *workers)
+{
+	sigset_t all, old;
+	pthread_t thread;
+	int sys;
+
+	/* the worker inherits the mask: signals are the main thread's */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	sys = pthread_create(&thread, NULL, worker, workers);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!sys)
+		workers->threads++;
+	return sys;
 }
 
 /* ---- the loop's thread ---- */
 
-static struct job *take_finished(struct lane *lane)
-{
-	struct job *job;
-
-	pthread_mutex_lock(&lane->lock);
-	job = pop(&lane->finished);
-	pthread_mutex_unlock(&lane->lock);
-	return job;
-}
-
 /* One job at a time, and the loop comes again for the next: done() may free the lane. */
 static void on_ready(void *arg, int fd, unsigned events)
 {
-	struct lane *lane = arg;
+	struct workers *workers = arg;
+	uint64_t count = 1;
 	struct job *job;
-	uint64_t count;
+	bool more, calm;
 
 	(void)events;
-	job = take_finished(lane);
-	if (!job) {
-		/* a job that finishes between here and the next line is taken below */
-		(void)!read(fd, &count, sizeof(count));
-		job = take_finished(lane);
-		if (!job)
-			return;
-		count = 1;
+	(void)!read(fd, &count, sizeof(count));
+	pthread_mutex_lock(&workers->lock);
+	job = pop(&workers->finished);
+	more = workers->finished.first;
+	calm = workers->impatient && !workers->ready;
+	if (calm)
+		workers->impatient = false;
+	pthread_mutex_unlock(&workers->lock);
+	if (calm)
+		loop_timer_stop(workers->patience);
+	if (more)
 		(void)!write(fd, &count, sizeof(count));
-	}
+	if (!job)
+		return;
 	lane_done_fn *done = job->done;
 	void *job_arg = job->arg;
 
@@ -159,80 +290,127 @@ static void on_ready(void *arg, int fd, unsigned events)
 	done(job_arg, true);
 }
 
-static int start_thread(struct lane *lane)
+/* A worker for each lane that still waits. */
+static void on_patience(void *arg)
 {
-	sigset_t all, old;
-	int sys;
+	struct workers *workers = arg;
+	uint64_t one = 1;
+	bool more;
+	int sys = 0;
 
-	/* the worker inherits the mask: signals are the main thread's */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	sys = pthread_create(&lane->thread, NULL, worker, lane);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!sys)
-		pthread_setname_np(lane->thread, lane->name);
-	return sys;
+	pthread_mutex_lock(&workers->lock);
+	for (struct lane *lane = workers->ready; lane && !sys; lane = lane->next)
+		sys = start_thread(workers);
+	workers->impatient = sys;
+	more = workers->finished.first;
+	pthread_mutex_unlock(&workers->lock);
+	if (sys)
+		loop_timer_set(workers->patience, RETRY_MS);
+	if (more)
+		(void)!write(workers->ready_fd, &one, sizeof(one));
 }
 
-struct lane *lane_new(struct loop *loop, const char *name, struct err *err)
+struct workers *workers_new(struct loop *loop, struct err *err)
 {
-	struct lane *lane = xcalloc(1, sizeof(*lane));
+	struct workers *workers = xcalloc(1, sizeof(*workers));
 	pthread_condattr_t attr;
 	int sys;
 
-	snprintf(lane->name, sizeof(lane->name), "%s", name);
-	pthread_mutex_init(&lane->lock, NULL);
+	pthread_mutex_init(&workers->lock, NULL);
+	pthread_cond_init(&workers->work, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&lane->changed, &attr);
+	pthread_cond_init(&workers->ended, &attr);
 	pthread_condattr_destroy(&attr);
-	lane->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (lane->ready_fd < 0) {
+	workers->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (workers->ready_fd < 0) {
 		err_set(err, ERR_SYS, errno, "create an eventfd");
 		goto fail;
 	}
-	lane->watch = loop_fd_new(loop, lane->ready_fd, LOOP_READ, on_ready, lane, err);
-	if (!lane->watch)
+	workers->watch = loop_fd_new(loop, workers->ready_fd, LOOP_READ, on_ready, workers, err);
+	if (!workers->watch)
 		goto fail;
-	sys = start_thread(lane);
+	workers->patience = loop_timer_new(loop, on_patience, workers);
+	pthread_mutex_lock(&workers->lock);
+	sys = start_thread(workers);
+	pthread_mutex_unlock(&workers->lock);
 	if (sys) {
-		err_set(err, ERR_SYS, sys, "start the thread '%s'", lane->name);
+		err_set(err, ERR_SYS, sys, "start a worker thread");
 		goto fail;
 	}
-	return lane;
+	return workers;
 fail:
-	loop_fd_free(lane->watch);
-	release(lane);
+	loop_timer_free(workers->patience);
+	loop_fd_free(workers->watch);
+	release(workers);
 	return NULL;
+}
+
+void workers_free(struct workers *workers)
+{
+	pthread_t gone;
+	bool left, join;
+
+	if (!workers)
+		return;
+	loop_timer_free(workers->patience);
+	loop_fd_free(workers->watch);
+	pthread_mutex_lock(&workers->lock);
+	workers->stop = true;
+	call_idle(workers);
+	pthread_cond_broadcast(&workers->work);
+	while (workers->threads > workers->stuck)
+		pthread_cond_wait(&workers->ended, &workers->lock);
+	workers->watch = NULL;
+	left = workers->threads;
+	gone = workers->gone;
+	join = workers->has_gone;
+	pthread_mutex_unlock(&workers->lock);
+	/* from here on workers that are left may be gone at any time */
+	if (join)
+		pthread_join(gone, NULL);
+	if (!left)
+		release(workers);
+}
+
+struct lane *lane_new(struct workers *workers, const char *name)
+{
+	struct lane *lane = xcalloc(1, sizeof(*lane));
+
+	lane->workers = workers;
+	snprintf(lane->name, sizeof(lane->name), "%s", name);
+	return lane;
 }
 
 void lane_submit(struct lane *lane, lane_work_fn *work, lane_done_fn *done, void *arg)
 {
+	struct workers *workers = lane->workers;
 	struct job *job = xcalloc(1, sizeof(*job));
+	bool idle, arm;
 
-	*job = (struct job){work, done, arg, NULL};
-	pthread_mutex_lock(&lane->lock);
+	*job = (struct job){lane, work, done, arg, NULL};
+	pthread_mutex_lock(&workers->lock);
 	push(&lane->waiting, job);
-	pthread_mutex_unlock(&lane->lock);
+	make_ready(lane);
+	idle = workers->ready && call_idle(workers);
+	arm = workers->ready && !idle && !workers->impatient;
+	if (arm)
+		workers->impatient = true;
+	pthread_mutex_unlock(&workers->lock);
 	/* after the unlock, or the worker wakes up only to wait for the lock */
-	pthread_cond_signal(&lane->changed);
-}
-
-/* The readers below take the lock of what they only look at. */
-static struct lane *locked(const struct lane *lane)
-{
-	struct lane *open = (struct lane *)lane;
-
-	pthread_mutex_lock(&open->lock);
-	return open;
+	if (idle)
+		pthread_cond_broadcast(&workers->work);
+	if (arm)
+		loop_timer_set(workers->patience, LANE_TURN_MS);
 }
 
 size_t lane_queued(const struct lane *lane)
 {
-	struct lane *open = locked(lane);
-	size_t len = open->waiting.len;
+	size_t len;
 
-	pthread_mutex_unlock(&open->lock);
+	pthread_mutex_lock(&lane->workers->lock);
+	len = lane->waiting.len;
+	pthread_mutex_unlock(&lane->workers->lock);
 	return len;
 }
 
@@ -267,33 +445,27 @@ bool lane_free(struct lane *lane, int64_t wait_ms)
 {
 	struct timespec deadline = deadline_in(wait_ms);
 	struct queue dropped, finished;
-	pthread_t thread;
+	struct workers *workers;
 	bool ended;
 
 	if (!lane)
 		return true;
-	loop_fd_free(lane->watch);
-	thread = lane->thread;
-	pthread_mutex_lock(&lane->lock);
+	workers = lane->workers;
+	pthread_mutex_lock(&workers->lock);
+	make_unready(lane);
 	dropped = lane->waiting;
 	lane->waiting = (struct queue){NULL, NULL, 0};
-	lane->stop = true;
-	pthread_cond_broadcast(&lane->changed);
-	while (!lane->ended &&
-	       pthread_cond_timedwait(&lane->changed, &lane->lock, &deadline) != ETIMEDOUT)
+	while (lane->running &&
+	       pthread_cond_timedwait(&workers->ended, &workers->lock, &deadline) != ETIMEDOUT)
 		;
-	finished = lane->finished;
-	lane->finished = (struct queue){NULL, NULL, 0};
-	ended = lane->ended;
+	finished = take_of(&workers->finished, lane);
+	ended = !lane->running;
 	lane->abandoned = !ended;
-	pthread_mutex_unlock(&lane->lock);
-	/* from here on an abandoned lane may be gone at any time */
-	if (ended) {
-		pthread_join(thread, NULL);
-		release(lane);
-	} else {
-		pthread_detach(thread);
-	}
+	workers->stuck += !ended;
+	pthread_mutex_unlock(&workers->lock);
+	if (ended)
+		free(lane);
+	/* else it may be gone at any time */
 	finish(&finished, true);
 	finish(&dropped, false);
 	return ended;

@@ -1,16 +1,13 @@
 #include "kube/kube_lane.h"
 
-int kube_lane_open(struct kube_lane *ret_lane, struct loop *loop, const struct kube_config *config,
-		   const char *name, struct err *err)
+int kube_lane_open(struct kube_lane *ret_lane, struct workers *workers,
+		   const struct kube_config *config, const char *name, struct err *err)
 {
 	struct kube *kube = kube_new(config, err);
-	struct lane *lane = kube ? lane_new(loop, name, err) : NULL;
 
-	if (!lane) {
-		kube_free(kube);
+	if (!kube)
 		return -1;
-	}
-	*ret_lane = (struct kube_lane){lane, kube};
+	*ret_lane = (struct kube_lane){lane_new(workers, name), kube};
 	return 0;
 }
 

@@ -13,7 +13,6 @@
 
 #include "base/err.h"
 #include "base/lane.h"
-#include "base/loop.h"
 #include "kube/kube.h"
 
 struct kube_lane {
@@ -21,9 +20,9 @@ struct kube_lane {
 	struct kube *kube; /* the lane's */
 };
 
-/* `name` is the thread's. -1: *ret_lane is as it was. */
-int kube_lane_open(struct kube_lane *ret_lane, struct loop *loop, const struct kube_config *config,
-		   const char *name, struct err *err);
+/* `name` as of lane_new(). -1: *ret_lane is as it was. */
+int kube_lane_open(struct kube_lane *ret_lane, struct workers *workers,
+		   const struct kube_config *config, const char *name, struct err *err);
 
 /* A call that is under way ends within 100 ms, and so does each one from now on. */
 void kube_lane_stop(struct kube_lane *lane); /* zeroed is allowed */

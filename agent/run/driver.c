@@ -197,6 +197,9 @@ static int open_all(struct driver *driver, struct err *err)
 	driver->link = driver->on_term ? init_link_open(driver->loop, on_link, driver, err) : NULL;
 	if (!driver->link || state_lock_take(dir, &driver->state_lock_fd, err) < 0)
 		return -1;
+	driver->workers = workers_new(driver->loop, err);
+	if (!driver->workers)
+		return -1;
 	for (const struct part *const *part = parts; *part; part++)
 		if ((*part)->open && (*part)->open(driver, err) < 0)
 			return -1;
@@ -217,6 +220,7 @@ static void close_all(struct driver *driver)
 	if (driver->alive || driver->held)
 		lifecycle_release(&driver->life);
 	driver->alive = driver->held = false;
+	workers_free(driver->workers);
 	init_link_free(driver->link);
 	loop_signal_free(driver->on_term);
 	loop_timer_free(driver->timer);

@@ -12,6 +12,7 @@
 struct rig {
 	struct swap swap;
 	struct loop *loop;
+	struct workers *workers;
 	struct lane *lane;
 	struct control_watch *watch;
 	int readings, failures;
@@ -34,7 +35,8 @@ static void rig_begin(struct rig *rig, int64_t poll_ms)
 	memset(rig, 0, sizeof(*rig));
 	swap_begin(&rig->swap);
 	rig->loop = loop_new(NULL);
-	rig->lane = lane_new(rig->loop, "test", NULL);
+	rig->workers = workers_new(rig->loop, NULL);
+	rig->lane = lane_new(rig->workers, "test");
 	rig->watch =
 		control_watch_new(rig->loop, rig->lane, rig->swap.dir, poll_ms, on_reading, rig);
 }
@@ -43,6 +45,7 @@ static void rig_end(struct rig *rig)
 {
 	lane_free(rig->lane, LIMIT_MS);
 	control_watch_free(rig->watch);
+	workers_free(rig->workers);
 	loop_free(rig->loop);
 	swap_end(&rig->swap);
 }
@@ -131,12 +134,14 @@ TEST(without_inotify_the_poll_finds_the_change)
 	struct rig rig;
 	struct rlimit old, few;
 	struct loop *loop = loop_new(NULL);
-	struct lane *lane = lane_new(loop, "test", NULL);
+	struct workers *workers = workers_new(loop, NULL);
+	struct lane *lane = lane_new(workers, "test");
 	int fd;
 
 	memset(&rig, 0, sizeof(rig));
 	swap_begin(&rig.swap);
 	rig.loop = loop;
+	rig.workers = workers;
 	rig.lane = lane;
 	getrlimit(RLIMIT_NOFILE, &old);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -77,7 +77,8 @@ static void rig_begin(struct rig *rig)
 	rig->driver.setup = &rig->setup;
 	rig->driver.store = (struct journal_store *)rig;
 	rig->driver.loop = loop_new(NULL);
-	rig->driver.journal_lane = lane_new(rig->driver.loop, "journal", NULL);
+	rig->driver.workers = workers_new(rig->driver.loop, NULL);
+	rig->driver.journal_lane = lane_new(rig->driver.workers, "journal");
 	journal_init(&journal, "orders");
 	lifecycle_init(&rig->driver.life, &rig->config, &journal, &rng);
 	rig->setup.kube.on = true;
@@ -92,6 +93,7 @@ static void rig_end(struct rig *rig)
 	rig->driver.closing = true;
 	part_inputs.close(&rig->driver);
 	lane_free(rig->driver.journal_lane, 1000);
+	workers_free(rig->driver.workers);
 	loop_free(rig->driver.loop);
 	lifecycle_release(&rig->driver.life);
 	swap_end(&rig->swap);
@@ -125,7 +127,7 @@ TEST(what_was_seen_is_saved_when_the_journal_has_its_event)
 	CHECK(until(&rig, &rig.observed, 1));
 	CHECK_INT(rig.fields, ==, CONTROL_STATE);
 	lane_free(rig.driver.journal_lane, LIMIT_MS); /* a save that is under way would end */
-	rig.driver.journal_lane = lane_new(rig.driver.loop, "journal", NULL);
+	rig.driver.journal_lane = lane_new(rig.driver.workers, "journal");
 	CHECK_INT(rig.saved, ==, 0);
 	rig.driver.life.acknowledged = rig.driver.life.requested;
 	part_inputs.stepped(&rig.driver);

@@ -181,13 +181,15 @@ static void ended(void *arg, bool ran)
 TEST(the_loop_goes_on_and_a_lane_that_waits_can_be_left)
 {
 	struct ticks ticks = {0};
+	struct workers *workers;
 	struct lane *lane;
 	struct rig rig;
 
 	if (waits_for_names())
 		return;
 	ticks.loop = loop_new(NULL);
-	lane = lane_new(ticks.loop, "dns", NULL);
+	workers = workers_new(ticks.loop, NULL);
+	lane = lane_new(workers, "dns");
 	rig_start(&rig);
 	atomic_store(&hangs, true);
 	lane_submit(lane, get, ended, &rig);
@@ -202,6 +204,7 @@ TEST(the_loop_goes_on_and_a_lane_that_waits_can_be_left)
 	CHECK(lane_free(lane, 60000));
 	CHECK_HAS(rig.err.msg, "stopped");
 	loop_timer_free(ticks.timer);
+	workers_free(workers);
 	loop_free(ticks.loop);
 	rig_stop(&rig);
 }

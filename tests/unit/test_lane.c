@@ -1,5 +1,6 @@
 #include "base/lane.h"
 
+#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -71,10 +72,23 @@ static bool run_until(struct loop *loop, const int *flag, int want)
 	return *flag >= want;
 }
 
+static int thread_count(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	int count = -2; /* "." and ".." */
+
+	while (dir && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
 TEST(jobs_run_in_order_on_the_worker_and_end_on_the_loop)
 {
 	struct loop *loop = loop_new(NULL);
-	struct lane *lane = lane_new(loop, "storage", NULL);
+	struct workers *workers = workers_new(loop, NULL);
+	struct lane *lane = lane_new(workers, "storage");
 	struct results results = {.order = BUF_INIT};
 	struct job jobs[20] = {{0}};
 
@@ -91,6 +105,7 @@ TEST(jobs_run_in_order_on_the_worker_and_end_on_the_loop)
 	CHECK_STR(jobs[0].thread_name, "storage");
 	CHECK_INT(lane_queued(lane), ==, 0);
 	CHECK(lane_free(lane, LIMIT_MS));
+	workers_free(workers);
 	loop_free(loop);
 	buf_release(&results.order);
 }
@@ -98,7 +113,8 @@ TEST(jobs_run_in_order_on_the_worker_and_end_on_the_loop)
 TEST(the_worker_takes_no_signals)
 {
 	struct loop *loop = loop_new(NULL);
-	struct lane *lane = lane_new(loop, "a-name-that-is-too-long", NULL);
+	struct workers *workers = workers_new(loop, NULL);
+	struct lane *lane = lane_new(workers, "a-name-that-is-too-long");
 	struct results results = {.order = BUF_INIT};
 	struct job job = {.results = &results};
 	sigset_t mine;
@@ -111,6 +127,7 @@ TEST(the_worker_takes_no_signals)
 	CHECK_INT(sigismember(&mine, SIGTERM), ==, 0);
 	CHECK_STR(job.thread_name, "a-name-that-is-");
 	CHECK(lane_free(lane, LIMIT_MS));
+	workers_free(workers);
 	loop_free(loop);
 	buf_release(&results.order);
 }
@@ -118,7 +135,8 @@ TEST(the_worker_takes_no_signals)
 TEST(says_what_waits)
 {
 	struct loop *loop = loop_new(NULL);
-	struct lane *lane = lane_new(loop, "slow", NULL);
+	struct workers *workers = workers_new(loop, NULL);
+	struct lane *lane = lane_new(workers, "slow");
 	struct results results = {.order = BUF_INIT};
 	sem_t entered, leave;
 	struct job jobs[3] = {
@@ -138,6 +156,7 @@ TEST(says_what_waits)
 	CHECK(run_until(loop, &results.done, 3));
 	CHECK_STR(buf_str(&results.order), "0 1 2 ");
 	CHECK(lane_free(lane, LIMIT_MS));
+	workers_free(workers);
 	loop_free(loop);
 	buf_release(&results.order);
 	sem_destroy(&entered);
@@ -147,7 +166,8 @@ TEST(says_what_waits)
 TEST(freeing_gives_back_every_job)
 {
 	struct loop *loop = loop_new(NULL);
-	struct lane *lane = lane_new(loop, "free", NULL);
+	struct workers *workers = workers_new(loop, NULL);
+	struct lane *lane = lane_new(workers, "free");
 	struct results results = {.order = BUF_INIT};
 	sem_t entered, leave;
 	struct job jobs[3] = {
@@ -166,6 +186,7 @@ TEST(freeing_gives_back_every_job)
 	CHECK_INT(results.ran, >=, 1);
 	CHECK_HAS(buf_str(&results.order), "0 1");
 	CHECK_INT(loop_step(loop, 0, NULL), ==, 0);
+	workers_free(workers);
 	loop_free(loop);
 	buf_release(&results.order);
 	sem_destroy(&entered);
@@ -174,8 +195,10 @@ TEST(freeing_gives_back_every_job)
 
 TEST(a_stuck_job_is_abandoned_and_not_waited_for)
 {
+	const int alone = thread_count();
 	struct loop *loop = loop_new(NULL);
-	struct lane *lane = lane_new(loop, "stuck", NULL);
+	struct workers *workers = workers_new(loop, NULL);
+	struct lane *lane = lane_new(workers, "stuck");
 	struct results results = {.order = BUF_INIT};
 	/* they outlive this function: the abandoned worker looks at them when it is let go */
 	static sem_t entered, leave;
@@ -194,9 +217,14 @@ TEST(a_stuck_job_is_abandoned_and_not_waited_for)
 	CHECK_INT(clock_mono_ms() - start_ms, >=, 30);
 	CHECK_INT(clock_mono_ms() - start_ms, <, LIMIT_MS);
 	CHECK_STR(buf_str(&results.order), "1! ");
+	workers_free(workers);
 	loop_free(loop);
-	/* the worker now ends by itself and frees the lane; nobody is told */
+	/* the worker now ends and frees lane and workers; no done() is called */
 	sem_post(&leave);
+	for (int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+	     thread_count() > alone && clock_mono_ms() < end_ms;)
+		poll(NULL, 0, 1);
+	CHECK_INT(thread_count(), ==, alone);
 	CHECK_INT(results.done, ==, 1);
 	buf_release(&results.order);
 }
@@ -204,7 +232,8 @@ TEST(a_stuck_job_is_abandoned_and_not_waited_for)
 TEST(a_lane_may_be_freed_in_done)
 {
 	struct loop *loop = loop_new(NULL);
-	struct lane *lane = lane_new(loop, "self", NULL);
+	struct workers *workers = workers_new(loop, NULL);
+	struct lane *lane = lane_new(workers, "self");
 	struct results results = {.order = BUF_INIT, .free_me = lane};
 	struct job jobs[3] = {{.number = 0, .results = &results},
 			      {.number = 1, .results = &results},
@@ -215,8 +244,112 @@ TEST(a_lane_may_be_freed_in_done)
 	CHECK(run_until(loop, &results.done, 3));
 	CHECK(!results.free_me);
 	CHECK_INT(loop_step(loop, 0, NULL), ==, 0);
+	workers_free(workers);
 	loop_free(loop);
 	buf_release(&results.order);
+}
+
+TEST(lanes_share_one_worker_while_their_jobs_are_short)
+{
+	const int alone = thread_count();
+	struct loop *loop = loop_new(NULL);
+	struct workers *workers = workers_new(loop, NULL);
+	struct results results = {.order = BUF_INIT};
+	struct lane *lanes[8];
+	struct job jobs[8] = {{0}};
+
+	for (int i = 0; i < 8; i++) {
+		lanes[i] = lane_new(workers, "short");
+		jobs[i].number = i;
+		jobs[i].results = &results;
+	}
+	for (int i = 0; i < 8; i++)
+		lane_submit(lanes[i], work, done, &jobs[i]);
+	CHECK(run_until(loop, &results.done, 8));
+	CHECK_STR(buf_str(&results.order), "0 1 2 3 4 5 6 7 ");
+	for (int i = 0; i < 8; i++)
+		CHECK(lane_free(lanes[i], LIMIT_MS));
+	CHECK_INT(thread_count(), ==, alone + 1);
+	workers_free(workers);
+	CHECK_INT(thread_count(), ==, alone);
+	loop_free(loop);
+	buf_release(&results.order);
+}
+
+TEST(jobs_that_hang_delay_no_other_lane)
+{
+	const int alone = thread_count();
+	struct loop *loop = loop_new(NULL);
+	struct workers *workers = workers_new(loop, NULL);
+	struct results results = {.order = BUF_INIT};
+	struct lane *hung[3], *lane = lane_new(workers, "other");
+	sem_t entered, leave;
+	struct job stuck[3] = {{0}}, behind = {.number = 3}, jobs[5] = {{0}};
+	int64_t start_ms;
+
+	sem_init(&entered, 0, 0);
+	sem_init(&leave, 0, 0);
+	behind.results = &results;
+	for (int i = 0; i < 3; i++) {
+		hung[i] = lane_new(workers, "hung");
+		stuck[i] =
+			(struct job){i, .entered = &entered, .leave = &leave, .results = &results};
+		lane_submit(hung[i], work, done, &stuck[i]);
+	}
+	lane_submit(hung[2], work, done, &behind);
+	for (int i = 0; i < 5; i++) {
+		jobs[i] = (struct job){.number = 10 + i, .results = &results};
+		start_ms = clock_mono_ms();
+		lane_submit(lane, work, done, &jobs[i]);
+		CHECK(run_until(loop, &results.done, i + 1));
+		CHECK_INT(clock_mono_ms() - start_ms, <, 2000);
+	}
+	CHECK_STR(buf_str(&results.order), "10 11 12 13 14 ");
+	for (int i = 0; i < 3; i++)
+		sem_wait(&entered);
+	CHECK_INT(lane_queued(hung[2]), ==, 1);
+	for (int i = 0; i < 3; i++)
+		sem_post(&leave);
+	CHECK(run_until(loop, &results.done, 9));
+	CHECK_HAS(buf_str(&results.order), "2 3 ");
+	for (int i = 0; i < 3; i++)
+		CHECK(lane_free(hung[i], LIMIT_MS));
+	CHECK(lane_free(lane, LIMIT_MS));
+	workers_free(workers);
+	CHECK_INT(thread_count(), ==, alone);
+	loop_free(loop);
+	buf_release(&results.order);
+	sem_destroy(&entered);
+	sem_destroy(&leave);
+}
+
+/* Nothing is heard of the first one's end before the second one has ended, but for the loop's patience. */
+TEST(a_finished_job_is_told_although_the_next_one_hangs)
+{
+	struct loop *loop = loop_new(NULL);
+	struct workers *workers = workers_new(loop, NULL);
+	struct lane *first = lane_new(workers, "first"), *second = lane_new(workers, "second");
+	struct results results = {.order = BUF_INIT};
+	sem_t entered, leave;
+	struct job jobs[2] = {{.number = 0, .results = &results},
+			      {1, .entered = &entered, .leave = &leave, .results = &results}};
+
+	sem_init(&entered, 0, 0);
+	sem_init(&leave, 0, 0);
+	lane_submit(first, work, done, &jobs[0]);
+	lane_submit(second, work, done, &jobs[1]);
+	CHECK(run_until(loop, &results.done, 1));
+	CHECK_STR(buf_str(&results.order), "0 ");
+	sem_wait(&entered);
+	sem_post(&leave);
+	CHECK(run_until(loop, &results.done, 2));
+	CHECK(lane_free(first, LIMIT_MS));
+	CHECK(lane_free(second, LIMIT_MS));
+	workers_free(workers);
+	loop_free(loop);
+	buf_release(&results.order);
+	sem_destroy(&entered);
+	sem_destroy(&leave);
 }
 
 /* The processor time that a thread has used. */
@@ -233,7 +366,8 @@ static long used_ns(pthread_t thread)
 TEST(an_idle_worker_uses_no_time)
 {
 	struct loop *loop = loop_new(NULL);
-	struct lane *lane = lane_new(loop, "idle", NULL);
+	struct workers *workers = workers_new(loop, NULL);
+	struct lane *lane = lane_new(workers, "idle");
 	struct results results = {.order = BUF_INIT};
 	struct job job = {.results = &results};
 	int64_t until_ms;
@@ -250,6 +384,7 @@ TEST(an_idle_worker_uses_no_time)
 	CHECK_INT(used_ns(job.worked_on) - before, ==, 0);
 	CHECK(lane_free(lane, LIMIT_MS));
 	CHECK(lane_free(NULL, 0));
+	workers_free(workers);
 	loop_free(loop);
 	buf_release(&results.order);
 }

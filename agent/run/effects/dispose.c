@@ -126,8 +126,9 @@ static void dispose_execute(struct driver *driver, const struct effect *effect)
 
 static int dispose_open(struct driver *driver, struct err *err)
 {
-	driver->dispose_lane = lane_new(driver->loop, "drey-dispose", err);
-	return driver->dispose_lane ? 0 : -1;
+	(void)err;
+	driver->dispose_lane = lane_new(driver->workers, "drey-dispose");
+	return 0;
 }
 
 static void dispose_close(struct driver *driver)

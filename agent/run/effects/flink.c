@@ -372,8 +372,9 @@ static void effect_poll_operation(struct driver *driver, const struct effect *ef
 
 static int flink_open(struct driver *driver, struct err *err)
 {
-	driver->flink_lane = lane_new(driver->loop, "drey-flink", err);
-	return driver->flink_lane ? 0 : -1;
+	(void)err;
+	driver->flink_lane = lane_new(driver->workers, "drey-flink");
+	return 0;
 }
 
 static void flink_execute(struct driver *driver, const struct effect *effect)

@@ -223,8 +223,9 @@ static void inspect(struct driver *driver, const struct effect *effect)
 
 static int observe_open(struct driver *driver, struct err *err)
 {
-	driver->store_lane = lane_new(driver->loop, "drey-store", err);
-	return driver->store_lane ? 0 : -1;
+	(void)err;
+	driver->store_lane = lane_new(driver->workers, "drey-store");
+	return 0;
 }
 
 static void observe_execute(struct driver *driver, const struct effect *effect)

@@ -466,7 +466,7 @@ static int ha_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->ha = ha = xcalloc(1, sizeof(*ha));
 	ha->driver = driver;
-	if (kube_lane_open(&ha->kube, driver->loop, &setup->kube.config, "drey-ha", err) < 0)
+	if (kube_lane_open(&ha->kube, driver->workers, &setup->kube.config, "drey-ha", err) < 0)
 		return -1;
 	ha->timer = loop_timer_new(driver->loop, look, ha);
 	if (setup->kube.fast_failover && !setup->ha.home)

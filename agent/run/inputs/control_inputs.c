@@ -345,28 +345,25 @@ static int open_map(struct directory *directory, struct err *err)
 	if (!kube->on || !kube->control)
 		return 0;
 	directory->inputs.from[DESIRED_FROM_MAP].configured = true;
-	directory->map = control_map_new(driver->loop, &kube->config, kube->control, err);
+	directory->map = control_map_new(driver->workers, &kube->config, kube->control, err);
 	if (!directory->map)
 		return -1;
 	directory->poll = loop_timer_new(driver->loop, on_poll, directory);
 	return 0;
 }
 
-static int open_watch(struct directory *directory, struct err *err)
+static void open_watch(struct directory *directory)
 {
 	struct driver *driver = directory->driver;
 	const struct config *config = &driver->setup->config;
 
 	if (!config->control.directory)
-		return 0;
+		return;
 	directory->inputs.from[DESIRED_FROM_DIRECTORY].configured = true;
-	directory->lane = lane_new(driver->loop, "drey-control", err);
-	if (!directory->lane)
-		return -1;
+	directory->lane = lane_new(driver->workers, "drey-control");
 	directory->watch =
 		control_watch_new(driver->loop, directory->lane, config->control.directory,
 				  config->control.poll_ms, on_directory, directory);
-	return 0;
 }
 
 static int inputs_open(struct driver *driver, struct err *err)
@@ -380,7 +377,8 @@ static int inputs_open(struct driver *driver, struct err *err)
 	driver->directory->driver = driver;
 	driver->directory->inputs.from[DESIRED_FROM_RESOURCE].configured =
 		setup->kube.on && setup->kube.resource;
-	return open_map(driver->directory, err) || open_watch(driver->directory, err) ? -1 : 0;
+	open_watch(driver->directory);
+	return open_map(driver->directory, err);
 }
 
 static void inputs_close(struct driver *driver)

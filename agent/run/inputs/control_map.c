@@ -25,13 +25,13 @@ struct reading {
 	struct err err;
 };
 
-struct control_map *control_map_new(struct loop *loop, const struct kube_config *config,
+struct control_map *control_map_new(struct workers *workers, const struct kube_config *config,
 				    const char *name, struct err *err)
 {
 	struct control_map *map = xcalloc(1, sizeof(*map));
 
 	map->name = xstrdup(name);
-	if (kube_lane_open(&map->kube, loop, config, "drey-kube-ctl", err) == 0)
+	if (kube_lane_open(&map->kube, workers, config, "drey-kube-ctl", err) == 0)
 		return map;
 	control_map_free(map);
 	return NULL;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/loop.h"
+#include "base/lane.h"
 #include "core/desired.h"
 #include "kube/configmap.h"
 #include "kube/kube_config.h"
@@ -19,7 +19,7 @@
 struct control_map; /* opaque */
 
 /* `name` of the ConfigMap is copied. NULL: ERR_CONFIG. */
-struct control_map *control_map_new(struct loop *loop, const struct kube_config *config,
+struct control_map *control_map_new(struct workers *workers, const struct kube_config *config,
 				    const char *name, struct err *err);
 /* Aborts requests under way; their callbacks come before it returns. NULL is allowed. */
 void control_map_free(struct control_map *map);

@@ -518,7 +518,8 @@ static int resource_open(struct driver *driver, struct err *err)
 	driver->resource = resource = xcalloc(1, sizeof(*resource));
 	resource->driver = driver;
 	set_found(resource, FOUND_UNKNOWN);
-	if (kube_lane_open(&resource->kube, driver->loop, &kube->config, "drey-resource", err) < 0)
+	if (kube_lane_open(&resource->kube, driver->workers, &kube->config, "drey-resource", err) <
+	    0)
 		return -1;
 	resource->poll = loop_timer_new(driver->loop, on_poll, resource);
 	resource->write = loop_timer_new(driver->loop, on_write, resource);

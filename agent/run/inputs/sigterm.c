@@ -221,7 +221,7 @@ static int owner_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->owner = watch = xcalloc(1, sizeof(*watch));
 	watch->driver = driver;
-	if (kube_lane_open(&watch->kube, driver->loop, &kube->config, "drey-owner", err) < 0)
+	if (kube_lane_open(&watch->kube, driver->workers, &kube->config, "drey-owner", err) < 0)
 		return -1;
 	watch->late = loop_timer_new(driver->loop, too_late, watch);
 	return 0;

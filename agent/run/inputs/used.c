@@ -113,7 +113,7 @@ static void submit(struct used *used, enum control_object object, const struct d
 	struct err err = {0};
 
 	if (!used->kube.lane &&
-	    kube_lane_open(&used->kube, used->driver->loop, &used->driver->setup->kube.config,
+	    kube_lane_open(&used->kube, used->driver->workers, &used->driver->setup->kube.config,
 			   "drey-used", &err) < 0) {
 		log_warn(used->driver->log, "what was carried out cannot be noted", LOG_ERR(&err));
 		used->not_before_ms = clock_mono_ms() + RETRY_MS;

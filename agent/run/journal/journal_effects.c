@@ -141,9 +141,9 @@ static char *make_writer(const struct setup_kube *kube, struct err *err)
 
 static int journal_open(struct driver *driver, struct err *err)
 {
-	driver->journal_lane = lane_new(driver->loop, "drey-journal", err);
+	driver->journal_lane = lane_new(driver->workers, "drey-journal");
 	driver->writer = make_writer(&driver->setup->kube, err);
-	if (!driver->journal_lane || !driver->writer)
+	if (!driver->writer)
 		return -1;
 	driver->store = journal_store_open(&driver->setup->config, &driver->setup->kube, err);
 	return driver->store ? 0 : -1;

@@ -178,7 +178,7 @@ static int events_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->events = events = xcalloc(1, sizeof(*events));
 	events->driver = driver;
-	return kube_lane_open(&events->kube, driver->loop, &kube->config, "drey-events", err);
+	return kube_lane_open(&events->kube, driver->workers, &kube->config, "drey-events", err);
 }
 
 static void events_close(struct driver *driver)

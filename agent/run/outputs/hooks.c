@@ -238,7 +238,6 @@ bool driver_hooks_exit(struct driver *driver)
 
 static int hooks_open(struct driver *driver, struct err *err)
 {
-	struct lane *lane;
 	int abort_fd;
 
 	if (!driver->setup->config.hooks.directory)
@@ -246,15 +245,10 @@ static int hooks_open(struct driver *driver, struct err *err)
 	abort_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (abort_fd < 0)
 		return err_set(err, ERR_SYS, errno, "create an eventfd");
-	lane = lane_new(driver->loop, "drey-hooks", err);
-	if (!lane) {
-		close(abort_fd);
-		return -1;
-	}
 	driver->hooks = xcalloc(1, sizeof(*driver->hooks));
 	driver->hooks->abort_fd = abort_fd;
 	driver->hooks->driver = driver;
-	driver->hooks->lane = lane;
+	driver->hooks->lane = lane_new(driver->workers, "drey-hooks");
 	driver->hooks->exit_timer = loop_timer_new(driver->loop, exit_now, driver->hooks);
 	return 0;
 }

@@ -327,7 +327,7 @@ static int ready_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->ready = ready = xcalloc(1, sizeof(*ready));
 	ready->driver = driver;
-	if (kube_lane_open(&ready->kube, driver->loop, &kube->config, "drey-ready", err) < 0)
+	if (kube_lane_open(&ready->kube, driver->workers, &kube->config, "drey-ready", err) < 0)
 		return -1;
 	ready->timer = loop_timer_new(driver->loop, on_timer, ready);
 	return 0;
