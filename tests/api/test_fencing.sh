@@ -68,7 +68,7 @@ watch_end a
 proxy_faults 'hang . . 0'
 pod_conf b 'fencing: strict'
 pod_start b
-await "the second one waits for it" pod_says b "may still run, nobody has seen its end"
+await "the second one waits for it" pod_says b "may still be running, since its end was not observed"
 is "$(launches)" 1 "and starts nothing"
 await "the one that is cut off ends its Flink" test -s "$RUN/a.end"
 check "and says why" pod_log a 'fencing is strict'

@@ -180,7 +180,7 @@ clean_launch "a new token"
 
 lead somebody "{\"executionPlan-$OLD\": \"x\"}"
 flink_dies a
-await "a leader that may live: held" pod_says a "somebody holds it"
+await "a leader that may live: held" pod_says a "somebody owns it"
 is "$(launches)" "$started" "nothing is started"
 check "nothing is taken out of its map" not is_clean
 stale

@@ -49,7 +49,7 @@ lead_on a of-a "{\"executionPlan-$first\": \"x\"}" &
 leader=$!
 ha_pod_conf b
 pod_start b
-await "the second one finds a Flink that may live: it holds" pod_log b 'Holding: rule 7: .*of-a holds it for'
+await "the second one finds a Flink that may live: it holds" pod_log b 'Holding: rule 7: .*of-a owns it for'
 await "the first one is overtaken, and stops acting" pod_is a '.phase == "Holding" and .cause == "JournalTaken"'
 await "and lets its Flink not run on" not flink_of a
 wait "$leader"

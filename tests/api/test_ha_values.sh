@@ -138,7 +138,7 @@ OLD=00000000000000000000000000000001 # a job that an earlier launch has left
 lead somebody "{\"executionPlan-$OLD\": \"x\"}"
 before=$(launches)
 flink_dies a
-await "a leader that may live is a condition" says "somebody holds it" StoredJobLeft
+await "a leader that may live is a condition" says "somebody owns it" StoredJobLeft
 for record in nonsense '[]' '"x"' '{"holderIdentity":"x"}' '{"holderIdentity":7,"leaseDuration":"PT15S"}' \
 	'{"holderIdentity":"x","leaseDuration":"soon","renewTime":"never","acquireTime":"x","leaderTransitions":0}'; do
 	kubectl annotate configmap "$MAP" --overwrite "control-plane.alpha.kubernetes.io/leader=$record" >/dev/null
@@ -159,7 +159,7 @@ before=$(launches)
 ha_pod_conf b 'generation: one'
 pod_start b
 await "what cannot be decoded is passed over for what can be used" launched $((before + 1))
-check "and the log says so" pod_log b "passed over: .*$(key_of 99) cannot be decoded"
+check "and the log says so" pod_log b "skipped: .*$(key_of 99) cannot be decoded"
 pod_end b
 rm -rf "${RUN:?}/ck/"*
 job=$(journal '.launches[-1].jobId')

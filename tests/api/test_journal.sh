@@ -184,7 +184,7 @@ pod_end f
 pod_conf g '  launches: 3'
 pod_start g
 before=$(launches)
-await "the ids are used up" pod_says g "all 3 job ids that the Role of the pod names are used up"
+await "the ids are used up" pod_says g "all 3 job ids in the Pod's Role are used up"
 check "it says what to do" pod_says g "raise kubernetes.launches, or set another kubernetes.salt"
 is "$(launches)" "$before" "nothing is started"
 pod_end g

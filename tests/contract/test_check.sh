@@ -52,7 +52,7 @@ ok '--warn says so' status 0 "$DREY" check --warn --config "$dir/new.yaml"
 ok 'on the same stream' warns 'newer Flink'
 sed -i 's/version: 1.20.0/version: 2.4.0/' "$dir/new.yaml"
 ok 'a newer line would start from a checkpoint of the old one: held' status 4 "$DREY" check --config "$dir/new.yaml"
-ok 'with the reason and the way out' warns 'Flink 2.4.0 needs a savepoint of it; start Flink 2.3.0 again'
+ok 'with the reason and the way out' warns 'Flink 2.4.0 needs a savepoint; start Flink 2.3.0 again'
 sed -i 's/version: 2.4.0/version: 2.3.1/' "$dir/new.yaml"
 ok 'another patch level passes' status 0 "$DREY" check --config "$dir/new.yaml"
 new_yaml 'generation: two'

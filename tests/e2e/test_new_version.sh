@@ -32,7 +32,7 @@ DREY_CONF[attempts.backoffFirst]=200ms
 # ---- S59: Flink says RUNNING, and there is no TaskManager
 start_generation g1
 MUST_LIVE=(jm)
-await "Flink has scheduled the job" status_is '.job.state == "RUNNING" and (.reason | contains("its tasks do not all run yet"))'
+await "Flink has scheduled the job" status_is '.job.state == "RUNNING" and (.reason | contains("not all its tasks are running yet"))'
 check "that is not running" phase_is Launching
 start_tm_pod
 MUST_LIVE=(jm tm)

@@ -131,7 +131,7 @@ since_flink "ready within 2 s" 2000 job_runs 200
 is "$(status .phase) $(status_exit)" "Running 0" "exit status 0"
 is "$(status .cause)" null "no cause"
 is "$(status '"\(.launch.number) \(.attempts.failed)"')" "1 0" "the same launch, no attempt"
-check "the first line is about the job" grep -qE '^e2e: Running: job [0-9a-f]{32} runs' <(drey status)
+check "the first line is about the job" grep -qE '^e2e: Running: job [0-9a-f]{32} is running' <(drey status)
 await "the restarts that Flink has made are counted as it counts them" status_is '.job.restarts >= 2'
 check "the state was continuous all the time" continuity
 e2e_end

@@ -111,7 +111,7 @@ is "$(status '.lastOperation | [.ok, .location] | join(" ")')" "false " "that is
 is "$(status .lastSavepoint.path)" "$known" "and no savepoint"
 check "drey suspend --no-wait" drey suspend --no-wait
 await "a stop fails in the same way" status_is '.lastOperation | .kind == "stop" and .ok == false'
-await "the job runs on" status_is '.transitions | any(.text | contains("the stop failed and the job runs on"))'
+await "the job runs on" status_is '.transitions | any(.text | contains("the stop failed and the job continues"))'
 is "$(status .jobId) $(jm_pid)" "$job $jm" "the same job in the same JobManager"
 savepoints_go_to sp.good
 await "repaired: the stop that is still wanted succeeds" phase_is Suspended

@@ -76,9 +76,9 @@ first=$(status .jobId)
 kill -KILL "$(jm_pid)"
 said_second() { grep -q '"cause":"SecondJob"' "$RUN/log/jm.log" || grep -q SecondJob "$RUN/log/jm.log"; }
 await "the second job is noticed" said_second
-check "it is the job of the launch before, or the one beside it" grep -q "a second job runs in this Flink: $first" "$RUN/log/jm.log"
+check "it is the job of the launch before, or the one beside it" grep -q "a second job is running in this Flink: $first" "$RUN/log/jm.log"
 await "it happens at every start, so drey gives up" phase_is Failed
-check "the reason names the second job" status_is '.reason | test("a second job runs in this Flink")'
+check "the reason names the second job" status_is '.reason | test("a second job is running in this Flink")'
 no_jm() { [ -z "$(jm_pid)" ]; }
 await "no JobManager runs" no_jm
 e2e_end

@@ -64,7 +64,7 @@ is "$(status .launch.flinkVersion)" 1.20.0 "with Flink 1.20.0"
 check "drey check: with a savepoint at the stop it fits" check_new savepoint 0
 check "and says that one will be taken" grep -q 'so one is taken when it is stopped' "$RUN/check"
 check "drey check: without one it would hold" check_new last-state 4
-check "and says why" grep -q 'Flink 2.3.0 needs a savepoint of it' "$RUN/check"
+check "and says why" grep -q 'Flink 2.3.0 needs a savepoint; start' "$RUN/check"
 
 # ---- without a savepoint
 first=$(status .jobId)

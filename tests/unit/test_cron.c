@@ -67,7 +67,7 @@ TEST(an_error_names_the_field)
 		{"* * * foo *", "month: 'foo'"},
 		{"* * * * 8", "day of week: '8'"},
 		{"* * * * monday", "day of week: 'monday'"},
-		{"5-1 * * * *", "minute: '5-1' ends before it begins"},
+		{"5-1 * * * *", "minute: '5-1' ends before it starts"},
 		{"*/0 * * * *", "minute: '*/0' has no step"},
 		{"*/x * * * *", "minute: '*/x' has no step"},
 		{"1,,2 * * * *", "minute: ''"},
@@ -78,8 +78,8 @@ TEST(an_error_names_the_field)
 		{"* * * * * *", "more than five fields"},
 		{"@reboot", "minute: '@reboot'"},
 		{"99999999999999999999 * * * *", "minute:"},
-		{"0 0 31 4,6 *", "a day that no year has"},
-		{"0 0 30 2 *", "a day that no year has"},
+		{"0 0 31 4,6 *", "a day that does not exist in any year"},
+		{"0 0 30 2 *", "a day that does not exist in any year"},
 	};
 	struct cron cron = {.minutes = 42};
 

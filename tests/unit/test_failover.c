@@ -146,7 +146,7 @@ TEST(the_patch_is_bound_to_the_version_that_was_judged)
 
 	watch_ours(&watch);
 	xstrset(&lock.resource_version, NULL);
-	expect_not(&watch, lock, "without its version");
+	expect_not(&watch, lock, "has no resource version");
 }
 
 /* ---- only after a death that was seen ---- */
@@ -157,7 +157,8 @@ TEST(never_while_nobody_has_seen_it_die)
 	struct failover_watch watch;
 
 	watch_ours(&watch);
-	expect(&watch, LAUNCH, false, our_lock("t9"), FAILOVER_DO_NOT, "nobody has seen it die");
+	expect(&watch, LAUNCH, false, our_lock("t9"), FAILOVER_DO_NOT,
+	       "its death was not observed");
 	failover_watch_release(&watch);
 }
 
@@ -166,7 +167,7 @@ TEST(never_for_another_process_than_the_one_that_was_watched)
 	struct failover_watch watch;
 
 	watch_ours(&watch);
-	expect(&watch, OTHER, true, our_lock("t9"), FAILOVER_DO_NOT, "not the process");
+	expect(&watch, OTHER, true, our_lock("t9"), FAILOVER_DO_NOT, "not the watched process");
 	failover_watch_release(&watch);
 }
 
@@ -174,7 +175,7 @@ TEST(never_when_nothing_was_watched)
 {
 	struct failover_watch watch = {0};
 
-	expect_not(&watch, our_lock("t9"), "not the process");
+	expect_not(&watch, our_lock("t9"), "not the watched process");
 }
 
 /* ---- only its own lock ---- */
@@ -184,7 +185,7 @@ TEST(never_the_lock_of_another_holder)
 	struct failover_watch watch;
 
 	watch_ours(&watch);
-	expect_not(&watch, lock_of(THEIRS, "t9", "10.0.0.8", "s2"), "is held by " THEIRS);
+	expect_not(&watch, lock_of(THEIRS, "t9", "10.0.0.8", "s2"), "is owned by " THEIRS);
 }
 
 TEST(never_when_a_session_has_changed)
@@ -246,7 +247,7 @@ TEST(has_nothing_to_do_where_the_lock_was_given_back)
 
 	watch_ours(&watch);
 	lock.resource_version = xstrdup("700");
-	expect(&watch, LAUNCH, true, lock, FAILOVER_NOTHING, "given back");
+	expect(&watch, LAUNCH, true, lock, FAILOVER_NOTHING, "already released");
 	expect(&watch, LAUNCH, true, none, FAILOVER_NOTHING, "no lock");
 	failover_watch_release(&watch);
 }
@@ -278,7 +279,7 @@ TEST(never_where_the_record_cannot_be_read)
 
 	watch_ours(&watch);
 	lock.understood = false;
-	expect_not(&watch, lock, "cannot be read");
+	expect_not(&watch, lock, "record is invalid");
 }
 
 /* ---- who is it? ---- */
@@ -297,7 +298,7 @@ TEST(a_holder_that_was_not_seen_at_all_is_not_known)
 	struct failover_watch watch;
 
 	begin(&watch, HOME);
-	expect_not(&watch, our_lock("t9"), "not seen while it lived");
+	expect_not(&watch, our_lock("t9"), "not seen while it was alive");
 }
 
 TEST(one_look_is_not_enough)
@@ -381,7 +382,7 @@ TEST(without_a_dispatcher_nobody_is_known)
 		lock.sessions[1].key[0] = 'x';
 		failover_watch_see(&watch, &lock);
 	}
-	expect_not(&watch, our_lock("t9"), "where it is");
+	expect_not(&watch, our_lock("t9"), "has not published its address");
 }
 
 /* An agent that was started again, beside a Flink that runs: what was there before is not known. */
@@ -430,7 +431,7 @@ TEST(a_lock_that_nobody_held_at_the_last_look_is_not_known)
 
 	watch_ours(&watch);
 	see(&watch, (struct failover_lock){0});
-	expect_not(&watch, our_lock("t9"), "held by nobody");
+	expect_not(&watch, our_lock("t9"), "the lock had no owner");
 }
 
 TEST(a_session_that_was_renewed_counts_as_it_was_seen_last)
@@ -486,13 +487,13 @@ TEST(every_doubt_about_a_lock_means_that_it_is_held)
 	struct failover_lock lock = our_lock("t1");
 
 	lock.understood = false;
-	check_free(lock, LATER, 99999, "cannot be read");
+	check_free(lock, LATER, 99999, "record is invalid");
 	lock = our_lock("t1");
 	lock.duration_ms = -1;
-	check_free(lock, LATER, 99999, "until when");
+	check_free(lock, LATER, 99999, "without an end time");
 	lock = our_lock("t1");
 	lock.renew_unix_ms = -1;
-	check_free(lock, LATER, 99999, "until when");
-	check_free(our_lock("t1"), 0, 0, "does not tell the time");
+	check_free(lock, LATER, 99999, "without an end time");
+	check_free(our_lock("t1"), 0, 0, "sends no time");
 	check_free(our_lock("t1"), STARTED - 1, 0, "future");
 }

@@ -75,12 +75,12 @@ TEST(what_a_flink_that_may_live_would_start_again_holds_a_start_under_new_ids)
 	CHECK_STARTS_FROM(&w, CHK_A(7));
 	facts_add_stored(&w.facts, "jobGraph-" JOB_A);
 	CHECK_STARTS_FROM(&w, CHK_A(7)); /* nobody holds the lock: they will be taken out */
-	w.facts.lock_held = xstrdup("abc holds it for 900 ms more");
+	w.facts.lock_held = xstrdup("abc owns it for 900 ms more");
 	decide(&w);
 	CHECK_INT(w.decision.kind, ==, DECISION_HOLD);
 	CHECK_INT(w.decision.rule, ==, 7);
 	CHECK_HAS(w.decision.reason, "1 stored job of an earlier launch");
-	CHECK_HAS(w.decision.reason, "abc holds it");
+	CHECK_HAS(w.decision.reason, "abc owns it");
 	end(&w);
 }
 
@@ -90,7 +90,7 @@ TEST(a_lock_alone_holds_nothing)
 
 	begin_new_ids(&w);
 	w.policy.generation = "g2";
-	w.facts.lock_held = xstrdup("abc holds it for 900 ms more");
+	w.facts.lock_held = xstrdup("abc owns it for 900 ms more");
 	CHECK_STARTS_FROM(&w, CHK_A(7)); /* Flink itself waits for it */
 	end(&w);
 }

@@ -419,7 +419,7 @@ TEST(leaves_the_lock_alone_when_somebody_else_was_faster_and_holds_it)
 		 {.body = CLUSTER_MAP("{\\\"holderIdentity\\\":\\\"another\\\"}", "")});
 	ha_release_lock(stub.kube, "orders", &watch, JOB_A, true, &release);
 	CHECK_INT(release.kind, ==, FAILOVER_DO_NOT);
-	CHECK_HAS(release.reason, "held by another");
+	CHECK_HAS(release.reason, "owned by another");
 	CHECK_INT(kube_stub_asked(&stub), ==, 3);
 	failover_watch_release(&watch);
 	kube_stub_stop(&stub);
@@ -527,7 +527,7 @@ TEST(does_not_touch_the_map_of_a_leader_that_may_live)
 	KUBE_SAY(&stub, {.body = CLUSTER_MAP(HELD, LEFTOVER), .header = DATE_SOON});
 	CHECK_INT(clean(&stub, &err, &asked), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	CHECK_HAS(err.msg, HOLDER " holds it");
+	CHECK_HAS(err.msg, HOLDER " owns it");
 	CHECK_INT(asked, ==, 1);
 	kube_stub_stop(&stub);
 }

@@ -229,7 +229,7 @@ TEST(checkpoints_that_are_nowhere_are_told)
 	view.completed_id = 1;
 	view.completed_path = "<checkpoint-not-externally-addressable>";
 	viewed(&l, view);
-	CHECK_HAS(l.notes, "which is no directory below file:/cp");
+	CHECK_HAS(l.notes, "which is not below file:/cp");
 	CHECK_STR(truth_name(elsewhere(&l, &conditions)->status), "True");
 	CHECK_STR(conditions.list[CONDITION_CHECKPOINTS_ELSEWHERE].reason, "NoDirectory");
 	life_end(&l);

@@ -613,7 +613,7 @@ TEST(a_stop_whose_job_has_finished_unseen_is_done)
 	viewed(&l, view);
 	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
 	exited(&l, EXITED(143));
-	CHECK_HAS(l.life.journal.last_operation.error, "looked for in storage");
+	CHECK_HAS(l.life.journal.last_operation.error, "searching the storage for it");
 	observed_settled(&l, DECISION_PARK, SETTLEMENT_MADE, SAVEPOINT_1);
 	CHECK_PHASE(&l, PHASE_SUSPENDED);
 	CHECK(l.life.journal.last_operation.ok);

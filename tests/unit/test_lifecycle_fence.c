@@ -165,7 +165,7 @@ TEST(a_journal_that_was_lost_is_written_again_at_the_next_look)
 	CHECK_NOTHING(&l, EFFECT_WRITE_JOURNAL);
 	looked_at_journal(&l, true);
 	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
-	CHECK_HAS(l.notes, "it is written again");
+	CHECK_HAS(l.notes, "writing it again");
 	CHECK_PHASE(&l, PHASE_RUNNING);
 	CHECK_NOTHING(&l, EFFECT_SIGNAL);
 	/* not while a write is under way: that one puts it right */

@@ -128,7 +128,7 @@ TEST(a_job_that_finishes_before_its_stop_has_finished)
 	operation(&l, STATUS_FAILED, NULL, "the job is not running");
 	viewed(&l, finished_view());
 	check_finished(&l);
-	CHECK_HAS(l.life.journal.last_operation.error, "came to its end before it could be");
+	CHECK_HAS(l.life.journal.last_operation.error, "the job finished before it could be");
 	exited(&l, EXITED(143));
 	CHECK_PHASE(&l, PHASE_FINISHED);
 	CHECK_NOTHING(&l, EFFECT_LAUNCH);

@@ -45,7 +45,7 @@ TEST(a_launch_waits_out_a_journal_that_cannot_be_written)
 	CHECK(strstr(l.notes, "No space") == strrchr(l.notes, 'N')); /* said once */
 	written(&l);
 	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	CHECK_HAS(l.notes, "can be written again");
+	CHECK_HAS(l.notes, "the journal is writable again");
 	life_end(&l);
 }
 
@@ -586,7 +586,7 @@ TEST(a_launch_that_never_gets_ready_is_ended_and_killed)
 	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 3);
 	exited(&l, KILLED(SIGKILL));
 	CHECK_INT(l.life.journal.failure_count, ==, 1);
-	CHECK_HAS(l.life.journal.last_error, "not running 120 s after its start");
+	CHECK_HAS(l.life.journal.last_error, "not running 120 s after the launch");
 	life_end(&l);
 }
 
@@ -614,7 +614,7 @@ TEST(a_flink_that_does_not_know_its_job_any_more_is_ended)
 	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGTERM);
 	exited(&l, EXITED(143));
 	CHECK_INT(l.life.journal.failure_count, ==, 1);
-	CHECK_HAS(l.life.journal.last_error, "does not know its job any more for 120 s");
+	CHECK_HAS(l.life.journal.last_error, "has not known its job for 120 s");
 	life_end(&l);
 }
 
@@ -841,7 +841,7 @@ TEST(a_job_runs_when_all_its_tasks_do_however_long_that_takes)
 	view.tasks_missing = true;
 	viewed(&l, view);
 	CHECK_PHASE(&l, PHASE_LAUNCHING);
-	CHECK_HAS(l.life.reason, "tasks do not all run yet");
+	CHECK_HAS(l.life.reason, "not all its tasks are running yet");
 	/* restoring a lot of state is no reason to kill it */
 	for (int i = 0; i < 10; i++) {
 		pass(&l, l.config.ready_deadline_ms);

@@ -342,7 +342,7 @@ TEST(a_savepoint_of_a_job_that_does_not_run_is_refused)
 	ask_savepoint(&l, "n1");
 	CHECK_NOTHING(&l, EFFECT_TRIGGER);
 	CHECK(!l.life.journal.last_operation.ok);
-	CHECK_HAS(l.life.journal.last_operation.error, "no job runs");
+	CHECK_HAS(l.life.journal.last_operation.error, "no job is running");
 	CHECK_STR(l.life.journal.last_operation.nonce, "n1");
 	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
 	life_end(&l);
@@ -590,7 +590,7 @@ TEST(a_failed_stop_leaves_the_job_running_and_is_tried_again)
 	CHECK_INT(l.life.cause, ==, CAUSE_STOP_FAILED);
 	wish(&l, DESIRED_RUNNING);
 	CHECK_INT(l.life.cause, ==, CAUSE_NONE);
-	CHECK_HAS(l.life.reason, "not to be stopped any more");
+	CHECK_HAS(l.life.reason, "no stop is requested any more");
 	pass(&l, 3600000);
 	CHECK_NOTHING(&l, EFFECT_TRIGGER);
 	CHECK_PHASE(&l, PHASE_RUNNING);

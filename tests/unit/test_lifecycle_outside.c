@@ -29,7 +29,7 @@ TEST(a_savepoint_of_somebody_else_is_recorded_once)
 	run_proven(&l);
 	show(&l, JOB_RUNNING, &savepoint, 1);
 	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
-	CHECK_HAS(l.notes, THEIRS " (checkpoint id 5) was asked for by somebody else");
+	CHECK_HAS(l.notes, THEIRS " (checkpoint id 5) was requested from outside drey");
 	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
 	if (l.life.journal.snapshot_count == 1) {
 		const struct snapshot *s = &l.life.journal.snapshots[0];

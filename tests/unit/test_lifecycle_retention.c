@@ -107,7 +107,8 @@ TEST(a_disposal_that_failed_is_told_and_tried_again_in_an_hour)
 	begin(&l);
 	viewed(&l, job_in(JOB_RUNNING));
 	disposed(&l, "access denied");
-	CHECK_HAS(l.notes, "could not be disposed of: access denied");
+	CHECK_HAS(l.notes,
+		  "could not dispose of the old savepoint file:/sp/savepoint-1: access denied");
 	CHECK_INT(l.life.journal.snapshot_count, ==, 3);
 	forget(&l);
 	pass(&l, 3500 * 1000);

@@ -30,7 +30,7 @@ TEST(a_second_job_is_ended_with_the_whole_flink_and_said)
 	viewed(&l, with_other(job_in(JOB_RUNNING)));
 	is_ended(&l);
 	exited(&l, KILLED(SIGTERM));
-	CHECK_HAS(l.life.journal.last_error, "a second job runs in this Flink");
+	CHECK_HAS(l.life.journal.last_error, "a second job is running in this Flink");
 	CHECK_INT(l.life.journal.failure_count, ==, 1);
 	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1); /* and again, from the newest state */
 	life_end(&l);

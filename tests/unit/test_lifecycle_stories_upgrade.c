@@ -299,7 +299,7 @@ TEST(s61_each_limit_works_by_itself)
 	CHECK_INT(s.l.last[EFFECT_SIGNAL].signo, ==, SIGTERM);
 	exited(&s.l, EXITED(143));
 	CHECK_PHASE(&s.l, PHASE_FAILED);
-	CHECK_HAS(s.l.life.journal.last_error, "not running 120 s after its start");
+	CHECK_HAS(s.l.life.journal.last_error, "not running 120 s after the launch");
 	story_end(&s);
 }
 

@@ -61,7 +61,7 @@ TEST(a_launch_of_another_pod_whose_end_nobody_saw_is_waited_for)
 	hello(&l, NULL);
 	observed(&l, DECISION_START_FROM, CHK(1), 1, NULL);
 	CHECK_PHASE(&l, PHASE_RESOLVING);
-	CHECK_HAS(l.life.reason, "launch 1 of " THEM " may still run");
+	CHECK_HAS(l.life.reason, "launch 1 of " THEM " may still be running");
 	/* the wait begins with the first write of our own, whenever that is */
 	pass(&l, 100000);
 	CHECK(l.life.observing);

@@ -68,10 +68,11 @@ TEST(without_a_savepoint_the_newest_checkpoint_has_to_do_and_that_is_said)
 	operation(&l, STATUS_FAILED, NULL, "not all tasks are running");
 	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
 	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGTERM);
-	CHECK_HAS(l.notes,
-		  "no savepoint although one is wanted: not all tasks are running; the next "
-		  "start continues from the newest checkpoint");
-	CHECK_HAS(l.life.journal.last_error, "no savepoint although one is wanted");
+	CHECK_HAS(
+		l.notes,
+		"no savepoint taken, although one was requested: not all tasks are running; the next "
+		"launch continues from the newest checkpoint");
+	CHECK_HAS(l.life.journal.last_error, "no savepoint taken, although one was requested");
 	exited(&l, EXITED(143));
 	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
 	life_end(&l);
@@ -88,7 +89,8 @@ TEST(a_savepoint_that_takes_too_long_is_given_up_in_time)
 	CHECK_NOTHING(&l, EFFECT_SIGNAL);
 	pass(&l, 2);
 	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	CHECK_HAS(l.notes, "no savepoint although one is wanted: the grace period is used up");
+	CHECK_HAS(l.notes,
+		  "no savepoint taken, although one was requested: the grace period is over");
 	life_end(&l);
 }
 
@@ -107,7 +109,7 @@ TEST(no_time_or_no_running_job_is_no_savepoint)
 	launch_empty(&l);
 	upgrade(&l, UPGRADE_BY_SAVEPOINT);
 	CHECK_STR(l.order, "ASW");
-	CHECK_HAS(l.notes, "the job does not run");
+	CHECK_HAS(l.notes, "the job is not running");
 	life_end(&l);
 }
 
@@ -149,7 +151,7 @@ TEST(a_savepoint_in_flight_that_takes_too_long_costs_the_stop)
 	pass(&l, GRACE_MS - l.config.kill_after_ms - 1000);
 	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
 	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	CHECK_HAS(l.notes, "no savepoint although one is wanted");
+	CHECK_HAS(l.notes, "no savepoint taken, although one was requested");
 	life_end(&l);
 }
 
@@ -283,7 +285,7 @@ TEST(an_upgrade_from_a_checkpoint_is_said_aloud)
 	}
 	CHECK_HAS(
 		l.notes,
-		"generation g2 follows g1, from the newest checkpoint, because there is no newer savepoint: " CHK(
+		"generation g2 follows g1, from the newest checkpoint, since there is no newer savepoint: " CHK(
 			1));
 	life_end(&l);
 }

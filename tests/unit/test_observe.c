@@ -886,10 +886,10 @@ TEST(what_flink_would_start_again_and_who_leads_are_facts)
 	ha_maps_add(&maps, "orders-" JOB "-config-map"); /* empty, and a trace of its job */
 	observe_plan_init(&plan, &w.places, &w.journal, NULL);
 	observe_plan_add_ha(&plan, &maps, SOURCE_PRESENT, NULL);
-	xstrset(&plan.lock_held, "somebody holds it");
+	xstrset(&plan.lock_held, "drey-a owns it");
 	observe_gather(&plan, &facts);
 	CHECK_INT(facts.stored_count, ==, 2);
-	CHECK_STR(facts.lock_held, "somebody holds it");
+	CHECK_STR(facts.lock_held, "drey-a owns it");
 	CHECK_INT(facts.job_count, ==, 1);
 	CHECK_STR(facts.jobs[0], JOB);
 	facts_release(&facts);

@@ -260,7 +260,7 @@ TEST(a_launch_that_has_slots_and_does_not_run_is_ended)
 	view.statistics_known = false;
 	poll_for(&l, l.config.ready_deadline_ms + 1000, view);
 	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	CHECK_HAS(l.life.reason, "not running 120 s after its start");
+	CHECK_HAS(l.life.reason, "not running 120 s after the launch");
 	life_end(&l);
 }
 
@@ -334,7 +334,7 @@ TEST(an_agent_that_comes_back_believes_nothing)
 	CHECK_NOTHING(&l, EFFECT_SIGNAL);
 	poll_for(&l, 2000, tasks(JOB_RUNNING, 12, 12, 3, 12));
 	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_HAS(l.life.reason, " runs");
+	CHECK_HAS(l.life.reason, " is running");
 	CHECK(is_ready(&l));
 	life_end(&l);
 }

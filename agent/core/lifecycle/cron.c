@@ -6,7 +6,8 @@
 #include "base/mem.h"
 
 #define MINUTES_A_DAY 1440
-/* 29 February on a given weekday comes back within 40 years, also across a century without one. */
+/* 29 February on a given weekday recurs within 40 years, even across a century without a leap
+ * year. */
 #define SEARCH_YEARS 41
 
 static const char *const month_names[] = {"jan", "feb", "mar", "apr", "may", "jun", "jul",
@@ -47,7 +48,7 @@ static bool is_name(const char *at, const char *name)
 	return true;
 }
 
-/* One number or name at *at, which is moved behind it. -1 when there is none. */
+/* One number or name at *at, which is moved behind it. -1: there is none. */
 static int number(const struct field *field, const char **at)
 {
 	char *end;
@@ -99,7 +100,7 @@ static int read_item(const struct field *field, const char *item, int len, uint6
 	if (at != item + len || until < 0)
 		return wrong(field, item, len, err);
 	if (from > until)
-		return err_set(err, ERR_CONFIG, 0, "%s: '%.*s' ends before it begins", field->name,
+		return err_set(err, ERR_CONFIG, 0, "%s: '%.*s' ends before it starts", field->name,
 			       len, item);
 	for (int i = from; i <= until; i += step)
 		*bits |= 1ULL << i;
@@ -122,7 +123,7 @@ static int read_field(const struct field *field, const char *text, int len, uint
 	return 0;
 }
 
-/* A day that no year has: only when the weekday does not matter. */
+/* A day that exists in no year: accepted only when the weekday decides. */
 static bool ever_comes(const struct cron *cron)
 {
 	static const int longest[] = {0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -170,7 +171,8 @@ int cron_parse(const char *line, struct cron *ret_cron, struct err *err)
 	cron.months = (uint32_t)bits[3];
 	cron.weekdays = (uint8_t)((bits[4] & 0x7f) | (bits[4] >> 7 & 1));
 	if (!ever_comes(&cron))
-		return err_set(err, ERR_CONFIG, 0, "'%s' is a day that no year has", line);
+		return err_set(err, ERR_CONFIG, 0, "'%s' is a day that does not exist in any year",
+			       line);
 	*ret_cron = cron;
 	return 0;
 }
@@ -224,8 +226,8 @@ static int64_t local_of(const struct cron_zone *zone, int64_t minute)
 	return minute + (zone ? floor_div(zone->offset_s(zone->ctx, minute * 60), 60) : 0);
 }
 
-/* How many minutes may be left out: on a day that does not match, until its late evening. Clocks are
- * not put forward or back by more than the rest of it. */
+/* How many minutes to skip: on a day that does not match, until late evening. Clocks are not set
+ * forward or back by more than the rest of the day. */
 static int64_t skip(const struct cron *cron, int64_t local)
 {
 	struct cron_time time;
@@ -250,9 +252,9 @@ int64_t cron_next_unix_s(const struct cron *cron, const struct cron_zone *zone, 
 			before = local_of(zone, minute - 1);
 			continue;
 		}
-		if (local <= before) /* put back: these local times come a second time */
+		if (local <= before) /* set back: these local times occur twice */
 			repeated_until = before;
-		for (int64_t gone = before + 1; gone < local; gone++) /* put forward */
+		for (int64_t gone = before + 1; gone < local; gone++) /* set forward */
 			if (matches(cron, gone))
 				return minute * 60;
 		if (matches(cron, local) && (cron->any_hour || local > repeated_until))

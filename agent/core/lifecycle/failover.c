@@ -13,8 +13,8 @@
 
 #define HOME_KEY   "org.apache.flink.k8s.leader.dispatcher"
 #define ANNOTATION "control-plane.alpha.kubernetes.io/leader"
-#define MARGIN_MS  2000 /* behind the end of a lease; the server tells whole seconds only */
-#define AHEAD_MS   5000 /* a renewal further in the server's future means that clocks disagree */
+#define MARGIN_MS  2000 /* after the end of a lease; the server's time has whole seconds only */
+#define AHEAD_MS   5000 /* later renewals mean that the clocks disagree */
 
 /* ---- the map ---- */
 
@@ -59,7 +59,7 @@ static bool is_held(const struct failover_lock *lock)
 	return lock->holder && *lock->holder;
 }
 
-/* ---- while the process lives ---- */
+/* ---- while the process is alive ---- */
 
 void failover_watch_begin(struct failover_watch *watch, const char *launch_id, const char *host,
 			  int rpc_port, const struct failover_lock *before, int64_t now_unix_ms)
@@ -73,7 +73,7 @@ void failover_watch_begin(struct failover_watch *watch, const char *launch_id, c
 	watch->started_unix_ms = now_unix_ms;
 	watch->before_known = before != NULL;
 	watch->before = home ? xstrdup(home->value) : NULL;
-	snprintf(watch->why, sizeof(watch->why), "its lock was not seen while it lived");
+	snprintf(watch->why, sizeof(watch->why), "its lock was not seen while it was alive");
 }
 
 __attribute__((format(printf, 2, 3))) static void unknown(struct failover_watch *watch,
@@ -90,22 +90,22 @@ __attribute__((format(printf, 2, 3))) static void unknown(struct failover_watch 
 	failover_lock_release(&watch->seen);
 }
 
-/* Is the leader the process that is watched, as far as its sessions tell? */
+/* Is the leader the watched process, according to its sessions? */
 static bool is_at_home(struct failover_watch *watch, const struct failover_lock *lock)
 {
 	const struct failover_session *home = session_of(lock, HOME_KEY);
 
 	if (!watch->host)
-		unknown(watch, "it has no address that is only its own");
+		unknown(watch, "it has no address of its own");
 	else if (!home)
-		unknown(watch, "the leader has not said where it is");
+		unknown(watch, "the leader has not published its address");
 	else if (!xstris(home->host, watch->host) || home->port != watch->rpc_port)
 		unknown(watch, "the leader is at %.60s:%d, not at %.60s:%d",
 			home->host ? home->host : "?", home->port, watch->host, watch->rpc_port);
 	else if (xstris(home->value, watch->before))
-		unknown(watch, "the sessions are those of before its start");
+		unknown(watch, "the sessions are from before its start");
 	else if (!watch->before_known && lock->acquire_unix_ms < watch->started_unix_ms)
-		unknown(watch, "the lock may have been taken before its start");
+		unknown(watch, "the lock may have been acquired before its start");
 	else
 		return true;
 	return false;
@@ -115,7 +115,7 @@ static void look(struct failover_watch *watch, struct failover_lock *lock)
 {
 	if (!lock->present || lock->deleting || !lock->recorded || !lock->understood ||
 	    !is_held(lock) || !lock->renew_time) {
-		unknown(watch, "the lock was held by nobody when it was seen last");
+		unknown(watch, "the lock had no owner when last seen");
 		return;
 	}
 	if (!is_at_home(watch, lock))
@@ -126,7 +126,7 @@ static void look(struct failover_watch *watch, struct failover_lock *lock)
 		if (xstris(watch->first_renew, lock->renew_time))
 			return;
 	} else {
-		unknown(watch, "the leader was seen only once, and may have been another");
+		unknown(watch, "the leader was seen only once and may have been another process");
 		watch->first_holder = xstrdup(lock->holder);
 		watch->first_renew = xstrdup(lock->renew_time);
 		return;
@@ -166,8 +166,8 @@ __attribute__((format(printf, 2, 3))) static void do_not(struct failover_verdict
 	verdict->kind = FAILOVER_DO_NOT;
 }
 
-/* A key came after the last reading: the leader of a job, say. It is of the dead process if it is where
- * one of its sessions was. */
+/* A key appeared after the last reading, for example the leader of a job. It belongs to the dead
+ * process if it names an address of one of its sessions. */
 static bool is_where_it_was(const struct failover_lock *seen, const struct failover_session *key)
 {
 	for (size_t i = 0; key->host && i < seen->session_count; i++)
@@ -191,7 +191,7 @@ static const struct failover_session *stranger(const struct failover_lock *seen,
 	return NULL;
 }
 
-/* The record that Flink's client writes when it gives the lock back. */
+/* The record that Flink's client writes when it releases the lock. */
 static char *released_record(const struct failover_lock *lock, int64_t now_unix_ms)
 {
 	char now[CLOCK_TEXT_BYTES];
@@ -228,23 +228,22 @@ static void judge(const struct failover_watch *watch, const struct failover_lock
 	const struct failover_session *other;
 
 	if (!lock->resource_version)
-		do_not(verdict, "the map came without its version");
+		do_not(verdict, "the map has no resource version");
 	else if (lock->deleting)
 		do_not(verdict, "the map is being deleted");
 	else if (!lock->recorded)
 		do_not(verdict, "the map has no leader record");
 	else if (!lock->understood)
-		do_not(verdict, "the leader record cannot be read");
+		do_not(verdict, "the leader record is invalid");
 	else if (is_held(lock) && !xstris(lock->holder, watch->seen.holder))
-		do_not(verdict, "the lock is held by %.60s, not by %.60s that has died",
-		       lock->holder, watch->seen.holder);
+		do_not(verdict, "the lock is owned by %.60s, not by the dead %.60s", lock->holder,
+		       watch->seen.holder);
 	else if ((other = stranger(&watch->seen, lock)))
-		do_not(verdict,
-		       "%.100s is of another session than that of the process that has died",
+		do_not(verdict, "%.100s belongs to another session than the dead process's",
 		       other->key);
 	else if (!is_held(lock) && !lock->session_count) {
 		verdict->kind = FAILOVER_NOTHING;
-		snprintf(verdict->reason, sizeof(verdict->reason), "it was given back already");
+		snprintf(verdict->reason, sizeof(verdict->reason), "it is already released");
 	} else {
 		verdict->kind = FAILOVER_RELEASE;
 		verdict->patch = make_patch(lock, now_unix_ms);
@@ -259,9 +258,9 @@ void failover_decide(const struct failover_watch *watch, const char *launch_id, 
 {
 	*ret_verdict = (struct failover_verdict){0};
 	if (!reaped)
-		do_not(ret_verdict, "nobody has seen it die");
+		do_not(ret_verdict, "its death was not observed");
 	else if (!*watch->launch_id || !xstris(watch->launch_id, launch_id))
-		do_not(ret_verdict, "it is not the process that was watched");
+		do_not(ret_verdict, "it is not the watched process");
 	else if (!watch->proven)
 		do_not(ret_verdict, "%s", watch->why);
 	else if (!lock->present) {
@@ -282,26 +281,26 @@ bool failover_lock_is_free(const struct failover_lock *lock, int64_t server_unix
 	if (!lock->present || !lock->recorded)
 		return true;
 	if (!lock->understood) {
-		*ret_why = xstrdup("the leader record cannot be read");
+		*ret_why = xstrdup("the leader record is invalid");
 		return false;
 	}
 	if (!is_held(lock))
 		return true;
 	if (lock->duration_ms < 0 || lock->renew_unix_ms < 0) {
-		*ret_why = xasprintf("%.60s holds it, and does not say until when", lock->holder);
+		*ret_why = xasprintf("%.60s owns it, without an end time", lock->holder);
 		return false;
 	}
 	if (unchanged_ms > lock->duration_ms + MARGIN_MS)
 		return true;
 	if (!server_unix_ms || lock->renew_unix_ms > server_unix_ms + AHEAD_MS) {
-		*ret_why = xasprintf("%.60s holds it, and %s", lock->holder,
-				     server_unix_ms ? "has renewed it in the API server's future"
-						    : "the API server does not tell the time");
+		*ret_why = xasprintf("%.60s owns it, and %s", lock->holder,
+				     server_unix_ms ? "its renewal is in the API server's future"
+						    : "the API server sends no time");
 		return false;
 	}
 	left_ms = lock->renew_unix_ms + lock->duration_ms + MARGIN_MS - server_unix_ms;
 	if (left_ms < 0)
 		return true;
-	*ret_why = xasprintf("%.60s holds it for %" PRId64 " ms more", lock->holder, left_ms);
+	*ret_why = xasprintf("%.60s owns it for %" PRId64 " ms more", lock->holder, left_ms);
 	return false;
 }

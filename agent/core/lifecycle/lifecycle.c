@@ -6,11 +6,11 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 
-/* ---- what is wanted ---- */
+/* ---- desired state ---- */
 
-/* The same order once more is no new one, and an order that stood there at the first look may be of any
- * age: one that was carried out long ago would be dated now, and what came of it since would count as
- * known to the person. */
+/* A repeated request is not a new one, and a request that was there at the first reading may be of
+ * any age. Dating one now that was carried out long ago would mean that its author knew its
+ * consequences. */
 static void date_restore(struct restore_request *restore, const struct restore_request *wanted,
 			 unsigned fields, int64_t now_unix_ms)
 {
@@ -45,8 +45,8 @@ static void take_intent(struct journal *journal, const struct intent *wanted, un
 	}
 }
 
-/* A restore request is about the next start. While a job runs that nobody stops, the next start is an
- * accident in some days' time, and would then go back without anybody thinking of it. */
+/* A restore request applies to the next launch. While a job runs and is not being stopped, the next
+ * launch may be a recovery some days later, which would then unexpectedly go back. */
 bool lifecycle_refuses_restore(const struct lifecycle *life)
 {
 	return life->launch_step > LAUNCH_WRITING &&
@@ -54,8 +54,8 @@ bool lifecycle_refuses_restore(const struct lifecycle *life)
 	       life->journal.intent.state == DESIRED_RUNNING;
 }
 
-/* The order of before ends with another one, and with a start without any: one that could not be carried out
- * would hold for ever. One that is refused changes nothing. */
+/* A new request replaces the previous one, and a launch request without a restore withdraws it:
+ * else one that cannot be carried out would hold forever. A rejected one changes nothing. */
 static bool gives_up_restore(const struct journal *journal, const struct event *event,
 			     unsigned fields)
 {
@@ -72,7 +72,7 @@ static void on_control(struct lifecycle *life, const struct event *event)
 	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(life)) {
 		fields &= ~(unsigned)CONTROL_RESTORE;
 		note(life, NOTE_WARNING,
-		     "a restore request while the job runs is not taken: suspend or cancel first");
+		     "restore request rejected while the job is running: suspend or cancel first");
 	}
 	if ((fields & CONTROL_DO_NOT_RESTART) && !event->control.intent.do_not_restart)
 		life->lifted_ms = life->now_ms;
@@ -84,17 +84,17 @@ static void on_control(struct lifecycle *life, const struct event *event)
 		life->journal.failure_count = 0;
 		journal_forgive_generation(&life->journal, life->config->generation);
 	}
-	/* a launch that is still being written waits until this, too, is on record */
+	/* a launch whose record is still being written waits until this is recorded, too */
 	for (size_t i = 0; i < life->deferred.count; i++)
 		if (life->deferred.list[i].type == EFFECT_LAUNCH)
 			life->deferred.list[i].sequence = 0;
 	if ((fields & CONTROL_RESTORE) && life->launch_step == LAUNCH_WRITING) {
 		launch_withdraw(life); /* it would start from something else */
-		resolve_start(life, "what is wanted has changed");
+		resolve_start(life, "the desired state has changed");
 	}
 	if (life->cause == CAUSE_STOP_FAILED && life->journal.intent.state == DESIRED_RUNNING &&
 	    !journal_restart_wanted(&life->journal))
-		enter(life, life->phase, "the job runs on, and is not to be stopped any more");
+		enter(life, life->phase, "the job continues, and no stop is requested any more");
 	life->stop_retry_ms = 0; /* a person does not wait for a backoff */
 	life->holds = 0;
 	life->want_write = true;
@@ -104,7 +104,7 @@ static void on_control(struct lifecycle *life, const struct event *event)
 		life->retry_ms = life->now_ms;
 }
 
-/* Start the operation that is due, if none is in flight. */
+/* Start the operation that is due, unless one is in flight. */
 static void pursue_running(struct lifecycle *life)
 {
 	const struct intent *intent = &life->journal.intent;
@@ -134,14 +134,14 @@ static void pursue_running(struct lifecycle *life)
 	}
 }
 
-/* No Flink runs: park when a launch is not wanted, look for a start when it is wanted again. */
+/* No Flink runs: park when no launch is desired, resolve when one is desired again. */
 static void pursue_idle(struct lifecycle *life)
 {
 	struct decision decision;
 	bool parked = resolve_parked(&life->journal, &life->config->policy, &decision);
 
 	if (parked && life->step == STEP_SETTLING && (life->observing || life->retry_ms))
-		return; /* nothing is to be started, but an operation is still to be settled */
+		return; /* no launch is desired, but an operation must still be settled */
 	if (parked && life->step != STEP_SETTLING) {
 		park(life, &decision);
 		operation_refuse_savepoint(life);
@@ -150,10 +150,10 @@ static void pursue_idle(struct lifecycle *life)
 	if (life->phase == PHASE_RESOLVING || (life->phase == PHASE_HOLDING && life->retry_ms) ||
 	    life->observing)
 		return;
-	resolve_start(life, "a start is wanted");
+	resolve_start(life, "a launch is desired");
 }
 
-/* Level-triggered: compare what is wanted with what is, whatever event has just come. */
+/* Level-triggered: compare the desired with the actual state, whatever the event. */
 static void pursue(struct lifecycle *life)
 {
 	if (life->fenced || life->foreign || life->terminating)
@@ -164,7 +164,7 @@ static void pursue(struct lifecycle *life)
 		if (life->launch_step == LAUNCH_LIVE && !life->end_wanted)
 			pursue_running(life);
 		break;
-	case PHASE_STOPPING: /* a cancel overtakes a stop that does not come to its end */
+	case PHASE_STOPPING: /* a cancel overtakes a stop that does not end */
 		if (life->journal.operation.kind == OPERATION_STOP && !life->end_wanted &&
 		    life->journal.intent.state == DESIRED_CANCELLED)
 			pursue_running(life);
@@ -222,7 +222,7 @@ static void on_tick(struct lifecycle *life)
 		poll_now(life);
 	due(life, &life->stop_retry_ms);
 	due(life, &life->disposal_ms);
-	/* a little early, where a poll wakes up all the same */
+	/* slightly early if a poll wakes up then anyway */
 	if (life->polling && life->polled_ms == life->now_ms && life->check_ms &&
 	    life->check_ms - life->now_ms < life->config->journal_check_ms / 6)
 		life->check_ms = life->now_ms;
@@ -239,7 +239,7 @@ static void on_tick(struct lifecycle *life)
 		stopping_looked(life);
 	if (due(life, &life->kill_ms) && (life->launch_step == LAUNCH_LIVE || life->foreign)) {
 		kill_flink(life);
-		note(life, NOTE_WARNING, "Flink has not ended: SIGKILL");
+		note(life, NOTE_WARNING, "Flink did not exit in time; sending SIGKILL");
 	}
 	if (due(life, &life->exit_ms)) {
 		withdraw(life, EFFECT_EXIT);
@@ -261,8 +261,8 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 	int64_t next = -1;
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		/* a savepoint that is due but may not start now (a stop that is wanted goes first)
-		 * is no reason to wake up */
+		/* a due savepoint that may not start now (a requested stop goes first) is no reason
+		 * to wake up */
 		if (i == SAVEPOINT && (life->phase != PHASE_RUNNING || life->step != STEP_NONE ||
 				       life->seen.state != JOB_RUNNING ||
 				       life->seen.tasks_missing || life->stop_retry_ms))
@@ -360,7 +360,7 @@ void lifecycle_init(struct lifecycle *life, const struct lifecycle_config *confi
 	snprintf(life->reason, sizeof(life->reason), "drey starts");
 	life->ended = end_on_record(&life->journal);
 	life->requested = life->acknowledged = life->journal.sequence;
-	/* where the savepoint of an operation is found was not written down by drey 0.1.0 */
+	/* drey 0.1.0 did not record where to find the savepoint of an operation */
 	if (!life->journal.operation.directory && life->journal.operation.path &&
 	    xstrsame(life->journal.operation.path, config->savepoint_dir) &&
 	    !xstrsame(config->savepoint_dir, config->listed_savepoint_dir))

@@ -60,7 +60,7 @@ void effects_clear(struct effects *effects)
 		remove_effect(effects, effects->count - 1);
 }
 
-/* Give out what waited for the journal write that was just acknowledged, in order. */
+/* Release, in order, the effects that waited for the journal write that was just acknowledged. */
 static void release_deferred(struct lifecycle *life)
 {
 	for (size_t i = 0; i < life->deferred.count;) {
@@ -144,7 +144,7 @@ void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, c
 
 /* ---- the journal ---- */
 
-/* One write at a time; what changes meanwhile goes into the next one. */
+/* One write at a time; changes made meanwhile go into the next one. */
 void flush_journal(struct lifecycle *life)
 {
 	if (!life->want_write || life->fenced || life->requested != life->acknowledged ||
@@ -163,15 +163,15 @@ void flush_journal(struct lifecycle *life)
 void on_journal_written(struct lifecycle *life, const struct event *event)
 {
 	if (event->journal.sequence != life->requested)
-		return; /* a late answer to a write that was given up */
+		return; /* a late answer to an abandoned write */
 	life->acknowledged = life->requested;
 	life->has_written = true;
 	if (life->journal_broken)
-		note(life, NOTE_INFO, "the journal can be written again");
+		note(life, NOTE_INFO, "the journal is writable again");
 	life->journal_broken = false;
 	xstrset(&life->journal_error, NULL);
 	life->journal_failures = 0;
-	journal_is_ours(life, life->write_sent_ms); /* it has shown that nobody else has written */
+	journal_is_ours(life, life->write_sent_ms); /* it proves that no other drey has written */
 	if (life->takeover_pending)
 		life->takeover_ms = life->now_ms + life->config->takeover_ms;
 	life->takeover_pending = false;
@@ -188,7 +188,7 @@ void on_journal_failed(struct lifecycle *life, const struct event *event)
 		fence(life, event->journal.error);
 		return;
 	}
-	/* Nothing that waits for this write may come out: it is attached to the next one. */
+	/* Effects that wait for this write must not be released: attach them to the next one. */
 	for (size_t i = 0; i < life->deferred.count; i++)
 		life->deferred.list[i].sequence = 0;
 	life->want_write = true;
@@ -198,7 +198,7 @@ void on_journal_failed(struct lifecycle *life, const struct event *event)
 		backoff_ms(JOURNAL_RETRY_FIRST_MS, JOURNAL_RETRY_MAX_MS, life->journal_failures);
 	if (!life->journal_broken)
 		note(life, NOTE_ERROR,
-		     "the journal cannot be written, nothing new is started until it can: %s",
+		     "the journal cannot be written; no new launch until it can: %s",
 		     event->journal.error);
 	life->journal_broken = true;
 	xstrset(&life->journal_error, event->journal.error);

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 
-/* ---- ended by us, or by itself ---- */
+/* ---- Flink ended, by drey or without it ---- */
 
 static void send_term(struct lifecycle *life, bool after_write)
 {
@@ -35,13 +35,13 @@ void kill_flink(struct lifecycle *life)
 	life->end_wanted = true;
 }
 
-/* Takes `reason` over. */
+/* Takes ownership of `reason`. */
 static void end_with(struct lifecycle *life, bool after_write, bool counts, enum cause cause,
 		     char *reason)
 {
 	enum phase phase = life->terminating ? PHASE_TERMINATING : PHASE_STOPPING;
 
-	enter_because(life, phase, cause, "%s", reason ? reason : "Flink is to end");
+	enter_because(life, phase, cause, "%s", reason ? reason : "ending Flink");
 	if (!life->end_wanted) {
 		free(life->end_reason);
 		life->end_reason = reason;
@@ -86,19 +86,19 @@ static bool exited_with_0(int wait_status)
 	return wait_status != -1 && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
 }
 
-/* How a Flink that nobody asked to end has ended. */
+/* How Flink ended when drey did not end it. */
 static void flink_died(struct lifecycle *life, int wait_status, const char *meaning)
 {
 	struct outcome *outcome = &life->journal.outcome;
 
 	if (exited_with_0(wait_status)) {
-		/* Flink was told not to end by itself, so nobody knows what this was: running the
+		/* Flink was configured not to exit on its own, so the cause is unknown: running the
 		 * job again could repeat a finished one. */
 		outcome_release(outcome);
 		outcome->kind = OUTCOME_UNKNOWN;
 		outcome->unix_ms = life->now_unix_ms;
-		outcome->reason = xstrdup(
-			"Flink ended with exit status 0 before its final state could be read");
+		outcome->reason =
+			xstrdup("Flink exited with status 0 before its final state was read");
 		resolve_start(life, outcome->reason);
 		return;
 	}
@@ -127,7 +127,7 @@ static void record_end(struct lifecycle *life, int wait_status)
 
 	launch->ended_unix_ms = life->now_unix_ms;
 	launch->wait_status = wait_status;
-	if (exited_with_0(wait_status)) /* Flink ends well only after its job */
+	if (exited_with_0(wait_status)) /* Flink exits with 0 only after its job has ended */
 		launch->job_ended = true;
 	life->want_write = true;
 }
@@ -144,9 +144,10 @@ void on_exited(struct lifecycle *life, const struct event *event)
 		life->kill_ms = 0;
 		if (life->terminating || life->fenced)
 			return;
-		/* an operation on record is of a Flink before this one, which nobody can ask any more */
+		/* a recorded operation belongs to an earlier Flink, which cannot be asked any
+		 * more */
 		operation_flink_gone(life);
-		resolve_start(life, "the Flink that the journal does not know has ended");
+		resolve_start(life, "the unknown Flink has exited");
 		return;
 	}
 	if (!is_current_launch(life, event->process.launch_id, event->process.number) ||
@@ -154,7 +155,7 @@ void on_exited(struct lifecycle *life, const struct event *event)
 		return;
 	record_end(life, event->process.wait_status);
 	forget_process(life);
-	/* a clean end in the middle of a stop is that stop, although its result was not seen */
+	/* a clean exit during a stop is the result of that stop, although it was not reported */
 	stopped = life->step == STEP_ENDING ||
 		  ((kind == OPERATION_STOP || kind == OPERATION_CANCEL) &&
 		   exited_with_0(event->process.wait_status));
@@ -162,10 +163,10 @@ void on_exited(struct lifecycle *life, const struct event *event)
 	life->end_wanted = false;
 	life->end_reason = NULL;
 	if (life->terminating) {
-		enter(life, PHASE_TERMINATING, "Flink has ended: %s", event->process.meaning);
+		enter(life, PHASE_TERMINATING, "Flink exited: %s", event->process.meaning);
 		leave(life);
 	} else if (life->fenced) {
-		note(life, NOTE_WARNING, "the Flink of a drey that has lost the journal has ended");
+		note(life, NOTE_WARNING, "the Flink of a drey that lost the journal has exited");
 	} else if (end_wanted && life->end_counts) {
 		launch_failure(life, end_reason ? end_reason : event->process.meaning);
 	} else if (end_wanted || stopped) {
@@ -191,23 +192,23 @@ static void adopt_running(struct lifecycle *life, struct launch *launch)
 	if (life->config->lease_ms)
 		check_journal(life);
 	if (life->journal.outcome.kind != OUTCOME_NONE) {
-		end_flink(life, false, false, "its outcome is on record: %s",
+		end_flink(life, false, false, "ending Flink, the outcome is already recorded: %s",
 			  life->journal.outcome.reason ? life->journal.outcome.reason : "");
 		return;
 	}
-	/* what was true for the agent before need not be true any more */
-	enter(life, PHASE_LAUNCHING, "drey was started again, and looks whether the job runs");
+	/* the state that the previous agent knew may have changed */
+	enter(life, PHASE_LAUNCHING, "drey has restarted and checks whether the job is running");
 	life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
 	schedule_savepoint(life);
 	if (kind == OPERATION_NONE)
 		return;
 	operation_adopt(life);
 	if (kind == OPERATION_STOP || kind == OPERATION_CANCEL)
-		enter(life, PHASE_STOPPING, "the %s of the agent before goes on",
+		enter(life, PHASE_STOPPING, "continuing the %s of the previous agent",
 		      operation_kind_name(kind));
 }
 
-/* Flink ended while no agent looked. */
+/* Flink exited while no agent was running. */
 static void adopt_ended(struct lifecycle *life, struct launch *launch, const struct event *event)
 {
 	bool seen = is_current_launch(life, event->hello.last, event->hello.last_number);
@@ -216,22 +217,22 @@ static void adopt_ended(struct lifecycle *life, struct launch *launch, const str
 	bool never_good;
 
 	if (seen && !launch->started_unix_ms)
-		launch->started_unix_ms = life->now_unix_ms; /* it was, but nobody was told */
+		launch->started_unix_ms = life->now_unix_ms; /* it had started, unreported */
 	never_good = launch->started_unix_ms && !launch->proven_unix_ms;
 	record_end(life, seen ? event->hello.last_wait_status : -1);
 	operation_flink_gone(life);
 	if (stopping)
-		resolve_start(life, "Flink ended during a stop, while no agent looked");
+		resolve_start(life, "Flink exited during a stop, while no agent was running");
 	else if (seen)
 		flink_died(life, event->hello.last_wait_status,
-			   "Flink ended while no agent looked");
+			   "Flink exited while no agent was running");
 	else if (never_good)
 		launch_failure(life, "the container ended before the launch was proven");
 	else
-		resolve_start(life, "the container is new");
+		resolve_start(life, "this is a new container");
 }
 
-/* While this Flink ran, somebody has decided a later launch: only another drey can have. */
+/* While this Flink ran, a later launch was decided, which only another drey can have done. */
 static bool is_superseded(const struct lifecycle *life, const char *job_id)
 {
 	for (size_t i = 0; i < life->journal.launch_count; i++)
@@ -240,29 +241,29 @@ static bool is_superseded(const struct lifecycle *life, const char *job_id)
 	return false;
 }
 
-/* The launch is known by its number and by who has decided it: one that goes on has the job id of the one before,
- * and another drey may have decided it. */
+/* A launch is identified by its number and by the drey that decided it: one that continues has the
+ * job id of its predecessor, and another drey may have decided it. */
 static bool runs_here(struct lifecycle *life, const struct event *event)
 {
 	return is_current_launch(life, event->hello.running, event->hello.running_number) &&
 	       !is_elsewhere(life, journal_launch(&life->journal));
 }
 
-/* Why this container has lost the journal, although nothing is to be seen of that in it; NULL = it has not. */
+/* Why this container has lost the journal, although nothing in it shows that; NULL = it has not. */
 static const char *lost_before(struct lifecycle *life, const struct event *event)
 {
 	if (event->hello.fenced)
-		return "the agent before has seen that, in this container";
-	/* from its first write on it waits for a time in which we have to see that */
+		return "the previous agent of this container saw it";
+	/* from its first write on, the other drey waits long enough for this one to notice */
 	if (event->hello.running && runs_here(life, event) && was_written_elsewhere(life))
-		return "it has written since the agent before of this container did";
+		return "it has written since the previous agent of this container did";
 	if (!event->hello.running && event->hello.last &&
 	    is_elsewhere(life, journal_launch(&life->journal)))
-		return "it has decided a later launch than the one that ran here";
+		return "it has decided a later launch than the last one of this container";
 	return NULL;
 }
 
-/* It was written down, and drey-init, which has run the one before, was never asked for it. */
+/* It was recorded, but drey-init, which ran the one before, was never asked to start it. */
 static bool was_never_asked_for(struct lifecycle *life, const struct launch *launch,
 				const struct event *event)
 {
@@ -278,7 +279,7 @@ static void adopt_nothing(struct lifecycle *life, const struct event *event)
 	if (launch && !launch->ended_unix_ms && was_never_asked_for(life, launch, event)) {
 		launch_never_started(life, launch);
 		operation_flink_gone(life);
-		resolve_start(life, "the last launch was decided, and never made");
+		resolve_start(life, "the last launch was decided, but never started");
 	} else if (launch && !launch->ended_unix_ms) {
 		adopt_ended(life, launch, event);
 	} else {
@@ -292,19 +293,18 @@ void adopt(struct lifecycle *life, const struct event *event)
 	const char *running = event->hello.running, *lost = lost_before(life, event);
 	struct launch *launch = journal_launch(&life->journal);
 
-	life->owned_ms = life->now_ms; /* drey-init has its own idea, from the agent before */
+	life->owned_ms = life->now_ms; /* drey-init still has the previous agent's time */
 	if (running && (lost || !runs_here(life, event))) {
 		life->foreign = true;
 		snprintf(life->foreign_id, JOB_ID_BYTES, "%s", running);
 		if (lost || is_superseded(life, running)) {
 			fence(life,
-			      lost ? lost
-				   : "it has decided a later launch than the one that runs here");
+			      lost ? lost : "it has decided a later launch than the running one");
 			return;
 		}
 		enter_because(
 			life, PHASE_HOLDING, CAUSE_UNKNOWN_FLINK_RUNS,
-			"a Flink runs (launch %s) that the journal does not know; drey does nothing until it has ended",
+			"a Flink is running (launch %s) that is not in the journal; drey waits until it exits",
 			running);
 		return;
 	}

@@ -1,6 +1,6 @@
 /*
- * The job has come to its end: what that was, and that it is on record before anything else happens.
- * A job that was stopped with a savepoint is FINISHED to Flink as well; only the savepoint tells.
+ * The job has ended: find out how, and record that before anything else happens. A job that was
+ * stopped with a savepoint is FINISHED to Flink as well; only the savepoint tells the difference.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 
-/* Flink gives an answer about checkpoints again for 3 s (rest.cache.checkpoint-statistics.timeout). */
+/* Flink caches its checkpoint statistics for 3 s (rest.cache.checkpoint-statistics.timeout). */
 #define STATISTICS_CACHE_MS 3000
-#define UNCLEAR_MS          (4 * STATISTICS_CACHE_MS) /* statistics that do not come at all */
+#define UNCLEAR_MS          (4 * STATISTICS_CACHE_MS) /* give up on statistics that never come */
 
 void outcome_set(struct lifecycle *life, enum outcome_kind kind, const char *fmt, ...)
 {
@@ -59,9 +59,9 @@ bool finished_by_itself(const struct view *view)
 	return view->state == JOB_FINISHED && !shown_stop(view);
 }
 
-/* Somebody else has stopped the job (`stop`), or cancelled it (NULL). While do-not-restart is on that is a
- * suspension, also without a savepoint: the newest retained checkpoint is the newest state then, and if Flink
- * has deleted it, the next start holds. */
+/* The job was stopped (`stop`) or cancelled (NULL) from outside drey. While do-not-restart is on
+ * this is a suspension, also without a savepoint: then the newest retained checkpoint is the newest
+ * state, and if Flink has deleted it, the next start holds. */
 static void ended_outside(struct lifecycle *life, const struct seen_savepoint *stop)
 {
 	struct outcome *outcome = &life->journal.outcome;
@@ -81,14 +81,14 @@ void job_ended(struct lifecycle *life, const struct view *view)
 	launch_end_is_known(life, journal_launch(&life->journal)->job_id);
 	if (view->state == JOB_FAILED) {
 		end_flink(life, false, true, "the job failed: %s",
-			  view->failure ? view->failure : "Flink names no cause");
+			  view->failure ? view->failure : "Flink reports no cause");
 		return;
 	}
 	if (view->state == JOB_FINISHED && !stop)
-		outcome_set(life, OUTCOME_FINISHED, "the job came to its end");
+		outcome_set(life, OUTCOME_FINISHED, "the job finished");
 	else
 		ended_outside(life, view->state == JOB_FINISHED ? stop : NULL);
-	/* the outcome has to be on record before the only witness ends */
+	/* record the outcome before the only witness exits */
 	end_flink(life, true, false, "the job is %s: %s", job_state_name(view->state),
 		  life->journal.outcome.reason);
 }
@@ -98,13 +98,12 @@ void job_finished_first(struct lifecycle *life)
 	bool cancel = life->journal.operation.kind == OPERATION_CANCEL;
 
 	operation_record(life, cancel, NULL,
-			 cancel ? NULL : "the job came to its end before it could be stopped");
+			 cancel ? NULL : "the job finished before it could be stopped");
 	operation_remember(life, &life->journal.operation);
 	operation_clear(life);
 	launch_end_is_known(life, journal_launch(&life->journal)->job_id);
-	outcome_set(life, OUTCOME_FINISHED, "the job came to its end");
-	end_flink(life, true, false,
-		  "the job is FINISHED: it came to its end before it could be %s",
+	outcome_set(life, OUTCOME_FINISHED, "the job finished");
+	end_flink(life, true, false, "the job is FINISHED: it finished before it could be %s",
 		  cancel ? "cancelled" : "stopped");
 }
 
@@ -117,6 +116,6 @@ void job_finished_meanwhile(struct lifecycle *life, const struct view *view)
 	    end_is_unclear(life, view))
 		return;
 	launch_end_is_known(life, launch->job_id);
-	outcome_set(life, OUTCOME_FINISHED, "the job came to its end");
+	outcome_set(life, OUTCOME_FINISHED, "the job finished");
 	life->end_counts = false;
 }

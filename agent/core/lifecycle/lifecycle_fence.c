@@ -1,11 +1,11 @@
 /*
- * Two dreys. The journal is what they have in common: whoever has written it last owns the application.
+ * Two dreys. They share the journal: the last one to write it owns the application.
  *
- * One that has lost it ends its Flink; but it may be slow to find out, or cut off. Whoever takes over waits
- * for that, measured from its own first write and by its own clock, because from that write on no look at the
- * journal can tell the other one that it is still the owner. With a lease (strict fencing) a Flink lives no longer than
- * a lease after such a look was asked for, whatever becomes of network, agent and wall clock; so after the same time
- * it is gone.
+ * The one that has lost it ends its Flink; but it may notice late, or be cut off. The new owner
+ * waits for that, from its own first write and by its own clock, because after that write the other
+ * one can no longer read that it is the owner. With a lease (strict fencing) a Flink lives no
+ * longer than one lease after such a read was requested, whatever happens to network, agent and
+ * wall clock; so after that time it has ended.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 
-/* The agent ends Flink before drey-init does, to say why. */
+/* The agent ends Flink before drey-init does, so that it can log why. */
 #define LEASE_HASTE_MS 3000
 
-/* Before the first write of our own is acknowledged nobody can be told how long the wait is. */
+/* The length of the wait counts from the first acknowledged write; until then it is unknown. */
 #define ASK_AGAIN_MS 1000
 
 void fence(struct lifecycle *life, const char *why)
@@ -30,14 +30,15 @@ void fence(struct lifecycle *life, const char *why)
 	life->note_ms = life->tasks_ms = 0;
 	enter_because(
 		life, PHASE_HOLDING, CAUSE_JOURNAL_TAKEN,
-		"another drey writes this application's journal (%s); this one stops acting, and lets no Flink of its own run on",
+		"fenced: another drey writes this application's journal (%s); this one acts no more and kills its Flink",
 		why);
 	if (life->launch_step == LAUNCH_LIVE || life->foreign)
 		kill_flink(life);
 }
 
-/* A Pod that was deleted writes to its end, and its successor has begun by then: between reading and the first write of the one
- * comes the last write of the other, which then ends. A fence would leave the application to nobody. */
+/* A deleted Pod writes until its end, and its successor has started by then: the last write of the
+ * old one may come between the read and the first write of the new one, and then the old one exits.
+ * Fencing the new one would leave the application without an owner. */
 bool lifecycle_is_newcomer(const struct lifecycle *life)
 {
 	return !life->has_written && !life->fenced && !life->terminating && !life->foreign &&
@@ -91,20 +92,20 @@ bool takeover_waits(struct lifecycle *life)
 	if (!life->looks_early)
 		return false;
 	if (takeover_is_over(life)) {
-		/* it may have completed newer checkpoints while these facts were gathered, and removed
-		 * the ones that were seen */
-		resolve_start(life, "the Flink of another place is gone by now");
+		/* it may have completed newer checkpoints while the facts were gathered, and
+		 * removed older ones */
+		resolve_start(life, "the Flink elsewhere has ended by now");
 		return true;
 	}
 	life->retry_ms = life->takeover_pending ? life->now_ms + ASK_AGAIN_MS : life->takeover_ms;
 	enter(life, PHASE_RESOLVING,
 	      "launch %" PRId64
-	      " of %s may still run, nobody has seen its end: it gets %lld s to see that the journal was taken over",
+	      " of %s may still be running, since its end was not observed: waiting %lld s until it notices that the journal was taken over",
 	      launch->number, launch->writer, (long long)(life->config->takeover_ms / 1000));
 	return true;
 }
 
-/* ---- looking at the journal, and the lease ---- */
+/* ---- checking the journal, and the lease ---- */
 
 void journal_is_ours(struct lifecycle *life, int64_t asked_ms)
 {
@@ -135,14 +136,14 @@ void on_journal_seen(struct lifecycle *life, const struct event *event)
 	life->checking = false;
 	if (event->journal.unknown || life->fenced)
 		return;
-	/* what is not there, or is a backup, may be taken by another one at any time */
+	/* a missing or restored journal may be taken over by another drey at any time */
 	if (!lost)
 		journal_is_ours(life, life->check_sent_ms);
-	/* a write that is under way, or is tried again, puts it right by itself */
+	/* a write in progress, or a retried one, repairs it */
 	if (!lost || life->requested != life->acknowledged || life->journal_broken)
 		return;
 	note(life, NOTE_WARNING,
-	     "the journal was deleted or replaced by an earlier one: it is written again");
+	     "the journal was deleted or replaced by an older one: writing it again");
 	life->want_write = true;
 }
 
@@ -160,14 +161,13 @@ void watch_journal(struct lifecycle *life)
 		life->lease_end_ms = life->owned_ms + config->lease_ms - LEASE_HASTE_MS;
 }
 
-/* No SIGTERM: it takes time, and the state of a Flink that may be somebody else's by then is nobody's. */
+/* No SIGTERM: it takes time, and the state of this Flink may already belong to another drey. */
 void lease_ran_out(struct lifecycle *life)
 {
 	enter_because(
 		life, life->terminating ? PHASE_TERMINATING : PHASE_STOPPING,
 		CAUSE_JOURNAL_UNREADABLE,
-		"fencing is strict, and for %lld s the journal could not be asked whether it is "
-		"still ours: Flink is killed before another drey may start the job",
+		"fencing is strict, and the journal's owner could not be checked for %lld s: killing Flink before another drey may start the job",
 		(long long)((life->now_ms - life->owned_ms) / 1000));
 	xstrset(&life->end_reason, life->reason);
 	life->end_counts = false;

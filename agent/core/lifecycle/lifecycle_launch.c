@@ -1,5 +1,5 @@
 /*
- * A start: its intent goes into the journal, then Flink is started; and what becomes of that.
+ * A launch: its intent is written to the journal, then Flink is started; and what follows.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,9 +14,10 @@
 
 #define DRAWS 100
 
-/* The last launch never left drey, and this is the same start once more. It takes its place, and its id: many
- * tries of a start that is held would use up the numbered ids, and push out of the journal what did run. A start
- * from something else does not: a journal from a backup would take the one for the other. */
+/* The last launch never left drey, and this is the same start again. It replaces that launch and
+ * takes its id: otherwise many tries of a held start would use up the numbered ids and push
+ * launches that ran out of the journal. A start from another snapshot does not replace it: with a
+ * journal from a backup the two would be confused. */
 static bool is_repetition(const struct lifecycle *life, const struct decision *decision,
 			  const struct candidate *from)
 {
@@ -26,7 +27,7 @@ static bool is_repetition(const struct lifecycle *life, const struct decision *d
 	       xstrsame(last->restore_path, from ? from->snapshot.path : NULL);
 }
 
-/* It was not drawn, but another launch's, when that one was to go on. */
+/* The id was not drawn: a launch that continues has the id of another one. */
 static bool take_void_id(struct lifecycle *life, const struct facts *facts,
 			 char job_id[JOB_ID_BYTES])
 {
@@ -38,7 +39,7 @@ static bool take_void_id(struct lifecycle *life, const struct facts *facts,
 	return !flink_id_is_used(&before, facts, job_id);
 }
 
-/* An id that has left no trace anywhere. NULL, or why there is none; the caller frees. */
+/* An unused id. NULL, or why there is none; the caller frees. */
 static char *draw_job_id(struct lifecycle *life, const struct facts *facts,
 			 char job_id[JOB_ID_BYTES])
 {
@@ -62,11 +63,11 @@ static char *draw_job_id(struct lifecycle *life, const struct facts *facts,
 		return NULL;
 	}
 	if (!config->id_space)
-		return xstrdup("every job id that was drawn has left traces");
-	return xasprintf("all %" PRId64 " job ids that the Role of the pod names are used up; "
-			 "raise kubernetes.launches, or set another kubernetes.salt, and the "
-			 "same in the Role",
-			 config->id_count);
+		return xstrdup("every generated job id is already in use");
+	return xasprintf(
+		"all %" PRId64
+		" job ids in the Pod's Role are used up; raise kubernetes.launches, or set another kubernetes.salt, and change the Role in the same way",
+		config->id_count);
 }
 
 static void fill_new_ids(struct lifecycle *life, struct launch *launch, const char *job_id)
@@ -84,7 +85,7 @@ static void fill_new_ids(struct lifecycle *life, struct launch *launch, const ch
 			"%s/application-%s", config->result_store_dir, launch->application_id);
 }
 
-/* The launch before goes on: to Flink it is the same one. */
+/* The previous launch continues: to Flink it is the same one. */
 static void fill_same_ids(struct launch *launch, const struct launch *before)
 {
 	memcpy(launch->job_id, before->job_id, JOB_ID_BYTES);
@@ -93,7 +94,7 @@ static void fill_same_ids(struct launch *launch, const struct launch *before)
 	launch->application_result_path = xstrdup(before->application_result_path);
 }
 
-/* One that goes on needs the launch that it goes on with before it. */
+/* A launch that continues needs its predecessor in the list. */
 static bool is_renewal(const struct lifecycle *life, const struct decision *decision,
 		       const struct candidate *from)
 {
@@ -135,7 +136,7 @@ static struct launch *add_launch(struct lifecycle *life, const struct decision *
 	return launch;
 }
 
-/* The one that was added last goes to its place: the list is oldest first. */
+/* Move the last one to its place: the list is oldest first. */
 static void sort_last(struct journal *journal)
 {
 	for (size_t i = journal->snapshot_count; i-- > 1;) {
@@ -149,8 +150,8 @@ static void sort_last(struct journal *journal)
 	}
 }
 
-/* What was verified just now need not be verified again if this start fails. Only what the storage has
- * told of its _metadata can be recognised as unchanged. */
+/* Remember the verification, so that it is not repeated if this start fails. Only a _metadata that
+ * the storage gives a version can be recognised as unchanged. */
 static void remember_verified(struct lifecycle *life, const struct candidate *from)
 {
 	const struct snapshot *seen = &from->snapshot;
@@ -177,8 +178,8 @@ static void remember_verified(struct lifecycle *life, const struct candidate *fr
 	sort_last(&life->journal);
 }
 
-/* Another generation than the last one: it has attempts of its own, and what became of the one before
- * does not bind it. An upgrade without a savepoint is said aloud. */
+/* A generation other than the last one has its own attempts, and the outcome of the previous one
+ * does not bind it. An upgrade without a savepoint is logged. */
 static void greet_generation(struct lifecycle *life, const struct candidate *from)
 {
 	const struct launch *last = journal_launch(&life->journal);
@@ -192,11 +193,11 @@ static void greet_generation(struct lifecycle *life, const struct candidate *fro
 	     checkpoint && life->config->upgrade == UPGRADE_BY_SAVEPOINT ? NOTE_WARNING : NOTE_INFO,
 	     "generation %s follows %s, %s%s%s", generation, last->generation,
 	     from ? "from " : "without state",
-	     checkpoint ? "the newest checkpoint, because there is no newer savepoint: " : "",
+	     checkpoint ? "the newest checkpoint, since there is no newer savepoint: " : "",
 	     from ? from->snapshot.path : "");
 }
 
-/* Whatever job is in Flink's HA now, this decision was made with it in view: it is no news at the next one. */
+/* This decision has considered all jobs in Flink's HA: they are known at the next one. */
 static void remember_ha_jobs(struct journal *journal, const struct facts *facts)
 {
 	for (size_t i = 0; i < facts->candidate_count; i++) {
@@ -235,11 +236,11 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 		hold(life, &held);
 		return;
 	}
-	/* whatever became of the launches before: this one was decided with that in view */
+	/* this decision has considered all earlier launches */
 	for (size_t i = 0; i < life->journal.launch_count; i++)
 		life->journal.launches[i].end_known = true;
 	greet_generation(life, from);
-	/* whatever it was, it did not bind any more, or there would be no start */
+	/* any outcome had expired, or there would be no start */
 	outcome_release(&life->journal.outcome);
 	remember_ha_jobs(&life->journal, facts);
 	launch = add_launch(life, decision, job_id, from);
@@ -283,7 +284,7 @@ void launch_written(struct lifecycle *life)
 
 	if (life->launch_step != LAUNCH_WRITING)
 		return;
-	/* the brake may have been set, or the wish withdrawn, while the intent was being written */
+	/* do-not-restart may have been turned on, or the desired state changed, during the write */
 	if (life->terminating || resolve_parked(&life->journal, &life->config->policy, &decision)) {
 		launch_withdraw(life);
 		if (life->terminating)
@@ -313,13 +314,14 @@ void on_started(struct lifecycle *life, const struct event *event)
 	life->holds = 0;
 	life->launch_step = LAUNCH_LIVE;
 	memset(&life->seen, 0, sizeof(life->seen));
-	if (life->fenced) { /* while Flink was just being started */
+	if (life->fenced) { /* while Flink was starting */
 		kill_flink(life);
 		return;
 	}
-	if (life->end_wanted) { /* the container ends, and Flink was just being started */
+	if (life->end_wanted) { /* the container ends, and Flink was starting */
 		life->end_wanted = false;
-		end_flink(life, false, life->end_counts, "the start was overtaken");
+		end_flink(life, false, life->end_counts,
+			  "Flink was still starting when the container had to end");
 		return;
 	}
 	life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
@@ -369,7 +371,7 @@ void launch_failure(struct lifecycle *life, const char *why)
 		resolve_start(life, why);
 		return;
 	}
-	enter(life, PHASE_RESOLVING, "attempt %d of %d failed: %s; tried again in %lld s", failures,
+	enter(life, PHASE_RESOLVING, "attempt %d of %d failed: %s; retrying in %lld s", failures,
 	      config->max_attempts, why, (long long)((wait_ms + 999) / 1000));
 	life->retry_ms = life->now_ms + wait_ms;
 }

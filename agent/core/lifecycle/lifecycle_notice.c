@@ -1,7 +1,7 @@
 /*
- * What has happened, for hooks, Events and metrics. Most of it is said where it happens; what a whole
- * step has changed (phase, cause, the fence) is said at its end, because a step may pass through phases in
- * which it does not stay.
+ * What has happened, for hooks, Events and metrics. Most is reported where it happens; what a whole
+ * step has changed (phase, cause, the fence) is reported at its end, because a step may pass
+ * through phases in which it does not stay.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ enum phase end_on_record(const struct journal *journal)
 	return PHASE_FAILED;
 }
 
-/* On the way to be parked once more (an operation is still to be settled) the end stays the same one. */
+/* Parked again after an operation was settled: the end is the same as before. */
 static bool has_just_ended(struct lifecycle *life)
 {
 	enum phase told = life->ended;
@@ -79,7 +79,7 @@ static bool has_just_ended(struct lifecycle *life)
 
 struct standing standing(const struct lifecycle *life, const struct event *event)
 {
-	/* the agent before in this container has told of the fence */
+	/* the previous agent in this container has reported the fence */
 	bool told = event->type == EVENT_HELLO && event->hello.fenced;
 
 	return (struct standing){

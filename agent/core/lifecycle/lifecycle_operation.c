@@ -7,12 +7,12 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 
-/* How long a job may take to its final state after its stop savepoint, or after a cancel. */
+/* How long a job may take to reach its final state after its stop savepoint, or after a cancel. */
 #define ENDING_PATIENCE_MS 60000
 
 #define ASK_AGAIN_MS      1000
-#define CRON_PAUSE_MS     60000 /* before a failed savepoint of a cron line is tried again */
-#define SLOW_OPERATION_MS 10000 /* after this the result is asked for less often */
+#define CRON_PAUSE_MS     60000 /* before a failed savepoint of a cron line is retried */
+#define SLOW_OPERATION_MS 10000 /* after this the result is polled less often */
 
 /* ---- start and end of an operation ---- */
 
@@ -53,14 +53,15 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 		      kind == OPERATION_STOP ? "stop with savepoint" : "cancel without savepoint",
 		      operation_reason_name(reason));
 	else
-		note(life, NOTE_INFO, "savepoint (%s) asked for", operation_reason_name(reason));
+		note(life, NOTE_INFO, "savepoint (%s) requested", operation_reason_name(reason));
 }
 
 void operation_adopt(struct lifecycle *life)
 {
 	bool cancel = life->journal.operation.kind == OPERATION_CANCEL;
 
-	/* Ask for the result first: the POST may have been taken, and its trigger id is known. */
+	/* Ask for the result first: the POST may have been accepted, and its trigger id is
+	 * known. */
 	life->step = cancel ? STEP_TRIGGERING : STEP_POLLING;
 	life->operation_poll_ms = life->now_ms;
 	if (cancel)
@@ -121,7 +122,7 @@ void operation_clear(struct lifecycle *life)
 	operation_enter(life, STEP_NONE);
 }
 
-/* When the periodic savepoint after the last one is due, but not within `pause_ms`. */
+/* When the next periodic savepoint is due, but not within `pause_ms`. */
 static void schedule_after(struct lifecycle *life, int64_t pause_ms)
 {
 	const struct journal *journal = &life->journal;
@@ -129,13 +130,13 @@ static void schedule_after(struct lifecycle *life, int64_t pause_ms)
 	uint32_t random = (uint32_t)rng_below(&life->rng, UINT32_MAX);
 
 	life->savepoint_ms = 0;
-	if (life->terminating) /* none would be taken, and one that is due would wake us up for ever */
+	if (life->terminating) /* it would never start, and its due time would wake us up forever */
 		return;
 	for (size_t i = 0; i < journal->snapshot_count; i++)
 		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT &&
 		    journal->snapshots[i].completed_unix_ms > last_unix_ms)
 			last_unix_ms = journal->snapshots[i].completed_unix_ms;
-	/* a job that never runs for a whole interval gets its savepoint all the same */
+	/* a job that never runs for a whole interval gets its savepoint anyway */
 	if (journal->launch_count && journal->launches[0].proven_unix_ms)
 		since_unix_ms = journal->launches[0].proven_unix_ms;
 	due_unix_ms = schedule_next_unix_ms(&life->config->savepoints, last_unix_ms, since_unix_ms,
@@ -149,8 +150,7 @@ void schedule_savepoint(struct lifecycle *life)
 	schedule_after(life, 0);
 }
 
-/* The job runs on. A failed periodic savepoint is tried again sooner than after a whole
- * interval. */
+/* The job continues. A failed periodic savepoint is retried sooner than after a whole interval. */
 static void run_on(struct lifecycle *life, bool ok, const char *why)
 {
 	const struct lifecycle_config *config = life->config;
@@ -163,14 +163,14 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 		return;
 	}
 	schedule_after(life, ok ? 0 : config->savepoints.interval_ms / 10 + pause_ms);
-	/* the job may have come to its end meanwhile: that is an outcome, and nothing to be stopped again */
+	/* the job may have ended meanwhile: that is an outcome, and the stop is not repeated */
 	if (!ok)
 		life->poll_ms = life->now_ms + config->poll_fast_ms;
 	if (!stop)
 		return;
 	life->stop_retry_ms = life->now_ms + config->stop_retry_ms;
 	enter_because(life, PHASE_RUNNING, CAUSE_STOP_FAILED,
-		      "the stop failed and the job runs on: %s; tried again in %lld s", why,
+		      "the stop failed and the job continues: %s; retrying in %lld s", why,
 		      (long long)(config->stop_retry_ms / 1000));
 }
 
@@ -179,8 +179,8 @@ static void operation_failed(struct lifecycle *life, const char *location, const
 	struct operation *operation = &life->journal.operation;
 
 	operation_record(life, false, location, error);
-	/* A savepoint that was asked for is answered, also by a failure. A restart and a suspend
-	 * stay wanted: they are tried again. */
+	/* A failed savepoint answers its request. A restart and a suspend remain requested: they
+	 * are retried. */
 	if (operation->reason == REASON_MANUAL)
 		operation_remember(life, operation);
 	if (life->terminating) {
@@ -215,7 +215,7 @@ void operation_refuse_savepoint(struct lifecycle *life)
 	operation->kind = OPERATION_SAVEPOINT;
 	operation->reason = REASON_MANUAL;
 	operation->nonce = xstrdup(journal->intent.savepoint_nonce);
-	error = xasprintf("no job runs (%s), there is nothing to take a savepoint of",
+	error = xasprintf("no job is running (%s), so no savepoint can be taken",
 			  phase_name(life->phase));
 	operation_abandon(life, error);
 	free(error);
@@ -223,17 +223,17 @@ void operation_refuse_savepoint(struct lifecycle *life)
 
 /* ---- stop and cancel: the job's final state ---- */
 
-/* Record the result of a stop or cancel whose job has come to its end. */
+/* Record the result of a stop or cancel whose job has ended. */
 static void record_end_of_job(struct lifecycle *life)
 {
 	const struct operation *operation = &life->journal.operation;
 	const char *error = NULL;
 
 	if (operation->kind == OPERATION_STOP && !life->stop_location)
-		error = "the job stopped, but nobody saw where its savepoint is; it is looked for in storage";
+		error = "the job stopped, but the path of its savepoint is unknown; searching the storage for it";
 	else if (operation->kind == OPERATION_STOP && life->savepoint_damaged)
 		error = life->operation_error ? life->operation_error : "its savepoint is damaged";
-	/* where nobody knows of a savepoint, or saw the job cancelled, it may have come to its own end */
+	/* without a known savepoint or a reported cancel, the job may have finished on its own */
 	if (operation->kind == OPERATION_CANCEL ? life->seen.state == JOB_CANCELED
 						: life->stop_location != NULL)
 		launch_end_is_known(life, operation->job_id);
@@ -241,9 +241,8 @@ static void record_end_of_job(struct lifecycle *life)
 	operation_remember(life, operation);
 }
 
-/* The job has reached its end as it was asked to. The operation stays in the journal until Flink
- * has gone: an agent that dies in between finds it there and does not take the end for something
- * else. */
+/* The job has ended as requested. The operation stays in the journal until Flink has exited: if the
+ * agent dies in between, the next one finds it and does not misread the end. */
 static void stopped(struct lifecycle *life, const char *how)
 {
 	if (life->end_wanted)
@@ -285,7 +284,7 @@ bool operation_view(struct lifecycle *life, const struct view *view)
 			job_finished_first(life);
 		return true;
 	}
-	/* the place of the savepoint is in the result: read it before Flink ends */
+	/* the result has the path of the savepoint: read it before Flink exits */
 	if (life->step == STEP_ENDING)
 		stopped(life,
 			life->operation_error ? life->operation_error : "stopped with a savepoint");
@@ -300,13 +299,13 @@ void operation_flink_gone(struct lifecycle *life)
 
 	if (kind == OPERATION_NONE)
 		return;
-	/* its success is on record; the agent before only waited for Flink to go */
+	/* its success is recorded; the previous agent only waited for Flink's exit */
 	if (last->ok && !strcmp(last->trigger_id, life->journal.operation.trigger_id)) {
 		operation_clear(life);
 		return;
 	}
 	if (life->step == STEP_ENDING && (life->end_wanted || life->stop_location)) {
-		if (!life->end_wanted) /* it ended before its final state was seen */
+		if (!life->end_wanted) /* it exited before its final state was seen */
 			record_end_of_job(life);
 		if (kind == OPERATION_STOP && !life->stop_location)
 			operation_begin_settling(life);
@@ -318,7 +317,7 @@ void operation_flink_gone(struct lifecycle *life)
 	if (saves && !withdraw(life, EFFECT_TRIGGER))
 		operation_begin_settling(life);
 	else
-		operation_abandon(life, "Flink ended before the operation did");
+		operation_abandon(life, "Flink exited during the operation");
 }
 
 /* ---- answers ---- */
@@ -326,7 +325,7 @@ void operation_flink_gone(struct lifecycle *life)
 static void inspect(struct lifecycle *life, const char *location)
 {
 	if (!location) {
-		operation_failed(life, NULL, "Flink reports success but no place");
+		operation_failed(life, NULL, "Flink reported success without a savepoint path");
 		return;
 	}
 	xstrset(&life->stop_location, location);
@@ -353,7 +352,7 @@ static void unknown_id(struct lifecycle *life)
 		operation_failed(life, NULL, "Flink has forgotten the operation");
 		return;
 	}
-	/* The POST of an agent before was never taken: the same id makes it safe to send again. */
+	/* The POST of an earlier agent was never accepted: the same id makes it safe to repeat. */
 	life->step = STEP_TRIGGERING;
 	life->operation_poll_ms = life->now_ms + ASK_AGAIN_MS;
 }
@@ -361,11 +360,12 @@ static void unknown_id(struct lifecycle *life)
 static void flink_says_failed(struct lifecycle *life, const struct event *event)
 {
 	const char *error =
-		event->operation.error ? event->operation.error : "Flink gives no reason";
+		event->operation.error ? event->operation.error : "Flink reports no reason";
 	enum operation_kind kind = life->journal.operation.kind;
 
 	if (kind == OPERATION_CANCEL) {
-		/* unknown or already terminal: cancel keeps no state, so ending Flink is enough */
+		/* unknown or already in a final state: cancel keeps no state, so ending Flink is
+		 * enough */
 		stopped(life, error);
 		return;
 	}
@@ -376,7 +376,7 @@ static void flink_says_failed(struct lifecycle *life, const struct event *event)
 		return;
 	}
 	if (kind == OPERATION_STOP && life->seen.job_present && life->seen.state == JOB_FINISHED) {
-		/* stopped, or at its own end: what it has completed last tells */
+		/* stopped or finished: its last completed savepoint tells */
 		xstrset(&life->operation_error, error);
 		wait_for_end(life);
 		return;
@@ -481,7 +481,7 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 	    strcmp(event->inspected.path, life->stop_location) != 0)
 		return;
 	if (!event->inspected.readable)
-		note(life, NOTE_WARNING, "%s cannot be verified now: %s", life->stop_location,
+		note(life, NOTE_WARNING, "cannot verify %s now: %s", life->stop_location,
 		     error ? error : "");
 	if (!event->inspected.readable || event->inspected.complete)
 		record_savepoint(life, event);
@@ -499,7 +499,7 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 	}
 	if (event->inspected.readable && !event->inspected.complete) {
 		location = xstrdup(life->stop_location);
-		why = xasprintf("Flink reported it complete, but it is not: %s",
+		why = xasprintf("Flink reported it as complete, but it is not: %s",
 				error ? error : "");
 		operation_failed(life, location, why);
 		free(location);
@@ -518,9 +518,9 @@ static void deadline_passed(struct lifecycle *life)
 	enum operation_kind kind = life->journal.operation.kind;
 
 	if (kind == OPERATION_CANCEL)
-		stopped(life, "the job does not answer to cancel: Flink is ended");
+		stopped(life, "the job does not react to cancel: ending Flink");
 	else if (life->terminating)
-		operation_failed(life, life->stop_location, "the grace period is used up");
+		operation_failed(life, life->stop_location, "the grace period is over");
 	else if (life->step == STEP_ENDING)
 		operation_failed(life, life->stop_location,
 				 "the savepoint was taken, but the job did not stop");

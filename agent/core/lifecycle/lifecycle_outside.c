@@ -1,15 +1,15 @@
 /*
- * What others do to the job: in Flink's UI, with its command line, over REST. Their savepoints become
- * candidates like drey's own, but are never disposed of; their stop is a person's wish and no end of
- * the job.
+ * What others do to the job: in Flink's UI, with its command line, over REST. Their savepoints
+ * become candidates like drey's own, but drey never disposes of them; their stop is a request and
+ * not a finished job.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "core/lifecycle/lifecycle_internal.h"
 
-/* The newest of this launch that is on record. What was disposed of is older than that, and Flink
- * still remembers it. */
+/* The newest recorded one of this launch. Flink still remembers older ones that were disposed
+ * of. */
 static int64_t newest_recorded(const struct journal *journal)
 {
 	const struct launch *launch = journal_launch_const(journal);
@@ -43,12 +43,12 @@ static void record(struct lifecycle *life, const struct seen_savepoint *seen)
 	life->want_write = true;
 	note(life, NOTE_INFO,
 	     "%s %s (checkpoint id %" PRId64
-	     ") was asked for by somebody else; it counts, and drey never deletes it",
+	     ") was requested from outside drey; it counts, and drey never deletes it",
 	     seen->stop ? "a stop with savepoint" : "a savepoint", seen->path, seen->id);
 }
 
-/* The answer about an operation names a place only. Which checkpoint that is tells its order: a checkpoint that was
- * begun before and completed later is older. */
+/* The result of an operation has only a path. Its checkpoint id decides the order: a checkpoint
+ * that began earlier and completed later is older. */
 static void learn_ids(struct lifecycle *life, const struct view *view)
 {
 	for (size_t i = 0; i < life->journal.snapshot_count; i++) {
@@ -69,7 +69,7 @@ void outside_savepoints(struct lifecycle *life, const struct view *view)
 
 	if (view->statistics_known)
 		learn_ids(life, view);
-	/* one that is there while an operation is in flight may be the operation's own */
+	/* one that appears during an operation may be its result */
 	if (!view->statistics_known || life->journal.operation.kind != OPERATION_NONE ||
 	    journal_launch(&life->journal)->mismatched)
 		return;
@@ -107,7 +107,7 @@ const struct seen_savepoint *outside_stop(struct lifecycle *life, const struct v
 	const struct snapshot *snapshot =
 		stop ? journal_snapshot(&life->journal, stop->path) : NULL;
 
-	/* not recorded because a savepoint of drey's is in flight; that one stops nothing */
+	/* not recorded because a savepoint of drey is in flight; that one stops nothing */
 	if (stop && !snapshot && life->journal.operation.kind == OPERATION_SAVEPOINT) {
 		record(life, stop);
 		return stop;
@@ -116,10 +116,11 @@ const struct seen_savepoint *outside_stop(struct lifecycle *life, const struct v
 }
 
 /*
- * Whoever sets do-not-restart and then stops or cancels the job in Flink works on it, and says by lifting
- * do-not-restart that the work is over: that is a suspension. So it counts what was on when the job was last
- * known to run. It is noted at once, because the stop may follow within a second, and the next drey may be the
- * first to see it; and it is forgotten only when a look shows that the job runs on after it was lifted.
+ * A person who turns do-not-restart on and then stops or cancels the job in Flink is working on it,
+ * and ends that by turning it off: the stop is a suspension. So the setting counts that was in
+ * force when the job was last known to run. It is recorded immediately, because the stop may follow
+ * within a second, and the next drey may be the first to see it; and it is cleared only when a poll
+ * shows the job running after do-not-restart was turned off.
  */
 void watch_brake(struct lifecycle *life)
 {

@@ -1,5 +1,5 @@
 /*
- * The facts are asked for, and what was decided on them is carried out: a start, a hold, or nothing.
+ * Gathers the facts and carries out the decision on them: a start, a hold, or nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -90,7 +90,7 @@ void hold(struct lifecycle *life, const struct decision *decision)
 	if (decision->rule)
 		enter_because(life, PHASE_HOLDING, decision->cause, "rule %d: %s", decision->rule,
 			      decision->reason);
-	else /* held outside of the rules */
+	else /* held for a reason outside of the rules */
 		enter_because(life, PHASE_HOLDING, decision->cause, "%s", decision->reason);
 }
 
@@ -102,7 +102,7 @@ void launch_has_left_state(struct lifecycle *life, struct launch *launch)
 	life->want_write = true;
 }
 
-/* Nobody saw it restore something else, or that could not be written down. */
+/* The wrong restore was not observed, or could not be recorded. */
 static void remember_mismatch(struct lifecycle *life, struct launch *launch,
 			      const struct snapshot *seen)
 {
@@ -111,8 +111,9 @@ static void remember_mismatch(struct lifecycle *life, struct launch *launch,
 	launch->mismatched = true;
 	life->want_write = true;
 	note(life, NOTE_WARNING,
-	     "%s is not newer than %s (checkpoint id %" PRId64 "), from which launch %" PRId64
-	     " was to start: Flink had restored something else, and what that launch made is not used",
+	     "%s is not newer than %s (checkpoint id %" PRId64
+	     "), the decided restore point of launch %" PRId64
+	     ": Flink had restored something else, so no snapshot of that launch is used",
 	     seen->path, launch->restore_path, launch->restore_checkpoint_id, launch->number);
 }
 
@@ -130,7 +131,7 @@ static void remember_state(struct lifecycle *life, const struct facts *facts)
 	}
 }
 
-/* The savepoint of a stop that drey did not see may lie anywhere: record its path. */
+/* The savepoint of a stop that drey did not see may be anywhere: record its path. */
 static void record_stop(struct lifecycle *life, const struct facts *facts)
 {
 	struct snapshot stop = {.path = facts->ended_detail,
@@ -152,7 +153,7 @@ static void record_stop(struct lifecycle *life, const struct facts *facts)
 		journal_add_snapshot(&life->journal, &stop);
 }
 
-/* Nobody saw the job end, but Flink has left a record of it. */
+/* The end of the job was not observed, but Flink has recorded it. */
 static void record_outcome(struct lifecycle *life, const struct event *event)
 {
 	const struct decision *decision = event->observed.decision;
@@ -167,7 +168,7 @@ static void record_outcome(struct lifecycle *life, const struct event *event)
 	launch_end_is_known(life, open->job_id);
 }
 
-/* To start from older state than there once was is never done without a word. */
+/* Starting from older state than there once was is always logged. */
 static void tell_passed_over(struct lifecycle *life, const struct facts *facts)
 {
 	enum { SAID_AT_MOST = 4 };
@@ -179,15 +180,14 @@ static void tell_passed_over(struct lifecycle *life, const struct facts *facts)
 
 		if (!c->passed_over || ++count > SAID_AT_MOST)
 			continue;
-		line = xasprintf("passed over: %s, %s", c->snapshot.path, c->reason);
+		line = xasprintf("skipped: %s, %s", c->snapshot.path, c->reason);
 		note(life, NOTE_WARNING, "%s", line);
 		journal_add_log(&life->journal, life->now_unix_ms, line);
 		free(line);
 	}
 	if (count > SAID_AT_MOST)
 		note(life, NOTE_WARNING,
-		     "and %d more were passed over; `drey resolve --explain` "
-		     "names them",
+		     "%d more were skipped; `drey resolve --explain` lists them",
 		     count - SAID_AT_MOST);
 }
 
@@ -202,7 +202,7 @@ void on_observed(struct lifecycle *life, const struct event *event)
 	     life->step != STEP_SETTLING))
 		return;
 	if (again) {
-		resolve_start(life, "what is wanted has changed");
+		resolve_start(life, "the desired state has changed");
 		return;
 	}
 	remember_state(life, event->observed.facts);

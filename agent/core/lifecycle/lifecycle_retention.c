@@ -1,20 +1,19 @@
 /*
- * Disposing of old savepoints: one at a time, by Flink, announced in the journal before, and only
- * when the newest one, which is to be left, has just been seen to be complete. What was
- * under way when an agent died is simply picked again: to dispose of what is gone only fails, and the
- * answer then is that it is gone.
+ * Disposes of old savepoints: one at a time, through Flink, announced in the journal first, and
+ * only if the newest one, which stays, was just verified. A disposal that an agent's death
+ * interrupted is repeated: disposing of what is already deleted fails harmlessly.
  */
 #include <string.h>
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 
-/* After a disposal that failed: the cause (a right that is missing) seldom goes away in minutes. */
+/* After a failed disposal: its cause (a missing permission) seldom goes away within minutes. */
 #define FAILED_PAUSE_MS (60 * 60 * INT64_C(1000))
-/* After what is to be left could not be read. */
+/* After the one that stays could not be read. */
 #define UNREAD_PAUSE_MS (10 * 60 * INT64_C(1000))
 
-/* Announce it, then let it go. */
+/* Announce it, then dispose. */
 static void begin_disposal(struct lifecycle *life, const struct snapshot *oldest)
 {
 	struct effect *effect = emit_after_write(life, EFFECT_DISPOSE);
@@ -25,8 +24,8 @@ static void begin_disposal(struct lifecycle *life, const struct snapshot *oldest
 	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
 }
 
-/* With every look at the job: age comes by itself, and a job that restarts every few minutes is proven for
- * a moment only. */
+/* At every poll: savepoints age over time, and a job that restarts every few minutes is proven only
+ * briefly. */
 void retention_pursue(struct lifecycle *life)
 {
 	if (life->disposing || life->keeper || life->disposal_ms ||
@@ -41,7 +40,7 @@ void retention_pursue(struct lifecycle *life)
 	emit(life, EFFECT_INSPECT)->text = xstrdup(life->keeper);
 }
 
-/* What is to be left after a disposal is not what it was. */
+/* After a disposal, what stays may be different. */
 static void keeper_is_damaged(struct lifecycle *life, const char *path, const char *error)
 {
 	for (size_t i = 0; i < life->journal.snapshot_count; i++)
@@ -49,7 +48,7 @@ static void keeper_is_damaged(struct lifecycle *life, const char *path, const ch
 			life->journal.snapshots[i].verified = false;
 	life->want_write = true;
 	note(life, NOTE_WARNING,
-	     "the newest savepoint %s is damaged, so an older one is kept in its place: %s", path,
+	     "the newest savepoint %s is damaged, so an older one is kept instead: %s", path,
 	     error ? error : "no detail");
 }
 
@@ -88,10 +87,10 @@ void on_disposed(struct lifecycle *life, const struct event *event)
 	life->want_write = true;
 	if (error) {
 		life->disposal_ms = life->now_ms + FAILED_PAUSE_MS;
-		note(life, NOTE_WARNING, "the old savepoint %s could not be disposed of: %s", path,
+		note(life, NOTE_WARNING, "could not dispose of the old savepoint %s: %s", path,
 		     error);
 		return;
 	}
 	journal_remove_snapshot(&life->journal, path);
-	note(life, NOTE_INFO, "the old savepoint %s was disposed of", path);
+	note(life, NOTE_INFO, "disposed of the old savepoint %s", path);
 }

@@ -1,7 +1,8 @@
 /*
- * An operation that Flink's end has interrupted. Nobody can be asked any more, but a savepoint that
- * was completed lies in storage, and is then the newest state: it has to be found before anything is
- * started or called a failure. An answer of Flink that was under way when it died counts as well.
+ * An operation that Flink's end interrupted. Its result cannot be queried any more, but a completed
+ * savepoint is in storage and is then the newest state: it must be found before the next start, and
+ * before the operation counts as failed. An answer of Flink that was in transit when it died counts
+ * as well.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@ void operation_begin_settling(struct lifecycle *life)
 	operation_enter(life, STEP_SETTLING);
 }
 
-/* No Flink runs, and what is looked for or decided now was so without it. */
+/* No Flink runs, so this applies to what is gathered or decided now. */
 static void decide_again(struct lifecycle *life)
 {
 	if (life->observing)
@@ -23,10 +24,10 @@ static void decide_again(struct lifecycle *life)
 	if (life->launch_step != LAUNCH_WRITING)
 		return;
 	launch_withdraw(life);
-	resolve_start(life, "the Flink before has told of a savepoint after its end");
+	resolve_start(life, "the previous Flink reported a savepoint after its end");
 }
 
-/* Did Flink say this about the operation that is in the journal? */
+/* Does this answer belong to the operation in the journal? */
 static bool is_answer(const struct operation *operation, const char *trigger_id)
 {
 	return operation->kind != OPERATION_NONE && trigger_id &&
@@ -51,7 +52,7 @@ void operation_told(struct lifecycle *life, const struct event *event)
 
 	snprintf(told.job_id, sizeof(told.job_id), "%s", job ? job : "");
 	maker = lineage_maker(&life->journal, &told);
-	if (current && life->stop_location) /* the result is known already */
+	if (current && life->stop_location) /* the result is already known */
 		return;
 	if (maker < 0 || life->journal.launches[maker].mismatched ||
 	    journal_snapshot(&life->journal, location))
@@ -62,7 +63,8 @@ void operation_told(struct lifecycle *life, const struct event *event)
 	life->want_write = true;
 	if (current && life->step != STEP_SETTLING)
 		return;
-	note(life, NOTE_WARNING, "Flink has told of %s when it was over: it counts", location);
+	note(life, NOTE_WARNING, "Flink reported %s after its operation was over: it counts",
+	     location);
 	decide_again(life);
 }
 
@@ -81,7 +83,7 @@ static void record_found(struct lifecycle *life, const struct candidate *c)
 	const struct operation *operation = &life->journal.operation;
 	struct snapshot found = c->snapshot; /* borrows the path */
 
-	/* somebody else may have asked for one at the same time: it is not ours to delete */
+	/* it may have been requested from outside at the same time: drey must not delete it */
 	found.origin = ORIGIN_FOUND;
 	memcpy(found.job_id, operation->job_id, JOB_ID_BYTES);
 	if (!found.completed_unix_ms)
@@ -97,12 +99,12 @@ static void record_found(struct lifecycle *life, const struct candidate *c)
 static void record_failure(struct lifecycle *life, const struct candidate *damaged)
 {
 	const char *why = damaged ? (damaged->detail ? damaged->detail : "no detail")
-				  : "its target directory has no savepoint of it";
-	char *error = xasprintf("Flink ended before the operation did; %s%s",
+				  : "there is no savepoint of it in its target directory";
+	char *error = xasprintf("Flink exited during the operation; %s%s",
 				damaged ? "its savepoint is damaged: " : "", why);
 
 	operation_record(life, false, damaged ? damaged->snapshot.path : NULL, error);
-	/* a savepoint that was asked for is answered, also by a failure */
+	/* a failed savepoint answers its request, too */
 	if (life->journal.operation.reason == REASON_MANUAL)
 		operation_remember(life, &life->journal.operation);
 	free(error);
@@ -118,7 +120,7 @@ void operation_settle(struct lifecycle *life, const struct event *event)
 	if (life->step != STEP_SETTLING || decision->settlement == SETTLEMENT_NONE ||
 	    decision->settlement == SETTLEMENT_OPEN)
 		return;
-	/* the Flink of another place may still complete it */
+	/* the Flink elsewhere may still complete it */
 	if (life->looks_early)
 		return;
 	if (c && life->journal.operation.kind == OPERATION_STOP) /* that is how it ended */

@@ -1,7 +1,7 @@
 /*
- * The container ends. SIGTERM by itself is no wish to stop the job: a pod that is evicted is started
- * again as it was, and then the state that Flink has is the best there is. When another generation
- * follows, the job is handed over as the configuration says.
+ * The container ends. SIGTERM alone is no request to stop the job: an evicted Pod is started again
+ * as it was, and then Flink's current state is the best one. When another generation follows, the
+ * job is handed over as configured.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 /* How long the last journal write may delay the end of the container. */
 #define EXIT_PATIENCE_MS 3000
 
-/* What Flink needs after SIGTERM, and this for the journal, is not there for a savepoint. */
+/* Reserved at the end of the grace period: Flink's shutdown plus this, for the journal. */
 #define JOURNAL_MARGIN_MS 1000
 
-/* A job may have come to its end since it was looked at last. Flink tells within milliseconds. */
+/* The job may have ended since the last poll. Flink answers within milliseconds. */
 #define LOOK_PATIENCE_MS 1000
-#define LOOK_GRACE_MS    5000 /* less than this, and there is no time for it */
+#define LOOK_GRACE_MS    5000 /* with less than this there is no time for it */
 
 static enum operation_reason reason_of(const struct lifecycle *life, enum upgrade upgrade)
 {
@@ -26,7 +26,7 @@ static enum operation_reason reason_of(const struct lifecycle *life, enum upgrad
 		       : REASON_UPGRADE;
 }
 
-/* By last state is also what is done when there is no upgrade. */
+/* Without an upgrade, last-state applies too. */
 static enum upgrade_mode mode_of(const struct lifecycle *life, enum upgrade upgrade)
 {
 	const struct lifecycle_config *config = life->config;
@@ -42,16 +42,16 @@ static enum upgrade_mode mode_of(const struct lifecycle *life, enum upgrade upgr
 static void keep_state(struct lifecycle *life)
 {
 	end_flink(life, false, false,
-		  "the container ends; the next start continues from the newest state");
+		  "the container ends; the next launch continues from the newest state");
 }
 
-/* Wanted, and impossible: the newest checkpoint has to do. People have to hear that. */
+/* Configured, but impossible: use the newest checkpoint, and tell people. */
 static void do_without_savepoint(struct lifecycle *life, const char *why)
 {
-	char *error = xasprintf("no savepoint although one is wanted: %s", why);
+	char *error = xasprintf("no savepoint taken, although one was requested: %s", why);
 
 	journal_set_error(&life->journal, error, life->now_unix_ms);
-	note(life, NOTE_WARNING, "%s; the next start continues from the newest checkpoint", error);
+	note(life, NOTE_WARNING, "%s; the next launch continues from the newest checkpoint", error);
 	free(error);
 	end_flink(life, false, false, "the container ends without a savepoint: %s", why);
 }
@@ -62,7 +62,7 @@ static void stop_by(struct lifecycle *life, enum operation_reason reason, int64_
 	life->operation_deadline_ms = deadline_ms;
 }
 
-/* One that was taken over a moment ago was not looked at yet. Flink says soon if it is too little. */
+/* A job that was just taken over was not polled yet. Flink reports soon if it is not ready. */
 static bool may_save(const struct lifecycle *life)
 {
 	bool unseen = life->phase == PHASE_LAUNCHING && !life->seen.job_present;
@@ -77,9 +77,9 @@ static void hand_over_by_savepoint(struct lifecycle *life, int64_t budget_ms,
 	enum operation_kind kind = life->journal.operation.kind;
 
 	if (budget_ms <= 0)
-		do_without_savepoint(life, "the grace period is too short for one");
+		do_without_savepoint(life, "the grace period is too short");
 	else if (!may_save(life))
-		do_without_savepoint(life, "the job does not run");
+		do_without_savepoint(life, "the job is not running");
 	else if (life->step == STEP_NONE)
 		stop_by(life, reason, life->now_ms + budget_ms);
 	else if (kind == OPERATION_SAVEPOINT) {
@@ -114,7 +114,7 @@ void stopping_goes_on(struct lifecycle *life, const char *error)
 	if (stop_by_ms > life->now_ms)
 		stop_by(life, life->stop_reason, stop_by_ms);
 	else if (stop_by_ms || error)
-		do_without_savepoint(life, error ? error : "the grace period is used up");
+		do_without_savepoint(life, error ? error : "the grace period is over");
 	else
 		keep_state(life);
 }
@@ -164,7 +164,7 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 	emit(life, EFFECT_STOP_ACK);
 	if (life->launch_step != LAUNCH_LIVE && life->launch_step != LAUNCH_STARTING) {
 		launch_withdraw(life);
-		enter(life, PHASE_TERMINATING, "the container ends, no Flink runs");
+		enter(life, PHASE_TERMINATING, "the container ends, and no Flink is running");
 		leave(life);
 		return;
 	}
@@ -207,8 +207,8 @@ void leave(struct lifecycle *life)
 		return;
 	emit_after_write(life, EFFECT_EXIT)->status = end_status(life);
 	life->exit_ms = life->now_ms + EXIT_PATIENCE_MS;
-	/* an outcome that could not be recorded yet is worth all the time that is left: without it the
-	 * next start would run the job again */
+	/* an unrecorded outcome is worth all the remaining time: without it the next start would
+	 * run the job again */
 	if (life->journal_broken && life->journal.outcome.kind != OUTCOME_NONE &&
 	    life->grace_end_ms > life->exit_ms)
 		life->exit_ms = life->grace_end_ms;

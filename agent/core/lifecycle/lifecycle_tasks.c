@@ -3,7 +3,7 @@
 #include "core/lifecycle/lifecycle_internal.h"
 #include "core/report/readiness.h"
 
-/* A look that asked for less than all leaves the rest as it was. */
+/* A poll that asked for less leaves the rest as it was. */
 void see_tasks(struct lifecycle *life, const struct view *view)
 {
 	const struct cluster *from = &view->cluster;
@@ -27,13 +27,13 @@ void see_tasks(struct lifecycle *life, const struct view *view)
 	}
 	if (life->seen.tasks_missing)
 		return;
-	/* an answer may be slow: it counts as of when it was asked for */
+	/* an answer may be slow: it counts from the time of the request */
 	life->seen.all_ran_ms = life->polled_ms ? life->polled_ms : life->now_ms;
 	if (from->slots_known)
 		life->seen.slots_used = from->slots_total - from->slots_free;
 }
 
-/* In the log, and only what is news: it may come and go. */
+/* Only changes are logged: this may come and go. */
 static void note_tasks(struct lifecycle *life)
 {
 	bool run = readiness_tasks_run(life);
@@ -65,7 +65,7 @@ void watch_tasks(struct lifecycle *life)
 	}
 	if (life->cause == CAUSE_JOB_NOT_RUNNING && life->seen.job_present &&
 	    !readiness_waits(life))
-		enter(life, PHASE_RUNNING, "job %s has its slots again and restores its state",
+		enter(life, PHASE_RUNNING, "job %s has its slots again and is restoring its state",
 		      journal_launch(&life->journal)->job_id);
 	if (readiness_tasks_run(life))
 		life->tasks_ms = life->seen.all_ran_ms + READINESS_GRACE_MS;
@@ -73,8 +73,8 @@ void watch_tasks(struct lifecycle *life)
 		life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
 }
 
-/* Somebody has to look. Flink is left alone: it goes on by itself as soon as it can, and to end it would
- * cost an attempt and help nobody. */
+/* A person must investigate. Flink is left alone: it continues as soon as it can, and ending it
+ * would only cost an attempt. */
 static void stall(struct lifecycle *life)
 {
 	long long seconds = life->config->ready_deadline_ms / 1000;
@@ -82,7 +82,7 @@ static void stall(struct lifecycle *life)
 	if (life->cause == CAUSE_NONE)
 		enter_because(
 			life, life->phase, CAUSE_JOB_NOT_RUNNING,
-			"the tasks of job %s have not all run for %lld s; Flink waits, and continues as soon as it can",
+			"the tasks of job %s have not all run for %lld s; Flink waits and continues as soon as it can",
 			journal_launch(&life->journal)->job_id, seconds);
 }
 
@@ -95,17 +95,16 @@ void not_ready(struct lifecycle *life)
 	bool lost = life->seen.reachable && !life->seen.job_present;
 
 	if (running && lost)
-		end_flink(life, false, true, "Flink does not know its job any more for %lld s",
-			  seconds);
+		end_flink(life, false, true, "Flink has not known its job for %lld s", seconds);
 	else if (launching && !readiness_waits_for_slots(life) && (!verified || lost))
-		end_flink(life, false, true, "not running %lld s after its start", seconds);
+		end_flink(life, false, true, "not running %lld s after the launch", seconds);
 	else if ((launching || running) && life->seen.reachable && readiness_waits(life))
 		stall(life);
 	if ((launching || running) && !life->end_wanted)
 		life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
 }
 
-/* Half a pace early is on time: the polls come at an even pace. */
+/* Half a poll interval early is on time, because polls are evenly spaced. */
 static bool is_due(const struct lifecycle *life, int64_t since_ms)
 {
 	const struct lifecycle_config *config = life->config;

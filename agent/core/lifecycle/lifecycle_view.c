@@ -9,17 +9,17 @@
 #include "core/report/readiness.h"
 #include "core/resolve/lineage_dirs.h"
 
-/* The checkpoint statistics are cached by Flink for 3 s: a restore that does not show up for this
- * long in a RUNNING job did not happen. */
+/* Flink caches the checkpoint statistics for 3 s: a restore that does not appear for this long in a
+ * RUNNING job did not happen. */
 #define RESTORE_PATIENCE_MS 10000
 
-/* After this the statistics of a job are not what Flink had in its cache before. */
+/* After this the statistics of a job cannot be from Flink's cache. */
 #define FRESH_STATISTICS_MS 3100
 
 static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The promise is broken if this job goes on: end it, and hold until a person has looked. */
+/* Continuing this job would break the promise: end Flink, and hold until a person has decided. */
 static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 {
 	struct outcome *outcome = &life->journal.outcome;
@@ -36,7 +36,7 @@ static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	end_flink(life, false, false, "%s", outcome->reason ? outcome->reason : "wrong restore");
 }
 
-/* The job restarted by itself before we looked: it then shows a checkpoint that it made itself. */
+/* The job restarted before the first poll: it then shows a checkpoint that it made itself. */
 static bool restored_own_checkpoint(const struct launch *launch, const struct view *view)
 {
 	return view->restored_id > launch->restore_checkpoint_id && view->restored_path &&
@@ -53,7 +53,7 @@ static void tell_verified(struct lifecycle *life, const struct launch *launch)
 
 static void verified(struct lifecycle *life, struct launch *launch)
 {
-	/* an empty start is looked at until it has a checkpoint of its own, and may be verified again */
+	/* watch an empty start until it has its own checkpoint; it may be verified again */
 	if (!launch->verified_unix_ms)
 		tell_verified(life, launch);
 	launch->verified_unix_ms = life->now_unix_ms;
@@ -68,8 +68,8 @@ static void verified(struct lifecycle *life, struct launch *launch)
 /* latest.restored must equal the decision. */
 static void check_restore(struct lifecycle *life, struct launch *launch, const struct view *view)
 {
-	/* An empty start is judged by what does not show up, and Flink's statistics come late: go on
-	 * looking until there is a checkpoint of its own that it could have restored. */
+	/* An empty start is proven by what does not appear, and Flink's statistics come late: keep
+	 * watching until there is a checkpoint that it made itself. */
 	bool open =
 		!launch->verified_unix_ms || (!launch->restore_path && view->restored &&
 					      !view->completed_id && !launch->last_checkpoint_id);
@@ -104,14 +104,14 @@ static void check_restore(struct lifecycle *life, struct launch *launch, const s
 		return;
 	if (!life->seen.not_restored_ms)
 		life->seen.not_restored_ms = life->now_ms;
-	/* an answer may be slow: it counts as of when it was asked for */
+	/* an answer may be slow: it counts from the time of the request */
 	if (life->polled_ms - life->seen.not_restored_ms >= RESTORE_PATIENCE_MS)
 		sticky_mismatch(life, "decided to start from %s, but Flink restored nothing%s",
 				launch->restore_path,
 				view->checkpointing_off ? " (the job has no checkpoints)" : "");
 }
 
-/* A job that has FINISHED quickly may do so before its statistics show the restore. */
+/* A job that finishes quickly may do so before its statistics show the restore. */
 static bool awaits_restore_report(const struct lifecycle *life, const struct launch *launch,
 				  const struct view *view)
 {
@@ -131,8 +131,9 @@ void checkpoint_noted(struct lifecycle *life)
 	life->note_ms = 0;
 }
 
-/* Whoever comes after a crash has to know how far the job was, in case the newest checkpoint is not where it
- * looks, or storage was set back. One write a minute is enough, and none when there is another one anyway. */
+/* After a crash the next drey must know how far the job was, in case the newest checkpoint is not
+ * where it searches, or storage was set back. One write a minute is enough, and none if another
+ * write happens anyway. */
 static void note_checkpoint(struct lifecycle *life, const struct launch *launch)
 {
 	if (launch->last_checkpoint_id <= life->noted_checkpoint_id || life->note_ms)
@@ -144,7 +145,7 @@ static void note_checkpoint(struct lifecycle *life, const struct launch *launch)
 	life->want_write = true;
 }
 
-/* The first checkpoint shows where they really go. */
+/* The path of the first checkpoint shows the actual directory. */
 static void compare_directory(struct lifecycle *life, const struct launch *launch)
 {
 	const char *told = life->config->listed_checkpoint_dir;
@@ -154,29 +155,26 @@ static void compare_directory(struct lifecycle *life, const struct launch *launc
 		return;
 	if (dir)
 		note(life, NOTE_WARNING,
-		     "job %s writes its checkpoints to %s, not to %s: its code or a configuration "
-		     "of "
-		     "its own sets another checkpoint storage; remove that, or set "
-		     "flink.checkpointDirectory: %s",
+		     "job %s writes its checkpoints to %s, not to %s: its code or its own configuration sets another checkpoint storage; remove that, or set flink.checkpointDirectory: %s",
 		     launch->job_id, dir, launch->checkpoint_dir ? launch->checkpoint_dir : told,
 		     dir);
 	else
 		note(life, NOTE_WARNING,
 		     "checkpoint %" PRId64
-		     " of job %s is at %s, which is no directory below %s: after a failure nothing may be found there; let the job write to that directory",
+		     " of job %s is at %s, which is not below %s: after a failure drey may not find it; let the job write to that directory",
 		     launch->last_checkpoint_id, launch->job_id, launch->last_checkpoint_path,
 		     launch->checkpoint_dir ? launch->checkpoint_dir : told);
 	free(dir);
 }
 
-/* True when there is a newer one than is known. */
+/* True when there is a newer one than the known one. */
 static bool see_newest(struct lifecycle *life, struct launch *launch, const struct view *view)
 {
 	bool first = !launch->last_checkpoint_id;
 
 	if (!view->statistics_known)
 		return false;
-	if (view->savepoint_count) /* of whoever asked for it */
+	if (view->savepoint_count) /* of the one who requested it */
 		launch_has_left_state(life, launch);
 	if (view->completed_id <= launch->last_checkpoint_id ||
 	    view->completed_id <= launch->restore_checkpoint_id)
@@ -189,8 +187,8 @@ static bool see_newest(struct lifecycle *life, struct launch *launch, const stru
 	return true;
 }
 
-/* Flink is being ended, or was over when its answer came: what it has told counts all the same, for that
- * checkpoint may be gone at the next look. There is no later time to write it down. */
+/* Flink is ending, or had ended when its answer came: record it anyway, because the checkpoint may
+ * be missing at the next poll, and there is no later time to record it. */
 static void see_late(struct lifecycle *life, struct launch *launch, const struct view *view)
 {
 	if (!view->reachable || !view->job_present || launch->mismatched ||
@@ -211,7 +209,7 @@ static void see_checkpoints(struct lifecycle *life, struct launch *launch, const
 		return;
 	launch->proven_unix_ms = life->now_unix_ms;
 	life->journal.ever_proven = true;
-	if (life->journal.last_error_launch != launch->number) /* over and done with */
+	if (life->journal.last_error_launch != launch->number) /* it is no longer current */
 		journal_set_error(&life->journal, NULL, 0);
 	life->journal.failure_count = 0;
 	life->want_write = true;
@@ -220,7 +218,7 @@ static void see_checkpoints(struct lifecycle *life, struct launch *launch, const
 	tell(life, NOTICE_PROVEN);
 }
 
-/* The pace while the job runs, is proven, and nothing is asked of it. */
+/* The poll interval while the job runs, is proven, and no request is open. */
 static int64_t calm_pace_ms(const struct lifecycle_config *config)
 {
 	bool looks_between = config->poll_tasks_ms && config->poll_tasks_ms < config->poll_slow_ms;
@@ -240,10 +238,10 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 		wait_ms = launch->proven_unix_ms && !life->seen.tasks_missing
 				  ? calm_pace_ms(config)
 				  : 4 * config->poll_fast_ms;
-	if (life->seen.finished_ms) /* until what it shows of checkpoints is no older than that */
+	if (life->seen.finished_ms) /* until the checkpoint statistics are recent enough */
 		wait_ms = FRESH_STATISTICS_MS;
 	life->poll_ms = life->now_ms + wait_ms;
-	/* an even pace, so that other things can come with it */
+	/* an even interval, so that other work shares the wakeup */
 	if (wait_ms == calm_pace_ms(config) && life->polled_ms + wait_ms > life->now_ms)
 		life->poll_ms = life->polled_ms + wait_ms;
 }
@@ -259,7 +257,7 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 	}
 	life->seen.reachable = view->reachable;
 	if (!view->reachable)
-		return; /* what was seen last is still the best that is known */
+		return; /* the last seen state is still the best one */
 	life->seen.job_present = view->job_present;
 	life->seen.state = view->state;
 	see_tasks(life, view);
@@ -269,25 +267,27 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 	life->want_write = true;
 }
 
-/* It counts as running when all its tasks do, because before that no savepoint can be taken. */
+/* The job counts as running when all its tasks do, because no savepoint can be taken before
+ * that. */
 static void job_runs(struct lifecycle *life, const struct launch *launch, const struct view *view)
 {
 	if (view->tasks_missing) {
 		if (life->cause == CAUSE_NONE || !readiness_waits(life))
 			enter(life, PHASE_LAUNCHING,
-			      "job %s is scheduled, its tasks do not all run yet", launch->job_id);
+			      "job %s is scheduled, but not all its tasks are running yet",
+			      launch->job_id);
 		return;
 	}
 	life->ready_ms = 0;
-	enter(life, PHASE_RUNNING, "job %s runs%s%s", launch->job_id,
+	enter(life, PHASE_RUNNING, "job %s is running%s%s", launch->job_id,
 	      launch->restore_path ? ", restored from " : "",
 	      launch->restore_path ? launch->restore_path : "");
 	schedule_savepoint(life);
 }
 
-/* A Flink of ours runs one job. Another one was recovered from HA data that drey did not see, or was
- * submitted by somebody; it may be an older copy of ours, and only the end of the JVM surely ends it.
- * When ours has come to its end, that comes first: it ends Flink too. */
+/* drey's Flink runs one job. A second one was recovered from HA data that drey did not see, or
+ * submitted by a user; it may be an older copy of our job, and only the end of the JVM surely ends
+ * it. If our job has ended, that comes first: it ends Flink too. */
 static void watch_other_job(struct lifecycle *life, const struct launch *launch,
 			    const struct view *view)
 {
@@ -296,7 +296,7 @@ static void watch_other_job(struct lifecycle *life, const struct launch *launch,
 	if (!view->reachable || !view->other_job || life->end_wanted || over)
 		return;
 	end_flink_because(life, CAUSE_SECOND_JOB,
-			  "a second job runs in this Flink: %s, beside job %s; both are ended",
+			  "a second job is running in this Flink: %s, beside job %s; ending both",
 			  view->other_job, launch->job_id);
 }
 

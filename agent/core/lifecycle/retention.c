@@ -23,7 +23,7 @@ static bool names(const char *path, const struct snapshot *snapshot)
 	return path && snapshot_same_path(path, snapshot->path);
 }
 
-/* The last one that is known to be complete: whatever happens, this is what is left. */
+/* The last one known to be complete: this one always stays. */
 static const struct snapshot *newest_verified(const struct journal *journal)
 {
 	const struct snapshot *newest = NULL;
@@ -38,15 +38,15 @@ static const struct snapshot *newest_verified(const struct journal *journal)
 	return newest;
 }
 
-/* The same by what cannot be set: inside one job the id tells which is the newest, whatever the clock was
- * when it was recorded. */
+/* The same, independent of clocks: within one job the id shows which is the newest, whatever the
+ * clock was. */
 static bool is_newest_of_job(const struct journal *journal, const struct snapshot *snapshot)
 {
 	const struct launch *now = journal_launch_const(journal);
 
 	if (!*snapshot->job_id || strcmp(snapshot->job_id, now->job_id) != 0)
 		return false;
-	if (!snapshot->checkpoint_id) /* it could not be looked at: nobody knows */
+	if (!snapshot->checkpoint_id) /* it could not be checked: unknown */
 		return true;
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
 		const struct snapshot *other = &journal->snapshots[i];
@@ -59,8 +59,8 @@ static bool is_newest_of_job(const struct journal *journal, const struct snapsho
 	return true;
 }
 
-/* Nothing may go before the present launch stands on a checkpoint of its own: until then its restore
- * point, and whatever is older, is what a failed start falls back to. */
+/* Nothing is disposed of before the current launch has its own checkpoint: until then a failed
+ * start falls back to its restore point and to what is older. */
 static bool on_its_own(const struct journal *journal)
 {
 	const struct launch *launch = journal_launch_const(journal);
@@ -68,9 +68,9 @@ static bool on_its_own(const struct journal *journal)
 	return launch && launch->proven_unix_ms && !launch->mismatched;
 }
 
-/* What the present job was started from stays in Flink's HA data until enough checkpoints came after
- * it, and Flink recovers nothing when one of its entries is gone. How many are enough is Flink's to know,
- * so it stays as long as the job id does. */
+/* What the current job was started from stays in Flink's HA data until enough checkpoints followed,
+ * and Flink recovers nothing if one of its entries is missing. Only Flink knows how many are
+ * enough, so it is kept as long as the job id is in use. */
 static bool is_origin(const struct journal *journal, const struct snapshot *snapshot)
 {
 	const struct launch *now = journal_launch_const(journal);
@@ -89,7 +89,7 @@ static bool is_named(const struct journal *journal, const struct snapshot *snaps
 	       names(journal->last_operation.location, snapshot);
 }
 
-/* The savepoint that the present job was started from, if it is on record. */
+/* The savepoint that the current job was started from, if recorded. */
 static const struct snapshot *origin(const struct journal *journal)
 {
 	for (size_t i = 0; i < journal->snapshot_count; i++)
@@ -116,7 +116,7 @@ const struct snapshot *retention_keeper(const struct journal *journal)
 	}
 	if (newest)
 		return newest;
-	/* whatever the dates say, nothing of the launches before is newer than this */
+	/* whatever the dates say, nothing of earlier launches is newer than this */
 	from = origin(journal);
 	if (from)
 		return from->verified ? from : NULL;
@@ -131,7 +131,7 @@ static size_t newer_ones(const struct retention *retention, const struct journal
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
 		const struct snapshot *snapshot = &journal->snapshots[i];
 
-		/* one that is not known to be complete does not push out another */
+		/* one that is not known to be complete replaces no other */
 		if (snapshot != than && subject_to(retention, snapshot) && snapshot->verified &&
 		    snapshot->completed_unix_ms > than->completed_unix_ms)
 			count++;

@@ -35,8 +35,9 @@ static int read_days(const char *text, size_t len, uint8_t *ret, struct err *err
 	memcpy(line + 8, text, len);
 	line[8 + len] = '\0';
 	if (cron_parse(line, &cron, NULL))
-		return err_set(err, ERR_CONFIG, 0, "'%.*s' are no days, such as Mon-Fri or Sat,Sun",
-			       (int)len, text);
+		return err_set(err, ERR_CONFIG, 0,
+			       "'%.*s' is not a list of days, such as Mon-Fri or Sat,Sun", (int)len,
+			       text);
 	*ret = cron.weekdays;
 	return 0;
 }
@@ -98,7 +99,7 @@ static bool blacked_out(const struct schedule *schedule, int64_t unix_ms)
 	return false;
 }
 
-/* The first moment from `unix_ms` on that no blackout covers; they repeat every week. */
+/* The first moment from `unix_ms` on that is in no blackout; they repeat every week. */
 static int64_t let_pass(const struct schedule *schedule, int64_t unix_ms)
 {
 	int64_t end_ms = unix_ms + 8LL * MINUTES_A_DAY * MINUTE_MS;
@@ -123,7 +124,7 @@ int64_t schedule_next_unix_ms(const struct schedule *schedule, int64_t last_unix
 {
 	int64_t from_ms = last_unix_ms ? last_unix_ms : since_unix_ms, due_ms;
 
-	/* a clock that was put back must not put off the next one by as much */
+	/* a clock that was set back must not delay the next one by as much */
 	if (from_ms > now_unix_ms)
 		from_ms = now_unix_ms;
 	if (schedule->has_cron)
