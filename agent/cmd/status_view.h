@@ -45,7 +45,7 @@ struct status_view {
 	bool last_ok;
 	int64_t last_ended_unix_ms;
 
-	int64_t failures, max_failures; /* failed attempts inside the window */
+	int64_t failures, max_failures; /* failed attempts within the window of the limit */
 	bool journal_broken;            /* writes fail, or another drey has taken over */
 };
 

@@ -14,7 +14,7 @@
 	"restore: the annotation " DESIRED_USED_ANNOTATION " says that it was carried out, and "   \
 	"the journal knows nothing of it; if it is meant again, ask with a new token"
 #define NOT_READ "not read yet"
-#define ENDS     "drey ends" /* before it was read */
+#define ENDS     "drey is exiting" /* before it was read */
 
 /* ---- readings ---- */
 

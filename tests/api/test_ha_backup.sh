@@ -71,7 +71,7 @@ check "the next generation's Role is that of a chart without high availability" 
 await "it lets no map be deleted" api_may_not delete "configmaps/$(cluster_map)"
 check "without HA: a start would be made" resolve
 check "the maps of the launch before were read" ha_said '.state == "present"'
-check "and it is said whose they are" ha_said ".detail | contains(\"cluster id $APPLICATION, which a launch before had\")"
+check "and it is said whose they are" ha_said ".detail | contains(\"cluster id $APPLICATION of an earlier launch\")"
 check "the Role does not name the maps any more" api_role_without \
 	'del(.rules[] | select(.resourceNames // [] | any(endswith("-config-map"))))' get "configmaps/$(cluster_map)"
 resolve

@@ -93,7 +93,7 @@ for nonsense in 'not JSON' '{"schema": 1}' '{"schema": 99, "application": "order
 	await "edited into '$nonsense': drey cannot write" broken
 	is "$(kubectl get configmap "$JOURNAL" --output json | jq --raw-output '.data["journal.json"]')" "$nonsense" \
 		"and does not overwrite it"
-	check "the log says what to do" pod_log c 'not overwritten. Delete the ConfigMap, and drey writes it again'
+	check "the log says what to do" pod_log c 'not overwritten. Delete the ConfigMap, then drey writes it again'
 	kubectl delete configmap "$JOURNAL" >/dev/null
 	await "deleted: all is as it was" journal_is '(.launches | length) == 3 and .intent.doNotRestart'
 	await "and drey can write again" pod_is c '.journal.broken | not'
@@ -121,7 +121,7 @@ kubectl patch configmap "$JOURNAL" --type merge --patch '{"metadata":{"finalizer
 kubectl delete configmap "$JOURNAL" --wait=false >/dev/null
 "$BUILD/drey" savepoint --timeout 1s --config "$RUN/d/drey.yaml" >/dev/null 2>&1 || :
 await "being deleted: what is written there does not count" pod_is d .journal.broken
-check "the log names the way out" pod_log d 'is being deleted, but has finalizers; remove them'
+check "the log names the way out" pod_log d 'is being deleted but has finalizers; remove them'
 kubectl patch configmap "$JOURNAL" --type merge --patch '{"metadata":{"finalizers":null}}' >/dev/null
 await "the finalizers are gone: a new one is written" pod_is d '.journal.broken | not'
 check "with all of it" journal_is '(.launches | length) == 4'

@@ -65,9 +65,9 @@ cases=(
 	"nested without end" "nested too deep" "edit \"\$(printf '[%.0s' {1..20000})\""
 	"its two keys changed for each other" "key 'journal.json'" \
 	"edit_map '.data = {\"journal.json\": .data[\"control-seen.json\"], \"control-seen.json\": .data[\"journal.json\"]}'"
-	"a key that is missing" "there is no key 'journal.json'" "edit_map 'del(.data[\"journal.json\"])'"
-	"no data at all" "there is no key 'journal.json'" "edit_map 'del(.data)'"
-	"binary data" "there is no key 'journal.json'" \
+	"a key that is missing" "no key 'journal.json'" "edit_map 'del(.data[\"journal.json\"])'"
+	"no data at all" "no key 'journal.json'" "edit_map 'del(.data)'"
+	"binary data" "no key 'journal.json'" \
 	"edit_map 'del(.data[\"journal.json\"]) | .binaryData = {\"journal.json\": (\$text | @base64)}'"
 )
 : >"$RUN/nonsense"

@@ -60,7 +60,7 @@ check "with its message" has_message 'there is no _metadata'
 before=$(api_requests ".name == \"$OWNER\"" | wc -l)
 mkdir -p "$RUN/asked"
 echo nonsense >"$RUN/asked/_metadata"
-await "it is looked at again" pod_is a '.reason | test("there is no _metadata") | not'
+await "it is looked at again" pod_is a '.reason | test("no _metadata") | not'
 check "the reason is the same" pod_is a '.cause == "RequestedSnapshotUnusable"'
 await "another message of the same reason" agrees a
 check "it has waited ($(writes '.[-1] - .[-2]') ms)" test "$(writes '.[-1] - .[-2]')" -ge 59000

@@ -226,7 +226,7 @@ kill_drey
 
 sed -i "s/address: 127.0.0.1/address: localhost/" "$dir/drey.yaml"
 "$BUILD/drey-init" --agent -- "$DREY" run --config "$dir/drey.yaml" >"$dir/log" 2>&1 </dev/null
-[ $? -eq 2 ] && grep -q "http.address: 'localhost' is no IP address" "$dir/log"
+[ $? -eq 2 ] && grep -q "http.address: 'localhost' is not an IP address" "$dir/log"
 result $? 'an address that is none is refused at the start'
 
 contract_end

@@ -46,13 +46,13 @@ ok 'and candidates' json '.candidates | all(keys_unsorted == ["path", "source", 
 ok 'the chosen one was looked at closely' json '.candidates[0] | .verdict == "chosen" and .integrity == "complete" and
 	.sizeBytes > 0 and .fileCount == 0 and .metadataVersion == 4 and .checkpointId == 6'
 ok 'each of this job has its verdict, others none' json '.candidates | map(.verdict) == ["chosen", "older", "older"]'
-ok 'who was left aside is counted' json '.sources[3].detail == "3 found, 1 of other jobs left aside"'
+ok 'who was left aside is counted' json '.sources[3].detail == "3 found, 1 of other jobs ignored"'
 ok 'for people there is a table' status 0 "$DREY" resolve --explain "${by_hand[@]}" --job-id "$JOB"
 ok 'with a head' grep -q '^VERDICT  *SOURCE  *KIND  *ID  *JOB  *AGE  *SIZE  *FILES  *PATH$' "$dir/out"
 ok 'and the arguments' grep -q "^  *--job-id '<new>' --fromSavepoint file:" "$dir/out"
 ok 'the checkpoint, too' says "file:$dir/ck/$JOB/chk-4"
 ok 'what is wrong with one is said, although it is older anyway' says \
-	'older than the chosen one; incomplete: there is no _metadata: it was never completed'
+	'older than the chosen one; incomplete: no _metadata: it was never completed'
 ok 'without --explain one line' status 0 "$DREY" resolve "${by_hand[@]}" --job-id "$JOB"
 ok 'which names the decision' grep -qx 'START_FROM (rule 6): .*' "$dir/out"
 ok 'a policy' status 4 "$DREY" resolve --json --checkpoints "$dir/ck" --job-id "$JOB" --policy savepoint

@@ -92,7 +92,7 @@ void storage_peek(struct world *w, struct candidate *c)
 	if (chance(w, w->chaos.look_fails))
 		judge(c, INTEGRITY_UNREADABLE, "storage does not answer");
 	else if (!snap || snap->deleted || !snap->complete)
-		judge(c, INTEGRITY_INCOMPLETE, "there is no _metadata");
+		judge(c, INTEGRITY_INCOMPLETE, "no _metadata");
 	else if (snap->metadata_damaged)
 		judge(c, INTEGRITY_DAMAGED, "_metadata is damaged");
 	else {
@@ -123,7 +123,7 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 		c->snapshot.metadata_bytes = 1000;
 	}
 	if (!snap->complete)
-		judge(c, INTEGRITY_INCOMPLETE, "there is no _metadata: it was never completed");
+		judge(c, INTEGRITY_INCOMPLETE, "no _metadata: it was never completed");
 	else if (chance(w, w->chaos.look_fails / 10))
 		judge(c, INTEGRITY_UNREADABLE, "permission denied");
 	else if (snap->kind == SNAPSHOT_SAVEPOINT)

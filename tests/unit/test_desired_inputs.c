@@ -75,7 +75,7 @@ static const struct row rows[] = {
 	 .map = {FAILED_SINCE, {"state=suspended"}}, .fields = CONTROL_STATE,
 	 .state = DESIRED_SUSPENDED, .error = "map: no answer"},
 	{"a resource that is being read is waited for", .map = {READ, {"state=suspended"}},
-	 .resource = {NOT_ASKED}, .unknown = "drey ends", .waits = true},
+	 .resource = {NOT_ASKED}, .unknown = "drey is exiting", .waits = true},
 	{"one that was never read keeps the ConfigMap from being followed",
 	 .map = {READ, {"state=suspended"}}, .resource = {FAILED}, .error = "resource: no answer",
 	 .unknown = "kubernetes.resource: none"},

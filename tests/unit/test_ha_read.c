@@ -310,7 +310,7 @@ TEST(a_cluster_map_without_flinks_labels_is_a_doubt)
 	KUBE_SAY(&stub, {.body = MAP(CLUSTER, "{}", HELD, "")});
 	ha_read(stub.kube, &query, &reading);
 	CHECK_INT(reading.state, ==, SOURCE_UNREADABLE);
-	CHECK_HAS(reading.detail, "has not the labels app=orders");
+	CHECK_HAS(reading.detail, "does not have the labels app=orders");
 	ha_reading_release(&reading);
 	ha_query_release(&query);
 	kube_stub_stop(&stub);

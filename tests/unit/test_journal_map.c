@@ -322,7 +322,7 @@ TEST(a_change_of_something_else_is_no_conflict)
 	w.fault = STORM;
 	CHECK_INT(put_as(w.map, 3, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_RETRY);
-	CHECK_HAS(err.msg, "changed by others all the time");
+	CHECK_HAS(err.msg, "changed by others continuously");
 	CHECK_INT(stored(&w), ==, 2);
 	w.fault = NO_FAULT;
 	CHECK_INT(put_as(w.map, 4, US), ==, 0);
@@ -343,7 +343,7 @@ TEST(another_writer_ends_it)
 	CHECK_INT(put_as(w.map, 1, US), ==, 0);
 	CHECK_INT(put_as(other, 1, THEM), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	CHECK_HAS(err.msg, "was written by " US " meanwhile");
+	CHECK_HAS(err.msg, "was written by " US " in the meantime");
 	/* taken over: the one before is the one to stop */
 	CHECK_INT(read_as(other, &sequence), ==, 0);
 	CHECK_INT(put_as(other, 2, THEM), ==, 0);
@@ -378,7 +378,7 @@ TEST(another_writer_is_seen_without_a_write_of_our_own)
 	CHECK_INT(put_as(other, 2, THEM), ==, 0);
 	CHECK_INT(check_as(w.map, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	CHECK_HAS(err.msg, "was written by " THEM " meanwhile");
+	CHECK_HAS(err.msg, "was written by " THEM " in the meantime");
 	CHECK_INT(check_as(other, THEM), ==, 0);
 	/* a write of ours whose answer was lost */
 	free(w.journal);
@@ -459,7 +459,7 @@ TEST(what_goes_with_the_map_is_not_durable)
 	for (int i = 2; i < 4; i++) {
 		CHECK_INT(put_as(w.map, i, US), ==, -1);
 		CHECK_INT(err.kind, ==, ERR_RETRY);
-		CHECK_HAS(err.msg, "is being deleted, but has finalizers; remove them");
+		CHECK_HAS(err.msg, "is being deleted but has finalizers; remove them");
 	}
 	/* the finalizers are gone, and so is the map */
 	w.deleting = false;
@@ -492,7 +492,7 @@ TEST(nonsense_is_never_overwritten)
 		CHECK_INT(put_as(w.map, 2, US), ==, -1);
 		CHECK_INT(err.kind, ==, cases[i].kind);
 		CHECK_HAS(err.msg, cases[i].says);
-		CHECK_HAS(err.msg, "it is not overwritten. Delete the ConfigMap, and drey writes");
+		CHECK_HAS(err.msg, "it is not overwritten. Delete the ConfigMap, then drey writes");
 		CHECK_STR(w.journal, cases[i].text);
 		CHECK_INT(read_as(w.map, &sequence), ==, -1);
 		CHECK_INT(err.kind, ==, cases[i].kind);
@@ -513,7 +513,7 @@ TEST(a_map_without_the_key_is_not_absence)
 	w.keyless = true;
 	CHECK_INT(read_as(w.map, &sequence), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_FORMAT);
-	CHECK_HAS(err.msg, "there is no key 'journal.json' in it");
+	CHECK_HAS(err.msg, "no key 'journal.json'");
 	world_end(&w);
 }
 

@@ -170,8 +170,7 @@ TEST(keeps_the_newest_and_counts_the_rest)
 	CHECK_INT(kept, ==, OBSERVE_KEEP);
 	CHECK_INT(good, ==, OBSERVE_KEEP);
 	CHECK_INT(w.facts.sources[SOURCE_SAVEPOINTS].left_out, ==, EXTRA);
-	CHECK_STR(w.facts.sources[SOURCE_SAVEPOINTS].detail,
-		  "2300 found, the newest 1000 looked at");
+	CHECK_STR(w.facts.sources[SOURCE_SAVEPOINTS].detail, "2300 found, the newest 1000 checked");
 	world_end(&w);
 }
 
@@ -221,7 +220,7 @@ TEST(where_others_write_too_only_ours_are_looked_at)
 	CHECK_INT(w.facts.candidate_count, ==, 1);
 	CHECK(find(&w, JOB) != NULL);
 	CHECK_STR(w.facts.sources[SOURCE_CHECKPOINTS].detail, "1 found");
-	CHECK_STR(w.facts.sources[SOURCE_SAVEPOINTS].detail, "1 found, 1 of other jobs left aside");
+	CHECK_STR(w.facts.sources[SOURCE_SAVEPOINTS].detail, "1 found, 1 of other jobs ignored");
 	world_end(&w);
 }
 
@@ -476,7 +475,7 @@ TEST(what_the_journal_names_is_looked_at)
 	c = find(&w, "gone");
 	if (CHECK(c != NULL)) {
 		CHECK_INT(c->integrity, ==, INTEGRITY_INCOMPLETE);
-		CHECK_STR(c->detail, "there is no _metadata");
+		CHECK_STR(c->detail, "no _metadata");
 	}
 	world_end(&w);
 }
@@ -747,7 +746,7 @@ TEST(a_checkpoint_without_a_directory_is_for_flink_alone)
 	if (CHECK(c != NULL)) {
 		CHECK_INT(c->integrity, ==, INTEGRITY_INCOMPLETE);
 		CHECK_INT(c->recovery, ==, INTEGRITY_UNCHECKED);
-		CHECK_HAS(c->detail, "only Flink itself can recover it");
+		CHECK_HAS(c->detail, "only Flink can recover it");
 	}
 	world_end(&w);
 }

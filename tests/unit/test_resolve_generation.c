@@ -162,7 +162,7 @@ TEST(what_only_the_ha_data_know_of_a_generation_is_its_state)
 	w.policy.stateless_upgrade = true;
 	of(ran(&w, JOB_B, NULL, 0), "g2");
 	entry = found_checkpoint(&w, JOB_B, 1);
-	broken(entry, INTEGRITY_INCOMPLETE, "there is no _metadata");
+	broken(entry, INTEGRITY_INCOMPLETE, "no _metadata");
 	CHECK_DECIDES(&w, START_EMPTY); /* never completed */
 	in_ha(&w, entry, JOB_B);
 	CHECK_DECIDES(&w, HOLD);

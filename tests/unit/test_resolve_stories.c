@@ -570,15 +570,15 @@ TEST(p3_p4_a_path_that_does_not_exist_holds_and_is_named)
 	found_checkpoint(&w, JOB_A, 7);
 	request(&w, RESTORE_PATH, "s3://b/none", "t1");
 	broken(found(&w, SOURCE_REQUEST, "s3://b/none", SNAPSHOT_SAVEPOINT, "", 0),
-	       INTEGRITY_INCOMPLETE, "there is no _metadata");
-	facts_set_source(&w.facts, SOURCE_REQUEST, SOURCE_ABSENT, "there is no _metadata");
+	       INTEGRITY_INCOMPLETE, "no _metadata");
+	facts_set_source(&w.facts, SOURCE_REQUEST, SOURCE_ABSENT, "no _metadata");
 	CHECK_DECIDES(&w, HOLD);
 	CHECK_HAS(w.decision.reason, "s3://b/none");
 	end(&w);
 
 	begin(&w);
-	broken(given_initial(&w, 0), INTEGRITY_INCOMPLETE, "there is no _metadata");
-	facts_set_source(&w.facts, SOURCE_INITIAL, SOURCE_ABSENT, "there is no _metadata");
+	broken(given_initial(&w, 0), INTEGRITY_INCOMPLETE, "no _metadata");
+	facts_set_source(&w.facts, SOURCE_INITIAL, SOURCE_ABSENT, "no _metadata");
 	CHECK_DECIDES(&w, HOLD);
 	CHECK_HAS(w.decision.reason, "file:/initial");
 	CHECK_STR(cause_name(w.decision.cause), "InitialSavepointUnusable");

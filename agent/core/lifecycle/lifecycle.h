@@ -71,7 +71,7 @@ struct lifecycle_config {
 	const char *generation;    /* NULL = none given */
 	struct policy policy;
 	/* failures */
-	int max_attempts; /* failed attempts inside the window before FAILED */
+	int max_attempts; /* failed attempts within the window of the limit before FAILED */
 	int64_t attempts_window_ms;
 	int64_t backoff_first_ms, backoff_max_ms; /* the first failure of a proven launch waits 0 */
 	/* from exec to RUNNING with the restore verified; also how long a Flink may not know a job

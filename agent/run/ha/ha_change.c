@@ -104,13 +104,13 @@ static int clean_once(struct kube *kube, const char *cluster_id, const struct la
 				   &why))
 		return err_set(
 			err, ERR_BUSY, 0,
-			"Flink's HA has jobs of an earlier launch that would be started as well, and another Flink may live: %s",
+			"Flink's HA data contain jobs of an earlier launch that would be started as well, and another Flink may be running: %s",
 			why);
 	if (patch(kube, cluster_id, text, &failed) == 0 || failed.kind == ERR_BUSY)
 		return 1;
 	if (err)
 		*err = failed;
-	return err_wrap(err, "jobs of an earlier launch cannot be taken out of Flink's HA");
+	return err_wrap(err, "cannot remove jobs of an earlier launch from Flink's HA data");
 }
 
 int ha_clean(struct kube *kube, const char *cluster_id, const struct launch *launch,
@@ -133,7 +133,7 @@ int ha_clean(struct kube *kube, const char *cluster_id, const struct launch *lau
 	}
 	return err_set(
 		err, ERR_BUSY, 0,
-		"somebody else writes %s-cluster-config-map all the time: another Flink may live",
+		"another process keeps writing %s-cluster-config-map: another Flink may be running",
 		cluster_id);
 }
 

@@ -73,8 +73,9 @@ static int read_directory(const char *path, struct ha_maps *maps, struct err *er
 		if (item->d_name[0] == '.') /* "..data" and its like belong to the mount */
 			continue;
 		if (++keys > HA_FILE_MAX_KEYS)
-			rc = err_set(err, ERR_FORMAT, 0, "%s: more than %d files are no ConfigMap",
-				     path, HA_FILE_MAX_KEYS);
+			rc = err_set(err, ERR_FORMAT, 0,
+				     "%s: more than %d files are not ConfigMaps", path,
+				     HA_FILE_MAX_KEYS);
 		else
 			rc = read_key(map, path, item->d_name, err);
 	}

@@ -79,10 +79,10 @@ static void read_former(struct kube *kube, const struct ha_query *query, struct 
 	for (size_t i = 0; i < reading.maps.count; i++)
 		reading.maps.maps[i].former = true;
 	if (reading.detail)
-		why = xasprintf("cluster id %s, which a launch before had: %s", query->cluster_id,
+		why = xasprintf("cluster id %s of an earlier launch: %s", query->cluster_id,
 				reading.detail);
 	observe_plan_add_ha(plan, &reading.maps, reading.state, why);
-	said = xasprintf("%s%scluster id %s, which a launch before had, was read too",
+	said = xasprintf("%s%scluster id %s of an earlier launch was read as well",
 			 plan->ha_former ? plan->ha_former : "", plan->ha_former ? "; " : "",
 			 query->cluster_id);
 	free(plan->ha_former);
@@ -103,7 +103,7 @@ void ha_former_observe(const struct ha_former *former, const struct setup *setup
 		kube = kube_new(&setup->kube.config, &err);
 	else
 		err_set(&err, ERR_CONFIG, 0,
-			"a launch before had HA data on Kubernetes (cluster id %s), which drey does not use now",
+			"an earlier launch had HA data on Kubernetes (cluster id %s), which drey is not configured to use now",
 			former->queries[0].cluster_id);
 	if (!kube) {
 		observe_plan_add_ha(plan, &none, SOURCE_UNREADABLE, err.msg);

@@ -187,8 +187,8 @@ static int read_cluster(struct kube *kube, const char *cluster_id, struct ha_clu
 	}
 	if (!is_labelled(&map, cluster_id))
 		return err_set(err, ERR_FORMAT, 0,
-			       "the ConfigMap %s has not the labels app=%s, type=" TYPE_LABEL
-			       " that Flink gives it",
+			       "ConfigMap %s does not have the labels app=%s, type=" TYPE_LABEL
+			       " that Flink sets",
 			       name, cluster_id);
 	cluster->server_unix_ms = answer.date_unix_ms > 0 ? answer.date_unix_ms : 0;
 	take_cluster(cluster, &map);

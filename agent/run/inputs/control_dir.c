@@ -136,5 +136,5 @@ int control_dir_read(const char *path, struct desired *ret_desired, struct err *
 		if (result < 0)
 			return -1;
 	}
-	return err_set(err, ERR_RETRY, 0, "%s: is changed all the time", path);
+	return err_set(err, ERR_RETRY, 0, "%s: changes continuously", path);
 }

@@ -62,7 +62,7 @@ static void save_done(void *arg, bool ran)
 	struct directory *directory = job->directory;
 
 	if (ran && job->result < 0 && !job->driver->closing) { /* else the directory is gone */
-		log_warn(job->driver->log, "what was seen of the control inputs could not be saved",
+		log_warn(job->driver->log, "cannot save what was read of the control inputs",
 			 LOG_ERR(&job->err));
 		directory->unsaved = true;
 		directory->save_ms = clock_mono_ms() + SAVE_RETRY_MS;
@@ -119,7 +119,7 @@ static void tell(struct directory *directory, const struct desired_news *news)
 			 "the journal; grant the Role the right, or set kubernetes.resource: none",
 			 LOG_STR("error", news->denied));
 	if (news->left_to)
-		log_info(log, "the restore order is for another generation, and left to it",
+		log_info(log, "restore order ignored: it is for another generation",
 			 LOG_STR("token", directory->inputs.for_other),
 			 LOG_STR("generation", news->left_to));
 	if (ignored && !xstrsame(ignored, directory->ignored))

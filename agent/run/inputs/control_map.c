@@ -82,7 +82,7 @@ static void read_done(void *arg, bool ran)
 	struct desired desired = {0};
 
 	if (!ran)
-		reading->result = err_set(&reading->err, ERR_RETRY, 0, "drey ends");
+		reading->result = err_set(&reading->err, ERR_RETRY, 0, "drey is exiting");
 	if (reading->result == 0)
 		control_map_desired(&reading->map, &desired);
 	if (reading->result == 0 || reading->err.kind == ERR_ABSENT)

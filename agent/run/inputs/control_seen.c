@@ -36,7 +36,7 @@ static int decode(const struct json *doc, struct desired_seen *seen, struct err 
 	    json_need_bool(doc, "known", &seen->known, err) < 0)
 		return -1;
 	if (version != SEEN_VERSION)
-		return err_set(err, ERR_FORMAT, 0, "version %lld is not known", (long long)version);
+		return err_set(err, ERR_FORMAT, 0, "unknown version %lld", (long long)version);
 	for (int i = 0; i <= DESIRED_KEYS; i++) {
 		const char *key = i < DESIRED_KEYS ? desired_keys[i] : "restore-token";
 

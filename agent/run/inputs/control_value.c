@@ -140,7 +140,7 @@ void control_value_set(struct desired *desired, enum desired_key key, const char
 		if (!desired->bad.kind)
 			err_set(&desired->bad, ERR_CONFIG, 0,
 				len_bytes > CONTROL_VALUE_MAX ? "%s: larger than %d bytes"
-							      : "%s: has a zero byte",
+							      : "%s: contains a zero byte",
 				desired_keys[key], CONTROL_VALUE_MAX);
 		return;
 	}

@@ -120,7 +120,7 @@ static void requests_close(struct driver *driver)
 		struct waiting_call *waiting = driver->waiting;
 
 		driver->waiting = waiting->next;
-		answer(waiting->call, control_answer_error("drey ends"));
+		answer(waiting->call, control_answer_error("drey is exiting"));
 		free(waiting);
 	}
 	control_server_free(driver->control);

@@ -36,7 +36,7 @@ static void begin_anew(struct driver *driver, const struct err *err)
 {
 	log_warn(
 		driver->log,
-		"another drey has written the journal since it was read: this agent ends, the next one reads it anew",
+		"another drey has written the journal since it was read: this agent exits, the next one reads it again",
 		LOG_ERR(err));
 	driver_stop(driver, 1);
 }

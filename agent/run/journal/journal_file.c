@@ -110,8 +110,8 @@ static int compare(const struct journal_file *file, const char *text, size_t len
 	      now.sequence > file->sequence && now.sequence <= sequence) &&
 	    !is_backup(&now, text, len_bytes))
 		result = err_set(err, ERR_BUSY, 0,
-				 "%s/%s was written by %s meanwhile (sequence %" PRId64
-				 ", we know %" PRId64 "): another drey works on it",
+				 "%s/%s was written by %s in the meantime (sequence %" PRId64
+				 ", expected %" PRId64 "): another drey uses it",
 				 file->dir, JOURNAL_FILE_NAME, now.writer ? now.writer : "somebody",
 				 now.sequence, file->sequence);
 	journal_release(&now);
@@ -180,7 +180,7 @@ int state_lock_take(const char *dir, int *ret_fd, struct err *err)
 	if (why.kind == ERR_BUSY)
 		return err_set(
 			err, ERR_BUSY, 0,
-			"another drey works in the state directory: %s; end that one, or set a stateDirectory of its own",
+			"another drey uses the state directory: %s; stop it, or set another stateDirectory",
 			why.msg);
 	if (err)
 		*err = why;

@@ -72,10 +72,9 @@ static int decode(const struct journal_map *map, const struct configmap *found,
 	const char *text = configmap_value(found, JOURNAL_MAP_KEY);
 
 	if (!text)
-		return err_set(
-			err, ERR_FORMAT, 0,
-			"%s: there is no key '%s' in it, so it is not known whether the job has run before",
-			map->place, JOURNAL_MAP_KEY);
+		return err_set(err, ERR_FORMAT, 0,
+			       "%s: no key '%s', so it is unknown whether the job has run before",
+			       map->place, JOURNAL_MAP_KEY);
 	if (journal_decode(text, strlen(text), ret_journal, err) < 0)
 		return err_wrap(err, "%s, key '%s'", map->place, JOURNAL_MAP_KEY);
 	return 0;
@@ -166,7 +165,7 @@ static int refuse_deleting(const struct journal_map *map, struct err *err)
 {
 	return err_set(
 		err, ERR_RETRY, 0,
-		"%s is being deleted, but has finalizers; remove them: drey then writes a new one",
+		"%s is being deleted but has finalizers; remove them, then drey writes a new one",
 		map->place);
 }
 
@@ -178,18 +177,17 @@ static bool is_known(const struct journal_map *map, const struct journal *now)
 
 static int refuse_another(const struct journal_map *map, const struct journal *now, struct err *err)
 {
-	return err_set(err, ERR_BUSY, 0,
-		       "%s was written by %s meanwhile (sequence %" PRId64 ", we know %" PRId64 ")",
-		       map->place, now->writer ? now->writer : "somebody", now->sequence,
-		       map->sequence);
+	return err_set(
+		err, ERR_BUSY, 0,
+		"%s was written by %s in the meantime (sequence %" PRId64 ", expected %" PRId64 ")",
+		map->place, now->writer ? now->writer : "somebody", now->sequence, map->sequence);
 }
 
 static int refuse_nonsense(const struct err *why, struct err *err)
 {
-	return err_set(
-		err, why->kind, 0,
-		"%s; it is not overwritten. Delete the ConfigMap, and drey writes it again as it should be",
-		why->msg);
+	return err_set(err, why->kind, 0,
+		       "%s; it is not overwritten. Delete the ConfigMap, then drey writes it again",
+		       why->msg);
 }
 
 int journal_map_check(struct journal_map *map, const char *writer, struct err *err)
@@ -302,7 +300,7 @@ int journal_map_put(struct journal_map *map, const char *text, size_t len_bytes,
 			       err) < 0)
 			return -1;
 	}
-	return err_set(err, ERR_RETRY, 0, "%s is changed by others all the time", map->place);
+	return err_set(err, ERR_RETRY, 0, "%s is changed by others continuously", map->place);
 }
 
 int journal_map_save_seen(struct journal_map *map, const char *text, struct err *err)
@@ -333,5 +331,5 @@ int journal_map_save_seen(struct journal_map *map, const char *text, struct err 
 		    0)
 			return -1;
 	}
-	return err_set(err, ERR_RETRY, 0, "%s is changed by others all the time", map->place);
+	return err_set(err, ERR_RETRY, 0, "%s is changed by others continuously", map->place);
 }

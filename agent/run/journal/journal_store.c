@@ -109,7 +109,7 @@ static int name_way_out(const struct journal_store *store, const struct err *why
 {
 	return err_set(
 		err, why->kind, 0,
-		"%s; it is left as it is. Bring back a copy of it, or %s: drey then decides from the checkpoints and savepoints that it finds",
+		"%s; it is left unchanged. Restore a copy of it, or %s: drey then decides from the checkpoints and savepoints that it finds",
 		why->msg, store->map ? "delete the ConfigMap" : "move it away");
 }
 
@@ -174,7 +174,7 @@ int journal_store_read_seen(struct journal_store *store, struct buf *text, struc
 	if (!store->map || store->moving)
 		return control_seen_read(store->file.dir, text, err);
 	if (!seen)
-		return err_set(err, ERR_ABSENT, 0, "nothing was seen");
+		return err_set(err, ERR_ABSENT, 0, "not read yet");
 	buf_addstr(text, seen);
 	return 0;
 }

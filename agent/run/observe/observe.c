@@ -238,7 +238,7 @@ static void list_lineage(struct look *look)
 		observe_list_lineage(look, &dirs->list[i]);
 	if (dirs->left_out)
 		facts_set_source(look->facts, SOURCE_LINEAGE, SOURCE_UNREADABLE,
-				 "launches that were never proven wrote in too many directories");
+				 "unproven launches wrote to too many directories");
 }
 
 void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
@@ -285,7 +285,7 @@ static int say_missing(struct store *store, const char *uri, struct err *err)
 	if (store_list(store, parent, nothing, NULL, &why) < 0 && why.kind == ERR_ABSENT)
 		return err_set(
 			err, ERR_RETRY, 0,
-			"the directory %s does not exist, nor does %s above it: mount its volume",
+			"the directory %s does not exist, and neither does its parent %s: mount its volume",
 			uri, parent);
 	return err_set(
 		err, ERR_RETRY, 0,

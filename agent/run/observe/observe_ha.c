@@ -130,7 +130,7 @@ static struct candidate *add_hidden(struct look *look, const struct handle *hand
 		observe_set(c, handle->recovery, handle->why);
 	else
 		observe_set(c, INTEGRITY_INCOMPLETE,
-			    "it has no directory of its own: only Flink itself can recover it");
+			    "it has no directory: only Flink can recover it");
 	return c;
 }
 

@@ -219,7 +219,7 @@ static void add_shelf(struct listing *ls, struct shelf *shelf, bool ours)
 		c = facts_add(facts, ls->source, &snapshot);
 		if (kept->state == SNAPSHOTS_INCOMPLETE)
 			observe_set(c, INTEGRITY_INCOMPLETE,
-				    "there is no _metadata: it was never completed");
+				    "no _metadata: it was never completed");
 		else if (kept->state == SNAPSHOTS_UNREADABLE)
 			observe_set(c, INTEGRITY_UNREADABLE, kept->why);
 		else if (savepoints && ours)
@@ -252,9 +252,9 @@ static void describe(const struct listing *ls, struct buf *text)
 {
 	buf_addf(text, "%zu found", ls->found);
 	if (ls->aside)
-		buf_addf(text, ", %zu of other jobs left aside", ls->aside);
+		buf_addf(text, ", %zu of other jobs ignored", ls->aside);
 	if (ls->left_out)
-		buf_addf(text, ", the newest %zu looked at", ls->found - ls->aside - ls->left_out);
+		buf_addf(text, ", the newest %zu checked", ls->found - ls->aside - ls->left_out);
 }
 
 static void list_one(struct listing *ls, const char *dir)

@@ -67,7 +67,7 @@ static int looked(void *ctx, const struct store_look *seen, struct err *err)
 		read_header(c, seen);
 		break;
 	case STORE_LOOK_ABSENT:
-		observe_set(c, INTEGRITY_INCOMPLETE, "there is no _metadata");
+		observe_set(c, INTEGRITY_INCOMPLETE, "no _metadata");
 		break;
 	case STORE_LOOK_UNREADABLE:
 		observe_set(c,

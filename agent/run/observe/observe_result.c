@@ -158,12 +158,12 @@ static int look_into(struct look *look, struct err *err)
 static const char *describe(enum job_end end)
 {
 	static const char *const words[] = {
-		[JOB_END_NONE] = "it has left no record of an end",
+		[JOB_END_NONE] = "it left no record of its end",
 		[JOB_END_FINISHED] = "it has FINISHED",
 		[JOB_END_STOPPED] = "it was stopped with a savepoint",
 		[JOB_END_CANCELED] = "it was CANCELED",
 		[JOB_END_FAILED] = "it has FAILED",
-		[JOB_END_UNKNOWN] = "its record of the end cannot be understood",
+		[JOB_END_UNKNOWN] = "the record of its end cannot be read",
 	};
 
 	return words[end];

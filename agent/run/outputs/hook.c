@@ -289,9 +289,9 @@ static void judge(const struct run *run, int wait_status, struct hook_result *re
 	cleanup_free char *why = NULL;
 
 	if (run->aborted)
-		why = xstrdup("given up, because drey ends");
+		why = xstrdup("aborted because drey is exiting");
 	else if (run->timed_out)
-		why = xasprintf("not done after %lld ms", (long long)run->call->timeout_ms);
+		why = xasprintf("timed out after %lld ms", (long long)run->call->timeout_ms);
 	else if (WIFSIGNALED(wait_status))
 		why = xasprintf("killed by signal %d", WTERMSIG(wait_status));
 	else if (WEXITSTATUS(wait_status))
@@ -317,7 +317,7 @@ static void collect(const struct run *run, struct hook_result *result)
 		at += len + (at[len] == '\n');
 	}
 	if (run->output.len_bytes >= HOOK_OUTPUT_BYTES)
-		buf_addf(&result->output, "%s: (the rest of its output is left out)\n", run->name);
+		buf_addf(&result->output, "%s: (further output omitted)\n", run->name);
 }
 
 static void run_one(const struct hook_call *call, const char *name, struct hook_result *result)

@@ -293,7 +293,7 @@ static int make_address(const char *text, int port, union address *ret, socklen_
 		ret->v6.sin6_port = htons((uint16_t)port);
 		*ret_bytes = sizeof(ret->v6);
 	} else {
-		return err_set(err, ERR_CONFIG, 0, "'%s' is no IP address", text);
+		return err_set(err, ERR_CONFIG, 0, "'%s' is not an IP address", text);
 	}
 	return 0;
 }

@@ -117,7 +117,7 @@ static void seconds(struct buf *text, const char *name, const char *help, bool i
 
 static void add_build(struct buf *text, const struct lifecycle *life)
 {
-	family(text, "drey_build_info", "gauge", "Always 1; what runs here.");
+	family(text, "drey_build_info", "gauge", "Always 1; the version of drey.");
 	buf_addstr(text, "drey_build_info{");
 	add_label(text, "version", DREY_VERSION);
 	buf_addch(text, ',');
@@ -135,31 +135,31 @@ static void add_states(struct buf *text, const struct lifecycle *life,
 	bool seen = live && life->seen.job_present;
 
 	family(text, "drey_phase", "gauge",
-	       "1 for the phase of the application, 0 for the others.");
+	       "1 for the current phase of the application, 0 for the others.");
 	for (int i = 0; i < PHASE_COUNT; i++)
 		labelled(text, "drey_phase", "phase", phase_name((enum phase)i),
 			 (int)life->phase == i);
-	family(text, "drey_cause", "gauge", "1 for the word of the present standstill or failure.");
+	family(text, "drey_cause", "gauge", "1 for the cause of the current hold or failure.");
 	if (conditions_cause(conditions, life))
 		labelled(text, "drey_cause", "cause",
 			 cause_name(conditions_cause(conditions, life)), 1);
 	number(text, "drey_ready", "gauge",
-	       "1 when /readyz says 200: the job and all its tasks run.",
+	       "1 when /readyz answers 200: the job and all its tasks are running.",
 	       conditions_ready(conditions, life));
-	family(text, "drey_desired_state", "gauge", "1 for the state that is wanted.");
+	family(text, "drey_desired_state", "gauge", "1 for the desired state.");
 	for (int i = 0; i <= DESIRED_CANCELLED; i++)
 		labelled(text, "drey_desired_state", "state",
 			 desired_state_name((enum desired_state)i), (int)intent->state == i);
-	number(text, "drey_do_not_restart", "gauge", "1 while no launch is allowed.",
+	number(text, "drey_do_not_restart", "gauge", "1 while do-not-restart forbids a launch.",
 	       intent->do_not_restart);
-	number(text, "drey_fenced", "gauge", "1 after another drey has written the journal.",
+	number(text, "drey_fenced", "gauge", "1 once another drey has written the journal.",
 	       life->fenced);
-	family(text, "drey_job_state", "gauge", "1 for the last seen state of the Flink job.");
+	family(text, "drey_job_state", "gauge", "1 for the last known state of the Flink job.");
 	for (int i = 0; i <= JOB_RECONCILING; i++)
 		labelled(text, "drey_job_state", "state", job_state_name((enum job_state)i),
 			 (seen ? (int)life->seen.state : JOB_UNKNOWN) == i);
-	number(text, "drey_flink_reachable", "gauge", "1 when Flink's REST API answered last.",
-	       live && life->seen.reachable);
+	number(text, "drey_flink_reachable", "gauge",
+	       "1 when Flink's REST API answered the last request.", live && life->seen.reachable);
 }
 
 /* As Flink told last. */
@@ -171,13 +171,15 @@ static void add_cluster(struct buf *text, const struct lifecycle *life)
 	bool slots = live && cluster->slots_known;
 
 	known(text, "drey_tasks", "Tasks of the job.", tasks, cluster->tasks_total);
-	known(text, "drey_tasks_running", "Those of them that run, or have finished.", tasks,
-	      cluster->tasks_running);
-	known(text, "drey_task_managers", "TaskManagers that Flink has.", slots,
+	known(text, "drey_tasks_running", "Tasks of the job that are running or have finished.",
+	      tasks, cluster->tasks_running);
+	known(text, "drey_task_managers", "TaskManagers registered with Flink.", slots,
 	      cluster->task_managers);
-	known(text, "drey_slots", "Slots of these.", slots, cluster->slots_total);
-	known(text, "drey_slots_free", "Slots that no job uses.", slots, cluster->slots_free);
-	known(text, "drey_job_restarts", "Restarts by Flink itself since its start.",
+	known(text, "drey_slots", "Slots of the registered TaskManagers.", slots,
+	      cluster->slots_total);
+	known(text, "drey_slots_free", "Free slots of the registered TaskManagers.", slots,
+	      cluster->slots_free);
+	known(text, "drey_job_restarts", "Restarts of the job by Flink since its launch.",
 	      live && life->seen.restarts_known, life->seen.restarts);
 }
 
@@ -192,30 +194,32 @@ static void add_launches(struct buf *text, const struct metrics *metrics,
 		failed += journal->failures_unix_ms[i] >
 			  now_unix_ms - life->config->attempts_window_ms;
 	number(text, "drey_launches_total", "counter",
-	       "Launches of Flink over the life of the application.", launch ? launch->number : 0);
-	seconds(text, "drey_launch_start_timestamp_seconds", "When the last launch was started.",
+	       "Launches of Flink since the application was created.", launch ? launch->number : 0);
+	seconds(text, "drey_launch_start_timestamp_seconds", "Time of the last launch.",
 		launch && launch->started_unix_ms, launch ? launch->started_unix_ms : 0);
 	number(text, "drey_launch_restore_verified", "gauge",
-	       "1 when Flink has reported that it restored exactly what was decided.",
+	       "1 when Flink has confirmed that it restored exactly the chosen snapshot.",
 	       launch && launch->verified_unix_ms);
 	number(text, "drey_launch_proven", "gauge",
 	       "1 when the last launch has completed a checkpoint.",
 	       launch && launch->proven_unix_ms);
-	family(text, "drey_restores_total", "counter", "Verified starts, by what was restored.");
+	family(text, "drey_restores_total", "counter", "Verified launches, by what was restored.");
 	for (size_t i = 0; i < ARRAY_LEN(restore_labels); i++)
 		labelled(text, "drey_restores_total", "kind", restore_labels[i],
 			 metrics->restores[i]);
 	number(text, "drey_failed_attempts_total", "counter", "Failed attempts to run the job.",
 	       metrics->failed_attempts);
-	number(text, "drey_attempts_failed", "gauge", "Failed attempts inside the window.", failed);
-	number(text, "drey_attempts_max", "gauge", "So many of them, and drey gives up.",
-	       life->config->max_attempts);
-	number(text, "drey_holds_total", "counter", "How often drey began to hold.",
+	number(text, "drey_attempts_failed", "gauge",
+	       "Failed attempts within the window of the limit.", failed);
+	number(text, "drey_attempts_max", "gauge",
+	       "Number of failed attempts at which drey gives up.", life->config->max_attempts);
+	number(text, "drey_holds_total", "counter", "Number of times drey started to hold.",
 	       metrics->holds);
-	number(text, "drey_flink_ends_total", "counter", "Ends of the Flink process.",
+	number(text, "drey_flink_ends_total", "counter", "Exits of the Flink process.",
 	       metrics->ends);
 	number(text, "drey_flink_oom_kills_total", "counter",
-	       "Those of them in which the kernel ran out of memory.", metrics->oom_kills);
+	       "Exits of the Flink process in which the kernel killed a process of the container for lack of memory.",
+	       metrics->oom_kills);
 }
 
 static void add_operations(struct buf *text, const struct metrics *metrics,
@@ -224,7 +228,7 @@ static void add_operations(struct buf *text, const struct metrics *metrics,
 	const struct operation *operation = &life->journal.operation;
 
 	family(text, "drey_operations_total", "counter",
-	       "Savepoints, stops, cancels and disposals that ended.");
+	       "Completed or failed savepoints, stops, cancels and disposals.");
 	for (int kind = 1; kind < METRICS_OPERATION_KINDS; kind++)
 		for (int reason = 0; reason < METRICS_OPERATION_REASONS; reason++)
 			for (int ok = 0; ok < 2; ok++) {
@@ -239,7 +243,7 @@ static void add_operations(struct buf *text, const struct metrics *metrics,
 					 metrics->operations[kind][reason][ok]);
 			}
 	family(text, "drey_operation_start_timestamp_seconds", "gauge",
-	       "When the operation in flight was started.");
+	       "Start time of the operation in progress.");
 	if (operation->kind != OPERATION_NONE)
 		buf_addf(text,
 			 "drey_operation_start_timestamp_seconds{kind=\"%s\",reason=\"%s\"} "
@@ -264,21 +268,23 @@ static void add_snapshots(struct buf *text, const struct metrics *metrics,
 	for (size_t i = 0; i < journal->launch_count; i++)
 		if (journal->launches[i].last_checkpoint_id)
 			launch = &journal->launches[i];
-	seconds(text, "drey_savepoint_last_timestamp_seconds", "When the last one was completed.",
-		savepoint->completed_unix_ms > 0, savepoint->completed_unix_ms);
-	known(text, "drey_savepoint_last_size_bytes", "Size of all its files.",
+	seconds(text, "drey_savepoint_last_timestamp_seconds",
+		"Completion time of the last savepoint.", savepoint->completed_unix_ms > 0,
+		savepoint->completed_unix_ms);
+	known(text, "drey_savepoint_last_size_bytes", "Size of all files of the last savepoint.",
 	      savepoint->size_bytes >= 0, savepoint->size_bytes);
-	known(text, "drey_savepoint_last_checkpoint_id", "Its checkpoint id.",
+	known(text, "drey_savepoint_last_checkpoint_id", "Checkpoint id of the last savepoint.",
 	      savepoint->checkpoint_id > 0, savepoint->checkpoint_id);
 	seconds(text, "drey_savepoint_last_duration_seconds",
-		"From its start until it was recorded, of the last one made since drey started.",
+		"Duration of the last savepoint made since drey started, until it was recorded.",
 		metrics->savepoint_duration_ms > 0, metrics->savepoint_duration_ms);
 	seconds(text, "drey_savepoint_next_timestamp_seconds",
-		"When the next periodic savepoint is due.", life->savepoint_ms != 0,
+		"Time at which the next periodic savepoint is due.", life->savepoint_ms != 0,
 		life->now_unix_ms + life->savepoint_ms - life->now_ms);
-	known(text, "drey_checkpoint_last_id", "Id of the newest completed checkpoint seen.",
+	known(text, "drey_checkpoint_last_id", "Id of the newest known completed checkpoint.",
 	      launch != NULL, launch ? launch->last_checkpoint_id : 0);
-	seconds(text, "drey_checkpoint_last_timestamp_seconds", "When it was completed.",
+	seconds(text, "drey_checkpoint_last_timestamp_seconds",
+		"Completion time of the newest known checkpoint.",
 		launch && launch->last_checkpoint_unix_ms > 0,
 		launch ? launch->last_checkpoint_unix_ms : 0);
 }
@@ -288,18 +294,18 @@ static void add_records(struct buf *text, const struct metrics *metrics,
 {
 	number(text, "drey_journal_writes_total", "counter", "Writes of the journal.",
 	       metrics->journal_writes);
-	number(text, "drey_journal_write_failures_total", "counter", "Those that failed.",
-	       metrics->journal_failures);
+	number(text, "drey_journal_write_failures_total", "counter",
+	       "Failed writes of the journal.", metrics->journal_failures);
 	number(text, "drey_journal_sequence", "gauge", "Number of the last acknowledged write.",
 	       life->acknowledged);
 	number(text, "drey_journal_broken", "gauge", "1 while the journal cannot be written.",
 	       life->journal_broken || life->fenced);
 	family(text, "drey_control_changes_total", "counter",
-	       "Requests and changes of what is wanted that were taken.");
+	       "Accepted requests and changes of the desired state.");
 	for (int i = 0; i < METRICS_SOURCES; i++)
 		labelled(text, "drey_control_changes_total", "source", source_labels[i],
 			 metrics->control[i]);
-	family(text, "drey_hooks_total", "counter", "Hooks that were run.");
+	family(text, "drey_hooks_total", "counter", "Executed hooks.");
 	for (int i = 0; i < HOOK_EVENTS; i++)
 		for (int ok = 0; ok < 2; ok++)
 			if (metrics->hooks[i][ok])
@@ -308,11 +314,12 @@ static void add_records(struct buf *text, const struct metrics *metrics,
 					 "\n",
 					 hook_event_name((enum hook_event)i), ok ? "ok" : "failed",
 					 metrics->hooks[i][ok]);
-	number(text, "drey_events_total", "counter", "Kubernetes Events that were told.",
+	number(text, "drey_events_total", "counter", "Kubernetes Events posted.",
 	       metrics->events_told);
-	number(text, "drey_events_dropped_total", "counter", "Those that could not be told.",
-	       metrics->events_dropped);
-	family(text, "drey_control_refusals_total", "counter", "Those that were refused.");
+	number(text, "drey_events_dropped_total", "counter",
+	       "Kubernetes Events that could not be posted.", metrics->events_dropped);
+	family(text, "drey_control_refusals_total", "counter",
+	       "Refused requests and changes of the desired state.");
 	for (int i = 0; i < METRICS_SOURCES; i++)
 		labelled(text, "drey_control_refusals_total", "source", source_labels[i],
 			 metrics->refused[i]);
