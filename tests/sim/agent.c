@@ -282,12 +282,11 @@ static void decide(struct world *w)
 static void flink_lock_is_held(struct world *w)
 {
 	struct agent *agent = w->agent;
-	struct event event = {.type = EVENT_OBSERVED,
-			      .observed = {.facts = &agent->facts, .decision = &agent->decision}};
+	struct event event = {.type = EVENT_REFUSED,
+			      .refused = {.effect = EFFECT_OBSERVE,
+					  .cause = CAUSE_FLINK_STILL_RUNS,
+					  .why = "a Flink still runs"}};
 
-	agent->decision = (struct decision){
-		.kind = DECISION_HOLD, .cause = CAUSE_FLINK_STILL_RUNS, .settled = NO_CANDIDATE};
-	snprintf(agent->decision.reason, sizeof(agent->decision.reason), "a Flink still runs");
 	agent->observing = false;
 	agent_step(w, &event);
 }
@@ -412,13 +411,17 @@ static void operation_answer(struct world *w, const struct item *item)
 static void process_event(struct world *w, const struct item *item, enum event_type type)
 {
 	struct event event = {.type = type};
+	struct event refused = {.type = EVENT_REFUSED,
+				.refused = {.effect = EFFECT_LAUNCH,
+					    .cause = CAUSE_HA_NOT_PREPARED,
+					    .why = "it could not be prepared",
+					    .launch_id = item->id}};
 
 	event.process.launch_id = item->id;
 	event.process.wait_status = (int)item->a;
-	event.process.held = item->b ? CAUSE_HA_NOT_PREPARED : CAUSE_NONE;
 	event.process.error = "it could not be executed";
 	event.process.meaning = "the process has ended";
-	agent_step(w, &event);
+	agent_step(w, type == EVENT_LAUNCH_FAILED && item->b ? &refused : &event);
 }
 
 void agent_item(struct world *w, const struct item *item)

@@ -385,6 +385,27 @@ static inline void launch_failed(struct life *l)
 	step(l, &e);
 }
 
+static inline void launch_refused(struct life *l)
+{
+	struct event e = {.type = EVENT_REFUSED,
+			  .refused = {.effect = EFFECT_LAUNCH,
+				      .cause = CAUSE_HA_NOT_PREPARED,
+				      .why = "another Flink may live",
+				      .launch_id = job_of(l)}};
+
+	step(l, &e);
+}
+
+static inline void start_refused(struct life *l)
+{
+	struct event e = {.type = EVENT_REFUSED,
+			  .refused = {.effect = EFFECT_OBSERVE,
+				      .cause = CAUSE_FLINK_STILL_RUNS,
+				      .why = "a Flink still runs"}};
+
+	step(l, &e);
+}
+
 static inline void exited(struct life *l, int wait_status)
 {
 	struct event e = {.type = EVENT_EXITED,

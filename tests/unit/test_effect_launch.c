@@ -79,10 +79,13 @@ void driver_step(struct driver *driver, const struct event *event)
 {
 	struct rig *rig = rig_of(driver);
 
-	CHECK_INT(event->type, ==, EVENT_LAUNCH_FAILED);
-	CHECK_STR(event->process.launch_id, JOB);
+	bool refused = event->type == EVENT_REFUSED;
+
+	CHECK(refused || event->type == EVENT_LAUNCH_FAILED);
+	CHECK_STR(refused ? event->refused.launch_id : event->process.launch_id, JOB);
 	rig->refused = *event;
-	snprintf(rig->refused_error, sizeof(rig->refused_error), "%s", event->process.error);
+	snprintf(rig->refused_error, sizeof(rig->refused_error), "%s",
+		 refused ? event->refused.why : event->process.error);
 	loop_stop(driver->loop);
 }
 
@@ -177,8 +180,9 @@ static void is_refused(struct rig *rig, enum cause held, const char *why)
 	if (rig->launched && !rig->link_is_lost)
 		return; /* nothing will come */
 	CHECK(!loop_run(rig->driver.loop, NULL));
-	CHECK_INT(rig->refused.type, ==, EVENT_LAUNCH_FAILED);
-	CHECK_INT(rig->refused.process.held, ==, held);
+	CHECK_INT(rig->refused.type, ==, held ? EVENT_REFUSED : EVENT_LAUNCH_FAILED);
+	if (held)
+		CHECK_INT(rig->refused.refused.cause, ==, held);
 	CHECK_HAS(rig->refused_error, why);
 	CHECK_INT(rig->driver.flink_lock_fd, ==, -1);
 	CHECK(!is_locked(rig));

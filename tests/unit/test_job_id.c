@@ -84,10 +84,11 @@ TEST(launches_take_the_numbers_one_after_another)
 /* The launch that was just begun must not be made now: drey-init never heard of it. */
 static void hold_start(struct life *l)
 {
-	struct event event = {.type = EVENT_LAUNCH_FAILED,
-			      .process = {.launch_id = job_of(l),
-					  .error = "busy",
-					  .held = CAUSE_HA_NOT_PREPARED}};
+	struct event event = {.type = EVENT_REFUSED,
+			      .refused = {.effect = EFFECT_LAUNCH,
+					  .launch_id = job_of(l),
+					  .why = "busy",
+					  .cause = CAUSE_HA_NOT_PREPARED}};
 
 	step(l, &event);
 	CHECK_PHASE(l, PHASE_HOLDING);

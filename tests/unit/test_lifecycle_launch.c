@@ -735,9 +735,10 @@ TEST(an_exit_with_0_that_nobody_can_explain_is_not_repeated)
 
 TEST(a_start_that_must_not_be_made_now_is_held_and_counts_as_no_attempt)
 {
-	struct event e = {
-		.type = EVENT_LAUNCH_FAILED,
-		.process = {.error = "another Flink may live", .held = CAUSE_HA_NOT_PREPARED}};
+	struct event e = {.type = EVENT_REFUSED,
+			  .refused = {.effect = EFFECT_LAUNCH,
+				      .cause = CAUSE_HA_NOT_PREPARED,
+				      .why = "another Flink may live"}};
 	struct life l;
 
 	life_begin(&l);
@@ -745,9 +746,13 @@ TEST(a_start_that_must_not_be_made_now_is_held_and_counts_as_no_attempt)
 	for (int64_t wait_ms = 2000; wait_ms <= 8000; wait_ms *= 2) {
 		observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
 		CHECK_PHASE(&l, PHASE_LAUNCHING);
-		e.process.launch_id = job_of(&l);
+		e.refused.launch_id = "0123"; /* another one */
+		step(&l, &e);
+		CHECK_PHASE(&l, PHASE_LAUNCHING);
+		e.refused.launch_id = job_of(&l);
 		step(&l, &e);
 		CHECK_PHASE(&l, PHASE_HOLDING);
+		CHECK_INT(l.life.cause, ==, CAUSE_HA_NOT_PREPARED);
 		CHECK_HAS(l.life.reason, "another Flink may live");
 		CHECK_INT(l.life.journal.failure_count, ==, 0);
 		CHECK_INT(lifecycle_deadline_ms(&l.life) - l.now_ms, ==, wait_ms);
@@ -758,6 +763,44 @@ TEST(a_start_that_must_not_be_made_now_is_held_and_counts_as_no_attempt)
 	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
 	started(&l);
 	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	life_end(&l);
+}
+
+/* A hook, the control inputs or a lock say no: the facts count, the decision does not. */
+TEST(a_decision_that_is_refused_is_a_hold_and_its_facts_count)
+{
+	struct event e = {.type = EVENT_REFUSED,
+			  .refused = {.effect = EFFECT_OBSERVE,
+				      .cause = CAUSE_HOOK_REFUSED,
+				      .why = "not on a Friday"}};
+	struct decision decision = {
+		.kind = DECISION_START_EMPTY, .settled = NO_CANDIDATE, .rule = 8, .token = "t1"};
+	struct facts facts = {0};
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	e.refused.facts = &facts;
+	e.refused.decision = &decision;
+	for (int64_t wait_ms = 2000; wait_ms <= 8000; wait_ms *= 2) {
+		step(&l, &e);
+		CHECK_PHASE(&l, PHASE_HOLDING);
+		CHECK_INT(l.life.cause, ==, CAUSE_HOOK_REFUSED);
+		CHECK_STR(l.life.reason, "not on a Friday");
+		CHECK_INT(l.life.journal.launch_count, ==, 0);
+		CHECK_INT(l.life.journal.failure_count, ==, 0);
+		CHECK(!journal_is_consumed(&l.life.journal, "t1"));
+		CHECK_INT(lifecycle_deadline_ms(&l.life) - l.now_ms, ==, wait_ms);
+		forget(&l);
+		pass(&l, wait_ms);
+		CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	}
+	e.refused.facts = NULL; /* nothing was gathered: another Flink runs */
+	e.refused.decision = NULL;
+	e.refused.cause = CAUSE_FLINK_STILL_RUNS;
+	step(&l, &e);
+	CHECK_INT(l.life.cause, ==, CAUSE_FLINK_STILL_RUNS);
+	CHECK_PHASE(&l, PHASE_HOLDING);
 	life_end(&l);
 }
 

@@ -118,7 +118,7 @@ static void carry_out(struct world *w, struct pod *pod, const struct effect *eff
 		break;
 	case EFFECT_LAUNCH:
 		if (w->strict && w->now_ms >= pod->lease_ms) {
-			answer_in(w, pod, EVENT_LAUNCH_FAILED, 0);
+			answer_in(w, pod, EVENT_REFUSED, 0);
 			break;
 		}
 		pod->flink = true;
@@ -160,12 +160,15 @@ static void send_answer(struct world *w, struct pod *pod, const struct answer *a
 		event.observed.decision = &decision;
 	} else if (answer->type == EVENT_VIEW) {
 		event.view = job_in(JOB_RUNNING);
-	} else if (answer->type == EVENT_STARTED || answer->type == EVENT_EXITED ||
-		   answer->type == EVENT_LAUNCH_FAILED) {
+	} else if (answer->type == EVENT_REFUSED) {
+		event.refused.effect = EFFECT_LAUNCH;
+		event.refused.launch_id = launch ? launch->job_id : NULL;
+		event.refused.cause = CAUSE_JOURNAL_UNREADABLE;
+		event.refused.why = "the lease is over";
+	} else if (answer->type == EVENT_STARTED || answer->type == EVENT_EXITED) {
 		event.process.launch_id = launch ? launch->job_id : NULL;
 		event.process.wait_status = KILLED(SIGKILL);
-		event.process.meaning = event.process.error = "it ended";
-		event.process.held = CAUSE_JOURNAL_UNREADABLE;
+		event.process.meaning = "it ended";
 	} else {
 		event.journal.sequence =
 			answer->sequence < 0 ? pod->life.requested : answer->sequence;

@@ -418,6 +418,8 @@ static const struct trial {
 	{EVENT_JOURNAL_SEEN, "lost", journal_lost},
 	{EVENT_STARTED, NULL, started},
 	{EVENT_LAUNCH_FAILED, NULL, launch_failed},
+	{EVENT_REFUSED, "the observation", start_refused},
+	{EVENT_REFUSED, "the launch", launch_refused},
 	{EVENT_EXITED, "killed", is_killed},
 	{EVENT_EXITED, "status 0", exits_0},
 	{EVENT_VIEW, "unreachable", view_nothing},

@@ -304,6 +304,9 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 	case EVENT_LAUNCH_FAILED:
 		on_launch_failed(life, event);
 		break;
+	case EVENT_REFUSED:
+		on_refused(life, event);
+		break;
 	case EVENT_EXITED:
 		on_exited(life, event);
 		break;

@@ -187,6 +187,7 @@ enum event_type {
 	EVENT_JOURNAL_SEEN,
 	EVENT_STARTED,       /* exec succeeded */
 	EVENT_LAUNCH_FAILED, /* Flink was not started */
+	EVENT_REFUSED,       /* an effect must not be executed now: no failed attempt */
 	EVENT_EXITED,        /* reaped: proven dead */
 	EVENT_VIEW,
 	EVENT_OPERATION, /* answer to an operation's POST or poll */
@@ -195,6 +196,30 @@ enum event_type {
 	EVENT_CONTROL,   /* the desired state has changed */
 	EVENT_STOPPING,  /* the container is being stopped */
 	EVENT_COUNT,
+};
+
+enum effect_type {
+	EFFECT_OBSERVE,       /* gather facts, resolve, answer EVENT_OBSERVED */
+	EFFECT_WRITE_JOURNAL, /* lifecycle.journal as it is now; sequence */
+	EFFECT_LAUNCH,        /* the current launch of the journal */
+	EFFECT_POLL,          /* answer EVENT_VIEW; job id, depth */
+	EFFECT_TRIGGER,       /* POST the journal's operation, answer EVENT_OPERATION */
+	EFFECT_POLL_OPERATION,
+	EFFECT_INSPECT, /* path; answer EVENT_INSPECTED */
+	/* path; job_id: only the Flink that runs this job deletes it; answer EVENT_DISPOSED */
+	EFFECT_DISPOSE,
+	EFFECT_SIGNAL,   /* signo to Flink; group = its whole process group */
+	EFFECT_STOP_ACK, /* tell drey-init that the agent handles the stop */
+	EFFECT_EXIT,     /* tell drey-init to exit with status */
+	EFFECT_NOTE,     /* a line for people: level, text */
+	/* is it what was last written? Then EVENT_JOURNAL_SEEN. If another drey has written it:
+	 * EVENT_JOURNAL_FAILED with conflict, and the sequence requested last; if it no longer
+	 * makes sense, EVENT_JOURNAL_SEEN (unknown) and then the same without conflict */
+	EFFECT_CHECK_JOURNAL,
+	/* tell drey-init: SIGKILL for Flink at until_ms, and no launch after that, unless another
+	 * EFFECT_LEASE extends it; comes before the LAUNCH that it allows */
+	EFFECT_LEASE,
+	EFFECT_TELL, /* pass the notice to hooks, Kubernetes Events and metrics */
 };
 
 /* Strings and pointers are borrowed for the step. */
@@ -227,12 +252,19 @@ struct event {
 			int64_t number; /* of the launch; 0 = not known */
 			int wait_status;
 			bool oom_killed;
-			const char *error; /* LAUNCH_FAILED */
-			/* LAUNCH_FAILED: no attempt, it must not be made now; CAUSE_NONE = a
-			 * failed attempt */
-			enum cause held;
+			const char *error;   /* LAUNCH_FAILED */
 			const char *meaning; /* EXITED: a sentence about the status */
 		} process;
+		struct {
+			enum effect_type effect; /* OBSERVE, LAUNCH */
+			enum cause cause;
+			const char *why;       /* a sentence */
+			const char *launch_id; /* LAUNCH: which one */
+			/* OBSERVE: the facts, and the decision that must not be carried out; NULL =
+			 * nothing was gathered */
+			struct facts *facts;
+			const struct decision *decision;
+		} refused;
 		struct view view;
 		struct {
 			const char *trigger_id;
@@ -261,30 +293,6 @@ struct event {
 			enum upgrade upgrade;
 		} stopping;
 	};
-};
-
-enum effect_type {
-	EFFECT_OBSERVE,       /* gather facts, resolve, answer EVENT_OBSERVED */
-	EFFECT_WRITE_JOURNAL, /* lifecycle.journal as it is now; sequence */
-	EFFECT_LAUNCH,        /* the current launch of the journal */
-	EFFECT_POLL,          /* answer EVENT_VIEW; job id, depth */
-	EFFECT_TRIGGER,       /* POST the journal's operation, answer EVENT_OPERATION */
-	EFFECT_POLL_OPERATION,
-	EFFECT_INSPECT, /* path; answer EVENT_INSPECTED */
-	/* path; job_id: only the Flink that runs this job deletes it; answer EVENT_DISPOSED */
-	EFFECT_DISPOSE,
-	EFFECT_SIGNAL,   /* signo to Flink; group = its whole process group */
-	EFFECT_STOP_ACK, /* tell drey-init that the agent handles the stop */
-	EFFECT_EXIT,     /* tell drey-init to exit with status */
-	EFFECT_NOTE,     /* a line for people: level, text */
-	/* is it what was last written? Then EVENT_JOURNAL_SEEN. If another drey has written it:
-	 * EVENT_JOURNAL_FAILED with conflict, and the sequence requested last; if it no longer
-	 * makes sense, EVENT_JOURNAL_SEEN (unknown) and then the same without conflict */
-	EFFECT_CHECK_JOURNAL,
-	/* tell drey-init: SIGKILL for Flink at until_ms, and no launch after that, unless another
-	 * EFFECT_LEASE extends it; comes before the LAUNCH that it allows */
-	EFFECT_LEASE,
-	EFFECT_TELL, /* pass the notice to hooks, Kubernetes Events and metrics */
 };
 
 enum note_level {

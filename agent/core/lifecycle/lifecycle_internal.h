@@ -107,6 +107,7 @@ void observe(struct lifecycle *life);
 void resolve_start(struct lifecycle *life, const char *why);
 void park(struct lifecycle *life, const struct decision *decision);
 void on_observed(struct lifecycle *life, const struct event *event);
+void on_refused(struct lifecycle *life, const struct event *event);
 
 /* Nothing can be started now; the facts are gathered again later. */
 void hold(struct lifecycle *life, const struct decision *decision);
@@ -128,6 +129,7 @@ void launch_never_started(struct lifecycle *life, struct launch *launch); /* for
 void launch_written(struct lifecycle *life); /* the deferred EFFECT_LAUNCH is due */
 void on_started(struct lifecycle *life, const struct event *event);
 void on_launch_failed(struct lifecycle *life, const struct event *event);
+void on_launch_refused(struct lifecycle *life, const struct event *event);
 /* number: of the launch, 0 = not known; a launch that continues has the job id of the previous
  * one. */
 bool is_current_launch(struct lifecycle *life, const char *launch_id, int64_t number);

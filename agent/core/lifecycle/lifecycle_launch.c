@@ -376,25 +376,31 @@ void launch_failure(struct lifecycle *life, const char *why)
 	life->retry_ms = life->now_ms + wait_ms;
 }
 
+/* False: it is not the launch that is being started, or nothing more follows from it. */
+static bool launch_ends_unstarted(struct lifecycle *life, const char *launch_id, int64_t number,
+				  bool is_void)
+{
+	if (!is_current_launch(life, launch_id, number) || life->launch_step != LAUNCH_STARTING)
+		return false;
+	life->launch_step = LAUNCH_NONE;
+	life->launch_void = is_void;
+	life->end_wanted = false;
+	launch_never_started(life, journal_launch(&life->journal));
+	if (life->terminating)
+		leave(life);
+	return !life->terminating && !life->fenced;
+}
+
 void on_launch_failed(struct lifecycle *life, const struct event *event)
 {
-	struct launch *launch = journal_launch(&life->journal);
-
-	if (!is_current_launch(life, event->process.launch_id, event->process.number) ||
-	    life->launch_step != LAUNCH_STARTING)
-		return;
-	life->launch_step = LAUNCH_NONE;
-	life->launch_void = event->process.held != CAUSE_NONE;
-	life->end_wanted = false;
-	launch_never_started(life, launch);
-	if (life->terminating) {
-		leave(life);
-	} else if (life->fenced) {
-		return;
-	} else if (event->process.held) {
-		look_again(life);
-		enter_because(life, PHASE_HOLDING, event->process.held, "%s", event->process.error);
-	} else {
+	if (launch_ends_unstarted(life, event->process.launch_id, event->process.number, false))
 		launch_failure(life, event->process.error);
-	}
+}
+
+void on_launch_refused(struct lifecycle *life, const struct event *event)
+{
+	if (!launch_ends_unstarted(life, event->refused.launch_id, 0, true))
+		return;
+	look_again(life);
+	enter_because(life, PHASE_HOLDING, event->refused.cause, "%s", event->refused.why);
 }

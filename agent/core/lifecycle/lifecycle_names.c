@@ -33,9 +33,10 @@ bool job_state_is_final(enum job_state state)
 const char *event_type_name(enum event_type type)
 {
 	static const char *const names[] = {
-		"hello",        "tick",     "observed",      "journal-written", "journal-failed",
-		"journal-seen", "started",  "launch-failed", "exited",          "view",
-		"operation",    "disposed", "inspected",     "control",         "stopping"};
+		"hello",          "tick",         "observed", "journal-written",
+		"journal-failed", "journal-seen", "started",  "launch-failed",
+		"refused",        "exited",       "view",     "operation",
+		"disposed",       "inspected",    "control",  "stopping"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

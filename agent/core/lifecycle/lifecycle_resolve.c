@@ -225,3 +225,31 @@ void on_observed(struct lifecycle *life, const struct event *event)
 		break;
 	}
 }
+
+/* What the facts say is used as after any observation; only the decision is a hold. */
+static void on_start_refused(struct lifecycle *life, const struct event *event)
+{
+	struct decision held = {.settled = NO_CANDIDATE};
+	struct facts nothing = {0};
+	struct event observed = {.type = EVENT_OBSERVED,
+				 .observed = {.facts = &nothing, .decision = &held}};
+
+	if (event->refused.decision) {
+		held = *event->refused.decision;
+		observed.observed.facts = event->refused.facts;
+	}
+	held.kind = DECISION_HOLD;
+	held.cause = event->refused.cause;
+	held.rule = 0;
+	held.token = held.permit = NULL;
+	snprintf(held.reason, sizeof(held.reason), "%s", event->refused.why);
+	on_observed(life, &observed);
+}
+
+void on_refused(struct lifecycle *life, const struct event *event)
+{
+	if (event->refused.effect == EFFECT_LAUNCH)
+		on_launch_refused(life, event);
+	else
+		on_start_refused(life, event);
+}

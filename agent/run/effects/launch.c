@@ -24,12 +24,16 @@ struct refusal {
 static void tell_refusal(void *arg)
 {
 	struct refusal *refusal = arg;
-	struct event event = {.type = EVENT_LAUNCH_FAILED,
-			      .process = {.launch_id = refusal->launch_id,
-					  .error = refusal->error,
-					  .held = refusal->held}};
+	struct event failed = {
+		.type = EVENT_LAUNCH_FAILED,
+		.process = {.launch_id = refusal->launch_id, .error = refusal->error}};
+	struct event refused = {.type = EVENT_REFUSED,
+				.refused = {.effect = EFFECT_LAUNCH,
+					    .cause = refusal->held,
+					    .why = refusal->error,
+					    .launch_id = refusal->launch_id}};
 
-	driver_step(refusal->driver, &event);
+	driver_step(refusal->driver, refusal->held ? &refused : &failed);
 	free(refusal->error);
 	free(refusal);
 }

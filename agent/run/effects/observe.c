@@ -18,6 +18,7 @@ struct observe_job {
 	struct ha_former former;
 	struct facts facts;
 	struct decision decision;
+	struct err lock_error;
 };
 
 static void gather_work(void *arg)
@@ -44,13 +45,17 @@ static void free_observe(struct observe_job *job)
 	free(job);
 }
 
-static void hold(struct decision *decision, enum cause cause, const char *what, const char *why)
+static void tell_refused(struct observe_job *job, enum cause cause, const char *why)
 {
-	decision->kind = DECISION_HOLD;
-	decision->cause = cause;
-	decision->rule = 0;
-	decision->token = decision->permit = NULL;
-	snprintf(decision->reason, sizeof(decision->reason), "%s%s", what, why);
+	struct event event = {.type = EVENT_REFUSED,
+			      .refused = {.effect = EFFECT_OBSERVE,
+					  .cause = cause,
+					  .why = why,
+					  .facts = &job->facts,
+					  .decision = &job->decision}};
+
+	driver_step(job->driver, &event);
+	free_observe(job);
 }
 
 static const char *start_path(const struct observe_job *job)
@@ -69,14 +74,18 @@ static void hook_ended(void *arg, const struct hook_result *result)
 	struct decision *decision = &job->decision;
 	struct event event = {.type = EVENT_OBSERVED,
 			      .observed = {.facts = &job->facts, .decision = decision}};
+	cleanup_free char *why = NULL;
 
 	if (!result) {
 		free_observe(job);
 		return;
 	}
 	if (result->failure) {
-		hold(decision, CAUSE_HOOK_REFUSED, "a hook says no: ", result->failure);
-	} else if (result->count) {
+		why = xasprintf("a hook says no: %s", result->failure);
+		tell_refused(job, CAUSE_HOOK_REFUSED, why);
+		return;
+	}
+	if (result->count) {
 		driver_hooks_approve(driver, decision, start_path(job));
 		effect_observe(driver);
 		free_observe(job);
@@ -94,14 +103,17 @@ static void asked(void *arg, const char *unknown)
 	struct decision *decision = &job->decision;
 	struct event event = {.type = EVENT_OBSERVED,
 			      .observed = {.facts = &job->facts, .decision = decision}};
+	cleanup_free char *why = NULL;
 
 	if (driver->closing) {
 		free_observe(job);
 		return;
 	}
-	if (unknown && decision_starts(&job->decision))
-		hold(decision, CAUSE_WISH_UNREADABLE, "it is not known whether a start is wanted ",
-		     unknown);
+	if (unknown && decision_starts(&job->decision)) {
+		why = xasprintf("it is not known whether a start is wanted %s", unknown);
+		tell_refused(job, CAUSE_WISH_UNREADABLE, why);
+		return;
+	}
 	if (decision_starts(&job->decision) &&
 	    !driver_hooks_approved(driver, decision, start_path(job))) {
 		driver_hooks_pre_launch(driver, decision, start_path(job), hook_ended, job);
@@ -141,31 +153,25 @@ static void ha_observed(void *arg, bool ran)
 		free_observe(job);
 }
 
-static void tell_held(void *arg)
+static void tell_lock_taken(void *arg)
 {
 	struct observe_job *job = arg;
-	struct event event = {.type = EVENT_OBSERVED,
-			      .observed = {.facts = &job->facts, .decision = &job->decision}};
 
-	if (!job->driver->closing)
-		driver_step(job->driver, &event);
-	free_observe(job);
+	tell_refused(job, CAUSE_FLINK_STILL_RUNS, job->lock_error.msg);
 }
 
 void effect_observe(struct driver *driver)
 {
 	struct observe_job *job;
-	struct err err = {0};
 
 	if (!driver_directory_ready(driver))
 		return; /* asked again when it is */
 	job = xcalloc(1, sizeof(*job));
 	job->driver = driver;
-	if (driver_take_flink_lock(driver, &err) < 0) {
+	if (driver_take_flink_lock(driver, &job->lock_error) < 0) {
 		/* another Flink may still write newer state than is to be seen now */
 		job->decision.settled = NO_CANDIDATE;
-		hold(&job->decision, CAUSE_FLINK_STILL_RUNS, "", err.msg);
-		loop_post(driver->loop, tell_held, job);
+		loop_post(driver->loop, tell_lock_taken, job);
 		return;
 	}
 	observe_plan_init(&job->plan, &driver->setup->places, &driver->life.journal, NULL);
