@@ -13,7 +13,7 @@
 #define BACKOFF_MIN_MS   100
 #define BACKOFF_MAX_MS   30000
 #define BACKOFF_RESET_MS 60000
-#define CLOSED_LINK_MS   2000 /* between closing the link and being gone, for an agent that exits */
+#define CLOSED_LINK_MS   2000 /* time to exit for an agent that has closed the link */
 
 void agent_init(struct agent *a, char *const *argv, char *const *envp, int cwd_fd)
 {
@@ -37,7 +37,7 @@ static void close_link(struct agent *a)
 	a->link = -1;
 }
 
-/* Nothing more is said to or taken from it; SIGKILL at kill_ms. */
+/* Ends the exchange of messages; SIGKILL at kill_ms. */
 static void give_up_on(struct agent *a, int64_t kill_ms)
 {
 	close_link(a);
@@ -57,9 +57,9 @@ static void start(struct agent *a, struct link_msg *hello, int64_t now_ms)
 	int64_t backoff_ms = a->backoff_ms;
 	pid_t pid;
 
-	back_off(a, now_ms); /* unless it works */
+	back_off(a, now_ms); /* undone if it works */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
-		say("cannot make the agent's link: %s", strerror(errno));
+		say("cannot create the agent's link: %s", strerror(errno));
 		return;
 	}
 	/* Room for the largest LAUNCH where the system's default is smaller. */
@@ -109,12 +109,12 @@ void agent_send(struct agent *a, struct link_msg *msg, int64_t now_ms)
 		give_up_on(a, now_ms + CLOSED_LINK_MS);
 		return;
 	}
-	say("the agent (process %d) takes no messages: %s; killing it", (int)a->pid,
+	say("the agent (process %d) does not accept messages: %s; killing it", (int)a->pid,
 	    strerror(errno));
 	give_up_on(a, now_ms);
 }
 
-/* Takes the first descriptor that travelled with a packet, closes all others. */
+/* Takes the first descriptor that came with a packet, closes all others. */
 static int take_fd(struct msghdr *hdr)
 {
 	int fds[2], fd = -1;
@@ -154,7 +154,7 @@ static int unpack(struct agent_launch *l, const struct link_msg *msg, size_t tex
 		l->vec[slot++] = at;
 		at += strlen(at) + 1;
 	}
-	if (at != end) /* one string too many, or the last has no end */
+	if (at != end) /* one string too many, or the last is not terminated */
 		return EINVAL;
 	if (strings == msg->argc)
 		l->vec[slot++] = NULL;
@@ -166,14 +166,14 @@ static int unpack(struct agent_launch *l, const struct link_msg *msg, size_t tex
 
 static bool acceptable(struct agent *a, const struct link_msg *msg, ssize_t n, int64_t now_ms)
 {
-	const char *why = "sent a packet that makes no sense";
+	const char *why = "sent an invalid packet";
 
 	if (n >= (ssize_t)sizeof(*msg) && msg->version == LINK_VERSION &&
 	    msg->type >= LINK_LAUNCH && msg->type <= LINK_LEASE)
 		return true;
 	if (n >= (ssize_t)sizeof(msg->version) && msg->version != LINK_VERSION) {
 		a->wrong_version = true;
-		why = "speaks another version of the link than this drey-init";
+		why = "uses another version of the link protocol than this drey-init";
 	}
 	say("the agent (process %d) %s; killing it", (int)a->pid, why);
 	give_up_on(a, now_ms);

@@ -1,8 +1,8 @@
 /*
  * agent - the agent process and the link to it (link.h).
  *
- * The agent may hang, crash, flood or talk nonsense: sends never block, an agent whose socket is
- * full or whose packets make no sense is killed, and a dead one is restarted after 100 ms, doubling
+ * The agent may hang, crash, flood or send garbage: sends never block, an agent whose socket is
+ * full or whose packets are invalid is killed, and a dead one is restarted after 100 ms, doubling
  * to 30 s; the delay starts over once an agent has lived for 60 s.
  *
  * Life cycle: agent_init() -> agent_tick() whenever agent_wake_ms() has come -> agent_receive()
@@ -27,7 +27,7 @@ struct agent {
 	int64_t kill_ms;    /* when to kill it; STOP_NEVER: not now */
 	int64_t started_ms, backoff_ms;
 	uint32_t starts;
-	bool wrong_version; /* it speaks another LINK_VERSION: restarting it would not help */
+	bool wrong_version; /* it uses another LINK_VERSION: restarting it would not help */
 };
 
 /* One LAUNCH, unpacked in place. */

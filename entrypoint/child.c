@@ -56,7 +56,7 @@ int child_try(struct child *c, int64_t now_ms)
 	c->report = report;
 	c->since_unix_ms = clock_unix_ms();
 	c->ever = true;
-	c->oom_before = oom_kills(); /* now that the child is on its way: this takes a while */
+	c->oom_before = oom_kills(); /* after the fork, because this takes a while */
 	say_more("started %s as process %d", c->spawn.argv[0], (int)pid);
 	return 0;
 }
@@ -108,8 +108,7 @@ void child_signal(const struct child *c, int signo, bool group)
 	if (!child_alive(c))
 		return;
 	if (kill(to, signo) < 0) {
-		/* Without a group of its own (setpgid was refused) the child is all there is to
-		 * reach. */
+		/* Without its own group (setpgid failed) only the child itself can be reached. */
 		to = c->pid;
 		if (!group || kill(to, signo) < 0)
 			say("cannot send signal %d to process %d: %s", signo, (int)c->pid,
@@ -138,7 +137,8 @@ void child_kill_group(struct child *c, int64_t now_ms, bool at_once)
 	if (!c->group || (!at_once && now_ms < c->group_kill_ms))
 		return;
 	if (group_is_ours(c->group)) {
-		say("killing what the last child left in process group %d", (int)c->group);
+		say("killing the processes that the last child left in process group %d",
+		    (int)c->group);
 		kill(-c->group, SIGKILL);
 	}
 	c->group = 0;

@@ -11,12 +11,12 @@
 #include "status.h"
 #include "util.h"
 
-#define LAUNCH_GIVE_UP_MS 5000 /* forking for a LAUNCH: the agent is better placed to decide */
+#define LAUNCH_GIVE_UP_MS 5000 /* for the fork of a LAUNCH; then the agent decides */
 #define LEASE_AGAIN_MS    1000
-#define REAPS_PER_PASS    1000 /* then signals get their turn */
+#define REAPS_PER_PASS    1000 /* then signals are handled */
 #define PACKETS_PER_PASS  16
 
-/* ---- what the agent is told ---- */
+/* ---- messages to the agent ---- */
 
 static struct link_msg about_child(const struct init *in, enum link_type type)
 {
@@ -51,7 +51,7 @@ struct link_msg init_hello(const struct init *in)
 	return msg;
 }
 
-static void tell_failed(struct init *in, const char *launch_id, int error, int64_t now_ms)
+static void send_launch_failed(struct init *in, const char *launch_id, int error, int64_t now_ms)
 {
 	struct link_msg msg = {.type = LINK_LAUNCH_FAILED, .sys_errno = error};
 
@@ -59,19 +59,19 @@ static void tell_failed(struct init *in, const char *launch_id, int error, int64
 	agent_send(&in->agent, &msg, now_ms);
 }
 
-void init_tell_launch_failed(struct init *in, int launch_errno, int64_t now_ms)
+void init_send_launch_failed(struct init *in, int launch_errno, int64_t now_ms)
 {
-	tell_failed(in, in->child.launch_id, launch_errno, now_ms);
+	send_launch_failed(in, in->child.launch_id, launch_errno, now_ms);
 }
 
-void init_tell_started(struct init *in, int64_t now_ms)
+void init_send_started(struct init *in, int64_t now_ms)
 {
 	struct link_msg msg = about_child(in, LINK_STARTED);
 
 	agent_send(&in->agent, &msg, now_ms);
 }
 
-static void tell_exited(struct init *in, int64_t now_ms)
+static void send_exited(struct init *in, int64_t now_ms)
 {
 	const struct child *c = &in->child;
 	struct link_msg msg = about_child(in, LINK_EXITED);
@@ -83,7 +83,7 @@ static void tell_exited(struct init *in, int64_t now_ms)
 	agent_send(&in->agent, &msg, now_ms);
 }
 
-/* ---- what the agent asks for ---- */
+/* ---- requests of the agent ---- */
 
 void init_release_launch_fd(struct init *in)
 {
@@ -103,8 +103,9 @@ static void on_launch(struct init *in, const struct link_msg *msg, int64_t now_m
 	};
 	int error = msg->sys_errno;
 
-	if (in->child.state == CHILD_WANTED) { /* the buffer was in use: nothing of it was taken */
-		tell_failed(in, msg->launch_id, EBUSY, now_ms);
+	if (in->child.state ==
+	    CHILD_WANTED) { /* the buffer is in use: nothing of the packet was read */
+		send_launch_failed(in, msg->launch_id, EBUSY, now_ms);
 		return;
 	}
 	if (in->child.state != CHILD_NONE)
@@ -116,7 +117,7 @@ static void on_launch(struct init *in, const struct link_msg *msg, int64_t now_m
 	if (error) {
 		say("launch %s refused: %s", msg->launch_id, strerror(error));
 		init_release_launch_fd(in);
-		tell_failed(in, msg->launch_id, error, now_ms);
+		send_launch_failed(in, msg->launch_id, error, now_ms);
 		return;
 	}
 	memcpy(in->child.launch_id, msg->launch_id, sizeof(in->child.launch_id));
@@ -173,16 +174,16 @@ int64_t init_lease(struct init *in, int64_t now_ms)
 	if (now_ms < in->lease_ms)
 		return in->lease_ms;
 	if (in->child.state == CHILD_WANTED)
-		return STOP_NEVER; /* looked at once more when there is somebody */
+		return STOP_NEVER; /* checked again once the process exists */
 	if (in->lease_killed != in->child.pid)
-		say("the lease has run out, nobody has said that this Flink may go on: SIGKILL to process %d",
+		say("the lease has expired without being renewed: SIGKILL to process %d",
 		    (int)in->child.pid);
 	in->lease_killed = in->child.pid;
 	child_signal(&in->child, SIGKILL, true);
 	return now_ms + LEASE_AGAIN_MS;
 }
 
-/* ---- what has ended ---- */
+/* ---- processes that have exited ---- */
 
 static void explain(struct init *in, const char *what, int wait_status)
 {
@@ -203,38 +204,39 @@ static void on_child_gone(struct init *in, int wait_status, int64_t now_ms)
 	struct child *c = &in->child;
 
 	if (child_check(c))
-		init_tell_started(in, now_ms);
+		init_send_started(in, now_ms);
 	child_reaped(c, wait_status);
 	if (c->exec_errno) {
 		snprintf(in->reason, sizeof(in->reason), "cannot execute %.120s: %s",
-			 in->opt->agent ? "what the agent launched" : in->opt->argv[0],
+			 in->opt->agent ? "the command of the agent's launch" : in->opt->argv[0],
 			 strerror(c->exec_errno));
 		say("%s", in->reason);
 		if (!in->opt->agent)
 			in->exit_status = spawn_exit_status(c->exec_errno);
-		init_tell_launch_failed(in, c->exec_errno, now_ms);
+		init_send_launch_failed(in, c->exec_errno, now_ms);
 		return;
 	}
 	explain(in, in->opt->agent ? "the main child" : in->opt->argv[0], wait_status);
-	tell_exited(in, now_ms);
+	send_exited(in, now_ms);
 	if (in->opt->agent && in->stop.asked_ms == STOP_NEVER && !in->stop.exit_asked)
 		child_term_group(c, now_ms);
 }
 
-/* Decides whether an agent that has ended is to be started again. */
+/* Decides whether to restart an agent that has exited. */
 static void on_agent_gone(struct init *in, int wait_status, int64_t now_ms)
 {
 	struct agent *a = &in->agent;
 	pid_t pid = a->pid;
 	int error;
 
-	init_receive(in, now_ms); /* its last words */
+	init_receive(in, now_ms); /* messages that it sent before it exited */
 	agent_reaped(a, now_ms, &error);
 	in->stop.acked = false;
 	if (!in->child.ever && (error || a->wrong_version)) {
 		in->agent_status = STATUS_NO_AGENT;
 		snprintf(in->reason, sizeof(in->reason), "cannot use the agent %.120s: %s",
-			 in->opt->argv[0], error ? strerror(error) : "another version");
+			 in->opt->argv[0],
+			 error ? strerror(error) : "it uses another version of the link protocol");
 		say("%s", in->reason);
 	} else if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == STATUS_CONFIG &&
 		   !in->child.ever) {
@@ -248,7 +250,7 @@ static void on_agent_gone(struct init *in, int wait_status, int64_t now_ms)
 		a->start_ms = STOP_NEVER;
 		return;
 	}
-	say("the agent (process %d) %s %d; starting it again in %lld ms", (int)pid,
+	say("the agent (process %d) %s %d; restarting it in %lld ms", (int)pid,
 	    WIFEXITED(wait_status) ? "exited with status" : "was killed by signal",
 	    WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status),
 	    (long long)(a->start_ms - now_ms));
@@ -307,7 +309,7 @@ void init_on_signals(struct init *in, int64_t now_ms)
 	while (signals_take(SIGINT))
 		on_stop_signal(in, SIGINT, now_ms);
 	if (in->child.state == CHILD_WANTED && !in->opt->agent)
-		return; /* the others wait until there is somebody to get them */
+		return; /* the other signals wait until there is a process to receive them */
 	for (int signo = 1; signo <= SIGNALS_MAX; signo++)
 		while (signals_take(signo)) {
 			say_more("forwarding signal %d", signo);

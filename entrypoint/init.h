@@ -35,8 +35,8 @@ struct init {
 /* The first message to an agent: what is running and what ended last. */
 struct link_msg init_hello(const struct init *init);
 
-void init_tell_launch_failed(struct init *init, int launch_errno, int64_t now_ms);
-void init_tell_started(struct init *init, int64_t now_ms);
+void init_send_launch_failed(struct init *init, int launch_errno, int64_t now_ms);
+void init_send_started(struct init *init, int64_t now_ms);
 
 /* Read what is waiting on the agent's link. */
 void init_receive(struct init *init, int64_t now_ms);

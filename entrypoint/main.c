@@ -1,7 +1,7 @@
 /*
  * drey-init - the first process of a container: start, the one loop, and the end.
  *
- * Reading order: stop.h (how it ends), link.h (what the agent may ask for), this file, init.c, then
+ * Reading order: stop.h (how it ends), link.h (what the agent may request), this file, init.c, then
  * the parts: spawn, child, agent, signals, util, options. Nothing is allocated; everything
  * drey-init knows is in one struct init.
  */
@@ -20,7 +20,7 @@
 
 /* For a plain command: long enough for a pids limit to have room again. */
 #define FORK_GIVE_UP_MS 60000
-#define SWEEP_MS        100 /* between looks for new orphans while drey-init is ending */
+#define SWEEP_MS        100 /* between searches for new orphans while drey-init is ending */
 
 static void start_what_is_due(struct init *in, int64_t now_ms)
 {
@@ -30,18 +30,18 @@ static void start_what_is_due(struct init *in, int64_t now_ms)
 	if (c->state == CHILD_WANTED && stopping) {
 		c->state = CHILD_NONE;
 		init_release_launch_fd(in);
-		init_tell_launch_failed(in, ECANCELED, now_ms);
+		init_send_launch_failed(in, ECANCELED, now_ms);
 	}
 	if (child_try(c, now_ms) < 0) {
 		if (in->opt->agent)
-			init_tell_launch_failed(in, errno, now_ms);
+			init_send_launch_failed(in, errno, now_ms);
 		else
 			in->exit_status = STATUS_SYSTEM;
 	}
 	if (c->state != CHILD_WANTED)
 		init_release_launch_fd(in);
 	if (c->state != CHILD_WANTED && !in->opt->agent && in->cwd_fd >= 0) {
-		close(in->cwd_fd); /* it would keep a file system busy; nothing is started any more */
+		close(in->cwd_fd); /* it would keep a file system busy; nothing more is started */
 		in->cwd_fd = -1;
 	}
 	child_kill_group(c, now_ms, false);
@@ -68,7 +68,7 @@ static void act(struct init *in, unsigned due, int64_t now_ms)
 	if (due & STOP_TERM_CHILD)
 		child_signal(&in->child, in->opt->agent ? SIGTERM : in->stop_signo, in->opt->group);
 	if (due & STOP_KILL_CHILD) {
-		say("process %d has not ended in time: SIGKILL", (int)in->child.pid);
+		say("process %d did not exit in time: SIGKILL", (int)in->child.pid);
 		child_signal(&in->child, SIGKILL, true);
 	}
 	if (due & STOP_TERM_ORPHANS)
@@ -80,10 +80,10 @@ static void act(struct init *in, unsigned due, int64_t now_ms)
 		kill(agent, SIGCONT);
 	}
 	if (due & STOP_KILL_AGENT && agent) {
-		say("the agent (process %d) has not ended in time: SIGKILL", (int)agent);
+		say("the agent (process %d) did not exit in time: SIGKILL", (int)agent);
 		kill(agent, SIGKILL);
 	}
-	/* what an agent leaves that had to be killed becomes ours only now */
+	/* the children of an agent that was killed become ours only now */
 	if (due & STOP_FINISH && in->opt->agent)
 		orphans_signal(SIGKILL, in->child.group, 0, true);
 }
@@ -103,7 +103,7 @@ static int64_t step(struct init *in, int64_t now_ms)
 	    (!in->opt->agent || s->asked_ms != STOP_NEVER || s->exit_asked ||
 	     in->agent_status >= 0)) {
 		s->ending_ms = now_ms;
-		s->left = true; /* until waitpid(2) has said otherwise */
+		s->left = true; /* until waitpid(2) reports otherwise */
 		init_reap(in, now_ms);
 		s->agent = in->agent.pid;
 		s->link = s->link && in->agent.link >= 0;
@@ -136,7 +136,7 @@ static void wait_for_news(struct init *in, int64_t next_ms)
 {
 	struct pollfd fds[2] = {
 		{.fd = in->agent.link, .events = POLLIN},
-		{.fd = in->child.report, .events = POLLIN}, /* negative ones are passed over */
+		{.fd = in->child.report, .events = POLLIN}, /* negative ones are ignored */
 	};
 	int64_t now_ms = clock_ms();
 
@@ -144,7 +144,7 @@ static void wait_for_news(struct init *in, int64_t next_ms)
 	now_ms = clock_ms();
 	init_on_signals(in, now_ms);
 	if (child_check(&in->child))
-		init_tell_started(in, now_ms);
+		init_send_started(in, now_ms);
 	if (fds[0].revents)
 		init_receive(in, now_ms);
 }
@@ -164,7 +164,7 @@ static int exit_status(const struct init *in)
 	if (in->agent_status >= 0)
 		return in->agent_status;
 	if (child_alive(&in->child))
-		return STATUS_SIGNAL + SIGKILL; /* it is past killing */
+		return STATUS_SIGNAL + SIGKILL; /* SIGKILL has not ended it */
 	if (in->child.last_pid)
 		return map_status(in, in->child.last_wait_status);
 	return STATUS_SIGNAL + in->stop_signo;
@@ -175,7 +175,7 @@ static int run(struct init *in)
 	int64_t next_ms = 0;
 	int status;
 
-	/* What arrived since main() began must keep the command from ever being started. */
+	/* A stop signal that arrived since main() began must prevent the start of the command. */
 	do {
 		wait_for_news(in, next_ms);
 		next_ms = step(in, clock_ms());
@@ -232,7 +232,7 @@ int main(int argc, char **argv, char **envp)
 	fds_tidy();
 	say_open(opt.verbose);
 	if (getpid() != 1 && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-		say("cannot become a subreaper, orphans will be missed: %s", strerror(errno));
+		say("cannot become a subreaper, orphans will not be reaped: %s", strerror(errno));
 	in.opt = &opt;
 	in.exit_status = in.agent_status = -1;
 	in.cwd_fd = leave_cwd();

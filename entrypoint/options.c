@@ -15,20 +15,20 @@
 static const char help[] =
 	"Usage: drey-init [options] [--] COMMAND [ARG...]\n"
 	"       drey-init --agent [options] [--] AGENT [ARG...]\n"
-	"Runs COMMAND as a container's first process should: forwards signals, reaps orphans, ends\n"
-	"everything within the grace period and exits with COMMAND's status.\n"
+	"Runs COMMAND as the first process of a container: forwards signals, reaps orphans, ends all\n"
+	"processes within the grace period and exits with COMMAND's status.\n"
 	"\n"
-	"      --agent           COMMAND is the agent; it says what to launch\n"
-	"      --grace SECONDS   SIGKILL what has not ended so long after SIGTERM; 0: never\n"
-	"                        (default: $DREY_GRACE_SECONDS or 30)\n"
+	"      --agent           COMMAND is the agent, which requests the launches\n"
+	"      --grace SECONDS   time between SIGTERM and SIGKILL; 0: never SIGKILL\n"
+	"                        (default $DREY_GRACE_SECONDS, then 30)\n"
 	"  -e, --remap STATUS    exit with 0 when the command exits with STATUS; repeatable\n"
 	"  -g, --group           forward signals to the command's process group\n"
-	"  -v, --verbose         say what is started, forwarded and reaped\n"
-	"  -s                    accepted for tini's sake; always done where needed\n"
-	"  -h, --help            this text\n"
-	"      --version\n"
+	"  -v, --verbose         report what is started, forwarded and reaped\n"
+	"  -s                    accepted for compatibility with tini; no effect\n"
+	"  -h, --help            print this help\n"
+	"      --version         print the version\n"
 	"\n"
-	"Exit status: the command's own; 128+N when signal N ended it; 126 or 127 when it cannot be\n"
+	"Exit status: the command's own; 128+N if signal N killed it; 126 or 127 if it cannot be\n"
 	"executed or found; 112 usage, 113 system error, 114 no usable agent.\n";
 
 enum { OPT_AGENT = 256, OPT_GRACE, OPT_VERSION };
@@ -51,7 +51,7 @@ static int usage(const char *what, const char *arg)
 	return STATUS_USAGE;
 }
 
-/* Seconds with up to three decimals; -1 if it is anything else. */
+/* Seconds with up to three decimals; -1 for anything else. */
 static int64_t parse_seconds_ms(const char *text)
 {
 	int64_t ms = 0, unit = 1000;
@@ -119,14 +119,14 @@ int options_parse(int argc, char **argv, struct options *ret)
 		case OPT_VERSION:
 			return print("drey-init " DREY_VERSION "\n");
 		case ':':
-			return usage("option without its value", argv[optind - 1]);
+			return usage("option needs a value", argv[optind - 1]);
 		default:
 			letter[1] = (char)optopt;
 			return usage("unknown option", optopt ? letter : argv[optind - 1]);
 		}
 	}
 	if (optind >= argc)
-		return usage("no command", "what is to run comes after the options");
+		return usage("COMMAND is missing", "put it after the options");
 	o.argv = argv + optind;
 	*ret = o;
 	return -1;

@@ -27,7 +27,7 @@ static bool is_fault(int signo)
 static void on_signal(int signo, siginfo_t *info, void *context)
 {
 	(void)context;
-	/* SIGPIPE from our own write to a reader that has gone */
+	/* SIGPIPE from our own write after the reader has closed */
 	if (info->si_code == SI_USER && info->si_pid == getpid())
 		return;
 	if (signo == SIGINT)
@@ -78,8 +78,8 @@ int signals_wait(struct pollfd *fds, unsigned nfds, int64_t timeout_ms)
 		for (unsigned i = 0; i < nfds; i++)
 			fds[i].revents = 0;
 	/*
-	 * With a descriptor ready no signal was looked at, and otherwise only one was let in: take the
-	 * others too, so that a flood of packets starves none and what came first is handled first.
+	 * ppoll delivers no signal if a descriptor is ready, and otherwise only one: take the others
+	 * too, so that a flood of packets does not delay signals, and the first is handled first.
 	 */
 	for (int i = 0; i < SIGNALS_MAX && ppoll(NULL, 0, &(struct timespec){0}, &none) < 0; i++)
 		;

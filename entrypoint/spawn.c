@@ -22,7 +22,7 @@ static const char *path_of(char *const *envp)
 	return DEFAULT_PATH;
 }
 
-/* execvpe(3) without its fallback: a file that is no program is not given to /bin/sh. Returns
+/* execvpe(3) without its fallback: a file that is not a program is not passed to /bin/sh. Returns
  * errno. */
 static int exec_search(char *const *argv, char *const *envp)
 {
@@ -111,7 +111,7 @@ pid_t spawn(const struct spawn *s, int *ret_report)
 		errno = error;
 		return -1;
 	}
-	setpgid(pid, pid); /* fails once the child has exec'ed; then it has done so itself */
+	setpgid(pid, pid); /* fails after the exec of the child, which has then done it itself */
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	*ret_report = ends[0];
 	return pid;

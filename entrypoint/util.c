@@ -41,7 +41,7 @@ int64_t clock_unix_ms(void)
 
 /*
  * O_NONBLOCK on descriptor 2 would also hit our child, which shares it. Opening the pipe or
- * terminal once more gives a description of our own; where that is not possible poll(2) has to do.
+ * terminal once more gives a description of our own; if that is not possible, poll(2) is used.
  */
 void say_open(bool verbose)
 {
@@ -178,7 +178,7 @@ static void signal_one(pid_t pid, int signo)
 
 void orphans_signal(int signo, pid_t group, pid_t spare, bool first)
 {
-	/* who has had SIGTERM, by pid modulo 65536: twice can force */
+	/* the processes that got SIGTERM, by pid modulo 65536: a second one may force an immediate exit */
 	static unsigned char asked[8192];
 	static bool all_asked;
 	char text[4096], path[64], *at = text;
@@ -194,14 +194,14 @@ void orphans_signal(int signo, pid_t group, pid_t spare, bool first)
 		return;
 	if (first && group_is_ours(group))
 		signal_one(-group, signo);
-	/* A start of a very long list is enough: we come again. */
+	/* The start of a very long list is enough: this is repeated. */
 	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)self);
 	if (read_file(path, text, sizeof(text)) <= 0)
 		return;
 	while ((pid = (pid_t)strtol(at, &at, 10)) > 0 && *at == ' ') {
 		unsigned char *byte = &asked[pid % 65536 / 8], bit = (unsigned char)(1 << pid % 8);
 
-		/* With another namespace's /proc the numbers mean others. */
+		/* With the /proc of another namespace the numbers mean other processes. */
 		if (pid == spare ||
 		    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
 			continue;

@@ -88,7 +88,7 @@ kill -STOP "$(agent_of b)"
 proxied c 'fencing: strict'
 pod_start c
 await "agent stopped: drey-init ends Flink" test -s "$RUN/b.end"
-check "and says why" pod_log b 'the lease has run out'
+check "and says why" pod_log b 'the lease has expired'
 await "the third one starts its own" launched 3
 is "$(overlap_ms b c)" 0 "the job has never run twice: milliseconds"
 pod_gone_by_force b

@@ -241,9 +241,9 @@ TEST(a_killed_agent_comes_back_and_is_told_what_runs)
 		CHECK_STR(msg.launch_id, "first");
 		CHECK(!kill(pid, 0));
 	}
-	CHECK(rig_says(&rig, "was killed by signal 9; starting it again in 100 ms"));
-	CHECK(rig_says(&rig, "starting it again in 200 ms"));
-	CHECK(rig_says(&rig, "starting it again in 400 ms"));
+	CHECK(rig_says(&rig, "was killed by signal 9; restarting it in 100 ms"));
+	CHECK(rig_says(&rig, "restarting it in 200 ms"));
+	CHECK(rig_says(&rig, "restarting it in 400 ms"));
 	CHECK_INT(rig_now_ms() - rig.started_ms, >=, 700);
 	rig_send(&rig, LINK_SIGNAL, SIGTERM, 0, 0);
 	CHECK(rig_expect(&rig, LINK_EXITED, &msg));
@@ -339,9 +339,9 @@ TEST(a_failing_agent_is_started_ever_more_slowly)
 	struct rig rig = {0};
 
 	CHECK(RIG_START(&rig, "--agent", "--", "/bin/sh", "-c", "exit 1"));
-	CHECK(rig_says(&rig, "exited with status 1; starting it again in 1600 ms"));
+	CHECK(rig_says(&rig, "exited with status 1; restarting it in 1600 ms"));
 	CHECK_INT(rig_now_ms() - rig.started_ms, >=, 100 + 200 + 400 + 800);
-	CHECK_INT(rig_count(&rig, "starting it again"), ==, 5);
+	CHECK_INT(rig_count(&rig, "restarting it"), ==, 5);
 	kill(rig.pid, SIGTERM); /* with neither agent nor child there is nothing to wait for */
 	CHECK_INT(rig_wait(&rig), ==, 143);
 	CHECK_INT(rig_now_ms() - rig.started_ms, <, 25000);
@@ -411,13 +411,13 @@ TEST(an_agent_that_reads_nothing_is_replaced_when_its_socket_is_full)
 	struct link_msg msg;
 
 	CHECK(RIG_AGENT(&rig, NULL));
-	for (int i = 0; i < 3000 && !rig_count(&rig, "takes no messages"); i++) {
+	for (int i = 0; i < 3000 && !rig_count(&rig, "does not accept messages"); i++) {
 		struct link_msg bad = {.version = LINK_VERSION, .type = LINK_LAUNCH};
 
 		if (send(rig.link, &bad, sizeof(bad), MSG_NOSIGNAL) < 0)
 			break;
 	}
-	CHECK(rig_says(&rig, "takes no messages"));
+	CHECK(rig_says(&rig, "does not accept messages"));
 	CHECK(rig_next_agent(&rig));
 	CHECK(rig_expect(&rig, LINK_HELLO, &msg));
 	CHECK_INT(msg.restarts, ==, 1);
@@ -555,7 +555,7 @@ static int64_t stop_without_agent(void)
 	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
 	launch_and_wait(&rig, "first", "wait");
 	kill(rig.agent, SIGKILL);
-	CHECK(rig_says(&rig, "starting it again"));
+	CHECK(rig_says(&rig, "restarting it"));
 	from_ms = rig_now_ms();
 	kill(rig.pid, SIGTERM);
 	CHECK_INT(rig_wait(&rig), ==, 143);
@@ -615,7 +615,7 @@ TEST(an_agent_that_stays_after_exit_is_ended)
 	rig_send(&rig, LINK_EXIT, 0, 9, 0);
 	CHECK_INT(rig_wait(&rig), ==, 9);
 	CHECK_INT(rig_now_ms() - from_ms, >=, 3990);
-	CHECK_HAS(rig.text, "has not ended in time");
+	CHECK_HAS(rig.text, "did not exit in time");
 }
 
 TEST(the_last_words_of_a_dead_agent_count)

@@ -44,7 +44,7 @@ static int64_t killed_after(struct rig *rig, int64_t until_ms)
 
 	CHECK(rig_expect(rig, LINK_EXITED, &msg));
 	CHECK_INT(msg.wait_status, ==, SIGKILL);
-	CHECK(rig_says(rig, "the lease has run out"));
+	CHECK(rig_says(rig, "the lease has expired"));
 	CHECK_INT(rig_now_ms(), >=, until_ms);
 	return rig_now_ms() - until_ms;
 }

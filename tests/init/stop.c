@@ -21,7 +21,7 @@ static int64_t ignored_sigterm(void)
 	CHECK_INT(rig_wait(&rig), ==, 137);
 	ms = rig_now_ms() - from_ms;
 	CHECK_INT(ms, >=, 2240); /* 2.5 s less a tenth */
-	CHECK_HAS(rig.text, "has not ended in time: SIGKILL");
+	CHECK_HAS(rig.text, "did not exit in time: SIGKILL");
 	return ms;
 }
 
