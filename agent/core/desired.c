@@ -152,7 +152,7 @@ static bool differs(const char *now, const char *before)
 	return now && (!before || strcmp(now, before) != 0);
 }
 
-/* There is an order, and it is not known to be carried out. */
+/* There is a request, and it is not known to be carried out. */
 static bool may_restore(const struct desired *desired, const struct journal *journal)
 {
 	return desired->restore.kind != RESTORE_NONE && !desired_is_used(desired) &&
@@ -204,7 +204,7 @@ static unsigned compare_state(const struct desired *desired, const struct desire
 	fields |= CONTROL_STATE;
 	if (desired->state == DESIRED_RUNNING && seen->known)
 		fields |= CONTROL_NEW_START;
-	/* what was asked for while it was suspended is for this start */
+	/* what was requested while suspended is for this launch */
 	if (desired->state == DESIRED_RUNNING && may_restore(desired, &life->journal))
 		fields |= CONTROL_RESTORE;
 	return fields;
@@ -220,7 +220,7 @@ static unsigned compare_all(const struct desired *desired, const struct desired_
 		if (seen->known)
 			fields |= CONTROL_NEW_START;
 	}
-	/* the first nonce that is seen asks for nothing */
+	/* the first nonce requests nothing */
 	if (seen->known && differs(desired->text[DESIRED_KEY_SAVEPOINT_NONCE],
 				   seen->text[DESIRED_KEY_SAVEPOINT_NONCE]))
 		fields |= CONTROL_SAVEPOINT;
@@ -259,7 +259,7 @@ bool desired_compare(const struct desired *desired, const struct desired_seen *s
 		fields |= compare_all(desired, seen, life);
 	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(life)) {
 		fields &= ~(unsigned)(CONTROL_RESTORE | CONTROL_NEW_START);
-		/* with the stop it is for the start after that, and is taken then */
+		/* with the stop it is for the next launch, and is applied then */
 		*ret_refused = !(fields & CONTROL_STATE) || desired->state == DESIRED_RUNNING;
 	}
 	if (!fields)

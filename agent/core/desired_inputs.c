@@ -6,13 +6,11 @@
 #include "base/mem.h"
 
 #define TOO_LATE                                                                                   \
-	"restore: the job runs; suspend or cancel it first, then ask for state: running, or with " \
-	"a new token"
-#define TOKEN_REUSED                                                                               \
-	"restore: its token was given to another order before; ask for this one with a new token"
+	"restore: the job is running; suspend or cancel it first, then request it together with state: running, or with a new token"
+#define TOKEN_REUSED "restore: its token belongs to another request; use a new token"
 #define TOKEN_USED                                                                                 \
-	"restore: the annotation " DESIRED_USED_ANNOTATION " says that it was carried out, and "   \
-	"the journal knows nothing of it; if it is meant again, ask with a new token"
+	"restore: the annotation " DESIRED_USED_ANNOTATION                                         \
+	" says that it was carried out, but the journal does not know it; to repeat it, use a new token"
 #define NOT_READ "not read yet"
 #define ENDS     "drey is exiting" /* before it was read */
 
@@ -43,8 +41,8 @@ bool desired_inputs_read(struct desired_inputs *inputs, enum desired_from from,
 		return false;
 	}
 	changed = !input->known || !desired_same_texts(desired, &input->desired);
-	/* a resource is refused as a whole: its last spec that made sense stays in force. Of the other two
-	 * the bad reading takes the place of the last one, because it may say more than they do */
+	/* a resource is rejected as a whole: its last valid spec stays in force. For the other two
+	 * an invalid reading replaces the last one, because it may contain more */
 	xstrset(&input->error, resource && desired->bad.kind ? desired->bad.msg : NULL);
 	if (!input->error)
 		take_reading(input, desired, absent);
@@ -95,7 +93,7 @@ static bool resource_is_settled(const struct desired_inputs *inputs)
 	       (inputs->denied && inputs->loaded && !inputs->seen.resource);
 }
 
-/* NULL: there is nothing to complain about. */
+/* NULL: nothing to report. */
 static const char *resource_trouble(const struct desired_inputs *inputs)
 {
 	const struct desired_input *resource = &inputs->from[DESIRED_FROM_RESOURCE];
@@ -153,7 +151,7 @@ static void not_known(struct desired *desired, const struct desired_input *input
 	err_set(&desired->bad, ERR_RETRY, 0, "%s", input->error ? input->error : NOT_READ);
 }
 
-/* True: the order stood there at the first look at one of the inputs. */
+/* True: the request was there at the first reading of one of the inputs. */
 static bool is_standing(const struct desired_inputs *inputs, const char *token)
 {
 	for (int i = 0; i < DESIRED_FROM_COUNT; i++)
@@ -162,7 +160,7 @@ static bool is_standing(const struct desired_inputs *inputs, const char *token)
 	return false;
 }
 
-/* False: nothing is known that could be followed; *ret_desired has what counts in any case. */
+/* False: no desired state is known; *ret_desired has what counts in any case. */
 static bool join(const struct desired_inputs *inputs, struct desired *ret_desired)
 {
 	const struct desired_input *directory = &inputs->from[DESIRED_FROM_DIRECTORY];
@@ -205,7 +203,7 @@ static void note_resource(struct desired_inputs *inputs, struct desired_news *ne
 		return;
 	news->denied = inputs->told_denied ? NULL : denied;
 	inputs->told_denied = denied;
-	/* what is denied is remembered by its reason alone: whether it is there is not known then */
+	/* a denied one is remembered by its reason only: it is unknown whether it exists */
 	if (xstrsame(denied, seen->resource_error) && (denied || seen->resource == there))
 		return;
 	seen->resource = there;
@@ -213,8 +211,8 @@ static void note_resource(struct desired_inputs *inputs, struct desired_news *ne
 	news->save = true;
 }
 
-/* An order that comes with another version, in the same step, is for the drey of that one: it is neither
- * refused here because the job runs, nor used up. */
+/* A request that comes with another version, in the same step, is for the drey of that version:
+ * this one neither rejects it because the job is running, nor consumes it. */
 static void leave_to_other(struct desired_inputs *inputs, const char *generation,
 			   struct desired_news *news)
 {

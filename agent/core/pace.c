@@ -41,7 +41,7 @@ void pace_failed(struct pace *pace, int64_t retry_after_ms, int64_t now_ms)
 	if (wait_ms < retry_after_ms)
 		wait_ms = retry_after_ms;
 	pace->not_before_ms = now_ms + wait_ms;
-	/* a second try may fail as well: the end does not wait for it */
+	/* a retry may fail as well: shutdown does not wait for it */
 	pace->left |= pace->leaving;
 }
 

@@ -43,8 +43,8 @@ static const char *after_scheme(const char *path)
 	return path;
 }
 
-/* The part of a path that tells files apart: without file scheme, repeated slashes at its start, a
- * slash or _metadata at its end. */
+/* The part of a path that tells files apart: without file scheme, repeated leading slashes, a
+ * trailing slash or _metadata. */
 static const char *bare_path(const char *path, size_t *ret_len)
 {
 	static const char metadata[] = "/_metadata";
@@ -68,7 +68,7 @@ static bool is_tail(const char *text)
 	return !*text || !strcmp(text, "/_metadata");
 }
 
-/* Called for every pair of many: most differ early, so both are read only up to there. */
+/* Called for every pair of many: most differ early, so both are read only up to the difference. */
 bool snapshot_same_path(const char *a, const char *b)
 {
 	size_t len = 0;
@@ -86,7 +86,7 @@ bool snapshot_same_path(const char *a, const char *b)
 	return is_tail(a + len) && is_tail(b + len);
 }
 
-/* What tells snapshots apart is at the end; coarser than bare_path(), which takes off one _metadata. */
+/* The end tells snapshots apart; coarser than bare_path(), which removes one _metadata. */
 uint64_t snapshot_path_key(const char *path)
 {
 	static const char metadata[] = "/_metadata";

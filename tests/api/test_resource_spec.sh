@@ -66,7 +66,7 @@ check "it is on record" journal_is '.intent.restartNonce == "r1" and .restartNon
 resource '{"state": "running", "doNotRestart": false, "restartNonce": "r1", "savepointNonce": "8"}'
 await "the brake is lifted" resource_is '.status.desired.doNotRestart | not'
 resource '{"state": "running", "restore": {"kind": "empty", "token": "e0"}, "restartNonce": "r2", "savepointNonce": "8"}'
-await "an empty start of a job that runs is refused" says Stalled True SpecRefused "the job runs"
+await "an empty start of a job that runs is refused" says Stalled True SpecRefused "the job is running"
 check "the rest of it is followed" journal_is '.intent.restartNonce == "r2" and .intent.restore == null'
 resource '{"state": "running", "restartNonce": "r2"}'
 await "the restore and a nonce are taken out of the spec" looked_at

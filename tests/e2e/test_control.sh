@@ -93,7 +93,7 @@ is "$(status '.desired.state')" running "what has not changed undoes nothing"
 # ---- suspend, and start from something older
 await "the job runs" phase_is Running
 swap state=running restore='{kind: empty, token: too-late}'
-await "a restore request while the job runs is refused" status_is '.control.error | startswith("restore: the job runs")'
+await "a restore request while the job runs is refused" status_is '.control.error | startswith("restore: the job is running")'
 swap state=suspended
 await "state: suspended" phase_is Suspended
 job=$(status .jobId)

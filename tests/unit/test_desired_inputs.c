@@ -106,7 +106,7 @@ static const struct row rows[] = {
 	 .map = {READ, {"restore={kind: empty, token: done}"}}},
 	{"another order under the token of one in the journal is refused with all the rest",
 	 .map = {READ, {"restore={kind: empty, token: given}", "state=suspended"}},
-	 .error = "restore: its token was given to another order"},
+	 .error = "restore: its token belongs to another request"},
 	{"an order for another generation is left to it, and the rest followed",
 	 .map = {READ, {"restore={kind: empty, token: t1, generation: g2}", "state=suspended"}},
 	 .fields = CONTROL_STATE, .state = DESIRED_SUSPENDED},
@@ -391,9 +391,9 @@ TEST(an_order_that_came_too_late_is_reported_until_something_changes)
 	rig.life.phase = PHASE_RUNNING;
 	take_texts(&rig, DESIRED_FROM_RESOURCE, false, order);
 	CHECK(!judge(&rig)->changed);
-	CHECK_HAS(rig.news.error, "the job runs");
-	CHECK_HAS(desired_inputs_refused(&rig.inputs), "the job runs");
-	CHECK_HAS(judge(&rig)->error, "the job runs");
+	CHECK_HAS(rig.news.error, "the job is running");
+	CHECK_HAS(desired_inputs_refused(&rig.inputs), "the job is running");
+	CHECK_HAS(judge(&rig)->error, "the job is running");
 	take_texts(&rig, DESIRED_FROM_RESOURCE, false,
 		   (const char *const[TEXTS]){order[0], "savepoint-nonce=2"});
 	CHECK(judge(&rig)->changed && !rig.news.error && !desired_inputs_refused(&rig.inputs));

@@ -563,7 +563,7 @@ TEST(a_restarting_job_is_left_alone_and_said_once)
 	CHECK_PHASE(&l, PHASE_RUNNING);
 	CHECK_NOTHING(&l, EFFECT_SIGNAL);
 	CHECK_HAS(l.notes, "the job is RESTARTING: checkpoint expired");
-	CHECK_HAS(l.notes, "not ready: no task runs");
+	CHECK_HAS(l.notes, "not ready: no task is running");
 	CHECK_INT(took(&l, EFFECT_NOTE), ==, 2);
 	life_end(&l);
 }

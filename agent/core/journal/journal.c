@@ -176,7 +176,7 @@ void journal_add_snapshot(struct journal *journal, const struct snapshot *snapsh
 {
 	struct snapshot copy;
 
-	snapshot_copy(&copy, snapshot); /* before the old one goes: it may be the same */
+	snapshot_copy(&copy, snapshot); /* before the old one is freed: it may be the same */
 	journal_remove_snapshot(journal, copy.path);
 	journal->snapshots = xreallocarray(journal->snapshots, journal->snapshot_count + 1,
 					   sizeof(*journal->snapshots));
@@ -255,7 +255,7 @@ static bool has_launch(const struct journal *journal, const struct launch *launc
 			return !strcmp(known->job_id, launch->job_id) &&
 			       known->intended_unix_ms == launch->intended_unix_ms;
 	}
-	/* one that was void, and whose place another one has taken */
+	/* a void one, replaced by another */
 	return launch->never_started;
 }
 
@@ -280,7 +280,7 @@ bool journal_is_consumed(const struct journal *journal, const char *token)
 	return strings_have(journal->consumed, journal->consumed_count, token);
 }
 
-/* One that is consumed stays on record. */
+/* A consumed one stays in the journal. */
 static void withdraw_restore(struct journal *journal)
 {
 	struct restore_request *restore = &journal->intent.restore;
@@ -302,8 +302,8 @@ void journal_give_up_restore(struct journal *journal, const char *generation)
 
 	if (restore->token && journal_is_consumed(journal, restore->token))
 		return;
-	/* a file may have the order for months, and would bring it back with the next change of what stands
-	 * beside it, over all that was started meanwhile */
+	/* a file may have the request for months, and the next change beside it would bring it
+	 * back, over everything started since */
 	token = restore->token;
 	restore->token = NULL;
 	withdraw_restore(journal);
@@ -388,7 +388,7 @@ void journal_forgive_generation(struct journal *journal, const char *generation)
 	journal->failed_generation_count = kept;
 }
 
-/* How many of `count` have to go from the front so that `max` stay. */
+/* How many of `count` must go from the front so that `max` stay. */
 static size_t surplus(size_t count, size_t max)
 {
 	return count > max ? count - max : 0;
@@ -503,6 +503,6 @@ const char *outcome_kind_name(enum outcome_kind kind)
 	static const char *const names[] = {"none",   "finished", "cancelled",
 					    "failed", "unknown",  "restoreMismatch"};
 
-	/* "unknown" is a real outcome, so a value outside gets a word of its own */
+	/* "unknown" is a real outcome, so a value out of range has a word of its own */
 	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "invalid";
 }

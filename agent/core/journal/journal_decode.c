@@ -1,6 +1,6 @@
 /*
- * The journal from JSON, strictly: what this program knows must be what it expects, or the whole
- * document is refused. A journal that is half understood is worse than one that is missing.
+ * The journal from JSON, strictly: every known member must be as expected, or the whole document is
+ * rejected. A journal that is half understood is worse than a missing one.
  */
 #include <string.h>
 
@@ -50,7 +50,7 @@ static int opt_str(const struct json *obj, const char *key, char **slot, struct 
 	return found < 0 ? -1 : 0;
 }
 
-/* Absent leaves *slot as it is; less than `min` is damage. */
+/* Absent leaves *slot unchanged; less than `min` is damage. */
 static int opt_i64(const struct json *obj, const char *key, int64_t min, int64_t *slot,
 		   struct err *err)
 {
@@ -72,7 +72,7 @@ static int opt_bool(const struct json *obj, const char *key, bool *slot, struct 
 	return json_opt_bool(obj, key, slot, err) < 0 ? -1 : 0;
 }
 
-/* Lower-case hex digits: 32 of them, or for a savepoint known by its name only the first 6. */
+/* Lower-case hex digits: 32, or for a savepoint known by its name the first 6 only. */
 static int opt_id(const struct json *obj, const char *key, char slot[JOB_ID_BYTES], struct err *err)
 {
 	const char *text;
@@ -174,7 +174,7 @@ static int read_wait_status(const struct json *obj, struct launch *launch, struc
 	return 0;
 }
 
-/* A drey that did not ask Flink for its record of the end went by what it had seen of the job. */
+/* Without a request for Flink's record, the end is what drey saw of the job. */
 static int read_end(const struct json *obj, struct launch *launch, struct err *err)
 {
 	if (opt_bool(obj, "jobEnded", &launch->job_ended, err))
@@ -401,8 +401,7 @@ static int read_strings(const struct json *doc, const char *key, struct journal 
 		return found;
 	json_each (element, array) {
 		if (!json_text(element))
-			return err_set(err, ERR_FORMAT, 0,
-				       "'%s': holds something else than strings", key);
+			return err_set(err, ERR_FORMAT, 0, "'%s': must contain only strings", key);
 		add(journal, json_text(element));
 	}
 	return 0;
@@ -470,7 +469,7 @@ static int read_schema(const struct json *doc, struct err *err)
 	if (schema > JOURNAL_SCHEMA)
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"written by a newer drey (schema %lld, this one knows %d): run that version again, this one leaves it alone",
+			"written by a newer drey (schema %lld, this one knows %d): run that version again; this one leaves the journal unchanged",
 			(long long)schema, JOURNAL_SCHEMA);
 	if (schema < 1)
 		return err_set(err, ERR_FORMAT, 0, "'schema': %lld does not exist",

@@ -1,6 +1,6 @@
 /*
- * The journal as JSON. Every member is always written, an empty one as null: so a member that the
- * document has and we have not is one of a newer program, and survives.
+ * The journal as JSON. Every known member is always written, an empty one as null: so a member that
+ * is only in the old document belongs to a newer program, and is kept.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "core/journal/journal.h"
 
-/* Prose that comes from outside; cut at a character boundary. */
+/* Text from outside; cut at a character boundary. */
 static void add_prose(struct json *to, const char *key, const char *text)
 {
 	char cut[JOURNAL_MAX_TEXT_BYTES + 4];
@@ -55,15 +55,16 @@ static void add_intent(struct json *doc, const struct intent *intent)
 	json_add_bool(to, "doNotRestart", intent->do_not_restart);
 	json_add_str(to, "savepointNonce", intent->savepoint_nonce);
 	json_add_str(to, "restartNonce", intent->restart_nonce);
-	/* an order without a path can never be carried out: not written, so that we can read it
-	 * back */
+	/* a request without a path can never be carried out: not written, because it could not be
+	 * read again */
 	if (intent->restore.kind == RESTORE_NONE ||
 	    (intent->restore.kind == RESTORE_PATH && !intent->restore.path)) {
 		json_add_null(to, "restore");
 		return;
 	}
 	to = json_add_object(to, "restore");
-	/* drey 0.1.0 refuses a journal with a kind that it does not know, and ignores this one */
+	/* drey 0.1.0 rejects a journal with a kind that it does not know, and ignores this
+	 * member */
 	if (intent->restore.kind == RESTORE_NEWEST)
 		json_add_bool(to, "newest", true);
 	json_add_str(to, "kind",
@@ -319,7 +320,7 @@ static void merge_elements(struct json *array, const struct json *old, const cha
 				json_merge_unknown((struct json *)element, before);
 }
 
-/* An operation, result or outcome that is another one now must not inherit members. */
+/* A new operation, result or outcome must not inherit members. */
 static void forget_other(const struct json *doc, struct json *origin, const char *member,
 			 const char *key)
 {
@@ -358,6 +359,6 @@ int journal_encode(struct journal *journal, struct buf *ret_text, struct err *er
 			return 0;
 		}
 	} while (journal_shrink(journal));
-	return err_set(err, ERR_FORMAT, 0, "journal: larger than %d bytes although shortened",
+	return err_set(err, ERR_FORMAT, 0, "journal: larger than %d bytes, although shortened",
 		       JOURNAL_MAX_BYTES);
 }

@@ -1,6 +1,6 @@
 /*
- * Who waits for a savepoint. One is taken at a time, and whoever asks meanwhile shares the next one: what it
- * was asked for may have happened after the one that is under way began.
+ * Who waits for a savepoint. One is taken at a time, and later requests share the next one: what
+ * they wait for may have happened after the current one began.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void drop(struct journal *journal, size_t index)
 	memmove(at, at + 1, (journal->savepoint_request_count - index) * sizeof(*at));
 }
 
-/* The oldest answer goes; the oldest of all only where nobody has an answer yet. */
+/* The oldest answered one goes; the oldest of all only if none is answered. */
 static void make_room(struct journal *journal)
 {
 	size_t index = 0;
@@ -68,7 +68,7 @@ void journal_ask_savepoint(struct journal *journal, const char *nonce)
 	if (asked && !asked->answered)
 		return;
 	if (!journal_savepoint_nonce_is_new(journal))
-		return; /* it is asked for once more what has just been answered */
+		return; /* it repeats the last answered request */
 	if (asked)
 		drop(journal, (size_t)(asked - journal->savepoint_requests));
 	journal_add_savepoint_request(journal, nonce);

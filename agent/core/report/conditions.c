@@ -57,8 +57,8 @@ static void add_restarts(struct conditions *conditions, int64_t unix_ms, int64_t
 	conditions->restart_entries++;
 }
 
-/* The restarts that Flink makes by itself. It tells how many there were, but late; what is seen of them
- * meanwhile counts at once, and not twice. */
+/* The restarts that Flink makes itself. Flink reports their number, but late; what is seen of them
+ * meanwhile counts immediately, and not twice. */
 static void count_flinks(struct conditions *conditions, const struct lifecycle *life,
 			 int64_t now_unix_ms)
 {
@@ -68,7 +68,7 @@ static void count_flinks(struct conditions *conditions, const struct lifecycle *
 			  (life->seen.state == JOB_RESTARTING || life->seen.state == JOB_FAILING);
 
 	if (number != conditions->launch) {
-		/* a launch of our own time begins with none; one that was taken over with what it had */
+		/* a new launch begins with none; one that was taken over, with those that it had */
 		conditions->counted = conditions->launch != 0;
 		conditions->told = conditions->glimpsed = 0;
 		conditions->launch = number;
@@ -88,7 +88,7 @@ static void count_flinks(struct conditions *conditions, const struct lifecycle *
 	conditions->glimpsed = more < 0 && conditions->told ? -more : 0;
 }
 
-/* An attempt of ours that failed, and a restart that Flink makes by itself. */
+/* A failed attempt, or a restart that Flink made itself. */
 static void count_restarts(struct conditions *conditions, const struct lifecycle *life,
 			   int64_t now_unix_ms)
 {
@@ -115,7 +115,7 @@ static int64_t restarts_since(const struct conditions *conditions, int64_t unix_
 	return count;
 }
 
-/* Since when it is so, without a break: 0 = it is not. A clock that was set back begins anew. */
+/* Since when it is so, without a break: 0 = it is not. A clock that was set back restarts this. */
 static void watch_for(int64_t *since_unix_ms, bool is_so, int64_t now_unix_ms)
 {
 	if (!is_so)
@@ -129,7 +129,7 @@ static bool is_silent(const struct lifecycle *life)
 	return life->launch_step == LAUNCH_LIVE && !life->seen.reachable;
 }
 
-/* Nothing is started because somebody wants it so, and not because something is wrong. */
+/* Nothing runs because that is the desired state, and not because of a problem. */
 static bool is_wanted(const struct lifecycle *life)
 {
 	const struct intent *intent = &life->journal.intent;
@@ -137,7 +137,7 @@ static bool is_wanted(const struct lifecycle *life)
 	return intent->do_not_restart || intent->state != DESIRED_RUNNING;
 }
 
-/* Between two holds it looks again, in the phase Resolving. */
+/* Between two holds drey decides again, in the phase Resolving. */
 static bool is_holding(const struct conditions *conditions, const struct lifecycle *life)
 {
 	bool looks = life->phase == PHASE_RESOLVING && life->holds && conditions->holding_unix_ms;
@@ -177,7 +177,7 @@ static enum truth truth(bool value)
 	return value ? TRUTH_TRUE : TRUTH_FALSE;
 }
 
-/* Something is wanted that is still to be done: in one word, or NULL. */
+/* What is desired but not done yet: in one word, or NULL. */
 static const char *pending(const struct lifecycle *life)
 {
 	const struct journal *journal = &life->journal;
@@ -193,7 +193,7 @@ static const char *pending(const struct lifecycle *life)
 	return journal_restart_wanted(journal) ? "Restarting" : NULL;
 }
 
-/* Why it does not run, in one word. */
+/* Why the job does not run, in one word. */
 static const char *standstill(const struct lifecycle *life)
 {
 	const char *cause = cause_name(life->cause);
@@ -201,7 +201,7 @@ static const char *standstill(const struct lifecycle *life)
 	return cause ? cause : phase_name(life->phase);
 }
 
-/* It stands still, and that is what is wanted, or all that there is. */
+/* Nothing changes: this is the desired state, or all that drey can do. */
 static bool rests(const struct lifecycle *life)
 {
 	enum desired_state wanted = life->journal.intent.state;
@@ -229,14 +229,14 @@ static void judge_cluster(struct conditions *now, const struct lifecycle *life, 
 	struct condition *to = &now->list[CONDITION_CLUSTER_UNREACHABLE];
 
 	if (life->launch_step != LAUNCH_LIVE)
-		say(to, TRUTH_FALSE, "NoFlink", "no Flink runs here");
+		say(to, TRUTH_FALSE, "NoFlink", "no Flink is running here");
 	else if (life->seen.reachable)
 		say(to, TRUTH_FALSE, "Reachable", "Flink's REST API answers");
 	else if (now_unix_ms - now->silent_unix_ms < CONDITIONS_UNREACHABLE_MS)
-		say(to, TRUTH_FALSE, "NotYet", "Flink's REST API does not answer (yet)");
+		say(to, TRUTH_FALSE, "NotYet", "Flink's REST API does not answer yet");
 	else
 		say(to, TRUTH_TRUE, "NoAnswer",
-		    "Flink runs, but its REST API has not answered for a minute");
+		    "Flink is running, but its REST API has not answered for a minute");
 }
 
 static void judge_restore(struct condition *to, const struct journal *journal)
@@ -247,7 +247,7 @@ static void judge_restore(struct condition *to, const struct journal *journal)
 		say(to, TRUTH_FALSE, cause_name(CAUSE_RESTORE_MISMATCH), "%s",
 		    journal->outcome.reason ? journal->outcome.reason : "");
 	else if (!launch)
-		say(to, TRUTH_UNKNOWN, "NeverLaunched", "there was no launch yet");
+		say(to, TRUTH_UNKNOWN, "NeverLaunched", "there has been no launch yet");
 	else if (launch->verified_unix_ms)
 		say(to, TRUTH_TRUE, launch->restore_path ? "Restored" : "StartedEmpty", "%s",
 		    launch->restore_path ? launch->restore_path
@@ -256,7 +256,7 @@ static void judge_restore(struct condition *to, const struct journal *journal)
 		say(to, TRUTH_UNKNOWN, "Pending", "Flink has not reported yet what it restored");
 }
 
-/* Where its checkpoints go; told by the newest one. */
+/* The directory of its checkpoints, according to the newest one. */
 static void judge_directory(struct condition *to, const struct lifecycle *life)
 {
 	const struct launch *launch = journal_launch_const(&life->journal);
@@ -266,7 +266,7 @@ static void judge_directory(struct condition *to, const struct lifecycle *life)
 	if (launch && launch->checkpoint_dir)
 		told = launch->checkpoint_dir;
 	if (!launch || !launch->last_checkpoint_path || !told)
-		say(to, TRUTH_UNKNOWN, "NoCheckpoint", "no checkpoint of this launch was seen yet");
+		say(to, TRUTH_UNKNOWN, "NoCheckpoint", "this launch has no checkpoint yet");
 	else if (!lineage_dir_is_another(launch, told, &dir))
 		say(to, TRUTH_FALSE, "AsConfigured", "checkpoints go to %s", told);
 	else if (dir)
@@ -275,8 +275,7 @@ static void judge_directory(struct condition *to, const struct lifecycle *life)
 		    "another checkpoint storage; remove that, or set flink.checkpointDirectory",
 		    dir, told);
 	else
-		say(to, TRUTH_TRUE, "NoDirectory",
-		    "the newest checkpoint (%s) is in no directory below %s",
+		say(to, TRUTH_TRUE, "NoDirectory", "the newest checkpoint (%s) is not below %s",
 		    launch->last_checkpoint_path, told);
 	free(dir);
 }
@@ -286,7 +285,7 @@ static enum cause trouble(const struct conditions *now, const struct lifecycle *
 {
 	if (now->list[CONDITION_CLUSTER_UNREACHABLE].status == TRUTH_TRUE)
 		return CAUSE_CLUSTER_UNREACHABLE;
-	/* what a person can do about it comes first */
+	/* first the one that a person can do something about */
 	if (!readiness_tasks_run(life) && readiness_waits_for_slots(life))
 		return CAUSE_JOB_NOT_RUNNING;
 	if (now->list[CONDITION_JOB_FAILING].status == TRUTH_TRUE)
@@ -316,7 +315,7 @@ static void judge_running(struct conditions *now, const struct lifecycle *life)
 	say(to, TRUTH_FALSE, cause_name(now->cause), "%s", message);
 }
 
-/* On the way to Running: with numbers, where Flink has told some. */
+/* On the way to Running: with numbers, if Flink has reported any. */
 static void judge_launch(struct condition *to, const struct lifecycle *life)
 {
 	char text[400];
@@ -366,14 +365,15 @@ static void judge_progress(struct conditions *now, const struct lifecycle *life,
 	say(&now->list[CONDITION_RECONCILING], truth((moving || todo) && !stalled),
 	    !moving && todo ? todo : phase, "%s", conditions_reason(now, life));
 	if (held && life->phase == PHASE_RESOLVING)
-		return; /* it looks again, and what was wrong is known no better yet */
+		return; /* drey decides again, and nothing newer is known about the problem */
 	if (broken && !life->fenced)
 		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, cause_name(CAUSE_JOURNAL_BROKEN),
-		    "the journal cannot be written, nothing new is started until it can: %s",
+		    "the journal cannot be written; no new launch until it can: %s",
 		    life->journal_error ? life->journal_error : "no detail");
 	else if (refused && !stalled)
 		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, cause_name(CAUSE_SPEC_REFUSED),
-		    "the spec is not followed, what was wanted before still counts: %s", refused);
+		    "the spec is rejected, the previous desired state remains in force: %s",
+		    refused);
 	else
 		say(&now->list[CONDITION_STALLED], truth(stalled),
 		    stalled ? standstill(life) : phase, "%s", conditions_reason(now, life));
@@ -459,7 +459,7 @@ void conditions_seed(struct conditions *conditions, const struct json *array)
 				if (!strcmp(status, truth_name((enum truth)t))) {
 					conditions->seed[i].status = (enum truth)t;
 					conditions->seed[i].since_unix_ms = unix_ms;
-					/* judged already, and it has been so for longer */
+					/* already judged, and it has been so for longer */
 					if (conditions->list[i].since_unix_ms > unix_ms &&
 					    conditions->list[i].status == (enum truth)t)
 						conditions->list[i].since_unix_ms = unix_ms;

@@ -12,7 +12,7 @@ static struct event_series_slot *find(struct event_series *series, const char *k
 	return NULL;
 }
 
-/* A free one, or the one that was quiet longest. */
+/* A free one, or the least recently used one. */
 static struct event_series_slot *make(struct event_series *series, const char *key)
 {
 	struct event_series_slot *slot = &series->slots[0];

@@ -30,7 +30,7 @@ bool readiness_waits_for_slots(const struct lifecycle *life)
 	const struct cluster *cluster = &life->seen.cluster;
 	bool too_few = !cluster->task_managers || !cluster->slots_free;
 
-	/* with the adaptive scheduler it is CREATED until there are slots */
+	/* with the adaptive scheduler the job is CREATED until it has slots */
 	if (life->seen.state != JOB_RUNNING && life->seen.state != JOB_CREATED &&
 	    life->seen.state != JOB_RESTARTING)
 		return false;
@@ -69,7 +69,7 @@ static void add_tasks(struct text *text, const struct lifecycle *life)
 	else if (cluster->tasks_known && cluster->tasks_total)
 		add(text, "%d of %d tasks run", cluster->tasks_running, cluster->tasks_total);
 	else
-		add(text, "no task runs");
+		add(text, "no task is running");
 }
 
 static void add_slots(struct text *text, const struct lifecycle *life)
@@ -98,5 +98,5 @@ void readiness_sentence(const struct lifecycle *life, char *text, size_t size_by
 	if (life->config->task_managers)
 		add(&to, "; kubectl get pods -l %s", life->config->task_managers);
 	else
-		add(&to, "; look at the TaskManagers and their logs");
+		add(&to, "; check the TaskManagers and their logs");
 }

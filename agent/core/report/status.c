@@ -55,7 +55,7 @@ static void add_job(struct json *doc, const struct lifecycle *life)
 		json_add_null(to, "restarts");
 }
 
-/* Of the Flink that runs now, as it told last; null = it has not. */
+/* Of the running Flink, as last reported; null = not reported yet. */
 static void add_cluster(struct json *doc, const struct lifecycle *life)
 {
 	const struct cluster *cluster = &life->seen.cluster;
@@ -80,7 +80,7 @@ static void add_cluster(struct json *doc, const struct lifecycle *life)
 	json_add_i64(doc, "taskManagers", cluster->task_managers);
 }
 
-/* Of the newest launch that completed one: a launch that has just begun does not hide it. */
+/* Of the newest launch that completed one: a new launch does not hide it. */
 static void add_last_checkpoint(struct json *doc, const struct journal *journal)
 {
 	for (size_t i = journal->launch_count; i-- > 0;) {
@@ -151,7 +151,7 @@ static void add_last_operation(struct json *doc, const struct operation_result *
 	add_known(to, "endedUnixMs", result->ended_unix_ms);
 }
 
-/* Each waits for an answer of its own: the last operation is soon another one. */
+/* Each waits for its own answer: the last operation is soon another one. */
 static void add_savepoint_requests(struct json *doc, const struct journal *journal)
 {
 	struct json *array = json_add_array(doc, "savepointRequests");
@@ -198,7 +198,7 @@ static void add_outcome(struct json *doc, const struct outcome *outcome)
 	add_known(to, "unixMs", outcome->unix_ms);
 }
 
-/* The deadline is monotonic; the wall clock tells how long ago the last step was. */
+/* The deadline is monotonic; the wall clock shows how long ago the last step was. */
 static void add_next_savepoint(struct json *doc, const struct lifecycle *life, int64_t now_unix_ms)
 {
 	int64_t since_step_ms = now_unix_ms - life->now_unix_ms;
