@@ -160,6 +160,14 @@ static void execute(struct world *w, const struct effect *effect)
 		plan(w, between(w, 0, 40), ITEM_AGENT_CRASH, SCOPE_AGENT);
 }
 
+static void machine_check(struct world *w)
+{
+	const char *broken = lifecycle_check(&w->agent->life);
+
+	if (broken)
+		fail(w, "the machine contradicts itself: %s", broken);
+}
+
 void agent_step(struct world *w, const struct event *event)
 {
 	struct agent *agent = w->agent;
@@ -181,6 +189,7 @@ void agent_step(struct world *w, const struct event *event)
 		say(w, "phase %s: %s", phase_name(agent->life.phase), agent->life.reason);
 	oracle_step(w);
 	notice_check(w, &effects);
+	machine_check(w);
 	/* an effect may end the container, and the agent with it */
 	for (size_t i = 0; i < effects.count; i++)
 		if (agent->alive && epoch == w->epochs[SCOPE_AGENT])

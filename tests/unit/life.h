@@ -43,6 +43,7 @@ struct life {
 	bool hold_checks;    /* of the journal: not answered */
 	bool hold_last_look; /* at the job, when the container ends */
 	bool hold_looks;     /* at what is to be left when an old savepoint goes */
+	bool any_event; /* the test makes events that no world could: lifecycle_check() is left out */
 	struct durable writing, durable;
 	struct buf written_text, durable_text; /* the whole document, as the store has it */
 
@@ -221,6 +222,8 @@ static inline void step(struct life *l, const struct event *event)
 	int64_t sequence = 0;
 
 	lifecycle_step(&l->life, event, l->now_ms, UNIX_START + l->wall_ms + l->now_ms, &out);
+	if (!l->any_event && !CHECK_STR(lifecycle_check(&l->life), NULL))
+		tap_note("%s: %s", phase_name(l->life.phase), l->life.reason);
 	for (size_t i = 0; i < out.count; i++) {
 		take_effect(l, &out.list[i]);
 		if (out.list[i].type == EFFECT_INSPECT && l->life.keeper)
@@ -331,15 +334,34 @@ static inline void life_end(struct life *l)
 	life_release(l);
 }
 
+/* Facts are gathered only when that was requested: a machine that waits for its next attempt does that first. */
+static inline void await_observe(struct life *l)
+{
+	if (!l->any_event && !l->life.observing && l->life.retry_ms > l->now_ms)
+		pass(l, l->life.retry_ms - l->now_ms);
+}
+
+static inline enum cause cause_of(enum decision_kind kind)
+{
+	return kind == DECISION_HOLD   ? CAUSE_STORAGE_UNREADABLE
+	       : kind == DECISION_PARK ? CAUSE_DO_NOT_RESTART
+				       : CAUSE_NONE;
+}
+
 static inline void observed(struct life *l, enum decision_kind kind, const char *path, int64_t id,
 			    const char *token)
 {
 	struct facts facts = {0};
 	struct snapshot snapshot = {
 		.path = (char *)path, .kind = SNAPSHOT_SAVEPOINT, .checkpoint_id = id};
-	struct decision decision = {.kind = kind, .rule = 6, .token = token, .reason = "because"};
+	struct decision decision = {.kind = kind,
+				    .rule = 6,
+				    .cause = cause_of(kind),
+				    .token = token,
+				    .reason = "because"};
 	struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
 
+	await_observe(l);
 	if (path)
 		facts_add(&facts, SOURCE_SAVEPOINTS, &snapshot);
 	step(l, &e);
@@ -359,11 +381,13 @@ static inline void observed_settled(struct life *l, enum decision_kind kind,
 				    .verified = true};
 	struct decision decision = {.kind = kind,
 				    .rule = 3,
+				    .cause = cause_of(kind),
 				    .settlement = settlement,
 				    .settled = path ? 0 : NO_CANDIDATE,
 				    .reason = "because"};
 	struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
 
+	await_observe(l);
 	if (path)
 		xstrset(&facts_add(&facts, SOURCE_SAVEPOINTS, &snapshot)->detail, "a file is gone");
 	step(l, &e);

@@ -210,10 +210,10 @@ TEST(another_agent_knows_that_it_is_a_suspension)
 
 		snprintf(job, sizeof(job), "%s", job_of(&s.l));
 		restart_agent(&s.l);
-		brake(&s.l, false);
 		hello(&s.l, job);
 	}
 	CHECK_INT(took(&s.l, EFFECT_SIGNAL), ==, 1);
+	brake(&s.l, false);
 	exited(&s.l, EXITED(0));
 	look(&s);
 	CHECK_STARTS(&s, s.place);

@@ -246,7 +246,8 @@ TEST(the_end_of_the_container_leaves_the_question_to_the_next)
 
 static void observe_with(struct life *l, struct facts *facts, enum decision_kind kind)
 {
-	struct decision decision = {.kind = kind, .rule = 6, .settled = NO_CANDIDATE};
+	struct decision decision = {
+		.kind = kind, .rule = 6, .cause = cause_of(kind), .settled = NO_CANDIDATE};
 	struct event e = {.type = EVENT_OBSERVED, .observed = {facts, &decision}};
 
 	step(l, &e);

@@ -475,6 +475,7 @@ static void try_pair(const struct situation *situation, const struct trial *tria
 	life_begin(&l);
 	situation->reach(&l);
 	before = l.life.phase;
+	l.any_event = true;
 	CHECK_STR(phase_name(before), phase_name(situation->phase));
 	forget(&l);
 	trial->send(&l);

@@ -20,7 +20,7 @@ static void begin(struct life *l)
 /* Attempts of a launch that dies before it has a checkpoint, until none is left. */
 static void use_up_attempts(struct life *l)
 {
-	for (int i = 0; i < l->config.max_attempts; i++) {
+	for (int i = 0; i < l->config.max_attempts && l->life.phase != PHASE_FAILED; i++) {
 		observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
 		started(l);
 		exited(l, EXITED(1));

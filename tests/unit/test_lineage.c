@@ -119,7 +119,8 @@ TEST(a_job_that_goes_on_has_checkpoints_from_before)
 TEST(a_restore_of_something_else_is_put_on_record_when_it_is_found)
 {
 	struct launch *launch;
-	struct decision decision = {.kind = DECISION_HOLD, .rule = 6, .reason = "because"};
+	struct decision decision = {
+		.kind = DECISION_HOLD, .rule = 6, .cause = CAUSE_JOURNAL_LOST, .reason = "because"};
 	struct facts facts = {0};
 	struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
 	struct snapshot seen = {.path = (char *)B(3),

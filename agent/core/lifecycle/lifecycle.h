@@ -481,6 +481,10 @@ bool lifecycle_is_newcomer(const struct lifecycle *life);
 /* Monotonic time of the next EVENT_TICK; -1 = none. */
 int64_t lifecycle_deadline_ms(const struct lifecycle *life);
 
+/* What the machine contradicts itself in, as a sentence without a full stop; NULL = in nothing. To be
+ * asked between two steps. */
+const char *lifecycle_check(const struct lifecycle *life);
+
 void effects_clear(struct effects *effects);
 
 const char *job_state_name(enum job_state state); /* "RUNNING", ... as Flink spells it */

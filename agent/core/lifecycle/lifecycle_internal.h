@@ -2,6 +2,7 @@
  * lifecycle_internal - what the parts of the lifecycle share. Private to them.
  *
  *   lifecycle.c            the events, the deadlines, what to pursue
+ *   lifecycle_check.c      what is always true between two steps
  *   lifecycle_effects.c    effects, and those that wait for a journal write
  *   lifecycle_notice.c     notices, for hooks, Events and metrics
  *   lifecycle_fence.c      two dreys: which one owns the journal, and what the other may still run

@@ -1,0 +1,290 @@
+/*
+ * Each claim of lifecycle_check() is broken alone, in a machine in which all the others hold. That
+ * they hold after every step is seen in life.h, for every other test of the life cycle.
+ */
+#include "life.h"
+
+/* ---- places in the life of an application */
+
+static void writing(struct life *l)
+{
+	life_begin(l);
+	hello(l, NULL);
+	l->hold_writes = true;
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+}
+
+static void live(struct life *l)
+{
+	life_begin(l);
+	hello(l, NULL);
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	started(l);
+}
+
+static void running(struct life *l)
+{
+	struct view view = job_in(JOB_RUNNING);
+
+	live(l);
+	view.restored = true;
+	view.restored_id = 50;
+	view.restored_path = SAVEPOINT_1;
+	viewed(l, view);
+}
+
+static void saving(struct life *l)
+{
+	running(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+}
+
+static void fenced(struct life *l)
+{
+	running(l);
+	l->hold_writes = true;
+	ask_savepoint(l, "n1");
+	write_failed(l, true);
+}
+
+/* The machine is thrown away: nothing that follows would make sense. */
+#define CHECK_BROKEN(l, what)                                                                      \
+	do {                                                                                       \
+		CHECK_STR(lifecycle_check(&(l)->life), (what));                                    \
+		life_release(l);                                                                   \
+	} while (0)
+
+TEST(the_numbers_of_the_journal_writes_are_in_order)
+{
+	struct life l;
+
+	running(&l);
+	l.life.acknowledged++;
+	CHECK_BROKEN(&l, "a journal write is acknowledged that was never requested");
+	running(&l);
+	l.life.journal.sequence++;
+	CHECK_BROKEN(&l,
+		     "the journal does not have the number of the write that was requested last");
+	running(&l);
+	l.life.acknowledged -= 2;
+	CHECK_BROKEN(&l, "two journal writes are under way");
+	running(&l);
+	l.life.journal_retry_ms = l.now_ms + 1000;
+	CHECK_BROKEN(&l, "a journal write is to be repeated that has not failed");
+}
+
+TEST(what_waits_for_the_journal_waits_for_a_write_that_comes)
+{
+	struct life l;
+
+	writing(&l);
+	l.life.deferred.list[0].sequence = 0;
+	l.life.want_write = false;
+	CHECK_BROKEN(&l, "an effect waits for a journal write that never comes");
+	writing(&l);
+	l.life.acknowledged = l.life.requested;
+	CHECK_BROKEN(&l, "an effect waits for a journal write that never comes");
+}
+
+TEST(a_launch_under_way_is_the_one_in_the_journal)
+{
+	struct life l;
+
+	live(&l);
+	l.life.journal.launch_count = 0;
+	CHECK_BROKEN(&l, "a launch is under way that is not in the journal");
+	writing(&l);
+	journal_launch(&l.life.journal)->ended_unix_ms = UNIX_START;
+	CHECK_BROKEN(&l, "a launch is under way that has ended in the journal");
+	live(&l);
+	journal_launch(&l.life.journal)->started_unix_ms = 0;
+	CHECK_BROKEN(&l, "Flink runs, and in the journal it was never started");
+	writing(&l);
+	l.life.journal.outcome.kind = OUTCOME_FINISHED;
+	CHECK_BROKEN(&l, "a launch is under way although the journal has an outcome");
+	writing(&l);
+	effects_clear(&l.life.deferred);
+	CHECK_BROKEN(&l, "the launch that is being written down is not the one that waits for "
+			 "that");
+}
+
+TEST(a_launch_is_under_way_only_in_phases_that_have_one)
+{
+	struct life l;
+
+	live(&l);
+	l.life.phase = PHASE_HOLDING;
+	l.life.cause = CAUSE_HA_UNREADABLE;
+	CHECK_BROKEN(&l, "a launch is under way in a phase that has none");
+	live(&l);
+	l.life.phase = PHASE_SUSPENDED;
+	l.life.fenced = true;
+	CHECK_BROKEN(&l, "nothing is to run, and a launch is under way");
+	live(&l);
+	l.life.launch_step = LAUNCH_STARTING;
+	l.life.phase = PHASE_RUNNING;
+	CHECK_BROKEN(&l, "the job is running, and no Flink runs");
+}
+
+TEST(an_unknown_flink_is_not_ours)
+{
+	struct life l;
+
+	live(&l);
+	l.life.foreign = true;
+	CHECK_BROKEN(&l, "a Flink runs that is both ours and unknown, or has no id");
+}
+
+TEST(only_a_flink_that_runs_can_end_and_something_ends_it)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	l.life.end_wanted = true;
+	CHECK_BROKEN(&l, "Flink is to end, and none runs");
+	running(&l);
+	l.life.end_wanted = true;
+	CHECK_BROKEN(&l, "Flink is to end, and nothing ends it");
+	life_begin(&l);
+	hello(&l, NULL);
+	l.life.kill_ms = l.now_ms + 1000;
+	CHECK_BROKEN(&l, "Flink is to be killed, and none runs");
+}
+
+TEST(an_operation_under_way_is_the_one_in_the_journal)
+{
+	struct life l;
+
+	running(&l);
+	l.life.step = STEP_WRITING;
+	CHECK_BROKEN(&l, "an operation is under way that is not in the journal");
+	saving(&l);
+	l.life.journal.operation.trigger_id[0] = 0;
+	CHECK_BROKEN(&l, "an operation is under way without a trigger id");
+	saving(&l);
+	l.life.journal.operation.kind = OPERATION_CANCEL;
+	CHECK_BROKEN(&l, "an operation is in a step of another kind");
+	saving(&l);
+	l.life.journal.operation.job_id[0] ^= 1;
+	CHECK_BROKEN(&l, "the operation under way is of another job than the one that runs");
+	saving(&l);
+	l.life.launch_step = LAUNCH_STARTING;
+	CHECK_BROKEN(&l, "an operation is under way, and no Flink runs");
+}
+
+TEST(an_operation_has_what_its_step_needs)
+{
+	struct life l;
+
+	saving(&l);
+	l.life.step = STEP_SETTLING;
+	CHECK_BROKEN(&l, "a Flink was started before the operation of the last one was settled");
+	saving(&l);
+	l.life.step = STEP_INSPECTING;
+	CHECK_BROKEN(&l, "a savepoint is inspected that has no location");
+	running(&l);
+	l.life.asking = true;
+	CHECK_BROKEN(&l, "an answer is awaited, and there is no operation");
+	running(&l);
+	l.life.operation_poll_ms = l.now_ms + 1000;
+	CHECK_BROKEN(&l, "Flink is to be asked about an operation that is not under way");
+	running(&l);
+	l.life.operation_deadline_ms = l.now_ms + 1000;
+	CHECK_BROKEN(&l, "an operation has a deadline, and there is none");
+	running(&l);
+	l.hold_writes = true;
+	ask_savepoint(&l, "n1");
+	l.life.deferred.list[0].id[0] ^= 1;
+	CHECK_BROKEN(&l, "a request to Flink waits that no operation makes");
+}
+
+TEST(what_is_not_started_has_a_cause_and_goes_on)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	observed(&l, DECISION_HOLD, NULL, 0, NULL);
+	l.life.cause = CAUSE_NONE;
+	CHECK_BROKEN(&l, "no start, and no cause is given");
+	life_begin(&l);
+	hello(&l, NULL);
+	l.life.observing = false;
+	CHECK_BROKEN(&l, "a start is looked for, and nothing goes on with that");
+	running(&l);
+	l.life.observe_again = true;
+	CHECK_BROKEN(&l, "an observation is to be repeated that is not under way");
+}
+
+TEST(the_container_ends_only_when_it_is_stopped)
+{
+	struct life l;
+
+	running(&l);
+	l.life.phase = PHASE_TERMINATING;
+	CHECK_BROKEN(&l, "the container is ending, and was never asked to");
+	running(&l);
+	l.life.left = true;
+	CHECK_BROKEN(&l, "drey has left, and was never asked to");
+	running(&l);
+	l.life.exit_ms = l.now_ms + 1000;
+	CHECK_BROKEN(&l, "the container is to exit while Flink runs");
+	running(&l);
+	l.life.look_ms = l.now_ms + 1000;
+	CHECK_BROKEN(&l, "the end of the container is prepared, and it is not ending");
+}
+
+TEST(a_drey_without_the_journal_does_nothing_but_kill_its_flink)
+{
+	struct life l;
+
+	fenced(&l);
+	l.life.deferred.list[l.life.deferred.count++] = (struct effect){.type = EFFECT_DISPOSE};
+	l.life.want_write = true;
+	CHECK_BROKEN(&l, "the journal is another drey's, and an effect waits for a write to it");
+	fenced(&l);
+	l.life.requested = ++l.life.journal.sequence;
+	CHECK_BROKEN(&l, "the journal is another drey's, and it is being written");
+	fenced(&l);
+	l.life.kill_ms = 0;
+	l.life.end_wanted = false;
+	CHECK_BROKEN(&l, "the journal is another drey's, and Flink runs on");
+	fenced(&l);
+	l.life.cause = CAUSE_HA_UNREADABLE;
+	CHECK_BROKEN(&l, "the journal is another drey's, and the phase does not say so");
+	fenced(&l);
+	l.life.poll_ms = l.now_ms + 1000;
+	CHECK_BROKEN(&l, "the journal is another drey's, and work is planned");
+}
+
+TEST(nothing_is_planned_for_a_flink_that_does_not_run)
+{
+	struct life l;
+
+	life_begin(&l);
+	hello(&l, NULL);
+	l.life.polling = true;
+	CHECK_BROKEN(&l, "the job is polled, and no Flink runs");
+	life_begin(&l);
+	hello(&l, NULL);
+	l.life.ready_ms = l.now_ms + 1000;
+	CHECK_BROKEN(&l, "the tasks are to run by a time, and no Flink runs");
+	life_begin(&l);
+	hello(&l, NULL);
+	l.life.savepoint_ms = l.now_ms + 1000;
+	CHECK_BROKEN(&l, "a savepoint or a check of the journal is planned, and no Flink runs");
+	life_begin(&l);
+	hello(&l, NULL);
+	l.life.lease_end_ms = l.now_ms + 1000;
+	CHECK_BROKEN(&l, "a lease runs, and no Flink");
+	life_begin(&l);
+	hello(&l, NULL);
+	l.life.disposing = true;
+	CHECK_BROKEN(&l, "a savepoint is disposed of, and no Flink runs");
+	running(&l);
+	l.life.deferred.list[l.life.deferred.count++] = (struct effect){.type = EFFECT_DISPOSE};
+	l.life.want_write = true;
+	CHECK_BROKEN(&l, "a disposal waits that is not under way");
+}
