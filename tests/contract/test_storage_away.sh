@@ -45,7 +45,7 @@ mv "$dir/ck" "$dir/kept"
 sed "s#$dir/ck#$dir/volume/flink/ck#" "$dir/drey.yaml" >"$dir/other" && mv "$dir/other" "$dir/drey.yaml"
 start_drey
 ok "the whole volume is away: drey holds" wait_for cause_is StorageUnreadable
-ok "and says so" grep -q 'does not exist, nor does .*/volume/flink above it: mount its volume' "$dir/log"
+ok "and says so" grep -q 'does not exist, and neither does its parent .*/volume/flink: mount its volume' "$dir/log"
 mkdir -p "$dir/volume/flink"
 touch "$dir/volume/flink/ck"
 ok "a file in its place: drey holds" wait_for grep -q 'volume/flink/ck does not exist: mount its volume, or' "$dir/log"

@@ -138,7 +138,7 @@ TEST(names_the_section_that_a_key_belongs_into)
 TEST(lists_the_keys_where_none_is_near)
 {
 	CHECK_HAS(refusal("poll:\n  zzzzzzzz: 1\n"),
-		  "unknown key 'poll.zzzzzzzz'; keys here: fast, tasks, slow");
+		  "unknown key 'poll.zzzzzzzz'; known keys: fast, tasks, slow");
 }
 
 TEST(says_what_is_missing)
@@ -153,7 +153,7 @@ TEST(says_what_is_missing)
 TEST(refuses_wrong_types_with_their_place)
 {
 	CHECK_HAS(refusal("log: text\n"), "line 5, column 6: 'log' must be a map of keys");
-	CHECK_HAS(refusal("generation: [a]\n"), "'generation' must be one text, not a list");
+	CHECK_HAS(refusal("generation: [a]\n"), "'generation' must be a string, not a list");
 	CHECK_HAS(refusal("generation:\n"), "'generation' has no value");
 	CHECK_HAS(refusal("generation: ''\n"), "'generation' is empty");
 	CHECK_HAS(refusal("poll: {fast: 250}\n"),
@@ -169,7 +169,7 @@ TEST(refuses_wrong_types_with_their_place)
 	CHECK_HAS(refusal("!application: a\nstateDirectory: /x\nflink: {command: []}\n"),
 		  "'flink.command' must not be empty");
 	CHECK_HAS(refusal("!application: a\nstateDirectory: /x\nflink: {command: [[a]]}\n"),
-		  "each value in 'flink.command' must be one text");
+		  "each value in 'flink.command' must be a string");
 }
 
 TEST(refuses_what_no_schedule_and_no_store_can_use_with_its_place)
@@ -196,7 +196,7 @@ TEST(refuses_values_out_of_range)
 	CHECK_HAS(refusal("poll: {fast: 1ms}\n"),
 		  "'poll.fast' must be between 50 ms and 1 min, not 1ms");
 	CHECK_HAS(refusal("!application: Orders\nstateDirectory: /x\nflink: {command: [a]}\n"),
-		  "line 1, column 14: 'application' must be 1 to 63 of a-z");
+		  "line 1, column 14: 'application' must be 1 to 63 characters a-z");
 	CHECK_HAS(refusal("!application: a\nstateDirectory: x\nflink: {command: [a]}\n"),
 		  "'stateDirectory' must be an absolute path, not 'x'");
 	CHECK_HAS(refusal("!application: a\nstateDirectory: /x\n"
@@ -236,8 +236,8 @@ TEST(refuses_bad_properties_and_variables)
 
 	CHECK_HAS(refusal(twice), "line 5, column 28: 'a.b' is given twice");
 	CHECK_HAS(refusal(list), "'a' of 'flink.properties' is a list");
-	CHECK_HAS(refusal(name), "'9A' is no name of a variable");
-	CHECK_HAS(refusal(own), "'DREY_INIT_FD' is drey's own");
+	CHECK_HAS(refusal(name), "'9A' is not a valid variable name");
+	CHECK_HAS(refusal(own), "'DREY_INIT_FD' is reserved for drey");
 }
 
 TEST(fills_the_configuration_of_the_core)

@@ -86,7 +86,7 @@ TEST(what_does_not_fit_is_refused_by_name)
 	static const struct {
 		const char *key, *value, *named;
 	} cases[] = {
-		{"high-availability.type", "zookeeper", "zookeeper, which this drey does not"},
+		{"high-availability.type", "zookeeper", "zookeeper, which drey does not support"},
 		{"high-availability.storageDir", NULL, "high-availability.storageDir is not set"},
 		{"high-availability.cluster-id", NULL, "would share one directory"},
 		{"high-availability.cluster-id", "/default", "would share one directory"},
@@ -141,12 +141,12 @@ TEST(only_an_address_of_this_machine_is_its_own)
 	static const struct {
 		const char *key, *value, *pod_ip, *why;
 	} cases[] = {
-		{"jobmanager.rpc.address", "jobmanager", NULL, "no IP address"},
-		{"jobmanager.rpc.address", "192.0.2.7", NULL, "no address of this pod"},
-		{"jobmanager.rpc.address", "2001:db8::7", NULL, "no address of this pod"},
+		{"jobmanager.rpc.address", "jobmanager", NULL, "not an IP address"},
+		{"jobmanager.rpc.address", "192.0.2.7", NULL, "not an address of this pod"},
+		{"jobmanager.rpc.address", "2001:db8::7", NULL, "not an address of this pod"},
 		{"jobmanager.rpc.address", "127.0.0.1", "10.0.0.7", "POD_IP is 10.0.0.7"},
-		{"high-availability.jobmanager.port", "50000-50100", NULL, "not one port"},
-		{"high-availability.jobmanager.port", "0", NULL, "not one port"},
+		{"high-availability.jobmanager.port", "50000-50100", NULL, "not a single port"},
+		{"high-availability.jobmanager.port", "0", NULL, "not a single port"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -275,7 +275,7 @@ TEST(a_file_that_is_missing_or_empty_is_told_with_its_key)
 	world.config.storage.s3.access_key_file = xstrdup("/nowhere/id");
 	CHECK_INT(load(), ==, -1);
 	CHECK_HAS(world.err.msg,
-		  "storage.s3.accessKeyFile and storage.s3.secretKeyFile go together");
+		  "set storage.s3.accessKeyFile and storage.s3.secretKeyFile together");
 	world.config.storage.s3.secret_key_file = xstrdup(file("empty", "\n"));
 	CHECK_INT(load(), ==, -1);
 	CHECK_INT(world.err.kind, ==, ERR_CONFIG);
@@ -340,7 +340,7 @@ TEST(a_secret_in_drey_yaml_is_refused_with_the_key_to_use)
 		cleanup_free char *text = xasprintf("storage:\n  %s:\n    %s: s3cret-value\n",
 						    cases[i].section, cases[i].key);
 		cleanup_free char *want =
-			xasprintf("in 'storage.%s.%sFile'", cases[i].section, cases[i].key);
+			xasprintf("set 'storage.%s.%sFile'", cases[i].section, cases[i].key);
 		struct config config;
 		struct err err = {0};
 

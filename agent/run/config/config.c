@@ -224,7 +224,7 @@ static bool is_section(const char *name)
 	return false;
 }
 
-/* Levenshtein distance; names longer than the row are "far". */
+/* Levenshtein distance; names longer than the row count as far away. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[64], len_b = strlen(b);
@@ -259,7 +259,7 @@ static char *part_below(const struct config_key *key, const char *section)
 	return xstrndup(part, strcspn(part, "."));
 }
 
-/* "secretKey" where there is "secretKeyFile": a secret does not belong into drey.yaml. */
+/* "secretKey" instead of "secretKeyFile": a secret does not belong in drey.yaml. */
 static int refuse_secret(const struct yaml_node *node, const char *section, struct err *err)
 {
 	cleanup_free char *file = xasprintf("%s.%sFile", section, node->key);
@@ -268,11 +268,11 @@ static int refuse_secret(const struct yaml_node *node, const char *section, stru
 		return 0;
 	return yaml_err_key(
 		node, err,
-		"'%s.%s' is not taken from here; put it into a file that only drey can read, and name that file in '%s'",
+		"'%s.%s' does not belong in this file; put the secret into a file that only drey can read, and set '%s' to its path",
 		section, node->key, file);
 }
 
-/* Say what the user may have meant, else what there is. */
+/* Suggest what the user may have meant, else list the known keys. */
 static int unknown_key(const struct yaml_node *node, const char *section, struct err *err)
 {
 	cleanup_free char *best = NULL;
@@ -310,7 +310,7 @@ static int unknown_key(const struct yaml_node *node, const char *section, struct
 	if (best)
 		return yaml_err_key(node, err, "unknown key '%s%s%s'; did you mean '%s'?", section,
 				    *section ? "." : "", node->key, best);
-	return yaml_err_key(node, err, "unknown key '%s%s%s'; keys here: %s", section,
+	return yaml_err_key(node, err, "unknown key '%s%s%s'; known keys: %s", section,
 			    *section ? "." : "", node->key, buf_str(&all));
 }
 
@@ -394,7 +394,7 @@ static int check_orders(const struct config *config, const struct yaml_node *roo
 	return 0;
 }
 
-/* What two keys of the schedule say together. */
+/* Conflicts between two keys of the schedule. */
 static int check_schedule(const struct config *config, const struct yaml_node *root,
 			  struct err *err)
 {
@@ -406,7 +406,7 @@ static int check_schedule(const struct config *config, const struct yaml_node *r
 			node_of(root, "savepoints.cron"), err,
 			"'savepoints.interval' and 'savepoints.cron' exclude each other; remove one");
 	yaml_each(window, windows) if (++count > SCHEDULE_MAX_BLACKOUTS) return yaml_err(
-		window, err, "'savepoints.blackouts': more than %d windows",
+		window, err, "'savepoints.blackouts' may have at most %d windows",
 		SCHEDULE_MAX_BLACKOUTS);
 	return 0;
 }

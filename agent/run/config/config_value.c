@@ -15,7 +15,7 @@
 #define NAME_MAX_BYTES   63
 #define OBJECT_MAX_BYTES 253
 
-/* Where the table says that the value is kept. */
+/* The member of the value, by the table. */
 static void *slot(struct config *config, const struct config_key *key)
 {
 	return (char *)config + key->offset;
@@ -62,10 +62,10 @@ static int text_of(const struct yaml_node *node, const char *name, const char **
 	const char *text;
 
 	if (node->kind != YAML_SCALAR)
-		return yaml_err(node, err, "'%s' must be one text, not a %s", name,
+		return yaml_err(node, err, "'%s' must be a string, not a %s", name,
 				node->kind == YAML_MAPPING ? "map" : "list");
 	if (yaml_is_null(node))
-		return yaml_err(node, err, "'%s' has no value; leave the key out instead", name);
+		return yaml_err(node, err, "'%s' has no value; set one, or remove the key", name);
 	if (yaml_to_str(node, &text, err) < 0)
 		return -1;
 	if (!*text)
@@ -87,7 +87,7 @@ static int parse_name(const struct yaml_node *node, const char *name, char **ret
 	    text[len - 1] == '-')
 		return yaml_err(
 			node, err,
-			"'%s' must be 1 to %d of a-z, 0-9 and '-', beginning and ending with a letter or digit",
+			"'%s' must be 1 to %d characters a-z, 0-9 or '-', and start and end with a letter or digit",
 			name, NAME_MAX_BYTES);
 	*ret_value = xstrdup(text);
 	return 0;
@@ -121,13 +121,13 @@ static int parse_object(const struct yaml_node *node, const char *name, char **r
 	if (!is_object_name(text))
 		return yaml_err(
 			node, err,
-			"'%s' must be the name of a Kubernetes object: 1 to %d of a-z, 0-9, '-' and '.', not '%s'",
+			"'%s' must be the name of a Kubernetes object: 1 to %d characters a-z, 0-9, '-' or '.', not '%s'",
 			name, OBJECT_MAX_BYTES, text);
 	*ret_value = xstrdup(text);
 	return 0;
 }
 
-/* What the type alone does not say. */
+/* The checks of the key, beyond those of its type. */
 static int check_text(const struct config_key *key, const struct yaml_node *node, const char *text,
 		      struct err *err)
 {
@@ -170,9 +170,10 @@ static int parse_directory(const struct yaml_node *node, const struct config_key
 	if (key->offset == offsetof(struct config, state_directory) &&
 	    strlen(value) > CONFIG_STATE_DIR_MAX) {
 		free(value);
-		return yaml_err(node, err,
-				"'%s' is longer than %d bytes, which a socket's path cannot be",
-				key->name, CONFIG_STATE_DIR_MAX);
+		return yaml_err(
+			node, err,
+			"'%s' is longer than %d bytes, too long for the path of a socket; use a shorter path",
+			key->name, CONFIG_STATE_DIR_MAX);
 	}
 	*ret_value = value;
 	return 0;
@@ -240,12 +241,12 @@ static size_t child_count(const struct yaml_node *node)
 	return count;
 }
 
-/* One element of a list or map; an empty text is a value here: Flink programs may want one. */
+/* One element of a list or map; an empty string is a value here: Flink programs may need one. */
 static int element_of(const struct yaml_node *node, const char *name, const char **ret_text,
 		      struct err *err)
 {
 	if (node->kind != YAML_SCALAR || yaml_is_null(node))
-		return yaml_err(node, err, "each value in '%s' must be one text", name);
+		return yaml_err(node, err, "each value in '%s' must be a string", name);
 	return yaml_to_str(node, ret_text, err);
 }
 
@@ -296,14 +297,16 @@ static int parse_variables(const struct yaml_node *node, const char *name, char 
 
 		if (!*key || strspn(key, LOWER UPPER DIGITS "_") != strlen(key) ||
 		    strchr(DIGITS, *key)) {
-			(void)yaml_err_key(child, err, "'%s' is no name of a variable", key);
+			(void)yaml_err_key(child, err, "'%s' is not a valid variable name", key);
 			goto fail;
 		}
 		if (element_of(child, name, &text, err) < 0)
 			goto fail;
 		list[count] = xasprintf("%s=%s", key, text);
 		if (!flink_env_passes(list[count++])) {
-			(void)yaml_err_key(child, err, "'%s' is drey's own and not passed on", key);
+			(void)yaml_err_key(child, err,
+					   "'%s' is reserved for drey and not passed on; remove it",
+					   key);
 			goto fail;
 		}
 	}
@@ -353,7 +356,7 @@ static int add_properties(const struct yaml_node *map, const char *name, const c
 		if (child->kind == YAML_SEQUENCE)
 			return yaml_err(
 				child, err,
-				"'%s' of '%s' is a list; write one text, with ';' between the parts as Flink wants it",
+				"'%s' of '%s' is a list; write one string with ';' between the elements, as Flink expects",
 				key, name);
 		if (element_of(child, name, &text, err) < 0)
 			return -1;

@@ -17,11 +17,11 @@
 #include "run/config/setup_storage.h"
 #include "run/inputs/control_dir.h"
 
-/* Two requests a minute; longer, and a job may run twice for longer. */
+/* Two requests a minute. With a longer interval a job could run twice for longer. */
 #define JOURNAL_CHECK_MS   30000
 #define LEASE_MS           30000 /* fencing: strict */
-#define LEASE_LOOK_MS      6000
-#define TAKEOVER_MARGIN_MS 5000 /* the look of the other one takes its time, and so does SIGKILL */
+#define LEASE_CHECK_MS     6000
+#define TAKEOVER_MARGIN_MS 5000 /* for the check of the other drey, and its SIGKILL */
 
 static const char *const *environment(const struct setup *setup)
 {
@@ -61,7 +61,7 @@ static void build_environment(struct setup *setup)
 	size_t count = 0;
 
 	for (char **entry = environ; *entry; entry++)
-		/* what drey-init tunes in the agent is the agent's alone */
+		/* the tuning by drey-init is for the agent only */
 		if (!names(added, *entry) && strcmp(*entry, LINK_MALLOC_ENV "=" LINK_MALLOC) != 0 &&
 		    !(conf_dir && strncmp(*entry, "FLINK_CONF_DIR=", 15) == 0))
 			add_variable(setup, &count, xstrdup(*entry));
@@ -101,12 +101,12 @@ static int find_version(struct setup *setup, struct err *err)
 		return 0;
 	return err_wrap(
 		err,
-		"Flink's version was not found; install Flink, correct flink.command, or set flink.version");
+		"could not find Flink's version; install Flink, correct flink.command, or set flink.version");
 }
 
 #define RESULTS_DIRECTORY "job-results"
 
-/* Where snapshots are: drey.yaml first, else what Flink's configuration says. */
+/* The directories of snapshots: those of drey.yaml, else those of Flink's configuration. */
 static int find_places(struct setup *setup, struct err *err)
 {
 	struct config *config = &setup->config;
@@ -132,7 +132,7 @@ static int find_places(struct setup *setup, struct err *err)
 		flink_conf_listed_dir(&setup->flink_conf, config->flink.checkpoint_directory);
 	setup->savepoint_dir =
 		flink_conf_listed_dir(&setup->flink_conf, config->flink.savepoint_directory);
-	/* as durable as the checkpoints: what lies there keeps a finished job from running again */
+	/* as durable as the checkpoints: the results there prevent a finished job from running again */
 	if (!config->flink.result_store_directory)
 		config->flink.result_store_directory =
 			xasprintf("%s/" RESULTS_DIRECTORY, setup->checkpoint_dir);
@@ -146,7 +146,7 @@ static int find_places(struct setup *setup, struct err *err)
 	return 0;
 }
 
-/* flink.rpcAddress: pod. Another Pod has another address, so no file can name it. */
+/* flink.rpcAddress: pod. Each Pod has another address, so no file can contain it. */
 static int find_rpc_address(struct config *config, struct err *err)
 {
 	const char *pod = getenv("POD_IP");
@@ -170,7 +170,7 @@ static int check_launch(const struct setup *setup, struct err *err)
 	return flink_launch_check(&launch, err);
 }
 
-/* The journal is where other machines reach it as well: two dreys have nothing else in common. */
+/* The journal can be reached from other machines: two dreys share nothing else. */
 static void fill_fencing(struct setup *setup)
 {
 	const struct setup_kube *kube = &setup->kube;
@@ -183,9 +183,9 @@ static void fill_fencing(struct setup *setup)
 			       ? xasprintf("%s/%s", kube->pod_name, kube->pod_uid)
 			       : xstrdup(host);
 	life->place = setup->place;
-	life->journal_check_ms = strict ? LEASE_LOOK_MS : JOURNAL_CHECK_MS;
+	life->journal_check_ms = strict ? LEASE_CHECK_MS : JOURNAL_CHECK_MS;
 	life->lease_ms = strict ? LEASE_MS : 0;
-	/* Flink's leader election keeps the other one out, but for what strict promises */
+	/* Flink's leader election keeps the other one out, except for the promise of strict */
 	if (strict)
 		life->takeover_ms = LEASE_MS + TAKEOVER_MARGIN_MS;
 	else if (!setup->ha.on)
@@ -265,14 +265,15 @@ void setup_release(struct setup *setup)
 static int check_command(const struct setup *setup, struct err *err)
 {
 	const char *program = setup->config.flink.command[0];
-	const char *path = command_env(environment(setup), "PATH"); /* as drey-init looks for it */
+	const char *path = command_env(environment(setup), "PATH"); /* as drey-init searches it */
 	char *copy, *rest, *dir;
 	bool found = false;
 
 	if (strchr(program, '/')) {
 		if (access(program, X_OK) < 0)
 			return err_set(err, ERR_CONFIG, errno,
-				       "flink.command: install Flink, or correct %s", program);
+				       "flink.command: install Flink, or correct the path %s",
+				       program);
 		return 0;
 	}
 	copy = xstrdup(path ? path : "/usr/local/bin:/usr/bin:/bin");
@@ -286,7 +287,7 @@ static int check_command(const struct setup *setup, struct err *err)
 	if (!found)
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"flink.command: there is no program '%s' in PATH; install it or give its whole path",
+			"flink.command: program '%s' not found in PATH; install it, or set its absolute path",
 			program);
 	return 0;
 }
@@ -316,7 +317,7 @@ int setup_check_port(const struct setup *setup, struct err *err)
 	int sys;
 
 	snprintf(port, sizeof(port), "%d", (int)setup->config.flink.rest_port);
-	/* a name instead of an address is not looked up: that could take long, and only a hint is lost */
+	/* a name is not resolved: that could take long, and only an early hint is lost */
 	if (getaddrinfo(setup->config.flink.rest_address, port, &hints, &addresses) != 0)
 		return 0;
 	sys = try_bind(addresses);
@@ -324,13 +325,13 @@ int setup_check_port(const struct setup *setup, struct err *err)
 	if (sys == EADDRINUSE)
 		return err_set(
 			err, ERR_BUSY, 0,
-			"Flink's REST port %s on %s is taken by another process; end that one, or set flink.restPort",
+			"Flink's REST port %s on %s is in use by another process; stop that process, or set flink.restPort to another port",
 			port, setup->config.flink.rest_address);
 	return 0;
 }
 
-/* Only what the configuration has wrong is a reason to refuse the start. Storage that is away, denied or
- * broken may come back: drey then holds, and looks again. */
+/* Only a wrong configuration prevents the start. Storage that is unavailable, denied or broken may
+ * recover: drey then holds, and retries. */
 static int check_directory(const struct setup *setup, const char *what, const char *uri,
 			   struct err *err)
 {
@@ -343,7 +344,7 @@ static int check_directory(const struct setup *setup, const char *what, const ch
 	return err_wrap(err, "%s", what);
 }
 
-/* A directory that is not there is a mistake: a do-not-restart could be in it. */
+/* A missing directory is an error: do-not-restart could be on in it. */
 static int check_control(const struct setup *setup, struct err *err)
 {
 	const char *directory = setup->config.control.directory;

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 
 #define FACTORY         "KubernetesHaServicesFactory"
-#define FLINK_NAMESPACE "default" /* of kubernetes.namespace, whatever the pod's is */
+#define FLINK_NAMESPACE "default" /* of Flink's kubernetes.namespace, regardless of the pod's */
 #define PORT_KEY        "high-availability.jobmanager.port"
 
 static bool is_kubernetes(const char *type)
@@ -30,7 +30,7 @@ static int check(const struct setup_kube *kube, const struct flink_settings *set
 	if (!is_kubernetes(settings->ha_type))
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"high-availability.type is %s, which this drey does not supervise; remove it: drey restores the job itself",
+			"high-availability.type is %s, which drey does not support; remove it: drey restores the job itself",
 			settings->ha_type);
 	if (!kube->on)
 		return err_set(err, ERR_CONFIG, 0,
@@ -50,12 +50,12 @@ static int check(const struct setup_kube *kube, const struct flink_settings *set
 			err, ERR_CONFIG, 0,
 			"high-availability.cluster-id is not set in Flink's configuration, "
 			"so all applications with this storageDir would share one directory; "
-			"set it to %s, as kubernetes.cluster-id",
+			"set it to %s, like kubernetes.cluster-id",
 			settings->kubernetes_cluster_id);
 	return 0;
 }
 
-/* One port, for a second JobManager here to fail at before it touches the lock. 0: not one port. */
+/* A single port, so that a second JobManager here fails before it touches the lock. 0: not a single port. */
 static int one_port(const char *text)
 {
 	char *end;
@@ -94,7 +94,7 @@ static bool is_assigned(int family, const unsigned char *address)
 	return found;
 }
 
-/* A name, or the address of a Service, can lead to another machine tomorrow. */
+/* A name, or the address of a Service, may belong to another machine later. */
 static char *find_home(const char *address, char **ret_why)
 {
 	const char *pod = getenv("POD_IP");
@@ -107,13 +107,13 @@ static char *find_home(const char *address, char **ret_why)
 	}
 	family = parse_address(address, bytes);
 	if (!family)
-		*ret_why = xasprintf("jobmanager.rpc.address is %s, and no IP address", address);
+		*ret_why = xasprintf("jobmanager.rpc.address is %s, not an IP address", address);
 	else if (pod && *pod && strcmp(pod, address) != 0)
 		*ret_why =
-			xasprintf("jobmanager.rpc.address is %s, and POD_IP is %s", address, pod);
+			xasprintf("jobmanager.rpc.address is %s, but POD_IP is %s", address, pod);
 	else if (!is_assigned(family, bytes))
-		*ret_why = xasprintf(
-			"jobmanager.rpc.address is %s, which is no address of this pod", address);
+		*ret_why = xasprintf("jobmanager.rpc.address is %s, not an address of this pod",
+				     address);
 	else
 		return xstrdup(address);
 	return NULL;
@@ -154,7 +154,7 @@ int setup_ha(const struct config *config, const struct setup_kube *kube,
 			    &ha.why_not_home);
 	if (ha.home && !ha.rpc_port) {
 		xstrset(&ha.home, NULL);
-		ha.why_not_home = xasprintf(PORT_KEY " is %s, and not one port", port);
+		ha.why_not_home = xasprintf(PORT_KEY " is %s, not a single port", port);
 	}
 	*ret_ha = ha;
 	return 0;

@@ -16,8 +16,8 @@ static const char *variable(const struct kube_config_world *world, const char *n
 	return value && *value ? value : NULL;
 }
 
-/* A KUBECONFIG that somebody has for other things is not taken up by itself. */
-static bool is_asked_for(const struct config *config, const struct kube_config_world *world)
+/* A KUBECONFIG in the environment may be for something else: it is not used automatically. */
+static bool is_enabled(const struct config *config, const struct kube_config_world *world)
 {
 	switch (config->kubernetes.enabled) {
 	case KUBERNETES_TRUE:
@@ -29,13 +29,13 @@ static bool is_asked_for(const struct config *config, const struct kube_config_w
 	}
 }
 
-/* 1: there is one; 0: none, and that is fine. */
+/* 1: found; 0: there is none, and none is needed. */
 static int find_server(const struct config *config, const struct kube_config_world *world,
 		       struct kube_config *ret_server, struct err *err)
 {
 	struct err why = {0};
 
-	if (!is_asked_for(config, world))
+	if (!is_enabled(config, world))
 		return 0;
 	if (kube_config_load_in(world, config->kubernetes.kubeconfig, ret_server, &why) == 0)
 		return 1;
@@ -65,11 +65,11 @@ static int find_namespace(const struct config *config, const struct kube_config_
 	if (!server->namespace)
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"the namespace is not known: set kubernetes.namespace, or POD_NAMESPACE in the environment of the container");
+			"the namespace is unknown: set kubernetes.namespace, or POD_NAMESPACE in the environment of the container");
 	return 0;
 }
 
-/* What is configured, else <application><suffix>; NULL for "none". */
+/* The configured name, else <application><suffix>; NULL for "none". */
 static char *object_name(const char *configured, const char *application, const char *suffix)
 {
 	if (configured && !strcmp(configured, NONE))
@@ -77,7 +77,7 @@ static char *object_name(const char *configured, const char *application, const 
 	return configured ? xstrdup(configured) : xasprintf("%s%s", application, suffix);
 }
 
-/* Only a pod belongs to something, unless it is said what. */
+/* Only a pod has an owner, unless one is configured. */
 static int find_owner(const struct config *config, struct setup_kube *kube, struct err *err)
 {
 	const char *owner = config->kubernetes.owner;

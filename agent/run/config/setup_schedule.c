@@ -12,7 +12,7 @@ static int read_blackouts(const struct config *config, struct schedule *schedule
 	for (; texts && *texts; texts++) {
 		if (schedule->blackout_count == SCHEDULE_MAX_BLACKOUTS)
 			return err_set(err, ERR_CONFIG, 0,
-				       "savepoints.blackouts: more than %d windows",
+				       "savepoints.blackouts may have at most %d windows",
 				       SCHEDULE_MAX_BLACKOUTS);
 		if (blackout_parse(*texts, &schedule->blackouts[schedule->blackout_count], err))
 			return err_wrap(err, "savepoints.blackouts");

@@ -51,8 +51,9 @@ static int from_config_s3(const struct config *config, struct s3_config *s3, str
 	s3->addressing = (enum s3_addressing)config->storage.s3.addressing;
 	s3->ca_file = xstrdup(config->storage.s3.ca_file);
 	if (!access != !secret || (config->storage.s3.session_token_file && !access))
-		return err_set(err, ERR_CONFIG, 0,
-			       "storage.s3.accessKeyFile and storage.s3.secretKeyFile go together");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"set storage.s3.accessKeyFile and storage.s3.secretKeyFile together; storage.s3.sessionTokenFile needs both");
 	if (read_secret("storage.s3.accessKeyFile", access, &s3->access_key, err) < 0 ||
 	    read_secret("storage.s3.secretKeyFile", secret, &s3->secret_key, err) < 0)
 		return -1;
@@ -138,7 +139,7 @@ static void from_flink(const struct options *options, struct s3_config *s3)
 	if (path_style && s3->addressing == S3_ADDRESSING_AUTO)
 		s3->addressing = strcasecmp(path_style, "true") == 0 ? S3_ADDRESSING_PATH
 								     : S3_ADDRESSING_VIRTUAL;
-	if (s3->access_key) /* never one half from here and one from there */
+	if (s3->access_key) /* never mix keys of two sources */
 		return;
 	fill(&s3->access_key, OPTION(options, "access-key", "access.key"));
 	fill(&s3->secret_key, OPTION(options, "secret-key", "secret.key"));
@@ -164,8 +165,8 @@ static bool same_s3(const struct s3_config *a, const struct s3_config *b)
 	       xstrsame(a->session_token, b->session_token);
 }
 
-/* Flink can treat each bucket in its own way, drey all of them in one: then both directories have to
- * agree on it. */
+/* Flink can have options for each bucket, drey has one set of them: so both directories must have the
+ * same options. */
 static int from_flink_buckets(const struct config *config, const struct flink_conf *conf,
 			      struct store_config *storage, struct err *err)
 {
@@ -186,7 +187,7 @@ static int from_flink_buckets(const struct config *config, const struct flink_co
 	return err_set(
 		err, ERR_CONFIG, 0,
 		"Flink's configuration has different options for the buckets '%s' and '%s' "
-		"(s3.bucket...), and drey can have only one S3: put checkpoints and savepoints "
+		"(s3.bucket...), but drey supports only one set: put checkpoints and savepoints "
 		"into one bucket, or set storage.s3",
 		first.bucket, second.bucket);
 }
@@ -231,7 +232,7 @@ static int check_endpoint(char **slot, struct err *err)
 	    !*host || strpbrk(host, "/?#@ \t\r\n"))
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"the endpoint of S3 must be http[s]://host[:port], without a user or a path");
+			"the S3 endpoint must be http[s]://host[:port], without a user or a path");
 	return 0;
 }
 
