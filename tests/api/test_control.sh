@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# The control ConfigMap, read through the API server before each launch, and mounted beside it: the brake counts when
+# The control ConfigMap, read through the API server before each launch, and mounted beside it: do-not-restart counts when
 # either says so. What was seen outlives the Pod. With the Role of the chart, against a real API server.
 #
 # runs in: ci
@@ -37,14 +37,14 @@ quick=('control:' '  poll: 500ms')
 
 pod_conf a "${quick[@]}"
 pod_start a
-await "no ConfigMap is no brake" launched 1
+await "no ConfigMap is no do-not-restart" launched 1
 check "the status names it" pod_is a '.control.configMap == "orders-drey-control" and .control.error == null'
 await "that there is none is remembered" seen .known
 
 # ---- while it runs ---------------------------------------------------------------------------------
 
 control do-not-restart=true
-await "a brake is noticed without a mounted directory" pod_is a '.desired.doNotRestart'
+await "a do-not-restart is noticed without a mounted directory" pod_is a '.desired.doNotRestart'
 check "the job runs on" pod_phase a Launching
 await "it was seen, and that is kept beside the journal" seen '."do-not-restart" == "true"'
 pod_end a
@@ -52,7 +52,7 @@ before=$(launches)
 pod_conf b "${quick[@]}"
 pod_start b
 await "another Pod stands still" pod_phase b Holding
-check "because of the brake" pod_says b do-not-restart
+check "because of do-not-restart" pod_says b do-not-restart
 control do-not-restart=false
 await "lifted: it starts" launched $((before + 1))
 
@@ -82,7 +82,7 @@ check "and what stands there was seen before: nothing is stopped" pod_is d '.des
 control state=stopped
 await "nonsense is refused" pod_is d '.control.error | . != null and contains("must be running, suspended or cancelled")'
 control state=stopped do-not-restart=true other=x .chart=x
-await "but for a brake" pod_is d '.desired.doNotRestart'
+await "but for a do-not-restart" pod_is d '.desired.doNotRestart'
 check "what is no key is named" pod_is d '.control.ignored == "other"'
 control state=running do-not-restart=false
 await "set right" pod_is d '(.desired.doNotRestart | not) and .control.error == null'
@@ -97,10 +97,10 @@ control state=running do-not-restart=false
 mounted state=running do-not-restart=true
 pod_conf e 'control:' "  directory: $RUN/mounted" '  poll: 500ms'
 pod_start e
-await "a brake that only the mounted one has" pod_phase e Holding
+await "a do-not-restart that only the mounted one has" pod_phase e Holding
 control state=running do-not-restart=true
 mounted state=running do-not-restart=false
-await "a brake that only the API server has" pod_log e 'the desired state has changed'
+await "a do-not-restart that only the API server has" pod_log e 'the desired state has changed'
 check "still" pod_phase e Holding
 is "$(launches)" "$before" "nothing is started"
 control state=running do-not-restart=false

@@ -48,7 +48,7 @@ takes '{"restore": {"kind": "path", "token": "a", "path": "s3://b/sp/savepoint-1
 takes '{"restore": {"kind": "empty", "token": "a"}}' "start empty"
 takes '{"restore": {"kind": "newest", "token": "a", "allowNonRestoredState": true, "generation": "g2"}}' "leave state out"
 refuses '{"state": "stopped"}' spec.state "a state that there is not"
-refuses '{"doNotRestart": "true"}' doNotRestart "a brake that is text"
+refuses '{"doNotRestart": "true"}' doNotRestart "a do-not-restart that is text"
 refuses '{"savepointNonce": ""}' spec.savepointNonce "an empty nonce"
 refuses '{"savepointNonce": "with space"}' spec.savepointNonce "a nonce with a space"
 refuses "{\"restartNonce\": \"$(printf '%065d' 0)\"}" spec.restartNonce "a long nonce"

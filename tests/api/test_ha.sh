@@ -62,13 +62,13 @@ check "no state is lost" continuity
 await "the holder of the lock is known again" jm_says "leader lock is known" 2
 
 # ---- S14: killed, and Flink's maps may not be read
-check "the brake is set" drey do-not-restart on
+check "do-not-restart is set" drey do-not-restart on
 kill -KILL "$(jm_pid)"
-await "killed under the brake: nothing is started" phase_is Holding
+await "killed under do-not-restart: nothing is started" phase_is Holding
 denied_from=$(date +%s%3N)
 check "the Role does not name the maps any more" api_role_without \
 	'del(.rules[] | select(.resourceNames // [] | any(endswith("-config-map"))))' get "configmaps/$(cluster_map)"
-check "the brake is lifted" drey do-not-restart off
+check "do-not-restart is lifted" drey do-not-restart off
 await "403: held" status_is '.phase == "Holding" and (.reason | contains("403"))'
 check "the Role names them again" api_role
 await "the job runs again" status_is '.phase == "Running" and .launch.number == 3'
@@ -110,12 +110,12 @@ check "a checkpoint is asked for" checkpoint
 await "and goes on" status_is .launch.proven
 
 # ---- Flink's maps are deleted by somebody
-check "the brake is set" drey do-not-restart on
+check "do-not-restart is set" drey do-not-restart on
 kill -KILL "$(jm_pid)"
-await "killed under the brake: nothing is started" phase_is Holding
+await "killed under do-not-restart: nothing is started" phase_is Holding
 kubectl delete configmap "$(cluster_map)" "$(job_map "$third")" >/dev/null
 newest=$(newest_retained "$third")
-check "the brake is lifted" drey do-not-restart off
+check "do-not-restart is lifted" drey do-not-restart off
 await "without Flink's maps the job runs again" status_is '.phase == "Running" and .launch.number == 6'
 is "$(status .jobId)" "$(job_id_of 3)" "under a new id"
 check "from the newest checkpoint in storage" restore_matches "$newest"

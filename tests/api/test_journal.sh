@@ -112,7 +112,7 @@ await "the journal of another application holds, too" pod_says d "belongs to app
 edit "$(jq --raw-output '.data["journal.json"]' "$RUN/good.json")"
 await "with a copy put back drey goes on by itself" pod_says d "do-not-restart"
 is "$(launches)" "$before" "nothing was started meanwhile"
-check "the brake is lifted" "$BUILD/drey" do-not-restart off --config "$RUN/d/drey.yaml"
+check "do-not-restart is lifted" "$BUILD/drey" do-not-restart off --config "$RUN/d/drey.yaml"
 await "and Flink is started" launched $((before + 1))
 
 # ---- finalizers ------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ cases=(
 	"a launch that is a number" "launches[0]" "alter '.launches = [1]'"
 	"a job id that is none" "'jobId'" "alter '.launches[0].jobId = \"../../x\"'"
 	"a wish that there is not" "'state'" "alter '.intent.state = \"stopped\"'"
-	"a brake that is text" "'doNotRestart'" "alter '.intent.doNotRestart = \"true\"'"
+	"a do-not-restart that is text" "'doNotRestart'" "alter '.intent.doNotRestart = \"true\"'"
 	"an application that is a number" "'application'" "alter '.application = 7'"
 	"of another application" "belongs to application 'others'" "alter '.application = \"others\"'"
 	"nested without end" "nested too deep" "edit \"\$(printf '[%.0s' {1..20000})\""

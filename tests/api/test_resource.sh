@@ -41,7 +41,7 @@ since=$(resource_status '.status.conditions[] | select(.type == "JobFailing") | 
 
 begin=$(date +%s%N)
 resource '{"state": "running", "doNotRestart": true}'
-await "a brake counts" pod_is a '.desired.doNotRestart'
+await "a do-not-restart counts" pod_is a '.desired.doNotRestart'
 await "and is to be seen" resource_is '.status.desired.doNotRestart and .status.observedGeneration == .metadata.generation'
 diag "from kubectl apply to the status: $((($(date +%s%N) - begin) / 1000000)) ms"
 resource '{"state": "running", "doNotRestart": false}'
@@ -156,7 +156,7 @@ check "the Role has lost it" api_role_without 'del(.rules[] | select(.apiGroups 
 	get "flinkapplications.drey.dev/$APPLICATION"
 with_resource b "${quick[@]}"
 pod_start b
-await "never read: it holds, because a brake may be set" pod_says b "it is not known whether a start is wanted"
+await "never read: it holds, because a do-not-restart may be set" pod_says b "it is not known whether a start is wanted"
 check "and says the way out" pod_says b "kubernetes.resource: none"
 is "$(launches)" "$before" "nothing is started"
 api_role || :

@@ -62,14 +62,14 @@ await "it is there" resource_is '.status.phase == "Launching"'
 # ---- loses it --------------------------------------------------------------------------------------
 
 resource '{"state": "running", "doNotRestart": true}'
-await "a brake" pod_is b '.desired.doNotRestart'
+await "a do-not-restart" pod_is b '.desired.doNotRestart'
 take_right
 before=$(launches)
 kill -KILL "$(pgrep -P "${POD_PID[b]}" -x sleep)"
-await "what it said last still counts: the brake" pod_is b '.phase == "Holding" and .desired.doNotRestart'
+await "what it said last still counts: do-not-restart" pod_is b '.phase == "Holding" and .desired.doNotRestart'
 control state=running do-not-restart=false
 resource '{"state": "running", "doNotRestart": true, "savepointNonce": "1"}' # its watch goes on, and wakes it
-await "an error is no absence: the brake is not lifted by somebody else" pod_log b 'cannot be read.*403'
+await "an error is no absence: do-not-restart is not lifted by somebody else" pod_log b 'cannot be read.*403'
 check "and was not" pod_is b '.desired.doNotRestart'
 pod_end b
 with_resource c "${quick[@]}"
@@ -82,14 +82,14 @@ give_right
 with_resource c "${quick[@]}"
 pod_start c
 await "it can be read" pod_is c '.control.error == null and .control.resource == "found"'
-check "the brake still counts" pod_is c '.phase == "Holding" and .desired.doNotRestart'
+check "do-not-restart still counts" pod_is c '.phase == "Holding" and .desired.doNotRestart'
 resource '{"state": "running", "doNotRestart": false}'
 await "lifted: it starts" launched $((before + 1))
 take_right
 pod_end c
 with_resource d "${quick[@]}"
 pod_start d
-await "without a brake it holds likewise" pod_says d "it is not known whether a start is wanted"
+await "without a do-not-restart it holds likewise" pod_says d "it is not known whether a start is wanted"
 check "and says the way out" pod_says d "kubernetes.resource: none"
 pod_end d
 sed -i '/^  namespace:/a\  resource: none' "$RUN/d/drey.yaml"

@@ -61,10 +61,10 @@ resource '{"state": "running", "restartNonce": "r0", "savepointNonce": "8"}'
 await "a nonce that goes back is another nonce" journal_is '.intent.savepointNonce == "8"'
 await "it is looked at" looked_at
 resource '{"state": "running", "doNotRestart": true, "restartNonce": "r1", "savepointNonce": "8"}'
-await "a restart under the brake waits" resource_is '.status.desired.doNotRestart and .status.observedGeneration == .metadata.generation'
+await "a restart under do-not-restart waits" resource_is '.status.desired.doNotRestart and .status.observedGeneration == .metadata.generation'
 check "it is on record" journal_is '.intent.restartNonce == "r1" and .restartNonceDone != "r1"'
 resource '{"state": "running", "doNotRestart": false, "restartNonce": "r1", "savepointNonce": "8"}'
-await "the brake is lifted" resource_is '.status.desired.doNotRestart | not'
+await "do-not-restart is lifted" resource_is '.status.desired.doNotRestart | not'
 resource '{"state": "running", "restore": {"kind": "empty", "token": "e0"}, "restartNonce": "r2", "savepointNonce": "8"}'
 await "an empty start of a job that runs is refused" says Stalled True SpecRefused "the job is running"
 check "the rest of it is followed" journal_is '.intent.restartNonce == "r2" and .intent.restore == null'
@@ -122,15 +122,15 @@ resource "$(restore f1 "file:$foreign")"
 await "of another application" says Ready False RequestedSnapshotForeign foreign
 untouched "of another application"
 
-# ---- under the brake ---------------------------------------------------------------------------------
+# ---- under do-not-restart ---------------------------------------------------------------------------------
 
 resource "$(restore f2 "file:$foreign" '{"foreign": true}' | jq --compact-output '.doNotRestart = true')"
-await "a restore under the brake waits for it" says Ready False DoNotRestart do-not-restart
+await "a restore under do-not-restart waits for it" says Ready False DoNotRestart do-not-restart
 check "it is on record" journal_is '.intent.restore.token == "f2"'
 resource "$(restore f3 "file:$foreign" '{"foreign": true}' | jq --compact-output '.doNotRestart = true | .restartNonce = "r4"')"
 await "another one takes its place" journal_is '.intent.restore.token == "f3" and .intent.restartNonce == "r4"'
 await "it is looked at" looked_at
-untouched "under the brake"
+untouched "under do-not-restart"
 resource "$(restore f3 "file:$foreign" '{"foreign": true}' | jq --compact-output '.doNotRestart = false | .restartNonce = "r4"')"
 await "lifted: that one is carried out" launched 2
 await "it is on record" journal_is ".launches[-1] | .requestToken == \"f3\" and .restorePoint.path == \"file:$foreign\" and .startedUnixMs != null"

@@ -22,7 +22,7 @@ die() {
 	NEWEST=$(newest_on_s3)
 }
 
-# Another generation, as a change of the spec makes it; the brake stays.
+# Another generation, as a change of the spec makes it; do-not-restart stays.
 change() { # WHAT [OPTION...]
 	local what=$1 pod
 	shift
@@ -39,7 +39,7 @@ held_in_new_pod() { # POD
 }
 
 goes_on() { # WHAT PATH
-	check "$1: the brake is off" drey do-not-restart off
+	check "$1: do-not-restart is off" drey do-not-restart off
 	await "$1: the job runs" runs
 	check "$1: from $2" restored_from "$2"
 }
@@ -77,7 +77,7 @@ check "P3: it does" runs
 die P5
 server_down versitygw
 change P5 --set drey.upgrade=last-state
-check "P5: the brake is off" drey do-not-restart off
+check "P5: do-not-restart is off" drey do-not-restart off
 await "P5: the storage is away, drey holds" status_is '.phase == "Holding" and (.desired.doNotRestart | not)'
 server_up versitygw "$RUN/gw"
 await "P5: it is back: the job runs" runs
@@ -107,7 +107,7 @@ die P9
 before=$(cd "$BUCKETS" && find "flink/orders/checkpoints/$JOB" -path '*/chk-*/_metadata' -printf 's3://%h\n' | sort -V | tail -n 2 | head -n 1)
 truncate --size 100 "$BUCKETS/${NEWEST#s3://}/_metadata"
 check "P9: drey says that it is damaged" grep --quiet "${NEWEST##*/}" <(drey resolve --explain 2>&1)
-check "P9: the brake is off" drey do-not-restart off
+check "P9: do-not-restart is off" drey do-not-restart off
 await "P9: the job runs" runs
 check "P9: from the newest checkpoint in the bucket, or the one before it" newest_or_before
 

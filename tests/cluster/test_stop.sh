@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# Stopping on purpose: replicas 0 and back to 1, suspend and resume by `kubectl patch`, the brake, and savepoints by
+# Stopping on purpose: replicas 0 and back to 1, suspend and resume by `kubectl patch`, do-not-restart, and savepoints by
 # `kubectl create job --from=cronjob/...`.
 #
 # runs in: ci
@@ -83,7 +83,7 @@ await "another Pod: it stays suspended" phase_is Suspended
 check "kubectl patch: running" control_patch state running
 resumed "resumed" "$job" "$saved"
 
-# ---- the brake -------------------------------------------------------------------------------------------
+# ---- do-not-restart -------------------------------------------------------------------------------------------
 
 job=$(status .jobId)
 check "kubectl patch: do-not-restart" control_patch do-not-restart true
@@ -92,10 +92,10 @@ check "the job runs on" phase_is Running
 kill_jvm jobmanager
 await "its JobManager is killed: nothing is started" phase_is Holding
 newest=$(newest_on_s3)
-check "and drey says that it is the brake" status_is '.conditions[] | select(.type == "Ready") | .reason == "DoNotRestart"'
+check "and drey says that it is do-not-restart" status_is '.conditions[] | select(.type == "Ready") | .reason == "DoNotRestart"'
 kubectl delete pod "$(pod jobmanager)" >/dev/null
 await "also not in another Pod" phase_is Holding
-check "kubectl patch: the brake is off" control_patch do-not-restart false
+check "kubectl patch: do-not-restart is off" control_patch do-not-restart false
 await "the job runs" runs
 check "from the newest checkpoint that is in the bucket" restored_from "$newest"
 

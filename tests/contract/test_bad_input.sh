@@ -75,7 +75,7 @@ refused 'a wrong type: file, line and column' "$dir/drey.yaml: line 7" restPort 
 config
 printf 'control:\n  directory: %s\n' "$dir/wanted" >>"$dir/drey.yaml"
 run
-refused 'a control directory that is not there: a brake could be in it' control.directory "$dir/wanted" 'No such file'
+refused 'a control directory that is not there: a do-not-restart could be in it' control.directory "$dir/wanted" 'No such file'
 config -application
 run
 refused 'a key that is missing' "$dir/drey.yaml" application

@@ -47,14 +47,14 @@ start_tm_pod
 start_drey
 MUST_LIVE=(jm tm)
 
-# ---- the brake, before the first decision
-await "the brake is in the directory: drey holds" phase_is Holding
+# ---- do-not-restart, before the first decision
+await "do-not-restart is in the directory: drey holds" phase_is Holding
 check "it says why" status_is '.reason | contains("do-not-restart")'
 is "$(status '.launch == null')" true "nothing was launched"
 check "/livez: alive" answers /livez 200
 check "/readyz: not ready" answers /readyz 503
 swap state=running do-not-restart=false savepoint-nonce=first
-await "the brake is lifted: the job runs" phase_is Running
+await "do-not-restart is lifted: the job runs" phase_is Running
 check "/readyz: ready" answers /readyz 200
 check "/metrics: Running" metric 'drey_phase{phase="Running"} 1'
 check "one start, without state" metric 'drey_restores_total{kind="empty"} 1'
@@ -108,7 +108,7 @@ swap state=running restart-nonce=a
 await "the first nonce of a kind that was never there" status_is ".phase == \"Running\" and .jobId != \"$job\""
 check "from the savepoint of the stop" restore_matches "$(status .lastSavepoint.path)"
 
-# ---- the brake
+# ---- do-not-restart
 await "the launch is proven" status_is .launch.proven
 swap state=running do-not-restart=true
 await "do-not-restart: true" status_is .desired.doNotRestart
@@ -120,7 +120,7 @@ await "JobManager killed: the job is started again" runs_after "$job"
 end_drey TERM
 start_drey
 MUST_LIVE=(jm tm)
-await "but at every start of drey the directory's brake counts" phase_is Holding
+await "but at every start of drey the directory's do-not-restart counts" phase_is Holding
 is "$(jm_pid)" "" "nothing was launched"
 job=$(status .jobId)
 swap do-not-restart=false

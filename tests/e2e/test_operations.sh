@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# What people ask for: savepoints, restart, suspend and resume, cancel, the brake, a start from what they name or
+# What people ask for: savepoints, restart, suspend and resume, cancel, do-not-restart, a start from what they name or
 # from nothing, and the end of the container.
 #
 # runs in: test on 1.20.0
@@ -97,7 +97,7 @@ is "$(status '.lastSavepoint.origin')" stop "no savepoint was taken for it"
 check "drey resume" drey_says resume
 check "the job continues from the newest retained checkpoint" restore_matches "$(newest_retained "$job")"
 
-# ---- the brake
+# ---- do-not-restart
 await "the launch is proven" status_is .launch.proven
 job=$(status .jobId)
 check "drey do-not-restart on" drey_says do-not-restart on

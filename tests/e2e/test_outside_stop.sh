@@ -19,7 +19,7 @@ DREY_CONF[control.directory]=$WANTED
 DREY_CONF[generation]=g1
 start_tm_pod
 
-brake() { # true|false
+do_not_restart() { # true|false
 	printf '%s\n' "$1" >"$WANTED/.new"
 	mv "$WANTED/.new" "$WANTED/do-not-restart"
 }
@@ -66,7 +66,7 @@ goes_on_from() { # WHAT PATH
 # ---- the written procedure
 start_drey
 running "the procedure"
-brake true
+do_not_restart true
 await "do-not-restart is known" status_is .desired.doNotRestart
 stop_outside
 await "no Flink runs" no_flink
@@ -84,7 +84,7 @@ check "and says what is started once do-not-restart is off" \
 drey resolve --json >"$RUN/resolve"
 is $? 3 "drey resolve: parked"
 is "$(jq -r .whenLifted.decision "$RUN/resolve")" START_FROM "and so does the document"
-brake false
+do_not_restart false
 start_drey
 goes_on_from "the procedure" "$PLACE"
 
@@ -94,11 +94,11 @@ MUST_LIVE=(tm)
 unset 'DREY_CONF[restore.initialSavepoint]'
 DREY_CONF[poll.slow]=10m
 DREY_CONF[poll.tasks]=0s
-brake false
+do_not_restart false
 start_drey
 await "unseen: the job runs" status_is ".launch.proven and .jobId != \"$JOB\""
 running unseen
-brake true
+do_not_restart true
 await "unseen: do-not-restart is known" status_is .desired.doNotRestart
 stop_outside
 has_record() {
@@ -109,7 +109,7 @@ for pid in "${PIDS[jm]}" $(run_pids "^$BUILD/drey-init --agent") $(agent_pid) $(
 	kill -KILL "$pid" 2>/dev/null
 done
 wait_quietly "$WAIT_S" drey_has_ended
-brake false
+do_not_restart false
 DREY_CONF[poll.slow]=1s
 unset 'DREY_CONF[poll.tasks]'
 start_drey
@@ -117,21 +117,21 @@ goes_on_from "unseen" "$PLACE"
 
 # ---- do-not-restart is set and the job stopped in the same moment
 running "at once"
-brake true
+do_not_restart true
 stop_outside
 await "at once: held by do-not-restart" status_is '.phase == "Holding" and .cause == "DoNotRestart"'
-brake false
+do_not_restart false
 goes_on_from "at once" "$PLACE"
 
 # ---- a cancel: from the newest checkpoint that was retained
 running cancel
-brake true
+do_not_restart true
 await "cancel: do-not-restart is known" status_is .desired.doNotRestart
 MUST_LIVE=(tm)
 check "cancel by REST" rest_send PATCH "jobs/$JOB?mode=cancel"
 await "cancel: held by do-not-restart" status_is '.phase == "Holding" and .cause == "DoNotRestart"'
 NEWEST=$(newest_retained "$JOB")
-brake false
+do_not_restart false
 goes_on_from cancel "$NEWEST"
 
 # ---- without the flag it is parked, until a new generation names the savepoint

@@ -76,7 +76,7 @@ static void wish_begin(struct world *w, struct wish *wish)
 
 static void wish_send(struct world *w, const struct wish *wish)
 {
-	say(w, "user: fields %x, state %s, brake %d%s%s", wish->event.control.fields,
+	say(w, "user: fields %x, state %s, do-not-restart %d%s%s", wish->event.control.fields,
 	    desired_state_name(wish->event.control.intent.state),
 	    wish->event.control.intent.do_not_restart,
 	    wish->event.control.fields & CONTROL_RESTORE ? ", restore " : "", wish->path);

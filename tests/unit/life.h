@@ -492,7 +492,7 @@ static inline void wish(struct life *l, enum desired_state state)
 	control(l, CONTROL_STATE, (struct intent){.state = state});
 }
 
-static inline void brake(struct life *l, bool on)
+static inline void do_not_restart(struct life *l, bool on)
 {
 	control(l, CONTROL_DO_NOT_RESTART, (struct intent){.do_not_restart = on});
 }

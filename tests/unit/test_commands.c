@@ -361,11 +361,11 @@ TEST(a_failed_suspend_says_what_comes_next)
 	end(&drey);
 }
 
-TEST(suspend_is_done_under_the_brake_too)
+TEST(suspend_is_done_under_do_not_restart_too)
 {
 	static const char *const documents[] = {
 		RUNNING,
-		"{\"application\":\"orders\",\"phase\":\"Holding\",\"reason\":\"brake\","
+		"{\"application\":\"orders\",\"phase\":\"Holding\",\"reason\":\"do-not-restart is on\","
 		"\"desired\":{\"state\":\"suspended\",\"doNotRestart\":true}}",
 		NULL};
 	struct pretender drey;
@@ -451,10 +451,10 @@ TEST(a_restore_request_is_refused_while_the_job_runs)
 	end(&drey);
 }
 
-TEST(resume_under_the_brake_says_so)
+TEST(resume_under_do_not_restart_says_so)
 {
 	static const char *const documents[] = {
-		"{\"application\":\"orders\",\"phase\":\"Holding\",\"reason\":\"brake\","
+		"{\"application\":\"orders\",\"phase\":\"Holding\",\"reason\":\"do-not-restart is on\","
 		"\"desired\":{\"state\":\"suspended\",\"doNotRestart\":true}}",
 		NULL};
 	struct pretender drey;
@@ -503,7 +503,7 @@ TEST(restart_waits_for_the_next_launch)
 	end(&drey);
 }
 
-TEST(the_brake_is_set_and_lifted)
+TEST(do_not_restart_is_turned_on_and_off)
 {
 	static const char *const documents[] = {RUNNING, NULL};
 	struct pretender drey;

@@ -169,7 +169,7 @@ TEST(a_standstill_has_its_cause_for_a_reason)
 	lifecycle_release(&life);
 }
 
-TEST(a_brake_never_stalls)
+TEST(a_do_not_restart_never_stalls)
 {
 	struct conditions conditions = {0};
 	struct lifecycle life;
@@ -219,7 +219,7 @@ TEST(a_broken_journal_stalls_a_job_that_runs_after_a_minute)
 	lifecycle_release(&life);
 }
 
-TEST(a_nonce_that_is_empty_and_a_restart_under_the_brake_are_not_under_way)
+TEST(a_nonce_that_is_empty_and_a_restart_under_do_not_restart_are_not_under_way)
 {
 	struct lifecycle life;
 	struct conditions conditions;

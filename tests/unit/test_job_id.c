@@ -129,13 +129,13 @@ TEST(a_start_that_is_withdrawn_keeps_its_number)
 	begin(&l, 200);
 	l.hold_writes = true;
 	start_empty(&l, no_trace);
-	brake(&l, true);
+	do_not_restart(&l, true);
 	l.hold_writes = false;
 	written(&l);
 	CHECK_NOTHING(&l, EFFECT_LAUNCH);
 	CHECK_PHASE(&l, PHASE_HOLDING);
 	forget(&l);
-	brake(&l, false);
+	do_not_restart(&l, false);
 	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
 	start_empty(&l, no_trace);
 	CHECK_STR(job_of(&l), id_of(0));

@@ -60,7 +60,7 @@ static void fill_launch(struct launch *launch)
 	launch->mismatched = true;
 	launch->left_state = true;
 	launch->never_started = true;
-	launch->braked = true;
+	launch->do_not_restart = true;
 	launch->last_checkpoint_id = BIG + 4;
 	xstrset(&launch->last_checkpoint_path, "file:/cp/chk-9");
 	launch->last_checkpoint_unix_ms = 5;
@@ -175,8 +175,8 @@ TEST(a_full_journal_comes_back_as_it_was)
 		CHECK_INT(back.operation.started_unix_ms, ==, BIG);
 		CHECK_INT(back.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
 		CHECK_STR(back.outcome.savepoint, "file:/sp/three");
-		CHECK(back.outcome.suspended && back.launches[0].braked &&
-		      !back.launches[1].braked);
+		CHECK(back.outcome.suspended && back.launches[0].do_not_restart &&
+		      !back.launches[1].do_not_restart);
 		CHECK(journal_is_consumed(&back, "token-0"));
 		CHECK_INT(back.writer_count, ==, 1);
 		CHECK_STR(back.launches[0].writer, "orders-0/uid-1/a");

@@ -87,7 +87,7 @@ TEST(another_write_brings_it_along)
 	runs_in(&l, "file:/cp", "file:/cp");
 	pass(&l, 1000);
 	completes(&l, 2, "file:/cp");
-	brake(&l, true);
+	do_not_restart(&l, true);
 	forget(&l);
 	pass(&l, 120000);
 	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 0);

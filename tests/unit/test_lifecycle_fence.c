@@ -116,7 +116,7 @@ TEST(the_journal_is_looked_at_while_flink_lives_and_nothing_is_written)
 	/* a write shows the same */
 	forget(&l);
 	pass(&l, PERIOD_MS - 5000);
-	brake(&l, true);
+	do_not_restart(&l, true);
 	forget(&l);
 	pass(&l, PERIOD_MS - 5000);
 	CHECK_NOTHING(&l, EFFECT_CHECK_JOURNAL);
@@ -171,7 +171,7 @@ TEST(a_journal_that_was_lost_is_written_again_at_the_next_look)
 	/* not while a write is under way: that one puts it right */
 	forget(&l);
 	l.hold_writes = true;
-	brake(&l, true);
+	do_not_restart(&l, true);
 	looked_at_journal(&l, true);
 	l.hold_writes = false;
 	written(&l);

@@ -85,7 +85,7 @@ TEST(another_writer_stops_a_running_operation_too)
 	ask_savepoint(&l, "n1");
 	l.hold_writes = true;
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	brake(&l, true);
+	do_not_restart(&l, true);
 	write_failed(&l, true);
 	exited(&l, KILLED(9));
 	forget(&l);
@@ -96,7 +96,7 @@ TEST(another_writer_stops_a_running_operation_too)
 	life_end(&l);
 }
 
-TEST(a_brake_that_comes_during_the_write_stops_the_launch)
+TEST(a_do_not_restart_that_comes_during_the_write_stops_the_launch)
 {
 	char first[JOB_ID_BYTES];
 	struct life l;
@@ -106,7 +106,7 @@ TEST(a_brake_that_comes_during_the_write_stops_the_launch)
 	l.hold_writes = true;
 	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
 	snprintf(first, sizeof(first), "%s", job_of(&l));
-	brake(&l, true);
+	do_not_restart(&l, true);
 	l.hold_writes = false;
 	written(&l);
 	CHECK_NOTHING(&l, EFFECT_LAUNCH);
@@ -117,7 +117,7 @@ TEST(a_brake_that_comes_during_the_write_stops_the_launch)
 	CHECK_NOTHING(&l, EFFECT_LAUNCH);
 
 	forget(&l);
-	brake(&l, false);
+	do_not_restart(&l, false);
 	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
 	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
 	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
@@ -221,7 +221,7 @@ TEST(a_hold_wakes_nobody_while_it_says_the_same)
 	life_end(&l);
 }
 
-TEST(the_brake_parks_without_looking_at_anything)
+TEST(do_not_restart_parks_without_looking_at_anything)
 {
 	struct life l;
 

@@ -681,13 +681,13 @@ TEST(a_stop_whose_result_was_lost_looks_in_storage)
 	life_end(&l);
 }
 
-TEST(a_restart_waits_until_the_brake_is_lifted)
+TEST(a_restart_waits_until_do_not_restart_is_lifted)
 {
 	struct life l;
 
 	life_begin(&l);
 	run_proven(&l);
-	brake(&l, true);
+	do_not_restart(&l, true);
 	ask_restart(&l, "r1");
 	pass(&l, 600000);
 	CHECK_PHASE(&l, PHASE_RUNNING);
@@ -695,7 +695,7 @@ TEST(a_restart_waits_until_the_brake_is_lifted)
 	ask_savepoint(&l, "n1");
 	CHECK_INT(l.life.journal.operation.reason, ==, REASON_MANUAL);
 	take_savepoint(&l);
-	brake(&l, false);
+	do_not_restart(&l, false);
 	CHECK_INT(l.life.journal.operation.reason, ==, REASON_RESTART);
 	life_end(&l);
 }

@@ -40,9 +40,9 @@ TEST(the_written_procedure_goes_on_from_the_savepoint_of_the_stop)
 	struct story s;
 
 	story_runs(&s);
-	brake(&s.l, true);
+	do_not_restart(&s.l, true);
 	stopped_outside(&s, 2);
-	CHECK_STR(s.l.order, "WWS"); /* the brake; the outcome, before Flink ends */
+	CHECK_STR(s.l.order, "WWS"); /* do-not-restart; the outcome, before Flink ends */
 	exited(&s.l, EXITED(0));
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_INT(s.l.life.cause, ==, CAUSE_DO_NOT_RESTART);
@@ -51,7 +51,7 @@ TEST(the_written_procedure_goes_on_from_the_savepoint_of_the_stop)
 	forget(&s.l);
 	replaced(&s, "g2", s.place);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
-	brake(&s.l, false);
+	do_not_restart(&s.l, false);
 	look(&s);
 	CHECK_STARTS(&s, s.place);
 	CHECK_INT(s.l.life.journal.outcome.kind, ==, OUTCOME_NONE);
@@ -64,11 +64,11 @@ TEST(the_same_generation_goes_on_as_well)
 	struct story s;
 
 	story_runs(&s);
-	brake(&s.l, true);
+	do_not_restart(&s.l, true);
 	stopped_outside(&s, 2);
 	exited(&s.l, EXITED(0));
 	forget(&s.l);
-	brake(&s.l, false);
+	do_not_restart(&s.l, false);
 	look(&s);
 	CHECK_STARTS(&s, s.place);
 	story_end(&s);
@@ -82,12 +82,12 @@ TEST(a_cancel_goes_on_from_the_newest_checkpoint)
 	story_runs(&s);
 	checkpoint(&s, 2);
 	snprintf(newest, sizeof(newest), "%s", s.place);
-	brake(&s.l, true);
+	do_not_restart(&s.l, true);
 	cancelled_outside(&s);
 	exited(&s.l, EXITED(0));
 	CHECK_HAS(s.l.life.reason, "cancelled from outside drey");
 	forget(&s.l);
-	brake(&s.l, false);
+	do_not_restart(&s.l, false);
 	look(&s);
 	CHECK_STARTS(&s, newest);
 	story_end(&s);
@@ -95,12 +95,12 @@ TEST(a_cancel_goes_on_from_the_newest_checkpoint)
 	/* the job's own code lets Flink delete its checkpoints: never an older one, never none */
 	story_runs(&s);
 	checkpoint(&s, 2);
-	brake(&s.l, true);
+	do_not_restart(&s.l, true);
 	cancelled_outside(&s);
 	exited(&s.l, EXITED(0));
 	s.count--;
 	forget(&s.l);
-	brake(&s.l, false);
+	do_not_restart(&s.l, false);
 	look(&s);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
@@ -113,7 +113,7 @@ TEST(a_savepoint_that_is_not_usable_is_never_replaced_by_an_older_state)
 		struct story s;
 
 		story_runs(&s);
-		brake(&s.l, true);
+		do_not_restart(&s.l, true);
 		stopped_outside(&s, 2);
 		exited(&s.l, EXITED(0));
 		if (damaged)
@@ -121,7 +121,7 @@ TEST(a_savepoint_that_is_not_usable_is_never_replaced_by_an_older_state)
 		else
 			s.count--;
 		forget(&s.l);
-		brake(&s.l, false);
+		do_not_restart(&s.l, false);
 		look(&s);
 		CHECK_PHASE(&s.l, PHASE_HOLDING);
 		CHECK_INT(s.l.life.cause, ==, CAUSE_NEWEST_STATE_MISSING);
@@ -131,7 +131,7 @@ TEST(a_savepoint_that_is_not_usable_is_never_replaced_by_an_older_state)
 	}
 }
 
-TEST(what_was_done_before_the_brake_stays_done)
+TEST(what_was_done_before_do_not_restart_stays_done)
 {
 	struct story s;
 
@@ -139,22 +139,22 @@ TEST(what_was_done_before_the_brake_stays_done)
 	stopped_outside(&s, 2);
 	exited(&s.l, EXITED(0));
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
-	brake(&s.l, true);
+	do_not_restart(&s.l, true);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	forget(&s.l);
-	brake(&s.l, false);
+	do_not_restart(&s.l, false);
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
 	story_end(&s);
 }
 
-TEST(a_brake_that_is_off_again_while_the_job_runs_means_nothing)
+TEST(a_do_not_restart_that_is_off_again_while_the_job_runs_means_nothing)
 {
 	struct story s;
 
 	story_runs(&s);
-	brake(&s.l, true);
-	brake(&s.l, false);
+	do_not_restart(&s.l, true);
+	do_not_restart(&s.l, false);
 	viewed(&s.l, restored_view(&s, JOB_RUNNING)); /* asked before that was known */
 	pass(&s.l, 6000);
 	viewed(&s.l, restored_view(&s, JOB_RUNNING));
@@ -164,15 +164,15 @@ TEST(a_brake_that_is_off_again_while_the_job_runs_means_nothing)
 	story_end(&s);
 }
 
-TEST(a_brake_that_is_lifted_right_after_the_stop_was_on_at_the_stop)
+TEST(a_do_not_restart_that_is_lifted_right_after_the_stop_was_on_at_the_stop)
 {
 	struct story s;
 
 	story_runs(&s);
-	brake(&s.l, true);
+	do_not_restart(&s.l, true);
 	pass(&s.l, 5000);
 	CHECK_INT(took(&s.l, EFFECT_POLL), >=, 1);
-	brake(&s.l, false);
+	do_not_restart(&s.l, false);
 	viewed(&s.l, restored_view(&s, JOB_RUNNING)); /* asked before it was lifted */
 	stopped_outside(&s, 2);
 	forget(&s.l);
@@ -182,16 +182,16 @@ TEST(a_brake_that_is_lifted_right_after_the_stop_was_on_at_the_stop)
 	story_end(&s);
 }
 
-TEST(a_job_that_finishes_under_the_brake_has_finished)
+TEST(a_job_that_finishes_under_do_not_restart_has_finished)
 {
 	struct story s;
 
 	story_runs(&s);
-	brake(&s.l, true);
+	do_not_restart(&s.l, true);
 	viewed(&s.l, restored_view(&s, JOB_FINISHED));
 	exited(&s.l, EXITED(0));
 	forget(&s.l);
-	brake(&s.l, false);
+	do_not_restart(&s.l, false);
 	CHECK_PHASE(&s.l, PHASE_FINISHED);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
 	story_end(&s);
@@ -203,7 +203,7 @@ TEST(another_agent_knows_that_it_is_a_suspension)
 
 	/* the agent dies before Flink has ended */
 	story_runs(&s);
-	brake(&s.l, true);
+	do_not_restart(&s.l, true);
 	stopped_outside(&s, 2);
 	{
 		char job[JOB_ID_BYTES];
@@ -213,7 +213,7 @@ TEST(another_agent_knows_that_it_is_a_suspension)
 		hello(&s.l, job);
 	}
 	CHECK_INT(took(&s.l, EFFECT_SIGNAL), ==, 1);
-	brake(&s.l, false);
+	do_not_restart(&s.l, false);
 	exited(&s.l, EXITED(0));
 	look(&s);
 	CHECK_STARTS(&s, s.place);
@@ -225,12 +225,12 @@ TEST(a_person_who_wants_it_cancelled_goes_first)
 	struct story s;
 
 	story_runs(&s);
-	brake(&s.l, true);
+	do_not_restart(&s.l, true);
 	stopped_outside(&s, 2);
 	exited(&s.l, EXITED(0));
 	wish(&s.l, DESIRED_CANCELLED);
 	forget(&s.l);
-	brake(&s.l, false);
+	do_not_restart(&s.l, false);
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
 	story_end(&s);
@@ -242,7 +242,7 @@ TEST(a_stop_during_a_savepoint_of_drey_is_a_stop)
 	struct story s;
 
 	story_runs(&s);
-	brake(&s.l, true);
+	do_not_restart(&s.l, true);
 	ask_savepoint(&s.l, "n1");
 	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
 	stopped_outside(&s, 2);
@@ -251,7 +251,7 @@ TEST(a_stop_during_a_savepoint_of_drey_is_a_stop)
 	pass(&s.l, 10000);
 	if (s.l.life.observing)
 		look(&s);
-	brake(&s.l, false);
+	do_not_restart(&s.l, false);
 	forget(&s.l);
 	if (s.l.life.observing)
 		look(&s);
@@ -380,11 +380,11 @@ TEST(do_not_restart_and_the_desired_state_go_before_the_word)
 	story_runs(&s);
 	stopped_outside(&s, 2);
 	exited(&s.l, EXITED(0));
-	brake(&s.l, true);
+	do_not_restart(&s.l, true);
 	replaced(&s, "g2", s.place);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
-	brake(&s.l, false);
+	do_not_restart(&s.l, false);
 	look(&s);
 	CHECK_STARTS(&s, s.place);
 	story_end(&s);
@@ -415,7 +415,7 @@ TEST(a_generation_that_failed_for_good_is_not_started_by_that)
 
 TEST(a_bounded_application_is_complete_after_a_stop)
 {
-	for (int braked = 0; braked < 2; braked++) {
+	for (int on = 0; on < 2; on++) {
 		struct story s;
 
 		story_begin(&s);
@@ -424,8 +424,8 @@ TEST(a_bounded_application_is_complete_after_a_stop)
 		look(&s);
 		start(&s);
 		checkpoint(&s, 1);
-		if (braked)
-			brake(&s.l, true);
+		if (on)
+			do_not_restart(&s.l, true);
 		stopped_outside(&s, 2);
 		exited(&s.l, EXITED(0));
 		CHECK_INT(took(&s.l, EFFECT_EXIT), ==, 1);
@@ -439,8 +439,8 @@ TEST(a_bounded_application_is_complete_after_a_stop)
 		/* the Job is deleted and made anew */
 		s.l.config.policy.initial_savepoint = s.place;
 		container(&s, "g2");
-		if (braked)
-			brake(&s.l, false);
+		if (on)
+			do_not_restart(&s.l, false);
 		look(&s);
 		CHECK_STARTS(&s, s.place);
 		story_end(&s);

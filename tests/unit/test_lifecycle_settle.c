@@ -134,7 +134,7 @@ TEST(a_resume_waits_until_the_stop_before_it_is_settled)
 	life_end(&l);
 }
 
-TEST(the_brake_parks_with_an_operation_still_open)
+TEST(do_not_restart_parks_with_an_operation_still_open)
 {
 	struct life l;
 
@@ -142,7 +142,7 @@ TEST(the_brake_parks_with_an_operation_still_open)
 	run_proven(&l);
 	ask_restart(&l, "r1");
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	brake(&l, true);
+	do_not_restart(&l, true);
 	restart(&l);
 	observed_settled(&l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
 	CHECK_PHASE(&l, PHASE_HOLDING);

@@ -383,9 +383,9 @@ static void want_restart(struct life *l)
 	ask_restart(l, "r2");
 }
 
-static void want_brake(struct life *l)
+static void want_do_not_restart(struct life *l)
 {
-	brake(l, true);
+	do_not_restart(l, true);
 }
 
 static void want_empty(struct life *l)
@@ -443,7 +443,7 @@ static const struct trial {
 	{EVENT_CONTROL, "cancel", want_cancelled},
 	{EVENT_CONTROL, "savepoint", want_savepoint},
 	{EVENT_CONTROL, "restart", want_restart},
-	{EVENT_CONTROL, "do not restart", want_brake},
+	{EVENT_CONTROL, "do not restart", want_do_not_restart},
 	{EVENT_CONTROL, "restore request", want_empty},
 	{EVENT_STOPPING, NULL, container_ends},
 };

@@ -117,7 +117,7 @@ TEST(a_job_that_has_failed_or_is_held_is_not_parked)
 	end();
 }
 
-TEST(the_brake_parks_only_without_a_job)
+TEST(do_not_restart_parks_only_without_a_job)
 {
 	begin();
 	journal.intent.do_not_restart = true;

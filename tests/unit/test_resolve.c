@@ -28,7 +28,7 @@ TEST(spellings_of_one_path_are_the_same_snapshot)
 
 /* ---- rules 1 and 2 ---- */
 
-TEST(the_brake_parks_even_when_nothing_can_be_read)
+TEST(do_not_restart_parks_even_when_nothing_can_be_read)
 {
 	struct world w;
 

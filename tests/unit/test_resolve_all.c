@@ -148,7 +148,7 @@ static void cancelled(struct world *w)
 	w->journal.intent.state = DESIRED_CANCELLED;
 }
 
-static void braked(struct world *w)
+static void do_not_restart(struct world *w)
 {
 	proven(w);
 	w->journal.intent.do_not_restart = true;
@@ -247,7 +247,7 @@ static const struct story stories[] = {
 	 .foreign = BIT(B13) | BIT(B14) | BIT(FOREIGN99)},
 	{"suspended", suspended, NO_REQUEST, .parked = true},
 	{"cancelled", cancelled, NO_REQUEST, .parked = true},
-	{"do-not-restart", braked, NO_REQUEST, .parked = true},
+	{"do-not-restart", do_not_restart, NO_REQUEST, .parked = true},
 	{"finished", finished, NO_REQUEST, .parked = true},
 	{"failed", failed, .requested = REQUEST_NONE, AFTER_PROVEN, .origin = A10, .parked = true,
 	 .binds_generation = true},

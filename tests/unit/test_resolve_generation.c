@@ -77,7 +77,7 @@ TEST(one_that_has_failed_is_parked_also_after_another_has_run)
 	end(&w);
 }
 
-TEST(the_brake_goes_before_the_generation)
+TEST(do_not_restart_goes_before_the_generation)
 {
 	struct world w;
 

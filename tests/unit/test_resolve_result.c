@@ -169,7 +169,7 @@ TEST(a_stop_that_nobody_saw_is_a_suspension_when_do_not_restart_was_on)
 	struct world w;
 
 	begin(&w);
-	open_launch(&w)->braked = true;
+	open_launch(&w)->do_not_restart = true;
 	stop_found(&w);
 	ended(&w, JOB_END_STOPPED, STOPPED_AT);
 	decide(&w);
@@ -180,7 +180,7 @@ TEST(a_stop_that_nobody_saw_is_a_suspension_when_do_not_restart_was_on)
 
 	/* while it is on, nothing is asked */
 	begin(&w);
-	open_launch(&w)->braked = true;
+	open_launch(&w)->do_not_restart = true;
 	w.journal.intent.do_not_restart = true;
 	stop_found(&w);
 	ended(&w, JOB_END_STOPPED, STOPPED_AT);
@@ -195,12 +195,12 @@ TEST(a_cancel_that_nobody_saw_is_a_suspension_as_well)
 	struct world w;
 
 	begin(&w);
-	open_launch(&w)->braked = true;
+	open_launch(&w)->do_not_restart = true;
 	ended(&w, JOB_END_CANCELED, NULL);
 	goes_on(&w);
 	/* a job that has FINISHED is over, whatever was on */
 	begin(&w);
-	open_launch(&w)->braked = true;
+	open_launch(&w)->do_not_restart = true;
 	ended(&w, JOB_END_FINISHED, NULL);
 	decide(&w);
 	CHECK_INT(w.decision.kind, ==, DECISION_PARK);
@@ -218,7 +218,7 @@ TEST(only_the_savepoint_of_the_stop_will_do)
 		struct world w;
 
 		begin(&w);
-		open_launch(&w)->braked = true;
+		open_launch(&w)->do_not_restart = true;
 		if (i < ARRAY_LEN(bad))
 			stop_found(&w)->integrity = bad[i];
 		ended(&w, JOB_END_STOPPED, STOPPED_AT);
@@ -234,7 +234,7 @@ TEST(a_launch_that_proved_nothing_does_not_start_empty_after_a_stop)
 	struct world w;
 
 	begin(&w);
-	ran(&w, JOB_A, NULL, 0)->braked = true;
+	ran(&w, JOB_A, NULL, 0)->do_not_restart = true;
 	w.journal.launches[0].job_result_path = xstrdup("file:/results/" JOB_A);
 	ended(&w, JOB_END_STOPPED, STOPPED_AT);
 	decide(&w);
@@ -248,7 +248,7 @@ TEST(a_person_may_choose_another_one)
 	struct world w;
 
 	begin(&w);
-	open_launch(&w)->braked = true;
+	open_launch(&w)->do_not_restart = true;
 	ended(&w, JOB_END_STOPPED, STOPPED_AT);
 	w.journal.intent.restore.kind = RESTORE_PATH;
 	w.journal.intent.restore.token = xstrdup("t1");

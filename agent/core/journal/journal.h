@@ -109,7 +109,7 @@ struct launch {
 	bool never_started; /* proven: no process was ever started for it */
 	/* do-not-restart was on when its job was last known to run: a stop or cancel from outside
 	 * drey then counts as a suspension */
-	bool braked;
+	bool do_not_restart;
 	int64_t last_checkpoint_id; /* newest completed one seen over REST; 0 = none */
 	char *last_checkpoint_path;
 	int64_t last_checkpoint_unix_ms;

@@ -182,7 +182,7 @@ static int read_end(const struct json *obj, struct launch *launch, struct err *e
 	launch->end_known = launch->job_ended;
 	if (opt_bool(obj, "endKnown", &launch->end_known, err))
 		return -1;
-	return opt_bool(obj, "braked", &launch->braked, err);
+	return opt_bool(obj, "braked", &launch->do_not_restart, err);
 }
 
 static int read_launch(const struct json *obj, struct launch *launch, struct err *err)

@@ -136,7 +136,7 @@ static void add_launch(struct json *array, const struct launch *launch)
 	json_add_bool(to, "mismatched", launch->mismatched);
 	json_add_bool(to, "leftState", launch->left_state);
 	json_add_bool(to, "neverStarted", launch->never_started);
-	json_add_bool(to, "braked", launch->braked);
+	json_add_bool(to, "braked", launch->do_not_restart);
 	add_last_checkpoint(to, launch);
 }
 

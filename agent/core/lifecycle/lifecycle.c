@@ -344,7 +344,7 @@ void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t n
 	before = standing(life, event);
 	dispatch(life, event);
 	pursue(life);
-	watch_brake(life);
+	watch_do_not_restart(life);
 	tell_changes(life, event, &before);
 	flush_journal(life);
 	watch_journal(life);

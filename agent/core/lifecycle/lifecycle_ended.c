@@ -65,12 +65,12 @@ bool finished_by_itself(const struct view *view)
 static void ended_outside(struct lifecycle *life, const struct seen_savepoint *stop)
 {
 	struct outcome *outcome = &life->journal.outcome;
-	bool braked = journal_launch(&life->journal)->braked;
+	bool do_not_restart = journal_launch(&life->journal)->do_not_restart;
 
 	outcome_set(life, OUTCOME_CANCELLED, "%s from outside drey%s%s%s",
 		    stop ? "stopped" : "cancelled", stop ? ", with " : "", stop ? stop->path : "",
-		    braked ? ", while do-not-restart was on" : "");
-	outcome->suspended = braked;
+		    do_not_restart ? ", while do-not-restart was on" : "");
+	outcome->suspended = do_not_restart;
 	outcome->savepoint = stop ? xstrdup(stop->path) : NULL;
 }
 

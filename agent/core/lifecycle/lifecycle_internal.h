@@ -201,11 +201,11 @@ const struct seen_savepoint *shown_stop(const struct view *view);
 const struct seen_savepoint *outside_stop(struct lifecycle *life, const struct view *view);
 
 /* After each step: remember that the job runs while do-not-restart is on. */
-void watch_brake(struct lifecycle *life);
+void watch_do_not_restart(struct lifecycle *life);
 
 /* A poll has shown that the job has not ended: do-not-restart counts as off from now on if it is
  * off. */
-void seen_without_brake(struct lifecycle *life);
+void seen_without_do_not_restart(struct lifecycle *life);
 
 /* ---- lifecycle_stopping.c ---- */
 

@@ -122,24 +122,24 @@ const struct seen_savepoint *outside_stop(struct lifecycle *life, const struct v
  * within a second, and the next drey may be the first to see it; and it is cleared only when a poll
  * shows the job running after do-not-restart was turned off.
  */
-void watch_brake(struct lifecycle *life)
+void watch_do_not_restart(struct lifecycle *life)
 {
 	struct launch *launch = journal_launch(&life->journal);
 
-	if (life->launch_step != LAUNCH_LIVE || !launch || launch->job_ended || launch->braked ||
-	    !life->journal.intent.do_not_restart)
+	if (life->launch_step != LAUNCH_LIVE || !launch || launch->job_ended ||
+	    launch->do_not_restart || !life->journal.intent.do_not_restart)
 		return;
-	launch->braked = true;
+	launch->do_not_restart = true;
 	life->want_write = true;
 }
 
-void seen_without_brake(struct lifecycle *life)
+void seen_without_do_not_restart(struct lifecycle *life)
 {
 	struct launch *launch = journal_launch(&life->journal);
 
-	if (life->journal.intent.do_not_restart || !launch->braked || launch->job_ended ||
+	if (life->journal.intent.do_not_restart || !launch->do_not_restart || launch->job_ended ||
 	    life->polled_ms < life->lifted_ms)
 		return;
-	launch->braked = false;
+	launch->do_not_restart = false;
 	life->want_write = true;
 }

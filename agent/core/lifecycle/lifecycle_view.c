@@ -315,7 +315,7 @@ void on_view(struct lifecycle *life, const struct event *event)
 		return;
 	remember_view(life, launch, view);
 	if (view->reachable && view->job_present && !life->end_wanted) {
-		seen_without_brake(life);
+		seen_without_do_not_restart(life);
 		check_restore(life, launch, view);
 		see_checkpoints(life, launch, view);
 		outside_savepoints(life, view);

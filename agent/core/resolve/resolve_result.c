@@ -55,9 +55,9 @@ static bool is_asked_for(struct inquiry *in, const struct launch *launch, const 
  * suspension. If drey saw it, it is recorded as such (lifecycle_ended.c). */
 static bool suspends(struct inquiry *in, const struct launch *launch, const char *stop)
 {
-	if (launch->braked)
+	if (launch->do_not_restart)
 		in->promised = stop;
-	return launch->braked;
+	return launch->do_not_restart;
 }
 
 static bool judge(struct inquiry *in, const struct launch *launch)

@@ -95,7 +95,7 @@ static void hook_ended(void *arg, const struct hook_result *result)
 	free_observe(job);
 }
 
-/* What is wanted is asked last of all, so that a brake that was set meanwhile counts. */
+/* What is wanted is asked last of all, so that a do-not-restart that was set meanwhile counts. */
 static void asked(void *arg, const char *unknown)
 {
 	struct observe_job *job = arg;

@@ -281,7 +281,7 @@ static void prepared(void *arg, bool ran)
 		return;
 	}
 	ha->preparing = 0;
-	/* the brake may have been set meanwhile */
+	/* do-not-restart may have been turned on meanwhile */
 	if (job->result == 0 &&
 	    resolve_parked(&driver->life.journal, &driver->setup->life.policy, &parked))
 		job->result = err_set(&job->err, ERR_BUSY, 0, "%s", parked.reason);

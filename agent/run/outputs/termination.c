@@ -35,7 +35,7 @@ bool termination_is_failure(const struct termination_last *last, const struct li
 	case OUTCOME_NONE:
 		break;
 	}
-	if (last->phase == PHASE_HOLDING) /* the brake is no failure */
+	if (last->phase == PHASE_HOLDING) /* do-not-restart is no failure */
 		return life->fenced || !life->journal.intent.do_not_restart;
 	return last->phase == PHASE_FAILED;
 }
