@@ -37,9 +37,9 @@ static void read_journal(struct check *check)
 {
 	const struct config *config = &check->setup.config;
 	struct err err = {0};
-	struct journal_store *store = journal_store_open(config, &check->setup.kube, &err);
+	struct journal_store *store = journal_store_open(config, &check->setup.kube);
 
-	if (!store || journal_store_read(store, &check->journal, &err) < 0) {
+	if (journal_store_read(store, &check->journal, &err) < 0) {
 		journal_init(&check->journal, config->application);
 		check->first = err.kind == ERR_ABSENT;
 		if (!check->first)

@@ -10,8 +10,8 @@
 static struct journal *read_journal(const struct setup *setup, struct journal *journal)
 {
 	struct err err = {0};
-	struct journal_store *store = journal_store_open(&setup->config, &setup->kube, &err);
-	int result = store ? journal_store_read(store, journal, &err) : -1;
+	struct journal_store *store = journal_store_open(&setup->config, &setup->kube);
+	int result = journal_store_read(store, journal, &err);
 
 	journal_store_free(store);
 	if (result == 0)

@@ -44,8 +44,8 @@ static void read_journal(struct places *places)
 {
 	const struct config *config = &places->setup.config;
 	struct err err = {0};
-	struct journal_store *store = journal_store_open(config, &places->setup.kube, &err);
-	int result = store ? journal_store_read(store, &places->journal, &err) : -1;
+	struct journal_store *store = journal_store_open(config, &places->setup.kube);
+	int result = journal_store_read(store, &places->journal, &err);
 
 	take_journal(places, result, &err, config->application);
 	journal_store_free(store);

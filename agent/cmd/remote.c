@@ -318,11 +318,9 @@ static int open_remote(struct remote *remote, struct err *err)
 			err, ERR_CONFIG, 0,
 			"--remote needs the control ConfigMap and the ConfigMap of the journal, but kubernetes.%s is none: name a ConfigMap there",
 			remote->setup.control ? "journal" : "control");
-	remote->kube = kube_new(&remote->setup.config, err);
-	if (!remote->kube)
-		return -1;
-	remote->store = journal_store_open(&remote->config, &remote->setup, err);
-	return remote->store ? 0 : -1;
+	remote->kube = kube_open(remote->setup.client);
+	remote->store = journal_store_open(&remote->config, &remote->setup);
+	return 0;
 }
 
 int remote_savepoint(const struct cli *cli)

@@ -44,13 +44,13 @@ int status_offline(const struct config *config, struct json **ret_document, stru
 
 	if (result == 0 && !(kube.on && kube.journal))
 		result = err_set(err, ERR_ABSENT, 0, "the journal is not in a ConfigMap");
-	if (result == 0)
-		store = journal_store_open(config, &kube, err);
-	if (store)
+	if (result == 0) {
+		store = journal_store_open(config, &kube);
 		result = journal_store_read(store, &journal, err);
-	if (store && result == 0)
+	}
+	if (result == 0)
 		*ret_document = describe(&journal, journal_store_place(store));
 	journal_store_free(store);
 	setup_kube_release(&kube);
-	return store ? result : -1;
+	return result;
 }

@@ -6,55 +6,29 @@
 
 #include "base/backoff.h"
 #include "base/clock.h"
-#include "base/fs.h"
+#include "base/http.h"
 #include "base/mem.h"
 
-#if defined(__x86_64__)
-#define ARCH "amd64"
-#elif defined(__aarch64__)
-#define ARCH "arm64"
-#else
-#define ARCH "other"
-#endif
-#define USER_AGENT "drey/" DREY_VERSION " (linux/" ARCH ")"
-
 #define PAUSE_MAX_MS   5000 /* inside one kube_do(); a longer Retry-After is the caller's */
-#define TOKEN_MILLI    1000 /* one request in the bucket */
 #define NAME_MAX_CHARS 253
 
 /* ---- life ---- */
 
+struct kube *kube_open(struct kube_client *client)
+{
+	struct kube *kube = xcalloc(1, sizeof(*kube));
+
+	kube->client = kube_client_share(client);
+	pthread_mutex_init(&kube->lock, NULL);
+	return kube;
+}
+
 struct kube *kube_new(const struct kube_config *config, struct err *err)
 {
-	struct http_config http_config = {
-		.ca_file = config->ca_file,
-		.ca_pem = config->ca_pem,
-		.cert_file = config->cert_file,
-		.key_file = config->key_file,
-		.cert_pem = config->cert_pem,
-		.key_pem = config->key_pem,
-		.tls_name = config->tls_server_name,
-		.proxy = config->proxy_url,
-		.direct = true,
-		.user_agent = USER_AGENT,
-	};
-	struct http *http;
-	struct kube *kube;
+	struct kube_client *client = kube_client_new(config, err);
+	struct kube *kube = client ? kube_open(client) : NULL;
 
-	if (kube_config_check(config, err) || !(http = http_new(&http_config, err))) {
-		err_wrap(err, "Kubernetes");
-		return NULL;
-	}
-	kube = xcalloc(1, sizeof(*kube));
-	kube->http = http;
-	kube_token_init(&kube->token, config->token, config->token_file);
-	kube->server = xstrdup(config->server);
-	kube->namespace = xstrdup(config->namespace);
-	kube->bucket_milli = (int64_t)KUBE_BURST * TOKEN_MILLI;
-	kube->bucket_ms = clock_mono_ms();
-	if (fs_random(&kube->random, sizeof(kube->random), NULL))
-		kube->random = (uint64_t)kube->bucket_ms;
-	kube->random |= 1;
+	kube_client_free(client);
 	return kube;
 }
 
@@ -62,70 +36,94 @@ void kube_free(struct kube *kube)
 {
 	if (!kube)
 		return;
-	http_free(kube->http);
-	kube_token_release(&kube->token);
-	free(kube->server);
-	free(kube->namespace);
+	kube_client_free(kube->client);
+	pthread_mutex_destroy(&kube->lock);
 	free(kube);
 }
 
 void kube_stop(struct kube *kube)
 {
-	http_stop(kube->http);
+	pthread_mutex_lock(&kube->lock);
+	kube->stopped = true;
+	if (kube->http)
+		http_stop(kube->http);
+	pthread_mutex_unlock(&kube->lock);
 }
 
 const char *kube_namespace(const struct kube *kube)
 {
-	return kube->namespace;
+	return kube_client_namespace(kube->client);
 }
 
-/* ---- pauses ---- */
+int kube_begin(struct kube *kube, struct http **ret_http, struct err *err)
+{
+	struct http *http = kube_client_take(kube->client, err);
+	bool stopped;
+
+	if (!http)
+		return -1;
+	pthread_mutex_lock(&kube->lock);
+	stopped = kube->stopped;
+	if (!stopped)
+		kube->http = http;
+	pthread_mutex_unlock(&kube->lock);
+	if (stopped) {
+		kube_client_give(kube->client, http);
+		return err_set(err, ERR_RETRY, 0, "stopped");
+	}
+	*ret_http = http;
+	return 0;
+}
+
+void kube_end(struct kube *kube)
+{
+	struct http *http;
+
+	pthread_mutex_lock(&kube->lock);
+	http = kube->http;
+	kube->http = NULL;
+	pthread_mutex_unlock(&kube->lock);
+	/* one that was stopped remains so */
+	if (http_stopped(http))
+		http_free(http);
+	else
+		kube_client_give(kube->client, http);
+}
 
 int kube_pause(struct kube *kube, int64_t pause_ms, struct err *err)
 {
-	return http_pause(kube->http, pause_ms, err);
+	struct http *http;
+	int rc;
+
+	if (kube_begin(kube, &http, err))
+		return -1;
+	rc = http_pause(http, pause_ms, err);
+	kube_end(kube);
+	return rc;
 }
 
-int64_t kube_backoff_ms(struct kube *kube, int n, int64_t first_ms, int64_t most_ms)
+/* ---- one exchange ---- */
+
+/* What a call of ours consists of. */
+struct call {
+	struct kube_client *client;
+	struct http *http;
+	const struct kube_request *request;
+	struct kube_answer *answer;
+};
+
+/* As the rate allows, but not beyond the deadline. */
+static int wait_for_turn(const struct call *call, int64_t deadline_ms, struct err *err)
 {
-	int64_t pause_ms = backoff_ms(first_ms, most_ms, n);
-
-	kube->random ^= kube->random << 13;
-	kube->random ^= kube->random >> 7;
-	kube->random ^= kube->random << 17;
-	return pause_ms / 2 + (int64_t)(kube->random % (uint64_t)(pause_ms / 2 + 1));
-}
-
-int64_t kube_bucket(struct kube *kube, bool take)
-{
-	const int64_t full = (int64_t)KUBE_BURST * TOKEN_MILLI;
-	int64_t now_ms = clock_mono_ms(), wait_ms;
-
-	/* KUBE_PER_SECOND requests a second are as many thousandths a millisecond */
-	kube->bucket_milli += (now_ms - kube->bucket_ms) * KUBE_PER_SECOND;
-	kube->bucket_ms = now_ms;
-	if (kube->bucket_milli > full)
-		kube->bucket_milli = full;
-	wait_ms = (TOKEN_MILLI - kube->bucket_milli + KUBE_PER_SECOND - 1) / KUBE_PER_SECOND;
-	if (take)
-		kube->bucket_milli -= TOKEN_MILLI;
-	return wait_ms > 0 ? wait_ms : 0;
-}
-
-/* Take one request out of the bucket; wait for it, but not beyond the deadline. */
-static int wait_for_turn(struct kube *kube, int64_t deadline_ms, struct err *err)
-{
-	int64_t wait_ms = kube_bucket(kube, false);
+	int64_t wait_ms = kube_client_rate(call->client, false);
 
 	if (wait_ms && clock_mono_ms() + wait_ms >= deadline_ms)
 		return err_set(err, ERR_RETRY, 0,
 			       "too many requests: this one would have to wait %lld ms",
 			       (long long)wait_ms);
-	kube_bucket(kube, true);
-	return wait_ms ? kube_pause(kube, wait_ms, err) : 0;
+	kube_client_rate(call->client, true);
+	return wait_ms ? http_pause(call->http, wait_ms, err) : 0;
 }
-
-/* ---- one exchange ---- */
 
 static const char *method_of(const struct kube_request *request)
 {
@@ -147,69 +145,74 @@ static struct kube_asked asked_of(const struct kube_request *request)
 	};
 }
 
-static int transfer(struct kube *kube, const struct kube_request *request,
-		    struct http_request *call, struct http_response *response, struct err *err)
+static int transfer(const struct call *call, const char *token, struct http_request *http,
+		    struct http_response *response, struct err *err)
 {
-	const char *headers[3] = {"Accept: application/json"}, *token;
+	const struct kube_request *request = call->request;
+	const char *headers[3] = {"Accept: application/json"};
 	cleanup_free char *authorization = NULL, *type = NULL;
-	cleanup_free char *url = xasprintf("%s%s", kube->server, request->path);
+	cleanup_free char *url = xasprintf("%s%s", kube_client_server(call->client), request->path);
 	cleanup_buf struct buf body = BUF_INIT;
 
-	if (kube_token_get(&kube->token, clock_mono_ms(), &token, err))
-		return -1;
-	call->method = request->method;
-	call->url = url;
-	call->headers = headers;
-	call->header_count = 1;
-	call->once = !is_get(request) && !request->repeatable;
-	call->repeatable = request->repeatable;
+	http->method = request->method;
+	http->url = url;
+	http->headers = headers;
+	http->header_count = 1;
+	http->once = !is_get(request) && !request->repeatable;
+	http->repeatable = request->repeatable;
 	if (token)
-		headers[call->header_count++] = authorization =
+		headers[http->header_count++] = authorization =
 			xasprintf("Authorization: Bearer %s", token);
 	if (request->body) {
-		headers[call->header_count++] = type =
+		headers[http->header_count++] = type =
 			xasprintf("Content-Type: %s", request->content_type ? request->content_type
 									    : "application/json");
 		json_print(request->body, &body);
-		call->body = buf_str(&body);
-		call->body_len_bytes = body.len_bytes;
+		http->body = buf_str(&body);
+		http->body_len_bytes = body.len_bytes;
 	}
-	return http_do(kube->http, call, response, err);
+	return http_do(call->http, http, response, err);
 }
 
 /* One exchange; a second one when the first was a 401 and the token is another one now. */
-static int exchange(struct kube *kube, const struct kube_request *request,
-		    struct http_request *call, struct http_response *response,
-		    struct kube_answer *answer, struct err *err)
+static int exchange(const struct call *call, struct http_request *http,
+		    struct http_response *response, struct err *err)
 {
-	int rc = transfer(kube, request, call, response, err);
+	cleanup_free char *token = NULL, *renewed = NULL;
+	int rc;
 
-	if (!rc && response->status == 401 && kube_token_refresh(&kube->token, clock_mono_ms()))
-		rc = transfer(kube, request, call, response, err);
+	if (kube_client_token(call->client, &token, err))
+		return -1;
+	rc = transfer(call, token, http, response, err);
+	if (!rc && response->status == 401 && kube_client_renew(call->client, token))
+		rc = kube_client_token(call->client, &renewed, err) ||
+				     transfer(call, renewed, http, response, err)
+			     ? -1
+			     : 0;
 	if (rc)
-		answer->maybe_done =
-			!is_get(request) && err->kind == ERR_RETRY && err->sys != ECONNREFUSED;
+		call->answer->maybe_done = !is_get(call->request) && err->kind == ERR_RETRY &&
+					   err->sys != ECONNREFUSED;
 	return rc;
 }
 
-static int attempt(struct kube *kube, const struct kube_request *request, int64_t deadline_ms,
-		   struct kube_answer *answer, struct err *err)
+static int attempt(const struct call *call, int64_t deadline_ms, struct err *err)
 {
+	const struct kube_request *request = call->request;
 	cleanup_http_response struct http_response response = {0};
 	struct kube_asked asked = asked_of(request);
-	struct http_request call = {.max_bytes = asked.max_bytes};
+	struct http_request http = {.max_bytes = asked.max_bytes};
 
-	if (wait_for_turn(kube, deadline_ms, err))
+	if (wait_for_turn(call, deadline_ms, err))
 		return err_wrap(err, "%s %s", asked.method, request->path);
-	call.timeout_ms = deadline_ms - clock_mono_ms();
-	if ((is_get(request) || request->repeatable) && call.timeout_ms > KUBE_ATTEMPT_TIMEOUT_MS)
-		call.timeout_ms = KUBE_ATTEMPT_TIMEOUT_MS;
-	if (call.timeout_ms <= 0)
+	http.timeout_ms = deadline_ms - clock_mono_ms();
+	if ((is_get(request) || request->repeatable) && http.timeout_ms > KUBE_ATTEMPT_TIMEOUT_MS)
+		http.timeout_ms = KUBE_ATTEMPT_TIMEOUT_MS;
+	if (http.timeout_ms <= 0)
 		return err_set(err, ERR_RETRY, 0, "%s %s: no time left", asked.method,
 			       request->path);
-	if (exchange(kube, request, &call, &response, answer, err))
+	if (exchange(call, &http, &response, err))
 		return -1;
-	return kube_status_read(&asked, &response, answer, err);
+	return kube_status_read(&asked, &response, call->answer, err);
 }
 
 /* ---- again? ---- */
@@ -225,53 +228,79 @@ static bool may_repeat(const struct kube_request *request, const struct kube_ans
 	return is_get(request) || request->repeatable;
 }
 
+/* As kube_do(). */
+static int attempts(const struct call *call, int64_t deadline_ms, struct err *err)
+{
+	struct kube_answer *answer = call->answer;
+	bool maybe_done = false;
+
+	for (int tries = 1;; tries++) {
+		int64_t pause_ms = backoff_spread_ms(KUBE_PAUSE_MS, PAUSE_MAX_MS, tries);
+
+		kube_answer_release(answer);
+		if (attempt(call, deadline_ms, err) == 0)
+			return 0;
+		maybe_done |= answer->maybe_done;
+		answer->maybe_done = maybe_done;
+		if (answer->retry_after_ms > pause_ms)
+			pause_ms = answer->retry_after_ms;
+		if (http_stopped(call->http) || tries == KUBE_ATTEMPTS || pause_ms > PAUSE_MAX_MS ||
+		    clock_mono_ms() + pause_ms >= deadline_ms ||
+		    !may_repeat(call->request, answer, err) ||
+		    http_pause(call->http, pause_ms, err))
+			return -1;
+		*err = (struct err){0};
+	}
+}
+
 int kube_do(struct kube *kube, const struct kube_request *request, struct kube_answer *answer,
 	    struct err *err)
 {
 	int64_t deadline_ms =
 		clock_mono_ms() + (request->timeout_ms ? request->timeout_ms : KUBE_TIMEOUT_MS);
-	bool maybe_done = false;
+	struct call call = {.client = kube->client, .request = request, .answer = answer};
+	struct err why = {0};
+	int rc;
 
-	for (int tries = 1;; tries++) {
-		struct err why = {0};
-		int64_t pause_ms;
-
-		kube_answer_release(answer);
-		if (attempt(kube, request, deadline_ms, answer, &why) == 0)
-			return 0;
-		maybe_done |= answer->maybe_done;
-		answer->maybe_done = maybe_done;
-		pause_ms = kube_backoff_ms(kube, tries, KUBE_PAUSE_MS, PAUSE_MAX_MS);
-		if (answer->retry_after_ms > pause_ms)
-			pause_ms = answer->retry_after_ms;
-		if (http_stopped(kube->http) || tries == KUBE_ATTEMPTS || pause_ms > PAUSE_MAX_MS ||
-		    clock_mono_ms() + pause_ms >= deadline_ms ||
-		    !may_repeat(request, answer, &why) || kube_pause(kube, pause_ms, &why)) {
-			if (err)
-				*err = why;
-			return -1;
-		}
+	kube_answer_release(answer);
+	rc = kube_begin(kube, &call.http, &why);
+	if (!rc) {
+		rc = attempts(&call, deadline_ms, &why);
+		kube_end(kube);
+	} else {
+		err_wrap(&why, "%s %s", method_of(request), request->path);
 	}
+	if (rc && err)
+		*err = why;
+	return rc;
 }
 
 int kube_stream(struct kube *kube, const struct kube_request *request,
 		const struct kube_stream *stream, struct kube_answer *answer, struct err *err)
 {
+	struct call call = {.client = kube->client, .request = request, .answer = answer};
 	cleanup_http_response struct http_response response = {0};
 	struct kube_asked asked = asked_of(request);
-	struct http_request call = {
+	struct http_request http = {
 		.timeout_ms = request->timeout_ms ? request->timeout_ms : KUBE_TIMEOUT_MS,
 		.stall_ms = stream->stall_ms,
 		.on_data = stream->on_data,
 		.on_data_ctx = stream->ctx,
 		.max_bytes = asked.max_bytes,
 	};
-
 	struct err why = {0};
+	int rc;
 
 	kube_answer_release(answer);
-	if (wait_for_turn(kube, INT64_MAX, &why) ||
-	    exchange(kube, request, &call, &response, answer, &why)) {
+	rc = kube_begin(kube, &call.http, &why);
+	if (!rc) {
+		rc = wait_for_turn(&call, INT64_MAX, &why) ||
+				     exchange(&call, &http, &response, &why)
+			     ? -1
+			     : 0;
+		kube_end(kube);
+	}
+	if (rc) {
 		if (err)
 			*err = why;
 		return -1;

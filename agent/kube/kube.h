@@ -1,9 +1,10 @@
 /*
  * kube - requests to the API server, one at a time: for lanes, never for the main loop.
  *
- * Life cycle: kube_new() -> kube_do()... -> kube_free(). A handle is used by one thread at a time;
- * each lane that needs one has its own. Only kube_stop() may be called from another thread: to end
- * a lane, kube_stop(), then lane_free(), then kube_free().
+ * Life cycle: kube_open() or kube_new() -> kube_do()... -> kube_free(). A handle is used by one thread at a
+ * time; each part that needs one has its own, and all of them share a client (kube_client.h). Only
+ * kube_stop() may be called from another thread: to end a lane, kube_stop(), then lane_free(), then
+ * kube_free().
  *
  * What it does itself, so that callers need not:
  *   - rereads the token (kube_token.h), and after a 401 once more immediately: if the token has
@@ -12,7 +13,7 @@
  *   - retries, up to KUBE_ATTEMPTS times and within timeout_ms, with growing pauses or as
  *     Retry-After says: after a 429 always (nothing was done), after a refused connection always,
  *     after any other ERR_RETRY only for GET and for requests marked as repeatable;
- *   - limits its rate: KUBE_BURST requests, then KUBE_PER_SECOND;
+ *   - limits the rate of its client: KUBE_BURST requests, then KUBE_PER_SECOND;
  *   - never sends a change twice because a kept-alive connection was dead, never follows a
  *     redirect, uses no proxy unless the kubeconfig names one, speaks HTTP/1.1, and names itself
  *     "drey/VERSION (linux/amd64)" (the API server indents its JSON for browsers and curl).
@@ -27,6 +28,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "kube/kube_client.h"
 #include "kube/kube_config.h"
 #include "kube/kube_status.h"
 
@@ -46,11 +48,12 @@
 
 struct kube;
 
-/* Copies what it needs; does not connect. NULL: ERR_CONFIG (kube_config_check()). */
+struct kube *kube_open(struct kube_client *client); /* keeps the client alive */
+/* With a client of its own, as kube_client_new(). NULL: ERR_CONFIG. */
 struct kube *kube_new(const struct kube_config *config, struct err *err);
 void kube_free(struct kube *kube); /* NULL is allowed */
 
-/* From any thread, permanently: a call under way ends within 100 ms with ERR_RETRY "stopped", even
+/* From any thread, permanently, of this handle only: a call under way ends within 100 ms with ERR_RETRY "stopped", even
  * during a name lookup or a pause. */
 void kube_stop(struct kube *kube);
 
@@ -112,9 +115,6 @@ int kube_stream(struct kube *kube, const struct kube_request *request,
 
 /* Sleep; -1 (ERR_RETRY) if stopped before or meanwhile. */
 int kube_pause(struct kube *kube, int64_t pause_ms, struct err *err);
-
-/* The n-th pause (1, 2, ...): first_ms doubled n-1 times, at most most_ms, of which 50..100 %. */
-int64_t kube_backoff_ms(struct kube *kube, int n, int64_t first_ms, int64_t most_ms);
 
 /* ---- paths ---- */
 

@@ -31,6 +31,25 @@ void kube_config_release(struct kube_config *config)
 	*config = (struct kube_config){0};
 }
 
+void kube_config_copy(struct kube_config *to, const struct kube_config *from)
+{
+	*to = (struct kube_config){
+		.server = xstrdup(from->server),
+		.ca_file = xstrdup(from->ca_file),
+		.ca_pem = xstrdup(from->ca_pem),
+		.token = xstrdup(from->token),
+		.token_file = xstrdup(from->token_file),
+		.cert_file = xstrdup(from->cert_file),
+		.key_file = xstrdup(from->key_file),
+		.cert_pem = xstrdup(from->cert_pem),
+		.key_pem = xstrdup(from->key_pem),
+		.tls_server_name = xstrdup(from->tls_server_name),
+		.proxy_url = xstrdup(from->proxy_url),
+		.namespace = xstrdup(from->namespace),
+		.source = xstrdup(from->source),
+	};
+}
+
 /* ---- what must be true ---- */
 
 /* RFC 1123 label: what a namespace may be called. */

@@ -56,6 +56,9 @@ int kube_config_load_in(const struct kube_config_world *world, const char *kubec
  * ERR_CONFIG. */
 int kube_config_check(const struct kube_config *config, struct err *err);
 
+/* *to is overwritten. */
+void kube_config_copy(struct kube_config *to, const struct kube_config *from);
+
 void kube_config_release(struct kube_config *config); /* zeroed is allowed; zeroed afterwards */
 #define cleanup_kube_config __attribute__((cleanup(kube_config_release)))
 

@@ -4,20 +4,19 @@
 #ifndef DREY_KUBE_KUBE_INTERNAL_H
 #define DREY_KUBE_KUBE_INTERNAL_H
 
-#include "base/http.h"
+#include <pthread.h>
+
 #include "kube/kube.h"
-#include "kube/kube_token.h"
 
 struct kube {
-	struct http *http;
-	struct kube_token token;
-	char *server, *namespace;
-	int64_t bucket_milli, bucket_ms; /* thousandths of a request in it; as of when */
-	uint64_t random;
+	struct kube_client *client;
+	pthread_mutex_t lock; /* the rest */
+	struct http *http;    /* the connection of the call under way; NULL: there is none */
+	bool stopped;
 };
 
-/* How long until the bucket has a request, 0: now. With `take` the request is taken out in either
- * case. */
-int64_t kube_bucket(struct kube *kube, bool take);
+/* Begin a call: *ret_http is its connection until kube_end(). -1 (ERR_RETRY): stopped. */
+int kube_begin(struct kube *kube, struct http **ret_http, struct err *err);
+void kube_end(struct kube *kube);
 
 #endif

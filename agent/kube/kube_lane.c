@@ -1,14 +1,9 @@
 #include "kube/kube_lane.h"
 
-int kube_lane_open(struct kube_lane *ret_lane, struct workers *workers,
-		   const struct kube_config *config, const char *name, struct err *err)
+struct kube_lane kube_lane_open(struct workers *workers, struct kube_client *client,
+				const char *name)
 {
-	struct kube *kube = kube_new(config, err);
-
-	if (!kube)
-		return -1;
-	*ret_lane = (struct kube_lane){lane_new(workers, name), kube};
-	return 0;
+	return (struct kube_lane){lane_new(workers, name), kube_open(client)};
 }
 
 void kube_lane_stop(struct kube_lane *lane)

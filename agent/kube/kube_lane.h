@@ -1,6 +1,6 @@
 /*
- * kube_lane - a lane (base/lane.h) with its own client of the API server, because a client is used
- * by one thread at a time.
+ * kube_lane - a lane (base/lane.h) for requests to the API server, which can be stopped without the
+ * others that share its client.
  *
  * Life cycle: kube_lane_open() -> lane_submit(x.lane, ...), whose work uses x.kube -> kube_lane_close().
  * For the loop's thread.
@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/err.h"
 #include "base/lane.h"
 #include "kube/kube.h"
 
@@ -20,15 +19,14 @@ struct kube_lane {
 	struct kube *kube; /* the lane's */
 };
 
-/* `name` as of lane_new(). -1: *ret_lane is as it was. */
-int kube_lane_open(struct kube_lane *ret_lane, struct workers *workers,
-		   const struct kube_config *config, const char *name, struct err *err);
+/* `name` as of lane_new(). */
+struct kube_lane kube_lane_open(struct workers *workers, struct kube_client *client,
+				const char *name);
 
 /* A call that is under way ends within 100 ms, and so does each one from now on. */
 void kube_lane_stop(struct kube_lane *lane); /* zeroed is allowed */
 
-/* As lane_free(); the client is freed too. False: a hanging job still uses the client and its
- * arg. */
+/* As lane_free(); x.kube is freed too. False: a hanging job still uses it and its arg. */
 bool kube_lane_close(struct kube_lane *lane, int64_t wait_ms); /* zeroed is allowed */
 
 #endif

@@ -8,7 +8,7 @@
 
 /* What a request needs until it has ended. */
 struct slot {
-	char *url, *authorization;
+	char *url, *token, *authorization;
 	const char *headers[2];
 };
 
@@ -27,10 +27,9 @@ static int next(void *ctx, struct http_request *ret_request, void **ret_tag, int
 		struct err *err)
 {
 	struct reading *reading = ctx;
-	struct kube *kube = reading->kube;
-	int64_t wait_ms = kube_bucket(kube, false), left_ms;
+	struct kube_client *client = reading->kube->client;
+	int64_t wait_ms = kube_client_rate(client, false), left_ms;
 	struct slot *slot;
-	const char *token;
 
 	left_ms = reading->deadline_ms - clock_mono_ms();
 	if (reading->begun == reading->count || left_ms <= 0) {
@@ -41,19 +40,19 @@ static int next(void *ctx, struct http_request *ret_request, void **ret_tag, int
 		*ret_wait_ms = wait_ms < left_ms ? wait_ms : left_ms;
 		return 0;
 	}
-	if (kube_token_get(&kube->token, clock_mono_ms(), &token, err))
-		return -1;
-	kube_bucket(kube, true);
 	slot = &reading->slots[reading->begun];
-	slot->url = xasprintf("%s%s", kube->server, reading->paths[reading->begun++]);
+	if (kube_client_token(client, &slot->token, err))
+		return -1;
+	kube_client_rate(client, true);
+	slot->url = xasprintf("%s%s", kube_client_server(client), reading->paths[reading->begun++]);
 	slot->headers[0] = "Accept: application/json";
-	if (token)
+	if (slot->token)
 		slot->headers[1] = slot->authorization =
-			xasprintf("Authorization: Bearer %s", token);
+			xasprintf("Authorization: Bearer %s", slot->token);
 	*ret_request = (struct http_request){
 		.url = slot->url,
 		.headers = slot->headers,
-		.header_count = token ? 2 : 1,
+		.header_count = slot->token ? 2 : 1,
 		.timeout_ms = left_ms < KUBE_ATTEMPT_TIMEOUT_MS ? left_ms : KUBE_ATTEMPT_TIMEOUT_MS,
 		.max_bytes = KUBE_MAX_BYTES,
 	};
@@ -122,12 +121,18 @@ int kube_get_many(struct kube *kube, const char *const *paths, size_t count, int
 	};
 	struct http_many many = {
 		.in_flight = KUBE_IN_FLIGHT, .next = next, .done = done, .ctx = &reading};
-	int rc = http_many(kube->http, &many, err);
+	struct http *http;
+	int rc = kube_begin(kube, &http, err);
 
+	if (!rc) {
+		rc = http_many(http, &many, err);
+		kube_end(kube);
+	}
 	if (!rc)
 		rc = one_by_one(&reading, err);
 	for (size_t i = 0; i < count; i++) {
 		free(reading.slots[i].url);
+		free(reading.slots[i].token);
 		free(reading.slots[i].authorization);
 	}
 	free(reading.slots);

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "kube/kube.h"
@@ -235,7 +236,7 @@ static int follow(struct kube_watch *watch, struct kube_answer *answer, struct e
 	struct reading reading = {.watch = watch, .stream.max_bytes = KUBE_WATCH_MAX_BYTES};
 	struct kube_stream stream = {
 		.stall_ms = watch->stall_ms, .on_data = on_data, .ctx = &reading};
-	int64_t timeout_s = kube_backoff_ms(watch->kube, 1, MOST_S, MOST_S);
+	int64_t timeout_s = backoff_spread_ms(MOST_S, MOST_S, 1);
 	cleanup_buf struct buf path = BUF_INIT;
 	struct kube_request request = {0};
 	int rc;
@@ -261,14 +262,13 @@ static int follow(struct kube_watch *watch, struct kube_answer *answer, struct e
 static int64_t pause_after(struct kube_watch *watch, const struct kube_answer *answer,
 			   const struct err *why)
 {
-	int64_t pause_ms = kube_backoff_ms(watch->kube, watch->failures, KUBE_WATCH_PAUSE_MS,
-					   KUBE_WATCH_PAUSE_MAX_MS);
+	int64_t pause_ms =
+		backoff_spread_ms(KUBE_WATCH_PAUSE_MS, KUBE_WATCH_PAUSE_MAX_MS, watch->failures);
 	int64_t asked_ms =
 		answer->retry_after_ms > watch->pause_ms ? answer->retry_after_ms : watch->pause_ms;
 
 	if (why->kind == ERR_DENIED || why->kind == ERR_CONFIG)
-		pause_ms =
-			kube_backoff_ms(watch->kube, 1, KUBE_WATCH_DENIED_MS, KUBE_WATCH_DENIED_MS);
+		pause_ms = backoff_spread_ms(KUBE_WATCH_DENIED_MS, KUBE_WATCH_DENIED_MS, 1);
 	return asked_ms > pause_ms ? asked_ms : pause_ms;
 }
 

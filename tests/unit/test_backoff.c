@@ -21,3 +21,15 @@ TEST(the_most_counts_for_the_first_wait_too)
 {
 	CHECK_INT(backoff_ms(5000, 1000, 1), ==, 1000);
 }
+
+TEST(a_spread_wait_is_half_of_it_or_more)
+{
+	for (int failures = 1; failures < 200; failures++) {
+		int64_t full_ms = backoff_ms(100, 3000, failures);
+		int64_t wait_ms = backoff_spread_ms(100, 3000, failures);
+
+		CHECK_INT(wait_ms, >=, full_ms / 2);
+		CHECK_INT(wait_ms, <=, full_ms);
+	}
+	CHECK_INT(backoff_spread_ms(0, 0, 1), ==, 0);
+}

@@ -544,20 +544,3 @@ TEST(values_of_a_query_are_encoded)
 	kube_add_encoded(&path, "app=a b/c&d%\xc3\xa9,e-f._~");
 	CHECK_STR(buf_str(&path), "app%3Da%20b%2Fc%26d%25%C3%A9%2Ce-f._~");
 }
-
-TEST(pauses_double_up_to_a_limit)
-{
-	struct rig rig;
-
-	rig_start(&rig);
-	for (int n = 1; n < 200; n++) {
-		int64_t full = n > 5 ? 3000 : 100 << (n - 1), pause_ms;
-
-		if (full > 3000)
-			full = 3000;
-		pause_ms = kube_backoff_ms(rig.stub.kube, n, 100, 3000);
-		CHECK_INT(pause_ms, >=, full / 2);
-		CHECK_INT(pause_ms, <=, full);
-	}
-	rig_stop(&rig);
-}

@@ -139,7 +139,8 @@ int setup_kube_in(const struct config *config, const struct kube_config_world *w
 	if (found > 0 && find_namespace(config, world, &kube.config, err) == 0)
 		fill(config, world, &kube);
 	if (found < 0 || (found > 0 && !kube.on) || refuse_same_names(&kube, err) < 0 ||
-	    (kube.on && find_owner(config, &kube, err) < 0)) {
+	    (kube.on && find_owner(config, &kube, err) < 0) ||
+	    (kube.on && !(kube.client = kube_client_new(&kube.config, err)))) {
 		setup_kube_release(&kube);
 		return -1;
 	}
@@ -157,6 +158,7 @@ int setup_kube(const struct config *config, struct setup_kube *ret_kube, struct 
 
 void setup_kube_release(struct setup_kube *kube)
 {
+	kube_client_free(kube->client);
 	kube_config_release(&kube->config);
 	free(kube->journal);
 	free(kube->control);

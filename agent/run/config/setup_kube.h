@@ -15,16 +15,17 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "kube/kube_config.h"
+#include "kube/kube_client.h"
 #include "run/config/config.h"
 
 struct setup_kube {
 	bool on;
-	struct kube_config config; /* its namespace is set */
-	char *journal;             /* ConfigMap; NULL = journal.json in the state directory */
-	char *control;             /* ConfigMap; NULL = none */
-	char *resource;            /* FlinkApplication; NULL = none */
-	char *owner;               /* Deployment or Job that the pod belongs to; NULL = not known */
+	struct kube_config config;  /* its namespace is set */
+	struct kube_client *client; /* for it; NULL = not `on` */
+	char *journal;              /* ConfigMap; NULL = journal.json in the state directory */
+	char *control;              /* ConfigMap; NULL = none */
+	char *resource;             /* FlinkApplication; NULL = none */
+	char *owner; /* Deployment or Job that the pod belongs to; NULL = not known */
 	bool owner_is_job;
 	int64_t launches; /* 0 = random job ids */
 	char *id_space;   /* of the numbered job ids; NULL = they are random */

@@ -462,12 +462,12 @@ static int ha_open(struct driver *driver, struct err *err)
 	const struct setup *setup = driver->setup;
 	struct ha *ha;
 
+	(void)err;
 	if (!setup->ha.on)
 		return 0;
 	driver->ha = ha = xcalloc(1, sizeof(*ha));
 	ha->driver = driver;
-	if (kube_lane_open(&ha->kube, driver->workers, &setup->kube.config, "drey-ha", err) < 0)
-		return -1;
+	ha->kube = kube_lane_open(driver->workers, setup->kube.client, "drey-ha");
 	ha->timer = loop_timer_new(driver->loop, look, ha);
 	if (setup->kube.fast_failover && !setup->ha.home)
 		log_warn(

@@ -33,13 +33,8 @@ void ha_observe_once(const struct setup *setup, const struct journal *journal,
 	struct ha_unchanged unchanged = {0};
 	struct ha_reading reading = {0};
 	struct ha_query query;
-	struct err err = {0};
-	struct kube *kube = kube_new(&setup->kube.config, &err);
+	struct kube *kube = kube_open(setup->kube.client);
 
-	if (!kube) {
-		observe_plan_add_ha(plan, &reading.maps, SOURCE_UNREADABLE, err.msg);
-		return;
-	}
 	ha_query_for(setup, journal, &query);
 	ha_observe(kube, &query, &unchanged, plan, &reading);
 	ha_query_release(&query);
@@ -100,7 +95,7 @@ void ha_former_observe(const struct ha_former *former, const struct setup *setup
 	if (!former->count)
 		return;
 	if (setup->kube.on)
-		kube = kube_new(&setup->kube.config, &err);
+		kube = kube_open(setup->kube.client);
 	else
 		err_set(&err, ERR_CONFIG, 0,
 			"an earlier launch had HA data on Kubernetes (cluster id %s), which drey is not configured to use now",

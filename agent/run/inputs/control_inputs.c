@@ -337,19 +337,16 @@ static void inputs_status(const struct driver *driver, struct json *document)
 	json_add_str(to, "resource", driver->resource_found);
 }
 
-static int open_map(struct directory *directory, struct err *err)
+static void open_map(struct directory *directory)
 {
 	struct driver *driver = directory->driver;
 	const struct setup_kube *kube = &driver->setup->kube;
 
 	if (!kube->on || !kube->control)
-		return 0;
+		return;
 	directory->inputs.from[DESIRED_FROM_MAP].configured = true;
-	directory->map = control_map_new(driver->workers, &kube->config, kube->control, err);
-	if (!directory->map)
-		return -1;
+	directory->map = control_map_new(driver->workers, kube->client, kube->control);
 	directory->poll = loop_timer_new(driver->loop, on_poll, directory);
-	return 0;
 }
 
 static void open_watch(struct directory *directory)
@@ -370,6 +367,7 @@ static int inputs_open(struct driver *driver, struct err *err)
 {
 	const struct setup *setup = driver->setup;
 
+	(void)err;
 	if (!setup->config.control.directory &&
 	    !(setup->kube.on && (setup->kube.control || setup->kube.resource)))
 		return 0;
@@ -378,7 +376,8 @@ static int inputs_open(struct driver *driver, struct err *err)
 	driver->directory->inputs.from[DESIRED_FROM_RESOURCE].configured =
 		setup->kube.on && setup->kube.resource;
 	open_watch(driver->directory);
-	return open_map(driver->directory, err);
+	open_map(driver->directory);
+	return 0;
 }
 
 static void inputs_close(struct driver *driver)

@@ -25,16 +25,14 @@ struct reading {
 	struct err err;
 };
 
-struct control_map *control_map_new(struct workers *workers, const struct kube_config *config,
-				    const char *name, struct err *err)
+struct control_map *control_map_new(struct workers *workers, struct kube_client *client,
+				    const char *name)
 {
 	struct control_map *map = xcalloc(1, sizeof(*map));
 
 	map->name = xstrdup(name);
-	if (kube_lane_open(&map->kube, workers, config, "drey-kube-ctl", err) == 0)
-		return map;
-	control_map_free(map);
-	return NULL;
+	map->kube = kube_lane_open(workers, client, "drey-kube-ctl");
+	return map;
 }
 
 void control_map_free(struct control_map *map)

@@ -3,7 +3,7 @@
  * immediately, while a mounted one shows a change only a minute later, and also if none is mounted.
  *
  * Life cycle: control_map_new() -> control_map_read() ... -> control_map_free(). For the loop's
- * thread; the requests are made on a lane of their own.
+ * thread; the requests are made on a lane of its own.
  */
 #ifndef DREY_RUN_CONTROL_MAP_H
 #define DREY_RUN_CONTROL_MAP_H
@@ -14,13 +14,12 @@
 #include "base/lane.h"
 #include "core/desired.h"
 #include "kube/configmap.h"
-#include "kube/kube_config.h"
 
 struct control_map; /* opaque */
 
-/* `name` of the ConfigMap is copied. NULL: ERR_CONFIG. */
-struct control_map *control_map_new(struct workers *workers, const struct kube_config *config,
-				    const char *name, struct err *err);
+/* `name` of the ConfigMap is copied. */
+struct control_map *control_map_new(struct workers *workers, struct kube_client *client,
+				    const char *name);
 /* Aborts requests under way; their callbacks come before it returns. NULL is allowed. */
 void control_map_free(struct control_map *map);
 

@@ -513,14 +513,13 @@ static int resource_open(struct driver *driver, struct err *err)
 	const struct setup_kube *kube = &driver->setup->kube;
 	struct resource *resource;
 
+	(void)err;
 	if (!kube->on || !kube->resource)
 		return 0;
 	driver->resource = resource = xcalloc(1, sizeof(*resource));
 	resource->driver = driver;
 	set_found(resource, FOUND_UNKNOWN);
-	if (kube_lane_open(&resource->kube, driver->workers, &kube->config, "drey-resource", err) <
-	    0)
-		return -1;
+	resource->kube = kube_lane_open(driver->workers, kube->client, "drey-resource");
 	resource->poll = loop_timer_new(driver->loop, on_poll, resource);
 	resource->write = loop_timer_new(driver->loop, on_write, resource);
 	loop_timer_set(resource->poll, 0);

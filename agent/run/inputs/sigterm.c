@@ -186,14 +186,13 @@ enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_
 	enum upgrade upgrade;
 	struct err err = {0};
 	struct kube *kube;
-	int rc = -1;
+	int rc;
 
 	snprintf(ret_reason, reason_bytes, "no owner is known");
 	if (!on->on || !on->owner)
 		return UPGRADE_UNKNOWN;
-	kube = kube_new(&on->config, &err);
-	if (kube)
-		rc = workload_get(kube, kind, on->owner, OWNER_MS, &workload, NULL, &err);
+	kube = kube_open(on->client);
+	rc = workload_get(kube, kind, on->owner, OWNER_MS, &workload, NULL, &err);
 	upgrade = judge(setup, rc == 0 ? &workload : NULL, &err, NULL, ret_reason, reason_bytes);
 	workload_release(&workload);
 	kube_free(kube);
@@ -217,12 +216,12 @@ static int owner_open(struct driver *driver, struct err *err)
 	const struct setup_kube *kube = &driver->setup->kube;
 	struct owner_watch *watch;
 
+	(void)err;
 	if (!kube->on || !kube->owner)
 		return 0;
 	driver->owner = watch = xcalloc(1, sizeof(*watch));
 	watch->driver = driver;
-	if (kube_lane_open(&watch->kube, driver->workers, &kube->config, "drey-owner", err) < 0)
-		return -1;
+	watch->kube = kube_lane_open(driver->workers, kube->client, "drey-owner");
 	watch->late = loop_timer_new(driver->loop, too_late, watch);
 	return 0;
 }

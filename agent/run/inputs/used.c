@@ -110,15 +110,7 @@ static void submit(struct used *used, enum control_object object, const struct d
 		   const char *token)
 {
 	struct used_job *job;
-	struct err err = {0};
 
-	if (!used->kube.lane &&
-	    kube_lane_open(&used->kube, used->driver->workers, &used->driver->setup->kube.config,
-			   "drey-used", &err) < 0) {
-		log_warn(used->driver->log, "what was carried out cannot be noted", LOG_ERR(&err));
-		used->not_before_ms = clock_mono_ms() + RETRY_MS;
-		return;
-	}
 	job = xcalloc(1, sizeof(*job));
 	*job = (struct used_job){.used = used, .object = object, .token = xstrdup(token)};
 	job->list = desired_used_add(desired->used, token);
@@ -154,6 +146,7 @@ static int used_open(struct driver *driver, struct err *err)
 		return 0;
 	driver->used = xcalloc(1, sizeof(*driver->used));
 	driver->used->driver = driver;
+	driver->used->kube = kube_lane_open(driver->workers, kube->client, "drey-used");
 	return 0;
 }
 

@@ -145,8 +145,8 @@ static int journal_open(struct driver *driver, struct err *err)
 	driver->writer = make_writer(&driver->setup->kube, err);
 	if (!driver->writer)
 		return -1;
-	driver->store = journal_store_open(&driver->setup->config, &driver->setup->kube, err);
-	return driver->store ? 0 : -1;
+	driver->store = journal_store_open(&driver->setup->config, &driver->setup->kube);
+	return 0;
 }
 
 static void journal_execute(struct driver *driver, const struct effect *effect)

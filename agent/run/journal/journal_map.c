@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "kube/configmap.h"
@@ -295,8 +296,7 @@ int journal_map_put(struct journal_map *map, const char *text, size_t len_bytes,
 			return 0;
 		if (result < 0)
 			return -1;
-		if (kube_pause(map->kube,
-			       kube_backoff_ms(map->kube, round, PAUSE_FIRST_MS, PAUSE_MOST_MS),
+		if (kube_pause(map->kube, backoff_spread_ms(PAUSE_FIRST_MS, PAUSE_MOST_MS, round),
 			       err) < 0)
 			return -1;
 	}

@@ -19,23 +19,16 @@ struct journal_store {
 	bool moving; /* the file was read, and is to be put into the map */
 };
 
-struct journal_store *journal_store_open(const struct config *config, const struct setup_kube *kube,
-					 struct err *err)
+struct journal_store *journal_store_open(const struct config *config, const struct setup_kube *kube)
 {
 	struct journal_store *store = xcalloc(1, sizeof(*store));
 
 	store->application = config->application;
 	store->path = xasprintf("%s/%s", config->state_directory, JOURNAL_FILE_NAME);
 	journal_file_init(&store->file, config->state_directory);
-	if (kube->on && kube->journal) {
-		struct kube *client = kube_new(&kube->config, err);
-
-		if (!client) {
-			journal_store_free(store);
-			return NULL;
-		}
-		store->map = journal_map_new(client, kube->journal, config->application);
-	}
+	if (kube->on && kube->journal)
+		store->map = journal_map_new(kube_open(kube->client), kube->journal,
+					     config->application);
 	return store;
 }
 

@@ -22,9 +22,9 @@
 
 struct journal_store;
 
-/* Does not connect. Both are borrowed. NULL: ERR_CONFIG. */
-struct journal_store *journal_store_open(const struct config *config, const struct setup_kube *kube,
-					 struct err *err);
+/* Does not connect. Both are borrowed. */
+struct journal_store *journal_store_open(const struct config *config,
+					 const struct setup_kube *kube);
 void journal_store_free(struct journal_store *store); /* NULL is allowed */
 
 /* From any thread, permanently: calls under way that may block end soon, with ERR_RETRY. */

@@ -174,11 +174,13 @@ static int events_open(struct driver *driver, struct err *err)
 	const struct setup_kube *kube = &driver->setup->kube;
 	struct events *events;
 
+	(void)err;
 	if (!kube->on || (!kube->resource && !kube->pod_name))
 		return 0;
 	driver->events = events = xcalloc(1, sizeof(*events));
 	events->driver = driver;
-	return kube_lane_open(&events->kube, driver->workers, &kube->config, "drey-events", err);
+	events->kube = kube_lane_open(driver->workers, kube->client, "drey-events");
+	return 0;
 }
 
 static void events_close(struct driver *driver)

@@ -323,12 +323,12 @@ static int ready_open(struct driver *driver, struct err *err)
 	const struct setup_kube *kube = &driver->setup->kube;
 	struct ready *ready;
 
+	(void)err;
 	if (!kube->on || !kube->owner)
 		return 0;
 	driver->ready = ready = xcalloc(1, sizeof(*ready));
 	ready->driver = driver;
-	if (kube_lane_open(&ready->kube, driver->workers, &kube->config, "drey-ready", err) < 0)
-		return -1;
+	ready->kube = kube_lane_open(driver->workers, kube->client, "drey-ready");
 	ready->timer = loop_timer_new(driver->loop, on_timer, ready);
 	return 0;
 }
