@@ -14,7 +14,7 @@
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make bench      measured beside the alternatives
 #   make sim        SEEDS=20000 histories of the life cycle against models, with faults
-#   make docs-lifecycle  writes the table in docs/lifecycle.md anew, from what the code does
+#   make docs-lifecycle  rewrites the table in docs/lifecycle.md from what the code does
 #   make fuzz       FUZZ_SECONDS=60 of each target (clang)
 #
 # Knobs: CC=clang  SAN=1 (ASan+UBSan)  COV=1 (gcov)  WERROR=1 (CI)  V=1 (show commands)

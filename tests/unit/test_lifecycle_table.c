@@ -1,8 +1,8 @@
 /*
- * Every phase with every event, tried out: what comes of it is the table between the two marks in
- * docs/lifecycle.md. The document has to be what the code does:
+ * Tries every phase with every event. The results are the table between the two marks in
+ * docs/lifecycle.md, which must match what the code does:
  *
- *   make docs-lifecycle        writes the table anew (DREY_RENEW_DOCS=1 does the same here)
+ *   make docs-lifecycle        rewrites the table (DREY_RENEW_DOCS=1 does the same here)
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 
 #define STRANGE_JOB "ffffffffffffffffffffffffffffffff"
 
-/* ---- situations: a place in the life of an application */
+/* ---- situations: a point in the life of an application */
 
 static void resolving(struct life *l)
 {
@@ -128,11 +128,11 @@ static const struct situation {
 	const char *what;
 	void (*reach)(struct life *l);
 } situations[] = {
-	{PHASE_RESOLVING, "the sources are being looked at", resolving},
-	{PHASE_HOLDING, "a start is not possible", holding},
-	{PHASE_LAUNCHING, "the launch is being written down", writing},
-	{PHASE_LAUNCHING, "drey-init was asked", starting},
-	{PHASE_LAUNCHING, "Flink lives", live},
+	{PHASE_RESOLVING, "drey reads the sources", resolving},
+	{PHASE_HOLDING, "a launch is not possible", holding},
+	{PHASE_LAUNCHING, "drey records the launch", writing},
+	{PHASE_LAUNCHING, "drey-init was asked to launch", starting},
+	{PHASE_LAUNCHING, "Flink is alive", live},
 	{PHASE_RUNNING, "no operation is in flight (`onSigterm: savepoint`)", running},
 	{PHASE_RUNNING, "a savepoint is in flight", in_savepoint},
 	{PHASE_STOPPING, "a stop with savepoint is in flight", in_stop},
@@ -194,10 +194,10 @@ static void observed_hold(struct life *l)
 	observed(l, DECISION_HOLD, NULL, 0, NULL);
 }
 
-/* Have a write in flight, whatever the situation. */
+/* Have a write in flight in any situation. */
 static void write_something(struct life *l)
 {
-	struct event e = {.type = EVENT_INSPECTED}; /* that nobody has asked for */
+	struct event e = {.type = EVENT_INSPECTED}; /* not requested */
 
 	if (l->life.requested != l->life.acknowledged)
 		return;
@@ -343,7 +343,7 @@ static void disposed(struct life *l)
 	step(l, &e);
 }
 
-/* In the steps in which it is asked for it follows the answer at once. */
+/* Where it is requested, it follows the response immediately. */
 static void inspected_good(struct life *l)
 {
 	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
@@ -402,19 +402,19 @@ static void container_ends(struct life *l)
 
 static const struct trial {
 	enum event_type type;
-	const char *what; /* NULL = there is one kind only */
+	const char *what; /* NULL = only one kind */
 	void (*send)(struct life *l);
 } trials[] = {
 	{EVENT_HELLO, "(new agent) no Flink runs", hello_none},
-	{EVENT_HELLO, "(new agent) ours runs", hello_ours},
-	{EVENT_HELLO, "(new agent) a strange one runs", hello_strange},
+	{EVENT_HELLO, "(new agent) the last launch runs", hello_ours},
+	{EVENT_HELLO, "(new agent) an unknown Flink runs", hello_strange},
 	{EVENT_TICK, "the next deadline", tick},
 	{EVENT_OBSERVED, "start", observed_start},
 	{EVENT_OBSERVED, "hold", observed_hold},
 	{EVENT_JOURNAL_WRITTEN, NULL, write_succeeds},
-	{EVENT_JOURNAL_FAILED, "no space", write_fails},
+	{EVENT_JOURNAL_FAILED, "disk full", write_fails},
 	{EVENT_JOURNAL_FAILED, "conflict", write_conflicts},
-	{EVENT_JOURNAL_SEEN, "as it was", journal_seen},
+	{EVENT_JOURNAL_SEEN, "unchanged", journal_seen},
 	{EVENT_JOURNAL_SEEN, "lost", journal_lost},
 	{EVENT_STARTED, NULL, started},
 	{EVENT_LAUNCH_FAILED, NULL, launch_failed},
@@ -423,18 +423,18 @@ static const struct trial {
 	{EVENT_EXITED, "killed", is_killed},
 	{EVENT_EXITED, "status 0", exits_0},
 	{EVENT_VIEW, "unreachable", view_nothing},
-	{EVENT_VIEW, "runs, restored as decided", view_running},
-	{EVENT_VIEW, "runs, a first checkpoint", view_proven},
-	{EVENT_VIEW, "runs, a savepoint of somebody else", view_savepoint},
-	{EVENT_VIEW, "runs, restored something else", view_wrong},
+	{EVENT_VIEW, "running, restored as decided", view_running},
+	{EVENT_VIEW, "running, first checkpoint", view_proven},
+	{EVENT_VIEW, "running, savepoint from outside drey", view_savepoint},
+	{EVENT_VIEW, "running, restored something else", view_wrong},
 	{EVENT_VIEW, "restarting", view_restarting},
 	{EVENT_VIEW, "failed", view_failed},
 	{EVENT_VIEW, "cancelled", view_cancelled},
 	{EVENT_VIEW, "finished", view_finished},
 	{EVENT_OPERATION, "completed", op_completed},
 	{EVENT_OPERATION, "failed", op_failed},
-	{EVENT_OPERATION, "id not known", op_unknown},
-	{EVENT_OPERATION, "no answer", op_unreachable},
+	{EVENT_OPERATION, "unknown id", op_unknown},
+	{EVENT_OPERATION, "no response", op_unreachable},
 	{EVENT_DISPOSED, NULL, disposed},
 	{EVENT_INSPECTED, "complete", inspected_good},
 	{EVENT_INSPECTED, "damaged", inspected_bad},
@@ -443,7 +443,7 @@ static const struct trial {
 	{EVENT_CONTROL, "cancel", want_cancelled},
 	{EVENT_CONTROL, "savepoint", want_savepoint},
 	{EVENT_CONTROL, "restart", want_restart},
-	{EVENT_CONTROL, "do not restart", want_do_not_restart},
+	{EVENT_CONTROL, "do-not-restart on", want_do_not_restart},
 	{EVENT_CONTROL, "restore request", want_empty},
 	{EVENT_STOPPING, NULL, container_ends},
 };
@@ -465,7 +465,7 @@ static void add_name(struct buf *out, const struct trial *trial)
 		 trial->what ? trial->what : "");
 }
 
-/* One pair, in an application of its own. */
+/* One pair, on an application of its own. */
 static void try_pair(const struct situation *situation, const struct trial *trial, struct buf *out,
 		     struct buf *idle)
 {
@@ -505,7 +505,7 @@ static void print_table(struct buf *out)
 			 phase_name(situations[i].phase), situations[i].what);
 		for (size_t k = 0; k < ARRAY_LEN(trials); k++)
 			try_pair(&situations[i], &trials[k], out, &idle);
-		buf_addf(out, "\nNothing to be seen: %s.\n", buf_str(&idle));
+		buf_addf(out, "\nNo visible effect: %s.\n", buf_str(&idle));
 	}
 	buf_addstr(out, "\n");
 }
@@ -534,7 +534,7 @@ static void renew(const char *doc, const char *begin, const char *end, const str
 		return;
 	fprintf(file, "%.*s%s%s", (int)(begin - doc), doc, buf_str(table), end);
 	CHECK_INT(fclose(file), ==, 0);
-	tap_note(DOC " was written anew");
+	tap_note(DOC " was rewritten");
 }
 
 static void tell_difference(const char *is, const char *should)
@@ -548,8 +548,8 @@ static void tell_difference(const char *is, const char *should)
 		should--;
 	}
 	tap_note("line %d of the table in " DOC " is: %.*s", line, (int)strcspn(is, "\n"), is);
-	tap_note("by the code it would be: %.*s", (int)strcspn(should, "\n"), should);
-	tap_note("`make docs-lifecycle` writes it anew; read the difference");
+	tap_note("the code does: %.*s", (int)strcspn(should, "\n"), should);
+	tap_note("`make docs-lifecycle` rewrites it; review the difference");
 }
 
 TEST(the_table_in_the_document_is_what_the_code_does)
