@@ -1,11 +1,11 @@
--- Health of a FlinkApplication for Argo CD, which takes every custom resource for healthy that it knows nothing about.
+-- Health of a FlinkApplication for Argo CD, which considers every custom resource healthy for which it has no check.
 -- To install it:
 --
 --   kubectl --namespace argocd patch configmap argocd-cm --type merge --patch "$(jq --null-input \
 --     --rawfile lua chart/argocd/health.lua \
 --     '{data: {"resource.customizations.health.drey.dev_FlinkApplication": $lua}}')"
 --
--- obj is the resource; what is returned has a status (Healthy, Progressing, Suspended, Degraded) and a message.
+-- obj is the resource; the result has a status (Healthy, Progressing, Suspended, Degraded) and a message.
 
 local health = {status = "Progressing", message = "drey has not written a status yet"}
 local status = obj.status
@@ -13,7 +13,7 @@ if status == nil then
   return health
 end
 if status.observedGeneration ~= obj.metadata.generation then
-  health.message = "drey has not looked at the last change yet"
+  health.message = "drey has not read the last change yet"
   return health
 end
 

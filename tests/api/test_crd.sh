@@ -143,7 +143,7 @@ check "a member that only a newer drey knows is taken" \
 is "$(kubectl get flapp "$APPLICATION" --output 'jsonpath={.status.newer.a} {.status.launch.newer[0]}')" "1 2" "and kept"
 check "a phase of the wrong type is not" not give_status '{"phase": 1}'
 
-is "$(column PHASE) $(column READY) $(column WANTED) $(column BRAKE) $(column TASKS) $(column CHECKPOINT)" \
+is "$(column PHASE) $(column READY) $(column DESIRED) $(column DO-NOT-RESTART) $(column TASKS) $(column CHECKPOINT)" \
 	"Running False running false 12 41" \
 	"kubectl get shows the essence"
 is "$(column JOB --output wide)" 4f0c0000000000000000000000000001 "and more of it when asked"

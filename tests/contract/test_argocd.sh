@@ -37,8 +37,8 @@ resource() { # PHASE TRUE_CONDITION [OBSERVED_GENERATION]
 }
 
 is "$(health '{"metadata": {"generation": 1}}')" "Progressing: drey has not written a status yet" "no status"
-is "$(health '{"metadata": {"generation": 1}, "status": {}}')" "Progressing: drey has not looked at the last change yet" "an empty one"
-is "$(health "$(resource Running Ready 2)")" "Progressing: drey has not looked at the last change yet" "an older generation"
+is "$(health '{"metadata": {"generation": 1}, "status": {}}')" "Progressing: drey has not read the last change yet" "an empty one"
+is "$(health "$(resource Running Ready 2)")" "Progressing: drey has not read the last change yet" "an older generation"
 is "$(health "$(resource Running Ready)")" "Healthy: because" "the job runs"
 is "$(health "$(resource Launching Reconciling)")" "Progressing: because" "it starts"
 is "$(health "$(resource Resolving '')")" "Progressing: because" "nothing holds yet"

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 #
-# await-stop.sh - keeps a TaskManager that is to end alive while the JobManager still needs it.
+# await-stop.sh - delays the end of a TaskManager while the JobManager still needs it.
 #
 #   await-stop.sh HOST PORT LIMIT_S
 #
 # An upgrade ends all Pods at the same time. The last savepoint needs the TaskManagers, so each of them asks drey in the
-# JobManager's Pod (HOST:PORT) and goes on ending when no stop is under way. Within SETTLE_S seconds (5) a stop has begun,
-# if there is to be one: the JobManager hears of its end at about the same time. Always ends with 0.
+# JobManager's Pod (HOST:PORT), and ends when no stop is in progress. A stop starts within SETTLE_S seconds (5), if at all:
+# the JobManager gets its SIGTERM at about the same time. Always exits with 0.
 
 host=$1 port=$2 limit_s=$3
 settle_s=${SETTLE_S:-5}
 
-# The phase of drey, or nothing when there is no answer. /readyz is "PHASE: REASON".
+# The phase of drey, or nothing if it does not respond. /readyz is "PHASE: REASON".
 phase() {
 	timeout 3 bash -c '
 		exec 3<>"/dev/tcp/$1/$2" || exit 1
@@ -26,7 +26,7 @@ while [ "$SECONDS" -lt "$limit_s" ]; do
 	phase=$(phase)
 	case $phase in
 	Stopping | Terminating) stopping=yes unanswered=0 ;;
-	'') unanswered=$((unanswered + 1)) ;; # gone, or a drey that is just being started again
+	'') unanswered=$((unanswered + 1)) ;; # gone, or drey is just restarting
 	*) [ "$stopping" = no ] || exit 0 ;;
 	esac
 	if [ "$stopping" = no ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# test.sh - for `helm test`: does the job run, as drey and as Flink say?
+# test.sh - for `helm test`: do drey and Flink report that the job is running?
 #
 #   test.sh HOST PORT REST_HOST
 #
@@ -19,11 +19,11 @@ fail() {
 }
 
 answer=$(get "$1" "$2" /readyz)
-[ -n "$answer" ] || fail "nobody answers at $1:$2: is there a Pod of the JobManager?"
+[ -n "$answer" ] || fail "no response from $1:$2: check that the Pod of the JobManager is running"
 echo "drey: ${answer##*$'\n'}"
-[[ $answer == HTTP/*' 200 '* ]] || fail "the job does not run"
+[[ $answer == HTTP/*' 200 '* ]] || fail "the job is not running"
 port=${REST_PORT:-8081}
 answer=$(get "$3" "$port" /jobs/overview)
-[ -n "$answer" ] || fail "nobody answers at $3:$port: the Service has no ready Pod"
+[ -n "$answer" ] || fail "no response from $3:$port: the Service has no ready Pod"
 [[ $answer == *'"state":"RUNNING"'* ]] || fail "Flink has no job in state RUNNING: ${answer##*$'\n'}"
 echo "Flink: the job is RUNNING"

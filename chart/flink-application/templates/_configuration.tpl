@@ -1,13 +1,13 @@
-{{/* ---- config.yaml of Flink, for the JobManager and the TaskManagers ---- */}}
+{{/* ---- Flink's config.yaml, for the JobManager and the TaskManagers ---- */}}
 
-{{/* What Flink needs of a JVM since Java 11; in Flink's own config.yaml, which ours replaces. */}}
+{{/* The JVM options that Flink needs since Java 11: they are in Flink's own config.yaml, which ours replaces. */}}
 {{- define "flink-application.jvmOptions" -}}
 -XX:+IgnoreUnrecognizedVMOptions
 {{- range list "java.base/sun.net.util" "java.management/sun.management" "java.rmi/sun.rmi.registry" "java.security.jgss/sun.security.krb5" "jdk.compiler/com.sun.tools.javac.api" "jdk.compiler/com.sun.tools.javac.file" "jdk.compiler/com.sun.tools.javac.parser" "jdk.compiler/com.sun.tools.javac.tree" "jdk.compiler/com.sun.tools.javac.util" }} --add-exports={{ . }}=ALL-UNNAMED{{ end }}
 {{- range list "java.lang" "java.net" "java.io" "java.nio" "sun.nio.ch" "java.lang.reflect" "java.text" "java.time" "java.util" "java.util.concurrent" "java.util.concurrent.atomic" "java.util.concurrent.locks" }} --add-opens=java.base/{{ . }}=ALL-UNNAMED{{ end }}
 {{- end -}}
 
-{{/* Ports are fixed, so that a NetworkPolicy can name them: Flink would draw some of them. */}}
+{{/* Ports are fixed, so that a NetworkPolicy can name them: Flink would choose some at random. */}}
 {{- define "flink-application.flinkDefaults" -}}
 jobmanager.rpc.address: {{ include "flink-application.jobManager" . }}
 jobmanager.rpc.port: 6123
@@ -32,7 +32,7 @@ high-availability.jobmanager.port: 6123
 kubernetes.cluster-id: {{ include "flink-application.clusterId" . | quote }}
 kubernetes.namespace: {{ .Release.Namespace | quote }}
 {{- else }}
-# nobody tells a TaskManager that its JobManager was started again: it has to find out soon by itself
+# a TaskManager is not informed of a restarted JobManager: it has to detect that soon
 heartbeat.timeout: 5 s
 cluster.registration.error-delay: 500 ms
 taskmanager.registration.timeout: 30 s
@@ -59,8 +59,8 @@ metrics.reporter.prom.port: 9249
 {{- mergeOverwrite (include "flink-application.flinkDefaults" . | fromYaml) (deepCopy .Values.flink.configuration) | toYaml -}}
 {{- end -}}
 
-{{/* What makes the job what it is. Another one is an upgrade: with labels, replicas or drey's own settings it has nothing
-to do. */}}
+{{/* Identifies the job. A different one means an upgrade: it does not depend on labels, replicas or drey's own
+settings. */}}
 {{- define "flink-application.generation" -}}
 {{- list (include "flink-application.image" .) .Values.job (include "flink-application.flinkConfiguration" .) | toJson | sha256sum | trunc 16 -}}
 {{- end -}}
@@ -89,7 +89,7 @@ flink:
   {{- with .Values.job.args }}
   arguments: {{ toJson . }}
   {{- end }}
-  # a name would lead to a Pod that has gone, for as long as somebody remembers it
+  # a name could resolve to a deleted Pod, for as long as it is cached
   rpcAddress: {{ ternary "pod" (include "flink-application.jobManager" .) .Values.highAvailability.enabled }}
   checkpointDirectory: {{ printf "%s/checkpoints" (include "flink-application.stateUri" .) | quote }}
   savepointDirectory: {{ printf "%s/savepoints" (include "flink-application.stateUri" .) | quote }}
@@ -104,13 +104,13 @@ control:
 {{- end }}
 kubernetes:
   enabled: "true"
-  # part of the command that drey names when the tasks do not run
+  # part of the command in the message of drey if tasks are not running
   taskManagers: app.kubernetes.io/instance={{ .Release.Name }},app.kubernetes.io/component=taskmanager
-  # said, because the Pods of the CronJob do not belong to it
+  # explicit, because the Pods of the CronJob have no owner
   owner: {{ ternary "job" "deployment" (eq .Values.jobManager.kind "Job") }}/{{ include "flink-application.jobManager" . }}
 {{- end -}}
 
-{{/* Empty values are "not set" for the chart; drey.yaml has no such thing. */}}
+{{/* Empty values mean "not set" in the chart; drey.yaml does not allow them. */}}
 {{- define "flink-application.dreyYaml" -}}
 {{- $own := deepCopy .Values.drey -}}
 {{- range $key, $value := .Values.drey.kubernetes }}

@@ -1,9 +1,9 @@
-{{/* ---- names: the same whatever the job is, so that the next version finds what the last one has left ---- */}}
+{{/* ---- names: independent of the job, so that the next version finds the objects and state of the last one ---- */}}
 
 {{- define "flink-application.name" -}}
 {{- $name := default .Release.Name .Values.application -}}
 {{- if gt (len $name) 40 }}{{ fail (printf "application: '%s' has more than 40 characters; set a shorter one" $name) }}{{ end -}}
-{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) }}{{ fail (printf "application: '%s' does not begin with a letter, or has a dot, as no name of a Service may; set another one" $name) }}{{ end -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) }}{{ fail (printf "application: '%s' is not a valid name of a Service; it must start with a letter and contain only a-z, 0-9 and '-'" $name) }}{{ end -}}
 {{- $name -}}
 {{- end -}}
 
@@ -24,7 +24,7 @@
 {{- printf "%s-taskmanager" (include "flink-application.name" .) -}}
 {{- end -}}
 
-{{/* drey's own objects; empty for the ones that are not wanted ("none"). */}}
+{{/* drey's own objects; empty for those that are disabled ("none"). */}}
 {{- define "flink-application.journal" -}}
 {{- $name := default (printf "%s-drey-journal" (include "flink-application.name" .)) .Values.drey.kubernetes.journal -}}
 {{- if ne $name "none" }}{{ $name }}{{ end -}}
@@ -53,7 +53,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* (list CONTEXT COMPONENT): what a selector may depend on, and the labels of Pods: nothing that changes. */}}
+{{/* (list CONTEXT COMPONENT): labels of Pods that a selector may use: they never change. */}}
 {{- define "flink-application.selector" -}}
 {{- $component := index . 1 -}}
 {{- with index . 0 -}}
@@ -78,7 +78,7 @@ app.kubernetes.io/component: {{ $component }}
 {{- trimSuffix "/" .Values.state.uri -}}
 {{- end -}}
 
-{{/* Variables that every container has that reaches the storage. */}}
+{{/* Variables of every container that accesses the storage. */}}
 {{- define "flink-application.storageEnv" -}}
 {{- with .Values.s3.secret }}
 {{- if .name }}
@@ -132,7 +132,7 @@ securityContext:
 {{- end -}}
 
 {{/*
-The ConfigMaps of Flink's high availability, as a YAML list. The n-th job id is made as drey makes it: the first 32 hex
+The ConfigMaps of Flink's high availability, as a YAML list. The n-th job id is generated like in drey: the first 32 hex
 digits of sha256("NAMESPACE/APPLICATION/SALT/n").
 */}}
 {{- define "flink-application.haConfigMaps" -}}

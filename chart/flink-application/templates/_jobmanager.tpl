@@ -1,20 +1,20 @@
-{{/* An upgrade that Kubernetes would refuse in the middle, or that would leave two JobManagers for a while. Where the cluster is
-not asked (helm template) nothing is found. */}}
+{{/* Refuses an upgrade that Kubernetes would refuse in the middle, or that would leave two JobManagers for a while. Without
+access to the cluster (helm template) it finds nothing. */}}
 {{- define "flink-application.canBeChanged" -}}
 {{- if .Release.IsUpgrade -}}
 {{- $name := include "flink-application.jobManager" . -}}
 {{- $delete := printf "kubectl --namespace %s delete %%s %s --cascade=foreground --wait" .Release.Namespace $name -}}
 {{- $job := lookup "batch/v1" "Job" .Release.Namespace $name -}}
 {{- if and (eq .Values.jobManager.kind "Deployment") $job }}
-{{- fail (printf "jobManager.kind: the JobManager is a Job still; first: %s" (printf $delete "job")) }}
+{{- fail (printf "jobManager.kind is Deployment, but the JobManager is still a Job; delete it first: %s" (printf $delete "job")) }}
 {{- else if eq .Values.jobManager.kind "Job" }}
 {{- if lookup "apps/v1" "Deployment" .Release.Namespace $name }}
-{{- fail (printf "jobManager.kind: the JobManager is a Deployment still; first: %s" (printf $delete "deployment")) }}
+{{- fail (printf "jobManager.kind is Job, but the JobManager is still a Deployment; delete it first: %s" (printf $delete "deployment")) }}
 {{- end }}
 {{- with $job }}
 {{- $new := include "flink-application.jobManagerPod" $ | fromYaml }}
 {{- if or .metadata.deletionTimestamp (ne (toJson .spec.template.metadata.annotations) (toJson $new.metadata.annotations)) }}
-{{- fail (printf "jobManager.kind: nobody can change a Job; first: %s" (printf $delete "job")) }}
+{{- fail (printf "jobManager.kind is Job, and a Job cannot be changed; delete it first: %s" (printf $delete "job")) }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -30,9 +30,9 @@ metadata:
     {{- toYaml . | nindent 4 }}
     {{- end }}
   annotations:
-    # another one than that of the running Pod: an upgrade
+    # if it differs from that of the running Pod, this is an upgrade
     drey.dev/generation: {{ include "flink-application.generation" . | quote }}
-    # read once at the start; what is read again while it runs (control, log4j) is not in here
+    # read once at the start; what is reread at runtime (control, log4j) is not part of it
     checksum/drey: {{ include "flink-application.dreyYaml" . | sha256sum | trunc 16 }}
     {{- with .Values.jobManager.podAnnotations }}
     {{- toYaml . | nindent 4 }}
@@ -52,7 +52,7 @@ spec:
   {{- if and .Values.persistentVolumeClaim.enabled (hasPrefix "file:" .Values.state.uri) }}
   {{- $directory := include "flink-application.stateUri" . | trimPrefix "file://" | trimPrefix "file:" }}
   initContainers:
-  # drey takes a directory that is not there for a volume that is not mounted; on a new one it is only not there yet
+  # to drey a missing directory means that the volume is not mounted; on a new volume it is only not created yet
   - name: directories
     image: {{ include "flink-application.image" . | quote }}
     imagePullPolicy: {{ .Values.image.pullPolicy }}
@@ -98,13 +98,13 @@ spec:
       httpGet: {path: /livez, port: drey}
       periodSeconds: 2
       failureThreshold: 60
-    # of drey, never of Flink or the job: those are drey's business
+    # checks drey, never Flink or the job: drey supervises those
     livenessProbe:
       httpGet: {path: /livez, port: drey}
       periodSeconds: 10
       timeoutSeconds: 5
       failureThreshold: 6
-    # the job runs
+    # ready: the job runs
     readinessProbe:
       httpGet: {path: /readyz, port: drey}
       periodSeconds: 5
@@ -135,7 +135,7 @@ spec:
   - name: drey
     configMap: {name: {{ include "flink-application.name" . }}-drey}
   {{- with include "flink-application.control" . }}
-  # also there when somebody has deleted it: nothing is asked for then
+  # optional: a deleted ConfigMap requests nothing
   - name: control
     configMap: {name: {{ . }}, optional: true}
   {{- end }}
@@ -174,7 +174,7 @@ spec:
 {{- end -}}
 {{- end -}}
 
-{{/* Of .Values.jobManager or .Values.taskManager. */}}
+{{/* For .Values.jobManager or .Values.taskManager. */}}
 {{- define "flink-application.placement" -}}
 {{- with .nodeSelector }}
 nodeSelector:
