@@ -12,7 +12,7 @@
 
 #define RELEASE_MAX_BYTES ((size_t)64 * 1024)
 
-/* Where a user may have given options to the JVM. */
+/* Where a user may have set options of the JVM. */
 static const char *const option_variables[] = {"JVM_ARGS",          "FLINK_ENV_JAVA_OPTS",
 					       "JAVA_TOOL_OPTIONS", "FLINK_ENV_JAVA_OPTS_JM",
 					       "JDK_JAVA_OPTIONS",  "_JAVA_OPTIONS"};
@@ -21,7 +21,7 @@ static const char *const option_keys[] = {"env.java.opts.all", "env.java.opts",
 
 /* ---- which Java ---- */
 
-/* The home of the program `java`: HOME/bin/java behind all links. */
+/* The home of the program `java`: HOME/bin/java with all links resolved. */
 static char *home_of_program(const char *program)
 {
 	char *path = realpath(program, NULL), *cut;
@@ -55,9 +55,9 @@ static char *home_in_path(const char *const *env)
 	return home;
 }
 
-/* The home of the Java that `command` starts: of the `java` in the command, else what Flink's scripts
- * take: env.java.home, $JAVA_HOME if that is a directory, the `java` in PATH. NULL: there is none.
- * Caller frees. */
+/* The home of the Java that `command` starts: the `java` in the command, else the choice of Flink's
+ * scripts: env.java.home, $JAVA_HOME if that is a directory, the `java` in PATH. NULL: there is
+ * none. The caller frees it. */
 static char *java_home(const char *const *command, const char *const *env,
 		       const struct flink_conf *conf)
 {
@@ -98,7 +98,7 @@ static bool user_decides(const char *const *command, const char *const *env,
 	return false;
 }
 
-/* The value of NAME="value" in a `release` file; caller frees; NULL: not there. */
+/* The value of NAME="value" in a `release` file; the caller frees it; NULL: there is none. */
 static char *release_value(const char *release, const char *name)
 {
 	size_t len = strlen(name);
@@ -113,7 +113,7 @@ static char *release_value(const char *release, const char *name)
 	return NULL;
 }
 
-/* "Eclipse Adoptium 17.0.9+9"; caller frees. */
+/* "Eclipse Adoptium 17.0.9+9"; the caller frees it. */
 static char *release_name(const char *release)
 {
 	cleanup_free char *vendor = release_value(release, "IMPLEMENTOR");
@@ -138,15 +138,15 @@ static char *why_not(const char *file, const char *home)
 	if (!home)
 		return xstrdup("the Java that starts Flink was not found");
 	if (fs_read(made_path, RELEASE_MAX_BYTES, &made, &err) < 0)
-		return xasprintf("it is not known which Java has made it: %s", err.msg);
+		return xasprintf("the Java that made it is unknown: %s", err.msg);
 	if (fs_read(here_path, RELEASE_MAX_BYTES, &here, &err) < 0)
-		return xasprintf("it is not known which Java starts Flink: %s", err.msg);
+		return xasprintf("the Java that starts Flink is unknown: %s", err.msg);
 	if (made.len_bytes == here.len_bytes &&
 	    memcmp(buf_str(&made), buf_str(&here), made.len_bytes) == 0)
 		return NULL;
 	made_name = release_name(buf_str(&made));
 	here_name = release_name(buf_str(&here));
-	return xasprintf("it was made by %s, and Flink is started by %s%s", made_name,
+	return xasprintf("it was made by %s, but Flink is started by %s%s", made_name,
 			 strcmp(made_name, here_name) == 0 ? "another build of " : "", here_name);
 }
 
@@ -166,11 +166,11 @@ void class_archive_find(const char *wanted, const char *const *command, const ch
 	ret_archive->use = CLASS_ARCHIVE_REFUSED;
 	ret_archive->file = xstrdup(file);
 	if (access(file, R_OK) < 0) {
-		ret_archive->why = xstrdup("the file is not there, or cannot be read");
+		ret_archive->why = xstrdup("the file does not exist or cannot be read");
 		return;
 	}
 	if (user_decides(command, env, conf)) {
-		ret_archive->why = xstrdup("the options of the JVM have one, or forbid it");
+		ret_archive->why = xstrdup("the JVM options already have one, or disable it");
 		return;
 	}
 	home = java_home(command, env, conf);

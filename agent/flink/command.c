@@ -178,7 +178,7 @@ bool command_next_option(const char *const *command, size_t *index, struct comma
 	return true;
 }
 
-/* "-D key=value": is the key the user's to set? */
+/* "-D key=value": may the user set this key? */
 static int check_property(const char *property, struct err *err)
 {
 	const char *equals = property ? strchr(property, '=') : NULL;
@@ -193,11 +193,10 @@ static int check_property(const char *property, struct err *err)
 	if (why)
 		return err_set(err, ERR_CONFIG, 0, "command: -D %s: %s", key, why);
 	if (flink_key_is_secret(key))
-		return err_set(err, ERR_CONFIG, 0,
-			       "command: -D %s: a secret does not belong on a command line, which "
-			       "everybody on the machine can read; put it into Flink's "
-			       "configuration file",
-			       key);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"command: -D %s: do not put a secret on a command line, where every user of the machine can read it; put it into Flink's configuration file",
+			key);
 	return 0;
 }
 
@@ -223,7 +222,7 @@ static int check_word(const struct command_word *word, struct flink_version vers
 	case COMMAND_NON_RESTORED:
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"command: %s is drey's to set: it decides the id and what the job starts from",
+			"command: drey sets %s itself: it decides the id and what the job starts from",
 			word->word);
 	case COMMAND_HOST:
 	case COMMAND_WEB_PORT:

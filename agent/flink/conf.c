@@ -63,7 +63,7 @@ void flink_conf_release(struct flink_conf *conf)
 
 /* ---- formats ---- */
 
-/* Cut white space off both ends, in place. */
+/* Trim white space at both ends, in place. */
 static char *trim(char *text)
 {
 	size_t len;
@@ -76,7 +76,8 @@ static char *trim(char *text)
 	return text;
 }
 
-/* As Flink's legacy reader: cut at '#', split at the first ": ", ignore what is not both. */
+/* As Flink's legacy reader does: cut at '#', split at the first ": ", ignore lines without a key or
+ * a value. */
 static void add_line(struct flink_conf *conf, char *line)
 {
 	char *colon, *key, *value;
@@ -109,7 +110,7 @@ void flink_conf_add_lines(struct flink_conf *conf, const char *text, size_t len_
 
 static void flatten(struct flink_conf *conf, const struct yaml_node *node, const char *prefix);
 
-/* ["a", "b"] is "[a, b]" to those who read it as text. */
+/* readers of text see ["a", "b"] as "[a, b]" */
 static void add_list(struct flink_conf *conf, const struct yaml_node *list, const char *key)
 {
 	cleanup_buf struct buf buf = BUF_INIT;
@@ -120,7 +121,7 @@ static void add_list(struct flink_conf *conf, const struct yaml_node *list, cons
 		cleanup_free char *text = NULL;
 
 		if (node->kind != YAML_SCALAR)
-			return; /* a list of maps: nothing that drey asks for */
+			return; /* a list of maps: drey reads none of them */
 		text = conf_scalar_text(node);
 		buf_addf(&buf, "%s%s", buf.len_bytes ? ", " : "[", text);
 	}
@@ -163,7 +164,7 @@ int flink_conf_add_yaml(struct flink_conf *conf, const char *text, size_t len_by
 
 /* ---- files ---- */
 
-/* Read one of the two files. 1: read, 0: not there, -1: *err. */
+/* Read one of the two files. 1: read, 0: not found, -1: *err. */
 static int read_file(const char *dir, const char *name, struct buf *buf, char **ret_path,
 		     struct err *err)
 {
@@ -182,7 +183,7 @@ static int read_file(const char *dir, const char *name, struct buf *buf, char **
 	return 1;
 }
 
-/* Which of the two Flink reads. ERR_CONFIG when only its version could tell. */
+/* Which of the two Flink reads. ERR_CONFIG if only its version could tell. */
 static int choose(const char *dir, struct flink_version version, bool legacy_there,
 		  bool standard_there, bool *ret_legacy, struct err *err)
 {
@@ -193,7 +194,7 @@ static int choose(const char *dir, struct flink_version version, bool legacy_the
 	if (legacy_there && standard_there && !flink_version_known(version))
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"%s holds %s and %s: which one Flink reads depends on its version, which is not known",
+			"%s has %s and %s: which one Flink reads depends on its version, which is unknown",
 			dir, legacy_name, standard_name);
 	if (legacy_there && legacy_read) {
 		*ret_legacy = true;

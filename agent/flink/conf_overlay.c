@@ -13,7 +13,7 @@ static const char properties_overlay[] = "flink.properties";
 static const char image_overlay[] = "docker-entrypoint.sh";
 static const char variable_overlay[] = "FLINK_PROPERTIES";
 
-/* ---- where the file is ---- */
+/* ---- the path of the file ---- */
 
 /* The --configDir of the command; borrowed; NULL: none. */
 static const char *config_dir_option(const char *const *command)
@@ -27,7 +27,7 @@ static const char *config_dir_option(const char *const *command)
 	return NULL;
 }
 
-/* Flink's scripts put a --configDir of their own in front, and Flink takes the first. */
+/* Flink's scripts put their own --configDir in front, and Flink takes the first. */
 char *flink_conf_find_dir(const char *const *command, const char *const *env)
 {
 	const char *option = command_has_script(command) ? NULL : config_dir_option(command);
@@ -66,7 +66,7 @@ static int flink_conf_check_dir(const struct flink_conf_sources *sources, struct
 	return 0;
 }
 
-/* ---- what Flink's image does to it ---- */
+/* ---- how Flink's image changes the file ---- */
 
 static size_t name_len(const char *text)
 {
@@ -108,8 +108,9 @@ static void remove_space(char *text)
 	*to = '\0';
 }
 
-/* As `IFS=: read -r key value`: the key before the first colon, which need not be there; of the rest a
- * colon at the end is dropped if it has no other. Returns the value, inside of the line. */
+/* As `IFS=: read -r key value`: the key ends at the first colon, if there is one; a colon at the
+ * end of the rest is dropped if the rest has no other. Returns the value, which points into the
+ * line. */
 static char *split_property(char *line)
 {
 	char *value = line + strcspn(line, ":"), *colon;
@@ -137,13 +138,13 @@ void flink_conf_add_properties(struct flink_conf *conf, const char *text, const 
 		if (*line == '\0')
 			continue;
 		add_substituted(&value, template, env);
-		/* Flink's script hands it on without quotes: only the first word arrives */
+		/* Flink's script passes it on without quotes: only the first word arrives */
 		word = xstrndup(buf_str(&value), strcspn(buf_str(&value), " \t\n"));
 		flink_conf_set_from(conf, line, word, variable_overlay);
 	}
 }
 
-/* Up to 1.18 the lines are appended to the file, and the whole of it is run through envsubst. */
+/* Up to 1.18 the lines are appended to the file, and the whole file passes through envsubst. */
 static void add_legacy_properties(struct flink_conf *conf, const char *text, const char *const *env)
 {
 	struct flink_conf added = {0};
@@ -161,8 +162,8 @@ static void add_legacy_properties(struct flink_conf *conf, const char *text, con
 	}
 }
 
-/* Can the entry point of the image write the file that Flink reads? Behind a read-only mount it
- * complains, goes on, and Flink gets the file as it is. */
+/* Can the entry point of the image write the file that Flink reads? With a read-only mount it
+ * reports an error and continues, and Flink gets the file unchanged. */
 static bool image_writes(const struct flink_conf *conf, const struct flink_conf_sources *sources,
 			 const char *dir)
 {
@@ -197,7 +198,7 @@ static void add_image(struct flink_conf *conf, const struct flink_conf_sources *
 
 /* ---- the command line ---- */
 
-/* The options that are keys by another name; Flink up to 1.20 puts them over every -D. */
+/* Options that set keys under another name; in Flink up to 1.20 they override every -D. */
 static void add_old_options(struct flink_conf *conf, const char *const *command)
 {
 	size_t at = command_options_begin(command);
@@ -242,7 +243,7 @@ int flink_conf_read(const struct flink_conf_sources *sources, struct flink_conf 
 
 	if (flink_conf_check_dir(sources, err) < 0)
 		return -1;
-	/* a directory that was only guessed need not be there */
+	/* a directory that was only guessed need not exist */
 	if (dir && flink_conf_load(dir, sources->version, &conf, &why) < 0 &&
 	    (sources->directory || why.kind != ERR_ABSENT)) {
 		if (err)

@@ -17,7 +17,7 @@ static bool is_sign(char c)
 	return c == '-' || c == '+';
 }
 
-/* [-+]?[0-9]+; NULL: it is none. */
+/* [-+]?[0-9]+; NULL: not one. */
 static char *decimal_text(const char *text)
 {
 	const char *digits = text + is_sign(*text);
@@ -30,7 +30,7 @@ static char *decimal_text(const char *text)
 	return xasprintf("%s%s", *text == '-' ? "-" : "", digits + zeros);
 }
 
-/* 0o[0-7]+, 0x[0-9a-fA-F]+; NULL: it is none. */
+/* 0o[0-7]+, 0x[0-9a-fA-F]+; NULL: not one. */
 static char *radix_text(const char *text)
 {
 	bool octal = strncmp(text, "0o", 2) == 0;
@@ -69,8 +69,8 @@ static bool is_floating(const char *text)
 	return *at == '\0';
 }
 
-/* Double.toString(): the shortest digits that are still this number, with a power of ten from 10^7 on and
- * below 10^-3. */
+/* Double.toString(): the shortest digits that identify this number, with a power of ten from 10^7
+ * on and below 10^-3. */
 static char *floating_text(double number)
 {
 	char text[40], *e;

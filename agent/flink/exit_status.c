@@ -14,7 +14,7 @@ static const struct meaning {
 } meanings[] = {
 	{0, FLINK_EXIT_ENDED, "the job finished, was stopped or was cancelled"},
 	{1, FLINK_EXIT_STARTUP,
-	 "Flink did not start: its arguments, configuration, job class or a port"},
+	 "Flink did not start: check its arguments, configuration, job class and ports"},
 	{2, FLINK_EXIT_FATAL,
 	 "fatal error in Flink (in 1.x also: main() threw, or the state could not be restored)"},
 	{3, FLINK_EXIT_OOM, "Java ran out of memory"},
@@ -28,9 +28,9 @@ static const struct meaning {
 	{143, FLINK_EXIT_TERMINATED, "ended by SIGTERM"},
 	{163, FLINK_EXIT_FAILED,
 	 "the application failed (in 2.x also: main() threw, or the state could not be restored)"},
-	{165, FLINK_EXIT_UNKNOWN, "Flink ended and did not know the state of its application"},
+	{165, FLINK_EXIT_UNKNOWN, "Flink exited without knowing the state of its application"},
 	{239, FLINK_EXIT_SAFEGUARD,
-	 "Flink halted itself: an uncaught error, or it could not end within 5 s of a signal"},
+	 "Flink halted itself: an uncaught error, or it could not exit within 5 s of a signal"},
 };
 
 static const struct meaning *find(int status)
@@ -50,7 +50,7 @@ static void explain_signal(struct flink_exit *ret, bool oom_killed)
 		ret->kind = oom_killed ? FLINK_EXIT_OOM : FLINK_EXIT_KILLED;
 		snprintf(ret->sentence, sizeof(ret->sentence), "%s",
 			 oom_killed
-				 ? "killed by the kernel: the memory limit of the container was hit"
+				 ? "killed by the kernel: the container's memory limit was exceeded"
 				 : "killed with SIGKILL");
 		break;
 	case SIGTERM:
@@ -90,10 +90,10 @@ struct flink_exit flink_exit_explain(int wait_status, bool oom_killed)
 		ret.kind = FLINK_EXIT_OOM;
 		snprintf(
 			ret.sentence, sizeof(ret.sentence),
-			"exit status 137: killed by the kernel: the memory limit of the container was hit");
+			"exit status 137: killed by the kernel: the container's memory limit was exceeded");
 	} else {
 		snprintf(ret.sentence, sizeof(ret.sentence), "exit status %d: %s", ret.status,
-			 meaning ? meaning->text : "not one that Flink is known to use");
+			 meaning ? meaning->text : "no known exit status of Flink");
 	}
 	return ret;
 }

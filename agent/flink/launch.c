@@ -29,17 +29,16 @@ static int check_property(const struct flink_property *property, struct err *err
 	const char *why;
 
 	if (!property->key || !property->key[0] || strpbrk(property->key, "= \t\r\n"))
-		return err_set(err, ERR_CONFIG, 0, "property '%s': not the name of a property",
+		return err_set(err, ERR_CONFIG, 0, "property '%s': not a property name",
 			       property->key ? property->key : "");
 	why = flink_reserved(property->key);
 	if (why)
 		return err_set(err, ERR_CONFIG, 0, "property %s: %s", property->key, why);
 	if (flink_key_is_secret(property->key))
-		return err_set(err, ERR_CONFIG, 0,
-			       "property %s: a secret does not belong on a command line, which "
-			       "everybody on the machine can read; put it into Flink's "
-			       "configuration file",
-			       property->key);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"property %s: do not put a secret on a command line, where every user of the machine can read it; put it into Flink's configuration file",
+			property->key);
 	if (!property->value)
 		return err_set(err, ERR_CONFIG, 0, "property %s: no value", property->key);
 	return 0;
@@ -57,12 +56,12 @@ int flink_launch_check(const struct flink_launch *launch, struct err *err)
 	for (size_t i = 0; launch->jars && launch->jars[i]; i++)
 		if (!launch->jars[i][0] || strchr(launch->jars[i], ','))
 			return err_set(err, ERR_CONFIG, 0,
-				       "jars: '%s' is not one path (a comma separates jars)",
+				       "jars: '%s' is not a single path (a comma separates jars)",
 				       launch->jars[i]);
 	if (launch->jars && launch->jars[0] && !flink_version_has_jars_option(launch->version))
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"jars: Flink %s cannot be given jars (1.19 and later); put them into usrlib/",
+			"jars: Flink %s does not accept jars (1.19 and later do); put them into usrlib/",
 			flink_version_print(launch->version, text));
 	return 0;
 }
@@ -74,7 +73,7 @@ static bool is_id(const char *text)
 	return len == FLINK_ID_CHARS && text[len] == '\0';
 }
 
-/* What drey itself has to bring; a mistake here is drey's, not the user's. */
+/* What drey itself passes; a mistake here is drey's, not the user's. */
 static int check_identity(const struct flink_launch *launch, struct err *err)
 {
 	if (!launch->job_id || !is_id(launch->job_id))
@@ -87,7 +86,7 @@ static int check_identity(const struct flink_launch *launch, struct err *err)
 	 * name */
 	if (launch->ha && flink_version_has_applications(launch->version) &&
 	    !launch->application_id)
-		return err_set(err, ERR_CONFIG, 0, "no application id for Flink with HA");
+		return err_set(err, ERR_CONFIG, 0, "Flink with HA needs an application id");
 	if (launch->restore_path && !launch->restore_path[0])
 		return err_set(err, ERR_CONFIG, 0, "the restore path is empty");
 	return 0;
@@ -140,7 +139,7 @@ static bool user_sets(const struct flink_launch *launch, const char *key)
 	return false;
 }
 
-/* What the user may overrule. */
+/* Defaults that the user may override. */
 static void add_defaults(struct flink_exec *exec, const struct flink_launch *launch)
 {
 	if (!user_sets(launch, retention_key))
@@ -158,7 +157,8 @@ static void add_defaults(struct flink_exec *exec, const struct flink_launch *lau
 		add_number(exec, "heartbeat.timeout", launch->heartbeat_timeout_ms);
 }
 
-/* Where things are: told by both, the configuration of drey wins because drey looks there. */
+/* Paths known to drey and to Flink; drey's configuration overrides Flink's, because drey searches
+ * there. */
 static void add_places(struct flink_exec *exec, const struct flink_launch *launch)
 {
 	if (flink_version_new_dir_keys(launch->version)) {
@@ -273,7 +273,7 @@ int flink_launch_build(const struct flink_launch *launch, struct flink_exec *ret
 	for (size_t i = 0; i < launch->property_count; i++)
 		add_property(&exec, launch->properties[i].key, launch->properties[i].value);
 	add_defaults(&exec, launch);
-	/* Flink takes the last of several values of one key: ours */
+	/* Flink takes the last of several values of a key: ours */
 	add_places(&exec, launch);
 	add_identity(&exec, launch);
 	add_program(&exec, launch);

@@ -8,7 +8,7 @@
 #include "flink/rest_call.h"
 #include "flink/trace.h"
 
-/* The POST of a savepoint or a stop; they differ in spelling. */
+/* The POST of a savepoint or a stop; their spelling differs. */
 static enum flink_answer post(const struct flink_rest *rest,
 			      const struct flink_savepoint_request *request, const char *verb,
 			      struct json *body, int64_t timeout_ms, struct err *err)
@@ -75,7 +75,7 @@ static int read_failure(const struct json *cause, struct flink_operation *to, st
 	    json_opt_str(cause, "stack-trace", &text, err) < 0)
 		return err_wrap(err, "failure-cause");
 	if (!text)
-		text = class_name ? class_name : "Flink gives no reason";
+		text = class_name ? class_name : "Flink reports no reason";
 	trace_parse(text, &trace);
 	to->state = FLINK_OPERATION_FAILED;
 	to->failure_class = xstrdup(trace.class_name ? trace.class_name : class_name);

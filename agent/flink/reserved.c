@@ -9,21 +9,21 @@ static const struct reserved {
 	const char *key; /* ending in '*': a prefix */
 	const char *why;
 } reserved_keys[] = {
-	{"job-result-store.*", "drey gives every launch a result store of its own"},
-	{"application-result-store.*", "drey gives every launch a result store of its own"},
-	{"$internal.application.id", "drey gives every launch an application id of its own"},
-	{"$internal.pipeline.job-id", "drey gives every launch a job id of its own"},
+	{"job-result-store.*", "drey gives every launch its own result store"},
+	{"application-result-store.*", "drey gives every launch its own result store"},
+	{"$internal.application.id", "drey gives every launch its own application id"},
+	{"$internal.pipeline.job-id", "drey gives every launch its own job id"},
 	{"execution.shutdown-on-application-finish",
-	 "drey reads the final state of the job before Flink ends"},
+	 "drey reads the final state of the job before Flink exits"},
 	{"execution.submit-failed-job-on-application-error",
-	 "drey reads the final state of the job before Flink ends"},
+	 "drey reads the final state of the job before Flink exits"},
 	{"execution.state-recovery.*", "drey decides what the job starts from"},
 	{"execution.savepoint.path", "drey decides what the job starts from"},
 	{"execution.savepoint.ignore-unclaimed-state", "drey decides what the job starts from"},
 	{"execution.savepoint-restore-mode", "drey decides what the job starts from"},
 };
 
-/* Words of Flink's own list (GlobalConfiguration), and a few that say the same. */
+/* Words of Flink's own list (GlobalConfiguration), and a few synonyms. */
 static const char *const secret_words[] = {
 	"password",
 	"passwd",

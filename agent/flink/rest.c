@@ -92,7 +92,7 @@ static enum flink_answer not_listed(const char *job_id, size_t count, struct err
 		err_set(err, ERR_RETRY, 0, "Flink has no job yet");
 		return FLINK_NOT_YET;
 	}
-	err_set(err, ERR_ABSENT, 0, "job %s is not there, %zu other%s", job_id, count,
+	err_set(err, ERR_ABSENT, 0, "no job %s, but %zu other%s", job_id, count,
 		count == 1 ? " is" : "s are");
 	return FLINK_ABSENT;
 }
@@ -135,7 +135,7 @@ enum flink_answer flink_rest_job_state(const struct flink_rest *rest, const char
 	return answer;
 }
 
-#define TASKS_MAX 1000000 /* what is more is no number of tasks */
+#define TASKS_MAX 1000000 /* anything larger is not a number of tasks */
 
 static int count_in(const struct json *tasks, const char *key)
 {
@@ -188,7 +188,7 @@ static int read_listed(const struct json *list, struct flink_jobs *jobs, struct 
 	return 0;
 }
 
-/* Of the jobs of the list: ours, and whether another one may run. */
+/* Of the listed jobs: ours, and whether another one may be running. */
 static enum flink_answer find_job(const struct json *list, const char *job_id,
 				  struct flink_job_overview *ret_overview,
 				  char ret_other[FLINK_ID_CHARS + 1], struct err *err)

@@ -11,8 +11,8 @@
 
 #define PATH_MAX_BYTES 512
 
-/* What Flink says in {"errors": [...]}: the first line of the first element that says something.
- * NULL: this is not Flink's error format. Borrowed. */
+/* The text in {"errors": [...]}: the first line of the first element with text. NULL: not Flink's
+ * error format. Borrowed. */
 static const char *error_text(const struct json *doc)
 {
 	static const char begin[] = "<Exception on server side:";
@@ -39,7 +39,7 @@ static enum err_kind kind_of_status(int status)
 	return status == 404 ? ERR_FORMAT : http_status_kind(status);
 }
 
-/* Class an answer in Flink's error format. */
+/* Classify an answer in Flink's error format. */
 static enum flink_answer class_error(int status, const char *text, struct err *err)
 {
 	enum flink_answer answer = FLINK_ERROR;
@@ -64,7 +64,7 @@ static enum flink_answer class_error(int status, const char *text, struct err *e
 	return answer;
 }
 
-/* Class an answer that is not 2xx, or is no JSON. */
+/* Classify an answer that is not 2xx, or not JSON. */
 static enum flink_answer class_other(const struct http_response *response, const struct json *doc,
 				     const struct err *parse_err, struct err *err)
 {
@@ -74,10 +74,10 @@ static enum flink_answer class_other(const struct http_response *response, const
 	if (text && status >= 300)
 		return class_error(status, text, err);
 	if (status >= 300)
-		err_set(err, kind_of_status(status), 0, "HTTP %d: not an answer of Flink's (%s)",
+		err_set(err, kind_of_status(status), 0, "HTTP %d: not an answer from Flink (%s)",
 			status, response->content_type[0] ? response->content_type : "no type");
 	else
-		err_set(err, ERR_FORMAT, 0, "not an answer of Flink's (%s): %s",
+		err_set(err, ERR_FORMAT, 0, "not an answer from Flink (%s): %s",
 			response->content_type[0] ? response->content_type : "no type",
 			parse_err->msg);
 	return FLINK_ERROR;
@@ -117,7 +117,7 @@ enum flink_answer rest_call(const struct flink_rest *rest, const struct rest_req
 	enum flink_answer answer = transfer(rest, request, &response, err);
 	struct json *doc;
 
-	if (answer != FLINK_OK) /* the message names method and URL already */
+	if (answer != FLINK_OK) /* the message already has method and URL */
 		return answer;
 	doc = json_parse(buf_str(&response.body), response.body.len_bytes, FLINK_REST_MAX_BYTES,
 			 &parse_err);

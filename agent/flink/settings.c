@@ -10,7 +10,7 @@
 
 /* ---- durations ---- */
 
-/* Units as Flink's TimeUtils knows them, in milliseconds; smaller ones count as 0 of them. */
+/* Units that Flink's TimeUtils knows, in milliseconds; smaller ones count as 0. */
 static const struct unit {
 	const char *name;
 	int64_t ms;
@@ -101,7 +101,7 @@ int flink_duration_parse(const char *text, int64_t *ret_ms, struct err *err)
 
 /* ---- settings ---- */
 
-/* The value under the first of two names that is set; the present name first, as in Flink. */
+/* The value of the first name that is set; the current name comes first, as in Flink. */
 static const char *either(const struct flink_conf *conf, const char *key, const char *old)
 {
 	const char *value = flink_conf_get(conf, key);
@@ -119,7 +119,7 @@ static int read_duration(const struct flink_conf *conf, const char *key, int64_t
 	return 0;
 }
 
-/* rest.bind-port wins where it names one port: it is where Flink listens. */
+/* rest.bind-port wins if it is a single port: Flink listens there. */
 static int read_port(const struct flink_conf *conf, int *ret_port, struct err *err)
 {
 	const char *key = flink_conf_get(conf, "rest.bind-port") ? "rest.bind-port" : "rest.port";
@@ -132,7 +132,7 @@ static int read_port(const struct flink_conf *conf, int *ret_port, struct err *e
 	port = strtol(text, &end, 10);
 	if (end == text || *end || port < 1 || port > 65535)
 		return err_set(err, ERR_CONFIG, 0,
-			       "%s is '%.40s': drey has to know the one port where Flink answers",
+			       "%s is '%.40s': set a single port, so that drey can reach Flink",
 			       key, text);
 	*ret_port = (int)port;
 	return 0;
@@ -188,7 +188,7 @@ int flink_conf_check(const struct flink_conf *conf, struct err *err)
 		if (flink_conf_get(conf, forbidden[i]))
 			return err_set(
 				err, ERR_CONFIG, 0,
-				"%s: %s: %s; remove it, and name a first savepoint by restore.initialSavepoint",
+				"%s: %s: %s; remove it, and set a first savepoint with restore.initialSavepoint",
 				origin(conf, forbidden[i]), forbidden[i],
 				flink_reserved(forbidden[i]));
 	return 0;

@@ -9,7 +9,7 @@
 #define CAUSED_BY   "Caused by: "
 #define FRAMES_KEPT 3 /* of each exception in a shortened trace */
 
-/* Exceptions that only carry another one. */
+/* Exceptions that only wrap another one. */
 static const char *const wrappers[] = {
 	"java.util.concurrent.CompletionException",
 	"java.util.concurrent.ExecutionException",
@@ -61,7 +61,7 @@ static bool is_wrapper(struct piece name)
 	return false;
 }
 
-/* Cut "class: " off the front of the line; the class is returned, empty if there is none. */
+/* Remove "class: " from the front of the line; the class is returned, empty if there is none. */
 static struct piece take_class(struct piece *line)
 {
 	struct piece name = {line->at, class_len(*line)};
@@ -145,7 +145,7 @@ void trace_parse(const char *text, struct trace *ret_trace)
 		.message = copy(head_message),
 	};
 	if (same(cause_class, head_class) && same(cause_message, head_message))
-		return; /* a wrapper told it already */
+		return; /* a wrapper had the same text */
 	ret_trace->cause_class = copy(cause_class);
 	ret_trace->cause_message = copy(cause_message);
 }
@@ -219,7 +219,7 @@ char *trace_shorten(const char *text)
 	return buf_steal(&buf);
 }
 
-/* Does the full or simple class name stand here, as a whole word? */
+/* Is there the full or simple class name at this position, as a whole word? */
 static bool names_class(struct piece name, const char *class_name)
 {
 	size_t len = strlen(class_name);

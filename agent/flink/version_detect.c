@@ -1,5 +1,5 @@
 /*
- * The version of the Flink that a command starts, by the names of its jars.
+ * The version of the Flink that a command starts, from the names of its jars.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -12,13 +12,13 @@
 #include "flink/command.h"
 #include "flink/version.h"
 
-/* Which jar names carry the version; the distribution's own jar beats the single module. */
+/* Which jar names contain the version; the distribution's own jar beats a single module. */
 static const char *const jar_prefixes[] = {"flink-dist-", "flink-dist_2.12-", "flink-dist_2.11-",
 					   "flink-runtime-"};
 
 /* ---- detection ---- */
 
-/* The best jar seen so far in one place. */
+/* The best jar so far in one directory. */
 struct found {
 	struct flink_version version;
 	size_t rank; /* index in jar_prefixes */
@@ -30,7 +30,7 @@ static void found_release(struct found *found)
 	free(found->jar);
 }
 
-/* Does this file name carry a version? */
+/* Does this file name contain a version? */
 static bool jar_version(const char *name, struct flink_version *ret_version, size_t *ret_rank)
 {
 	for (size_t i = 0; i < ARRAY_LEN(jar_prefixes); i++) {
@@ -50,7 +50,7 @@ static bool jar_version(const char *name, struct flink_version *ret_version, siz
 	return false;
 }
 
-/* Take a jar into account. ERR_CONFIG when it says something else than one of the same rank. */
+/* Consider a jar. ERR_CONFIG if its version differs from one of the same rank. */
 static int look_at_jar(const char *dir, const char *name, struct found *found, struct err *err)
 {
 	struct flink_version version;
@@ -63,7 +63,7 @@ static int look_at_jar(const char *dir, const char *name, struct found *found, s
 		return 0;
 	jar = dir ? xasprintf("%s/%s", dir, name) : xstrdup(name);
 	if (found->jar && rank == found->rank && flink_version_compare(version, found->version)) {
-		err_set(err, ERR_CONFIG, 0, "two Flink versions in one place: %s and %s",
+		err_set(err, ERR_CONFIG, 0, "two Flink versions in one directory: %s and %s",
 			found->jar, jar);
 		free(jar);
 		return -1;
@@ -121,7 +121,7 @@ static int look_at_class_path(const char *class_path, struct found *found, struc
 	return 0;
 }
 
-/* The places in their order; stops at the first that has a jar. */
+/* The directories in order; stops at the first that has a jar. */
 static int look_everywhere(const char *const *command, const char *const *env, struct found *found,
 			   struct err *err)
 {

@@ -117,9 +117,9 @@ TEST(one_of_another_java_is_refused_and_both_are_named)
 	world_begin(&world);
 	put(world.dir, "flink.jsa.jvm", old_java, 0644);
 	check(&world, world.command,
-	      "made by Java 11.0.1, and Flink is started by Eclipse Adoptium 17.0.9+9");
+	      "made by Java 11.0.1, but Flink is started by Eclipse Adoptium 17.0.9+9");
 	put(world.dir, "flink.jsa.jvm", other_build, 0644);
-	check(&world, world.command, "and Flink is started by another build of Eclipse");
+	check(&world, world.command, "but Flink is started by another build of Eclipse");
 	put(world.dir, "flink.jsa.jvm", "", 0644);
 	check(&world, world.command, "made by Java of unknown version,");
 	world_end(&world);
@@ -134,13 +134,13 @@ TEST(what_cannot_be_told_is_refused)
 	made_by = xasprintf("%s.jvm", world.archive);
 	release = xasprintf("%s/jdk/release", world.dir);
 	CHECK(unlink(release) == 0);
-	check(&world, world.command, "not known which Java starts Flink");
+	check(&world, world.command, "the Java that starts Flink is unknown");
 	CHECK(unlink(made_by) == 0);
-	check(&world, world.command, "not known which Java has made it");
+	check(&world, world.command, "the Java that made it is unknown");
 	world.env[0] = "PATH=/nowhere";
 	check(&world, world.command, "the Java that starts Flink was not found");
 	CHECK(unlink(world.archive) == 0);
-	check(&world, world.command, "not there");
+	check(&world, world.command, "does not exist");
 	world_end(&world);
 }
 
@@ -169,13 +169,13 @@ TEST(the_users_own_options_are_left_alone)
 	const char *const off[] = {"java", "-Xshare:off", "-cp", "lib/*", CLASS, NULL};
 
 	world_begin(&world);
-	check(&world, off, "the options of the JVM");
+	check(&world, off, "the JVM options");
 	world.env[1] = "JAVA_TOOL_OPTIONS=-XX:SharedArchiveFile=/mine";
-	check(&world, world.command, "the options of the JVM");
+	check(&world, world.command, "the JVM options");
 	world.env[1] = "JVM_ARGS=-ea";
 	check(&world, world.script, "used");
 	flink_conf_set(&world.conf, "env.java.opts.jobmanager", "-XX:ArchiveClassesAtExit=/x");
-	check(&world, world.script, "the options of the JVM");
+	check(&world, world.script, "the JVM options");
 	world_end(&world);
 }
 

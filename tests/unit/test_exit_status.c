@@ -18,7 +18,7 @@ TEST(every_documented_status_has_its_meaning)
 	} rows[] = {
 		{0, FLINK_EXIT_ENDED, "finished, was stopped or was cancelled"},
 		{163, FLINK_EXIT_FAILED, "the application failed"},
-		{165, FLINK_EXIT_UNKNOWN, "did not know"},
+		{165, FLINK_EXIT_UNKNOWN, "without knowing"},
 		{1, FLINK_EXIT_STARTUP, "did not start"},
 		{2, FLINK_EXIT_FATAL, "fatal error"},
 		{239, FLINK_EXIT_SAFEGUARD, "halted itself"},

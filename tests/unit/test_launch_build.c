@@ -121,5 +121,5 @@ TEST(with_ha_the_application_needs_its_id)
 	CHECK_HAS(text, "|high-availability.jobmanager.port=6123|");
 	*rig.launch.application_id = '\0';
 	CHECK(launch_build(&rig.setup, &rig.launch, &exec, NULL, &err) < 0);
-	CHECK_HAS(err.msg, "no application id for Flink with HA");
+	CHECK_HAS(err.msg, "Flink with HA needs an application id");
 }

@@ -822,7 +822,7 @@ TEST(a_failure_without_a_trace_is_still_a_failure)
 	say(200, "{\"status\":{\"id\":\"COMPLETED\"},\"operation\":{\"failure-cause\":{}}}");
 	CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, NULL), ==, FLINK_OK);
 	CHECK_INT(got.state, ==, FLINK_OPERATION_FAILED);
-	CHECK_STR(got.failure, "Flink gives no reason");
+	CHECK_STR(got.failure, "Flink reports no reason");
 	flink_operation_release(&got);
 }
 
