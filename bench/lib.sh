@@ -2,7 +2,7 @@
 #
 # lib.sh - what every bench/NAME/run.sh begins with; sourced at the root of the repository.
 #
-# A benchmark prints Markdown: bench_head(), tables, what they can be wrong about. Its words are `full` (the default),
+# A benchmark prints Markdown: bench_head(), tables, and the limits of the figures. Its words are `full` (the default),
 # `quick` (a minute or so) and options of its own. Exit status: 0 measured, 2 usage, 3 something is missing here (root, a
 # package), 4 something cannot be fetched, else it has failed.
 

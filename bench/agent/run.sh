@@ -299,14 +299,14 @@ echo
 bench_load | sed 's/$/ at the end/'
 cat <<'END'
 
-What these figures can be wrong about:
+Limits of these figures:
 * RSS counts pages of shared libraries that other processes have mapped as well, and the kernel maps up to 16 pages
-  around each one that is touched, so it differs by 0.1 MB from start to start. PSS depends on who else is there;
+  around each one that is touched, so it differs by 0.1 MB from start to start. PSS depends on the other processes;
   private and dirty does not.
-* Wakeups are voluntary context switches of all threads, with those for the answers of Flink. Each probe, scrape or
+* Wakeups are voluntary context switches of all threads, including those for Flink's responses. Each probe, scrape or
   command adds one or two. The children of the bash loop (curl, grep, head, sleep) are not in its wakeups and memory.
-* A death is seen at the moment in which the kernel lets the parent know, and the next birth just before exec of java:
-  neither the death of a large JVM nor the start of one is in it. The parts come from drey's log, in whole milliseconds.
-* The probes are curl's total time with a connection for each, on a machine that does other things.
+* The time starts when the kernel notifies the parent of the death, and ends just before the next exec of java: it
+  includes neither the death of a large JVM nor the start of one. The parts come from drey's log, in whole milliseconds.
+* The probes are curl's total time with a new connection each, on a machine that does other work too.
 END
 exit $failed

@@ -65,16 +65,16 @@ echo
 bench_load | sed 's/$/ at the end/'
 cat <<'END'
 
-What these figures can be wrong about:
+Limits of these figures:
 * Size and start compare static musl (drey-init) with what Debian ships: dynamic or static glibc. glibc's start costs
   0.5-1 ms on virtual machines that trap CPUID; on bare metal the distance is smaller.
-* PSS of a dynamic program depends on who else has libc mapped; private dirty does not.
-* The hop is measured through a polling reader with a 50 us nap, on a machine that may be shared: medians are good to
-  about 10 us, p99 is an upper bound and changes from run to run.
-* The storm is bounded by the kernel's fork and exit, the stream by fork; only "left" tells the inits apart.
-* Lost means: 50 ms and more after the signal neither the init nor its command has one waiting, and both sleep.
-  Losses depend on timing: on a busy machine more of the signals come before the init has begun, which kills it and is
-  no loss. 0 means none in this many tries on this machine; the proofs are the tests with injected delays
+* PSS of a dynamic program depends on how many other processes have mapped libc; private dirty does not.
+* The hop is measured by a polling reader that sleeps 50 us between polls, on a machine that may be shared: medians are
+  accurate to about 10 us, p99 is an upper bound and changes from run to run.
+* The kernel's fork and exit limit the storm, and fork limits the stream; only "left" distinguishes the inits.
+* Lost means: 50 ms and more after the signal, it is pending neither for the init nor for its command, and both sleep.
+  Losses depend on timing: on a busy machine more of the signals arrive before the init has started, which kills it and is
+  not a loss. 0 means none in this many tries on this machine; the tests with injected delays are the proof
   (tests/init/start.c).
-* "hangs" is "still there after the limit"; only drey-init has a deadline at all.
+* "hangs" means "still running after the limit"; only drey-init has a deadline.
 END

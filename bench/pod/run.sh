@@ -84,14 +84,13 @@ cat <<END
 
 $(bench_load) at the end
 
-What these figures can be wrong about:
-* API server, kubelet, both applications and the object store share two CPUs: all of it is slower than on a cluster, also the
-  answers that drey waits for.
-* "Bound" is when the API server heard from the scheduler, some milliseconds after it had made the Pod. The start of the JVM is its
-  own first line (\`-Xlog\`), less its uptime. Process times are known to 10 ms.
-* An image is on the node already, and containers start one at a time here.
-* "By hand" never hesitates: a script does the next step as soon as the one before is done, and gives the new job a path of its own
-  for job results. The first counted record is taken to be the moment in which the operator is ready; the last one is the snapshot of
-  the savepoint.
-* The state is small: nothing of the time is the transfer of state.
+Limits of these figures:
+* API server, kubelet, both applications and the object store share two CPUs, so everything is slower than on a cluster,
+  including the responses that drey waits for.
+* "Bound" is when the scheduler reported to the API server, some milliseconds after the Pod was created. The start of the JVM is its
+  own first line (\`-Xlog\`), less its uptime. Process times are accurate to 10 ms.
+* The image is already on the node, and containers start one at a time here.
+* "By hand" never hesitates: a script starts the next step as soon as the previous one is done, and gives the new job its own path
+  for job results. The moment when the operator is ready counts as the first record, the snapshot of the savepoint as the last one.
+* The state is small, so the times include no transfer of state.
 END

@@ -163,11 +163,11 @@ echo
 bench_load | sed 's/$/ at the end/'
 cat <<'END'
 
-What these figures can be wrong about:
-* The job is small and its state too: nothing of the time is the download of state. JVMs have 160 MB and the first
-  compiler only, as in the tests; on two CPUs the start of a JVM is most of a recovery.
-* A checkpoint comes every 2 s, so up to 2 s of "first new checkpoint" are waiting for the next one.
-* A restart loop here starts the next JobManager at once. A kubelet waits 10 s from the second death on, twice as long
-  each time, up to 5 minutes; drey has its own brake, which a death after a proven launch does not set.
-* "bash" goes to the newest directory by its time, also when that is not complete or not of this job; here it always was.
+Limits of these figures:
+* The job and its state are small, so the times include no download of state. JVMs have 160 MB and the first compiler
+  only, as in the tests; on two CPUs the start of a JVM takes most of a recovery.
+* There is a checkpoint every 2 s, so up to 2 s of "first new checkpoint" are spent waiting for it.
+* The restart loop starts the next JobManager immediately. A kubelet waits 10 s from the second death on, then twice as
+  long each time, up to 5 minutes; drey has its own backoff, which does not apply to the first death after a proven launch.
+* "bash" takes the newest directory by its time, even if that is incomplete or belongs to another job; here it was always right.
 END

@@ -172,7 +172,7 @@ row --- --- ---
 parsing
 cat <<'END'
 
-What these figures can be wrong about:
+Limits of these figures:
 * Store and client share this machine: there is no network, and the server's own time is in every figure. On S3 across
   a network a listing of 1,000 names takes 50-200 ms, so the number of requests tells more than the seconds.
 * boto3, aws and swift only find the name of the newest savepoint. drey also reads the head of the newest thousand, reads the
