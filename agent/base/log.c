@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #define CONTEXT_MAX 8
 #define MIN_TEXT    32 /* a text is cut to this before the line is given up */
@@ -83,19 +84,6 @@ void log_set_context(struct log *log, const char *key, const char *text)
 
 /* ---- one line ---- */
 
-/* The longest beginning of text of at most max_bytes that does not end inside a character. */
-static size_t cut_at(const char *text, size_t max_bytes)
-{
-	size_t len = strnlen(text, max_bytes + 1);
-
-	if (len <= max_bytes)
-		return len;
-	len = max_bytes;
-	while (len && ((unsigned char)text[len] & 0xC0) == 0x80)
-		len--;
-	return len;
-}
-
 static bool plain_word(const char *text, size_t len_bytes)
 {
 	for (size_t i = 0; i < len_bytes; i++)
@@ -106,7 +94,7 @@ static bool plain_word(const char *text, size_t len_bytes)
 
 static void add_text(struct log *log, const char *text, size_t max_bytes, bool *cut)
 {
-	size_t len = cut_at(text, max_bytes);
+	size_t len = utf8_cut(text, max_bytes);
 
 	if (text[len])
 		*cut = true;
@@ -145,7 +133,7 @@ static void add_field(struct log *log, const struct log_field *field, size_t max
 /* The message in text form: as it is, but for bytes that could move a cursor. */
 static void add_message(struct log *log, const char *msg, size_t max_bytes, bool *cut)
 {
-	size_t len = cut_at(msg, max_bytes);
+	size_t len = utf8_cut(msg, max_bytes);
 	size_t start = log->line.len_bytes;
 
 	if (msg[len])

@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <string.h>
+
 static int is_tail(unsigned char byte)
 {
 	return (byte & 0xC0) == 0x80;
@@ -25,4 +27,13 @@ size_t utf8_char_bytes(const char *text, size_t left_bytes)
 	    (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F))
 		return 0;
 	return need;
+}
+
+size_t utf8_cut(const char *text, size_t max_bytes)
+{
+	size_t len = strnlen(text, max_bytes);
+
+	while (text[len] && len && is_tail((unsigned char)text[len]))
+		len--;
+	return len;
 }

@@ -1,5 +1,5 @@
 /* utf8 - is this UTF-8? According to RFC 3629: no overlong forms, no surrogates, nothing over
- * U+10FFFF. */
+ * U+10FFFF. And where may it be cut? */
 #ifndef DREY_BASE_UTF8_H
 #define DREY_BASE_UTF8_H
 
@@ -8,5 +8,8 @@
 /* The length in bytes (1-4) of the character at `text`, of which left_bytes may be read; 0 if there
  * is no valid one. */
 size_t utf8_char_bytes(const char *text, size_t left_bytes);
+
+/* The longest beginning of text of at most max_bytes that does not end inside a character. */
+size_t utf8_cut(const char *text, size_t max_bytes);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #define CAUSED_BY   "Caused by: "
 #define FRAMES_KEPT 3 /* of each exception in a shortened trace */
@@ -109,10 +110,7 @@ static char *copy(struct piece piece)
 		return NULL;
 	if (piece.len <= TRACE_LINE_MAX_BYTES)
 		return xstrndup(piece.at, piece.len);
-	piece.len = TRACE_LINE_MAX_BYTES;
-	while (piece.len && ((unsigned char)piece.at[piece.len] & 0xC0) == 0x80)
-		piece.len--; /* not in the middle of a character */
-	return xasprintf("%.*s...", (int)piece.len, piece.at);
+	return xasprintf("%.*s...", (int)utf8_cut(piece.at, TRACE_LINE_MAX_BYTES), piece.at);
 }
 
 static const char *next_line(const char *text)

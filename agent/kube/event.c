@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #define TIMEOUT_MS 5000
 #define WORD_MAX   128 /* bytes of what is no sentence */
@@ -19,15 +20,8 @@ static char *path_of(const struct kube *kube, const char *rest)
 /* At most max_bytes, not in the middle of a character. */
 static void add_cut(struct json *to, const char *key, const char *text, size_t max_bytes)
 {
-	size_t len = strlen(text);
-	cleanup_free char *cut = NULL;
+	cleanup_free char *cut = xstrndup(text, utf8_cut(text, max_bytes));
 
-	if (len > max_bytes) {
-		len = max_bytes;
-		while (len && ((unsigned char)text[len] & 0xC0) == 0x80)
-			len--;
-	}
-	cut = xstrndup(text, len);
 	json_add_str(to, key, cut);
 }
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 void kube_answer_release(struct kube_answer *answer)
 {
 	json_free(answer->object);
@@ -12,15 +14,10 @@ void kube_answer_release(struct kube_answer *answer)
 /* One line, without control characters. */
 static void copy_line(char *to, size_t size, const char *from)
 {
-	size_t len = 0;
+	size_t len = utf8_cut(from, size - 1);
 
-	for (; *from && len < size - 1; from++)
-		to[len++] = (unsigned char)*from < ' ' || *from == 0x7F ? ' ' : *from;
-	/* not in the middle of a character */
-	while (*from && len && ((unsigned char)to[len - 1] & 0xC0) == 0x80)
-		len--;
-	if (*from && len && (unsigned char)to[len - 1] >= 0xC0)
-		len--;
+	for (size_t i = 0; i < len; i++)
+		to[i] = (unsigned char)from[i] < ' ' || from[i] == 0x7F ? ' ' : from[i];
 	while (len && to[len - 1] == ' ')
 		len--;
 	to[len] = '\0';

@@ -44,3 +44,12 @@ TEST(refuses_what_is_cut_or_out_of_place)
 	CHECK_INT(utf8_char_bytes("\xff\xff\xff\xff", 4), ==, 0);
 	CHECK_INT(utf8_char_bytes("\xf8\x88\x80\x80", 4), ==, 0);
 }
+
+TEST(is_cut_between_characters)
+{
+	CHECK_INT(utf8_cut("abc", 5), ==, 3);
+	CHECK_INT(utf8_cut("abc", 2), ==, 2);
+	CHECK_INT(utf8_cut("a\xe2\x82\xac", 4), ==, 4);
+	CHECK_INT(utf8_cut("a\xe2\x82\xac", 3), ==, 1);
+	CHECK_INT(utf8_cut("\x80\x80", 1), ==, 0);
+}
