@@ -19,19 +19,18 @@ void snapshot_release(struct snapshot *snapshot)
 	*snapshot = (struct snapshot){0};
 }
 
+const char *const snapshot_kind_words[] = {"checkpoint", "savepoint", NULL};
+const char *const snapshot_origin_words[] = {"found",   "periodic", "manual", "stop",
+					     "initial", "request",  NULL};
+
 const char *snapshot_kind_name(enum snapshot_kind kind)
 {
-	static const char *const names[] = {"checkpoint", "savepoint"};
-
-	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
+	return kind <= SNAPSHOT_SAVEPOINT ? snapshot_kind_words[kind] : "unknown";
 }
 
 const char *snapshot_origin_name(enum snapshot_origin origin)
 {
-	static const char *const names[] = {"found", "periodic", "manual",
-					    "stop",  "initial",  "request"};
-
-	return (size_t)origin < ARRAY_LEN(names) ? names[origin] : "unknown";
+	return origin <= ORIGIN_REQUEST ? snapshot_origin_words[origin] : "unknown";
 }
 
 static const char *after_scheme(const char *path)

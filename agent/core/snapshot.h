@@ -63,6 +63,8 @@ bool snapshot_is_under(const char *path, const char *dir);
 /* True when both are on the same storage: scheme, and bucket or host. */
 bool snapshot_same_storage(const char *a, const char *b);
 
+/* The words of both enums, by value; NULL at the end. */
+extern const char *const snapshot_kind_words[], *const snapshot_origin_words[];
 const char *snapshot_kind_name(enum snapshot_kind kind);       /* "checkpoint", "savepoint" */
 const char *snapshot_origin_name(enum snapshot_origin origin); /* "found", "periodic", ... */
 

@@ -411,7 +411,7 @@ TEST(a_wrong_type_is_refused_with_its_place)
 	refused("\"checkpointId\": 9007199254740993", "\"checkpointId\": -4", ERR_FORMAT,
 		"launches[0]: restorePoint: 'checkpointId'");
 	refused("\"path\": \"file:/sp/one\"", "\"path\": null", ERR_FORMAT,
-		"snapshots[0]: 'path': missing");
+		"snapshots[0]: 'path': expected a string, got null");
 	refused("\"origin\": \"manual\"", "\"origin\": \"nobody\"", ERR_FORMAT,
 		"snapshots[0]: 'origin'");
 	refused("\"drain\": true", "\"drain\": \"yes\"", ERR_FORMAT, "operation: 'drain'");

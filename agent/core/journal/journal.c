@@ -4,34 +4,12 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/texts.h"
+#include "core/journal/journal_fields.h"
 
 void journal_init(struct journal *journal, const char *application)
 {
 	*journal = (struct journal){.application = xstrdup(application)};
-}
-
-static void launch_release(struct launch *launch)
-{
-	free(launch->job_result_path);
-	free(launch->application_result_path);
-	free(launch->generation);
-	free(launch->flink_version);
-	free(launch->checkpoint_dir);
-	free(launch->savepoint_dir);
-	free(launch->ha_cluster_id);
-	free(launch->request_token);
-	free(launch->writer);
-	free(launch->restore_path);
-	free(launch->last_checkpoint_path);
-	*launch = (struct launch){0};
-}
-
-void operation_release(struct operation *operation)
-{
-	free(operation->nonce);
-	free(operation->path);
-	free(operation->directory);
-	*operation = (struct operation){0};
 }
 
 const char *operation_directory(const struct operation *operation)
@@ -39,72 +17,12 @@ const char *operation_directory(const struct operation *operation)
 	return operation->directory ? operation->directory : operation->path;
 }
 
-void operation_result_release(struct operation_result *result)
-{
-	free(result->nonce);
-	free(result->location);
-	free(result->error);
-	*result = (struct operation_result){0};
-}
-
-void outcome_release(struct outcome *outcome)
-{
-	free(outcome->reason);
-	free(outcome->savepoint);
-	*outcome = (struct outcome){0};
-}
-
-static void intent_release(struct intent *intent)
-{
-	free(intent->savepoint_nonce);
-	free(intent->restart_nonce);
-	free(intent->restore.token);
-	free(intent->restore.path);
-	free(intent->restore.generation);
-	*intent = (struct intent){0};
-}
-
-static void strings_release(char **strings, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(strings[i]);
-	free(strings);
-}
-
 void journal_release(struct journal *journal)
 {
 	if (!journal)
 		return;
-	free(journal->application);
-	free(journal->writer);
-	strings_release(journal->writers, journal->writer_count);
-	free(journal->disposing);
-	free(journal->phase);
-	free(journal->id_space);
-	intent_release(&journal->intent);
-	free(journal->savepoint_nonce_done);
-	free(journal->restart_nonce_done);
-	for (size_t i = 0; i < journal->launch_count; i++)
-		launch_release(&journal->launches[i]);
-	free(journal->launches);
-	strings_release(journal->former_jobs, journal->former_job_count);
-	for (size_t i = 0; i < journal->snapshot_count; i++)
-		snapshot_release(&journal->snapshots[i]);
-	free(journal->snapshots);
-	operation_release(&journal->operation);
-	operation_result_release(&journal->last_operation);
-	for (size_t i = 0; i < journal->savepoint_request_count; i++)
-		savepoint_request_release(&journal->savepoint_requests[i]);
-	free(journal->savepoint_requests);
-	outcome_release(&journal->outcome);
-	free(journal->last_error);
-	strings_release(journal->consumed, journal->consumed_count);
-	strings_release(journal->failed_generations, journal->failed_generation_count);
-	for (size_t i = 0; i < journal->log_count; i++)
-		free(journal->log[i].text);
-	free(journal->log);
 	json_free(journal->origin);
-	*journal = (struct journal){0};
+	record_release(&journal_table, journal);
 }
 
 struct launch *journal_launch(struct journal *journal)
@@ -146,7 +64,7 @@ struct launch *journal_renew_launch(struct journal *journal)
 	struct launch *launch = journal_launch(journal);
 	int64_t number = launch->number + 1;
 
-	launch_release(launch);
+	record_release(&launch_table, launch);
 	launch->number = number;
 	return launch;
 }
@@ -164,10 +82,8 @@ void journal_remove_snapshot(struct journal *journal, const char *path)
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
 		if (strcmp(journal->snapshots[i].path, path))
 			continue;
-		snapshot_release(&journal->snapshots[i]);
-		journal->snapshot_count--;
-		memmove(&journal->snapshots[i], &journal->snapshots[i + 1],
-			(journal->snapshot_count - i) * sizeof(*journal->snapshots));
+		record_list_remove(&snapshot_table, journal->snapshots, &journal->snapshot_count, i,
+				   1);
 		return;
 	}
 }
@@ -209,25 +125,9 @@ void journal_add_log(struct journal *journal, int64_t unix_ms, const char *text)
 		(struct log_entry){.unix_ms = unix_ms, .text = xstrdup(text)};
 }
 
-static bool strings_have(char *const *strings, size_t count, const char *text)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(strings[i], text))
-			return true;
-	return false;
-}
-
-static void strings_add(char ***strings, size_t *count, const char *text)
-{
-	if (strings_have(*strings, *count, text))
-		return;
-	*strings = xreallocarray(*strings, *count + 1, sizeof(**strings));
-	(*strings)[(*count)++] = xstrdup(text);
-}
-
 void journal_add_writer(struct journal *journal, const char *writer)
 {
-	strings_add(&journal->writers, &journal->writer_count, writer);
+	texts_add(&journal->writers, &journal->writer_count, writer);
 }
 
 void journal_take_over(struct journal *journal, const char *writer)
@@ -240,7 +140,7 @@ void journal_take_over(struct journal *journal, const char *writer)
 static bool has_written(const struct journal *journal, const char *writer)
 {
 	return writer && (xstrsame(journal->writer, writer) ||
-			  strings_have(journal->writers, journal->writer_count, writer));
+			  texts_have(journal->writers, journal->writer_count, writer));
 }
 
 static bool has_launch(const struct journal *journal, const struct launch *launch)
@@ -272,12 +172,12 @@ bool journal_is_backup(const struct journal *found, const struct journal *ours)
 
 void journal_consume(struct journal *journal, const char *token)
 {
-	strings_add(&journal->consumed, &journal->consumed_count, token);
+	texts_add(&journal->consumed, &journal->consumed_count, token);
 }
 
 bool journal_is_consumed(const struct journal *journal, const char *token)
 {
-	return strings_have(journal->consumed, journal->consumed_count, token);
+	return texts_have(journal->consumed, journal->consumed_count, token);
 }
 
 /* A consumed one stays in the journal. */
@@ -322,7 +222,7 @@ void journal_withdraw_restore_of_others(struct journal *journal, const char *gen
 
 void journal_add_former_job(struct journal *journal, const char *job_id)
 {
-	strings_add(&journal->former_jobs, &journal->former_job_count, job_id);
+	texts_add(&journal->former_jobs, &journal->former_job_count, job_id);
 }
 
 bool journal_is_former_job(const struct journal *journal, const char *job_id)
@@ -343,7 +243,7 @@ bool journal_knows_job(const struct journal *journal, const char *job_id)
 
 void journal_add_failed_generation(struct journal *journal, const char *generation)
 {
-	strings_add(&journal->failed_generations, &journal->failed_generation_count, generation);
+	texts_add(&journal->failed_generations, &journal->failed_generation_count, generation);
 }
 
 static bool is_new(const char *nonce, const char *done)
@@ -369,8 +269,8 @@ bool journal_savepoint_wanted(const struct journal *journal)
 
 bool journal_is_failed_generation(const struct journal *journal, const char *generation)
 {
-	return generation && strings_have(journal->failed_generations,
-					  journal->failed_generation_count, generation);
+	return generation && texts_have(journal->failed_generations,
+					journal->failed_generation_count, generation);
 }
 
 void journal_forgive_generation(struct journal *journal, const char *generation)
@@ -394,65 +294,37 @@ static size_t surplus(size_t count, size_t max)
 	return count > max ? count - max : 0;
 }
 
-static void strings_trim(char **strings, size_t *count, size_t max)
-{
-	size_t drop = surplus(*count, max);
-
-	for (size_t i = 0; i < drop; i++)
-		free(strings[i]);
-	*count -= drop;
-	if (drop)
-		memmove(strings, strings + drop, *count * sizeof(*strings));
-}
-
 static void trim_launches(struct journal *journal, size_t max)
 {
 	size_t drop = surplus(journal->launch_count, max);
 
-	for (size_t i = 0; i < drop; i++) {
+	for (size_t i = 0; i < drop; i++)
 		journal_add_former_job(journal, journal->launches[i].job_id);
-		launch_release(&journal->launches[i]);
-	}
-	journal->launch_count -= drop;
-	if (drop)
-		memmove(journal->launches, journal->launches + drop,
-			journal->launch_count * sizeof(*journal->launches));
+	record_list_remove(&launch_table, journal->launches, &journal->launch_count, 0, drop);
 }
 
 static void trim_snapshots(struct journal *journal, size_t max)
 {
-	size_t drop = surplus(journal->snapshot_count, max);
-
-	for (size_t i = 0; i < drop; i++)
-		snapshot_release(&journal->snapshots[i]);
-	journal->snapshot_count -= drop;
-	if (drop)
-		memmove(journal->snapshots, journal->snapshots + drop,
-			journal->snapshot_count * sizeof(*journal->snapshots));
+	record_list_remove(&snapshot_table, journal->snapshots, &journal->snapshot_count, 0,
+			   surplus(journal->snapshot_count, max));
 }
 
 static void trim_log(struct journal *journal, size_t max)
 {
-	size_t drop = surplus(journal->log_count, max);
-
-	for (size_t i = 0; i < drop; i++)
-		free(journal->log[i].text);
-	journal->log_count -= drop;
-	if (drop)
-		memmove(journal->log, journal->log + drop,
-			journal->log_count * sizeof(*journal->log));
+	record_list_remove(&log_table, journal->log, &journal->log_count, 0,
+			   surplus(journal->log_count, max));
 }
 
 void journal_trim(struct journal *journal)
 {
 	trim_launches(journal, JOURNAL_MAX_LAUNCHES);
-	strings_trim(journal->former_jobs, &journal->former_job_count, JOURNAL_MAX_FORMER);
+	texts_trim(journal->former_jobs, &journal->former_job_count, JOURNAL_MAX_FORMER);
 	trim_snapshots(journal, JOURNAL_MAX_SNAPSHOTS);
 	trim_log(journal, JOURNAL_MAX_LOG);
-	strings_trim(journal->consumed, &journal->consumed_count, JOURNAL_MAX_TOKENS);
-	strings_trim(journal->failed_generations, &journal->failed_generation_count,
-		     JOURNAL_MAX_TOKENS);
-	strings_trim(journal->writers, &journal->writer_count, JOURNAL_MAX_WRITERS);
+	texts_trim(journal->consumed, &journal->consumed_count, JOURNAL_MAX_TOKENS);
+	texts_trim(journal->failed_generations, &journal->failed_generation_count,
+		   JOURNAL_MAX_TOKENS);
+	texts_trim(journal->writers, &journal->writer_count, JOURNAL_MAX_WRITERS);
 }
 
 bool journal_shrink(struct journal *journal)
@@ -466,43 +338,4 @@ bool journal_shrink(struct journal *journal)
 	else
 		return false;
 	return true;
-}
-
-const char *desired_state_name(enum desired_state state)
-{
-	static const char *const names[] = {"running", "suspended", "cancelled"};
-
-	return (size_t)state < ARRAY_LEN(names) ? names[state] : "unknown";
-}
-
-const char *restore_request_kind_name(enum restore_request_kind kind)
-{
-	static const char *const names[] = {"none", "empty", "path", "newest"};
-
-	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
-}
-
-const char *operation_kind_name(enum operation_kind kind)
-{
-	static const char *const names[] = {"none", "savepoint", "stop", "cancel", "dispose"};
-
-	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
-}
-
-const char *operation_reason_name(enum operation_reason reason)
-{
-	static const char *const names[] = {"none",    "periodic",  "manual",
-					    "suspend", "restart",   "terminate",
-					    "cancel",  "retention", "upgrade"};
-
-	return (size_t)reason < ARRAY_LEN(names) ? names[reason] : "unknown";
-}
-
-const char *outcome_kind_name(enum outcome_kind kind)
-{
-	static const char *const names[] = {"none",   "finished", "cancelled",
-					    "failed", "unknown",  "restoreMismatch"};
-
-	/* "unknown" is a real outcome, so a value out of range has a word of its own */
-	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "invalid";
 }

@@ -314,6 +314,8 @@ bool journal_savepoint_nonce_is_new(const struct journal *journal); /* of the ne
  * Nothing happens if it is already waiting, or was the last one answered. */
 void journal_ask_savepoint(struct journal *journal, const char *nonce);
 struct savepoint_request *journal_add_savepoint_request(struct journal *journal, const char *nonce);
+/* The oldest answered one goes; the oldest of all only if none is answered. */
+void journal_drop_savepoint_request(struct journal *journal);
 
 /* A client waits for the next savepoint. */
 bool journal_savepoint_waits(const struct journal *journal);
@@ -336,7 +338,6 @@ void journal_forgive_generation(struct journal *journal, const char *generation)
 
 void operation_release(struct operation *operation);
 void operation_result_release(struct operation_result *result);
-void savepoint_request_release(struct savepoint_request *request);
 void outcome_release(struct outcome *outcome);
 
 /* Cut every list to its limit, oldest first; never the current launch. */

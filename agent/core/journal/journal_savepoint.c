@@ -8,14 +8,7 @@
 
 #include "base/mem.h"
 #include "core/journal/journal.h"
-
-void savepoint_request_release(struct savepoint_request *request)
-{
-	free(request->nonce);
-	free(request->location);
-	free(request->error);
-	*request = (struct savepoint_request){0};
-}
+#include "core/journal/journal_fields.h"
 
 static struct savepoint_request *find(const struct journal *journal, const char *nonce)
 {
@@ -27,20 +20,14 @@ static struct savepoint_request *find(const struct journal *journal, const char 
 
 static void drop(struct journal *journal, size_t index)
 {
-	struct savepoint_request *at = &journal->savepoint_requests[index];
-
-	savepoint_request_release(at);
-	journal->savepoint_request_count--;
-	memmove(at, at + 1, (journal->savepoint_request_count - index) * sizeof(*at));
+	record_list_remove(&savepoint_request_table, journal->savepoint_requests,
+			   &journal->savepoint_request_count, index, 1);
 }
 
-/* The oldest answered one goes; the oldest of all only if none is answered. */
-static void make_room(struct journal *journal)
+void journal_drop_savepoint_request(struct journal *journal)
 {
 	size_t index = 0;
 
-	if (journal->savepoint_request_count < JOURNAL_MAX_REQUESTS)
-		return;
 	while (index < journal->savepoint_request_count &&
 	       !journal->savepoint_requests[index].answered)
 		index++;
@@ -51,7 +38,8 @@ struct savepoint_request *journal_add_savepoint_request(struct journal *journal,
 {
 	struct savepoint_request *added;
 
-	make_room(journal);
+	if (journal->savepoint_request_count >= JOURNAL_MAX_REQUESTS)
+		journal_drop_savepoint_request(journal);
 	journal->savepoint_requests =
 		xreallocarray(journal->savepoint_requests, journal->savepoint_request_count + 1,
 			      sizeof(*journal->savepoint_requests));

@@ -1,45 +1,21 @@
 #include "core/report/status.h"
 
 #include "base/json.h"
-
-/* 0 (or for ids "") means "not known". */
-static void add_known(struct json *to, const char *key, int64_t value)
-{
-	if (value > 0)
-		json_add_i64(to, key, value);
-	else
-		json_add_null(to, key);
-}
-
-static void add_id(struct json *to, const char *key, const char *id)
-{
-	json_add_str(to, key, *id ? id : NULL);
-}
+#include "core/journal/journal_fields.h"
 
 static void add_launch(struct json *doc, const struct launch *launch)
 {
-	struct json *to, *point;
+	struct json *to;
 
 	if (!launch) {
 		json_add_null(doc, "launch");
 		return;
 	}
 	to = json_add_object(doc, "launch");
-	json_add_i64(to, "number", launch->number);
-	add_id(to, "jobId", launch->job_id);
-	if (launch->restore_path) {
-		point = json_add_object(to, "restorePoint");
-		json_add_str(point, "path", launch->restore_path);
-		json_add_str(point, "kind", snapshot_kind_name(launch->restore_kind));
-		add_known(point, "checkpointId", launch->restore_checkpoint_id);
-	} else {
-		json_add_null(to, "restorePoint");
-	}
-	add_known(to, "startedUnixMs", launch->started_unix_ms);
+	record_write(&launch_table, launch, "number jobId restorePoint startedUnixMs", to);
 	json_add_bool(to, "restoreVerified", launch->verified_unix_ms != 0);
 	json_add_bool(to, "proven", launch->proven_unix_ms != 0);
-	json_add_str(to, "flinkVersion", launch->flink_version);
-	json_add_str(to, "generation", launch->generation);
+	record_write(&launch_table, launch, "flinkVersion generation", to);
 }
 
 static void add_job(struct json *doc, const struct lifecycle *life)
@@ -83,72 +59,23 @@ static void add_cluster(struct json *doc, const struct lifecycle *life)
 /* Of the newest launch that completed one: a new launch does not hide it. */
 static void add_last_checkpoint(struct json *doc, const struct journal *journal)
 {
-	for (size_t i = journal->launch_count; i-- > 0;) {
-		const struct launch *launch = &journal->launches[i];
-		struct json *to;
-
-		if (!launch->last_checkpoint_id)
-			continue;
-		to = json_add_object(doc, "lastCheckpoint");
-		json_add_i64(to, "id", launch->last_checkpoint_id);
-		json_add_str(to, "path", launch->last_checkpoint_path);
-		add_known(to, "completedUnixMs", launch->last_checkpoint_unix_ms);
-		return;
-	}
+	for (size_t i = journal->launch_count; i-- > 0;)
+		if (journal->launches[i].last_checkpoint_id) {
+			record_write(&launch_table, &journal->launches[i], "lastCheckpoint", doc);
+			return;
+		}
 	json_add_null(doc, "lastCheckpoint");
 }
 
 static void add_last_savepoint(struct json *doc, const struct journal *journal)
 {
-	for (size_t i = journal->snapshot_count; i-- > 0;) {
-		const struct snapshot *snapshot = &journal->snapshots[i];
-		struct json *to;
-
-		if (snapshot->kind != SNAPSHOT_SAVEPOINT)
-			continue;
-		to = json_add_object(doc, "lastSavepoint");
-		json_add_str(to, "path", snapshot->path);
-		add_known(to, "checkpointId", snapshot->checkpoint_id);
-		add_known(to, "completedUnixMs", snapshot->completed_unix_ms);
-		json_add_str(to, "origin", snapshot_origin_name(snapshot->origin));
-		json_add_bool(to, "verified", snapshot->verified);
-		return;
-	}
+	for (size_t i = journal->snapshot_count; i-- > 0;)
+		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT) {
+			record_add(doc, "lastSavepoint", &snapshot_table, &journal->snapshots[i],
+				   "path checkpointId completedUnixMs origin verified");
+			return;
+		}
 	json_add_null(doc, "lastSavepoint");
-}
-
-static void add_operation(struct json *doc, const struct operation *operation)
-{
-	struct json *to;
-
-	if (operation->kind == OPERATION_NONE) {
-		json_add_null(doc, "operation");
-		return;
-	}
-	to = json_add_object(doc, "operation");
-	json_add_str(to, "kind", operation_kind_name(operation->kind));
-	json_add_str(to, "reason", operation_reason_name(operation->reason));
-	add_id(to, "triggerId", operation->trigger_id);
-	json_add_str(to, "nonce", operation->nonce);
-	add_known(to, "startedUnixMs", operation->started_unix_ms);
-}
-
-static void add_last_operation(struct json *doc, const struct operation_result *result)
-{
-	struct json *to;
-
-	if (result->kind == OPERATION_NONE) {
-		json_add_null(doc, "lastOperation");
-		return;
-	}
-	to = json_add_object(doc, "lastOperation");
-	json_add_str(to, "kind", operation_kind_name(result->kind));
-	json_add_str(to, "reason", operation_reason_name(result->reason));
-	json_add_str(to, "nonce", result->nonce);
-	json_add_bool(to, "ok", result->ok);
-	json_add_str(to, "location", result->location);
-	json_add_str(to, "error", result->error);
-	add_known(to, "endedUnixMs", result->ended_unix_ms);
 }
 
 /* Each waits for its own answer: the last operation is soon another one. */
@@ -160,13 +87,12 @@ static void add_savepoint_requests(struct json *doc, const struct journal *journ
 		const struct savepoint_request *request = &journal->savepoint_requests[i];
 		struct json *to = json_add_object(array, NULL);
 
-		json_add_str(to, "nonce", request->nonce);
+		record_write(&savepoint_request_table, request, "nonce", to);
 		json_add_str(to, "state",
 			     request->answered      ? (request->ok ? "done" : "failed")
 			     : *request->trigger_id ? "running"
 						    : "waiting");
-		json_add_str(to, "location", request->location);
-		json_add_str(to, "error", request->error);
+		record_write(&savepoint_request_table, request, "location error", to);
 	}
 }
 
@@ -182,20 +108,6 @@ static void add_attempts(struct json *doc, const struct lifecycle *life, int64_t
 	json_add_i64(to, "failed", failed);
 	json_add_i64(to, "max", life->config->max_attempts);
 	json_add_i64(to, "windowMs", life->config->attempts_window_ms);
-}
-
-static void add_outcome(struct json *doc, const struct outcome *outcome)
-{
-	struct json *to;
-
-	if (outcome->kind == OUTCOME_NONE) {
-		json_add_null(doc, "outcome");
-		return;
-	}
-	to = json_add_object(doc, "outcome");
-	json_add_str(to, "kind", outcome_kind_name(outcome->kind));
-	json_add_str(to, "reason", outcome->reason);
-	add_known(to, "unixMs", outcome->unix_ms);
 }
 
 /* The deadline is monotonic; the wall clock shows how long ago the last step was. */
@@ -221,18 +133,6 @@ static void add_conditions(struct json *doc, const struct conditions *conditions
 	conditions_add(conditions, doc, "conditions");
 }
 
-static void add_transitions(struct json *doc, const struct journal *journal)
-{
-	struct json *array = json_add_array(doc, "transitions");
-
-	for (size_t i = 0; i < journal->log_count; i++) {
-		struct json *entry = json_add_object(array, NULL);
-
-		json_add_i64(entry, "unixMs", journal->log[i].unix_ms);
-		json_add_str(entry, "text", journal->log[i].text);
-	}
-}
-
 struct json *status_document(const struct lifecycle *life, const struct conditions *conditions,
 			     int64_t now_unix_ms)
 {
@@ -251,30 +151,28 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 	json_add_str(doc, "phase", phase_name(life->phase));
 	json_add_str(doc, "cause", cause_name(conditions_cause(conditions, life)));
 	json_add_str(doc, "reason", conditions_reason(conditions, life));
-	add_id(doc, "jobId", launch ? launch->job_id : "");
+	json_add_str(doc, "jobId", launch && *launch->job_id ? launch->job_id : NULL);
 	add_launch(doc, launch);
 	add_job(doc, life);
 	add_cluster(doc, life);
 	add_last_checkpoint(doc, journal);
 	add_last_savepoint(doc, journal);
-	add_operation(doc, &journal->operation);
-	add_last_operation(doc, &journal->last_operation);
+	record_add(doc, "operation", &operation_table, &journal->operation,
+		   "kind reason triggerId nonce startedUnixMs");
+	record_add(doc, "lastOperation", &operation_result_table, &journal->last_operation,
+		   "kind reason nonce ok location error endedUnixMs");
 	add_savepoint_requests(doc, journal);
-	to = json_add_object(doc, "desired");
-	json_add_str(to, "state", desired_state_name(journal->intent.state));
-	json_add_bool(to, "doNotRestart", journal->intent.do_not_restart);
+	record_add(doc, "desired", &intent_table, &journal->intent, "state doNotRestart");
 	add_attempts(doc, life, now_unix_ms);
-	add_outcome(doc, &journal->outcome);
-	json_add_str(doc, "lastError", journal->last_error);
-	add_known(doc, "lastErrorUnixMs", journal->last_error_unix_ms);
-	add_known(doc, "lastErrorLaunch", journal->last_error_launch);
+	record_add(doc, "outcome", &outcome_table, &journal->outcome, "kind reason unixMs");
+	record_write(&journal_table, journal, "lastError lastErrorUnixMs lastErrorLaunch", doc);
 	add_next_savepoint(doc, life, now_unix_ms);
 	to = json_add_object(doc, "journal");
 	json_add_i64(to, "sequence", life->acknowledged);
 	json_add_bool(to, "broken", life->journal_broken || life->fenced);
 	json_add_str(to, "error", life->journal_error);
 	add_conditions(doc, conditions);
-	add_transitions(doc, journal);
+	record_add_list(doc, "transitions", &log_table, journal->log, journal->log_count);
 	return doc;
 }
 

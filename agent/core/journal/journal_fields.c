@@ -1,0 +1,350 @@
+/*
+ * What the journal holds, and how it is written. Every member is always written, an empty one as
+ * null: so a member that is only in the old document belongs to a newer program, and is kept. A
+ * member that is left out of a table is lost with the next write.
+ */
+#include "core/journal/journal_fields.h"
+
+#include "base/mem.h"
+
+static const char *const desired_states[] = {"running", "suspended", "cancelled", NULL};
+static const char *const restore_kinds[] = {"none", "empty", "path", "newest", NULL};
+static const char *const operation_kinds[] = {"none",   "savepoint", "stop",
+					      "cancel", "dispose",   NULL};
+static const char *const reasons[] = {"none",      "periodic", "manual",    "suspend", "restart",
+				      "terminate", "cancel",   "retention", "upgrade", NULL};
+static const char *const outcome_kinds[] = {"none",    "finished",        "cancelled", "failed",
+					    "unknown", "restoreMismatch", NULL};
+/* drey 0.1.0 rejects a journal with a kind that it does not know; see write_order() */
+static const char *const written_restore_kinds[] = {"none", "empty", "path", NULL};
+
+/* ---- the intent ---- */
+
+#define ORDER(name, kind, ...)  FIELD(name, kind, struct restore_request, __VA_ARGS__)
+#define INTENT(name, kind, ...) FIELD(name, kind, struct intent, __VA_ARGS__)
+
+static const struct field order_fields[] = {
+	ORDER("kind", WORD, kind, .words = written_restore_kinds, .key = true),
+	ORDER("token", TEXT, token),
+	ORDER("path", TEXT, path),
+	ORDER("allowNonRestored", BOOL, allow_non_restored),
+	ORDER("foreign", BOOL, foreign),
+	ORDER("askedUnixMs", KNOWN, asked_unix_ms),
+	ORDER("generation", TEXT, generation, .sparse = true),
+};
+static const struct record order_table = RECORD(struct restore_request, order_fields);
+
+/* RESTORE_NEWEST is a member of its own, which 0.1.0 ignores. */
+static void write_order(struct json *to, const void *from)
+{
+	struct restore_request order = ((const struct intent *)from)->restore;
+	bool newest = order.kind == RESTORE_NEWEST;
+	struct json *object;
+
+	/* a request without a path can never be carried out: not written, because it could not be
+	 * read again */
+	if (order.kind == RESTORE_NONE || (order.kind == RESTORE_PATH && !order.path)) {
+		json_add_null(to, "restore");
+		return;
+	}
+	object = json_add_object(to, "restore");
+	if (newest) {
+		json_add_bool(object, "newest", true);
+		order.kind = RESTORE_NONE;
+	}
+	record_write(&order_table, &order, NULL, object);
+}
+
+static int read_order(const struct json *from, void *to, struct err *err)
+{
+	struct restore_request *order = &((struct intent *)to)->restore;
+	const struct json *object;
+	bool newest = false;
+	int found = json_opt_object(from, "restore", &object, err);
+
+	if (found <= 0)
+		return found;
+	if (record_read(&order_table, object, order, err) ||
+	    json_opt_bool(object, "newest", &newest, err) < 0)
+		return err_wrap(err, "restore");
+	order->read_back = true;
+	if (order->kind == RESTORE_NONE && newest)
+		order->kind = RESTORE_NEWEST;
+	if (order->kind == RESTORE_PATH && !order->path)
+		return err_set(err, ERR_FORMAT, 0, "restore: 'path' is missing");
+	return 0;
+}
+
+static const struct field intent_fields[] = {
+	INTENT("state", WORD, state, .words = desired_states),
+	INTENT("doNotRestart", BOOL, do_not_restart, .needed = true),
+	INTENT("savepointNonce", TEXT, savepoint_nonce),
+	INTENT("restartNonce", TEXT, restart_nonce),
+	INTENT("restore", RECORD, restore, .record = &order_table, .write = write_order,
+	       .read = read_order),
+};
+const struct record intent_table = RECORD(struct intent, intent_fields);
+
+/* ---- launches ---- */
+
+#define LAUNCH(name, kind, ...) FIELD(name, kind, struct launch, __VA_ARGS__)
+/* Some members of a launch that are an object of their own in JSON. */
+#define PART_OF_LAUNCH(in_json, its_record)                                                        \
+	{                                                                                          \
+		.name = in_json, .kind = FIELD_RECORD, .record = &(its_record)                     \
+	}
+
+static const struct field restore_point_fields[] = {
+	LAUNCH("path", TEXT, restore_path, .needed = true, .key = true),
+	LAUNCH("kind", WORD, restore_kind, .words = snapshot_kind_words),
+	LAUNCH("checkpointId", KNOWN, restore_checkpoint_id),
+};
+static const struct record restore_point_table = RECORD(struct launch, restore_point_fields);
+
+static const struct field last_checkpoint_fields[] = {
+	LAUNCH("id", KNOWN, last_checkpoint_id, .key = true),
+	LAUNCH("path", TEXT, last_checkpoint_path, .key = true),
+	LAUNCH("completedUnixMs", KNOWN, last_checkpoint_unix_ms),
+};
+static const struct record last_checkpoint_table = RECORD(struct launch, last_checkpoint_fields);
+
+static void write_wait_status(struct json *to, const void *from)
+{
+	const struct launch *launch = from;
+
+	if (launch->ended_unix_ms && launch->wait_status >= 0)
+		json_add_i64(to, "waitStatus", launch->wait_status);
+	else
+		json_add_null(to, "waitStatus");
+}
+
+/* Without a request for Flink's record, the end is what drey saw of the job. */
+static int read_end_known(const struct json *from, void *to, struct err *err)
+{
+	struct launch *launch = to;
+
+	launch->end_known = launch->job_ended;
+	return json_opt_bool(from, "endKnown", &launch->end_known, err) < 0 ? -1 : 0;
+}
+
+static const struct field launch_fields[] = {
+	LAUNCH("number", NUMBER, number, .needed = true),
+	LAUNCH("jobId", ID, job_id, .needed = true),
+	LAUNCH("jobResultPath", TEXT, job_result_path),
+	LAUNCH("applicationId", ID, application_id),
+	LAUNCH("applicationResultPath", TEXT, application_result_path),
+	LAUNCH("generation", TEXT, generation),
+	LAUNCH("flinkVersion", TEXT, flink_version),
+	LAUNCH("checkpointDirectory", TEXT, checkpoint_dir),
+	LAUNCH("savepointDirectory", TEXT, savepoint_dir),
+	LAUNCH("haClusterId", TEXT, ha_cluster_id),
+	LAUNCH("allowNonRestored", BOOL, allow_non_restored),
+	LAUNCH("requestToken", TEXT, request_token),
+	LAUNCH("writer", TEXT, writer),
+	PART_OF_LAUNCH("restorePoint", restore_point_table),
+	LAUNCH("intendedUnixMs", KNOWN, intended_unix_ms),
+	LAUNCH("startedUnixMs", KNOWN, started_unix_ms),
+	LAUNCH("verifiedUnixMs", KNOWN, verified_unix_ms),
+	LAUNCH("provenUnixMs", KNOWN, proven_unix_ms),
+	LAUNCH("endedUnixMs", KNOWN, ended_unix_ms),
+	LAUNCH("waitStatus", SMALL, wait_status, .unknown = -1, .write = write_wait_status),
+	LAUNCH("jobEnded", BOOL, job_ended),
+	LAUNCH("endKnown", BOOL, end_known, .read = read_end_known),
+	LAUNCH("mismatched", BOOL, mismatched),
+	LAUNCH("leftState", BOOL, left_state),
+	LAUNCH("neverStarted", BOOL, never_started),
+	LAUNCH("braked", BOOL, do_not_restart),
+	PART_OF_LAUNCH("lastCheckpoint", last_checkpoint_table),
+};
+const struct record launch_table = RECORD(struct launch, launch_fields);
+
+/* ---- snapshots ---- */
+
+#define SNAPSHOT(name, kind, ...) FIELD(name, kind, struct snapshot, __VA_ARGS__)
+
+static const struct field snapshot_fields[] = {
+	SNAPSHOT("path", TEXT, path, .needed = true),
+	SNAPSHOT("kind", WORD, kind, .words = snapshot_kind_words),
+	SNAPSHOT("origin", WORD, origin, .words = snapshot_origin_words),
+	SNAPSHOT("checkpointId", KNOWN, checkpoint_id),
+	SNAPSHOT("jobId", ID, job_id),
+	SNAPSHOT("completedUnixMs", KNOWN, completed_unix_ms),
+	SNAPSHOT("sizeBytes", KNOWN, size_bytes, .unknown = -1),
+	SNAPSHOT("fileCount", KNOWN, file_count, .unknown = -1),
+	SNAPSHOT("verified", BOOL, verified),
+	SNAPSHOT("verifiedUnixMs", KNOWN, verified_unix_ms),
+	SNAPSHOT("metadataUnixMs", KNOWN, metadata_unix_ms),
+	SNAPSHOT("metadataBytes", KNOWN, metadata_bytes),
+	SNAPSHOT("metadataVersion", SMALL, metadata_version),
+};
+const struct record snapshot_table = RECORD(struct snapshot, snapshot_fields);
+
+/* ---- operations ---- */
+
+#define OPERATION(name, kind, ...) FIELD(name, kind, struct operation, __VA_ARGS__)
+#define RESULT(name, kind, ...)    FIELD(name, kind, struct operation_result, __VA_ARGS__)
+#define REQUEST(name, kind, ...)   FIELD(name, kind, struct savepoint_request, __VA_ARGS__)
+#define OUTCOME(name, kind, ...)   FIELD(name, kind, struct outcome, __VA_ARGS__)
+#define PROSE                      .max_bytes = JOURNAL_MAX_TEXT_BYTES
+
+static const struct field operation_fields[] = {
+	OPERATION("kind", WORD, kind, .words = operation_kinds, .key = true),
+	OPERATION("reason", WORD, reason, .words = reasons),
+	OPERATION("triggerId", ID, trigger_id),
+	OPERATION("jobId", ID, job_id),
+	OPERATION("nonce", TEXT, nonce),
+	OPERATION("path", TEXT, path),
+	OPERATION("directory", TEXT, directory),
+	OPERATION("drain", BOOL, drain),
+	OPERATION("startedUnixMs", KNOWN, started_unix_ms),
+};
+const struct record operation_table = RECORD(struct operation, operation_fields);
+
+static const struct field result_fields[] = {
+	RESULT("kind", WORD, kind, .words = operation_kinds, .key = true),
+	RESULT("reason", WORD, reason, .words = reasons),
+	RESULT("triggerId", ID, trigger_id),
+	RESULT("nonce", TEXT, nonce),
+	RESULT("ok", BOOL, ok),
+	RESULT("location", TEXT, location),
+	RESULT("error", TEXT, error, PROSE),
+	RESULT("endedUnixMs", KNOWN, ended_unix_ms),
+};
+const struct record operation_result_table = RECORD(struct operation_result, result_fields);
+
+static const struct field request_fields[] = {
+	REQUEST("nonce", TEXT, nonce, .needed = true), REQUEST("triggerId", ID, trigger_id),
+	REQUEST("answered", BOOL, answered),           REQUEST("ok", BOOL, ok),
+	REQUEST("location", TEXT, location),           REQUEST("error", TEXT, error, PROSE),
+};
+const struct record savepoint_request_table = RECORD(struct savepoint_request, request_fields);
+
+static const struct field outcome_fields[] = {
+	OUTCOME("kind", WORD, kind, .words = outcome_kinds, .key = true),
+	OUTCOME("jobId", ID, job_id),
+	OUTCOME("reason", TEXT, reason, PROSE),
+	OUTCOME("unixMs", KNOWN, unix_ms),
+	OUTCOME("savepoint", TEXT, savepoint),
+	OUTCOME("suspended", BOOL, suspended),
+};
+const struct record outcome_table = RECORD(struct outcome, outcome_fields);
+
+/* ---- the document ---- */
+
+#define JOURNAL(name, kind, ...)  FIELD(name, kind, struct journal, __VA_ARGS__)
+#define JOURNALS(name, kind, ...) FIELDS(name, kind, struct journal, __VA_ARGS__)
+
+static const struct field log_fields[] = {
+	FIELD("unixMs", NUMBER, struct log_entry, unix_ms, .needed = true),
+	FIELD("text", TEXT, struct log_entry, text, .needed = true, PROSE),
+};
+const struct record log_table = RECORD(struct log_entry, log_fields);
+
+static const struct field job_ids_fields[] = {
+	JOURNAL("space", TEXT, id_space, .key = true),
+	JOURNAL("next", NUMBER, id_next),
+};
+static const struct record job_ids_table = RECORD(struct journal, job_ids_fields);
+
+static void write_failures(struct json *to, const void *from)
+{
+	const struct journal *journal = from;
+	struct json *array = json_add_array(to, "failuresUnixMs");
+
+	for (size_t i = 0; i < journal->failure_count; i++)
+		json_add_i64(array, NULL, journal->failures_unix_ms[i]);
+}
+
+static int read_failures(const struct json *from, void *to, struct err *err)
+{
+	const struct json *array = NULL;
+	const struct json *element;
+
+	if (json_opt_array(from, "failuresUnixMs", &array, err) < 0)
+		return -1;
+	json_each (element, array) {
+		int64_t unix_ms;
+
+		if (json_to_i64(element, &unix_ms, err))
+			return err_wrap(err, "'failuresUnixMs'");
+		journal_add_failure(to, unix_ms);
+	}
+	return 0;
+}
+
+static const struct field journal_fields[] = {
+	JOURNAL("application", TEXT, application, .needed = true),
+	JOURNAL("sequence", NUMBER, sequence, .needed = true),
+	JOURNAL("writer", TEXT, writer),
+	JOURNAL("disposing", TEXT, disposing),
+	JOURNAL("phase", TEXT, phase),
+	JOURNAL("everProven", BOOL, ever_proven, .needed = true),
+	JOURNAL("intent", RECORD, intent, .record = &intent_table),
+	JOURNAL("savepointNonceDone", TEXT, savepoint_nonce_done),
+	JOURNAL("restartNonceDone", TEXT, restart_nonce_done),
+	JOURNALS("launches", LIST, launches, launch_count, .record = &launch_table, .needed = true),
+	{.name = "jobIds", .kind = FIELD_RECORD, .record = &job_ids_table},
+	JOURNALS("formerJobIds", TEXTS, former_jobs, former_job_count),
+	JOURNALS("snapshots", LIST, snapshots, snapshot_count, .record = &snapshot_table,
+		 .needed = true),
+	JOURNAL("operation", RECORD, operation, .record = &operation_table),
+	JOURNAL("lastOperation", RECORD, last_operation, .record = &operation_result_table),
+	JOURNALS("savepointRequests", LIST, savepoint_requests, savepoint_request_count,
+		 .record = &savepoint_request_table),
+	JOURNAL("outcome", RECORD, outcome, .record = &outcome_table),
+	{.name = "failuresUnixMs", .write = write_failures, .read = read_failures},
+	JOURNAL("lastError", TEXT, last_error, PROSE),
+	JOURNAL("lastErrorUnixMs", KNOWN, last_error_unix_ms),
+	JOURNAL("lastErrorLaunch", KNOWN, last_error_launch),
+	JOURNALS("consumedTokens", TEXTS, consumed, consumed_count),
+	JOURNALS("failedGenerations", TEXTS, failed_generations, failed_generation_count),
+	JOURNALS("writers", TEXTS, writers, writer_count),
+	JOURNALS("log", LIST, log, log_count, .record = &log_table),
+};
+const struct record journal_table = RECORD(struct journal, journal_fields);
+
+/* ---- what else follows from the tables ---- */
+
+void operation_release(struct operation *operation)
+{
+	record_release(&operation_table, operation);
+}
+
+void operation_result_release(struct operation_result *result)
+{
+	record_release(&operation_result_table, result);
+}
+
+void outcome_release(struct outcome *outcome)
+{
+	record_release(&outcome_table, outcome);
+}
+
+#define WORD(words, value, otherwise)                                                              \
+	((size_t)(value) < ARRAY_LEN(words) - 1 ? (words)[value] : (otherwise))
+
+const char *desired_state_name(enum desired_state state)
+{
+	return WORD(desired_states, state, "unknown");
+}
+
+const char *restore_request_kind_name(enum restore_request_kind kind)
+{
+	return WORD(restore_kinds, kind, "unknown");
+}
+
+const char *operation_kind_name(enum operation_kind kind)
+{
+	return WORD(operation_kinds, kind, "unknown");
+}
+
+const char *operation_reason_name(enum operation_reason reason)
+{
+	return WORD(reasons, reason, "unknown");
+}
+
+const char *outcome_kind_name(enum outcome_kind kind)
+{
+	/* "unknown" is a real outcome, so a value out of range has a word of its own */
+	return WORD(outcome_kinds, kind, "invalid");
+}

@@ -1,0 +1,20 @@
+/*
+ * journal_fields - the members of the journal's structs and their names in JSON (core/record.h).
+ */
+#ifndef DREY_CORE_JOURNAL_FIELDS_H
+#define DREY_CORE_JOURNAL_FIELDS_H
+
+#include "core/journal/journal.h"
+#include "core/record.h"
+
+extern const struct record journal_table;
+extern const struct record intent_table;
+extern const struct record launch_table;
+extern const struct record snapshot_table;
+extern const struct record operation_table;
+extern const struct record operation_result_table;
+extern const struct record savepoint_request_table;
+extern const struct record outcome_table;
+extern const struct record log_table;
+
+#endif
