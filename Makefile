@@ -40,7 +40,7 @@ FORT := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(if $(SAN),0,2)
 SANF := $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 COVF := $(if $(COV),--coverage)
 OPT  := $(if $(SAN)$(COV),-O1,-O2) -g -ffile-prefix-map=$(CURDIR)=. -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections
-PKGS := libcurl libcjson yaml-0.1 libevent_core libcrypto expat
+PKGS := libcurl yaml-0.1 libevent_core libcrypto expat
 CPPFLAGS_ := -D_GNU_SOURCE -DDREY_VERSION='"$(VERSION)"' -Iagent -I. $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS_   := -std=gnu11 $(OPT) $(WARN) $(HARD) $(X86) $(FORT) $(SANF) $(COVF) -fPIE -pthread $(CFLAGS)
 LDFLAGS_  := -pie -pthread -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed,--gc-sections $(SANF) $(COVF) $(LDFLAGS)

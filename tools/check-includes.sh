@@ -23,7 +23,6 @@ declare -A may=(
 )
 # A library's header: the only file (or files: a pattern) that may include it. Everybody else uses that module.
 declare -A only=(
-	["cjson/"]=agent/base/json.c
 	["yaml.h"]=agent/base/yaml.c
 	["curl/"]="agent/base/http*"
 	["event2/"]=agent/base/loop.c

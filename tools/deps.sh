@@ -25,7 +25,6 @@ build  git                      command:git
 build  pkg-config               command:pkg-config
 build  musl-tools               command:musl-gcc
 build  libcurl4-openssl-dev     library:libcurl
-build  libcjson-dev             library:libcjson
 build  libyaml-dev              library:yaml-0.1
 build  libevent-dev             library:libevent_core
 build  libssl-dev               library:libcrypto

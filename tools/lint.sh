@@ -39,7 +39,7 @@ mapfile -t sources < <(git ls-files -co --exclude-standard '*.c' '*.h' | while r
 mapfile -t programs < <(printf '%s\n' "${sources[@]}" | grep -E '^(agent|entrypoint)/.*\.c$')
 mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' .ci/run | while read -r f; do [ ! -f "$f" ] || echo "$f"; done)
 read -ra flags < <(echo -std=gnu11 -D_GNU_SOURCE '-DDREY_VERSION="lint"' -Iagent -I. -Itests/unit \
-	"$(pkg-config --cflags libcurl libcjson yaml-0.1 libevent 2>/dev/null)")
+	"$(pkg-config --cflags libcurl yaml-0.1 libevent 2>/dev/null)")
 
 check_format() {
 	need clang-format clang-format-14 14 || return 0

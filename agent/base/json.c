@@ -1,142 +1,31 @@
 #include "base/json.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_scan.h"
+#include "base/json_node.h"
 #include "base/mem.h"
-
-/*
- * A struct json is a cJSON node under another name. In every tree here a number is a node of type
- * cJSON_Raw whose text is the number; cJSON_Number does not occur, nor any other use of cJSON_Raw.
- */
-static cJSON *node_of(const struct json *node)
-{
-	return (cJSON *)node;
-}
-
-static struct json *json_of(const cJSON *node)
-{
-	return (struct json *)node;
-}
-
-/* cJSON gives NULL only when memory is out. */
-static cJSON *made(cJSON *node)
-{
-	if (!node)
-		abort();
-	return node;
-}
-
-/* ---- parse ---- */
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int refuse_duplicates(const cJSON *obj, struct err *err)
-{
-	cleanup_free const char **names = NULL;
-	size_t count = 0;
-
-	for (const cJSON *child = obj->child; child; child = child->next)
-		count++;
-	if (count < 2)
-		return 0;
-	names = xcalloc(count, sizeof(*names));
-	count = 0;
-	for (const cJSON *child = obj->child; child; child = child->next)
-		names[count++] = child->string;
-	qsort(names, count, sizeof(*names), by_name);
-	for (size_t i = 1; i < count; i++)
-		if (!strcmp(names[i - 1], names[i]))
-			return err_set(err, ERR_FORMAT, 0, "duplicate name '%s'", names[i]);
-	return 0;
-}
-
-/* Walk the tree in document order: numbers get their text back, duplicate names are refused. */
-static int finish_tree(cJSON *node, const char *text, const struct json_numbers *numbers,
-		       size_t *next, struct err *err)
-{
-	if (cJSON_IsNumber(node)) {
-		const struct json_span *span = &numbers->spans[*next];
-
-		if (*next >= numbers->count)
-			return err_set(err, ERR_FORMAT, 0, "numbers do not add up");
-		(*next)++;
-		node->type = cJSON_Raw;
-		node->valuestring = xstrndup(text + span->at, span->len_bytes);
-		return 0;
-	}
-	if (cJSON_IsObject(node) && refuse_duplicates(node, err))
-		return -1;
-	for (cJSON *child = node->child; child; child = child->next)
-		if (finish_tree(child, text, numbers, next, err))
-			return -1;
-	return 0;
-}
-
-struct json *json_parse(const char *text, size_t len_bytes, size_t max_bytes, struct err *err)
-{
-	struct json_numbers numbers = {NULL, 0, 0};
-	struct json *doc = NULL;
-	cJSON *root = NULL;
-	size_t next = 0;
-
-	if (len_bytes > max_bytes) {
-		err_set(err, ERR_FORMAT, 0, "%zu bytes of JSON, more than the %zu allowed",
-			len_bytes, max_bytes);
-		return NULL;
-	}
-	if (json_scan(text, len_bytes, JSON_MAX_DEPTH, &numbers, err))
-		goto out;
-	root = cJSON_ParseWithLength(text, len_bytes);
-	if (!root) {
-		err_set(err, ERR_FORMAT, 0, "not JSON");
-		goto out;
-	}
-	if (finish_tree(root, text, &numbers, &next, err)) {
-		cJSON_Delete(root);
-		goto out;
-	}
-	doc = json_of(root);
-out:
-	free(numbers.spans);
-	return doc;
-}
 
 void json_free(struct json *doc)
 {
-	cJSON_Delete(node_of(doc));
+	while (doc) {
+		struct json *next = doc->next;
+
+		json_free(doc->first);
+		free(doc->name);
+		free(doc->text);
+		free(doc);
+		doc = next;
+	}
 }
 
 /* ---- walk ---- */
 
 enum json_kind json_kind(const struct json *node)
 {
-	const cJSON *n = node_of(node);
-
-	if (!n)
-		return JSON_NULL;
-	switch (n->type & 0xFF) {
-	case cJSON_True:
-	case cJSON_False:
-		return JSON_BOOL;
-	case cJSON_Raw:
-		return JSON_NUMBER;
-	case cJSON_String:
-		return JSON_STRING;
-	case cJSON_Array:
-		return JSON_ARRAY;
-	case cJSON_Object:
-		return JSON_OBJECT;
-	default:
-		return JSON_NULL;
-	}
+	return node ? node->kind : JSON_NULL;
 }
 
 const char *json_kind_name(enum json_kind kind)
@@ -149,14 +38,19 @@ const char *json_kind_name(enum json_kind kind)
 
 const char *json_name(const struct json *node)
 {
-	return node ? node_of(node)->string : NULL;
+	return node ? node->name : NULL;
 }
 
 const struct json *json_get(const struct json *obj, const char *key)
 {
+	const struct json *child;
+
 	if (json_kind(obj) != JSON_OBJECT)
 		return NULL;
-	return json_of(cJSON_GetObjectItemCaseSensitive(node_of(obj), key));
+	json_each (child, obj)
+		if (!strcmp(child->name, key))
+			return child;
+	return NULL;
 }
 
 size_t json_len(const struct json *node)
@@ -181,29 +75,29 @@ const struct json *json_at(const struct json *array, size_t index)
 
 const struct json *json_first(const struct json *node)
 {
-	return node ? json_of(node_of(node)->child) : NULL;
+	return node ? node->first : NULL;
 }
 
 const struct json *json_next(const struct json *node)
 {
-	return json_of(node_of(node)->next);
+	return node->next;
 }
 
 /* ---- values ---- */
 
 const char *json_text(const struct json *node)
 {
-	return json_kind(node) == JSON_STRING ? node_of(node)->valuestring : NULL;
+	return json_kind(node) == JSON_STRING ? node->text : NULL;
 }
 
 const char *json_number(const struct json *node)
 {
-	return json_kind(node) == JSON_NUMBER ? node_of(node)->valuestring : NULL;
+	return json_kind(node) == JSON_NUMBER ? node->text : NULL;
 }
 
 bool json_is_true(const struct json *node)
 {
-	return node && (node_of(node)->type & 0xFF) == cJSON_True;
+	return node && node->is_true;
 }
 
 int json_to_i64(const struct json *node, int64_t *ret_value, struct err *err)
@@ -246,46 +140,65 @@ bool json_bool_or(const struct json *obj, const char *key, bool fallback)
 
 /* ---- build ---- */
 
+static struct json *node_new(enum json_kind kind)
+{
+	struct json *node = xcalloc(1, sizeof(*node));
+
+	node->kind = kind;
+	return node;
+}
+
+static struct json *append(struct json *to, char *name, struct json *child)
+{
+	child->name = name;
+	if (to->last)
+		to->last->next = child;
+	else
+		to->first = child;
+	to->last = child;
+	return child;
+}
+
+struct json *json_append(struct json *to, char *name, enum json_kind kind)
+{
+	return append(to, name, node_new(kind));
+}
+
 struct json *json_object(void)
 {
-	return json_of(made(cJSON_CreateObject()));
+	return node_new(JSON_OBJECT);
 }
 
 struct json *json_array(void)
 {
-	return json_of(made(cJSON_CreateArray()));
+	return node_new(JSON_ARRAY);
 }
 
 struct json *json_copy(const struct json *node)
 {
-	cJSON *copy = made(cJSON_Duplicate(node_of(node), 1));
+	struct json *copy = node_new(json_kind(node));
+	const struct json *child;
 
-	/* the name of a member is cJSON's own copy here: cJSON_Duplicate never makes references */
-	cJSON_free(copy->string);
-	copy->string = NULL;
-	return json_of(copy);
+	copy->text = node ? xstrdup(node->text) : NULL;
+	copy->is_true = json_is_true(node);
+	json_each (child, node)
+		append(copy, xstrdup(child->name), json_copy(child));
+	return copy;
 }
 
 void json_add(struct json *to, const char *key, struct json *child)
 {
-	cJSON_bool ok = key ? cJSON_AddItemToObject(node_of(to), key, node_of(child))
-			    : cJSON_AddItemToArray(node_of(to), node_of(child));
-
-	if (!ok)
-		abort();
+	append(to, xstrdup(key), child);
 }
 
 void json_add_null(struct json *to, const char *key)
 {
-	json_add(to, key, json_of(made(cJSON_CreateNull())));
+	json_append(to, xstrdup(key), JSON_NULL);
 }
 
 void json_add_str(struct json *to, const char *key, const char *text)
 {
-	if (text)
-		json_add(to, key, json_of(made(cJSON_CreateString(text))));
-	else
-		json_add_null(to, key);
+	json_append(to, xstrdup(key), text ? JSON_STRING : JSON_NULL)->text = xstrdup(text);
 }
 
 void json_add_str_opt(struct json *to, const char *key, const char *text)
@@ -296,36 +209,40 @@ void json_add_str_opt(struct json *to, const char *key, const char *text)
 
 void json_add_i64(struct json *to, const char *key, int64_t value)
 {
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRId64, value);
-	json_add(to, key, json_of(made(cJSON_CreateRaw(text))));
+	json_append(to, xstrdup(key), JSON_NUMBER)->text = xasprintf("%" PRId64, value);
 }
 
 void json_add_bool(struct json *to, const char *key, bool value)
 {
-	json_add(to, key, json_of(made(cJSON_CreateBool(value))));
+	json_append(to, xstrdup(key), JSON_BOOL)->is_true = value;
 }
 
 struct json *json_add_object(struct json *to, const char *key)
 {
-	struct json *child = json_object();
-
-	json_add(to, key, child);
-	return child;
+	return json_append(to, xstrdup(key), JSON_OBJECT);
 }
 
 struct json *json_add_array(struct json *to, const char *key)
 {
-	struct json *child = json_array();
-
-	json_add(to, key, child);
-	return child;
+	return json_append(to, xstrdup(key), JSON_ARRAY);
 }
 
 void json_remove(struct json *obj, const char *key)
 {
-	cJSON_DeleteItemFromObjectCaseSensitive(node_of(obj), key);
+	struct json *before = NULL;
+	struct json *node = json_kind(obj) == JSON_OBJECT ? obj->first : NULL;
+
+	while (node && strcmp(node->name, key) != 0) {
+		before = node;
+		node = node->next;
+	}
+	if (!node)
+		return;
+	*(before ? &before->next : &obj->first) = node->next;
+	if (obj->last == node)
+		obj->last = before;
+	node->next = NULL;
+	json_free(node);
 }
 
 void json_merge_unknown(struct json *obj, const struct json *old)
@@ -335,12 +252,11 @@ void json_merge_unknown(struct json *obj, const struct json *old)
 	if (json_kind(obj) != JSON_OBJECT || json_kind(old) != JSON_OBJECT)
 		return;
 	json_each (theirs, old) {
-		const char *name = json_name(theirs);
-		const struct json *ours = json_get(obj, name);
+		const struct json *ours = json_get(obj, theirs->name);
 
 		if (ours)
-			json_merge_unknown(json_of(node_of(ours)), theirs);
+			json_merge_unknown((struct json *)ours, theirs);
 		else
-			json_add(obj, name, json_copy(theirs));
+			json_add(obj, theirs->name, json_copy(theirs));
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * json - strict JSON: parse, look up, build, print. The only module that knows cJSON.
+ * json - strict JSON: parse, look up, build, print.
  *
  * Life cycle: json_parse() or json_object() -> use -> json_free(). `cleanup_json struct json *doc`
  * frees a local. Nodes returned by getters are borrowed from their document.
@@ -9,8 +9,7 @@
  * member names, invalid UTF-8, lone surrogates, "\u0000", nesting deeper than JSON_MAX_DEPTH.
  *
  * Numbers are kept as the original text: 64-bit integers are read exactly or refused,
- * and a number that is copied from one document to another does not change. (cJSON alone keeps
- * doubles and prints integers from 16 digits on as 1.23e+15.)
+ * and a number that is copied from one document to another does not change.
  *
  * Lookups are case-sensitive and linear in the number of members.
  */

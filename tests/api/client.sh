@@ -11,7 +11,7 @@
 #                                    from now on, one a word (none: everything passes)
 
 client_build() {
-	local pkgs='libcurl libcjson yaml-0.1 libevent libevent_pthreads' sanitize=''
+	local pkgs='libcurl yaml-0.1 libevent libevent_pthreads' sanitize=''
 	driver=$RUN/kube_driver
 	case $BUILD in */san*) sanitize='-fsanitize=address,undefined' ;; esac
 	read -ra cc <<<"${CC:-cc}"

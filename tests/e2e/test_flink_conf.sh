@@ -21,7 +21,7 @@ esac
 
 driver=$RUN/flink_driver
 build_driver() {
-	local pkgs='libcurl libcjson yaml-0.1 libevent libevent_pthreads libcrypto expat' sanitize=''
+	local pkgs='libcurl yaml-0.1 libevent libevent_pthreads libcrypto expat' sanitize=''
 	case $BUILD in */san*) sanitize='-fsanitize=address,undefined' ;; esac
 	read -ra cc <<<"${CC:-cc}"
 	# shellcheck disable=SC2046,SC2086 # lists of words
