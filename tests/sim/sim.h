@@ -1,27 +1,27 @@
 /*
- * sim - the life cycle against models of the world, from a seed.
+ * sim - runs the life cycle against models of the world, from a seed.
  *
- * One seed is one history: the real core (agent/core) is driven through hours of virtual time
- * against models of drey-init, Flink, file storage, the journal store, REST and people, with faults.
- * After every step oracles look whether the promise of drey still holds. The same seed always gives
- * the same history.
+ * One seed is one history: the simulator drives the real core (agent/core) through hours of virtual
+ * time against models of drey-init, Flink, file storage, the journal store, REST and people, with
+ * faults. After every step oracles check whether drey still keeps its promise. The same seed always
+ * gives the same history.
  *
  *   sim.c      arguments, many seeds, figures
- *   world.c    virtual time, the queue of what is to come, chance, the history as text
+ *   world.c    virtual time, the queue of planned items, chance, the history as text
  *   agent.c    the driver: executes effects, feeds events, as agent/run/ does
  *   init.c     drey-init and the container: starts, signals, ends, deaths
- *   ha.c       what Flink keeps of a job outside of its process
+ *   ha.c       what Flink keeps of a job outside its process
  *   flink.c    the JobManager and its job; operation.c: savepoint, stop, cancel over REST
  *   storage.c  checkpoints and savepoints, and what an observation sees of them
- *   store.c    the journal store: compare-and-swap, lost answers, failures
+ *   store.c    the journal store: compare-and-swap, lost responses, failures
  *   directory.c  the control directory
  *   user.c     people, accidents, the calm at the end
- *   feature.c  what was added to the world, each of which can be left out
+ *   feature.c  features of the world that can be left out one by one
  *   oracle.c   what must never happen, and what must happen in the end
- *   notice.c   what has happened is told, and once
+ *   notice.c   every notice is sent, and only once
  *
  * A history has two parts. Until `calm` everything may fail. Then nothing fails any more, a person
- * says once more what is wanted, and that has to be reached.
+ * states the desired state once more, and it must be reached.
  */
 #ifndef DREY_TESTS_SIM_H
 #define DREY_TESTS_SIM_H
@@ -38,7 +38,7 @@
 #define MINUTE_MS  (60 * SECOND_MS)
 #define PATH_BYTES 112
 
-/* What is to happen at some time. */
+/* What happens at a planned time. */
 enum item_kind {
 	/* the agent */
 	ITEM_AGENT_START,
@@ -82,7 +82,7 @@ enum item_kind {
 	ITEM_CANCEL_DONE,
 	ITEM_JOB_FAIL,
 	ITEM_JOB_FINISH,
-	ITEM_TASKS_LOST, /* the TaskManagers go */
+	ITEM_TASKS_LOST, /* the TaskManagers end */
 	ITEM_TASKS_BACK,
 	ITEM_FLINK_EXIT,
 	/* people and accidents */
@@ -91,11 +91,11 @@ enum item_kind {
 	ITEM_DAMAGE,
 	ITEM_VANISH,
 	ITEM_HA_VANISH,
-	ITEM_REPLACE, /* another pod is started in place of this one */
+	ITEM_REPLACE, /* another pod replaces this one */
 	ITEM_CLOCK_STEP,
 	ITEM_OTHER_WRITER,
 	ITEM_BACKUP,
-	ITEM_JOURNAL_BACK, /* the backup is put in place */
+	ITEM_JOURNAL_BACK, /* the backup is restored */
 	ITEM_JOURNAL_LOST,
 	ITEM_FLINK_KILL,
 	ITEM_OUTSIDE,
@@ -104,10 +104,10 @@ enum item_kind {
 	/* features */
 	ITEM_ROLLBACK_COPY,
 	ITEM_ROLLBACK,
-	ITEM_CUT, /* a pod does not reach the journal for some time */
+	ITEM_CUT, /* a pod cannot reach the journal for some time */
 };
 
-/* What was added to the world; see feature.c. */
+/* Features of the world; see feature.c. */
 enum feature {
 	FEATURE_ROLLBACK, /* volumes and HA data that come from a backup */
 	FEATURE_MOVED, /* another container writes into other directories, or the job's code does */
@@ -118,7 +118,7 @@ enum feature {
 
 #define FEATURES_DEFAULT ((1U << FEATURE_COUNT) - 1)
 
-/* Whose end makes an item void. */
+/* When this ends, the item is void. */
 enum scope {
 	SCOPE_WORLD,
 	SCOPE_CONTAINER,
@@ -130,11 +130,11 @@ enum scope {
 
 struct item {
 	int64_t at_ms;
-	uint64_t order; /* what was planned first comes first */
+	uint64_t order; /* items planned earlier come first */
 	enum item_kind kind;
 	enum scope scope;
 	int pod;
-	uint64_t epoch; /* of the scope, when it was planned */
+	uint64_t epoch; /* of the scope, when the item was planned */
 	int64_t a, b;
 	int launch; /* index in truth.launches */
 	char id[JOB_ID_BYTES];
@@ -159,10 +159,10 @@ struct chaos {
 
 /* ---- models ---- */
 
-/* Of an agent, which may write it down. */
+/* What an agent knows and may record. */
 struct knowledge {
-	uint64_t told;    /* the agent that was told last; see oracle_tell() */
-	uint64_t carried; /* the agent whose last write, landed or not, was made after that */
+	uint64_t told;    /* the agent that learned it last; see oracle_tell() */
+	uint64_t carried; /* the agent that has since made a write, landed or not */
 	bool recorded;    /* such a write has landed */
 };
 
@@ -171,21 +171,21 @@ struct snap {
 	uint64_t path_key;
 	enum snapshot_kind kind;
 	int dir;     /* one of DIRS of its kind */
-	bool hidden; /* the job's code has put it elsewhere than the configuration says */
+	bool hidden; /* the job's code wrote it to a directory other than the configured one */
 	int launch;  /* index in truth.launches; -1: from outside */
 	int64_t id;
 	int64_t completed_unix_ms;
-	bool complete;         /* _metadata is there */
-	bool metadata_damaged; /* seen by a look at the header */
-	bool file_missing;     /* seen by verification only */
+	bool complete;         /* _metadata exists */
+	bool metadata_damaged; /* visible in the header */
+	bool file_missing;     /* visible only by verification */
 	bool deleted;
 	char trigger_id[JOB_ID_BYTES]; /* of the operation that took it */
-	bool outside;                  /* somebody else has asked for it */
-	bool stop;                     /* it is a stop's */
+	bool outside;                  /* requested from outside drey */
+	bool stop;                     /* taken by a stop */
 	struct knowledge there;        /* that it was completed */
-	struct knowledge numbered;     /* ... and with which id, by Flink or a look at all of it */
-	struct knowledge named;        /* by the answer about its operation, which tells no id */
-	bool acknowledged;             /* Flink's HA has had it */
+	struct knowledge numbered; /* ... and its id, from Flink or from reading the whole of it */
+	struct knowledge named;    /* from the response about its operation, which has no id */
+	bool acknowledged;         /* Flink's HA has had an entry for it */
 	bool copied, copied_damaged, copied_missing; /* in the backup */
 };
 
@@ -199,12 +199,12 @@ struct storage {
 
 struct ha_entry {
 	int snap;
-	bool deleting; /* the marker of a deletion that was begun: counts as gone */
+	bool deleting; /* a deletion was started: counts as absent */
 };
 
 struct ha_map {
 	bool exists;
-	bool result; /* the job has come to its end: Flink only cleans up after it */
+	bool result; /* the job has finished: Flink only cleans up after it */
 	struct ha_entry entries[HA_MAX_ENTRIES];
 	int count;
 	int64_t counter; /* id of the next checkpoint */
@@ -213,17 +213,17 @@ struct ha_map {
 /* What really happened, for the oracles. */
 struct truth_launch {
 	char job_id[JOB_ID_BYTES];
-	int base;     /* snapshot that the job restored; -1 = empty */
-	int argument; /* what the last command line named; it differs when the launch was continued */
+	int base;       /* snapshot that the job restored; -1 = empty */
+	int argument;   /* what the last command line named; differs if the launch was continued */
 	bool requested; /* a person named the restore point */
 	bool executed;
 	bool ran;   /* the job was RUNNING: it has consumed and produced */
-	bool wrong; /* it has restored something else: nothing of it may ever be used */
+	bool wrong; /* it has restored something else: none of its snapshots may ever be used */
 	const char *generation, *version;
-	bool unsure;      /* the same, but it has ended before anybody could notice */
-	int64_t begun_ms; /* when it was launched last; one can go on after a later one was forgotten */
+	bool unsure; /* the same, but it ended before any agent could notice */
+	int64_t begun_ms; /* when it was launched last; one can continue after a later one was forgotten */
 	struct ha_map ha, ha_copy;
-	enum job_end end; /* as Flink has left it on record */
+	enum job_end end; /* as Flink has recorded it */
 	int stop;         /* STOPPED: the savepoint */
 };
 
@@ -233,18 +233,18 @@ struct truth {
 	struct truth_launch *launches;
 	int count, capacity;
 	bool loss; /* some snapshot was damaged, has vanished, or may not be used: holding is right */
-	bool finished; /* a job has come to its own end, and no person has asked for a start since */
+	bool finished;        /* a job has finished, and no person has requested a start since */
 	bool mismatch;        /* some Flink has restored something else */
-	bool journal_changed; /* it was lost, or is an old one */
-	/* there were two pods that share nothing but the journal: one may have made something new since the
-	 * other one looked */
+	bool journal_changed; /* it was lost, or is from a backup */
+	/* there were two pods that share only the journal: one may have made something new since the
+	 * other one read storage */
 	bool two;
-	bool rival;     /* another drey has written, or may have: to be fenced can be right */
+	bool rival;     /* another drey has written, or may have: being fenced can be right */
 	bool half_stop; /* a stop failed after its savepoint */
-	bool clock_set; /* dates of storage and journal do not go together */
+	bool clock_set; /* the dates of storage and journal cannot be compared */
 	char last_result[JOB_ID_BYTES]; /* trigger id of the last operation's result, when judged */
 	bool last_ok;
-	bool carried_out[MAX_SERIAL]; /* orders, by the number of their token */
+	bool carried_out[MAX_SERIAL]; /* restore requests, by the number of their token */
 };
 
 #define PODS 2
@@ -252,7 +252,7 @@ struct truth {
 
 #define IMAGE_BYTES ((size_t)1 << 20)
 
-/* A document as it is stored; its strings and lists lie in the block. */
+/* A document as it is stored; its strings and lists are in the block. */
 struct image {
 	struct journal journal;
 	char *block;
@@ -261,10 +261,10 @@ struct image {
 
 struct jstore {
 	bool exists;
-	bool as_text; /* encode and decode what is written too, not only what an agent reads */
-	struct image *image;         /* what is stored */
-	struct image *written[PODS]; /* what is on its way there */
-	struct image *backup;        /* an old one */
+	bool as_text;        /* encode and decode each write too, not only what an agent reads */
+	struct image *image; /* what is stored */
+	struct image *written[PODS]; /* the write in flight */
+	struct image *backup;        /* the backup */
 	bool has_backup;
 };
 
@@ -288,19 +288,19 @@ struct flink {
 	bool wrong; /* restores something else */
 	enum job_state state;
 	int64_t statistics_ms; /* from then on the statistics show the restore */
-	/* what REST tells of the checkpoints: an answer is given again for 3 s */
+	/* the checkpoint statistics that REST returns: a response is repeated for 3 s */
 	int64_t cached_ms; /* when it was made; -1 = never */
 	int cached_restored, cached_completed;
 	int64_t running_since_ms;
-	bool tasks_lost; /* it waits for slots; RUNNING all the same */
+	bool tasks_lost; /* it waits for slots, but its state is RUNNING */
 	int64_t lost_ms;
 	int restored, completed; /* snapshots; -1 = none */
-	int restored_before;     /* in the attempt before: shown until statistics_ms */
+	int restored_before;     /* of the previous attempt: shown until statistics_ms */
 	int checkpoint_dir, savepoint_dir;
 	int64_t next_id;
 	int64_t checkpoint_interval_ms, checkpoint_takes_ms;
 	int retained;
-	int stop_op; /* -1 = none under way */
+	int stop_op; /* -1 = none in progress */
 	bool cancel_ignored;
 	struct op ops[FLINK_MAX_OPS];
 	int op_count;
@@ -309,7 +309,7 @@ struct flink {
 
 struct init {
 	bool alive, stopping, acknowledged, leaving;
-	bool replaced; /* when it ends, it is not started again */
+	bool replaced; /* after it ends, it is not started again */
 	char last[JOB_ID_BYTES];
 	int last_wait_status;
 	int64_t running_number, last_number; /* of the launches; 0 = none */
@@ -330,47 +330,49 @@ struct view_slot {
 
 #define VIEW_SLOTS 4
 
-/* What people have written into the files of the control directory. */
+/* What people have written to the files of the control directory. */
 struct directory {
 	bool used;
-	char text[DESIRED_KEYS][32]; /* "" = there is no such file; of an order its token */
+	char text[DESIRED_KEYS]
+		 [32]; /* "" = there is no such file; for a restore request its token */
 	enum desired_state state;
 	bool do_not_restart;
 	enum restore_request_kind restore;
 	char path[PATH_BYTES];
-	struct desired_seen saved, backup; /* what was seen, on record; the backup of that */
+	struct desired_seen saved, backup; /* the record of what was read; its backup */
 };
 
 struct agent {
 	bool alive;
-	bool observe_waits; /* for the first look at the control directory */
+	bool observe_waits; /* for the first reading of the control directory */
 	struct desired_inputs inputs;
 	bool seen_unsaved;
-	int64_t seen_sequence; /* of the journal write that has to be acknowledged first */
+	int64_t seen_sequence; /* of the journal write that must be acknowledged first */
 	struct lifecycle life;
 	char writer[32];
-	int64_t file_sequence; /* as run/journal_file knows it */
+	int64_t file_sequence; /* as run/journal/journal_file knows it */
 	int64_t tick_at_ms, last_tick_ms;
 	uint64_t tick_token;
-	int ticks_now; /* ticks without time going on */
+	int ticks_now; /* ticks since time last advanced */
 	bool observing, writing;
 	struct facts facts;
 	struct decision decision;
-	char request[PATH_BYTES]; /* to look at; "" = none */
+	char request[PATH_BYTES]; /* to verify; "" = none */
 	int64_t written_sequence;
-	int write_fate;                     /* see store.c */
-	int64_t fenced_ms;                  /* since when; -1 = it is not */
-	int64_t verified_told, proven_told; /* the launch of which that was told last, or read */
+	int write_fate;    /* see store.c */
+	int64_t fenced_ms; /* since when; -1 = it is not */
+	int64_t verified_told,
+		proven_told; /* the launch whose notice was sent last, or read from the journal */
 	struct view_slot views[VIEW_SLOTS];
 	int view_next;
 };
 
-/* A container with its processes. There is one, but while it is being replaced. */
+/* A container with its processes. There is one, except while it is being replaced. */
 struct pod {
 	uint64_t epochs[SCOPE_COUNT];
 	struct lifecycle_config config; /* its generation is this pod's own */
 	int dirs[2];                    /* by snapshot_kind; configured when it was started */
-	int64_t cut_until_ms;           /* it does not reach the journal before */
+	int64_t cut_until_ms;           /* it cannot reach the journal before this time */
 	struct agent agent;
 	struct init init;
 	struct flink flink;
@@ -388,10 +390,10 @@ struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
 		mismatches, continued, journals_changed, replaced;
-	uint64_t hash; /* of all that has happened */
+	uint64_t hash; /* hash of everything that has happened */
 };
 
-/* Used again for every history. */
+/* Reused for every history. */
 struct memory {
 	struct image images[2 + PODS];
 	struct slot *queue;
@@ -407,27 +409,27 @@ struct world {
 	struct chaos chaos;
 	bool calm, done;
 	bool ha; /* Flink runs with high availability */
-	/* each pod has a state directory of its own, and no lock that the other one sees: only the journal
+	/* each pod has its own state directory, and no lock that the other one sees: only the journal
 	 * is shared, as on Kubernetes */
 	bool apart;
-	int64_t twice_ms; /* since when two Flinks live; -1 = they do not */
+	int64_t twice_ms; /* since when two Flinks have been alive; -1 = they are not */
 	bool upgrades;    /* generations come and go; one of them is bad until the calm */
 	const char *next_generation;
 	bool shared; /* another application writes into the same directories */
 	int64_t now_ms, calm_ms, end_ms;
 	int64_t wall_unix_ms; /* wall clock at now_ms == 0 */
 	struct memory *memory;
-	size_t queue_len; /* binary heap of what is in items */
+	size_t queue_len; /* binary heap of the items */
 	size_t unused_count;
 	uint64_t next_order;
 	struct pod pods[PODS];
-	/* the pod that something happens in: see world_enter() */
+	/* the current pod: see world_enter() */
 	int pod;
 	struct agent *agent;
 	struct init *init;
 	struct flink *flink;
 	uint64_t *epochs;
-	struct lifecycle_config *config; /* of the pod that is entered */
+	struct lifecycle_config *config; /* of the current pod */
 	struct storage storage;
 	struct jstore store;
 	struct truth truth;
@@ -440,20 +442,20 @@ struct world {
 	int64_t rollback_ms, cut_ms; /* mean time between two */
 	bool copied;
 	int dirs[2];       /* by snapshot_kind; configured for a container that starts now */
-	int own_dir;       /* that the job's code has set for its checkpoints; -1 = it has not */
+	int own_dir;       /* set by the job's code for its checkpoints; -1 = not set */
 	char failure[600]; /* "" = none */
 };
 
 /* ---- world.c */
 
-/* Run one history; false when an oracle spoke: *ret_failure. */
+/* Run one history; false if an oracle found a violation: *ret_failure. */
 bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, struct memory *memory,
 	       struct figures *figures, char ret_failure[600]);
 void memory_init(struct memory *memory);
 void memory_release(struct memory *memory);
 
 void world_enter(struct world *w, int pod);
-const struct pod *world_other(const struct world *w); /* the pod that is not entered */
+const struct pod *world_other(const struct world *w); /* the other pod */
 
 int64_t below(struct world *w, int64_t bound);
 int64_t between(struct world *w, int64_t low, int64_t high);
@@ -461,12 +463,12 @@ bool chance(struct world *w, int per_mille); /* of a fault: never in the calm */
 bool odds(struct world *w, int per_mille);   /* of anything else */
 int64_t unix_now(const struct world *w);
 
-/* Plan an item; borrowed, to fill a, b and id, until the next call. */
+/* Plan an item. Borrowed until the next call, to set a, b and id. */
 struct item *plan(struct world *w, int64_t in_ms, enum item_kind kind, enum scope scope);
 void plan_again(struct world *w, int64_t mean_ms, enum item_kind kind); /* 0: never */
 
 void narrate(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Arguments are not even looked at when nobody listens. */
+/* Without --seed the arguments are not evaluated. */
 #define say(w, ...) ((w)->verbose ? narrate((w), __VA_ARGS__) : (void)0)
 void fail(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -513,7 +515,7 @@ void ha_observe(struct world *w, struct facts *facts);
 int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id);
 const char *storage_dir(enum snapshot_kind kind, int dir); /* with scheme */
 void storage_complete(struct world *w, int snap);
-int storage_find(const struct world *w, const char *path); /* -1 = not there */
+int storage_find(const struct world *w, const char *path); /* -1 = absent */
 bool snap_usable(const struct snap *snap);
 void storage_gather(struct world *w, struct facts *ret_facts);
 void storage_peek(struct world *w, struct candidate *candidate);
@@ -523,8 +525,8 @@ void storage_verify(struct world *w, struct candidate *candidate);
 void journal_copy(struct journal *to, const struct journal *from);
 void store_begin_write(struct world *w, int64_t sequence);
 void store_check(struct world *w);  /* has another one written it? */
-void store_land(struct world *w);   /* the write on its way takes effect, or not */
-void store_finish(struct world *w); /* ... and is answered */
+void store_land(struct world *w);   /* the write in flight takes effect, or not */
+void store_finish(struct world *w); /* ... and is acknowledged */
 bool store_read(struct world *w, struct journal *ret_journal);
 void store_other_writer(struct world *w);
 void store_back_up(struct world *w);
@@ -536,7 +538,7 @@ void directory_begin(struct world *w); /* a new agent */
 void directory_write(struct world *w, const struct event *asked);
 void directory_look(struct world *w);
 void directory_acknowledge(struct world *w);
-void directory_lose(struct world *w); /* with the journal, likewise below */
+void directory_lose(struct world *w); /* together with the journal, as below */
 void directory_back_up(struct world *w);
 void directory_put_back(struct world *w);
 void directory_release(struct world *w);
@@ -553,7 +555,7 @@ void features_begin(struct world *w);
 void features_container(struct world *w); /* a container starts */
 void feature_item(struct world *w, const struct item *item);
 bool has(const struct world *w, enum feature feature);
-bool is_cut_off(const struct world *w); /* the pod that is entered does not reach the journal */
+bool is_cut_off(const struct world *w); /* the current pod cannot reach the journal */
 int64_t luck_below(struct world *w, int64_t bound);
 int64_t luck_between(struct world *w, int64_t low, int64_t high);
 bool luck(struct world *w, int per_mille);
@@ -564,14 +566,14 @@ void oracle_trigger(struct world *w, const struct effect *effect);
 void oracle_signal(struct world *w, const struct effect *effect);
 void oracle_dispose(struct world *w, int snap);
 void oracle_journal(struct world *w, const struct journal *journal);
-void oracle_tell(struct world *w, int snap);        /* the agent is told that it was completed */
-void oracle_tell_number(struct world *w, int snap); /* ... and which one it is */
-void oracle_tell_name(struct world *w, int snap);   /* ... and where it is */
-void oracle_carried(struct world *w);   /* what the agent knows goes into a write that begins */
+void oracle_tell(struct world *w, int snap);        /* the agent learns that it was completed */
+void oracle_tell_number(struct world *w, int snap); /* ... and its id */
+void oracle_tell_name(struct world *w, int snap);   /* ... and its path */
+void oracle_carried(struct world *w); /* what the agent knows becomes part of a write that starts */
 void oracle_recorded(struct world *w);  /* ... and that write lands */
-void oracle_forgotten(struct world *w); /* the journal was lost, or is an old one */
+void oracle_forgotten(struct world *w); /* the journal was lost, or is from a backup */
 void oracle_step(struct world *w);
-void oracle_one_job(struct world *w);               /* whenever anything has happened */
+void oracle_one_job(struct world *w);               /* after every step */
 int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */
 bool oracle_reached(const struct world *w);
 void oracle_end(struct world *w);
