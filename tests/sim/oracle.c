@@ -1,9 +1,9 @@
 /*
  * What must never happen, and what must happen in the end.
  *
- * The living branch: the last launch that really ran, the snapshot that it really restored, and so
- * on back. A launch has to start from the newest usable snapshot of it, unless a person has named
- * another one.
+ * The living branch is the last launch that really ran, the snapshot that it really restored, the
+ * launch that wrote that snapshot, and so on. A launch must start from the newest usable snapshot of
+ * this branch, unless a person has named another one.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -38,19 +38,19 @@ int truth_head(const struct world *w)
 
 static bool start_is_unknown(const struct world *w, int launch);
 
-/* What it restored; where Flink has restored something else and nobody could notice: what it was to restore. */
+/* What it restored; if Flink restored something else and no agent could notice: what was decided. */
 static int base_as_known(const struct truth_launch *truth)
 {
 	return truth->unsure ? truth->argument : truth->base;
 }
 
-/* The agent that lives in this pod; none that comes after it is the same. */
+/* Identifies the agent that is alive in this pod; each later one has another number. */
 static uint64_t this_agent(const struct world *w)
 {
 	return 2 * w->epochs[SCOPE_AGENT] + (uint64_t)w->pod;
 }
 
-/* The job's code has put it where no configuration points, and nobody has heard of any that lies there. */
+/* The job's code wrote it to a directory that no configuration names and of which drey knows no snapshot. */
 static bool is_out_of_sight(const struct world *w, const struct snap *snap)
 {
 	if (!snap->hidden || snap->dir == w->pods[w->pod].dirs[snap->kind])
@@ -66,14 +66,14 @@ static bool is_out_of_sight(const struct world *w, const struct snap *snap)
 	return true;
 }
 
-/* May this snapshot be chosen at all, as far as the configured policy goes? */
+/* Does the configured policy allow this snapshot at all? */
 static bool eligible(const struct world *w, const struct snap *snap)
 {
 	if (!snap_usable(snap) || is_out_of_sight(w, snap))
 		return false;
 	if (w->config->policy.restore == POLICY_LATEST || snap->kind == SNAPSHOT_SAVEPOINT)
 		return true;
-	/* a checkpoint that a person has named is as good as a savepoint, until there is one after it */
+	/* a checkpoint that a person has named counts as a savepoint, until there is a later savepoint */
 	for (int i = w->truth.count - 1; i >= 0 && i >= truth_head(w); i--) {
 		int base = base_as_known(&w->truth.launches[i]);
 
@@ -114,7 +114,7 @@ int oracle_newest(const struct world *w, int head)
 	return -1;
 }
 
-/* Is `snap` the newest usable one of the branch that ends in `head`? (-1 = no state is) */
+/* Is `snap` the newest usable one of the branch that ends in `head`? (-1 = there is none) */
 static bool is_newest(const struct world *w, int head, int snap)
 {
 	int newest = oracle_newest(w, head);
@@ -179,8 +179,8 @@ void oracle_forgotten(struct world *w)
 			w->storage.snaps[i].named = (struct knowledge){0};
 }
 
-/* Does anybody know that it was completed: storage, Flink's HA data, an agent that lives or one that has
- * lived to write it down? */
+/* Is it known to be complete: from storage, from Flink's HA data, by the living agent, or because an agent
+ * recorded it? */
 static bool is_known(const struct world *w, int index)
 {
 	const struct snap *snap = &w->storage.snaps[index];
@@ -190,8 +190,8 @@ static bool is_known(const struct world *w, int index)
 		(snap->launch >= 0 && ha_names(w, snap->launch, index)));
 }
 
-/* One that was gone (by accident, or because its job finished) before drey ever heard of it has left no
- * traces. */
+/* A snapshot that was deleted (by accident, or because its job finished) before drey learned of it has left
+ * no trace. */
 static bool leaves_traces(const struct world *w, int snap)
 {
 	return w->storage.snaps[snap].complete && !is_out_of_sight(w, &w->storage.snaps[snap]) &&
@@ -225,7 +225,7 @@ static bool anything_completed(const struct world *w, int head)
 
 /* ---- a launch ---- */
 
-/* The launch before it had the same ids. */
+/* The previous launch had the same ids. */
 static bool is_continued(const struct world *w, const struct launch *launch)
 {
 	const struct journal *journal = &w->agent->life.journal;
@@ -234,8 +234,8 @@ static bool is_continued(const struct world *w, const struct launch *launch)
 	       !strcmp(journal->launches[journal->launch_count - 2].job_id, launch->job_id);
 }
 
-/* An id that no Flink was given is free. A launch that never came to run has left nothing under its id: a
- * journal that does not know it may give it out again. */
+/* An id that was never given to a Flink is free. A launch that never ran has left nothing under its id: if the
+ * journal does not know the id, drey may use it again. */
 static bool leaves_id(const struct world *w, const char *job_id)
 {
 	int index = truth_find(w, job_id);
@@ -246,7 +246,7 @@ static bool leaves_id(const struct world *w, const char *job_id)
 		truth->ha.result);
 }
 
-/* What is about to be done must be on record exactly so. */
+/* The launch must be in the journal exactly as it happens. */
 static void launch_is_on_record(struct world *w, const struct launch *launch)
 {
 	const struct journal *stored = &w->store.image->journal;
@@ -277,7 +277,7 @@ static bool *carried_out(struct world *w, const char *token)
 	return &w->truth.carried_out[strtoul(token + 1, NULL, 10) % MAX_SERIAL];
 }
 
-/* A person has named exactly this, and it is the first launch that carries it out. */
+/* A person has requested exactly this, and this launch is the first to carry it out. */
 static bool launch_is_requested(struct world *w, const struct launch *launch)
 {
 	const struct journal *stored = &w->store.image->journal;
@@ -295,8 +295,8 @@ static bool launch_is_requested(struct world *w, const struct launch *launch)
 	return true;
 }
 
-/* Has this launch, or one after it, left anything that one could go on from? What lay where nobody looks when the
- * next one was begun is of a branch that was left. */
+/* Has this launch, or a later one, left a snapshot to continue from? A snapshot that was out of sight when the next
+ * launch started belongs to an abandoned branch. */
 static bool proven_since(const struct world *w, int launch)
 {
 	int head = truth_head(w);
@@ -312,7 +312,7 @@ static bool proven_since(const struct world *w, int launch)
 	return false;
 }
 
-/* What a person has named stays in force until a launch from it has proven itself. */
+/* What a person has requested stays in force until a launch from it is proven. */
 static bool still_requested(const struct world *w, int base)
 {
 	for (int i = w->truth.count - 1; i >= 0; i--) {
@@ -325,7 +325,7 @@ static bool still_requested(const struct world *w, int base)
 }
 
 /* It has left nothing, not even HA data that name what it was started from, and the journal, which was lost or
- * is an old one, knows nothing of it. */
+ * is from a backup, does not know it. */
 static bool is_forgotten(const struct world *w, int head)
 {
 	const struct journal *journal = &w->store.image->journal;
@@ -343,7 +343,7 @@ static bool is_forgotten(const struct world *w, int head)
 	return true;
 }
 
-/* From a launch that nobody could judge any more, or from the one before it: both are right. */
+/* Starting from a launch that can no longer be judged, or from the previous one, is right. */
 static bool continues(const struct world *w, int head, int base)
 {
 	for (; head >= 0; head--) {
@@ -358,9 +358,9 @@ static bool continues(const struct world *w, int head, int base)
 	return is_newest(w, -1, base) || (base >= 0 && base == w->storage.initial);
 }
 
-/* A person has given up what there was for this, although that launch never came to run: from there on it is
- * what there is. Of an empty start the initial savepoint, which is for a first one, is as good; of a start from
- * something that is damaged, the newest that it descends from. */
+/* A person has given up the earlier state for this, although that launch never ran: from then on only this counts.
+ * After an empty start, the initial savepoint is right too, because it is meant for a first launch; after a start
+ * from something damaged, the newest snapshot that it descends from. */
 static bool is_given_up(const struct world *w, int base)
 {
 	for (int i = w->truth.count - 1; i >= 0 && !w->truth.launches[i].ran; i--)
@@ -371,8 +371,8 @@ static bool is_given_up(const struct world *w, int base)
 	return false;
 }
 
-/* The same, of a launch that is on record and was never begun: the agent died in between, and nobody can tell. (The
- * last one on record is the one that is judged.) */
+/* The same for a launch that is on record and never started: the agent died in between, so drey cannot know. (The
+ * last launch on record is the one that is judged.) */
 static bool is_given_up_on_record(const struct world *w, int base)
 {
 	const struct journal *journal = &w->store.image->journal;
@@ -392,7 +392,7 @@ static bool is_given_up_on_record(const struct world *w, int base)
 	return false;
 }
 
-/* Nobody has lived to write down that it was started, or gone on with, and nothing else tells of it. */
+/* No agent lived long enough to record that it was started or continued, and there is no other trace of it. */
 static bool start_is_unknown(const struct world *w, int launch)
 {
 	const struct journal *journal = &w->store.image->journal;
@@ -408,7 +408,7 @@ static bool start_is_unknown(const struct world *w, int launch)
 	return on_record && !left_anything(w, launch);
 }
 
-/* Declared so: another generation than the one before, and none of it has left anything yet. */
+/* The upgrade is configured as stateless: the generation differs from the previous one, and has left nothing yet. */
 static bool stateless(const struct world *w)
 {
 	if (w->config->upgrade != UPGRADE_STATELESS)
@@ -438,8 +438,8 @@ static void launch_is_not_too_old(struct world *w, int base)
 		fail(w, "a start from %s, which is too old", snap->path);
 }
 
-/* Somewhere behind it Flink has restored something else, and nobody could notice: from there on the numbers of
- * checkpoints tell nobody what is older. */
+/* An ancestor has restored something else, and no agent could notice: from there on checkpoint ids do not show
+ * which snapshot is older. */
 static bool descends_from_unsure(const struct world *w, int launch)
 {
 	while (launch >= 0 && !w->truth.launches[launch].unsure) {
@@ -450,7 +450,7 @@ static bool descends_from_unsure(const struct world *w, int launch)
 	return launch >= 0;
 }
 
-/* By the data of whatever launch: what it was started from is in them too. */
+/* By the HA data of any launch: they also contain what it was started from. */
 static bool is_named_by_ha(const struct world *w, int snap)
 {
 	for (int i = 0; i < w->truth.count; i++)
@@ -459,8 +459,8 @@ static bool is_named_by_ha(const struct world *w, int snap)
 	return false;
 }
 
-/* Is it on record that `snap` is newer than `base`: by the ids of both, or, where its place alone was told, by when they
- * were completed? */
+/* Is it on record that `snap` is newer than `base`: by their ids or, if only its path was reported, by their times of
+ * completion? */
 static bool is_known_as_newer(const struct snap *snap, const struct snap *base)
 {
 	return snap->id > base->id &&
@@ -468,8 +468,8 @@ static bool is_known_as_newer(const struct snap *snap, const struct snap *base)
 		(snap->named.recorded && snap->completed_unix_ms > base->completed_unix_ms));
 }
 
-/* The newest of the branch that ends in `head` that is on record and gone, and no loss of its like is to be
- * seen: then nothing older is good enough. -1 = none. */
+/* The newest snapshot of the branch that ends in `head` that is on record and missing, if nothing at least as new is
+ * left of the branch: then drey must not take an older one. -1 = none. */
 static int newest_missed(const struct world *w, int head, int start)
 {
 	int64_t limit = ID_ENDLESS, seen = 0;
@@ -486,7 +486,7 @@ static int newest_missed(const struct world *w, int head, int start)
 			     w->config->policy.restore == POLICY_SAVEPOINT))
 				continue;
 			if ((!snap->deleted || is_named_by_ha(w, i)) && snap->id > seen)
-				seen = snap->id; /* in whatever condition */
+				seen = snap->id; /* even if damaged */
 			if (snap->deleted && is_known_as_newer(snap, &w->storage.snaps[start]) &&
 			    (missed < 0 || snap->id > w->storage.snaps[missed].id))
 				missed = i;
@@ -508,7 +508,7 @@ static void nothing_is_missed(struct world *w, int base)
 		     w->storage.snaps[base].path, w->storage.snaps[missed].path);
 }
 
-/* What is gone or damaged of this branch, and newer than what is started from, was missed aloud: once is enough. */
+/* drey has reported what is missing or damaged and newer than the restore point: it need not do so again. */
 static void give_up_what_is_gone(struct world *w, int base)
 {
 	for (int i = 0; base >= 0 && i < w->storage.count; i++) {
@@ -519,8 +519,8 @@ static void give_up_what_is_gone(struct world *w, int base)
 	}
 }
 
-/* The newest checkpoint of this job that Flink's HA has had, and that could be used. One that had begun when the
- * map was copied is told from one that was never acknowledged by the journal only. */
+/* The newest usable checkpoint of this job that Flink's HA has had. Only the journal distinguishes one that had begun
+ * when the map was copied from one that was never acknowledged. */
 static int newest_acknowledged(const struct world *w, int launch)
 {
 	int newest = -1;
@@ -536,7 +536,7 @@ static int newest_acknowledged(const struct world *w, int launch)
 	return newest;
 }
 
-/* Out of sight, and found all the same: newer than all that one has to know of. */
+/* Out of sight, but found: newer than everything that drey must know of. */
 static bool is_found_unexpectedly(const struct world *w, int head, int base)
 {
 	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
@@ -546,8 +546,8 @@ static bool is_found_unexpectedly(const struct world *w, int head, int base)
 	       (newest < 0 || snap->id > w->storage.snaps[newest].id);
 }
 
-/* The newest lay where nobody looks, and a launch was begun without it. It never came to run, but nobody can know
- * that: it counts, and what is found later is of a branch that was left. */
+/* The newest snapshot was out of sight, and a launch started without it. That launch never ran, but drey cannot know
+ * this: the launch counts, and the snapshot, when found later, belongs to an abandoned branch. */
 static bool is_left_unseen(const struct world *w, int head, int base)
 {
 	int newest = oracle_newest(w, head);
@@ -579,7 +579,7 @@ static void launch_starts_right(struct world *w, int base)
 		return;
 	}
 	if (base >= 0 && base == w->storage.initial && !anything_completed(w, head))
-		return; /* the very first start, or all before it have left nothing */
+		return; /* the very first launch, or no earlier one has left anything */
 	if (base < 0 && anything_completed(w, head)) {
 		fail(w, "an empty start although there was state (newest usable: %s)",
 		     newest >= 0 ? w->storage.snaps[newest].path : "none");
@@ -603,8 +603,8 @@ static void launch_starts_right(struct world *w, int base)
 	     newest >= 0 ? w->storage.snaps[newest].id : 0);
 }
 
-/* Flink will take its newest HA entry: this has to be what was decided, and nothing that Flink has
- * ever acknowledged, nor a savepoint, may be newer. */
+/* Flink will take its newest HA entry: this must be what was decided, and no checkpoint that Flink has
+ * acknowledged, and no savepoint, may be newer. */
 static void continuation_is_right(struct world *w, int index, int base)
 {
 	const struct truth_launch *truth = &w->truth.launches[index];
@@ -616,21 +616,21 @@ static void continuation_is_right(struct world *w, int index, int base)
 	launch_is_not_too_old(w, base);
 	nothing_is_missed(w, base);
 	if (entry < 0)
-		fail(w, "job %s goes on, but Flink's HA has nothing of it", truth->job_id);
+		fail(w, "job %s continues, but Flink's HA has nothing of it", truth->job_id);
 	else if (entry != base)
-		fail(w, "job %s goes on from %s, but Flink's HA has %s", truth->job_id,
+		fail(w, "job %s continues from %s, but Flink's HA has %s", truth->job_id,
 		     base >= 0 ? w->storage.snaps[base].path : "nothing",
 		     w->storage.snaps[entry].path);
 	else if (acknowledged >= 0 &&
 		 w->storage.snaps[acknowledged].id > w->storage.snaps[entry].id)
-		fail(w, "job %s goes on from %s, but Flink has had %s", truth->job_id,
+		fail(w, "job %s continues from %s, but Flink has had %s", truth->job_id,
 		     w->storage.snaps[entry].path, w->storage.snaps[acknowledged].path);
 	else if (w->storage.snaps[entry].deleted || w->storage.snaps[entry].file_missing)
-		fail(w, "job %s goes on from %s, which is damaged", truth->job_id,
+		fail(w, "job %s continues from %s, which is damaged", truth->job_id,
 		     w->storage.snaps[entry].path);
 	else if (snap && snap->id > w->storage.snaps[entry].id &&
 		 !(snap->launch == index && snap->kind == SNAPSHOT_CHECKPOINT))
-		fail(w, "job %s goes on from %s, but the newest usable snapshot is %s",
+		fail(w, "job %s continues from %s, but the newest usable snapshot is %s",
 		     truth->job_id, w->storage.snaps[entry].path, snap->path);
 }
 
@@ -646,7 +646,7 @@ static bool is_same_line(const char *a, const char *b)
 	return line_length(a) == line_length(b) && strncmp(a, b, line_length(a)) == 0;
 }
 
-/* A person has given exactly this to a Flink of this line. */
+/* A person has requested exactly this for a Flink of this line. */
 static bool risk_was_taken(const struct world *w, int base)
 {
 	for (int i = 0; i < w->truth.count; i++)
@@ -656,7 +656,7 @@ static bool risk_was_taken(const struct world *w, int base)
 	return false;
 }
 
-/* Between two lines of Flink only a savepoint is sure to be readable. */
+/* Between two lines of Flink only a savepoint is certainly readable. */
 static void base_is_of_this_line(struct world *w, int base)
 {
 	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
@@ -690,11 +690,11 @@ static void remember_launch(struct world *w, const struct launch *launch, int ba
 	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
 }
 
-/* A job that has come to its own end runs again only when a person has asked for that. */
+/* A job that has finished runs again only if a person has requested it. */
 static void finished_stays_finished(struct world *w, bool requested)
 {
 	if (w->truth.finished && !requested && !w->truth.two && !w->truth.journal_changed)
-		fail(w, "a job that has FINISHED runs again, and nobody has asked for it");
+		fail(w, "a job that has FINISHED runs again without a request");
 	w->truth.finished = false;
 }
 
@@ -734,14 +734,14 @@ void oracle_trigger(struct world *w, const struct effect *effect)
 	const struct operation *record = &w->store.image->journal.operation;
 
 	if (!w->store.exists || w->store.image->journal.sequence != w->agent->file_sequence)
-		return; /* it was, and somebody has changed the journal since */
+		return; /* it was, and the journal has been changed since */
 	if (record->kind == OPERATION_NONE || strcmp(record->trigger_id, effect->id) != 0)
 		fail(w, "operation %.6s is not in the journal", effect->id);
 	else if (record->kind != w->agent->life.journal.operation.kind)
 		fail(w, "operation %.6s is another one in the journal", effect->id);
 }
 
-/* A job that is well, wanted and proven must not be ended. */
+/* A job that is healthy, desired and proven must not be ended. */
 void oracle_signal(struct world *w, const struct effect *effect)
 {
 	const struct lifecycle *life = &w->agent->life;
@@ -751,23 +751,24 @@ void oracle_signal(struct world *w, const struct effect *effect)
 	if (!w->flink->alive || w->flink->state != JOB_RUNNING || !w->flink->job_present)
 		return;
 	if (w->config->lease_ms && w->now_ms < w->pods[w->pod].cut_until_ms + MINUTE_MS)
-		return; /* it could not ask in time */
+		return; /* it could not check the journal in time */
 	if (life->terminating || !launch || !launch->verified_unix_ms || w->truth.mismatch)
 		return;
 	if (!life->fenced && journal->intent.state == DESIRED_RUNNING &&
 	    journal->outcome.kind == OUTCOME_NONE && journal->operation.kind == OPERATION_NONE &&
 	    w->flink->running_since_ms + MINUTE_MS < w->now_ms)
-		fail(w, "signal %d to a job that is well and wanted: %s", effect->signo,
+		fail(w, "signal %d to a job that is healthy and desired: %s", effect->signo,
 		     life->reason);
 }
 
-/* What is disposed of must not be missed: neither the newest state, nor what the job would go back to. */
+/* A snapshot that is disposed of must not be needed: not the newest, and not one that the job would go back to. */
 void oracle_dispose(struct world *w, int snap)
 {
 	const struct flink *flink = w->flink;
 
 	if (w->storage.snaps[snap].outside)
-		fail(w, "%s was somebody else's, and is disposed of", w->storage.snaps[snap].path);
+		fail(w, "%s was requested from outside drey, and is disposed of",
+		     w->storage.snaps[snap].path);
 	if (snap == oracle_newest(w, truth_head(w)))
 		fail(w, "%s is the newest state, and is disposed of", w->storage.snaps[snap].path);
 	if (flink->alive && ha_names(w, flink->launch, snap))
@@ -778,8 +779,8 @@ void oracle_dispose(struct world *w, int snap)
 		     w->storage.snaps[snap].path);
 }
 
-/* A job that restored something else must not be taken for the right one, nor the other way round. (After
- * a restart inside Flink it shows a checkpoint of its own, and cannot be told from it.) */
+/* drey must not accept a wrong restore, nor reject a right one. (After a restart inside Flink the statistics show
+ * a checkpoint of the job's own, so a wrong restore no longer shows.) */
 static void restore_is_judged_right(struct world *w)
 {
 	const struct launch *launch = journal_launch_const(&w->agent->life.journal);
@@ -788,7 +789,7 @@ static void restore_is_judged_right(struct world *w)
 	    !strcmp(launch->job_id, w->truth.launches[w->flink->launch].job_id) &&
 	    !w->truth.launches[w->flink->launch].wrong)
 		fail(w, "the right restore was taken for a wrong one");
-	/* an empty start counts as right until Flink's statistics, which come late, say otherwise */
+	/* an empty start counts as right until Flink's statistics, which are late, say otherwise */
 	if (launch && !launch->restore_path &&
 	    (w->flink->completed >= 0 || w->now_ms < w->flink->running_since_ms + 5 * MINUTE_MS))
 		return;
@@ -807,7 +808,7 @@ static const struct snap *taken_by(const struct world *w, const char *trigger_id
 	return NULL;
 }
 
-/* One that was made while an operation was in flight is as good as the operation's own. */
+/* A savepoint from outside that was made while an operation was in flight counts as the operation's own. */
 static bool is_outside(const struct world *w, const char *path)
 {
 	int snap = storage_find(w, path);
@@ -815,8 +816,8 @@ static bool is_outside(const struct world *w, const char *path)
 	return snap >= 0 && w->storage.snaps[snap].outside;
 }
 
-/* An operation whose savepoint lies in storage when nobody can be asked any more has succeeded, and
- * nothing else is ever taken for its savepoint. */
+/* If Flink can no longer be queried, an operation whose savepoint is in storage has succeeded, and nothing
+ * else may count as its savepoint. */
 static void results_are_judged_right(struct world *w)
 {
 	const struct journal *journal = &w->agent->life.journal;
@@ -828,7 +829,7 @@ static void results_are_judged_right(struct world *w)
 	memcpy(w->truth.last_result, result->trigger_id, JOB_ID_BYTES);
 	w->truth.last_ok = result->ok;
 	if (!news || w->truth.clock_set || w->truth.journal_changed || w->truth.two ||
-	    (w->apart && w->truth.rival)) /* whose Flink may live on where nobody looks */
+	    (w->apart && w->truth.rival)) /* the rival's Flink may still be alive, unseen */
 		return;
 	snap = taken_by(w, result->trigger_id);
 	if (result->ok && result->location && !is_outside(w, result->location) &&
@@ -839,7 +840,7 @@ static void results_are_judged_right(struct world *w)
 		fail(w, "%s of operation %.6s was not found", snap->path, result->trigger_id);
 }
 
-/* However long the life of an application is, its journal stays small. */
+/* The journal of an application stays small, however long the application lives. */
 void oracle_journal(struct world *w, const struct journal *journal)
 {
 	if (journal->launch_count > JOURNAL_MAX_LAUNCHES ||
@@ -855,7 +856,7 @@ void oracle_journal(struct world *w, const struct journal *journal)
 
 /* A signal takes some milliseconds, a start up to some seconds. */
 #define KILLED_WITHIN_MS (5 * SECOND_MS)
-/* Whoever loses the journal has to see that at the next look, or as the next agent. */
+/* A drey that loses the journal must notice with its next check, or as the next agent. */
 #define LOST_WITHIN_MS 10000
 #define SEEN_WITHIN_MS (4 * MINUTE_MS)
 
@@ -874,7 +875,7 @@ void oracle_one_job(struct world *w)
 		else if (pod->agent.fenced_ms < 0)
 			pod->agent.fenced_ms = w->now_ms;
 		else if (w->now_ms > pod->agent.fenced_ms + KILLED_WITHIN_MS)
-			fail(w, "a drey that has lost the journal lets its Flink run on");
+			fail(w, "a drey that has lost the journal does not kill its Flink");
 	}
 	if (w->config->lease_ms && a->alive && b->alive)
 		fail(w, "the job runs twice, and fencing is strict");
@@ -889,7 +890,7 @@ void oracle_one_job(struct world *w)
 		fail(w, "the job runs twice");
 }
 
-/* Whoever finds it standing still finds the word that says why; and none where all is as it should be. */
+/* A hold or a parked phase has a cause word, and a healthy application has none. */
 static void standstill_has_a_cause(struct world *w)
 {
 	const struct lifecycle *life = &w->agent->life;
@@ -907,7 +908,7 @@ static void standstill_has_a_cause(struct world *w)
 		fail(w, "%s because of %s", phase_name(life->phase), cause_name(life->cause));
 }
 
-/* Nobody is told that a job is ready which does not run. A poll, and its answer, may be lost or late. */
+/* drey never reports a job as ready that does not run. A poll, and its response, may be lost or late. */
 static void readiness_is_honest(struct world *w)
 {
 	const struct lifecycle *life = &w->agent->life;
