@@ -32,7 +32,7 @@ void content_close(struct content *content)
 
 bool content_store_says_damage(const struct store *store, const struct err *err)
 {
-	/* a directory of this machine in the place of a file */
+	/* a local directory at the path of a file */
 	return err->kind == ERR_FORMAT && store_list_page(store) == 1;
 }
 

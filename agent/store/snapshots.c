@@ -24,7 +24,7 @@ static bool is_job_id(const char *name)
 	return strlen(name) == JOB_ID_DIGITS && is_hex(name, JOB_ID_DIGITS);
 }
 
-/* What follows prefix in name, NULL when it does not begin so. */
+/* What follows prefix in name; NULL when it does not start with it. */
 static const char *after(const char *name, const char *prefix)
 {
 	size_t len = strlen(prefix);
@@ -32,7 +32,7 @@ static const char *after(const char *name, const char *prefix)
 	return strncmp(name, prefix, len) ? NULL : name + len;
 }
 
-/* The n of "chk-<n>", -1 when it is another name. */
+/* The n of "chk-<n>"; -1 for another name. */
 static int64_t checkpoint_id_of(const char *name)
 {
 	const char *digits = after(name, "chk-");
@@ -43,7 +43,7 @@ static int64_t checkpoint_id_of(const char *name)
 	return strtoll(digits, NULL, 10);
 }
 
-/* The job's part of "savepoint-<6 hex>-<12 hex>", NULL when it is another name. */
+/* The job's part of "savepoint-<6 hex>-<12 hex>"; NULL for another name. */
 static const char *savepoint_job(const char *name)
 {
 	const char *job = after(name, SAVEPOINT_PREFIX), *random;
@@ -118,7 +118,7 @@ static int on_savepoint(void *ctx, const struct store_dir *dir, struct err *err)
 	return tell(ls, dir, prefix, -1, err);
 }
 
-/* The job ids are gathered first, so that a store never has two listings open. */
+/* The job ids are collected first, so that a store never has two listings open. */
 struct job_ids {
 	snapshots_job_fn wanted;
 	void *ctx;

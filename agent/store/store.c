@@ -29,7 +29,7 @@ static const struct store_ops *ops_of(const char *scheme)
 	return NULL;
 }
 
-/* The ops of a URI, and its parts, which the caller releases. */
+/* The operations for a URI, and its parts, which the caller releases. */
 static int parse(const char *uri, const struct store_ops **ret_ops, struct uri *ret_uri,
 		 struct err *err)
 {

@@ -12,17 +12,17 @@ struct run {
 	void *ctx;
 	bool ended;     /* by fn */
 	bool delimited; /* directories and leaves instead of all names */
-	bool paused;    /* the walk goes on behind `after` once the batch has been looked at */
+	bool paused;    /* the walk continues after `after` once the batch was handled */
 	struct buf after;
 
-	/* the directory whose names are coming in; all of them come in a row */
+	/* the directory whose names are arriving; they arrive together */
 	struct buf current;
 	bool in_dir, has_leaf, in_doubt;
 	struct store_stat stat;
 
-	size_t names, closed; /* read so far: names in directories, and directories behind us */
+	size_t names, closed; /* read so far: names in directories, and finished directories */
 
-	/* directories whose leaf has to be asked for: their names, one after another */
+	/* directories whose leaf must be requested: their names, one after another */
 	struct buf pending;
 	size_t starts[STORE_DIRS_BATCH];
 	size_t pending_count;
@@ -37,7 +37,7 @@ static int hand_out(struct run *run, const struct store_dir *dir, struct err *er
 	return rc;
 }
 
-/* ---- leaves that have to be asked for ---- */
+/* ---- leaves that must be requested ---- */
 
 static void ask_later(struct run *run, const char *name)
 {
@@ -98,7 +98,7 @@ static int look_at_pending(struct run *run, struct err *err)
 
 /* ---- the walk ---- */
 
-/* All of the current directory has been seen: hand it out or note it. */
+/* The current directory is complete: hand it out or note it. */
 static int close_current(struct run *run, struct err *err)
 {
 	struct store_dir dir = {.name = buf_str(&run->current), .leaf = STORE_LEAF_ABSENT};
@@ -118,7 +118,7 @@ static int close_current(struct run *run, struct err *err)
 	return hand_out(run, &dir, err);
 }
 
-/* End this walk; the next one begins behind that name, or behind all names of that directory. */
+/* End this walk; the next one starts after that name, or after all names of that directory. */
 static int pause_behind(struct run *run, const char *name, size_t len, bool directory)
 {
 	buf_clear(&run->after);
@@ -129,7 +129,7 @@ static int pause_behind(struct run *run, const char *name, size_t len, bool dire
 	return 1;
 }
 
-/* The current directory holds too much: from its end on, ask for directories only. */
+/* The current directory has too many names: after it, request directories only. */
 static int go_delimited(struct run *run, const char *name, size_t dir_len, struct err *err)
 {
 	int rc;
@@ -152,7 +152,7 @@ static bool too_many(const struct run *run)
 	       run->names > (run->closed + 1) * (size_t)STORE_DIRS_FEW;
 }
 
-/* One of all names. `dir_len`: of the directory in it. */
+/* One name of a flat listing. `dir_len`: of its directory. */
 static int on_file(struct run *run, const struct store_dirs_name *item, size_t dir_len,
 		   struct err *err)
 {
@@ -177,7 +177,7 @@ static int on_file(struct run *run, const struct store_dirs_name *item, size_t d
 	return too_many(run) ? go_delimited(run, item->name, dir_len, err) : 0;
 }
 
-/* Names that no URI can say are nobody's snapshot. */
+/* A name that no URI can express is not a snapshot. */
 static bool is_sayable(const char *name, size_t len)
 {
 	return len && !(len == 1 && name[0] == '.') && !(len == 2 && !memcmp(name, "..", 2));
@@ -198,7 +198,7 @@ static int on_name(void *ctx, const struct store_dirs_name *item, struct err *er
 	} else {
 		rc = on_file(run, item, dir_len, err);
 	}
-	/* one place is kept for the directory that is not closed yet */
+	/* one entry is reserved for the directory that is still open */
 	if (!rc && run->pending_count >= STORE_DIRS_BATCH - 1)
 		rc = pause_behind(run, item->name, run->delimited ? dir_len : strlen(item->name),
 				  run->delimited);

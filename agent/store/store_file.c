@@ -1,4 +1,4 @@
-/* store_file: directories of this machine, network file systems included. */
+/* store_file: local directories, including network file systems. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static int check_authority(const struct uri *uri, struct err *err)
 	if (uri->authority[0])
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"file://%s%s names the machine '%s'; a local path is written file:///%s%s",
+			"file://%s%s names the machine '%s'; write a local path as file:///%s%s",
 			uri->authority, uri->path, uri->authority, uri->authority, uri->path);
 	return 0;
 }
@@ -76,7 +76,7 @@ static int file_stat(struct store *store, const struct uri *uri, struct store_st
 	return 0;
 }
 
-/* One more look when the file has gone between readdir and stat: it may have been replaced. */
+/* Retry once when the file disappeared between readdir and stat: it may have been replaced. */
 static int stat_at(int dir, const char *name, struct stat *ret)
 {
 	int rc = fstatat(dir, name, ret, 0);
@@ -86,7 +86,7 @@ static int stat_at(int dir, const char *name, struct stat *ret)
 	return rc;
 }
 
-/* Calls `each` for all names but "." and ".."; its 1 and -1 end the walk. */
+/* Calls `each` for all names but "." and ".."; its results 1 and -1 end the walk. */
 static int walk(const char *path,
 		int (*each)(void *ctx, int dir, const struct dirent *item, struct err *err),
 		void *ctx, struct err *err)
@@ -132,7 +132,7 @@ static int list_one(void *ctx, int dir, const struct dirent *item, struct err *e
 
 	if (stat_at(dir, item->d_name, &st)) {
 		if (errno == ENOENT)
-			return 0; /* gone meanwhile */
+			return 0; /* deleted meanwhile */
 		fail(err, "stat", item->d_name);
 		return err_wrap(err, "list %s", call->path);
 	}
@@ -160,7 +160,7 @@ struct dirs_call {
 	const char *path, *leaf;
 };
 
-/* -1 with *err set, 0 not a directory (or gone), 1 a directory without the leaf. */
+/* -1 with *err set, 0 not a directory (or deleted), 1 a directory without the leaf. */
 static int look_at_dir(const struct dirs_call *call, int dir, const char *name, struct err *err)
 {
 	struct stat st;
@@ -217,7 +217,7 @@ static int file_list_dirs(struct store *store, const struct uri *uri, const char
 static int file_read_open(struct store *store, const struct uri *uri, int64_t offset,
 			  struct store_stream **ret, struct err *err)
 {
-	/* O_NONBLOCK: a FIFO in the place of a file must not hang us; no effect on files. */
+	/* O_NONBLOCK: do not block on a FIFO at the path of a file; no effect on files. */
 	cleanup_close int fd = open(uri->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct file_stream *stream;
 	struct stat st;

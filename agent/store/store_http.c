@@ -11,7 +11,7 @@
 
 #define UNDER_WAY INT64_MAX
 
-/* Calls in a pause need a place too, but none of those that are under way. */
+/* Calls in a pause need a slot too, but not one of those in flight. */
 #define PLACES (2 * HTTP_MAX_IN_FLIGHT)
 
 struct place {
@@ -33,7 +33,7 @@ static void call_release(struct store_call *call)
 {
 	free(call->url);
 	for (size_t i = 0; i < call->header_count; i++) {
-		/* a token may be in it */
+		/* may contain a token */
 		explicit_bzero(call->headers[i], strlen(call->headers[i]));
 		free(call->headers[i]);
 	}
@@ -64,13 +64,13 @@ static uint32_t random_number(void)
 {
 	uint32_t number = 0;
 
-	/* without it the pauses are only alike */
+	/* without it all pauses would be alike */
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return UINT32_MAX;
 	return number;
 }
 
-/* The call is over without an answer. */
+/* The call ended without an answer. */
 static int give_up(struct run *run, struct place *place, const struct err *why, struct err *err)
 {
 	call_release(&place->call);
@@ -95,8 +95,8 @@ static struct place *begin_next(struct run *run)
 	return place;
 }
 
-/* A call whose pause is over, else a new one; or NULL and how long it takes until a pause is over,
- * -1 if none is. */
+/* A call whose pause is over, else a new one; or NULL and the time until the next pause is over, -1
+ * if none is. */
 static struct place *choose(struct run *run, int64_t *ret_wait_ms)
 {
 	int64_t now_ms = clock_mono_ms();
@@ -136,7 +136,7 @@ static int next(void *ctx, struct http_request *ret_request, void **ret_tag, int
 	return 0;
 }
 
-/* Ask again after a pause: 0, or -1 with *why completed when it is time to give up. */
+/* Retry after a pause: 0, or -1 with *why completed when it is time to give up. */
 static int pause_call(struct place *place, int64_t retry_after_ms, struct err *why)
 {
 	int counted = place->attempts - place->repairs;
@@ -145,11 +145,11 @@ static int pause_call(struct place *place, int64_t retry_after_ms, struct err *w
 
 	if (retry_after_ms > STORE_HTTP_PAUSE_MAX_MS) {
 		why->kind = ERR_RETRY;
-		return err_wrap(why, "the store asks for a pause of %s",
+		return err_wrap(why, "the store requests a pause of %s",
 				clock_human(retry_after_ms, text));
 	}
 	if (counted >= STORE_HTTP_ATTEMPTS)
-		return err_wrap(why, "%d attempts failed, the last one", counted);
+		return err_wrap(why, "gave up after %d attempts, the last one", counted);
 	pause_ms = store_http_pause_ms(counted + 1, random_number());
 	if (pause_ms < retry_after_ms)
 		pause_ms = retry_after_ms;

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-/* How much of text is a scheme, without the colon; 0 when it has none. */
+/* The length of the scheme, without the colon; 0 if there is none. */
 static size_t scheme_length(const char *text)
 {
 	size_t len = 0;
@@ -31,7 +31,7 @@ static void drop_last_name(struct buf *path)
 		path->data[path->len_bytes] = '\0';
 }
 
-/* Single slashes, none at the end, no "." and "..". Caller frees. */
+/* Single slashes, none at the end, no "." and "..". The caller frees it. */
 static char *normal_path(const char *path)
 {
 	struct buf to = BUF_INIT;
@@ -62,7 +62,7 @@ int uri_parse(const char *text, struct uri *ret, struct err *err)
 	if (rest[0] != '/')
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"'%s' is neither a URI like file:///dir or s3://bucket/dir nor an absolute path",
+			"'%s' is neither a URI such as file:///dir or s3://bucket/dir nor an absolute path",
 			text);
 	ret->scheme = scheme ? xstrndup(text, scheme) : xstrdup("file");
 	for (char *p = ret->scheme; *p; p++)

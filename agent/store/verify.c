@@ -10,7 +10,7 @@
 #include "store/uri.h"
 #include "store/verify_files.h"
 
-/* 0 decoded, 1 damaged, -1 it could not be read; the last two with *err. */
+/* 0 decoded, 1 damaged, -1 unreadable; the last two set *err. */
 static int load(struct store *store, const char *uri, struct metadata *ret, struct err *err)
 {
 	struct content content;
@@ -24,8 +24,8 @@ static int load(struct store *store, const char *uri, struct metadata *ret, stru
 	return rc;
 }
 
-/* Where `_metadata` is: in the directory `path`, or, as for Flink, `path` itself whatever its name;
- * and its date, -1 if not known. Caller frees. */
+/* The path of `_metadata`: in the directory `path`, or, as in Flink, `path` itself whatever its
+ * name; and its date, -1 if unknown. The caller frees it. */
 static char *find_metadata(struct store *store, const char *path, int64_t *ret_unix_ms)
 {
 	char *uri = snapshots_metadata_uri(path);

@@ -55,7 +55,7 @@ static void check_size(struct verify_report *report, const struct verify_item *i
 	verify_add_problem(report, VERIFY_WRONG_SIZE, ERR_NONE, item->uri, detail);
 }
 
-/* Files of one store that have to be looked at. */
+/* Files of one store that must be checked. */
 struct looks {
 	struct verify_report *report;
 	struct verify_item **items;
@@ -93,8 +93,8 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 	return 0;
 }
 
-/* The files in items .. items + count are of one store: those whose size the listing has told are
- * done, the others are looked at. A listing may lag behind (Swift), so it never condemns a file. */
+/* The files items .. items + count are in one store: those whose size is in the listing are done,
+ * the others are queried. A listing may lag behind (Swift), so it never condemns a file. */
 static void check_store(struct verify_report *report, struct store *store,
 			struct verify_item *items, size_t count)
 {
@@ -159,7 +159,7 @@ void verify_files(struct verify_report *report, struct stores *stores,
 	for (size_t i = 0; i < count; i++)
 		free(items[i].uri);
 	free(items);
-	/* answers come in no order */
+	/* answers come in any order */
 	if (report->problem_count)
 		qsort(report->problems, report->problem_count, sizeof(*report->problems),
 		      by_fault_and_path);

@@ -32,7 +32,7 @@ void verify_list_sort(struct verify_item *items, size_t count)
 		qsort(items, count, sizeof(*items), by_directory);
 }
 
-/* The end of the run of items that lie in the directory of items[start]. */
+/* The end of the run of items in the directory of items[start]. */
 static size_t group_end(const struct verify_item *items, size_t start, size_t count)
 {
 	size_t len = dir_length(items[start].uri), end = start + 1;

@@ -34,13 +34,13 @@ TEST(half_of_the_keys_is_an_error_and_no_reason_to_look_further)
 	world_file(".aws/credentials",
 		   "[default]\naws_access_key_id=A\naws_secret_access_key=s3cret\n");
 	world_set("AWS_ACCESS_KEY_ID", "AKENV");
-	CHECK_NO_KEYS(ERR_CONFIG, "AWS_ACCESS_KEY_ID is set and AWS_SECRET_ACCESS_KEY is not");
+	CHECK_NO_KEYS(ERR_CONFIG, "AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is not");
 	world.config.secret_key = (char *)"s3cret-conf";
-	CHECK_NO_KEYS(ERR_CONFIG, "the secret key is set and the access key is not");
+	CHECK_NO_KEYS(ERR_CONFIG, "the secret key is set, but the access key is not");
 	world_end();
 	world_begin();
 	world_set("AWS_SECRET_ACCESS_KEY", "s3cret-env");
-	CHECK_NO_KEYS(ERR_CONFIG, "AWS_SECRET_ACCESS_KEY is set and AWS_ACCESS_KEY_ID is not");
+	CHECK_NO_KEYS(ERR_CONFIG, "AWS_SECRET_ACCESS_KEY is set, but AWS_ACCESS_KEY_ID is not");
 	world_end();
 }
 
@@ -70,7 +70,7 @@ TEST(keys_that_could_break_a_header_are_refused)
 	world_begin();
 	world_set("AWS_ACCESS_KEY_ID", "AK\r\nX-Evil: 1");
 	world_set("AWS_SECRET_ACCESS_KEY", "s3cret-env");
-	CHECK_NO_KEYS(ERR_FORMAT, "characters that no key has");
+	CHECK_NO_KEYS(ERR_FORMAT, "the keys contain invalid characters");
 	world_end();
 }
 
@@ -137,7 +137,7 @@ TEST(a_line_that_is_no_setting_is_told_by_its_number_only)
 {
 	world_begin();
 	world_file(".aws/credentials", "[else]\nwhatever\n[default]\ns3cret-without-a-name\n");
-	CHECK_NO_KEYS(ERR_CONFIG, "credentials: line 4: not a section");
+	CHECK_NO_KEYS(ERR_CONFIG, "credentials: line 4: neither a section");
 	world_file(".aws/credentials", "[default\n");
 	CHECK_NO_KEYS(ERR_CONFIG, "credentials: line 1: ']' is missing");
 	world_end();
@@ -158,7 +158,7 @@ TEST(half_of_the_keys_in_a_profile_is_an_error)
 	world_begin();
 	world_file(".aws/credentials", "[default]\naws_secret_access_key=s3cret-f\n");
 	CHECK_NO_KEYS(ERR_CONFIG,
-		      "profile 'default': it has aws_secret_access_key, and no aws_access_key_id");
+		      "profile 'default': it has aws_secret_access_key, but no aws_access_key_id");
 	world_end();
 }
 
@@ -172,8 +172,8 @@ TEST(what_drey_does_not_follow_is_refused_by_name_with_a_way_out)
 		{"sso_start_url = https://corp", "it has sso_start_url; "},
 		{"role_arn = arn:x\nsource_profile = base", "it has source_profile; "},
 		{"role_arn = arn:x\ncredential_source = Environment", "it has credential_source; "},
-		{"role_arn = arn:x", "it has role_arn, and no web_identity_token_file"},
-		{"web_identity_token_file = /t", "it has web_identity_token_file, and no role_arn"},
+		{"role_arn = arn:x", "it has role_arn, but no web_identity_token_file"},
+		{"web_identity_token_file = /t", "it has web_identity_token_file, but no role_arn"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -95,7 +95,7 @@ TEST(a_web_identity_needs_a_role_and_a_token)
 {
 	begin_sts();
 	world_set("AWS_ROLE_ARN", "%s", "");
-	CHECK_NO_KEYS(ERR_CONFIG, "AWS_WEB_IDENTITY_TOKEN_FILE is set and AWS_ROLE_ARN is not");
+	CHECK_NO_KEYS(ERR_CONFIG, "AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN is not");
 	world_set("AWS_ROLE_ARN", "arn:x");
 	world_file("token", "\n");
 	CHECK_NO_KEYS(ERR_CONFIG, "web identity token: ");
@@ -367,7 +367,7 @@ TEST(metadata_that_is_busy_or_answers_rubbish_is_an_error)
 	ROUTE(&stub, {"PUT /", NULL, 503, "busy", 0});
 	CHECK_NO_KEYS(ERR_RETRY, "keys for S3 from instance metadata: PUT http://127.0.0.1:");
 	ROUTE(&stub, {"PUT /", NULL, 200, "s3cret with space", 0});
-	CHECK_NO_KEYS(ERR_FORMAT, "the answer is no token");
+	CHECK_NO_KEYS(ERR_FORMAT, "the answer is not a token");
 	ROUTE(&stub, TOKEN_ROUTE, ROLES_ROUTE,
 	      {"GET " ROLE_PATH "my-role ", NULL, 200, "{\"Code\":\"Failed\"}", 0});
 	CHECK_NO_KEYS(ERR_DENIED, "the answer is Failed");
@@ -383,7 +383,7 @@ TEST(metadata_that_does_not_answer_is_told_with_the_hop_limit)
 	begin_metadata();
 	ROUTE(&stub, {"PUT /", NULL, 0, "", 0});
 	CHECK_NO_KEYS(ERR_CONFIG, "no keys for S3");
-	CHECK_HAS(world.err.msg, "metadata hop limit has to be 2");
+	CHECK_HAS(world.err.msg, "set the metadata hop limit to 2");
 	CHECK_INT(clock_mono_ms() - start_ms, <, 15000);
 	end();
 }

@@ -119,7 +119,7 @@ TEST(refuses_what_makes_no_request)
 
 	for (size_t i = 0; i < ARRAY_LEN(endpoints); i++)
 		refuse((struct s3_config){.endpoint = (char *)endpoints[i]}, "b",
-		       "the S3 endpoint is not written http[s]://host[:port]");
+		       "the S3 endpoint is not of the form http[s]://host[:port]");
 	refuse((struct s3_config){0}, "", "s3://bucket/path");
 	refuse((struct s3_config){0}, "key:secret@bucket", "an s3 URI names its bucket");
 	refuse((struct s3_config){.region = "a/b"}, "b", "'a/b' is not the name of an S3 region");

@@ -217,7 +217,7 @@ TEST(the_stores_own_pause_is_kept_and_too_long_a_one_ends_the_call)
 	CHECK_INT(rig.attempts[1], ==, 1);
 	CHECK_INT(rig.failed[1], ==, 1);
 	CHECK_INT(rig.why[1].kind, ==, ERR_RETRY);
-	CHECK_HAS(rig.why[1].msg, "the store asks for a pause of 6 s: GET http");
+	CHECK_HAS(rig.why[1].msg, "the store requests a pause of 6 s: GET http");
 	rig_stop(&rig);
 }
 

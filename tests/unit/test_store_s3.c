@@ -65,7 +65,7 @@ TEST(a_404_is_absence_once_the_bucket_is_known)
 	struct world world;
 
 	begin(&world);
-	check_no_stat(&world, "s3://b/none", ERR_ABSENT, "s3://b/none is not there");
+	check_no_stat(&world, "s3://b/none", ERR_ABSENT, "s3://b/none does not exist");
 	CHECK_STR(buf_str(&world.stub->seen), "HEAD /b/none\nGET /b/none\n");
 	CHECK_INT(s3_stub_requests(world.stub), ==, 2);
 	check_no_stat(&world, "s3://b/none", ERR_ABSENT, "");
@@ -193,12 +193,12 @@ TEST(a_redirect_is_told_and_not_followed)
 	begin(&world);
 	set_fault(&world, moved);
 	check_no_stat(&world, "s3://b/x", ERR_CONFIG,
-		      "/elsewhere, which is not followed: s3://b/x: HTTP 301");
+		      "/elsewhere, which drey does not follow: s3://b/x: HTTP 301");
 	check_no_list(&world, "s3://b/x", ERR_CONFIG,
-		      "has to be asked at the endpoint 'b.s3.eu-west-1.amazonaws.com'");
+		      "use the endpoint 'b.s3.eu-west-1.amazonaws.com' for this bucket");
 	world.stub->faults = 1;
 	check_no_stat(&world, "s3://b/x", ERR_CONFIG,
-		      "the bucket is in the region 'eu-west-1', and 'us-east-1' is configured");
+		      "the bucket is in the region 'eu-west-1', but 'us-east-1' is configured");
 	check_no_list(&world, "s3://b/x", ERR_CONFIG, "the bucket is in the region 'eu-west-1'");
 	CHECK_INT(s3_stub_requests(world.stub), ==, 4);
 	end(&world);
@@ -223,8 +223,10 @@ TEST(a_redirect_to_secrets_is_not_repeated)
 
 	begin(&world);
 	set_fault(&world, moved_to_secrets);
-	check_no_list(&world, "s3://b/x", ERR_CONFIG, "the endpoint redirects, which is not");
-	check_no_list(&world, "s3://b/x", ERR_CONFIG, "the endpoint redirects, which is not");
+	check_no_list(&world, "s3://b/x", ERR_CONFIG,
+		      "the endpoint redirects, which drey does not");
+	check_no_list(&world, "s3://b/x", ERR_CONFIG,
+		      "the endpoint redirects, which drey does not");
 	end(&world);
 }
 
@@ -402,8 +404,9 @@ TEST(a_busy_store_is_asked_again_and_not_for_ever)
 		store_read_close(stream);
 	CHECK_INT(s3_stub_requests(world.stub), ==, 3);
 	set_fault(&world, always_busy);
-	check_no_list(&world, "s3://b/x", ERR_RETRY,
-		      "5 attempts failed, the last one: s3://b/x/: HTTP 503 SlowDown: Please");
+	check_no_list(
+		&world, "s3://b/x", ERR_RETRY,
+		"gave up after 5 attempts, the last one: s3://b/x/: HTTP 503 SlowDown: Please");
 	CHECK_INT(s3_stub_requests(world.stub), ==, 5);
 	end(&world);
 }

@@ -55,7 +55,7 @@ TEST(what_nothing_begins_with_is_absent)
 	s3_stub_put(world.stub, "dir/", 0);
 	s3_stub_put(world.stub, "directory/x", 0);
 	check_list(&world, "s3://b/dir", "");
-	check_no_list(&world, "s3://b/direct", ERR_ABSENT, "nothing begins with s3://b/direct/");
+	check_no_list(&world, "s3://b/direct", ERR_ABSENT, "no name starts with s3://b/direct/");
 	end(&world);
 }
 
@@ -75,13 +75,15 @@ static const struct broken {
 	{"<ListBucketResult>" NAME("b"), "page 2"},
 	{PAGE(NAME("b")), "IsTruncated is missing"},
 	{PAGE(NAME("b") "<IsTruncated>true</IsTruncated>"), "without a token"},
-	{PAGE(NAME("b") MORE("t")), "the same again"},
-	{PAGE(NAME("a") LAST), "not in order"},
-	{PAGE(NAME("c") NAME("b") LAST), "not in order"},
-	{PAGE(NAME("b/c") LAST), "below what was asked for"},
-	{PAGE("<CommonPrefixes><Prefix>ck/b</Prefix></CommonPrefixes>" LAST), "no prefix"},
-	{PAGE("<CommonPrefixes><Prefix>ck/b/c/</Prefix></CommonPrefixes>" LAST), "below what"},
-	{PAGE("<CommonPrefixes><Prefix>other/</Prefix></CommonPrefixes>" LAST), "not begin with"},
+	{PAGE(NAME("b") MORE("t")), "the same one again"},
+	{PAGE(NAME("a") LAST), "out of order"},
+	{PAGE(NAME("c") NAME("b") LAST), "out of order"},
+	{PAGE(NAME("b/c") LAST), "below the requested directory"},
+	{PAGE("<CommonPrefixes><Prefix>ck/b</Prefix></CommonPrefixes>" LAST),
+	 "not a requested prefix"},
+	{PAGE("<CommonPrefixes><Prefix>ck/b/c/</Prefix></CommonPrefixes>" LAST),
+	 "below the requested"},
+	{PAGE("<CommonPrefixes><Prefix>other/</Prefix></CommonPrefixes>" LAST), "not start with"},
 	{"<Error><Code>InternalError</Code></Error>", "found Error"},
 };
 
@@ -413,11 +415,11 @@ TEST(a_part_that_was_not_asked_for_is_refused)
 		CHECK_INT(store_look_many(world.store, look_uri, 1, 16, on_look, &looks, NULL), ==,
 			  0);
 		CHECK_HAS(buf_str(&looks.text),
-			  "0 an answer that does not fit the question: s3://b/x: HTTP 206");
+			  "0 an answer that does not fit the request: s3://b/x: HTTP 206");
 		buf_release(&looks.text);
 		CHECK_INT(store_read_open(world.store, "s3://b/x", 0, &stream, &world.err), ==, -1);
 		CHECK_INT(world.err.kind, ==, ERR_FORMAT);
-		CHECK_HAS(world.err.msg, "not the part that was asked for");
+		CHECK_HAS(world.err.msg, "not the requested range");
 	}
 	end(&world);
 }
@@ -515,7 +517,7 @@ static void check_replaced(struct world *world, bool by_server)
 		rc = store_read(stream, part, sizeof(part), &got, &world->err);
 	CHECK_INT(rc, ==, -1);
 	CHECK_INT(world->err.kind, ==, ERR_RETRY);
-	CHECK_STR(world->err.msg, "s3://b/big: it was replaced while it was read");
+	CHECK_STR(world->err.msg, "s3://b/big: it was replaced during the read");
 	store_read_close(stream);
 }
 

@@ -188,7 +188,7 @@ TEST(nothing_is_asked_before_the_first_call)
 	rig_start(&rig);
 	CHECK_INT(http_stub_counts(rig.stub->http).requests, ==, 0);
 	failed(&rig, store_open(NULL, "swift://c", &rig.store, &rig.err), ERR_CONFIG,
-	       "no address to sign in at");
+	       "no address for the sign-in");
 	rig_stop(&rig);
 }
 
@@ -235,7 +235,7 @@ TEST(what_stands_for_a_directory_is_no_file)
 	stub_put(rig.stub, "d", 0)->type = "application/directory";
 	put(&rig, "d/f", 1);
 	failed(&rig, store_stat(rig.store, "swift://c/d", &stat, &rig.err), ERR_FORMAT,
-	       "stands for a directory");
+	       "it is a directory marker");
 	worked(&rig, list(&rig, "swift://c"));
 	CHECK_STR(buf_str(&rig.told), "d/ ");
 	rig_stop(&rig);
@@ -289,7 +289,7 @@ TEST(a_token_that_was_refused_is_renewed_once)
 	CHECK_INT(rig.stub->sign_ins, ==, 2);
 	set_fault(&rig, "/c/f", 401, 100);
 	failed(&rig, store_stat(rig.store, "swift://c/f", &stat, &rig.err), ERR_DENIED,
-	       "HEAD swift://c/f: HTTP 401: a fresh token was refused, too");
+	       "HEAD swift://c/f: HTTP 401: a new token was rejected, too");
 	CHECK_INT(rig.stub->faults, ==, 2);
 	CHECK_INT(rig.stub->sign_ins, ==, 3);
 	rig_stop(&rig);
@@ -322,10 +322,10 @@ TEST(says_what_a_status_means)
 		const char *why;
 		int attempts;
 	} cases[] = {
-		{403, ERR_DENIED, "HTTP 403: not allowed", 1},
+		{403, ERR_DENIED, "HTTP 403: access denied", 1},
 		{404, ERR_ABSENT, "HTTP 404: no such object", 1},
-		{301, ERR_FORMAT, "a redirect, which is not followed", 1},
-		{400, ERR_FORMAT, "HTTP 400: not an answer", 1},
+		{301, ERR_FORMAT, "a redirect, which drey does not follow", 1},
+		{400, ERR_FORMAT, "HTTP 400: not a valid answer", 1},
 		{416, ERR_FORMAT, "HTTP 416", 1},
 		{429, ERR_RETRY, "HTTP 429: the store is busy", STORE_HTTP_ATTEMPTS},
 		{498, ERR_RETRY, "HTTP 498: the store is busy", STORE_HTTP_ATTEMPTS},
@@ -358,7 +358,7 @@ TEST(an_answer_without_a_size_is_none)
 	set_fault(&rig, "/c/f", 206, 100);
 	worked(&rig, look(&rig, uris, 1, 4));
 	CHECK_STR(buf_str(&rig.told), "f? ");
-	CHECK_HAS(rig.why.msg, "does not tell the object's size");
+	CHECK_HAS(rig.why.msg, "the answer has no size for the object");
 	fault_headers = "Content-Range: bytes 0-3/*\r\n";
 	worked(&rig, look(&rig, uris, 1, 4));
 	CHECK_STR(buf_str(&rig.told), "f? ");
@@ -382,8 +382,8 @@ TEST(lists_one_level)
 	CHECK_STR(buf_str(&rig.told), "b=1 c/ ");
 	worked(&rig, list(&rig, "swift://c"));
 	CHECK_STR(buf_str(&rig.told), "a/ ab=3 ");
-	failed(&rig, list(&rig, "swift://c/none"), ERR_ABSENT, "nothing begins with 'none/'");
-	failed(&rig, list(&rig, "swift://c/ab"), ERR_ABSENT, "nothing begins with 'ab/'");
+	failed(&rig, list(&rig, "swift://c/none"), ERR_ABSENT, "nothing starts with 'none/'");
+	failed(&rig, list(&rig, "swift://c/ab"), ERR_ABSENT, "nothing starts with 'ab/'");
 	rig_stop(&rig);
 }
 
@@ -453,11 +453,11 @@ TEST(a_page_that_does_not_advance_is_refused)
 	static const struct {
 		const char *body, *why;
 	} cases[] = {
-		{"[" NAMED("d/a") "]", "'d/a' comes out of order"}, /* for ever the same */
-		{"[" NAMED("d/c") "," NAMED("d/b") "]", "'d/b' comes out of order"},
-		{"[" NAMED("e/c") "]", "'e/c' was not asked for"},
-		{"[" NAMED("d") "]", "'d' was not asked for"},
-		{"[" NAMED("d/b/c") "]", "'b/c' is not directly in it"},
+		{"[" NAMED("d/a") "]", "'d/a' is out of order"}, /* for ever the same */
+		{"[" NAMED("d/c") "," NAMED("d/b") "]", "'d/b' is out of order"},
+		{"[" NAMED("e/c") "]", "'e/c' was not requested"},
+		{"[" NAMED("d") "]", "'d' was not requested"},
+		{"[" NAMED("d/b/c") "]", "'b/c' is not directly in this directory"},
 	};
 	struct rig rig;
 
@@ -541,7 +541,7 @@ TEST(finds_directories_and_their_leaves)
 	set_fault(&rig, "/s5/_metadata", 403, 100);
 	worked(&rig, list_dirs(&rig, "swift://c/sp"));
 	CHECK_HAS(buf_str(&rig.told), "?s5 ");
-	failed(&rig, list_dirs(&rig, "swift://c/none"), ERR_ABSENT, "nothing begins with");
+	failed(&rig, list_dirs(&rig, "swift://c/none"), ERR_ABSENT, "nothing starts with");
 	rig_stop(&rig);
 }
 
@@ -775,14 +775,14 @@ TEST(two_versions_of_an_object_are_never_mixed)
 	put(&rig, "f", 200000);
 	rig.stub->fault = replace;
 	failed(&rig, (int)read_all(&rig, "swift://c/f", 0), ERR_RETRY,
-	       "HTTP 412: it was replaced while it was read");
+	       "HTTP 412: it was replaced during the read");
 	/* without an ETag, at least another size is seen */
 	rig.stub->objects[0].etag = NULL;
 	rig.stub->fault = NULL;
 	CHECK_INT(read_all(&rig, "swift://c/f", 0), ==, 200000);
 	rig.stub->fault = grow;
 	failed(&rig, (int)read_all(&rig, "swift://c/f", 0), ERR_RETRY,
-	       "its size changed while it was read");
+	       "its size changed during the read");
 	rig_stop(&rig);
 }
 
@@ -819,6 +819,6 @@ TEST(a_part_that_was_not_asked_for_is_refused)
 		failed(&rig, (int)read_all(&rig, "swift://c/f", 0), ERR_FORMAT, "read swift://c/f");
 	}
 	set_fault(&rig, "/c/f", 200, 100); /* a store that knows no ranges */
-	failed(&rig, (int)read_all(&rig, "swift://c/f", 5), ERR_FORMAT, "gives no parts");
+	failed(&rig, (int)read_all(&rig, "swift://c/f", 5), ERR_FORMAT, "does not support ranges");
 	rig_stop(&rig);
 }

@@ -246,7 +246,8 @@ TEST(a_wrong_password_is_denied_and_not_tried_again_soon)
 	rig_start(&rig, "/auth/v1.0");
 	rig.config.password = (char *)"Sesam, wrong";
 	rig_open(&rig);
-	gets_none(&rig, ERR_DENIED, "/auth/v1.0 as 'test:tester': HTTP 401: user or password");
+	gets_none(&rig, ERR_DENIED,
+		  "/auth/v1.0 as 'test:tester': HTTP 401: wrong user or password");
 	gets_none(&rig, ERR_DENIED, "HTTP 401");
 	CHECK_INT(rig.stub->sign_ins, ==, 1);
 	now_ms += SWIFT_AUTH_DENIED_AGAIN_MS;
@@ -311,9 +312,9 @@ TEST(an_answer_that_is_none_is_refused)
 	answers("/auth/v1.0", 200, V1_URL, "", ERR_FORMAT, "no X-Auth-Token");
 	answers("/auth/v1.0", 200, V1_TOKEN, "", ERR_FORMAT, "no X-Storage-Url");
 	answers("/auth/v1.0", 200, V1_URL "X-Auth-Token: hush\x80\r\n", "", ERR_FORMAT,
-		"no plain text");
+		"not plain text");
 	answers("/auth/v1.0", 200, V1_URL "X-Auth-Token: hu sh\r\n", "", ERR_FORMAT,
-		"no plain text");
+		"not plain text");
 	answers("/auth/v1.0", 200, V1_TOKEN "X-Storage-Url: ftp://h/\r\n", "", ERR_FORMAT,
 		"storage URL");
 	answers("/auth/v1.0", 200, V1_TOKEN "X-Storage-Url: http://u:hush@h/\r\n", "", ERR_FORMAT,
@@ -323,7 +324,7 @@ TEST(an_answer_that_is_none_is_refused)
 	answers("/v3", 201, "X-Subject-Token: hush\r\n", "{\"token\":{\"catalog\":[]}}", ERR_CONFIG,
 		"no object store");
 	answers("/v3", 403, "", "hush", ERR_DENIED, "HTTP 403");
-	answers("/v3", 404, "", "hush", ERR_CONFIG, "nothing to sign in at");
+	answers("/v3", 404, "", "hush", ERR_CONFIG, "no sign-in service");
 	answers("/v3", 400, "", "hush", ERR_CONFIG, "HTTP 400");
 	answers("/v3", 302, "Location: http://127.0.0.1:1/\r\n", "hush", ERR_CONFIG, "a redirect");
 	answers("/v3", 418, "", "hush", ERR_FORMAT, "HTTP 418");
@@ -343,7 +344,7 @@ TEST(a_token_from_tls_is_not_sent_in_the_clear)
 	buf_addstr(&response.headers, V1_URL V1_TOKEN);
 	CHECK_INT(swift_login_judge(&login, &response, &grant, &err), ==, STORE_FAILED);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
-	CHECK_HAS(err.msg, "in the clear");
+	CHECK_HAS(err.msg, "in clear text");
 	stub_check_message(err.msg);
 	swift_login_release(&login);
 	http_response_release(&response);
@@ -368,7 +369,7 @@ TEST(says_what_is_missing_in_the_configuration)
 	char *v1 = (char *)"http://h/auth/v1.0", *v3 = (char *)"http://h:5000/v3";
 	char *user = (char *)"a:b", *secret = (char *)"Sesam";
 
-	cannot_work(&(struct swift_config){0}, "no address to sign in at");
+	cannot_work(&(struct swift_config){0}, "no address for the sign-in");
 	cannot_work(&(struct swift_config){.auth_url = v1, .password = secret}, "no user");
 	cannot_work(&(struct swift_config){.auth_url = v1, .user = user}, "no password");
 	cannot_work(&(struct swift_config){.auth_url = v3, .user = user, .password = secret},
@@ -390,5 +391,5 @@ TEST(says_what_is_missing_in_the_configuration)
 		    "a line break");
 	cannot_work(&(struct swift_config){.storage_url = (char *)"http://h",
 					   .token = (char *)"hush\r\nX-Evil: 1"},
-		    "no token");
+		    "the token is invalid");
 }

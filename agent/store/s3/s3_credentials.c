@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "store/s3/s3_credentials_internal.h"
 
-#define RENEW_BEFORE_MS INT64_C(300000) /* the end of the keys */
-#define RENEW_PAUSE_MS  INT64_C(30000)  /* between two renewals, whatever the end says */
+#define RENEW_BEFORE_MS INT64_C(300000) /* the expiry of the keys */
+#define RENEW_PAUSE_MS  INT64_C(30000)  /* between two renewals, whatever the expiry */
 #define TOKEN_MAX_BYTES ((size_t)64 * 1024)
 #define BLANKS          " \t\r\n"
 
@@ -18,7 +18,7 @@ struct s3_credentials {
 	int64_t (*now_unix_ms)(void);
 	const struct source *source; /* NULL before the first keys */
 	struct s3_keys keys;
-	int64_t renew_unix_ms; /* not before; only with keys that end */
+	int64_t renew_unix_ms; /* not before; only for keys that expire */
 	bool refused;
 };
 
@@ -30,7 +30,7 @@ static int source_environment(struct s3_source_context *context, struct s3_keys 
 static const struct source {
 	const char *name;
 	s3_source_fn keys;
-	bool fixed; /* asking again gives the same */
+	bool fixed; /* asking again returns the same */
 } sources[] = {
 	{"configuration", source_config, true},
 	{"environment", source_environment, true},
@@ -112,7 +112,7 @@ static int take_pair(const struct pair *pair, struct s3_keys *ret_keys, struct e
 	if (!pair->access && !pair->secret)
 		return 0;
 	if (!pair->access || !pair->secret)
-		return err_set(err, ERR_CONFIG, 0, "%s is set and %s is not",
+		return err_set(err, ERR_CONFIG, 0, "%s is set, but %s is not",
 			       pair->access ? pair->access_name : pair->secret_name,
 			       pair->access ? pair->secret_name : pair->access_name);
 	if (s3_keys_take(pair->access, pair->secret, pair->token, NULL, ret_keys, err) < 0)
@@ -177,8 +177,8 @@ static int none(const struct s3_credentials *credentials, struct err *err)
 		       why ? " (" : "", why ? why : "", why ? ")" : "");
 }
 
-/* Ask the sources in order, from the one that has given keys before if there is one: to fall back to
- * another identity half way would be a surprise. */
+/* Ask the sources in order; after the first keys, only the source that gave them: switching to
+ * another identity later would be a surprise. */
 static int fetch(struct s3_credentials *credentials, struct s3_keys *ret_keys,
 		 const struct source **ret_source, struct err *err)
 {
@@ -214,7 +214,7 @@ static bool must_fetch(const struct s3_credentials *credentials, int64_t now_uni
 static void plan_renewal(struct s3_credentials *credentials, int64_t now_unix_ms)
 {
 	credentials->renew_unix_ms = credentials->keys.expires_unix_ms - RENEW_BEFORE_MS;
-	/* keys of a short life, or a clock that is wrong: not at every request */
+	/* for keys with a short life or a wrong clock: not at every request */
 	if (credentials->renew_unix_ms < now_unix_ms + RENEW_PAUSE_MS)
 		credentials->renew_unix_ms = now_unix_ms + RENEW_PAUSE_MS;
 }
@@ -241,7 +241,7 @@ int s3_credentials_get(struct s3_credentials *credentials, const struct s3_keys 
 			*err = why;
 		return -1;
 	} else {
-		/* the old ones still live */
+		/* the old ones are still valid */
 		credentials->renew_unix_ms = now + RENEW_PAUSE_MS;
 	}
 	*ret_keys = &credentials->keys;

@@ -1,4 +1,4 @@
-/* Container endpoint: an agent on the node hands out the keys of the pod (EKS pod identity, ECS). */
+/* Container endpoint: an agent on the node provides the keys of the pod (EKS pod identity, ECS). */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 
 #define ECS_BASE "http://169.254.170.2"
 
-/* The host of "http://host[:port]/...", without brackets; NULL: not a plain one. Caller frees. */
+/* The host of "http://host[:port]/...", without brackets; NULL: not a plain one. The caller frees
+ * it. */
 static char *host_of(const char *rest)
 {
 	size_t len = strcspn(rest, "/?#"), name;
@@ -20,12 +21,12 @@ static char *host_of(const char *rest)
 	}
 	name = strcspn(rest, ":/?#");
 	for (size_t i = 0; i < len; i++)
-		if (strchr("@\\", rest[i])) /* "127.0.0.1@elsewhere" and its like */
+		if (strchr("@\\", rest[i])) /* "127.0.0.1@elsewhere" and the like */
 			return NULL;
 	return xstrndup(rest, name);
 }
 
-/* Addresses that do not leave the node: only to those the token goes unencrypted. */
+/* Addresses that stay on the node: only these receive the token unencrypted. */
 static bool is_on_node(const char *host)
 {
 	static const char *const names[] = {"localhost", "169.254.170.2", "169.254.170.23"};
@@ -53,12 +54,12 @@ static int check_url(const char *url, struct err *err)
 		host = host_of(url + 7);
 	if (host && is_on_node(host))
 		return 0;
-	return err_set(err, ERR_CONFIG, 0,
-		       "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither https nor an address on this "
-		       "node (loopback, 169.254.170.2, 169.254.170.23, [fd00:ec2::23])");
+	return err_set(
+		err, ERR_CONFIG, 0,
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI is neither https nor an address of this node (loopback, 169.254.170.2, 169.254.170.23, [fd00:ec2::23])");
 }
 
-/* The URL to ask; 0 when none is given. Caller frees. */
+/* The URL to request; 0 when none is given. The caller frees it. */
 static int find_url(const struct s3_source_context *context, char **ret_url, struct err *err)
 {
 	cleanup_free char *relative =
@@ -80,7 +81,8 @@ static int find_url(const struct s3_source_context *context, char **ret_url, str
 	return 1;
 }
 
-/* "Authorization: ...", or NULL. The file is read each time: the node replaces it. Caller wipes. */
+/* "Authorization: ...", or NULL. The file is read each time: the node replaces it. The caller wipes
+ * it. */
 static int authorization(const struct s3_source_context *context, char **ret_header,
 			 struct err *err)
 {

@@ -1,4 +1,4 @@
-/* What the sources behind HTTP share: asking again, and reading keys from JSON. */
+/* Shared by the sources that use HTTP: retries, and reading keys from JSON. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,7 +10,7 @@
 #include "store/store_http.h"
 
 #define KEYS_MAX_BYTES ((size_t)64 * 1024)
-#define SECRET_PART    8 /* characters that nothing else has by chance */
+#define SECRET_PART    8 /* characters that occur in nothing else by chance */
 
 void s3_response_wipe(struct http_response *response)
 {
@@ -49,7 +49,7 @@ int s3_fetch(struct http *http, const struct http_request *request, int attempts
 
 int s3_hide(struct err *err, const char *secret)
 {
-	char part[SECRET_PART + 1]; /* the end of it may have been cut off */
+	char part[SECRET_PART + 1]; /* its end may have been cut off */
 	char *at;
 
 	if (!err || !secret || !*secret)
@@ -81,7 +81,7 @@ void s3_printable(char *text)
 			*p = ' ';
 }
 
-/* In a header nothing but visible ASCII can stand. */
+/* A header may contain only visible ASCII. */
 static bool is_visible(const char *text)
 {
 	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
@@ -97,9 +97,9 @@ int s3_keys_take(const char *access_key, const char *secret_key, const char *ses
 
 	if (!is_visible(access_key) || !is_visible(secret_key) ||
 	    (session_token && !is_visible(session_token)))
-		return err_set(err, ERR_FORMAT, 0, "the keys have characters that no key has");
+		return err_set(err, ERR_FORMAT, 0, "the keys contain invalid characters");
 	if (expiration && clock_parse_rfc3339(expiration, &expires_unix_ms, NULL) < 0)
-		return err_set(err, ERR_FORMAT, 0, "the end of the keys is not a time");
+		return err_set(err, ERR_FORMAT, 0, "the expiry of the keys is not a time");
 	*ret_keys = (struct s3_keys){xstrdup(access_key), xstrdup(secret_key),
 				     xstrdup(session_token), expires_unix_ms};
 	return 0;

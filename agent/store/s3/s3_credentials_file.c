@@ -4,7 +4,7 @@
 #include "store/s3/s3_credentials_internal.h"
 
 static const char *const way_out =
-	"drey does not follow it: give keys in the environment or in a file (aws configure export-credentials prints them), or use a web identity";
+	"drey does not support it: give keys in the environment or in a file (aws configure export-credentials prints them), or use a web identity";
 
 static bool has(const struct s3_profile *profile, enum s3_profile_key key)
 {
@@ -32,11 +32,11 @@ static int assume_role(struct s3_source_context *context, const struct s3_profil
 		return refuse(S3_PROFILE_CREDENTIAL_SOURCE, err);
 	if (!identity.token_file)
 		return err_set(err, ERR_CONFIG, 0,
-			       "it has role_arn, and no web_identity_token_file to sign in with");
+			       "it has role_arn, but no web_identity_token_file for the sign-in");
 	return s3_web_identity_keys(context, &identity, ret_keys, err) < 0 ? -1 : 1;
 }
 
-/* As the SDKs: a role comes before the keys that stand beside it. */
+/* As in the SDKs: a role takes precedence over the keys beside it. */
 static int keys_of(struct s3_source_context *context, const struct s3_profile *profile,
 		   struct s3_keys *ret_keys, struct err *err)
 {
@@ -47,10 +47,10 @@ static int keys_of(struct s3_source_context *context, const struct s3_profile *p
 		return assume_role(context, profile, ret_keys, err);
 	if (has(profile, S3_PROFILE_WEB_IDENTITY_TOKEN_FILE))
 		return err_set(err, ERR_CONFIG, 0,
-			       "it has web_identity_token_file, and no role_arn");
+			       "it has web_identity_token_file, but no role_arn");
 	if (!access != !secret)
 		return err_set(
-			err, ERR_CONFIG, 0, "it has %s, and no %s",
+			err, ERR_CONFIG, 0, "it has %s, but no %s",
 			s3_profile_key_name(access ? S3_PROFILE_ACCESS_KEY : S3_PROFILE_SECRET_KEY),
 			s3_profile_key_name(access ? S3_PROFILE_SECRET_KEY
 						   : S3_PROFILE_ACCESS_KEY));

@@ -6,7 +6,7 @@
 #include "store/s3/s3_credentials_internal.h"
 
 #define ROLES "/latest/meta-data/iam/security-credentials/"
-/* a laptop, where nothing answers, says so within two of these */
+/* on a laptop, where nothing answers, drey gives up after two of these */
 #define CONNECT_TIMEOUT_MS 900
 #define TIMEOUT_MS         2000
 #define ATTEMPTS           2
@@ -63,12 +63,12 @@ static int one_line(const struct http_response *response, const char *what, char
 		if ((unsigned char)text[i] <= ' ' || (unsigned char)text[i] >= 0x7F)
 			len = 0;
 	if (!len)
-		return err_set(err, ERR_FORMAT, 0, "the answer is no %s", what);
+		return err_set(err, ERR_FORMAT, 0, "the answer is not a %s", what);
 	*ret_text = xstrndup(text, len);
 	return 0;
 }
 
-/* 0: nobody is there who would answer (on a laptop, or with metadata switched off); *err says so, too. */
+/* 0: no answer (on a laptop, or with metadata disabled); *err is set, too. */
 static int get_token(struct imds *imds, struct err *err)
 {
 	struct http_response response = {0};
@@ -92,7 +92,7 @@ static int get_keys(struct imds *imds, struct s3_keys *ret_keys, struct err *err
 	int result = call(imds, "GET", ROLES, imds->token_header, &response, err);
 
 	if (result == 0)
-		result = one_line(&response, "name of a role", &role, err);
+		result = one_line(&response, "role name", &role, err);
 	else if (response.status == 404)
 		err_set(err, ERR_CONFIG, 0,
 			"this instance has no role; attach an instance profile");
@@ -107,13 +107,13 @@ static int get_keys(struct imds *imds, struct s3_keys *ret_keys, struct err *err
 	return result;
 }
 
-/* Nothing answers: not on EC2, or in a container that is one hop too far away. */
+/* No answer: not on EC2, or in a container that is one hop too far away. */
 static void note(struct s3_source_context *context, const struct err *why)
 {
 	char *before = context->passed_over;
 
 	context->passed_over =
-		xasprintf("%s%s%s; in a container of EC2 the metadata hop limit has to be 2",
+		xasprintf("%s%s%s; in a container on EC2, set the metadata hop limit to 2",
 			  before ? before : "", before ? "; " : "", why->msg);
 	free(before);
 }

@@ -1,4 +1,4 @@
-/* Web identity: a token that the platform has put into a file is traded for keys at STS. */
+/* Web identity: the platform writes a token to a file, and STS exchanges it for keys. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -26,8 +26,8 @@ static const char *dns_suffix(const char *region)
 	return "amazonaws.com";
 }
 
-/* Where STS is: a variable says so, else the region's own. The region of the pod comes before that of
- * the store: in a closed network only the pod's own STS can be reached. */
+/* The address of STS: from a variable, else the region's own. The region of the pod takes
+ * precedence over the store's: in a closed network only the pod's own STS can be reached. */
 static char *sts_url(const struct s3_source_context *context, const char *region, bool *ret_given)
 {
 	static const char *const given[] = {"AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL"};
@@ -49,7 +49,7 @@ static char *sts_url(const struct s3_source_context *context, const char *region
 	return xasprintf("https://sts.%s.%s/", region, dns_suffix(region));
 }
 
-/* Who was asked; what else is in a URL may be a password. */
+/* The address for messages; the rest of a URL may be a password. */
 static int wrap_host(struct err *err, const char *url)
 {
 	const char *mark = strstr(url, "://");
@@ -84,7 +84,7 @@ static int read_keys(const struct http_response *response, struct s3_keys *ret_k
 	return result;
 }
 
-/* STS answers 400 to nearly everything that it does not like, and says in Code what it was. */
+/* STS answers 400 to nearly every problem, and names the problem in Code. */
 static int refusal(const struct http_response *response, const char *role_arn, struct err *err)
 {
 	struct sts_answer answer = {0};
@@ -96,7 +96,7 @@ static int refusal(const struct http_response *response, const char *role_arn, s
 	if (answer.code && (strcmp(answer.code, "IDPCommunicationError") == 0 ||
 			    strncmp(answer.code, "Throttl", 7) == 0))
 		kind = ERR_RETRY;
-	if (kind == ERR_ABSENT) /* no STS there; that is no answer about any file */
+	if (kind == ERR_ABSENT) /* no STS there; that says nothing about a file */
 		kind = ERR_CONFIG;
 	s3_printable(answer.message);
 	s3_printable(answer.code);
@@ -107,7 +107,7 @@ static int refusal(const struct http_response *response, const char *role_arn, s
 	return -1;
 }
 
-/* The CA of the store is asked for when STS is beside it, at an address that was given. */
+/* The CA of the store is used when STS is beside it, at a configured address. */
 static struct http *open_http(const struct s3_source_context *context, bool given, struct err *err)
 {
 	cleanup_free char *bundle = s3_variable(context, "AWS_CA_BUNDLE");
@@ -174,9 +174,9 @@ int s3_source_web_identity(struct s3_source_context *context, struct s3_keys *re
 	struct s3_web_identity identity = {file, role, session, NULL};
 
 	if (!file)
-		return 0; /* AWS_ROLE_ARN alone is used by other tools, too */
+		return 0; /* other tools use AWS_ROLE_ARN alone, too */
 	if (!role)
 		return err_set(err, ERR_CONFIG, 0,
-			       "AWS_WEB_IDENTITY_TOKEN_FILE is set and AWS_ROLE_ARN is not");
+			       "AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN is not");
 	return s3_web_identity_keys(context, &identity, ret_keys, err) < 0 ? -1 : 1;
 }

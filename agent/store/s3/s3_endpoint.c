@@ -21,7 +21,7 @@ static bool ends_with(const char *text, size_t len, const char *end)
 	return len > strlen(end) && !strncasecmp(text + len - strlen(end), end, strlen(end));
 }
 
-/* How much of a host is before AWS's own domain; 0 when it is not AWS. */
+/* The length of the part before AWS's own domain; 0 when it is not AWS. */
 static size_t before_aws(const char *host, size_t len)
 {
 	static const char *const domains[] = {".vpce.amazonaws.com", ".vpce.amazonaws.com.cn",
@@ -33,7 +33,8 @@ static size_t before_aws(const char *host, size_t len)
 	return 0;
 }
 
-/* "s3.eu-west-1" and "s3-eu-west-1" -> "eu-west-1"; NULL when no region is named. Caller frees. */
+/* "s3.eu-west-1" and "s3-eu-west-1" -> "eu-west-1"; NULL when no region is named. The caller frees
+ * it. */
 static char *region_of_host(const char *host, size_t len)
 {
 	size_t end = before_aws(host, len), begin = end;
@@ -48,7 +49,7 @@ static char *region_of_host(const char *host, size_t len)
 	return xstrndup(host + begin, end - begin);
 }
 
-/* A name that is a label of a host and that a certificate for *.host covers. */
+/* A name that is one label of a host name, so that a certificate for *.host covers it. */
 static bool fits_host(const char *bucket)
 {
 	return consists_of(bucket, "abcdefghijklmnopqrstuvwxyz0123456789-");
@@ -66,7 +67,7 @@ static int check_names(const struct s3_config *config, const char *bucket, struc
 	return 0;
 }
 
-/* "[scheme://]host[:port][/]" taken apart. The texts are borrowed from `text`. */
+/* "[scheme://]host[:port][/]" in parts. The texts are borrowed from `text`. */
 struct parts {
 	const char *scheme; /* with "://" */
 	const char *host;
@@ -138,10 +139,10 @@ int s3_endpoint_of(const struct s3_config *config, const char *bucket, struct s3
 
 	if (check_names(config, bucket, err))
 		return -1;
-	/* not repeated: it may hold a password */
+	/* not repeated: it may contain a password */
 	if (!take_apart(text, &parts))
 		return err_set(err, ERR_CONFIG, 0,
-			       "the S3 endpoint is not written http[s]://host[:port]");
+			       "the S3 endpoint is not of the form http[s]://host[:port]");
 	virtual_host = in_host(config, bucket, &parts);
 	host_len = (int)(parts.host_len + (is_own_port(&parts) ? 0 : parts.port_len));
 	ret->host = xasprintf("%s%s%.*s", virtual_host ? bucket : "", virtual_host ? "." : "",

@@ -6,7 +6,7 @@
 #include "store/s3/sigv4.h"
 #include "store/store_dirs.h"
 
-/* A thousand of the longest keys, encoded, are half of it. */
+/* A thousand of the longest keys, encoded, need half of it. */
 #define PAGE_MAX_BYTES ((size_t)8 << 20)
 
 /* The keys of one directory, page by page. */
@@ -22,7 +22,7 @@ struct walk {
 	char *token; /* of the next page; NULL first or last */
 	struct buf page;
 	size_t page_number;
-	bool any;   /* the directory exists: something begins with the prefix */
+	bool any;   /* the directory exists: a name starts with the prefix */
 	bool ended; /* by fn */
 	struct buf last_key, last_prefix;
 };
@@ -75,22 +75,22 @@ static enum store_verdict judge(void *ctx, size_t index, const struct http_respo
 
 	(void)index;
 	if (response->status == 200) {
-		/* read when the call is over: who is handed the names may want to ask the store */
+		/* read after the call ended: the callback may want to query the store */
 		buf_clear(&walk->page);
 		buf_add(&walk->page, response->body.data, response->body.len_bytes);
 		return STORE_DONE;
 	}
 	verdict = s3_judge_failure(walk->s3, &ask, response, err);
 	if (err->kind == ERR_ABSENT)
-		err->kind = ERR_FORMAT; /* of a listing only the bucket can be missing */
+		err->kind = ERR_FORMAT; /* only the bucket of a listing can be missing */
 	return verdict;
 }
 
-/* Names come in order, files and prefixes each: so none comes twice, and pages have an end. */
+/* Names come in order, files and prefixes separately: so none comes twice, and pages end. */
 static int check_order(struct buf *last, const char *name, struct err *err)
 {
 	if (last->len_bytes && strcmp(name, last->data) <= 0)
-		return err_set(err, ERR_FORMAT, 0, "'%s' comes behind '%s': not in order", name,
+		return err_set(err, ERR_FORMAT, 0, "'%s' comes after '%s': out of order", name,
 			       last->data);
 	buf_clear(last);
 	buf_addstr(last, name);
@@ -105,17 +105,17 @@ static int on_entry(void *ctx, const struct s3_xml_entry *entry, struct err *err
 	int rc;
 
 	if (len < prefix || (prefix && memcmp(entry->key, walk->prefix.data, prefix) != 0))
-		return err_set(err, ERR_FORMAT, 0, "'%s' does not begin with what was asked for",
+		return err_set(err, ERR_FORMAT, 0, "'%s' does not start with the requested prefix",
 			       entry->key);
 	item.name = entry->key + prefix;
 	if (entry->is_prefix && (!walk->delimited || entry->key[len - 1] != '/'))
-		return err_set(err, ERR_FORMAT, 0, "'%s' is no prefix that was asked for",
-			       entry->key);
+		return err_set(err, ERR_FORMAT, 0, "'%s' is not a requested prefix", entry->key);
 	if (walk->delimited && strcspn(item.name, "/") + entry->is_prefix != len - prefix)
-		return err_set(err, ERR_FORMAT, 0, "'%s' is below what was asked for", entry->key);
+		return err_set(err, ERR_FORMAT, 0, "'%s' is below the requested directory",
+			       entry->key);
 	item.stat = (struct store_stat){entry->size_bytes, entry->mtime_unix_ms};
 	walk->any = true;
-	/* with a delimiter a prefix is repeated when names in it come behind `after` */
+	/* with a delimiter a prefix is repeated if names in it come after `after` */
 	if (!*item.name || strcmp(item.name, walk->after) <= 0)
 		return 0;
 	if (check_order(entry->is_prefix ? &walk->last_prefix : &walk->last_key, item.name, err))
@@ -139,7 +139,7 @@ static int read_page(struct walk *walk, struct err *err)
 	walk->s3->bucket_seen = true;
 	if (page.next_token && walk->token && !strcmp(page.next_token, walk->token)) {
 		free(page.next_token);
-		return err_set(err, ERR_FORMAT, 0, "the next page is the same again");
+		return err_set(err, ERR_FORMAT, 0, "the next page is the same one again");
 	}
 	free(walk->token);
 	walk->token = page.next_token;
@@ -160,9 +160,9 @@ static int walk_pages(struct walk *walk, const struct uri *dir, struct err *err)
 					dir->authority, dir->path, walk->page_number);
 		}
 	} while (walk->token && !walk->ended);
-	/* a bucket has no need of names to exist */
+	/* a bucket exists even without names */
 	if (!walk->any && !*walk->after && walk->prefix.len_bytes)
-		return err_set(err, ERR_ABSENT, 0, "nothing begins with %s://%s%s/", dir->scheme,
+		return err_set(err, ERR_ABSENT, 0, "no name starts with %s://%s%s/", dir->scheme,
 			       dir->authority, dir->path);
 	return 0;
 }
@@ -216,7 +216,7 @@ static int on_name(void *ctx, const struct store_dirs_name *item, struct err *er
 		.stat = item->stat,
 	};
 
-	/* names that no URI can say */
+	/* names that no URI can express */
 	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
 		return 0;
 	return level->fn(level->ctx, &entry, err);

@@ -14,8 +14,8 @@ struct looks {
 	size_t head_bytes;
 	store_look_fn fn;
 	void *ctx;
-	bool *by_get;       /* how each was asked the last time */
-	const size_t *only; /* the second round: these, by HEAD; NULL in the first */
+	bool *by_get;       /* how each was queried last */
+	const size_t *only; /* the second round: these, with HEAD; NULL in the first */
 	size_t *again;      /* for the second round */
 	size_t again_count;
 	bool ended; /* fn has failed */
@@ -27,7 +27,7 @@ static size_t real_index(const struct looks *looks, size_t index)
 	return looks->only ? looks->only[index] : index;
 }
 
-/* The key of a file; *ret_uri holds it and has to be released. */
+/* The key of a file; *ret_uri has it and must be released. */
 static int key_of(struct looks *looks, size_t index, struct uri *ret_uri, const char **ret_key,
 		  struct err *err)
 {
@@ -143,7 +143,7 @@ static enum store_verdict judge(void *ctx, size_t index, const struct http_respo
 	if (response->status == 206 && looks->by_get[index] && read_part(response, &look))
 		return take(looks, &look, response, err);
 	if (response->status == 416 && looks->by_get[index]) {
-		/* it is empty; its date is told by HEAD only */
+		/* it is empty; only HEAD reports its date */
 		looks->again[looks->again_count++] = index;
 		return STORE_DONE;
 	}
@@ -223,7 +223,7 @@ static int on_one(void *ctx, const struct store_look *look, struct err *err)
 	(void)err;
 	one->look = *look;
 	if (look->state == STORE_LOOK_ABSENT)
-		err_set(&one->why, ERR_ABSENT, 0, "%s is not there", one->uri);
+		err_set(&one->why, ERR_ABSENT, 0, "%s does not exist", one->uri);
 	else if (look->state == STORE_LOOK_UNREADABLE)
 		one->why = *look->why;
 	return 0;

@@ -99,7 +99,7 @@ struct reader {
 	size_t indent;
 };
 
-/* "[profile name]": is it ours? [profile default] and [default] are the same one. */
+/* "[profile name]": is it ours? [profile default] and [default] are the same. */
 static int read_section(struct reader *reader, struct span line, struct err *err)
 {
 	const char *end = memchr(line.at, ']', line.len);
@@ -128,7 +128,7 @@ static int read_setting(struct reader *reader, struct span line, struct err *err
 	struct span key, value;
 
 	if (!equals)
-		return err_set(err, ERR_CONFIG, 0, "not a section and not \"name = value\"");
+		return err_set(err, ERR_CONFIG, 0, "neither a section nor \"name = value\"");
 	key = trim((struct span){line.at, (size_t)(equals - line.at)});
 	value = without_comment(
 		(struct span){equals + 1, line.len - (size_t)(equals - line.at) - 1});
@@ -156,7 +156,7 @@ static int read_line(struct reader *reader, struct span line, struct err *err)
 		return read_section(reader, text, err);
 	reader->property = true;
 	reader->indent = indent;
-	/* what stands in a section of somebody else is not ours to judge */
+	/* other sections are not checked */
 	return reader->ours ? read_setting(reader, text, err) : 0;
 }
 
@@ -167,7 +167,7 @@ int s3_profile_parse(struct s3_profile *profile, const char *text, size_t len_by
 	const char *at = text, *end = text + len_bytes;
 
 	if (len_bytes && memchr(text, '\0', len_bytes))
-		return err_set(err, ERR_CONFIG, 0, "a NUL byte in it: not a text file");
+		return err_set(err, ERR_CONFIG, 0, "it contains a NUL byte: not a text file");
 	if (len_bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
 		at += 3;
 	for (int number = 1; at < end; number++) {
@@ -183,7 +183,7 @@ int s3_profile_parse(struct s3_profile *profile, const char *text, size_t len_by
 
 /* ---- both ---- */
 
-/* Where the file is; NULL: nowhere. *ret_named: a variable says so. Caller frees. */
+/* The path of the file; NULL: none. *ret_named: from a variable. The caller frees it. */
 static char *path_of(char *(*get)(const char *name), const char *variable, const char *base,
 		     bool *ret_named)
 {
@@ -221,7 +221,7 @@ static int read_file(struct s3_profile *profile, const char *path, bool named, b
 	return result < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
-/* `from` wins; its keys replace all of those in `to`. Takes what is in `from`. */
+/* `from` wins; its keys replace all keys in `to`. Takes the content of `from`. */
 static void overlay(struct s3_profile *to, struct s3_profile *from)
 {
 	to->found |= from->found;

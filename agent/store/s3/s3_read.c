@@ -14,7 +14,7 @@ struct s3_stream {
 	char *key;
 	int64_t offset;        /* of the next chunk */
 	int64_t total;         /* -1 before the first answer */
-	char etag[ETAG_BYTES]; /* of the first chunk; "" not told */
+	char etag[ETAG_BYTES]; /* of the first chunk; "" not given */
 	struct buf chunk;
 	size_t used_bytes; /* of the chunk */
 };
@@ -51,12 +51,12 @@ static enum store_verdict broken(const struct s3_stream *stream, enum err_kind k
 	return STORE_FAILED;
 }
 
-/* The file is the one whose first chunk was read; the first answer says which that is. */
+/* All chunks must be of the file whose first chunk was read; the first answer identifies it. */
 static bool is_same(struct s3_stream *stream, const struct http_response *response, int64_t total)
 {
 	char etag[ETAG_BYTES] = "";
 
-	/* a weak one never matches; one that may have been cut would not */
+	/* a weak one never matches, nor would one that may have been cut */
 	if (!http_header(response, "ETag", etag, sizeof(etag)) || etag[0] != '"' ||
 	    strlen(etag) == ETAG_BYTES - 1)
 		etag[0] = '\0';
@@ -77,23 +77,22 @@ static enum store_verdict take_part(struct s3_stream *stream, const struct http_
 	if (!s3_content_range(response, &range) || range.first != stream->offset ||
 	    range.last - range.first + 1 != len ||
 	    (len < CHUNK_BYTES && range.last + 1 != range.total) || len > CHUNK_BYTES)
-		return broken(stream, ERR_FORMAT, "the answer is not the part that was asked for",
-			      err);
+		return broken(stream, ERR_FORMAT, "the answer is not the requested range", err);
 	if (!is_same(stream, response, range.total))
-		return broken(stream, ERR_RETRY, "it was replaced while it was read", err);
+		return broken(stream, ERR_RETRY, "it was replaced during the read", err);
 	buf_add(&stream->chunk, response->body.data, response->body.len_bytes);
 	stream->offset += len;
 	return STORE_DONE;
 }
 
-/* A server that knows no ranges, or has nothing to make one of: the whole file. */
+/* A server without ranges, or with nothing to split: the whole file. */
 static enum store_verdict take_whole(struct s3_stream *stream, const struct http_response *response,
 				     struct err *err)
 {
 	int64_t len = (int64_t)response->body.len_bytes;
 
 	if (!is_same(stream, response, len))
-		return broken(stream, ERR_RETRY, "it was replaced while it was read", err);
+		return broken(stream, ERR_RETRY, "it was replaced during the read", err);
 	if (stream->offset < len)
 		buf_add(&stream->chunk, response->body.data + stream->offset,
 			(size_t)(len - stream->offset));
@@ -108,9 +107,9 @@ static enum store_verdict take_end(struct s3_stream *stream, const struct http_r
 	struct s3_content_range range;
 
 	if (stream->total >= 0)
-		return broken(stream, ERR_RETRY, "it was replaced while it was read", err);
+		return broken(stream, ERR_RETRY, "it was replaced during the read", err);
 	if (s3_content_range(response, &range) && range.total > stream->offset)
-		return broken(stream, ERR_FORMAT, "the part that was asked for is refused", err);
+		return broken(stream, ERR_FORMAT, "the requested range is rejected", err);
 	stream->total = stream->offset;
 	return STORE_DONE;
 }
@@ -134,7 +133,7 @@ static enum store_verdict judge(void *ctx, size_t index, const struct http_respo
 		verdict = take_end(stream, response, err);
 		break;
 	case 412:
-		return broken(stream, ERR_RETRY, "it was replaced while it was read", err);
+		return broken(stream, ERR_RETRY, "it was replaced during the read", err);
 	default:
 		ask = ask_for(stream, NULL);
 		return s3_judge_failure(stream->s3, &ask, response, err);

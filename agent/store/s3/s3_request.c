@@ -9,8 +9,8 @@
 #include "store/s3/s3_store.h"
 #include "store/s3/sigv4.h"
 
-#define SKEW_MS        INT64_C(240000) /* S3 allows 15 min; what is less is no reason for a 403 */
-#define NEW_KEYS_MS    INT64_C(30000)  /* requests that were under way with the old ones */
+#define SKEW_MS        INT64_C(240000) /* S3 allows 15 min; less does not explain a 403 */
+#define NEW_KEYS_MS    INT64_C(30000)  /* requests that were in flight with the old ones */
 #define MAX_DIGITS     18
 #define REGION_BYTES   64
 #define SECRET_BYTES   12
@@ -119,14 +119,14 @@ int64_t s3_last_modified(const struct http_response *response)
 
 /* ---- failures ---- */
 
-/* All that is known about one. */
+/* All that is known about an error. */
 struct failure {
 	struct s3_store *s3;
 	const struct s3_ask *ask;
 	const struct http_response *response;
 	struct s3_xml_error said;
-	bool told;                 /* said is set */
-	char region[REGION_BYTES]; /* of the bucket; "" not told */
+	bool told;                 /* the text is set */
+	char region[REGION_BYTES]; /* of the bucket; "" not given */
 };
 
 static bool says(const struct failure *failure, const char *const *codes)
@@ -137,7 +137,7 @@ static bool says(const struct failure *failure, const char *const *codes)
 	return false;
 }
 
-/* Its begin is enough: what is told may be cut. */
+/* The beginning is enough: messages may be cut. */
 static bool holds(const char *text, const char *secret)
 {
 	size_t len = secret ? strnlen(secret, SECRET_BYTES) : 0;
@@ -145,7 +145,7 @@ static bool holds(const char *text, const char *secret)
 	return len && memmem(text, strlen(text), secret, len);
 }
 
-/* A server may repeat what it was sent. */
+/* A server may repeat what it received. */
 static bool tells_secrets(const struct s3_store *s3, const char *text)
 {
 	return strcasestr(text, "Signature=") || strcasestr(text, "Credential=") ||
@@ -194,7 +194,7 @@ static bool is_busy(const struct failure *failure)
 	       (status >= 500 && status != 501 && status != 505) || says(failure, codes);
 }
 
-/* The bucket is somewhere else: said, never followed. */
+/* The bucket is elsewhere: report it, never follow. */
 static bool is_elsewhere(const struct failure *failure)
 {
 	static const char *const codes[] = {"PermanentRedirect",
@@ -211,7 +211,7 @@ static bool is_elsewhere(const struct failure *failure)
 	       (status == 400 && other && (!failure->told || says(failure, codes)));
 }
 
-/* In place: without user, query and fragment, which may be a password or a signature. */
+/* In place: without user, query and fragment, which may contain a password or a signature. */
 static const char *without_secrets(char *url)
 {
 	char *mark = strstr(url, "://"), *host, *user;
@@ -234,11 +234,11 @@ static enum store_verdict fail_elsewhere(const struct failure *failure, struct e
 
 	describe(failure, ERR_CONFIG, err);
 	if (failure->region[0] && strcmp(failure->region, s3->endpoint.region) != 0)
-		return err_wrap(err, "the bucket is in the region '%s', and '%s' is configured",
+		return err_wrap(err, "the bucket is in the region '%s', but '%s' is configured",
 				failure->region, s3->endpoint.region),
 		       STORE_FAILED;
 	if (failure->said.endpoint[0])
-		return err_wrap(err, "the bucket has to be asked at the endpoint '%s'",
+		return err_wrap(err, "use the endpoint '%s' for this bucket",
 				failure->said.endpoint),
 		       STORE_FAILED;
 	shown = http_header(failure->response, "Location", location, sizeof(location))
@@ -246,12 +246,12 @@ static enum store_verdict fail_elsewhere(const struct failure *failure, struct e
 			: "";
 	if (tells_secrets(s3, shown))
 		shown = "";
-	err_wrap(err, "the endpoint redirects%s%s, which is not followed", *shown ? " to " : "",
-		 shown);
+	err_wrap(err, "the endpoint redirects%s%s, which drey does not follow",
+		 *shown ? " to " : "", shown);
 	return STORE_FAILED;
 }
 
-/* Take the server's clock when ours is too wrong for it. */
+/* Adopt the server's clock when the local clock is too wrong for it. */
 static bool corrected_clock(const struct failure *failure)
 {
 	static const char *const codes[] = {"RequestTimeTooSkewed", "RequestExpired",
@@ -266,12 +266,12 @@ static bool corrected_clock(const struct failure *failure)
 		return false;
 	skew_ms = server_ms - (clock_unix_ms() + failure->s3->clock_offset_ms);
 	if (skew_ms > -SKEW_MS && skew_ms < SKEW_MS)
-		return sure; /* another request has corrected it while this one was under way */
+		return sure; /* another request corrected it while this one was in flight */
 	failure->s3->clock_offset_ms += skew_ms;
 	return true;
 }
 
-/* Give up keys that have expired or been replaced; true when there are, or may be, others. */
+/* Drop keys that expired or were replaced; true when there are, or may be, others. */
 static bool renewed_keys(const struct failure *failure)
 {
 	static const char *const codes[] = {"ExpiredToken",       "ExpiredTokenException",
@@ -330,7 +330,7 @@ static enum store_verdict judge(const struct failure *failure, struct err *err)
 		failure->s3->ask_by_get = true;
 		describe(failure, http_status_kind(status), err);
 		if (err->kind == ERR_ABSENT)
-			err->kind = ERR_CONFIG; /* nobody has said so yet */
+			err->kind = ERR_CONFIG; /* no error so far */
 		return STORE_REPAIRED;
 	}
 	if (corrected_clock(failure) || renewed_keys(failure)) {
@@ -343,7 +343,7 @@ static enum store_verdict judge(const struct failure *failure, struct err *err)
 		return fail(failure, ERR_DENIED, err);
 	if (status >= 200 && status < 300) {
 		fail(failure, ERR_FORMAT, err);
-		err_wrap(err, "an answer that does not fit the question");
+		err_wrap(err, "an answer that does not fit the request");
 		return STORE_FAILED;
 	}
 	if (says(failure, (const char *const[]){"InvalidBucketName", NULL}))

@@ -41,7 +41,7 @@ void sigv4_date(int64_t unix_s, char ret[SIGV4_DATE_BYTES])
 	struct tm tm;
 
 	if (!gmtime_r(&at, &tm) || !strftime(ret, SIGV4_DATE_BYTES, "%Y%m%dT%H%M%SZ", &tm))
-		snprintf(ret, SIGV4_DATE_BYTES, "19700101T000000Z"); /* no year of four digits */
+		snprintf(ret, SIGV4_DATE_BYTES, "19700101T000000Z"); /* not a year of four digits */
 }
 
 void sigv4_encode(const char *text, bool keep_slash, struct buf *ret)
@@ -100,7 +100,7 @@ static void add_query(const char *query, struct buf *ret)
 
 struct field {
 	const struct sigv4_header *header;
-	size_t index; /* two of one name stay in their order */
+	size_t index; /* two of the same name keep their order */
 };
 
 static int compare_fields(const void *left, const void *right)
@@ -111,7 +111,7 @@ static int compare_fields(const void *left, const void *right)
 	return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-/* Caller frees. */
+/* The caller frees it. */
 static struct field *sorted(const struct sigv4_request *request)
 {
 	struct field *fields = xcalloc(request->header_count + 1, sizeof(*fields));
@@ -128,7 +128,7 @@ static void add_lower(const char *name, struct buf *ret)
 		buf_addch(ret, (char)tolower((unsigned char)*name));
 }
 
-/* Without white space at its ends, and with one space for each run of it inside. */
+/* Without surrounding white space, and with one space for each run of it inside. */
 static void add_value(const char *value, struct buf *ret)
 {
 	const char *space = " \t\r\n\v\f";

@@ -1,4 +1,4 @@
-/* store_s3: buckets of Amazon S3 and of everything that speaks its protocol. */
+/* store_s3: buckets of Amazon S3 and of every compatible server. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -30,7 +30,7 @@ static int s3_open(const struct store_config *config, const struct uri *uri, str
 	return 0;
 }
 
-/* s3a and s3p are the names that Flink's Hadoop and Presto file systems go by */
+/* s3a and s3p are the names of Flink's Hadoop and Presto file systems */
 static const char *const schemes[] = {"s3", "s3a", "s3p", NULL};
 
 const struct store_ops store_s3_ops = {

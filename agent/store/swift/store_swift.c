@@ -1,4 +1,4 @@
-/* store_swift: OpenStack Swift by its own API, which Ceph speaks, too. */
+/* store_swift: OpenStack Swift through its own API, which Ceph also speaks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 
 /*
  * "container", or "container.service" as Hadoop writes it: the service names a block of Hadoop's
- * configuration, which has the address; here the address is configured otherwise. As for Hadoop, a
- * container with a dot in its name cannot be said.
+ * configuration with the address; here the address is configured elsewhere. As in Hadoop, a
+ * container with a dot in its name cannot be named.
  */
 static int check_authority(const struct uri *uri, struct err *err)
 {
@@ -102,7 +102,7 @@ static int hand_out_failure(struct looks *looks, size_t index, const struct err 
 	return hand_out(looks, &look, err);
 }
 
-/* The request of call `index`; its object is in *uri, which the caller releases. */
+/* The request of call `index`; *uri has its object, and the caller releases it. */
 static int request_of(const struct looks *looks, size_t index, struct uri *uri,
 		      struct swift_request *ret, struct err *err)
 {
@@ -185,7 +185,7 @@ static int look_at_all(struct looks *looks, size_t count, struct err *err)
 		.prepare = prepare, .judge = judge, .failed = failed};
 	struct err why = {0};
 
-	/* a store that cannot be asked, or a wrong container, is found out once and not for each */
+	/* an unreachable store or a wrong container is reported once, not for each file */
 	if (!swift_call_see_container(looks->store, &why))
 		return store_http_many(looks->store->http, &ops, looks, count, STORE_IN_FLIGHT,
 				       err);

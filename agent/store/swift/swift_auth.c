@@ -17,7 +17,7 @@ struct swift_auth {
 	unsigned number;
 	int64_t renew_at_ms, ends_at_ms; /* INT64_MAX: never */
 
-	struct err failure; /* kind ERR_NONE: the last sign-in worked */
+	struct err failure; /* kind ERR_NONE: the last sign-in succeeded */
 	int64_t failure_ends_ms;
 };
 
@@ -128,7 +128,7 @@ int swift_auth_get(struct swift_auth *auth, struct swift_session *ret, struct er
 	struct err why = {0};
 
 	if ((!auth->session.token || auth->now_ms() >= auth->renew_at_ms) && sign_in(auth, &why) &&
-	    /* the old token is good to its end */
+	    /* the old token stays valid until it expires */
 	    (!auth->session.token || auth->now_ms() >= auth->ends_at_ms)) {
 		if (err)
 			*err = why;

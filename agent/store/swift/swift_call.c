@@ -24,7 +24,7 @@ void swift_call_encode(struct buf *to, const char *text, size_t len_bytes, bool 
 
 /* ---- the request ---- */
 
-/* Caller frees. */
+/* The caller frees it. */
 static char *address(const struct swift_store *store, const struct swift_request *request,
 		     const char *storage_url)
 {
@@ -78,7 +78,7 @@ static enum store_verdict judge_refusal(struct swift_store *store,
 	bool again = !attempt->refused && swift_auth_refused(store->auth, attempt->session);
 
 	fail(store, request, 401, ERR_DENIED,
-	     attempt->refused ? "a fresh token was refused, too" : "the token was refused", err);
+	     attempt->refused ? "a new token was rejected, too" : "the token was rejected", err);
 	attempt->refused = true;
 	return again ? STORE_REPAIRED : STORE_FAILED;
 }
@@ -89,7 +89,7 @@ static enum store_verdict judge_failure(struct swift_store *store,
 {
 	switch (status) {
 	case 403:
-		fail(store, request, status, ERR_DENIED, "not allowed", err);
+		fail(store, request, status, ERR_DENIED, "access denied", err);
 		return STORE_FAILED;
 	case 404:
 		if (request->object)
@@ -99,7 +99,7 @@ static enum store_verdict judge_failure(struct swift_store *store,
 				store->container);
 		return STORE_FAILED;
 	case 412:
-		fail(store, request, status, ERR_RETRY, "it was replaced while it was read", err);
+		fail(store, request, status, ERR_RETRY, "it was replaced during the read", err);
 		return STORE_FAILED;
 	default:
 		break;
@@ -109,7 +109,8 @@ static enum store_verdict judge_failure(struct swift_store *store,
 		return STORE_BUSY;
 	}
 	fail(store, request, status, ERR_FORMAT,
-	     status >= 300 && status < 400 ? "a redirect, which is not followed" : "not an answer",
+	     status >= 300 && status < 400 ? "a redirect, which drey does not follow"
+					   : "not a valid answer",
 	     err);
 	return STORE_FAILED;
 }
@@ -192,7 +193,7 @@ int swift_call(struct swift_store *store, const struct swift_request *request,
 
 	if (!call(store, request, ret_response, &why))
 		return 0;
-	/* a wrong name of a container must not look like a missing object */
+	/* a wrong container name must not look like a missing object */
 	if (why.kind == ERR_ABSENT && swift_call_see_container(store, err))
 		return -1;
 	if (err)
@@ -200,7 +201,7 @@ int swift_call(struct swift_store *store, const struct swift_request *request,
 	return -1;
 }
 
-/* ---- what is said about an object ---- */
+/* ---- what the store reports about an object ---- */
 
 /* A whole number, up to the end of `text`. */
 static bool read_size(const char *text, int64_t *ret)
@@ -243,13 +244,13 @@ int swift_call_stat(const struct http_response *response, bool ranged, struct st
 		http_header(response, "Content-Length", text, sizeof(text));
 	}
 	if (!read_size(size, &stat.size_bytes))
-		return err_set(err, ERR_FORMAT, 0, "the answer does not tell the object's size");
+		return err_set(err, ERR_FORMAT, 0, "the answer has no size for the object");
 	if (http_header(response, "X-Timestamp", text, sizeof(text)))
 		stat.mtime_unix_ms = read_timestamp(text);
 	if (stat.mtime_unix_ms < 0 && http_header(response, "Last-Modified", text, sizeof(text)))
 		stat.mtime_unix_ms = http_date_unix_ms(text);
 	if (!stat.size_bytes && swift_json_is_directory(response->content_type))
-		return err_set(err, ERR_FORMAT, 0, "it stands for a directory, it is no file");
+		return err_set(err, ERR_FORMAT, 0, "it is a directory marker, not a file");
 	*ret = stat;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * Pages are asked for until one is empty: Swift may answer fewer names than it was asked for though
- * there are more (sharded containers). Names come in the order of their bytes; a listing that does
- * not, or that does not move on, could hide names and is refused.
+ * Requests pages until one is empty: Swift may return fewer names than requested although there are
+ * more (sharded containers). Names come in byte order; a listing that is out of order, or makes no
+ * progress, could hide names and is rejected.
  */
 #include "store/swift/swift_list.h"
 
@@ -17,7 +17,7 @@
 struct walk {
 	struct swift_store *store;
 	struct buf prefix; /* of all names: the directory with its slash */
-	struct buf last;   /* the name that came last */
+	struct buf last;   /* the last name so far */
 	bool delimited;
 	store_dirs_fn fn;
 	void *ctx;
@@ -31,13 +31,13 @@ static int on_entry(void *ctx, const struct swift_json_entry *entry, struct err 
 	int rc;
 
 	if (strncmp(entry->name, buf_str(&walk->prefix), walk->prefix.len_bytes) != 0)
-		return err_set(err, ERR_FORMAT, 0, "'%.200s' was not asked for", entry->name);
+		return err_set(err, ERR_FORMAT, 0, "'%.200s' was not requested", entry->name);
 	if (strcmp(entry->name, buf_str(&walk->last)) <= 0)
-		return err_set(err, ERR_FORMAT, 0, "'%.200s' comes out of order", entry->name);
+		return err_set(err, ERR_FORMAT, 0, "'%.200s' is out of order", entry->name);
 	buf_clear(&walk->last);
 	buf_addstr(&walk->last, entry->name);
 	name.name = entry->name + walk->prefix.len_bytes;
-	/* the directory's own marker, or a marker in the place of a directory that is listed itself */
+	/* the directory's own marker, or one for a directory that is listed itself */
 	if (!name.name[0] || entry->is_directory)
 		return 0;
 	name.in_doubt = entry->size_in_doubt;
@@ -82,7 +82,7 @@ static int walk_pages(struct walk *walk, bool from_begin, struct err *err)
 	if (count < 0)
 		return -1;
 	if (!count && pages == 1 && from_begin)
-		return err_set(err, ERR_ABSENT, 0, "nothing begins with '%s'",
+		return err_set(err, ERR_ABSENT, 0, "nothing starts with '%s'",
 			       buf_str(&walk->prefix));
 	return 0;
 }
@@ -119,7 +119,7 @@ struct level {
 	store_entry_fn fn;
 	void *ctx;
 	bool ended;
-	/* files that have to be asked for: their names, one after another */
+	/* files that must be queried: their names, one after another */
 	struct buf pending;
 	size_t starts[SWIFT_JSON_PAGE];
 	size_t pending_count;
@@ -152,7 +152,7 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 				    .stat = look->stat};
 
 	if (look->state == STORE_LOOK_ABSENT)
-		return 0; /* removed meanwhile */
+		return 0; /* deleted meanwhile */
 	if (look->state == STORE_LOOK_PRESENT)
 		return hand_out(level, &entry, err) ? -1 : 0;
 	if (err)
@@ -185,11 +185,12 @@ static int on_name(void *ctx, const struct store_dirs_name *name, struct err *er
 	cleanup_free char *last = xstrndup(name->name, len - (name->is_prefix ? 1 : 0));
 	struct store_entry entry = {.name = last, .is_prefix = name->is_prefix, .stat = name->stat};
 
-	/* names that no URI can say are nobody's snapshot */
+	/* a name that no URI can express is not a snapshot */
 	if (!last[0] || !strcmp(last, ".") || !strcmp(last, ".."))
 		return 0;
 	if (strchr(last, '/'))
-		return err_set(err, ERR_FORMAT, 0, "'%.200s' is not directly in it", name->name);
+		return err_set(err, ERR_FORMAT, 0, "'%.200s' is not directly in this directory",
+			       name->name);
 	if (!name->in_doubt)
 		return hand_out(level, &entry, err);
 	level->starts[level->pending_count++] = level->pending.len_bytes;
@@ -223,7 +224,7 @@ int swift_list_dirs(struct store *store, const struct uri *uri, const char *leaf
 		.store = store,
 		.dir = uri,
 		.leaf = leaf,
-		.listing_lags = true, /* an object server does not wait for the container's */
+		.listing_lags = true, /* object servers do not wait for the container's listing */
 		.walk = walk,
 	};
 

@@ -11,7 +11,7 @@
 
 #define URL_MAX_BYTES   2048
 #define TOKEN_MAX_BYTES 16384
-/* room for a whole body from the start: a buffer that grows leaves copies behind */
+/* large enough for a whole body: a buffer that grows leaves copies behind */
 #define BODY_BYTES 16384
 
 void swift_login_wipe(char *secret)
@@ -23,7 +23,7 @@ void swift_login_wipe(char *secret)
 
 /* ---- which kind ---- */
 
-/* An address that may be told: http or https, nothing that can hide a password. */
+/* An address that may be printed: http or https, without anything that may contain a password. */
 static bool is_plain_url(const char *url)
 {
 	size_t scheme = !strncmp(url, "http://", 7) ? 7 : !strncmp(url, "https://", 8) ? 8 : 0;
@@ -36,7 +36,7 @@ static bool is_plain_url(const char *url)
 	return true;
 }
 
-/* Without slashes at the end. Caller frees. */
+/* Without trailing slashes. The caller frees it. */
 static char *trimmed(const char *url)
 {
 	size_t len = strlen(url);
@@ -83,11 +83,11 @@ static int choose_kind(struct swift_login *login, const struct swift_config *con
 	} else {
 		login->kind = v1 || (account && !v3) ? SWIFT_LOGIN_V1 : SWIFT_LOGIN_PASSWORD;
 		if (!config->user || !config->password)
-			return err_set(err, ERR_CONFIG, 0, "Swift: no %s to sign in at %s with",
+			return err_set(err, ERR_CONFIG, 0, "Swift: no %s for the sign-in at %s",
 				       config->user ? "password" : "user", url);
 	}
 	if (login->kind == SWIFT_LOGIN_PASSWORD && !config->project)
-		return err_set(err, ERR_CONFIG, 0, "Swift: no project to sign in at %s for", url);
+		return err_set(err, ERR_CONFIG, 0, "Swift: no project for the sign-in at %s", url);
 	if (login->kind == SWIFT_LOGIN_V1)
 		login->url = xstrdup(url);
 	else
@@ -111,20 +111,21 @@ int swift_login_init(struct swift_login *login, const struct swift_config *confi
 	if (config->storage_url && config->token) {
 		login->kind = SWIFT_LOGIN_NONE;
 		if (!is_header_text(config->token))
-			return err_set(err, ERR_CONFIG, 0, "Swift: the token is no token");
+			return err_set(err, ERR_CONFIG, 0, "Swift: the token is invalid");
 		return 0;
 	}
 	if (!config->auth_url)
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"Swift: no address to sign in at (storage.swift.authUrl, OS_AUTH_URL or ST_AUTH), and no storage URL with a token");
-	if (check_url(config->auth_url, "address to sign in at", err) ||
+			"Swift: no address for the sign-in (set storage.swift.authUrl, OS_AUTH_URL or ST_AUTH), and no storage URL with a token");
+	if (check_url(config->auth_url, "address for the sign-in", err) ||
 	    choose_kind(login, config, err))
 		return -1;
 	if (login->kind == SWIFT_LOGIN_V1 &&
 	    (!is_header_text(config->user) || !is_header_text(config->password))) {
 		swift_login_release(login);
-		return err_set(err, ERR_CONFIG, 0, "Swift: a line break in the user or the key");
+		return err_set(err, ERR_CONFIG, 0,
+			       "Swift: the user or the key contains a line break");
 	}
 	return 0;
 }
@@ -208,7 +209,7 @@ void swift_login_call(struct swift_login *login, struct store_call *ret_call)
 
 /* ---- the answer ---- */
 
-/* Who and where, for messages. */
+/* Address and user, for messages. */
 static int wrap(const struct swift_login *login, struct err *err)
 {
 	if (login->kind == SWIFT_LOGIN_APPLICATION)
@@ -230,21 +231,24 @@ static enum store_verdict judge_status(const struct swift_login *login, int stat
 	if (status >= 200 && status < 300)
 		return STORE_DONE;
 	if (status == 401)
-		return refuse(login, ERR_DENIED, status, "user or password is wrong", err);
+		return refuse(login, ERR_DENIED, status, "wrong user or password", err);
 	if (status == 403)
-		return refuse(login, ERR_DENIED, status, "not allowed", err);
+		return refuse(login, ERR_DENIED, status, "access denied", err);
 	if (status == 400)
-		return refuse(login, ERR_CONFIG, status, "the sign-in was not understood", err);
+		return refuse(login, ERR_CONFIG, status,
+			      "the server did not understand the sign-in", err);
 	if (status == 404)
-		return refuse(login, ERR_CONFIG, status, "nothing to sign in at there", err);
+		return refuse(login, ERR_CONFIG, status,
+			      "there is no sign-in service at this address", err);
 	if (status >= 300 && status < 400)
-		return refuse(login, ERR_CONFIG, status, "a redirect, which is not followed", err);
+		return refuse(login, ERR_CONFIG, status, "a redirect, which drey does not follow",
+			      err);
 	if (status == 498 || http_status_kind(status) == ERR_RETRY)
 		return refuse(login, ERR_RETRY, status, "busy", err);
-	return refuse(login, ERR_FORMAT, status, "not an answer to a sign-in", err);
+	return refuse(login, ERR_FORMAT, status, "not a valid answer to a sign-in", err);
 }
 
-/* A header that has to be there, whole, in printable ASCII. Caller frees. */
+/* A required header, whole, in printable ASCII. The caller frees it. */
 static char *take_header(const struct http_response *response, const char *name, size_t max_bytes,
 			 struct err *err)
 {
@@ -261,7 +265,7 @@ static char *take_header(const struct http_response *response, const char *name,
 		if ((unsigned char)value[i] <= ' ' || (unsigned char)value[i] >= 0x7f)
 			len = max_bytes;
 	if (len + 1 >= max_bytes) {
-		err_set(err, ERR_FORMAT, 0, "%s in the answer is too long or no plain text", name);
+		err_set(err, ERR_FORMAT, 0, "%s in the answer is too long or not plain text", name);
 		swift_login_wipe(value);
 		return NULL;
 	}
@@ -290,7 +294,7 @@ static int read_v3(const struct swift_login *login, const struct http_response *
 		   struct swift_grant *ret, struct err *err)
 {
 	struct swift_json_token token;
-	/* both times are the server's, whatever our clock says */
+	/* both times are the server's, whatever the local clock says */
 	int64_t now_unix_ms =
 		response->date_unix_ms >= 0 ? response->date_unix_ms : clock_unix_ms();
 
@@ -311,8 +315,8 @@ static int read_v3(const struct swift_login *login, const struct http_response *
 	return 0;
 }
 
-/* The configured address goes before the one that was answered; a token that was got over TLS is
- * not sent without. */
+/* The configured address takes precedence over the one in the answer; a token received over TLS is
+ * not sent without TLS. */
 static int settle_url(const struct swift_login *login, struct swift_grant *grant, struct err *err)
 {
 	if (login->config->storage_url) {
@@ -321,11 +325,11 @@ static int settle_url(const struct swift_login *login, struct swift_grant *grant
 		return 0;
 	}
 	if (!is_plain_url(grant->storage_url))
-		return err_set(err, ERR_FORMAT, 0, "the answer's storage URL is not usable");
+		return err_set(err, ERR_FORMAT, 0, "the storage URL in the answer is unusable");
 	if (!strncmp(login->url, "https:", 6) && strncmp(grant->storage_url, "https:", 6) != 0)
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"the storage is at %s, without TLS, so the token would travel in the clear; set the storage URL if that is meant",
+			"the storage is at %s, without TLS, so the token would be sent in clear text; set the storage URL if this is intended",
 			grant->storage_url);
 	return 0;
 }

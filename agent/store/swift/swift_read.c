@@ -12,11 +12,11 @@ struct swift_stream {
 	struct store_stream base;
 	struct swift_store *store;
 	char *object;
-	char *if_match;     /* NULL: the store has given no ETag */
+	char *if_match;     /* NULL: the store sent no ETag */
 	int64_t total;      /* size of the object; -1 before the first answer */
-	int64_t next;       /* the first byte that was not asked for yet */
+	int64_t next;       /* the first byte that was not requested yet */
 	int64_t want_bytes; /* of the next range */
-	struct buf have;    /* the range before that, `used` bytes of it handed out */
+	struct buf have;    /* the previous range, of which `used` bytes were handed out */
 	size_t used;
 };
 
@@ -40,7 +40,7 @@ static int fail(const struct swift_stream *stream, struct err *err)
 			stream->store->base.authority, stream->object);
 }
 
-/* Does this answer begin with the byte that was asked for, and end where it may? */
+/* Does this answer start with the requested byte, and end within the range? */
 static int check_range(const struct swift_stream *stream, const struct http_response *response,
 		       int64_t total, struct err *err)
 {
@@ -50,13 +50,14 @@ static int check_range(const struct swift_stream *stream, const struct http_resp
 	if (response->status == 200) {
 		if (stream->next == 0 && (int64_t)response->body.len_bytes == total)
 			return 0;
-		return err_set(err, ERR_FORMAT, 0, "the store gives no parts of an object");
+		return err_set(err, ERR_FORMAT, 0,
+			       "the store does not support ranges of an object");
 	}
 	http_header(response, "Content-Range", text, sizeof(text));
 	if (sscanf(text, "bytes %18" SCNd64 "-%18" SCNd64 "/", &first, &last) != 2 ||
 	    first != stream->next || last - first + 1 != (int64_t)response->body.len_bytes ||
 	    last < first || last >= total)
-		return err_set(err, ERR_FORMAT, 0, "the answer is not the part that was asked for");
+		return err_set(err, ERR_FORMAT, 0, "the answer is not the requested range");
 	return 0;
 }
 
@@ -76,7 +77,7 @@ static int fetch(struct swift_stream *stream, struct err *err)
 	    swift_call_stat(&response, true, &stat, err))
 		return -1;
 	if (stream->total >= 0 && stat.size_bytes != stream->total)
-		return err_set(err, ERR_RETRY, 0, "its size changed while it was read");
+		return err_set(err, ERR_RETRY, 0, "its size changed during the read");
 	buf_clear(&stream->have);
 	stream->used = 0;
 	if (stream->total < 0)
@@ -84,7 +85,7 @@ static int fetch(struct swift_stream *stream, struct err *err)
 	stream->total = stat.size_bytes;
 	if (response.status == 416) {
 		if (stream->next < stat.size_bytes)
-			return err_set(err, ERR_FORMAT, 0, "a part that is there was refused");
+			return err_set(err, ERR_FORMAT, 0, "an existing range was rejected");
 		return 0;
 	}
 	if (check_range(stream, &response, stat.size_bytes, err))
