@@ -1,6 +1,6 @@
 /*
- * The agent: what agent/run/driver does, against the models. A crash throws the life cycle away at
- * any moment; the next one is built from the journal store and what drey-init says.
+ * The agent: does what agent/run/driver does, with the models. A crash discards the life cycle at any
+ * moment; the next one is built from the journal store and drey-init's report.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -148,14 +148,14 @@ static void execute(struct world *w, const struct effect *effect)
 	case EFFECT_EXIT:
 		init_exit(w, effect->status);
 		break;
-	case EFFECT_CHECK_JOURNAL: /* draws nothing: it changes no history in which it finds nothing */
+	case EFFECT_CHECK_JOURNAL: /* draws no number: if it finds nothing, the history stays the same */
 		plan(w, CHECK_TAKES_MS, ITEM_JOURNAL_CHECK, SCOPE_AGENT);
 		return;
 	case EFFECT_NOTE:
 	case EFFECT_TELL:
 		return;
 	}
-	/* the worst moment is the one right after something was set going */
+	/* the worst moment is right after an action was started */
 	if (w->chaos.agent_crash_ms && chance(w, 8))
 		plan(w, between(w, 0, 40), ITEM_AGENT_CRASH, SCOPE_AGENT);
 }
@@ -171,7 +171,7 @@ static void machine_check(struct world *w)
 void agent_step(struct world *w, const struct event *event)
 {
 	struct agent *agent = w->agent;
-	struct effects effects; /* large: only its count has to be cleared */
+	struct effects effects; /* large: clear only its count */
 	uint64_t epoch = w->epochs[SCOPE_AGENT];
 	enum phase before = agent->life.phase;
 
@@ -181,7 +181,7 @@ void agent_step(struct world *w, const struct event *event)
 		say(w, "event %s", event_type_name(event->type));
 	if (event->type == EVENT_CONTROL &&
 	    (event->control.fields & (CONTROL_NEW_START | CONTROL_RESTORE)))
-		w->truth.finished = false; /* a person asks for a start */
+		w->truth.finished = false; /* a person requests a start */
 	w->figures->steps++;
 	effects.count = 0;
 	lifecycle_step(&agent->life, event, w->now_ms + MONOTONIC_BASE_MS, unix_now(w), &effects);
@@ -262,7 +262,7 @@ void agent_crash(struct world *w, const char *why)
 	desired_inputs_release(&agent->inputs);
 	agent->alive = false;
 	w->epochs[SCOPE_AGENT]++;
-	/* drey-init waits no longer than 30 s, and whoever takes over 35 s: so the agent is back in time to see that */
+	/* drey-init waits at most 30 s, and a successor 35 s: so the agent is back in time to notice the takeover */
 	if (w->init->alive)
 		plan(w, odds(w, 800) ? between(w, 50, 2000) : between(w, 1, 30) * SECOND_MS,
 		     ITEM_AGENT_START, SCOPE_CONTAINER);
@@ -287,7 +287,7 @@ static void decide(struct world *w)
 	agent_step(w, &event);
 }
 
-/* It is taken before anything is looked at: another Flink could make newer state meanwhile. */
+/* drey takes it before it reads any source: otherwise another Flink could make newer state in the meantime. */
 static void flink_lock_is_held(struct world *w)
 {
 	struct agent *agent = w->agent;
@@ -329,7 +329,7 @@ static void inspected(struct world *w, const struct item *item)
 	event.inspected.error = event.inspected.complete ? NULL : "a file is missing";
 	if (event.inspected.complete)
 		oracle_tell_number(w, (int)item->a);
-	else if (event.inspected.readable) /* the loss is said aloud */
+	else if (event.inspected.readable) /* drey reports the loss */
 		w->storage.snaps[item->a].numbered = w->storage.snaps[item->a].named =
 			(struct knowledge){0};
 	event.inspected.path = rest_path(w, (int)item->a, path, sizeof(path));
@@ -369,7 +369,7 @@ static void poll_answer(struct world *w, const struct item *item)
 	for (int i = 0; i < slot->told_count; i++) {
 		const struct snap *snap = &w->storage.snaps[slot->told[i]];
 
-		/* which savepoint is its own drey tells by a look at it */
+		/* drey learns the id of a savepoint only by reading it */
 		if (snap->kind == SNAPSHOT_CHECKPOINT)
 			oracle_tell_number(w, slot->told[i]);
 		else

@@ -1,7 +1,7 @@
 /*
- * The control directory: files with the desired state, which core/desired_inputs follows. What was seen is on
- * record once the journal has it, so that a crash in between brings it once more. It lies beside the journal, and
- * is lost with it; then orders of long ago are seen for the first time.
+ * The control directory: files with the desired state, which core/desired_inputs follows. What was read is
+ * recorded only after the journal has it, so after a crash in between it is read again. The record is stored next
+ * to the journal, and is lost with it; then old requests are read as if for the first time.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "tests/sim/sim.h"
 
-#define LOOKED_AT_MS (10 * SECOND_MS) /* when the notification is missed */
+#define READ_EVERY_MS (10 * SECOND_MS) /* if the notification is missed */
 
 static void put(struct directory *directory, enum desired_key key, const char *text)
 {
@@ -41,7 +41,7 @@ void directory_write(struct world *w, const struct event *asked)
 		snprintf(directory->path, sizeof(directory->path), "%s",
 			 intent->restore.path ? intent->restore.path : "");
 	}
-	plan(w, odds(w, 800) ? below(w, 50) : below(w, LOOKED_AT_MS), ITEM_DIRECTORY, SCOPE_WORLD);
+	plan(w, odds(w, 800) ? below(w, 50) : below(w, READ_EVERY_MS), ITEM_DIRECTORY, SCOPE_WORLD);
 }
 
 static void read_files(struct directory *directory, struct desired_inputs *inputs)
@@ -93,7 +93,7 @@ void directory_look(struct world *w)
 	}
 }
 
-/* ---- what was seen ---- */
+/* ---- the record of what was read ---- */
 
 static void copy_seen(struct desired_seen *to, const struct desired_seen *from)
 {

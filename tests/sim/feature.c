@@ -1,9 +1,9 @@
 /*
- * What was added to the world one by one: directories and HA data that come from a backup, and so on.
+ * The features of the world: volumes and HA data from a backup, other directories, and so on.
  *
- * A feature draws from a stream of chance of its own, and only in histories that have it, so that
- * `--world none` gives the same histories as before there were any, and a failure can be looked at with
- * one feature less.
+ * A feature draws from its own stream of random numbers, and only in histories that have it. So
+ * `--world none` gives the same histories as before there were features, and a failure can be
+ * investigated with one feature less.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -65,9 +65,9 @@ bool luck(struct world *w, int per_mille)
 }
 
 /*
- * Two pods without a lock that both see: the one that takes over waits until the other one must have seen
- * that. Strict in half of the histories: then the other one is also cut off now and then, and ends its Flink
- * by itself.
+ * Two pods without a common lock: the one that takes over waits until the other one must have noticed.
+ * Fencing is strict in half of the histories: then the other one is also cut off now and then, and kills its
+ * Flink without seeing the journal.
  */
 static void draw_rivals(struct world *w)
 {
@@ -81,7 +81,7 @@ static void draw_rivals(struct world *w)
 	w->cut_ms = strict ? luck_between(w, 1, 15) * MINUTE_MS : 0;
 }
 
-/* Which of those that are switched on this history has. */
+/* Which of the enabled features this history has. */
 void features_draw(struct world *w, unsigned features)
 {
 	static const int per_mille[FEATURE_COUNT] = {[FEATURE_ROLLBACK] = 150,
@@ -93,8 +93,8 @@ void features_draw(struct world *w, unsigned features)
 	for (int i = 0; i < FEATURE_COUNT; i++)
 		if (luck(w, per_mille[i]) && features & (1U << i))
 			w->features |= 1U << i;
-	/* a job that goes on in another directory leaves older checkpoints in the one before: with a backup of
-	 * the newer one these would be the newest, where nobody looks */
+	/* a job that continues in another directory leaves older checkpoints in the previous one: with a backup
+	 * of the newer directory these would be the newest, and out of sight */
 	if (has(w, FEATURE_MOVED))
 		w->features &= ~(1U << FEATURE_ROLLBACK);
 	if (has(w, FEATURE_RIVALS))
@@ -102,7 +102,7 @@ void features_draw(struct world *w, unsigned features)
 	w->own_dir = -1;
 	if (!has(w, FEATURE_MOVED))
 		return;
-	/* whoever loses the journal as well can know nothing of a directory that is not configured any more */
+	/* if the journal is lost as well, drey cannot know of a directory that is no longer configured */
 	w->chaos.journal_back_ms = w->chaos.journal_lost_ms = 0;
 	w->config->id_space = NULL;
 	w->config->id_count = 0;
@@ -161,7 +161,7 @@ void features_container(struct world *w)
 		dirs[SNAPSHOT_SAVEPOINT] = (int)luck_below(w, DIRS);
 	if (!w->calm && luck(w, 150))
 		w->own_dir = (int)luck_below(w, DIRS + 1) - 1;
-	/* the other Pod keeps what it was started with */
+	/* the other pod keeps its configuration */
 	memcpy(w->pods[w->pod].dirs, dirs, sizeof(w->dirs));
 	configure_dirs(w);
 	say(w, "checkpoints go to %s, savepoints to %s%s%s", w->config->listed_checkpoint_dir,
@@ -201,7 +201,7 @@ static void roll_back(struct world *w, enum snapshot_kind kind)
 	}
 }
 
-/* What is newer than the backup stays: to restore it deletes no object that it does not know. */
+/* Newer objects stay: restoring the backup deletes no object that it does not contain. */
 static void roll_back_ha(struct world *w)
 {
 	for (int i = 0; i < w->truth.count; i++) {

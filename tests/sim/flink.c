@@ -1,7 +1,7 @@
 /*
- * One JobManager process and its job: starts after a while, restores what it was given, completes
- * checkpoints with ids from a counter, restarts, fails, finishes, dies. A new process knows what its
- * command line says, and what ha.c has under its job id.
+ * One JobManager process and its job: it starts after a while, restores what it was given, completes
+ * checkpoints with ids from a counter, restarts, fails, finishes, dies. A new process knows its command
+ * line, and what ha.c has under its job id.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -51,8 +51,8 @@ void flink_start(struct world *w, int launch)
 	plan(w, between(w, 300, 8000), ITEM_REST_UP, SCOPE_FLINK);
 }
 
-/* Whether a job that restored something else was noticed; if nobody could, what it has made cannot be
- * told from the right thing. */
+/* Whether drey noticed that the job restored something else; if it could not, the job's snapshots cannot be
+ * distinguished from right ones. */
 static void mismatch_unnoticed(struct world *w)
 {
 	struct truth_launch *truth = &w->truth.launches[w->flink->launch];
@@ -108,14 +108,14 @@ void flink_signal(struct world *w, int signo)
 
 /* ---- the job ---- */
 
-/* What the statistics show as restored. They outlive a restart inside Flink. */
+/* What the statistics show as restored. They survive a restart inside Flink. */
 static int reported_restore(const struct world *w)
 {
 	return w->now_ms >= w->flink->statistics_ms ? w->flink->restored
 						    : w->flink->restored_before;
 }
 
-/* Whatever was under way in this attempt of the job is void. */
+/* Everything in progress in this attempt of the job is void. */
 void flink_attempt_ends(struct world *w)
 {
 	w->epochs[SCOPE_JOB]++;
@@ -123,7 +123,7 @@ void flink_attempt_ends(struct world *w)
 	operations_fail(w);
 }
 
-/* The record that Flink leaves: of a stop it is told from the last savepoint. */
+/* The record that Flink leaves: a stop is recognised by the last savepoint. */
 static void leave_record(struct world *w, enum job_state state)
 {
 	struct truth_launch *truth = &w->truth.launches[w->flink->launch];
@@ -161,7 +161,7 @@ void flink_job_over(struct world *w, enum job_state state)
 		if (w->storage.snaps[i].launch == flink->launch &&
 		    w->storage.snaps[i].kind == SNAPSHOT_CHECKPOINT) {
 			w->storage.snaps[i].deleted = true;
-			w->storage.snaps[i].numbered.recorded = false; /* nobody can miss it */
+			w->storage.snaps[i].numbered.recorded = false; /* it cannot be missed */
 		}
 }
 
@@ -179,7 +179,7 @@ static void submit(struct world *w)
 	plan(w, between(w, 100, 6000), ITEM_RUN, SCOPE_FLINK);
 }
 
-/* A snapshot that is not what was named: any other one, or nothing. */
+/* A snapshot other than the named one, or nothing. */
 static int wrong_base(struct world *w)
 {
 	int other = w->storage.count ? (int)below(w, w->storage.count) : -1;
@@ -292,7 +292,7 @@ static void job_fails(struct world *w)
 	plan(w, between(w, 500, 30000), ITEM_RUN, SCOPE_FLINK);
 }
 
-/* Flink says RUNNING while it waits for slots, and does nothing until it has them. */
+/* Flink reports RUNNING while it waits for slots, and does nothing until it has them. */
 static void tasks_lost(struct world *w)
 {
 	struct flink *flink = w->flink;
@@ -342,7 +342,7 @@ void flink_completed(struct world *w, int snap)
 		flink->completed = snap;
 }
 
-/* Without HA: all but the newest go at once. */
+/* Without HA: all but the newest are deleted immediately. */
 static void discard_old(struct world *w)
 {
 	int kept = 0;
@@ -385,7 +385,7 @@ const char *rest_path(const struct world *w, int snap, char *buffer, size_t size
 	return buffer;
 }
 
-/* Flink remembers the last ones. */
+/* Flink remembers only the last ones. */
 static void show_savepoints(struct world *w, struct view_slot *slot)
 {
 	for (int i = w->storage.count - 1; i >= 0 && slot->view.savepoint_count < VIEW_SAVEPOINTS;
@@ -508,9 +508,10 @@ void flink_item(struct world *w, const struct item *item)
 		if (w->calm || flink->state != JOB_RUNNING)
 			break;
 		w->figures->finished++;
-		w->truth.loss = true; /* its checkpoints go: a person decides what comes next */
+		w->truth.loss =
+			true; /* its checkpoints are deleted: a person decides what happens next */
 		flink_job_over(w, JOB_FINISHED);
-		/* a stop whose savepoint is complete has no way back: that was it */
+		/* a stop whose savepoint is complete cannot go back: the job ends */
 		w->truth.finished = w->truth.launches[flink->launch].end == JOB_END_FINISHED;
 		break;
 	case ITEM_FLINK_EXIT:

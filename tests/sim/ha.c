@@ -1,8 +1,7 @@
 /*
- * What Flink keeps about a job outside of its process: the HA map (pointers to the retained
- * checkpoints, the counter of their ids, delete markers) and the result of a job that has come to
- * its end. A process that starts under the same job id goes on from there, whatever its command line
- * says.
+ * What Flink keeps about a job outside its process: the HA map (pointers to the retained checkpoints,
+ * the counter of their ids, delete markers) and the result of a job that has ended. A process that
+ * starts under the same job id continues from there, regardless of its command line.
  */
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +60,7 @@ void ha_begin(struct world *w, int launch, int base, int64_t next_id)
 	map->counter = next_id;
 }
 
-/* The oldest one is marked, its files go, and then the entry: a death in between leaves some of it. */
+/* The oldest one is marked, its files are deleted, then its entry: a death in between leaves some of it. */
 static void subsume(struct world *w, struct ha_map *map)
 {
 	int live = 0;
@@ -83,7 +82,7 @@ static void acknowledge(struct world *w, int snap)
 	struct ha_map *map = map_of(w, w->flink->launch);
 
 	if (!map->exists || w->flink->state != JOB_RUNNING) {
-		/* Flink discards what it cannot record: it never counted */
+		/* Flink discards a checkpoint that it cannot record: it never counted */
 		if (!map->exists) {
 			w->storage.snaps[snap].deleted = true;
 			w->storage.snaps[snap].complete = false;
@@ -101,7 +100,7 @@ static void discard(struct world *w, const struct item *item)
 	struct ha_map *map = map_of(w, item->launch);
 	struct snap *snap = &w->storage.snaps[item->a];
 
-	/* what it was only started from is not its own */
+	/* the snapshot that it was started from is not its own */
 	if (snap->launch == item->launch && snap->kind == SNAPSHOT_CHECKPOINT && !snap->deleted) {
 		snap->deleted = true;
 		if (odds(w, 100))
@@ -159,7 +158,7 @@ void ha_vanish(struct world *w)
 	map_of(w, launch)->count = 0;
 }
 
-/* ---- what an observation sees, as agent/run/observe_ha ---- */
+/* ---- what an observation sees, as in agent/run/ha ---- */
 
 static void observe_entry(struct world *w, struct facts *facts, int launch, int index,
 			  const char *current)
@@ -176,7 +175,7 @@ static void observe_entry(struct world *w, struct facts *facts, int launch, int 
 	struct candidate *c;
 
 	rest_path(w, index, path, sizeof(path));
-	if (snap->launch == launch) { /* what it was started from has no times there */
+	if (snap->launch == launch) { /* the snapshot that it was started from has no times there */
 		found.completed_unix_ms = snap->completed_unix_ms;
 		memcpy(found.job_id, truth->job_id, JOB_ID_BYTES);
 	}

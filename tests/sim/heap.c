@@ -1,9 +1,9 @@
 /*
- * A heap for one thread, in place of malloc() and its kin: a history makes and drops some 100,000 small blocks,
- * most of them for the text of the journal, and a quarter of the time went into what the C library does for
- * programs of other kinds. Each kind of block has one size and a list of those that are free; nothing goes back
- * before the end. Aligned blocks (posix_memalign) are not there; nobody here asks for one. The sanitizers and
- * valgrind bring heaps of their own, which notice mistakes: there this one is left out (SAN=1, or
+ * A heap for one thread, in place of malloc() and related functions: a history allocates and frees some 100,000
+ * small blocks, most of them for the text of the journal, and a quarter of the time was spent in the C library's
+ * allocator. Each kind of block has one size and a list of free blocks; nothing is returned before the end.
+ * Aligned blocks (posix_memalign) are not available; the simulator needs none. The sanitizers and valgrind have
+ * heaps of their own, which detect mistakes: with them this one is left out (SAN=1, or
  * `make CFLAGS=-DSIM_LIBC_HEAP`).
  */
 #if defined(__has_feature)

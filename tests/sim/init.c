@@ -1,6 +1,6 @@
 /*
- * drey-init and its container: only it starts Flink, only it sees Flink end, and it owns the
- * deadline of a stop. When it dies, everything dies.
+ * drey-init and its container: only drey-init starts Flink and sees it end, and it owns the deadline
+ * of a stop. When it dies, everything dies.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 static const char *const generations[] = {"g1", "g2", "g3", "bad"};
 
-/* Which one the next container has, and whether whoever ends this one can tell. */
+/* Which generation the next container has, and whether it is known when this one ends. */
 static enum upgrade draw_upgrade(struct world *w)
 {
 	const char *next = generations[below(w, 4)];
@@ -62,7 +62,7 @@ void init_exit(struct world *w, int status)
 {
 	if (!w->init->stopping)
 		fail(w, "the agent ends the container (status %d) although nobody asked", status);
-	if (w->flink->alive && w->agent->life.foreign) { /* drey-init sees to it that it ends */
+	if (w->flink->alive && w->agent->life.foreign) { /* drey-init makes sure that it ends */
 		w->init->leaving = true;
 		agent_crash(w, "it has left");
 		flink_signal(w, SIGTERM);
@@ -95,7 +95,7 @@ void init_flink_ended(struct world *w, int wait_status)
 static void launch(struct world *w, const struct item *item)
 {
 	int index = truth_find(w, item->id);
-	/* flink.lock is held as long as a process of any launch lives, in whatever pod */
+	/* flink.lock is owned as long as a process of any launch is alive, in any pod */
 	bool held =
 		(world_other(w)->flink.alive && !w->apart) || chance(w, w->chaos.launch_fails / 3);
 	bool fails = held || chance(w, w->chaos.launch_fails);
@@ -110,7 +110,7 @@ static void launch(struct world *w, const struct item *item)
 		flink_start(w, index);
 	}
 	if (!w->agent->alive)
-		return; /* the next agent is told in HELLO */
+		return; /* the next agent learns it from HELLO */
 	answer = plan(w, between(w, 0, 5), fails ? ITEM_LAUNCH_FAILED : ITEM_STARTED, SCOPE_AGENT);
 	answer->b = held;
 	memcpy(answer->id, item->id, JOB_ID_BYTES);
@@ -134,7 +134,7 @@ static void stop_request(struct world *w)
 	agent_step(w, &event);
 }
 
-/* A rolling update, or a node that is given up although it still works: for some time there are two. */
+/* A rolling update, or a node that counts as lost although it still works: for some time there are two pods. */
 void container_replace(struct world *w)
 {
 	struct item *item;
@@ -145,7 +145,7 @@ void container_replace(struct world *w)
 	w->figures->replaced++;
 	w->init->replaced = true;
 	w->truth.rival = true;
-	/* apart: a node that was cut off, and whose pod lives on for long */
+	/* apart: a node that was cut off, and whose pod stays alive for a long time */
 	plan(w, between(w, 1, 120) * (w->apart ? 15 : 1) * SECOND_MS,
 	     odds(w, 500) ? ITEM_STOP_REQUEST : ITEM_CONTAINER_DIE, SCOPE_CONTAINER);
 	item = plan(w, between(w, 1, 60) * SECOND_MS, ITEM_CONTAINER_START, SCOPE_WORLD);

@@ -1,6 +1,6 @@
 /*
- * The life cycle says what has happened, and says it once: a launch that an agent has seen verified or proven
- * was told, unless the journal had it on record when that agent began.
+ * The life cycle sends each notice once: when an agent has seen a launch verified or proven, it has sent the
+ * notice, unless the journal already had it on record when that agent started.
  */
 #include <inttypes.h>
 

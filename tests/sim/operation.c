@@ -1,6 +1,6 @@
 /*
- * Savepoint, stop and cancel as Flink does them: asynchronous, by trigger id, the result to be asked
- * for. A repeated trigger id is the same operation; a second stop destroys the first.
+ * Savepoint, stop and cancel as Flink does them: asynchronous, by trigger id; the client must query the
+ * result. A repeated trigger id is the same operation; a second stop destroys the first.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct op *operation_find(struct world *w, const char *trigger_id)
 }
 
 /* The attempt of the job has ended, and every operation with it. A stop whose savepoint is complete
- * reports the place in its error. */
+ * reports the path in its error. */
 void operations_fail(struct world *w)
 {
 	for (int i = 0; i < w->flink->op_count; i++)
@@ -71,7 +71,7 @@ static void cancel(struct world *w)
 		plan(w, between(w, 50, 8000), ITEM_CANCEL_DONE, SCOPE_JOB);
 }
 
-/* The request has arrived; what is the answer? */
+/* The request has arrived: the response. */
 static enum operation_status accept_post(struct world *w, const struct item *item)
 {
 	struct flink *flink = w->flink;
@@ -91,7 +91,7 @@ static enum operation_status accept_post(struct world *w, const struct item *ite
 		return STATUS_ACCEPTED;
 	op = op_add(w, item->id, kind);
 	if (!known || flink->state != JOB_RUNNING || flink->tasks_lost) {
-		op->state = OP_FAILED; /* said only when asked for the result */
+		op->state = OP_FAILED; /* reported only when the result is queried */
 		return STATUS_ACCEPTED;
 	}
 	if (flink->stop_op >= 0 && flink->ops[flink->stop_op].outside) {
@@ -99,7 +99,7 @@ static enum operation_status accept_post(struct world *w, const struct item *ite
 		return STATUS_ACCEPTED;
 	}
 	if (flink->stop_op >= 0) {
-		if (w->truth.journal_changed || w->truth.two) /* with it the stop was forgotten */
+		if (w->truth.journal_changed || w->truth.two) /* the stop was forgotten with it */
 			return STATUS_FAILED;
 		fail(w, "a %s is sent while a stop is under way", operation_kind_name(kind));
 		return STATUS_FAILED;
@@ -110,7 +110,7 @@ static enum operation_status accept_post(struct world *w, const struct item *ite
 	return STATUS_ACCEPTED;
 }
 
-/* Somebody uses Flink's own UI. */
+/* A person uses Flink's own UI. */
 void operation_outside(struct world *w)
 {
 	struct flink *flink = w->flink;
@@ -148,7 +148,7 @@ void operation_post(struct world *w, const struct item *item)
 	    operation_kind_name((enum operation_kind)item->a), item->id, status,
 	    lost ? ", answer lost" : "");
 	if (!w->agent->alive || (uint64_t)item->b != w->epochs[SCOPE_AGENT])
-		return; /* whoever asked has died */
+		return; /* the agent that requested it has died */
 	answer = plan(w, lost ? 5 * SECOND_MS : between(w, 2, 50), ITEM_OPERATION_ANSWER,
 		      SCOPE_AGENT);
 	answer->a = lost ? STATUS_UNREACHABLE : status;
@@ -173,7 +173,7 @@ static void savepoint_done(struct world *w, const struct item *item)
 	if (chance(w, w->chaos.savepoint_fails)) {
 		op->state = OP_FAILED;
 		if (op->kind == OPERATION_STOP)
-			flink->stop_op = -1; /* the job runs on */
+			flink->stop_op = -1; /* the job continues */
 		say(w, "savepoint %.6s fails", item->id);
 		return;
 	}
@@ -204,7 +204,7 @@ static void stop_done(struct world *w, const struct item *item)
 	flink_job_over(w, JOB_FINISHED);
 }
 
-/* Flink deletes a savepoint: the one that runs the job whose agent has asked, and no other. */
+/* Flink deletes a savepoint, but only the Flink that runs the job of the requesting agent. */
 static void dispose(struct world *w, const struct item *item)
 {
 	struct snap *snap = &w->storage.snaps[item->a];

@@ -6,7 +6,7 @@
 
 #include "tests/sim/sim.h"
 
-/* Every so many histories the journal goes through its text form with every write, not only when an agent starts. */
+/* In one of this many histories, every journal write is encoded and decoded, not only what an agent reads. */
 #define AS_TEXT_EVERY 64
 
 static double seconds(clockid_t clock)
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 			single = true;
 			break;
 		case 'v':
-			break; /* one history is always told in full */
+			break; /* one history is always printed in full */
 		case 'f':
 			first = strtoull(optarg, NULL, 10);
 			break;

@@ -1,6 +1,6 @@
 /*
- * Checkpoints and savepoints in storage, and what an observation sees of them: the same looks, in the
- * same order and with the same conclusions, as agent/run/observe.
+ * Checkpoints and savepoints in storage, and what an observation sees of them: the same reads, in the
+ * same order and with the same conclusions, as in agent/run/observe.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,7 +117,7 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 	snprintf(found.job_id, snap->kind == SNAPSHOT_CHECKPOINT ? JOB_ID_BYTES : 7, "%s",
 		 w->truth.launches[snap->launch].job_id);
 	c = facts_add(facts, source, &found);
-	/* what damages it shows in _metadata, too: what does not is the price of trust */
+	/* the damage is visible in _metadata too: other damage is the price of trusting a verification */
 	if (snap_usable(snap)) {
 		c->snapshot.metadata_unix_ms = snap->completed_unix_ms;
 		c->snapshot.metadata_bytes = 1000;
@@ -132,12 +132,12 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 		oracle_tell(w, (int)(snap - w->storage.snaps));
 }
 
-/* Where observations look: one directory, and of one job only unless that is "". */
+/* What an observation searches: one directory, and only one job in it unless the job is "". */
 struct place {
 	enum source_kind source;
 	enum snapshot_kind kind;
 	const char *dir; /* with scheme */
-	bool only_ours;  /* jobs of this application alone */
+	bool only_ours;  /* only jobs of this application */
 };
 
 static bool lies_in(const struct world *w, const struct snap *snap, const struct place *place)
@@ -150,8 +150,8 @@ static bool lies_in(const struct world *w, const struct snap *snap, const struct
 
 #define OTHER_JOB "ffffffffffffffffffffffffffffffff"
 
-/* The newest checkpoint of the other application. (In a directory where ours has never run it could not
- * be told from a lost journal.) */
+/* The newest checkpoint of the other application. (In a directory where ours has never run, this could not
+ * be distinguished from a lost journal.) */
 static void list_other(struct world *w, struct facts *facts)
 {
 	char path[PATH_BYTES];
@@ -185,7 +185,7 @@ static void list(struct world *w, struct facts *facts, const struct place *place
 	facts_add_place(facts, place->source, place->kind, place->dir, state, detail);
 }
 
-/* Where the configuration points, and where the lineage has written besides. */
+/* The configured directories, and the others in which the lineage has written. */
 static void list_all(struct world *w, struct facts *facts)
 {
 	const struct lifecycle_config *config = w->config;
@@ -281,7 +281,7 @@ static void look_at_journal(struct world *w, struct facts *facts)
 	look_at_last_checkpoint(w, facts, journal);
 }
 
-/* The directory that Flink makes for every job that it has taken on stays, whatever becomes of what was in it. */
+/* The directory that Flink makes for every job that it has accepted stays, even after its contents are deleted. */
 static void list_jobs(struct world *w, struct facts *facts)
 {
 	for (int i = 0; i < w->truth.count && w->config->id_space; i++)
@@ -290,7 +290,7 @@ static void list_jobs(struct world *w, struct facts *facts)
 			facts_add_job(facts, w->truth.launches[i].job_id);
 }
 
-/* How the last launch has ended, where nobody saw it. */
+/* How the last launch ended, if no agent observed it. */
 static void look_at_result(struct world *w, struct facts *facts)
 {
 	const struct launch *launch = journal_open_launch(&w->agent->life.journal);
@@ -344,7 +344,7 @@ static void complete(struct candidate *c, const char *operator_id)
 	snprintf(c->operators[0], sizeof(c->operators[0]), "%s", operator_id);
 }
 
-/* Of the HA data Flink reads the handle and the state files, not _metadata. */
+/* From HA data, Flink reads the handle and the state files, not _metadata. */
 static void verify_recovery(struct candidate *c, const struct snap *snap)
 {
 	if (!c->in_ha)

@@ -1,6 +1,6 @@
 /*
- * The journal store: one document, compare-and-swap as in run/journal_file. A write may fail, be
- * slow, or succeed with its answer lost.
+ * The journal store: one document, compare-and-swap as in run/journal/journal_file. A write may fail,
+ * be slow, or succeed while its response is lost.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -99,8 +99,8 @@ void journal_copy(struct journal *to, const struct journal *from)
 
 /* ---- images ----
  *
- * A document is written with nearly every step. What is stored is never changed, so it lies in one
- * block, filled from the front, that the next one uses again. */
+ * Nearly every step writes a document. A stored document is never changed, so it is kept in one block,
+ * filled from the front, which the next document reuses. */
 
 static void *take(struct image *image, size_t size_bytes)
 {
@@ -224,7 +224,7 @@ static void land(struct world *w)
 	}
 }
 
-/* The lines for people are a third of the document, and nothing is decided by them. */
+/* The log lines are a third of the document, and no decision depends on them. */
 #define LOG_KEPT 4
 
 static void forget_log(struct journal *journal)
@@ -233,7 +233,7 @@ static void forget_log(struct journal *journal)
 		free(journal->log[--journal->log_count].text);
 }
 
-/* What the text form makes of a document: *ret_journal, released by the caller, when it is true. */
+/* Encode and decode a document: if true, *ret_journal has the result; the caller releases it. */
 static bool through_text(struct world *w, const struct journal *journal,
 			 struct journal *ret_journal)
 {
@@ -256,7 +256,7 @@ static bool through_text(struct world *w, const struct journal *journal,
 	return kept;
 }
 
-/* It is 50 times slower than a copy: with every write now and then, with every read always. */
+/* This is 50 times slower than a copy: done for every read, and for every write in some histories. */
 static void put_through_text(struct world *w, const struct journal *journal)
 {
 	struct journal back;
@@ -379,7 +379,7 @@ void store_back_up(struct world *w)
 	directory_back_up(w);
 }
 
-/* S17: somebody restores the volume from an old backup. */
+/* S17: a person restores the volume from an old backup. */
 void store_put_back(struct world *w)
 {
 	const struct journal *old = &w->store.backup->journal;
@@ -407,7 +407,7 @@ void store_lose(struct world *w)
 	w->figures->journals_changed++;
 }
 
-/* A drey that should not be there writes the journal. */
+/* A drey that should not exist writes the journal. */
 void store_other_writer(struct world *w)
 {
 	if (!w->store.exists)

@@ -1,6 +1,6 @@
 /*
- * People who want something now and then, accidents, and the calm at the end: nothing fails any
- * more, and a person says once more what is wanted until it is reached.
+ * People who request something now and then, accidents, and the calm at the end: nothing fails any
+ * more, and a person states the desired state again until it is reached.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 #include "tests/sim/sim.h"
 
-/* not in step with what drey writes every minute: each look would find that write under way */
+/* not a multiple of the minute in which drey writes: each check would find that write in flight */
 #define HELP_EVERY_MS (3 * MINUTE_MS + SECOND_MS)
 
 void user_begin(struct world *w)
@@ -35,7 +35,7 @@ void user_begin(struct world *w)
 	plan(w, w->calm_ms, ITEM_CALM, SCOPE_WORLD);
 }
 
-/* ---- what a person asks for ---- */
+/* ---- what a person requests ---- */
 
 struct wish {
 	struct event event;
@@ -92,7 +92,7 @@ static void act(struct world *w)
 
 	memcpy(untimely, w->user.untimely, sizeof(untimely));
 	if (!directory && (!w->agent->alive || w->agent->life.fenced || w->agent->life.terminating))
-		return; /* the command says so, and the person comes back later */
+		return; /* the command reports this, and the person comes back later */
 	wish_begin(w, &wish);
 	intent = &wish.event.control.intent;
 	switch (below(w, 9)) {
@@ -124,7 +124,7 @@ static void act(struct world *w)
 		intent->savepoint_nonce = wish.nonce;
 		break;
 	}
-	if (directory) { /* whether it is too late for a restore shows when it is read */
+	if (directory) { /* only when drey reads it, it shows whether it is too late for a restore */
 		memcpy(w->user.untimely, untimely, sizeof(untimely));
 		directory_write(w, &wish.event);
 		return;
@@ -134,7 +134,7 @@ static void act(struct world *w)
 
 /* ---- accidents ---- */
 
-/* Between a look and what follows from it (a launch, a disposal) nobody can notice. */
+/* Between a check and its consequence (a launch, a disposal) drey cannot notice. */
 static bool deciding(const struct world *w)
 {
 	for (int i = 0; i < PODS; i++) {
@@ -154,7 +154,7 @@ static void accident(struct world *w, bool vanish)
 
 	if (!w->storage.count || deciding(w))
 		return;
-	/* mostly the newest ones: the others hardly matter */
+	/* mostly the newest ones, because the others hardly matter */
 	snap = &w->storage.snaps[odds(w, 700) ? w->storage.count - 1 : below(w, w->storage.count)];
 	if (!snap->complete || snap->deleted)
 		return;
@@ -169,7 +169,7 @@ static void accident(struct world *w, bool vanish)
 	say(w, "accident: %s %s", snap->path, vanish ? "vanishes" : "is damaged");
 }
 
-/* People and accidents find the pod where something happens. */
+/* People and accidents affect the pod where something happens. */
 static void enter_active(struct world *w)
 {
 	for (int i = 0; i < PODS; i++)
@@ -184,18 +184,18 @@ static void enter_active(struct world *w)
 
 /* ---- the calm ---- */
 
-/* Is there a reason for which only a person can decide what to start from? */
+/* Is there a reason why only a person can decide what to start from? */
 static bool needs_decision(const struct world *w)
 {
 	for (int i = 0; i < w->truth.count; i++)
 		if (w->truth.launches[i].requested || (i > 0 && w->truth.launches[i].base < 0))
-			return true; /* what was there before is given up: by an order, or a stateless upgrade */
+			return true; /* the earlier state is given up: by a request, or by a stateless upgrade */
 	for (size_t i = 0; i < w->agent->life.journal.launch_count; i++)
 		if (w->agent->life.journal.launches[i].request_token)
-			return true; /* the same, and the launch never came to be */
+			return true; /* the same, but the launch never happened */
 	for (int i = 0; i < w->storage.count; i++)
 		if (w->storage.snaps[i].hidden)
-			return true; /* a launch may have begun without it, and nobody knows it for newer */
+			return true; /* a launch may have started without it, and drey does not know that it is newer */
 	return has(w, FEATURE_LINES) || w->truth.loss || w->truth.two || w->truth.mismatch ||
 	       w->truth.journal_changed || w->config->policy.restore == POLICY_SAVEPOINT ||
 	       w->config->policy.max_age_ms ||

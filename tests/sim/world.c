@@ -100,7 +100,7 @@ static void sift_up(struct slot *queue, size_t i)
 	queue[i] = slot;
 }
 
-/* Put `slot` where there is room at the root. */
+/* Put `slot` into the free place at the root. */
 static void sift_down(struct slot *queue, size_t len, struct slot slot)
 {
 	size_t i = 0, child;
@@ -250,11 +250,11 @@ static void draw_chaos(struct world *w)
 		.replace_ms = mean(w, 850, 2 * MINUTE_MS, 30 * MINUTE_MS),
 		.journal_lost_ms = mean(w, 950, 5 * MINUTE_MS, 60 * MINUTE_MS),
 	};
-	/* With the directories declared as shared, or dates that mean nothing, an old journal cannot be
-	 * told from a good one. */
+	/* With directories that are declared as shared, or dates that cannot be trusted, an old journal
+	 * cannot be distinguished from a current one. */
 	if (w->config->policy.foreign == FOREIGN_IGNORE || w->chaos.clock_step_ms)
 		w->chaos.journal_back_ms = w->chaos.journal_lost_ms = 0;
-	if (w->seed % 13 == 6) { /* few savepoints are kept, and the newest goes by accident */
+	if (w->seed % 13 == 6) { /* few savepoints are kept, and the newest vanishes by accident */
 		w->config->policy.restore = POLICY_SAVEPOINT;
 		w->config->retention.keep_count = 1;
 		w->config->savepoints.interval_ms = between(w, 1, 4) * MINUTE_MS;
@@ -305,7 +305,7 @@ static void draw_config(struct world *w)
 	w->ha = odds(w, 600);
 	w->directory.used = odds(w, 400);
 	if (w->ha && odds(w, 700))
-		w->config->generation = "g1"; /* without one nothing is ever continued */
+		w->config->generation = "g1"; /* without one no launch ever continues */
 	w->shared = w->seed % 4 == 0;
 	w->apart = !w->ha && w->seed % 17 == 9;
 	w->twice_ms = -1;
@@ -323,9 +323,9 @@ static void draw_config(struct world *w)
 		w->config->on_sigterm = (enum sigterm_policy)below(w, 3);
 		w->config->policy.stateless_upgrade = w->config->upgrade == UPGRADE_STATELESS;
 	}
-	if (w->config->policy.stateless_upgrade) /* nothing of its own tells it from the other */
+	if (w->config->policy.stateless_upgrade) /* nothing distinguishes it from the other one */
 		w->config->policy.foreign = FOREIGN_IGNORE;
-	/* most histories are short: many beginnings show more than one long middle */
+	/* most histories are short: many beginnings find more than one long middle */
 	w->calm_ms = between(w, 1, odds(w, 50) ? 360 : 40) * MINUTE_MS;
 	w->end_ms = w->calm_ms + 90 * MINUTE_MS;
 }
@@ -343,7 +343,7 @@ static void release(struct world *w)
 	free(w->truth.launches);
 }
 
-/* Everything that happens goes into one number: the same seeds give the same one. */
+/* A hash of everything that happens: the same seeds give the same hash. */
 static void remember(struct figures *figures, const struct item *item)
 {
 	const uint64_t all[] = {(uint64_t)item->at_ms, item->order, (uint64_t)item->kind,
