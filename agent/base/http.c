@@ -94,6 +94,12 @@ void http_stop(struct http *http)
 	curl_multi_wakeup(http->multi);
 }
 
+void http_wake(struct http *http)
+{
+	atomic_store(&http->woken, true);
+	curl_multi_wakeup(http->multi);
+}
+
 bool http_stopped(const struct http *http)
 {
 	return atomic_load(&http->stopped);
@@ -123,15 +129,11 @@ int http_do(struct http *http, const struct http_request *request, struct http_r
 	if (http_call_begin(http, &call, request, response, err))
 		return -1;
 	while (!call.ended) {
-		int64_t left_ms = HTTP_TIMEOUT_MS;
+		const char *why = http_call_hopeless(http, &call);
 
-		if (request->stall_ms)
-			left_ms = call.heard_ms + request->stall_ms - clock_mono_ms();
-		if (http_stopped(http))
-			return http_call_give_up(http, &call, "stopped", err);
-		if (left_ms <= 0)
-			return http_call_give_up(http, &call, "the server fell silent", err);
-		http_calls_wait(http, least(left_ms, HTTP_TIMEOUT_MS));
+		if (why)
+			return http_call_give_up(http, &call, why, err);
+		http_calls_wait(http, least(http_call_left_ms(&call), HTTP_WAIT_MAX_MS));
 	}
 	return http_call_end(http, &call, err);
 }

@@ -14,6 +14,7 @@
 #ifndef DREY_BASE_HTTP_H
 #define DREY_BASE_HTTP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +52,9 @@ void http_free(struct http *http);                                        /* NUL
 void http_stop(struct http *http);
 bool http_stopped(const struct http *http);
 
+/* From any thread: next() of an http_many() under way is asked again, and calls that are cancelled end. */
+void http_wake(struct http *http);
+
 /* Sleep on the caller's thread. -1 with ERR_RETRY if the handle is stopped before or meanwhile. */
 int http_pause(struct http *http, int64_t pause_ms, struct err *err);
 
@@ -69,9 +73,11 @@ struct http_request {
 	bool once;
 	/* A POST or PATCH that may be sent twice without harm: it reuses an existing connection. */
 	bool repeatable;
-	/* http_do(): ERR_RETRY if nothing arrives for this long; 0: only timeout_ms counts */
+	/* ERR_RETRY if nothing arrives for this long; 0: only timeout_ms counts */
 	int64_t stall_ms;
-	/* http_do(): receives the body of a 2xx answer as it arrives; response->body stays empty
+	/* Set it, and call http_wake(), to end only this call: ERR_RETRY "stopped". NULL: never */
+	const atomic_bool *cancelled;
+	/* Receives the body of a 2xx answer as it arrives; response->body stays empty
 	 * and max_bytes does not count. -1 ends the call, as ERR_FORMAT. */
 	int (*on_data)(void *ctx, const char *bytes, size_t len_bytes);
 	void *on_data_ctx;

@@ -437,6 +437,22 @@ int http_call_begin(struct http *http, struct http_call *call, const struct http
 	return 0;
 }
 
+int64_t http_call_left_ms(const struct http_call *call)
+{
+	int64_t stall_ms = call->request.stall_ms;
+
+	return stall_ms ? call->heard_ms + stall_ms - clock_mono_ms() : INT64_MAX;
+}
+
+const char *http_call_hopeless(const struct http *http, const struct http_call *call)
+{
+	const atomic_bool *cancelled = call->request.cancelled;
+
+	if (http_stopped(http) || (cancelled && atomic_load(cancelled)))
+		return "stopped";
+	return http_call_left_ms(call) <= 0 ? "the server fell silent" : NULL;
+}
+
 void http_calls_wait(struct http *http, int64_t timeout_ms)
 {
 	CURLMsg *message;

@@ -14,6 +14,8 @@
 
 #include "base/http.h"
 
+#define HTTP_WAIT_MAX_MS 3600000 /* libcurl has timers of its own, and others can wake it */
+
 struct http {
 	CURLM *multi;                   /* owns the connections */
 	CURL *idle[HTTP_MAX_IN_FLIGHT]; /* of calls that have ended */
@@ -22,7 +24,7 @@ struct http {
 	char *ca_pem, *cert_pem, *key_pem;
 	char *tls_name, *proxy, *user_agent;
 	bool direct;
-	atomic_bool stopped; /* set by any thread */
+	atomic_bool stopped, woken; /* set by any thread */
 };
 
 struct http_call {
@@ -42,6 +44,12 @@ struct http_call {
  * (ERR_CONFIG) and the call has ended. */
 int http_call_begin(struct http *http, struct http_call *call, const struct http_request *request,
 		    struct http_response *response, struct err *err);
+
+/* How long until the server has been silent for too long; INT64_MAX: it may be silent. */
+int64_t http_call_left_ms(const struct http_call *call);
+
+/* Why not to wait for it any longer; NULL: wait. */
+const char *http_call_hopeless(const struct http *http, const struct http_call *call);
 
 /* Advance all calls of the handle; wait until something happens, at most timeout_ms. */
 void http_calls_wait(struct http *http, int64_t timeout_ms);

@@ -69,15 +69,22 @@ static bool has_ended(const struct run *run)
 	return false;
 }
 
+/* Also those that are not waited for any longer. */
 static int finish_ended(struct run *run, struct err *err)
 {
 	for (struct slot *slot = run->slots; slot < run->slots + run->slot_count; slot++) {
+		const char *hopeless = NULL;
 		struct err why = {0};
 		bool failed;
 
-		if (!slot->busy || !slot->call.ended)
+		if (slot->busy && !slot->call.ended && !http_stopped(run->http))
+			hopeless = http_call_hopeless(run->http, &slot->call);
+		if (!slot->busy || (!slot->call.ended && !hopeless))
 			continue;
-		failed = http_call_end(run->http, &slot->call, &why);
+		if (hopeless)
+			failed = http_call_give_up(run->http, &slot->call, hopeless, &why);
+		else
+			failed = http_call_end(run->http, &slot->call, &why);
 		slot->busy = false;
 		run->busy_count--;
 		if (finish(run, slot, failed ? &why : NULL, err))
@@ -88,11 +95,14 @@ static int finish_ended(struct run *run, struct err *err)
 
 static int64_t wait_of(const struct run *run)
 {
-	int64_t now_ms = clock_mono_ms();
+	int64_t wait_ms = HTTP_WAIT_MAX_MS, now_ms = clock_mono_ms();
 
-	if (run->busy_count == run->slot_count || run->ask_at_ms - now_ms > HTTP_TIMEOUT_MS)
-		return HTTP_TIMEOUT_MS;
-	return run->ask_at_ms > now_ms ? run->ask_at_ms - now_ms : 0;
+	if (run->busy_count < run->slot_count && run->ask_at_ms - now_ms < wait_ms)
+		wait_ms = run->ask_at_ms - now_ms;
+	for (size_t i = 0; i < run->slot_count; i++)
+		if (run->slots[i].busy && http_call_left_ms(&run->slots[i].call) < wait_ms)
+			wait_ms = http_call_left_ms(&run->slots[i].call);
+	return wait_ms > 0 ? wait_ms : 0;
 }
 
 int http_many(struct http *http, const struct http_many *many, struct err *err)
@@ -114,6 +124,8 @@ int http_many(struct http *http, const struct http_many *many, struct err *err)
 		}
 		if (!has_ended(run))
 			http_calls_wait(http, wait_of(run));
+		if (atomic_exchange(&http->woken, false))
+			run->ask_at_ms = ASK_NOW;
 		rc = finish_ended(run, err);
 		if (rc)
 			break;

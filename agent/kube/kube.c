@@ -275,44 +275,6 @@ int kube_do(struct kube *kube, const struct kube_request *request, struct kube_a
 	return rc;
 }
 
-int kube_stream(struct kube *kube, const struct kube_request *request,
-		const struct kube_stream *stream, struct kube_answer *answer, struct err *err)
-{
-	struct call call = {.client = kube->client, .request = request, .answer = answer};
-	cleanup_http_response struct http_response response = {0};
-	struct kube_asked asked = asked_of(request);
-	struct http_request http = {
-		.timeout_ms = request->timeout_ms ? request->timeout_ms : KUBE_TIMEOUT_MS,
-		.stall_ms = stream->stall_ms,
-		.on_data = stream->on_data,
-		.on_data_ctx = stream->ctx,
-		.max_bytes = asked.max_bytes,
-	};
-	struct err why = {0};
-	int rc;
-
-	kube_answer_release(answer);
-	rc = kube_begin(kube, &call.http, &why);
-	if (!rc) {
-		rc = wait_for_turn(&call, INT64_MAX, &why) ||
-				     exchange(&call, &http, &response, &why)
-			     ? -1
-			     : 0;
-		kube_end(kube);
-	}
-	if (rc) {
-		if (err)
-			*err = why;
-		return -1;
-	}
-	if (response.status >= 200 && response.status < 300) {
-		answer->status = response.status;
-		answer->date_unix_ms = response.date_unix_ms;
-		return 0;
-	}
-	return kube_status_read(&asked, &response, answer, err);
-}
-
 /* ---- paths ---- */
 
 int kube_check_name(const char *name, struct err *err)

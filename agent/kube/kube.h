@@ -100,19 +100,6 @@ typedef int kube_each_fn(void *ctx, size_t index, struct kube_answer *answer, co
 int kube_get_many(struct kube *kube, const char *const *paths, size_t count, int64_t timeout_ms,
 		  kube_each_fn *each, void *ctx, struct err *err);
 
-/*
- * One attempt (two if the token has changed) whose 2xx answer goes to on_data() piece by piece,
- * until it ends (0), nothing came for stall_ms, timeout_ms have passed, or on_data() returned -1
- * (ERR_FORMAT).
- */
-struct kube_stream {
-	int64_t stall_ms;
-	int (*on_data)(void *ctx, const char *bytes, size_t len_bytes);
-	void *ctx;
-};
-int kube_stream(struct kube *kube, const struct kube_request *request,
-		const struct kube_stream *stream, struct kube_answer *answer, struct err *err);
-
 /* Sleep; -1 (ERR_RETRY) if stopped before or meanwhile. */
 int kube_pause(struct kube *kube, int64_t pause_ms, struct err *err);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -12,26 +13,36 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "kube/kube.h"
+#include "kube/watch_object.h"
 #include "kube/watch_stream.h"
 
 /* How long the server is asked to keep a watch open: between these, so that not all end at once. */
 enum { LEAST_S = 300, MOST_S = 600 };
-#define AFTER_S 30    /* so much later we end it ourselves */
-#define CALM_MS 10000 /* a watch that lasted so long was none that failed */
+#define AFTER_S    30      /* so much later we end it ourselves */
+#define CALM_MS    10000   /* a watch that lasted so long was none that failed */
+#define NOTHING_MS 3600000 /* while there is nothing to begin */
+
+/* What a request needs until it has ended. */
+struct asking {
+	bool list; /* else: watch */
+	char *url, *path, *token, *authorization;
+	const char *headers[2];
+	int64_t begin_ms;
+	struct watch_stream stream;
+	struct err bad; /* why the stream is not followed; .kind ERR_NONE: it is */
+};
 
 struct kube_watch {
-	struct kube *kube; /* the thread's, but for kube_stop() */
-	char *selector;    /* "COLLECTION?fieldSelector=metadata.name%3DNAME" */
-	char *name;
+	struct kube_watches *watches;
 	int64_t stall_ms;
-	pthread_t thread;
 
 	/* the thread's */
-	char *version;    /* to watch from; NULL: list first */
-	char *seen;       /* the mark of the object, "" none; NULL: never seen */
-	bool taken_back;  /* the server ended the watch with an error, in an event: list first */
-	int64_t pause_ms; /* what it said in an event; -1 */
-	int failures;     /* in a row */
+	struct watch_object object;
+	struct asking asking;
+	bool busy;
+	bool renewed;   /* the token, since the last answer that was not 401 */
+	int64_t due_ms; /* the next request, unless `busy` */
+	int failures;   /* in a row */
 
 	/* the loop's thread */
 	struct loop_fd *ready;
@@ -39,9 +50,27 @@ struct kube_watch {
 	void *ctx;
 	int ready_fd; /* eventfd */
 
-	pthread_mutex_t lock;
+	atomic_bool removed; /* the thread frees it */
+	/* of watches->lock */
 	struct kube_watch_counts counts;
+	struct kube_watch *next;
 };
+
+struct kube_watches {
+	struct kube_client *client;
+	struct loop *loop;
+	struct http *http; /* NULL: there is no thread yet */
+	pthread_t thread;
+	pthread_mutex_t lock; /* the rest */
+	struct kube_watch *first;
+};
+
+static void release(struct kube_watch *watch)
+{
+	close(watch->ready_fd);
+	watch_object_release(&watch->object);
+	free(watch);
+}
 
 /* ---- telling ---- */
 
@@ -66,27 +95,34 @@ struct kube_watch_counts kube_watch_counts(struct kube_watch *watch)
 {
 	struct kube_watch_counts counts;
 
-	pthread_mutex_lock(&watch->lock);
+	pthread_mutex_lock(&watch->watches->lock);
 	counts = watch->counts;
-	pthread_mutex_unlock(&watch->lock);
+	pthread_mutex_unlock(&watch->watches->lock);
 	return counts;
+}
+
+bool kube_watch_holds(struct kube_watch *watch)
+{
+	struct kube_watch_counts counts = kube_watch_counts(watch);
+
+	return counts.watches && !counts.failures;
 }
 
 static void count(struct kube_watch *watch, int lists, int watches, int events)
 {
-	pthread_mutex_lock(&watch->lock);
+	pthread_mutex_lock(&watch->watches->lock);
 	watch->counts.lists += lists;
 	watch->counts.watches += watches;
 	watch->counts.events += events;
-	pthread_mutex_unlock(&watch->lock);
+	pthread_mutex_unlock(&watch->watches->lock);
 }
 
 static void note(struct kube_watch *watch, const struct err *why)
 {
-	pthread_mutex_lock(&watch->lock);
+	pthread_mutex_lock(&watch->watches->lock);
 	watch->counts.failures = watch->failures;
 	snprintf(watch->counts.why, sizeof(watch->counts.why), "%s", why ? why->msg : "");
-	pthread_mutex_unlock(&watch->lock);
+	pthread_mutex_unlock(&watch->watches->lock);
 }
 
 static void succeeded(struct kube_watch *watch)
@@ -97,166 +133,95 @@ static void succeeded(struct kube_watch *watch)
 	note(watch, NULL);
 }
 
-/* ---- the object ---- */
+/* ---- a request ---- */
 
-/* What changes with it: of an object with a generation only what that counts, and that it is being
- * deleted; its status is not in it. */
-static int mark_of(const struct json *object, char **ret_mark, struct err *err)
+static void asking_release(struct asking *asking)
 {
-	const struct json *metadata = json_get(object, "metadata");
-	int64_t generation = json_i64_or(metadata, "generation", 0);
-	const char *uid = json_str(metadata, "uid"), *version;
-
-	if (json_need_str(metadata, "resourceVersion", &version, err))
-		return -1;
-	*ret_mark = generation > 0 && uid
-			    ? xasprintf("%s/%lld%s", uid, (long long)generation,
-					json_get(metadata, "deletionTimestamp") ? "/deleted" : "")
-			    : xstrdup(version);
-	return 0;
-}
-
-/* Takes the mark over. */
-static void see(struct kube_watch *watch, char *mark)
-{
-	if (!watch->seen || strcmp(watch->seen, mark) != 0)
-		wake(watch);
-	free(watch->seen);
-	watch->seen = mark;
-}
-
-/* ---- list ---- */
-
-/* The object's mark in the list, "" if it is not there; the caller frees. */
-static int read_list(const struct kube_watch *watch, const struct json *list,
-		     const char **ret_version, char **ret_mark, struct err *err)
-{
-	const struct json *items = NULL, *metadata = NULL, *item;
-	char *mark = NULL;
-
-	if (json_need_object(list, "metadata", &metadata, err) ||
-	    json_need_str(metadata, "resourceVersion", ret_version, err))
-		return -1;
-	if (!**ret_version)
-		return err_set(err, ERR_FORMAT, 0, "a list without a version");
-	/* an empty list may be written as null */
-	if (json_opt_array(list, "items", &items, err) < 0)
-		return -1;
-	json_each (item, items) {
-		const char *name = json_str(json_get(item, "metadata"), "name");
-
-		if (mark || !name || strcmp(name, watch->name) != 0)
-			continue;
-		if (mark_of(item, &mark, err))
-			return -1;
-	}
-	*ret_mark = mark ? mark : xstrdup("");
-	return 0;
-}
-
-static int list(struct kube_watch *watch, struct kube_answer *answer, struct err *err)
-{
-	struct kube_request request = {.path = watch->selector};
-	const char *version;
-	char *mark = NULL;
-
-	count(watch, 1, 0, 0);
-	if (kube_do(watch->kube, &request, answer, err))
-		return -1;
-	if (read_list(watch, answer->object, &version, &mark, err))
-		return err_wrap(err, "GET %s", watch->selector);
-	xstrset(&watch->version, version);
-	see(watch, mark);
-	return 0;
-}
-
-/* ---- watch ---- */
-
-/* The server takes the watch back: a Status. */
-static int on_error_event(struct kube_watch *watch, const struct json *status, struct err *err)
-{
-	const struct kube_asked asked = {.method = "GET", .path = watch->selector};
-	struct kube_answer answer = {
-		.status = (int)json_i64_or(status, "code", 500),
-		.retry_after_ms = -1,
-		.object = json_copy(status),
-	};
-
-	kube_status_err(&asked, &answer, err);
-	watch->taken_back = true;
-	watch->pause_ms = answer.retry_after_ms;
-	kube_answer_release(&answer);
-	return -1;
+	free(asking->url);
+	free(asking->path);
+	free(asking->token);
+	free(asking->authorization);
+	watch_stream_release(&asking->stream);
+	*asking = (struct asking){0};
 }
 
 static int on_event(void *ctx, const struct json *event, struct err *err)
 {
 	struct kube_watch *watch = ctx;
-	const struct json *object = json_get(event, "object");
-	const char *type = json_str(event, "type"), *version;
-	const struct json *metadata;
-	char *mark = NULL;
+	bool changed = false;
 
-	if (!type || json_kind(object) != JSON_OBJECT)
-		return err_set(err, ERR_FORMAT, 0, "an event of a watch without type or object");
-	if (!strcmp(type, "ERROR"))
-		return on_error_event(watch, object, err);
-	if (json_need_object(object, "metadata", &metadata, err) ||
-	    json_need_str(metadata, "resourceVersion", &version, err))
-		return err_wrap(err, "an event of a watch");
-	xstrset(&watch->version, version);
+	if (watch_object_event(&watch->object, event, &changed, err))
+		return -1;
 	count(watch, 0, 0, 1);
 	succeeded(watch);
-	if (!strcmp(type, "BOOKMARK"))
-		return 0;
-	if (!strcmp(type, "DELETED"))
-		mark = xstrdup("");
-	else if (mark_of(object, &mark, err))
-		return -1;
-	see(watch, mark);
+	if (changed)
+		wake(watch);
 	return 0;
 }
 
-struct reading {
-	struct kube_watch *watch;
-	struct watch_stream stream;
-	struct err err; /* .kind ERR_NONE: none */
-};
-
 static int on_data(void *ctx, const char *bytes, size_t len_bytes)
 {
-	struct reading *reading = ctx;
+	struct kube_watch *watch = ctx;
+	struct asking *asking = &watch->asking;
 
-	return watch_stream_add(&reading->stream, bytes, len_bytes, on_event, reading->watch,
-				&reading->err);
+	return watch_stream_add(&asking->stream, bytes, len_bytes, on_event, watch, &asking->bad);
 }
 
-static int follow(struct kube_watch *watch, struct kube_answer *answer, struct err *err)
+static void begin_list(struct kube_watch *watch, struct http_request *request)
 {
-	struct reading reading = {.watch = watch, .stream.max_bytes = KUBE_WATCH_MAX_BYTES};
-	struct kube_stream stream = {
-		.stall_ms = watch->stall_ms, .on_data = on_data, .ctx = &reading};
+	watch->asking.path = xstrdup(watch->object.path);
+	request->timeout_ms = KUBE_ATTEMPT_TIMEOUT_MS;
+	request->max_bytes = KUBE_MAX_BYTES;
+	count(watch, 1, 0, 0);
+}
+
+static void begin_watch(struct kube_watch *watch, struct http_request *request)
+{
 	int64_t timeout_s = backoff_spread_ms(MOST_S, MOST_S, 1);
-	cleanup_buf struct buf path = BUF_INIT;
-	struct kube_request request = {0};
-	int rc;
+	struct buf path = BUF_INIT;
 
 	if (timeout_s < LEAST_S)
 		timeout_s = LEAST_S;
 	buf_addf(&path, "%s&watch=1&allowWatchBookmarks=true&timeoutSeconds=%lld&resourceVersion=",
-		 watch->selector, (long long)timeout_s);
-	kube_add_encoded(&path, watch->version);
-	request.path = buf_str(&path);
-	request.timeout_ms = (timeout_s + AFTER_S) * 1000;
+		 watch->object.path, (long long)timeout_s);
+	kube_add_encoded(&path, watch->object.version);
+	watch->asking.path = buf_steal(&path);
+	watch->asking.stream.max_bytes = KUBE_WATCH_MAX_BYTES;
+	request->timeout_ms = (timeout_s + AFTER_S) * 1000;
+	request->stall_ms = watch->stall_ms;
+	request->on_data = on_data;
+	request->on_data_ctx = watch;
 	count(watch, 0, 1, 0);
-	rc = kube_stream(watch->kube, &request, &stream, answer, err);
-	if (rc && reading.err.kind && err)
-		*err = reading.err;
-	watch_stream_release(&reading.stream);
-	return rc;
 }
 
-/* ---- the thread ---- */
+static int begin(struct kube_watch *watch, struct http_request *ret_request, struct err *err)
+{
+	struct kube_client *client = watch->watches->client;
+	struct asking *asking = &watch->asking;
+
+	asking->list = !watch->object.version;
+	asking->begin_ms = clock_mono_ms();
+	if (kube_client_token(client, &asking->token, err))
+		return -1;
+	kube_client_rate(client, true);
+	*ret_request = (struct http_request){.cancelled = &watch->removed};
+	if (asking->list)
+		begin_list(watch, ret_request);
+	else
+		begin_watch(watch, ret_request);
+	asking->url = xasprintf("%s%s", kube_client_server(client), asking->path);
+	asking->headers[0] = "Accept: application/json";
+	if (asking->token)
+		asking->headers[1] = asking->authorization =
+			xasprintf("Authorization: Bearer %s", asking->token);
+	ret_request->url = asking->url;
+	ret_request->headers = asking->headers;
+	ret_request->header_count = asking->token ? 2 : 1;
+	watch->busy = true;
+	return 0;
+}
+
+/* ---- its end ---- */
 
 /* How long to wait after a failure. */
 static int64_t pause_after(struct kube_watch *watch, const struct kube_answer *answer,
@@ -264,123 +229,253 @@ static int64_t pause_after(struct kube_watch *watch, const struct kube_answer *a
 {
 	int64_t pause_ms =
 		backoff_spread_ms(KUBE_WATCH_PAUSE_MS, KUBE_WATCH_PAUSE_MAX_MS, watch->failures);
-	int64_t asked_ms =
-		answer->retry_after_ms > watch->pause_ms ? answer->retry_after_ms : watch->pause_ms;
+	int64_t asked_ms = watch->object.pause_ms;
 
+	if (answer->retry_after_ms > asked_ms)
+		asked_ms = answer->retry_after_ms;
 	if (why->kind == ERR_DENIED || why->kind == ERR_CONFIG)
-		pause_ms = backoff_spread_ms(KUBE_WATCH_DENIED_MS, KUBE_WATCH_DENIED_MS, 1);
+		pause_ms = backoff_spread_ms(KUBE_WATCH_DENIED_MS, KUBE_WATCH_DENIED_MAX_MS,
+					     watch->failures);
 	return asked_ms > pause_ms ? asked_ms : pause_ms;
 }
 
 /*
- * List when that is needed, and watch until it ends. How long to wait until the next time.
- *
- * A version is kept over whatever may be the connection's fault, and given up when the server or
- * what it sent is.
+ * How long to wait until the next request. A version is kept over whatever may be the connection's
+ * fault, and given up when the server or what it sent is.
  */
-static int64_t go_round(struct kube_watch *watch)
+static int64_t judge(struct kube_watch *watch, int rc, const struct kube_answer *answer,
+		     const struct err *why)
 {
-	cleanup_kube_answer struct kube_answer answer = {0};
-	int64_t begin_ms = clock_mono_ms(), took_ms;
-	struct err why = {0};
-	int rc = 0;
+	int64_t took_ms = clock_mono_ms() - watch->asking.begin_ms;
 
-	watch->taken_back = false;
-	watch->pause_ms = -1;
-	if (!watch->version) {
-		rc = list(watch, &answer, &why);
-		begin_ms = clock_mono_ms();
-	}
-	if (!rc)
-		rc = follow(watch, &answer, &why);
-	took_ms = clock_mono_ms() - begin_ms;
-	if (watch->taken_back || (rc && (why.kind != ERR_RETRY || answer.status)))
-		xstrset(&watch->version, NULL);
-	else if (took_ms >= CALM_MS)
+	if (watch->object.taken_back || (rc && (why->kind != ERR_RETRY || answer->status)))
+		xstrset(&watch->object.version, NULL);
+	else if (took_ms >= CALM_MS && !watch->asking.list)
 		rc = 0;
-	if (!rc) {
-		succeeded(watch);
-		return took_ms < KUBE_WATCH_LEAST_MS ? KUBE_WATCH_LEAST_MS - took_ms : 0;
+	if (rc) {
+		watch->failures++;
+		note(watch, why);
+		return pause_after(watch, answer, why);
 	}
-	watch->failures++;
-	note(watch, &why);
-	return pause_after(watch, &answer, &why);
+	if (watch->asking.list) /* what failed before may be the watch */
+		return 0;
+	succeeded(watch);
+	return took_ms < KUBE_WATCH_LEAST_MS ? KUBE_WATCH_LEAST_MS - took_ms : 0;
+}
+
+static int read_answer(struct kube_watch *watch, const struct http_response *response,
+		       struct kube_answer *answer, struct err *err)
+{
+	const struct kube_asked asked = {
+		.method = "GET", .path = watch->asking.path, .max_bytes = KUBE_MAX_BYTES};
+	bool changed = false;
+
+	if (!watch->asking.list && response->status >= 200 && response->status < 300)
+		return 0;
+	if (kube_status_read(&asked, response, answer, err))
+		return -1;
+	if (watch_object_list(&watch->object, answer->object, &changed, err))
+		return -1;
+	if (changed)
+		wake(watch);
+	return 0;
+}
+
+/* ---- the thread ---- */
+
+static int done(void *ctx, void *tag, const struct http_response *response, const struct err *why,
+		struct err *err)
+{
+	struct kube_watches *watches = ctx;
+	struct kube_watch *watch = tag;
+	struct asking *asking = &watch->asking;
+	cleanup_kube_answer struct kube_answer answer = {.retry_after_ms = -1};
+	struct err wrong = why ? *why : (struct err){0};
+	int64_t wait_ms = 0;
+	int rc = why ? -1 : 0;
+
+	(void)err;
+	if (asking->bad.kind)
+		wrong = asking->bad;
+	if (!why && response->status == 401 && !watch->renewed &&
+	    kube_client_renew(watches->client, asking->token)) {
+		watch->renewed = true;
+	} else {
+		watch->renewed = false;
+		if (!why)
+			rc = read_answer(watch, response, &answer, &wrong);
+		wait_ms = judge(watch, rc, &answer, &wrong);
+	}
+	asking_release(asking);
+	watch->object.taken_back = false;
+	watch->object.pause_ms = -1;
+	watch->busy = false;
+	watch->due_ms = clock_mono_ms() + wait_ms;
+	return 0;
+}
+
+/* What was removed and has ended. */
+static void sweep(struct kube_watches *watches)
+{
+	struct kube_watch **at = &watches->first;
+
+	while (*at) {
+		struct kube_watch *watch = *at;
+
+		if (!atomic_load(&watch->removed) || watch->busy) {
+			at = &watch->next;
+			continue;
+		}
+		*at = watch->next;
+		release(watch);
+	}
+}
+
+/* The one that is due first; NULL: none waits. */
+static struct kube_watch *choose(struct kube_watches *watches)
+{
+	struct kube_watch *first = NULL;
+
+	pthread_mutex_lock(&watches->lock);
+	sweep(watches);
+	for (struct kube_watch *watch = watches->first; watch; watch = watch->next)
+		if (!watch->busy && (!first || watch->due_ms < first->due_ms))
+			first = watch;
+	pthread_mutex_unlock(&watches->lock);
+	return first;
+}
+
+static int next(void *ctx, struct http_request *ret_request, void **ret_tag, int64_t *ret_wait_ms,
+		struct err *err)
+{
+	struct kube_watches *watches = ctx;
+	struct kube_watch *watch = choose(watches);
+	struct kube_answer answer = {.retry_after_ms = -1};
+	struct err why = {0};
+
+	(void)err;
+	*ret_wait_ms = NOTHING_MS;
+	if (!watch)
+		return 0;
+	*ret_wait_ms = watch->due_ms - clock_mono_ms();
+	if (*ret_wait_ms <= 0)
+		*ret_wait_ms = kube_client_rate(watches->client, false);
+	if (*ret_wait_ms > 0)
+		return 0;
+	*ret_tag = watch;
+	if (begin(watch, ret_request, &why) == 0)
+		return 1;
+	watch->due_ms = clock_mono_ms() + judge(watch, -1, &answer, &why);
+	return 0; /* *ret_wait_ms is 0: the next one, now */
 }
 
 static void *run(void *arg)
 {
-	struct kube_watch *watch = arg;
+	struct kube_watches *watches = arg;
+	const struct http_many many = {
+		.in_flight = HTTP_MAX_IN_FLIGHT, .next = next, .done = done, .ctx = watches};
 
-	while (kube_pause(watch->kube, go_round(watch), NULL) == 0)
-		;
+	while (!http_stopped(watches->http))
+		http_many(watches->http, &many, NULL);
 	return NULL;
 }
 
 /* ---- life ---- */
 
-static void release(struct kube_watch *watch)
+struct kube_watches *kube_watches_new(struct kube_client *client, struct loop *loop)
 {
-	loop_fd_free(watch->ready);
-	if (watch->ready_fd >= 0)
-		close(watch->ready_fd);
-	pthread_mutex_destroy(&watch->lock);
-	kube_free(watch->kube);
-	free(watch->selector);
-	free(watch->name);
-	free(watch->version);
-	free(watch->seen);
-	free(watch);
+	struct kube_watches *watches = xcalloc(1, sizeof(*watches));
+
+	watches->client = kube_client_share(client);
+	watches->loop = loop;
+	pthread_mutex_init(&watches->lock, NULL);
+	return watches;
 }
 
-static int start_thread(struct kube_watch *watch, struct err *err)
+void kube_watches_free(struct kube_watches *watches)
+{
+	if (!watches)
+		return;
+	if (watches->http) {
+		http_stop(watches->http);
+		pthread_join(watches->thread, NULL);
+		http_free(watches->http);
+	}
+	for (struct kube_watch *watch = watches->first, *following; watch; watch = following) {
+		following = watch->next;
+		asking_release(&watch->asking);
+		release(watch);
+	}
+	kube_client_free(watches->client);
+	pthread_mutex_destroy(&watches->lock);
+	free(watches);
+}
+
+static int start_thread(struct kube_watches *watches, struct err *err)
 {
 	sigset_t all, before;
 	int rc;
 
+	watches->http = kube_client_take(watches->client, err);
+	if (!watches->http)
+		return -1;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&watch->thread, NULL, run, watch);
+	rc = pthread_create(&watches->thread, NULL, run, watches);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc)
+	if (rc) {
+		http_free(watches->http);
+		watches->http = NULL;
 		return err_set(err, ERR_SYS, rc, "start a thread");
-	pthread_setname_np(watch->thread, "kube-watch");
+	}
+	pthread_setname_np(watches->thread, "kube-watch");
 	return 0;
 }
 
-struct kube_watch *kube_watch_new(const struct kube_config *config,
-				  const struct kube_watch_target *target, struct loop *loop,
+struct kube_watch *kube_watch_new(struct kube_watches *watches,
+				  const struct kube_watch_target *target,
 				  void (*changed)(void *ctx), void *ctx, struct err *err)
 {
 	struct kube_watch *watch;
 
-	if (kube_check_name(target->name, err))
+	if (kube_check_name(target->name, err) || (!watches->http && start_thread(watches, err)))
 		return NULL;
 	watch = xcalloc(1, sizeof(*watch));
+	watch->watches = watches;
 	watch->changed = changed;
 	watch->ctx = ctx;
 	watch->stall_ms = target->stall_ms ? target->stall_ms : KUBE_WATCH_STALL_MS;
-	watch->name = xstrdup(target->name);
-	watch->selector =
+	watch->object.pause_ms = -1;
+	watch->object.name = xstrdup(target->name);
+	watch->object.path =
 		xasprintf("%s?fieldSelector=metadata.name%%3D%s", target->collection, target->name);
-	pthread_mutex_init(&watch->lock, NULL);
-	watch->kube = kube_new(config, err);
 	watch->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (watch->kube && watch->ready_fd < 0)
+	if (watch->ready_fd < 0)
 		err_set(err, ERR_SYS, errno, "eventfd");
-	if (watch->kube && watch->ready_fd >= 0)
-		watch->ready = loop_fd_new(loop, watch->ready_fd, LOOP_READ, on_ready, watch, err);
-	if (!watch->ready || start_thread(watch, err)) {
+	else
+		watch->ready = loop_fd_new(watches->loop, watch->ready_fd, LOOP_READ, on_ready,
+					   watch, err);
+	if (!watch->ready) {
 		release(watch);
 		return NULL;
 	}
+	pthread_mutex_lock(&watches->lock);
+	watch->next = watches->first;
+	watches->first = watch;
+	pthread_mutex_unlock(&watches->lock);
+	http_wake(watches->http);
 	return watch;
 }
 
 void kube_watch_free(struct kube_watch *watch)
 {
+	struct http *http;
+
 	if (!watch)
 		return;
-	kube_stop(watch->kube);
-	pthread_join(watch->thread, NULL);
-	release(watch);
+	loop_fd_free(watch->ready);
+	http = watch->watches->http;
+	/* from here on it may be gone at any time */
+	atomic_store(&watch->removed, true);
+	http_wake(http);
 }

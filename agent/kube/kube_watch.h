@@ -5,8 +5,10 @@
  * generation only changes of the generation and the beginning of its deletion count, not its
  * status.
  *
- * Life cycle: kube_watch_new() -> changed()... on the loop's thread -> kube_watch_free(), within a
- * second, whatever the server does. It has its own thread and connection.
+ * Life cycle: kube_watches_new() -> kube_watch_new() -> changed()... on the loop's thread ->
+ * kube_watch_free() -> kube_watches_free(), within a second, whatever the server does. All watches
+ * share one thread, which starts with the first of them; each has its own connection, so one that
+ * hangs delays no other.
  *
  * Inside: list (one object, by fieldSelector, which a Role can allow by name), then watch from the
  * list's resourceVersion with bookmarks; when the server ends the watch, again from the last
@@ -19,9 +21,12 @@
 #ifndef DREY_KUBE_KUBE_WATCH_H
 #define DREY_KUBE_KUBE_WATCH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/err.h"
 #include "base/loop.h"
-#include "kube/kube_config.h"
+#include "kube/kube_client.h"
 
 #define KUBE_WATCH_STALL_MS     150000
 #define KUBE_WATCH_PAUSE_MS     800 /* after the first failure; doubles, with jitter */
@@ -29,11 +34,15 @@
 /* The same after 401, 403, or a resource that is not installed: a server denies everything for a
  * moment after its start, but the denial may also be permanent. */
 #define KUBE_WATCH_DENIED_MS     4000
-#define KUBE_WATCH_DENIED_MAX_MS 60000
+#define KUBE_WATCH_DENIED_MAX_MS 300000
 #define KUBE_WATCH_MAX_BYTES     (8u << 20) /* of one event */
 #define KUBE_WATCH_LEAST_MS      1000       /* between the starts of two watches */
 
+struct kube_watches;
 struct kube_watch;
+
+struct kube_watches *kube_watches_new(struct kube_client *client, struct loop *loop);
+void kube_watches_free(struct kube_watches *watches); /* after its watches; NULL is allowed */
 
 struct kube_watch_target {
 	const char *collection; /* "/api/v1/namespaces/x/configmaps" */
@@ -44,8 +53,8 @@ struct kube_watch_target {
 /* changed(ctx) runs on the loop's thread, once for any number of changes since its last run, and
  * for the first time when the object (or its absence) was first seen. Never after
  * kube_watch_free(). NULL on failure. Everything is copied. */
-struct kube_watch *kube_watch_new(const struct kube_config *config,
-				  const struct kube_watch_target *target, struct loop *loop,
+struct kube_watch *kube_watch_new(struct kube_watches *watches,
+				  const struct kube_watch_target *target,
 				  void (*changed)(void *ctx), void *ctx, struct err *err);
 
 void kube_watch_free(struct kube_watch *watch); /* loop's thread; NULL is allowed */
@@ -58,5 +67,8 @@ struct kube_watch_counts {
 	char why[ERR_MSG_BYTES]; /* of the last failure; "" */
 };
 struct kube_watch_counts kube_watch_counts(struct kube_watch *watch);
+
+/* The watch is under way and the object was seen: a change will be noticed. */
+bool kube_watch_holds(struct kube_watch *watch);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "core/report/status.h"
 #include "flink/exit_status.h"
+#include "kube/kube_watch.h"
 #include "run/driver_internal.h"
 #include "run/journal/journal_file.h"
 #include "run/part.h"
@@ -200,6 +201,8 @@ static int open_all(struct driver *driver, struct err *err)
 	driver->workers = workers_new(driver->loop, err);
 	if (!driver->workers)
 		return -1;
+	if (driver->setup->kube.on)
+		driver->watches = kube_watches_new(driver->setup->kube.client, driver->loop);
 	for (const struct part *const *part = parts; *part; part++)
 		if ((*part)->open && (*part)->open(driver, err) < 0)
 			return -1;
@@ -220,6 +223,7 @@ static void close_all(struct driver *driver)
 	if (driver->alive || driver->held)
 		lifecycle_release(&driver->life);
 	driver->alive = driver->held = false;
+	kube_watches_free(driver->watches);
 	workers_free(driver->workers);
 	init_link_free(driver->link);
 	loop_signal_free(driver->on_term);

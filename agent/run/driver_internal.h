@@ -39,7 +39,8 @@ struct driver {
 	struct loop *loop;
 	struct loop_timer *timer;
 	struct loop_signal *on_term;
-	struct workers *workers; /* of all lanes */
+	struct workers *workers;      /* of all lanes */
+	struct kube_watches *watches; /* NULL: no Kubernetes */
 	struct lane *journal_lane, *store_lane, *flink_lane, *dispose_lane;
 	struct init_link *link;
 	struct control_server *control;

@@ -389,7 +389,10 @@ static int watch(const struct kube_config *config, char **argv)
 	struct err err = {0};
 	struct loop *loop = loop_new(&err);
 	struct loop_fd *input = loop_fd_new(loop, 0, LOOP_READ, on_input, loop, &err);
-	struct kube_watch *one = kube_watch_new(config, &target, loop, on_change, NULL, &err);
+	struct kube_client *client = kube_client_new(config, &err);
+	struct kube_watches *watches = client ? kube_watches_new(client, loop) : NULL;
+	struct kube_watch *one =
+		watches ? kube_watch_new(watches, &target, on_change, NULL, &err) : NULL;
 	int64_t begin_ms;
 
 	if (!one || !input || loop_run(loop, &err)) {
@@ -399,6 +402,8 @@ static int watch(const struct kube_config *config, char **argv)
 	counts = kube_watch_counts(one);
 	begin_ms = clock_mono_ms();
 	kube_watch_free(one);
+	kube_watches_free(watches);
+	kube_client_free(client);
 	printf("{\"endMs\":%lld,\"lists\":%d,\"watches\":%d,\"events\":%d,\"failures\":%d}\n",
 	       (long long)(clock_mono_ms() - begin_ms), counts.lists, counts.watches, counts.events,
 	       counts.failures);

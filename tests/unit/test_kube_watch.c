@@ -24,6 +24,8 @@
 struct rig {
 	struct kube_stub stub;
 	struct loop *loop;
+	struct kube_client *client;
+	struct kube_watches *watches;
 	struct kube_watch *watch;
 	int woken;
 };
@@ -50,7 +52,9 @@ static void rig_watch(struct rig *rig, int64_t stall_ms)
 		.stall_ms = stall_ms,
 	};
 
-	rig->watch = kube_watch_new(&rig->stub.config, &target, rig->loop, on_change, rig, NULL);
+	rig->client = kube_client_new(&rig->stub.config, NULL);
+	rig->watches = kube_watches_new(rig->client, rig->loop);
+	rig->watch = kube_watch_new(rig->watches, &target, on_change, rig, NULL);
 }
 
 static void rig_stop(struct rig *rig)
@@ -58,6 +62,8 @@ static void rig_stop(struct rig *rig)
 	int64_t begin_ms = clock_mono_ms();
 
 	kube_watch_free(rig->watch);
+	kube_watches_free(rig->watches);
+	kube_client_free(rig->client);
 	CHECK_INT(clock_mono_ms() - begin_ms, <, 10000);
 	loop_free(rig->loop);
 	kube_stub_stop(&rig->stub);
@@ -280,6 +286,39 @@ TEST(it_ends_at_once_while_the_server_hangs)
 	rig_stop(&rig); /* checks the time */
 }
 
+/* Two objects; the server does not answer for the first one. */
+TEST(a_watch_that_hangs_delays_no_other)
+{
+	struct kube_watch_target other = {.collection = "/apis/things", .name = "m"};
+	struct rig rig, second = {0};
+	struct kube_watch *watch;
+	int64_t begin_ms;
+
+	rig_start(&rig);
+	KUBE_SAY(&rig.stub, {.of = "configmaps?fieldSelector=metadata.name%3Dm", .hang = true},
+		 {.of = "things?fieldSelector=metadata.name%3Dm", .body = LIST("10", ITEM("7"))},
+		 {.body = EVENT("MODIFIED", "11"), .after_ms = 100, OPEN_END});
+	rig_watch(&rig, 0);
+	CHECK(until_asked(&rig, 1));
+	second.loop = rig.loop;
+	watch = kube_watch_new(rig.watches, &other, on_change, &second, NULL);
+	CHECK(until_woken(&second, 2));
+	CHECK(kube_watch_holds(watch));
+	CHECK_INT(rig.woken, ==, 0);
+	CHECK(!kube_watch_holds(rig.watch));
+	/* the other one is removed, and comes back: neither waits for the one that hangs */
+	begin_ms = clock_mono_ms();
+	kube_watch_free(watch);
+	while (http_stub_counts(rig.stub.http).under_way > 1 &&
+	       clock_mono_ms() - begin_ms < LIMIT_MS)
+		loop_step(rig.loop, 10, NULL);
+	CHECK_INT(clock_mono_ms() - begin_ms, <, 2000);
+	watch = kube_watch_new(rig.watches, &other, on_change, &second, NULL);
+	CHECK(until_woken(&second, 3));
+	kube_watch_free(watch);
+	rig_stop(&rig);
+}
+
 TEST(what_cannot_be_watched_is_refused)
 {
 	struct kube_watch_target target = {.collection = "/x", .name = "a/b"};
@@ -287,11 +326,10 @@ TEST(what_cannot_be_watched_is_refused)
 	struct err err = {0};
 
 	rig_start(&rig);
-	CHECK(!kube_watch_new(&rig.stub.config, &target, rig.loop, on_change, &rig, &err));
+	KUBE_SAY(&rig.stub, {.hang = true});
+	rig_watch(&rig, 0);
+	CHECK(!kube_watch_new(rig.watches, &target, on_change, &rig, &err));
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
-	target.name = "m";
-	xstrset(&rig.stub.config.namespace, NULL);
-	CHECK(!kube_watch_new(&rig.stub.config, &target, rig.loop, on_change, &rig, &err));
 	rig_stop(&rig);
 }
 

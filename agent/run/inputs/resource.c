@@ -303,10 +303,10 @@ static void watch(struct resource *resource, bool wanted)
 	} else if (!resource->watch) {
 		collection = flinkapp_collection(kube->config.namespace);
 		resource->watch =
-			kube_watch_new(&kube->config,
+			kube_watch_new(resource->driver->watches,
 				       &(struct kube_watch_target){.collection = collection,
 								   .name = kube->resource},
-				       resource->driver->loop, on_changed, resource, &err);
+				       on_changed, resource, &err);
 		if (!resource->watch)
 			log_warn(resource->driver->log, "the custom resource is not watched",
 				 LOG_ERR(&err));
@@ -466,12 +466,9 @@ static void read_now(struct resource *resource, driver_resource_fn *fn, void *ar
  * stands still may not know that another agent writes the status, and the watch does not tell. */
 static bool is_watched(const struct resource *resource)
 {
-	struct kube_watch_counts counts;
-
 	if (!resource->watch || !resource->read_ms || resource->waiting || resource->driver->held)
 		return false;
-	counts = kube_watch_counts(resource->watch);
-	return counts.watches && !counts.failures &&
+	return kube_watch_holds(resource->watch) &&
 	       clock_mono_ms() - resource->read_ms < POLL_WATCHED_MS - POLL_MS / 2;
 }
 
