@@ -1,12 +1,12 @@
 /*
- * life - a lifecycle and its driver by hand, for scripted tests of the state machine.
+ * life - a life cycle whose driver is the test itself, for scripted tests of the state machine.
  *
  *   life_begin(&l); hello(&l, NULL); observed_empty(&l); started(&l); ...
  *   CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1); life_end(&l);
  *
- * Journal writes are acknowledged at once unless the test sets hold_writes. Every step is watched:
- * nothing that acts on the world may come out before the journal that announces it is durable, and
- * a tick at the deadline always moves the deadline on.
+ * Journal writes are acknowledged immediately unless the test sets hold_writes. Every step is checked:
+ * no effect that acts on the world may come before the journal that announces it is durable, and a
+ * tick at the deadline always moves the deadline.
  */
 #ifndef DREY_TESTS_LIFE_H
 #define DREY_TESTS_LIFE_H
@@ -26,7 +26,7 @@
 #define SAVEPOINT_1 "file:/sp/savepoint-1"
 #define EFFECT_ANY  32
 
-/* What of the journal a write has made durable. */
+/* The parts of the journal that a write has made durable. */
 struct durable {
 	char job_id[JOB_ID_BYTES], trigger_id[JOB_ID_BYTES];
 	enum outcome_kind outcome;
@@ -40,10 +40,10 @@ struct life {
 	int64_t wall_ms; /* added to the wall clock */
 
 	bool hold_writes;
-	bool hold_checks;    /* of the journal: not answered */
-	bool hold_last_look; /* at the job, when the container ends */
-	bool hold_looks;     /* at what is to be left when an old savepoint goes */
-	bool any_event; /* the test makes events that no world could: lifecycle_check() is left out */
+	bool hold_checks;    /* do not answer checks of the journal */
+	bool hold_last_look; /* do not answer the last poll of the job when the container ends */
+	bool hold_looks;     /* do not answer the check of the newest savepoint before a deletion */
+	bool any_event;      /* the test makes events that cannot happen: skip lifecycle_check() */
 	struct durable writing, durable;
 	struct buf written_text, durable_text; /* the whole document, as the store has it */
 
@@ -52,8 +52,8 @@ struct life {
 	struct effect last[EFFECT_ANY]; /* without text */
 	char inspected[256];
 	char notes[8192];
-	char order[256]; /* one letter an effect */
-	char told[1024]; /* what has happened: "operation restore-verified phase:Running" */
+	char order[256]; /* one letter for each effect */
+	char told[1024]; /* the notices: "operation restore-verified phase:Running" */
 };
 
 static inline void life_begin(struct life *l)
@@ -109,7 +109,7 @@ static inline const char *trigger_of(const struct life *l)
 	return l->life.journal.operation.trigger_id;
 }
 
-/* The effects that need the journal to have been written first. */
+/* The effects that may come only after the journal was written. */
 static inline void watch_order(struct life *l, const struct effect *e)
 {
 	const struct journal *journal = &l->life.journal;
@@ -147,7 +147,7 @@ static inline void remember_write(struct life *l)
 	CHECK(!journal_encode(&l->life.journal, &l->written_text, &(struct err){0}));
 }
 
-/* The write is done: this is what the next agent reads. */
+/* The write is complete: the next agent reads this. */
 static inline void keep_write(struct life *l)
 {
 	l->durable = l->writing;
@@ -193,7 +193,7 @@ static inline void take_effect(struct life *l, struct effect *e)
 
 static inline void step(struct life *l, const struct event *event);
 
-/* The newest savepoint is looked at before an older one goes. */
+/* The newest savepoint is checked before an older one is deleted. */
 static inline void keeper_looked_at(struct life *l, bool readable, bool complete)
 {
 	char *path = xstrdup(l->life.keeper);
@@ -207,7 +207,7 @@ static inline void keeper_looked_at(struct life *l, bool readable, bool complete
 	free(path);
 }
 
-/* The journal was looked at, and it is nobody else's. */
+/* The journal was checked, and no other drey owns it. */
 static inline void looked_at_journal(struct life *l, bool lost)
 {
 	struct event e = {.type = EVENT_JOURNAL_SEEN, .journal.lost = lost};
@@ -258,14 +258,14 @@ static inline void written(struct life *l)
 	step(l, &e);
 }
 
-/* The write on its way lands, and whoever wrote it dies before it hears of that. */
+/* The write in flight lands, and the agent that wrote it dies before it is acknowledged. */
 static inline void write_lands(struct life *l)
 {
 	if (l->hold_writes && l->life.requested != l->life.acknowledged)
 		keep_write(l);
 }
 
-/* What the test has changed by hand is what the next agent reads. */
+/* The next agent reads what the test has changed by hand. */
 static inline void put_on_record(struct life *l)
 {
 	remember_write(l);
@@ -287,7 +287,7 @@ static inline void hello(struct life *l, const char *running)
 	step(l, &e);
 }
 
-/* Flink of this launch has ended while no agent looked. */
+/* The Flink of this launch has ended while no agent was running. */
 static inline void hello_ended(struct life *l, const char *last, int wait_status)
 {
 	struct event e = {.type = EVENT_HELLO, .hello.last = last};
@@ -296,7 +296,7 @@ static inline void hello_ended(struct life *l, const char *last, int wait_status
 	step(l, &e);
 }
 
-/* Let time pass up to `ms` from now, with a tick at every deadline on the way. */
+/* Let `ms` pass, with a tick at every deadline in that time. */
 static inline void pass(struct life *l, int64_t ms)
 {
 	struct event e = {.type = EVENT_TICK};
@@ -320,7 +320,6 @@ static inline void pass(struct life *l, int64_t ms)
 	l->now_ms = until_ms;
 }
 
-/* Nothing is answered any more: time alone never keeps the machine busy. */
 static inline void life_release(struct life *l)
 {
 	lifecycle_release(&l->life);
@@ -328,13 +327,14 @@ static inline void life_release(struct life *l)
 	buf_release(&l->durable_text);
 }
 
+/* No more responses: time alone never keeps the state machine busy. */
 static inline void life_end(struct life *l)
 {
 	pass(l, 3600000);
 	life_release(l);
 }
 
-/* Facts are gathered only when that was requested: a machine that waits for its next attempt does that first. */
+/* Facts are gathered only on request: a state machine that waits for its next attempt is made to request it first. */
 static inline void await_observe(struct life *l)
 {
 	if (!l->any_event && !l->life.observing && l->life.retry_ms > l->now_ms)
@@ -368,8 +368,8 @@ static inline void observed(struct life *l, enum decision_kind kind, const char 
 	facts_release(&facts);
 }
 
-/* The look at storage after Flink has gone with an operation in flight; path: the savepoint that it
- * has left, NULL = none. What is started then is that savepoint. */
+/* The reading of storage after Flink ended with an operation in flight; path: the savepoint that the
+ * operation has left, NULL = none. The next launch starts from that savepoint. */
 static inline void observed_settled(struct life *l, enum decision_kind kind,
 				    enum settlement settlement, const char *path)
 {
@@ -439,7 +439,7 @@ static inline void exited(struct life *l, int wait_status)
 	step(l, &e);
 }
 
-/* The way REST shows a job: known, with statistics, nothing restored, nothing completed. */
+/* A job as REST shows it: known, with statistics, nothing restored, nothing completed. */
 static inline struct view job_in(enum job_state state)
 {
 	return (struct view){
@@ -507,7 +507,7 @@ static inline void ask_restart(struct life *l, const char *nonce)
 	control(l, CONTROL_RESTART, (struct intent){.restart_nonce = (char *)nonce});
 }
 
-/* Flink does not answer the last look at the job, unless the test wants to answer it. */
+/* Flink does not answer the last poll of the job, unless the test wants to answer it. */
 static inline void stopping_for(struct life *l, int64_t grace_left_ms, enum upgrade upgrade)
 {
 	struct event e = {.type = EVENT_STOPPING, .stopping = {grace_left_ms, upgrade}};
@@ -527,7 +527,7 @@ static inline void stopping(struct life *l, int64_t grace_left_ms)
 	stopping_for(l, grace_left_ms, UPGRADE_UNKNOWN);
 }
 
-/* ---- ways to a place ---- */
+/* ---- ways to a situation ---- */
 
 static inline void launch_empty(struct life *l)
 {
@@ -543,7 +543,7 @@ static inline void run_empty(struct life *l)
 	viewed(l, job_in(JOB_RUNNING));
 }
 
-/* A job that runs, and has completed this checkpoint. */
+/* A job that runs and has completed this checkpoint. */
 static inline void prove(struct life *l, int64_t id)
 {
 	struct view view = job_in(JOB_RUNNING);
@@ -560,7 +560,7 @@ static inline void run_proven(struct life *l)
 	forget(l);
 }
 
-/* The same application in the hands of a new agent: only the journal is left, as it was written last. */
+/* The same application with a new agent: only the journal is left, as it was last written. */
 static inline void restart_agent(struct life *l)
 {
 	struct journal journal;

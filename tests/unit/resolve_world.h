@@ -1,10 +1,10 @@
 /*
- * resolve_world - a journal and facts that are easy to write down, for the tests of resolve().
+ * resolve_world - a journal and facts in a short notation, for the tests of resolve().
  *
  *   begin(&w); ran(&w, JOB_A, NULL, 0); found_checkpoint(&w, JOB_A, 5); decide(&w); end(&w);
  *
- * A candidate that is found is complete unless the test says otherwise; what is UNCHECKED is
- * answered with `truth` when decide() is asked to verify it.
+ * A candidate is complete unless the test says otherwise; when resolve() asks to verify an UNCHECKED
+ * one, decide() answers with `truth`.
  */
 #ifndef DREY_TESTS_RESOLVE_WORLD_H
 #define DREY_TESTS_RESOLVE_WORLD_H
@@ -27,7 +27,7 @@ struct world {
 	struct policy policy;
 	struct decision decision;
 	enum integrity truth; /* of every unchecked candidate */
-	int rounds;           /* calls that decide() needed */
+	int rounds;           /* calls of resolve() that decide() needed */
 };
 
 static inline void begin(struct world *w)
@@ -107,7 +107,7 @@ static inline struct candidate *found_checkpoint(struct world *w, const char *jo
 	return found(w, SOURCE_CHECKPOINTS, path, SNAPSHOT_CHECKPOINT, job, id);
 }
 
-/* By its name only the first six digits of its job id are known. */
+/* Its name shows only the first six digits of its job id. */
 static inline struct candidate *found_savepoint(struct world *w, const char *job, int64_t id)
 {
 	cleanup_free char *path = xasprintf("file:/sp/savepoint-%.6s-%012d", job, (int)id);
@@ -122,7 +122,7 @@ static inline struct candidate *given_initial(struct world *w, int64_t id)
 	return found(w, SOURCE_INITIAL, "file:/initial", SNAPSHOT_SAVEPOINT, "", id);
 }
 
-/* Flink's HA has it under this job id, and could recover it. */
+/* Flink's HA has it under this job id and could recover it. */
 static inline struct candidate *in_ha(struct world *w, struct candidate *c, const char *job)
 {
 	if (w->facts.sources[SOURCE_HA].state == SOURCE_NOT_CONFIGURED)
@@ -132,7 +132,7 @@ static inline struct candidate *in_ha(struct world *w, struct candidate *c, cons
 	return c;
 }
 
-/* What would be launched now is what every launch was, so that one can go on. */
+/* The next launch has the same generation and Flink version as all the others, so one can continue. */
 static inline void same_as_ever(struct world *w)
 {
 	w->policy.generation = "g1";
@@ -143,7 +143,7 @@ static inline void same_as_ever(struct world *w)
 	}
 }
 
-/* One operator, by one letter each. */
+/* One operator for each letter. */
 static inline struct candidate *with_operators(struct candidate *c, const char *letters)
 {
 	size_t count = strlen(letters);
@@ -162,9 +162,9 @@ static inline void broken(struct candidate *c, enum integrity integrity, const c
 	xstrset(&c->detail, detail);
 }
 
-#define ASKED_NOW_MS INT64_C(1000000000) /* after all that is found */
+#define ASKED_NOW_MS INT64_C(1000000000) /* later than everything found */
 
-/* By a person, now. */
+/* A person's request, made now. */
 static inline void request(struct world *w, enum restore_request_kind kind, const char *path,
 			   const char *token)
 {
@@ -183,7 +183,7 @@ static inline void carried_out(struct world *w)
 	xstrset(&journal_launch(&w->journal)->request_token, token);
 }
 
-/* The way to a decision, with every question answered. */
+/* Call resolve() until it decides, and answer its requests to verify. */
 static inline enum decision_kind decide(struct world *w)
 {
 	for (w->rounds = 1; w->rounds < 1000; w->rounds++) {
@@ -197,12 +197,12 @@ static inline enum decision_kind decide(struct world *w)
 			asked->recovery = w->truth;
 		if (asked->integrity == INTEGRITY_UNCHECKED)
 			asked->integrity = w->truth;
-		xstrset(&asked->detail, "looked at");
+		xstrset(&asked->detail, "verified");
 	}
 	return w->decision.kind;
 }
 
-/* Path of what is started from or gone on with; NULL when the decision is another. */
+/* The path to start from or to continue with; NULL if the decision is another one. */
 static inline const char *chosen(const struct world *w)
 {
 	if (w->decision.kind != DECISION_START_FROM && w->decision.kind != DECISION_CONTINUE)

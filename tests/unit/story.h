@@ -1,10 +1,10 @@
 /*
- * story - one application as it is seen from outside: its storage, its containers, its people. What
- * is decided and what is done is the real core, resolve() and the life cycle together.
+ * story - one application as seen from outside: its storage, its containers, its users. The real core,
+ * resolve() and the life cycle together, decides and acts.
  *
  *   story_begin(&s); look(&s); start(&s); checkpoint(&s, 1); ... story_end(&s);
  *
- * Whatever lies in storage is complete unless the test says otherwise.
+ * Everything in storage is complete unless the test says otherwise.
  */
 #ifndef DREY_TESTS_STORY_H
 #define DREY_TESTS_STORY_H
@@ -18,11 +18,11 @@
 struct lying {
 	char path[128];
 	enum snapshot_kind kind;
-	char job_id[JOB_ID_BYTES]; /* as the name tells it */
+	char job_id[JOB_ID_BYTES]; /* as its name shows it */
 	int64_t id, completed_unix_ms;
 	enum integrity integrity;
 	int version;
-	bool in_ha; /* Flink's HA data of its job name it */
+	bool in_ha; /* the HA data of its job contain it */
 };
 
 struct story {
@@ -30,8 +30,8 @@ struct story {
 	struct lying lying[STORY_SNAPS];
 	int count;
 	const char *unreadable; /* why storage cannot be read; NULL = it can */
-	int max_version;        /* of _metadata, that this Flink reads */
-	char place[128];        /* of the snapshot made last */
+	int max_version;        /* of the _metadata that this Flink reads */
+	char place[128];        /* path of the snapshot made last */
 };
 
 static inline void story_begin(struct story *s)
@@ -61,7 +61,7 @@ static inline struct lying *lay(struct story *s, enum snapshot_kind kind, int64_
 	lying->version = 4;
 	lying->integrity = INTEGRITY_COMPLETE;
 	lying->completed_unix_ms = story_now(s);
-	/* the name of a savepoint tells six digits */
+	/* the name of a savepoint has only six digits of the job id */
 	memcpy(lying->job_id, job_of(&s->l), kind == SNAPSHOT_CHECKPOINT ? JOB_ID_BYTES - 1 : 6);
 	if (kind == SNAPSHOT_CHECKPOINT)
 		snprintf(s->place, sizeof(s->place), "file:/cp/%s/chk-%d", job_of(&s->l), (int)id);
@@ -72,7 +72,7 @@ static inline struct lying *lay(struct story *s, enum snapshot_kind kind, int64_
 	return lying;
 }
 
-/* ---- drey looks and decides ---- */
+/* ---- drey reads the sources and decides ---- */
 
 static inline void gather(const struct story *s, struct facts *facts)
 {
@@ -105,7 +105,7 @@ static inline void gather(const struct story *s, struct facts *facts)
 	}
 }
 
-/* The look that was asked for, and what the core makes of it. */
+/* Read the sources as requested, and let the core decide. */
 static inline void look(struct story *s)
 {
 	struct facts facts = {0};
@@ -120,7 +120,7 @@ static inline void look(struct story *s)
 	facts_release(&facts);
 }
 
-/* A new container, of this generation. */
+/* A new container of this generation. */
 static inline void container(struct story *s, const char *generation)
 {
 	s->l.now_ms += 1000;
@@ -143,7 +143,7 @@ static inline struct view restored_view(const struct story *s, enum job_state st
 	return view;
 }
 
-/* Flink starts and the job runs, from what was decided. */
+/* Flink starts, and the job runs from what was decided. */
 static inline void start(struct story *s)
 {
 	CHECK_INT(took(&s->l, EFFECT_LAUNCH), ==, 1);
@@ -153,7 +153,7 @@ static inline void start(struct story *s)
 	forget(&s->l);
 }
 
-/* A checkpoint that lies in storage and that REST shows. */
+/* A checkpoint that is in storage and that REST shows. */
 static inline void checkpoint(struct story *s, int64_t id)
 {
 	struct view view = restored_view(s, JOB_RUNNING);
@@ -166,14 +166,14 @@ static inline void checkpoint(struct story *s, int64_t id)
 	s->l.now_ms += 1000;
 }
 
-/* The operation in flight has made its savepoint: it lies there, and nobody knows yet. */
+/* The operation in flight has made its savepoint: it is in storage, but drey does not know yet. */
 static inline void savepoint(struct story *s, int64_t id)
 {
 	s->l.now_ms += 1000;
 	lay(s, SNAPSHOT_SAVEPOINT, id);
 }
 
-/* ... and Flink says so, and it was looked at. */
+/* ... and Flink has reported it, and drey has verified it. */
 static inline void reported(struct story *s, int64_t id)
 {
 	struct event e = {.type = EVENT_INSPECTED,
