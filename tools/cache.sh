@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
 #
-# cache.sh - one at a time in the user's cache. Sourced, after ui.sh, by the scripts that fetch and build once.
+# cache.sh - locks for the user's cache. Sourced, after ui.sh, by the scripts that fetch and build once.
 #
 #   cache_lock DIR WHAT       makes DIR and waits until no other script is at work there on WHAT; the lock is descriptor 9
 #                             and goes with the script. Children must not inherit it: 9>&-
@@ -9,10 +9,10 @@
 # Both end the script (die 1) when DIR cannot be written to.
 
 cache_lock() { # DIR WHAT
-	mkdir -p "$1" || die 1 "cannot make $1; XDG_CACHE_HOME chooses another place"
-	exec 9>"$1/.$2.lock" || die 1 "cannot write to $1; XDG_CACHE_HOME chooses another place"
+	mkdir -p "$1" || die 1 "cannot create $1; set XDG_CACHE_HOME to another directory"
+	exec 9>"$1/.$2.lock" || die 1 "cannot write to $1; set XDG_CACHE_HOME to another directory"
 	if ! flock --nonblock 9; then
-		say "waiting for another ${0##*/} that is at work in $1"
+		say "waiting for another ${0##*/} that is using $1"
 		ui_ticker_start "waiting"
 		flock 9
 		ui_ticker_stop

@@ -2,7 +2,7 @@
 #
 # chart-readme.sh - writes the values into the README.md of the chart, from the comments of its values.yaml.
 #
-#   tools/chart-readme.sh [--check]      --check: only says whether it is current (status 1: it is not)
+#   tools/chart-readme.sh [--check]      --check: only report whether it is current (status 1: it is not)
 #
 # A comment `## TITLE` opens a section. The comment lines right above a key describe it; a key without one, and with others
 # below it, is not listed itself. Everything above the line `## Values` of README.md is written by hand.
@@ -38,7 +38,7 @@ table() {
 } >"$new"
 if [ "${1:-}" = --check ]; then
 	cmp -s "$new" "$chart/README.md" || {
-		echo "chart-readme.sh: README.md of the chart is not current; run tools/chart-readme.sh" >&2
+		echo "chart-readme.sh: README.md of the chart is out of date; run tools/chart-readme.sh" >&2
 		exit 1
 	}
 else

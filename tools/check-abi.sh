@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# check-abi.sh - which glibc does a program need? Fails when it is a newer one than Flink's oldest images have.
+# check-abi.sh - shows which glibc a program needs. Fails if it is newer than that of Flink's oldest images.
 #
 #   tools/check-abi.sh [--limit VERSION|here] PROGRAM...
 #
@@ -19,7 +19,7 @@ if [ $# -eq 0 ] || ! [[ $limit =~ ^[0-9]+\.[0-9]+(\.[0-9]+)?$ ]]; then
 	exit 2
 fi
 if ! command -v readelf >/dev/null; then
-	echo "check-abi.sh: readelf is missing: apt-get install binutils" >&2
+	echo "check-abi.sh: readelf is missing; install it: apt-get install binutils" >&2
 	exit 3
 fi
 
@@ -34,11 +34,11 @@ for program; do
 		function number(version,    part) { split(version, part, "."); return part[1] * 1e6 + part[2] * 1e3 + part[3] }
 		number($2) > number(limit) { print "  " $1 " needs glibc " $2 }') || : # grep: none at all
 	if [ -n "$too_new" ]; then
-		printf '%s does not run with glibc %s:\n%s\n' "$program" "$limit" "$too_new"
+		printf '%s needs a newer glibc than %s:\n%s\n' "$program" "$limit" "$too_new"
 		status=1
 	fi
 done
 if [ "$status" -ne 0 ]; then
-	echo "Build it where the oldest of these is, for instance in the image that it is for (docs/image.md)."
+	echo "Build it with the oldest glibc that it has to run with, for example in its target image (docs/image.md)."
 fi
 exit "$status"

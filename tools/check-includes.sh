@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# check-includes.sh - who may include what (DIRECTORIES below), and which one file may know a library.
+# check-includes.sh - which room may include which (DIRECTORIES below), and which file may use a library.
 #
 # Rooms of agent/ and what each may include besides itself. The direction is base <- format <- store, kube, flink <-
 # run <- cmd; core is pure and sees only base; drey-init (entrypoint/) sees only itself. Exit status: 0 or 1.
@@ -21,16 +21,16 @@ declare -A may=(
 	[run]="base core control format store kube flink entrypoint"
 	[cmd]="base core control format store kube flink run"
 )
-# A library's header: the only file (or files: a pattern) that may include it. Everybody else uses that module.
+# A library's header: the only file (or files: a pattern) that may include it. All others use that module.
 declare -A only=(
 	["yaml.h"]=agent/base/yaml.c
 	["curl/"]="agent/base/http*"
 	["event2/"]=agent/base/loop.c
 	["expat.h"]="agent/format/*_xml.c"
 )
-# core/ does nothing: these are all the headers of the system that it needs.
+# core/ is pure: these are all the system headers that it needs.
 core_system=" inttypes.h limits.h math.h signal.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h sys/wait.h "
-# ... and the modules of base/ that do something, or know the time.
+# ... and the modules of base/ that do I/O, or read the clock.
 core_not=" base/fs.h base/http.h base/lane.h base/log.h base/loop.h base/yaml.h "
 
 complain() { # FILE:LINE WHAT

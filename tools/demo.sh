@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 #
-# demo.sh - what drey is for, shown with a real Flink job on this machine. `make demo` runs it.
+# demo.sh - shows what drey does, with a real Flink job on this machine. `make demo` runs it.
 #
 # A JobManager under `drey-init --agent -- drey run` and a TaskManager under `drey-init --`, checkpoints in a
 # directory. Each step is one line with a tick and the seconds that it took; the first step that fails ends the
-# demo with status 1 and says where the logs are.
+# demo with status 1 and prints where the logs are.
 #
-#   KEEP=1                leave everything running at the end, and print how to look at it and how to stop it
+#   KEEP=1                leave everything running at the end, and print how to inspect and stop it
 #   FLINK_VERSION=1.20.0  another Flink than 2.3.0     FLINK_HOME=DIR  your own distribution
 #   NO_COLOR=1            plain output, also on a terminal
 
@@ -96,25 +96,25 @@ describe() {
 	write_drey_yaml
 }
 
-# Both sides, as in two pods. MUST_LIVE: no wait goes on when one of them has ended.
+# Both sides, as in two pods. MUST_LIVE: waiting ends when one of them has ended.
 start() {
 	heading "A job starts"
 	start_tm
 	start_drey
 	MUST_LIVE=(jm tm)
 	expect "the job runs" phase_is Running
-	tick "job $(short "$(status .jobId)") runs, started without state (it never ran before)"
+	tick "job $(short "$(status .jobId)") is running, started without state (it never ran before)"
 	expect "the first checkpoint" status .launch.proven
 	tick "first checkpoint: $(status .lastCheckpoint.path)"
 }
 
-# The state of the launch that is on now, for the table at the end.
+# The current launch, for the table at the end.
 launches=()
 remember() { # HOW IT STARTED
 	launches+=("$(status '[.launch.number, .jobId[0:8], (.launch.restorePoint.checkpointId // "-")] | join(" ")') $(last_event RESTORED count) $1")
 }
 
-# drey's decision, Flink's word and the job's own count must be the same restore.
+# drey's decision, Flink's report and the job's own count must agree on the restore.
 check_restore() { # PATH
 	local problem
 	problem=$(restore_matches "$1") || fail "the job did not continue from $1: $problem"
@@ -128,21 +128,21 @@ kill_jobmanager() {
 	local job newest pid count
 	heading "The JobManager dies"
 	job=$(status .jobId)
-	expect "a few checkpoints more" has_completed 3 "$job"
+	expect "a few more checkpoints" has_completed 3 "$job"
 	pid=$(jm_pid)
-	kill -KILL "$pid" || fail "there is no JobManager to kill"
+	kill -KILL "$pid" || fail "no JobManager is running"
 	tick "JobManager (pid $pid) killed with -9 at checkpoint $(status .lastCheckpoint.id)"
-	expect "drey starts the job again" restored_by_now "$job"
+	expect "drey launches the job again" restored_by_now "$job"
 	newest=$(newest_retained "$job")
-	tick "drey chose ${newest##*/}, the newest retained checkpoint, and started job $(short "$(status .jobId)")"
+	tick "drey chose ${newest##*/}, the newest retained checkpoint, and launched job $(short "$(status .jobId)")"
 	check_restore "$newest"
 	count=$(last_event RESTORED count)
-	tick "Flink reports that it restored exactly ${newest##*/}; the job goes on from count $count"
+	tick "Flink reports that it restored exactly ${newest##*/}; the job continues from count $count"
 	remember "after kill -9, from ${newest##*/}"
 }
 
 periodic_savepoint() {
-	heading "Savepoints, by the clock and on request"
+	heading "Savepoints, periodic and on request"
 	expect "the next periodic savepoint" status '.lastSavepoint.origin == "periodic"'
 	tick "periodic savepoint: $(status .lastSavepoint.path)"
 }
@@ -154,9 +154,9 @@ suspend() {
 	location=$(drey suspend 2>>"$RUN/log/cli.log") || fail "drey suspend failed"
 	ui_ticker_stop
 	phase_is Suspended || fail "the phase is $(status .phase), not Suspended"
-	[ -z "$(jm_pid)" ] || fail "Flink still runs"
+	[ -z "$(jm_pid)" ] || fail "Flink is still running"
 	count=$(snapshot_count "$job" "$(status .lastSavepoint.checkpointId)")
-	tick "drey suspend: stopped with savepoint ${location##*/} at count $count; Flink has ended, drey waits"
+	tick "drey suspend: stopped with savepoint ${location##*/} at count $count; Flink has exited, drey waits"
 }
 
 resume() {
@@ -164,7 +164,7 @@ resume() {
 	drey resume >>"$RUN/log/cli.log" 2>&1 || fail "drey resume failed; see $RUN/log/cli.log"
 	ui_ticker_stop
 	check_restore "$location"
-	tick "drey resume: job $(short "$(status .jobId)") goes on from that savepoint, from count $count"
+	tick "drey resume: job $(short "$(status .jobId)") continues from that savepoint, from count $count"
 	remember "resumed, from ${location##*/}"
 }
 
@@ -175,13 +175,13 @@ kill_agent() {
 	pid=$(jm_pid)
 	agent=$(agent_pid)
 	last=$(last_event COMPLETED checkpoint)
-	kill -KILL "$agent" || fail "there is no agent to kill"
+	kill -KILL "$agent" || fail "no agent is running"
 	tick "agent (pid $agent) killed with -9"
 	expect "a new agent" agent_is_new "$agent"
-	[ "$(jm_pid)" = "$pid" ] || fail "Flink was touched: pid $pid became $(jm_pid)"
-	[ "$(status .jobId)" = "$job" ] || fail "the job is another one"
-	expect "checkpoints go on" has_completed $((last + 2)) "$job"
-	tick "a new agent (pid $(agent_pid)) found the job as it was: same JobManager pid $pid, checkpoints go on"
+	[ "$(jm_pid)" = "$pid" ] || fail "Flink was affected: pid $pid became $(jm_pid)"
+	[ "$(status .jobId)" = "$job" ] || fail "the job has another id"
+	expect "checkpoints continue" has_completed $((last + 2)) "$job"
+	tick "a new agent (pid $(agent_pid)) found the job unchanged: same JobManager pid $pid, checkpoints continue"
 }
 
 summary() {
@@ -202,12 +202,12 @@ keep() {
 	trap - EXIT
 	heading "Left running"
 	cat <<-EOF
-		Flink's web page   http://127.0.0.1:$REST_PORT/
-		drey's view        build/drey status --config $RUN/drey.yaml
-		what it would do   build/drey resolve --explain --config $RUN/drey.yaml
+		Flink's web UI     http://127.0.0.1:$REST_PORT/
+		status             build/drey status --config $RUN/drey.yaml
+		next launch        build/drey resolve --explain --config $RUN/drey.yaml
 		logs               $RUN/log
 		to stop            kill ${PIDS[jm]} ${PIDS[tm]}
-		and to clean up    rm -rf $RUN
+		to clean up        rm -rf $RUN
 	EOF
 }
 

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 #
-# deps.sh - the tools and libraries that building and testing needs: says what is missing, installs it if it may.
+# deps.sh - the tools and libraries for building and testing: installs missing ones, or lists them if it may not.
 #
-#   tools/deps.sh [GROUP...]      build (compile), test (run the tests and the demo), lint; all of these without a group;
-#                                 cluster (what make test-cluster needs in addition)
+#   tools/deps.sh [GROUP...]      build (compile), test (run the tests and the demo), lint; without a group all of these;
+#                                 cluster (additional packages for make test-cluster)
 #   tools/deps.sh --list [GROUP...]   the packages, one a line
 #
-# Looks for commands and libraries, not for packages, so what came from elsewhere counts. Packages are those of
+# Checks commands and libraries, not packages, so those from other sources count. Packages are those of
 # Debian 12, Ubuntu 22.04 and 24.04. As root they are installed with apt-get; otherwise, or with DEPS_INSTALL=no, the
-# line that would do it is printed. Exit status: 0 nothing is missing (any more), 1 installing failed, 2 usage, 3 missing.
+# command is printed. Exit status: 0 nothing is missing (any more), 1 installation failed, 2 usage, 3 missing.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tools/ui.sh
 . "$here/ui.sh"
 
-# group, package, what shows that it is there: command:NAME, library:PKG-CONFIG-NAME, file:PATH or
+# group, package, what shows that it is installed: command:NAME, library:PKG-CONFIG-NAME, file:PATH or
 # python:MODULE
 table='
 build  gcc                      command:cc
@@ -90,7 +90,7 @@ install() { # PACKAGE...
 		rm -f "$log"
 		return 0
 	fi
-	die 1 "apt-get failed; all it said is in $log"
+	die 1 "apt-get failed; its output is in $log"
 }
 
 list=
@@ -112,10 +112,10 @@ fi
 mapfile -t packages < <(missing "$@")
 [ ${#packages[@]} -gt 0 ] || exit 0
 if ! command -v apt-get >/dev/null; then
-	die 3 "missing, and there is no apt-get here; on Debian the packages are: ${packages[*]}"
+	die 3 "packages are missing, and there is no apt-get; install them (names as in Debian): ${packages[*]}"
 elif [ "$(id -u)" -ne 0 ] || [ "${DEPS_INSTALL:-yes}" = no ]; then
-	die 3 "missing; please run: sudo apt-get install -y --no-install-recommends ${packages[*]}"
+	die 3 "packages are missing; run: sudo apt-get install -y --no-install-recommends ${packages[*]}"
 fi
 install "${packages[@]}"
 mapfile -t packages < <(missing "$@")
-[ ${#packages[@]} -eq 0 ] || die 1 "installed, but still not to be found: ${packages[*]}"
+[ ${#packages[@]} -eq 0 ] || die 1 "installed, but still not found: ${packages[*]}"

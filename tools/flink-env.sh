@@ -9,13 +9,13 @@
 #   flink_jm_argv RUN                     sets FLINK_JM_ARGV: the JobManager, up to and including --configDir
 #   flink_tm_argv RUN                     sets FLINK_TM_ARGV: a TaskManager
 #
-# RUN/flink/{lib,plugins,usrlib}  what FLINK_LIB_DIR says; RUN/{ck,sp}  checkpoints and savepoints;
+# RUN/flink/{lib,plugins,usrlib}  as FLINK_LIB_DIR requires; RUN/{ck,sp}  checkpoints and savepoints;
 # RUN/{conf,log,tmp}  the rest. All servers listen on 127.0.0.1 only.
 
 FLINK_ENTRYPOINT=org.apache.flink.container.entrypoint.StandaloneApplicationClusterEntryPoint
 FLINK_TASKMANAGER=org.apache.flink.runtime.taskexecutor.TaskManagerRunner
 
-# Flink looks for the user's jars in ../usrlib seen from FLINK_LIB_DIR. With the jar on the JobManager's class path
+# Flink reads the user's jars from ../usrlib, relative to FLINK_LIB_DIR. With the jar on the JobManager's class path
 # only, the TaskManager cannot load it and the job restarts for ever. Hence one lib directory per run, by a link.
 flink_layout() { # RUN FLINK_DIR JOB_JAR
 	mkdir -p "$1"/{conf,log,tmp,ck,sp,flink/usrlib}
@@ -24,7 +24,7 @@ flink_layout() { # RUN FLINK_DIR JOB_JAR
 	cp "$3" "$1/flink/usrlib/job.jar"
 }
 
-# 0.5 s instead of 10 s of error delay: a TaskManager that is up before its JobManager would lose that time. The
+# 0.5 s instead of 10 s of error delay: a TaskManager that starts before its JobManager would lose that time. The
 # heartbeat is how a TaskManager without Flink HA notices that its JobManager was replaced.
 flink_conf() { # RUN REST_PORT RPC_PORT, more lines on stdin
 	cat >"$1/conf/log4j.properties" <<-'EOF'
@@ -70,7 +70,7 @@ flink_env() { # RUN
 	FLINK_ENV=("FLINK_LIB_DIR=$1/flink/lib" "FLINK_PLUGINS_DIR=$1/flink/plugins" "FLINK_CONF_DIR=$1/conf")
 }
 
-# What both JVMs need on Java 11 to 21, and what makes a small JVM start fast.
+# Options that both JVMs need on Java 11 to 21, and that make a small JVM start fast.
 flink_java() { # RUN HEAP METASPACE NAME
 	local package
 	FLINK_JAVA=("${JAVA_HOME:+$JAVA_HOME/bin/}java" "-Xms$2" "-Xmx$2" "-XX:MaxMetaspaceSize=$3"
@@ -82,7 +82,7 @@ flink_java() { # RUN HEAP METASPACE NAME
 		java.util.concurrent java.util.concurrent.atomic java.util.concurrent.locks; do
 		FLINK_JAVA+=("--add-opens=java.base/$package=ALL-UNNAMED")
 	done
-	# log.file only tells Flink's web page where to read; `spawn` writes it.
+	# log.file is only where Flink's web UI reads; `spawn` writes it.
 	FLINK_JAVA+=("-Dlog4j.configurationFile=file:$1/conf/log4j.properties" "-Dlog.file=$1/log/$4.log" -cp "$1/flink/lib/*")
 }
 
@@ -91,7 +91,7 @@ flink_jm_argv() { # RUN
 	FLINK_JM_ARGV=("${FLINK_JAVA[@]}" "$FLINK_ENTRYPOINT" --configDir "$1/conf")
 }
 
-# Without Flink's scripts, which work them out, a TaskManager wants every one of these sizes.
+# Flink's scripts calculate these sizes; without them a TaskManager requires every one.
 flink_tm_argv() { # RUN
 	local size
 	flink_java "$1" 160m 160m tm

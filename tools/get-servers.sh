@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# get-servers.sh - puts real object stores for the tests on this machine, once, and prints where they are.
+# get-servers.sh - installs real object stores for the tests on this machine, once, and prints their path.
 #
 #   tools/get-servers.sh versitygw|openstack
 #
@@ -8,13 +8,13 @@
 # openstack   prints a virtual environment with Swift and Keystone and with independent clients (boto3, aws, swift),
 #             from PyPI; tools/servers/requirements.txt pins every package
 #
-# They are kept in ${XDG_CACHE_HOME:-~/.cache}/drey. No root is needed and nothing is started. Needed are python3 (3.10
-# or newer, with venv), and for versitygw Go 1.21 or newer; without one a pinned Go toolchain (70 MB) is fetched and
-# thrown away afterwards.
+# They are kept in ${XDG_CACHE_HOME:-~/.cache}/drey. No root is needed and nothing is started. They need python3 (3.10
+# or newer, with venv), and versitygw Go 1.21 or newer; without one a pinned Go toolchain (70 MB) is fetched and removed
+# afterwards.
 #
 # Safe to call from several processes at once. A directory appears only when it is complete. Exit status: 0 done,
-# 1 this machine (disk, permissions), 2 usage, 3 a tool is missing, 4 the fetch failed, 5 what was fetched is not what
-# is pinned.
+# 1 this machine (disk, permissions), 2 usage, 3 a tool is missing, 4 the download failed, 5 the download is not the
+# pinned one.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -38,7 +38,7 @@ begin() { # WHAT
 	cache_scratch "$cache" "$1"
 }
 
-# A python3 that is new enough and can make virtual environments; the system's own is asked first.
+# A python3 that is new enough and can create virtual environments; the system's own is tried first.
 find_python() {
 	for python in /usr/bin/python3 python3; do
 		! "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || return 0
@@ -56,8 +56,8 @@ get_versitygw() {
 	go_find versitygw "$tmp"
 	go_run "building versitygw $versitygw_version from its Go module (a few minutes, once)" "$tmp/log" \
 		env GOBIN="$tmp/gw/bin" "$go" install -ldflags "-s -w" "github.com/versity/versitygw/cmd/versitygw@v$versitygw_version" ||
-		die 4 "could not build versitygw $versitygw_version; is the network up?"
-	"$tmp/gw/bin/versitygw" --version >/dev/null || die 1 "the versitygw that was built does not run"
+		die 4 "could not build versitygw $versitygw_version; check the network"
+	"$tmp/gw/bin/versitygw" --version >/dev/null || die 1 "the new versitygw does not run"
 	rm -rf "$dest"
 	mv --no-target-directory "$tmp/gw" "$dest"
 }
@@ -68,8 +68,8 @@ openstack_is_whole() {
 	[ -f "$dest/complete" ] && "$dest/bin/python" -c '' 2>/dev/null
 }
 
-# An environment cannot be moved, so it is made in its place, and `complete` is written last. Keystone's empty
-# database is made here too: to make one takes longer than to start the server.
+# An environment cannot be moved, so it is created in its place, and `complete` is written last. Keystone's empty
+# database is created here too: that takes longer than starting the server.
 get_openstack() {
 	local wanted=$here/servers/requirements.txt
 	find_python
@@ -79,15 +79,15 @@ get_openstack() {
 	begin openstack
 	! openstack_is_whole || return 0
 	rm -rf "$dest"
-	"$python" -m venv "$dest" >"$tmp/log" 2>&1 || die 3 "python3 -m venv has failed: $(tail -n 1 "$tmp/log")"
+	"$python" -m venv "$dest" >"$tmp/log" 2>&1 || die 3 "python3 -m venv failed: $(tail -n 1 "$tmp/log")"
 	run_with_progress "fetching Swift, Keystone, boto3 and awscli with pip (70 MB)" "$tmp/log" \
 		"$dest/bin/pip" install --no-input --disable-pip-version-check --progress-bar off --only-binary :all: \
 		--requirement "$wanted" 9>&- ||
-		die 4 "could not install tools/servers/requirements.txt; is the network up?"
+		die 4 "could not install tools/servers/requirements.txt; check the network"
 	printf '[database]\nconnection = sqlite:///%s/keystone.db\n' "$dest" >"$tmp/keystone.conf"
 	run_with_progress "making an empty database for Keystone" "$tmp/log" \
 		"$dest/bin/keystone-manage" --config-file "$tmp/keystone.conf" db_sync 9>&- ||
-		die 1 "keystone-manage db_sync has failed"
+		die 1 "keystone-manage db_sync failed"
 	: >"$dest/complete"
 }
 

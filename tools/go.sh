@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034
 #
-# go.sh - a Go that can build what the tests need, on a machine that may have none. Sourced, after ui.sh.
+# go.sh - a Go to build programs for the tests, on a machine that may have none. Sourced, after ui.sh.
 #
-#   go_find WHAT DIR    sets `go`: the one that is here, if it can fetch a newer one by itself when a module wants that
+#   go_find WHAT DIR    sets `go`: the one that is here, if it can fetch a newer one automatically for a module that needs it
 #                       (since 1.21); else a pinned toolchain (70 MB) is fetched into DIR, with caches of its own
 #                       there, so that removing DIR leaves nothing behind. WHAT is what it is for. Ends the script
 #                       (die: 1, 3, 4, 5 as tools/get-servers.sh) when there is none.
@@ -32,9 +32,9 @@ go_find() { # WHAT DIR
 	url=https://proxy.golang.org/golang.org/toolchain/@v/v0.0.1-go$go_version.linux-$arch.zip
 	run_with_progress "fetching Go $go_version (70 MB) to build $1" "$2/log" \
 		curl --silent --show-error --fail --location --retry 3 --output "$2/go.zip" "$url" 9>&- ||
-		die 4 "could not fetch Go $go_version; is the network up?"
+		die 4 "could not fetch Go $go_version; check the network"
 	echo "${go_sha256[$arch]}  $2/go.zip" | sha256sum --check --status ||
-		die 5 "what $url gave is not the Go that is pinned; nothing was installed"
+		die 5 "the file from $url is not the pinned Go; nothing was installed"
 	run_with_progress "unpacking Go $go_version" "$2/log" python3 -m zipfile -e "$2/go.zip" "$2/go" 9>&- ||
 		die 1 "could not unpack Go $go_version into $2"
 	rm "$2/go.zip"
@@ -43,7 +43,7 @@ go_find() { # WHAT DIR
 	export GOPATH=$2/gopath GOCACHE=$2/gocache
 }
 
-# -modcacherw: a module cache that nobody can remove helps nobody.
+# -modcacherw: otherwise the module cache cannot be removed.
 go_run() { # LABEL LOG CMD...
 	local label=$1 log=$2
 	shift 2

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 #
-# lint.sh - everything that can be said about the sources without running them.
+# lint.sh - all checks of the sources that do not run them.
 #
 #   tools/lint.sh [CHECK...]    all, or some of: format includes house shell cppcheck tidy
 #
-# A tool that is missing is named and its check left out; with CI=true that is a failure. Exit status: 0 nothing
-# found, 1 something was, 2 usage.
+# If a tool is missing, its check is skipped with a message; with CI=true that is a failure. Exit status: 0 nothing
+# found, 1 something found, 2 usage.
 
 # shellcheck disable=SC2317 # the checks are called by their names
 
@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 status=0
 
 found() { # CHECK
-	echo "lint: $1: something to change, see above" >&2
+	echo "lint: $1: failed, see above" >&2
 	status=1
 }
 
@@ -30,7 +30,7 @@ need() { # COMMAND PACKAGE [VERSION]
 	if command -v "$1" >/dev/null && { [ -z "${3:-}" ] || "$1" --version | grep -q "version $3\."; }; then
 		return 0
 	fi
-	echo "lint: $1${3:+ $3} is missing, its check is left out: apt-get install $2" >&2
+	echo "lint: $1${3:+ $3} is missing, its check is skipped; install it: apt-get install $2" >&2
 	[ "${CI:-}" != true ] || status=1
 	return 1
 }
@@ -59,7 +59,7 @@ at_most() { # FILE LINES
 	fi
 }
 
-# What no tool knows: the size of files, and paths that exist on one machine only.
+# Checks that no tool has: the size of files, and paths that exist on one machine only.
 check_house() {
 	local file
 	for file in "${sources[@]}"; do
@@ -69,7 +69,7 @@ check_house() {
 		esac
 	done
 	at_most Makefile 150
-	# the pattern in pieces, so that it does not find itself
+	# the pattern in parts, so that it does not match itself
 	if git grep -nIE "(^|[^[:alnum:]_.])/(wor[k]|hom[e]|Use[r]s)/[[:alnum:]]" -- . ':!LICENSE' ':!tests/fixtures' >&2; then
 		found "house: a path of one machine"
 	fi

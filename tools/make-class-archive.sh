@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 #
-# make-class-archive.sh - makes the archive of Flink's classes that lets a JobManager start in about half the time.
+# make-class-archive.sh - creates the archive of Flink's classes with which a JobManager starts in about half the time.
 # In the image it is drey-class-archive.
 #
 #   drey-class-archive [--job JAR CLASS] [--output FILE] [-- COMMAND...]
 #
-# Starts a real JobManager on loopback, waits until its REST API answers, ends it, and keeps what classes it had in
-# FILE (/usr/lib/drey/flink.jsa), and in FILE.jvm which Java that was. The job is JAR's CLASS; without --job a WordCount
-# of Flink's examples, where they are there, else none. It is submitted, and never runs: there is no TaskManager.
+# Starts a real JobManager on loopback, waits until its REST API responds, stops it, and keeps its loaded classes in
+# FILE (/usr/lib/drey/flink.jsa), and the version of its Java in FILE.jvm. The job is JAR's CLASS; without --job WordCount
+# of Flink's examples, if they are installed, else none. It is submitted, and never runs: there is no TaskManager.
 #
-# To be run in the image build, and again after anything was added to Flink's lib directory: a JVM takes an archive only
-# if its own class path begins with the one that the archive was made with. COMMAND is how the JobManager is
-# started when not by Flink's script: [java, -cp, ...] as in flink.command of drey.yaml, up to the entry point.
+# Run it in the image build, and again after each change of Flink's lib directory: a JVM accepts an archive only if its
+# own class path starts with the one of the archive. COMMAND starts the JobManager without Flink's script:
+# [java, -cp, ...] as in flink.command of drey.yaml, up to the entry point.
 #
-# Needs bash and FLINK_HOME (/opt/flink), no root, no network. Exit status: 0 done, or this Java cannot make one (before
-# 13: drey then starts Flink without); 1 failed; 2 usage.
+# Needs bash and FLINK_HOME (/opt/flink), no root, no network. Exit status: 0 done, or this Java cannot create one (before
+# 13: drey then starts Flink without it); 1 failed; 2 usage.
 
 set -euo pipefail
 output=/usr/lib/drey/flink.jsa
@@ -54,7 +54,7 @@ command=("$@")
 
 # ---- which Java ------------------------------------------------------------------------------------
 
-# As drey finds it: the one that starts Flink has to be the one that makes the archive.
+# As drey finds it: the Java that starts Flink must be the one that creates the archive.
 java=java
 if [ ${#command[@]} -gt 0 ]; then
 	java=${command[0]}
@@ -62,18 +62,18 @@ elif [ -d "${JAVA_HOME:-}" ]; then
 	java=$JAVA_HOME/bin/java
 fi
 java=$(command -v "$java") || {
-	say "there is no Java here"
+	say "Java not found; install it, or set JAVA_HOME"
 	exit 1
 }
 home=$(dirname "$(dirname "$(readlink -f "$java")")")
 [ ${#command[@]} -gt 0 ] || [ ! -d "${JAVA_HOME:-}" ] || home=$JAVA_HOME
 if [ ! -r "$home/release" ]; then
-	say "there is no $home/release, so it could not be told later which Java has made the archive"
+	say "$home/release does not exist; without it drey cannot check which Java created the archive"
 	exit 1
 fi
 major=$(sed -n 's/^JAVA_VERSION="\(1\.\)\{0,1\}\([0-9]*\).*/\2/p' "$home/release")
 if [ "${major:-0}" -lt 13 ]; then
-	say "Java ${major:-?} cannot make an archive (13 and later can); Flink starts without"
+	say "Java ${major:-?} cannot create an archive (13 and later can); Flink starts without it"
 	exit 0
 fi
 
@@ -101,7 +101,7 @@ cat >"$work/conf/config.yaml" <<-YAML
 	execution.shutdown-on-application-finish: false
 	execution.submit-failed-job-on-application-error: true
 YAML
-# until 1.18 Flink knows only this name
+# until 1.18 Flink has only this name
 cp "$work/conf/config.yaml" "$work/conf/flink-conf.yaml"
 for major_of in "$FLINK_HOME"/lib/flink-dist-[2-9]*.jar; do
 	[ ! -e "$major_of" ] || rm -f "$work/conf/flink-conf.yaml"
@@ -132,10 +132,10 @@ else
 	command=("$FLINK_HOME/bin/standalone-job.sh" start-foreground "${arguments[@]}")
 	[ -n "$jar" ] || command=("$FLINK_HOME/bin/jobmanager.sh" start-foreground)
 fi
-[ -n "$jar" ] || say "no job is given, and Flink's examples are not here: the archive lacks what only a job needs"
+[ -n "$jar" ] || say "no --job, and Flink's examples are not installed: the archive lacks the classes that only a job needs"
 
 fail() {
-	say "$1; the end of what Flink said:"
+	say "$1; the end of the log of Flink:"
 	grep -v '\]\[cds' "$work/flink.log" | tail -n 25 >&2
 	exit 1
 }
@@ -180,7 +180,7 @@ pid=$!
 wait_for "address of the REST API" rest_port
 wait_for "answer of the REST API" get /config
 [ -z "$jar" ] || wait_for "job" has_job
-# what drey asks for while a job runs
+# the requests of drey while a job runs
 for path in /overview /jobs /taskmanagers /jobmanager/config; do
 	get "$path" || :
 done
@@ -191,7 +191,7 @@ pid=''
 [ -s "$work/flink.jsa" ] || fail "the JVM has ended with status $status and left no archive"
 cp "$home/release" "$work/flink.jsa.jvm"
 chmod 644 "$work"/flink.jsa*
-# the archive last: with an old .jvm beside it, it would be taken for that one's
+# the archive last: with an old .jvm it would seem to belong to that Java
 rm -f "$output"
 mv "$work/flink.jsa.jvm" "$output.jvm"
 mv "$work/flink.jsa" "$output"

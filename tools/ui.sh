@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2034
 #
-# ui.sh - what tools say to a person: plain lines, and signs of life from long steps. Sourced.
+# ui.sh - output of tools for people: plain lines, and progress of long steps. Sourced.
 #
 # Everything goes to stderr, so that a tool's stdout stays its result. On a terminal there are colours and
-# a spinner; elsewhere (CI, a pipe) a long step says one line every UI_EVERY_S seconds. NO_COLOR is honoured.
+# a spinner; elsewhere (CI, a pipe) a long step prints one line every UI_EVERY_S seconds. NO_COLOR is honoured.
 
 UI_EVERY_S=${UI_EVERY_S:-10}
 ui_tty=
@@ -18,7 +18,7 @@ say() {
 	printf '%s\n' "$*" >&2
 }
 
-# Names what is wrong and ends the script with STATUS.
+# Prints the error and ends the script with STATUS.
 die() { # STATUS MESSAGE...
 	local status=$1
 	shift
@@ -38,7 +38,7 @@ ui_clear_line() {
 	return 0
 }
 
-# Shows that LABEL is still going on, until its standard input ends: then it was stopped, or its owner is gone.
+# Shows that LABEL is still running, until its standard input ends: then it was stopped, or its owner is gone.
 ui_ticker() { # LABEL
 	local label=$1 start=$SECONDS said=$SECONDS frames='|/-=' every=1 i=0 line
 	[ -z "$ui_tty" ] || every=0.2
@@ -54,7 +54,7 @@ ui_ticker() { # LABEL
 	done
 }
 
-# Starts the ticker for LABEL; ui_ticker_stop ends it. One at a time. It is told by a pipe, not by a signal: a
+# Starts the ticker for LABEL; ui_ticker_stop ends it. One at a time. It is stopped through a pipe, not by a signal: a
 # process that outlives the script must not keep ui_ticker_fd open.
 ui_ticker_fd='' ui_ticker_pid=''
 ui_ticker_start() { # LABEL
@@ -70,7 +70,7 @@ ui_ticker_stop() {
 	ui_clear_line
 }
 
-# Runs CMD with its output in LOG and signs of life on stderr. Returns CMD's status; when it is not 0, the
+# Runs CMD with its output in LOG and progress on stderr. Returns CMD's status; when it is not 0, the
 # last lines of LOG are shown.
 run_with_progress() { # LABEL LOG CMD...
 	local label=$1 log=$2 status=0

@@ -71,7 +71,7 @@ is $STATUS_OF 2 "what there is not: usage"
 
 FAIL=mod get kube
 is $STATUS_OF 4 "no network: status 4"
-check "the message names the way out" said "is the network up? GOPROXY names the module proxy"
+check "the message names the way out" said "check the network and GOPROXY"
 check "and what was the matter" said "no such host"
 FAIL=build get kube
 is $STATUS_OF 4 "a build that fails: status 4"

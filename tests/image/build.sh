@@ -43,7 +43,7 @@ ubuntu_keys_sha256=0d0e7ed6b112f5d03eabf3c7eb01ebdacf9c57714b279e90495cfc58c8c45
 
 get_ubuntu_keys() {
 	curl --fail --silent --show-error --location --output "$tmp/keys.deb" "$ubuntu_keys" 9>&- ||
-		die 1 "could not fetch $ubuntu_keys; is the network up?"
+		die 1 "could not fetch $ubuntu_keys; check the network"
 	echo "$ubuntu_keys_sha256  $tmp/keys.deb" | sha256sum --check --status ||
 		die 1 "$ubuntu_keys is not what is pinned in tests/image/build.sh"
 	dpkg-deb --extract "$tmp/keys.deb" "$tmp/keys"

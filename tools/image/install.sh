@@ -2,15 +2,15 @@
 #
 # install - puts drey into an image of Flink: run as root in a Dockerfile (docs/image.md).
 #
-#   /usr/share/drey/install          its files are here already: what they need, and the archive of Flink's classes
-#   ROOT/usr/share/drey/install ROOT  first the files, from the root directory of another image
+#   /usr/share/drey/install          its files are installed already: only their libraries, and the archive of Flink's classes
+#   ROOT/usr/share/drey/install ROOT  the files first, from the root directory of another image
 #
 # Libraries that are missing come from the package sources of the image (apt-get); nothing else is fetched.
 
 set -euo pipefail
 from=${1:-}
 if [ "$(id -u)" -ne 0 ]; then
-	echo "install: has to be root; put USER root in front, and USER 9999:9999 behind" >&2
+	echo "install: must run as root; put USER root before it, and USER 9999:9999 after it" >&2
 	exit 1
 fi
 if [ -n "$from" ]; then
@@ -33,7 +33,7 @@ fi
 /usr/bin/drey version
 /usr/bin/drey-init --version
 
-# Flink's user may make the archive again
+# Flink's user may rebuild the archive
 install -d -o 9999 -g 9999 /usr/lib/drey
 /usr/bin/drey-class-archive
 chown 9999:9999 /usr/lib/drey/*

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 #
-# pack.sh - everything that the image has from drey, as a directory, and the list of packages that it needs.
+# pack.sh - copies all files of drey for an image into a directory, with the list of packages that it needs.
 #
 #   tools/image/pack.sh BUILD DEST
 #
-# Run where BUILD/drey was built: the packages are those that have its libraries there (Debian, Ubuntu).
+# Run it where BUILD/drey was built: the packages are those that contain its libraries there (Debian, Ubuntu).
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -22,7 +22,7 @@ package_of() { # FILE
 	for name in "$plain" "/usr$plain"; do
 		dpkg-query --search "$name" 2>/dev/null | grep -v '^diversion ' | sed 's/:.*//' && return 0
 	done
-	echo "pack.sh: no package has $1" >&2
+	echo "pack.sh: no package contains $1" >&2
 	return 1
 }
 
@@ -34,7 +34,7 @@ install -m 755 tools/image/install.sh "$dest/usr/share/drey/install"
 install -m 644 LICENSE "$dest/usr/share/drey/LICENSE"
 mkdir -p "$dest/etc/drey"
 
-# only what drey itself asks for: the packages know what else they need
+# only the libraries of drey itself: the packages have dependencies for the rest
 readelf --dynamic "$build/drey" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r library; do
 	file=$(ldd "$build/drey" | awk -v name="$library" '$1 == name { print $3 } $1 ~ "/" name "$" { print $1 }')
 	package_of "$file"

@@ -6,15 +6,15 @@ access to the cluster (helm template) it finds nothing. */}}
 {{- $delete := printf "kubectl --namespace %s delete %%s %s --cascade=foreground --wait" .Release.Namespace $name -}}
 {{- $job := lookup "batch/v1" "Job" .Release.Namespace $name -}}
 {{- if and (eq .Values.jobManager.kind "Deployment") $job }}
-{{- fail (printf "jobManager.kind is Deployment, but the JobManager is still a Job; delete it first: %s" (printf $delete "job")) }}
+{{- fail (printf "jobManager.kind: it is Deployment, but the JobManager is still a Job; delete it first: %s" (printf $delete "job")) }}
 {{- else if eq .Values.jobManager.kind "Job" }}
 {{- if lookup "apps/v1" "Deployment" .Release.Namespace $name }}
-{{- fail (printf "jobManager.kind is Job, but the JobManager is still a Deployment; delete it first: %s" (printf $delete "deployment")) }}
+{{- fail (printf "jobManager.kind: it is Job, but the JobManager is still a Deployment; delete it first: %s" (printf $delete "deployment")) }}
 {{- end }}
 {{- with $job }}
 {{- $new := include "flink-application.jobManagerPod" $ | fromYaml }}
 {{- if or .metadata.deletionTimestamp (ne (toJson .spec.template.metadata.annotations) (toJson $new.metadata.annotations)) }}
-{{- fail (printf "jobManager.kind is Job, and a Job cannot be changed; delete it first: %s" (printf $delete "job")) }}
+{{- fail (printf "jobManager.kind: it is Job, and a Job cannot be changed; delete it first: %s" (printf $delete "job")) }}
 {{- end }}
 {{- end }}
 {{- end }}
