@@ -41,9 +41,9 @@ struct life {
 
 	bool hold_writes;
 	bool hold_checks;    /* do not answer checks of the journal */
-	bool hold_last_look; /* do not answer the last poll of the job when the container ends */
-	bool hold_looks;     /* do not answer the check of the newest savepoint before a deletion */
-	bool any_event;      /* the test makes events that cannot happen: skip lifecycle_check() */
+	bool hold_last_poll; /* do not answer the last poll of the job when the container ends */
+	bool hold_keeper_checks; /* do not answer the check of the newest savepoint before a deletion */
+	bool any_event; /* the test makes events that cannot happen: skip lifecycle_check() */
 	struct durable writing, durable;
 	struct buf written_text, durable_text; /* the whole document, as the store has it */
 
@@ -194,7 +194,7 @@ static inline void take_effect(struct life *l, struct effect *e)
 static inline void step(struct life *l, const struct event *event);
 
 /* The newest savepoint is checked before an older one is deleted. */
-static inline void keeper_looked_at(struct life *l, bool readable, bool complete)
+static inline void keeper_checked(struct life *l, bool readable, bool complete)
 {
 	char *path = xstrdup(l->life.keeper);
 	struct event e = {.type = EVENT_INSPECTED,
@@ -208,7 +208,7 @@ static inline void keeper_looked_at(struct life *l, bool readable, bool complete
 }
 
 /* The journal was checked, and no other drey owns it. */
-static inline void looked_at_journal(struct life *l, bool lost)
+static inline void journal_checked(struct life *l, bool lost)
 {
 	struct event e = {.type = EVENT_JOURNAL_SEEN, .journal.lost = lost};
 
@@ -242,10 +242,10 @@ static inline void step(struct life *l, const struct event *event)
 		keep_write(l);
 		step(l, &ack);
 	}
-	if (look && !l->hold_looks)
-		keeper_looked_at(l, true, true);
+	if (look && !l->hold_keeper_checks)
+		keeper_checked(l, true, true);
 	if (check && !l->hold_checks)
-		looked_at_journal(l, false);
+		journal_checked(l, false);
 }
 
 /* ---- events ---- */
@@ -487,7 +487,7 @@ static inline void control(struct life *l, unsigned fields, struct intent intent
 	step(l, &e);
 }
 
-static inline void wish(struct life *l, enum desired_state state)
+static inline void desire(struct life *l, enum desired_state state)
 {
 	control(l, CONTROL_STATE, (struct intent){.state = state});
 }
@@ -514,7 +514,7 @@ static inline void stopping_for(struct life *l, int64_t grace_left_ms, enum upgr
 	char *poll;
 
 	step(l, &e);
-	if (!l->life.look_ms || l->hold_last_look)
+	if (!l->life.look_ms || l->hold_last_poll)
 		return;
 	viewed(l, (struct view){.reachable = false});
 	l->count[EFFECT_POLL] = 0;

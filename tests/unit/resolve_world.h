@@ -215,7 +215,7 @@ static inline const char *chosen(const struct world *w)
 		CHECK_STR(decision_kind_name(decide(w)), #what);                                   \
 		CHECK((w)->decision.reason[0]);                                                    \
 	} while (0)
-#define CHECK_GOES_ON(w, path)                                                                     \
+#define CHECK_CONTINUES(w, path)                                                                   \
 	do {                                                                                       \
 		CHECK_DECIDES(w, CONTINUE);                                                        \
 		CHECK_STR(chosen(w), path);                                                        \

@@ -2,7 +2,7 @@
  * story - one application as seen from outside: its storage, its containers, its users. The real core,
  * resolve() and the life cycle together, decides and acts.
  *
- *   story_begin(&s); look(&s); start(&s); checkpoint(&s, 1); ... story_end(&s);
+ *   story_begin(&s); observe(&s); start(&s); checkpoint(&s, 1); ... story_end(&s);
  *
  * Everything in storage is complete unless the test says otherwise.
  */
@@ -15,7 +15,7 @@
 
 #define STORY_SNAPS 24
 
-struct lying {
+struct stored {
 	char path[128];
 	enum snapshot_kind kind;
 	char job_id[JOB_ID_BYTES]; /* as its name shows it */
@@ -27,11 +27,11 @@ struct lying {
 
 struct story {
 	struct life l;
-	struct lying lying[STORY_SNAPS];
+	struct stored stored[STORY_SNAPS];
 	int count;
 	const char *unreadable; /* why storage cannot be read; NULL = it can */
 	int max_version;        /* of the _metadata that this Flink reads */
-	char place[128];        /* path of the snapshot made last */
+	char path[128];         /* path of the snapshot made last */
 };
 
 static inline void story_begin(struct story *s)
@@ -51,25 +51,25 @@ static inline int64_t story_now(const struct story *s)
 	return UNIX_START + s->l.now_ms;
 }
 
-static inline struct lying *lay(struct story *s, enum snapshot_kind kind, int64_t id)
+static inline struct stored *store(struct story *s, enum snapshot_kind kind, int64_t id)
 {
-	struct lying *lying = &s->lying[s->count++];
+	struct stored *stored = &s->stored[s->count++];
 
 	CHECK(s->count <= STORY_SNAPS);
-	lying->kind = kind;
-	lying->id = id;
-	lying->version = 4;
-	lying->integrity = INTEGRITY_COMPLETE;
-	lying->completed_unix_ms = story_now(s);
+	stored->kind = kind;
+	stored->id = id;
+	stored->version = 4;
+	stored->integrity = INTEGRITY_COMPLETE;
+	stored->completed_unix_ms = story_now(s);
 	/* the name of a savepoint has only six digits of the job id */
-	memcpy(lying->job_id, job_of(&s->l), kind == SNAPSHOT_CHECKPOINT ? JOB_ID_BYTES - 1 : 6);
+	memcpy(stored->job_id, job_of(&s->l), kind == SNAPSHOT_CHECKPOINT ? JOB_ID_BYTES - 1 : 6);
 	if (kind == SNAPSHOT_CHECKPOINT)
-		snprintf(s->place, sizeof(s->place), "file:/cp/%s/chk-%d", job_of(&s->l), (int)id);
+		snprintf(s->path, sizeof(s->path), "file:/cp/%s/chk-%d", job_of(&s->l), (int)id);
 	else
-		snprintf(s->place, sizeof(s->place), "file:/sp/savepoint-%.6s-%012d", job_of(&s->l),
+		snprintf(s->path, sizeof(s->path), "file:/sp/savepoint-%.6s-%012d", job_of(&s->l),
 			 (int)id);
-	memcpy(lying->path, s->place, sizeof(lying->path));
-	return lying;
+	memcpy(stored->path, s->path, sizeof(stored->path));
+	return stored;
 }
 
 /* ---- drey reads the sources and decides ---- */
@@ -84,29 +84,29 @@ static inline void gather(const struct story *s, struct facts *facts)
 	facts_add_place(facts, SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT, "file:/sp",
 			s->unreadable ? SOURCE_UNREADABLE : SOURCE_PRESENT, s->unreadable);
 	for (int i = 0; i < s->count && !s->unreadable; i++) {
-		struct snapshot snapshot = {.path = (char *)(uintptr_t)s->lying[i].path,
-					    .kind = s->lying[i].kind,
-					    .checkpoint_id = s->lying[i].id,
-					    .completed_unix_ms = s->lying[i].completed_unix_ms,
+		struct snapshot snapshot = {.path = (char *)(uintptr_t)s->stored[i].path,
+					    .kind = s->stored[i].kind,
+					    .checkpoint_id = s->stored[i].id,
+					    .completed_unix_ms = s->stored[i].completed_unix_ms,
 					    .size_bytes = -1,
 					    .file_count = -1};
 		struct candidate *c;
 
-		memcpy(snapshot.job_id, s->lying[i].job_id, JOB_ID_BYTES);
+		memcpy(snapshot.job_id, s->stored[i].job_id, JOB_ID_BYTES);
 		c = facts_add(facts,
 			      snapshot.kind == SNAPSHOT_CHECKPOINT ? SOURCE_CHECKPOINTS
 								   : SOURCE_SAVEPOINTS,
 			      &snapshot);
-		c->integrity = s->lying[i].integrity;
-		c->metadata_version = s->lying[i].version;
-		if (s->lying[i].in_ha)
+		c->integrity = s->stored[i].integrity;
+		c->metadata_version = s->stored[i].version;
+		if (s->stored[i].in_ha)
 			facts_mark_ha(c, snapshot.job_id, NULL);
-		xstrset(&c->detail, "as it lies there");
+		xstrset(&c->detail, "as stored");
 	}
 }
 
 /* Read the sources as requested, and let the core decide. */
-static inline void look(struct story *s)
+static inline void observe(struct story *s)
 {
 	struct facts facts = {0};
 	struct decision decision;
@@ -158,9 +158,9 @@ static inline void checkpoint(struct story *s, int64_t id)
 {
 	struct view view = restored_view(s, JOB_RUNNING);
 
-	lay(s, SNAPSHOT_CHECKPOINT, id);
+	store(s, SNAPSHOT_CHECKPOINT, id);
 	view.completed_id = id;
-	view.completed_path = s->place;
+	view.completed_path = s->path;
 	view.completed_unix_ms = story_now(s);
 	viewed(&s->l, view);
 	s->l.now_ms += 1000;
@@ -170,21 +170,21 @@ static inline void checkpoint(struct story *s, int64_t id)
 static inline void savepoint(struct story *s, int64_t id)
 {
 	s->l.now_ms += 1000;
-	lay(s, SNAPSHOT_SAVEPOINT, id);
+	store(s, SNAPSHOT_SAVEPOINT, id);
 }
 
 /* ... and Flink has reported it, and drey has verified it. */
 static inline void reported(struct story *s, int64_t id)
 {
 	struct event e = {.type = EVENT_INSPECTED,
-			  .inspected = {.path = s->place,
+			  .inspected = {.path = s->path,
 					.readable = true,
 					.complete = true,
 					.checkpoint_id = id,
 					.size_bytes = 1000,
 					.file_count = 3}};
 
-	operation(&s->l, STATUS_COMPLETED, s->place, NULL);
+	operation(&s->l, STATUS_COMPLETED, s->path, NULL);
 	step(&s->l, &e);
 }
 
@@ -193,7 +193,7 @@ static inline void story_runs(struct story *s)
 {
 	story_begin(s);
 	hello(&s->l, NULL);
-	look(s);
+	observe(s);
 	start(s);
 	checkpoint(s, 1);
 	forget(&s->l);
@@ -202,7 +202,7 @@ static inline void story_runs(struct story *s)
 /* Suspended with savepoint `id`. */
 static inline void suspend(struct story *s, int64_t id)
 {
-	wish(&s->l, DESIRED_SUSPENDED);
+	desire(&s->l, DESIRED_SUSPENDED);
 	operation(&s->l, STATUS_ACCEPTED, NULL, NULL);
 	savepoint(s, id);
 	reported(s, id);

@@ -102,7 +102,7 @@ TEST(a_launch_that_goes_on_keeps_its_own_job)
 	begin_new_ids(&w);
 	facts_add_stored(&w.facts, "jobGraph-" JOB_A);
 	w.facts.lock_held = xstrdup("abc holds it");
-	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_CONTINUES(&w, CHK_A(7));
 	facts_add_stored(&w.facts, "jobGraph-" JOB_B);
 	decide(&w);
 	CHECK_INT(w.decision.kind, ==, DECISION_HOLD);

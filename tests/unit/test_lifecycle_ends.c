@@ -265,7 +265,7 @@ TEST(sigterm_during_a_suspend_lets_it_come_to_its_end)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	stopping(&l, 120000);
 	CHECK_NOTHING(&l, EFFECT_SIGNAL);
@@ -309,7 +309,7 @@ TEST(a_parked_application_leaves_at_once)
 		hello(&l, NULL);
 		stopping(&l, 30000);
 		expect_exit(&l);
-		wish(&l, DESIRED_RUNNING);
+		desire(&l, DESIRED_RUNNING);
 		CHECK_NOTHING(&l, EFFECT_OBSERVE);
 		life_end(&l);
 	}
@@ -429,8 +429,8 @@ TEST(a_flink_that_the_journal_does_not_know_is_not_touched)
 		}
 		hello(&l, "99999999999999999999999999999999");
 		CHECK_PHASE(&l, PHASE_HOLDING);
-		wish(&l, DESIRED_CANCELLED);
-		wish(&l, DESIRED_RUNNING);
+		desire(&l, DESIRED_CANCELLED);
+		desire(&l, DESIRED_RUNNING);
 		ask_savepoint(&l, "n1");
 		pass(&l, 3600000);
 		CHECK_NOTHING(&l, EFFECT_SIGNAL);
@@ -522,7 +522,7 @@ TEST(an_operation_goes_on_from_every_step)
 		run_proven(&l);
 		if (reached == 0)
 			l.hold_writes = true;
-		wish(&l, DESIRED_SUSPENDED); /* 0, 1: the POST may or may not have been sent */
+		desire(&l, DESIRED_SUSPENDED); /* 0, 1: the POST may or may not have been sent */
 		memcpy(id, trigger_of(&l), JOB_ID_BYTES);
 		if (reached >= 2)
 			operation(&l, STATUS_ACCEPTED, NULL, NULL);
@@ -580,7 +580,7 @@ TEST(a_cancel_goes_on)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_CANCELLED);
+	desire(&l, DESIRED_CANCELLED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	return_to(&l);
 	CHECK_PHASE(&l, PHASE_STOPPING);
@@ -604,7 +604,7 @@ TEST(a_stop_whose_job_has_finished_unseen_is_done)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	return_to(&l);
 	viewed(&l, view);
@@ -666,7 +666,7 @@ TEST(a_stop_that_ended_unseen_is_no_unknown_end)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	return_too_late(&l, EXITED(0));
 	observed_settled(&l, DECISION_PARK, SETTLEMENT_MADE, SAVEPOINT_1);

@@ -161,9 +161,9 @@ TEST(a_journal_that_was_lost_is_written_again_at_the_next_look)
 
 	life_begin(&l);
 	run_proven(&l);
-	looked_at_journal(&l, false);
+	journal_checked(&l, false);
 	CHECK_NOTHING(&l, EFFECT_WRITE_JOURNAL);
-	looked_at_journal(&l, true);
+	journal_checked(&l, true);
 	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
 	CHECK_HAS(l.notes, "writing it again");
 	CHECK_PHASE(&l, PHASE_RUNNING);
@@ -172,7 +172,7 @@ TEST(a_journal_that_was_lost_is_written_again_at_the_next_look)
 	forget(&l);
 	l.hold_writes = true;
 	do_not_restart(&l, true);
-	looked_at_journal(&l, true);
+	journal_checked(&l, true);
 	l.hold_writes = false;
 	written(&l);
 	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);

@@ -18,7 +18,7 @@ TEST(sigterm_looks_at_the_job_once_more)
 	struct life l;
 
 	life_begin(&l);
-	l.hold_last_look = true;
+	l.hold_last_poll = true;
 	run_proven(&l);
 	stopping(&l, 30000);
 	CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
@@ -38,7 +38,7 @@ TEST(a_stop_that_comes_too_late_looks_at_the_job_at_once)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	forget(&l);
 	operation(&l, STATUS_FAILED, NULL, "FlinkJobNotFoundException");
@@ -54,7 +54,7 @@ TEST(the_last_look_is_short)
 	struct life l;
 
 	life_begin(&l);
-	l.hold_last_look = true;
+	l.hold_last_poll = true;
 	run_proven(&l);
 	stopping(&l, 30000);
 	pass(&l, 999);
@@ -70,7 +70,7 @@ TEST(what_was_asked_before_sigterm_is_asked_again)
 	struct life l;
 
 	life_begin(&l);
-	l.hold_last_look = true;
+	l.hold_last_poll = true;
 	run_proven(&l);
 	pass(&l, 5000);
 	CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
@@ -95,7 +95,7 @@ TEST(a_job_that_runs_at_the_last_look_wakes_nobody)
 	runs.restored_id = 5;
 	runs.restored_path = CHK(5);
 	life_begin(&l);
-	l.hold_last_look = true;
+	l.hold_last_poll = true;
 	run_proven(&l);
 	exited(&l, KILLED(9));
 	pass(&l, 5000);
@@ -159,13 +159,13 @@ TEST(a_job_that_finishes_before_its_cancel_has_finished)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_CANCELLED);
+	desire(&l, DESIRED_CANCELLED);
 	viewed(&l, finished_view());
 	check_finished(&l);
 	CHECK(l.life.journal.last_operation.ok);
 	exited(&l, EXITED(143));
 	CHECK_PHASE(&l, PHASE_CANCELLED);
-	wish(&l, DESIRED_RUNNING); /* no new start was asked for */
+	desire(&l, DESIRED_RUNNING); /* no new start was asked for */
 	CHECK_PHASE(&l, PHASE_FINISHED);
 	life_end(&l);
 }
@@ -177,7 +177,7 @@ TEST(a_cancel_that_flink_never_answered_does_not_tell_how_the_job_ended)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_CANCELLED);
+	desire(&l, DESIRED_CANCELLED);
 	for (int i = 0; i < 61; i++) {
 		operation(&l, STATUS_UNREACHABLE, NULL, NULL);
 		pass(&l, 1000);
@@ -190,7 +190,7 @@ TEST(a_cancel_that_flink_never_answered_does_not_tell_how_the_job_ended)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_CANCELLED);
+	desire(&l, DESIRED_CANCELLED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	viewed(&l, job_in(JOB_CANCELED));
 	exited(&l, EXITED(143));

@@ -62,8 +62,8 @@ TEST(another_writer_means_hands_off)
 	CHECK(l.life.fenced);
 	CHECK_PHASE(&l, PHASE_HOLDING);
 	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
-	wish(&l, DESIRED_SUSPENDED);
-	wish(&l, DESIRED_RUNNING);
+	desire(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_RUNNING);
 	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
 	pass(&l, 3600000);
 	CHECK_NOTHING(&l, EFFECT_LAUNCH);
@@ -134,7 +134,7 @@ TEST(a_suspend_that_comes_during_the_write_stops_the_launch)
 	hello(&l, NULL);
 	l.hold_writes = true;
 	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	l.hold_writes = false;
 	written(&l);
 	CHECK_NOTHING(&l, EFFECT_LAUNCH);
@@ -148,9 +148,9 @@ TEST(a_wish_that_changes_during_the_look_is_looked_at_again)
 
 	life_begin(&l);
 	hello(&l, NULL);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	wish(&l, DESIRED_RUNNING);
+	desire(&l, DESIRED_RUNNING);
 	forget(&l);
 	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL); /* of before */
 	CHECK_NOTHING(&l, EFFECT_LAUNCH);

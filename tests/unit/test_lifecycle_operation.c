@@ -504,7 +504,7 @@ TEST(a_suspend_stops_with_a_savepoint_and_parks)
 	life_begin(&l);
 	run_proven(&l);
 	l.config.drain_on_stop = true;
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	CHECK_PHASE(&l, PHASE_STOPPING);
 	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
 	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_STOP);
@@ -529,7 +529,7 @@ TEST(a_suspend_stops_with_a_savepoint_and_parks)
 	pass(&l, 3600000);
 	CHECK_NOTHING(&l, EFFECT_OBSERVE);
 
-	wish(&l, DESIRED_RUNNING);
+	desire(&l, DESIRED_RUNNING);
 	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
 	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
 	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
@@ -542,7 +542,7 @@ TEST(flink_ends_only_after_the_stop_is_on_record)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
 	l.hold_writes = true;
@@ -565,7 +565,7 @@ TEST(a_failed_stop_leaves_the_job_running_and_is_tried_again)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	memcpy(first, trigger_of(&l), JOB_ID_BYTES);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	operation(&l, STATUS_FAILED, NULL, "not all tasks are running");
@@ -582,13 +582,13 @@ TEST(a_failed_stop_leaves_the_job_running_and_is_tried_again)
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	operation(&l, STATUS_FAILED, NULL, "again");
 	forget(&l);
-	wish(&l, DESIRED_SUSPENDED); /* a person does not wait */
+	desire(&l, DESIRED_SUSPENDED); /* a person does not wait */
 	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	operation(&l, STATUS_FAILED, NULL, "again");
 	forget(&l);
 	CHECK_INT(l.life.cause, ==, CAUSE_STOP_FAILED);
-	wish(&l, DESIRED_RUNNING);
+	desire(&l, DESIRED_RUNNING);
 	CHECK_INT(l.life.cause, ==, CAUSE_NONE);
 	CHECK_HAS(l.life.reason, "no stop is requested any more");
 	pass(&l, 3600000);
@@ -605,7 +605,7 @@ TEST(a_savepoint_that_survives_a_failed_stop_is_used)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	operation(&l, STATUS_FAILED, SAVEPOINT_1, "the savepoint was taken, the job failed");
 	CHECK_STR(l.inspected, SAVEPOINT_1);
@@ -626,7 +626,7 @@ TEST(a_stop_whose_savepoint_is_damaged_is_not_called_a_success)
 	for (int seen = 0; seen < 2; seen++) {
 		life_begin(&l);
 		run_proven(&l);
-		wish(&l, DESIRED_SUSPENDED);
+		desire(&l, DESIRED_SUSPENDED);
 		operation(&l, STATUS_ACCEPTED, NULL, NULL);
 		operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
 		inspected(&l, true, false);
@@ -648,7 +648,7 @@ TEST(a_job_that_goes_on_after_its_stop_savepoint_is_a_failed_stop)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
 	inspected(&l, true, true);
@@ -739,7 +739,7 @@ TEST(a_suspend_waits_for_the_savepoint_that_is_on_its_way)
 	pass(&l, 600000);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	forget(&l);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	CHECK_NOTHING(&l, EFFECT_TRIGGER);
 	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
 	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
@@ -757,7 +757,7 @@ TEST(a_cancel_takes_no_savepoint_and_parks)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_CANCELLED);
+	desire(&l, DESIRED_CANCELLED);
 	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_CANCEL);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	viewed(&l, job_in(JOB_CANCELLING));
@@ -780,12 +780,12 @@ TEST(a_cancel_overtakes_a_savepoint_and_a_stop)
 		life_begin(&l);
 		run_proven(&l);
 		if (stop)
-			wish(&l, DESIRED_SUSPENDED);
+			desire(&l, DESIRED_SUSPENDED);
 		else
 			ask_savepoint(&l, "n1");
 		operation(&l, STATUS_ACCEPTED, NULL, NULL);
 		forget(&l);
-		wish(&l, DESIRED_CANCELLED);
+		desire(&l, DESIRED_CANCELLED);
 		CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_CANCEL);
 		CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
 		CHECK_HAS(l.life.journal.last_operation.error, "superseded");
@@ -803,7 +803,7 @@ TEST(a_cancel_during_the_launch_does_not_wait_for_it)
 
 	life_begin(&l);
 	launch_empty(&l);
-	wish(&l, DESIRED_CANCELLED);
+	desire(&l, DESIRED_CANCELLED);
 	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_CANCEL);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	viewed(&l, job_in(JOB_CANCELED));
@@ -819,7 +819,7 @@ TEST(a_cancel_that_is_not_obeyed_ends_flink)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_CANCELLED);
+	desire(&l, DESIRED_CANCELLED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	for (int i = 0; i < 60; i++) {
 		pass(&l, 1000);
@@ -839,7 +839,7 @@ TEST(a_cancel_of_a_silent_flink_ends_it)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_CANCELLED);
+	desire(&l, DESIRED_CANCELLED);
 	for (int i = 0; i < 61; i++) {
 		operation(&l, STATUS_UNREACHABLE, NULL, NULL);
 		pass(&l, 1000);
@@ -856,7 +856,7 @@ TEST(a_job_that_ends_while_it_is_cancelled_counts_as_cancelled)
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
 		life_begin(&l);
 		run_proven(&l);
-		wish(&l, DESIRED_CANCELLED);
+		desire(&l, DESIRED_CANCELLED);
 		operation(&l, STATUS_ACCEPTED, NULL, NULL);
 		viewed(&l, job_in(ends[i]));
 		exited(&l, EXITED(143));
@@ -892,7 +892,7 @@ TEST(a_job_that_fails_during_a_failed_stop_is_started_again_or_parked)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	viewed(&l, job_in(JOB_FAILED));
 	operation(&l, STATUS_FAILED, NULL, "the job failed");
@@ -900,7 +900,7 @@ TEST(a_job_that_fails_during_a_failed_stop_is_started_again_or_parked)
 	viewed(&l, job_in(JOB_FAILED));
 	exited(&l, EXITED(143));
 	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	wish(&l, DESIRED_RUNNING);
+	desire(&l, DESIRED_RUNNING);
 	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
 	life_end(&l);
 }

@@ -12,7 +12,7 @@ static void stopped_outside(struct story *s, int64_t id)
 	struct seen_savepoint theirs = {.id = id, .stop = true};
 
 	savepoint(s, id);
-	theirs.path = s->place;
+	theirs.path = s->path;
 	theirs.completed_unix_ms = story_now(s);
 	view.savepoints = &theirs;
 	view.savepoint_count = 1;
@@ -47,13 +47,13 @@ TEST(the_written_procedure_goes_on_from_the_savepoint_of_the_stop)
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_INT(s.l.life.cause, ==, CAUSE_DO_NOT_RESTART);
 	CHECK_HAS(s.l.life.reason, "stopped from outside drey, with ");
-	CHECK_HAS(s.l.life.reason, s.place);
+	CHECK_HAS(s.l.life.reason, s.path);
 	forget(&s.l);
-	replaced(&s, "g2", s.place);
+	replaced(&s, "g2", s.path);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
 	do_not_restart(&s.l, false);
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	CHECK_INT(s.l.life.journal.outcome.kind, ==, OUTCOME_NONE);
 	start(&s);
 	story_end(&s);
@@ -69,8 +69,8 @@ TEST(the_same_generation_goes_on_as_well)
 	exited(&s.l, EXITED(0));
 	forget(&s.l);
 	do_not_restart(&s.l, false);
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	story_end(&s);
 }
 
@@ -81,14 +81,14 @@ TEST(a_cancel_goes_on_from_the_newest_checkpoint)
 
 	story_runs(&s);
 	checkpoint(&s, 2);
-	snprintf(newest, sizeof(newest), "%s", s.place);
+	snprintf(newest, sizeof(newest), "%s", s.path);
 	do_not_restart(&s.l, true);
 	cancelled_outside(&s);
 	exited(&s.l, EXITED(0));
 	CHECK_HAS(s.l.life.reason, "cancelled from outside drey");
 	forget(&s.l);
 	do_not_restart(&s.l, false);
-	look(&s);
+	observe(&s);
 	CHECK_STARTS(&s, newest);
 	story_end(&s);
 
@@ -101,7 +101,7 @@ TEST(a_cancel_goes_on_from_the_newest_checkpoint)
 	s.count--;
 	forget(&s.l);
 	do_not_restart(&s.l, false);
-	look(&s);
+	observe(&s);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
 	story_end(&s);
@@ -117,15 +117,15 @@ TEST(a_savepoint_that_is_not_usable_is_never_replaced_by_an_older_state)
 		stopped_outside(&s, 2);
 		exited(&s.l, EXITED(0));
 		if (damaged)
-			s.lying[s.count - 1].integrity = INTEGRITY_DAMAGED;
+			s.stored[s.count - 1].integrity = INTEGRITY_DAMAGED;
 		else
 			s.count--;
 		forget(&s.l);
 		do_not_restart(&s.l, false);
-		look(&s);
+		observe(&s);
 		CHECK_PHASE(&s.l, PHASE_HOLDING);
 		CHECK_INT(s.l.life.cause, ==, CAUSE_NEWEST_STATE_MISSING);
-		CHECK_HAS(s.l.life.reason, s.place);
+		CHECK_HAS(s.l.life.reason, s.path);
 		CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
 		story_end(&s);
 	}
@@ -177,8 +177,8 @@ TEST(a_do_not_restart_that_is_lifted_right_after_the_stop_was_on_at_the_stop)
 	stopped_outside(&s, 2);
 	forget(&s.l);
 	exited(&s.l, EXITED(0));
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	story_end(&s);
 }
 
@@ -215,8 +215,8 @@ TEST(another_agent_knows_that_it_is_a_suspension)
 	CHECK_INT(took(&s.l, EFFECT_SIGNAL), ==, 1);
 	do_not_restart(&s.l, false);
 	exited(&s.l, EXITED(0));
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	story_end(&s);
 }
 
@@ -228,7 +228,7 @@ TEST(a_person_who_wants_it_cancelled_goes_first)
 	do_not_restart(&s.l, true);
 	stopped_outside(&s, 2);
 	exited(&s.l, EXITED(0));
-	wish(&s.l, DESIRED_CANCELLED);
+	desire(&s.l, DESIRED_CANCELLED);
 	forget(&s.l);
 	do_not_restart(&s.l, false);
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
@@ -250,12 +250,12 @@ TEST(a_stop_during_a_savepoint_of_drey_is_a_stop)
 	exited(&s.l, EXITED(0));
 	pass(&s.l, 10000);
 	if (s.l.life.observing)
-		look(&s);
+		observe(&s);
 	do_not_restart(&s.l, false);
 	forget(&s.l);
 	if (s.l.life.observing)
-		look(&s);
-	CHECK_STARTS(&s, s.place);
+		observe(&s);
+	CHECK_STARTS(&s, s.path);
 	story_end(&s);
 }
 
@@ -269,9 +269,9 @@ TEST(a_new_generation_with_exactly_this_savepoint_is_a_persons_word)
 	stopped_outside(&s, 2);
 	exited(&s.l, EXITED(0));
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
-	replaced(&s, "g2", s.place);
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	replaced(&s, "g2", s.path);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	CHECK_INT(s.l.life.journal.outcome.kind, ==, OUTCOME_NONE);
 	start(&s);
 	story_end(&s);
@@ -279,22 +279,22 @@ TEST(a_new_generation_with_exactly_this_savepoint_is_a_persons_word)
 
 TEST(anything_else_keeps_the_job_parked)
 {
-	char place[128];
+	char path[128];
 	struct story s;
 
 	story_runs(&s);
 	stopped_outside(&s, 2);
-	snprintf(place, sizeof(place), "%s", s.place);
+	snprintf(path, sizeof(path), "%s", s.path);
 	exited(&s.l, EXITED(0));
 	replaced(&s, "g2", NULL);
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
 	CHECK_HAS(s.l.life.reason, "restore.initialSavepoint: ");
-	CHECK_HAS(s.l.life.reason, place);
+	CHECK_HAS(s.l.life.reason, path);
 	replaced(&s, "g2", "file:/elsewhere/savepoint-1");
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
-	replaced(&s, "g1", place); /* the very same generation: nobody has changed anything */
+	replaced(&s, "g1", path); /* the very same generation: nobody has changed anything */
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
 	story_end(&s);
@@ -303,19 +303,19 @@ TEST(anything_else_keeps_the_job_parked)
 /* The key stayed in the values since the launch before: nobody has said that the job is to start again. */
 TEST(a_savepoint_of_the_launch_before_is_no_new_word)
 {
-	char place[128];
+	char path[128];
 	struct story s;
 
 	story_runs(&s);
 	stopped_outside(&s, 2);
-	snprintf(place, sizeof(place), "%s", s.place);
+	snprintf(path, sizeof(path), "%s", s.path);
 	exited(&s.l, EXITED(0));
-	replaced(&s, "g2", place);
-	look(&s);
+	replaced(&s, "g2", path);
+	observe(&s);
 	start(&s);
 	cancelled_outside(&s);
 	exited(&s.l, EXITED(0));
-	replaced(&s, "g3", place);
+	replaced(&s, "g3", path);
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
 	story_end(&s);
@@ -323,7 +323,7 @@ TEST(a_savepoint_of_the_launch_before_is_no_new_word)
 
 TEST(an_older_savepoint_is_no_word_to_go_back)
 {
-	char place[128];
+	char path[128];
 	struct story s;
 
 	/* a savepoint, then a newer checkpoint, then a cancel */
@@ -332,11 +332,11 @@ TEST(an_older_savepoint_is_no_word_to_go_back)
 	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
 	savepoint(&s, 2);
 	reported(&s, 2);
-	snprintf(place, sizeof(place), "%s", s.place);
+	snprintf(path, sizeof(path), "%s", s.path);
 	checkpoint(&s, 3);
 	cancelled_outside(&s);
 	exited(&s.l, EXITED(0));
-	replaced(&s, "g2", place);
+	replaced(&s, "g2", path);
 	CHECK_PHASE(&s.l, PHASE_CANCELLED);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
 	story_end(&s);
@@ -344,31 +344,32 @@ TEST(an_older_savepoint_is_no_word_to_go_back)
 
 TEST(the_word_holds_when_something_newer_is_found)
 {
-	char place[128];
+	char path[128];
 	struct story s;
 
 	story_runs(&s);
 	stopped_outside(&s, 2);
-	snprintf(place, sizeof(place), "%s", s.place);
+	snprintf(path, sizeof(path), "%s", s.path);
 	exited(&s.l, EXITED(0));
-	lay(&s, SNAPSHOT_CHECKPOINT, 3); /* of the same job, and the journal knows nothing of it */
-	replaced(&s, "g2", place);
-	look(&s);
+	store(&s, SNAPSHOT_CHECKPOINT,
+	      3); /* of the same job, and the journal knows nothing of it */
+	replaced(&s, "g2", path);
+	observe(&s);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_INT(s.l.life.cause, ==, CAUSE_INITIAL_SAVEPOINT_UNUSABLE);
-	CHECK_HAS(s.l.life.reason, place);
+	CHECK_HAS(s.l.life.reason, path);
 	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
 	/* damaged: the checkpoint before is older, and that is not what was said */
 	s.count--;
-	s.lying[s.count - 1].integrity = INTEGRITY_DAMAGED;
+	s.stored[s.count - 1].integrity = INTEGRITY_DAMAGED;
 	pass(&s.l, 60000);
-	look(&s);
+	observe(&s);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
 	/* a person goes on all the same */
 	resume(&s);
 	pass(&s.l, 1);
-	look(&s);
+	observe(&s);
 	CHECK_INT(took(&s.l, EFFECT_LAUNCH), ==, 1);
 	story_end(&s);
 }
@@ -381,17 +382,17 @@ TEST(do_not_restart_and_the_desired_state_go_before_the_word)
 	stopped_outside(&s, 2);
 	exited(&s.l, EXITED(0));
 	do_not_restart(&s.l, true);
-	replaced(&s, "g2", s.place);
+	replaced(&s, "g2", s.path);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
 	do_not_restart(&s.l, false);
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	story_end(&s);
 
 	story_runs(&s);
 	suspend(&s, 2);
-	replaced(&s, "g2", s.place);
+	replaced(&s, "g2", s.path);
 	CHECK_PHASE(&s.l, PHASE_SUSPENDED);
 	story_end(&s);
 }
@@ -405,7 +406,7 @@ TEST(a_generation_that_failed_for_good_is_not_started_by_that)
 	exited(&s.l, EXITED(0));
 	journal_add_failed_generation(&s.l.life.journal, "g2");
 	put_on_record(&s.l);
-	replaced(&s, "g2", s.place);
+	replaced(&s, "g2", s.path);
 	CHECK_PHASE(&s.l, PHASE_FAILED);
 	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
 	story_end(&s);
@@ -421,7 +422,7 @@ TEST(a_bounded_application_is_complete_after_a_stop)
 		story_begin(&s);
 		s.l.config.exit_when_finished = true;
 		hello(&s.l, NULL);
-		look(&s);
+		observe(&s);
 		start(&s);
 		checkpoint(&s, 1);
 		if (on)
@@ -437,12 +438,12 @@ TEST(a_bounded_application_is_complete_after_a_stop)
 		CHECK_INT(s.l.last[EFFECT_EXIT].status, ==, 0);
 		CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
 		/* the Job is deleted and made anew */
-		s.l.config.policy.initial_savepoint = s.place;
+		s.l.config.policy.initial_savepoint = s.path;
 		container(&s, "g2");
 		if (on)
 			do_not_restart(&s.l, false);
-		look(&s);
-		CHECK_STARTS(&s, s.place);
+		observe(&s);
+		CHECK_STARTS(&s, s.path);
 		story_end(&s);
 	}
 }
@@ -454,7 +455,7 @@ TEST(a_bounded_application_that_was_cancelled_is_not_complete)
 	story_begin(&s);
 	s.l.config.exit_when_finished = true;
 	hello(&s.l, NULL);
-	look(&s);
+	observe(&s);
 	start(&s);
 	checkpoint(&s, 1);
 	cancelled_outside(&s);

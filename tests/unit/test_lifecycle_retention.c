@@ -54,14 +54,14 @@ TEST(nothing_goes_unless_what_is_left_is_complete)
 	struct life l;
 
 	begin(&l);
-	l.hold_looks = true;
+	l.hold_keeper_checks = true;
 	viewed(&l, job_in(JOB_RUNNING));
 	CHECK_INT(took(&l, EFFECT_INSPECT), ==, 1);
 	CHECK_STR(l.life.keeper, "file:/sp/savepoint-3");
 	CHECK_NOTHING(&l, EFFECT_DISPOSE);
 
 	/* it cannot be seen now: later */
-	keeper_looked_at(&l, false, false);
+	keeper_checked(&l, false, false);
 	viewed(&l, job_in(JOB_RUNNING));
 	CHECK_INT(took(&l, EFFECT_INSPECT), ==, 1);
 	CHECK_NOTHING(&l, EFFECT_DISPOSE);
@@ -70,7 +70,7 @@ TEST(nothing_goes_unless_what_is_left_is_complete)
 	CHECK_INT(took(&l, EFFECT_INSPECT), ==, 2);
 
 	/* damaged: it counts no more, and with two that are good none is too many */
-	keeper_looked_at(&l, true, false);
+	keeper_checked(&l, true, false);
 	CHECK_HAS(l.notes, "savepoint-3 is damaged");
 	CHECK(!l.life.journal.snapshots[2].verified);
 	viewed(&l, job_in(JOB_RUNNING));
@@ -84,15 +84,15 @@ TEST(a_look_that_was_overtaken_lets_nothing_go)
 	struct life l;
 
 	begin(&l);
-	l.hold_looks = true;
+	l.hold_keeper_checks = true;
 	viewed(&l, job_in(JOB_RUNNING));
 	ask_savepoint(&l, "n1");
-	keeper_looked_at(&l, true, true); /* an operation goes first */
+	keeper_checked(&l, true, true); /* an operation goes first */
 	CHECK_NOTHING(&l, EFFECT_DISPOSE);
 	life_end(&l);
 
 	begin(&l);
-	l.hold_looks = true;
+	l.hold_keeper_checks = true;
 	viewed(&l, job_in(JOB_RUNNING));
 	exited(&l, 137);
 	CHECK(!l.life.keeper);

@@ -12,7 +12,7 @@ static void suspend_and_die(struct life *l)
 {
 	life_begin(l);
 	run_proven(l);
-	wish(l, DESIRED_SUSPENDED);
+	desire(l, DESIRED_SUSPENDED);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
 	forget(l);
 	restart(l);
@@ -99,12 +99,12 @@ TEST(a_stop_of_an_old_journal_is_settled_when_the_unknown_flink_has_ended)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	restart_agent(&l);
 	hello(&l, "99999999999999999999999999999999");
 	CHECK_PHASE(&l, PHASE_HOLDING);
-	wish(&l, DESIRED_RUNNING);
+	desire(&l, DESIRED_RUNNING);
 	exited(&l, EXITED(143));
 	CHECK_PHASE(&l, PHASE_RESOLVING);
 	observed_settled(&l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
@@ -120,7 +120,7 @@ TEST(a_resume_waits_until_the_stop_before_it_is_settled)
 	suspend_and_die(&l);
 	observed_settled(&l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
 	forget(&l);
-	wish(&l, DESIRED_RUNNING);
+	desire(&l, DESIRED_RUNNING);
 	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
 	observed_settled(&l, DECISION_HOLD, SETTLEMENT_OPEN, NULL);
 	CHECK_PHASE(&l, PHASE_HOLDING);
@@ -208,7 +208,7 @@ TEST(a_stop_that_is_on_record_is_not_settled_again)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_SUSPENDED);
+	desire(&l, DESIRED_SUSPENDED);
 	operation(&l, STATUS_ACCEPTED, NULL, NULL);
 	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
 	inspected(&l, true, true);

@@ -11,18 +11,18 @@ TEST(s26_a_crash_after_the_stop_finds_its_savepoint)
 	struct story s;
 
 	story_runs(&s);
-	wish(&s.l, DESIRED_SUSPENDED);
+	desire(&s.l, DESIRED_SUSPENDED);
 	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
 	savepoint(&s, 2); /* and nobody lives to read the answer */
 	container(&s, "g1");
-	look(&s);
+	observe(&s);
 	CHECK_PHASE(&s.l, PHASE_SUSPENDED);
 	CHECK(s.l.life.journal.last_operation.ok);
-	CHECK_STR(s.l.life.journal.last_operation.location, s.place);
+	CHECK_STR(s.l.life.journal.last_operation.location, s.path);
 	forget(&s.l);
 	resume(&s);
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	story_end(&s);
 }
 
@@ -35,10 +35,10 @@ TEST(s27_a_savepoint_counts_although_the_job_failed_at_its_stop)
 		ask_restart(&s.l, "r1");
 		operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
 		savepoint(&s, 2);
-		operation(&s.l, STATUS_FAILED, s.place, "StopWithSavepointStoppingException");
+		operation(&s.l, STATUS_FAILED, s.path, "StopWithSavepointStoppingException");
 		{
 			struct event e = {.type = EVENT_INSPECTED,
-					  .inspected = {.path = s.place,
+					  .inspected = {.path = s.path,
 							.readable = true,
 							.complete = true,
 							.checkpoint_id = 2}};
@@ -60,8 +60,8 @@ TEST(s27_a_savepoint_counts_although_the_job_failed_at_its_stop)
 		forget(&s.l);
 		if (!s.l.life.observing)
 			pass(&s.l, 60000);
-		look(&s);
-		CHECK_STARTS(&s, s.place);
+		observe(&s);
+		CHECK_STARTS(&s, s.path);
 		CHECK_INT(journal_launch(&s.l.life.journal)->restore_checkpoint_id, ==,
 			  went_on ? 3 : 2);
 		story_end(&s);
@@ -102,7 +102,7 @@ TEST(s30_a_failure_cause_is_a_failure)
 	struct story s;
 
 	story_runs(&s);
-	wish(&s.l, DESIRED_SUSPENDED);
+	desire(&s.l, DESIRED_SUSPENDED);
 	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
 	operation(&s.l, STATUS_FAILED, NULL, "Checkpoint expired before completing");
 	CHECK_PHASE(&s.l, PHASE_RUNNING); /* the job is left alone */
@@ -154,8 +154,8 @@ TEST(s32_one_wish_is_one_stop)
 	reported(&s, 2);
 	viewed(&s.l, job_in(JOB_FINISHED));
 	exited(&s.l, EXITED(0));
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	start(&s);
 	ask_restart(&s.l, "r1"); /* the new job is not stopped for the old wish */
 	CHECK_PHASE(&s.l, PHASE_RUNNING);
@@ -168,7 +168,7 @@ TEST(s33_suspend_is_one_stop_with_savepoint)
 	struct story s;
 
 	story_runs(&s);
-	wish(&s.l, DESIRED_SUSPENDED);
+	desire(&s.l, DESIRED_SUSPENDED);
 	CHECK_INT(s.l.life.journal.operation.kind, ==, OPERATION_STOP);
 	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
 	savepoint(&s, 2);
@@ -183,13 +183,13 @@ TEST(s34_a_job_that_cannot_be_stopped_is_left_running)
 	struct story s;
 
 	story_runs(&s);
-	wish(&s.l, DESIRED_SUSPENDED);
+	desire(&s.l, DESIRED_SUSPENDED);
 	operation(&s.l, STATUS_FAILED, NULL, "not all required tasks are currently running");
 	CHECK_PHASE(&s.l, PHASE_RUNNING);
 	CHECK_HAS(s.l.life.reason, "not all required tasks");
 	pass(&s.l, s.l.config.stop_retry_ms);
 	CHECK_INT(took(&s.l, EFFECT_TRIGGER), ==, 2); /* tried again, under another id */
-	wish(&s.l, DESIRED_CANCELLED);                /* cancel is another word */
+	desire(&s.l, DESIRED_CANCELLED);              /* cancel is another word */
 	CHECK_INT(s.l.life.journal.operation.kind, ==, OPERATION_CANCEL);
 	story_end(&s);
 }
@@ -199,14 +199,14 @@ TEST(s35_a_result_that_was_never_read_is_looked_for)
 	struct story s;
 
 	story_runs(&s);
-	wish(&s.l, DESIRED_SUSPENDED);
+	desire(&s.l, DESIRED_SUSPENDED);
 	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
 	savepoint(&s, 2);
 	operation(&s.l, STATUS_UNREACHABLE, NULL, "connection refused");
 	exited(&s.l, EXITED(2));
-	look(&s);
+	observe(&s);
 	CHECK_PHASE(&s.l, PHASE_SUSPENDED);
-	CHECK_STR(s.l.life.journal.last_operation.location, s.place);
+	CHECK_STR(s.l.life.journal.last_operation.location, s.path);
 	story_end(&s);
 }
 
@@ -224,9 +224,9 @@ TEST(s36_sigterm_in_a_savepoint_is_no_stop)
 	savepoint(&s, 2); /* it was just completed */
 	exited(&s.l, EXITED(143));
 	container(&s, "g1");
-	look(&s);
-	CHECK_STARTS(&s, s.place);
-	CHECK_STR(s.l.life.journal.last_operation.location, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
+	CHECK_STR(s.l.life.journal.last_operation.location, s.path);
 	story_end(&s);
 }
 
@@ -243,8 +243,8 @@ TEST(s37_an_eviction_needs_no_person)
 		CHECK_INT(took(&s.l, EFFECT_EXIT), ==, 1);
 		CHECK_INT(s.l.life.journal.intent.state, ==, DESIRED_RUNNING);
 		container(&s, "g1");
-		look(&s);
-		CHECK_STARTS(&s, s.place);
+		observe(&s);
+		CHECK_STARTS(&s, s.path);
 		CHECK_INT(journal_launch(&s.l.life.journal)->restore_checkpoint_id, ==, id);
 		start(&s);
 	}
@@ -259,7 +259,7 @@ TEST(s38_a_slow_periodic_savepoint_is_not_triggered_again)
 	story_begin(&s);
 	s.l.config.savepoints.interval_ms = 60000;
 	hello(&s.l, NULL);
-	look(&s);
+	observe(&s);
 	start(&s);
 	checkpoint(&s, 1);
 	pass(&s.l, 61000);
@@ -293,8 +293,8 @@ TEST(s39_an_upgrade_waits_for_the_savepoint_in_flight)
 	exited(&s.l, EXITED(0));
 	CHECK_INT(s.l.life.journal.snapshot_count, ==, 2);
 	container(&s, "g2");
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	CHECK_INT(journal_launch(&s.l.life.journal)->restore_checkpoint_id, ==, 3);
 	story_end(&s);
 }
@@ -310,7 +310,7 @@ TEST(s40_what_others_do_is_noticed)
 	story_runs(&s);
 	s.l.config.retention = (struct retention){.max_age_ms = 1, .all_origins = true};
 	savepoint(&s, 2);
-	seen.path = s.place;
+	seen.path = s.path;
 	view = restored_view(&s, JOB_RUNNING);
 	view.savepoints = &seen;
 	view.savepoint_count = 1;
@@ -320,8 +320,8 @@ TEST(s40_what_others_do_is_noticed)
 	viewed(&s.l, view);
 	CHECK_NOTHING(&s.l, EFFECT_DISPOSE);
 	exited(&s.l, KILLED(SIGKILL));
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	start(&s);
 
 	/* and stays when there are newer ones of ours, and nothing stands on it any more */
@@ -329,7 +329,7 @@ TEST(s40_what_others_do_is_noticed)
 	exited(&s.l, KILLED(SIGKILL));
 	if (!s.l.life.observing)
 		pass(&s.l, 60000);
-	look(&s);
+	observe(&s);
 	start(&s);
 	checkpoint(&s, 4);
 	ask_savepoint(&s.l, "n1");
@@ -354,7 +354,7 @@ TEST(s40_what_others_do_is_noticed)
 	/* and so is a stop, with the savepoint that it has made */
 	story_runs(&s);
 	savepoint(&s, 2);
-	memcpy(stopped, s.place, sizeof(stopped));
+	memcpy(stopped, s.path, sizeof(stopped));
 	seen = (struct seen_savepoint){.id = 2, .path = stopped};
 	view = restored_view(&s, JOB_FINISHED);
 	view.savepoints = &seen;
@@ -395,7 +395,7 @@ TEST(s42_a_start_that_nobody_confirmed_is_not_repeated)
 
 	story_begin(&s);
 	hello(&s.l, NULL);
-	look(&s);
+	observe(&s);
 	snprintf(job, sizeof(job), "%s", job_of(&s.l));
 	pass(&s.l, 3600000); /* no answer from drey-init */
 	CHECK_INT(took(&s.l, EFFECT_LAUNCH), ==, 1);
@@ -420,7 +420,7 @@ TEST(s43_of_two_agents_one_acts)
 	CHECK_NOTHING(&s.l, EFFECT_TRIGGER);
 	CHECK_INT(took(&s.l, EFFECT_SIGNAL), ==, 1); /* its own Flink does not run on */
 	exited(&s.l, KILLED(9));
-	wish(&s.l, DESIRED_CANCELLED);
+	desire(&s.l, DESIRED_CANCELLED);
 	pass(&s.l, 3600000);
 	CHECK_NOTHING(&s.l, EFFECT_TRIGGER);
 	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
@@ -435,16 +435,16 @@ TEST(s44_a_start_that_fails_has_used_up_nothing)
 
 	story_runs(&s);
 	suspend(&s, 2);
-	snprintf(first, sizeof(first), "%s", s.place);
+	snprintf(first, sizeof(first), "%s", s.path);
 	resume(&s);
-	look(&s);
+	observe(&s);
 	CHECK_STARTS(&s, first);
 	CHECK_STR(s.l.durable.job_id, job_of(&s.l)); /* recorded first */
 	started(&s.l);
 	exited(&s.l, EXITED(1));
 	forget(&s.l);
 	pass(&s.l, 60000);
-	look(&s);
+	observe(&s);
 	CHECK_STARTS(&s, first);
 	story_end(&s);
 }
@@ -457,8 +457,8 @@ TEST(s45_a_restore_that_fails_is_never_followed_by_an_empty_start)
 	suspend(&s, 2);
 	resume(&s);
 	for (int i = 0; i < s.l.config.max_attempts; i++) {
-		look(&s);
-		CHECK_STR(journal_launch(&s.l.life.journal)->restore_path, s.place);
+		observe(&s);
+		CHECK_STR(journal_launch(&s.l.life.journal)->restore_path, s.path);
 		started(&s.l);
 		viewed(&s.l, job_in(JOB_FAILED)); /* cannot map the state */
 		exited(&s.l, EXITED(1));
@@ -478,7 +478,7 @@ TEST(s46_a_main_that_throws_ends_after_some_attempts)
 	hello(&s.l, NULL);
 	view.failure = "IllegalArgumentException: --rate";
 	for (int i = 0; i < s.l.config.max_attempts; i++) {
-		look(&s);
+		observe(&s);
 		started(&s.l);
 		viewed(&s.l, view);
 		exited(&s.l, EXITED(1));
@@ -503,12 +503,12 @@ TEST(s47_a_restart_storm_without_progress_ends)
 		exited(&s.l, KILLED(SIGKILL));
 		CHECK_HAS(s.l.notes, "failed attempt: it ended");
 		forget(&s.l);
-		look(&s);
+		observe(&s);
 		start(&s);
 		checkpoint(&s, 2 + i);
 	}
 	exited(&s.l, KILLED(SIGKILL));
-	look(&s);
+	observe(&s);
 	for (int i = 1; i < s.l.config.max_attempts; i++) {
 		started(&s.l);
 		forget(&s.l);
@@ -516,7 +516,7 @@ TEST(s47_a_restart_storm_without_progress_ends)
 		if (s.l.life.phase != PHASE_RESOLVING)
 			break;
 		pass(&s.l, 60000);
-		look(&s);
+		observe(&s);
 	}
 	CHECK_PHASE(&s.l, PHASE_FAILED);
 	story_end(&s);
@@ -535,8 +535,8 @@ TEST(s48_a_jvm_that_was_killed_is_a_failed_attempt_with_its_signal)
 	step(&s.l, &e);
 	CHECK_INT(journal_launch(&s.l.life.journal)->wait_status, ==, SIGKILL);
 	CHECK_STR(s.l.life.journal.last_error, "Flink was killed: out of memory");
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	story_end(&s);
 }
 
@@ -556,7 +556,7 @@ TEST(s49_nothing_is_decided_before_the_process_is_gone)
 
 TEST(s50_the_old_image_resumes_after_a_bad_one)
 {
-	char place[128];
+	char path[128];
 	struct story s;
 
 	for (int started_at_all = 0; started_at_all < 2; started_at_all++) {
@@ -565,13 +565,13 @@ TEST(s50_the_old_image_resumes_after_a_bad_one)
 		operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
 		savepoint(&s, 2);
 		reported(&s, 2);
-		snprintf(place, sizeof(place), "%s", s.place);
+		snprintf(path, sizeof(path), "%s", s.path);
 		viewed(&s.l, job_in(JOB_FINISHED));
 		exited(&s.l, EXITED(0));
 		if (started_at_all) { /* drey of the bad image runs, its Flink cannot be executed */
 			container(&s, "g2");
 			for (int i = 0; i < s.l.config.max_attempts; i++) {
-				look(&s);
+				observe(&s);
 				launch_failed(&s.l);
 				if (s.l.life.phase == PHASE_RESOLVING)
 					pass(&s.l, 60000);
@@ -579,8 +579,8 @@ TEST(s50_the_old_image_resumes_after_a_bad_one)
 			CHECK_PHASE(&s.l, PHASE_FAILED);
 		}
 		container(&s, "g1");
-		look(&s);
-		CHECK_STARTS(&s, place);
+		observe(&s);
+		CHECK_STARTS(&s, path);
 		story_end(&s);
 	}
 }
@@ -592,18 +592,18 @@ TEST(what_was_seen_once_was_there)
 
 	story_begin(&s);
 	hello(&s.l, NULL);
-	look(&s);
+	observe(&s);
 	start(&s);
-	lay(&s, SNAPSHOT_CHECKPOINT, 1);
-	lay(&s, SNAPSHOT_SAVEPOINT, 2)->integrity = INTEGRITY_UNREADABLE;
+	store(&s, SNAPSHOT_CHECKPOINT, 1);
+	store(&s, SNAPSHOT_SAVEPOINT, 2)->integrity = INTEGRITY_UNREADABLE;
 	exited(&s.l, KILLED(SIGKILL));
 	pass(&s.l, 60000);
-	look(&s);
+	observe(&s);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK(journal_launch(&s.l.life.journal)->left_state);
 	s.count = 0; /* all of it is gone */
 	pass(&s.l, 60000);
-	look(&s);
+	observe(&s);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_HAS(s.l.life.reason, "has run before");
 	story_end(&s);
@@ -612,24 +612,24 @@ TEST(what_was_seen_once_was_there)
 /* The same, but all that is left of it at the first look is the entry in Flink's HA data. */
 TEST(what_flink_has_recorded_was_there)
 {
-	struct lying *gone;
+	struct stored *gone;
 	struct story s;
 
 	story_begin(&s);
 	hello(&s.l, NULL);
-	look(&s);
+	observe(&s);
 	start(&s);
-	gone = lay(&s, SNAPSHOT_CHECKPOINT, 1);
+	gone = store(&s, SNAPSHOT_CHECKPOINT, 1);
 	gone->integrity = INTEGRITY_INCOMPLETE;
 	gone->in_ha = true;
 	exited(&s.l, KILLED(SIGKILL));
 	pass(&s.l, 60000);
-	look(&s);
+	observe(&s);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK(journal_launch(&s.l.life.journal)->left_state);
 	s.count = 0; /* the map goes, too */
 	pass(&s.l, 60000);
-	look(&s);
+	observe(&s);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_HAS(s.l.life.reason, "has run before");
 	story_end(&s);

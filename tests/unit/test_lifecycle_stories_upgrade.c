@@ -19,7 +19,7 @@ static void hand_over(struct story *s, int64_t id)
 static void fail_for_good(struct story *s)
 {
 	for (int i = 0; i < s->l.config.max_attempts; i++) {
-		look(s);
+		observe(s);
 		started(&s->l);
 		exited(&s->l, EXITED(1));
 		if (s->l.life.phase == PHASE_RESOLVING)
@@ -35,34 +35,34 @@ TEST(s51_state_that_this_flink_cannot_read_is_never_replaced)
 	struct story s;
 
 	story_runs(&s);
-	lay(&s, SNAPSHOT_SAVEPOINT, 2)->version = 6;
+	store(&s, SNAPSHOT_SAVEPOINT, 2)->version = 6;
 	exited(&s.l, KILLED(SIGKILL));
 	forget(&s.l);
 	s.max_version = 5; /* an older Flink than the one that wrote it */
-	look(&s);
+	observe(&s);
 	CHECK_PHASE(&s.l, PHASE_HOLDING);
 	CHECK_HAS(s.l.life.reason, "written by a newer Flink");
 	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
 	s.max_version = 6;
 	pass(&s.l, 60000);
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	story_end(&s);
 }
 
 TEST(s52_a_rollback_starts_from_the_upgrades_savepoint)
 {
-	char place[128];
+	char path[128];
 	struct story s;
 
 	story_runs(&s);
 	hand_over(&s, 2);
-	snprintf(place, sizeof(place), "%s", s.place);
+	snprintf(path, sizeof(path), "%s", s.path);
 	container(&s, "g2");
 	fail_for_good(&s);
 	container(&s, "g1");
-	look(&s);
-	CHECK_STARTS(&s, place);
+	observe(&s);
+	CHECK_STARTS(&s, path);
 	start(&s);
 
 	/* one that has moved on is newer; its state, or a person's choice */
@@ -70,14 +70,14 @@ TEST(s52_a_rollback_starts_from_the_upgrades_savepoint)
 	stopping_for(&s.l, 120000, UPGRADE_NO);
 	exited(&s.l, EXITED(143));
 	container(&s, "g3");
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	started(&s.l);
 	exited(&s.l, EXITED(1));
 	forget(&s.l);
 	control(&s.l, CONTROL_NEW_START | CONTROL_RESTORE,
 		(struct intent){
-			.restore = {.kind = RESTORE_PATH, .token = (char *)"t1", .path = place}});
+			.restore = {.kind = RESTORE_PATH, .token = (char *)"t1", .path = path}});
 	pass(&s.l, 60000);
 	{
 		struct facts facts = {0};
@@ -85,12 +85,12 @@ TEST(s52_a_rollback_starts_from_the_upgrades_savepoint)
 		struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
 
 		gather(&s, &facts);
-		facts_set_source(&facts, SOURCE_REQUEST, SOURCE_PRESENT, place);
+		facts_set_source(&facts, SOURCE_REQUEST, SOURCE_PRESENT, path);
 		resolve(&s.l.life.journal, &facts, &s.l.config.policy, &decision);
 		step(&s.l, &e);
 		facts_release(&facts);
 	}
-	CHECK_STARTS(&s, place);
+	CHECK_STARTS(&s, path);
 	story_end(&s);
 }
 
@@ -102,7 +102,7 @@ TEST(s53_a_rollback_waits_until_the_new_side_is_dead)
 	story_runs(&s);
 	hand_over(&s, 2);
 	container(&s, "g2");
-	look(&s);
+	observe(&s);
 	started(&s.l);
 	snprintf(job, sizeof(job), "%s", job_of(&s.l));
 	restart_as(&s.l, "g1"); /* the configuration is the old one again, Flink is the new one */
@@ -114,8 +114,8 @@ TEST(s53_a_rollback_waits_until_the_new_side_is_dead)
 	exited(&s.l, EXITED(143));
 	CHECK_INT(took(&s.l, EFFECT_EXIT), ==, 1);
 	container(&s, "g1");
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	story_end(&s);
 }
 
@@ -128,7 +128,7 @@ TEST(s54_a_generation_that_failed_is_not_tried_again)
 	container(&s, "g2");
 	fail_for_good(&s);
 	container(&s, "g1");
-	look(&s);
+	observe(&s);
 	start(&s);
 	checkpoint(&s, 3);
 	exited(&s.l, KILLED(SIGKILL));
@@ -139,8 +139,8 @@ TEST(s54_a_generation_that_failed_is_not_tried_again)
 		CHECK_HAS(s.l.life.reason, "generation g2 has used up its attempts");
 	}
 	resume(&s); /* a person may */
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	story_end(&s);
 }
 
@@ -180,7 +180,7 @@ TEST(s56_a_cancel_for_the_upgrade_is_no_end)
 		}
 		container(&s, "g2");
 		CHECK_INT(s.l.life.journal.outcome.kind, ==, OUTCOME_NONE);
-		look(&s);
+		observe(&s);
 		CHECK_STARTS(&s, NULL);
 		story_end(&s);
 	}
@@ -193,7 +193,7 @@ TEST(s57_a_checkpoint_after_the_savepoint_is_newer)
 	story_runs(&s);
 	suspend(&s, 2);
 	resume(&s);
-	look(&s);
+	observe(&s);
 	start(&s);
 	checkpoint(&s, 3);
 	viewed(&s.l, job_in(JOB_FAILED));
@@ -201,8 +201,8 @@ TEST(s57_a_checkpoint_after_the_savepoint_is_newer)
 	forget(&s.l);
 	if (!s.l.life.observing)
 		pass(&s.l, 60000);
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	CHECK_INT(journal_launch(&s.l.life.journal)->restore_checkpoint_id, ==, 3);
 	story_end(&s);
 }
@@ -219,13 +219,13 @@ TEST(s58_a_finished_job_runs_again_when_a_person_says_so)
 	container(&s, "g2");
 	CHECK_PHASE(&s.l, PHASE_FINISHED);
 	resume(&s);
-	look(&s);
+	observe(&s);
 	CHECK_PHASE(&s.l, PHASE_HOLDING); /* it has run before: not empty without a word */
 	CHECK_HAS(s.l.life.reason, "drey resume --empty");
 	control(&s.l, CONTROL_NEW_START | CONTROL_RESTORE,
 		(struct intent){.restore = {.kind = RESTORE_EMPTY, .token = (char *)"t1"}});
 	pass(&s.l, 1);
-	look(&s);
+	observe(&s);
 	CHECK_STARTS(&s, NULL);
 	story_end(&s);
 
@@ -234,7 +234,7 @@ TEST(s58_a_finished_job_runs_again_when_a_person_says_so)
 	viewed(&s.l, job_in(JOB_FINISHED));
 	exited(&s.l, EXITED(0));
 	resume(&s);
-	look(&s);
+	observe(&s);
 	CHECK_STARTS(&s, NULL);
 	story_end(&s);
 }
@@ -248,7 +248,7 @@ TEST(s59_a_job_without_slots_does_not_run)
 
 	story_begin(&s);
 	hello(&s.l, NULL);
-	look(&s);
+	observe(&s);
 	started(&s.l);
 	view = restored_view(&s, JOB_RUNNING);
 	view.tasks_missing = true;
@@ -290,7 +290,7 @@ TEST(s61_each_limit_works_by_itself)
 	s.l.config.ready_deadline_ms = 120000;
 	s.l.config.max_attempts = 1;
 	hello(&s.l, NULL);
-	look(&s);
+	observe(&s);
 	started(&s.l);
 	for (int i = 0; i < 13; i++) {
 		viewed(&s.l, (struct view){.reachable = false});
@@ -309,7 +309,7 @@ TEST(s62_a_slow_first_checkpoint_ends_nothing)
 
 	story_begin(&s);
 	hello(&s.l, NULL);
-	look(&s);
+	observe(&s);
 	start(&s);
 	for (int i = 0; i < 48; i++) { /* two days of catching up */
 		viewed(&s.l, job_in(JOB_RUNNING));
@@ -346,7 +346,7 @@ TEST(s64_a_look_that_is_never_answered_stops_nothing_else)
 	CHECK_INT(took(&s.l, EFFECT_POLL), ==, 1);
 	ask_savepoint(&s.l, "n1");
 	CHECK_INT(took(&s.l, EFFECT_TRIGGER), ==, 1);
-	wish(&s.l, DESIRED_CANCELLED);
+	desire(&s.l, DESIRED_CANCELLED);
 	pass(&s.l, 61000); /* nor is that answered: Flink is ended */
 	CHECK_INT(took(&s.l, EFFECT_SIGNAL), ==, 1);
 	exited(&s.l, EXITED(143));
@@ -363,7 +363,7 @@ TEST(s65_the_last_snapshot_is_never_disposed_of)
 	s.l.config.retention = (struct retention){.max_age_ms = 1000, .all_origins = true};
 	suspend(&s, 2);
 	resume(&s);
-	look(&s);
+	observe(&s);
 	start(&s);
 	pass(&s.l, 24 * 3600000); /* old, but all that there is */
 	viewed(&s.l, restored_view(&s, JOB_RUNNING));
@@ -376,8 +376,8 @@ TEST(s65_the_last_snapshot_is_never_disposed_of)
 	exited(&s.l, KILLED(SIGKILL));
 	if (!s.l.life.observing)
 		pass(&s.l, 60000);
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	start(&s);
 	checkpoint(&s, 4);
 	ask_savepoint(&s.l, "n1");
@@ -415,7 +415,7 @@ TEST(s66_old_savepoints_go)
 		free(path);
 	}
 	CHECK_INT(s.l.life.journal.snapshot_count, ==, 2);
-	CHECK_STR(s.l.life.journal.snapshots[1].path, s.place);
+	CHECK_STR(s.l.life.journal.snapshots[1].path, s.path);
 	story_end(&s);
 }
 
@@ -432,7 +432,7 @@ TEST(s67_what_the_job_stands_on_stays)
 	s.l.config.retention = (struct retention){.keep_count = 1, .all_origins = true};
 	suspend(&s, 2);
 	resume(&s);
-	look(&s);
+	observe(&s);
 	start(&s);
 	newer.completed_unix_ms = story_now(&s) + 1; /* so that it is not the newest any more */
 	journal_add_snapshot(&s.l.life.journal, &newer);
@@ -450,8 +450,8 @@ TEST(s67_what_the_job_stands_on_stays)
 	exited(&s.l, KILLED(SIGKILL));
 	if (!s.l.life.observing)
 		pass(&s.l, 60000);
-	look(&s);
-	CHECK_STARTS(&s, s.place);
+	observe(&s);
+	CHECK_STARTS(&s, s.path);
 	start(&s);
 	checkpoint(&s, 4);
 	pass(&s.l, 3600000);

@@ -69,14 +69,14 @@ static void in_savepoint(struct life *l)
 static void in_stop(struct life *l)
 {
 	running(l);
-	wish(l, DESIRED_SUSPENDED);
+	desire(l, DESIRED_SUSPENDED);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
 }
 
 static void in_cancel(struct life *l)
 {
 	running(l);
-	wish(l, DESIRED_CANCELLED);
+	desire(l, DESIRED_CANCELLED);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
 }
 
@@ -222,12 +222,12 @@ static void write_fails(struct life *l)
 
 static void journal_seen(struct life *l)
 {
-	looked_at_journal(l, false);
+	journal_checked(l, false);
 }
 
 static void journal_lost(struct life *l)
 {
-	looked_at_journal(l, true);
+	journal_checked(l, true);
 }
 
 static void write_conflicts(struct life *l)
@@ -365,12 +365,12 @@ static void want_running(struct life *l)
 
 static void want_suspended(struct life *l)
 {
-	wish(l, DESIRED_SUSPENDED);
+	desire(l, DESIRED_SUSPENDED);
 }
 
 static void want_cancelled(struct life *l)
 {
-	wish(l, DESIRED_CANCELLED);
+	desire(l, DESIRED_CANCELLED);
 }
 
 static void want_savepoint(struct life *l)

@@ -360,7 +360,7 @@ TEST(every_look_at_the_journal_renews_the_lease_from_when_it_was_asked_for)
 	asked_ms = l.life.check_sent_ms;
 	pass(&l, 5000);
 	CHECK_INT(took(&l, EFFECT_CHECK_JOURNAL), ==, 1); /* one at a time */
-	looked_at_journal(&l, false);
+	journal_checked(&l, false);
 	CHECK_INT(took(&l, EFFECT_LEASE), ==, 1);
 	CHECK_INT(l.last[EFFECT_LEASE].until_ms, ==, asked_ms + 30000);
 	/* a launch needs one, too */

@@ -150,7 +150,7 @@ TEST(two_operations_that_end_in_one_step_are_two)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_CANCELLED);
+	desire(&l, DESIRED_CANCELLED);
 	CHECK_TOLD(&l, "phase:Stopping");
 	ask_savepoint(&l, "n1");
 	CHECK_TOLD(&l, "");
@@ -267,7 +267,7 @@ TEST(an_end_is_told_once_over_all_agents)
 
 	life_begin(&l);
 	run_proven(&l);
-	wish(&l, DESIRED_CANCELLED);
+	desire(&l, DESIRED_CANCELLED);
 	exited(&l, EXITED(0));
 	CHECK_TOLD(&l, "phase:Stopping operation phase:Cancelled ended:Cancelled");
 	restart_agent(&l);

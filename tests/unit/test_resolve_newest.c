@@ -115,7 +115,7 @@ TEST(what_would_go_on_is_started_anew)
 	next_version(&w);
 	in_ha(&w, &w.facts.candidates[0], JOB_A);
 	w.policy.generation = "g1";
-	CHECK_GOES_ON(&w, CHK7);
+	CHECK_CONTINUES(&w, CHK7);
 	xstrset(&w.journal.intent.restore.generation, NULL);
 	CHECK_STARTS_FROM(&w, CHK7);
 	CHECK(w.decision.allow_non_restored);

@@ -29,7 +29,7 @@ TEST(every_entry_is_looked_at_because_flink_reads_every_entry)
 	begin_ha(&w);
 	older = in_ha(&w, found_checkpoint(&w, JOB_A, 6), JOB_A);
 	older->recovery = INTEGRITY_UNCHECKED;
-	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_CONTINUES(&w, CHK_A(7));
 	CHECK_INT(w.rounds, ==, 2);
 	older = &w.facts.candidates[1];
 	older->recovery = INTEGRITY_DAMAGED;
@@ -50,7 +50,7 @@ TEST(a_checkpoint_that_was_never_acknowledged_does_not_beat_flinks_own_truth)
 	struct candidate *entry = begin_ha(&w);
 
 	found_checkpoint(&w, JOB_A, 8)->integrity = INTEGRITY_UNCHECKED;
-	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_CONTINUES(&w, CHK_A(7));
 	CHECK_HAS(w.decision.reason, "8 is newer, but Flink never acknowledged it");
 	CHECK_HAS(w.facts.candidates[1].reason, "never acknowledged");
 	CHECK_INT(w.facts.candidates[1].verdict, ==, VERDICT_REJECTED);
@@ -73,10 +73,10 @@ TEST(a_complete_checkpoint_beyond_the_counter_shows_that_the_map_is_old)
 
 	begin_ha(&w)->ha_counter = 9; /* 8 was being taken */
 	found_checkpoint(&w, JOB_A, 8)->integrity = INTEGRITY_UNCHECKED;
-	CHECK_GOES_ON(&w, CHK_A(7)); /* and was not acknowledged */
+	CHECK_CONTINUES(&w, CHK_A(7)); /* and was not acknowledged */
 	c = found_checkpoint(&w, JOB_A, 9);
 	c->integrity = INTEGRITY_INCOMPLETE;
-	CHECK_GOES_ON(&w, CHK_A(7)); /* nothing newer was completed */
+	CHECK_CONTINUES(&w, CHK_A(7)); /* nothing newer was completed */
 	c = &w.facts.candidates[2];
 	c->integrity = INTEGRITY_UNCHECKED;
 	CHECK_STARTS_FROM(&w, CHK_A(9));
@@ -105,9 +105,9 @@ TEST(a_checkpoint_that_may_not_be_chosen_shows_an_old_map_as_well)
 	w.policy.restore = POLICY_SAVEPOINT;
 	in_ha(&w, found(&w, SOURCE_JOURNAL, SAVEPOINT, SNAPSHOT_SAVEPOINT, "", 374), JOB_A)
 		->ha_counter = 375;
-	CHECK_GOES_ON(&w, SAVEPOINT);
+	CHECK_CONTINUES(&w, SAVEPOINT);
 	found_checkpoint(&w, JOB_A, 375)->integrity = INTEGRITY_INCOMPLETE;
-	CHECK_GOES_ON(&w, SAVEPOINT);
+	CHECK_CONTINUES(&w, SAVEPOINT);
 	w.facts.candidates[1].integrity = INTEGRITY_UNCHECKED;
 	CHECK_STARTS_FROM(&w, SAVEPOINT);
 	CHECK_HAS(w.decision.reason, "a later checkpoint, so they are from a backup: " CHK_A(375));
@@ -141,7 +141,7 @@ TEST(another_jobs_checkpoint_says_nothing_about_the_counter)
 	begin_ha(&w)->ha_counter = 8;
 	w.policy.foreign = FOREIGN_IGNORE;
 	found_checkpoint(&w, JOB_FOREIGN, 99);
-	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_CONTINUES(&w, CHK_A(7));
 	end(&w);
 }
 
@@ -206,7 +206,7 @@ TEST(a_launch_without_a_checkpoint_of_its_own_goes_on_from_its_restore_point)
 	same_as_ever(&w);
 	entry = in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_B);
 	entry->snapshot.completed_unix_ms = 0;
-	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_CONTINUES(&w, CHK_A(7));
 	CHECK_HAS(w.decision.reason, JOB_B);
 	end(&w);
 }
@@ -219,7 +219,7 @@ TEST(a_launch_that_went_on_goes_on_again)
 	proved(&w, JOB_A, CHK_A(7), 7, 9); /* the same ids */
 	same_as_ever(&w);
 	in_ha(&w, found_checkpoint(&w, JOB_A, 9), JOB_A);
-	CHECK_GOES_ON(&w, CHK_A(9));
+	CHECK_CONTINUES(&w, CHK_A(9));
 	end(&w);
 }
 
@@ -270,11 +270,11 @@ TEST(the_age_limit_is_for_ha_data_too)
 	begin_ha(&w);
 	w.policy.max_age_ms = 1000;
 	w.facts.now_unix_ms = 7000 + 1000;
-	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_CONTINUES(&w, CHK_A(7));
 	w.facts.now_unix_ms++;
 	CHECK_DECIDES(&w, HOLD);
 	w.facts.now_unix_ms = 0; /* a clock that is behind makes nothing old */
-	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_CONTINUES(&w, CHK_A(7));
 	end(&w);
 }
 
@@ -313,7 +313,7 @@ TEST(the_map_of_the_last_launch_counts)
 		c->recovery = INTEGRITY_COMPLETE;
 		facts_mark_ha(c, turn ? JOB_B : JOB_A, JOB_B);
 		facts_mark_ha(c, turn ? JOB_A : JOB_B, JOB_B);
-		CHECK_GOES_ON(&w, CHK_A(7));
+		CHECK_CONTINUES(&w, CHK_A(7));
 		end(&w);
 	}
 	/* only the map of an older one is left: there is nothing to go on with */
@@ -393,7 +393,7 @@ TEST(an_incomplete_newer_checkpoint_is_not_called_unacknowledged)
 
 	begin_ha(&w);
 	broken(found_checkpoint(&w, JOB_A, 8), INTEGRITY_INCOMPLETE, "no _metadata");
-	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_CONTINUES(&w, CHK_A(7));
 	CHECK(!strstr(w.decision.reason, "never acknowledged"));
 	end(&w);
 }
@@ -825,7 +825,7 @@ TEST(a_launch_that_only_ha_data_know_of_has_run)
 	intended(&w, JOB_B, CHK_A(7), 7);
 	same_as_ever(&w);
 	in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_B);
-	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_CONTINUES(&w, CHK_A(7));
 	end(&w);
 }
 

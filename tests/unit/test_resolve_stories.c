@@ -488,7 +488,7 @@ TEST(s25_another_generation_gets_new_ids)
 	proved(&w, JOB_A, NULL, 0, 7);
 	in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_A);
 	same_as_ever(&w);
-	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_CONTINUES(&w, CHK_A(7));
 	CHECK(obeys(&w, JOB_A));
 	w.policy.generation = "g2";
 	CHECK_STARTS_FROM(&w, CHK_A(7));
@@ -556,7 +556,7 @@ TEST(p2_a_savepoint_newer_than_the_newest_ha_checkpoint_wins)
 	CHECK(!obeys(&w, JOB_A));
 	w.truth = INTEGRITY_DAMAGED;
 	w.facts.candidates[1].integrity = INTEGRITY_UNCHECKED;
-	CHECK_GOES_ON(&w, CHK_A(7));
+	CHECK_CONTINUES(&w, CHK_A(7));
 	CHECK(w.facts.candidates[1].passed_over); /* not without a word */
 	end(&w);
 }
@@ -662,7 +662,7 @@ TEST(p9_metadata_that_is_gone_does_not_keep_ha_from_recovering_and_is_said)
 		broken(in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_A), damages[i],
 		       "_metadata: 0 bytes");
 		same_as_ever(&w);
-		CHECK_GOES_ON(&w, CHK_A(7));
+		CHECK_CONTINUES(&w, CHK_A(7));
 		CHECK_HAS(w.decision.reason, "unverified");
 		CHECK_HAS(w.decision.reason, "_metadata: 0 bytes");
 		w.policy.generation = "g2"; /* new ids need it */
