@@ -20,34 +20,41 @@
 static void tell(struct driver *driver, const struct effects *effects)
 {
 	for (size_t i = 0; i < effects->count; i++)
-		for (const struct part *const *part = parts; *part; part++)
-			if (effects->list[i].type == EFFECT_TELL && (*part)->notice)
-				(*part)->notice(driver, &effects->list[i].notice);
+		for (const struct part_row *row = parts; row->part; row++)
+			if (effects->list[i].type == EFFECT_TELL && row->part->notice)
+				row->part->notice(driver, &effects->list[i].notice);
 }
 
-static void execute(struct driver *driver, const struct effects *effects)
+void driver_execute(struct driver *driver, const struct effect *effect)
+{
+	for (const struct part_row *row = parts; row->part; row++)
+		if (row->part->execute)
+			row->part->execute(driver, effect);
+}
+
+static void execute_all(struct driver *driver, const struct effects *effects)
 {
 	for (size_t i = 0; i < effects->count; i++)
-		for (const struct part *const *part = parts; *part; part++)
-			if ((*part)->execute)
-				(*part)->execute(driver, &effects->list[i]);
+		if (!gate_ask_effect(driver, &effects->list[i]))
+			driver_execute(driver, &effects->list[i]);
 }
 
 void driver_judge(struct driver *driver)
 {
 	struct conditions_outside outside = {0};
 
-	for (const struct part *const *part = parts; *part; part++)
-		if ((*part)->outside)
-			(*part)->outside(driver, &outside);
+	for (const struct part_row *row = parts; row->part; row++)
+		if (row->part->outside)
+			row->part->outside(driver, &outside);
 	conditions_update(&driver->conditions, &driver->life, &outside, clock_unix_ms());
 }
 
 void driver_stepped(struct driver *driver)
 {
-	for (const struct part *const *part = parts; *part; part++)
-		if ((*part)->stepped)
-			(*part)->stepped(driver);
+	for (const struct part_row *row = parts; row->part; row++)
+		if (row->part->stepped)
+			row->part->stepped(driver);
+	driver_again(driver);
 }
 
 struct json *driver_status(const struct driver *driver)
@@ -57,9 +64,9 @@ struct json *driver_status(const struct driver *driver)
 		driver->conditions.list[0].since_unix_ms ? &driver->conditions : NULL,
 		clock_unix_ms());
 
-	for (const struct part *const *part = parts; *part; part++)
-		if ((*part)->status)
-			(*part)->status(driver, document);
+	for (const struct part_row *row = parts; row->part; row++)
+		if (row->part->status)
+			row->part->status(driver, document);
 	return document;
 }
 
@@ -81,14 +88,14 @@ void driver_step(struct driver *driver, const struct event *event)
 	if (!driver->alive || driver->closing)
 		return;
 	before = driver->life.phase;
-	for (const struct part *const *part = parts; *part; part++)
-		if ((*part)->event)
-			(*part)->event(driver, event);
+	for (const struct part_row *row = parts; row->part; row++)
+		if (row->part->event)
+			row->part->event(driver, event);
 	lifecycle_step(&driver->life, event, clock_mono_ms(), clock_unix_ms(), &effects);
 	driver_judge(driver);
 	termination_see(&driver->last, &driver->life);
 	tell(driver, &effects);
-	execute(driver, &effects);
+	execute_all(driver, &effects);
 	effects_clear(&effects);
 	driver_stepped(driver);
 	arm_timer(driver);
@@ -203,8 +210,8 @@ static int open_all(struct driver *driver, struct err *err)
 		return -1;
 	if (driver->setup->kube.on)
 		driver->watches = kube_watches_new(driver->setup->kube.client, driver->loop);
-	for (const struct part *const *part = parts; *part; part++)
-		if ((*part)->open && (*part)->open(driver, err) < 0)
+	for (const struct part_row *row = parts; row->part; row++)
+		if (row->part->open && row->part->open(driver, err) < 0)
 			return -1;
 	return 0;
 }
@@ -214,11 +221,12 @@ static void close_all(struct driver *driver)
 	size_t count = 0;
 
 	driver->closing = true;
-	while (parts[count])
+	gates_drop(driver);
+	while (parts[count].part)
 		count++;
 	while (count--)
-		if (parts[count]->close)
-			parts[count]->close(driver);
+		if (parts[count].part->close)
+			parts[count].part->close(driver);
 	driver_start_close(driver);
 	if (driver->alive || driver->held)
 		lifecycle_release(&driver->life);
@@ -229,8 +237,6 @@ static void close_all(struct driver *driver)
 	loop_signal_free(driver->on_term);
 	loop_timer_free(driver->timer);
 	loop_free(driver->loop);
-	if (driver->flink_lock_fd >= 0)
-		close(driver->flink_lock_fd);
 	if (driver->state_lock_fd >= 0)
 		close(driver->state_lock_fd);
 }

@@ -17,11 +17,11 @@
 #include "run/outputs/http_server.h"
 #include "run/outputs/metrics.h"
 #include "run/outputs/termination.h"
+#include "run/part.h"
 
 struct directory;
 struct events;
 struct ha;
-struct hook_result;
 struct hooks;
 struct json;
 struct observe_plan;
@@ -72,7 +72,8 @@ struct driver {
 	bool init_takes_lease;        /* drey-init understands LEASE */
 	bool fence_noted;             /* in the state directory, for the next agent */
 	bool closing;                 /* the loop has ended: no more steps */
-	int init_status;              /* of drey-init, when drey exits */
+	struct gate gates[GATES];     /* what waits there */
+	int64_t gate_number;          /* of what came last to one of them */
 	int exit_status;              /* of the agent */
 	struct err *err;              /* why it could not start */
 };
@@ -92,19 +93,18 @@ void driver_judge(struct driver *driver);
 /* Tell all parts that the state may have changed. */
 void driver_stepped(struct driver *driver);
 
-/* drey exits with driver->init_status as soon as no part delays that. */
-void driver_leave(struct driver *driver);
-
 /* The agent exits after this callback. */
 void driver_stop(struct driver *driver, int status);
 
-void effect_launch(struct driver *driver);
-/* Answer an effect_launch() that was put off. held: not a failed attempt, retried later;
- * CAUSE_NONE: a failed attempt. */
-void effect_refuse_launch(struct driver *driver, const struct err *err, enum cause held);
-void effect_trigger(struct driver *driver, const struct effect *effect);
-void effect_observe(struct driver *driver);
-/* 0 also if it is already owned */
+/* Execute it; its gate is open. */
+void driver_execute(struct driver *driver, const struct effect *effect);
+
+/* The effect cannot be executed: EVENT_REFUSED follows after this callback, or for a launch without a
+ * cause EVENT_LAUNCH_FAILED. `why` is copied. */
+void driver_refuse(struct driver *driver, enum effect_type effect, enum cause cause,
+		   const char *why);
+
+/* effects/flink_lock.c: 0 also if it is already owned */
 int driver_take_flink_lock(struct driver *driver, struct err *err);
 
 /* A message from drey-init other than HELLO; the machine is alive. */
@@ -123,15 +123,6 @@ void driver_start_close(struct driver *driver);
 
 /* The status document as users get it; the caller frees it. The machine is alive or held. */
 struct json *driver_status(const struct driver *driver);
-
-/* False: nothing may be decided yet, because a do-not-restart could be in there; EFFECT_OBSERVE is
- * executed once the directory has been read. */
-bool driver_directory_ready(struct driver *driver);
-/* Before a start is decided: read the ConfigMap again. True: there is none. False: fn() is called
- * once it has been read; unknown: why the desired state is unknown, or NULL (if it cannot be read
- * now, its last reading still counts). */
-typedef void driver_control_fn(void *arg, const char *unknown);
-bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *arg);
 
 /* What the spec of the custom resource asks for, as read; empty if there is no resource. NULL: it
  * could not be read (see `why`). */
@@ -152,12 +143,6 @@ enum control_object {
 const struct desired *driver_directory_desired(const struct driver *driver,
 					       enum control_object object);
 
-/* False: it is read again; driver_directory_offer() is called, then fn(). */
-typedef void driver_resource_fn(void *arg);
-bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *arg);
-/* False: driver_leave() is called again after the last write or a timeout. */
-bool driver_resource_exit(struct driver *driver);
-
 /* outputs/events.c: post this Event, if there is an object that it could be about; reason and action are one word each. Everything is copied. */
 void driver_event(struct driver *driver, bool warning, const char *reason, const char *action,
 		  const char *note);
@@ -173,30 +158,8 @@ enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_
 /* outputs/ready_condition.c; where no owner is known all of this does nothing */
 /* The owner was read again; NULL = it no longer exists. */
 void driver_ready_owner(struct driver *driver, const struct workload *workload);
-/* False: driver_leave() is called again after the last write of the condition or a timeout. */
-bool driver_ready_exit(struct driver *driver);
-
-/* outputs/hooks.c; without a hook directory all of this does nothing */
-/* The result; NULL if it was not run because drey exits. */
-typedef void driver_hook_fn(void *arg, const struct hook_result *result);
-/* True: the start may continue, because there are no hooks or the hook has approved exactly this
- * start (path: of the snapshot, NULL without one); an approval counts once. */
-bool driver_hooks_approved(struct driver *driver, const struct decision *decision,
-			   const char *path);
-void driver_hooks_approve(struct driver *driver, const struct decision *decision, const char *path);
-void driver_hooks_pre_launch(struct driver *driver, const struct decision *decision,
-			     const char *path, driver_hook_fn *then, void *arg);
-/* False: effect_trigger() is called again when the pre-stop hook has ended. */
-bool driver_hooks_stop(struct driver *driver, const struct effect *effect);
-/* False: driver_leave() is called again when the hooks have ended or after a timeout. */
-bool driver_hooks_exit(struct driver *driver);
-
 /* ha/ha.c; where Flink has no high availability of its own all of this does nothing */
 /* True: the HA maps are being read into the plan; then() is called afterwards, as by a lane. */
 bool driver_ha_observe(struct driver *driver, struct observe_plan *plan, lane_done_fn *then,
 		       void *arg);
-/* False: effect_launch() is called again when Flink's HA is ready for this launch, or the launch is
- * refused. */
-bool driver_ha_prepare(struct driver *driver);
-
 #endif

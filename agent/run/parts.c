@@ -1,31 +1,35 @@
 /*
  * The parts of the driver, in one table whose order is policy. They are opened, asked and told in
- * this order, and closed in the reverse order.
+ * this order, and closed in the reverse order. Gates of one stage are asked at the same time, after
+ * those of the stage before it have opened.
  */
 #include "run/part.h"
 
 #include <stddef.h>
 
-const struct part *const parts[] = {
+const struct part_row parts[] = {
 	/* first, and closed last: a write that is under way gets the most time */
-	&part_journal,
+	{0, &part_journal},
 	/* what acts */
-	&part_observe,
-	&part_launch,
-	&part_flink,
-	&part_dispose,
-	&part_ha,
-	/* what people and the cluster ask for */
-	&part_requests,
-	&part_inputs,
-	&part_used,
-	&part_resource,
-	&part_sigterm,
+	{0, &part_observe},
+	{0, &part_launch},
+	{0, &part_flink},
+	{0, &part_dispose},
+	{0, &part_log},
+	/* what they do may change what people want, and what there is to report */
+	{1, &part_hooks},
+	/* what people and the cluster ask for: what counts is what they say last */
+	{2, &part_requests},
+	{2, &part_inputs},
+	{2, &part_used},
+	{2, &part_resource},
+	{2, &part_sigterm},
 	/* what drey tells */
-	&part_log,
-	&part_hooks,
-	&part_events,
-	&part_ready,
-	&part_http,
-	NULL,
+	{2, &part_ready},
+	{2, &part_events},
+	{2, &part_http},
+	/* what keeps others out: not longer than necessary */
+	{3, &part_ha},
+	{3, &part_flink_lock},
+	{0, NULL},
 };

@@ -175,9 +175,9 @@ static void take_over(struct driver *driver, struct start_job *job)
 	if (job->seen_err.kind)
 		log_warn(driver->log, "what was seen of the control inputs before is not known",
 			 LOG_ERR(&job->seen_err));
-	for (const struct part *const *part = parts; *part; part++)
-		if ((*part)->alive)
-			(*part)->alive(driver, &known);
+	for (const struct part_row *row = parts; row->part; row++)
+		if (row->part->alive)
+			row->part->alive(driver, &known);
 	desired_seen_release(&job->seen);
 	for (size_t i = 0; i < start->later_count; i++) {
 		start->later[i].msg.grace_left_ms = grace_now_ms(&start->later[i]);

@@ -3,6 +3,8 @@
  * played by this file.
  */
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -20,12 +22,12 @@ struct rig {
 	char *command[3], *environment[1];
 	char *dir;
 	/* what the parts say */
-	bool ha_waits, port_is_taken, link_is_lost;
+	bool port_is_taken, link_is_lost;
 	/* what was done */
-	int prepared, launched, fd;
+	int launched, refused, fd;
 	bool fd_locked;
-	struct event refused;
-	char refused_error[200];
+	enum cause cause;
+	char why[200];
 };
 
 static struct rig *rig_of(struct driver *driver)
@@ -34,12 +36,6 @@ static struct rig *rig_of(struct driver *driver)
 }
 
 /* ---- the parts ---- */
-
-bool driver_ha_prepare(struct driver *driver)
-{
-	rig_of(driver)->prepared++;
-	return !rig_of(driver)->ha_waits;
-}
 
 int setup_check_port(const struct setup *setup, struct err *err)
 {
@@ -75,18 +71,26 @@ int init_link_launch(struct init_link *link, const char *launch_id, int64_t numb
 	return rig->link_is_lost ? err_set(err, ERR_SYS, 0, "drey-init is gone") : 0;
 }
 
-void driver_step(struct driver *driver, const struct event *event)
+void driver_refuse(struct driver *driver, enum effect_type effect, enum cause cause,
+		   const char *why)
 {
 	struct rig *rig = rig_of(driver);
 
-	bool refused = event->type == EVENT_REFUSED;
+	CHECK_INT(effect, ==, EFFECT_LAUNCH);
+	rig->refused++;
+	rig->cause = cause;
+	snprintf(rig->why, sizeof(rig->why), "%s", why);
+}
 
-	CHECK(refused || event->type == EVENT_LAUNCH_FAILED);
-	CHECK_STR(refused ? event->refused.launch_id : event->process.launch_id, JOB);
-	rig->refused = *event;
-	snprintf(rig->refused_error, sizeof(rig->refused_error), "%s",
-		 refused ? event->refused.why : event->process.error);
-	loop_stop(driver->loop);
+enum gate_verdict gate_refuses(struct gate *gate, enum cause cause, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(gate->why, sizeof(gate->why), fmt, ap);
+	va_end(ap);
+	gate->cause = cause;
+	return GATE_REFUSED;
 }
 
 int init_link_signal(struct init_link *link, const char *launch_id, int signo, bool group,
@@ -114,28 +118,9 @@ int init_link_exit(struct init_link *link, int status, struct err *err)
 	return 0;
 }
 
-bool driver_hooks_exit(struct driver *driver)
-{
-	(void)driver;
-	return true;
-}
-
-bool driver_resource_exit(struct driver *driver)
-{
-	(void)driver;
-	return true;
-}
-
-bool driver_ready_exit(struct driver *driver)
-{
-	(void)driver;
-	return true;
-}
-
 void driver_stop(struct driver *driver, int status)
 {
-	(void)status;
-	loop_stop(driver->loop);
+	(void)driver, (void)status;
 }
 
 /* ---- */
@@ -173,17 +158,18 @@ static void rig_end(struct rig *rig)
 	dir_removep(&rig->dir);
 }
 
-/* The refusal comes as an event of its own. */
-static void is_refused(struct rig *rig, enum cause held, const char *why)
+static void launch(struct rig *rig)
 {
-	CHECK_INT(rig->refused.type, ==, 0);
-	if (rig->launched && !rig->link_is_lost)
-		return; /* nothing will come */
-	CHECK(!loop_run(rig->driver.loop, NULL));
-	CHECK_INT(rig->refused.type, ==, held ? EVENT_REFUSED : EVENT_LAUNCH_FAILED);
-	if (held)
-		CHECK_INT(rig->refused.refused.cause, ==, held);
-	CHECK_HAS(rig->refused_error, why);
+	const struct effect effect = {.type = EFFECT_LAUNCH};
+
+	part_launch.execute(&rig->driver, &effect);
+}
+
+static void is_refused(struct rig *rig, enum cause cause, const char *why)
+{
+	CHECK_INT(rig->refused, ==, 1);
+	CHECK_INT(rig->cause, ==, cause);
+	CHECK_HAS(rig->why, why);
 	CHECK_INT(rig->driver.flink_lock_fd, ==, -1);
 	CHECK(!is_locked(rig));
 }
@@ -193,8 +179,7 @@ TEST(the_lock_goes_to_flink_and_is_not_kept)
 	struct rig rig;
 
 	rig_begin(&rig);
-	effect_launch(&rig.driver);
-	CHECK_INT(rig.prepared, ==, 1);
+	launch(&rig);
 	CHECK_INT(rig.launched, ==, 1);
 	CHECK_INT(rig.fd, >=, 0);
 	CHECK(rig.fd_locked);
@@ -213,24 +198,10 @@ TEST(without_the_lock_nothing_is_launched)
 	path = xasprintf("%s/flink.lock", rig.dir);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	CHECK(!flock(fd, LOCK_SH)); /* in whatever way */
-	effect_launch(&rig.driver);
+	launch(&rig);
 	CHECK_INT(rig.launched, ==, 0);
 	close(fd);
 	is_refused(&rig, CAUSE_NONE, "still runs");
-	rig_end(&rig);
-}
-
-TEST(nothing_is_launched_before_ha_is_prepared)
-{
-	struct rig rig;
-
-	rig_begin(&rig);
-	rig.ha_waits = true;
-	effect_launch(&rig.driver);
-	CHECK_INT(rig.launched, ==, 0);
-	rig.ha_waits = false;
-	effect_launch(&rig.driver);
-	CHECK_INT(rig.launched, ==, 1);
 	rig_end(&rig);
 }
 
@@ -240,7 +211,7 @@ TEST(a_drey_that_was_fenced_meanwhile_launches_nothing)
 
 	rig_begin(&rig);
 	rig.driver.life.fenced = true;
-	effect_launch(&rig.driver);
+	launch(&rig);
 	CHECK_INT(rig.launched, ==, 0);
 	is_refused(&rig, CAUSE_JOURNAL_TAKEN, "another drey has the journal");
 	rig_end(&rig);
@@ -253,11 +224,11 @@ TEST(a_lease_needs_a_drey_init_that_keeps_it)
 
 	rig_begin(&rig);
 	rig.setup.life.lease_ms = 15000;
-	effect_launch(&rig.driver);
+	launch(&rig);
 	CHECK_INT(rig.launched, ==, 0);
 	is_refused(&rig, CAUSE_JOURNAL_UNREADABLE, "too old");
 	rig.driver.init_takes_lease = true;
-	effect_launch(&rig.driver);
+	launch(&rig);
 	CHECK_INT(rig.launched, ==, 1);
 	rig_end(&rig);
 }
@@ -268,14 +239,40 @@ TEST(a_port_that_is_taken_and_a_drey_init_that_is_gone_are_told)
 
 	rig_begin(&rig);
 	rig.port_is_taken = true;
-	effect_launch(&rig.driver);
+	launch(&rig);
 	CHECK_INT(rig.launched, ==, 0);
 	is_refused(&rig, CAUSE_NONE, "somebody listens there");
 	rig_end(&rig);
 
 	rig_begin(&rig);
 	rig.link_is_lost = true;
-	effect_launch(&rig.driver);
+	launch(&rig);
 	is_refused(&rig, CAUSE_NONE, "drey-init is gone");
+	rig_end(&rig);
+}
+
+/* While another Flink lives, nothing is looked at; and the lock that was taken then stays until the
+ * launch. */
+TEST(the_lock_is_a_gate_of_every_observation)
+{
+	cleanup_free char *path = NULL;
+	struct gate gate = {.number = 1};
+	struct rig rig;
+	int fd;
+
+	rig_begin(&rig);
+	path = xasprintf("%s/flink.lock", rig.dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(!flock(fd, LOCK_EX));
+	CHECK_INT(part_flink_lock.may(&rig.driver, GATE_OBSERVE, &gate), ==, GATE_REFUSED);
+	CHECK_INT(gate.cause, ==, CAUSE_FLINK_STILL_RUNS);
+	CHECK_HAS(gate.why, "still runs");
+	CHECK_INT(part_flink_lock.may(&rig.driver, GATE_EXIT, &gate), ==, GATE_OPEN);
+	close(fd);
+	CHECK_INT(part_flink_lock.may(&rig.driver, GATE_OBSERVE, &gate), ==, GATE_OPEN);
+	CHECK(is_locked(&rig));
+	CHECK_INT(part_flink_lock.may(&rig.driver, GATE_OBSERVE, &gate), ==, GATE_OPEN);
+	part_flink_lock.close(&rig.driver);
+	CHECK(!is_locked(&rig));
 	rig_end(&rig);
 }

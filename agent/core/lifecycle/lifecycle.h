@@ -478,6 +478,10 @@ bool lifecycle_refuses_restore(const struct lifecycle *life);
  * again. */
 bool lifecycle_is_newcomer(const struct lifecycle *life);
 
+/* True while the machine waits for this effect, or for its answer. It may give up an observation, a
+ * launch or an operation (id: its trigger id) before the driver could execute it. */
+bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, const char *id);
+
 /* Monotonic time of the next EVENT_TICK; -1 = none. */
 int64_t lifecycle_deadline_ms(const struct lifecycle *life);
 

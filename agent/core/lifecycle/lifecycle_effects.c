@@ -87,6 +87,17 @@ static void release_deferred(struct lifecycle *life)
 	}
 }
 
+bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, const char *id)
+{
+	if (effect == EFFECT_OBSERVE)
+		return life->observing;
+	if (effect == EFFECT_LAUNCH)
+		return life->launch_step == LAUNCH_STARTING;
+	if (effect == EFFECT_TRIGGER)
+		return life->asking && !strcmp(life->journal.operation.trigger_id, id);
+	return true;
+}
+
 void note(struct lifecycle *life, enum note_level level, const char *fmt, ...)
 {
 	struct effect *effect = emit(life, EFFECT_NOTE);

@@ -184,25 +184,19 @@ static void poll_work(void *arg)
 	view->savepoints = job->savepoints;
 }
 
-static void tell_view(struct poll_job *job)
+static void view_passes(struct driver *driver, const struct gate *gate, enum gate_verdict verdict)
 {
-	struct driver *driver = job->driver;
+	struct poll_job *job = gate->arg;
 	struct event event = {.type = EVENT_VIEW, .view = job->view};
 	struct event lost = {.type = EVENT_JOURNAL_SEEN, .journal = {.lost = true}};
 	const struct launch *launch = journal_launch(&driver->life.journal);
 
 	/* what was asked about a launch that has ended in the meantime is no answer about this one */
-	if (launch && launch->number == job->launch)
+	if (verdict != GATE_NOT_YET && launch && launch->number == job->launch)
 		driver_step(driver, &event);
-	if (job->journal_lost && !driver->closing)
+	if (verdict != GATE_NOT_YET && job->journal_lost)
 		driver_step(driver, &lost);
 	poll_job_free(job);
-}
-
-static void control_was_read(void *arg, const char *unknown)
-{
-	(void)unknown; /* what it said last counts */
-	tell_view(arg);
 }
 
 /* Flink shows an end of the job that drey has not asked for. */
@@ -215,18 +209,20 @@ static bool is_outside_end(const struct lifecycle *life, const struct view *view
 	       kind != OPERATION_STOP && kind != OPERATION_CANCEL;
 }
 
-/* Whoever stops the job in Flink may have set do-not-restart a moment before, and the ConfigMap is read only
- * now and then: before such an end is judged it is read once more. */
+/* Whoever stops the job in Flink may have set do-not-restart a moment before: such an end waits until
+ * the control inputs were read again. */
 static void poll_done(void *arg, bool ran)
 {
 	struct poll_job *job = arg;
 	struct driver *driver = job->driver;
+	struct gate wanted = {.then = view_passes, .arg = job};
 
-	if (!ran)
-		poll_job_free(job);
-	else if (driver->closing || !is_outside_end(&driver->life, &job->view) ||
-		 driver_directory_check(driver, control_was_read, job))
-		tell_view(job);
+	if (!ran || driver->closing)
+		view_passes(driver, &wanted, GATE_NOT_YET);
+	else if (is_outside_end(&driver->life, &job->view))
+		gate_ask(driver, GATE_END, &wanted);
+	else
+		view_passes(driver, &wanted, GATE_OPEN);
 }
 
 static void effect_poll(struct driver *driver, const struct effect *effect)
@@ -357,17 +353,6 @@ static void submit(struct driver *driver, const struct effect *effect, lane_work
 	lane_submit(driver->flink_lane, work, operation_done, job);
 }
 
-void effect_trigger(struct driver *driver, const struct effect *effect)
-{
-	if (driver_hooks_stop(driver, effect))
-		submit(driver, effect, trigger_work);
-}
-
-static void effect_poll_operation(struct driver *driver, const struct effect *effect)
-{
-	submit(driver, effect, poll_operation_work);
-}
-
 /* ---- the part ---- */
 
 static int flink_open(struct driver *driver, struct err *err)
@@ -382,9 +367,9 @@ static void flink_execute(struct driver *driver, const struct effect *effect)
 	if (effect->type == EFFECT_POLL)
 		effect_poll(driver, effect);
 	else if (effect->type == EFFECT_TRIGGER)
-		effect_trigger(driver, effect);
+		submit(driver, effect, trigger_work);
 	else if (effect->type == EFFECT_POLL_OPERATION)
-		effect_poll_operation(driver, effect);
+		submit(driver, effect, poll_operation_work);
 }
 
 static void flink_close(struct driver *driver)

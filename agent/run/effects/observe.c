@@ -6,7 +6,6 @@
 #include "run/driver_internal.h"
 #include "run/ha/ha_observe.h"
 #include "run/observe/observe.h"
-#include "run/outputs/hook.h"
 #include "run/part.h"
 #include "store/verify.h"
 
@@ -18,7 +17,6 @@ struct observe_job {
 	struct ha_former former;
 	struct facts facts;
 	struct decision decision;
-	struct err lock_error;
 };
 
 static void gather_work(void *arg)
@@ -45,81 +43,30 @@ static void free_observe(struct observe_job *job)
 	free(job);
 }
 
-static void tell_refused(struct observe_job *job, enum cause cause, const char *why)
-{
-	struct event event = {.type = EVENT_REFUSED,
-			      .refused = {.effect = EFFECT_OBSERVE,
-					  .cause = cause,
-					  .why = why,
-					  .facts = &job->facts,
-					  .decision = &job->decision}};
-
-	driver_step(job->driver, &event);
-	free_observe(job);
-}
-
 static const char *start_path(const struct observe_job *job)
 {
-	return job->decision.kind == DECISION_START_EMPTY
+	return !decision_starts(&job->decision) || job->decision.kind == DECISION_START_EMPTY
 		       ? NULL
 		       : job->facts.candidates[job->decision.candidate].snapshot.path;
 }
 
-/* What a hook does not let pass is held, and is no failed attempt. One that took its time makes the
- * facts old: all is looked at once more, and the same start passes then without being asked. */
-static void hook_ended(void *arg, const struct hook_result *result)
+/* What was decided passes, does not, or is old by now. */
+static void decided(struct driver *driver, const struct gate *gate, enum gate_verdict verdict)
 {
-	struct observe_job *job = arg;
-	struct driver *driver = job->driver;
-	struct decision *decision = &job->decision;
-	struct event event = {.type = EVENT_OBSERVED,
-			      .observed = {.facts = &job->facts, .decision = decision}};
-	cleanup_free char *why = NULL;
+	struct observe_job *job = gate->arg;
+	struct event observed = {.type = EVENT_OBSERVED,
+				 .observed = {.facts = &job->facts, .decision = &job->decision}};
+	struct event refused = {.type = EVENT_REFUSED,
+				.refused = {.effect = EFFECT_OBSERVE,
+					    .cause = gate->cause,
+					    .why = gate->why,
+					    .facts = &job->facts,
+					    .decision = &job->decision}};
 
-	if (!result) {
-		free_observe(job);
-		return;
-	}
-	if (result->failure) {
-		why = xasprintf("a hook says no: %s", result->failure);
-		tell_refused(job, CAUSE_HOOK_REFUSED, why);
-		return;
-	}
-	if (result->count) {
-		driver_hooks_approve(driver, decision, start_path(job));
-		effect_observe(driver);
-		free_observe(job);
-		return;
-	}
-	driver_step(driver, &event);
-	free_observe(job);
-}
-
-/* What is wanted is asked last of all, so that a do-not-restart that was set meanwhile counts. */
-static void asked(void *arg, const char *unknown)
-{
-	struct observe_job *job = arg;
-	struct driver *driver = job->driver;
-	struct decision *decision = &job->decision;
-	struct event event = {.type = EVENT_OBSERVED,
-			      .observed = {.facts = &job->facts, .decision = decision}};
-	cleanup_free char *why = NULL;
-
-	if (driver->closing) {
-		free_observe(job);
-		return;
-	}
-	if (unknown && decision_starts(&job->decision)) {
-		why = xasprintf("it is not known whether a start is wanted %s", unknown);
-		tell_refused(job, CAUSE_WISH_UNREADABLE, why);
-		return;
-	}
-	if (decision_starts(&job->decision) &&
-	    !driver_hooks_approved(driver, decision, start_path(job))) {
-		driver_hooks_pre_launch(driver, decision, start_path(job), hook_ended, job);
-		return;
-	}
-	driver_step(driver, &event);
+	if (verdict == GATE_STALE)
+		gate_ask_effect(driver, &(struct effect){.type = EFFECT_OBSERVE});
+	else if (verdict != GATE_NOT_YET)
+		driver_step(driver, verdict == GATE_REFUSED ? &refused : &observed);
 	free_observe(job);
 }
 
@@ -138,8 +85,11 @@ static void observed(void *arg, bool ran)
 		lane_submit(driver->store_lane, verify_work, observed, job);
 		return;
 	}
-	if (driver_directory_check(driver, asked, job))
-		asked(job, NULL);
+	gate_ask(driver, GATE_OBSERVED,
+		 &(struct gate){.decision = &job->decision,
+				.path = start_path(job),
+				.then = decided,
+				.arg = job});
 }
 
 /* Flink's HA maps come first: what they name is looked for in storage. */
@@ -153,27 +103,11 @@ static void ha_observed(void *arg, bool ran)
 		free_observe(job);
 }
 
-static void tell_lock_taken(void *arg)
+static void observe(struct driver *driver)
 {
-	struct observe_job *job = arg;
+	struct observe_job *job = xcalloc(1, sizeof(*job));
 
-	tell_refused(job, CAUSE_FLINK_STILL_RUNS, job->lock_error.msg);
-}
-
-void effect_observe(struct driver *driver)
-{
-	struct observe_job *job;
-
-	if (!driver_directory_ready(driver))
-		return; /* asked again when it is */
-	job = xcalloc(1, sizeof(*job));
 	job->driver = driver;
-	if (driver_take_flink_lock(driver, &job->lock_error) < 0) {
-		/* another Flink may still write newer state than is to be seen now */
-		job->decision.settled = NO_CANDIDATE;
-		loop_post(driver->loop, tell_lock_taken, job);
-		return;
-	}
 	observe_plan_init(&job->plan, &driver->setup->places, &driver->life.journal, NULL);
 	ha_former_init(&job->former, driver->setup, &driver->life.journal);
 	if (!driver_ha_observe(driver, &job->plan, ha_observed, job))
@@ -237,7 +171,7 @@ static int observe_open(struct driver *driver, struct err *err)
 static void observe_execute(struct driver *driver, const struct effect *effect)
 {
 	if (effect->type == EFFECT_OBSERVE)
-		effect_observe(driver);
+		observe(driver);
 	else if (effect->type == EFFECT_INSPECT)
 		inspect(driver, effect);
 }

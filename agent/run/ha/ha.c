@@ -28,8 +28,11 @@ struct ha {
 	struct failover_watch watch; /* of the process that is or was about to be started */
 	char live[JOB_ID_BYTES];     /* launch whose process is known to live; "" = none */
 	bool looking;                /* at the lock; one at a time */
-	int64_t preparing, prepared; /* numbers of launches; 0 = none */
-	struct ha_job *old;          /* maps of jobs, as they were read last */
+	/* the launch that it is prepared for: number of the gate, and what came of it */
+	int64_t launch_number;
+	enum gate_verdict launch;
+	char *why_not;
+	struct ha_job *old; /* maps of jobs, as they were read last */
 	size_t old_count;
 	struct ha_query stays;  /* those that could not be deleted; no cluster_id: there are none */
 	int64_t stays_until_ms; /* when they are read again */
@@ -253,6 +256,7 @@ bool driver_ha_observe(struct driver *driver, struct observe_plan *plan, lane_do
 
 struct prepare_job {
 	struct ha *ha;
+	int64_t number;       /* of the gate */
 	struct launch launch; /* only its ids and number */
 	struct ha_cluster cluster;
 	int result;
@@ -273,49 +277,55 @@ static void prepared(void *arg, bool ran)
 	struct ha *ha = job->ha;
 	struct driver *driver = ha->driver;
 	const struct setup_ha *setup = &driver->setup->ha;
-	struct decision parked = {.cause = CAUSE_HA_NOT_PREPARED};
 
-	if (!ran || driver->closing || ha->preparing != job->launch.number) {
-		ha_cluster_release(&job->cluster);
-		free(job);
-		return;
-	}
-	ha->preparing = 0;
-	/* do-not-restart may have been turned on meanwhile */
-	if (job->result == 0 &&
-	    resolve_parked(&driver->life.journal, &driver->setup->life.policy, &parked))
-		job->result = err_set(&job->err, ERR_BUSY, 0, "%s", parked.reason);
-	if (job->result < 0) {
-		effect_refuse_launch(driver, &job->err, parked.cause);
-	} else {
-		failover_watch_begin(&ha->watch, job->launch.job_id, setup->home, setup->rpc_port,
-				     &job->cluster.lock, clock_unix_ms());
-		ha->prepared = job->launch.number;
-		effect_launch(driver);
+	if (ran && !driver->closing && ha->launch_number == job->number) {
+		ha->launch = job->result < 0 ? GATE_REFUSED : GATE_OPEN;
+		xstrset(&ha->why_not, job->result < 0 ? job->err.msg : NULL);
+		if (job->result == 0)
+			failover_watch_begin(&ha->watch, job->launch.job_id, setup->home,
+					     setup->rpc_port, &job->cluster.lock, clock_unix_ms());
+		driver_again(driver);
 	}
 	ha_cluster_release(&job->cluster);
 	free(job);
 }
 
-bool driver_ha_prepare(struct driver *driver)
+static void prepare(struct ha *ha, int64_t number)
 {
-	const struct launch *launch = journal_launch(&driver->life.journal);
-	struct ha *ha = driver->ha;
-	struct prepare_job *job;
+	const struct launch *launch = journal_launch(&ha->driver->life.journal);
+	struct prepare_job *job = xcalloc(1, sizeof(*job));
 
-	if (!ha)
-		return true;
-	if (ha->prepared == launch->number) {
-		ha->prepared = 0;
-		return true;
-	}
-	job = xcalloc(1, sizeof(*job));
+	ha->launch_number = number;
+	ha->launch = GATE_NOT_YET;
 	job->ha = ha;
-	job->launch.number = ha->preparing = launch->number;
+	job->number = number;
+	job->launch.number = launch->number;
 	memcpy(job->launch.job_id, launch->job_id, JOB_ID_BYTES);
 	memcpy(job->launch.application_id, launch->application_id, JOB_ID_BYTES);
 	lane_submit(ha->kube.lane, prepare_work, prepared, job);
-	return false;
+}
+
+/* A launch waits until Flink's HA has nothing that it would start as well. */
+static enum gate_verdict ha_may(struct driver *driver, enum gate_type type, struct gate *gate)
+{
+	const struct lifecycle *life = &driver->life;
+	struct ha *ha = driver->ha;
+	struct decision parked;
+
+	if (!ha || type != GATE_LAUNCH)
+		return GATE_OPEN;
+	if (ha->launch_number != gate->number)
+		prepare(ha, gate->number);
+	if (ha->launch == GATE_REFUSED)
+		return gate_refuses(gate, CAUSE_HA_NOT_PREPARED, "%s", ha->why_not);
+	if (ha->launch == GATE_NOT_YET && life->terminating)
+		return gate_refuses(gate, CAUSE_HA_NOT_PREPARED, "the container ends");
+	if (ha->launch == GATE_NOT_YET)
+		return gate_waits(gate, "Flink's HA", 0);
+	/* do-not-restart may have been turned on meanwhile */
+	if (resolve_parked(&life->journal, &driver->setup->life.policy, &parked))
+		return gate_refuses(gate, parked.cause, "%s", parked.reason);
+	return GATE_OPEN;
 }
 
 /* ---- maps of jobs that have gone ---- */
@@ -440,19 +450,12 @@ static void reread_due(struct ha *ha)
 static void ha_stepped(struct driver *driver)
 {
 	struct ha *ha = driver->ha;
-	struct err err = {0};
 
-	if (!ha)
+	if (!ha || !*ha->live)
 		return;
-	if (ha->preparing && driver->life.terminating) {
-		ha->preparing = 0;
-		err_set(&err, ERR_BUSY, 0, "the container ends");
-		effect_refuse_launch(driver, &err, CAUSE_HA_NOT_PREPARED);
-	}
-	if (*ha->live && ha->old_count)
+	if (ha->old_count)
 		sweep(ha);
-	if (*ha->live)
-		reread_due(ha);
+	reread_due(ha);
 }
 
 /* ---- begin and end ---- */
@@ -487,6 +490,7 @@ static void ha_close(struct driver *driver)
 	ended = kube_lane_close(&ha->kube, PATIENCE_MS);
 	loop_timer_free(ha->timer);
 	forget_old(ha);
+	free(ha->why_not);
 	ha_query_release(&ha->stays);
 	failover_watch_release(&ha->watch);
 	if (!ended) /* an abandoned request still uses the rest */
@@ -501,6 +505,7 @@ const struct part part_ha = {
 	.open = ha_open,
 	.alive = ha_alive,
 	.event = ha_event,
+	.may = ha_may,
 	.stepped = ha_stepped,
 	.close = ha_close,
 };

@@ -30,13 +30,15 @@ struct directory {
 	struct loop_timer *poll; /* of it, where no directory shows that it has changed */
 	struct desired_inputs inputs;
 	bool waiting;     /* there is a reading that was not judged yet */
-	bool observe;     /* EFFECT_OBSERVE waits for the directory */
 	bool unsaved;     /* what was seen, */
 	int64_t sequence; /* ... until this journal write is acknowledged, */
 	int64_t save_ms;  /* ... and not before; 0 = at once */
 	int64_t read_unix_ms;
 	char *error; /* why the inputs are not followed, or not all they ask for; NULL = they are */
 	char *ignored; /* names that are not keys */
+
+	int64_t asked, served; /* gates for which the ConfigMap is, was read again */
+	int64_t asked_ms;
 };
 
 /* ---- what was seen, on the lane of the journal ---- */
@@ -160,10 +162,7 @@ static void take(struct directory *directory)
 	    driver->life.terminating || !desired_inputs_are_ready(&directory->inputs))
 		return;
 	judge(directory);
-	if (directory->observe && desired_inputs_may_decide(&directory->inputs)) {
-		directory->observe = false;
-		effect_observe(driver);
-	}
+	driver_again(driver);
 }
 
 /* ---- readings ---- */
@@ -212,22 +211,12 @@ static void on_directory(void *arg, const struct desired *desired, const struct 
 		control_map_read(directory->map, on_map, directory);
 }
 
-/* ---- before a decision ---- */
+/* ---- gates ---- */
 
 struct check {
 	struct directory *directory;
-	driver_control_fn *fn;
-	void *arg;
+	int64_t number;
 };
-
-static void checked(void *arg)
-{
-	struct check *check = arg;
-	cleanup_free char *unknown = desired_inputs_unknown(&check->directory->inputs);
-
-	check->fn(check->arg, unknown);
-	free(check);
-}
 
 static void on_check(void *arg, const struct desired *desired, bool absent, const struct err *why)
 {
@@ -235,25 +224,59 @@ static void on_check(void *arg, const struct desired *desired, bool absent, cons
 	struct directory *directory = check->directory;
 
 	on_map(directory, desired, absent, why);
-	if (directory->driver->closing || driver_resource_check(directory->driver, checked, check))
-		checked(check);
+	if (check->number > directory->served)
+		directory->served = check->number;
+	driver_again(directory->driver);
+	free(check);
 }
 
-bool driver_directory_check(struct driver *driver, driver_control_fn *fn, void *arg)
+static enum gate_verdict read_again(struct directory *directory, struct gate *gate)
 {
-	struct directory *directory = driver->directory;
 	struct check *check;
 
-	if (!directory ||
-	    (!directory->map && !directory->inputs.from[DESIRED_FROM_RESOURCE].configured))
-		return true;
-	check = xcalloc(1, sizeof(*check));
-	*check = (struct check){directory, fn, arg};
-	if (directory->map)
+	if (!directory->map || directory->served >= gate->number)
+		return GATE_OPEN;
+	if (directory->asked < gate->number) {
+		directory->asked = gate->number;
+		directory->asked_ms = clock_mono_ms();
+		check = xcalloc(1, sizeof(*check));
+		*check = (struct check){directory, gate->number};
 		control_map_read(directory->map, on_check, check);
-	else if (driver_resource_check(driver, checked, check))
-		checked(check);
-	return false;
+	}
+	return gate_waits(gate, "the control ConfigMap", directory->asked_ms + KUBE_TIMEOUT_MS);
+}
+
+static enum gate_verdict may_start(const struct directory *directory, struct gate *gate)
+{
+	cleanup_free char *unknown = NULL;
+
+	if (!directory->map && !directory->inputs.from[DESIRED_FROM_RESOURCE].configured)
+		return GATE_OPEN;
+	unknown = desired_inputs_unknown(&directory->inputs);
+	if (!unknown || !decision_starts(gate->decision))
+		return GATE_OPEN;
+	return gate_refuses(gate, CAUSE_WISH_UNREADABLE,
+			    "it is not known whether a start is wanted %s", unknown);
+}
+
+/* Before a start is decided, and before an end of the job is judged that drey did not ask for: whoever
+ * stops the job in Flink may have set do-not-restart a moment before. If the ConfigMap cannot be read
+ * then, what it said last still counts. */
+static enum gate_verdict inputs_may(struct driver *driver, enum gate_type type, struct gate *gate)
+{
+	struct directory *directory = driver->directory;
+	enum gate_verdict verdict;
+
+	if (!directory)
+		return GATE_OPEN;
+	if (type == GATE_OBSERVE)
+		return desired_inputs_may_decide(&directory->inputs)
+			       ? GATE_OPEN
+			       : gate_waits(gate, "the control inputs", 0);
+	if (type != GATE_OBSERVED && type != GATE_END)
+		return GATE_OPEN;
+	verdict = read_again(directory, gate);
+	return verdict == GATE_OPEN && type == GATE_OBSERVED ? may_start(directory, gate) : verdict;
 }
 
 /* ---- the custom resource ---- */
@@ -304,16 +327,6 @@ static void inputs_alive(struct driver *driver, const struct part_start *start)
 	take(directory);
 	if (directory->map)
 		on_poll(directory);
-}
-
-bool driver_directory_ready(struct driver *driver)
-{
-	struct directory *directory = driver->directory;
-
-	if (!directory || desired_inputs_may_decide(&directory->inputs))
-		return true;
-	directory->observe = true;
-	return false;
 }
 
 static void inputs_status(const struct driver *driver, struct json *document)
@@ -401,6 +414,7 @@ const struct part part_inputs = {
 	.name = "inputs",
 	.open = inputs_open,
 	.alive = inputs_alive,
+	.may = inputs_may,
 	.stepped = inputs_stepped,
 	.status = inputs_status,
 	.close = inputs_close,

@@ -22,7 +22,10 @@ static void answer(struct control_call *call, struct json *document)
 
 static void answer_status(struct driver *driver, struct control_call *call)
 {
-	answer(call, driver_status(driver));
+	struct json *document = driver_status(driver);
+
+	gates_status(driver, document);
+	answer(call, document);
 }
 
 static void wait_for_write(struct driver *driver, struct control_call *call, int64_t sequence)

@@ -48,11 +48,11 @@ struct resource {
 	struct loop_timer *poll;
 	struct loop_timer *write; /* the next one; when drey ends: its patience */
 	enum found found;
-	bool was_read;               /* by this process: it, or that there is none */
-	int64_t read_ms;             /* when that was; 0 = the last try has failed */
-	int64_t denied_ms;           /* 403 since; 0 = it is not */
-	driver_resource_fn *waiting; /* for whether that lasts; NULL = nobody */
-	void *waiting_arg;
+	bool was_read;         /* by this process: it, or that there is none */
+	int64_t read_ms;       /* when that was; 0 = the last try has failed */
+	int64_t denied_ms;     /* 403 since; 0 = it is not */
+	int64_t asked, served; /* gates for which it is, was read again */
+	int64_t asked_ms;
 	char *uid;                           /* of the one that was found; NULL = none */
 	int64_t generation, told_generation; /* told: that it is refused */
 	char *refused;                       /* why its spec is not followed; NULL = it is */
@@ -61,6 +61,7 @@ struct resource {
 	char *complained;                    /* about reading or writing, once */
 
 	struct pace pace;           /* of writes */
+	int64_t leave_end_ms;       /* when drey exits: its patience */
 	struct buf urgent, routine; /* digests of what was written */
 	char *version;              /* of the resource by that; NULL = nothing was written */
 };
@@ -143,7 +144,7 @@ static void write_work(void *arg)
 }
 
 static void resource_stepped(struct driver *driver);
-static void read_now(struct resource *resource, driver_resource_fn *fn, void *arg);
+static void read_now(struct resource *resource);
 
 static void written(struct resource *resource, struct write_job *job)
 {
@@ -163,7 +164,7 @@ static void written(struct resource *resource, struct write_job *job)
 	/* it has gone, or is another one */
 	if (job->err.kind == ERR_ABSENT || job->err.kind == ERR_BUSY || job->answer.path_unknown) {
 		set_found(resource, FOUND_UNKNOWN);
-		read_now(resource, NULL, NULL);
+		read_now(resource);
 	}
 }
 
@@ -176,8 +177,7 @@ static void write_done(void *arg, bool ran)
 	if (ran && !resource->driver->closing) {
 		written(resource, job);
 		resource_stepped(resource->driver);
-		if (resource->pace.leaving && pace_may_end(&resource->pace))
-			driver_leave(resource->driver);
+		driver_again(resource->driver);
 	}
 	free_write(job);
 }
@@ -196,7 +196,7 @@ static void on_write(void *arg)
 		return;
 	}
 	pace_give_up(&resource->pace);
-	driver_leave(resource->driver);
+	driver_again(resource->driver);
 }
 
 static void write_now(struct resource *resource, struct write_job *job)
@@ -255,25 +255,24 @@ static void resource_stepped(struct driver *driver)
 	free_write(job);
 }
 
-bool driver_resource_exit(struct driver *driver)
+static enum gate_verdict may_exit(struct resource *resource, struct gate *gate)
 {
-	struct resource *resource = driver->resource;
-
-	if (!resource)
-		return true;
 	if (pace_leave(&resource->pace)) {
+		resource->leave_end_ms = clock_mono_ms() + PACE_PATIENCE_MS;
 		loop_timer_set(resource->write, PACE_PATIENCE_MS);
-		resource_stepped(driver);
+		resource_stepped(resource->driver);
 	}
-	return pace_may_end(&resource->pace);
+	return pace_may_end(&resource->pace)
+		       ? GATE_OPEN
+		       : gate_waits(gate, "the last status of the custom resource",
+				    resource->leave_end_ms);
 }
 
 /* ---- reading ---- */
 
 struct read_job {
 	struct resource *resource;
-	driver_resource_fn *fn; /* NULL = nobody waits for it */
-	void *arg;
+	int64_t number; /* of the newest gate that waits for it */
 	struct flinkapp app;
 	struct kube_answer answer;
 	int result;
@@ -423,42 +422,35 @@ static int64_t take(struct resource *resource, const struct read_job *job)
 	return poll_ms;
 }
 
-/* True: whoever asked waits until it is known whether a 403 lasts. */
-static bool keep_waiting(struct resource *resource, const struct read_job *job)
+/* Whether a 403 lasts is not known yet: whoever asked waits for the next reading. */
+static bool keep_waiting(const struct resource *resource)
 {
-	if (!job->fn || !resource->denied_ms || resource->found != FOUND_UNKNOWN ||
-	    resource->waiting)
-		return false;
-	resource->waiting = job->fn;
-	resource->waiting_arg = job->arg;
-	return true;
+	return resource->denied_ms && resource->found == FOUND_UNKNOWN;
 }
 
 static void read_done(void *arg, bool ran)
 {
 	struct read_job *job = arg;
 	struct resource *resource = job->resource;
-	bool waits = false;
 
 	if (ran && !resource->driver->closing) {
 		loop_timer_set(resource->poll, take(resource, job));
 		resource_stepped(resource->driver);
-		waits = keep_waiting(resource, job);
+		if (!keep_waiting(resource) && job->number > resource->served)
+			resource->served = job->number;
+		driver_again(resource->driver);
 	}
-	if (job->fn && !waits)
-		job->fn(job->arg);
 	flinkapp_release(&job->app);
 	kube_answer_release(&job->answer);
 	free(job);
 }
 
-static void read_now(struct resource *resource, driver_resource_fn *fn, void *arg)
+static void read_now(struct resource *resource)
 {
 	struct read_job *job = xcalloc(1, sizeof(*job));
 
 	job->resource = resource;
-	job->fn = fn;
-	job->arg = arg;
+	job->number = resource->asked;
 	lane_submit(resource->kube.lane, read_work, read_done, job);
 }
 
@@ -466,7 +458,8 @@ static void read_now(struct resource *resource, driver_resource_fn *fn, void *ar
  * stands still may not know that another agent writes the status, and the watch does not tell. */
 static bool is_watched(const struct resource *resource)
 {
-	if (!resource->watch || !resource->read_ms || resource->waiting || resource->driver->held)
+	if (!resource->watch || !resource->read_ms || resource->served < resource->asked ||
+	    resource->driver->held)
 		return false;
 	return kube_watch_holds(resource->watch) &&
 	       clock_mono_ms() - resource->read_ms < POLL_WATCHED_MS - POLL_MS / 2;
@@ -475,15 +468,13 @@ static bool is_watched(const struct resource *resource)
 static void on_poll(void *arg)
 {
 	struct resource *resource = arg;
-	driver_resource_fn *fn = resource->waiting;
 
 	if (is_watched(resource)) {
 		loop_timer_set_early(resource->poll, POLL_MS, EARLY_MS);
 		return;
 	}
-	resource->waiting = NULL;
 	loop_timer_set(resource->poll, POLL_MS);
-	read_now(resource, fn, resource->waiting_arg);
+	read_now(resource);
 }
 
 /* One reading in the queue is enough. */
@@ -492,15 +483,31 @@ static void on_changed(void *arg)
 	struct resource *resource = arg;
 
 	if (!lane_queued(resource->kube.lane))
-		read_now(resource, NULL, NULL);
+		read_now(resource);
 }
 
-bool driver_resource_check(struct driver *driver, driver_resource_fn *fn, void *arg)
+/* Before a decision, as inputs_may() does it with the ConfigMap. */
+static enum gate_verdict read_again(struct resource *resource, struct gate *gate)
 {
-	if (!driver->resource)
-		return true;
-	read_now(driver->resource, fn, arg);
-	return false;
+	if (resource->served >= gate->number)
+		return GATE_OPEN;
+	if (resource->asked < gate->number) {
+		resource->asked = gate->number;
+		resource->asked_ms = clock_mono_ms();
+		read_now(resource);
+	}
+	return gate_waits(gate, "the custom resource", resource->asked_ms + KUBE_TIMEOUT_MS);
+}
+
+static enum gate_verdict resource_may(struct driver *driver, enum gate_type type, struct gate *gate)
+{
+	struct resource *resource = driver->resource;
+
+	if (resource && type == GATE_EXIT)
+		return may_exit(resource, gate);
+	if (resource && (type == GATE_OBSERVED || type == GATE_END))
+		return read_again(resource, gate);
+	return GATE_OPEN;
 }
 
 /* ---- begin and end ---- */
@@ -530,9 +537,6 @@ static void resource_close(struct driver *driver)
 
 	if (!resource)
 		return;
-	if (resource->waiting)
-		resource->waiting(resource->waiting_arg);
-	resource->waiting = NULL;
 	kube_watch_free(resource->watch);
 	/* first the patience, then the end: the last status is worth something */
 	if (!resource->pace.busy)
@@ -556,6 +560,7 @@ static void resource_close(struct driver *driver)
 const struct part part_resource = {
 	.name = "resource",
 	.open = resource_open,
+	.may = resource_may,
 	.stepped = resource_stepped,
 	.outside = resource_outside,
 	.close = resource_close,

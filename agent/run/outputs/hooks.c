@@ -20,12 +20,17 @@
 struct hooks {
 	struct driver *driver;
 	struct lane *lane;
-	int abort_fd;               /* eventfd: kills what runs */
-	size_t pending;             /* jobs that have not come back */
+	int abort_fd;         /* eventfd: kills what runs */
+	size_t pending;       /* jobs that have not come back */
+	int64_t start_number; /* of the gate: the start that the pre-launch hook is asked about */
+	enum gate_verdict start; /* what it says */
+	char *start_key, *refusal;
+	char *approved;             /* the start that it has let pass; counts once */
 	char stop_id[JOB_ID_BYTES]; /* the stop whose pre-stop hook was asked for */
-	char *approved;             /* the decision that the pre-launch hook has let pass */
+	int64_t stop_number;        /* of the gate that it was asked for; 0 = it has ended */
 	struct loop_timer *exit_timer;
-	bool exit_waits, exit_now;
+	int64_t exit_end_ms; /* 0 = drey does not exit */
+	bool exit_now;
 };
 
 struct hook_job {
@@ -33,8 +38,7 @@ struct hook_job {
 	struct hook_call call;
 	struct buf input;
 	struct hook_result result;
-	driver_hook_fn *then; /* or NULL */
-	void *arg;
+	int64_t number; /* of the gate that waits for it; 0 = none does */
 };
 
 /* ---- one hook ---- */
@@ -76,6 +80,8 @@ static void hook_work(void *arg)
 	hook_run(&job->call, &job->result);
 }
 
+static void start_judged(struct hooks *hooks, const struct hook_job *job);
+
 static void hook_done(void *arg, bool ran)
 {
 	struct hook_job *job = arg;
@@ -85,17 +91,18 @@ static void hook_done(void *arg, bool ran)
 	hooks->pending--;
 	if (ran)
 		say_result(driver, job);
-	if (job->then)
-		job->then(job->arg, ran && !driver->closing ? &job->result : NULL);
-	if (hooks->exit_waits && !hooks->pending && !driver->closing)
-		loop_timer_set(hooks->exit_timer, 0);
+	if (job->call.event == HOOK_PRE_LAUNCH && job->number == hooks->start_number)
+		start_judged(hooks, job);
+	else if (job->call.event == HOOK_PRE_STOP && job->number == hooks->stop_number)
+		hooks->stop_number = 0;
 	hook_result_release(&job->result);
 	buf_release(&job->input);
 	free(job);
+	driver_again(driver);
 }
 
 static void run_hook(struct driver *driver, enum hook_event event, struct json *more,
-		     driver_hook_fn *then, void *arg)
+		     int64_t number)
 {
 	const struct config *config = &driver->setup->config;
 	struct hook_job *job = xcalloc(1, sizeof(*job));
@@ -110,8 +117,7 @@ static void run_hook(struct driver *driver, enum hook_event event, struct json *
 	buf_addch(&job->input, '\n');
 	json_free(doc);
 	job->driver = driver;
-	job->then = then;
-	job->arg = arg;
+	job->number = number;
 	job->call = (struct hook_call){
 		.directory = config->hooks.directory,
 		.event = event,
@@ -140,101 +146,107 @@ static void hooks_notice(struct driver *driver, const struct notice *notice)
 			 LOG_STR("hook", hook_event_name(event)));
 		return;
 	}
-	run_hook(driver, event, NULL, NULL, NULL);
+	run_hook(driver, event, NULL, 0);
 }
 
 /* ---- hooks that something waits for ---- */
 
-/* Names the decision: another one is asked about again. */
-static char *decision_key(const struct decision *decision, const char *path)
+/* Names the start: another one is asked about again. */
+static char *start_key(const struct gate *gate)
 {
-	return xasprintf("%s %s", decision_kind_name(decision->kind), path ? path : "");
+	return xasprintf("%s %s", decision_kind_name(gate->decision->kind),
+			 gate->path ? gate->path : "");
 }
 
-bool driver_hooks_approved(struct driver *driver, const struct decision *decision, const char *path)
-{
-	struct hooks *hooks = driver->hooks;
-	cleanup_free char *key = decision_key(decision, path);
-	bool approved = !hooks || (hooks->approved && !strcmp(hooks->approved, key));
-
-	if (hooks)
-		xstrset(&hooks->approved, NULL);
-	return approved;
-}
-
-void driver_hooks_approve(struct driver *driver, const struct decision *decision, const char *path)
-{
-	free(driver->hooks->approved);
-	driver->hooks->approved = decision_key(decision, path);
-}
-
-void driver_hooks_pre_launch(struct driver *driver, const struct decision *decision,
-			     const char *path, driver_hook_fn *then, void *arg)
+static void ask_start(struct driver *driver, const struct gate *gate)
 {
 	struct json *more = json_object();
 
-	json_add_str(more, "kind", decision_kind_name(decision->kind));
-	json_add_str(more, "path", path);
-	json_add_str(more, "reason", decision->reason);
-	run_hook(driver, HOOK_PRE_LAUNCH, more, then, arg);
+	json_add_str(more, "kind", decision_kind_name(gate->decision->kind));
+	json_add_str(more, "path", gate->path);
+	json_add_str(more, "reason", gate->decision->reason);
+	run_hook(driver, HOOK_PRE_LAUNCH, more, gate->number);
 }
 
-struct stop {
-	struct driver *driver;
-	struct effect effect;
-};
-
-/* The stop may have been overtaken or given up meanwhile: then nobody waits for its POST. */
-static void stop_goes_on(void *arg, const struct hook_result *result)
+/* What a hook does not let pass is held, and is no failed attempt. One that took its time makes the
+ * facts old: all is looked at once more, and the same start passes then without being asked. */
+static void start_judged(struct hooks *hooks, const struct hook_job *job)
 {
-	struct stop *stop = arg;
-	struct driver *driver = stop->driver;
-	const struct lifecycle *life = &driver->life;
-
-	if (result && life->asking && !strcmp(life->journal.operation.trigger_id, stop->effect.id))
-		effect_trigger(driver, &stop->effect);
-	free(stop);
+	hooks->start = job->result.failure ? GATE_REFUSED
+		       : job->result.count ? GATE_STALE
+					   : GATE_OPEN;
+	xstrset(&hooks->refusal, job->result.failure);
+	if (hooks->start == GATE_STALE)
+		xstrset(&hooks->approved, hooks->start_key);
 }
 
-bool driver_hooks_stop(struct driver *driver, const struct effect *effect)
+static enum gate_verdict may_start(struct hooks *hooks, struct gate *gate)
+{
+	if (!decision_starts(gate->decision))
+		return GATE_OPEN;
+	if (hooks->start_number != gate->number) {
+		free(hooks->start_key);
+		hooks->start_key = start_key(gate);
+		hooks->start_number = gate->number;
+		hooks->start =
+			xstrsame(hooks->approved, hooks->start_key) ? GATE_OPEN : GATE_NOT_YET;
+		xstrset(&hooks->approved, NULL);
+		if (hooks->start == GATE_NOT_YET)
+			ask_start(hooks->driver, gate);
+	}
+	if (hooks->start == GATE_REFUSED)
+		return gate_refuses(gate, CAUSE_HOOK_REFUSED, "a hook says no: %s", hooks->refusal);
+	return hooks->start == GATE_NOT_YET ? gate_waits(gate, "the pre-launch hook", 0)
+					    : hooks->start;
+}
+
+static enum gate_verdict may_stop(struct hooks *hooks, struct gate *gate)
+{
+	enum operation_kind kind = hooks->driver->life.journal.operation.kind;
+
+	if (kind != OPERATION_STOP && kind != OPERATION_CANCEL)
+		return GATE_OPEN;
+	if (strcmp(hooks->stop_id, gate->effect.id) != 0) {
+		memcpy(hooks->stop_id, gate->effect.id, JOB_ID_BYTES);
+		hooks->stop_number = gate->number;
+		run_hook(hooks->driver, HOOK_PRE_STOP, NULL, gate->number);
+	}
+	return hooks->stop_number ? gate_waits(gate, "the pre-stop hook", 0) : GATE_OPEN;
+}
+
+static enum gate_verdict may_exit(struct hooks *hooks, struct gate *gate)
+{
+	if (hooks->exit_now || !hooks->pending)
+		return GATE_OPEN;
+	if (!hooks->exit_end_ms) {
+		hooks->exit_end_ms = clock_mono_ms() + HOOK_EXIT_MS;
+		loop_timer_set(hooks->exit_timer, HOOK_EXIT_MS);
+	}
+	return gate_waits(gate, "hooks that still run", hooks->exit_end_ms);
+}
+
+static enum gate_verdict hooks_may(struct driver *driver, enum gate_type type, struct gate *gate)
 {
 	struct hooks *hooks = driver->hooks;
-	enum operation_kind kind = driver->life.journal.operation.kind;
-	struct stop *stop;
 
-	if (!hooks || (kind != OPERATION_STOP && kind != OPERATION_CANCEL) ||
-	    !strcmp(hooks->stop_id, effect->id))
-		return true;
-	memcpy(hooks->stop_id, effect->id, JOB_ID_BYTES);
-	stop = xcalloc(1, sizeof(*stop));
-	stop->driver = driver;
-	stop->effect = *effect;
-	stop->effect.text = NULL;
-	run_hook(driver, HOOK_PRE_STOP, NULL, stop_goes_on, stop);
-	return false;
+	if (!hooks)
+		return GATE_OPEN;
+	if (type == GATE_OBSERVED)
+		return may_start(hooks, gate);
+	if (type == GATE_TRIGGER)
+		return may_stop(hooks, gate);
+	return type == GATE_EXIT ? may_exit(hooks, gate) : GATE_OPEN;
 }
-
-/* ---- the end ---- */
 
 static void exit_now(void *arg)
 {
 	struct hooks *hooks = arg;
 
 	hooks->exit_now = true;
-	driver_leave(hooks->driver);
+	driver_again(hooks->driver);
 }
 
-bool driver_hooks_exit(struct driver *driver)
-{
-	struct hooks *hooks = driver->hooks;
-
-	if (!hooks || hooks->exit_now || !hooks->pending)
-		return true;
-	if (!hooks->exit_waits)
-		loop_timer_set(hooks->exit_timer, HOOK_EXIT_MS);
-	hooks->exit_waits = true;
-	return false;
-}
+/* ---- begin and end ---- */
 
 static int hooks_open(struct driver *driver, struct err *err)
 {
@@ -265,6 +277,8 @@ static void hooks_close(struct driver *driver)
 		close(hooks->abort_fd);
 	loop_timer_free(hooks->exit_timer);
 	free(hooks->approved);
+	free(hooks->start_key);
+	free(hooks->refusal);
 	free(hooks);
 	driver->hooks = NULL;
 }
@@ -273,5 +287,6 @@ const struct part part_hooks = {
 	.name = "hooks",
 	.open = hooks_open,
 	.notice = hooks_notice,
+	.may = hooks_may,
 	.close = hooks_close,
 };

@@ -41,6 +41,7 @@ static void answer_status(const struct driver *driver, struct http_reply *reply)
 		return;
 	}
 	document = driver_status(driver);
+	gates_status(driver, document);
 	reply->status = 200;
 	json_print_pretty(document, &reply->body);
 	json_free(document);

@@ -36,8 +36,9 @@ struct ready {
 	bool over;    /* nothing is written any more */
 
 	struct pace pace;
-	int64_t refused_ms; /* since; 0 = it is not */
-	int64_t tried_ms;   /* the newest request, and what was to be said then */
+	int64_t leave_end_ms; /* when drey exits: its patience */
+	int64_t refused_ms;   /* since; 0 = it is not */
+	int64_t tried_ms;     /* the newest request, and what was to be said then */
 	struct condition tried;
 	bool told_denied;
 	char *complained; /* about reading or writing, once */
@@ -197,8 +198,7 @@ static void done(void *arg, bool ran)
 	if (ran && !ready->driver->closing) {
 		take(ready, job);
 		ready_stepped(ready->driver);
-		if (ready->pace.leaving && pace_may_end(&ready->pace))
-			driver_leave(ready->driver);
+		driver_again(ready->driver);
 	}
 	free_job(job);
 }
@@ -291,17 +291,21 @@ void driver_ready_owner(struct driver *driver, const struct workload *workload)
 		finish(ready, "it is another one of the same name");
 }
 
-bool driver_ready_exit(struct driver *driver)
+static enum gate_verdict ready_may(struct driver *driver, enum gate_type type, struct gate *gate)
 {
 	struct ready *ready = driver->ready;
 
-	if (!ready)
-		return true;
+	if (!ready || type != GATE_EXIT)
+		return GATE_OPEN;
 	if (pace_leave(&ready->pace)) {
+		ready->leave_end_ms = clock_mono_ms() + PACE_PATIENCE_MS;
 		loop_timer_set(ready->timer, PACE_PATIENCE_MS);
 		ready_stepped(driver);
 	}
-	return pace_may_end(&ready->pace);
+	return pace_may_end(&ready->pace)
+		       ? GATE_OPEN
+		       : gate_waits(gate, "the last Ready condition of the owner",
+				    ready->leave_end_ms);
 }
 
 /* ---- begin and end ---- */
@@ -315,7 +319,7 @@ static void on_timer(void *arg)
 		return;
 	}
 	pace_give_up(&ready->pace);
-	driver_leave(ready->driver);
+	driver_again(ready->driver);
 }
 
 static int ready_open(struct driver *driver, struct err *err)
@@ -355,6 +359,7 @@ static void ready_close(struct driver *driver)
 const struct part part_ready = {
 	.name = "ready",
 	.open = ready_open,
+	.may = ready_may,
 	.stepped = ready_stepped,
 	.close = ready_close,
 };

@@ -1,0 +1,64 @@
+/*
+ * flink.lock in the state directory: as long as any process of a launch lives, nobody else can take it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "run/driver_internal.h"
+
+#define FLINK_LOCK_NAME "flink.lock"
+
+/* Flink inherits this descriptor: the lock is held as long as any process of a launch lives, also one
+ * that an earlier drey-init has left behind. Getting it proves that none does; and whoever has it knows that
+ * nothing newer comes into being while it decides what to start from. */
+int driver_take_flink_lock(struct driver *driver, struct err *err)
+{
+	const char *dir = driver->setup->config.state_directory;
+	char *path;
+	int fd = -1, result = 0;
+
+	if (driver->flink_lock_fd >= 0)
+		return 0;
+	path = xasprintf("%s/%s", dir, FLINK_LOCK_NAME);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		result = err_set(err, err_kind_of_errno(errno), errno, "open %s", path);
+	else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		result = err_set(err, errno == EWOULDBLOCK ? ERR_BUSY : ERR_SYS,
+				 errno == EWOULDBLOCK ? 0 : errno,
+				 "a Flink of %s still runs (it holds %s)", dir, path);
+	free(path);
+	if (result < 0 && fd >= 0)
+		close(fd);
+	if (result == 0)
+		driver->flink_lock_fd = fd;
+	return result;
+}
+
+/* Another Flink may still write newer state than is to be seen now. */
+static enum gate_verdict flink_lock_may(struct driver *driver, enum gate_type type,
+					struct gate *gate)
+{
+	struct err err = {0};
+
+	if (type == GATE_OBSERVE && driver_take_flink_lock(driver, &err) < 0)
+		return gate_refuses(gate, CAUSE_FLINK_STILL_RUNS, "%s", err.msg);
+	return GATE_OPEN;
+}
+
+static void flink_lock_close(struct driver *driver)
+{
+	if (driver->flink_lock_fd >= 0)
+		close(driver->flink_lock_fd);
+	driver->flink_lock_fd = -1;
+}
+
+const struct part part_flink_lock = {
+	.name = "flink-lock",
+	.may = flink_lock_may,
+	.close = flink_lock_close,
+};
