@@ -1,7 +1,6 @@
 /*
- * control_swap - a directory that is changed as the kubelet changes a mounted ConfigMap: a new
- * directory with all files, `..data_tmp` renamed over `..data`, the links beside it, and the old
- * directory deleted.
+ * control_swap - changes a directory as the kubelet changes a mounted ConfigMap: a new directory with
+ * all files, `..data_tmp` renamed over `..data`, the links next to it, and the old directory deleted.
  */
 #ifndef DREY_TESTS_CONTROL_SWAP_H
 #define DREY_TESTS_CONTROL_SWAP_H
@@ -48,7 +47,7 @@ static inline void swap_delete(const char *dir)
 	rmdir(dir);
 }
 
-/* `files`: "name=content" one after the other, NULL at the end. */
+/* `files`: a list of "name=content" that ends with NULL. */
 static inline void swap_files(struct swap *swap, const char *const *files)
 {
 	cleanup_free char *old = xasprintf("%s/..v%d", swap->dir, swap->version);

@@ -112,7 +112,7 @@ static int world_keys(void)
 		CHECK_STR(world.keys ? world.keys->session_token : NULL, token);                   \
 	} while (0)
 
-/* It fails so, and says nothing that is secret. */
+/* It fails with this error, and the message contains no secret. */
 #define CHECK_NO_KEYS(of_kind, part)                                                               \
 	do {                                                                                       \
 		CHECK_INT(world_keys(), ==, -1);                                                   \

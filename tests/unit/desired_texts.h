@@ -1,5 +1,5 @@
 /*
- * desired_texts - one reading of a control input, by hand: "state=running", "restore={kind: empty, token: t1}".
+ * desired_texts - one reading of a control input, as text: "state=running", "restore={kind: empty, token: t1}".
  */
 #ifndef DREY_TESTS_DESIRED_TEXTS_H
 #define DREY_TESTS_DESIRED_TEXTS_H

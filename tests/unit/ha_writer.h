@@ -1,6 +1,6 @@
 /*
  * ha_writer - values of HA maps and completedCheckpoint files for tests: what Flink has written
- * (tests/fixtures/metadata), with another file, id, date or place put in. Header-only.
+ * (tests/fixtures/metadata), with another file, id, date or path. Header-only.
  */
 #ifndef DREY_TESTS_HA_WRITER_H
 #define DREY_TESTS_HA_WRITER_H

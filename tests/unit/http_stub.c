@@ -91,7 +91,7 @@ static void print_answer(struct client *client, const char *method, struct http_
 	client->end = answer->close || answer->cut_at_bytes;
 }
 
-/* Take the first request out of what was read. False if it is not complete. */
+/* Take the first request from what was read. False if it is incomplete. */
 static bool take_request(struct http_stub *stub, struct client *client)
 {
 	char *text = client->in.data, *end = text ? strstr(text, "\r\n\r\n") : NULL, *length,
@@ -215,7 +215,7 @@ static void *serve(void *arg)
 		poll(fds, (nfds_t)polled + 2, limit_ms);
 		if (fds[0].revents)
 			break;
-		/* from the end: a client that goes is replaced by the last one */
+		/* from the end: the last client replaces one that is removed */
 		for (size_t i = polled; i-- > 0;) {
 			struct client *client = &stub->clients[i];
 

@@ -1,8 +1,8 @@
 /*
- * http_stub - an HTTP/1.1 server on loopback for tests, which counts. One thread serves all
- * connections, so a slow answer is a time and blocks nobody.
+ * http_stub - an HTTP/1.1 server on loopback for tests, which counts requests and connections. One
+ * thread serves all connections; a slow response is only scheduled for later, so it delays no other.
  *
- * Life cycle: http_stub_new() -> clients -> http_stub_free(), which ends what is still open.
+ * Life cycle: http_stub_new() -> clients -> http_stub_free(), which closes the open connections.
  */
 #ifndef DREY_TESTS_HTTP_STUB_H
 #define DREY_TESTS_HTTP_STUB_H
@@ -16,7 +16,7 @@
 struct http_stub;
 
 struct http_stub_request {
-	const char *method, *target; /* target: path and query as they came */
+	const char *method, *target; /* target: path and query as received */
 	const char *head;            /* the whole header, request line included */
 	const char *body;
 	size_t body_len_bytes;
@@ -29,12 +29,12 @@ struct http_stub_answer {
 	int status;           /* 0 is 200 */
 	struct buf headers;   /* more lines, each with its CR LF; released by the stub */
 	struct buf body;      /* idem. A HEAD gets its length only */
-	int64_t after_ms;     /* wait so long before */
+	int64_t after_ms;     /* wait this long first */
 	bool hang;            /* never answer */
 	bool reset;           /* break the connection instead */
 	bool close;           /* the connection after the answer */
-	int64_t cut_at_bytes; /* > 0: break off after so many bytes of the body */
-	int64_t length_bytes; /* > 0: the Content-Length to tell */
+	int64_t cut_at_bytes; /* > 0: close after this many bytes of the body */
+	int64_t length_bytes; /* > 0: the Content-Length to announce */
 };
 
 /* Called on the stub's thread, one request at a time. */
@@ -48,7 +48,7 @@ int http_stub_port(const struct http_stub *stub);
 
 struct http_stub_counts {
 	int requests, connections;     /* so far */
-	int open, most_open;           /* connections now, and most at a time */
+	int open, most_open;           /* connections now, and the most at one time */
 	int under_way, most_under_way; /* requests without an answer */
 };
 

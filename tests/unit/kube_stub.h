@@ -1,6 +1,6 @@
 /*
- * kube_stub - an API server that answers what it is told to, in order, and remembers what it was
- * asked. Header-only, over http_stub.
+ * kube_stub - an API server that returns prepared responses in order, and records the requests.
+ * Header-only, over http_stub.
  */
 #ifndef DREY_TESTS_KUBE_STUB_H
 #define DREY_TESTS_KUBE_STUB_H
@@ -20,10 +20,10 @@ enum { KUBE_STUB_MAX = 64 };
 
 struct kube_stub_says {
 	int status;           /* 0: 200 */
-	const char *of;       /* said whenever the target ends so; NULL: in its turn */
+	const char *of;       /* returned whenever the target ends with this; NULL: in its turn */
 	const char *body;     /* NULL: empty */
 	const char *header;   /* "Retry-After: 1\r\n"; NULL: none */
-	bool hang, reset;     /* never answer; break the connection */
+	bool hang, reset;     /* never answer; close the connection */
 	int64_t cut_at_bytes; /* of the body */
 	int64_t length_bytes; /* to tell */
 	int64_t after_ms;
@@ -36,7 +36,7 @@ struct kube_stub {
 	pthread_mutex_t lock; /* all below */
 	struct kube_stub_says says[KUBE_STUB_MAX];
 	int says_count, asked_count;
-	int turn;                   /* the last of those in turn is said again and again */
+	int turn;                   /* the last of those in turn is repeated */
 	char *asked[KUBE_STUB_MAX]; /* "METHOD target" */
 	char *heads[KUBE_STUB_MAX], *bodies[KUBE_STUB_MAX];
 };

@@ -1,6 +1,6 @@
 /*
- * metadata_writer - writes `_metadata` files for tests, from the layout in docs/formats.md and not
- * from the reader under test. Header-only: every test program that needs it includes it.
+ * metadata_writer - writes `_metadata` files for tests, from the layout in docs/formats.md,
+ * independently of the reader under test. Header-only: every test program that needs it includes it.
  */
 #ifndef DREY_TESTS_METADATA_WRITER_H
 #define DREY_TESTS_METADATA_WRITER_H

@@ -107,7 +107,7 @@ WORLD_FN struct candidate *find(const struct world *w, const char *part)
 	return NULL;
 }
 
-/* An entry for checkpoint `id` whose file lies in ha/ and names `pointer` (from w->top). */
+/* An entry for checkpoint `id` whose file is in ha/ and names `pointer` (from w->top). */
 WORLD_FN void ha_entry(struct world *w, int64_t id, int64_t unix_ms, const char *pointer)
 {
 	cleanup_free char *name = xasprintf("ha/completedCheckpoint%" PRId64, id);

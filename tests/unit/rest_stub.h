@@ -1,6 +1,6 @@
 /*
- * rest_stub - a server on 127.0.0.1 that answers every request with what the test has set. Only for
- * tests/unit/test_rest.c. One request at a time, the connection is closed after each.
+ * rest_stub - a server on 127.0.0.1 that answers every request with the response that the test has set.
+ * Only for tests/unit/test_rest.c. One request at a time; the connection is closed after each.
  */
 #ifndef DREY_TESTS_REST_STUB_H
 #define DREY_TESTS_REST_STUB_H
@@ -20,7 +20,7 @@
 enum stub_mode {
 	STUB_NORMAL,
 	STUB_TRUNCATED, /* announces more than it sends */
-	STUB_SILENT,    /* reads the request and never answers, until the client goes away */
+	STUB_SILENT,    /* reads the request and never answers, until the client disconnects */
 	STUB_CLOSED,    /* closes the connection instead of answering */
 };
 
@@ -39,7 +39,7 @@ struct stub {
 	struct buf request_body;
 };
 
-/* Read up to the end of the headers, then Content-Length bytes more. False: the client has gone. */
+/* Read up to the end of the headers, then Content-Length bytes more. False: the client has disconnected. */
 static bool stub_read(struct stub *stub, int fd)
 {
 	cleanup_buf struct buf head = BUF_INIT;

@@ -1,6 +1,6 @@
 /*
- * route_stub - a server on 127.0.0.1 that answers by method and path, and remembers what it was asked.
- * One request at a time, the connection is closed after each.
+ * route_stub - a server on 127.0.0.1 that answers by method and path, and records the requests. One
+ * request at a time; the connection is closed after each.
  */
 #ifndef DREY_TESTS_ROUTE_STUB_H
 #define DREY_TESTS_ROUTE_STUB_H
@@ -21,10 +21,10 @@
 
 struct route {
 	const char *what;   /* "GET /path": the beginning of the request; first match answers */
-	const char *header; /* NULL, or a line that must be in the header, else 401 */
-	int status;         /* 0: read the request and say nothing until the client goes */
+	const char *header; /* NULL, or a line that the header must contain, else 401 */
+	int status;         /* 0: read the request and never answer until the client disconnects */
 	const char *body;
-	int times; /* so many more answers, then the route is gone; 0: for ever */
+	int times; /* number of responses after which the route is gone; 0: no limit */
 };
 
 struct route_stub {
@@ -144,7 +144,7 @@ static void route_stop(struct route_stub *stub)
 	pthread_mutex_destroy(&stub->lock);
 }
 
-/* All routes anew, and no request was counted. */
+/* Set all routes again, and reset the count of requests. */
 static void route_set(struct route_stub *stub, const struct route *routes, size_t count)
 {
 	pthread_mutex_lock(&stub->lock);

@@ -1,7 +1,7 @@
 /*
- * s3_stub - a small S3 in this process, with faults: one bucket "b" that is asked by path, the key
- * "AKTEST" with the secret "hush-hush". It checks each signature against what was sent. What it does
- * was copied from a real one; tests/servers/ asks that.
+ * s3_stub - a small S3 in this process, with faults: one bucket "b" with path-style addressing, the key
+ * "AKTEST" with the secret "hush-hush". It checks each signature against the request. Its behaviour was
+ * copied from a real server; tests/servers/ tests with real ones.
  */
 #ifndef DREY_TESTS_S3_STUB_H
 #define DREY_TESTS_S3_STUB_H
@@ -27,7 +27,7 @@
 
 struct s3_object {
 	char *key;
-	int64_t size_bytes; /* its bytes are the low bytes of their places */
+	int64_t size_bytes; /* each byte is the low byte of its offset */
 	const char *etag;
 };
 
@@ -38,14 +38,14 @@ struct s3_stub {
 	/* guarded: */
 	struct s3_object objects[S3_STUB_OBJECTS]; /* in the order of their keys */
 	size_t object_count;
-	int page;           /* names of a page; 0: 1000 */
-	const char *secret; /* of the key at the moment */
-	const char *token;  /* NULL: none is wanted */
+	int page;           /* names per page; 0: 1000 */
+	const char *secret; /* of the current key */
+	const char *token;  /* NULL: none required */
 	int64_t ahead_ms;   /* the server's clock */
 	int lists, heads, gets;
 	struct buf seen;      /* every request line */
 	struct buf last_head; /* the header of the last request */
-	/* Answer instead: true when it did. */
+	/* Answers instead of the stub; true if it did. */
 	bool (*fault)(struct s3_stub *stub, const struct http_stub_request *request,
 		      struct http_stub_answer *answer);
 	int faults; /* for the fault's own use */
@@ -118,7 +118,7 @@ S3_FN char *s3_stub_parameter(const char *target, const char *name)
 	return value;
 }
 
-/* The authorization that this request should have; caller frees. */
+/* The authorization that this request must have; caller frees. */
 S3_FN char *s3_stub_authorization(struct s3_stub *stub, const struct http_stub_request *request,
 				  const char *sent)
 {
@@ -184,7 +184,7 @@ S3_FN void s3_stub_date(struct http_stub_answer *answer, const char *name, int64
 	buf_addf(&answer->headers, "%s: %s\r\n", name, text);
 }
 
-/* False: answered with why not. */
+/* False: answered with the reason. */
 S3_FN bool s3_stub_may(struct s3_stub *stub, const struct http_stub_request *request,
 		       struct http_stub_answer *answer)
 {
@@ -379,7 +379,7 @@ S3_FN void s3_stub_free(struct s3_stub *stub)
 	free(stub);
 }
 
-/* How many requests since the last time it was asked. */
+/* Number of requests since the last call. */
 S3_FN int s3_stub_requests(struct s3_stub *stub)
 {
 	int count;

@@ -1,11 +1,11 @@
-/* s3_world - a store that asks a stub of its own (s3_stub.h), for the tests of the S3 store. */
+/* s3_world - a store with its own stub (s3_stub.h), for the tests of the S3 store. */
 #ifndef DREY_TESTS_S3_WORLD_H
 #define DREY_TESTS_S3_WORLD_H
 
 #include "s3_stub.h"
 #include "store/store.h"
 
-/* A stub and a store that asks it, with the keys in the configuration. */
+/* A stub and a store that uses it, with the keys in the configuration. */
 struct world {
 	struct s3_stub *stub;
 	struct store_config config;
@@ -40,7 +40,7 @@ S3_FN void set_fault(struct world *world,
 	pthread_mutex_unlock(&world->stub->lock);
 }
 
-/* No secret of this world is in the message. */
+/* The message contains no secret of this world. */
 S3_FN void check_hush(const struct err *err)
 {
 	CHECK(!strstr(err->msg, S3_STUB_SECRET));

@@ -78,7 +78,7 @@ DIR_FN void dir_mkdir(const char *top, const char *name)
 	CHECK(!mkdir(path, 0755));
 }
 
-/* A thing that can neither be read nor be called absent, for root too: a link to itself. */
+/* A path that cannot be read but is not absent, for root too: a link to itself. */
 DIR_FN void dir_loop(const char *top, const char *name)
 {
 	cleanup_free char *path = dir_path(top, name);

@@ -1,6 +1,7 @@
 /*
  * swift_stub - a small Swift in this process, with faults: tempauth, Keystone, one container "c" of
- * the account AUTH_test. What it does was copied from a real one (2.30); tests/servers/ asks that.
+ * the account AUTH_test. Its behaviour was copied from a real server (2.30); tests/servers/ tests with
+ * real ones.
  */
 #ifndef DREY_TESTS_SWIFT_STUB_H
 #define DREY_TESTS_SWIFT_STUB_H
@@ -24,8 +25,8 @@
 
 struct swift_object {
 	char *name;
-	int64_t size_bytes;   /* its bytes are the low bytes of their places */
-	int64_t listed_bytes; /* what the listing says */
+	int64_t size_bytes;   /* each byte is the low byte of its offset */
+	int64_t listed_bytes; /* as the listing shows it */
 	const char *etag;     /* NULL: none */
 	const char *type;     /* NULL: text/plain */
 	bool unlisted;        /* the container server is late */
@@ -38,15 +39,15 @@ struct swift_stub {
 	/* guarded: */
 	struct swift_object objects[STUB_OBJECTS]; /* in the order of their names */
 	size_t object_count;
-	size_t page;       /* the most names of a page; 0: what is asked for */
+	size_t page;       /* most names per page; 0: as requested */
 	int sign_ins;      /* so far; the n-th gives the token "tk-n-hush" */
-	int valid_from;    /* older tokens are refused */
-	int expires_s;     /* that a sign-in tells */
+	int valid_from;    /* older tokens are rejected */
+	int expires_s;     /* returned by a sign-in */
 	bool sign_in_busy; /* 503 */
 	int lists, heads, gets;
 	struct buf seen; /* every request line */
 	struct buf body; /* of the last sign-in */
-	/* Answer instead: true when it did. */
+	/* Answers instead of the stub; true if it did. */
 	bool (*fault)(struct swift_stub *stub, const struct http_stub_request *request,
 		      struct http_stub_answer *answer);
 	int faults; /* for the fault's own use */
@@ -65,7 +66,7 @@ STUB_FN struct swift_object *stub_find(struct swift_stub *stub, const char *name
 	return bsearch(&key, stub->objects, stub->object_count, sizeof(key), stub_by_name);
 }
 
-/* Before the first request, or with the lock. stub_sort() once all are there. */
+/* Before the first request, or with the lock. Call stub_sort() after the last one. */
 STUB_FN struct swift_object *stub_put(struct swift_stub *stub, const char *name, int64_t size_bytes)
 {
 	struct swift_object *object = &stub->objects[stub->object_count++];
@@ -311,7 +312,7 @@ STUB_FN void stub_free(struct swift_stub *stub)
 	free(stub);
 }
 
-/* No message of anything may have a secret in it. */
+/* No message may contain a secret. */
 STUB_FN void stub_check_message(const char *message)
 {
 	CHECK(!strstr(message, "Sesam"));

@@ -6,9 +6,9 @@
  *           CHECK_STR(outermost(), "a");
  *   }
  *
- * The name of a test is a sentence about behaviour. Tests run in the order in which they are written, all of them, or
- * those whose names contain a word of the command line. Checks print both sides when they fail and let the test go on;
- * a test with no check is a failure. A program that has to prepare something has its own main(), which calls tap_main().
+ * The name of a test is a sentence about behaviour. Tests run in the order in which they are written: all of them, or
+ * those whose names contain an argument of the command line. A failed check prints both sides, and the test continues;
+ * a test without a check fails. A program that needs a set-up has its own main(), which calls tap_main().
  */
 #ifndef DREY_TESTS_TAP_H
 #define DREY_TESTS_TAP_H
@@ -34,7 +34,7 @@
 #define CHECK_STR(a, b)       tap_check_str((a), (b), #a, __FILE__, __LINE__)
 #define CHECK_HAS(text, part) tap_check_has((text), (part), #text, __FILE__, __LINE__)
 
-/* What TEST() calls, before main(). */
+/* Called by TEST(), before main(). */
 void tap_add(const char *name, void (*test)(void), int line);
 bool tap_check(bool ok, const char *what, const char *file, int line);
 bool tap_check_int(intmax_t a, const char *op, intmax_t b, bool ok, const char *a_text,
@@ -46,7 +46,7 @@ bool tap_check_has(const char *text, const char *part, const char *what, const c
 /* Leave the running test as skipped, with the reason. */
 void tap_skip(const char *why);
 
-/* This program runs under valgrind, which does some things in its own way. */
+/* This program runs under valgrind, which behaves differently in some respects. */
 bool tap_valgrind(void);
 
 /* One line of comment that prove -v shows. */

@@ -37,8 +37,8 @@ TLS_FN void tls_extend(X509 *cert, X509 *issuer, int nid, const char *value)
 	X509_EXTENSION_free(extension);
 }
 
-/* A certificate for `name`; san: "IP:127.0.0.1" and the like, NULL none. issuer NULL: a CA of its
- * own. It ends so many days from now. */
+/* A certificate for `name`; san: "IP:127.0.0.1" and the like, NULL: none. issuer NULL: its own CA. It
+ * expires this many days from now. */
 TLS_FN struct tls_identity tls_identity_new(const char *name, const char *san,
 					    const struct tls_identity *issuer, int days)
 {
@@ -124,7 +124,7 @@ TLS_FN void *tls_serve_connection(void *arg)
 
 	SSL_set_fd(ssl, conn->fd);
 	if (SSL_accept(ssl) == 1) {
-		/* requests of these tests come in one piece */
+		/* requests of these tests arrive in one piece */
 		while (SSL_read(ssl, request, sizeof(request)) > 0) {
 			conn->stub->requests++;
 			tls_answer(ssl);
@@ -161,7 +161,7 @@ TLS_FN void *tls_serve(void *arg)
 	return NULL;
 }
 
-/* client_ca: certificates of clients are asked for and must be of this CA; NULL: not asked for.
+/* client_ca: the CA that client certificates must have; NULL: none required.
  * newest: TLS1_2_VERSION or the like. */
 TLS_FN void tls_stub_start(struct tls_stub *stub, const struct tls_identity *me,
 			   const struct tls_identity *client_ca, int newest)
@@ -187,7 +187,7 @@ TLS_FN void tls_stub_start(struct tls_stub *stub, const struct tls_identity *me,
 	stub->port = ntohs(at.sin_port);
 }
 
-/* The clients are gone by then. */
+/* All clients must have disconnected. */
 TLS_FN void tls_stub_stop(struct tls_stub *stub)
 {
 	shutdown(stub->listen_fd, SHUT_RDWR);
