@@ -54,7 +54,7 @@ static enum ha_map_kind kind_of_name(const char *name, char job_id[JOB_ID_DIGITS
 	return HA_MAP_OTHER;
 }
 
-/* A whole number in decimal digits; false when it is none, or too large. */
+/* A whole number in decimal digits; false when it is not, or too large. */
 static bool digits(const char *text, size_t len, int64_t *ret)
 {
 	int64_t value = 0;
@@ -145,8 +145,8 @@ char *ha_map_miscounts(const struct ha_map *map)
 	if (!newest || map->counter > newest)
 		return NULL;
 	if (map->counter_broken)
-		return xasprintf("the counter of %s is no number", map->name);
-	return xasprintf("the counter of %s is %" PRId64 ", and there is checkpoint id %" PRId64,
+		return xasprintf("the counter of %s is not a number", map->name);
+	return xasprintf("the counter of %s is %" PRId64 ", but there is checkpoint id %" PRId64,
 			 map->name, map->counter, newest);
 }
 
@@ -229,11 +229,11 @@ static bool is_list(const char *kind)
 	return !strcmp(kind, "List") || !strcmp(kind, "ConfigMapList");
 }
 
-/* What an object of the API is; the items of a ConfigMapList may leave it out. */
+/* The kind of an API object; the items of a ConfigMapList may omit it. */
 static int check_kind(const char *kind, bool in_list, struct err *err)
 {
 	if (!kind && !in_list)
-		return err_set(err, ERR_FORMAT, 0, "it has no kind: not an object of Kubernetes");
+		return err_set(err, ERR_FORMAT, 0, "it has no kind: not a Kubernetes object");
 	if (kind && in_list && is_list(kind))
 		return err_set(err, ERR_FORMAT, 0, "a list inside a list");
 	return 0;
@@ -260,7 +260,8 @@ static int read_json(struct reader *rd, const struct json *doc, bool in_list, st
 		return -1;
 	json_each (item, json_get(doc, "data")) {
 		if (json_kind(item) != JSON_STRING || !json_name(item))
-			return err_set(err, ERR_FORMAT, 0, "data of %s is not all text", map->name);
+			return err_set(err, ERR_FORMAT, 0, "data of %s is not only text",
+				       map->name);
 		if (put(rd, map, json_name(item), json_text(item), err) < 0)
 			return -1;
 	}
@@ -295,7 +296,8 @@ static int read_yaml(struct reader *rd, const struct yaml_node *doc, bool in_lis
 	yaml_each(item, yaml_get(doc, "data"))
 	{
 		if (item->kind != YAML_SCALAR || !item->key)
-			return err_set(err, ERR_FORMAT, 0, "data of %s is not all text", map->name);
+			return err_set(err, ERR_FORMAT, 0, "data of %s is not only text",
+				       map->name);
 		if (put(rd, map, item->key, item->text, err) < 0)
 			return -1;
 	}
@@ -322,7 +324,7 @@ int ha_maps_parse(struct ha_maps *maps, const char *text, size_t len_bytes, stru
 		if (doc)
 			rc = read_yaml(&rd, doc, false, err);
 		else if (err)
-			err->kind = ERR_FORMAT; /* not a file that somebody configures */
+			err->kind = ERR_FORMAT; /* Flink names this file itself */
 	}
 	if (!rc)
 		ha_maps_join(maps, &rd.maps);

@@ -109,7 +109,7 @@ static int parse_handle(struct source *src, struct handle_reader *rd, struct err
 	if (!end)
 		return source_fail(source_offset(src), err, "expected the end, more follows");
 	if (!rd->value.uri || !rd->value.uri[0])
-		return err_set(err, ERR_FORMAT, 0, "the state handle names no file");
+		return err_set(err, ERR_FORMAT, 0, "the state handle has no file name");
 	if (decode_percent(rd->value.uri))
 		return err_set(err, ERR_FORMAT, 0, "the file name is not percent-encoded text");
 	return 0;
@@ -224,7 +224,7 @@ int completed_checkpoint_parse(struct source *src, struct completed_checkpoint *
 
 	if (rc >= 0 && rd.has != HAS_ALL)
 		rc = err_set(err, ERR_FORMAT, 0,
-			     "the CompletedCheckpoint lacks its id, its times or its pointer");
+			     "the CompletedCheckpoint has no id, times or pointer");
 	if (rc < 0) {
 		completed_checkpoint_release(&rd.checkpoint);
 		return -1;

@@ -17,7 +17,7 @@ int java_new_handle(struct java_reader *rd, char type, int class, const char *te
 	return 0;
 }
 
-/* Move what was read into scratch to the fixed store. */
+/* Move the text in scratch to the fixed store. */
 static int keep_text(struct java_reader *rd, const char **ret_text, struct err *err)
 {
 	size_t len = rd->scratch.len_bytes + 1;

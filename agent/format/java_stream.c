@@ -115,7 +115,7 @@ static int read_value(struct java_reader *rd, char type, struct java_place place
 	return read_content(rd, token, place, err);
 }
 
-/* What one class of an object's chain has written. */
+/* What one class in an object's chain has written. */
 static int read_class_data(struct java_reader *rd, const struct java_class *class, int depth,
 			   struct err *err)
 {
@@ -229,7 +229,7 @@ static int read_content(struct java_reader *rd, uint8_t token, struct java_place
 		if (java_read_reference(rd, &handle, err))
 			return -1;
 		if (handle->type == 'C')
-			return java_fail(rd, err, "a reference to a class where an object stands");
+			return java_fail(rd, err, "a reference to a class in place of an object");
 		return tell(rd, place, handle, 0, err);
 	case TC_STRING:
 	case TC_LONGSTRING:

@@ -78,7 +78,7 @@ static bool skip(struct scan *scan, const char *word)
 	return true;
 }
 
-/* A JSON string with its quotes; false: it does not end here. */
+/* A JSON string with its quotes; false: it does not end. */
 static bool skip_string(struct scan *scan, struct scan *ret_text)
 {
 	const char *at = scan->at;
@@ -133,7 +133,7 @@ static int take_overview(const struct json *doc, struct job_result *result, stru
 	return 0;
 }
 
-/* The last savepoint is a stop's, and no checkpoint has followed it. */
+/* The last savepoint is a stop's, and no checkpoint followed. */
 static char *take_stop(const struct json *doc)
 {
 	const struct json *savepoint = json_get(json_get(doc, "latest"), "savepoint");
@@ -146,7 +146,7 @@ static char *take_stop(const struct json *doc)
 	return xstrdup(json_str(savepoint, "external_path"));
 }
 
-/* One answer of the REST API; what cannot be understood and does not matter is passed over. */
+/* One answer of the REST API; unreadable parts that do not matter are skipped. */
 static int take_answer(const struct scan *path, const struct scan *answer,
 		       struct job_result *result, struct err *err)
 {
@@ -185,7 +185,7 @@ int job_archive_parse(const char *text, size_t len_bytes, struct job_result *ret
 	do {
 		if (!skip(&scan, "{\"path\":") || !skip_string(&scan, &path) ||
 		    !skip(&scan, ",\"json\":") || !skip_string(&scan, &answer) || !skip(&scan, "}"))
-			break; /* the end of the head, or of a file that was not written to its end */
+			break; /* the end of the head, or of an incomplete file */
 		if (take_answer(&path, &answer, &found, err) < 0) {
 			job_result_release(&found);
 			return -1;
@@ -193,7 +193,7 @@ int job_archive_parse(const char *text, size_t len_bytes, struct job_result *ret
 	} while (skip(&scan, ","));
 	if (!*found.job_id) {
 		job_result_release(&found);
-		return err_set(err, ERR_FORMAT, 0, "the state of the job is not in it");
+		return err_set(err, ERR_FORMAT, 0, "it has no state of the job");
 	}
 	if (found.status != JOB_RESULT_SUCCEEDED) {
 		free(found.stop);

@@ -14,7 +14,7 @@
 
 static int no_duration(const char *text, struct err *err)
 {
-	return err_set(err, ERR_FORMAT, 0, "leaseDuration '%.40s' is no duration", text);
+	return err_set(err, ERR_FORMAT, 0, "leaseDuration '%.40s' is not a duration", text);
 }
 
 /* "15.000000000", in seconds. */
@@ -118,7 +118,7 @@ static int read_record(const struct json *doc, struct leader *leader, struct err
 	const char *holder = NULL, *acquired = NULL, *renewed = NULL;
 
 	if (json_kind(doc) != JSON_OBJECT)
-		return err_set(err, ERR_FORMAT, 0, "it is no object");
+		return err_set(err, ERR_FORMAT, 0, "it is not an object");
 	if (json_opt_str(doc, "holderIdentity", &holder, err) < 0 ||
 	    json_opt_i64(doc, "leaderTransitions", &leader->transitions, err) < 0 ||
 	    read_duration(doc, leader, err) < 0 ||
@@ -154,7 +154,7 @@ void leader_release(struct leader *leader)
 
 static int no_session(const char *value, struct err *err)
 {
-	return err_set(err, ERR_FORMAT, 0, "'%.120s' is no session of a leader", value);
+	return err_set(err, ERR_FORMAT, 0, "'%.120s' is not a leader session", value);
 }
 
 int leader_session_parse(const char *value, char ret_host[LEADER_HOST_BYTES], int *ret_port,

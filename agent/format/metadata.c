@@ -27,17 +27,18 @@ static int check_header(int64_t offset, uint32_t magic, int32_t version, int64_t
 		source_fail(
 			offset + 4, err,
 			"_metadata version %" PRId32
-			", written by Flink 2.4 or newer; versions %d to %d are read: a newer drey is needed",
+			", written by Flink 2.4 or newer; this drey reads versions %d to %d: use a newer drey",
 			version, METADATA_VERSION_MIN, METADATA_VERSION_MAX);
-		if (err) /* not damaged: somebody who knows more can read it */
+		if (err) /* not damaged: newer software can read it */
 			err->kind = ERR_CONFIG;
 		return -1;
 	}
 	if (version < METADATA_VERSION_MIN)
-		return source_fail(offset + 4, err,
-				   "_metadata version %" PRId32
-				   ", written by Flink 1.2 or older; versions %d to %d are read",
-				   version, METADATA_VERSION_MIN, METADATA_VERSION_MAX);
+		return source_fail(
+			offset + 4, err,
+			"_metadata version %" PRId32
+			", written by Flink 1.2 or older; this drey reads versions %d to %d",
+			version, METADATA_VERSION_MIN, METADATA_VERSION_MAX);
 	if (checkpoint_id < 0)
 		return source_fail(offset + 8, err, "expected a checkpoint id, found %" PRId64,
 				   checkpoint_id);
@@ -53,7 +54,7 @@ static int read_header(struct metadata_reader *rd, struct err *err)
 	if (source_i32(rd->src, &magic, "the magic number of a _metadata file", err) ||
 	    source_i32(rd->src, &version, "the version of a _metadata file", err))
 		return -1;
-	/* An unreadable version is named also where nothing follows it. */
+	/* An unreadable version is reported even if nothing follows it. */
 	if (check_header(at, (uint32_t)magic, version, 0, &rd->header, err) ||
 	    source_i64(rd->src, &id, "the checkpoint id", err) ||
 	    check_header(at, (uint32_t)magic, version, id, &rd->header, err))
@@ -78,7 +79,7 @@ int metadata_peek(const void *head, size_t len_bytes, struct metadata_header *re
 	return rc;
 }
 
-/* What the hooks of the master have stored. */
+/* State that hooks of the master stored. */
 static int read_master_states(struct metadata_reader *rd, struct err *err)
 {
 	int32_t count, magic, len;
@@ -118,7 +119,7 @@ static int read_operator_id(struct metadata_reader *rd, struct metadata_operator
 	return 0;
 }
 
-/* Everything in front of the subtasks. */
+/* Everything before the subtasks. */
 static int read_operator_head(struct metadata_reader *rd, struct metadata_operator *op,
 			      struct buf *name, struct buf *uid, struct err *err)
 {
@@ -130,7 +131,7 @@ static int read_operator_head(struct metadata_reader *rd, struct metadata_operat
 		return -1;
 	if (read_operator_id(rd, op, err) ||
 	    source_i32(rd->src, &op->parallelism, "the parallelism of an operator", err) ||
-	    source_i32(rd->src, &op->max_parallelism, "the highest parallelism of an operator",
+	    source_i32(rd->src, &op->max_parallelism, "the maximum parallelism of an operator",
 		       err))
 		return -1;
 	if (rd->header.version < 3 ? source_i32(rd->src, &chain, "the length of a chain", err)

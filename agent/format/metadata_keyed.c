@@ -84,8 +84,7 @@ static int read_changelog_bytes(struct metadata_reader *rd, struct err *err)
 	return metadata_skip_utf(rd, "the id of a state handle", err);
 }
 
-/* The files hold a header that the sizes leave out, and changes of others: sizes are lower
- * bounds. */
+/* The files have a header that the sizes exclude, and changes of others: sizes are lower bounds. */
 static int read_changelog_files(struct metadata_reader *rd, struct metadata_context in, bool second,
 				struct err *err)
 {

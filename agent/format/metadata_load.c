@@ -8,16 +8,16 @@
 
 #define TEXT_BYTES 65536
 
-/* Texts one behind another; an allocation for each would double the time. */
+/* Texts one after another; an allocation for each would double the time. */
 struct metadata_text {
 	struct metadata_text *next;
 	size_t used_bytes, cap_bytes;
 	char bytes[];
 };
 
-/* Files are found again by path, with open addressing. A slot is small, because a look at one that
- * is not in the processor's cache is most of the cost: index of the file + 1, and above it bits of
- * the hash, which tell nearly all others apart. 0 is free. */
+/* Files are found again by path, with open addressing. A slot is small, because the cost is mostly
+ * cache misses: index of the file + 1, and above it bits of the hash, which distinguish nearly all
+ * others. 0 is free. */
 #define SLOT_NUMBER_BITS 21
 _Static_assert(METADATA_MAX_FILES < 1 << SLOT_NUMBER_BITS, "a slot cannot hold every file");
 
@@ -101,7 +101,7 @@ static int on_operator(void *ctx, const struct metadata_operator *op, struct err
 	return 0;
 }
 
-/* It starts differently in each run, so that nobody can write a file whose paths all collide. */
+/* It starts differently in each run, so that a crafted file cannot have paths that all collide. */
 static uint64_t hash(const struct collector *c, const struct metadata_file *file)
 {
 	uint64_t h = (uintptr_t)c ^ file->relative, word;
@@ -166,7 +166,7 @@ static void merge(struct metadata_file *into, const struct metadata_file *file)
 	const struct metadata_file *larger = into->size_bytes >= file->size_bytes ? into : file;
 	const struct metadata_file *smaller = larger == into ? file : into;
 
-	/* The exact length of one can be the lower bound of another, not the other way round. */
+	/* The exact length of one can be the lower bound of another, but not the reverse. */
 	if (larger->size_bytes == smaller->size_bytes)
 		into->lower_bound = into->lower_bound && file->lower_bound;
 	else

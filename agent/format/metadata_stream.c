@@ -1,4 +1,5 @@
-/* metadata_stream: stream handles, which name files or hold bytes, and what all handles share. */
+/* metadata_stream: stream handles, which name files or contain bytes, and what all handles
+ * share. */
 #include "format/metadata_handle.h"
 
 #include <inttypes.h>
@@ -44,7 +45,7 @@ int metadata_skip_i64(struct metadata_reader *rd, const char *what, struct err *
 	return source_skip(rd->src, 8, what, err);
 }
 
-/* State bytes that stand in the file itself. */
+/* State bytes in the file itself. */
 int metadata_skip_inline(struct metadata_reader *rd, struct err *err)
 {
 	int32_t len;
@@ -80,7 +81,7 @@ static int read_path(struct metadata_reader *rd, struct err *err)
 	return 0;
 }
 
-/* Tell the visitor of the file whose path was read last. */
+/* Report the file whose path was read last to the visitor. */
 static int tell_file(struct metadata_reader *rd, struct metadata_file file, struct err *err)
 {
 	file.path = buf_str(&rd->path);
@@ -96,8 +97,8 @@ int metadata_read_bytes(struct metadata_reader *rd, struct err *err)
 	return metadata_skip_inline(rd, err);
 }
 
-/* Does the file lie in the directory of this snapshot? Flink writes such files relative, unless the
- * paths of state files are spread over an object store by an entropy key. */
+/* Is the file in the directory of this snapshot? Flink writes such files relative, unless an
+ * entropy key spreads the paths of state files over an object store. */
 static bool in_own_directory(const struct metadata_reader *rd)
 {
 	const char *path = buf_str(&rd->path), *end = strrchr(path, '/'), *start = end;
@@ -120,7 +121,7 @@ static int read_file(struct metadata_reader *rd, struct metadata_context in, str
 	return tell_file(rd, file, err);
 }
 
-/* Path before size here. The file lies beside the `_metadata`, so no other snapshot needs it. */
+/* Path before size here. The file is beside the `_metadata`, so no other snapshot needs it. */
 static int read_relative_file(struct metadata_reader *rd, struct metadata_context in,
 			      struct err *err)
 {
@@ -131,7 +132,7 @@ static int read_relative_file(struct metadata_reader *rd, struct metadata_contex
 	return tell_file(rd, file, err);
 }
 
-/* Part of a file that holds the state of several handles. */
+/* Part of a file that contains the state of several handles. */
 static int read_segment(struct metadata_reader *rd, struct err *err)
 {
 	struct metadata_file file = {.lower_bound = true};

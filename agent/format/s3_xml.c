@@ -10,7 +10,7 @@
 
 #define MAX_DEPTH 16
 
-/* The elements that are read; each has its parent, so a name elsewhere means nothing. */
+/* The elements that are read; each has its parent, so the same name elsewhere means nothing. */
 enum element {
 	ELEMENT_NONE, /* anything else */
 	ELEMENT_LIST,
@@ -57,19 +57,19 @@ static const struct rule {
 
 struct reader {
 	XML_Parser parser;
-	enum element root; /* the one that is expected */
+	enum element root; /* the expected one */
 	enum element stack[MAX_DEPTH];
 	int depth;
 	uint32_t seen; /* elements of this document or of this Contents, a bit each */
 	struct buf text;
 	bool failed, skip;
-	struct err why; /* of what has failed */
+	struct err why; /* of the failure */
 
 	/* a listing */
 	s3_xml_entry_fn fn;
 	void *ctx;
-	bool encoded;   /* as the document announces, known beforehand */
-	struct buf key; /* of the Contents at hand */
+	bool encoded;   /* as the document declares, known beforehand */
+	struct buf key; /* of the current Contents */
 	struct s3_xml_entry entry;
 	struct s3_xml_page page;
 
@@ -99,7 +99,7 @@ static int hex_digit(char ch)
 	return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
 }
 
-/* In place; false when it is not an encoded text, or holds a NUL. */
+/* In place; false when it is not an encoded text, or contains a NUL. */
 static bool url_decode(struct buf *text)
 {
 	size_t to = 0;
@@ -184,7 +184,7 @@ static void on_start(void *ctx, const char *name, const char **attributes)
 		return;
 	}
 	if (rules[parent].has_text) {
-		FAIL(reader, "%s holds an element", rules[parent].name);
+		FAIL(reader, "%s contains an element", rules[parent].name);
 		return;
 	}
 	if (!reader->depth || parent != ELEMENT_NONE)
@@ -257,7 +257,7 @@ static bool read_name(struct reader *reader, enum element element)
 	if (reader->text.len_bytes && (!reader->encoded || url_decode(&reader->text)))
 		return true;
 	FAIL(reader, "%s is %s", rules[element].name,
-	     reader->text.len_bytes ? "not percent-encoded as announced" : "empty");
+	     reader->text.len_bytes ? "not percent-encoded as declared" : "empty");
 	return false;
 }
 
@@ -293,7 +293,7 @@ static void on_end(void *ctx, const char *name)
 	enum element element;
 
 	(void)name;
-	if (reader->failed) /* expat still ends an empty element that was refused */
+	if (reader->failed) /* expat still ends an empty element that was rejected */
 		return;
 	element = reader->stack[--reader->depth];
 	switch (element) {
@@ -304,9 +304,9 @@ static void on_end(void *ctx, const char *name)
 		reader->page.next_token = xstrdup(text);
 		break;
 	case ELEMENT_ENCODING:
-		/* against a name that only looked like it when the document was searched */
+		/* against a name that only looked like it in the search */
 		if (!strcmp(text, "url") != reader->encoded)
-			FAIL(reader, "EncodingType is not what it seemed");
+			FAIL(reader, "EncodingType differs from the expected one");
 		break;
 	case ELEMENT_CONTENTS:
 		end_contents(reader);
@@ -346,7 +346,7 @@ static void on_end(void *ctx, const char *name)
 	case ELEMENT_COUNT:
 		break;
 	}
-	/* what follows inside the parent is no part of this text */
+	/* text after a child element is not part of this one */
 	buf_clear(&reader->text);
 }
 
@@ -390,7 +390,8 @@ static int parse(struct reader *reader, const char *xml, size_t len_bytes, struc
 	return -1;
 }
 
-/* Texts cannot hold '<', so this is the element wherever it is in the document; on_end() checks. */
+/* Texts cannot contain '<', so this is the element wherever it is in the document; on_end()
+ * checks. */
 static bool announces_encoding(const char *xml, size_t len_bytes)
 {
 	static const char mark[] = "EncodingType>url</";
@@ -405,7 +406,7 @@ static int check_page(const struct reader *reader, struct err *err)
 	if (!has_seen(reader, ELEMENT_TRUNCATED))
 		return err_set(err, ERR_FORMAT, 0, "IsTruncated is missing");
 	if (reader->encoded && !has_seen(reader, ELEMENT_ENCODING))
-		return err_set(err, ERR_FORMAT, 0, "EncodingType is not where it belongs");
+		return err_set(err, ERR_FORMAT, 0, "EncodingType is in the wrong place");
 	if (reader->page.truncated && !*token)
 		return err_set(err, ERR_FORMAT, 0, "truncated, but without a token for the rest");
 	if (!reader->page.truncated && *token)

@@ -80,7 +80,7 @@ int(source_fail)(int64_t offset, struct err *err, const char *fmt, ...)
 	return err_set(err, ERR_FORMAT, 0, "byte %" PRId64 ": %s", offset, text);
 }
 
-/* The next buffer full. 1 when there is something, 0 at the end, -1 on a read error. */
+/* Fill the next buffer. 1: there is more, 0: the end, -1: a read error. */
 static int refill(struct source *src, struct err *err)
 {
 	size_t got = 0;
@@ -127,7 +127,7 @@ int source_bytes(struct source *src, void *buf, size_t len_bytes, const char *wh
 	return 0;
 }
 
-/* The next bytes where they lie, or copied into `room` where the end of the buffer cuts them. NULL:
+/* The next bytes in place, or copied into `room` if they cross the end of the buffer. NULL:
  * failed. */
 static inline const unsigned char *next_bytes(struct source *src, void *room, size_t len_bytes,
 					      const char *what, struct err *err)
@@ -258,7 +258,7 @@ static void add_utf8(struct buf *text, uint32_t code)
 	}
 }
 
-/* One UTF-16 unit of modified UTF-8 at raw; its length, or 0 when there is none. */
+/* One UTF-16 unit of modified UTF-8 at raw; its length, or 0 if it is invalid. */
 static size_t decode_unit(const unsigned char *raw, size_t len, uint32_t *ret_unit)
 {
 	if (raw[0] < 0x80) {
@@ -278,7 +278,7 @@ static size_t decode_unit(const unsigned char *raw, size_t len, uint32_t *ret_un
 	return 0;
 }
 
-/* How many plain ASCII characters come first: nearly always all of them. */
+/* How many plain ASCII characters come first: nearly always all. */
 static size_t ascii_length(const unsigned char *raw, size_t len)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), tops = 0x80 * ones;
@@ -287,7 +287,7 @@ static size_t ascii_length(const unsigned char *raw, size_t len)
 
 	for (; len - i >= sizeof(word); i += sizeof(word)) {
 		memcpy(&word, raw + i, sizeof(word));
-		/* no byte has its top bit, and none is 0, which would borrow one */
+		/* no byte has its top bit set, and none is 0, which would borrow one */
 		if ((word | (word - ones)) & tops)
 			break;
 	}
@@ -330,7 +330,7 @@ int source_utf_of(struct source *src, size_t len_bytes, struct buf *text, const 
 	const unsigned char *raw = src->buf + src->pos;
 
 	if (len_bytes > sizeof(src->string))
-		return source_fail(at, err, "%s is %zu bytes long, at most %zu are read", what,
+		return source_fail(at, err, "%s is %zu bytes long, but the limit is %zu", what,
 				   len_bytes, sizeof(src->string));
 	if (len_bytes <= src->len - src->pos) {
 		src->pos += len_bytes;

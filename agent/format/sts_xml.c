@@ -24,7 +24,7 @@ static const struct field {
 struct reader {
 	XML_Parser parser;
 	struct sts_answer *answer;
-	const char *why; /* NULL: all well */
+	const char *why; /* NULL: no error */
 	char **into;     /* where the text of this element goes; NULL: nowhere */
 	struct buf text;
 	int depth;
@@ -38,7 +38,7 @@ static void stop(struct reader *reader, const char *why)
 	XML_StopParser(reader->parser, XML_FALSE);
 }
 
-/* Servers that speak like STS do not all use its namespace, or use a prefix. */
+/* Servers that imitate STS do not all use its namespace, or use a prefix. */
 static const char *local_name(const char *name)
 {
 	const char *colon = strrchr(name, ':');
@@ -62,7 +62,7 @@ static void on_start(void *arg, const XML_Char *name, const XML_Char **attribute
 			reader->into = (char **)((char *)reader->answer + fields[i].offset);
 	}
 	if (reader->into && *reader->into) {
-		stop(reader, "an element is there twice");
+		stop(reader, "an element occurs twice");
 		reader->into = NULL;
 	}
 	buf_clear(&reader->text);

@@ -11,7 +11,7 @@
 
 /* ---- a page of a listing ---- */
 
-/* Swift writes UTC without saying so: "2026-11-21T15:13:36.355440". Ceph adds the Z. */
+/* Swift writes UTC without a time zone: "2026-11-21T15:13:36.355440". Ceph adds the Z. */
 static int read_time(const char *text, int64_t *ret_unix_ms, struct err *err)
 {
 	size_t len = strlen(text);
@@ -20,7 +20,7 @@ static int read_time(const char *text, int64_t *ret_unix_ms, struct err *err)
 
 	if (len < 10 || len + 2 > sizeof(zoned))
 		return err_set(err, ERR_FORMAT, 0, "'last_modified': not a time: %.60s", text);
-	/* an offset's sign would stand behind the date's two dashes */
+	/* the sign of an offset would come after the date's two dashes */
 	has_zone = has_zone || strpbrk(text + 10, "+-");
 	snprintf(zoned, sizeof(zoned), "%s%s", text, has_zone ? "" : "Z");
 	if (clock_parse_rfc3339(zoned, ret_unix_ms, err))
@@ -28,7 +28,7 @@ static int read_time(const char *text, int64_t *ret_unix_ms, struct err *err)
 	return 0;
 }
 
-/* What clients put in the place of a directory: python-swiftclient, Hadoop, Horizon. */
+/* What clients use in place of a directory: python-swiftclient, Hadoop, Horizon. */
 bool swift_json_is_directory(const char *content_type)
 {
 	static const char *const types[] = {"application/directory", "application/x-directory",
@@ -113,8 +113,8 @@ int swift_json_listing(const char *text, size_t len_bytes, swift_json_entry_fn f
 
 /* What was found in a catalog. */
 struct endpoints {
-	const char *region, *url; /* of the one that was taken */
-	struct buf regions;       /* that have one, for the message */
+	const char *region, *url; /* of the chosen one */
+	struct buf regions;       /* of all that have one, for the message */
 	int count;
 };
 
@@ -123,7 +123,7 @@ static void add_region(struct buf *regions, const char *name)
 	buf_addf(regions, "%s%.64s", regions->len_bytes ? ", " : "", name);
 }
 
-/* "region_id" is the name of today, "region" the older one; both are the same text. */
+/* "region_id" is the current name, "region" the older one; both have the same text. */
 static int read_endpoint(const struct json *node, const char *wanted, struct endpoints *found,
 			 struct err *err)
 {
@@ -140,7 +140,7 @@ static int read_endpoint(const struct json *node, const char *wanted, struct end
 	add_region(&found->regions, region);
 	if (wanted && strcmp(region, wanted) != 0)
 		return 0;
-	/* the same place twice is one place */
+	/* the same address twice counts once */
 	if (!found->count || strcmp(found->url, url) != 0)
 		found->count++;
 	found->region = region;
@@ -183,7 +183,7 @@ static int choose(const struct endpoints *found, const char *region, struct err 
 			       region);
 	if (found->count > 1)
 		return err_set(err, ERR_CONFIG, 0,
-			       "object stores in several regions, and none is chosen: %s",
+			       "object stores in several regions, set one of them: %s",
 			       buf_str(&found->regions));
 	return 0;
 }
@@ -222,7 +222,7 @@ int swift_json_token(const char *text, size_t len_bytes, const char *region,
 		return err_wrap(err, "the answer to the sign-in: 'expires_at'");
 	if (!json_get(token, "catalog"))
 		return err_set(err, ERR_CONFIG, 0,
-			       "the token is for no project, so it has no catalog: name a project");
+			       "the token is for no project, so it has no catalog: set a project");
 	if (json_need_array(token, "catalog", &catalog, err) ||
 	    find_store(catalog, region, &ret->storage_url, err))
 		return err_wrap(err, "the answer to the sign-in");

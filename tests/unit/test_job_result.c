@@ -130,7 +130,7 @@ TEST(an_archive_that_is_none_is_refused)
 {
 	refused(job_archive_parse, "", ERR_FORMAT, "not the archive");
 	refused(job_archive_parse, "{\"result\":{}}", ERR_FORMAT, "not the archive");
-	refused(job_archive_parse, ARCHIVE(""), ERR_FORMAT, "the state of the job");
+	refused(job_archive_parse, ARCHIVE(""), ERR_FORMAT, "no state of the job");
 	refused(job_archive_parse, ARCHIVE(OVERVIEW("[]")), ERR_FORMAT, "expected one");
 	refused(job_archive_parse, ARCHIVE(OVERVIEW("[{},{}]")), ERR_FORMAT, "expected one");
 	refused(job_archive_parse, ARCHIVE(OVERVIEW("[{}]")), ERR_FORMAT, "'jid'");

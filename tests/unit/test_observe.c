@@ -709,9 +709,9 @@ TEST(flink_cannot_go_on_where_the_counter_is_wrong)
 		int64_t counter;
 		bool broken;
 		const char *says;
-	} all[] = {{0, true, "is no number"},
-		   {0, false, "is 0, and there is checkpoint id 7"},
-		   {7, false, "is 7, and there is checkpoint id 7"}};
+	} all[] = {{0, true, "is not a number"},
+		   {0, false, "is 0, but there is checkpoint id 7"},
+		   {7, false, "is 7, but there is checkpoint id 7"}};
 	struct world w;
 	const struct candidate *c;
 

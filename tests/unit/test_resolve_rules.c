@@ -35,9 +35,9 @@ TEST(every_entry_is_looked_at_because_flink_reads_every_entry)
 	older->recovery = INTEGRITY_DAMAGED;
 	CHECK_STARTS_FROM(&w, CHK_A(7)); /* under new ids the older one does not matter */
 	CHECK_HAS(w.decision.reason, "one of them is damaged)");
-	older->recovery_detail = xstrdup("the counter is no number");
+	older->recovery_detail = xstrdup("the counter is not a number");
 	CHECK_STARTS_FROM(&w, CHK_A(7));
-	CHECK_HAS(w.decision.reason, "one of them is damaged: the counter is no number)");
+	CHECK_HAS(w.decision.reason, "one of them is damaged: the counter is not a number)");
 	older->recovery = INTEGRITY_UNREADABLE;
 	CHECK_STARTS_FROM(&w, CHK_A(7));
 	CHECK_HAS(w.decision.reason, "cannot be read");

@@ -162,7 +162,7 @@ TEST(refuses_entries_that_are_none)
 	check_refused(HEAD WHOLE ENTRY("a") "<Contents>" KEY "</Contents>" TAIL, "without Key");
 	check_refused(CONTENTS(KEY KEY SIZE DATE), "Key twice");
 	check_refused(CONTENTS("<Key/>" SIZE DATE), "Key is empty");
-	check_refused(CONTENTS("<Key>a<b/>c</Key>" SIZE DATE), "Key holds an element");
+	check_refused(CONTENTS("<Key>a<b/>c</Key>" SIZE DATE), "Key contains an element");
 	check_refused(CONTENTS(KEY "<Size>-1</Size>" DATE), "Size is not");
 	check_refused(CONTENTS(KEY "<Size>1e3</Size>" DATE), "Size is not");
 	check_refused(CONTENTS(KEY "<Size/>" DATE), "Size is not");

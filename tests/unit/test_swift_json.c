@@ -227,7 +227,7 @@ TEST(chooses_the_region)
 
 	gives(two, "One", "http://1");
 	gives(two, "Two", "http://2");
-	gives_none(two, NULL, ERR_CONFIG, "several regions, and none is chosen: One, Two");
+	gives_none(two, NULL, ERR_CONFIG, "several regions, set one of them: One, Two");
 	gives_none(two, "Three", ERR_CONFIG,
 		   "no object store in the region 'Three', only in: One, Two");
 	gives_none(TOKEN(ENDPOINT("public", "One", "http://1") "," ENDPOINT("public", "One",
@@ -241,7 +241,7 @@ TEST(says_what_is_missing_in_a_catalog)
 	gives_none(TOKEN(ENDPOINT("internal", "One", "http://1")), NULL, ERR_CONFIG,
 		   "no object store with a public address");
 	gives_none("{\"token\":{\"expires_at\":\"2026-11-21T16:00:00Z\"}}", NULL, ERR_CONFIG,
-		   "name a project");
+		   "set a project");
 	gives_none("{\"token\":{\"expires_at\":\"soon\",\"catalog\":[]}}", NULL, ERR_FORMAT,
 		   "'expires_at'");
 	gives_none("{\"token\":{\"catalog\":[{\"type\":\"object-store\"}]}}", NULL, ERR_FORMAT,
