@@ -21,8 +21,9 @@ int base64_decode(const char *text, size_t len, size_t max_bytes, struct buf *to
 		return err_set(err, ERR_FORMAT, 0, "Base64: %zu characters are not a multiple of 4",
 			       len);
 	if (len / 4 * 3 > max_bytes)
-		return err_set(err, ERR_FORMAT, 0, "Base64: %zu characters, at most %zu are read",
-			       len, max_bytes / 3 * 4);
+		return err_set(err, ERR_FORMAT, 0,
+			       "Base64: %zu characters are more than the limit of %zu", len,
+			       max_bytes / 3 * 4);
 	while (pad < 2 && text[len - 1 - pad] == '=')
 		pad++;
 	for (size_t i = 0; i < len; i += 4) {

@@ -71,7 +71,7 @@ static bool take_char(const char **at, const char *allowed)
 	return true;
 }
 
-/* ".123456" of any length; milliseconds, cut. */
+/* ".123456" of any length; milliseconds, truncated. */
 static bool take_fraction(const char **at, int *ret_ms)
 {
 	int ms = 0, weight = 100;
@@ -116,7 +116,7 @@ int clock_parse_rfc3339(const char *text, int64_t *ret_unix_ms, struct err *err)
 	    !take_digits(&at, 2, &tm.tm_sec) || !take_fraction(&at, &ms) ||
 	    !take_offset(&at, &offset_min) || *at || tm.tm_hour > 23 || tm.tm_min > 59 ||
 	    tm.tm_sec > 60)
-		return err_set(err, ERR_FORMAT, 0, "not a time like 2026-03-01T12:00:00Z: %.60s",
+		return err_set(err, ERR_FORMAT, 0, "not a time such as 2026-03-01T12:00:00Z: %.60s",
 			       text);
 	tm.tm_year -= 1900;
 	tm.tm_mon -= 1;
@@ -126,7 +126,7 @@ int clock_parse_rfc3339(const char *text, int64_t *ret_unix_ms, struct err *err)
 	sec = timegm(&back);
 	/* timegm() turns February 30th into March 2nd */
 	if (back.tm_mday != tm.tm_mday || back.tm_mon != tm.tm_mon)
-		return err_set(err, ERR_FORMAT, 0, "no such day: %.60s", text);
+		return err_set(err, ERR_FORMAT, 0, "this day does not exist: %.60s", text);
 	*ret_unix_ms = (int64_t)sec * SECOND_MS + ms - offset_min * MINUTE_MS;
 	return 0;
 }
@@ -204,5 +204,5 @@ int clock_parse_duration(const char *text, int64_t *ret_ms, struct err *err)
 	}
 bad:
 	return err_set(err, ERR_CONFIG, 0,
-		       "not a duration like 500ms, 30s, 5min, 1h or 7d: '%.40s'", text);
+		       "not a duration such as 500ms, 30s, 5min, 1h or 7d: '%.40s'", text);
 }

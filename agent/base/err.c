@@ -44,7 +44,7 @@ int err_wrap(struct err *err, const char *fmt, ...)
 	if (len >= 0 && (size_t)len < sizeof(err->msg)) {
 		size_t room = sizeof(err->msg) - (size_t)len;
 
-		/* cut is fine, and using the result tells the compiler so */
+		/* truncation is fine, and using the result tells the compiler so */
 		if (snprintf(err->msg + len, room, ": %s", inner) < 0)
 			err->msg[len] = '\0';
 	}

@@ -79,7 +79,7 @@ int fs_write_all(int fd, const void *bytes, size_t len_bytes, struct err *err)
 	return 0;
 }
 
-/* The directory that the last component of path is in; caller frees. */
+/* The directory of the last component of path; the caller frees it. */
 static char *parent_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -96,13 +96,14 @@ static int sync_directory(const char *path, struct err *err)
 
 	if (fd < 0)
 		return fail(err, errno, "open directory", dir);
-	/* some network file systems have no fsync of directories: their rename is as safe as it gets */
+	/* some network file systems have no fsync for directories: their rename is as safe as
+	 * possible */
 	if (fsync(fd) && errno != EINVAL && errno != ENOTSUP)
 		return fail(err, errno, "fsync directory", dir);
 	return 0;
 }
 
-/* Create, fill and sync the temporary file; it is gone again on failure. */
+/* Create, fill and sync the temporary file; deleted again on failure. */
 static int write_temp(const char *temp, const void *bytes, size_t len_bytes, mode_t mode,
 		      struct err *err)
 {
@@ -130,7 +131,7 @@ int fs_write_atomic(const char *path, const void *bytes, size_t len_bytes, mode_
 	unsigned char random[4];
 	char hex[2 * sizeof(random) + 1];
 
-	/* beside the file, and never the same as another writer's or as one a crash has left */
+	/* beside the file, and never the same as another writer's or one that a crash left */
 	if (fs_random(random, sizeof(random), err))
 		return -1;
 	fs_hex(random, sizeof(random), hex);
@@ -157,7 +158,8 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *err)
 		if (end && end != '/')
 			continue;
 		*p = '\0';
-		/* an existing one may be on a read-only file system or not ours: look before mkdir's errno */
+		/* an existing one may be on a read-only file system or owned by another user: check
+		 * before the errno of mkdir */
 		if (*part && mkdir(part, mode) && errno != EEXIST) {
 			int sys = errno;
 
@@ -170,7 +172,7 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *err)
 	}
 	if (stat(path, &st))
 		return fail(err, errno, "stat", path);
-	/* not ENOTDIR's kind: something is there, it only is no directory */
+	/* not the kind of ENOTDIR: the path exists, but not as a directory */
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, ERR_CONFIG, 0, "%s exists and is not a directory", path);
 	return 0;
@@ -183,8 +185,8 @@ static int busy(int fd, const char *path, struct err *err)
 
 	pid[got > 0 ? strspn(pid, "0123456789") : 0] = '\0';
 	if (*pid)
-		return err_set(err, ERR_BUSY, 0, "%s is held by process %s", path, pid);
-	return err_set(err, ERR_BUSY, 0, "%s is held by another process", path);
+		return err_set(err, ERR_BUSY, 0, "%s is owned by process %s", path, pid);
+	return err_set(err, ERR_BUSY, 0, "%s is owned by another process", path);
 }
 
 int fs_lock(const char *path, int *ret_fd, struct err *err)

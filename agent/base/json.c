@@ -114,7 +114,7 @@ int json_to_i64(const struct json *node, int64_t *ret_value, struct err *err)
 	if (*end)
 		return err_set(err, ERR_FORMAT, 0, "expected a whole number, got %s", text);
 	if (errno)
-		return err_set(err, ERR_FORMAT, 0, "%s does not fit 64 bits", text);
+		return err_set(err, ERR_FORMAT, 0, "%s does not fit into 64 bits", text);
 	*ret_value = value;
 	return 0;
 }

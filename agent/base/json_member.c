@@ -8,7 +8,7 @@ static int wrong_kind(const struct json *node, const char *key, enum json_kind w
 		       json_kind_name(json_kind(node)));
 }
 
-/* 1 and *ret_node if there and of that kind, 0 if absent or null, else -1. */
+/* 1 and *ret_node if present and of that kind, 0 if absent or null, else -1. */
 static int member(const struct json *obj, const char *key, enum json_kind want,
 		  const struct json **ret_node, struct err *err)
 {
@@ -22,7 +22,7 @@ static int member(const struct json *obj, const char *key, enum json_kind want,
 	return 1;
 }
 
-/* Make "absent" of an optional reader the error of the required one. */
+/* Turn "absent" of an optional reader into the error of the required one. */
 static int needed(int found, const struct json *obj, const char *key, enum json_kind want,
 		  struct err *err)
 {

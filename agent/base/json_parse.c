@@ -1,7 +1,7 @@
 /*
- * json_parse - the grammar of RFC 8259, and nothing beyond it. The tree is built on the way: each
- * node is in its document before its own text is read, so that json_free() of the document is all
- * there is to do when something is refused.
+ * json_parse - the grammar of RFC 8259, without extensions. The tree is built during parsing: each
+ * node is in its document before its own text is read, so that json_free() of the document cleans
+ * up after an error.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int refuse(struct parser *p, const char *why)
 	return err_set(p->err, ERR_FORMAT, 0, "byte %zu: %s", p->at, why);
 }
 
-/* The next byte, or -1 at the end: no value of a byte. */
+/* The next byte, or -1 at the end. */
 static int peek(const struct parser *p)
 {
 	return p->at < p->len_bytes ? (unsigned char)p->text[p->at] : -1;
@@ -56,7 +56,7 @@ static int parse_number(struct parser *p, struct json *node)
 	if (peek(p) == '-')
 		p->at++;
 	if (!is_digit(peek(p)))
-		return refuse(p, "a digit was expected");
+		return refuse(p, "expected a digit");
 	if (peek(p) == '0') {
 		p->at++;
 		if (is_digit(peek(p)))
@@ -66,7 +66,7 @@ static int parse_number(struct parser *p, struct json *node)
 	if (peek(p) == '.') {
 		p->at++;
 		if (!is_digit(peek(p)))
-			return refuse(p, "a digit was expected behind the point");
+			return refuse(p, "expected a digit after the point");
 		skip_digits(p);
 	}
 	if (peek(p) == 'e' || peek(p) == 'E') {
@@ -74,7 +74,7 @@ static int parse_number(struct parser *p, struct json *node)
 		if (peek(p) == '+' || peek(p) == '-')
 			p->at++;
 		if (!is_digit(peek(p)))
-			return refuse(p, "a digit was expected in the exponent");
+			return refuse(p, "expected a digit in the exponent");
 		skip_digits(p);
 	}
 	if (p->at - start > NUMBER_MAX_BYTES)
@@ -102,7 +102,7 @@ static int parse_hex4(struct parser *p)
 		int digit = hex_value(peek(p));
 
 		if (digit < 0)
-			return refuse(p, "a hex digit was expected");
+			return refuse(p, "expected a hex digit");
 		value = value * 16 + digit;
 		p->at++;
 	}
@@ -119,7 +119,7 @@ static void add_utf8(struct buf *to, unsigned code)
 		buf_addch(to, (char)(0x80 | (code >> 6 * tails & 0x3F)));
 }
 
-/* Behind "\u". */
+/* After "\u". */
 static int parse_unicode_escape(struct parser *p, struct buf *to)
 {
 	int low, value = parse_hex4(p);
@@ -163,7 +163,7 @@ static int parse_escape(struct parser *p, struct buf *to)
 	return 0;
 }
 
-/* What stands for itself; gives the byte behind it. */
+/* Bytes that need no unescaping; returns the first one after them. */
 static int skip_plain(struct parser *p)
 {
 	int ch;
@@ -206,7 +206,7 @@ static int parse_string(struct parser *p, char **ret_text)
 	size_t start;
 
 	if (peek(p) != '"')
-		return refuse(p, "a string was expected");
+		return refuse(p, "expected a string");
 	start = ++p->at;
 	if (skip_plain(p) == '"') {
 		*ret_text = xstrndup(p->text + start, p->at++ - start);
@@ -225,7 +225,7 @@ static int parse_word(struct parser *p, const char *word)
 	size_t len = strlen(word);
 
 	if (p->len_bytes - p->at < len || memcmp(p->text + p->at, word, len) != 0)
-		return refuse(p, "a value was expected");
+		return refuse(p, "expected a value");
 	p->at += len;
 	return 0;
 }
@@ -273,7 +273,7 @@ static int parse_child(struct parser *p, struct json *to, unsigned depth)
 	if (name) {
 		skip_space(p);
 		if (peek(p) != ':')
-			return refuse(p, "':' was expected");
+			return refuse(p, "expected ':'");
 		p->at++;
 	}
 	return parse_value(p, to, depth);
@@ -300,8 +300,8 @@ static int parse_container(struct parser *p, struct json *node, enum json_kind k
 		ch = peek(p);
 		if (ch != ',' && ch != close)
 			return refuse(p, ch < 0   ? "the text ends too early"
-					 : object ? "',' or '}' was expected"
-						  : "',' or ']' was expected");
+					 : object ? "expected ',' or '}'"
+						  : "expected ',' or ']'");
 		p->at++;
 	} while (ch != close);
 	return object ? refuse_duplicates(node, p->err) : 0;
@@ -329,7 +329,7 @@ static int parse_value(struct parser *p, struct json *node, unsigned depth)
 	default:
 		if (peek(p) == '-' || is_digit(peek(p)))
 			return parse_number(p, node);
-		return refuse(p, "a value was expected");
+		return refuse(p, "expected a value");
 	}
 }
 
@@ -338,7 +338,7 @@ static int parse_document(struct parser *p, struct json *doc)
 	if (parse_value(p, doc, 0))
 		return -1;
 	skip_space(p);
-	return p->at == p->len_bytes ? 0 : refuse(p, "more bytes behind the document");
+	return p->at == p->len_bytes ? 0 : refuse(p, "more bytes after the document");
 }
 
 struct json *json_parse(const char *text, size_t len_bytes, size_t max_bytes, struct err *err)
@@ -347,7 +347,7 @@ struct json *json_parse(const char *text, size_t len_bytes, size_t max_bytes, st
 	struct json *doc;
 
 	if (len_bytes > max_bytes) {
-		err_set(err, ERR_FORMAT, 0, "%zu bytes of JSON, more than the %zu allowed",
+		err_set(err, ERR_FORMAT, 0, "%zu bytes of JSON, more than the limit of %zu",
 			len_bytes, max_bytes);
 		return NULL;
 	}

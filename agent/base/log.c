@@ -16,7 +16,7 @@
 #include "base/utf8.h"
 
 #define CONTEXT_MAX 8
-#define MIN_TEXT    32 /* a text is cut to this before the line is given up */
+#define MIN_TEXT    32 /* a text is shortened to this before the line is dropped */
 
 struct log {
 	int fd;     /* the caller's */
@@ -26,7 +26,7 @@ struct log {
 	struct {
 		char *key, *text;
 	} context[CONTEXT_MAX];
-	uint64_t unreported; /* lines lost since the last one that was written */
+	uint64_t unreported; /* lines lost since the last written one */
 	struct buf line;
 };
 
@@ -45,7 +45,8 @@ struct log *log_new(int fd, enum log_format format, enum log_level level)
 	if (fstat(fd, &st))
 		return log;
 	log->socket = S_ISSOCK(st.st_mode);
-	/* O_NONBLOCK belongs to the open file description, which Flink shares: so open our own */
+	/* O_NONBLOCK belongs to the open file description, which Flink shares: so open a separate
+	 * one */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (S_ISFIFO(st.st_mode))
 		log->own_fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -130,7 +131,7 @@ static void add_field(struct log *log, const struct log_field *field, size_t max
 		buf_addstr(&log->line, "null");
 }
 
-/* The message in text form: as it is, but for bytes that could move a cursor. */
+/* The message in text form: unchanged, except for bytes that could move a cursor. */
 static void add_message(struct log *log, const char *msg, size_t max_bytes, bool *cut)
 {
 	size_t len = utf8_cut(msg, max_bytes);
@@ -177,7 +178,7 @@ static void build_line(struct log *log, enum log_level level, const char *msg,
 	buf_addstr(line, log->json ? "}\n" : "\n");
 }
 
-/* One write that does not wait; false when the line did not get out whole. */
+/* One write that does not block; false when the line was not written completely. */
 static bool put_line(struct log *log)
 {
 	const struct buf *line = &log->line;
@@ -191,8 +192,8 @@ static bool put_line(struct log *log)
 		} else if (log->own_fd >= 0) {
 			put = write(log->own_fd, line->data, line->len_bytes);
 		} else {
-			/* writable means room for PIPE_BUF bytes, so this does not wait either,
-			 * but for a race with another writer of the same pipe */
+			/* writable means room for PIPE_BUF bytes, so this does not block either,
+			 * except in a race with another writer of the same pipe */
 			if (poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT))
 				return false;
 			put = write(log->fd, line->data, line->len_bytes);

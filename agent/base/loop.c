@@ -21,9 +21,9 @@ struct loop {
 	struct event_base *base;
 	struct event *wake; /* readable when there are posts */
 	int wake_fd;
-	pthread_mutex_t lock; /* of the queue below; nothing else is shared */
+	pthread_mutex_t lock; /* of the queue below; only that is shared */
 	struct post *first, **tail;
-	struct loop_timer *early; /* armed timers that may run before their time */
+	struct loop_timer *early; /* armed timers that may run early */
 };
 
 struct loop_fd {
@@ -50,7 +50,7 @@ struct loop_signal {
 	void *arg;
 };
 
-/* libevent gives NULL only when memory is out or an argument is wrong. */
+/* libevent returns NULL only without memory or for a wrong argument. */
 static struct event *made(struct event *event)
 {
 	if (!event)
@@ -86,7 +86,7 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/* libevent would print to stderr what it also returns */
+/* libevent would also print to stderr what it returns */
 static void say_nothing(int severity, const char *msg)
 {
 	(void)severity;
@@ -150,7 +150,7 @@ void loop_free(struct loop *loop)
 	free(loop);
 }
 
-/* Something has woken the loop: those that may come with it are run next. */
+/* The loop has woken up: run the early timers next. */
 static void hurry(struct loop *loop)
 {
 	int64_t now_ms = loop->early ? clock_mono_ms() : 0;
@@ -180,7 +180,7 @@ void loop_stop(struct loop *loop)
 
 static void on_step_limit(void *arg)
 {
-	(void)arg; /* EVLOOP_ONCE leaves after the first events, and this was one */
+	(void)arg; /* EVLOOP_ONCE returns after the first events, and this was one */
 }
 
 int loop_step(struct loop *loop, int64_t max_ms, struct err *err)

@@ -71,7 +71,7 @@ bool xstris(const char *a, const char *b)
 	return a && b && strcmp(a, b) == 0;
 }
 
-/* Two limits are malloc()'s own; what is said explicitly it does not raise after a large block. */
+/* Both limits are malloc()'s defaults; set explicitly, they do not grow after a large block. */
 void mem_keep_little(void)
 {
 #ifdef M_ARENA_MAX

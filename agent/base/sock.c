@@ -10,7 +10,7 @@
 struct sock_listener {
 	int fd;
 	struct loop_fd *watch;
-	struct loop_timer *retry; /* armed while it pauses */
+	struct loop_timer *retry; /* armed during the pause */
 	sock_accept_fn *accepted;
 	sock_spare_fn *spare;
 	void *arg;
@@ -35,7 +35,7 @@ static void accept_one(void *arg, int fd, unsigned events)
 		return;
 	}
 	if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
-		return; /* the client has gone again */
+		return; /* the client has disconnected */
 	if (listener->spare && listener->spare(listener->arg))
 		return;
 	loop_fd_set(listener->watch, 0, NULL);

@@ -87,7 +87,7 @@ static const char *forbidden(const yaml_event_t *event)
 
 static int read_children(struct reader *r, struct yaml_node *parent, unsigned depth);
 
-/* The node that `event` begins; NULL on failure. */
+/* The node that `event` starts; NULL on failure. */
 static struct yaml_node *read_node(struct reader *r, const yaml_event_t *event, unsigned depth)
 {
 	const char *why = forbidden(event);
@@ -97,7 +97,7 @@ static struct yaml_node *read_node(struct reader *r, const yaml_event_t *event, 
 		why = "nested too deep";
 	if (!why && event->type == YAML_SCALAR_EVENT &&
 	    memchr(event->data.scalar.value, '\0', event->data.scalar.length))
-		why = "a NUL byte in a text";
+		why = "a text contains a NUL byte";
 	if (why) {
 		refuse(r, &event->start_mark, why);
 		return NULL;
@@ -141,7 +141,8 @@ static struct yaml_node *read_value(struct reader *r, struct yaml_node *key, uns
 	return value;
 }
 
-/* `key` as the name of one more member of `map`: refused if it is no scalar or already there. */
+/* `key` as the name of one more member of `map`: rejected if it is not a scalar or already
+ * present. */
 static int check_key(struct reader *r, const yaml_event_t *event, const struct yaml_node *map)
 {
 	const struct yaml_node *twin;
@@ -153,7 +154,7 @@ static int check_key(struct reader *r, const yaml_event_t *event, const struct y
 	twin = yaml_get(map, (const char *)event->data.scalar.value);
 	if (!twin)
 		return 0;
-	snprintf(why, sizeof(why), "duplicate key '%.40s', already in line %u", twin->key,
+	snprintf(why, sizeof(why), "duplicate key '%.40s', first in line %u", twin->key,
 		 twin->key_line);
 	return refuse(r, &event->start_mark, why);
 }
@@ -227,7 +228,7 @@ struct yaml_node *yaml_parse(const char *text, size_t len_bytes, size_t max_byte
 	struct yaml_node *root;
 
 	if (len_bytes > max_bytes) {
-		err_set(err, ERR_CONFIG, 0, "%zu bytes, more than the %zu allowed", len_bytes,
+		err_set(err, ERR_CONFIG, 0, "%zu bytes, more than the limit of %zu", len_bytes,
 			max_bytes);
 		return NULL;
 	}
@@ -311,7 +312,7 @@ int yaml_to_str(const struct yaml_node *node, const char **ret_text, struct err 
 	return 0;
 }
 
-/* One way to write a number: 010 is eight to some readers and ten to others. */
+/* Accept one notation of numbers: 010 is eight to some readers and ten to others. */
 static bool decimal(const char *text)
 {
 	const char *digits = text + (*text == '-');
@@ -328,7 +329,7 @@ int yaml_to_i64(const struct yaml_node *node, int64_t *ret_value, struct err *er
 	errno = 0;
 	value = strtoll(node->text, NULL, 10);
 	if (errno)
-		return unexpected(node, "a number of 64 bits", err);
+		return unexpected(node, "a number of at most 64 bits", err);
 	*ret_value = value;
 	return 0;
 }
@@ -348,7 +349,7 @@ int yaml_to_duration(const struct yaml_node *node, int64_t *ret_ms, struct err *
 {
 	if (node->kind == YAML_SCALAR && !clock_parse_duration(node->text, ret_ms, NULL))
 		return 0;
-	return unexpected(node, "a duration like 500ms, 30s, 5min, 1h or 7d", err);
+	return unexpected(node, "a duration such as 500ms, 30s, 5min, 1h or 7d", err);
 }
 
 int yaml_want(const struct yaml_node *node, enum yaml_kind kind, struct err *err)

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-/* RFC 8536, 3.1. The C library takes a file that is not one for UTC, and says nothing. */
+/* RFC 8536, 3.1. The C library silently takes an invalid file for UTC. */
 static bool is_zone_file(const char *path)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -32,7 +32,7 @@ int zone_check(const char *name, struct err *err)
 	if (!is_zone_file(file))
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"there is no time zone '%s' here (%s); install the package tzdata, or correct the name",
+			"time zone '%s' not found here (%s); install the package tzdata, or correct the name",
 			name, file);
 	return 0;
 }

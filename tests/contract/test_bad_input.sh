@@ -137,7 +137,7 @@ result $? 'a first drey works'
 mv "$dir/started" "$dir/started-by-first"
 wait_for grep -q '"startedUnixMs": [0-9]' "$dir/state/journal.json"
 run
-refused 'a second drey on the same state directory' "$dir/state" 'held by process' 'stop it'
+refused 'a second drey on the same state directory' "$dir/state" 'owned by process' 'stop it'
 kill -0 "$drey_pid"
 result $? 'the first one lives on'
 end_drey

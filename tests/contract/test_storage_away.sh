@@ -62,7 +62,7 @@ refused() { # LINE:COLUMN WORDS KEY-LINES: the lines stand below the keys of dre
 }
 
 ok "a cron line" refused 11:9 "savepoints.cron: '61 \* \* \* \*': minute" $'savepoints:\n  cron: "61 * * * *"'
-ok "a time zone" refused 11:30 "savepoints.timeZone: there is no time zone 'Mars/Base'" \
+ok "a time zone" refused 11:30 "savepoints.timeZone: time zone 'Mars/Base' not found" \
 	$'savepoints:\n  {cron: "@daily", timeZone: Mars/Base}'
 ok "a blackout" refused 13:5 "savepoints.blackouts: 'late' is not a time" \
 	$'savepoints:\n  interval: 1h\n  blackouts:\n  - late'

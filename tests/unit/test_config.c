@@ -179,7 +179,7 @@ TEST(refuses_what_no_schedule_and_no_store_can_use_with_its_place)
 	CHECK_HAS(refusal("savepoints:\n  blackouts: ['22:00-23:00', late]\n"),
 		  "line 6, column 30: savepoints.blackouts: 'late' is not a time");
 	CHECK_HAS(refusal("savepoints: {timeZone: Mars/Base}\n"),
-		  "line 5, column 24: savepoints.timeZone: there is no time zone 'Mars/Base'");
+		  "line 5, column 24: savepoints.timeZone: time zone 'Mars/Base' not found");
 	CHECK_HAS(refusal("savepoints: {interval: 1h, cron: '@daily'}\n"),
 		  "line 5, column 34: 'savepoints.interval' and 'savepoints.cron' exclude");
 	CHECK_HAS(

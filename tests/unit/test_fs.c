@@ -160,7 +160,7 @@ TEST(a_lock_is_exclusive_and_names_its_holder)
 	CHECK_INT(fs_lock(path, &first, &err), ==, 0);
 	CHECK_INT(fs_lock(path, &second, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	snprintf(want, sizeof(want), "is held by process %d", (int)getpid());
+	snprintf(want, sizeof(want), "is owned by process %d", (int)getpid());
 	CHECK_HAS(err.msg, want);
 	CHECK_INT(second, ==, -1);
 	CHECK(fcntl(first, F_GETFD) & FD_CLOEXEC);

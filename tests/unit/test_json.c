@@ -39,17 +39,17 @@ static void prints(const char *text, const char *want)
 TEST(refuses_what_is_not_json)
 {
 	refused("", "byte 0: the text ends too early");
-	refused("{", "byte 1: a string was expected");
+	refused("{", "byte 1: expected a string");
 	refused("[1", "the text ends too early");
-	refused("{\"a\":1,}", "a string was expected");
-	refused("[1,]", "a value was expected");
-	refused("{'a':1}", "a string was expected");
-	refused("{\"a\" 1}", "':' was expected");
-	refused("[1 2]", "',' or ']' was expected");
-	refused("nul", "a value was expected");
-	refused("NaN", "a value was expected");
-	refused("// c\n1", "a value was expected");
-	refused("\xEF\xBB\xBF{}", "a value was expected");
+	refused("{\"a\":1,}", "expected a string");
+	refused("[1,]", "expected a value");
+	refused("{'a':1}", "expected a string");
+	refused("{\"a\" 1}", "expected ':'");
+	refused("[1 2]", "expected ',' or ']'");
+	refused("nul", "expected a value");
+	refused("NaN", "expected a value");
+	refused("// c\n1", "expected a value");
+	refused("\xEF\xBB\xBF{}", "expected a value");
 	refused("\"a\nb\"", "a control byte");
 	refused("\"abc", "the text ends inside a string");
 	refused("\"\\x\"", "an unknown escape");
@@ -58,8 +58,8 @@ TEST(refuses_what_is_not_json)
 
 TEST(refuses_bytes_behind_the_document)
 {
-	refused("{} x", "byte 3: more bytes behind");
-	refused("1 2", "more bytes behind");
+	refused("{} x", "byte 3: more bytes after");
+	refused("1 2", "more bytes after");
 	prints(" {} \n", "{}");
 }
 
@@ -68,7 +68,7 @@ TEST(refuses_a_nul_byte_behind_or_inside)
 	struct err err = {0};
 
 	CHECK(!json_parse("{}\0", 3, CAP, &err));
-	CHECK_HAS(err.msg, "more bytes behind");
+	CHECK_HAS(err.msg, "more bytes after");
 	CHECK(!json_parse("\"a\0b\"", 5, CAP, &err));
 	CHECK_HAS(err.msg, "a control byte");
 	refused("\"a\\u0000b\"", "\\u0000");
@@ -78,12 +78,12 @@ TEST(refuses_bad_numbers)
 {
 	refused("01", "leading zero");
 	refused("-01", "leading zero");
-	refused("+1", "a value was expected");
-	refused("-", "a digit was expected");
-	refused("1.", "behind the point");
-	refused(".5", "a value was expected");
+	refused("+1", "expected a value");
+	refused("-", "expected a digit");
+	refused("1.", "after the point");
+	refused(".5", "expected a value");
 	refused("1e", "in the exponent");
-	refused("0x10", "more bytes behind");
+	refused("0x10", "more bytes after");
 	refused("1111111111111111111111111111111111111111111111111111111111111",
 		"a number that is too long");
 }
@@ -122,7 +122,7 @@ TEST(refuses_deep_nesting_and_large_documents)
 	cleanup_json struct json *doc = json_parse(text + 1, (size_t)2 * JSON_MAX_DEPTH, CAP, NULL);
 	CHECK(doc);
 	CHECK(!json_parse("[1,2]", 5, 4, &err));
-	CHECK_HAS(err.msg, "5 bytes of JSON, more than the 4 allowed");
+	CHECK_HAS(err.msg, "5 bytes of JSON, more than the limit of 4");
 }
 
 TEST(keeps_64_bit_integers_exactly)
@@ -152,7 +152,7 @@ TEST(refuses_to_read_other_numbers_as_integers)
 	struct err err = {0};
 
 	CHECK_INT(json_need_i64(doc, "big", &value, &err), ==, -1);
-	CHECK_STR(err.msg, "'big': 9223372036854775808 does not fit 64 bits");
+	CHECK_STR(err.msg, "'big': 9223372036854775808 does not fit into 64 bits");
 	CHECK_INT(json_opt_i64(doc, "frac", &value, &err), ==, -1);
 	CHECK_STR(err.msg, "'frac': expected a whole number, got 1.0");
 	CHECK_INT(json_need_i64(doc, "exp", &value, &err), ==, -1);

@@ -55,7 +55,8 @@ TEST(what_makes_no_sense_is_refused_by_its_key)
 		{"cron: '61 * * * *'", "savepoints.cron: '61 * * * *': minute: '61'"},
 		{"cron: 'often'", "savepoints.cron: "},
 		{"interval: 1h, blackouts: ['late']", "savepoints.blackouts: 'late' is not a time"},
-		{"interval: 1h, timeZone: Mars/Base", "savepoints.timeZone: there is no time zone"},
+		{"interval: 1h, timeZone: Mars/Base",
+		 "savepoints.timeZone: time zone 'Mars/Base' not found"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -14,7 +14,7 @@ TEST(a_zone_that_is_not_there_is_refused)
 
 	CHECK_INT(zone_use("Europe/Nowhere", &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
-	CHECK_HAS(err.msg, "there is no time zone 'Europe/Nowhere' here");
+	CHECK_HAS(err.msg, "time zone 'Europe/Nowhere' not found here");
 	CHECK_HAS(err.msg, "tzdata");
 	CHECK_INT(zone_use("../../etc/passwd", &err), ==, -1);
 	CHECK_HAS(err.msg, "is not the name of a time zone");
