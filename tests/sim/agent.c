@@ -162,10 +162,10 @@ static void execute(struct world *w, const struct effect *effect)
 
 static void machine_check(struct world *w)
 {
-	const char *broken = lifecycle_check(&w->agent->life);
+	const char *contradiction = w->agent->life.contradiction;
 
-	if (broken)
-		fail(w, "the machine contradicts itself: %s", broken);
+	if (contradiction)
+		fail(w, "the machine contradicts itself: %s", contradiction);
 }
 
 void agent_step(struct world *w, const struct event *event)

@@ -288,3 +288,76 @@ TEST(nothing_is_planned_for_a_flink_that_does_not_run)
 	l.life.want_write = true;
 	CHECK_BROKEN(&l, "a disposal waits that is not under way");
 }
+
+/* ---- a machine that contradicts itself holds ---- */
+
+static void contradicts(struct life *l)
+{
+	running(l);
+	l->any_event = true;
+	forget(l);
+	l->life.journal.launches[0].started_unix_ms = 0;
+	viewed(l, job_in(JOB_FAILED)); /* Flink would be ended now */
+}
+
+TEST(a_machine_that_contradicts_itself_says_so_once_and_does_nothing)
+{
+	struct life l;
+
+	contradicts(&l);
+	CHECK_STR(l.life.contradiction, "Flink runs, and in the journal it was never started");
+	CHECK_STR(phase_name(l.life.phase), "Holding");
+	CHECK_INT(l.life.cause, ==, CAUSE_INTERNAL_ERROR);
+	CHECK(lifecycle_is_inert(&l.life));
+	CHECK(!lifecycle_awaits(&l.life, EFFECT_SIGNAL, ""));
+	CHECK_HAS(l.life.reason, "after the event 'view' in phase Running: Flink runs, and");
+	CHECK_HAS(l.told, "phase:Holding");
+	CHECK_STR(l.order, "");
+	CHECK_INT(l.last[EFFECT_NOTE].level, ==, NOTE_ERROR);
+	forget(&l);
+	desire(&l, DESIRED_CANCELLED);
+	ask_savepoint(&l, "n1");
+	exited(&l, KILLED(SIGKILL));
+	pass(&l, 3600000);
+	stopping(&l, 60000);
+	CHECK_STR(l.order, "");
+	CHECK_STR(l.notes, "");
+	life_release(&l);
+}
+
+TEST(what_waits_for_the_journal_does_not_come_out_of_a_contradiction)
+{
+	struct life l;
+
+	writing(&l);
+	l.any_event = true;
+	l.life.journal.outcome.kind = OUTCOME_FINISHED;
+	forget(&l);
+	written(&l);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 0);
+	CHECK_INT(l.life.deferred.count, ==, 0);
+	life_release(&l);
+}
+
+TEST(a_contradiction_does_not_keep_a_flink_alive_that_another_drey_has_replaced)
+{
+	struct life l;
+
+	running(&l);
+	l.any_event = true;
+	l.config.journal_check_ms = 20000;
+	l.life.journal.launches[0].started_unix_ms = 0;
+	l.hold_checks = true;
+	viewed(&l, job_in(JOB_RUNNING));
+	forget(&l);
+	pass(&l, 20000);
+	CHECK_INT(took(&l, EFFECT_CHECK_JOURNAL), ==, 1);
+	journal_checked(&l, false);
+	pass(&l, 20000);
+	CHECK_INT(took(&l, EFFECT_CHECK_JOURNAL), ==, 2);
+	write_failed(&l, true);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	CHECK_INT(l.life.cause, ==, CAUSE_JOURNAL_TAKEN);
+	life_release(&l);
+}

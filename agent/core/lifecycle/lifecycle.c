@@ -260,6 +260,8 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 		life->look_ms};
 	int64_t next = -1;
 
+	if (life->contradiction)
+		return life->check_ms ? life->check_ms : -1;
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
 		/* a due savepoint that may not start now (a requested stop goes first) is no reason
 		 * to wake up */
@@ -333,6 +335,19 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 	}
 }
 
+static void decide(struct lifecycle *life, const struct event *event, const struct standing *before)
+{
+	dispatch(life, event);
+	pursue(life);
+	watch_do_not_restart(life);
+	tell_changes(life, event, before);
+	flush_journal(life);
+	watch_journal(life);
+	life->contradiction = lifecycle_check(life);
+	if (life->contradiction)
+		halt(life, event, before);
+}
+
 void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t now_ms,
 		    int64_t now_unix_ms, struct effects *ret_effects)
 {
@@ -342,12 +357,10 @@ void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t n
 	life->now_unix_ms = now_unix_ms;
 	life->out = ret_effects;
 	before = standing(life, event);
-	dispatch(life, event);
-	pursue(life);
-	watch_do_not_restart(life);
-	tell_changes(life, event, &before);
-	flush_journal(life);
-	watch_journal(life);
+	if (life->contradiction)
+		halted_step(life, event, &before);
+	else
+		decide(life, event, &before);
 	life->out = NULL;
 }
 

@@ -35,7 +35,7 @@ struct effect *emit_after_write(struct lifecycle *life, enum effect_type type)
 	return append(&life->deferred, type);
 }
 
-static void remove_effect(struct effects *effects, size_t index)
+void effects_remove(struct effects *effects, size_t index)
 {
 	free(effects->list[index].text);
 	notice_release(&effects->list[index].notice);
@@ -50,14 +50,14 @@ bool withdraw(struct lifecycle *life, enum effect_type type)
 
 	for (size_t i = life->deferred.count; i-- > 0;)
 		if (life->deferred.list[i].type == type)
-			remove_effect(&life->deferred, i);
+			effects_remove(&life->deferred, i);
 	return life->deferred.count != before;
 }
 
 void effects_clear(struct effects *effects)
 {
 	while (effects->count)
-		remove_effect(effects, effects->count - 1);
+		effects_remove(effects, effects->count - 1);
 }
 
 /* Release, in order, the effects that waited for the journal write that was just acknowledged. */
@@ -71,7 +71,7 @@ static void release_deferred(struct lifecycle *life)
 			continue;
 		}
 		if (effect->type == EFFECT_LAUNCH) {
-			remove_effect(&life->deferred, i);
+			effects_remove(&life->deferred, i);
 			launch_written(life);
 			continue;
 		}
@@ -83,12 +83,14 @@ static void release_deferred(struct lifecycle *life)
 		}
 		*append(life->out, effect->type) = *effect;
 		effect->text = NULL;
-		remove_effect(&life->deferred, i);
+		effects_remove(&life->deferred, i);
 	}
 }
 
 bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, const char *id)
 {
+	if (life->contradiction) /* also for what was emitted before it was found */
+		return false;
 	if (effect == EFFECT_OBSERVE)
 		return life->observing;
 	if (effect == EFFECT_LAUNCH)

@@ -3,6 +3,7 @@
  *
  *   lifecycle.c            the events, the deadlines, what to pursue
  *   lifecycle_check.c      what is always true between two steps
+ *   lifecycle_halt.c       what is left when that is not true
  *   lifecycle_effects.c    effects, and those that wait for a journal write
  *   lifecycle_notice.c     notices, for hooks, Events and metrics
  *   lifecycle_fence.c      two dreys: which one owns the journal, and what the other may still run
@@ -30,6 +31,9 @@ struct effect *emit(struct lifecycle *life, enum effect_type type);
 /* Like emit(), but the effect comes out once the journal, as it is at the end of this step, has
  * been written. */
 struct effect *emit_after_write(struct lifecycle *life, enum effect_type type);
+
+/* Release the effect and close the gap. */
+void effects_remove(struct effects *effects, size_t index);
 
 /* Withdraw deferred effects of this type; true if there were any. */
 bool withdraw(struct lifecycle *life, enum effect_type type);
@@ -69,6 +73,15 @@ struct standing {
 struct standing standing(const struct lifecycle *life,
 			 const struct event *event); /* before the step */
 void tell_changes(struct lifecycle *life, const struct event *event, const struct standing *before);
+
+/* ---- lifecycle_halt.c ---- */
+
+/* life->contradiction was found in the step of this event: withdraw what the step would have done,
+ * and hold. `before`: the standing before that step. */
+void halt(struct lifecycle *life, const struct event *event, const struct standing *before);
+void halted_step(struct lifecycle *life, const struct event *event, const struct standing *before);
+
+/* ---- lifecycle_notice.c, continued ---- */
 
 /* The end that the previous agent reported; PHASE_COUNT = none. */
 enum phase end_on_record(const struct journal *journal);

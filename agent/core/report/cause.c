@@ -48,6 +48,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_JOB_FAILING] = "JobFailing",
 		[CAUSE_JOB_NOT_RUNNING] = "JobNotRunning",
 		[CAUSE_SECOND_JOB] = "SecondJob",
+		[CAUSE_INTERNAL_ERROR] = "InternalError",
 	};
 
 	return (size_t)cause < CAUSE_COUNT ? names[cause] : NULL;

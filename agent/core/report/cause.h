@@ -70,6 +70,9 @@ enum cause {
 	CAUSE_JOB_NOT_RUNNING,
 	CAUSE_SECOND_JOB,
 
+	/* drey itself */
+	CAUSE_INTERNAL_ERROR,
+
 	CAUSE_COUNT,
 };
 

@@ -333,7 +333,8 @@ static void judge_ready(struct conditions *now, const struct lifecycle *life)
 	const char *todo = pending(life);
 
 	now->cause = CAUSE_NONE;
-	if (life->phase == PHASE_HOLDING && life->journal.intent.do_not_restart && !life->fenced)
+	if (life->phase == PHASE_HOLDING && life->journal.intent.do_not_restart &&
+	    !lifecycle_is_inert(life))
 		say(to, TRUTH_FALSE, cause_name(CAUSE_DO_NOT_RESTART), "%s", life->reason);
 	else if (life->phase == PHASE_LAUNCHING && !life->fenced)
 		judge_launch(to, life);

@@ -53,14 +53,15 @@ static void requests_stepped(struct driver *driver)
 	while (*place) {
 		struct waiting_call *waiting = *place;
 
-		if (!life->fenced &&
+		if (!lifecycle_is_inert(life) &&
 		    (waiting->sequence > life->acknowledged || life->journal_broken)) {
 			place = &waiting->next;
 			continue;
 		}
 		*place = waiting->next;
-		answer(waiting->call, life->fenced ? control_answer_error(life->reason)
-						   : control_answer_ok(waiting->sequence));
+		answer(waiting->call, lifecycle_is_inert(life)
+					      ? control_answer_error(life->reason)
+					      : control_answer_ok(waiting->sequence));
 		free(waiting);
 	}
 }
@@ -89,7 +90,7 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 		answer(call, control_answer_error("drey is still starting; try again"));
 	} else if (request.command == COMMAND_STATUS) {
 		answer_status(driver, call);
-	} else if (driver->held || driver->life.fenced || driver->life.terminating) {
+	} else if (driver->held || lifecycle_is_inert(&driver->life) || driver->life.terminating) {
 		driver->metrics.refused[METRICS_SOCKET]++;
 		answer(call, control_answer_error(driver->life.reason));
 	} else if (request.restore.kind != RESTORE_NONE &&

@@ -36,7 +36,7 @@ bool termination_is_failure(const struct termination_last *last, const struct li
 		break;
 	}
 	if (last->phase == PHASE_HOLDING) /* do-not-restart is no failure */
-		return life->fenced || !life->journal.intent.do_not_restart;
+		return lifecycle_is_inert(life) || !life->journal.intent.do_not_restart;
 	return last->phase == PHASE_FAILED;
 }
 
