@@ -56,7 +56,7 @@ has_message() { # REGEX
 }
 control state=running "restore={\"kind\": \"path\", \"token\": \"t1\", \"path\": \"file://$RUN/asked\"}"
 await "a reason" shown False RequestedSnapshotUnusable
-check "with its message" has_message 'there is no _metadata'
+check "with its message" has_message 'no _metadata'
 before=$(api_requests ".name == \"$OWNER\"" | wc -l)
 mkdir -p "$RUN/asked"
 echo nonsense >"$RUN/asked/_metadata"

@@ -99,7 +99,7 @@ untouched "not there"
 resource "$(spec '{state: "running"}')"
 await "taken out of the spec" looked_at
 resource "$(restore t0 "file:$foreign")"
-await "another one under the same token is refused" says Stalled True SpecRefused "token was given to another order"
+await "another one under the same token is refused" says Stalled True SpecRefused "token belongs to another request"
 check "with an Event" test "$(kubectl get events.events.k8s.io --output json |
 	jq '[.items[] | select(.reason == "SpecRefused" and (.note | contains("token")))] | length')" -ge 1
 check "what was wanted before still counts" journal_is ".intent.restore.path == \"file:$RUN/nowhere/chk-1\""
@@ -143,7 +143,7 @@ before=2 known=2
 resource '{"state": "running", "restartNonce": "r4"}'
 await "the restore is taken out of the spec" looked_at
 resource "$(restore f3 "file:$RUN/nowhere/chk-2" '{"foreign": true}')"
-await "its token with another path is refused" says Stalled True SpecRefused "token was given to another order"
+await "its token with another path is refused" says Stalled True SpecRefused "token belongs to another request"
 resource "$(spec '{state: "running"}')"
 await "taken out" condition_is Stalled False
 resource "$(restore f3 "file:$foreign" '{"foreign": true}')"

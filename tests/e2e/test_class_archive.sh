@@ -37,7 +37,7 @@ start_drey
 MUST_LIVE=(jm tm)
 await "with the archive of another Java the job runs, too" phase_is Running
 check "without it" not archive_is_mapped
-check "and drey says why" said 'without the archive.*made by Somebody Else 17\.0\.0\+1, and Flink is started by '
+check "and drey says why" said 'without the archive.*made by Somebody Else 17\.0\.0\+1, but Flink is started by '
 end_drey TERM
 
 # offered, but the class path is another one: a jar in front that the archive does not know

@@ -105,9 +105,6 @@ answers() { # every first word, each once
 wait_until "the job runs" "$WAIT_S" first_ok
 grep '^error' "$RUN/early" | sed 's/^/# /' || :
 is "$(answers | sed 's/error //')" "not-yet ok " "on the way up a job is not yet there, never absent"
-kill -STOP "$(jm_pid)"
-check "a Flink that hangs gives an error, not an absent job" says "error" state "$job_1"
-kill -CONT "$(jm_pid)"
 check "/overview tells the slots" says ok slots
 await "a checkpoint is complete" has_completed 1 "$job_1"
 is "$(ask exception "$job_1")" "ok none" "a healthy job has no exception"
@@ -165,6 +162,8 @@ before=$(ask checkpoints "$job_1")
 await "a checkpoint after that" newer_checkpoint
 tm=$(tm_pid)
 MUST_LIVE=(tm)
+kill -STOP "$(jm_pid)"
+check "a Flink that hangs gives an error, not an absent job" says "error" state "$job_1"
 kill -KILL "$(jm_pid)"
 await "the JobManager is killed" ended
 is "$(exit_status jm)" 137 "its status is 137"

@@ -43,7 +43,7 @@ await "JobManager killed: drey starts another job" runs_after "$second"
 uncontrol hold-snapshot
 wait "$cli"
 is "$? $(cat "$RUN/location")" "1 " "drey savepoint fails and prints no place"
-check "it says why" grep -q 'the savepoint failed: Flink ended' "$RUN/log/cli.log"
+check "it says why" grep -q 'the savepoint failed: Flink exited during' "$RUN/log/cli.log"
 check "the job continues from the newest retained checkpoint" restore_matches "$(newest_retained "$second")"
 
 # ---- between exec and the REST API

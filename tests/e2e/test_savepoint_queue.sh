@@ -79,6 +79,6 @@ answer 6
 is "$ENDED" 1 "the one under way has failed"
 answer 7
 is "$ENDED" 1 "the one that waited has, too"
-check "it says why" grep -q 'no job runs (Cancelled)' "$RUN/log/cli.7.log"
+check "it says why" grep -q 'no job is running (Cancelled)' "$RUN/log/cli.7.log"
 MUST_LIVE=(tm)
 e2e_end
