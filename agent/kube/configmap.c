@@ -126,17 +126,17 @@ static struct json *encode(const struct kube *kube, const struct configmap *map)
 
 /* ---- calls ---- */
 
-/* The collection, or one of it. NULL: not a name (*err). The caller frees. */
+char *configmap_collection(const char *namespace)
+{
+	return xasprintf("/api/v1/namespaces/%s/configmaps", namespace);
+}
+
+/* NULL: not a name (*err). The caller frees. */
 static char *path_of(const struct kube *kube, const char *name, struct err *err)
 {
 	if (kube_check_name(name, err))
 		return NULL;
 	return xasprintf("/api/v1/namespaces/%s/configmaps/%s", kube_namespace(kube), name);
-}
-
-static char *collection(const struct kube *kube)
-{
-	return xasprintf("/api/v1/namespaces/%s/configmaps", kube_namespace(kube));
 }
 
 /* Hand out what was learned, without the object; or forget it. */
@@ -183,7 +183,7 @@ int configmap_get(struct kube *kube, const char *name, struct configmap *ret,
 int configmap_create(struct kube *kube, const struct configmap *map, struct configmap *ret,
 		     struct kube_answer *answer, struct err *err)
 {
-	cleanup_free char *path = collection(kube);
+	cleanup_free char *path = configmap_collection(kube_namespace(kube));
 	cleanup_json struct json *body = NULL;
 	struct kube_request request = {.method = "POST", .path = path};
 

@@ -105,7 +105,8 @@ bool kube_watch_holds(struct kube_watch *watch)
 {
 	struct kube_watch_counts counts = kube_watch_counts(watch);
 
-	return counts.watches && !counts.failures;
+	return counts.watches && !counts.failures &&
+	       clock_mono_ms() - counts.heard_ms < KUBE_WATCH_HEARD_MS;
 }
 
 static void count(struct kube_watch *watch, int lists, int watches, int events)
@@ -114,6 +115,7 @@ static void count(struct kube_watch *watch, int lists, int watches, int events)
 	watch->counts.lists += lists;
 	watch->counts.watches += watches;
 	watch->counts.events += events;
+	watch->counts.heard_ms = clock_mono_ms();
 	pthread_mutex_unlock(&watch->watches->lock);
 }
 

@@ -37,6 +37,7 @@
 #define KUBE_WATCH_DENIED_MAX_MS 300000
 #define KUBE_WATCH_MAX_BYTES     (8u << 20) /* of one event */
 #define KUBE_WATCH_LEAST_MS      1000       /* between the starts of two watches */
+#define KUBE_WATCH_HEARD_MS      90000 /* kube_watch_holds(): as a bookmark comes every minute */
 
 struct kube_watches;
 struct kube_watch;
@@ -64,11 +65,12 @@ struct kube_watch_counts {
 	int lists, watches;      /* requests begun */
 	int events;              /* changes and bookmarks received */
 	int failures;            /* since the last success, of list or watch */
+	int64_t heard_ms;        /* when the server was heard last, monotonic */
 	char why[ERR_MSG_BYTES]; /* of the last failure; "" */
 };
 struct kube_watch_counts kube_watch_counts(struct kube_watch *watch);
 
-/* The watch is under way and the object was seen: a change will be noticed. */
+/* The object was seen, the watch is under way, and the server was heard lately: a change is noticed. */
 bool kube_watch_holds(struct kube_watch *watch);
 
 #endif

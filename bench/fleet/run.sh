@@ -4,6 +4,7 @@
 # ConfigMap and its custom resource, and a job that runs and completes a checkpoint a minute.
 #
 #   bench/fleet/run.sh [quick] [--agents N] [--minutes N]     N agents (500; quick: 10), watched for N minutes (3; quick: half a one)
+#                      [--tasks DURATION]                     poll.tasks of the agents (5s); 0: readiness is not asked for
 #
 # The control plane is real and of its own (tests/cluster), the agents are real processes, each under its drey-init; in
 # Flink's place is bench/fleet/flink.c, which answers for its REST API. Prints Markdown. About 12 MB of memory for each
@@ -15,14 +16,15 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
 
-agents=500 seconds=180 settle_s=60 idle_s=30
+agents=500 seconds=180 settle_s=60 idle_s=30 tasks=5s
 while [ $# -gt 0 ]; do
 	case $1 in
 	full) ;;
 	quick) agents=10 seconds=30 settle_s=5 idle_s=5 ;;
 	--agents) agents=${2-} && shift ;;
+	--tasks) tasks=${2-} && shift ;;
 	--minutes)
-		[[ ${2-} =~ ^[1-9][0-9]*$ ]] || bench_usage 6
+		[[ ${2-} =~ ^[1-9][0-9]*$ ]] || bench_usage 6,7
 		seconds=$(($2 * 60))
 		shift
 		;;
@@ -30,7 +32,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-[[ $agents =~ ^[1-9][0-9]*$ ]] || bench_usage 6
+[[ $agents =~ ^[1-9][0-9]*$ ]] || bench_usage 6,7
 make -j2 all >&2 || exit 1
 bench_program build/bench/fleet/flink bench/fleet/flink.c
 # shellcheck source=tests/e2e/tap.sh
@@ -88,6 +90,8 @@ start_agent() { # NAME JOB_ID
 		  savepointDirectory: file://$RUN/a/$1/sp
 		http:
 		  port: 0
+		poll:
+		  tasks: $tasks
 		kubernetes:
 		  enabled: true
 		  kubeconfig: $POD_KUBECONFIG
@@ -170,6 +174,12 @@ average() { # LABEL: of smaps_rollup, in MB
 	done | awk '{ n += $1 } END { printf "%.2f", n / 1024 / NR }'
 }
 
+threads() { # of the first one
+	local pid
+	pid=$(agent_pids | head -n 1)
+	echo "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l), $(find "/proc/$pid/fd" -mindepth 1 | wc -l)"
+}
+
 by_thread() { # rows: the thread that woke up most often first
 	awk -v per="$((seconds * agents))" 'FNR == NR { before[$2] = $1; next }
 		{ n = $1 - before[$2]; all += n; printf "%.0f | %s | %.2f |\n", -n, $2, n / per * 60 }
@@ -186,7 +196,7 @@ rate() { # COUNT SECONDS
 bench_head "Many applications on one API server" "drey $("$BUILD/drey" --version | cut -d' ' -f2)"
 cat <<END
 
-| $agents agents, $seconds s | |
+| $agents agents, $seconds s, \`poll.tasks: $tasks\` | |
 |---|---|
 | all jobs run, $agents agents started at once | after $started s |
 | still run at the end | $(running) |
@@ -196,6 +206,7 @@ cat <<END
 | CPU of the API server | $(awk -v a="$(value "$RUN/before" process_cpu_seconds_total)" -v b="$(value "$RUN/after" process_cpu_seconds_total)" \
 	-v s="$seconds" 'BEGIN { printf "%.0f", (b - a) / s * 1000 }') ms a second |
 | memory of the API server | $(awk '$1 == "process_resident_memory_bytes" { printf "%.0f", $2 / 1048576 }' "$RUN/after") MB |
+| threads, descriptors of an agent | $(threads) |
 | memory of an agent: RSS, its share of that (PSS), private and dirty | $(average Rss) MB, $(average Pss) MB, $(average Private_Dirty) MB |
 
 | request of an agent | a minute for each |

@@ -65,6 +65,8 @@ control do-not-restart=false state=suspended
 pod_start c
 await "what is wanted is read before a launch" pod_phase c Suspended
 is "$(launches)" "$before" "nothing is started"
+control do-not-restart=true state=suspended
+await "a change is noticed by the watch, long before the poll" pod_is c '.desired.doNotRestart'
 pod_end c
 control do-not-restart=false state=suspended savepoint-nonce=1
 pod_conf d "${quick[@]}"
@@ -131,4 +133,17 @@ is "$(launches)" "$before" "nothing is started"
 api_role || :
 await "the Role is put right: it starts by itself" launched $((before + 1))
 pod_end f
+
+# ---- not to be watched -----------------------------------------------------------------------------
+
+before=$(launches)
+check "the Role allows no watch" \
+	api_role_without "(.rules[] | select(.resourceNames == [\"$CONTROL_MAP\"])).verbs -= [\"list\", \"watch\"]" \
+	watch "configmaps/$CONTROL_MAP"
+pod_conf g "${quick[@]}"
+pod_start g
+await "it starts" launched $((before + 1))
+control do-not-restart=true
+await "the poll notices a change" pod_is g '.desired.doNotRestart'
+pod_end g
 e2e_end

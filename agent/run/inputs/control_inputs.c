@@ -13,6 +13,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "core/desired_inputs.h"
+#include "kube/configmap.h"
+#include "kube/kube_watch.h"
 #include "run/driver_internal.h"
 #include "run/inputs/control_map.h"
 #include "run/inputs/control_seen.h"
@@ -20,14 +22,17 @@
 #include "run/part.h"
 
 #define SAVE_RETRY_MS   30000
-#define DEFAULT_POLL_MS 30000 /* where control.poll is 0: no other news of a change */
+#define DEFAULT_POLL_MS 30000  /* where control.poll is 0: no other news of a change */
+#define WATCHED_MS      300000 /* while a watch holds, which is quicker: read so often */
 
 struct directory {
 	struct driver *driver;
 	struct lane *lane; /* NULL: no directory */
 	struct control_watch *watch;
 	struct control_map *map; /* NULL: no ConfigMap */
-	struct loop_timer *poll; /* of it, where no directory shows that it has changed */
+	struct kube_watch *map_watch;
+	struct loop_timer *poll; /* of it, in case the watch does not show that it has changed */
+	int64_t map_read_ms;     /* 0 = the last try has failed */
 	struct desired_inputs inputs;
 	bool waiting;     /* there is a reading that was not judged yet */
 	bool unsaved;     /* what was seen, */
@@ -184,8 +189,38 @@ static void on_map(void *arg, const struct desired *desired, bool absent, const 
 
 	if (directory->driver->closing)
 		return;
+	directory->map_read_ms = desired ? clock_mono_ms() : 0;
 	keep(directory, DESIRED_FROM_MAP, desired, absent, why);
 	take(directory);
+}
+
+static void on_map_changed(void *arg)
+{
+	struct directory *directory = arg;
+
+	control_map_read(directory->map, on_map, directory);
+}
+
+static bool is_watched(const struct directory *directory)
+{
+	return directory->map_watch && directory->map_read_ms &&
+	       clock_mono_ms() - directory->map_read_ms < WATCHED_MS &&
+	       kube_watch_holds(directory->map_watch);
+}
+
+/* It is only the quicker way: without the right to watch, the poll reads the map. */
+static void watch_map(struct directory *directory)
+{
+	const struct setup_kube *kube = &directory->driver->setup->kube;
+	cleanup_free char *collection = configmap_collection(kube->config.namespace);
+	struct kube_watch_target target = {.collection = collection, .name = kube->control};
+	struct err err = {0};
+
+	directory->map_watch = kube_watch_new(directory->driver->watches, &target, on_map_changed,
+					      directory, &err);
+	if (!directory->map_watch)
+		log_warn(directory->driver->log, "cannot watch the control ConfigMap",
+			 LOG_ERR(&err));
 }
 
 static void on_poll(void *arg)
@@ -196,7 +231,8 @@ static void on_poll(void *arg)
 	if (!poll_ms)
 		poll_ms = DEFAULT_POLL_MS;
 	loop_timer_set_early(directory->poll, poll_ms, poll_ms / 6);
-	control_map_read(directory->map, on_map, directory);
+	if (!is_watched(directory))
+		control_map_read(directory->map, on_map, directory);
 }
 
 static void on_directory(void *arg, const struct desired *desired, const struct err *why)
@@ -325,8 +361,10 @@ static void inputs_alive(struct driver *driver, const struct part_start *start)
 		return;
 	desired_inputs_load(&directory->inputs, start->seen);
 	take(directory);
-	if (directory->map)
+	if (directory->map) {
+		watch_map(directory);
 		on_poll(directory);
+	}
 }
 
 static void inputs_status(const struct driver *driver, struct json *document)
@@ -399,6 +437,7 @@ static void inputs_close(struct driver *driver)
 
 	if (!directory)
 		return;
+	kube_watch_free(directory->map_watch);
 	control_map_free(directory->map);
 	loop_timer_free(directory->poll);
 	lane_free(directory->lane, 1000);
