@@ -24,14 +24,27 @@ struct events;
 struct ha;
 struct hooks;
 struct json;
+struct kube_lane;
 struct observe_plan;
 struct owner_watch;
 struct ready;
 struct resource;
+struct resource_status;
 struct start;
 struct waiting_call;
 struct used;
 struct workload;
+
+/* The custom resource, as inputs/resource.c has read it. */
+struct resource_object {
+	struct kube_lane *kube; /* for requests about it; NULL = none is used */
+	const char *found;      /* does it exist? In a word; NULL = none is used */
+	const char *uid;        /* NULL = there is none */
+	const char *version;    /* its resourceVersion */
+	bool deleting;
+	int64_t reads;
+	bool writing; /* a status is on its way (outputs/resource_status.c) */
+};
 
 struct driver {
 	const struct setup *setup;
@@ -48,14 +61,14 @@ struct driver {
 	struct directory *directory;  /* of the control files; NULL = none configured */
 	struct used *used;            /* NULL = no object has the orders */
 	struct resource *resource;    /* NULL = no custom resource is used */
-	const char *resource_found;   /* does it exist? In a word; NULL = none is used */
-	const char *resource_uid;     /* NULL = there is none; its owner sets both */
-	struct events *events;        /* NULL = there is no object that they could be about */
-	struct owner_watch *owner;    /* NULL = no owner is known */
-	struct ready *ready;          /* likewise */
-	struct hooks *hooks;          /* NULL = no directory configured */
-	struct ha *ha;                /* NULL: Flink has no high availability of its own */
-	struct http_server *http;     /* NULL: off, or the port is taken */
+	struct resource_object object;
+	struct resource_status *resource_status; /* likewise */
+	struct events *events;     /* NULL = there is no object that they could be about */
+	struct owner_watch *owner; /* NULL = no owner is known */
+	struct ready *ready;       /* likewise */
+	struct hooks *hooks;       /* NULL = no directory configured */
+	struct ha *ha;             /* NULL: Flink has no high availability of its own */
+	struct http_server *http;  /* NULL: off, or the port is taken */
 	struct loop_timer *http_retry;
 	struct metrics metrics;
 	struct journal_store *store;
@@ -142,6 +155,9 @@ enum control_object {
 };
 const struct desired *driver_directory_desired(const struct driver *driver,
 					       enum control_object object);
+
+/* inputs/resource.c: it may have gone, or be another one: it is read again */
+void driver_resource_doubt(struct driver *driver);
 
 /* outputs/events.c: post this Event, if there is an object that it could be about; reason and action are one word each. Everything is copied. */
 void driver_event(struct driver *driver, bool warning, const char *reason, const char *action,

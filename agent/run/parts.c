@@ -25,6 +25,7 @@ const struct part_row parts[] = {
 	{2, &part_resource},
 	{2, &part_sigterm},
 	/* what drey tells */
+	{2, &part_resource_status},
 	{2, &part_ready},
 	{2, &part_events},
 	{2, &part_http},

@@ -76,6 +76,7 @@ PART(observe)
 PART(ready)
 PART(requests)
 PART(resource)
+PART(resource_status)
 PART(sigterm)
 PART(used)
 
@@ -194,17 +195,17 @@ TEST(at_the_exit_hooks_end_before_the_last_status_is_written)
 
 	rig_begin(&rig);
 	says(&rig, "hooks", GATE_NOT_YET);
-	says(&rig, "resource", GATE_NOT_YET);
+	says(&rig, "resource_status", GATE_NOT_YET);
 	says(&rig, "ready", GATE_NOT_YET);
 	effect(&rig, EFFECT_EXIT);
 	CHECK_STR(rig.order, "hooks ");
 	says(&rig, "hooks", GATE_OPEN);
 	again(&rig); /* both at once: drey exits no later for two of them */
-	CHECK_STR(rig.order, "hooks resource ready ");
+	CHECK_STR(rig.order, "hooks resource_status ready ");
 	says(&rig, "ready", GATE_OPEN);
 	again(&rig);
 	CHECK_INT(rig.executed_count, ==, 0);
-	says(&rig, "resource", GATE_OPEN);
+	says(&rig, "resource_status", GATE_OPEN);
 	again(&rig);
 	CHECK_INT(rig.executed_count, ==, 1);
 	CHECK_INT(rig.executed[0], ==, EFFECT_EXIT);
@@ -371,7 +372,7 @@ TEST(the_status_says_what_is_waited_for_and_for_how_long)
 	int64_t left_ms = -1;
 
 	rig_begin(&rig);
-	says(&rig, "resource", GATE_NOT_YET);
+	says(&rig, "resource_status", GATE_NOT_YET);
 	says(&rig, "ready", GATE_NOT_YET);
 	effect(&rig, EFFECT_EXIT);
 	again(&rig);

@@ -385,7 +385,7 @@ static void inputs_status(const struct driver *driver, struct json *document)
 		json_add_null(to, "readUnixMs");
 	json_add_str(to, "error", directory->error);
 	json_add_str(to, "ignored", directory->ignored);
-	json_add_str(to, "resource", driver->resource_found);
+	json_add_str(to, "resource", driver->object.found);
 }
 
 static void open_map(struct directory *directory)

@@ -1,13 +1,9 @@
 /*
  * The custom resource: what its spec asks for goes the way of the control inputs
- * (inputs/control_inputs.c), what the status document says is written to its status.
+ * (inputs/control_inputs.c). Its status is written by outputs/resource_status.c.
  *
- * All requests run on one lane. A watch wakes; a poll is there in case it does not, and is slow while the
- * watch stands. Without the definition, or without the object, nothing is written, and it is looked for
- * again rarely.
- *
- * Writes keep the pace of core/pace.h; a change of nothing but the newest checkpoint waits longer, because
- * there is one after the other; where nothing but times has changed nothing is written.
+ * All requests about it run on one lane. A watch wakes; a poll is there in case it does not, and is
+ * slow while the watch stands. Without the definition, or without the object, it is looked for rarely.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +13,6 @@
 #include "base/mem.h"
 #include "core/desired.h"
 #include "core/pace.h"
-#include "core/report/status.h"
 #include "kube/flinkapp.h"
 #include "kube/kube_lane.h"
 #include "kube/kube_watch.h"
@@ -31,7 +26,6 @@
 #define EARLY_MS        10000  /* with something else, so much sooner */
 #define POLL_FAILED_MS  10000
 #define DENIED_POLL_MS  1000 /* while a 403 may pass */
-#define ROUTINE_MS      60000 /* between two writes, where only the newest checkpoint is another one */
 
 enum found {
 	FOUND_UNKNOWN,
@@ -46,27 +40,20 @@ struct resource {
 	struct kube_lane kube;
 	struct kube_watch *watch;
 	struct loop_timer *poll;
-	struct loop_timer *write; /* the next one; when drey ends: its patience */
 	enum found found;
 	bool was_read;         /* by this process: it, or that there is none */
 	int64_t read_ms;       /* when that was; 0 = the last try has failed */
 	int64_t denied_ms;     /* 403 since; 0 = it is not */
 	int64_t asked, served; /* gates for which it is, was read again */
 	int64_t asked_ms;
-	char *uid;                           /* of the one that was found; NULL = none */
+	char *uid, *version;                 /* of the one that was found; NULL = none */
 	int64_t generation, told_generation; /* told: that it is refused */
 	char *refused;                       /* why its spec is not followed; NULL = it is */
 	bool seeded;                         /* the times of its conditions were taken over */
-	bool deleting;                       /* it goes: nothing is written any more */
-	char *complained;                    /* about reading or writing, once */
-
-	struct pace pace;           /* of writes */
-	int64_t leave_end_ms;       /* when drey exits: its patience */
-	struct buf urgent, routine; /* digests of what was written */
-	char *version;              /* of the resource by that; NULL = nothing was written */
+	char *complained;                    /* once */
 };
 
-/* ---- for the status document ---- */
+/* ---- for others ---- */
 
 static const char *refusal(const struct resource *resource)
 {
@@ -83,16 +70,6 @@ static void resource_outside(const struct driver *driver, struct conditions_outs
 	outside->refused = refusal(resource);
 }
 
-static void complain(struct resource *resource, const char *what, const char *why)
-{
-	struct log *log = resource->driver->log;
-
-	if (why && (!resource->complained || strcmp(resource->complained, why) != 0))
-		log_warn(log, what, LOG_STR("error", why));
-	xstrset(&resource->complained, why);
-}
-
-/* For the status document and for Events. */
 static void set_found(struct resource *resource, enum found found)
 {
 	static const char *const words[] = {
@@ -102,175 +79,22 @@ static void set_found(struct resource *resource, enum found found)
 	};
 
 	resource->found = found;
-	resource->driver->resource_found = words[found];
-	resource->driver->resource_uid = found == FOUND_ONE ? resource->uid : NULL;
+	resource->driver->object.found = words[found];
+	resource->driver->object.uid = found == FOUND_ONE ? resource->uid : NULL;
 }
 
-/* ---- writing ---- */
-
-struct write_job {
-	struct resource *resource;
-	char *uid, *version;
-	struct json *document;
-	struct buf urgent, routine;
-	struct kube_answer answer;
-	int result;
-	struct err err;
-};
-
-static void free_write(struct write_job *job)
+static void complain(struct resource *resource, const char *why)
 {
-	kube_answer_release(&job->answer);
-	json_free(job->document);
-	buf_release(&job->urgent);
-	buf_release(&job->routine);
-	free(job->uid);
-	free(job->version);
-	free(job);
-}
-
-static const char *name_of(const struct resource *resource)
-{
-	return resource->driver->setup->kube.resource;
-}
-
-static void write_work(void *arg)
-{
-	struct write_job *job = arg;
-
-	job->result =
-		flinkapp_apply_status(job->resource->kube.kube, name_of(job->resource), job->uid,
-				      job->document, &job->version, &job->answer, &job->err);
-}
-
-static void resource_stepped(struct driver *driver);
-static void read_now(struct resource *resource);
-
-static void written(struct resource *resource, struct write_job *job)
-{
-	if (job->result == 0) {
-		pace_succeeded(&resource->pace);
-		complain(resource, NULL, NULL);
-		buf_release(&resource->urgent);
-		buf_release(&resource->routine);
-		resource->urgent = job->urgent;
-		resource->routine = job->routine;
-		job->urgent = job->routine = (struct buf)BUF_INIT;
-		xstrset(&resource->version, job->version);
-		return;
-	}
-	complain(resource, "the status of the custom resource cannot be written", job->err.msg);
-	pace_failed(&resource->pace, job->answer.retry_after_ms, clock_mono_ms());
-	/* it has gone, or is another one */
-	if (job->err.kind == ERR_ABSENT || job->err.kind == ERR_BUSY || job->answer.path_unknown) {
-		set_found(resource, FOUND_UNKNOWN);
-		read_now(resource);
-	}
-}
-
-static void write_done(void *arg, bool ran)
-{
-	struct write_job *job = arg;
-	struct resource *resource = job->resource;
-
-	pace_end(&resource->pace);
-	if (ran && !resource->driver->closing) {
-		written(resource, job);
-		resource_stepped(resource->driver);
-		driver_again(resource->driver);
-	}
-	free_write(job);
-}
-
-static bool same(const struct buf *a, const struct buf *b)
-{
-	return !strcmp(buf_str(a), buf_str(b));
-}
-
-static void on_write(void *arg)
-{
-	struct resource *resource = arg;
-
-	if (!resource->pace.leaving) {
-		resource_stepped(resource->driver);
-		return;
-	}
-	pace_give_up(&resource->pace);
-	driver_again(resource->driver);
-}
-
-static void write_now(struct resource *resource, struct write_job *job)
-{
-	pace_begin(&resource->pace, clock_mono_ms());
-	if (!resource->pace.leaving)
-		loop_timer_stop(resource->write);
-	lane_submit(resource->kube.lane, write_work, write_done, job);
-}
-
-/* What is said now will not be true for ever, also when nothing happens. */
-static void look_later(struct resource *resource)
-{
-	int64_t due_unix_ms = conditions_due_unix_ms(&resource->driver->conditions);
-	int64_t wait_ms = due_unix_ms - clock_unix_ms();
-
-	if (due_unix_ms && !resource->pace.leaving)
-		loop_timer_set(resource->write, wait_ms > 0 ? wait_ms + 1 : 1);
-}
-
-static void resource_stepped(struct driver *driver)
-{
-	struct resource *resource = driver->resource;
-	struct write_job *job;
-	int64_t due_ms, wait_ms, early_ms = 0, now_ms = clock_mono_ms();
-	enum pace_verdict next;
-
-	if (!resource || resource->found != FOUND_ONE || resource->pace.busy ||
-	    resource->deleting || driver->closing || !(driver->alive || driver->held) ||
-	    driver->life.fenced)
-		return;
-	driver_judge(driver);
-	job = xcalloc(1, sizeof(*job));
-	job->resource = resource;
-	job->uid = xstrdup(resource->uid);
-	job->document = driver_status(driver);
-	status_digest(job->document, false, &job->urgent);
-	status_digest(job->document, true, &job->routine);
-	due_ms = pace_due_ms(&resource->pace, now_ms);
-	if (same(&job->urgent, &resource->urgent)) {
-		due_ms += ROUTINE_MS - PACE_GAP_MS;
-		early_ms = EARLY_MS;
-		if (same(&job->routine, &resource->routine)) {
-			free_write(job);
-			look_later(resource);
-			return;
-		}
-	}
-	next = pace_next(&resource->pace, due_ms, early_ms, now_ms, &wait_ms);
-	if (next == PACE_NOW) {
-		write_now(resource, job);
-		return;
-	}
-	if (next == PACE_LATER)
-		loop_timer_set_early(resource->write, wait_ms, early_ms);
-	free_write(job);
-}
-
-static enum gate_verdict may_exit(struct resource *resource, struct gate *gate)
-{
-	if (pace_leave(&resource->pace)) {
-		resource->leave_end_ms = clock_mono_ms() + PACE_PATIENCE_MS;
-		loop_timer_set(resource->write, PACE_PATIENCE_MS);
-		resource_stepped(resource->driver);
-	}
-	return pace_may_end(&resource->pace)
-		       ? GATE_OPEN
-		       : gate_waits(gate, "the last status of the custom resource",
-				    resource->leave_end_ms);
+	if (why && !xstrsame(resource->complained, why))
+		log_warn(resource->driver->log, "the custom resource cannot be read",
+			 LOG_STR("error", why));
+	xstrset(&resource->complained, why);
 }
 
 /* ---- reading ---- */
 
 struct read_job {
+	struct driver *driver;
 	struct resource *resource;
 	int64_t number; /* of the newest gate that waits for it */
 	struct flinkapp app;
@@ -283,8 +107,8 @@ static void read_work(void *arg)
 {
 	struct read_job *job = arg;
 
-	job->result = flinkapp_get(job->resource->kube.kube, name_of(job->resource), &job->app,
-				   &job->answer, &job->err);
+	job->result = flinkapp_get(job->resource->kube.kube, job->driver->setup->kube.resource,
+				   &job->app, &job->answer, &job->err);
 }
 
 static void on_changed(void *arg);
@@ -323,15 +147,6 @@ static void tell_refused(struct resource *resource)
 	}
 }
 
-/* What was written into it may not be there any more: it is another one, or somebody else has changed
- * it, as an agent that ends and does not know yet that there is a new one. */
-static void forget_written(struct resource *resource)
-{
-	buf_release(&resource->urgent);
-	buf_release(&resource->routine);
-	xstrset(&resource->version, NULL);
-}
-
 static void found_one(struct resource *resource, const struct flinkapp *app)
 {
 	struct driver *driver = resource->driver;
@@ -341,16 +156,15 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 		log_info(driver->log, "a custom resource is ours", LOG_STR("name", app->name),
 			 LOG_STR("uid", app->uid));
 		xstrset(&resource->uid, app->uid);
-		forget_written(resource);
-		resource->pace.not_before_ms = 0;
-	} else if (resource->version && strcmp(resource->version, app->resource_version) != 0) {
-		forget_written(resource);
 	}
+	xstrset(&resource->version, app->resource_version);
 	if (!resource->seeded)
 		conditions_seed(&driver->conditions, app->conditions);
 	resource->seeded = true;
 	set_found(resource, FOUND_ONE);
-	resource->deleting = app->deleting;
+	driver->object.version = resource->version;
+	driver->object.deleting = app->deleting;
+	driver->object.reads++;
 	resource_desired(app->spec, &desired);
 	desired.used = xstrdup(json_str(app->annotations, DESIRED_USED_ANNOTATION));
 	xstrset(&resource->refused, desired.bad.kind ? desired.bad.msg : NULL);
@@ -379,6 +193,7 @@ static void found_none(struct resource *resource, enum found found)
 		tell_gone(resource);
 	xstrset(&resource->uid, NULL);
 	set_found(resource, found);
+	resource->driver->object.reads++;
 	xstrset(&resource->refused, NULL);
 	driver_directory_offer(resource->driver, &nothing, false, NULL);
 }
@@ -402,6 +217,7 @@ static int64_t take(struct resource *resource, const struct read_job *job)
 	if (!forbidden)
 		resource->denied_ms = 0;
 	if (job->result == 0) {
+		complain(resource, NULL);
 		found_one(resource, &job->app);
 	} else if (job->err.kind == ERR_ABSENT) {
 		found_none(resource, FOUND_NONE);
@@ -411,7 +227,7 @@ static int64_t take(struct resource *resource, const struct read_job *job)
 	} else if (forbidden) {
 		poll_ms = denied(resource, job) ? POLL_MS : DENIED_POLL_MS;
 	} else {
-		complain(resource, "the custom resource cannot be read", job->err.msg);
+		complain(resource, job->err.msg);
 		driver_directory_offer(resource->driver, NULL, false, &job->err);
 		poll_ms = POLL_FAILED_MS;
 	}
@@ -433,12 +249,11 @@ static void read_done(void *arg, bool ran)
 	struct read_job *job = arg;
 	struct resource *resource = job->resource;
 
-	if (ran && !resource->driver->closing) {
+	if (ran && !job->driver->closing) {
 		loop_timer_set(resource->poll, take(resource, job));
-		resource_stepped(resource->driver);
 		if (!keep_waiting(resource) && job->number > resource->served)
 			resource->served = job->number;
-		driver_again(resource->driver);
+		driver_stepped(resource->driver); /* what it says may be news without a step */
 	}
 	flinkapp_release(&job->app);
 	kube_answer_release(&job->answer);
@@ -449,6 +264,7 @@ static void read_now(struct resource *resource)
 {
 	struct read_job *job = xcalloc(1, sizeof(*job));
 
+	job->driver = resource->driver;
 	job->resource = resource;
 	job->number = resource->asked;
 	lane_submit(resource->kube.lane, read_work, read_done, job);
@@ -486,6 +302,12 @@ static void on_changed(void *arg)
 		read_now(resource);
 }
 
+void driver_resource_doubt(struct driver *driver)
+{
+	set_found(driver->resource, FOUND_UNKNOWN);
+	read_now(driver->resource);
+}
+
 /* Before a decision, as inputs_may() does it with the ConfigMap. */
 static enum gate_verdict read_again(struct resource *resource, struct gate *gate)
 {
@@ -503,8 +325,6 @@ static enum gate_verdict resource_may(struct driver *driver, enum gate_type type
 {
 	struct resource *resource = driver->resource;
 
-	if (resource && type == GATE_EXIT)
-		return may_exit(resource, gate);
 	if (resource && (type == GATE_OBSERVED || type == GATE_END))
 		return read_again(resource, gate);
 	return GATE_OPEN;
@@ -525,7 +345,7 @@ static int resource_open(struct driver *driver, struct err *err)
 	set_found(resource, FOUND_UNKNOWN);
 	resource->kube = kube_lane_open(driver->workers, kube->client, "drey-resource");
 	resource->poll = loop_timer_new(driver->loop, on_poll, resource);
-	resource->write = loop_timer_new(driver->loop, on_write, resource);
+	driver->object.kube = &resource->kube;
 	loop_timer_set(resource->poll, 0);
 	return 0;
 }
@@ -539,17 +359,14 @@ static void resource_close(struct driver *driver)
 		return;
 	kube_watch_free(resource->watch);
 	/* first the patience, then the end: the last status is worth something */
-	if (!resource->pace.busy)
+	if (!driver->object.writing)
 		kube_lane_stop(&resource->kube);
 	ended = kube_lane_close(&resource->kube, PACE_PATIENCE_MS);
 	loop_timer_free(resource->poll);
-	loop_timer_free(resource->write);
 	driver->resource = NULL;
-	driver->resource_found = driver->resource_uid = NULL;
+	driver->object = (struct resource_object){0};
 	if (!ended) /* what hangs still uses the rest */
 		return;
-	buf_release(&resource->urgent);
-	buf_release(&resource->routine);
 	free(resource->uid);
 	free(resource->refused);
 	free(resource->complained);
@@ -561,7 +378,6 @@ const struct part part_resource = {
 	.name = "resource",
 	.open = resource_open,
 	.may = resource_may,
-	.stepped = resource_stepped,
 	.outside = resource_outside,
 	.close = resource_close,
 };

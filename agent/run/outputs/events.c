@@ -102,11 +102,11 @@ static bool about(struct events *events, struct event_job *job)
 {
 	const struct setup_kube *kube = &events->driver->setup->kube;
 
-	if (events->driver->resource_uid) {
+	if (events->driver->object.uid) {
 		job->api_version = xstrdup("drey.dev/v1");
 		job->kind = xstrdup("FlinkApplication");
 		job->object = xstrdup(kube->resource);
-		job->uid = xstrdup(events->driver->resource_uid);
+		job->uid = xstrdup(events->driver->object.uid);
 	} else if (kube->pod_name) {
 		job->api_version = xstrdup("v1");
 		job->kind = xstrdup("Pod");
