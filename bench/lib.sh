@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 #
-# lib.sh - what every bench/NAME/run.sh begins with; sourced at the root of the repository.
+# lib.sh - the common part of every bench/NAME/run.sh; sourced at the root of the repository.
 #
-# A benchmark prints Markdown: bench_head(), tables, and the limits of the figures. Its words are `full` (the default),
-# `quick` (a minute or so) and options of its own. Exit status: 0 measured, 2 usage, 3 something is missing here (root, a
-# package), 4 something cannot be fetched, else it has failed.
+# A benchmark prints Markdown: bench_head(), tables, and their limits. Its arguments are `full` (the default), `quick`
+# (a minute or so) and its own options. Exit status: 0 measured, 2 usage, 3 something is missing here (root, a package),
+# 4 a download failed, else it failed.
 
 bench_usage() { # LINES: of the head of the script, as in sed
 	sed -n "${1}s/^# *//p" "$0" >&2
@@ -16,7 +16,7 @@ bench_lacks() { # WHAT
 	exit 3
 }
 
-bench_program() { # FILE SOURCE: small and static, so that it costs nothing beside what is measured
+bench_program() { # FILE SOURCE: small and static, so that it costs nothing compared to what is measured
 	mkdir -p "${1%/*}"
 	"$(command -v musl-gcc || echo cc)" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -static -o "$1" "$2" || exit 1
 }

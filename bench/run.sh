@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 #
-# run.sh - every benchmark, one after another: drey beside what would be used instead, in one run and one Markdown document.
+# run.sh - all benchmarks, one after another: drey and its alternatives, in one run and one Markdown document.
 #
 #   bench/run.sh [bench|bench-quick] [NAME...]
 #
-# A benchmark is bench/NAME/run.sh (bench/lib.sh says how it behaves); bench-quick takes under five minutes for all of
-# them but `pod`, whose node and images alone take as long. Which one runs, and how long it took, is said on stderr.
-# Figures are for reading, never for passing: exit status 0 means that all was measured, 3 that something cannot be
-# measured here (the last table says what), 1 that something has failed, 2 usage.
+# A benchmark is bench/NAME/run.sh (bench/lib.sh describes its interface); bench-quick takes under five minutes for all of
+# them except `pod`, whose node and images alone take as long. Progress is reported on stderr. The figures have no limits to
+# pass: exit status 0 means that all was measured, 3 that something cannot be measured here (the last table has the reason),
+# 1 that something failed, 2 usage.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -36,7 +36,7 @@ say() {
 	echo "bench: $*" >&2
 }
 
-version_of() { # CMD...: the first line, or that there is none
+version_of() { # CMD...: the first line of the output, or the error
 	"$@" 2>&1 </dev/null | head -n 1 || :
 }
 
@@ -66,7 +66,7 @@ for name in "${names[@]}"; do
 	case $ended in
 	0) result="measured" ;;
 	3 | 4)
-		result="not here: $(tail -n 1 "$scratch/$name.err")"
+		result="not available: $(tail -n 1 "$scratch/$name.err")"
 		[ "$status" -eq 1 ] || status=3
 		;;
 	*)

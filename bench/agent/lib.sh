@@ -26,7 +26,7 @@ agent_start() {
 	start_tm_pod
 	start_drey
 	MUST_LIVE=(jm tm)
-	agent_is_proven || die 1 "the job does not run"
+	agent_is_proven || die 1 "the job is not running"
 }
 
 agent_is_proven() {

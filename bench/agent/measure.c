@@ -126,7 +126,8 @@ static int sample(int every_s, double seconds, char **subjects, int count)
 			struct sample s;
 
 			if (pid <= 0 || take(pid, &s) < 0) {
-				fprintf(stderr, "measure: %s is not there\n", subjects[i]);
+				fprintf(stderr, "measure: process %s is not running\n",
+					subjects[i]);
 				return 1;
 			}
 			printf("%.3f %.*s %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64

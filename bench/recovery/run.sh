@@ -75,7 +75,7 @@ begin_side() { # SIDE VERSION
 # One line from a side, which is also how it says that it has failed.
 hear() { # SIDE
 	read -r -u "${from[$1]}" line || {
-		echo "bench/recovery/run.sh: the side '$1' has ended:" >&2
+		echo "bench/recovery/run.sh: the side '$1' has exited:" >&2
 		cat "$scratch/$1.log" >&2
 		exit 1
 	}

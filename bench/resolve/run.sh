@@ -143,8 +143,8 @@ parsing() {
 	done
 }
 
-server_find versitygw || die 3 "versitygw is not to be had"
-server_find openstack || die 3 "the clients are not to be had"
+server_find versitygw || die 3 "versitygw is not available"
+server_find openstack || die 3 "the S3 and Swift clients are not available"
 servers_begin bench-resolve >/dev/null
 BUCKETS=$RUN/gw/buckets
 S3_REGION=us-east-1
