@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 
-static int fail(struct err *err, int sys, const char *what, const char *path)
+static int fs_fail(struct err *err, int sys, const char *what, const char *path)
 {
 	return err_set(err, err_kind_of_errno(sys), sys, "%s %s", what, path);
 }
@@ -39,7 +39,7 @@ int fs_read_fd(int fd, const char *name, size_t max_bytes, struct buf *buf, stru
 		if (got == 0)
 			return 0;
 		if (got < 0)
-			fail(err, errno, "read", name);
+			fs_fail(err, errno, "read", name);
 		else if ((size_t)got > max_bytes - (buf->len_bytes - start))
 			err_set(err, ERR_FORMAT, 0, "read %s: larger than %zu bytes", name,
 				max_bytes);
@@ -58,7 +58,7 @@ int fs_read(const char *path, size_t max_bytes, struct buf *buf, struct err *err
 	cleanup_close int fd = open_retry(path, O_RDONLY, 0);
 
 	if (fd < 0)
-		return fail(err, errno, "open", path);
+		return fs_fail(err, errno, "open", path);
 	return fs_read_fd(fd, path, max_bytes, buf, err);
 }
 
@@ -95,11 +95,11 @@ static int sync_directory(const char *path, struct err *err)
 	cleanup_close int fd = open_retry(dir, O_RDONLY | O_DIRECTORY, 0);
 
 	if (fd < 0)
-		return fail(err, errno, "open directory", dir);
+		return fs_fail(err, errno, "open directory", dir);
 	/* some network file systems have no fsync for directories: their rename is as safe as
 	 * possible */
 	if (fsync(fd) && errno != EINVAL && errno != ENOTSUP)
-		return fail(err, errno, "fsync directory", dir);
+		return fs_fail(err, errno, "fsync directory", dir);
 	return 0;
 }
 
@@ -111,14 +111,14 @@ static int write_temp(const char *temp, const void *bytes, size_t len_bytes, mod
 	int ret = 0;
 
 	if (fd < 0)
-		return fail(err, errno, "create", temp);
+		return fs_fail(err, errno, "create", temp);
 	if (fs_write_all(fd, bytes, len_bytes, err))
 		ret = err_wrap(err, "%s", temp);
 	else if (fsync(fd))
-		ret = fail(err, errno, "fsync", temp);
+		ret = fs_fail(err, errno, "fsync", temp);
 	/* NFS reports a full disk only here */
 	if (close(fd) && !ret)
-		ret = fail(err, errno, "close", temp);
+		ret = fs_fail(err, errno, "close", temp);
 	if (ret)
 		unlink(temp);
 	return ret;
@@ -142,7 +142,7 @@ int fs_write_atomic(const char *path, const void *bytes, size_t len_bytes, mode_
 		int sys = errno;
 
 		unlink(temp);
-		return fail(err, sys, "rename to", path);
+		return fs_fail(err, sys, "rename to", path);
 	}
 	return sync_directory(path, err);
 }
@@ -164,14 +164,14 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *err)
 			int sys = errno;
 
 			if (stat(part, &st) || !S_ISDIR(st.st_mode))
-				return fail(err, sys, "mkdir", part);
+				return fs_fail(err, sys, "mkdir", part);
 		}
 		*p = end;
 		if (!end)
 			break;
 	}
 	if (stat(path, &st))
-		return fail(err, errno, "stat", path);
+		return fs_fail(err, errno, "stat", path);
 	/* not the kind of ENOTDIR: the path exists, but not as a directory */
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, ERR_CONFIG, 0, "%s exists and is not a directory", path);
@@ -196,12 +196,12 @@ int fs_lock(const char *path, int *ret_fd, struct err *err)
 	int len = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
 
 	if (fd < 0)
-		return fail(err, errno, "open", path);
+		return fs_fail(err, errno, "open", path);
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		if (errno == EWOULDBLOCK)
 			busy(fd, path, err);
 		else
-			fail(err, errno, "lock", path);
+			fs_fail(err, errno, "lock", path);
 		close(fd);
 		return -1;
 	}

@@ -145,7 +145,7 @@ static void release(struct workers *workers)
 /* ---- a worker ---- */
 
 /* Without the lock, which the loop's thread wants as soon as it wakes up. */
-static void tell(struct workers *workers)
+static void wake_loop(struct workers *workers)
 {
 	uint64_t one = 1;
 
@@ -185,7 +185,7 @@ static bool wait_for_work(struct workers *workers)
 		return true;
 	/* what this worker has finished may have waited for the end of the row */
 	if (workers->finished.first)
-		tell(workers);
+		wake_loop(workers);
 	if (workers->ready)
 		return true;
 	if (workers->idle || workers->stop)
@@ -235,7 +235,7 @@ static void *worker(void *arg)
 		run_job(workers, lane);
 		/* while the timer is armed, it tells if the next job takes long */
 		if (!workers->impatient && workers->finished.first)
-			tell(workers);
+			wake_loop(workers);
 	}
 	leave(workers);
 	return NULL;

@@ -5,7 +5,7 @@
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, CLI_END};
 
-static int judge(struct client *client, void *arg)
+static int cancel_judge(struct client *client, void *arg)
 {
 	const struct status_view *view = &client->view;
 
@@ -24,18 +24,19 @@ static void print_cancelled(const struct client *client, void *arg)
 	fputs("Cancelled\n", client->cli->out);
 }
 
-static int ask(struct client *client, void *arg)
+static int cancel_ask(struct client *client, void *arg)
 {
 	const struct control_request request = {.command = COMMAND_CANCEL};
 
 	(void)arg;
-	return client_do(client, &request,
-			 &(struct client_goal){"phase Cancelled", judge, NULL, print_cancelled});
+	return client_do(
+		client, &request,
+		&(struct client_goal){"phase Cancelled", cancel_judge, NULL, print_cancelled});
 }
 
-static int run(const struct cli *cli)
+static int cancel_run(const struct cli *cli)
 {
-	return client_run(cli, ask, NULL);
+	return client_run(cli, cancel_ask, NULL);
 }
 
 const struct cli_command cmd_cancel = {
@@ -51,5 +52,5 @@ const struct cli_command cmd_cancel = {
 		    "5  no running drey found, or it did not respond\n"
 		    "6  timed out; the request remains in force\n",
 	.example = "drey cancel --timeout 1min\n",
-	.run = run,
+	.run = cancel_run,
 };

@@ -186,7 +186,7 @@ static int report(struct check *check)
 				: cli_fail(cli, status, "drey would hold: %s", decision.reason);
 }
 
-static int run(const struct cli *cli)
+static int check_run(const struct cli *cli)
 {
 	struct check check = {.cli = cli};
 	struct err err = {0};
@@ -219,5 +219,5 @@ const struct cli_command cmd_check = {
 		    "2  wrong usage or configuration\n"
 		    "4  drey would hold; the reason names what is missing\n",
 	.example = "drey check --config drey.yaml && helm upgrade ...\n",
-	.run = run,
+	.run = check_run,
 };

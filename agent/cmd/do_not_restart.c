@@ -5,7 +5,7 @@
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_END};
 
-static int run(const struct cli *cli)
+static int do_not_restart_run(const struct cli *cli)
 {
 	struct control_request request = {.command = COMMAND_DO_NOT_RESTART};
 	struct client client;
@@ -45,5 +45,5 @@ const struct cli_command cmd_do_not_restart = {
 		    "2  wrong usage or configuration\n"
 		    "5  no running drey found, or it did not respond\n",
 	.example = "drey do-not-restart on\n",
-	.run = run,
+	.run = do_not_restart_run,
 };

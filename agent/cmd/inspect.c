@@ -308,7 +308,7 @@ static int inspect_handle(const struct cli *cli, struct source *src, struct err 
 }
 
 /* All of it, but little more than max_bytes. */
-static int read_all(struct input *in, size_t max_bytes, struct buf *text, struct err *err)
+static int inspect_read_all(struct input *in, size_t max_bytes, struct buf *text, struct err *err)
 {
 	char part[4096];
 	size_t got = 1;
@@ -326,7 +326,7 @@ static int inspect_value(const struct cli *cli, struct input *in, struct err *er
 	cleanup_buf struct buf text = BUF_INIT;
 	struct ha_value value;
 
-	if (read_all(in, MAX_BASE64_BYTES, &text, err))
+	if (inspect_read_all(in, MAX_BASE64_BYTES, &text, err))
 		return -1;
 	/* Ignore a line end that an editor or echo has added. */
 	while (text.len_bytes && strchr("\r\n \t", text.data[text.len_bytes - 1]))
@@ -343,7 +343,7 @@ static int inspect_map(const struct cli *cli, struct input *in, struct err *err)
 	cleanup_buf struct buf text = BUF_INIT;
 	struct ha_maps maps = {0};
 
-	if (read_all(in, HA_MAPS_MAX_BYTES, &text, err) ||
+	if (inspect_read_all(in, HA_MAPS_MAX_BYTES, &text, err) ||
 	    ha_maps_parse(&maps, buf_str(&text), text.len_bytes, err))
 		return -1;
 	if (cli_has(cli, "json"))
@@ -435,7 +435,7 @@ static int run_live(const struct cli *cli)
 	return CLI_OK;
 }
 
-static int run(const struct cli *cli)
+static int inspect_run(const struct cli *cli)
 {
 	const char *name = cli->args[0], *wanted = cli_value(cli, "kind");
 	struct input in = {0};
@@ -494,5 +494,5 @@ const struct cli_command cmd_inspect = {
 		"    drey inspect --json -\n"
 		"kubectl get cm -l app=my-job,type=flink-native-kubernetes -o yaml | drey inspect -\n"
 		"drey inspect --ha --config drey.yaml\n",
-	.run = run,
+	.run = inspect_run,
 };

@@ -40,7 +40,7 @@ static int read_copy(struct places *places, const char *path)
 	return CLI_OK;
 }
 
-static void read_journal(struct places *places)
+static void places_read_journal(struct places *places)
 {
 	const struct config *config = &places->setup.config;
 	struct err err = {0};
@@ -183,7 +183,7 @@ static int open_by_config(struct places *places, bool decides)
 	if (journal)
 		status = read_copy(places, journal);
 	else
-		read_journal(places);
+		places_read_journal(places);
 	return status;
 }
 

@@ -136,7 +136,7 @@ static int try_again(struct remote *remote, struct err *err)
 	return CLI_OK;
 }
 
-static int read_journal(struct remote *remote, struct journal *ret_journal)
+static int remote_read_journal(struct remote *remote, struct journal *ret_journal)
 {
 	struct err err = {0};
 	int status;
@@ -193,7 +193,7 @@ static int check_parked(const struct remote *remote, const struct journal *journ
 	return CLIENT_CONTINUE;
 }
 
-static int ask(struct remote *remote)
+static int remote_ask(struct remote *remote)
 {
 	cleanup_json struct json *patch = json_object();
 	struct err err = {0};
@@ -227,7 +227,7 @@ static void follow_nonce(struct remote *remote)
 }
 
 /* CLIENT_CONTINUE, or the exit status. */
-static int judge(struct remote *remote, const struct journal *journal)
+static int judge_request(struct remote *remote, const struct journal *journal)
 {
 	const char *text = NULL;
 	enum remote_end end = remote_judge(journal, remote->nonce, remote->asked_unix_ms, &text);
@@ -257,7 +257,7 @@ static int await(struct remote *remote)
 		char time[CLOCK_TEXT_BYTES], line[128];
 
 		if (journal_store_read(remote->store, &journal, &err) == 0) {
-			status = judge(remote, &journal);
+			status = judge_request(remote, &journal);
 			snprintf(line, sizeof(line), "waiting for the savepoint: %s%s",
 				 journal.phase ? journal.phase : "no phase",
 				 journal.operation.kind == OPERATION_SAVEPOINT
@@ -283,10 +283,10 @@ static int await(struct remote *remote)
 	}
 }
 
-static int work(struct remote *remote)
+static int remote_work(struct remote *remote)
 {
 	struct journal journal;
-	int status = read_journal(remote, &journal);
+	int status = remote_read_journal(remote, &journal);
 
 	if (status != CLI_OK)
 		return status;
@@ -298,7 +298,7 @@ static int work(struct remote *remote)
 		return status;
 	remote->current = xstrdup(remote->nonce);
 	remote->asked_unix_ms = clock_unix_ms();
-	if ((status = ask(remote)) != CLI_OK || cli_has(remote->cli, "no-wait"))
+	if ((status = remote_ask(remote)) != CLI_OK || cli_has(remote->cli, "no-wait"))
 		return status;
 	return await(remote);
 }
@@ -332,7 +332,7 @@ int remote_savepoint(const struct cli *cli)
 	if (open_remote(&remote, &err) < 0)
 		status = cli_fail(cli, CLI_USAGE, "%s", err.msg);
 	else
-		status = work(&remote);
+		status = remote_work(&remote);
 	journal_store_free(remote.store);
 	kube_free(remote.kube);
 	setup_kube_release(&remote.setup);

@@ -134,7 +134,7 @@ static int explain(struct places *places, const struct facts *facts,
 	return status;
 }
 
-static int run(const struct cli *cli)
+static int resolve_run(const struct cli *cli)
 {
 	struct observe_plan plan;
 	struct decision decision, lifted;
@@ -179,5 +179,5 @@ const struct cli_command cmd_resolve = {
 	.example =
 		"drey resolve --explain --config drey.yaml\n"
 		"drey resolve --explain --checkpoints s3://flink/ck --savepoints s3://flink/sp\n",
-	.run = run,
+	.run = resolve_run,
 };

@@ -7,7 +7,7 @@
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, CLI_END};
 
-static int judge(struct client *client, void *arg)
+static int restart_judge(struct client *client, void *arg)
 {
 	const struct status_view *view = &client->view;
 	char retry[CLOCK_TEXT_BYTES];
@@ -24,7 +24,7 @@ static int judge(struct client *client, void *arg)
 	return client_stuck(client);
 }
 
-static int ask(struct client *client, void *arg)
+static int restart_ask(struct client *client, void *arg)
 {
 	struct control_request request = {.command = COMMAND_RESTART};
 	const struct status_view *view = &client->view;
@@ -46,13 +46,14 @@ static int ask(struct client *client, void *arg)
 	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
 		return status;
 	request.nonce = nonce;
-	return client_do(client, &request,
-			 &(struct client_goal){"the restart", judge, nonce, client_print_restored});
+	return client_do(
+		client, &request,
+		&(struct client_goal){"the restart", restart_judge, nonce, client_print_restored});
 }
 
-static int run(const struct cli *cli)
+static int restart_run(const struct cli *cli)
 {
-	return client_run(cli, ask, NULL);
+	return client_run(cli, restart_ask, NULL);
 }
 
 const struct cli_command cmd_restart = {
@@ -71,5 +72,5 @@ const struct cli_command cmd_restart = {
 		    "5  no running drey found, or it did not respond\n"
 		    "6  timed out; the request remains in force\n",
 	.example = "drey restart\n",
-	.run = run,
+	.run = restart_run,
 };

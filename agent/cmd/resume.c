@@ -21,7 +21,7 @@ static const struct cli_option options[] = {
 	{"foreign", 0, NULL, "with --from: deliberately accept a snapshot of another job", false},
 	CLI_END};
 
-static int judge(struct client *client, void *arg)
+static int resume_judge(struct client *client, void *arg)
 {
 	const struct status_view *view = &client->view;
 
@@ -75,7 +75,7 @@ static int make_request(const struct cli *cli, struct control_request *request)
 	return client_nonce(cli, &request->restore.token);
 }
 
-static int ask(struct client *client, void *arg)
+static int resume_ask(struct client *client, void *arg)
 {
 	const struct control_request *request = arg;
 	const struct status_view *view = &client->view;
@@ -91,16 +91,16 @@ static int ask(struct client *client, void *arg)
 			view->phase);
 	return client_do(
 		client, request,
-		&(struct client_goal){"phase Running", judge, NULL, client_print_restored});
+		&(struct client_goal){"phase Running", resume_judge, NULL, client_print_restored});
 }
 
-static int run(const struct cli *cli)
+static int resume_run(const struct cli *cli)
 {
 	struct control_request request = {0};
 	int status = make_request(cli, &request);
 
 	if (status == CLI_OK)
-		status = client_run(cli, ask, &request);
+		status = client_run(cli, resume_ask, &request);
 	control_request_release(&request);
 	return status;
 }
@@ -124,5 +124,5 @@ const struct cli_command cmd_resume = {
 		    "5  no running drey found, or it did not respond\n"
 		    "6  timed out; the request remains in force\n",
 	.example = "drey resume --from file:///flink/savepoints/savepoint-3f9a10-7c2e5d1b8a44\n",
-	.run = run,
+	.run = resume_run,
 };

@@ -23,7 +23,7 @@ static void last_words(const char *error)
 	(void)termination_write(TERMINATION_DEFAULT, &text, NULL); /* it is on stderr as well */
 }
 
-static int run(const struct cli *cli)
+static int run_run(const struct cli *cli)
 {
 	struct setup setup;
 	struct err err = {0};
@@ -55,5 +55,5 @@ const struct cli_command cmd_run = {
 		    "2  wrong usage or configuration, damaged journal, state directory in use,\n"
 		    "   storage or Flink not found, port in use: nothing was changed\n",
 	.example = "drey-init --agent -- drey run --config drey.yaml\n",
-	.run = run,
+	.run = run_run,
 };

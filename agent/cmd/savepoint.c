@@ -21,7 +21,7 @@ static const struct cli_option options[] = {
 	CLI_END,
 };
 
-static int judge(struct client *client, void *arg)
+static int savepoint_judge(struct client *client, void *arg)
 {
 	struct status_savepoint answer;
 
@@ -43,7 +43,7 @@ static void print_path(const struct client *client, void *arg)
 	fputc('\n', client->cli->out);
 }
 
-static int ask(struct client *client, void *arg)
+static int savepoint_ask(struct client *client, void *arg)
 {
 	struct control_request request = {.command = COMMAND_SAVEPOINT};
 	const struct status_view *view = &client->view;
@@ -61,11 +61,12 @@ static int ask(struct client *client, void *arg)
 	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
 		return status;
 	request.nonce = nonce;
-	return client_do(client, &request,
-			 &(struct client_goal){"the savepoint", judge, nonce, print_path});
+	return client_do(
+		client, &request,
+		&(struct client_goal){"the savepoint", savepoint_judge, nonce, print_path});
 }
 
-static int run(const struct cli *cli)
+static int savepoint_run(const struct cli *cli)
 {
 	if (cli_has(cli, "skip-parked") && !cli_has(cli, "remote"))
 		return cli_fail(cli, CLI_USAGE, "--skip-parked needs --remote");
@@ -75,7 +76,7 @@ static int run(const struct cli *cli)
 			"--json cannot be combined with --remote: it needs a drey on this machine");
 	if (cli_has(cli, "remote"))
 		return remote_savepoint(cli);
-	return client_run(cli, ask, NULL);
+	return client_run(cli, savepoint_ask, NULL);
 }
 
 const struct cli_command cmd_savepoint = {
@@ -94,5 +95,5 @@ const struct cli_command cmd_savepoint = {
 		    "5  no running drey found, or it did not respond\n"
 		    "6  timed out; the savepoint is still being taken\n",
 	.example = "path=$(drey savepoint --timeout 5min)\n",
-	.run = run,
+	.run = savepoint_run,
 };

@@ -237,7 +237,7 @@ static int take_limit(const struct cli *cli, size_t *ret_limit)
 }
 
 /* An incomplete list is reported as such. */
-static int judge(const struct cli *cli, const struct facts *facts)
+static int snapshots_judge(const struct cli *cli, const struct facts *facts)
 {
 	int status = CLI_OK;
 
@@ -249,7 +249,7 @@ static int judge(const struct cli *cli, const struct facts *facts)
 	return status;
 }
 
-static int run(const struct cli *cli)
+static int snapshots_run(const struct cli *cli)
 {
 	struct history history = {0};
 	struct observe_plan plan;
@@ -272,7 +272,7 @@ static int run(const struct cli *cli)
 		print_json(cli, &history);
 	else
 		print_text(cli, &history);
-	status = judge(cli, &facts);
+	status = snapshots_judge(cli, &facts);
 	free(history.rows);
 	facts_release(&facts);
 	observe_plan_release(&plan);
@@ -304,5 +304,5 @@ const struct cli_command cmd_snapshots = {
 		    "4  something could not be read: the list may be incomplete\n",
 	.example = "drey snapshots --config drey.yaml\n"
 		   "drey snapshots --limit 0 --json --savepoints s3://flink/savepoints\n",
-	.run = run,
+	.run = snapshots_run,
 };

@@ -143,7 +143,7 @@ static bool read_offline(struct client *client)
 	return false;
 }
 
-static int run(const struct cli *cli)
+static int status_run(const struct cli *cli)
 {
 	struct client client;
 	int status = client_open(&client, cli);
@@ -179,5 +179,5 @@ const struct cli_command cmd_status = {
 		    "4  Holding\n"
 		    "5  no running drey found, or it did not respond\n",
 	.example = "drey status --json | jq -r .phase\n",
-	.run = run,
+	.run = status_run,
 };

@@ -17,7 +17,7 @@ static enum phase phase_of(const char *name)
 }
 
 /* Takes over what the journal owns. */
-static struct json *describe(struct journal *journal, const char *place)
+static struct json *describe_journal(struct journal *journal, const char *place)
 {
 	struct lifecycle_config config = {0};
 	struct rng rng = {0};
@@ -49,7 +49,7 @@ int status_offline(const struct config *config, struct json **ret_document, stru
 		result = journal_store_read(store, &journal, err);
 	}
 	if (result == 0)
-		*ret_document = describe(&journal, journal_store_place(store));
+		*ret_document = describe_journal(&journal, journal_store_place(store));
 	journal_store_free(store);
 	setup_kube_release(&kube);
 	return result;

@@ -7,7 +7,7 @@
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, CLI_END};
 
-static int judge(struct client *client, void *arg)
+static int suspend_judge(struct client *client, void *arg)
 {
 	const struct status_view *view = &client->view;
 	char retry[CLOCK_TEXT_BYTES];
@@ -41,7 +41,7 @@ static void print_savepoint(const struct client *client, void *arg)
 	}
 }
 
-static int ask(struct client *client, void *arg)
+static int suspend_ask(struct client *client, void *arg)
 {
 	const struct control_request request = {.command = COMMAND_SUSPEND};
 	int status = client_mark(client);
@@ -49,13 +49,14 @@ static int ask(struct client *client, void *arg)
 	(void)arg;
 	if (status != CLI_OK)
 		return status;
-	return client_do(client, &request,
-			 &(struct client_goal){"phase Suspended", judge, NULL, print_savepoint});
+	return client_do(
+		client, &request,
+		&(struct client_goal){"phase Suspended", suspend_judge, NULL, print_savepoint});
 }
 
-static int run(const struct cli *cli)
+static int suspend_run(const struct cli *cli)
 {
-	return client_run(cli, ask, NULL);
+	return client_run(cli, suspend_ask, NULL);
 }
 
 const struct cli_command cmd_suspend = {
@@ -74,5 +75,5 @@ const struct cli_command cmd_suspend = {
 		"5  no running drey found, or it did not respond\n"
 		"6  timed out; the request remains in force\n",
 	.example = "drey suspend && kubectl set image ...\n",
-	.run = run,
+	.run = suspend_run,
 };

@@ -123,7 +123,7 @@ static void print_json(const struct cli *cli, const struct json *list)
 	fputs(buf_str(&text), cli->out);
 }
 
-static int run(const struct cli *cli)
+static int verify_run(const struct cli *cli)
 {
 	cleanup_json struct json *list = cli_has(cli, "json") ? json_array() : NULL;
 	struct store_config storage = {0};
@@ -158,5 +158,5 @@ const struct cli_command cmd_verify = {
 		    "2  wrong usage, or a kind of storage that is not supported\n"
 		    "4  unreadable: something could not be read\n",
 	.example = "drey verify /savepoints/savepoint-1a2b3c-0123456789ab\n",
-	.run = run,
+	.run = verify_run,
 };

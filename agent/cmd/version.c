@@ -4,7 +4,7 @@
 
 static const struct cli_option options[] = {CLI_JSON, CLI_END};
 
-static int run(const struct cli *cli)
+static int version_run(const struct cli *cli)
 {
 	cleanup_json struct json *doc = json_object();
 	cleanup_buf struct buf text = BUF_INIT;
@@ -25,5 +25,5 @@ const struct cli_command cmd_version = {
 	.description = "Prints the version of this program.\n",
 	.options = options,
 	.statuses = "0  always\n",
-	.run = run,
+	.run = version_run,
 };

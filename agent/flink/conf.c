@@ -184,8 +184,8 @@ static int read_file(const char *dir, const char *name, struct buf *buf, char **
 }
 
 /* Which of the two Flink reads. ERR_CONFIG if only its version could tell. */
-static int choose(const char *dir, struct flink_version version, bool legacy_there,
-		  bool standard_there, bool *ret_legacy, struct err *err)
+static int choose_file(const char *dir, struct flink_version version, bool legacy_there,
+		       bool standard_there, bool *ret_legacy, struct err *err)
 {
 	bool legacy_read = !flink_version_at_least(version, 2, 0);
 	bool standard_read =
@@ -221,7 +221,7 @@ int flink_conf_load(const char *dir, struct flink_version version, struct flink_
 		has_legacy < 0 ? -1 : read_file(dir, standard_name, &standard, &standard_path, err);
 
 	if (has_legacy < 0 || has_standard < 0 ||
-	    choose(dir, version, has_legacy, has_standard, &use_legacy, err) < 0)
+	    choose_file(dir, version, has_legacy, has_standard, &use_legacy, err) < 0)
 		return err_wrap(err, "read Flink's configuration");
 	if (use_legacy) {
 		flink_conf_add_lines(&conf, buf_str(&legacy), legacy.len_bytes);

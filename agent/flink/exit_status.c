@@ -33,7 +33,7 @@ static const struct meaning {
 	 "Flink halted itself: an uncaught error, or it could not exit within 5 s of a signal"},
 };
 
-static const struct meaning *find(int status)
+static const struct meaning *find_meaning(int status)
 {
 	for (size_t i = 0; i < ARRAY_LEN(meanings); i++)
 		if (meanings[i].status == status)
@@ -83,7 +83,7 @@ struct flink_exit flink_exit_explain(int wait_status, bool oom_killed)
 		return ret;
 	}
 	ret.status = WEXITSTATUS(wait_status);
-	meaning = find(ret.status);
+	meaning = find_meaning(ret.status);
 	if (meaning)
 		ret.kind = meaning->kind;
 	if (ret.kind == FLINK_EXIT_KILLED && oom_killed) {

@@ -44,8 +44,8 @@ int java_skip_annotation(struct java_reader *rd, int depth, struct err *err)
 	}
 }
 
-static int tell(struct java_reader *rd, struct java_place place, const struct java_handle *what,
-		int64_t number, struct err *err)
+static int visit_value(struct java_reader *rd, struct java_place place,
+		       const struct java_handle *what, int64_t number, struct err *err)
 {
 	struct java_value value = {
 		.depth = place.depth,
@@ -99,7 +99,7 @@ static int read_primitive(struct java_reader *rd, char type, struct java_place p
 		number = (int16_t)bits;
 	else if (type == 'I')
 		number = (int32_t)bits;
-	return tell(rd, place, &(struct java_handle){type, -1, NULL}, number, err);
+	return visit_value(rd, place, &(struct java_handle){type, -1, NULL}, number, err);
 }
 
 static int read_value(struct java_reader *rd, char type, struct java_place place, struct err *err)
@@ -146,7 +146,7 @@ static int read_object(struct java_reader *rd, struct java_place place, struct e
 		return done;
 	if (java_new_handle(rd, 'L', class, NULL, err))
 		return -1;
-	done = tell(rd, place, &(struct java_handle){'L', class, NULL}, 0, err);
+	done = visit_value(rd, place, &(struct java_handle){'L', class, NULL}, 0, err);
 	if (done)
 		return done;
 	for (int at = class; at >= 0; at = rd->class[at].super) {
@@ -172,7 +172,7 @@ static int read_enum(struct java_reader *rd, struct java_place place, struct err
 	handle = &rd->handle[rd->handles - 1];
 	if (java_read_string_object(rd, &handle->text, err))
 		return -1;
-	return tell(rd, place, handle, 0, err);
+	return visit_value(rd, place, handle, 0, err);
 }
 
 static int read_array(struct java_reader *rd, struct java_place place, struct err *err)
@@ -192,7 +192,7 @@ static int read_array(struct java_reader *rd, struct java_place place, struct er
 	if (java_new_handle(rd, '[', class, NULL, err) ||
 	    source_count(rd->src, &count, width ? width : 1, "the length of a Java array", err))
 		return -1;
-	done = tell(rd, place, &(struct java_handle){'[', class, NULL}, 0, err);
+	done = visit_value(rd, place, &(struct java_handle){'[', class, NULL}, 0, err);
 	if (done)
 		return done;
 	if (width)
@@ -210,7 +210,7 @@ static int read_class_object(struct java_reader *rd, struct java_place place, st
 		return done;
 	if (java_new_handle(rd, 'c', class, NULL, err))
 		return -1;
-	return tell(rd, place, &rd->handle[rd->handles - 1], 0, err);
+	return visit_value(rd, place, &rd->handle[rd->handles - 1], 0, err);
 }
 
 static int read_content(struct java_reader *rd, uint8_t token, struct java_place place,
@@ -224,18 +224,18 @@ static int read_content(struct java_reader *rd, uint8_t token, struct java_place
 		return java_fail(rd, err, "nested too deeply");
 	switch (token) {
 	case TC_NULL:
-		return tell(rd, place, &null, 0, err);
+		return visit_value(rd, place, &null, 0, err);
 	case TC_REFERENCE:
 		if (java_read_reference(rd, &handle, err))
 			return -1;
 		if (handle->type == 'C')
 			return java_fail(rd, err, "a reference to a class in place of an object");
-		return tell(rd, place, handle, 0, err);
+		return visit_value(rd, place, handle, 0, err);
 	case TC_STRING:
 	case TC_LONGSTRING:
 		if (java_read_string(rd, token, &text, err))
 			return -1;
-		return tell(rd, place, &(struct java_handle){'s', -1, text}, 0, err);
+		return visit_value(rd, place, &(struct java_handle){'s', -1, text}, 0, err);
 	case TC_OBJECT:
 		return read_object(rd, place, err);
 	case TC_ENUM:

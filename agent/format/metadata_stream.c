@@ -111,7 +111,7 @@ static bool in_own_directory(const struct metadata_reader *rd)
 	       !strncmp(start, "savepoint-", 10);
 }
 
-static int read_file(struct metadata_reader *rd, struct metadata_context in, struct err *err)
+static int read_file_state(struct metadata_reader *rd, struct metadata_context in, struct err *err)
 {
 	struct metadata_file file = {.lower_bound = in.lower_bound};
 
@@ -180,7 +180,7 @@ int metadata_read_stream(struct metadata_reader *rd, struct metadata_context in,
 	case TAG_BYTES:
 		return metadata_read_bytes(rd, err);
 	case TAG_FILE:
-		return read_file(rd, in, err);
+		return read_file_state(rd, in, err);
 	case TAG_KEY_GROUPS:
 		if (metadata_skip_key_groups(rd, err))
 			return -1;

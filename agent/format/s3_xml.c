@@ -224,7 +224,7 @@ static void on_text(void *ctx, const char *text, int len)
 		buf_add(&reader->text, text, (size_t)len);
 }
 
-static void hand_out(struct reader *reader)
+static void hand_out_entry(struct reader *reader)
 {
 	int rc = reader->skip ? 0 : reader->fn(reader->ctx, &reader->entry, &reader->why);
 
@@ -242,7 +242,7 @@ static void end_contents(struct reader *reader)
 		return;
 	}
 	reader->entry.key = buf_str(&reader->key);
-	hand_out(reader);
+	hand_out_entry(reader);
 }
 
 static void end_prefixes(struct reader *reader)
@@ -266,7 +266,7 @@ static void end_prefix(struct reader *reader)
 	if (!read_name(reader, ELEMENT_PREFIX))
 		return;
 	reader->entry = (struct s3_xml_entry){.key = reader->text.data, .is_prefix = true};
-	hand_out(reader);
+	hand_out_entry(reader);
 }
 
 static void end_key(struct reader *reader)

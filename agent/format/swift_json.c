@@ -169,7 +169,7 @@ static int read_catalog(const struct json *catalog, const char *region, struct e
 	return 0;
 }
 
-static int choose(const struct endpoints *found, const char *region, struct err *err)
+static int choose_endpoint(const struct endpoints *found, const char *region, struct err *err)
 {
 	if (!found->regions.len_bytes)
 		return err_set(err, ERR_CONFIG, 0,
@@ -195,7 +195,7 @@ static int find_store(const struct json *catalog, const char *region, char **ret
 	int rc = read_catalog(catalog, region, &found, err);
 
 	if (!rc)
-		rc = choose(&found, region, err);
+		rc = choose_endpoint(&found, region, err);
 	if (!rc) {
 		size_t len = strlen(found.url);
 

@@ -67,8 +67,8 @@ static int decode_metadata(const struct json *object, struct configmap *map, str
 	return 0;
 }
 
-static int decode(const struct json *object, const char *name, struct configmap *map,
-		  struct err *err)
+static int decode_configmap(const struct json *object, const char *name, struct configmap *map,
+			    struct err *err)
 {
 	const char *kind = json_str(object, "kind");
 
@@ -92,7 +92,7 @@ int configmap_decode(const struct json *object, const char *name, struct configm
 {
 	struct configmap map = {0};
 
-	if (decode(object, name, &map, err)) {
+	if (decode_configmap(object, name, &map, err)) {
 		configmap_release(&map);
 		return -1;
 	}
@@ -140,7 +140,7 @@ static char *path_of(const struct kube *kube, const char *name, struct err *err)
 }
 
 /* Hand out what was learned, without the object; or forget it. */
-static void tell(struct kube_answer *from, struct kube_answer *to)
+static void configmap_answer(struct kube_answer *from, struct kube_answer *to)
 {
 	json_free(from->object);
 	from->object = NULL;
@@ -163,7 +163,7 @@ static int call(struct kube *kube, const struct kube_request *request, const cha
 		rc = err_wrap(err, "%s %s: the answer", request->method ? request->method : "GET",
 			      request->path);
 	}
-	tell(&got, answer);
+	configmap_answer(&got, answer);
 	if (!rc && name && ret)
 		*ret = map;
 	else

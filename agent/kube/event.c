@@ -11,7 +11,7 @@
 #define TIMEOUT_MS 5000
 #define WORD_MAX   128 /* bytes of what is no sentence */
 
-static char *path_of(const struct kube *kube, const char *rest)
+static char *event_path(const struct kube *kube, const char *rest)
 {
 	return xasprintf("/apis/events.k8s.io/v1/namespaces/%s/events%s", kube_namespace(kube),
 			 rest);
@@ -47,7 +47,7 @@ static int send(struct kube *kube, const struct kube_request *request, struct er
 
 int kube_event_create(struct kube *kube, const struct kube_event *event, struct err *err)
 {
-	cleanup_free char *path = path_of(kube, "");
+	cleanup_free char *path = event_path(kube, "");
 	cleanup_json struct json *body = json_object();
 	struct kube_request request = {
 		.method = "POST", .path = path, .body = body, .timeout_ms = TIMEOUT_MS};
@@ -80,7 +80,7 @@ int kube_event_series(struct kube *kube, const char *name, int64_t count, int64_
 		      struct err *err)
 {
 	cleanup_free char *rest = xasprintf("/%s", name);
-	cleanup_free char *path = path_of(kube, rest);
+	cleanup_free char *path = event_path(kube, rest);
 	cleanup_json struct json *body = json_object();
 	struct kube_request request = {.method = "PATCH",
 				       .path = path,

@@ -82,7 +82,7 @@ int flinkapp_decode(const struct json *object, const char *name, struct flinkapp
 }
 
 /* Hand out what was learned, without the object; or forget it. */
-static void tell(struct kube_answer *from, struct kube_answer *to)
+static void flinkapp_answer(struct kube_answer *from, struct kube_answer *to)
 {
 	json_free(from->object);
 	from->object = NULL;
@@ -106,7 +106,7 @@ int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 	rc = kube_do(kube, &request, &got, err);
 	if (rc == 0 && flinkapp_decode(got.object, name, ret, err) < 0)
 		rc = err_wrap(err, "GET %s: the answer", path);
-	tell(&got, answer);
+	flinkapp_answer(&got, answer);
 	return rc;
 }
 
@@ -164,7 +164,7 @@ int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
 	rc = kube_do(kube, &request, &got, err);
 	if (rc == 0 && flinkapp_decode(got.object, name, &app, err) < 0)
 		rc = err_wrap(err, "PATCH %s: the answer", path);
-	tell(&got, answer);
+	flinkapp_answer(&got, answer);
 	if (rc < 0)
 		return -1;
 	*ret_version = app.resource_version;

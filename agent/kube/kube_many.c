@@ -60,8 +60,8 @@ static int next(void *ctx, struct http_request *ret_request, void **ret_tag, int
 	return 1;
 }
 
-static int done(void *ctx, void *tag, const struct http_response *response, const struct err *why,
-		struct err *err)
+static int kube_many_done(void *ctx, void *tag, const struct http_response *response,
+			  const struct err *why, struct err *err)
 {
 	struct reading *reading = ctx;
 	struct slot *slot = tag;
@@ -120,7 +120,7 @@ int kube_get_many(struct kube *kube, const char *const *paths, size_t count, int
 		.deadline_ms = clock_mono_ms() + (timeout_ms ? timeout_ms : KUBE_TIMEOUT_MS),
 	};
 	struct http_many many = {
-		.in_flight = KUBE_IN_FLIGHT, .next = next, .done = done, .ctx = &reading};
+		.in_flight = KUBE_IN_FLIGHT, .next = next, .done = kube_many_done, .ctx = &reading};
 	struct http *http;
 	int rc = kube_begin(kube, &http, err);
 

@@ -245,8 +245,8 @@ static int64_t pause_after(struct kube_watch *watch, const struct kube_answer *a
  * How long to wait until the next request. A version is kept over whatever may be the connection's
  * fault, and given up when the server or what it sent is.
  */
-static int64_t judge(struct kube_watch *watch, int rc, const struct kube_answer *answer,
-		     const struct err *why)
+static int64_t kube_watch_judge(struct kube_watch *watch, int rc, const struct kube_answer *answer,
+				const struct err *why)
 {
 	int64_t took_ms = clock_mono_ms() - watch->asking.begin_ms;
 
@@ -285,8 +285,8 @@ static int read_answer(struct kube_watch *watch, const struct http_response *res
 
 /* ---- the thread ---- */
 
-static int done(void *ctx, void *tag, const struct http_response *response, const struct err *why,
-		struct err *err)
+static int kube_watch_done(void *ctx, void *tag, const struct http_response *response,
+			   const struct err *why, struct err *err)
 {
 	struct kube_watches *watches = ctx;
 	struct kube_watch *watch = tag;
@@ -306,7 +306,7 @@ static int done(void *ctx, void *tag, const struct http_response *response, cons
 		watch->renewed = false;
 		if (!why)
 			rc = read_answer(watch, response, &answer, &wrong);
-		wait_ms = judge(watch, rc, &answer, &wrong);
+		wait_ms = kube_watch_judge(watch, rc, &answer, &wrong);
 	}
 	asking_release(asking);
 	watch->object.taken_back = false;
@@ -367,15 +367,17 @@ static int next(void *ctx, struct http_request *ret_request, void **ret_tag, int
 	*ret_tag = watch;
 	if (begin(watch, ret_request, &why) == 0)
 		return 1;
-	watch->due_ms = clock_mono_ms() + judge(watch, -1, &answer, &why);
+	watch->due_ms = clock_mono_ms() + kube_watch_judge(watch, -1, &answer, &why);
 	return 0; /* *ret_wait_ms is 0: the next one, now */
 }
 
-static void *run(void *arg)
+static void *kube_watch_run(void *arg)
 {
 	struct kube_watches *watches = arg;
-	const struct http_many many = {
-		.in_flight = HTTP_MAX_IN_FLIGHT, .next = next, .done = done, .ctx = watches};
+	const struct http_many many = {.in_flight = HTTP_MAX_IN_FLIGHT,
+				       .next = next,
+				       .done = kube_watch_done,
+				       .ctx = watches};
 
 	while (!http_stopped(watches->http))
 		http_many(watches->http, &many, NULL);
@@ -423,7 +425,7 @@ static int start_thread(struct kube_watches *watches, struct err *err)
 		return -1;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&watches->thread, NULL, run, watches);
+	rc = pthread_create(&watches->thread, NULL, kube_watch_run, watches);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (rc) {
 		http_free(watches->http);

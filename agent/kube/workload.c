@@ -110,7 +110,7 @@ static char *path_of(const struct kube *kube, enum workload_kind kind, const cha
 }
 
 /* Hand out what was learned, without the object; or forget it. */
-static void tell(struct kube_answer *from, struct kube_answer *to)
+static void workload_answer(struct kube_answer *from, struct kube_answer *to)
 {
 	json_free(from->object);
 	from->object = NULL;
@@ -133,7 +133,7 @@ int workload_get(struct kube *kube, enum workload_kind kind, const char *name, i
 	rc = kube_do(kube, &request, &got, err);
 	if (rc == 0 && workload_decode(got.object, kind, name, ret, err) < 0)
 		rc = err_wrap(err, "GET %s: the answer", path);
-	tell(&got, answer);
+	workload_answer(&got, answer);
 	return rc;
 }
 
@@ -184,6 +184,6 @@ int workload_apply_condition(struct kube *kube, enum workload_kind kind, const c
 	if (!path)
 		return -1;
 	rc = kube_do(kube, &request, &got, err);
-	tell(&got, answer);
+	workload_answer(&got, answer);
 	return rc;
 }

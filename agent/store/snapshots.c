@@ -64,8 +64,8 @@ struct listing {
 	bool failed; /* idem */
 };
 
-static int tell(struct listing *ls, const struct store_dir *dir, const char *job_id,
-		int64_t checkpoint_id, struct err *err)
+static int hand_out_snapshot(struct listing *ls, const struct store_dir *dir, const char *job_id,
+			     int64_t checkpoint_id, struct err *err)
 {
 	cleanup_free char *path = uri_join(ls->dir, dir->name);
 	struct snapshots_item item = {
@@ -103,7 +103,7 @@ static int on_checkpoint(void *ctx, const struct store_dir *dir, struct err *err
 	struct listing *ls = ctx;
 	int64_t id = checkpoint_id_of(dir->name);
 
-	return id < 0 ? 0 : tell(ls, dir, ls->job_id, id, err);
+	return id < 0 ? 0 : hand_out_snapshot(ls, dir, ls->job_id, id, err);
 }
 
 static int on_savepoint(void *ctx, const struct store_dir *dir, struct err *err)
@@ -115,7 +115,7 @@ static int on_savepoint(void *ctx, const struct store_dir *dir, struct err *err)
 	if (!job)
 		return 0;
 	memcpy(prefix, job, JOB_PREFIX);
-	return tell(ls, dir, prefix, -1, err);
+	return hand_out_snapshot(ls, dir, prefix, -1, err);
 }
 
 /* The job ids are collected first, so that a store never has two listings open. */

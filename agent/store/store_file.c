@@ -16,7 +16,7 @@ struct file_stream {
 	char *path;
 };
 
-static int fail(struct err *err, const char *what, const char *path)
+static int store_file_fail(struct err *err, const char *what, const char *path)
 {
 	int sys = errno;
 
@@ -69,7 +69,7 @@ static int file_stat(struct store *store, const struct uri *uri, struct store_st
 
 	(void)store;
 	if (stat(uri->path, &st))
-		return fail(err, "stat", uri->path);
+		return store_file_fail(err, "stat", uri->path);
 	if (!S_ISREG(st.st_mode))
 		return not_a_file(err, &st, uri->path);
 	*ret = stat_of(&st);
@@ -97,10 +97,10 @@ static int walk(const char *path,
 	int rc = 0;
 
 	if (fd < 0)
-		return fail(err, "list", path);
+		return store_file_fail(err, "list", path);
 	dir = fdopendir(fd);
 	if (!dir) {
-		fail(err, "list", path);
+		store_file_fail(err, "list", path);
 		close(fd);
 		return -1;
 	}
@@ -108,7 +108,7 @@ static int walk(const char *path,
 		errno = 0;
 		item = readdir(dir);
 		if (!item) {
-			rc = errno ? fail(err, "list", path) : 0;
+			rc = errno ? store_file_fail(err, "list", path) : 0;
 			break;
 		}
 		if (strcmp(item->d_name, ".") && strcmp(item->d_name, ".."))
@@ -133,7 +133,7 @@ static int list_one(void *ctx, int dir, const struct dirent *item, struct err *e
 	if (stat_at(dir, item->d_name, &st)) {
 		if (errno == ENOENT)
 			return 0; /* deleted meanwhile */
-		fail(err, "stat", item->d_name);
+		store_file_fail(err, "stat", item->d_name);
 		return err_wrap(err, "list %s", call->path);
 	}
 	if (S_ISDIR(st.st_mode))
@@ -169,7 +169,7 @@ static int look_at_dir(const struct dirs_call *call, int dir, const char *name, 
 		return S_ISDIR(st.st_mode);
 	if (errno == ENOENT)
 		return 0;
-	fail(err, "stat", name);
+	store_file_fail(err, "stat", name);
 	return err_wrap(err, "list %s", call->path);
 }
 
@@ -198,7 +198,7 @@ static int list_one_dir(void *ctx, int dir, const struct dirent *item, struct er
 	if (errno != ENOENT) {
 		found.leaf = STORE_LEAF_UNREADABLE;
 		found.why = &why;
-		fail(&why, "stat", inner);
+		store_file_fail(&why, "stat", inner);
 		err_wrap(&why, "%s", call->path);
 	}
 	is_dir = look_at_dir(call, dir, item->d_name, err);
@@ -224,13 +224,13 @@ static int file_read_open(struct store *store, const struct uri *uri, int64_t of
 
 	(void)store;
 	if (fd < 0)
-		return fail(err, "open", uri->path);
+		return store_file_fail(err, "open", uri->path);
 	if (fstat(fd, &st))
-		return fail(err, "stat", uri->path);
+		return store_file_fail(err, "stat", uri->path);
 	if (!S_ISREG(st.st_mode))
 		return not_a_file(err, &st, uri->path);
 	if (offset && lseek(fd, offset, SEEK_SET) < 0)
-		return fail(err, "seek in", uri->path);
+		return store_file_fail(err, "seek in", uri->path);
 	stream = xcalloc(1, sizeof(*stream));
 	stream->base.size_bytes = st.st_size > offset ? st.st_size - offset : 0;
 	stream->fd = fd;
@@ -250,7 +250,7 @@ static int file_read(struct store_stream *base, void *buf, size_t len_bytes, siz
 		got = read(stream->fd, buf, len_bytes);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
-		return fail(err, "read", stream->path);
+		return store_file_fail(err, "read", stream->path);
 	*ret_len_bytes = (size_t)got;
 	return 0;
 }

@@ -97,7 +97,7 @@ static struct place *begin_next(struct run *run)
 
 /* A call whose pause is over, else a new one; or NULL and the time until the next pause is over, -1
  * if none is. */
-static struct place *choose(struct run *run, int64_t *ret_wait_ms)
+static struct place *choose_call(struct run *run, int64_t *ret_wait_ms)
 {
 	int64_t now_ms = clock_mono_ms();
 	struct place *first = NULL, *place;
@@ -120,7 +120,7 @@ static int next(void *ctx, struct http_request *ret_request, void **ret_tag, int
 	struct run *run = ctx;
 	struct place *place;
 
-	while ((place = choose(run, ret_wait_ms))) {
+	while ((place = choose_call(run, ret_wait_ms))) {
 		struct err why = {0};
 
 		place->due_ms = UNDER_WAY;
@@ -157,8 +157,8 @@ static int pause_call(struct place *place, int64_t retry_after_ms, struct err *w
 	return 0;
 }
 
-static enum store_verdict judge(struct run *run, const struct place *place,
-				const struct http_response *response, struct err *why)
+static enum store_verdict store_http_judge(struct run *run, const struct place *place,
+					   const struct http_response *response, struct err *why)
 {
 	enum store_verdict verdict = run->ops->judge(run->ctx, place->index, response, why);
 	struct http_request request = request_of(&place->call);
@@ -168,8 +168,8 @@ static enum store_verdict judge(struct run *run, const struct place *place,
 	return verdict;
 }
 
-static int done(void *ctx, void *tag, const struct http_response *response, const struct err *why,
-		struct err *err)
+static int store_http_done(void *ctx, void *tag, const struct http_response *response,
+			   const struct err *why, struct err *err)
 {
 	struct run *run = ctx;
 	struct place *place = tag;
@@ -180,7 +180,7 @@ static int done(void *ctx, void *tag, const struct http_response *response, cons
 		reason = *why;
 		verdict = why->kind == ERR_RETRY ? STORE_BUSY : STORE_FAILED;
 	} else {
-		verdict = judge(run, place, response, &reason);
+		verdict = store_http_judge(run, place, response, &reason);
 	}
 	call_release(&place->call);
 	switch (verdict) {
@@ -207,7 +207,8 @@ int store_http_many(struct http *http, const struct store_http_ops *ops, void *c
 		    size_t in_flight, struct err *err)
 {
 	struct run *run = xcalloc(1, sizeof(*run));
-	struct http_many many = {.in_flight = in_flight, .next = next, .done = done, .ctx = run};
+	struct http_many many = {
+		.in_flight = in_flight, .next = next, .done = store_http_done, .ctx = run};
 	int rc;
 
 	run->ops = ops;

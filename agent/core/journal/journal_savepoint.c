@@ -10,7 +10,7 @@
 #include "core/journal/journal.h"
 #include "core/journal/journal_fields.h"
 
-static struct savepoint_request *find(const struct journal *journal, const char *nonce)
+static struct savepoint_request *find_request(const struct journal *journal, const char *nonce)
 {
 	for (size_t i = 0; i < journal->savepoint_request_count; i++)
 		if (!strcmp(journal->savepoint_requests[i].nonce, nonce))
@@ -50,7 +50,7 @@ struct savepoint_request *journal_add_savepoint_request(struct journal *journal,
 
 void journal_ask_savepoint(struct journal *journal, const char *nonce)
 {
-	const struct savepoint_request *asked = find(journal, nonce);
+	const struct savepoint_request *asked = find_request(journal, nonce);
 
 	xstrset(&journal->intent.savepoint_nonce, nonce);
 	if (asked && !asked->answered)
@@ -98,5 +98,5 @@ void journal_answer_savepoint(struct journal *journal, const struct operation_re
 const struct savepoint_request *journal_savepoint_request(const struct journal *journal,
 							  const char *nonce)
 {
-	return nonce ? find(journal, nonce) : NULL;
+	return nonce ? find_request(journal, nonce) : NULL;
 }

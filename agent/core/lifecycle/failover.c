@@ -222,8 +222,8 @@ static char *make_patch(const struct failover_lock *lock, int64_t now_unix_ms)
 	return buf_steal(&text);
 }
 
-static void judge(const struct failover_watch *watch, const struct failover_lock *lock,
-		  int64_t now_unix_ms, struct failover_verdict *verdict)
+static void judge_lock(const struct failover_watch *watch, const struct failover_lock *lock,
+		       int64_t now_unix_ms, struct failover_verdict *verdict)
 {
 	const struct failover_session *other;
 
@@ -267,7 +267,7 @@ void failover_decide(const struct failover_watch *watch, const char *launch_id, 
 		ret_verdict->kind = FAILOVER_NOTHING;
 		snprintf(ret_verdict->reason, sizeof(ret_verdict->reason), "there is no lock");
 	} else {
-		judge(watch, lock, now_unix_ms, ret_verdict);
+		judge_lock(watch, lock, now_unix_ms, ret_verdict);
 	}
 }
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct event_series_slot *find(struct event_series *series, const char *key)
+static struct event_series_slot *find_series(struct event_series *series, const char *key)
 {
 	for (size_t i = 0; i < EVENT_SERIES_MAX; i++)
 		if (series->slots[i].count &&
@@ -28,7 +28,7 @@ static struct event_series_slot *make(struct event_series *series, const char *k
 enum event_verdict event_series_add(struct event_series *series, const char *key, int64_t now_ms,
 				    const struct event_series_slot **ret_slot)
 {
-	struct event_series_slot *slot = find(series, key);
+	struct event_series_slot *slot = find_series(series, key);
 	enum event_verdict verdict = EVENT_COUNT_ONLY;
 
 	if (slot && now_ms - slot->last_ms > EVENT_SERIES_SILENCE_MS) {
@@ -51,7 +51,7 @@ enum event_verdict event_series_add(struct event_series *series, const char *key
 
 void event_series_stored(struct event_series *series, const char *key, const char *name)
 {
-	struct event_series_slot *slot = find(series, key);
+	struct event_series_slot *slot = find_series(series, key);
 
 	if (slot)
 		snprintf(slot->name, sizeof(slot->name), "%s", name ? name : "");

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "core/journal/journal_fields.h"
 
-static void add_launch(struct json *doc, const struct launch *launch)
+static void status_add_launch(struct json *doc, const struct launch *launch)
 {
 	struct json *to;
 
@@ -152,7 +152,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 	json_add_str(doc, "cause", cause_name(conditions_cause(conditions, life)));
 	json_add_str(doc, "reason", conditions_reason(conditions, life));
 	json_add_str(doc, "jobId", launch && *launch->job_id ? launch->job_id : NULL);
-	add_launch(doc, launch);
+	status_add_launch(doc, launch);
 	add_job(doc, life);
 	add_cluster(doc, life);
 	add_last_checkpoint(doc, journal);

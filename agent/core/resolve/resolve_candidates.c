@@ -319,7 +319,7 @@ static void hold_for_vanished(struct inquiry *in, struct candidate *c, const str
 		     gone->path, c->snapshot.path, c->snapshot.checkpoint_id, c->snapshot.path);
 }
 
-static void choose(struct inquiry *in, struct candidate *c)
+static void choose_candidate(struct inquiry *in, struct candidate *c)
 {
 	const struct snapshot *gone = candidate_vanished(in, c);
 	const char *path = NULL;
@@ -395,7 +395,7 @@ static bool candidate_decides(struct inquiry *in, struct candidate *c)
 			      c->passed_over ? "damaged" : "incomplete", inquiry_detail(c->detail));
 		return false;
 	}
-	choose(in, c);
+	choose_candidate(in, c);
 	return true;
 }
 

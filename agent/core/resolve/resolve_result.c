@@ -60,7 +60,7 @@ static bool suspends(struct inquiry *in, const struct launch *launch, const char
 	return launch->do_not_restart;
 }
 
-static bool judge(struct inquiry *in, const struct launch *launch)
+static bool judge_end(struct inquiry *in, const struct launch *launch)
 {
 	const char *detail = inquiry_detail(in->facts->ended_detail), *stop = NULL;
 
@@ -103,7 +103,7 @@ bool result_decides(struct inquiry *in)
 			     launch->job_id, inquiry_detail(source->detail));
 		return true;
 	}
-	return !strcmp(in->facts->ended_job, launch->job_id) && judge(in, launch);
+	return !strcmp(in->facts->ended_job, launch->job_id) && judge_end(in, launch);
 }
 
 /* ---- the only snapshot that the job may continue from ---- */

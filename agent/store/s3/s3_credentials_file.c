@@ -11,7 +11,7 @@ static bool has(const struct s3_profile *profile, enum s3_profile_key key)
 	return profile->values[key];
 }
 
-static int refuse(enum s3_profile_key key, struct err *err)
+static int refuse_profile(enum s3_profile_key key, struct err *err)
 {
 	return err_set(err, ERR_CONFIG, 0, "it has %s; %s", s3_profile_key_name(key), way_out);
 }
@@ -27,9 +27,9 @@ static int assume_role(struct s3_source_context *context, const struct s3_profil
 	};
 
 	if (has(profile, S3_PROFILE_SOURCE_PROFILE))
-		return refuse(S3_PROFILE_SOURCE_PROFILE, err);
+		return refuse_profile(S3_PROFILE_SOURCE_PROFILE, err);
 	if (has(profile, S3_PROFILE_CREDENTIAL_SOURCE))
-		return refuse(S3_PROFILE_CREDENTIAL_SOURCE, err);
+		return refuse_profile(S3_PROFILE_CREDENTIAL_SOURCE, err);
 	if (!identity.token_file)
 		return err_set(err, ERR_CONFIG, 0,
 			       "it has role_arn, but no web_identity_token_file for the sign-in");
@@ -60,11 +60,11 @@ static int keys_of(struct s3_source_context *context, const struct s3_profile *p
 		return 1;
 	}
 	if (has(profile, S3_PROFILE_SSO_SESSION))
-		return refuse(S3_PROFILE_SSO_SESSION, err);
+		return refuse_profile(S3_PROFILE_SSO_SESSION, err);
 	if (has(profile, S3_PROFILE_SSO_START_URL))
-		return refuse(S3_PROFILE_SSO_START_URL, err);
+		return refuse_profile(S3_PROFILE_SSO_START_URL, err);
 	if (has(profile, S3_PROFILE_CREDENTIAL_PROCESS))
-		return refuse(S3_PROFILE_CREDENTIAL_PROCESS, err);
+		return refuse_profile(S3_PROFILE_CREDENTIAL_PROCESS, err);
 	return 0;
 }
 

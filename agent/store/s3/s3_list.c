@@ -52,7 +52,7 @@ static void build_query(struct walk *walk)
 	}
 }
 
-static int prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)
+static int s3_list_prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)
 {
 	struct walk *walk = ctx;
 	struct s3_ask ask = {
@@ -66,8 +66,8 @@ static int prepare(void *ctx, size_t index, struct store_call *ret_call, struct 
 	return s3_prepare(walk->s3, &ask, ret_call, err);
 }
 
-static enum store_verdict judge(void *ctx, size_t index, const struct http_response *response,
-				struct err *err)
+static enum store_verdict s3_list_judge(void *ctx, size_t index,
+					const struct http_response *response, struct err *err)
 {
 	struct walk *walk = ctx;
 	struct s3_ask ask = {.method = "GET", .key = buf_str(&walk->prefix)};
@@ -127,7 +127,7 @@ static int on_entry(void *ctx, const struct s3_xml_entry *entry, struct err *err
 
 static int read_page(struct walk *walk, struct err *err)
 {
-	static const struct store_http_ops ops = {prepare, judge, NULL};
+	static const struct store_http_ops ops = {s3_list_prepare, s3_list_judge, NULL};
 	struct s3_xml_page page;
 
 	build_query(walk);

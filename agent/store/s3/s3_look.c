@@ -50,7 +50,7 @@ static int key_of(struct looks *looks, size_t index, struct uri *ret_uri, const 
 		       base->authority);
 }
 
-static int prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)
+static int s3_look_prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)
 {
 	struct looks *looks = ctx;
 	struct s3_ask ask = {.method = "HEAD", .max_bytes = LOOK_MAX_BYTES};
@@ -109,8 +109,8 @@ static bool read_part(const struct http_response *response, struct store_look *l
 	return true;
 }
 
-static enum store_verdict take(struct looks *looks, struct store_look *look,
-			       const struct http_response *response, struct err *err)
+static enum store_verdict s3_look_take(struct looks *looks, struct store_look *look,
+				       const struct http_response *response, struct err *err)
 {
 	look->stat.mtime_unix_ms = s3_last_modified(response);
 	if (looks->head_bytes) {
@@ -129,8 +129,8 @@ static enum store_verdict take(struct looks *looks, struct store_look *look,
 	return STORE_FAILED;
 }
 
-static enum store_verdict judge(void *ctx, size_t index, const struct http_response *response,
-				struct err *err)
+static enum store_verdict s3_look_judge(void *ctx, size_t index,
+					const struct http_response *response, struct err *err)
 {
 	struct looks *looks = ctx;
 	struct store_look look = {.index = real_index(looks, index), .state = STORE_LOOK_PRESENT};
@@ -139,9 +139,9 @@ static enum store_verdict judge(void *ctx, size_t index, const struct http_respo
 	struct uri uri = {0};
 
 	if (response->status == 200 && read_whole(looks, index, response, &look))
-		return take(looks, &look, response, err);
+		return s3_look_take(looks, &look, response, err);
 	if (response->status == 206 && looks->by_get[index] && read_part(response, &look))
-		return take(looks, &look, response, err);
+		return s3_look_take(looks, &look, response, err);
 	if (response->status == 416 && looks->by_get[index]) {
 		/* it is empty; only HEAD reports its date */
 		looks->again[looks->again_count++] = index;
@@ -173,7 +173,7 @@ static int failed(void *ctx, size_t index, const struct err *why, struct err *er
 	return looks->fn(looks->ctx, &look, err) < 0 ? -1 : 0;
 }
 
-static const struct store_http_ops ops = {prepare, judge, failed};
+static const struct store_http_ops ops = {s3_look_prepare, s3_look_judge, failed};
 
 int s3_look_many(struct store *store, store_uri_fn uri, size_t count, size_t head_bytes,
 		 store_look_fn fn, void *ctx, struct err *err)

@@ -184,8 +184,8 @@ int s3_profile_parse(struct s3_profile *profile, const char *text, size_t len_by
 /* ---- both ---- */
 
 /* The path of the file; NULL: none. *ret_named: from a variable. The caller frees it. */
-static char *path_of(char *(*get)(const char *name), const char *variable, const char *base,
-		     bool *ret_named)
+static char *profile_path(char *(*get)(const char *name), const char *variable, const char *base,
+			  bool *ret_named)
 {
 	const char *named = get(variable), *home = get("HOME");
 
@@ -197,8 +197,8 @@ static char *path_of(char *(*get)(const char *name), const char *variable, const
 	return home && *home ? xasprintf("%s/.aws/%s", home, base) : NULL;
 }
 
-static int read_file(struct s3_profile *profile, const char *path, bool named, bool is_config,
-		     struct err *err)
+static int read_profile_file(struct s3_profile *profile, const char *path, bool named,
+			     bool is_config, struct err *err)
 {
 	struct buf text = BUF_INIT;
 	struct err why = {0};
@@ -250,8 +250,8 @@ int s3_profile_load(char *(*get)(const char *name), struct s3_profile *ret_profi
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		struct s3_profile one = {.name = xstrdup(profile.name)};
 		bool named;
-		char *path = path_of(get, files[i].variable, files[i].base, &named);
-		int result = path ? read_file(&one, path, named, i == 0, err) : 0;
+		char *path = profile_path(get, files[i].variable, files[i].base, &named);
+		int result = path ? read_profile_file(&one, path, named, i == 0, err) : 0;
 
 		if (result == 0)
 			overlay(&profile, &one);

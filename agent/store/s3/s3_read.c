@@ -29,7 +29,7 @@ static struct s3_ask ask_for(const struct s3_stream *stream, const char *range)
 	};
 }
 
-static int prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)
+static int s3_read_prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)
 {
 	struct s3_stream *stream = ctx;
 	struct s3_ask ask;
@@ -114,8 +114,8 @@ static enum store_verdict take_end(struct s3_stream *stream, const struct http_r
 	return STORE_DONE;
 }
 
-static enum store_verdict judge(void *ctx, size_t index, const struct http_response *response,
-				struct err *err)
+static enum store_verdict s3_read_judge(void *ctx, size_t index,
+					const struct http_response *response, struct err *err)
 {
 	struct s3_stream *stream = ctx;
 	enum store_verdict verdict = STORE_DONE;
@@ -145,7 +145,7 @@ static enum store_verdict judge(void *ctx, size_t index, const struct http_respo
 
 static int fetch(struct s3_stream *stream, struct err *err)
 {
-	static const struct store_http_ops ops = {prepare, judge, NULL};
+	static const struct store_http_ops ops = {s3_read_prepare, s3_read_judge, NULL};
 
 	buf_clear(&stream->chunk);
 	stream->used_bytes = 0;

@@ -155,7 +155,7 @@ static bool tells_secrets(const struct s3_store *s3, const char *text)
 }
 
 /* "s3://bucket/key: HTTP 403 AccessDenied: Access Denied" */
-static void describe(const struct failure *failure, enum err_kind kind, struct err *err)
+static void describe_error(const struct failure *failure, enum err_kind kind, struct err *err)
 {
 	const struct s3_xml_error *said = &failure->said;
 	const struct store *base = &failure->s3->base;
@@ -168,9 +168,10 @@ static void describe(const struct failure *failure, enum err_kind kind, struct e
 		secret ? "" : said->message);
 }
 
-static enum store_verdict fail(const struct failure *failure, enum err_kind kind, struct err *err)
+static enum store_verdict s3_request_fail(const struct failure *failure, enum err_kind kind,
+					  struct err *err)
 {
-	describe(failure, kind, err);
+	describe_error(failure, kind, err);
 	return STORE_FAILED;
 }
 
@@ -232,7 +233,7 @@ static enum store_verdict fail_elsewhere(const struct failure *failure, struct e
 	char location[LOCATION_BYTES];
 	const char *shown;
 
-	describe(failure, ERR_CONFIG, err);
+	describe_error(failure, ERR_CONFIG, err);
 	if (failure->region[0] && strcmp(failure->region, s3->endpoint.region) != 0)
 		return err_wrap(err, "the bucket is in the region '%s', but '%s' is configured",
 				failure->region, s3->endpoint.region),
@@ -299,27 +300,27 @@ static enum store_verdict fail_absent(const struct failure *failure, struct err 
 	if (says(failure, key)) {
 		s3->bucket_seen = true;
 		s3->ask_by_get = false;
-		return fail(failure, ERR_ABSENT, err);
+		return s3_request_fail(failure, ERR_ABSENT, err);
 	}
 	if (!failure->told && s3->bucket_seen && !strcmp(failure->ask->method, "HEAD"))
-		return fail(failure, ERR_ABSENT, err);
+		return s3_request_fail(failure, ERR_ABSENT, err);
 	if (says(failure, bucket)) {
-		fail(failure, ERR_CONFIG, err);
+		s3_request_fail(failure, ERR_CONFIG, err);
 		err_wrap(err, "there is no bucket '%s'", s3->base.authority);
 		return STORE_FAILED;
 	}
-	fail(failure, ERR_CONFIG, err);
+	s3_request_fail(failure, ERR_CONFIG, err);
 	if (!failure->told)
 		err_wrap(err, "is the endpoint an S3 server?");
 	return STORE_FAILED;
 }
 
-static enum store_verdict judge(const struct failure *failure, struct err *err)
+static enum store_verdict s3_request_judge(const struct failure *failure, struct err *err)
 {
 	int status = failure->response->status;
 
 	if (is_busy(failure)) {
-		describe(failure, ERR_RETRY, err);
+		describe_error(failure, ERR_RETRY, err);
 		return STORE_BUSY;
 	}
 	if (is_elsewhere(failure))
@@ -328,30 +329,30 @@ static enum store_verdict judge(const struct failure *failure, struct err *err)
 	    (status == 400 || status == 401 || status == 403 ||
 	     (status == 404 && !failure->s3->bucket_seen))) {
 		failure->s3->ask_by_get = true;
-		describe(failure, http_status_kind(status), err);
+		describe_error(failure, http_status_kind(status), err);
 		if (err->kind == ERR_ABSENT)
 			err->kind = ERR_CONFIG; /* no error so far */
 		return STORE_REPAIRED;
 	}
 	if (corrected_clock(failure) || renewed_keys(failure)) {
-		describe(failure, ERR_DENIED, err);
+		describe_error(failure, ERR_DENIED, err);
 		return STORE_REPAIRED;
 	}
 	if (status == 404)
 		return fail_absent(failure, err);
 	if (status == 401 || status == 403)
-		return fail(failure, ERR_DENIED, err);
+		return s3_request_fail(failure, ERR_DENIED, err);
 	if (status >= 200 && status < 300) {
-		fail(failure, ERR_FORMAT, err);
+		s3_request_fail(failure, ERR_FORMAT, err);
 		err_wrap(err, "an answer that does not fit the request");
 		return STORE_FAILED;
 	}
 	if (says(failure, (const char *const[]){"InvalidBucketName", NULL}))
-		return fail(failure, ERR_CONFIG, err);
+		return s3_request_fail(failure, ERR_CONFIG, err);
 	if (says(failure, (const char *const[]){"ExpiredToken", "InvalidToken",
 						"AuthorizationHeaderMalformed", NULL}))
-		return fail(failure, ERR_DENIED, err);
-	return fail(failure, ERR_FORMAT, err);
+		return s3_request_fail(failure, ERR_DENIED, err);
+	return s3_request_fail(failure, ERR_FORMAT, err);
 }
 
 enum store_verdict s3_judge_failure(struct s3_store *s3, const struct s3_ask *ask,
@@ -368,5 +369,5 @@ enum store_verdict s3_judge_failure(struct s3_store *s3, const struct s3_ask *as
 		failure.region[0] = '\0';
 	if (tells_secrets(s3, failure.said.endpoint))
 		failure.said.endpoint[0] = '\0';
-	return judge(&failure, err);
+	return s3_request_judge(&failure, err);
 }

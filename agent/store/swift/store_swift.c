@@ -121,7 +121,8 @@ static int request_of(const struct looks *looks, size_t index, struct uri *uri,
 	return 0;
 }
 
-static int prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)
+static int store_swift_prepare(void *ctx, size_t index, struct store_call *ret_call,
+			       struct err *err)
 {
 	struct looks *looks = ctx;
 	struct swift_request request;
@@ -135,8 +136,8 @@ static int prepare(void *ctx, size_t index, struct store_call *ret_call, struct 
 	return rc;
 }
 
-static int take(struct looks *looks, size_t index, const struct http_response *response,
-		struct err *err)
+static int store_swift_take(struct looks *looks, size_t index, const struct http_response *response,
+			    struct err *err)
 {
 	struct store_look look = {.index = index, .state = STORE_LOOK_PRESENT};
 
@@ -151,8 +152,8 @@ static int take(struct looks *looks, size_t index, const struct http_response *r
 	return hand_out(looks, &look, err);
 }
 
-static enum store_verdict judge(void *ctx, size_t index, const struct http_response *response,
-				struct err *err)
+static enum store_verdict store_swift_judge(void *ctx, size_t index,
+					    const struct http_response *response, struct err *err)
 {
 	struct looks *looks = ctx;
 	struct swift_request request;
@@ -162,7 +163,7 @@ static enum store_verdict judge(void *ctx, size_t index, const struct http_respo
 	if (request_of(looks, index, &uri, &request, err))
 		return STORE_FAILED;
 	verdict = swift_call_judge(looks->store, &request, &looks->attempts[index], response, err);
-	if (verdict == STORE_DONE && take(looks, index, response, err))
+	if (verdict == STORE_DONE && store_swift_take(looks, index, response, err))
 		verdict = STORE_FAILED;
 	uri_release(&uri);
 	return verdict;
@@ -182,7 +183,7 @@ static int failed(void *ctx, size_t index, const struct err *why, struct err *er
 static int look_at_all(struct looks *looks, size_t count, struct err *err)
 {
 	static const struct store_http_ops ops = {
-		.prepare = prepare, .judge = judge, .failed = failed};
+		.prepare = store_swift_prepare, .judge = store_swift_judge, .failed = failed};
 	struct err why = {0};
 
 	/* an unreachable store or a wrong container is reported once, not for each file */

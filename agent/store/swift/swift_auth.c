@@ -54,7 +54,7 @@ void swift_auth_free(struct swift_auth *auth)
 
 /* ---- one sign-in ---- */
 
-static int prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)
+static int swift_auth_prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)
 {
 	struct swift_auth *auth = ctx;
 
@@ -80,8 +80,8 @@ static void begin_session(struct swift_auth *auth, const struct swift_grant *gra
 	auth->renew_at_ms = auth->ends_at_ms - early_ms;
 }
 
-static enum store_verdict judge(void *ctx, size_t index, const struct http_response *response,
-				struct err *err)
+static enum store_verdict swift_auth_judge(void *ctx, size_t index,
+					   const struct http_response *response, struct err *err)
 {
 	struct swift_auth *auth = ctx;
 	struct swift_grant grant;
@@ -95,7 +95,8 @@ static enum store_verdict judge(void *ctx, size_t index, const struct http_respo
 
 static int sign_in(struct swift_auth *auth, struct err *err)
 {
-	static const struct store_http_ops ops = {.prepare = prepare, .judge = judge};
+	static const struct store_http_ops ops = {.prepare = swift_auth_prepare,
+						  .judge = swift_auth_judge};
 	struct swift_grant given;
 
 	if (auth->login.kind == SWIFT_LOGIN_NONE) {

@@ -63,8 +63,8 @@ int swift_call_prepare(struct swift_store *store, const struct swift_request *re
 
 /* ---- the answer ---- */
 
-static int fail(const struct swift_store *store, const struct swift_request *request, int status,
-		enum err_kind kind, const char *why, struct err *err)
+static int swift_call_fail(const struct swift_store *store, const struct swift_request *request,
+			   int status, enum err_kind kind, const char *why, struct err *err)
 {
 	return err_set(err, kind, 0, "%s %s://%s%s: HTTP %d: %s",
 		       request->method ? request->method : "GET", store->base.scheme,
@@ -77,8 +77,9 @@ static enum store_verdict judge_refusal(struct swift_store *store,
 {
 	bool again = !attempt->refused && swift_auth_refused(store->auth, attempt->session);
 
-	fail(store, request, 401, ERR_DENIED,
-	     attempt->refused ? "a new token was rejected, too" : "the token was rejected", err);
+	swift_call_fail(
+		store, request, 401, ERR_DENIED,
+		attempt->refused ? "a new token was rejected, too" : "the token was rejected", err);
 	attempt->refused = true;
 	return again ? STORE_REPAIRED : STORE_FAILED;
 }
@@ -89,29 +90,30 @@ static enum store_verdict judge_failure(struct swift_store *store,
 {
 	switch (status) {
 	case 403:
-		fail(store, request, status, ERR_DENIED, "access denied", err);
+		swift_call_fail(store, request, status, ERR_DENIED, "access denied", err);
 		return STORE_FAILED;
 	case 404:
 		if (request->object)
-			fail(store, request, status, ERR_ABSENT, "no such object", err);
+			swift_call_fail(store, request, status, ERR_ABSENT, "no such object", err);
 		else
 			err_set(err, ERR_CONFIG, 0, "there is no container '%s' in this account",
 				store->container);
 		return STORE_FAILED;
 	case 412:
-		fail(store, request, status, ERR_RETRY, "it was replaced during the read", err);
+		swift_call_fail(store, request, status, ERR_RETRY,
+				"it was replaced during the read", err);
 		return STORE_FAILED;
 	default:
 		break;
 	}
 	if (status == 498 || http_status_kind(status) == ERR_RETRY) {
-		fail(store, request, status, ERR_RETRY, "the store is busy", err);
+		swift_call_fail(store, request, status, ERR_RETRY, "the store is busy", err);
 		return STORE_BUSY;
 	}
-	fail(store, request, status, ERR_FORMAT,
-	     status >= 300 && status < 400 ? "a redirect, which drey does not follow"
-					   : "not a valid answer",
-	     err);
+	swift_call_fail(store, request, status, ERR_FORMAT,
+			status >= 300 && status < 400 ? "a redirect, which drey does not follow"
+						      : "not a valid answer",
+			err);
 	return STORE_FAILED;
 }
 

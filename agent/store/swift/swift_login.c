@@ -218,8 +218,8 @@ static int wrap(const struct swift_login *login, struct err *err)
 	return err_wrap(err, "%s as '%.64s'", login->url, login->config->user);
 }
 
-static enum store_verdict refuse(const struct swift_login *login, enum err_kind kind, int status,
-				 const char *why, struct err *err)
+static enum store_verdict refuse_login(const struct swift_login *login, enum err_kind kind,
+				       int status, const char *why, struct err *err)
 {
 	err_set(err, kind, 0, "HTTP %d: %s", status, why);
 	wrap(login, err);
@@ -231,21 +231,21 @@ static enum store_verdict judge_status(const struct swift_login *login, int stat
 	if (status >= 200 && status < 300)
 		return STORE_DONE;
 	if (status == 401)
-		return refuse(login, ERR_DENIED, status, "wrong user or password", err);
+		return refuse_login(login, ERR_DENIED, status, "wrong user or password", err);
 	if (status == 403)
-		return refuse(login, ERR_DENIED, status, "access denied", err);
+		return refuse_login(login, ERR_DENIED, status, "access denied", err);
 	if (status == 400)
-		return refuse(login, ERR_CONFIG, status,
-			      "the server did not understand the sign-in", err);
+		return refuse_login(login, ERR_CONFIG, status,
+				    "the server did not understand the sign-in", err);
 	if (status == 404)
-		return refuse(login, ERR_CONFIG, status,
-			      "there is no sign-in service at this address", err);
+		return refuse_login(login, ERR_CONFIG, status,
+				    "there is no sign-in service at this address", err);
 	if (status >= 300 && status < 400)
-		return refuse(login, ERR_CONFIG, status, "a redirect, which drey does not follow",
-			      err);
+		return refuse_login(login, ERR_CONFIG, status,
+				    "a redirect, which drey does not follow", err);
 	if (status == 498 || http_status_kind(status) == ERR_RETRY)
-		return refuse(login, ERR_RETRY, status, "busy", err);
-	return refuse(login, ERR_FORMAT, status, "not a valid answer to a sign-in", err);
+		return refuse_login(login, ERR_RETRY, status, "busy", err);
+	return refuse_login(login, ERR_FORMAT, status, "not a valid answer to a sign-in", err);
 }
 
 /* A required header, whole, in printable ASCII. The caller frees it. */

@@ -34,7 +34,7 @@ static void note_etag(struct swift_stream *stream, const struct http_response *r
 	stream->if_match = etag[0] == '"' ? xstrdup(etag) : xasprintf("\"%s\"", etag);
 }
 
-static int fail(const struct swift_stream *stream, struct err *err)
+static int swift_read_fail(const struct swift_stream *stream, struct err *err)
 {
 	return err_wrap(err, "read %s://%s%s", stream->store->base.scheme,
 			stream->store->base.authority, stream->object);
@@ -120,7 +120,7 @@ int swift_read_open(struct store *store, const struct uri *uri, int64_t offset,
 	stream->next = offset;
 	stream->want_bytes = SWIFT_READ_FIRST_BYTES;
 	if (fetch(stream, err)) {
-		fail(stream, err);
+		swift_read_fail(stream, err);
 		swift_read_close(&stream->base);
 		return -1;
 	}
@@ -137,7 +137,7 @@ int swift_read(struct store_stream *base, void *buf, size_t len_bytes, size_t *r
 
 	if (!left && stream->next < stream->total) {
 		if (fetch(stream, err))
-			return fail(stream, err);
+			return swift_read_fail(stream, err);
 		left = stream->have.len_bytes - stream->used;
 	}
 	if (len_bytes > left)
