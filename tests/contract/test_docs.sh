@@ -55,7 +55,7 @@ printf '%s' "$lost"
 echo "$([ -z "$lost" ] || echo 'not ')ok 3 - every page is found from the README"
 
 # The stories that have a unit test, and those in the table; and each end-to-end test of the table has the number.
-untold=$(diff <(grep -ohE '^TEST\((s[0-9]+_)+' tests/unit/test_{resolve,lifecycle}_stories*.c | grep -oE '[0-9]+' | sed 's/^/S/' | sort -u) \
+untold=$(diff <(grep -ohE '^([A-Z]+_)?TEST(_FROM)?\(([a-z_]+, )?(s[0-9]+_)+' tests/unit/test_{resolve,lifecycle}_stories*.c | grep -oE '[0-9]+' | sed 's/^/S/' | sort -u) \
 	<(grep -oE '^\| S[0-9]+ ' docs/testing.md | tr -d '| ' | sort) | grep '^[<>]' | sed 's/^/# unit tests < > table: /')
 while IFS='|' read -r _ story _ _ _ tests _; do
 	story=${story//[ |]/}

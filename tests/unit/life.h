@@ -1,8 +1,7 @@
 /*
  * life - a life cycle whose driver is the test itself, for scripted tests of the state machine.
  *
- *   life_begin(&l); hello(&l, NULL); observed_empty(&l); started(&l); ...
- *   CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1); life_end(&l);
+ *   LIFE_TEST(name) { hello(l, NULL); observed_empty(l); CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1); }
  *
  * Journal writes are acknowledged immediately unless the test sets hold_writes. Every step is checked:
  * no effect that acts on the world may come before the journal that announces it is durable, and a
@@ -587,5 +586,9 @@ static inline void restart_as(struct life *l, const char *generation)
 
 #define CHECK_PHASE(l, phase_) CHECK_STR(phase_name((l)->life.phase), phase_name(phase_))
 #define CHECK_NOTHING(l, type) CHECK_INT(took(l, type), ==, 0)
+
+/* A test that has begun in this way, and in the usual one. */
+#define LIFE_TEST_FROM(begin, name) TEST_WITH(name, struct life, l, begin, life_end)
+#define LIFE_TEST(name)             LIFE_TEST_FROM(life_begin, name)
 
 #endif

@@ -2,7 +2,7 @@
  * observe_world - a storage with checkpoints and savepoints, maps of Flink's HA, the journal of one
  * launch, and what an observation makes of them. Header-only.
  *
- *   world_begin(&w); put(&w, "ck/" JOB "/chk-7", 7, DAY_S); observe(&w); ... world_end(&w);
+ *   WORLD_TEST(name) { put(w, "ck/" JOB "/chk-7", 7, DAY_S); observe(w); ... }
  */
 #ifndef DREY_TESTS_OBSERVE_WORLD_H
 #define DREY_TESTS_OBSERVE_WORLD_H
@@ -134,5 +134,9 @@ WORLD_FN void verify(const struct world *w, const char *part)
 	if (CHECK(c != NULL))
 		observe_verify(NULL, c);
 }
+
+/* A test that has begun in this way, and in the usual one. */
+#define WORLD_TEST_FROM(begin, name) TEST_WITH(name, struct world, w, begin, world_end)
+#define WORLD_TEST(name)             WORLD_TEST_FROM(world_begin, name)
 
 #endif

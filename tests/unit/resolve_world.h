@@ -1,7 +1,7 @@
 /*
  * resolve_world - a journal and facts in a short notation, for the tests of resolve().
  *
- *   begin(&w); ran(&w, JOB_A, NULL, 0); found_checkpoint(&w, JOB_A, 5); decide(&w); end(&w);
+ *   WORLD_TEST(name) { ran(w, JOB_A, NULL, 0); found_checkpoint(w, JOB_A, 5); decide(w); }
  *
  * A candidate is complete unless the test says otherwise; when resolve() asks to verify an UNCHECKED
  * one, decide() answers with `truth`.
@@ -228,5 +228,9 @@ static inline const char *chosen(const struct world *w)
 			tap_note("%s: %s", decision_kind_name((w)->decision.kind),                 \
 				 (w)->decision.reason);                                            \
 	} while (0)
+
+/* A test that has begun in this way, and in the usual one. */
+#define WORLD_TEST_FROM(begin, name) TEST_WITH(name, struct world, w, begin, end)
+#define WORLD_TEST(name)             WORLD_TEST_FROM(begin, name)
 
 #endif

@@ -2,7 +2,7 @@
  * story - one application as seen from outside: its storage, its containers, its users. The real core,
  * resolve() and the life cycle together, decides and acts.
  *
- *   story_begin(&s); observe(&s); start(&s); checkpoint(&s, 1); ... story_end(&s);
+ *   STORY_TEST(name) { observe(s); start(s); checkpoint(s, 1); ... }
  *
  * Everything in storage is complete unless the test says otherwise.
  */
@@ -223,5 +223,9 @@ static inline void resume(struct story *s)
 		CHECK_INT(took(&(s)->l, EFFECT_LAUNCH), ==, 1);                                    \
 		CHECK_STR(journal_launch_const(&(s)->l.life.journal)->restore_path, path);         \
 	} while (0)
+
+/* A test that has begun in this way, and in the usual one. */
+#define STORY_TEST_FROM(begin, name) TEST_WITH(name, struct story, s, begin, story_end)
+#define STORY_TEST(name)             STORY_TEST_FROM(story_begin, name)
 
 #endif

@@ -24,6 +24,24 @@
 	}                                                                                          \
 	static void name(void)
 
+/*
+ * A test with a world of its own: `var` points to a struct of this type, set up by begin(var) and
+ * released by end(var). A file that has such a world names it once:
+ *
+ *   #define LIFE_TEST(name) TEST_WITH(name, struct life, l, life_begin, life_end)
+ */
+#define TEST_WITH(name, type, var, begin, end)                                                     \
+	static void in_##name(type *var);                                                          \
+	TEST(name)                                                                                 \
+	{                                                                                          \
+		type fixture;                                                                      \
+                                                                                                   \
+		begin(&fixture);                                                                   \
+		in_##name(&fixture);                                                               \
+		end(&fixture);                                                                     \
+	}                                                                                          \
+	static void in_##name(type *var)
+
 #define CHECK(cond) tap_check((cond), #cond, __FILE__, __LINE__)
 /* each side is evaluated once */
 #define CHECK_INT(a, op, b)                                                                        \

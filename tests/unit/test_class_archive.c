@@ -100,96 +100,78 @@ static void check(const struct world *world, const char *const *command, const c
 	CHECK_HAS(text, part);
 }
 
-TEST(one_of_this_very_java_is_used)
-{
-	struct world world;
+#define WORLD_TEST(name) TEST_WITH(name, struct world, world, world_begin, world_end)
 
-	world_begin(&world);
-	check(&world, world.command, "used");
-	check(&world, world.script, "used");
-	world_end(&world);
+WORLD_TEST(one_of_this_very_java_is_used)
+{
+	check(world, world->command, "used");
+	check(world, world->script, "used");
 }
 
-TEST(one_of_another_java_is_refused_and_both_are_named)
+WORLD_TEST(one_of_another_java_is_refused_and_both_are_named)
 {
-	struct world world;
-
-	world_begin(&world);
-	put(world.dir, "flink.jsa.jvm", old_java, 0644);
-	check(&world, world.command,
+	put(world->dir, "flink.jsa.jvm", old_java, 0644);
+	check(world, world->command,
 	      "made by Java 11.0.1, but Flink is started by Eclipse Adoptium 17.0.9+9");
-	put(world.dir, "flink.jsa.jvm", other_build, 0644);
-	check(&world, world.command, "but Flink is started by another build of Eclipse");
-	put(world.dir, "flink.jsa.jvm", "", 0644);
-	check(&world, world.command, "made by Java of unknown version,");
-	world_end(&world);
+	put(world->dir, "flink.jsa.jvm", other_build, 0644);
+	check(world, world->command, "but Flink is started by another build of Eclipse");
+	put(world->dir, "flink.jsa.jvm", "", 0644);
+	check(world, world->command, "made by Java of unknown version,");
 }
 
-TEST(what_cannot_be_told_is_refused)
+WORLD_TEST(what_cannot_be_told_is_refused)
 {
-	struct world world;
 	cleanup_free char *made_by = NULL, *release = NULL;
 
-	world_begin(&world);
-	made_by = xasprintf("%s.jvm", world.archive);
-	release = xasprintf("%s/jdk/release", world.dir);
+	made_by = xasprintf("%s.jvm", world->archive);
+	release = xasprintf("%s/jdk/release", world->dir);
 	CHECK(unlink(release) == 0);
-	check(&world, world.command, "the Java that starts Flink is unknown");
+	check(world, world->command, "the Java that starts Flink is unknown");
 	CHECK(unlink(made_by) == 0);
-	check(&world, world.command, "the Java that made it is unknown");
-	world.env[0] = "PATH=/nowhere";
-	check(&world, world.command, "the Java that starts Flink was not found");
-	CHECK(unlink(world.archive) == 0);
-	check(&world, world.command, "does not exist");
-	world_end(&world);
+	check(world, world->command, "the Java that made it is unknown");
+	world->env[0] = "PATH=/nowhere";
+	check(world, world->command, "the Java that starts Flink was not found");
+	CHECK(unlink(world->archive) == 0);
+	check(world, world->command, "does not exist");
 }
 
-TEST(a_script_takes_the_java_that_flink_would_take)
+WORLD_TEST(a_script_takes_the_java_that_flink_would_take)
 {
-	struct world world;
 	cleanup_free char *old = NULL, *variable = NULL, *good = NULL;
 
-	world_begin(&world);
-	old = xasprintf("%s/old", world.dir);
-	good = xasprintf("%s/jdk", world.dir);
+	old = xasprintf("%s/old", world->dir);
+	good = xasprintf("%s/jdk", world->dir);
 	variable = xasprintf("JAVA_HOME=%s", old);
-	world.env[1] = variable;
-	check(&world, world.script, "started by Java 11.0.1");
-	check(&world, world.command, "used"); /* the command names its Java */
-	flink_conf_set(&world.conf, "env.java.home", good);
-	check(&world, world.script, "used");
-	flink_conf_set(&world.conf, "env.java.home", "/nowhere");
-	check(&world, world.script, "used"); /* no directory: what PATH has */
-	world_end(&world);
+	world->env[1] = variable;
+	check(world, world->script, "started by Java 11.0.1");
+	check(world, world->command, "used"); /* the command names its Java */
+	flink_conf_set(&world->conf, "env.java.home", good);
+	check(world, world->script, "used");
+	flink_conf_set(&world->conf, "env.java.home", "/nowhere");
+	check(world, world->script, "used"); /* no directory: what PATH has */
 }
 
-TEST(the_users_own_options_are_left_alone)
+WORLD_TEST(the_users_own_options_are_left_alone)
 {
-	struct world world;
 	const char *const off[] = {"java", "-Xshare:off", "-cp", "lib/*", CLASS, NULL};
 
-	world_begin(&world);
-	check(&world, off, "the JVM options");
-	world.env[1] = "JAVA_TOOL_OPTIONS=-XX:SharedArchiveFile=/mine";
-	check(&world, world.command, "the JVM options");
-	world.env[1] = "JVM_ARGS=-ea";
-	check(&world, world.script, "used");
-	flink_conf_set(&world.conf, "env.java.opts.jobmanager", "-XX:ArchiveClassesAtExit=/x");
-	check(&world, world.script, "the JVM options");
-	world_end(&world);
+	check(world, off, "the JVM options");
+	world->env[1] = "JAVA_TOOL_OPTIONS=-XX:SharedArchiveFile=/mine";
+	check(world, world->command, "the JVM options");
+	world->env[1] = "JVM_ARGS=-ea";
+	check(world, world->script, "used");
+	flink_conf_set(&world->conf, "env.java.opts.jobmanager", "-XX:ArchiveClassesAtExit=/x");
+	check(world, world->script, "the JVM options");
 }
 
-TEST(a_path_that_a_shell_would_split_is_not_passed_on)
+WORLD_TEST(a_path_that_a_shell_would_split_is_not_passed_on)
 {
-	struct world world;
 	cleanup_free char *name = NULL, *why = NULL;
 
-	world_begin(&world);
-	name = xasprintf("%s/my flink.jsa", world.dir);
-	put(world.dir, "my flink.jsa", "", 0644);
-	why = decided(&world, name, world.script);
+	name = xasprintf("%s/my flink.jsa", world->dir);
+	put(world->dir, "my flink.jsa", "", 0644);
+	why = decided(world, name, world->script);
 	CHECK_HAS(why, "characters");
-	world_end(&world);
 }
 
 TEST(without_one_at_the_usual_place_nothing_is_said)

@@ -3,16 +3,16 @@
 #include "kube_stub.h"
 #include "tap.h"
 
-TEST(a_map_is_read_whole)
+#define KUBE_TEST(name) TEST_WITH(name, struct kube_stub, stub, kube_stub_start, kube_stub_stop)
+
+KUBE_TEST(a_map_is_read_whole)
 {
-	struct kube_stub stub;
 	struct configmap map = {0};
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.body = KUBE_MAP("m", "7", "\"k\":\"v\"")});
-	CHECK_INT(configmap_get(stub.kube, "m", &map, NULL, &err), ==, 0);
-	CHECK_STR(stub.asked[0], "GET /api/v1/namespaces/team-a/configmaps/m");
+	KUBE_SAY(stub, {.body = KUBE_MAP("m", "7", "\"k\":\"v\"")});
+	CHECK_INT(configmap_get(stub->kube, "m", &map, NULL, &err), ==, 0);
+	CHECK_STR(stub->asked[0], "GET /api/v1/namespaces/team-a/configmaps/m");
 	CHECK_STR(map.name, "m");
 	CHECK_STR(map.uid, "u-1");
 	CHECK_STR(map.resource_version, "7");
@@ -22,16 +22,13 @@ TEST(a_map_is_read_whole)
 	CHECK(!map.annotations && !map.owners && !map.deleting && !map.immutable);
 	CHECK_INT(map.created_unix_ms, ==, INT64_C(1772366400000));
 	configmap_release(&map);
-	kube_stub_stop(&stub);
 }
 
-TEST(only_a_404_of_the_map_is_absence)
+KUBE_TEST(only_a_404_of_the_map_is_absence)
 {
-	struct kube_stub stub;
 	struct configmap map = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub,
+	KUBE_SAY(stub,
 		 {.status = 404,
 		  .body = KUBE_STATUS(404, "NotFound", "configmaps \\\"m\\\" not found",
 				      "\"name\":\"m\",\"kind\":\"configmaps\"")},
@@ -42,15 +39,14 @@ TEST(only_a_404_of_the_map_is_absence)
 		struct kube_answer answer = {0};
 		struct err err = {0};
 
-		CHECK_INT(configmap_get(stub.kube, "m", &map, &answer, &err), ==, -1);
+		CHECK_INT(configmap_get(stub->kube, "m", &map, &answer, &err), ==, -1);
 		CHECK_INT(err.kind, ==, i ? ERR_CONFIG : ERR_ABSENT);
 		CHECK_INT(answer.path_unknown, ==, i > 0);
 		CHECK_HAS(err.msg,
 			  i == 0 ? "configmaps \"m\" not found" : "does not have this path");
 		kube_answer_release(&answer);
 	}
-	CHECK_INT(kube_stub_asked(&stub), ==, 4);
-	kube_stub_stop(&stub);
+	CHECK_INT(kube_stub_asked(stub), ==, 4);
 }
 
 TEST(an_answer_that_is_not_the_map_is_refused)
@@ -85,99 +81,86 @@ TEST(an_answer_that_is_not_the_map_is_refused)
 	}
 }
 
-TEST(a_name_that_could_lead_elsewhere_is_refused)
+KUBE_TEST(a_name_that_could_lead_elsewhere_is_refused)
 {
 	static const char *const names[] = {"",    "a/b",  "..", "a..b", "A",
 					    "a?b", "a%2f", "-a", ".a",   "a b"};
-	struct kube_stub stub;
 	struct configmap map = {0};
 
-	kube_stub_start(&stub);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		struct err err = {0};
 
-		CHECK_INT(configmap_get(stub.kube, names[i], &map, NULL, &err), ==, -1);
+		CHECK_INT(configmap_get(stub->kube, names[i], &map, NULL, &err), ==, -1);
 		CHECK_INT(err.kind, ==, ERR_CONFIG);
 	}
-	CHECK_INT(kube_stub_asked(&stub), ==, 0);
-	kube_stub_stop(&stub);
+	CHECK_INT(kube_stub_asked(stub), ==, 0);
 }
 
-TEST(a_map_is_created)
+KUBE_TEST(a_map_is_created)
 {
-	struct kube_stub stub;
 	struct configmap map = {.name = (char *)"m"}, made = {0};
 	struct kube_answer answer = {0};
 	struct err err = {0};
 
-	kube_stub_start(&stub);
 	map.data = json_object();
 	json_add_str(map.data, "k", "v");
 	map.resource_version = (char *)"stale";
-	KUBE_SAY(&stub, {.status = 201, .body = KUBE_MAP("m", "1", "\"k\":\"v\"")},
+	KUBE_SAY(stub, {.status = 201, .body = KUBE_MAP("m", "1", "\"k\":\"v\"")},
 		 {.status = 409,
 		  .body = KUBE_STATUS(409, "AlreadyExists", "there", "\"name\":\"m\"")});
-	CHECK_INT(configmap_create(stub.kube, &map, &made, NULL, &err), ==, 0);
-	CHECK_STR(stub.asked[0], "POST /api/v1/namespaces/team-a/configmaps");
-	CHECK_STR(stub.bodies[0],
+	CHECK_INT(configmap_create(stub->kube, &map, &made, NULL, &err), ==, 0);
+	CHECK_STR(stub->asked[0], "POST /api/v1/namespaces/team-a/configmaps");
+	CHECK_STR(stub->bodies[0],
 		  "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{"
 		  "\"name\":\"m\",\"namespace\":\"team-a\"},\"data\":{\"k\":\"v\"}}");
 	CHECK_STR(made.resource_version, "1");
-	CHECK_INT(configmap_create(stub.kube, &map, NULL, &answer, &err), ==, -1);
+	CHECK_INT(configmap_create(stub->kube, &map, NULL, &answer, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
 	CHECK_STR(answer.reason, "AlreadyExists");
 	CHECK(!answer.object && !answer.maybe_done);
 	configmap_release(&made);
 	json_free(map.data);
 	kube_answer_release(&answer);
-	kube_stub_stop(&stub);
 }
 
-TEST(a_deletion_names_what_it_means)
+KUBE_TEST(a_deletion_names_what_it_means)
 {
-	struct kube_stub stub;
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub,
+	KUBE_SAY(stub,
 		 {.body = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Success\"}"},
 		 {.body = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Success\"}"},
 		 {.status = 409,
 		  .body = KUBE_STATUS(409, "Conflict", "Precondition failed", "\"name\":\"m\"")});
-	CHECK_INT(configmap_delete(stub.kube, "m", "u-1", "7", NULL, &err), ==, 0);
-	CHECK_STR(stub.asked[0], "DELETE /api/v1/namespaces/team-a/configmaps/m");
-	CHECK_HAS(stub.bodies[0], "\"preconditions\":{\"uid\":\"u-1\",\"resourceVersion\":\"7\"}");
-	CHECK_INT(configmap_delete(stub.kube, "m", NULL, NULL, NULL, &err), ==, 0);
-	CHECK(!strstr(stub.bodies[1], "preconditions"));
-	CHECK_INT(configmap_delete(stub.kube, "m", "u-2", NULL, NULL, &err), ==, -1);
+	CHECK_INT(configmap_delete(stub->kube, "m", "u-1", "7", NULL, &err), ==, 0);
+	CHECK_STR(stub->asked[0], "DELETE /api/v1/namespaces/team-a/configmaps/m");
+	CHECK_HAS(stub->bodies[0], "\"preconditions\":{\"uid\":\"u-1\",\"resourceVersion\":\"7\"}");
+	CHECK_INT(configmap_delete(stub->kube, "m", NULL, NULL, NULL, &err), ==, 0);
+	CHECK(!strstr(stub->bodies[1], "preconditions"));
+	CHECK_INT(configmap_delete(stub->kube, "m", "u-2", NULL, NULL, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	kube_stub_stop(&stub);
 }
 
-TEST(a_patch_is_sent_again_only_when_that_is_harmless)
+KUBE_TEST(a_patch_is_sent_again_only_when_that_is_harmless)
 {
-	struct kube_stub stub;
 	struct json *patch = json_object();
 	struct kube_answer answer = {0};
 	struct err err = {0};
 
-	kube_stub_start(&stub);
 	json_add_str(json_add_object(patch, "data"), "k", "v");
-	KUBE_SAY(&stub, {.status = 500, .body = "busy"},
-		 {.body = KUBE_MAP("m", "8", "\"k\":\"v\"")}, {.status = 500, .body = "busy"},
-		 {.body = KUBE_MAP("m", "9", "\"k\":\"v\"")});
-	CHECK_INT(configmap_patch(stub.kube, "m", patch, NULL, NULL, &err), ==, 0);
-	CHECK_INT(kube_stub_asked(&stub), ==, 2);
-	CHECK_HAS(stub.heads[1], "Content-Type: application/merge-patch+json\r\n");
-	CHECK_STR(stub.bodies[1], "{\"data\":{\"k\":\"v\"}}");
+	KUBE_SAY(stub, {.status = 500, .body = "busy"}, {.body = KUBE_MAP("m", "8", "\"k\":\"v\"")},
+		 {.status = 500, .body = "busy"}, {.body = KUBE_MAP("m", "9", "\"k\":\"v\"")});
+	CHECK_INT(configmap_patch(stub->kube, "m", patch, NULL, NULL, &err), ==, 0);
+	CHECK_INT(kube_stub_asked(stub), ==, 2);
+	CHECK_HAS(stub->heads[1], "Content-Type: application/merge-patch+json\r\n");
+	CHECK_STR(stub->bodies[1], "{\"data\":{\"k\":\"v\"}}");
 	json_add_str(json_add_object(patch, "metadata"), "resourceVersion", "8");
-	CHECK_INT(configmap_patch(stub.kube, "m", patch, NULL, &answer, &err), ==, -1);
+	CHECK_INT(configmap_patch(stub->kube, "m", patch, NULL, &answer, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_RETRY);
 	CHECK(answer.maybe_done);
-	CHECK_INT(kube_stub_asked(&stub), ==, 3);
+	CHECK_INT(kube_stub_asked(stub), ==, 3);
 	json_free(patch);
 	kube_answer_release(&answer);
-	kube_stub_stop(&stub);
 }
 
 /* ---- lists ---- */
@@ -202,22 +185,21 @@ static int see(void *ctx, const struct configmap *map, struct err *err)
 	return 0;
 }
 
-TEST(a_list_is_read_page_by_page)
+KUBE_TEST(a_list_is_read_page_by_page)
 {
-	struct kube_stub stub;
 	struct seen seen = {0};
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.body = PAGE("a&b", ITEM("one") "," ITEM("two"))},
+	KUBE_SAY(stub, {.body = PAGE("a&b", ITEM("one") "," ITEM("two"))},
 		 {.body = PAGE("", ITEM("three"))});
-	CHECK_INT(configmap_list(stub.kube, "app=x,type=y", see, &seen, &err), ==, 0);
+	CHECK_INT(configmap_list(stub->kube, "app=x,type=y", see, &seen, &err), ==, 0);
 	CHECK_STR(seen.names, "one two three ");
-	CHECK_STR(stub.asked[0], "GET /api/v1/namespaces/team-a/configmaps?limit=100&labelSelector="
-				 "app%3Dx%2Ctype%3Dy");
-	CHECK_STR(stub.asked[1], "GET /api/v1/namespaces/team-a/configmaps?limit=100&labelSelector="
-				 "app%3Dx%2Ctype%3Dy&continue=a%26b");
-	kube_stub_stop(&stub);
+	CHECK_STR(stub->asked[0],
+		  "GET /api/v1/namespaces/team-a/configmaps?limit=100&labelSelector="
+		  "app%3Dx%2Ctype%3Dy");
+	CHECK_STR(stub->asked[1],
+		  "GET /api/v1/namespaces/team-a/configmaps?limit=100&labelSelector="
+		  "app%3Dx%2Ctype%3Dy&continue=a%26b");
 }
 
 TEST(a_broken_page_voids_the_list)
@@ -289,18 +271,15 @@ TEST(a_page_that_is_too_large_is_asked_for_in_parts)
 	free(large);
 }
 
-TEST(a_callback_ends_the_list)
+KUBE_TEST(a_callback_ends_the_list)
 {
-	struct kube_stub stub;
 	struct seen seen = {.fail_at = 2};
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.body = PAGE("", ITEM("one") "," ITEM("two") "," ITEM("three"))});
-	CHECK_INT(configmap_list(stub.kube, NULL, see, &seen, &err), ==, -1);
+	KUBE_SAY(stub, {.body = PAGE("", ITEM("one") "," ITEM("two") "," ITEM("three"))});
+	CHECK_INT(configmap_list(stub->kube, NULL, see, &seen, &err), ==, -1);
 	CHECK_STR(err.msg, "enough");
 	CHECK_INT(seen.count, ==, 2);
-	kube_stub_stop(&stub);
 }
 
 /* ---- by name ---- */

@@ -38,42 +38,32 @@ static const struct desired *look(struct rig *rig)
 	return &rig->desired;
 }
 
-TEST(an_empty_directory_asks_for_nothing)
-{
-	struct rig rig;
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_begin, rig_end)
 
-	rig_begin(&rig);
-	CHECK(!look(&rig)->ignored && !rig.desired.bad.kind);
+RIG_TEST(an_empty_directory_asks_for_nothing)
+{
+	CHECK(!look(rig)->ignored && !rig->desired.bad.kind);
 	for (int i = 0; i < DESIRED_KEYS; i++)
-		CHECK(!rig.desired.text[i]);
-	rig_end(&rig);
+		CHECK(!rig->desired.text[i]);
 }
 
-TEST(a_swapped_directory_is_read)
+RIG_TEST(a_swapped_directory_is_read)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	SWAP(&rig.swap, "state=suspended\n", "do-not-restart= true ");
-	CHECK_INT(look(&rig)->state, ==, DESIRED_SUSPENDED);
-	CHECK(rig.desired.do_not_restart);
-	CHECK_STR(rig.desired.text[DESIRED_KEY_STATE], "suspended");
-	SWAP(&rig.swap, "state=running", "do-not-restart=false");
-	CHECK_INT(look(&rig)->state, ==, DESIRED_RUNNING);
-	CHECK(!rig.desired.do_not_restart);
-	CHECK_STR(rig.desired.text[DESIRED_KEY_DO_NOT_RESTART], "false");
-	rig_end(&rig);
+	SWAP(&rig->swap, "state=suspended\n", "do-not-restart= true ");
+	CHECK_INT(look(rig)->state, ==, DESIRED_SUSPENDED);
+	CHECK(rig->desired.do_not_restart);
+	CHECK_STR(rig->desired.text[DESIRED_KEY_STATE], "suspended");
+	SWAP(&rig->swap, "state=running", "do-not-restart=false");
+	CHECK_INT(look(rig)->state, ==, DESIRED_RUNNING);
+	CHECK(!rig->desired.do_not_restart);
+	CHECK_STR(rig->desired.text[DESIRED_KEY_DO_NOT_RESTART], "false");
 }
 
-TEST(plain_files_are_read_too)
+RIG_TEST(plain_files_are_read_too)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	swap_write(&rig.swap, "state", "cancelled");
-	CHECK_STR(look(&rig)->text[DESIRED_KEY_STATE], "cancelled");
-	CHECK_INT(rig.desired.state, ==, DESIRED_CANCELLED);
-	rig_end(&rig);
+	swap_write(&rig->swap, "state", "cancelled");
+	CHECK_STR(look(rig)->text[DESIRED_KEY_STATE], "cancelled");
+	CHECK_INT(rig->desired.state, ==, DESIRED_CANCELLED);
 }
 
 TEST(nonsense_is_named)
@@ -112,79 +102,69 @@ TEST(nonsense_is_named)
 	}
 }
 
-TEST(large_and_odd_files_are_refused)
+RIG_TEST(large_and_odd_files_are_refused)
 {
-	struct rig rig;
 	cleanup_free char *large = xcalloc(1, CONTROL_VALUE_MAX + 2);
 	cleanup_free char *path = NULL;
 
-	rig_begin(&rig);
 	memset(large, 'a', CONTROL_VALUE_MAX + 1);
-	swap_write(&rig.swap, "state", large);
-	CHECK_HAS(look(&rig)->bad.msg, "state");
-	path = xasprintf("%s/restore", rig.swap.dir);
+	swap_write(&rig->swap, "state", large);
+	CHECK_HAS(look(rig)->bad.msg, "state");
+	path = xasprintf("%s/restore", rig->swap.dir);
 	CHECK_INT(mkdir(path, 0755), ==, 0);
-	swap_write(&rig.swap, "state", "running");
-	CHECK_HAS(look(&rig)->bad.msg, "restore: not a file");
-	rig_end(&rig);
+	swap_write(&rig->swap, "state", "running");
+	CHECK_HAS(look(rig)->bad.msg, "restore: not a file");
 }
 
-TEST(a_zero_byte_is_refused)
+RIG_TEST(a_zero_byte_is_refused)
 {
-	struct rig rig;
 	cleanup_free char *path = NULL;
 	FILE *file;
 
-	rig_begin(&rig);
-	path = xasprintf("%s/state", rig.swap.dir);
+	path = xasprintf("%s/state", rig->swap.dir);
 	file = fopen(path, "w");
 	fwrite("running\0x", 1, 9, file);
 	fclose(file);
-	CHECK_HAS(look(&rig)->bad.msg, "zero byte");
-	rig_end(&rig);
+	CHECK_HAS(look(rig)->bad.msg, "zero byte");
 }
 
-TEST(unknown_files_are_named_and_ignored)
+RIG_TEST(unknown_files_are_named_and_ignored)
 {
-	struct rig rig;
 	char name[80];
 
-	rig_begin(&rig);
-	SWAP(&rig.swap, "do-not-restrat=true");
-	CHECK_STR(look(&rig)->ignored, "do-not-restrat");
+	SWAP(&rig->swap, "do-not-restrat=true");
+	CHECK_STR(look(rig)->ignored, "do-not-restrat");
 	for (int i = 0; i < 50; i++) {
 		snprintf(name, sizeof(name), "..v1/%060d", i);
-		swap_write(&rig.swap, name, "x");
+		swap_write(&rig->swap, name, "x");
 	}
-	look(&rig);
-	CHECK_INT(strlen(rig.desired.ignored), <, 300);
-	CHECK_HAS(rig.desired.ignored, "...");
-	rig_end(&rig);
+	look(rig);
+	CHECK_INT(strlen(rig->desired.ignored), <, 300);
+	CHECK_HAS(rig->desired.ignored, "...");
 }
 
-TEST(what_was_seen_survives_a_restart)
+RIG_TEST(what_was_seen_survives_a_restart)
 {
-	struct rig rig;
 	struct desired_seen seen = {0}, loaded;
 	struct buf text = BUF_INIT;
 	struct err err = {0};
 
-	rig_begin(&rig);
-	CHECK_INT(control_seen_read(rig.swap.dir, &text, &err), ==, -1);
+	CHECK_INT(control_seen_read(rig->swap.dir, &text, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_ABSENT);
-	SWAP(&rig.swap, "state=running", "restore={kind: empty, token: '7'}", "restart-nonce=x\"y");
-	CHECK(desired_seen_update(&seen, look(&rig)));
+	SWAP(&rig->swap, "state=running", "restore={kind: empty, token: '7'}",
+	     "restart-nonce=x\"y");
+	CHECK(desired_seen_update(&seen, look(rig)));
 	control_seen_encode(&seen, &text);
 	desired_seen_release(&seen);
-	CHECK_INT(control_seen_save(rig.swap.dir, &text, &err), ==, 0);
+	CHECK_INT(control_seen_save(rig->swap.dir, &text, &err), ==, 0);
 	buf_release(&text);
-	CHECK_INT(control_seen_read(rig.swap.dir, &text, &err), ==, 0);
+	CHECK_INT(control_seen_read(rig->swap.dir, &text, &err), ==, 0);
 	CHECK_INT(control_seen_decode(buf_str(&text), text.len_bytes, &loaded, &err), ==, 0);
 	CHECK(loaded.known);
 	CHECK_STR(loaded.text[DESIRED_KEY_RESTART_NONCE], "x\"y");
 	CHECK_STR(loaded.restore_token, "7");
 	CHECK(!loaded.text[DESIRED_KEY_SAVEPOINT_NONCE]);
-	CHECK(!desired_seen_update(&loaded, &rig.desired));
+	CHECK(!desired_seen_update(&loaded, &rig->desired));
 	desired_seen_release(&loaded);
 	memset(&loaded, 0, sizeof(loaded));
 	loaded.resource = true;
@@ -202,7 +182,6 @@ TEST(what_was_seen_survives_a_restart)
 	CHECK_HAS(err.msg, "unknown version 2");
 	CHECK_INT(control_seen_decode("{\"version\"", 10, &loaded, &err), ==, -1);
 	buf_release(&text);
-	rig_end(&rig);
 }
 
 TEST(a_directory_that_is_not_there_is_an_error)

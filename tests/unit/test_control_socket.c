@@ -138,79 +138,69 @@ static void read_raw(struct fixture *fix, int fd, struct buf *text)
 	buf_addstr(text, "(not closed)");
 }
 
-TEST(answers_a_request_at_once)
+#define FIXTURE_TEST(name) TEST_WITH(name, struct fixture, fix, open_fixture, close_fixture)
+
+FIXTURE_TEST(answers_a_request_at_once)
 {
 	struct asking asking;
-	struct fixture fix;
 
-	open_fixture(&fix);
-	ask_begin(&asking, &fix, "status", LIMIT_MS);
-	ask_end(&asking, &fix);
+	ask_begin(&asking, fix, "status", LIMIT_MS);
+	ask_end(&asking, fix);
 	CHECK_INT(asking.result, ==, 0);
 	CHECK(json_bool_or(asking.answer, "ok", false));
 	CHECK_INT(json_i64_or(asking.answer, "sequence", 0), ==, 1);
-	CHECK_STR(fix.last_command, "status");
+	CHECK_STR(fix->last_command, "status");
 	json_free(asking.answer);
-	close_fixture(&fix);
 }
 
-TEST(answers_a_request_later)
+FIXTURE_TEST(answers_a_request_later)
 {
 	cleanup_json struct json *answer = control_answer_error("no");
 	struct asking asking;
-	struct fixture fix;
 
-	open_fixture(&fix);
-	fix.keep = true;
-	ask_begin(&asking, &fix, "suspend", LIMIT_MS);
-	CHECK(turn_until(&fix, &fix.kept, 1));
+	fix->keep = true;
+	ask_begin(&asking, fix, "suspend", LIMIT_MS);
+	CHECK(turn_until(fix, &fix->kept, 1));
 	CHECK(!__atomic_load_n(&asking.done, __ATOMIC_ACQUIRE));
-	control_reply(fix.calls[0], answer);
-	ask_end(&asking, &fix);
+	control_reply(fix->calls[0], answer);
+	ask_end(&asking, fix);
 	CHECK_INT(asking.result, ==, 0);
 	CHECK(!json_bool_or(asking.answer, "ok", true));
 	CHECK_STR(json_str(asking.answer, "error"), "no");
 	json_free(asking.answer);
-	close_fixture(&fix);
 }
 
-TEST(a_client_that_has_gone_can_be_answered)
+FIXTURE_TEST(a_client_that_has_gone_can_be_answered)
 {
 	cleanup_json struct json *answer = control_answer_ok(1);
 	struct asking asking;
-	struct fixture fix;
 
-	open_fixture(&fix);
-	fix.keep = true;
-	ask_begin(&asking, &fix, "suspend", 50);
-	CHECK(turn_until(&fix, &fix.kept, 1));
-	ask_end(&asking, &fix);
+	fix->keep = true;
+	ask_begin(&asking, fix, "suspend", 50);
+	CHECK(turn_until(fix, &fix->kept, 1));
+	ask_end(&asking, fix);
 	CHECK_INT(asking.result, ==, -1);
 	CHECK(asking.err.kind == ERR_RETRY);
 	CHECK_HAS(asking.err.msg, "did not respond in time");
-	while (loop_step(fix.loop, 50, NULL) > 0)
+	while (loop_step(fix->loop, 50, NULL) > 0)
 		;
-	control_reply(fix.calls[0], answer);
-	close_fixture(&fix);
+	control_reply(fix->calls[0], answer);
 }
 
-TEST(a_call_outlives_the_server)
+FIXTURE_TEST(a_call_outlives_the_server)
 {
 	cleanup_json struct json *answer = control_answer_ok(1);
 	struct asking asking;
-	struct fixture fix;
 
-	open_fixture(&fix);
-	fix.keep = true;
-	ask_begin(&asking, &fix, "suspend", LIMIT_MS);
-	CHECK(turn_until(&fix, &fix.kept, 1));
-	control_server_free(fix.server);
-	fix.server = NULL;
-	ask_end(&asking, &fix);
+	fix->keep = true;
+	ask_begin(&asking, fix, "suspend", LIMIT_MS);
+	CHECK(turn_until(fix, &fix->kept, 1));
+	control_server_free(fix->server);
+	fix->server = NULL;
+	ask_end(&asking, fix);
 	CHECK_INT(asking.result, ==, -1);
 	CHECK_HAS(asking.err.msg, "closed the connection");
-	control_reply(fix.calls[0], answer);
-	close_fixture(&fix);
+	control_reply(fix->calls[0], answer);
 }
 
 TEST(says_the_way_out_when_nobody_listens)
@@ -256,87 +246,75 @@ TEST(only_the_user_may_open_the_socket)
 	CHECK(stat(address.sun_path, &st) < 0);
 }
 
-TEST(replaces_a_socket_that_nobody_listens_on)
+FIXTURE_TEST(replaces_a_socket_that_nobody_listens_on)
 {
 	struct sockaddr_un address;
-	struct fixture fix;
 	struct asking asking;
 	struct err err = {0};
 	int dead;
 
-	open_fixture(&fix);
-	control_server_free(fix.server);
-	control_path(fix.directory, &address, NULL);
+	control_server_free(fix->server);
+	control_path(fix->directory, &address, NULL);
 	dead = socket(AF_UNIX, SOCK_STREAM, 0);
 	CHECK(bind(dead, (struct sockaddr *)&address, sizeof(address)) == 0);
 	close(dead);
-	fix.server = control_server_new(fix.loop, fix.directory, handle, &fix, &err);
-	CHECK(fix.server != NULL);
-	ask_begin(&asking, &fix, "status", LIMIT_MS);
-	ask_end(&asking, &fix);
+	fix->server = control_server_new(fix->loop, fix->directory, handle, fix, &err);
+	CHECK(fix->server != NULL);
+	ask_begin(&asking, fix, "status", LIMIT_MS);
+	ask_end(&asking, fix);
 	CHECK_INT(asking.result, ==, 0);
 	json_free(asking.answer);
-	close_fixture(&fix);
 }
 
-TEST(leaves_alone_what_is_in_use_or_no_socket)
+FIXTURE_TEST(leaves_alone_what_is_in_use_or_no_socket)
 {
 	struct sockaddr_un address;
-	struct fixture fix;
 	struct err err = {0};
 	FILE *file;
 
-	open_fixture(&fix);
-	CHECK(!control_server_new(fix.loop, fix.directory, handle, &fix, &err));
+	CHECK(!control_server_new(fix->loop, fix->directory, handle, fix, &err));
 	CHECK(err.kind == ERR_BUSY);
 	CHECK_HAS(err.msg, "another drey is listening on");
-	control_server_free(fix.server);
-	control_path(fix.directory, &address, NULL);
+	control_server_free(fix->server);
+	control_path(fix->directory, &address, NULL);
 	file = fopen(address.sun_path, "w");
 	CHECK(file != NULL);
 	fclose(file);
-	fix.server = control_server_new(fix.loop, fix.directory, handle, &fix, &err);
-	CHECK(!fix.server);
+	fix->server = control_server_new(fix->loop, fix->directory, handle, fix, &err);
+	CHECK(!fix->server);
 	CHECK(err.kind == ERR_CONFIG);
 	CHECK_HAS(err.msg, "not a socket; remove it");
 	unlink(address.sun_path);
-	close_fixture(&fix);
 }
 
-TEST(refuses_what_is_not_json)
+FIXTURE_TEST(refuses_what_is_not_json)
 {
 	cleanup_buf struct buf text = BUF_INIT;
-	struct fixture fix;
 	int fd;
 
-	open_fixture(&fix);
-	fd = connect_raw(&fix);
+	fd = connect_raw(fix);
 	CHECK(send(fd, "hello\n", 6, 0) == 6);
-	read_raw(&fix, fd, &text);
+	read_raw(fix, fd, &text);
 	CHECK_HAS(buf_str(&text), "{\"ok\":false,\"error\":\"request: ");
-	CHECK_INT(fix.served, ==, 0);
+	CHECK_INT(fix->served, ==, 0);
 	close(fd);
-	close_fixture(&fix);
 }
 
-TEST(takes_a_request_in_pieces)
+FIXTURE_TEST(takes_a_request_in_pieces)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	static const char request[] = "{\"command\":\"status\"}\n";
-	struct fixture fix;
 	int fd;
 
-	open_fixture(&fix);
-	fd = connect_raw(&fix);
+	fd = connect_raw(fix);
 	for (size_t i = 0; i + 1 < sizeof(request); i++) {
 		CHECK(send(fd, request + i, 1, 0) == 1);
-		loop_step(fix.loop, 0, NULL);
-		loop_step(fix.loop, 0, NULL);
+		loop_step(fix->loop, 0, NULL);
+		loop_step(fix->loop, 0, NULL);
 	}
-	read_raw(&fix, fd, &text);
+	read_raw(fix, fd, &text);
 	CHECK_STR(buf_str(&text), "{\"ok\":true,\"sequence\":1}\n");
 	close(fd);
-	close_fixture(&fix);
 }
 
 TEST(refuses_a_request_without_end)
@@ -364,45 +342,39 @@ TEST(refuses_a_request_without_end)
 	close_fixture(&fix);
 }
 
-TEST(a_silent_client_is_dropped)
+FIXTURE_TEST(a_silent_client_is_dropped)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	int64_t began_ms = clock_mono_ms();
-	struct fixture fix;
 	int fd;
 
-	open_fixture(&fix);
-	fd = connect_raw(&fix);
-	read_raw(&fix, fd, &text);
+	fd = connect_raw(fix);
+	read_raw(fix, fd, &text);
 	CHECK_STR(buf_str(&text), "");
 	CHECK_INT(clock_mono_ms() - began_ms, >=, CONTROL_CLIENT_MS - 100);
 	close(fd);
-	close_fixture(&fix);
 }
 
-TEST(the_seventeenth_connection_is_told_to_come_again)
+FIXTURE_TEST(the_seventeenth_connection_is_told_to_come_again)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	int fds[CONTROL_MAX_CLIENTS + 1];
 	struct asking asking;
-	struct fixture fix;
 
-	open_fixture(&fix);
 	for (int i = 0; i <= CONTROL_MAX_CLIENTS; i++) {
-		fds[i] = connect_raw(&fix);
-		loop_step(fix.loop, 10, NULL);
+		fds[i] = connect_raw(fix);
+		loop_step(fix->loop, 10, NULL);
 	}
-	read_raw(&fix, fds[CONTROL_MAX_CLIENTS], &text);
+	read_raw(fix, fds[CONTROL_MAX_CLIENTS], &text);
 	CHECK_HAS(buf_str(&text), "too many connections");
 	for (int i = 0; i <= CONTROL_MAX_CLIENTS; i++)
 		close(fds[i]);
 	for (int i = 0; i <= CONTROL_MAX_CLIENTS; i++)
-		loop_step(fix.loop, 10, NULL);
-	ask_begin(&asking, &fix, "status", LIMIT_MS);
-	ask_end(&asking, &fix);
+		loop_step(fix->loop, 10, NULL);
+	ask_begin(&asking, fix, "status", LIMIT_MS);
+	ask_end(&asking, fix);
 	CHECK_INT(asking.result, ==, 0);
 	json_free(asking.answer);
-	close_fixture(&fix);
 }
 
 /* ---- control_request ---- */

@@ -239,179 +239,147 @@ TEST(the_inputs_count_in_their_order_of_precedence)
 	}
 }
 
-TEST(nothing_is_judged_before_it_is_known_what_was_seen)
-{
-	struct rig rig;
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_begin, rig_end)
 
-	rig_begin(&rig);
-	CHECK(desired_inputs_may_decide(&rig.inputs)); /* there is no directory */
-	take_texts(&rig, DESIRED_FROM_DIRECTORY, false,
-		   (const char *const[TEXTS]){"state=running"});
-	CHECK(!desired_inputs_are_ready(&rig.inputs) && !desired_inputs_may_decide(&rig.inputs));
-	load(&rig, false);
-	CHECK(desired_inputs_are_ready(&rig.inputs) && desired_inputs_may_decide(&rig.inputs));
-	rig_end(&rig);
+RIG_TEST(nothing_is_judged_before_it_is_known_what_was_seen)
+{
+	CHECK(desired_inputs_may_decide(&rig->inputs)); /* there is no directory */
+	take_texts(rig, DESIRED_FROM_DIRECTORY, false, (const char *const[TEXTS]){"state=running"});
+	CHECK(!desired_inputs_are_ready(&rig->inputs) && !desired_inputs_may_decide(&rig->inputs));
+	load(rig, false);
+	CHECK(desired_inputs_are_ready(&rig->inputs) && desired_inputs_may_decide(&rig->inputs));
 }
 
 /* A do-not-restart could be in there. */
-TEST(nothing_is_decided_before_the_directory_was_read)
+RIG_TEST(nothing_is_decided_before_the_directory_was_read)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	load(&rig, false);
-	fail(&rig, DESIRED_FROM_DIRECTORY);
-	CHECK(desired_inputs_are_ready(&rig.inputs) && !desired_inputs_may_decide(&rig.inputs));
-	rig_end(&rig);
+	load(rig, false);
+	fail(rig, DESIRED_FROM_DIRECTORY);
+	CHECK(desired_inputs_are_ready(&rig->inputs) && !desired_inputs_may_decide(&rig->inputs));
 }
 
 /* A lifted do-not-restart is set again by the next process that finds it in an input, and by that alone. */
-TEST(do_not_restart_is_taken_once_a_process)
+RIG_TEST(do_not_restart_is_taken_once_a_process)
 {
 	static const char *const hold[TEXTS] = {HOLD};
-	struct rig rig;
 
-	rig_begin(&rig);
-	load(&rig, false);
-	take_texts(&rig, DESIRED_FROM_MAP, false, hold);
-	CHECK_INT(judge(&rig)->event.control.fields, ==, HELD);
-	CHECK(rig.news.save);
-	take_texts(&rig, DESIRED_FROM_MAP, false, hold);
-	CHECK(!judge(&rig)->changed && !rig.news.save);
-	rig.inputs.taken = false;
-	CHECK_INT(judge(&rig)->event.control.fields, ==, HELD);
-	rig_end(&rig);
+	load(rig, false);
+	take_texts(rig, DESIRED_FROM_MAP, false, hold);
+	CHECK_INT(judge(rig)->event.control.fields, ==, HELD);
+	CHECK(rig->news.save);
+	take_texts(rig, DESIRED_FROM_MAP, false, hold);
+	CHECK(!judge(rig)->changed && !rig->news.save);
+	rig->inputs.taken = false;
+	CHECK_INT(judge(rig)->event.control.fields, ==, HELD);
 }
 
 /* A reading that could not be followed was no first look at it. */
-TEST(do_not_restart_is_taken_when_the_inputs_are_known_at_last)
+RIG_TEST(do_not_restart_is_taken_when_the_inputs_are_known_at_last)
 {
 	static const char *const hold[TEXTS] = {HOLD};
 	struct desired_seen seen = {.known = true};
-	struct rig rig;
 
-	rig_begin(&rig);
 	xstrset(&seen.text[DESIRED_KEY_DO_NOT_RESTART], "true");
-	desired_inputs_load(&rig.inputs, &seen);
-	fail(&rig, DESIRED_FROM_DIRECTORY);
-	CHECK(!judge(&rig)->changed);
-	take_texts(&rig, DESIRED_FROM_DIRECTORY, false, hold);
-	CHECK_INT(judge(&rig)->event.control.fields, ==, HELD);
-	CHECK(!judge(&rig)->changed);
-	rig_end(&rig);
+	desired_inputs_load(&rig->inputs, &seen);
+	fail(rig, DESIRED_FROM_DIRECTORY);
+	CHECK(!judge(rig)->changed);
+	take_texts(rig, DESIRED_FROM_DIRECTORY, false, hold);
+	CHECK_INT(judge(rig)->event.control.fields, ==, HELD);
+	CHECK(!judge(rig)->changed);
 }
 
-TEST(a_reading_with_the_same_texts_is_no_change)
+RIG_TEST(a_reading_with_the_same_texts_is_no_change)
 {
-	struct rig rig;
 	static const char *const running[TEXTS] = {"state=running"};
 
-	rig_begin(&rig);
-	CHECK(take_texts(&rig, DESIRED_FROM_DIRECTORY, false, (const char *const[TEXTS]){NULL}));
-	CHECK(take_texts(&rig, DESIRED_FROM_DIRECTORY, false, running));
-	CHECK(!take_texts(&rig, DESIRED_FROM_DIRECTORY, false, running));
-	fail(&rig, DESIRED_FROM_DIRECTORY);
-	CHECK(!take_texts(&rig, DESIRED_FROM_DIRECTORY, false, running));
-	CHECK(take_texts(&rig, DESIRED_FROM_DIRECTORY, false, (const char *const[TEXTS]){NULL}));
-	rig_end(&rig);
+	CHECK(take_texts(rig, DESIRED_FROM_DIRECTORY, false, (const char *const[TEXTS]){NULL}));
+	CHECK(take_texts(rig, DESIRED_FROM_DIRECTORY, false, running));
+	CHECK(!take_texts(rig, DESIRED_FROM_DIRECTORY, false, running));
+	fail(rig, DESIRED_FROM_DIRECTORY);
+	CHECK(!take_texts(rig, DESIRED_FROM_DIRECTORY, false, running));
+	CHECK(take_texts(rig, DESIRED_FROM_DIRECTORY, false, (const char *const[TEXTS]){NULL}));
 }
 
-TEST(that_there_is_a_resource_is_remembered)
+RIG_TEST(that_there_is_a_resource_is_remembered)
 {
 	static const char *const nothing[TEXTS] = {NULL};
-	struct rig rig;
 
-	rig_begin(&rig);
-	load(&rig, false);
-	fail(&rig, DESIRED_FROM_RESOURCE);
-	desired_inputs_deny(&rig.inputs);
-	CHECK_STR(judge(&rig)->denied, "resource: no answer");
-	CHECK(rig.news.save && !rig.inputs.seen.resource);
-	CHECK_STR(rig.inputs.seen.resource_error, "resource: no answer");
-	CHECK(!judge(&rig)->denied && !rig.news.save); /* said once */
+	load(rig, false);
+	fail(rig, DESIRED_FROM_RESOURCE);
+	desired_inputs_deny(&rig->inputs);
+	CHECK_STR(judge(rig)->denied, "resource: no answer");
+	CHECK(rig->news.save && !rig->inputs.seen.resource);
+	CHECK_STR(rig->inputs.seen.resource_error, "resource: no answer");
+	CHECK(!judge(rig)->denied && !rig->news.save); /* said once */
 
-	take_texts(&rig, DESIRED_FROM_RESOURCE, false, nothing);
-	CHECK(judge(&rig)->save);
-	CHECK(rig.inputs.seen.resource && !rig.inputs.seen.resource_error);
-	fail(&rig, DESIRED_FROM_RESOURCE);
-	desired_inputs_deny(&rig.inputs); /* too late: it was read */
-	CHECK(!judge(&rig)->denied && !rig.news.save && rig.inputs.seen.resource);
-	CHECK_STR(rig.news.error, "resource: no answer");
+	take_texts(rig, DESIRED_FROM_RESOURCE, false, nothing);
+	CHECK(judge(rig)->save);
+	CHECK(rig->inputs.seen.resource && !rig->inputs.seen.resource_error);
+	fail(rig, DESIRED_FROM_RESOURCE);
+	desired_inputs_deny(&rig->inputs); /* too late: it was read */
+	CHECK(!judge(rig)->denied && !rig->news.save && rig->inputs.seen.resource);
+	CHECK_STR(rig->news.error, "resource: no answer");
 
-	take_texts(&rig, DESIRED_FROM_RESOURCE, true, nothing);
-	CHECK(judge(&rig)->save && !rig.inputs.seen.resource);
-	rig_end(&rig);
+	take_texts(rig, DESIRED_FROM_RESOURCE, true, nothing);
+	CHECK(judge(rig)->save && !rig->inputs.seen.resource);
 }
 
-TEST(another_error_than_a_denied_access_is_an_obstacle)
+RIG_TEST(another_error_than_a_denied_access_is_an_obstacle)
 {
 	cleanup_free char *unknown = NULL;
-	struct rig rig;
 
-	rig_begin(&rig);
-	load(&rig, false);
-	fail(&rig, DESIRED_FROM_RESOURCE);
-	desired_inputs_deny(&rig.inputs);
-	CHECK(!desired_inputs_unknown(&rig.inputs));
-	fail(&rig, DESIRED_FROM_RESOURCE);
-	unknown = desired_inputs_unknown(&rig.inputs);
+	load(rig, false);
+	fail(rig, DESIRED_FROM_RESOURCE);
+	desired_inputs_deny(&rig->inputs);
+	CHECK(!desired_inputs_unknown(&rig->inputs));
+	fail(rig, DESIRED_FROM_RESOURCE);
+	unknown = desired_inputs_unknown(&rig->inputs);
 	CHECK_HAS(unknown, "resource: no answer");
-	rig_end(&rig);
 }
 
-TEST(nonsense_in_the_resource_leaves_its_last_spec_in_force)
+RIG_TEST(nonsense_in_the_resource_leaves_its_last_spec_in_force)
 {
-	struct rig rig;
 	const struct desired *given;
 
-	rig_begin(&rig);
-	load(&rig, false);
-	take_texts(&rig, DESIRED_FROM_RESOURCE, false,
+	load(rig, false);
+	take_texts(rig, DESIRED_FROM_RESOURCE, false,
 		   (const char *const[TEXTS]){"state=suspended", "restart-nonce=1"});
-	judge(&rig);
-	take_texts(&rig, DESIRED_FROM_RESOURCE, false,
+	judge(rig);
+	take_texts(rig, DESIRED_FROM_RESOURCE, false,
 		   (const char *const[TEXTS]){NOT_IT, "restart-nonce=2"});
-	CHECK(!judge(&rig)->changed);
-	given = desired_inputs_given(&rig.inputs, DESIRED_FROM_RESOURCE);
+	CHECK(!judge(rig)->changed);
+	given = desired_inputs_given(&rig->inputs, DESIRED_FROM_RESOURCE);
 	CHECK(given && given->state == DESIRED_SUSPENDED);
 	CHECK_STR(given->text[DESIRED_KEY_RESTART_NONCE], "1");
-	take_texts(&rig, DESIRED_FROM_RESOURCE, true, (const char *const[TEXTS]){NULL});
-	CHECK(!desired_inputs_given(&rig.inputs, DESIRED_FROM_RESOURCE));
-	rig_end(&rig);
+	take_texts(rig, DESIRED_FROM_RESOURCE, true, (const char *const[TEXTS]){NULL});
+	CHECK(!desired_inputs_given(&rig->inputs, DESIRED_FROM_RESOURCE));
 }
 
-TEST(an_order_that_came_too_late_is_reported_until_something_changes)
+RIG_TEST(an_order_that_came_too_late_is_reported_until_something_changes)
 {
 	static const char *const order[TEXTS] = {"restore={kind: empty, token: t1}"};
-	struct rig rig;
 
-	rig_begin(&rig);
-	load(&rig, false);
-	rig.life.launch_step = LAUNCH_LIVE;
-	rig.life.phase = PHASE_RUNNING;
-	take_texts(&rig, DESIRED_FROM_RESOURCE, false, order);
-	CHECK(!judge(&rig)->changed);
-	CHECK_HAS(rig.news.error, "the job is running");
-	CHECK_HAS(desired_inputs_refused(&rig.inputs), "the job is running");
-	CHECK_HAS(judge(&rig)->error, "the job is running");
-	take_texts(&rig, DESIRED_FROM_RESOURCE, false,
+	load(rig, false);
+	rig->life.launch_step = LAUNCH_LIVE;
+	rig->life.phase = PHASE_RUNNING;
+	take_texts(rig, DESIRED_FROM_RESOURCE, false, order);
+	CHECK(!judge(rig)->changed);
+	CHECK_HAS(rig->news.error, "the job is running");
+	CHECK_HAS(desired_inputs_refused(&rig->inputs), "the job is running");
+	CHECK_HAS(judge(rig)->error, "the job is running");
+	take_texts(rig, DESIRED_FROM_RESOURCE, false,
 		   (const char *const[TEXTS]){order[0], "savepoint-nonce=2"});
-	CHECK(judge(&rig)->changed && !rig.news.error && !desired_inputs_refused(&rig.inputs));
-	rig_end(&rig);
+	CHECK(judge(rig)->changed && !rig->news.error && !desired_inputs_refused(&rig->inputs));
 }
 
-TEST(an_order_that_is_left_to_another_generation_is_mentioned_once)
+RIG_TEST(an_order_that_is_left_to_another_generation_is_mentioned_once)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	load(&rig, false);
-	take_texts(&rig, DESIRED_FROM_MAP, false,
+	load(rig, false);
+	take_texts(rig, DESIRED_FROM_MAP, false,
 		   (const char *const[TEXTS]){"restore={kind: empty, token: t1, generation: g2}"});
-	CHECK_STR(judge(&rig)->left_to, "g2");
-	CHECK_STR(rig.inputs.for_other, "t1");
-	CHECK(!judge(&rig)->left_to && !rig.inputs.seen.restore_token);
-	rig_end(&rig);
+	CHECK_STR(judge(rig)->left_to, "g2");
+	CHECK_STR(rig->inputs.for_other, "t1");
+	CHECK(!judge(rig)->left_to && !rig->inputs.seen.restore_token);
 }
 
 /* ---- how old an order is ---- */
@@ -428,41 +396,29 @@ static bool stands(struct rig *rig, const char *restore, bool absent)
 	return judge(rig)->desired.restore_standing;
 }
 
-TEST(an_order_that_stood_there_at_the_first_look_is_of_unknown_age)
+RIG_TEST(an_order_that_stood_there_at_the_first_look_is_of_unknown_age)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	CHECK(stands(&rig, OLD, false));
-	CHECK(stands(&rig, OLD, false));
-	CHECK(!stands(&rig, NEW, false));
-	CHECK(stands(&rig, OLD, false)); /* put back: it is no younger for that */
-	desired_inputs_release(&rig.inputs);
-	CHECK(!stands(&rig, NULL, false));
-	CHECK(!stands(&rig, NEW, false));
-	rig_end(&rig);
+	CHECK(stands(rig, OLD, false));
+	CHECK(stands(rig, OLD, false));
+	CHECK(!stands(rig, NEW, false));
+	CHECK(stands(rig, OLD, false)); /* put back: it is no younger for that */
+	desired_inputs_release(&rig->inputs);
+	CHECK(!stands(rig, NULL, false));
+	CHECK(!stands(rig, NEW, false));
 }
 
 /* A cluster is rebuilt: drey is there before the ConfigMap, and that comes from a backup. */
-TEST(an_object_that_comes_later_is_looked_at_for_the_first_time)
+RIG_TEST(an_object_that_comes_later_is_looked_at_for_the_first_time)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	CHECK(!stands(&rig, NULL, true));
-	CHECK(stands(&rig, OLD, false));
-	CHECK(!stands(&rig, NEW, false));
-	CHECK(!stands(&rig, NULL, true));
-	CHECK(stands(&rig, NEW, false));
-	rig_end(&rig);
+	CHECK(!stands(rig, NULL, true));
+	CHECK(stands(rig, OLD, false));
+	CHECK(!stands(rig, NEW, false));
+	CHECK(!stands(rig, NULL, true));
+	CHECK(stands(rig, NEW, false));
 }
 
-TEST(nonsense_is_no_first_look)
+RIG_TEST(nonsense_is_no_first_look)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	CHECK(!stands(&rig, "restore={kind: empty}", false));
-	CHECK(stands(&rig, OLD, false));
-	rig_end(&rig);
+	CHECK(!stands(rig, "restore={kind: empty}", false));
+	CHECK(stands(rig, OLD, false));
 }

@@ -131,37 +131,32 @@ static void no_resource(struct rig *rig)
 	driver_directory_offer(&rig->driver, &nothing, false, NULL);
 }
 
-/* An agent that ends in between takes the change once more. */
-TEST(what_was_seen_is_saved_when_the_journal_has_its_event)
-{
-	struct rig rig;
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_begin, rig_end)
 
-	rig_begin(&rig);
-	no_resource(&rig);
-	rig.gate.number = 1;
-	driver_again(&rig.driver);
-	CHECK_INT(rig.observed, ==, 0);
-	CHECK(until(&rig, &rig.observed, 1));
-	CHECK_INT(rig.fields, ==, CONTROL_STATE);
-	lane_free(rig.driver.journal_lane, LIMIT_MS); /* a save that is under way would end */
-	rig.driver.journal_lane = lane_new(rig.driver.workers, "journal");
-	CHECK_INT(rig.saved, ==, 0);
-	rig.driver.life.acknowledged = rig.driver.life.requested;
-	part_inputs.stepped(&rig.driver);
-	CHECK(until(&rig, &rig.saved, 1));
-	rig_end(&rig);
+/* An agent that ends in between takes the change once more. */
+RIG_TEST(what_was_seen_is_saved_when_the_journal_has_its_event)
+{
+	no_resource(rig);
+	rig->gate.number = 1;
+	driver_again(&rig->driver);
+	CHECK_INT(rig->observed, ==, 0);
+	CHECK(until(rig, &rig->observed, 1));
+	CHECK_INT(rig->fields, ==, CONTROL_STATE);
+	lane_free(rig->driver.journal_lane, LIMIT_MS); /* a save that is under way would end */
+	rig->driver.journal_lane = lane_new(rig->driver.workers, "journal");
+	CHECK_INT(rig->saved, ==, 0);
+	rig->driver.life.acknowledged = rig->driver.life.requested;
+	part_inputs.stepped(&rig->driver);
+	CHECK(until(rig, &rig->saved, 1));
 }
 
-TEST(a_resource_that_access_is_denied_to_is_no_input_that_is_refused)
+RIG_TEST(a_resource_that_access_is_denied_to_is_no_input_that_is_refused)
 {
 	struct err why = {.kind = ERR_DENIED, .msg = "403 Forbidden"};
-	struct rig rig;
 
-	rig_begin(&rig);
-	driver_directory_deny(&rig.driver, &why);
-	driver_directory_deny(&rig.driver, &why);
-	CHECK_INT(rig.driver.metrics.refused[METRICS_DIRECTORY], ==, 0);
-	driver_directory_offer(&rig.driver, NULL, false, &why);
-	CHECK_INT(rig.driver.metrics.refused[METRICS_DIRECTORY], ==, 1);
-	rig_end(&rig);
+	driver_directory_deny(&rig->driver, &why);
+	driver_directory_deny(&rig->driver, &why);
+	CHECK_INT(rig->driver.metrics.refused[METRICS_DIRECTORY], ==, 0);
+	driver_directory_offer(&rig->driver, NULL, false, &why);
+	CHECK_INT(rig->driver.metrics.refused[METRICS_DIRECTORY], ==, 1);
 }

@@ -174,63 +174,50 @@ static void is_refused(struct rig *rig, enum cause cause, const char *why)
 	CHECK(!is_locked(rig));
 }
 
-TEST(the_lock_goes_to_flink_and_is_not_kept)
-{
-	struct rig rig;
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_begin, rig_end)
 
-	rig_begin(&rig);
-	launch(&rig);
-	CHECK_INT(rig.launched, ==, 1);
-	CHECK_INT(rig.fd, >=, 0);
-	CHECK(rig.fd_locked);
-	CHECK_INT(rig.driver.flink_lock_fd, ==, -1);
-	CHECK(!is_locked(&rig)); /* nobody has taken it over here */
-	rig_end(&rig);
+RIG_TEST(the_lock_goes_to_flink_and_is_not_kept)
+{
+	launch(rig);
+	CHECK_INT(rig->launched, ==, 1);
+	CHECK_INT(rig->fd, >=, 0);
+	CHECK(rig->fd_locked);
+	CHECK_INT(rig->driver.flink_lock_fd, ==, -1);
+	CHECK(!is_locked(rig)); /* nobody has taken it over here */
 }
 
-TEST(without_the_lock_nothing_is_launched)
+RIG_TEST(without_the_lock_nothing_is_launched)
 {
 	cleanup_free char *path = NULL;
-	struct rig rig;
 	int fd;
 
-	rig_begin(&rig);
-	path = xasprintf("%s/flink.lock", rig.dir);
+	path = xasprintf("%s/flink.lock", rig->dir);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	CHECK(!flock(fd, LOCK_SH)); /* in whatever way */
-	launch(&rig);
-	CHECK_INT(rig.launched, ==, 0);
+	launch(rig);
+	CHECK_INT(rig->launched, ==, 0);
 	close(fd);
-	is_refused(&rig, CAUSE_NONE, "still runs");
-	rig_end(&rig);
+	is_refused(rig, CAUSE_NONE, "still runs");
 }
 
-TEST(a_drey_that_was_fenced_meanwhile_launches_nothing)
+RIG_TEST(a_drey_that_was_fenced_meanwhile_launches_nothing)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	rig.driver.life.fenced = true;
-	launch(&rig);
-	CHECK_INT(rig.launched, ==, 0);
-	is_refused(&rig, CAUSE_JOURNAL_TAKEN, "another drey has the journal");
-	rig_end(&rig);
+	rig->driver.life.fenced = true;
+	launch(rig);
+	CHECK_INT(rig->launched, ==, 0);
+	is_refused(rig, CAUSE_JOURNAL_TAKEN, "another drey has the journal");
 }
 
 /* A drey-init that cannot end Flink by itself must not start one under a lease. */
-TEST(a_lease_needs_a_drey_init_that_keeps_it)
+RIG_TEST(a_lease_needs_a_drey_init_that_keeps_it)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	rig.setup.life.lease_ms = 15000;
-	launch(&rig);
-	CHECK_INT(rig.launched, ==, 0);
-	is_refused(&rig, CAUSE_JOURNAL_UNREADABLE, "too old");
-	rig.driver.init_takes_lease = true;
-	launch(&rig);
-	CHECK_INT(rig.launched, ==, 1);
-	rig_end(&rig);
+	rig->setup.life.lease_ms = 15000;
+	launch(rig);
+	CHECK_INT(rig->launched, ==, 0);
+	is_refused(rig, CAUSE_JOURNAL_UNREADABLE, "too old");
+	rig->driver.init_takes_lease = true;
+	launch(rig);
+	CHECK_INT(rig->launched, ==, 1);
 }
 
 TEST(a_port_that_is_taken_and_a_drey_init_that_is_gone_are_told)
@@ -253,26 +240,23 @@ TEST(a_port_that_is_taken_and_a_drey_init_that_is_gone_are_told)
 
 /* While another Flink lives, nothing is looked at; and the lock that was taken then stays until the
  * launch. */
-TEST(the_lock_is_a_gate_of_every_observation)
+RIG_TEST(the_lock_is_a_gate_of_every_observation)
 {
 	cleanup_free char *path = NULL;
 	struct gate gate = {.number = 1};
-	struct rig rig;
 	int fd;
 
-	rig_begin(&rig);
-	path = xasprintf("%s/flink.lock", rig.dir);
+	path = xasprintf("%s/flink.lock", rig->dir);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	CHECK(!flock(fd, LOCK_EX));
-	CHECK_INT(part_flink_lock.may(&rig.driver, GATE_OBSERVE, &gate), ==, GATE_REFUSED);
+	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_OBSERVE, &gate), ==, GATE_REFUSED);
 	CHECK_INT(gate.cause, ==, CAUSE_FLINK_STILL_RUNS);
 	CHECK_HAS(gate.why, "still runs");
-	CHECK_INT(part_flink_lock.may(&rig.driver, GATE_EXIT, &gate), ==, GATE_OPEN);
+	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_EXIT, &gate), ==, GATE_OPEN);
 	close(fd);
-	CHECK_INT(part_flink_lock.may(&rig.driver, GATE_OBSERVE, &gate), ==, GATE_OPEN);
-	CHECK(is_locked(&rig));
-	CHECK_INT(part_flink_lock.may(&rig.driver, GATE_OBSERVE, &gate), ==, GATE_OPEN);
-	part_flink_lock.close(&rig.driver);
-	CHECK(!is_locked(&rig));
-	rig_end(&rig);
+	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_OBSERVE, &gate), ==, GATE_OPEN);
+	CHECK(is_locked(rig));
+	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_OBSERVE, &gate), ==, GATE_OPEN);
+	part_flink_lock.close(&rig->driver);
+	CHECK(!is_locked(rig));
 }

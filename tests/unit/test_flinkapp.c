@@ -13,17 +13,17 @@
 	KUBE_STATUS(404, "NotFound", "flinkapplications.drey.dev \\\"orders\\\" not found",        \
 		    "\"name\":\"orders\",\"group\":\"drey.dev\",\"kind\":\"flinkapplications\"")
 
-TEST(a_resource_is_read)
+#define KUBE_TEST(name) TEST_WITH(name, struct kube_stub, stub, kube_stub_start, kube_stub_stop)
+
+KUBE_TEST(a_resource_is_read)
 {
-	struct kube_stub stub;
 	struct flinkapp app = {0};
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.body = APP("orders", "u-1",
-				     ",\"status\":{\"conditions\":[{\"type\":\"Ready\"}]}")});
-	CHECK_INT(flinkapp_get(stub.kube, "orders", &app, NULL, &err), ==, 0);
-	CHECK_STR(stub.asked[0],
+	KUBE_SAY(stub, {.body = APP("orders", "u-1",
+				    ",\"status\":{\"conditions\":[{\"type\":\"Ready\"}]}")});
+	CHECK_INT(flinkapp_get(stub->kube, "orders", &app, NULL, &err), ==, 0);
+	CHECK_STR(stub->asked[0],
 		  "GET /apis/drey.dev/v1/namespaces/team-a/flinkapplications/orders");
 	CHECK_STR(app.name, "orders");
 	CHECK_STR(app.uid, "u-1");
@@ -33,27 +33,23 @@ TEST(a_resource_is_read)
 	CHECK_STR(json_str(app.spec, "state"), "suspended");
 	CHECK_INT(json_len(app.conditions), ==, 1);
 	flinkapp_release(&app);
-	kube_stub_stop(&stub);
 }
 
-TEST(no_object_and_no_definition_are_two_things)
+KUBE_TEST(no_object_and_no_definition_are_two_things)
 {
-	struct kube_stub stub;
 	struct flinkapp app = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.status = 404, .body = GONE},
+	KUBE_SAY(stub, {.status = 404, .body = GONE},
 		 {.status = 404, .body = "404 page not found\n"});
 	for (int i = 0; i < 2; i++) {
 		struct kube_answer answer = {0};
 		struct err err = {0};
 
-		CHECK_INT(flinkapp_get(stub.kube, "orders", &app, &answer, &err), ==, -1);
+		CHECK_INT(flinkapp_get(stub->kube, "orders", &app, &answer, &err), ==, -1);
 		CHECK_INT(err.kind, ==, i ? ERR_CONFIG : ERR_ABSENT);
 		CHECK_INT(answer.path_unknown, ==, i);
 		kube_answer_release(&answer);
 	}
-	kube_stub_stop(&stub);
 }
 
 TEST(nonsense_is_no_resource)
@@ -84,48 +80,42 @@ TEST(nonsense_is_no_resource)
 	}
 }
 
-TEST(the_status_is_applied_whole_to_this_very_object)
+KUBE_TEST(the_status_is_applied_whole_to_this_very_object)
 {
-	struct kube_stub stub;
 	struct json *status = json_object();
 	char *version = NULL;
 	struct err err = {0};
 
-	kube_stub_start(&stub);
 	json_add_str(status, "phase", "Running");
-	KUBE_SAY(&stub, {.body = APP("orders", "u-1", "")});
-	CHECK_INT(flinkapp_apply_status(stub.kube, "orders", "u-1", status, &version, NULL, &err),
+	KUBE_SAY(stub, {.body = APP("orders", "u-1", "")});
+	CHECK_INT(flinkapp_apply_status(stub->kube, "orders", "u-1", status, &version, NULL, &err),
 		  ==, 0);
 	CHECK_STR(version, "5");
-	CHECK_STR(stub.asked[0], "PATCH /apis/drey.dev/v1/namespaces/team-a/flinkapplications/"
-				 "orders/status?fieldManager=drey&force=true");
-	CHECK_HAS(stub.heads[0], "application/apply-patch+yaml");
-	CHECK_STR(stub.bodies[0],
+	CHECK_STR(stub->asked[0], "PATCH /apis/drey.dev/v1/namespaces/team-a/flinkapplications/"
+				  "orders/status?fieldManager=drey&force=true");
+	CHECK_HAS(stub->heads[0], "application/apply-patch+yaml");
+	CHECK_STR(stub->bodies[0],
 		  "{\"apiVersion\":\"drey.dev/v1\",\"kind\":\"FlinkApplication\",\"metadata\":"
 		  "{\"name\":\"orders\",\"uid\":\"u-1\"},\"status\":{\"phase\":\"Running\"}}");
-	KUBE_SAY(&stub, {.status = 409, .body = KUBE_STATUS(409, "Conflict", "uid mismatch", "")});
-	CHECK_INT(flinkapp_apply_status(stub.kube, "orders", "u-1", status, &version, NULL, &err),
+	KUBE_SAY(stub, {.status = 409, .body = KUBE_STATUS(409, "Conflict", "uid mismatch", "")});
+	CHECK_INT(flinkapp_apply_status(stub->kube, "orders", "u-1", status, &version, NULL, &err),
 		  ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	KUBE_SAY(&stub, {.body = "{\"kind\":\"FlinkApplication\"}"});
-	CHECK_INT(flinkapp_apply_status(stub.kube, "orders", "u-1", status, &version, NULL, &err),
+	KUBE_SAY(stub, {.body = "{\"kind\":\"FlinkApplication\"}"});
+	CHECK_INT(flinkapp_apply_status(stub->kube, "orders", "u-1", status, &version, NULL, &err),
 		  ==, -1);
 	CHECK_HAS(err.msg, "the answer");
 	CHECK_STR(version, "5");
 	free(version);
 	json_free(status);
-	kube_stub_stop(&stub);
 }
 
-TEST(a_name_that_is_none_is_not_asked_for)
+KUBE_TEST(a_name_that_is_none_is_not_asked_for)
 {
-	struct kube_stub stub;
 	struct flinkapp app = {0};
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	CHECK_INT(flinkapp_get(stub.kube, "../x", &app, NULL, &err), ==, -1);
+	CHECK_INT(flinkapp_get(stub->kube, "../x", &app, NULL, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
-	CHECK_INT(kube_stub_asked(&stub), ==, 0);
-	kube_stub_stop(&stub);
+	CHECK_INT(kube_stub_asked(stub), ==, 0);
 }

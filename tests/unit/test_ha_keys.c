@@ -66,59 +66,44 @@ static void begin_new_ids(struct world *w)
 	in_ha(w, found_checkpoint(w, JOB_A, 7), JOB_A);
 }
 
-TEST(what_a_flink_that_may_live_would_start_again_holds_a_start_under_new_ids)
+WORLD_TEST_FROM(begin_new_ids,
+		what_a_flink_that_may_live_would_start_again_holds_a_start_under_new_ids)
 {
-	struct world w;
-
-	begin_new_ids(&w);
-	w.policy.generation = "g2";
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	facts_add_stored(&w.facts, "jobGraph-" JOB_A);
-	CHECK_STARTS_FROM(&w, CHK_A(7)); /* nobody holds the lock: they will be taken out */
-	w.facts.lock_held = xstrdup("abc owns it for 900 ms more");
-	decide(&w);
-	CHECK_INT(w.decision.kind, ==, DECISION_HOLD);
-	CHECK_INT(w.decision.rule, ==, 7);
-	CHECK_HAS(w.decision.reason, "1 stored job of an earlier launch");
-	CHECK_HAS(w.decision.reason, "abc owns it");
-	end(&w);
+	w->policy.generation = "g2";
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	facts_add_stored(&w->facts, "jobGraph-" JOB_A);
+	CHECK_STARTS_FROM(w, CHK_A(7)); /* nobody holds the lock: they will be taken out */
+	w->facts.lock_held = xstrdup("abc owns it for 900 ms more");
+	decide(w);
+	CHECK_INT(w->decision.kind, ==, DECISION_HOLD);
+	CHECK_INT(w->decision.rule, ==, 7);
+	CHECK_HAS(w->decision.reason, "1 stored job of an earlier launch");
+	CHECK_HAS(w->decision.reason, "abc owns it");
 }
 
-TEST(a_lock_alone_holds_nothing)
+WORLD_TEST_FROM(begin_new_ids, a_lock_alone_holds_nothing)
 {
-	struct world w;
-
-	begin_new_ids(&w);
-	w.policy.generation = "g2";
-	w.facts.lock_held = xstrdup("abc owns it for 900 ms more");
-	CHECK_STARTS_FROM(&w, CHK_A(7)); /* Flink itself waits for it */
-	end(&w);
+	w->policy.generation = "g2";
+	w->facts.lock_held = xstrdup("abc owns it for 900 ms more");
+	CHECK_STARTS_FROM(w, CHK_A(7)); /* Flink itself waits for it */
 }
 
-TEST(a_launch_that_goes_on_keeps_its_own_job)
+WORLD_TEST_FROM(begin_new_ids, a_launch_that_goes_on_keeps_its_own_job)
 {
-	struct world w;
-
-	begin_new_ids(&w);
-	facts_add_stored(&w.facts, "jobGraph-" JOB_A);
-	w.facts.lock_held = xstrdup("abc holds it");
-	CHECK_CONTINUES(&w, CHK_A(7));
-	facts_add_stored(&w.facts, "jobGraph-" JOB_B);
-	decide(&w);
-	CHECK_INT(w.decision.kind, ==, DECISION_HOLD);
-	end(&w);
+	facts_add_stored(&w->facts, "jobGraph-" JOB_A);
+	w->facts.lock_held = xstrdup("abc holds it");
+	CHECK_CONTINUES(w, CHK_A(7));
+	facts_add_stored(&w->facts, "jobGraph-" JOB_B);
+	decide(w);
+	CHECK_INT(w->decision.kind, ==, DECISION_HOLD);
 }
 
-TEST(a_first_start_is_held_too)
+WORLD_TEST(a_first_start_is_held_too)
 {
-	struct world w;
-
-	begin(&w);
-	facts_add_stored(&w.facts, "application-" APPLICATION);
-	w.facts.lock_held = xstrdup("abc holds it");
-	decide(&w);
-	CHECK_INT(w.decision.kind, ==, DECISION_HOLD);
-	end(&w);
+	facts_add_stored(&w->facts, "application-" APPLICATION);
+	w->facts.lock_held = xstrdup("abc holds it");
+	decide(w);
+	CHECK_INT(w->decision.kind, ==, DECISION_HOLD);
 }
 
 /* ---- old maps ---- */
@@ -131,49 +116,35 @@ static void begin_two(struct world *w)
 	proved(w, JOB_B, CHK_A(7), 7, 12);
 }
 
-TEST(a_map_is_spent_once_a_later_launch_is_proven)
+WORLD_TEST_FROM(begin_two, a_map_is_spent_once_a_later_launch_is_proven)
 {
 	int64_t ids[] = {5, 6};
-	struct world w;
 
-	begin_two(&w);
-	CHECK(ha_map_is_spent(&w.journal, JOB_A, ids, 2));
-	CHECK(ha_map_is_spent(&w.journal, JOB_A, NULL, 0));
-	w.journal.launches[1].proven_unix_ms = 0;
-	CHECK(!ha_map_is_spent(&w.journal, JOB_A, ids, 2));
-	end(&w);
+	CHECK(ha_map_is_spent(&w->journal, JOB_A, ids, 2));
+	CHECK(ha_map_is_spent(&w->journal, JOB_A, NULL, 0));
+	w->journal.launches[1].proven_unix_ms = 0;
+	CHECK(!ha_map_is_spent(&w->journal, JOB_A, ids, 2));
 }
 
-TEST(a_map_that_names_the_restore_point_is_needed)
+WORLD_TEST_FROM(begin_two, a_map_that_names_the_restore_point_is_needed)
 {
 	int64_t ids[] = {6, 7};
-	struct world w;
 
-	begin_two(&w);
-	CHECK(!ha_map_is_spent(&w.journal, JOB_A, ids, 2));
-	proved(&w, JOB_C, "file:/sp/savepoint-bbbbbb-1", 13, 14);
-	CHECK(ha_map_is_spent(&w.journal, JOB_A, ids, 2));
-	end(&w);
+	CHECK(!ha_map_is_spent(&w->journal, JOB_A, ids, 2));
+	proved(w, JOB_C, "file:/sp/savepoint-bbbbbb-1", 13, 14);
+	CHECK(ha_map_is_spent(&w->journal, JOB_A, ids, 2));
 }
 
-TEST(the_map_of_the_current_launch_is_never_spent)
+WORLD_TEST_FROM(begin_two, the_map_of_the_current_launch_is_never_spent)
 {
-	struct world w;
-
-	begin_two(&w);
-	CHECK(!ha_map_is_spent(&w.journal, JOB_B, NULL, 0));
-	end(&w);
+	CHECK(!ha_map_is_spent(&w->journal, JOB_B, NULL, 0));
 }
 
-TEST(a_map_of_a_job_that_is_not_ours_is_never_spent)
+WORLD_TEST_FROM(begin_two, a_map_of_a_job_that_is_not_ours_is_never_spent)
 {
-	struct world w;
-
-	begin_two(&w);
-	CHECK(!ha_map_is_spent(&w.journal, JOB_FOREIGN, NULL, 0));
-	journal_add_former_job(&w.journal, JOB_C);
-	CHECK(ha_map_is_spent(&w.journal, JOB_C, NULL, 0));
-	end(&w);
+	CHECK(!ha_map_is_spent(&w->journal, JOB_FOREIGN, NULL, 0));
+	journal_add_former_job(&w->journal, JOB_C);
+	CHECK(ha_map_is_spent(&w->journal, JOB_C, NULL, 0));
 }
 
 TEST(no_map_is_spent_while_nothing_runs_or_what_runs_is_wrong)

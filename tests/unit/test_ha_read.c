@@ -121,23 +121,23 @@ static void query_two(struct ha_query *query)
 	memcpy(query->job_ids[1], JOB_B, JOB_ID_BYTES);
 }
 
-TEST(reads_by_name_and_only_a_404_is_absence)
+#define KUBE_TEST(name) TEST_WITH(name, struct kube_stub, stub, kube_stub_start, kube_stub_stop)
+
+KUBE_TEST(reads_by_name_and_only_a_404_is_absence)
 {
-	struct kube_stub stub;
 	struct ha_query query;
 	struct ha_reading reading;
 
-	kube_stub_start(&stub);
 	query_two(&query);
 	KUBE_SAY(
-		&stub,
+		stub,
 		{.of = CLUSTER, .body = CLUSTER_MAP(HELD, SESSION ",\"jobGraph-" JOB_A "\":\"x\"")},
 		{.of = NAME_A, .body = JOB_MAP(JOB_A)}, NO_B);
-	ha_read(stub.kube, &query, &reading);
-	CHECK_INT(kube_stub_asked(&stub), ==, 3);
-	CHECK_STR(stub.asked[0], "GET " MAPS "/" CLUSTER);
-	CHECK_HAS(stub.asked[1], "GET " MAPS "/orders-");
-	CHECK_HAS(stub.asked[2], "GET " MAPS "/orders-");
+	ha_read(stub->kube, &query, &reading);
+	CHECK_INT(kube_stub_asked(stub), ==, 3);
+	CHECK_STR(stub->asked[0], "GET " MAPS "/" CLUSTER);
+	CHECK_HAS(stub->asked[1], "GET " MAPS "/orders-");
+	CHECK_HAS(stub->asked[2], "GET " MAPS "/orders-");
 	CHECK_INT(reading.state, ==, SOURCE_PRESENT);
 	CHECK_INT(reading.maps.count, ==, 2);
 	CHECK_INT(reading.job_count, ==, 1);
@@ -151,7 +151,6 @@ TEST(reads_by_name_and_only_a_404_is_absence)
 	CHECK_INT(reading.cluster.stored_count, ==, 1);
 	ha_reading_release(&reading);
 	ha_query_release(&query);
-	kube_stub_stop(&stub);
 }
 
 /* How often the names of SPACE were asked for. */
@@ -204,41 +203,35 @@ TEST(many_maps_are_read_side_by_side_each_once)
 	}
 }
 
-TEST(the_first_failure_ends_the_reading)
+KUBE_TEST(the_first_failure_ends_the_reading)
 {
 	struct ha_query query;
 	struct ha_reading reading;
-	struct kube_stub stub;
 
-	kube_stub_start(&stub);
 	ha_query_init(&query, "orders", SPACE, 60, NULL);
-	KUBE_SAY(&stub, NO_CLUSTER,
+	KUBE_SAY(stub, NO_CLUSTER,
 		 {.status = 403, .body = KUBE_STATUS(403, "Forbidden", "no", "")});
-	ha_read(stub.kube, &query, &reading);
+	ha_read(stub->kube, &query, &reading);
 	CHECK_INT(reading.state, ==, SOURCE_UNREADABLE);
 	CHECK_HAS(reading.detail, "403");
-	CHECK_INT(kube_stub_asked(&stub), <=, 1 + 2 * KUBE_IN_FLIGHT);
+	CHECK_INT(kube_stub_asked(stub), <=, 1 + 2 * KUBE_IN_FLIGHT);
 	ha_reading_release(&reading);
 	ha_query_release(&query);
-	kube_stub_stop(&stub);
 }
 
-TEST(nothing_at_all_is_absence_too)
+KUBE_TEST(nothing_at_all_is_absence_too)
 {
-	struct kube_stub stub;
 	struct ha_query query;
 	struct ha_reading reading;
 
-	kube_stub_start(&stub);
 	query_two(&query);
-	KUBE_SAY(&stub, NO_CLUSTER, NO_A, NO_B);
-	ha_read(stub.kube, &query, &reading);
+	KUBE_SAY(stub, NO_CLUSTER, NO_A, NO_B);
+	ha_read(stub->kube, &query, &reading);
 	CHECK_INT(reading.state, ==, SOURCE_PRESENT);
 	CHECK_INT(reading.maps.count, ==, 0);
 	CHECK(!reading.cluster.lock.present);
 	ha_reading_release(&reading);
 	ha_query_release(&query);
-	kube_stub_stop(&stub);
 }
 
 TEST(an_error_is_never_absence)
@@ -277,54 +270,46 @@ TEST(an_error_is_never_absence)
 		}
 }
 
-TEST(a_map_without_flinks_labels_is_not_ours)
+KUBE_TEST(a_map_without_flinks_labels_is_not_ours)
 {
-	struct kube_stub stub;
 	struct ha_query query;
 	struct ha_reading reading;
 
-	kube_stub_start(&stub);
 	query_two(&query);
-	KUBE_SAY(&stub, NO_CLUSTER,
+	KUBE_SAY(stub, NO_CLUSTER,
 		 {.of = NAME_A, .body = MAP(NAME_A, "{\"app\":\"orders\"}", FREE, "")},
 		 {.of = NAME_B,
 		  .body = MAP(NAME_B, "{\"app\":\"orders-b\",\"type\":\"flink-native-kubernetes\"}",
 			      FREE, "")});
-	ha_read(stub.kube, &query, &reading);
+	ha_read(stub->kube, &query, &reading);
 	CHECK_INT(reading.state, ==, SOURCE_PRESENT);
 	CHECK_INT(reading.maps.count, ==, 0);
 	CHECK_INT(reading.job_count, ==, 0);
 	ha_reading_release(&reading);
 	ha_query_release(&query);
-	kube_stub_stop(&stub);
 }
 
-TEST(a_cluster_map_without_flinks_labels_is_a_doubt)
+KUBE_TEST(a_cluster_map_without_flinks_labels_is_a_doubt)
 {
-	struct kube_stub stub;
 	struct ha_query query;
 	struct ha_reading reading;
 
-	kube_stub_start(&stub);
 	query_two(&query);
-	KUBE_SAY(&stub, {.body = MAP(CLUSTER, "{}", HELD, "")});
-	ha_read(stub.kube, &query, &reading);
+	KUBE_SAY(stub, {.body = MAP(CLUSTER, "{}", HELD, "")});
+	ha_read(stub->kube, &query, &reading);
 	CHECK_INT(reading.state, ==, SOURCE_UNREADABLE);
 	CHECK_HAS(reading.detail, "does not have the labels app=orders");
 	ha_reading_release(&reading);
 	ha_query_release(&query);
-	kube_stub_stop(&stub);
 }
 
-TEST(a_list_is_searched_for_exactly_our_names)
+KUBE_TEST(a_list_is_searched_for_exactly_our_names)
 {
 	struct ha_query query = {.cluster_id = xstrdup("orders"), .by_label = true};
-	struct kube_stub stub;
 	struct ha_reading reading;
 
-	kube_stub_start(&stub);
 	KUBE_SAY(
-		&stub, {.body = CLUSTER_MAP(FREE, "")},
+		stub, {.body = CLUSTER_MAP(FREE, "")},
 		{.body = "{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\",\"metadata\":{"
 			 "\"resourceVersion\":\"9\"},\"items\":[" CLUSTER_MAP(FREE, "") "," JOB_MAP(
 				 JOB_A) "," MAP("orders-eu-" JOB_B "-config-map", LABELS, FREE,
@@ -337,17 +322,16 @@ TEST(a_list_is_searched_for_exactly_our_names)
 										    "autoscaler",
 										    LABELS, FREE,
 										    "") "]}"});
-	ha_read(stub.kube, &query, &reading);
+	ha_read(stub->kube, &query, &reading);
 	if (!CHECK_INT(reading.state, ==, SOURCE_PRESENT))
 		tap_note("%s", reading.detail);
-	CHECK_HAS(stub.asked[1], "labelSelector=app");
-	CHECK_HAS(stub.asked[1], "orders");
+	CHECK_HAS(stub->asked[1], "labelSelector=app");
+	CHECK_HAS(stub->asked[1], "orders");
 	CHECK_INT(reading.job_count, ==, 1);
 	CHECK_STR(reading.jobs[0].job_id, JOB_A);
 	CHECK_INT(reading.maps.count, ==, 2);
 	ha_reading_release(&reading);
 	ha_query_release(&query);
-	kube_stub_stop(&stub);
 }
 
 /* ---- giving the lock back ---- */
@@ -362,27 +346,24 @@ static void watch_holder(struct failover_watch *watch)
 				  "s1,pekko.tcp://flink@10.0.0.7:6123/d", "10.0.0.7", 6123);
 }
 
-TEST(gives_the_lock_back_with_one_patch_of_what_it_has_read)
+KUBE_TEST(gives_the_lock_back_with_one_patch_of_what_it_has_read)
 {
 	struct failover_watch watch;
 	struct ha_release release;
-	struct kube_stub stub;
 
-	kube_stub_start(&stub);
 	watch_holder(&watch);
-	KUBE_SAY(&stub, {.body = CLUSTER_MAP(HELD, SESSION)}, {.body = CLUSTER_MAP(FREE, "")});
-	ha_release_lock(stub.kube, "orders", &watch, JOB_A, true, &release);
+	KUBE_SAY(stub, {.body = CLUSTER_MAP(HELD, SESSION)}, {.body = CLUSTER_MAP(FREE, "")});
+	ha_release_lock(stub->kube, "orders", &watch, JOB_A, true, &release);
 	if (!CHECK_INT(release.kind, ==, FAILOVER_RELEASE))
 		tap_note("%s", release.reason);
-	CHECK_INT(kube_stub_asked(&stub), ==, 2);
-	CHECK_STR(stub.asked[1], "PATCH " MAPS "/" CLUSTER);
-	CHECK_HAS(stub.heads[1], "application/merge-patch+json");
-	CHECK_HAS(stub.bodies[1], "\"resourceVersion\":\"7\"");
-	CHECK_HAS(stub.bodies[1], "\\\"holderIdentity\\\":\\\"\\\"");
-	CHECK_HAS(stub.bodies[1], "\\\"leaseDuration\\\":\\\"PT1S\\\"");
-	CHECK_HAS(stub.bodies[1], "\"org.apache.flink.k8s.leader.dispatcher\":null");
+	CHECK_INT(kube_stub_asked(stub), ==, 2);
+	CHECK_STR(stub->asked[1], "PATCH " MAPS "/" CLUSTER);
+	CHECK_HAS(stub->heads[1], "application/merge-patch+json");
+	CHECK_HAS(stub->bodies[1], "\"resourceVersion\":\"7\"");
+	CHECK_HAS(stub->bodies[1], "\\\"holderIdentity\\\":\\\"\\\"");
+	CHECK_HAS(stub->bodies[1], "\\\"leaseDuration\\\":\\\"PT1S\\\"");
+	CHECK_HAS(stub->bodies[1], "\"org.apache.flink.k8s.leader.dispatcher\":null");
 	failover_watch_release(&watch);
-	kube_stub_stop(&stub);
 }
 
 #define CONFLICT                                                                                   \
@@ -390,94 +371,79 @@ TEST(gives_the_lock_back_with_one_patch_of_what_it_has_read)
 		.status = 409, .body = KUBE_STATUS(409, "Conflict", "it was modified", "")         \
 	}
 
-TEST(looks_again_when_somebody_was_faster)
+KUBE_TEST(looks_again_when_somebody_was_faster)
 {
 	struct failover_watch watch;
 	struct ha_release release;
-	struct kube_stub stub;
 
-	kube_stub_start(&stub);
 	watch_holder(&watch);
-	KUBE_SAY(&stub, {.body = CLUSTER_MAP(HELD, SESSION)}, CONFLICT,
+	KUBE_SAY(stub, {.body = CLUSTER_MAP(HELD, SESSION)}, CONFLICT,
 		 {.body = CLUSTER_MAP(HELD, SESSION)}, {.body = CLUSTER_MAP(FREE, "")});
-	ha_release_lock(stub.kube, "orders", &watch, JOB_A, true, &release);
+	ha_release_lock(stub->kube, "orders", &watch, JOB_A, true, &release);
 	CHECK_INT(release.kind, ==, FAILOVER_RELEASE);
-	CHECK_INT(kube_stub_asked(&stub), ==, 4);
+	CHECK_INT(kube_stub_asked(stub), ==, 4);
 	failover_watch_release(&watch);
-	kube_stub_stop(&stub);
 }
 
-TEST(leaves_the_lock_alone_when_somebody_else_was_faster_and_holds_it)
+KUBE_TEST(leaves_the_lock_alone_when_somebody_else_was_faster_and_holds_it)
 {
 	struct failover_watch watch;
 	struct ha_release release;
-	struct kube_stub stub;
 
-	kube_stub_start(&stub);
 	watch_holder(&watch);
-	KUBE_SAY(&stub, {.body = CLUSTER_MAP(HELD, SESSION)}, CONFLICT,
+	KUBE_SAY(stub, {.body = CLUSTER_MAP(HELD, SESSION)}, CONFLICT,
 		 {.body = CLUSTER_MAP("{\\\"holderIdentity\\\":\\\"another\\\"}", "")});
-	ha_release_lock(stub.kube, "orders", &watch, JOB_A, true, &release);
+	ha_release_lock(stub->kube, "orders", &watch, JOB_A, true, &release);
 	CHECK_INT(release.kind, ==, FAILOVER_DO_NOT);
 	CHECK_HAS(release.reason, "owned by another");
-	CHECK_INT(kube_stub_asked(&stub), ==, 3);
+	CHECK_INT(kube_stub_asked(stub), ==, 3);
 	failover_watch_release(&watch);
-	kube_stub_stop(&stub);
 }
 
-TEST(does_not_try_for_ever)
+KUBE_TEST(does_not_try_for_ever)
 {
 	struct kube_stub_says says[2 * HA_CHANGE_ROUNDS + 2];
 	struct failover_watch watch;
 	struct ha_release release;
-	struct kube_stub stub;
 
-	kube_stub_start(&stub);
 	watch_holder(&watch);
 	for (size_t i = 0; i < ARRAY_LEN(says); i += 2) {
 		says[i] = (struct kube_stub_says){.body = CLUSTER_MAP(HELD, SESSION)};
 		says[i + 1] = (struct kube_stub_says)CONFLICT;
 	}
-	kube_stub_say(&stub, says, ARRAY_LEN(says));
-	ha_release_lock(stub.kube, "orders", &watch, JOB_A, true, &release);
+	kube_stub_say(stub, says, ARRAY_LEN(says));
+	ha_release_lock(stub->kube, "orders", &watch, JOB_A, true, &release);
 	CHECK_INT(release.kind, ==, FAILOVER_DO_NOT);
-	CHECK_INT(kube_stub_asked(&stub), ==, 2 * HA_CHANGE_ROUNDS);
+	CHECK_INT(kube_stub_asked(stub), ==, 2 * HA_CHANGE_ROUNDS);
 	failover_watch_release(&watch);
-	kube_stub_stop(&stub);
 }
 
-TEST(changes_nothing_for_a_process_that_nobody_has_seen_die)
+KUBE_TEST(changes_nothing_for_a_process_that_nobody_has_seen_die)
 {
 	struct failover_watch watch;
 	struct ha_release release;
-	struct kube_stub stub;
 
-	kube_stub_start(&stub);
 	watch_holder(&watch);
-	KUBE_SAY(&stub, {.body = CLUSTER_MAP(HELD, SESSION)});
-	ha_release_lock(stub.kube, "orders", &watch, JOB_A, false, &release);
+	KUBE_SAY(stub, {.body = CLUSTER_MAP(HELD, SESSION)});
+	ha_release_lock(stub->kube, "orders", &watch, JOB_A, false, &release);
 	CHECK_INT(release.kind, ==, FAILOVER_DO_NOT);
-	CHECK_INT(kube_stub_asked(&stub), ==, 1);
+	CHECK_INT(kube_stub_asked(stub), ==, 1);
 	failover_watch_release(&watch);
-	kube_stub_stop(&stub);
 }
 
-TEST(a_refusal_is_told_and_nothing_else_happens)
+KUBE_TEST(a_refusal_is_told_and_nothing_else_happens)
 {
 	struct failover_watch watch;
 	struct ha_release release;
-	struct kube_stub stub;
 
-	kube_stub_start(&stub);
 	watch_holder(&watch);
-	KUBE_SAY(&stub, {.body = CLUSTER_MAP(HELD, SESSION)},
+	KUBE_SAY(stub, {.body = CLUSTER_MAP(HELD, SESSION)},
 		 {.status = 403, .body = KUBE_STATUS(403, "Forbidden", "you may not", "")});
-	ha_release_lock(stub.kube, "orders", &watch, JOB_A, true, &release);
+	ha_release_lock(stub->kube, "orders", &watch, JOB_A, true, &release);
 	CHECK_INT(release.kind, ==, FAILOVER_DO_NOT);
 	CHECK_HAS(release.reason, "you may not");
-	CHECK_INT(kube_stub_asked(&stub), ==, 2);
+	CHECK_INT(kube_stub_asked(stub), ==, 2);
 	failover_watch_release(&watch);
-	kube_stub_stop(&stub);
 }
 
 /* ---- before a start ---- */
@@ -500,36 +466,30 @@ static int clean(struct kube_stub *stub, struct err *err, int *ret_asked)
 	return rc;
 }
 
-TEST(takes_out_what_would_start_twice_once_the_lease_has_run_out)
+KUBE_TEST(takes_out_what_would_start_twice_once_the_lease_has_run_out)
 {
-	struct kube_stub stub;
 	struct err err = {0};
 	int asked;
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.body = CLUSTER_MAP(HELD, LEFTOVER), .header = DATE_LATER},
+	KUBE_SAY(stub, {.body = CLUSTER_MAP(HELD, LEFTOVER), .header = DATE_LATER},
 		 {.body = CLUSTER_MAP(HELD, "")}, {.body = CLUSTER_MAP(HELD, "")});
-	if (!CHECK_INT(clean(&stub, &err, &asked), ==, 0))
+	if (!CHECK_INT(clean(stub, &err, &asked), ==, 0))
 		tap_note("%s", err.msg);
 	CHECK_INT(asked, ==, 3);
-	CHECK_STR(stub.bodies[1], "{\"metadata\":{\"resourceVersion\":\"7\"},\"data\":{"
-				  "\"executionPlan-" JOB_A "\":null}}");
-	kube_stub_stop(&stub);
+	CHECK_STR(stub->bodies[1], "{\"metadata\":{\"resourceVersion\":\"7\"},\"data\":{"
+				   "\"executionPlan-" JOB_A "\":null}}");
 }
 
-TEST(does_not_touch_the_map_of_a_leader_that_may_live)
+KUBE_TEST(does_not_touch_the_map_of_a_leader_that_may_live)
 {
-	struct kube_stub stub;
 	struct err err = {0};
 	int asked;
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.body = CLUSTER_MAP(HELD, LEFTOVER), .header = DATE_SOON});
-	CHECK_INT(clean(&stub, &err, &asked), ==, -1);
+	KUBE_SAY(stub, {.body = CLUSTER_MAP(HELD, LEFTOVER), .header = DATE_SOON});
+	CHECK_INT(clean(stub, &err, &asked), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
 	CHECK_HAS(err.msg, HOLDER " owns it");
 	CHECK_INT(asked, ==, 1);
-	kube_stub_stop(&stub);
 }
 
 TEST(a_map_without_leftovers_is_only_read_whoever_leads)
@@ -551,19 +511,16 @@ TEST(a_map_without_leftovers_is_only_read_whoever_leads)
 	kube_stub_stop(&stub);
 }
 
-TEST(a_map_that_changes_under_the_hands_is_judged_anew)
+KUBE_TEST(a_map_that_changes_under_the_hands_is_judged_anew)
 {
-	struct kube_stub stub;
 	struct err err = {0};
 	int asked;
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.body = CLUSTER_MAP(FREE, LEFTOVER)}, CONFLICT,
+	KUBE_SAY(stub, {.body = CLUSTER_MAP(FREE, LEFTOVER)}, CONFLICT,
 		 {.body = CLUSTER_MAP(HELD, LEFTOVER), .header = DATE_SOON});
-	CHECK_INT(clean(&stub, &err, &asked), ==, -1);
+	CHECK_INT(clean(stub, &err, &asked), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
 	CHECK_INT(asked, ==, 3);
-	kube_stub_stop(&stub);
 }
 
 TEST(a_lock_is_watched_over_several_readings)
@@ -584,22 +541,19 @@ TEST(a_lock_is_watched_over_several_readings)
 
 /* ---- spent maps ---- */
 
-TEST(deletes_only_the_map_that_was_read)
+KUBE_TEST(deletes_only_the_map_that_was_read)
 {
 	struct ha_job job = {
 		.job_id = JOB_A, .uid = (char *)"u-1", .resource_version = (char *)"7"};
-	struct kube_stub stub;
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.body = JOB_MAP(JOB_A)}, {.status = 404, .body = NOT_FOUND(NAME_A)},
+	KUBE_SAY(stub, {.body = JOB_MAP(JOB_A)}, {.status = 404, .body = NOT_FOUND(NAME_A)},
 		 CONFLICT);
-	CHECK_INT(ha_job_delete(stub.kube, "orders", &job, &err), ==, 0);
-	CHECK_STR(stub.asked[0], "DELETE " MAPS "/orders-" JOB_A "-config-map");
-	CHECK_HAS(stub.bodies[0], "\"uid\":\"u-1\"");
-	CHECK_HAS(stub.bodies[0], "\"resourceVersion\":\"7\"");
-	CHECK_INT(ha_job_delete(stub.kube, "orders", &job, &err), ==, 0);
-	CHECK_INT(ha_job_delete(stub.kube, "orders", &job, &err), ==, -1);
+	CHECK_INT(ha_job_delete(stub->kube, "orders", &job, &err), ==, 0);
+	CHECK_STR(stub->asked[0], "DELETE " MAPS "/orders-" JOB_A "-config-map");
+	CHECK_HAS(stub->bodies[0], "\"uid\":\"u-1\"");
+	CHECK_HAS(stub->bodies[0], "\"resourceVersion\":\"7\"");
+	CHECK_INT(ha_job_delete(stub->kube, "orders", &job, &err), ==, 0);
+	CHECK_INT(ha_job_delete(stub->kube, "orders", &job, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	kube_stub_stop(&stub);
 }

@@ -265,119 +265,101 @@ static int get(struct rig *rig, const char *path)
 	return http_do(rig->http, &request, &rig->response, &rig->err);
 }
 
-TEST(an_answer_comes_with_status_body_and_headers)
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_start, rig_stop)
+
+RIG_TEST(an_answer_comes_with_status_body_and_headers)
 {
-	struct rig rig;
 	char value[8];
 
-	rig_start(&rig);
-	CHECK_INT(get(&rig, "/ok?x=1"), ==, 0);
-	CHECK_INT(rig.response.status, ==, 200);
-	CHECK_STR(buf_str(&rig.response.body), "{\"a\":\"b\"}\r\n");
-	CHECK_STR(rig.response.content_type, "application/json");
-	CHECK_INT(rig.response.date_unix_ms, ==, 1772366400000);
-	CHECK_INT(rig.response.retry_after_ms, ==, -1);
-	CHECK(http_header(&rig.response, "x-twice", value, sizeof(value)));
+	CHECK_INT(get(rig, "/ok?x=1"), ==, 0);
+	CHECK_INT(rig->response.status, ==, 200);
+	CHECK_STR(buf_str(&rig->response.body), "{\"a\":\"b\"}\r\n");
+	CHECK_STR(rig->response.content_type, "application/json");
+	CHECK_INT(rig->response.date_unix_ms, ==, 1772366400000);
+	CHECK_INT(rig->response.retry_after_ms, ==, -1);
+	CHECK(http_header(&rig->response, "x-twice", value, sizeof(value)));
 	CHECK_STR(value, "two");
-	CHECK(http_header(&rig.response, "Content-Type", value, sizeof(value)));
+	CHECK(http_header(&rig->response, "Content-Type", value, sizeof(value)));
 	CHECK_STR(value, "Applica");
-	CHECK(!http_header(&rig.response, "X-Tw", value, sizeof(value)));
-	CHECK_HAS(rig.server.last, "GET /ok?x=1 HTTP/1.1\r\n");
-	CHECK_HAS(rig.server.last, "User-Agent: drey/");
-	rig_stop(&rig);
+	CHECK(!http_header(&rig->response, "X-Tw", value, sizeof(value)));
+	CHECK_HAS(rig->server.last, "GET /ok?x=1 HTTP/1.1\r\n");
+	CHECK_HAS(rig->server.last, "User-Agent: drey/");
 }
 
-TEST(a_request_is_sent_as_it_was_asked_for)
+RIG_TEST(a_request_is_sent_as_it_was_asked_for)
 {
 	static const char *const headers[] = {"X-One: 1", "Content-Type: application/json"};
-	struct rig rig;
 	struct http_request request;
 
-	rig_start(&rig);
-	request = request_for(&rig, "POST", "/ok/../a");
+	request = request_for(rig, "POST", "/ok/../a");
 	request.headers = headers;
 	request.header_count = 2;
 	request.body = "{\"n\":1}\0tail";
 	request.body_len_bytes = 12;
 	/* the server knows /ok only as a beginning: the dots must arrive */
-	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, 0);
-	CHECK_HAS(rig.server.last, "POST /ok/../a HTTP/1.1\r\n");
-	CHECK_HAS(rig.server.last, "X-One: 1\r\n");
-	CHECK_HAS(rig.server.last, "Content-Type: application/json\r\n");
-	CHECK_HAS(rig.server.last, "Content-Length: 12\r\n");
-	CHECK_HAS(rig.server.last, "\r\n\r\n{\"n\":1}");
-	CHECK(!strstr(rig.server.last, "Expect"));
-	request = request_for(&rig, "PUT", "/ok");
-	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, 0);
-	CHECK_HAS(rig.server.last, "PUT /ok");
-	CHECK_HAS(rig.server.last, "Content-Length: 0\r\n");
-	CHECK(!strstr(rig.server.last, "Content-Type"));
-	request = request_for(&rig, "DELETE", "/ok");
-	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, 0);
-	CHECK_HAS(rig.server.last, "DELETE /ok");
-	CHECK(!strstr(rig.server.last, "Content-Length"));
-	request = request_for(&rig, "HEAD", "/head");
-	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, 0);
-	CHECK_INT(rig.response.body.len_bytes, ==, 0);
-	rig_stop(&rig);
+	CHECK_INT(http_do(rig->http, &request, &rig->response, &rig->err), ==, 0);
+	CHECK_HAS(rig->server.last, "POST /ok/../a HTTP/1.1\r\n");
+	CHECK_HAS(rig->server.last, "X-One: 1\r\n");
+	CHECK_HAS(rig->server.last, "Content-Type: application/json\r\n");
+	CHECK_HAS(rig->server.last, "Content-Length: 12\r\n");
+	CHECK_HAS(rig->server.last, "\r\n\r\n{\"n\":1}");
+	CHECK(!strstr(rig->server.last, "Expect"));
+	request = request_for(rig, "PUT", "/ok");
+	CHECK_INT(http_do(rig->http, &request, &rig->response, &rig->err), ==, 0);
+	CHECK_HAS(rig->server.last, "PUT /ok");
+	CHECK_HAS(rig->server.last, "Content-Length: 0\r\n");
+	CHECK(!strstr(rig->server.last, "Content-Type"));
+	request = request_for(rig, "DELETE", "/ok");
+	CHECK_INT(http_do(rig->http, &request, &rig->response, &rig->err), ==, 0);
+	CHECK_HAS(rig->server.last, "DELETE /ok");
+	CHECK(!strstr(rig->server.last, "Content-Length"));
+	request = request_for(rig, "HEAD", "/head");
+	CHECK_INT(http_do(rig->http, &request, &rig->response, &rig->err), ==, 0);
+	CHECK_INT(rig->response.body.len_bytes, ==, 0);
 }
 
-TEST(connections_are_reused_but_not_for_post)
+RIG_TEST(connections_are_reused_but_not_for_post)
 {
-	struct rig rig;
 	struct http_request request;
 
-	rig_start(&rig);
 	for (int i = 0; i < 5; i++)
-		CHECK_INT(get(&rig, "/ok"), ==, 0);
-	CHECK_INT(rig.server.connections, ==, 1);
+		CHECK_INT(get(rig, "/ok"), ==, 0);
+	CHECK_INT(rig->server.connections, ==, 1);
 	/* on a reused connection libcurl would take the end for a stale one, and send it twice */
-	request = request_for(&rig, "POST", "/close");
-	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
-	CHECK_INT(rig.server.requests, ==, 6);
-	rig_stop(&rig);
+	request = request_for(rig, "POST", "/close");
+	CHECK_INT(http_do(rig->http, &request, &rig->response, &rig->err), ==, -1);
+	CHECK_INT(rig->server.requests, ==, 6);
 }
 
-TEST(a_redirect_is_an_answer_and_not_followed)
+RIG_TEST(a_redirect_is_an_answer_and_not_followed)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	CHECK_INT(get(&rig, "/redirect"), ==, 0);
-	CHECK_INT(rig.response.status, ==, 307);
-	CHECK_INT(rig.server.requests, ==, 1);
+	CHECK_INT(get(rig, "/redirect"), ==, 0);
+	CHECK_INT(rig->response.status, ==, 307);
+	CHECK_INT(rig->server.requests, ==, 1);
 	CHECK_INT(http_status_kind(307), ==, ERR_FORMAT);
-	rig_stop(&rig);
 }
 
-TEST(interim_answers_are_not_the_answer)
+RIG_TEST(interim_answers_are_not_the_answer)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	CHECK_INT(get(&rig, "/continue"), ==, 0);
-	CHECK_INT(rig.response.status, ==, 204);
-	CHECK(!http_header(&rig.response, "X-Early", NULL, 0));
-	rig_stop(&rig);
+	CHECK_INT(get(rig, "/continue"), ==, 0);
+	CHECK_INT(rig->response.status, ==, 204);
+	CHECK(!http_header(&rig->response, "X-Early", NULL, 0));
 }
 
-TEST(broken_connections_may_be_tried_again)
+RIG_TEST(broken_connections_may_be_tried_again)
 {
 	static const char *const paths[] = {"/close", "/reset", "/partial", "/chunk"};
-	struct rig rig;
 	char want[80];
 
-	rig_start(&rig);
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
-		CHECK_INT(get(&rig, paths[i]), ==, -1);
-		CHECK_INT(rig.err.kind, ==, ERR_RETRY);
-		snprintf(want, sizeof(want), "GET http://127.0.0.1:%d%s: ", rig.server.port,
+		CHECK_INT(get(rig, paths[i]), ==, -1);
+		CHECK_INT(rig->err.kind, ==, ERR_RETRY);
+		snprintf(want, sizeof(want), "GET http://127.0.0.1:%d%s: ", rig->server.port,
 			 paths[i]);
-		CHECK_HAS(rig.err.msg, want);
-		CHECK_INT(rig.response.status, ==, 0);
-		CHECK_INT(rig.response.body.len_bytes, ==, 0);
+		CHECK_HAS(rig->err.msg, want);
+		CHECK_INT(rig->response.status, ==, 0);
+		CHECK_INT(rig->response.body.len_bytes, ==, 0);
 	}
-	rig_stop(&rig);
 }
 
 TEST(a_refused_connection_may_be_tried_again)
@@ -394,93 +376,81 @@ TEST(a_refused_connection_may_be_tried_again)
 	http_response_release(&rig.response);
 }
 
-TEST(slow_answers_end_with_the_timeout)
+RIG_TEST(slow_answers_end_with_the_timeout)
 {
 	static const char *const paths[] = {"/hang", "/drip"};
-	struct rig rig;
 
-	rig_start(&rig);
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
-		struct http_request request = request_for(&rig, "GET", paths[i]);
+		struct http_request request = request_for(rig, "GET", paths[i]);
 		int64_t start_ms = clock_mono_ms();
 
 		request.timeout_ms = 150;
-		CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
-		CHECK_INT(rig.err.kind, ==, ERR_RETRY);
-		CHECK_HAS(rig.err.msg, "timed out");
+		CHECK_INT(http_do(rig->http, &request, &rig->response, &rig->err), ==, -1);
+		CHECK_INT(rig->err.kind, ==, ERR_RETRY);
+		CHECK_HAS(rig->err.msg, "timed out");
 		CHECK_INT(clock_mono_ms() - start_ms, >=, 140);
 		CHECK_INT(clock_mono_ms() - start_ms, <, 20000);
-		CHECK_INT(rig.response.body.len_bytes, ==, 0);
+		CHECK_INT(rig->response.body.len_bytes, ==, 0);
 	}
-	rig_stop(&rig);
 }
 
-TEST(what_is_too_large_or_not_http_is_refused)
+RIG_TEST(what_is_too_large_or_not_http_is_refused)
 {
-	struct rig rig;
 	struct http_request request;
 
-	rig_start(&rig);
-	request = request_for(&rig, "GET", "/large");
+	request = request_for(rig, "GET", "/large");
 	request.max_bytes = 3000;
-	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_FORMAT);
-	CHECK_HAS(rig.err.msg, "the answer is larger than 3000 bytes");
-	request.url = rig.url;
+	CHECK_INT(http_do(rig->http, &request, &rig->response, &rig->err), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_FORMAT);
+	CHECK_HAS(rig->err.msg, "the answer is larger than 3000 bytes");
+	request.url = rig->url;
 	request.max_bytes = 11;
-	snprintf(rig.url, sizeof(rig.url), "http://127.0.0.1:%d/ok", rig.server.port);
-	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, 0);
-	CHECK_INT(get(&rig, "/filler"), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_FORMAT);
-	CHECK_HAS(rig.err.msg, "header is larger than 65536 bytes");
-	CHECK_INT(get(&rig, "/ssh"), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_FORMAT);
-	rig_stop(&rig);
+	snprintf(rig->url, sizeof(rig->url), "http://127.0.0.1:%d/ok", rig->server.port);
+	CHECK_INT(http_do(rig->http, &request, &rig->response, &rig->err), ==, 0);
+	CHECK_INT(get(rig, "/filler"), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_FORMAT);
+	CHECK_HAS(rig->err.msg, "header is larger than 65536 bytes");
+	CHECK_INT(get(rig, "/ssh"), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_FORMAT);
 }
 
-TEST(no_secret_of_a_url_is_told)
+RIG_TEST(no_secret_of_a_url_is_told)
 {
-	struct rig rig;
 	struct http_request request;
 
-	rig_start(&rig);
-	CHECK_INT(get(&rig, "/close?token=s3cret#frag"), ==, -1);
-	CHECK(!strstr(rig.err.msg, "s3cret") && !strstr(rig.err.msg, "frag"));
-	request = request_for(&rig, "GET", "/ok");
+	CHECK_INT(get(rig, "/close?token=s3cret#frag"), ==, -1);
+	CHECK(!strstr(rig->err.msg, "s3cret") && !strstr(rig->err.msg, "frag"));
+	request = request_for(rig, "GET", "/ok");
 	request.url = "http://user:s3cret@127.0.0.1:1/x";
-	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
-	CHECK(!strstr(rig.err.msg, "s3cret"));
-	rig_stop(&rig);
+	CHECK_INT(http_do(rig->http, &request, &rig->response, &rig->err), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_CONFIG);
+	CHECK(!strstr(rig->err.msg, "s3cret"));
 }
 
-TEST(unusable_requests_are_the_users_to_change)
+RIG_TEST(unusable_requests_are_the_users_to_change)
 {
 	static const char *const urls[] = {"", "no url", "file:///etc/passwd", "ftp://127.0.0.1/x",
 					   "http://"};
 	static const char *const header[] = {"X: a\r\nY: b"};
 	struct http_config config = {.cert_file = "/x"};
-	struct rig rig;
 	struct http_request request;
 
-	rig_start(&rig);
 	for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
 		request = (struct http_request){.url = urls[i]};
-		CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
-		if (!CHECK_INT(rig.err.kind, ==, ERR_CONFIG))
-			tap_note("'%s': %s", urls[i], rig.err.msg);
+		CHECK_INT(http_do(rig->http, &request, &rig->response, &rig->err), ==, -1);
+		if (!CHECK_INT(rig->err.kind, ==, ERR_CONFIG))
+			tap_note("'%s': %s", urls[i], rig->err.msg);
 	}
-	request = request_for(&rig, "GET", "/ok");
+	request = request_for(rig, "GET", "/ok");
 	request.headers = header;
 	request.header_count = 1;
-	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
-	CHECK_HAS(rig.err.msg, "a line break in a header");
-	request = request_for(&rig, "GET /x HTTP/1.1\r\nX:", "/ok");
-	CHECK_INT(http_do(rig.http, &request, &rig.response, &rig.err), ==, -1);
-	CHECK_HAS(rig.err.msg, "not an HTTP method");
-	CHECK(!http_new(&config, &rig.err));
-	CHECK_INT(rig.server.requests, ==, 0);
-	rig_stop(&rig);
+	CHECK_INT(http_do(rig->http, &request, &rig->response, &rig->err), ==, -1);
+	CHECK_HAS(rig->err.msg, "a line break in a header");
+	request = request_for(rig, "GET /x HTTP/1.1\r\nX:", "/ok");
+	CHECK_INT(http_do(rig->http, &request, &rig->response, &rig->err), ==, -1);
+	CHECK_HAS(rig->err.msg, "not an HTTP method");
+	CHECK(!http_new(&config, &rig->err));
+	CHECK_INT(rig->server.requests, ==, 0);
 }
 
 TEST(loopback_never_goes_through_a_proxy)
@@ -494,27 +464,25 @@ TEST(loopback_never_goes_through_a_proxy)
 	rig_stop(&rig);
 }
 
-TEST(a_status_becomes_a_kind_and_a_message)
+RIG_TEST(a_status_becomes_a_kind_and_a_message)
 {
-	struct rig rig;
 	struct http_request request;
 	char want[300];
 
-	rig_start(&rig);
-	CHECK_INT(get(&rig, "/busy"), ==, 0);
-	CHECK_INT(rig.response.retry_after_ms, ==, 7000);
-	request = request_for(&rig, "GET", "/busy");
-	CHECK_INT(http_status_err(&request, &rig.response, &rig.err), ==, -1);
-	snprintf(want, sizeof(want), "GET %s: HTTP 503: not now .", rig.url);
-	CHECK_STR(rig.err.msg, want);
-	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
-	CHECK_INT(get(&rig, "/later"), ==, 0);
-	CHECK_INT(rig.response.retry_after_ms, ==, 30000);
-	CHECK_INT(get(&rig, "/html"), ==, 0);
-	request = request_for(&rig, "GET", "/html");
-	http_status_err(&request, &rig.response, &rig.err);
-	CHECK_INT(rig.err.kind, ==, ERR_ABSENT);
-	CHECK(!strstr(rig.err.msg, "<html>"));
+	CHECK_INT(get(rig, "/busy"), ==, 0);
+	CHECK_INT(rig->response.retry_after_ms, ==, 7000);
+	request = request_for(rig, "GET", "/busy");
+	CHECK_INT(http_status_err(&request, &rig->response, &rig->err), ==, -1);
+	snprintf(want, sizeof(want), "GET %s: HTTP 503: not now .", rig->url);
+	CHECK_STR(rig->err.msg, want);
+	CHECK_INT(rig->err.kind, ==, ERR_RETRY);
+	CHECK_INT(get(rig, "/later"), ==, 0);
+	CHECK_INT(rig->response.retry_after_ms, ==, 30000);
+	CHECK_INT(get(rig, "/html"), ==, 0);
+	request = request_for(rig, "GET", "/html");
+	http_status_err(&request, &rig->response, &rig->err);
+	CHECK_INT(rig->err.kind, ==, ERR_ABSENT);
+	CHECK(!strstr(rig->err.msg, "<html>"));
 	CHECK_INT(http_status_kind(200), ==, ERR_NONE);
 	CHECK_INT(http_status_kind(401), ==, ERR_DENIED);
 	CHECK_INT(http_status_kind(403), ==, ERR_DENIED);
@@ -522,7 +490,6 @@ TEST(a_status_becomes_a_kind_and_a_message)
 	CHECK_INT(http_status_kind(410), ==, ERR_FORMAT);
 	CHECK_INT(http_status_kind(429), ==, ERR_RETRY);
 	CHECK_INT(http_status_kind(500), ==, ERR_RETRY);
-	rig_stop(&rig);
 }
 
 struct stopper {
@@ -563,22 +530,19 @@ TEST(another_thread_can_stop_a_call)
 	rig_stop(&rig);
 }
 
-TEST(another_thread_can_stop_a_pause)
+RIG_TEST(another_thread_can_stop_a_pause)
 {
 	struct stopper stopper;
 	pthread_t thread;
-	struct rig rig;
 	int64_t begin_ms = clock_mono_ms();
 
-	rig_start(&rig);
-	CHECK_INT(http_pause(rig.http, 50, &rig.err), ==, 0);
+	CHECK_INT(http_pause(rig->http, 50, &rig->err), ==, 0);
 	CHECK_INT(clock_mono_ms() - begin_ms, >=, 50);
-	stopper = (struct stopper){rig.http, NULL};
+	stopper = (struct stopper){rig->http, NULL};
 	pthread_create(&thread, NULL, stop_soon, &stopper);
-	CHECK_INT(http_pause(rig.http, 60000, &rig.err), ==, -1);
+	CHECK_INT(http_pause(rig->http, 60000, &rig->err), ==, -1);
 	pthread_join(thread, NULL);
 	CHECK_INT(clock_mono_ms() - begin_ms, <, 20000);
-	rig_stop(&rig);
 }
 
 TEST(a_server_that_falls_silent_is_left)

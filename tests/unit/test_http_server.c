@@ -119,161 +119,139 @@ static void check_status(struct rig *rig, const char *request, const char *statu
 		tap_note("'%.40s': not %s", request, status);
 }
 
-TEST(answers_get_and_closes)
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_begin, rig_end)
+
+RIG_TEST(answers_get_and_closes)
 {
-	struct rig rig;
 	const char *answer;
 
-	rig_begin(&rig);
-	answer = ask(&rig, "GET /hello?x=1 HTTP/1.1\r\nHost: a\r\n\r\n");
+	answer = ask(rig, "GET /hello?x=1 HTTP/1.1\r\nHost: a\r\n\r\n");
 	CHECK_HAS(answer, "HTTP/1.1 200 OK\r\n");
 	CHECK_HAS(answer, "Content-Type: application/json\r\n");
 	CHECK_HAS(answer, "Content-Length: 12\r\n");
 	CHECK_HAS(answer, "Connection: close\r\n");
 	CHECK_HAS(answer, "\r\n\r\n{\"hello\":1}\n");
-	CHECK_STR(rig.path, "/hello");
-	CHECK_INT(http_server_clients(rig.server), ==, 1); /* until it has closed, too */
-	rig_end(&rig);
+	CHECK_STR(rig->path, "/hello");
+	CHECK_INT(http_server_clients(rig->server), ==, 1); /* until it has closed, too */
 }
 
-TEST(head_has_the_length_but_not_the_body)
+RIG_TEST(head_has_the_length_but_not_the_body)
 {
-	struct rig rig;
 	const char *answer;
 
-	rig_begin(&rig);
-	answer = ask(&rig, "HEAD /hello HTTP/1.0\r\n\r\n");
+	answer = ask(rig, "HEAD /hello HTTP/1.0\r\n\r\n");
 	CHECK_HAS(answer, "HTTP/1.1 200 OK\r\n");
 	CHECK_HAS(answer, "Content-Length: 12\r\n");
 	CHECK_STR(strstr(answer, "\r\n\r\n"), "\r\n\r\n");
-	rig_end(&rig);
 }
 
-TEST(refuses_what_it_does_not_do)
+RIG_TEST(refuses_what_it_does_not_do)
 {
-	struct rig rig;
 	char longest[HTTP_SERVER_REQUEST_BYTES + 100];
 
-	rig_begin(&rig);
-	check_status(&rig, "GET /nowhere HTTP/1.1\r\n\r\n", "404");
-	check_status(&rig, "GET /not-ready HTTP/1.1\n\n", "503");
-	CHECK_INT(rig.calls, ==, 2);
-	check_status(&rig, "POST /hello HTTP/1.1\r\n\r\n", "405");
-	CHECK_HAS(ask(&rig, "DELETE /hello HTTP/1.1\r\n\r\n"), "Allow: GET, HEAD\r\n");
-	check_status(&rig, "GET /hello HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", "413");
-	check_status(&rig, "GET /hello HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", "413");
-	check_status(&rig, "GET /hello HTTP/2.0\r\n\r\n", "505");
-	check_status(&rig, "GET /hello\r\n\r\n", "400");
-	check_status(&rig, "GET  HTTP/1.1\r\n\r\n", "400");
-	check_status(&rig, " /hello HTTP/1.1\r\n\r\n", "400");
-	check_status(&rig, "hello\r\n\r\n", "400");
-	check_status(&rig, "GET http://a/hello HTTP/1.1\r\n\r\n", "400");
-	check_status(&rig, "\r\n\r\n", "400");
+	check_status(rig, "GET /nowhere HTTP/1.1\r\n\r\n", "404");
+	check_status(rig, "GET /not-ready HTTP/1.1\n\n", "503");
+	CHECK_INT(rig->calls, ==, 2);
+	check_status(rig, "POST /hello HTTP/1.1\r\n\r\n", "405");
+	CHECK_HAS(ask(rig, "DELETE /hello HTTP/1.1\r\n\r\n"), "Allow: GET, HEAD\r\n");
+	check_status(rig, "GET /hello HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", "413");
+	check_status(rig, "GET /hello HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", "413");
+	check_status(rig, "GET /hello HTTP/2.0\r\n\r\n", "505");
+	check_status(rig, "GET /hello\r\n\r\n", "400");
+	check_status(rig, "GET  HTTP/1.1\r\n\r\n", "400");
+	check_status(rig, " /hello HTTP/1.1\r\n\r\n", "400");
+	check_status(rig, "hello\r\n\r\n", "400");
+	check_status(rig, "GET http://a/hello HTTP/1.1\r\n\r\n", "400");
+	check_status(rig, "\r\n\r\n", "400");
 	memset(longest, 'a', sizeof(longest));
 	memcpy(longest, "GET /", 5);
 	longest[HTTP_SERVER_REQUEST_BYTES] = '\0';
-	check_status(&rig, longest, "431");
-	CHECK_INT(rig.calls, ==, 2);
-	check_status(&rig, "GET /hello HTTP/1.1\r\nContent-Length: 0\r\n\r\n", "200");
-	rig_end(&rig);
+	check_status(rig, longest, "431");
+	CHECK_INT(rig->calls, ==, 2);
+	check_status(rig, "GET /hello HTTP/1.1\r\nContent-Length: 0\r\n\r\n", "200");
 }
 
-TEST(a_zero_byte_is_no_request)
+RIG_TEST(a_zero_byte_is_no_request)
 {
-	struct rig rig;
 	struct buf answer = BUF_INIT;
 	int fd;
 
-	rig_begin(&rig);
-	fd = dial(&rig);
+	fd = dial(rig);
 	CHECK_INT(send(fd, "GET /\0 HTTP/1.1\r\n\r\n", 20, MSG_NOSIGNAL), ==, 20);
-	CHECK(hear(&rig, fd, &answer));
+	CHECK(hear(rig, fd, &answer));
 	CHECK_HAS(buf_str(&answer), "HTTP/1.1 400");
 	buf_release(&answer);
-	rig_end(&rig);
 }
 
-TEST(a_request_may_come_in_pieces)
+RIG_TEST(a_request_may_come_in_pieces)
 {
-	struct rig rig;
 	struct buf answer = BUF_INIT;
 	const char *request = "GET /hello HTTP/1.1\r\nA: b\r\n\r\n";
 	int fd;
 
-	rig_begin(&rig);
-	fd = dial(&rig);
+	fd = dial(rig);
 	for (const char *at = request; *at; at++) {
 		CHECK_INT(send(fd, at, 1, MSG_NOSIGNAL), ==, 1);
-		loop_step(rig.loop, 1, NULL);
+		loop_step(rig->loop, 1, NULL);
 	}
-	CHECK(hear(&rig, fd, &answer));
+	CHECK(hear(rig, fd, &answer));
 	CHECK_HAS(buf_str(&answer), "HTTP/1.1 200 OK");
 	buf_release(&answer);
-	rig_end(&rig);
 }
 
-TEST(a_large_answer_arrives_whole)
+RIG_TEST(a_large_answer_arrives_whole)
 {
-	struct rig rig;
 	const char *answer;
 
-	rig_begin(&rig);
-	rig.body_bytes = 3 << 20;
-	answer = ask(&rig, "GET /big HTTP/1.1\r\n\r\n");
+	rig->body_bytes = 3 << 20;
+	answer = ask(rig, "GET /big HTTP/1.1\r\n\r\n");
 	answer = strstr(answer, "\r\n\r\n");
-	CHECK(answer && strlen(answer + 4) == rig.body_bytes);
-	rig_end(&rig);
+	CHECK(answer && strlen(answer + 4) == rig->body_bytes);
 }
 
 /* Silent ones, ones that trickle, and ones that do not take their answer. */
-TEST(slow_clients_are_closed_in_time_while_others_are_served)
+RIG_TEST(slow_clients_are_closed_in_time_while_others_are_served)
 {
-	struct rig rig;
 	struct buf answer = BUF_INIT;
 	int64_t start_ms, end_ms;
 	int silent, trickling, deaf;
 
-	rig_begin(&rig);
-	rig.body_bytes = 16 << 20;
-	silent = dial(&rig);
-	trickling = dial(&rig);
-	deaf = dial(&rig);
+	rig->body_bytes = 16 << 20;
+	silent = dial(rig);
+	trickling = dial(rig);
+	deaf = dial(rig);
 	say(deaf, "GET /big HTTP/1.1\r\n\r\n");
 	start_ms = clock_mono_ms();
 	end_ms = start_ms + LIMIT_MS;
 	do {
 		(void)!send(trickling, "a", 1, MSG_NOSIGNAL);
-		loop_step(rig.loop, 100, NULL);
+		loop_step(rig->loop, 100, NULL);
 		if (clock_mono_ms() - start_ms < HTTP_SERVER_MS / 2)
-			CHECK_HAS(ask(&rig, "GET /hello HTTP/1.1\r\n\r\n"), "200 OK");
-	} while (http_server_clients(rig.server) > 0 && clock_mono_ms() < end_ms);
-	CHECK_INT(http_server_clients(rig.server), ==, 0);
+			CHECK_HAS(ask(rig, "GET /hello HTTP/1.1\r\n\r\n"), "200 OK");
+	} while (http_server_clients(rig->server) > 0 && clock_mono_ms() < end_ms);
+	CHECK_INT(http_server_clients(rig->server), ==, 0);
 	CHECK_INT(clock_mono_ms() - start_ms, >=, HTTP_SERVER_MS - 1);
-	CHECK(hear(&rig, silent, &answer));
+	CHECK(hear(rig, silent, &answer));
 	CHECK_INT(answer.len_bytes, ==, 0);
 	close(trickling);
 	close(deaf);
 	buf_release(&answer);
-	rig_end(&rig);
 }
 
-TEST(a_crowd_cannot_keep_a_probe_out)
+RIG_TEST(a_crowd_cannot_keep_a_probe_out)
 {
-	struct rig rig;
 	int crowd[3 * HTTP_SERVER_CLIENTS];
 
-	rig_begin(&rig);
 	for (size_t i = 0; i < ARRAY_LEN(crowd); i++) {
-		crowd[i] = dial(&rig);
+		crowd[i] = dial(rig);
 		if (i % 16 == 0)
-			loop_step(rig.loop, 10, NULL);
+			loop_step(rig->loop, 10, NULL);
 	}
-	CHECK_HAS(ask(&rig, "GET /hello HTTP/1.1\r\n\r\n"), "200 OK");
-	CHECK_INT(http_server_clients(rig.server), <=, HTTP_SERVER_CLIENTS);
-	CHECK_INT(http_server_clients(rig.server), >=, HTTP_SERVER_CLIENTS - 1);
+	CHECK_HAS(ask(rig, "GET /hello HTTP/1.1\r\n\r\n"), "200 OK");
+	CHECK_INT(http_server_clients(rig->server), <=, HTTP_SERVER_CLIENTS);
+	CHECK_INT(http_server_clients(rig->server), >=, HTTP_SERVER_CLIENTS - 1);
 	for (size_t i = 0; i < ARRAY_LEN(crowd); i++)
 		close(crowd[i]);
-	rig_end(&rig);
 }
 
 TEST(without_descriptors_it_neither_spins_nor_ends)
@@ -308,38 +286,32 @@ TEST(without_descriptors_it_neither_spins_nor_ends)
 	rig_end(&rig);
 }
 
-TEST(a_client_that_leaves_early_is_forgotten)
+RIG_TEST(a_client_that_leaves_early_is_forgotten)
 {
-	struct rig rig;
 	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
 	int fd;
 
-	rig_begin(&rig);
-	rig.body_bytes = 8 << 20;
-	fd = dial(&rig);
+	rig->body_bytes = 8 << 20;
+	fd = dial(rig);
 	say(fd, "GET /big HTTP/1.1\r\n\r\n");
-	while (!rig.calls && clock_mono_ms() < end_ms)
-		loop_step(rig.loop, 20, NULL);
+	while (!rig->calls && clock_mono_ms() < end_ms)
+		loop_step(rig->loop, 20, NULL);
 	close(fd);
-	while (http_server_clients(rig.server) && clock_mono_ms() < end_ms)
-		loop_step(rig.loop, 20, NULL);
-	CHECK_INT(http_server_clients(rig.server), ==, 0);
-	rig_end(&rig);
+	while (http_server_clients(rig->server) && clock_mono_ms() < end_ms)
+		loop_step(rig->loop, 20, NULL);
+	CHECK_INT(http_server_clients(rig->server), ==, 0);
 }
 
-TEST(says_why_it_cannot_listen)
+RIG_TEST(says_why_it_cannot_listen)
 {
-	struct rig rig;
 	struct err err = {0};
 
-	rig_begin(&rig);
-	CHECK(!http_server_new(rig.loop, "localhost", 0, handle, NULL, &err));
+	CHECK(!http_server_new(rig->loop, "localhost", 0, handle, NULL, &err));
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 	CHECK_HAS(err.msg, "localhost");
-	CHECK(!http_server_new(rig.loop, "127.0.0.1", http_server_port(rig.server), handle, NULL,
+	CHECK(!http_server_new(rig->loop, "127.0.0.1", http_server_port(rig->server), handle, NULL,
 			       &err));
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	rig_end(&rig);
 }
 
 TEST(listens_on_ipv6_too)

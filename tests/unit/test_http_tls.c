@@ -83,34 +83,30 @@ static int get_with(struct rig *rig, const struct http_config *config)
 	return rc;
 }
 
-TEST(a_server_of_the_given_ca_is_trusted)
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_start, rig_stop)
+
+RIG_TEST(a_server_of_the_given_ca_is_trusted)
 {
-	struct rig rig;
 	struct http_config config = {0};
 
-	rig_start(&rig);
-	config.ca_file = rig.ca_file;
-	CHECK_INT(get_with(&rig, &config), ==, 0);
-	CHECK_INT(rig.response.status, ==, 200);
-	CHECK_STR(buf_str(&rig.response.body), "nobody");
-	rig_stop(&rig);
+	config.ca_file = rig->ca_file;
+	CHECK_INT(get_with(rig, &config), ==, 0);
+	CHECK_INT(rig->response.status, ==, 200);
+	CHECK_STR(buf_str(&rig->response.body), "nobody");
 }
 
-TEST(a_server_of_an_unknown_ca_is_denied)
+RIG_TEST(a_server_of_an_unknown_ca_is_denied)
 {
-	struct rig rig;
 	struct http_config config = {0};
 
-	rig_start(&rig);
-	CHECK_INT(get_with(&rig, NULL), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_DENIED);
-	CHECK_HAS(rig.err.msg, "GET https://127.0.0.1:");
-	CHECK_HAS(rig.err.msg, "certificate");
-	config.ca_file = rig.other_ca_file;
-	CHECK_INT(get_with(&rig, &config), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_DENIED);
-	CHECK_INT(rig.stub.requests, ==, 0);
-	rig_stop(&rig);
+	CHECK_INT(get_with(rig, NULL), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_DENIED);
+	CHECK_HAS(rig->err.msg, "GET https://127.0.0.1:");
+	CHECK_HAS(rig->err.msg, "certificate");
+	config.ca_file = rig->other_ca_file;
+	CHECK_INT(get_with(rig, &config), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_DENIED);
+	CHECK_INT(rig->stub.requests, ==, 0);
 }
 
 TEST(a_certificate_for_another_host_is_denied)
@@ -166,42 +162,36 @@ TEST(a_server_that_wants_to_know_the_client_is_told)
 	}
 }
 
-TEST(unusable_files_are_a_mistake_of_the_configuration)
+RIG_TEST(unusable_files_are_a_mistake_of_the_configuration)
 {
-	struct rig rig;
 	struct http_config config = {0};
 
-	rig_start(&rig);
 	config.ca_file = "/nonexistent/ca.pem";
-	CHECK_INT(get_with(&rig, &config), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
-	config.ca_file = rig.ca_file;
-	config.cert_file = rig.ca_file; /* not the certificate of that key */
-	config.key_file = rig.key_file;
-	CHECK_INT(get_with(&rig, &config), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
-	CHECK_INT(rig.stub.requests, ==, 0);
-	rig_stop(&rig);
+	CHECK_INT(get_with(rig, &config), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_CONFIG);
+	config.ca_file = rig->ca_file;
+	config.cert_file = rig->ca_file; /* not the certificate of that key */
+	config.key_file = rig->key_file;
+	CHECK_INT(get_with(rig, &config), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_CONFIG);
+	CHECK_INT(rig->stub.requests, ==, 0);
 }
 
-TEST(a_ca_file_that_is_replaced_counts_from_the_next_connection_on)
+RIG_TEST(a_ca_file_that_is_replaced_counts_from_the_next_connection_on)
 {
-	struct rig rig;
 	struct http_config config = {0};
 	struct http *http;
 
-	rig_start(&rig);
-	rig.stub.close_each = true;
-	config.ca_file = rig.ca_file;
+	rig->stub.close_each = true;
+	config.ca_file = rig->ca_file;
 	http = http_new(&config, NULL);
-	CHECK_INT(get(&rig, http), ==, 0);
-	tls_write_cert(&rig.other_ca, rig.ca_file);
-	CHECK_INT(get(&rig, http), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_DENIED);
-	tls_write_cert(&rig.ca, rig.ca_file);
-	CHECK_INT(get(&rig, http), ==, 0);
+	CHECK_INT(get(rig, http), ==, 0);
+	tls_write_cert(&rig->other_ca, rig->ca_file);
+	CHECK_INT(get(rig, http), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_DENIED);
+	tls_write_cert(&rig->ca, rig->ca_file);
+	CHECK_INT(get(rig, http), ==, 0);
 	http_free(http);
-	rig_stop(&rig);
 }
 
 /* ---- many ---- */
@@ -235,27 +225,24 @@ static int done(void *ctx, void *tag, const struct http_response *response, cons
 	return 0;
 }
 
-TEST(connections_are_kept_here_too)
+RIG_TEST(connections_are_kept_here_too)
 {
-	struct rig rig;
 	struct http_config config = {0};
 	struct many many = {0};
 	struct http_many calls = {.in_flight = 8, .next = next, .done = done, .ctx = &many};
 	struct http *http;
 
-	rig_start(&rig);
-	config.ca_file = rig.ca_file;
+	config.ca_file = rig->ca_file;
 	http = http_new(&config, NULL);
-	many.url = xasprintf("https://127.0.0.1:%d/", rig.stub.port);
-	CHECK_INT(get(&rig, http), ==, 0);
+	many.url = xasprintf("https://127.0.0.1:%d/", rig->stub.port);
+	CHECK_INT(get(rig, http), ==, 0);
 	CHECK_INT(http_many(http, &calls, NULL), ==, 0);
-	CHECK_INT(get(&rig, http), ==, 0);
+	CHECK_INT(get(rig, http), ==, 0);
 	CHECK_INT(many.good, ==, 200);
-	CHECK_INT(rig.stub.requests, ==, 202);
-	CHECK_INT(rig.stub.connections, <=, 8);
+	CHECK_INT(rig->stub.requests, ==, 202);
+	CHECK_INT(rig->stub.connections, <=, 8);
 	http_free(http);
 	free(many.url);
-	rig_stop(&rig);
 }
 
 static char *text_of(const char *path)

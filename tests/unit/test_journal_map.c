@@ -263,27 +263,26 @@ static int64_t stored(const struct world *w)
 
 /* ---- the tests ---- */
 
-TEST(the_first_write_creates_it_and_the_next_ones_replace_it)
+#define WORLD_TEST(name) TEST_WITH(name, struct world, w, world_begin, world_end)
+
+WORLD_TEST(the_first_write_creates_it_and_the_next_ones_replace_it)
 {
 	int64_t sequence = 0;
-	struct world w;
 
-	world_begin(&w);
-	CHECK_INT(read_as(w.map, &sequence), ==, -1);
+	CHECK_INT(read_as(w->map, &sequence), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_ABSENT);
-	CHECK_INT(put_as(w.map, 1, US), ==, 0);
-	CHECK_INT(put_as(w.map, 2, US), ==, 0);
-	CHECK_INT(stored(&w), ==, 2);
-	CHECK_INT(w.creates, ==, 1);
-	CHECK_INT(w.patches, ==, 1);
-	CHECK_INT(w.gets, ==, 1);
-	CHECK_HAS(w.labels, "\"app.kubernetes.io/managed-by\": \"drey\"");
-	CHECK_HAS(w.labels, "\"app.kubernetes.io/instance\": \"orders\"");
-	CHECK_HAS(w.labels, "\"app.kubernetes.io/component\": \"journal\"");
-	CHECK_STR(journal_map_place(w.map), "ConfigMap shop/" NAME);
-	CHECK_INT(read_as(w.map, &sequence), ==, 0);
+	CHECK_INT(put_as(w->map, 1, US), ==, 0);
+	CHECK_INT(put_as(w->map, 2, US), ==, 0);
+	CHECK_INT(stored(w), ==, 2);
+	CHECK_INT(w->creates, ==, 1);
+	CHECK_INT(w->patches, ==, 1);
+	CHECK_INT(w->gets, ==, 1);
+	CHECK_HAS(w->labels, "\"app.kubernetes.io/managed-by\": \"drey\"");
+	CHECK_HAS(w->labels, "\"app.kubernetes.io/instance\": \"orders\"");
+	CHECK_HAS(w->labels, "\"app.kubernetes.io/component\": \"journal\"");
+	CHECK_STR(journal_map_place(w->map), "ConfigMap shop/" NAME);
+	CHECK_INT(read_as(w->map, &sequence), ==, 0);
 	CHECK_INT(sequence, ==, 2);
-	world_end(&w);
 }
 
 TEST(a_write_whose_answer_was_lost_is_recognised)
@@ -310,50 +309,43 @@ TEST(a_write_whose_answer_was_lost_is_recognised)
 		}
 }
 
-TEST(a_change_of_something_else_is_no_conflict)
+WORLD_TEST(a_change_of_something_else_is_no_conflict)
 {
-	struct world w;
-
-	world_begin(&w);
-	CHECK_INT(put_as(w.map, 1, US), ==, 0);
-	w.fault = TOUCHED;
-	CHECK_INT(put_as(w.map, 2, US), ==, 0);
-	CHECK_INT(stored(&w), ==, 2);
-	w.fault = STORM;
-	CHECK_INT(put_as(w.map, 3, US), ==, -1);
+	CHECK_INT(put_as(w->map, 1, US), ==, 0);
+	w->fault = TOUCHED;
+	CHECK_INT(put_as(w->map, 2, US), ==, 0);
+	CHECK_INT(stored(w), ==, 2);
+	w->fault = STORM;
+	CHECK_INT(put_as(w->map, 3, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_RETRY);
 	CHECK_HAS(err.msg, "changed by others continuously");
-	CHECK_INT(stored(&w), ==, 2);
-	w.fault = NO_FAULT;
-	CHECK_INT(put_as(w.map, 4, US), ==, 0);
-	world_end(&w);
+	CHECK_INT(stored(w), ==, 2);
+	w->fault = NO_FAULT;
+	CHECK_INT(put_as(w->map, 4, US), ==, 0);
 }
 
-TEST(another_writer_ends_it)
+WORLD_TEST(another_writer_ends_it)
 {
 	int64_t sequence;
-	struct world w;
 	struct journal_map *other;
 
-	world_begin(&w);
-	other = connect_to(&w);
+	other = connect_to(w);
 	/* the race for the first write */
-	CHECK_INT(read_as(w.map, &sequence), ==, -1);
+	CHECK_INT(read_as(w->map, &sequence), ==, -1);
 	CHECK_INT(read_as(other, &sequence), ==, -1);
-	CHECK_INT(put_as(w.map, 1, US), ==, 0);
+	CHECK_INT(put_as(w->map, 1, US), ==, 0);
 	CHECK_INT(put_as(other, 1, THEM), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
 	CHECK_HAS(err.msg, "was written by " US " in the meantime");
 	/* taken over: the one before is the one to stop */
 	CHECK_INT(read_as(other, &sequence), ==, 0);
 	CHECK_INT(put_as(other, 2, THEM), ==, 0);
-	CHECK_INT(put_as(w.map, 2, US), ==, -1);
+	CHECK_INT(put_as(w->map, 2, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	CHECK_INT(put_as(w.map, 3, US), ==, -1);
+	CHECK_INT(put_as(w->map, 3, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	CHECK_INT(stored(&w), ==, 2);
+	CHECK_INT(stored(w), ==, 2);
 	journal_map_free(other);
-	world_end(&w);
 }
 
 static int check_as(struct journal_map *map, const char *writer)
@@ -362,111 +354,93 @@ static int check_as(struct journal_map *map, const char *writer)
 	return journal_map_check(map, writer, &err);
 }
 
-TEST(another_writer_is_seen_without_a_write_of_our_own)
+WORLD_TEST(another_writer_is_seen_without_a_write_of_our_own)
 {
 	struct journal_map *other;
 	int64_t sequence;
-	struct world w;
 
-	world_begin(&w);
-	other = connect_to(&w);
-	CHECK_INT(check_as(w.map, US), ==, 0); /* there is none yet */
-	CHECK_INT(put_as(w.map, 1, US), ==, 0);
-	CHECK_INT(check_as(w.map, US), ==, 0);
+	other = connect_to(w);
+	CHECK_INT(check_as(w->map, US), ==, 0); /* there is none yet */
+	CHECK_INT(put_as(w->map, 1, US), ==, 0);
+	CHECK_INT(check_as(w->map, US), ==, 0);
 	CHECK_INT(read_as(other, &sequence), ==, 0); /* reading takes nothing */
-	CHECK_INT(check_as(w.map, US), ==, 0);
+	CHECK_INT(check_as(w->map, US), ==, 0);
 	CHECK_INT(put_as(other, 2, THEM), ==, 0);
-	CHECK_INT(check_as(w.map, US), ==, -1);
+	CHECK_INT(check_as(w->map, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
 	CHECK_HAS(err.msg, "was written by " THEM " in the meantime");
 	CHECK_INT(check_as(other, THEM), ==, 0);
 	/* a write of ours whose answer was lost */
-	free(w.journal);
-	w.journal = document(2, US, "orders");
-	w.version++;
-	CHECK_INT(check_as(w.map, US), ==, 0);
+	free(w->journal);
+	w->journal = document(2, US, "orders");
+	w->version++;
+	CHECK_INT(check_as(w->map, US), ==, 0);
 	/* what cannot be understood, or is not there, is nobody's */
-	free(w.journal);
-	w.journal = xstrdup("{");
-	w.version++;
-	CHECK_INT(check_as(w.map, US), ==, -1);
+	free(w->journal);
+	w->journal = xstrdup("{");
+	w->version++;
+	CHECK_INT(check_as(w->map, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_FORMAT);
 	journal_map_free(other);
-	world_end(&w);
 }
 
 /* Two may come to the same number; who wrote it is what counts. */
-TEST(the_same_number_of_another_writer_is_not_ours)
+WORLD_TEST(the_same_number_of_another_writer_is_not_ours)
 {
-	struct world w;
-
-	world_begin(&w);
-	CHECK_INT(put_as(w.map, 1, US), ==, 0);
-	CHECK_INT(put_as(w.map, 2, US), ==, 0);
-	free(w.journal);
-	w.journal = document(2, THEM, "orders");
-	w.version++;
-	CHECK_INT(check_as(w.map, US), ==, -1);
+	CHECK_INT(put_as(w->map, 1, US), ==, 0);
+	CHECK_INT(put_as(w->map, 2, US), ==, 0);
+	free(w->journal);
+	w->journal = document(2, THEM, "orders");
+	w->version++;
+	CHECK_INT(check_as(w->map, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	CHECK_INT(put_as(w.map, 3, US), ==, -1);
+	CHECK_INT(put_as(w->map, 3, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	CHECK_INT(stored(&w), ==, 2);
-	world_end(&w);
+	CHECK_INT(stored(w), ==, 2);
 }
 
-TEST(one_that_was_taken_before_any_write_of_ours)
+WORLD_TEST(one_that_was_taken_before_any_write_of_ours)
 {
 	int64_t sequence;
-	struct world w;
 
-	world_begin(&w);
-	w.journal = document(6, "orders-0/uid-0/z", "orders");
-	CHECK_INT(read_as(w.map, &sequence), ==, 0);
-	w.fault = TAKEN;
-	CHECK_INT(put_as(w.map, 7, US), ==, -1);
+	w->journal = document(6, "orders-0/uid-0/z", "orders");
+	CHECK_INT(read_as(w->map, &sequence), ==, 0);
+	w->fault = TAKEN;
+	CHECK_INT(put_as(w->map, 7, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
 	CHECK_HAS(err.msg, THEM);
-	world_end(&w);
 }
 
-TEST(one_that_vanishes_is_written_again_with_what_was_seen)
+WORLD_TEST(one_that_vanishes_is_written_again_with_what_was_seen)
 {
-	struct world w;
-
-	world_begin(&w);
-	CHECK_INT(put_as(w.map, 1, US), ==, 0);
-	CHECK_INT(journal_map_save_seen(w.map, "{\"seen\":1}", &err), ==, 0);
-	CHECK_STR(w.seen, "{\"seen\":1}");
-	w.fault = DELETED;
-	xstrset(&w.seen, NULL);
-	CHECK_INT(put_as(w.map, 2, US), ==, 0);
-	CHECK_INT(stored(&w), ==, 2);
-	CHECK_STR(w.seen, "{\"seen\":1}");
-	CHECK_INT(w.creates, ==, 2);
+	CHECK_INT(put_as(w->map, 1, US), ==, 0);
+	CHECK_INT(journal_map_save_seen(w->map, "{\"seen\":1}", &err), ==, 0);
+	CHECK_STR(w->seen, "{\"seen\":1}");
+	w->fault = DELETED;
+	xstrset(&w->seen, NULL);
+	CHECK_INT(put_as(w->map, 2, US), ==, 0);
+	CHECK_INT(stored(w), ==, 2);
+	CHECK_STR(w->seen, "{\"seen\":1}");
+	CHECK_INT(w->creates, ==, 2);
 	/* deleted, and written by another one since */
-	w.fault = DELETED;
-	CHECK_INT(put_as(w.map, 3, US), ==, 0);
-	world_end(&w);
+	w->fault = DELETED;
+	CHECK_INT(put_as(w->map, 3, US), ==, 0);
 }
 
-TEST(what_goes_with_the_map_is_not_durable)
+WORLD_TEST(what_goes_with_the_map_is_not_durable)
 {
-	struct world w;
-
-	world_begin(&w);
-	CHECK_INT(put_as(w.map, 1, US), ==, 0);
-	w.deleting = true;
+	CHECK_INT(put_as(w->map, 1, US), ==, 0);
+	w->deleting = true;
 	for (int i = 2; i < 4; i++) {
-		CHECK_INT(put_as(w.map, i, US), ==, -1);
+		CHECK_INT(put_as(w->map, i, US), ==, -1);
 		CHECK_INT(err.kind, ==, ERR_RETRY);
 		CHECK_HAS(err.msg, "is being deleted but has finalizers; remove them");
 	}
 	/* the finalizers are gone, and so is the map */
-	w.deleting = false;
-	w.fault = DELETED;
-	CHECK_INT(put_as(w.map, 4, US), ==, 0);
-	CHECK_INT(stored(&w), ==, 4);
-	world_end(&w);
+	w->deleting = false;
+	w->fault = DELETED;
+	CHECK_INT(put_as(w->map, 4, US), ==, 0);
+	CHECK_INT(stored(w), ==, 4);
 }
 
 TEST(nonsense_is_never_overwritten)
@@ -504,88 +478,74 @@ TEST(nonsense_is_never_overwritten)
 	}
 }
 
-TEST(a_map_without_the_key_is_not_absence)
+WORLD_TEST(a_map_without_the_key_is_not_absence)
 {
 	int64_t sequence;
-	struct world w;
 
-	world_begin(&w);
-	w.keyless = true;
-	CHECK_INT(read_as(w.map, &sequence), ==, -1);
+	w->keyless = true;
+	CHECK_INT(read_as(w->map, &sequence), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_FORMAT);
 	CHECK_HAS(err.msg, "no key 'journal.json'");
-	world_end(&w);
 }
 
-TEST(a_refusal_says_what_the_server_said)
+WORLD_TEST(a_refusal_says_what_the_server_said)
 {
-	struct world w;
-
-	world_begin(&w);
-	CHECK_INT(put_as(w.map, 1, US), ==, 0);
-	w.fault = REFUSED;
-	CHECK_INT(put_as(w.map, 2, US), ==, -1);
+	CHECK_INT(put_as(w->map, 1, US), ==, 0);
+	w->fault = REFUSED;
+	CHECK_INT(put_as(w->map, 2, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 	CHECK_HAS(err.msg, "policy 'no-journals' says no");
-	w.fault = UNAVAILABLE;
-	CHECK_INT(put_as(w.map, 2, US), ==, -1);
+	w->fault = UNAVAILABLE;
+	CHECK_INT(put_as(w->map, 2, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_RETRY);
 	CHECK_HAS(err.msg, "etcd is away");
-	CHECK_INT(put_as(w.map, 3, US), ==, 0);
+	CHECK_INT(put_as(w->map, 3, US), ==, 0);
 	/* the namespace goes, and the map with it */
-	xstrset(&w.journal, NULL);
-	w.ending = true;
-	CHECK_INT(put_as(w.map, 4, US), ==, -1);
+	xstrset(&w->journal, NULL);
+	w->ending = true;
+	CHECK_INT(put_as(w->map, 4, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_DENIED);
 	CHECK_HAS(err.msg, "because it is being terminated");
-	world_end(&w);
 }
 
 /* A backup of the cluster was put back while we ran: what we know is newer. */
-TEST(an_older_document_of_ours_is_replaced)
+WORLD_TEST(an_older_document_of_ours_is_replaced)
 {
-	struct world w;
-
-	world_begin(&w);
 	for (int i = 1; i < 5; i++)
-		CHECK_INT(put_as(w.map, i, US), ==, 0);
-	free(w.journal);
-	w.journal = document(2, US, "orders");
-	w.version = 3;
-	CHECK_INT(put_as(w.map, 5, US), ==, 0);
-	CHECK_INT(stored(&w), ==, 5);
-	world_end(&w);
+		CHECK_INT(put_as(w->map, i, US), ==, 0);
+	free(w->journal);
+	w->journal = document(2, US, "orders");
+	w->version = 3;
+	CHECK_INT(put_as(w->map, 5, US), ==, 0);
+	CHECK_INT(stored(w), ==, 5);
 }
 
-TEST(what_was_seen_stands_beside_our_own_document_only)
+WORLD_TEST(what_was_seen_stands_beside_our_own_document_only)
 {
 	int64_t sequence;
-	struct world w;
 	struct journal_map *other;
 
-	world_begin(&w);
 	/* before there is a map: it goes along with it */
-	CHECK_INT(journal_map_save_seen(w.map, "{\"seen\":0}", &err), ==, 0);
-	CHECK(!w.seen);
-	CHECK_INT(put_as(w.map, 1, US), ==, 0);
-	CHECK_STR(w.seen, "{\"seen\":0}");
-	w.fault = TOUCHED;
-	CHECK_INT(journal_map_save_seen(w.map, "{\"seen\":1}", &err), ==, 0);
-	CHECK_STR(w.seen, "{\"seen\":1}");
-	CHECK_INT(stored(&w), ==, 1);
-	w.fault = LOST_AFTER;
-	CHECK_INT(journal_map_save_seen(w.map, "{\"seen\":2}", &err), ==, -1);
-	CHECK_INT(put_as(w.map, 2, US), ==, 0);
-	other = connect_to(&w);
+	CHECK_INT(journal_map_save_seen(w->map, "{\"seen\":0}", &err), ==, 0);
+	CHECK(!w->seen);
+	CHECK_INT(put_as(w->map, 1, US), ==, 0);
+	CHECK_STR(w->seen, "{\"seen\":0}");
+	w->fault = TOUCHED;
+	CHECK_INT(journal_map_save_seen(w->map, "{\"seen\":1}", &err), ==, 0);
+	CHECK_STR(w->seen, "{\"seen\":1}");
+	CHECK_INT(stored(w), ==, 1);
+	w->fault = LOST_AFTER;
+	CHECK_INT(journal_map_save_seen(w->map, "{\"seen\":2}", &err), ==, -1);
+	CHECK_INT(put_as(w->map, 2, US), ==, 0);
+	other = connect_to(w);
 	CHECK_INT(read_as(other, &sequence), ==, 0);
 	CHECK_STR(journal_map_seen(other), "{\"seen\":2}");
 	CHECK_INT(put_as(other, 3, THEM), ==, 0);
 	err = (struct err){0};
-	CHECK_INT(journal_map_save_seen(w.map, "{\"seen\":3}", &err), ==, -1);
+	CHECK_INT(journal_map_save_seen(w->map, "{\"seen\":3}", &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	CHECK_STR(w.seen, "{\"seen\":2}");
+	CHECK_STR(w->seen, "{\"seen\":2}");
 	journal_map_free(other);
-	world_end(&w);
 }
 
 /* What another drey of ours has written, before ours took over. */
@@ -604,40 +564,32 @@ static int put_after(struct journal_map *map, int64_t sequence)
 	return journal_map_put(map, text.data, text.len_bytes, sequence, US, &err);
 }
 
-TEST(a_backup_of_an_older_writer_is_replaced)
+WORLD_TEST(a_backup_of_an_older_writer_is_replaced)
 {
-	struct world w;
-
-	world_begin(&w);
-	CHECK_INT(put_after(w.map, 5), ==, 0);
-	free(w.journal);
-	w.journal = document(3, "orders-0/uid-0/z", "orders");
-	w.version += 2;
-	CHECK_INT(check_as(w.map, US), ==, 1);
-	CHECK_INT(put_after(w.map, 6), ==, 0);
-	CHECK_INT(stored(&w), ==, 6);
-	CHECK_INT(check_as(w.map, US), ==, 0);
+	CHECK_INT(put_after(w->map, 5), ==, 0);
+	free(w->journal);
+	w->journal = document(3, "orders-0/uid-0/z", "orders");
+	w->version += 2;
+	CHECK_INT(check_as(w->map, US), ==, 1);
+	CHECK_INT(put_after(w->map, 6), ==, 0);
+	CHECK_INT(stored(w), ==, 6);
+	CHECK_INT(check_as(w->map, US), ==, 0);
 	/* of nobody knows whom */
-	free(w.journal);
-	w.journal = document(3, THEM, "orders");
-	w.version += 2;
-	CHECK_INT(check_as(w.map, US), ==, -1);
+	free(w->journal);
+	w->journal = document(3, THEM, "orders");
+	w->version += 2;
+	CHECK_INT(check_as(w->map, US), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	CHECK_INT(put_after(w.map, 7), ==, -1);
+	CHECK_INT(put_after(w->map, 7), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_BUSY);
-	CHECK_INT(stored(&w), ==, 3);
-	world_end(&w);
+	CHECK_INT(stored(w), ==, 3);
 }
 
-TEST(one_that_has_vanished_is_missed_by_a_look)
+WORLD_TEST(one_that_has_vanished_is_missed_by_a_look)
 {
-	struct world w;
-
-	world_begin(&w);
-	CHECK_INT(put_after(w.map, 5), ==, 0);
-	xstrset(&w.journal, NULL);
-	CHECK_INT(check_as(w.map, US), ==, 1);
-	CHECK_INT(put_after(w.map, 6), ==, 0);
-	CHECK_INT(check_as(w.map, US), ==, 0);
-	world_end(&w);
+	CHECK_INT(put_after(w->map, 5), ==, 0);
+	xstrset(&w->journal, NULL);
+	CHECK_INT(check_as(w->map, US), ==, 1);
+	CHECK_INT(put_after(w->map, 6), ==, 0);
+	CHECK_INT(check_as(w->map, US), ==, 0);
 }

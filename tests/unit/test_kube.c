@@ -57,36 +57,30 @@ static int change(struct rig *rig, const char *method)
 	return ask(rig, &request);
 }
 
-TEST(it_says_who_it_is)
-{
-	struct rig rig;
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_start, rig_stop)
 
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.body = OBJECT, .header = "Date: Sun, 01 Mar 2026 12:00:00 GMT\r\n"});
-	CHECK_INT(get(&rig), ==, 0);
-	CHECK_STR(rig.stub.asked[0], "GET " PATH);
-	CHECK_HAS(rig.stub.heads[0], "User-Agent: drey/" DREY_VERSION " (linux/");
-	CHECK_HAS(rig.stub.heads[0], "Authorization: Bearer first-token\r\n");
-	CHECK_HAS(rig.stub.heads[0], "Accept: application/json\r\n");
-	CHECK_HAS(rig.stub.heads[0], " HTTP/1.1\r\n");
-	CHECK_STR(json_str(rig.answer.object, "kind"), "Thing");
-	CHECK_INT(rig.answer.status, ==, 200);
-	CHECK_INT(rig.answer.date_unix_ms, ==, INT64_C(1772366400000));
-	CHECK_STR(kube_namespace(rig.stub.kube), "team-a");
-	rig_stop(&rig);
+RIG_TEST(it_says_who_it_is)
+{
+	KUBE_SAY(&rig->stub, {.body = OBJECT, .header = "Date: Sun, 01 Mar 2026 12:00:00 GMT\r\n"});
+	CHECK_INT(get(rig), ==, 0);
+	CHECK_STR(rig->stub.asked[0], "GET " PATH);
+	CHECK_HAS(rig->stub.heads[0], "User-Agent: drey/" DREY_VERSION " (linux/");
+	CHECK_HAS(rig->stub.heads[0], "Authorization: Bearer first-token\r\n");
+	CHECK_HAS(rig->stub.heads[0], "Accept: application/json\r\n");
+	CHECK_HAS(rig->stub.heads[0], " HTTP/1.1\r\n");
+	CHECK_STR(json_str(rig->answer.object, "kind"), "Thing");
+	CHECK_INT(rig->answer.status, ==, 200);
+	CHECK_INT(rig->answer.date_unix_ms, ==, INT64_C(1772366400000));
+	CHECK_STR(kube_namespace(rig->stub.kube), "team-a");
 }
 
-TEST(without_a_token_it_shows_none)
+RIG_TEST(without_a_token_it_shows_none)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	xstrset(&rig.stub.config.token, NULL);
-	kube_stub_renew(&rig.stub);
-	KUBE_SAY(&rig.stub, {.body = OBJECT});
-	CHECK_INT(get(&rig), ==, 0);
-	CHECK(!strstr(rig.stub.heads[0], "Authorization"));
-	rig_stop(&rig);
+	xstrset(&rig->stub.config.token, NULL);
+	kube_stub_renew(&rig->stub);
+	KUBE_SAY(&rig->stub, {.body = OBJECT});
+	CHECK_INT(get(rig), ==, 0);
+	CHECK(!strstr(rig->stub.heads[0], "Authorization"));
 }
 
 /* ---- 401 ---- */
@@ -175,47 +169,35 @@ TEST(a_401_of_the_same_token_is_final)
 	dir_removep(&top);
 }
 
-TEST(without_a_readable_token_nothing_is_asked)
+RIG_TEST(without_a_readable_token_nothing_is_asked)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	xstrset(&rig.stub.config.token, NULL);
-	rig.stub.config.token_file = xstrdup("/nonexistent/token");
-	kube_stub_renew(&rig.stub);
-	CHECK_INT(get(&rig), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_DENIED); /* and not absence */
-	CHECK_HAS(rig.err.msg, "/nonexistent/token");
-	CHECK_INT(kube_stub_asked(&rig.stub), ==, 0);
-	rig_stop(&rig);
+	xstrset(&rig->stub.config.token, NULL);
+	rig->stub.config.token_file = xstrdup("/nonexistent/token");
+	kube_stub_renew(&rig->stub);
+	CHECK_INT(get(rig), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_DENIED); /* and not absence */
+	CHECK_HAS(rig->err.msg, "/nonexistent/token");
+	CHECK_INT(kube_stub_asked(&rig->stub), ==, 0);
 }
 
 /* ---- again ---- */
 
-TEST(a_get_is_asked_again)
+RIG_TEST(a_get_is_asked_again)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.status = 500, .body = "x"}, {.reset = true},
+	KUBE_SAY(&rig->stub, {.status = 500, .body = "x"}, {.reset = true},
 		 {.body = OBJECT, .cut_at_bytes = 9}, {.body = OBJECT});
-	CHECK_INT(get(&rig), ==, 0);
-	CHECK_INT(kube_stub_asked(&rig.stub), ==, 4);
-	rig_stop(&rig);
+	CHECK_INT(get(rig), ==, 0);
+	CHECK_INT(kube_stub_asked(&rig->stub), ==, 4);
 }
 
-TEST(but_not_for_ever)
+RIG_TEST(but_not_for_ever)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.status = 503, .body = "not now\n"});
-	CHECK_INT(get(&rig), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
-	CHECK_HAS(rig.err.msg, "GET " PATH ": HTTP 503: not now");
-	CHECK_INT(kube_stub_asked(&rig.stub), ==, KUBE_ATTEMPTS);
-	CHECK(!rig.answer.maybe_done);
-	rig_stop(&rig);
+	KUBE_SAY(&rig->stub, {.status = 503, .body = "not now\n"});
+	CHECK_INT(get(rig), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_RETRY);
+	CHECK_HAS(rig->err.msg, "GET " PATH ": HTTP 503: not now");
+	CHECK_INT(kube_stub_asked(&rig->stub), ==, KUBE_ATTEMPTS);
+	CHECK(!rig->answer.maybe_done);
 }
 
 TEST(a_change_whose_outcome_is_unknown_is_not_made_again)
@@ -242,70 +224,55 @@ TEST(a_change_whose_outcome_is_unknown_is_not_made_again)
 		}
 }
 
-TEST(a_change_gets_a_connection_of_its_own)
+RIG_TEST(a_change_gets_a_connection_of_its_own)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.body = OBJECT});
-	get(&rig);
-	get(&rig);
-	CHECK_INT(http_stub_counts(rig.stub.http).connections, ==, 1);
-	change(&rig, "PUT");
-	CHECK_INT(http_stub_counts(rig.stub.http).connections, ==, 2);
-	get(&rig);
-	CHECK_INT(http_stub_counts(rig.stub.http).connections, ==, 2);
-	change(&rig, "DELETE");
-	CHECK_INT(http_stub_counts(rig.stub.http).connections, ==, 3);
-	rig_stop(&rig);
+	KUBE_SAY(&rig->stub, {.body = OBJECT});
+	get(rig);
+	get(rig);
+	CHECK_INT(http_stub_counts(rig->stub.http).connections, ==, 1);
+	change(rig, "PUT");
+	CHECK_INT(http_stub_counts(rig->stub.http).connections, ==, 2);
+	get(rig);
+	CHECK_INT(http_stub_counts(rig->stub.http).connections, ==, 2);
+	change(rig, "DELETE");
+	CHECK_INT(http_stub_counts(rig->stub.http).connections, ==, 3);
 }
 
-TEST(a_429_is_obeyed_whatever_was_asked)
+RIG_TEST(a_429_is_obeyed_whatever_was_asked)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub,
+	KUBE_SAY(&rig->stub,
 		 {.status = 429, .header = "Retry-After: 1\r\n", .body = "Too many requests\n"},
 		 {.status = 201, .body = OBJECT});
-	CHECK_INT(change(&rig, "POST"), ==, 0);
-	CHECK_INT(rig.took_ms, >=, 1000);
-	CHECK_INT(kube_stub_asked(&rig.stub), ==, 2);
-	rig_stop(&rig);
+	CHECK_INT(change(rig, "POST"), ==, 0);
+	CHECK_INT(rig->took_ms, >=, 1000);
+	CHECK_INT(kube_stub_asked(&rig->stub), ==, 2);
 }
 
-TEST(a_long_retry_after_is_the_callers)
+RIG_TEST(a_long_retry_after_is_the_callers)
 {
 	static const char details[] =
 		KUBE_STATUS(429, "TooManyRequests", "wait", "\"retryAfterSeconds\":30");
-	struct rig rig;
 
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.status = 429, .header = "Retry-After: 86400\r\n", .body = "no"},
+	KUBE_SAY(&rig->stub, {.status = 429, .header = "Retry-After: 86400\r\n", .body = "no"},
 		 {.status = 429, .body = details});
-	CHECK_INT(get(&rig), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
-	CHECK_INT(rig.answer.retry_after_ms, ==, KUBE_RETRY_AFTER_MAX_MS);
-	CHECK_INT(get(&rig), ==, -1);
-	CHECK_INT(rig.answer.retry_after_ms, ==, 30000);
-	CHECK_STR(rig.answer.reason, "TooManyRequests");
-	CHECK_INT(kube_stub_asked(&rig.stub), ==, 2);
-	rig_stop(&rig);
+	CHECK_INT(get(rig), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_RETRY);
+	CHECK_INT(rig->answer.retry_after_ms, ==, KUBE_RETRY_AFTER_MAX_MS);
+	CHECK_INT(get(rig), ==, -1);
+	CHECK_INT(rig->answer.retry_after_ms, ==, 30000);
+	CHECK_STR(rig->answer.reason, "TooManyRequests");
+	CHECK_INT(kube_stub_asked(&rig->stub), ==, 2);
 }
 
-TEST(a_refused_connection_is_tried_again_and_nothing_was_done)
+RIG_TEST(a_refused_connection_is_tried_again_and_nothing_was_done)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	xstrset(&rig.stub.config.server, "http://127.0.0.1:1");
-	kube_stub_renew(&rig.stub);
-	CHECK_INT(change(&rig, "POST"), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
-	CHECK_INT(rig.err.sys, ==, ECONNREFUSED);
-	CHECK(!rig.answer.maybe_done);
-	CHECK_INT(rig.took_ms, >=, 3 * KUBE_PAUSE_MS / 2);
-	rig_stop(&rig);
+	xstrset(&rig->stub.config.server, "http://127.0.0.1:1");
+	kube_stub_renew(&rig->stub);
+	CHECK_INT(change(rig, "POST"), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_RETRY);
+	CHECK_INT(rig->err.sys, ==, ECONNREFUSED);
+	CHECK(!rig->answer.maybe_done);
+	CHECK_INT(rig->took_ms, >=, 3 * KUBE_PAUSE_MS / 2);
 }
 
 /* ---- what answers mean ---- */
@@ -372,7 +339,7 @@ TEST(each_status_has_its_kind)
 	}
 }
 
-TEST(an_apply_that_does_not_fit_the_schema_is_refused_and_not_busy)
+RIG_TEST(an_apply_that_does_not_fit_the_schema_is_refused_and_not_busy)
 {
 	cleanup_json struct json *body = json_object();
 	struct kube_request request = {.method = "PATCH",
@@ -380,63 +347,50 @@ TEST(an_apply_that_does_not_fit_the_schema_is_refused_and_not_busy)
 				       .content_type = KUBE_APPLY_PATCH,
 				       .body = body,
 				       .repeatable = true};
-	struct rig rig;
 
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub,
+	KUBE_SAY(&rig->stub,
 		 {.status = 500,
 		  .body = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\","
 			  "\"message\":\"field not declared in schema\",\"code\":500}"},
 		 {.status = 500, .body = KUBE_STATUS(500, "InternalError", "etcd", "")},
 		 {.body = OBJECT});
-	CHECK_INT(ask(&rig, &request), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
-	CHECK_HAS(rig.err.msg, "field not declared in schema");
-	CHECK_INT(kube_stub_asked(&rig.stub), ==, 1);
-	CHECK_INT(ask(&rig, &request), ==, 0);
-	CHECK_INT(kube_stub_asked(&rig.stub), ==, 3);
-	rig_stop(&rig);
+	CHECK_INT(ask(rig, &request), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(rig->err.msg, "field not declared in schema");
+	CHECK_INT(kube_stub_asked(&rig->stub), ==, 1);
+	CHECK_INT(ask(rig, &request), ==, 0);
+	CHECK_INT(kube_stub_asked(&rig->stub), ==, 3);
 }
 
-TEST(what_the_server_says_is_made_fit_for_a_line)
+RIG_TEST(what_the_server_says_is_made_fit_for_a_line)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.status = 403, .body = "no\nway\x1b[31m\x01 \n"});
-	CHECK_INT(get(&rig), ==, -1);
-	CHECK_STR(rig.answer.message, "no way [31m");
-	rig_stop(&rig);
+	KUBE_SAY(&rig->stub, {.status = 403, .body = "no\nway\x1b[31m\x01 \n"});
+	CHECK_INT(get(rig), ==, -1);
+	CHECK_STR(rig->answer.message, "no way [31m");
 }
 
-TEST(an_answer_that_is_too_large_is_told_apart)
+RIG_TEST(an_answer_that_is_too_large_is_told_apart)
 {
 	struct kube_request request = {.path = PATH, .max_bytes = 10};
-	struct rig rig;
 
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.body = OBJECT});
-	CHECK_INT(ask(&rig, &request), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_FORMAT);
-	CHECK_INT(rig.err.sys, ==, EFBIG);
-	CHECK_INT(kube_stub_asked(&rig.stub), ==, 1);
-	rig_stop(&rig);
+	KUBE_SAY(&rig->stub, {.body = OBJECT});
+	CHECK_INT(ask(rig, &request), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_FORMAT);
+	CHECK_INT(rig->err.sys, ==, EFBIG);
+	CHECK_INT(kube_stub_asked(&rig->stub), ==, 1);
 }
 
 /* ---- time ---- */
 
-TEST(a_server_that_hangs_costs_no_more_than_the_time_given)
+RIG_TEST(a_server_that_hangs_costs_no_more_than_the_time_given)
 {
 	struct kube_request request = {.path = PATH, .timeout_ms = 300};
-	struct rig rig;
 
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.hang = true});
-	CHECK_INT(ask(&rig, &request), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
-	CHECK_INT(rig.took_ms, >=, 290);
-	CHECK_INT(rig.took_ms, <, 5000);
-	rig_stop(&rig);
+	KUBE_SAY(&rig->stub, {.hang = true});
+	CHECK_INT(ask(rig, &request), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_RETRY);
+	CHECK_INT(rig->took_ms, >=, 290);
+	CHECK_INT(rig->took_ms, <, 5000);
 }
 
 static void *stop_when_asked(void *arg)
@@ -476,42 +430,35 @@ TEST(another_thread_can_stop_it)
 	}
 }
 
-TEST(a_burst_is_let_through_and_then_it_is_slow)
+RIG_TEST(a_burst_is_let_through_and_then_it_is_slow)
 {
 	struct kube_request request = {.path = PATH, .timeout_ms = 100};
-	struct rig rig;
 	int64_t begin_ms, done = 0;
 
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.body = OBJECT});
+	KUBE_SAY(&rig->stub, {.body = OBJECT});
 	begin_ms = clock_mono_ms();
 	/* on a machine that is busy an answer may take too long: it was let through all the same */
 	while (done < 2 * KUBE_BURST &&
-	       (ask(&rig, &request) == 0 || !strstr(rig.err.msg, "too many requests")))
+	       (ask(rig, &request) == 0 || !strstr(rig->err.msg, "too many requests")))
 		done++;
 	CHECK_INT(done, >=, KUBE_BURST);
 	CHECK_INT(done - KUBE_BURST, <=, 1 + (clock_mono_ms() - begin_ms) * KUBE_PER_SECOND / 1000);
-	CHECK_INT(rig.err.kind, ==, ERR_RETRY);
-	CHECK_HAS(rig.err.msg, "too many requests");
-	CHECK_INT(get(&rig), ==, 0); /* waits its turn */
-	CHECK_INT(rig.took_ms, <, 10000);
-	rig_stop(&rig);
+	CHECK_INT(rig->err.kind, ==, ERR_RETRY);
+	CHECK_HAS(rig->err.msg, "too many requests");
+	CHECK_INT(get(rig), ==, 0); /* waits its turn */
+	CHECK_INT(rig->took_ms, <, 10000);
 }
 
 /* ---- odds and ends ---- */
 
-TEST(only_the_proxy_that_is_named_is_used)
+RIG_TEST(only_the_proxy_that_is_named_is_used)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	xstrset(&rig.stub.config.proxy_url, rig.stub.config.server);
-	xstrset(&rig.stub.config.server, "http://localhost:1");
-	kube_stub_renew(&rig.stub);
-	KUBE_SAY(&rig.stub, {.body = OBJECT});
-	CHECK_INT(get(&rig), ==, 0);
-	CHECK_STR(rig.stub.asked[0], "GET http://localhost:1" PATH);
-	rig_stop(&rig);
+	xstrset(&rig->stub.config.proxy_url, rig->stub.config.server);
+	xstrset(&rig->stub.config.server, "http://localhost:1");
+	kube_stub_renew(&rig->stub);
+	KUBE_SAY(&rig->stub, {.body = OBJECT});
+	CHECK_INT(get(rig), ==, 0);
+	CHECK_STR(rig->stub.asked[0], "GET http://localhost:1" PATH);
 }
 
 TEST(a_config_that_leads_nowhere_is_refused)

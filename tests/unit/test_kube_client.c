@@ -127,88 +127,76 @@ TEST(a_path_that_hangs_delays_no_other_part)
 	}
 }
 
-TEST(parts_that_ask_in_turn_share_one_connection)
-{
-	struct rig rig;
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_start, rig_stop)
 
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.body = OBJECT});
+RIG_TEST(parts_that_ask_in_turn_share_one_connection)
+{
+	KUBE_SAY(&rig->stub, {.body = OBJECT});
 	for (int round = 1; round <= 3; round++)
 		for (int i = 0; i < 3; i++) {
-			submit(&rig.parts[i]);
-			CHECK(until(&rig, &rig.parts[i].ended, round));
-			CHECK_INT(rig.parts[i].failed, ==, 0);
+			submit(&rig->parts[i]);
+			CHECK(until(rig, &rig->parts[i].ended, round));
+			CHECK_INT(rig->parts[i].failed, ==, 0);
 		}
-	CHECK_INT(http_stub_counts(rig.stub.http).connections, ==, 1);
-	CHECK_INT(http_stub_counts(rig.stub.http).requests, ==, 9);
-	rig_stop(&rig);
+	CHECK_INT(http_stub_counts(rig->stub.http).connections, ==, 1);
+	CHECK_INT(http_stub_counts(rig->stub.http).requests, ==, 9);
 }
 
 /* Polls that fall together wake one worker, which asks one after another. */
-TEST(quick_answers_to_several_parts_need_one_connection)
+RIG_TEST(quick_answers_to_several_parts_need_one_connection)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.body = OBJECT});
+	KUBE_SAY(&rig->stub, {.body = OBJECT});
 	for (int round = 1; round <= 20; round++) {
 		for (int i = 0; i < 3; i++)
-			submit(&rig.parts[i]);
+			submit(&rig->parts[i]);
 		for (int i = 0; i < 3; i++)
-			CHECK(until(&rig, &rig.parts[i].ended, round));
+			CHECK(until(rig, &rig->parts[i].ended, round));
 	}
 	/* on a busy machine an answer may take longer than LANE_TURN_MS */
-	CHECK_INT(http_stub_counts(rig.stub.http).connections, <=, 3);
-	rig_stop(&rig);
+	CHECK_INT(http_stub_counts(rig->stub.http).connections, <=, 3);
 }
 
-TEST(a_token_that_one_part_has_renewed_is_new_for_all)
+RIG_TEST(a_token_that_one_part_has_renewed_is_new_for_all)
 {
 	cleanup_dir char *dir = dir_new();
 	cleanup_free char *file = xasprintf("%s/token", dir);
-	struct rig rig;
 
-	rig_start(&rig);
 	CHECK(!fs_write_atomic(file, "old", 3, 0600, NULL));
 	for (int i = 0; i < PARTS; i++)
-		kube_lane_close(&rig.parts[i].kube, LIMIT_MS);
-	kube_client_free(rig.client);
-	xstrset(&rig.stub.config.token_file, file);
-	rig.client = kube_client_new(&rig.stub.config, NULL);
+		kube_lane_close(&rig->parts[i].kube, LIMIT_MS);
+	kube_client_free(rig->client);
+	xstrset(&rig->stub.config.token_file, file);
+	rig->client = kube_client_new(&rig->stub.config, NULL);
 	for (int i = 0; i < PARTS; i++)
-		rig.parts[i].kube = kube_lane_open(rig.workers, rig.client, "part");
-	KUBE_SAY(&rig.stub, {.body = OBJECT});
-	submit(&rig.parts[0]);
-	CHECK(until(&rig, &rig.parts[0].ended, 1));
-	CHECK_HAS(rig.stub.heads[0], "Bearer old");
-	KUBE_SAY(&rig.stub, {.status = 401}, {.body = OBJECT});
+		rig->parts[i].kube = kube_lane_open(rig->workers, rig->client, "part");
+	KUBE_SAY(&rig->stub, {.body = OBJECT});
+	submit(&rig->parts[0]);
+	CHECK(until(rig, &rig->parts[0].ended, 1));
+	CHECK_HAS(rig->stub.heads[0], "Bearer old");
+	KUBE_SAY(&rig->stub, {.status = 401}, {.body = OBJECT});
 	CHECK(!fs_write_atomic(file, "new", 3, 0600, NULL));
-	submit(&rig.parts[0]);
-	CHECK(until(&rig, &rig.parts[0].ended, 2));
-	CHECK_INT(rig.parts[0].failed, ==, 0);
-	submit(&rig.parts[1]);
-	CHECK(until(&rig, &rig.parts[1].ended, 1));
-	CHECK_INT(rig.parts[1].failed, ==, 0);
-	CHECK_HAS(rig.stub.heads[kube_stub_asked(&rig.stub) - 1], "Bearer new");
-	rig_stop(&rig);
+	submit(&rig->parts[0]);
+	CHECK(until(rig, &rig->parts[0].ended, 2));
+	CHECK_INT(rig->parts[0].failed, ==, 0);
+	submit(&rig->parts[1]);
+	CHECK(until(rig, &rig->parts[1].ended, 1));
+	CHECK_INT(rig->parts[1].failed, ==, 0);
+	CHECK_HAS(rig->stub.heads[kube_stub_asked(&rig->stub) - 1], "Bearer new");
 }
 
-TEST(a_client_lives_as_long_as_its_last_part)
+RIG_TEST(a_client_lives_as_long_as_its_last_part)
 {
-	struct rig rig;
 	struct kube *kube;
 	struct part part = {.path = "/api/last"};
 
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.body = OBJECT});
-	kube = kube_open(rig.client);
+	KUBE_SAY(&rig->stub, {.body = OBJECT});
+	kube = kube_open(rig->client);
 	part.kube.kube = kube;
 	for (int i = 0; i < PARTS; i++)
-		kube_lane_close(&rig.parts[i].kube, LIMIT_MS);
-	kube_client_free(rig.client);
-	rig.client = NULL;
+		kube_lane_close(&rig->parts[i].kube, LIMIT_MS);
+	kube_client_free(rig->client);
+	rig->client = NULL;
 	call(&part);
 	CHECK_INT(part.failed, ==, 0);
 	kube_free(kube);
-	rig_stop(&rig);
 }

@@ -80,83 +80,69 @@ static void in_a_pod(struct rig *rig)
 	put(rig, "namespace", "team-a\n");
 }
 
-TEST(a_pod_knows_its_server)
+#define RIG_TEST_FROM(begin, name) TEST_WITH(name, struct rig, rig, begin, rig_stop)
+#define RIG_TEST(name)             RIG_TEST_FROM(rig_start, name)
+
+RIG_TEST_FROM(in_a_pod, a_pod_knows_its_server)
 {
-	struct rig rig;
 	cleanup_free char *token = NULL, *ca = NULL;
 
-	in_a_pod(&rig);
-	token = xasprintf("%s/token", rig.top);
-	ca = xasprintf("%s/ca.crt", rig.top);
-	CHECK_INT(load(&rig, NULL), ==, 0);
-	CHECK_STR(rig.config.server, "https://10.96.0.1:443");
-	CHECK_STR(rig.config.token_file, token);
-	CHECK_STR(rig.config.ca_file, ca);
-	CHECK_STR(rig.config.namespace, "team-a");
-	CHECK(!rig.config.token && !rig.config.ca_pem && !rig.config.proxy_url);
-	CHECK_INT(kube_config_check(&rig.config, NULL), ==, 0);
-	rig_stop(&rig);
+	token = xasprintf("%s/token", rig->top);
+	ca = xasprintf("%s/ca.crt", rig->top);
+	CHECK_INT(load(rig, NULL), ==, 0);
+	CHECK_STR(rig->config.server, "https://10.96.0.1:443");
+	CHECK_STR(rig->config.token_file, token);
+	CHECK_STR(rig->config.ca_file, ca);
+	CHECK_STR(rig->config.namespace, "team-a");
+	CHECK(!rig->config.token && !rig->config.ca_pem && !rig->config.proxy_url);
+	CHECK_INT(kube_config_check(&rig->config, NULL), ==, 0);
 }
 
-TEST(an_ipv6_host_gets_brackets)
+RIG_TEST_FROM(in_a_pod, an_ipv6_host_gets_brackets)
 {
-	struct rig rig;
-
-	in_a_pod(&rig);
 	set_environment("KUBERNETES_SERVICE_HOST=fd00::1", "KUBERNETES_SERVICE_PORT=443",
 			"POD_NAMESPACE=of-the-pod");
-	CHECK_INT(load(&rig, NULL), ==, 0);
-	CHECK_STR(rig.config.server, "https://[fd00::1]:443");
-	CHECK_STR(rig.config.namespace, "of-the-pod");
-	rig_stop(&rig);
+	CHECK_INT(load(rig, NULL), ==, 0);
+	CHECK_STR(rig->config.server, "https://[fd00::1]:443");
+	CHECK_STR(rig->config.namespace, "of-the-pod");
 }
 
-TEST(outside_of_a_cluster_there_is_none)
+RIG_TEST(outside_of_a_cluster_there_is_none)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	CHECK_INT(load(&rig, NULL), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_ABSENT);
+	CHECK_INT(load(rig, NULL), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_ABSENT);
 	set_environment("KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=", NULL);
-	CHECK_INT(load(&rig, NULL), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_ABSENT);
+	CHECK_INT(load(rig, NULL), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_ABSENT);
 	/* automountServiceAccountToken: false */
 	set_environment("KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=443", NULL);
-	CHECK_INT(load(&rig, NULL), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_ABSENT);
-	CHECK_HAS(rig.err.msg, "automountServiceAccountToken");
-	rig_stop(&rig);
+	CHECK_INT(load(rig, NULL), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_ABSENT);
+	CHECK_HAS(rig->err.msg, "automountServiceAccountToken");
 }
 
-TEST(a_pod_without_a_ca_is_an_error_and_not_a_lack_of_kubernetes)
+RIG_TEST_FROM(in_a_pod, a_pod_without_a_ca_is_an_error_and_not_a_lack_of_kubernetes)
 {
-	struct rig rig;
 	cleanup_free char *ca = NULL;
 
-	in_a_pod(&rig);
-	ca = xasprintf("%s/ca.crt", rig.top);
+	ca = xasprintf("%s/ca.crt", rig->top);
 	remove(ca);
-	CHECK_INT(load(&rig, NULL), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
-	CHECK_HAS(rig.err.msg, "CA");
-	rig_stop(&rig);
+	CHECK_INT(load(rig, NULL), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(rig->err.msg, "CA");
 }
 
-TEST(a_namespace_that_nobody_knows_is_not_called_default)
+RIG_TEST_FROM(in_a_pod, a_namespace_that_nobody_knows_is_not_called_default)
 {
-	struct rig rig;
 	cleanup_free char *namespace = NULL;
 
-	in_a_pod(&rig);
-	namespace = xasprintf("%s/namespace", rig.top);
+	namespace = xasprintf("%s/namespace", rig->top);
 	remove(namespace);
-	CHECK_INT(load(&rig, NULL), ==, 0);
-	CHECK(!rig.config.namespace);
-	CHECK_INT(kube_config_check(&rig.config, &rig.err), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
-	CHECK_HAS(rig.err.msg, "POD_NAMESPACE");
-	rig_stop(&rig);
+	CHECK_INT(load(rig, NULL), ==, 0);
+	CHECK(!rig->config.namespace);
+	CHECK_INT(kube_config_check(&rig->config, &rig->err), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(rig->err.msg, "POD_NAMESPACE");
 }
 
 /* ---- kubeconfig ---- */
@@ -168,83 +154,68 @@ TEST(a_namespace_that_nobody_knows_is_not_called_default)
 	"clusters:\n- name: c1\n  cluster:\n    server: https://example.net:6443/\n" cluster       \
 	"users:\n- name: u1\n  user:\n" user
 
-TEST(a_kubeconfig_of_yaml_is_read)
+RIG_TEST(a_kubeconfig_of_yaml_is_read)
 {
-	struct rig rig;
 	cleanup_free char *ca = NULL;
 
-	rig_start(&rig);
-	ca = xasprintf("%s/pki/ca.crt", rig.top);
-	put(&rig, "config",
+	ca = xasprintf("%s/pki/ca.crt", rig->top);
+	put(rig, "config",
 	    YAML("    certificate-authority: pki/ca.crt\n    tls-server-name: kubernetes\n"
 		 "    proxy-url: http://127.0.0.1:3128\n    insecure-skip-tls-verify: false\n",
 		 "    token: abc\n    tokenFile: /run/token\n"));
-	CHECK_INT(load(&rig, "config"), ==, 0);
-	CHECK_STR(rig.config.server, "https://example.net:6443");
-	CHECK_STR(rig.config.ca_file, ca);
-	CHECK_STR(rig.config.tls_server_name, "kubernetes");
-	CHECK_STR(rig.config.proxy_url, "http://127.0.0.1:3128");
-	CHECK_STR(rig.config.token, "abc");
-	CHECK_STR(rig.config.token_file, "/run/token");
-	CHECK_STR(rig.config.namespace, "team-b");
-	CHECK_HAS(rig.config.source, "context 'work' of ");
-	rig_stop(&rig);
+	CHECK_INT(load(rig, "config"), ==, 0);
+	CHECK_STR(rig->config.server, "https://example.net:6443");
+	CHECK_STR(rig->config.ca_file, ca);
+	CHECK_STR(rig->config.tls_server_name, "kubernetes");
+	CHECK_STR(rig->config.proxy_url, "http://127.0.0.1:3128");
+	CHECK_STR(rig->config.token, "abc");
+	CHECK_STR(rig->config.token_file, "/run/token");
+	CHECK_STR(rig->config.namespace, "team-b");
+	CHECK_HAS(rig->config.source, "context 'work' of ");
 }
 
 /* "-----BEGIN X-----\nAA\n" */
 #define PEM_DATA "LS0tLS1CRUdJTiBYLS0tLS0KQUEK"
 
-TEST(data_is_decoded_and_wins)
+RIG_TEST(data_is_decoded_and_wins)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put(&rig, "config",
+	put(rig, "config",
 	    YAML("    certificate-authority: nowhere\n    certificate-authority-data: " PEM_DATA
 		 "\n",
 		 "    client-certificate-data: |\n      LS0tLS1CRUdJTiBY\n      LS0tLS0KQUEK\n"
 		 "    client-key: key.pem\n"));
-	put(&rig, "key.pem", "-----BEGIN KEY-----\n");
-	CHECK_INT(load(&rig, "config"), ==, 0);
-	CHECK_STR(rig.config.ca_pem, "-----BEGIN X-----\nAA\n");
-	CHECK(!rig.config.ca_file);
-	CHECK_STR(rig.config.cert_pem, "-----BEGIN X-----\nAA\n");
-	CHECK_STR(rig.config.key_pem, "-----BEGIN KEY-----\n"); /* both in memory then */
-	CHECK(!rig.config.cert_file && !rig.config.key_file);
-	rig_stop(&rig);
+	put(rig, "key.pem", "-----BEGIN KEY-----\n");
+	CHECK_INT(load(rig, "config"), ==, 0);
+	CHECK_STR(rig->config.ca_pem, "-----BEGIN X-----\nAA\n");
+	CHECK(!rig->config.ca_file);
+	CHECK_STR(rig->config.cert_pem, "-----BEGIN X-----\nAA\n");
+	CHECK_STR(rig->config.key_pem, "-----BEGIN KEY-----\n"); /* both in memory then */
+	CHECK(!rig->config.cert_file && !rig->config.key_file);
 }
 
-TEST(the_half_of_a_pair_that_is_in_a_file_is_read)
+RIG_TEST(the_half_of_a_pair_that_is_in_a_file_is_read)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put(&rig, "config",
+	put(rig, "config",
 	    YAML("", "    client-certificate: cert.pem\n    client-key-data: " PEM_DATA "\n"));
-	put(&rig, "cert.pem", "-----BEGIN CERTIFICATE-----\n");
-	CHECK_INT(load(&rig, "config"), ==, 0);
-	CHECK_STR(rig.config.cert_pem, "-----BEGIN CERTIFICATE-----\n");
-	CHECK_STR(rig.config.key_pem, "-----BEGIN X-----\nAA\n");
-	CHECK(!rig.config.cert_file && !rig.config.key_file);
-	rig_stop(&rig);
+	put(rig, "cert.pem", "-----BEGIN CERTIFICATE-----\n");
+	CHECK_INT(load(rig, "config"), ==, 0);
+	CHECK_STR(rig->config.cert_pem, "-----BEGIN CERTIFICATE-----\n");
+	CHECK_STR(rig->config.key_pem, "-----BEGIN X-----\nAA\n");
+	CHECK(!rig->config.cert_file && !rig->config.key_file);
 }
 
-TEST(a_kubeconfig_of_json_is_read)
+RIG_TEST(a_kubeconfig_of_json_is_read)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put(&rig, "config",
+	put(rig, "config",
 	    "\n {\"current-context\":\"a\",\"contexts\":[{\"name\":\"a\",\"context\":{"
 	    "\"cluster\":\"c\",\"user\":\"u\"}}],\"clusters\":[{\"name\":\"c\",\"cluster\":{"
 	    "\"server\":\"https:\\/\\/h\"}}],\"users\":[{\"name\":\"u\",\"user\":{"
 	    "\"client-certificate\":\"/a\",\"client-key\":\"/b\",\"exec\":null}}]}");
-	CHECK_INT(load(&rig, "config"), ==, 0);
-	CHECK_STR(rig.config.server, "https://h");
-	CHECK_STR(rig.config.cert_file, "/a");
-	CHECK_STR(rig.config.key_file, "/b");
-	CHECK(!rig.config.namespace && !rig.config.token);
-	rig_stop(&rig);
+	CHECK_INT(load(rig, "config"), ==, 0);
+	CHECK_STR(rig->config.server, "https://h");
+	CHECK_STR(rig->config.cert_file, "/a");
+	CHECK_STR(rig->config.key_file, "/b");
+	CHECK(!rig->config.namespace && !rig->config.token);
 }
 
 TEST(what_is_refused_is_named)
@@ -328,47 +299,40 @@ TEST(http_is_for_this_host_only)
 
 /* ---- several files ---- */
 
-TEST(of_several_files_the_first_that_says_it_wins)
+RIG_TEST(of_several_files_the_first_that_says_it_wins)
 {
-	struct rig rig;
 	cleanup_free char *list = NULL, *ca = NULL;
 
-	rig_start(&rig);
-	CHECK_INT(mkdir((list = xasprintf("%s/sub", rig.top)), 0700), ==, 0);
-	ca = xasprintf("%s/sub/ca.crt", rig.top);
-	put(&rig, "one",
+	CHECK_INT(mkdir((list = xasprintf("%s/sub", rig->top)), 0700), ==, 0);
+	ca = xasprintf("%s/sub/ca.crt", rig->top);
+	put(rig, "one",
 	    "current-context: ''\nusers: [{name: u1, user: {token: of-one}}]\n"
 	    "contexts: [{name: work, context: {cluster: c1, user: u1}}]\n");
-	put(&rig, "sub/two", YAML("    certificate-authority: ca.crt\n", "    token: of-two\n"));
+	put(rig, "sub/two", YAML("    certificate-authority: ca.crt\n", "    token: of-two\n"));
 	free(list);
-	list = xasprintf("KUBECONFIG=%s/none:%s/one::%s/sub/two", rig.top, rig.top, rig.top);
+	list = xasprintf("KUBECONFIG=%s/none:%s/one::%s/sub/two", rig->top, rig->top, rig->top);
 	set_environment(list, "KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=443");
-	CHECK_INT(load(&rig, NULL), ==, 0);
-	CHECK_STR(rig.config.token, "of-one");
-	CHECK_STR(rig.config.server, "https://example.net:6443");
-	CHECK_STR(rig.config.ca_file, ca);
-	CHECK(!rig.config.namespace); /* the whole context is the first file's */
+	CHECK_INT(load(rig, NULL), ==, 0);
+	CHECK_STR(rig->config.token, "of-one");
+	CHECK_STR(rig->config.server, "https://example.net:6443");
+	CHECK_STR(rig->config.ca_file, ca);
+	CHECK(!rig->config.namespace); /* the whole context is the first file's */
 	/* a file that is named comes before all of them */
-	CHECK_INT(load(&rig, "sub/two"), ==, 0);
-	CHECK_STR(rig.config.token, "of-two");
-	rig_stop(&rig);
+	CHECK_INT(load(rig, "sub/two"), ==, 0);
+	CHECK_STR(rig->config.token, "of-two");
 }
 
-TEST(a_file_that_is_named_must_be_there)
+RIG_TEST_FROM(in_a_pod, a_file_that_is_named_must_be_there)
 {
-	struct rig rig;
-
-	in_a_pod(&rig);
-	CHECK_INT(load(&rig, "none"), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
+	CHECK_INT(load(rig, "none"), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_CONFIG);
 	set_environment("KUBECONFIG=/nonexistent/a:/nonexistent/b", NULL, NULL);
-	CHECK_INT(load(&rig, NULL), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
-	CHECK_HAS(rig.err.msg, "none of the files exists");
+	CHECK_INT(load(rig, NULL), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(rig->err.msg, "none of the files exists");
 	set_environment("KUBECONFIG=:", NULL, NULL);
-	CHECK_INT(load(&rig, NULL), ==, -1);
-	CHECK_INT(rig.err.kind, ==, ERR_CONFIG);
+	CHECK_INT(load(rig, NULL), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_CONFIG);
 	set_environment("KUBECONFIG=a:a:a:a:a:a:a:a:a:a:a:a:a:a:a:a:a:a", NULL, NULL);
-	CHECK_INT(load(&rig, NULL), ==, -1);
-	rig_stop(&rig);
+	CHECK_INT(load(rig, NULL), ==, -1);
 }

@@ -13,16 +13,16 @@ static const struct kube_event event = {
 	.unix_ms = 1700000000123,
 };
 
-TEST(an_event_is_written_as_the_server_wants_it)
+#define KUBE_TEST(name) TEST_WITH(name, struct kube_stub, stub, kube_stub_start, kube_stub_stop)
+
+KUBE_TEST(an_event_is_written_as_the_server_wants_it)
 {
-	struct kube_stub stub;
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.status = 201, .body = "{\"kind\":\"Event\"}"});
-	CHECK_INT(kube_event_create(stub.kube, &event, &err), ==, 0);
-	CHECK_STR(stub.asked[0], "POST /apis/events.k8s.io/v1/namespaces/team-a/events");
-	CHECK_STR(stub.bodies[0],
+	KUBE_SAY(stub, {.status = 201, .body = "{\"kind\":\"Event\"}"});
+	CHECK_INT(kube_event_create(stub->kube, &event, &err), ==, 0);
+	CHECK_STR(stub->asked[0], "POST /apis/events.k8s.io/v1/namespaces/team-a/events");
+	CHECK_STR(stub->bodies[0],
 		  "{\"apiVersion\":\"events.k8s.io/v1\",\"kind\":\"Event\",\"metadata\":{\"name\":"
 		  "\"orders.18c1\",\"namespace\":\"team-a\"},\"eventTime\":\"2023-11-14T22:13:20."
 		  "123000Z\",\"reportingController\":\"drey.dev/drey\",\"reportingInstance\":"
@@ -30,7 +30,6 @@ TEST(an_event_is_written_as_the_server_wants_it)
 		  "\"type\":\"Normal\",\"note\":\"the job runs\",\"regarding\":{\"apiVersion\":"
 		  "\"drey.dev/v1\",\"kind\":\"FlinkApplication\",\"namespace\":\"team-a\","
 		  "\"name\":\"orders\",\"uid\":\"u-1\"}}");
-	kube_stub_stop(&stub);
 }
 
 TEST(a_long_note_is_cut_between_characters)
@@ -58,21 +57,18 @@ TEST(a_long_note_is_cut_between_characters)
 	kube_stub_stop(&stub);
 }
 
-TEST(a_series_is_patched)
+KUBE_TEST(a_series_is_patched)
 {
-	struct kube_stub stub;
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.body = "{\"kind\":\"Event\"}"},
+	KUBE_SAY(stub, {.body = "{\"kind\":\"Event\"}"},
 		 {.status = 404,
 		  .body = KUBE_STATUS(404, "NotFound", "gone", "\"name\":\"orders.18c1\"")});
-	CHECK_INT(kube_event_series(stub.kube, "orders.18c1", 2, event.unix_ms, &err), ==, 0);
-	CHECK_STR(stub.asked[0],
+	CHECK_INT(kube_event_series(stub->kube, "orders.18c1", 2, event.unix_ms, &err), ==, 0);
+	CHECK_STR(stub->asked[0],
 		  "PATCH /apis/events.k8s.io/v1/namespaces/team-a/events/orders.18c1");
-	CHECK_STR(stub.bodies[0], "{\"series\":{\"count\":2,\"lastObservedTime\":"
-				  "\"2023-11-14T22:13:20.123000Z\"}}");
-	CHECK_INT(kube_event_series(stub.kube, "orders.18c1", 2, event.unix_ms, &err), ==, -1);
+	CHECK_STR(stub->bodies[0], "{\"series\":{\"count\":2,\"lastObservedTime\":"
+				   "\"2023-11-14T22:13:20.123000Z\"}}");
+	CHECK_INT(kube_event_series(stub->kube, "orders.18c1", 2, event.unix_ms, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_ABSENT);
-	kube_stub_stop(&stub);
 }

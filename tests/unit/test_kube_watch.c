@@ -96,39 +96,33 @@ static bool until_events(struct rig *rig, int count)
 	return kube_watch_counts(rig->watch).events >= count;
 }
 
-TEST(it_lists_watches_and_wakes)
-{
-	struct rig rig;
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_start, rig_stop)
 
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.body = LIST("10", ITEM("7"))},
+RIG_TEST(it_lists_watches_and_wakes)
+{
+	KUBE_SAY(&rig->stub, {.body = LIST("10", ITEM("7"))},
 		 {.body = EVENT("MODIFIED", "11"), OPEN_END});
-	rig_watch(&rig, 0);
-	CHECK(until_events(&rig, 1));
-	CHECK(until_woken(&rig, 1));
-	CHECK_STR(rig.stub.asked[0], "GET /api/v1/namespaces/team-a/configmaps"
-				     "?fieldSelector=metadata.name%3Dm");
-	CHECK_HAS(rig.stub.asked[1], "?fieldSelector=metadata.name%3Dm&watch=1"
-				     "&allowWatchBookmarks=true&timeoutSeconds=");
-	CHECK_HAS(rig.stub.asked[1], "&resourceVersion=10");
-	CHECK_INT(kube_watch_counts(rig.watch).failures, ==, 0);
-	rig_stop(&rig);
+	rig_watch(rig, 0);
+	CHECK(until_events(rig, 1));
+	CHECK(until_woken(rig, 1));
+	CHECK_STR(rig->stub.asked[0], "GET /api/v1/namespaces/team-a/configmaps"
+				      "?fieldSelector=metadata.name%3Dm");
+	CHECK_HAS(rig->stub.asked[1], "?fieldSelector=metadata.name%3Dm&watch=1"
+				      "&allowWatchBookmarks=true&timeoutSeconds=");
+	CHECK_HAS(rig->stub.asked[1], "&resourceVersion=10");
+	CHECK_INT(kube_watch_counts(rig->watch).failures, ==, 0);
 }
 
-TEST(a_bookmark_moves_on_and_wakes_nobody)
+RIG_TEST(a_bookmark_moves_on_and_wakes_nobody)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.body = LIST("10", ITEM("7"))}, {.body = EVENT("BOOKMARK", "20")},
+	KUBE_SAY(&rig->stub, {.body = LIST("10", ITEM("7"))}, {.body = EVENT("BOOKMARK", "20")},
 		 {OPEN_END});
-	rig_watch(&rig, 0);
-	CHECK(until_asked(&rig, 3)); /* the end of a watch is no failure: from the last version */
-	CHECK_HAS(rig.stub.asked[2], "&resourceVersion=20");
-	CHECK_INT(rig.woken, ==, 1);
-	CHECK_INT(kube_watch_counts(rig.watch).lists, ==, 1);
-	CHECK_INT(kube_watch_counts(rig.watch).failures, ==, 0);
-	rig_stop(&rig);
+	rig_watch(rig, 0);
+	CHECK(until_asked(rig, 3)); /* the end of a watch is no failure: from the last version */
+	CHECK_HAS(rig->stub.asked[2], "&resourceVersion=20");
+	CHECK_INT(rig->woken, ==, 1);
+	CHECK_INT(kube_watch_counts(rig->watch).lists, ==, 1);
+	CHECK_INT(kube_watch_counts(rig->watch).failures, ==, 0);
 }
 
 #define GENERATED(version)                                                                         \
@@ -136,37 +130,29 @@ TEST(a_bookmark_moves_on_and_wakes_nobody)
 	"\"" version "\"}}"
 #define MODIFIED(version) "{\"type\":\"MODIFIED\",\"object\":" GENERATED(version) "}\n"
 
-TEST(what_its_generation_does_not_count_wakes_nobody)
+RIG_TEST(what_its_generation_does_not_count_wakes_nobody)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.body = LIST("10", GENERATED("7"))},
+	KUBE_SAY(&rig->stub, {.body = LIST("10", GENERATED("7"))},
 		 {.body = MODIFIED("11") MODIFIED("12")}, {OPEN_END});
-	rig_watch(&rig, 0);
-	CHECK(until_woken(&rig, 1));
-	CHECK(until_asked(&rig, 3));
-	CHECK_HAS(rig.stub.asked[2], "&resourceVersion=12");
-	loop_step(rig.loop, 0, NULL);
-	CHECK_INT(kube_watch_counts(rig.watch).events, ==, 2);
-	CHECK_INT(rig.woken, ==, 1);
-	rig_stop(&rig);
+	rig_watch(rig, 0);
+	CHECK(until_woken(rig, 1));
+	CHECK(until_asked(rig, 3));
+	CHECK_HAS(rig->stub.asked[2], "&resourceVersion=12");
+	loop_step(rig->loop, 0, NULL);
+	CHECK_INT(kube_watch_counts(rig->watch).events, ==, 2);
+	CHECK_INT(rig->woken, ==, 1);
 }
 
-TEST(events_may_come_in_pieces_and_many_wake_once)
+RIG_TEST(events_may_come_in_pieces_and_many_wake_once)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.body = LIST("10", "")},
+	KUBE_SAY(&rig->stub, {.body = LIST("10", "")},
 		 {.body = EVENT("ADDED", "11") EVENT("MODIFIED", "12") EVENT("DELETED", "13")});
-	rig_watch(&rig, 0);
-	while (kube_watch_counts(rig.watch).events < 3)
+	rig_watch(rig, 0);
+	while (kube_watch_counts(rig->watch).events < 3)
 		clock_mono_ms(); /* the loop does not run meanwhile */
-	CHECK(until_woken(&rig, 1));
-	loop_step(rig.loop, 0, NULL);
-	CHECK_INT(rig.woken, ==, 1);
-	rig_stop(&rig);
+	CHECK(until_woken(rig, 1));
+	loop_step(rig->loop, 0, NULL);
+	CHECK_INT(rig->woken, ==, 1);
 }
 
 TEST(a_version_that_is_too_old_is_listed_anew)
@@ -191,22 +177,18 @@ TEST(a_version_that_is_too_old_is_listed_anew)
 	}
 }
 
-TEST(a_list_that_says_the_same_wakes_nobody)
+RIG_TEST(a_list_that_says_the_same_wakes_nobody)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.body = LIST("10", ITEM("7"))},
+	KUBE_SAY(&rig->stub, {.body = LIST("10", ITEM("7"))},
 		 {.body = REFUSAL(500, "InternalError")}, {.body = LIST("90", ITEM("7"))},
 		 {OPEN_END});
-	rig_watch(&rig, 0);
-	CHECK(until_woken(&rig, 1));
-	CHECK(until_asked(&rig, 4));
+	rig_watch(rig, 0);
+	CHECK(until_woken(rig, 1));
+	CHECK(until_asked(rig, 4));
 	for (int i = 0; i < 10; i++)
-		loop_step(rig.loop, 10, NULL);
-	CHECK_HAS(rig.stub.asked[3], "&resourceVersion=90");
-	CHECK_INT(rig.woken, ==, 1);
-	rig_stop(&rig);
+		loop_step(rig->loop, 10, NULL);
+	CHECK_HAS(rig->stub.asked[3], "&resourceVersion=90");
+	CHECK_INT(rig->woken, ==, 1);
 }
 
 TEST(nonsense_is_not_believed_and_listed_anew)
@@ -257,22 +239,18 @@ TEST(a_dead_connection_is_left_and_the_version_kept)
 	}
 }
 
-TEST(a_denial_is_not_asked_about_again_and_again)
+RIG_TEST(a_denial_is_not_asked_about_again_and_again)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.status = 403, .body = KUBE_STATUS(403, "Forbidden", "not you", "")});
-	rig_watch(&rig, 0);
-	CHECK(until_asked(&rig, 1));
-	while (!kube_watch_counts(rig.watch).failures)
-		loop_step(rig.loop, 20, NULL);
-	CHECK_HAS(kube_watch_counts(rig.watch).why, "not you");
+	KUBE_SAY(&rig->stub, {.status = 403, .body = KUBE_STATUS(403, "Forbidden", "not you", "")});
+	rig_watch(rig, 0);
+	CHECK(until_asked(rig, 1));
+	while (!kube_watch_counts(rig->watch).failures)
+		loop_step(rig->loop, 20, NULL);
+	CHECK_HAS(kube_watch_counts(rig->watch).why, "not you");
 	for (int64_t end_ms = clock_mono_ms() + 1500; clock_mono_ms() < end_ms;)
-		loop_step(rig.loop, 20, NULL);
-	CHECK_INT(kube_stub_asked(&rig.stub), ==, 1);
-	CHECK_INT(rig.woken, ==, 0);
-	rig_stop(&rig);
+		loop_step(rig->loop, 20, NULL);
+	CHECK_INT(kube_stub_asked(&rig->stub), ==, 1);
+	CHECK_INT(rig->woken, ==, 0);
 }
 
 TEST(it_ends_at_once_while_the_server_hangs)
@@ -319,18 +297,15 @@ TEST(a_watch_that_hangs_delays_no_other)
 	rig_stop(&rig);
 }
 
-TEST(what_cannot_be_watched_is_refused)
+RIG_TEST(what_cannot_be_watched_is_refused)
 {
 	struct kube_watch_target target = {.collection = "/x", .name = "a/b"};
-	struct rig rig;
 	struct err err = {0};
 
-	rig_start(&rig);
-	KUBE_SAY(&rig.stub, {.hang = true});
-	rig_watch(&rig, 0);
-	CHECK(!kube_watch_new(rig.watches, &target, on_change, &rig, &err));
+	KUBE_SAY(&rig->stub, {.hang = true});
+	rig_watch(rig, 0);
+	CHECK(!kube_watch_new(rig->watches, &target, on_change, rig, &err));
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
-	rig_stop(&rig);
 }
 
 /* ---- the stream alone ---- */

@@ -11,21 +11,17 @@ static void expect_exit(struct life *l)
 	CHECK_STR(l->order, "");
 }
 
-TEST(sigterm_while_resolving_leaves_at_once)
+LIFE_TEST(sigterm_while_resolving_leaves_at_once)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	forget(&l);
-	stopping(&l, 30000);
-	CHECK_INT(took(&l, EFFECT_STOP_ACK), ==, 1);
-	CHECK_PHASE(&l, PHASE_TERMINATING);
-	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	expect_exit(&l);
-	life_end(&l);
+	hello(l, NULL);
+	forget(l);
+	stopping(l, 30000);
+	CHECK_INT(took(l, EFFECT_STOP_ACK), ==, 1);
+	CHECK_PHASE(l, PHASE_TERMINATING);
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	expect_exit(l);
 }
 
 /* A Kubernetes Job takes 0 for its success, also from a Pod that was evicted. */
@@ -53,37 +49,29 @@ TEST(sigterm_is_no_success_where_0_means_that_the_job_has_finished)
 	life_end(&l);
 }
 
-TEST(sigterm_in_the_backoff_cancels_the_next_attempt)
+LIFE_TEST(sigterm_in_the_backoff_cancels_the_next_attempt)
 {
-	struct life l;
-
-	life_begin(&l);
-	launch_empty(&l);
-	exited(&l, EXITED(1));
-	forget(&l);
-	stopping(&l, 30000);
-	pass(&l, 600000);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	expect_exit(&l);
-	life_end(&l);
+	launch_empty(l);
+	exited(l, EXITED(1));
+	forget(l);
+	stopping(l, 30000);
+	pass(l, 600000);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
+	expect_exit(l);
 }
 
-TEST(sigterm_while_the_intent_is_written_withdraws_it)
+LIFE_TEST(sigterm_while_the_intent_is_written_withdraws_it)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	l.hold_writes = true;
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	stopping(&l, 30000);
-	CHECK_NOTHING(&l, EFFECT_EXIT);
-	l.hold_writes = false;
-	written(&l);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	CHECK(journal_launch(&l.life.journal)->ended_unix_ms);
-	expect_exit(&l);
-	life_end(&l);
+	hello(l, NULL);
+	l->hold_writes = true;
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	stopping(l, 30000);
+	CHECK_NOTHING(l, EFFECT_EXIT);
+	l->hold_writes = false;
+	written(l);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK(journal_launch(&l->life.journal)->ended_unix_ms);
+	expect_exit(l);
 }
 
 TEST(sigterm_while_flink_is_being_started_ends_it_as_soon_as_it_is_there)
@@ -139,61 +127,49 @@ TEST(sigterm_keeps_the_state_that_there_is)
 	}
 }
 
-TEST(a_flink_that_ignores_sigterm_is_killed)
+LIFE_TEST(a_flink_that_ignores_sigterm_is_killed)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	stopping(&l, 30000);
-	forget(&l);
-	pass(&l, 19999);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	pass(&l, 1);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGKILL);
-	exited(&l, KILLED(SIGKILL));
-	expect_exit(&l);
-	life_end(&l);
+	run_proven(l);
+	stopping(l, 30000);
+	forget(l);
+	pass(l, 19999);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 1);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	exited(l, KILLED(SIGKILL));
+	expect_exit(l);
 }
 
-TEST(a_second_sigterm_changes_nothing)
+LIFE_TEST(a_second_sigterm_changes_nothing)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	stopping(&l, 30000);
-	forget(&l);
-	stopping(&l, 20000);
-	CHECK_STR(l.order, "");
-	exited(&l, EXITED(143));
-	stopping(&l, 10000);
-	expect_exit(&l);
-	life_end(&l);
+	run_proven(l);
+	stopping(l, 30000);
+	forget(l);
+	stopping(l, 20000);
+	CHECK_STR(l->order, "");
+	exited(l, EXITED(143));
+	stopping(l, 10000);
+	expect_exit(l);
 }
 
-TEST(with_the_savepoint_policy_sigterm_stops_the_job_first)
+LIFE_TEST(with_the_savepoint_policy_sigterm_stops_the_job_first)
 {
-	struct life l;
-
-	life_begin(&l);
-	l.config.on_sigterm = SIGTERM_SAVEPOINT;
-	run_proven(&l);
-	stopping(&l, 120000);
-	CHECK_INT(l.life.journal.operation.reason, ==, REASON_TERMINATE);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, true, true);
-	viewed(&l, job_in(JOB_FINISHED));
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	exited(&l, EXITED(143));
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	expect_exit(&l);
-	life_end(&l);
+	l->config.on_sigterm = SIGTERM_SAVEPOINT;
+	run_proven(l);
+	stopping(l, 120000);
+	CHECK_INT(l->life.journal.operation.reason, ==, REASON_TERMINATE);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_NONE);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
+	expect_exit(l);
 }
 
 TEST(the_grace_period_bounds_the_savepoint)
@@ -226,76 +202,60 @@ TEST(the_grace_period_bounds_the_savepoint)
 	life_end(&l);
 }
 
-TEST(a_failed_last_savepoint_does_not_keep_the_container)
+LIFE_TEST(a_failed_last_savepoint_does_not_keep_the_container)
 {
-	struct life l;
-
-	life_begin(&l);
-	l.config.on_sigterm = SIGTERM_SAVEPOINT;
-	run_proven(&l);
-	stopping(&l, 120000);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_FAILED, NULL, "declined");
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	exited(&l, EXITED(143));
-	expect_exit(&l);
-	life_end(&l);
+	l->config.on_sigterm = SIGTERM_SAVEPOINT;
+	run_proven(l);
+	stopping(l, 120000);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_FAILED, NULL, "declined");
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	expect_exit(l);
 }
 
-TEST(sigterm_during_a_savepoint_gives_it_up)
+LIFE_TEST(sigterm_during_a_savepoint_gives_it_up)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	stopping(&l, 120000);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	exited(&l, EXITED(143));
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	stopping(l, 120000);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
 	/* whether it was taken is for the next container to find out */
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
-	expect_exit(&l);
-	life_end(&l);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
+	expect_exit(l);
 }
 
-TEST(sigterm_during_a_suspend_lets_it_come_to_its_end)
+LIFE_TEST(sigterm_during_a_suspend_lets_it_come_to_its_end)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_SUSPENDED);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	stopping(&l, 120000);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, true, true);
-	viewed(&l, job_in(JOB_FINISHED));
-	exited(&l, EXITED(143));
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	CHECK(l.life.journal.intent.state == DESIRED_SUSPENDED);
-	expect_exit(&l);
-	life_end(&l);
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	stopping(l, 120000);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	viewed(l, job_in(JOB_FINISHED));
+	exited(l, EXITED(143));
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
+	CHECK(l->life.journal.intent.state == DESIRED_SUSPENDED);
+	expect_exit(l);
 }
 
-TEST(sigterm_does_not_wait_for_a_journal_write_to_end_flink)
+LIFE_TEST(sigterm_does_not_wait_for_a_journal_write_to_end_flink)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	l.hold_writes = true;
-	viewed(&l, job_in(JOB_CANCELED)); /* its end waits for the write */
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	stopping(&l, 30000);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	l.hold_writes = false;
-	written(&l);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	exited(&l, EXITED(143));
-	expect_exit(&l);
-	life_end(&l);
+	run_proven(l);
+	l->hold_writes = true;
+	viewed(l, job_in(JOB_CANCELED)); /* its end waits for the write */
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	stopping(l, 30000);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	l->hold_writes = false;
+	written(l);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	expect_exit(l);
 }
 
 TEST(a_parked_application_leaves_at_once)
@@ -315,55 +275,43 @@ TEST(a_parked_application_leaves_at_once)
 	}
 }
 
-TEST(a_journal_that_cannot_be_written_does_not_keep_the_container)
+LIFE_TEST(a_journal_that_cannot_be_written_does_not_keep_the_container)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	l.hold_writes = true;
-	stopping(&l, 30000);
-	exited(&l, EXITED(143));
-	CHECK_NOTHING(&l, EFFECT_EXIT);
-	pass(&l, 2999);
-	CHECK_NOTHING(&l, EFFECT_EXIT);
-	pass(&l, 1);
-	expect_exit(&l);
-	life_end(&l);
+	run_proven(l);
+	l->hold_writes = true;
+	stopping(l, 30000);
+	exited(l, EXITED(143));
+	CHECK_NOTHING(l, EFFECT_EXIT);
+	pass(l, 2999);
+	CHECK_NOTHING(l, EFFECT_EXIT);
+	pass(l, 1);
+	expect_exit(l);
 }
 
-TEST(an_outcome_that_is_not_on_record_keeps_the_container_as_long_as_may_be)
+LIFE_TEST(an_outcome_that_is_not_on_record_keeps_the_container_as_long_as_may_be)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	l.hold_writes = true;
-	viewed(&l, job_in(JOB_FINISHED));
-	write_failed(&l, false);
-	stopping(&l, 30000);
-	exited(&l, EXITED(143));
-	pass(&l, 26000);
-	CHECK_NOTHING(&l, EFFECT_EXIT);
-	pass(&l, 1000);
-	expect_exit(&l);
-	life_end(&l);
+	run_proven(l);
+	l->hold_writes = true;
+	viewed(l, job_in(JOB_FINISHED));
+	write_failed(l, false);
+	stopping(l, 30000);
+	exited(l, EXITED(143));
+	pass(l, 26000);
+	CHECK_NOTHING(l, EFFECT_EXIT);
+	pass(l, 1000);
+	expect_exit(l);
 }
 
-TEST(nobody_ends_the_container_twice)
+LIFE_TEST(nobody_ends_the_container_twice)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	l.hold_writes = true;
-	stopping(&l, 30000);
-	pass(&l, 3000);
-	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
-	written(&l);
-	pass(&l, 60000);
-	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
-	life_end(&l);
+	hello(l, NULL);
+	l->hold_writes = true;
+	stopping(l, 30000);
+	pass(l, 3000);
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+	written(l);
+	pass(l, 60000);
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
 }
 
 /* ---- a new agent, Flink lives ---- */
@@ -378,43 +326,36 @@ static void return_to(struct life *l)
 	hello(l, job);
 }
 
-TEST(a_running_flink_is_taken_over_untouched)
+LIFE_TEST(a_running_flink_is_taken_over_untouched)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	return_to(&l);
-	CHECK_PHASE(&l, PHASE_LAUNCHING); /* it has not looked yet */
-	pass(&l, 1);
-	CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	CHECK_INT(l.life.journal.launch_count, ==, 1);
-	life_end(&l);
+	run_proven(l);
+	return_to(l);
+	CHECK_PHASE(l, PHASE_LAUNCHING); /* it has not looked yet */
+	pass(l, 1);
+	CHECK_INT(took(l, EFFECT_POLL), ==, 1);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
+	CHECK_INT(l->life.journal.launch_count, ==, 1);
 }
 
-TEST(a_flink_that_has_not_proved_its_restore_is_still_checked)
+LIFE_TEST(a_flink_that_has_not_proved_its_restore_is_still_checked)
 {
 	struct view view = job_in(JOB_RUNNING);
-	struct life l;
 
-	life_begin(&l);
-	hello(&l, NULL);
-	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
-	return_to(&l); /* nobody was told that it started */
-	CHECK_PHASE(&l, PHASE_LAUNCHING);
-	CHECK(l.life.journal.launches[0].started_unix_ms);
+	hello(l, NULL);
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	return_to(l); /* nobody was told that it started */
+	CHECK_PHASE(l, PHASE_LAUNCHING);
+	CHECK(l->life.journal.launches[0].started_unix_ms);
 	view.restored = true;
 	view.restored_id = 7;
 	view.restored_path = CHK(7);
-	viewed(&l, view);
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	life_end(&l);
+	viewed(l, view);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
 }
 
 TEST(a_flink_that_the_journal_does_not_know_is_not_touched)
@@ -442,32 +383,24 @@ TEST(a_flink_that_the_journal_does_not_know_is_not_touched)
 	}
 }
 
-TEST(a_strange_flink_does_not_keep_the_container)
+LIFE_TEST(a_strange_flink_does_not_keep_the_container)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, "99999999999999999999999999999999");
-	stopping(&l, 30000);
-	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
-	exited(&l, EXITED(143));
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
-	life_end(&l);
+	hello(l, "99999999999999999999999999999999");
+	stopping(l, 30000);
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+	exited(l, EXITED(143));
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
 }
 
-TEST(an_outcome_on_record_ends_the_flink_that_is_left)
+LIFE_TEST(an_outcome_on_record_ends_the_flink_that_is_left)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	viewed(&l, job_in(JOB_FINISHED));
-	return_to(&l);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_FINISHED);
-	life_end(&l);
+	run_proven(l);
+	viewed(l, job_in(JOB_FINISHED));
+	return_to(l);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_FINISHED);
 }
 
 TEST(a_stop_order_that_came_before_the_agent_is_carried_out)
@@ -553,44 +486,36 @@ TEST(an_operation_goes_on_from_every_step)
 	}
 }
 
-TEST(a_savepoint_goes_on_without_disturbing_the_job)
+LIFE_TEST(a_savepoint_goes_on_without_disturbing_the_job)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	return_to(&l);
-	pass(&l, 1);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, true, true);
-	CHECK(l.life.journal.last_operation.ok);
-	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 0);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	return_to(l);
+	pass(l, 1);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.savepoint_nonce_done, "n1");
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 0);
 }
 
-TEST(a_cancel_goes_on)
+LIFE_TEST(a_cancel_goes_on)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_CANCELLED);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	return_to(&l);
-	CHECK_PHASE(&l, PHASE_STOPPING);
-	pass(&l, 1);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1); /* cancel twice is cancel */
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	viewed(&l, job_in(JOB_CANCELED));
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_CANCELLED);
-	life_end(&l);
+	run_proven(l);
+	desire(l, DESIRED_CANCELLED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	return_to(l);
+	CHECK_PHASE(l, PHASE_STOPPING);
+	pass(l, 1);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1); /* cancel twice is cancel */
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	viewed(l, job_in(JOB_CANCELED));
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_CANCELLED);
 }
 
 TEST(a_stop_whose_job_has_finished_unseen_is_done)
@@ -633,31 +558,23 @@ static void return_too_late(struct life *l, int wait_status)
 	hello_ended(l, job, wait_status);
 }
 
-TEST(a_flink_that_died_unseen_is_started_again)
+LIFE_TEST(a_flink_that_died_unseen_is_started_again)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	return_too_late(&l, KILLED(SIGKILL));
-	CHECK_PHASE(&l, PHASE_RESOLVING);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	CHECK_INT(l.life.journal.failure_count, ==, 1);
-	CHECK_INT(l.life.journal.launches[0].wait_status, ==, SIGKILL);
-	life_end(&l);
+	run_proven(l);
+	return_too_late(l, KILLED(SIGKILL));
+	CHECK_PHASE(l, PHASE_RESOLVING);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	CHECK_INT(l->life.journal.failure_count, ==, 1);
+	CHECK_INT(l->life.journal.launches[0].wait_status, ==, SIGKILL);
 }
 
-TEST(a_flink_that_ended_well_unseen_is_not_started_again)
+LIFE_TEST(a_flink_that_ended_well_unseen_is_not_started_again)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	return_too_late(&l, EXITED(0));
-	CHECK_PHASE(&l, PHASE_FAILED);
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_UNKNOWN);
-	CHECK(journal_launch(&l.life.journal)->job_ended);
-	life_end(&l);
+	run_proven(l);
+	return_too_late(l, EXITED(0));
+	CHECK_PHASE(l, PHASE_FAILED);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_UNKNOWN);
+	CHECK(journal_launch(&l->life.journal)->job_ended);
 }
 
 TEST(a_stop_that_ended_unseen_is_no_unknown_end)
@@ -685,37 +602,29 @@ TEST(a_stop_that_ended_unseen_is_no_unknown_end)
 	life_end(&l);
 }
 
-TEST(a_new_container_continues)
+LIFE_TEST(a_new_container_continues)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	restart_agent(&l);
-	hello(&l, NULL);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	CHECK_INT(l.life.journal.failure_count, ==, 0);
-	CHECK_INT(l.life.journal.launches[0].wait_status, ==, -1);
-	life_end(&l);
+	run_proven(l);
+	restart_agent(l);
+	hello(l, NULL);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
+	CHECK_INT(l->life.journal.launches[0].wait_status, ==, -1);
 }
 
 /* S47: the node kills the container whenever the job starts. */
-TEST(containers_that_end_before_the_job_is_proven_are_failed_attempts)
+LIFE_TEST(containers_that_end_before_the_job_is_proven_are_failed_attempts)
 {
-	struct life l;
-
-	life_begin(&l);
 	for (int i = 1; i <= 3; i++) {
-		launch_empty(&l);
-		restart_agent(&l);
-		hello(&l, NULL);
-		CHECK_INT(l.life.journal.failure_count, ==, i);
-		forget(&l);
-		pass(&l, 10000);
+		launch_empty(l);
+		restart_agent(l);
+		hello(l, NULL);
+		CHECK_INT(l->life.journal.failure_count, ==, i);
+		forget(l);
+		pass(l, 10000);
 	}
-	CHECK_PHASE(&l, PHASE_FAILED);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	life_end(&l);
+	CHECK_PHASE(l, PHASE_FAILED);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 }
 
 TEST(a_launch_that_was_only_intended_costs_nothing)
@@ -748,24 +657,20 @@ TEST(a_launch_that_was_only_intended_costs_nothing)
 	life_end(&l);
 }
 
-TEST(what_is_parked_stays_parked_in_a_new_container)
+LIFE_TEST(what_is_parked_stays_parked_in_a_new_container)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	viewed(&l, job_in(JOB_FINISHED));
-	exited(&l, EXITED(143));
-	restart_agent(&l);
-	hello(&l, NULL);
-	CHECK_PHASE(&l, PHASE_FINISHED);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	run_proven(l);
+	viewed(l, job_in(JOB_FINISHED));
+	exited(l, EXITED(143));
+	restart_agent(l);
+	hello(l, NULL);
+	CHECK_PHASE(l, PHASE_FINISHED);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 	/* S28: suspended, and the kubelet restarts the container */
-	l.life.journal.intent.state = DESIRED_SUSPENDED;
-	put_on_record(&l);
-	restart_agent(&l);
-	hello(&l, NULL);
-	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	life_end(&l);
+	l->life.journal.intent.state = DESIRED_SUSPENDED;
+	put_on_record(l);
+	restart_agent(l);
+	hello(l, NULL);
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 }

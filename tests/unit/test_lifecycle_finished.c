@@ -13,75 +13,59 @@ static void check_finished(struct life *l)
 	CHECK(journal_open_launch(&l->life.journal) == NULL);
 }
 
-TEST(sigterm_looks_at_the_job_once_more)
+LIFE_TEST(sigterm_looks_at_the_job_once_more)
 {
-	struct life l;
-
-	life_begin(&l);
-	l.hold_last_poll = true;
-	run_proven(&l);
-	stopping(&l, 30000);
-	CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	viewed(&l, finished_view());
-	check_finished(&l);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	exited(&l, EXITED(143));
-	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
-	life_end(&l);
+	l->hold_last_poll = true;
+	run_proven(l);
+	stopping(l, 30000);
+	CHECK_INT(took(l, EFFECT_POLL), ==, 1);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	viewed(l, finished_view());
+	check_finished(l);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
 }
 
 /* Flink does not find the job any more, and nobody was to look at it for ten minutes. */
-TEST(a_stop_that_comes_too_late_looks_at_the_job_at_once)
+LIFE_TEST(a_stop_that_comes_too_late_looks_at_the_job_at_once)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_SUSPENDED);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	forget(&l);
-	operation(&l, STATUS_FAILED, NULL, "FlinkJobNotFoundException");
-	pass(&l, 1000);
-	CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
-	viewed(&l, finished_view());
-	check_finished(&l);
-	life_end(&l);
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	forget(l);
+	operation(l, STATUS_FAILED, NULL, "FlinkJobNotFoundException");
+	pass(l, 1000);
+	CHECK_INT(took(l, EFFECT_POLL), ==, 1);
+	viewed(l, finished_view());
+	check_finished(l);
 }
 
-TEST(the_last_look_is_short)
+LIFE_TEST(the_last_look_is_short)
 {
-	struct life l;
-
-	life_begin(&l);
-	l.hold_last_poll = true;
-	run_proven(&l);
-	stopping(&l, 30000);
-	pass(&l, 999);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	pass(&l, 1);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	CHECK(!journal_launch(&l.life.journal)->end_known);
-	life_end(&l);
+	l->hold_last_poll = true;
+	run_proven(l);
+	stopping(l, 30000);
+	pass(l, 999);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 1);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK(!journal_launch(&l->life.journal)->end_known);
 }
 
-TEST(what_was_asked_before_sigterm_is_asked_again)
+LIFE_TEST(what_was_asked_before_sigterm_is_asked_again)
 {
-	struct life l;
-
-	life_begin(&l);
-	l.hold_last_poll = true;
-	run_proven(&l);
-	pass(&l, 5000);
-	CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
-	pass(&l, 10);
-	stopping(&l, 30000);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	CHECK_INT(took(&l, EFFECT_POLL), ==, 2);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	life_end(&l);
+	l->hold_last_poll = true;
+	run_proven(l);
+	pass(l, 5000);
+	CHECK_INT(took(l, EFFECT_POLL), ==, 1);
+	pass(l, 10);
+	stopping(l, 30000);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	CHECK_INT(took(l, EFFECT_POLL), ==, 2);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
 }
 
 /* Its tasks were not all there yet, and the answer to the last look, or to the one before, shows them. A
@@ -116,23 +100,19 @@ TEST(a_job_that_runs_at_the_last_look_wakes_nobody)
 }
 
 /* The stop is refused, because there is nothing to stop any more. */
-TEST(a_job_that_finishes_before_its_stop_has_finished)
+LIFE_TEST(a_job_that_finishes_before_its_stop_has_finished)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_restart(&l, "r1");
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	viewed(&l, finished_view());
-	operation(&l, STATUS_FAILED, NULL, "the job is not running");
-	viewed(&l, finished_view());
-	check_finished(&l);
-	CHECK_HAS(l.life.journal.last_operation.error, "the job finished before it could be");
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_FINISHED);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	life_end(&l);
+	run_proven(l);
+	ask_restart(l, "r1");
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	viewed(l, finished_view());
+	operation(l, STATUS_FAILED, NULL, "the job is not running");
+	viewed(l, finished_view());
+	check_finished(l);
+	CHECK_HAS(l->life.journal.last_operation.error, "the job finished before it could be");
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_FINISHED);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
 }
 
 TEST(the_savepoint_of_the_stop_shows_that_it_was_stopped)
@@ -153,21 +133,17 @@ TEST(the_savepoint_of_the_stop_shows_that_it_was_stopped)
 	life_end(&l);
 }
 
-TEST(a_job_that_finishes_before_its_cancel_has_finished)
+LIFE_TEST(a_job_that_finishes_before_its_cancel_has_finished)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_CANCELLED);
-	viewed(&l, finished_view());
-	check_finished(&l);
-	CHECK(l.life.journal.last_operation.ok);
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_CANCELLED);
-	desire(&l, DESIRED_RUNNING); /* no new start was asked for */
-	CHECK_PHASE(&l, PHASE_FINISHED);
-	life_end(&l);
+	run_proven(l);
+	desire(l, DESIRED_CANCELLED);
+	viewed(l, finished_view());
+	check_finished(l);
+	CHECK(l->life.journal.last_operation.ok);
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_CANCELLED);
+	desire(l, DESIRED_RUNNING); /* no new start was asked for */
+	CHECK_PHASE(l, PHASE_FINISHED);
 }
 
 /* It may have come to its own end before: Flink's record of it decides. */
@@ -198,7 +174,7 @@ TEST(a_cancel_that_flink_never_answered_does_not_tell_how_the_job_ended)
 	life_end(&l);
 }
 
-TEST(a_record_that_nobody_saw_becomes_the_outcome)
+LIFE_TEST(a_record_that_nobody_saw_becomes_the_outcome)
 {
 	struct decision decision = {.kind = DECISION_PARK,
 				    .rule = 2,
@@ -209,34 +185,27 @@ TEST(a_record_that_nobody_saw_becomes_the_outcome)
 				    .reason = "the job is finished"};
 	struct facts facts = {0};
 	struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	CHECK(journal_open_launch(&l.life.journal) != NULL);
-	exited(&l, KILLED(9));
-	step(&l, &e);
-	check_finished(&l);
-	CHECK_PHASE(&l, PHASE_FINISHED);
-	restart_agent(&l);
-	hello(&l, NULL);
-	CHECK_PHASE(&l, PHASE_FINISHED);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	life_end(&l);
+	run_proven(l);
+	CHECK(journal_open_launch(&l->life.journal) != NULL);
+	exited(l, KILLED(9));
+	step(l, &e);
+	check_finished(l);
+	CHECK_PHASE(l, PHASE_FINISHED);
+	restart_agent(l);
+	hello(l, NULL);
+	CHECK_PHASE(l, PHASE_FINISHED);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 }
 
 /* A person asks: what the launch before has left is not asked about again. */
-TEST(a_new_start_is_not_stopped_by_the_old_end)
+LIFE_TEST(a_new_start_is_not_stopped_by_the_old_end)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	viewed(&l, finished_view());
-	exited(&l, EXITED(143));
-	control(&l, CONTROL_STATE | CONTROL_NEW_START, (struct intent){.state = DESIRED_RUNNING});
-	CHECK(journal_open_launch(&l.life.journal) == NULL);
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	life_end(&l);
+	run_proven(l);
+	viewed(l, finished_view());
+	exited(l, EXITED(143));
+	control(l, CONTROL_STATE | CONTROL_NEW_START, (struct intent){.state = DESIRED_RUNNING});
+	CHECK(journal_open_launch(&l->life.journal) == NULL);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 }

@@ -2,236 +2,193 @@
 
 /* ---- the journal comes first ---- */
 
-TEST(the_intent_is_durable_before_flink_is_asked_for)
+LIFE_TEST(the_intent_is_durable_before_flink_is_asked_for)
 {
-	struct life l;
-
-	life_begin(&l);
-	l.hold_writes = true;
-	hello(&l, NULL);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	CHECK_PHASE(&l, PHASE_LAUNCHING);
-	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	written(&l); /* what was wanted before the decision */
-	if (!took(&l, EFFECT_LAUNCH))
-		written(&l);
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	CHECK_INT(strlen(job_of(&l)), ==, 32);
-	CHECK_HAS(l.life.journal.launches[0].job_result_path, job_of(&l));
-	CHECK_STR(l.life.journal.launches[0].generation, "g1");
-	life_end(&l);
+	l->hold_writes = true;
+	hello(l, NULL);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_PHASE(l, PHASE_LAUNCHING);
+	CHECK_INT(took(l, EFFECT_WRITE_JOURNAL), ==, 1);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	written(l); /* what was wanted before the decision */
+	if (!took(l, EFFECT_LAUNCH))
+		written(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_INT(strlen(job_of(l)), ==, 32);
+	CHECK_HAS(l->life.journal.launches[0].job_result_path, job_of(l));
+	CHECK_STR(l->life.journal.launches[0].generation, "g1");
 }
 
-TEST(a_launch_waits_out_a_journal_that_cannot_be_written)
+LIFE_TEST(a_launch_waits_out_a_journal_that_cannot_be_written)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	forget(&l);
-	l.hold_writes = true;
-	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	hello(l, NULL);
+	forget(l);
+	l->hold_writes = true;
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
 	for (int i = 0; i < 3; i++) {
-		write_failed(&l, false);
-		CHECK_NOTHING(&l, EFFECT_LAUNCH);
-		pass(&l, (1000 << i) - 1);
-		CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, i + 1);
-		pass(&l, 1);
-		CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, i + 2);
+		write_failed(l, false);
+		CHECK_NOTHING(l, EFFECT_LAUNCH);
+		pass(l, (1000 << i) - 1);
+		CHECK_INT(took(l, EFFECT_WRITE_JOURNAL), ==, i + 1);
+		pass(l, 1);
+		CHECK_INT(took(l, EFFECT_WRITE_JOURNAL), ==, i + 2);
 	}
-	CHECK_HAS(l.notes, "No space left on device");
-	CHECK(strstr(l.notes, "No space") == strrchr(l.notes, 'N')); /* said once */
-	written(&l);
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	CHECK_HAS(l.notes, "the journal is writable again");
-	life_end(&l);
+	CHECK_HAS(l->notes, "No space left on device");
+	CHECK(strstr(l->notes, "No space") == strrchr(l->notes, 'N')); /* said once */
+	written(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_HAS(l->notes, "the journal is writable again");
 }
 
-TEST(another_writer_means_hands_off)
+LIFE_TEST(another_writer_means_hands_off)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	forget(&l);
-	l.hold_writes = true;
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	write_failed(&l, true);
-	CHECK(l.life.fenced);
-	CHECK_PHASE(&l, PHASE_HOLDING);
-	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
-	desire(&l, DESIRED_SUSPENDED);
-	desire(&l, DESIRED_RUNNING);
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	pass(&l, 3600000);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	hello(l, NULL);
+	forget(l);
+	l->hold_writes = true;
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	write_failed(l, true);
+	CHECK(l->life.fenced);
+	CHECK_PHASE(l, PHASE_HOLDING);
+	CHECK_INT(took(l, EFFECT_WRITE_JOURNAL), ==, 1);
+	desire(l, DESIRED_SUSPENDED);
+	desire(l, DESIRED_RUNNING);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	pass(l, 3600000);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK_INT(took(l, EFFECT_WRITE_JOURNAL), ==, 1);
 	/* it still ends when it is told to */
-	stopping(&l, 30000);
-	pass(&l, 10000);
-	CHECK_INT(took(&l, EFFECT_STOP_ACK), ==, 1);
-	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
-	life_end(&l);
+	stopping(l, 30000);
+	pass(l, 10000);
+	CHECK_INT(took(l, EFFECT_STOP_ACK), ==, 1);
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
 }
 
-TEST(another_writer_stops_a_running_operation_too)
+LIFE_TEST(another_writer_stops_a_running_operation_too)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	l.hold_writes = true;
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	do_not_restart(&l, true);
-	write_failed(&l, true);
-	exited(&l, KILLED(9));
-	forget(&l);
-	operation(&l, STATUS_IN_PROGRESS, NULL, NULL);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	pass(&l, 600000);
-	CHECK_STR(l.order, "");
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	l->hold_writes = true;
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	do_not_restart(l, true);
+	write_failed(l, true);
+	exited(l, KILLED(9));
+	forget(l);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	pass(l, 600000);
+	CHECK_STR(l->order, "");
 }
 
-TEST(a_do_not_restart_that_comes_during_the_write_stops_the_launch)
+LIFE_TEST(a_do_not_restart_that_comes_during_the_write_stops_the_launch)
 {
 	char first[JOB_ID_BYTES];
-	struct life l;
 
-	life_begin(&l);
-	hello(&l, NULL);
-	l.hold_writes = true;
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	snprintf(first, sizeof(first), "%s", job_of(&l));
-	do_not_restart(&l, true);
-	l.hold_writes = false;
-	written(&l);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	CHECK_PHASE(&l, PHASE_HOLDING);
-	CHECK(journal_launch(&l.life.journal)->ended_unix_ms);
-	CHECK(!journal_launch(&l.life.journal)->started_unix_ms);
-	pass(&l, 3600000);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	hello(l, NULL);
+	l->hold_writes = true;
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	snprintf(first, sizeof(first), "%s", job_of(l));
+	do_not_restart(l, true);
+	l->hold_writes = false;
+	written(l);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK_PHASE(l, PHASE_HOLDING);
+	CHECK(journal_launch(&l->life.journal)->ended_unix_ms);
+	CHECK(!journal_launch(&l->life.journal)->started_unix_ms);
+	pass(l, 3600000);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
 
-	forget(&l);
-	do_not_restart(&l, false);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	CHECK_STR(first, job_of(&l)); /* no Flink was given it */
-	CHECK_INT(l.life.journal.launch_count, ==, 1);
-	life_end(&l);
+	forget(l);
+	do_not_restart(l, false);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_STR(first, job_of(l)); /* no Flink was given it */
+	CHECK_INT(l->life.journal.launch_count, ==, 1);
 }
 
-TEST(a_suspend_that_comes_during_the_write_stops_the_launch)
+LIFE_TEST(a_suspend_that_comes_during_the_write_stops_the_launch)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	l.hold_writes = true;
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	desire(&l, DESIRED_SUSPENDED);
-	l.hold_writes = false;
-	written(&l);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	life_end(&l);
+	hello(l, NULL);
+	l->hold_writes = true;
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	desire(l, DESIRED_SUSPENDED);
+	l->hold_writes = false;
+	written(l);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK_PHASE(l, PHASE_SUSPENDED);
 }
 
-TEST(a_wish_that_changes_during_the_look_is_looked_at_again)
+LIFE_TEST(a_wish_that_changes_during_the_look_is_looked_at_again)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	desire(&l, DESIRED_SUSPENDED);
-	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	desire(&l, DESIRED_RUNNING);
-	forget(&l);
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL); /* of before */
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	life_end(&l);
+	hello(l, NULL);
+	desire(l, DESIRED_SUSPENDED);
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	desire(l, DESIRED_RUNNING);
+	forget(l);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL); /* of before */
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 }
 
-TEST(a_request_is_used_up_in_the_write_that_announces_its_launch)
+LIFE_TEST(a_request_is_used_up_in_the_write_that_announces_its_launch)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	l.hold_writes = true;
-	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, "token-1");
-	CHECK(journal_is_consumed(&l.life.journal, "token-1"));
-	CHECK_STR(l.life.journal.launches[0].restore_path, SAVEPOINT_1);
-	CHECK_INT(l.life.journal.launches[0].restore_checkpoint_id, ==, 50);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	life_end(&l);
+	hello(l, NULL);
+	l->hold_writes = true;
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, "token-1");
+	CHECK(journal_is_consumed(&l->life.journal, "token-1"));
+	CHECK_STR(l->life.journal.launches[0].restore_path, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.launches[0].restore_checkpoint_id, ==, 50);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
 }
 
 /* ---- holding ---- */
 
-TEST(a_hold_looks_again_with_growing_patience)
+LIFE_TEST(a_hold_looks_again_with_growing_patience)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
+	hello(l, NULL);
 	for (int64_t wait_ms = 2000; wait_ms <= 32000; wait_ms *= 2) {
-		observed(&l, DECISION_HOLD, NULL, 0, NULL);
-		CHECK_PHASE(&l, PHASE_HOLDING);
-		forget(&l);
-		pass(&l, wait_ms - 1);
-		CHECK_NOTHING(&l, EFFECT_OBSERVE);
-		pass(&l, 1);
-		CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+		observed(l, DECISION_HOLD, NULL, 0, NULL);
+		CHECK_PHASE(l, PHASE_HOLDING);
+		forget(l);
+		pass(l, wait_ms - 1);
+		CHECK_NOTHING(l, EFFECT_OBSERVE);
+		pass(l, 1);
+		CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
 	}
-	observed(&l, DECISION_HOLD, NULL, 0, NULL);
-	forget(&l);
-	pass(&l, 60000);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	observed(&l, DECISION_HOLD, NULL, 0, NULL);
-	forget(&l);
-	control(&l, CONTROL_NEW_START, (struct intent){0});
-	pass(&l, 1);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1); /* a person does not wait */
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	life_end(&l);
+	observed(l, DECISION_HOLD, NULL, 0, NULL);
+	forget(l);
+	pass(l, 60000);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	observed(l, DECISION_HOLD, NULL, 0, NULL);
+	forget(l);
+	control(l, CONTROL_NEW_START, (struct intent){0});
+	pass(l, 1);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1); /* a person does not wait */
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 }
 
-TEST(a_hold_wakes_nobody_while_it_says_the_same)
+LIFE_TEST(a_hold_wakes_nobody_while_it_says_the_same)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	observed(&l, DECISION_HOLD, NULL, 0, NULL);
-	pass(&l, 2000);
-	forget(&l);
-	observed(&l, DECISION_HOLD, NULL, 0, NULL);
-	CHECK_NOTHING(&l, EFFECT_NOTE);
-	CHECK_NOTHING(&l, EFFECT_WRITE_JOURNAL);
-	life_end(&l);
+	hello(l, NULL);
+	observed(l, DECISION_HOLD, NULL, 0, NULL);
+	pass(l, 2000);
+	forget(l);
+	observed(l, DECISION_HOLD, NULL, 0, NULL);
+	CHECK_NOTHING(l, EFFECT_NOTE);
+	CHECK_NOTHING(l, EFFECT_WRITE_JOURNAL);
 }
 
-TEST(do_not_restart_parks_without_looking_at_anything)
+LIFE_TEST(do_not_restart_parks_without_looking_at_anything)
 {
-	struct life l;
-
-	life_begin(&l);
-	l.life.journal.intent.do_not_restart = true;
-	hello(&l, NULL);
-	CHECK_PHASE(&l, PHASE_HOLDING);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	CHECK_INT(lifecycle_deadline_ms(&l.life), ==, -1);
-	life_end(&l);
+	l->life.journal.intent.do_not_restart = true;
+	hello(l, NULL);
+	CHECK_PHASE(l, PHASE_HOLDING);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
+	CHECK_INT(lifecycle_deadline_ms(&l->life), ==, -1);
 }
 
 /* ---- proving the restore ---- */
@@ -255,17 +212,13 @@ static struct view restored(int64_t id, const char *path)
 	return view;
 }
 
-TEST(exactly_the_restore_point_is_accepted)
+LIFE_TEST_FROM(launch_from, exactly_the_restore_point_is_accepted)
 {
-	struct life l;
-
-	launch_from(&l);
-	viewed(&l, restored(50, "file:///sp/savepoint-1/"));
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK(journal_launch(&l.life.journal)->verified_unix_ms);
-	CHECK(!journal_launch(&l.life.journal)->proven_unix_ms);
-	CHECK_HAS(l.notes, "restored exactly");
-	life_end(&l);
+	viewed(l, restored(50, "file:///sp/savepoint-1/"));
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK(journal_launch(&l->life.journal)->verified_unix_ms);
+	CHECK(!journal_launch(&l->life.journal)->proven_unix_ms);
+	CHECK_HAS(l->notes, "restored exactly");
 }
 
 static void expect_mismatch(struct life *l)
@@ -298,77 +251,59 @@ TEST(any_other_restore_ends_the_job_and_holds)
 	}
 }
 
-TEST(state_in_a_job_that_should_be_empty_is_a_mismatch)
+LIFE_TEST(state_in_a_job_that_should_be_empty_is_a_mismatch)
 {
-	struct life l;
-
-	life_begin(&l);
-	launch_empty(&l);
-	forget(&l);
-	viewed(&l, restored(7, CHK(7)));
-	expect_mismatch(&l);
-	life_end(&l);
+	launch_empty(l);
+	forget(l);
+	viewed(l, restored(7, CHK(7)));
+	expect_mismatch(l);
 }
 
-TEST(a_checkpoint_of_its_own_after_a_failover_is_no_mismatch)
+LIFE_TEST_FROM(launch_from, a_checkpoint_of_its_own_after_a_failover_is_no_mismatch)
 {
 	char own[200];
-	struct life l;
 
-	launch_from(&l);
-	snprintf(own, sizeof(own), "file:/cp/%s/chk-53", job_of(&l));
-	viewed(&l, restored(53, own));
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	life_end(&l);
+	snprintf(own, sizeof(own), "file:/cp/%s/chk-53", job_of(l));
+	viewed(l, restored(53, own));
+	CHECK_PHASE(l, PHASE_RUNNING);
 }
 
-TEST(late_statistics_are_waited_for)
+LIFE_TEST_FROM(launch_from, late_statistics_are_waited_for)
 {
 	struct view late = job_in(JOB_RUNNING);
-	struct life l;
 
-	launch_from(&l);
 	late.statistics_known = false;
 	for (int i = 0; i < 60; i++) {
-		pass(&l, 1000);
-		viewed(&l, late);
+		pass(l, 1000);
+		viewed(l, late);
 	}
-	CHECK_PHASE(&l, PHASE_LAUNCHING);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	viewed(&l, restored(50, SAVEPOINT_1));
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	life_end(&l);
+	CHECK_PHASE(l, PHASE_LAUNCHING);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	viewed(l, restored(50, SAVEPOINT_1));
+	CHECK_PHASE(l, PHASE_RUNNING);
 }
 
-TEST(a_restore_that_does_not_show_is_waited_for_ten_seconds)
+LIFE_TEST_FROM(launch_from, a_restore_that_does_not_show_is_waited_for_ten_seconds)
 {
-	struct life l;
-
-	launch_from(&l);
-	viewed(&l, job_in(JOB_RUNNING));
-	pass(&l, 9999);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_PHASE(&l, PHASE_LAUNCHING);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	pass(&l, 501);
-	viewed(&l, job_in(JOB_RUNNING));
-	expect_mismatch(&l);
-	life_end(&l);
+	viewed(l, job_in(JOB_RUNNING));
+	pass(l, 9999);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_PHASE(l, PHASE_LAUNCHING);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 501);
+	viewed(l, job_in(JOB_RUNNING));
+	expect_mismatch(l);
 }
 
-TEST(a_slow_answer_counts_as_of_when_it_was_asked_for)
+LIFE_TEST_FROM(launch_from, a_slow_answer_counts_as_of_when_it_was_asked_for)
 {
-	struct life l;
-
-	launch_from(&l);
-	viewed(&l, job_in(JOB_RUNNING));
-	pass(&l, 20000); /* one poll is under way all that time */
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_PHASE(&l, PHASE_LAUNCHING);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	viewed(&l, restored(50, SAVEPOINT_1));
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	life_end(&l);
+	viewed(l, job_in(JOB_RUNNING));
+	pass(l, 20000); /* one poll is under way all that time */
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_PHASE(l, PHASE_LAUNCHING);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	viewed(l, restored(50, SAVEPOINT_1));
+	CHECK_PHASE(l, PHASE_RUNNING);
 }
 
 TEST(a_job_without_checkpoints_cannot_have_restored)
@@ -394,200 +329,168 @@ TEST(a_job_without_checkpoints_cannot_have_restored)
 	life_end(&l);
 }
 
-TEST(nothing_is_concluded_while_rest_does_not_answer)
+LIFE_TEST_FROM(launch_from, nothing_is_concluded_while_rest_does_not_answer)
 {
-	struct life l;
-
-	launch_from(&l);
 	for (int i = 0; i < 100; i++) {
-		pass(&l, 1000);
-		viewed(&l, (struct view){.reachable = i & 1});
+		pass(l, 1000);
+		viewed(l, (struct view){.reachable = i & 1});
 	}
-	CHECK_PHASE(&l, PHASE_LAUNCHING);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	pass(&l, 20000); /* the deadline of the launch */
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	exited(&l, EXITED(143));
-	CHECK_INT(l.life.journal.failure_count, ==, 1);
-	life_end(&l);
+	CHECK_PHASE(l, PHASE_LAUNCHING);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 20000); /* the deadline of the launch */
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	CHECK_INT(l->life.journal.failure_count, ==, 1);
 }
 
-TEST(the_first_own_checkpoint_proves_the_launch)
+LIFE_TEST_FROM(launch_from, the_first_own_checkpoint_proves_the_launch)
 {
 	struct view view = restored(50, SAVEPOINT_1);
-	struct life l;
 
-	launch_from(&l);
-	journal_add_failure(&l.life.journal, UNIX_START);
+	journal_add_failure(&l->life.journal, UNIX_START);
 	view.completed_id = 50; /* what it was started from proves nothing */
-	viewed(&l, view);
-	CHECK(!l.life.journal.ever_proven);
+	viewed(l, view);
+	CHECK(!l->life.journal.ever_proven);
 	view.completed_id = 51;
 	view.completed_path = CHK(51);
-	viewed(&l, view);
-	CHECK(journal_launch(&l.life.journal)->proven_unix_ms);
-	CHECK(l.life.journal.ever_proven);
-	CHECK_INT(l.life.journal.failure_count, ==, 0);
-	CHECK_STR(journal_launch(&l.life.journal)->last_checkpoint_path, CHK(51));
-	life_end(&l);
+	viewed(l, view);
+	CHECK(journal_launch(&l->life.journal)->proven_unix_ms);
+	CHECK(l->life.journal.ever_proven);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
+	CHECK_STR(journal_launch(&l->life.journal)->last_checkpoint_path, CHK(51));
 }
 
-TEST(a_checkpoint_is_no_proof_before_the_restore_is_verified)
+LIFE_TEST_FROM(launch_from, a_checkpoint_is_no_proof_before_the_restore_is_verified)
 {
 	struct view view = job_in(JOB_RUNNING);
-	struct life l;
 
-	launch_from(&l);
 	view.completed_id = 51;
 	view.completed_path = CHK(51);
-	viewed(&l, view);
-	CHECK(!l.life.journal.ever_proven);
+	viewed(l, view);
+	CHECK(!l->life.journal.ever_proven);
 	view.restored = true;
 	view.restored_id = 50;
 	view.restored_path = SAVEPOINT_1;
-	viewed(&l, view);
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK(l.life.journal.ever_proven);
-	life_end(&l);
+	viewed(l, view);
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK(l->life.journal.ever_proven);
 }
 
 /* ---- failures ---- */
 
-TEST(a_proven_launch_that_dies_is_started_again_at_once)
+LIFE_TEST(a_proven_launch_that_dies_is_started_again_at_once)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	exited(&l, KILLED(SIGKILL));
-	CHECK_PHASE(&l, PHASE_RESOLVING);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	CHECK_INT(l.life.journal.launches[0].wait_status, ==, SIGKILL);
+	run_proven(l);
+	exited(l, KILLED(SIGKILL));
+	CHECK_PHASE(l, PHASE_RESOLVING);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	CHECK_INT(l->life.journal.launches[0].wait_status, ==, SIGKILL);
 
 	/* the next one fails before it has proven itself: with patience */
-	observed(&l, DECISION_START_FROM, CHK(1), 1, NULL);
-	started(&l);
-	forget(&l);
-	exited(&l, EXITED(1));
-	CHECK_PHASE(&l, PHASE_RESOLVING);
-	pass(&l, 9999);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	pass(&l, 1);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	observed(&l, DECISION_START_FROM, CHK(1), 1, NULL);
-	started(&l);
-	forget(&l);
-	exited(&l, EXITED(1));
-	CHECK_PHASE(&l, PHASE_FAILED);
-	CHECK_HAS(l.life.reason, "3 failed attempts");
+	observed(l, DECISION_START_FROM, CHK(1), 1, NULL);
+	started(l);
+	forget(l);
+	exited(l, EXITED(1));
+	CHECK_PHASE(l, PHASE_RESOLVING);
+	pass(l, 9999);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
+	pass(l, 1);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	observed(l, DECISION_START_FROM, CHK(1), 1, NULL);
+	started(l);
+	forget(l);
+	exited(l, EXITED(1));
+	CHECK_PHASE(l, PHASE_FAILED);
+	CHECK_HAS(l->life.reason, "3 failed attempts");
 	/* it has run before: it is not the generation that is bad */
-	CHECK_INT(l.life.journal.failed_generation_count, ==, 0);
-	pass(&l, 3600000);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	CHECK_INT(l->life.journal.failed_generation_count, ==, 0);
+	pass(l, 3600000);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 
-	control(&l, CONTROL_NEW_START, (struct intent){0});
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	CHECK_INT(l.life.journal.failure_count, ==, 0);
-	life_end(&l);
+	control(l, CONTROL_NEW_START, (struct intent){0});
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
 }
 
-TEST(failures_outside_the_window_do_not_count)
+LIFE_TEST(failures_outside_the_window_do_not_count)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
+	hello(l, NULL);
 	for (int i = 0; i < 10; i++) {
-		observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-		started(&l);
-		pass(&l, 200000 - 1000);
-		forget(&l);
-		exited(&l, EXITED(1));
-		pass(&l, 200000);
-		CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+		observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+		started(l);
+		pass(l, 200000 - 1000);
+		forget(l);
+		exited(l, EXITED(1));
+		pass(l, 200000);
+		CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
 	}
-	life_end(&l);
 }
 
-TEST(a_flink_that_cannot_be_started_is_a_failed_attempt)
+LIFE_TEST(a_flink_that_cannot_be_started_is_a_failed_attempt)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
+	hello(l, NULL);
 	for (int i = 0; i < 3; i++) {
-		CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-		observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-		launch_failed(&l);
-		CHECK_STR(l.life.journal.last_error, "no such file: java");
-		forget(&l);
-		pass(&l, 60000);
+		CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+		observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+		launch_failed(l);
+		CHECK_STR(l->life.journal.last_error, "no such file: java");
+		forget(l);
+		pass(l, 60000);
 	}
-	CHECK_PHASE(&l, PHASE_FAILED);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	life_end(&l);
+	CHECK_PHASE(l, PHASE_FAILED);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 }
 
-TEST(a_failed_job_ends_flink_and_is_started_again)
+LIFE_TEST(a_failed_job_ends_flink_and_is_started_again)
 {
 	struct view view = job_in(JOB_FAILED);
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
+	run_proven(l);
 	view.failure = "java.lang.ArithmeticException";
-	viewed(&l, view);
-	CHECK_PHASE(&l, PHASE_STOPPING);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	viewed(&l, view);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	exited(&l, EXITED(143));
-	CHECK_INT(l.life.journal.failure_count, ==, 1);
-	CHECK_HAS(l.life.journal.last_error, "ArithmeticException");
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	life_end(&l);
+	viewed(l, view);
+	CHECK_PHASE(l, PHASE_STOPPING);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	viewed(l, view);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	CHECK_INT(l->life.journal.failure_count, ==, 1);
+	CHECK_HAS(l->life.journal.last_error, "ArithmeticException");
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
 }
 
-TEST(a_restarting_job_is_left_alone_and_said_once)
+LIFE_TEST(a_restarting_job_is_left_alone_and_said_once)
 {
 	struct view view = job_in(JOB_RESTARTING);
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
+	run_proven(l);
 	view.failure = "checkpoint expired";
 	for (int i = 0; i < 20; i++) {
-		pass(&l, 1000);
-		viewed(&l, view);
+		pass(l, 1000);
+		viewed(l, view);
 	}
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	CHECK_HAS(l.notes, "the job is RESTARTING: checkpoint expired");
-	CHECK_HAS(l.notes, "not ready: no task is running");
-	CHECK_INT(took(&l, EFFECT_NOTE), ==, 2);
-	life_end(&l);
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	CHECK_HAS(l->notes, "the job is RESTARTING: checkpoint expired");
+	CHECK_HAS(l->notes, "not ready: no task is running");
+	CHECK_INT(took(l, EFFECT_NOTE), ==, 2);
 }
 
-TEST(a_launch_that_never_gets_ready_is_ended_and_killed)
+LIFE_TEST(a_launch_that_never_gets_ready_is_ended_and_killed)
 {
-	struct life l;
-
-	life_begin(&l);
-	launch_empty(&l);
-	forget(&l);
-	pass(&l, 120000);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGTERM);
-	pass(&l, 20000);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 2);
-	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGKILL);
-	CHECK(l.last[EFFECT_SIGNAL].group);
-	pass(&l, 20000);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 3);
-	exited(&l, KILLED(SIGKILL));
-	CHECK_INT(l.life.journal.failure_count, ==, 1);
-	CHECK_HAS(l.life.journal.last_error, "not running 120 s after the launch");
-	life_end(&l);
+	launch_empty(l);
+	forget(l);
+	pass(l, 120000);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGTERM);
+	pass(l, 20000);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 2);
+	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	CHECK(l->last[EFFECT_SIGNAL].group);
+	pass(l, 20000);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 3);
+	exited(l, KILLED(SIGKILL));
+	CHECK_INT(l->life.journal.failure_count, ==, 1);
+	CHECK_HAS(l->life.journal.last_error, "not running 120 s after the launch");
 }
 
 static const struct view absent = {.reachable = true};
@@ -602,63 +505,52 @@ static void begin_absent(struct life *l)
 	pass(l, 119000);
 }
 
-TEST(a_flink_that_does_not_know_its_job_any_more_is_ended)
+LIFE_TEST_FROM(begin_absent, a_flink_that_does_not_know_its_job_any_more_is_ended)
 {
-	struct life l;
-
-	begin_absent(&l);
-	viewed(&l, absent);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	pass(&l, 1000);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGTERM);
-	exited(&l, EXITED(143));
-	CHECK_INT(l.life.journal.failure_count, ==, 1);
-	CHECK_HAS(l.life.journal.last_error, "has not known its job for 120 s");
-	life_end(&l);
+	viewed(l, absent);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 1000);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGTERM);
+	exited(l, EXITED(143));
+	CHECK_INT(l->life.journal.failure_count, ==, 1);
+	CHECK_HAS(l->life.journal.last_error, "has not known its job for 120 s");
 }
 
-TEST(a_job_that_comes_back_or_is_not_seen_goes_on)
+LIFE_TEST_FROM(begin_absent, a_job_that_comes_back_or_is_not_seen_goes_on)
 {
 	const struct view silent = {0};
-	struct life l;
 
-	begin_absent(&l);
-	viewed(&l, job_in(JOB_RUNNING));
-	pass(&l, 119000);
-	viewed(&l, absent);
-	pass(&l, 119000);
-	viewed(&l, silent);
-	pass(&l, 600000);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	life_end(&l);
+	viewed(l, job_in(JOB_RUNNING));
+	pass(l, 119000);
+	viewed(l, absent);
+	pass(l, 119000);
+	viewed(l, silent);
+	pass(l, 600000);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	CHECK_PHASE(l, PHASE_RUNNING);
 }
 
 /* ---- ends ---- */
 
-TEST(the_end_of_the_job_is_on_record_before_its_witness_ends)
+LIFE_TEST(the_end_of_the_job_is_on_record_before_its_witness_ends)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	l.hold_writes = true;
-	viewed(&l, job_in(JOB_FINISHED));
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_FINISHED);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	write_failed(&l, false);
-	pass(&l, 2000);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	l.hold_writes = false;
-	written(&l);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_FINISHED);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	CHECK_NOTHING(&l, EFFECT_EXIT);
-	CHECK_INT(l.life.journal.failure_count, ==, 0);
-	life_end(&l);
+	run_proven(l);
+	l->hold_writes = true;
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_FINISHED);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	write_failed(l, false);
+	pass(l, 2000);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	l->hold_writes = false;
+	written(l);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_FINISHED);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
+	CHECK_NOTHING(l, EFFECT_EXIT);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
 }
 
 TEST(a_job_that_finishes_at_once_is_verified_first)
@@ -689,85 +581,70 @@ TEST(a_job_that_finishes_at_once_is_verified_first)
 	life_end(&l);
 }
 
-TEST(a_finished_job_ends_the_container_when_asked_to)
+LIFE_TEST(a_finished_job_ends_the_container_when_asked_to)
 {
-	struct life l;
-
-	life_begin(&l);
-	l.config.exit_when_finished = true;
-	run_proven(&l);
-	viewed(&l, job_in(JOB_FINISHED));
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_FINISHED);
-	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
-	CHECK_INT(l.last[EFFECT_EXIT].status, ==, 0);
-	life_end(&l);
+	l->config.exit_when_finished = true;
+	run_proven(l);
+	viewed(l, job_in(JOB_FINISHED));
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_FINISHED);
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+	CHECK_INT(l->last[EFFECT_EXIT].status, ==, 0);
 }
 
-TEST(a_job_cancelled_from_outside_stays_cancelled)
+LIFE_TEST(a_job_cancelled_from_outside_stays_cancelled)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	viewed(&l, job_in(JOB_CANCELED));
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_CANCELLED);
-	pass(&l, 3600000);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	life_end(&l);
+	run_proven(l);
+	viewed(l, job_in(JOB_CANCELED));
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_CANCELLED);
+	pass(l, 3600000);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 }
 
-TEST(an_exit_with_0_that_nobody_can_explain_is_not_repeated)
+LIFE_TEST(an_exit_with_0_that_nobody_can_explain_is_not_repeated)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	exited(&l, EXITED(0));
-	CHECK_PHASE(&l, PHASE_FAILED);
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_UNKNOWN);
-	pass(&l, 3600000);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	life_end(&l);
+	run_proven(l);
+	exited(l, EXITED(0));
+	CHECK_PHASE(l, PHASE_FAILED);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_UNKNOWN);
+	pass(l, 3600000);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 }
 
-TEST(a_start_that_must_not_be_made_now_is_held_and_counts_as_no_attempt)
+LIFE_TEST(a_start_that_must_not_be_made_now_is_held_and_counts_as_no_attempt)
 {
 	struct event e = {.type = EVENT_REFUSED,
 			  .refused = {.effect = EFFECT_LAUNCH,
 				      .cause = CAUSE_HA_NOT_PREPARED,
 				      .why = "another Flink may live"}};
-	struct life l;
 
-	life_begin(&l);
-	hello(&l, NULL);
+	hello(l, NULL);
 	for (int64_t wait_ms = 2000; wait_ms <= 8000; wait_ms *= 2) {
-		observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-		CHECK_PHASE(&l, PHASE_LAUNCHING);
+		observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+		CHECK_PHASE(l, PHASE_LAUNCHING);
 		e.refused.launch_id = "0123"; /* another one */
-		step(&l, &e);
-		CHECK_PHASE(&l, PHASE_LAUNCHING);
-		e.refused.launch_id = job_of(&l);
-		step(&l, &e);
-		CHECK_PHASE(&l, PHASE_HOLDING);
-		CHECK_INT(l.life.cause, ==, CAUSE_HA_NOT_PREPARED);
-		CHECK_HAS(l.life.reason, "another Flink may live");
-		CHECK_INT(l.life.journal.failure_count, ==, 0);
-		CHECK_INT(lifecycle_deadline_ms(&l.life) - l.now_ms, ==, wait_ms);
-		forget(&l);
-		pass(&l, wait_ms);
-		CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+		step(l, &e);
+		CHECK_PHASE(l, PHASE_LAUNCHING);
+		e.refused.launch_id = job_of(l);
+		step(l, &e);
+		CHECK_PHASE(l, PHASE_HOLDING);
+		CHECK_INT(l->life.cause, ==, CAUSE_HA_NOT_PREPARED);
+		CHECK_HAS(l->life.reason, "another Flink may live");
+		CHECK_INT(l->life.journal.failure_count, ==, 0);
+		CHECK_INT(lifecycle_deadline_ms(&l->life) - l->now_ms, ==, wait_ms);
+		forget(l);
+		pass(l, wait_ms);
+		CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
 	}
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	started(&l);
-	CHECK_PHASE(&l, PHASE_LAUNCHING);
-	life_end(&l);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	started(l);
+	CHECK_PHASE(l, PHASE_LAUNCHING);
 }
 
 /* A hook, the control inputs or a lock say no: the facts count, the decision does not. */
-TEST(a_decision_that_is_refused_is_a_hold_and_its_facts_count)
+LIFE_TEST(a_decision_that_is_refused_is_a_hold_and_its_facts_count)
 {
 	struct event e = {.type = EVENT_REFUSED,
 			  .refused = {.effect = EFFECT_OBSERVE,
@@ -776,83 +653,74 @@ TEST(a_decision_that_is_refused_is_a_hold_and_its_facts_count)
 	struct decision decision = {
 		.kind = DECISION_START_EMPTY, .settled = NO_CANDIDATE, .rule = 8, .token = "t1"};
 	struct facts facts = {0};
-	struct life l;
 
-	life_begin(&l);
-	hello(&l, NULL);
+	hello(l, NULL);
 	e.refused.facts = &facts;
 	e.refused.decision = &decision;
 	for (int64_t wait_ms = 2000; wait_ms <= 8000; wait_ms *= 2) {
-		step(&l, &e);
-		CHECK_PHASE(&l, PHASE_HOLDING);
-		CHECK_INT(l.life.cause, ==, CAUSE_HOOK_REFUSED);
-		CHECK_STR(l.life.reason, "not on a Friday");
-		CHECK_INT(l.life.journal.launch_count, ==, 0);
-		CHECK_INT(l.life.journal.failure_count, ==, 0);
-		CHECK(!journal_is_consumed(&l.life.journal, "t1"));
-		CHECK_INT(lifecycle_deadline_ms(&l.life) - l.now_ms, ==, wait_ms);
-		forget(&l);
-		pass(&l, wait_ms);
-		CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+		step(l, &e);
+		CHECK_PHASE(l, PHASE_HOLDING);
+		CHECK_INT(l->life.cause, ==, CAUSE_HOOK_REFUSED);
+		CHECK_STR(l->life.reason, "not on a Friday");
+		CHECK_INT(l->life.journal.launch_count, ==, 0);
+		CHECK_INT(l->life.journal.failure_count, ==, 0);
+		CHECK(!journal_is_consumed(&l->life.journal, "t1"));
+		CHECK_INT(lifecycle_deadline_ms(&l->life) - l->now_ms, ==, wait_ms);
+		forget(l);
+		pass(l, wait_ms);
+		CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
 	}
 	e.refused.facts = NULL; /* nothing was gathered: another Flink runs */
 	e.refused.decision = NULL;
 	e.refused.cause = CAUSE_FLINK_STILL_RUNS;
-	step(&l, &e);
-	CHECK_INT(l.life.cause, ==, CAUSE_FLINK_STILL_RUNS);
-	CHECK_PHASE(&l, PHASE_HOLDING);
-	life_end(&l);
+	step(l, &e);
+	CHECK_INT(l->life.cause, ==, CAUSE_FLINK_STILL_RUNS);
+	CHECK_PHASE(l, PHASE_HOLDING);
 }
 
 /* ---- what comes too late ---- */
 
-TEST(answers_about_another_launch_are_ignored)
+LIFE_TEST(answers_about_another_launch_are_ignored)
 {
 	struct event e = {.type = EVENT_EXITED,
 			  .process = {.launch_id = "0123", .meaning = "late", .wait_status = 256}};
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	step(&l, &e);
-	CHECK_PHASE(&l, PHASE_RUNNING);
+	run_proven(l);
+	step(l, &e);
+	CHECK_PHASE(l, PHASE_RUNNING);
 	e.type = EVENT_LAUNCH_FAILED;
-	step(&l, &e);
-	e.process.launch_id = job_of(&l);
-	step(&l, &e); /* it was started: this cannot be about now */
-	CHECK_PHASE(&l, PHASE_RUNNING);
+	step(l, &e);
+	e.process.launch_id = job_of(l);
+	step(l, &e); /* it was started: this cannot be about now */
+	CHECK_PHASE(l, PHASE_RUNNING);
 	e.type = EVENT_STARTED;
 	e.process.launch_id = NULL;
-	step(&l, &e);
-	exited(&l, EXITED(1));
-	CHECK_PHASE(&l, PHASE_RESOLVING);
-	forget(&l);
-	exited(&l, EXITED(1)); /* twice */
-	viewed(&l, job_in(JOB_RUNNING));
-	viewed(&l, job_in(JOB_FINISHED));
-	CHECK_PHASE(&l, PHASE_RESOLVING);
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
-	CHECK_INT(l.life.journal.failure_count, ==, 1);
-	life_end(&l);
+	step(l, &e);
+	exited(l, EXITED(1));
+	CHECK_PHASE(l, PHASE_RESOLVING);
+	forget(l);
+	exited(l, EXITED(1)); /* twice */
+	viewed(l, job_in(JOB_RUNNING));
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_PHASE(l, PHASE_RESOLVING);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_NONE);
+	CHECK_INT(l->life.journal.failure_count, ==, 1);
 }
 
-TEST(an_answer_to_an_older_write_releases_nothing)
+LIFE_TEST(an_answer_to_an_older_write_releases_nothing)
 {
 	struct event old = {.type = EVENT_JOURNAL_WRITTEN};
-	struct life l;
 
-	life_begin(&l);
-	hello(&l, NULL);
-	l.hold_writes = true;
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	old.journal.sequence = l.life.requested - 1;
-	step(&l, &old);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	hello(l, NULL);
+	l->hold_writes = true;
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	old.journal.sequence = l->life.requested - 1;
+	step(l, &old);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
 	old.type = EVENT_JOURNAL_FAILED;
 	old.journal.conflict = true;
-	step(&l, &old);
-	CHECK(!l.life.fenced);
-	life_end(&l);
+	step(l, &old);
+	CHECK(!l->life.fenced);
 }
 
 TEST(every_name_is_its_own)
@@ -873,26 +741,23 @@ TEST(every_name_is_its_own)
 	CHECK_STR(effect_type_name(EFFECT_NOTE), "note");
 }
 
-TEST(a_job_runs_when_all_its_tasks_do_however_long_that_takes)
+LIFE_TEST(a_job_runs_when_all_its_tasks_do_however_long_that_takes)
 {
-	struct life l;
 	struct view view = job_in(JOB_RUNNING);
 
-	life_begin(&l);
-	launch_empty(&l);
+	launch_empty(l);
 	view.statistics_known = true;
 	view.tasks_missing = true;
-	viewed(&l, view);
-	CHECK_PHASE(&l, PHASE_LAUNCHING);
-	CHECK_HAS(l.life.reason, "not all its tasks are running yet");
+	viewed(l, view);
+	CHECK_PHASE(l, PHASE_LAUNCHING);
+	CHECK_HAS(l->life.reason, "not all its tasks are running yet");
 	/* restoring a lot of state is no reason to kill it */
 	for (int i = 0; i < 10; i++) {
-		pass(&l, l.config.ready_deadline_ms);
-		viewed(&l, view);
+		pass(l, l->config.ready_deadline_ms);
+		viewed(l, view);
 	}
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
 	view.tasks_missing = false;
-	viewed(&l, view);
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	life_end(&l);
+	viewed(l, view);
+	CHECK_PHASE(l, PHASE_RUNNING);
 }

@@ -2,53 +2,50 @@
 
 /* ---- savepoints ---- */
 
-TEST(a_savepoint_is_announced_triggered_read_and_recorded)
+LIFE_TEST(a_savepoint_is_announced_triggered_read_and_recorded)
 {
 	const struct operation_result *result;
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	l.hold_writes = true;
-	ask_savepoint(&l, "n1");
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
-	l.hold_writes = false;
-	written(&l);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	CHECK_STR(l.last[EFFECT_TRIGGER].id, trigger_of(&l));
-	CHECK_STR(l.life.journal.operation.path, "file:/sp");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	pass(&l, 500);
-	CHECK_INT(took(&l, EFFECT_POLL_OPERATION), ==, 1);
-	operation(&l, STATUS_IN_PROGRESS, NULL, NULL);
-	pass(&l, 500);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	CHECK_STR(l.inspected, SAVEPOINT_1);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1); /* by Flink's word alone */
-	CHECK_INT(l.life.journal.snapshots[0].checkpoint_id, ==, 0);
-	CHECK(!l.life.journal.snapshots[0].verified);
-	inspected(&l, true, true);
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	CHECK_STR(l.life.journal.snapshots[0].path, SAVEPOINT_1);
-	CHECK_INT(l.life.journal.snapshots[0].checkpoint_id, ==, 50);
-	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_MANUAL);
-	CHECK(l.life.journal.snapshots[0].verified);
-	CHECK_STR(l.life.journal.snapshots[0].job_id, job_of(&l));
-	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
-	result = &l.life.journal.last_operation;
+	run_proven(l);
+	l->hold_writes = true;
+	ask_savepoint(l, "n1");
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
+	l->hold_writes = false;
+	written(l);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	CHECK_STR(l->last[EFFECT_TRIGGER].id, trigger_of(l));
+	CHECK_STR(l->life.journal.operation.path, "file:/sp");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	pass(l, 500);
+	CHECK_INT(took(l, EFFECT_POLL_OPERATION), ==, 1);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	pass(l, 500);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	CHECK_STR(l->inspected, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1); /* by Flink's word alone */
+	CHECK_INT(l->life.journal.snapshots[0].checkpoint_id, ==, 0);
+	CHECK(!l->life.journal.snapshots[0].verified);
+	inspected(l, true, true);
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
+	CHECK_STR(l->life.journal.snapshots[0].path, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.snapshots[0].checkpoint_id, ==, 50);
+	CHECK_INT(l->life.journal.snapshots[0].origin, ==, ORIGIN_MANUAL);
+	CHECK(l->life.journal.snapshots[0].verified);
+	CHECK_STR(l->life.journal.snapshots[0].job_id, job_of(l));
+	CHECK_STR(l->life.journal.savepoint_nonce_done, "n1");
+	result = &l->life.journal.last_operation;
 	CHECK(result->ok);
 	CHECK_STR(result->nonce, "n1");
 	CHECK_STR(result->location, SAVEPOINT_1);
-	forget(&l);
-	ask_savepoint(&l, "n1"); /* the same wish is not a new one */
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	ask_savepoint(&l, "n2");
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	CHECK(strcmp(trigger_of(&l), result->trigger_id) != 0);
-	life_end(&l);
+	forget(l);
+	ask_savepoint(l, "n1"); /* the same wish is not a new one */
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	ask_savepoint(l, "n2");
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	CHECK(strcmp(trigger_of(l), result->trigger_id) != 0);
 }
 
 static const char *answer_to(struct life *l, const char *nonce)
@@ -73,54 +70,46 @@ static void take(struct life *l, const char *location)
 }
 
 /* Whoever asks while a savepoint is under way shares the next one with all others who do. */
-TEST(each_request_for_a_savepoint_gets_an_answer)
+LIFE_TEST(each_request_for_a_savepoint_gets_an_answer)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	ask_savepoint(&l, "n2");
-	ask_savepoint(&l, "n2"); /* once more */
-	ask_savepoint(&l, "n3");
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	CHECK_STR(answer_to(&l, "n1"), "running");
-	CHECK_STR(answer_to(&l, "n2"), "waiting");
-	CHECK_STR(answer_to(&l, "n3"), "waiting");
-	take(&l, SAVEPOINT_1);
-	CHECK_STR(answer_to(&l, "n1"), SAVEPOINT_1);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 2);
-	CHECK_STR(answer_to(&l, "n2"), "running");
-	CHECK_STR(answer_to(&l, "n3"), "running");
-	take(&l, NULL);
-	CHECK_STR(answer_to(&l, "n2"), "declined");
-	CHECK_STR(answer_to(&l, "n3"), "declined");
-	CHECK_STR(answer_to(&l, "n1"), SAVEPOINT_1);
-	forget(&l);
-	ask_savepoint(&l, "n3"); /* answered, also by a failure */
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	ask_savepoint(l, "n2");
+	ask_savepoint(l, "n2"); /* once more */
+	ask_savepoint(l, "n3");
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	CHECK_STR(answer_to(l, "n1"), "running");
+	CHECK_STR(answer_to(l, "n2"), "waiting");
+	CHECK_STR(answer_to(l, "n3"), "waiting");
+	take(l, SAVEPOINT_1);
+	CHECK_STR(answer_to(l, "n1"), SAVEPOINT_1);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 2);
+	CHECK_STR(answer_to(l, "n2"), "running");
+	CHECK_STR(answer_to(l, "n3"), "running");
+	take(l, NULL);
+	CHECK_STR(answer_to(l, "n2"), "declined");
+	CHECK_STR(answer_to(l, "n3"), "declined");
+	CHECK_STR(answer_to(l, "n1"), SAVEPOINT_1);
+	forget(l);
+	ask_savepoint(l, "n3"); /* answered, also by a failure */
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
 }
 
 /* The newest nonce is one that was answered, because a file was put back: the others wait all the same. */
-TEST(a_request_is_not_lost_to_an_older_nonce)
+LIFE_TEST(a_request_is_not_lost_to_an_older_nonce)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	ask_savepoint(&l, "n2");
-	ask_savepoint(&l, "n1");
-	take(&l, SAVEPOINT_1);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 2);
-	CHECK_STR(answer_to(&l, "n2"), "running");
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	ask_savepoint(l, "n2");
+	ask_savepoint(l, "n1");
+	take(l, SAVEPOINT_1);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 2);
+	CHECK_STR(answer_to(l, "n2"), "running");
 	/* no job any more, and none is going to be */
-	ask_savepoint(&l, "n4");
-	control(&l, CONTROL_STATE, (struct intent){.state = DESIRED_CANCELLED});
-	CHECK_STR(answer_to(&l, "n2"), "superseded by cancel");
-	CHECK_STR(answer_to(&l, "n4"), "waiting");
-	life_end(&l);
+	ask_savepoint(l, "n4");
+	control(l, CONTROL_STATE, (struct intent){.state = DESIRED_CANCELLED});
+	CHECK_STR(answer_to(l, "n2"), "superseded by cancel");
+	CHECK_STR(answer_to(l, "n4"), "waiting");
 }
 
 TEST(the_list_of_requests_is_bounded)
@@ -145,143 +134,116 @@ TEST(the_list_of_requests_is_bounded)
 	journal_release(&journal);
 }
 
-TEST(a_trigger_waits_out_a_journal_that_cannot_be_written)
+LIFE_TEST(a_trigger_waits_out_a_journal_that_cannot_be_written)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	l.hold_writes = true;
-	ask_savepoint(&l, "n1");
-	write_failed(&l, false);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	pass(&l, 1000);
-	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 2);
-	written(&l);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	life_end(&l);
+	run_proven(l);
+	l->hold_writes = true;
+	ask_savepoint(l, "n1");
+	write_failed(l, false);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	pass(l, 1000);
+	CHECK_INT(took(l, EFFECT_WRITE_JOURNAL), ==, 2);
+	written(l);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
 }
 
 /* Flink reports COMPLETED, with a failure cause. */
-TEST(a_failed_savepoint_is_answered_and_not_recorded)
+LIFE_TEST(a_failed_savepoint_is_answered_and_not_recorded)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_FAILED, NULL, "Checkpoint expired");
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK(!l.life.journal.last_operation.ok);
-	CHECK_STR(l.life.journal.last_operation.error, "Checkpoint expired");
-	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
-	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	forget(&l);
-	pass(&l, 3600000);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_FAILED, NULL, "Checkpoint expired");
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK(!l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.last_operation.error, "Checkpoint expired");
+	CHECK_STR(l->life.journal.savepoint_nonce_done, "n1");
+	CHECK_INT(l->life.journal.snapshot_count, ==, 0);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	forget(l);
+	pass(l, 3600000);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
 }
 
-TEST(a_savepoint_that_is_not_complete_is_a_failure)
+LIFE_TEST(a_savepoint_that_is_not_complete_is_a_failure)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, true, false);
-	CHECK(!l.life.journal.last_operation.ok);
-	CHECK_HAS(l.life.journal.last_operation.error, "shared/1 is missing");
-	CHECK(journal_launch(&l.life.journal)->left_state); /* there was state, all the same */
-	CHECK_STR(l.life.journal.last_operation.location, SAVEPOINT_1);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, false);
+	CHECK(!l->life.journal.last_operation.ok);
+	CHECK_HAS(l->life.journal.last_operation.error, "shared/1 is missing");
+	CHECK(journal_launch(&l->life.journal)->left_state); /* there was state, all the same */
+	CHECK_STR(l->life.journal.last_operation.location, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 0);
 }
 
-TEST(a_savepoint_that_cannot_be_looked_at_is_recorded_unverified)
+LIFE_TEST(a_savepoint_that_cannot_be_looked_at_is_recorded_unverified)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, false, false);
-	CHECK(l.life.journal.last_operation.ok);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	CHECK(!l.life.journal.snapshots[0].verified);
-	CHECK_INT(l.life.journal.snapshots[0].size_bytes, ==, -1);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, false, false);
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
+	CHECK(!l->life.journal.snapshots[0].verified);
+	CHECK_INT(l->life.journal.snapshots[0].size_bytes, ==, -1);
 }
 
-TEST(success_without_a_place_is_a_failure)
+LIFE_TEST(success_without_a_place_is_a_failure)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_COMPLETED, NULL, NULL);
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK(!l.life.journal.last_operation.ok);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, NULL, NULL);
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK(!l->life.journal.last_operation.ok);
 }
 
 /* S42: the answer to the POST is lost; the same id makes it safe to send again. */
-TEST(a_lost_answer_is_asked_for_with_the_same_id)
+LIFE_TEST(a_lost_answer_is_asked_for_with_the_same_id)
 {
 	char id[JOB_ID_BYTES];
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	memcpy(id, trigger_of(&l), JOB_ID_BYTES);
-	operation(&l, STATUS_UNREACHABLE, NULL, NULL);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	memcpy(id, trigger_of(l), JOB_ID_BYTES);
+	operation(l, STATUS_UNREACHABLE, NULL, NULL);
 	for (int i = 0; i < 5; i++) {
-		pass(&l, 1000);
-		CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 2 + i);
-		CHECK_STR(l.last[EFFECT_TRIGGER].id, id);
-		operation(&l, STATUS_UNREACHABLE, NULL, NULL);
+		pass(l, 1000);
+		CHECK_INT(took(l, EFFECT_TRIGGER), ==, 2 + i);
+		CHECK_STR(l->last[EFFECT_TRIGGER].id, id);
+		operation(l, STATUS_UNREACHABLE, NULL, NULL);
 	}
-	pass(&l, 1000);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	pass(&l, 1000);
-	CHECK_STR(l.last[EFFECT_POLL_OPERATION].id, id);
+	pass(l, 1000);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	pass(l, 1000);
+	CHECK_STR(l->last[EFFECT_POLL_OPERATION].id, id);
 	/* unreachable while polling: nothing is known, so it is asked again, not sent again */
-	operation(&l, STATUS_UNREACHABLE, NULL, NULL);
-	forget(&l);
-	pass(&l, 1000);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	CHECK_INT(took(&l, EFFECT_POLL_OPERATION), ==, 1);
-	life_end(&l);
+	operation(l, STATUS_UNREACHABLE, NULL, NULL);
+	forget(l);
+	pass(l, 1000);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	CHECK_INT(took(l, EFFECT_POLL_OPERATION), ==, 1);
 }
 
-TEST(an_operation_that_flink_has_forgotten_is_not_sent_again)
+LIFE_TEST(an_operation_that_flink_has_forgotten_is_not_sent_again)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	pass(&l, 500);
-	forget(&l);
-	operation(&l, STATUS_UNKNOWN_ID, NULL, NULL);
-	CHECK_HAS(l.life.journal.last_operation.error, "forgotten");
-	pass(&l, 600000);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	pass(l, 500);
+	forget(l);
+	operation(l, STATUS_UNKNOWN_ID, NULL, NULL);
+	CHECK_HAS(l->life.journal.last_operation.error, "forgotten");
+	pass(l, 600000);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	CHECK_PHASE(l, PHASE_RUNNING);
 }
 
-TEST(answers_with_another_id_are_ignored)
+LIFE_TEST(answers_with_another_id_are_ignored)
 {
 	struct event e = {.type = EVENT_OPERATION,
 			  .operation = {.trigger_id = "00000000000000000000000000000000",
@@ -290,75 +252,60 @@ TEST(answers_with_another_id_are_ignored)
 	struct event look = {
 		.type = EVENT_INSPECTED,
 		.inspected = {.path = "file:/sp/other", .readable = true, .complete = true}};
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	step(&l, &e);
-	ask_savepoint(&l, "n1");
-	step(&l, &e);
-	step(&l, &look);
+	run_proven(l);
+	step(l, &e);
+	ask_savepoint(l, "n1");
+	step(l, &e);
+	step(l, &look);
 	e.operation.trigger_id = NULL;
-	step(&l, &e);
-	CHECK_NOTHING(&l, EFFECT_INSPECT);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	step(&l, &look);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
-	operation(&l, STATUS_COMPLETED, "file:/sp/twice", NULL); /* the result is known already */
-	inspected(&l, true, true);
-	CHECK(l.life.journal.last_operation.ok);
-	inspected(&l, true, true);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	life_end(&l);
+	step(l, &e);
+	CHECK_NOTHING(l, EFFECT_INSPECT);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	step(l, &look);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
+	operation(l, STATUS_COMPLETED, "file:/sp/twice", NULL); /* the result is known already */
+	inspected(l, true, true);
+	CHECK(l->life.journal.last_operation.ok);
+	inspected(l, true, true);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
 }
 
-TEST(a_savepoint_ends_with_flink)
+LIFE_TEST(a_savepoint_ends_with_flink)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	exited(&l, KILLED(SIGKILL));
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	observed_settled(&l, DECISION_START_EMPTY, SETTLEMENT_FAILED, NULL);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
-	CHECK(!l.life.journal.last_operation.ok);
-	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	exited(l, KILLED(SIGKILL));
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	observed_settled(l, DECISION_START_EMPTY, SETTLEMENT_FAILED, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK(!l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.savepoint_nonce_done, "n1");
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 }
 
-TEST(a_savepoint_of_a_job_that_does_not_run_is_refused)
+LIFE_TEST(a_savepoint_of_a_job_that_does_not_run_is_refused)
 {
-	struct life l;
-
-	life_begin(&l);
-	l.life.journal.intent.state = DESIRED_SUSPENDED;
-	hello(&l, NULL);
-	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	ask_savepoint(&l, "n1");
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	CHECK(!l.life.journal.last_operation.ok);
-	CHECK_HAS(l.life.journal.last_operation.error, "no job is running");
-	CHECK_STR(l.life.journal.last_operation.nonce, "n1");
-	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
-	life_end(&l);
+	l->life.journal.intent.state = DESIRED_SUSPENDED;
+	hello(l, NULL);
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	ask_savepoint(l, "n1");
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	CHECK(!l->life.journal.last_operation.ok);
+	CHECK_HAS(l->life.journal.last_operation.error, "no job is running");
+	CHECK_STR(l->life.journal.last_operation.nonce, "n1");
+	CHECK_STR(l->life.journal.savepoint_nonce_done, "n1");
 }
 
-TEST(a_savepoint_asked_for_during_a_launch_waits_for_the_job)
+LIFE_TEST(a_savepoint_asked_for_during_a_launch_waits_for_the_job)
 {
-	struct life l;
-
-	life_begin(&l);
-	launch_empty(&l);
-	ask_savepoint(&l, "n1");
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	life_end(&l);
+	launch_empty(l);
+	ask_savepoint(l, "n1");
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
 }
 
 /* ---- periodic savepoints ---- */
@@ -377,246 +324,210 @@ static void take_savepoint(struct life *l)
 	inspected(l, true, true);
 }
 
-TEST(savepoints_are_taken_once_an_interval)
+LIFE_TEST_FROM(run_periodic, savepoints_are_taken_once_an_interval)
 {
-	struct life l;
-
-	run_periodic(&l);
 	for (int i = 0; i < 4; i++) {
-		forget(&l);
-		pass(&l, 599000);
-		CHECK_NOTHING(&l, EFFECT_TRIGGER);
-		pass(&l, 1000);
-		CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-		CHECK_INT(l.life.journal.operation.reason, ==, REASON_PERIODIC);
-		take_savepoint(&l);
-		CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_PERIODIC);
+		forget(l);
+		pass(l, 599000);
+		CHECK_NOTHING(l, EFFECT_TRIGGER);
+		pass(l, 1000);
+		CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+		CHECK_INT(l->life.journal.operation.reason, ==, REASON_PERIODIC);
+		take_savepoint(l);
+		CHECK_INT(l->life.journal.snapshots[0].origin, ==, ORIGIN_PERIODIC);
 	}
-	life_end(&l);
 }
 
 /* S38 */
-TEST(a_slow_savepoint_is_not_triggered_again)
+LIFE_TEST_FROM(run_periodic, a_slow_savepoint_is_not_triggered_again)
 {
-	struct life l;
-
-	run_periodic(&l);
-	pass(&l, 600000);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	pass(l, 600000);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
 	for (int i = 0; i < 2000; i++) {
-		pass(&l, 1000);
-		operation(&l, STATUS_IN_PROGRESS, NULL, NULL);
+		pass(l, 1000);
+		operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	}
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	CHECK_INT(took(&l, EFFECT_POLL_OPERATION), >, 1000);
-	life_end(&l);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	CHECK_INT(took(l, EFFECT_POLL_OPERATION), >, 1000);
 }
 
-TEST(a_failed_periodic_savepoint_is_tried_again_sooner)
+LIFE_TEST_FROM(run_periodic, a_failed_periodic_savepoint_is_tried_again_sooner)
 {
-	struct life l;
-
-	run_periodic(&l);
-	pass(&l, 600000);
-	take_savepoint(&l);
-	pass(&l, 600000);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_FAILED, NULL, "declined");
-	forget(&l);
-	pass(&l, 60999);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	pass(&l, 1);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	life_end(&l);
+	pass(l, 600000);
+	take_savepoint(l);
+	pass(l, 600000);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_FAILED, NULL, "declined");
+	forget(l);
+	pass(l, 60999);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	pass(l, 1);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
 }
 
-TEST(the_schedule_survives_the_agent)
+LIFE_TEST_FROM(run_periodic, the_schedule_survives_the_agent)
 {
 	char job[JOB_ID_BYTES];
-	struct life l;
 
-	run_periodic(&l);
-	pass(&l, 600000);
-	take_savepoint(&l);
-	snprintf(job, sizeof(job), "%s", job_of(&l));
-	pass(&l, 400000);
-	restart_agent(&l);
-	hello(&l, job);
-	viewed(&l, job_in(JOB_RUNNING));
-	pass(&l, 199000);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	pass(&l, 1000);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
+	pass(l, 600000);
+	take_savepoint(l);
+	snprintf(job, sizeof(job), "%s", job_of(l));
+	pass(l, 400000);
+	restart_agent(l);
+	hello(l, job);
+	viewed(l, job_in(JOB_RUNNING));
+	pass(l, 199000);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	pass(l, 1000);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
 	/* overdue by hours: one, soon */
-	take_savepoint(&l);
-	l.wall_ms += 36000000;
-	restart_agent(&l);
-	hello(&l, job);
-	viewed(&l, job_in(JOB_RUNNING));
-	pass(&l, 1000);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	take_savepoint(&l);
-	forget(&l);
-	pass(&l, 599000);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	life_end(&l);
+	take_savepoint(l);
+	l->wall_ms += 36000000;
+	restart_agent(l);
+	hello(l, job);
+	viewed(l, job_in(JOB_RUNNING));
+	pass(l, 1000);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	take_savepoint(l);
+	forget(l);
+	pass(l, 599000);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
 }
 
-TEST(a_clock_that_jumps_back_delays_by_one_interval_at_most)
+LIFE_TEST_FROM(run_periodic, a_clock_that_jumps_back_delays_by_one_interval_at_most)
 {
 	char job[JOB_ID_BYTES];
-	struct life l;
 
-	run_periodic(&l);
-	pass(&l, 600000);
-	take_savepoint(&l);
-	snprintf(job, sizeof(job), "%s", job_of(&l));
-	l.wall_ms -= 360000000;
-	restart_agent(&l);
-	hello(&l, job);
-	viewed(&l, job_in(JOB_RUNNING));
-	pass(&l, 600000);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	life_end(&l);
+	pass(l, 600000);
+	take_savepoint(l);
+	snprintf(job, sizeof(job), "%s", job_of(l));
+	l->wall_ms -= 360000000;
+	restart_agent(l);
+	hello(l, job);
+	viewed(l, job_in(JOB_RUNNING));
+	pass(l, 600000);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
 }
 
-TEST(no_periodic_savepoint_while_the_job_restarts)
+LIFE_TEST_FROM(run_periodic, no_periodic_savepoint_while_the_job_restarts)
 {
-	struct life l;
-
-	run_periodic(&l);
-	viewed(&l, job_in(JOB_RESTARTING));
-	pass(&l, 3600000);
-	viewed(&l, job_in(JOB_RESTARTING));
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	life_end(&l);
+	viewed(l, job_in(JOB_RESTARTING));
+	pass(l, 3600000);
+	viewed(l, job_in(JOB_RESTARTING));
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
 }
 
 /* ---- suspend and resume ---- */
 
-TEST(a_suspend_stops_with_a_savepoint_and_parks)
+LIFE_TEST(a_suspend_stops_with_a_savepoint_and_parks)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	l.config.drain_on_stop = true;
-	desire(&l, DESIRED_SUSPENDED);
-	CHECK_PHASE(&l, PHASE_STOPPING);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_STOP);
-	CHECK(l.life.journal.operation.drain);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	run_proven(l);
+	l->config.drain_on_stop = true;
+	desire(l, DESIRED_SUSPENDED);
+	CHECK_PHASE(l, PHASE_STOPPING);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	CHECK(l->life.journal.operation.drain);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
 	/* finished before the result was read: Flink has to live until it is */
-	viewed(&l, job_in(JOB_FINISHED));
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, true, true);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	l.hold_writes = false;
-	viewed(&l, job_in(JOB_FINISHED));
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	CHECK(l.life.journal.last_operation.ok);
-	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_STOP);
-	CHECK_INT(l.life.journal.failure_count, ==, 0);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
-	pass(&l, 3600000);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	l->hold_writes = false;
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_NONE);
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_INT(l->life.journal.snapshots[0].origin, ==, ORIGIN_STOP);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+	pass(l, 3600000);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 
-	desire(&l, DESIRED_RUNNING);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	life_end(&l);
+	desire(l, DESIRED_RUNNING);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 }
 
-TEST(flink_ends_only_after_the_stop_is_on_record)
+LIFE_TEST(flink_ends_only_after_the_stop_is_on_record)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_SUSPENDED);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	l.hold_writes = true;
-	inspected(&l, true, true);
-	written(&l);
-	viewed(&l, job_in(JOB_FINISHED));
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	write_failed(&l, false);
-	pass(&l, 5000);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	written(&l);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	life_end(&l);
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	l->hold_writes = true;
+	inspected(l, true, true);
+	written(l);
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	write_failed(l, false);
+	pass(l, 5000);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	written(l);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
 }
 
-TEST(a_failed_stop_leaves_the_job_running_and_is_tried_again)
+LIFE_TEST(a_failed_stop_leaves_the_job_running_and_is_tried_again)
 {
 	char first[JOB_ID_BYTES];
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_SUSPENDED);
-	memcpy(first, trigger_of(&l), JOB_ID_BYTES);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_FAILED, NULL, "not all tasks are running");
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_HAS(l.life.reason, "not all tasks are running");
-	CHECK_STR(cause_name(l.life.cause), "StopFailed");
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	forget(&l);
-	pass(&l, 29999);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	pass(&l, 1);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	CHECK(strcmp(first, trigger_of(&l)) != 0);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_FAILED, NULL, "again");
-	forget(&l);
-	desire(&l, DESIRED_SUSPENDED); /* a person does not wait */
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_FAILED, NULL, "again");
-	forget(&l);
-	CHECK_INT(l.life.cause, ==, CAUSE_STOP_FAILED);
-	desire(&l, DESIRED_RUNNING);
-	CHECK_INT(l.life.cause, ==, CAUSE_NONE);
-	CHECK_HAS(l.life.reason, "no stop is requested any more");
-	pass(&l, 3600000);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	life_end(&l);
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	memcpy(first, trigger_of(l), JOB_ID_BYTES);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_FAILED, NULL, "not all tasks are running");
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_HAS(l->life.reason, "not all tasks are running");
+	CHECK_STR(cause_name(l->life.cause), "StopFailed");
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	forget(l);
+	pass(l, 29999);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	pass(l, 1);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	CHECK(strcmp(first, trigger_of(l)) != 0);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_FAILED, NULL, "again");
+	forget(l);
+	desire(l, DESIRED_SUSPENDED); /* a person does not wait */
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_FAILED, NULL, "again");
+	forget(l);
+	CHECK_INT(l->life.cause, ==, CAUSE_STOP_FAILED);
+	desire(l, DESIRED_RUNNING);
+	CHECK_INT(l->life.cause, ==, CAUSE_NONE);
+	CHECK_HAS(l->life.reason, "no stop is requested any more");
+	pass(l, 3600000);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	CHECK_PHASE(l, PHASE_RUNNING);
 }
 
 /* S27: Flink fails the job then; the savepoint is what counts. */
-TEST(a_savepoint_that_survives_a_failed_stop_is_used)
+LIFE_TEST(a_savepoint_that_survives_a_failed_stop_is_used)
 {
 	struct view view = job_in(JOB_FAILED);
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_SUSPENDED);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_FAILED, SAVEPOINT_1, "the savepoint was taken, the job failed");
-	CHECK_STR(l.inspected, SAVEPOINT_1);
-	inspected(&l, true, true);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	viewed(&l, view);
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	CHECK_INT(l.life.journal.failure_count, ==, 0);
-	CHECK_STR(l.life.journal.last_operation.location, SAVEPOINT_1);
-	life_end(&l);
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_FAILED, SAVEPOINT_1, "the savepoint was taken, the job failed");
+	CHECK_STR(l->inspected, SAVEPOINT_1);
+	inspected(l, true, true);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
+	viewed(l, view);
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
+	CHECK_STR(l->life.journal.last_operation.location, SAVEPOINT_1);
 }
 
 TEST(a_stop_whose_savepoint_is_damaged_is_not_called_a_success)
@@ -642,134 +553,110 @@ TEST(a_stop_whose_savepoint_is_damaged_is_not_called_a_success)
 	}
 }
 
-TEST(a_job_that_goes_on_after_its_stop_savepoint_is_a_failed_stop)
+LIFE_TEST(a_job_that_goes_on_after_its_stop_savepoint_is_a_failed_stop)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_SUSPENDED);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, true, true);
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
 	for (int i = 0; i < 70; i++) {
-		pass(&l, 1000);
-		if (l.life.phase == PHASE_STOPPING)
-			viewed(&l, job_in(JOB_RUNNING));
+		pass(l, 1000);
+		if (l->life.phase == PHASE_STOPPING)
+			viewed(l, job_in(JOB_RUNNING));
 	}
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	CHECK(!l.life.journal.last_operation.ok);
-	CHECK_STR(l.life.journal.last_operation.location, SAVEPOINT_1);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	life_end(&l);
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	CHECK(!l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.last_operation.location, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
 }
 
 /* S35, S26: Flink has gone before the result could be read. */
-TEST(a_stop_whose_result_was_lost_looks_in_storage)
+LIFE_TEST(a_stop_whose_result_was_lost_looks_in_storage)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_restart(&l, "r1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	exited(&l, EXITED(0));
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
-	CHECK_PHASE(&l, PHASE_RESOLVING);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	life_end(&l);
+	run_proven(l);
+	ask_restart(l, "r1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	exited(l, EXITED(0));
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_NONE);
+	CHECK_PHASE(l, PHASE_RESOLVING);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
 }
 
-TEST(a_restart_waits_until_do_not_restart_is_lifted)
+LIFE_TEST(a_restart_waits_until_do_not_restart_is_lifted)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	do_not_restart(&l, true);
-	ask_restart(&l, "r1");
-	pass(&l, 600000);
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
-	ask_savepoint(&l, "n1");
-	CHECK_INT(l.life.journal.operation.reason, ==, REASON_MANUAL);
-	take_savepoint(&l);
-	do_not_restart(&l, false);
-	CHECK_INT(l.life.journal.operation.reason, ==, REASON_RESTART);
-	life_end(&l);
+	run_proven(l);
+	do_not_restart(l, true);
+	ask_restart(l, "r1");
+	pass(l, 600000);
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+	ask_savepoint(l, "n1");
+	CHECK_INT(l->life.journal.operation.reason, ==, REASON_MANUAL);
+	take_savepoint(l);
+	do_not_restart(l, false);
+	CHECK_INT(l->life.journal.operation.reason, ==, REASON_RESTART);
 }
 
-TEST(a_restart_stops_with_a_savepoint_and_starts_again_once)
+LIFE_TEST(a_restart_stops_with_a_savepoint_and_starts_again_once)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_restart(&l, "r1");
-	CHECK_INT(l.life.journal.operation.reason, ==, REASON_RESTART);
-	take_savepoint(&l);
-	viewed(&l, job_in(JOB_FINISHED));
-	exited(&l, EXITED(143));
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
-	started(&l);
-	forget(&l);
+	run_proven(l);
+	ask_restart(l, "r1");
+	CHECK_INT(l->life.journal.operation.reason, ==, REASON_RESTART);
+	take_savepoint(l);
+	viewed(l, job_in(JOB_FINISHED));
+	exited(l, EXITED(143));
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	started(l);
+	forget(l);
 	{
 		struct view view = job_in(JOB_RUNNING);
 
 		view.restored = true;
 		view.restored_id = 50;
 		view.restored_path = SAVEPOINT_1;
-		viewed(&l, view);
+		viewed(l, view);
 	}
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	pass(&l, 3600000);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	CHECK_STR(l.life.journal.restart_nonce_done, "r1");
-	life_end(&l);
+	CHECK_PHASE(l, PHASE_RUNNING);
+	pass(l, 3600000);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	CHECK_STR(l->life.journal.restart_nonce_done, "r1");
 }
 
 /* S39 */
-TEST(a_suspend_waits_for_the_savepoint_that_is_on_its_way)
+LIFE_TEST_FROM(run_periodic, a_suspend_waits_for_the_savepoint_that_is_on_its_way)
 {
-	struct life l;
-
-	run_periodic(&l);
-	pass(&l, 600000);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	forget(&l);
-	desire(&l, DESIRED_SUSPENDED);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, true, true);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_STOP);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	life_end(&l);
+	pass(l, 600000);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	forget(l);
+	desire(l, DESIRED_SUSPENDED);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_SAVEPOINT);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
 }
 
 /* ---- cancel ---- */
 
-TEST(a_cancel_takes_no_savepoint_and_parks)
+LIFE_TEST(a_cancel_takes_no_savepoint_and_parks)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_CANCELLED);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_CANCEL);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	viewed(&l, job_in(JOB_CANCELLING));
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	viewed(&l, job_in(JOB_CANCELED));
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_CANCELLED);
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
-	pass(&l, 3600000);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	life_end(&l);
+	run_proven(l);
+	desire(l, DESIRED_CANCELLED);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_CANCEL);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	viewed(l, job_in(JOB_CANCELLING));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	viewed(l, job_in(JOB_CANCELED));
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_CANCELLED);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_NONE);
+	pass(l, 3600000);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 }
 
 TEST(a_cancel_overtakes_a_savepoint_and_a_stop)
@@ -797,55 +684,43 @@ TEST(a_cancel_overtakes_a_savepoint_and_a_stop)
 	}
 }
 
-TEST(a_cancel_during_the_launch_does_not_wait_for_it)
+LIFE_TEST(a_cancel_during_the_launch_does_not_wait_for_it)
 {
-	struct life l;
-
-	life_begin(&l);
-	launch_empty(&l);
-	desire(&l, DESIRED_CANCELLED);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_CANCEL);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	viewed(&l, job_in(JOB_CANCELED));
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_CANCELLED);
-	life_end(&l);
+	launch_empty(l);
+	desire(l, DESIRED_CANCELLED);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_CANCEL);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	viewed(l, job_in(JOB_CANCELED));
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_CANCELLED);
 }
 
 /* S41: a job that ignores cancel. */
-TEST(a_cancel_that_is_not_obeyed_ends_flink)
+LIFE_TEST(a_cancel_that_is_not_obeyed_ends_flink)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_CANCELLED);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
+	run_proven(l);
+	desire(l, DESIRED_CANCELLED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
 	for (int i = 0; i < 60; i++) {
-		pass(&l, 1000);
-		viewed(&l, job_in(JOB_CANCELLING));
+		pass(l, 1000);
+		viewed(l, job_in(JOB_CANCELLING));
 	}
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	pass(&l, 20000);
-	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGKILL);
-	exited(&l, KILLED(SIGKILL));
-	CHECK_PHASE(&l, PHASE_CANCELLED);
-	life_end(&l);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	pass(l, 20000);
+	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	exited(l, KILLED(SIGKILL));
+	CHECK_PHASE(l, PHASE_CANCELLED);
 }
 
-TEST(a_cancel_of_a_silent_flink_ends_it)
+LIFE_TEST(a_cancel_of_a_silent_flink_ends_it)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_CANCELLED);
+	run_proven(l);
+	desire(l, DESIRED_CANCELLED);
 	for (int i = 0; i < 61; i++) {
-		operation(&l, STATUS_UNREACHABLE, NULL, NULL);
-		pass(&l, 1000);
+		operation(l, STATUS_UNREACHABLE, NULL, NULL);
+		pass(l, 1000);
 	}
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	life_end(&l);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
 }
 
 TEST(a_job_that_ends_while_it_is_cancelled_counts_as_cancelled)
@@ -868,39 +743,31 @@ TEST(a_job_that_ends_while_it_is_cancelled_counts_as_cancelled)
 
 /* ---- the job ends by itself, meanwhile ---- */
 
-TEST(a_job_that_finishes_during_a_savepoint_is_finished)
+LIFE_TEST(a_job_that_finishes_during_a_savepoint_is_finished)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	viewed(&l, job_in(JOB_FINISHED));
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_FINISHED);
-	operation(&l, STATUS_FAILED, NULL, "the job is gone");
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_FINISHED);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
-	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_FINISHED);
+	operation(l, STATUS_FAILED, NULL, "the job is gone");
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_FINISHED);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK_STR(l->life.journal.savepoint_nonce_done, "n1");
 }
 
-TEST(a_job_that_fails_during_a_failed_stop_is_started_again_or_parked)
+LIFE_TEST(a_job_that_fails_during_a_failed_stop_is_started_again_or_parked)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_SUSPENDED);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	viewed(&l, job_in(JOB_FAILED));
-	operation(&l, STATUS_FAILED, NULL, "the job failed");
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	viewed(&l, job_in(JOB_FAILED));
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	desire(&l, DESIRED_RUNNING);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	life_end(&l);
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	viewed(l, job_in(JOB_FAILED));
+	operation(l, STATUS_FAILED, NULL, "the job failed");
+	CHECK_PHASE(l, PHASE_RUNNING);
+	viewed(l, job_in(JOB_FAILED));
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	desire(l, DESIRED_RUNNING);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
 }

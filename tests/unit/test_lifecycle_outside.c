@@ -20,105 +20,90 @@ static void show(struct life *l, enum job_state state, const struct seen_savepoi
 	viewed(l, view);
 }
 
-TEST(a_savepoint_of_somebody_else_is_recorded_once)
+LIFE_TEST(a_savepoint_of_somebody_else_is_recorded_once)
 {
 	struct seen_savepoint savepoint = theirs(5);
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	show(&l, JOB_RUNNING, &savepoint, 1);
-	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
-	CHECK_HAS(l.notes, THEIRS " (checkpoint id 5) was requested from outside drey");
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	if (l.life.journal.snapshot_count == 1) {
-		const struct snapshot *s = &l.life.journal.snapshots[0];
+	run_proven(l);
+	show(l, JOB_RUNNING, &savepoint, 1);
+	CHECK_INT(took(l, EFFECT_WRITE_JOURNAL), ==, 1);
+	CHECK_HAS(l->notes, THEIRS " (checkpoint id 5) was requested from outside drey");
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
+	if (l->life.journal.snapshot_count == 1) {
+		const struct snapshot *s = &l->life.journal.snapshots[0];
 
 		CHECK_STR(s->path, THEIRS);
 		CHECK_INT(s->kind, ==, SNAPSHOT_SAVEPOINT);
 		CHECK_INT(s->origin, ==, ORIGIN_FOUND);
 		CHECK_INT(s->checkpoint_id, ==, 5);
 		CHECK_INT(s->completed_unix_ms, ==, 123);
-		CHECK_STR(s->job_id, job_of(&l));
+		CHECK_STR(s->job_id, job_of(l));
 		CHECK(!s->verified);
 	}
-	forget(&l);
-	show(&l, JOB_RUNNING, &savepoint, 1);
-	CHECK_NOTHING(&l, EFFECT_WRITE_JOURNAL);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	life_end(&l);
+	forget(l);
+	show(l, JOB_RUNNING, &savepoint, 1);
+	CHECK_NOTHING(l, EFFECT_WRITE_JOURNAL);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
 }
 
-TEST(dreys_own_savepoint_is_not_taken_for_somebody_elses)
+LIFE_TEST(dreys_own_savepoint_is_not_taken_for_somebody_elses)
 {
 	struct seen_savepoint ours = {.id = 50, .path = SAVEPOINT_1};
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	show(&l, JOB_RUNNING, &ours, 1); /* complete, and not yet asked for */
-	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, true, true);
-	show(&l, JOB_RUNNING, &ours, 1);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_MANUAL);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	show(l, JOB_RUNNING, &ours, 1); /* complete, and not yet asked for */
+	CHECK_INT(l->life.journal.snapshot_count, ==, 0);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	show(l, JOB_RUNNING, &ours, 1);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
+	CHECK_INT(l->life.journal.snapshots[0].origin, ==, ORIGIN_MANUAL);
 }
 
-TEST(a_savepoint_that_flink_shows_during_an_operation_is_known_to_have_been)
+LIFE_TEST(a_savepoint_that_flink_shows_during_an_operation_is_known_to_have_been)
 {
 	struct seen_savepoint ours = {.id = 50, .path = SAVEPOINT_1};
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	CHECK(!journal_launch(&l.life.journal)->left_state);
-	show(&l, JOB_RUNNING, &ours, 1);
-	CHECK(journal_launch(&l.life.journal)->left_state);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	CHECK(!journal_launch(&l->life.journal)->left_state);
+	show(l, JOB_RUNNING, &ours, 1);
+	CHECK(journal_launch(&l->life.journal)->left_state);
 }
 
-TEST(a_damaged_savepoint_of_drey_is_not_recorded_by_the_back_door)
+LIFE_TEST(a_damaged_savepoint_of_drey_is_not_recorded_by_the_back_door)
 {
 	struct seen_savepoint ours = {.id = 50, .path = SAVEPOINT_1};
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, true, false);
-	show(&l, JOB_RUNNING, &ours, 1);
-	show(&l, JOB_RUNNING, &ours, 1);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, false);
+	show(l, JOB_RUNNING, &ours, 1);
+	show(l, JOB_RUNNING, &ours, 1);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 0);
 }
 
-TEST(one_of_somebody_else_during_an_operation_is_recorded_after_it)
+LIFE_TEST(one_of_somebody_else_during_an_operation_is_recorded_after_it)
 {
 	struct seen_savepoint both[] = {theirs(49), {.id = 48, .path = SAVEPOINT_1}};
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	show(&l, JOB_RUNNING, both, 2);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
-	operation(&l, STATUS_FAILED, NULL, "timeout");
-	show(&l, JOB_RUNNING, both, 1);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	CHECK_STR(l.life.journal.snapshots[0].path, THEIRS);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	show(l, JOB_RUNNING, both, 2);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 0);
+	operation(l, STATUS_FAILED, NULL, "timeout");
+	show(l, JOB_RUNNING, both, 1);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
+	CHECK_STR(l->life.journal.snapshots[0].path, THEIRS);
 }
 
-TEST(one_that_drey_has_disposed_of_does_not_come_back)
+LIFE_TEST(one_that_drey_has_disposed_of_does_not_come_back)
 {
 	struct seen_savepoint all[] = {{.id = 3, .path = "file:/sp/savepoint-3"},
 				       {.id = 4, .path = "file:/sp/savepoint-4"}};
@@ -128,63 +113,52 @@ TEST(one_that_drey_has_disposed_of_does_not_come_back)
 				.checkpoint_id = 4,
 				.completed_unix_ms = 1000,
 				.verified = true};
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	snprintf(kept.job_id, sizeof(kept.job_id), "%s", job_of(&l));
-	journal_add_snapshot(&l.life.journal, &kept);
-	show(&l, JOB_RUNNING, all, 2);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	life_end(&l);
+	run_proven(l);
+	snprintf(kept.job_id, sizeof(kept.job_id), "%s", job_of(l));
+	journal_add_snapshot(&l->life.journal, &kept);
+	show(l, JOB_RUNNING, all, 2);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
 }
 
-TEST(what_the_job_was_started_from_is_no_news)
+LIFE_TEST(what_the_job_was_started_from_is_no_news)
 {
 	struct seen_savepoint origin = {.id = 50, .path = SAVEPOINT_1};
 	struct view view = job_in(JOB_RUNNING);
-	struct life l;
 
-	life_begin(&l);
-	hello(&l, NULL);
-	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
-	started(&l);
+	hello(l, NULL);
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	started(l);
 	view.restored = true;
 	view.restored_id = 50;
 	view.restored_path = SAVEPOINT_1;
 	view.savepoints = &origin;
 	view.savepoint_count = 1;
-	viewed(&l, view);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
-	life_end(&l);
+	viewed(l, view);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 0);
 }
 
-TEST(statistics_that_could_not_be_read_say_nothing)
+LIFE_TEST(statistics_that_could_not_be_read_say_nothing)
 {
 	struct seen_savepoint savepoint = theirs(5);
 	struct view view = job_in(JOB_RUNNING);
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
+	run_proven(l);
 	view.statistics_known = false;
 	view.savepoints = &savepoint;
 	view.savepoint_count = 1;
-	viewed(&l, view);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
-	life_end(&l);
+	viewed(l, view);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 0);
 }
 
-TEST(retention_never_touches_what_others_have_made)
+LIFE_TEST(retention_never_touches_what_others_have_made)
 {
 	struct seen_savepoint savepoint = theirs(5);
-	struct life l;
 
-	life_begin(&l);
-	l.config.retention =
+	l->config.retention =
 		(struct retention){.keep_count = 1, .max_age_ms = 1, .all_origins = true};
-	run_proven(&l);
-	show(&l, JOB_RUNNING, &savepoint, 1);
+	run_proven(l);
+	show(l, JOB_RUNNING, &savepoint, 1);
 	for (int i = 0; i < 3; i++) {
 		char path[] = "file:/sp/savepoint-x1";
 		struct snapshot ours = {.path = path,
@@ -195,46 +169,42 @@ TEST(retention_never_touches_what_others_have_made)
 					.verified = true};
 
 		path[strlen(path) - 1] = "123"[i];
-		journal_add_snapshot(&l.life.journal, &ours);
+		journal_add_snapshot(&l->life.journal, &ours);
 	}
-	pass(&l, 11 * 60 * 1000);
+	pass(l, 11 * 60 * 1000);
 	for (int i = 0; i < 5; i++) {
 		struct event e = {.type = EVENT_DISPOSED};
 		char *path;
 
-		show(&l, JOB_RUNNING, &savepoint, 1);
-		path = xstrdup(l.life.journal.disposing);
+		show(l, JOB_RUNNING, &savepoint, 1);
+		path = xstrdup(l->life.journal.disposing);
 		if (!path)
 			break;
 		CHECK(!snapshot_same_path(path, THEIRS));
 		e.disposed.path = path;
-		step(&l, &e);
+		step(l, &e);
 		free(path);
 	}
-	CHECK_INT(l.life.journal.snapshot_count, ==, 2); /* theirs and the newest of ours */
-	CHECK_STR(l.life.journal.snapshots[0].path, THEIRS);
-	life_end(&l);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 2); /* theirs and the newest of ours */
+	CHECK_STR(l->life.journal.snapshots[0].path, THEIRS);
 }
 
-TEST(a_stop_by_somebody_else_is_a_wish_and_no_end_of_the_job)
+LIFE_TEST(a_stop_by_somebody_else_is_a_wish_and_no_end_of_the_job)
 {
 	struct seen_savepoint savepoint = theirs(5);
-	struct life l;
 
-	life_begin(&l);
-	l.config.exit_when_finished = true;
-	run_proven(&l);
+	l->config.exit_when_finished = true;
+	run_proven(l);
 	savepoint.stop = true;
-	show(&l, JOB_FINISHED, &savepoint, 1);
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
-	CHECK_HAS(l.life.journal.outcome.reason, "stopped from outside drey, with " THEIRS);
-	CHECK_STR(l.order, "WS"); /* on record before Flink ends */
-	exited(&l, EXITED(0));
-	CHECK_PHASE(&l, PHASE_CANCELLED);
-	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1); /* a Job is complete then */
-	CHECK_INT(l.last[EFFECT_EXIT].status, ==, 0);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	life_end(&l);
+	show(l, JOB_FINISHED, &savepoint, 1);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
+	CHECK_HAS(l->life.journal.outcome.reason, "stopped from outside drey, with " THEIRS);
+	CHECK_STR(l->order, "WS"); /* on record before Flink ends */
+	exited(l, EXITED(0));
+	CHECK_PHASE(l, PHASE_CANCELLED);
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1); /* a Job is complete then */
+	CHECK_INT(l->last[EFFECT_EXIT].status, ==, 0);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
 }
 
 TEST(a_job_that_finished_after_somebodys_savepoint_has_finished)
@@ -252,21 +222,17 @@ TEST(a_job_that_finished_after_somebodys_savepoint_has_finished)
 	}
 }
 
-TEST(a_cancel_by_somebody_else_stays)
+LIFE_TEST(a_cancel_by_somebody_else_stays)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	show(&l, JOB_CANCELED, NULL, 0);
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
-	CHECK_STR(l.life.journal.outcome.reason, "cancelled from outside drey");
-	exited(&l, EXITED(0));
-	restart_agent(&l);
-	hello(&l, NULL);
-	CHECK_PHASE(&l, PHASE_CANCELLED);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	life_end(&l);
+	run_proven(l);
+	show(l, JOB_CANCELED, NULL, 0);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
+	CHECK_STR(l->life.journal.outcome.reason, "cancelled from outside drey");
+	exited(l, EXITED(0));
+	restart_agent(l);
+	hello(l, NULL);
+	CHECK_PHASE(l, PHASE_CANCELLED);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 }
 
 /* Savepoint 6 is complete before checkpoint 5, which was begun before it: by the time of completion the checkpoint

@@ -35,43 +35,35 @@ static void replaced(struct story *s, const char *generation, const char *initia
 
 /* ---- do-not-restart is on: a suspension ---- */
 
-TEST(the_written_procedure_goes_on_from_the_savepoint_of_the_stop)
+STORY_TEST_FROM(story_runs, the_written_procedure_goes_on_from_the_savepoint_of_the_stop)
 {
-	struct story s;
-
-	story_runs(&s);
-	do_not_restart(&s.l, true);
-	stopped_outside(&s, 2);
-	CHECK_STR(s.l.order, "WWS"); /* do-not-restart; the outcome, before Flink ends */
-	exited(&s.l, EXITED(0));
-	CHECK_PHASE(&s.l, PHASE_HOLDING);
-	CHECK_INT(s.l.life.cause, ==, CAUSE_DO_NOT_RESTART);
-	CHECK_HAS(s.l.life.reason, "stopped from outside drey, with ");
-	CHECK_HAS(s.l.life.reason, s.path);
-	forget(&s.l);
-	replaced(&s, "g2", s.path);
-	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
-	do_not_restart(&s.l, false);
-	observe(&s);
-	CHECK_STARTS(&s, s.path);
-	CHECK_INT(s.l.life.journal.outcome.kind, ==, OUTCOME_NONE);
-	start(&s);
-	story_end(&s);
+	do_not_restart(&s->l, true);
+	stopped_outside(s, 2);
+	CHECK_STR(s->l.order, "WWS"); /* do-not-restart; the outcome, before Flink ends */
+	exited(&s->l, EXITED(0));
+	CHECK_PHASE(&s->l, PHASE_HOLDING);
+	CHECK_INT(s->l.life.cause, ==, CAUSE_DO_NOT_RESTART);
+	CHECK_HAS(s->l.life.reason, "stopped from outside drey, with ");
+	CHECK_HAS(s->l.life.reason, s->path);
+	forget(&s->l);
+	replaced(s, "g2", s->path);
+	CHECK_NOTHING(&s->l, EFFECT_OBSERVE);
+	do_not_restart(&s->l, false);
+	observe(s);
+	CHECK_STARTS(s, s->path);
+	CHECK_INT(s->l.life.journal.outcome.kind, ==, OUTCOME_NONE);
+	start(s);
 }
 
-TEST(the_same_generation_goes_on_as_well)
+STORY_TEST_FROM(story_runs, the_same_generation_goes_on_as_well)
 {
-	struct story s;
-
-	story_runs(&s);
-	do_not_restart(&s.l, true);
-	stopped_outside(&s, 2);
-	exited(&s.l, EXITED(0));
-	forget(&s.l);
-	do_not_restart(&s.l, false);
-	observe(&s);
-	CHECK_STARTS(&s, s.path);
-	story_end(&s);
+	do_not_restart(&s->l, true);
+	stopped_outside(s, 2);
+	exited(&s->l, EXITED(0));
+	forget(&s->l);
+	do_not_restart(&s->l, false);
+	observe(s);
+	CHECK_STARTS(s, s->path);
 }
 
 TEST(a_cancel_goes_on_from_the_newest_checkpoint)
@@ -131,70 +123,54 @@ TEST(a_savepoint_that_is_not_usable_is_never_replaced_by_an_older_state)
 	}
 }
 
-TEST(what_was_done_before_do_not_restart_stays_done)
+STORY_TEST_FROM(story_runs, what_was_done_before_do_not_restart_stays_done)
 {
-	struct story s;
-
-	story_runs(&s);
-	stopped_outside(&s, 2);
-	exited(&s.l, EXITED(0));
-	CHECK_PHASE(&s.l, PHASE_CANCELLED);
-	do_not_restart(&s.l, true);
-	CHECK_PHASE(&s.l, PHASE_HOLDING);
-	forget(&s.l);
-	do_not_restart(&s.l, false);
-	CHECK_PHASE(&s.l, PHASE_CANCELLED);
-	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
-	story_end(&s);
+	stopped_outside(s, 2);
+	exited(&s->l, EXITED(0));
+	CHECK_PHASE(&s->l, PHASE_CANCELLED);
+	do_not_restart(&s->l, true);
+	CHECK_PHASE(&s->l, PHASE_HOLDING);
+	forget(&s->l);
+	do_not_restart(&s->l, false);
+	CHECK_PHASE(&s->l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s->l, EFFECT_OBSERVE);
 }
 
-TEST(a_do_not_restart_that_is_off_again_while_the_job_runs_means_nothing)
+STORY_TEST_FROM(story_runs, a_do_not_restart_that_is_off_again_while_the_job_runs_means_nothing)
 {
-	struct story s;
-
-	story_runs(&s);
-	do_not_restart(&s.l, true);
-	do_not_restart(&s.l, false);
-	viewed(&s.l, restored_view(&s, JOB_RUNNING)); /* asked before that was known */
-	pass(&s.l, 6000);
-	viewed(&s.l, restored_view(&s, JOB_RUNNING));
-	stopped_outside(&s, 2);
-	exited(&s.l, EXITED(0));
-	CHECK_PHASE(&s.l, PHASE_CANCELLED);
-	story_end(&s);
+	do_not_restart(&s->l, true);
+	do_not_restart(&s->l, false);
+	viewed(&s->l, restored_view(s, JOB_RUNNING)); /* asked before that was known */
+	pass(&s->l, 6000);
+	viewed(&s->l, restored_view(s, JOB_RUNNING));
+	stopped_outside(s, 2);
+	exited(&s->l, EXITED(0));
+	CHECK_PHASE(&s->l, PHASE_CANCELLED);
 }
 
-TEST(a_do_not_restart_that_is_lifted_right_after_the_stop_was_on_at_the_stop)
+STORY_TEST_FROM(story_runs, a_do_not_restart_that_is_lifted_right_after_the_stop_was_on_at_the_stop)
 {
-	struct story s;
-
-	story_runs(&s);
-	do_not_restart(&s.l, true);
-	pass(&s.l, 5000);
-	CHECK_INT(took(&s.l, EFFECT_POLL), >=, 1);
-	do_not_restart(&s.l, false);
-	viewed(&s.l, restored_view(&s, JOB_RUNNING)); /* asked before it was lifted */
-	stopped_outside(&s, 2);
-	forget(&s.l);
-	exited(&s.l, EXITED(0));
-	observe(&s);
-	CHECK_STARTS(&s, s.path);
-	story_end(&s);
+	do_not_restart(&s->l, true);
+	pass(&s->l, 5000);
+	CHECK_INT(took(&s->l, EFFECT_POLL), >=, 1);
+	do_not_restart(&s->l, false);
+	viewed(&s->l, restored_view(s, JOB_RUNNING)); /* asked before it was lifted */
+	stopped_outside(s, 2);
+	forget(&s->l);
+	exited(&s->l, EXITED(0));
+	observe(s);
+	CHECK_STARTS(s, s->path);
 }
 
-TEST(a_job_that_finishes_under_do_not_restart_has_finished)
+STORY_TEST_FROM(story_runs, a_job_that_finishes_under_do_not_restart_has_finished)
 {
-	struct story s;
-
-	story_runs(&s);
-	do_not_restart(&s.l, true);
-	viewed(&s.l, restored_view(&s, JOB_FINISHED));
-	exited(&s.l, EXITED(0));
-	forget(&s.l);
-	do_not_restart(&s.l, false);
-	CHECK_PHASE(&s.l, PHASE_FINISHED);
-	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
-	story_end(&s);
+	do_not_restart(&s->l, true);
+	viewed(&s->l, restored_view(s, JOB_FINISHED));
+	exited(&s->l, EXITED(0));
+	forget(&s->l);
+	do_not_restart(&s->l, false);
+	CHECK_PHASE(&s->l, PHASE_FINISHED);
+	CHECK_NOTHING(&s->l, EFFECT_OBSERVE);
 }
 
 TEST(another_agent_knows_that_it_is_a_suspension)
@@ -220,105 +196,87 @@ TEST(another_agent_knows_that_it_is_a_suspension)
 	story_end(&s);
 }
 
-TEST(a_person_who_wants_it_cancelled_goes_first)
+STORY_TEST_FROM(story_runs, a_person_who_wants_it_cancelled_goes_first)
 {
-	struct story s;
-
-	story_runs(&s);
-	do_not_restart(&s.l, true);
-	stopped_outside(&s, 2);
-	exited(&s.l, EXITED(0));
-	desire(&s.l, DESIRED_CANCELLED);
-	forget(&s.l);
-	do_not_restart(&s.l, false);
-	CHECK_PHASE(&s.l, PHASE_CANCELLED);
-	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
-	story_end(&s);
+	do_not_restart(&s->l, true);
+	stopped_outside(s, 2);
+	exited(&s->l, EXITED(0));
+	desire(&s->l, DESIRED_CANCELLED);
+	forget(&s->l);
+	do_not_restart(&s->l, false);
+	CHECK_PHASE(&s->l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s->l, EFFECT_OBSERVE);
 }
 
 /* One of drey's own is in flight: the stop is somebody else's all the same, and no end of the job. */
-TEST(a_stop_during_a_savepoint_of_drey_is_a_stop)
+STORY_TEST_FROM(story_runs, a_stop_during_a_savepoint_of_drey_is_a_stop)
 {
-	struct story s;
-
-	story_runs(&s);
-	do_not_restart(&s.l, true);
-	ask_savepoint(&s.l, "n1");
-	operation(&s.l, STATUS_ACCEPTED, NULL, NULL);
-	stopped_outside(&s, 2);
-	CHECK_INT(s.l.life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
-	exited(&s.l, EXITED(0));
-	pass(&s.l, 10000);
-	if (s.l.life.observing)
-		observe(&s);
-	do_not_restart(&s.l, false);
-	forget(&s.l);
-	if (s.l.life.observing)
-		observe(&s);
-	CHECK_STARTS(&s, s.path);
-	story_end(&s);
+	do_not_restart(&s->l, true);
+	ask_savepoint(&s->l, "n1");
+	operation(&s->l, STATUS_ACCEPTED, NULL, NULL);
+	stopped_outside(s, 2);
+	CHECK_INT(s->l.life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
+	exited(&s->l, EXITED(0));
+	pass(&s->l, 10000);
+	if (s->l.life.observing)
+		observe(s);
+	do_not_restart(&s->l, false);
+	forget(&s->l);
+	if (s->l.life.observing)
+		observe(s);
+	CHECK_STARTS(s, s->path);
 }
 
 /* ---- a new generation that names exactly the newest savepoint ---- */
 
-TEST(a_new_generation_with_exactly_this_savepoint_is_a_persons_word)
+STORY_TEST_FROM(story_runs, a_new_generation_with_exactly_this_savepoint_is_a_persons_word)
 {
-	struct story s;
-
-	story_runs(&s);
-	stopped_outside(&s, 2);
-	exited(&s.l, EXITED(0));
-	CHECK_PHASE(&s.l, PHASE_CANCELLED);
-	replaced(&s, "g2", s.path);
-	observe(&s);
-	CHECK_STARTS(&s, s.path);
-	CHECK_INT(s.l.life.journal.outcome.kind, ==, OUTCOME_NONE);
-	start(&s);
-	story_end(&s);
+	stopped_outside(s, 2);
+	exited(&s->l, EXITED(0));
+	CHECK_PHASE(&s->l, PHASE_CANCELLED);
+	replaced(s, "g2", s->path);
+	observe(s);
+	CHECK_STARTS(s, s->path);
+	CHECK_INT(s->l.life.journal.outcome.kind, ==, OUTCOME_NONE);
+	start(s);
 }
 
-TEST(anything_else_keeps_the_job_parked)
+STORY_TEST_FROM(story_runs, anything_else_keeps_the_job_parked)
 {
 	char path[128];
-	struct story s;
 
-	story_runs(&s);
-	stopped_outside(&s, 2);
-	snprintf(path, sizeof(path), "%s", s.path);
-	exited(&s.l, EXITED(0));
-	replaced(&s, "g2", NULL);
-	CHECK_PHASE(&s.l, PHASE_CANCELLED);
-	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
-	CHECK_HAS(s.l.life.reason, "restore.initialSavepoint: ");
-	CHECK_HAS(s.l.life.reason, path);
-	replaced(&s, "g2", "file:/elsewhere/savepoint-1");
-	CHECK_PHASE(&s.l, PHASE_CANCELLED);
-	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
-	replaced(&s, "g1", path); /* the very same generation: nobody has changed anything */
-	CHECK_PHASE(&s.l, PHASE_CANCELLED);
-	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
-	story_end(&s);
+	stopped_outside(s, 2);
+	snprintf(path, sizeof(path), "%s", s->path);
+	exited(&s->l, EXITED(0));
+	replaced(s, "g2", NULL);
+	CHECK_PHASE(&s->l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s->l, EFFECT_OBSERVE);
+	CHECK_HAS(s->l.life.reason, "restore.initialSavepoint: ");
+	CHECK_HAS(s->l.life.reason, path);
+	replaced(s, "g2", "file:/elsewhere/savepoint-1");
+	CHECK_PHASE(&s->l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s->l, EFFECT_OBSERVE);
+	replaced(s, "g1", path); /* the very same generation: nobody has changed anything */
+	CHECK_PHASE(&s->l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s->l, EFFECT_OBSERVE);
 }
 
 /* The key stayed in the values since the launch before: nobody has said that the job is to start again. */
-TEST(a_savepoint_of_the_launch_before_is_no_new_word)
+STORY_TEST_FROM(story_runs, a_savepoint_of_the_launch_before_is_no_new_word)
 {
 	char path[128];
-	struct story s;
 
-	story_runs(&s);
-	stopped_outside(&s, 2);
-	snprintf(path, sizeof(path), "%s", s.path);
-	exited(&s.l, EXITED(0));
-	replaced(&s, "g2", path);
-	observe(&s);
-	start(&s);
-	cancelled_outside(&s);
-	exited(&s.l, EXITED(0));
-	replaced(&s, "g3", path);
-	CHECK_PHASE(&s.l, PHASE_CANCELLED);
-	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
-	story_end(&s);
+	stopped_outside(s, 2);
+	snprintf(path, sizeof(path), "%s", s->path);
+	exited(&s->l, EXITED(0));
+	replaced(s, "g2", path);
+	observe(s);
+	start(s);
+	cancelled_outside(s);
+	exited(&s->l, EXITED(0));
+	replaced(s, "g3", path);
+	CHECK_PHASE(&s->l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s->l, EFFECT_OBSERVE);
 }
 
 TEST(an_older_savepoint_is_no_word_to_go_back)
@@ -342,36 +300,32 @@ TEST(an_older_savepoint_is_no_word_to_go_back)
 	story_end(&s);
 }
 
-TEST(the_word_holds_when_something_newer_is_found)
+STORY_TEST_FROM(story_runs, the_word_holds_when_something_newer_is_found)
 {
 	char path[128];
-	struct story s;
 
-	story_runs(&s);
-	stopped_outside(&s, 2);
-	snprintf(path, sizeof(path), "%s", s.path);
-	exited(&s.l, EXITED(0));
-	store(&s, SNAPSHOT_CHECKPOINT,
-	      3); /* of the same job, and the journal knows nothing of it */
-	replaced(&s, "g2", path);
-	observe(&s);
-	CHECK_PHASE(&s.l, PHASE_HOLDING);
-	CHECK_INT(s.l.life.cause, ==, CAUSE_INITIAL_SAVEPOINT_UNUSABLE);
-	CHECK_HAS(s.l.life.reason, path);
-	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
+	stopped_outside(s, 2);
+	snprintf(path, sizeof(path), "%s", s->path);
+	exited(&s->l, EXITED(0));
+	store(s, SNAPSHOT_CHECKPOINT, 3); /* of the same job, and the journal knows nothing of it */
+	replaced(s, "g2", path);
+	observe(s);
+	CHECK_PHASE(&s->l, PHASE_HOLDING);
+	CHECK_INT(s->l.life.cause, ==, CAUSE_INITIAL_SAVEPOINT_UNUSABLE);
+	CHECK_HAS(s->l.life.reason, path);
+	CHECK_NOTHING(&s->l, EFFECT_LAUNCH);
 	/* damaged: the checkpoint before is older, and that is not what was said */
-	s.count--;
-	s.stored[s.count - 1].integrity = INTEGRITY_DAMAGED;
-	pass(&s.l, 60000);
-	observe(&s);
-	CHECK_PHASE(&s.l, PHASE_HOLDING);
-	CHECK_NOTHING(&s.l, EFFECT_LAUNCH);
+	s->count--;
+	s->stored[s->count - 1].integrity = INTEGRITY_DAMAGED;
+	pass(&s->l, 60000);
+	observe(s);
+	CHECK_PHASE(&s->l, PHASE_HOLDING);
+	CHECK_NOTHING(&s->l, EFFECT_LAUNCH);
 	/* a person goes on all the same */
-	resume(&s);
-	pass(&s.l, 1);
-	observe(&s);
-	CHECK_INT(took(&s.l, EFFECT_LAUNCH), ==, 1);
-	story_end(&s);
+	resume(s);
+	pass(&s->l, 1);
+	observe(s);
+	CHECK_INT(took(&s->l, EFFECT_LAUNCH), ==, 1);
 }
 
 TEST(do_not_restart_and_the_desired_state_go_before_the_word)
@@ -397,19 +351,15 @@ TEST(do_not_restart_and_the_desired_state_go_before_the_word)
 	story_end(&s);
 }
 
-TEST(a_generation_that_failed_for_good_is_not_started_by_that)
+STORY_TEST_FROM(story_runs, a_generation_that_failed_for_good_is_not_started_by_that)
 {
-	struct story s;
-
-	story_runs(&s);
-	stopped_outside(&s, 2);
-	exited(&s.l, EXITED(0));
-	journal_add_failed_generation(&s.l.life.journal, "g2");
-	put_on_record(&s.l);
-	replaced(&s, "g2", s.path);
-	CHECK_PHASE(&s.l, PHASE_FAILED);
-	CHECK_NOTHING(&s.l, EFFECT_OBSERVE);
-	story_end(&s);
+	stopped_outside(s, 2);
+	exited(&s->l, EXITED(0));
+	journal_add_failed_generation(&s->l.life.journal, "g2");
+	put_on_record(&s->l);
+	replaced(s, "g2", s->path);
+	CHECK_PHASE(&s->l, PHASE_FAILED);
+	CHECK_NOTHING(&s->l, EFFECT_OBSERVE);
 }
 
 /* ---- kind: Job ---- */
@@ -448,19 +398,15 @@ TEST(a_bounded_application_is_complete_after_a_stop)
 	}
 }
 
-TEST(a_bounded_application_that_was_cancelled_is_not_complete)
+STORY_TEST(a_bounded_application_that_was_cancelled_is_not_complete)
 {
-	struct story s;
-
-	story_begin(&s);
-	s.l.config.exit_when_finished = true;
-	hello(&s.l, NULL);
-	observe(&s);
-	start(&s);
-	checkpoint(&s, 1);
-	cancelled_outside(&s);
-	exited(&s.l, EXITED(0));
-	CHECK_PHASE(&s.l, PHASE_CANCELLED);
-	CHECK_NOTHING(&s.l, EFFECT_EXIT);
-	story_end(&s);
+	s->l.config.exit_when_finished = true;
+	hello(&s->l, NULL);
+	observe(s);
+	start(s);
+	checkpoint(s, 1);
+	cancelled_outside(s);
+	exited(&s->l, EXITED(0));
+	CHECK_PHASE(&s->l, PHASE_CANCELLED);
+	CHECK_NOTHING(&s->l, EFFECT_EXIT);
 }

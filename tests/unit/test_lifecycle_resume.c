@@ -14,54 +14,42 @@ static void resume(struct life *l, const char *token)
 	control(l, fields, intent);
 }
 
-TEST(a_plain_resume_withdraws_a_request_that_could_not_be_met)
+LIFE_TEST(a_plain_resume_withdraws_a_request_that_could_not_be_met)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	resume(&l, "token-1");
-	observed(&l, DECISION_HOLD, NULL, 0, NULL); /* of before */
-	observed(&l, DECISION_HOLD, NULL, 0, NULL);
-	CHECK_PHASE(&l, PHASE_HOLDING);
-	CHECK_INT(l.life.journal.intent.restore.kind, ==, RESTORE_PATH);
-	forget(&l);
-	resume(&l, NULL);
-	CHECK_INT(l.life.journal.intent.restore.kind, ==, RESTORE_NONE);
-	CHECK(!l.life.journal.intent.restore.path && !l.life.journal.intent.restore.token);
-	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
-	life_end(&l);
+	hello(l, NULL);
+	resume(l, "token-1");
+	observed(l, DECISION_HOLD, NULL, 0, NULL); /* of before */
+	observed(l, DECISION_HOLD, NULL, 0, NULL);
+	CHECK_PHASE(l, PHASE_HOLDING);
+	CHECK_INT(l->life.journal.intent.restore.kind, ==, RESTORE_PATH);
+	forget(l);
+	resume(l, NULL);
+	CHECK_INT(l->life.journal.intent.restore.kind, ==, RESTORE_NONE);
+	CHECK(!l->life.journal.intent.restore.path && !l->life.journal.intent.restore.token);
+	CHECK_INT(took(l, EFFECT_WRITE_JOURNAL), ==, 1);
 }
 
-TEST(a_plain_resume_keeps_a_request_that_was_carried_out)
+LIFE_TEST(a_plain_resume_keeps_a_request_that_was_carried_out)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	resume(&l, "token-1");
-	observed(&l, DECISION_HOLD, NULL, 0, NULL); /* of before */
-	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, "token-1");
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	resume(&l, NULL);
-	CHECK_INT(l.life.journal.intent.restore.kind, ==, RESTORE_PATH);
-	life_end(&l);
+	hello(l, NULL);
+	resume(l, "token-1");
+	observed(l, DECISION_HOLD, NULL, 0, NULL); /* of before */
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, "token-1");
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	resume(l, NULL);
+	CHECK_INT(l->life.journal.intent.restore.kind, ==, RESTORE_PATH);
 }
 
-TEST(a_new_request_replaces_the_one_before)
+LIFE_TEST(a_new_request_replaces_the_one_before)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	resume(&l, "token-1");
-	l.life.journal.intent.restore.read_back = true;
-	resume(&l, "token-1");
-	CHECK(l.life.journal.intent.restore.read_back);
-	resume(&l, "token-2");
-	CHECK_STR(l.life.journal.intent.restore.token, "token-2");
-	CHECK(!l.life.journal.intent.restore.read_back);
-	life_end(&l);
+	hello(l, NULL);
+	resume(l, "token-1");
+	l->life.journal.intent.restore.read_back = true;
+	resume(l, "token-1");
+	CHECK(l->life.journal.intent.restore.read_back);
+	resume(l, "token-2");
+	CHECK_STR(l->life.journal.intent.restore.token, "token-2");
+	CHECK(!l->life.journal.intent.restore.read_back);
 }
 
 /* A control file may still have it, and the next change of its state would bring it back: long after the person
@@ -149,26 +137,23 @@ TEST(a_launch_that_was_never_made_is_on_record_as_such)
 
 /* One that stood there when it was looked at first may have been made long ago, and to be asked for once more
  * under the same token makes it no younger. */
-TEST(the_date_of_a_request_is_that_of_the_first_time)
+LIFE_TEST(the_date_of_a_request_is_that_of_the_first_time)
 {
 	struct intent intent = {.restore = {.kind = RESTORE_EMPTY, .token = (char *)"t1"}};
-	struct life l;
 	int64_t asked_unix_ms;
 
-	life_begin(&l);
-	hello(&l, NULL);
-	control(&l, CONTROL_RESTORE | CONTROL_STANDING, intent);
-	CHECK_INT(l.life.journal.intent.restore.kind, ==, RESTORE_EMPTY);
-	CHECK_INT(l.life.journal.intent.restore.asked_unix_ms, ==, 0);
-	control(&l, CONTROL_RESTORE | CONTROL_NEW_START, intent);
-	CHECK_INT(l.life.journal.intent.restore.asked_unix_ms, ==, 0);
+	hello(l, NULL);
+	control(l, CONTROL_RESTORE | CONTROL_STANDING, intent);
+	CHECK_INT(l->life.journal.intent.restore.kind, ==, RESTORE_EMPTY);
+	CHECK_INT(l->life.journal.intent.restore.asked_unix_ms, ==, 0);
+	control(l, CONTROL_RESTORE | CONTROL_NEW_START, intent);
+	CHECK_INT(l->life.journal.intent.restore.asked_unix_ms, ==, 0);
 	intent.restore.token = (char *)"t2";
-	control(&l, CONTROL_RESTORE, intent);
-	asked_unix_ms = l.life.journal.intent.restore.asked_unix_ms;
-	CHECK_INT(asked_unix_ms, ==, l.life.now_unix_ms);
-	control(&l, CONTROL_RESTORE | CONTROL_STANDING, intent);
-	CHECK_INT(l.life.journal.intent.restore.asked_unix_ms, ==, asked_unix_ms);
-	life_end(&l);
+	control(l, CONTROL_RESTORE, intent);
+	asked_unix_ms = l->life.journal.intent.restore.asked_unix_ms;
+	CHECK_INT(asked_unix_ms, ==, l->life.now_unix_ms);
+	control(l, CONTROL_RESTORE | CONTROL_STANDING, intent);
+	CHECK_INT(l->life.journal.intent.restore.asked_unix_ms, ==, asked_unix_ms);
 }
 
 /* A start that nobody has carried out is for the generation that it came with. */
@@ -191,7 +176,7 @@ TEST(what_was_asked_of_another_generation_does_not_lie_in_wait_for_it)
 }
 
 /* Nothing was chosen by it: the launch is one by the rules, and gives up nothing. */
-TEST(a_permission_is_used_up_with_the_launch)
+LIFE_TEST(a_permission_is_used_up_with_the_launch)
 {
 	struct intent intent = {.restore = {.kind = RESTORE_NEWEST,
 					    .token = (char *)"t1",
@@ -199,17 +184,14 @@ TEST(a_permission_is_used_up_with_the_launch)
 	struct decision decision = {
 		.kind = DECISION_START_EMPTY, .rule = 8, .permit = "t1", .settled = NO_CANDIDATE};
 	struct facts facts = {0};
-	struct life l;
 
-	life_begin(&l);
-	hello(&l, NULL);
-	control(&l, CONTROL_RESTORE, intent);
-	observed(&l, DECISION_HOLD, NULL, 0, NULL); /* of before */
-	step(&l, &(struct event){.type = EVENT_OBSERVED,
-				 .observed = {.decision = &decision, .facts = &facts}});
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	CHECK(journal_is_consumed(&l.life.journal, "t1"));
-	CHECK(!journal_launch(&l.life.journal)->request_token);
+	hello(l, NULL);
+	control(l, CONTROL_RESTORE, intent);
+	observed(l, DECISION_HOLD, NULL, 0, NULL); /* of before */
+	step(l, &(struct event){.type = EVENT_OBSERVED,
+				.observed = {.decision = &decision, .facts = &facts}});
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK(journal_is_consumed(&l->life.journal, "t1"));
+	CHECK(!journal_launch(&l->life.journal)->request_token);
 	facts_release(&facts);
-	life_end(&l);
 }

@@ -29,54 +29,46 @@ static void disposed(struct life *l, const char *error)
 	step(l, &e);
 }
 
-TEST(an_old_savepoint_goes_after_the_journal_says_so)
+LIFE_TEST_FROM(begin, an_old_savepoint_goes_after_the_journal_says_so)
 {
-	struct life l;
-
-	begin(&l);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
-	CHECK_STR(l.order, "IWD");
-	CHECK_STR(l.last[EFFECT_DISPOSE].id, journal_launch(&l.life.journal)->job_id);
-	CHECK_STR(l.life.journal.disposing, "file:/sp/savepoint-1");
-	disposed(&l, NULL);
-	CHECK(!l.life.journal.disposing);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 2);
-	CHECK_STR(l.life.journal.snapshots[0].path, "file:/sp/savepoint-2");
-	forget(&l);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_NOTHING(&l, EFFECT_DISPOSE);
-	life_end(&l);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_DISPOSE), ==, 1);
+	CHECK_STR(l->order, "IWD");
+	CHECK_STR(l->last[EFFECT_DISPOSE].id, journal_launch(&l->life.journal)->job_id);
+	CHECK_STR(l->life.journal.disposing, "file:/sp/savepoint-1");
+	disposed(l, NULL);
+	CHECK(!l->life.journal.disposing);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 2);
+	CHECK_STR(l->life.journal.snapshots[0].path, "file:/sp/savepoint-2");
+	forget(l);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(l, EFFECT_DISPOSE);
 }
 
-TEST(nothing_goes_unless_what_is_left_is_complete)
+LIFE_TEST_FROM(begin, nothing_goes_unless_what_is_left_is_complete)
 {
-	struct life l;
-
-	begin(&l);
-	l.hold_keeper_checks = true;
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_INT(took(&l, EFFECT_INSPECT), ==, 1);
-	CHECK_STR(l.life.keeper, "file:/sp/savepoint-3");
-	CHECK_NOTHING(&l, EFFECT_DISPOSE);
+	l->hold_keeper_checks = true;
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_INSPECT), ==, 1);
+	CHECK_STR(l->life.keeper, "file:/sp/savepoint-3");
+	CHECK_NOTHING(l, EFFECT_DISPOSE);
 
 	/* it cannot be seen now: later */
-	keeper_checked(&l, false, false);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_INT(took(&l, EFFECT_INSPECT), ==, 1);
-	CHECK_NOTHING(&l, EFFECT_DISPOSE);
-	pass(&l, 11 * 60 * 1000);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_INT(took(&l, EFFECT_INSPECT), ==, 2);
+	keeper_checked(l, false, false);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_INSPECT), ==, 1);
+	CHECK_NOTHING(l, EFFECT_DISPOSE);
+	pass(l, 11 * 60 * 1000);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_INSPECT), ==, 2);
 
 	/* damaged: it counts no more, and with two that are good none is too many */
-	keeper_checked(&l, true, false);
-	CHECK_HAS(l.notes, "savepoint-3 is damaged");
-	CHECK(!l.life.journal.snapshots[2].verified);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_NOTHING(&l, EFFECT_DISPOSE);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 3);
-	life_end(&l);
+	keeper_checked(l, true, false);
+	CHECK_HAS(l->notes, "savepoint-3 is damaged");
+	CHECK(!l->life.journal.snapshots[2].verified);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(l, EFFECT_DISPOSE);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 3);
 }
 
 TEST(a_look_that_was_overtaken_lets_nothing_go)
@@ -100,50 +92,38 @@ TEST(a_look_that_was_overtaken_lets_nothing_go)
 	life_end(&l);
 }
 
-TEST(a_disposal_that_failed_is_told_and_tried_again_in_an_hour)
+LIFE_TEST_FROM(begin, a_disposal_that_failed_is_told_and_tried_again_in_an_hour)
 {
-	struct life l;
-
-	begin(&l);
-	viewed(&l, job_in(JOB_RUNNING));
-	disposed(&l, "access denied");
-	CHECK_HAS(l.notes,
+	viewed(l, job_in(JOB_RUNNING));
+	disposed(l, "access denied");
+	CHECK_HAS(l->notes,
 		  "could not dispose of the old savepoint file:/sp/savepoint-1: access denied");
-	CHECK_INT(l.life.journal.snapshot_count, ==, 3);
-	forget(&l);
-	pass(&l, 3500 * 1000);
-	CHECK_NOTHING(&l, EFFECT_DISPOSE);
-	pass(&l, 200 * 1000);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
-	life_end(&l);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 3);
+	forget(l);
+	pass(l, 3500 * 1000);
+	CHECK_NOTHING(l, EFFECT_DISPOSE);
+	pass(l, 200 * 1000);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_DISPOSE), ==, 1);
 }
 
-TEST(nothing_goes_while_the_job_does_not_run)
+LIFE_TEST_FROM(begin, nothing_goes_while_the_job_does_not_run)
 {
-	struct life l;
-
-	begin(&l);
-	viewed(&l, job_in(JOB_RESTARTING));
-	CHECK_NOTHING(&l, EFFECT_DISPOSE);
-	life_end(&l);
+	viewed(l, job_in(JOB_RESTARTING));
+	CHECK_NOTHING(l, EFFECT_DISPOSE);
 }
 
-TEST(flinks_end_takes_a_disposal_back)
+LIFE_TEST_FROM(begin, flinks_end_takes_a_disposal_back)
 {
-	struct life l;
-
-	begin(&l);
-	l.hold_writes = true;
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_NOTHING(&l, EFFECT_DISPOSE);
-	exited(&l, 137);
-	l.hold_writes = false;
-	written(&l);
-	CHECK_NOTHING(&l, EFFECT_DISPOSE);
-	disposed(&l, NULL); /* a late answer is no answer any more */
-	CHECK_INT(l.life.journal.snapshot_count, ==, 3);
-	life_end(&l);
+	l->hold_writes = true;
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(l, EFFECT_DISPOSE);
+	exited(l, 137);
+	l->hold_writes = false;
+	written(l);
+	CHECK_NOTHING(l, EFFECT_DISPOSE);
+	disposed(l, NULL); /* a late answer is no answer any more */
+	CHECK_INT(l->life.journal.snapshot_count, ==, 3);
 }
 
 /* Three savepoints of now, which stay for an hour. */
@@ -157,59 +137,48 @@ static void begin_age(struct life *l)
 	CHECK_NOTHING(l, EFFECT_DISPOSE);
 }
 
-TEST(age_comes_by_itself)
+LIFE_TEST_FROM(begin_age, age_comes_by_itself)
 {
-	struct life l;
-
-	begin_age(&l);
-	pass(&l, 3600 * 1000);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_NOTHING(&l, EFFECT_DISPOSE);
-	pass(&l, 1000);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
-	life_end(&l);
+	pass(l, 3600 * 1000);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(l, EFFECT_DISPOSE);
+	pass(l, 1000);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_DISPOSE), ==, 1);
 }
 
-TEST(age_counts_for_a_job_that_restarts_every_few_minutes)
+LIFE_TEST_FROM(begin_age, age_counts_for_a_job_that_restarts_every_few_minutes)
 {
-	struct life l;
-
-	begin_age(&l);
-	pass(&l, 2 * 3600 * 1000);
-	exited(&l, KILLED(SIGKILL));
-	forget(&l);
-	observed(&l, DECISION_START_FROM, "file:/sp/savepoint-3", 3, NULL);
-	started(&l);
-	viewed(&l, (struct view){.reachable = true,
-				 .job_present = true,
-				 .statistics_known = true,
-				 .state = JOB_RUNNING,
-				 .restored = true,
-				 .restored_id = 3,
-				 .restored_path = "file:/sp/savepoint-3"});
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_NOTHING(&l, EFFECT_DISPOSE); /* it may not complete anything */
-	prove(&l, 4);
-	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
-	life_end(&l);
+	pass(l, 2 * 3600 * 1000);
+	exited(l, KILLED(SIGKILL));
+	forget(l);
+	observed(l, DECISION_START_FROM, "file:/sp/savepoint-3", 3, NULL);
+	started(l);
+	viewed(l, (struct view){.reachable = true,
+				.job_present = true,
+				.statistics_known = true,
+				.state = JOB_RUNNING,
+				.restored = true,
+				.restored_id = 3,
+				.restored_path = "file:/sp/savepoint-3"});
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_NOTHING(l, EFFECT_DISPOSE); /* it may not complete anything */
+	prove(l, 4);
+	CHECK_INT(took(l, EFFECT_DISPOSE), ==, 1);
 }
 
-TEST(one_too_many_goes_at_once_although_age_is_looked_at_as_well)
+LIFE_TEST_FROM(begin_age, one_too_many_goes_at_once_although_age_is_looked_at_as_well)
 {
 	struct snapshot fourth = {.path = (char *)(uintptr_t) "file:/sp/savepoint-4",
 				  .kind = SNAPSHOT_SAVEPOINT,
 				  .origin = ORIGIN_PERIODIC,
 				  .verified = true};
-	struct life l;
 
-	begin_age(&l);
-	l.config.retention.keep_count = 3;
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_NOTHING(&l, EFFECT_DISPOSE);
-	fourth.completed_unix_ms = l.life.now_unix_ms + 3;
-	journal_add_snapshot(&l.life.journal, &fourth);
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_INT(took(&l, EFFECT_DISPOSE), ==, 1);
-	life_end(&l);
+	l->config.retention.keep_count = 3;
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(l, EFFECT_DISPOSE);
+	fourth.completed_unix_ms = l->life.now_unix_ms + 3;
+	journal_add_snapshot(&l->life.journal, &fourth);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_DISPOSE), ==, 1);
 }

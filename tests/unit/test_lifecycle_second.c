@@ -21,72 +21,54 @@ static void is_ended(struct life *l)
 	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGTERM);
 }
 
-TEST(a_second_job_is_ended_with_the_whole_flink_and_said)
+LIFE_TEST(a_second_job_is_ended_with_the_whole_flink_and_said)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	viewed(&l, with_other(job_in(JOB_RUNNING)));
-	is_ended(&l);
-	exited(&l, KILLED(SIGTERM));
-	CHECK_HAS(l.life.journal.last_error, "a second job is running in this Flink");
-	CHECK_INT(l.life.journal.failure_count, ==, 1);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1); /* and again, from the newest state */
-	life_end(&l);
+	run_proven(l);
+	viewed(l, with_other(job_in(JOB_RUNNING)));
+	is_ended(l);
+	exited(l, KILLED(SIGTERM));
+	CHECK_HAS(l->life.journal.last_error, "a second job is running in this Flink");
+	CHECK_INT(l->life.journal.failure_count, ==, 1);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1); /* and again, from the newest state */
 }
 
-TEST(also_before_ours_is_there)
+LIFE_TEST(also_before_ours_is_there)
 {
 	struct view view = {.reachable = true};
-	struct life l;
 
-	life_begin(&l);
-	launch_empty(&l);
-	forget(&l);
-	viewed(&l, with_other(view));
-	is_ended(&l);
-	life_end(&l);
+	launch_empty(l);
+	forget(l);
+	viewed(l, with_other(view));
+	is_ended(l);
 }
 
-TEST(a_second_job_at_every_start_is_given_up)
+LIFE_TEST(a_second_job_at_every_start_is_given_up)
 {
-	struct life l;
-
-	life_begin(&l);
-	for (int i = 0; i < l.config.max_attempts; i++) {
-		if (!l.life.observing)
-			pass(&l, 120000);
-		launch_empty(&l);
-		viewed(&l, with_other(job_in(JOB_INITIALIZING)));
-		exited(&l, KILLED(SIGTERM));
+	for (int i = 0; i < l->config.max_attempts; i++) {
+		if (!l->life.observing)
+			pass(l, 120000);
+		launch_empty(l);
+		viewed(l, with_other(job_in(JOB_INITIALIZING)));
+		exited(l, KILLED(SIGTERM));
 	}
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_FAILED);
-	CHECK_HAS(l.life.journal.outcome.reason, OTHER);
-	life_end(&l);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_FAILED);
+	CHECK_HAS(l->life.journal.outcome.reason, OTHER);
 }
 
-TEST(the_end_of_our_own_job_comes_first)
+LIFE_TEST(the_end_of_our_own_job_comes_first)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	viewed(&l, with_other(job_in(JOB_FINISHED)));
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_FINISHED);
-	CHECK_HAS(l.life.reason, "the job is FINISHED");
-	life_end(&l);
+	run_proven(l);
+	viewed(l, with_other(job_in(JOB_FINISHED)));
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_FINISHED);
+	CHECK_HAS(l->life.reason, "the job is FINISHED");
 }
 
-TEST(what_is_not_reachable_shows_no_second_job)
+LIFE_TEST(what_is_not_reachable_shows_no_second_job)
 {
 	struct view view = {0};
-	struct life l;
 
-	life_begin(&l);
-	run_proven(&l);
-	viewed(&l, with_other(view));
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	life_end(&l);
+	run_proven(l);
+	viewed(l, with_other(view));
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
 }

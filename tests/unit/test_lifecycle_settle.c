@@ -19,227 +19,180 @@ static void suspend_and_die(struct life *l)
 }
 
 /* S26: the container dies between the savepoint and the journal write. */
-TEST(s26_a_suspend_whose_savepoint_is_there_is_a_suspend)
+LIFE_TEST_FROM(suspend_and_die, s26_a_suspend_whose_savepoint_is_there_is_a_suspend)
 {
-	struct life l;
-
-	suspend_and_die(&l);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	CHECK_PHASE(&l, PHASE_RESOLVING);
-	observed_settled(&l, DECISION_PARK, SETTLEMENT_MADE, SAVEPOINT_1);
-	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
-	CHECK(l.life.journal.last_operation.ok);
-	CHECK_INT(l.life.journal.last_operation.reason, ==, REASON_SUSPEND);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	CHECK_STR(l.life.journal.snapshots[0].path, SAVEPOINT_1);
-	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_FOUND);
-	CHECK_STR(l.life.journal.snapshots[0].job_id, job_of(&l));
-	life_end(&l);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	CHECK_PHASE(l, PHASE_RESOLVING);
+	observed_settled(l, DECISION_PARK, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_INT(l->life.journal.last_operation.reason, ==, REASON_SUSPEND);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
+	CHECK_STR(l->life.journal.snapshots[0].path, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.snapshots[0].origin, ==, ORIGIN_FOUND);
+	CHECK_STR(l->life.journal.snapshots[0].job_id, job_of(l));
 }
 
-TEST(s26_a_suspend_without_a_savepoint_has_failed_and_is_parked_all_the_same)
+LIFE_TEST_FROM(suspend_and_die,
+	       s26_a_suspend_without_a_savepoint_has_failed_and_is_parked_all_the_same)
 {
-	struct life l;
-
-	suspend_and_die(&l);
-	observed_settled(&l, DECISION_PARK, SETTLEMENT_FAILED, NULL);
-	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	CHECK(!l.life.journal.last_operation.ok);
-	CHECK_HAS(l.life.journal.last_operation.error, "no savepoint of it");
-	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
-	life_end(&l);
+	observed_settled(l, DECISION_PARK, SETTLEMENT_FAILED, NULL);
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	CHECK(!l->life.journal.last_operation.ok);
+	CHECK_HAS(l->life.journal.last_operation.error, "no savepoint of it");
+	CHECK_INT(l->life.journal.snapshot_count, ==, 0);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
 }
 
-TEST(a_damaged_savepoint_of_an_interrupted_stop_is_named)
+LIFE_TEST_FROM(suspend_and_die, a_damaged_savepoint_of_an_interrupted_stop_is_named)
 {
-	struct life l;
-
-	suspend_and_die(&l);
-	observed_settled(&l, DECISION_PARK, SETTLEMENT_FAILED, SAVEPOINT_1);
-	CHECK(!l.life.journal.last_operation.ok);
-	CHECK_STR(l.life.journal.last_operation.location, SAVEPOINT_1);
-	CHECK_HAS(l.life.journal.last_operation.error, "a file is gone");
-	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
-	life_end(&l);
+	observed_settled(l, DECISION_PARK, SETTLEMENT_FAILED, SAVEPOINT_1);
+	CHECK(!l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.last_operation.location, SAVEPOINT_1);
+	CHECK_HAS(l->life.journal.last_operation.error, "a file is gone");
+	CHECK_INT(l->life.journal.snapshot_count, ==, 0);
 }
 
-TEST(a_storage_that_cannot_be_read_leaves_the_operation_open)
+LIFE_TEST_FROM(suspend_and_die, a_storage_that_cannot_be_read_leaves_the_operation_open)
 {
-	struct life l;
-
-	suspend_and_die(&l);
-	forget(&l);
-	observed_settled(&l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
+	forget(l);
+	observed_settled(l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
 	/* parked, because nothing is to be started anyway; and looked for again */
-	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_STOP);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	pass(&l, 3000);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	observed_settled(&l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
-	pass(&l, 3000);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1); /* more and more patiently */
-	pass(&l, 3000);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 2);
-	observed_settled(&l, DECISION_PARK, SETTLEMENT_MADE, SAVEPOINT_1);
-	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	CHECK(l.life.journal.last_operation.ok);
-	pass(&l, 600000);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 2);
-	life_end(&l);
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
+	pass(l, 3000);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	observed_settled(l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
+	pass(l, 3000);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1); /* more and more patiently */
+	pass(l, 3000);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 2);
+	observed_settled(l, DECISION_PARK, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	CHECK(l->life.journal.last_operation.ok);
+	pass(l, 600000);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 2);
 }
 
 /* The journal is put back from a backup that was made in the middle of a stop, while a Flink of later runs. */
-TEST(a_stop_of_an_old_journal_is_settled_when_the_unknown_flink_has_ended)
+LIFE_TEST(a_stop_of_an_old_journal_is_settled_when_the_unknown_flink_has_ended)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_SUSPENDED);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	restart_agent(&l);
-	hello(&l, "99999999999999999999999999999999");
-	CHECK_PHASE(&l, PHASE_HOLDING);
-	desire(&l, DESIRED_RUNNING);
-	exited(&l, EXITED(143));
-	CHECK_PHASE(&l, PHASE_RESOLVING);
-	observed_settled(&l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	life_end(&l);
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	restart_agent(l);
+	hello(l, "99999999999999999999999999999999");
+	CHECK_PHASE(l, PHASE_HOLDING);
+	desire(l, DESIRED_RUNNING);
+	exited(l, EXITED(143));
+	CHECK_PHASE(l, PHASE_RESOLVING);
+	observed_settled(l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 }
 
-TEST(a_resume_waits_until_the_stop_before_it_is_settled)
+LIFE_TEST_FROM(suspend_and_die, a_resume_waits_until_the_stop_before_it_is_settled)
 {
-	struct life l;
-
-	suspend_and_die(&l);
-	observed_settled(&l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
-	forget(&l);
-	desire(&l, DESIRED_RUNNING);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	observed_settled(&l, DECISION_HOLD, SETTLEMENT_OPEN, NULL);
-	CHECK_PHASE(&l, PHASE_HOLDING);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	pass(&l, 60000);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 2);
-	observed_settled(&l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	CHECK_STR(journal_launch(&l.life.journal)->restore_path, SAVEPOINT_1);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
-	life_end(&l);
+	observed_settled(l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
+	forget(l);
+	desire(l, DESIRED_RUNNING);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	observed_settled(l, DECISION_HOLD, SETTLEMENT_OPEN, NULL);
+	CHECK_PHASE(l, PHASE_HOLDING);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	pass(l, 60000);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 2);
+	observed_settled(l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_STR(journal_launch(&l->life.journal)->restore_path, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
 }
 
-TEST(do_not_restart_parks_with_an_operation_still_open)
+LIFE_TEST(do_not_restart_parks_with_an_operation_still_open)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_restart(&l, "r1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	do_not_restart(&l, true);
-	restart(&l);
-	observed_settled(&l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
-	CHECK_PHASE(&l, PHASE_HOLDING);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	pass(&l, 600000);
-	CHECK_NOTHING(&l, EFFECT_LAUNCH);
-	life_end(&l);
+	run_proven(l);
+	ask_restart(l, "r1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	do_not_restart(l, true);
+	restart(l);
+	observed_settled(l, DECISION_PARK, SETTLEMENT_OPEN, NULL);
+	CHECK_PHASE(l, PHASE_HOLDING);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	pass(l, 600000);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
 }
 
-TEST(a_restart_that_was_interrupted_goes_on_from_its_savepoint)
+LIFE_TEST(a_restart_that_was_interrupted_goes_on_from_its_savepoint)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_restart(&l, "r1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	restart(&l);
-	observed_settled(&l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	CHECK_STR(journal_launch(&l.life.journal)->restore_path, SAVEPOINT_1);
-	CHECK_STR(l.life.journal.restart_nonce_done, "r1");
-	CHECK(l.life.journal.last_operation.ok);
-	life_end(&l);
+	run_proven(l);
+	ask_restart(l, "r1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	restart(l);
+	observed_settled(l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_STR(journal_launch(&l->life.journal)->restore_path, SAVEPOINT_1);
+	CHECK_STR(l->life.journal.restart_nonce_done, "r1");
+	CHECK(l->life.journal.last_operation.ok);
 }
 
-TEST(a_periodic_savepoint_that_was_interrupted_is_recorded)
+LIFE_TEST(a_periodic_savepoint_that_was_interrupted_is_recorded)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	exited(&l, KILLED(SIGKILL));
-	observed_settled(&l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
-	CHECK_INT(l.life.journal.snapshot_count, ==, 1);
-	CHECK_INT(l.life.journal.snapshots[0].origin, ==, ORIGIN_FOUND);
-	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
-	CHECK(l.life.journal.last_operation.ok);
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	exited(l, KILLED(SIGKILL));
+	observed_settled(l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
+	CHECK_INT(l->life.journal.snapshots[0].origin, ==, ORIGIN_FOUND);
+	CHECK_STR(l->life.journal.savepoint_nonce_done, "n1");
+	CHECK(l->life.journal.last_operation.ok);
 }
 
-TEST(a_savepoint_that_was_never_sent_is_not_looked_for)
+LIFE_TEST(a_savepoint_that_was_never_sent_is_not_looked_for)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	l.hold_writes = true;
-	ask_savepoint(&l, "n1");
-	exited(&l, KILLED(SIGKILL));
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
-	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
-	CHECK(!l.life.journal.last_operation.ok);
-	life_end(&l);
+	run_proven(l);
+	l->hold_writes = true;
+	ask_savepoint(l, "n1");
+	exited(l, KILLED(SIGKILL));
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK_STR(l->life.journal.savepoint_nonce_done, "n1");
+	CHECK(!l->life.journal.last_operation.ok);
 }
 
 /* Its success is on record, the operation is only still there because Flink was to end. */
-TEST(a_stop_that_is_on_record_is_not_settled_again)
+LIFE_TEST(a_stop_that_is_on_record_is_not_settled_again)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_SUSPENDED);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, true, true);
-	viewed(&l, job_in(JOB_FINISHED));
-	CHECK(l.life.journal.last_operation.ok);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_STOP);
-	forget(&l);
-	restart(&l);
-	CHECK_PHASE(&l, PHASE_SUSPENDED);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	CHECK(l.life.journal.last_operation.ok);
-	CHECK(journal_launch(&l.life.journal)->job_ended);
-	life_end(&l);
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	forget(l);
+	restart(l);
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK(journal_launch(&l->life.journal)->job_ended);
 }
 
-TEST(the_end_of_the_container_leaves_the_question_to_the_next)
+LIFE_TEST(the_end_of_the_container_leaves_the_question_to_the_next)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	stopping(&l, 120000);
-	exited(&l, EXITED(143));
-	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
-	restart(&l);
-	observed_settled(&l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
-	CHECK(l.life.journal.last_operation.ok);
-	CHECK_STR(l.life.journal.savepoint_nonce_done, "n1");
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	stopping(l, 120000);
+	exited(l, EXITED(143));
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+	restart(l);
+	observed_settled(l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.savepoint_nonce_done, "n1");
 }
 
 /* ---- ids ---- */
@@ -366,18 +319,15 @@ TEST(a_trusted_verification_does_not_become_younger)
 	facts_release(&facts);
 }
 
-TEST(a_remembered_checkpoint_is_no_savepoint_to_the_schedule)
+LIFE_TEST(a_remembered_checkpoint_is_no_savepoint_to_the_schedule)
 {
 	struct snapshot checkpoint = {.path = (char *)CHK(3), .completed_unix_ms = UNIX_START};
-	struct life l;
 
-	life_begin(&l);
-	l.config.savepoints.interval_ms = 60000;
-	l.now_ms = 50000;
-	journal_add_snapshot(&l.life.journal, &checkpoint);
-	run_proven(&l);
-	CHECK_INT(l.life.savepoint_ms, ==, l.now_ms + 60000);
-	life_end(&l);
+	l->config.savepoints.interval_ms = 60000;
+	l->now_ms = 50000;
+	journal_add_snapshot(&l->life.journal, &checkpoint);
+	run_proven(l);
+	CHECK_INT(l->life.savepoint_ms, ==, l->now_ms + 60000);
 }
 
 /* Rule 7: to Flink it is the same launch. */

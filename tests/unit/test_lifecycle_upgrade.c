@@ -31,67 +31,55 @@ static void use_up_attempts(struct life *l)
 
 /* ---- how the container ends ---- */
 
-TEST(an_upgrade_stops_with_a_savepoint_inside_the_grace_period)
+LIFE_TEST_FROM(begin, an_upgrade_stops_with_a_savepoint_inside_the_grace_period)
 {
-	struct life l;
+	upgrade(l, UPGRADE_BY_SAVEPOINT);
+	CHECK_STR(l->order, "AWT");
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	CHECK_STR(operation_reason_name(l->life.journal.operation.reason), "upgrade");
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(0));
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_NONE);
 
-	begin(&l);
-	upgrade(&l, UPGRADE_BY_SAVEPOINT);
-	CHECK_STR(l.order, "AWT");
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_STOP);
-	CHECK_STR(operation_reason_name(l.life.journal.operation.reason), "upgrade");
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, true, true);
-	viewed(&l, job_in(JOB_FINISHED));
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	exited(&l, EXITED(0));
-	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
-
-	restart_as(&l, "g2"); /* the next generation is started, and from there */
-	hello(&l, NULL);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	CHECK_HAS(l.notes, "generation g2 follows g1, from " SAVEPOINT_1);
-	life_end(&l);
+	restart_as(l, "g2"); /* the next generation is started, and from there */
+	hello(l, NULL);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_HAS(l->notes, "generation g2 follows g1, from " SAVEPOINT_1);
 }
 
-TEST(without_a_savepoint_the_newest_checkpoint_has_to_do_and_that_is_said)
+LIFE_TEST_FROM(begin, without_a_savepoint_the_newest_checkpoint_has_to_do_and_that_is_said)
 {
-	struct life l;
-
-	begin(&l);
-	upgrade(&l, UPGRADE_BY_SAVEPOINT);
-	operation(&l, STATUS_FAILED, NULL, "not all tasks are running");
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGTERM);
+	upgrade(l, UPGRADE_BY_SAVEPOINT);
+	operation(l, STATUS_FAILED, NULL, "not all tasks are running");
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGTERM);
 	CHECK_HAS(
-		l.notes,
+		l->notes,
 		"no savepoint taken, although one was requested: not all tasks are running; the next "
 		"launch continues from the newest checkpoint");
-	CHECK_HAS(l.life.journal.last_error, "no savepoint taken, although one was requested");
-	exited(&l, EXITED(143));
-	CHECK_INT(took(&l, EFFECT_EXIT), ==, 1);
-	life_end(&l);
+	CHECK_HAS(l->life.journal.last_error, "no savepoint taken, although one was requested");
+	exited(l, EXITED(143));
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
 }
 
-TEST(a_savepoint_that_takes_too_long_is_given_up_in_time)
+LIFE_TEST_FROM(begin, a_savepoint_that_takes_too_long_is_given_up_in_time)
 {
-	struct life l;
-
-	begin(&l);
-	upgrade(&l, UPGRADE_BY_SAVEPOINT);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	pass(&l, GRACE_MS - l.config.kill_after_ms - 1001);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	pass(&l, 2);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	CHECK_HAS(l.notes,
+	upgrade(l, UPGRADE_BY_SAVEPOINT);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	pass(l, GRACE_MS - l->config.kill_after_ms - 1001);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 2);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_HAS(l->notes,
 		  "no savepoint taken, although one was requested: the grace period is over");
-	life_end(&l);
 }
 
 TEST(no_time_or_no_running_job_is_no_savepoint)
@@ -140,30 +128,22 @@ TEST(a_stop_for_the_upgrade_follows_the_savepoint_in_flight)
 	}
 }
 
-TEST(a_savepoint_in_flight_that_takes_too_long_costs_the_stop)
+LIFE_TEST_FROM(begin, a_savepoint_in_flight_that_takes_too_long_costs_the_stop)
 {
-	struct life l;
-
-	begin(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	upgrade(&l, UPGRADE_BY_SAVEPOINT);
-	pass(&l, GRACE_MS - l.config.kill_after_ms - 1000);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	CHECK_HAS(l.notes, "no savepoint taken, although one was requested");
-	life_end(&l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	upgrade(l, UPGRADE_BY_SAVEPOINT);
+	pass(l, GRACE_MS - l->config.kill_after_ms - 1000);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	CHECK_HAS(l->notes, "no savepoint taken, although one was requested");
 }
 
-TEST(by_last_state_nothing_is_taken)
+LIFE_TEST_FROM(begin, by_last_state_nothing_is_taken)
 {
-	struct life l;
-
-	begin(&l);
-	upgrade(&l, UPGRADE_BY_LAST_STATE);
-	CHECK_STR(l.order, "ASW");
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_NONE);
-	life_end(&l);
+	upgrade(l, UPGRADE_BY_LAST_STATE);
+	CHECK_STR(l->order, "ASW");
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
 }
 
 TEST(stateless_cancels)
@@ -189,19 +169,15 @@ TEST(stateless_cancels)
 	}
 }
 
-TEST(a_cancel_that_is_not_obeyed_ends_in_time)
+LIFE_TEST_FROM(begin, a_cancel_that_is_not_obeyed_ends_in_time)
 {
-	struct life l;
-
-	begin(&l);
-	l.config.upgrade = UPGRADE_STATELESS;
-	stopping_for(&l, 40000, UPGRADE_YES);
-	operation(&l, STATUS_ACCEPTED, NULL, NULL);
-	pass(&l, 40000 - l.config.kill_after_ms - 1001);
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	pass(&l, 2);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	life_end(&l);
+	l->config.upgrade = UPGRADE_STATELESS;
+	stopping_for(l, 40000, UPGRADE_YES);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	pass(l, 40000 - l->config.kill_after_ms - 1001);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 2);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
 }
 
 TEST(an_eviction_keeps_the_state_whatever_is_configured)
@@ -247,31 +223,25 @@ TEST(as_long_as_nobody_tells_the_configuration_decides)
 	}
 }
 
-TEST(a_new_agent_is_told_what_the_end_is_for)
+LIFE_TEST_FROM(begin, a_new_agent_is_told_what_the_end_is_for)
 {
 	struct event e = {
 		.type = EVENT_HELLO,
 		.hello = {.stopping = true, .grace_left_ms = GRACE_MS, .upgrade = UPGRADE_YES}};
 	char job_id[JOB_ID_BYTES];
-	struct life l;
 
-	begin(&l);
-	snprintf(job_id, sizeof(job_id), "%s", job_of(&l));
-	restart_agent(&l);
+	snprintf(job_id, sizeof(job_id), "%s", job_of(l));
+	restart_agent(l);
 	e.hello.running = job_id;
-	step(&l, &e);
-	CHECK_INT(l.life.journal.operation.kind, ==, OPERATION_STOP);
-	life_end(&l);
+	step(l, &e);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
 }
 
-TEST(an_upgrade_from_a_checkpoint_is_said_aloud)
+LIFE_TEST_FROM(begin, an_upgrade_from_a_checkpoint_is_said_aloud)
 {
-	struct life l;
-
-	begin(&l);
-	exited(&l, KILLED(SIGKILL));
-	restart_as(&l, "g2");
-	hello(&l, NULL);
+	exited(l, KILLED(SIGKILL));
+	restart_as(l, "g2");
+	hello(l, NULL);
 	{
 		struct facts facts = {0};
 		struct snapshot snapshot = {
@@ -280,107 +250,86 @@ TEST(an_upgrade_from_a_checkpoint_is_said_aloud)
 		struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
 
 		facts_add(&facts, SOURCE_CHECKPOINTS, &snapshot);
-		step(&l, &e);
+		step(l, &e);
 		facts_release(&facts);
 	}
 	CHECK_HAS(
-		l.notes,
+		l->notes,
 		"generation g2 follows g1, from the newest checkpoint, since there is no newer savepoint: " CHK(
 			1));
-	life_end(&l);
 }
 
 /* ---- what a failure binds ---- */
 
-TEST(a_generation_that_has_failed_is_not_tried_again_by_itself)
+LIFE_TEST_FROM(begin, a_generation_that_has_failed_is_not_tried_again_by_itself)
 {
-	struct life l;
-
-	begin(&l);
-	exited(&l, KILLED(SIGKILL));
-	restart_as(&l, "g2");
-	hello(&l, NULL);
-	use_up_attempts(&l);
-	CHECK_PHASE(&l, PHASE_FAILED);
-	CHECK(journal_is_failed_generation(&l.life.journal, "g2"));
-	restart_agent(&l);
-	hello(&l, NULL);
-	CHECK_PHASE(&l, PHASE_FAILED);
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	life_end(&l);
+	exited(l, KILLED(SIGKILL));
+	restart_as(l, "g2");
+	hello(l, NULL);
+	use_up_attempts(l);
+	CHECK_PHASE(l, PHASE_FAILED);
+	CHECK(journal_is_failed_generation(&l->life.journal, "g2"));
+	restart_agent(l);
+	hello(l, NULL);
+	CHECK_PHASE(l, PHASE_FAILED);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 }
 
-TEST(the_one_before_comes_back_and_starts)
+LIFE_TEST_FROM(begin, the_one_before_comes_back_and_starts)
 {
-	struct life l;
-
-	begin(&l);
-	exited(&l, KILLED(SIGKILL));
-	restart_as(&l, "g2");
-	hello(&l, NULL);
-	use_up_attempts(&l);
-	restart_as(&l, "g1");
-	hello(&l, NULL);
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
-	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
-	CHECK_INT(l.life.journal.outcome.kind, ==, OUTCOME_NONE);
-	CHECK_INT(l.life.journal.failure_count, ==, 0);
+	exited(l, KILLED(SIGKILL));
+	restart_as(l, "g2");
+	hello(l, NULL);
+	use_up_attempts(l);
+	restart_as(l, "g1");
+	hello(l, NULL);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_NONE);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
 
 	/* and the bad one is remembered while it runs, and after it */
-	started(&l);
-	exited(&l, KILLED(SIGKILL));
-	restart_as(&l, "g2");
-	hello(&l, NULL);
-	CHECK_PHASE(&l, PHASE_FAILED);
-	CHECK_HAS(l.life.reason, "generation g2 has used up its attempts without");
-	CHECK_NOTHING(&l, EFFECT_OBSERVE);
-	life_end(&l);
+	started(l);
+	exited(l, KILLED(SIGKILL));
+	restart_as(l, "g2");
+	hello(l, NULL);
+	CHECK_PHASE(l, PHASE_FAILED);
+	CHECK_HAS(l->life.reason, "generation g2 has used up its attempts without");
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
 }
 
-TEST(a_person_may_try_it_once_more)
+LIFE_TEST_FROM(begin, a_person_may_try_it_once_more)
 {
-	struct life l;
-
-	begin(&l);
-	exited(&l, KILLED(SIGKILL));
-	restart_as(&l, "g2");
-	hello(&l, NULL);
-	use_up_attempts(&l);
-	forget(&l);
-	control(&l, CONTROL_NEW_START, (struct intent){0});
-	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
-	CHECK(!journal_is_failed_generation(&l.life.journal, "g2"));
-	life_end(&l);
+	exited(l, KILLED(SIGKILL));
+	restart_as(l, "g2");
+	hello(l, NULL);
+	use_up_attempts(l);
+	forget(l);
+	control(l, CONTROL_NEW_START, (struct intent){0});
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	CHECK(!journal_is_failed_generation(&l->life.journal, "g2"));
 }
 
-TEST(another_generation_has_attempts_of_its_own)
+LIFE_TEST_FROM(begin, another_generation_has_attempts_of_its_own)
 {
-	struct life l;
-
-	begin(&l);
-	exited(&l, EXITED(1));
-	observed(&l, DECISION_START_FROM, CHK(1), 1, NULL);
-	started(&l);
-	exited(&l, EXITED(1));
-	CHECK_INT(l.life.journal.failure_count, ==, 2);
-	restart_as(&l, "g2");
-	hello(&l, NULL);
-	observed(&l, DECISION_START_FROM, CHK(1), 1, NULL);
-	CHECK_INT(l.life.journal.failure_count, ==, 0);
-	life_end(&l);
+	exited(l, EXITED(1));
+	observed(l, DECISION_START_FROM, CHK(1), 1, NULL);
+	started(l);
+	exited(l, EXITED(1));
+	CHECK_INT(l->life.journal.failure_count, ==, 2);
+	restart_as(l, "g2");
+	hello(l, NULL);
+	observed(l, DECISION_START_FROM, CHK(1), 1, NULL);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
 }
 
-TEST(a_generation_that_has_run_well_once_is_never_called_bad)
+LIFE_TEST_FROM(begin, a_generation_that_has_run_well_once_is_never_called_bad)
 {
-	struct life l;
-
-	begin(&l);
-	exited(&l, EXITED(1));
-	use_up_attempts(&l);
-	CHECK_PHASE(&l, PHASE_FAILED);
-	CHECK(!journal_is_failed_generation(&l.life.journal, "g1"));
-	life_end(&l);
+	exited(l, EXITED(1));
+	use_up_attempts(l);
+	CHECK_PHASE(l, PHASE_FAILED);
+	CHECK(!journal_is_failed_generation(&l->life.journal, "g1"));
 }
 
 /* What has come to its end, or was cancelled, is not started by a new image. */

@@ -6,38 +6,35 @@
 #define B(id) "file:/cp/" JOB_B "/chk-" #id
 
 /* chk-20 was damaged, drey went back to chk-8, and that Flink ended at once. Then chk-10 came out of a backup. */
-TEST(a_start_that_never_came_to_run_abandons_nothing)
+WORLD_TEST(a_start_that_never_came_to_run_abandons_nothing)
 {
 	struct launch *back;
-	struct world w;
 
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 20);
-	back = ran(&w, JOB_B, A(8), 8);
-	found_checkpoint(&w, JOB_A, 8);
-	found_checkpoint(&w, JOB_A, 10);
-	CHECK_STARTS_FROM(&w, A(10));
+	proved(w, JOB_A, NULL, 0, 20);
+	back = ran(w, JOB_B, A(8), 8);
+	found_checkpoint(w, JOB_A, 8);
+	found_checkpoint(w, JOB_A, 10);
+	CHECK_STARTS_FROM(w, A(10));
 	/* what is gone of that branch was passed over aloud, and is not waited for */
-	w.facts.candidates[1].integrity = INTEGRITY_DAMAGED;
-	CHECK_STARTS_FROM(&w, A(8));
-	w.facts.candidates[1].integrity = INTEGRITY_COMPLETE;
+	w->facts.candidates[1].integrity = INTEGRITY_DAMAGED;
+	CHECK_STARTS_FROM(w, A(8));
+	w->facts.candidates[1].integrity = INTEGRITY_COMPLETE;
 
 	/* a person has chosen it */
 	back->request_token = xstrdup("t");
-	CHECK_STARTS_FROM(&w, A(8));
-	CHECK_HAS(w.facts.candidates[1].reason, "abandoned");
+	CHECK_STARTS_FROM(w, A(8));
+	CHECK_HAS(w->facts.candidates[1].reason, "abandoned");
 	xstrset(&back->request_token, NULL);
 
 	/* it was seen to run: it may have aborted the transactions of chk-10 */
 	back->verified_unix_ms = 1;
-	CHECK_STARTS_FROM(&w, A(8));
+	CHECK_STARTS_FROM(w, A(8));
 	back->verified_unix_ms = 0;
 
 	/* or has left something */
-	found_checkpoint(&w, JOB_B, 9);
-	CHECK_STARTS_FROM(&w, B(9));
-	CHECK_HAS(w.facts.candidates[1].reason, "abandoned");
-	end(&w);
+	found_checkpoint(w, JOB_B, 9);
+	CHECK_STARTS_FROM(w, B(9));
+	CHECK_HAS(w->facts.candidates[1].reason, "abandoned");
 }
 
 /* Several in a row, the last of them from another point of the same branch. */
@@ -65,28 +62,24 @@ TEST(several_starts_that_never_came_to_run_abandon_nothing)
 }
 
 /* The container was killed before the journal could tell that Flink had restored nothing. */
-TEST(what_is_not_newer_than_its_restore_point_was_made_from_something_else)
+WORLD_TEST(what_is_not_newer_than_its_restore_point_was_made_from_something_else)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 4);
-	ran(&w, JOB_B, A(4), 4);
-	found_checkpoint(&w, JOB_A, 4);
-	found_checkpoint(&w, JOB_B, 3);
-	found_checkpoint(&w, JOB_B, 5);
-	CHECK_STARTS_FROM(&w, A(4));
-	CHECK_HAS(w.facts.candidates[1].reason, "something other than");
-	CHECK_HAS(w.facts.candidates[2].reason, "something other than");
+	proved(w, JOB_A, NULL, 0, 4);
+	ran(w, JOB_B, A(4), 4);
+	found_checkpoint(w, JOB_A, 4);
+	found_checkpoint(w, JOB_B, 3);
+	found_checkpoint(w, JOB_B, 5);
+	CHECK_STARTS_FROM(w, A(4));
+	CHECK_HAS(w->facts.candidates[1].reason, "something other than");
+	CHECK_HAS(w->facts.candidates[2].reason, "something other than");
 	/* one that was never completed tells nothing */
-	w.facts.candidates[1].integrity = INTEGRITY_INCOMPLETE;
-	CHECK_STARTS_FROM(&w, B(5));
+	w->facts.candidates[1].integrity = INTEGRITY_INCOMPLETE;
+	CHECK_STARTS_FROM(w, B(5));
 	/* nor does one without an id */
-	w.facts.candidates[1].integrity = INTEGRITY_COMPLETE;
-	w.facts.candidates[1].snapshot.checkpoint_id = 0;
-	w.facts.candidates[1].snapshot.kind = SNAPSHOT_SAVEPOINT;
-	CHECK_STARTS_FROM(&w, B(5));
-	end(&w);
+	w->facts.candidates[1].integrity = INTEGRITY_COMPLETE;
+	w->facts.candidates[1].snapshot.checkpoint_id = 0;
+	w->facts.candidates[1].snapshot.kind = SNAPSHOT_SAVEPOINT;
+	CHECK_STARTS_FROM(w, B(5));
 }
 
 /* A launch that goes on with its job has an entry of Flink's HA for its restore point. */

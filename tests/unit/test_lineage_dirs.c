@@ -29,127 +29,98 @@ static const char *dirs_of(const struct world *w, size_t *ret_left_out)
 	return text;
 }
 
-TEST(what_is_configured_is_not_named_twice)
+WORLD_TEST(what_is_configured_is_not_named_twice)
 {
-	struct world w;
-
-	begin(&w);
-	CHECK_STR(dirs_of(&w, NULL), "");
-	told(proved(&w, JOB_A, NULL, 0, 5), "/cp/", "file:/sp");
-	CHECK_STR(dirs_of(&w, NULL), "");
-	end(&w);
+	CHECK_STR(dirs_of(w, NULL), "");
+	told(proved(w, JOB_A, NULL, 0, 5), "/cp/", "file:/sp");
+	CHECK_STR(dirs_of(w, NULL), "");
 }
 
-TEST(the_directories_of_the_last_launch_stay_sources)
+WORLD_TEST(the_directories_of_the_last_launch_stay_sources)
 {
-	struct world w;
-
-	begin(&w);
-	told(proved(&w, JOB_A, NULL, 0, 5), "file:/old", "s3://b/sp");
-	CHECK_STR(dirs_of(&w, NULL), "c file:/old; s s3://b/sp");
-	end(&w);
+	told(proved(w, JOB_A, NULL, 0, 5), "file:/old", "s3://b/sp");
+	CHECK_STR(dirs_of(w, NULL), "c file:/old; s s3://b/sp");
 }
 
-TEST(the_path_of_a_checkpoint_tells_where_the_job_really_writes)
+WORLD_TEST(the_path_of_a_checkpoint_tells_where_the_job_really_writes)
 {
-	struct world w;
 	struct launch *launch;
 
-	begin(&w);
-	launch = told(proved(&w, JOB_A, NULL, 0, 5), "file:/cp", "file:/sp");
+	launch = told(proved(w, JOB_A, NULL, 0, 5), "file:/cp", "file:/sp");
 	xstrset(&launch->last_checkpoint_path, "s3://own/x/" JOB_A "/chk-5");
-	CHECK_STR(dirs_of(&w, NULL), "c s3://own/x ours");
+	CHECK_STR(dirs_of(w, NULL), "c s3://own/x ours");
 	/* also where 0.1.0 has written down nothing else */
 	told(launch, NULL, NULL);
-	CHECK_STR(dirs_of(&w, NULL), "c s3://own/x ours");
-	end(&w);
+	CHECK_STR(dirs_of(w, NULL), "c s3://own/x ours");
 }
 
-TEST(the_way_back_ends_at_a_proven_launch)
+WORLD_TEST(the_way_back_ends_at_a_proven_launch)
 {
-	struct world w;
-
-	begin(&w);
-	told(proved(&w, JOB_A, NULL, 0, 5), "file:/first", NULL);
-	told(proved(&w, JOB_B, NULL, 0, 5), "file:/second", NULL);
-	told(ran(&w, JOB_C, NULL, 0), "file:/third", NULL);
-	CHECK_STR(dirs_of(&w, NULL), "c file:/third; c file:/second");
-	end(&w);
+	told(proved(w, JOB_A, NULL, 0, 5), "file:/first", NULL);
+	told(proved(w, JOB_B, NULL, 0, 5), "file:/second", NULL);
+	told(ran(w, JOB_C, NULL, 0), "file:/third", NULL);
+	CHECK_STR(dirs_of(w, NULL), "c file:/third; c file:/second");
 }
 
-TEST(an_order_of_a_person_has_given_up_what_was_before)
+WORLD_TEST(an_order_of_a_person_has_given_up_what_was_before)
 {
-	struct world w;
-
-	begin(&w);
-	told(proved(&w, JOB_A, NULL, 0, 5), "file:/first", NULL);
-	told(ran(&w, JOB_B, NULL, 0), "file:/second", NULL);
-	xstrset(&journal_launch(&w.journal)->request_token, "t");
-	CHECK_STR(dirs_of(&w, NULL), "c file:/second");
+	told(proved(w, JOB_A, NULL, 0, 5), "file:/first", NULL);
+	told(ran(w, JOB_B, NULL, 0), "file:/second", NULL);
+	xstrset(&journal_launch(&w->journal)->request_token, "t");
+	CHECK_STR(dirs_of(w, NULL), "c file:/second");
 	/* which was never carried out */
-	journal_launch(&w.journal)->never_started = true;
-	CHECK_STR(dirs_of(&w, NULL), "c file:/first");
-	end(&w);
+	journal_launch(&w->journal)->never_started = true;
+	CHECK_STR(dirs_of(w, NULL), "c file:/first");
 }
 
-TEST(the_directory_of_an_operation_in_flight_is_one)
+WORLD_TEST(the_directory_of_an_operation_in_flight_is_one)
 {
-	struct world w;
-
-	begin(&w);
-	w.journal.operation.kind = OPERATION_STOP;
-	xstrset(&w.journal.operation.path, "s3://b/_entropy_/sp");
-	xstrset(&w.journal.operation.directory, "s3://b/sp");
-	CHECK_STR(dirs_of(&w, NULL), "s s3://b/sp");
-	w.journal.operation.kind = OPERATION_CANCEL;
-	CHECK_STR(dirs_of(&w, NULL), "");
-	end(&w);
+	w->journal.operation.kind = OPERATION_STOP;
+	xstrset(&w->journal.operation.path, "s3://b/_entropy_/sp");
+	xstrset(&w->journal.operation.directory, "s3://b/sp");
+	CHECK_STR(dirs_of(w, NULL), "s s3://b/sp");
+	w->journal.operation.kind = OPERATION_CANCEL;
+	CHECK_STR(dirs_of(w, NULL), "");
 }
 
-TEST(more_than_a_few_are_counted)
+WORLD_TEST(more_than_a_few_are_counted)
 {
-	struct world w;
 	size_t left_out = 0;
 
-	begin(&w);
 	for (int i = 0; i < LINEAGE_DIRS_MAX + 3; i++) {
 		cleanup_free char *job = xasprintf("%032x", (unsigned)i);
 		cleanup_free char *dir = xasprintf("file:/cp-%d", i);
 
-		told(ran(&w, job, NULL, 0), dir, NULL);
+		told(ran(w, job, NULL, 0), dir, NULL);
 	}
-	dirs_of(&w, &left_out);
+	dirs_of(w, &left_out);
 	CHECK_INT(left_out, ==, 3);
-	end(&w);
 }
 
-TEST(ha_data_of_launches_before_are_read_as_long_as_they_may_be_newer)
+WORLD_TEST(ha_data_of_launches_before_are_read_as_long_as_they_may_be_newer)
 {
 	const char *ids[LINEAGE_HA_MAX];
 	struct launch *launch;
-	struct world w;
 
-	begin(&w);
-	CHECK_INT(lineage_ha_clusters(&w.journal, NULL, ids), ==, 0);
-	proved(&w, JOB_A, NULL, 0, 5)->ha_cluster_id = xstrdup("first");
-	proved(&w, JOB_B, NULL, 0, 5)->ha_cluster_id = xstrdup("second");
-	CHECK_INT(lineage_ha_clusters(&w.journal, "second", ids), ==, 0);
-	CHECK_INT(lineage_ha_clusters(&w.journal, NULL, ids), ==, 1); /* HA was switched off */
+	CHECK_INT(lineage_ha_clusters(&w->journal, NULL, ids), ==, 0);
+	proved(w, JOB_A, NULL, 0, 5)->ha_cluster_id = xstrdup("first");
+	proved(w, JOB_B, NULL, 0, 5)->ha_cluster_id = xstrdup("second");
+	CHECK_INT(lineage_ha_clusters(&w->journal, "second", ids), ==, 0);
+	CHECK_INT(lineage_ha_clusters(&w->journal, NULL, ids), ==, 1); /* HA was switched off */
 	CHECK_STR(ids[0], "second");
-	launch = ran(&w, JOB_C, NULL, 0); /* without HA, and not proven yet */
-	CHECK_INT(lineage_ha_clusters(&w.journal, NULL, ids), ==, 1);
+	launch = ran(w, JOB_C, NULL, 0); /* without HA, and not proven yet */
+	CHECK_INT(lineage_ha_clusters(&w->journal, NULL, ids), ==, 1);
 	launch->ha_cluster_id = xstrdup("third");
-	CHECK_INT(lineage_ha_clusters(&w.journal, "fourth", ids), ==, 2);
+	CHECK_INT(lineage_ha_clusters(&w->journal, "fourth", ids), ==, 2);
 	CHECK_STR(ids[0], "third");
 	CHECK_STR(ids[1], "second");
 	launch->never_started = true;
-	CHECK_INT(lineage_ha_clusters(&w.journal, NULL, ids), ==, 1);
+	CHECK_INT(lineage_ha_clusters(&w->journal, NULL, ids), ==, 1);
 	launch->never_started = false;
 	launch->proven_unix_ms = 1;
-	CHECK_INT(lineage_ha_clusters(&w.journal, "third", ids), ==, 0);
+	CHECK_INT(lineage_ha_clusters(&w->journal, "third", ids), ==, 0);
 	launch->job_ended = true;
-	CHECK_INT(lineage_ha_clusters(&w.journal, NULL, ids), ==, 0);
-	end(&w);
+	CHECK_INT(lineage_ha_clusters(&w->journal, NULL, ids), ==, 0);
 }
 
 TEST(only_flinks_own_form_names_a_directory)

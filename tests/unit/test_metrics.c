@@ -69,95 +69,78 @@ static void add_launch(struct rig *rig, const char *path, enum snapshot_kind kin
 	launch->started_unix_ms = NOW - 5000;
 }
 
-TEST(a_standstill_has_its_word)
-{
-	struct rig rig;
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_begin, rig_end)
 
-	rig_begin(&rig);
-	CHECK(!strstr(text(&rig), "\ndrey_cause{"));
-	rig.life.phase = PHASE_HOLDING;
-	rig.life.cause = CAUSE_STORAGE_UNREADABLE;
-	CHECK_SAMPLE(&rig, "drey_cause{cause=\"StorageUnreadable\"} 1");
-	rig_end(&rig);
+RIG_TEST(a_standstill_has_its_word)
+{
+	CHECK(!strstr(text(rig), "\ndrey_cause{"));
+	rig->life.phase = PHASE_HOLDING;
+	rig->life.cause = CAUSE_STORAGE_UNREADABLE;
+	CHECK_SAMPLE(rig, "drey_cause{cause=\"StorageUnreadable\"} 1");
 }
 
-TEST(states_are_one_for_exactly_one_label)
+RIG_TEST(states_are_one_for_exactly_one_label)
 {
-	struct rig rig;
 	const char *at;
 	int ones = 0;
 
-	rig_begin(&rig);
-	rig.life.phase = PHASE_RUNNING;
-	rig.life.launch_step = LAUNCH_LIVE;
-	rig.life.seen.job_present = rig.life.seen.reachable = true;
-	rig.life.seen.state = JOB_RUNNING;
-	rig.life.journal.intent.do_not_restart = true;
-	CHECK_SAMPLE(&rig, "drey_phase{phase=\"Running\"} 1");
-	CHECK_SAMPLE(&rig, "drey_phase{phase=\"Holding\"} 0");
-	CHECK_SAMPLE(&rig, "drey_job_state{state=\"RUNNING\"} 1");
-	CHECK_SAMPLE(&rig, "drey_desired_state{state=\"running\"} 1");
-	CHECK_SAMPLE(&rig, "drey_do_not_restart 1");
-	CHECK_SAMPLE(&rig, "drey_flink_reachable 1");
-	for (at = text(&rig); (at = strstr(at, "\ndrey_phase{")); at++)
+	rig->life.phase = PHASE_RUNNING;
+	rig->life.launch_step = LAUNCH_LIVE;
+	rig->life.seen.job_present = rig->life.seen.reachable = true;
+	rig->life.seen.state = JOB_RUNNING;
+	rig->life.journal.intent.do_not_restart = true;
+	CHECK_SAMPLE(rig, "drey_phase{phase=\"Running\"} 1");
+	CHECK_SAMPLE(rig, "drey_phase{phase=\"Holding\"} 0");
+	CHECK_SAMPLE(rig, "drey_job_state{state=\"RUNNING\"} 1");
+	CHECK_SAMPLE(rig, "drey_desired_state{state=\"running\"} 1");
+	CHECK_SAMPLE(rig, "drey_do_not_restart 1");
+	CHECK_SAMPLE(rig, "drey_flink_reachable 1");
+	for (at = text(rig); (at = strstr(at, "\ndrey_phase{")); at++)
 		ones += strcspn(at + 1, "\n") > 2 && at[strcspn(at + 1, "\n")] == '1';
 	CHECK_INT(ones, ==, 1);
-	rig.life.launch_step = LAUNCH_NONE;
-	CHECK_SAMPLE(&rig, "drey_job_state{state=\"UNKNOWN\"} 1");
-	CHECK_SAMPLE(&rig, "drey_flink_reachable 0");
-	rig_end(&rig);
+	rig->life.launch_step = LAUNCH_NONE;
+	CHECK_SAMPLE(rig, "drey_job_state{state=\"UNKNOWN\"} 1");
+	CHECK_SAMPLE(rig, "drey_flink_reachable 0");
 }
 
-TEST(the_tasks_and_what_they_lack_are_told)
+RIG_TEST(the_tasks_and_what_they_lack_are_told)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	CHECK(!strstr(text(&rig), "\ndrey_tasks"));
-	CHECK(!strstr(text(&rig), "\ndrey_slots"));
-	rig.life.phase = PHASE_RUNNING;
-	rig.life.launch_step = LAUNCH_LIVE;
-	rig.life.seen.job_present = rig.life.seen.reachable = true;
-	rig.life.seen.state = JOB_RUNNING;
-	CHECK_SAMPLE(&rig, "drey_ready 1");
-	rig.life.seen.tasks_missing = true;
-	rig.life.seen.cluster = (struct cluster){
+	CHECK(!strstr(text(rig), "\ndrey_tasks"));
+	CHECK(!strstr(text(rig), "\ndrey_slots"));
+	rig->life.phase = PHASE_RUNNING;
+	rig->life.launch_step = LAUNCH_LIVE;
+	rig->life.seen.job_present = rig->life.seen.reachable = true;
+	rig->life.seen.state = JOB_RUNNING;
+	CHECK_SAMPLE(rig, "drey_ready 1");
+	rig->life.seen.tasks_missing = true;
+	rig->life.seen.cluster = (struct cluster){
 		.tasks_known = true, .slots_known = true, .tasks_total = 12, .tasks_waiting = 12};
-	CHECK_SAMPLE(&rig, "drey_ready 0");
-	CHECK_SAMPLE(&rig, "drey_phase{phase=\"Running\"} 1");
-	CHECK_SAMPLE(&rig, "drey_cause{cause=\"JobNotRunning\"} 1");
-	CHECK_SAMPLE(&rig, "drey_tasks 12");
-	CHECK_SAMPLE(&rig, "drey_tasks_running 0");
-	CHECK_SAMPLE(&rig, "drey_task_managers 0");
-	CHECK_SAMPLE(&rig, "drey_slots 0");
-	CHECK(!strstr(text(&rig), "\ndrey_job_restarts"));
-	rig.life.seen.restarts_known = true;
-	rig.life.seen.restarts = 555;
-	CHECK_SAMPLE(&rig, "drey_job_restarts 555");
-	rig_end(&rig);
+	CHECK_SAMPLE(rig, "drey_ready 0");
+	CHECK_SAMPLE(rig, "drey_phase{phase=\"Running\"} 1");
+	CHECK_SAMPLE(rig, "drey_cause{cause=\"JobNotRunning\"} 1");
+	CHECK_SAMPLE(rig, "drey_tasks 12");
+	CHECK_SAMPLE(rig, "drey_tasks_running 0");
+	CHECK_SAMPLE(rig, "drey_task_managers 0");
+	CHECK_SAMPLE(rig, "drey_slots 0");
+	CHECK(!strstr(text(rig), "\ndrey_job_restarts"));
+	rig->life.seen.restarts_known = true;
+	rig->life.seen.restarts = 555;
+	CHECK_SAMPLE(rig, "drey_job_restarts 555");
 }
 
-TEST(labels_are_escaped)
+RIG_TEST(labels_are_escaped)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	CHECK_HAS(text(&rig), "application=\"or\\\"ders\\\\\\n\",flink_version=\"2.3.0\"} 1\n");
-	rig_end(&rig);
+	CHECK_HAS(text(rig), "application=\"or\\\"ders\\\\\\n\",flink_version=\"2.3.0\"} 1\n");
 }
 
-TEST(what_is_not_known_has_no_sample)
+RIG_TEST(what_is_not_known_has_no_sample)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	CHECK(!strstr(text(&rig), "\ndrey_savepoint_last"));
-	CHECK(!strstr(text(&rig), "\ndrey_checkpoint_last"));
-	CHECK(!strstr(text(&rig), "\ndrey_savepoint_next"));
-	CHECK(!strstr(text(&rig), "\ndrey_operation_start"));
-	CHECK_HAS(text(&rig), "# TYPE drey_savepoint_last_size_bytes gauge\n");
-	CHECK_SAMPLE(&rig, "drey_launches_total 0");
-	rig_end(&rig);
+	CHECK(!strstr(text(rig), "\ndrey_savepoint_last"));
+	CHECK(!strstr(text(rig), "\ndrey_checkpoint_last"));
+	CHECK(!strstr(text(rig), "\ndrey_savepoint_next"));
+	CHECK(!strstr(text(rig), "\ndrey_operation_start"));
+	CHECK_HAS(text(rig), "# TYPE drey_savepoint_last_size_bytes gauge\n");
+	CHECK_SAMPLE(rig, "drey_launches_total 0");
 }
 
 TEST(before_the_journal_is_read_it_says_what_it_is)
@@ -171,44 +154,35 @@ TEST(before_the_journal_is_read_it_says_what_it_is)
 	buf_release(&out);
 }
 
-TEST(restores_are_counted_by_what_was_restored)
+RIG_TEST(restores_are_counted_by_what_was_restored)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	tell(&rig, (struct notice){.type = NOTICE_RESTORE_VERIFIED});
-	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"empty\"} 1");
-	tell(&rig, (struct notice){.type = NOTICE_RESTORE_VERIFIED,
-				   .path = "file:/sp/1",
-				   .restored = SNAPSHOT_SAVEPOINT});
-	tell(&rig, (struct notice){.type = NOTICE_RESTORE_VERIFIED,
-				   .path = "file:/ck/1",
-				   .restored = SNAPSHOT_CHECKPOINT});
-	tell(&rig, (struct notice){.type = NOTICE_PROVEN});
-	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"savepoint\"} 1");
-	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"checkpoint\"} 1");
-	CHECK_SAMPLE(&rig, "drey_restores_total{kind=\"empty\"} 1");
-	rig_end(&rig);
+	tell(rig, (struct notice){.type = NOTICE_RESTORE_VERIFIED});
+	CHECK_SAMPLE(rig, "drey_restores_total{kind=\"empty\"} 1");
+	tell(rig, (struct notice){.type = NOTICE_RESTORE_VERIFIED,
+				  .path = "file:/sp/1",
+				  .restored = SNAPSHOT_SAVEPOINT});
+	tell(rig, (struct notice){.type = NOTICE_RESTORE_VERIFIED,
+				  .path = "file:/ck/1",
+				  .restored = SNAPSHOT_CHECKPOINT});
+	tell(rig, (struct notice){.type = NOTICE_PROVEN});
+	CHECK_SAMPLE(rig, "drey_restores_total{kind=\"savepoint\"} 1");
+	CHECK_SAMPLE(rig, "drey_restores_total{kind=\"checkpoint\"} 1");
+	CHECK_SAMPLE(rig, "drey_restores_total{kind=\"empty\"} 1");
 }
 
-TEST(the_last_launch_is_shown)
+RIG_TEST(the_last_launch_is_shown)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	add_launch(&rig, NULL, SNAPSHOT_CHECKPOINT);
-	CHECK_SAMPLE(&rig, "drey_launch_restore_verified 0");
-	CHECK_SAMPLE(&rig, "drey_launch_start_timestamp_seconds 1699999995.123");
-	add_launch(&rig, "file:/sp/1", SNAPSHOT_SAVEPOINT);
-	rig.life.journal.launches[1].verified_unix_ms = NOW;
-	CHECK_SAMPLE(&rig, "drey_launch_restore_verified 1");
-	CHECK_SAMPLE(&rig, "drey_launches_total 2");
-	rig_end(&rig);
+	add_launch(rig, NULL, SNAPSHOT_CHECKPOINT);
+	CHECK_SAMPLE(rig, "drey_launch_restore_verified 0");
+	CHECK_SAMPLE(rig, "drey_launch_start_timestamp_seconds 1699999995.123");
+	add_launch(rig, "file:/sp/1", SNAPSHOT_SAVEPOINT);
+	rig->life.journal.launches[1].verified_unix_ms = NOW;
+	CHECK_SAMPLE(rig, "drey_launch_restore_verified 1");
+	CHECK_SAMPLE(rig, "drey_launches_total 2");
 }
 
-TEST(operations_are_counted_by_kind_reason_and_result)
+RIG_TEST(operations_are_counted_by_kind_reason_and_result)
 {
-	struct rig rig;
 	struct notice notice = {.type = NOTICE_OPERATION,
 				.kind = OPERATION_SAVEPOINT,
 				.reason = REASON_PERIODIC,
@@ -216,96 +190,84 @@ TEST(operations_are_counted_by_kind_reason_and_result)
 				.took_ms = 2500,
 				.path = "file:/sp/1"};
 
-	rig_begin(&rig);
-	tell(&rig, notice);
-	tell(&rig, notice);
+	tell(rig, notice);
+	tell(rig, notice);
 	notice.ok = false;
 	notice.took_ms = 9000;
-	tell(&rig, notice);
-	CHECK_SAMPLE(&rig, "drey_operations_total{kind=\"savepoint\",reason=\"periodic\",result="
-			   "\"ok\"} 2");
-	CHECK_SAMPLE(&rig, "drey_operations_total{kind=\"savepoint\",reason=\"periodic\",result="
-			   "\"failed\"} 1");
-	CHECK_SAMPLE(&rig, "drey_savepoint_last_duration_seconds 2.500");
+	tell(rig, notice);
+	CHECK_SAMPLE(rig, "drey_operations_total{kind=\"savepoint\",reason=\"periodic\",result="
+			  "\"ok\"} 2");
+	CHECK_SAMPLE(rig, "drey_operations_total{kind=\"savepoint\",reason=\"periodic\",result="
+			  "\"failed\"} 1");
+	CHECK_SAMPLE(rig, "drey_savepoint_last_duration_seconds 2.500");
 	notice.ok = true;
 	notice.took_ms = -3000; /* the clock was set back */
-	tell(&rig, notice);
+	tell(rig, notice);
 	notice.took_ms = 4000; /* a cancel has no savepoint */
 	notice.path = NULL;
-	tell(&rig, notice);
-	CHECK_SAMPLE(&rig, "drey_savepoint_last_duration_seconds 2.500");
-	rig_end(&rig);
+	tell(rig, notice);
+	CHECK_SAMPLE(rig, "drey_savepoint_last_duration_seconds 2.500");
 }
 
-TEST(failures_holds_and_ends_are_counted)
+RIG_TEST(failures_holds_and_ends_are_counted)
 {
-	struct rig rig;
 	struct event end = {.type = EVENT_EXITED, .process.oom_killed = true};
 	struct notice holds = {
 		.type = NOTICE_PHASE, .from = PHASE_RESOLVING, .phase = PHASE_HOLDING};
 
-	rig_begin(&rig);
-	tell(&rig, holds);
+	tell(rig, holds);
 	holds.from = PHASE_HOLDING; /* for another cause */
-	tell(&rig, holds);
-	tell(&rig, (struct notice){.type = NOTICE_PHASE, .phase = PHASE_LAUNCHING});
-	metrics_event(&rig.metrics, &end);
-	count(&rig, EVENT_EXITED);
-	tell(&rig, (struct notice){.type = NOTICE_ATTEMPT_FAILED});
-	tell(&rig, (struct notice){.type = NOTICE_ATTEMPT_FAILED});
-	CHECK_SAMPLE(&rig, "drey_holds_total 1");
-	CHECK_SAMPLE(&rig, "drey_failed_attempts_total 2");
-	CHECK_SAMPLE(&rig, "drey_attempts_failed 0");
-	journal_add_failure(&rig.life.journal, NOW - 1000);
-	CHECK_SAMPLE(&rig, "drey_attempts_failed 1");
-	CHECK_SAMPLE(&rig, "drey_failed_attempts_total 2");
-	CHECK_SAMPLE(&rig, "drey_flink_ends_total 2");
-	CHECK_SAMPLE(&rig, "drey_flink_oom_kills_total 1");
-	rig_end(&rig);
+	tell(rig, holds);
+	tell(rig, (struct notice){.type = NOTICE_PHASE, .phase = PHASE_LAUNCHING});
+	metrics_event(&rig->metrics, &end);
+	count(rig, EVENT_EXITED);
+	tell(rig, (struct notice){.type = NOTICE_ATTEMPT_FAILED});
+	tell(rig, (struct notice){.type = NOTICE_ATTEMPT_FAILED});
+	CHECK_SAMPLE(rig, "drey_holds_total 1");
+	CHECK_SAMPLE(rig, "drey_failed_attempts_total 2");
+	CHECK_SAMPLE(rig, "drey_attempts_failed 0");
+	journal_add_failure(&rig->life.journal, NOW - 1000);
+	CHECK_SAMPLE(rig, "drey_attempts_failed 1");
+	CHECK_SAMPLE(rig, "drey_failed_attempts_total 2");
+	CHECK_SAMPLE(rig, "drey_flink_ends_total 2");
+	CHECK_SAMPLE(rig, "drey_flink_oom_kills_total 1");
 }
 
-TEST(journal_writes_are_counted)
+RIG_TEST(journal_writes_are_counted)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	count(&rig, EVENT_JOURNAL_WRITTEN);
-	count(&rig, EVENT_JOURNAL_WRITTEN);
-	count(&rig, EVENT_JOURNAL_FAILED);
-	rig.life.journal_broken = true;
-	rig.life.acknowledged = 17;
-	CHECK_SAMPLE(&rig, "drey_journal_writes_total 2");
-	CHECK_SAMPLE(&rig, "drey_journal_write_failures_total 1");
-	CHECK_SAMPLE(&rig, "drey_journal_broken 1");
-	CHECK_SAMPLE(&rig, "drey_journal_sequence 17");
-	rig_end(&rig);
+	count(rig, EVENT_JOURNAL_WRITTEN);
+	count(rig, EVENT_JOURNAL_WRITTEN);
+	count(rig, EVENT_JOURNAL_FAILED);
+	rig->life.journal_broken = true;
+	rig->life.acknowledged = 17;
+	CHECK_SAMPLE(rig, "drey_journal_writes_total 2");
+	CHECK_SAMPLE(rig, "drey_journal_write_failures_total 1");
+	CHECK_SAMPLE(rig, "drey_journal_broken 1");
+	CHECK_SAMPLE(rig, "drey_journal_sequence 17");
 }
 
-TEST(the_newest_snapshots_are_shown)
+RIG_TEST(the_newest_snapshots_are_shown)
 {
-	struct rig rig;
 	struct snapshot savepoint = {.path = (char *)"file:/sp/1",
 				     .kind = SNAPSHOT_SAVEPOINT,
 				     .checkpoint_id = 7,
 				     .size_bytes = 4096,
 				     .completed_unix_ms = NOW};
 
-	rig_begin(&rig);
-	journal_add_snapshot(&rig.life.journal, &savepoint);
-	add_launch(&rig, NULL, SNAPSHOT_CHECKPOINT);
-	rig.life.journal.launches[0].last_checkpoint_id = 9;
-	rig.life.journal.launches[0].last_checkpoint_unix_ms = NOW + 7;
-	add_launch(&rig, NULL, SNAPSHOT_CHECKPOINT);
-	rig.life.now_unix_ms = NOW;
-	rig.life.now_ms = 1000;
-	rig.life.savepoint_ms = 61000;
-	CHECK_SAMPLE(&rig, "drey_savepoint_last_timestamp_seconds 1700000000.123");
-	CHECK_SAMPLE(&rig, "drey_savepoint_last_size_bytes 4096");
-	CHECK_SAMPLE(&rig, "drey_savepoint_last_checkpoint_id 7");
-	CHECK_SAMPLE(&rig, "drey_checkpoint_last_id 9");
-	CHECK_SAMPLE(&rig, "drey_checkpoint_last_timestamp_seconds 1700000000.130");
-	CHECK_SAMPLE(&rig, "drey_savepoint_next_timestamp_seconds 1700000060.123");
-	rig_end(&rig);
+	journal_add_snapshot(&rig->life.journal, &savepoint);
+	add_launch(rig, NULL, SNAPSHOT_CHECKPOINT);
+	rig->life.journal.launches[0].last_checkpoint_id = 9;
+	rig->life.journal.launches[0].last_checkpoint_unix_ms = NOW + 7;
+	add_launch(rig, NULL, SNAPSHOT_CHECKPOINT);
+	rig->life.now_unix_ms = NOW;
+	rig->life.now_ms = 1000;
+	rig->life.savepoint_ms = 61000;
+	CHECK_SAMPLE(rig, "drey_savepoint_last_timestamp_seconds 1700000000.123");
+	CHECK_SAMPLE(rig, "drey_savepoint_last_size_bytes 4096");
+	CHECK_SAMPLE(rig, "drey_savepoint_last_checkpoint_id 7");
+	CHECK_SAMPLE(rig, "drey_checkpoint_last_id 9");
+	CHECK_SAMPLE(rig, "drey_checkpoint_last_timestamp_seconds 1700000000.130");
+	CHECK_SAMPLE(rig, "drey_savepoint_next_timestamp_seconds 1700000060.123");
 }
 
 /* ---- docs/metrics.md; the tests run from the top of the tree ---- */
@@ -323,16 +285,14 @@ static void read_doc(struct buf *ret)
 	fclose(file);
 }
 
-TEST(the_document_names_every_metric_with_its_type)
+RIG_TEST(the_document_names_every_metric_with_its_type)
 {
-	struct rig rig;
 	struct buf doc = BUF_INIT;
 	char name[128], type[32], row[200];
 	int families = 0, rows = 0;
 
-	rig_begin(&rig);
 	read_doc(&doc);
-	for (const char *at = text(&rig); (at = strstr(at, "# TYPE ")); at++) {
+	for (const char *at = text(rig); (at = strstr(at, "# TYPE ")); at++) {
 		CHECK_INT(sscanf(at, "# TYPE %127s %31s", name, type), ==, 2);
 		snprintf(row, sizeof(row), "\n| `%s` | %s |", name, type);
 		if (!CHECK(strstr(buf_str(&doc), row) != NULL))
@@ -346,5 +306,4 @@ TEST(the_document_names_every_metric_with_its_type)
 	CHECK_INT(families, ==, rows);
 	CHECK_INT(families, >, 30);
 	buf_release(&doc);
-	rig_end(&rig);
 }

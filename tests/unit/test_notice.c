@@ -29,25 +29,21 @@ static struct notice notice_of(struct life *l, const struct event *event, enum n
 	return found;
 }
 
-TEST(each_step_of_a_launch_is_told_when_it_happens)
+LIFE_TEST(each_step_of_a_launch_is_told_when_it_happens)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
-	CHECK_TOLD(&l, "");
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	CHECK_TOLD(&l, "phase:Launching");
-	started(&l);
-	CHECK_TOLD(&l, "");
-	viewed(&l, job_in(JOB_RUNNING));
-	CHECK_TOLD(&l, "restore-verified phase:Running");
-	prove(&l, 1);
-	CHECK_TOLD(&l, "proven");
-	prove(&l, 2);
-	pass(&l, 60000);
-	CHECK_TOLD(&l, "");
-	life_end(&l);
+	hello(l, NULL);
+	CHECK_TOLD(l, "");
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_TOLD(l, "phase:Launching");
+	started(l);
+	CHECK_TOLD(l, "");
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_TOLD(l, "restore-verified phase:Running");
+	prove(l, 1);
+	CHECK_TOLD(l, "proven");
+	prove(l, 2);
+	pass(l, 60000);
+	CHECK_TOLD(l, "");
 }
 
 TEST(what_was_restored_is_named)
@@ -74,23 +70,20 @@ TEST(what_was_restored_is_named)
 }
 
 /* Its statistics come late: an empty start is looked at until it has a checkpoint of its own. */
-TEST(an_empty_start_that_is_verified_again_is_told_once)
+LIFE_TEST(an_empty_start_that_is_verified_again_is_told_once)
 {
-	struct life l;
 	struct view view = job_in(JOB_RUNNING);
 	char own[128];
 
-	life_begin(&l);
-	run_empty(&l);
-	forget(&l);
-	snprintf(own, sizeof(own), "file:/cp/%s/chk-1", job_of(&l));
+	run_empty(l);
+	forget(l);
+	snprintf(own, sizeof(own), "file:/cp/%s/chk-1", job_of(l));
 	view.restored = true;
 	view.restored_id = 1;
 	view.restored_path = own;
-	viewed(&l, view);
-	viewed(&l, view);
-	CHECK_TOLD(&l, "");
-	life_end(&l);
+	viewed(l, view);
+	viewed(l, view);
+	CHECK_TOLD(l, "");
 }
 
 TEST(an_operation_is_told_when_it_is_over)
@@ -144,41 +137,33 @@ TEST(an_operation_that_failed_says_why)
 }
 
 /* Flink dies under a cancel, and a savepoint that was asked for meanwhile finds no job. */
-TEST(two_operations_that_end_in_one_step_are_two)
+LIFE_TEST(two_operations_that_end_in_one_step_are_two)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_CANCELLED);
-	CHECK_TOLD(&l, "phase:Stopping");
-	ask_savepoint(&l, "n1");
-	CHECK_TOLD(&l, "");
-	exited(&l, KILLED(9));
-	CHECK_TOLD(&l, "operation attempt-failed operation phase:Cancelled ended:Cancelled");
-	life_end(&l);
+	run_proven(l);
+	desire(l, DESIRED_CANCELLED);
+	CHECK_TOLD(l, "phase:Stopping");
+	ask_savepoint(l, "n1");
+	CHECK_TOLD(l, "");
+	exited(l, KILLED(9));
+	CHECK_TOLD(l, "operation attempt-failed operation phase:Cancelled ended:Cancelled");
 }
 
-TEST(each_failed_attempt_is_told_and_the_last_one_is_the_end)
+LIFE_TEST(each_failed_attempt_is_told_and_the_last_one_is_the_end)
 {
-	struct life l;
-
-	life_begin(&l);
-	hello(&l, NULL);
+	hello(l, NULL);
 	for (int i = 0; i < 2; i++) {
-		observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-		CHECK_TOLD(&l, "phase:Launching");
-		launch_failed(&l);
-		CHECK_TOLD(&l, "attempt-failed phase:Resolving");
-		pass(&l, 60000);
+		observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+		CHECK_TOLD(l, "phase:Launching");
+		launch_failed(l);
+		CHECK_TOLD(l, "attempt-failed phase:Resolving");
+		pass(l, 60000);
 	}
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	forget(&l);
-	launch_failed(&l);
-	CHECK_TOLD(&l, "attempt-failed phase:Failed ended:Failed");
-	pass(&l, 3600000);
-	CHECK_TOLD(&l, "");
-	life_end(&l);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	forget(l);
+	launch_failed(l);
+	CHECK_TOLD(l, "attempt-failed phase:Failed ended:Failed");
+	pass(l, 3600000);
+	CHECK_TOLD(l, "");
 }
 
 /* After the stop the machine resolves, and is parked in the same step. */
@@ -206,132 +191,107 @@ TEST(a_phase_that_a_step_passes_through_is_not_told)
 	life_release(&l);
 }
 
-TEST(another_cause_of_the_same_phase_is_told)
+LIFE_TEST(another_cause_of_the_same_phase_is_told)
 {
-	struct life l;
 	struct facts facts = {0};
 	struct decision decision = {
 		.kind = DECISION_HOLD, .cause = CAUSE_STORAGE_UNREADABLE, .reason = "because"};
 	struct event event = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
 
-	life_begin(&l);
-	hello(&l, NULL);
-	step(&l, &event);
-	CHECK_TOLD(&l, "phase:Holding");
-	pass(&l, 60000);
-	step(&l, &event);
-	CHECK_TOLD(&l, "");
-	pass(&l, 60000);
+	hello(l, NULL);
+	step(l, &event);
+	CHECK_TOLD(l, "phase:Holding");
+	pass(l, 60000);
+	step(l, &event);
+	CHECK_TOLD(l, "");
+	pass(l, 60000);
 	decision.cause = CAUSE_STATE_TOO_OLD;
-	step(&l, &event);
-	CHECK_TOLD(&l, "phase:Holding");
-	life_end(&l);
+	step(l, &event);
+	CHECK_TOLD(l, "phase:Holding");
 }
 
-TEST(the_next_agent_does_not_repeat_what_is_on_record)
+LIFE_TEST(the_next_agent_does_not_repeat_what_is_on_record)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	ask_savepoint(&l, "n1");
-	operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(&l, true, true);
-	restart_agent(&l);
-	hello(&l, job_of(&l));
-	CHECK_TOLD(&l, "known-phase:Launching");
-	prove(&l, 2);
-	CHECK_TOLD(&l, "phase:Running");
-	life_end(&l);
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	restart_agent(l);
+	hello(l, job_of(l));
+	CHECK_TOLD(l, "known-phase:Launching");
+	prove(l, 2);
+	CHECK_TOLD(l, "phase:Running");
 }
 
 /* So it is also told what has happened when no agent looked. */
-TEST(the_next_agent_tells_what_it_finds_out_at_its_start)
+LIFE_TEST(the_next_agent_tells_what_it_finds_out_at_its_start)
 {
-	struct life l;
 	char job[JOB_ID_BYTES];
 
-	life_begin(&l);
-	l.config.max_attempts = 1;
-	run_proven(&l);
-	snprintf(job, sizeof(job), "%s", job_of(&l));
-	restart_agent(&l);
-	hello_ended(&l, job, KILLED(9));
-	CHECK_TOLD(&l, "attempt-failed phase:Failed ended:Failed");
-	life_end(&l);
+	l->config.max_attempts = 1;
+	run_proven(l);
+	snprintf(job, sizeof(job), "%s", job_of(l));
+	restart_agent(l);
+	hello_ended(l, job, KILLED(9));
+	CHECK_TOLD(l, "attempt-failed phase:Failed ended:Failed");
 }
 
-TEST(an_end_is_told_once_over_all_agents)
+LIFE_TEST(an_end_is_told_once_over_all_agents)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	desire(&l, DESIRED_CANCELLED);
-	exited(&l, EXITED(0));
-	CHECK_TOLD(&l, "phase:Stopping operation phase:Cancelled ended:Cancelled");
-	restart_agent(&l);
-	hello(&l, NULL);
-	CHECK_TOLD(&l, "known-phase:Cancelled");
+	run_proven(l);
+	desire(l, DESIRED_CANCELLED);
+	exited(l, EXITED(0));
+	CHECK_TOLD(l, "phase:Stopping operation phase:Cancelled ended:Cancelled");
+	restart_agent(l);
+	hello(l, NULL);
+	CHECK_TOLD(l, "known-phase:Cancelled");
 	/* and another container */
-	stopping(&l, 30000);
-	restart_agent(&l);
-	hello(&l, NULL);
-	CHECK_TOLD(&l, "known-phase:Cancelled");
-	life_end(&l);
+	stopping(l, 30000);
+	restart_agent(l);
+	hello(l, NULL);
+	CHECK_TOLD(l, "known-phase:Cancelled");
 }
 
 /* The outcome is on record, and everything dies before Flink has ended: it was not told yet. */
-TEST(an_end_that_was_cut_short_is_told_by_the_next_agent)
+LIFE_TEST(an_end_that_was_cut_short_is_told_by_the_next_agent)
 {
-	struct life l;
-
-	life_begin(&l);
-	run_proven(&l);
-	viewed(&l, job_in(JOB_FINISHED));
-	pass(&l, 20000);
-	viewed(&l, job_in(JOB_FINISHED));
-	CHECK_TOLD(&l, "phase:Stopping");
-	restart_agent(&l);
-	hello(&l, NULL);
-	CHECK_TOLD(&l, "phase:Finished ended:Finished");
-	life_end(&l);
+	run_proven(l);
+	viewed(l, job_in(JOB_FINISHED));
+	pass(l, 20000);
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_TOLD(l, "phase:Stopping");
+	restart_agent(l);
+	hello(l, NULL);
+	CHECK_TOLD(l, "phase:Finished ended:Finished");
 }
 
-TEST(the_same_end_after_a_new_start_is_another_one)
+LIFE_TEST(the_same_end_after_a_new_start_is_another_one)
 {
-	struct life l;
-
-	life_begin(&l);
-	l.config.max_attempts = 1;
-	hello(&l, NULL);
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	launch_failed(&l);
-	CHECK_TOLD(&l, "phase:Launching attempt-failed phase:Failed ended:Failed");
-	control(&l, CONTROL_STATE | CONTROL_NEW_START, (struct intent){0});
-	CHECK_TOLD(&l, "phase:Resolving");
-	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
-	launch_failed(&l);
-	CHECK_TOLD(&l, "phase:Launching attempt-failed phase:Failed ended:Failed");
-	life_end(&l);
+	l->config.max_attempts = 1;
+	hello(l, NULL);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	launch_failed(l);
+	CHECK_TOLD(l, "phase:Launching attempt-failed phase:Failed ended:Failed");
+	control(l, CONTROL_STATE | CONTROL_NEW_START, (struct intent){0});
+	CHECK_TOLD(l, "phase:Resolving");
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	launch_failed(l);
+	CHECK_TOLD(l, "phase:Launching attempt-failed phase:Failed ended:Failed");
 }
 
-TEST(a_fence_is_told_once)
+LIFE_TEST(a_fence_is_told_once)
 {
-	struct life l;
 	struct event again = {.type = EVENT_HELLO, .hello.fenced = true};
 	char job[JOB_ID_BYTES];
 
-	life_begin(&l);
-	run_proven(&l);
-	l.hold_writes = true;
-	ask_savepoint(&l, "n1");
-	write_failed(&l, true);
-	CHECK_STR(l.told, "phase:Holding fenced");
-	snprintf(job, sizeof(job), "%s", job_of(&l));
-	restart_agent(&l);
+	run_proven(l);
+	l->hold_writes = true;
+	ask_savepoint(l, "n1");
+	write_failed(l, true);
+	CHECK_STR(l->told, "phase:Holding fenced");
+	snprintf(job, sizeof(job), "%s", job_of(l));
+	restart_agent(l);
 	again.hello.running = job;
-	step(&l, &again);
-	CHECK_TOLD(&l, "known-phase:Holding");
-	life_end(&l);
+	step(l, &again);
+	CHECK_TOLD(l, "known-phase:Holding");
 }

@@ -3,26 +3,23 @@
 
 /* ---- the journal ---- */
 
-TEST(what_launches_were_started_from_is_looked_at)
+WORLD_TEST(what_launches_were_started_from_is_looked_at)
 {
 	const struct candidate *c;
 	struct launch *launch;
-	struct world w;
 
-	world_begin(&w);
-	put(&w, "elsewhere/chk-4", 4, DAY_S);
-	launch = journal_launch(&w.journal);
-	launch->restore_path = xasprintf("file:%s/elsewhere/chk-4", w.top);
+	put(w, "elsewhere/chk-4", 4, DAY_S);
+	launch = journal_launch(&w->journal);
+	launch->restore_path = xasprintf("file:%s/elsewhere/chk-4", w->top);
 	launch->restore_kind = SNAPSHOT_CHECKPOINT;
 	launch->restore_checkpoint_id = 4;
-	observe(&w);
-	c = find(&w, "elsewhere/chk-4");
+	observe(w);
+	c = find(w, "elsewhere/chk-4");
 	if (CHECK(c != NULL)) {
 		CHECK_INT(c->source, ==, SOURCE_JOURNAL);
 		CHECK_INT(c->snapshot.checkpoint_id, ==, 4);
 		CHECK_INT(c->integrity, ==, INTEGRITY_UNCHECKED);
 	}
-	world_end(&w);
 }
 
 /* ---- HA ---- */
@@ -40,52 +37,40 @@ static void observe_ha_of(struct world *w, enum source_state first, enum source_
 	observe_plan_release(&plan);
 }
 
-TEST(maps_that_cannot_be_read_are_not_absent)
+WORLD_TEST(maps_that_cannot_be_read_are_not_absent)
 {
-	struct world w;
-
-	world_begin(&w);
-	observe_ha_of(&w, SOURCE_UNREADABLE, SOURCE_PRESENT);
-	CHECK_INT(w.facts.sources[SOURCE_HA].state, ==, SOURCE_UNREADABLE);
-	CHECK_STR(w.facts.sources[SOURCE_HA].detail, "the first");
-	observe_ha_of(&w, SOURCE_PRESENT, SOURCE_UNREADABLE);
-	CHECK_INT(w.facts.sources[SOURCE_HA].state, ==, SOURCE_UNREADABLE);
-	CHECK_STR(w.facts.sources[SOURCE_HA].detail, "the second");
-	world_end(&w);
+	observe_ha_of(w, SOURCE_UNREADABLE, SOURCE_PRESENT);
+	CHECK_INT(w->facts.sources[SOURCE_HA].state, ==, SOURCE_UNREADABLE);
+	CHECK_STR(w->facts.sources[SOURCE_HA].detail, "the first");
+	observe_ha_of(w, SOURCE_PRESENT, SOURCE_UNREADABLE);
+	CHECK_INT(w->facts.sources[SOURCE_HA].state, ==, SOURCE_UNREADABLE);
+	CHECK_STR(w->facts.sources[SOURCE_HA].detail, "the second");
 }
 
 /* What is there counts, also when more may be. */
-TEST(what_was_read_of_them_counts_all_the_same)
+WORLD_TEST(what_was_read_of_them_counts_all_the_same)
 {
-	struct world w;
-
-	world_begin(&w);
-	put(&w, "ck/" JOB "/chk-7", 7, DAY_S);
-	ha_entry(&w, 7, DAY_S * 1000, "ck/" JOB "/chk-7");
-	observe_ha_of(&w, SOURCE_PRESENT, SOURCE_UNREADABLE);
-	CHECK_INT(w.facts.sources[SOURCE_HA].state, ==, SOURCE_UNREADABLE);
-	CHECK(find(&w, "chk-7") && find(&w, "chk-7")->in_ha);
-	world_end(&w);
+	put(w, "ck/" JOB "/chk-7", 7, DAY_S);
+	ha_entry(w, 7, DAY_S * 1000, "ck/" JOB "/chk-7");
+	observe_ha_of(w, SOURCE_PRESENT, SOURCE_UNREADABLE);
+	CHECK_INT(w->facts.sources[SOURCE_HA].state, ==, SOURCE_UNREADABLE);
+	CHECK(find(w, "chk-7") && find(w, "chk-7")->in_ha);
 }
 
-TEST(more_entries_than_any_job_has_are_not_believed)
+WORLD_TEST(more_entries_than_any_job_has_are_not_believed)
 {
-	struct world w;
-
-	world_begin(&w);
-	ha_maps_add(&w.ha, "orders-" JOB "-config-map");
+	ha_maps_add(&w->ha, "orders-" JOB "-config-map");
 	for (int id = 1; id <= OBSERVE_KEEP + 1; id++) {
 		cleanup_free char *key = xasprintf("checkpointID-%019d", id);
 		cleanup_buf struct buf value = BUF_INIT;
 
 		ha_value_write(&value, "file:/nowhere/completedCheckpoint", 5, false);
-		ha_map_put(&w.ha.maps[0], key, buf_str(&value), value.len_bytes);
+		ha_map_put(&w->ha.maps[0], key, buf_str(&value), value.len_bytes);
 	}
-	observe(&w);
-	CHECK_INT(w.facts.sources[SOURCE_HA].state, ==, SOURCE_UNREADABLE);
-	CHECK_HAS(w.facts.sources[SOURCE_HA].detail, "1001 checkpoints");
-	CHECK_INT(w.facts.candidate_count, ==, 0);
-	world_end(&w);
+	observe(w);
+	CHECK_INT(w->facts.sources[SOURCE_HA].state, ==, SOURCE_UNREADABLE);
+	CHECK_HAS(w->facts.sources[SOURCE_HA].detail, "1001 checkpoints");
+	CHECK_INT(w->facts.candidate_count, ==, 0);
 }
 
 /* A second map that names the same directory: from which job's one Flink recovers it. */
@@ -131,21 +116,18 @@ TEST(the_map_of_the_last_launch_comes_first)
 
 /* ---- closely ---- */
 
-TEST(a_checkpoint_with_the_metadata_of_another_is_damaged)
+WORLD_TEST(a_checkpoint_with_the_metadata_of_another_is_damaged)
 {
 	const struct candidate *c;
-	struct world w;
 
-	world_begin(&w);
-	put(&w, "ck/" JOB "/chk-7", 6, DAY_S); /* copied into the wrong place */
-	dir_hole(w.top, "ck/" JOB "/chk-7/state", 20);
-	observe(&w);
-	verify(&w, "chk-7");
-	c = find(&w, "chk-7");
+	put(w, "ck/" JOB "/chk-7", 6, DAY_S); /* copied into the wrong place */
+	dir_hole(w->top, "ck/" JOB "/chk-7/state", 20);
+	observe(w);
+	verify(w, "chk-7");
+	c = find(w, "chk-7");
 	if (CHECK(c != NULL)) {
 		CHECK_INT(c->integrity, ==, INTEGRITY_DAMAGED);
 		CHECK_STR(c->detail, "its _metadata is of checkpoint 6, not 7");
 		CHECK(!c->snapshot.verified);
 	}
-	world_end(&w);
 }

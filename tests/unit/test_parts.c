@@ -188,124 +188,102 @@ TEST(the_stages_never_go_back)
 		CHECK_INT(row->stage, <=, row[1].stage);
 }
 
-/* A hook may take its time, and what is written last has to be true after it. */
-TEST(at_the_exit_hooks_end_before_the_last_status_is_written)
-{
-	struct rig rig;
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_begin, rig_end)
 
-	rig_begin(&rig);
-	says(&rig, "hooks", GATE_NOT_YET);
-	says(&rig, "resource_status", GATE_NOT_YET);
-	says(&rig, "ready", GATE_NOT_YET);
-	effect(&rig, EFFECT_EXIT);
-	CHECK_STR(rig.order, "hooks ");
-	says(&rig, "hooks", GATE_OPEN);
-	again(&rig); /* both at once: drey exits no later for two of them */
-	CHECK_STR(rig.order, "hooks resource_status ready ");
-	says(&rig, "ready", GATE_OPEN);
-	again(&rig);
-	CHECK_INT(rig.executed_count, ==, 0);
-	says(&rig, "resource_status", GATE_OPEN);
-	again(&rig);
-	CHECK_INT(rig.executed_count, ==, 1);
-	CHECK_INT(rig.executed[0], ==, EFFECT_EXIT);
-	again(&rig); /* nothing waits any more */
-	CHECK_STR(rig.order, "");
-	rig_end(&rig);
+/* A hook may take its time, and what is written last has to be true after it. */
+RIG_TEST(at_the_exit_hooks_end_before_the_last_status_is_written)
+{
+	says(rig, "hooks", GATE_NOT_YET);
+	says(rig, "resource_status", GATE_NOT_YET);
+	says(rig, "ready", GATE_NOT_YET);
+	effect(rig, EFFECT_EXIT);
+	CHECK_STR(rig->order, "hooks ");
+	says(rig, "hooks", GATE_OPEN);
+	again(rig); /* both at once: drey exits no later for two of them */
+	CHECK_STR(rig->order, "hooks resource_status ready ");
+	says(rig, "ready", GATE_OPEN);
+	again(rig);
+	CHECK_INT(rig->executed_count, ==, 0);
+	says(rig, "resource_status", GATE_OPEN);
+	again(rig);
+	CHECK_INT(rig->executed_count, ==, 1);
+	CHECK_INT(rig->executed[0], ==, EFFECT_EXIT);
+	again(rig); /* nothing waits any more */
+	CHECK_STR(rig->order, "");
 }
 
 /* So do-not-restart counts that was set while the hook ran. */
-TEST(before_a_start_the_inputs_are_read_after_the_hook_has_ended)
+RIG_TEST(before_a_start_the_inputs_are_read_after_the_hook_has_ended)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	says(&rig, "hooks", GATE_NOT_YET);
-	says(&rig, "inputs", GATE_NOT_YET);
-	says(&rig, "resource", GATE_NOT_YET);
-	observed(&rig);
-	CHECK_STR(rig.order, "hooks ");
-	says(&rig, "hooks", GATE_OPEN);
-	again(&rig);
-	CHECK_STR(rig.order, "hooks inputs resource ");
+	says(rig, "hooks", GATE_NOT_YET);
+	says(rig, "inputs", GATE_NOT_YET);
+	says(rig, "resource", GATE_NOT_YET);
+	observed(rig);
+	CHECK_STR(rig->order, "hooks ");
+	says(rig, "hooks", GATE_OPEN);
+	again(rig);
+	CHECK_STR(rig->order, "hooks inputs resource ");
 	/* what the ConfigMap says does not count before the resource was read, too */
-	says(&rig, "inputs", GATE_REFUSED);
-	again(&rig);
-	CHECK_INT(rig.passes, ==, 0);
-	says(&rig, "resource", GATE_OPEN);
-	again(&rig);
-	CHECK_INT(rig.passes, ==, 1);
-	CHECK_INT(rig.passed, ==, GATE_REFUSED);
-	rig_end(&rig);
+	says(rig, "inputs", GATE_REFUSED);
+	again(rig);
+	CHECK_INT(rig->passes, ==, 0);
+	says(rig, "resource", GATE_OPEN);
+	again(rig);
+	CHECK_INT(rig->passes, ==, 1);
+	CHECK_INT(rig->passed, ==, GATE_REFUSED);
 }
 
-TEST(a_hook_that_took_its_time_makes_the_facts_old_and_asks_nobody_else)
+RIG_TEST(a_hook_that_took_its_time_makes_the_facts_old_and_asks_nobody_else)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	says(&rig, "hooks", GATE_STALE);
-	says(&rig, "inputs", GATE_NOT_YET);
-	observed(&rig);
-	CHECK_STR(rig.order, "hooks ");
-	CHECK_INT(rig.passed, ==, GATE_STALE);
-	rig_end(&rig);
+	says(rig, "hooks", GATE_STALE);
+	says(rig, "inputs", GATE_NOT_YET);
+	observed(rig);
+	CHECK_STR(rig->order, "hooks ");
+	CHECK_INT(rig->passed, ==, GATE_STALE);
 }
 
 /* Whoever holds it keeps another drey out. */
-TEST(flink_lock_is_taken_when_the_inputs_were_read)
+RIG_TEST(flink_lock_is_taken_when_the_inputs_were_read)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	says(&rig, "inputs", GATE_NOT_YET);
-	says(&rig, "flink_lock", GATE_OPEN);
-	effect(&rig, EFFECT_OBSERVE);
-	CHECK_STR(rig.order, "inputs ");
-	says(&rig, "inputs", GATE_OPEN);
-	again(&rig);
-	CHECK_STR(rig.order, "inputs flink_lock ");
-	CHECK_INT(rig.executed_count, ==, 1);
-	rig_end(&rig);
+	says(rig, "inputs", GATE_NOT_YET);
+	says(rig, "flink_lock", GATE_OPEN);
+	effect(rig, EFFECT_OBSERVE);
+	CHECK_STR(rig->order, "inputs ");
+	says(rig, "inputs", GATE_OPEN);
+	again(rig);
+	CHECK_STR(rig->order, "inputs flink_lock ");
+	CHECK_INT(rig->executed_count, ==, 1);
 }
 
 /* ---- what waits ---- */
 
-TEST(an_effect_that_is_refused_is_an_event_after_the_step)
+RIG_TEST(an_effect_that_is_refused_is_an_event_after_the_step)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	says(&rig, "ha", GATE_REFUSED);
-	effect(&rig, EFFECT_LAUNCH);
-	CHECK_INT(rig.event.type, ==, 0);
-	CHECK(!loop_run(rig.driver.loop, NULL));
-	CHECK_INT(rig.event.type, ==, EVENT_REFUSED);
-	CHECK_INT(rig.event.refused.effect, ==, EFFECT_LAUNCH);
-	CHECK_INT(rig.event.refused.cause, ==, CAUSE_HOOK_REFUSED);
-	CHECK_STR(rig.event_why, "ha says 7");
-	CHECK_INT(rig.executed_count, ==, 0);
-	driver_refuse(&rig.driver, EFFECT_LAUNCH, CAUSE_NONE, "no such file: java");
-	CHECK(!loop_run(rig.driver.loop, NULL));
-	CHECK_INT(rig.event.type, ==, EVENT_LAUNCH_FAILED);
-	CHECK_STR(rig.event_why, "no such file: java");
-	rig_end(&rig);
+	says(rig, "ha", GATE_REFUSED);
+	effect(rig, EFFECT_LAUNCH);
+	CHECK_INT(rig->event.type, ==, 0);
+	CHECK(!loop_run(rig->driver.loop, NULL));
+	CHECK_INT(rig->event.type, ==, EVENT_REFUSED);
+	CHECK_INT(rig->event.refused.effect, ==, EFFECT_LAUNCH);
+	CHECK_INT(rig->event.refused.cause, ==, CAUSE_HOOK_REFUSED);
+	CHECK_STR(rig->event_why, "ha says 7");
+	CHECK_INT(rig->executed_count, ==, 0);
+	driver_refuse(&rig->driver, EFFECT_LAUNCH, CAUSE_NONE, "no such file: java");
+	CHECK(!loop_run(rig->driver.loop, NULL));
+	CHECK_INT(rig->event.type, ==, EVENT_LAUNCH_FAILED);
+	CHECK_STR(rig->event_why, "no such file: java");
 }
 
-TEST(what_the_machine_has_given_up_is_not_executed)
+RIG_TEST(what_the_machine_has_given_up_is_not_executed)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	says(&rig, "ha", GATE_NOT_YET);
-	effect(&rig, EFFECT_LAUNCH);
-	rig.driver.life.launch_step = LAUNCH_NONE;
-	says(&rig, "ha", GATE_OPEN);
-	again(&rig);
-	rig.driver.life.launch_step = LAUNCH_STARTING;
-	again(&rig);
-	CHECK_INT(rig.executed_count, ==, 0);
-	rig_end(&rig);
+	says(rig, "ha", GATE_NOT_YET);
+	effect(rig, EFFECT_LAUNCH);
+	rig->driver.life.launch_step = LAUNCH_NONE;
+	says(rig, "ha", GATE_OPEN);
+	again(rig);
+	rig->driver.life.launch_step = LAUNCH_STARTING;
+	again(rig);
+	CHECK_INT(rig->executed_count, ==, 0);
 }
 
 static void trigger(struct rig *rig, const char *id)
@@ -319,64 +297,50 @@ static void trigger(struct rig *rig, const char *id)
 }
 
 /* Its pre-stop hook may still run. */
-TEST(a_cancel_overtakes_a_stop_that_waits)
+RIG_TEST(a_cancel_overtakes_a_stop_that_waits)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	says(&rig, "hooks", GATE_NOT_YET);
-	trigger(&rig, "01");
-	trigger(&rig, "02");
-	says(&rig, "hooks", GATE_OPEN);
-	again(&rig);
-	CHECK_INT(rig.executed_count, ==, 1);
-	CHECK_STR(rig.executed_id, "02");
-	rig_end(&rig);
+	says(rig, "hooks", GATE_NOT_YET);
+	trigger(rig, "01");
+	trigger(rig, "02");
+	says(rig, "hooks", GATE_OPEN);
+	again(rig);
+	CHECK_INT(rig->executed_count, ==, 1);
+	CHECK_STR(rig->executed_id, "02");
 }
 
-TEST(when_drey_ends_what_waits_is_dropped)
+RIG_TEST(when_drey_ends_what_waits_is_dropped)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	says(&rig, "hooks", GATE_NOT_YET);
-	observed(&rig);
-	rig.passed = GATE_OPEN;
-	rig.driver.closing = true;
-	again(&rig);
-	CHECK_INT(rig.passes, ==, 0);
-	gates_drop(&rig.driver);
-	CHECK_INT(rig.passes, ==, 1);
-	CHECK_INT(rig.passed, ==, GATE_NOT_YET);
-	rig_end(&rig);
+	says(rig, "hooks", GATE_NOT_YET);
+	observed(rig);
+	rig->passed = GATE_OPEN;
+	rig->driver.closing = true;
+	again(rig);
+	CHECK_INT(rig->passes, ==, 0);
+	gates_drop(&rig->driver);
+	CHECK_INT(rig->passes, ==, 1);
+	CHECK_INT(rig->passed, ==, GATE_NOT_YET);
 }
 
-TEST(effects_without_a_gate_do_not_wait)
+RIG_TEST(effects_without_a_gate_do_not_wait)
 {
-	struct rig rig;
-
-	rig_begin(&rig);
-	says(&rig, "hooks", GATE_NOT_YET);
-	CHECK(!gate_ask_effect(&rig.driver, &(struct effect){.type = EFFECT_POLL}));
-	CHECK(!gate_ask_effect(&rig.driver, &(struct effect){.type = EFFECT_WRITE_JOURNAL}));
-	CHECK(!gate_ask_effect(&rig.driver, &(struct effect){.type = EFFECT_SIGNAL}));
-	CHECK_STR(rig.order, "");
-	rig_end(&rig);
+	says(rig, "hooks", GATE_NOT_YET);
+	CHECK(!gate_ask_effect(&rig->driver, &(struct effect){.type = EFFECT_POLL}));
+	CHECK(!gate_ask_effect(&rig->driver, &(struct effect){.type = EFFECT_WRITE_JOURNAL}));
+	CHECK(!gate_ask_effect(&rig->driver, &(struct effect){.type = EFFECT_SIGNAL}));
+	CHECK_STR(rig->order, "");
 }
 
-TEST(the_status_says_what_is_waited_for_and_for_how_long)
+RIG_TEST(the_status_says_what_is_waited_for_and_for_how_long)
 {
 	cleanup_json struct json *document = json_object();
 	const struct json *list, *item;
-	struct rig rig;
 	int64_t left_ms = -1;
 
-	rig_begin(&rig);
-	says(&rig, "resource_status", GATE_NOT_YET);
-	says(&rig, "ready", GATE_NOT_YET);
-	effect(&rig, EFFECT_EXIT);
-	again(&rig);
-	gates_status(&rig.driver, document);
+	says(rig, "resource_status", GATE_NOT_YET);
+	says(rig, "ready", GATE_NOT_YET);
+	effect(rig, EFFECT_EXIT);
+	again(rig);
+	gates_status(&rig->driver, document);
 	list = json_get(document, "waiting");
 	if (CHECK_INT((int)json_len(list), ==, 2)) {
 		item = json_at(list, 1);
@@ -386,5 +350,4 @@ TEST(the_status_says_what_is_waited_for_and_for_how_long)
 		CHECK(json_opt_i64(item, "atMostMs", &left_ms, NULL) == 1);
 		CHECK(left_ms > 0 && left_ms <= 5000);
 	}
-	rig_end(&rig);
 }

@@ -96,51 +96,44 @@ static void poll_for(struct life *l, int64_t ms, struct view view)
 
 /* ---- lost and returned ---- */
 
-TEST(a_job_that_has_lost_its_taskmanagers_is_not_ready)
+LIFE_TEST_FROM(run_twelve, a_job_that_has_lost_its_taskmanagers_is_not_ready)
 {
 	struct view lost = tasks(JOB_RESTARTING, 0, 12, 0, 0);
 	struct conditions conditions;
-	struct life l;
 	int64_t since_ms;
 
-	run_twelve(&l);
-	since_ms = l.now_ms;
-	while (is_ready(&l) && l.now_ms - since_ms < 60000)
-		poll_for(&l, 100, lost);
-	CHECK_INT(l.now_ms - since_ms, <=, 10000);
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_STR(ready_of(&l)->reason, "JobNotRunning");
+	since_ms = l->now_ms;
+	while (is_ready(l) && l->now_ms - since_ms < 60000)
+		poll_for(l, 100, lost);
+	CHECK_INT(l->now_ms - since_ms, <=, 10000);
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_STR(ready_of(l)->reason, "JobNotRunning");
 	CHECK_STR(
-		ready_of(&l)->message,
+		ready_of(l)->message,
 		"0 of 12 tasks run: 0 TaskManagers, 0 of 12 slots; the job is RESTARTING; kubectl get pods -l app=orders");
-	conditions = conditions_of(&l);
-	CHECK_STR(conditions_reason(&conditions, &l.life), ready_of(&l)->message);
-	CHECK_INT(conditions_cause(&conditions, &l.life), ==, CAUSE_JOB_NOT_RUNNING);
+	conditions = conditions_of(l);
+	CHECK_STR(conditions_reason(&conditions, &l->life), ready_of(l)->message);
+	CHECK_INT(conditions_cause(&conditions, &l->life), ==, CAUSE_JOB_NOT_RUNNING);
 	CHECK_STR(truth_name(conditions.list[CONDITION_RECONCILING].status), "True");
-	CHECK_STR(stalled(&l), "False");
-	CHECK_HAS(l.notes, "not ready: 0 of 12 tasks run");
+	CHECK_STR(stalled(l), "False");
+	CHECK_HAS(l->notes, "not ready: 0 of 12 tasks run");
 	/* it is asked often now, so that its return is seen within 2 s */
-	forget(&l);
-	poll_for(&l, 10000, lost);
-	CHECK_INT(took(&l, EFFECT_POLL), >=, 9);
-	since_ms = l.now_ms;
-	while (!is_ready(&l) && l.now_ms - since_ms < 60000)
-		poll_for(&l, 100, tasks(JOB_RUNNING, 12, 12, 3, 12));
-	CHECK_INT(l.now_ms - since_ms, <=, 2000);
-	CHECK_HAS(l.notes, "ready again: all 12 tasks run");
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	life_end(&l);
+	forget(l);
+	poll_for(l, 10000, lost);
+	CHECK_INT(took(l, EFFECT_POLL), >=, 9);
+	since_ms = l->now_ms;
+	while (!is_ready(l) && l->now_ms - since_ms < 60000)
+		poll_for(l, 100, tasks(JOB_RUNNING, 12, 12, 3, 12));
+	CHECK_INT(l->now_ms - since_ms, <=, 2000);
+	CHECK_HAS(l->notes, "ready again: all 12 tasks run");
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
 }
 
-TEST(one_task_that_does_not_run_is_enough)
+LIFE_TEST_FROM(run_twelve, one_task_that_does_not_run_is_enough)
 {
-	struct life l;
-
-	run_twelve(&l);
-	poll_for(&l, 20000, tasks(JOB_RUNNING, 11, 12, 2, 11));
-	CHECK(!is_ready(&l));
-	CHECK_HAS(ready_of(&l)->message, "11 of 12 tasks run: 2 TaskManagers, 11 of 12 slots;");
-	life_end(&l);
+	poll_for(l, 20000, tasks(JOB_RUNNING, 11, 12, 2, 11));
+	CHECK(!is_ready(l));
+	CHECK_HAS(ready_of(l)->message, "11 of 12 tasks run: 2 TaskManagers, 11 of 12 slots;");
 }
 
 TEST(no_state_but_running_is_ready)
@@ -164,56 +157,45 @@ TEST(no_state_but_running_is_ready)
 	}
 }
 
-TEST(a_restart_of_a_few_seconds_is_not_seen)
+LIFE_TEST_FROM(run_twelve, a_restart_of_a_few_seconds_is_not_seen)
 {
-	struct life l;
-
-	run_twelve(&l);
 	for (int64_t out_ms = 250; out_ms <= 4000; out_ms += 250) {
-		int64_t end_ms = l.now_ms + out_ms;
+		int64_t end_ms = l->now_ms + out_ms;
 
-		while (l.now_ms < end_ms) {
-			poll_for(&l, 100, tasks(JOB_RESTARTING, 0, 12, 3, 12));
-			CHECK(is_ready(&l));
+		while (l->now_ms < end_ms) {
+			poll_for(l, 100, tasks(JOB_RESTARTING, 0, 12, 3, 12));
+			CHECK(is_ready(l));
 		}
-		poll_for(&l, 30000 + out_ms, tasks(JOB_RUNNING, 12, 12, 3, 12));
-		CHECK(is_ready(&l));
+		poll_for(l, 30000 + out_ms, tasks(JOB_RUNNING, 12, 12, 3, 12));
+		CHECK(is_ready(l));
 	}
-	CHECK_NOTHING(&l, EFFECT_NOTE);
-	life_end(&l);
+	CHECK_NOTHING(l, EFFECT_NOTE);
 }
 
 /* ---- the numbers cost little ---- */
 
-TEST(at_rest_most_polls_ask_for_the_tasks_only)
+LIFE_TEST_FROM(run_twelve, at_rest_most_polls_ask_for_the_tasks_only)
 {
 	int depths[POLL_ALL + 1] = {0};
-	struct life l;
 
-	run_twelve(&l);
-	poll_for(&l, 60000, tasks(JOB_RUNNING, 12, 12, 3, 12));
+	poll_for(l, 60000, tasks(JOB_RUNNING, 12, 12, 3, 12));
 	for (int i = 0; i < 120; i++) {
-		forget(&l);
-		poll_for(&l, 5000, tasks(JOB_RUNNING, 12, 12, 3, 12));
-		CHECK_INT(took(&l, EFFECT_POLL), ==, 1);
-		depths[l.last[EFFECT_POLL].depth]++;
-		CHECK_NOTHING(&l, EFFECT_WRITE_JOURNAL);
+		forget(l);
+		poll_for(l, 5000, tasks(JOB_RUNNING, 12, 12, 3, 12));
+		CHECK_INT(took(l, EFFECT_POLL), ==, 1);
+		depths[l->last[EFFECT_POLL].depth]++;
+		CHECK_NOTHING(l, EFFECT_WRITE_JOURNAL);
 	}
 	CHECK_INT(depths[POLL_TASKS], ==, 100);
 	CHECK_INT(depths[POLL_JOB] + depths[POLL_ALL], ==, 20);
 	CHECK_INT(depths[POLL_ALL], ==, 20);
-	life_end(&l);
 }
 
-TEST(numbers_that_change_are_not_written)
+LIFE_TEST_FROM(run_twelve, numbers_that_change_are_not_written)
 {
-	struct life l;
-
-	run_twelve(&l);
 	for (int i = 0; i < 12; i++)
-		poll_for(&l, 1000, tasks(JOB_RUNNING, i, 12, 1 + i / 4, i));
-	CHECK_NOTHING(&l, EFFECT_WRITE_JOURNAL);
-	life_end(&l);
+		poll_for(l, 1000, tasks(JOB_RUNNING, i, 12, 1 + i / 4, i));
+	CHECK_NOTHING(l, EFFECT_WRITE_JOURNAL);
 }
 
 /* ---- never any slots ---- */
@@ -250,108 +232,90 @@ TEST(a_launch_without_slots_stalls_and_is_not_ended)
 	}
 }
 
-TEST(a_launch_that_has_slots_and_does_not_run_is_ended)
+LIFE_TEST(a_launch_that_has_slots_and_does_not_run_is_ended)
 {
 	struct view view = tasks(JOB_RESTARTING, 0, 12, 3, 12);
-	struct life l;
 
-	life_begin(&l);
-	launch_empty(&l);
+	launch_empty(l);
 	view.statistics_known = false;
-	poll_for(&l, l.config.ready_deadline_ms + 1000, view);
-	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
-	CHECK_HAS(l.life.reason, "not running 120 s after the launch");
-	life_end(&l);
+	poll_for(l, l->config.ready_deadline_ms + 1000, view);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_HAS(l->life.reason, "not running 120 s after the launch");
 }
 
-TEST(restoring_for_long_is_no_stall)
+LIFE_TEST(restoring_for_long_is_no_stall)
 {
 	struct view view = tasks(JOB_RUNNING, 0, 12, 3, 12);
-	struct life l;
 
-	life_begin(&l);
-	launch_empty(&l);
+	launch_empty(l);
 	view.cluster.tasks_waiting = 0;
 	view.cluster.slots_free = 0;
-	poll_for(&l, 10 * l.config.ready_deadline_ms, view);
-	CHECK_PHASE(&l, PHASE_LAUNCHING);
-	CHECK_STR(stalled(&l), "False");
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	life_end(&l);
+	poll_for(l, 10 * l->config.ready_deadline_ms, view);
+	CHECK_PHASE(l, PHASE_LAUNCHING);
+	CHECK_STR(stalled(l), "False");
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
 }
 
-TEST(a_job_that_has_lost_its_slots_for_long_stalls_too)
+LIFE_TEST_FROM(run_twelve, a_job_that_has_lost_its_slots_for_long_stalls_too)
 {
 	struct view restoring = tasks(JOB_RUNNING, 0, 12, 3, 12);
-	struct life l;
 
-	run_twelve(&l);
-	poll_for(&l, l.config.ready_deadline_ms + 20000, tasks(JOB_RUNNING, 0, 12, 0, 0));
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_STR(stalled(&l), "True");
-	CHECK(!is_ready(&l));
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	poll_for(l, l->config.ready_deadline_ms + 20000, tasks(JOB_RUNNING, 0, 12, 0, 0));
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_STR(stalled(l), "True");
+	CHECK(!is_ready(l));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
 	restoring.cluster.tasks_waiting = 0;
-	poll_for(&l, 3000, restoring);
-	CHECK_STR(stalled(&l), "False");
-	CHECK(!is_ready(&l));
-	poll_for(&l, 3000, tasks(JOB_RUNNING, 12, 12, 3, 12));
-	CHECK(is_ready(&l));
-	life_end(&l);
+	poll_for(l, 3000, restoring);
+	CHECK_STR(stalled(l), "False");
+	CHECK(!is_ready(l));
+	poll_for(l, 3000, tasks(JOB_RUNNING, 12, 12, 3, 12));
+	CHECK(is_ready(l));
 }
 
-TEST(no_periodic_savepoint_is_tried_while_tasks_are_missing)
+LIFE_TEST_FROM(run_twelve, no_periodic_savepoint_is_tried_while_tasks_are_missing)
 {
-	struct life l;
-
-	run_twelve(&l);
-	l.life.savepoint_ms = l.now_ms + 60000;
-	poll_for(&l, 120000, tasks(JOB_RUNNING, 11, 12, 2, 11));
-	CHECK_NOTHING(&l, EFFECT_TRIGGER);
-	poll_for(&l, 2000, tasks(JOB_RUNNING, 12, 12, 3, 12));
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	life_end(&l);
+	l->life.savepoint_ms = l->now_ms + 60000;
+	poll_for(l, 120000, tasks(JOB_RUNNING, 11, 12, 2, 11));
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	poll_for(l, 2000, tasks(JOB_RUNNING, 12, 12, 3, 12));
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
 }
 
 /* ---- another agent ---- */
 
-TEST(an_agent_that_comes_back_believes_nothing)
+LIFE_TEST_FROM(run_twelve, an_agent_that_comes_back_believes_nothing)
 {
 	char job[JOB_ID_BYTES];
-	struct life l;
 
-	run_twelve(&l);
-	snprintf(job, sizeof(job), "%s", job_of(&l));
-	restart_agent(&l);
-	hello(&l, job);
-	CHECK_PHASE(&l, PHASE_LAUNCHING);
-	CHECK(!is_ready(&l));
-	poll_for(&l, l.config.ready_deadline_ms / 2, tasks(JOB_RUNNING, 0, 12, 0, 0));
-	CHECK_PHASE(&l, PHASE_LAUNCHING);
-	CHECK(!is_ready(&l));
-	poll_for(&l, l.config.ready_deadline_ms, tasks(JOB_RUNNING, 0, 12, 0, 0));
-	CHECK_STR(stalled(&l), "True");
-	CHECK_NOTHING(&l, EFFECT_SIGNAL);
-	poll_for(&l, 2000, tasks(JOB_RUNNING, 12, 12, 3, 12));
-	CHECK_PHASE(&l, PHASE_RUNNING);
-	CHECK_HAS(l.life.reason, " is running");
-	CHECK(is_ready(&l));
-	life_end(&l);
+	snprintf(job, sizeof(job), "%s", job_of(l));
+	restart_agent(l);
+	hello(l, job);
+	CHECK_PHASE(l, PHASE_LAUNCHING);
+	CHECK(!is_ready(l));
+	poll_for(l, l->config.ready_deadline_ms / 2, tasks(JOB_RUNNING, 0, 12, 0, 0));
+	CHECK_PHASE(l, PHASE_LAUNCHING);
+	CHECK(!is_ready(l));
+	poll_for(l, l->config.ready_deadline_ms, tasks(JOB_RUNNING, 0, 12, 0, 0));
+	CHECK_STR(stalled(l), "True");
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	poll_for(l, 2000, tasks(JOB_RUNNING, 12, 12, 3, 12));
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_HAS(l->life.reason, " is running");
+	CHECK(is_ready(l));
 }
 
-TEST(a_container_that_ends_before_the_agent_has_looked_still_stops_with_a_savepoint)
+LIFE_TEST_FROM(run_twelve,
+	       a_container_that_ends_before_the_agent_has_looked_still_stops_with_a_savepoint)
 {
 	char job[JOB_ID_BYTES];
-	struct life l;
 
-	run_twelve(&l);
-	l.config.on_sigterm = SIGTERM_SAVEPOINT;
-	snprintf(job, sizeof(job), "%s", job_of(&l));
-	restart_agent(&l);
-	hello(&l, job);
-	stopping(&l, 60000);
-	CHECK_INT(took(&l, EFFECT_TRIGGER), ==, 1);
-	life_end(&l);
+	l->config.on_sigterm = SIGTERM_SAVEPOINT;
+	snprintf(job, sizeof(job), "%s", job_of(l));
+	restart_agent(l);
+	hello(l, job);
+	stopping(l, 60000);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
 }
 
 /* ---- what a real Flink has said ---- */

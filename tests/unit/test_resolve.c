@@ -28,39 +28,31 @@ TEST(spellings_of_one_path_are_the_same_snapshot)
 
 /* ---- rules 1 and 2 ---- */
 
-TEST(do_not_restart_parks_even_when_nothing_can_be_read)
+WORLD_TEST(do_not_restart_parks_even_when_nothing_can_be_read)
 {
-	struct world w;
-
-	begin(&w);
-	w.journal.intent.do_not_restart = true;
-	w.journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
-	request(&w, RESTORE_EMPTY, NULL, "t1");
+	w->journal.intent.do_not_restart = true;
+	w->journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
+	request(w, RESTORE_EMPTY, NULL, "t1");
 	for (int i = 0; i < SOURCE_COUNT; i++)
-		facts_set_source(&w.facts, (enum source_kind)i, SOURCE_UNREADABLE, "timeout");
-	CHECK_DECIDES(&w, PARK);
-	CHECK_INT(w.decision.rule, ==, 1);
-	CHECK(!w.decision.token);
-	end(&w);
+		facts_set_source(&w->facts, (enum source_kind)i, SOURCE_UNREADABLE, "timeout");
+	CHECK_DECIDES(w, PARK);
+	CHECK_INT(w->decision.rule, ==, 1);
+	CHECK(!w->decision.token);
 }
 
-TEST(suspended_and_cancelled_park)
+WORLD_TEST(suspended_and_cancelled_park)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	w.journal.intent.state = DESIRED_SUSPENDED;
-	CHECK_DECIDES(&w, PARK);
-	CHECK_INT(w.decision.rule, ==, 1);
-	CHECK_HAS(w.decision.reason, "suspended");
-	w.journal.intent.state = DESIRED_CANCELLED;
-	CHECK_DECIDES(&w, PARK);
-	CHECK_HAS(w.decision.reason, "cancelled");
-	w.journal.intent.state = DESIRED_RUNNING;
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	w->journal.intent.state = DESIRED_SUSPENDED;
+	CHECK_DECIDES(w, PARK);
+	CHECK_INT(w->decision.rule, ==, 1);
+	CHECK_HAS(w->decision.reason, "suspended");
+	w->journal.intent.state = DESIRED_CANCELLED;
+	CHECK_DECIDES(w, PARK);
+	CHECK_HAS(w->decision.reason, "cancelled");
+	w->journal.intent.state = DESIRED_RUNNING;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-7");
 }
 
 /* S28, S29: the job has come to its end, and the container starts again. */
@@ -83,195 +75,155 @@ TEST(a_finished_job_never_runs_again_by_itself)
 	}
 }
 
-TEST(a_restore_mismatch_holds_until_a_person_has_looked)
+WORLD_TEST(a_restore_mismatch_holds_until_a_person_has_looked)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	w.journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 2);
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	w->journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 2);
 }
 
 /* ---- rule 4 ---- */
 
 /* S21: somebody accepts the loss, once. */
-TEST(an_empty_start_is_carried_out_once)
+WORLD_TEST(an_empty_start_is_carried_out_once)
 {
-	struct world w;
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	request(w, RESTORE_EMPTY, NULL, "t1");
+	CHECK_DECIDES(w, START_EMPTY);
+	CHECK_INT(w->decision.rule, ==, 4);
+	CHECK_STR(w->decision.token, "t1");
+	CHECK_INT(w->facts.candidates[0].verdict, ==, VERDICT_REJECTED);
+	CHECK_HAS(w->facts.candidates[0].reason, "requested");
 
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	request(&w, RESTORE_EMPTY, NULL, "t1");
-	CHECK_DECIDES(&w, START_EMPTY);
-	CHECK_INT(w.decision.rule, ==, 4);
-	CHECK_STR(w.decision.token, "t1");
-	CHECK_INT(w.facts.candidates[0].verdict, ==, VERDICT_REJECTED);
-	CHECK_HAS(w.facts.candidates[0].reason, "requested");
-
-	journal_consume(&w.journal, "t1");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
-	CHECK(!w.decision.token);
-	end(&w);
+	journal_consume(&w->journal, "t1");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-7");
+	CHECK(!w->decision.token);
 }
 
-TEST(an_empty_start_that_proved_nothing_is_made_again)
+WORLD_TEST(an_empty_start_that_proved_nothing_is_made_again)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	ran(&w, JOB_B, NULL, 0);
-	found_checkpoint(&w, JOB_A, 7);
-	broken(found_checkpoint(&w, JOB_B, 1), INTEGRITY_INCOMPLETE, "no _metadata");
-	request(&w, RESTORE_EMPTY, NULL, "t1");
-	carried_out(&w);
-	CHECK_DECIDES(&w, START_EMPTY);
-	CHECK_INT(w.decision.rule, ==, 4);
+	proved(w, JOB_A, NULL, 0, 7);
+	ran(w, JOB_B, NULL, 0);
+	found_checkpoint(w, JOB_A, 7);
+	broken(found_checkpoint(w, JOB_B, 1), INTEGRITY_INCOMPLETE, "no _metadata");
+	request(w, RESTORE_EMPTY, NULL, "t1");
+	carried_out(w);
+	CHECK_DECIDES(w, START_EMPTY);
+	CHECK_INT(w->decision.rule, ==, 4);
 
 	/* as soon as it has left something, that is the newest state */
-	found_checkpoint(&w, JOB_B, 2);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-2");
+	found_checkpoint(w, JOB_B, 2);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_B "/chk-2");
 
 	/* and without the request nobody remembers that empty was wanted */
-	facts_release(&w.facts);
-	request(&w, RESTORE_NONE, NULL, NULL);
-	found_checkpoint(&w, JOB_A, 7);
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.facts.candidates[0].reason, "abandoned");
-	end(&w);
+	facts_release(&w->facts);
+	request(w, RESTORE_NONE, NULL, NULL);
+	found_checkpoint(w, JOB_A, 7);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->facts.candidates[0].reason, "abandoned");
 }
 
-TEST(a_request_whose_launch_never_started_stays_in_force)
+WORLD_TEST(a_request_whose_launch_never_started_stays_in_force)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	intended(&w, JOB_B, "file:/cp/" JOB_A "/chk-5", 5);
-	found_checkpoint(&w, JOB_A, 7);
-	found_checkpoint(&w, JOB_A, 5);
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
-	w.journal.intent.restore.allow_non_restored = true;
-	carried_out(&w);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
-	CHECK_INT(w.decision.rule, ==, 4);
-	CHECK(w.decision.allow_non_restored);
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	intended(w, JOB_B, "file:/cp/" JOB_A "/chk-5", 5);
+	found_checkpoint(w, JOB_A, 7);
+	found_checkpoint(w, JOB_A, 5);
+	request(w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
+	w->journal.intent.restore.allow_non_restored = true;
+	carried_out(w);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-5");
+	CHECK_INT(w->decision.rule, ==, 4);
+	CHECK(w->decision.allow_non_restored);
 }
 
 /* S17: an old journal knows only of launches that have proven nothing, and what the one after them has left
  * is damaged. */
-TEST(a_damaged_foreign_snapshot_forbids_an_empty_start)
+WORLD_TEST(a_damaged_foreign_snapshot_forbids_an_empty_start)
 {
-	struct world w;
-
-	begin(&w);
-	ran(&w, JOB_A, NULL, 0);
-	CHECK_DECIDES(&w, START_EMPTY);
-	broken(found_checkpoint(&w, JOB_FOREIGN, 9), INTEGRITY_DAMAGED, "a file is missing");
-	w.facts.candidates[0].snapshot.completed_unix_ms = 6000;
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "from a backup");
-	end(&w);
+	ran(w, JOB_A, NULL, 0);
+	CHECK_DECIDES(w, START_EMPTY);
+	broken(found_checkpoint(w, JOB_FOREIGN, 9), INTEGRITY_DAMAGED, "a file is missing");
+	w->facts.candidates[0].snapshot.completed_unix_ms = 6000;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "from a backup");
 }
 
 /* S20: the permission to drop state belongs to one restore. */
-TEST(non_restored_state_is_allowed_once)
+WORLD_TEST(non_restored_state_is_allowed_once)
 {
-	struct world w;
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	request(w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-7", "t1");
+	w->journal.intent.restore.allow_non_restored = true;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-7");
+	CHECK(w->decision.allow_non_restored);
+	CHECK_STR(w->decision.token, "t1");
 
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-7", "t1");
-	w.journal.intent.restore.allow_non_restored = true;
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
-	CHECK(w.decision.allow_non_restored);
-	CHECK_STR(w.decision.token, "t1");
-
-	proved(&w, JOB_B, "file:/cp/" JOB_A "/chk-7", 7, 9);
-	carried_out(&w);
-	found_checkpoint(&w, JOB_B, 9);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-9");
-	CHECK(!w.decision.allow_non_restored);
-	end(&w);
+	proved(w, JOB_B, "file:/cp/" JOB_A "/chk-7", 7, 9);
+	carried_out(w);
+	found_checkpoint(w, JOB_B, 9);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_B "/chk-9");
+	CHECK(!w->decision.allow_non_restored);
 }
 
 /* S2, S5: a foreign snapshot only ever by request. */
-TEST(a_foreign_snapshot_needs_a_request)
+WORLD_TEST(a_foreign_snapshot_needs_a_request)
 {
-	struct world w;
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	found_checkpoint(w, JOB_FOREIGN, 99)->snapshot.completed_unix_ms = 6000;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-7");
+	CHECK_INT(w->facts.candidates[1].verdict, ==, VERDICT_REJECTED);
+	CHECK_HAS(w->facts.candidates[1].reason, "lineage");
 
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	found_checkpoint(&w, JOB_FOREIGN, 99)->snapshot.completed_unix_ms = 6000;
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
-	CHECK_INT(w.facts.candidates[1].verdict, ==, VERDICT_REJECTED);
-	CHECK_HAS(w.facts.candidates[1].reason, "lineage");
-
-	request(&w, RESTORE_PATH, "file:///cp/" JOB_FOREIGN "/chk-99/_metadata", "t1");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-99");
-	CHECK_INT(w.facts.candidates[0].verdict, ==, VERDICT_REJECTED);
-	end(&w);
+	request(w, RESTORE_PATH, "file:///cp/" JOB_FOREIGN "/chk-99/_metadata", "t1");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_FOREIGN "/chk-99");
+	CHECK_INT(w->facts.candidates[0].verdict, ==, VERDICT_REJECTED);
 }
 
 /* S11: a typo is not a reason to take something else. */
-TEST(a_request_for_what_is_not_there_holds)
+WORLD_TEST(a_request_for_what_is_not_there_holds)
 {
-	struct world w;
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	request(w, RESTORE_PATH, "file:/sp/savepiont", "t1");
+	facts_set_source(&w->facts, SOURCE_REQUEST, SOURCE_ABSENT, "no such directory");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 4);
+	CHECK_HAS(w->decision.reason, "file:/sp/savepiont");
+	CHECK_HAS(w->decision.reason, "no such directory");
 
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	request(&w, RESTORE_PATH, "file:/sp/savepiont", "t1");
-	facts_set_source(&w.facts, SOURCE_REQUEST, SOURCE_ABSENT, "no such directory");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 4);
-	CHECK_HAS(w.decision.reason, "file:/sp/savepiont");
-	CHECK_HAS(w.decision.reason, "no such directory");
-
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-7", "t2");
-	broken(&w.facts.candidates[0], INTEGRITY_DAMAGED, "shared/1 is missing");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "shared/1 is missing");
-	end(&w);
+	request(w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-7", "t2");
+	broken(&w->facts.candidates[0], INTEGRITY_DAMAGED, "shared/1 is missing");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "shared/1 is missing");
 }
 
-TEST(a_request_without_a_token_holds)
+WORLD_TEST(a_request_without_a_token_holds)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	request(&w, RESTORE_EMPTY, NULL, NULL);
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 4);
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	request(w, RESTORE_EMPTY, NULL, NULL);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 4);
 }
 
-TEST(a_request_overrides_sources_that_cannot_be_read)
+WORLD_TEST(a_request_overrides_sources_that_cannot_be_read)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	facts_set_source(&w.facts, SOURCE_CHECKPOINTS, SOURCE_UNREADABLE, "timeout");
-	request(&w, RESTORE_EMPTY, NULL, "t1");
-	CHECK_DECIDES(&w, START_EMPTY);
+	proved(w, JOB_A, NULL, 0, 7);
+	facts_set_source(&w->facts, SOURCE_CHECKPOINTS, SOURCE_UNREADABLE, "timeout");
+	request(w, RESTORE_EMPTY, NULL, "t1");
+	CHECK_DECIDES(w, START_EMPTY);
 
 	/* but whether its launch has left something cannot be known then */
-	ran(&w, JOB_B, NULL, 0);
-	carried_out(&w);
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 5);
-	end(&w);
+	ran(w, JOB_B, NULL, 0);
+	carried_out(w);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 5);
 }
 
 /* ---- rule 5 ---- */
@@ -297,99 +249,75 @@ TEST(an_unreadable_source_holds)
 		}
 }
 
-TEST(an_unreadable_journal_holds_before_a_request_is_believed)
+WORLD_TEST(an_unreadable_journal_holds_before_a_request_is_believed)
 {
-	struct world w;
-
-	begin(&w);
-	request(&w, RESTORE_EMPTY, NULL, "t1");
-	facts_set_source(&w.facts, SOURCE_JOURNAL, SOURCE_UNREADABLE, "truncated");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 5);
-	end(&w);
+	request(w, RESTORE_EMPTY, NULL, "t1");
+	facts_set_source(&w->facts, SOURCE_JOURNAL, SOURCE_UNREADABLE, "truncated");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 5);
 }
 
-TEST(an_unreadable_initial_savepoint_matters_only_for_the_first_start)
+WORLD_TEST(an_unreadable_initial_savepoint_matters_only_for_the_first_start)
 {
-	struct world w;
+	facts_set_source(&w->facts, SOURCE_INITIAL, SOURCE_UNREADABLE, "no route to host");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 5);
+	CHECK_HAS(w->decision.reason, "no route to host");
 
-	begin(&w);
-	facts_set_source(&w.facts, SOURCE_INITIAL, SOURCE_UNREADABLE, "no route to host");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 5);
-	CHECK_HAS(w.decision.reason, "no route to host");
-
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-7");
 }
 
-TEST(an_unreadable_newest_candidate_holds)
+WORLD_TEST(an_unreadable_newest_candidate_holds)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 6);
-	broken(found_checkpoint(&w, JOB_A, 7), INTEGRITY_UNREADABLE, "EIO");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 5);
-	CHECK_HAS(w.decision.reason, "chk-7");
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 6);
+	broken(found_checkpoint(w, JOB_A, 7), INTEGRITY_UNREADABLE, "EIO");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 5);
+	CHECK_HAS(w->decision.reason, "chk-7");
 
 	/* an older one that cannot be read changes nothing */
-	found_checkpoint(&w, JOB_A, 8);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
-	end(&w);
+	found_checkpoint(w, JOB_A, 8);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-8");
 }
 
-TEST(what_cannot_be_read_and_has_no_id_could_be_the_newest)
+WORLD_TEST(what_cannot_be_read_and_has_no_id_could_be_the_newest)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	broken(found_savepoint(&w, JOB_A, 0), INTEGRITY_UNREADABLE, "EACCES");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 5);
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	broken(found_savepoint(w, JOB_A, 0), INTEGRITY_UNREADABLE, "EACCES");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 5);
 }
 
-TEST(what_has_no_id_yet_is_looked_at_first)
+WORLD_TEST(what_has_no_id_yet_is_looked_at_first)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	found_savepoint(&w, JOB_A, 0)->integrity = INTEGRITY_UNCHECKED;
-	resolve(&w.journal, &w.facts, &w.policy, &w.decision);
-	CHECK_INT(w.decision.kind, ==, DECISION_VERIFY);
-	CHECK_INT(w.decision.candidate, ==, 1);
-	w.facts.candidates[1].integrity = INTEGRITY_COMPLETE;
-	w.facts.candidates[1].snapshot.checkpoint_id = 8;
-	CHECK_STARTS_FROM(&w, w.facts.candidates[1].snapshot.path);
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	found_savepoint(w, JOB_A, 0)->integrity = INTEGRITY_UNCHECKED;
+	resolve(&w->journal, &w->facts, &w->policy, &w->decision);
+	CHECK_INT(w->decision.kind, ==, DECISION_VERIFY);
+	CHECK_INT(w->decision.candidate, ==, 1);
+	w->facts.candidates[1].integrity = INTEGRITY_COMPLETE;
+	w->facts.candidates[1].snapshot.checkpoint_id = 8;
+	CHECK_STARTS_FROM(w, w->facts.candidates[1].snapshot.path);
 }
 
 /* ---- rule 6 ---- */
 
 /* S1: the initial path is from before; S8: the newest counts, of whatever kind. */
-TEST(the_newest_wins_whatever_its_kind)
+WORLD_TEST(the_newest_wins_whatever_its_kind)
 {
-	struct world w;
-
-	begin(&w);
-	given_initial(&w, 900);
-	proved(&w, JOB_A, "file:/initial", 900, 905);
-	found_checkpoint(&w, JOB_A, 905);
-	found_savepoint(&w, JOB_A, 906);
-	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000906");
-	CHECK_INT(w.facts.candidates[1].verdict, ==, VERDICT_OLDER);
-	found_checkpoint(&w, JOB_A, 907);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-907");
-	end(&w);
+	given_initial(w, 900);
+	proved(w, JOB_A, "file:/initial", 900, 905);
+	found_checkpoint(w, JOB_A, 905);
+	found_savepoint(w, JOB_A, 906);
+	CHECK_STARTS_FROM(w, "file:/sp/savepoint-aaaaaa-000000000906");
+	CHECK_INT(w->facts.candidates[1].verdict, ==, VERDICT_OLDER);
+	found_checkpoint(w, JOB_A, 907);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-907");
 }
 
 /* S1: after the stop nothing but the initial path is left. */
@@ -413,87 +341,67 @@ TEST(the_initial_savepoint_never_comes_back_after_it_was_proven)
 }
 
 /* S22: the first deploy never ran properly; the path is still to be used. */
-TEST(the_initial_savepoint_stays_valid_until_a_launch_is_proven)
+WORLD_TEST(the_initial_savepoint_stays_valid_until_a_launch_is_proven)
 {
-	struct world w;
-
-	begin(&w);
-	given_initial(&w, 900);
-	CHECK_STARTS_FROM(&w, "file:/initial");
-	ran(&w, JOB_A, "file:/initial", 900);
-	ran(&w, JOB_B, "file:/initial", 900);
-	broken(found_checkpoint(&w, JOB_B, 901), INTEGRITY_INCOMPLETE, "no _metadata");
-	CHECK_STARTS_FROM(&w, "file:/initial");
-	end(&w);
+	given_initial(w, 900);
+	CHECK_STARTS_FROM(w, "file:/initial");
+	ran(w, JOB_A, "file:/initial", 900);
+	ran(w, JOB_B, "file:/initial", 900);
+	broken(found_checkpoint(w, JOB_B, 901), INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_STARTS_FROM(w, "file:/initial");
 }
 
-TEST(an_initial_savepoint_may_be_given_after_a_failed_empty_start)
+WORLD_TEST(an_initial_savepoint_may_be_given_after_a_failed_empty_start)
 {
-	struct world w;
-
-	begin(&w);
-	ran(&w, JOB_A, NULL, 0);
-	given_initial(&w, 900);
-	CHECK_STARTS_FROM(&w, "file:/initial");
+	ran(w, JOB_A, NULL, 0);
+	given_initial(w, 900);
+	CHECK_STARTS_FROM(w, "file:/initial");
 	/* but not once that start has left something, whatever the numbers say */
-	found_checkpoint(&w, JOB_A, 3);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-3");
-	end(&w);
+	found_checkpoint(w, JOB_A, 3);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-3");
 }
 
 /* S3, S4: the journal is lost, the checkpoints are there; a stale initial path is configured. */
-TEST(a_lost_journal_does_not_bring_the_initial_savepoint_back)
+WORLD_TEST(a_lost_journal_does_not_bring_the_initial_savepoint_back)
 {
-	struct world w;
-
-	begin(&w);
-	facts_set_source(&w.facts, SOURCE_JOURNAL, SOURCE_ABSENT, NULL);
-	given_initial(&w, 9000);
-	w.facts.candidates[0].snapshot.completed_unix_ms = 99999999; /* copied lately */
-	found_checkpoint(&w, JOB_A, 12);
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "/chk-12");
-	CHECK_INT(w.decision.rule, ==, 8);
-	w.policy.adopt = true;
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-12");
-	CHECK_HAS(w.facts.candidates[0].reason, "if nothing is newer");
-	broken(&w.facts.candidates[1], INTEGRITY_DAMAGED, "gone");
-	CHECK_DECIDES(&w, HOLD);
-	broken(&w.facts.candidates[1], INTEGRITY_INCOMPLETE, "no _metadata");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 8);
-	w.policy.adopt = false;
-	CHECK_DECIDES(&w, HOLD);
-	end(&w);
+	facts_set_source(&w->facts, SOURCE_JOURNAL, SOURCE_ABSENT, NULL);
+	given_initial(w, 9000);
+	w->facts.candidates[0].snapshot.completed_unix_ms = 99999999; /* copied lately */
+	found_checkpoint(w, JOB_A, 12);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "/chk-12");
+	CHECK_INT(w->decision.rule, ==, 8);
+	w->policy.adopt = true;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-12");
+	CHECK_HAS(w->facts.candidates[0].reason, "if nothing is newer");
+	broken(&w->facts.candidates[1], INTEGRITY_DAMAGED, "gone");
+	CHECK_DECIDES(w, HOLD);
+	broken(&w->facts.candidates[1], INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 8);
+	w->policy.adopt = false;
+	CHECK_DECIDES(w, HOLD);
 }
 
 /* S7: neither the name nor the date decides inside a lineage. */
-TEST(the_checkpoint_id_is_the_order_inside_a_lineage)
+WORLD_TEST(the_checkpoint_id_is_the_order_inside_a_lineage)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 10);
-	found_checkpoint(&w, JOB_A, 9)->snapshot.completed_unix_ms = 99999999;
-	found_checkpoint(&w, JOB_A, 10)->snapshot.completed_unix_ms = 1;
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-10");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 10);
+	found_checkpoint(w, JOB_A, 9)->snapshot.completed_unix_ms = 99999999;
+	found_checkpoint(w, JOB_A, 10)->snapshot.completed_unix_ms = 1;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-10");
 }
 
-TEST(jobs_are_compared_by_time_where_all_is_adopted)
+WORLD_TEST(jobs_are_compared_by_time_where_all_is_adopted)
 {
-	struct world w;
-
-	begin(&w);
-	w.policy.adopt = true;
-	found_checkpoint(&w, JOB_A, 50)->snapshot.completed_unix_ms = 2000;
-	found_checkpoint(&w, JOB_B, 3)->snapshot.completed_unix_ms = 5000;
-	found_checkpoint(&w, JOB_B, 4)->snapshot.completed_unix_ms = 4000; /* copied */
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-4");
+	w->policy.adopt = true;
+	found_checkpoint(w, JOB_A, 50)->snapshot.completed_unix_ms = 2000;
+	found_checkpoint(w, JOB_B, 3)->snapshot.completed_unix_ms = 5000;
+	found_checkpoint(w, JOB_B, 4)->snapshot.completed_unix_ms = 4000; /* copied */
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_B "/chk-4");
 	/* a savepoint is of the job whose digits it has in its name */
-	found_savepoint(&w, JOB_B, 5)->snapshot.completed_unix_ms = 3000;
-	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-bbbbbb-000000000005");
-	end(&w);
+	found_savepoint(w, JOB_B, 5)->snapshot.completed_unix_ms = 3000;
+	CHECK_STARTS_FROM(w, "file:/sp/savepoint-bbbbbb-000000000005");
 }
 
 TEST(the_order_of_the_candidates_never_decides)
@@ -511,147 +419,112 @@ TEST(the_order_of_the_candidates_never_decides)
 }
 
 /* S9 */
-TEST(an_incomplete_snapshot_is_no_candidate)
+WORLD_TEST(an_incomplete_snapshot_is_no_candidate)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	broken(found_checkpoint(&w, JOB_A, 8), INTEGRITY_INCOMPLETE, "no _metadata");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
-	CHECK_HAS(w.facts.candidates[1].reason, "incomplete");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	broken(found_checkpoint(w, JOB_A, 8), INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-7");
+	CHECK_HAS(w->facts.candidates[1].reason, "incomplete");
 }
 
 /* S10, S16: the newest is damaged; the next older one, loudly, and never empty. */
-TEST(a_damaged_newest_gives_way_to_the_next_older_one)
+WORLD_TEST(a_damaged_newest_gives_way_to_the_next_older_one)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 8);
-	found_checkpoint(&w, JOB_A, 7);
-	broken(found_checkpoint(&w, JOB_A, 8), INTEGRITY_DAMAGED, "shared/3 is missing");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
-	CHECK_HAS(w.facts.candidates[1].reason, "shared/3 is missing");
-	broken(&w.facts.candidates[0], INTEGRITY_DAMAGED, "0 bytes");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 8);
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 8);
+	found_checkpoint(w, JOB_A, 7);
+	broken(found_checkpoint(w, JOB_A, 8), INTEGRITY_DAMAGED, "shared/3 is missing");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-7");
+	CHECK_HAS(w->facts.candidates[1].reason, "shared/3 is missing");
+	broken(&w->facts.candidates[0], INTEGRITY_DAMAGED, "0 bytes");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 8);
 }
 
 /* S3, S17: what is known to have been completed cannot be found at all. */
-TEST(a_known_checkpoint_that_is_nowhere_holds)
+WORLD_TEST(a_known_checkpoint_that_is_nowhere_holds)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 8);
-	found_checkpoint(&w, JOB_A, 7);
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 6);
-	CHECK_HAS(w.decision.reason, "chk-8");
-	CHECK_INT(w.facts.candidates[0].verdict, ==, VERDICT_REJECTED);
+	proved(w, JOB_A, NULL, 0, 8);
+	found_checkpoint(w, JOB_A, 7);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 6);
+	CHECK_HAS(w->decision.reason, "chk-8");
+	CHECK_INT(w->facts.candidates[0].verdict, ==, VERDICT_REJECTED);
 	/* a damaged one of somebody else does not explain it */
-	broken(found_checkpoint(&w, JOB_FOREIGN, 50), INTEGRITY_DAMAGED, "0 bytes");
-	CHECK_DECIDES(&w, HOLD);
-	end(&w);
+	broken(found_checkpoint(w, JOB_FOREIGN, 50), INTEGRITY_DAMAGED, "0 bytes");
+	CHECK_DECIDES(w, HOLD);
 }
 
-TEST(a_restore_point_that_has_gone_holds)
+WORLD_TEST(a_restore_point_that_has_gone_holds)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 8);
-	ran(&w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8);
-	found_checkpoint(&w, JOB_A, 7);
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "chk-8");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 8);
+	ran(w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8);
+	found_checkpoint(w, JOB_A, 7);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "chk-8");
 }
 
-TEST(a_recorded_savepoint_that_has_gone_holds)
+WORLD_TEST(a_recorded_savepoint_that_has_gone_holds)
 {
 	struct snapshot made = {.path = (char *)"file:/sp/elsewhere",
 				.kind = SNAPSHOT_SAVEPOINT,
 				.checkpoint_id = 9,
 				.job_id = JOB_A};
-	struct world w;
 
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 8);
-	journal_add_snapshot(&w.journal, &made);
-	found_checkpoint(&w, JOB_A, 8);
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "file:/sp/elsewhere");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 8);
+	journal_add_snapshot(&w->journal, &made);
+	found_checkpoint(w, JOB_A, 8);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "file:/sp/elsewhere");
 }
 
-TEST(a_snapshot_of_a_newer_flink_holds)
+WORLD_TEST(a_snapshot_of_a_newer_flink_holds)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 8);
-	found_checkpoint(&w, JOB_A, 7);
-	found_checkpoint(&w, JOB_A, 8)->metadata_version = 6;
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "version 6");
-	w.facts.max_metadata_version = 0; /* not known: Flink will tell */
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 8);
+	found_checkpoint(w, JOB_A, 7);
+	found_checkpoint(w, JOB_A, 8)->metadata_version = 6;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "version 6");
+	w->facts.max_metadata_version = 0; /* not known: Flink will tell */
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-8");
 }
 
-TEST(the_savepoint_policy_leaves_checkpoints_out)
+WORLD_TEST(the_savepoint_policy_leaves_checkpoints_out)
 {
-	struct world w;
-
-	begin(&w);
-	w.policy.restore = POLICY_SAVEPOINT;
-	proved(&w, JOB_A, NULL, 0, 8);
-	found_checkpoint(&w, JOB_A, 8);
-	found_savepoint(&w, JOB_A, 5);
-	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000005");
-	CHECK_HAS(w.facts.candidates[0].reason, "policy");
+	w->policy.restore = POLICY_SAVEPOINT;
+	proved(w, JOB_A, NULL, 0, 8);
+	found_checkpoint(w, JOB_A, 8);
+	found_savepoint(w, JOB_A, 5);
+	CHECK_STARTS_FROM(w, "file:/sp/savepoint-aaaaaa-000000000005");
+	CHECK_HAS(w->facts.candidates[0].reason, "policy");
 	/* a launch that a person has started from a checkpoint keeps it until it is proven */
-	ran(&w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
-	end(&w);
+	ran(w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-8");
 }
 
 /* S26, S27, S40: a savepoint that nobody recorded is found by its name. */
-TEST(a_savepoint_that_nobody_recorded_counts)
+WORLD_TEST(a_savepoint_that_nobody_recorded_counts)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 8);
-	found_checkpoint(&w, JOB_A, 8);
-	found_savepoint(&w, JOB_A, 9);
-	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000009");
+	proved(w, JOB_A, NULL, 0, 8);
+	found_checkpoint(w, JOB_A, 8);
+	found_savepoint(w, JOB_A, 9);
+	CHECK_STARTS_FROM(w, "file:/sp/savepoint-aaaaaa-000000000009");
 	/* S27: the stop failed, the job went on, and its newest checkpoint wins */
-	found_checkpoint(&w, JOB_A, 10);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-10");
-	end(&w);
+	found_checkpoint(w, JOB_A, 10);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-10");
 }
 
 /* S6: others write to the same directory. */
-TEST(somebody_elses_snapshots_are_never_taken)
+WORLD_TEST(somebody_elses_snapshots_are_never_taken)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 8);
-	found_checkpoint(&w, JOB_FOREIGN, 99);
-	found_savepoint(&w, JOB_FOREIGN, 98);
-	CHECK_DECIDES(&w, HOLD);
-	found_checkpoint(&w, JOB_A, 8);
-	CHECK_DECIDES(&w, HOLD); /* newer than all that is ours */
-	w.policy.foreign = FOREIGN_IGNORE;
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 8);
+	found_checkpoint(w, JOB_FOREIGN, 99);
+	found_savepoint(w, JOB_FOREIGN, 98);
+	CHECK_DECIDES(w, HOLD);
+	found_checkpoint(w, JOB_A, 8);
+	CHECK_DECIDES(w, HOLD); /* newer than all that is ours */
+	w->policy.foreign = FOREIGN_IGNORE;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-8");
 }
 
 /* Others write to the same directory, but nobody else has such a job id, and Flink's HA is ours alone. */
@@ -714,82 +587,62 @@ TEST(a_lost_journal_is_seen_by_what_can_only_be_ours)
 }
 
 /* S24: chk-20 of the branch that was left has a higher number than anything since. */
-TEST(an_abandoned_branch_does_not_come_back)
+WORLD_TEST(an_abandoned_branch_does_not_come_back)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 20);
-	found_checkpoint(&w, JOB_A, 20);
-	found_checkpoint(&w, JOB_A, 10);
-	proved(&w, JOB_B, "file:/cp/" JOB_A "/chk-10", 10, 11);
-	found_checkpoint(&w, JOB_B, 11);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-11");
-	CHECK_HAS(w.facts.candidates[0].reason, "abandoned");
-	CHECK_INT(w.facts.candidates[1].verdict, ==, VERDICT_OLDER);
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 20);
+	found_checkpoint(w, JOB_A, 20);
+	found_checkpoint(w, JOB_A, 10);
+	proved(w, JOB_B, "file:/cp/" JOB_A "/chk-10", 10, 11);
+	found_checkpoint(w, JOB_B, 11);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_B "/chk-11");
+	CHECK_HAS(w->facts.candidates[0].reason, "abandoned");
+	CHECK_INT(w->facts.candidates[1].verdict, ==, VERDICT_OLDER);
 }
 
-TEST(going_back_to_an_older_branch_makes_it_the_living_one)
+WORLD_TEST(going_back_to_an_older_branch_makes_it_the_living_one)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 10);
-	proved(&w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8, 20);
-	ran(&w, JOB_C, "file:/cp/" JOB_A "/chk-10", 10); /* requested */
-	found_checkpoint(&w, JOB_A, 8);
-	found_checkpoint(&w, JOB_A, 10);
-	found_checkpoint(&w, JOB_B, 9);
-	found_checkpoint(&w, JOB_B, 10);
-	found_checkpoint(&w, JOB_B, 20);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-10");
-	CHECK_INT(w.facts.candidates[0].verdict, ==, VERDICT_OLDER);
+	proved(w, JOB_A, NULL, 0, 10);
+	proved(w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8, 20);
+	ran(w, JOB_C, "file:/cp/" JOB_A "/chk-10", 10); /* requested */
+	found_checkpoint(w, JOB_A, 8);
+	found_checkpoint(w, JOB_A, 10);
+	found_checkpoint(w, JOB_B, 9);
+	found_checkpoint(w, JOB_B, 10);
+	found_checkpoint(w, JOB_B, 20);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-10");
+	CHECK_INT(w->facts.candidates[0].verdict, ==, VERDICT_OLDER);
 	for (int i = 2; i < 5; i++)
-		CHECK_HAS(w.facts.candidates[i].reason, "abandoned");
-	end(&w);
+		CHECK_HAS(w->facts.candidates[i].reason, "abandoned");
 }
 
-TEST(a_foreign_restore_point_starts_a_lineage_of_its_own)
+WORLD_TEST(a_foreign_restore_point_starts_a_lineage_of_its_own)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 10);
-	ran(&w, JOB_B, "file:/cp/" JOB_FOREIGN "/chk-500", 500); /* requested */
-	found_checkpoint(&w, JOB_A, 10);
-	found_checkpoint(&w, JOB_FOREIGN, 500);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-500");
-	CHECK_HAS(w.facts.candidates[0].reason, "abandoned");
-	broken(&w.facts.candidates[1], INTEGRITY_DAMAGED, "gone");
-	CHECK_DECIDES(&w, HOLD); /* never back behind the request */
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 10);
+	ran(w, JOB_B, "file:/cp/" JOB_FOREIGN "/chk-500", 500); /* requested */
+	found_checkpoint(w, JOB_A, 10);
+	found_checkpoint(w, JOB_FOREIGN, 500);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_FOREIGN "/chk-500");
+	CHECK_HAS(w->facts.candidates[0].reason, "abandoned");
+	broken(&w->facts.candidates[1], INTEGRITY_DAMAGED, "gone");
+	CHECK_DECIDES(w, HOLD); /* never back behind the request */
 }
 
-TEST(a_launch_whose_start_was_not_reported_counts_by_what_it_left)
+WORLD_TEST(a_launch_whose_start_was_not_reported_counts_by_what_it_left)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 10);
-	intended(&w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8);
-	found_checkpoint(&w, JOB_A, 10);
-	found_checkpoint(&w, JOB_A, 8);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-10"); /* it never ran */
-	found_checkpoint(&w, JOB_B, 9);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-9"); /* it did */
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 10);
+	intended(w, JOB_B, "file:/cp/" JOB_A "/chk-8", 8);
+	found_checkpoint(w, JOB_A, 10);
+	found_checkpoint(w, JOB_A, 8);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-10"); /* it never ran */
+	found_checkpoint(w, JOB_B, 9);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_B "/chk-9"); /* it did */
 }
 
-TEST(a_snapshot_without_a_job_id_is_known_by_the_journal)
+WORLD_TEST(a_snapshot_without_a_job_id_is_known_by_the_journal)
 {
-	struct world w;
-
-	begin(&w);
-	xstrset(&proved(&w, JOB_A, NULL, 0, 8)->last_checkpoint_path, "file:/flat/chk-8");
-	found(&w, SOURCE_CHECKPOINTS, "file:/flat/chk-8", SNAPSHOT_CHECKPOINT, "", 8);
-	CHECK_STARTS_FROM(&w, "file:/flat/chk-8");
-	end(&w);
+	xstrset(&proved(w, JOB_A, NULL, 0, 8)->last_checkpoint_path, "file:/flat/chk-8");
+	found(w, SOURCE_CHECKPOINTS, "file:/flat/chk-8", SNAPSHOT_CHECKPOINT, "", 8);
+	CHECK_STARTS_FROM(w, "file:/flat/chk-8");
 }
 
 TEST(what_a_launch_with_a_wrong_restore_has_made_is_never_used)
@@ -815,21 +668,17 @@ TEST(what_a_launch_with_a_wrong_restore_has_made_is_never_used)
 
 /* ---- rule 8 ---- */
 
-TEST(the_very_first_start_is_empty)
+WORLD_TEST(the_very_first_start_is_empty)
 {
-	struct world w;
-
-	begin(&w);
-	facts_set_source(&w.facts, SOURCE_JOURNAL, SOURCE_ABSENT, NULL);
-	facts_set_source(&w.facts, SOURCE_CHECKPOINTS, SOURCE_ABSENT, NULL);
-	facts_set_source(&w.facts, SOURCE_SAVEPOINTS, SOURCE_NOT_CONFIGURED, NULL);
-	CHECK_DECIDES(&w, START_EMPTY);
-	CHECK_INT(w.decision.rule, ==, 8);
+	facts_set_source(&w->facts, SOURCE_JOURNAL, SOURCE_ABSENT, NULL);
+	facts_set_source(&w->facts, SOURCE_CHECKPOINTS, SOURCE_ABSENT, NULL);
+	facts_set_source(&w->facts, SOURCE_SAVEPOINTS, SOURCE_NOT_CONFIGURED, NULL);
+	CHECK_DECIDES(w, START_EMPTY);
+	CHECK_INT(w->decision.rule, ==, 8);
 	/* and again, as long as nothing has completed a checkpoint */
-	ran(&w, JOB_A, NULL, 0);
-	broken(found_checkpoint(&w, JOB_A, 1), INTEGRITY_INCOMPLETE, "no _metadata");
-	CHECK_DECIDES(&w, START_EMPTY);
-	end(&w);
+	ran(w, JOB_A, NULL, 0);
+	broken(found_checkpoint(w, JOB_A, 1), INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_DECIDES(w, START_EMPTY);
 }
 
 /* S3 */
@@ -851,77 +700,58 @@ TEST(an_application_that_has_run_never_starts_empty)
 }
 
 /* S11 for the configuration. */
-TEST(a_missing_initial_savepoint_holds)
+WORLD_TEST(a_missing_initial_savepoint_holds)
 {
-	struct world w;
-
-	begin(&w);
-	facts_set_source(&w.facts, SOURCE_INITIAL, SOURCE_ABSENT, "no such directory");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 8);
-	CHECK_HAS(w.decision.reason, "no such directory");
-	end(&w);
+	facts_set_source(&w->facts, SOURCE_INITIAL, SOURCE_ABSENT, "no such directory");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 8);
+	CHECK_HAS(w->decision.reason, "no such directory");
 }
 
-TEST(traces_without_a_journal_forbid_an_empty_start)
+WORLD_TEST(traces_without_a_journal_forbid_an_empty_start)
 {
-	struct world w;
-
-	begin(&w);
-	broken(found_checkpoint(&w, JOB_A, 4), INTEGRITY_INCOMPLETE, "no _metadata");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 8);
-	CHECK_HAS(w.decision.reason, "chk-4");
-	end(&w);
+	broken(found_checkpoint(w, JOB_A, 4), INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 8);
+	CHECK_HAS(w->decision.reason, "chk-4");
 }
 
 /* ---- what the caller relies on ---- */
 
-TEST(nothing_is_verified_that_does_not_matter)
+WORLD_TEST(nothing_is_verified_that_does_not_matter)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 8);
+	proved(w, JOB_A, NULL, 0, 8);
 	for (int id = 1; id <= 8; id++)
-		found_checkpoint(&w, JOB_A, id)->integrity = INTEGRITY_UNCHECKED;
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
-	CHECK_INT(w.rounds, ==, 2);
-	w.truth = INTEGRITY_DAMAGED;
-	w.facts.candidates[7].integrity = INTEGRITY_UNCHECKED;
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.rounds, ==, 9);
-	end(&w);
+		found_checkpoint(w, JOB_A, id)->integrity = INTEGRITY_UNCHECKED;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-8");
+	CHECK_INT(w->rounds, ==, 2);
+	w->truth = INTEGRITY_DAMAGED;
+	w->facts.candidates[7].integrity = INTEGRITY_UNCHECKED;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->rounds, ==, 9);
 }
 
-TEST(verdicts_of_the_call_before_are_forgotten)
+WORLD_TEST(verdicts_of_the_call_before_are_forgotten)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 8);
-	found_checkpoint(&w, JOB_A, 8);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
-	w.journal.intent.do_not_restart = true;
-	CHECK_DECIDES(&w, PARK);
-	CHECK_INT(w.facts.candidates[0].verdict, ==, VERDICT_NONE);
-	CHECK(!w.facts.candidates[0].reason);
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 8);
+	found_checkpoint(w, JOB_A, 8);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-8");
+	w->journal.intent.do_not_restart = true;
+	CHECK_DECIDES(w, PARK);
+	CHECK_INT(w->facts.candidates[0].verdict, ==, VERDICT_NONE);
+	CHECK(!w->facts.candidates[0].reason);
 }
 
-TEST(a_long_reason_is_cut_not_overrun)
+WORLD_TEST(a_long_reason_is_cut_not_overrun)
 {
-	struct world w;
 	char path[2000];
 
-	begin(&w);
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = 0;
-	w.policy.adopt = true;
-	found(&w, SOURCE_SAVEPOINTS, path, SNAPSHOT_SAVEPOINT, "", 3);
-	CHECK_STARTS_FROM(&w, path);
-	CHECK_INT(strlen(w.decision.reason), ==, sizeof(w.decision.reason) - 1);
-	end(&w);
+	w->policy.adopt = true;
+	found(w, SOURCE_SAVEPOINTS, path, SNAPSHOT_SAVEPOINT, "", 3);
+	CHECK_STARTS_FROM(w, path);
+	CHECK_INT(strlen(w->decision.reason), ==, sizeof(w->decision.reason) - 1);
 }
 
 TEST(every_decision_has_its_own_name)

@@ -28,198 +28,149 @@ static void fail_for_good(struct world *w, const char *generation)
 		journal_add_failed_generation(&w->journal, generation);
 }
 
-TEST(a_failure_binds_its_own_generation)
+WORLD_TEST_FROM(begin_upgrade, a_failure_binds_its_own_generation)
 {
-	struct world w;
-
-	begin_upgrade(&w);
-	fail_for_good(&w, NULL);
-	CHECK_STARTS_FROM(&w, SAVE_A(21));
-	w.policy.generation = "g1";
-	CHECK_DECIDES(&w, PARK);
-	w.policy.generation = NULL; /* not known is not another one */
-	CHECK_DECIDES(&w, PARK);
-	w.policy.generation = "g2";
-	xstrset(&w.journal.launches[0].generation, NULL);
-	CHECK_DECIDES(&w, PARK);
-	end(&w);
+	fail_for_good(w, NULL);
+	CHECK_STARTS_FROM(w, SAVE_A(21));
+	w->policy.generation = "g1";
+	CHECK_DECIDES(w, PARK);
+	w->policy.generation = NULL; /* not known is not another one */
+	CHECK_DECIDES(w, PARK);
+	w->policy.generation = "g2";
+	xstrset(&w->journal.launches[0].generation, NULL);
+	CHECK_DECIDES(w, PARK);
 }
 
-TEST(other_outcomes_bind_every_generation)
+WORLD_TEST_FROM(begin_upgrade, other_outcomes_bind_every_generation)
 {
 	static const enum outcome_kind kinds[] = {OUTCOME_FINISHED, OUTCOME_CANCELLED,
 						  OUTCOME_UNKNOWN};
-	struct world w;
 
-	begin_upgrade(&w);
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		w.journal.outcome.kind = kinds[i];
-		CHECK_DECIDES(&w, PARK);
+		w->journal.outcome.kind = kinds[i];
+		CHECK_DECIDES(w, PARK);
 	}
-	w.journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
-	CHECK_DECIDES(&w, HOLD);
-	end(&w);
+	w->journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
+	CHECK_DECIDES(w, HOLD);
 }
 
-TEST(one_that_has_failed_is_parked_also_after_another_has_run)
+WORLD_TEST_FROM(begin_upgrade, one_that_has_failed_is_parked_also_after_another_has_run)
 {
-	struct world w;
-
-	begin_upgrade(&w);
-	journal_add_failed_generation(&w.journal, "g2");
-	CHECK_DECIDES(&w, PARK);
-	CHECK_INT(w.decision.rule, ==, 2);
-	CHECK_HAS(w.decision.reason, "generation g2 has used up its attempts without");
-	fail_for_good(&w, NULL); /* g1, in between */
-	CHECK_DECIDES(&w, PARK);
-	w.policy.generation = "g3";
-	CHECK_STARTS_FROM(&w, SAVE_A(21));
-	end(&w);
+	journal_add_failed_generation(&w->journal, "g2");
+	CHECK_DECIDES(w, PARK);
+	CHECK_INT(w->decision.rule, ==, 2);
+	CHECK_HAS(w->decision.reason, "generation g2 has used up its attempts without");
+	fail_for_good(w, NULL); /* g1, in between */
+	CHECK_DECIDES(w, PARK);
+	w->policy.generation = "g3";
+	CHECK_STARTS_FROM(w, SAVE_A(21));
 }
 
-TEST(do_not_restart_goes_before_the_generation)
+WORLD_TEST_FROM(begin_upgrade, do_not_restart_goes_before_the_generation)
 {
-	struct world w;
-
-	begin_upgrade(&w);
-	fail_for_good(&w, NULL);
-	w.journal.intent.do_not_restart = true;
-	CHECK_DECIDES(&w, PARK);
-	CHECK_INT(w.decision.rule, ==, 1);
-	end(&w);
+	fail_for_good(w, NULL);
+	w->journal.intent.do_not_restart = true;
+	CHECK_DECIDES(w, PARK);
+	CHECK_INT(w->decision.rule, ==, 1);
 }
 
-TEST(a_rollback_starts_from_the_savepoint_of_the_upgrade)
+WORLD_TEST_FROM(begin_upgrade, a_rollback_starts_from_the_savepoint_of_the_upgrade)
 {
-	struct world w;
-
-	begin_upgrade(&w);
-	of(ran(&w, JOB_B, SAVE_A(21), 21), "g2");
-	fail_for_good(&w, "g2");
-	w.policy.generation = "g1";
-	CHECK_STARTS_FROM(&w, SAVE_A(21));
+	of(ran(w, JOB_B, SAVE_A(21), 21), "g2");
+	fail_for_good(w, "g2");
+	w->policy.generation = "g1";
+	CHECK_STARTS_FROM(w, SAVE_A(21));
 
 	/* once the bad one has moved on, its state is the newest; older state is a person's choice */
-	w.journal.launches[1].last_checkpoint_id = 22;
-	xstrset(&w.journal.launches[1].last_checkpoint_path, CHK_B(22));
-	found_checkpoint(&w, JOB_B, 22);
-	CHECK_STARTS_FROM(&w, CHK_B(22));
-	request(&w, RESTORE_PATH, SAVE_A(21), "t1");
-	CHECK_STARTS_FROM(&w, SAVE_A(21));
-	end(&w);
+	w->journal.launches[1].last_checkpoint_id = 22;
+	xstrset(&w->journal.launches[1].last_checkpoint_path, CHK_B(22));
+	found_checkpoint(w, JOB_B, 22);
+	CHECK_STARTS_FROM(w, CHK_B(22));
+	request(w, RESTORE_PATH, SAVE_A(21), "t1");
+	CHECK_STARTS_FROM(w, SAVE_A(21));
 }
 
-TEST(a_stateless_upgrade_starts_empty)
+WORLD_TEST_FROM(begin_upgrade, a_stateless_upgrade_starts_empty)
 {
-	struct world w;
-
-	begin_upgrade(&w);
-	w.policy.stateless_upgrade = true;
-	CHECK_DECIDES(&w, START_EMPTY);
-	CHECK_HAS(w.decision.reason, "upgrade is stateless: generation g2");
+	w->policy.stateless_upgrade = true;
+	CHECK_DECIDES(w, START_EMPTY);
+	CHECK_HAS(w->decision.reason, "upgrade is stateless: generation g2");
 
 	/* and again, until a launch of this generation has left state */
-	of(ran(&w, JOB_B, NULL, 0), "g2");
-	CHECK_DECIDES(&w, START_EMPTY);
-	found_checkpoint(&w, JOB_B, 1);
-	CHECK_STARTS_FROM(&w, CHK_B(1));
-	w.policy.generation = "g3";
-	CHECK_DECIDES(&w, START_EMPTY);
-	end(&w);
+	of(ran(w, JOB_B, NULL, 0), "g2");
+	CHECK_DECIDES(w, START_EMPTY);
+	found_checkpoint(w, JOB_B, 1);
+	CHECK_STARTS_FROM(w, CHK_B(1));
+	w->policy.generation = "g3";
+	CHECK_DECIDES(w, START_EMPTY);
 }
 
-TEST(a_restart_of_the_same_generation_keeps_its_state)
+WORLD_TEST_FROM(begin_upgrade, a_restart_of_the_same_generation_keeps_its_state)
 {
-	struct world w;
-
-	begin_upgrade(&w);
-	w.policy.stateless_upgrade = true;
-	w.policy.generation = "g1";
-	CHECK_STARTS_FROM(&w, SAVE_A(21));
-	end(&w);
+	w->policy.stateless_upgrade = true;
+	w->policy.generation = "g1";
+	CHECK_STARTS_FROM(w, SAVE_A(21));
 }
 
-TEST(what_was_seen_of_a_generation_once_is_its_state)
+WORLD_TEST_FROM(begin_upgrade, what_was_seen_of_a_generation_once_is_its_state)
 {
 	struct launch *launch;
-	struct world w;
 
-	begin_upgrade(&w);
-	w.policy.stateless_upgrade = true;
-	launch = of(ran(&w, JOB_B, NULL, 0), "g2");
-	CHECK_DECIDES(&w, START_EMPTY);
+	w->policy.stateless_upgrade = true;
+	launch = of(ran(w, JOB_B, NULL, 0), "g2");
+	CHECK_DECIDES(w, START_EMPTY);
 	launch->left_state = true;
-	CHECK_DECIDES(&w, HOLD);
-	end(&w);
+	CHECK_DECIDES(w, HOLD);
 }
 
-TEST(what_only_the_ha_data_know_of_a_generation_is_its_state)
+WORLD_TEST_FROM(begin_upgrade, what_only_the_ha_data_know_of_a_generation_is_its_state)
 {
 	struct candidate *entry;
-	struct world w;
 
-	begin_upgrade(&w);
-	w.policy.stateless_upgrade = true;
-	of(ran(&w, JOB_B, NULL, 0), "g2");
-	entry = found_checkpoint(&w, JOB_B, 1);
+	w->policy.stateless_upgrade = true;
+	of(ran(w, JOB_B, NULL, 0), "g2");
+	entry = found_checkpoint(w, JOB_B, 1);
 	broken(entry, INTEGRITY_INCOMPLETE, "no _metadata");
-	CHECK_DECIDES(&w, START_EMPTY); /* never completed */
-	in_ha(&w, entry, JOB_B);
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "has run before, but no usable snapshot");
-	end(&w);
+	CHECK_DECIDES(w, START_EMPTY); /* never completed */
+	in_ha(w, entry, JOB_B);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "has run before, but no usable snapshot");
 }
 
-TEST(a_launch_that_never_ran_makes_no_upgrade)
+WORLD_TEST_FROM(begin_upgrade, a_launch_that_never_ran_makes_no_upgrade)
 {
-	struct world w;
-
-	begin_upgrade(&w);
-	w.policy.stateless_upgrade = true;
-	of(intended(&w, JOB_B, NULL, 0), "g2"); /* withdrawn: the old image came back first */
-	w.policy.generation = "g1";
-	CHECK_STARTS_FROM(&w, SAVE_A(21));
-	end(&w);
+	w->policy.stateless_upgrade = true;
+	of(intended(w, JOB_B, NULL, 0), "g2"); /* withdrawn: the old image came back first */
+	w->policy.generation = "g1";
+	CHECK_STARTS_FROM(w, SAVE_A(21));
 }
 
-TEST(what_is_not_known_to_be_another_generation_keeps_its_state)
+WORLD_TEST_FROM(begin_upgrade, what_is_not_known_to_be_another_generation_keeps_its_state)
 {
-	struct world w;
-
-	begin_upgrade(&w);
-	w.policy.stateless_upgrade = true;
-	w.policy.generation = NULL;
-	CHECK_STARTS_FROM(&w, SAVE_A(21));
-	w.policy.generation = "g2";
-	xstrset(&w.journal.launches[0].generation, NULL);
-	CHECK_STARTS_FROM(&w, SAVE_A(21));
-	end(&w);
+	w->policy.stateless_upgrade = true;
+	w->policy.generation = NULL;
+	CHECK_STARTS_FROM(w, SAVE_A(21));
+	w->policy.generation = "g2";
+	xstrset(&w->journal.launches[0].generation, NULL);
+	CHECK_STARTS_FROM(w, SAVE_A(21));
 }
 
-TEST(a_person_can_give_a_stateless_upgrade_state)
+WORLD_TEST_FROM(begin_upgrade, a_person_can_give_a_stateless_upgrade_state)
 {
-	struct world w;
-
-	begin_upgrade(&w);
-	w.policy.stateless_upgrade = true;
-	request(&w, RESTORE_PATH, SAVE_A(21), "t1");
-	CHECK_STARTS_FROM(&w, SAVE_A(21));
-	of(ran(&w, JOB_B, SAVE_A(21), 21), "g2");
-	carried_out(&w);
-	CHECK_STARTS_FROM(&w, SAVE_A(21)); /* not used up by a launch that has not proven itself */
-	end(&w);
+	w->policy.stateless_upgrade = true;
+	request(w, RESTORE_PATH, SAVE_A(21), "t1");
+	CHECK_STARTS_FROM(w, SAVE_A(21));
+	of(ran(w, JOB_B, SAVE_A(21), 21), "g2");
+	carried_out(w);
+	CHECK_STARTS_FROM(w, SAVE_A(21)); /* not used up by a launch that has not proven itself */
 }
 
-TEST(a_stateless_upgrade_waits_for_what_cannot_be_read)
+WORLD_TEST_FROM(begin_upgrade, a_stateless_upgrade_waits_for_what_cannot_be_read)
 {
-	struct world w;
-
-	begin_upgrade(&w);
-	w.policy.stateless_upgrade = true;
-	of(ran(&w, JOB_B, NULL, 0), "g2");
-	facts_set_source(&w.facts, SOURCE_CHECKPOINTS, SOURCE_UNREADABLE, "timeout");
-	CHECK_DECIDES(&w, HOLD);
-	end(&w);
+	w->policy.stateless_upgrade = true;
+	of(ran(w, JOB_B, NULL, 0), "g2");
+	facts_set_source(&w->facts, SOURCE_CHECKPOINTS, SOURCE_UNREADABLE, "timeout");
+	CHECK_DECIDES(w, HOLD);
 }
 
 /* Flink has told of it, and it was gone before anybody could look: its checkpoint id is not known. */

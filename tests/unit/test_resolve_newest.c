@@ -30,38 +30,31 @@ static struct launch *took(struct world *w, const char *job, const char *path, i
 	return launch;
 }
 
-TEST(the_newest_state_with_the_permission)
+WORLD_TEST_FROM(next_version, the_newest_state_with_the_permission)
 {
-	struct world w;
-
-	next_version(&w);
-	CHECK_STARTS_FROM(&w, CHK7);
-	CHECK_INT(w.decision.rule, ==, 6);
-	CHECK(w.decision.allow_non_restored);
-	CHECK_STR(w.decision.permit, "t1");
-	CHECK(!w.decision.token);
-	CHECK_HAS(w.decision.reason, "may be dropped");
-	end(&w);
+	CHECK_STARTS_FROM(w, CHK7);
+	CHECK_INT(w->decision.rule, ==, 6);
+	CHECK(w->decision.allow_non_restored);
+	CHECK_STR(w->decision.permit, "t1");
+	CHECK(!w->decision.token);
+	CHECK_HAS(w->decision.reason, "may be dropped");
 }
 
-TEST(it_is_over_when_its_launch_has_left_something)
+WORLD_TEST_FROM(next_version, it_is_over_when_its_launch_has_left_something)
 {
 	struct launch *launch;
-	struct world w;
 
-	next_version(&w);
-	CHECK_STARTS_FROM(&w, CHK7);
-	launch = took(&w, JOB_B, CHK7, 7);
-	CHECK_STARTS_FROM(&w, CHK7); /* the same start once more */
-	CHECK(w.decision.allow_non_restored);
-	CHECK(!w.decision.permit);
+	CHECK_STARTS_FROM(w, CHK7);
+	launch = took(w, JOB_B, CHK7, 7);
+	CHECK_STARTS_FROM(w, CHK7); /* the same start once more */
+	CHECK(w->decision.allow_non_restored);
+	CHECK(!w->decision.permit);
 
 	launch->last_checkpoint_id = 8;
 	launch->last_checkpoint_path = xstrdup("file:/cp/" JOB_B "/chk-8");
-	found_checkpoint(&w, JOB_B, 8);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-8");
-	CHECK(!w.decision.allow_non_restored);
-	end(&w);
+	found_checkpoint(w, JOB_B, 8);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_B "/chk-8");
+	CHECK(!w->decision.allow_non_restored);
 }
 
 TEST(a_later_generation_has_to_ask_for_itself)
@@ -95,32 +88,24 @@ TEST(a_later_generation_has_to_ask_for_itself)
 	end(&w);
 }
 
-TEST(an_order_of_another_generation_is_not_carried_out)
+WORLD_TEST_FROM(next_version, an_order_of_another_generation_is_not_carried_out)
 {
-	struct world w;
-
-	next_version(&w);
-	request(&w, RESTORE_EMPTY, NULL, "t2");
-	CHECK_DECIDES(&w, START_EMPTY);
-	w.policy.generation = "g1";
-	CHECK_STARTS_FROM(&w, CHK7);
-	end(&w);
+	request(w, RESTORE_EMPTY, NULL, "t2");
+	CHECK_DECIDES(w, START_EMPTY);
+	w->policy.generation = "g1";
+	CHECK_STARTS_FROM(w, CHK7);
 }
 
 /* Flink's HA gives a job back all its state, or none. */
-TEST(what_would_go_on_is_started_anew)
+WORLD_TEST_FROM(next_version, what_would_go_on_is_started_anew)
 {
-	struct world w;
-
-	next_version(&w);
-	in_ha(&w, &w.facts.candidates[0], JOB_A);
-	w.policy.generation = "g1";
-	CHECK_CONTINUES(&w, CHK7);
-	xstrset(&w.journal.intent.restore.generation, NULL);
-	CHECK_STARTS_FROM(&w, CHK7);
-	CHECK(w.decision.allow_non_restored);
-	CHECK_HAS(w.decision.reason, "non-restored state is allowed, which needs");
-	end(&w);
+	in_ha(w, &w->facts.candidates[0], JOB_A);
+	w->policy.generation = "g1";
+	CHECK_CONTINUES(w, CHK7);
+	xstrset(&w->journal.intent.restore.generation, NULL);
+	CHECK_STARTS_FROM(w, CHK7);
+	CHECK(w->decision.allow_non_restored);
+	CHECK_HAS(w->decision.reason, "non-restored state is allowed, which needs");
 }
 
 TEST(it_overrides_nothing)
@@ -154,26 +139,18 @@ TEST(it_overrides_nothing)
 	end(&w);
 }
 
-TEST(without_state_nothing_is_left_out)
+WORLD_TEST(without_state_nothing_is_left_out)
 {
-	struct world w;
-
-	begin(&w);
-	request(&w, RESTORE_NEWEST, NULL, "t1");
-	CHECK_DECIDES(&w, START_EMPTY);
-	CHECK_INT(w.decision.rule, ==, 8);
-	CHECK(!w.decision.allow_non_restored);
-	CHECK_STR(w.decision.permit, "t1"); /* this start was what it was for */
-	end(&w);
+	request(w, RESTORE_NEWEST, NULL, "t1");
+	CHECK_DECIDES(w, START_EMPTY);
+	CHECK_INT(w->decision.rule, ==, 8);
+	CHECK(!w->decision.allow_non_restored);
+	CHECK_STR(w->decision.permit, "t1"); /* this start was what it was for */
 }
 
-TEST(without_a_token_it_cannot_be_carried_out_once)
+WORLD_TEST_FROM(next_version, without_a_token_it_cannot_be_carried_out_once)
 {
-	struct world w;
-
-	next_version(&w);
-	xstrset(&w.journal.intent.restore.token, NULL);
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.cause, ==, CAUSE_REQUEST_WITHOUT_TOKEN);
-	end(&w);
+	xstrset(&w->journal.intent.restore.token, NULL);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_REQUEST_WITHOUT_TOKEN);
 }

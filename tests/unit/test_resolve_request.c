@@ -1,34 +1,31 @@
 /* How long a restore request is in force, what it may leave behind, and what it is compared with. */
 #include "resolve_world.h"
 
-TEST(a_request_is_over_when_its_launch_has_left_something)
+WORLD_TEST(a_request_is_over_when_its_launch_has_left_something)
 {
 	struct candidate *left;
-	struct world w;
 
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 5);
-	ran(&w, JOB_B, "file:/cp/" JOB_A "/chk-5", 5);
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
-	carried_out(&w);
-	left = found_checkpoint(&w, JOB_B, 6);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_B "/chk-6");
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 5);
+	ran(w, JOB_B, "file:/cp/" JOB_A "/chk-5", 5);
+	request(w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
+	carried_out(w);
+	left = found_checkpoint(w, JOB_B, 6);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_B "/chk-6");
 
 	/* that was lost, and the next one started from the same by the rules */
 	broken(left, INTEGRITY_DAMAGED, "gone");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
-	CHECK_INT(w.decision.rule, ==, 6);
-	ran(&w, JOB_C, "file:/cp/" JOB_A "/chk-5", 5);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
-	CHECK_INT(w.decision.rule, ==, 6);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-5");
+	CHECK_INT(w->decision.rule, ==, 6);
+	ran(w, JOB_C, "file:/cp/" JOB_A "/chk-5", 5);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-5");
+	CHECK_INT(w->decision.rule, ==, 6);
 
 	/* an empty start the same: by a rule it is not the one that a person has asked for */
-	request(&w, RESTORE_EMPTY, NULL, "t2");
-	journal_consume(&w.journal, "t2");
-	ran(&w, "dddddddddddddddddddddddddddddddd", NULL, 0);
-	CHECK_DECIDES(&w, HOLD);
-	end(&w);
+	request(w, RESTORE_EMPTY, NULL, "t2");
+	journal_consume(&w->journal, "t2");
+	ran(w, "dddddddddddddddddddddddddddddddd", NULL, 0);
+	CHECK_DECIDES(w, HOLD);
 }
 
 /* S17: an order that an old journal still has may have been carried out long ago, and what came of it is
@@ -66,157 +63,126 @@ TEST(an_order_of_an_old_journal_is_not_carried_out_over_what_came_of_it)
 	end(&w);
 }
 
-TEST(an_empty_start_is_not_held_up_by_another_application)
+WORLD_TEST(an_empty_start_is_not_held_up_by_another_application)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7)->integrity = INTEGRITY_UNCHECKED;
-	with_operators(found_checkpoint(&w, JOB_FOREIGN, 9), "xy")->snapshot.completed_unix_ms =
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7)->integrity = INTEGRITY_UNCHECKED;
+	with_operators(found_checkpoint(w, JOB_FOREIGN, 9), "xy")->snapshot.completed_unix_ms =
 		50001;
-	request(&w, RESTORE_EMPTY, NULL, "t1");
-	w.journal.intent.restore.asked_unix_ms = 50000;
+	request(w, RESTORE_EMPTY, NULL, "t1");
+	w->journal.intent.restore.asked_unix_ms = 50000;
 	/* what is ours is not needed for the start, but tells the others apart */
-	resolve(&w.journal, &w.facts, &w.policy, &w.decision);
-	CHECK_INT(w.decision.kind, ==, DECISION_VERIFY);
-	CHECK_INT(w.decision.candidate, ==, 0);
-	with_operators(&w.facts.candidates[0], "ab")->integrity = INTEGRITY_COMPLETE;
-	CHECK_DECIDES(&w, START_EMPTY);
-	end(&w);
+	resolve(&w->journal, &w->facts, &w->policy, &w->decision);
+	CHECK_INT(w->decision.kind, ==, DECISION_VERIFY);
+	CHECK_INT(w->decision.candidate, ==, 0);
+	with_operators(&w->facts.candidates[0], "ab")->integrity = INTEGRITY_COMPLETE;
+	CHECK_DECIDES(w, START_EMPTY);
 }
 
 /* S17: an old journal may say that the launch has proven nothing, while a later one that it does not know
  * has gone on from there. */
-TEST(what_came_after_a_request_is_not_left_behind)
+WORLD_TEST(what_came_after_a_request_is_not_left_behind)
 {
 	struct candidate *later;
-	struct world w;
 
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	intended(&w, JOB_B, "file:/cp/" JOB_A "/chk-5", 5)->intended_unix_ms = 50000;
-	found_checkpoint(&w, JOB_A, 7);
-	found_checkpoint(&w, JOB_A, 5);
-	later = found_checkpoint(&w, JOB_FOREIGN, 9);
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
-	carried_out(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	intended(w, JOB_B, "file:/cp/" JOB_A "/chk-5", 5)->intended_unix_ms = 50000;
+	found_checkpoint(w, JOB_A, 7);
+	found_checkpoint(w, JOB_A, 5);
+	later = found_checkpoint(w, JOB_FOREIGN, 9);
+	request(w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
+	carried_out(w);
 	later->snapshot.completed_unix_ms = 49999; /* the person knew it */
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-5");
 	later->snapshot.completed_unix_ms = 50001;
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "from a backup");
-	end(&w);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "from a backup");
 }
 
 /* A journal from a backup has an order that was carried out since. What came of it cannot be seen while the savepoints
  * cannot be listed. */
-TEST(an_order_that_was_read_from_the_journal_waits_for_every_source)
+WORLD_TEST(an_order_that_was_read_from_the_journal_waits_for_every_source)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 5);
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
-	w.journal.intent.restore.asked_unix_ms = 1;
-	facts_set_source(&w.facts, SOURCE_SAVEPOINTS, SOURCE_UNREADABLE, "it broke off");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
-	w.journal.intent.restore.read_back = true;
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.cause, ==, CAUSE_STORAGE_UNREADABLE);
-	facts_set_source(&w.facts, SOURCE_SAVEPOINTS, SOURCE_PRESENT, "");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 5);
+	request(w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-5", "t1");
+	w->journal.intent.restore.asked_unix_ms = 1;
+	facts_set_source(&w->facts, SOURCE_SAVEPOINTS, SOURCE_UNREADABLE, "it broke off");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-5");
+	w->journal.intent.restore.read_back = true;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_STORAGE_UNREADABLE);
+	facts_set_source(&w->facts, SOURCE_SAVEPOINTS, SOURCE_PRESENT, "");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-5");
 }
 
 /* Nobody saw the start of the launch that carried out an order, and the order itself is not in force any more:
  * another one took its place, and was withdrawn by a plain `drey resume`. What the person had given up does not
  * come back by that. */
-TEST(what_a_person_has_given_up_does_not_come_back_with_a_plain_resume)
+WORLD_TEST(what_a_person_has_given_up_does_not_come_back_with_a_plain_resume)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	found_checkpoint(&w, JOB_A, 5);
-	xstrset(&intended(&w, JOB_B, NULL, 0)->request_token, "t1");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "launch 2 started empty, as requested");
-	CHECK_HAS(w.decision.reason, "drey resume --from");
-	CHECK_HAS(w.facts.candidates[0].reason, "abandoned branch");
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	found_checkpoint(w, JOB_A, 5);
+	xstrset(&intended(w, JOB_B, NULL, 0)->request_token, "t1");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "launch 2 started empty, as requested");
+	CHECK_HAS(w->decision.reason, "drey resume --from");
+	CHECK_HAS(w->facts.candidates[0].reason, "abandoned branch");
 
 	/* an order to go back is the same: from there on, that is what there is */
-	xstrset(&journal_launch(&w.journal)->restore_path, "file:/cp/" JOB_A "/chk-5");
-	journal_launch(&w.journal)->restore_checkpoint_id = 5;
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-5");
-	CHECK_INT(w.decision.rule, ==, 6);
+	xstrset(&journal_launch(&w->journal)->restore_path, "file:/cp/" JOB_A "/chk-5");
+	journal_launch(&w->journal)->restore_checkpoint_id = 5;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-5");
+	CHECK_INT(w->decision.rule, ==, 6);
 
 	/* it is certain that nothing was started: as if there had been no order */
-	journal_launch(&w.journal)->never_started = true;
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
-	journal_launch(&w.journal)->never_started = false;
+	journal_launch(&w->journal)->never_started = true;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-7");
+	journal_launch(&w->journal)->never_started = false;
 
 	/* without an order nothing was given up */
-	xstrset(&journal_launch(&w.journal)->request_token, NULL);
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
-	end(&w);
+	xstrset(&journal_launch(&w->journal)->request_token, NULL);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-7");
 }
 
-TEST(a_request_for_what_is_ours_is_not_compared)
+WORLD_TEST(a_request_for_what_is_ours_is_not_compared)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 9);
-	with_operators(found_checkpoint(&w, JOB_A, 7), "xy"); /* the job was another one then */
-	with_operators(found_checkpoint(&w, JOB_A, 9), "pq");
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-7", "t1");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-7");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 9);
+	with_operators(found_checkpoint(w, JOB_A, 7), "xy"); /* the job was another one then */
+	with_operators(found_checkpoint(w, JOB_A, 9), "pq");
+	request(w, RESTORE_PATH, "file:/cp/" JOB_A "/chk-7", "t1");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-7");
 }
 
-TEST(operators_that_nobody_knows_do_not_keep_a_request_back)
+WORLD_TEST(operators_that_nobody_knows_do_not_keep_a_request_back)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 9);
-	broken(found_checkpoint(&w, JOB_A, 9), INTEGRITY_UNREADABLE, "denied");
-	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "xy");
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 9);
+	broken(found_checkpoint(w, JOB_A, 9), INTEGRITY_UNREADABLE, "denied");
+	with_operators(found_checkpoint(w, JOB_FOREIGN, 5), "xy");
+	request(w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_FOREIGN "/chk-5");
 }
 
 /* Both have to be looked at before they can be compared. */
-TEST(a_foreign_request_is_verified_and_compared)
+WORLD_TEST(a_foreign_request_is_verified_and_compared)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 9);
-	with_operators(found_checkpoint(&w, JOB_A, 9), "pq")->integrity = INTEGRITY_UNCHECKED;
-	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "pq")->integrity = INTEGRITY_UNCHECKED;
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
-	CHECK_INT(w.rounds, ==, 3);
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 9);
+	with_operators(found_checkpoint(w, JOB_A, 9), "pq")->integrity = INTEGRITY_UNCHECKED;
+	with_operators(found_checkpoint(w, JOB_FOREIGN, 5), "pq")->integrity = INTEGRITY_UNCHECKED;
+	request(w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_FOREIGN "/chk-5");
+	CHECK_INT(w->rounds, ==, 3);
 }
 
 /* What a launch that had restored something else made says nothing about our operators. */
-TEST(a_tainted_snapshot_is_not_what_ours_is_measured_by)
+WORLD_TEST(a_tainted_snapshot_is_not_what_ours_is_measured_by)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 9)->mismatched = true;
-	with_operators(found_checkpoint(&w, JOB_A, 9), "xy");
-	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "pq");
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 9)->mismatched = true;
+	with_operators(found_checkpoint(w, JOB_A, 9), "xy");
+	with_operators(found_checkpoint(w, JOB_FOREIGN, 5), "pq");
+	request(w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_FOREIGN "/chk-5");
 }
 
 /* Nobody knows when it was made: it stood there at the first look. */
@@ -293,21 +259,17 @@ TEST(an_order_of_unknown_age_is_compared_across_jobs_by_date)
 }
 
 /* What cannot be read could show that it was carried out. */
-TEST(an_order_of_unknown_age_waits_for_what_cannot_be_read)
+WORLD_TEST(an_order_of_unknown_age_waits_for_what_cannot_be_read)
 {
-	struct world w;
-
-	begin(&w);
-	facts_set_source(&w.facts, SOURCE_SAVEPOINTS, SOURCE_UNREADABLE, "denied");
-	standing(&w, RESTORE_EMPTY, NULL);
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.cause, ==, CAUSE_STORAGE_UNREADABLE);
-	request(&w, RESTORE_EMPTY, NULL, "t2");
-	CHECK_DECIDES(&w, START_EMPTY);
-	standing(&w, RESTORE_EMPTY, NULL);
-	w.policy.restore = POLICY_NONE;
-	CHECK_DECIDES(&w, START_EMPTY);
-	end(&w);
+	facts_set_source(&w->facts, SOURCE_SAVEPOINTS, SOURCE_UNREADABLE, "denied");
+	standing(w, RESTORE_EMPTY, NULL);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_STORAGE_UNREADABLE);
+	request(w, RESTORE_EMPTY, NULL, "t2");
+	CHECK_DECIDES(w, START_EMPTY);
+	standing(w, RESTORE_EMPTY, NULL);
+	w->policy.restore = POLICY_NONE;
+	CHECK_DECIDES(w, START_EMPTY);
 }
 
 /* The journal is from a backup: the launch that has carried the order out is none of its launches. */

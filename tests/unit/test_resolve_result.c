@@ -116,20 +116,16 @@ TEST(our_own_stop_is_no_end)
 }
 
 /* The savepoint is not there: the job was faster than the stop. */
-TEST(a_stop_that_came_too_late_does_not_hide_the_end)
+WORLD_TEST(a_stop_that_came_too_late_does_not_hide_the_end)
 {
-	struct world w;
-
-	begin(&w);
-	open_launch(&w);
-	w.journal.operation.kind = OPERATION_STOP;
-	memcpy(w.journal.operation.job_id, JOB_A, JOB_ID_BYTES);
-	ended(&w, JOB_END_FINISHED, NULL);
-	decide(&w);
-	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_FAILED);
-	CHECK_INT(w.decision.kind, ==, DECISION_PARK);
-	CHECK_INT(w.decision.outcome, ==, OUTCOME_FINISHED);
-	end(&w);
+	open_launch(w);
+	w->journal.operation.kind = OPERATION_STOP;
+	memcpy(w->journal.operation.job_id, JOB_A, JOB_ID_BYTES);
+	ended(w, JOB_END_FINISHED, NULL);
+	decide(w);
+	CHECK_INT(w->decision.settlement, ==, SETTLEMENT_FAILED);
+	CHECK_INT(w->decision.kind, ==, DECISION_PARK);
+	CHECK_INT(w->decision.outcome, ==, OUTCOME_FINISHED);
 }
 
 /* The grace period was over, and so was drey's patience; Flink has made the stop all the same. */
@@ -229,35 +225,27 @@ TEST(only_the_savepoint_of_the_stop_will_do)
 	}
 }
 
-TEST(a_launch_that_proved_nothing_does_not_start_empty_after_a_stop)
+WORLD_TEST(a_launch_that_proved_nothing_does_not_start_empty_after_a_stop)
 {
-	struct world w;
-
-	begin(&w);
-	ran(&w, JOB_A, NULL, 0)->do_not_restart = true;
-	w.journal.launches[0].job_result_path = xstrdup("file:/results/" JOB_A);
-	ended(&w, JOB_END_STOPPED, STOPPED_AT);
-	decide(&w);
-	CHECK_INT(w.decision.kind, ==, DECISION_HOLD);
-	CHECK_INT(w.decision.cause, ==, CAUSE_NEWEST_STATE_MISSING);
-	end(&w);
+	ran(w, JOB_A, NULL, 0)->do_not_restart = true;
+	w->journal.launches[0].job_result_path = xstrdup("file:/results/" JOB_A);
+	ended(w, JOB_END_STOPPED, STOPPED_AT);
+	decide(w);
+	CHECK_INT(w->decision.kind, ==, DECISION_HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_NEWEST_STATE_MISSING);
 }
 
-TEST(a_person_may_choose_another_one)
+WORLD_TEST(a_person_may_choose_another_one)
 {
-	struct world w;
-
-	begin(&w);
-	open_launch(&w)->do_not_restart = true;
-	ended(&w, JOB_END_STOPPED, STOPPED_AT);
-	w.journal.intent.restore.kind = RESTORE_PATH;
-	w.journal.intent.restore.token = xstrdup("t1");
-	w.journal.intent.restore.path = xstrdup("file:/cp/" JOB_A "/chk-5");
-	w.journal.intent.restore.asked_unix_ms = 5000;
-	decide(&w);
-	CHECK_INT(w.decision.kind, ==, DECISION_START_FROM);
-	CHECK_INT(w.decision.rule, ==, 4);
-	end(&w);
+	open_launch(w)->do_not_restart = true;
+	ended(w, JOB_END_STOPPED, STOPPED_AT);
+	w->journal.intent.restore.kind = RESTORE_PATH;
+	w->journal.intent.restore.token = xstrdup("t1");
+	w->journal.intent.restore.path = xstrdup("file:/cp/" JOB_A "/chk-5");
+	w->journal.intent.restore.asked_unix_ms = 5000;
+	decide(w);
+	CHECK_INT(w->decision.kind, ==, DECISION_START_FROM);
+	CHECK_INT(w->decision.rule, ==, 4);
 }
 
 TEST(a_new_generation_that_names_the_savepoint_starts_the_job)
@@ -325,37 +313,30 @@ TEST(it_may_name_the_newest_savepoint_of_any_end)
 	}
 }
 
-TEST(a_stateless_job_that_has_finished_is_not_run_again_either)
+WORLD_TEST(a_stateless_job_that_has_finished_is_not_run_again_either)
 {
-	struct world w;
-
-	begin(&w);
-	w.policy.restore = POLICY_NONE;
-	open_launch(&w);
-	ended(&w, JOB_END_FINISHED, NULL);
-	decide(&w);
-	CHECK_INT(w.decision.kind, ==, DECISION_PARK);
-	end(&w);
+	w->policy.restore = POLICY_NONE;
+	open_launch(w);
+	ended(w, JOB_END_FINISHED, NULL);
+	decide(w);
+	CHECK_INT(w->decision.kind, ==, DECISION_PARK);
 }
 
-TEST(an_order_is_older_than_the_end_and_does_not_bring_it_back)
+WORLD_TEST(an_order_is_older_than_the_end_and_does_not_bring_it_back)
 {
-	struct world w;
 	struct launch *launch;
 
-	begin(&w);
-	launch = intended(&w, JOB_A, NULL, 0);
+	launch = intended(w, JOB_A, NULL, 0);
 	launch->job_result_path = xstrdup("file:/results/" JOB_A);
 	launch->started_unix_ms = 5;
 	launch->request_token = xstrdup("t1");
-	w.journal.intent.restore.kind = RESTORE_EMPTY;
-	w.journal.intent.restore.token = xstrdup("t1");
-	journal_consume(&w.journal, "t1");
-	ended(&w, JOB_END_FINISHED, NULL);
-	decide(&w);
-	CHECK_INT(w.decision.kind, ==, DECISION_PARK);
-	CHECK_INT(w.decision.outcome, ==, OUTCOME_FINISHED);
-	end(&w);
+	w->journal.intent.restore.kind = RESTORE_EMPTY;
+	w->journal.intent.restore.token = xstrdup("t1");
+	journal_consume(&w->journal, "t1");
+	ended(w, JOB_END_FINISHED, NULL);
+	decide(w);
+	CHECK_INT(w->decision.kind, ==, DECISION_PARK);
+	CHECK_INT(w->decision.outcome, ==, OUTCOME_FINISHED);
 }
 
 TEST(what_cannot_be_read_may_be_the_end)

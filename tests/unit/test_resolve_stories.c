@@ -58,34 +58,26 @@ TEST(s1_the_restore_argument_of_the_first_start_is_not_used_again)
 	end(&w);
 }
 
-TEST(s2_stale_ha_data_do_not_beat_a_request)
+WORLD_TEST(s2_stale_ha_data_do_not_beat_a_request)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 100);
-	in_ha(&w, found_checkpoint(&w, JOB_A, 100), JOB_A);
-	found_savepoint(&w, JOB_A, 50);
-	same_as_ever(&w);
-	request(&w, RESTORE_PATH, SAVE_A(50), "t1");
-	CHECK_STARTS_FROM(&w, SAVE_A(50));
-	CHECK(!obeys(&w, JOB_A)); /* under the old id Flink would take chk-100 */
-	CHECK(obeys(&w, JOB_C));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 100);
+	in_ha(w, found_checkpoint(w, JOB_A, 100), JOB_A);
+	found_savepoint(w, JOB_A, 50);
+	same_as_ever(w);
+	request(w, RESTORE_PATH, SAVE_A(50), "t1");
+	CHECK_STARTS_FROM(w, SAVE_A(50));
+	CHECK(!obeys(w, JOB_A)); /* under the old id Flink would take chk-100 */
+	CHECK(obeys(w, JOB_C));
 }
 
-TEST(s3_lost_ha_data_are_made_good_by_the_storage)
+WORLD_TEST(s3_lost_ha_data_are_made_good_by_the_storage)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	same_as_ever(&w);
-	facts_set_source(&w.facts, SOURCE_HA, SOURCE_ABSENT, "no map");
-	CHECK_DECIDES(&w, HOLD);
-	found_checkpoint(&w, JOB_A, 7);
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	same_as_ever(w);
+	facts_set_source(&w->facts, SOURCE_HA, SOURCE_ABSENT, "no map");
+	CHECK_DECIDES(w, HOLD);
+	found_checkpoint(w, JOB_A, 7);
+	CHECK_STARTS_FROM(w, CHK_A(7));
 }
 
 TEST(s4_a_stale_initial_path_does_not_replay_two_years)
@@ -115,108 +107,84 @@ TEST(s4_a_stale_initial_path_does_not_replay_two_years)
 	end(&w);
 }
 
-TEST(s5_a_siblings_path_pasted_by_hand_holds)
+WORLD_TEST(s5_a_siblings_path_pasted_by_hand_holds)
 {
-	struct world w;
+	proved(w, JOB_A, NULL, 0, 7);
+	with_operators(found_checkpoint(w, JOB_A, 7), "pqr");
+	with_operators(found_checkpoint(w, JOB_FOREIGN, 5), "xyz");
+	request(w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.rule, ==, 4);
+	CHECK_HAS(w->decision.reason, "none of the operators");
+	CHECK_HAS(w->decision.reason, "--foreign");
 
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	with_operators(found_checkpoint(&w, JOB_A, 7), "pqr");
-	with_operators(found_checkpoint(&w, JOB_FOREIGN, 5), "xyz");
-	request(&w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-5", "t1");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_INT(w.decision.rule, ==, 4);
-	CHECK_HAS(w.decision.reason, "none of the operators");
-	CHECK_HAS(w.decision.reason, "--foreign");
-
-	w.journal.intent.restore.foreign = true;
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
-	w.journal.intent.restore.foreign = false;
+	w->journal.intent.restore.foreign = true;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_FOREIGN "/chk-5");
+	w->journal.intent.restore.foreign = false;
 
 	/* a copy of our own state under another job id is one of ours */
-	with_operators(&w.facts.candidates[1], "pqx");
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
-	CHECK_HAS(w.decision.reason, "Flink rejects");
-	w.journal.intent.restore.allow_non_restored = true;
-	CHECK_STARTS_FROM(&w, "file:/cp/" JOB_FOREIGN "/chk-5");
-	CHECK(!strstr(w.decision.reason, "Flink rejects"));
-	end(&w);
+	with_operators(&w->facts.candidates[1], "pqx");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_FOREIGN "/chk-5");
+	CHECK_HAS(w->decision.reason, "Flink rejects");
+	w->journal.intent.restore.allow_non_restored = true;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_FOREIGN "/chk-5");
+	CHECK(!strstr(w->decision.reason, "Flink rejects"));
 }
 
-TEST(s6_what_another_environment_writes_beside_ours_is_not_taken)
+WORLD_TEST(s6_what_another_environment_writes_beside_ours_is_not_taken)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	with_operators(found_checkpoint(&w, JOB_A, 7), "pqr");
-	with_operators(found_checkpoint(&w, JOB_FOREIGN, 90), "xyz");
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	CHECK_HAS(w.facts.candidates[1].reason, "none of the operators");
-	with_operators(&w.facts.candidates[1], "pqr"); /* the same job in another environment */
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "restore.foreign: ignore");
-	w.policy.foreign = FOREIGN_IGNORE;
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	with_operators(found_checkpoint(w, JOB_A, 7), "pqr");
+	with_operators(found_checkpoint(w, JOB_FOREIGN, 90), "xyz");
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	CHECK_HAS(w->facts.candidates[1].reason, "none of the operators");
+	with_operators(&w->facts.candidates[1], "pqr"); /* the same job in another environment */
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "restore.foreign: ignore");
+	w->policy.foreign = FOREIGN_IGNORE;
+	CHECK_STARTS_FROM(w, CHK_A(7));
 }
 
-TEST(s7_neither_names_nor_dates_are_an_order)
+WORLD_TEST(s7_neither_names_nor_dates_are_an_order)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 9);
-	found_savepoint(&w, JOB_A, 11)->snapshot.completed_unix_ms = 5;
-	found_checkpoint(&w, JOB_A, 10)->snapshot.completed_unix_ms = 999999;
-	found_checkpoint(&w, JOB_A, 9)->snapshot.completed_unix_ms = 9999999; /* copied */
-	CHECK_STARTS_FROM(&w, SAVE_A(11));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 9);
+	found_savepoint(w, JOB_A, 11)->snapshot.completed_unix_ms = 5;
+	found_checkpoint(w, JOB_A, 10)->snapshot.completed_unix_ms = 999999;
+	found_checkpoint(w, JOB_A, 9)->snapshot.completed_unix_ms = 9999999; /* copied */
+	CHECK_STARTS_FROM(w, SAVE_A(11));
 }
 
-TEST(s8_an_older_savepoint_does_not_beat_a_newer_checkpoint)
+WORLD_TEST(s8_an_older_savepoint_does_not_beat_a_newer_checkpoint)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 12);
-	found_savepoint(&w, JOB_A, 10);
-	found_checkpoint(&w, JOB_A, 12);
-	CHECK_STARTS_FROM(&w, CHK_A(12));
-	w.policy.restore = POLICY_SAVEPOINT;
-	CHECK_STARTS_FROM(&w, SAVE_A(10));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 12);
+	found_savepoint(w, JOB_A, 10);
+	found_checkpoint(w, JOB_A, 12);
+	CHECK_STARTS_FROM(w, CHK_A(12));
+	w->policy.restore = POLICY_SAVEPOINT;
+	CHECK_STARTS_FROM(w, SAVE_A(10));
 }
 
-TEST(s9_a_checkpoint_without_metadata_was_never_one)
+WORLD_TEST(s9_a_checkpoint_without_metadata_was_never_one)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	broken(found_checkpoint(&w, JOB_A, 8), INTEGRITY_INCOMPLETE, "no _metadata");
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	CHECK(!w.facts.candidates[1].passed_over);
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	broken(found_checkpoint(w, JOB_A, 8), INTEGRITY_INCOMPLETE, "no _metadata");
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	CHECK(!w->facts.candidates[1].passed_over);
 }
 
-TEST(s10_a_damaged_newest_gives_way_loudly_and_never_to_nothing)
+WORLD_TEST(s10_a_damaged_newest_gives_way_loudly_and_never_to_nothing)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 8);
-	found_checkpoint(&w, JOB_A, 7);
-	broken(found_checkpoint(&w, JOB_A, 8), INTEGRITY_DAMAGED, "shared/1 is missing");
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	CHECK(w.facts.candidates[1].passed_over);
-	broken(&w.facts.candidates[0], INTEGRITY_DAMAGED, "truncated");
-	w.facts.sources[SOURCE_CHECKPOINTS].left_out = 40;
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "shared/1 is missing");
-	CHECK_HAS(w.decision.reason, "40 older");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 8);
+	found_checkpoint(w, JOB_A, 7);
+	broken(found_checkpoint(w, JOB_A, 8), INTEGRITY_DAMAGED, "shared/1 is missing");
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	CHECK(w->facts.candidates[1].passed_over);
+	broken(&w->facts.candidates[0], INTEGRITY_DAMAGED, "truncated");
+	w->facts.sources[SOURCE_CHECKPOINTS].left_out = 40;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "shared/1 is missing");
+	CHECK_HAS(w->decision.reason, "40 older");
 }
 
 TEST(s11_a_path_that_is_not_there_is_kept_and_holds)
@@ -267,18 +235,14 @@ TEST(s12_s13_s14_what_cannot_be_read_is_not_empty)
 }
 
 /* The map of the leader, a map without keys: there is something, and nothing to recover from. */
-TEST(s15_p1_ha_maps_without_an_entry_are_no_state)
+WORLD_TEST(s15_p1_ha_maps_without_an_entry_are_no_state)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 1);
-	same_as_ever(&w);
-	facts_set_source(&w.facts, SOURCE_HA, SOURCE_PRESENT, "2 maps, no entry");
-	found_checkpoint(&w, JOB_A, 1);
-	CHECK_STARTS_FROM(&w, CHK_A(1));
-	CHECK(obeys(&w, JOB_C));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 1);
+	same_as_ever(w);
+	facts_set_source(&w->facts, SOURCE_HA, SOURCE_PRESENT, "2 maps, no entry");
+	found_checkpoint(w, JOB_A, 1);
+	CHECK_STARTS_FROM(w, CHK_A(1));
+	CHECK(obeys(w, JOB_C));
 }
 
 TEST(s16_an_ha_backup_that_points_to_a_deleted_checkpoint_does_not_decide)
@@ -336,82 +300,66 @@ TEST(s17_a_journal_from_a_backup_does_not_rewind)
 	end(&w);
 }
 
-TEST(s18_state_that_is_too_old_for_its_sources_holds_and_says_so)
+WORLD_TEST(s18_state_that_is_too_old_for_its_sources_holds_and_says_so)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7)->snapshot.completed_unix_ms = 10 * DAY_MS;
-	found_checkpoint(&w, JOB_A, 6)->snapshot.completed_unix_ms = 21 * DAY_MS; /* copied */
-	w.policy.max_age_ms = 7 * DAY_MS;
-	w.facts.now_unix_ms = 17 * DAY_MS;
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	w.facts.now_unix_ms = 21 * DAY_MS;
-	CHECK_DECIDES(&w, HOLD); /* and not chk-6 */
-	CHECK_HAS(w.decision.reason, "11 d");
-	CHECK_HAS(w.decision.reason, "7 d");
-	CHECK_HAS(w.decision.reason, "--from " CHK_A(7));
-	request(&w, RESTORE_PATH, CHK_A(7), "t1");
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7)->snapshot.completed_unix_ms = 10 * DAY_MS;
+	found_checkpoint(w, JOB_A, 6)->snapshot.completed_unix_ms = 21 * DAY_MS; /* copied */
+	w->policy.max_age_ms = 7 * DAY_MS;
+	w->facts.now_unix_ms = 17 * DAY_MS;
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	w->facts.now_unix_ms = 21 * DAY_MS;
+	CHECK_DECIDES(w, HOLD); /* and not chk-6 */
+	CHECK_HAS(w->decision.reason, "11 d");
+	CHECK_HAS(w->decision.reason, "7 d");
+	CHECK_HAS(w->decision.reason, "--from " CHK_A(7));
+	request(w, RESTORE_PATH, CHK_A(7), "t1");
+	CHECK_STARTS_FROM(w, CHK_A(7));
 }
 
 /* REST and storage speak of milliseconds. */
-TEST(s19_ages_are_milliseconds_everywhere)
+WORLD_TEST(s19_ages_are_milliseconds_everywhere)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7)->last_checkpoint_unix_ms = 1700000000000;
-	found_checkpoint(&w, JOB_A, 7)->snapshot.completed_unix_ms = 0; /* the journal knows it */
-	w.policy.max_age_ms = 60000;
-	w.facts.now_unix_ms = 1700000000000 + 60000;
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	w.facts.now_unix_ms++;
-	CHECK_DECIDES(&w, HOLD);
-	w.journal.launches[0].last_checkpoint_unix_ms = 0;
-	CHECK_DECIDES(&w, HOLD); /* nobody knows */
-	CHECK_HAS(w.decision.reason, "unknown age");
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7)->last_checkpoint_unix_ms = 1700000000000;
+	found_checkpoint(w, JOB_A, 7)->snapshot.completed_unix_ms = 0; /* the journal knows it */
+	w->policy.max_age_ms = 60000;
+	w->facts.now_unix_ms = 1700000000000 + 60000;
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	w->facts.now_unix_ms++;
+	CHECK_DECIDES(w, HOLD);
+	w->journal.launches[0].last_checkpoint_unix_ms = 0;
+	CHECK_DECIDES(w, HOLD); /* nobody knows */
+	CHECK_HAS(w->decision.reason, "unknown age");
 }
 
-TEST(s20_non_restored_state_is_allowed_once)
+WORLD_TEST(s20_non_restored_state_is_allowed_once)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	request(&w, RESTORE_PATH, CHK_A(7), "t1");
-	w.journal.intent.restore.allow_non_restored = true;
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	CHECK(w.decision.allow_non_restored);
-	CHECK_STR(w.decision.token, "t1");
-	proved(&w, JOB_B, CHK_A(7), 7, 9);
-	carried_out(&w);
-	found_checkpoint(&w, JOB_B, 9);
-	CHECK_STARTS_FROM(&w, CHK_B(9));
-	CHECK(!w.decision.allow_non_restored);
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	request(w, RESTORE_PATH, CHK_A(7), "t1");
+	w->journal.intent.restore.allow_non_restored = true;
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	CHECK(w->decision.allow_non_restored);
+	CHECK_STR(w->decision.token, "t1");
+	proved(w, JOB_B, CHK_A(7), 7, 9);
+	carried_out(w);
+	found_checkpoint(w, JOB_B, 9);
+	CHECK_STARTS_FROM(w, CHK_B(9));
+	CHECK(!w->decision.allow_non_restored);
 }
 
-TEST(s21_an_empty_start_can_be_had_and_does_not_stick)
+WORLD_TEST(s21_an_empty_start_can_be_had_and_does_not_stick)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	broken(found_checkpoint(&w, JOB_A, 7), INTEGRITY_DAMAGED, "gone");
-	CHECK_DECIDES(&w, HOLD);
-	request(&w, RESTORE_EMPTY, NULL, "t1");
-	CHECK_DECIDES(&w, START_EMPTY);
-	CHECK_STR(w.decision.token, "t1");
-	proved(&w, JOB_B, NULL, 0, 2);
-	carried_out(&w);
-	found_checkpoint(&w, JOB_B, 2);
-	CHECK_STARTS_FROM(&w, CHK_B(2));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	broken(found_checkpoint(w, JOB_A, 7), INTEGRITY_DAMAGED, "gone");
+	CHECK_DECIDES(w, HOLD);
+	request(w, RESTORE_EMPTY, NULL, "t1");
+	CHECK_DECIDES(w, START_EMPTY);
+	CHECK_STR(w->decision.token, "t1");
+	proved(w, JOB_B, NULL, 0, 2);
+	carried_out(w);
+	found_checkpoint(w, JOB_B, 2);
+	CHECK_STARTS_FROM(w, CHK_B(2));
 }
 
 TEST(s22_the_initial_path_is_valid_until_a_start_from_it_is_proven)
@@ -446,119 +394,95 @@ TEST(s22_the_initial_path_is_valid_until_a_start_from_it_is_proven)
 	end(&w);
 }
 
-TEST(s23_ha_data_of_an_older_id_are_not_forgotten)
+WORLD_TEST(s23_ha_data_of_an_older_id_are_not_forgotten)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	intended(&w, JOB_B, CHK_A(7), 7); /* never started */
-	same_as_ever(&w);
-	in_ha(&w, found(&w, SOURCE_HA, CHK_A(9), SNAPSHOT_CHECKPOINT, JOB_A, 9), JOB_A);
-	CHECK_STARTS_FROM(&w, CHK_A(9));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	intended(w, JOB_B, CHK_A(7), 7); /* never started */
+	same_as_ever(w);
+	in_ha(w, found(w, SOURCE_HA, CHK_A(9), SNAPSHOT_CHECKPOINT, JOB_A, 9), JOB_A);
+	CHECK_STARTS_FROM(w, CHK_A(9));
 }
 
-TEST(s24_an_id_that_left_any_trace_counts_as_used)
+WORLD_TEST(s24_an_id_that_left_any_trace_counts_as_used)
 {
-	struct world w;
-
-	begin(&w);
-	CHECK(!flink_id_is_used(&w.journal, &w.facts, JOB_A));
-	found_savepoint(&w, JOB_A, 3);
-	CHECK(flink_id_is_used(&w.journal, &w.facts, JOB_A)); /* six digits are a trace */
-	CHECK(!flink_id_is_used(&w.journal, &w.facts, JOB_B));
-	in_ha(&w, &w.facts.candidates[0], JOB_B);
-	CHECK(flink_id_is_used(&w.journal, &w.facts, JOB_B));
-	CHECK(!flink_id_is_used(&w.journal, &w.facts, JOB_C));
-	intended(&w, JOB_C, NULL, 0);
-	CHECK(flink_id_is_used(&w.journal, &w.facts, JOB_C));
-	CHECK(!flink_id_is_used(&w.journal, &w.facts, JOB_FOREIGN));
-	journal_add_former_job(&w.journal, JOB_FOREIGN);
-	CHECK(flink_id_is_used(&w.journal, &w.facts, JOB_FOREIGN));
-	end(&w);
+	CHECK(!flink_id_is_used(&w->journal, &w->facts, JOB_A));
+	found_savepoint(w, JOB_A, 3);
+	CHECK(flink_id_is_used(&w->journal, &w->facts, JOB_A)); /* six digits are a trace */
+	CHECK(!flink_id_is_used(&w->journal, &w->facts, JOB_B));
+	in_ha(w, &w->facts.candidates[0], JOB_B);
+	CHECK(flink_id_is_used(&w->journal, &w->facts, JOB_B));
+	CHECK(!flink_id_is_used(&w->journal, &w->facts, JOB_C));
+	intended(w, JOB_C, NULL, 0);
+	CHECK(flink_id_is_used(&w->journal, &w->facts, JOB_C));
+	CHECK(!flink_id_is_used(&w->journal, &w->facts, JOB_FOREIGN));
+	journal_add_former_job(&w->journal, JOB_FOREIGN);
+	CHECK(flink_id_is_used(&w->journal, &w->facts, JOB_FOREIGN));
 }
 
 /* Under the same id Flink would run its stored job graph: new jar and parallelism would be ignored. */
-TEST(s25_another_generation_gets_new_ids)
+WORLD_TEST(s25_another_generation_gets_new_ids)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_A);
-	same_as_ever(&w);
-	CHECK_CONTINUES(&w, CHK_A(7));
-	CHECK(obeys(&w, JOB_A));
-	w.policy.generation = "g2";
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	CHECK_HAS(w.decision.reason, "generation has changed");
-	CHECK(obeys(&w, JOB_C));
-	w.policy.generation = NULL;
-	CHECK_STARTS_FROM(&w, CHK_A(7)); /* not known is not the same */
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	in_ha(w, found_checkpoint(w, JOB_A, 7), JOB_A);
+	same_as_ever(w);
+	CHECK_CONTINUES(w, CHK_A(7));
+	CHECK(obeys(w, JOB_A));
+	w->policy.generation = "g2";
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	CHECK_HAS(w->decision.reason, "generation has changed");
+	CHECK(obeys(w, JOB_C));
+	w->policy.generation = NULL;
+	CHECK_STARTS_FROM(w, CHK_A(7)); /* not known is not the same */
 }
 
-TEST(s26_a_crash_after_the_stop_finds_its_savepoint)
+WORLD_TEST(s26_a_crash_after_the_stop_finds_its_savepoint)
 {
-	struct world w;
+	proved(w, JOB_A, NULL, 0, 7);
+	w->journal.intent.state = DESIRED_SUSPENDED;
+	w->journal.operation = (struct operation){.kind = OPERATION_STOP,
+						  .reason = REASON_SUSPEND,
+						  .job_id = JOB_A,
+						  .path = xstrdup("file:/sp"),
+						  .started_unix_ms = 7500};
+	found_checkpoint(w, JOB_A, 7);
+	found_savepoint(w, JOB_A, 8)->integrity = INTEGRITY_UNCHECKED;
+	CHECK_DECIDES(w, PARK);
+	CHECK_INT(w->rounds, ==, 2);
+	CHECK_INT(w->decision.settlement, ==, SETTLEMENT_MADE);
+	CHECK_INT(w->decision.settled, ==, 1);
 
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	w.journal.intent.state = DESIRED_SUSPENDED;
-	w.journal.operation = (struct operation){.kind = OPERATION_STOP,
-						 .reason = REASON_SUSPEND,
-						 .job_id = JOB_A,
-						 .path = xstrdup("file:/sp"),
-						 .started_unix_ms = 7500};
-	found_checkpoint(&w, JOB_A, 7);
-	found_savepoint(&w, JOB_A, 8)->integrity = INTEGRITY_UNCHECKED;
-	CHECK_DECIDES(&w, PARK);
-	CHECK_INT(w.rounds, ==, 2);
-	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
-	CHECK_INT(w.decision.settled, ==, 1);
-
-	w.facts.candidates[1].snapshot.completed_unix_ms = 6000; /* one of before */
-	CHECK_DECIDES(&w, PARK);
-	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_FAILED);
-	CHECK(w.decision.settled == NO_CANDIDATE);
-	end(&w);
+	w->facts.candidates[1].snapshot.completed_unix_ms = 6000; /* one of before */
+	CHECK_DECIDES(w, PARK);
+	CHECK_INT(w->decision.settlement, ==, SETTLEMENT_FAILED);
+	CHECK(w->decision.settled == NO_CANDIDATE);
 }
 
-TEST(s51_state_of_a_newer_flink_holds)
+WORLD_TEST(s51_state_of_a_newer_flink_holds)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_A)->metadata_version = 6;
-	same_as_ever(&w);
-	w.policy.flink_version = "1.20.5"; /* gone back: HA data of another minor are unreadable */
-	w.facts.max_metadata_version = 4;
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "newer Flink");
-	found_savepoint(&w, JOB_A, 8);
-	CHECK_STARTS_FROM(&w, SAVE_A(08));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	in_ha(w, found_checkpoint(w, JOB_A, 7), JOB_A)->metadata_version = 6;
+	same_as_ever(w);
+	w->policy.flink_version = "1.20.5"; /* gone back: HA data of another minor are unreadable */
+	w->facts.max_metadata_version = 4;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "newer Flink");
+	found_savepoint(w, JOB_A, 8);
+	CHECK_STARTS_FROM(w, SAVE_A(08));
 }
 
-TEST(p2_a_savepoint_newer_than_the_newest_ha_checkpoint_wins)
+WORLD_TEST(p2_a_savepoint_newer_than_the_newest_ha_checkpoint_wins)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_A);
-	found_savepoint(&w, JOB_A, 8)->integrity = INTEGRITY_UNCHECKED;
-	same_as_ever(&w);
-	CHECK_STARTS_FROM(&w, SAVE_A(08));
-	CHECK(obeys(&w, JOB_C));
-	CHECK(!obeys(&w, JOB_A));
-	w.truth = INTEGRITY_DAMAGED;
-	w.facts.candidates[1].integrity = INTEGRITY_UNCHECKED;
-	CHECK_CONTINUES(&w, CHK_A(7));
-	CHECK(w.facts.candidates[1].passed_over); /* not without a word */
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	in_ha(w, found_checkpoint(w, JOB_A, 7), JOB_A);
+	found_savepoint(w, JOB_A, 8)->integrity = INTEGRITY_UNCHECKED;
+	same_as_ever(w);
+	CHECK_STARTS_FROM(w, SAVE_A(08));
+	CHECK(obeys(w, JOB_C));
+	CHECK(!obeys(w, JOB_A));
+	w->truth = INTEGRITY_DAMAGED;
+	w->facts.candidates[1].integrity = INTEGRITY_UNCHECKED;
+	CHECK_CONTINUES(w, CHK_A(7));
+	CHECK(w->facts.candidates[1].passed_over); /* not without a word */
 }
 
 TEST(p3_p4_a_path_that_does_not_exist_holds_and_is_named)
@@ -585,69 +509,54 @@ TEST(p3_p4_a_path_that_does_not_exist_holds_and_is_named)
 	end(&w);
 }
 
-TEST(p5_storage_that_comes_back_is_gone_on_with)
+WORLD_TEST(p5_storage_that_comes_back_is_gone_on_with)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	facts_set_source(&w.facts, SOURCE_CHECKPOINTS, SOURCE_UNREADABLE, "no route to host");
-	facts_set_source(&w.facts, SOURCE_HA, SOURCE_ABSENT, "no map");
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "drey retries");
-	facts_set_source(&w.facts, SOURCE_CHECKPOINTS, SOURCE_PRESENT, "1 found");
-	found_checkpoint(&w, JOB_A, 7);
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	facts_set_source(&w->facts, SOURCE_CHECKPOINTS, SOURCE_UNREADABLE, "no route to host");
+	facts_set_source(&w->facts, SOURCE_HA, SOURCE_ABSENT, "no map");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "drey retries");
+	facts_set_source(&w->facts, SOURCE_CHECKPOINTS, SOURCE_PRESENT, "1 found");
+	found_checkpoint(w, JOB_A, 7);
+	CHECK_STARTS_FROM(w, CHK_A(7));
 }
 
-TEST(p6_the_fix_starts_from_what_the_old_version_left)
+WORLD_TEST(p6_the_fix_starts_from_what_the_old_version_left)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 7);
-	found_checkpoint(&w, JOB_A, 7);
-	same_as_ever(&w);
-	ran(&w, JOB_B, CHK_A(7), 7)->generation = xstrdup("g2"); /* main() threw */
-	w.policy.generation = "g3";
-	facts_set_source(&w.facts, SOURCE_HA, SOURCE_ABSENT, "no map");
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	same_as_ever(w);
+	ran(w, JOB_B, CHK_A(7), 7)->generation = xstrdup("g2"); /* main() threw */
+	w->policy.generation = "g3";
+	facts_set_source(&w->facts, SOURCE_HA, SOURCE_ABSENT, "no map");
+	CHECK_STARTS_FROM(w, CHK_A(7));
 }
 
-TEST(p7_ha_maps_and_deployment_gone_the_checkpoint_is_used)
+WORLD_TEST(p7_ha_maps_and_deployment_gone_the_checkpoint_is_used)
 {
-	struct world w;
-
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 1);
-	facts_set_source(&w.facts, SOURCE_HA, SOURCE_ABSENT, "no map");
-	found_checkpoint(&w, JOB_A, 1)->integrity = INTEGRITY_UNCHECKED;
-	CHECK_STARTS_FROM(&w, CHK_A(1));
-	end(&w);
+	proved(w, JOB_A, NULL, 0, 1);
+	facts_set_source(&w->facts, SOURCE_HA, SOURCE_ABSENT, "no map");
+	found_checkpoint(w, JOB_A, 1)->integrity = INTEGRITY_UNCHECKED;
+	CHECK_STARTS_FROM(w, CHK_A(1));
 }
 
-TEST(p8_a_missing_state_file_is_named_not_retried_for_ever)
+WORLD_TEST(p8_a_missing_state_file_is_named_not_retried_for_ever)
 {
-	struct world w;
 	struct candidate *newest;
 
-	begin(&w);
-	proved(&w, JOB_A, NULL, 0, 8);
-	in_ha(&w, found_checkpoint(&w, JOB_A, 7), JOB_A);
-	newest = in_ha(&w, found_checkpoint(&w, JOB_A, 8), JOB_A);
+	proved(w, JOB_A, NULL, 0, 8);
+	in_ha(w, found_checkpoint(w, JOB_A, 7), JOB_A);
+	newest = in_ha(w, found_checkpoint(w, JOB_A, 8), JOB_A);
 	broken(newest, INTEGRITY_DAMAGED, "shared/abc is missing");
 	newest->recovery = INTEGRITY_DAMAGED; /* Flink would read that file, too */
-	same_as_ever(&w);
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	CHECK(obeys(&w, JOB_C)); /* new ids: under the old one Flink takes the damaged one */
-	CHECK_HAS(w.facts.candidates[1].reason, "shared/abc is missing");
-	broken(&w.facts.candidates[0], INTEGRITY_DAMAGED, "shared/abc is missing");
-	w.facts.candidates[0].recovery = INTEGRITY_DAMAGED;
-	CHECK_DECIDES(&w, HOLD);
-	CHECK_HAS(w.decision.reason, "shared/abc is missing");
-	end(&w);
+	same_as_ever(w);
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	CHECK(obeys(w, JOB_C)); /* new ids: under the old one Flink takes the damaged one */
+	CHECK_HAS(w->facts.candidates[1].reason, "shared/abc is missing");
+	broken(&w->facts.candidates[0], INTEGRITY_DAMAGED, "shared/abc is missing");
+	w->facts.candidates[0].recovery = INTEGRITY_DAMAGED;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_HAS(w->decision.reason, "shared/abc is missing");
 }
 
 TEST(p9_metadata_that_is_gone_does_not_keep_ha_from_recovering_and_is_said)

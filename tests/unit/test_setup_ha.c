@@ -111,28 +111,22 @@ TEST(what_does_not_fit_is_refused_by_name)
 	}
 }
 
-TEST(flinks_ha_needs_dreys_kubernetes)
-{
-	struct world w;
+#define WORLD_TEST(name) TEST_WITH(name, struct world, w, begin, end)
 
-	begin(&w);
-	w.kube.on = false;
-	CHECK_INT(load(&w), ==, -1);
-	CHECK_HAS(w.err.msg, "drey does not use Kubernetes");
-	end(&w);
+WORLD_TEST(flinks_ha_needs_dreys_kubernetes)
+{
+	w->kube.on = false;
+	CHECK_INT(load(w), ==, -1);
+	CHECK_HAS(w->err.msg, "drey does not use Kubernetes");
 }
 
-TEST(a_port_of_the_user_is_left)
+WORLD_TEST(a_port_of_the_user_is_left)
 {
-	struct world w;
-
-	begin(&w);
-	flink_conf_set(&w.conf, "high-availability.jobmanager.port", "7000");
-	CHECK_INT(load(&w), ==, 0);
-	CHECK_INT(w.ha.rpc_port, ==, 7000);
-	CHECK(!w.ha.set_rpc_port);
-	CHECK_STR(w.ha.home, "127.0.0.1");
-	end(&w);
+	flink_conf_set(&w->conf, "high-availability.jobmanager.port", "7000");
+	CHECK_INT(load(w), ==, 0);
+	CHECK_INT(w->ha.rpc_port, ==, 7000);
+	CHECK(!w->ha.set_rpc_port);
+	CHECK_STR(w->ha.home, "127.0.0.1");
 }
 
 /* Where another machine could answer tomorrow, nobody is recognised. */
@@ -163,15 +157,11 @@ TEST(only_an_address_of_this_machine_is_its_own)
 	}
 }
 
-TEST(what_drey_yaml_says_of_the_address_counts)
+WORLD_TEST(what_drey_yaml_says_of_the_address_counts)
 {
-	struct world w;
-
-	begin(&w);
-	w.config.flink.rpc_address = (char *)"127.0.0.1";
-	flink_conf_set(&w.conf, "jobmanager.rpc.address", "jobmanager");
+	w->config.flink.rpc_address = (char *)"127.0.0.1";
+	flink_conf_set(&w->conf, "jobmanager.rpc.address", "jobmanager");
 	setenv("POD_IP", "127.0.0.1", 1);
-	CHECK_INT(load(&w), ==, 0);
-	CHECK_STR(w.ha.home, "127.0.0.1");
-	end(&w);
+	CHECK_INT(load(w), ==, 0);
+	CHECK_STR(w->ha.home, "127.0.0.1");
 }

@@ -27,66 +27,54 @@ static void check_no_stat(struct world *world, const char *uri, enum err_kind ki
 
 /* ---- single files ---- */
 
-TEST(asks_with_a_signed_head)
-{
-	struct world world;
+#define WORLD_TEST(name) TEST_WITH(name, struct world, world, begin, end)
 
-	begin(&world);
-	s3_stub_put(world.stub, "ck/a b+c%d~\xC3\xA9", 12);
-	s3_stub_put(world.stub, "empty", 0);
-	check_stat(&world, "s3://b/ck/a b+c%d~\xC3\xA9", 12);
-	CHECK_STR(buf_str(&world.stub->seen), "HEAD /b/ck/a%20b%2Bc%25d~%C3%A9\n");
-	check_stat(&world, "s3://b/empty", 0);
-	check_no_stat(&world, "s3://b", ERR_FORMAT, "is a bucket, not a file");
-	CHECK_INT(s3_stub_requests(world.stub), ==, 2);
-	end(&world);
+WORLD_TEST(asks_with_a_signed_head)
+{
+	s3_stub_put(world->stub, "ck/a b+c%d~\xC3\xA9", 12);
+	s3_stub_put(world->stub, "empty", 0);
+	check_stat(world, "s3://b/ck/a b+c%d~\xC3\xA9", 12);
+	CHECK_STR(buf_str(&world->stub->seen), "HEAD /b/ck/a%20b%2Bc%25d~%C3%A9\n");
+	check_stat(world, "s3://b/empty", 0);
+	check_no_stat(world, "s3://b", ERR_FORMAT, "is a bucket, not a file");
+	CHECK_INT(s3_stub_requests(world->stub), ==, 2);
 }
 
-TEST(signs_and_sends_a_session_token)
+WORLD_TEST(signs_and_sends_a_session_token)
 {
-	struct world world;
 	cleanup_free char *names = NULL;
 
-	begin(&world);
-	store_close(world.store);
-	world.config.s3.session_token = xstrdup("token/+=");
-	world.stub->token = "token/+=";
-	s3_stub_put(world.stub, "x", 1);
-	CHECK_INT(store_open(&world.config, "s3a://b/", &world.store, NULL), ==, 0);
-	check_stat(&world, "s3a://b/x", 1);
-	names = s3_stub_header(buf_str(&world.stub->last_head), "Authorization");
+	store_close(world->store);
+	world->config.s3.session_token = xstrdup("token/+=");
+	world->stub->token = "token/+=";
+	s3_stub_put(world->stub, "x", 1);
+	CHECK_INT(store_open(&world->config, "s3a://b/", &world->store, NULL), ==, 0);
+	check_stat(world, "s3a://b/x", 1);
+	names = s3_stub_header(buf_str(&world->stub->last_head), "Authorization");
 	CHECK_HAS(names, "SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token");
-	CHECK_INT(s3_stub_requests(world.stub), ==, 1);
-	end(&world);
+	CHECK_INT(s3_stub_requests(world->stub), ==, 1);
 }
 
-TEST(a_404_is_absence_once_the_bucket_is_known)
+WORLD_TEST(a_404_is_absence_once_the_bucket_is_known)
 {
-	struct world world;
-
-	begin(&world);
-	check_no_stat(&world, "s3://b/none", ERR_ABSENT, "s3://b/none does not exist");
-	CHECK_STR(buf_str(&world.stub->seen), "HEAD /b/none\nGET /b/none\n");
-	CHECK_INT(s3_stub_requests(world.stub), ==, 2);
-	check_no_stat(&world, "s3://b/none", ERR_ABSENT, "");
-	CHECK_INT(s3_stub_requests(world.stub), ==, 1);
-	end(&world);
+	check_no_stat(world, "s3://b/none", ERR_ABSENT, "s3://b/none does not exist");
+	CHECK_STR(buf_str(&world->stub->seen), "HEAD /b/none\nGET /b/none\n");
+	CHECK_INT(s3_stub_requests(world->stub), ==, 2);
+	check_no_stat(world, "s3://b/none", ERR_ABSENT, "");
+	CHECK_INT(s3_stub_requests(world->stub), ==, 1);
 }
 
-TEST(a_bucket_that_is_not_there_is_no_absence)
+WORLD_TEST(a_bucket_that_is_not_there_is_no_absence)
 {
 	struct store_stream *stream;
-	struct world world;
 
-	begin(&world);
-	store_close(world.store);
-	CHECK_INT(store_open(&world.config, "s3://other/", &world.store, NULL), ==, 0);
-	check_no_stat(&world, "s3://other/x", ERR_CONFIG,
+	store_close(world->store);
+	CHECK_INT(store_open(&world->config, "s3://other/", &world->store, NULL), ==, 0);
+	check_no_stat(world, "s3://other/x", ERR_CONFIG,
 		      "there is no bucket 'other': s3://other/x: HTTP 404 NoSuchBucket");
-	check_no_list(&world, "s3://other/ck", ERR_CONFIG, "there is no bucket 'other'");
-	CHECK_INT(store_read_open(world.store, "s3://other/x", 0, &stream, &world.err), ==, -1);
-	CHECK_INT(world.err.kind, ==, ERR_CONFIG);
-	end(&world);
+	check_no_list(world, "s3://other/ck", ERR_CONFIG, "there is no bucket 'other'");
+	CHECK_INT(store_read_open(world->store, "s3://other/x", 0, &stream, &world->err), ==, -1);
+	CHECK_INT(world->err.kind, ==, ERR_CONFIG);
 }
 
 static bool some_web_server(struct s3_stub *stub, const struct http_stub_request *request,
@@ -100,29 +88,21 @@ static bool some_web_server(struct s3_stub *stub, const struct http_stub_request
 	return true;
 }
 
-TEST(a_404_of_something_else_is_no_absence)
+WORLD_TEST(a_404_of_something_else_is_no_absence)
 {
-	struct world world;
-
-	begin(&world);
-	set_fault(&world, some_web_server);
-	check_no_stat(&world, "s3://b/x", ERR_CONFIG, "is the endpoint an S3 server?");
-	check_no_list(&world, "s3://b/x", ERR_CONFIG, "is the endpoint an S3 server?");
-	end(&world);
+	set_fault(world, some_web_server);
+	check_no_stat(world, "s3://b/x", ERR_CONFIG, "is the endpoint an S3 server?");
+	check_no_list(world, "s3://b/x", ERR_CONFIG, "is the endpoint an S3 server?");
 }
 
 /* ---- refusals ---- */
 
-TEST(a_refusal_is_told_with_the_servers_words)
+WORLD_TEST(a_refusal_is_told_with_the_servers_words)
 {
-	struct world world;
-
-	begin(&world);
-	set_fault(&world, denied);
-	check_no_stat(&world, "s3://b/x", ERR_DENIED,
+	set_fault(world, denied);
+	check_no_stat(world, "s3://b/x", ERR_DENIED,
 		      "s3://b/x: HTTP 403 AccessDenied: User x may not");
-	check_no_list(&world, "s3://b/ck", ERR_DENIED, "AccessDenied: User x may not");
-	end(&world);
+	check_no_list(world, "s3://b/ck", ERR_DENIED, "AccessDenied: User x may not");
 }
 
 static bool talkative(struct s3_stub *stub, const struct http_stub_request *request,
@@ -145,31 +125,23 @@ static bool talkative(struct s3_stub *stub, const struct http_stub_request *requ
 	return true;
 }
 
-TEST(a_server_that_repeats_secrets_is_not_repeated)
+WORLD_TEST(a_server_that_repeats_secrets_is_not_repeated)
 {
-	struct world world;
-
-	begin(&world);
-	store_close(world.store);
-	world.config.s3.session_token = xstrdup("to/ken/long/token");
-	CHECK_INT(store_open(&world.config, "s3://b/", &world.store, NULL), ==, 0);
-	set_fault(&world, talkative);
+	store_close(world->store);
+	world->config.s3.session_token = xstrdup("to/ken/long/token");
+	CHECK_INT(store_open(&world->config, "s3://b/", &world->store, NULL), ==, 0);
+	set_fault(world, talkative);
 	for (int i = 0; i < 6; i++) {
-		check_no_list(&world, "s3://b/x", ERR_DENIED, "s3://b/x/: HTTP 403");
-		CHECK(!strstr(world.err.msg, "Credential") && !strstr(world.err.msg, "to/ken"));
+		check_no_list(world, "s3://b/x", ERR_DENIED, "s3://b/x/: HTTP 403");
+		CHECK(!strstr(world->err.msg, "Credential") && !strstr(world->err.msg, "to/ken"));
 	}
-	end(&world);
 }
 
-TEST(wrong_keys_are_denied)
+WORLD_TEST(wrong_keys_are_denied)
 {
-	struct world world;
-
-	begin(&world);
-	world.stub->secret = "another one";
-	check_no_stat(&world, "s3://b/x", ERR_DENIED, "HTTP 403");
-	check_no_list(&world, "s3://b/x", ERR_DENIED, "HTTP 403");
-	end(&world);
+	world->stub->secret = "another one";
+	check_no_stat(world, "s3://b/x", ERR_DENIED, "HTTP 403");
+	check_no_list(world, "s3://b/x", ERR_DENIED, "HTTP 403");
 }
 
 /* ---- elsewhere ---- */
@@ -186,22 +158,18 @@ static bool moved(struct s3_stub *stub, const struct http_stub_request *request,
 	return true;
 }
 
-TEST(a_redirect_is_told_and_not_followed)
+WORLD_TEST(a_redirect_is_told_and_not_followed)
 {
-	struct world world;
-
-	begin(&world);
-	set_fault(&world, moved);
-	check_no_stat(&world, "s3://b/x", ERR_CONFIG,
+	set_fault(world, moved);
+	check_no_stat(world, "s3://b/x", ERR_CONFIG,
 		      "/elsewhere, which drey does not follow: s3://b/x: HTTP 301");
-	check_no_list(&world, "s3://b/x", ERR_CONFIG,
+	check_no_list(world, "s3://b/x", ERR_CONFIG,
 		      "use the endpoint 'b.s3.eu-west-1.amazonaws.com' for this bucket");
-	world.stub->faults = 1;
-	check_no_stat(&world, "s3://b/x", ERR_CONFIG,
+	world->stub->faults = 1;
+	check_no_stat(world, "s3://b/x", ERR_CONFIG,
 		      "the bucket is in the region 'eu-west-1', but 'us-east-1' is configured");
-	check_no_list(&world, "s3://b/x", ERR_CONFIG, "the bucket is in the region 'eu-west-1'");
-	CHECK_INT(s3_stub_requests(world.stub), ==, 4);
-	end(&world);
+	check_no_list(world, "s3://b/x", ERR_CONFIG, "the bucket is in the region 'eu-west-1'");
+	CHECK_INT(s3_stub_requests(world->stub), ==, 4);
 }
 
 static bool moved_to_secrets(struct s3_stub *stub, const struct http_stub_request *request,
@@ -217,17 +185,11 @@ static bool moved_to_secrets(struct s3_stub *stub, const struct http_stub_reques
 	return true;
 }
 
-TEST(a_redirect_to_secrets_is_not_repeated)
+WORLD_TEST(a_redirect_to_secrets_is_not_repeated)
 {
-	struct world world;
-
-	begin(&world);
-	set_fault(&world, moved_to_secrets);
-	check_no_list(&world, "s3://b/x", ERR_CONFIG,
-		      "the endpoint redirects, which drey does not");
-	check_no_list(&world, "s3://b/x", ERR_CONFIG,
-		      "the endpoint redirects, which drey does not");
-	end(&world);
+	set_fault(world, moved_to_secrets);
+	check_no_list(world, "s3://b/x", ERR_CONFIG, "the endpoint redirects, which drey does not");
+	check_no_list(world, "s3://b/x", ERR_CONFIG, "the endpoint redirects, which drey does not");
 }
 
 static bool wrong_region(struct s3_stub *stub, const struct http_stub_request *request,
@@ -290,15 +252,11 @@ static bool always_skewed(struct s3_stub *stub, const struct http_stub_request *
 	return true;
 }
 
-TEST(a_clock_that_cannot_be_corrected_is_denied)
+WORLD_TEST(a_clock_that_cannot_be_corrected_is_denied)
 {
-	struct world world;
-
-	begin(&world);
-	set_fault(&world, always_skewed);
-	check_no_list(&world, "s3://b/x", ERR_DENIED, "RequestTimeTooSkewed");
-	CHECK_INT(s3_stub_requests(world.stub), <=, 3);
-	end(&world);
+	set_fault(world, always_skewed);
+	check_no_list(world, "s3://b/x", ERR_DENIED, "RequestTimeTooSkewed");
+	CHECK_INT(s3_stub_requests(world->stub), <=, 3);
 }
 
 /* The keys come from a file, which the stub writes anew when it has refused the old ones. */
@@ -354,16 +312,12 @@ TEST(expired_keys_are_fetched_anew)
 	unsetenv("AWS_CONFIG_FILE");
 }
 
-TEST(expired_keys_without_others_are_denied)
+WORLD_TEST(expired_keys_without_others_are_denied)
 {
-	struct world world;
-
-	begin(&world);
-	world.stub->token = "one that nobody has";
-	check_no_list(&world, "s3://b/x", ERR_DENIED,
+	world->stub->token = "one that nobody has";
+	check_no_list(world, "s3://b/x", ERR_DENIED,
 		      "HTTP 400 ExpiredToken: The provided token has expired.");
-	CHECK_INT(s3_stub_requests(world.stub), ==, 1);
-	end(&world);
+	CHECK_INT(s3_stub_requests(world->stub), ==, 1);
 }
 
 static bool busy_twice(struct s3_stub *stub, const struct http_stub_request *request,
@@ -392,37 +346,31 @@ static bool always_busy(struct s3_stub *stub, const struct http_stub_request *re
 	return true;
 }
 
-TEST(a_busy_store_is_asked_again_and_not_for_ever)
+WORLD_TEST(a_busy_store_is_asked_again_and_not_for_ever)
 {
 	struct store_stream *stream;
-	struct world world;
 
-	begin(&world);
-	s3_stub_put(world.stub, "x", 1);
-	set_fault(&world, busy_twice);
-	if (CHECK_INT(store_read_open(world.store, "s3://b/x", 0, &stream, &world.err), ==, 0))
+	s3_stub_put(world->stub, "x", 1);
+	set_fault(world, busy_twice);
+	if (CHECK_INT(store_read_open(world->store, "s3://b/x", 0, &stream, &world->err), ==, 0))
 		store_read_close(stream);
-	CHECK_INT(s3_stub_requests(world.stub), ==, 3);
-	set_fault(&world, always_busy);
+	CHECK_INT(s3_stub_requests(world->stub), ==, 3);
+	set_fault(world, always_busy);
 	check_no_list(
-		&world, "s3://b/x", ERR_RETRY,
+		world, "s3://b/x", ERR_RETRY,
 		"gave up after 5 attempts, the last one: s3://b/x/: HTTP 503 SlowDown: Please");
-	CHECK_INT(s3_stub_requests(world.stub), ==, 5);
-	end(&world);
+	CHECK_INT(s3_stub_requests(world->stub), ==, 5);
 }
 
-TEST(a_file_that_is_not_there_cannot_be_read)
+WORLD_TEST(a_file_that_is_not_there_cannot_be_read)
 {
 	struct store_stream *stream;
-	struct world world;
 
-	begin(&world);
-	CHECK_INT(store_read_open(world.store, "s3://b/none", 0, &stream, &world.err), ==, -1);
-	CHECK_INT(world.err.kind, ==, ERR_ABSENT);
-	CHECK_HAS(world.err.msg, "s3://b/none: HTTP 404 NoSuchKey");
-	CHECK_INT(store_read_open(world.store, "s3://b", 0, &stream, &world.err), ==, -1);
-	CHECK_INT(world.err.kind, ==, ERR_FORMAT);
-	end(&world);
+	CHECK_INT(store_read_open(world->store, "s3://b/none", 0, &stream, &world->err), ==, -1);
+	CHECK_INT(world->err.kind, ==, ERR_ABSENT);
+	CHECK_HAS(world->err.msg, "s3://b/none: HTTP 404 NoSuchKey");
+	CHECK_INT(store_read_open(world->store, "s3://b", 0, &stream, &world->err), ==, -1);
+	CHECK_INT(world->err.kind, ==, ERR_FORMAT);
 }
 
 TEST(a_store_without_bucket_or_with_a_bad_endpoint_is_not_opened)

@@ -24,39 +24,33 @@ static void check_list(struct world *world, const char *uri, const char *want)
 	CHECK_STR(buf_str(&text), want);
 }
 
-TEST(lists_one_level_over_many_pages)
-{
-	struct world world;
+#define WORLD_TEST(name) TEST_WITH(name, struct world, world, begin, end)
 
-	begin(&world);
-	world.stub->page = 2;
-	s3_stub_put(world.stub, "a&b=c/d e+f/", 0); /* the directory itself */
-	s3_stub_put(world.stub, "a&b=c/d e+f/1", 1);
-	s3_stub_put(world.stub, "a&b=c/d e+f/2/x", 1);
-	s3_stub_put(world.stub, "a&b=c/d e+f/2/y", 1);
-	s3_stub_put(world.stub, "a&b=c/d e+f/2/z", 1);
-	s3_stub_put(world.stub, "a&b=c/d e+f/3", 3);
-	s3_stub_put(world.stub, "a&b=c/d e+f/4 +%/x", 3);
-	s3_stub_put(world.stub, "a&b=c/d e+f//x", 3);
-	s3_stub_put(world.stub, "a&b=c/d e+f/../x", 3);
-	s3_stub_put(world.stub, "a&b=c/d e+f-more", 3);
-	check_list(&world, "s3://b/a&b=c/d e+f", "1=1 3=3 2/ 4 +%/ ");
-	CHECK_INT(s3_stub_requests(world.stub), ==, 4);
-	check_list(&world, "s3://b", "a&b=c/ ");
-	end(&world);
+WORLD_TEST(lists_one_level_over_many_pages)
+{
+	world->stub->page = 2;
+	s3_stub_put(world->stub, "a&b=c/d e+f/", 0); /* the directory itself */
+	s3_stub_put(world->stub, "a&b=c/d e+f/1", 1);
+	s3_stub_put(world->stub, "a&b=c/d e+f/2/x", 1);
+	s3_stub_put(world->stub, "a&b=c/d e+f/2/y", 1);
+	s3_stub_put(world->stub, "a&b=c/d e+f/2/z", 1);
+	s3_stub_put(world->stub, "a&b=c/d e+f/3", 3);
+	s3_stub_put(world->stub, "a&b=c/d e+f/4 +%/x", 3);
+	s3_stub_put(world->stub, "a&b=c/d e+f//x", 3);
+	s3_stub_put(world->stub, "a&b=c/d e+f/../x", 3);
+	s3_stub_put(world->stub, "a&b=c/d e+f-more", 3);
+	check_list(world, "s3://b/a&b=c/d e+f", "1=1 3=3 2/ 4 +%/ ");
+	CHECK_INT(s3_stub_requests(world->stub), ==, 4);
+	check_list(world, "s3://b", "a&b=c/ ");
 }
 
-TEST(what_nothing_begins_with_is_absent)
+WORLD_TEST(what_nothing_begins_with_is_absent)
 {
-	struct world world;
-
-	begin(&world);
-	check_list(&world, "s3://b", ""); /* the bucket is there */
-	s3_stub_put(world.stub, "dir/", 0);
-	s3_stub_put(world.stub, "directory/x", 0);
-	check_list(&world, "s3://b/dir", "");
-	check_no_list(&world, "s3://b/direct", ERR_ABSENT, "no name starts with s3://b/direct/");
-	end(&world);
+	check_list(world, "s3://b", ""); /* the bucket is there */
+	s3_stub_put(world->stub, "dir/", 0);
+	s3_stub_put(world->stub, "directory/x", 0);
+	check_list(world, "s3://b/dir", "");
+	check_no_list(world, "s3://b/direct", ERR_ABSENT, "no name starts with s3://b/direct/");
 }
 
 #define PAGE(inner) "<ListBucketResult>" inner "</ListBucketResult>"
@@ -96,24 +90,20 @@ static bool second_is_broken(struct s3_stub *stub, const struct http_stub_reques
 	return true;
 }
 
-TEST(a_broken_page_voids_the_listing)
+WORLD_TEST(a_broken_page_voids_the_listing)
 {
-	struct world world;
-
-	begin(&world);
-	set_fault(&world, second_is_broken);
+	set_fault(world, second_is_broken);
 	for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
 		cleanup_buf struct buf text = BUF_INIT;
 
-		world.stub->faults = (int)i;
-		world.err = (struct err){0};
-		CHECK_INT(store_list(world.store, "s3://b/ck", add_entry, &text, &world.err), ==,
+		world->stub->faults = (int)i;
+		world->err = (struct err){0};
+		CHECK_INT(store_list(world->store, "s3://b/ck", add_entry, &text, &world->err), ==,
 			  -1);
-		CHECK_INT(world.err.kind, ==, ERR_FORMAT);
-		CHECK_HAS(world.err.msg, "list s3://b/ck, page 2: ");
-		CHECK_HAS(world.err.msg, broken[i].why);
+		CHECK_INT(world->err.kind, ==, ERR_FORMAT);
+		CHECK_HAS(world->err.msg, "list s3://b/ck, page 2: ");
+		CHECK_HAS(world->err.msg, broken[i].why);
 	}
-	end(&world);
 }
 
 static bool second_is_cut(struct s3_stub *stub, const struct http_stub_request *request,
@@ -137,23 +127,20 @@ static bool second_is_denied(struct s3_stub *stub, const struct http_stub_reques
 	return token && denied(stub, request, answer);
 }
 
-TEST(a_lost_page_voids_the_listing)
+WORLD_TEST(a_lost_page_voids_the_listing)
 {
 	cleanup_buf struct buf text = BUF_INIT;
-	struct world world;
 
-	begin(&world);
-	world.stub->page = 1;
-	s3_stub_put(world.stub, "ck/a", 1);
-	s3_stub_put(world.stub, "ck/b", 1);
-	set_fault(&world, second_is_cut);
-	CHECK_INT(store_list(world.store, "s3://b/ck", add_entry, &text, &world.err), ==, -1);
-	CHECK_INT(world.err.kind, ==, ERR_RETRY);
-	CHECK_INT(world.stub->faults, ==, 5);
-	set_fault(&world, second_is_denied);
-	CHECK_INT(store_list(world.store, "s3://b/ck", add_entry, &text, &world.err), ==, -1);
-	CHECK_INT(world.err.kind, ==, ERR_DENIED);
-	end(&world);
+	world->stub->page = 1;
+	s3_stub_put(world->stub, "ck/a", 1);
+	s3_stub_put(world->stub, "ck/b", 1);
+	set_fault(world, second_is_cut);
+	CHECK_INT(store_list(world->store, "s3://b/ck", add_entry, &text, &world->err), ==, -1);
+	CHECK_INT(world->err.kind, ==, ERR_RETRY);
+	CHECK_INT(world->stub->faults, ==, 5);
+	set_fault(world, second_is_denied);
+	CHECK_INT(store_list(world->store, "s3://b/ck", add_entry, &text, &world->err), ==, -1);
+	CHECK_INT(world->err.kind, ==, ERR_DENIED);
 }
 
 static bool no_such_key(struct s3_stub *stub, const struct http_stub_request *request,
@@ -165,14 +152,10 @@ static bool no_such_key(struct s3_stub *stub, const struct http_stub_request *re
 	return true;
 }
 
-TEST(only_an_empty_listing_is_absence)
+WORLD_TEST(only_an_empty_listing_is_absence)
 {
-	struct world world;
-
-	begin(&world);
-	set_fault(&world, no_such_key);
-	check_no_list(&world, "s3://b/ck", ERR_FORMAT, "HTTP 404 NoSuchKey");
-	end(&world);
+	set_fault(world, no_such_key);
+	check_no_list(world, "s3://b/ck", ERR_FORMAT, "HTTP 404 NoSuchKey");
 }
 
 static bool ask_inside(struct s3_stub *stub, const struct http_stub_request *request,
@@ -195,21 +178,17 @@ static int stat_inside(void *ctx, const struct store_entry *entry, struct err *e
 	return !strcmp(entry->name, "b"); /* and that is enough */
 }
 
-TEST(the_store_may_be_asked_while_it_is_listed)
+WORLD_TEST(the_store_may_be_asked_while_it_is_listed)
 {
-	struct world world;
-
-	begin(&world);
-	world.stub->page = 1;
-	s3_stub_put(world.stub, "ck/a", 1);
-	s3_stub_put(world.stub, "ck/b", 1);
-	s3_stub_put(world.stub, "ck/c", 1);
-	set_fault(&world, ask_inside);
-	if (!CHECK_INT(store_list(world.store, "s3://b/ck", stat_inside, &world, &world.err), ==,
+	world->stub->page = 1;
+	s3_stub_put(world->stub, "ck/a", 1);
+	s3_stub_put(world->stub, "ck/b", 1);
+	s3_stub_put(world->stub, "ck/c", 1);
+	set_fault(world, ask_inside);
+	if (!CHECK_INT(store_list(world->store, "s3://b/ck", stat_inside, world, &world->err), ==,
 		       0))
-		tap_note("%s", world.err.msg);
-	CHECK_INT(world.stub->faults, ==, 4);
-	end(&world);
+		tap_note("%s", world->err.msg);
+	CHECK_INT(world->stub->faults, ==, 4);
 }
 
 /* ---- directories ---- */
@@ -345,19 +324,15 @@ static void check_looks(struct world *world, size_t head_bytes, const char *larg
 	buf_release(&looks.text);
 }
 
-TEST(looks_at_many_files)
+WORLD_TEST(looks_at_many_files)
 {
-	struct world world;
-
-	begin(&world);
-	s3_stub_put(world.stub, "large", 100);
-	s3_stub_put(world.stub, "small", 3);
-	s3_stub_put(world.stub, "empty", 0);
-	check_looks(&world, 0, "0 100+0|");
-	CHECK_INT(s3_stub_requests(world.stub), <=, 5);
-	check_looks(&world, 16, "0 100+16|");
-	CHECK_INT(s3_stub_requests(world.stub), ==, 5); /* the date of the empty one: HEAD */
-	end(&world);
+	s3_stub_put(world->stub, "large", 100);
+	s3_stub_put(world->stub, "small", 3);
+	s3_stub_put(world->stub, "empty", 0);
+	check_looks(world, 0, "0 100+0|");
+	CHECK_INT(s3_stub_requests(world->stub), <=, 5);
+	check_looks(world, 16, "0 100+16|");
+	CHECK_INT(s3_stub_requests(world->stub), ==, 5); /* the date of the empty one: HEAD */
 }
 
 static bool no_ranges(struct s3_stub *stub, const struct http_stub_request *request,
@@ -372,16 +347,12 @@ static bool no_ranges(struct s3_stub *stub, const struct http_stub_request *requ
 	return true;
 }
 
-TEST(a_server_without_ranges_will_do_for_small_files)
+WORLD_TEST(a_server_without_ranges_will_do_for_small_files)
 {
-	struct world world;
-
-	begin(&world);
-	s3_stub_put(world.stub, "small", 3);
-	s3_stub_put(world.stub, "empty", 0);
-	set_fault(&world, no_ranges);
-	check_looks(&world, 16, "0 100+16|");
-	end(&world);
+	s3_stub_put(world->stub, "small", 3);
+	s3_stub_put(world->stub, "empty", 0);
+	set_fault(world, no_ranges);
+	check_looks(world, 16, "0 100+16|");
 }
 
 static bool wrong_part(struct s3_stub *stub, const struct http_stub_request *request,
@@ -400,47 +371,42 @@ static bool wrong_part(struct s3_stub *stub, const struct http_stub_request *req
 	return true;
 }
 
-TEST(a_part_that_was_not_asked_for_is_refused)
+WORLD_TEST(a_part_that_was_not_asked_for_is_refused)
 {
 	static const char *const uri[] = {"s3://b/x"};
 	struct store_stream *stream;
-	struct world world;
 
-	begin(&world);
-	set_fault(&world, wrong_part);
+	set_fault(world, wrong_part);
 	for (int i = 0; i < 8; i++) {
 		struct looks looks = {.uris = uri};
 
-		world.stub->faults = i;
-		CHECK_INT(store_look_many(world.store, look_uri, 1, 16, on_look, &looks, NULL), ==,
+		world->stub->faults = i;
+		CHECK_INT(store_look_many(world->store, look_uri, 1, 16, on_look, &looks, NULL), ==,
 			  0);
 		CHECK_HAS(buf_str(&looks.text),
 			  "0 an answer that does not fit the request: s3://b/x: HTTP 206");
 		buf_release(&looks.text);
-		CHECK_INT(store_read_open(world.store, "s3://b/x", 0, &stream, &world.err), ==, -1);
-		CHECK_INT(world.err.kind, ==, ERR_FORMAT);
-		CHECK_HAS(world.err.msg, "not the requested range");
+		CHECK_INT(store_read_open(world->store, "s3://b/x", 0, &stream, &world->err), ==,
+			  -1);
+		CHECK_INT(world->err.kind, ==, ERR_FORMAT);
+		CHECK_HAS(world->err.msg, "not the requested range");
 	}
-	end(&world);
 }
 
-TEST(ends_when_the_reader_fails)
+WORLD_TEST(ends_when_the_reader_fails)
 {
 	struct looks looks = {.uris = many};
-	struct world world;
 
-	begin(&world);
-	s3_stub_put(world.stub, "large", 100);
-	s3_stub_put(world.stub, "small", 100);
+	s3_stub_put(world->stub, "large", 100);
+	s3_stub_put(world->stub, "small", 100);
 	for (int i = 1; i <= (int)ARRAY_LEN(many); i++) {
 		looks.fail_at = i;
-		CHECK_INT(store_look_many(world.store, look_uri, ARRAY_LEN(many), 16, on_look,
-					  &looks, &world.err),
+		CHECK_INT(store_look_many(world->store, look_uri, ARRAY_LEN(many), 16, on_look,
+					  &looks, &world->err),
 			  ==, -1);
-		CHECK_STR(world.err.msg, "enough");
+		CHECK_STR(world->err.msg, "enough");
 	}
 	buf_release(&looks.text);
-	end(&world);
 }
 
 /* ---- reading ---- */
@@ -468,22 +434,18 @@ static void read_all(struct world *world, const char *uri, int64_t offset, int64
 	store_read_close(stream);
 }
 
-TEST(reads_in_parts_from_any_offset)
+WORLD_TEST(reads_in_parts_from_any_offset)
 {
-	struct world world;
-
-	begin(&world);
-	s3_stub_put(world.stub, "big", BIG);
-	s3_stub_put(world.stub, "empty", 0);
-	read_all(&world, "s3://b/big", 0, BIG);
-	CHECK_INT(s3_stub_requests(world.stub), ==, 2);
-	CHECK_HAS(buf_str(&world.stub->last_head), "Range: bytes=1048576-2097151\r\n");
-	CHECK_HAS(buf_str(&world.stub->last_head), "If-Match: \"e1\"\r\n");
-	read_all(&world, "s3://b/big", BIG - 1, BIG);
-	read_all(&world, "s3://b/big", BIG, BIG);
-	read_all(&world, "s3://b/big", BIG + 5, BIG);
-	read_all(&world, "s3://b/empty", 0, 0);
-	end(&world);
+	s3_stub_put(world->stub, "big", BIG);
+	s3_stub_put(world->stub, "empty", 0);
+	read_all(world, "s3://b/big", 0, BIG);
+	CHECK_INT(s3_stub_requests(world->stub), ==, 2);
+	CHECK_HAS(buf_str(&world->stub->last_head), "Range: bytes=1048576-2097151\r\n");
+	CHECK_HAS(buf_str(&world->stub->last_head), "If-Match: \"e1\"\r\n");
+	read_all(world, "s3://b/big", BIG - 1, BIG);
+	read_all(world, "s3://b/big", BIG, BIG);
+	read_all(world, "s3://b/big", BIG + 5, BIG);
+	read_all(world, "s3://b/empty", 0, 0);
 }
 
 static bool ignores_match(struct s3_stub *stub, const struct http_stub_request *request,
@@ -521,16 +483,12 @@ static void check_replaced(struct world *world, bool by_server)
 	store_read_close(stream);
 }
 
-TEST(a_file_that_is_replaced_while_it_is_read_is_an_error)
+WORLD_TEST(a_file_that_is_replaced_while_it_is_read_is_an_error)
 {
-	struct world world;
-
-	begin(&world);
-	s3_stub_put(world.stub, "big", BIG);
-	check_replaced(&world, true);
-	set_fault(&world, ignores_match);
-	check_replaced(&world, false); /* another ETag */
-	world.stub->faults = 1;
-	check_replaced(&world, false); /* another size */
-	end(&world);
+	s3_stub_put(world->stub, "big", BIG);
+	check_replaced(world, true);
+	set_fault(world, ignores_match);
+	check_replaced(world, false); /* another ETag */
+	world->stub->faults = 1;
+	check_replaced(world, false); /* another size */
 }

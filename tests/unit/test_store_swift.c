@@ -157,88 +157,74 @@ static int look(struct rig *rig, const char *const *uris, size_t count, size_t h
 
 /* ---- names ---- */
 
-TEST(takes_a_container_with_and_without_a_service)
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_start, rig_stop)
+
+RIG_TEST(takes_a_container_with_and_without_a_service)
 {
 	static const char *const good[] = {"swift://c", "swift://c.region-1/a/b", "SWIFT://c/"};
 	static const char *const bad[] = {"swift:///a",      "swift://.x/a",  "swift://c./a",
 					  "swift://c.d.e/a", "swift://u@c/a", "swift://c:80/a"};
-	struct rig rig;
 	struct store *store;
 
-	rig_start(&rig);
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
-		CHECK_INT(store_open(&rig.config, good[i], &store, &rig.err), ==, 0);
+		CHECK_INT(store_open(&rig->config, good[i], &store, &rig->err), ==, 0);
 		store_close(store);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-		failed(&rig, store_open(&rig.config, bad[i], &store, &rig.err), ERR_CONFIG,
+		failed(rig, store_open(&rig->config, bad[i], &store, &rig->err), ERR_CONFIG,
 		       "neither swift://container nor");
 	/* the service is no part of the address */
-	put(&rig, "a/b", 3);
-	CHECK_INT(store_open(&rig.config, "swift://c.s", &store, &rig.err), ==, 0);
-	CHECK_INT(store_exists(store, "swift://c.s/a/b", &rig.err), ==, 1);
+	put(rig, "a/b", 3);
+	CHECK_INT(store_open(&rig->config, "swift://c.s", &store, &rig->err), ==, 0);
+	CHECK_INT(store_exists(store, "swift://c.s/a/b", &rig->err), ==, 1);
 	store_close(store);
-	rig_stop(&rig);
 }
 
-TEST(nothing_is_asked_before_the_first_call)
+RIG_TEST(nothing_is_asked_before_the_first_call)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	CHECK_INT(http_stub_counts(rig.stub->http).requests, ==, 0);
-	failed(&rig, store_open(NULL, "swift://c", &rig.store, &rig.err), ERR_CONFIG,
+	CHECK_INT(http_stub_counts(rig->stub->http).requests, ==, 0);
+	failed(rig, store_open(NULL, "swift://c", &rig->store, &rig->err), ERR_CONFIG,
 	       "no address for the sign-in");
-	rig_stop(&rig);
 }
 
 /* ---- stat ---- */
 
-TEST(stats_an_object)
+RIG_TEST(stats_an_object)
 {
 	struct store_stat stat = {0};
-	struct rig rig;
 
-	rig_start(&rig);
-	put(&rig, "a/\xc3\xa9 %2F+&?#", 5000000000);
-	worked(&rig, store_stat(rig.store, "swift://c/a/\xc3\xa9 %2F+&?#", &stat, &rig.err));
+	put(rig, "a/\xc3\xa9 %2F+&?#", 5000000000);
+	worked(rig, store_stat(rig->store, "swift://c/a/\xc3\xa9 %2F+&?#", &stat, &rig->err));
 	CHECK_INT(stat.size_bytes, ==, 5000000000);
 	CHECK_INT(stat.mtime_unix_ms, ==, STUB_TIME_MS);
-	rig_stop(&rig);
 }
 
-TEST(only_an_object_of_a_container_that_is_there_can_be_absent)
+RIG_TEST(only_an_object_of_a_container_that_is_there_can_be_absent)
 {
 	struct store *other;
-	struct rig rig;
 
-	rig_start(&rig);
-	CHECK_INT(store_exists(rig.store, "swift://c/none", &rig.err), ==, 0);
-	CHECK_HAS(buf_str(&rig.stub->seen), "HEAD /v1/AUTH_test/c\n");
-	CHECK_INT(store_open(&rig.config, "swift://d", &other, &rig.err), ==, 0);
-	failed(&rig, store_exists(other, "swift://d/none", &rig.err), ERR_CONFIG,
+	CHECK_INT(store_exists(rig->store, "swift://c/none", &rig->err), ==, 0);
+	CHECK_HAS(buf_str(&rig->stub->seen), "HEAD /v1/AUTH_test/c\n");
+	CHECK_INT(store_open(&rig->config, "swift://d", &other, &rig->err), ==, 0);
+	failed(rig, store_exists(other, "swift://d/none", &rig->err), ERR_CONFIG,
 	       "there is no container 'd'");
-	failed(&rig, store_list(other, "swift://d/x", on_entry, &rig, &rig.err), ERR_CONFIG,
+	failed(rig, store_list(other, "swift://d/x", on_entry, rig, &rig->err), ERR_CONFIG,
 	       "there is no container 'd'");
-	failed(&rig, store_list_dirs(other, "swift://d/x", "_metadata", on_dir, &rig, &rig.err),
+	failed(rig, store_list_dirs(other, "swift://d/x", "_metadata", on_dir, rig, &rig->err),
 	       ERR_CONFIG, "there is no container 'd'");
 	store_close(other);
-	rig_stop(&rig);
 }
 
-TEST(what_stands_for_a_directory_is_no_file)
+RIG_TEST(what_stands_for_a_directory_is_no_file)
 {
 	struct store_stat stat;
-	struct rig rig;
 
-	rig_start(&rig);
-	stub_put(rig.stub, "d", 0)->type = "application/directory";
-	put(&rig, "d/f", 1);
-	failed(&rig, store_stat(rig.store, "swift://c/d", &stat, &rig.err), ERR_FORMAT,
+	stub_put(rig->stub, "d", 0)->type = "application/directory";
+	put(rig, "d/f", 1);
+	failed(rig, store_stat(rig->store, "swift://c/d", &stat, &rig->err), ERR_FORMAT,
 	       "it is a directory marker");
-	worked(&rig, list(&rig, "swift://c"));
-	CHECK_STR(buf_str(&rig.told), "d/ ");
-	rig_stop(&rig);
+	worked(rig, list(rig, "swift://c"));
+	CHECK_STR(buf_str(&rig->told), "d/ ");
 }
 
 /* ---- faults of single requests ---- */
@@ -276,45 +262,39 @@ static void set_fault(struct rig *rig, const char *in, int status, int times)
 	rig->stub->fault = fault;
 }
 
-TEST(a_token_that_was_refused_is_renewed_once)
+RIG_TEST(a_token_that_was_refused_is_renewed_once)
 {
 	struct store_stat stat;
-	struct rig rig;
 
-	rig_start(&rig);
-	put(&rig, "f", 3);
-	worked(&rig, store_stat(rig.store, "swift://c/f", &stat, &rig.err));
-	rig.stub->valid_from = 2; /* as if the first had expired */
-	worked(&rig, store_stat(rig.store, "swift://c/f", &stat, &rig.err));
-	CHECK_INT(rig.stub->sign_ins, ==, 2);
-	set_fault(&rig, "/c/f", 401, 100);
-	failed(&rig, store_stat(rig.store, "swift://c/f", &stat, &rig.err), ERR_DENIED,
+	put(rig, "f", 3);
+	worked(rig, store_stat(rig->store, "swift://c/f", &stat, &rig->err));
+	rig->stub->valid_from = 2; /* as if the first had expired */
+	worked(rig, store_stat(rig->store, "swift://c/f", &stat, &rig->err));
+	CHECK_INT(rig->stub->sign_ins, ==, 2);
+	set_fault(rig, "/c/f", 401, 100);
+	failed(rig, store_stat(rig->store, "swift://c/f", &stat, &rig->err), ERR_DENIED,
 	       "HEAD swift://c/f: HTTP 401: a new token was rejected, too");
-	CHECK_INT(rig.stub->faults, ==, 2);
-	CHECK_INT(rig.stub->sign_ins, ==, 3);
-	rig_stop(&rig);
+	CHECK_INT(rig->stub->faults, ==, 2);
+	CHECK_INT(rig->stub->sign_ins, ==, 3);
 }
 
-TEST(many_calls_share_one_new_token)
+RIG_TEST(many_calls_share_one_new_token)
 {
 	const char *uris[200];
-	struct rig rig;
 
-	rig_start(&rig);
-	put(&rig, "f", 3);
+	put(rig, "f", 3);
 	for (size_t i = 0; i < ARRAY_LEN(uris); i++)
 		uris[i] = "swift://c/f";
-	worked(&rig, look(&rig, uris, 1, 0));
-	rig.stub->valid_from = 2;
-	worked(&rig, look(&rig, uris, ARRAY_LEN(uris), 0));
-	CHECK_INT(rig.calls, ==, 200);
-	CHECK(!strchr(buf_str(&rig.told), '?'));
-	CHECK_INT(rig.stub->sign_ins, ==, 2);
-	CHECK_INT(http_stub_counts(rig.stub->http).most_under_way, <=, STORE_IN_FLIGHT);
-	rig_stop(&rig);
+	worked(rig, look(rig, uris, 1, 0));
+	rig->stub->valid_from = 2;
+	worked(rig, look(rig, uris, ARRAY_LEN(uris), 0));
+	CHECK_INT(rig->calls, ==, 200);
+	CHECK(!strchr(buf_str(&rig->told), '?'));
+	CHECK_INT(rig->stub->sign_ins, ==, 2);
+	CHECK_INT(http_stub_counts(rig->stub->http).most_under_way, <=, STORE_IN_FLIGHT);
 }
 
-TEST(says_what_a_status_means)
+RIG_TEST(says_what_a_status_means)
 {
 	static const struct {
 		int status;
@@ -332,123 +312,101 @@ TEST(says_what_a_status_means)
 		{503, ERR_RETRY, "HTTP 503: the store is busy", STORE_HTTP_ATTEMPTS},
 	};
 	struct store_stat stat;
-	struct rig rig;
 
-	rig_start(&rig);
-	put(&rig, "f", 3);
+	put(rig, "f", 3);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		set_fault(&rig, "/c/f", cases[i].status, 100);
-		failed(&rig, store_stat(rig.store, "swift://c/f", &stat, &rig.err), cases[i].kind,
+		set_fault(rig, "/c/f", cases[i].status, 100);
+		failed(rig, store_stat(rig->store, "swift://c/f", &stat, &rig->err), cases[i].kind,
 		       cases[i].why);
-		CHECK_INT(rig.stub->faults, ==, cases[i].attempts);
-		set_fault(&rig, "/c/f", cases[i].status, 1);
+		CHECK_INT(rig->stub->faults, ==, cases[i].attempts);
+		set_fault(rig, "/c/f", cases[i].status, 1);
 		if (cases[i].kind == ERR_RETRY)
-			worked(&rig, store_stat(rig.store, "swift://c/f", &stat, &rig.err));
+			worked(rig, store_stat(rig->store, "swift://c/f", &stat, &rig->err));
 	}
-	rig_stop(&rig);
 }
 
-TEST(an_answer_without_a_size_is_none)
+RIG_TEST(an_answer_without_a_size_is_none)
 {
 	static const char *const uris[] = {"swift://c/f"};
-	struct rig rig;
 
-	rig_start(&rig);
-	put(&rig, "f", 3);
-	set_fault(&rig, "/c/f", 206, 100);
-	worked(&rig, look(&rig, uris, 1, 4));
-	CHECK_STR(buf_str(&rig.told), "f? ");
-	CHECK_HAS(rig.why.msg, "the answer has no size for the object");
+	put(rig, "f", 3);
+	set_fault(rig, "/c/f", 206, 100);
+	worked(rig, look(rig, uris, 1, 4));
+	CHECK_STR(buf_str(&rig->told), "f? ");
+	CHECK_HAS(rig->why.msg, "the answer has no size for the object");
 	fault_headers = "Content-Range: bytes 0-3/*\r\n";
-	worked(&rig, look(&rig, uris, 1, 4));
-	CHECK_STR(buf_str(&rig.told), "f? ");
-	rig_stop(&rig);
+	worked(rig, look(rig, uris, 1, 4));
+	CHECK_STR(buf_str(&rig->told), "f? ");
 }
 
 /* ---- listings ---- */
 
-TEST(lists_one_level)
+RIG_TEST(lists_one_level)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put(&rig, "a/b", 1);
-	put(&rig, "a/c/d", 2);
-	put(&rig, "a/c/e", 2);
-	put(&rig, "ab", 3);
-	stub_put(rig.stub, "a/", 0)->type = "application/directory"; /* its own marker */
-	stub_sort(rig.stub);
-	worked(&rig, list(&rig, "swift://c/a"));
-	CHECK_STR(buf_str(&rig.told), "b=1 c/ ");
-	worked(&rig, list(&rig, "swift://c"));
-	CHECK_STR(buf_str(&rig.told), "a/ ab=3 ");
-	failed(&rig, list(&rig, "swift://c/none"), ERR_ABSENT, "nothing starts with 'none/'");
-	failed(&rig, list(&rig, "swift://c/ab"), ERR_ABSENT, "nothing starts with 'ab/'");
-	rig_stop(&rig);
+	put(rig, "a/b", 1);
+	put(rig, "a/c/d", 2);
+	put(rig, "a/c/e", 2);
+	put(rig, "ab", 3);
+	stub_put(rig->stub, "a/", 0)->type = "application/directory"; /* its own marker */
+	stub_sort(rig->stub);
+	worked(rig, list(rig, "swift://c/a"));
+	CHECK_STR(buf_str(&rig->told), "b=1 c/ ");
+	worked(rig, list(rig, "swift://c"));
+	CHECK_STR(buf_str(&rig->told), "a/ ab=3 ");
+	failed(rig, list(rig, "swift://c/none"), ERR_ABSENT, "nothing starts with 'none/'");
+	failed(rig, list(rig, "swift://c/ab"), ERR_ABSENT, "nothing starts with 'ab/'");
 }
 
-TEST(pages_until_one_is_empty)
+RIG_TEST(pages_until_one_is_empty)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put(&rig, "d/a", 1);
-	put(&rig, "d/b/x", 1);
-	put(&rig, "d/b/y", 1);
-	put(&rig, "d/c", 1);
-	put(&rig, "d/e/x", 1);
-	rig.stub->page = 1; /* fewer than asked for */
-	worked(&rig, list(&rig, "swift://c/d"));
-	CHECK_STR(buf_str(&rig.told), "a=1 b/ c=1 e/ ");
-	CHECK_INT(rig.stub->lists, ==, 5);
-	rig_stop(&rig);
+	put(rig, "d/a", 1);
+	put(rig, "d/b/x", 1);
+	put(rig, "d/b/y", 1);
+	put(rig, "d/c", 1);
+	put(rig, "d/e/x", 1);
+	rig->stub->page = 1; /* fewer than asked for */
+	worked(rig, list(rig, "swift://c/d"));
+	CHECK_STR(buf_str(&rig->told), "a=1 b/ c=1 e/ ");
+	CHECK_INT(rig->stub->lists, ==, 5);
 }
 
-TEST(the_caller_can_end_a_listing)
+RIG_TEST(the_caller_can_end_a_listing)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put(&rig, "d/a", 1);
-	put(&rig, "d/b", 0);
-	put(&rig, "d/c", 1);
-	rig.stub->page = 1;
-	rig.end_at = 1;
-	rig.end_with = 1;
-	worked(&rig, list(&rig, "swift://c/d"));
-	CHECK_STR(buf_str(&rig.told), "a=1 ");
-	CHECK_INT(rig.stub->lists, ==, 1);
-	rig.end_at = 3; /* one of those that were asked by HEAD */
-	worked(&rig, list(&rig, "swift://c/d"));
-	CHECK_STR(buf_str(&rig.told), "a=1 c=1 b=0 ");
-	rig.end_with = -1;
-	failed(&rig, list(&rig, "swift://c/d"), ERR_BUSY, "enough");
-	rig_stop(&rig);
+	put(rig, "d/a", 1);
+	put(rig, "d/b", 0);
+	put(rig, "d/c", 1);
+	rig->stub->page = 1;
+	rig->end_at = 1;
+	rig->end_with = 1;
+	worked(rig, list(rig, "swift://c/d"));
+	CHECK_STR(buf_str(&rig->told), "a=1 ");
+	CHECK_INT(rig->stub->lists, ==, 1);
+	rig->end_at = 3; /* one of those that were asked by HEAD */
+	worked(rig, list(rig, "swift://c/d"));
+	CHECK_STR(buf_str(&rig->told), "a=1 c=1 b=0 ");
+	rig->end_with = -1;
+	failed(rig, list(rig, "swift://c/d"), ERR_BUSY, "enough");
 }
 
-TEST(a_broken_page_voids_the_listing)
+RIG_TEST(a_broken_page_voids_the_listing)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put(&rig, "d/a", 1);
-	put(&rig, "d/b", 1);
-	rig.stub->page = 1;
-	set_fault(&rig, "marker=d%2Fa", 500, 100);
-	failed(&rig, list(&rig, "swift://c/d"), ERR_RETRY, "list swift://c/d: ");
-	failed(&rig, list_dirs(&rig, "swift://c/d"), ERR_RETRY, "list swift://c/d: ");
-	set_fault(&rig, "marker=d%2Fa", 200, 100);
+	put(rig, "d/a", 1);
+	put(rig, "d/b", 1);
+	rig->stub->page = 1;
+	set_fault(rig, "marker=d%2Fa", 500, 100);
+	failed(rig, list(rig, "swift://c/d"), ERR_RETRY, "list swift://c/d: ");
+	failed(rig, list_dirs(rig, "swift://c/d"), ERR_RETRY, "list swift://c/d: ");
+	set_fault(rig, "marker=d%2Fa", 200, 100);
 	fault_body = "[{\"name\":\"d/b\"";
-	failed(&rig, list(&rig, "swift://c/d"), ERR_FORMAT, "list swift://c/d: the listing: ");
-	set_fault(&rig, "marker=d%2Fa", 404, 100);
-	failed(&rig, list(&rig, "swift://c/d"), ERR_CONFIG, "there is no container 'c'");
-	rig_stop(&rig);
+	failed(rig, list(rig, "swift://c/d"), ERR_FORMAT, "list swift://c/d: the listing: ");
+	set_fault(rig, "marker=d%2Fa", 404, 100);
+	failed(rig, list(rig, "swift://c/d"), ERR_CONFIG, "there is no container 'c'");
 }
 
 #define NAMED(name)                                                                                \
 	"{\"name\":\"" name "\",\"bytes\":1,\"last_modified\":\"2026-11-21T15:13:36.355440\"}"
 
-TEST(a_page_that_does_not_advance_is_refused)
+RIG_TEST(a_page_that_does_not_advance_is_refused)
 {
 	static const struct {
 		const char *body, *why;
@@ -459,90 +417,76 @@ TEST(a_page_that_does_not_advance_is_refused)
 		{"[" NAMED("d") "]", "'d' was not requested"},
 		{"[" NAMED("d/b/c") "]", "'b/c' is not directly in this directory"},
 	};
-	struct rig rig;
 
-	rig_start(&rig);
-	put(&rig, "d/a", 1);
-	put(&rig, "d/z", 1);
-	rig.stub->page = 1;
+	put(rig, "d/a", 1);
+	put(rig, "d/z", 1);
+	rig->stub->page = 1;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		set_fault(&rig, "marker=d%2Fa", 200, 100);
+		set_fault(rig, "marker=d%2Fa", 200, 100);
 		fault_body = cases[i].body;
-		failed(&rig, list(&rig, "swift://c/d"), ERR_FORMAT, cases[i].why);
-		CHECK_INT(rig.stub->faults, ==, 1);
+		failed(rig, list(rig, "swift://c/d"), ERR_FORMAT, cases[i].why);
+		CHECK_INT(rig->stub->faults, ==, 1);
 	}
-	rig_stop(&rig);
 }
 
-TEST(the_size_of_a_dlo_is_that_of_head)
+RIG_TEST(the_size_of_a_dlo_is_that_of_head)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	stub_put(rig.stub, "d/dlo", 7000)->listed_bytes = 0;
-	put(&rig, "d/empty", 0);
-	put(&rig, "d/full", 5);
-	worked(&rig, list(&rig, "swift://c/d"));
-	CHECK_HAS(buf_str(&rig.told), "dlo=7000 ");
-	CHECK_HAS(buf_str(&rig.told), "empty=0 ");
-	CHECK_INT(rig.stub->heads, ==, 2);
+	stub_put(rig->stub, "d/dlo", 7000)->listed_bytes = 0;
+	put(rig, "d/empty", 0);
+	put(rig, "d/full", 5);
+	worked(rig, list(rig, "swift://c/d"));
+	CHECK_HAS(buf_str(&rig->told), "dlo=7000 ");
+	CHECK_HAS(buf_str(&rig->told), "empty=0 ");
+	CHECK_INT(rig->stub->heads, ==, 2);
 	/* one that cannot be asked voids the listing, one that has gone does not */
-	set_fault(&rig, "/d/dlo", 403, 100);
-	failed(&rig, list(&rig, "swift://c/d"), ERR_DENIED, "HTTP 403");
-	set_fault(&rig, "/d/dlo", 404, 100);
-	worked(&rig, list(&rig, "swift://c/d"));
-	CHECK_STR(buf_str(&rig.told), "full=5 empty=0 ");
-	rig_stop(&rig);
+	set_fault(rig, "/d/dlo", 403, 100);
+	failed(rig, list(rig, "swift://c/d"), ERR_DENIED, "HTTP 403");
+	set_fault(rig, "/d/dlo", 404, 100);
+	worked(rig, list(rig, "swift://c/d"));
+	CHECK_STR(buf_str(&rig->told), "full=5 empty=0 ");
 }
 
-TEST(asks_for_many_doubtful_sizes)
+RIG_TEST(asks_for_many_doubtful_sizes)
 {
-	struct rig rig;
 	char name[32];
 
-	rig_start(&rig);
 	for (int i = 0; i < 2500; i++) {
 		snprintf(name, sizeof(name), "d/f%05d", i);
-		stub_put(rig.stub, name, 9)->listed_bytes = 0;
+		stub_put(rig->stub, name, 9)->listed_bytes = 0;
 	}
-	worked(&rig, list(&rig, "swift://c/d"));
-	CHECK_INT(rig.calls, ==, 2500);
-	CHECK(!strstr(buf_str(&rig.told), "=0"));
-	CHECK_INT(rig.stub->heads, ==, 2500);
-	CHECK_INT(rig.stub->lists, ==, 4);
-	rig_stop(&rig);
+	worked(rig, list(rig, "swift://c/d"));
+	CHECK_INT(rig->calls, ==, 2500);
+	CHECK(!strstr(buf_str(&rig->told), "=0"));
+	CHECK_INT(rig->stub->heads, ==, 2500);
+	CHECK_INT(rig->stub->lists, ==, 4);
 }
 
 /* ---- directories and their leaves ---- */
 
-TEST(finds_directories_and_their_leaves)
+RIG_TEST(finds_directories_and_their_leaves)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put(&rig, "sp/s1/_metadata", 10);
-	put(&rig, "sp/s1/x", 10);
-	put(&rig, "sp/s2/x", 10);
-	put(&rig, "sp/s3/deep/_metadata", 10);
-	stub_put(rig.stub, "sp/s4/_metadata", 10)->listed_bytes = 0; /* a DLO */
-	put(&rig, "sp/s5/x", 10);
-	stub_put(rig.stub, "sp/s5/_metadata", 10)->unlisted = true; /* not yet listed */
-	put(&rig, "sp/file", 10);
-	put(&rig, "sp/s6.x/_metadata", 10);
-	stub_sort(rig.stub);
-	worked(&rig, list_dirs(&rig, "swift://c/sp"));
-	CHECK_INT(rig.count, ==, 6);
-	CHECK_HAS(buf_str(&rig.told), "+s1 ");
-	CHECK_HAS(buf_str(&rig.told), "-s2 ");
-	CHECK_HAS(buf_str(&rig.told), "-s3 ");
-	CHECK_HAS(buf_str(&rig.told), "+s4 ");
-	CHECK_HAS(buf_str(&rig.told), "+s5 ");
-	CHECK_HAS(buf_str(&rig.told), "+s6.x ");
-	set_fault(&rig, "/s5/_metadata", 403, 100);
-	worked(&rig, list_dirs(&rig, "swift://c/sp"));
-	CHECK_HAS(buf_str(&rig.told), "?s5 ");
-	failed(&rig, list_dirs(&rig, "swift://c/none"), ERR_ABSENT, "nothing starts with");
-	rig_stop(&rig);
+	put(rig, "sp/s1/_metadata", 10);
+	put(rig, "sp/s1/x", 10);
+	put(rig, "sp/s2/x", 10);
+	put(rig, "sp/s3/deep/_metadata", 10);
+	stub_put(rig->stub, "sp/s4/_metadata", 10)->listed_bytes = 0; /* a DLO */
+	put(rig, "sp/s5/x", 10);
+	stub_put(rig->stub, "sp/s5/_metadata", 10)->unlisted = true; /* not yet listed */
+	put(rig, "sp/file", 10);
+	put(rig, "sp/s6.x/_metadata", 10);
+	stub_sort(rig->stub);
+	worked(rig, list_dirs(rig, "swift://c/sp"));
+	CHECK_INT(rig->count, ==, 6);
+	CHECK_HAS(buf_str(&rig->told), "+s1 ");
+	CHECK_HAS(buf_str(&rig->told), "-s2 ");
+	CHECK_HAS(buf_str(&rig->told), "-s3 ");
+	CHECK_HAS(buf_str(&rig->told), "+s4 ");
+	CHECK_HAS(buf_str(&rig->told), "+s5 ");
+	CHECK_HAS(buf_str(&rig->told), "+s6.x ");
+	set_fault(rig, "/s5/_metadata", 403, 100);
+	worked(rig, list_dirs(rig, "swift://c/sp"));
+	CHECK_HAS(buf_str(&rig->told), "?s5 ");
+	failed(rig, list_dirs(rig, "swift://c/none"), ERR_ABSENT, "nothing starts with");
 }
 
 static void put_savepoints(struct rig *rig, int count, int files)
@@ -558,140 +502,117 @@ static void put_savepoints(struct rig *rig, int count, int files)
 	stub_sort(rig->stub);
 }
 
-TEST(small_directories_cost_a_request_for_a_thousand)
+RIG_TEST(small_directories_cost_a_request_for_a_thousand)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put_savepoints(&rig, 10000, 1);
-	worked(&rig, list_dirs(&rig, "swift://c/sp"));
-	CHECK_INT(rig.count, ==, 10000);
-	CHECK_INT(rig.stub->lists, ==, 11);
-	CHECK_INT(rig.stub->heads, ==, 0);
-	rig_stop(&rig);
+	put_savepoints(rig, 10000, 1);
+	worked(rig, list_dirs(rig, "swift://c/sp"));
+	CHECK_INT(rig->count, ==, 10000);
+	CHECK_INT(rig->stub->lists, ==, 11);
+	CHECK_INT(rig->stub->heads, ==, 0);
 }
 
-TEST(large_directories_are_asked_for_their_leaf)
+RIG_TEST(large_directories_are_asked_for_their_leaf)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put_savepoints(&rig, 40, 300);
-	put(&rig, "sp/s00001-", 1);
-	worked(&rig, list_dirs(&rig, "swift://c/sp"));
-	CHECK_INT(rig.count, ==, 40);
-	CHECK(!strpbrk(buf_str(&rig.told), "-?"));
-	CHECK_INT(rig.stub->lists, ==, 4); /* 13 pages of names otherwise */
-	CHECK_INT(rig.stub->heads, >=, 35);
-	CHECK_INT(rig.stub->heads, <=, 40);
-	rig_stop(&rig);
+	put_savepoints(rig, 40, 300);
+	put(rig, "sp/s00001-", 1);
+	worked(rig, list_dirs(rig, "swift://c/sp"));
+	CHECK_INT(rig->count, ==, 40);
+	CHECK(!strpbrk(buf_str(&rig->told), "-?"));
+	CHECK_INT(rig->stub->lists, ==, 4); /* 13 pages of names otherwise */
+	CHECK_INT(rig->stub->heads, >=, 35);
+	CHECK_INT(rig->stub->heads, <=, 40);
 }
 
-TEST(no_directory_is_told_twice_or_left_out_in_batches)
+RIG_TEST(no_directory_is_told_twice_or_left_out_in_batches)
 {
-	struct rig rig;
 	char name[64];
 
-	rig_start(&rig);
 	for (int i = 0; i < 2 * STORE_DIRS_BATCH + 100; i++) {
 		snprintf(name, sizeof(name), "sp/s%05d/_metadata", i);
-		stub_put(rig.stub, name, 10)->unlisted = i < 20;
+		stub_put(rig->stub, name, 10)->unlisted = i < 20;
 	}
 	/* a big one at the front makes the rest go by leaves */
 	for (int i = 0; i < STORE_DIRS_SAMPLE; i++) {
 		snprintf(name, sizeof(name), "sp/a/f%05d", i);
-		stub_put(rig.stub, name, 10);
+		stub_put(rig->stub, name, 10);
 	}
-	stub_sort(rig.stub);
-	worked(&rig, list_dirs(&rig, "swift://c/sp"));
-	CHECK_INT(rig.count, ==, 2 * STORE_DIRS_BATCH + 100 - 20 + 1);
-	CHECK_INT(rig.stub->heads, ==, 2 * STORE_DIRS_BATCH + 100 - 20 + 1);
-	rig.end_at = 5000;
-	rig.end_with = 1;
-	worked(&rig, list_dirs(&rig, "swift://c/sp"));
-	CHECK_INT(rig.count, ==, 5000);
-	rig.end_with = -1;
-	failed(&rig, list_dirs(&rig, "swift://c/sp"), ERR_BUSY, "enough");
-	CHECK_INT(rig.count, ==, 5000);
-	rig_stop(&rig);
+	stub_sort(rig->stub);
+	worked(rig, list_dirs(rig, "swift://c/sp"));
+	CHECK_INT(rig->count, ==, 2 * STORE_DIRS_BATCH + 100 - 20 + 1);
+	CHECK_INT(rig->stub->heads, ==, 2 * STORE_DIRS_BATCH + 100 - 20 + 1);
+	rig->end_at = 5000;
+	rig->end_with = 1;
+	worked(rig, list_dirs(rig, "swift://c/sp"));
+	CHECK_INT(rig->count, ==, 5000);
+	rig->end_with = -1;
+	failed(rig, list_dirs(rig, "swift://c/sp"), ERR_BUSY, "enough");
+	CHECK_INT(rig->count, ==, 5000);
 }
 
 /* ---- many looks ---- */
 
-TEST(looks_at_many_files)
+RIG_TEST(looks_at_many_files)
 {
 	static const char *const uris[] = {"swift://c/d/a",     "swift://c/d/none",
 					   "swift://c/d/empty", "swift://c/d/denied",
 					   "swift://other/x",   "nonsense"};
-	struct rig rig;
 
-	rig_start(&rig);
-	put(&rig, "d/a", 300);
-	put(&rig, "d/empty", 0);
-	put(&rig, "d/denied", 1);
-	set_fault(&rig, "/d/denied", 403, 100);
+	put(rig, "d/a", 300);
+	put(rig, "d/empty", 0);
+	put(rig, "d/denied", 1);
+	set_fault(rig, "/d/denied", 403, 100);
 	for (size_t head = 0; head <= STORE_HEAD_MAX_BYTES; head += 64) {
 		char want[32];
 
-		worked(&rig, look(&rig, uris, ARRAY_LEN(uris), head));
+		worked(rig, look(rig, uris, ARRAY_LEN(uris), head));
 		snprintf(want, sizeof(want), "a=300:%zu ", head);
-		CHECK_HAS(buf_str(&rig.told), want);
-		CHECK_HAS(buf_str(&rig.told), "none- ");
-		CHECK_HAS(buf_str(&rig.told), "empty=0:0 ");
-		CHECK_HAS(buf_str(&rig.told), "denied? ");
-		CHECK_HAS(buf_str(&rig.told), "x? ");
-		CHECK_HAS(buf_str(&rig.told), "nonsense? ");
-		CHECK_INT(rig.calls, ==, ARRAY_LEN(uris));
+		CHECK_HAS(buf_str(&rig->told), want);
+		CHECK_HAS(buf_str(&rig->told), "none- ");
+		CHECK_HAS(buf_str(&rig->told), "empty=0:0 ");
+		CHECK_HAS(buf_str(&rig->told), "denied? ");
+		CHECK_HAS(buf_str(&rig->told), "x? ");
+		CHECK_HAS(buf_str(&rig->told), "nonsense? ");
+		CHECK_INT(rig->calls, ==, ARRAY_LEN(uris));
 	}
-	rig_stop(&rig);
 }
 
-TEST(a_store_that_sends_more_than_was_asked_for_is_understood)
+RIG_TEST(a_store_that_sends_more_than_was_asked_for_is_understood)
 {
 	static const char *const uris[] = {"swift://c/f"};
-	struct rig rig;
 
-	rig_start(&rig);
-	set_fault(&rig, "/c/f", 200, 100);
+	set_fault(rig, "/c/f", 200, 100);
 	fault_bytes = 6;
-	worked(&rig, look(&rig, uris, 1, 4));
-	CHECK_STR(buf_str(&rig.told), "f=6:4 ");
-	rig_stop(&rig);
+	worked(rig, look(rig, uris, 1, 4));
+	CHECK_STR(buf_str(&rig->told), "f=6:4 ");
 }
 
-TEST(a_wrong_container_is_found_out_once)
+RIG_TEST(a_wrong_container_is_found_out_once)
 {
 	const char *uris[100];
 	struct store *other;
-	struct rig rig;
 
-	rig_start(&rig);
 	for (size_t i = 0; i < ARRAY_LEN(uris); i++)
 		uris[i] = "swift://d/f";
-	CHECK_INT(store_open(&rig.config, "swift://d", &other, &rig.err), ==, 0);
-	rig.uris = uris;
-	CHECK_INT(store_look_many(other, uri_at, 100, 0, on_look, &rig, NULL), ==, 0);
-	CHECK_INT(rig.calls, ==, 100);
-	CHECK_INT(rig.why.kind, ==, ERR_CONFIG);
-	CHECK_INT(http_stub_counts(rig.stub->http).requests, ==, 2);
+	CHECK_INT(store_open(&rig->config, "swift://d", &other, &rig->err), ==, 0);
+	rig->uris = uris;
+	CHECK_INT(store_look_many(other, uri_at, 100, 0, on_look, rig, NULL), ==, 0);
+	CHECK_INT(rig->calls, ==, 100);
+	CHECK_INT(rig->why.kind, ==, ERR_CONFIG);
+	CHECK_INT(http_stub_counts(rig->stub->http).requests, ==, 2);
 	store_close(other);
-	rig_stop(&rig);
 }
 
-TEST(the_caller_can_end_a_look)
+RIG_TEST(the_caller_can_end_a_look)
 {
 	static const char *const uris[] = {"swift://c/a", "swift://c/b", "swift://c/none"};
-	struct rig rig;
 
-	rig_start(&rig);
-	put(&rig, "a", 3);
-	put(&rig, "b", 3);
-	rig.end_with = -1;
-	for (rig.end_at = 1; rig.end_at <= 3; rig.end_at++) {
-		failed(&rig, look(&rig, uris, 3, 0), ERR_BUSY, "enough");
-		CHECK_INT(rig.calls, ==, rig.end_at);
+	put(rig, "a", 3);
+	put(rig, "b", 3);
+	rig->end_with = -1;
+	for (rig->end_at = 1; rig->end_at <= 3; rig->end_at++) {
+		failed(rig, look(rig, uris, 3, 0), ERR_BUSY, "enough");
+		CHECK_INT(rig->calls, ==, rig->end_at);
 	}
-	rig_stop(&rig);
 }
 
 /* ---- reading ---- */
@@ -722,30 +643,22 @@ static int64_t read_all(struct rig *rig, const char *uri, int64_t offset)
 	return count;
 }
 
-TEST(reads_an_object_in_growing_parts)
+RIG_TEST(reads_an_object_in_growing_parts)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put(&rig, "f", 3000000);
-	CHECK_INT(read_all(&rig, "swift://c/f", 0), ==, 3000000);
-	CHECK_INT(rig.stub->gets, ==, 5); /* 64 KiB, 256 KiB, 1 MiB, 1 MiB, the rest */
-	CHECK_INT(read_all(&rig, "swift://c/f", 2999990), ==, 10);
-	CHECK_INT(read_all(&rig, "swift://c/f", 3000000), ==, 0);
-	CHECK_INT(read_all(&rig, "swift://c/f", 4000000), ==, 0);
-	rig_stop(&rig);
+	put(rig, "f", 3000000);
+	CHECK_INT(read_all(rig, "swift://c/f", 0), ==, 3000000);
+	CHECK_INT(rig->stub->gets, ==, 5); /* 64 KiB, 256 KiB, 1 MiB, 1 MiB, the rest */
+	CHECK_INT(read_all(rig, "swift://c/f", 2999990), ==, 10);
+	CHECK_INT(read_all(rig, "swift://c/f", 3000000), ==, 0);
+	CHECK_INT(read_all(rig, "swift://c/f", 4000000), ==, 0);
 }
 
-TEST(reads_what_is_empty_and_says_what_is_absent)
+RIG_TEST(reads_what_is_empty_and_says_what_is_absent)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put(&rig, "empty", 0);
-	CHECK_INT(read_all(&rig, "swift://c/empty", 0), ==, 0);
-	failed(&rig, (int)read_all(&rig, "swift://c/none", 0), ERR_ABSENT,
+	put(rig, "empty", 0);
+	CHECK_INT(read_all(rig, "swift://c/empty", 0), ==, 0);
+	failed(rig, (int)read_all(rig, "swift://c/none", 0), ERR_ABSENT,
 	       "read swift://c/none: GET swift://c/none: HTTP 404");
-	rig_stop(&rig);
 }
 
 /* Once the second part is asked for, the object is another one. */
@@ -767,39 +680,31 @@ static bool grow(struct swift_stub *stub, const struct http_stub_request *reques
 	return false;
 }
 
-TEST(two_versions_of_an_object_are_never_mixed)
+RIG_TEST(two_versions_of_an_object_are_never_mixed)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put(&rig, "f", 200000);
-	rig.stub->fault = replace;
-	failed(&rig, (int)read_all(&rig, "swift://c/f", 0), ERR_RETRY,
+	put(rig, "f", 200000);
+	rig->stub->fault = replace;
+	failed(rig, (int)read_all(rig, "swift://c/f", 0), ERR_RETRY,
 	       "HTTP 412: it was replaced during the read");
 	/* without an ETag, at least another size is seen */
-	rig.stub->objects[0].etag = NULL;
-	rig.stub->fault = NULL;
-	CHECK_INT(read_all(&rig, "swift://c/f", 0), ==, 200000);
-	rig.stub->fault = grow;
-	failed(&rig, (int)read_all(&rig, "swift://c/f", 0), ERR_RETRY,
+	rig->stub->objects[0].etag = NULL;
+	rig->stub->fault = NULL;
+	CHECK_INT(read_all(rig, "swift://c/f", 0), ==, 200000);
+	rig->stub->fault = grow;
+	failed(rig, (int)read_all(rig, "swift://c/f", 0), ERR_RETRY,
 	       "its size changed during the read");
-	rig_stop(&rig);
 }
 
-TEST(quotes_an_etag_that_has_no_quotes)
+RIG_TEST(quotes_an_etag_that_has_no_quotes)
 {
-	struct rig rig;
-
-	rig_start(&rig);
-	put(&rig, "f", 100000);
-	rig.stub->objects[0].etag = "bare";
-	failed(&rig, (int)read_all(&rig, "swift://c/f", 0), ERR_RETRY, "HTTP 412");
-	rig.stub->objects[0].etag = "W/\"weak\"";
-	CHECK_INT(read_all(&rig, "swift://c/f", 0), ==, 100000);
-	rig_stop(&rig);
+	put(rig, "f", 100000);
+	rig->stub->objects[0].etag = "bare";
+	failed(rig, (int)read_all(rig, "swift://c/f", 0), ERR_RETRY, "HTTP 412");
+	rig->stub->objects[0].etag = "W/\"weak\"";
+	CHECK_INT(read_all(rig, "swift://c/f", 0), ==, 100000);
 }
 
-TEST(a_part_that_was_not_asked_for_is_refused)
+RIG_TEST(a_part_that_was_not_asked_for_is_refused)
 {
 	static const struct {
 		int status;
@@ -810,15 +715,12 @@ TEST(a_part_that_was_not_asked_for_is_refused)
 		{206, "Content-Range: bytes 0-99/9\r\n"}, {206, ""},
 		{416, "Content-Range: bytes */9\r\n"},
 	};
-	struct rig rig;
 
-	rig_start(&rig);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		set_fault(&rig, "/c/f", cases[i].status, 100);
+		set_fault(rig, "/c/f", cases[i].status, 100);
 		fault_headers = cases[i].headers;
-		failed(&rig, (int)read_all(&rig, "swift://c/f", 0), ERR_FORMAT, "read swift://c/f");
+		failed(rig, (int)read_all(rig, "swift://c/f", 0), ERR_FORMAT, "read swift://c/f");
 	}
-	set_fault(&rig, "/c/f", 200, 100); /* a store that knows no ranges */
-	failed(&rig, (int)read_all(&rig, "swift://c/f", 5), ERR_FORMAT, "does not support ranges");
-	rig_stop(&rig);
+	set_fault(rig, "/c/f", 200, 100); /* a store that knows no ranges */
+	failed(rig, (int)read_all(rig, "swift://c/f", 5), ERR_FORMAT, "does not support ranges");
 }

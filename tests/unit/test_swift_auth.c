@@ -93,36 +93,30 @@ TEST(signs_in_with_tempauth_once)
 	rig_stop(&rig);
 }
 
-TEST(signs_in_with_keystone)
-{
-	struct rig rig;
+#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, as_keystone, rig_stop)
 
-	as_keystone(&rig);
-	rig_open(&rig);
-	gets(&rig, "tk-1-hush");
-	CHECK_STR(buf_str(&rig.stub->seen), "POST /v3/auth/tokens\n");
-	CHECK_STR(buf_str(&rig.stub->body),
+RIG_TEST(signs_in_with_keystone)
+{
+	rig_open(rig);
+	gets(rig, "tk-1-hush");
+	CHECK_STR(buf_str(&rig->stub->seen), "POST /v3/auth/tokens\n");
+	CHECK_STR(buf_str(&rig->stub->body),
 		  "{\"auth\":{\"identity\":{\"methods\":[\"password\"],\"password\":{\"user\":{"
 		  "\"name\":\"flink\",\"domain\":{\"name\":\"Default\"},\"password\":"
 		  "\"Sesam-\\\"oeffne\\\"-dich\"}}},\"scope\":{\"project\":{\"name\":\"jobs\","
 		  "\"domain\":{\"name\":\"Default\"}}}}}");
-	rig_stop(&rig);
 }
 
-TEST(names_the_domains_and_adds_the_version)
+RIG_TEST(names_the_domains_and_adds_the_version)
 {
-	struct rig rig;
-
-	as_keystone(&rig);
-	snprintf(rig.url, sizeof(rig.url), "%s", rig.stub->url);
-	rig.config.user_domain = (char *)"people";
-	rig.config.project_domain = (char *)"places";
-	rig_open(&rig);
-	gets(&rig, "tk-1-hush");
-	CHECK_STR(buf_str(&rig.stub->seen), "POST /v3/auth/tokens\n");
-	CHECK_HAS(buf_str(&rig.stub->body), "\"name\":\"flink\",\"domain\":{\"name\":\"people\"}");
-	CHECK_HAS(buf_str(&rig.stub->body), "\"name\":\"jobs\",\"domain\":{\"name\":\"places\"}");
-	rig_stop(&rig);
+	snprintf(rig->url, sizeof(rig->url), "%s", rig->stub->url);
+	rig->config.user_domain = (char *)"people";
+	rig->config.project_domain = (char *)"places";
+	rig_open(rig);
+	gets(rig, "tk-1-hush");
+	CHECK_STR(buf_str(&rig->stub->seen), "POST /v3/auth/tokens\n");
+	CHECK_HAS(buf_str(&rig->stub->body), "\"name\":\"flink\",\"domain\":{\"name\":\"people\"}");
+	CHECK_HAS(buf_str(&rig->stub->body), "\"name\":\"jobs\",\"domain\":{\"name\":\"places\"}");
 }
 
 TEST(signs_in_with_an_application_credential)
@@ -256,22 +250,18 @@ TEST(a_wrong_password_is_denied_and_not_tried_again_soon)
 	rig_stop(&rig);
 }
 
-TEST(a_busy_sign_in_is_tried_again)
+RIG_TEST(a_busy_sign_in_is_tried_again)
 {
-	struct rig rig;
-
-	as_keystone(&rig);
-	rig.stub->sign_in_busy = true;
-	rig_open(&rig);
-	gets_none(&rig, ERR_RETRY, "HTTP 503: busy");
-	CHECK_INT(rig.stub->sign_ins, ==, STORE_HTTP_ATTEMPTS);
-	rig.stub->sign_in_busy = false;
-	gets_none(&rig, ERR_RETRY, "HTTP 503: busy");
-	CHECK_INT(rig.stub->sign_ins, ==, STORE_HTTP_ATTEMPTS);
+	rig->stub->sign_in_busy = true;
+	rig_open(rig);
+	gets_none(rig, ERR_RETRY, "HTTP 503: busy");
+	CHECK_INT(rig->stub->sign_ins, ==, STORE_HTTP_ATTEMPTS);
+	rig->stub->sign_in_busy = false;
+	gets_none(rig, ERR_RETRY, "HTTP 503: busy");
+	CHECK_INT(rig->stub->sign_ins, ==, STORE_HTTP_ATTEMPTS);
 	now_ms += SWIFT_AUTH_AGAIN_MS;
-	rig.err = (struct err){0};
-	gets(&rig, "tk-6-hush");
-	rig_stop(&rig);
+	rig->err = (struct err){0};
+	gets(rig, "tk-6-hush");
 }
 
 static const char *bad_headers, *bad_body;

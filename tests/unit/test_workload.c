@@ -10,45 +10,41 @@
 	"\"template\":{\"metadata\":{\"annotations\":{\"drey.dev/generation\":\"" generation "\"}" \
 	"}}"
 
-TEST(a_deployment_is_read)
+#define KUBE_TEST(name) TEST_WITH(name, struct kube_stub, stub, kube_stub_start, kube_stub_stop)
+
+KUBE_TEST(a_deployment_is_read)
 {
-	struct kube_stub stub;
 	struct workload workload = {0};
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.body = OBJECT("Deployment", "jm",
-					",\"annotations\":{\"drey.dev/generation\":\"own\"}",
-					"\"replicas\":0," POD_OF("g2"))});
-	CHECK_INT(workload_get(stub.kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL, &err),
+	KUBE_SAY(stub, {.body = OBJECT("Deployment", "jm",
+				       ",\"annotations\":{\"drey.dev/generation\":\"own\"}",
+				       "\"replicas\":0," POD_OF("g2"))});
+	CHECK_INT(workload_get(stub->kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL, &err),
 		  ==, 0);
-	CHECK_STR(stub.asked[0], "GET /apis/apps/v1/namespaces/team-a/deployments/jm");
+	CHECK_STR(stub->asked[0], "GET /apis/apps/v1/namespaces/team-a/deployments/jm");
 	CHECK_STR(workload.uid, "u-1");
 	CHECK_INT(workload.replicas, ==, 0);
 	CHECK_STR(workload.generation, "g2");
 	CHECK(!workload.deleting && !workload.suspended);
 	workload_release(&workload);
-	kube_stub_stop(&stub);
 }
 
-TEST(a_job_is_read)
+KUBE_TEST(a_job_is_read)
 {
-	struct kube_stub stub;
 	struct workload workload = {0};
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.body = OBJECT("Job", "jm",
-					",\"deletionTimestamp\":\"2026-11-21T12:00:00Z\","
-					"\"annotations\":{\"drey.dev/generation\":\"own\"}",
-					"\"suspend\":true")});
-	CHECK_INT(workload_get(stub.kube, WORKLOAD_JOB, "jm", 1000, &workload, NULL, &err), ==, 0);
-	CHECK_STR(stub.asked[0], "GET /apis/batch/v1/namespaces/team-a/jobs/jm");
+	KUBE_SAY(stub, {.body = OBJECT("Job", "jm",
+				       ",\"deletionTimestamp\":\"2026-11-21T12:00:00Z\","
+				       "\"annotations\":{\"drey.dev/generation\":\"own\"}",
+				       "\"suspend\":true")});
+	CHECK_INT(workload_get(stub->kube, WORKLOAD_JOB, "jm", 1000, &workload, NULL, &err), ==, 0);
+	CHECK_STR(stub->asked[0], "GET /apis/batch/v1/namespaces/team-a/jobs/jm");
 	CHECK(workload.deleting && workload.suspended);
 	CHECK_INT(workload.replicas, ==, 1);
 	CHECK_STR(workload.generation, "own");
 	workload_release(&workload);
-	kube_stub_stop(&stub);
 }
 
 TEST(another_object_is_refused)
@@ -75,24 +71,21 @@ TEST(another_object_is_refused)
 	}
 }
 
-TEST(denied_is_not_absent)
+KUBE_TEST(denied_is_not_absent)
 {
-	struct kube_stub stub;
 	struct workload workload = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub,
+	KUBE_SAY(stub,
 		 {.status = 403, .body = KUBE_STATUS(403, "Forbidden", "no", "\"name\":\"jm\"")},
 		 {.status = 404, .body = KUBE_STATUS(404, "NotFound", "no", "\"name\":\"jm\"")});
 	for (int i = 0; i < 2; i++) {
 		struct err err = {0};
 
-		CHECK_INT(workload_get(stub.kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL,
+		CHECK_INT(workload_get(stub->kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL,
 				       &err),
 			  ==, -1);
 		CHECK_INT(err.kind, ==, i ? ERR_ABSENT : ERR_DENIED);
 	}
-	kube_stub_stop(&stub);
 }
 
 #define READY                                                                                      \
@@ -100,17 +93,15 @@ TEST(denied_is_not_absent)
 	"\"message\":\"why\",\"lastTransitionTime\":\"2026-03-01T12:00:00Z\"}"
 #define STATUS(conditions) "},\"status\":{\"conditions\":[" conditions "]"
 
-TEST(our_condition_is_read_among_those_of_others)
+KUBE_TEST(our_condition_is_read_among_those_of_others)
 {
-	struct kube_stub stub;
 	struct workload workload = {0};
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub,
+	KUBE_SAY(stub,
 		 {.body = OBJECT("Deployment", "jm", "",
 				 STATUS("1,{\"type\":\"Available\",\"status\":\"True\"}," READY))});
-	CHECK_INT(workload_get(stub.kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL, &err),
+	CHECK_INT(workload_get(stub->kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL, &err),
 		  ==, 0);
 	CHECK_STR(workload.ready.status, "False");
 	CHECK_STR(workload.ready.reason, "NoUsableState");
@@ -118,7 +109,6 @@ TEST(our_condition_is_read_among_those_of_others)
 	CHECK_INT(workload.ready.since_unix_ms, ==, 1772366400000);
 	workload_release(&workload);
 	CHECK(!workload.ready.status);
-	kube_stub_stop(&stub);
 }
 
 TEST(a_condition_that_is_nonsense_is_no_obstacle)
@@ -190,32 +180,29 @@ TEST(only_our_condition_of_this_very_object_is_patched)
 	}
 }
 
-TEST(a_refused_patch_says_how)
+KUBE_TEST(a_refused_patch_says_how)
 {
 	struct workload_condition condition = {
 		.status = (char[]){"True"}, .reason = (char[]){"R"}, .message = (char[]){""}};
 	struct kube_answer answer = {0};
-	struct kube_stub stub;
 	struct err err = {0};
 
-	kube_stub_start(&stub);
-	KUBE_SAY(&stub, {.status = 422,
-			 .body = KUBE_STATUS(422, "Invalid", "metadata.uid: field is immutable",
-					     "\"name\":\"jm\"")});
-	CHECK_INT(workload_apply_condition(stub.kube, WORKLOAD_JOB, "jm", "u-1", &condition,
+	KUBE_SAY(stub, {.status = 422,
+			.body = KUBE_STATUS(422, "Invalid", "metadata.uid: field is immutable",
+					    "\"name\":\"jm\"")});
+	CHECK_INT(workload_apply_condition(stub->kube, WORKLOAD_JOB, "jm", "u-1", &condition,
 					   &answer, &err),
 		  ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
-	KUBE_SAY(&stub, {.status = 429, .header = "Retry-After: 30\r\n", .body = "slow"});
-	CHECK_INT(workload_apply_condition(stub.kube, WORKLOAD_JOB, "jm", "u-1", &condition,
+	KUBE_SAY(stub, {.status = 429, .header = "Retry-After: 30\r\n", .body = "slow"});
+	CHECK_INT(workload_apply_condition(stub->kube, WORKLOAD_JOB, "jm", "u-1", &condition,
 					   &answer, &err),
 		  ==, -1);
 	CHECK_INT(answer.retry_after_ms, ==, 30000);
-	CHECK_INT(kube_stub_asked(&stub), ==, 2);
-	CHECK_INT(workload_apply_condition(stub.kube, WORKLOAD_JOB, "a/b", "u-1", &condition,
+	CHECK_INT(kube_stub_asked(stub), ==, 2);
+	CHECK_INT(workload_apply_condition(stub->kube, WORKLOAD_JOB, "a/b", "u-1", &condition,
 					   &answer, &err),
 		  ==, -1);
-	CHECK_INT(kube_stub_asked(&stub), ==, 2);
+	CHECK_INT(kube_stub_asked(stub), ==, 2);
 	kube_answer_release(&answer);
-	kube_stub_stop(&stub);
 }
