@@ -55,7 +55,7 @@ void child_want(struct child *child, const struct spawn *spawn, int64_t give_up_
  */
 int child_try(struct child *child, int64_t now_ms);
 
-/* True once, when exec is known to have succeeded. When it has failed exec_errno says why. */
+/* True once, when exec is known to have succeeded. If it has failed, exec_errno has the reason. */
 bool child_check(struct child *child);
 
 /* The child's wait status has been taken. A child whose exec failed does not become the last

@@ -46,7 +46,7 @@ void init_release_launch_fd(struct init *init);
  * again. */
 int64_t init_lease(struct init *init, int64_t now_ms);
 
-/* Wait for every child that has died; the only place that does. stop.left says whether any is
+/* Wait for every child that has died; the only place that does. stop.left: any is
  * left. */
 void init_reap(struct init *init, int64_t now_ms);
 

@@ -34,7 +34,7 @@
  *
  * An agent that crashes loses nothing: drey-init keeps the running child and the last EXITED, and
  * reports both in the next HELLO. After a HELLO with LINK_RUNNING the STARTED, LAUNCH_FAILED or
- * EXITED of that very launch may follow, although another agent asked for it. No agent is started
+ * EXITED of that very launch may follow, although another agent requested it. No agent is started
  * during a stop.
  *
  * An agent must keep reading: if its socket is full, it counts as hung and is killed. One that

@@ -19,7 +19,7 @@ static const char help[] =
 	"processes within the grace period and exits with COMMAND's status.\n"
 	"\n"
 	"      --agent           COMMAND is the agent, which requests the launches\n"
-	"      --grace SECONDS   time between SIGTERM and SIGKILL; 0: never SIGKILL\n"
+	"      --grace SECONDS   time to stop after SIGTERM, before SIGKILL; 0: no limit\n"
 	"                        (default $DREY_GRACE_SECONDS, then 30)\n"
 	"  -e, --remap STATUS    exit with 0 when the command exits with STATUS; repeatable\n"
 	"  -g, --group           forward signals to the command's process group\n"

@@ -29,7 +29,7 @@ pid_t spawn(const struct spawn *spawn, int *ret_report);
 
 enum spawn_state { SPAWN_PENDING, SPAWN_RUNNING, SPAWN_FAILED };
 
-/* The result of the exec, as far as is known. SPAWN_FAILED: *ret_errno says why, the child
+/* The result of the exec, as far as is known. SPAWN_FAILED: *ret_errno has the reason, the child
  * exits. */
 enum spawn_state spawn_report(int report, int *ret_errno);
 

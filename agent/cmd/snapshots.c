@@ -283,7 +283,7 @@ static int snapshots_run(const struct cli *cli)
 static const struct cli_option options[] = {
 	CLI_CONFIG,
 	CLI_JSON,
-	{"limit", 'n', "N", "list only the newest N; 0 lists all (default 50, with --json 0)",
+	{"limit", 'n', "N", "list only the newest N; 0 lists all (default 50; all with --json)",
 	 false},
 	PLACES_OPTIONS,
 	CLI_END,

@@ -56,7 +56,7 @@ void control_request_release(struct control_request *request);
 /* The caller frees with json_free(). */
 struct json *control_request_encode(const struct control_request *request);
 
-/* ERR_FORMAT says what is wrong with it. *ret_request is set on success only. */
+/* ERR_FORMAT: the message names the fault. *ret_request is set on success only. */
 int control_request_decode(const struct json *doc, struct control_request *ret_request,
 			   struct err *err);
 

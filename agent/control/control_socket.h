@@ -4,7 +4,7 @@
  *
  * A connection carries one request and one answer, each one line of JSON (requests: see
  * control_request.h), and is then closed. Only the same user and root get in: the socket has mode
- * 0600 and the kernel is asked for the peer's uid. Bounded: CONTROL_MAX_CLIENTS connections at a
+ * 0600 and the server checks the peer's uid. Bounded: CONTROL_MAX_CLIENTS connections at a
  * time (the next one gets an error), CONTROL_CLIENT_MS to send the request and again to take the
  * answer, sizes below.
  *

@@ -61,7 +61,7 @@ struct config {
 		char *rest_address;
 		int64_t rest_port;
 		char *rpc_address;
-		char *checkpoint_directory; /* URIs; NULL = what Flink's configuration says */
+		char *checkpoint_directory; /* URIs; NULL = those of Flink's configuration */
 		char *savepoint_directory;
 		char *result_store_directory; /* URI; NULL until setup_load() has found it */
 		int64_t heartbeat_interval_ms, heartbeat_timeout_ms;

@@ -46,7 +46,7 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err);
 void setup_release(struct setup *setup);
 
 /* Before the first launch: are the directories readable, is Flink found, is its REST port free? The
- * message says what to change. Skipped while a Flink of ours is running. */
+ * message names what to change. Skipped while a Flink of ours is running. */
 int setup_check(const struct setup *setup, struct err *err);
 
 /* ERR_BUSY if a process is listening on Flink's REST port. */
