@@ -55,7 +55,7 @@ await "JobManager killed: another one is started" jm_is_new "$pid"
 await "the lock of the dead one was given back" jm_says "was given back"
 await "the job runs again" status_is '.phase == "Running" and .launch.number == 2'
 is "$(status .jobId)" "$first" "under the same id"
-check "as was decided" status_is '.transitions | any(.text | contains("goes on under its job id"))'
+check "as was decided" status_is '.transitions | any(.text | contains("continues with job id"))'
 check "a checkpoint is asked for" checkpoint
 await "and goes on" status_is .launch.proven
 check "no state is lost" continuity

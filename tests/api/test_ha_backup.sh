@@ -51,7 +51,7 @@ MUST_LIVE=(jm tm)
 await "the job runs again" status_is '.phase == "Running" and .launch.number == 2'
 check "under another id" test "$(status .jobId)" != "$job"
 check "from the newest checkpoint, not from the newest that the map has" restore_matches "$newest"
-check "it says why" status_is '.transitions | any(.text | contains("out of a backup"))'
+check "it says why" status_is '.transitions | any(.text | contains("so they are from a backup"))'
 
 # ---- the next generation has no HA
 await "the launch is proven" status_is .launch.proven

@@ -85,7 +85,7 @@ await "and a restart, while it is to stand still" journal_is '.intent.restartNon
 flink_dies a
 await "it stands still, as is wanted" says Ready True Suspended suspended
 check "the savepoint is not forgotten: it has failed" \
-	journal_is '.lastOperation | .kind == "savepoint" and .nonce == "7" and .ok == false and (.error | contains("no job runs"))'
+	journal_is '.lastOperation | .kind == "savepoint" and .nonce == "7" and .ok == false and (.error | contains("no job is running"))'
 untouched "suspended"
 
 mkdir -p "$own"
