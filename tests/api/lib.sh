@@ -4,30 +4,29 @@
 # token. Sourced after tests/e2e/tap.sh, whose runs and assertions it uses; with e2e_begin before api_begin the run has a
 # Flink too.
 #
-#   api_begin NAME [own]      NAMESPACE, a new one, in the control plane of this run of the tests, or in one of its own:
-#                             take that to stop, kill or hang something. APPLICATION (default orders) before it names the
-#                             application; API_VALUES are more `--set` words for the chart; APISERVER_FLAGS (own)
+#   api_begin NAME [own]      creates NAMESPACE in the control plane of this test run; `own`: in one of its own, for tests
+#                             that stop, kill or hang something. Set before: APPLICATION (default orders), API_VALUES (more
+#                             `--set` arguments for the chart), APISERVER_FLAGS (own only)
 #   kubectl ARG...            as the administrator (ADMIN is the kubeconfig), in NAMESPACE; kubectl_cluster ARG... in none
-#   kubectl_pod ARG...        as the ServiceAccount; curl_pod METHOD PATH [CURL_OPTION...] likewise: prints the answer,
-#                             HTTP_STATUS is its status
+#   kubectl_pod ARG...        as the ServiceAccount; so does curl_pod METHOD PATH [CURL_OPTION...]: the response is in
+#                             $RUN/answer, its status in HTTP_STATUS
 #   api_stop|api_kill|api_start|api_hang|api_resume NAME...    apiserver, etcd, controllers (own control plane only)
-#   api_token SECONDS         a token of the ServiceAccount that ends then (the server may take it 10 s longer)
+#   api_token SECONDS         a token of the ServiceAccount that expires after SECONDS (the server may accept it 10 s longer)
 #   api_give_token TOKEN      puts it where the Pod reads it, as the kubelet does: by one rename
-#   api_requests [JQ]         what the ServiceAccount has asked for, from the audit log: verb, path, resource, name, code,
+#   api_requests [JQ]         the requests of the ServiceAccount, from the audit log: verb, path, resource, name, code,
 #                             unixMs, userAgent; one JSON object per request, those for which JQ is true
-#   api_verbs                 how often it has asked for what: lines "COUNT VERB RESOURCE"
-#   api_denied                those that were refused with 401 or 403
-#   api_role [HELM_OPTION...] the Role once more, with other values; api_template FILE [HELM_OPTION...] prints one
-#   api_may VERB RESOURCE/NAME           whether that counts by now
-#   api_role_without JQ VERB RESOURCE/NAME    the Role as JQ makes it of the one that is there, until api_role; waits until the
-#                             verb is refused
-#   api_define                the custom resource once more
+#   api_verbs                 the number of its requests: lines "COUNT VERB RESOURCE"
+#   api_denied                its requests that were denied with 401 or 403
+#   api_role [HELM_OPTION...] applies the Role again, with other values; api_template FILE [HELM_OPTION...] prints one
+#   api_may VERB RESOURCE/NAME           whether the Role allows this by now
+#   api_role_without JQ VERB RESOURCE/NAME    changes the existing Role with JQ, until api_role; waits until the verb is denied
+#   api_define                applies the custom resource definition again
 #   job_id_of N [SALT]        the job id of the N-th launch
 #   ha_options                lines of config.yaml: Flink's high availability on Kubernetes; RPC_PORT
-#   e2e_end                   as always
+#   e2e_end                   as in every end-to-end test
 #
-# What the Pod of drey would have: POD_KUBECONFIG, a kubeconfig with tokenFile; POD_ENV, words for `env` that make a
-# program believe that it is in the cluster, except for the directory that is always the same there: POD_SECRETS
+# What drey's Pod would have: POD_KUBECONFIG, a kubeconfig with tokenFile; POD_ENV, arguments for `env` that make a
+# program believe that it is in the cluster, except for the directory whose path is fixed there: POD_SECRETS
 # (token, ca.crt, namespace). API_URL and API_PORT are the server's.
 
 API_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -72,7 +71,7 @@ api_begin() { # NAME [own]
 	echo "# $1 in $RUN, namespace $NAMESPACE of $API_URL"
 }
 
-# A control plane of its own goes first: everything else of the run may be waiting for an answer.
+# The own control plane ends first: everything else of the run may be waiting for a response.
 api_run_end() {
 	local status=$?
 	ui_is_main || return "$status"
@@ -89,7 +88,7 @@ kubectl() {
 	kubectl_cluster ${NAMESPACE:+--namespace "$NAMESPACE"} "$@"
 }
 
-# For what belongs to no namespace.
+# For objects without a namespace.
 kubectl_cluster() {
 	"$KUBE_HOME/bin/kubectl" --kubeconfig "$ADMIN" "$@"
 }
@@ -98,7 +97,7 @@ kubectl_pod() {
 	"$KUBE_HOME/bin/kubectl" --kubeconfig "$POD_KUBECONFIG" "$@"
 }
 
-# Sets HTTP_STATUS, 000 without an answer, so it must not be called in $(...); the body is in $RUN/answer.
+# Sets HTTP_STATUS, 000 without a response, so it must not be called in $(...); the body is in $RUN/answer.
 curl_pod() { # METHOD PATH [CURL_OPTION...]
 	local method=$1 path=$2
 	shift 2
@@ -107,12 +106,12 @@ curl_pod() { # METHOD PATH [CURL_OPTION...]
 		--cacert "$POD_SECRETS/ca.crt" --header "Authorization: Bearer $(cat "$POD_SECRETS/token")" "$@" "$API_URL$path") || :
 }
 
-# Server-side apply can be repeated, also by two tests at once.
+# Server-side apply can be repeated, also by two tests at the same time.
 api_apply() { # FILE_OR_DIRECTORY
 	kubectl apply --server-side --force-conflicts --filename "$1" >/dev/null
 }
 
-# The custom resource; it belongs to the whole control plane. It can be asked for a moment after it was accepted.
+# The custom resource definition, for the whole control plane. It can be used a moment after it was accepted.
 api_define() {
 	api_apply "$TOP/chart/drey-crds/templates" &&
 		wait_until "the custom resource is there" "$WAIT_S" kubectl get --raw /apis/drey.dev/v1/flinkapplications
@@ -127,7 +126,7 @@ api_template() { # FILE [HELM_OPTION...]
 }
 
 # shellcheck disable=SC2120 # most tests take it as it is
-# The ServiceAccount and exactly the rights that the chart gives it; again with other values at any time.
+# The ServiceAccount and exactly the rights that the chart gives it; may be repeated with other values.
 api_role() { # [HELM_OPTION...]
 	local file
 	for file in serviceaccount role; do
@@ -193,8 +192,8 @@ base64_url() {
 	base64 -w0 | tr '+/' '-_' | tr -d '='
 }
 
-# The server itself gives none for less than 10 minutes, and takes one for a minute after its end; so a short one is
-# signed here, with an end of a minute before.
+# The server issues no token for less than 10 minutes, and accepts one for a minute after it has expired; so a short one
+# is signed here, with an expiry one minute earlier.
 api_token() { # SECONDS
 	local now uid claims
 	if [ "$1" -ge 600 ]; then
@@ -242,8 +241,8 @@ api_resume() { # NAME...
 
 # ---- the audit log ---------------------------------------------------------------------------------
 
-# A watch is written when it begins and when it ends; what counts is the request. One that was not let in has no user,
-# but it has the namespace.
+# The log has a watch when it begins and when it ends; only the request counts. A request that was not authenticated has
+# no user, but it has the namespace.
 api_requests() { # [JQ]
 	jq --compact-output --arg user "system:serviceaccount:$NAMESPACE:$APPLICATION" --arg namespace "$NAMESPACE" '
 		select(.user.username == $user or

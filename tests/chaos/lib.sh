@@ -1,19 +1,19 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# lib.sh - a real Flink under drey, to which everything happens that kills, stops or freezes, in an order that a seed has
-# chosen (plan.py). Sourced by tests/e2e/test_chaos.sh after tests/e2e/tap.sh. pods.sh has other functions of the same names for
-# Pods on a node.
+# lib.sh - a real Flink under drey whose processes are killed, stopped and frozen, in an order that a seed determines
+# (plan.py). Sourced by tests/e2e/test_chaos.sh after tests/e2e/tap.sh. pods.sh has functions of the same names for Pods on
+# a node.
 #
-#   chaos_own_mounts ARG...  runs the script once more where it may mount a disk that can become full
-#   chaos_begin            the run: two TaskManagers, a container that is started again whenever it ends, a storage that can
-#                          fail, and a watcher that writes down what is in it
+#   chaos_own_mounts ARG...  runs the script again where it may mount a disk that can become full
+#   chaos_begin            the run: two TaskManagers, a container that is restarted whenever it ends, a storage that can
+#                          fail, and a watcher that records what is in it
 #   chaos_do LINE          one action of the plan
-#   chaos_end              all that was taken away comes back, the job runs, and everything ends
+#   chaos_end              everything that was taken away comes back, the job runs, and everything ends
 #   chaos_report           judges, and ends the test
-#   chaos_judge            the oracle: it reads the job's event log and what was seen in the storage, and not a word of drey
+#   chaos_judge            the oracle: it reads the job's event log and what was seen in storage, and nothing that drey reports
 #
-# $RUN/log/chaos.log has every action with its time; $RUN/signals how many signals have reached a process. drey and Flink run
-# without the right of root to pass over the modes of files.
+# $RUN/log/chaos.log has every action with its time; $RUN/signals the number of signals that have reached a process. drey and
+# Flink run without root's right to bypass file modes.
 
 CHAOS_DIR=$TOP/tests/chaos
 DISK=''  # what the storage and the state of drey are on; of a fixed size where this process may mount
@@ -28,7 +28,7 @@ chaos_log() {
 
 # ---- the run --------------------------------------------------------------------------------------
 
-# What a kubelet does: whatever ends is started again, unless somebody needs it to be gone for a moment.
+# What a kubelet does: it restarts whatever ends, unless the plan needs it to be absent for a moment.
 chaos_kubelet() { # NAME CMD...
 	local name=$1
 	shift
@@ -57,7 +57,7 @@ chaos_conf() { # [JOB_ARG...]
 	write_drey_yaml
 }
 
-# Root passes over modes unless it may not; CHAOS_MOUNTS says that a disk can be mounted.
+# Root bypasses file modes unless that right was dropped; CHAOS_MOUNTS says that a disk can be mounted.
 chaos_own_mounts() { # ARG...
 	local how
 	[ -z "${CHAOS_MOUNTS:-}" ] || return 0
@@ -70,7 +70,7 @@ chaos_own_mounts() { # ARG...
 	export CHAOS_MOUNTS=no
 }
 
-# A disk that is lost with this process is kept where somebody will want to look at it.
+# After a failure, copies the disk, which is lost with this process, to where it can be investigated.
 chaos_run_end() {
 	local status=$?
 	if ui_is_main; then
@@ -94,7 +94,7 @@ chaos_disk() {
 	: >"$STORE/.here"
 }
 
-# The first JVMs write an archive of their classes when they end, with which all others start in two thirds of the time.
+# The first JVMs write a class archive when they end, with which all others start in two thirds of the time.
 chaos_begin() {
 	local name
 	: >"$RUN/signals"
@@ -155,7 +155,7 @@ chaos_sleep_ms() {
 
 # ---- what people do ---------------------------------------------------------------------------------
 
-# Nobody waits for it: the next action comes while it is under way.
+# The run does not wait for it: the next action comes while it is in progress.
 chaos_drey() { # COMMAND [ARG...]
 	(
 		chaos_cli "$@" >>"$RUN/log/cli.log" 2>&1
@@ -167,12 +167,12 @@ chaos_cli() { # COMMAND [ARG...]
 	timeout 60 "$BUILD/drey" "$1" --config "$RUN/drey.yaml" "${@:2}"
 }
 
-# The wish is in the event log before drey hears of it.
+# The request is in the event log before drey receives it.
 chaos_asked() { # empty|path COUNT
 	printf 'ASKED %s %s by=person ms=%s\n' "$1" "$2" "$(date +%s%3N)" >>"$EVENTS"
 }
 
-# An older snapshot that is still there, asked for while the job is suspended.
+# An older snapshot that still exists, requested while the job is suspended.
 chaos_older() {
 	local path job id count
 	phase_is Suspended 2>/dev/null || return 0
@@ -217,7 +217,7 @@ chaos_break() { # away|gone|deny|readonly|full
 	esac
 }
 
-# Not there at all for a container that starts; nothing runs that could write into what is not there.
+# The storage does not exist when the next container starts, and nothing runs that could create it.
 chaos_gone() {
 	: >"$RUN/hold.jm"
 	chaos_signal KILL init 0 0
@@ -250,7 +250,7 @@ chaos_nothing_runs() {
 
 # ---- until it runs again ------------------------------------------------------------------------------
 
-# What a person does who finds it parked.
+# What a person does when the application is parked.
 chaos_person() { # PHASE REASON
 	chaos_log "a person finds it $1: $2"
 	if [ "$1" = Finished ]; then
@@ -348,7 +348,7 @@ chaos_judge() {
 	python3 "$CHAOS_DIR/oracle.py" "$EVENTS" "$RUN/storage.log"
 }
 
-# The last words of a test.
+# The last lines of a test.
 chaos_report() {
 	diag "reached a process: $(sort "$RUN/signals" | uniq -c | awk '{ printf "%s%s %s %s", sep, $1, $2, $3; sep = ", " }')"
 	check "nothing started empty, older, twice, or again after its end" chaos_judge

@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2034
 #
-# lib.sh - the chart, rendered by Helm and taken by a real API server. Sourced after tests/api/lib.sh.
+# lib.sh - the chart, rendered by Helm and accepted by a real API server. Sourced after tests/api/lib.sh.
 #
-#   chart_begin NAME             as api_begin; TEAM is a namespace beside it that enforces Pod Security "restricted", and
+#   chart_begin NAME             as api_begin; TEAM is another namespace that enforces Pod Security "restricted", and
 #                                the API server knows the Prometheus operator's kinds
-#   kubectl_team ARG...          as the administrator in TEAM; helm ARG... likewise: Helm 3, or what HELM says (3 4 or "")
-#   render NAME [OPTION...]      the chart with Helm's options in RUN/NAME.yaml; what the API server would make of it, with
-#                                all defaults, in RUN/NAME.json, a list; fails when it refuses or warns
+#   kubectl_team ARG...          as the administrator in TEAM; helm ARG... too: Helm 3, or what HELM says (3 4 or "")
+#   render NAME [OPTION...]      renders the chart with Helm's options to RUN/NAME.yaml, and to RUN/NAME.json as the API server
+#                                would store it, a list with all defaults; fails if the server rejects it or warns
 #   object NAME KIND/NAME JQ     from RUN/NAME.json
 #   values NAME                  the options for examples/NAME.yaml, a line each; or for a variant of an example,
 #                                variants/EXAMPLE-NAME.yaml

@@ -1,27 +1,26 @@
 # shellcheck shell=bash disable=SC2034
 #
 # lib.sh - an application that Helm has installed and that runs in real Pods, on the node in DREY_NODE. Sourced by
-# tests/cluster/test_*.sh after tests/e2e/tap.sh; `tests/run.sh cluster NAME` is what starts them, inside of the node's
-# namespaces.
+# tests/cluster/test_*.sh after tests/e2e/tap.sh; `tests/run.sh cluster NAME` starts them, inside the node's namespaces.
 #
 #   node_begin NAME           RUN; NAMESPACE, new, which enforces Pod Security "restricted"; an S3 server with the bucket flink,
 #                             its keys in the Secret orders-s3; a volume for the events of the job (EVENTS, CONTROL)
-#   values [LINE...]          RUN/values.yaml; more lines of YAML at its end, in which keys of the first lines may not be
-#   install [OPTION...]       `helm install orders`, and waits until it is ready; upgrade [OPTION...] likewise
+#   values [LINE...]          RUN/values.yaml; LINEs are YAML appended to it, without keys that it already has
+#   install [OPTION...]       `helm install orders`, and waits until it is ready; upgrade [OPTION...] does the same
 #   helm ARG..., kubectl ARG...    as the administrator, in NAMESPACE; kubectl_cluster ARG... in none
 #   drey COMMAND [ARG...]     in the Pod of the JobManager; status, phase_is, continuity of tests/e2e/lib.sh
-#                             are about it
+#                             use it
 #   rest PATH [JQ]            Flink's REST API
-#   jvm COMPONENT             the number of its JVM in the Pod; kill_jvm COMPONENT, by SIGKILL
+#   jvm COMPONENT             the pid of its JVM in the Pod; kill_jvm COMPONENT: SIGKILL
 #   pod COMPONENT             the name of the one Pod, jobmanager or taskmanager
-#   denied                    what the API server has refused to the accounts of the application
+#   denied                    the requests of the application's accounts that the API server has denied
 #   runs                      for await: the job runs, and this launch has completed a checkpoint
-#   continued                 for check: the last launch has restored exactly the last snapshot of the job before it: nothing was
+#   continued                 for check: the last launch has restored exactly the last snapshot of the previous job: nothing was
 #                             counted after that
-#   restored_from PATH        for check: drey has decided for PATH, Flink has restored it, and the job has read what it holds
-#   newest_on_s3              the newest retained checkpoint of the job that drey knows, by what is in the bucket
-#   pods_gone COMPONENT       for await: there is none, not even one that ends
-#   e2e_end                   as always; the namespace goes
+#   restored_from PATH        for check: drey has decided for PATH, Flink has restored it, and the job has read its contents
+#   newest_on_s3              the newest retained checkpoint in the bucket, of the job that drey knows
+#   pods_gone COMPONENT       for await: there is none, not even one that is terminating
+#   e2e_end                   as in every end-to-end test; deletes the namespace
 
 # shellcheck source=tests/servers/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../servers/lib.sh"
@@ -99,7 +98,7 @@ node_keys() {
 		--from-literal=secret-key="$S3_SECRET_KEY" --dry-run=client --output yaml | kubectl apply --filename - >/dev/null
 }
 
-# What the run leaves in the cluster must not wait for anything: nobody takes a last savepoint here.
+# The clean-up of the cluster must not wait for anything: no last savepoint is taken here.
 node_run_end() {
 	local status=$?
 	ui_is_main || return "$status"
@@ -195,7 +194,7 @@ denied() {
 
 # ---- the application ----------------------------------------------------------------------------------
 
-# Small JVMs; what is waited for is short.
+# Small JVMs and short waits.
 # shellcheck disable=SC2120 # most tests take them as they are
 values() { # [LINE...]
 	{
@@ -278,7 +277,7 @@ continued() {
 		}' "$EVENTS"
 }
 
-# As restore_matches of tests/e2e/lib.sh, but a job may have gone on under its id any number of times. One subtask.
+# As restore_matches of tests/e2e/lib.sh, but a job may have continued under its id any number of times. One subtask.
 restored_from() { # PATH
 	local maker=$1 id decided flink
 	case $1 in

@@ -1,23 +1,23 @@
 # shellcheck shell=bash disable=SC2034
 #
-# lib.sh - what a contract test is made of: a directory, assertions, and a drey without Flink. Sourced first by
-# tests/contract/test_*.sh, which run at the top of the tree from then on.
+# lib.sh - the tool box of contract tests: a directory, assertions, and a drey without Flink. Sourced first by
+# tests/contract/test_*.sh; changes to the top of the tree.
 #
-#   contract_begin [TOOL...]   $BUILD, $DREY, $dir; without one of the TOOLs the test is skipped, or fails where
-#                              DREY_TEST_REQUIRE is set. At exit `at_exit` is called, what is in `pids` is killed, and
-#                              $dir is removed
-#   result STATUS WHAT         one assertion; when it fails, the ends of the files `show` in $dir are shown and the test
-#                              goes on
+#   contract_begin [TOOL...]   $BUILD, $DREY, $dir; if a TOOL is missing, the test is skipped, or fails if
+#                              DREY_TEST_REQUIRE is set. At exit it calls `at_exit`, kills the processes in `pids`, and
+#                              removes $dir
+#   result STATUS WHAT         one assertion; if it fails, it shows the ends of the files `show` in $dir, and the test
+#                              continues
 #   ok WHAT CMD...             the same: CMD succeeds
-#   skip WHAT WHY              one that cannot be made here
-#   status WANT CMD...         CMD ends with status WANT; its streams are in $dir/out and $dir/err
+#   skip WHAT WHY              an assertion that is not possible here
+#   status WANT CMD...         CMD exits with status WANT; its output is in $dir/out and $dir/err
 #   wait_for CMD...            CMD succeeds within WAIT_S seconds: for a loaded machine, so a failure is rare and slow
 #   drey_yaml                  $dir/drey.yaml for the application "orders"; more lines on stdin. `checkpoints` and
 #                              `rest_port` as set by the test
-#   flink_is BODY              the script in Flink's place
+#   flink_is BODY              the script that runs instead of Flink
 #   start_drey [WRAPPER...]    drey as in a container, in the background: $drey_pid, its log is $dir/log
-#   end_drey                   SIGTERM, and its end: $status
-#   phase_is PHASE             what drey says
+#   end_drey                   sends SIGTERM and waits for the end: $status
+#   phase_is PHASE             the phase that drey reports
 #   contract_end               the plan; last line of the test
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -145,7 +145,7 @@ end_drey() {
 	reap_drey
 }
 
-# For one that ends by itself; afterwards its pid may be somebody else's, so it is not killed at exit.
+# For a drey that ends on its own; afterwards another process may have its pid, so it is not killed at exit.
 reap_drey() {
 	local pid left=()
 	wait "$drey_pid"

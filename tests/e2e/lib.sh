@@ -6,14 +6,14 @@
 #   run_begin NAME VERSION        RUN, FLINK, JOB_JAR, REST_PORT, RPC_PORT, EVENTS, CONTROL; run_end at exit
 #   run_conf                      conf/ for these ports; more config.yaml lines on stdin
 #   spawn NAME CMD...             starts CMD in the background; its pid is ${PIDS[NAME]}, its log $RUN/log/NAME.log
-#   start_tm, start_tm_pod        a TaskManager; one that is started again when it has failed
+#   start_tm, start_tm_pod        a TaskManager; one that is restarted when it has failed
 #   start_bare_jm                 a JobManager without drey
-#   wait_until WHAT LIMIT CMD...  polls CMD until it succeeds; 1 when LIMIT seconds are over
+#   wait_until WHAT LIMIT CMD...  polls CMD until it succeeds; 1 after LIMIT seconds
 #
-# Never sleep for a fixed time in a test: wait_until is the only thing that waits.
+# Never sleep for a fixed time in a test: use wait_until.
 #
-# Every process of a run, however deep, has E2E_RUN=$RUN in its environment. run_pids finds them by that, so the
-# clean-up ends all of them and nothing else, also when their parent was killed.
+# Every process of a run, at any depth, has E2E_RUN=$RUN in its environment. run_pids finds them by that, so the
+# clean-up ends all of them and nothing else, also if their parent was killed.
 
 E2E_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP=$(cd "$E2E_DIR/../.." && pwd)
@@ -56,7 +56,7 @@ run_conf() {
 
 # ---- processes -----------------------------------------------------------------------------------
 
-# A shell's & leaves SIGINT and SIGQUIT ignored, and a JVM keeps that; the terminal's Ctrl-C is for us alone. The
+# A shell's & leaves SIGINT and SIGQUIT ignored, and a JVM keeps that; the terminal's Ctrl-C is only for the test. The
 # shell in between waits for CMD, so that no zombie looks alive, and keeps its status for exit_status.
 spawn() { # NAME CMD...
 	local name=$1
@@ -121,7 +121,7 @@ no_run_pids() {
 	[ -z "$(run_pids)" ]
 }
 
-# Ends every process of the run: first politely, then not.
+# Ends every process of the run: first by SIGTERM, then by SIGKILL.
 run_stop() {
 	local pid
 	MUST_LIVE=()
@@ -139,7 +139,7 @@ run_stop() {
 	wait_quietly 5 all_have_status
 }
 
-# Shows the end of each log; for a run that failed.
+# Shows the end of each log, for a run that failed.
 run_show_logs() {
 	local log
 	for log in "$EVENTS" "$RUN"/log/*.log; do
@@ -170,7 +170,7 @@ run_end() {
 
 # ---- waiting -------------------------------------------------------------------------------------
 
-# Polls without a word. 1 when the limit is over, 2 when a process that MUST_LIVE has ended.
+# Polls without output. 1 after the limit, 2 if a process of MUST_LIVE has ended.
 wait_quietly() { # LIMIT_S CMD...
 	local end=$((SECONDS + $1)) name
 	shift
@@ -183,7 +183,7 @@ wait_quietly() { # LIMIT_S CMD...
 	done
 }
 
-# Says what it waits for while that takes long. WAITED_S is how long it took.
+# Prints what it waits for if that takes long. WAITED_S is the time that it took.
 wait_until() { # WHAT LIMIT_S CMD...
 	local what=$1 limit=$2 status=0 start=$SECONDS
 	shift 2
@@ -213,8 +213,8 @@ start_tm() {
 	spawn tm "${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}"
 }
 
-# The same, but one that fails is started again, as in a pod. A TaskManager whose JobManager dies in the very moment
-# of the registration asks a dead address until taskmanager.registration.timeout ends it.
+# The same, but one that fails is restarted, as in a pod. A TaskManager whose JobManager dies exactly during the
+# registration calls a dead address until taskmanager.registration.timeout ends it.
 start_tm_pod() {
 	flink_tm_argv "$RUN"
 	init_argv
@@ -223,14 +223,14 @@ start_tm_pod() {
 		"${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}"
 }
 
-# ARGS: options of the entry point, then arguments of the job. For what is to be seen without drey.
+# ARGS: options of the entry point, then arguments of the job. For tests without drey.
 start_bare_jm() { # ARGS...
 	flink_jm_argv "$RUN"
 	init_argv
 	spawn jm "${INIT_ARGV[@]}" "${FLINK_JM_ARGV[@]}" "$@"
 }
 
-# The archive of the classes of this run's JobManager: $RUN/flink.jsa.
+# The class archive of this run's JobManager: $RUN/flink.jsa.
 make_class_archive() {
 	flink_env "$RUN"
 	flink_java "$RUN" 160m 192m jm
@@ -294,7 +294,7 @@ checkpoints() { # JQ_FILTER, on the statistics of the one job
 	id=$(job_id) && rest "jobs/$id/checkpoints" "$1"
 }
 
-# ---- what the job says -----------------------------------------------------------------------------
+# ---- what the job reports --------------------------------------------------------------------------
 # Lines: EVENT CHECKPOINT COUNT subtask=I/P job=HEX attempt=A ms=WALL; see tests/job/ContinuityJob.java.
 
 events() { # EVENT
@@ -317,19 +317,19 @@ last_event() { # EVENT FIELD
 		{ for (i = 4; i <= NF; i++) if (index($i, want "=") == 1) print substr($i, length(want) + 2) }'
 }
 
-# What checkpoint CHECKPOINT of the job whose id starts with JOB holds, over all subtasks; nothing if not known.
+# The count in checkpoint CHECKPOINT of the job whose id starts with JOB, over all subtasks; nothing if not known.
 snapshot_count() { # JOB CHECKPOINT
 	awk -v job="job=$1" -v id="$2" '
 		$1 == "SNAPSHOT" && $2 == id && index($5, job) == 1 { count[$4] = $3; seen = 1 }
 		END { for (s in count) sum += count[s]; if (seen) print sum }' "$EVENTS"
 }
 
-# The path of the newest complete checkpoint that is kept of the job JOB.
+# The path of the newest complete retained checkpoint of the job JOB.
 newest_retained() { # JOB
 	find "$RUN/ck/$1" -path '*/chk-*/_metadata' -printf '%h\n' | sort -V | tail -n 1
 }
 
-# The same, or the last savepoint that drey has made where no checkpoint has followed it: they count together.
+# The same, or the last savepoint that drey has made if no checkpoint has followed it: they share one count.
 newest_snapshot() { # JOB
 	local checkpoint savepoint id
 	checkpoint=$(newest_retained "$1")
@@ -345,7 +345,7 @@ newest_snapshot() { # JOB
 	fi
 }
 
-# A snapshot is complete for the job as soon as Flink has told its operator so.
+# A snapshot is complete for the job as soon as Flink has notified its operator.
 has_completed() { # AT_LEAST_ID [JOB]
 	awk -v least="$1" -v job="job=${2:-}" '
 		$1 == "COMPLETED" && $2 + 0 >= least + 0 && index($5, job) == 1 { found = 1 }
@@ -353,7 +353,7 @@ has_completed() { # AT_LEAST_ID [JOB]
 }
 
 # Checks the whole log: no GAP; every restore has exactly the count that a snapshot of that id had; no more than
-# EMPTY (default 1) starts of a job without state. Prints what is wrong, one line each; 1 if anything is.
+# EMPTY (default 1) starts of a job without state. Prints each violation on one line; 1 if there is any.
 continuity() { # [EMPTY_STARTS]
 	awk -v allowed="${1:-1}" '
 		function close_restore(    id, job, s, sum, ok) {
@@ -391,8 +391,8 @@ continuity() { # [EMPTY_STARTS]
 		}' "$EVENTS"
 }
 
-# Checks that no job has started from less than what a job before it was told to be complete: for a run in which nobody
-# has asked for something older, and nothing was damaged. What Flink restarts by itself may go back behind a savepoint.
+# Checks that no job has started from less than what an earlier job was notified to be complete: for a run in which no
+# older state was requested, and nothing was damaged. An automatic restart by Flink may go back behind a savepoint.
 never_older() {
 	awk '
 		$1 == "SNAPSHOT" { count[$5, $2, $4] = $3 }
@@ -408,16 +408,16 @@ never_older() {
 }
 
 # ---- drey --------------------------------------------------------------------------------------------
-# drey.yaml is made from DREY_CONF, by the dotted name of each key; values are YAML. A test changes what it wants
-# between run_begin and start_drey:  DREY_CONF[savepoints.interval]=5s
+# drey.yaml is made from DREY_CONF, by the dotted name of each key; values are YAML. A test may change keys between
+# run_begin and start_drey:  DREY_CONF[savepoints.interval]=5s
 declare -gA DREY_CONF=()
 
-# The words as a YAML (and JSON) list.
+# The arguments as a YAML (and JSON) list.
 yaml_list() { # WORD...
 	jq --compact-output --null-input '$ARGS.positional' --args -- "$@"
 }
 
-# The defaults for this run; more words are arguments of the job.
+# The defaults for this run; more arguments are arguments of the job.
 drey_conf() { # [JOB_ARG...]
 	local args
 	mapfile -t args < <(job_args)
@@ -460,8 +460,8 @@ drey() { # COMMAND [ARG...]
 	"$BUILD/drey" "$command" --config "$RUN/drey.yaml" "$@"
 }
 
-# One value of `drey status --json`; fails when there is none. The exit status of drey says the phase and is
-# of no interest here.
+# One value of `drey status --json`; fails if there is none. The exit status of drey, which depends on the phase, does
+# not matter here.
 status() { # JQ_FILTER
 	local document
 	document=$(drey status --json 2>>"$RUN/status.log") || [ -n "$document" ] || return 1
@@ -476,12 +476,12 @@ agent_pid() {
 	run_pids "^$BUILD/drey run "
 }
 
-# As `status`, but quietly true or false.
+# As `status`, but without output: true or false.
 status_is() { # JQ_CONDITION
 	status "$1" >/dev/null 2>&1
 }
 
-# Running, as another job than JOB.
+# Running, as a job other than JOB.
 runs_after() { # JOB
 	status_is ".phase == \"Running\" and .jobId != \"$1\""
 }
@@ -503,8 +503,8 @@ has_restored() { # JOB
 	events RESTORED | grep -q " job=$1 attempt=0 "
 }
 
-# The decision of drey, the word of Flink and the count of the job are the same restore, and it is that of PATH.
-# Says what differs.
+# drey's decision, Flink's report and the job's count agree on one restore, and it is that of PATH. Prints what
+# differs.
 restore_matches() { # PATH
 	local path job id maker flink count expected bad=0
 	path=$(plain_path "$1")
@@ -529,7 +529,7 @@ restore_matches() { # PATH
 	return "$bad"
 }
 
-# The container ends: SIGNAL to drey-init, then until nothing of the JobManager's side is left.
+# The container ends: sends SIGNAL to drey-init, then waits until nothing of the JobManager's side is left.
 end_drey() { # SIGNAL
 	MUST_LIVE=()
 	kill "-$1" "${PIDS[jm]}"

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 #
-# tap.sh - what an end-to-end test is made of. Sourced first by every tests/e2e/test_*.sh; it brings in lib.sh.
+# tap.sh - the assertions of end-to-end tests. Sourced first by every tests/e2e/test_*.sh; it sources lib.sh.
 #
-#   e2e_begin NAME              a run (lib.sh) of Flink $FLINK_VERSION; says the version as a comment
-#   is GOT EXPECTED WHAT        one assertion; the test goes on when it fails
+#   e2e_begin NAME              a run (lib.sh) of Flink $FLINK_VERSION; prints the version as a comment
+#   is GOT EXPECTED WHAT        one assertion; if it fails, the test continues
 #   check WHAT CMD...           the same: CMD succeeds
-#   await WHAT CMD...           CMD succeeds within WAIT_S seconds; what follows depends on it, so a failure
+#   await WHAT CMD...           CMD succeeds within WAIT_S seconds; the next steps depend on it, so a failure
 #                               ends the test
 #   not CMD...                  for check and await: CMD fails
 #   e2e_end                     the plan; last line of the test

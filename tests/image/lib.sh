@@ -2,15 +2,15 @@
 #
 # lib.sh - images without a daemon and without a registry. Sourced by the scripts of tests/image.
 #
-#   image_missing              prints what this machine lacks; nothing: it can build and run images
-#   image_alone SCRIPT ARG...  begins SCRIPT, which calls it, anew, in a mount namespace of its own: whatever buildah and
-#                              the test mount goes with the script, also when it is killed
-#   image_store DIR            sets BUILDAH, the words to call buildah with
+#   image_missing              prints what this machine lacks; no output: it can build and run images
+#   image_alone SCRIPT ARG...  starts SCRIPT, its caller, again in its own mount namespace: everything that buildah and
+#                              the test mount ends with the script, also if it is killed
+#   image_store DIR            sets BUILDAH, the command to call buildah with
 #   image_run ROOT SETUP CMD...
-#                              becomes `unshare`, whose only child is CMD as PID 1, in namespaces of its own but that of
-#                              the network: root directory ROOT, read-only, as user 9999 without capabilities. SETUP, shell
-#                              text, is run before, as root, with $root: it mounts what is writable. Variables for CMD:
-#                              `env` words in ENVIRONMENT
+#                              becomes `unshare`, whose only child is CMD as PID 1, in its own namespaces except that of
+#                              the network: root directory ROOT, read-only, as user 9999 without capabilities. Before that,
+#                              SETUP, shell text, runs as root with $root: it mounts what must be writable. Variables for
+#                              CMD: arguments of `env` in ENVIRONMENT
 
 image_missing() {
 	local tool missing=''
@@ -33,7 +33,7 @@ image_alone() { # SCRIPT ARG...
 		'IMAGE_ALONE=$(readlink /proc/self/ns/mnt) exec "$@"' bash "$@"
 }
 
-# What was mounted by an earlier script is not in this namespace: its notes about it are of no use.
+# Mounts of an earlier script are not in this namespace, so buildah's records of them are invalid.
 image_store() { # DIR
 	mkdir -p "$1/store"
 	if [ ! -e "$1/run/$IMAGE_ALONE" ]; then
@@ -44,7 +44,7 @@ image_store() { # DIR
 	BUILDAH=(buildah --root "$1/store" --runroot "$1/run")
 }
 
-# As a container runtime does it, in short; /dev/fd is what bash needs.
+# As a container runtime does it, in short; bash needs /dev/fd.
 image_run() { # ROOT SETUP CMD...
 	local root=$1 setup=$2
 	shift 2

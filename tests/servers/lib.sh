@@ -2,24 +2,24 @@
 #
 # lib.sh - real object stores on this machine: versitygw (S3), OpenStack Swift (native, and S3 through s3api) and
 # Keystone (tokens for Swift). Sourced after tests/e2e/tap.sh or lib.sh, whose runs it uses: a server is a process of
-# the run ($RUN) and ends with it, however that comes.
+# the run ($RUN) and ends with it in any case.
 #
 #   servers_begin NAME [KIND...]   a run without Flink, and the KINDs of server that it needs (openstack, versitygw);
-#                                  what is not to be had skips the test, or fails it where DREY_TEST_REQUIRE is set
+#                                  if one is not available, the test is skipped, or fails if DREY_TEST_REQUIRE is set
 #   server_up versitygw DIR [OPTION...]
 #                                  S3_ENDPOINT, S3_ACCESS_KEY, S3_SECRET_KEY, S3_REGION; buckets are the folders of
-#                                  DIR/buckets. The requests that were served: DIR/access.log
+#                                  DIR/buckets. The served requests: DIR/access.log
 #   server_up keystone DIR         KEYSTONE_URL, KEYSTONE_USER, KEYSTONE_PASSWORD, KEYSTONE_PROJECT (domain Default)
 #   server_up swift DIR            SWIFT_AUTH_URL, SWIFT_USER, SWIFT_KEY (tempauth); SWIFT_S3_ENDPOINT with the access
 #                                  key SWIFT_USER and the secret key SWIFT_KEY. A second user without
-#                                  rights: SWIFT_GUEST, SWIFT_GUEST_KEY. With a Keystone already up: its users
+#                                  rights: SWIFT_GUEST, SWIFT_GUEST_KEY. If a Keystone is already up: its users
 #                                  instead, and no s3api
-#   server_down KIND               ends it, and waits until it is gone; server_up with the same DIR brings it back with
-#                                  the same data on the same port
+#   server_down KIND               ends it and waits for its end; server_up with the same DIR brings it back with the
+#                                  same data on the same port
 #   s3_client COMMAND...           boto3 (client.py); swift_upload DIR CONTAINER [OPTION...]  swiftclient
-#   swift_unpack DIR CONTAINER     many small files at once (tempauth)
+#   swift_unpack DIR CONTAINER     uploads many small files in one request (tempauth)
 #
-# Servers listen on 127.0.0.1 (versitygw: SERVER_ADDRESS), on ports that nobody else uses. Keys are made up for each run.
+# Servers listen on 127.0.0.1 (versitygw: SERVER_ADDRESS), on reserved ports. Keys are new for each run.
 
 SERVERS_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 declare -gA SERVER_PORT=() # DIR -> port, or the first of a few
@@ -64,7 +64,7 @@ random_hex() { # BYTES
 	od -An -N"$1" -tx1 /dev/urandom | tr -d ' \n'
 }
 
-# A line of the file DIR/NAME, made up the first time.
+# A random line in the file DIR/NAME, generated the first time.
 server_secret() { # DIR NAME BYTES
 	[ -s "$1/$2" ] || (umask 077 && random_hex "$3" >"$1/$2")
 	cat "$1/$2"
@@ -196,7 +196,7 @@ keystone_token() {
 		tr -d '\r' | sed -n 's/^X-Subject-Token: //ip'
 }
 
-# Says in the catalogue where Swift is, once.
+# Adds Swift to the catalog, once.
 keystone_add_swift() { # SWIFT_URL
 	local token service
 	token=$(keystone_token) || return
@@ -275,7 +275,7 @@ swift_common() { # DIR PORT
 	EOF
 }
 
-# Without memcached, hence with tokens that carry what they say.
+# Without memcached, so the tokens contain their own data.
 swift_proxy() { # DIR PORT
 	local auth='s3api tempauth'
 	[ -z "${KEYSTONE_URL:-}" ] || auth='authtoken keystoneauth'
@@ -339,7 +339,7 @@ swift_upload() { # DIR CONTAINER [OPTION...]
 	(cd "$1" && "$OPENSTACK/bin/python" -W ignore "$OPENSTACK/bin/swift" --quiet upload "${@:3}" "$2" .)
 }
 
-# Swift unpacks an archive by itself, which is the quickest way to many objects.
+# Swift can unpack an archive itself, which is the fastest way to create many objects.
 swift_unpack() { # DIR CONTAINER
 	local headers url token
 	headers=$(curl --silent --show-error --fail --dump-header - --header "X-Auth-User: $SWIFT_USER" \
