@@ -151,10 +151,33 @@ static void on_process(struct driver *driver, const struct link_msg *msg)
 	driver_step(driver, &event);
 }
 
+/* Part of the grace period has passed while it waited. */
+static void stopping_passes(struct driver *driver, const struct gate *gate,
+			    enum gate_verdict verdict)
+{
+	struct event event = {
+		.type = EVENT_STOPPING,
+		.stopping = {.grace_left_ms = gate->grace_left_ms, .upgrade = gate->upgrade}};
+	int64_t passed_ms = clock_mono_ms() - gate->came_ms;
+
+	if (gate->grace_left_ms > 0)
+		event.stopping.grace_left_ms =
+			gate->grace_left_ms > passed_ms ? gate->grace_left_ms - passed_ms : 1;
+	if (verdict == GATE_OPEN)
+		driver_step(driver, &event);
+}
+
+static void on_stopping(struct driver *driver, int64_t grace_left_ms)
+{
+	if (!driver->gates[GATE_STOPPING].number) /* else it waits already */
+		gate_ask(driver, GATE_STOPPING,
+			 &(struct gate){.grace_left_ms = grace_left_ms,
+					.came_ms = clock_mono_ms(),
+					.then = stopping_passes});
+}
+
 void driver_link(struct driver *driver, const struct link_msg *msg)
 {
-	struct event stopping = {.type = EVENT_STOPPING};
-
 	switch (msg->type) {
 	case LINK_STARTED:
 	case LINK_LAUNCH_FAILED:
@@ -162,9 +185,7 @@ void driver_link(struct driver *driver, const struct link_msg *msg)
 		on_process(driver, msg);
 		break;
 	case LINK_STOPPING:
-		stopping.stopping.grace_left_ms = msg->grace_left_ms;
-		if (!driver_owner_stopping(driver, msg))
-			driver_step(driver, &stopping);
+		on_stopping(driver, msg->grace_left_ms);
 		break;
 	default:
 		break; /* a newer drey-init may say more than we need */

@@ -128,7 +128,7 @@ void driver_fence_step(struct driver *driver);
 /* Has an earlier agent in this container noted that? */
 bool driver_fence_was_noted(const struct driver *driver);
 
-/* start.c: after HELLO; later the machine is alive, or the driver stopped */
+/* journal/start.c: after HELLO; later the machine is alive, or the driver stopped */
 void driver_start(struct driver *driver, const struct link_msg *hello);
 /* A message that comes before the machine is alive. */
 void driver_start_keep(struct driver *driver, const struct link_msg *msg);
@@ -159,23 +159,21 @@ const struct desired *driver_directory_desired(const struct driver *driver,
 /* inputs/resource.c: it may have gone, or be another one: it is read again */
 void driver_resource_doubt(struct driver *driver);
 
-/* outputs/events.c: post this Event, if there is an object that it could be about; reason and action are one word each. Everything is copied. */
+/* outputs/events.c: post this Event, if there is an object that it could be about; reason and action
+ * are one word each. Everything is copied. */
 void driver_event(struct driver *driver, bool warning, const char *reason, const char *action,
 		  const char *note);
 
-/* inputs/sigterm.c; where no owner is known all of this does nothing */
-/* After SIGTERM. True: the owner is being read, and EVENT_STOPPING follows when it has been, within
- * 2 s; drey-init has been answered. */
-bool driver_owner_stopping(struct driver *driver, const struct link_msg *msg);
-/* The same for an agent that starts after SIGTERM. Blocks for at most 2 s: for a lane. */
+/* inputs/sigterm.c: what SIGTERM means, for an agent that starts after it. Blocks for at most 2 s: for
+ * a lane. */
 #define OWNER_REASON_BYTES 700
 enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_t reason_bytes);
 
-/* outputs/ready_condition.c; where no owner is known all of this does nothing */
-/* The owner was read again; NULL = it no longer exists. */
+/* outputs/ready_condition.c: the owner was read again; NULL = it no longer exists */
 void driver_ready_owner(struct driver *driver, const struct workload *workload);
-/* ha/ha.c; where Flink has no high availability of its own all of this does nothing */
-/* True: the HA maps are being read into the plan; then() is called afterwards, as by a lane. */
+
+/* ha/ha.c: false: Flink has no high availability of its own. True: the HA maps are being read into the plan; then() is called afterwards, as by a lane. */
 bool driver_ha_observe(struct driver *driver, struct observe_plan *plan, lane_done_fn *then,
 		       void *arg);
+
 #endif

@@ -22,6 +22,7 @@ static const struct {
 	[GATE_LAUNCH] = {true, EFFECT_LAUNCH, "launch"},
 	[GATE_TRIGGER] = {true, EFFECT_TRIGGER, "trigger"},
 	[GATE_END] = {false, EFFECT_POLL, "view"},
+	[GATE_STOPPING] = {false, EFFECT_STOP_ACK, "stopping"},
 	[GATE_EXIT] = {true, EFFECT_EXIT, "exit"},
 };
 

@@ -40,6 +40,7 @@ enum gate_type {
 	GATE_LAUNCH,   /* EFFECT_LAUNCH */
 	GATE_TRIGGER,  /* EFFECT_TRIGGER */
 	GATE_END,      /* EVENT_VIEW with an end of the job that drey did not ask for */
+	GATE_STOPPING, /* EVENT_STOPPING: SIGTERM has come */
 	GATE_EXIT,     /* EFFECT_EXIT */
 	GATES,
 };
@@ -62,6 +63,9 @@ struct gate {
 	/* OBSERVED; borrowed */
 	const struct decision *decision;
 	const char *path; /* of the snapshot; NULL = none */
+	/* STOPPING */
+	int64_t grace_left_ms, came_ms;
+	enum upgrade upgrade; /* said by the part that knows it */
 	/* What happens then, on the loop. NOT_YET: nothing, because drey ends or something newer has
 	 * come; release arg. */
 	void (*then)(struct driver *driver, const struct gate *gate, enum gate_verdict verdict);

@@ -182,6 +182,11 @@ TEST(hooks_hear_of_what_has_happened_before_events_are_posted)
 	CHECK_INT(place_of("hooks"), <, place_of("events"));
 }
 
+TEST(the_custom_resource_is_opened_before_its_status_is_written)
+{
+	CHECK_INT(place_of("resource"), <, place_of("resource_status"));
+}
+
 TEST(the_stages_never_go_back)
 {
 	for (const struct part_row *row = parts; row[1].part; row++)

@@ -29,9 +29,10 @@ struct owner_watch {
 	bool asked;     /* at the beginning */
 
 	/* SIGTERM has come */
+	int64_t number; /* of the gate; 0 = it has not come */
 	bool waiting;
-	struct link_msg stopping;
-	int64_t came_ms;
+	int64_t end_ms;
+	enum upgrade upgrade;
 };
 
 struct owner_job {
@@ -65,23 +66,16 @@ static const char *const names[] = {"nobody knows", "no upgrade", "upgrade"};
 static void go_on(struct owner_watch *watch, enum upgrade upgrade, const char *reason)
 {
 	struct driver *driver = watch->driver;
-	struct event event = {.type = EVENT_STOPPING};
-	int64_t left_ms = watch->stopping.grace_left_ms;
 	cleanup_free char *note = xasprintf("%s: %s", names[upgrade], reason);
 
 	watch->waiting = false;
+	watch->upgrade = upgrade;
 	loop_timer_stop(watch->late);
 	log_any(driver->log, upgrade == UPGRADE_UNKNOWN ? LOG_WARN : LOG_INFO,
 		"SIGTERM: the owner of the pod was compared", LOG_STR("verdict", names[upgrade]),
 		LOG_STR("reason", reason));
 	driver_event(driver, upgrade == UPGRADE_UNKNOWN, "OwnerCompared", "Stop", note);
-	if (left_ms > 0) {
-		left_ms -= clock_mono_ms() - watch->came_ms;
-		left_ms = left_ms > 0 ? left_ms : 1;
-	}
-	event.stopping.grace_left_ms = left_ms;
-	event.stopping.upgrade = upgrade;
-	driver_step(driver, &event);
+	driver_again(driver);
 }
 
 static void too_late(void *arg)
@@ -157,25 +151,33 @@ static void ask(struct owner_watch *watch, bool first, int64_t timeout_ms)
 	lane_submit(watch->kube.lane, work, done, job);
 }
 
-bool driver_owner_stopping(struct driver *driver, const struct link_msg *msg)
+static void begin(struct owner_watch *watch, const struct gate *gate)
 {
-	struct owner_watch *watch = driver->owner;
-	int64_t grace_ms = msg->grace_left_ms;
+	int64_t grace_ms = gate->grace_left_ms;
 	int64_t timeout_ms = grace_ms > 0 && grace_ms / 10 < OWNER_MS ? grace_ms / 10 : OWNER_MS;
 	struct err err = {0};
 
-	if (!watch || driver->life.terminating)
-		return false;
-	if (watch->waiting)
-		return true;
+	watch->number = gate->number;
 	watch->waiting = true;
-	watch->stopping = *msg;
-	watch->came_ms = clock_mono_ms();
-	if (init_link_stop_ack(driver->link, &err) < 0)
-		log_warn(driver->log, "drey-init cannot be told", LOG_ERR(&err));
+	watch->end_ms = clock_mono_ms() + timeout_ms + OWNER_LATE_MS;
+	if (init_link_stop_ack(watch->driver->link, &err) < 0)
+		log_warn(watch->driver->log, "drey-init cannot be told", LOG_ERR(&err));
 	ask(watch, false, timeout_ms);
 	loop_timer_set(watch->late, timeout_ms + OWNER_LATE_MS);
-	return true;
+}
+
+static enum gate_verdict sigterm_may(struct driver *driver, enum gate_type type, struct gate *gate)
+{
+	struct owner_watch *watch = driver->owner;
+
+	if (!watch || type != GATE_STOPPING || driver->life.terminating)
+		return GATE_OPEN;
+	if (watch->number != gate->number)
+		begin(watch, gate);
+	if (watch->waiting)
+		return gate_waits(gate, "the owner of the pod", watch->end_ms);
+	gate->upgrade = watch->upgrade;
+	return GATE_OPEN;
 }
 
 enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_t reason_bytes)
@@ -246,6 +248,7 @@ static void owner_close(struct driver *driver)
 const struct part part_sigterm = {
 	.name = "sigterm",
 	.open = owner_open,
+	.may = sigterm_may,
 	.stepped = owner_stepped,
 	.close = owner_close,
 };
