@@ -65,7 +65,7 @@ deployments orders-jobmanager get" "the CronJob may do exactly this"
 is "$(rights_of orders-taskmanager)" "configmaps orders-cluster-config-map get,list,watch" "a TaskManager may do exactly this"
 is "$(rights_of orders)" "configmaps  create
 configmaps HA get,list,watch,update,patch,delete
-configmaps orders-drey-control get,patch
+configmaps orders-drey-control get,list,watch,patch
 configmaps orders-drey-journal get,patch
 deployments orders-jobmanager get
 deployments/status orders-jobmanager patch
