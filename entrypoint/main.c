@@ -199,7 +199,8 @@ static int leave_cwd(void)
 	return fd;
 }
 
-/* The environment without a stale DREY_INIT_FD; for an agent with ours. Room for 2 more than count, and NULL. */
+/* The environment without a stale DREY_INIT_FD; for an agent with ours. Room for 2
+ * more than count, and NULL. */
 static void fill_environment(char **env, char **envp, bool agent)
 {
 	bool tuned = false;

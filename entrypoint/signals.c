@@ -78,8 +78,9 @@ int signals_wait(struct pollfd *fds, unsigned nfds, int64_t timeout_ms)
 		for (unsigned i = 0; i < nfds; i++)
 			fds[i].revents = 0;
 	/*
-	 * ppoll delivers no signal if a descriptor is ready, and otherwise only one: take the others
-	 * too, so that a flood of packets does not delay signals, and the first is handled first.
+	 * ppoll delivers no signal if a descriptor is ready, and otherwise only one:
+	 * take the others too, so that a flood of packets does not delay signals, and
+	 * the first is handled first.
 	 */
 	for (int i = 0; i < SIGNALS_MAX && ppoll(NULL, 0, &(struct timespec){0}, &none) < 0; i++)
 		;

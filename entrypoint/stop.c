@@ -106,7 +106,8 @@ static int64_t finish(const struct stop *s)
 
 	if (s->ending_ms != STOP_NEVER && !s->left)
 		return s->ending_ms;
-	/* A process that not even SIGKILL ends (in an uninterruptible sleep) must not stop our exit. */
+	/* A process that not even SIGKILL ends (in an uninterruptible
+	 * sleep) must not stop our exit. */
 	if (s->ending_ms != STOP_NEVER && !s->agent)
 		due = min64(due, later(kill_orphans(s), 1000));
 	else if (s->ending_ms != STOP_NEVER)

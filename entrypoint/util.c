@@ -178,7 +178,8 @@ static void signal_one(pid_t pid, int signo)
 
 void orphans_signal(int signo, pid_t group, pid_t spare, bool first)
 {
-	/* the processes that got SIGTERM, by pid modulo 65536: a second one may force an immediate exit */
+	/* the processes that got SIGTERM, by pid modulo 65536: a second one
+	 * may force an immediate exit */
 	static unsigned char asked[8192];
 	static bool all_asked;
 	char text[4096], path[64], *at = text;

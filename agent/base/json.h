@@ -95,7 +95,7 @@ int json_need_object(const struct json *obj, const char *key, const struct json 
 int json_need_array(const struct json *obj, const char *key, const struct json **ret_node,
 		    struct err *err);
 
-/* ---- members: optional. 1 and *ret_ set; 0 if absent or null, *ret_ untouched; -1 wrong type ---- */
+/* ---- optional: 1 and *ret_ set; 0 if absent or null, *ret_ untouched; -1 wrong type ---- */
 
 int json_opt_str(const struct json *obj, const char *key, const char **ret_text, struct err *err);
 int json_opt_i64(const struct json *obj, const char *key, int64_t *ret_value, struct err *err);

@@ -50,8 +50,8 @@ void client_close(struct client *client)
 	*client = (struct client){0};
 }
 
-/* A wrong path in one of two configurations may lead to the state directory of another application: the request
- * would be carried out on the wrong job. */
+/* A wrong path in one of two configurations may lead to the state directory of another application:
+ * the request would be carried out on the wrong job. */
 static int check_application(const struct client *client, const struct json *status,
 			     struct err *err)
 {

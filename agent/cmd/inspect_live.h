@@ -1,6 +1,6 @@
 /*
- * inspect_live - Flink's HA ConfigMaps of the application that drey.yaml describes, as the API server has
- * them now, for `drey inspect --ha`. Reads only.
+ * inspect_live - Flink's HA ConfigMaps of the application that drey.yaml describes, as the API
+ * server has them now, for `drey inspect --ha`. Reads only.
  */
 #ifndef DREY_CMD_INSPECT_LIVE_H
 #define DREY_CMD_INSPECT_LIVE_H

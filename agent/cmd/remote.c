@@ -212,7 +212,7 @@ static int remote_ask(struct remote *remote)
 	return CLI_OK;
 }
 
-/* Another request may have replaced our nonce before drey has seen it: its savepoint is ours, too. */
+/* Another request may have replaced our nonce before drey saw it: then its savepoint is ours. */
 static void follow_nonce(struct remote *remote)
 {
 	struct configmap map = {0};
@@ -271,7 +271,7 @@ static int await(struct remote *remote)
 		}
 		if (status != CLIENT_CONTINUE)
 			return status;
-		/* after the poll: the request there now may be later than the one followed so far */
+		/* after the poll: there may be a later request than the followed one */
 		follow_nonce(remote);
 		if (!left_ms(remote))
 			return cli_fail(

@@ -1,6 +1,6 @@
 /*
- * status_view - the status document (core/report/status.h) as the commands read it. All member names that
- * the commands depend on are in status_view.c.
+ * status_view - the status document (core/report/status.h) as the commands read it. All member
+ * names that the commands depend on are in status_view.c.
  */
 #ifndef DREY_CMD_STATUS_VIEW_H
 #define DREY_CMD_STATUS_VIEW_H

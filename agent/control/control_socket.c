@@ -95,7 +95,8 @@ void control_reply(struct control_call *call, const struct json *answer)
 	client_answer(client, answer);
 }
 
-/* The line is complete: pass it to the handler. It may answer immediately, which may free the client. */
+/* The line is complete: pass it to the handler. It may answer immediately,
+ * which may free the client. */
 static void client_request(struct client *client, size_t len_bytes)
 {
 	struct err err = {0};

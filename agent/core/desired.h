@@ -1,5 +1,6 @@
 /*
- * desired - the desired state as a control input gives it, and what has changed since it was seen last. Pure.
+ * desired - the desired state as a control input gives it, and what has changed
+ * since it was seen last. Pure.
  *
  * A control input (the control directory, the control ConfigMap, the custom resource) has texts
  * under the keys `desired_keys`. Only a change from what was seen before counts: an unchanged text
@@ -11,8 +12,8 @@
  * long ago then looks new. The object itself may record which orders were carried out:
  * DESIRED_USED_ANNOTATION.
  *
- * Life cycle: a zeroed one -> run/inputs/control_value.h fills it -> desired_compare() -> the event is taken
- * -> desired_seen_update() -> desired_release().
+ * Life cycle: a zeroed one -> run/inputs/control_value.h fills it -> desired_compare() -> the event
+ * is taken -> desired_seen_update() -> desired_release().
  */
 #ifndef DREY_CORE_DESIRED_H
 #define DREY_CORE_DESIRED_H
@@ -63,7 +64,7 @@ void desired_copy(struct desired *to,
 		  const struct desired *from); /* *to is overwritten; owns copies */
 void desired_release(struct desired *desired); /* a zeroed one is fine */
 
-/* The keys of `over` take precedence, one by one; but a do-not-restart counts wherever it is set. */
+/* The keys of `over` take precedence, one by one; but do-not-restart counts wherever it is on. */
 void desired_overlay(struct desired *desired, const struct desired *over);
 
 void desired_set_do_not_restart(struct desired *desired);
@@ -77,8 +78,8 @@ void desired_drop_restore(struct desired *desired);
 
 /* The order was carried out before, according to the object that contains it. */
 bool desired_is_used(const struct desired *desired);
-/* The list of such an object ("a b c"; NULL = none) with the token, which it does not have yet; the caller
- * frees. */
+/* The list of such an object ("a b c"; NULL = none) with the token, which it does not
+ * have yet; the caller frees. */
 char *desired_used_add(const char *used, const char *token);
 
 /*
@@ -95,7 +96,7 @@ bool desired_compare(const struct desired *desired, const struct desired_seen *s
  * has carried out. False if it only repeats the order in the journal. */
 bool desired_reuses_token(const struct desired *desired, const struct journal *journal);
 
-/* From now on `desired` is what was seen; of a bad one only do-not-restart. True: that is a change. */
+/* `desired` is what was last seen; of a bad one only do-not-restart. True: that is a change. */
 bool desired_seen_update(struct desired_seen *seen, const struct desired *desired);
 void desired_seen_release(struct desired_seen *seen);
 

@@ -1,6 +1,6 @@
 /*
- * desired_inputs - the control inputs combined: which one counts, and what follows from a new
- * reading. Pure.
+ * desired_inputs - the control inputs combined: which one counts, and what follows
+ * from a new reading. Pure.
  *
  * Precedence. The custom resource takes precedence over the other two, key by key; the ConfigMap
  * over the control directory, because both are views of one ConfigMap, and the mounted view is
@@ -17,8 +17,8 @@
  * An order that was already in an input when this process first read it is of unknown age. An order
  * that appears later is new.
  *
- * Life cycle: a zeroed one, .configured set -> desired_inputs_read() for each reading, desired_inputs_load() once
- * -> desired_inputs_judge() -> desired_inputs_release().
+ * Life cycle: a zeroed one, .configured set -> desired_inputs_read() for each reading,
+ * desired_inputs_load() once -> desired_inputs_judge() -> desired_inputs_release().
  */
 #ifndef DREY_CORE_DESIRED_INPUTS_H
 #define DREY_CORE_DESIRED_INPUTS_H
@@ -106,7 +106,8 @@ void desired_inputs_judge(struct desired_inputs *inputs, const struct lifecycle 
 			  struct desired_news *ret_news);
 void desired_news_release(struct desired_news *news);
 
-/* Why a restore request of the custom resource is not carried out; NULL = there is no such request; static. */
+/* Why a restore request of the custom resource is not carried out; NULL = there is
+ * no such request; static. */
 const char *desired_inputs_refused(const struct desired_inputs *inputs);
 
 /* The newest reading of an object with orders; NULL = not read, or there is none; borrowed. */

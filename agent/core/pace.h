@@ -1,8 +1,9 @@
 /*
  * pace - when a part that writes drey's state into an object may send its next request. Pure.
  *
- * Life cycle: a zeroed struct pace -> pace_next() before each request, pace_begin() with it, pace_end() after it,
- * and pace_succeeded() or pace_failed() -> pace_leave() when drey ends -> no release.
+ * Life cycle: a zeroed struct pace -> pace_next() before each request, pace_begin()
+ * with it, pace_end() after it, and pace_succeeded() or pace_failed() -> pace_leave()
+ * when drey ends -> no release.
  *
  * At most two requests a second; after failures the gap doubles up to 30 s, and is at least as long
  * as the server asks for. When drey exits, what must be written is written immediately, and the

@@ -43,7 +43,7 @@ struct field {
 	size_t max_bytes; /* of a text from outside: a longer one is cut when written; 0 = any */
 	bool needed;      /* null and absence are refused */
 	bool sparse;      /* left out instead of null or false */
-	/* A struct whose keys are all empty is null as a whole. One without keys is always there. */
+	/* A struct whose keys are all empty is null as a whole; one without keys never is. */
 	bool key;
 	/* The forms that the kind does not describe; NULL = as the kind says. */
 	void (*write)(struct json *to, const void *from);

@@ -5,16 +5,16 @@
  * public for tests and fuzzing; a zeroed struct is valid.
  *
  * The overlays, later ones win: what docker-entrypoint.sh of Flink's images writes into the file
- * (jobmanager.rpc.address and ports, then FLINK_PROPERTIES), -D of the command, flink.properties, the
- * old options --host and --webui-port. ENABLE_BUILT_IN_PLUGINS links jars and changes no key.
+ * (jobmanager.rpc.address and ports, then FLINK_PROPERTIES), -D of the command, flink.properties,
+ * the old options --host and --webui-port. ENABLE_BUILT_IN_PLUGINS links jars and changes no key.
  *
- * Formats, as Flink chooses them: up to 1.18 flink-conf.yaml, read line by line ("key: value", cut
- * at the first ": ", '#' begins a comment); 1.19 and 1.20 flink-conf.yaml if it exists, else
- * config.yaml; from 2.0 on only config.yaml. config.yaml is YAML 1.2: nested maps are flattened
- * with dots, lists become "[a, b]", numbers and booleans are written as Java does (007 is 7, 1.10
- * is 1.1, True is true). With an unknown version: flink-conf.yaml if it is the only one, else
- * config.yaml (both there is ERR_CONFIG: the version must be known). Limits: FLINK_CONF_MAX_BYTES
- * per file.
+ * Formats, as Flink chooses them: up to 1.18 flink-conf.yaml, read line by line ("key: value",
+ * cut at the first ": ", '#' begins a comment); 1.19 and 1.20 flink-conf.yaml if it exists,
+ * else config.yaml; from 2.0 on only config.yaml. config.yaml is YAML 1.2: nested maps are
+ * flattened with dots, lists become "[a, b]", numbers and booleans are written as Java does
+ * (007 is 7, 1.10 is 1.1, True is true). With an unknown version: flink-conf.yaml if it is the
+ * only one, else config.yaml (both there is ERR_CONFIG: the version must be known). Limits:
+ * FLINK_CONF_MAX_BYTES per file.
  */
 #ifndef DREY_FLINK_CONF_H
 #define DREY_FLINK_CONF_H
@@ -51,8 +51,8 @@ struct flink_conf_sources {
 };
 
 /* Read all of it. A directory that was only guessed may be absent: then only the overlays count.
- * ERR_CONFIG and others: file, line and column, or a directory that Flink will not read. Not checked:
- * flink_conf_check(). */
+ * ERR_CONFIG and others: file, line and column, or a directory that Flink will not read. Not
+ * checked: flink_conf_check(). */
 int flink_conf_read(const struct flink_conf_sources *sources, struct flink_conf *ret_conf,
 		    struct err *err);
 
@@ -69,14 +69,15 @@ char *flink_conf_find_dir(const char *const *command, const char *const *env);
 int flink_conf_load(const char *dir, struct flink_version version, struct flink_conf *ret_conf,
 		    struct err *err);
 
-/* Overlay the lines of a flink-conf.yaml or YAML onto conf; a later value replaces an earlier one. */
+/* Overlay the lines of a flink-conf.yaml or YAML onto conf; later values replace earlier ones. */
 void flink_conf_add_lines(struct flink_conf *conf, const char *text, size_t len_bytes);
 int flink_conf_add_yaml(struct flink_conf *conf, const char *text, size_t len_bytes,
 			struct err *err);
 
-/* Overlay the variable FLINK_PROPERTIES as Flink's image (1.19 and later) does when it starts: one
- * "key: value" a line, all white space removed, cut at the first ':' (without one the value is empty), with
- * $NAME and ${NAME} replaced from `env`; of a replaced value with white space only the first word. */
+/* Overlay the variable FLINK_PROPERTIES as Flink's image (1.19 and later) does when it
+ * starts: one "key: value" a line, all white space removed, cut at the first ':' (without
+ * one the value is empty), with $NAME and ${NAME} replaced from `env`; of a replaced value
+ * with white space only the first word. */
 void flink_conf_add_properties(struct flink_conf *conf, const char *text, const char *const *env);
 
 /* Set one key, as -D does. `overlay`: flink_conf_entry. */

@@ -82,8 +82,8 @@ enum flink_answer flink_rest_jobs(const struct flink_rest *rest, int64_t timeout
 				  struct flink_jobs *ret_jobs, struct err *err);
 void flink_jobs_release(struct flink_jobs *jobs);
 
-/* One of the list that is not `job_id` and may run: not FINISHED, CANCELED, FAILED or SUSPENDED. NULL:
- * none. Borrowed. */
+/* One of the list that is not `job_id` and may run: not FINISHED, CANCELED, FAILED or
+ * SUSPENDED. NULL: none. Borrowed. */
 const struct flink_job *flink_jobs_other(const struct flink_jobs *jobs, const char *job_id);
 
 /*

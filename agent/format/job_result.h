@@ -16,8 +16,8 @@
  *     <cluster id>/applications/<application id>/jobs/<job id> there (2.3).
  *     Source: org.apache.flink.runtime.history.FsJobArchivist (1.20), FsJsonArchivist (2.3).
  *
- * A stop with savepoint ends a job as SUCCEEDED / FINISHED too; only the archive shows the
- * difference.
+ * A stop with savepoint ends a job as SUCCEEDED / FINISHED too; only the
+ * archive shows the difference.
  *
  * Errors: ERR_FORMAT for a file of another kind, or a truncated one; ERR_CONFIG for a version newer
  * than JOB_RESULT_VERSION.

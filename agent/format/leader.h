@@ -3,15 +3,16 @@
  * <cluster-id>-cluster-config-map.
  *
  * The record is the annotation LEADER_ANNOTATION, JSON written by Flink's Kubernetes client
- * (fabric8, io.fabric8.kubernetes.client.extended.leaderelection.resourcelock.LeaderElectionRecord):
+ * (fabric8,
+ * io.fabric8.kubernetes.client.extended.leaderelection.resourcelock.LeaderElectionRecord):
  *   {"holderIdentity":"<uuid of one JVM>","leaseDuration":15.000000000,"acquireTime":"...",
  *    "renewTime":"...","leaderTransitions":3}
  * Flink 1.20 and older write the duration as a number of seconds, 2.0 and later as "PT15S". A
  * record without a holder, or with an empty one, means a released lock.
  *
  * A key org.apache.flink.k8s.leader.<component> names a session of the leader, "<uuid>,<address>";
- * components are resourcemanager, dispatcher, restserver and job-<job id>.
- * Source: org.apache.flink.kubernetes.utils.Constants, KubernetesUtils.parseLeaderInformation.
+ * components are resourcemanager, dispatcher, restserver and job-<job id>. Source:
+ * org.apache.flink.kubernetes.utils.Constants, KubernetesUtils.parseLeaderInformation.
  *
  * Errors: ERR_FORMAT.
  */

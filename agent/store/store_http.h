@@ -62,7 +62,7 @@ int store_http_many(struct http *http, const struct store_http_ops *ops, void *c
 /* One call (index 0). ops->failed is not used. */
 int store_http_one(struct http *http, const struct store_http_ops *ops, void *ctx, struct err *err);
 
-/* Pause before attempt `attempt` (2, 3, ...); `random` in 0..UINT32_MAX spreads it over 50..100 %. */
+/* Pause before attempt `attempt` (2, 3, ...), spread over 50..100 % by `random` (0..UINT32_MAX). */
 int64_t store_http_pause_ms(int attempt, uint32_t random);
 
 #endif

@@ -2,8 +2,8 @@
  * stores - the open stores, one for each scheme and authority; a handful at most. Reading many
  * snapshots then signs in once and keeps its connections.
  *
- * Life cycle: struct stores s = {.config = c} -> stores_get() ... -> stores_release(). One thread at a time, as
- * for a store.
+ * Life cycle: struct stores s = {.config = c} -> stores_get() ... -> stores_release(). One thread
+ * at a time, as for a store.
  */
 #ifndef DREY_STORE_STORES_H
 #define DREY_STORE_STORES_H

@@ -367,8 +367,9 @@ struct lifecycle {
 	 * The container does not exit: restarted, it would take the journal back from the other
 	 * drey, which would then kill its job, and so on without end. */
 	bool fenced;
-	/* The machine contradicts itself: what lifecycle_check() says; NULL = it does not. Nothing is
-	 * decided any more; only the journal is still checked, so that another drey can take over. */
+	/* The machine contradicts itself: what lifecycle_check() says; NULL = it does
+	 * not. Nothing is decided any more; only the journal is still checked, so that
+	 * another drey can take over. */
 	const char *contradiction;
 	bool terminating;              /* the container is being stopped: no more launches */
 	bool foreign;                  /* drey-init runs a Flink that is not in the journal */
@@ -485,15 +486,15 @@ bool lifecycle_is_newcomer(const struct lifecycle *life);
  * launch or an operation (id: its trigger id) before the driver could execute it. */
 bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, const char *id);
 
-/* Fenced, or in contradiction with itself: it starts nothing and takes no requests; life.reason says
- * why. */
+/* Fenced, or in contradiction with itself: it starts nothing and takes no
+ * requests; life.reason says why. */
 bool lifecycle_is_inert(const struct lifecycle *life);
 
 /* Monotonic time of the next EVENT_TICK; -1 = none. */
 int64_t lifecycle_deadline_ms(const struct lifecycle *life);
 
-/* What the machine contradicts itself in, as a sentence without a full stop; NULL = in nothing. Each
- * step ends with it. */
+/* What the machine contradicts itself in, as a sentence without a full stop; NULL = in
+ * nothing. Each step ends with it. */
 const char *lifecycle_check(const struct lifecycle *life);
 
 void effects_clear(struct effects *effects);

@@ -1,8 +1,8 @@
 /*
  * What is always true of the machine between two steps. Each claim is a promise that other code
- * relies on without checking it; a machine that breaks one has a bug, and its next decision could be
- * any. A claim must hold for every history that the world can produce: one that is only usual does
- * not belong here.
+ * relies on without checking it; a machine that breaks one has a bug, and its next decision
+ * could be any. A claim must hold for every history that the world can produce: one that is
+ * only usual does not belong here.
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,8 +37,8 @@ static const struct effect *find_deferred(const struct lifecycle *life, enum eff
 	return NULL;
 }
 
-/* An effect that waits for a write that is neither under way nor to come would wait for ever, and one
- * that waits for a write that is done could come out at any time. */
+/* An effect that waits for a write that is neither under way nor to come would wait for ever, and
+ * one that waits for a write that is done could come out at any time. */
 static bool waits_for_no_write(const struct lifecycle *life)
 {
 	bool writing = life->requested != life->acknowledged;

@@ -1,8 +1,8 @@
 /*
- * The machine contradicts itself (lifecycle_check()): that is a bug, and its next decision could be
- * any. It decides nothing more: Flink runs on as it is, and what drey-init does without drey, it does.
- * The journal keeps what was written before, so the next agent begins from a state without the
- * contradiction.
+ * The machine contradicts itself (lifecycle_check()): that is a bug, and its next decision
+ * could be any. It decides nothing more: Flink runs on as it is, and what drey-init does
+ * without drey, it does. The journal keeps what was written before, so the next agent begins
+ * from a state without the contradiction.
  *
  * One promise is kept even then, because it does not depend on what is contradictory: a Flink whose
  * journal belongs to another drey does not run on.

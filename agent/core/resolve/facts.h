@@ -78,8 +78,8 @@ struct candidate {
 	/* in_ha: only by maps of a cluster id that earlier launches used: Flink would not recover
 	 * from them now */
 	bool ha_former;
-	/* in_ha: `counter` of that map, the id of the next checkpoint of the job: Flink raises it before it begins
-	 * one. 0 = not known. */
+	/* in_ha: `counter` of that map, the id of the next checkpoint of the job: Flink raises it
+	 * before it begins one. 0 = not known. */
 	int64_t ha_counter;
 	/* in_ha: can Flink recover it under that job id? It reads the completedCheckpoint file and
 	 * the state files then, not _metadata. COMPLETE although `integrity` is not: only _metadata

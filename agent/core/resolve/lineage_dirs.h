@@ -43,8 +43,8 @@ void lineage_dirs_release(struct lineage_dirs *dirs);
 size_t lineage_ha_clusters(const struct journal *journal, const char *current,
 			   const char *ret_ids[LINEAGE_HA_MAX]);
 
-/* The checkpoint directory out of the path of a checkpoint of this job: NULL when it is not of the form
- * <dir>/<job id>/chk-<n>. The caller frees. */
+/* The checkpoint directory out of the path of a checkpoint of this job: NULL when it is not of the
+ * form <dir>/<job id>/chk-<n>. The caller frees. */
 char *lineage_dir_of_checkpoint(const char *path, const char *job_id);
 
 /* Does this launch write its checkpoints elsewhere than it was told? `told`: used if that is not

@@ -70,8 +70,8 @@ static void judge_identity(struct inquiry *in, struct candidate *c)
 
 /* ---- newest first -----------------------------------------------------------------------------
  *
- * Within a lineage the checkpoint id decides. Without a journal it decides only between snapshots of
- * one job; jobs are then compared by the completion time of their newest snapshot. */
+ * Within a lineage the checkpoint id decides. Without a journal it decides only between snapshots
+ * of one job; jobs are then compared by the completion time of their newest snapshot. */
 
 static int compare_groups(const struct inquiry *in, const struct snapshot *a,
 			  const struct snapshot *b)

@@ -49,7 +49,8 @@ struct inquiry {
 
 /* ---- resolve.c ---- */
 
-/* A source other than the journal, the initial savepoint and Flink's record of the end cannot be read. */
+/* A source other than the journal, the initial savepoint and Flink's record
+ * of the end cannot be read. */
 bool source_is_unreadable(struct inquiry *in);
 
 /* ---- resolve_inquiry.c ---- */
@@ -84,7 +85,8 @@ bool outcome_parks(struct inquiry *in);
  * that is on. */
 bool outcome_is_suspension(const struct outcome *outcome);
 
-/* PARK for an outcome, by rule 2. `stop`: the savepoint with which the job was stopped; NULL = none is known. */
+/* PARK for an outcome, by rule 2. `stop`: the savepoint with which the job was
+ * stopped; NULL = none is known. */
 void inquiry_park_outcome(struct inquiry *in, enum outcome_kind kind, const char *reason,
 			  const char *stop);
 
@@ -102,7 +104,8 @@ bool repeated_request_decides(struct inquiry *in);
 /* The last launch has ended, or it is unknown whether it has. */
 bool result_decides(struct inquiry *in);
 
-/* The savepoint of a suspension, or the one that a new generation names; NULL = there is none. Borrowed. */
+/* The savepoint of a suspension, or the one that a new generation names; NULL =
+ * there is none. Borrowed. */
 const char *promise_of_outcome(const struct inquiry *in);
 
 /* The promised savepoint is unusable, or is not the newest state: an older one, or one that was not

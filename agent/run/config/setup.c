@@ -47,8 +47,8 @@ static void add_variable(struct setup *setup, size_t *count, char *owned)
 	setup->environment[*count] = NULL;
 }
 
-/* What Flink inherits: ours, flink.environment over it, and where its configuration is, so that Flink's
- * scripts read the same directory. */
+/* What Flink inherits: ours, flink.environment over it, and where its configuration is, so that
+ * Flink's scripts read the same directory. */
 static void build_environment(struct setup *setup)
 {
 	extern char **environ;
@@ -132,7 +132,8 @@ static int find_places(struct setup *setup, struct err *err)
 		flink_conf_listed_dir(&setup->flink_conf, config->flink.checkpoint_directory);
 	setup->savepoint_dir =
 		flink_conf_listed_dir(&setup->flink_conf, config->flink.savepoint_directory);
-	/* as durable as the checkpoints: the results there prevent a finished job from running again */
+	/* as durable as the checkpoints: the results there prevent a
+	 * finished job from running again */
 	if (!config->flink.result_store_directory)
 		config->flink.result_store_directory =
 			xasprintf("%s/" RESULTS_DIRECTORY, setup->checkpoint_dir);

@@ -55,7 +55,8 @@ static int check(const struct setup_kube *kube, const struct flink_settings *set
 	return 0;
 }
 
-/* A single port, so that a second JobManager here fails before it touches the lock. 0: not a single port. */
+/* A single port, so that a second JobManager here fails before it touches the
+ * lock. 0: not a single port. */
 static int one_port(const char *text)
 {
 	char *end;

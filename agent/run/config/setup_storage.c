@@ -165,8 +165,8 @@ static bool same_s3(const struct s3_config *a, const struct s3_config *b)
 	       xstrsame(a->session_token, b->session_token);
 }
 
-/* Flink can have options for each bucket, drey has one set of them: so both directories must have the
- * same options. */
+/* Flink can have options for each bucket, drey has one set of them: so both directories
+ * must have the same options. */
 static int from_flink_buckets(const struct config *config, const struct flink_conf *conf,
 			      struct store_config *storage, struct err *err)
 {

@@ -9,9 +9,9 @@
  *                           if one is set, else user, password, project and their domains
  * A storage_url without a token replaces the address that the sign-in gives.
  *
- * Life cycle: swift_auth_new() -> swift_auth_get() before each request, swift_auth_refused() when the
- * store answers 401 -> swift_auth_free(). One thread at a time. No secret is ever part of a message;
- * tokens and request bodies are overwritten when they are freed.
+ * Life cycle: swift_auth_new() -> swift_auth_get() before each request, swift_auth_refused() when
+ * the store answers 401 -> swift_auth_free(). One thread at a time. No secret is ever part of a
+ * message; tokens and request bodies are overwritten when they are freed.
  *
  * A failed sign-in is remembered for a few seconds: a listing of many files must not repeat it so
  * often that the account is locked.
@@ -28,7 +28,7 @@
 #include "base/http.h"
 #include "store/store_config.h"
 
-#define SWIFT_AUTH_RENEW_MS        60000 /* this long before it expires; at most a tenth of its lifetime */
+#define SWIFT_AUTH_RENEW_MS        60000 /* before its expiry; at most a tenth of its lifetime */
 #define SWIFT_AUTH_AGAIN_MS        5000  /* a failure is remembered; a denial or a mistake ... */
 #define SWIFT_AUTH_DENIED_AGAIN_MS 60000 /* ... longer */
 
