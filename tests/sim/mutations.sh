@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 #
-# mutations.sh - shows that the tests can fail: each deliberate bug has to be caught.
+# mutations.sh - shows that the tests can fail: they must catch each deliberate bug.
 #
-#   tests/sim/mutations.sh [NAME...]     put each bug of mutations.txt in, or these, and run what has to catch it
-#   tests/sim/mutations.sh --applies     only see whether each still changes a source
+#   tests/sim/mutations.sh [NAME...]     introduce each bug of mutations.txt, or only these, and run the tests that must catch it
+#   tests/sim/mutations.sh --applies     only check whether each still changes a source
 #
-# Builds the mutants in $BUILD/mutants and leaves the sources alone. TAP; SEEDS (20000, as in `make test`) is how many
+# Builds the mutants in $BUILD/mutants and does not change the sources. TAP; SEEDS (20000, as in `make test`) is how many
 # histories may pass before the simulator counts as having missed one.
 
 set -euo pipefail
@@ -36,8 +36,7 @@ mutate() { # PREFIX SUBSTITUTION
 	return $applied
 }
 
-# Build the program of a test with the mutated sources. What is named before the library is taken in place of what is in
-# it.
+# Build the program of a test with the mutated sources. Objects named before the library replace those in it.
 build() { # TEST
 	local source objects=("$BUILD/obj/tests/unit/$1.o" "$BUILD/obj/tests/unit/tap.o")
 	for source in "$work"/*.c; do
