@@ -41,7 +41,7 @@ struct child {
 	bool last_oom;
 	int64_t last_since_unix_ms, last_ended_unix_ms;
 	char last_launch_id[LINK_LAUNCH_ID_BYTES];
-	/* What it left in its process group. */
+	/* The remaining processes in its group. */
 	pid_t group;           /* 0: nothing */
 	int64_t group_kill_ms; /* STOP_NEVER: not sent SIGTERM yet */
 };

@@ -21,8 +21,8 @@ static const struct cli_option options[] = {
 struct check {
 	const struct cli *cli;
 	struct setup setup;
-	struct journal journal; /* an empty one when it could not be read */
-	char *journal_error;    /* why it could not */
+	struct journal journal; /* empty if it could not be read */
+	char *journal_error;    /* why it could not be read */
 	bool first;             /* proven: no drey has run yet */
 };
 
@@ -194,7 +194,7 @@ static int check_run(const struct cli *cli)
 
 	if (setup_load(cli_config_path(cli), &check.setup, &err) < 0)
 		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
-	/* busy: Flink runs right here, on its port */
+	/* ERR_BUSY: Flink is running here, on its port */
 	if (setup_check(&check.setup, &err) < 0 && err.kind != ERR_BUSY)
 		status =
 			cli_fail(cli, err.kind == ERR_CONFIG ? CLI_USAGE : CLI_HELD, "%s", err.msg);

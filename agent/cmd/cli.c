@@ -118,7 +118,7 @@ int cli_config(const struct cli *cli, struct config *ret_config, struct err *err
 	return err_set(err, why.kind, 0, "%s", why.msg);
 }
 
-/* Text whose further lines start at `column`. */
+/* Prints text; all lines after the first start at `column`. */
 static void print_indented(FILE *out, const char *text, int column)
 {
 	for (; *text; text++) {

@@ -120,7 +120,7 @@ int client_send(struct client *client, const struct control_request *request)
 
 	if (status != CLI_OK)
 		return status;
-	/* an agent of before refuses what it does not know; the status has told whose it is */
+	/* an older agent rejects unknown members; the status already had the name of the application */
 	if (status_view_takes_application(client->status))
 		whole.application = client->config.application;
 	answer = ask(client, &whole, ASK_MS, &err);

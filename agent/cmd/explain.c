@@ -25,7 +25,7 @@ int explain_status(const struct decision *decision)
 	return decision->kind == DECISION_PARK ? CLI_PARKED : CLI_HELD;
 }
 
-/* What is below `least` is not known. */
+/* A value below `least` is unknown. */
 static void add_known(struct json *to, const char *key, int64_t value, int64_t least)
 {
 	if (value >= least)
@@ -230,7 +230,7 @@ struct json *explain_document(const struct explanation *ex)
 	return doc;
 }
 
-/* "checkpoint 12, completed 3 min ago, 1.2 MB in 5 files": as much of it as is known. */
+/* "checkpoint 12, completed 3 min ago, 1.2 MB in 5 files": without what is unknown. */
 static void print_snapshot(const struct snapshot *snapshot, int64_t now_unix_ms, FILE *out)
 {
 	char text[CLOCK_TEXT_BYTES], size[TEXT_SIZE_BYTES];

@@ -11,7 +11,7 @@
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_END};
 
-/* Without a configuration: where Kubernetes reads them by default. Not needed at a shell. */
+/* Without a configuration: to the default path of Kubernetes. Not needed at a shell. */
 static void last_words(const char *error)
 {
 	struct termination_last none = {.cause = CAUSE_CONFIGURATION_REFUSED};

@@ -110,7 +110,7 @@ void status_view_savepoint(const struct json *doc, const char *nonce,
 	ret_answer->error = text(last, "error");
 }
 
-/* Both came with the same version. */
+/* Both members came with the same version. */
 bool status_view_takes_application(const struct json *doc)
 {
 	return json_get(doc, "savepointRequests") != NULL;
