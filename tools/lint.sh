@@ -2,7 +2,7 @@
 #
 # lint.sh - all checks of the sources that do not run them.
 #
-#   tools/lint.sh [CHECK...]    all, or some of: format includes house shell cppcheck tidy
+#   tools/lint.sh [CHECK...]    all, or some of: format includes circles house shell cppcheck tidy
 #
 # If a tool is missing, its check is skipped with a message; with CI=true that is a failure. Exit status: 0 nothing
 # found, 1 something found, 2 usage.
@@ -48,6 +48,11 @@ check_format() {
 
 check_includes() {
 	tools/check-includes.sh || found includes
+}
+
+check_circles() {
+	need python3 python3 || return 0
+	tools/check-circles.py || found circles
 }
 
 at_most() { # FILE LINES
@@ -103,10 +108,10 @@ check_tidy() {
 	rm -f "$said"
 }
 
-[ $# -gt 0 ] || set -- format includes house shell cppcheck tidy
+[ $# -gt 0 ] || set -- format includes circles house shell cppcheck tidy
 for check; do
 	case $check in
-	format | includes | house | shell | cppcheck | tidy) ;;
+	format | includes | circles | house | shell | cppcheck | tidy) ;;
 	*)
 		sed -n '5p' "${BASH_SOURCE[0]}" | sed 's/^# *//' >&2
 		exit 2

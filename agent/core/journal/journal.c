@@ -246,27 +246,6 @@ void journal_add_failed_generation(struct journal *journal, const char *generati
 	texts_add(&journal->failed_generations, &journal->failed_generation_count, generation);
 }
 
-static bool is_new(const char *nonce, const char *done)
-{
-	return nonce && *nonce && (!done || strcmp(nonce, done) != 0);
-}
-
-bool journal_restart_wanted(const struct journal *journal)
-{
-	return is_new(journal->intent.restart_nonce, journal->restart_nonce_done) &&
-	       !journal->intent.do_not_restart;
-}
-
-bool journal_savepoint_nonce_is_new(const struct journal *journal)
-{
-	return is_new(journal->intent.savepoint_nonce, journal->savepoint_nonce_done);
-}
-
-bool journal_savepoint_wanted(const struct journal *journal)
-{
-	return journal_savepoint_waits(journal) || journal_savepoint_nonce_is_new(journal);
-}
-
 bool journal_is_failed_generation(const struct journal *journal, const char *generation)
 {
 	return generation && texts_have(journal->failed_generations,

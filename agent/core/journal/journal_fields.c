@@ -255,19 +255,24 @@ static void write_failures(struct json *to, const void *from)
 		json_add_i64(array, NULL, journal->failures_unix_ms[i]);
 }
 
+/* The newest ones, as many as there is room for. */
 static int read_failures(const struct json *from, void *to, struct err *err)
 {
+	struct journal *journal = to;
 	const struct json *array = NULL;
 	const struct json *element;
+	size_t left;
 
 	if (json_opt_array(from, "failuresUnixMs", &array, err) < 0)
 		return -1;
+	left = json_len(array);
 	json_each (element, array) {
 		int64_t unix_ms;
 
 		if (json_to_i64(element, &unix_ms, err))
 			return err_wrap(err, "'failuresUnixMs'");
-		journal_add_failure(to, unix_ms);
+		if (left-- <= JOURNAL_MAX_FAILURES)
+			journal->failures_unix_ms[journal->failure_count++] = unix_ms;
 	}
 	return 0;
 }

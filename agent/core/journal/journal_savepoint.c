@@ -1,6 +1,7 @@
 /*
- * Who waits for a savepoint. One is taken at a time, and later requests share the next one: what
- * they wait for may have happened after the current one began.
+ * What is requested and not done yet, and who waits for a savepoint. One is taken at a time, and
+ * later requests share the next one: what they wait for may have happened after the current one
+ * began.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,27 @@
 #include "base/mem.h"
 #include "core/journal/journal.h"
 #include "core/journal/journal_fields.h"
+
+static bool is_new(const char *nonce, const char *done)
+{
+	return nonce && *nonce && (!done || strcmp(nonce, done) != 0);
+}
+
+bool journal_restart_wanted(const struct journal *journal)
+{
+	return is_new(journal->intent.restart_nonce, journal->restart_nonce_done) &&
+	       !journal->intent.do_not_restart;
+}
+
+bool journal_savepoint_nonce_is_new(const struct journal *journal)
+{
+	return is_new(journal->intent.savepoint_nonce, journal->savepoint_nonce_done);
+}
+
+bool journal_savepoint_wanted(const struct journal *journal)
+{
+	return journal_savepoint_waits(journal) || journal_savepoint_nonce_is_new(journal);
+}
 
 static struct savepoint_request *find_request(const struct journal *journal, const char *nonce)
 {

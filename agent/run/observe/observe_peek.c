@@ -16,6 +16,12 @@ struct batch {
 	size_t count;
 };
 
+void observe_set(struct candidate *candidate, enum integrity integrity, const char *detail)
+{
+	candidate->integrity = integrity;
+	xstrset(&candidate->detail, detail);
+}
+
 void observe_note_peek(struct look *look, const struct candidate *candidate)
 {
 	size_t index = (size_t)(candidate - look->facts->candidates);

@@ -42,21 +42,6 @@ static const struct source {
 
 /* ---- shared by the sources ---- */
 
-void s3_wipe(char **slot)
-{
-	if (*slot)
-		explicit_bzero(*slot, strlen(*slot));
-	free(*slot);
-	*slot = NULL;
-}
-
-void s3_wipe_buf(struct buf *buf)
-{
-	if (buf->data)
-		explicit_bzero(buf->data, buf->cap_bytes);
-	buf_release(buf);
-}
-
 void s3_keys_release(struct s3_keys *keys)
 {
 	s3_wipe(&keys->access_key);

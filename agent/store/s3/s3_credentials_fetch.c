@@ -1,5 +1,6 @@
-/* Shared by the sources that use HTTP: retries, and reading keys from JSON. */
+/* Shared by the sources: wiping secrets; and by those that use HTTP: retries, reading keys from JSON. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,6 +12,21 @@
 
 #define KEYS_MAX_BYTES ((size_t)64 * 1024)
 #define SECRET_PART    8 /* characters that occur in nothing else by chance */
+
+void s3_wipe(char **slot)
+{
+	if (*slot)
+		explicit_bzero(*slot, strlen(*slot));
+	free(*slot);
+	*slot = NULL;
+}
+
+void s3_wipe_buf(struct buf *buf)
+{
+	if (buf->data)
+		explicit_bzero(buf->data, buf->cap_bytes);
+	buf_release(buf);
+}
 
 void s3_response_wipe(struct http_response *response)
 {

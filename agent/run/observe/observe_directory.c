@@ -1,0 +1,51 @@
+/* observe_directory: is a directory there to be listed? */
+#include "base/mem.h"
+#include "run/observe/observe.h"
+#include "store/store.h"
+#include "store/uri.h"
+
+static int nothing(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	(void)ctx;
+	(void)entry;
+	(void)err;
+	return 1; /* the first entry is enough to know that it can be listed */
+}
+
+/* On a file system the directory above tells a directory that was never made from a volume that is not
+ * there. */
+static int say_missing(struct store *store, const char *uri, struct err *err)
+{
+	cleanup_free char *parent = uri_parent(uri);
+	struct err why = {0};
+
+	if (store_list(store, parent, nothing, NULL, &why) < 0 && why.kind == ERR_ABSENT)
+		return err_set(
+			err, ERR_RETRY, 0,
+			"the directory %s does not exist, and neither does its parent %s: mount its volume",
+			uri, parent);
+	return err_set(
+		err, ERR_RETRY, 0,
+		"the directory %s does not exist: mount its volume, or, if this is the first start, create it",
+		uri);
+}
+
+int observe_directory(const struct store_config *storage, const char *uri, struct err *err)
+{
+	struct store *store = NULL;
+	struct err why = {0};
+	int result;
+
+	if (store_open(storage, uri, &store, err) < 0)
+		return -1;
+	result = store_list(store, uri, nothing, NULL, &why);
+	/* An object store has no directories: nothing with this prefix is simply nothing. */
+	if (result < 0 && why.kind == ERR_ABSENT && store_list_page(store) > 1)
+		result = 0;
+	if (result < 0 && why.kind == ERR_ABSENT)
+		result = say_missing(store, uri, err);
+	else if (result < 0 && err)
+		*err = why;
+	store_close(store);
+	return result;
+}
