@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# drey's client of the API server, asked about a real one: what each answer of the server becomes, tokens that change and
-# end, lists page by page, too many requests. What goes wrong in between is in test_client_faults.sh.
+# drey's client of the API server, tested with a real one: how it handles each response of the server, tokens that change
+# and expire, lists page by page, too many requests. test_client_faults.sh tests failures in between.
 #
 # runs in: ci
 

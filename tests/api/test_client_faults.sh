@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
 # drey's client of the API server while the server dies, hangs and comes back, and through a proxy that loses, cuts,
-# delays and damages what passes (fault_proxy.py). What is written must be written exactly once, nothing may be believed
-# that the server has not said, and nothing may take longer than it was given.
+# delays and damages responses (fault_proxy.py). Every write must happen exactly once, the client must believe nothing
+# that the server has not said, and nothing may exceed its time limit.
 
 # shellcheck disable=SC2317 # functions are called by name
 

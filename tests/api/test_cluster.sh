@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# The tool box of these tests itself: the control plane, its keys and its log. Look here first when others fail.
+# The tool box of these tests itself: the control plane, its keys and its log. Check this first when others fail.
 #
 # runs in: ci
 

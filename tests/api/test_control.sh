@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# The control ConfigMap, read through the API server before each launch, and mounted beside it: do-not-restart counts when
-# either says so. What was seen outlives the Pod. With the Role of the chart, against a real API server.
+# The control ConfigMap, read through the API server before each launch, and also mounted: do-not-restart counts if either
+# has it. The record of what was read survives the Pod. With the Role of the chart, against a real API server.
 #
 # runs in: ci
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# The custom resource: what the schema takes and refuses, and that kubectl can work with it.
+# The custom resource: what the schema accepts and rejects, and that kubectl can work with it.
 #
 # runs in: ci
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# The name of the API server is not resolved: whoever asks waits and gets no answer. drey answers its probes and its
-# socket all the same, ends in time, and goes on by itself once the name is known. A library that is loaded before that of
-# C stands in the resolver's place; a script stands in Flink's.
+# The name of the API server cannot be resolved: every lookup hangs without a response. drey still answers its probes and
+# its socket, ends in time, and continues automatically once the name resolves. A library that is loaded before the C
+# library replaces the resolver; a script replaces Flink.
 
 # shellcheck disable=SC2016,SC2154,SC2317 # $LD_PRELOAD is of that shell; take_port has set it; called by await
 # shellcheck source=tests/e2e/tap.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# The faults that other tests ask for are what they are called: seen with curl as the ServiceAccount.
+# The faults that other tests request do what their names say: checked with curl as the ServiceAccount.
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# Two dreys of one application, and Flinks that are timed: does a job ever run twice? `fencing: strict` with an owner that is
-# cut off, an agent that is stopped, and a Flink that is stopped as well; the default with an API server that is reached. With
-# the Role of the chart, against a real API server; a script stands in Flink's place.
+# Two dreys of one application, and Flinks that are timed: does a job ever run twice? `fencing: strict` with an owner that
+# is cut off, an agent that is stopped, and a Flink that is stopped as well; the default with a reachable API server. With
+# the Role of the chart, against a real API server; a script replaces Flink.
 #
 # runs in: all
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# A life of Flink with its own high availability on Kubernetes, under the Role of the chart: killed, it goes on under the
-# same ids from what Flink has recorded, and fast, because drey gives the dead leader's lock back; a newer savepoint, a
-# stop, maps that were deleted lead to new ids. Nothing is started twice, nothing is lost, nothing is left behind.
+# The life of a Flink with its own high availability on Kubernetes, under the Role of the chart: when killed, it continues
+# under the same ids from what Flink has recorded, and quickly, because drey releases the dead leader's lock; a newer
+# savepoint, a stop, and deleted maps lead to new ids. Nothing runs twice, nothing is lost, nothing is left over.
 #
 # runs in: ci on 2.3.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Flink's HA data that are not those of now: put back from a backup, with newer checkpoints in storage; and of a
-# generation that had HA, while the next one has none.
+# Outdated HA data of Flink: restored from a backup, with newer checkpoints in storage; and of a generation that had HA,
+# while the next one has none.
 #
 # runs in: ci on 2.3.0
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 #
-# What drey changes in Flink's HA map when a JobManager has died (the lock is given back, jobs of earlier launches are
-# taken out), with each kind of fault at each step: the API server is killed, loses etcd, refuses, is fenced by priority,
-# the token runs out, somebody else writes all the time, answers are lost, cut, wrong. Flink is started exactly once each
-# time and never beside what a map would start as well; another's lock is never given back. With the Role of the chart,
-# against a real API server; a script stands in Flink's place, and the test writes what Flink would.
+# What drey changes in Flink's HA map when a JobManager has died (it releases the lock and removes jobs of earlier
+# launches), with each kind of fault at each step: the API server is killed, loses etcd, denies access, throttles by
+# priority, the token expires, another client writes all the time, responses are lost, cut, wrong. Flink is started
+# exactly once each time and never next to a job that a map would start as well; the lock of another owner is never
+# released. With the Role of the chart, against a real API server; a script replaces Flink, and the test writes what Flink
+# would.
 
 # shellcheck disable=SC2016,SC2119,SC2317 # $holder is of jq; lib.sh has functions whose arguments are optional; called by name
 # shellcheck source=tests/e2e/tap.sh

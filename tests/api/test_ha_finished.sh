@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# A job that has FINISHED never runs again, with Flink's own high availability on Kubernetes: Flink has deleted the job's map
-# with its end, so the map says nothing, and the record in the job result store is the only witness. The
-# JobManager dies, everything dies, and the record is one that Flink has not cleaned up behind.
+# A job that has FINISHED never runs again, with Flink's own high availability on Kubernetes: Flink has deleted the job's
+# map at its end, so the map shows nothing, and the record in the job result store is the only evidence. The JobManager
+# dies, everything dies, and the record is one that Flink has not cleaned up.
 #
 # runs in: all
 

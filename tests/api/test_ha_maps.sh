@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Which of the ConfigMaps of a namespace are Flink's HA data of this application, as drey resolve tells: by name under
-# the Role of the chart, by label where there are no names, and never anybody else's. No Flink runs.
+# Which ConfigMaps of a namespace are Flink's HA data of this application, according to drey resolve: by name under the
+# Role of the chart, by label if there are no names, and never those of others. No Flink runs.
 #
 # runs in: ci
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 #
-# Flink's HA maps and two dreys of one application: the second holds as long as the first one's Flink may lead, the first
-# one stops acting when it is overtaken, and never touches the lock of the other. And a namespace that is being deleted
-# under a drey whose Flink has HA maps: it says so, leaves a job that runs alone, and starts nothing. With the rights of
-# the chart's Role, against a real API server; a script stands in Flink's place, and the test writes what Flink would.
+# Flink's HA maps and two dreys of one application: the second one holds as long as the first one's Flink may lead; the
+# first one stops acting when it is fenced, and never touches the lock of the other. And a namespace that is being deleted
+# under a drey whose Flink has HA maps: drey reports it, does not touch a running job, and starts nothing. With the rights
+# of the chart's Role, against a real API server; a script replaces Flink, and the test writes what Flink would.
 
 # shellcheck disable=SC2016,SC2317 # $holder is of jq; called by name
 # shellcheck source=tests/e2e/tap.sh

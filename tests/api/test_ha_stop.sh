@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Where a job comes back after a stop with savepoint. Flink by itself deletes its HA data with the stop, and then starts
-# from what its arguments say: the old savepoint. The same story with drey: from the savepoint of the stop.
+# Where a job continues after a stop with savepoint. Plain Flink deletes its HA data with the stop, and then starts from
+# its arguments: from the old savepoint. The same story with drey: from the savepoint of the stop.
 
 # shellcheck disable=SC2119,SC2154,SC2317 # functions with optional arguments; keys of DREY_CONF; functions that are waited for
 # shellcheck source=tests/e2e/tap.sh

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 #
-# Values in Flink's HA maps that make no sense, by hand or by a broken disk: a reason in the conditions of the custom
-# resource, and without it in the journal; nothing is started from less than what was there, and nothing in the maps is
-# touched. Set right, it goes on by itself. With the Role of the chart, against a real API server; a script stands in
-# Flink's place, and the test writes what Flink would.
+# Invalid values in Flink's HA maps, edited by hand or damaged by a disk: the conditions of the custom resource have a
+# reason, and without it the journal does; nothing starts from less than the existing state, and drey changes nothing in
+# the maps. When they are repaired, drey continues automatically. With the Role of the chart, against a real API server; a
+# script replaces Flink, and the test writes what Flink would.
 
 # shellcheck disable=SC2016,SC2317 # $holder is of jq; called by name
 # shellcheck source=tests/e2e/tap.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# The journal in a ConfigMap: written before Flink is started, by one drey only, whatever the API server and people do
-# to it. With the Role of the chart, against a real API server; a script stands in Flink's place.
+# The journal in a ConfigMap: written before Flink is started, by one drey only, whatever the API server and people do to
+# it. With the Role of the chart, against a real API server; a script replaces Flink.
 #
 # runs in: ci
 

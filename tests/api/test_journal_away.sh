@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# The API server goes away: before a launch, between the intent and its acknowledgement, while the job runs, when drey
-# starts; it hangs, etcd is lost, the token runs out. Flink runs on, nothing is started on stale facts, nothing is lost.
-# With the Role of the chart, against a real API server; a script stands in Flink's place.
+# The API server is unavailable: before a launch, between the intent and its acknowledgement, while the job runs, when
+# drey starts; it hangs, etcd is lost, the token expires. Flink keeps running, nothing is started from outdated facts,
+# nothing is lost. With the Role of the chart, against a real API server; a script replaces Flink.
 #
 # runs in: ci
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# The journal's ConfigMap edited by hand into nonsense, before drey starts and while it runs: a condition of the custom
-# resource with the place and the way out, nothing started, nothing overwritten, Flink left alone; and the way out works.
-# With the Role of the chart, against a real API server; a script stands in Flink's place.
+# The journal's ConfigMap edited by hand into something invalid, before drey starts and while it runs: a condition of the
+# custom resource names the position and the remedy, nothing is started, nothing is overwritten, Flink keeps running; and
+# the remedy works. With the Role of the chart, against a real API server; a script replaces Flink.
 
 # shellcheck disable=SC2317 # called by name
 # shellcheck source=tests/e2e/tap.sh

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# The journal is lost, and a restore order that was carried out long ago still stands in the control ConfigMap or in the
-# custom resource. What was seen of them is lost with the journal; the object itself says that the order is none any more.
-# With the Role of the chart, against a real API server.
+# The journal is lost, and a restore request that was carried out long ago is still in the control ConfigMap or in the
+# custom resource. The record of what was read is lost with the journal, but the object itself shows that the request is
+# used up. With the Role of the chart, against a real API server.
 #
 # runs in: ci
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# A restore order in the same step as another version: both are changed at once, and the drey of the version before, which
-# still runs, sees the order first. By ConfigMap and custom resource, against a real API server.
+# A restore request in the same step as another version: both change at the same time, and the drey of the previous
+# version, which still runs, reads the request first. By ConfigMap and custom resource, against a real API server.
 #
 # runs in: ci
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# The condition drey.dev/Ready of the Deployment or Job that the Pod belongs to: it says what drey says, also when a Pod was
-# killed, and to this very object only. Without the custom resource, with the Role of the chart, against a real API server
-# and the real controllers of Deployments and Jobs.
+# The condition drey.dev/Ready of the Deployment or Job that the Pod belongs to: it agrees with drey's status, even after
+# a Pod was killed, and is written to exactly this object. Without the custom resource, with the Role of the chart,
+# against a real API server and the real controllers of Deployments and Jobs.
 #
 # runs in: ci
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# The condition drey.dev/Ready through a proxy that refuses, loses and hangs (fault_proxy.py); and how often a message is
+# The condition drey.dev/Ready through a proxy that rejects, loses and hangs (fault_proxy.py); and how often a message is
 # written. With the Role of the chart, against a real API server.
 
 # shellcheck disable=SC2317 # functions that check and await call

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# The custom resource with a drey that runs: its spec is followed, its status is written, whatever becomes of it. With
-# the Role of the chart, against a real API server.
+# The custom resource with a running drey: drey follows its spec and writes its status, whatever happens to the resource.
+# With the Role of the chart, against a real API server.
 #
 # runs in: ci
 

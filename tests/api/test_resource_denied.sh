@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# The custom resource under a Role that does not have it: who never had it works without; who followed one does not
-# take its absence from an error. With the Role of the chart, against a real API server.
+# The custom resource under a Role without it: a drey that never had it works without it; a drey that has followed one
+# does not take an error for its absence. With the Role of the chart, against a real API server.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

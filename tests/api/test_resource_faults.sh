@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# The custom resource when the API server is away, when its definition is, and when the journal is nonsense; and what a
-# drey at rest costs the API server. With a control plane of its own.
+# The custom resource when the API server is unavailable, when its definition is missing, and when the journal is invalid;
+# and what a drey at rest costs the API server. With its own control plane.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

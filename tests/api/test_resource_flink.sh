@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# A life of Flink under its custom resource, with Flink's own high availability and the Role of the chart: created, waited
-# for, a savepoint, suspended, resumed, deleted under the job. How soon a transition is to be seen, and what it costs the
-# API server at rest.
+# The life of a Flink under its custom resource, with Flink's own high availability and the Role of the chart: created,
+# waited for, a savepoint, suspended, resumed, deleted while the job runs. How soon a transition is visible, and what it
+# costs the API server at rest.
 #
 # runs in: ci on 1.20.0
 

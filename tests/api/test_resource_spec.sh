@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# Specs that the schema lets pass and that contradict themselves, or what is there: a condition with a reason, about that
-# generation, and nothing is started that nobody wanted, nothing forgotten. With the Role of the chart, against a real API
-# server; a script stands in Flink's place, so the job never comes to run.
+# Specs that the schema accepts but that contradict themselves or the actual state: a condition with a reason, for that
+# generation; nothing is started that was not requested, and nothing is forgotten. With the Role of the chart, against a
+# real API server; a script replaces Flink, so the job never runs.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# The Role of the chart: what Flink and drey need, by name, and nothing else. Asked of a real API server.
+# The Role of the chart: what Flink and drey need, by name, and nothing else. Checked with a real API server.
 #
 # runs in: ci
 

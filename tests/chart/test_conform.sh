@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# What the chart renders, looked at without a cluster of that version: both Helms find nothing to say and render the same;
-# every object is one of Kubernetes 1.29 to 1.34 (kubeconform with strict schemas); kube-score has nothing to say but what
-# score.txt answers; what a Pod refers to is there. Each of these tests is shown something wrong, too.
+# What the chart renders, checked without a cluster of that version: both Helms accept it and render the same; every
+# object is valid in Kubernetes 1.29 to 1.34 (kubeconform with strict schemas); kube-score reports nothing except what
+# score.txt explains; every object that a Pod refers to exists. Each of these checks must also detect something wrong.
 #
 # runs in: ci
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# What Helm 4 does otherwise than Helm 3: `--wait` reads the conditions of the FlinkApplication as kstatus does, and what
-# somebody has patched is not overwritten without being told to. No node is needed: no Pods are wanted.
+# What Helm 4 does differently from Helm 3: `--wait` reads the conditions of the FlinkApplication as kstatus does, and
+# Helm 4 does not overwrite manual patches unless it is told to. Without a node: there are no Pods.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
 # The chart installed by Helm on a real control plane, in a namespace that enforces Pod Security "restricted". There is no
-# node, so Pods stay Pending; but they are made. What each account may do, to the letter; what an upgrade and a rollback change
-# and what not; what is left in the end.
+# node, so Pods are created but stay Pending. What exactly each account may do; what an upgrade and a rollback change and
+# what they do not; what remains at the end.
 #
 # runs in: ci
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# What the chart renders: every example and variant is taken by a real API server without a warning, in a namespace that
-# enforces Pod Security "restricted", and its configuration by drey; what changes with a value and what does not.
+# What the chart renders: a real API server accepts every example and variant without a warning, in a namespace that
+# enforces Pod Security "restricted", and drey accepts its configuration; what changes with a value and what does not.
 #
 # runs in: ci
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
 # What the CronJob of the chart runs, with its account and nothing else: drey savepoint --remote. A real Flink takes the
-# savepoints; asked, done, failed, suspended, scaled away, in vain. That Flink has its own high availability, and its
-# TaskManager only the account that the chart gives it.
+# savepoints; requested, done, failed, suspended, scaled to 0, without success. That Flink has its own high availability,
+# and its TaskManager has only the account that the chart gives it.
 #
 # runs in: ci on 2.3.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# The scripts inside the chart, against a server that plays drey and Flink: a TaskManager that is to end waits for the last
-# savepoint, and for nothing else; what `helm test` finds.
+# The scripts inside the chart, against a server that imitates drey and Flink: a terminating TaskManager waits for the
+# last savepoint, and for nothing else; what `helm test` detects.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# Values that make no sense are refused with their path, by both Helms, before anything is made: those of refused.txt, and
-# for every key of the schema another type, a key that there is not, and a default that is taken away. One chart that has
-# the chart in question as a dependency many times, each time with something else wrong, lets Helm say it of all at once.
+# Both Helms reject invalid values, and name their path, before they create anything: those of refused.txt, and for every
+# key of the schema another type, an unknown key, and a removed default. One chart that has the tested chart as a
+# dependency many times, each time with another mistake, lets Helm report all of them in one run.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

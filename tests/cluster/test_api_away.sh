@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
-# An API server that is away: while the job runs, when its JobManager is killed meanwhile, and in the middle of an upgrade. Flink
-# gives up its leadership without it, and nobody can start anything; what is there goes on when it is back, from where it was.
+# The API server is unavailable: while the job runs, when its JobManager is killed in the meantime, and in the middle of
+# an upgrade. Without it Flink gives up its leadership, and nothing can be started; when it is back, everything continues
+# from where it was.
 #
 # alone: it kills the API server
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 #
-# SEED and STEPS: so many signals to the processes in the Pods of an application, and so many deletions of its Pods, by force too,
-# and drained nodes, while people save, suspend, resume, upgrade and move the state, and the object store goes away, hangs,
-# forbids or is full. In the end the job's own event log has to show: nothing started empty, from something older, twice, or
-# again after its end. HA=false is without Flink's own high availability.
+# SEED, and STEPS signals to the processes in the Pods of an application and deletions of its Pods, by force too, and
+# drained nodes, while people take savepoints, suspend, resume, upgrade and move the state, and the object store is
+# unavailable, hangs, denies access or is full. At the end the job's own event log must show that nothing started empty,
+# from something older, twice, or again after its end. HA=false is without Flink's own high availability.
 #
 # alone: it drains the node
 # runs in: all

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# What ends Pods and processes: deletion of the JobManager's and the TaskManager's Pod, SIGKILL, the out-of-memory killer, a
-# node that is drained. The job goes on from its newest state each time, and nobody has to do anything.
+# What ends Pods and processes: deletion of the JobManager's and the TaskManager's Pod, SIGKILL, the out-of-memory killer,
+# a drained node. The job continues from its newest state each time, without any intervention.
 #
 # alone: it drains the node
 # runs in: ci

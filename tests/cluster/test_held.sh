@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# What an engineer sees when something is missing: a Secret, the bucket, a right; and what it takes to change the keys. Nothing
-# is started from nothing; what is the matter is said by kubectl and by drey; and it goes on by itself when it is mended.
+# What an engineer sees when something is missing: a Secret, the bucket, a right; and how to change the keys. Nothing is
+# started from nothing; kubectl and drey report the cause; and drey continues automatically when it is fixed.
 
 # shellcheck disable=SC2317 # functions that check and await call
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# `helm install` in a namespace that enforces Pod Security "restricted": the Pods as they really are, the job with its state on
-# S3, what the accounts ask the API server for, and `helm test`.
+# `helm install` in a namespace that enforces Pod Security "restricted": the Pods as they really are, the job with its
+# state on S3, the requests of the accounts to the API server, and `helm test`.
 #
 # runs in: ci
 

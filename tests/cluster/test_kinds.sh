@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# State on a volume, and a job that comes to an end: first as a Deployment, then, on the same volume, as a Job; installed by
-# Helm 4, which waits in another way than Helm 3.
+# State on a volume, and a job that finishes: first as a Deployment, then, on the same volume, as a Job; installed by Helm
+# 4, which waits differently from Helm 3.
 #
 # runs in: ci
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# Nine ways to lose state that were seen with other systems (P1 to P9): each has a right answer.
+# Nine ways to lose state that were observed with other systems (P1 to P9), and what must happen instead.
 
 # shellcheck disable=SC2317 # functions that check and await call
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional

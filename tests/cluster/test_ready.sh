@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# Does Kubernetes hear it when no task of the job runs? `helm install --wait` while the TaskManagers have no replicas, which is
-# all that a Deployment without Pods needs to be complete: the JobManager alone holds Helm back. Then the TaskManagers come, die
-# and come back: the readiness of the Pod, the Deployment, the custom resource, and how long each takes.
+# Does Kubernetes notice when no task of the job runs? `helm install --wait` while the TaskManagers have no replicas, and
+# a Deployment without Pods counts as complete: only the JobManager makes Helm wait. Then the TaskManagers start, die and
+# come back: the readiness of the Pod, the Deployment, the custom resource, and how long each takes.
 #
 # runs in: ci
 

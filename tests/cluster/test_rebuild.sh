@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# What outlives what: `helm uninstall` and `helm install`, and a namespace that is rebuilt from nothing but the bucket.
+# What survives what: `helm uninstall` and `helm install`, and a namespace that is rebuilt from the bucket alone.
 
 # shellcheck disable=SC2317 # functions that check and await call
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# One state directory in the configurations of two applications: no command does to the one what was meant for the
-# other. Without Flink: its place is taken by a script.
+# One state directory in the configurations of two applications: no command for the one application affects the other.
+# Without Flink: a script replaces it.
 
 set -uo pipefail
 # shellcheck source=tests/contract/lib.sh

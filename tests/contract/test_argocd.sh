@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# What Argo CD makes of a FlinkApplication: chart/argocd/health.lua, in the Lua that Argo CD speaks (5.1).
+# How Argo CD judges a FlinkApplication: chart/argocd/health.lua, in the Lua of Argo CD (5.1).
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Bad input for `drey run`, as people give it: each time exit status 2, a message that names the thing, the place and
-# what to do, no Flink is started, and nothing is changed. Without Flink: its place is taken by a script.
+# Invalid input for `drey run`, as people give it: each time exit status 2, a message that names the problem, its position
+# and the remedy, no Flink is started, and nothing is changed. Without Flink: a script replaces it.
 
 set -uo pipefail
 # shellcheck source=tests/contract/lib.sh

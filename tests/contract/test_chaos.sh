@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# What judges `make chaos` (tests/chaos/oracle.py): each history that breaks the promise is a violation, and each that looks
-# like it is none. And its plan: the same seed gives the same actions, and in time every action there is.
+# The oracle of `make chaos` (tests/chaos/oracle.py): each history that breaks the promise is a violation, and each that
+# only looks like it is not. And its plan: the same seed gives the same actions, and over time every action occurs.
 
 # shellcheck source=tests/contract/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

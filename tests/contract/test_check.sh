@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# What `drey check` says of a new configuration beside an application that has run, runs, or never ran; and that it changes
-# nothing.
+# What `drey check` reports about a new configuration for an application that has run, runs, or never ran; and that it
+# changes nothing.
 
 set -uo pipefail
 # shellcheck source=tests/contract/lib.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# tools/check-abi.sh: what was built here runs with the glibc of Flink's oldest images; a symbol that is too new is found
-# and named.
+# tools/check-abi.sh: the binaries built here run with the glibc of Flink's oldest images; the script finds and names a
+# symbol that is too new.
 
 # shellcheck source=tests/contract/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# The command line as scripts see it: statuses, what goes to which stream, bad input, and that the
-# pages in docs/commands/ say what --help says. UPDATE=1 rewrites the pages from --help.
+# The command line as scripts see it: exit statuses, output streams, invalid input, and that the pages in docs/commands/
+# match --help. UPDATE=1 rewrites the pages from --help.
 
 # shellcheck disable=SC2016 # the backquotes are those of Markdown
 

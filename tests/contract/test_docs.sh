@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# The documentation leads somewhere: every relative link has its file (and heading), every file that the
-# README's tour names is there, every page in docs/ can be found from the README, every story has the tests that
-# the table in docs/testing.md names, and every test runs where it says.
+# The documentation is complete: every relative link has its file (and heading), every file in the README's tour exists,
+# every page in docs/ is linked from the README, every story has the tests that the table in docs/testing.md names, and
+# every test runs where the tables say.
 
 # shellcheck disable=SC2016 # the backquotes are those of Markdown
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Every kept input of every fuzz target, once: what a fuzzer has found before must not come back. With the compiler and
-# the sanitizers of the build, without libFuzzer.
+# Runs every kept input of every fuzz target once: what a fuzzer has found before must not come back. With the compiler
+# and the sanitizers of the build, without libFuzzer.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1

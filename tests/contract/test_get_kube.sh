@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# tools/get-kube.sh without a network: a copy of it, and a go that only makes files. What matters is what is built, when,
-# and what the messages name; and that a test run without a control plane is no success.
+# tools/get-kube.sh without a network: a copy of it, and a go that only creates files. It checks what is built, when, and
+# what the messages name; and that a test run without a control plane does not succeed.
 
 # shellcheck disable=SC2317 # functions that check and await call
 
