@@ -3,15 +3,15 @@
 # faults.sh - what an API server does to its clients besides being gone. Sourced after lib.sh, used after api_begin. All but
 # api_renew_ca concern our ServiceAccount only, so they work in a shared control plane; each waits until it counts.
 #
-#   api_no_seats                     a priority level without a seat; a request is let in only when no other one is in
-#   api_throttle, api_unthrottle     every request is turned away with 429 (priority and fairness); for 50 s at most
+#   api_no_seats                     a priority level without a seat: a request is accepted only while no other one is in
+#   api_throttle, api_unthrottle     every request gets 429 (priority and fairness); for 50 s at most
 #   api_refuse_writes MESSAGE [GROUP/RESOURCE], api_allow_writes
-#                                    admission refuses to create, update or delete them (default: /configmaps): 422
-#   api_refuse_writes MESSAGE /configmaps NAME    only that one, which is there
+#                                    admission denies creating, updating and deleting them (default: /configmaps): 422
+#   api_refuse_writes MESSAGE /configmaps NAME    only the existing one with that name
 #   api_renew_ca                     (own control plane) another CA: the Pod has the old one until
 #   api_give_ca                      puts the new one there, as the kubelet does
-#   api_terminate_namespace          NAMESPACE is being deleted, and stays so: nothing can be created in it, the rest
-#                                    works (RBAC objects are deleted: only the administrator has rights then)
+#   api_terminate_namespace          NAMESPACE is being deleted, and stays so: nothing can be created in it; everything
+#                                    else works (RBAC objects are deleted: only the administrator has rights then)
 
 api_account() {
 	echo "system:serviceaccount:$NAMESPACE:$APPLICATION"

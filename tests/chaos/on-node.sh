@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
 # on-node.sh - `make chaos WHERE=cluster`: starts a node (tests/cluster/node.sh), or takes that in DREY_NODE, and runs
-# tests/cluster/test_chaos.sh there, for as long as SEED and STEPS want. As root.
+# tests/cluster/test_chaos.sh there, with SEED and STEPS. As root.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -4,8 +4,8 @@
 # processes get signals. Sourced by tests/cluster/test_chaos.sh after tests/cluster/lib.sh and tests/chaos/lib.sh, of which
 # it replaces what is different here: where processes are found, how drey is called, what the storage is (S3).
 #
-# Processes are found and get their signals from the node, whose namespace of processes has those of all Pods. So nothing of
-# this asks a Pod whether it is well.
+# The node finds the processes and sends the signals: its process namespace contains those of all Pods. So none of this depends
+# on a Pod that responds.
 
 # Failures are to be noticed in seconds: the defaults are made for networks.
 chaos_values() {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 #
-# SEED and STEPS: so many signals to the JobManager, the TaskManagers, the agent and drey-init, in every phase, while people
-# save, suspend, resume and restart, the job fails and finishes, directories move, and the storage goes away, forbids or is
-# full. In the end the job's own event log has to show: nothing started empty, from something older, twice, or again after its end. S42: the agent
-# is killed around a start as well, when nobody knows whether there is a Flink.
+# SEED, and STEPS signals to the JobManager, the TaskManagers, the agent and drey-init, in every phase, while people take
+# savepoints, suspend, resume and restart, the job fails and finishes, directories move, and the storage is unavailable,
+# denies access or is full. At the end the job's own event log must show that nothing started empty, from something older,
+# twice, or again after its end. S42: the agent is also killed around a launch, when it is unknown whether a Flink runs.
 #
 # runs in: ci on 2.3.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# The archive of Flink's classes: made by the script of the image, used when it fits, refused and said when it does
-# not; and a JVM that cannot use one that was offered to it starts all the same.
+# The class archive: made by the script of the image, used if it matches; otherwise drey rejects it and says so; and a JVM
+# that cannot use an archive that it was given starts anyway.
 #
 # runs in: ci on 2.3.0
 

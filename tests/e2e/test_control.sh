@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# What is wanted, as files: a directory that is swapped as the kubelet swaps a mounted ConfigMap. And what a pod would
-# ask over HTTP on the way.
+# The desired state as files: a directory that is swapped as the kubelet swaps a mounted ConfigMap. And the HTTP requests
+# that a pod gets in the meantime.
 #
 # runs in: test on 2.3.0
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
-# Where the lineage has written counts, wherever the configuration points now: the next generation has another
-# checkpoint and savepoint directory; the code of the job sets a checkpoint storage of its own; storage is set back.
+# Every directory in which the lineage has written counts, wherever the configuration points now: the next generation has
+# another checkpoint and savepoint directory; the job's code sets its own checkpoint storage; storage is restored from a
+# backup.
 #
 # runs in: test on 2.3.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# How a job comes to its end by itself: it fails, its main() throws, it finishes. What drey tries again, when it
-# gives up and says why, and what it never runs again.
+# How a job ends on its own: it fails, its main() throws, it finishes. What drey retries, when it gives up and says why,
+# and what it never runs again.
 #
 # runs in: test on 2.3.0
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# A stop whose result was not read is settled in its own directory, on S3 and with Flink's entropy key in the path: the container
-# dies while the stop is in flight, and the next one has another savepoint directory, or the same. Where the directory of
-# the stop cannot be read, nothing is started.
+# A stop whose result was not read is settled in its own directory, on S3 and with Flink's entropy key in the path: the
+# container dies while the stop is in flight, and the next one has another savepoint directory, or the same. If the
+# directory of the stop cannot be read, nothing is started.
 #
 # runs in: all
 

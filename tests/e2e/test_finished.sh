@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# A job that has FINISHED never runs again by itself, whoever saw its end: SIGTERM right after it, the death of the
-# JobManager, the death of everything, a stop that comes too late. drey looks rarely here, so that it sees nothing of
-# the end by itself. The job's own log says how often it has started.
+# A job that has FINISHED is never restarted automatically, whether or not drey saw its end: SIGTERM right after it, the
+# death of the JobManager, the death of everything, a stop that comes too late. drey polls rarely here, so it does not
+# notice the end by a poll. The job's own log shows how often it has started.
 #
 # runs in: ci on 2.3.0
 

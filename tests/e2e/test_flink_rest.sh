@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# What drey believes about Flink, shown on a real one of $FLINK_VERSION: the command line that drey builds, the
-# answers of the REST API, the exit statuses. There is no drey in it, only its Flink room (flink_driver.c). When a
-# new Flink makes this fail, docs and agent/flink/ have to learn something before drey can be trusted with it.
+# What drey assumes about Flink, verified on a real one of $FLINK_VERSION: the command line that drey builds, the
+# responses of the REST API, the exit statuses. Without drey, only with its Flink room (flink_driver.c). If a new Flink
+# makes this fail, change docs and agent/flink/ before drey can be trusted with it.
 #
 # runs in: test on 1.20.0
 

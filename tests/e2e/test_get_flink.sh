@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# tools/get-flink.sh without a network: a copy of tools/ whose pinned list is small, and a mvn that only makes
-# files. What matters is what is taken for whole, when, and what the messages name.
+# tools/get-flink.sh without a network: a copy of tools/ whose pinned list is small, and a mvn that only creates files. It
+# checks what counts as complete, when, and what the messages name.
 #
 # runs in: test
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# Hooks around a running job: what they are told, in which order, and that the stop waits for them.
+# Hooks around a running job: what they are given, in which order, and that the stop waits for them.
 #
 # runs in: ci on 1.20.0
 

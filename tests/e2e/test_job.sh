@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# The test job and the tool box themselves, without drey: a bare JobManager is started, killed and started again
-# from a checkpoint that this script picks. When this fails, look here before looking at drey.
+# The test job and the tool box themselves, without drey: a bare JobManager is started, killed and started again from a
+# checkpoint that this script picks. If this fails, fix it before you investigate drey.
 #
 # runs in: test
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# SIGKILL for the agent - in peace, in the middle of a savepoint, in the middle of a stop - and for drey-init. The
-# agent comes back and finds everything as it was; with drey-init the whole container dies, and the next one continues.
+# SIGKILL for the agent - at rest, in the middle of a savepoint, in the middle of a stop - and for drey-init. The agent
+# comes back and finds everything as it was; with drey-init the whole container dies, and the next one continues.
 #
 # runs in: test on 2.3.0
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# SIGKILL for the JobManager - while the job runs, in the middle of a savepoint, between exec and the first answer
-# of its REST API - and for the TaskManager. Each time the next job continues from the newest complete snapshot. And
-# a JobManager that hangs: drey waits for it, and for nothing else.
+# SIGKILL for the JobManager - while the job runs, in the middle of a savepoint, between exec and the first response of
+# its REST API - and for the TaskManager. Each time the next job continues from the newest complete snapshot. And a
+# JobManager that hangs: drey waits for it, but everything else continues.
 #
 # runs in: test
 

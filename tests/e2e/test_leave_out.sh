@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# S20: a version of the job that has dropped an operator with state: Flink refuses the newest state, and no other is taken. An order
-# `kind: newest` with `allowNonRestoredState`, in the same step as that version, lets it start from the newest state all the
-# same: once, and not the versions after it.
+# S20: a version of the job that has dropped an operator with state: Flink rejects the newest state, and no other is
+# taken. A request `kind: newest` with `allowNonRestoredState`, in the same step as that version, lets it start from the
+# newest state: once, and not the versions after it.
 #
 # runs in: ci on 2.3.0
 

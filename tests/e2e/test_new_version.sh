@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# A new version of the job whose state does not fit, and one of a job that has finished: neither is started from
-# nothing, or from older state, without a word; and a person can always go on. At first, no TaskManager.
+# A new version of the job whose state does not fit, and one of a job that has finished: neither silently starts empty, or
+# from older state; and a person can always resume. At first, there is no TaskManager.
 #
 # runs in: test on 1.20.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# The journal is lost, and a restore order of long ago still stands in the control directory. What was seen of it is
-# lost with the journal: the order looks like a new one.
+# The journal is lost, and a restore request of long ago is still in the control directory. The record of what was read is
+# lost with the journal: the request looks like a new one.
 #
 # runs in: test on 1.20.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# What people ask for: savepoints, restart, suspend and resume, cancel, do-not-restart, a start from what they name or
-# from nothing, and the end of the container.
+# What people request: savepoints, restart, suspend and resume, cancel, do-not-restart, a launch from a named snapshot or
+# empty, and the end of the container.
 #
 # runs in: test on 1.20.0
 

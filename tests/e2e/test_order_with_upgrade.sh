@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# A restore order in the same step as another version of the job. Both are changed at once; the drey of the version before
-# still runs and sees the order first. It is for the version that it came with.
+# A restore request in the same step as another version of the job. Both change at the same time; the drey of the previous
+# version still runs and reads the request first. It is for the version that it came with.
 #
 # runs in: test on 2.3.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# A job is stopped or cancelled by Flink's own REST API, and not by drey: with do-not-restart on that is a suspension, and
-# a new generation that names exactly the savepoint of the stop starts the job again. The written upgrade procedure of
+# A job is stopped or cancelled by Flink's own REST API, and not by drey: with do-not-restart on, this is a suspension,
+# and a new generation that names exactly the savepoint of the stop starts the job again. The written upgrade procedure of
 # application clusters, step by step; the same with a stop that drey never saw.
 #
 # runs in: ci on 2.3.0

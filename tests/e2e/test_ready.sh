@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
-# Is the job said to run only while it does? All TaskManagers are killed, and come back; the agent is killed while no
-# task runs; a task fails and Flink restarts it; a launch never gets a TaskManager. Status, exit status, /readyz, metrics.
+# Is the job reported as running only while it runs? All TaskManagers are killed, and come back; the agent is killed while
+# no task runs; a task fails and Flink restarts it; a launch never gets a TaskManager. Status, exit status, /readyz,
+# metrics.
 #
 # runs in: ci
 

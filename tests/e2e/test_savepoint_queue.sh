@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Several people ask for a savepoint at the same time. One is taken at a time; all who ask meanwhile share the next one,
-# and each gets an answer.
+# Several people request a savepoint at the same time. One is taken at a time; requests that arrive in the meantime share
+# the next one, and each gets a response.
 #
 # runs in: test on 2.3.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Savepoints that do not go as they should: one is slower than its interval, an upgrade comes in the middle, one
-# fails, one is cut off by SIGTERM. And which of the old ones stay, however old they are.
+# Savepoints with problems: one is slower than its interval, an upgrade comes in the middle, one fails, one is cut off by
+# SIGTERM. And which of the old ones are kept, however old they are.
 #
 # runs in: test on 2.3.0
 

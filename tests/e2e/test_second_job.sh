@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# Flink's HA is switched on behind drey's back, by a script in flink.command: after a crash a Flink up to 2.2 recovers the
-# job of the launch before and runs it beside the new one. drey ends both, says so, and gives up when it happens at every
-# start. Real HA, in a ZooKeeper that Flink brings along.
+# Flink's HA is turned on without drey's knowledge, by a script in flink.command: after a crash a Flink up to 2.2 recovers
+# the job of the previous launch and runs it next to the new one. drey ends both, reports it, and gives up if it happens
+# at every launch. Real HA, in a ZooKeeper that Flink contains.
 #
 # runs in: ci on 1.20.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Stops that do not go as they should: one takes longer than anybody waits, nobody is there to read the result, the
-# job fails at its end. Whatever becomes of it, the next start is from the newest state, and nothing runs twice.
+# Stops with problems: one takes longer than any client waits, no client reads the result, the job fails at its end. In
+# each case the next launch is from the newest state, and nothing runs twice.
 #
 # runs in: test on 2.3.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Damage in the storage, found when the job has to start: what is damaged is passed over and said so; when nothing is
-# left, or when the storage cannot be read, drey holds instead of starting from less, and goes on by itself later.
+# Damage in the storage, found when the job has to start: drey skips what is damaged and reports it; if nothing is left,
+# or if the storage cannot be read, drey holds instead of starting from less, and continues automatically later.
 #
 # runs in: test on 1.20.0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# Another generation, a bad one, the way back; and what others do to the job behind drey's back.
+# Another generation, a bad one, the rollback; and what others do to the job without drey.
 #
 # runs in: test on 2.3.0
 

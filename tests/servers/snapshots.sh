@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 #
-# snapshots.sh - what drey's commands have to say about snapshots in an object store, whichever it is. Sourced by the
-# tests of the stores.
+# snapshots.sh - what drey's commands must report about snapshots in any object store. Sourced by the tests of the
+# stores.
 #
-#   snapshots_make DIR        what a test puts into its store by a client that is not drey
+#   snapshots_make DIR        makes the files that a test uploads to its store with a client other than drey
 #   snapshots_check URI       verify, inspect, snapshots and resolve on what was put under URI
 #   store_check URI           the contract of store.h on what `check_store make` has made and a test put under URI
 #   says STATUS TEXT WHAT COMMAND...  one assertion: drey ends with STATUS and its output contains TEXT
-#   no_secret SECRET...       none of them is in anything that drey has said
+#   no_secret SECRET...       none of them is in anything that drey has printed
 #
-# All that drey says is kept in $RUN/said.log.
+# $RUN/said.log has all of drey's output.
 
 FIXTURES=$TOP/tests/fixtures/metadata
 GOOD=savepoint-aaaaaa-0123456789aa # complete

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 #
-# S3 as versitygw speaks it: what drey says of snapshots there, and of keys, buckets and objects that it may not use.
+# S3 as versitygw implements it: what drey reports about snapshots there, and about keys, buckets and objects that it may
+# not use.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# S3 as OpenStack Swift speaks it (s3api): another server that checks every signature by itself.
+# S3 as OpenStack Swift implements it (s3api): another server that checks every signature itself.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

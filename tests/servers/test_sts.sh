@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Keys for S3 from a real STS: a web identity is traded for keys, requests signed with them are accepted by an S3 that
-# checks signatures and enforces IAM, and the rights that docs/storage.md asks for are enough and necessary.
+# Keys for S3 from a real STS: a web identity is exchanged for keys, an S3 that checks signatures and enforces IAM accepts
+# requests signed with them, and the rights that docs/storage.md requires are sufficient and necessary.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
