@@ -84,14 +84,17 @@ void driver_step(struct driver *driver, const struct event *event)
 {
 	struct effects effects = {.count = 0};
 	enum phase before;
+	struct json *seen;
 
 	if (!driver->alive || driver->closing)
 		return;
 	before = driver->life.phase;
+	seen = life_trace_event(event);
 	for (const struct part_row *row = parts; row->part; row++)
 		if (row->part->event)
 			row->part->event(driver, event);
 	lifecycle_step(&driver->life, event, clock_mono_ms(), clock_unix_ms(), &effects);
+	driver_trace(driver, seen, before, &effects);
 	driver_judge(driver);
 	termination_see(&driver->last, &driver->life);
 	tell(driver, &effects);
@@ -251,6 +254,7 @@ static void close_all(struct driver *driver)
 	driver_start_close(driver);
 	if (driver->alive || driver->held)
 		lifecycle_release(&driver->life);
+	life_trace_release(&driver->trace);
 	driver->alive = driver->held = false;
 	kube_watches_free(driver->watches);
 	workers_free(driver->workers);

@@ -11,6 +11,7 @@
 #include "core/desired.h"
 #include "core/lifecycle/lifecycle.h"
 #include "core/report/conditions.h"
+#include "core/trace/life_trace.h"
 #include "run/driver.h"
 #include "run/init_link.h"
 #include "run/journal/journal_store.h"
@@ -77,6 +78,7 @@ struct driver {
 	int state_lock_fd;
 	int flink_lock_fd; /* taken before a start is decided, passed on with the launch */
 	struct lifecycle life;
+	struct life_trace trace;      /* of its last steps */
 	struct conditions conditions; /* as judged after the last step */
 	bool alive; /* life is initialised: HELLO has come and the journal is read */
 	bool held;  /* the journal cannot be read: life only reports that */
@@ -102,6 +104,11 @@ void driver_step(struct driver *driver, const struct event *event);
 
 /* Bring driver->conditions up to date. */
 void driver_judge(struct driver *driver);
+
+/* The machine has taken this event (life_trace_event(), taken over) in the phase `before`, and these
+ * effects came of it. */
+void driver_trace(struct driver *driver, struct json *event, enum phase before,
+		  const struct effects *effects);
 
 /* Tell all parts that the state may have changed. */
 void driver_stepped(struct driver *driver);

@@ -112,6 +112,7 @@ static int come_alive(struct driver *driver, struct journal *journal, struct err
 	forget_placeholder(driver);
 	journal_take_over(journal, driver->writer);
 	lifecycle_init(&driver->life, &driver->setup->life, journal, &rng);
+	life_trace_begin(&driver->trace, &driver->life);
 	driver->alive = true;
 	return 0;
 }

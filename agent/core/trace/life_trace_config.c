@@ -1,0 +1,140 @@
+/*
+ * What a life cycle begins with: its configuration, the journal, the random numbers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/record.h"
+#include "core/trace/life_trace.h"
+
+static const char *const sigterm_policies[] = {"keep", "savepoint", "upgrade", NULL};
+static const char *const upgrade_modes[] = {"savepoint", "last-state", "stateless", NULL};
+static const char *const restore_policies[] = {"latest", "savepoint", "none", NULL};
+static const char *const foreign_policies[] = {"hold", "ignore", NULL};
+
+#define CONFIG(name, kind, member, ...)                                                            \
+	FIELD(name, kind, struct lifecycle_config, member, __VA_ARGS__)
+
+/* Not the schedule by a cron line: the time zone in it is a function. */
+static const struct field config_fields[] = {
+	CONFIG("savepointIntervalMs", NUMBER, savepoints.interval_ms),
+	CONFIG("savepointCron", BOOL, savepoints.has_cron),
+	CONFIG("savepointJitterMs", NUMBER, savepoints.jitter_ms),
+	CONFIG("savepointBlackouts", NUMBER, savepoints.blackout_count),
+	CONFIG("keepCount", NUMBER, retention.keep_count),
+	CONFIG("keepMaxAgeMs", NUMBER, retention.max_age_ms),
+	CONFIG("keepAllOrigins", BOOL, retention.all_origins),
+	CONFIG("savepointDir", TEXT, savepoint_dir),
+	CONFIG("listedCheckpointDir", TEXT, listed_checkpoint_dir),
+	CONFIG("listedSavepointDir", TEXT, listed_savepoint_dir),
+	CONFIG("haClusterId", TEXT, ha_cluster_id),
+	CONFIG("drainOnStop", BOOL, drain_on_stop),
+	CONFIG("resultStoreDir", TEXT, result_store_dir),
+	CONFIG("idSpace", TEXT, id_space),
+	CONFIG("idCount", NUMBER, id_count),
+	CONFIG("flinkVersion", TEXT, flink_version),
+	CONFIG("applicationIds", BOOL, application_ids),
+	CONFIG("generation", TEXT, generation),
+	CONFIG("policyRestore", WORD, policy.restore, .words = restore_policies),
+	CONFIG("policyForeign", WORD, policy.foreign, .words = foreign_policies),
+	CONFIG("policyMaxAgeMs", NUMBER, policy.max_age_ms),
+	CONFIG("policyAdopt", BOOL, policy.adopt),
+	CONFIG("policyGeneration", TEXT, policy.generation),
+	CONFIG("policyFlinkVersion", TEXT, policy.flink_version),
+	CONFIG("policyStatelessUpgrade", BOOL, policy.stateless_upgrade),
+	CONFIG("policyInitialSavepoint", TEXT, policy.initial_savepoint),
+	CONFIG("maxAttempts", SMALL, max_attempts),
+	CONFIG("attemptsWindowMs", NUMBER, attempts_window_ms),
+	CONFIG("backoffFirstMs", NUMBER, backoff_first_ms),
+	CONFIG("backoffMaxMs", NUMBER, backoff_max_ms),
+	CONFIG("readyDeadlineMs", NUMBER, ready_deadline_ms),
+	CONFIG("pollFastMs", NUMBER, poll_fast_ms),
+	CONFIG("pollSlowMs", NUMBER, poll_slow_ms),
+	CONFIG("pollTasksMs", NUMBER, poll_tasks_ms),
+	CONFIG("taskManagers", TEXT, task_managers),
+	CONFIG("killAfterMs", NUMBER, kill_after_ms),
+	CONFIG("journalCheckMs", NUMBER, journal_check_ms),
+	CONFIG("place", TEXT, place),
+	CONFIG("takeoverMs", NUMBER, takeover_ms),
+	CONFIG("leaseMs", NUMBER, lease_ms),
+	CONFIG("holdRetryFirstMs", NUMBER, hold_retry_first_ms),
+	CONFIG("holdRetryMaxMs", NUMBER, hold_retry_max_ms),
+	CONFIG("stopRetryMs", NUMBER, stop_retry_ms),
+	CONFIG("onSigterm", WORD, on_sigterm, .words = sigterm_policies),
+	CONFIG("upgrade", WORD, upgrade, .words = upgrade_modes),
+	CONFIG("exitWhenFinished", BOOL, exit_when_finished),
+};
+static const struct record config_table = RECORD(struct lifecycle_config, config_fields);
+
+static const struct field rng_fields[] = {
+	FIELD("a", NUMBER, struct rng, state[0]),
+	FIELD("b", NUMBER, struct rng, state[1]),
+	FIELD("c", NUMBER, struct rng, state[2]),
+	FIELD("d", NUMBER, struct rng, state[3]),
+};
+static const struct record rng_table = RECORD(struct rng, rng_fields);
+
+struct json *life_trace_beginning(struct lifecycle *life)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json *to = json_object(), *journal;
+	struct err err = {0};
+
+	record_add(to, "config", &config_table, life->config, NULL);
+	record_add(to, "rng", &rng_table, &life->rng, NULL);
+	/* the journal as text is what is read back: encoding does not change it */
+	if (journal_encode(&life->journal, &text, &err) == 0 &&
+	    (journal = json_parse(text.data, text.len_bytes, text.len_bytes, &err)) != NULL)
+		json_add(to, "journal", journal);
+	return to;
+}
+
+static int read_journal(const struct json *from, struct journal *ret_journal, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	const struct json *object;
+
+	if (json_need_object(from, "journal", &object, err) < 0)
+		return -1;
+	json_print(object, &text);
+	return journal_decode(text.data, text.len_bytes, ret_journal, err);
+}
+
+static int read_config(const struct json *from, struct lifecycle_config *config, struct err *err)
+{
+	const struct json *object;
+
+	if (json_need_object(from, "config", &object, err) < 0 ||
+	    record_read(&config_table, object, config, err) < 0)
+		return -1;
+	if (config->savepoints.has_cron || config->savepoints.blackout_count)
+		return err_set(
+			err, ERR_FORMAT, 0,
+			"the periodic savepoints follow a cron line or have blackouts: these depend on the time zone, and cannot be repeated");
+	return 0;
+}
+
+int life_trace_beginning_read(const struct json *from, struct lifecycle_config *ret_config,
+			      struct journal *ret_journal, struct rng *ret_rng, struct err *err)
+{
+	struct lifecycle_config config;
+	const struct json *object;
+
+	record_init(&config_table, &config);
+	memset(ret_rng, 0, sizeof(*ret_rng));
+	if (read_config(from, &config, err) < 0 ||
+	    json_need_object(from, "rng", &object, err) < 0 ||
+	    record_read(&rng_table, object, ret_rng, err) < 0 ||
+	    read_journal(from, ret_journal, err) < 0) {
+		life_trace_config_release(&config);
+		return -1;
+	}
+	*ret_config = config;
+	return 0;
+}
+
+void life_trace_config_release(struct lifecycle_config *config)
+{
+	record_release(&config_table, config);
+}

@@ -1,0 +1,192 @@
+/*
+ * The events as JSON, from tables of their members (core/record.h).
+ */
+#include <string.h>
+
+#include "core/journal/journal_fields.h"
+#include "core/trace/life_trace.h"
+#include "core/trace/life_trace_facts.h"
+
+#define EVENT(name, kind, member, ...) FIELD(name, kind, struct event, member, __VA_ARGS__)
+
+/* As Flink spells them; by value. */
+static const char *const job_states[] = {"UNKNOWN",  "INITIALIZING", "CREATED",    "RUNNING",
+					 "FAILING",  "FAILED",       "CANCELLING", "CANCELED",
+					 "FINISHED", "RESTARTING",   "SUSPENDED",  "RECONCILING",
+					 NULL};
+static const char *const statuses[] = {"accepted",   "in-progress", "completed", "failed",
+				       "unknown-id", "unreachable", NULL};
+static const char *const upgrades[] = {"unknown", "no", "yes", NULL};
+
+static const struct field hello_fields[] = {
+	EVENT("running", TEXT, hello.running, .sparse = true),
+	EVENT("last", TEXT, hello.last, .sparse = true),
+	EVENT("runningNumber", KNOWN, hello.running_number, .sparse = true),
+	EVENT("lastNumber", KNOWN, hello.last_number, .sparse = true),
+	EVENT("fenced", BOOL, hello.fenced, .sparse = true),
+	EVENT("lastWaitStatus", SMALL, hello.last_wait_status, .unknown = -1, .sparse = true),
+	EVENT("stopping", BOOL, hello.stopping, .sparse = true),
+	EVENT("graceLeftMs", NUMBER, hello.grace_left_ms),
+	EVENT("upgrade", WORD, hello.upgrade, .words = upgrades),
+};
+
+static const struct field observed_fields[] = {
+	EVENT("facts", OWN, observed.facts, .write = life_trace_observed_write,
+	      .read = life_trace_observed_read),
+};
+
+static const struct field journal_event_fields[] = {
+	EVENT("sequence", NUMBER, journal.sequence),
+	EVENT("conflict", BOOL, journal.conflict, .sparse = true),
+	EVENT("error", TEXT, journal.error, .sparse = true),
+	EVENT("lost", BOOL, journal.lost, .sparse = true),
+	EVENT("unknown", BOOL, journal.unknown, .sparse = true),
+};
+
+static const struct field process_fields[] = {
+	EVENT("launchId", TEXT, process.launch_id, .sparse = true),
+	EVENT("number", KNOWN, process.number, .sparse = true),
+	EVENT("waitStatus", SMALL, process.wait_status, .unknown = -1, .sparse = true),
+	EVENT("oomKilled", BOOL, process.oom_killed, .sparse = true),
+	EVENT("error", TEXT, process.error, .sparse = true),
+	EVENT("meaning", TEXT, process.meaning, .sparse = true),
+};
+
+static const struct field refused_fields[] = {
+	EVENT("effect", SMALL, refused.effect, .unknown = -1),
+	EVENT("cause", SMALL, refused.cause, .unknown = -1),
+	EVENT("why", TEXT, refused.why, .sparse = true),
+	EVENT("launchId", TEXT, refused.launch_id, .sparse = true),
+	EVENT("facts", OWN, refused.facts, .write = life_trace_refused_write,
+	      .read = life_trace_refused_read),
+};
+
+#define SAVEPOINT(name, kind, member, ...)                                                         \
+	FIELD(name, kind, struct seen_savepoint, member, __VA_ARGS__)
+static const struct field seen_fields[] = {
+	SAVEPOINT("id", NUMBER, id),
+	SAVEPOINT("path", TEXT, path),
+	SAVEPOINT("completedUnixMs", KNOWN, completed_unix_ms, .sparse = true),
+	SAVEPOINT("stop", BOOL, stop, .sparse = true),
+};
+static const struct record seen_table = RECORD(struct seen_savepoint, seen_fields);
+
+static const struct field view_fields[] = {
+	EVENT("reachable", BOOL, view.reachable, .sparse = true),
+	EVENT("jobPresent", BOOL, view.job_present, .sparse = true),
+	EVENT("state", WORD, view.state, .words = job_states),
+	EVENT("tasksMissing", BOOL, view.tasks_missing, .sparse = true),
+	EVENT("tasksKnown", BOOL, view.cluster.tasks_known, .sparse = true),
+	EVENT("tasksTotal", SMALL, view.cluster.tasks_total, .sparse = true),
+	EVENT("tasksRunning", SMALL, view.cluster.tasks_running, .sparse = true),
+	EVENT("tasksWaiting", SMALL, view.cluster.tasks_waiting, .sparse = true),
+	EVENT("slotsKnown", BOOL, view.cluster.slots_known, .sparse = true),
+	EVENT("taskManagers", SMALL, view.cluster.task_managers, .sparse = true),
+	EVENT("slotsTotal", SMALL, view.cluster.slots_total, .sparse = true),
+	EVENT("slotsFree", SMALL, view.cluster.slots_free, .sparse = true),
+	EVENT("restartsKnown", BOOL, view.restarts_known, .sparse = true),
+	EVENT("restarts", KNOWN, view.restarts, .sparse = true),
+	EVENT("statisticsKnown", BOOL, view.statistics_known, .sparse = true),
+	EVENT("checkpointingOff", BOOL, view.checkpointing_off, .sparse = true),
+	EVENT("restored", BOOL, view.restored, .sparse = true),
+	EVENT("restoredId", KNOWN, view.restored_id, .sparse = true),
+	EVENT("restoredPath", TEXT, view.restored_path, .sparse = true),
+	EVENT("completedId", KNOWN, view.completed_id, .sparse = true),
+	EVENT("completedPath", TEXT, view.completed_path, .sparse = true),
+	EVENT("completedUnixMs", KNOWN, view.completed_unix_ms, .sparse = true),
+	FIELDS("savepoints", LIST, struct event, view.savepoints, view.savepoint_count,
+	       .record = &seen_table),
+	EVENT("failure", TEXT, view.failure, .sparse = true),
+	EVENT("otherJob", TEXT, view.other_job, .sparse = true),
+};
+
+static const struct field operation_fields[] = {
+	EVENT("triggerId", TEXT, operation.trigger_id, .sparse = true),
+	EVENT("jobId", TEXT, operation.job_id, .sparse = true),
+	EVENT("status", WORD, operation.status, .words = statuses),
+	EVENT("location", TEXT, operation.location, .sparse = true),
+	EVENT("error", TEXT, operation.error, .sparse = true),
+};
+
+static const struct field inspected_fields[] = {
+	EVENT("path", TEXT, inspected.path, .sparse = true),
+	EVENT("readable", BOOL, inspected.readable, .sparse = true),
+	EVENT("complete", BOOL, inspected.complete, .sparse = true),
+	EVENT("checkpointId", NUMBER, inspected.checkpoint_id),
+	EVENT("sizeBytes", NUMBER, inspected.size_bytes),
+	EVENT("fileCount", NUMBER, inspected.file_count),
+	EVENT("error", TEXT, inspected.error, .sparse = true),
+};
+
+static const struct field disposed_fields[] = {
+	EVENT("path", TEXT, disposed.path, .sparse = true),
+	EVENT("error", TEXT, disposed.error, .sparse = true),
+};
+
+/* The request as it came in: whether it was read back is no member of the journal. */
+static const struct field control_fields[] = {
+	EVENT("fields", SMALL, control.fields),
+	EVENT("intent", RECORD, control.intent, .record = &intent_table),
+	EVENT("readBack", BOOL, control.intent.restore.read_back),
+};
+
+static const struct field stopping_fields[] = {
+	EVENT("graceLeftMs", NUMBER, stopping.grace_left_ms),
+	EVENT("upgrade", WORD, stopping.upgrade, .words = upgrades),
+};
+
+static const struct record tables[EVENT_COUNT] = {
+	[EVENT_HELLO] = RECORD(struct event, hello_fields),
+	[EVENT_OBSERVED] = RECORD(struct event, observed_fields),
+	[EVENT_JOURNAL_WRITTEN] = RECORD(struct event, journal_event_fields),
+	[EVENT_JOURNAL_FAILED] = RECORD(struct event, journal_event_fields),
+	[EVENT_JOURNAL_SEEN] = RECORD(struct event, journal_event_fields),
+	[EVENT_STARTED] = RECORD(struct event, process_fields),
+	[EVENT_LAUNCH_FAILED] = RECORD(struct event, process_fields),
+	[EVENT_REFUSED] = RECORD(struct event, refused_fields),
+	[EVENT_EXITED] = RECORD(struct event, process_fields),
+	[EVENT_VIEW] = RECORD(struct event, view_fields),
+	[EVENT_OPERATION] = RECORD(struct event, operation_fields),
+	[EVENT_DISPOSED] = RECORD(struct event, disposed_fields),
+	[EVENT_INSPECTED] = RECORD(struct event, inspected_fields),
+	[EVENT_CONTROL] = RECORD(struct event, control_fields),
+	[EVENT_STOPPING] = RECORD(struct event, stopping_fields),
+	[EVENT_TICK] = {.size_bytes = sizeof(struct event)},
+};
+
+struct json *life_trace_event(const struct event *event)
+{
+	struct json *to = json_object();
+
+	json_add_str(to, "type", event_type_name(event->type));
+	record_write(&tables[event->type], event, NULL, to);
+	return to;
+}
+
+int life_trace_event_read(const struct json *from, struct event *ret_event, struct err *err)
+{
+	const char *name;
+
+	memset(ret_event, 0, sizeof(*ret_event));
+	if (json_need_str(from, "type", &name, err) < 0)
+		return -1;
+	for (int type = 0; type < EVENT_COUNT; type++) {
+		if (strcmp(event_type_name((enum event_type)type), name) != 0)
+			continue;
+		record_init(&tables[type], ret_event);
+		ret_event->type = (enum event_type)type;
+		return record_read(&tables[type], from, ret_event, err);
+	}
+	return err_set(err, ERR_FORMAT, 0, "'type': unknown event \"%s\"", name);
+}
+
+void life_trace_event_release(struct event *event)
+{
+	enum event_type type = event->type;
+
+	if (type == EVENT_OBSERVED)
+		life_trace_facts_release(event->observed.facts, event->observed.decision);
+	if (type == EVENT_REFUSED)
+		life_trace_facts_release(event->refused.facts, event->refused.decision);
+	record_release(&tables[type], event);
+}
