@@ -111,6 +111,30 @@ int client_status(struct client *client)
 	return CLI_OK;
 }
 
+int client_trace(struct client *client, struct json **ret_trace)
+{
+	struct control_request request = {.command = COMMAND_TRACE};
+	struct err err = {0};
+	struct json *answer = ask(client, &request, ASK_MS, &err);
+
+	if (!answer)
+		return cli_fail(client->cli, exit_of(&err), "%s", err.msg);
+	if (!json_get(answer, "steps")) {
+		const char *why = json_str(answer, "error");
+
+		cli_fail(client->cli, CLI_FAILED, "could not get the trace from drey: %s",
+			 why ? why : "no reason given");
+		json_free(answer);
+		return CLI_FAILED;
+	}
+	if (check_application(client, answer, &err) < 0) {
+		json_free(answer);
+		return cli_fail(client->cli, exit_of(&err), "%s", err.msg);
+	}
+	*ret_trace = answer;
+	return CLI_OK;
+}
+
 int client_send(struct client *client, const struct control_request *request)
 {
 	struct control_request whole = *request;

@@ -42,6 +42,9 @@ void client_close(struct client *client);
 /* Request the status: client->view is updated after CLI_OK. */
 int client_status(struct client *client);
 
+/* The last steps of its life cycle, as a document that the caller frees. */
+int client_trace(struct client *client, struct json **ret_trace);
+
 /* Send a request; CLI_OK once it is durable. CLI_USAGE: the drey there runs another application. */
 int client_send(struct client *client, const struct control_request *request);
 

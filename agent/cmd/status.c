@@ -6,8 +6,14 @@
 #include "cmd/status_offline.h"
 #include "cmd/text.h"
 #include "core/report/cause.h"
+#include "core/trace/life_trace.h"
 
-static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_END};
+static const struct cli_option options[] = {
+	CLI_CONFIG,
+	CLI_JSON,
+	{"trace", 0, NULL, "print the last steps of the running drey instead", false},
+	CLI_END,
+};
 
 static void row(FILE *out, const char *name)
 {
@@ -143,6 +149,46 @@ static bool read_offline(struct client *client)
 	return false;
 }
 
+static void print_step(const struct json *step, FILE *out)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	char time[CLOCK_TEXT_BYTES];
+	const struct json *effect;
+
+	clock_rfc3339(json_i64_or(step, "unixMs", 0), time);
+	life_trace_event_text(json_get(step, "event"), &text);
+	fprintf(out, "%s  %s -> %s  ", time, json_str(step, "from"), json_str(step, "to"));
+	text_print(buf_str(&text), out);
+	json_each (effect, json_get(step, "effects")) {
+		fputs("\n    ", out);
+		text_print(json_text(effect), out);
+	}
+	fputc('\n', out);
+}
+
+static int print_trace(struct client *client, const struct cli *cli)
+{
+	cleanup_json struct json *trace = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	const struct json *step;
+	int64_t dropped;
+	int status = client_trace(client, &trace);
+
+	if (status != CLI_OK)
+		return status;
+	if (cli_has(cli, "json")) {
+		json_print_pretty(trace, &text);
+		fputs(buf_str(&text), cli->out);
+		return CLI_OK;
+	}
+	dropped = json_i64_or(trace, "dropped", 0);
+	if (dropped)
+		fprintf(cli->out, "(%" PRId64 " earlier steps are not kept)\n", dropped);
+	json_each (step, json_get(trace, "steps"))
+		print_step(step, cli->out);
+	return CLI_OK;
+}
+
 static int status_run(const struct cli *cli)
 {
 	struct client client;
@@ -150,6 +196,11 @@ static int status_run(const struct cli *cli)
 
 	if (status != CLI_OK)
 		return status;
+	if (cli_has(cli, "trace")) {
+		status = print_trace(&client, cli);
+		client_close(&client);
+		return status;
+	}
 	status = client_status(&client);
 	if (status == CLI_OK || (status == CLI_ABSENT && read_offline(&client))) {
 		if (status == CLI_OK)
@@ -169,7 +220,9 @@ const struct cli_command cmd_status = {
 	.description =
 		"Asks the drey that is running for the configuration's stateDirectory. --json prints the\n"
 		"whole document; docs/status.md describes its members. If no drey responds and the journal\n"
-		"is in a ConfigMap, it prints the state in the journal and exits with 5.\n",
+		"is in a ConfigMap, it prints the state in the journal and exits with 5.\n"
+		"--trace prints what drey did last: up to 200 events, the phases before and after each, and\n"
+		"what drey did then; a build of drey can repeat what --trace --json prints (docs/testing.md).\n",
 	.options = options,
 	.statuses = "0  Running and ready: all tasks are running\n"
 		    "1  between two phases: Resolving, Launching, Stopping, Terminating;\n"

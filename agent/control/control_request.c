@@ -7,13 +7,10 @@
 #include "base/mem.h"
 
 static const char *const names[COMMAND_COUNT] = {
-	[COMMAND_STATUS] = "status",
-	[COMMAND_SAVEPOINT] = "savepoint",
-	[COMMAND_SUSPEND] = "suspend",
-	[COMMAND_RESUME] = "resume",
-	[COMMAND_CANCEL] = "cancel",
-	[COMMAND_RESTART] = "restart",
-	[COMMAND_DO_NOT_RESTART] = "do-not-restart",
+	[COMMAND_STATUS] = "status",       [COMMAND_TRACE] = "trace",
+	[COMMAND_SAVEPOINT] = "savepoint", [COMMAND_SUSPEND] = "suspend",
+	[COMMAND_RESUME] = "resume",       [COMMAND_CANCEL] = "cancel",
+	[COMMAND_RESTART] = "restart",     [COMMAND_DO_NOT_RESTART] = "do-not-restart",
 };
 
 /* The members that each command takes in addition to "command". */
@@ -178,6 +175,7 @@ static int decode_members(const struct json *doc, struct control_request *reques
 			return err_wrap(err, "restore");
 		return 0;
 	case COMMAND_STATUS:
+	case COMMAND_TRACE:
 	case COMMAND_SUSPEND:
 	case COMMAND_CANCEL:
 	case COMMAND_COUNT:
@@ -249,6 +247,7 @@ void control_request_event(const struct control_request *request, struct event *
 		intent->do_not_restart = request->on;
 		break;
 	case COMMAND_STATUS:
+	case COMMAND_TRACE:
 	case COMMAND_COUNT:
 		break;
 	}

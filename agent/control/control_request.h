@@ -5,7 +5,7 @@
  * control_request_encode(), the driver reads them with control_request_decode() and hands
  * control_request_event() to the state machine. Form, one line each:
  *
- *   {"command":"status"}
+ *   {"command":"status"}             {"command":"trace"}
  *   {"command":"savepoint","nonce":N}
  *   {"command":"suspend"}            {"command":"cancel"}
  *   {"command":"resume"[,"restore":{"kind":"newest"|"empty"|"path","token":T[,"path":P]
@@ -33,6 +33,7 @@ struct json;
 
 enum control_command {
 	COMMAND_STATUS,
+	COMMAND_TRACE,
 	COMMAND_SAVEPOINT,
 	COMMAND_SUSPEND,
 	COMMAND_RESUME,
@@ -60,7 +61,7 @@ struct json *control_request_encode(const struct control_request *request);
 int control_request_decode(const struct json *doc, struct control_request *ret_request,
 			   struct err *err);
 
-/* EVENT_CONTROL for a request other than STATUS; strings stay borrowed from `request`. */
+/* EVENT_CONTROL for a request other than STATUS and TRACE; strings stay borrowed from `request`. */
 void control_request_event(const struct control_request *request, struct event *ret_event);
 
 const char *control_command_name(enum control_command command); /* "do-not-restart", ... */

@@ -36,7 +36,8 @@ static void check(const struct control_request *request)
 		must(*request->restore.path && strlen(request->restore.path) <= CONTROL_PATH_MAX);
 	control_request_event(request, &event);
 	must(event.type == EVENT_CONTROL);
-	must(!event.control.fields == (request->command == COMMAND_STATUS));
+	must(!event.control.fields ==
+	     (request->command == COMMAND_STATUS || request->command == COMMAND_TRACE));
 	must(!(event.control.fields & CONTROL_RESTORE) == (request->restore.kind == RESTORE_NONE));
 }
 

@@ -28,6 +28,16 @@ static void answer_status(struct driver *driver, struct control_call *call)
 	answer(call, document);
 }
 
+static void answer_trace(struct driver *driver, struct control_call *call)
+{
+	struct json *document = json_object();
+
+	json_add_str(document, "application", driver->setup->config.application);
+	json_add_str(document, "version", DREY_VERSION);
+	life_trace_write(&driver->trace, document);
+	answer(call, document);
+}
+
 static void wait_for_write(struct driver *driver, struct control_call *call, int64_t sequence)
 {
 	struct waiting_call *waiting = xcalloc(1, sizeof(*waiting));
@@ -90,6 +100,8 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 		answer(call, control_answer_error("drey is still starting; try again"));
 	} else if (request.command == COMMAND_STATUS) {
 		answer_status(driver, call);
+	} else if (request.command == COMMAND_TRACE) {
+		answer_trace(driver, call);
 	} else if (driver->held || lifecycle_is_inert(&driver->life) || driver->life.terminating) {
 		driver->metrics.refused[METRICS_SOCKET]++;
 		answer(call, control_answer_error(driver->life.reason));
