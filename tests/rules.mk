@@ -10,7 +10,11 @@ $(B)/tests/store/%: $(B)/obj/tests/store/%.o $(B)/obj/tests/unit/tap.o $(B)/libd
 
 $(B)/tests/unit/test_http_tls: LIBS += -lssl
 
-build-tests: all $(UNIT_BIN) $(REPLAY_BIN) $(B)/tests/sim/sim $(B)/tests/store/check_store
+$(B)/tests/sim/replay: $(B)/obj/tests/trace/replay.o $(B)/libdrey.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+
+build-tests: all $(UNIT_BIN) $(REPLAY_BIN) $(B)/tests/sim/sim $(B)/tests/sim/replay $(B)/tests/store/check_store
 
 # the loop of somebody who changes the code: only what this test needs is built
 ifneq ($(filter t,$(MAKECMDGOALS)),)

@@ -174,6 +174,7 @@ void agent_step(struct world *w, const struct event *event)
 	struct effects effects; /* large: clear only its count */
 	uint64_t epoch = w->epochs[SCOPE_AGENT];
 	enum phase before = agent->life.phase;
+	struct json *seen;
 
 	if (!agent->alive || w->done)
 		return;
@@ -184,10 +185,12 @@ void agent_step(struct world *w, const struct event *event)
 		w->truth.finished = false; /* a person requests a start */
 	w->figures->steps++;
 	effects.count = 0;
+	seen = trace_event(w, event);
 	lifecycle_step(&agent->life, event, w->now_ms + MONOTONIC_BASE_MS, unix_now(w), &effects);
 	if (agent->life.phase != before)
 		say(w, "phase %s: %s", phase_name(agent->life.phase), agent->life.reason);
 	oracle_step(w);
+	trace_step(w, seen, before, &effects);
 	notice_check(w, &effects);
 	machine_check(w);
 	/* an effect may end the container, and the agent with it */
@@ -229,6 +232,7 @@ void agent_start(struct world *w)
 	rng_seed(&rng, rng_next(&w->rng));
 	lifecycle_init(&agent->life, w->config, &journal, &rng);
 	notice_begin(agent);
+	trace_start(w);
 	event.hello.running = running ? running->job_id : NULL;
 	event.hello.last = *init->last ? init->last : NULL;
 	event.hello.last_wait_status = init->last_wait_status;
@@ -258,6 +262,7 @@ void agent_crash(struct world *w, const char *why)
 	w->figures->agent_crashes++;
 	w->init->fenced |= agent->life.fenced;
 	store_land(w);
+	trace_end(w);
 	lifecycle_release(&agent->life);
 	desired_inputs_release(&agent->inputs);
 	agent->alive = false;

@@ -33,6 +33,7 @@
 #include "core/desired_inputs.h"
 #include "core/lifecycle/lifecycle.h"
 #include "core/rng.h"
+#include "core/trace/life_trace.h"
 
 #define SECOND_MS  INT64_C(1000)
 #define MINUTE_MS  (60 * SECOND_MS)
@@ -349,6 +350,8 @@ struct agent {
 	bool seen_unsaved;
 	int64_t seen_sequence; /* of the journal write that must be acknowledged first */
 	struct lifecycle life;
+	struct life_trace trace; /* of its first steps */
+	bool traced;             /* the next step belongs to them */
 	char writer[32];
 	int64_t file_sequence; /* as run/journal/journal_file knows it */
 	int64_t tick_at_ms, last_tick_ms;
@@ -579,6 +582,14 @@ bool oracle_reached(const struct world *w);
 void oracle_end(struct world *w);
 int truth_find(const struct world *w, const char *job_id); /* -1 = no such launch */
 int truth_head(const struct world *w);                     /* the last launch that ran; -1 = none */
+
+/* ---- trace.c ---- */
+
+void trace_start(struct world *w); /* the agent's life cycle is new */
+struct json *trace_event(const struct world *w, const struct event *event); /* before the step */
+void trace_step(struct world *w, struct json *event, enum phase before,
+		const struct effects *effects);
+void trace_end(struct world *w); /* the agent is gone: repeat what it did */
 
 /* ---- notice.c */
 void notice_begin(struct agent *agent);                            /* it has read the journal */

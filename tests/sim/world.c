@@ -335,6 +335,7 @@ static void release(struct world *w)
 	for (int i = 0; i < PODS; i++) {
 		if (w->pods[i].agent.alive)
 			lifecycle_release(&w->pods[i].agent.life);
+		life_trace_release(&w->pods[i].agent.trace);
 		desired_inputs_release(&w->pods[i].agent.inputs);
 		facts_release(&w->pods[i].agent.facts);
 	}
