@@ -64,14 +64,13 @@ TEST(the_numbers_of_the_journal_writes_are_in_order)
 	CHECK_BROKEN(&l, "a journal write is acknowledged that was never requested");
 	running(&l);
 	l.life.journal.sequence++;
-	CHECK_BROKEN(&l,
-		     "the journal does not have the number of the write that was requested last");
+	CHECK_BROKEN(&l, "the journal does not have the number of the last requested write");
 	running(&l);
 	l.life.acknowledged -= 2;
-	CHECK_BROKEN(&l, "two journal writes are under way");
+	CHECK_BROKEN(&l, "two journal writes are in flight");
 	running(&l);
 	l.life.journal_retry_ms = l.now_ms + 1000;
-	CHECK_BROKEN(&l, "a journal write is to be repeated that has not failed");
+	CHECK_BROKEN(&l, "a journal write is retried that has not failed");
 }
 
 TEST(what_waits_for_the_journal_waits_for_a_write_that_comes)
@@ -93,20 +92,20 @@ TEST(a_launch_under_way_is_the_one_in_the_journal)
 
 	live(&l);
 	l.life.journal.launch_count = 0;
-	CHECK_BROKEN(&l, "a launch is under way that is not in the journal");
+	CHECK_BROKEN(&l, "the launch in progress is not in the journal");
 	writing(&l);
 	journal_launch(&l.life.journal)->ended_unix_ms = UNIX_START;
-	CHECK_BROKEN(&l, "a launch is under way that has ended in the journal");
+	CHECK_BROKEN(&l, "the launch in progress has ended according to the journal");
 	live(&l);
 	journal_launch(&l.life.journal)->started_unix_ms = 0;
-	CHECK_BROKEN(&l, "Flink runs, and in the journal it was never started");
+	CHECK_BROKEN(&l, "Flink is running, but the journal has no start of it");
 	writing(&l);
 	l.life.journal.outcome.kind = OUTCOME_FINISHED;
-	CHECK_BROKEN(&l, "a launch is under way although the journal has an outcome");
+	CHECK_BROKEN(&l, "a launch is in progress although the journal has an outcome");
 	writing(&l);
 	effects_clear(&l.life.deferred);
-	CHECK_BROKEN(&l, "the launch that is being written down is not the one that waits for "
-			 "that");
+	CHECK_BROKEN(&l,
+		     "the launch that waits for its journal write is not the one being written");
 }
 
 TEST(a_launch_is_under_way_only_in_phases_that_have_one)
@@ -116,15 +115,15 @@ TEST(a_launch_is_under_way_only_in_phases_that_have_one)
 	live(&l);
 	l.life.phase = PHASE_HOLDING;
 	l.life.cause = CAUSE_HA_UNREADABLE;
-	CHECK_BROKEN(&l, "a launch is under way in a phase that has none");
+	CHECK_BROKEN(&l, "a launch is in progress in a phase that has none");
 	live(&l);
 	l.life.phase = PHASE_SUSPENDED;
 	l.life.fenced = true;
-	CHECK_BROKEN(&l, "nothing is to run, and a launch is under way");
+	CHECK_BROKEN(&l, "the phase is parked, but a launch is in progress");
 	live(&l);
 	l.life.launch_step = LAUNCH_STARTING;
 	l.life.phase = PHASE_RUNNING;
-	CHECK_BROKEN(&l, "the job is running, and no Flink runs");
+	CHECK_BROKEN(&l, "the job is running, but no Flink is");
 }
 
 TEST(an_unknown_flink_is_not_ours)
@@ -133,7 +132,7 @@ TEST(an_unknown_flink_is_not_ours)
 
 	live(&l);
 	l.life.foreign = true;
-	CHECK_BROKEN(&l, "a Flink runs that is both ours and unknown, or has no id");
+	CHECK_BROKEN(&l, "the running Flink is both ours and unknown, or has no id");
 }
 
 TEST(only_a_flink_that_runs_can_end_and_something_ends_it)
@@ -143,14 +142,14 @@ TEST(only_a_flink_that_runs_can_end_and_something_ends_it)
 	life_begin(&l);
 	hello(&l, NULL);
 	l.life.end_wanted = true;
-	CHECK_BROKEN(&l, "Flink is to end, and none runs");
+	CHECK_BROKEN(&l, "Flink must end, but none is running");
 	running(&l);
 	l.life.end_wanted = true;
-	CHECK_BROKEN(&l, "Flink is to end, and nothing ends it");
+	CHECK_BROKEN(&l, "Flink must end, but nothing ends it");
 	life_begin(&l);
 	hello(&l, NULL);
 	l.life.kill_ms = l.now_ms + 1000;
-	CHECK_BROKEN(&l, "Flink is to be killed, and none runs");
+	CHECK_BROKEN(&l, "Flink must be killed, but none is running");
 }
 
 TEST(an_operation_under_way_is_the_one_in_the_journal)
@@ -159,19 +158,19 @@ TEST(an_operation_under_way_is_the_one_in_the_journal)
 
 	running(&l);
 	l.life.step = STEP_WRITING;
-	CHECK_BROKEN(&l, "an operation is under way that is not in the journal");
+	CHECK_BROKEN(&l, "the operation in flight is not in the journal");
 	saving(&l);
 	l.life.journal.operation.trigger_id[0] = 0;
-	CHECK_BROKEN(&l, "an operation is under way without a trigger id");
+	CHECK_BROKEN(&l, "the operation in flight has no trigger id");
 	saving(&l);
 	l.life.journal.operation.kind = OPERATION_CANCEL;
-	CHECK_BROKEN(&l, "an operation is in a step of another kind");
+	CHECK_BROKEN(&l, "the operation in flight is in a step of another kind");
 	saving(&l);
 	l.life.journal.operation.job_id[0] ^= 1;
-	CHECK_BROKEN(&l, "the operation under way is of another job than the one that runs");
+	CHECK_BROKEN(&l, "the operation in flight belongs to another job than the running one");
 	saving(&l);
 	l.life.launch_step = LAUNCH_STARTING;
-	CHECK_BROKEN(&l, "an operation is under way, and no Flink runs");
+	CHECK_BROKEN(&l, "an operation is in flight, but no Flink is running");
 }
 
 TEST(an_operation_has_what_its_step_needs)
@@ -180,24 +179,24 @@ TEST(an_operation_has_what_its_step_needs)
 
 	saving(&l);
 	l.life.step = STEP_SETTLING;
-	CHECK_BROKEN(&l, "a Flink was started before the operation of the last one was settled");
+	CHECK_BROKEN(&l, "a Flink was started before the last one's operation was settled");
 	saving(&l);
 	l.life.step = STEP_INSPECTING;
-	CHECK_BROKEN(&l, "a savepoint is inspected that has no location");
+	CHECK_BROKEN(&l, "the savepoint being inspected has no path");
 	running(&l);
 	l.life.asking = true;
-	CHECK_BROKEN(&l, "an answer is awaited, and there is no operation");
+	CHECK_BROKEN(&l, "an answer is expected, but there is no operation");
 	running(&l);
 	l.life.operation_poll_ms = l.now_ms + 1000;
-	CHECK_BROKEN(&l, "Flink is to be asked about an operation that is not under way");
+	CHECK_BROKEN(&l, "Flink is polled about an operation that is not in flight");
 	running(&l);
 	l.life.operation_deadline_ms = l.now_ms + 1000;
-	CHECK_BROKEN(&l, "an operation has a deadline, and there is none");
+	CHECK_BROKEN(&l, "there is a deadline of an operation, but no operation");
 	running(&l);
 	l.hold_writes = true;
 	ask_savepoint(&l, "n1");
 	l.life.deferred.list[0].id[0] ^= 1;
-	CHECK_BROKEN(&l, "a request to Flink waits that no operation makes");
+	CHECK_BROKEN(&l, "a request to Flink waits that belongs to no operation");
 }
 
 TEST(what_is_not_started_has_a_cause_and_goes_on)
@@ -208,14 +207,14 @@ TEST(what_is_not_started_has_a_cause_and_goes_on)
 	hello(&l, NULL);
 	observed(&l, DECISION_HOLD, NULL, 0, NULL);
 	l.life.cause = CAUSE_NONE;
-	CHECK_BROKEN(&l, "no start, and no cause is given");
+	CHECK_BROKEN(&l, "there is no launch and no cause");
 	life_begin(&l);
 	hello(&l, NULL);
 	l.life.observing = false;
-	CHECK_BROKEN(&l, "a start is looked for, and nothing goes on with that");
+	CHECK_BROKEN(&l, "resolving, but no observation or retry is planned");
 	running(&l);
 	l.life.observe_again = true;
-	CHECK_BROKEN(&l, "an observation is to be repeated that is not under way");
+	CHECK_BROKEN(&l, "an observation is repeated that is not in flight");
 }
 
 TEST(the_container_ends_only_when_it_is_stopped)
@@ -224,16 +223,16 @@ TEST(the_container_ends_only_when_it_is_stopped)
 
 	running(&l);
 	l.life.phase = PHASE_TERMINATING;
-	CHECK_BROKEN(&l, "the container is ending, and was never asked to");
+	CHECK_BROKEN(&l, "the container is ending without a request");
 	running(&l);
 	l.life.left = true;
-	CHECK_BROKEN(&l, "drey has left, and was never asked to");
+	CHECK_BROKEN(&l, "drey has left without a request");
 	running(&l);
 	l.life.exit_ms = l.now_ms + 1000;
-	CHECK_BROKEN(&l, "the container is to exit while Flink runs");
+	CHECK_BROKEN(&l, "the container must exit while Flink is running");
 	running(&l);
 	l.life.look_ms = l.now_ms + 1000;
-	CHECK_BROKEN(&l, "the end of the container is prepared, and it is not ending");
+	CHECK_BROKEN(&l, "the end of the container is prepared, but it is not ending");
 }
 
 TEST(a_drey_without_the_journal_does_nothing_but_kill_its_flink)
@@ -243,20 +242,20 @@ TEST(a_drey_without_the_journal_does_nothing_but_kill_its_flink)
 	fenced(&l);
 	l.life.deferred.list[l.life.deferred.count++] = (struct effect){.type = EFFECT_DISPOSE};
 	l.life.want_write = true;
-	CHECK_BROKEN(&l, "the journal is another drey's, and an effect waits for a write to it");
+	CHECK_BROKEN(&l, "another drey owns the journal, but an effect waits for a write to it");
 	fenced(&l);
 	l.life.requested = ++l.life.journal.sequence;
-	CHECK_BROKEN(&l, "the journal is another drey's, and it is being written");
+	CHECK_BROKEN(&l, "another drey owns the journal, but it is being written");
 	fenced(&l);
 	l.life.kill_ms = 0;
 	l.life.end_wanted = false;
-	CHECK_BROKEN(&l, "the journal is another drey's, and Flink runs on");
+	CHECK_BROKEN(&l, "another drey owns the journal, but Flink keeps running");
 	fenced(&l);
 	l.life.cause = CAUSE_HA_UNREADABLE;
-	CHECK_BROKEN(&l, "the journal is another drey's, and the phase does not say so");
+	CHECK_BROKEN(&l, "another drey owns the journal, but the phase does not show it");
 	fenced(&l);
 	l.life.poll_ms = l.now_ms + 1000;
-	CHECK_BROKEN(&l, "the journal is another drey's, and work is planned");
+	CHECK_BROKEN(&l, "another drey owns the journal, but work is planned");
 }
 
 TEST(nothing_is_planned_for_a_flink_that_does_not_run)
@@ -266,27 +265,28 @@ TEST(nothing_is_planned_for_a_flink_that_does_not_run)
 	life_begin(&l);
 	hello(&l, NULL);
 	l.life.polling = true;
-	CHECK_BROKEN(&l, "the job is polled, and no Flink runs");
+	CHECK_BROKEN(&l, "the job is polled, but no Flink is running");
 	life_begin(&l);
 	hello(&l, NULL);
 	l.life.ready_ms = l.now_ms + 1000;
-	CHECK_BROKEN(&l, "the tasks are to run by a time, and no Flink runs");
+	CHECK_BROKEN(&l, "the tasks have a deadline, but no Flink is running");
 	life_begin(&l);
 	hello(&l, NULL);
 	l.life.savepoint_ms = l.now_ms + 1000;
-	CHECK_BROKEN(&l, "a savepoint or a check of the journal is planned, and no Flink runs");
+	CHECK_BROKEN(&l,
+		     "a savepoint or a check of the journal is planned, but no Flink is running");
 	life_begin(&l);
 	hello(&l, NULL);
 	l.life.lease_end_ms = l.now_ms + 1000;
-	CHECK_BROKEN(&l, "a lease runs, and no Flink");
+	CHECK_BROKEN(&l, "a lease is running, but no Flink is");
 	life_begin(&l);
 	hello(&l, NULL);
 	l.life.disposing = true;
-	CHECK_BROKEN(&l, "a savepoint is disposed of, and no Flink runs");
+	CHECK_BROKEN(&l, "a savepoint is being disposed of, but no Flink is running");
 	running(&l);
 	l.life.deferred.list[l.life.deferred.count++] = (struct effect){.type = EFFECT_DISPOSE};
 	l.life.want_write = true;
-	CHECK_BROKEN(&l, "a disposal waits that is not under way");
+	CHECK_BROKEN(&l, "a disposal waits that is not in progress");
 }
 
 /* ---- a machine that contradicts itself holds ---- */
@@ -305,12 +305,12 @@ TEST(a_machine_that_contradicts_itself_says_so_once_and_does_nothing)
 	struct life l;
 
 	contradicts(&l);
-	CHECK_STR(l.life.contradiction, "Flink runs, and in the journal it was never started");
+	CHECK_STR(l.life.contradiction, "Flink is running, but the journal has no start of it");
 	CHECK_STR(phase_name(l.life.phase), "Holding");
 	CHECK_INT(l.life.cause, ==, CAUSE_INTERNAL_ERROR);
 	CHECK(lifecycle_is_inert(&l.life));
 	CHECK(!lifecycle_awaits(&l.life, EFFECT_SIGNAL, ""));
-	CHECK_HAS(l.life.reason, "after the event 'view' in phase Running: Flink runs, and");
+	CHECK_HAS(l.life.reason, "after the event 'view' in phase Running: Flink is running, but");
 	CHECK_HAS(l.told, "phase:Holding");
 	CHECK_STR(l.order, "");
 	CHECK_INT(l.last[EFFECT_NOTE].level, ==, NOTE_ERROR);

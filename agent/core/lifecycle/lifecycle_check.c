@@ -1,8 +1,8 @@
 /*
  * What is always true of the machine between two steps. Each claim is a promise that other code
- * relies on without checking it; a machine that breaks one has a bug, and its next decision
- * could be any. A claim must hold for every history that the world can produce: one that is
- * only usual does not belong here.
+ * relies on without checking it; a machine that breaks one has a bug, and its next decision could
+ * be any. A claim must hold for every history that the world can produce: one that usually holds
+ * does not belong here.
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,8 +37,8 @@ static const struct effect *find_deferred(const struct lifecycle *life, enum eff
 	return NULL;
 }
 
-/* An effect that waits for a write that is neither under way nor to come would wait for ever, and
- * one that waits for a write that is done could come out at any time. */
+/* An effect would wait forever for a write that is neither in flight nor planned, and an effect
+ * that waits for a finished write could come out at any time. */
 static bool waits_for_no_write(const struct lifecycle *life)
 {
 	bool writing = life->requested != life->acknowledged;
@@ -59,11 +59,11 @@ static const char *check_journal_write(const struct lifecycle *life)
 		{life->acknowledged > life->requested,
 		 "a journal write is acknowledged that was never requested"},
 		{life->requested != life->journal.sequence,
-		 "the journal does not have the number of the write that was requested last"},
-		{life->requested - life->acknowledged > 1, "two journal writes are under way"},
+		 "the journal does not have the number of the last requested write"},
+		{life->requested - life->acknowledged > 1, "two journal writes are in flight"},
 		{waits_for_no_write(life), "an effect waits for a journal write that never comes"},
 		{life->journal_retry_ms && !life->journal_broken && !life->fenced,
-		 "a journal write is to be repeated that has not failed"},
+		 "a journal write is retried that has not failed"},
 	};
 
 	return first_broken(claims, ARRAY_LEN(claims));
@@ -83,22 +83,22 @@ static const char *check_process(const struct lifecycle *life)
 	bool waits = find_deferred(life, EFFECT_LAUNCH) != NULL;
 	bool end_comes = life->kill_ms || find_deferred(life, EFFECT_SIGNAL);
 	const struct claim claims[] = {
-		{some && !launch, "a launch is under way that is not in the journal"},
+		{some && !launch, "the launch in progress is not in the journal"},
 		{decided && launch && launch->ended_unix_ms,
-		 "a launch is under way that has ended in the journal"},
+		 "the launch in progress has ended according to the journal"},
 		{live && launch && !launch->started_unix_ms,
-		 "Flink runs, and in the journal it was never started"},
+		 "Flink is running, but the journal has no start of it"},
 		{some && !life->fenced && !phase_has_flink(life),
-		 "a launch is under way in a phase that has none"},
+		 "a launch is in progress in a phase that has none"},
 		{decided && life->journal.outcome.kind != OUTCOME_NONE,
-		 "a launch is under way although the journal has an outcome"},
+		 "a launch is in progress although the journal has an outcome"},
 		{waits != (life->launch_step == LAUNCH_WRITING && !life->fenced),
-		 "the launch that is being written down is not the one that waits for that"},
+		 "the launch that waits for its journal write is not the one being written"},
 		{life->foreign && (some || !*life->foreign_id),
-		 "a Flink runs that is both ours and unknown, or has no id"},
+		 "the running Flink is both ours and unknown, or has no id"},
 		{life->end_wanted && life->launch_step < LAUNCH_STARTING && !life->foreign,
-		 "Flink is to end, and none runs"},
-		{life->end_wanted && live && !end_comes, "Flink is to end, and nothing ends it"},
+		 "Flink must end, but none is running"},
+		{life->end_wanted && live && !end_comes, "Flink must end, but nothing ends it"},
 	};
 
 	return first_broken(claims, ARRAY_LEN(claims));
@@ -127,24 +127,25 @@ static const char *check_operation(const struct lifecycle *life)
 	const struct effect *trigger = find_deferred(life, EFFECT_TRIGGER);
 	const struct claim claims[] = {
 		{step != STEP_NONE && operation->kind == OPERATION_NONE,
-		 "an operation is under way that is not in the journal"},
-		{asks && !*operation->trigger_id, "an operation is under way without a trigger id"},
-		{!is_step_of(step, operation->kind), "an operation is in a step of another kind"},
+		 "the operation in flight is not in the journal"},
+		{asks && !*operation->trigger_id, "the operation in flight has no trigger id"},
+		{!is_step_of(step, operation->kind),
+		 "the operation in flight is in a step of another kind"},
 		{asks && life->launch_step != LAUNCH_LIVE,
-		 "an operation is under way, and no Flink runs"},
+		 "an operation is in flight, but no Flink is running"},
 		{asks && launch && strcmp(operation->job_id, launch->job_id) != 0,
-		 "the operation under way is of another job than the one that runs"},
+		 "the operation in flight belongs to another job than the running one"},
 		{step == STEP_SETTLING && life->launch_step >= LAUNCH_STARTING,
-		 "a Flink was started before the operation of the last one was settled"},
+		 "a Flink was started before the last one's operation was settled"},
 		{step == STEP_INSPECTING && !life->stop_location,
-		 "a savepoint is inspected that has no location"},
+		 "the savepoint being inspected has no path"},
 		{trigger && (!asks || strcmp(trigger->id, operation->trigger_id) != 0),
-		 "a request to Flink waits that no operation makes"},
-		{life->asking && !asks, "an answer is awaited, and there is no operation"},
+		 "a request to Flink waits that belongs to no operation"},
+		{life->asking && !asks, "an answer is expected, but there is no operation"},
 		{life->operation_poll_ms && step != STEP_TRIGGERING && step != STEP_POLLING,
-		 "Flink is to be asked about an operation that is not under way"},
+		 "Flink is polled about an operation that is not in flight"},
 		{life->operation_deadline_ms && step == STEP_NONE && !life->fenced,
-		 "an operation has a deadline, and there is none"},
+		 "there is a deadline of an operation, but no operation"},
 	};
 
 	return first_broken(claims, ARRAY_LEN(claims));
@@ -155,21 +156,21 @@ static const char *check_phase(const struct lifecycle *life)
 	bool live = life->launch_step == LAUNCH_LIVE;
 	bool stands = life->fenced || life->foreign || life->terminating;
 	const struct claim claims[] = {
-		{life->phase == PHASE_RUNNING && !live, "the job is running, and no Flink runs"},
+		{life->phase == PHASE_RUNNING && !live, "the job is running, but no Flink is"},
 		{is_parked(life->phase) && life->launch_step != LAUNCH_NONE,
-		 "nothing is to run, and a launch is under way"},
+		 "the phase is parked, but a launch is in progress"},
 		{(life->phase == PHASE_HOLDING || life->phase == PHASE_FAILED) &&
 			 life->cause == CAUSE_NONE,
-		 "no start, and no cause is given"},
+		 "there is no launch and no cause"},
 		{life->phase == PHASE_RESOLVING && !stands && !life->observing && !life->retry_ms,
-		 "a start is looked for, and nothing goes on with that"},
+		 "resolving, but no observation or retry is planned"},
 		{life->observe_again && !life->observing,
-		 "an observation is to be repeated that is not under way"},
+		 "an observation is repeated that is not in flight"},
 		{life->phase == PHASE_TERMINATING && !life->terminating,
-		 "the container is ending, and was never asked to"},
+		 "the container is ending without a request"},
 		{life->left && !life->terminating && !life->config->exit_when_finished,
-		 "drey has left, and was never asked to"},
-		{life->exit_ms && live, "the container is to exit while Flink runs"},
+		 "drey has left without a request"},
+		{life->exit_ms && live, "the container must exit while Flink is running"},
 	};
 
 	return first_broken(claims, ARRAY_LEN(claims));
@@ -177,19 +178,19 @@ static const char *check_phase(const struct lifecycle *life)
 
 static const char *check_fence(const struct lifecycle *life)
 {
-	/* the exit waits for a while, and then does without the write */
+	/* the exit waits for a while, then continues without the write */
 	size_t waiting = life->deferred.count - (find_deferred(life, EFFECT_EXIT) != NULL);
 	const struct claim claims[] = {
 		{life->fenced && waiting,
-		 "the journal is another drey's, and an effect waits for a write to it"},
+		 "another drey owns the journal, but an effect waits for a write to it"},
 		{life->fenced && life->requested != life->acknowledged,
-		 "the journal is another drey's, and it is being written"},
+		 "another drey owns the journal, but it is being written"},
 		{life->fenced && life->launch_step == LAUNCH_LIVE && !life->kill_ms,
-		 "the journal is another drey's, and Flink runs on"},
+		 "another drey owns the journal, but Flink keeps running"},
 		{life->fenced && !life->terminating && life->cause != CAUSE_JOURNAL_TAKEN,
-		 "the journal is another drey's, and the phase does not say so"},
+		 "another drey owns the journal, but the phase does not show it"},
 		{life->fenced && (life->poll_ms || life->retry_ms || life->savepoint_ms),
-		 "the journal is another drey's, and work is planned"},
+		 "another drey owns the journal, but work is planned"},
 	};
 
 	return first_broken(claims, ARRAY_LEN(claims));
@@ -199,20 +200,22 @@ static const char *check_deadlines(const struct lifecycle *life)
 {
 	bool live = life->launch_step == LAUNCH_LIVE;
 	const struct claim claims[] = {
-		{!live && (life->poll_ms || life->polling), "the job is polled, and no Flink runs"},
+		{!live && (life->poll_ms || life->polling),
+		 "the job is polled, but no Flink is running"},
 		{!live && (life->ready_ms || life->tasks_ms),
-		 "the tasks are to run by a time, and no Flink runs"},
+		 "the tasks have a deadline, but no Flink is running"},
 		{!live && (life->savepoint_ms || life->check_ms),
-		 "a savepoint or a check of the journal is planned, and no Flink runs"},
-		{life->kill_ms && !live && !life->foreign, "Flink is to be killed, and none runs"},
+		 "a savepoint or a check of the journal is planned, but no Flink is running"},
+		{life->kill_ms && !live && !life->foreign,
+		 "Flink must be killed, but none is running"},
 		{life->lease_end_ms && life->launch_step < LAUNCH_STARTING,
-		 "a lease runs, and no Flink"},
+		 "a lease is running, but no Flink is"},
 		{(life->disposing || life->keeper) && !live,
-		 "a savepoint is disposed of, and no Flink runs"},
+		 "a savepoint is being disposed of, but no Flink is running"},
 		{find_deferred(life, EFFECT_DISPOSE) && !life->disposing,
-		 "a disposal waits that is not under way"},
+		 "a disposal waits that is not in progress"},
 		{(life->look_ms || life->stop_by_ms) && !life->terminating,
-		 "the end of the container is prepared, and it is not ending"},
+		 "the end of the container is prepared, but it is not ending"},
 	};
 
 	return first_broken(claims, ARRAY_LEN(claims));

@@ -1,15 +1,12 @@
 /*
- * The machine contradicts itself (lifecycle_check()): that is a bug, and its next decision
- * could be any. It decides nothing more: Flink runs on as it is, and what drey-init does
- * without drey, it does. The journal keeps what was written before, so the next agent begins
- * from a state without the contradiction.
- *
- * One promise is kept even then, because it does not depend on what is contradictory: a Flink whose
- * journal belongs to another drey does not run on.
+ * The machine contradicts itself (lifecycle_check()): that is a bug, and its next decision could be
+ * any. It decides nothing more: Flink stays as it is, and drey-init does what it does without drey.
+ * The journal keeps what was written before, so the next agent starts from a state without the
+ * contradiction.
  */
 #include "core/lifecycle/lifecycle_internal.h"
 
-/* Nothing that acts may come of the step that went wrong; what it said remains. */
+/* No action may result from the step that went wrong; its messages remain. */
 static void keep_notes(struct effects *effects)
 {
 	for (size_t i = effects->count; i-- > 0;)
