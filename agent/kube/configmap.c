@@ -78,7 +78,7 @@ static int decode_configmap(const struct json *object, const char *name, struct 
 	if (decode_metadata(object, map, err))
 		return -1;
 	if (name && strcmp(map->name, name) != 0)
-		return err_set(err, ERR_FORMAT, 0, "another ConfigMap, '%.100s'", map->name);
+		return err_set(err, ERR_FORMAT, 0, "it is another ConfigMap, '%.100s'", map->name);
 	if (take_strings(object, "data", &map->data, err))
 		return -1;
 	if (!map->data)
@@ -131,7 +131,7 @@ char *configmap_collection(const char *namespace)
 	return xasprintf("/api/v1/namespaces/%s/configmaps", namespace);
 }
 
-/* NULL: not a name (*err). The caller frees. */
+/* NULL: not a valid name (*err). The caller frees it. */
 static char *path_of(const struct kube *kube, const char *name, struct err *err)
 {
 	if (kube_check_name(name, err))
@@ -139,7 +139,7 @@ static char *path_of(const struct kube *kube, const char *name, struct err *err)
 	return xasprintf("/api/v1/namespaces/%s/configmaps/%s", kube_namespace(kube), name);
 }
 
-/* Hand out what was learned, without the object; or forget it. */
+/* Hand out what was read, without the object; or discard it. */
 static void configmap_answer(struct kube_answer *from, struct kube_answer *to)
 {
 	json_free(from->object);
@@ -150,7 +150,7 @@ static void configmap_answer(struct kube_answer *from, struct kube_answer *to)
 	}
 }
 
-/* Do it; the answer is the map of that name (NULL: whatever it is). */
+/* Send it; the answer is the map of that name (NULL: any). */
 static int call(struct kube *kube, const struct kube_request *request, const char *name,
 		struct configmap *ret, struct kube_answer *answer, struct err *err)
 {

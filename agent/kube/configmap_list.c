@@ -1,4 +1,4 @@
-/* More than one ConfigMap: a list page by page, all of it or none; and many by their names. */
+/* More than one ConfigMap: a list page by page, all of it or nothing; and many by name. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct listing {
 	const char *label_selector;
 	struct json *pages;       /* array of arrays of maps */
 	size_t count, text_bytes; /* of all pages */
-	int limit;                /* made smaller when a page is too large */
+	int limit;                /* reduced when a page is too large */
 	char *continue_;          /* NULL: at the beginning, or at the end */
 };
 
@@ -34,7 +34,7 @@ static char *page_path(const struct listing *list)
 	return buf_steal(&path);
 }
 
-/* About what it takes to keep it. */
+/* Approximately the memory that it needs. */
 static size_t text_bytes(const struct json *node)
 {
 	const char *text = json_text(node), *name = json_name(node);
@@ -53,7 +53,7 @@ static int take_page(struct listing *list, const struct json *object, struct err
 
 	if (!kind || strcmp(kind, "ConfigMapList") != 0)
 		return err_set(err, ERR_FORMAT, 0, "not a ConfigMapList but a %.60s",
-			       kind ? kind : "thing without a kind");
+			       kind ? kind : "object without a kind");
 	if (json_need_array(object, "items", &items, err) ||
 	    json_need_object(object, "metadata", &metadata, err) ||
 	    json_opt_str(metadata, "continue", &next, err) < 0)
@@ -63,16 +63,16 @@ static int take_page(struct listing *list, const struct json *object, struct err
 		return err_set(err, ERR_FORMAT, 0, "more than %d ConfigMaps", CONFIGMAP_LIST_MAX);
 	list->text_bytes += text_bytes(items);
 	if (list->text_bytes > CONFIGMAP_LIST_MAX_BYTES)
-		return err_set(err, ERR_FORMAT, 0, "ConfigMaps of more than %u bytes in all",
+		return err_set(err, ERR_FORMAT, 0, "ConfigMaps of more than %u bytes in total",
 			       CONFIGMAP_LIST_MAX_BYTES);
 	if (next && *next && !json_len(items))
-		return err_set(err, ERR_FORMAT, 0, "an empty page that says that there is more");
+		return err_set(err, ERR_FORMAT, 0, "an empty page that announces more");
 	json_add(list->pages, NULL, json_copy(items));
 	xstrset(&list->continue_, next && *next ? next : NULL);
 	return 0;
 }
 
-/* One page. 1: there are more, 0: that was the last. *ret_expired: begin anew. */
+/* One page. 1: there are more, 0: this was the last. *ret_expired: start again. */
 static int read_page(struct listing *list, bool *ret_expired, struct err *err)
 {
 	cleanup_free char *path = page_path(list);

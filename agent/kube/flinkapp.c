@@ -56,7 +56,7 @@ static int decode(const struct json *object, const char *name, struct flinkapp *
 	if (strcmp(got, name) != 0)
 		return err_set(err, ERR_FORMAT, 0, "it is about '%.64s'", got);
 	if (app->generation < 1)
-		return err_set(err, ERR_FORMAT, 0, "'generation' is no generation");
+		return err_set(err, ERR_FORMAT, 0, "'generation' is not a generation");
 	app->name = xstrdup(got);
 	app->uid = xstrdup(uid);
 	app->resource_version = xstrdup(version);
@@ -81,7 +81,7 @@ int flinkapp_decode(const struct json *object, const char *name, struct flinkapp
 	return 0;
 }
 
-/* Hand out what was learned, without the object; or forget it. */
+/* Hand out what was read, without the object; or discard it. */
 static void flinkapp_answer(struct kube_answer *from, struct kube_answer *to)
 {
 	json_free(from->object);

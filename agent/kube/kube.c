@@ -83,7 +83,7 @@ void kube_end(struct kube *kube)
 	http = kube->http;
 	kube->http = NULL;
 	pthread_mutex_unlock(&kube->lock);
-	/* one that was stopped remains so */
+	/* a stopped one stays stopped */
 	if (http_stopped(http))
 		http_free(http);
 	else
@@ -104,7 +104,7 @@ int kube_pause(struct kube *kube, int64_t pause_ms, struct err *err)
 
 /* ---- one exchange ---- */
 
-/* What a call of ours consists of. */
+/* The parts of one call. */
 struct call {
 	struct kube_client *client;
 	struct http *http;
@@ -112,7 +112,7 @@ struct call {
 	struct kube_answer *answer;
 };
 
-/* As the rate allows, but not beyond the deadline. */
+/* As fast as the rate allows, but not beyond the deadline. */
 static int wait_for_turn(const struct call *call, int64_t deadline_ms, struct err *err)
 {
 	int64_t wait_ms = kube_client_rate(call->client, false);
@@ -174,7 +174,7 @@ static int transfer(const struct call *call, const char *token, struct http_requ
 	return http_do(call->http, http, response, err);
 }
 
-/* One exchange; a second one when the first was a 401 and the token is another one now. */
+/* One exchange; a second one when the first was a 401 and the token has changed. */
 static int exchange(const struct call *call, struct http_request *http,
 		    struct http_response *response, struct err *err)
 {
@@ -215,7 +215,7 @@ static int attempt(const struct call *call, int64_t deadline_ms, struct err *err
 	return kube_status_read(&asked, &response, call->answer, err);
 }
 
-/* ---- again? ---- */
+/* ---- retries ---- */
 
 /* A request that failed with `why`. */
 static bool may_repeat(const struct kube_request *request, const struct kube_answer *answer,
@@ -285,7 +285,7 @@ int kube_check_name(const char *name, struct err *err)
 	if (!len || len > NAME_MAX_CHARS ||
 	    strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789.-") != len ||
 	    !strchr(alnum, name[0]) || !strchr(alnum, name[len - 1]) || strstr(name, ".."))
-		return err_set(err, ERR_CONFIG, 0, "'%.80s' is not a name of an object",
+		return err_set(err, ERR_CONFIG, 0, "'%.80s' is not the name of an object",
 			       name ? name : "");
 	return 0;
 }

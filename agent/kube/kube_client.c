@@ -31,7 +31,7 @@ struct kube_client {
 	int users;
 	struct kube_token token;
 	int64_t bucket_milli, bucket_ms;        /* thousandths of a request in it; as of when */
-	struct idle idle[KUBE_CLIENT_IDLE_MAX]; /* the last one was used last */
+	struct idle idle[KUBE_CLIENT_IDLE_MAX]; /* the most recently used one comes last */
 	size_t idle_count;
 };
 
@@ -135,7 +135,7 @@ void kube_client_give(struct kube_client *client, struct http *http)
 	struct http *old = NULL;
 
 	pthread_mutex_lock(&client->lock);
-	/* the one at the front has waited longest */
+	/* the first one has waited longest */
 	if (client->idle_count == KUBE_CLIENT_IDLE_MAX ||
 	    (client->idle_count && now_ms - client->idle[0].since_ms >= KUBE_CLIENT_IDLE_MS)) {
 		old = client->idle[0].http;

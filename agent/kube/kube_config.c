@@ -52,7 +52,7 @@ void kube_config_copy(struct kube_config *to, const struct kube_config *from)
 
 /* ---- what must be true ---- */
 
-/* RFC 1123 label: what a namespace may be called. */
+/* RFC 1123 label: valid as a namespace. */
 static bool is_label(const char *text)
 {
 	static const char alnum[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -86,11 +86,10 @@ static int check_server(const char *server, struct err *err)
 			       server);
 	if (!secure && !is_loopback(server + 7))
 		return err_set(err, ERR_CONFIG, 0,
-			       "server '%.200s': http:// would show the token to the network",
+			       "server '%.200s': http:// would reveal the token to the network",
 			       server);
 	if (strpbrk(server, "?#@ \t\r\n") || server[strlen(server) - 1] == '/')
-		return err_set(err, ERR_CONFIG, 0, "server '%.200s' is not the URL of a server",
-			       server);
+		return err_set(err, ERR_CONFIG, 0, "server '%.200s' is not a server's URL", server);
 	return 0;
 }
 
@@ -104,14 +103,14 @@ int kube_config_check(const struct kube_config *config, struct err *err)
 		return err_set(err, ERR_CONFIG, 0,
 			       "no namespace: set kubernetes.namespace or POD_NAMESPACE");
 	if (!is_label(config->namespace))
-		return err_set(err, ERR_CONFIG, 0, "'%.80s' is not a name of a namespace",
+		return err_set(err, ERR_CONFIG, 0, "'%.80s' is not the name of a namespace",
 			       config->namespace);
 	return 0;
 }
 
 /* ---- in a pod ---- */
 
-/* Leave with the error of stat(), or that of a directory in the place of a file. */
+/* Fail with the error of stat(), or because a directory is in place of a file. */
 static int need_file(const char *path, struct err *err)
 {
 	struct stat st;
@@ -155,17 +154,17 @@ static int load_pod(const struct kube_config_world *world, struct kube_config *c
 	if (!host || !*host || !port || !*port)
 		return err_set(
 			err, ERR_ABSENT, 0,
-			"not in a cluster (no KUBERNETES_SERVICE_HOST and _PORT) and no kubeconfig given");
+			"not in a cluster (no KUBERNETES_SERVICE_HOST and _PORT), and no kubeconfig given");
 	config->token_file = xasprintf("%s/token", world->service_account_dir);
 	if (need_file(config->token_file, err))
 		return err_wrap(
 			err,
-			"in a cluster, but without the service account's token (automountServiceAccountToken?)");
+			"in a cluster, but without the service account's token (check automountServiceAccountToken)");
 	config->ca_file = xasprintf("%s/ca.crt", world->service_account_dir);
 	if (need_file(config->ca_file, err)) {
 		if (err && err->kind == ERR_ABSENT)
 			err->kind = ERR_CONFIG;
-		return err_wrap(err, "the cluster's CA is needed to trust its API server");
+		return err_wrap(err, "the cluster's CA is required to trust its API server");
 	}
 	config->server =
 		xasprintf(strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host, port);

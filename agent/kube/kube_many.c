@@ -1,4 +1,5 @@
-/* Many reads at once. What does not succeed at the first try is left to kube_do(), one by one. */
+/* Many reads at the same time. Those that do not succeed at the first try are left to kube_do(),
+ * one by one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 #include "base/mem.h"
 #include "kube/kube_internal.h"
 
-/* What a request needs until it has ended. */
+/* What a request needs until it ends. */
 struct slot {
 	char *url, *token, *authorization;
 	const char *headers[2];
@@ -85,7 +86,7 @@ static int kube_many_done(void *ctx, void *tag, const struct http_response *resp
 	return rc < 0 ? -1 : 0;
 }
 
-/* What is left: those that have failed and those that were not begun in time. */
+/* The rest: those that failed, and those that did not start in time. */
 static int one_by_one(struct reading *reading, struct err *err)
 {
 	for (size_t i = 0; i < reading->count; i++) {

@@ -64,7 +64,7 @@ static bool names_segment(const char *path, const char *name)
 	return false;
 }
 
-/* A 404 that speaks of the object, or of its namespace, and not of the path. */
+/* A 404 about the object, or its namespace, and not about the path. */
 static bool is_absence(const struct kube_asked *asked, const struct kube_answer *answer)
 {
 	const char *name = json_str(json_get(answer->object, "details"), "name");
@@ -74,8 +74,8 @@ static bool is_absence(const struct kube_asked *asked, const struct kube_answer 
 }
 
 /*
- * Server-side apply of what the schema does not have is 500 with a Status without a reason, and will
- * be every time.
+ * Server-side apply of what the schema does not have is 500 with a Status without a
+ * reason, and will be every time.
  */
 static bool is_refused_apply(const struct kube_asked *asked, const struct kube_answer *answer)
 {
@@ -144,7 +144,7 @@ static int nonsense(const struct kube_asked *asked, struct kube_answer *answer, 
 {
 	answer->maybe_done = strcmp(asked->method, "GET") != 0;
 	return err_set(err, ERR_FORMAT, 0,
-		       "%s %.*s: HTTP %d, but not an answer of an API server: %s", asked->method,
+		       "%s %.*s: HTTP %d, but not an answer from an API server: %s", asked->method,
 		       (int)strcspn(asked->path, "?"), asked->path, answer->status, why);
 }
 
@@ -168,8 +168,8 @@ int kube_status_read(const struct kube_asked *asked, const struct http_response 
 	if (!ret->object)
 		return nonsense(asked, ret, why.msg, err);
 	if (json_kind(ret->object) != JSON_OBJECT || !json_str(ret->object, "kind"))
-		return nonsense(asked, ret, "no object of Kubernetes", err);
+		return nonsense(asked, ret, "not a Kubernetes object", err);
 	if (is_failure(ret->object))
-		return nonsense(asked, ret, "it says success and has a failure in it", err);
+		return nonsense(asked, ret, "it reports success, but contains a failure", err);
 	return 0;
 }

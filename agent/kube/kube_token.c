@@ -19,7 +19,7 @@ void kube_token_release(struct kube_token *token)
 	*token = (struct kube_token){0};
 }
 
-/* The token in the file, without white space around it; it goes into a header. NULL with *err. */
+/* The token in the file, without surrounding white space; it goes into a header. NULL with *err. */
 static char *read_token(const char *file, struct err *err)
 {
 	cleanup_buf struct buf text = BUF_INIT;
@@ -45,14 +45,14 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* True when the token is another one now; false with *err when it could not be read. */
+/* True when the token has changed; false with *err when it could not be read. */
 static bool reread(struct kube_token *token, int64_t now_ms, struct err *err)
 {
 	char *text;
 	bool changed;
 
 	token->read_ms = now_ms;
-	/* before the reading: what is written meanwhile is noticed the next time */
+	/* before the read: a later change is noticed the next time */
 	if (stat(token->file, &token->seen))
 		token->seen = (struct stat){0};
 	text = read_token(token->file, err);
@@ -74,8 +74,7 @@ int kube_token_get(struct kube_token *token, int64_t now_ms, const char **ret_te
 	     (!stat(token->file, &now) && !is_same_file(&now, &token->seen))))
 		reread(token, now_ms, &why);
 	if (token->file && !token->text)
-		return err_set(err, ERR_DENIED, 0, "no token to show to the API server: %s",
-			       why.msg);
+		return err_set(err, ERR_DENIED, 0, "no token for the API server: %s", why.msg);
 	*ret_text = token->text;
 	return 0;
 }

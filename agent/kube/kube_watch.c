@@ -16,10 +16,11 @@
 #include "kube/watch_object.h"
 #include "kube/watch_stream.h"
 
-/* How long the server is asked to keep a watch open: between these, so that not all end at once. */
+/* How long the server is asked to keep a watch open: a random time between these, so that they do
+ * not all end together. */
 enum { LEAST_S = 300, MOST_S = 600 };
-#define AFTER_S    30      /* so much later we end it ourselves */
-#define CALM_MS    10000   /* a watch that lasted so long was none that failed */
+#define AFTER_S    30      /* after this time drey ends it */
+#define CALM_MS    10000   /* a watch that lasted this long has not failed */
 #define NOTHING_MS 3600000 /* while there is nothing to begin */
 
 /* What a request needs until it has ended. */

@@ -24,7 +24,7 @@ static void add_scalar(struct json *to, const struct yaml_node *node)
 		json_add_str(to, node->key, node->text);
 }
 
-/* A mapping or a sequence; as deep as yaml_parse() lets it be. */
+/* A mapping or a sequence; as deep as yaml_parse() allows. */
 static struct json *from_yaml(const struct yaml_node *node)
 {
 	struct json *to = node->kind == YAML_MAPPING ? json_object() : json_array();
@@ -60,9 +60,10 @@ struct json *kubeconfig_parse(const char *text, size_t len_bytes, struct err *er
 	return from_yaml(root);
 }
 
-/* ---- what a context names ---- */
+/* ---- the parts of a context ---- */
 
-/* The part `item` of the element of that name in the array `list`, of the first file that has it. */
+/* The part `item` of the element with that name in the array `list`, of the first file that has
+ * it. */
 static int find(const struct kubeconfig_file *files, size_t count, const char *list,
 		const char *item, const char *name, const struct json **ret_item,
 		const struct kubeconfig_file **ret_file, struct err *err)
@@ -76,7 +77,7 @@ static int find(const struct kubeconfig_file *files, size_t count, const char *l
 			if (!its || strcmp(its, name) != 0)
 				continue;
 			if (found)
-				return err_set(err, ERR_CONFIG, 0, "%s: %s '%.100s' is there twice",
+				return err_set(err, ERR_CONFIG, 0, "%s: %s '%.100s' occurs twice",
 					       files[i].path, item, name);
 			found = entry;
 		}
@@ -92,7 +93,7 @@ static int find(const struct kubeconfig_file *files, size_t count, const char *l
 	return err_set(err, ERR_CONFIG, 0, "there is no %s '%.100s'", item, name);
 }
 
-/* A text, or nothing; an empty one is nothing, as for kubectl. */
+/* A text, or nothing; an empty one counts as nothing, as in kubectl. */
 static int take_str(const struct json *from, const char *key, char **ret, struct err *err)
 {
 	const char *text = NULL;
@@ -104,7 +105,7 @@ static int take_str(const struct json *from, const char *key, char **ret, struct
 	return 0;
 }
 
-/* The same, of a path: relative to the directory of the file that it is written in. */
+/* The same for a path: relative to the directory of its file. */
 static int take_path(const struct kubeconfig_file *file, const struct json *from, const char *key,
 		     char **ret, struct err *err)
 {
@@ -158,7 +159,7 @@ static int take_cluster(const struct kubeconfig_file *file, const struct json *c
 	if (json_is_true(json_get(cluster, "insecure-skip-tls-verify")))
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"insecure-skip-tls-verify is refused: give the cluster's CA in certificate-authority");
+			"insecure-skip-tls-verify is not accepted: set the cluster's CA in certificate-authority");
 	if (take_str(cluster, "server", &config->server, err) ||
 	    take_str(cluster, "tls-server-name", &config->tls_server_name, err) ||
 	    take_str(cluster, "proxy-url", &config->proxy_url, err) ||
@@ -185,23 +186,23 @@ static int refuse_user(const struct json *user, struct err *err)
 		name = json_str(plugin, "command");
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"exec plugin '%.100s' is refused: drey runs no programs to log in; use a token, a tokenFile or a client certificate",
+			"exec plugin '%.100s' is not accepted: drey runs no programs to log in; use a token, a tokenFile or a client certificate",
 			name ? name : "");
 	}
 	if (json_kind(provider) != JSON_NULL) {
 		name = json_str(provider, "name");
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"auth-provider '%.100s' is refused; use a token, a tokenFile or a client certificate",
+			"auth-provider '%.100s' is not accepted; use a token, a tokenFile or a client certificate",
 			name ? name : "");
 	}
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
 		if (json_kind(json_get(user, refused[i])) != JSON_NULL)
-			return err_set(err, ERR_CONFIG, 0, "'%s' is refused", refused[i]);
+			return err_set(err, ERR_CONFIG, 0, "'%s' is not accepted", refused[i]);
 	return 0;
 }
 
-/* One of a pair is in memory and the other in a file: both in memory. */
+/* One of a pair is in memory and the other in a file: load both into memory. */
 static int read_half(char **file, char **pem, struct err *err)
 {
 	cleanup_buf struct buf text = BUF_INIT;
@@ -229,7 +230,9 @@ static int take_user(const struct kubeconfig_file *file, const struct json *user
 	cert = config->cert_file || config->cert_pem;
 	key = config->key_file || config->key_pem;
 	if (cert != key)
-		return err_set(err, ERR_CONFIG, 0, "a client certificate and its key go together");
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"a client certificate requires its key, and the key its certificate");
 	if (cert && !config->cert_file != !config->key_file &&
 	    (read_half(&config->cert_file, &config->cert_pem, err) ||
 	     read_half(&config->key_file, &config->key_pem, err)))
@@ -323,7 +326,7 @@ static int load_files(const char *list, struct kubeconfig_file *files, size_t *c
 		xstrset(&files[*count].path, NULL);
 		if (several && why.kind == ERR_ABSENT)
 			continue;
-		if (why.kind == ERR_ABSENT) /* it was named: this is not "no Kubernetes" */
+		if (why.kind == ERR_ABSENT) /* configured: this is not "no Kubernetes" */
 			why.kind = ERR_CONFIG;
 		if (err)
 			*err = why;

@@ -28,13 +28,13 @@ void workload_release(struct workload *workload)
 	*workload = (struct workload){0};
 }
 
-/* Of what has metadata; NULL: it does not say. */
+/* Of what has metadata; NULL: not given. */
 static const char *annotated(const struct json *object)
 {
 	return json_str(json_get(json_get(object, "metadata"), "annotations"), WORKLOAD_GENERATION);
 }
 
-/* The pods are what counts. */
+/* The pods decide. */
 static const char *generation_of(const struct json *object)
 {
 	const char *pods = annotated(json_get(json_get(object, "spec"), "template"));
@@ -42,7 +42,7 @@ static const char *generation_of(const struct json *object)
 	return pods ? pods : annotated(object);
 }
 
-/* Ours among all of them. What is no condition is none: it is only there to be written over. */
+/* Our condition among all of them. An invalid entry does not count: it is only replaced. */
 static struct workload_condition ready_of(const struct json *object)
 {
 	const struct json *each, *all = json_get(json_get(object, "status"), "conditions");
@@ -95,7 +95,7 @@ int workload_decode(const struct json *object, enum workload_kind kind, const ch
 	return 0;
 }
 
-/* The caller frees; NULL: ERR_CONFIG. */
+/* The caller frees it; NULL: ERR_CONFIG. */
 static char *path_of(const struct kube *kube, enum workload_kind kind, const char *name,
 		     const char *rest, struct err *err)
 {
@@ -109,7 +109,7 @@ static char *path_of(const struct kube *kube, enum workload_kind kind, const cha
 				   rest);
 }
 
-/* Hand out what was learned, without the object; or forget it. */
+/* Hand out what was read, without the object; or discard it. */
 static void workload_answer(struct kube_answer *from, struct kube_answer *to)
 {
 	json_free(from->object);
