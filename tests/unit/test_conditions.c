@@ -55,7 +55,11 @@ static const char *waited(const struct conditions *conditions)
 	return conditions->list[CONDITION_READY].status == TRUTH_TRUE ? "Current" : "InProgress";
 }
 
-TEST(each_phase_and_wish_has_its_conditions)
+#define LIFECYCLE_TEST_FROM(begin, name)                                                           \
+	TEST_WITH(name, struct lifecycle, life, begin, lifecycle_release)
+#define LIFECYCLE_TEST(name) LIFECYCLE_TEST_FROM(life_make, name)
+
+LIFECYCLE_TEST(each_phase_and_wish_has_its_conditions)
 {
 	static const struct {
 		enum phase phase;
@@ -89,15 +93,13 @@ TEST(each_phase_and_wish_has_its_conditions)
 		{PHASE_TERMINATING, DESIRED_RUNNING, "False", "Terminating", "True", "False",
 		 "InProgress"},
 	};
-	struct lifecycle life;
 
-	life_make(&life);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct conditions conditions;
 
-		life.phase = rows[i].phase;
-		life.journal.intent.state = rows[i].wanted;
-		conditions = judge(&life);
+		life->phase = rows[i].phase;
+		life->journal.intent.state = rows[i].wanted;
+		conditions = judge(life);
 		CHECK_STR(status_of(&conditions, CONDITION_READY), rows[i].ready);
 		CHECK_STR(conditions.list[CONDITION_READY].reason, rows[i].why);
 		CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), rows[i].reconciling);
@@ -105,272 +107,236 @@ TEST(each_phase_and_wish_has_its_conditions)
 		CHECK_STR(conditions.list[CONDITION_READY].message, "because");
 		CHECK_STR(waited(&conditions), rows[i].waited);
 	}
-	lifecycle_release(&life);
 }
 
-TEST(a_hold_stalls_after_a_minute_however_often_it_looks_again)
+LIFECYCLE_TEST(a_hold_stalls_after_a_minute_however_often_it_looks_again)
 {
 	struct conditions conditions = {0};
-	struct lifecycle life;
 
-	life_make(&life);
-	life.phase = PHASE_HOLDING;
-	life.holds = 1;
-	conditions_update(&conditions, &life, &nothing, NOW);
+	life->phase = PHASE_HOLDING;
+	life->holds = 1;
+	conditions_update(&conditions, life, &nothing, NOW);
 	CHECK_INT(conditions_due_unix_ms(&conditions), ==, NOW + MINUTE);
-	life.phase = PHASE_RESOLVING;
-	conditions_update(&conditions, &life, &nothing, NOW + 30000);
+	life->phase = PHASE_RESOLVING;
+	conditions_update(&conditions, life, &nothing, NOW + 30000);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
-	life.phase = PHASE_HOLDING;
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE - 1);
+	life->phase = PHASE_HOLDING;
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE - 1);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
 	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "True");
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
 	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "Holding");
 	CHECK_STR(waited(&conditions), "Failed");
 	CHECK_INT(conditions_due_unix_ms(&conditions), ==, 0);
-	life.phase = PHASE_RESOLVING;
-	snprintf(life.reason, sizeof(life.reason), "looking again");
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE + 1);
+	life->phase = PHASE_RESOLVING;
+	snprintf(life->reason, sizeof(life->reason), "looking again");
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE + 1);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
 	CHECK_STR(conditions.list[CONDITION_STALLED].message, "because");
 	CHECK_INT(conditions.list[CONDITION_STALLED].since_unix_ms, ==, NOW + MINUTE);
-	life.phase = PHASE_LAUNCHING;
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE + 2);
+	life->phase = PHASE_LAUNCHING;
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE + 2);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
-	life.phase =
+	life->phase =
 		PHASE_HOLDING; /* another hold has a minute of its own, also when the clock was set back */
-	conditions_update(&conditions, &life, &nothing, NOW + 2 * MINUTE);
-	conditions_update(&conditions, &life, &nothing, NOW);
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE - 1);
+	conditions_update(&conditions, life, &nothing, NOW + 2 * MINUTE);
+	conditions_update(&conditions, life, &nothing, NOW);
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE - 1);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
-	lifecycle_release(&life);
 }
 
-TEST(a_standstill_has_its_cause_for_a_reason)
+LIFECYCLE_TEST(a_standstill_has_its_cause_for_a_reason)
 {
 	struct conditions conditions = {0};
-	struct lifecycle life;
 
-	life_make(&life);
-	life.phase = PHASE_HOLDING;
-	life.holds = 1;
-	life.cause = CAUSE_STORAGE_UNREADABLE;
-	conditions_update(&conditions, &life, &nothing, NOW);
+	life->phase = PHASE_HOLDING;
+	life->holds = 1;
+	life->cause = CAUSE_STORAGE_UNREADABLE;
+	conditions_update(&conditions, life, &nothing, NOW);
 	CHECK_STR(conditions.list[CONDITION_READY].reason, "StorageUnreadable");
 	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "Holding"); /* not yet */
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE);
 	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "StorageUnreadable");
-	life.phase = PHASE_FAILED;
-	life.cause = CAUSE_ATTEMPTS_USED_UP;
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	life->phase = PHASE_FAILED;
+	life->cause = CAUSE_ATTEMPTS_USED_UP;
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE);
 	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "AttemptsUsedUp");
-	lifecycle_release(&life);
 }
 
-TEST(a_do_not_restart_never_stalls)
+LIFECYCLE_TEST(a_do_not_restart_never_stalls)
 {
 	struct conditions conditions = {0};
-	struct lifecycle life;
 
-	life_make(&life);
-	life.phase = PHASE_HOLDING;
-	life.holds = 1;
-	life.journal.intent.do_not_restart = true;
-	conditions_update(&conditions, &life, &nothing, NOW);
-	conditions_update(&conditions, &life, &nothing, NOW + 100 * MINUTE);
+	life->phase = PHASE_HOLDING;
+	life->holds = 1;
+	life->journal.intent.do_not_restart = true;
+	conditions_update(&conditions, life, &nothing, NOW);
+	conditions_update(&conditions, life, &nothing, NOW + 100 * MINUTE);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
 	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
 	CHECK_STR(status_of(&conditions, CONDITION_READY), "False");
 	CHECK_STR(conditions.list[CONDITION_READY].reason, "DoNotRestart");
 	CHECK_STR(waited(&conditions), "InProgress");
 	/* lifted: what else is wrong has its minute from then on */
-	life.journal.intent.do_not_restart = false;
-	conditions_update(&conditions, &life, &nothing, NOW + 100 * MINUTE);
+	life->journal.intent.do_not_restart = false;
+	conditions_update(&conditions, life, &nothing, NOW + 100 * MINUTE);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
-	conditions_update(&conditions, &life, &nothing, NOW + 101 * MINUTE);
+	conditions_update(&conditions, life, &nothing, NOW + 101 * MINUTE);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
-	lifecycle_release(&life);
 }
 
-TEST(a_broken_journal_stalls_a_job_that_runs_after_a_minute)
+LIFECYCLE_TEST(a_broken_journal_stalls_a_job_that_runs_after_a_minute)
 {
 	struct conditions conditions = {0};
-	struct lifecycle life;
 
-	life_make(&life);
-	life.phase = PHASE_RUNNING;
-	life.journal_broken = true;
-	life.journal_error = xstrdup("no journals on Fridays");
-	conditions_update(&conditions, &life, &nothing, NOW);
+	life->phase = PHASE_RUNNING;
+	life->journal_broken = true;
+	life->journal_error = xstrdup("no journals on Fridays");
+	conditions_update(&conditions, life, &nothing, NOW);
 	CHECK_INT(conditions_due_unix_ms(&conditions), ==, NOW + MINUTE);
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE - 1);
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE - 1);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
 	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "JournalBroken");
 	CHECK_HAS(conditions.list[CONDITION_STALLED].message,
 		  "until it can: no journals on Fridays");
 	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
-	life.journal_broken = false;
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE + 1);
+	life->journal_broken = false;
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE + 1);
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
-	lifecycle_release(&life);
 }
 
-TEST(a_nonce_that_is_empty_and_a_restart_under_do_not_restart_are_not_under_way)
+LIFECYCLE_TEST(a_nonce_that_is_empty_and_a_restart_under_do_not_restart_are_not_under_way)
 {
-	struct lifecycle life;
 	struct conditions conditions;
 
-	life_make(&life);
-	life.phase = PHASE_RUNNING;
-	xstrset(&life.journal.intent.restart_nonce, "");
-	conditions = judge(&life);
+	life->phase = PHASE_RUNNING;
+	xstrset(&life->journal.intent.restart_nonce, "");
+	conditions = judge(life);
 	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
 	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
-	xstrset(&life.journal.intent.restart_nonce, "7");
-	life.journal.intent.do_not_restart = true;
-	conditions = judge(&life);
+	xstrset(&life->journal.intent.restart_nonce, "7");
+	life->journal.intent.do_not_restart = true;
+	conditions = judge(life);
 	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
 	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
-	lifecycle_release(&life);
 }
 
-TEST(a_restart_that_is_wanted_is_under_way)
+LIFECYCLE_TEST(a_restart_that_is_wanted_is_under_way)
 {
-	struct lifecycle life;
 	struct conditions conditions;
 
-	life_make(&life);
-	life.phase = PHASE_RUNNING;
-	xstrset(&life.journal.intent.restart_nonce, "7");
-	conditions = judge(&life);
+	life->phase = PHASE_RUNNING;
+	xstrset(&life->journal.intent.restart_nonce, "7");
+	conditions = judge(life);
 	CHECK_STR(status_of(&conditions, CONDITION_READY), "False");
 	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "True");
 	CHECK_STR(conditions.list[CONDITION_RECONCILING].reason, "Restarting");
-	xstrset(&life.journal.restart_nonce_done, "7");
-	conditions = judge(&life);
+	xstrset(&life->journal.restart_nonce_done, "7");
+	conditions = judge(life);
 	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
 	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
-	lifecycle_release(&life);
 }
 
-TEST(who_lost_the_journal_says_nothing_good)
+LIFECYCLE_TEST(who_lost_the_journal_says_nothing_good)
 {
-	struct lifecycle life;
 	struct conditions conditions;
 
-	life_make(&life);
-	life.phase = PHASE_RUNNING;
-	life.fenced = true;
-	conditions = judge(&life);
+	life->phase = PHASE_RUNNING;
+	life->fenced = true;
+	conditions = judge(life);
 	CHECK_STR(status_of(&conditions, CONDITION_READY), "False");
 	CHECK_STR(status_of(&conditions, CONDITION_RECONCILING), "False");
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
-	lifecycle_release(&life);
 }
 
-TEST(a_refused_spec_stalls_a_job_that_runs)
+LIFECYCLE_TEST(a_refused_spec_stalls_a_job_that_runs)
 {
 	const struct conditions_outside outside = {.generation = 4, .refused = "state: nonsense"};
 	struct conditions conditions = {0};
-	struct lifecycle life;
 
-	life_make(&life);
-	life.phase = PHASE_RUNNING;
-	conditions_update(&conditions, &life, &outside, NOW);
+	life->phase = PHASE_RUNNING;
+	conditions_update(&conditions, life, &outside, NOW);
 	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
 	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "True");
 	CHECK_STR(conditions.list[CONDITION_STALLED].reason, "SpecRefused");
 	CHECK_HAS(conditions.list[CONDITION_STALLED].message, "state: nonsense");
 	CHECK_INT(conditions.generation, ==, 4);
-	lifecycle_release(&life);
 }
 
-TEST(a_time_changes_only_with_the_status)
+LIFECYCLE_TEST(a_time_changes_only_with_the_status)
 {
 	struct conditions conditions = {0};
-	struct lifecycle life;
 
-	life_make(&life);
-	life.phase = PHASE_LAUNCHING;
-	conditions_update(&conditions, &life, &nothing, NOW);
+	life->phase = PHASE_LAUNCHING;
+	conditions_update(&conditions, life, &nothing, NOW);
 	CHECK_INT(conditions.list[CONDITION_READY].since_unix_ms, ==, NOW);
-	life.phase = PHASE_RUNNING;
-	conditions_update(&conditions, &life, &nothing, NOW + 5000);
+	life->phase = PHASE_RUNNING;
+	conditions_update(&conditions, life, &nothing, NOW + 5000);
 	CHECK_INT(conditions.list[CONDITION_READY].since_unix_ms, ==, NOW + 5000);
 	CHECK_INT(conditions.list[CONDITION_STALLED].since_unix_ms, ==, NOW);
-	snprintf(life.reason, sizeof(life.reason), "another one");
-	conditions_update(&conditions, &life, &nothing, NOW + 9000);
+	snprintf(life->reason, sizeof(life->reason), "another one");
+	conditions_update(&conditions, life, &nothing, NOW + 9000);
 	CHECK_INT(conditions.list[CONDITION_READY].since_unix_ms, ==, NOW + 5000);
 	CHECK_STR(conditions.list[CONDITION_READY].message, "another one");
-	lifecycle_release(&life);
 }
 
-TEST(a_time_outlives_the_agent)
+LIFECYCLE_TEST(a_time_outlives_the_agent)
 {
 	struct conditions before = {0}, after = {0};
 	struct json *doc = json_object();
-	struct lifecycle life;
 
-	life_make(&life);
-	life.phase = PHASE_RUNNING;
-	conditions_update(&before, &life, &nothing, NOW);
+	life->phase = PHASE_RUNNING;
+	conditions_update(&before, life, &nothing, NOW);
 	conditions_add(&before, doc, "conditions");
 	conditions_seed(&after, json_get(doc, "conditions"));
-	life.phase = PHASE_FAILED;
-	conditions_update(&after, &life, &nothing, NOW + 7000);
+	life->phase = PHASE_FAILED;
+	conditions_update(&after, life, &nothing, NOW + 7000);
 	CHECK_INT(after.list[CONDITION_READY].since_unix_ms, ==, NOW + 7000);
 	CHECK_INT(after.list[CONDITION_RECONCILING].since_unix_ms, ==, NOW);
 	/* also when they were judged before the old ones were read */
 	memset(&after, 0, sizeof(after));
-	life.phase = PHASE_RUNNING;
-	conditions_update(&after, &life, &nothing, NOW + 8000);
+	life->phase = PHASE_RUNNING;
+	conditions_update(&after, life, &nothing, NOW + 8000);
 	conditions_seed(&after, json_get(doc, "conditions"));
 	CHECK_INT(after.list[CONDITION_READY].since_unix_ms, ==, NOW);
 	json_free(doc);
-	lifecycle_release(&life);
 }
 
-TEST(failed_attempts_are_restarts_also_when_the_journal_forgets_them)
+LIFECYCLE_TEST(failed_attempts_are_restarts_also_when_the_journal_forgets_them)
 {
 	struct conditions conditions = {0};
-	struct lifecycle life;
 
-	life_make(&life);
-	life.phase = PHASE_RUNNING;
+	life->phase = PHASE_RUNNING;
 	for (int i = 0; i < 3; i++) {
 		CHECK_STR(truth_name(conditions.list[CONDITION_JOB_FAILING].status),
 			  i ? "False" : "Unknown");
-		journal_add_failure(&life.journal, NOW - 1000 + i);
-		conditions_update(&conditions, &life, &nothing, NOW + i);
+		journal_add_failure(&life->journal, NOW - 1000 + i);
+		conditions_update(&conditions, life, &nothing, NOW + i);
 	}
 	CHECK_STR(status_of(&conditions, CONDITION_JOB_FAILING), "True");
 	CHECK_STR(status_of(&conditions, CONDITION_READY), "False");
 	CHECK_STR(conditions.list[CONDITION_READY].reason, "JobFailing");
-	life.journal.failure_count = 0;
-	conditions_update(&conditions, &life, &nothing, NOW + 5 * MINUTE);
+	life->journal.failure_count = 0;
+	conditions_update(&conditions, life, &nothing, NOW + 5 * MINUTE);
 	CHECK_STR(status_of(&conditions, CONDITION_JOB_FAILING), "True");
-	conditions_update(&conditions, &life, &nothing, NOW + 11 * MINUTE);
+	conditions_update(&conditions, life, &nothing, NOW + 11 * MINUTE);
 	CHECK_STR(status_of(&conditions, CONDITION_JOB_FAILING), "False");
 	CHECK_STR(status_of(&conditions, CONDITION_JOB_UNSTABLE), "True");
 	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
-	conditions_update(&conditions, &life, &nothing, NOW + 61 * MINUTE);
+	conditions_update(&conditions, life, &nothing, NOW + 61 * MINUTE);
 	CHECK_STR(status_of(&conditions, CONDITION_JOB_UNSTABLE), "False");
-	lifecycle_release(&life);
 }
 
-TEST(restarts_by_flink_itself_count_once_each)
+LIFECYCLE_TEST_FROM(life_make_running, restarts_by_flink_itself_count_once_each)
 {
 	struct conditions conditions = {0};
-	struct lifecycle life;
 
-	life_make_running(&life);
 	for (int i = 0; i < 200; i++) {
-		life.seen.state = i % 4 < 2 ? JOB_RESTARTING : JOB_RUNNING;
-		conditions_update(&conditions, &life, &nothing, NOW + i);
+		life->seen.state = i % 4 < 2 ? JOB_RESTARTING : JOB_RUNNING;
+		conditions_update(&conditions, life, &nothing, NOW + i);
 		if (i == 7)
 			CHECK_STR(status_of(&conditions, CONDITION_JOB_FAILING), "False");
 		if (i == 8)
@@ -378,85 +344,76 @@ TEST(restarts_by_flink_itself_count_once_each)
 	}
 	CHECK_HAS(conditions.list[CONDITION_JOB_FAILING].message, "50 restarts");
 	for (int i = 0; i < 400; i++) {
-		life.seen.state = i % 2 ? JOB_RESTARTING : JOB_RUNNING;
-		conditions_update(&conditions, &life, &nothing, NOW + (int64_t)i * MINUTE);
+		life->seen.state = i % 2 ? JOB_RESTARTING : JOB_RUNNING;
+		conditions_update(&conditions, life, &nothing, NOW + (int64_t)i * MINUTE);
 	}
 	CHECK_INT(conditions.restart_entries, ==, CONDITIONS_RESTARTS_KNOWN);
 	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "30 restarts");
-	lifecycle_release(&life);
 }
 
-TEST(all_restarts_that_flink_tells_of_count_and_none_twice)
+LIFECYCLE_TEST_FROM(life_make_running, all_restarts_that_flink_tells_of_count_and_none_twice)
 {
 	struct conditions conditions = {0};
-	struct lifecycle life;
 
-	life_make_running(&life);
-	journal_add_launch(&life.journal)->number = 1;
-	life.seen.restarts_known = true;
-	life.seen.restarts = 500; /* it was taken over with these */
-	conditions_update(&conditions, &life, &nothing, NOW);
+	journal_add_launch(&life->journal)->number = 1;
+	life->seen.restarts_known = true;
+	life->seen.restarts = 500; /* it was taken over with these */
+	conditions_update(&conditions, life, &nothing, NOW);
 	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "0 restarts");
-	life.seen.state = JOB_RESTARTING; /* seen before it is told of */
-	conditions_update(&conditions, &life, &nothing, NOW + 1);
+	life->seen.state = JOB_RESTARTING; /* seen before it is told of */
+	conditions_update(&conditions, life, &nothing, NOW + 1);
 	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "1 restarts");
-	life.seen.state = JOB_RUNNING;
-	life.seen.restarts = 500 + 555;
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE / 2);
+	life->seen.state = JOB_RUNNING;
+	life->seen.restarts = 500 + 555;
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE / 2);
 	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "555 restarts");
 	CHECK_STR(status_of(&conditions, CONDITION_JOB_FAILING), "True");
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE);
 	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "555 restarts");
 	/* the next launch begins with none */
-	journal_add_launch(&life.journal)->number = 2;
-	life.seen.restarts_known = false;
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
-	life.seen.restarts_known = true;
-	life.seen.restarts = 2;
-	conditions_update(&conditions, &life, &nothing, NOW + MINUTE);
+	journal_add_launch(&life->journal)->number = 2;
+	life->seen.restarts_known = false;
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE);
+	life->seen.restarts_known = true;
+	life->seen.restarts = 2;
+	conditions_update(&conditions, life, &nothing, NOW + MINUTE);
 	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "557 restarts");
-	lifecycle_release(&life);
 }
 
-TEST(a_flink_that_gives_no_answer_is_unreachable_after_a_minute)
+LIFECYCLE_TEST(a_flink_that_gives_no_answer_is_unreachable_after_a_minute)
 {
 	struct conditions conditions = {0};
-	struct lifecycle life;
 
-	life_make(&life);
-	life.phase = PHASE_RUNNING;
-	conditions_update(&conditions, &life, &nothing, NOW);
+	life->phase = PHASE_RUNNING;
+	conditions_update(&conditions, life, &nothing, NOW);
 	CHECK_STR(conditions.list[CONDITION_CLUSTER_UNREACHABLE].reason, "NoFlink");
-	life.launch_step = LAUNCH_LIVE;
-	conditions_update(&conditions, &life, &nothing, NOW);
-	conditions_update(&conditions, &life, &nothing, NOW + 59999);
+	life->launch_step = LAUNCH_LIVE;
+	conditions_update(&conditions, life, &nothing, NOW);
+	conditions_update(&conditions, life, &nothing, NOW + 59999);
 	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "False");
-	conditions_update(&conditions, &life, &nothing, NOW + 60000);
+	conditions_update(&conditions, life, &nothing, NOW + 60000);
 	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "True");
 	CHECK_STR(conditions.list[CONDITION_READY].reason, "ClusterUnreachable");
-	life.seen.reachable = true;
-	conditions_update(&conditions, &life, &nothing, NOW + 61000);
+	life->seen.reachable = true;
+	conditions_update(&conditions, life, &nothing, NOW + 61000);
 	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "False");
-	life.seen.reachable = false;
-	conditions_update(&conditions, &life, &nothing, NOW + 62000);
+	life->seen.reachable = false;
+	conditions_update(&conditions, life, &nothing, NOW + 62000);
 	/* the clock is set back meanwhile */
-	conditions_update(&conditions, &life, &nothing, NOW - 3600 * 1000);
-	conditions_update(&conditions, &life, &nothing, NOW - 3600 * 1000 + 60000);
+	conditions_update(&conditions, life, &nothing, NOW - 3600 * 1000);
+	conditions_update(&conditions, life, &nothing, NOW - 3600 * 1000 + 60000);
 	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "True");
-	lifecycle_release(&life);
 }
 
-TEST(they_are_written_as_kubernetes_reads_them)
+LIFECYCLE_TEST(they_are_written_as_kubernetes_reads_them)
 {
 	const struct conditions_outside outside = {.generation = 3};
 	struct conditions conditions = {0};
 	struct json *doc = json_object();
 	const struct json *each;
-	struct lifecycle life;
 
-	life_make(&life);
-	life.phase = PHASE_RUNNING;
-	conditions_update(&conditions, &life, &outside, NOW + 999);
+	life->phase = PHASE_RUNNING;
+	conditions_update(&conditions, life, &outside, NOW + 999);
 	conditions_add(&conditions, doc, "conditions");
 	CHECK_INT(json_len(json_get(doc, "conditions")), ==, CONDITION_COUNT);
 	each = json_first(json_get(doc, "conditions"));
@@ -466,5 +423,4 @@ TEST(they_are_written_as_kubernetes_reads_them)
 	CHECK_STR(json_str(each, "lastTransitionTime"), "2023-11-14T22:13:20Z");
 	CHECK_INT(json_i64_or(each, "observedGeneration", 0), ==, 3);
 	json_free(doc);
-	lifecycle_release(&life);
 }

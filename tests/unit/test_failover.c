@@ -119,24 +119,24 @@ TEST(writes_the_record_that_flink_2_writes_when_it_gives_the_lock_back)
 	check_patch(true, PATCH("\\\"PT1S\\\""));
 }
 
-TEST(never_takes_the_record_away)
+#define WATCH_TEST(name)                                                                           \
+	TEST_WITH(name, struct failover_watch, watch, watch_ours, failover_watch_release)
+
+WATCH_TEST(never_takes_the_record_away)
 {
 	/* without it no leader is ever elected again: the client would try to create the map */
 	struct failover_lock lock = our_lock("t9");
 	cleanup_json struct json *patch = NULL;
 	struct failover_verdict verdict;
-	struct failover_watch watch;
 	const char *record;
 
-	watch_ours(&watch);
-	failover_decide(&watch, LAUNCH, true, &lock, LATER, &verdict);
+	failover_decide(watch, LAUNCH, true, &lock, LATER, &verdict);
 	patch = json_parse(verdict.patch, strlen(verdict.patch), 65536, NULL);
 	record = json_str(json_get(json_get(patch, "metadata"), "annotations"),
 			  "control-plane.alpha.kubernetes.io/leader");
 	CHECK_HAS(record, "\"holderIdentity\":\"\"");
 	free(verdict.patch);
 	failover_lock_release(&lock);
-	failover_watch_release(&watch);
 }
 
 TEST(the_patch_is_bound_to_the_version_that_was_judged)
@@ -151,24 +151,16 @@ TEST(the_patch_is_bound_to_the_version_that_was_judged)
 
 /* ---- only after a death that was seen ---- */
 
-TEST(never_while_nobody_has_seen_it_die)
+WATCH_TEST(never_while_nobody_has_seen_it_die)
 {
 	/* a time-out, or a JVM that does not answer, is no death */
-	struct failover_watch watch;
 
-	watch_ours(&watch);
-	expect(&watch, LAUNCH, false, our_lock("t9"), FAILOVER_DO_NOT,
-	       "its death was not observed");
-	failover_watch_release(&watch);
+	expect(watch, LAUNCH, false, our_lock("t9"), FAILOVER_DO_NOT, "its death was not observed");
 }
 
-TEST(never_for_another_process_than_the_one_that_was_watched)
+WATCH_TEST(never_for_another_process_than_the_one_that_was_watched)
 {
-	struct failover_watch watch;
-
-	watch_ours(&watch);
-	expect(&watch, OTHER, true, our_lock("t9"), FAILOVER_DO_NOT, "not the watched process");
-	failover_watch_release(&watch);
+	expect(watch, OTHER, true, our_lock("t9"), FAILOVER_DO_NOT, "not the watched process");
 }
 
 TEST(never_when_nothing_was_watched)
@@ -217,39 +209,30 @@ TEST(never_when_a_session_has_come_that_cannot_be_read)
 	expect_not(&watch, lock, "job-x");
 }
 
-TEST(takes_the_leader_of_a_job_away_that_came_after_the_last_look)
+WATCH_TEST(takes_the_leader_of_a_job_away_that_came_after_the_last_look)
 {
 	struct failover_lock lock = our_lock("t9");
-	struct failover_watch watch;
 
-	watch_ours(&watch);
 	failover_lock_add_session(&lock, PREFIX "job-x", "s7,pekko.tcp://flink@10.0.0.7:6123/j",
 				  HOME, 6123);
-	expect(&watch, LAUNCH, true, lock, FAILOVER_RELEASE, "has died");
-	failover_watch_release(&watch);
+	expect(watch, LAUNCH, true, lock, FAILOVER_RELEASE, "has died");
 }
 
-TEST(takes_what_is_left_of_the_sessions_after_a_clean_end)
+WATCH_TEST(takes_what_is_left_of_the_sessions_after_a_clean_end)
 {
 	struct failover_lock lock = lock_of("", "t9", HOME, "s1");
-	struct failover_watch watch;
 
-	watch_ours(&watch);
-	expect(&watch, LAUNCH, true, lock, FAILOVER_RELEASE, "has died");
-	failover_watch_release(&watch);
+	expect(watch, LAUNCH, true, lock, FAILOVER_RELEASE, "has died");
 }
 
-TEST(has_nothing_to_do_where_the_lock_was_given_back)
+WATCH_TEST(has_nothing_to_do_where_the_lock_was_given_back)
 {
 	struct failover_lock lock = {.present = true, .recorded = true, .understood = true};
 	struct failover_lock none = {0};
-	struct failover_watch watch;
 
-	watch_ours(&watch);
 	lock.resource_version = xstrdup("700");
-	expect(&watch, LAUNCH, true, lock, FAILOVER_NOTHING, "already released");
-	expect(&watch, LAUNCH, true, none, FAILOVER_NOTHING, "no lock");
-	failover_watch_release(&watch);
+	expect(watch, LAUNCH, true, lock, FAILOVER_NOTHING, "already released");
+	expect(watch, LAUNCH, true, none, FAILOVER_NOTHING, "no lock");
 }
 
 TEST(never_on_a_map_that_is_being_deleted)
@@ -434,14 +417,10 @@ TEST(a_lock_that_nobody_held_at_the_last_look_is_not_known)
 	expect_not(&watch, our_lock("t9"), "the lock had no owner");
 }
 
-TEST(a_session_that_was_renewed_counts_as_it_was_seen_last)
+WATCH_TEST(a_session_that_was_renewed_counts_as_it_was_seen_last)
 {
-	struct failover_watch watch;
-
-	watch_ours(&watch);
-	see(&watch, lock_of(OURS, "t3", HOME, "s5"));
-	expect(&watch, LAUNCH, true, lock_of(OURS, "t4", HOME, "s5"), FAILOVER_RELEASE, OURS);
-	failover_watch_release(&watch);
+	see(watch, lock_of(OURS, "t3", HOME, "s5"));
+	expect(watch, LAUNCH, true, lock_of(OURS, "t4", HOME, "s5"), FAILOVER_RELEASE, OURS);
 }
 
 /* ---- is it free? ---- */

@@ -54,24 +54,19 @@ static void all(struct journal *journal, struct retention retention, char *ret)
 	*ret = '\0';
 }
 
-TEST(nothing_goes_without_a_limit)
-{
-	struct journal journal;
+#define JOURNAL_TEST(name) TEST_WITH(name, struct journal, journal, begin, journal_release)
 
-	begin(&journal);
-	CHECK_STR(next(&journal, (struct retention){.all_origins = true}), "none");
-	journal_release(&journal);
+JOURNAL_TEST(nothing_goes_without_a_limit)
+{
+	CHECK_STR(next(journal, (struct retention){.all_origins = true}), "none");
 }
 
-TEST(the_oldest_go_first_until_the_count_is_right)
+JOURNAL_TEST(the_oldest_go_first_until_the_count_is_right)
 {
-	struct journal journal;
 	char gone[9];
 
-	begin(&journal);
-	all(&journal, (struct retention){.keep_count = 3}, gone);
+	all(journal, (struct retention){.keep_count = 3}, gone);
 	CHECK_STR(gone, "54");
-	journal_release(&journal);
 }
 
 /* The clock was ahead when the older one was recorded. */
@@ -94,133 +89,106 @@ TEST(the_newest_is_known_by_its_id_too)
 	journal_release(&journal);
 }
 
-TEST(what_the_job_was_started_from_stays)
+JOURNAL_TEST(what_the_job_was_started_from_stays)
 {
-	struct journal journal;
 	struct launch *launch;
 	char gone[9];
 
-	begin(&journal);
-	launch = journal_launch(&journal);
+	launch = journal_launch(journal);
 	launch->restore_path = xstrdup("file:/sp/5");
 	snprintf(launch->job_id, sizeof(launch->job_id), "aaaa");
-	launch = journal_add_launch(&journal); /* the same job goes on */
+	launch = journal_add_launch(journal); /* the same job goes on */
 	launch->restore_path = xstrdup("/cp/aaaa/chk-9");
 	launch->proven_unix_ms = NOW - HOUR;
 	snprintf(launch->job_id, sizeof(launch->job_id), "aaaa");
-	all(&journal, (struct retention){.keep_count = 3}, gone);
+	all(journal, (struct retention){.keep_count = 3}, gone);
 	CHECK_STR(gone, "4");
-	launch = journal_add_launch(&journal); /* another one */
+	launch = journal_add_launch(journal); /* another one */
 	launch->proven_unix_ms = NOW - HOUR;
 	snprintf(launch->job_id, sizeof(launch->job_id), "bbbb");
-	all(&journal, (struct retention){.keep_count = 3}, gone);
+	all(journal, (struct retention){.keep_count = 3}, gone);
 	CHECK_STR(gone, "5");
-	journal_release(&journal);
 }
 
-TEST(what_is_too_old_goes_but_never_the_newest)
+JOURNAL_TEST(what_is_too_old_goes_but_never_the_newest)
 {
-	struct journal journal;
 	char gone[9];
 
-	begin(&journal);
-	all(&journal, (struct retention){.max_age_ms = 3 * HOUR}, gone);
+	all(journal, (struct retention){.max_age_ms = 3 * HOUR}, gone);
 	CHECK_STR(gone, "54");
-	all(&journal, (struct retention){.max_age_ms = 1}, gone);
+	all(journal, (struct retention){.max_age_ms = 1}, gone);
 	CHECK_STR(gone, "32");
-	journal_release(&journal);
 }
 
-TEST(the_newest_verified_one_stays_when_newer_ones_are_not)
+JOURNAL_TEST(the_newest_verified_one_stays_when_newer_ones_are_not)
 {
-	struct journal journal;
 	char gone[9];
 
-	begin(&journal);
-	journal.snapshots[3].verified = journal.snapshots[4].verified = false;
-	all(&journal, (struct retention){.keep_count = 1}, gone);
+	journal->snapshots[3].verified = journal->snapshots[4].verified = false;
+	all(journal, (struct retention){.keep_count = 1}, gone);
 	CHECK_STR(gone, "54"); /* /sp/3 stays, and so do those that did not push out anything */
-	journal_release(&journal);
 }
 
 /* The clock was set back: what was made last has the oldest date. */
-TEST(the_newest_of_the_job_stays_whatever_the_clock_says)
+JOURNAL_TEST(the_newest_of_the_job_stays_whatever_the_clock_says)
 {
-	struct journal journal;
 	char gone[8];
 
-	begin(&journal);
-	snprintf(journal_launch(&journal)->job_id, JOB_ID_BYTES, "aaaa");
-	for (size_t i = 0; i < journal.snapshot_count; i++) {
-		snprintf(journal.snapshots[i].job_id, JOB_ID_BYTES, "aaaa");
-		journal.snapshots[i].checkpoint_id = 10 - (int64_t)i;
+	snprintf(journal_launch(journal)->job_id, JOB_ID_BYTES, "aaaa");
+	for (size_t i = 0; i < journal->snapshot_count; i++) {
+		snprintf(journal->snapshots[i].job_id, JOB_ID_BYTES, "aaaa");
+		journal->snapshots[i].checkpoint_id = 10 - (int64_t)i;
 	}
-	all(&journal, (struct retention){.keep_count = 1}, gone);
+	all(journal, (struct retention){.keep_count = 1}, gone);
 	CHECK_STR(gone, "432"); /* /sp/5 has the highest id, /sp/1 the latest date */
-	journal_release(&journal);
 }
 
-TEST(only_our_own_periodic_ones_go_by_default)
+JOURNAL_TEST(only_our_own_periodic_ones_go_by_default)
 {
-	struct journal journal;
 	char gone[9];
 
-	begin(&journal);
-	add(&journal, "/sp/m", ORIGIN_MANUAL, 8);
-	add(&journal, "/sp/s", ORIGIN_STOP, 7);
-	add(&journal, "/sp/i", ORIGIN_INITIAL, 100);
-	add(&journal, "/sp/f", ORIGIN_FOUND, 100);
-	add(&journal, "/sp/r", ORIGIN_REQUEST, 100);
-	all(&journal, (struct retention){.keep_count = 4}, gone);
+	add(journal, "/sp/m", ORIGIN_MANUAL, 8);
+	add(journal, "/sp/s", ORIGIN_STOP, 7);
+	add(journal, "/sp/i", ORIGIN_INITIAL, 100);
+	add(journal, "/sp/f", ORIGIN_FOUND, 100);
+	add(journal, "/sp/r", ORIGIN_REQUEST, 100);
+	all(journal, (struct retention){.keep_count = 4}, gone);
 	CHECK_STR(gone, "5");
-	all(&journal, (struct retention){.keep_count = 4, .all_origins = true}, gone);
+	all(journal, (struct retention){.keep_count = 4, .all_origins = true}, gone);
 	CHECK_STR(gone, "ms");
-	journal_release(&journal);
 }
 
-TEST(nothing_goes_before_the_launch_is_proven)
+JOURNAL_TEST(nothing_goes_before_the_launch_is_proven)
 {
-	struct journal journal;
-
-	begin(&journal);
-	journal_add_launch(&journal);
-	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none");
-	journal_launch(&journal)->proven_unix_ms = NOW;
-	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/5");
-	journal_launch(&journal)->mismatched = true;
-	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none");
-	journal_release(&journal);
+	journal_add_launch(journal);
+	CHECK_STR(next(journal, (struct retention){.keep_count = 1}), "none");
+	journal_launch(journal)->proven_unix_ms = NOW;
+	CHECK_STR(next(journal, (struct retention){.keep_count = 1}), "/sp/5");
+	journal_launch(journal)->mismatched = true;
+	CHECK_STR(next(journal, (struct retention){.keep_count = 1}), "none");
 }
 
 /* The clock may have been set: what the job was started from is newer than all of before, whatever the
  * dates say. */
-TEST(nothing_goes_when_what_the_job_was_started_from_is_lost)
+JOURNAL_TEST(nothing_goes_when_what_the_job_was_started_from_is_lost)
 {
-	struct journal journal;
-
-	begin(&journal);
-	memset(journal_launch(&journal)->job_id, 97, JOB_ID_BYTES - 1);
-	journal_launch(&journal)->restore_path = xstrdup("/sp/3");
-	CHECK_STR(retention_keeper(&journal)->path, "/sp/3");
-	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/5");
-	journal.snapshots[2].verified = false;
-	CHECK(!retention_keeper(&journal));
-	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "none");
-	journal_release(&journal);
+	memset(journal_launch(journal)->job_id, 97, JOB_ID_BYTES - 1);
+	journal_launch(journal)->restore_path = xstrdup("/sp/3");
+	CHECK_STR(retention_keeper(journal)->path, "/sp/3");
+	CHECK_STR(next(journal, (struct retention){.keep_count = 1}), "/sp/5");
+	journal->snapshots[2].verified = false;
+	CHECK(!retention_keeper(journal));
+	CHECK_STR(next(journal, (struct retention){.keep_count = 1}), "none");
 }
 
-TEST(what_somebody_names_stays)
+JOURNAL_TEST(what_somebody_names_stays)
 {
-	struct journal journal;
-
-	begin(&journal);
-	journal.intent.restore.path = xstrdup("file:///sp/5/_metadata");
-	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/4");
-	journal.operation.path = xstrdup("/sp/4");
-	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/3");
-	journal.last_operation.location = xstrdup("/sp/3");
-	CHECK_STR(next(&journal, (struct retention){.keep_count = 1}), "/sp/2");
-	journal_release(&journal);
+	journal->intent.restore.path = xstrdup("file:///sp/5/_metadata");
+	CHECK_STR(next(journal, (struct retention){.keep_count = 1}), "/sp/4");
+	journal->operation.path = xstrdup("/sp/4");
+	CHECK_STR(next(journal, (struct retention){.keep_count = 1}), "/sp/3");
+	journal->last_operation.location = xstrdup("/sp/3");
+	CHECK_STR(next(journal, (struct retention){.keep_count = 1}), "/sp/2");
 }
 
 TEST(an_application_that_never_ran_disposes_of_nothing)

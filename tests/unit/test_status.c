@@ -52,7 +52,9 @@ static void check_conditions(const struct lifecycle *life, const char *ready,
 	json_free(doc);
 }
 
-TEST(every_member_is_there_from_the_start)
+#define LIFECYCLE_TEST(name) TEST_WITH(name, struct lifecycle, life, life_make, lifecycle_release)
+
+LIFECYCLE_TEST(every_member_is_there_from_the_start)
 {
 	static const char *const members[] = {"application",
 					      "phase",
@@ -79,11 +81,9 @@ TEST(every_member_is_there_from_the_start)
 					      "journal",
 					      "conditions",
 					      "transitions"};
-	struct lifecycle life;
 	struct json *doc;
 
-	life_make(&life);
-	doc = status_document(&life, NULL, NOW);
+	doc = status_document(life, NULL, NOW);
 	CHECK_INT(json_len(doc), ==, ARRAY_LEN(members));
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
 		CHECK(json_get(doc, members[i]) != NULL);
@@ -95,7 +95,6 @@ TEST(every_member_is_there_from_the_start)
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "status"), "Unknown");
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "reason"), "NeverLaunched");
 	json_free(doc);
-	lifecycle_release(&life);
 }
 
 TEST(each_phase_has_its_conditions)
@@ -144,17 +143,15 @@ static void launch_make(struct lifecycle *life)
 	xstrset(&launch->last_checkpoint_path, "file:/cp/chk-9");
 }
 
-TEST(a_launch_says_what_it_started_from)
+LIFECYCLE_TEST(a_launch_says_what_it_started_from)
 {
-	struct lifecycle life;
 	struct json *doc;
 
-	life_make(&life);
-	launch_make(&life);
-	life.launch_step = LAUNCH_LIVE;
-	life.seen.reachable = life.seen.job_present = true;
-	life.seen.state = JOB_RUNNING;
-	doc = status_document(&life, NULL, NOW);
+	launch_make(life);
+	life->launch_step = LAUNCH_LIVE;
+	life->seen.reachable = life->seen.job_present = true;
+	life->seen.state = JOB_RUNNING;
+	doc = status_document(life, NULL, NOW);
 	CHECK_STR(json_str(doc, "jobId"), ID_A);
 	CHECK_STR(json_text(json_get(json_get(json_get(doc, "launch"), "restorePoint"), "path")),
 		  "file:/sp/one");
@@ -168,89 +165,80 @@ TEST(a_launch_says_what_it_started_from)
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "reason"), "Pending");
 	json_free(doc);
 
-	journal_launch(&life.journal)->verified_unix_ms = NOW;
-	doc = status_document(&life, NULL, NOW);
+	journal_launch(&life->journal)->verified_unix_ms = NOW;
+	doc = status_document(life, NULL, NOW);
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "status"), "True");
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "message"), "file:/sp/one");
 	json_free(doc);
 
-	life.journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
-	xstrset(&life.journal.outcome.reason, "restored nothing");
-	life.launch_step = LAUNCH_NONE;
-	doc = status_document(&life, NULL, NOW);
+	life->journal.outcome.kind = OUTCOME_RESTORE_MISMATCH;
+	xstrset(&life->journal.outcome.reason, "restored nothing");
+	life->launch_step = LAUNCH_NONE;
+	doc = status_document(life, NULL, NOW);
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "status"), "False");
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "message"), "restored nothing");
 	CHECK_STR(text_at(doc, "outcome", "kind"), "restoreMismatch");
 	CHECK_INT(json_kind(json_get(json_get(doc, "job"), "state")), ==, JSON_NULL);
 	CHECK(!json_bool_or(json_get(doc, "job"), "reachable", true));
 	json_free(doc);
-	lifecycle_release(&life);
 }
 
-TEST(a_fresh_launch_does_not_hide_the_last_checkpoint)
+LIFECYCLE_TEST(a_fresh_launch_does_not_hide_the_last_checkpoint)
 {
-	struct lifecycle life;
 	struct json *doc;
 
-	life_make(&life);
-	launch_make(&life);
-	memcpy(journal_add_launch(&life.journal)->job_id, ID_A, sizeof(ID_A));
-	doc = status_document(&life, NULL, NOW);
+	launch_make(life);
+	memcpy(journal_add_launch(&life->journal)->job_id, ID_A, sizeof(ID_A));
+	doc = status_document(life, NULL, NOW);
 	CHECK_INT(json_i64_or(json_get(doc, "launch"), "number", 0), ==, 2);
 	CHECK_STR(text_at(doc, "lastCheckpoint", "path"), "file:/cp/chk-9");
 	CHECK_INT(json_kind(json_get(json_get(doc, "launch"), "restorePoint")), ==, JSON_NULL);
 	json_free(doc);
-	lifecycle_release(&life);
 }
 
-TEST(the_last_savepoint_is_the_newest_one)
+LIFECYCLE_TEST(the_last_savepoint_is_the_newest_one)
 {
 	struct snapshot snapshot = {.path = (char *)"file:/sp/a",
 				    .kind = SNAPSHOT_SAVEPOINT,
 				    .origin = ORIGIN_PERIODIC,
 				    .checkpoint_id = 3,
 				    .verified = true};
-	struct lifecycle life;
 	struct json *doc;
 
-	life_make(&life);
-	journal_add_snapshot(&life.journal, &snapshot);
+	journal_add_snapshot(&life->journal, &snapshot);
 	snapshot.path = (char *)"file:/sp/b";
 	snapshot.origin = ORIGIN_STOP;
-	journal_add_snapshot(&life.journal, &snapshot);
+	journal_add_snapshot(&life->journal, &snapshot);
 	snapshot.path = (char *)"file:/cp/c";
 	snapshot.kind = SNAPSHOT_CHECKPOINT;
-	journal_add_snapshot(&life.journal, &snapshot);
-	doc = status_document(&life, NULL, NOW);
+	journal_add_snapshot(&life->journal, &snapshot);
+	doc = status_document(life, NULL, NOW);
 	CHECK_STR(text_at(doc, "lastSavepoint", "path"), "file:/sp/b");
 	CHECK_STR(text_at(doc, "lastSavepoint", "origin"), "stop");
 	CHECK(json_bool_or(json_get(doc, "lastSavepoint"), "verified", false));
 	json_free(doc);
-	lifecycle_release(&life);
 }
 
-TEST(operations_attempts_and_journal_are_shown)
+LIFECYCLE_TEST(operations_attempts_and_journal_are_shown)
 {
-	struct lifecycle life;
 	struct json *doc;
 
-	life_make(&life);
-	life.journal.operation.kind = OPERATION_STOP;
-	life.journal.operation.reason = REASON_SUSPEND;
-	life.journal.last_operation.kind = OPERATION_SAVEPOINT;
-	life.journal.last_operation.reason = REASON_MANUAL;
-	xstrset(&life.journal.last_operation.nonce, "n-1");
-	xstrset(&life.journal.last_operation.error, "declined");
-	journal_add_failure(&life.journal, NOW - 70000);
-	journal_add_failure(&life.journal, NOW - 50000);
-	journal_add_failure(&life.journal, NOW - 10);
-	xstrset(&life.journal.last_error, "oh");
-	journal_add_log(&life.journal, NOW, "it began");
-	life.journal.intent.state = DESIRED_SUSPENDED;
-	life.journal.intent.do_not_restart = true;
-	life.journal_broken = true;
-	life.acknowledged = 12;
-	doc = status_document(&life, NULL, NOW);
+	life->journal.operation.kind = OPERATION_STOP;
+	life->journal.operation.reason = REASON_SUSPEND;
+	life->journal.last_operation.kind = OPERATION_SAVEPOINT;
+	life->journal.last_operation.reason = REASON_MANUAL;
+	xstrset(&life->journal.last_operation.nonce, "n-1");
+	xstrset(&life->journal.last_operation.error, "declined");
+	journal_add_failure(&life->journal, NOW - 70000);
+	journal_add_failure(&life->journal, NOW - 50000);
+	journal_add_failure(&life->journal, NOW - 10);
+	xstrset(&life->journal.last_error, "oh");
+	journal_add_log(&life->journal, NOW, "it began");
+	life->journal.intent.state = DESIRED_SUSPENDED;
+	life->journal.intent.do_not_restart = true;
+	life->journal_broken = true;
+	life->acknowledged = 12;
+	doc = status_document(life, NULL, NOW);
 	CHECK_STR(text_at(doc, "operation", "kind"), "stop");
 	CHECK_STR(text_at(doc, "operation", "reason"), "suspend");
 	CHECK_STR(text_at(doc, "lastOperation", "nonce"), "n-1");
@@ -266,7 +254,6 @@ TEST(operations_attempts_and_journal_are_shown)
 	CHECK(json_bool_or(json_get(doc, "journal"), "broken", false));
 	CHECK_INT(json_i64_or(json_get(doc, "journal"), "sequence", -1), ==, 12);
 	json_free(doc);
-	lifecycle_release(&life);
 }
 
 static int64_t next_savepoint(const struct lifecycle *life, int64_t now_unix_ms)
@@ -278,18 +265,14 @@ static int64_t next_savepoint(const struct lifecycle *life, int64_t now_unix_ms)
 	return wait_ms;
 }
 
-TEST(the_next_savepoint_counts_down_on_any_clock)
+LIFECYCLE_TEST(the_next_savepoint_counts_down_on_any_clock)
 {
-	struct lifecycle life;
-
-	life_make(&life);
-	CHECK_INT(next_savepoint(&life, NOW), ==, -1);
-	life.savepoint_ms = life.now_ms + 30000;
-	CHECK_INT(next_savepoint(&life, NOW), ==, 30000);
-	CHECK_INT(next_savepoint(&life, NOW + 10000), ==, 20000);
-	CHECK_INT(next_savepoint(&life, NOW + 90000), ==, 0);
-	CHECK_INT(next_savepoint(&life, NOW - 86400000), ==, 30000);
-	lifecycle_release(&life);
+	CHECK_INT(next_savepoint(life, NOW), ==, -1);
+	life->savepoint_ms = life->now_ms + 30000;
+	CHECK_INT(next_savepoint(life, NOW), ==, 30000);
+	CHECK_INT(next_savepoint(life, NOW + 10000), ==, 20000);
+	CHECK_INT(next_savepoint(life, NOW + 90000), ==, 0);
+	CHECK_INT(next_savepoint(life, NOW - 86400000), ==, 30000);
 }
 
 static bool same_digest(const struct json *a, const struct json *b, bool routine)
@@ -301,33 +284,30 @@ static bool same_digest(const struct json *a, const struct json *b, bool routine
 	return !strcmp(buf_str(&one), buf_str(&other));
 }
 
-TEST(what_only_time_changes_is_not_worth_a_write)
+LIFECYCLE_TEST(what_only_time_changes_is_not_worth_a_write)
 {
 	struct conditions conditions = {0};
 	const struct conditions_outside outside = {.generation = 2};
-	struct lifecycle life;
 	struct json *before, *after;
 
-	life_make(&life);
-	launch_make(&life);
-	life.savepoint_ms = life.now_ms + 30000;
-	conditions_update(&conditions, &life, &outside, NOW);
-	before = status_document(&life, &conditions, NOW);
+	launch_make(life);
+	life->savepoint_ms = life->now_ms + 30000;
+	conditions_update(&conditions, life, &outside, NOW);
+	before = status_document(life, &conditions, NOW);
 	CHECK_INT(json_i64_or(before, "observedGeneration", 0), ==, 2);
-	life.acknowledged++;
-	conditions_update(&conditions, &life, &outside, NOW + 5000);
-	after = status_document(&life, &conditions, NOW + 5000);
+	life->acknowledged++;
+	conditions_update(&conditions, life, &outside, NOW + 5000);
+	after = status_document(life, &conditions, NOW + 5000);
 	CHECK(same_digest(before, after, true));
 	json_free(after);
-	journal_launch(&life.journal)->last_checkpoint_id++;
-	after = status_document(&life, &conditions, NOW + 5000);
+	journal_launch(&life->journal)->last_checkpoint_id++;
+	after = status_document(life, &conditions, NOW + 5000);
 	CHECK(same_digest(before, after, false));
 	CHECK(!same_digest(before, after, true));
 	json_free(after);
-	life.phase = PHASE_RUNNING;
-	after = status_document(&life, &conditions, NOW + 5000);
+	life->phase = PHASE_RUNNING;
+	after = status_document(life, &conditions, NOW + 5000);
 	CHECK(!same_digest(before, after, false));
 	json_free(after);
 	json_free(before);
-	lifecycle_release(&life);
 }
