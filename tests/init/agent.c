@@ -14,6 +14,10 @@
 
 #include "rig.h"
 
+/* drey-init with a fake agent, and these options; its HELLO has come. */
+#define GREET(rig, ...)                                                                            \
+	(CHECK(RIG_AGENT(rig, __VA_ARGS__)) && CHECK(rig_expect(rig, LINK_HELLO, NULL)))
+
 static pid_t launch_and_wait(struct rig *rig, const char *id, const char *what)
 {
 	struct link_msg msg;
@@ -63,8 +67,7 @@ TEST(the_launched_inherits_just_what_it_was_given)
 	const char *argv[] = {rig_puppet(), "report", NULL};
 	int before;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	before = rig_open_files(rig.pid);
 	for (int with_fd = 0; with_fd < 2; with_fd++) {
 		rig_launch(&rig, "first", with_fd ? fd : -1, argv);
@@ -88,8 +91,7 @@ TEST(a_launch_that_cannot_be_executed_is_told_with_its_errno)
 	struct rig rig = {0};
 	struct link_msg msg;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	rig_launch(&rig, "gone", -1, (const char *const[]){"/no/such/program", NULL});
 	CHECK(rig_expect(&rig, LINK_LAUNCH_FAILED, &msg));
 	CHECK_INT(msg.sys_errno, ==, ENOENT);
@@ -108,8 +110,7 @@ TEST(a_second_launch_is_refused_while_one_runs)
 	struct rig rig = {0};
 	struct link_msg msg;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	launch_and_wait(&rig, "first", "wait");
 	RIG_LAUNCH(&rig, "second", "wait");
 	CHECK(rig_expect(&rig, LINK_LAUNCH_FAILED, &msg));
@@ -159,8 +160,7 @@ TEST(a_malformed_launch_is_refused_and_harms_nothing)
 	struct rig rig = {0};
 	struct link_msg msg;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		send_launch(&rig, bad[i].argc, bad[i].envc, bad[i].text, bad[i].bytes);
 		CHECK(rig_expect(&rig, LINK_LAUNCH_FAILED, &msg));
@@ -184,8 +184,7 @@ TEST(a_launch_of_the_full_size_works)
 	memset(big, 'x', sizeof(big));
 	memcpy(big, "/bin/true", 10);
 	big[bytes / 2] = big[bytes - 1] = '\0';
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	send_launch(&rig, 2, 1, big, bytes);
 	CHECK(rig_expect(&rig, LINK_STARTED, NULL));
 	CHECK(rig_expect(&rig, LINK_EXITED, &msg));
@@ -199,8 +198,7 @@ TEST(signals_reach_the_launched_and_not_the_agent)
 	struct rig rig = {0};
 	char line[20];
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	for (size_t i = 0; i < sizeof(signos) / sizeof(signos[0]); i++)
 		kill(rig.pid, signos[i]); /* nobody to get them, and no harm done */
 	launch_and_wait(&rig, "first", "log");
@@ -224,8 +222,7 @@ TEST(a_killed_agent_comes_back_and_is_told_what_runs)
 	struct link_msg msg, started;
 	pid_t pid;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	RIG_LAUNCH(&rig, "first", "wait");
 	CHECK(rig_expect(&rig, LINK_STARTED, &started));
 	CHECK(rig_says(&rig, "ready "));
@@ -257,8 +254,7 @@ TEST(what_ended_without_an_agent_is_told_to_the_next)
 	struct link_msg msg;
 	pid_t pid;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	pid = launch_and_wait(&rig, "first", "wait");
 	kill(rig.agent, SIGSTOP); /* it reads nothing any more */
 	kill(pid, SIGKILL);
@@ -289,8 +285,7 @@ TEST(status_2_after_a_launch_is_a_crash_like_any_other)
 	struct link_msg msg;
 	pid_t pid;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	pid = launch_and_wait(&rig, "first", "wait");
 	rig_tell_agent(&rig, "exit 2");
 	CHECK(rig_next_agent(&rig));
@@ -314,8 +309,7 @@ TEST(an_agent_that_leaves_a_running_child_is_started_again)
 	struct rig rig = {0};
 	struct link_msg msg;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	launch_and_wait(&rig, "first", "wait");
 	rig_tell_agent(&rig, "exit 0");
 	CHECK(rig_next_agent(&rig));
@@ -371,8 +365,7 @@ TEST(an_agent_that_talks_nonsense_is_replaced_and_the_child_kept)
 	struct link_msg msg;
 	pid_t pid;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	pid = launch_and_wait(&rig, "first", "wait");
 	for (size_t i = 0; i < 4; i++) {
 		size_t bytes = i < 3 ? sizeof(msg) : 3; /* the last one is cut short */
@@ -392,8 +385,7 @@ TEST(an_agent_that_closes_its_link_is_replaced)
 	struct rig rig = {0};
 	struct link_msg msg;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	launch_and_wait(&rig, "first", "wait");
 	rig_tell_agent(&rig, "close");
 	close(rig.link);
@@ -432,8 +424,7 @@ TEST(a_flood_of_messages_does_not_delay_sigterm)
 	int64_t from_ms;
 	pid_t flood;
 
-	CHECK(RIG_AGENT(&rig, "--grace", "60"));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, "--grace", "60");
 	launch_and_wait(&rig, "first", "wait");
 	flood = fork();
 	if (!flood)
@@ -456,8 +447,7 @@ TEST(a_stop_is_the_agents_once_it_has_acknowledged)
 	struct rig rig = {0};
 	struct link_msg msg;
 
-	CHECK(RIG_AGENT(&rig, "--grace", "9"));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, "--grace", "9");
 	launch_and_wait(&rig, "first", "wait");
 	kill(rig.pid, SIGTERM);
 	kill(rig.pid, SIGTERM);
@@ -485,8 +475,7 @@ static int64_t drag_on(void)
 	struct link_msg msg;
 	int64_t from_ms;
 
-	CHECK(RIG_AGENT(&rig, "--grace", "3"));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, "--grace", "3");
 	launch_and_wait(&rig, "first", "wait");
 	from_ms = rig_now_ms();
 	kill(rig.pid, SIGTERM);
@@ -510,8 +499,7 @@ static int64_t stop_without_ack(void)
 	struct link_msg msg;
 	int64_t from_ms;
 
-	CHECK(RIG_AGENT(&rig, "--grace", "3"));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, "--grace", "3");
 	launch_and_wait(&rig, "first", "deaf");
 	rig_tell_agent(&rig, "ignore");
 	from_ms = rig_now_ms();
@@ -535,8 +523,7 @@ TEST(a_hung_agent_costs_only_its_share)
 	struct rig rig = {0};
 	int64_t from_ms;
 
-	CHECK(RIG_AGENT(&rig, "--grace", "60"));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, "--grace", "60");
 	launch_and_wait(&rig, "first", "wait");
 	kill(rig.agent, SIGSTOP);
 	from_ms = rig_now_ms();
@@ -551,8 +538,7 @@ static int64_t stop_without_agent(void)
 	struct rig rig = {0};
 	int64_t from_ms;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	launch_and_wait(&rig, "first", "wait");
 	kill(rig.agent, SIGKILL);
 	CHECK(rig_says(&rig, "restarting it"));
@@ -572,8 +558,7 @@ static int64_t stop_handed_back(void)
 	struct rig rig = {0};
 	int64_t from_ms;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	launch_and_wait(&rig, "first", "wait");
 	kill(rig.pid, SIGTERM);
 	CHECK(rig_expect(&rig, LINK_STOPPING, NULL));
@@ -593,8 +578,7 @@ TEST(a_stop_with_nothing_running_ends_with_the_agents_word)
 {
 	struct rig rig = {0};
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	kill(rig.pid, SIGINT);
 	CHECK(rig_expect(&rig, LINK_STOPPING, NULL));
 	rig_send(&rig, LINK_STOP_ACK, 0, 0, 0);
@@ -607,8 +591,7 @@ TEST(an_agent_that_stays_after_exit_is_ended)
 	char done[8];
 	int64_t from_ms;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	rig_tell_agent(&rig, "ignore");
 	CHECK_INT(recv(rig.control, done, sizeof(done), 0), ==, 5);
 	from_ms = rig_now_ms();
@@ -622,8 +605,7 @@ TEST(the_last_words_of_a_dead_agent_count)
 {
 	struct rig rig = {0};
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	kill(rig.pid, SIGSTOP); /* so that death and message are found together */
 	CHECK(rig_state(rig.pid, 'T'));
 	rig_send(&rig, LINK_EXIT, 0, 11, 0);
@@ -637,8 +619,7 @@ TEST(exit_waits_for_the_running_child)
 {
 	struct rig rig = {0};
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	launch_and_wait(&rig, "first", "wait");
 	rig_send(&rig, LINK_EXIT, 0, 5, 0);
 	rig_send(&rig, LINK_SIGNAL, SIGTERM, 0, 0);
@@ -652,8 +633,7 @@ TEST(what_a_launch_leaves_in_its_group_is_ended_before_the_next)
 	struct rig rig = {0};
 	pid_t second;
 
-	CHECK(RIG_AGENT(&rig, NULL));
-	CHECK(rig_expect(&rig, LINK_HELLO, NULL));
+	GREET(&rig, NULL);
 	RIG_LAUNCH(&rig, "first", "orphan-in-group", "deaf");
 	CHECK(rig_expect(&rig, LINK_STARTED, NULL));
 	CHECK(rig_expect(&rig, LINK_EXITED, NULL));
