@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2034,SC2119 # variables for the caller; functions with optional arguments
 #
-# facts.sh - what it costs to know more before a start, and to know at any time whether all tasks run. Sourced by
+# facts.sh - the cost of knowing more before a launch, and of knowing at any time whether all tasks run. Sourced by
 # bench/agent/run.sh.
 #
-#   start_requests        with checkpoints on S3 (versitygw): what drey asks for before a start, from the server's log
+#   start_requests        with checkpoints on S3 (versitygw): the requests of drey before a launch, from the server's log
 #   at_rest_writes S T    while a job runs, for S seconds from T seconds after its start on: writes of the journal, requests to
 #                         Flink, wakeups of each thread
 #   readiness N           N times the last TaskManager is killed and another one started: when is drey not ready, and ready again?
@@ -39,7 +39,7 @@ facts_on_s3() {
 	DREY_CONF[flink.savepointDirectory]=s3://flink/sp
 }
 
-# A start is decided by the same look at everything as `drey resolve`, which does nothing else.
+# A launch is decided from the same facts as in `drey resolve`, which does nothing else.
 start_row() { # WHAT
 	local log=$RUN/gw/access.log before all
 	before=$(wc -l <"$log")

@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2034,SC2119 # variables for the caller; functions with optional arguments
 #
-# lib.sh - what bench/agent/run.sh is made of: a Flink that drey supervises, black holes, and sums over samples.
+# lib.sh - parts of bench/agent/run.sh: a Flink that drey supervises, black holes, and sums over samples.
 
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
 MEASURE=$PWD/build/bench/agent/measure
 
 # A run with drey.yaml, without anything started: checkpoints every INTERVAL, a control directory, drey's own defaults.
-# The REST server of Flink writes down each request.
+# The REST server of Flink logs each request.
 agent_prepare() { # NAME INTERVAL
 	run_begin "bench-$1" "${FLINK_VERSION:-2.3.0}"
 	sed -i "s/^execution.checkpointing.interval:.*/execution.checkpointing.interval: $2/" "$RUN/conf/config.yaml"
@@ -39,7 +39,7 @@ agent_end() {
 	PIDS=()
 }
 
-rest_requests() { # so many has Flink been asked so far
+rest_requests() { # number of requests to Flink so far
 	grep -c 'Received request' "$RUN/log/jm.log"
 }
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 #
-# bench/agent/run.sh - what drey costs while all is well, and how fast it is when something is not: with a real Flink
-# (one JobManager, one TaskManager), beside a bash loop with curl.
+# bench/agent/run.sh - what drey costs at rest, and how fast it reacts to a failure: with a real Flink (one JobManager,
+# one TaskManager), compared to a bash loop with curl.
 #
-#   bench/agent/run.sh [quick] [--minutes N]     at rest for N minutes (5; quick: half a one), also with 1, 100 and 10,000
+#   bench/agent/run.sh [quick] [--minutes N]     at rest for N minutes (5; quick: a half), also with 1, 100 and 10,000
 #                                                savepoints (quick: not); 10 deaths (quick: 3)
 #   bench/agent/run.sh soak --minutes N          only at rest, with a line for each tenth of the time
 #   bench/agent/run.sh history [--minutes N]     only with savepoints, and with several poll.tasks
-#   bench/agent/run.sh facts [--minutes N]       only what it costs to know more: requests before a start, at rest, readiness
+#   bench/agent/run.sh facts [--minutes N]       only the cost of knowing more: requests before a launch, at rest, readiness
 #
-# Prints Markdown. With savepoints bench/fleet/flink.c answers in Flink's place. SAMPLES=FILE keeps the samples of the first part.
+# Prints Markdown. With savepoints bench/fleet/flink.c takes the place of Flink. SAMPLES=FILE keeps the samples of the first part.
 
 # shellcheck disable=SC2119,SC2317 # functions with optional arguments; functions that are called by name
 

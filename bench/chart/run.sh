@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 #
 # bench/chart/run.sh - how long `helm template` takes for the chart, by Helm 3 and Helm 4: without names of job ids, with
-# the 200 of the default, with the most there can be, and with everything around it switched on.
+# the default of 200, with the maximum, and with all options enabled.
 #
 #   bench/chart/run.sh           20 runs of each
 #   bench/chart/run.sh quick     5 runs of each
 #
-# Prints Markdown. Nothing is installed, and no cluster is asked. The Helms come from tools/get-kube.sh.
+# Prints Markdown. Nothing is installed, and no cluster is needed. The Helms come from tools/get-kube.sh.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

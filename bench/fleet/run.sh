@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 #
-# bench/fleet/run.sh - what many applications cost one API server: 500 agents, each with its journal, its control
+# bench/fleet/run.sh - the load of many applications on one API server: 500 agents, each with its journal, its control
 # ConfigMap and its custom resource, and a job that runs and completes a checkpoint a minute.
 #
-#   bench/fleet/run.sh [quick] [--agents N] [--minutes N]     N agents (500; quick: 10), watched for N minutes (3; quick: half a one)
-#                      [--tasks DURATION]                     poll.tasks of the agents (5s); 0: readiness is not asked for
+#   bench/fleet/run.sh [quick] [--agents N] [--minutes N]     N agents (500; quick: 10), measured for N minutes (3; quick: a half)
+#                      [--tasks DURATION]                     poll.tasks of the agents (5s); 0: without checks of the tasks
 #
-# The control plane is real and of its own (tests/cluster), the agents are real processes, each under its drey-init; in
-# Flink's place is bench/fleet/flink.c, which answers for its REST API. Prints Markdown. About 12 MB of memory for each
+# It has its own real control plane (tests/cluster). The agents are real processes, each under its drey-init;
+# bench/fleet/flink.c takes the place of Flink and serves its REST API. Prints Markdown. About 12 MB of memory for each
 # agent.
 
 set -uo pipefail
@@ -108,7 +108,7 @@ metrics() { # FILE
 	kubectl get --raw /metrics | grep -E '^(apiserver_request_total|process_cpu_seconds_total|process_resident_memory_bytes)' >"$1"
 }
 
-# Lines "COUNT VERB RESOURCE" of what was asked between two files, by anybody.
+# Lines "COUNT VERB RESOURCE" of all requests between two files.
 asked() { # BEFORE AFTER
 	awk '{ sub(/.*_total\{/, "total{") } /^total/ {
 			match($0, /resource="[^"]*"/); r = substr($0, RSTART + 10, RLENGTH - 11)
@@ -134,7 +134,7 @@ agent_pids() {
 	done
 }
 
-# Lines "COUNT THREAD" of all agents: how often each has gone to sleep so far.
+# Lines "COUNT THREAD" of all agents: how often each has slept so far.
 wakeups() {
 	local pid
 	for pid in $(agent_pids); do
@@ -198,8 +198,8 @@ cat <<END
 
 | $agents agents, $seconds s, \`poll.tasks: $tasks\` | |
 |---|---|
-| all jobs run, $agents agents started at once | after $started s |
-| still run at the end | $(running) |
+| all jobs run, $agents agents started together | after $started s |
+| still running at the end | $(running) |
 | requests of the agents | $(rate "$ours" "$seconds") a second, $(rate "$((ours * 60))" "$((seconds * agents))") a minute for each |
 | requests that the API server has served, its own control plane included | $(rate "$all" "$seconds") a second |
 | the same without agents | $(rate "$idle" "$idle_s") a second |

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 #
-# bench/init/run.sh - drey-init beside tini, dumb-init and catatonit, as Debian packages them.
+# bench/init/run.sh - drey-init compared to tini, dumb-init and catatonit, as Debian packages them.
 #
 #   bench/init/run.sh [full]      everything; SIGTERM loss with 10,000 tries of each, and 100,000 of drey-init: 20 minutes
 #   bench/init/run.sh quick       everything, SIGTERM loss with 200 tries of each
 #   bench/init/run.sh loss [N]    only the SIGTERM loss: N tries (100,000) of drey-init, a tenth of that of the others
 #
-# Prints Markdown, and on stderr how far it is. Needs root (pid namespaces) and the packages tini, dumb-init and catatonit;
+# Prints Markdown, and its progress on stderr. Needs root (pid namespaces) and the packages tini, dumb-init and catatonit;
 # installs them if it may.
 
 set -euo pipefail

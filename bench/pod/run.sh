@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 #
-# bench/pod/run.sh - what drey adds to the start of a JobManager's Pod, and how long a job is away for an upgrade: the chart by
-# `helm upgrade` beside the same image without drey, with kubectl and curl. Real Pods on a real node (tests/cluster).
+# bench/pod/run.sh - what drey adds to the start of a JobManager's Pod, and how long an upgrade interrupts a job: the chart with
+# `helm upgrade`, compared to the same image without drey, with kubectl and curl. Real Pods on a real node (tests/cluster).
 #
 #   bench/pod/run.sh [quick] [--starts N] [--upgrades N]     20 and 5 of each (quick: 3 and 1)
 #
-# Needs root. Both applications stand side by side and take turns, so what else the machine does is shared. Prints
+# Needs root. Both applications run side by side and take turns, so other load on the machine affects both. Prints
 # Markdown. Memory: 4 GB.
 
 set -euo pipefail

@@ -129,7 +129,7 @@ jvm_ms() {
 	done
 }
 
-# When the API server heard on which node the Pod is to be.
+# When the scheduler reported the node of the Pod to the API server.
 bound_ms() { # POD
 	local time
 	time=$(jq --raw-output --arg pod "$1" 'select(.objectRef.name == $pod and .objectRef.subresource == "binding") |

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 #
-# bench/recovery/run.sh - how long a job is away: after kill -9 of its JobManager, and for an upgrade. Real Flinks under
-# drey beside what would be used without it.
+# bench/recovery/run.sh - how long a job is interrupted: after kill -9 of its JobManager, and by an upgrade. Real Flinks
+# under drey, compared to the alternatives.
 #
 #   bench/recovery/run.sh [quick] [--runs N] [--sides "SIDE..."]     10 of each (quick: 1 death of two sides, 2.3.0 only)
 #
-# VERSIONS="1.20.0 2.3.0". The sides of one version stand side by side, each with a JobManager, a TaskManager that stays
-# alive, and Kubernetes HA, where it has that, in a namespace of its own of one real control plane (tests/cluster). They
-# are killed in turn, so what else the machine does is shared. Prints Markdown. Memory: 700 MB for each side.
+# VERSIONS="1.20.0 2.3.0". The sides of one version run side by side, each with a JobManager, a TaskManager that stays
+# alive, and Kubernetes HA, if it has that, in its own namespace of one real control plane (tests/cluster). They are
+# killed in turn, so other load on the machine affects all. Prints Markdown. Memory: 700 MB for each side.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -48,7 +48,7 @@ end_sides() {
 	local side fd
 	for side in "${!to[@]}"; do
 		fd=${to[$side]}
-		(echo end >&"$fd") 2>/dev/null || : # it may have ended by itself
+		(echo end >&"$fd") 2>/dev/null || : # it may have ended already
 		exec {fd}>&-
 	done
 	wait || :

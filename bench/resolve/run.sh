@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# bench/resolve/run.sh - how long it takes to find the snapshot to start from, and to check it: drey beside a boto3
+# bench/resolve/run.sh - how long it takes to find the snapshot to start from, and to check it: drey compared to a boto3
 # script and `aws s3 ls | sort`, on a directory, on S3 (versitygw) and on Swift, all on this machine.
 #
 #   bench/resolve/run.sh [full]    100, 10,000 and 100,000 savepoints; 10 to 100,000 files; a _metadata of 1 kB to 1 GB
