@@ -14,6 +14,7 @@
 #include "base/mem.h"
 
 #define RETRY_MS  100 /* after a thread could not be started */
+#define IDLE_MAX  2   /* on a busy machine a second one is often needed for a moment */
 #define IDLE_NAME "drey-worker"
 
 struct job {
@@ -39,19 +40,27 @@ struct lane {
 	char name[16];
 };
 
+/* A worker that waits, on its stack. */
+struct idle {
+	pthread_cond_t call;
+	bool called;
+	struct idle *next;
+};
+
 /*
  * Shared by all threads under `lock`. The last one to leave frees it: normally workers_free(); but when
  * a job is stuck, its thread.
  */
 struct workers {
 	pthread_mutex_t lock;
-	pthread_cond_t work;   /* for the idle worker */
 	pthread_cond_t ended;  /* a job, or a worker */
 	struct lane *ready;    /* lanes that have work and no worker, in order */
 	struct queue finished; /* of all lanes */
 	int threads, stuck;    /* stuck: those whose lane was abandoned */
-	bool *idle;            /* the idle worker's: set it to call it. NULL: there is none */
-	bool impatient;        /* the timer is armed */
+	struct idle *idle;     /* who waits for work, the last one first */
+	int idle_count;
+	int64_t begun_ms; /* when a worker was called, or has begun its last job */
+	bool impatient;   /* the timer is armed */
 	bool stop;
 	pthread_t gone; /* the worker that ended last, to be joined */
 	bool has_gone;
@@ -123,20 +132,25 @@ static void make_unready(struct lane *lane)
 		*at = lane->next;
 }
 
-/* The idle worker; false: there is none. Wake it up after the unlock. */
+/* The worker that became idle last; false: there is none. */
 static bool call_idle(struct workers *workers)
 {
-	if (!workers->idle)
+	struct idle *idle = workers->idle;
+
+	if (!idle)
 		return false;
-	*workers->idle = true;
-	workers->idle = NULL;
+	workers->idle = idle->next;
+	workers->idle_count--;
+	workers->begun_ms = clock_mono_ms();
+	idle->called = true;
+	/* under the lock, because the worker may be gone after it */
+	pthread_cond_signal(&idle->call);
 	return true;
 }
 
 static void release(struct workers *workers)
 {
 	close(workers->ready_fd);
-	pthread_cond_destroy(&workers->work);
 	pthread_cond_destroy(&workers->ended);
 	pthread_mutex_destroy(&workers->lock);
 	free(workers);
@@ -159,6 +173,7 @@ static void run_job(struct workers *workers, struct lane *lane)
 	struct job *job = pop(&lane->waiting);
 
 	lane->running = true;
+	workers->begun_ms = clock_mono_ms();
 	pthread_mutex_unlock(&workers->lock);
 	pthread_setname_np(pthread_self(), lane->name);
 	job->work(job->arg);
@@ -176,10 +191,10 @@ static void run_job(struct workers *workers, struct lane *lane)
 	make_ready(lane);
 }
 
-/* False: there is nothing to do, and another worker waits for more. */
+/* False: there is nothing to do, and enough workers wait for more. */
 static bool wait_for_work(struct workers *workers)
 {
-	bool called = false;
+	struct idle idle = {.call = PTHREAD_COND_INITIALIZER};
 
 	if (workers->ready)
 		return true;
@@ -188,12 +203,15 @@ static bool wait_for_work(struct workers *workers)
 		wake_loop(workers);
 	if (workers->ready)
 		return true;
-	if (workers->idle || workers->stop)
+	if (workers->idle_count == IDLE_MAX || workers->stop)
 		return false;
-	workers->idle = &called;
+	idle.next = workers->idle;
+	workers->idle = &idle;
+	workers->idle_count++;
 	pthread_setname_np(pthread_self(), IDLE_NAME);
-	while (!called)
-		pthread_cond_wait(&workers->work, &workers->lock);
+	while (!idle.called)
+		pthread_cond_wait(&idle.call, &workers->lock);
+	pthread_cond_destroy(&idle.call);
 	return true;
 }
 
@@ -300,7 +318,8 @@ static void on_patience(void *arg)
 
 	pthread_mutex_lock(&workers->lock);
 	for (struct lane *lane = workers->ready; lane && !sys; lane = lane->next)
-		sys = start_thread(workers);
+		if (!call_idle(workers))
+			sys = start_thread(workers);
 	workers->impatient = sys;
 	more = workers->finished.first;
 	pthread_mutex_unlock(&workers->lock);
@@ -317,7 +336,6 @@ struct workers *workers_new(struct loop *loop, struct err *err)
 	int sys;
 
 	pthread_mutex_init(&workers->lock, NULL);
-	pthread_cond_init(&workers->work, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&workers->ended, &attr);
@@ -357,8 +375,8 @@ void workers_free(struct workers *workers)
 	loop_fd_free(workers->watch);
 	pthread_mutex_lock(&workers->lock);
 	workers->stop = true;
-	call_idle(workers);
-	pthread_cond_broadcast(&workers->work);
+	while (call_idle(workers))
+		;
 	while (workers->threads > workers->stuck)
 		pthread_cond_wait(&workers->ended, &workers->lock);
 	workers->watch = NULL;
@@ -382,24 +400,27 @@ struct lane *lane_new(struct workers *workers, const char *name)
 	return lane;
 }
 
+/* A worker is busy, and will probably do this job soon. */
+static bool in_a_row(const struct workers *workers)
+{
+	return workers->threads > workers->idle_count &&
+	       clock_mono_ms() - workers->begun_ms < LANE_TURN_MS;
+}
+
 void lane_submit(struct lane *lane, lane_work_fn *work, lane_done_fn *done, void *arg)
 {
 	struct workers *workers = lane->workers;
 	struct job *job = xcalloc(1, sizeof(*job));
-	bool idle, arm;
+	bool arm;
 
 	*job = (struct job){lane, work, done, arg, NULL};
 	pthread_mutex_lock(&workers->lock);
 	push(&lane->waiting, job);
 	make_ready(lane);
-	idle = workers->ready && call_idle(workers);
-	arm = workers->ready && !idle && !workers->impatient;
+	arm = workers->ready && (in_a_row(workers) || !call_idle(workers)) && !workers->impatient;
 	if (arm)
 		workers->impatient = true;
 	pthread_mutex_unlock(&workers->lock);
-	/* after the unlock, or the worker wakes up only to wait for the lock */
-	if (idle)
-		pthread_cond_broadcast(&workers->work);
 	if (arm)
 		loop_timer_set(workers->patience, LANE_TURN_MS);
 }

@@ -9,7 +9,7 @@
  *
  * All lanes share the workers. At rest there is one, which does the short jobs of all lanes in a row,
  * so that polls that fall together wake one thread. When a lane has waited LANE_TURN_MS for it, another
- * worker starts; it ends when it has nothing to do. A lane has at most one worker.
+ * worker does its job; more than two end when they have nothing to do. A lane has at most one worker.
  *
  * Life cycle: workers_new() -> lane_new() -> lane_submit()... -> lane_free() -> workers_free(). All
  * functions are for the loop's thread. Workers block all signals. No job, no wake-up.

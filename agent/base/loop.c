@@ -106,9 +106,11 @@ struct loop *loop_new(struct err *err)
 		err_set(err, ERR_SYS, errno, "create an eventfd");
 		goto fail;
 	}
-	/* no locks: only loop_post() crosses threads. No EVENT_... environment variables. */
+	/* no locks: only loop_post() crosses threads. No EVENT_... environment variables. With a coarse
+	 * clock each timer would wake the loop twice, first some milliseconds too early. */
 	if (config &&
-	    !event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV))
+	    !event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV |
+						   EVENT_BASE_FLAG_PRECISE_TIMER))
 		loop->base = event_base_new_with_config(config);
 	if (!loop->base) {
 		err_set(err, ERR_SYS, errno, "create an event loop");

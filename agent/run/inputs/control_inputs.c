@@ -230,9 +230,12 @@ static void on_poll(void *arg)
 
 	if (!poll_ms)
 		poll_ms = DEFAULT_POLL_MS;
+	if (is_watched(directory)) { /* nothing to do, so with any other wake-up from now on */
+		loop_timer_set_early(directory->poll, 2 * poll_ms, poll_ms + poll_ms / 6);
+		return;
+	}
 	loop_timer_set_early(directory->poll, poll_ms, poll_ms / 6);
-	if (!is_watched(directory))
-		control_map_read(directory->map, on_map, directory);
+	control_map_read(directory->map, on_map, directory);
 }
 
 static void on_directory(void *arg, const struct desired *desired, const struct err *why)

@@ -20,12 +20,13 @@
 #include "run/inputs/resource_desired.h"
 #include "run/part.h"
 
-#define POLL_MS         60000
-#define POLL_WATCHED_MS 300000 /* while a watch stands, which is quicker */
-#define POLL_MISSING_MS 300000 /* the definition: it is hardly ever installed later */
-#define EARLY_MS        10000  /* with something else, so much sooner */
-#define POLL_FAILED_MS  10000
-#define DENIED_POLL_MS  1000 /* while a 403 may pass */
+#define POLL_MS          60000
+#define POLL_WATCHED_MS  300000 /* while a watch stands, which is quicker */
+#define POLL_MISSING_MS  300000 /* the definition: it is hardly ever installed later */
+#define EARLY_MS         10000  /* with something else, so much sooner */
+#define WATCHED_EARLY_MS 35000 /* when it is only to look after the watch: with any poll of Flink */
+#define POLL_FAILED_MS   10000
+#define DENIED_POLL_MS   1000 /* while a 403 may pass */
 
 enum found {
 	FOUND_UNKNOWN,
@@ -286,10 +287,10 @@ static void on_poll(void *arg)
 	struct resource *resource = arg;
 
 	if (is_watched(resource)) {
-		loop_timer_set_early(resource->poll, POLL_MS, EARLY_MS);
+		loop_timer_set_early(resource->poll, POLL_MS, WATCHED_EARLY_MS);
 		return;
 	}
-	loop_timer_set(resource->poll, POLL_MS);
+	loop_timer_set_early(resource->poll, POLL_MS, EARLY_MS);
 	read_now(resource);
 }
 
