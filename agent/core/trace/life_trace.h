@@ -53,7 +53,7 @@ char *life_trace_effect(const struct effect *effect);
 
 /* For people: "view reachable state=RUNNING", of life_trace_event(); lists are shown as their length. */
 void life_trace_event_text(const struct json *event, struct buf *text);
-/* One member, after `before`; nothing for null, false and an empty list. */
+/* One member, after `before`; nothing for null, false, "" and an empty list. */
 void life_trace_text(const struct json *member, const char *before, struct buf *text);
 
 /* What a life cycle begins with: {"config":{...},"journal":{...},"rng":[...]}. */

@@ -31,6 +31,7 @@ void life_trace_text(const struct json *member, const char *before, struct buf *
 {
 	bool empty = json_kind(member) == JSON_NULL ||
 		     (json_kind(member) == JSON_BOOL && !json_is_true(member)) ||
+		     (json_text(member) && !*json_text(member)) ||
 		     (json_kind(member) == JSON_ARRAY && !json_len(member));
 
 	if (empty)
