@@ -9,10 +9,22 @@
 #include "base/mem.h"
 #include "control_swap.h"
 #include "core/desired.h"
+#include "gate_fake.h"
+#include "kube/kube_watch.h"
 #include "run/driver_internal.h"
+#include "run/inputs/control_map.h"
 #include "run/part.h"
 
 #define LIMIT_MS 20000
+
+struct map {
+	char name[8]; /* first: the map is known by it */
+	struct {
+		control_map_fn *fn;
+		void *arg;
+	} reads[8];
+	size_t count;
+};
 
 struct rig {
 	struct driver driver; /* first: the parts that are played get this one */
@@ -22,6 +34,7 @@ struct rig {
 	unsigned fields; /* of the events */
 	int observed, saved;
 	struct gate gate;
+	struct map map;
 };
 
 static struct rig *rig_of(struct driver *driver)
@@ -56,18 +69,56 @@ void driver_again(struct driver *driver)
 	}
 }
 
-enum gate_verdict gate_waits(struct gate *gate, const char *what, int64_t until_ms)
+/* ---- the control ConfigMap ---- */
+
+struct control_map *control_map_new(struct workers *workers, struct kube_client *client,
+				    const char *name)
 {
-	(void)gate, (void)until_ms;
-	CHECK_STR(what, "the control inputs");
-	return GATE_NOT_YET;
+	(void)workers, (void)client;
+	return (struct control_map *)name;
 }
 
-enum gate_verdict gate_refuses(struct gate *gate, enum cause cause, const char *fmt, ...)
+void control_map_free(struct control_map *map)
 {
-	(void)gate, (void)fmt;
-	CHECK_INT(cause, ==, CAUSE_WISH_UNREADABLE);
-	return GATE_REFUSED;
+	(void)map;
+}
+
+/* It answers when the test says so. */
+void control_map_read(struct control_map *map, control_map_fn *fn, void *arg)
+{
+	struct map *played = (struct map *)map;
+
+	if (CHECK_INT(played->count, <, ARRAY_LEN(played->reads))) {
+		played->reads[played->count].fn = fn;
+		played->reads[played->count++].arg = arg;
+	}
+}
+
+struct kube_watch *kube_watch_new(struct kube_watches *watches,
+				  const struct kube_watch_target *target,
+				  void (*changed)(void *ctx), void *ctx, struct err *err)
+{
+	(void)watches, (void)target, (void)changed, (void)ctx;
+	err_set(err, ERR_DENIED, 0, "no watch");
+	return NULL;
+}
+
+void kube_watch_free(struct kube_watch *watch)
+{
+	(void)watch;
+}
+
+bool kube_watch_holds(struct kube_watch *watch)
+{
+	(void)watch;
+	return false;
+}
+
+static void map_answers(struct rig *rig, size_t i, const struct err *why)
+{
+	struct desired nothing = {0};
+
+	rig->map.reads[i].fn(rig->map.reads[i].arg, why ? NULL : &nothing, false, why);
 }
 
 int journal_store_save_seen(struct journal_store *store, const struct buf *text, struct err *err)
@@ -79,7 +130,7 @@ int journal_store_save_seen(struct journal_store *store, const struct buf *text,
 
 /* ---- */
 
-static void rig_begin(struct rig *rig)
+static void rig_begin_with(struct rig *rig, const char *map)
 {
 	struct desired_seen seen = {.known = true};
 	struct journal journal;
@@ -98,9 +149,16 @@ static void rig_begin(struct rig *rig)
 	lifecycle_init(&rig->driver.life, &rig->config, &journal, &rng);
 	rig->setup.kube.on = true;
 	rig->setup.kube.resource = (char *)"orders";
+	snprintf(rig->map.name, sizeof(rig->map.name), "%s", map ? map : "");
+	rig->setup.kube.control = map ? rig->map.name : NULL;
 	CHECK(part_inputs.open(&rig->driver, NULL) == 0);
 	rig->driver.alive = true;
 	part_inputs.alive(&rig->driver, &(struct part_start){.seen = &seen});
+}
+
+static void rig_begin(struct rig *rig)
+{
+	rig_begin_with(rig, NULL);
 }
 
 static void rig_end(struct rig *rig)
@@ -159,4 +217,65 @@ RIG_TEST(a_resource_that_access_is_denied_to_is_no_input_that_is_refused)
 	CHECK_INT(rig->driver.metrics.refused[METRICS_DIRECTORY], ==, 0);
 	driver_directory_offer(&rig->driver, NULL, false, &why);
 	CHECK_INT(rig->driver.metrics.refused[METRICS_DIRECTORY], ==, 1);
+}
+
+/* ---- before a decision ---- */
+
+/* The map and the directory have been read. why: the map cannot be read. */
+static void rig_begin_with_map(struct rig *rig, const struct err *why)
+{
+	rig_begin_with(rig, "map");
+	no_resource(rig);
+	rig->gate.number = 1;
+	while (rig->map.count < 2) /* when the machine came alive, and because of the directory */
+		loop_step(rig->driver.loop, 50, NULL);
+	map_answers(rig, 0, why);
+	map_answers(rig, 1, why);
+	CHECK_INT(rig->observed, ==, 1);
+}
+
+static enum gate_verdict may(struct rig *rig, enum gate_type type, struct gate *gate)
+{
+	return part_inputs.may(&rig->driver, type, gate);
+}
+
+TEST(a_decision_waits_until_the_map_was_read_after_it)
+{
+	struct decision start = {.kind = DECISION_START_EMPTY};
+	struct gate gate = {.number = 2, .decision = &start}, end = {.number = 3};
+	struct rig rig;
+
+	rig_begin_with_map(&rig, NULL);
+	CHECK_INT(may(&rig, GATE_TRIGGER, &gate), ==, GATE_OPEN);
+	CHECK_INT(may(&rig, GATE_OBSERVED, &gate), ==, GATE_NOT_YET);
+	CHECK_STR(gate.waits[0].what, "the control ConfigMap");
+	CHECK_INT(may(&rig, GATE_OBSERVED, &gate), ==, GATE_NOT_YET);
+	CHECK_INT(rig.map.count, ==, 3); /* read once */
+	CHECK_INT(may(&rig, GATE_END, &end), ==, GATE_NOT_YET);
+	CHECK_INT(rig.map.count, ==, 4);
+	map_answers(&rig, 2, NULL);
+	CHECK_INT(may(&rig, GATE_END, &end), ==, GATE_NOT_YET); /* that was asked later */
+	CHECK_INT(may(&rig, GATE_OBSERVED, &gate), ==, GATE_OPEN);
+	map_answers(&rig, 3, NULL);
+	CHECK_INT(may(&rig, GATE_END, &end), ==, GATE_OPEN);
+	rig_end(&rig);
+}
+
+TEST(a_map_that_was_never_read_refuses_a_start_and_nothing_else)
+{
+	struct err why = {.kind = ERR_DENIED, .msg = "HTTP 403 Forbidden"};
+	struct decision start = {.kind = DECISION_START_EMPTY}, hold = {.kind = DECISION_HOLD};
+	struct gate gate = {.number = 2, .decision = &start};
+	struct rig rig;
+
+	rig_begin_with_map(&rig, &why);
+	CHECK_INT(may(&rig, GATE_OBSERVED, &gate), ==, GATE_NOT_YET);
+	map_answers(&rig, 2, &why);
+	CHECK_INT(may(&rig, GATE_OBSERVED, &gate), ==, GATE_REFUSED);
+	CHECK_INT(gate.cause, ==, CAUSE_WISH_UNREADABLE);
+	CHECK_HAS(gate.why, "HTTP 403 Forbidden");
+	gate.decision = &hold;
+	CHECK_INT(may(&rig, GATE_OBSERVED, &gate), ==, GATE_OPEN);
+	CHECK_INT(may(&rig, GATE_END, &gate), ==, GATE_OPEN);
+	rig_end(&rig);
 }

@@ -3,13 +3,13 @@
  * played by this file.
  */
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "gate_fake.h"
 #include "run/driver_internal.h"
 #include "store_dir.h"
 
@@ -80,17 +80,6 @@ void driver_refuse(struct driver *driver, enum effect_type effect, enum cause ca
 	rig->refused++;
 	rig->cause = cause;
 	snprintf(rig->why, sizeof(rig->why), "%s", why);
-}
-
-enum gate_verdict gate_refuses(struct gate *gate, enum cause cause, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(gate->why, sizeof(gate->why), fmt, ap);
-	va_end(ap);
-	gate->cause = cause;
-	return GATE_REFUSED;
 }
 
 int init_link_signal(struct init_link *link, const char *launch_id, int signo, bool group,

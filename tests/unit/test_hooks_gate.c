@@ -2,7 +2,6 @@
  * Hooks that something waits for, as a part: what they say at the gates. The rest of the driver is
  * played by this file; the hooks are scripts.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "gate_fake.h"
 #include "run/driver_internal.h"
 #include "run/part.h"
 #include "store_dir.h"
@@ -24,8 +24,6 @@ struct rig {
 	char *dir;
 	struct gate gate;
 	struct decision decision;
-	const char *waits; /* for what; NULL = it does not */
-	int64_t until_ms;
 	int again;
 };
 
@@ -38,26 +36,6 @@ struct json *driver_status(const struct driver *driver)
 {
 	(void)driver;
 	return json_object();
-}
-
-enum gate_verdict gate_waits(struct gate *gate, const char *what, int64_t until_ms)
-{
-	struct rig *rig = gate->arg;
-
-	rig->waits = what;
-	rig->until_ms = until_ms;
-	return GATE_NOT_YET;
-}
-
-enum gate_verdict gate_refuses(struct gate *gate, enum cause cause, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(gate->why, sizeof(gate->why), fmt, ap);
-	va_end(ap);
-	gate->cause = cause;
-	return GATE_REFUSED;
 }
 
 /* ---- */
@@ -73,7 +51,7 @@ static void rig_begin(struct rig *rig)
 	rig->driver.workers = workers_new(rig->driver.loop, NULL);
 	CHECK(part_hooks.open(&rig->driver, NULL) == 0);
 	rig->decision.kind = DECISION_START_FROM;
-	rig->gate = (struct gate){.decision = &rig->decision, .path = "file:///s/1", .arg = rig};
+	rig->gate = (struct gate){.decision = &rig->decision, .path = "file:///s/1"};
 }
 
 static void rig_end(struct rig *rig)
@@ -96,7 +74,6 @@ static void script(const struct rig *rig, const char *name, const char *body)
 
 static enum gate_verdict ask(struct rig *rig, enum gate_type type)
 {
-	rig->waits = NULL;
 	return part_hooks.may(&rig->driver, type, &rig->gate);
 }
 
@@ -154,7 +131,7 @@ TEST(a_hook_that_ran_makes_the_facts_old_and_the_same_start_passes_then_once)
 	script(&rig, "pre-launch", count);
 	rig.gate.number = 1;
 	CHECK_INT(ask(&rig, GATE_OBSERVED), ==, GATE_NOT_YET);
-	CHECK_STR(rig.waits, "the pre-launch hook");
+	CHECK_STR(rig.gate.waits[0].what, "the pre-launch hook");
 	CHECK_INT(answer(&rig, GATE_OBSERVED, 1), ==, GATE_STALE);
 	CHECK_INT(rig.again, ==, 1);
 	CHECK_INT(runs(&rig), ==, 1);
@@ -201,7 +178,7 @@ TEST(a_stop_waits_for_its_hook_and_a_savepoint_does_not)
 	operation(&rig, OPERATION_STOP, "02");
 	rig.gate.number = 2;
 	CHECK_INT(ask(&rig, GATE_TRIGGER), ==, GATE_NOT_YET);
-	CHECK_STR(rig.waits, "the pre-stop hook");
+	CHECK_STR(rig.gate.waits[0].what, "the pre-stop hook");
 	CHECK_INT(answer(&rig, GATE_TRIGGER, 2), ==, GATE_OPEN);
 	CHECK_INT(runs(&rig), ==, 1);
 	CHECK_INT(answer(&rig, GATE_TRIGGER, 3), ==, GATE_OPEN); /* the POST is repeated */
@@ -238,7 +215,8 @@ TEST(drey_exits_after_the_hooks_but_does_not_wait_for_ever)
 	script(&rig, "on-failure", "sleep 0.2");
 	part_hooks.notice(&rig.driver, &(struct notice){.type = NOTICE_ATTEMPT_FAILED});
 	CHECK_INT(ask(&rig, GATE_EXIT), ==, GATE_NOT_YET);
-	CHECK(rig.until_ms >= now_ms + 5000 && rig.until_ms <= clock_mono_ms() + 5000);
+	CHECK(rig.gate.waits[0].until_ms >= now_ms + 5000 &&
+	      rig.gate.waits[0].until_ms <= clock_mono_ms() + 5000);
 	CHECK_INT(answer(&rig, GATE_EXIT, 1), ==, GATE_OPEN);
 	rig_end(&rig);
 	rig_begin(&rig);
