@@ -9,6 +9,7 @@
 
 #include "base/json_node.h"
 #include "base/mem.h"
+#include "base/percent.h"
 #include "base/utf8.h"
 
 #define NUMBER_MAX_BYTES 60
@@ -84,22 +85,13 @@ static int parse_number(struct parser *p, struct json *node)
 	return 0;
 }
 
-static int hex_value(int ch)
-{
-	if (is_digit(ch))
-		return ch - '0';
-	if (ch >= 'a' && ch <= 'f')
-		return ch - 'a' + 10;
-	return ch >= 'A' && ch <= 'F' ? ch - 'A' + 10 : -1;
-}
-
 /* Four hex digits; the value or -1. */
 static int parse_hex4(struct parser *p)
 {
 	int value = 0;
 
 	for (int i = 0; i < 4; i++) {
-		int digit = hex_value(peek(p));
+		int digit = hex_digit(peek(p));
 
 		if (digit < 0)
 			return refuse(p, "expected a hex digit");

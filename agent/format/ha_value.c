@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "base/mem.h"
+#include "base/percent.h"
 #include "format/java_stream.h"
 
 #define ROOT_WRAPPED                                                                               \
@@ -63,40 +64,6 @@ static int visit_handle(void *ctx, const struct java_value *value, struct err *e
 	return 0;
 }
 
-static int hex_digit(char ch)
-{
-	if (ch >= '0' && ch <= '9')
-		return ch - '0';
-	if (ch >= 'a' && ch <= 'f')
-		return ch - 'a' + 10;
-	if (ch >= 'A' && ch <= 'F')
-		return ch - 'A' + 10;
-	return -1;
-}
-
-/* In place. -1 when a percent sign is not followed by two hex digits or would give a NUL. */
-static int decode_percent(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from; from++) {
-		int high, low;
-
-		if (*from != '%') {
-			*to++ = *from;
-			continue;
-		}
-		high = hex_digit(from[1]);
-		low = high < 0 ? -1 : hex_digit(from[2]);
-		if (low < 0 || !(high | low))
-			return -1;
-		*to++ = (char)(high << 4 | low);
-		from += 2;
-	}
-	*to = '\0';
-	return 0;
-}
-
 static int parse_handle(struct source *src, struct handle_reader *rd, struct err *err)
 {
 	int end;
@@ -110,7 +77,7 @@ static int parse_handle(struct source *src, struct handle_reader *rd, struct err
 		return source_fail(source_offset(src), err, "expected the end, more follows");
 	if (!rd->value.uri || !rd->value.uri[0])
 		return err_set(err, ERR_FORMAT, 0, "the state handle has no file name");
-	if (decode_percent(rd->value.uri))
+	if (percent_decode(rd->value.uri))
 		return err_set(err, ERR_FORMAT, 0, "the file name is not percent-encoded text");
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/percent.h"
 
 #define MAX_DEPTH 16
 
@@ -90,41 +91,17 @@ static void stop(struct reader *reader)
 
 /* ---- texts ---- */
 
-static int hex_digit(char ch)
-{
-	if (ch >= '0' && ch <= '9')
-		return ch - '0';
-	if (ch >= 'A' && ch <= 'F')
-		return ch - 'A' + 10;
-	return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
-}
-
 /* In place; false when it is not an encoded text, or contains a NUL. */
 static bool url_decode(struct buf *text)
 {
-	size_t to = 0;
-
-	for (size_t from = 0; from < text->len_bytes; from++) {
-		char ch = text->data[from];
-
-		if (ch == '+') {
-			ch = ' ';
-		} else if (ch == '%') {
-			int high, low;
-
-			/* the NUL behind the text is no digit */
-			high = hex_digit(text->data[from + 1]);
-			low = high < 0 ? -1 : hex_digit(text->data[from + 2]);
-			if (low < 0 || !(high | low))
-				return false;
-			ch = (char)(high << 4 | low);
-			from += 2;
-		}
-		text->data[to++] = ch;
-	}
-	text->len_bytes = to;
-	if (text->data)
-		text->data[to] = '\0';
+	for (size_t i = 0; i < text->len_bytes; i++)
+		if (text->data[i] == '+')
+			text->data[i] = ' ';
+	if (!text->data)
+		return true;
+	if (percent_decode(text->data))
+		return false;
+	text->len_bytes = strlen(text->data);
 	return true;
 }
 

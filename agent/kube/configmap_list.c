@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/percent.h"
 #include "kube/configmap.h"
 
 enum { RESTARTS = 2, LEAST_LIMIT = 1 };
@@ -25,11 +26,11 @@ static char *page_path(const struct listing *list)
 		 list->limit);
 	if (list->label_selector) {
 		buf_addstr(&path, "&labelSelector=");
-		kube_add_encoded(&path, list->label_selector);
+		percent_encode(&path, list->label_selector, false);
 	}
 	if (list->continue_) {
 		buf_addstr(&path, "&continue=");
-		kube_add_encoded(&path, list->continue_);
+		percent_encode(&path, list->continue_, false);
 	}
 	return buf_steal(&path);
 }

@@ -289,16 +289,3 @@ int kube_check_name(const char *name, struct err *err)
 			       name ? name : "");
 	return 0;
 }
-
-void kube_add_encoded(struct buf *path, const char *value)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789-._~";
-
-	for (; *value; value++) {
-		if (strchr(plain, *value))
-			buf_addch(path, *value);
-		else
-			buf_addf(path, "%%%02X", (unsigned char)*value);
-	}
-}

@@ -108,7 +108,4 @@ int kube_pause(struct kube *kube, int64_t pause_ms, struct err *err);
 /* RFC 1123 subdomain, as in most object names: safe in a path. ERR_CONFIG if not. */
 int kube_check_name(const char *name, struct err *err);
 
-/* Append a query value, percent-encoded. */
-void kube_add_encoded(struct buf *path, const char *value);
-
 #endif

@@ -12,6 +12,7 @@
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/percent.h"
 #include "kube/kube.h"
 #include "kube/watch_object.h"
 #include "kube/watch_stream.h"
@@ -187,7 +188,7 @@ static void begin_watch(struct kube_watch *watch, struct http_request *request)
 		timeout_s = LEAST_S;
 	buf_addf(&path, "%s&watch=1&allowWatchBookmarks=true&timeoutSeconds=%lld&resourceVersion=",
 		 watch->object.path, (long long)timeout_s);
-	kube_add_encoded(&path, watch->object.version);
+	percent_encode(&path, watch->object.version, false);
 	watch->asking.path = buf_steal(&path);
 	watch->asking.stream.max_bytes = KUBE_WATCH_MAX_BYTES;
 	request->timeout_ms = (timeout_s + AFTER_S) * 1000;

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/percent.h"
 #include "http_stub.h"
 #include "store/s3/sigv4.h"
 #include "tap.h"
@@ -254,12 +255,12 @@ S3_FN void s3_stub_list(struct s3_stub *stub, const struct http_stub_request *re
 			buf_clear(&folded);
 			buf_add(&folded, object->key, (size_t)(slash - object->key) + 1);
 			buf_addstr(&prefixes, "<CommonPrefixes><Prefix>");
-			sigv4_encode(folded.data, true, &prefixes);
+			percent_encode(&prefixes, folded.data, true);
 			buf_addstr(&prefixes, "</Prefix></CommonPrefixes>");
 			continue;
 		}
 		buf_addstr(&keys, "<Contents><Key>");
-		sigv4_encode(object->key, true, &keys);
+		percent_encode(&keys, object->key, true);
 		buf_addf(&keys,
 			 "</Key><LastModified>2026-03-01T12:00:00.000Z</LastModified>"
 			 "<ETag>x</ETag><Size>%jd</Size></Contents>",
@@ -269,7 +270,7 @@ S3_FN void s3_stub_list(struct s3_stub *stub, const struct http_stub_request *re
 		 truncated ? "true" : "false");
 	if (truncated) {
 		buf_addstr(&answer->body, "<NextContinuationToken>");
-		sigv4_encode(last, false, &answer->body);
+		percent_encode(&answer->body, last, false);
 		buf_addstr(&answer->body, "</NextContinuationToken>");
 	}
 	buf_addf(&answer->body, "<EncodingType>url</EncodingType>%s%s</ListBucketResult>",

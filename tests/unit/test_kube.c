@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/percent.h"
 #include "kube_stub.h"
 #include "store_dir.h"
 #include "tap.h"
@@ -488,6 +489,6 @@ TEST(values_of_a_query_are_encoded)
 {
 	cleanup_buf struct buf path = BUF_INIT;
 
-	kube_add_encoded(&path, "app=a b/c&d%\xc3\xa9,e-f._~");
+	percent_encode(&path, "app=a b/c&d%\xc3\xa9,e-f._~", false);
 	CHECK_STR(buf_str(&path), "app%3Da%20b%2Fc%26d%25%C3%A9%2Ce-f._~");
 }

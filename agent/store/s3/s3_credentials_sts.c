@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/percent.h"
 #include "format/sts_xml.h"
 #include "store/s3/s3_credentials_internal.h"
 #include "store/s3/sigv4.h"
@@ -64,7 +65,7 @@ static int wrap_host(struct err *err, const char *url)
 static void add_field(struct buf *form, const char *name, const char *value)
 {
 	buf_addf(form, "&%s=", name);
-	sigv4_encode(value, false, form);
+	percent_encode(form, value, false);
 }
 
 static int read_keys(const struct http_response *response, struct s3_keys *ret_keys,

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/percent.h"
 #include "format/s3_xml.h"
 #include "store/s3/s3_store.h"
 #include "store/s3/sigv4.h"
@@ -32,7 +33,7 @@ struct walk {
 static void add_parameter(struct buf *query, const char *name, const char *value)
 {
 	buf_addf(query, "%s%s=", query->len_bytes ? "&" : "", name);
-	sigv4_encode(value, false, query);
+	percent_encode(query, value, false);
 }
 
 static void build_query(struct walk *walk)

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/percent.h"
 #include "format/s3_xml.h"
 #include "store/s3/s3_store.h"
 #include "store/s3/sigv4.h"
@@ -42,7 +43,7 @@ int s3_prepare(struct s3_store *s3, const struct s3_ask *ask, struct store_call 
 	buf_addstr(&path, s3->endpoint.root);
 	if (ask->key[0] || !path.len_bytes)
 		buf_addch(&path, '/');
-	sigv4_encode(ask->key, true, &path);
+	percent_encode(&path, ask->key, true);
 	sigv4_date(unix_s, date);
 	add_header(&call, to_sign, "Host", s3->endpoint.host);
 	add_header(&call, to_sign, "x-amz-content-sha256", SIGV4_EMPTY_SHA256);

@@ -44,15 +44,6 @@ void sigv4_date(int64_t unix_s, char ret[SIGV4_DATE_BYTES])
 		snprintf(ret, SIGV4_DATE_BYTES, "19700101T000000Z"); /* not a year of four digits */
 }
 
-void sigv4_encode(const char *text, bool keep_slash, struct buf *ret)
-{
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-		if ((*p < 0x80 && isalnum(*p)) || strchr("-._~", *p) || (keep_slash && *p == '/'))
-			buf_addch(ret, (char)*p);
-		else
-			buf_addf(ret, "%%%02X", *p);
-}
-
 /* ---- the query ---- */
 
 /* "name=value" and "name", in place: the name ends at '=' or '&'. */

@@ -44,8 +44,4 @@ void sigv4_string_to_sign(const struct sigv4_request *request, struct buf *ret);
 #define SIGV4_DATE_BYTES 17
 void sigv4_date(int64_t unix_s, char ret[SIGV4_DATE_BYTES]);
 
-/* Append `text` percent-encoded as SigV4 requires: all but A-Z a-z 0-9 - . _ ~; '/' kept on
- * request. */
-void sigv4_encode(const char *text, bool keep_slash, struct buf *ret);
-
 #endif

@@ -6,21 +6,10 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/percent.h"
 #include "format/swift_json.h"
 
 #define SIZE_MAX_DIGITS 18 /* always fits in 63 bits */
-
-void swift_call_encode(struct buf *to, const char *text, size_t len_bytes, bool keep_slash)
-{
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				    "0123456789-._~";
-
-	for (size_t i = 0; i < len_bytes; i++)
-		if ((text[i] && strchr(plain, text[i])) || (text[i] == '/' && keep_slash))
-			buf_addch(to, text[i]);
-		else
-			buf_addf(to, "%%%02X", (unsigned char)text[i]);
-}
 
 /* ---- the request ---- */
 
@@ -31,9 +20,9 @@ static char *address(const struct swift_store *store, const struct swift_request
 	struct buf url = BUF_INIT;
 
 	buf_addf(&url, "%s/", storage_url);
-	swift_call_encode(&url, store->container, strlen(store->container), false);
+	percent_encode(&url, store->container, false);
 	if (request->object)
-		swift_call_encode(&url, request->object, strlen(request->object), true);
+		percent_encode(&url, request->object, true);
 	if (request->query)
 		buf_addf(&url, "?%s", request->query);
 	return buf_steal(&url);

@@ -58,9 +58,6 @@ int swift_call(struct swift_store *store, const struct swift_request *request,
 /* Make sure, once in the store's life, that the container exists. */
 int swift_call_see_container(struct swift_store *store, struct err *err);
 
-/* Append percent-encoded: all but A-Z a-z 0-9 - . _ ~ and, with keep_slash, '/'. */
-void swift_call_encode(struct buf *to, const char *text, size_t len_bytes, bool keep_slash);
-
 /* Size of the whole object (of a part: from its Content-Range, 416 included) and its date. An
  * answer without a size is ERR_FORMAT. */
 int swift_call_stat(const struct http_response *response, bool ranged, struct store_stat *ret,

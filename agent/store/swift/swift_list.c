@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/percent.h"
 #include "format/swift_json.h"
 #include "store/store_dirs.h"
 #include "store/swift/swift_call.h"
@@ -59,9 +60,9 @@ static int walk_page(struct walk *walk, struct err *err)
 	if (walk->delimited)
 		buf_addstr(&query, "&delimiter=%2F");
 	buf_addstr(&query, "&prefix=");
-	swift_call_encode(&query, buf_str(&walk->prefix), walk->prefix.len_bytes, false);
+	percent_encode(&query, buf_str(&walk->prefix), false);
 	buf_addstr(&query, "&marker=");
-	swift_call_encode(&query, buf_str(&walk->last), walk->last.len_bytes, false);
+	percent_encode(&query, buf_str(&walk->last), false);
 	request.query = buf_str(&query);
 	if (swift_call(walk->store, &request, &response, err))
 		return -1;
