@@ -8,13 +8,19 @@ $(B)/tests/store/%: $(B)/obj/tests/store/%.o $(B)/obj/tests/unit/tap.o $(B)/libd
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
+# clients of Flink and of the API server, for the tests against real ones
+DRIVERS := $(B)/tests/e2e/flink_driver $(B)/tests/api/kube_driver
+$(DRIVERS): $(B)/tests/%: $(B)/obj/tests/%.o $(B)/libdrey.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+
 $(B)/tests/unit/test_http_tls: LIBS += -lssl
 
 $(B)/tests/sim/replay: $(B)/obj/tests/trace/replay.o $(B)/libdrey.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
-build-tests: all $(UNIT_BIN) $(REPLAY_BIN) $(B)/tests/sim/sim $(B)/tests/sim/replay $(B)/tests/store/check_store
+build-tests: all $(UNIT_BIN) $(REPLAY_BIN) $(B)/tests/sim/sim $(B)/tests/sim/replay $(B)/tests/store/check_store $(DRIVERS)
 
 # the loop of somebody who changes the code: only what this test needs is built
 ifneq ($(filter t,$(MAKECMDGOALS)),)

@@ -2,7 +2,6 @@
 #
 # client.sh - drey's client of the API server alone (kube_driver.c), for the tests of it; after lib.sh and api_begin.
 #
-#   client_build                     compiles the driver; a check
 #   client_as KUBECONFIG [NAMESPACE] from now on this is asked; the one before ends
 #   ask WORD...                      one command of the driver: sets ANSWER, a line of JSON
 #   answers WANT WORD...             the same, as a check: KIND [STATUS [REASON]] is WANT
@@ -10,17 +9,7 @@
 #   proxy_begin, proxy_faults RULE... a fault_proxy.py in front of the API server; PROXY_KUBECONFIG leads to it; its rules
 #                                    from now on, one a word (none: everything passes)
 
-client_build() {
-	local pkgs='libcurl yaml-0.1 libevent libevent_pthreads' sanitize=''
-	driver=$RUN/kube_driver
-	case $BUILD in */san*) sanitize='-fsanitize=address,undefined' ;; esac
-	read -ra cc <<<"${CC:-cc}"
-	# shellcheck disable=SC2046,SC2086 # lists of words
-	check "the driver compiles" "${cc[@]}" -std=gnu11 -g -D_GNU_SOURCE $sanitize -I"$TOP/agent" \
-		$(pkg-config --cflags $pkgs) -pthread -o "$driver" "$TOP/tests/api/kube_driver.c" "$BUILD/libdrey.a" \
-		$(pkg-config --libs $pkgs)
-	[ -x "$driver" ] || e2e_end
-}
+driver=$BUILD/tests/api/kube_driver
 
 client_as() { # KUBECONFIG [NAMESPACE]
 	client_end

@@ -17,7 +17,6 @@
 . "$TOP/tests/api/faults.sh"
 
 api_begin client
-client_build
 maps=/api/v1/namespaces/$NAMESPACE/configmaps
 journal=$APPLICATION-drey-journal
 ha=$APPLICATION-cluster-config-map

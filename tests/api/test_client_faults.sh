@@ -14,7 +14,6 @@
 . "$TOP/tests/api/client.sh"
 
 api_begin client-faults own
-client_build
 proxy_begin
 maps=/api/v1/namespaces/$NAMESPACE/configmaps
 journal=$APPLICATION-drey-journal

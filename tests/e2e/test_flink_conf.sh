@@ -19,16 +19,7 @@ case $FLINK_VERSION in
 esac
 [ -n "$home" ] || exit 4
 
-driver=$RUN/flink_driver
-build_driver() {
-	local pkgs='libcurl yaml-0.1 libevent libevent_pthreads libcrypto expat' sanitize=''
-	case $BUILD in */san*) sanitize='-fsanitize=address,undefined' ;; esac
-	read -ra cc <<<"${CC:-cc}"
-	# shellcheck disable=SC2046,SC2086 # lists of words
-	"${cc[@]}" -std=gnu11 -g -D_GNU_SOURCE $sanitize -I"$TOP/agent" -I"$TOP" $(pkg-config --cflags $pkgs) -pthread \
-		-o "$driver" "$TOP/tests/e2e/flink_driver.c" "$BUILD/libdrey.a" $(pkg-config --libs $pkgs)
-}
-check "the driver compiles" build_driver
+driver=$BUILD/tests/e2e/flink_driver
 
 # ---- what is combined ----------------------------------------------------------------------------------
 
