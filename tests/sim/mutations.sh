@@ -36,6 +36,17 @@ mutate() { # PREFIX SUBSTITUTION
 	return $applied
 }
 
+# What `@drop`, `@false` and `@true` do to the statement below the comment MUT: NAME, as a substitution: it is left out; or
+# the condition of an `if`, or what is returned, is constant.
+marked() { # NAME CHANGE
+	local mark="\\/\\* MUT: \\Q$1\\E \\*\\/\\s*"
+	case $2 in
+	@drop) echo "s/${mark}[^;{}]*;/;/" ;;
+	@false | @true) echo "s/$mark((?:else )?if )(\\((?:[^()]++|(?2))*+\\))/\$1(${2#@})/; s/${mark}return [^;]*;/return ${2#@};/" ;;
+	*) return 1 ;;
+	esac
+}
+
 # Build the program of a test with the mutated sources. Objects named before the library replace those in it.
 build() { # TEST
 	local source objects=("$BUILD/obj/tests/unit/$1.o" "$BUILD/obj/tests/unit/tap.o")
@@ -60,10 +71,15 @@ caught_by() { # TEST
 	fi
 }
 
-judge() { # NAME PREFIX TESTS SUBSTITUTION
-	local test
-	if ! mutate "$2" "$4"; then
-		echo "does not apply to agent/$2 any more: spell it anew in $list"
+judge() { # NAME PREFIX TESTS CHANGE
+	local test prefix=$2 change=$4
+	if [ "${change:0:1}" = @ ]; then
+		prefix=$(grep -rlF "/* MUT: $1 */" agent) || { echo "no comment /* MUT: $1 */ in agent/"; return 1; }
+		prefix=${prefix#agent/}
+		change=$(marked "$1" "$change") || { echo "${4} is none of @drop, @false, @true"; return 1; }
+	fi
+	if ! mutate "$prefix" "$change"; then
+		echo "does not apply to agent/$prefix any more: spell it anew in $list"
 		return 1
 	fi
 	[ -z "$only_apply" ] || return 0
@@ -97,5 +113,12 @@ while IFS='|' read -r name prefix tests substitution; do
 		failed=1
 	fi
 done <"$list"
+# a comment that no row uses says that something is tested which is not
+while read -r name; do
+	grep -qF "$name|-|" "$list" && continue
+	number=$((number + 1))
+	echo "not ok $number - $name: no row of $list uses this comment"
+	failed=1
+done < <(grep -rhoP '/\* MUT: \K.*(?= \*/)' agent)
 echo "1..$number"
 exit $failed

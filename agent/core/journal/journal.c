@@ -296,9 +296,11 @@ static void trim_log(struct journal *journal, size_t max)
 
 void journal_trim(struct journal *journal)
 {
+	/* MUT: the journal keeps every launch */
 	trim_launches(journal, JOURNAL_MAX_LAUNCHES);
 	texts_trim(journal->former_jobs, &journal->former_job_count, JOURNAL_MAX_FORMER);
 	trim_snapshots(journal, JOURNAL_MAX_SNAPSHOTS);
+	/* MUT: the journal keeps every line of its log */
 	trim_log(journal, JOURNAL_MAX_LOG);
 	texts_trim(journal->consumed, &journal->consumed_count, JOURNAL_MAX_TOKENS);
 	texts_trim(journal->failed_generations, &journal->failed_generation_count,

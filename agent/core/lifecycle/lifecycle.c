@@ -69,6 +69,7 @@ static void on_control(struct lifecycle *life, const struct event *event)
 {
 	unsigned fields = event->control.fields;
 
+	/* MUT: a restore request is accepted while the job runs */
 	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(life)) {
 		fields &= ~(unsigned)CONTROL_RESTORE;
 		note(life, NOTE_WARNING,
@@ -237,6 +238,7 @@ static void on_tick(struct lifecycle *life)
 		not_ready(life);
 	if (life->look_ms && life->now_ms >= life->look_ms)
 		stopping_looked(life);
+	/* MUT: SIGKILL never comes */
 	if (due(life, &life->kill_ms) && (life->launch_step == LAUNCH_LIVE || life->foreign)) {
 		kill_flink(life);
 		note(life, NOTE_WARNING, "Flink did not exit in time; sending SIGKILL");

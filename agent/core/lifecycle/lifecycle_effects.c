@@ -197,6 +197,7 @@ void on_journal_failed(struct lifecycle *life, const struct event *event)
 	if (event->journal.sequence != life->requested)
 		return;
 	life->acknowledged = life->requested;
+	/* MUT: a conflict of the journal counts as a failed write */
 	if (event->journal.conflict) {
 		fence(life, event->journal.error);
 		return;

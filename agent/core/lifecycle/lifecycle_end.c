@@ -128,6 +128,7 @@ static void record_end(struct lifecycle *life, int wait_status)
 	launch->ended_unix_ms = life->now_unix_ms;
 	launch->wait_status = wait_status;
 	if (exited_with_0(wait_status)) /* Flink exits with 0 only after its job has ended */
+		/* MUT: that exit 0 is the end of a job is not recorded */
 		launch->job_ended = true;
 	life->want_write = true;
 }

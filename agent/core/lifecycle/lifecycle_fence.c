@@ -32,6 +32,7 @@ void fence(struct lifecycle *life, const char *why)
 		life, PHASE_HOLDING, CAUSE_JOURNAL_TAKEN,
 		"fenced: another drey writes this application's journal (%s); this one acts no more and kills its Flink",
 		why);
+	/* MUT: a fenced drey does not kill its Flink */
 	if (life->launch_step == LAUNCH_LIVE || life->foreign)
 		kill_flink(life);
 }
@@ -89,6 +90,7 @@ bool takeover_waits(struct lifecycle *life)
 {
 	const struct launch *launch = journal_launch(&life->journal);
 
+	/* MUT: a start is decided on facts gathered during a takeover */
 	if (!life->looks_early)
 		return false;
 	if (takeover_is_over(life)) {
@@ -126,6 +128,7 @@ void check_journal(struct lifecycle *life)
 		return;
 	life->checking = true;
 	life->check_sent_ms = life->now_ms;
+	/* MUT: the journal is never checked for another drey */
 	emit(life, EFFECT_CHECK_JOURNAL);
 }
 

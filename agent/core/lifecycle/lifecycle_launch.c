@@ -56,6 +56,7 @@ static char *draw_job_id(struct lifecycle *life, const struct facts *facts,
 	for (int64_t n = same ? journal->id_next : 0; n < config->id_count && config->id_space;
 	     n++) {
 		job_id_name(config->id_space, n, job_id);
+		/* MUT: a number that has left traces is used again */
 		if (flink_id_is_used(journal, facts, job_id))
 			continue;
 		xstrset(&journal->id_space, config->id_space);
@@ -247,6 +248,7 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 	if (from)
 		remember_verified(life, from);
 	if (decision->token)
+		/* MUT: a request is not remembered as carried out */
 		journal_consume(&life->journal, decision->token);
 	if (decision->permit)
 		journal_consume(&life->journal, decision->permit);

@@ -130,6 +130,7 @@ static void schedule_after(struct lifecycle *life, int64_t pause_ms)
 	uint32_t random = (uint32_t)rng_below(&life->rng, UINT32_MAX);
 
 	life->savepoint_ms = 0;
+	/* MUT: a savepoint is planned while the container ends */
 	if (life->terminating) /* it would never start, and its due time would wake us up forever */
 		return;
 	for (size_t i = 0; i < journal->snapshot_count; i++)

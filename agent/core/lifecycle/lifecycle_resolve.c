@@ -63,6 +63,7 @@ void look_again(struct lifecycle *life)
 	const struct lifecycle_config *config = life->config;
 
 	life->holds++;
+	/* MUT: a hold is never checked again */
 	life->retry_ms = life->now_ms + backoff_ms(config->hold_retry_first_ms,
 						   config->hold_retry_max_ms, life->holds);
 }

@@ -64,6 +64,7 @@ bool retention_inspected(struct lifecycle *life, const struct event *event)
 		life->disposal_ms = life->now_ms + UNREAD_PAUSE_MS;
 		return true;
 	}
+	/* MUT: an old savepoint is disposed of although the newest is damaged */
 	if (!event->inspected.complete) {
 		keeper_is_damaged(life, event->inspected.path, event->inspected.error);
 		return true;

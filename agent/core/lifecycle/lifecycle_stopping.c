@@ -162,6 +162,7 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 		life->grace_end_ms = life->now_ms + grace_left_ms - EXIT_PATIENCE_MS;
 	life->retry_ms = life->savepoint_ms = 0;
 	emit(life, EFFECT_STOP_ACK);
+	/* MUT: the container ends while Flink lives */
 	if (life->launch_step != LAUNCH_LIVE && life->launch_step != LAUNCH_STARTING) {
 		launch_withdraw(life);
 		enter(life, PHASE_TERMINATING, "the container ends, and no Flink is running");

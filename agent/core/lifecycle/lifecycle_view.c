@@ -54,6 +54,7 @@ static void tell_verified(struct lifecycle *life, const struct launch *launch)
 static void verified(struct lifecycle *life, struct launch *launch)
 {
 	/* watch an empty start until it has its own checkpoint; it may be verified again */
+	/* MUT: each poll sends the notice of an empty start */
 	if (!launch->verified_unix_ms)
 		tell_verified(life, launch);
 	launch->verified_unix_ms = life->now_unix_ms;
@@ -215,6 +216,7 @@ static void see_checkpoints(struct lifecycle *life, struct launch *launch, const
 	life->want_write = true;
 	note(life, NOTE_INFO, "checkpoint %" PRId64 " completed: launch %" PRId64 " is proven",
 	     launch->last_checkpoint_id, launch->number);
+	/* MUT: a proven launch sends no notice */
 	tell(life, NOTICE_PROVEN);
 }
 

@@ -232,6 +232,7 @@ void lineage_find(struct lineage *lineage, const struct journal *journal, const 
 	find_strayed(lineage, facts);
 	lineage->tip = last_that_ran(lineage, (int)count - 1, facts);
 	lineage->root = follow(lineage, lineage->tip, lineage->limits);
+	/* MUT: a launch that never ran abandons newer state */
 	keep_what_was_left(lineage, facts);
 }
 

@@ -169,6 +169,7 @@ bool generation_starts_empty(const struct inquiry *in)
 			return false; /* unknown whether it was another one */
 		if (is_other(launch->generation, in->policy->generation))
 			return true;
+		/* MUT: a stateless upgrade forgets what its own generation left */
 		if (launch->restore_path || lineage_has_left_state(journal, in->facts, i))
 			return false;
 	}

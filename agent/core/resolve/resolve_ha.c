@@ -117,6 +117,7 @@ static bool newer_decides(struct inquiry *in, const struct launch *launch,
 		}
 		if (c->integrity == INTEGRITY_COMPLETE || c->integrity == INTEGRITY_UNREADABLE) {
 			in->not_continued = "a savepoint is newer";
+			/* MUT: a launch continues although a savepoint is newer */
 			*ret_overtaken = true;
 		}
 	}
@@ -137,6 +138,7 @@ static bool entries_decide(struct inquiry *in, const struct launch *launch,
 			inquiry_verify(in, c, RULE_CONTINUE);
 			return true;
 		}
+		/* MUT: a launch continues from damaged HA data */
 		if (c->recovery != INTEGRITY_COMPLETE)
 			*ret_broken = c;
 	}
@@ -197,6 +199,7 @@ bool continue_decides(struct inquiry *in)
 		return false;
 	in->not_continued = another_launch(in, launch, entry);
 	if (!in->not_continued)
+		/* MUT: a launch continues from HA data of a backup */
 		in->not_continued = old_map(in, launch, entry);
 	if (in->not_continued)
 		return false;

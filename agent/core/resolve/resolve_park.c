@@ -60,8 +60,10 @@ bool desired_state_parks(struct inquiry *in)
 {
 	const struct intent *intent = &in->journal->intent;
 
+	/* MUT: do-not-restart is ignored */
 	if (intent->do_not_restart)
 		park_for_do_not_restart(in);
+	/* MUT: the desired state is ignored */
 	else if (intent->state != DESIRED_RUNNING)
 		inquiry_park(in,
 			     intent->state == DESIRED_SUSPENDED ? CAUSE_SUSPENDED : CAUSE_CANCELLED,

@@ -57,6 +57,7 @@ bool request_decides(struct inquiry *in)
 	if (request->kind == RESTORE_NEWEST || journal_is_consumed(in->journal, request->token))
 		return false;
 	/* an old journal may have a request that was carried out long ago */
+	/* MUT: a request in an old journal abandons newer state */
 	in->judged_unix_ms = request->asked_unix_ms;
 	in->undated = !request->asked_unix_ms;
 	/* an unreadable source could show that it was */
@@ -86,6 +87,7 @@ bool repeated_request_decides(struct inquiry *in)
 		return false;
 	if (lineage_has_left_state(in->journal, in->facts, index))
 		return false;
+	/* MUT: a repeated request abandons newer state */
 	in->judged_unix_ms = launch->intended_unix_ms;
 	in->other_line = launch_is_of_other_line(in, launch);
 	carry_out_request(in, "requested; the launch for it is not proven yet");
