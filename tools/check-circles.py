@@ -22,7 +22,6 @@ KNOWN = {
     "run/driver run/gates run/journal/start run/inputs/sigterm run/outputs/ready_condition":
         "the first read of the journal asks the owner, and goes on in the driver",
     "base/http base/http_call": "one request; the second file is what both of its callers share",
-    "kube/kube_config kube/kubeconfig": "the one reads the other, which releases it",
 }
 
 NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^#\s*include[^\n]*', re.S | re.M)

@@ -23,7 +23,7 @@ struct kube *kube_open(struct kube_client *client)
 	return kube;
 }
 
-struct kube *kube_new(const struct kube_config *config, struct err *err)
+struct kube *kube_new(const struct kube_target *config, struct err *err)
 {
 	struct kube_client *client = kube_client_new(config, err);
 	struct kube *kube = client ? kube_open(client) : NULL;

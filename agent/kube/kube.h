@@ -29,8 +29,8 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "kube/kube_client.h"
-#include "kube/kube_config.h"
 #include "kube/kube_status.h"
+#include "kube/kube_target.h"
 
 #define KUBE_TIMEOUT_MS         40000 /* the server itself limits a change to 34 s */
 #define KUBE_ATTEMPT_TIMEOUT_MS 10000 /* of one attempt of a repeatable request */
@@ -50,7 +50,7 @@ struct kube;
 
 struct kube *kube_open(struct kube_client *client); /* keeps the client alive */
 /* With a client of its own, as kube_client_new(). NULL: ERR_CONFIG. */
-struct kube *kube_new(const struct kube_config *config, struct err *err);
+struct kube *kube_new(const struct kube_target *config, struct err *err);
 void kube_free(struct kube *kube); /* NULL is allowed */
 
 /* From any thread, permanently, of this handle only: a call under way ends within 100 ms with ERR_RETRY "stopped", even

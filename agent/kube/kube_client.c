@@ -26,7 +26,7 @@ struct idle {
 };
 
 struct kube_client {
-	struct kube_config config;
+	struct kube_target config;
 	pthread_mutex_t lock; /* all below */
 	int users;
 	struct kube_token token;
@@ -35,19 +35,19 @@ struct kube_client {
 	size_t idle_count;
 };
 
-struct kube_client *kube_client_new(const struct kube_config *config, struct err *err)
+struct kube_client *kube_client_new(const struct kube_target *config, struct err *err)
 {
 	struct kube_client *client;
 	struct http *http;
 
-	if (kube_config_check(config, err)) {
+	if (kube_target_check(config, err)) {
 		err_wrap(err, "Kubernetes");
 		return NULL;
 	}
 	client = xcalloc(1, sizeof(*client));
 	pthread_mutex_init(&client->lock, NULL);
 	client->users = 1;
-	kube_config_copy(&client->config, config);
+	kube_target_copy(&client->config, config);
 	kube_token_init(&client->token, config->token, config->token_file);
 	client->bucket_milli = (int64_t)KUBE_BURST * REQUEST_MILLI;
 	client->bucket_ms = clock_mono_ms();
@@ -83,7 +83,7 @@ void kube_client_free(struct kube_client *client)
 	for (size_t i = 0; i < client->idle_count; i++)
 		http_free(client->idle[i].http);
 	kube_token_release(&client->token);
-	kube_config_release(&client->config);
+	kube_target_release(&client->config);
 	pthread_mutex_destroy(&client->lock);
 	free(client);
 }
@@ -100,7 +100,7 @@ const char *kube_client_server(const struct kube_client *client)
 
 /* ---- connections ---- */
 
-static struct http *connection_new(const struct kube_config *config, struct err *err)
+static struct http *connection_new(const struct kube_target *config, struct err *err)
 {
 	const struct http_config http = {
 		.ca_file = config->ca_file,

@@ -17,15 +17,15 @@
 
 #include "base/err.h"
 #include "base/http.h"
-#include "kube/kube_config.h"
+#include "kube/kube_target.h"
 
 #define KUBE_CLIENT_IDLE_MAX 4      /* connections that are kept for later */
 #define KUBE_CLIENT_IDLE_MS  100000 /* and for how long, while others are used */
 
 struct kube_client;
 
-/* Copies what it needs; does not connect. NULL: ERR_CONFIG (kube_config_check()). */
-struct kube_client *kube_client_new(const struct kube_config *config, struct err *err);
+/* Copies what it needs; does not connect. NULL: ERR_CONFIG (kube_target_check()). */
+struct kube_client *kube_client_new(const struct kube_target *config, struct err *err);
 void kube_client_free(struct kube_client *client); /* NULL is allowed */
 
 /* ---- for kube.c ---- */

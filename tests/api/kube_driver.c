@@ -27,6 +27,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "kube/configmap.h"
+#include "kube/kube_find.h"
 #include "kube/kube_watch.h"
 
 #define WORDS 64
@@ -42,14 +43,14 @@ struct run {
 	struct json *said; /* what is printed */
 };
 
-static int load(const char *from, struct kube_config *config, struct err *err)
+static int load(const char *from, struct kube_target *config, struct err *err)
 {
-	struct kube_config_world world = {getenv, NULL};
+	struct kube_world world = {getenv, KUBE_SERVICE_ACCOUNT_DIR};
 
 	if (strncmp(from, "pod:", 4) != 0)
-		return kube_config_load(from, config, err);
+		return kube_find(&world, from, config, err);
 	world.service_account_dir = from + 4;
-	return kube_config_load_in(&world, NULL, config, err);
+	return kube_find(&world, NULL, config, err);
 }
 
 static const char *arg(const struct run *run, int i)
@@ -345,7 +346,7 @@ static void run_line(struct run *run, char *line)
 	json_free(run->said);
 }
 
-static int serve(const struct kube_config *config)
+static int serve(const struct kube_target *config)
 {
 	struct run run = {0};
 	struct err err = {0};
@@ -382,7 +383,7 @@ static void on_input(void *ctx, int fd, unsigned events)
 	loop_stop(ctx);
 }
 
-static int watch(const struct kube_config *config, char **argv)
+static int watch(const struct kube_target *config, char **argv)
 {
 	struct kube_watch_target target = {argv[0], argv[1], atoll(argv[2])};
 	struct kube_watch_counts counts;
@@ -415,7 +416,7 @@ static int watch(const struct kube_config *config, char **argv)
 int main(int argc, char **argv)
 {
 	bool is_watch = argc == 6 && !strcmp(argv[1], "watch");
-	cleanup_kube_config struct kube_config config = {0};
+	cleanup_kube_target struct kube_target config = {0};
 	struct err err = {0};
 
 	if (!is_watch && argc != 2 && argc != 3) {

@@ -4,17 +4,17 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kube/kubeconfig.h"
+#include "kube/kube_file.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len_bytes);
 
-static void check(const struct kube_config *config)
+static void check(const struct kube_target *config)
 {
 	if (!config->server || !config->source || (config->ca_file && config->ca_pem) ||
 	    (config->cert_file && config->cert_pem) || !config->cert_file != !config->key_file ||
 	    !config->cert_pem != !config->key_pem)
 		abort();
-	if (kube_config_check(config, NULL) == 0 && strncmp(config->server, "http", 4) != 0)
+	if (kube_target_check(config, NULL) == 0 && strncmp(config->server, "http", 4) != 0)
 		abort();
 }
 
@@ -22,24 +22,24 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len_bytes)
 {
 	const char *text = (const char *)data;
 	size_t first = strnlen(text, len_bytes), count = 0;
-	struct kubeconfig_file files[2] = {{(char *)"dir/a", NULL}, {(char *)"/b", NULL}};
-	struct kube_config config = {0};
+	struct kube_file files[2] = {{(char *)"dir/a", NULL}, {(char *)"/b", NULL}};
+	struct kube_target config = {0};
 	struct err err = {0};
 
-	files[0].doc = kubeconfig_parse(text, first, &err);
+	files[0].doc = kube_file_parse(text, first, &err);
 	count += files[0].doc ? 1 : 0;
 	if (count && first < len_bytes) {
-		files[1].doc = kubeconfig_parse(text + first + 1, len_bytes - first - 1, &err);
+		files[1].doc = kube_file_parse(text + first + 1, len_bytes - first - 1, &err);
 		count += files[1].doc ? 1 : 0;
 	}
 	if (count) {
 		err = (struct err){0};
-		if (kubeconfig_select(files, count, &config, &err) == 0)
+		if (kube_file_select(files, count, &config, &err) == 0)
 			check(&config);
 		else if (err.kind == ERR_NONE || err.kind == ERR_ABSENT || !err.msg[0])
 			abort();
 	}
-	kube_config_release(&config);
+	kube_target_release(&config);
 	json_free(files[0].doc);
 	json_free(files[1].doc);
 	return 0;

@@ -31,7 +31,7 @@ struct kube_stub_says {
 
 struct kube_stub {
 	struct http_stub *http;
-	struct kube_config config; /* that leads here; the strings are the stub's */
+	struct kube_target config; /* that leads here; the strings are the stub's */
 	struct kube *kube;
 	pthread_mutex_t lock; /* all below */
 	struct kube_stub_says says[KUBE_STUB_MAX];
@@ -107,7 +107,7 @@ KUBE_STUB_FN void kube_stub_stop(struct kube_stub *stub)
 {
 	kube_free(stub->kube);
 	http_stub_free(stub->http);
-	kube_config_release(&stub->config);
+	kube_target_release(&stub->config);
 	for (int i = 0; i < KUBE_STUB_MAX; i++) {
 		free(stub->asked[i]);
 		free(stub->heads[i]);

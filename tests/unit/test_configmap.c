@@ -325,7 +325,7 @@ TEST(many_are_read_at_a_time_and_each_has_its_own_end)
 	static const char *const names[] = {"m0", "m1", "m2", "m3", "m4", "m5", "m0"};
 	int failures = 0;
 	struct http_stub *http = http_stub_new(answer_by_name, &failures);
-	struct kube_config config = {.server =
+	struct kube_target config = {.server =
 					     xasprintf("http://127.0.0.1:%d", http_stub_port(http)),
 				     .namespace = (char *)"team-a"};
 	struct kube *kube = kube_new(&config, NULL);

@@ -44,7 +44,7 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *name, const c
 
 struct rig {
 	struct http_stub *http;
-	struct kube_config config;
+	struct kube_target config;
 	struct kube *kube;
 	int result;
 	struct err err;
@@ -80,7 +80,7 @@ static void rig_stop(struct rig *rig)
 {
 	atomic_store(&hangs, false);
 	kube_free(rig->kube);
-	kube_config_release(&rig->config);
+	kube_target_release(&rig->config);
 	http_stub_free(rig->http);
 	while (atomic_load(&waiting)) /* threads that were left behind */
 		usleep(2000);

@@ -204,7 +204,7 @@ static struct journal_map *connect_to(const struct world *w)
 {
 	cleanup_free char *server = xasprintf("http://127.0.0.1:%d", http_stub_port(w->http));
 	char name[] = "shop";
-	struct kube_config config = {.server = server, .namespace = name};
+	struct kube_target config = {.server = server, .namespace = name};
 
 	return journal_map_new(kube_new(&config, NULL), NAME, "orders");
 }

@@ -464,7 +464,7 @@ RIG_TEST(only_the_proxy_that_is_named_is_used)
 
 TEST(a_config_that_leads_nowhere_is_refused)
 {
-	static const struct kube_config configs[] = {
+	static const struct kube_target configs[] = {
 		{.namespace = (char *)"n"},
 		{.server = (char *)"https://h"},
 		{.server = (char *)"http://h", .namespace = (char *)"n"},

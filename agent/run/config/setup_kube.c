@@ -9,7 +9,7 @@
 
 #define NONE "none"
 
-static const char *variable(const struct kube_config_world *world, const char *name)
+static const char *variable(const struct kube_world *world, const char *name)
 {
 	const char *value = world->get(name);
 
@@ -17,7 +17,7 @@ static const char *variable(const struct kube_config_world *world, const char *n
 }
 
 /* A KUBECONFIG in the environment may be for something else: it is not used automatically. */
-static bool is_enabled(const struct config *config, const struct kube_config_world *world)
+static bool is_enabled(const struct config *config, const struct kube_world *world)
 {
 	switch (config->kubernetes.enabled) {
 	case KUBERNETES_TRUE:
@@ -30,14 +30,14 @@ static bool is_enabled(const struct config *config, const struct kube_config_wor
 }
 
 /* 1: found; 0: there is none, and none is needed. */
-static int find_server(const struct config *config, const struct kube_config_world *world,
-		       struct kube_config *ret_server, struct err *err)
+static int find_server(const struct config *config, const struct kube_world *world,
+		       struct kube_target *ret_server, struct err *err)
 {
 	struct err why = {0};
 
 	if (!is_enabled(config, world))
 		return 0;
-	if (kube_config_load_in(world, config->kubernetes.kubeconfig, ret_server, &why) == 0)
+	if (kube_find(world, config->kubernetes.kubeconfig, ret_server, &why) == 0)
 		return 1;
 	if (why.kind == ERR_ABSENT && config->kubernetes.enabled == KUBERNETES_AUTO &&
 	    !config->kubernetes.kubeconfig)
@@ -53,8 +53,8 @@ static int find_server(const struct config *config, const struct kube_config_wor
 			config->kubernetes.kubeconfig ? "kubernetes.kubeconfig" : "kubernetes");
 }
 
-static int find_namespace(const struct config *config, const struct kube_config_world *world,
-			  struct kube_config *server, struct err *err)
+static int find_namespace(const struct config *config, const struct kube_world *world,
+			  struct kube_target *server, struct err *err)
 {
 	const char *given = config->kubernetes.namespace;
 
@@ -102,7 +102,7 @@ static int find_owner(const struct config *config, struct setup_kube *kube, stru
 	return 0;
 }
 
-static void fill(const struct config *config, const struct kube_config_world *world,
+static void fill(const struct config *config, const struct kube_world *world,
 		 struct setup_kube *kube)
 {
 	const char *application = config->application, *salt = config->kubernetes.salt;
@@ -130,7 +130,7 @@ static int refuse_same_names(const struct setup_kube *kube, struct err *err)
 	return 0;
 }
 
-int setup_kube_in(const struct config *config, const struct kube_config_world *world,
+int setup_kube_in(const struct config *config, const struct kube_world *world,
 		  struct setup_kube *ret_kube, struct err *err)
 {
 	struct setup_kube kube = {0};
@@ -150,8 +150,8 @@ int setup_kube_in(const struct config *config, const struct kube_config_world *w
 
 int setup_kube(const struct config *config, struct setup_kube *ret_kube, struct err *err)
 {
-	static const struct kube_config_world world = {
-		.get = getenv, .service_account_dir = KUBE_SERVICE_ACCOUNT_DIR};
+	static const struct kube_world world = {.get = getenv,
+						.service_account_dir = KUBE_SERVICE_ACCOUNT_DIR};
 
 	return setup_kube_in(config, &world, ret_kube, err);
 }
@@ -159,7 +159,7 @@ int setup_kube(const struct config *config, struct setup_kube *ret_kube, struct 
 void setup_kube_release(struct setup_kube *kube)
 {
 	kube_client_free(kube->client);
-	kube_config_release(&kube->config);
+	kube_target_release(&kube->config);
 	free(kube->journal);
 	free(kube->control);
 	free(kube->resource);

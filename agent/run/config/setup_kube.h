@@ -16,11 +16,12 @@
 
 #include "base/err.h"
 #include "kube/kube_client.h"
+#include "kube/kube_find.h"
 #include "run/config/config.h"
 
 struct setup_kube {
 	bool on;
-	struct kube_config config;  /* its namespace is set */
+	struct kube_target config;  /* its namespace is set */
 	struct kube_client *client; /* for it; NULL = not `on` */
 	char *journal;              /* ConfigMap; NULL = journal.json in the state directory */
 	char *control;              /* ConfigMap; NULL = none */
@@ -40,7 +41,7 @@ struct setup_kube {
 int setup_kube(const struct config *config, struct setup_kube *ret_kube, struct err *err);
 
 /* The same with another environment and service account directory, for tests. */
-int setup_kube_in(const struct config *config, const struct kube_config_world *world,
+int setup_kube_in(const struct config *config, const struct kube_world *world,
 		  struct setup_kube *ret_kube, struct err *err);
 
 void setup_kube_release(struct setup_kube *kube);

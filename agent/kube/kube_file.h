@@ -1,6 +1,6 @@
 /*
- * kubeconfig - the files that kubectl uses, in YAML or JSON; the part of them that describes a
- * server. Used by kube_config.c.
+ * kube_file - kubeconfig, the files that kubectl uses, in YAML or JSON; the part of them that
+ * describes a server. Used by kube_find.c.
  *
  * Of several files, the first one that defines something wins (a context, a cluster, a user as a
  * whole, and the current context). A relative path in a file is relative to that file's directory.
@@ -8,31 +8,31 @@
  *
  * Source: client-go tools/clientcmd/api/v1/types.go and its loader.
  */
-#ifndef DREY_KUBE_KUBECONFIG_H
-#define DREY_KUBE_KUBECONFIG_H
+#ifndef DREY_KUBE_KUBE_FILE_H
+#define DREY_KUBE_KUBE_FILE_H
 
 #include "base/json.h"
-#include "kube/kube_config.h"
+#include "kube/kube_target.h"
 
-#define KUBECONFIG_MAX_BYTES (4u << 20)
-#define KUBECONFIG_MAX_FILES 16
+#define KUBE_FILE_MAX_BYTES (4u << 20)
+#define KUBE_FILE_MAX       16
 
-struct kubeconfig_file {
+struct kube_file {
 	char *path; /* for messages, and for relative paths */
 	struct json *doc;
 };
 
 /* One file's text as JSON; scalars of YAML are strings, except true, false and null. ERR_CONFIG;
  * the caller frees with json_free(). */
-struct json *kubeconfig_parse(const char *text, size_t len_bytes, struct err *err);
+struct json *kube_file_parse(const char *text, size_t len_bytes, struct err *err);
 
 /* Evaluate the current context. Reads a file only for a client certificate that is partly in the
  * kubeconfig and partly in a file. ERR_CONFIG. */
-int kubeconfig_select(const struct kubeconfig_file *files, size_t count, struct kube_config *ret,
-		      struct err *err);
+int kube_file_select(const struct kube_file *files, size_t count, struct kube_target *ret,
+		     struct err *err);
 
 /* Read and select. `list` are paths separated by ':'; of several, those that do not exist are
  * ignored; it is ERR_CONFIG if none exists. */
-int kubeconfig_load(const char *list, struct kube_config *ret, struct err *err);
+int kube_file_load(const char *list, struct kube_target *ret, struct err *err);
 
 #endif

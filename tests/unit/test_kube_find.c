@@ -1,11 +1,11 @@
-#include "kube/kube_config.h"
+#include "kube/kube_find.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "kube/kubeconfig.h"
+#include "kube/kube_file.h"
 #include "store_dir.h"
 #include "tap.h"
 
@@ -32,8 +32,8 @@ static void set_environment(const char *a, const char *b, const char *c)
 
 struct rig {
 	char *top;
-	struct kube_config_world world;
-	struct kube_config config;
+	struct kube_world world;
+	struct kube_target config;
 	struct err err;
 };
 
@@ -50,13 +50,13 @@ static void rig_start(struct rig *rig)
 {
 	memset(rig, 0, sizeof(*rig));
 	rig->top = dir_new();
-	rig->world = (struct kube_config_world){get_env, rig->top};
+	rig->world = (struct kube_world){get_env, rig->top};
 	set_environment(NULL, NULL, NULL);
 }
 
 static void rig_stop(struct rig *rig)
 {
-	kube_config_release(&rig->config);
+	kube_target_release(&rig->config);
 	dir_removep(&rig->top);
 }
 
@@ -64,9 +64,9 @@ static int load(struct rig *rig, const char *kubeconfig)
 {
 	cleanup_free char *path = kubeconfig ? xasprintf("%s/%s", rig->top, kubeconfig) : NULL;
 
-	kube_config_release(&rig->config);
+	kube_target_release(&rig->config);
 	rig->err = (struct err){0};
-	return kube_config_load_in(&rig->world, path, &rig->config, &rig->err);
+	return kube_find(&rig->world, path, &rig->config, &rig->err);
 }
 
 /* ---- in a pod ---- */
@@ -95,7 +95,7 @@ RIG_TEST_FROM(in_a_pod, a_pod_knows_its_server)
 	CHECK_STR(rig->config.ca_file, ca);
 	CHECK_STR(rig->config.namespace, "team-a");
 	CHECK(!rig->config.token && !rig->config.ca_pem && !rig->config.proxy_url);
-	CHECK_INT(kube_config_check(&rig->config, NULL), ==, 0);
+	CHECK_INT(kube_target_check(&rig->config, NULL), ==, 0);
 }
 
 RIG_TEST_FROM(in_a_pod, an_ipv6_host_gets_brackets)
@@ -140,7 +140,7 @@ RIG_TEST_FROM(in_a_pod, a_namespace_that_nobody_knows_is_not_called_default)
 	remove(namespace);
 	CHECK_INT(load(rig, NULL), ==, 0);
 	CHECK(!rig->config.namespace);
-	CHECK_INT(kube_config_check(&rig->config, &rig->err), ==, -1);
+	CHECK_INT(kube_target_check(&rig->config, &rig->err), ==, -1);
 	CHECK_INT(rig->err.kind, ==, ERR_CONFIG);
 	CHECK_HAS(rig->err.msg, "POD_NAMESPACE");
 }
@@ -290,10 +290,10 @@ TEST(http_is_for_this_host_only)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct kube_config config = {.server = (char *)cases[i].server,
+		struct kube_target config = {.server = (char *)cases[i].server,
 					     .namespace = (char *)"n"};
 
-		CHECK_INT(kube_config_check(&config, NULL), ==, cases[i].rc);
+		CHECK_INT(kube_target_check(&config, NULL), ==, cases[i].rc);
 	}
 }
 

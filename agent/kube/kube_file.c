@@ -1,4 +1,4 @@
-#include "kube/kubeconfig.h"
+#include "kube/kube_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static struct json *from_yaml(const struct yaml_node *node)
 	return to;
 }
 
-struct json *kubeconfig_parse(const char *text, size_t len_bytes, struct err *err)
+struct json *kube_file_parse(const char *text, size_t len_bytes, struct err *err)
 {
 	const char *end = text + len_bytes, *begin = text;
 	cleanup_yaml struct yaml_node *root = NULL;
@@ -49,12 +49,12 @@ struct json *kubeconfig_parse(const char *text, size_t len_bytes, struct err *er
 	while (begin < end && strchr(" \t\r\n", *begin) && *begin)
 		begin++;
 	if (begin < end && *begin == '{') {
-		doc = json_parse(text, len_bytes, KUBECONFIG_MAX_BYTES, err);
+		doc = json_parse(text, len_bytes, KUBE_FILE_MAX_BYTES, err);
 		if (!doc && err && err->kind == ERR_FORMAT)
 			err->kind = ERR_CONFIG;
 		return doc;
 	}
-	root = yaml_parse(text, len_bytes, KUBECONFIG_MAX_BYTES, err);
+	root = yaml_parse(text, len_bytes, KUBE_FILE_MAX_BYTES, err);
 	if (!root || yaml_want(root, YAML_MAPPING, err))
 		return NULL;
 	return from_yaml(root);
@@ -64,9 +64,9 @@ struct json *kubeconfig_parse(const char *text, size_t len_bytes, struct err *er
 
 /* The part `item` of the element with that name in the array `list`, of the first file that has
  * it. */
-static int find(const struct kubeconfig_file *files, size_t count, const char *list,
-		const char *item, const char *name, const struct json **ret_item,
-		const struct kubeconfig_file **ret_file, struct err *err)
+static int find(const struct kube_file *files, size_t count, const char *list, const char *item,
+		const char *name, const struct json **ret_item, const struct kube_file **ret_file,
+		struct err *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct json *entry, *found = NULL;
@@ -106,7 +106,7 @@ static int take_str(const struct json *from, const char *key, char **ret, struct
 }
 
 /* The same for a path: relative to the directory of its file. */
-static int take_path(const struct kubeconfig_file *file, const struct json *from, const char *key,
+static int take_path(const struct kube_file *file, const struct json *from, const char *key,
 		     char **ret, struct err *err)
 {
 	const char *slash = strrchr(file->path, '/');
@@ -126,7 +126,7 @@ static int take_path(const struct kubeconfig_file *file, const struct json *from
 }
 
 /* KEY-data, which wins, or KEY. */
-static int take_pem(const struct kubeconfig_file *file, const struct json *from, const char *key,
+static int take_pem(const struct kube_file *file, const struct json *from, const char *key,
 		    char **ret_file, char **ret_pem, struct err *err)
 {
 	cleanup_free char *data_key = xasprintf("%s-data", key), *data = NULL;
@@ -151,8 +151,8 @@ static int take_pem(const struct kubeconfig_file *file, const struct json *from,
 	return 0;
 }
 
-static int take_cluster(const struct kubeconfig_file *file, const struct json *cluster,
-			struct kube_config *config, struct err *err)
+static int take_cluster(const struct kube_file *file, const struct json *cluster,
+			struct kube_target *config, struct err *err)
 {
 	size_t len;
 
@@ -216,8 +216,8 @@ static int read_half(char **file, char **pem, struct err *err)
 	return 0;
 }
 
-static int take_user(const struct kubeconfig_file *file, const struct json *user,
-		     struct kube_config *config, struct err *err)
+static int take_user(const struct kube_file *file, const struct json *user,
+		     struct kube_target *config, struct err *err)
 {
 	bool cert, key;
 
@@ -244,10 +244,10 @@ static int take_user(const struct kubeconfig_file *file, const struct json *user
 
 /* ---- all ---- */
 
-static int select_into(const struct kubeconfig_file *files, size_t count,
-		       struct kube_config *config, struct err *err)
+static int select_into(const struct kube_file *files, size_t count, struct kube_target *config,
+		       struct err *err)
 {
-	const struct kubeconfig_file *file;
+	const struct kube_file *file;
 	const struct json *context, *item = NULL;
 	const char *current = NULL;
 	cleanup_free char *name = NULL;
@@ -280,33 +280,32 @@ static int select_into(const struct kubeconfig_file *files, size_t count,
 	return 0;
 }
 
-int kubeconfig_select(const struct kubeconfig_file *files, size_t count, struct kube_config *ret,
-		      struct err *err)
+int kube_file_select(const struct kube_file *files, size_t count, struct kube_target *ret,
+		     struct err *err)
 {
-	struct kube_config config = {0};
+	struct kube_target config = {0};
 
 	if (select_into(files, count, &config, err)) {
 		if (err && err->kind == ERR_FORMAT)
 			err->kind = ERR_CONFIG;
-		kube_config_release(&config);
+		kube_target_release(&config);
 		return -1;
 	}
 	*ret = config;
 	return 0;
 }
 
-static int load_file(struct kubeconfig_file *file, struct err *err)
+static int load_file(struct kube_file *file, struct err *err)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
-	if (fs_read(file->path, KUBECONFIG_MAX_BYTES, &text, err))
+	if (fs_read(file->path, KUBE_FILE_MAX_BYTES, &text, err))
 		return -1;
-	file->doc = kubeconfig_parse(buf_str(&text), text.len_bytes, err);
+	file->doc = kube_file_parse(buf_str(&text), text.len_bytes, err);
 	return file->doc ? 0 : err_wrap(err, "%s", file->path);
 }
 
-static int load_files(const char *list, struct kubeconfig_file *files, size_t *count,
-		      struct err *err)
+static int load_files(const char *list, struct kube_file *files, size_t *count, struct err *err)
 {
 	bool several = strchr(list, ':');
 
@@ -315,9 +314,8 @@ static int load_files(const char *list, struct kubeconfig_file *files, size_t *c
 
 		if (*at == ':')
 			continue;
-		if (*count == KUBECONFIG_MAX_FILES)
-			return err_set(err, ERR_CONFIG, 0, "more than %d files",
-				       KUBECONFIG_MAX_FILES);
+		if (*count == KUBE_FILE_MAX)
+			return err_set(err, ERR_CONFIG, 0, "more than %d files", KUBE_FILE_MAX);
 		files[*count].path = xstrndup(at, strcspn(at, ":"));
 		if (load_file(&files[*count], &why) == 0) {
 			++*count;
@@ -335,14 +333,14 @@ static int load_files(const char *list, struct kubeconfig_file *files, size_t *c
 	return *count ? 0 : err_set(err, ERR_CONFIG, 0, "none of the files exists: %.300s", list);
 }
 
-int kubeconfig_load(const char *list, struct kube_config *ret, struct err *err)
+int kube_file_load(const char *list, struct kube_target *ret, struct err *err)
 {
-	struct kubeconfig_file files[KUBECONFIG_MAX_FILES] = {0};
+	struct kube_file files[KUBE_FILE_MAX] = {0};
 	size_t count = 0;
 	int rc = load_files(list, files, &count, err);
 
 	if (!rc)
-		rc = kubeconfig_select(files, count, ret, err);
+		rc = kube_file_select(files, count, ret, err);
 	for (size_t i = 0; i < count; i++) {
 		free(files[i].path);
 		json_free(files[i].doc);

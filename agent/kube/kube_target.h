@@ -1,0 +1,42 @@
+/*
+ * kube_target - which API server to speak to, and as whom.
+ *
+ * Life cycle: kube_find() -> kube_client_new() copies it -> kube_target_release().
+ *
+ * Refused by name, never ignored: http:// to another host than this one. More is refused where the
+ * target is read (kube_find.h, kube_file.h).
+ */
+#ifndef DREY_KUBE_KUBE_TARGET_H
+#define DREY_KUBE_KUBE_TARGET_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* All strings are owned; NULL: not given. */
+struct kube_target {
+	char *server;           /* "https://host:port", perhaps with a path; no '/' at the end */
+	char *ca_file, *ca_pem; /* at most one; none: the system's CAs */
+	char *token;            /* used until the file has been read, or without a file */
+	char *token_file;       /* read again and again */
+	char *cert_file, *key_file; /* of the client; both files or both texts */
+	char *cert_pem, *key_pem;
+	char *tls_server_name;
+	char *proxy_url; /* NULL: no proxy, whatever the environment says */
+	char *namespace; /* NULL: not known; set it before kube_client_new() */
+	char *source;    /* for people: "the pod's service account", "context 'x' of FILE" */
+};
+
+/* What must be true of every target, whatever its origin: kube_client_new() checks it. ERR_CONFIG. */
+int kube_target_check(const struct kube_target *target, struct err *err);
+
+/* The same of its server alone. */
+int kube_target_check_server(const char *server, struct err *err);
+
+/* *to is overwritten. */
+void kube_target_copy(struct kube_target *to, const struct kube_target *from);
+
+void kube_target_release(struct kube_target *target); /* zeroed is allowed; zeroed afterwards */
+#define cleanup_kube_target __attribute__((cleanup(kube_target_release)))
+
+#endif
