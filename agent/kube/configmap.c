@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "kube/kube_call.h"
 
 void configmap_release(struct configmap *map)
 {
@@ -128,26 +129,12 @@ static struct json *encode(const struct kube *kube, const struct configmap *map)
 
 char *configmap_collection(const char *namespace)
 {
-	return xasprintf("/api/v1/namespaces/%s/configmaps", namespace);
+	return kube_call_collection(CONFIGMAP_API, namespace, CONFIGMAP_KINDS);
 }
 
-/* NULL: not a valid name (*err). The caller frees it. */
 static char *path_of(const struct kube *kube, const char *name, struct err *err)
 {
-	if (kube_check_name(name, err))
-		return NULL;
-	return xasprintf("/api/v1/namespaces/%s/configmaps/%s", kube_namespace(kube), name);
-}
-
-/* Hand out what was read, without the object; or discard it. */
-static void configmap_answer(struct kube_answer *from, struct kube_answer *to)
-{
-	json_free(from->object);
-	from->object = NULL;
-	if (to) {
-		kube_answer_release(to);
-		*to = *from;
-	}
+	return kube_call_path(kube, CONFIGMAP_API, CONFIGMAP_KINDS, name, "", err);
 }
 
 /* Send it; the answer is the map of that name (NULL: any). */
@@ -163,7 +150,7 @@ static int call(struct kube *kube, const struct kube_request *request, const cha
 		rc = err_wrap(err, "%s %s: the answer", request->method ? request->method : "GET",
 			      request->path);
 	}
-	configmap_answer(&got, answer);
+	kube_call_tell(&got, answer);
 	if (!rc && name && ret)
 		*ret = map;
 	else

@@ -18,6 +18,9 @@
 #include "base/json.h"
 #include "kube/kube.h"
 
+#define CONFIGMAP_API   "/api/v1"
+#define CONFIGMAP_KINDS "configmaps"
+
 #define CONFIGMAP_LIST_LIMIT     100         /* of one page */
 #define CONFIGMAP_LIST_MAX       20000       /* of all pages */
 #define CONFIGMAP_LIST_MAX_BYTES (64u << 20) /* idem */

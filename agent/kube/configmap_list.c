@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/percent.h"
 #include "kube/configmap.h"
+#include "kube/kube_call.h"
 
 enum { RESTARTS = 2, LEAST_LIMIT = 1 };
 
@@ -20,10 +21,10 @@ struct listing {
 
 static char *page_path(const struct listing *list)
 {
+	cleanup_free char *collection = configmap_collection(kube_namespace(list->kube));
 	struct buf path = BUF_INIT;
 
-	buf_addf(&path, "/api/v1/namespaces/%s/configmaps?limit=%d", kube_namespace(list->kube),
-		 list->limit);
+	buf_addf(&path, "%s?limit=%d", collection, list->limit);
 	if (list->label_selector) {
 		buf_addstr(&path, "&labelSelector=");
 		percent_encode(&path, list->label_selector, false);
@@ -188,9 +189,8 @@ int configmap_get_many(struct kube *kube, const char *const *names, size_t count
 	int rc = 0;
 
 	for (size_t i = 0; i < count && !rc; i++) {
-		rc = kube_check_name(names[i], err);
-		paths[i] = xasprintf("/api/v1/namespaces/%s/configmaps/%s", kube_namespace(kube),
-				     names[i]);
+		paths[i] = kube_call_path(kube, CONFIGMAP_API, CONFIGMAP_KINDS, names[i], "", err);
+		rc = paths[i] ? 0 : -1;
 	}
 	if (!rc)
 		rc = kube_get_many(kube, by_name.paths, count, 0, take_one, &by_name, err);

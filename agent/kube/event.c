@@ -7,15 +7,12 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "kube/kube_call.h"
 
+#define API        "/apis/events.k8s.io/v1"
+#define KINDS      "events"
 #define TIMEOUT_MS 5000
 #define WORD_MAX   128 /* bytes of what is no sentence */
-
-static char *event_path(const struct kube *kube, const char *rest)
-{
-	return xasprintf("/apis/events.k8s.io/v1/namespaces/%s/events%s", kube_namespace(kube),
-			 rest);
-}
 
 /* At most max_bytes, not in the middle of a character. */
 static void add_cut(struct json *to, const char *key, const char *text, size_t max_bytes)
@@ -47,7 +44,7 @@ static int send(struct kube *kube, const struct kube_request *request, struct er
 
 int kube_event_create(struct kube *kube, const struct kube_event *event, struct err *err)
 {
-	cleanup_free char *path = event_path(kube, "");
+	cleanup_free char *path = kube_call_collection(API, kube_namespace(kube), KINDS);
 	cleanup_json struct json *body = json_object();
 	struct kube_request request = {
 		.method = "POST", .path = path, .body = body, .timeout_ms = TIMEOUT_MS};
@@ -79,8 +76,7 @@ int kube_event_create(struct kube *kube, const struct kube_event *event, struct 
 int kube_event_series(struct kube *kube, const char *name, int64_t count, int64_t last_unix_ms,
 		      struct err *err)
 {
-	cleanup_free char *rest = xasprintf("/%s", name);
-	cleanup_free char *path = event_path(kube, rest);
+	cleanup_free char *path = kube_call_path(kube, API, KINDS, name, "", err);
 	cleanup_json struct json *body = json_object();
 	struct kube_request request = {.method = "PATCH",
 				       .path = path,
@@ -90,7 +86,7 @@ int kube_event_series(struct kube *kube, const char *name, int64_t count, int64_
 				       .repeatable = true};
 	struct json *series = json_add_object(body, "series");
 
-	if (kube_check_name(name, err) < 0)
+	if (!path)
 		return -1;
 	json_add_i64(series, "count", count);
 	add_micro_time(series, "lastObservedTime", last_unix_ms);

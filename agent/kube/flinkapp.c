@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kube/kube_call.h"
 
+#define API        "/apis/" FLINKAPP_API_VERSION
+#define KINDS      "flinkapplications"
 #define TIMEOUT_MS 20000
 #define MAX_BYTES  (2u << 20)
 
@@ -21,17 +24,12 @@ void flinkapp_release(struct flinkapp *app)
 
 char *flinkapp_collection(const char *namespace)
 {
-	return xasprintf("/apis/" FLINKAPP_API_VERSION "/namespaces/%s/flinkapplications",
-			 namespace);
+	return kube_call_collection(API, namespace, KINDS);
 }
 
 static char *path_of(const struct kube *kube, const char *name, const char *rest, struct err *err)
 {
-	cleanup_free char *collection = flinkapp_collection(kube_namespace(kube));
-
-	if (kube_check_name(name, err) < 0)
-		return NULL;
-	return xasprintf("%s/%s%s", collection, name, rest);
+	return kube_call_path(kube, API, KINDS, name, rest, err);
 }
 
 static int decode(const struct json *object, const char *name, struct flinkapp *app,
@@ -81,17 +79,6 @@ int flinkapp_decode(const struct json *object, const char *name, struct flinkapp
 	return 0;
 }
 
-/* Hand out what was read, without the object; or discard it. */
-static void flinkapp_answer(struct kube_answer *from, struct kube_answer *to)
-{
-	json_free(from->object);
-	from->object = NULL;
-	if (to) {
-		kube_answer_release(to);
-		*to = *from;
-	}
-}
-
 int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 		 struct kube_answer *answer, struct err *err)
 {
@@ -106,7 +93,7 @@ int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 	rc = kube_do(kube, &request, &got, err);
 	if (rc == 0 && flinkapp_decode(got.object, name, ret, err) < 0)
 		rc = err_wrap(err, "GET %s: the answer", path);
-	flinkapp_answer(&got, answer);
+	kube_call_tell(&got, answer);
 	return rc;
 }
 
@@ -164,7 +151,7 @@ int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
 	rc = kube_do(kube, &request, &got, err);
 	if (rc == 0 && flinkapp_decode(got.object, name, &app, err) < 0)
 		rc = err_wrap(err, "PATCH %s: the answer", path);
-	flinkapp_answer(&got, answer);
+	kube_call_tell(&got, answer);
 	if (rc < 0)
 		return -1;
 	*ret_version = app.resource_version;

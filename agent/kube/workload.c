@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "kube/kube_call.h"
 
 #define TIMEOUT_MS 20000
 
@@ -95,29 +96,12 @@ int workload_decode(const struct json *object, enum workload_kind kind, const ch
 	return 0;
 }
 
-/* The caller frees it; NULL: ERR_CONFIG. */
 static char *path_of(const struct kube *kube, enum workload_kind kind, const char *name,
 		     const char *rest, struct err *err)
 {
-	const char *namespace = kube_namespace(kube);
-
-	if (kube_check_name(name, err) < 0)
-		return NULL;
 	return kind == WORKLOAD_JOB
-		       ? xasprintf("/apis/batch/v1/namespaces/%s/jobs/%s%s", namespace, name, rest)
-		       : xasprintf("/apis/apps/v1/namespaces/%s/deployments/%s%s", namespace, name,
-				   rest);
-}
-
-/* Hand out what was read, without the object; or discard it. */
-static void workload_answer(struct kube_answer *from, struct kube_answer *to)
-{
-	json_free(from->object);
-	from->object = NULL;
-	if (to) {
-		kube_answer_release(to);
-		*to = *from;
-	}
+		       ? kube_call_path(kube, "/apis/batch/v1", "jobs", name, rest, err)
+		       : kube_call_path(kube, "/apis/apps/v1", "deployments", name, rest, err);
 }
 
 int workload_get(struct kube *kube, enum workload_kind kind, const char *name, int64_t timeout_ms,
@@ -133,7 +117,7 @@ int workload_get(struct kube *kube, enum workload_kind kind, const char *name, i
 	rc = kube_do(kube, &request, &got, err);
 	if (rc == 0 && workload_decode(got.object, kind, name, ret, err) < 0)
 		rc = err_wrap(err, "GET %s: the answer", path);
-	workload_answer(&got, answer);
+	kube_call_tell(&got, answer);
 	return rc;
 }
 
@@ -184,6 +168,6 @@ int workload_apply_condition(struct kube *kube, enum workload_kind kind, const c
 	if (!path)
 		return -1;
 	rc = kube_do(kube, &request, &got, err);
-	workload_answer(&got, answer);
+	kube_call_tell(&got, answer);
 	return rc;
 }
