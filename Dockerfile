@@ -2,8 +2,8 @@
 #
 #   docker build --build-arg FLINK_IMAGE=flink:2.3.0-scala_2.12-java17 -t drey:flink-2.3.0 .
 #
-# FLINK_IMAGE: an official image of Flink, or one that is based on it. drey is compiled in it, too, so that its libraries
-# are those that it will run with.
+# FLINK_IMAGE: an official image of Flink, or one based on it. drey is also compiled in it, so that it is linked with the
+# libraries of this image.
 ARG FLINK_IMAGE=flink:2.3.0-scala_2.12-java17
 
 FROM ${FLINK_IMAGE} AS build

@@ -3,18 +3,18 @@
 #   make [all]      build/drey-init and build/drey
 #   make demo       a real Flink job, started, killed and resumed by drey (KEEP=1 leaves it running)
 #   make t T=resolve     one unit test, built and run; seconds after a change
-#   make unit       all of them
+#   make unit       all unit tests
 #   make check      before a commit, within a minute: format, layout, unit tests, 5,000 simulated histories
-#   make test       what every change has to keep, with a real Flink; ten minutes
-#   make test-all   every test, those of the next two lines too; more than an hour
-#   make test-api   those against a real Kubernetes API server; without root
-#   make test-cluster    those with real Pods, on a node of their own; as root, else skipped
+#   make test       the tests for every change, with a real Flink; ten minutes
+#   make test-all   all tests, including the next two; more than an hour
+#   make test-api   tests with a real Kubernetes API server; without root
+#   make test-cluster    tests with real Pods on their own node; skipped unless root
 #   make chaos      SEED=1 STEPS=60 FLINK_VERSION=2.3.0: a real Flink and drey under random signals; WHERE=cluster: in Pods
 #   make lint       format, static analysis, include direction
 #   make install    PREFIX=/usr/local DESTDIR=
-#   make bench      measured beside the alternatives
+#   make bench      measures drey and the alternatives
 #   make sim        SEEDS=20000 histories of the life cycle against models, with faults
-#   make docs-lifecycle  rewrites the table in docs/lifecycle.md from what the code does
+#   make docs-lifecycle  rewrites the table in docs/lifecycle.md from the code
 #   make fuzz       FUZZ_SECONDS=60 of each target (clang)
 #
 # Knobs: CC=clang  SAN=1 (ASan+UBSan)  COV=1 (gcov)  WERROR=1 (CI)  V=1 (show commands)
@@ -32,7 +32,7 @@ Q       := $(if $(V),,@)
 WARN := -Wall -Wextra -Wformat=2 -Wconversion -Wno-sign-conversion -Wimplicit-fallthrough -Wshadow \
 	-Wstrict-prototypes -Wmissing-prototypes -Werror=format-security -Werror=implicit \
 	-Werror=incompatible-pointer-types -Werror=int-conversion $(if $(WERROR),-Werror)
-ZERO := -ftrivial-auto-var-init=zero # not known to gcc 11, which is that of Flink's images
+ZERO := -ftrivial-auto-var-init=zero # unknown to gcc 11, the compiler of Flink's images
 HARD := -fstack-protector-strong -fstack-clash-protection $(shell $(CC) $(ZERO) -E -x c /dev/null >/dev/null 2>&1 && echo $(ZERO)) \
 	-fno-delete-null-pointer-checks -fno-strict-overflow -fno-strict-aliasing -fvisibility=hidden
 X86  := $(if $(filter x86_64,$(shell uname -m)),-fcf-protection=full)
@@ -46,7 +46,7 @@ CFLAGS_   := -std=gnu11 $(OPT) $(WARN) $(HARD) $(X86) $(FORT) $(SANF) $(COVF) -f
 LDFLAGS_  := -pie -pthread -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed,--gc-sections $(SANF) $(COVF) $(LDFLAGS)
 LIBS      := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
-# ---- what is built ------------------------------------------------------------------------------
+# ---- programs -----------------------------------------------------------------------------------
 ROOMS      := base core control format store kube flink run cmd
 AGENT_SRC  := $(foreach room,$(ROOMS),$(wildcard agent/$(room)/*.c agent/$(room)/*/*.c))
 AGENT_OBJ  := $(AGENT_SRC:%.c=$(B)/obj/%.o)
@@ -76,7 +76,7 @@ $(B)/obj/%.o: %.c VERSION
 	$(Q)$(CC) $(CPPFLAGS_) $(CFLAGS_) -MMD -MP -c -o $@ $<
 	@echo "  CC    $<"
 
-# drey-init: static, by musl where it is installed, else by the system's libc. Sanitizers need glibc.
+# drey-init: static, with musl if it is installed, else with the system's libc. Sanitizers need glibc.
 INIT_CC := $(if $(SAN)$(COV),$(CC),$(or $(MUSL_CC),$(CC)))
 INIT_CFLAGS := -std=gnu11 -Os -g -ffile-prefix-map=$(CURDIR)=. $(WARN) $(HARD) $(SANF) $(COVF) -fno-pie \
 	-ffunction-sections -fdata-sections -D_GNU_SOURCE -DDREY_VERSION='"$(VERSION)"' -I.
@@ -90,7 +90,7 @@ $(B)/drey-init: $(INIT_SRC) $(wildcard entrypoint/*.h) Makefile VERSION
 # keep the object files of test programs
 .SECONDARY:
 
-# programs that measure
+# programs of the benchmarks
 $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libdrey.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)

@@ -22,7 +22,7 @@ $(B)/tests/sim/replay: $(B)/obj/tests/trace/replay.o $(B)/libdrey.a
 
 build-tests: all $(UNIT_BIN) $(REPLAY_BIN) $(B)/tests/sim/sim $(B)/tests/sim/replay $(B)/tests/store/check_store $(DRIVERS)
 
-# the loop of somebody who changes the code: only what this test needs is built
+# for a quick edit-test loop: builds only the parts that this test needs
 ifneq ($(filter t,$(MAKECMDGOALS)),)
 $(if $(T),,$(error say which test: "make t T=resolve" runs tests/unit/test_resolve.c))
 endif
@@ -41,10 +41,10 @@ check: build-tests $(B)/tests/sim/sim
 docs-lifecycle: $(B)/tests/unit/test_lifecycle_table
 	$(Q)DREY_RENEW_DOCS=1 $<
 
-# a fresh machine has no libraries when make reads this file, so make starts once more behind deps.sh
+# a fresh machine has no libraries when make reads this file, so make is started again after deps.sh
 test: LEVEL ?= test
 test-all test-api test-cluster: LEVEL ?= all
-# a node is in no test of the level test, and needs root
+# no test of the level test needs a node, which needs root
 NODE_DEPS = $(if $(filter test-api,$@),,$(if $(filter test,$(LEVEL)),,$(if $(filter 0,$(shell id -u)),cluster)))
 test test-all test-api test-cluster:
 	$(Q)tools/deps.sh build test $(NODE_DEPS)
@@ -60,7 +60,7 @@ $(B)/tests/sim/sim: $(SIM_OBJ) $(B)/libdrey.a
 sim: $(B)/tests/sim/sim
 	$(Q)$< --seeds $(SEEDS)
 
-# the knobs are SEED (1), STEPS (60) and FLINK_VERSION (2.3.0); WHERE=cluster is with Pods on a node of their own: STEPS (100)
+# options: SEED (1), STEPS (60) and FLINK_VERSION (2.3.0); WHERE=cluster runs Pods on their own node: STEPS (100)
 chaos: all
 	$(Q)tools/deps.sh build test $(if $(filter cluster,$(WHERE)),cluster)
 	$(Q)BUILD=$(B) $(if $(filter cluster,$(WHERE)),tests/chaos/on-node.sh,tests/e2e/test_chaos.sh)

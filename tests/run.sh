@@ -4,17 +4,17 @@
 #
 #   tests/run.sh [--build DIR] [--level test|ci|all] all|unit|init|contract|sim|servers|e2e|api|chart|cluster|image|valgrind [NAME...]
 #
-# DIR (build) is where the programs are; it is exported to the tests as BUILD. NAMEs choose among a group's files:
+# DIR (build) contains the programs; it is exported to the tests as BUILD. NAMEs select files of a group:
 # `tests/run.sh unit json`, `tests/run.sh e2e job`. `all` are the groups up to cluster.
 #
-# The level says how much of it. A file of e2e, api, chart and cluster is in the level all, unless its head says
+# The level selects how many tests run. A file of e2e, api, chart and cluster is in the level all, unless its head has
 #
-#   # runs in: test              in all three levels: it is quick, and shows what every change has to keep
+#   # runs in: test              in all three levels: it is quick, and relevant for every change
 #   # runs in: ci                in ci and all
 #   # runs in: ci on 1.20.0      the same; below all only with that Flink (there can be several), if FLINK_VERSIONS is not set
 #
-# The files of the other groups, which take seconds, are in each level, unless their head says so. Without a level, and by
-# its name, every file runs. docs/testing.md has the list, and how long each takes.
+# The files of the other groups take seconds and are in every level, unless their head has such a line. Without a level, or
+# by its name, every file runs. docs/testing.md lists them, with the time that each takes.
 #
 #   unit      DIR/tests/unit/test_*                  two at a time
 #   init      tests/init/test_*.sh                   two at a time
@@ -22,18 +22,18 @@
 #   sim       tests/sim/test_*.sh                     two at a time
 #   servers   tests/servers/test_*.sh                with real object stores (tools/get-servers.sh)
 #   e2e       tests/e2e/test_*.sh                    two at a time, once for each of FLINK_VERSIONS ("1.20.0 2.3.0");
-#                                                    those that start no Flink only once
+#                                                    files that start no Flink only once
 #   api       tests/api/test_*.sh                    the same, against a real Kubernetes control plane that is started for
 #                                                    them (tests/cluster), and then chart
 #   chart     tests/chart/test_*.sh                  the chart, likewise
 #   image     tests/image/test_*.sh                  the Dockerfile's image, without a registry; as root; not part of all
 #   cluster   tests/cluster/test_*.sh                real Pods on a real node, which is started for them (tests/cluster/node.sh), or on
-#                                                    that in DREY_NODE; as root; two at a time, but those with a line "# alone: WHY"
+#                                                    that in DREY_NODE; as root; two at a time, except files with a line "# alone: WHY"
 #   valgrind  the unit tests under valgrind; an error is a failure (leaks: SAN=1)
 #
-# A test is an executable that prints TAP. What is counted are the tests inside; a file that fails for another reason
-# (a crash, a wrong plan, the time limit) counts as one more failure. A test that lacks something on this machine is
-# skipped and says what; with DREY_TEST_REQUIRE=1, as in CI, it fails. Exit status: 0 all passed, 1 not, 2 usage.
+# A test is an executable that prints TAP. The tests inside are counted; a file that fails for another reason (a crash, a
+# wrong plan, the time limit) counts as one more failure. If something is missing on this machine, a test is skipped with
+# the reason; with DREY_TEST_REQUIRE=1, as in CI, it fails. Exit status: 0 all passed, 1 not, 2 usage.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -69,7 +69,7 @@ node=''
 trap '[ -z "$cluster" ] || tests/cluster/cluster.sh down "$cluster"; [ -z "$node" ] || tests/cluster/node.sh down "$node"
 	rm -rf "$scratch"' EXIT
 
-# Adds up what prove says of one run: the number of tests from its last lines, the failures file by file from the
+# Adds up the results of one run of prove: the number of tests from its last lines, the failures file by file from the
 # state that it saves (last_result: failed tests, and one more if the file as a whole has failed).
 count() { # STATUS
 	local tests bad
@@ -102,9 +102,9 @@ prove_files() { # JOBS LIMIT_S EXEC FILE...
 	count "$status"
 }
 
-# The same with real Flinks and control planes (e2e, api, chart, cluster), which a busy machine can bring to a time limit:
+# The same with real Flinks and control planes (e2e, api, chart, cluster), which can reach a time limit on a busy machine:
 # up to three files that fail are run a second time, alone. Below the level all the second result counts, and the files are
-# named before the last line. In the level all a file that needs its second try has failed: its cause has to be found.
+# named before the last line. In the level all a file that needs its second try has failed: find its cause.
 prove_twice() { # JOBS LIMIT_S EXEC FILE...
 	[ $# -gt 3 ] || return 0
 	local limit=$2 exec=$3 status=0 failed_before=$failed bad good
@@ -146,7 +146,7 @@ in_level() { # FILE
 	esac
 }
 
-# A mark with a mistake in it would take a test away without a word.
+# A wrong mark would silently skip a test.
 check_marks() {
 	local bad
 	bad=$(grep -rHE '^# *runs in\b' tests --include='test_*.sh' |
@@ -155,7 +155,7 @@ check_marks() {
 	exit 2
 }
 
-# The executable test_* of a directory that are in this level, or those that were named.
+# The executable test_* of a directory in this level, or the named ones.
 files_of() { # DIR SUFFIX
 	local file name
 	for file in "$1"/test_*"$2"; do
@@ -234,7 +234,7 @@ run_group() { # GROUP
 		[ ${#files[@]} -gt 0 ] || return 0
 		# without it nothing of this was tested, and that is no success
 		if ! api_up; then
-			echo "run.sh: there is no Kubernetes control plane, see above: no test of tests/$1 was run" >&2
+			echo "run.sh: no Kubernetes control plane, see above: the tests of tests/$1 did not run" >&2
 			failed=$((failed + 1))
 			return 0
 		fi
@@ -254,7 +254,7 @@ run_group() { # GROUP
 			return 0
 		fi
 		if ! node_up; then
-			echo "run.sh: there is no node, see above: no test of tests/cluster was run" >&2
+			echo "run.sh: no node, see above: the tests of tests/cluster did not run" >&2
 			failed=$((failed + 1))
 			return 0
 		fi
@@ -272,7 +272,7 @@ prove_on_node() { # FILE...
 	prove_twice 1 1800 "tests/cluster/node.sh enter $DREY_NODE" "${alone[@]}"
 }
 
-# What the tests need is built here, where it can be seen, and where the network is: there is none for those who are inside.
+# The programs that the tests need are built here, with visible progress, and with a network: there is none inside.
 node_up() {
 	local name home layout
 	for name in KUBE:kube NODE:node DNS:dns HELM:helm HELM4:helm4; do
@@ -288,8 +288,8 @@ node_up() {
 	fi
 }
 
-# One control plane for all tests that leave it whole; it ends with this script. Its parts are built here, where it can
-# be seen: a test would only say that it is slow.
+# One control plane for all tests that do not damage it; it ends with this script. Its parts are built here, with visible
+# progress: in a test it would only be slow.
 api_up() {
 	local tool
 	KUBE_HOME=$(tools/get-kube.sh kube) && HELM_HOME=$(tools/get-kube.sh helm) || return 1
@@ -304,7 +304,7 @@ api_up() {
 }
 
 command -v prove >/dev/null || {
-	echo "run.sh: prove is missing: apt-get install perl" >&2
+	echo "run.sh: prove is missing; install it: apt-get install perl" >&2
 	exit 2
 }
 # under make everything has been built already
