@@ -191,6 +191,24 @@ LIFE_TEST(do_not_restart_parks_without_looking_at_anything)
 	CHECK_INT(lifecycle_deadline_ms(&l->life), ==, -1);
 }
 
+/* What the status shows before there is a journal, and that nothing may follow from it. */
+TEST(a_journal_that_cannot_be_read_is_a_hold)
+{
+	static const struct lifecycle_config config = {0};
+	struct lifecycle life;
+
+	lifecycle_init_unread(&life, &config, "orders", "HTTP 403 Forbidden");
+	CHECK_INT(life.phase, ==, PHASE_HOLDING);
+	CHECK_INT(life.cause, ==, CAUSE_JOURNAL_UNREADABLE);
+	CHECK_HAS(life.reason, "cannot be read");
+	CHECK_HAS(life.reason, "HTTP 403 Forbidden");
+	CHECK_STR(life.journal.application, "orders");
+	CHECK_STR(life.journal_error, "HTTP 403 Forbidden");
+	CHECK(life.journal_broken);
+	CHECK_INT(lifecycle_deadline_ms(&life), ==, -1);
+	lifecycle_release(&life);
+}
+
 /* ---- proving the restore ---- */
 
 static void launch_from(struct life *l)

@@ -387,6 +387,22 @@ void lifecycle_init(struct lifecycle *life, const struct lifecycle_config *confi
 		life->noted_checkpoint_id = journal_launch(&life->journal)->last_checkpoint_id;
 }
 
+void lifecycle_init_unread(struct lifecycle *life, const struct lifecycle_config *config,
+			   const char *application, const char *why)
+{
+	struct journal journal;
+	struct rng rng = {0};
+
+	journal_init(&journal, application);
+	lifecycle_init(life, config, &journal, &rng);
+	life->phase = PHASE_HOLDING;
+	life->cause = CAUSE_JOURNAL_UNREADABLE;
+	life->journal_broken = true;
+	xstrset(&life->journal_error, why);
+	snprintf(life->reason, sizeof(life->reason),
+		 "the journal cannot be read, nothing is started until it can: %.440s", why);
+}
+
 void lifecycle_release(struct lifecycle *life)
 {
 	if (!life)

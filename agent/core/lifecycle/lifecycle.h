@@ -463,6 +463,11 @@ struct lifecycle {
 	struct effects *out;
 };
 
+/* In place of the machine while the journal cannot be read: Holding, with this reason. It takes no
+ * events; release it, then lifecycle_init() when the journal was read. */
+void lifecycle_init_unread(struct lifecycle *life, const struct lifecycle_config *config,
+			   const char *application, const char *why);
+
 /* Takes the journal over (the caller's struct is emptied). `config` is borrowed for the whole life.
  * Nothing happens until EVENT_HELLO. */
 void lifecycle_init(struct lifecycle *life, const struct lifecycle_config *config,

@@ -207,18 +207,9 @@ static void leave_if_idle(struct driver *driver)
 /* Stands in for the machine wherever somebody asks how it is; nothing is ever decided by it. */
 static void show(struct driver *driver, const char *reason)
 {
-	struct journal journal;
-	struct rng rng = {0};
-
 	forget_placeholder(driver);
-	journal_init(&journal, driver->setup->config.application);
-	lifecycle_init(&driver->life, &driver->setup->life, &journal, &rng);
-	driver->life.phase = PHASE_HOLDING;
-	driver->life.cause = CAUSE_JOURNAL_UNREADABLE;
-	driver->life.journal_broken = true;
-	xstrset(&driver->life.journal_error, reason);
-	snprintf(driver->life.reason, sizeof(driver->life.reason),
-		 "the journal cannot be read, nothing is started until it can: %.440s", reason);
+	lifecycle_init_unread(&driver->life, &driver->setup->life,
+			      driver->setup->config.application, reason);
 	driver->held = true;
 	driver_judge(driver);
 	termination_see(&driver->last, &driver->life);
