@@ -105,7 +105,7 @@ edit 'not JSON'
 pod_start d
 await "a start with nonsense for a journal holds" pod_phase d Holding
 check "the reason names the place and the ways out" pod_says d \
-	"Bring back a copy of it, or delete the ConfigMap"
+	"Restore a copy of it, or delete the ConfigMap"
 before=$(launches)
 edit "$(jq '.data["journal.json"] | fromjson | .application = "others" | tojson' --raw-output "$RUN/good.json")"
 await "the journal of another application holds, too" pod_says d "belongs to application 'others', not to 'orders'"

@@ -70,7 +70,7 @@ wants restore '{kind: empty, token: t2}'
 await "repeated with another token it is carried out" launched 2
 await "and that is noted" used_is configmap "$CONTROL_MAP" t2
 wants restore '{kind: empty, token: t3}'
-await "one that is refused" pod_is a '.control.error | contains("the job runs")'
+await "one that is refused" pod_is a '.control.error | contains("the job is running")'
 check "is not noted" used_is configmap "$CONTROL_MAP" t2
 pod_end a
 

@@ -38,7 +38,7 @@ await "the next version starts" launched 2
 check "and has carried it out" carried_out t1
 is "$(journal '.launches[-1] | [.generation, .requestToken] | join(" ")')" "g2 t1" "with its first launch"
 control state=running restore='{kind: empty, token: t2, generation: g2}'
-await "one for the version that runs is refused as ever" pod_is b '.control.error | contains("the job runs")'
+await "one for the version that runs is refused as ever" pod_is b '.control.error | contains("the job is running")'
 pod_end b
 pod_conf c "${quick[@]}" 'generation: g3'
 control state=running restore='{kind: empty, token: t2, generation: g3}'

@@ -64,7 +64,7 @@ may no GET "$core/configmaps?fieldSelector=metadata.name=$APPLICATION-drey-journ
 may yes PATCH "$core/configmaps/$APPLICATION-drey-journal" '{}'
 may no DELETE "$core/configmaps/$APPLICATION-drey-journal"
 may yes GET "$core/configmaps/$APPLICATION-drey-control"
-may no GET "$core/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name=$APPLICATION-drey-control"
+may yes GET "$core/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name=$APPLICATION-drey-control"
 may yes PATCH "$core/configmaps/$APPLICATION-drey-control" '{}'
 may no PUT "$core/configmaps/$APPLICATION-drey-control" '{}'
 may yes GET "$ours/$APPLICATION"
