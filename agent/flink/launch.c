@@ -32,6 +32,7 @@ static int check_property(const struct flink_property *property, struct err *err
 		return err_set(err, ERR_CONFIG, 0, "property '%s': not a property name",
 			       property->key ? property->key : "");
 	why = flink_reserved(property->key);
+	/* MUT: a property may name a restore path */
 	if (why)
 		return err_set(err, ERR_CONFIG, 0, "property %s: %s", property->key, why);
 	if (flink_key_is_secret(property->key))
@@ -200,6 +201,7 @@ static void add_program(struct flink_exec *exec, const struct flink_launch *laun
 	if (launch->restore_path) {
 		add(exec, "--fromSavepoint");
 		add(exec, launch->restore_path);
+		/* MUT: non-restored state is always allowed */
 		if (launch->allow_non_restored_state)
 			add(exec, "--allowNonRestoredState");
 	}

@@ -55,6 +55,7 @@ static bool was_live(const struct journal *journal)
 
 enum phase end_on_record(const struct journal *journal)
 {
+	/* MUT: the next agent repeats the notice of an end */
 	if (!is_ended(journal) || was_live(journal))
 		return PHASE_COUNT;
 	if (journal->outcome.kind == OUTCOME_FINISHED)

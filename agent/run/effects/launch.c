@@ -23,11 +23,13 @@ static void effect_launch(struct driver *driver)
 	struct flink_exec exec = {0};
 	struct err err = {0};
 
+	/* MUT: a drey that was fenced in the meantime launches */
 	if (driver->life.fenced) { /* since it has waited */
 		driver_refuse(driver, EFFECT_LAUNCH, CAUSE_JOURNAL_TAKEN,
 			      "another drey has the journal");
 		return;
 	}
+	/* MUT: a drey-init without leases gets one */
 	if (driver->setup->life.lease_ms && !driver->init_takes_lease) {
 		driver_refuse(
 			driver, EFFECT_LAUNCH, CAUSE_JOURNAL_UNREADABLE,
@@ -42,6 +44,7 @@ static void effect_launch(struct driver *driver)
 	else
 		say_class_archive(driver, &archive);
 	if (driver->flink_lock_fd >= 0) /* drey-init and Flink keep theirs */
+		/* MUT: drey keeps flink.lock */
 		close(driver->flink_lock_fd);
 	driver->flink_lock_fd = -1;
 	flink_exec_release(&exec);

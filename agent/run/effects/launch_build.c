@@ -8,15 +8,18 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	int result;
 
 	config_launch(&setup->config, &flink);
+	/* MUT: Flink does not get the environment that drey reads with */
 	flink.env = (const char *const *)setup->environment;
 	flink.version = setup->version;
 	class_archive_find(setup->config.flink.class_archive, flink.command, flink.env,
 			   &setup->flink_conf, &archive);
 	if (archive.use == CLASS_ARCHIVE_USED)
 		flink.class_archive = archive.file;
+	/* MUT: Flink with HA counts as without HA */
 	flink.ha = setup->ha.on;
 	flink.ha_rpc_port = setup->ha.set_rpc_port ? setup->ha.rpc_port : 0;
 	flink.job_id = launch->job_id;
+	/* MUT: a launch has no result store */
 	flink.job_result_store = launch->job_result_path;
 	flink.has_archive = flink_conf_get(&setup->flink_conf, "jobmanager.archive.fs.dir") != NULL;
 	flink.application_id = *launch->application_id ? launch->application_id : NULL;

@@ -100,6 +100,7 @@ static int clean_once(struct kube *kube, const char *cluster_id, const struct la
 					 cluster->stored_count, launch, lock->resource_version);
 	if (!text)
 		return 0;
+	/* MUT: a stored job is removed while another Flink may be alive */
 	if (!failover_lock_is_free(lock, cluster->server_unix_ms, ha_unchanged_ms(unchanged, lock),
 				   &why))
 		return err_set(

@@ -151,6 +151,7 @@ static void judge(struct directory *directory)
 	}
 	if (news.changed) {
 		driver->metrics.control[METRICS_DIRECTORY]++;
+		/* MUT: control inputs are recorded before the journal has them */
 		directory->sequence = INT64_MAX; /* not known before the step */
 		driver_step(driver, &news.event);
 		directory->sequence = driver_covering_write(driver);

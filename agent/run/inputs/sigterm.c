@@ -163,6 +163,7 @@ static void begin(struct owner_watch *watch, const struct gate *gate)
 	if (init_link_stop_ack(watch->driver->link, &err) < 0)
 		log_warn(watch->driver->log, "drey-init cannot be told", LOG_ERR(&err));
 	ask(watch, false, timeout_ms);
+	/* MUT: SIGTERM waits forever for the owner of the Pod */
 	loop_timer_set(watch->late, timeout_ms + OWNER_LATE_MS);
 }
 

@@ -156,6 +156,7 @@ static int patch(struct journal_map *map, const char *key, const char *text, str
 	struct json *metadata = json_add_object(body, "metadata");
 	struct json *data = json_add_object(body, "data");
 
+	/* MUT: the journal is patched without its version */
 	json_add_str(metadata, "resourceVersion", map->resource_version);
 	json_add_str(data, key, text);
 	return configmap_patch(map->kube, map->name, body, ret, NULL, err);

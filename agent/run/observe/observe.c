@@ -61,6 +61,7 @@ static void know_journal(struct observe_plan *plan, const struct journal *journa
 		if (launch->restore_path)
 			know(plan, &origin);
 	}
+	/* MUT: the last checkpoint on record is not searched */
 	know_last_checkpoint(plan, journal);
 }
 
@@ -82,6 +83,7 @@ static void know_jobs(struct observe_plan *plan, const struct journal *journal)
 
 	plan->job_ids = xcalloc(most + 1, sizeof(*plan->job_ids));
 	for (size_t i = 0; i < journal->former_job_count; i++)
+		/* MUT: jobs dropped from the journal count as foreign */
 		if (strlen(journal->former_jobs[i]) == JOB_ID_BYTES - 1)
 			memcpy(plan->job_ids[n++], journal->former_jobs[i], JOB_ID_BYTES);
 	for (size_t i = 0; i < journal->launch_count; i++)

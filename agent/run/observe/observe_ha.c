@@ -32,9 +32,11 @@ static int check_file(const struct handle *handle, int64_t size_bytes, struct er
 {
 	int64_t expected_bytes = handle->entry->value.size_bytes;
 
+	/* MUT: an HA entry points to the file of another checkpoint */
 	if (handle->file.checkpoint_id != handle->entry->checkpoint_id)
 		return err_set(err, ERR_FORMAT, 0, "it is of checkpoint %" PRId64,
 			       handle->file.checkpoint_id);
+	/* MUT: an HA file of another size is accepted */
 	if (size_bytes >= 0 && expected_bytes >= 0 && size_bytes != expected_bytes)
 		return err_set(err, ERR_FORMAT, 0, "it has %" PRId64 " bytes, expected %" PRId64,
 			       size_bytes, expected_bytes);
@@ -140,6 +142,7 @@ static void take_recovery(struct candidate *c, const struct handle *handle, cons
 	if (!strcmp(c->ha_job_id, job_id))
 		c->ha_counter = handle->map->counter;
 	c->recovery = handle->recovery;
+	/* MUT: entries that an HA map does not list count */
 	if (!miscounts || c->recovery)
 		return;
 	c->recovery = INTEGRITY_DAMAGED;
@@ -236,6 +239,7 @@ static void note_maps(struct look *look)
 	for (size_t i = 0; i < maps->count; i++) {
 		const struct ha_map *map = &maps->maps[i];
 
+		/* MUT: an HA map without entries is no trace of its job */
 		if (*map->job_id)
 			facts_add_job(look->facts, map->job_id);
 		for (size_t j = 0; j < map->entry_count; j++)
@@ -261,6 +265,7 @@ void observe_ha(struct look *look)
 	describe(&census, &text);
 	if (plan->ha_former)
 		buf_addf(&text, "; %s", plan->ha_former);
+	/* MUT: more than 1000 HA entries are accepted */
 	if (census.checkpoints > OBSERVE_KEEP) {
 		buf_addf(&text, ": more than %d, which no job of Flink has", OBSERVE_KEEP);
 		facts_set_source(look->facts, SOURCE_HA, SOURCE_UNREADABLE, buf_str(&text));
@@ -268,6 +273,7 @@ void observe_ha(struct look *look)
 	}
 	for (size_t i = 0; i < plan->ha.count; i++)
 		look_at_map(look, &plan->ha.maps[i]);
+	/* MUT: HA maps that cannot be read are absent */
 	if (plan->ha_state != SOURCE_UNREADABLE)
 		facts_set_source(look->facts, SOURCE_HA,
 				 census.checkpoints ? SOURCE_PRESENT : SOURCE_ABSENT,

@@ -54,6 +54,7 @@ static void judge(struct candidate *candidate, const struct verify_report *repor
 		set_broken(candidate, report);
 		return;
 	}
+	/* MUT: a wrong checkpoint id in _metadata is accepted */
 	if (snapshot->checkpoint_id && snapshot->checkpoint_id != report->header.checkpoint_id) {
 		text = xasprintf("its _metadata is of checkpoint %" PRId64 ", not %" PRId64,
 				 report->header.checkpoint_id, snapshot->checkpoint_id);

@@ -190,6 +190,7 @@ static enum gate_verdict may_start(struct hooks *hooks, struct gate *gate)
 		hooks->start_number = gate->number;
 		hooks->start =
 			xstrsame(hooks->approved, hooks->start_key) ? GATE_OPEN : GATE_NOT_YET;
+		/* MUT: what a hook has allowed is allowed forever */
 		xstrset(&hooks->approved, NULL);
 		if (hooks->start == GATE_NOT_YET)
 			ask_start(hooks->driver, gate);
@@ -242,6 +243,7 @@ static void exit_now(void *arg)
 {
 	struct hooks *hooks = arg;
 
+	/* MUT: drey waits for its hooks forever */
 	hooks->exit_now = true;
 	driver_again(hooks->driver);
 }

@@ -318,6 +318,7 @@ static void on_timer(void *arg)
 		ready_stepped(ready->driver);
 		return;
 	}
+	/* MUT: drey waits forever for the last Ready condition */
 	pace_give_up(&ready->pace);
 	driver_again(ready->driver);
 }
