@@ -40,7 +40,7 @@ struct lane {
 	char name[16];
 };
 
-/* A worker that waits, on its stack. */
+/* A worker that waits; freed by it. */
 struct idle {
 	pthread_cond_t call;
 	bool called;
@@ -194,7 +194,7 @@ static void run_job(struct workers *workers, struct lane *lane)
 /* False: there is nothing to do, and enough workers wait for more. */
 static bool wait_for_work(struct workers *workers)
 {
-	struct idle idle = {.call = PTHREAD_COND_INITIALIZER};
+	struct idle *idle;
 
 	if (workers->ready)
 		return true;
@@ -205,13 +205,16 @@ static bool wait_for_work(struct workers *workers)
 		return true;
 	if (workers->idle_count == IDLE_MAX || workers->stop)
 		return false;
-	idle.next = workers->idle;
-	workers->idle = &idle;
+	idle = xcalloc(1, sizeof(*idle));
+	pthread_cond_init(&idle->call, NULL);
+	idle->next = workers->idle;
+	workers->idle = idle;
 	workers->idle_count++;
 	pthread_setname_np(pthread_self(), IDLE_NAME);
-	while (!idle.called)
-		pthread_cond_wait(&idle.call, &workers->lock);
-	pthread_cond_destroy(&idle.call);
+	while (!idle->called)
+		pthread_cond_wait(&idle->call, &workers->lock);
+	pthread_cond_destroy(&idle->call);
+	free(idle);
 	return true;
 }
 
