@@ -218,7 +218,7 @@ void record_write(const struct record *record, const void *from, const char *nam
 void record_add(struct json *to, const char *name, const struct record *record, const void *from,
 		const char *names)
 {
-	if (is_null(record, from))
+	if (!from || is_null(record, from))
 		json_add_null(to, name);
 	else
 		record_write(record, from, names, json_add_object(to, name));

@@ -80,7 +80,7 @@ void record_release(const struct record *record, void *owner);
 void record_write(const struct record *record, const void *from, const char *names,
 		  struct json *to);
 
-/* Add one object with these members; null if all keys of the record are empty. */
+/* Add one object with these members; null without a struct, or if all its keys are empty. */
 void record_add(struct json *to, const char *name, const struct record *record, const void *from,
 		const char *names);
 

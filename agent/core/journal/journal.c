@@ -77,6 +77,22 @@ const struct snapshot *journal_snapshot(const struct journal *journal, const cha
 	return NULL;
 }
 
+const struct snapshot *journal_last_savepoint(const struct journal *journal)
+{
+	for (size_t i = journal->snapshot_count; i-- > 0;)
+		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT)
+			return &journal->snapshots[i];
+	return NULL;
+}
+
+const struct launch *journal_last_checkpointed(const struct journal *journal)
+{
+	for (size_t i = journal->launch_count; i-- > 0;)
+		if (journal->launches[i].last_checkpoint_id)
+			return &journal->launches[i];
+	return NULL;
+}
+
 void journal_remove_snapshot(struct journal *journal, const char *path)
 {
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
@@ -116,6 +132,15 @@ void journal_add_failure(struct journal *journal, int64_t unix_ms)
 			journal->failure_count * sizeof(journal->failures_unix_ms[0]));
 	}
 	journal->failures_unix_ms[journal->failure_count++] = unix_ms;
+}
+
+int journal_failures_since(const struct journal *journal, int64_t unix_ms)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < journal->failure_count; i++)
+		count += journal->failures_unix_ms[i] > unix_ms;
+	return count;
 }
 
 void journal_add_log(struct journal *journal, int64_t unix_ms, const char *text)

@@ -278,7 +278,13 @@ void journal_add_snapshot(struct journal *journal, const struct snapshot *snapsh
 const struct snapshot *journal_snapshot(const struct journal *journal, const char *path);
 void journal_remove_snapshot(struct journal *journal, const char *path);
 
+/* The last savepoint on record, and the newest launch that completed a checkpoint; borrowed; NULL =
+ * there is none. */
+const struct snapshot *journal_last_savepoint(const struct journal *journal);
+const struct launch *journal_last_checkpointed(const struct journal *journal);
+
 void journal_add_failure(struct journal *journal, int64_t unix_ms);
+int journal_failures_since(const struct journal *journal, int64_t unix_ms); /* later than this */
 
 /* The last error, of the current launch; text NULL: clear it. */
 void journal_set_error(struct journal *journal, const char *text, int64_t unix_ms);

@@ -106,7 +106,7 @@ static const struct field last_checkpoint_fields[] = {
 	LAUNCH("path", TEXT, last_checkpoint_path, .key = true),
 	LAUNCH("completedUnixMs", KNOWN, last_checkpoint_unix_ms),
 };
-static const struct record last_checkpoint_table = RECORD(struct launch, last_checkpoint_fields);
+const struct record last_checkpoint_table = RECORD(struct launch, last_checkpoint_fields);
 
 static void write_wait_status(struct json *to, const void *from)
 {

@@ -345,16 +345,14 @@ void launch_failure(struct lifecycle *life, const char *why)
 	const struct launch *launch = journal_launch(&life->journal);
 	struct journal *journal = &life->journal;
 	bool proven = launch && launch->proven_unix_ms;
-	int failures = 0;
 	int64_t wait_ms;
+	int failures;
 
 	journal_set_error(journal, why, life->now_unix_ms);
 	note(life, NOTE_WARNING, "failed attempt: %s", why);
 	tell(life, NOTICE_ATTEMPT_FAILED)->text = xstrdup(why);
 	journal_add_failure(journal, life->now_unix_ms);
-	for (size_t i = 0; i < journal->failure_count; i++)
-		failures += journal->failures_unix_ms[i] >
-			    life->now_unix_ms - config->attempts_window_ms;
+	failures = journal_failures_since(journal, life->now_unix_ms - config->attempts_window_ms);
 	if (failures >= config->max_attempts) {
 		outcome_release(&journal->outcome);
 		journal->outcome.kind = OUTCOME_FAILED;

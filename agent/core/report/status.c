@@ -56,28 +56,6 @@ static void add_cluster(struct json *doc, const struct lifecycle *life)
 	json_add_i64(doc, "taskManagers", cluster->task_managers);
 }
 
-/* Of the newest launch that completed one: a new launch does not hide it. */
-static void add_last_checkpoint(struct json *doc, const struct journal *journal)
-{
-	for (size_t i = journal->launch_count; i-- > 0;)
-		if (journal->launches[i].last_checkpoint_id) {
-			record_write(&launch_table, &journal->launches[i], "lastCheckpoint", doc);
-			return;
-		}
-	json_add_null(doc, "lastCheckpoint");
-}
-
-static void add_last_savepoint(struct json *doc, const struct journal *journal)
-{
-	for (size_t i = journal->snapshot_count; i-- > 0;)
-		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT) {
-			record_add(doc, "lastSavepoint", &snapshot_table, &journal->snapshots[i],
-				   "path checkpointId completedUnixMs origin verified");
-			return;
-		}
-	json_add_null(doc, "lastSavepoint");
-}
-
 /* Each waits for its own answer: the last operation is soon another one. */
 static void add_savepoint_requests(struct json *doc, const struct journal *journal)
 {
@@ -98,14 +76,11 @@ static void add_savepoint_requests(struct json *doc, const struct journal *journ
 
 static void add_attempts(struct json *doc, const struct lifecycle *life, int64_t now_unix_ms)
 {
-	const struct journal *journal = &life->journal;
 	struct json *to = json_add_object(doc, "attempts");
-	int64_t failed = 0;
 
-	for (size_t i = 0; i < journal->failure_count; i++)
-		failed += journal->failures_unix_ms[i] >
-			  now_unix_ms - life->config->attempts_window_ms;
-	json_add_i64(to, "failed", failed);
+	json_add_i64(to, "failed",
+		     journal_failures_since(&life->journal,
+					    now_unix_ms - life->config->attempts_window_ms));
 	json_add_i64(to, "max", life->config->max_attempts);
 	json_add_i64(to, "windowMs", life->config->attempts_window_ms);
 }
@@ -155,8 +130,11 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 	status_add_launch(doc, launch);
 	add_job(doc, life);
 	add_cluster(doc, life);
-	add_last_checkpoint(doc, journal);
-	add_last_savepoint(doc, journal);
+	/* of the newest launch that completed one: a new launch does not hide it */
+	record_add(doc, "lastCheckpoint", &last_checkpoint_table,
+		   journal_last_checkpointed(journal), NULL);
+	record_add(doc, "lastSavepoint", &snapshot_table, journal_last_savepoint(journal),
+		   "path checkpointId completedUnixMs origin verified");
 	record_add(doc, "operation", &operation_table, &journal->operation,
 		   "kind reason triggerId nonce startedUnixMs");
 	record_add(doc, "lastOperation", &operation_result_table, &journal->last_operation,

@@ -188,11 +188,9 @@ static void add_launches(struct buf *text, const struct metrics *metrics,
 {
 	const struct journal *journal = &life->journal;
 	const struct launch *launch = journal_launch_const(journal);
-	int64_t failed = 0;
+	int failed =
+		journal_failures_since(journal, now_unix_ms - life->config->attempts_window_ms);
 
-	for (size_t i = 0; i < journal->failure_count; i++)
-		failed += journal->failures_unix_ms[i] >
-			  now_unix_ms - life->config->attempts_window_ms;
 	number(text, "drey_launches_total", "counter",
 	       "Launches of Flink since the application was created.", launch ? launch->number : 0);
 	seconds(text, "drey_launch_start_timestamp_seconds", "Time of the last launch.",
@@ -259,15 +257,11 @@ static void add_snapshots(struct buf *text, const struct metrics *metrics,
 {
 	static const struct snapshot none = {.size_bytes = -1};
 	const struct journal *journal = &life->journal;
-	const struct snapshot *savepoint = &none;
-	const struct launch *launch = NULL;
+	const struct snapshot *savepoint = journal_last_savepoint(journal);
+	const struct launch *launch = journal_last_checkpointed(journal);
 
-	for (size_t i = 0; i < journal->snapshot_count; i++)
-		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT)
-			savepoint = &journal->snapshots[i];
-	for (size_t i = 0; i < journal->launch_count; i++)
-		if (journal->launches[i].last_checkpoint_id)
-			launch = &journal->launches[i];
+	if (!savepoint)
+		savepoint = &none;
 	seconds(text, "drey_savepoint_last_timestamp_seconds",
 		"Completion time of the last savepoint.", savepoint->completed_unix_ms > 0,
 		savepoint->completed_unix_ms);

@@ -50,15 +50,9 @@ static void add_cut(struct json *to, const char *key, const char *text, size_t m
 
 static void add_snapshots(struct json *doc, const struct journal *journal, size_t max_bytes)
 {
-	const struct launch *launch = NULL;
-	const struct snapshot *savepoint = NULL;
+	const struct launch *launch = journal_last_checkpointed(journal);
+	const struct snapshot *savepoint = journal_last_savepoint(journal);
 
-	for (size_t i = 0; i < journal->launch_count; i++)
-		if (journal->launches[i].last_checkpoint_id)
-			launch = &journal->launches[i];
-	for (size_t i = 0; i < journal->snapshot_count; i++)
-		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT)
-			savepoint = &journal->snapshots[i];
 	if (launch)
 		add_cut(doc, "lastCheckpoint", launch->last_checkpoint_path, max_bytes);
 	if (savepoint)
