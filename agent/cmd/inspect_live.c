@@ -7,7 +7,7 @@
 
 /* The journal; an empty one if there is none. NULL: it cannot be read, so the maps of all names are
  * read. */
-static struct journal *read_journal(const struct setup *setup, struct journal *journal)
+static struct journal *inspect_read_journal(const struct setup *setup, struct journal *journal)
 {
 	struct err err = {0};
 	struct journal_store *store = journal_store_open(&setup->config, &setup->kube);
@@ -27,7 +27,7 @@ static int read_maps(const struct setup *setup, struct ha_maps *ret_maps, char *
 	struct observe_plan plan = {0};
 	int rc = 0;
 
-	ha_observe_once(setup, read_journal(setup, &journal), &plan);
+	ha_observe_once(setup, inspect_read_journal(setup, &journal), &plan);
 	if (plan.ha_state != SOURCE_PRESENT) {
 		rc = err_set(err, ERR_RETRY, 0, "%s",
 			     plan.ha_detail ? plan.ha_detail : "not all of them could be read");

@@ -20,7 +20,8 @@ static const struct {
 
 #define MEMBERS (sizeof(members) / sizeof(members[0]))
 
-static void take(struct desired *desired, enum desired_key key, const struct json *value)
+static void resource_desired_take(struct desired *desired, enum desired_key key,
+				  const struct json *value)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -47,7 +48,7 @@ static void take_member(struct desired *desired, const struct json *value)
 	if (i == MEMBERS)
 		control_value_ignore(desired, json_name(value));
 	else if (json_kind(value) == members[i].kind)
-		take(desired, members[i].key, value);
+		resource_desired_take(desired, members[i].key, value);
 	else if (json_kind(value) != JSON_NULL && !desired->bad.kind)
 		err_set(&desired->bad, ERR_CONFIG, 0, "spec.%s: must be %s, not %s",
 			members[i].name, json_kind_name(members[i].kind),

@@ -47,7 +47,7 @@ static const char *name_of(const struct used *used, enum control_object object)
 	return object == CONTROL_OBJECT_MAP ? kube->control : kube->resource;
 }
 
-static void work(void *arg)
+static void used_work(void *arg)
 {
 	struct used_job *job = arg;
 	const char *name = name_of(job->used, job->object);
@@ -78,7 +78,7 @@ static void tell(struct used *used, const struct used_job *job)
 		 LOG_STR("object", name_of(used, job->object)), LOG_ERR(&job->err));
 }
 
-static void done(void *arg, bool ran)
+static void used_done(void *arg, bool ran)
 {
 	struct used_job *job = arg;
 	struct used *used = job->used;
@@ -115,7 +115,7 @@ static void submit(struct used *used, enum control_object object, const struct d
 	*job = (struct used_job){.used = used, .object = object, .token = xstrdup(token)};
 	job->list = desired_used_add(desired->used, token);
 	used->writing = true;
-	lane_submit(used->kube.lane, work, done, job);
+	lane_submit(used->kube.lane, used_work, used_done, job);
 }
 
 static void used_stepped(struct driver *driver)

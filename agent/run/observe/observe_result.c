@@ -63,7 +63,8 @@ static int read_head(struct store *store, const char *uri, size_t max_bytes, str
 typedef int (*parse_fn)(const char *text, size_t len_bytes, struct job_result *ret_result,
 			struct err *err);
 
-static void take(struct facts *facts, const char *job_id, const struct job_result *result)
+static void observe_result_take(struct facts *facts, const char *job_id,
+				const struct job_result *result)
 {
 	static const enum job_end ends[] = {[JOB_RESULT_UNKNOWN] = JOB_END_UNKNOWN,
 					    [JOB_RESULT_SUCCEEDED] = JOB_END_FINISHED,
@@ -93,7 +94,7 @@ static int read_one(struct look *look, struct store *store, const char *uri, siz
 		if (strcmp(result.job_id, job_id) != 0)
 			err_set(&why, ERR_FORMAT, 0, "it is of job %s", result.job_id);
 		else
-			take(look->facts, job_id, &result);
+			observe_result_take(look->facts, job_id, &result);
 		job_result_release(&result);
 	}
 	if (why.kind && look->facts->ended <= JOB_END_NONE) {

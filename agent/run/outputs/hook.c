@@ -283,7 +283,7 @@ static char *last_line(const struct buf *output)
 			end - begin < LAST_LINE_BYTES ? end - begin : LAST_LINE_BYTES);
 }
 
-static void judge(const struct run *run, int wait_status, struct hook_result *result)
+static void hook_judge(const struct run *run, int wait_status, struct hook_result *result)
 {
 	cleanup_free char *line = last_line(&run->output);
 	cleanup_free char *why = NULL;
@@ -328,7 +328,7 @@ static void run_one(const struct hook_call *call, const char *name, struct hook_
 
 	result->count++;
 	if (sys == 0)
-		judge(&run, supervise(&run), result);
+		hook_judge(&run, supervise(&run), result);
 	else
 		fail(result, name,
 		     sys == EACCES ? "it is not executable (mode 0755 is needed)" : strerror(sys));

@@ -88,7 +88,7 @@ static void free_job(struct ready_job *job)
 
 /* ---- what came of it ---- */
 
-static void complain(struct ready *ready, const struct err *why)
+static void ready_condition_complain(struct ready *ready, const struct err *why)
 {
 	if (!ready->complained || strcmp(ready->complained, why->msg) != 0)
 		log_warn(ready->driver->log,
@@ -142,7 +142,7 @@ static void failed(struct ready *ready, const struct ready_job *job)
 	if (denied && lasts)
 		tell_denied(ready, job);
 	else if (!denied && (!ready->doubted || ready->pace.failures > 1))
-		complain(ready, &job->err);
+		ready_condition_complain(ready, &job->err);
 }
 
 static void was_read(struct ready *ready, struct workload *workload)
