@@ -64,9 +64,28 @@ at_most() { # FILE LINES
 	fi
 }
 
-# Checks that no tool has: the size of files, and paths that exist on one machine only.
+# Names of static functions that occur in more than three files of agent/: with its module as a prefix, a name
+# says in grep and in a stack trace which function it is.
+too_common() {
+	# shellcheck disable=SC2016 # $0 is awk's
+	printf '%s\0' "${programs[@]}" | grep -z ^agent/ | xargs -0 awk '
+		/^static / && !/=/ && match($0, /[A-Za-z0-9_]+\(/) {
+			name = substr($0, RSTART, RLENGTH - 1)
+			if (!seen[name, FILENAME]++) {
+				count[name]++
+				files[name] = files[name] " " FILENAME
+			}
+		}
+		END {
+			for (name in count)
+				if (count[name] > 3)
+					print name "(): static in " count[name] " files:" files[name]
+		}'
+}
+
+# Checks that no tool has: the size of files, names, and paths that exist on one machine only.
 check_house() {
-	local file
+	local file common
 	for file in "${sources[@]}"; do
 		case $file in
 		tests/*) at_most "$file" 1000 ;;
@@ -74,6 +93,11 @@ check_house() {
 		esac
 	done
 	at_most Makefile 150
+	common=$(too_common)
+	if [ -n "$common" ]; then
+		echo "$common" >&2
+		found "house: a static function in more than three files"
+	fi
 	# the pattern in parts, so that it does not match itself
 	if git grep -nIE "(^|[^[:alnum:]_.])/(wor[k]|hom[e]|Use[r]s)/[[:alnum:]]" -- . ':!LICENSE' ':!tests/fixtures' >&2; then
 		found "house: a path of one machine"
