@@ -46,9 +46,11 @@ static int64_t number_of(const struct field *field, const void *base)
 void record_init(const struct record *record, void *to)
 {
 	memset(to, 0, record->size_bytes);
-	each_field(field, record) if (field->kind == FIELD_KNOWN) *
-		(int64_t *)slot(to, field->offset) = field->unknown;
-	else if (field->kind == FIELD_SMALL) * (int *)slot(to, field->offset) = (int)field->unknown;
+	each_field (field, record)
+		if (field->kind == FIELD_KNOWN)
+			*(int64_t *)slot(to, field->offset) = field->unknown;
+		else if (field->kind == FIELD_SMALL)
+			*(int *)slot(to, field->offset) = (int)field->unknown;
 }
 
 static void release_members(const struct record *record, void *owner);
@@ -61,8 +63,7 @@ static void release_list(const struct record *record, void *elements, size_t cou
 
 static void release_members(const struct record *record, void *owner)
 {
-	each_field(field, record)
-	{
+	each_field (field, record) {
 		void *at = slot(owner, field->offset);
 
 		if (field->kind == FIELD_TEXT) {
@@ -116,13 +117,17 @@ static bool is_empty(const struct field *field, const void *base)
 
 static bool may_be_null(const struct record *record)
 {
-	each_field(field, record) if (field->key) return true;
+	each_field (field, record)
+		if (field->key)
+			return true;
 	return false;
 }
 
 static bool is_null(const struct record *record, const void *from)
 {
-	each_field(field, record) if (field->key && !is_empty(field, from)) return false;
+	each_field (field, record)
+		if (field->key && !is_empty(field, from))
+			return false;
 	return may_be_null(record);
 }
 
@@ -200,8 +205,9 @@ static const struct field *next_named(const struct record *record, const char **
 	const char *name = *names;
 
 	*names += len + strspn(name + len, " ");
-	each_field(field, record) if (len && strlen(field->name) == len &&
-				      !memcmp(field->name, name, len)) return field;
+	each_field (field, record)
+		if (len && strlen(field->name) == len && !memcmp(field->name, name, len))
+			return field;
 	return NULL;
 }
 
@@ -210,7 +216,8 @@ void record_write(const struct record *record, const void *from, const char *nam
 	const struct field *named;
 
 	if (!names)
-		each_field(field, record) write_field(to, field, from);
+		each_field (field, record)
+			write_field(to, field, from);
 	while (names && (named = next_named(record, &names)) != NULL)
 		write_field(to, named, from);
 }
@@ -380,8 +387,7 @@ static bool is_needed(const struct field *field)
 
 int record_read(const struct record *record, const struct json *from, void *to, struct err *err)
 {
-	each_field(field, record)
-	{
+	each_field (field, record) {
 		bool present = json_kind(json_get(from, field->name)) != JSON_NULL;
 
 		if (field->read ? field->read(from, to, err)
