@@ -221,8 +221,9 @@ const struct cli_command cmd_status = {
 		"Asks the drey that is running for the configuration's stateDirectory. --json prints the\n"
 		"whole document; docs/status.md describes its members. If no drey responds and the journal\n"
 		"is in a ConfigMap, it prints the state in the journal and exits with 5.\n"
-		"--trace prints what drey did last: up to 200 events, the phases before and after each, and\n"
-		"what drey did then; a build of drey can repeat what --trace --json prints (docs/testing.md).\n",
+		"--trace prints the last steps of the running drey instead: up to 200 events, with the phases\n"
+		"before and after each, and the effects. build/tests/sim/replay replays the output of\n"
+		"--trace --json (docs/testing.md).\n",
 	.options = options,
 	.statuses = "0  Running and ready: all tasks are running\n"
 		    "1  between two phases: Resolving, Launching, Stopping, Terminating;\n"
