@@ -11,7 +11,7 @@
 /*
  * Debian's libcurl brings GnuTLS along, for protocols that are never used here, and GnuTLS sets itself up
  * before main(): 0.8 MB. An executable that exports this function (gnutls.h, GNUTLS_SKIP_GLOBAL_INIT) is
- * spared that; whoever uses it all the same has to set it up.
+ * spared that; code that uses GnuTLS anyway must set it up itself.
  */
 __attribute__((visibility("default"))) int _gnutls_global_init_skip(void);
 int _gnutls_global_init_skip(void)

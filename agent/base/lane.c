@@ -35,7 +35,7 @@ struct lane {
 	struct workers *workers;
 	struct queue waiting;
 	bool running;
-	bool abandoned;    /* its owner is gone: whoever runs its job frees it */
+	bool abandoned;    /* its owner is gone: the worker that runs its job frees it */
 	struct lane *next; /* in workers->ready */
 	char name[16];
 };

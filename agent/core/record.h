@@ -89,7 +89,7 @@ void record_add_list(struct json *to, const char *name, const struct record *rec
 		     const void *elements, size_t count);
 
 /* Set the members that the object has, of an initialised struct. ERR_FORMAT: what is wrong, with
- * the path of the member; the struct may then be half set, and is to be released. */
+ * the path of the member; the struct may then be half set, and must be released. */
 int record_read(const struct record *record, const struct json *from, void *to, struct err *err);
 
 /* Release `count` elements of a list from this index on, and close the gap. */
