@@ -2,16 +2,12 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "core/report/status.h"
-#include "flink/exit_status.h"
 #include "kube/kube_watch.h"
 #include "run/driver_internal.h"
-#include "run/journal/journal_file.h"
 #include "run/part.h"
 
 /* ---- one step ---- */
@@ -120,96 +116,7 @@ void driver_stop(struct driver *driver, int status)
 	loop_stop(driver->loop);
 }
 
-/* ---- drey-init speaks ---- */
-
-static void on_process(struct driver *driver, const struct link_msg *msg)
-{
-	struct flink_exit meaning = {0};
-	struct event event = {.process = {.launch_id = msg->launch_id,
-					  .number = msg->argc,
-					  .wait_status = msg->wait_status,
-					  .oom_killed = msg->flags & LINK_OOM_KILLED}};
-	char text[160];
-
-	switch (msg->type) {
-	case LINK_STARTED:
-		event.type = EVENT_STARTED;
-		log_info(driver->log, "Flink started", LOG_I64("pid", msg->pid),
-			 LOG_STR("jobId", msg->launch_id));
-		break;
-	case LINK_LAUNCH_FAILED:
-		event.type = EVENT_LAUNCH_FAILED;
-		snprintf(text, sizeof(text), "cannot start %s: %s",
-			 driver->setup->config.flink.command[0], strerror(msg->sys_errno));
-		event.process.error = text;
-		break;
-	default:
-		event.type = EVENT_EXITED;
-		meaning = flink_exit_explain(msg->wait_status, msg->flags & LINK_OOM_KILLED);
-		event.process.meaning = meaning.sentence;
-		log_info(driver->log, "Flink ended", LOG_I64("pid", msg->pid),
-			 LOG_STR("jobId", msg->launch_id), LOG_STR("meaning", meaning.sentence));
-		break;
-	}
-	driver_step(driver, &event);
-}
-
-/* Part of the grace period has passed while it waited. */
-static void stopping_passes(struct driver *driver, const struct gate *gate,
-			    enum gate_verdict verdict)
-{
-	struct event event = {
-		.type = EVENT_STOPPING,
-		.stopping = {.grace_left_ms = gate->grace_left_ms, .upgrade = gate->upgrade}};
-	int64_t passed_ms = clock_mono_ms() - gate->came_ms;
-
-	if (gate->grace_left_ms > 0)
-		event.stopping.grace_left_ms =
-			gate->grace_left_ms > passed_ms ? gate->grace_left_ms - passed_ms : 1;
-	if (verdict == GATE_OPEN)
-		driver_step(driver, &event);
-}
-
-static void on_stopping(struct driver *driver, int64_t grace_left_ms)
-{
-	if (!driver->gates[GATE_STOPPING].number) /* else it waits already */
-		gate_ask(driver, GATE_STOPPING,
-			 &(struct gate){.grace_left_ms = grace_left_ms,
-					.came_ms = clock_mono_ms(),
-					.then = stopping_passes});
-}
-
-void driver_link(struct driver *driver, const struct link_msg *msg)
-{
-	switch (msg->type) {
-	case LINK_STARTED:
-	case LINK_LAUNCH_FAILED:
-	case LINK_EXITED:
-		on_process(driver, msg);
-		break;
-	case LINK_STOPPING:
-		on_stopping(driver, msg->grace_left_ms);
-		break;
-	default:
-		break; /* a newer drey-init may say more than we need */
-	}
-}
-
-static void on_link(void *arg, const struct link_msg *msg)
-{
-	struct driver *driver = arg;
-
-	if (!msg) { /* our end comes with PDEATHSIG anyway */
-		log_error(driver->log, "drey-init has gone");
-		driver_stop(driver, 1);
-	} else if (msg->type == LINK_HELLO) {
-		driver_start(driver, msg);
-	} else if (!driver->alive) {
-		driver_start_keep(driver, msg);
-	} else {
-		driver_link(driver, msg);
-	}
-}
+/* ---- begin and end ---- */
 
 static void on_sigterm(void *arg, int signo)
 {
@@ -219,17 +126,12 @@ static void on_sigterm(void *arg, int signo)
 
 static int open_all(struct driver *driver, struct err *err)
 {
-	const char *dir = driver->setup->config.state_directory;
-
 	driver->loop = loop_new(err);
 	if (!driver->loop)
 		return -1;
 	driver->timer = loop_timer_new(driver->loop, tick, driver);
 	driver->on_term = loop_signal_new(driver->loop, SIGTERM, on_sigterm, driver, err);
-	driver->link = driver->on_term ? init_link_open(driver->loop, on_link, driver, err) : NULL;
-	if (!driver->link || state_lock_take(dir, &driver->state_lock_fd, err) < 0)
-		return -1;
-	driver->workers = workers_new(driver->loop, err);
+	driver->workers = driver->on_term ? workers_new(driver->loop, err) : NULL;
 	if (!driver->workers)
 		return -1;
 	if (driver->setup->kube.on)
@@ -251,19 +153,15 @@ static void close_all(struct driver *driver)
 	while (count--)
 		if (parts[count].part->close)
 			parts[count].part->close(driver);
-	driver_start_close(driver);
 	if (driver->alive || driver->held)
 		lifecycle_release(&driver->life);
 	life_trace_release(&driver->trace);
 	driver->alive = driver->held = false;
 	kube_watches_free(driver->watches);
 	workers_free(driver->workers);
-	init_link_free(driver->link);
 	loop_signal_free(driver->on_term);
 	loop_timer_free(driver->timer);
 	loop_free(driver->loop);
-	if (driver->state_lock_fd >= 0)
-		close(driver->state_lock_fd);
 }
 
 /* Why the container ends, for whoever looks at the pod. */

@@ -127,16 +127,15 @@ void driver_refuse(struct driver *driver, enum effect_type effect, enum cause ca
 /* effects/flink_lock.c: 0 also if it is already owned */
 int driver_take_flink_lock(struct driver *driver, struct err *err);
 
-/* A message from drey-init other than HELLO; the machine is alive. */
-void driver_link(struct driver *driver, const struct link_msg *msg);
-
 /* journal/fence.c; after every step: note that this agent is fenced, for the next agent */
 void driver_fence_step(struct driver *driver);
 /* Has an earlier agent in this container noted that? */
 bool driver_fence_was_noted(const struct driver *driver);
 
 /* journal/start.c: after HELLO; later the machine is alive, or the driver stopped */
-void driver_start(struct driver *driver, const struct link_msg *hello);
+typedef void driver_link_fn(struct driver *driver, const struct link_msg *msg);
+/* take() gets what was kept, when the machine is alive. */
+void driver_start(struct driver *driver, const struct link_msg *hello, driver_link_fn *take);
 /* A message that comes before the machine is alive. */
 void driver_start_keep(struct driver *driver, const struct link_msg *msg);
 void driver_start_close(struct driver *driver);

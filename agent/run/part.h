@@ -139,6 +139,7 @@ extern const struct part part_flink_lock;
 extern const struct part part_ha;
 extern const struct part part_hooks;
 extern const struct part part_http;
+extern const struct part part_init;
 extern const struct part part_inputs;
 extern const struct part part_journal;
 extern const struct part part_launch;

@@ -8,7 +8,9 @@
 #include <stddef.h>
 
 const struct part_row parts[] = {
-	/* first, and closed last: a write that is under way gets the most time */
+	/* without drey-init there is nothing to do */
+	{0, &part_init},
+	/* before all that acts, and closed after it: a write that is under way gets the most time */
 	{0, &part_journal},
 	/* what acts */
 	{0, &part_observe},

@@ -68,6 +68,7 @@ PART(flink_lock)
 PART(ha)
 PART(hooks)
 PART(http)
+PART(init)
 PART(inputs)
 PART(journal)
 PART(launch)
@@ -172,9 +173,10 @@ static int place_of(const char *name)
 	return i;
 }
 
-TEST(the_journal_is_opened_first_and_closed_last)
+TEST(the_journal_is_opened_before_all_that_acts_and_closed_after_it)
 {
-	CHECK_INT(place_of("journal"), ==, 0);
+	CHECK_INT(place_of("init"), ==, 0);
+	CHECK_INT(place_of("journal"), ==, 1);
 }
 
 TEST(hooks_hear_of_what_has_happened_before_events_are_posted)

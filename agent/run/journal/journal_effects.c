@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "run/driver_internal.h"
+#include "run/journal/journal_file.h"
 #include "run/part.h"
 
 /* ---- WRITE_JOURNAL ---- */
@@ -141,6 +142,8 @@ static char *make_writer(const struct setup_kube *kube, struct err *err)
 
 static int journal_open(struct driver *driver, struct err *err)
 {
+	if (state_lock_take(driver->setup->config.state_directory, &driver->state_lock_fd, err) < 0)
+		return -1;
 	driver->journal_lane = lane_new(driver->workers, "drey-journal");
 	driver->writer = make_writer(&driver->setup->kube, err);
 	if (!driver->writer)
@@ -167,6 +170,9 @@ static void journal_close(struct driver *driver)
 		free(driver->writer);
 	}
 	driver->journal_lane = NULL;
+	if (driver->state_lock_fd >= 0)
+		close(driver->state_lock_fd);
+	driver->state_lock_fd = -1;
 }
 
 const struct part part_journal = {

@@ -24,6 +24,7 @@ struct message {
 
 struct start {
 	struct driver *driver;
+	driver_link_fn *take;
 	struct message hello;
 	struct message *later; /* what came since */
 	size_t later_count;
@@ -182,7 +183,7 @@ static void take_over(struct driver *driver, struct start_job *job)
 	desired_seen_release(&job->seen);
 	for (size_t i = 0; i < start->later_count; i++) {
 		start->later[i].msg.grace_left_ms = grace_now_ms(&start->later[i]);
-		driver_link(driver, &start->later[i].msg);
+		start->take(driver, &start->later[i].msg);
 	}
 	driver->start = start;
 	driver_start_close(driver);
@@ -267,7 +268,7 @@ static void start_try(void *arg)
 	lane_submit(driver->journal_lane, start_work, start_done, job);
 }
 
-void driver_start(struct driver *driver, const struct link_msg *hello)
+void driver_start(struct driver *driver, const struct link_msg *hello, driver_link_fn *take)
 {
 	struct start *start;
 
@@ -275,6 +276,7 @@ void driver_start(struct driver *driver, const struct link_msg *hello)
 		return;
 	start = driver->start = xcalloc(1, sizeof(*start));
 	start->driver = driver;
+	start->take = take;
 	start->hello = (struct message){*hello, clock_mono_ms()};
 	start->flink_runs = hello->flags & LINK_RUNNING;
 	start->stopping = hello->flags & LINK_IS_STOPPING;
