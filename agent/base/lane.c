@@ -40,11 +40,11 @@ struct lane {
 	char name[16];
 };
 
-/* A worker that waits; freed by it. */
-struct idle {
+/* Where a worker waits. It lives as long as the workers, so it is signalled without the lock. */
+struct seat {
 	pthread_cond_t call;
-	bool called;
-	struct idle *next;
+	bool taken, called;
+	struct seat *next;
 };
 
 /*
@@ -53,11 +53,12 @@ struct idle {
  */
 struct workers {
 	pthread_mutex_t lock;
-	pthread_cond_t ended;  /* a job, or a worker */
-	struct lane *ready;    /* lanes that have work and no worker, in order */
-	struct queue finished; /* of all lanes */
-	int threads, stuck;    /* stuck: those whose lane was abandoned */
-	struct idle *idle;     /* who waits for work, the last one first */
+	pthread_cond_t ended;            /* a job, or a worker */
+	struct lane *ready;              /* lanes that have work and no worker, in order */
+	struct queue finished;           /* of all lanes */
+	int threads, stuck;              /* stuck: those whose lane was abandoned */
+	struct seat seats[IDLE_MAX + 2]; /* more: who was called leaves its seat a little later */
+	struct seat *idle;               /* who waits for work, the last one first */
 	int idle_count;
 	int64_t begun_ms; /* when a worker was called, or has begun its last job */
 	bool impatient;   /* the timer is armed */
@@ -132,26 +133,34 @@ static void make_unready(struct lane *lane)
 		*at = lane->next;
 }
 
-/* The worker that became idle last; false: there is none. */
-static bool call_idle(struct workers *workers)
+/* The worker that became idle last, to be signalled; NULL: there is none. */
+static struct seat *call_idle(struct workers *workers)
 {
-	struct idle *idle = workers->idle;
+	struct seat *seat = workers->idle;
 
-	if (!idle)
-		return false;
-	workers->idle = idle->next;
+	if (!seat)
+		return NULL;
+	workers->idle = seat->next;
 	workers->idle_count--;
 	workers->begun_ms = clock_mono_ms();
-	idle->called = true;
-	/* under the lock, because the worker may be gone after it */
-	pthread_cond_signal(&idle->call);
-	return true;
+	seat->called = true;
+	return seat;
+}
+
+static struct seat *free_seat(struct workers *workers)
+{
+	for (size_t i = 0; i < ARRAY_LEN(workers->seats); i++)
+		if (!workers->seats[i].taken)
+			return &workers->seats[i];
+	return NULL;
 }
 
 static void release(struct workers *workers)
 {
 	close(workers->ready_fd);
 	pthread_cond_destroy(&workers->ended);
+	for (size_t i = 0; i < ARRAY_LEN(workers->seats); i++)
+		pthread_cond_destroy(&workers->seats[i].call);
 	pthread_mutex_destroy(&workers->lock);
 	free(workers);
 }
@@ -194,7 +203,7 @@ static void run_job(struct workers *workers, struct lane *lane)
 /* False: there is nothing to do, and enough workers wait for more. */
 static bool wait_for_work(struct workers *workers)
 {
-	struct idle *idle;
+	struct seat *seat;
 
 	if (workers->ready)
 		return true;
@@ -203,18 +212,18 @@ static bool wait_for_work(struct workers *workers)
 		wake_loop(workers);
 	if (workers->ready)
 		return true;
-	if (workers->idle_count == IDLE_MAX || workers->stop)
+	seat = free_seat(workers);
+	if (!seat || workers->idle_count == IDLE_MAX || workers->stop)
 		return false;
-	idle = xcalloc(1, sizeof(*idle));
-	pthread_cond_init(&idle->call, NULL);
-	idle->next = workers->idle;
-	workers->idle = idle;
+	seat->taken = true;
+	seat->called = false;
+	seat->next = workers->idle;
+	workers->idle = seat;
 	workers->idle_count++;
 	pthread_setname_np(pthread_self(), IDLE_NAME);
-	while (!idle->called)
-		pthread_cond_wait(&idle->call, &workers->lock);
-	pthread_cond_destroy(&idle->call);
-	free(idle);
+	while (!seat->called)
+		pthread_cond_wait(&seat->call, &workers->lock);
+	seat->taken = false;
 	return true;
 }
 
@@ -315,14 +324,17 @@ static void on_ready(void *arg, int fd, unsigned events)
 static void on_patience(void *arg)
 {
 	struct workers *workers = arg;
+	struct seat *seat;
 	uint64_t one = 1;
 	bool more;
 	int sys = 0;
 
 	pthread_mutex_lock(&workers->lock);
 	for (struct lane *lane = workers->ready; lane && !sys; lane = lane->next)
-		if (!call_idle(workers))
+		if (!(seat = call_idle(workers)))
 			sys = start_thread(workers);
+		else
+			pthread_cond_signal(&seat->call);
 	workers->impatient = sys;
 	more = workers->finished.first;
 	pthread_mutex_unlock(&workers->lock);
@@ -343,6 +355,8 @@ struct workers *workers_new(struct loop *loop, struct err *err)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&workers->ended, &attr);
 	pthread_condattr_destroy(&attr);
+	for (size_t i = 0; i < ARRAY_LEN(workers->seats); i++)
+		pthread_cond_init(&workers->seats[i].call, NULL);
 	workers->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (workers->ready_fd < 0) {
 		err_set(err, ERR_SYS, errno, "create an eventfd");
@@ -369,6 +383,7 @@ fail:
 
 void workers_free(struct workers *workers)
 {
+	struct seat *seat;
 	pthread_t gone;
 	bool left, join;
 
@@ -378,8 +393,8 @@ void workers_free(struct workers *workers)
 	loop_fd_free(workers->watch);
 	pthread_mutex_lock(&workers->lock);
 	workers->stop = true;
-	while (call_idle(workers))
-		;
+	while ((seat = call_idle(workers)))
+		pthread_cond_signal(&seat->call);
 	while (workers->threads > workers->stuck)
 		pthread_cond_wait(&workers->ended, &workers->lock);
 	workers->watch = NULL;
@@ -414,16 +429,22 @@ void lane_submit(struct lane *lane, lane_work_fn *work, lane_done_fn *done, void
 {
 	struct workers *workers = lane->workers;
 	struct job *job = xcalloc(1, sizeof(*job));
+	struct seat *seat = NULL;
 	bool arm;
 
 	*job = (struct job){lane, work, done, arg, NULL};
 	pthread_mutex_lock(&workers->lock);
 	push(&lane->waiting, job);
 	make_ready(lane);
-	arm = workers->ready && (in_a_row(workers) || !call_idle(workers)) && !workers->impatient;
+	if (workers->ready && !in_a_row(workers))
+		seat = call_idle(workers);
+	arm = workers->ready && !seat && !workers->impatient;
 	if (arm)
 		workers->impatient = true;
 	pthread_mutex_unlock(&workers->lock);
+	/* after the unlock, or the worker wakes up only to wait for the lock */
+	if (seat)
+		pthread_cond_signal(&seat->call);
 	if (arm)
 		loop_timer_set(workers->patience, LANE_TURN_MS);
 }
