@@ -65,7 +65,7 @@ static void on_stopping(struct driver *driver, int64_t grace_left_ms)
 					.then = stopping_passes});
 }
 
-static void take(struct driver *driver, const struct link_msg *msg)
+static void init_message_taken(struct driver *driver, const struct link_msg *msg)
 {
 	switch (msg->type) {
 	case LINK_STARTED:
@@ -89,11 +89,11 @@ static void on_link(void *arg, const struct link_msg *msg)
 		log_error(driver->log, "drey-init has gone");
 		driver_stop(driver, 1);
 	} else if (msg->type == LINK_HELLO) {
-		driver_start(driver, msg, take);
+		driver_start(driver, msg, init_message_taken);
 	} else if (!driver->alive) {
 		driver_start_keep(driver, msg);
 	} else {
-		take(driver, msg);
+		init_message_taken(driver, msg);
 	}
 }
 
