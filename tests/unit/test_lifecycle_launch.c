@@ -430,6 +430,17 @@ LIFE_TEST(a_proven_launch_that_dies_is_started_again_at_once)
 	CHECK_INT(l->life.journal.failure_count, ==, 0);
 }
 
+LIFE_TEST(a_launch_that_has_ended_does_not_start)
+{
+	hello(l, NULL);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	exited(l, EXITED(1));
+	CHECK_PHASE(l, PHASE_RESOLVING);
+	started(l);
+	CHECK_PHASE(l, PHASE_RESOLVING);
+	CHECK_INT(journal_launch(&l->life.journal)->started_unix_ms, ==, 0);
+}
+
 LIFE_TEST(failures_outside_the_window_do_not_count)
 {
 	hello(l, NULL);

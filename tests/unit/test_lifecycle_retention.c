@@ -21,12 +21,16 @@ static void begin(struct life *l)
 	forget(l);
 }
 
-static void disposed(struct life *l, const char *error)
+static void disposed_of(struct life *l, const char *path, const char *error)
 {
-	struct event e = {.type = EVENT_DISPOSED,
-			  .disposed = {.path = "file:/sp/savepoint-1", .error = error}};
+	struct event e = {.type = EVENT_DISPOSED, .disposed = {.path = path, .error = error}};
 
 	step(l, &e);
+}
+
+static void disposed(struct life *l, const char *error)
+{
+	disposed_of(l, "file:/sp/savepoint-1", error);
 }
 
 LIFE_TEST_FROM(begin, an_old_savepoint_goes_after_the_journal_says_so)
@@ -124,6 +128,28 @@ LIFE_TEST_FROM(begin, flinks_end_takes_a_disposal_back)
 	CHECK_NOTHING(l, EFFECT_DISPOSE);
 	disposed(l, NULL); /* a late answer is no answer any more */
 	CHECK_INT(l->life.journal.snapshot_count, ==, 3);
+}
+
+LIFE_TEST_FROM(begin, the_answer_of_an_interrupted_disposal_is_not_that_of_the_next_one)
+{
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_DISPOSE), ==, 1);
+	disposed_of(l, "file:/sp/savepoint-0", NULL);
+	CHECK_STR(l->life.journal.disposing, "file:/sp/savepoint-1");
+	disposed(l, "busy");
+	CHECK(!l->life.journal.disposing);
+
+	/* announced again, and not yet asked for */
+	forget(l);
+	pass(l, 3500 * 1000);
+	l->hold_writes = true;
+	pass(l, 200 * 1000);
+	viewed(l, job_in(JOB_RUNNING));
+	disposed(l, NULL);
+	CHECK_INT(l->life.journal.snapshot_count, ==, 3);
+	l->hold_writes = false;
+	written(l);
+	CHECK_INT(took(l, EFFECT_DISPOSE), ==, 1);
 }
 
 /* Three savepoints of now, which stay for an hour. */

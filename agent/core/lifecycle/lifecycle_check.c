@@ -28,15 +28,6 @@ static bool is_parked(enum phase phase)
 	return phase == PHASE_SUSPENDED || phase_is_end(phase);
 }
 
-/* NULL = none of this type waits for the journal. */
-static const struct effect *find_deferred(const struct lifecycle *life, enum effect_type type)
-{
-	for (size_t i = 0; i < life->deferred.count; i++)
-		if (life->deferred.list[i].type == type)
-			return &life->deferred.list[i];
-	return NULL;
-}
-
 /* An effect would wait forever for a write that is neither in flight nor planned, and an effect
  * that waits for a finished write could come out at any time. */
 static bool waits_for_no_write(const struct lifecycle *life)

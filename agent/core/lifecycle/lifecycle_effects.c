@@ -29,6 +29,14 @@ struct effect *emit(struct lifecycle *life, enum effect_type type)
 	return append(life->out, type);
 }
 
+const struct effect *find_deferred(const struct lifecycle *life, enum effect_type type)
+{
+	for (size_t i = 0; i < life->deferred.count; i++)
+		if (life->deferred.list[i].type == type)
+			return &life->deferred.list[i];
+	return NULL;
+}
+
 struct effect *emit_after_write(struct lifecycle *life, enum effect_type type)
 {
 	life->want_write = true;

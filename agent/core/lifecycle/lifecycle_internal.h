@@ -31,6 +31,8 @@ struct effect *emit(struct lifecycle *life, enum effect_type type);
 /* Like emit(), but the effect comes out once the journal, as it is at the end of this step, has
  * been written. */
 struct effect *emit_after_write(struct lifecycle *life, enum effect_type type);
+/* The one of this type that waits for the journal; NULL = none; borrowed. */
+const struct effect *find_deferred(const struct lifecycle *life, enum effect_type type);
 
 /* Release the effect and close the gap. */
 void effects_remove(struct effects *effects, size_t index);

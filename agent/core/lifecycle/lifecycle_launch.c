@@ -309,9 +309,13 @@ bool is_current_launch(struct lifecycle *life, const char *launch_id, int64_t nu
 
 void on_started(struct lifecycle *life, const struct event *event)
 {
-	if (!is_current_launch(life, event->process.launch_id, event->process.number))
+	struct launch *launch = journal_launch(&life->journal);
+
+	/* what has ended does not start any more, whatever the order of the messages */
+	if (!is_current_launch(life, event->process.launch_id, event->process.number) ||
+	    launch->ended_unix_ms)
 		return;
-	journal_launch(&life->journal)->started_unix_ms = life->now_unix_ms;
+	launch->started_unix_ms = life->now_unix_ms;
 	life->want_write = true;
 	life->holds = 0;
 	life->launch_step = LAUNCH_LIVE;

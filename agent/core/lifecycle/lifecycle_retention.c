@@ -79,7 +79,9 @@ void on_disposed(struct lifecycle *life, const struct event *event)
 {
 	const char *path = event->disposed.path, *error = event->disposed.error;
 
-	if (!life->disposing)
+	/* the answer may be that of a disposal that the end of its Flink interrupted */
+	if (!life->disposing || find_deferred(life, EFFECT_DISPOSE) ||
+	    !xstrsame(path, life->journal.disposing))
 		return;
 	life->disposing = false;
 	if (life->fenced)
