@@ -181,7 +181,7 @@ static void last_words(struct driver *driver, int status)
 		driver->last.cause = CAUSE_CONFIGURATION_REFUSED;
 	termination_text(&driver->last, life, error, &text);
 	if (termination_write(driver->setup->config.termination_message, &text, &err) < 0)
-		log_warn(driver->log, "the termination message cannot be written", LOG_ERR(&err));
+		log_warn(driver->log, "cannot write the termination message", LOG_ERR(&err));
 }
 
 int driver_run(const struct setup *setup, struct log *log, struct err *err)

@@ -104,7 +104,8 @@ void gate_ask(struct driver *driver, enum gate_type type, const struct gate *wan
 	if (gate->number) {
 		/* a cancel overtakes a stop; of everything else the machine has one at a time */
 		if (type != GATE_TRIGGER)
-			log_error(driver->log, "two of a kind wait, the older one is dropped",
+			log_error(driver->log,
+				  "two of the same kind are waiting, the older one is dropped",
 				  LOG_STR("gate", types[type].name));
 		pass(driver, gate, GATE_NOT_YET);
 	}

@@ -126,7 +126,7 @@ check "the Role has lost it" \
 	api_role_without "del(.rules[] | select(.resourceNames == [\"$CONTROL_MAP\"]))" get "configmaps/$CONTROL_MAP"
 pod_conf f "${quick[@]}"
 pod_start f
-await "never read: it holds" pod_says f "it is not known whether a start is wanted"
+await "never read: it holds" pod_says f "it is unknown whether the job may start"
 check "and says why, and the way out" pod_says f "kubernetes.control: none"
 check "in the server's words" pod_says f "forbidden"
 is "$(launches)" "$before" "nothing is started"

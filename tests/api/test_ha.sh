@@ -52,7 +52,7 @@ await "the holder of the lock is known" jm_says "leader lock is known"
 pid=$(jm_pid)
 kill -KILL "$pid"
 await "JobManager killed: another one is started" jm_is_new "$pid"
-await "the lock of the dead one was given back" jm_says "was given back"
+await "the lock of the dead one was given back" jm_says "released the leader lock of the dead Flink"
 await "the job runs again" status_is '.phase == "Running" and .launch.number == 2'
 is "$(status .jobId)" "$first" "under the same id"
 check "as was decided" status_is '.transitions | any(.text | contains("continues with job id"))'
@@ -90,7 +90,7 @@ check "from the savepoint, which is newer than what Flink would have taken" rest
 is "$(rest jobs '.jobs | length')" 1 "one job runs"
 is "$(map_keys "$(cluster_map)" | grep -cE '^(jobGraph|executionPlan)-')" 1 "one job is stored"
 check "a checkpoint is asked for" checkpoint
-await "the map of the old job is to be deleted once the new one is proven, and cannot" jm_says 'HA map of an earlier job stays'
+await "the map of the old job is to be deleted once the new one is proven, and cannot" jm_says 'cannot delete the HA map of an earlier job'
 check "it stays" has_map "$(job_map "$first")"
 check "the Role lets it be deleted again" api_role
 check "the next savepoint is made" drey savepoint

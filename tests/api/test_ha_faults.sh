@@ -67,7 +67,7 @@ next_launch "at first"
 lead_until_known "killed"
 flink_dies a
 next_launch "killed"
-check "the lock was given back" says 'was given back'
+check "the lock was given back" says 'released the leader lock of the dead Flink'
 check "with its sessions" map_is '$holder == "" and (.data // {} | has("org.apache.flink.k8s.leader.dispatcher") | not)'
 
 for fault in lose refuse 'cut 60' 'status 503' html; do
@@ -77,7 +77,7 @@ for fault in lose refuse 'cut 60' 'status 503' html; do
 	next_launch "the answer to the release: $fault"
 done
 proxy_faults
-check "what was lost was done, what was not passed on was not" says 'left alone' 5
+check "what was lost was done, what was not passed on was not" says 'leader lock is not released' 5
 
 lead_until_known "another"
 proxy_faults "delay GET $MAP 1 4"

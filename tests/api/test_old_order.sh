@@ -104,7 +104,7 @@ pod_start b
 await "it holds" pod_phase b Holding
 resource '{"restore": {"kind": "empty", "token": "r3"}}'
 await "the order is carried out all the same" launched $((before + 1))
-await "that it cannot be noted is said" pod_log b 'give the Role the verb patch'
+await "that it cannot be noted is said" pod_log b 'add the verb patch to the Role'
 check "it is not" used_is flapp "$APPLICATION" r2
 pod_end b
 e2e_end

@@ -29,7 +29,7 @@ pod_conf a "${quick[@]}" 'generation: g1'
 pod_start a
 await "the version before runs" launched 1
 control state=running restore='{kind: empty, token: t1, generation: g2}'
-await "it sees the order, and leaves it to the other one" pod_log a 'restore order ignored: it is for another generation'
+await "it sees the order, and leaves it to the other one" pod_log a 'restore request ignored: it is for another generation'
 check "it is not refused" pod_is a '.control.error == null'
 pod_end a
 pod_conf b "${quick[@]}" 'generation: g2'

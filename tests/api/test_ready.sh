@@ -101,7 +101,7 @@ await "the Role does not have it" not may_write
 pod_conf d "${quick[@]}"
 control state=suspended
 pod_start d
-await "the log says so" pod_log d 'may not be written: it is done without.*deployments/status.*'"$OWNER"'.*patch'
+await "the log says so" pod_log d 'access denied to the condition.*deployments/status.*'"$OWNER"'.*patch'
 check "everything else goes on" pod_phase d Suspended
 count=$(denied)
 check "it was not asked for too often ($count times)" test "$count" -le 8
@@ -122,7 +122,7 @@ await "written" shown True Suspended
 kubectl delete deployment "$OWNER" --cascade=orphan --wait >/dev/null
 deployment
 control state=running do-not-restart=true
-await "another one of the same name is noticed" pod_log d 'is written no more.*another one of the same name'
+await "another one of the same name is noticed" pod_log d 'stopped writing the condition.*another object has the same name'
 is "$(owner_says .status)" "" "nothing was written to it"
 pod_end d
 is "$(owner_says .status)" "" "nor when it ended"
@@ -131,7 +131,7 @@ kubectl delete deployment "$OWNER" --wait=false >/dev/null
 control state=suspended do-not-restart=false
 pod_conf e "${quick[@]}"
 pod_start e
-await "one that is being deleted is noticed" pod_log e 'is written no more.*being deleted'
+await "one that is being deleted is noticed" pod_log e 'stopped writing the condition.*being deleted'
 await "everything else goes on" pod_phase e Suspended
 pod_end e
 is "$(owner_says .status)" "" "nothing was written to it"

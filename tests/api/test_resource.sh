@@ -49,7 +49,7 @@ await "lifted" pod_is a '.desired.doNotRestart | not'
 # ---- it goes and comes again --------------------------------------------------------------------------
 
 kubectl delete flapp "$APPLICATION" >/dev/null
-await "its end is noticed" pod_log a 'the custom resource has gone'
+await "its end is noticed" pod_log a 'the custom resource was deleted'
 check "nothing changes" pod_is a '.desired.state == "running" and .phase == "Launching"'
 resource '{"state": "running"}'
 await "another one of the same name gets its status" resource_is '.status.phase == "Launching"'
@@ -118,7 +118,7 @@ check "kubectl describe shows them" grep -q Launching <(kubectl describe flapp "
 # ---- what SIGTERM means -------------------------------------------------------------------------------
 
 pod_end c
-check "an owner that never was says nothing" pod_log c 'owner of the pod was compared.*nobody knows.*no owner of this name'
+check "an owner that never was says nothing" pod_log c 'compared with the owner of the pod.*unknown.*no owner of this name'
 
 deployment() { # GENERATION REPLICAS
 	jq --null-input --arg name "$APPLICATION-jobmanager" --arg generation "$1" --argjson replicas "$2" '{
@@ -137,7 +137,7 @@ compare() { # POD VERDICT WHAT COMMAND...
 	await "pod $pod runs" pod_phase "$pod" Launching
 	"$@"
 	pod_end "$pod"
-	check "$what" pod_log "$pod" "owner of the pod was compared\",\"verdict\":\"$verdict\""
+	check "$what" pod_log "$pod" "compared with the owner of the pod\",\"verdict\":\"$verdict\""
 }
 
 deployment g1 1
@@ -156,7 +156,7 @@ check "the Role has lost it" api_role_without 'del(.rules[] | select(.apiGroups 
 	get "flinkapplications.drey.dev/$APPLICATION"
 with_resource b "${quick[@]}"
 pod_start b
-await "never read: it holds, because a do-not-restart may be set" pod_says b "it is not known whether a start is wanted"
+await "never read: it holds, because a do-not-restart may be set" pod_says b "it is unknown whether the job may start"
 check "and says the way out" pod_says b "kubernetes.resource: none"
 is "$(launches)" "$before" "nothing is started"
 api_role || :

@@ -89,7 +89,7 @@ take_right
 pod_end c
 with_resource d "${quick[@]}"
 pod_start d
-await "without a do-not-restart it holds likewise" pod_says d "it is not known whether a start is wanted"
+await "without a do-not-restart it holds likewise" pod_says d "it is unknown whether the job may start"
 check "and says the way out" pod_says d "kubernetes.resource: none"
 pod_end d
 sed -i '/^  namespace:/a\  resource: none' "$RUN/d/drey.yaml"

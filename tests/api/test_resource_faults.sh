@@ -56,7 +56,7 @@ await "also that it is not" resource_is '.status.desired.doNotRestart | not'
 
 begin=$(date +%s%3N)
 kubectl delete crd flinkapplications.drey.dev >/dev/null
-await "the definition has gone: noticed" pod_log a 'the custom resource has gone'
+await "the definition has gone: noticed" pod_log a 'the custom resource was deleted'
 check "the job is as it was" pod_is a '.phase == "Launching" and .desired.state == "running"'
 control do-not-restart=true
 await "the control ConfigMap still counts" pod_is a '.desired.doNotRestart'
@@ -74,7 +74,7 @@ check "nothing is wrong" pod_is b '.control.error == null'
 api_hang apiserver
 begin=$(date +%s%3N)
 kill -TERM "${POD_PID[b]}"
-await "who cannot ask the owner goes on without" pod_log b 'owner of the pod was compared","verdict":"nobody knows"'
+await "who cannot ask the owner goes on without" pod_log b 'compared with the owner of the pod","verdict":"unknown"'
 took=$(($(date +%s%3N) - begin))
 check "soon ($took ms)" test "$took" -lt 6000
 api_resume apiserver

@@ -124,7 +124,7 @@ check "$count requests of drey in a minute, at most $REST_REQUESTS" test "$count
 
 job=$(status .jobId)
 kubectl delete flapp "$APPLICATION" >/dev/null
-await "deleted: noticed" jm_says 'the custom resource has gone'
+await "deleted: noticed" jm_says 'the custom resource was deleted'
 await "an event of the Pod tells of it" has_event ResourceGone Pod
 check "nothing happens to the job" status_is '.phase == "Running" and .launch.number == 2 and .job.state == "RUNNING"'
 is "$(status .control.resource)" absent "drey status says so"

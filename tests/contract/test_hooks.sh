@@ -47,7 +47,7 @@ begin 'exec sleep 1000'
 # shellcheck disable=SC2016 # for the hook
 hook pre-launch 'cat >>"$TOLD"; echo "checking"; echo "no license left"; exit 3'
 start_drey
-wait_for status_is '.phase == "Holding" and .reason == "a hook says no: pre-launch: exit status 3: no license left"'
+wait_for status_is '.phase == "Holding" and .reason == "vetoed by hook: pre-launch: exit status 3: no license left"'
 result $? 'a pre-launch hook that fails holds, its last line is the reason'
 asked_again() {
 	[ "$(wc -l <"$dir/told")" -ge 2 ]

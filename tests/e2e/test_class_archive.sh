@@ -27,7 +27,7 @@ start_drey
 MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running
 check "its JobManager has the classes from the archive" archive_is_mapped
-check "drey says so" said "takes its classes from an archive.*$RUN/flink.jsa"
+check "drey says so" said "loads its classes from the class archive.*$RUN/flink.jsa"
 end_drey TERM
 
 cp "$RUN/flink.jsa.jvm" "$RUN/kept.jvm"
@@ -37,7 +37,7 @@ start_drey
 MUST_LIVE=(jm tm)
 await "with the archive of another Java the job runs, too" phase_is Running
 check "without it" not archive_is_mapped
-check "and drey says why" said 'without the archive.*made by Somebody Else 17\.0\.0\+1, but Flink is started by '
+check "and drey says why" said 'without the class archive.*made by Somebody Else 17\.0\.0\+1, but Flink is started by '
 end_drey TERM
 
 # offered, but the class path is another one: a jar in front that the archive does not know
@@ -48,7 +48,7 @@ DREY_CONF[flink.command]=$(jq --compact-output --arg jar "$RUN/first.jar:" \
 start_drey
 MUST_LIVE=(jm tm)
 await "with another class path the job runs, too" phase_is Running
-check "the JVM was offered the archive" said "takes its classes from an archive"
+check "the JVM was offered the archive" said "loads its classes from the class archive"
 check "and does without" not archive_is_mapped
 MUST_LIVE=()
 e2e_end

@@ -36,7 +36,7 @@ launches_of() { # GENERATION
 }
 
 order_was_left() {
-	grep -q '"token":"t1".*\|token=t1' <(grep 'restore order ignored: it is for another generation' "$RUN/log/jm.log")
+	grep -q '"token":"t1".*\|token=t1' <(grep 'restore request ignored: it is for another generation' "$RUN/log/jm.log")
 }
 
 allowed() { # by what Flink was started with

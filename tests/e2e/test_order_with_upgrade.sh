@@ -19,7 +19,7 @@ want() { # KEY=VALUE...
 
 # shellcheck disable=SC2317 # called through await
 left_to_other() {
-	grep -q 'restore order ignored: it is for another generation' "$RUN/log/jm.log"
+	grep -q 'restore request ignored: it is for another generation' "$RUN/log/jm.log"
 }
 
 e2e_begin order-with-upgrade

@@ -186,7 +186,7 @@ RIG_TEST(without_the_lock_nothing_is_launched)
 	launch(rig);
 	CHECK_INT(rig->launched, ==, 0);
 	close(fd);
-	is_refused(rig, CAUSE_NONE, "still runs");
+	is_refused(rig, CAUSE_NONE, "is still running");
 }
 
 RIG_TEST(a_drey_that_was_fenced_meanwhile_launches_nothing)
@@ -240,7 +240,7 @@ RIG_TEST(the_lock_is_a_gate_of_every_observation)
 	CHECK(!flock(fd, LOCK_EX));
 	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_OBSERVE, &gate), ==, GATE_REFUSED);
 	CHECK_INT(gate.cause, ==, CAUSE_FLINK_STILL_RUNS);
-	CHECK_HAS(gate.why, "still runs");
+	CHECK_HAS(gate.why, "is still running");
 	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_EXIT, &gate), ==, GATE_OPEN);
 	close(fd);
 	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_OBSERVE, &gate), ==, GATE_OPEN);

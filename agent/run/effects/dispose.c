@@ -40,7 +40,7 @@ static int ask_flink(const struct flink_rest *rest, const struct dispose_job *jo
 
 	if (flink_rest_job_state(rest, job->job_id, REST_TIMEOUT_MS, &state, err) != FLINK_OK ||
 	    state != FLINK_JOB_RUNNING)
-		return err_set(err, ERR_RETRY, 0, "the job does not run any more");
+		return err_set(err, ERR_RETRY, 0, "the job is no longer running");
 	return flink_rest_dispose(rest, job->path, REST_TIMEOUT_MS, ret_id, err) == FLINK_OK ? 0
 											     : -1;
 }
@@ -64,7 +64,7 @@ static int wait_for_flink(const struct flink_rest *rest, const char *id, struct 
 			return state == FLINK_OPERATION_FAILED ? -1 : 0;
 		pause_ms(ASK_AGAIN_MS);
 	}
-	return err_set(err, ERR_RETRY, 0, "Flink is not done after %d s", PATIENCE_MS / 1000);
+	return err_set(err, ERR_RETRY, 0, "Flink did not finish within %d s", PATIENCE_MS / 1000);
 }
 
 /* Somebody else may have deleted it, or an agent before. */

@@ -30,7 +30,7 @@ int driver_take_flink_lock(struct driver *driver, struct err *err)
 	else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		result = err_set(err, errno == EWOULDBLOCK ? ERR_BUSY : ERR_SYS,
 				 errno == EWOULDBLOCK ? 0 : errno,
-				 "a Flink of %s still runs (it holds %s)", dir, path);
+				 "a Flink of %s is still running (it owns %s)", dir, path);
 	free(path);
 	if (result < 0 && fd >= 0)
 		close(fd);

@@ -9,10 +9,10 @@
 static void say_class_archive(struct driver *driver, const struct class_archive *archive)
 {
 	if (archive->use == CLASS_ARCHIVE_USED)
-		log_info(driver->log, "Flink takes its classes from an archive",
+		log_info(driver->log, "Flink loads its classes from the class archive",
 			 LOG_STR("file", archive->file));
 	else if (archive->use == CLASS_ARCHIVE_REFUSED)
-		log_warn(driver->log, "Flink starts without the archive of its classes",
+		log_warn(driver->log, "Flink starts without the class archive",
 			 LOG_STR("file", archive->file), LOG_STR("reason", archive->why));
 }
 
@@ -33,7 +33,7 @@ static void effect_launch(struct driver *driver)
 	if (driver->setup->life.lease_ms && !driver->init_takes_lease) {
 		driver_refuse(
 			driver, EFFECT_LAUNCH, CAUSE_JOURNAL_UNREADABLE,
-			"fencing is strict, and this drey-init is too old for that: it has to be of the same version as drey");
+			"fencing is strict, but this drey-init is too old for it: use the drey-init of the same version as drey");
 		return;
 	}
 	if (driver_take_flink_lock(driver, &err) < 0 || setup_check_port(driver->setup, &err) < 0 ||
@@ -56,7 +56,7 @@ static void effect_signal(struct driver *driver, const struct effect *effect)
 	struct err err = {0};
 
 	if (init_link_signal(driver->link, effect->id, effect->signo, effect->group, &err) < 0)
-		log_error(driver->log, "Flink cannot be signalled", LOG_ERR(&err));
+		log_error(driver->log, "cannot signal Flink", LOG_ERR(&err));
 }
 
 static void effect_lease(struct driver *driver, const struct effect *effect)
@@ -64,8 +64,7 @@ static void effect_lease(struct driver *driver, const struct effect *effect)
 	struct err err = {0};
 
 	if (driver->init_takes_lease && init_link_lease(driver->link, effect->until_ms, &err) < 0)
-		log_error(driver->log, "drey-init cannot be told that Flink may go on",
-			  LOG_ERR(&err));
+		log_error(driver->log, "cannot extend the lease at drey-init", LOG_ERR(&err));
 }
 
 static void effect_stop_ack(struct driver *driver)
@@ -73,7 +72,7 @@ static void effect_stop_ack(struct driver *driver)
 	struct err err = {0};
 
 	if (init_link_stop_ack(driver->link, &err) < 0)
-		log_error(driver->log, "drey-init cannot be answered", LOG_ERR(&err));
+		log_error(driver->log, "cannot answer drey-init", LOG_ERR(&err));
 }
 
 static void effect_exit(struct driver *driver, const struct effect *effect)
@@ -81,7 +80,7 @@ static void effect_exit(struct driver *driver, const struct effect *effect)
 	struct err err = {0};
 
 	if (init_link_exit(driver->link, effect->status, &err) < 0)
-		log_error(driver->log, "drey-init cannot be told to end", LOG_ERR(&err));
+		log_error(driver->log, "cannot tell drey-init to exit", LOG_ERR(&err));
 	driver_stop(driver, 0);
 }
 

@@ -12,8 +12,9 @@
 #include "run/ha/ha_observe.h"
 #include "run/part.h"
 
-#define PATIENCE_MS    1000 /* for a release that is under way when drey ends */
-#define LEFT_ALONE     "Flink's leader lock is left alone; a successor may wait for its lease"
+#define PATIENCE_MS 1000 /* for a release that is under way when drey ends */
+#define LEFT_ALONE                                                                                 \
+	"Flink's leader lock is not released; the next JobManager may wait for the lease to expire"
 #define LOOK_SOON_MS   2000          /* until the holder of the lock is known */
 #define LOOK_LATER_MS  60000         /* then: sessions may change */
 #define LOOK_EARLY_MS  10000         /* with something else, so much sooner */
@@ -154,7 +155,7 @@ static void released(void *arg, bool ran)
 	if (ran && release->kind == FAILOVER_DO_NOT)
 		log_warn(log, LEFT_ALONE, LOG_STR("reason", release->reason));
 	else if (ran && release->kind == FAILOVER_RELEASE)
-		log_info(log, "the leader lock of the Flink that has died was given back",
+		log_info(log, "released the leader lock of the dead Flink",
 			 LOG_STR("reason", release->reason), LOG_I64("ms", release->took_ms));
 	failover_watch_release(&job->watch);
 	free(job);
@@ -319,7 +320,7 @@ static enum gate_verdict ha_may(struct driver *driver, enum gate_type type, stru
 	if (ha->launch == GATE_REFUSED)
 		return gate_refuses(gate, CAUSE_HA_NOT_PREPARED, "%s", ha->why_not);
 	if (ha->launch == GATE_NOT_YET && life->terminating)
-		return gate_refuses(gate, CAUSE_HA_NOT_PREPARED, "the container ends");
+		return gate_refuses(gate, CAUSE_HA_NOT_PREPARED, "the container is ending");
 	if (ha->launch == GATE_NOT_YET)
 		return gate_waits(gate, "Flink's HA", 0);
 	/* do-not-restart may have been turned on meanwhile */
@@ -361,10 +362,10 @@ static void swept(void *arg, bool ran)
 	struct log *log = job->ha->driver->log;
 
 	if (ran && job->result == 0) {
-		log_info(log, "the HA map of an earlier job was deleted",
+		log_info(log, "deleted the HA map of an earlier job",
 			 LOG_STR("jobId", job->map.job_id));
 	} else if (ran) {
-		log_warn(log, "the HA map of an earlier job stays; tried again later",
+		log_warn(log, "cannot delete the HA map of an earlier job; drey retries later",
 			 LOG_STR("jobId", job->map.job_id), LOG_ERR(&job->err));
 		leave_for_later(job->ha, job->map.job_id);
 	}
@@ -475,7 +476,7 @@ static int ha_open(struct driver *driver, struct err *err)
 	if (setup->kube.fast_failover && !setup->ha.home)
 		log_warn(
 			driver->log,
-			"no fast failover: a JobManager that was killed is replaced only after its lease",
+			"no fast failover: a killed JobManager is replaced only after its lease expires",
 			LOG_STR("reason", setup->ha.why_not_home));
 	return 0;
 }

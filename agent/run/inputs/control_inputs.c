@@ -126,7 +126,7 @@ static void tell(struct directory *directory, const struct desired_news *news)
 			 "the journal; grant the Role the right, or set kubernetes.resource: none",
 			 LOG_STR("error", news->denied));
 	if (news->left_to)
-		log_info(log, "restore order ignored: it is for another generation",
+		log_info(log, "restore request ignored: it is for another generation",
 			 LOG_STR("token", directory->inputs.for_other),
 			 LOG_STR("generation", news->left_to));
 	if (ignored && !xstrsame(ignored, directory->ignored))
@@ -296,7 +296,7 @@ static enum gate_verdict may_start(const struct directory *directory, struct gat
 	if (!unknown || !decision_starts(gate->decision))
 		return GATE_OPEN;
 	return gate_refuses(gate, CAUSE_WISH_UNREADABLE,
-			    "it is not known whether a start is wanted %s", unknown);
+			    "it is unknown whether the job may start %s", unknown);
 }
 
 /* Before a start is decided, and before an end of the job is judged that drey did not ask for: whoever

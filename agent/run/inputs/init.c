@@ -86,7 +86,7 @@ static void on_link(void *arg, const struct link_msg *msg)
 	struct driver *driver = arg;
 
 	if (!msg) { /* our end comes with PDEATHSIG anyway */
-		log_error(driver->log, "drey-init has gone");
+		log_error(driver->log, "drey-init has exited");
 		driver_stop(driver, 1);
 	} else if (msg->type == LINK_HELLO) {
 		driver_start(driver, msg, init_message_taken);

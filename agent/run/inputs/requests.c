@@ -110,7 +110,7 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 		driver->metrics.refused[METRICS_SOCKET]++;
 		answer(call,
 		       control_answer_error(
-			       "the job runs: suspend or cancel it first, then resume from something else"));
+			       "the job is running: suspend or cancel it first, then resume from something else"));
 	} else {
 		log_info(driver->log, "request",
 			 LOG_STR("command", control_command_name(request.command)));

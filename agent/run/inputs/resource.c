@@ -87,7 +87,7 @@ static void set_found(struct resource *resource, enum found found)
 static void complain(struct resource *resource, const char *why)
 {
 	if (why && !xstrsame(resource->complained, why))
-		log_warn(resource->driver->log, "the custom resource cannot be read",
+		log_warn(resource->driver->log, "cannot read the custom resource",
 			 LOG_STR("error", why));
 	xstrset(&resource->complained, why);
 }
@@ -132,7 +132,7 @@ static void watch(struct resource *resource, bool wanted)
 								   .name = kube->resource},
 				       on_changed, resource, &err);
 		if (!resource->watch)
-			log_warn(resource->driver->log, "the custom resource is not watched",
+			log_warn(resource->driver->log, "cannot watch the custom resource",
 				 LOG_ERR(&err));
 	}
 }
@@ -154,7 +154,7 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 	struct desired desired;
 
 	if (!resource->uid || strcmp(resource->uid, app->uid) != 0) {
-		log_info(driver->log, "a custom resource is ours", LOG_STR("name", app->name),
+		log_info(driver->log, "using custom resource", LOG_STR("name", app->name),
 			 LOG_STR("uid", app->uid));
 		xstrset(&resource->uid, app->uid);
 	}
@@ -178,7 +178,8 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 
 static void tell_gone(struct resource *resource)
 {
-	static const char gone[] = "the custom resource has gone; what it asked for still counts";
+	static const char gone[] =
+		"the custom resource was deleted; the desired state remains in force";
 
 	log_warn(resource->driver->log, gone);
 	xstrset(&resource->uid, NULL); /* the event is about the pod */

@@ -61,7 +61,7 @@ static void work(void *arg)
 
 /* ---- at the end ---- */
 
-static const char *const names[] = {"nobody knows", "no upgrade", "upgrade"};
+static const char *const names[] = {"unknown", "no upgrade", "upgrade"};
 
 static void go_on(struct owner_watch *watch, enum upgrade upgrade, const char *reason)
 {
@@ -72,7 +72,7 @@ static void go_on(struct owner_watch *watch, enum upgrade upgrade, const char *r
 	watch->upgrade = upgrade;
 	loop_timer_stop(watch->late);
 	log_any(driver->log, upgrade == UPGRADE_UNKNOWN ? LOG_WARN : LOG_INFO,
-		"SIGTERM: the owner of the pod was compared", LOG_STR("verdict", names[upgrade]),
+		"SIGTERM: compared with the owner of the pod", LOG_STR("verdict", names[upgrade]),
 		LOG_STR("reason", reason));
 	driver_event(driver, upgrade == UPGRADE_UNKNOWN, "OwnerCompared", "Stop", note);
 	driver_again(driver);
@@ -84,7 +84,7 @@ static void too_late(void *arg)
 
 	if (watch->waiting)
 		go_on(watch, UPGRADE_UNKNOWN,
-		      "the API server gave no answer in time; onSigterm decides");
+		      "the API server did not answer in time; onSigterm decides");
 }
 
 /* workload NULL: it could not be read, *why says how. */
@@ -103,8 +103,8 @@ static enum upgrade judge(const struct setup *setup, const struct workload *work
 			.generation = workload->generation,
 		};
 	else if (why->kind != ERR_ABSENT) {
-		snprintf(ret_reason, reason_bytes,
-			 "the owner cannot be read, onSigterm decides: %s", why->msg);
+		snprintf(ret_reason, reason_bytes, "cannot read the owner, onSigterm decides: %s",
+			 why->msg);
 		return UPGRADE_UNKNOWN;
 	}
 	return owner_judge(&owner, seen_uid, setup->config.generation, ret_reason, reason_bytes);
@@ -133,7 +133,7 @@ static void done(void *arg, bool ran)
 	else if (counts && job->first)
 		log_warn(
 			watch->driver->log,
-			"the owner of the pod cannot be read: an upgrade may not be told from an eviction (kubernetes.owner)",
+			"cannot read the owner of the pod: drey may not distinguish an upgrade from an eviction (kubernetes.owner)",
 			LOG_ERR(&job->err));
 	else if (counts && watch->waiting)
 		answered(watch, job);
@@ -161,7 +161,7 @@ static void begin(struct owner_watch *watch, const struct gate *gate)
 	watch->waiting = true;
 	watch->end_ms = clock_mono_ms() + timeout_ms + OWNER_LATE_MS;
 	if (init_link_stop_ack(watch->driver->link, &err) < 0)
-		log_warn(watch->driver->log, "drey-init cannot be told", LOG_ERR(&err));
+		log_warn(watch->driver->log, "cannot tell drey-init", LOG_ERR(&err));
 	ask(watch, false, timeout_ms);
 	/* MUT: SIGTERM waits forever for the owner of the Pod */
 	loop_timer_set(watch->late, timeout_ms + OWNER_LATE_MS);
@@ -191,7 +191,7 @@ enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_
 	struct kube *kube;
 	int rc;
 
-	snprintf(ret_reason, reason_bytes, "no owner is known");
+	snprintf(ret_reason, reason_bytes, "the owner is unknown");
 	if (!on->on || !on->owner)
 		return UPGRADE_UNKNOWN;
 	kube = kube_open(on->client);

@@ -71,10 +71,10 @@ static void tell(struct used *used, const struct used_job *job)
 		return;
 	used->told_denied |= denied;
 	log_warn(log,
-		 denied ? "the object with the restore order may not be annotated: if the journal "
-			  "is lost, drey will ask whether the order is meant; give the Role the "
-			  "verb patch"
-			: "that a restore order was carried out is not noted at its object yet",
+		 denied ? "access denied: cannot annotate the object that contains the restore "
+			  "request; if the journal is lost, drey will ask whether the request is "
+			  "meant; add the verb patch to the Role"
+			: "the restore request is not yet marked as carried out on its object",
 		 LOG_STR("object", name_of(used, job->object)), LOG_ERR(&job->err));
 }
 

@@ -72,7 +72,7 @@ static void noted(void *arg, bool ran)
 	struct note_job *job = arg;
 
 	if (ran && job->err.kind)
-		log_error(job->driver->log, "it cannot be noted that another drey has the journal",
+		log_error(job->driver->log, "cannot record that another drey has the journal",
 			  LOG_ERR(&job->err));
 	free(job->path);
 	free(job);

@@ -151,7 +151,7 @@ static void greet(struct driver *driver, const struct message *hello, const stru
 		 LOG_STR("journal", journal_store_place(driver->store)),
 		 LOG_I64("agentRestarts", msg->restarts));
 	if (job->stopping)
-		log_info(driver->log, "the container is to end already",
+		log_info(driver->log, "the container is already ending",
 			 LOG_STR("owner", job->upgrade_reason));
 	driver_step(driver, &event);
 }
@@ -171,11 +171,11 @@ static void take_over(struct driver *driver, struct start_job *job)
 		return;
 	}
 	if (start->held)
-		log_info(driver->log, "the journal can be read again");
+		log_info(driver->log, "the journal is readable again");
 	driver->start = NULL;
 	greet(driver, &start->hello, job);
 	if (job->seen_err.kind)
-		log_warn(driver->log, "what was seen of the control inputs before is not known",
+		log_warn(driver->log, "the last known control inputs cannot be read",
 			 LOG_ERR(&job->seen_err));
 	for (const struct part_row *row = parts; row->part; row++)
 		if (row->part->alive)
@@ -201,7 +201,7 @@ static void leave_if_idle(struct driver *driver)
 		return;
 	driver->life.terminating = true;
 	if (init_link_exit(driver->link, 0, &err) < 0)
-		log_error(driver->log, "drey-init cannot be told to end", LOG_ERR(&err));
+		log_error(driver->log, "cannot tell drey-init to exit", LOG_ERR(&err));
 	driver_stop(driver, 0);
 }
 

@@ -70,7 +70,7 @@ static void not_told(struct events *events, const struct event_job *job)
 	if (job->err.kind == ERR_ABSENT)
 		return;
 	if (events->failures++ == 0)
-		log_warn(events->driver->log, "an event cannot be told", LOG_ERR(&job->err));
+		log_warn(events->driver->log, "cannot post a Kubernetes Event", LOG_ERR(&job->err));
 	if (events->failures >= FAILURES_MAX)
 		events->not_before_ms = clock_mono_ms() + PAUSE_MS;
 }

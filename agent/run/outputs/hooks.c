@@ -54,7 +54,7 @@ static void say_output(struct driver *driver, const struct hook_job *job)
 		if (++count <= HOOK_LINES)
 			log_info(driver->log, "hook", LOG_STR("line", line));
 	if (count > HOOK_LINES)
-		log_info(driver->log, "hook output left out", LOG_I64("lines", count - HOOK_LINES));
+		log_info(driver->log, "hook output omitted", LOG_I64("lines", count - HOOK_LINES));
 }
 
 static void say_result(struct driver *driver, const struct hook_job *job)
@@ -64,7 +64,7 @@ static void say_result(struct driver *driver, const struct hook_job *job)
 
 	say_output(driver, job);
 	if (!ok)
-		log_warn(driver->log, "a hook has failed", LOG_STR("hook", name),
+		log_warn(driver->log, "hook failed", LOG_STR("hook", name),
 			 LOG_STR("error", job->result.failure));
 	else if (job->result.count)
 		log_info(driver->log, "hook done", LOG_STR("hook", name),
@@ -142,7 +142,7 @@ static void hooks_notice(struct driver *driver, const struct notice *notice)
 	if (!driver->hooks || event == HOOK_EVENTS)
 		return;
 	if (lane_queued(driver->hooks->lane) >= HOOK_QUEUE) {
-		log_warn(driver->log, "too many hooks wait, one is left out",
+		log_warn(driver->log, "too many hooks are waiting, one is skipped",
 			 LOG_STR("hook", hook_event_name(event)));
 		return;
 	}
@@ -196,7 +196,7 @@ static enum gate_verdict may_start(struct hooks *hooks, struct gate *gate)
 			ask_start(hooks->driver, gate);
 	}
 	if (hooks->start == GATE_REFUSED)
-		return gate_refuses(gate, CAUSE_HOOK_REFUSED, "a hook says no: %s", hooks->refusal);
+		return gate_refuses(gate, CAUSE_HOOK_REFUSED, "vetoed by hook: %s", hooks->refusal);
 	return hooks->start == GATE_NOT_YET ? gate_waits(gate, "the pre-launch hook", 0)
 					    : hooks->start;
 }

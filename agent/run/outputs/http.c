@@ -91,7 +91,7 @@ static int listen_now(struct driver *driver, struct err *err)
 		return err_wrap(err, "http.address");
 	}
 	if (err)
-		log_error(driver->log, "no HTTP: probes, /status and /metrics do not answer",
+		log_error(driver->log, "no HTTP: probes, /status and /metrics are unavailable",
 			  LOG_ERR(&why));
 	loop_timer_set(driver->http_retry, HTTP_SERVER_RETRY_MS);
 	return 0;

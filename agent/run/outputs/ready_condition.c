@@ -92,8 +92,8 @@ static void ready_condition_complain(struct ready *ready, const struct err *why)
 {
 	if (!ready->complained || strcmp(ready->complained, why->msg) != 0)
 		log_warn(ready->driver->log,
-			 "the condition " WORKLOAD_CONDITION
-			 " of the owner of the pod cannot be written",
+			 "cannot write the condition " WORKLOAD_CONDITION
+			 " of the owner of the pod",
 			 LOG_ERR(why));
 	xstrset(&ready->complained, why->msg);
 }
@@ -109,8 +109,8 @@ static void tell_denied(struct ready *ready, const struct ready_job *job)
 	if (!ready->told_denied)
 		log_warn(
 			ready->driver->log,
-			"the condition " WORKLOAD_CONDITION
-			" of the owner of the pod may not be written: it is done without, until the Role has this rule",
+			"access denied to the condition " WORKLOAD_CONDITION
+			" of the owner of the pod; continuing without it until the Role has this rule",
 			LOG_STR("rule", rule), LOG_ERR(&job->err));
 	ready->told_denied = true;
 }
@@ -119,8 +119,8 @@ static void finish(struct ready *ready, const char *why)
 {
 	if (ready->uid && !ready->over)
 		log_info(ready->driver->log,
-			 "the condition " WORKLOAD_CONDITION
-			 " of the owner of the pod is written no more",
+			 "stopped writing the condition " WORKLOAD_CONDITION
+			 " of the owner of the pod",
 			 LOG_STR("reason", why));
 	ready->over = true;
 }
@@ -148,7 +148,7 @@ static void failed(struct ready *ready, const struct ready_job *job)
 static void was_read(struct ready *ready, struct workload *workload)
 {
 	if (ready->uid && strcmp(ready->uid, workload->uid) != 0) {
-		finish(ready, "it is another one of the same name");
+		finish(ready, "another object has the same name");
 		return;
 	}
 	xstrset(&ready->uid, workload->uid);
@@ -178,7 +178,7 @@ static void was_written(struct ready *ready, struct ready_job *job)
 static void take(struct ready *ready, struct ready_job *job)
 {
 	if (job->result < 0 && job->err.kind == ERR_ABSENT)
-		finish(ready, "it has gone");
+		finish(ready, "it was deleted");
 	else if (job->result < 0)
 		failed(ready, job);
 	else if (job->uid)
@@ -284,11 +284,11 @@ void driver_ready_owner(struct driver *driver, const struct workload *workload)
 	if (!ready)
 		return;
 	if (!workload)
-		finish(ready, "it has gone");
+		finish(ready, "it was deleted");
 	else if (workload->deleting)
 		finish(ready, "it is being deleted");
 	else if (ready->uid && strcmp(ready->uid, workload->uid) != 0)
-		finish(ready, "it is another one of the same name");
+		finish(ready, "another object has the same name");
 }
 
 static enum gate_verdict ready_may(struct driver *driver, enum gate_type type, struct gate *gate)

@@ -34,7 +34,7 @@ struct resource_status {
 static void complain(struct resource_status *status, const char *why)
 {
 	if (why && !xstrsame(status->complained, why))
-		log_warn(status->driver->log, "the status of the custom resource cannot be written",
+		log_warn(status->driver->log, "cannot write the status of the custom resource",
 			 LOG_STR("error", why));
 	xstrset(&status->complained, why);
 }
