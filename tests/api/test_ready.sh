@@ -110,7 +110,7 @@ await "and goes on" pod_phase d Holding
 control state=suspended do-not-restart=false
 await "as is wanted" pod_phase d Suspended
 check "it is left alone for a while" test "$(denied)" -le $((count + 3)) # 30 s between two
-is "$(grep -c 'may not be written' "$RUN/log/d.log")" 1 "the log says so once"
+is "$(grep -c 'access denied to the condition' "$RUN/log/d.log")" 1 "the log says so once"
 check "the old one is still there" shown False Terminating
 api_role || :
 await "the Role has it" may_write

@@ -69,7 +69,7 @@ kill -KILL "$(pgrep -P "${POD_PID[b]}" -x sleep)"
 await "what it said last still counts: do-not-restart" pod_is b '.phase == "Holding" and .desired.doNotRestart'
 control state=running do-not-restart=false
 resource '{"state": "running", "doNotRestart": true, "savepointNonce": "1"}' # its watch goes on, and wakes it
-await "an error is no absence: do-not-restart is not lifted by somebody else" pod_log b 'cannot be read.*403'
+await "an error is no absence: do-not-restart is not lifted by somebody else" pod_log b 'cannot read the custom resource.*403'
 check "and was not" pod_is b '.desired.doNotRestart'
 pod_end b
 with_resource c "${quick[@]}"

@@ -89,10 +89,14 @@ TEST(what_waits_for_the_journal_waits_for_a_write_that_comes)
 TEST(a_launch_under_way_is_the_one_in_the_journal)
 {
 	struct life l;
+	size_t count;
 
 	live(&l);
+	count = l.life.journal.launch_count;
 	l.life.journal.launch_count = 0;
-	CHECK_BROKEN(&l, "the launch in progress is not in the journal");
+	CHECK_STR(lifecycle_check(&l.life), "the launch in progress is not in the journal");
+	l.life.journal.launch_count = count;
+	life_release(&l);
 	writing(&l);
 	journal_launch(&l.life.journal)->ended_unix_ms = UNIX_START;
 	CHECK_BROKEN(&l, "the launch in progress has ended according to the journal");

@@ -284,31 +284,6 @@ static bool same_digest(const struct json *a, const struct json *b, bool routine
 	return !strcmp(buf_str(&one), buf_str(&other));
 }
 
-static void add_wait(struct json *document, const char *what, int64_t at_most_ms)
-{
-	struct json *wait;
-
-	json_remove(document, "waiting");
-	wait = json_add_object(json_add_array(document, "waiting"), NULL);
-	json_add_str(wait, "for", what);
-	json_add_i64(wait, "atMostMs", at_most_ms);
-}
-
-LIFECYCLE_TEST(what_waits_is_worth_a_late_write_its_remaining_time_is_not)
-{
-	struct json *before = status_document(life, NULL, NOW);
-	struct json *after = json_copy(before);
-
-	add_wait(before, "hook", 5000);
-	add_wait(after, "hook", 4000);
-	CHECK(same_digest(before, after, true));
-	add_wait(after, "owner", 4000);
-	CHECK(!same_digest(before, after, true));
-	CHECK(same_digest(before, after, false));
-	json_free(before);
-	json_free(after);
-}
-
 LIFECYCLE_TEST(what_only_time_changes_is_not_worth_a_write)
 {
 	struct conditions conditions = {0};

@@ -169,24 +169,6 @@ static void forget(struct json *doc, const char *parent, const char *key)
 	json_add(doc, parent, rest);
 }
 
-/* What waits at a gate, without the time that is left. */
-static void forget_time_left(struct json *doc)
-{
-	struct json *rest = json_copy(json_get(doc, "waiting"));
-	const struct json *wait;
-	struct json *list;
-
-	json_remove(doc, "waiting");
-	list = json_add_array(doc, "waiting");
-	json_each (wait, rest) {
-		struct json *copy = json_copy(wait);
-
-		json_remove(copy, "atMostMs");
-		json_add(list, NULL, copy);
-	}
-	json_free(rest);
-}
-
 void status_digest(const struct json *document, bool routine, struct buf *ret_text)
 {
 	cleanup_json struct json *rest = json_copy(document);
@@ -194,11 +176,7 @@ void status_digest(const struct json *document, bool routine, struct buf *ret_te
 	json_remove(rest, "nextSavepointInMs");
 	forget(rest, "control", "readUnixMs");
 	forget(rest, "journal", "sequence");
-	if (json_get(rest, "waiting"))
-		forget_time_left(rest);
-	if (!routine) {
+	if (!routine)
 		json_remove(rest, "lastCheckpoint");
-		json_remove(rest, "waiting");
-	}
 	json_print(rest, ret_text);
 }

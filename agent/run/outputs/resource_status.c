@@ -185,11 +185,8 @@ static void resource_status_stepped(struct driver *driver)
 	job->kube = driver->object.kube->kube;
 	job->uid = xstrdup(driver->object.uid);
 	job->document = driver_status(driver);
-	/* the last one stays when nothing waits any more, not even for it */
-	if (status->pace.leaving) {
-		json_remove(job->document, "waiting");
-		json_add_array(job->document, "waiting");
-	}
+	/* it would be over before it is read here, and the last one would stay */
+	json_add_array(job->document, "waiting");
 	status_digest(job->document, false, &job->urgent);
 	status_digest(job->document, true, &job->routine);
 	due_ms = pace_due_ms(&status->pace, now_ms);
