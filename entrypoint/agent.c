@@ -169,7 +169,7 @@ static bool acceptable(struct agent *a, const struct link_msg *msg, ssize_t n, i
 	const char *why = "sent an invalid packet";
 
 	if (n >= (ssize_t)sizeof(*msg) && msg->version == LINK_VERSION &&
-	    msg->type >= LINK_LAUNCH && msg->type <= LINK_LEASE)
+	    msg->type >= LINK_LAUNCH && msg->type <= LINK_SPARE_END)
 		return true;
 	if (n >= (ssize_t)sizeof(msg->version) && msg->version != LINK_VERSION) {
 		a->wrong_version = true;

@@ -32,6 +32,21 @@
  *   agent -> EXIT      end with this status once no main child is left; the agent then exits on its
  *                      own (SIGTERM after 2 s, SIGKILL after 2 more)
  *
+ * The spare is a second child that waits, started and warm, to become the main child (see the end
+ * of this file). Only to a drey-init whose HELLO has LINK_TAKES_SPARE:
+ *   agent -> SPARE     start a spare; one that exists is ended first. Answered by SPARE_READY or
+ *                      SPARE_GONE; SPARE_GONE may follow SPARE_READY
+ *   init  -> SPARE_READY
+ *                      it has warmed up, is stopped, and waits
+ *   init  -> SPARE_GONE
+ *                      it was never started, or is proven dead, and has never run the job
+ *   agent -> SPARE_END SIGKILL to it; answered by SPARE_GONE. Without a spare nothing happens
+ *   agent -> LAUNCH    with LINK_INTO_SPARE: the spare becomes the main child, if it can. Answered
+ *                      by STARTED with LINK_FROM_SPARE; or by SPARE_GONE and what any other LAUNCH
+ *                      is answered by: drey-init has proven that the spare is dead, and has started
+ *                      the command itself. A LAUNCH without the flag ends the spare
+ * A stop, an EXIT and the agent's death end the spare, too.
+ *
  * An agent that crashes loses nothing: drey-init keeps the running child and the last EXITED, and
  * reports both in the next HELLO. After a HELLO with LINK_RUNNING the STARTED, LAUNCH_FAILED or
  * EXITED of that very launch may follow, although another agent requested it. No agent is started
@@ -64,12 +79,16 @@ enum link_type {
 	LINK_STOP_ACK,
 	LINK_EXIT,
 	LINK_LEASE,
+	LINK_SPARE,
+	LINK_SPARE_END,
 	/* init -> agent */
 	LINK_HELLO = 64,
 	LINK_STARTED,
 	LINK_LAUNCH_FAILED,
 	LINK_EXITED,
 	LINK_STOPPING,
+	LINK_SPARE_READY,
+	LINK_SPARE_GONE,
 };
 
 enum link_flag {
@@ -79,6 +98,9 @@ enum link_flag {
 	LINK_GROUP = 1 << 3,       /* SIGNAL: to the child's process group, not only to the child */
 	LINK_OOM_KILLED = 1 << 4,  /* EXITED, HELLO: the cgroup's oom_kill count rose in its life */
 	LINK_TAKES_LEASE = 1 << 5, /* HELLO: LEASE is understood */
+	LINK_TAKES_SPARE = 1 << 6, /* HELLO: SPARE and LINK_INTO_SPARE are understood */
+	LINK_INTO_SPARE = 1 << 7,  /* LAUNCH: into the spare spare_id */
+	LINK_FROM_SPARE = 1 << 8,  /* STARTED: the child was the spare */
 };
 
 /* Fixed-size head of every packet; unused fields are 0. */
@@ -86,22 +108,33 @@ struct link_msg {
 	uint16_t version; /* LINK_VERSION */
 	uint16_t type;    /* enum link_type */
 	uint32_t flags;   /* enum link_flag */
-	int32_t pid;      /* STARTED, EXITED, HELLO: the main child, in drey-init's pid namespace */
-	int32_t wait_status;   /* EXITED: as waitpid(2) gave it */
-	int32_t signo;         /* SIGNAL: what to send; STOPPING: what arrived */
-	int32_t exit_status;   /* EXIT: 0..255 */
-	int32_t sys_errno;     /* LAUNCH_FAILED: errno of fork or exec */
-	uint32_t argc, envc;   /* LAUNCH: number of packed strings of each kind */
-	uint32_t restarts;     /* HELLO: how often the agent has been restarted */
-	int64_t since_unix_ms; /* HELLO, STARTED, EXITED: when the child was started */
+	/* STARTED, EXITED, HELLO: the main child, in drey-init's pid namespace; SPARE_READY,
+	 * SPARE_GONE: the spare, 0 if it was never started */
+	int32_t pid;
+	int32_t wait_status; /* EXITED, SPARE_GONE: as waitpid(2) gave it */
+	int32_t signo;       /* SIGNAL: what to send; STOPPING: what arrived */
+	int32_t exit_status; /* EXIT: 0..255 */
+	int32_t sys_errno;   /* LAUNCH_FAILED, SPARE_GONE: errno of fork or exec; see the end */
+	uint32_t argc, envc; /* LAUNCH, SPARE: number of packed strings of each kind */
+	union {
+		uint32_t restarts;   /* HELLO: how often the agent has been restarted */
+		uint32_t spare_argc; /* LAUNCH into a spare: so much of argv it has already */
+	};
+	/* HELLO, STARTED, EXITED: when the child was started; one that was the spare: when it got
+	 * its arguments */
+	int64_t since_unix_ms;
 	int64_t ended_unix_ms; /* EXITED: when it was reaped */
 	union {
 		int64_t grace_left_ms; /* STOPPING; HELLO: all of it; -1: no deadline */
-		int64_t until_ms;      /* LEASE: on CLOCK_MONOTONIC */
+		/* on CLOCK_MONOTONIC. LEASE; SPARE: it is killed if it is not ready then, 0 = 5 min */
+		int64_t until_ms;
 	};
-	char launch_id[LINK_LAUNCH_ID_BYTES];
-	/* HELLO with LINK_LAST_EXIT: the child that ended last */
-	char last_launch_id[LINK_LAUNCH_ID_BYTES];
+	char launch_id[LINK_LAUNCH_ID_BYTES]; /* SPARE*: the spare's own */
+	union {
+		/* HELLO with LINK_LAST_EXIT: the child that ended last */
+		char last_launch_id[LINK_LAUNCH_ID_BYTES];
+		char spare_id[LINK_LAUNCH_ID_BYTES]; /* LAUNCH into a spare: which */
+	};
 	int32_t last_pid;
 	int32_t last_wait_status;
 	int64_t last_ended_unix_ms;
@@ -115,6 +148,39 @@ struct link_msg {
  * own. At most one file descriptor may travel with it (SCM_RIGHTS): the child inherits it as
  * descriptor 3. The agent holds a flock(2) on it, so the lock lives as long as any process of that
  * launch: a second launch on the same state directory can prove that the first has really ended.
+ */
+
+/*
+ * SPARE: like LAUNCH, except that standard input is one end of a SOCK_STREAM socketpair, of which
+ * drey-init keeps the other. The descriptor that travels is a fresh open file description of the
+ * lock file, not locked; drey-init keeps a duplicate. While the spare warms up it runs a quarter of
+ * the time (SIGSTOP, SIGCONT), and with oom_score_adj 1000. It writes "ready\n" when it waits, and
+ * then it is stopped.
+ *
+ * LAUNCH with LINK_INTO_SPARE is a complete LAUNCH, so that drey-init alone can do without the
+ * spare. If the spare waits and has that id:
+ *   1. drey-init unlocks the description that came with the LAUNCH, locks the spare's (flock(2):
+ *      both are on the same file, and each belongs to its processes) and restores oom_score_adj;
+ *   2. it writes "N\0" and then the N arguments behind the first spare_argc, each with its NUL,
+ *      closes this direction of the socket, and sends SIGCONT;
+ *   3. the spare reads until the end of the stream, and exits unless it is complete. It answers
+ *      "go\n" immediately before it runs the job: from then on it is the main child.
+ * If anything else happens, or nothing for 40 ms: SIGKILL, and once waitpid(2) has returned its
+ * status drey-init unlocks the spare's description, locks the LAUNCH's again (EWOULDBLOCK: another
+ * process has it now; ETIMEDOUT: the spare did not end within 5 s) and executes the command.
+ *
+ * sys_errno of SPARE_GONE says why drey-init ended it, 0: it ended of its own accord.
+ *   never started (pid 0)   errno of fork, exec or socketpair; ECANCELED: a stop or EXIT is under
+ *                           way; EBUSY: a LAUNCH is being started, or the last spare is not dead
+ *                           yet; EINVAL, E2BIG: the packet is wrong
+ *   ETIMEDOUT               not ready in time, or no answer to its arguments
+ *   EPROTO                  it wrote something else, or closed its end
+ *   EMSGSIZE                the socket did not take all of the arguments
+ *   EWOULDBLOCK             another process has locked the file
+ *   EPERM                   oom_score_adj could not be restored
+ *   ESTALE                  a LAUNCH named another spare, or came before it was ready
+ *   ECANCELED               SPARE_END, another SPARE, a LAUNCH without the flag, EXIT, a stop, or
+ *                           the agent's death
  */
 
 #endif
