@@ -3,16 +3,16 @@
 #   docker build --build-arg FLINK_IMAGE=flink:2.3.0-scala_2.12-java17 -t drey:flink-2.3.0 .
 #
 # FLINK_IMAGE: an official image of Flink, or one based on it. drey is also compiled in it, so that it is linked with the
-# libraries of this image.
+# libraries of this image, and its Java parts against this Flink.
 ARG FLINK_IMAGE=flink:2.3.0-scala_2.12-java17
 
 FROM ${FLINK_IMAGE} AS build
 USER root
 WORKDIR /src
 COPY tools/deps.sh tools/ui.sh tools/
-RUN tools/deps.sh build
+RUN tools/deps.sh build jars
 COPY . .
-RUN make -j"$(nproc)" all
+RUN make -j"$(nproc)" all jars
 RUN tools/check-abi.sh --limit here build/drey build/drey-init
 RUN tools/image/pack.sh build /pack
 

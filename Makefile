@@ -11,6 +11,7 @@
 #   make test-cluster    tests with real Pods on their own node; skipped unless root
 #   make chaos      SEED=1 STEPS=60 FLINK_VERSION=2.3.0: a real Flink and drey under random signals; WHERE=cluster: in Pods
 #   make lint       format, static analysis, include direction
+#   make jars       build/drey-*.jar, what runs inside Flink's JVM (java/); needs a JDK, and fetches Flink or uses FLINK_HOME
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make bench      measures drey and the alternatives
 #   make sim        SEEDS=20000 histories of the life cycle against models, with faults
@@ -58,7 +59,7 @@ SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/
 
 .PHONY: all help demo test test-all test-api test-cluster build-tests chaos t unit check lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
 all: $(B)/drey-init $(B)/drey
-include tests/fuzz/rules.mk tests/rules.mk
+include tests/fuzz/rules.mk tests/rules.mk java/rules.mk
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -112,8 +113,9 @@ install: all
 	install -D -m 755 $(B)/drey-init $(DESTDIR)$(PREFIX)/bin/drey-init
 	install -D -m 755 $(B)/drey $(DESTDIR)$(PREFIX)/bin/drey
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/share/drey/hooks hooks/notify-webhook hooks/newest-savepoint
+	$(Q)$(foreach jar,$(wildcard $(JARS)),install -D -m 644 $(jar) $(DESTDIR)$(PREFIX)/lib/drey/$(jar:$(TOP)/drey-%=%);)
 
 clean:
-	rm -rf $(TOP)/obj $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a
+	rm -rf $(TOP)/obj $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a $(JARS)
 
 -include $(shell find $(B)/obj $(TOP)/fuzz/obj -name '*.d' 2>/dev/null)

@@ -3,7 +3,7 @@
 # deps.sh - the tools and libraries for building and testing: installs missing ones, or lists them if it may not.
 #
 #   tools/deps.sh [GROUP...]      build (compile), test (run the tests and the demo), lint; without a group all of these;
-#                                 cluster (additional packages for make test-cluster)
+#                                 jars (make jars; test has it as well), cluster (additional packages for make test-cluster)
 #   tools/deps.sh --list [GROUP...]   the packages, one a line
 #
 # Checks commands and libraries, not packages, so those from other sources count. Packages are those of
@@ -29,6 +29,7 @@ build  libyaml-dev              library:yaml-0.1
 build  libevent-dev             library:libevent_core
 build  libssl-dev               library:libcrypto
 build  libexpat1-dev            library:expat
+jars   default-jdk-headless     command:javac
 test   perl                     command:prove
 test   curl                     command:curl
 test   ca-certificates          file:/etc/ssl/certs/ca-certificates.crt
@@ -101,8 +102,8 @@ fi
 [ $# -gt 0 ] || set -- build test lint
 for group; do
 	case $group in
-	build | test | cluster | lint) ;;
-	*) die 2 "usage: tools/deps.sh [--list] [build] [test] [cluster] [lint]" ;;
+	build | jars | test | cluster | lint) ;;
+	*) die 2 "usage: tools/deps.sh [--list] [build] [jars] [test] [cluster] [lint]" ;;
 	esac
 done
 if [ -n "$list" ]; then

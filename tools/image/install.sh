@@ -16,6 +16,7 @@ fi
 if [ -n "$from" ]; then
 	install -D -m 755 -t /usr/bin "$from"/usr/bin/{drey,drey-init,drey-class-archive}
 	cp -r "$from/usr/share/drey" /usr/share/
+	install -D -m 644 -t /usr/lib/drey "$from"/usr/lib/drey/*.jar
 	mkdir -p /etc/drey
 fi
 

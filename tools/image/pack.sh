@@ -33,6 +33,9 @@ install -D -m 755 -t "$dest/usr/share/drey/hooks" hooks/notify-webhook hooks/new
 install -m 755 tools/image/install.sh "$dest/usr/share/drey/install"
 install -m 644 LICENSE "$dest/usr/share/drey/LICENSE"
 mkdir -p "$dest/etc/drey"
+for jar in "$build"/drey-*.jar; do
+	[ ! -e "$jar" ] || install -D -m 644 "$jar" "$dest/usr/lib/drey/${jar##*/drey-}"
+done
 
 # only the libraries of drey itself: the packages have dependencies for the rest
 readelf --dynamic "$build/drey" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r library; do
