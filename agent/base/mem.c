@@ -41,16 +41,23 @@ char *xstrndup(const char *text, size_t len_bytes)
 	return or_die(strndup(text, len_bytes));
 }
 
-char *xasprintf(const char *fmt, ...)
+char *xvasprintf(const char *fmt, va_list ap)
 {
 	char *text = NULL;
+	int len = vasprintf(&text, fmt, ap);
+
+	return or_die(len < 0 ? NULL : text);
+}
+
+char *xasprintf(const char *fmt, ...)
+{
 	va_list ap;
-	int len;
+	char *text;
 
 	va_start(ap, fmt);
-	len = vasprintf(&text, fmt, ap);
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	return or_die(len < 0 ? NULL : text);
+	return text;
 }
 
 void xstrset(char **slot, const char *text)

@@ -8,6 +8,7 @@
 #ifndef DREY_BASE_MEM_H
 #define DREY_BASE_MEM_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ void *xreallocarray(void *old, size_t count, size_t size_bytes); /* takes owners
 char *xstrdup(const char *text);                                 /* NULL gives NULL; caller frees */
 char *xstrndup(const char *text, size_t len_bytes);              /* caller frees */
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* caller frees */
+char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0))); /* the same */
 
 /* For a process that sleeps for months: one arena for all threads, and no larger reserve after a
  * large allocation. Call it before the first thread. Does nothing if libc is not glibc. */

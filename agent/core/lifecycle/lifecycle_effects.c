@@ -115,8 +115,7 @@ void note(struct lifecycle *life, enum note_level level, const char *fmt, ...)
 
 	effect->level = level;
 	va_start(ap, fmt);
-	if (vasprintf(&effect->text, fmt, ap) < 0)
-		effect->text = NULL;
+	effect->text = xvasprintf(fmt, ap);
 	va_end(ap);
 }
 

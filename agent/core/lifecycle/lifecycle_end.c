@@ -59,24 +59,22 @@ static void end_with(struct lifecycle *life, bool after_write, bool counts, enum
 
 void end_flink(struct lifecycle *life, bool after_write, bool counts, const char *fmt, ...)
 {
-	char *reason = NULL;
 	va_list ap;
+	char *reason;
 
 	va_start(ap, fmt);
-	if (vasprintf(&reason, fmt, ap) < 0)
-		reason = NULL;
+	reason = xvasprintf(fmt, ap);
 	va_end(ap);
 	end_with(life, after_write, counts, CAUSE_NONE, reason);
 }
 
 void end_flink_because(struct lifecycle *life, enum cause cause, const char *fmt, ...)
 {
-	char *reason = NULL;
 	va_list ap;
+	char *reason;
 
 	va_start(ap, fmt);
-	if (vasprintf(&reason, fmt, ap) < 0)
-		reason = NULL;
+	reason = xvasprintf(fmt, ap);
 	va_end(ap);
 	end_with(life, false, true, cause, reason);
 }

@@ -23,8 +23,7 @@ void outcome_set(struct lifecycle *life, enum outcome_kind kind, const char *fmt
 	outcome->unix_ms = life->now_unix_ms;
 	memcpy(outcome->job_id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
 	va_start(ap, fmt);
-	if (vasprintf(&outcome->reason, fmt, ap) < 0)
-		outcome->reason = NULL;
+	outcome->reason = xvasprintf(fmt, ap);
 	va_end(ap);
 	life->want_write = true;
 }

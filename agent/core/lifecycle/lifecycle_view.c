@@ -30,8 +30,7 @@ static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	journal_launch(&life->journal)->mismatched = true;
 	outcome->unix_ms = life->now_unix_ms;
 	va_start(ap, fmt);
-	if (vasprintf(&outcome->reason, fmt, ap) < 0)
-		outcome->reason = NULL;
+	outcome->reason = xvasprintf(fmt, ap);
 	va_end(ap);
 	end_flink(life, false, false, "%s", outcome->reason ? outcome->reason : "wrong restore");
 }

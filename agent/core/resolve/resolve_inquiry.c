@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "core/resolve/resolve_internal.h"
 
 static void decide(struct inquiry *in, enum decision_kind kind, enum cause cause, enum rule rule,
@@ -66,11 +67,9 @@ void inquiry_judge(struct candidate *c, enum verdict verdict, const char *fmt, .
 	va_list ap;
 
 	free(c->reason);
-	c->reason = NULL;
 	c->verdict = verdict;
 	va_start(ap, fmt);
-	if (vasprintf(&c->reason, fmt, ap) < 0)
-		c->reason = NULL;
+	c->reason = xvasprintf(fmt, ap);
 	va_end(ap);
 }
 
