@@ -129,6 +129,21 @@ TEST(the_first_step_that_differs_is_named)
 	life_release(&l);
 }
 
+TEST(facts_of_many_snapshots_are_left_out)
+{
+	struct candidate candidates[TRACE_CANDIDATES + 1] = {{.source = 0}};
+	struct facts facts = {.candidates = candidates, .candidate_count = TRACE_CANDIDATES};
+	struct event event = {.type = EVENT_OBSERVED, .observed.facts = &facts};
+	cleanup_json struct json *all = life_trace_event(&event);
+	cleanup_json struct json *none = NULL;
+
+	CHECK_INT(json_len(json_get(json_get(all, "facts"), "candidates")), ==, TRACE_CANDIDATES);
+	facts.candidate_count++;
+	none = life_trace_event(&event);
+	CHECK(!json_get(none, "facts"));
+	CHECK(json_bool_or(none, "omitted", false));
+}
+
 TEST(a_trace_that_has_lost_its_beginning_is_not_repeated)
 {
 	struct life_trace trace = {.count = 0};

@@ -35,6 +35,7 @@ enum sigterm_policy {
 	SIGTERM_SAVEPOINT, /* stop with savepoint inside the grace period */
 	SIGTERM_UPGRADE,   /* always an upgrade: what upgrade_mode says */
 };
+extern const char *const sigterm_words[]; /* as in drey.yaml, by value; NULL at the end */
 
 /* How the job passes from one generation to the next. */
 enum upgrade_mode {
@@ -43,6 +44,7 @@ enum upgrade_mode {
 	UPGRADE_BY_LAST_STATE, /* end Flink; the next generation starts from the newest state */
 	UPGRADE_STATELESS,     /* cancel; the next generation starts empty */
 };
+extern const char *const upgrade_words[]; /* the same */
 
 /* Why the container is being stopped, as far as its owner reveals it. */
 enum upgrade {
@@ -504,6 +506,7 @@ const char *lifecycle_check(const struct lifecycle *life);
 
 void effects_clear(struct effects *effects);
 
+extern const char *const job_state_words[];       /* by value; NULL at the end */
 const char *job_state_name(enum job_state state); /* "RUNNING", ... as Flink spells it */
 enum job_state job_state_parse(const char *name); /* JOB_UNKNOWN for an unknown word */
 bool job_state_is_final(enum job_state state);    /* FINISHED, CANCELED, FAILED */

@@ -8,19 +8,26 @@ static const char *pick(const char *const *names, size_t count, int index)
 	return index >= 0 && (size_t)index < count ? names[index] : "unknown";
 }
 
-static const char *const job_states[] = {"UNKNOWN",  "INITIALIZING", "CREATED",    "RUNNING",
-					 "FAILING",  "FAILED",       "CANCELLING", "CANCELED",
-					 "FINISHED", "RESTARTING",   "SUSPENDED",  "RECONCILING"};
+const char *const sigterm_words[] = {"keep", "savepoint", "upgrade", NULL};
+_Static_assert(SIGTERM_KEEP == 0 && SIGTERM_UPGRADE == 2, "order of sigterm_words");
+
+const char *const upgrade_words[] = {"savepoint", "last-state", "stateless", NULL};
+_Static_assert(UPGRADE_BY_SAVEPOINT == 0 && UPGRADE_STATELESS == 2, "order of upgrade_words");
+
+const char *const job_state_words[] = {"UNKNOWN",  "INITIALIZING", "CREATED",    "RUNNING",
+				       "FAILING",  "FAILED",       "CANCELLING", "CANCELED",
+				       "FINISHED", "RESTARTING",   "SUSPENDED",  "RECONCILING",
+				       NULL};
 
 const char *job_state_name(enum job_state state)
 {
-	return pick(job_states, ARRAY_LEN(job_states), (int)state);
+	return pick(job_state_words, ARRAY_LEN(job_state_words) - 1, (int)state);
 }
 
 enum job_state job_state_parse(const char *name)
 {
-	for (size_t i = 0; name && i < ARRAY_LEN(job_states); i++)
-		if (!strcmp(job_states[i], name))
+	for (size_t i = 0; name && job_state_words[i]; i++)
+		if (!strcmp(job_state_words[i], name))
 			return (enum job_state)i;
 	return JOB_UNKNOWN;
 }

@@ -153,12 +153,18 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 	free(in.order);
 }
 
+const char *const policy_words[] = {"latest", "savepoint", "none", NULL};
+_Static_assert(POLICY_LATEST == 0 && POLICY_NONE == 2, "order of policy_words");
+
+const char *const foreign_words[] = {"hold", "ignore", NULL};
+_Static_assert(FOREIGN_HOLD == 0 && FOREIGN_IGNORE == 1, "order of foreign_words");
+
+const char *const decision_words[] = {"VERIFY", "CONTINUE", "START_FROM", "START_EMPTY",
+				      "PARK",   "HOLD",     NULL};
+
 const char *decision_kind_name(enum decision_kind kind)
 {
-	static const char *const names[] = {"VERIFY",      "CONTINUE", "START_FROM",
-					    "START_EMPTY", "PARK",     "HOLD"};
-
-	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
+	return (size_t)kind < ARRAY_LEN(decision_words) - 1 ? decision_words[kind] : "unknown";
 }
 
 bool decision_starts(const struct decision *decision)

@@ -45,6 +45,7 @@ enum restore_policy {
 	POLICY_SAVEPOINT, /* savepoints only */
 	POLICY_NONE,      /* the job is declared stateless: always starts empty */
 };
+extern const char *const policy_words[]; /* as in drey.yaml, by value; NULL at the end */
 
 /* How to treat snapshots that no launch in the journal made, and that are newer than all others:
  * the journal may have been restored from a backup, or another application writes there. */
@@ -52,6 +53,7 @@ enum foreign_policy {
 	FOREIGN_HOLD,
 	FOREIGN_IGNORE, /* the directories are shared with other applications */
 };
+extern const char *const foreign_words[]; /* the same */
 
 struct policy {
 	enum restore_policy restore;
@@ -111,6 +113,7 @@ bool resolve_parked(const struct journal *journal, const struct policy *policy,
  * the table in docs/architecture.md. False: there is no such row. */
 bool resolve_row(bool veto, size_t index, enum rule *ret_rule, const char **ret_question);
 
+extern const char *const decision_words[];               /* by value; NULL at the end */
 const char *decision_kind_name(enum decision_kind kind); /* "START_FROM", ... */
 bool decision_starts(const struct decision *decision);   /* it is a launch, with or without state */
 

@@ -91,15 +91,18 @@ void life_trace_release(struct life_trace *trace)
 /* The same step without what its event showed. */
 static void shorten(const struct json *step, struct buf *text)
 {
-	cleanup_json struct json *whole = json_copy(step);
+	cleanup_json struct json *rest = json_object();
+	const struct json *member;
 	struct json *event;
 
-	json_remove(whole, "event");
-	event = json_add_object(whole, "event");
+	json_each (member, step)
+		if (strcmp(json_name(member), "event") != 0)
+			json_add(rest, json_name(member), json_copy(member));
+	event = json_add_object(rest, "event");
 	json_add_str(event, "type", json_str(json_get(step, "event"), "type"));
 	json_add_bool(event, "omitted", true);
 	buf_clear(text);
-	json_print(whole, text);
+	json_print(rest, text);
 }
 
 void life_trace_add(struct life_trace *trace, const struct json *step)

@@ -4,7 +4,8 @@
  * new one that begins like this one and takes the same events does the same (tests/sim/replay.c).
  *
  * Life cycle: life_trace_begin() when the life cycle is new -> life_trace_add() after every step ->
- * life_trace_write() at any time -> life_trace_release(). Bounded: TRACE_STEPS steps of TRACE_BYTES in all.
+ * life_trace_write() at any time -> life_trace_release(). Bounded: TRACE_STEPS steps of TRACE_BYTES in all,
+ * and the beginning, which is as long as the journal was then.
  * When the first steps no longer fit, the beginning is forgotten as well, and the rest can be read
  * but not repeated.
  */
@@ -17,6 +18,7 @@
 #define TRACE_STEPS      200
 #define TRACE_BYTES      (48 * 1024)
 #define TRACE_STEP_BYTES (8 * 1024) /* of a longer one only type and phases are kept */
+#define TRACE_CANDIDATES 64         /* facts of more never fit into a step */
 #define TRACE_FORMAT     1
 
 struct life_trace {

@@ -8,11 +8,6 @@
 #include "core/record.h"
 #include "core/trace/life_trace.h"
 
-static const char *const sigterm_policies[] = {"keep", "savepoint", "upgrade", NULL};
-static const char *const upgrade_modes[] = {"savepoint", "last-state", "stateless", NULL};
-static const char *const restore_policies[] = {"latest", "savepoint", "none", NULL};
-static const char *const foreign_policies[] = {"hold", "ignore", NULL};
-
 #define CONFIG(name, kind, member, ...)                                                            \
 	FIELD(name, kind, struct lifecycle_config, member, __VA_ARGS__)
 
@@ -36,8 +31,8 @@ static const struct field config_fields[] = {
 	CONFIG("flinkVersion", TEXT, flink_version),
 	CONFIG("applicationIds", BOOL, application_ids),
 	CONFIG("generation", TEXT, generation),
-	CONFIG("policyRestore", WORD, policy.restore, .words = restore_policies),
-	CONFIG("policyForeign", WORD, policy.foreign, .words = foreign_policies),
+	CONFIG("policyRestore", WORD, policy.restore, .words = policy_words),
+	CONFIG("policyForeign", WORD, policy.foreign, .words = foreign_words),
 	CONFIG("policyMaxAgeMs", NUMBER, policy.max_age_ms),
 	CONFIG("policyAdopt", BOOL, policy.adopt),
 	CONFIG("policyGeneration", TEXT, policy.generation),
@@ -61,8 +56,8 @@ static const struct field config_fields[] = {
 	CONFIG("holdRetryFirstMs", NUMBER, hold_retry_first_ms),
 	CONFIG("holdRetryMaxMs", NUMBER, hold_retry_max_ms),
 	CONFIG("stopRetryMs", NUMBER, stop_retry_ms),
-	CONFIG("onSigterm", WORD, on_sigterm, .words = sigterm_policies),
-	CONFIG("upgrade", WORD, upgrade, .words = upgrade_modes),
+	CONFIG("onSigterm", WORD, on_sigterm, .words = sigterm_words),
+	CONFIG("upgrade", WORD, upgrade, .words = upgrade_words),
 	CONFIG("exitWhenFinished", BOOL, exit_when_finished),
 };
 static const struct record config_table = RECORD(struct lifecycle_config, config_fields);

@@ -9,11 +9,6 @@
 
 #define EVENT(name, kind, member, ...) FIELD(name, kind, struct event, member, __VA_ARGS__)
 
-/* As Flink spells them; by value. */
-static const char *const job_states[] = {"UNKNOWN",  "INITIALIZING", "CREATED",    "RUNNING",
-					 "FAILING",  "FAILED",       "CANCELLING", "CANCELED",
-					 "FINISHED", "RESTARTING",   "SUSPENDED",  "RECONCILING",
-					 NULL};
 static const char *const statuses[] = {"accepted",   "in-progress", "completed", "failed",
 				       "unknown-id", "unreachable", NULL};
 static const char *const upgrades[] = {"unknown", "no", "yes", NULL};
@@ -74,7 +69,7 @@ static const struct record seen_table = RECORD(struct seen_savepoint, seen_field
 static const struct field view_fields[] = {
 	EVENT("reachable", BOOL, view.reachable, .sparse = true),
 	EVENT("jobPresent", BOOL, view.job_present, .sparse = true),
-	EVENT("state", WORD, view.state, .words = job_states),
+	EVENT("state", WORD, view.state, .words = job_state_words),
 	EVENT("tasksMissing", BOOL, view.tasks_missing, .sparse = true),
 	EVENT("tasksKnown", BOOL, view.cluster.tasks_known, .sparse = true),
 	EVENT("tasksTotal", SMALL, view.cluster.tasks_total, .sparse = true),
@@ -154,12 +149,25 @@ static const struct record tables[EVENT_COUNT] = {
 	[EVENT_TICK] = {.size_bytes = sizeof(struct event)},
 };
 
+/* Facts of thousands of snapshots are not rendered just to be dropped: see TRACE_STEP_BYTES. */
+static bool too_large(const struct event *event)
+{
+	const struct facts *facts = event->type == EVENT_OBSERVED  ? event->observed.facts
+				    : event->type == EVENT_REFUSED ? event->refused.facts
+								   : NULL;
+
+	return facts && facts->candidate_count > TRACE_CANDIDATES;
+}
+
 struct json *life_trace_event(const struct event *event)
 {
 	struct json *to = json_object();
 
 	json_add_str(to, "type", event_type_name(event->type));
-	record_write(&tables[event->type], event, NULL, to);
+	if (too_large(event))
+		json_add_bool(to, "omitted", true);
+	else
+		record_write(&tables[event->type], event, NULL, to);
 	return to;
 }
 

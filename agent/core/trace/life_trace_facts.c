@@ -7,24 +7,22 @@
 #include "base/mem.h"
 #include "core/journal/journal_fields.h"
 
-static const char *const decision_kinds[] = {"verify", "continue", "start-from", "start-empty",
-					     "park",   "hold",     NULL};
 static const char *const settlements[] = {"none", "made", "failed", "open", NULL};
 
 /* ---- facts ---- */
 
 #define CANDIDATE(name, kind, member, ...) FIELD(name, kind, struct candidate, member, __VA_ARGS__)
 
-static void write_others(struct json *to, const void *from)
+/* Jobs in the form in which facts.jobs and candidate.ha_others have them. */
+static void write_ids(struct json *to, const char *name, char (*const ids)[JOB_ID_BYTES],
+		      size_t count)
 {
-	const struct candidate *c = from;
-	struct json *array = json_add_array(to, "haOthers");
+	struct json *array = json_add_array(to, name);
 
-	for (size_t i = 0; i < c->ha_other_count; i++)
-		json_add_str(array, NULL, c->ha_others[i]);
+	for (size_t i = 0; i < count; i++)
+		json_add_str(array, NULL, ids[i]);
 }
 
-/* Jobs in the form in which facts.jobs and candidate.ha_others have them. */
 static int read_ids(const struct json *from, const char *name, char (**ids)[JOB_ID_BYTES],
 		    size_t *count, struct err *err)
 {
@@ -38,6 +36,13 @@ static int read_ids(const struct json *from, const char *name, char (**ids)[JOB_
 			 json_text(element) ? json_text(element) : "");
 	}
 	return 0;
+}
+
+static void write_others(struct json *to, const void *from)
+{
+	const struct candidate *c = from;
+
+	write_ids(to, "haOthers", c->ha_others, c->ha_other_count);
 }
 
 static int read_others(const struct json *from, void *to, struct err *err)
@@ -69,10 +74,8 @@ static const struct record candidate_table = RECORD(struct candidate, candidate_
 static void write_jobs(struct json *to, const void *from)
 {
 	const struct facts *facts = from;
-	struct json *array = json_add_array(to, "jobs");
 
-	for (size_t i = 0; i < facts->job_count; i++)
-		json_add_str(array, NULL, facts->jobs[i]);
+	write_ids(to, "jobs", facts->jobs, facts->job_count);
 }
 
 static int read_jobs(const struct json *from, void *to, struct err *err)
@@ -118,7 +121,7 @@ static int read_reasons(const struct json *from, void *to, struct err *err)
 
 #define DECISION(name, kind, member, ...) FIELD(name, kind, struct decision, member, __VA_ARGS__)
 static const struct field decision_fields[] = {
-	DECISION("kind", WORD, kind, .words = decision_kinds),
+	DECISION("kind", WORD, kind, .words = decision_words),
 	DECISION("rule", SMALL, rule),
 	DECISION("candidate", NUMBER, candidate),
 	DECISION("settlement", WORD, settlement, .words = settlements),

@@ -19,22 +19,14 @@
 #define DAY    (24 * HOUR)
 
 static const char *const fencing_words[] = {"default", "strict", NULL};
-static const char *const sigterm_words[] = {"keep", "savepoint", "upgrade", NULL};
-static const char *const upgrade_words[] = {"savepoint", "last-state", "stateless", NULL};
 static const char *const finished_words[] = {"stay", "exit", NULL};
-static const char *const policy_words[] = {"latest", "savepoint", "none", NULL};
-static const char *const foreign_words[] = {"hold", "ignore", NULL};
 static const char *const addressing_words[] = {"auto", "path", "virtual", NULL};
 static const char *const kubernetes_words[] = {"auto", "true", "false", NULL};
 static const char *const archive_words[] = {CLASS_ARCHIVE_AUTO, CLASS_ARCHIVE_NONE, NULL};
 static const char *const format_words[] = {"auto", "json", "text", NULL};
 static const char *const level_words[] = {"debug", "info", "warn", "error", NULL};
 /* The index of a word is the value of the enum. */
-_Static_assert(SIGTERM_KEEP == 0 && SIGTERM_UPGRADE == 2, "order of sigterm_words");
-_Static_assert(UPGRADE_BY_SAVEPOINT == 0 && UPGRADE_STATELESS == 2, "order of upgrade_words");
 _Static_assert(WHEN_FINISHED_STAY == 0 && WHEN_FINISHED_EXIT == 1, "order of finished_words");
-_Static_assert(POLICY_LATEST == 0 && POLICY_NONE == 2, "order of policy_words");
-_Static_assert(FOREIGN_HOLD == 0 && FOREIGN_IGNORE == 1, "order of foreign_words");
 _Static_assert(S3_ADDRESSING_AUTO == 0 && S3_ADDRESSING_VIRTUAL == 2, "order of addressing_words");
 _Static_assert(KUBERNETES_AUTO == 0 && KUBERNETES_FALSE == 2, "order of kubernetes_words");
 _Static_assert(LOG_AUTO == 0 && LOG_JSON == 1 && LOG_TEXT == 2, "order of format_words");
