@@ -85,6 +85,7 @@ struct driver {
 	struct termination_last last; /* before the shutdown began */
 	bool checking;                /* the journal is being checked */
 	bool init_takes_lease;        /* drey-init understands LEASE */
+	bool init_takes_spare;        /* ... and SPARE */
 	bool fence_noted;             /* in the state directory, for the next agent */
 	bool closing;                 /* the loop has ended: no more steps */
 	struct gate gates[GATES];     /* what waits there */

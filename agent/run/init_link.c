@@ -163,27 +163,58 @@ static uint32_t pack(struct buf *packet, char *const *strings)
 	return count;
 }
 
-int init_link_launch(struct init_link *link, const char *job_id, int64_t number, char *const *argv,
-		     char *const *env, int lock_fd, struct err *err)
+/* The head and the strings of `launch` as one packet. */
+static int send_launch(struct init_link *link, struct link_msg *msg,
+		       const struct init_link_launch *launch, struct err *err)
 {
 	cleanup_buf struct buf packet = BUF_INIT;
-	struct link_msg msg = message(LINK_LAUNCH);
 
-	if (number > 0 && number <= NUMBER_MAX)
-		snprintf(msg.launch_id, sizeof(msg.launch_id), "%.32s-%d", job_id, (int)number);
-	else
-		snprintf(msg.launch_id, sizeof(msg.launch_id), "%s", job_id);
-	buf_add(&packet, &msg, sizeof(msg));
-	msg.argc = pack(&packet, argv);
-	msg.envc = pack(&packet, env);
-	memcpy(packet.data, &msg, sizeof(msg));
-	if (packet.len_bytes > LINK_PACKET_MAX_BYTES || msg.argc + msg.envc > LINK_STRINGS_MAX)
+	buf_add(&packet, msg, sizeof(*msg));
+	msg->argc = pack(&packet, launch->argv);
+	msg->envc = pack(&packet, launch->env);
+	memcpy(packet.data, msg, sizeof(*msg));
+	if (packet.len_bytes > LINK_PACKET_MAX_BYTES || msg->argc + msg->envc > LINK_STRINGS_MAX)
 		return err_set(
 			err, ERR_CONFIG, 0,
 			"command line and environment of Flink are too large: %zu bytes in %u strings, at most %d and %d",
-			packet.len_bytes, msg.argc + msg.envc, LINK_PACKET_MAX_BYTES,
+			packet.len_bytes, msg->argc + msg->envc, LINK_PACKET_MAX_BYTES,
 			LINK_STRINGS_MAX);
-	return send_packet(link, packet.data, packet.len_bytes, lock_fd, err);
+	return send_packet(link, packet.data, packet.len_bytes, launch->lock_fd, err);
+}
+
+int init_link_launch(struct init_link *link, const struct init_link_launch *launch, struct err *err)
+{
+	struct link_msg msg = message(LINK_LAUNCH);
+
+	if (launch->number > 0 && launch->number <= NUMBER_MAX)
+		snprintf(msg.launch_id, sizeof(msg.launch_id), "%.32s-%d", launch->job_id,
+			 (int)launch->number);
+	else
+		snprintf(msg.launch_id, sizeof(msg.launch_id), "%s", launch->job_id);
+	if (launch->spare) {
+		msg.flags = LINK_INTO_SPARE;
+		msg.spare_argc = launch->spare_argc;
+		snprintf(msg.spare_id, sizeof(msg.spare_id), "%s", launch->spare);
+	}
+	return send_launch(link, &msg, launch, err);
+}
+
+int init_link_spare(struct init_link *link, const struct init_link_launch *spare, int64_t until_ms,
+		    struct err *err)
+{
+	struct link_msg msg = message(LINK_SPARE);
+
+	snprintf(msg.launch_id, sizeof(msg.launch_id), "%s", spare->job_id);
+	msg.until_ms = until_ms;
+	return send_launch(link, &msg, spare, err);
+}
+
+int init_link_spare_end(struct init_link *link, const char *id, struct err *err)
+{
+	struct link_msg msg = message(LINK_SPARE_END);
+
+	snprintf(msg.launch_id, sizeof(msg.launch_id), "%s", id);
+	return send_packet(link, &msg, sizeof(msg), -1, err);
 }
 
 int init_link_signal(struct init_link *link, const char *launch_id, int signo, bool group,

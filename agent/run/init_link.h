@@ -28,9 +28,26 @@ typedef void init_link_fn(void *arg, const struct link_msg *msg);
 struct init_link *init_link_open(struct loop *loop, init_link_fn *fn, void *arg, struct err *err);
 void init_link_free(struct init_link *link); /* NULL is allowed */
 
-/* argv and env are NULL-terminated; lock_fd is sent along (-1 = none) and stays the caller's. */
-int init_link_launch(struct init_link *link, const char *job_id, int64_t number, char *const *argv,
-		     char *const *env, int lock_fd, struct err *err);
+/* What drey-init is to execute. Everything is borrowed. */
+struct init_link_launch {
+	const char *job_id; /* of a spare: its own id */
+	int64_t number;     /* of the launch; 0 = none */
+	char *const *argv;  /* NULL-terminated, like env */
+	char *const *env;
+	int lock_fd; /* sent along; -1 = none; stays the caller's */
+	/* The spare that it becomes, if that works; drey-init otherwise starts it without. NULL = none */
+	const char *spare;
+	uint32_t spare_argc; /* so many words of argv the spare has already */
+};
+
+/* ERR_CONFIG: it is too large for one packet; the message says so. */
+int init_link_launch(struct init_link *link, const struct init_link_launch *launch,
+		     struct err *err);
+/* Start a spare; drey-init kills it if it is not ready at until_ms (clock_mono_ms()). Only to a
+ * drey-init that LINK_TAKES_SPARE, like the next one: SIGKILL to it. */
+int init_link_spare(struct init_link *link, const struct init_link_launch *spare, int64_t until_ms,
+		    struct err *err);
+int init_link_spare_end(struct init_link *link, const char *id, struct err *err);
 int init_link_signal(struct init_link *link, const char *launch_id, int signo, bool group,
 		     struct err *err);
 /* SIGKILL to Flink at until_ms (clock_mono_ms()), unless the lease is renewed. */

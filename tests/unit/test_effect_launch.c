@@ -56,17 +56,15 @@ static bool is_locked(const struct rig *rig)
 	return locked;
 }
 
-int init_link_launch(struct init_link *link, const char *launch_id, int64_t number,
-		     char *const *argv, char *const *env, int lock_fd, struct err *err)
+int init_link_launch(struct init_link *link, const struct init_link_launch *launch, struct err *err)
 {
 	struct rig *rig = (struct rig *)link;
 
-	(void)env;
-	CHECK_INT(number, ==, 1);
-	CHECK_STR(launch_id, JOB);
-	CHECK(argv[0] != NULL);
+	CHECK_INT(launch->number, ==, 1);
+	CHECK_STR(launch->job_id, JOB);
+	CHECK(launch->argv[0] != NULL);
 	rig->launched++;
-	rig->fd = lock_fd;
+	rig->fd = launch->lock_fd;
 	rig->fd_locked = is_locked(rig);
 	return rig->link_is_lost ? err_set(err, ERR_SYS, 0, "drey-init is gone") : 0;
 }

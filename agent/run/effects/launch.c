@@ -16,6 +16,20 @@ static void say_class_archive(struct driver *driver, const struct class_archive 
 			 LOG_STR("file", archive->file), LOG_STR("reason", archive->why));
 }
 
+static int send_launch(struct driver *driver, const struct flink_exec *exec, struct err *err)
+{
+	const struct launch *launch = journal_launch(&driver->life.journal);
+	const struct init_link_launch sent = {
+		.job_id = launch->job_id,
+		.number = launch->number,
+		.argv = exec->argv,
+		.env = exec->env,
+		.lock_fd = driver->flink_lock_fd,
+	};
+
+	return init_link_launch(driver->link, &sent, err);
+}
+
 static void effect_launch(struct driver *driver)
 {
 	const struct launch *launch = journal_launch(&driver->life.journal);
@@ -38,8 +52,7 @@ static void effect_launch(struct driver *driver)
 	}
 	if (driver_take_flink_lock(driver, &err) < 0 || setup_check_port(driver->setup, &err) < 0 ||
 	    launch_build(driver->setup, launch, &exec, &archive, &err) < 0 ||
-	    init_link_launch(driver->link, launch->job_id, launch->number, exec.argv, exec.env,
-			     driver->flink_lock_fd, &err) < 0)
+	    send_launch(driver, &exec, &err) < 0)
 		driver_refuse(driver, EFFECT_LAUNCH, CAUSE_NONE, err.msg);
 	else
 		say_class_archive(driver, &archive);

@@ -144,6 +144,7 @@ static void greet(struct driver *driver, const struct message *hello, const stru
 			  .upgrade = job->upgrade}};
 
 	driver->init_takes_lease = msg->flags & LINK_TAKES_LEASE;
+	driver->init_takes_spare = msg->flags & LINK_TAKES_SPARE;
 	log_info(driver->log, "drey supervises", LOG_STR("version", DREY_VERSION),
 		 LOG_STR("flink", driver->setup->version_text),
 		 LOG_STR("rest", driver->setup->rest_url),
