@@ -272,6 +272,7 @@ int flink_launch_build(const struct flink_launch *launch, struct flink_exec *ret
 	if (flink_launch_check(launch, err) < 0 || check_identity(launch, err) < 0)
 		return err_wrap(err, "build Flink's command line");
 	add_command(&exec, launch);
+	exec.command_argc = exec.argc;
 	for (size_t i = 0; i < launch->property_count; i++)
 		add_property(&exec, launch->properties[i].key, launch->properties[i].value);
 	add_defaults(&exec, launch);

@@ -102,6 +102,7 @@ struct flink_exec {
 	char **argv;
 	char **env;
 	size_t argc, envc;
+	size_t command_argc; /* the first strings of argv: the command; what follows drey has added */
 	size_t packed_bytes; /* all strings with their NULs: the size needed in a LAUNCH packet */
 };
 
