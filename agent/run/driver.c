@@ -164,7 +164,7 @@ static void close_all(struct driver *driver)
 	loop_free(driver->loop);
 }
 
-/* Why the container ends, for whoever looks at the pod. */
+/* Why the container ends, for people who look at the Pod. */
 static void last_words(struct driver *driver, int status)
 {
 	const struct lifecycle *life = driver->alive || driver->held ? &driver->life : NULL;

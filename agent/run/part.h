@@ -29,7 +29,7 @@ struct json;
 /* What is known when the journal has been read. */
 struct part_start {
 	const char *running;       /* launch id of the Flink that runs; NULL = none; borrowed */
-	struct desired_seen *seen; /* of the control inputs; whoever uses it empties it */
+	struct desired_seen *seen; /* of the control inputs; its reader empties it */
 };
 
 /* What the parts may delay or refuse: an effect before it is executed, or an event before the

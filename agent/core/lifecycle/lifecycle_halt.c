@@ -1,6 +1,6 @@
 /*
  * The machine contradicts itself (lifecycle_check()): that is a bug, and its next decision could be
- * any. It decides nothing more: Flink stays as it is, and drey-init does what it does without drey.
+ * any. It decides nothing more: Flink stays as it is, and drey-init stops it as if the agent had died.
  * The journal keeps what was written before, so the next agent starts from a state without the
  * contradiction.
  */

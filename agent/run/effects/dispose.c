@@ -67,7 +67,7 @@ static int wait_for_flink(const struct flink_rest *rest, const char *id, struct 
 	return err_set(err, ERR_RETRY, 0, "Flink did not finish within %d s", PATIENCE_MS / 1000);
 }
 
-/* Somebody else may have deleted it, or an agent before. */
+/* Another program may have deleted it, or an earlier agent. */
 static bool is_gone(const struct dispose_job *job)
 {
 	cleanup_free char *uri = snapshots_metadata_uri(job->path);

@@ -209,8 +209,8 @@ static bool is_outside_end(const struct lifecycle *life, const struct view *view
 	       kind != OPERATION_STOP && kind != OPERATION_CANCEL;
 }
 
-/* Whoever stops the job in Flink may have set do-not-restart a moment before: such an end waits until
- * the control inputs were read again. */
+/* The person who stops the job in Flink may have set do-not-restart a moment before: such an end waits
+ * until the control inputs were read again. */
 static void poll_done(void *arg, bool ran)
 {
 	struct poll_job *job = arg;

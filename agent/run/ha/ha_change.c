@@ -25,7 +25,7 @@ static int patch(struct kube *kube, const char *cluster_id, const char *text, st
 
 /* ---- the lock ---- */
 
-/* One look and, if it is allowed, one try. 0: it is over; 1: somebody was faster. */
+/* One look and, if it is allowed, one try. 0: it is over; 1: another writer was faster. */
 static int try_release(struct kube *kube, const char *cluster_id,
 		       const struct failover_watch *watch, const char *launch_id, bool reaped,
 		       struct ha_release *ret)

@@ -59,7 +59,7 @@ static int read_directory(const char *path, struct ha_maps *maps, struct err *er
 	if (!dir)
 		return cannot(err, "open", path);
 	map = ha_maps_add(maps, name);
-	if (map->kind == HA_MAP_OTHER) { /* mounted under a name of somebody's choice */
+	if (map->kind == HA_MAP_OTHER) { /* mounted under a name that a person chose */
 		free(map->name);
 		map->name = NULL;
 	}

@@ -299,9 +299,9 @@ static enum gate_verdict may_start(const struct directory *directory, struct gat
 			    "it is unknown whether the job may start %s", unknown);
 }
 
-/* Before a start is decided, and before an end of the job is judged that drey did not ask for: whoever
- * stops the job in Flink may have set do-not-restart a moment before. If the ConfigMap cannot be read
- * then, what it said last still counts. */
+/* Before a start is decided, and before an end of the job is judged that drey did not request: the
+ * person who stops the job in Flink may have set do-not-restart a moment before. If the ConfigMap
+ * cannot be read then, its last content still counts. */
 static enum gate_verdict inputs_may(struct driver *driver, enum gate_type type, struct gate *gate)
 {
 	struct directory *directory = driver->directory;

@@ -210,7 +210,7 @@ static bool denied(struct resource *resource, const struct read_job *job)
 	return true;
 }
 
-/* When it is to be read again. */
+/* When to read it again. */
 static int64_t take(struct resource *resource, const struct read_job *job)
 {
 	bool forbidden = job->result < 0 && job->answer.status == 403 && !resource->was_read;
@@ -240,7 +240,7 @@ static int64_t take(struct resource *resource, const struct read_job *job)
 	return poll_ms;
 }
 
-/* Whether a 403 lasts is not known yet: whoever asked waits for the next reading. */
+/* Whether a 403 lasts is not known yet: the caller waits for the next reading. */
 static bool keep_waiting(const struct resource *resource)
 {
 	return resource->denied_ms && resource->found == FOUND_UNKNOWN;

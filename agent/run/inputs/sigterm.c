@@ -1,10 +1,10 @@
 /*
- * What our pod belongs to is asked when SIGTERM comes: does another generation follow, or none, or the
- * same again? It costs at most OWNER_MS of the grace period; drey-init knows at once that somebody
- * takes care. Without an answer the configuration says what SIGTERM means.
+ * When SIGTERM arrives, drey reads the owner of its Pod: does another generation follow, or none, or
+ * the same one again? That takes at most OWNER_MS of the grace period; drey-init is told at once that
+ * the agent has taken charge. Without an answer the configuration says what SIGTERM means.
  *
- * It is read once at the beginning too: so an owner that is not there later was deleted, and whoever
- * has no right to read it hears that before it matters.
+ * The owner is also read once at the start: if it is missing later, it was deleted; and if the right to
+ * read it is missing, the log says so before it matters.
  */
 #include <stdlib.h>
 #include <string.h>

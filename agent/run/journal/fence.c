@@ -2,7 +2,7 @@
  * The fence outlives the agent. One that has lost the journal to another drey does nothing more; were it to die
  * then, the next agent in the same container would know nothing of that, take the journal back, and start the job
  * beside the other one. So it is noted in the state directory. Which container that was is noted as well: the
- * directory may outlive it, and a new container is a new decision of whoever has started it.
+ * directory may outlive it, and a new container is a new decision of the deployer.
  */
 #include <stdio.h>
 #include <stdlib.h>

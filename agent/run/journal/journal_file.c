@@ -50,7 +50,7 @@ int journal_file_read(struct journal_file *file, struct journal *ret_journal, st
 	return 0;
 }
 
-/* ERR_BUSY is kept for a journal that somebody else has changed; this is a file that cannot be had just now. */
+/* ERR_BUSY is kept for a journal that another drey has changed; this is a file that cannot be had just now. */
 static int not_now(struct err *err)
 {
 	if (err && err->kind == ERR_BUSY)
@@ -112,8 +112,9 @@ static int compare(const struct journal_file *file, const char *text, size_t len
 		result = err_set(err, ERR_BUSY, 0,
 				 "%s/%s was written by %s in the meantime (sequence %" PRId64
 				 ", expected %" PRId64 "): another drey uses it",
-				 file->dir, JOURNAL_FILE_NAME, now.writer ? now.writer : "somebody",
-				 now.sequence, file->sequence);
+				 file->dir, JOURNAL_FILE_NAME,
+				 now.writer ? now.writer : "another drey", now.sequence,
+				 file->sequence);
 	journal_release(&now);
 	return result;
 }
@@ -146,8 +147,8 @@ int journal_file_check(const struct journal_file *file, struct err *err)
 	return err_set(err, ERR_RETRY, errno, "look for %s", path);
 }
 
-/* A process that was killed while it wrote leaves its temporary file behind. Whoever holds the lock of
- * the directory knows that nobody is writing: they are of no use to anybody. */
+/* A process that was killed while it wrote leaves its temporary file behind. We hold the lock of the
+ * directory, so no other process is writing, and these files are of no use. */
 static void sweep(const char *dir)
 {
 	static const char begin[] = JOURNAL_FILE_NAME ".", end[] = ".tmp";

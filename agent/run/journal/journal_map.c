@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "kube/configmap.h"
 
-#define ROUNDS         6 /* of one put(): somebody may change the map's labels at the same time */
+#define ROUNDS         6 /* of one put(): another client may change the map's labels at the same time */
 #define PAUSE_FIRST_MS 20
 #define PAUSE_MOST_MS  500
 
@@ -143,7 +143,7 @@ static int create(struct journal_map *map, const char *text, struct configmap *r
 	fresh.labels = labels(map);
 	fresh.data = json_object();
 	json_add_str(fresh.data, JOURNAL_MAP_KEY, text);
-	/* one that has vanished: what was seen goes on being seen */
+	/* one that has vanished: what was seen still counts */
 	json_add_str_opt(fresh.data, JOURNAL_MAP_SEEN_KEY, map->seen);
 	return configmap_create(map->kube, &fresh, ret, NULL, err);
 }
@@ -179,10 +179,11 @@ static bool is_known(const struct journal_map *map, const struct journal *now)
 
 static int refuse_another(const struct journal_map *map, const struct journal *now, struct err *err)
 {
-	return err_set(
-		err, ERR_BUSY, 0,
-		"%s was written by %s in the meantime (sequence %" PRId64 ", expected %" PRId64 ")",
-		map->place, now->writer ? now->writer : "somebody", now->sequence, map->sequence);
+	return err_set(err, ERR_BUSY, 0,
+		       "%s was written by %s in the meantime (sequence %" PRId64
+		       ", expected %" PRId64 ")",
+		       map->place, now->writer ? now->writer : "another drey", now->sequence,
+		       map->sequence);
 }
 
 static int refuse_nonsense(const struct err *why, struct err *err)
@@ -222,7 +223,7 @@ int journal_map_check(struct journal_map *map, const char *writer, struct err *e
 	return result;
 }
 
-/* Somebody has written the map. 1: it has our document already; 0: try again; -1: not ours. */
+/* Another client has written the map. 1: it has our document already; 0: try again; -1: not ours. */
 static int look_again(struct journal_map *map, const char *text, int64_t sequence,
 		      const char *writer, struct err *err)
 {

@@ -16,7 +16,7 @@ struct journal_store {
 	char *path;
 	struct journal_map *map; /* NULL: the file is the journal */
 	const char *application;
-	bool moving; /* the file was read, and is to be put into the map */
+	bool moving; /* the file was read, and the map does not have it yet */
 };
 
 struct journal_store *journal_store_open(const struct config *config, const struct setup_kube *kube)

@@ -1,10 +1,10 @@
 /*
- * What has to be known before the first step: the journal, and what was seen of the control inputs.
- * Both are read on a lane; what drey-init says meanwhile is kept, and taken in order afterwards.
+ * What drey must know before the first step: the journal, and what it has seen of the control inputs.
+ * Both are read on a lane; messages of drey-init are kept meanwhile, and taken in order afterwards.
  *
- * A journal in a ConfigMap may be out of reach for a while, or edited into nonsense; a person can
- * put that right from outside. So it is tried again for as long as it takes, and the reason is to be
- * seen wherever one looks; nothing is started and nothing is written. A Flink that runs, runs on.
+ * A journal in a ConfigMap may be unreachable for a while, or edited into nonsense; a person can
+ * repair that from outside. So drey retries without a limit, and every report has the reason;
+ * nothing is started and nothing is written. A running Flink continues.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +206,7 @@ static void leave_if_idle(struct driver *driver)
 	driver_stop(driver, 0);
 }
 
-/* Stands in for the machine wherever somebody asks how it is; nothing is ever decided by it. */
+/* Stands in for the machine for every question about the state; nothing is ever decided by it. */
 static void show(struct driver *driver, const char *reason)
 {
 	forget_placeholder(driver);

@@ -193,7 +193,7 @@ static size_t add_path(struct look *look, enum source_kind source, const char *p
 	return path ? add_named(look, source, &named) : 0;
 }
 
-/* The savepoint with which somebody has stopped the job, and that nobody saw: it may lie anywhere. */
+/* The savepoint with which the job was stopped outside drey, unseen: it may lie anywhere. */
 static void add_stop(struct look *look)
 {
 	const struct facts *facts = look->facts;

@@ -239,7 +239,7 @@ static int list(struct listing *ls, const char *dir, struct err *err)
 	/* The listing itself will say so of an object store. */
 	if (store_list_page(store) == 1 && observe_directory(look->plan->storage, dir, err) < 0)
 		return -1;
-	/* A newer checkpoint of somebody else has to be seen, unless it was said to be none of our
+	/* A newer checkpoint of another job must be seen, unless it was said to be none of our
 	 * business. */
 	if (ls->kind == SNAPSHOT_SAVEPOINT)
 		result = snapshots_list_savepoints(store, dir, found, ls, err);

@@ -5,7 +5,7 @@
  *
  * All requests run on a lane of its own: the owner's (inputs/sigterm.c) has to answer soon when SIGTERM
  * comes, and a write may hang. Nothing is polled: the owner is read once, and once more when it refuses a
- * write; a write is made when another status, reason or message is to be said than is there.
+ * write; a write is made when status, reason or message differ from what is there.
  *
  * Writes keep the pace of core/pace.h; a message alone waits longer. The owner is the object that was read
  * first: when it has gone, goes, or another one has its name, this process writes no more.
@@ -46,7 +46,7 @@ struct ready {
 
 struct ready_job {
 	struct ready *ready;
-	char *uid;                      /* NULL: it is to be read */
+	char *uid;                      /* NULL: not read yet */
 	struct workload_condition said; /* to be written */
 	struct workload workload;       /* that was read */
 	struct kube_answer answer;
@@ -203,7 +203,7 @@ static void done(void *arg, bool ran)
 	free_job(job);
 }
 
-/* ---- what is to be done ---- */
+/* ---- what to do next ---- */
 
 static void submit(struct ready *ready, const struct condition *want)
 {

@@ -145,7 +145,7 @@ static void look_later(struct resource_status *status)
 		loop_timer_set(status->timer, wait_ms > 0 ? wait_ms + 1 : 1);
 }
 
-/* What was written into it may not be there any more: it is another one, or somebody else has changed
+/* What was written into it may not be there any more: it is another one, or another client has changed
  * it, as an agent that ends and does not know yet that there is a new one. */
 static void look_at_object(struct resource_status *status)
 {
