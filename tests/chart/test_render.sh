@@ -66,6 +66,23 @@ check "ten lines are enough" test "$(grep --count --invert-match '^#' "$EXAMPLES
 check "README.md of the chart says what values.yaml says" "$TOP/tools/chart-readme.sh" --check
 is "$(jq '.items | length' "$RUN/full.pods.json")" 5 "a Pod was made of each: JobManager, TaskManager, CronJob, check, test"
 
+# What the chart says to Flink about deaths, in one line.
+recovery_of() {
+	key_values | grep -E '^(heartbeat|restart-strategy|taskmanager.slot.timeout)' | sort | tr '\n' ' ' | sed 's/ $//'
+}
+
+key_values() {
+	sed -n 's/^\([a-z][^:]*\): "\?\([^"]*\)"\?$/\1=\2/p'
+}
+
+recovery() { # NAME
+	configuration "$1" flink config.yaml | recovery_of
+}
+
+recovery_with() { # KEY=VALUE
+	render with "${s3[@]}" --set-string "flink.configuration.$1" && recovery with
+}
+
 # ---- what makes the variants -----------------------------------------------------------------------
 
 mapfile -t s3 < <(values s3)
@@ -74,6 +91,15 @@ is "$(object s3-plain Role/orders '.rules[] | select(.resourceNames // [] | leng
 is "$(object s3-plain Deployment/orders-taskmanager .spec.template.spec.automountServiceAccountToken)" false "and a TaskManager has no token"
 is "$(object full-job ConfigMap/orders-drey '.data["drey.yaml"]' | grep -E 'owner|whenFinished' | tr -d '\n ')" \
 	"owner:job/orders-jobmanagerwhenFinished:exit" "in a Job drey is told what it belongs to, and to end with the job"
+is "$(recovery s3)" "heartbeat.interval=3 s restart-strategy.exponential-delay.initial-backoff=100 ms restart-strategy.type=exponential-delay" \
+	"the death of a TaskManager is noticed soon, and the job is started again at once"
+is "$(recovery s3-plain)" "heartbeat.timeout=5 s restart-strategy.exponential-delay.initial-backoff=100 ms restart-strategy.type=exponential-delay taskmanager.slot.timeout=2 s" \
+	"without high availability heartbeats are drey's, and slots are freed soon"
+is "$(recovery_with 'restart-strategy\.type=failure-rate,flink.configuration.heartbeat\.interval=10 s')" "heartbeat.interval=10 s restart-strategy.type=failure-rate" \
+	"a restart strategy of the user is the only one"
+is "$(recovery_with 'execution\.checkpointing\.interval=0')" "heartbeat.interval=3 s" "without checkpoints there is none: the job would start empty"
+is "$(object s3 Deployment/orders-taskmanager '.spec.template.spec.containers[0] | .args[-1], (.env[] | select(.name == "POD_NAME") | .valueFrom.fieldRef.fieldPath)' | tr '\n' ' ')" \
+	'taskmanager.resource-id=$(POD_NAME) metadata.name ' "a TaskManager keeps its id when its container is restarted, and no other has it"
 is "$(object s3-plain ConfigMap/orders-drey '.data["drey.yaml"]' | grep owner)" "  owner: deployment/orders-jobmanager" \
 	"else, too: the Pods of the CronJob have nothing else to know it by"
 is "$(object bounded-waits Job/orders-jobmanager .spec.suspend)" true "a Job that is to wait is suspended"
