@@ -12,7 +12,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 runs=10 upgrades=''
-all_sides='released archive kept no-ha loop newest'
+all_sides='plain cold spare released kept no-ha loop newest'
 sides=$all_sides
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
@@ -32,9 +32,11 @@ for side in $sides; do
 done
 
 declare -A what=(
+	[plain]="Flink's HA in a restart loop, JVM of 1 GB as Flink's scripts start it"
+	[cold]="drey as in its image, the same JVM otherwise"
+	[spare]="the same with \`flink.spare: warm\`"
 	[released]="drey, Flink's HA"
-	[archive]="the same, with the archive of Flink's classes"
-	[kept]="the same without it, \`fastFailover: false\`"
+	[kept]="the same, \`fastFailover: false\`"
 	[no-ha]="drey, without Flink's HA"
 	[loop]="Flink's HA in a restart loop"
 	[newest]="bash: newest directory, restart loop, no HA"
@@ -154,6 +156,9 @@ for version in ${VERSIONS:-1.20.0 2.3.0}; do
 	measure "$version"
 	print_kills "$version"
 	echo
+	print_ratio "$version" cold plain
+	print_ratio "$version" spare plain
+	print_ratio "$version" spare cold
 	print_ratio "$version" released kept
 	print_ratio "$version" released loop
 	print_ratio "$version" no-ha newest
@@ -164,8 +169,9 @@ bench_load | sed 's/$/ at the end/'
 cat <<'END'
 
 Limits of these figures:
-* The job and its state are small, so the times include no download of state. JVMs have 160 MB and the first compiler
-  only, as in the tests; on two CPUs the start of a JVM takes most of a recovery.
+* The job and its state are small, so the times include no download of state. Where nothing else is said, JVMs have
+  160 MB and the first compiler only, as in the tests; on two CPUs the start of a JVM takes most of a recovery.
+* Flink alone waits until the lock of the dead leader has expired, 15 s and up to 5 s more; drey releases it.
 * There is a checkpoint every 2 s, so up to 2 s of "first new checkpoint" are spent waiting for it.
 * The restart loop starts the next JobManager immediately. A kubelet waits 10 s from the second death on, then twice as
   long each time, up to 5 minutes; drey has its own backoff, which does not apply to the first death after a proven launch.

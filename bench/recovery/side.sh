@@ -2,7 +2,9 @@
 #
 # side.sh - one application of run.sh. SIDE is
 #
-#   released, archive, kept    drey and Flink's HA: the leader's lock is released, also with the archive, or kept
+#   plain                      Flink's HA and a restart loop; a JVM of 1 GB without the options of the tests
+#   cold, spare                drey and Flink's HA, such a JVM, and what the image has: the class archive; a warm spare
+#   released, kept             drey and Flink's HA: the leader's lock is released, or kept
 #   no-ha                      drey, and no HA of Flink
 #   loop                       Flink's HA and a restart loop
 #   newest                     newest.sh
@@ -32,7 +34,24 @@ has_ha() {
 }
 
 has_drey() {
-	case $SIDE in loop | newest) return 1 ;; esac
+	case $SIDE in plain | loop | newest) return 1 ;; esac
+}
+
+# As Flink's scripts start a JobManager of 1600 MB: the JVM chooses its collector and its compilers.
+eval "$(declare -f flink_java | sed '1s/flink_java/flink_java_of_tests/')"
+flink_java() { # RUN HEAP METASPACE NAME
+	local word words=()
+	flink_java_of_tests "$@"
+	case $SIDE.$4 in plain.jm | cold.jm | spare.jm) ;; *) return 0 ;; esac
+	for word in "${FLINK_JAVA[@]}"; do
+		case $word in
+		-XX:+UseSerialGC | -XX:TieredStopAtLevel=1) ;;
+		-Xm[sx]*) words+=("${word:0:4}1g") ;;
+		-XX:MaxMetaspaceSize=*) words+=(-XX:MaxMetaspaceSize=256m) ;;
+		*) words+=("$word") ;;
+		esac
+	done
+	FLINK_JAVA=("${words[@]}")
 }
 
 # ---- the JobManager's side -----------------------------------------------------------------------------
@@ -43,7 +62,7 @@ start_jm() { # in the side's own way
 	init_argv
 	flink_jm_argv "$RUN"
 	case $SIDE in
-	loop)
+	plain | loop)
 		# shellcheck disable=SC2016 # expanded by that shell
 		spawn jm "${INIT_ARGV[@]}" bash -c 'while :; do "$@"; echo "the JobManager has ended with status $?"; done' jm \
 			"${FLINK_JM_ARGV[@]}" --job-id "$job" ${savepoint:+--fromSavepoint "$savepoint"} \
@@ -71,8 +90,9 @@ begin() {
 	sed -i 's/^execution.checkpointing.interval:.*/execution.checkpointing.interval: 2 s/' "$RUN/conf/config.yaml"
 	case $SIDE in
 	kept) DREY_CONF[kubernetes.fastFailover]=false ;;
-	archive) make_class_archive && DREY_CONF[flink.classArchive]=$RUN/flink.jsa || exit 1 ;;
+	cold | spare) make_class_archive && DREY_CONF[flink.classArchive]=$RUN/flink.jsa || exit 1 ;;
 	esac
+	[ "$SIDE" != spare ] || DREY_CONF[flink.spare]=warm
 	start_tm_pod
 	start_jm
 	MUST_LIVE=(jm tm)
@@ -95,6 +115,7 @@ new_checkpoint() {
 settled() {
 	job_runs && new_checkpoint || return 1
 	! has_drey || status_is '.phase == "Running" and .launch.proven' || return 1
+	[ "$SIDE" != spare ] || status_is '.spare.state == "ready"' || return 1
 	! has_ha || lock_is_renewed
 }
 
@@ -114,7 +135,7 @@ new_rest() {
 wait_ms() { # CMD...: the ms since $began
 	until "$@" >/dev/null 2>&1; do
 		[ $(($(now_ms) - began)) -lt $((WAIT_S * 1000)) ] || exit 1
-		sleep 0.2
+		sleep 0.02
 	done
 	echo $(($(now_ms) - began))
 }
