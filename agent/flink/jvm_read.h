@@ -30,9 +30,12 @@ struct jvm_launch {
 	const char *const *files; /* what else it depends on; NULL-terminated; NULL = none */
 };
 
+struct jvm_root;
+
 struct jvm_origin {
 	struct jvm_line line;
-	char **roots; /* files and directories that it was derived from; NULL-terminated */
+	struct jvm_root *roots; /* files and directories that it was derived from */
+	size_t root_count;
 	char fingerprint[SHA256_HEX_BYTES];
 };
 

@@ -1,0 +1,33 @@
+/*
+ * jvm_process - a running process, as /proc shows it. Blocks a little.
+ */
+#ifndef DREY_FLINK_JVM_PROCESS_H
+#define DREY_FLINK_JVM_PROCESS_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* /proc/PID/NAME whole: cmdline, environ. The message never has the content. */
+int jvm_process_read(int pid, const char *name, struct buf *buf, struct err *err);
+
+/* The program that it executes; the caller frees it. */
+char *jvm_process_program(int pid, struct err *err);
+
+/*
+ * Would a process that drey-init starts be like it: user, groups, capabilities, limits, priority,
+ * directory, namespaces, and where it writes? This process stands for one that drey-init starts.
+ * ERR_FORMAT: no; the message says what differs.
+ */
+int jvm_process_same(int pid, struct err *err);
+
+/*
+ * When it was forked, and when it became this program, on the wall clock as it is set now. The
+ * latter is read from its threads: there is one for main() as soon as a JVM starts, and there is
+ * none in a shell that a JVM replaces later.
+ */
+int jvm_process_times(int pid, int64_t *ret_forked_unix_ms, int64_t *ret_became_unix_ms,
+		      struct err *err);
+
+#endif
