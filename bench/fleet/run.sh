@@ -187,6 +187,46 @@ by_thread() { # rows: the thread that woke up most often first
 		sort -n | sed 's/^[^|]*//'
 }
 
+# ---- 10,000 applications, from what was measured ---------------------------------------------------------
+
+bytes_of() { # KIND NAME, as the API server sends it
+	kubectl get --raw "/$1/namespaces/$NAMESPACE/$2" | wc -c
+}
+
+# Watches that the agents have open, for each of them.
+watches() {
+	kubectl get --raw /metrics | awk -v n="$agents" '/^apiserver_longrunning_requests/ && /verb="WATCH"/ && /resource="(configmaps|flinkapplications)"/ && /scope="(resource|namespace)"/ { all += $NF }
+		END { printf "%.1f", all / n }'
+}
+
+# Rows for 10,000 of these agents. A read of the journal returns its map; a patch sends and returns it; one of the status
+# sends and returns the custom resource, which its watch returns as well.
+computed() { # JOURNAL_BYTES RESOURCE_BYTES
+	jq --raw-output '[.verb, .resource] | join(" ")' "$RUN/ours" | sort | uniq -c |
+		awk -v per="$((seconds * agents))" -v map="$1" -v flapp="$2" -v started="$starting" -v agents="$agents" -v watches="$(watches)" \
+			-v cpu="$cpu_ms" -v seconds="$seconds" -v idle="$idle_cpu_ms" '
+			{ rate = $1 / per * 10000; all += rate; if ($2 != "get" && $2 != "watch" && $2 != "list") writes += rate }
+			$3 == "configmaps" && $2 == "get" { out += rate * map }
+			$3 == "configmaps" && $2 == "patch" { into += rate * map; out += rate * map }
+			$3 == "flinkapplications" && $2 == "patch" { into += rate * flapp; out += 2 * rate * flapp }
+			END {
+				printf "| requests | %.0f a second, of them %.0f writes |\n", all, writes
+				printf "| watches open | %.0f |\n", watches * 10000
+				printf "| bodies received and sent by the API server | %.1f and %.1f MB a second |\n", into / 1e6, out / 1e6
+				printf "| journals and custom resources stored | %.0f MB |\n", (map + flapp) * 10000 / 1e6
+				printf "| requests of one start, and of 10,000 within five minutes | %.1f, %.0f a second |\n", started / agents, started / agents * 10000 / 300
+				printf "| CPU of the API server, if it grows with the requests | %.1f cores |\n", (cpu - idle) / agents * 10000 / 1000
+			}'
+}
+
+cpu_of() { # BEFORE AFTER SECONDS: ms a second
+	awk -v a="$(value "$1" process_cpu_seconds_total)" -v b="$(value "$2" process_cpu_seconds_total)" -v s="$3" \
+		'BEGIN { printf "%.0f", (b - a) / s * 1000 }'
+}
+
+starting=$(api_requests "(.userAgent | startswith(\"drey/\")) and .unixMs >= $begin and .unixMs < $begin + ($started + $settle_s) * 1000" | wc -l)
+cpu_ms=$(cpu_of "$RUN/before" "$RUN/after" "$seconds")
+idle_cpu_ms=$(cpu_of "$RUN/idle0" "$RUN/idle1" "$idle_s")
 idle=$(asked "$RUN/idle0" "$RUN/idle1" | total)
 all=$(asked "$RUN/before" "$RUN/after" | total)
 ours=$(wc -l <"$RUN/ours")
@@ -203,8 +243,7 @@ cat <<END
 | requests of the agents | $(rate "$ours" "$seconds") a second, $(rate "$((ours * 60))" "$((seconds * agents))") a minute for each |
 | requests that the API server has served, its own control plane included | $(rate "$all" "$seconds") a second |
 | the same without agents | $(rate "$idle" "$idle_s") a second |
-| CPU of the API server | $(awk -v a="$(value "$RUN/before" process_cpu_seconds_total)" -v b="$(value "$RUN/after" process_cpu_seconds_total)" \
-	-v s="$seconds" 'BEGIN { printf "%.0f", (b - a) / s * 1000 }') ms a second |
+| CPU of the API server | $cpu_ms ms a second, $idle_cpu_ms without agents |
 | memory of the API server | $(awk '$1 == "process_resident_memory_bytes" { printf "%.0f", $2 / 1048576 }' "$RUN/after") MB |
 | threads, descriptors of an agent | $(threads) |
 | memory of an agent: RSS, its share of that (PSS), private and dirty | $(average Rss) MB, $(average Pss) MB, $(average Private_Dirty) MB |
@@ -217,5 +256,9 @@ $(jq --raw-output '[.verb, .resource, .subresource // empty] | join(" ")' "$RUN/
 | thread of an agent | wakeups a minute |
 |---|---|
 $(by_thread)
+
+| 10,000 such applications, computed | |
+|---|---|
+$(computed "$(bytes_of api/v1 configmaps/app001-drey-journal)" "$(bytes_of apis/drey.dev/v1 flinkapplications/app001)")
 END
 exit 0
