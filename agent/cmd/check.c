@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -151,6 +152,21 @@ static void print_lifted(const struct check *check, struct facts *facts, const s
 		decision_row(check, "when lifted", &lifted);
 }
 
+static void print_spare(const struct check *check)
+{
+	const char *jar = config_spare_jar(&check->setup.config);
+	cleanup_free char *text = NULL;
+
+	if (!jar)
+		return;
+	text = access(jar, R_OK) == 0
+		       ? xasprintf("warm, with %s", jar)
+		       : xasprintf(
+				 "none: %s does not exist or cannot be read; a killed JobManager takes an ordinary start",
+				 jar);
+	row(check, "spare", text);
+}
+
 static int report(struct check *check)
 {
 	const struct cli *cli = check->cli;
@@ -162,6 +178,7 @@ static int report(struct check *check)
 	text = xasprintf("generation %s, Flink %s", or_none(check->setup.config.generation),
 			 check->setup.version_text);
 	row(check, "checked", text);
+	print_spare(check);
 	read_journal(check);
 	print_now(check);
 	print_upgrade(check);

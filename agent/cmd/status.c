@@ -115,6 +115,11 @@ static void print_status(const struct status_view *view, FILE *out)
 	print_launch(view, now_unix_ms, out);
 	print_state(view, now_unix_ms, out);
 	print_operations(view, now_unix_ms, out);
+	if (*view->spare) {
+		row(out, "spare");
+		fprintf(out, "%s%s%s\n", view->spare, *view->spare_reason ? ": " : "",
+			view->spare_reason);
+	}
 	if (view->failures > 0) {
 		row(out, "attempts");
 		fprintf(out, "%" PRId64 " of %" PRId64 " failed\n", view->failures,

@@ -77,6 +77,8 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 		.checkpoint_path = text(checkpoint, "path"),
 		.checkpoint_id = json_i64_or(checkpoint, "id", 0),
 		.checkpoint_unix_ms = json_i64_or(checkpoint, "completedUnixMs", 0),
+		.spare = text(json_get(doc, "spare"), "state"),
+		.spare_reason = text(json_get(doc, "spare"), "reason"),
 		.failures = json_i64_or(attempts, "failed", 0),
 		.max_failures = json_i64_or(attempts, "max", 0),
 		.journal_broken = json_bool_or(json_get(doc, "journal"), "broken", false),

@@ -45,6 +45,8 @@ struct status_view {
 	bool last_ok;
 	int64_t last_ended_unix_ms;
 
+	const char *spare, *spare_reason; /* "ready"; why there is none; "" = off */
+
 	int64_t failures, max_failures; /* failed attempts within the window of the limit */
 	bool journal_broken;            /* writes fail, or another drey has taken over */
 };

@@ -25,12 +25,14 @@ struct events;
 struct ha;
 struct hooks;
 struct json;
+struct jvm_line;
 struct kube_lane;
 struct observe_plan;
 struct owner_watch;
 struct ready;
 struct resource;
 struct resource_status;
+struct spare_part;
 struct start;
 struct waiting_call;
 struct used;
@@ -45,6 +47,13 @@ struct resource_object {
 	bool deleting;
 	int64_t reads;
 	bool writing; /* a status is on its way (outputs/resource_status.c) */
+};
+
+/* The JVM that runs, as its process shows it. Borrowed from the part that reads it, until the next step. */
+struct jvm_seen {
+	bool looked;                 /* it was read, or that has failed; false: wait */
+	const struct jvm_line *line; /* NULL: not known, or not to be used for another launch */
+	const char *fingerprint;     /* of what the line was derived from */
 };
 
 struct driver {
@@ -69,7 +78,9 @@ struct driver {
 	struct ready *ready;       /* likewise */
 	struct hooks *hooks;       /* NULL = no directory configured */
 	struct ha *ha;             /* NULL: Flink has no high availability of its own */
-	struct http_server *http;  /* NULL: off, or the port is taken */
+	struct jvm_seen jvm;
+	struct spare_part *spare; /* NULL = flink.spare is off */
+	struct http_server *http; /* NULL: off, or the port is taken */
 	struct loop_timer *http_retry;
 	struct metrics metrics;
 	struct journal_store *store;
@@ -127,6 +138,16 @@ void driver_refuse(struct driver *driver, enum effect_type effect, enum cause ca
 
 /* effects/flink_lock.c: 0 also if it is already owned */
 int driver_take_flink_lock(struct driver *driver, struct err *err);
+/* A new open file description of it, not locked; the caller closes it. */
+int driver_open_flink_lock(const struct driver *driver, struct err *err);
+
+/* effects/spare.c: drey-init has sent this. True: it was about the spare, and about nothing else. */
+bool driver_spare_heard(struct driver *driver, const struct link_msg *msg);
+/* This launch is sent next: into the spare, if it may run there. `fingerprint`: what the launch is made
+ * of now, as jvm_fingerprint() has it; NULL = it is not by the line of the last JVM. What is set in
+ * `launch` is borrowed until the next step. */
+void driver_spare_offer(struct driver *driver, const char *fingerprint,
+			struct init_link_launch *launch);
 
 /* journal/fence.c; after every step: note that this agent is fenced, for the next agent */
 void driver_fence_step(struct driver *driver);

@@ -63,6 +63,7 @@ int init_link_launch(struct init_link *link, const struct init_link_launch *laun
 	CHECK_INT(launch->number, ==, 1);
 	CHECK_STR(launch->job_id, JOB);
 	CHECK(launch->argv[0] != NULL);
+	CHECK_STR(launch->spare, "spare1");
 	rig->launched++;
 	rig->fd = launch->lock_fd;
 	rig->fd_locked = is_locked(rig);
@@ -78,6 +79,14 @@ void driver_refuse(struct driver *driver, enum effect_type effect, enum cause ca
 	rig->refused++;
 	rig->cause = cause;
 	snprintf(rig->why, sizeof(rig->why), "%s", why);
+}
+
+void driver_spare_offer(struct driver *driver, const char *fingerprint,
+			struct init_link_launch *launch)
+{
+	(void)driver, (void)fingerprint;
+	launch->spare = "spare1";
+	launch->spare_argc = 2;
 }
 
 int init_link_signal(struct init_link *link, const char *launch_id, int signo, bool group,

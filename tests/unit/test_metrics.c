@@ -231,6 +231,12 @@ RIG_TEST(failures_holds_and_ends_are_counted)
 	CHECK_SAMPLE(rig, "drey_failed_attempts_total 2");
 	CHECK_SAMPLE(rig, "drey_flink_ends_total 2");
 	CHECK_SAMPLE(rig, "drey_flink_oom_kills_total 1");
+	rig->metrics.spare_ready = true;
+	rig->metrics.spares = 3;
+	rig->metrics.spare_launches = 2;
+	CHECK_SAMPLE(rig, "drey_spare_ready 1");
+	CHECK_SAMPLE(rig, "drey_spares_total 3");
+	CHECK_SAMPLE(rig, "drey_spare_launches_total 2");
 }
 
 RIG_TEST(journal_writes_are_counted)

@@ -79,6 +79,7 @@ PART(requests)
 PART(resource)
 PART(resource_status)
 PART(sigterm)
+PART(spare)
 PART(used)
 
 void driver_execute(struct driver *driver, const struct effect *effect)

@@ -176,7 +176,9 @@ void status_digest(const struct json *document, bool routine, struct buf *ret_te
 	json_remove(rest, "nextSavepointInMs");
 	forget(rest, "control", "readUnixMs");
 	forget(rest, "journal", "sequence");
-	if (!routine)
+	if (!routine) {
 		json_remove(rest, "lastCheckpoint");
+		json_remove(rest, "spare");
+	}
 	json_print(rest, ret_text);
 }

@@ -19,7 +19,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 /*
  * Append the part of a document that is worth writing where every write is expensive: two documents
  * with the same digest say the same. What changes with time or with every write is left out;
- * without `routine` also the newest checkpoint, which changes constantly.
+ * without `routine` also the newest checkpoint and the spare, which change often.
  */
 void status_digest(const struct json *document, bool routine, struct buf *ret_text);
 

@@ -23,6 +23,7 @@ static const char *const finished_words[] = {"stay", "exit", NULL};
 static const char *const addressing_words[] = {"auto", "path", "virtual", NULL};
 static const char *const kubernetes_words[] = {"auto", "true", "false", NULL};
 static const char *const archive_words[] = {CLASS_ARCHIVE_AUTO, CLASS_ARCHIVE_NONE, NULL};
+static const char *const spare_words[] = {CONFIG_SPARE_OFF, CONFIG_SPARE_WARM, NULL};
 static const char *const format_words[] = {"auto", "json", "text", NULL};
 static const char *const level_words[] = {"debug", "info", "warn", "error", NULL};
 /* The index of a word is the value of the enum. */
@@ -66,6 +67,7 @@ static const struct config_key keys[] = {
 	KEY("flink.version", VERSION, flink.version, .fallback = "auto"),
 	KEY("flink.classArchive", FILE, flink.class_archive, .fallback = CLASS_ARCHIVE_AUTO,
 	    .words = archive_words),
+	KEY("flink.spare", FILE, flink.spare, .fallback = CONFIG_SPARE_OFF, .words = spare_words),
 	KEY("flink.configDirectory", DIRECTORY, flink.config_directory),
 	KEY("flink.properties", PROPERTIES, flink.properties),
 	KEY("flink.environment", VARIABLES, flink.environment),
@@ -480,6 +482,15 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 		.upgrade = (enum upgrade_mode)config->upgrade,
 		.exit_when_finished = config->when_finished == WHEN_FINISHED_EXIT,
 	};
+}
+
+const char *config_spare_jar(const struct config *config)
+{
+	const char *spare = config->flink.spare;
+
+	if (!spare || !strcmp(spare, CONFIG_SPARE_OFF))
+		return NULL;
+	return strcmp(spare, CONFIG_SPARE_WARM) != 0 ? spare : CONFIG_SPARE_JAR;
 }
 
 void config_launch(const struct config *config, struct flink_launch *ret_launch)

@@ -29,6 +29,10 @@
 /* Longest stateDirectory: the control socket below it must fit into struct sockaddr_un. */
 #define CONFIG_STATE_DIR_MAX 96
 
+#define CONFIG_SPARE_OFF  "off"
+#define CONFIG_SPARE_WARM "warm"
+#define CONFIG_SPARE_JAR  "/usr/lib/drey/spare.jar" /* of "warm" */
+
 /* What a drey does if it cannot reach its journal in a ConfigMap. */
 enum fencing {
 	FENCING_DEFAULT, /* its Flink keeps running */
@@ -50,6 +54,7 @@ struct config {
 		char **command;      /* NULL-terminated, at least one word */
 		char *version;       /* "2.3.0"; NULL = auto: detected from the distribution */
 		char *class_archive; /* file, or a keyword of class_archive.h */
+		char *spare;         /* jar of the warm spare, or CONFIG_SPARE_... */
 		/* of Flink's own config.yaml; NULL = found from the command */
 		char *config_directory;
 		struct flink_property *properties; /* -D, in order; owned */
@@ -177,6 +182,9 @@ int config_load(const char *path, struct config *ret_config, struct err *err);
 int config_parse(const char *text, size_t len_bytes, struct config *ret_config, struct err *err);
 
 void config_release(struct config *config); /* a zeroed one is fine */
+
+/* The jar of the warm spare; borrowed from `config`; NULL: flink.spare is off. */
+const char *config_spare_jar(const struct config *config);
 
 /* What the core needs. Strings stay borrowed from `config`. flink_version and application_ids
  * follow flink.version; the code that detects the version ("auto") overwrites them. The schedule is

@@ -12,31 +12,38 @@
 
 #define FLINK_LOCK_NAME "flink.lock"
 
+int driver_open_flink_lock(const struct driver *driver, struct err *err)
+{
+	cleanup_free char *path =
+		xasprintf("%s/%s", driver->setup->config.state_directory, FLINK_LOCK_NAME);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	return fd < 0 ? err_set(err, err_kind_of_errno(errno), errno, "open %s", path) : fd;
+}
+
 /* Flink inherits this descriptor: the lock is held as long as any process of a launch lives, also one
  * that an earlier drey-init has left behind. Getting it proves that none does; and whoever has it knows that
  * nothing newer comes into being while it decides what to start from. */
 int driver_take_flink_lock(struct driver *driver, struct err *err)
 {
 	const char *dir = driver->setup->config.state_directory;
-	char *path;
-	int fd = -1, result = 0;
+	int fd, result;
 
 	if (driver->flink_lock_fd >= 0)
 		return 0;
-	path = xasprintf("%s/%s", dir, FLINK_LOCK_NAME);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	fd = driver_open_flink_lock(driver, err);
 	if (fd < 0)
-		result = err_set(err, err_kind_of_errno(errno), errno, "open %s", path);
-	else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return -1;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		result = err_set(err, errno == EWOULDBLOCK ? ERR_BUSY : ERR_SYS,
 				 errno == EWOULDBLOCK ? 0 : errno,
-				 "a Flink of %s is still running (it owns %s)", dir, path);
-	free(path);
-	if (result < 0 && fd >= 0)
+				 "a Flink of %s is still running (it owns %s/%s)", dir, dir,
+				 FLINK_LOCK_NAME);
 		close(fd);
-	if (result == 0)
-		driver->flink_lock_fd = fd;
-	return result;
+		return result;
+	}
+	driver->flink_lock_fd = fd;
+	return 0;
 }
 
 /* Another Flink may still write newer state than is to be seen now. */

@@ -19,7 +19,7 @@ static void say_class_archive(struct driver *driver, const struct class_archive 
 static int send_launch(struct driver *driver, const struct flink_exec *exec, struct err *err)
 {
 	const struct launch *launch = journal_launch(&driver->life.journal);
-	const struct init_link_launch sent = {
+	struct init_link_launch sent = {
 		.job_id = launch->job_id,
 		.number = launch->number,
 		.argv = exec->argv,
@@ -27,6 +27,7 @@ static int send_launch(struct driver *driver, const struct flink_exec *exec, str
 		.lock_fd = driver->flink_lock_fd,
 	};
 
+	driver_spare_offer(driver, NULL, &sent);
 	return init_link_launch(driver->link, &sent, err);
 }
 

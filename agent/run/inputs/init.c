@@ -21,7 +21,8 @@ static void on_process(struct driver *driver, const struct link_msg *msg)
 	case LINK_STARTED:
 		event.type = EVENT_STARTED;
 		log_info(driver->log, "Flink started", LOG_I64("pid", msg->pid),
-			 LOG_STR("jobId", msg->launch_id));
+			 LOG_STR("jobId", msg->launch_id),
+			 LOG_BOOL("spare", msg->flags & LINK_FROM_SPARE));
 		break;
 	case LINK_LAUNCH_FAILED:
 		event.type = EVENT_LAUNCH_FAILED;
@@ -67,6 +68,8 @@ static void on_stopping(struct driver *driver, int64_t grace_left_ms)
 
 static void init_message_taken(struct driver *driver, const struct link_msg *msg)
 {
+	if (driver_spare_heard(driver, msg))
+		return;
 	switch (msg->type) {
 	case LINK_STARTED:
 	case LINK_LAUNCH_FAILED:

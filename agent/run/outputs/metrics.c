@@ -220,6 +220,16 @@ static void add_launches(struct buf *text, const struct metrics *metrics,
 	       metrics->oom_kills);
 }
 
+static void add_spare(struct buf *text, const struct metrics *metrics)
+{
+	number(text, "drey_spare_ready", "gauge", "1 while a spare JVM waits to take over.",
+	       metrics->spare_ready);
+	number(text, "drey_spares_total", "counter", "Spare JVMs that drey asked for.",
+	       metrics->spares);
+	number(text, "drey_spare_launches_total", "counter", "Launches that ran in a spare JVM.",
+	       metrics->spare_launches);
+}
+
 static void add_operations(struct buf *text, const struct metrics *metrics,
 			   const struct lifecycle *life)
 {
@@ -328,6 +338,7 @@ void metrics_text(const struct metrics *metrics, const struct lifecycle *life,
 	add_states(text, life, conditions);
 	add_cluster(text, life);
 	add_launches(text, metrics, life, now_unix_ms);
+	add_spare(text, metrics);
 	add_operations(text, metrics, life);
 	add_snapshots(text, metrics, life);
 	add_records(text, metrics, life);

@@ -37,9 +37,12 @@ struct metrics {
 	int64_t restores[3]; /* checkpoint, savepoint, empty */
 	int64_t failed_attempts, holds, ends, oom_kills;
 	int64_t journal_writes, journal_failures;
-	int64_t hooks[HOOK_EVENTS][2]; /* [ok] */
+	int64_t spares, spare_launches; /* started; launches that ran in one */
+	int64_t hooks[HOOK_EVENTS][2];  /* [ok] */
 	int64_t control[METRICS_SOURCES], refused[METRICS_SOURCES];
 	int64_t events_told, events_dropped; /* of Kubernetes */
+
+	bool spare_ready; /* one waits */
 
 	/* the last savepoint or stop that succeeded; 0 = none yet */
 	int64_t savepoint_duration_ms;
