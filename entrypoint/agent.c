@@ -180,6 +180,11 @@ static bool acceptable(struct agent *a, const struct link_msg *msg, ssize_t n, i
 	return false;
 }
 
+static bool has_strings(const struct link_msg *msg)
+{
+	return msg->type == LINK_LAUNCH || msg->type == LINK_SPARE;
+}
+
 enum agent_event agent_receive(struct agent *a, struct link_msg *ret_msg,
 			       struct agent_launch *launch, int64_t now_ms)
 {
@@ -202,20 +207,21 @@ enum agent_event agent_receive(struct agent *a, struct link_msg *ret_msg,
 		return AGENT_NOTHING;
 	}
 	fd = take_fd(&hdr);
-	if (!acceptable(a, &msg, n, now_ms) || msg.type != LINK_LAUNCH || !launch) {
+	if (!acceptable(a, &msg, n, now_ms) || !has_strings(&msg) || !launch) {
 		if (fd >= 0)
 			close(fd);
 		fd = -1;
 	}
 	if (a->link < 0)
 		return AGENT_NOTHING;
-	if (msg.type == LINK_LAUNCH && launch) {
+	if (has_strings(&msg) && launch) {
 		launch->fd = fd;
 		msg.sys_errno = hdr.msg_flags & MSG_TRUNC
 					? E2BIG
 					: unpack(launch, &msg, (size_t)n - sizeof(msg));
 	}
 	msg.launch_id[LINK_LAUNCH_ID_BYTES - 1] = '\0';
+	msg.spare_id[LINK_LAUNCH_ID_BYTES - 1] = '\0';
 	*ret_msg = msg;
 	return AGENT_MESSAGE;
 }

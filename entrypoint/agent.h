@@ -30,7 +30,7 @@ struct agent {
 	bool wrong_version; /* it uses another LINK_VERSION: restarting it would not help */
 };
 
-/* One LAUNCH, unpacked in place. */
+/* One LAUNCH or SPARE, unpacked in place. */
 struct agent_launch {
 	char *vec[LINK_STRINGS_MAX + 2]; /* argv, NULL, environment, NULL */
 	char text[LINK_PACKET_MAX_BYTES - sizeof(struct link_msg) + 1];
@@ -55,8 +55,8 @@ void agent_send(struct agent *agent, struct link_msg *msg, int64_t now_ms);
 
 /*
  * Take one packet. AGENT_MESSAGE: *ret_msg is of our version, and of a known type. For LINK_LAUNCH
- * *launch is filled; if it cannot be, ret_msg->sys_errno is set. `launch` NULL: the previous one is
- * still in use, and the caller answers a LAUNCH with EBUSY.
+ * and LINK_SPARE *launch is filled; if it cannot be, ret_msg->sys_errno is set. `launch` NULL: the
+ * previous one is still in use, and the caller answers both with EBUSY.
  */
 enum agent_event agent_receive(struct agent *agent, struct link_msg *ret_msg,
 			       struct agent_launch *launch, int64_t now_ms);

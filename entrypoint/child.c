@@ -61,6 +61,18 @@ int child_try(struct child *c, int64_t now_ms)
 	return 0;
 }
 
+void child_adopt(struct child *c, pid_t pid, const char *launch_id)
+{
+	c->state = CHILD_RUNNING;
+	c->pid = pid;
+	c->report = -1;
+	c->exec_errno = 0;
+	c->since_unix_ms = clock_unix_ms();
+	c->ever = true;
+	c->oom_before = oom_kills();
+	memmove(c->launch_id, launch_id, sizeof(c->launch_id));
+}
+
 bool child_check(struct child *c)
 {
 	enum spawn_state state;

@@ -2,7 +2,8 @@
  * child - the main child: the command itself, or what the agent launched. There is one at a time.
  *
  * Life cycle: child_want() -> child_try() until it is forked (EAGAIN and ENOMEM are waited out) ->
- * child_check() until exec has succeeded or failed -> child_reaped(). Its pid is signalled only
+ * child_check() until exec has succeeded or failed -> child_reaped(). A spare is adopted instead, by
+ * child_adopt(). Its pid is signalled only
  * while it has not been reaped, so a signal can never hit an unrelated process.
  */
 #ifndef DREY_ENTRYPOINT_CHILD_H
@@ -54,6 +55,9 @@ void child_want(struct child *child, const struct spawn *spawn, int64_t give_up_
  * Retries after 10 ms doubling to 1 s.
  */
 int child_try(struct child *child, int64_t now_ms);
+
+/* A process that exists already becomes the child, as what was asked for with launch_id. */
+void child_adopt(struct child *child, pid_t pid, const char *launch_id);
 
 /* True once, when exec is known to have succeeded. If it has failed, exec_errno has the reason. */
 bool child_check(struct child *child);

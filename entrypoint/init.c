@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,7 +47,7 @@ struct link_msg init_hello(const struct init *in)
 		msg.last_ended_unix_ms = c->last_ended_unix_ms;
 		memcpy(msg.last_launch_id, c->last_launch_id, sizeof(msg.last_launch_id));
 	}
-	msg.flags |= LINK_TAKES_LEASE;
+	msg.flags |= LINK_TAKES_LEASE | LINK_TAKES_SPARE;
 	msg.grace_left_ms = stop_grace_left_ms(&in->stop, 0);
 	return msg;
 }
@@ -64,10 +65,11 @@ void init_send_launch_failed(struct init *in, int launch_errno, int64_t now_ms)
 	send_launch_failed(in, in->child.launch_id, launch_errno, now_ms);
 }
 
-void init_send_started(struct init *in, int64_t now_ms)
+void init_send_started(struct init *in, uint32_t flags, int64_t now_ms)
 {
 	struct link_msg msg = about_child(in, LINK_STARTED);
 
+	msg.flags = flags;
 	agent_send(&in->agent, &msg, now_ms);
 }
 
@@ -92,7 +94,18 @@ void init_release_launch_fd(struct init *in)
 	in->launch.fd = -1;
 }
 
-static void on_launch(struct init *in, const struct link_msg *msg, int64_t now_ms)
+bool init_launch_in_use(const struct init *in)
+{
+	return in->child.state == CHILD_WANTED || in->waits_for_spare;
+}
+
+static bool is_ending(const struct init *in)
+{
+	return in->stop.asked_ms != STOP_NEVER || in->stop.exit_asked;
+}
+
+/* The command of the launch, with fork and exec. */
+static void want_launched(struct init *in, int64_t now_ms)
 {
 	struct spawn spawn = {
 		.argv = in->launch.argv,
@@ -101,16 +114,42 @@ static void on_launch(struct init *in, const struct link_msg *msg, int64_t now_m
 		.cwd_fd = in->cwd_fd,
 		.null_stdin = true,
 	};
+
+	child_want(&in->child, &spawn, now_ms + LAUNCH_GIVE_UP_MS);
+}
+
+/* False: the spare is of no use for this launch, and has not been touched. */
+static bool ask_spare(struct init *in, const struct link_msg *msg, int64_t now_ms)
+{
+	const struct agent_launch *l = &in->launch;
+	struct spare_call call = {.id = msg->spare_id, .args = l->text, .lock_fd = l->fd};
+
+	if (!(msg->flags & LINK_INTO_SPARE) || msg->spare_argc > msg->argc)
+		return false;
+	call.count = msg->argc - msg->spare_argc;
+	if (call.count) {
+		const char *last = l->argv[msg->argc - 1];
+
+		call.args = l->argv[msg->spare_argc];
+		call.args_bytes = (size_t)(last + strlen(last) + 1 - call.args);
+	}
+	if (in->spare.state == SPARE_READY)
+		child_kill_group(&in->child, now_ms, true);
+	return spare_ask(&in->spare, &call, now_ms);
+}
+
+static void on_launch(struct init *in, const struct link_msg *msg, int64_t now_ms)
+{
 	int error = msg->sys_errno;
 
-	if (in->child.state ==
-	    CHILD_WANTED) { /* the buffer is in use: nothing of the packet was read */
+	if (init_launch_in_use(in)) { /* nothing of the packet was read */
 		send_launch_failed(in, msg->launch_id, EBUSY, now_ms);
 		return;
 	}
-	if (in->child.state != CHILD_NONE)
+	/* a spare that had the arguments and is not proven dead counts as running */
+	if (in->child.state != CHILD_NONE || in->spare.asked)
 		error = EBUSY;
-	else if (in->stop.asked_ms != STOP_NEVER || in->stop.exit_asked)
+	else if (is_ending(in))
 		error = ECANCELED;
 	else if (in->lease_ms && now_ms >= in->lease_ms)
 		error = ETIME;
@@ -121,7 +160,112 @@ static void on_launch(struct init *in, const struct link_msg *msg, int64_t now_m
 		return;
 	}
 	memcpy(in->child.launch_id, msg->launch_id, sizeof(in->child.launch_id));
-	child_want(&in->child, &spawn, now_ms + LAUNCH_GIVE_UP_MS);
+	if (ask_spare(in, msg, now_ms)) {
+		in->waits_for_spare = true;
+		in->spare_give_up_ms = now_ms + LAUNCH_GIVE_UP_MS;
+		return;
+	}
+	spare_end(&in->spare, msg->flags & LINK_INTO_SPARE ? ESTALE : ECANCELED);
+	want_launched(in, now_ms);
+}
+
+/* ---- the spare ---- */
+
+static void on_spare(struct init *in, const struct link_msg *msg, int64_t now_ms)
+{
+	struct link_msg gone = {.type = LINK_SPARE_GONE, .sys_errno = msg->sys_errno};
+	struct spawn spawn = {
+		.argv = in->launch.argv,
+		.envp = in->launch.envp,
+		.cwd_fd = in->cwd_fd,
+	};
+	bool busy = init_launch_in_use(in); /* nothing of the packet was read */
+
+	if (busy || in->spare.state != SPARE_NONE)
+		gone.sys_errno = EBUSY;
+	else if (is_ending(in))
+		gone.sys_errno = ECANCELED;
+	else if (!gone.sys_errno && in->launch.fd < 0)
+		gone.sys_errno = EINVAL;
+	if (!busy)
+		spare_end(&in->spare, ECANCELED);
+	if (!gone.sys_errno)
+		gone.sys_errno = spare_start(&in->spare, msg->launch_id, &spawn, &in->launch.fd,
+					     msg->until_ms, now_ms);
+	if (!busy)
+		init_release_launch_fd(in);
+	if (!gone.sys_errno)
+		return;
+	say("spare %s refused: %s", msg->launch_id, strerror(gone.sys_errno));
+	memcpy(gone.launch_id, msg->launch_id, sizeof(gone.launch_id));
+	agent_send(&in->agent, &gone, now_ms);
+}
+
+void init_read_spare(struct init *in, int64_t now_ms)
+{
+	struct link_msg ready = {.type = LINK_SPARE_READY, .pid = in->spare.pid};
+
+	switch (spare_read(&in->spare)) {
+	case SPARE_NOTHING:
+		break;
+	case SPARE_IS_READY:
+		memcpy(ready.launch_id, in->spare.id, sizeof(ready.launch_id));
+		agent_send(&in->agent, &ready, now_ms);
+		break;
+	case SPARE_GOES:
+		in->waits_for_spare = false;
+		init_release_launch_fd(in);
+		child_adopt(&in->child, spare_hand_over(&in->spare), in->child.launch_id);
+		init_send_started(in, LINK_FROM_SPARE, now_ms);
+		break;
+	}
+}
+
+/* The launch goes on without the spare; another process may have got the lock in between. */
+static void launch_after_all(struct init *in, int64_t now_ms)
+{
+	in->waits_for_spare = false;
+	if (flock(in->launch.fd, LOCK_EX | LOCK_NB) == 0) {
+		want_launched(in, now_ms);
+		return;
+	}
+	say("launch %s failed: cannot lock its file again: %s", in->child.launch_id,
+	    strerror(errno));
+	init_send_launch_failed(in, errno, now_ms);
+	init_release_launch_fd(in);
+}
+
+static void on_spare_gone(struct init *in, int wait_status, int64_t now_ms)
+{
+	struct link_msg gone;
+
+	spare_reaped(&in->spare, wait_status, &gone);
+	if (gone.flags & LINK_OOM_KILLED)
+		in->child.oom_before++; /* it was not for the main child */
+	agent_send(&in->agent, &gone, now_ms);
+	if (in->waits_for_spare)
+		launch_after_all(in, now_ms);
+}
+
+int64_t init_spare(struct init *in, int64_t now_ms)
+{
+	bool asked = in->spare.state == SPARE_ASKED;
+
+	if (in->stop.asked_ms != STOP_NEVER || (!asked && (in->stop.exit_asked || !in->agent.pid)))
+		spare_end(&in->spare, ECANCELED);
+	spare_tick(&in->spare, now_ms);
+	if (!in->waits_for_spare)
+		return spare_wake_ms(&in->spare);
+	if (in->spare.state == SPARE_ASKED)
+		return spare_wake_ms(&in->spare);
+	if (now_ms < in->spare_give_up_ms)
+		return in->spare_give_up_ms;
+	in->waits_for_spare = false;
+	say("launch %s failed: the spare (process %d) does not end", in->child.launch_id,
+	    (int)in->spare.pid);
+	init_send_launch_failed(in, ETIMEDOUT, now_ms);
+	init_release_launch_fd(in);
+	return STOP_NEVER;
 }
 
 static void on_message(struct init *in, const struct link_msg *msg, int64_t now_ms)
@@ -136,6 +280,13 @@ static void on_message(struct init *in, const struct link_msg *msg, int64_t now_
 		break;
 	case LINK_STOP_ACK:
 		in->stop.acked = in->stop.asked_ms != STOP_NEVER;
+		break;
+	case LINK_SPARE:
+		on_spare(in, msg, now_ms);
+		break;
+	case LINK_SPARE_END:
+		if (in->spare.state != SPARE_ASKED)
+			spare_end(&in->spare, ECANCELED);
 		break;
 	case LINK_LEASE:
 		in->lease_ms = msg->until_ms;
@@ -156,7 +307,7 @@ void init_receive(struct init *in, int64_t now_ms)
 	struct link_msg msg;
 
 	for (int i = 0; i < PACKETS_PER_PASS && in->agent.link >= 0; i++) {
-		bool busy = in->child.state == CHILD_WANTED;
+		bool busy = init_launch_in_use(in);
 
 		if (agent_receive(&in->agent, &msg, busy ? NULL : &in->launch, now_ms) ==
 		    AGENT_NOTHING)
@@ -204,7 +355,7 @@ static void on_child_gone(struct init *in, int wait_status, int64_t now_ms)
 	struct child *c = &in->child;
 
 	if (child_check(c))
-		init_send_started(in, now_ms);
+		init_send_started(in, 0, now_ms);
 	child_reaped(c, wait_status);
 	if (c->exec_errno) {
 		snprintf(in->reason, sizeof(in->reason), "cannot execute %.120s: %s",
@@ -268,10 +419,14 @@ void init_reap(struct init *in, int64_t now_ms)
 			in->stop.left = !pid;
 			return;
 		}
+		if (pid == in->spare.pid) /* its last word may make it the main child */
+			init_read_spare(in, now_ms);
 		if (pid == in->child.pid)
 			on_child_gone(in, wait_status, now_ms);
 		else if (pid == in->agent.pid)
 			on_agent_gone(in, wait_status, now_ms);
+		else if (pid == in->spare.pid)
+			on_spare_gone(in, wait_status, now_ms);
 		else
 			say_more("reaped process %d", (int)pid);
 	}

@@ -11,6 +11,7 @@
 #include "agent.h"
 #include "child.h"
 #include "options.h"
+#include "spare.h"
 #include "stop.h"
 
 #define INIT_REASON_BYTES 200
@@ -19,7 +20,10 @@ struct init {
 	const struct options *opt;
 	struct child child;
 	struct agent agent;
-	struct agent_launch launch; /* in use while child.state is CHILD_WANTED */
+	struct agent_launch launch; /* see init_launch_in_use() */
+	struct spare spare;
+	bool waits_for_spare;     /* a launch does: until it goes, or is gone */
+	int64_t spare_give_up_ms; /* ... or until then */
 	struct stop stop;
 	unsigned done; /* enum stop_action */
 	int stop_signo;
@@ -36,7 +40,16 @@ struct init {
 struct link_msg init_hello(const struct init *init);
 
 void init_send_launch_failed(struct init *init, int launch_errno, int64_t now_ms);
-void init_send_started(struct init *init, int64_t now_ms);
+void init_send_started(struct init *init, uint32_t flags, int64_t now_ms);
+
+/* A LAUNCH has not been carried out yet, and its strings and its descriptor are needed. */
+bool init_launch_in_use(const struct init *init);
+
+/* Read what the spare has written. */
+void init_read_spare(struct init *init, int64_t now_ms);
+
+/* Do what is due for the spare. Returns when to check again. */
+int64_t init_spare(struct init *init, int64_t now_ms);
 
 /* Read what is waiting on the agent's link. */
 void init_receive(struct init *init, int64_t now_ms);

@@ -34,12 +34,13 @@
  *
  * The spare is a second child that waits, started and warm, to become the main child (see the end
  * of this file). Only to a drey-init whose HELLO has LINK_TAKES_SPARE:
- *   agent -> SPARE     start a spare; one that exists is ended first. Answered by SPARE_READY or
- *                      SPARE_GONE; SPARE_GONE may follow SPARE_READY
+ *   agent -> SPARE     start a spare. Answered by SPARE_READY or SPARE_GONE; SPARE_GONE may follow
+ *                      SPARE_READY. There is one at a time: one that exists is ended, and this one
+ *                      is refused with EBUSY; ask again after the SPARE_GONE of the first
  *   init  -> SPARE_READY
  *                      it has warmed up, is stopped, and waits
  *   init  -> SPARE_GONE
- *                      it was never started, or is proven dead, and has never run the job
+ *                      it was never started, or is proven dead
  *   agent -> SPARE_END SIGKILL to it; answered by SPARE_GONE. Without a spare nothing happens
  *   agent -> LAUNCH    with LINK_INTO_SPARE: the spare becomes the main child, if it can. Answered
  *                      by STARTED with LINK_FROM_SPARE; or by SPARE_GONE and what any other LAUNCH
@@ -169,16 +170,17 @@ struct link_msg {
  * status drey-init unlocks the spare's description, locks the LAUNCH's again (EWOULDBLOCK: another
  * process has it now; ETIMEDOUT: the spare did not end within 5 s) and executes the command.
  *
- * sys_errno of SPARE_GONE says why drey-init ended it, 0: it ended of its own accord.
+ * sys_errno of SPARE_GONE says why drey-init ended it, 0: it died, or closed its end.
  *   never started (pid 0)   errno of fork, exec or socketpair; ECANCELED: a stop or EXIT is under
- *                           way; EBUSY: a LAUNCH is being started, or the last spare is not dead
- *                           yet; EINVAL, E2BIG: the packet is wrong
+ *                           way; EBUSY: a LAUNCH is being started, or another spare is not
+ *                           dead yet; EINVAL, E2BIG: the packet is wrong
  *   ETIMEDOUT               not ready in time, or no answer to its arguments
- *   EPROTO                  it wrote something else, or closed its end
+ *   EPROTO                  it wrote something else
  *   EMSGSIZE                the socket did not take all of the arguments
  *   EWOULDBLOCK             another process has locked the file
  *   EPERM                   oom_score_adj could not be restored
- *   ESTALE                  a LAUNCH named another spare, or came before it was ready
+ *   ESTALE                  a LAUNCH named another spare, came before it was ready, or came
+ *                           with another lock file
  *   ECANCELED               SPARE_END, another SPARE, a LAUNCH without the flag, EXIT, a stop, or
  *                           the agent's death
  */

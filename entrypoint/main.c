@@ -2,7 +2,7 @@
  * drey-init - the first process of a container: start, the one loop, and the end.
  *
  * Reading order: stop.h (how it ends), link.h (what the agent may request), this file, init.c, then
- * the parts: spawn, child, agent, signals, util, options. Nothing is allocated; everything
+ * the parts: spawn, child, spare, agent, signals, util, options. Nothing is allocated; everything
  * drey-init knows is in one struct init.
  */
 #include <errno.h>
@@ -38,7 +38,7 @@ static void start_what_is_due(struct init *in, int64_t now_ms)
 		else
 			in->exit_status = STATUS_SYSTEM;
 	}
-	if (c->state != CHILD_WANTED)
+	if (!init_launch_in_use(in))
 		init_release_launch_fd(in);
 	if (c->state != CHILD_WANTED && !in->opt->agent && in->cwd_fd >= 0) {
 		close(in->cwd_fd); /* it would keep a file system busy; nothing more is started */
@@ -92,14 +92,15 @@ static void act(struct init *in, unsigned due, int64_t now_ms)
 static int64_t step(struct init *in, int64_t now_ms)
 {
 	struct stop *s = &in->stop;
-	int64_t next_ms, lease_ms;
+	int64_t next_ms, lease_ms, spare_ms;
 	unsigned due;
 
+	spare_ms = init_spare(in, now_ms);
 	start_what_is_due(in, now_ms);
 	s->child = child_alive(&in->child);
 	s->agent = in->agent.pid;
 	s->link = in->agent.pid && in->agent.link >= 0;
-	if (s->ending_ms == STOP_NEVER && in->child.state == CHILD_NONE &&
+	if (s->ending_ms == STOP_NEVER && in->child.state == CHILD_NONE && !in->waits_for_spare &&
 	    (!in->opt->agent || s->asked_ms != STOP_NEVER || s->exit_asked ||
 	     in->agent_status >= 0)) {
 		s->ending_ms = now_ms;
@@ -129,22 +130,27 @@ static int64_t step(struct init *in, int64_t now_ms)
 	lease_ms = init_lease(in, now_ms);
 	if (lease_ms < next_ms)
 		next_ms = lease_ms;
+	if (spare_ms < next_ms)
+		next_ms = spare_ms;
 	return in->more_to_reap ? now_ms : next_ms;
 }
 
 static void wait_for_news(struct init *in, int64_t next_ms)
 {
-	struct pollfd fds[2] = {
+	struct pollfd fds[3] = {
 		{.fd = in->agent.link, .events = POLLIN},
 		{.fd = in->child.report, .events = POLLIN}, /* negative ones are ignored */
+		{.fd = in->spare.socket, .events = POLLIN},
 	};
 	int64_t now_ms = clock_ms();
 
-	signals_wait(fds, 2, next_ms == STOP_NEVER ? -1 : next_ms > now_ms ? next_ms - now_ms : 0);
+	signals_wait(fds, 3, next_ms == STOP_NEVER ? -1 : next_ms > now_ms ? next_ms - now_ms : 0);
 	now_ms = clock_ms();
 	init_on_signals(in, now_ms);
 	if (child_check(&in->child))
-		init_send_started(in, now_ms);
+		init_send_started(in, 0, now_ms);
+	if (fds[2].revents)
+		init_read_spare(in, now_ms);
 	if (fds[0].revents)
 		init_receive(in, now_ms);
 }
@@ -239,6 +245,7 @@ int main(int argc, char **argv, char **envp)
 	in.cwd_fd = leave_cwd();
 	in.launch.fd = -1;
 	in.child.report = -1;
+	spare_init(&in.spare);
 	in.child.group_kill_ms = STOP_NEVER;
 	in.stop = (struct stop){
 		.grace_ms = opt.grace_ms, .asked_ms = STOP_NEVER, .ending_ms = STOP_NEVER};

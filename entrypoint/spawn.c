@@ -72,6 +72,8 @@ static int set_up(const struct spawn *s, pid_t parent, pid_t parent_group)
 		take_foreground(parent_group);
 	if (s->null_stdin && (fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
 		dup2(fd, STDIN_FILENO);
+	if (s->stdin_fd > 0 && dup2(s->stdin_fd, STDIN_FILENO) < 0)
+		return errno;
 	if (s->cwd_fd >= 0 && fchdir(s->cwd_fd) < 0)
 		return errno;
 	if (s->fd3 == 3 && fcntl(3, F_SETFD, 0) < 0)

@@ -19,6 +19,7 @@ struct spawn {
 	int cwd_fd;      /* the directory to start in; -1: drey-init's own */
 	bool foreground; /* hand over the terminal on standard input, if drey-init has it */
 	bool null_stdin;
+	int stdin_fd; /* becomes standard input; 0: none does. Stays the caller's */
 };
 
 /*

@@ -161,6 +161,35 @@ int64_t oom_kills(void)
 	return start ? strtoll(start + strlen("oom_kill "), NULL, 10) : -1;
 }
 
+int oom_score(void)
+{
+	char text[32];
+
+	if (read_file("/proc/self/oom_score_adj", text, sizeof(text)) <= 0)
+		return 0;
+	return (int)strtol(text, NULL, 10);
+}
+
+bool oom_score_set(pid_t pid, int score)
+{
+	char path[64], text[32];
+	ssize_t n = readlink("/proc/self", text, sizeof(text) - 1);
+	bool ok;
+	int fd;
+
+	text[n > 0 ? n : 0] = '\0';
+	if (strtol(text, NULL, 10) != getpid()) /* there the number means another process */
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = snprintf(text, sizeof(text), "%d", score);
+	ok = write(fd, text, (size_t)n) == n;
+	close(fd);
+	return ok;
+}
+
 bool group_is_ours(pid_t group)
 {
 	siginfo_t info;
@@ -176,7 +205,7 @@ static void signal_one(pid_t pid, int signo)
 		kill(pid, SIGCONT);
 }
 
-void orphans_signal(int signo, pid_t group, pid_t spare, bool first)
+void orphans_signal(int signo, pid_t group, pid_t keep, bool first)
 {
 	/* the processes that got SIGTERM, by pid modulo 65536: a second one
 	 * may force an immediate exit */
@@ -186,7 +215,7 @@ void orphans_signal(int signo, pid_t group, pid_t spare, bool first)
 	pid_t self = getpid(), pid;
 	siginfo_t info;
 
-	if (self == 1 && !spare && (first || signo == SIGKILL)) {
+	if (self == 1 && !keep && (first || signo == SIGKILL)) {
 		all_asked |= signo == SIGTERM;
 		signal_one(-1, signo);
 		return;
@@ -203,8 +232,7 @@ void orphans_signal(int signo, pid_t group, pid_t spare, bool first)
 		unsigned char *byte = &asked[pid % 65536 / 8], bit = (unsigned char)(1 << pid % 8);
 
 		/* With the /proc of another namespace the numbers mean other processes. */
-		if (pid == spare ||
-		    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+		if (pid == keep || waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
 			continue;
 		if (signo == SIGTERM && (*byte & bit || getpgid(pid) == group))
 			continue;

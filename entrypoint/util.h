@@ -31,13 +31,20 @@ void fds_tidy(void);
 int64_t oom_kills(void);
 
 /*
- * Send signo, and SIGCONT after a SIGTERM, to everything that is left except `spare` (0: none).
+ * How willingly the kernel kills a process when memory runs out: our own value, and the value of a
+ * child. False if it cannot be set, or if /proc is that of another pid namespace.
+ */
+int oom_score(void);
+bool oom_score_set(pid_t pid, int score);
+
+/*
+ * Send signo, and SIGCONT after a SIGTERM, to everything that is left except `keep` (0: none).
  * Call it repeatedly, `first` with the first call for each signal: a process becomes our child only
- * when its parent dies. No process gets SIGTERM twice. As PID 1 without `spare` it addresses the
+ * when its parent dies. No process gets SIGTERM twice. As PID 1 without `keep` it addresses the
  * whole namespace; otherwise our children, and `group` (0: none), the process group of a main child
  * that has ended, whose members are reached even without /proc.
  */
-void orphans_signal(int signo, pid_t group, pid_t spare, bool first);
+void orphans_signal(int signo, pid_t group, pid_t keep, bool first);
 
 /* True if one of our children is in this group, which also proves that its number was not
  * reused. */

@@ -44,7 +44,7 @@ TEST(launches_tells_the_end_and_exits_as_asked)
 
 	CHECK(RIG_AGENT(&rig, NULL));
 	CHECK(rig_expect(&rig, LINK_HELLO, &msg));
-	CHECK_INT(msg.flags, ==, LINK_TAKES_LEASE);
+	CHECK_INT(msg.flags, ==, LINK_TAKES_LEASE | LINK_TAKES_SPARE);
 	CHECK_INT(msg.restarts, ==, 0);
 	CHECK_INT(msg.grace_left_ms, ==, 30000);
 	RIG_LAUNCH(&rig, "first", "exit", "163");
@@ -231,7 +231,7 @@ TEST(a_killed_agent_comes_back_and_is_told_what_runs)
 		kill(rig.agent, SIGKILL);
 		CHECK(rig_next_agent(&rig));
 		CHECK(rig_expect(&rig, LINK_HELLO, &msg));
-		CHECK_INT(msg.flags, ==, LINK_RUNNING | LINK_TAKES_LEASE);
+		CHECK_INT(msg.flags, ==, LINK_RUNNING | LINK_TAKES_LEASE | LINK_TAKES_SPARE);
 		CHECK_INT(msg.restarts, ==, i);
 		CHECK_INT(msg.pid, ==, started.pid);
 		CHECK_INT(msg.since_unix_ms, ==, started.since_unix_ms);
@@ -262,7 +262,7 @@ TEST(what_ended_without_an_agent_is_told_to_the_next)
 	kill(rig.agent, SIGKILL);
 	CHECK(rig_next_agent(&rig));
 	CHECK(rig_expect(&rig, LINK_HELLO, &msg));
-	CHECK_INT(msg.flags, ==, LINK_LAST_EXIT | LINK_TAKES_LEASE);
+	CHECK_INT(msg.flags, ==, LINK_LAST_EXIT | LINK_TAKES_LEASE | LINK_TAKES_SPARE);
 	CHECK_STR(msg.last_launch_id, "first");
 	CHECK_INT(msg.last_pid, ==, pid);
 	CHECK_INT(WTERMSIG(msg.last_wait_status), ==, SIGKILL);
@@ -314,7 +314,7 @@ TEST(an_agent_that_leaves_a_running_child_is_started_again)
 	rig_tell_agent(&rig, "exit 0");
 	CHECK(rig_next_agent(&rig));
 	CHECK(rig_expect(&rig, LINK_HELLO, &msg));
-	CHECK_INT(msg.flags, ==, LINK_RUNNING | LINK_TAKES_LEASE);
+	CHECK_INT(msg.flags, ==, LINK_RUNNING | LINK_TAKES_LEASE | LINK_TAKES_SPARE);
 	kill(rig.pid, SIGKILL);
 	rig_wait(&rig);
 }
@@ -373,7 +373,7 @@ TEST(an_agent_that_talks_nonsense_is_replaced_and_the_child_kept)
 		CHECK_INT(send(rig.link, &nonsense[i % 3], bytes, 0), ==, bytes);
 		CHECK(rig_next_agent(&rig));
 		CHECK(rig_expect(&rig, LINK_HELLO, &msg));
-		CHECK_INT(msg.flags, ==, LINK_RUNNING | LINK_TAKES_LEASE);
+		CHECK_INT(msg.flags, ==, LINK_RUNNING | LINK_TAKES_LEASE | LINK_TAKES_SPARE);
 		CHECK_INT(msg.pid, ==, pid);
 	}
 	kill(rig.pid, SIGKILL);
@@ -392,7 +392,7 @@ TEST(an_agent_that_closes_its_link_is_replaced)
 	rig.link = -1;
 	CHECK(rig_next_agent(&rig));
 	CHECK(rig_expect(&rig, LINK_HELLO, &msg));
-	CHECK_INT(msg.flags, ==, LINK_RUNNING | LINK_TAKES_LEASE);
+	CHECK_INT(msg.flags, ==, LINK_RUNNING | LINK_TAKES_LEASE | LINK_TAKES_SPARE);
 	kill(rig.pid, SIGKILL);
 	rig_wait(&rig);
 }

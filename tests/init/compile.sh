@@ -9,7 +9,7 @@ mkdir -p "$OUT"
 build() { # build TARGET SOURCE...
 	target=$OUT/$1
 	shift
-	if [ -e "$target" ] && [ -z "$(find "$@" tests/init/rig.h entrypoint/link.h -newer "$target")" ]; then
+	if [ -e "$target" ] && [ -z "$(find "$@" tests/init/rig.h tests/init/spare_rig.h entrypoint/link.h -newer "$target")" ]; then
 		return
 	fi
 	${CC:-cc} -std=gnu11 -O1 -g -Wall -Wextra -D_GNU_SOURCE -Iagent -I. -o "$target.$$" "$@" -lutil
@@ -17,5 +17,5 @@ build() { # build TARGET SOURCE...
 }
 
 build puppet tests/init/puppet.c
-build "$1" "tests/init/$1.c" tests/init/rig.c tests/unit/tap.c
+build "$1" "tests/init/$1.c" tests/init/rig.c tests/init/spare_rig.c tests/unit/tap.c
 BUILD=$BUILD exec "$OUT/$1"

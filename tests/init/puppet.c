@@ -16,6 +16,12 @@
  *   stream N               N orphans one after the other
  *   burst                  20 orphans and the puppet itself die together; exit 3
  *   run CMD...             exec with everything as it is
+ *   job LOCK COUNTER       hold COUNTER alone and add a byte to it; exit 0 if descriptor 3 is what LOCK is
+ *                          locked through, 80 if not, 81 if another job runs
+ *   spare STEP...          a spare that does, in this order, what the steps say: "nap MS", "ready", "say TEXT",
+ *                          "close", "args" (read them; an exit with 70 if they are not complete), "go", "exit N",
+ *                          "keep" (leave a process in the group), "loop" (use the processor for ever), "stop" (with
+ *                          SIGSTOP), "show" (print the arguments), "main" (do what the arguments say)
  *   agent SOCKET           pass the link on to the test and do what it says
  */
 #include <errno.h>
@@ -25,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -287,11 +294,89 @@ static int agent(const char *path)
 		pause();
 }
 
-int main(int argc, char **argv)
+/* Two jobs at once, or one without the lock, is what must never be. */
+static int job(const char *lock, const char *counter)
+{
+	int again = open(lock, O_RDWR), alone = open(counter, O_WRONLY | O_APPEND);
+
+	if (again < 0 || alone < 0)
+		return 82;
+	if (flock(alone, LOCK_EX | LOCK_NB) < 0)
+		return 81;
+	/* locked, because another description cannot get it; and by ours, because ours can */
+	if (!flock(again, LOCK_EX | LOCK_NB) || flock(3, LOCK_EX | LOCK_NB) < 0)
+		return 80;
+	if (write(alone, ".", 1) != 1)
+		return 82;
+	nap(1);
+	return 0;
+}
+
+/* The arguments of the launch: their number in argv[0], read from standard input. */
+static int read_args(char **argv, int room)
+{
+	static char text[LINK_PACKET_MAX_BYTES + 64];
+	size_t len = 0;
+	ssize_t n;
+	int argc = 0;
+
+	while ((n = read(0, text + len, sizeof(text) - len)) > 0)
+		len += (size_t)n;
+	if (n < 0 || !len || text[len - 1])
+		exit(70);
+	for (size_t at = 0; at < len && argc < room; at += strlen(text + at) + 1)
+		argv[argc++] = text + at;
+	if (argc - 1 != atoi(argv[0]))
+		exit(70);
+	return argc;
+}
+
+static int play(int argc, char **argv);
+
+static int spare(char **steps)
+{
+	static char *args[LINK_STRINGS_MAX];
+	int count = 0;
+
+	for (; *steps; steps++) {
+		const char *step = *steps;
+
+		if (!strncmp(step, "nap ", 4))
+			nap(atol(step + 4));
+		if (!strcmp(step, "ready") && write(0, "ready\n", 6) < 0)
+			return 71;
+		if (!strncmp(step, "say ", 4) && write(0, step + 4, strlen(step + 4)) < 0)
+			return 71;
+		if (!strcmp(step, "close"))
+			close(0);
+		if (!strcmp(step, "args")) {
+			count = read_args(args, LINK_STRINGS_MAX);
+			dprintf(1, "arguments %d\n", count - 1);
+		}
+		if (!strcmp(step, "go") && write(0, "go\n", 3) < 0)
+			return 71;
+		if (!strncmp(step, "exit ", 5))
+			return atoi(step + 5);
+		if (!strcmp(step, "keep") && !fork())
+			for (;;)
+				pause();
+		while (!strcmp(step, "loop"))
+			;
+		if (!strcmp(step, "stop"))
+			raise(SIGSTOP);
+		for (int i = 1; i < count && !strcmp(step, "show"); i++)
+			dprintf(1, "<%s>%s", args[i], i == count - 1 ? "\n" : "");
+		if (!strcmp(step, "main"))
+			return play(count, args);
+	}
+	for (;;)
+		pause();
+}
+
+static int play(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *arg = argc > 2 ? argv[2] : "";
 
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!strcmp(what, "exit"))
 		return atoi(arg);
 	if (!strcmp(what, "raise")) {
@@ -331,8 +416,18 @@ int main(int argc, char **argv)
 		burst();
 	if (!strcmp(what, "run"))
 		return execvp(argv[2], argv + 2), 93;
+	if (!strcmp(what, "job"))
+		return job(arg, argc > 3 ? argv[3] : "");
+	if (!strcmp(what, "spare"))
+		return spare(argv + 2);
 	if (!strcmp(what, "agent"))
 		return agent(arg);
 	for (;;)
 		pause();
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	return play(argc, argv);
 }

@@ -385,10 +385,10 @@ void rig_send(struct rig *rig, enum link_type type, int signo, int exit_status, 
 		tap_note("cannot send: %s", strerror(errno));
 }
 
-void rig_launch(struct rig *rig, const char *id, int fd, const char *const *argv)
+void rig_send_packed(struct rig *rig, const struct link_msg *head, int fd, const char *const *argv)
 {
 	static char packet[LINK_PACKET_MAX_BYTES];
-	struct link_msg msg = {.version = LINK_VERSION, .type = LINK_LAUNCH, .envc = 1};
+	struct link_msg msg = *head;
 	size_t at = sizeof(msg);
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -397,7 +397,8 @@ void rig_launch(struct rig *rig, const char *id, int fd, const char *const *argv
 	struct iovec iov = {packet, 0};
 	struct msghdr hdr = {.msg_iov = &iov, .msg_iovlen = 1};
 
-	snprintf(msg.launch_id, sizeof(msg.launch_id), "%s", id);
+	msg.version = LINK_VERSION;
+	msg.envc = 1;
 	for (; *argv; argv++, msg.argc++)
 		at += (size_t)sprintf(packet + at, "%s", *argv) + 1;
 	at += (size_t)sprintf(packet + at, "MARK=only this") + 1;
@@ -414,5 +415,13 @@ void rig_launch(struct rig *rig, const char *id, int fd, const char *const *argv
 		memcpy(CMSG_DATA(c), &fd, sizeof(int));
 	}
 	if (sendmsg(rig->link, &hdr, MSG_NOSIGNAL) < 0)
-		tap_note("cannot send LAUNCH: %s", strerror(errno));
+		tap_note("cannot send message %d: %s", head->type, strerror(errno));
+}
+
+void rig_launch(struct rig *rig, const char *id, int fd, const char *const *argv)
+{
+	struct link_msg msg = {.type = LINK_LAUNCH};
+
+	snprintf(msg.launch_id, sizeof(msg.launch_id), "%s", id);
+	rig_send_packed(rig, &msg, fd, argv);
 }

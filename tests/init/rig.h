@@ -101,6 +101,8 @@ void rig_send(struct rig *rig, enum link_type type, int signo, int exit_status, 
 
 /* LAUNCH of a puppet with these arguments; fd -1: none travels. */
 void rig_launch(struct rig *rig, const char *id, int fd, const char *const *argv);
+/* LAUNCH or SPARE with what `head` has: type, ids, flags. */
+void rig_send_packed(struct rig *rig, const struct link_msg *head, int fd, const char *const *argv);
 #define RIG_LAUNCH(rig, id, ...)                                                                   \
 	rig_launch(rig, id, -1, (const char *const[]){rig_puppet(), __VA_ARGS__, NULL})
 
