@@ -6,19 +6,25 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
+/* A directory whose names are arriving; in one span they arrive together. */
+struct open_dir {
+	struct buf name;
+	bool open, has_leaf, in_doubt;
+	struct store_stat stat;
+};
+
 struct run {
 	const struct store_dirs *dirs;
 	store_dir_fn fn;
 	void *ctx;
 	bool ended;     /* by fn */
 	bool delimited; /* directories and leaves instead of all names */
-	bool paused;    /* the walk continues after `after` once the batch was handled */
-	struct buf after;
-
-	/* the directory whose names are arriving; they arrive together */
-	struct buf current;
-	bool in_dir, has_leaf, in_doubt;
-	struct store_stat stat;
+	bool paused;    /* the walk continues once the batch was handled */
+	bool crowded;   /* it continues with directories only */
+	struct store_spans spans;
+	struct buf paused_at; /* a directory, where only directories are listed */
+	size_t paused_span;
+	struct open_dir current[STORE_SPANS_MAX];
 
 	size_t names, closed; /* read so far: names in directories, and finished directories */
 
@@ -98,52 +104,24 @@ static int look_at_pending(struct run *run, struct err *err)
 
 /* ---- the walk ---- */
 
-/* The current directory is complete: hand it out or note it. */
-static int close_current(struct run *run, struct err *err)
+/* The directory is complete: hand it out or note it. */
+static int close_dir(struct run *run, struct open_dir *current, struct err *err)
 {
-	struct store_dir dir = {.name = buf_str(&run->current), .leaf = STORE_LEAF_ABSENT};
+	struct store_dir dir = {.name = buf_str(&current->name), .leaf = STORE_LEAF_ABSENT};
 
-	if (!run->in_dir)
+	if (!current->open)
 		return 0;
-	run->in_dir = false;
+	current->open = false;
 	run->closed++;
-	if (run->has_leaf ? run->in_doubt : run->dirs->listing_lags) {
+	if (current->has_leaf ? current->in_doubt : run->dirs->listing_lags) {
 		ask_later(run, dir.name);
 		return 0;
 	}
-	if (run->has_leaf) {
+	if (current->has_leaf) {
 		dir.leaf = STORE_LEAF_PRESENT;
-		dir.stat = run->stat;
+		dir.stat = current->stat;
 	}
 	return hand_out(run, &dir, err);
-}
-
-/* End this walk; the next one starts after that name, or after all names of that directory. */
-static int pause_behind(struct run *run, const char *name, size_t len, bool directory)
-{
-	buf_clear(&run->after);
-	buf_add(&run->after, name, len);
-	if (directory)
-		buf_addch(&run->after, '/' + 1);
-	run->paused = true;
-	return 1;
-}
-
-/* The current directory has too many names: after it, request directories only. */
-static int go_delimited(struct run *run, const char *name, size_t dir_len, struct err *err)
-{
-	int rc;
-
-	run->delimited = true;
-	if (run->has_leaf) {
-		rc = close_current(run, err);
-		if (rc)
-			return rc;
-	} else {
-		ask_later(run, buf_str(&run->current));
-		run->in_dir = false;
-	}
-	return pause_behind(run, name, dir_len, true);
 }
 
 static bool too_many(const struct run *run)
@@ -156,25 +134,27 @@ static bool too_many(const struct run *run)
 static int on_file(struct run *run, const struct store_dirs_name *item, size_t dir_len,
 		   struct err *err)
 {
+	struct open_dir *current = &run->current[item->span];
 	int rc;
 
 	run->names++;
-	if (!run->in_dir || run->current.len_bytes != dir_len ||
-	    memcmp(run->current.data, item->name, dir_len) != 0) {
-		rc = close_current(run, err);
+	if (!current->open || current->name.len_bytes != dir_len ||
+	    memcmp(current->name.data, item->name, dir_len) != 0) {
+		rc = close_dir(run, current, err);
 		if (rc)
 			return rc;
-		buf_clear(&run->current);
-		buf_add(&run->current, item->name, dir_len);
-		run->in_dir = true;
-		run->has_leaf = run->in_doubt = false;
+		buf_clear(&current->name);
+		buf_add(&current->name, item->name, dir_len);
+		current->open = true;
+		current->has_leaf = current->in_doubt = false;
 	}
 	if (!strcmp(item->name + dir_len + 1, run->dirs->leaf)) {
-		run->has_leaf = true;
-		run->in_doubt = item->in_doubt;
-		run->stat = item->stat;
+		current->has_leaf = true;
+		current->in_doubt = item->in_doubt;
+		current->stat = item->stat;
 	}
-	return too_many(run) ? go_delimited(run, item->name, dir_len, err) : 0;
+	run->crowded = too_many(run);
+	return run->crowded;
 }
 
 /* A name that no URI can express is not a snapshot. */
@@ -198,10 +178,45 @@ static int on_name(void *ctx, const struct store_dirs_name *item, struct err *er
 	} else {
 		rc = on_file(run, item, dir_len, err);
 	}
-	/* one entry is reserved for the directory that is still open */
-	if (!rc && run->pending_count >= STORE_DIRS_BATCH - 1)
-		rc = pause_behind(run, item->name, run->delimited ? dir_len : strlen(item->name),
-				  run->delimited);
+	/* the rest is reserved for the directories that are still open */
+	if (rc || run->pending_count < STORE_DIRS_BATCH - STORE_SPANS_MAX)
+		return rc;
+	run->paused = true;
+	run->paused_span = item->span;
+	buf_clear(&run->paused_at);
+	buf_add(&run->paused_at, item->name, dir_len);
+	return 1;
+}
+
+/* The span continues after all names of that directory. */
+static void leave_dir(struct store_span *span, const struct buf *dir)
+{
+	buf_clear(&span->after);
+	buf_add(&span->after, dir->data, dir->len_bytes);
+	buf_addch(&span->after, '/' + 1);
+}
+
+/* After a walk: directories that ended with their span, and if they have too many names, those that
+ * are left. 0, or as fn. */
+static int close_dirs(struct run *run, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < run->spans.count && !rc; i++) {
+		struct open_dir *current = &run->current[i];
+		struct store_span *span = &run->spans.list[i];
+
+		if (!current->open || !(span->done || run->crowded))
+			continue;
+		if (!span->done)
+			leave_dir(span, &current->name);
+		if (span->done || current->has_leaf) {
+			rc = close_dir(run, current, err);
+		} else {
+			ask_later(run, buf_str(&current->name));
+			current->open = false;
+		}
+	}
 	return rc;
 }
 
@@ -210,15 +225,19 @@ static int walk_all(struct run *run, struct err *err)
 	const struct store_dirs *dirs = run->dirs;
 
 	do {
-		run->paused = false;
-		if (dirs->walk(dirs->store, dirs->dir, buf_str(&run->after), run->delimited,
-			       on_name, run, err))
+		run->paused = run->crowded = false;
+		if (dirs->walk(dirs->store, dirs->dir, &run->spans, run->delimited, on_name, run,
+			       err))
 			return -1;
-		if (!run->paused && !run->ended && close_current(run, err) < 0)
+		/* files of a page come before its directories, whatever their names */
+		if (run->delimited && run->paused)
+			leave_dir(&run->spans.list[run->paused_span], &run->paused_at);
+		if (!run->ended && close_dirs(run, err) < 0)
 			return -1;
+		run->delimited = run->delimited || run->crowded;
 		if (!run->ended && look_at_pending(run, err))
 			return -1;
-	} while (run->paused && !run->ended);
+	} while ((run->paused || run->crowded) && !run->ended);
 	return 0;
 }
 
@@ -230,9 +249,12 @@ int store_dirs_list(const struct store_dirs *dirs, store_dir_fn fn, void *ctx, s
 	run->dirs = dirs;
 	run->fn = fn;
 	run->ctx = ctx;
+	store_spans_init(&run->spans);
 	rc = walk_all(run, err);
-	buf_release(&run->after);
-	buf_release(&run->current);
+	for (size_t i = 0; i < STORE_SPANS_MAX; i++)
+		buf_release(&run->current[i].name);
+	store_spans_release(&run->spans);
+	buf_release(&run->paused_at);
 	buf_release(&run->pending);
 	buf_release(&run->uri);
 	free(run);

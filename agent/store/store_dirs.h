@@ -14,16 +14,19 @@
 #include <stdbool.h>
 
 #include "store/store_ops.h"
+#include "store/store_spans.h"
 
 #define STORE_DIRS_FEW    16
-#define STORE_DIRS_SAMPLE 1000 /* names read before the way is chosen */
+#define STORE_DIRS_SAMPLE 900  /* names read before the way is chosen: less than a page */
 #define STORE_DIRS_BATCH  4000 /* directories whose leaf is requested at a time */
 
 struct store_dirs_name {
 	const char *name; /* relative to the directory: "chk-1/_metadata"; of a prefix "chk-1/" */
 	bool is_prefix;
-	bool in_doubt; /* the listing may be wrong about `stat`: request the leaf itself */
+	bool in_doubt;  /* the listing may be wrong about `stat`: request the leaf itself */
+	bool is_hidden; /* it stands for a directory, and is not passed on */
 	struct store_stat stat;
+	size_t span; /* in which it was found */
 };
 
 typedef int (*store_dirs_fn)(void *ctx, const struct store_dirs_name *name, struct err *err);
@@ -35,13 +38,14 @@ struct store_dirs {
 	/* The listing may lack an existing name: request a leaf before treating it as absent. */
 	bool listing_lags;
 	/*
-	 * Pass fn the names below `dir`, in ascending byte order, that come after `after` (relative
-	 * too; "": all). delimited: the content of a directory is folded into one prefix. fn
-	 * returns 0 to continue, 1 to end (the walk then succeeds), -1 to fail. A lost page voids
-	 * the walk; ERR_ABSENT if no name begins with `dir` and a slash (with after "" only).
+	 * Pass fn the names below `dir` that the spans contain, those of each span in ascending byte
+	 * order. delimited: the content of a directory is folded into one prefix. fn returns 0 to
+	 * continue, 1 to end (the walk then succeeds, and the spans say where they continue), -1 to
+	 * fail. A lost page voids the walk; ERR_ABSENT if no name begins with `dir` and a slash
+	 * (when it starts from the beginning only).
 	 */
-	int (*walk)(struct store *store, const struct uri *dir, const char *after, bool delimited,
-		    store_dirs_fn fn, void *ctx, struct err *err);
+	int (*walk)(struct store *store, const struct uri *dir, struct store_spans *spans,
+		    bool delimited, store_dirs_fn fn, void *ctx, struct err *err);
 };
 
 /* As store_list_dirs(). */

@@ -86,6 +86,8 @@ static struct place *begin_next(struct run *run)
 {
 	struct place *place = run->places;
 
+	if (run->ops->count)
+		run->count = run->ops->count(run->ctx);
 	if (run->next_index == run->count)
 		return NULL;
 	while (place->taken)
@@ -163,7 +165,7 @@ static enum store_verdict store_http_judge(struct run *run, const struct place *
 	enum store_verdict verdict = run->ops->judge(run->ctx, place->index, response, why);
 	struct http_request request = request_of(&place->call);
 
-	if (verdict != STORE_DONE && why->kind == ERR_NONE)
+	if (verdict != STORE_DONE && verdict != STORE_MORE && why->kind == ERR_NONE)
 		http_status_err(&request, response, why);
 	return verdict;
 }
@@ -186,6 +188,10 @@ static int store_http_done(void *ctx, void *tag, const struct http_response *res
 	switch (verdict) {
 	case STORE_DONE:
 		place->taken = false;
+		return 0;
+	case STORE_MORE:
+		place->attempts = place->repairs = 0;
+		place->due_ms = 0;
 		return 0;
 	case STORE_REPAIRED:
 		if (place->repairs >= STORE_HTTP_REPAIRS)

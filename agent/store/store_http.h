@@ -21,6 +21,7 @@
 
 enum store_verdict {
 	STORE_DONE, /* the answer was accepted */
+	STORE_MORE, /* idem, and the call has another request to make (the next page) */
 	/* Refused, but the cause is fixed (new token, corrected clock): retry. *err has the cause,
 	 * in case that does not help. */
 	STORE_REPAIRED,
@@ -50,6 +51,8 @@ struct store_http_ops {
 	/* Call `index` has failed permanently (judge, prepare or network). -1 with *err ends all
 	 * calls. NULL: the first failure ends all of them, as its own error. */
 	int (*failed)(void *ctx, size_t index, const struct err *why, struct err *err);
+	/* How many calls there are now; it may grow while others are under way. NULL: `count`. */
+	size_t (*count)(void *ctx);
 };
 
 /*

@@ -23,7 +23,7 @@
 #define S3_FN           static inline __attribute__((unused))
 #define S3_STUB_KEY     "AKTEST"
 #define S3_STUB_SECRET  "hush-hush"
-#define S3_STUB_OBJECTS 8000
+#define S3_STUB_OBJECTS 13000
 #define S3_STUB_TIME_MS INT64_C(1772366400000) /* of every object: 2026-03-01T12:00:00Z */
 
 struct s3_object {
@@ -42,6 +42,7 @@ struct s3_stub {
 	int page;           /* names per page; 0: 1000 */
 	const char *secret; /* of the current key */
 	const char *token;  /* NULL: none required */
+	bool unsigned_ok;   /* a fault changes requests: their signatures are not checked */
 	int64_t ahead_ms;   /* the server's clock */
 	int lists, heads, gets;
 	struct buf seen;      /* every request line */
@@ -196,6 +197,8 @@ S3_FN bool s3_stub_may(struct s3_stub *stub, const struct http_stub_request *req
 	struct tm tm = {0};
 
 	s3_stub_date(answer, "Date", now * 1000);
+	if (stub->unsigned_ok)
+		return true;
 	if (!sent || !date || !strptime(date, "%Y%m%dT%H%M%SZ", &tm)) {
 		s3_stub_error(answer, 403, "AccessDenied", "");
 		return false;

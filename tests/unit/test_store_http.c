@@ -130,7 +130,8 @@ static int failed(void *ctx, size_t index, const struct err *why, struct err *er
 
 static int run(struct rig *rig)
 {
-	struct store_http_ops ops = {prepare, judge, rig->ends_at_first ? NULL : failed};
+	struct store_http_ops ops = {
+		.prepare = prepare, .judge = judge, .failed = rig->ends_at_first ? NULL : failed};
 
 	return store_http_many(rig->http, &ops, rig, rig->count, rig->in_flight, &rig->err);
 }
@@ -345,7 +346,7 @@ TEST(many_busy_calls_all_get_their_turn)
 
 TEST(one_call_alone_returns_its_own_failure)
 {
-	struct store_http_ops ops = {prepare, judge, failed};
+	struct store_http_ops ops = {.prepare = prepare, .judge = judge, .failed = failed};
 	struct rig rig;
 
 	rig_start(&rig, "busy2", 1);

@@ -250,20 +250,269 @@ static void check_dirs(int count, int files, int most_requests)
 	CHECK_INT(s3_stub_requests(world.stub), <=, most_requests);
 	/* where the names go on as directories */
 	CHECK_INT(strstr(buf_str(&world.stub->seen), "delimiter=%2F") != NULL, ==, files > 100);
-	CHECK_INT(strstr(buf_str(&world.stub->seen), "start-after=sp%2Fd00060") != NULL, ==,
+	CHECK_INT(strstr(buf_str(&world.stub->seen), "start-after=sp%2Fd00050") != NULL, ==,
 		  files > 100);
 	end(&world);
 }
 
 TEST(few_files_to_a_directory_cost_a_page_per_thousand)
 {
-	check_dirs(2000, 1, 4);
+	/* two pages of names, and what reading them in spans may cost in addition */
+	check_dirs(2000, 1, 2 + 5);
 }
 
 TEST(many_files_to_a_directory_cost_a_question_each)
 {
 	/* a thousand names, the directories, and the leaf of each (one more where it is absent) */
 	check_dirs(40, 150, 2 + 1 + 40 + 1);
+}
+
+/* ---- spans: several pages at once ---- */
+
+enum { SPREAD = 12000, SPREAD_PAGES = SPREAD / 1000 };
+
+/* Savepoints of one job with random names, as Flink makes them. */
+static void put_spread(struct s3_stub *stub, int count)
+{
+	for (int i = 0; i < count; i++) {
+		uint64_t random = (uint64_t)(i + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 16;
+
+		stub->objects[stub->object_count++] = (struct s3_object){
+			xasprintf("sp/savepoint-5b2c01-%012jx/_metadata", (uintmax_t)random), 5,
+			"\"e\""};
+	}
+	qsort(stub->objects, stub->object_count, sizeof(*stub->objects), s3_stub_by_key);
+}
+
+struct seen {
+	const struct s3_stub *stub;
+	char *times; /* of each object */
+	int strange;
+};
+
+static int see_dir(void *ctx, const struct store_dir *dir, struct err *err)
+{
+	cleanup_free char *key = xasprintf("sp/%s/_metadata", dir->name);
+	struct seen *seen = ctx;
+	struct s3_stub *stub = (struct s3_stub *)(uintptr_t)seen->stub;
+	const struct s3_object *object = s3_stub_find(stub, key);
+
+	(void)err;
+	if (object && dir->leaf == STORE_LEAF_PRESENT)
+		seen->times[object - stub->objects]++;
+	else
+		seen->strange++;
+	return 0;
+}
+
+/* 0 when each was passed on exactly once; else how many were not. */
+static int list_spread(struct world *world, int *ret_rc)
+{
+	struct seen seen = {world->stub, xcalloc(world->stub->object_count, 1), 0};
+	int wrong = 0;
+
+	world->err = (struct err){0};
+	*ret_rc = store_list_dirs(world->store, "s3://b/sp", "_metadata", see_dir, &seen,
+				  &world->err);
+	for (size_t i = 0; i < world->stub->object_count; i++)
+		wrong += seen.times[i] != 1;
+	free(seen.times);
+	return wrong + seen.strange;
+}
+
+static void check_spread(struct world *world, int most_requests)
+{
+	int rc;
+
+	s3_stub_requests(world->stub);
+	CHECK_INT(list_spread(world, &rc), ==, 0);
+	if (!CHECK_INT(rc, ==, 0))
+		tap_note("%s", world->err.msg);
+	CHECK_INT(s3_stub_requests(world->stub), <=, most_requests);
+}
+
+WORLD_TEST(many_names_are_read_in_spans)
+{
+	put_spread(world->stub, SPREAD);
+	check_spread(world, SPREAD_PAGES + 7);
+	CHECK_HAS(buf_str(&world->stub->seen), "start-after=sp%2Fsavepoint-5b2c01-");
+}
+
+WORLD_TEST(what_is_between_and_behind_the_savepoints_is_read_too)
+{
+	static const char *const other[] = {
+		"sp/a/_metadata",
+		"sp/savepoint-/_metadata",
+		"sp/savepoint-5b2c01-/_metadata",
+		"sp/savepoint-5b2c01-8/_metadata",
+		"sp/savepoint-5b2c01-88/_metadata",
+		"sp/savepoint-5b2c01-ffffffffffff0/_metadata",
+		"sp/savepoint-5b2c01-g/_metadata",
+		"sp/savepoint-5b2c01-x~/_metadata",
+		"sp/savepoint-f00000-000000000000/_metadata",
+		"sp/z/_metadata",
+		"sp/\xC3\xA9/_metadata",
+	};
+
+	put_spread(world->stub, SPREAD);
+	for (size_t i = 0; i < ARRAY_LEN(other); i++)
+		s3_stub_put(world->stub, other[i], 5);
+	check_spread(world, SPREAD_PAGES + 8);
+}
+
+static bool begins_anew(struct s3_stub *stub, const struct http_stub_request *request,
+			struct http_stub_answer *answer)
+{
+	char *start = strstr(request->target, "start-after=");
+
+	(void)answer;
+	stub->faults += start != NULL;
+	if (start)
+		memcpy(start, "stxrt", 5);
+	return false;
+}
+
+WORLD_TEST(a_store_that_ignores_where_to_begin_is_read_page_by_page)
+{
+	int rc;
+
+	put_spread(world->stub, SPREAD);
+	/* the signature is not that of the changed request, so the stub must not check it */
+	world->stub->unsigned_ok = true;
+	set_fault(world, begins_anew);
+	CHECK_INT(list_spread(world, &rc), ==, 0);
+	if (!CHECK_INT(rc, ==, 0))
+		tap_note("%s", world->err.msg);
+	CHECK_INT(s3_stub_requests(world->stub), <=, 2 * SPREAD_PAGES + STORE_IN_FLIGHT);
+	CHECK_INT(world->stub->faults, >, 0);
+}
+
+/* What the server does to a later page of a later span. */
+static const struct lie {
+	const char *page; /* NULL: see the fault */
+	int status;
+	enum err_kind kind;
+	const char *why;
+} lies[] = {
+	{NULL, 403, ERR_DENIED, "AccessDenied"},
+	{NULL, 503, ERR_RETRY, "gave up after 5 attempts"},
+	{NULL, 404, ERR_CONFIG, "NoSuchBucket"},
+	{NULL, 1, ERR_RETRY, ""}, /* cut short */
+	{"<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>", 200, ERR_FORMAT,
+	 "without a token"},
+	{"<ListBucketResult><IsTruncated>false</IsTruncated>"
+	 "<NextContinuationToken>t</NextContinuationToken></ListBucketResult>",
+	 200, ERR_FORMAT, ""},
+	/* what was in an earlier span: overlapping, and out of order */
+	{"<ListBucketResult><Contents><Key>sp/a/_metadata</Key>"
+	 "<LastModified>2026-03-01T12:00:00Z</LastModified><Size>1</Size></Contents>"
+	 "<IsTruncated>false</IsTruncated></ListBucketResult>",
+	 200, ERR_FORMAT, "out of order"},
+	{"<ListBucketResult><Contents><Key>other/x/_metadata</Key>"
+	 "<LastModified>2026-03-01T12:00:00Z</LastModified><Size>1</Size></Contents>"
+	 "<IsTruncated>false</IsTruncated></ListBucketResult>",
+	 200, ERR_FORMAT, "requested prefix"},
+	{"<ListBucketResult>", 200, ERR_FORMAT, ""},
+};
+
+static const struct lie *lie;
+
+/* The second page of a span other than the first one. */
+static bool lies_in_a_span(struct s3_stub *stub, const struct http_stub_request *request,
+			   struct http_stub_answer *answer)
+{
+	cleanup_free char *token = s3_stub_parameter(request->target, "continuation-token");
+
+	/* tokens of the stub are encoded names */
+	if (!token || strcmp(token, "sp%2Fsavepoint-5b2c01-8") < 0)
+		return false;
+	stub->faults++;
+	if (lie->status == 503)
+		buf_addstr(&answer->headers, "Retry-After: 0\r\n");
+	if (lie->page)
+		buf_addstr(&answer->body, lie->page);
+	else if (lie->status == 1)
+		s3_stub_list(stub, request, answer);
+	else
+		s3_stub_error(answer, lie->status,
+			      lie->status == 403   ? "AccessDenied"
+			      : lie->status == 404 ? "NoSuchBucket"
+						   : "SlowDown",
+			      "");
+	if (lie->status == 1)
+		answer->cut_at_bytes = 3000;
+	return true;
+}
+
+WORLD_TEST(a_broken_span_voids_the_whole)
+{
+	int rc;
+
+	put_spread(world->stub, SPREAD);
+	set_fault(world, lies_in_a_span);
+	for (size_t i = 0; i < ARRAY_LEN(lies); i++) {
+		lie = &lies[i];
+		world->stub->faults = 0;
+		list_spread(world, &rc);
+		CHECK_INT(rc, ==, -1);
+		CHECK_INT(world->stub->faults, >, 0);
+		if (!CHECK_INT(world->err.kind, ==, lie->kind))
+			tap_note("%zu: %s", i, world->err.msg);
+		CHECK_HAS(world->err.msg, "list s3://b/sp, page 2 after 'savepoint-5b2c01-");
+		CHECK_HAS(world->err.msg, lie->why);
+	}
+}
+
+/* Honours the first beginnings, and ignores a later one. */
+static bool forgets(struct s3_stub *stub, const struct http_stub_request *request,
+		    struct http_stub_answer *answer)
+{
+	char *start = strstr(request->target, "start-after=");
+
+	(void)answer;
+	if (start && stub->faults++ >= 3)
+		memcpy(start, "stxrt", 5);
+	return false;
+}
+
+WORLD_TEST(a_name_before_the_beginning_of_its_span_is_a_lie)
+{
+	int rc;
+
+	put_spread(world->stub, SPREAD);
+	world->stub->unsigned_ok = true;
+	set_fault(world, forgets);
+	list_spread(world, &rc);
+	CHECK_INT(rc, ==, -1);
+	CHECK_INT(world->err.kind, ==, ERR_FORMAT);
+	CHECK_HAS(world->err.msg, "was not requested, only what comes after");
+}
+
+/* A page without names that is not the last one. */
+static bool pauses(struct s3_stub *stub, const struct http_stub_request *request,
+		   struct http_stub_answer *answer)
+{
+	cleanup_free char *start = s3_stub_parameter(request->target, "start-after");
+
+	if (!start)
+		return false;
+	stub->faults++;
+	buf_addstr(&answer->body, "<ListBucketResult><IsTruncated>true</IsTruncated>"
+				  "<NextContinuationToken>");
+	percent_encode(&answer->body, start, false);
+	buf_addstr(&answer->body, "</NextContinuationToken></ListBucketResult>");
+	return true;
+}
+
+WORLD_TEST(an_empty_page_with_a_token_is_not_the_end_of_a_span)
+{
+	int rc;
+
+	put_spread(world->stub, SPREAD);
+	set_fault(world, pauses);
+	CHECK_INT(list_spread(world, &rc), ==, 0);
+	CHECK_INT(rc, ==, 0);
+	CHECK_INT(world->stub->faults, >, 2);
 }
 
 /* ---- many looks ---- */

@@ -1,32 +1,14 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/percent.h"
 #include "format/s3_xml.h"
 #include "store/s3/s3_store.h"
-#include "store/s3/sigv4.h"
-#include "store/store_dirs.h"
+#include "store/store_walk.h"
 
 /* A thousand of the longest keys, encoded, need half of it. */
 #define PAGE_MAX_BYTES ((size_t)8 << 20)
-
-/* The keys of one directory, page by page. */
-struct walk {
-	struct s3_store *s3;
-	struct buf prefix; /* "dir/", "" for the whole bucket */
-	const char *after; /* relative; "" from the beginning */
-	bool delimited;
-	store_dirs_fn fn;
-	void *ctx;
-
-	struct buf query;
-	char *token; /* of the next page; NULL first or last */
-	struct buf page;
-	size_t page_number;
-	bool any;   /* the directory exists: a name starts with the prefix */
-	bool ended; /* by fn */
-	struct buf last_key, last_prefix;
-};
 
 /* ---- one page ---- */
 
@@ -36,160 +18,116 @@ static void add_parameter(struct buf *query, const char *name, const char *value
 	percent_encode(query, value, false);
 }
 
-static void build_query(struct walk *walk)
+static void build_query(const struct store_walk *walk, size_t index, struct buf *query)
 {
-	buf_clear(&walk->query);
-	if (walk->token)
-		add_parameter(&walk->query, "continuation-token", walk->token);
+	const char *token = walk->spans->list[index].token;
+	cleanup_free char *after = store_walk_after(walk, index);
+
+	if (token)
+		add_parameter(query, "continuation-token", token);
 	if (walk->delimited)
-		add_parameter(&walk->query, "delimiter", "/");
-	add_parameter(&walk->query, "encoding-type", "url");
-	add_parameter(&walk->query, "list-type", "2");
-	add_parameter(&walk->query, "prefix", buf_str(&walk->prefix));
-	if (*walk->after && !walk->token) {
-		cleanup_free char *start = xasprintf("%s%s", buf_str(&walk->prefix), walk->after);
-
-		add_parameter(&walk->query, "start-after", start);
-	}
+		add_parameter(query, "delimiter", "/");
+	add_parameter(query, "encoding-type", "url");
+	add_parameter(query, "list-type", "2");
+	add_parameter(query, "prefix", buf_str(&walk->prefix));
+	if (*after && !token)
+		add_parameter(query, "start-after", after);
 }
 
-static int s3_list_prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)
+static int prepare_page(struct store_walk *walk, size_t index, struct store_call *ret_call,
+			struct err *err)
 {
-	struct walk *walk = ctx;
-	struct s3_ask ask = {
-		.method = "GET",
-		.key = "",
-		.query = buf_str(&walk->query),
-		.max_bytes = PAGE_MAX_BYTES,
-	};
+	cleanup_buf struct buf query = BUF_INIT;
+	struct s3_ask ask = {.method = "GET", .key = "", .max_bytes = PAGE_MAX_BYTES};
 
-	(void)index;
-	return s3_prepare(walk->s3, &ask, ret_call, err);
+	build_query(walk, index, &query);
+	ask.query = buf_str(&query);
+	return s3_prepare((struct s3_store *)walk->store, &ask, ret_call, err);
 }
 
-static enum store_verdict s3_list_judge(void *ctx, size_t index,
-					const struct http_response *response, struct err *err)
-{
-	struct walk *walk = ctx;
-	struct s3_ask ask = {.method = "GET", .key = buf_str(&walk->prefix)};
-	enum store_verdict verdict;
-
-	(void)index;
-	if (response->status == 200) {
-		/* read after the call ended: the callback may want to query the store */
-		buf_clear(&walk->page);
-		buf_add(&walk->page, response->body.data, response->body.len_bytes);
-		return STORE_DONE;
-	}
-	verdict = s3_judge_failure(walk->s3, &ask, response, err);
-	if (err->kind == ERR_ABSENT)
-		err->kind = ERR_FORMAT; /* only the bucket of a listing can be missing */
-	return verdict;
-}
-
-/* Names come in order, files and prefixes separately: so none comes twice, and pages end. */
-static int check_order(struct buf *last, const char *name, struct err *err)
-{
-	if (last->len_bytes && strcmp(name, last->data) <= 0)
-		return err_set(err, ERR_FORMAT, 0, "'%s' comes after '%s': out of order", name,
-			       last->data);
-	buf_clear(last);
-	buf_addstr(last, name);
-	return 0;
-}
+struct page {
+	struct store_walk *walk;
+	size_t span;
+};
 
 static int on_entry(void *ctx, const struct s3_xml_entry *entry, struct err *err)
 {
-	struct walk *walk = ctx;
+	const struct page *page = ctx;
+	struct store_walk *walk = page->walk;
 	struct store_dirs_name item = {.is_prefix = entry->is_prefix};
 	size_t len = strlen(entry->key), prefix = walk->prefix.len_bytes;
-	int rc;
 
-	if (len < prefix || (prefix && memcmp(entry->key, walk->prefix.data, prefix) != 0))
-		return err_set(err, ERR_FORMAT, 0, "'%s' does not start with the requested prefix",
-			       entry->key);
-	item.name = entry->key + prefix;
 	if (entry->is_prefix && (!walk->delimited || entry->key[len - 1] != '/'))
 		return err_set(err, ERR_FORMAT, 0, "'%s' is not a requested prefix", entry->key);
-	if (walk->delimited && strcspn(item.name, "/") + entry->is_prefix != len - prefix)
+	if (walk->delimited && len >= prefix &&
+	    strcspn(entry->key + prefix, "/") + entry->is_prefix != len - prefix)
 		return err_set(err, ERR_FORMAT, 0, "'%s' is below the requested directory",
 			       entry->key);
 	item.stat = (struct store_stat){entry->size_bytes, entry->mtime_unix_ms};
-	walk->any = true;
-	/* with a delimiter a prefix is repeated if names in it come after `after` */
-	if (!*item.name || strcmp(item.name, walk->after) <= 0)
-		return 0;
-	if (check_order(entry->is_prefix ? &walk->last_prefix : &walk->last_key, item.name, err))
-		return -1;
-	rc = walk->fn(walk->ctx, &item, err);
-	walk->ended = rc > 0;
-	return rc;
+	return store_walk_name(walk, page->span, entry->key, &item, err);
 }
 
-static int read_page(struct walk *walk, struct err *err)
+static int take_token(struct store_span *span, struct s3_xml_page *page, struct err *err)
 {
-	static const struct store_http_ops ops = {s3_list_prepare, s3_list_judge, NULL};
+	bool again = page->next_token && span->token && !strcmp(page->next_token, span->token);
+
+	free(span->token);
+	span->token = page->next_token;
+	if (again)
+		return err_set(err, ERR_FORMAT, 0, "the next page is the same one again");
+	return 0;
+}
+
+static enum store_verdict read_page(struct store_walk *walk, size_t index,
+				    const struct http_response *response, bool *ret_more,
+				    struct err *err)
+{
+	struct s3_store *s3 = (struct s3_store *)walk->store;
+	struct s3_ask ask = {.method = "GET", .key = buf_str(&walk->prefix)};
+	struct page reading = {walk, index};
+	enum store_verdict verdict;
 	struct s3_xml_page page;
 
-	build_query(walk);
-	walk->page_number++;
-	if (store_http_one(walk->s3->http, &ops, walk, err))
-		return -1;
-	if (s3_xml_list(buf_str(&walk->page), walk->page.len_bytes, on_entry, walk, &page, err))
-		return -1;
-	walk->s3->bucket_seen = true;
-	if (page.next_token && walk->token && !strcmp(page.next_token, walk->token)) {
-		free(page.next_token);
-		return err_set(err, ERR_FORMAT, 0, "the next page is the same one again");
+	if (response->status != 200) {
+		verdict = s3_judge_failure(s3, &ask, response, err);
+		if (err->kind == ERR_ABSENT)
+			err->kind = ERR_FORMAT; /* only the bucket of a listing can be missing */
+		return verdict;
 	}
-	free(walk->token);
-	walk->token = page.next_token;
-	return 0;
+	if (s3_xml_list(buf_str(&response->body), response->body.len_bytes, on_entry, &reading,
+			&page, err) ||
+	    take_token(&walk->spans->list[index], &page, err))
+		return STORE_FAILED;
+	s3->bucket_seen = true;
+	*ret_more = walk->spans->list[index].token != NULL;
+	return STORE_DONE;
 }
 
 /* ---- all pages ---- */
 
-static int walk_pages(struct walk *walk, const struct uri *dir, struct err *err)
+static int list_walk(struct store *store, const struct uri *dir, struct store_spans *spans,
+		     bool delimited, store_dirs_fn fn, void *ctx, struct err *err)
 {
-	struct err why = {0};
-
-	do {
-		if (read_page(walk, &why)) {
-			if (err)
-				*err = why;
-			return err_wrap(err, "list %s://%s%s, page %zu", dir->scheme,
-					dir->authority, dir->path, walk->page_number);
-		}
-	} while (walk->token && !walk->ended);
-	/* a bucket exists even without names */
-	if (!walk->any && !*walk->after && walk->prefix.len_bytes)
-		return err_set(err, ERR_ABSENT, 0, "no name starts with %s://%s%s/", dir->scheme,
-			       dir->authority, dir->path);
-	return 0;
-}
-
-static int list_walk(struct store *store, const struct uri *dir, const char *after, bool delimited,
-		     store_dirs_fn fn, void *ctx, struct err *err)
-{
-	struct walk walk = {
-		.s3 = (struct s3_store *)store,
-		.after = after,
+	bool from_begin = spans->count == 1 && !spans->list[0].after.len_bytes;
+	struct store_walk walk = {
+		.http = ((struct s3_store *)store)->http,
+		.store = store,
+		.dir = dir,
+		.spans = spans,
 		.delimited = delimited,
 		.fn = fn,
 		.ctx = ctx,
+		.prepare = prepare_page,
+		.read = read_page,
 	};
-	int rc;
 
-	if (dir->path[1])
-		buf_addf(&walk.prefix, "%s/", dir->path + 1);
-	rc = walk_pages(&walk, dir, err);
-	buf_release(&walk.prefix);
-	buf_release(&walk.query);
-	buf_release(&walk.page);
-	buf_release(&walk.last_key);
-	buf_release(&walk.last_prefix);
-	free(walk.token);
-	return rc;
+	if (store_walk_all(&walk, err))
+		return -1;
+	/* a bucket exists even without names */
+	if (!walk.any && from_begin && dir->path[1])
+		return err_set(err, ERR_ABSENT, 0, "no name starts with %s://%s%s/", dir->scheme,
+			       dir->authority, dir->path);
+	return 0;
 }
 
 int s3_list_dirs(struct store *store, const struct uri *uri, const char *leaf, store_dir_fn fn,
@@ -227,6 +165,12 @@ int s3_list(struct store *store, const struct uri *uri, store_entry_fn fn, void 
 	    struct err *err)
 {
 	struct level level = {fn, ctx};
+	struct store_spans *spans = xcalloc(1, sizeof(*spans));
+	int rc;
 
-	return list_walk(store, uri, "", true, on_name, &level, err);
+	store_spans_init(spans);
+	rc = list_walk(store, uri, spans, true, on_name, &level, err);
+	store_spans_release(spans);
+	free(spans);
+	return rc;
 }

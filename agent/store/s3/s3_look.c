@@ -173,7 +173,8 @@ static int failed(void *ctx, size_t index, const struct err *why, struct err *er
 	return looks->fn(looks->ctx, &look, err) < 0 ? -1 : 0;
 }
 
-static const struct store_http_ops ops = {s3_look_prepare, s3_look_judge, failed};
+static const struct store_http_ops ops = {
+	.prepare = s3_look_prepare, .judge = s3_look_judge, .failed = failed};
 
 int s3_look_many(struct store *store, store_uri_fn uri, size_t count, size_t head_bytes,
 		 store_look_fn fn, void *ctx, struct err *err)

@@ -145,7 +145,8 @@ static enum store_verdict s3_read_judge(void *ctx, size_t index,
 
 static int fetch(struct s3_stream *stream, struct err *err)
 {
-	static const struct store_http_ops ops = {s3_read_prepare, s3_read_judge, NULL};
+	static const struct store_http_ops ops = {.prepare = s3_read_prepare,
+						  .judge = s3_read_judge};
 
 	buf_clear(&stream->chunk);
 	stream->used_bytes = 0;

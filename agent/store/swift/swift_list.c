@@ -12,48 +12,26 @@
 #include "base/mem.h"
 #include "base/percent.h"
 #include "format/swift_json.h"
-#include "store/store_dirs.h"
+#include "store/store_walk.h"
 #include "store/swift/swift_call.h"
 
-struct walk {
-	struct swift_store *store;
-	struct buf prefix; /* of all names: the directory with its slash */
-	struct buf last;   /* the last name so far */
-	bool delimited;
-	store_dirs_fn fn;
-	void *ctx;
-	bool ended; /* by fn */
+/* The requests of a walk: its spans have one each at a time. */
+struct listing {
+	struct store_walk walk;
+	struct swift_attempt attempts[STORE_SPANS_MAX];
 };
 
-static int on_entry(void *ctx, const struct swift_json_entry *entry, struct err *err)
+static int prepare_page(struct store_walk *walk, size_t index, struct store_call *ret_call,
+			struct err *err)
 {
-	struct walk *walk = ctx;
-	struct store_dirs_name name = {.is_prefix = entry->is_subdir};
-	int rc;
-
-	if (strncmp(entry->name, buf_str(&walk->prefix), walk->prefix.len_bytes) != 0)
-		return err_set(err, ERR_FORMAT, 0, "'%.200s' was not requested", entry->name);
-	if (strcmp(entry->name, buf_str(&walk->last)) <= 0)
-		return err_set(err, ERR_FORMAT, 0, "'%.200s' is out of order", entry->name);
-	buf_clear(&walk->last);
-	buf_addstr(&walk->last, entry->name);
-	name.name = entry->name + walk->prefix.len_bytes;
-	/* the directory's own marker, or one for a directory that is listed itself */
-	if (!name.name[0] || entry->is_directory)
-		return 0;
-	name.in_doubt = entry->size_in_doubt;
-	name.stat.size_bytes = entry->size_bytes;
-	name.stat.mtime_unix_ms = entry->mtime_unix_ms;
-	rc = walk->fn(walk->ctx, &name, err);
-	walk->ended = rc > 0;
-	return rc;
-}
-
-/* How many names there were, or -1. */
-static int walk_page(struct walk *walk, struct err *err)
-{
+	struct listing *listing = (struct listing *)walk;
+	struct swift_store *store = (struct swift_store *)walk->store;
+	const struct store_span *span = &walk->spans->list[index];
+	cleanup_free char *marker =
+		span->last_file.len_bytes
+			? xasprintf("%s%s", buf_str(&walk->prefix), span->last_file.data)
+			: store_walk_after(walk, index);
 	cleanup_buf struct buf query = BUF_INIT;
-	cleanup_http_response struct http_response response = {0};
 	struct swift_request request = {.max_bytes = SWIFT_JSON_LIST_MAX_BYTES};
 
 	buf_addf(&query, "format=json&limit=%d", SWIFT_JSON_PAGE);
@@ -62,53 +40,75 @@ static int walk_page(struct walk *walk, struct err *err)
 	buf_addstr(&query, "&prefix=");
 	percent_encode(&query, buf_str(&walk->prefix), false);
 	buf_addstr(&query, "&marker=");
-	percent_encode(&query, buf_str(&walk->last), false);
+	percent_encode(&query, marker, false);
 	request.query = buf_str(&query);
-	if (swift_call(walk->store, &request, &response, err))
-		return -1;
-	if (response.status == 204)
-		return 0;
-	return swift_json_listing(buf_str(&response.body), response.body.len_bytes, on_entry, walk,
-				  err);
+	return swift_call_prepare(store, &request, &listing->attempts[index], ret_call, err);
 }
 
-static int walk_pages(struct walk *walk, bool from_begin, struct err *err)
-{
-	int count, pages = 0;
+struct page {
+	struct store_walk *walk;
+	size_t span;
+};
 
-	do {
-		count = walk_page(walk, err);
-		pages++;
-	} while (count > 0 && !walk->ended);
+static int on_entry(void *ctx, const struct swift_json_entry *entry, struct err *err)
+{
+	const struct page *page = ctx;
+	struct store_dirs_name item = {
+		.is_prefix = entry->is_subdir,
+		/* a marker for a directory that is listed itself */
+		.is_hidden = entry->is_directory,
+		.in_doubt = entry->size_in_doubt,
+		.stat = {entry->size_bytes, entry->mtime_unix_ms},
+	};
+
+	return store_walk_name(page->walk, page->span, entry->name, &item, err);
+}
+
+static enum store_verdict read_page(struct store_walk *walk, size_t index,
+				    const struct http_response *response, bool *ret_more,
+				    struct err *err)
+{
+	static const struct swift_request request = {0};
+	struct listing *listing = (struct listing *)walk;
+	struct page page = {walk, index};
+	enum store_verdict verdict = swift_call_judge((struct swift_store *)walk->store, &request,
+						      &listing->attempts[index], response, err);
+	int count;
+
+	if (verdict != STORE_DONE || response->status == 204)
+		return verdict;
+	count = swift_json_listing(buf_str(&response->body), response->body.len_bytes, on_entry,
+				   &page, err);
 	if (count < 0)
-		return -1;
-	if (!count && pages == 1 && from_begin)
-		return err_set(err, ERR_ABSENT, 0, "nothing starts with '%s'",
-			       buf_str(&walk->prefix));
-	return 0;
+		return STORE_FAILED;
+	*ret_more = count > 0;
+	listing->attempts[index] = (struct swift_attempt){0};
+	return STORE_DONE;
 }
 
 /* struct store_dirs */
-static int walk(struct store *store, const struct uri *dir, const char *after, bool delimited,
-		store_dirs_fn fn, void *ctx, struct err *err)
+static int walk(struct store *store, const struct uri *dir, struct store_spans *spans,
+		bool delimited, store_dirs_fn fn, void *ctx, struct err *err)
 {
-	struct walk walk = {
-		.store = (struct swift_store *)store,
-		.delimited = delimited,
-		.fn = fn,
-		.ctx = ctx,
-	};
-	int rc;
+	bool from_begin = spans->count == 1 && !spans->list[0].after.len_bytes;
+	struct listing listing = {.walk = {
+					  .http = ((struct swift_store *)store)->http,
+					  .store = store,
+					  .dir = dir,
+					  .spans = spans,
+					  .delimited = delimited,
+					  .one_order = true,
+					  .fn = fn,
+					  .ctx = ctx,
+					  .prepare = prepare_page,
+					  .read = read_page,
+				  }};
 
-	if (strcmp(dir->path, "/") != 0)
-		buf_addf(&walk.prefix, "%s/", dir->path + 1);
-	if (after[0])
-		buf_addf(&walk.last, "%s%s", buf_str(&walk.prefix), after);
-	rc = walk_pages(&walk, !after[0], err);
-	buf_release(&walk.prefix);
-	buf_release(&walk.last);
-	if (rc)
-		return err_wrap(err, "list %s://%s%s", store->scheme, store->authority, dir->path);
+	if (store_walk_all(&listing.walk, err))
+		return -1;
+	if (!listing.walk.any && from_begin)
+		return err_set(err, ERR_ABSENT, 0, "nothing starts with %s://%s%s", store->scheme,
+			       store->authority, dir->path);
 	return 0;
 }
 
@@ -125,6 +125,7 @@ struct level {
 	size_t starts[SWIFT_JSON_PAGE];
 	size_t pending_count;
 	struct buf uri;
+	struct store_spans spans;
 };
 
 static int hand_out(struct level *level, const struct store_entry *entry, struct err *err)
@@ -209,9 +210,11 @@ int swift_list(struct store *store, const struct uri *uri, store_entry_fn fn, vo
 	level->dir = uri;
 	level->fn = fn;
 	level->ctx = ctx;
-	rc = walk(store, uri, "", true, on_name, level, err);
+	store_spans_init(&level->spans);
+	rc = walk(store, uri, &level->spans, true, on_name, level, err);
 	if (!rc && !level->ended)
 		rc = look_at_pending(level, err);
+	store_spans_release(&level->spans);
 	buf_release(&level->pending);
 	buf_release(&level->uri);
 	free(level);

@@ -1,0 +1,58 @@
+/*
+ * store_spans - a listing cut into parts that are read at the same time; used by the object stores
+ * only. Pure: what has been read decides where to cut.
+ *
+ * A span is a part of the names below a directory: those after `after`, up to and including
+ * `until`. The spans of a listing cover all names with nothing between them: it begins as one span
+ * without ends, and a cut only divides one, at a name that need not exist. So a cut at a bad place
+ * costs a request, never a name. A cut contains no slash: all names of one directory are in one
+ * span, as are the ends of a prefix into which a directory is folded.
+ *
+ * Snapshots have names like "savepoint-5b2c01-8c0f3e7d2a91": random hexadecimal digits. From how far
+ * the first names reach follows how many there are. A span is cut only after a full page, and only
+ * when several more pages are expected. Names without such digits are never cut.
+ */
+#ifndef DREY_STORE_STORE_SPANS_H
+#define DREY_STORE_STORE_SPANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+#define STORE_SPANS_MAX  64 /* in one listing */
+#define STORE_SPANS_CUTS 15 /* of one span at a time */
+
+struct store_span {
+	struct buf after; /* all up to here was passed on; "" from the beginning */
+	char *until;      /* NULL: no end */
+	bool done;        /* all of it was passed on */
+	/* Of its pages so far. */
+	struct buf first;    /* where it began: the name of the cut, or its first name */
+	unsigned pages;      /* how many */
+	unsigned generation; /* cuts that led to it */
+	bool is_cut;         /* it begins at a cut, and no page has shown that this is understood */
+	char *token;         /* of the next page, if the store has such tokens */
+	struct buf reached;  /* the greatest name that was passed on */
+	struct buf last_file; /* the last names, for the order */
+	struct buf last_dir;
+};
+
+struct store_spans {
+	struct store_span list[STORE_SPANS_MAX];
+	size_t count;
+	bool whole; /* never cut: the store ignores where to begin */
+};
+
+/* One span of everything. Release with store_spans_release(). */
+void store_spans_init(struct store_spans *spans);
+void store_spans_release(struct store_spans *spans);
+
+/* After a full page of span `index`, the last name of which is `last`: cut what is left of it, if
+ * that is worthwhile. New spans come last; the cut one keeps its beginning. */
+void store_spans_cut(struct store_spans *spans, size_t index, const char *last);
+
+/* The store ignores where to begin: undo the cuts of span 0, the only one that was read. */
+void store_spans_undo(struct store_spans *spans);
+
+#endif

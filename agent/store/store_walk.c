@@ -1,0 +1,220 @@
+#include "store/store_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* ---- names ---- */
+
+/* Files and folded directories come in order, mostly each for themselves: so none comes twice, and
+ * pages end. */
+static struct buf *last_of(const struct store_walk *walk, struct store_span *span, bool is_prefix)
+{
+	return is_prefix && !walk->one_order ? &span->last_dir : &span->last_file;
+}
+
+static int check_order(struct buf *last, const char *name, struct err *err)
+{
+	if (last->len_bytes && strcmp(name, last->data) <= 0)
+		return err_set(err, ERR_FORMAT, 0, "'%.200s' comes after '%.200s': out of order",
+			       name, last->data);
+	buf_clear(last);
+	buf_addstr(last, name);
+	return 0;
+}
+
+/* A name that is not after the beginning of its span. */
+static int judge_early(struct store_walk *walk, const struct store_span *span, const char *name,
+		       struct err *err)
+{
+	/* with a delimiter a prefix is repeated if names in it come after the beginning */
+	if (!span->is_cut)
+		return 0;
+	if (walk->honoured)
+		return err_set(err, ERR_FORMAT, 0,
+			       "'%.200s' was not requested, only what comes after '%.200s'", name,
+			       buf_str(&span->after));
+	walk->ignored = true;
+	return 1;
+}
+
+static int pass_on(struct store_walk *walk, struct store_span *span, struct store_dirs_name *item,
+		   struct err *err)
+{
+	int rc;
+
+	if (!span->first.len_bytes)
+		buf_addstr(&span->first, item->name);
+	if (strcmp(item->name, buf_str(&span->reached)) > 0) {
+		buf_clear(&span->reached);
+		buf_addstr(&span->reached, item->name);
+	}
+	if (item->is_hidden)
+		return 0;
+	rc = walk->fn(walk->ctx, item, err);
+	walk->ended = rc > 0;
+	return rc;
+}
+
+int store_walk_name(struct store_walk *walk, size_t index, const char *name,
+		    struct store_dirs_name *item, struct err *err)
+{
+	struct store_span *span = &walk->spans->list[index];
+	size_t prefix = walk->prefix.len_bytes;
+	struct buf *last = last_of(walk, span, item->is_prefix);
+
+	if (prefix && strncmp(name, walk->prefix.data, prefix) != 0)
+		return err_set(err, ERR_FORMAT, 0,
+			       "'%.200s' does not start with the requested prefix", name);
+	item->name = name + prefix;
+	item->span = index;
+	walk->any = true;
+	walk->names++;
+	if (!*item->name)
+		return 0;
+	if (!last->len_bytes && strcmp(item->name, buf_str(&span->after)) <= 0)
+		return judge_early(walk, span, item->name, err);
+	if (check_order(last, item->name, err))
+		return -1;
+	if (span->until && strcmp(item->name, span->until) > 0) {
+		walk->passed = true;
+		return 0;
+	}
+	return pass_on(walk, span, item, err);
+}
+
+char *store_walk_after(const struct store_walk *walk, size_t index)
+{
+	const struct buf *after = &walk->spans->list[index].after;
+
+	if (!after->len_bytes)
+		return xstrdup("");
+	return xasprintf("%s%s", buf_str(&walk->prefix), after->data);
+}
+
+/* ---- pages ---- */
+
+static size_t count_calls(void *ctx)
+{
+	const struct store_walk *walk = ctx;
+
+	return walk->open_count;
+}
+
+static int prepare_page(void *ctx, size_t call, struct store_call *ret_call, struct err *err)
+{
+	struct store_walk *walk = ctx;
+
+	walk->reading = walk->open[call];
+	return walk->prepare(walk, walk->reading, ret_call, err);
+}
+
+/* Another request for this span, and perhaps for new ones? */
+static enum store_verdict go_on(struct store_walk *walk, size_t index, bool more)
+{
+	struct store_span *span = &walk->spans->list[index];
+
+	if (span->is_cut && (span->last_file.len_bytes || span->last_dir.len_bytes))
+		walk->honoured = true;
+	if (!more || walk->passed) {
+		span->done = true;
+		return STORE_DONE;
+	}
+	if (walk->names >= walk->store->ops->list_page) {
+		size_t count = walk->spans->count;
+
+		store_spans_cut(walk->spans, index, buf_str(&span->reached));
+		for (; count < walk->spans->count; count++)
+			walk->open[walk->open_count++] = count;
+	}
+	return STORE_MORE;
+}
+
+static enum store_verdict judge_page(void *ctx, size_t call, const struct http_response *response,
+				     struct err *err)
+{
+	struct store_walk *walk = ctx;
+	size_t index = walk->open[call];
+	bool more = false;
+	enum store_verdict verdict;
+
+	walk->reading = index;
+	walk->passed = false;
+	walk->names = 0;
+	verdict = walk->read(walk, index, response, &more, err);
+	if (verdict != STORE_DONE)
+		return verdict;
+	if (walk->ended || walk->ignored)
+		return STORE_FAILED; /* the other pages are not waited for */
+	walk->spans->list[index].pages++;
+	return go_on(walk, index, more);
+}
+
+/* ---- all ---- */
+
+static void begin(struct store_walk *walk)
+{
+	walk->open_count = 0;
+	walk->ended = walk->ignored = false;
+	for (size_t i = 0; i < walk->spans->count; i++) {
+		struct store_span *span = &walk->spans->list[i];
+
+		if (span->done)
+			continue;
+		walk->open[walk->open_count++] = i;
+		buf_clear(&span->last_file);
+		buf_clear(&span->last_dir);
+		buf_clear(&span->reached);
+		free(span->token);
+		span->token = NULL;
+	}
+}
+
+/* From here the spans continue. */
+static void note_reached(struct store_spans *spans)
+{
+	for (size_t i = 0; i < spans->count; i++) {
+		struct store_span *span = &spans->list[i];
+
+		if (span->done || !span->reached.len_bytes)
+			continue;
+		buf_clear(&span->after);
+		buf_addstr(&span->after, span->reached.data);
+		span->is_cut = false;
+	}
+}
+
+static int fail(const struct store_walk *walk, const struct err *why, struct err *err)
+{
+	const struct store_span *span = &walk->spans->list[walk->reading];
+	const struct uri *dir = walk->dir;
+	bool later = walk->reading > 0;
+
+	if (err)
+		*err = *why;
+	return err_wrap(err, "list %s://%s%s, page %u%s%.200s%s", dir->scheme, dir->authority,
+			dir->path, span->pages + 1, later ? " after '" : "",
+			later ? buf_str(&span->after) : "", later ? "'" : "");
+}
+
+int store_walk_all(struct store_walk *walk, struct err *err)
+{
+	static const struct store_http_ops ops = {prepare_page, judge_page, NULL, count_calls};
+	struct err why = {0};
+	int rc;
+
+	buf_clear(&walk->prefix);
+	if (walk->dir->path[1])
+		buf_addf(&walk->prefix, "%s/", walk->dir->path + 1);
+	do {
+		begin(walk);
+		rc = store_http_many(walk->http, &ops, walk, walk->open_count, STORE_WALK_IN_FLIGHT,
+				     &why);
+		note_reached(walk->spans);
+		if (walk->ignored)
+			store_spans_undo(walk->spans);
+	} while (walk->ignored);
+	buf_release(&walk->prefix);
+	return rc && !walk->ended ? fail(walk, &why, err) : 0;
+}

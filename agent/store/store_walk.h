@@ -1,0 +1,64 @@
+/*
+ * store_walk - reads a listing in spans (store_spans.h), several pages at once; used by the object
+ * stores only.
+ *
+ * The store prepares the request for a page and reads the answer; here is what all stores have in
+ * common: which names were requested, where a span begins and ends, when it is cut, and that one
+ * broken page voids the whole.
+ *
+ * A store that ignores where to begin (no `start-after`) is found out by the first page of the first
+ * cut: nothing of it has been passed on by then, the cuts are undone, and the listing continues as
+ * one span. Once a page has shown that the store honours it, a name before the beginning is a lie.
+ */
+#ifndef DREY_STORE_STORE_WALK_H
+#define DREY_STORE_STORE_WALK_H
+
+#include "store/store_dirs.h"
+#include "store/store_http.h"
+
+/* Pages that are read at once: they are kept in memory. */
+#define STORE_WALK_IN_FLIGHT 8
+
+struct store_walk {
+	/* set by the store: */
+	struct http *http;
+	struct store *store;
+	const struct uri *dir;
+	struct store_spans *spans;
+	bool delimited;
+	bool one_order; /* files and folded directories come in one order, not in one for each */
+	store_dirs_fn fn;
+	void *ctx;
+	/* The next page of span `index`; store_walk_prefix() and store_walk_after() say what. */
+	int (*prepare)(struct store_walk *walk, size_t index, struct store_call *ret_call,
+		       struct err *err);
+	/* The answer: each of its names goes to store_walk_name(). STORE_DONE: it was read.
+	 * *ret_more: there may be names behind it. */
+	enum store_verdict (*read)(struct store_walk *walk, size_t index,
+				   const struct http_response *response, bool *ret_more,
+				   struct err *err);
+	/* its own: */
+	struct buf prefix; /* "dir/", "" for the whole store */
+	size_t open[STORE_SPANS_MAX], open_count;
+	size_t reading; /* the span whose request was made, or answer read, last */
+	bool any;       /* the directory exists: a name starts with the prefix */
+	int names;      /* of this page, so far */
+	bool passed;    /* a name of this page is behind the end of its span */
+	bool honoured;  /* the store begins where it is told to */
+	bool ended;     /* by fn */
+	bool ignored;   /* the opposite of honoured */
+};
+
+/* Walk all spans that are not done. 0 also where fn has ended it. */
+int store_walk_all(struct store_walk *walk, struct err *err);
+
+/* For `read`: a whole name and what is known about it; item->name is set here. Returns what the
+ * function of a page returns: 0, 1 to skip the rest of the page, or -1. */
+int store_walk_name(struct store_walk *walk, size_t index, const char *name,
+		    struct store_dirs_name *item, struct err *err);
+
+/* For `prepare`: the name, with its prefix, after which the span continues; "" at the beginning.
+ * The caller frees it. */
+char *store_walk_after(const struct store_walk *walk, size_t index);
+
+#endif
