@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "flink/command.h"
 #include "flink/reserved.h"
@@ -19,8 +20,6 @@ static const char submit_failed_job[] = "execution.submit-failed-job-on-applicat
 static const char retention_key[] = "execution.checkpointing.externalized-checkpoint-retention";
 #define JVM_ARGS "JVM_ARGS="
 static const char statistics_age_key[] = "rest.cache.checkpoint-statistics.timeout";
-
-#define SHARED_ARCHIVE "-XX:SharedArchiveFile=%s" /* -Xshare:auto is the default */
 
 /* ---- checks ---- */
 
@@ -233,34 +232,42 @@ static void add_variable(struct flink_exec *exec, const char *entry)
 	exec->packed_bytes += strlen(entry) + 1;
 }
 
-static void add_env(struct flink_exec *exec, const struct flink_launch *launch)
+/* The variable for Flink's scripts: the options of drey, then those of the user, which prevail. */
+static char *jvm_args(const struct flink_launch *launch)
 {
 	const char *old = command_env(launch->env, "JVM_ARGS");
-	cleanup_free char *archive = NULL;
+	struct buf text = BUF_INIT;
+
+	buf_addf(&text, "%s", JVM_ARGS);
+	for (size_t i = 0; launch->jvm_options[i]; i++)
+		buf_addf(&text, "%s%s", i ? " " : "", launch->jvm_options[i]);
+	if (old)
+		buf_addf(&text, " %s", old);
+	return buf_steal(&text);
+}
+
+static void add_env(struct flink_exec *exec, const struct flink_launch *launch)
+{
+	bool by_script = launch->jvm_options && !command_java(launch->command);
+	cleanup_free char *options = by_script ? jvm_args(launch) : NULL;
 
 	exec->env = xcalloc(1, sizeof(*exec->env));
-	if (launch->class_archive && !command_java(launch->command))
-		archive = xasprintf(JVM_ARGS "%s%s" SHARED_ARCHIVE, old ? old : "", old ? " " : "",
-				    launch->class_archive);
 	for (size_t i = 0; launch->env && launch->env[i]; i++)
 		if (flink_env_passes(launch->env[i]) &&
-		    !(archive && !strncmp(launch->env[i], JVM_ARGS, strlen(JVM_ARGS))))
+		    !(options && !strncmp(launch->env[i], JVM_ARGS, strlen(JVM_ARGS))))
 			add_variable(exec, launch->env[i]);
-	if (archive)
-		add_variable(exec, archive);
+	if (options)
+		add_variable(exec, options);
 }
 
 static void add_command(struct flink_exec *exec, const struct flink_launch *launch)
 {
-	size_t java = launch->class_archive ? command_java(launch->command) : 0;
+	size_t java = launch->jvm_options ? command_java(launch->command) : 0;
 
 	for (size_t i = 0; launch->command[i]; i++) {
 		add(exec, launch->command[i]);
-		if (i + 1 == java) {
-			cleanup_free char *archive =
-				xasprintf(SHARED_ARCHIVE, launch->class_archive);
-			add(exec, archive);
-		}
+		for (size_t j = 0; i + 1 == java && launch->jvm_options[j]; j++)
+			add(exec, launch->jvm_options[j]);
 	}
 }
 

@@ -32,9 +32,9 @@
  * heartbeat.timeout. With HA the port of the JobManager's RPC (ha_rpc_port): a second JobManager on
  * this machine then fails at its ports, before it touches the leader lock.
  *
- * A class archive is passed to the JVM by an option after the word `java` of the command; if a
- * script starts Java, by JVM_ARGS, which Flink's scripts put before all other options of the
- * JobManager's JVM only.
+ * Options of the JVM follow the word `java` of the command; if a script starts Java, they are in
+ * JVM_ARGS, which Flink's scripts put before all other options of the JobManager's JVM only. So
+ * those of the user come later, and prevail.
  *
  * A command line is visible to every user of the machine: properties with a secret name
  * (flink_key_is_secret) are refused; they belong in Flink's configuration file.
@@ -66,7 +66,7 @@ struct flink_launch {
 	const char *const *command;
 	const char *const *env; /* the environment to pass on, "NAME=value" */
 	struct flink_version version;
-	const char *class_archive; /* for the JVM (class_archive.h); NULL: none */
+	const char *const *jvm_options; /* of drey (jvm_options.h) */
 
 	/* the identity of this launch, from the journal */
 	const char *job_id;

@@ -103,43 +103,43 @@ TEST(the_whole_line_of_the_image_on_2_3)
 			"--|--input|x y|");
 }
 
-TEST(a_class_archive_is_an_option_of_java)
+TEST(the_options_of_drey_are_the_first_ones_of_java)
 {
 	struct flink_launch launch = launch_of(laptop, v23);
 	const char *const wrapped[] = {"tini", "--", "/jdk/bin/java", "-Xmx1g", CLASS, NULL};
 	cleanup_free char *text = NULL, *behind = NULL;
 
-	launch.class_archive = "/a/flink.jsa";
+	launch.jvm_options = LIST("-XX:A=1", "-XX:B=2");
 	text = built(&launch);
-	CHECK_HAS(text, "java|-XX:SharedArchiveFile=/a/flink.jsa|-cp|lib/*|");
+	CHECK_HAS(text, "java|-XX:A=1|-XX:B=2|-cp|lib/*|");
 	launch.command = wrapped;
 	behind = built(&launch);
-	CHECK_HAS(behind, "tini|--|/jdk/bin/java|-XX:SharedArchiveFile=/a/flink.jsa|-Xmx1g|");
+	CHECK_HAS(behind, "tini|--|/jdk/bin/java|-XX:A=1|-XX:B=2|-Xmx1g|");
 }
 
-TEST(a_script_gets_the_class_archive_beside_the_users_jvm_options)
+TEST(a_script_gets_the_options_of_drey_before_those_of_the_user)
 {
 	struct flink_launch launch = launch_of(image, v23);
 	struct flink_exec exec = {0};
 	cleanup_free char *text = NULL;
 
-	launch.class_archive = "/a/flink.jsa";
+	launch.jvm_options = LIST("-XX:A=1", "-XX:B=2");
 	text = built(&launch);
-	CHECK(strstr(text, "SharedArchiveFile") == NULL);
+	CHECK(strstr(text, "-XX:A") == NULL);
 	CHECK_INT(flink_launch_build(&launch, &exec, NULL), ==, 0);
 	CHECK_INT(exec.envc, ==, 1);
-	CHECK_STR(exec.env[0], "JVM_ARGS=-XX:SharedArchiveFile=/a/flink.jsa");
+	CHECK_STR(exec.env[0], "JVM_ARGS=-XX:A=1 -XX:B=2");
 	flink_exec_release(&exec);
 
 	launch.env = LIST("A=1", "JVM_ARGS=-Dx=y -ea", "JVM_ARGS_2=z");
 	CHECK_INT(flink_launch_build(&launch, &exec, NULL), ==, 0);
 	CHECK_INT(exec.envc, ==, 3);
 	CHECK_STR(exec.env[1], "JVM_ARGS_2=z");
-	CHECK_STR(exec.env[2], "JVM_ARGS=-Dx=y -ea -XX:SharedArchiveFile=/a/flink.jsa");
+	CHECK_STR(exec.env[2], "JVM_ARGS=-XX:A=1 -XX:B=2 -Dx=y -ea");
 	CHECK(exec.env[3] == NULL);
 	flink_exec_release(&exec);
 
-	launch.class_archive = NULL;
+	launch.jvm_options = NULL;
 	CHECK_INT(flink_launch_build(&launch, &exec, NULL), ==, 0);
 	CHECK_STR(exec.env[1], "JVM_ARGS=-Dx=y -ea");
 	flink_exec_release(&exec);

@@ -9,6 +9,7 @@
 #include "base/yaml.h"
 #include "base/zone.h"
 #include "flink/class_archive.h"
+#include "flink/jvm_options.h"
 #include "run/config/config_value.h"
 #include "run/outputs/termination.h"
 #include "store/store.h"
@@ -23,6 +24,7 @@ static const char *const finished_words[] = {"stay", "exit", NULL};
 static const char *const addressing_words[] = {"auto", "path", "virtual", NULL};
 static const char *const kubernetes_words[] = {"auto", "true", "false", NULL};
 static const char *const archive_words[] = {CLASS_ARCHIVE_AUTO, CLASS_ARCHIVE_NONE, NULL};
+static const char *const jvm_words[] = {"fast", "unchanged", NULL};
 static const char *const spare_words[] = {CONFIG_SPARE_OFF, CONFIG_SPARE_WARM, NULL};
 static const char *const format_words[] = {"auto", "json", "text", NULL};
 static const char *const level_words[] = {"debug", "info", "warn", "error", NULL};
@@ -30,6 +32,7 @@ static const char *const level_words[] = {"debug", "info", "warn", "error", NULL
 _Static_assert(WHEN_FINISHED_STAY == 0 && WHEN_FINISHED_EXIT == 1, "order of finished_words");
 _Static_assert(S3_ADDRESSING_AUTO == 0 && S3_ADDRESSING_VIRTUAL == 2, "order of addressing_words");
 _Static_assert(KUBERNETES_AUTO == 0 && KUBERNETES_FALSE == 2, "order of kubernetes_words");
+_Static_assert(JVM_START_FAST == 0 && JVM_START_UNCHANGED == 1, "order of jvm_words");
 _Static_assert(LOG_AUTO == 0 && LOG_JSON == 1 && LOG_TEXT == 2, "order of format_words");
 _Static_assert(LOG_DEBUG == 0 && LOG_ERROR == 3, "order of level_words");
 
@@ -67,6 +70,7 @@ static const struct config_key keys[] = {
 	KEY("flink.version", VERSION, flink.version, .fallback = "auto"),
 	KEY("flink.classArchive", FILE, flink.class_archive, .fallback = CLASS_ARCHIVE_AUTO,
 	    .words = archive_words),
+	KEY("flink.jvm", WORD, flink.jvm, .fallback = "fast", .words = jvm_words),
 	KEY("flink.spare", FILE, flink.spare, .fallback = CONFIG_SPARE_OFF, .words = spare_words),
 	KEY("flink.configDirectory", DIRECTORY, flink.config_directory),
 	KEY("flink.properties", PROPERTIES, flink.properties),

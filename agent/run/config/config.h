@@ -54,6 +54,7 @@ struct config {
 		char **command;      /* NULL-terminated, at least one word */
 		char *version;       /* "2.3.0"; NULL = auto: detected from the distribution */
 		char *class_archive; /* file, or a keyword of class_archive.h */
+		int jvm;             /* enum jvm_start */
 		char *spare;         /* jar of the warm spare, or CONFIG_SPARE_... */
 		/* of Flink's own config.yaml; NULL = found from the command */
 		char *config_directory;

@@ -5,15 +5,20 @@
 #include "run/effects/launch_build.h"
 #include "run/part.h"
 
-/* Without it a start only takes longer; somebody may wonder why. */
-static void say_class_archive(struct driver *driver, const struct class_archive *archive)
+/* What makes a start fast, or why it takes longer than it could. */
+static void say_jvm(struct driver *driver, const struct launch_jvm *jvm)
 {
+	const struct class_archive *archive = &jvm->archive;
+
 	if (archive->use == CLASS_ARCHIVE_USED)
 		log_info(driver->log, "Flink loads its classes from the class archive",
 			 LOG_STR("file", archive->file));
 	else if (archive->use == CLASS_ARCHIVE_REFUSED)
 		log_warn(driver->log, "Flink starts without the class archive",
 			 LOG_STR("file", archive->file), LOG_STR("reason", archive->why));
+	if (jvm->options.why_not_c1)
+		log_info(driver->log, "Flink starts without drey's choice of compilers",
+			 LOG_STR("reason", jvm->options.why_not_c1));
 }
 
 static int send_launch(struct driver *driver, const struct flink_exec *exec, struct err *err)
@@ -34,7 +39,7 @@ static int send_launch(struct driver *driver, const struct flink_exec *exec, str
 static void effect_launch(struct driver *driver)
 {
 	const struct launch *launch = journal_launch(&driver->life.journal);
-	struct class_archive archive = {0};
+	struct launch_jvm jvm = {0};
 	struct flink_exec exec = {0};
 	struct err err = {0};
 
@@ -52,17 +57,17 @@ static void effect_launch(struct driver *driver)
 		return;
 	}
 	if (driver_take_flink_lock(driver, &err) < 0 || setup_check_port(driver->setup, &err) < 0 ||
-	    launch_build(driver->setup, launch, &exec, &archive, &err) < 0 ||
+	    launch_build(driver->setup, launch, &exec, &jvm, &err) < 0 ||
 	    send_launch(driver, &exec, &err) < 0)
 		driver_refuse(driver, EFFECT_LAUNCH, CAUSE_NONE, err.msg);
 	else
-		say_class_archive(driver, &archive);
+		say_jvm(driver, &jvm);
 	if (driver->flink_lock_fd >= 0) /* drey-init and Flink keep theirs */
 		/* MUT: drey keeps flink.lock */
 		close(driver->flink_lock_fd);
 	driver->flink_lock_fd = -1;
 	flink_exec_release(&exec);
-	class_archive_release(&archive);
+	launch_jvm_release(&jvm);
 }
 
 static void effect_signal(struct driver *driver, const struct effect *effect)

@@ -1,9 +1,9 @@
 #include "run/effects/launch_build.h"
 
 int launch_build(const struct setup *setup, const struct launch *launch,
-		 struct flink_exec *ret_exec, struct class_archive *ret_archive, struct err *err)
+		 struct flink_exec *ret_exec, struct launch_jvm *ret_jvm, struct err *err)
 {
-	struct class_archive archive;
+	struct launch_jvm jvm;
 	struct flink_launch flink;
 	int result;
 
@@ -12,9 +12,10 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.env = (const char *const *)setup->environment;
 	flink.version = setup->version;
 	class_archive_find(setup->config.flink.class_archive, flink.command, flink.env,
-			   &setup->flink_conf, &archive);
-	if (archive.use == CLASS_ARCHIVE_USED)
-		flink.class_archive = archive.file;
+			   &setup->flink_conf, &jvm.archive);
+	jvm_options_choose(setup->config.flink.jvm, &jvm.archive, flink.command, flink.env,
+			   &setup->flink_conf, &jvm.options);
+	flink.jvm_options = (const char *const *)jvm.options.list;
 	/* MUT: Flink with HA counts as without HA */
 	flink.ha = setup->ha.on;
 	flink.ha_rpc_port = setup->ha.set_rpc_port ? setup->ha.rpc_port : 0;
@@ -27,9 +28,15 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.restore_path = launch->restore_path;
 	flink.allow_non_restored_state = launch->allow_non_restored;
 	result = flink_launch_build(&flink, ret_exec, err);
-	if (result == 0 && ret_archive)
-		*ret_archive = archive;
+	if (result == 0 && ret_jvm)
+		*ret_jvm = jvm;
 	else
-		class_archive_release(&archive);
+		launch_jvm_release(&jvm);
 	return result;
+}
+
+void launch_jvm_release(struct launch_jvm *jvm)
+{
+	class_archive_release(&jvm->archive);
+	jvm_options_release(&jvm->options);
 }
