@@ -184,12 +184,14 @@ int configmap_patch(struct kube *kube, const char *name, const struct json *merg
 		    struct configmap *ret, struct kube_answer *answer, struct err *err)
 {
 	cleanup_free char *path = path_of(kube, name, err);
+	bool compared = json_get(json_get(merge_patch, "metadata"), "resourceVersion") != NULL;
 	struct kube_request request = {
 		.method = "PATCH",
 		.path = path,
 		.content_type = KUBE_MERGE_PATCH,
 		.body = merge_patch,
-		.repeatable = !json_get(json_get(merge_patch, "metadata"), "resourceVersion"),
+		.repeatable = !compared,
+		.compared = compared,
 	};
 
 	return path ? call(kube, &request, name, ret, answer, err) : -1;

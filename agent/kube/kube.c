@@ -158,8 +158,8 @@ static int transfer(const struct call *call, const char *token, struct http_requ
 	http->url = url;
 	http->headers = headers;
 	http->header_count = 1;
-	http->once = !is_get(request) && !request->repeatable;
-	http->repeatable = request->repeatable;
+	http->once = !is_get(request) && !request->repeatable && !request->compared;
+	http->repeatable = request->repeatable || request->compared;
 	if (token)
 		headers[http->header_count++] = authorization =
 			xasprintf("Authorization: Bearer %s", token);

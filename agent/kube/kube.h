@@ -14,8 +14,8 @@
  *     Retry-After says: after a 429 always (nothing was done), after a refused connection always,
  *     after any other ERR_RETRY only for GET and for requests marked as repeatable;
  *   - limits the rate of its client: KUBE_BURST requests, then KUBE_PER_SECOND;
- *   - never sends a change twice because a kept-alive connection was dead, never follows a
- *     redirect, uses no proxy unless the kubeconfig names one, speaks HTTP/1.1, and names itself
+ *   - uses a kept-alive connection only for what may arrive twice (a dead one makes libcurl send
+ *     again): a GET, a `repeatable` and a `compared` change; never follows a redirect, uses no proxy unless the kubeconfig names one, speaks HTTP/1.1, and names itself
  *     "drey/VERSION (linux/amd64)" (the API server indents its JSON for browsers and curl).
  */
 #ifndef DREY_KUBE_KUBE_H
@@ -67,8 +67,12 @@ struct kube_request {
 	int64_t timeout_ms;       /* of all attempts and pauses together; 0 is KUBE_TIMEOUT_MS */
 	size_t max_bytes;         /* of the answer; 0 is KUBE_MAX_BYTES */
 	/* A change that may be made twice without harm (server-side apply, a merge patch without a
-	 * resourceVersion); a GET always is. Only these use the kept-alive connection. */
+	 * resourceVersion); a GET always is. */
 	bool repeatable;
+	/* A change with a resourceVersion: a second one is answered with a 409. It is not repeated
+	 * here, because only the caller can look whose change came first; but libcurl may send it
+	 * again when the kept-alive connection turns out to be dead. */
+	bool compared;
 };
 
 /*

@@ -163,6 +163,22 @@ KUBE_TEST(a_patch_is_sent_again_only_when_that_is_harmless)
 	kube_answer_release(&answer);
 }
 
+/* A journal is written once a minute: a connection of its own would be a TLS handshake each time. */
+KUBE_TEST(a_patch_with_a_version_uses_the_connection_that_is_kept)
+{
+	struct json *patch = json_object();
+	struct err err = {0};
+
+	json_add_str(json_add_object(patch, "metadata"), "resourceVersion", "8");
+	KUBE_SAY(stub, {.body = KUBE_MAP("m", "8", "")}, {.body = KUBE_MAP("m", "9", "")},
+		 {.body = KUBE_MAP("m", "9", "")});
+	CHECK_INT(configmap_get(stub->kube, "m", NULL, NULL, &err), ==, 0);
+	CHECK_INT(configmap_patch(stub->kube, "m", patch, NULL, NULL, &err), ==, 0);
+	CHECK_INT(configmap_get(stub->kube, "m", NULL, NULL, &err), ==, 0);
+	CHECK_INT(http_stub_counts(stub->http).connections, ==, 1);
+	json_free(patch);
+}
+
 /* ---- lists ---- */
 
 #define ITEM(name) "{\"metadata\":{\"name\":\"" name "\",\"uid\":\"u\",\"resourceVersion\":\"1\"}}"

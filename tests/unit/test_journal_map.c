@@ -298,9 +298,11 @@ TEST(a_write_whose_answer_was_lost_is_recognised)
 				CHECK_INT(read_as(w.map, &sequence), ==, 0);
 			}
 			w.fault = after ? LOST_AFTER : LOST_BEFORE;
-			CHECK_INT(put_as(w.map, created + 1, US), ==, -1);
-			CHECK_INT(err.kind, ==, ERR_RETRY);
-			CHECK_INT(stored(&w), ==, after ? created + 1 : created ? 1 : -1);
+			/* libcurl sends a patch again on another connection: its version is old if the
+			 * first one was taken, and what is stored is ours */
+			CHECK_INT(put_as(w.map, created + 1, US), ==, created ? 0 : -1);
+			CHECK_INT(err.kind, ==, created ? ERR_NONE : ERR_RETRY);
+			CHECK_INT(stored(&w), ==, after || created ? created + 1 : -1);
 			/* the life cycle tries again with the next number */
 			CHECK_INT(put_as(w.map, created + 2, US), ==, 0);
 			CHECK_INT(stored(&w), ==, created + 2);
@@ -535,7 +537,8 @@ WORLD_TEST(what_was_seen_stands_beside_our_own_document_only)
 	CHECK_STR(w->seen, "{\"seen\":1}");
 	CHECK_INT(stored(w), ==, 1);
 	w->fault = LOST_AFTER;
-	CHECK_INT(journal_map_save_seen(w->map, "{\"seen\":2}", &err), ==, -1);
+	CHECK_INT(journal_map_save_seen(w->map, "{\"seen\":2}", &err), ==, 0);
+	CHECK_STR(w->seen, "{\"seen\":2}");
 	CHECK_INT(put_as(w->map, 2, US), ==, 0);
 	other = connect_to(w);
 	CHECK_INT(read_as(other, &sequence), ==, 0);
