@@ -203,5 +203,8 @@ void driver_ready_owner(struct driver *driver, const struct workload *workload);
 /* ha/ha.c: false: Flink has no high availability of its own. True: the HA maps are being read into the plan; then() is called afterwards, as by a lane. */
 bool driver_ha_observe(struct driver *driver, struct observe_plan *plan, lane_done_fn *then,
 		       void *arg);
+/* The same file: if this launch were killed now, would its leader lock be released? Not if the owner
+ * of the lock is not known yet; the successor would wait for the lease to expire. */
+bool driver_ha_may_kill(const struct driver *driver, const char *launch_id);
 
 #endif

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
 # Where a job continues after a stop with savepoint. Plain Flink deletes its HA data with the stop, and then starts from
-# its arguments: from the old savepoint. The same story with drey: from the savepoint of the stop.
+# its arguments: from the old savepoint. The same story with drey: from the savepoint of the stop. And how drey ends a Flink
+# whose job it has stopped.
 
 # shellcheck disable=SC2119,SC2154,SC2317 # functions with optional arguments; keys of DREY_CONF; functions that are waited for
 # shellcheck source=tests/e2e/tap.sh
@@ -106,5 +107,25 @@ start_drey
 await "the container is started again, with the same configuration" phase_is Suspended
 check "drey resume" drey resume
 is "$(restored)" "$third" "from T3"
+
+# ---- a restart: the next start waits for the end of Flink, which is killed once it has cleaned up, and not before
+
+await "it goes on" status_is .launch.proven
+job=$(status .jobId)
+resumed=$(grep -n "launch [0-9]*, job id $job" "$RUN/log/jm.log" | head -n 1 | cut -d: -f1)
+since_resumed() { # TEXT
+	tail -n "+$resumed" "$RUN/log/jm.log" | grep --quiet -F "$1"
+}
+await "drey knows the owner of the leader lock" since_resumed "Flink's leader lock is known"
+check "drey restart" drey restart
+check "Flink had cleaned up" since_resumed "Flink has cleaned up after its job: ending it at once"
+check "and was killed" since_resumed "SIGKILL"
+await "its lock is released, as that of any dead Flink" since_resumed "released the leader lock of the dead Flink"
+results=$(find "$RUN" -name "${job}*.json" ! -path "$RUN/state/*" -printf '%f ')
+is "$results" "$job.json " "its result is recorded, and nothing of it is left to do"
+check "what Flink would recover from is gone" not has_map "$(job_map "$job")"
+is "$(find "$RUN/drey/ck/$job" -type f)" "" "and so are its checkpoints"
+check "the job runs from the savepoint of the stop" test "$(restored)" = "$(plain_path "$(status .launch.restorePoint.path)")"
+is "$(status .attempts.failed)" 0 "that was no failure"
 is "$(api_denied)" "" "nothing was asked for that the Role does not allow"
 e2e_end

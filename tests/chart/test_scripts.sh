@@ -46,7 +46,7 @@ await_stop() { # LIMIT_S
 	bash "$FILES/await-stop.sh" 127.0.0.1 "$PORT" "$1"
 }
 
-# Somebody asks for the N-th time since forget_asked; a second is two times at most.
+# Somebody asks for the N-th time since forget_asked; a second is seven times at most.
 asks() { # N
 	[ "$(wc -l <"$RUN/asked")" -ge "$1" ]
 }
@@ -72,13 +72,19 @@ answer /readyz 503 "Stopping: stop with savepoint"
 forget_asked
 await_stop 600 &
 waits=$!
-await "a stop is under way: it waits twice as long as it would for nothing" asks 10
-answer /readyz 503 "Terminating: the container ends"
-forget_asked
-await "also for the end of the container" asks 5
+await "a stop is under way: it waits twice as long as it would for nothing" asks 25
 check "and is still there" kill -0 "$waits"
 answer /readyz 503 "Suspended: stopped with a savepoint"
 await "the stop is over: it ends" ended "$waits"
+answer /readyz 503 "Stopping: stop with savepoint"
+forget_asked
+await_stop 600 &
+waits=$!
+await "a stop is under way once more" asks 2
+answer /readyz 503 "Terminating: stopped with a savepoint"
+forget_asked
+await "Flink is being ended, after the savepoint: it ends" ended "$waits"
+check "at once" not asks 3
 answer /readyz 503 "Stopping: stop with savepoint"
 check "a limit is a limit" await_stop 3
 forget_asked

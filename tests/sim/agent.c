@@ -118,6 +118,7 @@ static void execute(struct world *w, const struct effect *effect)
 		break;
 	case EFFECT_POLL:
 		item = plan(w, rest_delay(w), ITEM_POLL_LOOK, SCOPE_AGENT);
+		item->a = effect->depth;
 		item->b = journal_launch(&w->agent->life.journal)->number;
 		memcpy(item->id, effect->id, JOB_ID_BYTES);
 		break;
@@ -356,7 +357,10 @@ static void poll_look(struct world *w, const struct item *item)
 	int index = w->agent->view_next++ % VIEW_SLOTS;
 	struct item *answer;
 
-	flink_view(w, item->id, &w->agent->views[index]);
+	if (item->a == POLL_CLEANUP)
+		flink_view_cleanup(w, &w->agent->views[index]);
+	else
+		flink_view(w, item->id, &w->agent->views[index]);
 	answer = plan(w, rest_delay(w), ITEM_POLL_ANSWER, SCOPE_AGENT);
 	answer->a = index;
 	answer->b = item->b;

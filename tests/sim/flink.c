@@ -88,6 +88,34 @@ void flink_end(struct world *w, int wait_status, bool tell)
 		init_flink_ended(w, wait_status);
 }
 
+static bool journal_is_told_of_end(const struct world *w)
+{
+	const struct journal *stored = &w->store.image->journal;
+	const struct launch *launch = journal_launch_const(stored);
+
+	return launch &&
+	       (launch->job_ended || stored->outcome.kind != OUTCOME_NONE ||
+		(*stored->operation.trigger_id &&
+		 !strcmp(stored->last_operation.trigger_id, stored->operation.trigger_id)));
+}
+
+/* A Flink that cleans up after its job is not killed: it may get a SIGTERM, and time after that. */
+void flink_judge_kill(struct world *w, const struct effect *effect)
+{
+	const struct flink *flink = w->flink;
+	const struct lifecycle *life = &w->agent->life;
+
+	if (effect->signo != SIGKILL || !flink->alive || !job_state_is_final(flink->state) ||
+	    life->fenced || life->foreign || flink->terminating || flink->ignores_term ||
+	    strcmp(effect->id, w->truth.launches[flink->launch].job_id) != 0)
+		return;
+	if (flink->cleanup != CLEANUP_DONE || w->now_ms < flink->clean_ms)
+		fail(w, "Flink is killed while it cleans up after its job: %s", life->reason);
+	if (w->store.exists && !journal_is_told_of_end(w))
+		fail(w, "Flink is killed before the journal has the end of its job: %s",
+		     life->reason);
+}
+
 void flink_signal(struct world *w, int signo)
 {
 	struct flink *flink = w->flink;
@@ -152,6 +180,9 @@ void flink_job_over(struct world *w, enum job_state state)
 
 	flink_attempt_ends(w);
 	flink->state = state;
+	/* without a draw, so that a history stays what it was: at once, soon, too late, or nobody knows */
+	flink->cleanup = flink->launch % 5 == 4 ? CLEANUP_UNKNOWN : CLEANUP_DONE;
+	flink->clean_ms = w->now_ms + flink->launch % 4 * 1500;
 	ha_job_over(w, flink->launch);
 	leave_record(w, state);
 	say(w, "job is %s", job_state_name(state));
@@ -435,6 +466,17 @@ static void show_statistics(struct world *w, struct view_slot *slot)
 		view->completed_path = rest_path(w, flink->cached_completed, slot->completed_path,
 						 sizeof(slot->completed_path));
 	}
+}
+
+void flink_view_cleanup(struct world *w, struct view_slot *slot)
+{
+	const struct flink *flink = w->flink;
+	bool over = flink->alive && job_state_is_final(flink->state);
+
+	slot->view = (struct view){.cleanup = CLEANUP_PENDING};
+	slot->told_count = 0;
+	if (over && (flink->cleanup == CLEANUP_UNKNOWN || w->now_ms >= flink->clean_ms))
+		slot->view.cleanup = flink->cleanup;
 }
 
 void flink_view(struct world *w, const char *job_id, struct view_slot *slot)

@@ -748,6 +748,8 @@ void oracle_signal(struct world *w, const struct effect *effect)
 	const struct journal *journal = &life->journal;
 	const struct launch *launch = journal_launch_const(journal);
 
+	flink_judge_kill(w, effect);
+
 	if (!w->flink->alive || w->flink->state != JOB_RUNNING || !w->flink->job_present)
 		return;
 	if (w->config->lease_ms && w->now_ms < w->pods[w->pod].cut_until_ms + MINUTE_MS)

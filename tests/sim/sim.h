@@ -303,6 +303,9 @@ struct flink {
 	int retained;
 	int stop_op; /* -1 = none in progress */
 	bool cancel_ignored;
+	/* CLEANUP_DONE from clean_ms on, PENDING before that; else what it always is */
+	enum cleanup cleanup;
+	int64_t clean_ms;
 	struct op ops[FLINK_MAX_OPS];
 	int op_count;
 	const char *failure;
@@ -496,6 +499,10 @@ void flink_signal(struct world *w, int signo);
 void flink_item(struct world *w, const struct item *item);
 void flink_attempt_ends(struct world *w);
 void flink_job_over(struct world *w, enum job_state state);
+/* Part of oracle_signal(): it is not killed before it has cleaned up after its job. */
+void flink_judge_kill(struct world *w, const struct effect *effect);
+/* The answer to a poll for what Flink does after its job has ended. */
+void flink_view_cleanup(struct world *w, struct view_slot *slot);
 void flink_view(struct world *w, const char *job_id, struct view_slot *slot);
 const char *rest_path(const struct world *w, int snap, char *buffer, size_t size_bytes);
 void flink_completed(struct world *w, int snap); /* a checkpoint counts from now on */

@@ -303,6 +303,7 @@ static void draw_config(struct world *w)
 	};
 	w->wall_unix_ms = INT64_C(1800000000000);
 	w->ha = odds(w, 600);
+	w->config->ha_cluster_id = w->ha ? "sim" : NULL;
 	w->directory.used = odds(w, 400);
 	if (w->ha && odds(w, 700))
 		w->config->generation = "g1"; /* without one no launch ever continues */

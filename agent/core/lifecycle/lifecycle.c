@@ -238,6 +238,9 @@ static void on_tick(struct lifecycle *life)
 		not_ready(life);
 	if (life->look_ms && life->now_ms >= life->look_ms)
 		stopping_looked(life);
+	/* MUT: the cleanup is awaited forever */
+	if (due(life, &life->clean_ms))
+		cleanup_gives_up(life);
 	/* MUT: SIGKILL never comes */
 	if (due(life, &life->kill_ms) && (life->launch_step == LAUNCH_LIVE || life->foreign)) {
 		kill_flink(life);
@@ -259,7 +262,7 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 		life->stop_retry_ms, life->operation_poll_ms, life->operation_deadline_ms,
 		life->exit_ms,       life->check_ms,          life->lease_end_ms,
 		life->disposal_ms,   life->note_ms,           life->tasks_ms,
-		life->look_ms};
+		life->look_ms,       life->clean_ms};
 	int64_t next = -1;
 
 	if (life->contradiction)

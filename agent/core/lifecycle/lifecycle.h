@@ -136,6 +136,14 @@ struct cluster {
 	int task_managers, slots_total, slots_free;
 };
 
+/* What storage shows of Flink's work after its job has ended. */
+enum cleanup {
+	CLEANUP_NOT_ASKED,
+	CLEANUP_PENDING, /* not done, or not known now */
+	CLEANUP_UNKNOWN, /* it will never be known, or a killed Flink would leave its lock behind */
+	CLEANUP_DONE,    /* recorded: nothing is left that only this Flink would do */
+};
+
 /* What one poll of Flink's REST API returned. Strings are borrowed for the step. */
 struct view {
 	bool reachable;   /* REST answered at all */
@@ -157,6 +165,7 @@ struct view {
 	size_t savepoint_count;
 	const char *failure;   /* root cause when the job fails or restarts; NULL = none known */
 	const char *other_job; /* id of another job of this Flink that has not ended; NULL = none */
+	enum cleanup cleanup;  /* of POLL_CLEANUP, which asks for nothing else */
 };
 
 enum operation_status {
@@ -308,6 +317,8 @@ enum poll_depth {
 	POLL_TASKS, /* state and tasks; the rest only if they are not as they should be */
 	POLL_JOB,   /* the checkpoint statistics, slots and TaskManagers as well */
 	POLL_ALL,   /* and how often Flink has restarted the job */
+	/* nothing of these: has Flink, whose job has ended, done what it does after that? */
+	POLL_CLEANUP,
 };
 
 struct effect {
@@ -447,6 +458,7 @@ struct lifecycle {
 		takeover_ms, lease_end_ms, /* Flink must have ended soon after */
 		disposal_ms,               /* retention checks again; 0 = now */
 		tasks_ms;                  /* until then tasks may be missing */
+	int64_t clean_ms;                  /* SIGTERM waits for Flink's cleanup until then */
 	int64_t grace_end_ms;              /* when the container will be killed; 0 = not known */
 	enum operation_reason stop_reason; /* of the stop that waits */
 	/* the container is being stopped, and Flink is polled once more first: at most until then;

@@ -72,7 +72,7 @@ static const char *check_process(const struct lifecycle *life)
 	bool some = life->launch_step != LAUNCH_NONE, live = life->launch_step == LAUNCH_LIVE;
 	bool decided = some && !live; /* not started yet, as far as is known */
 	bool waits = find_deferred(life, EFFECT_LAUNCH) != NULL;
-	bool end_comes = life->kill_ms || find_deferred(life, EFFECT_SIGNAL);
+	bool end_comes = life->kill_ms || life->clean_ms || find_deferred(life, EFFECT_SIGNAL);
 	const struct claim claims[] = {
 		{some && !launch, "the launch in progress is not in the journal"},
 		{decided && launch && launch->ended_unix_ms,
@@ -90,6 +90,8 @@ static const char *check_process(const struct lifecycle *life)
 		{life->end_wanted && life->launch_step < LAUNCH_STARTING && !life->foreign,
 		 "Flink must end, but none is running"},
 		{life->end_wanted && live && !end_comes, "Flink must end, but nothing ends it"},
+		{life->clean_ms && (!live || !life->end_wanted),
+		 "the cleanup of a Flink is awaited that need not end"},
 	};
 
 	return first_broken(claims, ARRAY_LEN(claims));

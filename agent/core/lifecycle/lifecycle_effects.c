@@ -83,6 +83,11 @@ static void release_deferred(struct lifecycle *life)
 			launch_written(life);
 			continue;
 		}
+		/* MUT: the end of Flink does not wait for its cleanup */
+		if (effect->type == EFFECT_SIGNAL && cleanup_begin(life)) {
+			effects_remove(&life->deferred, i);
+			continue;
+		}
 		if (effect->type == EFFECT_SIGNAL)
 			life->kill_ms = life->now_ms + life->config->kill_after_ms;
 		if (effect->type == EFFECT_EXIT) {

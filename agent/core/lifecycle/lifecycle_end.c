@@ -18,8 +18,15 @@ static void send_term(struct lifecycle *life, bool after_write)
 
 	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
 	effect->signo = SIGTERM;
-	if (!after_write)
-		life->kill_ms = life->now_ms + life->config->kill_after_ms;
+	if (after_write)
+		return;
+	life->kill_ms = life->now_ms + life->config->kill_after_ms;
+	life->clean_ms = 0;
+}
+
+void terminate_flink(struct lifecycle *life)
+{
+	send_term(life, false);
 }
 
 void kill_flink(struct lifecycle *life)
@@ -32,6 +39,7 @@ void kill_flink(struct lifecycle *life)
 	effect->signo = SIGKILL;
 	effect->group = true;
 	life->kill_ms = life->now_ms + life->config->kill_after_ms;
+	life->clean_ms = 0;
 	life->end_wanted = true;
 }
 
@@ -50,7 +58,7 @@ static void end_with(struct lifecycle *life, bool after_write, bool counts, enum
 		life->end_wanted = true;
 		if (life->launch_step == LAUNCH_LIVE)
 			send_term(life, after_write);
-	} else if (!after_write && withdraw(life, EFFECT_SIGNAL)) {
+	} else if (!after_write && (withdraw(life, EFFECT_SIGNAL) || life->clean_ms)) {
 		send_term(life, false);
 	}
 	free(reason);
@@ -109,7 +117,7 @@ static void forget_process(struct lifecycle *life)
 	life->poll_ms = life->ready_ms = life->kill_ms = life->savepoint_ms = life->note_ms = 0;
 	life->tasks_ms = life->polled_job_ms = life->polled_all_ms = 0;
 	life->polling = false;
-	life->look_ms = 0;
+	life->look_ms = life->clean_ms = 0;
 	life->accepted = false;
 	withdraw(life, EFFECT_SIGNAL);
 	withdraw(life, EFFECT_DISPOSE);

@@ -13,6 +13,7 @@
  *   lifecycle_ended.c      the job has ended
  *   lifecycle_outside.c    savepoints and stops requested from Flink by others
  *   lifecycle_stopping.c   the container is being stopped: upgrade, or not
+ *   lifecycle_cleanup.c    what Flink does after its job has ended, before drey ends it
  *   lifecycle_end.c        the end of Flink; a new agent that finds Flink running or ended
  *   lifecycle_operation.c  savepoint, stop, cancel
  *   lifecycle_settle.c     an operation interrupted by Flink's end
@@ -246,7 +247,18 @@ bool ended_well(const struct lifecycle *life);
  * that it exits as by SIGTERM. */
 int end_status(const struct lifecycle *life);
 
+/* ---- lifecycle_cleanup.c ---- */
+
+/* The end of the job is recorded, and Flink may be ended. True: it is not ended yet, because it
+ * still cleans up after its job. */
+bool cleanup_begin(struct lifecycle *life);
+void cleanup_seen(struct lifecycle *life, enum cleanup cleanup);
+void cleanup_gives_up(struct lifecycle *life); /* clean_ms has come */
+
 /* ---- lifecycle_end.c ---- */
+
+/* SIGTERM to Flink now, SIGKILL after kill_after_ms. */
+void terminate_flink(struct lifecycle *life);
 
 /* End Flink: SIGTERM now (or after the journal write), SIGKILL later. When it has ended, what
  * follows is resolve_start(), a counted failure, or the exit if the container is being stopped. */

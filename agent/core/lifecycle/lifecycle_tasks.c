@@ -118,6 +118,8 @@ enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *la
 	bool calm =
 		life->phase == PHASE_RUNNING && life->step == STEP_NONE && launch->proven_unix_ms;
 
+	if (life->clean_ms)
+		return POLL_CLEANUP;
 	if (is_due(life, life->polled_all_ms))
 		return POLL_ALL;
 	return !calm || is_due(life, life->polled_job_ms) ? POLL_JOB : POLL_TASKS;

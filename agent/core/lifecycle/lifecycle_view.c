@@ -13,6 +13,9 @@
  * RUNNING job did not happen. */
 #define RESTORE_PATIENCE_MS 10000
 
+/* Flink's cleanup takes some tenths of a second. */
+#define CLEANUP_POLL_MS 50
+
 /* After this the statistics of a job cannot be from Flink's cache. */
 #define FRESH_STATISTICS_MS 3100
 
@@ -241,6 +244,8 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 				  : 4 * config->poll_fast_ms;
 	if (life->seen.finished_ms) /* until the checkpoint statistics are recent enough */
 		wait_ms = FRESH_STATISTICS_MS;
+	if (life->clean_ms)
+		wait_ms = CLEANUP_POLL_MS;
 	life->poll_ms = life->now_ms + wait_ms;
 	/* an even interval, so that other work shares the wakeup */
 	if (wait_ms == calm_pace_ms(config) && life->polled_ms + wait_ms > life->now_ms)
@@ -314,6 +319,11 @@ void on_view(struct lifecycle *life, const struct event *event)
 		see_late(life, launch, view);
 	if (life->launch_step != LAUNCH_LIVE)
 		return;
+	if (view->cleanup != CLEANUP_NOT_ASKED) {
+		cleanup_seen(life, view->cleanup);
+		schedule_poll(life, launch);
+		return;
+	}
 	remember_view(life, launch, view);
 	if (view->reachable && view->job_present && !life->end_wanted) {
 		seen_without_do_not_restart(life);

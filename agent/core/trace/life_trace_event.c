@@ -93,6 +93,7 @@ static const struct field view_fields[] = {
 	       .record = &seen_table),
 	EVENT("failure", TEXT, view.failure, .sparse = true),
 	EVENT("otherJob", TEXT, view.other_job, .sparse = true),
+	EVENT("cleanup", SMALL, view.cleanup, .sparse = true),
 };
 
 static const struct field operation_fields[] = {

@@ -5,6 +5,7 @@
 #include "flink/checkpoints.h"
 #include "flink/operation.h"
 #include "run/driver_internal.h"
+#include "run/effects/cleanup.h"
 #include "run/part.h"
 
 #define REST_TIMEOUT_MS 5000
@@ -22,6 +23,7 @@ struct poll_job {
 	struct seen_savepoint *savepoints; /* owns their paths */
 	size_t savepoint_count;
 	bool journal_lost;
+	struct cleanup_ask cleanup; /* POLL_CLEANUP */
 };
 
 static void add_savepoint(struct poll_job *job, const struct flink_checkpoint *c)
@@ -52,6 +54,7 @@ static void poll_job_free(struct poll_job *job)
 	free(job->restored_path);
 	free(job->completed_path);
 	free(job->failure);
+	cleanup_ask_release(&job->cleanup);
 	free(job);
 }
 
@@ -159,9 +162,14 @@ static void poll_work(void *arg)
 	struct poll_job *job = arg;
 	struct view *view = &job->view;
 	struct err err = {0};
-	enum flink_answer answer = poll_tasks(job, &err);
+	enum flink_answer answer;
 	bool over;
 
+	if (job->depth == POLL_CLEANUP) {
+		view->cleanup = cleanup_look(&job->cleanup, &job->driver->setup->storage);
+		return;
+	}
+	answer = poll_tasks(job, &err);
 	job->journal_lost = journal_file_is_lost(job);
 	view->reachable = answer == FLINK_OK || answer == FLINK_ABSENT;
 	if (answer != FLINK_OK)
@@ -233,6 +241,8 @@ static void effect_poll(struct driver *driver, const struct effect *effect)
 	job->depth = effect->depth;
 	job->launch = journal_launch(&driver->life.journal)->number;
 	memcpy(job->job_id, effect->id, JOB_ID_BYTES);
+	if (job->depth == POLL_CLEANUP)
+		cleanup_ask_init(&job->cleanup, driver);
 	lane_submit(driver->flink_lane, poll_work, poll_done, job);
 }
 

@@ -130,6 +130,13 @@ static void ha_alive(struct driver *driver, const struct part_start *start)
 	watch_process(ha, launch->job_id);
 }
 
+bool driver_ha_may_kill(const struct driver *driver, const char *launch_id)
+{
+	const struct ha *ha = driver->ha;
+
+	return ha && is_fast(ha) && ha->watch.proven && !strcmp(ha->live, launch_id);
+}
+
 /* ---- the lock, after its death ---- */
 
 struct release_job {
