@@ -11,7 +11,6 @@
 
 #define MAX_TICKS_AT_ONCE 200
 #define CHECK_TAKES_MS    20
-#define MONOTONIC_BASE_MS 1000 /* 0 means "not armed" in the life cycle */
 
 static void plan_tick(struct world *w)
 {
@@ -74,6 +73,8 @@ static void launch(struct world *w)
 	item = plan(w, between(w, 0, 20), ITEM_LAUNCH, SCOPE_CONTAINER);
 	item->a = launch->number;
 	memcpy(item->id, launch->job_id, JOB_ID_BYTES);
+	if (has(w, FEATURE_SPARE))
+		spare_offer(w, item);
 }
 
 static void trigger(struct world *w, const struct effect *effect)
@@ -201,6 +202,8 @@ void agent_step(struct world *w, const struct event *event)
 	effects_clear(&effects);
 	if (agent->alive && epoch == w->epochs[SCOPE_AGENT])
 		plan_tick(w);
+	if (has(w, FEATURE_SPARE) && agent->alive && epoch == w->epochs[SCOPE_AGENT])
+		spare_look(w);
 }
 
 /* ---- life and death of the process ---- */
@@ -267,6 +270,7 @@ void agent_crash(struct world *w, const char *why)
 	lifecycle_release(&agent->life);
 	desired_inputs_release(&agent->inputs);
 	agent->alive = false;
+	spare_over(w, "its agent is dead");
 	w->epochs[SCOPE_AGENT]++;
 	/* drey-init waits at most 30 s, and a successor 35 s: so the agent is back in time to notice the takeover */
 	if (w->init->alive)
@@ -439,6 +443,8 @@ static void process_event(struct world *w, const struct item *item, enum event_t
 	event.process.wait_status = (int)item->a;
 	event.process.error = "it could not be executed";
 	event.process.meaning = "the process has ended";
+	if (has(w, FEATURE_SPARE) && type != EVENT_EXITED)
+		spare_answered(w, type == EVENT_STARTED && item->launch);
 	agent_step(w, type == EVENT_LAUNCH_FAILED && item->b ? &refused : &event);
 }
 

@@ -12,10 +12,8 @@
 #include "tests/sim/sim.h"
 
 static const char *const names[FEATURE_COUNT] = {
-	[FEATURE_ROLLBACK] = "rollback",
-	[FEATURE_MOVED] = "moved",
-	[FEATURE_LINES] = "lines",
-	[FEATURE_RIVALS] = "rivals",
+	[FEATURE_ROLLBACK] = "rollback", [FEATURE_MOVED] = "moved", [FEATURE_LINES] = "lines",
+	[FEATURE_RIVALS] = "rivals",     [FEATURE_SPARE] = "spare",
 };
 
 #define ALL ((1U << FEATURE_COUNT) - 1)
@@ -90,9 +88,11 @@ void features_draw(struct world *w, unsigned features)
 						     [FEATURE_RIVALS] = 1000};
 
 	rng_seed(&w->luck, ~w->seed);
-	for (int i = 0; i < FEATURE_COUNT; i++)
+	for (int i = 0; i < FEATURE_SPARE; i++)
 		if (luck(w, per_mille[i]) && features & (1U << i))
 			w->features |= 1U << i;
+	/* draws nothing: without it the histories stay as they were */
+	w->features |= features & (1U << FEATURE_SPARE);
 	/* a job that continues in another directory leaves older checkpoints in the previous one: with a backup
 	 * of the newer directory these would be the newest, and out of sight */
 	if (has(w, FEATURE_MOVED))

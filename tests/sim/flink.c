@@ -24,6 +24,7 @@ void flink_start(struct world *w, int launch)
 	*flink = (struct flink){.alive = true,
 				.launch = launch,
 				.base = truth->argument,
+				.made_of = w->jars,
 				.restored = -1,
 				.restored_before = -1,
 				.completed = -1,

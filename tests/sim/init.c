@@ -64,6 +64,7 @@ void init_exit(struct world *w, int status)
 		fail(w, "the agent ends the container (status %d) although nobody asked", status);
 	if (w->flink->alive && w->agent->life.foreign) { /* drey-init makes sure that it ends */
 		w->init->leaving = true;
+		spare_over(w, "the agent has left");
 		agent_crash(w, "it has left");
 		flink_signal(w, SIGTERM);
 		return;
@@ -99,12 +100,16 @@ static void launch(struct world *w, const struct item *item)
 	bool held =
 		(world_other(w)->flink.alive && !w->apart) || chance(w, w->chaos.launch_fails / 3);
 	bool fails = held || chance(w, w->chaos.launch_fails);
+	bool in_spare = item->b;
 	struct item *answer;
 
 	if (w->flink->alive) {
 		fail(w, "a launch while a Flink lives");
 		return;
 	}
+	if (has(w, FEATURE_SPARE) && !spare_takes(w, item))
+		return;
+	fails = fails && !in_spare;
 	if (!fails) {
 		w->init->running_number = item->a;
 		flink_start(w, index);
@@ -113,6 +118,7 @@ static void launch(struct world *w, const struct item *item)
 		return; /* the next agent learns it from HELLO */
 	answer = plan(w, between(w, 0, 5), fails ? ITEM_LAUNCH_FAILED : ITEM_STARTED, SCOPE_AGENT);
 	answer->b = held;
+	answer->launch = in_spare;
 	memcpy(answer->id, item->id, JOB_ID_BYTES);
 }
 
@@ -128,6 +134,7 @@ static void stop_request(struct world *w)
 	say(w, "SIGTERM, %d s of grace, upgrade %d", (int)(grace_ms / SECOND_MS),
 	    (int)event.stopping.upgrade);
 	init->stopping = true;
+	spare_over(w, "the container stops");
 	init->grace_end_ms = w->now_ms + grace_ms;
 	plan(w, grace_ms / 4, ITEM_ACK_DEADLINE, SCOPE_CONTAINER);
 	plan(w, grace_ms, ITEM_GRACE_OVER, SCOPE_CONTAINER);

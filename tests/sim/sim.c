@@ -28,6 +28,9 @@ static void print_figures(const struct figures *f)
 	       " pods replaced\n",
 	       f->agent_crashes, f->container_deaths, f->damaged, f->mismatches, f->finished,
 	       f->continued, f->journals_changed, f->replaced);
+	if (f->spares)
+		printf("# %" PRIu64 " spares, %" PRIu64 " launches in one\n", f->spares,
+		       f->spare_launches);
 }
 
 static int one_history(uint64_t seed, unsigned features)
@@ -51,7 +54,7 @@ static int usage(void)
 		"usage: sim [--first N] [--seeds N] [--seconds N] [--keep-going]\n"
 		"                                                    many histories, figures\n"
 		"       sim --seed N [--verbose]                     one, told in full\n"
-		"       --world none|all|NAME,...                    with these features: rollback, moved, lines, rivals\n");
+		"       --world none|all|NAME,...                    with these features: rollback, moved, lines, rivals, spare\n");
 	return 2;
 }
 

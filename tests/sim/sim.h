@@ -19,6 +19,7 @@
  *   feature.c  features of the world that can be left out one by one
  *   oracle.c   what must never happen, and what must happen in the end
  *   notice.c   every notice is sent, and only once
+ *   spare.c    the warm spare
  *
  * A history has two parts. Until `calm` everything may fail. Then nothing fails any more, a person
  * states the desired state once more, and it must be reached.
@@ -33,11 +34,13 @@
 #include "core/desired_inputs.h"
 #include "core/lifecycle/lifecycle.h"
 #include "core/rng.h"
+#include "core/spare.h"
 #include "core/trace/life_trace.h"
 
-#define SECOND_MS  INT64_C(1000)
-#define MINUTE_MS  (60 * SECOND_MS)
-#define PATH_BYTES 112
+#define SECOND_MS         INT64_C(1000)
+#define MINUTE_MS         (60 * SECOND_MS)
+#define PATH_BYTES        112
+#define MONOTONIC_BASE_MS 1000 /* 0 means "not armed" in the life cycle */
 
 /* What happens at a planned time. */
 enum item_kind {
@@ -106,6 +109,14 @@ enum item_kind {
 	ITEM_ROLLBACK_COPY,
 	ITEM_ROLLBACK,
 	ITEM_CUT, /* a pod cannot reach the journal for some time */
+	/* the spare: at drey-init, at the agent, and an accident */
+	ITEM_SPARE,
+	ITEM_SPARE_WARM,
+	ITEM_SPARE_END,
+	ITEM_SPARE_DIES,
+	ITEM_SPARE_READY,
+	ITEM_SPARE_GONE,
+	ITEM_JAR,
 };
 
 /* Features of the world; see feature.c. */
@@ -114,10 +125,11 @@ enum feature {
 	FEATURE_MOVED, /* another container writes into other directories, or the job's code does */
 	FEATURE_LINES, /* generations of two Flink lines */
 	FEATURE_RIVALS, /* two pods that share only the journal, judged like one; see feature.c */
+	FEATURE_SPARE,  /* the warm spare; see spare.c. Only when it is named, or with "all" */
 	FEATURE_COUNT,
 };
 
-#define FEATURES_DEFAULT ((1U << FEATURE_COUNT) - 1)
+#define FEATURES_DEFAULT ((1U << FEATURE_SPARE) - 1)
 
 /* When this ends, the item is void. */
 enum scope {
@@ -284,9 +296,10 @@ struct op {
 struct flink {
 	bool alive, rest_up, job_present, terminating, ignores_term;
 	bool has_run;
-	int launch; /* index in truth.launches */
-	int base;   /* snapshot to restore, -1 = none */
-	bool wrong; /* restores something else */
+	int launch;  /* index in truth.launches */
+	int base;    /* snapshot to restore, -1 = none */
+	bool wrong;  /* restores something else */
+	int made_of; /* the jars when it was started */
 	enum job_state state;
 	int64_t statistics_ms; /* from then on the statistics show the restore */
 	/* the checkpoint statistics that REST returns: a response is repeated for 3 s */
@@ -320,6 +333,8 @@ struct init {
 	bool fenced;                         /* an agent in it has lost the journal */
 	int64_t lease_end_ms;
 	int64_t grace_end_ms;
+	int spare_number, spare_made_of; /* 0 = there is none */
+	bool spare_ready;
 };
 
 #define VIEW_SAVEPOINTS 3
@@ -353,6 +368,8 @@ struct agent {
 	bool seen_unsaved;
 	int64_t seen_sequence; /* of the journal write that must be acknowledged first */
 	struct lifecycle life;
+	struct spare spare;
+	int64_t spare_odd_ms;    /* since when an answer about it is missing; 0 = none is */
 	struct life_trace trace; /* of its first steps */
 	bool traced;             /* the next step belongs to them */
 	char writer[32];
@@ -395,7 +412,7 @@ struct user {
 struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
-		mismatches, continued, journals_changed, replaced;
+		mismatches, continued, journals_changed, replaced, spares, spare_launches;
 	uint64_t hash; /* hash of everything that has happened */
 };
 
@@ -447,6 +464,7 @@ struct world {
 	struct rng luck;
 	int64_t rollback_ms, cut_ms; /* mean time between two */
 	bool copied;
+	int jars;          /* which ones there are: a number that grows */
 	int dirs[2];       /* by snapshot_kind; configured for a container that starts now */
 	int own_dir;       /* set by the job's code for its checkpoints; -1 = not set */
 	char failure[600]; /* "" = none */
@@ -569,6 +587,16 @@ bool is_cut_off(const struct world *w); /* the current pod cannot reach the jour
 int64_t luck_below(struct world *w, int64_t bound);
 int64_t luck_between(struct world *w, int64_t low, int64_t high);
 bool luck(struct world *w, int per_mille);
+
+/* ---- spare.c; only in histories with FEATURE_SPARE */
+void spare_begin(struct world *w);
+void spare_item(struct world *w, const struct item *item);
+void spare_look(struct world *w); /* the agent: after each step */
+void spare_offer(struct world *w, struct item *launch);
+void spare_answered(struct world *w, bool in_spare);
+void spare_over(struct world *w, const char *why); /* drey-init: it is dead */
+/* drey-init is asked for a launch. False: the spare did not take it, and it comes again. */
+bool spare_takes(struct world *w, const struct item *item);
 
 /* ---- oracle.c */
 void oracle_launch(struct world *w);

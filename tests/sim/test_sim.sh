@@ -7,7 +7,7 @@ SEEDS=${SIM_SEEDS:-20000}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-echo 1..3
+echo 1..4
 half() { # FIRST: half of them from there on
 	"$BUILD/tests/sim/sim" --first "$1" --seeds $((SEEDS / 2)) >"$out/$1" 2>&1
 }
@@ -35,4 +35,11 @@ if [ "$("$BUILD/tests/sim/sim" --seed 7 | sha256sum)" = "$("$BUILD/tests/sim/sim
 	echo "ok 3 - the same seed gives the same history"
 else
 	echo "not ok 3 - the same seed gives the same history"
+fi
+
+if "$BUILD/tests/sim/sim" --world all --seeds $((SEEDS / 10)) >"$out/spare" 2>&1; then
+	echo "ok 4 - $((SEEDS / 10)) histories with a spare JVM keep the promise"
+else
+	echo "not ok 4 - $((SEEDS / 10)) histories with a spare JVM keep the promise"
+	grep '^seed' "$out/spare" | tail -n 1 | sed 's/^/# /'
 fi

@@ -199,8 +199,10 @@ static void dispatch(struct world *w, const struct item *item)
 		flink_item(w, item);
 	else if (item->kind <= ITEM_HELP)
 		user_item(w, item);
-	else
+	else if (item->kind <= ITEM_CUT)
 		feature_item(w, item);
+	else
+		spare_item(w, item);
 }
 
 /* Half of the faults are off in any one history, the others more or less frequent. */
@@ -382,6 +384,7 @@ bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, str
 	    w.config->on_sigterm == SIGTERM_KEEP ? "keep" : "savepoint");
 	user_begin(&w);
 	features_begin(&w);
+	spare_begin(&w);
 	plan(&w, 0, ITEM_CONTAINER_START, SCOPE_WORLD);
 	while (!w.done && w.queue_len) {
 		struct item item = pop(&w);
