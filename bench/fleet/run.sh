@@ -105,7 +105,7 @@ start_agent() { # NAME JOB_ID
 # ---- measuring -----------------------------------------------------------------------------------------
 
 metrics() { # FILE
-	kubectl get --raw /metrics | grep -E '^(apiserver_request_total|process_cpu_seconds_total|process_resident_memory_bytes)' >"$1"
+	kubectl get --raw /metrics | grep -E '^(apiserver_request_total|apiserver_longrunning_requests|process_cpu_seconds_total|process_resident_memory_bytes)' >"$1"
 }
 
 # Lines "COUNT VERB RESOURCE" of all requests between two files.
@@ -195,8 +195,8 @@ bytes_of() { # KIND NAME, as the API server sends it
 
 # Watches that the agents have open, for each of them.
 watches() {
-	kubectl get --raw /metrics | awk -v n="$agents" '/^apiserver_longrunning_requests/ && /verb="WATCH"/ && /resource="(configmaps|flinkapplications)"/ && /scope="(resource|namespace)"/ { all += $NF }
-		END { printf "%.1f", all / n }'
+	awk -v n="$agents" '/^apiserver_longrunning_requests/ && /verb="WATCH"/ { all += FNR == NR ? -$NF : $NF } END { printf "%.1f", all / n }' \
+		"$RUN/idle1" "$RUN/after"
 }
 
 # Rows for 10,000 of these agents. A read of the journal returns its map; a patch sends and returns it; one of the status
