@@ -132,6 +132,12 @@ is "$(object s3 Service/orders-jobmanager '[.spec.clusterIP, .spec.publishNotRea
 is "$(object s3 Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')" \
 	"$(object s3 ConfigMap/orders-drey '.data["drey.yaml"]' | sed -n 's/^generation: *//p' | tr -d '"')" "Pod template and drey.yaml name the same generation"
 is "$(object s3 Deployment/orders-jobmanager '.spec.template.spec.containers[0].resources.limits.memory')" 1728Mi "memory: Flink's and drey's"
+is "$(object s3-spare Deployment/orders-jobmanager '.spec.template.spec.containers[0].resources | "\(.requests.memory) \(.limits.memory)"')" "2Gi 2Gi" \
+	"and that of the spare JVM, also requested"
+is "$(object s3-spare ConfigMap/orders-drey '.data["drey.yaml"]' | grep '  spare:')$(object s3 ConfigMap/orders-drey '.data["drey.yaml"]' | grep '  spare:')" "  spare: warm" \
+	"drey is told of it, and only then"
+is "$(object s3-spare Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')" \
+	"$(object s3 Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')" "a spare is no other version of the job"
 is "$(object s3 Deployment/orders-taskmanager '.spec.template.spec.terminationGracePeriodSeconds')" 330 \
 	"TaskManagers may stay longer than the JobManager needs for the last savepoint"
 is "$(object pvc Deployment/orders-jobmanager '.spec.template.spec.initContainers[0].command | join(" ")')" \

@@ -93,6 +93,9 @@ whenFinished: exit
 flink:
   command: ["{{ .Values.flink.home }}/bin/standalone-job.sh", start-foreground]
   configDirectory: {{ .Values.flink.home }}/conf
+  {{- if .Values.jobManager.spare.enabled }}
+  spare: warm
+  {{- end }}
   {{- with .Values.flink.version }}
   version: {{ . | quote }}
   {{- end }}

@@ -21,6 +21,13 @@ access to the cluster (helm template) it finds nothing. */}}
 {{- end -}}
 {{- end -}}
 
+{{/* What runs in its container: Flink, drey, and the spare JVM, beside which Flink must not have less. */}}
+{{- define "flink-application.jobManagerMiB" -}}
+{{- with .Values.jobManager -}}
+{{- add .memoryMiB .dreyMemoryMiB (ternary .spare.memoryMiB 0 .spare.enabled) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The Pod of the JobManager, the same in a Deployment and in a Job. */}}
 {{- define "flink-application.jobManagerPod" -}}
 metadata:
@@ -113,12 +120,12 @@ spec:
     resources:
       requests:
         cpu: {{ .Values.jobManager.cpu | quote }}
-        memory: {{ add .Values.jobManager.memoryMiB .Values.jobManager.dreyMemoryMiB }}Mi
+        memory: {{ include "flink-application.jobManagerMiB" . }}Mi
       limits:
         {{- with .Values.jobManager.cpuLimit }}
         cpu: {{ . | quote }}
         {{- end }}
-        memory: {{ add .Values.jobManager.memoryMiB .Values.jobManager.dreyMemoryMiB }}Mi
+        memory: {{ include "flink-application.jobManagerMiB" . }}Mi
     securityContext:
       {{- toYaml .Values.containerSecurityContext | nindent 6 }}
     volumeMounts:
