@@ -54,6 +54,10 @@ struct http *http_new(const struct http_config *config, struct err *err)
 		abort();
 	/* kept when idle; libcurl's own limit follows the number of calls under way */
 	curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_MAX_IN_FLIGHT);
+#if LIBCURL_VERSION_NUM >= 0x081400
+	/* name lookups belong to the multi handle: as CURLOPT_QUICK_EXIT before (http_call.c) */
+	curl_multi_setopt(http->multi, CURLMOPT_QUICK_EXIT, 1L);
+#endif
 	if (config) {
 		http->ca_file = xstrdup(config->ca_file);
 		http->cert_file = xstrdup(config->cert_file);

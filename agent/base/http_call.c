@@ -325,6 +325,7 @@ static enum err_kind kind_of_code(CURLcode code)
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_CERTPROBLEM:
 	case CURLE_SSL_ENGINE_NOTFOUND:
+	case CURLE_BAD_FUNCTION_ARGUMENT: /* a key that does not fit, from libcurl 8.20 on */
 		return ERR_CONFIG;
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_ISSUER_ERROR:

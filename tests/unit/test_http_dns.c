@@ -22,6 +22,14 @@
 typedef int resolve_fn(const char *name, const char *service, const struct addrinfo *hints,
 		       struct addrinfo **ret);
 
+#ifdef DREY_STATIC /* the linker has put this one in between (tests/rules.mk) */
+resolve_fn __wrap_getaddrinfo, __real_getaddrinfo;
+#define getaddrinfo __wrap_getaddrinfo
+#define REAL        __real_getaddrinfo
+#else
+#define REAL ((resolve_fn *)dlsym(RTLD_NEXT, "getaddrinfo"))
+#endif
+
 static atomic_bool hangs;
 static atomic_int waiting; /* for the name */
 
@@ -29,7 +37,7 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *name, const c
 						       const struct addrinfo *hints,
 						       struct addrinfo **ret)
 {
-	resolve_fn *real = (resolve_fn *)dlsym(RTLD_NEXT, "getaddrinfo");
+	resolve_fn *real = REAL;
 
 	if (!name || strcmp(name, NAME) != 0)
 		return real(name, service, hints, ret);
@@ -150,7 +158,8 @@ TEST(stopping_does_not_wait_for_the_name)
 	CHECK_INT(rig.result, ==, -1);
 	CHECK_HAS(rig.err.msg, "stopped");
 	CHECK_INT(rig.took_ms, <, 5000);
-	CHECK_INT(atomic_load(&waiting), ==, 1);
+	/* from 8.20 on libcurl asks for each kind of address */
+	CHECK_INT(atomic_load(&waiting), >=, 1);
 	rig_stop(&rig); /* kube_free() has not waited either, or this would never end */
 }
 
@@ -199,7 +208,7 @@ TEST(the_loop_goes_on_and_a_lane_that_waits_can_be_left)
 	loop_timer_set(ticks.timer, 0);
 	CHECK_INT(loop_run(ticks.loop, NULL), ==, 0);
 	CHECK_INT(ticks.count, ==, 20);
-	CHECK_INT(atomic_load(&waiting), ==, 1); /* all the time */
+	CHECK_INT(atomic_load(&waiting), >=, 1); /* all the time */
 	kube_stop(rig.kube);
 	CHECK(lane_free(lane, 60000));
 	CHECK_HAS(rig.err.msg, "stopped");
