@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/ca_bundle.h"
 #include "base/clock.h"
 #include "base/http_call.h"
 #include "base/mem.h"
@@ -28,6 +29,14 @@ static void global_init(void)
 {
 	if (curl_global_init(CURL_GLOBAL_DEFAULT))
 		abort();
+}
+
+/* NULL: libcurl was built with the places of this distribution. */
+static char *find_system_ca(void)
+{
+	const curl_version_info_data *built = curl_version_info(CURLVERSION_NOW);
+
+	return built->cainfo || built->capath ? NULL : ca_bundle_find("");
 }
 
 static int check_config(const struct http_config *config, struct err *err)
@@ -58,6 +67,7 @@ struct http *http_new(const struct http_config *config, struct err *err)
 	/* name lookups belong to the multi handle: as CURLOPT_QUICK_EXIT before (http_call.c) */
 	curl_multi_setopt(http->multi, CURLMOPT_QUICK_EXIT, 1L);
 #endif
+	http->system_ca = find_system_ca();
 	if (config) {
 		http->ca_file = xstrdup(config->ca_file);
 		http->cert_file = xstrdup(config->cert_file);
@@ -80,6 +90,7 @@ void http_free(struct http *http)
 	for (size_t i = 0; i < http->idle_count; i++)
 		curl_easy_cleanup(http->idle[i]);
 	curl_multi_cleanup(http->multi);
+	free(http->system_ca);
 	free(http->ca_file);
 	free(http->cert_file);
 	free(http->key_file);

@@ -225,6 +225,10 @@ static void set_blob(CURL *curl, CURLoption option, const char *pem)
 
 static void set_tls(CURL *curl, const struct http *http)
 {
+	if (http->system_ca) {
+		curl_easy_setopt(curl, CURLOPT_CAINFO, http->system_ca);
+		curl_easy_setopt(curl, CURLOPT_PROXY_CAINFO, http->system_ca);
+	}
 	if (http->ca_file || http->ca_pem) {
 		/* with CAINFO alone Debian's default CAPATH keeps every public CA trusted */
 		curl_easy_setopt(curl, CURLOPT_CAPATH, (char *)NULL);
