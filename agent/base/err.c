@@ -21,10 +21,12 @@ int err_set(struct err *err, enum err_kind kind, int sys, const char *fmt, ...)
 	len = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 	va_end(ap);
 	if (sys && len >= 0 && (size_t)len < sizeof(err->msg)) {
-		char text[128];
-		/* the GNU strerror_r may return a constant instead of filling the buffer */
-		const char *why = strerror_r(sys, text, sizeof(text));
-		snprintf(err->msg + len, sizeof(err->msg) - (size_t)len, ": %s", why);
+		int before = errno;
+
+		/* %m is safe with threads everywhere; strerror_r() is another function in each C library */
+		errno = sys;
+		snprintf(err->msg + len, sizeof(err->msg) - (size_t)len, ": %m");
+		errno = before;
 	}
 	return -1;
 }

@@ -41,9 +41,23 @@ static const struct meaning *find_meaning(int status)
 	return NULL;
 }
 
+/* NULL: none that a JVM dies of. */
+static const char *name_of_signal(int signo)
+{
+	static const char *const names[] = {
+		[SIGHUP] = "HUP",   [SIGINT] = "INT",   [SIGQUIT] = "QUIT", [SIGILL] = "ILL",
+		[SIGTRAP] = "TRAP", [SIGABRT] = "ABRT", [SIGBUS] = "BUS",   [SIGFPE] = "FPE",
+		[SIGKILL] = "KILL", [SIGUSR1] = "USR1", [SIGSEGV] = "SEGV", [SIGUSR2] = "USR2",
+		[SIGPIPE] = "PIPE", [SIGALRM] = "ALRM", [SIGTERM] = "TERM", [SIGXCPU] = "XCPU",
+		[SIGXFSZ] = "XFSZ", [SIGIO] = "IO",     [SIGPWR] = "PWR",   [SIGSYS] = "SYS",
+	};
+
+	return signo > 0 && (size_t)signo < ARRAY_LEN(names) ? names[signo] : NULL;
+}
+
 static void explain_signal(struct flink_exit *ret, bool oom_killed)
 {
-	const char *name = sigabbrev_np(ret->signo);
+	const char *name = name_of_signal(ret->signo);
 
 	switch (ret->signo) {
 	case SIGKILL:

@@ -119,6 +119,26 @@ static void free_environment(char **env)
 	free(env);
 }
 
+/* Ours are close-on-exec; those of a library may not be. */
+static void close_others(posix_spawn_file_actions_t *actions)
+{
+#ifdef __GLIBC__
+	posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+#else /* musl has no such function, and does not mind a descriptor that is gone meanwhile */
+	DIR *all = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (all && (entry = readdir(all))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > STDERR_FILENO)
+			posix_spawn_file_actions_addclose(actions, fd);
+	}
+	if (all)
+		closedir(all);
+#endif
+}
+
 /* posix_spawn: no code of ours runs between fork and exec, so threads and their locks do not matter. */
 static int spawn(pid_t *ret_pid, const char *path, char *const *env, int in_fd, int out_fd)
 {
@@ -134,7 +154,7 @@ static int spawn(pid_t *ret_pid, const char *path, char *const *env, int in_fd, 
 	posix_spawn_file_actions_adddup2(&actions, in_fd, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, out_fd, STDERR_FILENO);
-	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+	close_others(&actions);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setsigdefault(&attr, &all);
