@@ -26,9 +26,7 @@ static void rig_end(struct rig *rig)
 
 static void put(const struct rig *rig, const char *name, const char *text)
 {
-	cleanup_free char *path = xasprintf("%s/%s", rig->dir, name);
-
-	CHECK(fs_write_atomic(path, text, strlen(text), 0600, NULL) == 0);
+	dir_put(rig->dir, name, text, strlen(text));
 }
 
 #define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_begin, rig_end)

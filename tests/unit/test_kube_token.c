@@ -17,11 +17,7 @@ struct rig {
 
 static void put(const struct rig *rig, const char *name, const char *text)
 {
-	cleanup_free char *path = xasprintf("%s/%s", rig->top, name);
-	FILE *to = fopen(path, "w");
-
-	if (!to || fputs(text, to) < 0 || fclose(to))
-		abort();
+	dir_put(rig->top, name, text, strlen(text));
 }
 
 static void link_to(const struct rig *rig, const char *name, const char *target)
