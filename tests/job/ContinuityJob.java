@@ -431,6 +431,9 @@ public final class ContinuityJob {
 
 		@Override
 		public void close() throws Exception {
+			if (log == null) { // Flink closes what it never began, and an error in here would end the TaskManager
+				return;
+			}
 			event("CLOSE", "-");
 			if (options.hasControl("fail-in-close-once") && options.controlFile("fail-in-close-once").delete()) {
 				event("THROW", "-");
