@@ -100,14 +100,16 @@ static bool journal_is_told_of_end(const struct world *w)
 		 !strcmp(stored->last_operation.trigger_id, stored->operation.trigger_id)));
 }
 
-/* A Flink that cleans up after its job is not killed: it may get a SIGTERM, and time after that. */
+/* A Flink that cleans up after its job is not killed: it may get a SIGTERM, and time after that. Only
+ * a lease that has run out leaves no time: another drey may start the job. */
 void flink_judge_kill(struct world *w, const struct effect *effect)
 {
 	const struct flink *flink = w->flink;
 	const struct lifecycle *life = &w->agent->life;
 
 	if (effect->signo != SIGKILL || !flink->alive || !job_state_is_final(flink->state) ||
-	    life->fenced || life->foreign || flink->terminating || flink->ignores_term ||
+	    life->fenced || life->cause == CAUSE_JOURNAL_UNREADABLE || life->foreign ||
+	    flink->terminating || flink->ignores_term ||
 	    strcmp(effect->id, w->truth.launches[flink->launch].job_id) != 0)
 		return;
 	if (flink->cleanup != CLEANUP_DONE || w->now_ms < flink->clean_ms)
