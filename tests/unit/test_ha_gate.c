@@ -74,7 +74,11 @@ int ha_job_delete(struct kube *kube, const char *cluster_id, const struct ha_job
 void ha_release_lock(struct kube *kube, const char *cluster_id, const struct failover_watch *watch,
 		     const char *launch_id, bool reaped, struct ha_release *ret)
 {
-	(void)kube, (void)cluster_id, (void)watch, (void)launch_id, (void)reaped, (void)ret;
+	const struct rig *rig = (struct rig *)kube;
+
+	(void)cluster_id, (void)watch, (void)launch_id, (void)reaped, (void)ret;
+	while (rig->hangs)
+		usleep(1000);
 }
 
 int64_t ha_unchanged_ms(struct ha_unchanged *unchanged, const struct failover_lock *lock)
@@ -185,5 +189,30 @@ TEST(when_the_container_ends_nothing_is_waited_for)
 	rig.driver.life.terminating = true;
 	CHECK_INT(ask(&rig), ==, GATE_REFUSED);
 	CHECK_INT(rig.gate.cause, ==, CAUSE_HA_NOT_PREPARED);
+	rig_end(&rig);
+}
+
+TEST(drey_stays_until_the_lock_of_the_dead_flink_is_released)
+{
+	struct event ended = {.type = EVENT_EXITED, .process.launch_id = "aa01"};
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig.setup.kube.fast_failover = true;
+	rig.setup.ha.home = (char *)"10.0.0.1";
+	CHECK_INT(answer(&rig), ==, GATE_OPEN);
+	CHECK_INT(part_ha.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_OPEN);
+	rig.hangs = true;
+	part_ha.event(&rig.driver, &ended);
+	rig.gate.wait_count = 0;
+	CHECK_INT(part_ha.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_NOT_YET);
+	CHECK_STR(rig.gate.waits[0].what, "the release of the leader lock");
+	CHECK_INT(rig.gate.waits[0].until_ms - clock_mono_ms(), <=, HA_RELEASE_TIMEOUT_MS);
+	rig.hangs = false;
+	while (part_ha.may(&rig.driver, GATE_EXIT, &rig.gate) != GATE_OPEN &&
+	       clock_mono_ms() < end_ms)
+		loop_step(rig.driver.loop, 50, NULL);
+	CHECK_INT(part_ha.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_OPEN);
 	rig_end(&rig);
 }

@@ -29,6 +29,7 @@ struct ha {
 	struct failover_watch watch; /* of the process that is or was about to be started */
 	char live[JOB_ID_BYTES];     /* launch whose process is known to live; "" = none */
 	bool looking;                /* at the lock; one at a time */
+	int64_t release_end_ms; /* the lock is being released: drey stays until then; 0 = not */
 	/* the launch that it is prepared for: number of the gate, and what came of it */
 	int64_t launch_number;
 	enum gate_verdict launch;
@@ -94,6 +95,8 @@ static void look(void *arg)
 	struct ha *ha = arg;
 	struct look_job *job;
 
+	if (!*ha->live) /* the release takes too long */
+		driver_again(ha->driver);
 	if (ha->looking || !*ha->live)
 		return;
 	ha->looking = true;
@@ -164,6 +167,9 @@ static void released(void *arg, bool ran)
 	else if (ran && release->kind == FAILOVER_RELEASE)
 		log_info(log, "released the leader lock of the dead Flink",
 			 LOG_STR("reason", release->reason), LOG_I64("ms", release->took_ms));
+	job->ha->release_end_ms = 0;
+	if (ran && !job->ha->driver->closing)
+		driver_again(job->ha->driver);
 	failover_watch_release(&job->watch);
 	free(job);
 }
@@ -187,6 +193,8 @@ static void process_ended(struct driver *driver, const char *launch_id)
 	job->ha = ha;
 	job->watch = ha->watch;
 	ha->watch = (struct failover_watch){0};
+	ha->release_end_ms = clock_mono_ms() + HA_RELEASE_TIMEOUT_MS;
+	loop_timer_set(ha->timer, HA_RELEASE_TIMEOUT_MS);
 	lane_submit(ha->kube.lane, release_work, released, job);
 }
 
@@ -313,6 +321,15 @@ static void prepare(struct ha *ha, int64_t number)
 	lane_submit(ha->kube.lane, prepare_work, prepared, job);
 }
 
+/* drey has killed a Flink so that the next one need not wait for it: nor shall it wait for its lock. */
+static enum gate_verdict may_exit(const struct ha *ha, struct gate *gate)
+{
+	/* MUT: drey exits before the leader lock is released */
+	if (ha->release_end_ms > clock_mono_ms())
+		return gate_waits(gate, "the release of the leader lock", ha->release_end_ms);
+	return GATE_OPEN;
+}
+
 /* A launch waits until Flink's HA has nothing that it would start as well. */
 static enum gate_verdict ha_may(struct driver *driver, enum gate_type type, struct gate *gate)
 {
@@ -320,6 +337,8 @@ static enum gate_verdict ha_may(struct driver *driver, enum gate_type type, stru
 	struct ha *ha = driver->ha;
 	struct decision parked;
 
+	if (ha && type == GATE_EXIT)
+		return may_exit(ha, gate);
 	if (!ha || type != GATE_LAUNCH)
 		return GATE_OPEN;
 	if (ha->launch_number != gate->number)
