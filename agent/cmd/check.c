@@ -129,6 +129,7 @@ static void gather(struct check *check, struct facts *ret_facts)
 		ha_observe_once(&check->setup, known, &plan);
 	/* the Flink that owns it will have ended */
 	xstrset(&plan.lock_held, NULL);
+	plan.heads_later = true;
 	observe_gather(&plan, ret_facts);
 	observe_plan_release(&plan);
 }

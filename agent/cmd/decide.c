@@ -7,7 +7,7 @@ void decide_now(const struct store_config *storage, const struct journal *journa
 {
 	resolve(journal, facts, policy, ret_decision);
 	while (ret_decision->kind == DECISION_VERIFY) {
-		observe_verify(storage, &facts->candidates[ret_decision->candidate]);
+		observe_check(storage, facts, ret_decision->candidate);
 		resolve(journal, facts, policy, ret_decision);
 	}
 }

@@ -146,6 +146,7 @@ static int resolve_run(const struct cli *cli)
 	if (status != CLI_OK)
 		return status;
 	places_plan(&places, &plan);
+	plan.heads_later = true;
 	observe_gather(&plan, &facts);
 	decide_now(places_storage(&places), &places.journal, &facts, &places.policy, &decision);
 	is_lifted = decide_lifted(places_storage(&places), &places.journal, &facts, &places.policy,

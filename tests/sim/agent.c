@@ -471,7 +471,7 @@ void agent_item(struct world *w, const struct item *item)
 		decide(w);
 		break;
 	case ITEM_VERIFY:
-		storage_verify(w, &w->agent->facts.candidates[w->agent->decision.candidate]);
+		storage_check(w, &w->agent->facts, w->agent->decision.candidate);
 		decide(w);
 		break;
 	case ITEM_INSPECT:

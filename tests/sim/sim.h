@@ -547,7 +547,8 @@ int storage_find(const struct world *w, const char *path); /* -1 = absent */
 bool snap_usable(const struct snap *snap);
 void storage_gather(struct world *w, struct facts *ret_facts);
 void storage_peek(struct world *w, struct candidate *candidate);
-void storage_verify(struct world *w, struct candidate *candidate);
+/* What DECISION_VERIFY requests. */
+void storage_check(struct world *w, struct facts *facts, size_t index);
 
 /* ---- store.c */
 void journal_copy(struct journal *to, const struct journal *from);

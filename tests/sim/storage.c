@@ -89,6 +89,7 @@ void storage_peek(struct world *w, struct candidate *c)
 	int index = storage_find(w, c->snapshot.path);
 	const struct snap *snap = index >= 0 ? &w->storage.snaps[index] : NULL;
 
+	c->unread = c->wanted = false;
 	if (chance(w, w->chaos.look_fails))
 		judge(c, INTEGRITY_UNREADABLE, "storage does not answer");
 	else if (!snap || snap->deleted || !snap->complete)
@@ -126,8 +127,8 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 		judge(c, INTEGRITY_INCOMPLETE, "no _metadata: it was never completed");
 	else if (chance(w, w->chaos.look_fails / 10))
 		judge(c, INTEGRITY_UNREADABLE, "permission denied");
-	else if (snap->kind == SNAPSHOT_SAVEPOINT)
-		storage_peek(w, c);
+	else
+		c->unread = snap->kind == SNAPSHOT_SAVEPOINT;
 	if (c->integrity != INTEGRITY_INCOMPLETE && c->integrity != INTEGRITY_UNREADABLE)
 		oracle_tell(w, (int)(snap - w->storage.snaps));
 }
@@ -357,11 +358,12 @@ static void verify_recovery(struct candidate *c, const struct snap *snap)
 				      : INTEGRITY_DAMAGED;
 }
 
-void storage_verify(struct world *w, struct candidate *c)
+static void storage_verify(struct world *w, struct candidate *c)
 {
 	int index = storage_find(w, c->snapshot.path);
 	const struct snap *snap = index >= 0 ? &w->storage.snaps[index] : NULL;
 
+	c->unread = false;
 	if (chance(w, w->chaos.look_fails))
 		judge(c, INTEGRITY_UNREADABLE, "storage does not answer");
 	else if (!strcmp(c->snapshot.job_id, OTHER_JOB))
@@ -373,4 +375,15 @@ void storage_verify(struct world *w, struct candidate *c)
 		c->snapshot.checkpoint_id = snap->id;
 	}
 	verify_recovery(c, snap);
+}
+
+void storage_check(struct world *w, struct facts *facts, size_t index)
+{
+	if (!facts->candidates[index].wanted) {
+		storage_verify(w, &facts->candidates[index]);
+		return;
+	}
+	for (size_t i = 0; i < facts->candidate_count; i++)
+		if (facts->candidates[i].wanted)
+			storage_peek(w, &facts->candidates[i]);
 }

@@ -87,7 +87,10 @@ struct candidate {
 	 * completedCheckpoint file cannot be read has that file as its path, and the id of its key.
 	 */
 	enum integrity recovery;
-	char *recovery_detail;           /* why not, if `detail` does not say it; owned */
+	char *recovery_detail; /* why not, if `detail` does not say it; owned */
+	/* only listed: the beginning of its _metadata was not read, so its checkpoint id is not
+	 * known. `wanted`: resolve() needs it (DECISION_VERIFY). */
+	bool unread, wanted;
 	int metadata_version;            /* 0 = not known */
 	char (*operators)[JOB_ID_BYTES]; /* ids of its operators, sorted; owned */
 	size_t operator_count;           /* 0 = not known */

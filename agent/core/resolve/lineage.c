@@ -274,6 +274,17 @@ enum branch lineage_place(const struct lineage *lineage, const struct snapshot *
 	return place(lineage, snapshot, true);
 }
 
+int64_t lineage_most(const struct lineage *lineage, const struct snapshot *snapshot)
+{
+	int maker = lineage_maker(lineage->journal, snapshot);
+
+	if (maker < 0 || lineage_is_origin(lineage, snapshot) ||
+	    snapshot_same_path(lineage->root, snapshot->path))
+		return INT64_MAX;
+	return lineage->limits[maker] > lineage->kept[maker] ? lineage->limits[maker]
+							     : lineage->kept[maker];
+}
+
 int64_t lineage_newest(const struct lineage *lineage, bool checkpoints, const char **ret_path)
 {
 	const struct journal *journal = lineage->journal;

@@ -46,6 +46,10 @@ void lineage_release(struct lineage *lineage);
 /* Where a snapshot belongs. */
 enum branch lineage_place(const struct lineage *lineage, const struct snapshot *snapshot);
 
+/* The highest checkpoint id with which a snapshot of this launch counts, INT64_MAX: any. What was
+ * not made by a launch of ours, or was restored, counts with any id. */
+int64_t lineage_most(const struct lineage *lineage, const struct snapshot *snapshot);
+
 /* True when a launch has left a snapshot, according to the journal or to what is found. */
 bool lineage_has_left_state(const struct journal *journal, const struct facts *facts, int index);
 

@@ -144,8 +144,9 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 	lineage_find(&in.lineage, journal, facts);
 	in.promised = promise_of_outcome(&in);
 	order_permits(&in);
-	while (!rules[row].decides(&in))
-		row++;
+	if (!heads_all_decide(&in))
+		while (!rules[row].decides(&in))
+			row++;
 	for (row = 0; row < ARRAY_LEN(vetoes) && decision_starts(ret_decision); row++)
 		vetoes[row].decides(&in);
 	tell_permission(&in);

@@ -17,7 +17,8 @@
 enum decision_kind {
 	/* not decided yet: check candidates[candidate], then call again. By then its `integrity`
 	 * must not be UNCHECKED, nor its `recovery` if it is in_ha; its operators and completion
-	 * time must be filled in as far as they can be known. */
+	 * time must be filled in as far as they can be known. But when it is `wanted`, only read
+	 * the beginnings of all that are wanted: none of them is `unread` then. */
 	DECISION_VERIFY,
 	DECISION_CONTINUE,    /* same ids, Flink's own HA recovers candidates[candidate] */
 	DECISION_START_FROM,  /* new ids, candidates[candidate] */

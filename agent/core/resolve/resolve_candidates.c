@@ -362,7 +362,7 @@ static bool age_unknown(struct inquiry *in)
 	for (size_t i = 0; i < in->order_count; i++) {
 		struct candidate *c = &in->facts->candidates[in->order[i]];
 
-		if (c->snapshot.checkpoint_id)
+		if (c->snapshot.checkpoint_id || c->unread)
 			continue;
 		if (c->integrity == INTEGRITY_UNREADABLE) {
 			inquiry_hold(in, CAUSE_SNAPSHOT_UNREADABLE, RULE_UNREADABLE,
@@ -409,7 +409,7 @@ bool lost_journal_decides(struct inquiry *in)
 bool unknown_age_decides(struct inquiry *in)
 {
 	sort_candidates(in);
-	return age_unknown(in);
+	return heads_decide(in) || age_unknown(in);
 }
 
 bool newest_decides(struct inquiry *in)
@@ -417,8 +417,9 @@ bool newest_decides(struct inquiry *in)
 	const char *path = NULL;
 	struct candidate *c;
 
+	/* what was passed over may have been the reason not to read others */
 	while ((c = newest_open(in)))
-		if (candidate_decides(in, c))
+		if (heads_decide(in) || candidate_decides(in, c))
 			return true;
 	/* a newer snapshot of ours existed: do not go back behind it */
 	if (candidate_trace(in) || lineage_newest(&in->lineage, true, &path))

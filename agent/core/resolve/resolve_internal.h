@@ -9,6 +9,7 @@
  *   resolve_settle.c      rule 3: the operation in flight when Flink ended
  *   resolve_request.c     rule 4: a person's order
  *   resolve_candidates.c  rule 6: which candidates count, the newest of them
+ *   resolve_heads.c       which savepoints must be read to be compared
  *   resolve_candidate.c   classifies candidates, and tells which of two is newer
  *   resolve_generation.c  what another generation or Flink version may do, and what a failed one
  *                         may not
@@ -172,6 +173,14 @@ void candidate_take(struct inquiry *in, struct candidate *c, enum rule rule, con
 /* A savepoint of the last launch that Flink reported too late for it to be inspected, so that its
  * checkpoint id is unknown, that is not found, and that may be newer than c; NULL = none. */
 const struct snapshot *candidate_vanished(const struct inquiry *in, const struct candidate *c);
+
+/* ---- resolve_heads.c ---- */
+
+/* A rule that compares checkpoint ids will be asked, and some are not read: all of them must be. */
+bool heads_all_decide(struct inquiry *in);
+
+/* Among the sorted candidates are some that must be read to know which is the newest. */
+bool heads_decide(struct inquiry *in);
 
 /* ---- resolve_candidate.c ---- */
 

@@ -31,8 +31,7 @@ static void verify_work(void *arg)
 {
 	struct observe_job *job = arg;
 
-	observe_verify(&job->driver->setup->storage,
-		       &job->facts.candidates[job->decision.candidate]);
+	observe_check(&job->driver->setup->storage, &job->facts, job->decision.candidate);
 }
 
 static void free_observe(struct observe_job *job)
@@ -109,6 +108,7 @@ static void observe(struct driver *driver)
 
 	job->driver = driver;
 	observe_plan_init(&job->plan, &driver->setup->places, &driver->life.journal, NULL);
+	job->plan.heads_later = true;
 	ha_former_init(&job->former, driver->setup, &driver->life.journal);
 	if (!driver_ha_observe(driver, &job->plan, ha_observed, job))
 		lane_submit(driver->store_lane, gather_work, observed, job);

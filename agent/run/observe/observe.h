@@ -4,7 +4,7 @@
  *
  *   observe_plan_init(&plan, config..., journal)   loop's thread; copies what is needed
  *   observe_gather(&plan, &facts)                   any thread
- *   do resolve(journal, &facts, ...) while VERIFY -> observe_verify(&facts.candidates[i])
+ *   do resolve(journal, &facts, ...) while VERIFY -> observe_check(&facts, i)
  *   facts_release(&facts), observe_plan_release(&plan)
  *
  * A history may be long. Of each listing the newest OBSERVE_KEEP snapshots of this application
@@ -54,6 +54,9 @@ struct observe_plan {
 	/* for the fact's detail: whose maps, that Flink would not use now, are included */
 	char *ha_former;
 	char *lock_held; /* why a live Flink may own the leader lock; NULL = none does */
+	/* Savepoints that are only listed stay `unread` (core/resolve/facts.h): observe_check()
+	 * reads those that matter for the decision. */
+	bool heads_later;
 	observe_progress_fn *progress;
 	void *progress_ctx;
 };
@@ -89,6 +92,10 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts);
  * says so).
  */
 void observe_verify(const struct store_config *storage, struct candidate *candidate);
+
+/* What DECISION_VERIFY of candidate `index` requests: the beginnings of all that are `wanted`, if it
+ * is one of them; else that one, as above. */
+void observe_check(const struct store_config *storage, struct facts *facts, size_t index);
 
 /* Can a configured directory be listed? ERR_RETRY with the remedy for a directory on this
  * machine that does not exist: its volume may not be mounted yet, which is never the same as

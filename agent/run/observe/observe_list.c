@@ -222,6 +222,8 @@ static void add_shelf(struct listing *ls, struct shelf *shelf, bool ours)
 				    "no _metadata: it was never completed");
 		else if (kept->state == SNAPSHOTS_UNREADABLE)
 			observe_set(c, INTEGRITY_UNREADABLE, kept->why);
+		else if (savepoints && ours && ls->look->plan->heads_later)
+			c->unread = true;
 		else if (savepoints && ours)
 			observe_note_peek(ls->look, c);
 	}

@@ -112,6 +112,7 @@ void observe_peek(struct look *look)
 		stores[i] = stores_get(&look->stores, c->snapshot.path, &err);
 		if (!stores[i])
 			observe_set(c, INTEGRITY_UNREADABLE, err.msg);
+		c->unread = c->wanted = false;
 	}
 	for (size_t s = 0; s < look->stores.count; s++) {
 		for (size_t i = 0; i < look->peek_count; i++) {

@@ -98,3 +98,19 @@ void observe_verify(const struct store_config *storage, struct candidate *candid
 		candidate->recovery = recovery_of(candidate, &report);
 	verify_release(&report);
 }
+
+void observe_check(const struct store_config *storage, struct facts *facts, size_t index)
+{
+	struct look look = {.facts = facts, .stores.config = storage};
+
+	if (!facts->candidates[index].wanted) {
+		facts->candidates[index].unread = false;
+		observe_verify(storage, &facts->candidates[index]);
+		return;
+	}
+	for (size_t i = 0; i < facts->candidate_count; i++)
+		if (facts->candidates[i].wanted)
+			observe_note_peek(&look, &facts->candidates[i]);
+	observe_peek(&look);
+	stores_release(&look.stores);
+}
