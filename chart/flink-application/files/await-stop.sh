@@ -11,13 +11,15 @@
 
 host=$1 port=$2 limit_s=$3
 settle_s=${SETTLE_S:-5}
+# asked for once: hundreds of TaskManagers may be waiting
+address=$(getent hosts "$host" 2>/dev/null | awk 'NR == 1 { print $1 }')
 
 # The phase of drey, or nothing if it does not respond. /readyz is "PHASE: REASON".
 phase() {
 	timeout 2 bash -c '
 		exec 3<>"/dev/tcp/$1/$2" || exit 1
-		printf "GET /readyz HTTP/1.0\r\nHost: %s\r\n\r\n" "$1" >&3
-		cat <&3' -- "$host" "$port" 2>/dev/null | tail -n 1 | grep -o '^[A-Za-z]*'
+		printf "GET /readyz HTTP/1.0\r\nHost: %s\r\n\r\n" "$3" >&3
+		cat <&3' -- "${address:-$host}" "$port" "$host" 2>/dev/null | tail -n 1 | grep -o '^[A-Za-z]*'
 }
 
 SECONDS=0
