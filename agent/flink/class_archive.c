@@ -11,6 +11,8 @@
 
 #define RELEASE_MAX_BYTES ((size_t)64 * 1024)
 
+#define ARCHIVE_BYTES "DREY_ARCHIVE_BYTES" /* the line that drey-class-archive adds to FILE.jvm */
+
 /* The user has one, or wants none. */
 static const char *const archive_options[] = {"-Xshare", "SharedArchive", "ArchiveClassesAtExit",
 					      "SharedClassList", NULL};
@@ -26,6 +28,20 @@ static char *release_name(const char *release)
 	return xasprintf("%s %s", vendor ? vendor : "Java", number ? number : "of unknown version");
 }
 
+/* A JVM that is given a truncated archive crashes. NULL: it has the size that was recorded, or none
+ * was. */
+static char *why_not_whole(const char *file, const char *made)
+{
+	cleanup_free char *text = java_release_value(made, ARCHIVE_BYTES);
+	long long expected = text ? strtoll(text, NULL, 10) : 0;
+	struct stat info;
+
+	/* MUT: a truncated class archive is passed to the JVM */
+	if (text && (stat(file, &info) < 0 || info.st_size != expected))
+		return xasprintf("it is incomplete: it was made with %lld bytes", expected);
+	return NULL;
+}
+
 /* NULL: it fits, else why not. */
 static char *why_not(const char *file, const char *home)
 {
@@ -33,6 +49,8 @@ static char *why_not(const char *file, const char *home)
 	cleanup_buf struct buf made = BUF_INIT, here = BUF_INIT;
 	cleanup_free char *made_name = NULL, *here_name = NULL;
 	struct err err = {0};
+	const char *added;
+	size_t release_bytes;
 
 	if (strcspn(file, " \t\r\n*?[]\\'\"$`") != strlen(file))
 		return xstrdup("its path has characters that Flink's scripts do not pass on");
@@ -42,9 +60,11 @@ static char *why_not(const char *file, const char *home)
 		return xasprintf("the Java that made it is unknown: %s", err.msg);
 	if (java_release(home, &here, &err) < 0)
 		return xasprintf("the Java that starts Flink is unknown: %s", err.msg);
-	if (made.len_bytes == here.len_bytes &&
-	    memcmp(buf_str(&made), buf_str(&here), made.len_bytes) == 0)
-		return NULL;
+	added = strstr(buf_str(&made), ARCHIVE_BYTES "=");
+	release_bytes = added ? (size_t)(added - buf_str(&made)) : made.len_bytes;
+	if (release_bytes == here.len_bytes &&
+	    memcmp(buf_str(&made), buf_str(&here), here.len_bytes) == 0)
+		return why_not_whole(file, buf_str(&made));
 	made_name = release_name(buf_str(&made));
 	here_name = release_name(buf_str(&here));
 	return xasprintf("it was made by %s, but Flink is started by %s%s", made_name,

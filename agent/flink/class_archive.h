@@ -5,10 +5,11 @@
  * that file when the program starts again (application class data sharing;
  * -XX:ArchiveClassesAtExit, -XX:SharedArchiveFile). Flink's REST API is up in about half the time
  * then. The image build creates the file (tools/make-class-archive.sh), and next to it FILE.jvm, a
- * copy of `release` in the home of the JVM that created it. A JVM checks an archive itself and runs
- * without it if another JVM created it or the class path differs; this module decides whether to
- * offer it, so that engineers can see why a start is slow, and so that no JVM is given an option
- * that it does not know.
+ * copy of `release` in the home of the JVM that created it, with a line more for the size of FILE.
+ * A JVM checks an archive itself and runs without it if another JVM created it or the class path
+ * differs, but it crashes if the file was truncated; this module decides whether to offer it, so
+ * that engineers can see why a start is slow, and so that no JVM is given an option that it does
+ * not know.
  */
 #ifndef DREY_FLINK_CLASS_ARCHIVE_H
 #define DREY_FLINK_CLASS_ARCHIVE_H

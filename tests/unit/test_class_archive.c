@@ -119,6 +119,19 @@ WORLD_TEST(one_of_another_java_is_refused_and_both_are_named)
 	check(world, world->command, "made by Java of unknown version,");
 }
 
+WORLD_TEST(a_truncated_one_is_refused)
+{
+	cleanup_free char *made = xasprintf("%sDREY_ARCHIVE_BYTES=\"5\"\n", temurin);
+
+	put(world->dir, "flink.jsa.jvm", made, 0644);
+	put(world->dir, "flink.jsa", "12345", 0644);
+	check(world, world->command, "used");
+	put(world->dir, "flink.jsa", "1234", 0644);
+	check(world, world->command, "it is incomplete: it was made with 5 bytes");
+	put(world->dir, "flink.jsa.jvm", "DREY_ARCHIVE_BYTES=\"4\"\n", 0644);
+	check(world, world->command, "made by Java of unknown version,");
+}
+
 WORLD_TEST(what_cannot_be_told_is_refused)
 {
 	cleanup_free char *made_by = NULL, *release = NULL;
