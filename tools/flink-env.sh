@@ -72,7 +72,7 @@ flink_env() { # RUN
 
 # Options that both JVMs need on Java 11 to 21, and that make a small JVM start fast.
 flink_java() { # RUN HEAP METASPACE NAME
-	local package
+	local package rpc=''
 	FLINK_JAVA=("${JAVA_HOME:+$JAVA_HOME/bin/}java" "-Xms$2" "-Xmx$2" "-XX:MaxMetaspaceSize=$3"
 		-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+IgnoreUnrecognizedVMOptions)
 	for package in java.base/sun.net.util java.rmi/sun.rmi.registry java.security.jgss/sun.security.krb5; do
@@ -83,7 +83,10 @@ flink_java() { # RUN HEAP METASPACE NAME
 		FLINK_JAVA+=("--add-opens=java.base/$package=ALL-UNNAMED")
 	done
 	# log.file is only where Flink's web UI reads; `spawn` writes it.
-	FLINK_JAVA+=("-Dlog4j.configurationFile=file:$1/conf/log4j.properties" "-Dlog.file=$1/log/$4.log" -cp "$1/flink/lib/*")
+	FLINK_JAVA+=("-Dlog4j.configurationFile=file:$1/conf/log4j.properties" "-Dlog.file=$1/log/$4.log")
+	# drey's loader of Flink's RPC, as in the image, if the tests have it
+	[ ! -f "$1/drey/rpc.jar" ] || rpc=:$1/drey/rpc.jar
+	FLINK_JAVA+=(-cp "$1/flink/lib/*$rpc")
 }
 
 flink_jm_argv() { # RUN

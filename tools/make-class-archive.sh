@@ -3,21 +3,27 @@
 # make-class-archive.sh - creates the archive of Flink's classes with which a JobManager starts in about half the time.
 # In the image it is drey-class-archive.
 #
-#   drey-class-archive [--job JAR CLASS] [--output FILE] [-- COMMAND...]
+#   drey-class-archive [--job JAR CLASS] [--output FILE] [--drey DIR] [-- COMMAND...]
 #
-# Starts a real JobManager on loopback, waits until its REST API responds, stops it, and keeps its loaded classes in
-# FILE (/usr/lib/drey/flink.jsa), and the version of its Java in FILE.jvm. The job is JAR's CLASS; without --job WordCount
-# of Flink's examples, if they are installed, else none. It is submitted, and never runs: there is no TaskManager.
+# Starts a real JobManager on loopback, with Flink's high availability on Kubernetes and a real TaskManager, lets it run a small
+# job, takes a savepoint, stops it, and keeps its loaded classes in FILE (/usr/lib/drey/flink.jsa), and the version of its Java
+# and the size in FILE.jvm. The API server is a stub. DIR (/usr/lib/drey) has the jars for this; without them there is neither high availability
+# nor a TaskManager, and the job is WordCount of Flink's examples, if they are installed.
+#
+# --job submits JAR's CLASS instead. It never runs: there is no TaskManager then.
 #
 # Run it in the image build, and again after each change of Flink's lib directory: a JVM accepts an archive only if its
 # own class path starts with the one of the archive. COMMAND starts the JobManager without Flink's script:
 # [java, -cp, ...] as in flink.command of drey.yaml, up to the entry point.
+#
+# It also unpacks Flink's RPC into DIR, if DIR/rpc.jar is on Flink's class path.
 #
 # Needs bash and FLINK_HOME (/opt/flink), no root, no network. Exit status: 0 done, or this Java cannot create one (before
 # 13: drey then starts Flink without it); 1 failed; 2 usage.
 
 set -euo pipefail
 output=/usr/lib/drey/flink.jsa
+drey=/usr/lib/drey
 jar='' class=''
 session=org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint
 export FLINK_HOME=${FLINK_HOME:-/opt/flink}
@@ -27,7 +33,7 @@ say() {
 }
 
 usage() {
-	echo "usage: drey-class-archive [--job JAR CLASS] [--output FILE] [-- COMMAND...]" >&2
+	echo "usage: drey-class-archive [--job JAR CLASS] [--output FILE] [--drey DIR] [-- COMMAND...]" >&2
 	exit 2
 }
 
@@ -41,6 +47,11 @@ while [ $# -gt 0 ]; do
 	--output)
 		[ $# -ge 2 ] || usage
 		output=$2
+		shift 2
+		;;
+	--drey)
+		[ $# -ge 2 ] || usage
+		drey=$2
 		shift 2
 		;;
 	--)
@@ -71,18 +82,42 @@ if [ ! -r "$home/release" ]; then
 	say "$home/release does not exist; without it drey cannot check which Java created the archive"
 	exit 1
 fi
+class_path="$FLINK_HOME/lib/*"
+for i in "${!command[@]}"; do
+	case ${command[i]} in
+	-cp | -classpath | --class-path) class_path=${command[i + 1]} ;;
+	esac
+done
+
+# ---- Flink's RPC: compiled jars of drey are only in images that were built with a JDK ----------------------
+
+if [ -f "$drey/rpc.jar" ] && ! "$java" -XX:TieredStopAtLevel=1 -cp "$drey/rpc.jar:$class_path" drey.rpc.Unpack; then
+	say "Flink's RPC could not be unpacked: Flink does that itself at each start"
+fi
+
 major=$(sed -n 's/^JAVA_VERSION="\(1\.\)\{0,1\}\([0-9]*\).*/\2/p' "$home/release")
 if [ "${major:-0}" -lt 13 ]; then
 	say "Java ${major:-?} cannot create an archive (13 and later can); Flink starts without it"
 	exit 0
 fi
 
+# What Flink needs to be opened in Java's modules, as in the configuration of its distribution.
+opens=''
+for package in java.lang java.net java.io java.nio sun.nio.ch java.lang.reflect java.text java.time java.util \
+	java.util.concurrent java.util.concurrent.atomic java.util.concurrent.locks; do
+	opens+="--add-opens=java.base/$package=ALL-UNNAMED "
+done
+
 # ---- a JobManager ----------------------------------------------------------------------------------
 
 work=$(mktemp -d)
-pid=''
+pid='' stub='' taskmanager=''
 cleanup() {
-	[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || :
+	local process
+	for process in $pid $stub $taskmanager; do
+		kill -KILL "$process" 2>/dev/null || :
+		wait "$process" 2>/dev/null || :
+	done
 	rm -rf "$work"
 }
 trap cleanup EXIT
@@ -100,7 +135,67 @@ cat >"$work/conf/config.yaml" <<-YAML
 	execution.checkpointing.dir: file://$work/tmp/checkpoints
 	execution.shutdown-on-application-finish: false
 	execution.submit-failed-job-on-application-error: true
+	env.java.opts.all: $opens
+	cluster.registration.error-delay: 500 ms
+	taskmanager.host: 127.0.0.1
+	taskmanager.bind-host: 127.0.0.1
+	taskmanager.numberOfTaskSlots: 1
 YAML
+
+# A certificate for 127.0.0.1, the API server, and the kubeconfig for it.
+start_stub() {
+	local tls=(-storetype PKCS12 -storepass class-archive -keystore "$work/keys") keytool
+	keytool=$(dirname "$java")/keytool
+	[ -x "$keytool" ] || keytool=$home/bin/keytool
+	"$keytool" -genkeypair "${tls[@]}" -keyalg EC -alias stub -dname CN=127.0.0.1 -ext san=ip:127.0.0.1 -validity 2 &&
+		"$keytool" -exportcert -rfc "${tls[@]}" -alias stub -file "$work/ca.pem" || return 1
+	"$java" -XX:TieredStopAtLevel=1 -cp "$drey/archive.jar:$class_path" drey.archive.KubeStub "$work/keys" class-archive "$work/port" &
+	stub=$!
+	until [ -s "$work/port" ]; do
+		kill -0 "$stub" 2>/dev/null || return 1
+		sleep 0.1
+	done
+	cat >"$work/kubeconfig" <<-YAML
+		apiVersion: v1
+		kind: Config
+		current-context: stub
+		clusters: [{name: stub, cluster: {server: "https://127.0.0.1:$(cat "$work/port")", certificate-authority: "$work/ca.pem"}}]
+		users: [{name: stub, user: {token: stub}}]
+		contexts: [{name: stub, context: {cluster: stub, user: stub, namespace: default}}]
+	YAML
+	tee -a "$work"/conf/*.yaml >/dev/null <<-YAML
+		high-availability.type: kubernetes
+		high-availability.storageDir: file://$work/tmp/ha
+		kubernetes.cluster-id: archive
+		kubernetes.namespace: default
+	YAML
+	export KUBECONFIG=$work/kubeconfig
+}
+
+# Flink's scripts would calculate these sizes.
+start_taskmanager() {
+	local size sizes=()
+	for size in cpu.cores=1 memory.task.heap.size=64m memory.task.off-heap.size=0b memory.network.min=16m \
+		memory.network.max=16m memory.managed.size=32m memory.framework.heap.size=64m memory.framework.off-heap.size=64m \
+		memory.jvm-metaspace.size=160m memory.jvm-overhead.min=64m memory.jvm-overhead.max=64m; do
+		sizes+=(-D "taskmanager.$size")
+	done
+	# shellcheck disable=SC2086 # words
+	"$java" -Xmx160m -XX:TieredStopAtLevel=1 $opens \
+		-Dlog4j.configurationFile="file:$work/conf/log4j-console.properties" -cp "$class_path" \
+		org.apache.flink.runtime.taskexecutor.TaskManagerRunner --configDir "$work/conf" "${sizes[@]}" >"$work/taskmanager.log" 2>&1 &
+	taskmanager=$!
+}
+
+runs_job='' # drey's own, which really runs
+if [ -f "$drey/archive.jar" ]; then
+	start_stub >"$work/stub.log" 2>&1 || {
+		say "without Flink's high availability in it: $(tail -n 1 "$work/stub.log")"
+		[ -z "$stub" ] || kill -KILL "$stub" 2>/dev/null || :
+		stub=''
+	}
+	[ -n "$jar" ] || runs_job=yes jar=$drey/archive.jar class=drey.archive.Job
+fi
 # until 1.18 Flink has only this name
 cp "$work/conf/config.yaml" "$work/conf/flink-conf.yaml"
 for major_of in "$FLINK_HOME"/lib/flink-dist-[2-9]*.jar; do
@@ -117,11 +212,12 @@ LOG
 export FLINK_CONF_DIR=$work/conf FLINK_LOG_DIR=$work/log FLINK_PID_DIR=$work
 archive=-XX:ArchiveClassesAtExit=$work/flink.jsa
 arguments=()
+id=00000000000000000000000000000001
 if [ -z "$jar" ] && [ -f "$FLINK_HOME/examples/streaming/WordCount.jar" ]; then
 	jar=$FLINK_HOME/examples/streaming/WordCount.jar
 	class=org.apache.flink.streaming.examples.wordcount.WordCount
 fi
-[ -z "$jar" ] || arguments=(--job-id 00000000000000000000000000000001 --jars "$jar" --job-classname "$class")
+[ -z "$jar" ] || arguments=(--job-id "$id" --jars "$jar" --job-classname "$class")
 
 if [ ${#command[@]} -gt 0 ]; then
 	command=("${command[0]}" "$archive" "${command[@]:1}")
@@ -159,18 +255,49 @@ rest_port() {
 	[ -n "$port" ]
 }
 
-get() { # PATH: true for an answer with status 200
-	local line
+request() { # METHOD PATH [JSON]: true for an answer with status 200 or 202
+	local line body=${3:-}
 	exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
-	printf 'GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n' "$1" >&3
+	printf '%s %s HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s' \
+		"$1" "$2" "${#body}" "$body" >&3
 	read -r line <&3 || :
 	cat <&3 >"$work/answer" || :
 	exec 3>&-
-	[[ $line == *" 200 "* ]]
+	[[ $line == *" 200 "* || $line == *" 202 "* ]]
+}
+
+get() { # PATH
+	request GET "$1"
 }
 
 has_job() {
 	get /jobs/overview 2>/dev/null && grep -q '"jid"' "$work/answer"
+}
+
+# With all its tasks: a savepoint is refused before.
+job_runs() {
+	local answer running=0 total=0
+	get /jobs/overview 2>/dev/null || return 1
+	answer=$(cat "$work/answer")
+	[[ $answer != *'"state":"FAIL'* ]] || fail "the job has failed"
+	[[ $answer =~ \"running\":([0-9]+) ]] && running=${BASH_REMATCH[1]}
+	[[ $answer =~ \"total\":([0-9]+) ]] && total=${BASH_REMATCH[1]}
+	[ "$total" -gt 0 ] && [ "$running" = "$total" ]
+}
+
+job_is_saved() {
+	get "/jobs/$id/savepoints/$trigger" 2>/dev/null || return 1
+	! grep -q '"failure-cause"' "$work/answer" || fail "the savepoint has failed: $(tail -n 1 "$work/answer" | cut -c 1-300)"
+	grep -q '"location"' "$work/answer"
+}
+
+run_job() {
+	start_taskmanager
+	wait_for "running job" job_runs
+	request POST "/jobs/$id/savepoints" "{\"target-directory\": \"file://$work/tmp/savepoints\", \"cancel-job\": false}" ||
+		fail "the savepoint was refused: $(tail -n 1 "$work/answer")"
+	trigger=$(sed -n 's/.*"request-id":"\([0-9a-f]*\)".*/\1/p' "$work/answer")
+	wait_for "savepoint" job_is_saved
 }
 
 start=$SECONDS
@@ -180,8 +307,9 @@ pid=$!
 wait_for "address of the REST API" rest_port
 wait_for "answer of the REST API" get /config
 [ -z "$jar" ] || wait_for "job" has_job
+[ -z "$runs_job" ] || run_job
 # the requests of drey while a job runs
-for path in /overview /jobs /taskmanagers /jobmanager/config; do
+for path in /overview /jobs /taskmanagers /jobmanager/config ${runs_job:+"/jobs/$id" "/jobs/$id/checkpoints" "/jobs/$id/config"}; do
 	get "$path" || :
 done
 kill -TERM "$pid"
@@ -189,7 +317,10 @@ status=0
 wait "$pid" || status=$?
 pid=''
 [ -s "$work/flink.jsa" ] || fail "the JVM has ended with status $status and left no archive"
-cp "$home/release" "$work/flink.jsa.jvm"
+{
+	cat "$home/release"
+	echo "DREY_ARCHIVE_BYTES=\"$(stat -c %s "$work/flink.jsa")\"" # a JVM crashes if it is truncated
+} >"$work/flink.jsa.jvm"
 chmod 644 "$work"/flink.jsa*
 # the archive last: with an old .jvm it would seem to belong to that Java
 rm -f "$output"

@@ -82,6 +82,7 @@ begin() {
 	DREY_CONF[log.format]=json
 	DREY_CONF[onSigterm]=upgrade
 	stopped=0 job=$(job_id_of 0) savepoint=''
+	case $SIDE in cold | spare) drey_jars || exit 1 ;; esac
 	if has_ha; then
 		ha_begin
 	else

@@ -230,12 +230,25 @@ start_bare_jm() { # ARGS...
 	spawn jm "${INIT_ARGV[@]}" "${FLINK_JM_ARGV[@]}" "$@"
 }
 
-# The class archive of this run's JobManager: $RUN/flink.jsa.
+# Compiled parts of drey for Flink's JVM, as in the image: $RUN/drey. Before drey_conf, and before a TaskManager is started:
+# from now on rpc.jar is on the class path, and the RPC is unpacked.
+drey_jars() {
+	local name
+	for name in rpc archive; do
+		"$TOP/java/build.sh" "$name" "$RUN/drey/$name.jar" "$FLINK/lib" || return 1
+	done
+	java -XX:TieredStopAtLevel=1 -cp "$RUN/drey/rpc.jar:$FLINK/lib/*" drey.rpc.Unpack
+}
+
+# The class archive of this run's JobManager: $RUN/flink.jsa; from a JobManager with high availability and a TaskManager after
+# drey_jars and with Flink's library for it, else from one with neither.
 make_class_archive() {
+	local job=()
+	[ -d "$RUN/drey" ] || job=(--job "$JOB_JAR" drey.ContinuityJob)
 	flink_env "$RUN"
 	flink_java "$RUN" 160m 192m jm
-	env E2E_RUN="$RUN" "${FLINK_ENV[@]}" FLINK_HOME="$RUN/flink" "$TOP/tools/make-class-archive.sh" \
-		--output "$RUN/flink.jsa" --job "$JOB_JAR" drey.ContinuityJob -- "${FLINK_JAVA[@]}" "$FLINK_ENTRYPOINT"
+	env E2E_RUN="$RUN" "${FLINK_ENV[@]}" FLINK_HOME="$RUN/flink" "$TOP/tools/make-class-archive.sh" --drey "$RUN/drey" \
+		--output "$RUN/flink.jsa" "${job[@]}" -- "${FLINK_JAVA[@]}" "$FLINK_ENTRYPOINT"
 }
 
 # The job's own arguments: its event log and its control files.

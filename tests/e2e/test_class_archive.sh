@@ -5,7 +5,7 @@
 #
 # runs in: ci on 2.3.0
 
-# shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
+# shellcheck disable=SC2119,SC2317 # optional arguments; functions that check calls
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
@@ -17,7 +17,13 @@ said() { # REGEX: in what drey has logged about its last start
 	tac "$RUN/log/jm.log" | sed '/"msg":"drey supervises"/q' | grep -qE -- "$1"
 }
 
+# The files that the JobManager's JVM has open.
+has_open() { # FILE
+	find "/proc/$(jm_pid)/fd" -lname "$1" | grep -q .
+}
+
 e2e_begin class-archive
+check "the parts of drey for Flink's JVM are built" drey_jars
 check "the script makes an archive" make_class_archive
 check "and says which Java has made it" grep -q ^JAVA_VERSION= "$RUN/flink.jsa.jvm"
 DREY_CONF[flink.classArchive]=$RUN/flink.jsa
@@ -27,8 +33,21 @@ start_drey
 MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running
 check "its JobManager has the classes from the archive" archive_is_mapped
+check "and its RPC from the unpacked jar" has_open "$RUN/drey/flink-rpc.jar"
+check "of which there is no copy" test -z "$(find "$RUN/tmp" -name 'flink-rpc*')"
 check "drey says so" said "loads its classes from the class archive.*$RUN/flink.jsa"
 end_drey TERM
+
+cp "$RUN/flink.jsa" "$RUN/kept.jsa"
+chmod u+w "$RUN/flink.jsa"
+truncate --size=-4096 "$RUN/flink.jsa"
+start_drey
+MUST_LIVE=(jm tm)
+await "with a truncated archive the job runs, too" phase_is Running
+check "without it" not archive_is_mapped
+check "and drey says why" said 'without the class archive.*it is incomplete'
+end_drey TERM
+mv -f "$RUN/kept.jsa" "$RUN/flink.jsa"
 
 cp "$RUN/flink.jsa.jvm" "$RUN/kept.jvm"
 sed -i 's/^IMPLEMENTOR=.*/IMPLEMENTOR="Somebody Else"/; s/^JAVA_RUNTIME_VERSION=.*/JAVA_RUNTIME_VERSION="17.0.0+1"/' \

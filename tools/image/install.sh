@@ -16,7 +16,9 @@ fi
 if [ -n "$from" ]; then
 	install -D -m 755 -t /usr/bin "$from"/usr/bin/{drey,drey-init,drey-class-archive}
 	cp -r "$from/usr/share/drey" /usr/share/
-	install -D -m 644 -t /usr/lib/drey "$from"/usr/lib/drey/*.jar
+	for jar in spare rpc archive; do
+		[ ! -f "$from/usr/lib/drey/$jar.jar" ] || install -D -m 644 -t /usr/lib/drey "$from/usr/lib/drey/$jar.jar"
+	done
 	mkdir -p /etc/drey
 fi
 
@@ -36,5 +38,9 @@ fi
 
 # Flink's user may rebuild the archive
 install -d -o 9999 -g 9999 /usr/lib/drey
+lib=${FLINK_HOME:-/opt/flink}/lib
+if [ -f /usr/lib/drey/rpc.jar ] && [ -d "$lib" ]; then
+	ln -sfn /usr/lib/drey/rpc.jar "$lib/drey-rpc.jar"
+fi
 /usr/bin/drey-class-archive
 chown 9999:9999 /usr/lib/drey/*
