@@ -75,11 +75,25 @@ bool command_is_docker(const char *const *command)
 	return false;
 }
 
+static const char *const scripts[] = {"standalone-job.sh", "jobmanager.sh", "flink-console.sh"};
+
+bool command_is_script(const char *const *command)
+{
+	const char *name;
+
+	if (!command || !command[0])
+		return false;
+	name = base_name(command[0]);
+	if (command[1] && (strcmp(name, "bash") == 0 || strcmp(name, "sh") == 0))
+		name = base_name(command[1]);
+	for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
+		if (strcmp(name, scripts[i]) == 0)
+			return true;
+	return strcmp(name, "docker-entrypoint.sh") == 0;
+}
+
 char *command_script_home(const char *const *command)
 {
-	static const char *const scripts[] = {"standalone-job.sh", "jobmanager.sh",
-					      "flink-console.sh"};
-
 	for (size_t i = 0; command && command[i]; i++) {
 		const char *name = base_name(command[i]);
 		size_t dir_len = (size_t)(name - command[i]);

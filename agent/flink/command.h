@@ -31,6 +31,10 @@ const char *command_class_path(const char *const *command);
  * that is not in a bin/; NULL: none; caller frees. */
 char *command_script_home(const char *const *command);
 
+/* Is the program itself one of Flink's scripts, or a shell that reads one? Not: a script of the user
+ * that calls one. */
+bool command_is_script(const char *const *command);
+
 /* Does one of Flink's scripts start Java (not a `java` in the command)? Such a script determines
  * FLINK_HOME itself and passes --configDir. */
 bool command_has_script(const char *const *command);

@@ -225,14 +225,22 @@ static int oldest_thread(int pid, int64_t *ret_ticks, struct err *err)
 	return 0;
 }
 
-int jvm_process_times(int pid, int64_t *ret_forked_unix_ms, int64_t *ret_became_unix_ms,
-		      struct err *err)
+int jvm_process_forked(int pid, int64_t *ret_unix_ms, struct err *err)
 {
-	int64_t forked, became;
+	int64_t ticks;
 
-	if (start_ticks(pid, "stat", &forked, err) < 0 || oldest_thread(pid, &became, err) < 0)
+	if (start_ticks(pid, "stat", &ticks, err) < 0)
 		return -1;
-	*ret_forked_unix_ms = ticks_unix_ms(forked);
-	*ret_became_unix_ms = ticks_unix_ms(became);
+	*ret_unix_ms = ticks_unix_ms(ticks);
+	return 0;
+}
+
+int jvm_process_became(int pid, int64_t *ret_unix_ms, struct err *err)
+{
+	int64_t ticks;
+
+	if (oldest_thread(pid, &ticks, err) < 0)
+		return -1;
+	*ret_unix_ms = ticks_unix_ms(ticks);
 	return 0;
 }

@@ -22,12 +22,11 @@ char *jvm_process_program(int pid, struct err *err);
  */
 int jvm_process_same(int pid, struct err *err);
 
-/*
- * When it was forked, and when it became this program, on the wall clock as it is set now. The
- * latter is read from its threads: there is one for main() as soon as a JVM starts, and there is
- * none in a shell that a JVM replaces later.
- */
-int jvm_process_times(int pid, int64_t *ret_forked_unix_ms, int64_t *ret_became_unix_ms,
-		      struct err *err);
+/* When it was forked, on the wall clock as it is set now. */
+int jvm_process_forked(int pid, int64_t *ret_unix_ms, struct err *err);
+
+/* When it became a JVM, likewise: a JVM has a thread for main() as soon as it starts, and a shell that
+ * it replaces has none. */
+int jvm_process_became(int pid, int64_t *ret_unix_ms, struct err *err);
 
 #endif

@@ -151,8 +151,6 @@ static int find_roots(struct jvm_origin *origin, const struct jvm_launch *launch
 	add_home_dir(origin, "FLINK_PLUGINS_DIR", launch->flink_home, "plugins");
 	add_class_path(origin);
 	add_option_files(origin);
-	for (size_t i = 0; launch->files && launch->files[i]; i++)
-		add_root(origin, xstrdup(launch->files[i]), JVM_ROOT_FILE);
 	return add_java(origin, program, err);
 }
 
@@ -201,7 +199,8 @@ static int check_unchanged(const struct jvm_launch *launch, const struct jvm_fil
 {
 	int64_t forked_unix_ms, became_unix_ms;
 
-	if (jvm_process_times(launch->pid, &forked_unix_ms, &became_unix_ms, err) < 0)
+	if (jvm_process_forked(launch->pid, &forked_unix_ms, err) < 0 ||
+	    jvm_process_became(launch->pid, &became_unix_ms, err) < 0)
 		return -1;
 	if (launch->started_unix_ms &&
 	    llabs(forked_unix_ms - launch->started_unix_ms) > CLOCK_TOLERANCE_MS)
@@ -211,6 +210,22 @@ static int check_unchanged(const struct jvm_launch *launch, const struct jvm_fil
 		return err_set(err, ERR_FORMAT, 0, "%s has changed since it was started",
 			       files->newest);
 	return 0;
+}
+
+/* What was launched is computed again from a file that may say something else by now. */
+static int check_file(const struct jvm_launch *launch, struct err *err)
+{
+	struct jvm_files files = {0};
+	int result;
+
+	if (!launch->file)
+		return 0;
+	result = jvm_files_add(&files, launch->file, JVM_ROOT_FILE, err);
+	if (result == 0 && files.newest_unix_ns >= launch->file_before_unix_ms * 1000000)
+		result = err_set(err, ERR_FORMAT, 0, "%s may have changed since it was started",
+				 launch->file);
+	jvm_files_release(&files);
+	return result;
 }
 
 static int read_line(const struct jvm_launch *launch, struct jvm_line *ret_line, struct err *err)
@@ -245,7 +260,7 @@ int jvm_read(const struct jvm_launch *launch, struct jvm_origin *ret_origin, str
 	struct jvm_origin origin = {0};
 	cleanup_free char *program = jvm_process_program(launch->pid, err);
 
-	if (!program || jvm_process_same(launch->pid, err) < 0 ||
+	if (!program || jvm_process_same(launch->pid, err) < 0 || check_file(launch, err) < 0 ||
 	    read_line(launch, &origin.line, err) < 0)
 		return -1;
 	if (read_origin(launch, program, &origin, err) < 0) {

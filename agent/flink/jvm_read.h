@@ -26,8 +26,10 @@ struct jvm_launch {
 	/* The same for an identity that is the same for all launches: what two launches of one
 	 * configuration have in common. */
 	const struct flink_exec *shape;
-	const char *flink_home;   /* NULL = not known */
-	const char *const *files; /* what else it depends on; NULL-terminated; NULL = none */
+	const char *flink_home; /* NULL = not known */
+	/* What `launched` was made from: it must be older than this; NULL and 0 = do not look. */
+	const char *file;
+	int64_t file_before_unix_ms;
 };
 
 struct jvm_root;

@@ -30,6 +30,7 @@ struct kube_lane;
 struct observe_plan;
 struct owner_watch;
 struct ready;
+struct relauncher;
 struct resource;
 struct resource_status;
 struct spare_part;
@@ -66,6 +67,10 @@ struct driver {
 	struct kube_watches *watches; /* NULL: no Kubernetes */
 	struct lane *journal_lane, *store_lane, *flink_lane, *dispose_lane;
 	struct init_link *link;
+	int flink_pid; /* of the process that drey-init runs; 0 = none, or not known */
+	int64_t flink_since_unix_ms;   /* when it was started */
+	bool flink_is_ours;            /* this agent has asked for it */
+	struct relauncher *relauncher; /* NULL: not opened */
 	struct control_server *control;
 	struct waiting_call *waiting; /* answered once their journal write is acknowledged */
 	struct directory *directory;  /* of the control files; NULL = none configured */

@@ -163,6 +163,12 @@ static uint32_t pack(struct buf *packet, char *const *strings)
 	return count;
 }
 
+bool init_link_fits(size_t packed_bytes, size_t strings)
+{
+	return sizeof(struct link_msg) + packed_bytes <= LINK_PACKET_MAX_BYTES &&
+	       strings <= LINK_STRINGS_MAX;
+}
+
 /* The head and the strings of `launch` as one packet. */
 static int send_launch(struct init_link *link, struct link_msg *msg,
 		       const struct init_link_launch *launch, struct err *err)
@@ -173,7 +179,7 @@ static int send_launch(struct init_link *link, struct link_msg *msg,
 	msg->argc = pack(&packet, launch->argv);
 	msg->envc = pack(&packet, launch->env);
 	memcpy(packet.data, msg, sizeof(*msg));
-	if (packet.len_bytes > LINK_PACKET_MAX_BYTES || msg->argc + msg->envc > LINK_STRINGS_MAX)
+	if (!init_link_fits(packet.len_bytes - sizeof(*msg), (size_t)msg->argc + msg->envc))
 		return err_set(
 			err, ERR_CONFIG, 0,
 			"command line and environment of Flink are too large: %zu bytes in %u strings, at most %d and %d",

@@ -8,6 +8,7 @@
 #define DREY_RUN_INIT_LINK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/err.h"
 #include "base/loop.h"
@@ -39,6 +40,9 @@ struct init_link_launch {
 	const char *spare;
 	uint32_t spare_argc; /* so many words of argv the spare has already */
 };
+
+/* Does it fit into one packet? */
+bool init_link_fits(size_t packed_bytes, size_t strings);
 
 /* ERR_CONFIG: it is too large for one packet; the message says so. */
 int init_link_launch(struct init_link *link, const struct init_link_launch *launch,

@@ -14,6 +14,7 @@ const struct part_row parts[] = {
 	{0, &part_journal},
 	/* what acts */
 	{0, &part_observe},
+	{0, &part_relaunch},
 	{0, &part_launch},
 	{0, &part_spare},
 	{0, &part_flink},

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "gate_fake.h"
 #include "run/driver_internal.h"
+#include "run/effects/relaunch.h"
 #include "store_dir.h"
 
 #define JOB "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa01"
@@ -68,6 +69,24 @@ int init_link_launch(struct init_link *link, const struct init_link_launch *laun
 	rig->fd = launch->lock_fd;
 	rig->fd_locked = is_locked(rig);
 	return rig->link_is_lost ? err_set(err, ERR_SYS, 0, "drey-init is gone") : 0;
+}
+
+bool driver_relaunch(struct driver *driver, struct flink_exec *exec)
+{
+	(void)driver, (void)exec;
+	return false;
+}
+
+const char *driver_relaunch_made_of(const struct driver *driver, bool direct)
+{
+	(void)driver, (void)direct;
+	return NULL;
+}
+
+void driver_relaunch_begins(struct driver *driver, bool direct)
+{
+	(void)direct;
+	CHECK(driver->flink_is_ours);
 }
 
 void driver_refuse(struct driver *driver, enum effect_type effect, enum cause cause,

@@ -470,6 +470,28 @@ LIFE_TEST(a_flink_that_cannot_be_started_is_a_failed_attempt)
 	CHECK_NOTHING(l, EFFECT_OBSERVE);
 }
 
+LIFE_TEST(a_start_without_scripts_that_fails_is_no_failed_attempt)
+{
+	struct event e = {
+		.type = EVENT_EXITED,
+		.process = {.meaning = "it ended", .wait_status = EXITED(1), .shortcut = true}};
+
+	launch_empty(l);
+	forget(l);
+	e.process.launch_id = job_of(l);
+	step(l, &e);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	e.type = EVENT_LAUNCH_FAILED;
+	e.process.error = "cannot start java";
+	e.process.launch_id = job_of(l);
+	step(l, &e);
+	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 2);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
+}
+
 LIFE_TEST(a_failed_job_ends_flink_and_is_started_again)
 {
 	struct view view = job_in(JOB_FAILED);

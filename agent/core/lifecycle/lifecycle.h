@@ -263,6 +263,9 @@ struct event {
 			int64_t number; /* of the launch; 0 = not known */
 			int wait_status;
 			bool oom_killed;
+			/* EXITED, LAUNCH_FAILED: it was started without Flink's scripts and its
+			 * REST API never answered. No failed attempt: the next one uses them */
+			bool shortcut;
 			const char *error;   /* LAUNCH_FAILED */
 			const char *meaning; /* EXITED: a sentence about the status */
 		} process;

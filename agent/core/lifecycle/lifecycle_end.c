@@ -174,6 +174,10 @@ void on_exited(struct lifecycle *life, const struct event *event)
 		leave(life);
 	} else if (life->fenced) {
 		note(life, NOTE_WARNING, "the Flink of a drey that lost the journal has exited");
+	} else if (event->process.shortcut && !stopped && end_wanted == life->end_counts &&
+		   !exited_with_0(event->process.wait_status)) {
+		/* the scripts may do it better; with 0 it could repeat a finished job */
+		resolve_start(life, "a start without Flink's scripts has failed");
 	} else if (end_wanted && life->end_counts) {
 		launch_failure(life, end_reason ? end_reason : event->process.meaning);
 	} else if (end_wanted || stopped) {

@@ -397,7 +397,11 @@ static bool launch_ends_unstarted(struct lifecycle *life, const char *launch_id,
 
 void on_launch_failed(struct lifecycle *life, const struct event *event)
 {
-	if (launch_ends_unstarted(life, event->process.launch_id, event->process.number, false))
+	if (!launch_ends_unstarted(life, event->process.launch_id, event->process.number, false))
+		return;
+	if (event->process.shortcut)
+		resolve_start(life, event->process.error);
+	else
 		launch_failure(life, event->process.error);
 }
 

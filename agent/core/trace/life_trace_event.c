@@ -43,6 +43,7 @@ static const struct field process_fields[] = {
 	EVENT("number", KNOWN, process.number, .sparse = true),
 	EVENT("waitStatus", SMALL, process.wait_status, .unknown = -1, .sparse = true),
 	EVENT("oomKilled", BOOL, process.oom_killed, .sparse = true),
+	EVENT("shortcut", BOOL, process.shortcut, .sparse = true),
 	EVENT("error", TEXT, process.error, .sparse = true),
 	EVENT("meaning", TEXT, process.meaning, .sparse = true),
 };

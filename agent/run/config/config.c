@@ -23,6 +23,7 @@ static const char *const fencing_words[] = {"default", "strict", NULL};
 static const char *const finished_words[] = {"stay", "exit", NULL};
 static const char *const addressing_words[] = {"auto", "path", "virtual", NULL};
 static const char *const kubernetes_words[] = {"auto", "true", "false", NULL};
+static const char *const relaunch_words[] = {"direct", "scripts", NULL};
 static const char *const archive_words[] = {CLASS_ARCHIVE_AUTO, CLASS_ARCHIVE_NONE, NULL};
 static const char *const jvm_words[] = {"fast", "unchanged", NULL};
 static const char *const spare_words[] = {CONFIG_SPARE_OFF, CONFIG_SPARE_WARM, NULL};
@@ -72,6 +73,7 @@ static const struct config_key keys[] = {
 	    .words = archive_words),
 	KEY("flink.jvm", WORD, flink.jvm, .fallback = "fast", .words = jvm_words),
 	KEY("flink.spare", FILE, flink.spare, .fallback = CONFIG_SPARE_OFF, .words = spare_words),
+	KEY("flink.relaunch", WORD, flink.relaunch, .fallback = "direct", .words = relaunch_words),
 	KEY("flink.configDirectory", DIRECTORY, flink.config_directory),
 	KEY("flink.properties", PROPERTIES, flink.properties),
 	KEY("flink.environment", VARIABLES, flink.environment),

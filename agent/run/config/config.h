@@ -39,6 +39,12 @@ enum fencing {
 	FENCING_STRICT,  /* its Flink is killed before another drey may start the job */
 };
 
+/* How Flink is started again if nothing has changed. */
+enum relaunch_way {
+	RELAUNCH_BY_LINE,    /* the command line of the last JVM */
+	RELAUNCH_BY_SCRIPTS, /* the command, like the first time */
+};
+
 struct config {
 	/* name of the application, a DNS-1123 label; must never change */
 	char *application;
@@ -56,6 +62,7 @@ struct config {
 		char *class_archive; /* file, or a keyword of class_archive.h */
 		int jvm;             /* enum jvm_start */
 		char *spare;         /* jar of the warm spare, or CONFIG_SPARE_... */
+		int relaunch;        /* enum relaunch_way */
 		/* of Flink's own config.yaml; NULL = found from the command */
 		char *config_directory;
 		struct flink_property *properties; /* -D, in order; owned */

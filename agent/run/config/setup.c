@@ -229,6 +229,7 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err)
 	memset(setup, 0, sizeof(*setup));
 	if (config_load(path, &setup->config, err) < 0)
 		return -1;
+	setup->config_file = xstrdup(path);
 	build_environment(setup);
 	if (find_rpc_address(&setup->config, err) < 0 ||
 	    setup_kube(&setup->config, &setup->kube, err) < 0 || find_version(setup, err) < 0 ||
@@ -251,6 +252,7 @@ void setup_release(struct setup *setup)
 	setup_kube_release(&setup->kube);
 	free(setup->zone_before);
 	free(setup->place);
+	free(setup->config_file);
 	free(setup->checkpoint_dir);
 	free(setup->savepoint_dir);
 	flink_conf_release(&setup->flink_conf);

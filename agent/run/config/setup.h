@@ -21,6 +21,7 @@
 
 struct setup {
 	struct config config;
+	char *config_file; /* that it was read from */
 	/* Flink's: drey's own and flink.environment over it; built first, and what drey reads of
 	 * Flink is read with it. Drey's private variables are taken out later
 	 * (flink_env_passes()) */

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "run/driver_internal.h"
 #include "run/effects/launch_build.h"
+#include "run/effects/relaunch.h"
 #include "run/part.h"
 
 /* What makes a start fast, or why it takes longer than it could. */
@@ -21,8 +22,10 @@ static void say_jvm(struct driver *driver, const struct launch_jvm *jvm)
 			 LOG_STR("reason", jvm->options.why_not_c1));
 }
 
-static int send_launch(struct driver *driver, const struct flink_exec *exec, struct err *err)
+/* exec may be replaced by one that leaves Flink's scripts out. */
+static int send_launch(struct driver *driver, struct flink_exec *exec, struct err *err)
 {
+	bool direct = driver_relaunch(driver, exec);
 	const struct launch *launch = journal_launch(&driver->life.journal);
 	struct init_link_launch sent = {
 		.job_id = launch->job_id,
@@ -32,8 +35,12 @@ static int send_launch(struct driver *driver, const struct flink_exec *exec, str
 		.lock_fd = driver->flink_lock_fd,
 	};
 
-	driver_spare_offer(driver, NULL, &sent);
-	return init_link_launch(driver->link, &sent, err);
+	driver_spare_offer(driver, driver_relaunch_made_of(driver, direct), &sent);
+	if (init_link_launch(driver->link, &sent, err) < 0)
+		return -1;
+	driver->flink_is_ours = true;
+	driver_relaunch_begins(driver, direct || sent.spare);
+	return 0;
 }
 
 static void effect_launch(struct driver *driver)

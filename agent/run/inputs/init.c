@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "flink/exit_status.h"
 #include "run/driver_internal.h"
+#include "run/effects/relaunch.h"
 
 static void on_process(struct driver *driver, const struct link_msg *msg)
 {
@@ -17,6 +18,8 @@ static void on_process(struct driver *driver, const struct link_msg *msg)
 					  .oom_killed = msg->flags & LINK_OOM_KILLED}};
 	char text[160];
 
+	if (msg->type != LINK_STARTED)
+		event.process.shortcut = driver_relaunch_ends(driver);
 	switch (msg->type) {
 	case LINK_STARTED:
 		event.type = EVENT_STARTED;
@@ -84,10 +87,25 @@ static void init_message_taken(struct driver *driver, const struct link_msg *msg
 	}
 }
 
+/* Which process runs is known before the machine is alive. */
+static void note_process(struct driver *driver, const struct link_msg *msg)
+{
+	if (msg->type == LINK_HELLO)
+		driver->flink_is_ours = false;
+	if (msg->type == LINK_STARTED || (msg->type == LINK_HELLO && (msg->flags & LINK_RUNNING))) {
+		driver->flink_pid = msg->pid;
+		driver->flink_since_unix_ms = msg->since_unix_ms;
+	} else if (msg->type == LINK_EXITED || msg->type == LINK_LAUNCH_FAILED) {
+		driver->flink_pid = 0;
+	}
+}
+
 static void on_link(void *arg, const struct link_msg *msg)
 {
 	struct driver *driver = arg;
 
+	if (msg)
+		note_process(driver, msg);
 	if (!msg) { /* our end comes with PDEATHSIG anyway */
 		log_error(driver->log, "drey-init has exited");
 		driver_stop(driver, 1);
