@@ -3,7 +3,7 @@
 # bench/pod/run.sh - what drey adds to the start of a JobManager's Pod, and how long an upgrade interrupts a job: the chart with
 # `helm upgrade`, compared to the same image without drey, with kubectl and curl. Real Pods on a real node (tests/cluster).
 #
-#   bench/pod/run.sh [quick] [--starts N] [--upgrades N]     20 and 5 of each (quick: 3 and 1)
+#   bench/pod/run.sh [quick] [--starts N] [--upgrades N]     20 and 8 of each (quick: 3 and 1)
 #
 # Needs root. Both applications run side by side and take turns, so other load on the machine affects both. Prints
 # Markdown. Memory: 4 GB.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
-starts=20 upgrades=5
+starts=20 upgrades=8
 while [ $# -gt 0 ]; do
 	case $1 in
 	full) ;;
@@ -52,6 +52,9 @@ print_upgrades() {
 	printf '| --- | --- | --- | --- | --- |\n'
 	row "\`helm upgrade\`" "$scratch/upgrade.drey" 1000 1 2 3 4
 	row "by hand" "$scratch/upgrade.hand" 1000 1 2 3 4
+	awk -v a="$(column "$scratch/upgrade.drey" 1 | bench_median)" -v b="$(column "$scratch/upgrade.hand" 1 | bench_median)" \
+		-v turns="$(paste "$scratch/upgrade.drey" "$scratch/upgrade.hand" | awk '{ printf "%s%.2f", (NR > 1 ? ", " : ""), $1 / $5 }')" \
+		'BEGIN { printf "\n`helm upgrade` / by hand: %.2f of the medians; turn by turn %s\n", a / b, turns }'
 }
 
 scratch=$(mktemp -d)
