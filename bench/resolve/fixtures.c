@@ -3,12 +3,15 @@
  *
  *   fixtures savepoints DIR N [FIRST]   N savepoints with a whole `_metadata` each, a minute apart, the last one
  *                                       the newest; from number FIRST (0) on, as if those before it were there
+ *   fixtures job DIR N                  the same N of one job, with names at random as Flink makes them
  *   fixtures files DIR N                one savepoint that refers to N state files, and these
  *   fixtures measure CMD...             runs CMD without its output; prints seconds, those of CPU,
  *                                       peak memory in kB and exit status
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,14 +50,22 @@ static void put(const char *path, const void *bytes, size_t len, time_t mtime)
 	close(fd);
 }
 
-static void savepoints(const char *dir, int count, int first)
+/* Not in order, and each time the same. */
+static uint64_t name_of(int i)
+{
+	return (uint64_t)(i + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 16;
+}
+
+static void savepoints(const char *dir, int count, int first, bool one_job)
 {
 	time_t now = time(NULL);
 
 	make_dir(dir);
 	for (int i = first; i < count; i++) {
-		cleanup_free char *name =
-			xasprintf("%s/savepoint-%06x-%012x", dir, i % 0xabcdef, i * 7 + 1);
+		cleanup_free char *name = one_job ? xasprintf("%s/savepoint-5b2c01-%012jx", dir,
+							      (uintmax_t)name_of(i))
+						  : xasprintf("%s/savepoint-%06x-%012x", dir,
+							      i % 0xabcdef, i * 7 + 1);
 		cleanup_free char *path = xasprintf("%s/_metadata", name);
 		cleanup_buf struct buf file = BUF_INIT, keyed = BUF_INIT;
 
@@ -143,7 +154,9 @@ static int measure(char **argv)
 int main(int argc, char **argv)
 {
 	if (argc >= 4 && !strcmp(argv[1], "savepoints"))
-		savepoints(argv[2], atoi(argv[3]), argc > 4 ? atoi(argv[4]) : 0);
+		savepoints(argv[2], atoi(argv[3]), argc > 4 ? atoi(argv[4]) : 0, false);
+	else if (argc == 4 && !strcmp(argv[1], "job"))
+		savepoints(argv[2], atoi(argv[3]), 0, true);
 	else if (argc == 4 && !strcmp(argv[1], "files"))
 		files(argv[2], atoi(argv[3]));
 	else if (argc >= 3 && !strcmp(argv[1], "measure"))
