@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Properties;
+import java.util.TimeZone;
 import org.apache.flink.configuration.Configuration;
 
 /**
@@ -36,22 +37,35 @@ public final class Spare {
 			warm(args);
 			link.ready();
 			arguments = link.arguments();
-			Logs.restore();
 			link.go();
 		} catch (Throwable e) {
 			fail(e);
 			return;
 		}
+		becomeOrdinary(args[0], arguments);
 		main.invokeExact(arguments);
 	}
 
+	/** After the answer, which has 40 ms: files are opened here. Bad logging is no reason against a job, as in any start. */
+	private static void becomeOrdinary(String entryClass, String[] arguments) {
+		System.setProperty("sun.java.command", entryClass + " " + String.join(" ", arguments));
+		try {
+			Logs.restore();
+		} catch (Exception e) {
+			System.err.println("drey spare: the logs stay silent: " + oneLine(e));
+		}
+	}
+
+	/** Does not initialize the class: that would open the logs of the user. */
 	private static MethodHandle mainOf(String entryClass) throws ReflectiveOperationException {
+		Class<?> entry = Class.forName(entryClass, false, Spare.class.getClassLoader());
 		return MethodHandles.publicLookup()
-				.findStatic(Class.forName(entryClass), "main", MethodType.methodType(void.class, String[].class));
+				.findStatic(entry, "main", MethodType.methodType(void.class, String[].class));
 	}
 
 	/** Everything that happens before this JVM waits. */
 	private static void warm(String[] args) throws Exception {
+		TimeZone.getDefault(); // sets user.timezone, once
 		Properties before = (Properties) System.getProperties().clone();
 		ClassLoader loader = Thread.currentThread().getContextClassLoader();
 		Logs.silence();
