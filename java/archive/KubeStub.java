@@ -34,7 +34,8 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.Obje
  * As much of the API of Kubernetes as Flink's high availability needs: ConfigMaps of one namespace, on loopback, over TLS. Only for
  * the class archive, in an image build without a network: no test relies on it.
  *
- * <p>KEYSTORE (PKCS12) PASSWORD PORT-FILE: writes the port into PORT-FILE, and serves until it is killed.
+ * <p>KEYSTORE (PKCS12) PASSWORD PORT-FILE: writes the port into PORT-FILE, and serves until it is killed. Exits with 1 if this Flink
+ * cannot use it.
  */
 public final class KubeStub {
 	private static final ObjectMapper JSON = new ObjectMapper();
@@ -47,6 +48,12 @@ public final class KubeStub {
 	private KubeStub() {}
 
 	public static void main(String[] args) throws Exception {
+		try {
+			Class.forName("org.apache.flink.kubernetes.highavailability.KubernetesHaServicesFactory", false, KubeStub.class.getClassLoader());
+		} catch (ClassNotFoundException e) {
+			System.err.println("flink-kubernetes is not in Flink's lib directory");
+			System.exit(1);
+		}
 		KeyStore keys = KeyStore.getInstance("PKCS12");
 		try (InputStream in = Files.newInputStream(Path.of(args[0]))) {
 			keys.load(in, args[1].toCharArray());
