@@ -6,7 +6,11 @@
 # libraries of this image, and its Java parts against this Flink.
 ARG FLINK_IMAGE=flink:2.3.0-scala_2.12-java17
 
+# shared: with the libraries of this image. static: with its own (docs/static.md), so that other images can copy the two files
+ARG LINK=shared
+
 FROM ${FLINK_IMAGE} AS build
+ARG LINK
 USER root
 WORKDIR /src
 COPY tools/deps.sh tools/ui.sh tools/
@@ -15,6 +19,7 @@ COPY . .
 RUN make -j"$(nproc)" all jars
 RUN tools/check-abi.sh --limit here build/drey build/drey-init
 RUN tools/image/pack.sh build /pack
+RUN [ "${LINK}" != static ] || { tools/deps.sh static && make -j"$(nproc)" static && tools/image/pack.sh build/static/* /pack; }
 
 FROM ${FLINK_IMAGE}
 USER root

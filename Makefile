@@ -13,12 +13,14 @@
 #   make lint       format, static analysis, include direction
 #   make jars       build/drey-*.jar, what runs inside Flink's JVM (java/); needs a JDK, and fetches Flink or uses FLINK_HOME
 #   make install    PREFIX=/usr/local DESTDIR=
+#   make static     ARCH=amd64|arm64: build/static/ARCH/drey-init and drey, static, for any Linux (docs/static.md)
 #   make bench      measures drey and the alternatives
 #   make sim        SEEDS=20000 histories of the life cycle against models, with faults
 #   make docs-lifecycle  rewrites the table in docs/lifecycle.md from the code
 #   make fuzz       FUZZ_SECONDS=60 of each target (clang)
 #
 # Knobs: CC=clang  SAN=1 (ASan+UBSan)  COV=1 (gcov)  WERROR=1 (CI)  V=1 (show commands)
+#        STATIC=amd64|arm64 (any target, with static programs in build/static/...)
 #        LEVEL=test|ci|all (of make test*: how many of the tests, see tests/run.sh)
 
 VERSION := $(shell cat VERSION)
@@ -26,8 +28,17 @@ PREFIX  ?= /usr/local
 CC      ?= cc
 MUSL_CC ?= $(shell command -v musl-gcc)
 TOP     := build
-B       := $(TOP)$(if $(SAN),/san)$(if $(COV),/cov)
+B       := $(TOP)$(if $(STATIC),/static/$(STATIC))$(if $(SAN),/san)$(if $(COV),/cov)
 Q       := $(if $(V),,@)
+
+# ---- static: another compiler, and libraries of its own (tools/get-static.sh) --------------------------
+ARCH ?= $(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(shell uname -m)))
+ifneq ($(STATIC),)
+STATIC_DIR := $(shell tools/get-static.sh $(STATIC))
+$(if $(STATIC_DIR),,$(error there is nothing to link a static drey for $(STATIC) with, see above))
+override CC := $(if $(filter ccache,$(CC)),ccache )$(STATIC_DIR)/bin/cc
+override AR := $(STATIC_DIR)/bin/ar
+endif
 
 # ---- flags --------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wformat=2 -Wconversion -Wno-sign-conversion -Wimplicit-fallthrough -Wshadow \
@@ -36,16 +47,20 @@ WARN := -Wall -Wextra -Wformat=2 -Wconversion -Wno-sign-conversion -Wimplicit-fa
 ZERO := -ftrivial-auto-var-init=zero # unknown to gcc 11, the compiler of Flink's images
 HARD := -fstack-protector-strong -fstack-clash-protection $(shell $(CC) $(ZERO) -E -x c /dev/null >/dev/null 2>&1 && echo $(ZERO)) \
 	-fno-delete-null-pointer-checks -fno-strict-overflow -fno-strict-aliasing -fvisibility=hidden
-X86  := $(if $(filter x86_64,$(shell uname -m)),-fcf-protection=full)
+CPU  := $(or $(STATIC),$(ARCH))
+CPUF := $(if $(filter amd64,$(CPU)),-fcf-protection=full)$(if $(STATIC:amd64=), -mno-outline-atomics)
 FORT := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(if $(SAN),0,2)
 SANF := $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 COVF := $(if $(COV),--coverage)
 OPT  := $(if $(SAN)$(COV),-O1,-O2) -g -ffile-prefix-map=$(CURDIR)=. -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections
 PKGS := libcurl yaml-0.1 libevent_core libcrypto expat
-CPPFLAGS_ := -D_GNU_SOURCE -DDREY_VERSION='"$(VERSION)"' -Iagent -I. $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-CFLAGS_   := -std=gnu11 $(OPT) $(WARN) $(HARD) $(X86) $(FORT) $(SANF) $(COVF) -fPIE -pthread $(CFLAGS)
+CPPFLAGS_ := -D_GNU_SOURCE -DDREY_VERSION='"$(VERSION)"' -Iagent -I. $(if $(STATIC),-DDREY_STATIC,$(shell pkg-config --cflags $(PKGS) 2>/dev/null))
+CFLAGS_   := -std=gnu11 $(OPT) $(WARN) $(HARD) $(CPUF) $(FORT) $(SANF) $(COVF) -fPIE -pthread $(CFLAGS)
+comma     := ,
 LDFLAGS_  := -pie -pthread -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed,--gc-sections $(SANF) $(COVF) $(LDFLAGS)
-LIBS      := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+LIBS      := $(if $(STATIC),-lcurl -lyaml -levent_core -lssl -lcrypto -lexpat,$(shell pkg-config --libs $(PKGS) 2>/dev/null))
+# musl's threads have 128 kB unless the program says more, which is only used when it is needed
+LDFLAGS_  += $(if $(STATIC),-Wl$(comma)-z$(comma)stack-size=1048576$(comma)-z$(comma)pack-relative-relocs)
 
 # ---- programs -----------------------------------------------------------------------------------
 ROOMS      := base core control format store kube flink run cmd
@@ -57,8 +72,8 @@ UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard te
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
-.PHONY: all help demo test test-all test-api test-cluster build-tests chaos t unit check lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
-all: $(B)/drey-init $(B)/drey
+.PHONY: all static help demo test test-all test-api test-cluster build-tests chaos t unit check lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
+all: $(B)/drey-init $(B)/drey $(if $(STATIC),$(B)/licenses.txt)
 include tests/fuzz/rules.mk tests/rules.mk java/rules.mk
 
 help:
@@ -69,7 +84,7 @@ $(B)/drey: $(B)/obj/agent/main.o $(B)/libdrey.a
 	@echo "  LINK  $@"
 
 $(B)/libdrey.a: $(AGENT_OBJ)
-	$(Q)rm -f $@ && ar qcsT $@ $^
+	$(Q)rm -f $@ && $(AR) qcsT $@ $^
 
 # the version is compiled in
 $(B)/obj/%.o: %.c VERSION
@@ -78,15 +93,23 @@ $(B)/obj/%.o: %.c VERSION
 	@echo "  CC    $<"
 
 # drey-init: static, with musl if it is installed, else with the system's libc. Sanitizers need glibc.
-INIT_CC := $(if $(SAN)$(COV),$(CC),$(or $(MUSL_CC),$(CC)))
+INIT_CC := $(if $(STATIC)$(SAN)$(COV),$(CC),$(or $(MUSL_CC),$(CC)))
 INIT_CFLAGS := -std=gnu11 -Os -g -ffile-prefix-map=$(CURDIR)=. $(WARN) $(HARD) $(SANF) $(COVF) -fno-pie \
 	-ffunction-sections -fdata-sections -D_GNU_SOURCE -DDREY_VERSION='"$(VERSION)"' -I.
-INIT_LDFLAGS := $(if $(SAN)$(COV),$(SANF) $(COVF),-static) -no-pie -Wl,--gc-sections -Wl,-z,noexecstack
+INIT_LDFLAGS := $(if $(SAN)$(COV),$(SANF) $(COVF),-static -s) -no-pie -Wl,--gc-sections -Wl,-z,noexecstack
 $(B)/drey-init: $(INIT_SRC) $(wildcard entrypoint/*.h) Makefile VERSION
 	@mkdir -p $(@D)
 	$(Q)$(INIT_CC) $(INIT_CFLAGS) $(INIT_LDFLAGS) -o $@ $(INIT_SRC)
-	$(Q)$(if $(SAN)$(COV),:,strip $@)
 	@echo "  LINK  $@"
+
+$(B)/licenses.txt: $(STATIC_DIR)/licenses.txt
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+# A make of its own: here the libraries may still be missing.
+static:
+	$(Q)tools/deps.sh static $(if $(filter arm64,$(ARCH)),static-arm64)
+	$(Q)$(MAKE) --no-print-directory STATIC=$(ARCH) all
 
 # keep the object files of test programs
 .SECONDARY:
@@ -116,6 +139,6 @@ install: all
 	$(Q)$(foreach jar,$(wildcard $(JARS)),install -D -m 644 $(jar) $(DESTDIR)$(PREFIX)/lib/drey/$(jar:$(TOP)/drey-%=%);)
 
 clean:
-	rm -rf $(TOP)/obj $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a $(JARS)
+	rm -rf $(TOP)/obj $(TOP)/static $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a $(JARS)
 
 -include $(shell find $(B)/obj $(TOP)/fuzz/obj -name '*.d' 2>/dev/null)

@@ -16,7 +16,7 @@
 # The files of the other groups take seconds and are in every level, unless their head has such a line. Without a level, or
 # by its name, every file runs. docs/testing.md lists them, with the time that each takes.
 #
-#   unit      DIR/tests/unit/test_*                  two at a time
+#   unit      DIR/tests/unit/test_*                  eight at a time; programs for arm64 under an emulator
 #   init      tests/init/test_*.sh                   two at a time
 #   contract  tests/contract/test_*.sh                two at a time
 #   sim       tests/sim/test_*.sh                     two at a time
@@ -59,6 +59,8 @@ group=$1
 shift
 names=("$@")
 export BUILD
+emulator=''
+[[ $BUILD != */static/arm64 || $(uname -m) = aarch64 ]] || emulator=qemu-aarch64-static
 passed=0
 failed=0
 skipped='' # a group that cannot be here, and may say so
@@ -194,7 +196,7 @@ prove_with_flink() { # DIR LIMIT_WITHOUT_S
 }
 
 run_group() { # GROUP
-	local files
+	local files limit=300
 	case $1 in
 	unit | valgrind)
 		# only what has a source: a binary of a test that is gone stays in the build directory
@@ -203,7 +205,8 @@ run_group() { # GROUP
 		done)
 		if [ "$1" = unit ]; then
 			# nearly all that they need is patience: each waits for something most of its time
-			prove_files 8 300 "" "${files[@]}"
+			[ -z "$emulator" ] || limit=1800
+			prove_files 8 "$limit" "$emulator" "${files[@]}"
 		else
 			# leaks are found by SAN=1: here a forked child would count what its parent holds
 			prove_files 2 900 "valgrind -q --error-exitcode=99 --leak-check=no --child-silent-after-fork=yes" \
@@ -312,6 +315,7 @@ if [ -z "${MAKELEVEL:-}" ]; then
 	knobs=()
 	[[ $BUILD != *san* ]] || knobs+=(SAN=1)
 	[[ $BUILD != *cov* ]] || knobs+=(COV=1)
+	[[ $BUILD != */static/* ]] || knobs+=("STATIC=${BUILD##*/static/}")
 	make -j2 "${knobs[@]}" build-tests
 fi
 check_marks

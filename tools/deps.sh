@@ -3,7 +3,8 @@
 # deps.sh - the tools and libraries for building and testing: installs missing ones, or lists them if it may not.
 #
 #   tools/deps.sh [GROUP...]      build (compile), test (run the tests and the demo), lint; without a group all of these;
-#                                 jars (make jars; test has it as well), cluster (additional packages for make test-cluster)
+#                                 jars (make jars; test has it as well), cluster (additional packages for make test-cluster),
+#                                 static (make static), static-arm64 (for ARCH=arm64 on amd64, with an emulator for its tests)
 #   tools/deps.sh --list [GROUP...]   the packages, one a line
 #
 # Checks commands and libraries, not packages, so those from other sources count. Packages are those of
@@ -49,6 +50,16 @@ cluster iproute2                command:ip
 cluster buildah                 command:buildah
 cluster mmdebstrap              command:mmdebstrap
 cluster python3-pip             python:pip
+static gcc                      command:cc
+static make                     command:make
+static git                      command:git
+static perl                     command:perl
+static curl                     command:curl
+static ca-certificates          file:/etc/ssl/certs/ca-certificates.crt
+static linux-libc-dev           file:/usr/include/linux/limits.h
+static-arm64 gcc-aarch64-linux-gnu   command:aarch64-linux-gnu-gcc
+static-arm64 linux-libc-dev-arm64-cross  file:/usr/aarch64-linux-gnu/include/linux/limits.h
+static-arm64 qemu-user-static   command:qemu-aarch64-static
 lint   clang-format-14          command:clang-format-14
 lint   clang-tidy-14            command:clang-tidy-14
 lint   cppcheck                 command:cppcheck
@@ -102,8 +113,8 @@ fi
 [ $# -gt 0 ] || set -- build test lint
 for group; do
 	case $group in
-	build | jars | test | cluster | lint) ;;
-	*) die 2 "usage: tools/deps.sh [--list] [build] [jars] [test] [cluster] [lint]" ;;
+	build | jars | test | cluster | static | static-arm64 | lint) ;;
+	*) die 2 "usage: tools/deps.sh [--list] [build] [jars] [test] [cluster] [static] [static-arm64] [lint]" ;;
 	esac
 done
 if [ -n "$list" ]; then

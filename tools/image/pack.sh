@@ -4,7 +4,8 @@
 #
 #   tools/image/pack.sh BUILD DEST
 #
-# Run it where BUILD/drey was built: the packages are those that contain its libraries there (Debian, Ubuntu).
+# Run it where BUILD/drey was built: the packages are those that contain its libraries there (Debian, Ubuntu). A static drey needs
+# none. A second run with another BUILD replaces the programs and the list.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -32,6 +33,7 @@ install -m 755 tools/make-class-archive.sh "$dest/usr/bin/drey-class-archive"
 install -D -m 755 -t "$dest/usr/share/drey/hooks" hooks/notify-webhook hooks/newest-savepoint
 install -m 755 tools/image/install.sh "$dest/usr/share/drey/install"
 install -m 644 LICENSE "$dest/usr/share/drey/LICENSE"
+[ ! -e "$build/licenses.txt" ] || install -m 644 "$build/licenses.txt" "$dest/usr/share/drey/licenses.txt"
 mkdir -p "$dest/etc/drey"
 for jar in "$build"/drey-*.jar; do
 	[ ! -e "$jar" ] || install -D -m 644 "$jar" "$dest/usr/lib/drey/${jar##*/drey-}"
@@ -42,4 +44,5 @@ readelf --dynamic "$build/drey" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while
 	file=$(ldd "$build/drey" | awk -v name="$library" '$1 == name { print $3 } $1 ~ "/" name "$" { print $1 }')
 	package_of "$file"
 done | sort -u >"$dest/usr/share/drey/packages"
-echo "pack.sh: drey needs $(paste -sd' ' "$dest/usr/share/drey/packages")" >&2
+needs=$(paste -sd' ' "$dest/usr/share/drey/packages")
+echo "pack.sh: drey needs ${needs:-no package}" >&2
