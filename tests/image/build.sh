@@ -36,19 +36,6 @@ image_store "$dir"
 
 # ---- what stands for the official image -----------------------------------------------------------
 
-# Debian has no package with the keys of Ubuntu, and Ubuntu's own is signed by them. So it is pinned here; the key of 2018 in it is
-# F6EC B376 2474 EDA9 D21B 7022 8719 20D1 991B C93C.
-ubuntu_keys=https://archive.ubuntu.com/ubuntu/pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb
-ubuntu_keys_sha256=0d0e7ed6b112f5d03eabf3c7eb01ebdacf9c57714b279e90495cfc58c8c4520f
-
-get_ubuntu_keys() {
-	curl --fail --silent --show-error --location --output "$tmp/keys.deb" "$ubuntu_keys" 9>&- ||
-		die 1 "could not fetch $ubuntu_keys; check the network"
-	echo "$ubuntu_keys_sha256  $tmp/keys.deb" | sha256sum --check --status ||
-		die 1 "$ubuntu_keys is not what is pinned in tests/image/build.sh"
-	dpkg-deb --extract "$tmp/keys.deb" "$tmp/keys"
-}
-
 # Kept for a week in the user's cache: it is the packages of a distribution, and only a test.
 root_archive() {
 	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey components=main java=17 keys=()
@@ -61,9 +48,9 @@ root_archive() {
 	trixie) java=21 ;;
 	jammy | noble)
 		components=main,universe
-		get_ubuntu_keys
+		image_ubuntu_keys "$tmp" || exit 1
 		# apt's own user need not be able to look into the cache
-		keys=(--keyring="$tmp/keys/usr/share/keyrings/ubuntu-archive-keyring.gpg" --aptopt='APT::Sandbox::User "root"')
+		keys=(--keyring="$tmp/$IMAGE_UBUNTU_KEYRING" --aptopt='APT::Sandbox::User "root"')
 		;;
 	esac
 	run_with_progress "making a root directory of $suite" "$tmp/log" mmdebstrap --variant=apt "${keys[@]}" \

@@ -6,6 +6,7 @@
 #   image_alone SCRIPT ARG...  starts SCRIPT, its caller, again in its own mount namespace: everything that buildah and
 #                              the test mount ends with the script, also if it is killed
 #   image_store DIR            sets BUILDAH, the command to call buildah with
+#   image_ubuntu_keys DIR      fetches the keys of Ubuntu's archive: DIR/$IMAGE_UBUNTU_KEYRING, for mmdebstrap
 #   image_run ROOT SETUP CMD...
 #                              becomes `unshare`, whose only child is CMD as PID 1, in its own namespaces except that of
 #                              the network: root directory ROOT, read-only, as user 9999 without capabilities. Before that,
@@ -42,6 +43,24 @@ image_store() { # DIR
 	fi
 	# shellcheck disable=SC2034 # for the caller
 	BUILDAH=(buildah --root "$1/store" --runroot "$1/run")
+}
+
+# Debian has no package with the keys of Ubuntu, and Ubuntu's own is signed by them. So it is pinned here; the key of 2018 in it is
+# F6EC B376 2474 EDA9 D21B 7022 8719 20D1 991B C93C.
+# shellcheck disable=SC2034 # for the caller
+IMAGE_UBUNTU_KEYRING=keys/usr/share/keyrings/ubuntu-archive-keyring.gpg
+
+image_ubuntu_keys() { # DIR
+	local url=https://archive.ubuntu.com/ubuntu/pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb
+	if ! curl --fail --silent --show-error --location --output "$1/keys.deb" "$url" 9>&-; then
+		echo "could not fetch $url; check the network" >&2
+		return 1
+	fi
+	if ! echo "0d0e7ed6b112f5d03eabf3c7eb01ebdacf9c57714b279e90495cfc58c8c4520f  $1/keys.deb" | sha256sum --check --status; then
+		echo "$url is not what is pinned in tests/image/lib.sh" >&2
+		return 1
+	fi
+	dpkg-deb --extract "$1/keys.deb" "$1/keys"
 }
 
 # As a container runtime does it, in short; bash needs /dev/fd.
