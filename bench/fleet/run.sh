@@ -5,6 +5,8 @@
 #
 #   bench/fleet/run.sh [quick] [--agents N] [--minutes N]     N agents (500; quick: 10), measured for N minutes (3; quick: a half)
 #                      [--tasks DURATION]                     poll.tasks of the agents (5s); 0: without checks of the tasks
+#                      [--static]                             every second agent is the static one (make static), and has
+#                                                             figures of its own for its memory
 #
 # It has its own real control plane (tests/cluster). The agents are real processes, each under its drey-init;
 # bench/fleet/flink.c takes the place of Flink and serves its REST API. Prints Markdown. About 12 MB of memory for each
@@ -16,15 +18,16 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
 
-agents=500 seconds=180 settle_s=60 idle_s=30 tasks=5s
+agents=500 seconds=180 settle_s=60 idle_s=30 tasks=5s static=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	full) ;;
 	quick) agents=10 seconds=30 settle_s=5 idle_s=5 ;;
 	--agents) agents=${2-} && shift ;;
 	--tasks) tasks=${2-} && shift ;;
+	--static) static=yes ;;
 	--minutes)
-		[[ ${2-} =~ ^[1-9][0-9]*$ ]] || bench_usage 6,7
+		[[ ${2-} =~ ^[1-9][0-9]*$ ]] || bench_usage 6,9
 		seconds=$(($2 * 60))
 		shift
 		;;
@@ -32,8 +35,12 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-[[ $agents =~ ^[1-9][0-9]*$ ]] || bench_usage 6,7
+[[ $agents =~ ^[1-9][0-9]*$ ]] || bench_usage 6,9
 make -j2 all >&2 || exit 1
+if [ -n "$static" ]; then
+	make static >&2 || exit 1
+	static=$PWD/build/static/$(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
+fi
 bench_program build/bench/fleet/flink bench/fleet/flink.c
 # shellcheck source=tests/e2e/tap.sh
 . tests/e2e/tap.sh
@@ -74,7 +81,7 @@ jq --raw-input --compact-output '
 	"$RUN/names" >"$RUN/objects.json"
 kubectl create --filename "$RUN/objects.json" >/dev/null || exit 1
 
-start_agent() { # NAME JOB_ID
+start_agent() { # NAME JOB_ID DIR: of drey
 	local port
 	take_port port
 	mkdir -p "$RUN/a/$1"
@@ -99,7 +106,7 @@ start_agent() { # NAME JOB_ID
 	END
 	mkdir -p "$RUN/a/$1/ck" "$RUN/a/$1/sp"
 	env "E2E_RUN=$RUN" "POD_NAME=$1-jobmanager-0" "POD_UID=uid-of-$1" "POD_NAMESPACE=$NAMESPACE" \
-		"$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "$RUN/a/$1/drey.yaml" >"$RUN/a/$1/log" 2>&1 </dev/null &
+		"$3/drey-init" --agent -- "$3/drey" run --config "$RUN/a/$1/drey.yaml" >"$RUN/a/$1/log" 2>&1 </dev/null &
 }
 
 # ---- measuring -----------------------------------------------------------------------------------------
@@ -154,8 +161,9 @@ metrics "$RUN/idle0"
 sleep "$idle_s"
 metrics "$RUN/idle1"
 begin=$(date +%s%3N)
+sides=("$BUILD" "${static:-$BUILD}") turn=0
 while read -r name job; do
-	start_agent "$name" "$job"
+	start_agent "$name" "$job" "${sides[turn++ % 2]}"
 done < <(paste "$RUN/names" "$RUN/jobs")
 wait_until "all $agents jobs run" 600 all_run >&2 || exit 1
 started=$((($(date +%s%3N) - begin) / 1000))
@@ -168,10 +176,16 @@ until=$(date +%s%3N)
 metrics "$RUN/after"
 wakeups >"$RUN/wakeups.after"
 api_requests "(.userAgent | startswith(\"drey/\")) and .unixMs >= $since and .unixMs < $until" >"$RUN/ours"
-average() { # LABEL: of smaps_rollup, in MB
+average() { # LABEL DIR: of smaps_rollup of the agents from there, in MB
 	agent_pids | while read -r pid; do
+		[ "/proc/$pid/exe" -ef "$2/drey" ] || continue
 		sed -n "s/^$1: *//p" "/proc/$pid/smaps_rollup" 2>/dev/null
 	done | awk '{ n += $1 } END { printf "%.2f", n / 1024 / NR }'
+}
+
+memory() { # WHICH DIR
+	echo "| memory of $1: RSS, its share of that (PSS), private and dirty |" \
+		"$(average Rss "$2") MB, $(average Pss "$2") MB, $(average Private_Dirty "$2") MB |"
 }
 
 threads() { # of the first one
@@ -246,7 +260,7 @@ cat <<END
 | CPU of the API server | $cpu_ms ms a second, $idle_cpu_ms without agents |
 | memory of the API server | $(awk '$1 == "process_resident_memory_bytes" { printf "%.0f", $2 / 1048576 }' "$RUN/after") MB |
 | threads, descriptors of an agent | $(threads) |
-| memory of an agent: RSS, its share of that (PSS), private and dirty | $(average Rss) MB, $(average Pss) MB, $(average Private_Dirty) MB |
+$(memory "an agent" "$BUILD"; [ -z "$static" ] || memory "a static one" "$static")
 
 | request of an agent | a minute for each |
 |---|---|
