@@ -98,9 +98,12 @@ WORLD_TEST(what_cannot_be_read_is_not_done)
 	shows(w, CLEANUP_PENDING);
 }
 
-WORLD_TEST(what_nothing_shows_is_never_asked)
+WORLD_TEST(what_nothing_shows_is_not_done)
 {
+	w->ask.not_all_shown = true;
+	shows(w, CLEANUP_PENDING);
 	put(w, "results/" JOB ".json");
-	w->ask.unknowable = true;
+	shows(w, CLEANUP_UNKNOWN);
+	xstrset(&w->ask.result_dir, NULL);
 	shows(w, CLEANUP_UNKNOWN);
 }

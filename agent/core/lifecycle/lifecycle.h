@@ -140,8 +140,9 @@ struct cluster {
 enum cleanup {
 	CLEANUP_NOT_ASKED,
 	CLEANUP_PENDING, /* not done, or not known now */
-	CLEANUP_UNKNOWN, /* it will never be known, or a killed Flink would leave its lock behind */
-	CLEANUP_DONE,    /* recorded: nothing is left that only this Flink would do */
+	/* done, as far as storage shows it; but more may be left, or a kill would leave the lock */
+	CLEANUP_UNKNOWN,
+	CLEANUP_DONE, /* nothing is left that only this Flink would do */
 };
 
 /* What one poll of Flink's REST API returned. Strings are borrowed for the step. */

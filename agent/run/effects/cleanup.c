@@ -26,9 +26,8 @@ void cleanup_ask_init(struct cleanup_ask *ask, const struct driver *driver)
 	*ask = (struct cleanup_ask){0};
 	memcpy(ask->job_id, launch->job_id, JOB_ID_BYTES);
 	ask->result_dir = xstrdup(launch->job_result_path);
-	ask->unknowable = !ask->result_dir || adds_to_archives(driver->setup) ||
-			  scatters_files(driver->setup) ||
-			  !driver_ha_may_kill(driver, launch->job_id);
+	ask->not_all_shown = adds_to_archives(driver->setup) || scatters_files(driver->setup) ||
+			     !driver_ha_may_kill(driver, launch->job_id);
 	if (launch->last_checkpoint_path) {
 		cleanup_free char *job_dir = uri_parent(launch->last_checkpoint_path);
 
@@ -102,9 +101,11 @@ enum cleanup cleanup_look(const struct cleanup_ask *ask, const struct store_conf
 	struct stores stores = {.config = storage};
 	bool done;
 
-	if (ask->unknowable)
+	if (!ask->result_dir)
 		return CLEANUP_UNKNOWN;
 	done = result_is_clean(&stores, ask) && shared_is_empty(&stores, ask);
 	stores_release(&stores);
-	return done ? CLEANUP_DONE : CLEANUP_PENDING;
+	if (!done)
+		return CLEANUP_PENDING;
+	return ask->not_all_shown ? CLEANUP_UNKNOWN : CLEANUP_DONE;
 }

@@ -12,9 +12,9 @@
  * What is not asked about, because nothing needs it after that: files in io.tmp.dirs, and Flink
  * 2.3's record of the application, which belongs to this launch alone. If the user has configured a
  * directory of archives (jobmanager.archive.fs.dir), Flink 2.3 adds the summary of the application
- * to it when main() has returned, which nothing shows: then the answer is CLEANUP_UNKNOWN. So it is
- * when s3.entropy.key scatters the shared files, and when the leader lock could not be released
- * after a kill.
+ * to it when main() has returned, which nothing shows: then the answer is CLEANUP_UNKNOWN instead of
+ * DONE. So it is when s3.entropy.key scatters the shared files, and when the leader lock could not
+ * be released after a kill.
  *
  * Life cycle: cleanup_ask_init() on the loop -> cleanup_look(), blocking -> cleanup_ask_release().
  */
@@ -25,8 +25,8 @@
 #include "run/driver_internal.h"
 
 struct cleanup_ask {
-	bool unknowable;
-	char *result_dir;
+	bool not_all_shown;
+	char *result_dir; /* NULL = Flink records nothing */
 	char *shared_dir; /* NULL = the job has completed no checkpoint */
 	char job_id[JOB_ID_BYTES];
 };
