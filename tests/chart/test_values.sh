@@ -140,7 +140,7 @@ schema_keys() {
 	jq -r '.properties.drey | paths(type == "object" and (has("type") or has("enum") or has("$ref") or has("allOf")) and (has("properties") | not)) |
 		select((index("items") or index("allOf") or index("not")) | not) | map(select(. != "properties")) | join(".")' "$SCHEMA" | sort
 }
-own='application|stateDirectory|generation|flink\.(version|configDirectory|properties|jobClass|jars|arguments|restAddress|restPort|rpcAddress)'
+own='application|stateDirectory|generation|flink\.(spare|version|configDirectory|properties|jobClass|jars|arguments|restAddress|restPort|rpcAddress)'
 own+='|kubernetes\.(enabled|kubeconfig|namespace|owner|taskManagers)|control\.directory'
 is "$(schema_keys | tr '\n' ' ')" \
 	"$(grep -oE '^\| `[a-zA-Z0-9.]+` ' "$TOP/docs/configuration.md" | tr -d '|` ' | grep -vxE "$own" | sort | tr '\n' ' ')" \
