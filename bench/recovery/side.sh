@@ -93,7 +93,10 @@ begin() {
 	kept) DREY_CONF[kubernetes.fastFailover]=false ;;
 	cold | spare) make_class_archive && DREY_CONF[flink.classArchive]=$RUN/flink.jsa || exit 1 ;;
 	esac
-	[ "$SIDE" != spare ] || DREY_CONF[flink.spare]=warm
+	if [ "$SIDE" = spare ]; then
+		"$TOP/java/build.sh" spare "$RUN/spare.jar" || exit 1
+		DREY_CONF[flink.spare]=$RUN/spare.jar
+	fi
 	start_tm_pod
 	start_jm
 	MUST_LIVE=(jm tm)
