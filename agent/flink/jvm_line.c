@@ -191,16 +191,13 @@ void jvm_line_release(struct jvm_line *line)
 	*line = (struct jvm_line){0};
 }
 
-static char **copy_strings(char *const *first, size_t first_count, char *const *more,
-			   size_t more_count, size_t *packed_bytes)
+/* Append copies to a list that has room for them. */
+static void copy_strings(char *const *from, size_t count, char **to, size_t *packed_bytes)
 {
-	char **list = xcalloc(first_count + more_count + 1, sizeof(*list));
-
-	for (size_t i = 0; i < first_count + more_count; i++) {
-		list[i] = xstrdup(i < first_count ? first[i] : more[i - first_count]);
-		*packed_bytes += strlen(list[i]) + 1;
+	for (size_t i = 0; i < count; i++) {
+		to[i] = xstrdup(from[i]);
+		*packed_bytes += strlen(to[i]) + 1;
 	}
-	return list;
 }
 
 void jvm_line_join(const struct jvm_line *line, const struct flink_exec *ordinary,
@@ -210,8 +207,11 @@ void jvm_line_join(const struct jvm_line *line, const struct flink_exec *ordinar
 	struct flink_exec exec = {
 		.argc = line->argc + tail, .command_argc = line->argc, .envc = line->envc};
 
-	exec.argv = copy_strings(line->argv, line->argc, ordinary->argv + ordinary->command_argc,
-				 tail, &exec.packed_bytes);
-	exec.env = copy_strings(line->env, line->envc, NULL, 0, &exec.packed_bytes);
+	exec.argv = xcalloc(exec.argc + 1, sizeof(*exec.argv));
+	exec.env = xcalloc(exec.envc + 1, sizeof(*exec.env));
+	copy_strings(line->argv, line->argc, exec.argv, &exec.packed_bytes);
+	copy_strings(ordinary->argv + ordinary->command_argc, tail, exec.argv + line->argc,
+		     &exec.packed_bytes);
+	copy_strings(line->env, line->envc, exec.env, &exec.packed_bytes);
 	*ret_exec = exec;
 }

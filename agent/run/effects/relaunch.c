@@ -124,7 +124,7 @@ static void jvm_read_done(void *arg, bool ran)
 		relaunch_learns(&relauncher->core, NULL);
 		log_info(
 			relauncher->driver->log,
-			"the next launch uses Flink's scripts: the command line of this one cannot be used again",
+			"the next launch is made by flink.command: the command line of this JVM cannot be used again",
 			LOG_STR("reason", job->err.msg));
 	}
 	read_job_free(job);
@@ -132,6 +132,15 @@ static void jvm_read_done(void *arg, bool ran)
 		return;
 	show_line(relauncher);
 	driver_again(relauncher->driver);
+}
+
+/* Would a line be used: instead of the scripts, or for a spare JVM? */
+static bool is_of_use(const struct driver *driver)
+{
+	const struct config *config = &driver->setup->config;
+
+	return driver->spare || (config->flink.relaunch == RELAUNCH_BY_LINE &&
+				 command_is_script((const char *const *)config->flink.command));
 }
 
 /* Is there a JVM that runs the job, was not read, and was not started by a line that is known? */
@@ -143,7 +152,7 @@ static bool read_is_due(const struct driver *driver)
 	return driver->alive && driver->life.phase == PHASE_RUNNING &&
 	       driver->life.launch_step == LAUNCH_LIVE && driver->flink_pid > 0 && launch &&
 	       launch->number != relauncher->read_launch && !relauncher->reading &&
-	       !relauncher->core.direct;
+	       !relauncher->core.direct && is_of_use(driver);
 }
 
 static void relaunch_stepped(struct driver *driver)
