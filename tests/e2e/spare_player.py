@@ -26,6 +26,8 @@ with open(ready + ".new", "w") as file:
     file.write("%d\n" % child.pid)
 os.rename(ready + ".new", ready)
 while not os.path.exists(arguments):
+    if child.poll() is not None:
+        sys.exit("it ended with %d while it waited" % child.returncode)
     time.sleep(0.01)
 with open(arguments) as file:
     words = file.read().splitlines()
