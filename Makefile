@@ -60,7 +60,9 @@ comma     := ,
 LDFLAGS_  := -pie -pthread -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed,--gc-sections $(SANF) $(COVF) $(LDFLAGS)
 LIBS      := $(if $(STATIC),-lcurl -lyaml -levent_core -lssl -lcrypto -lexpat,$(shell pkg-config --libs $(PKGS) 2>/dev/null))
 # musl's threads have 128 kB unless the program says more, which is only used when it is needed
-LDFLAGS_  += $(if $(STATIC),-Wl$(comma)-z$(comma)stack-size=1048576$(comma)-z$(comma)pack-relative-relocs)
+LDFLAGS_  += $(if $(STATIC),-Wl$(comma)-z$(comma)stack-size=1048576)
+# 0.4 MB of memory; the linkers for arm64 do not know it yet
+LDFLAGS_  += $(if $(filter amd64,$(STATIC)),-Wl$(comma)-z$(comma)pack-relative-relocs)
 
 # ---- programs -----------------------------------------------------------------------------------
 ROOMS      := base core control format store kube flink run cmd
