@@ -29,7 +29,6 @@ is_settled() {
 }
 
 e2e_begin leavings
-DREY_CONF[attempts.max]=1000
 drey_conf
 start_tm_pod
 start_drey
