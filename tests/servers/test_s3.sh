@@ -22,6 +22,21 @@ snapshots_check s3://flink/a/b
 says 0 "complete" "s3a:// is the same store" verify "s3a://flink/a/b/sp/$GOOD"
 says 0 "complete" "s3p:// too" verify "s3p://flink/a/b/sp/$GOOD"
 
+# ---- more than a page, which is read in spans
+# shellcheck disable=SC2317 # called through check
+make_many() {
+	local i dir
+	mkdir -p "$RUN/gw/buckets/flink/many"
+	for ((i = 1; i <= 3000; i++)); do
+		printf -v dir '%s/flink/many/savepoint-5b2c01-%012x' "$RUN/gw/buckets" $((i * 0x9e3779b97f4b & 0xffffffffffff))
+		cp -r "$RUN/tree/sp/$GOOD" "$dir"
+	done
+}
+check "3,000 savepoints of one job" make_many
+says 0 "3000 found" "each of them is found, once" resolve --explain --savepoints s3://flink/many
+check "several pages were read at once" grep -q 'start-after=many%2Fsavepoint-5b2c01-' "$RUN/gw/access.log"
+rm -r "$RUN/gw/buckets/flink/many"
+
 # ---- keys
 AWS_SECRET_ACCESS_KEY=not-$S3_SECRET_KEY says 4 "SignatureDoesNotMatch" "a wrong secret key: unreadable, and why" \
 	verify "s3://flink/a/b/sp/$GOOD"
