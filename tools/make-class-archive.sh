@@ -122,9 +122,13 @@ cleanup() {
 }
 trap cleanup EXIT
 mkdir -p "$work/conf" "$work/log" "$work/tmp" "$(dirname "$output")"
+# without high availability a TaskManager has to know it
+while rpc_port=$((20000 + RANDOM % 12000)) && (: <"/dev/tcp/127.0.0.1/$rpc_port") 2>/dev/null; do
+	:
+done
 cat >"$work/conf/config.yaml" <<-YAML
 	jobmanager.rpc.address: 127.0.0.1
-	jobmanager.rpc.port: 0
+	jobmanager.rpc.port: $rpc_port
 	jobmanager.bind-host: 127.0.0.1
 	jobmanager.memory.process.size: 1600m
 	rest.address: 127.0.0.1
@@ -279,7 +283,6 @@ job_runs() {
 	local answer running=0 total=0
 	get /jobs/overview 2>/dev/null || return 1
 	answer=$(cat "$work/answer")
-	[[ $answer != *'"state":"FAIL'* ]] || fail "the job has failed"
 	[[ $answer =~ \"running\":([0-9]+) ]] && running=${BASH_REMATCH[1]}
 	[[ $answer =~ \"total\":([0-9]+) ]] && total=${BASH_REMATCH[1]}
 	[ "$total" -gt 0 ] && [ "$running" = "$total" ]
@@ -287,17 +290,28 @@ job_runs() {
 
 job_is_saved() {
 	get "/jobs/$id/savepoints/$trigger" 2>/dev/null || return 1
-	! grep -q '"failure-cause"' "$work/answer" || fail "the savepoint has failed: $(tail -n 1 "$work/answer" | cut -c 1-300)"
 	grep -q '"location"' "$work/answer"
 }
 
+# A TaskManager, and a savepoint. It is worth no failed build: without them a part of the classes is missing.
 run_job() {
 	start_taskmanager
-	wait_for "running job" job_runs
-	request POST "/jobs/$id/savepoints" "{\"target-directory\": \"file://$work/tmp/savepoints\", \"cancel-job\": false}" ||
-		fail "the savepoint was refused: $(tail -n 1 "$work/answer")"
+	try "running job" job_runs || return 1
+	request POST "/jobs/$id/savepoints" "{\"target-directory\": \"file://$work/tmp/savepoints\", \"cancel-job\": false}" || return 1
 	trigger=$(sed -n 's/.*"request-id":"\([0-9a-f]*\)".*/\1/p' "$work/answer")
-	wait_for "savepoint" job_is_saved
+	try "savepoint" job_is_saved
+}
+
+try() { # WHAT CMD...
+	local what=$1 end=$((SECONDS + 300))
+	shift
+	until "$@"; do
+		if ! running || ! kill -0 "$taskmanager" 2>/dev/null || [ "$SECONDS" -ge "$end" ]; then
+			say "no $what, its classes will be missing: $(grep -m 1 'Caused by' "$work/taskmanager.log" || echo "see the log of Flink")"
+			return 1
+		fi
+		sleep 0.2
+	done
 }
 
 start=$SECONDS
@@ -307,7 +321,7 @@ pid=$!
 wait_for "address of the REST API" rest_port
 wait_for "answer of the REST API" get /config
 [ -z "$jar" ] || wait_for "job" has_job
-[ -z "$runs_job" ] || run_job
+[ -z "$runs_job" ] || run_job || say "the archive lacks what a JobManager loads for its TaskManagers"
 # the requests of drey while a job runs
 for path in /overview /jobs /taskmanagers /jobmanager/config ${runs_job:+"/jobs/$id" "/jobs/$id/checkpoints" "/jobs/$id/config"}; do
 	get "$path" || :
