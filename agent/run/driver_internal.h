@@ -29,7 +29,6 @@ struct jvm_line;
 struct kube_lane;
 struct observe_plan;
 struct owner_watch;
-struct leavings;
 struct ready;
 struct relauncher;
 struct resource;
@@ -71,7 +70,6 @@ struct driver {
 	int flink_pid; /* of the process that drey-init runs; 0 = none, or not known */
 	int64_t flink_since_unix_ms;   /* when it was started */
 	bool flink_is_ours;            /* this agent has asked for it */
-	struct leavings *leavings;     /* NULL: not opened */
 	struct relauncher *relauncher; /* NULL: not opened */
 	struct control_server *control;
 	struct waiting_call *waiting; /* answered once their journal write is acknowledged */
