@@ -63,7 +63,7 @@ end_drey TERM
 cp "$RUN/kept.jvm" "$RUN/flink.jsa.jvm"
 cp "$JOB_JAR" "$RUN/first.jar"
 DREY_CONF[flink.command]=$(jq --compact-output --arg jar "$RUN/first.jar:" \
-	'map(if endswith("/lib/*") then $jar + . else . end)' <<<"${DREY_CONF[flink.command]}")
+	'map(if contains("/lib/*") then $jar + . else . end)' <<<"${DREY_CONF[flink.command]}")
 start_drey
 MUST_LIVE=(jm tm)
 await "with another class path the job runs, too" phase_is Running
