@@ -54,6 +54,8 @@ static int ask_for_one(struct driver *driver, struct err *err)
 
 	if (lock_fd < 0)
 		return -1;
+	if (!line) /* as start_one() knows */
+		return err_set(err, ERR_ABSENT, 0, "the command line of the JVM is not known");
 	argv = spare_line_argv(line, part->jar);
 	spare_starts(&next, driver->jvm.fingerprint);
 	result = init_link_spare(
