@@ -47,6 +47,9 @@ enum spare_why spare_start_why(const struct spare_outside *outside)
 		return SPARE_NO_PROGRAM;
 	if (!outside->made_of || !*outside->made_of)
 		return SPARE_COMMAND_UNKNOWN;
+	/* MUT: a spare is started with the options of an agent */
+	if (outside->exclusive)
+		return SPARE_NOT_SHAREABLE;
 	/* MUT: a spare is started without headroom */
 	if (outside->headroom_bytes < SPARE_NEEDS_BYTES)
 		return SPARE_NO_HEADROOM;
@@ -197,6 +200,9 @@ static const struct {
 	[SPARE_NO_PROGRAM] = {"NoProgram", "its jar does not exist or cannot be read"},
 	[SPARE_COMMAND_UNKNOWN] = {"CommandUnknown",
 				   "the command line of the running JVM is not known"},
+	[SPARE_NOT_SHAREABLE] = {"NotShareable",
+				 "the options of the JVM name an agent, a port or a "
+				 "log file, which two JVMs cannot share"},
 	[SPARE_NO_HEADROOM] = {"NoHeadroom",
 			       "the memory limit of the container leaves no room for it: raise it"},
 	[SPARE_NOT_PROVEN] = {"NotProven",

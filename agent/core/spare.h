@@ -53,6 +53,7 @@ enum spare_why {
 	SPARE_INIT_TOO_OLD,
 	SPARE_NO_PROGRAM,
 	SPARE_COMMAND_UNKNOWN,
+	SPARE_NOT_SHAREABLE,
 	SPARE_NO_HEADROOM,
 	SPARE_NOT_PROVEN,
 	SPARE_NOT_WANTED,
@@ -82,6 +83,7 @@ struct spare_outside {
 	bool has_program;       /* its jar can be read */
 	const char *made_of;    /* of the running JVM; NULL = its command line is not known */
 	int64_t headroom_bytes; /* limit of the cgroup minus working set; INT64_MAX = no limit */
+	bool exclusive;         /* the JVM has an option that only one process at a time can have */
 };
 
 /* What a launch is made of. */

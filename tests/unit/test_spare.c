@@ -195,15 +195,16 @@ TEST(what_the_world_must_have)
 		struct spare_outside outside;
 		enum spare_why why;
 	} rows[] = {
-		{{true, true, true, "abc", SPARE_NEEDS_BYTES}, SPARE_WELL},
-		{{true, true, true, "abc", INT64_MAX}, SPARE_WELL},
-		{{false, true, true, "abc", PLENTY}, SPARE_OFF},
-		{{true, false, true, "abc", PLENTY}, SPARE_INIT_TOO_OLD},
-		{{true, true, false, "abc", PLENTY}, SPARE_NO_PROGRAM},
-		{{true, true, true, NULL, PLENTY}, SPARE_COMMAND_UNKNOWN},
-		{{true, true, true, "", PLENTY}, SPARE_COMMAND_UNKNOWN},
-		{{true, true, true, "abc", SPARE_NEEDS_BYTES - 1}, SPARE_NO_HEADROOM},
-		{{true, true, true, "abc", -1}, SPARE_NO_HEADROOM},
+		{{true, true, true, "abc", SPARE_NEEDS_BYTES, false}, SPARE_WELL},
+		{{true, true, true, "abc", INT64_MAX, false}, SPARE_WELL},
+		{{false, true, true, "abc", PLENTY, false}, SPARE_OFF},
+		{{true, false, true, "abc", PLENTY, false}, SPARE_INIT_TOO_OLD},
+		{{true, true, false, "abc", PLENTY, false}, SPARE_NO_PROGRAM},
+		{{true, true, true, NULL, PLENTY, false}, SPARE_COMMAND_UNKNOWN},
+		{{true, true, true, "", PLENTY, false}, SPARE_COMMAND_UNKNOWN},
+		{{true, true, true, "abc", PLENTY, true}, SPARE_NOT_SHAREABLE},
+		{{true, true, true, "abc", SPARE_NEEDS_BYTES - 1, false}, SPARE_NO_HEADROOM},
+		{{true, true, true, "abc", -1, false}, SPARE_NO_HEADROOM},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)

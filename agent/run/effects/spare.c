@@ -93,6 +93,7 @@ static void start_one(struct driver *driver)
 		.has_program = access(part->jar, R_OK) == 0,
 		.made_of = driver->jvm.line ? driver->jvm.fingerprint : NULL,
 		.headroom_bytes = cgroup_headroom_bytes(NULL),
+		.exclusive = driver->jvm.line && spare_line_exclusive(driver->jvm.line),
 	};
 	enum spare_why why = spare_start_why(&outside);
 	struct err err = {0};

@@ -38,6 +38,37 @@ void spare_line_free(char **argv)
 	free(argv);
 }
 
+/* A warm spare would take the port, or write to the file of the JVM that runs the job. */
+static bool is_exclusive(const char *option)
+{
+	static const char *const parts[] = {"-javaagent:",
+					    "-agentlib:",
+					    "-agentpath:",
+					    "-Xrun",
+					    "-Xloggc",
+					    "-Dcom.sun.management.jmxremote.port",
+					    "-XX:StartFlightRecording",
+					    "-XX:LogFile="};
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (strstr(option, parts[i]))
+			return true;
+	return strstr(option, "-Xlog") && strstr(option, "file=");
+}
+
+const char *spare_line_exclusive(const struct jvm_line *line)
+{
+	for (size_t i = 1; i < line->entry; i++)
+		if (is_exclusive(line->argv[i]))
+			return line->argv[i];
+	for (size_t i = 0; i < line->envc; i++)
+		if ((!strncmp(line->env[i], "JAVA_TOOL_OPTIONS=", 18) ||
+		     !strncmp(line->env[i], "JDK_JAVA_OPTIONS=", 17)) &&
+		    is_exclusive(line->env[i]))
+			return line->env[i];
+	return NULL;
+}
+
 void spare_line_hash(char *const *argv, size_t argc, char *const *env,
 		     char ret_hex[SHA256_HEX_BYTES])
 {

@@ -10,6 +10,10 @@
 char **spare_line_argv(const struct jvm_line *line, const char *jar);
 void spare_line_free(char **argv); /* NULL is allowed */
 
+/* The first option of the JVM that two processes at a time cannot have: an agent, a port, a log file
+ * of the JVM itself. NULL: none. Also in JDK_JAVA_OPTIONS and JAVA_TOOL_OPTIONS. Borrowed. */
+const char *spare_line_exclusive(const struct jvm_line *line);
+
 /* A hash of the first argc words, and of the whole environment, which may have secrets. */
 void spare_line_hash(char *const *argv, size_t argc, char *const *env,
 		     char ret_hex[SHA256_HEX_BYTES]);
