@@ -752,8 +752,9 @@ void oracle_signal(struct world *w, const struct effect *effect)
 
 	if (!w->flink->alive || w->flink->state != JOB_RUNNING || !w->flink->job_present)
 		return;
-	if (w->config->lease_ms && w->now_ms < w->pods[w->pod].cut_until_ms + MINUTE_MS)
-		return; /* it could not check the journal in time */
+	if (w->config->lease_ms &&
+	    (w->now_ms < w->pods[w->pod].cut_until_ms + MINUTE_MS || !w->store.exists))
+		return; /* it could not check the journal in time, or not write it again */
 	if (life->terminating || !launch || !launch->verified_unix_ms || w->truth.mismatch)
 		return;
 	if (!life->fenced && journal->intent.state == DESIRED_RUNNING &&

@@ -139,7 +139,8 @@ static void spare_ask(struct world *w)
 		fail(w, "a spare is started although nothing may be launched");
 	spare_starts(&agent->spare, made_of);
 	w->figures->spares++;
-	plan(w, luck_between(w, 0, 5), ITEM_SPARE, SCOPE_CONTAINER)->a = number_of(agent->spare.id);
+	/* at once: nothing that is sent later comes before it */
+	plan(w, 0, ITEM_SPARE, SCOPE_CONTAINER)->a = number_of(agent->spare.id);
 }
 
 /* drey-init answers within milliseconds: nothing is waited for longer. */
@@ -169,7 +170,7 @@ void spare_look(struct world *w)
 	if (why != SPARE_WELL) {
 		say(w, "the agent ends the spare: %s", spare_why_name(why));
 		spare_ends(&agent->spare, why);
-		plan(w, luck_between(w, 0, 5), ITEM_SPARE_END, SCOPE_CONTAINER)->a =
+		plan(w, luck_between(w, 1, 5), ITEM_SPARE_END, SCOPE_CONTAINER)->a =
 			number_of(agent->spare.id);
 	} else if (spare_is_wanted(&agent->spare, &agent->life, spare_now(w))) {
 		spare_ask(w);
