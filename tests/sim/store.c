@@ -210,7 +210,7 @@ static void land(struct world *w)
 	if (store->exists && now != agent->file_sequence &&
 	    !(writer && !strcmp(writer, agent->writer) && now > agent->file_sequence &&
 	      now <= agent->written_sequence) &&
-	    !journal_is_backup(&store->image->journal, &written->journal)) {
+	    !journal_is_backup(&store->image->journal, &written->journal, agent->file_sequence)) {
 		agent->write_fate = FATE_CONFLICT;
 		return;
 	}
@@ -313,7 +313,8 @@ void store_check(struct world *w)
 		agent_step(w, &seen);
 		return;
 	}
-	if (!w->store.exists || ours || journal_is_backup(stored, &agent->life.journal)) {
+	if (!w->store.exists || ours ||
+	    journal_is_backup(stored, &agent->life.journal, agent->file_sequence)) {
 		agent_step(w, &seen);
 		return;
 	}

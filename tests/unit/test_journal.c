@@ -729,7 +729,9 @@ static bool is_backup(int64_t sequence, const char *writer, int launches, const 
 	for (int i = 1; i < launches; i++)
 		journal_add_launch(&found);
 	snprintf(found.launches[0].job_id, JOB_ID_BYTES, "%s", job_id);
-	result = journal_is_backup(&found, &ours);
+	/* two writes of ours have not arrived yet */
+	ours.sequence = 52;
+	result = journal_is_backup(&found, &ours, 50);
 	journal_release(&ours);
 	journal_release(&found);
 	return result;
@@ -741,8 +743,9 @@ TEST(a_backup_is_told_from_the_work_of_another_drey)
 
 	CHECK(is_backup(49, "pod-0/uid-1/a", 1, ours));
 	CHECK(is_backup(7, "pod-0/uid-1/b", 1, ours));
-	/* as high as ours, or higher: somebody has written on */
+	/* as high as what we have read, or higher: an earlier writer is still alive */
 	CHECK(!is_backup(50, "pod-0/uid-1/a", 1, ours));
+	CHECK(!is_backup(51, "pod-0/uid-1/a", 1, ours));
 	CHECK(!is_backup(51, "pod-0/uid-1/b", 1, ours));
 	/* whoever that is, it may have taken over from a backup */
 	CHECK(!is_backup(49, "pod-0/uid-2/c", 1, ours));

@@ -588,6 +588,22 @@ WORLD_TEST(a_backup_of_an_older_writer_is_replaced)
 	CHECK_INT(stored(w), ==, 3);
 }
 
+/* Its number is below that of our first write that arrives, when some before that have failed. */
+WORLD_TEST(a_write_of_the_drey_before_us_after_we_have_read_is_no_backup)
+{
+	int64_t sequence;
+
+	w->journal = document(3, "orders-0/uid-0/z", "orders");
+	CHECK_INT(read_as(w->map, &sequence), ==, 0);
+	CHECK_INT(sequence, ==, 3);
+	free(w->journal);
+	w->journal = document(4, "orders-0/uid-0/z", "orders");
+	w->version += 2;
+	CHECK_INT(put_after(w->map, 6), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	CHECK_INT(stored(w), ==, 4);
+}
+
 WORLD_TEST(one_that_has_vanished_is_missed_by_a_look)
 {
 	CHECK_INT(put_after(w->map, 5), ==, 0);

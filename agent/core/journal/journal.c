@@ -184,9 +184,9 @@ static bool has_launch(const struct journal *journal, const struct launch *launc
 	return launch->never_started;
 }
 
-bool journal_is_backup(const struct journal *found, const struct journal *ours)
+bool journal_is_backup(const struct journal *found, const struct journal *ours, int64_t newest)
 {
-	if (found->sequence >= ours->sequence || !has_written(ours, found->writer) ||
+	if (found->sequence >= newest || !has_written(ours, found->writer) ||
 	    !xstrsame(found->application, ours->application))
 		return false;
 	for (size_t i = 0; i < found->launch_count; i++)

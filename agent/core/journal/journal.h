@@ -252,10 +252,12 @@ void journal_add_writer(struct journal *journal, const char *writer); /* an earl
 
 /*
  * True if the stored journal is an earlier state of `ours` that was put back: a backup, not written
- * by another drey. Its sequence is lower, its writer is one of the known writers of ours, and it
- * has no launch that ours does not have. Anything else may be another drey's.
+ * by another drey. Its sequence is lower than `newest`, the highest that we have read or written:
+ * what came between that and a write of ours is from an earlier writer that is still alive. Its
+ * writer is one of the known writers of ours, and it has no launch that ours does not have. Anything
+ * else may be another drey's.
  */
-bool journal_is_backup(const struct journal *found, const struct journal *ours);
+bool journal_is_backup(const struct journal *found, const struct journal *ours, int64_t newest);
 
 /* The current launch, or NULL if there has never been one; borrowed. */
 struct launch *journal_launch(struct journal *journal);

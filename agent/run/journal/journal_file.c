@@ -77,14 +77,15 @@ static int write_lock(const char *dir, int *ret_fd, struct err *err)
 	return not_now(err);
 }
 
-static bool is_backup(const struct journal *found, const char *text, size_t len_bytes)
+static bool is_backup(const struct journal *found, const char *text, size_t len_bytes,
+		      int64_t newest)
 {
 	struct journal ours;
 	bool backup;
 
 	if (journal_decode(text, len_bytes, &ours, NULL))
 		return false;
-	backup = journal_is_backup(found, &ours);
+	backup = journal_is_backup(found, &ours, newest);
 	journal_release(&ours);
 	return backup;
 }
@@ -108,7 +109,7 @@ static int compare(const struct journal_file *file, const char *text, size_t len
 	if (now.sequence != file->sequence &&
 	    !(now.writer && writer && !strcmp(now.writer, writer) &&
 	      now.sequence > file->sequence && now.sequence <= sequence) &&
-	    !is_backup(&now, text, len_bytes))
+	    !is_backup(&now, text, len_bytes, file->sequence))
 		result = err_set(err, ERR_BUSY, 0,
 				 "%s/%s was written by %s in the meantime (sequence %" PRId64
 				 ", expected %" PRId64 "): another drey uses it",

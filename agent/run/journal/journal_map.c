@@ -19,6 +19,7 @@ struct journal_map {
 	/* what is there, as far as we know */
 	char *resource_version; /* NULL: there is none */
 	int64_t sequence;       /* 0 = there was none */
+	int64_t newest;         /* the highest that was read or written */
 	char *writer;
 	char *text; /* of that document; NULL = not known */
 	char *seen;
@@ -93,19 +94,22 @@ static void know_document(struct journal_map *map, int64_t sequence, const char 
 {
 	map->sequence = sequence;
 	xstrset(&map->writer, writer);
+	/* a backup that is about to be replaced does not make us forget what was stored before */
+	if (text || sequence > map->newest)
+		map->newest = sequence;
 	if (text)
 		xstrset(&map->text, text);
 }
 
 /* Is what was found there an earlier state of `text`, the newest that we know? */
-static bool is_backup(const struct journal *found, const char *text)
+static bool is_backup(const struct journal_map *map, const struct journal *found, const char *text)
 {
 	struct journal ours;
 	bool backup;
 
 	if (!text || journal_decode(text, strlen(text), &ours, NULL) < 0)
 		return false;
-	backup = journal_is_backup(found, &ours);
+	backup = journal_is_backup(found, &ours, map->newest);
 	journal_release(&ours);
 	return backup;
 }
@@ -215,7 +219,7 @@ int journal_map_check(struct journal_map *map, const char *writer, struct err *e
 	if (is_known(map, &now) ||
 	    (now.sequence > map->sequence && now.writer && !strcmp(now.writer, writer)))
 		result = 0;
-	else if (is_backup(&now, map->text) || (now.writer && !strcmp(now.writer, writer)))
+	else if (is_backup(map, &now, map->text) || (now.writer && !strcmp(now.writer, writer)))
 		result = 1;
 	else
 		result = refuse_another(map, &now, err);
@@ -247,7 +251,7 @@ static int look_again(struct journal_map *map, const char *text, int64_t sequenc
 	ours = now.writer && !strcmp(now.writer, writer) && now.sequence <= sequence;
 	known = is_known(map, &now);
 	result = ours && now.sequence == sequence;
-	if (ours || known || is_backup(&now, text))
+	if (ours || known || is_backup(map, &now, text))
 		know(map, &found);
 	else
 		result = refuse_another(map, &now, err);
