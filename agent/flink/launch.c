@@ -123,8 +123,7 @@ static void add_number(struct flink_exec *exec, const char *key, int value)
 	add_property(exec, key, text);
 }
 
-/* Has the user set this key, in drey's configuration or in the command? */
-static bool user_sets(const struct flink_launch *launch, const char *key)
+bool flink_launch_user_sets(const struct flink_launch *launch, const char *key)
 {
 	size_t at = command_options_begin(launch->command), len = strlen(key);
 	struct command_word word;
@@ -142,18 +141,18 @@ static bool user_sets(const struct flink_launch *launch, const char *key)
 /* Defaults that the user may override. */
 static void add_defaults(struct flink_exec *exec, const struct flink_launch *launch)
 {
-	if (!user_sets(launch, retention_key))
+	if (!flink_launch_user_sets(launch, retention_key))
 		add_property(exec, retention_key, "RETAIN_ON_CANCELLATION");
-	if (!user_sets(launch, statistics_age_key))
+	if (!flink_launch_user_sets(launch, statistics_age_key))
 		add_property(exec, statistics_age_key, "0 ms");
 	if (launch->ha) {
-		if (!user_sets(launch, "high-availability.jobmanager.port"))
+		if (!flink_launch_user_sets(launch, "high-availability.jobmanager.port"))
 			add_number(exec, "high-availability.jobmanager.port", launch->ha_rpc_port);
 		return;
 	}
-	if (!user_sets(launch, "heartbeat.interval"))
+	if (!flink_launch_user_sets(launch, "heartbeat.interval"))
 		add_number(exec, "heartbeat.interval", launch->heartbeat_interval_ms);
-	if (!user_sets(launch, "heartbeat.timeout"))
+	if (!flink_launch_user_sets(launch, "heartbeat.timeout"))
 		add_number(exec, "heartbeat.timeout", launch->heartbeat_timeout_ms);
 }
 
@@ -173,6 +172,7 @@ static void add_places(struct flink_exec *exec, const struct flink_launch *launc
 	add_number(exec, "rest.port", launch->rest_port);
 	add_number(exec, "rest.bind-port", launch->rest_port);
 	add_property(exec, "jobmanager.rpc.address", launch->rpc_address);
+	add_property(exec, "io.tmp.dirs", launch->tmp_dirs);
 }
 
 static void add_identity(struct flink_exec *exec, const struct flink_launch *launch)
@@ -180,7 +180,7 @@ static void add_identity(struct flink_exec *exec, const struct flink_launch *lau
 	if (launch->job_result_store) {
 		add_property(exec, job_result_path, launch->job_result_store);
 		add_property(exec, job_result_keep, "false");
-		if (!user_sets(launch, archive_dir) && !launch->has_archive)
+		if (!flink_launch_user_sets(launch, archive_dir) && !launch->has_archive)
 			add_property(exec, archive_dir, launch->job_result_store);
 	}
 	if (flink_version_has_applications(launch->version)) {

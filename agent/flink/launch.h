@@ -92,6 +92,7 @@ struct flink_launch {
 	const char *rest_address;
 	int rest_port;           /* sets rest.port and rest.bind-port, so that drey knows it */
 	const char *rpc_address; /* jobmanager.rpc.address */
+	const char *tmp_dirs;    /* io.tmp.dirs of this launch alone (tmp_dirs.h) */
 	bool ha;                 /* Flink's own HA is on: heartbeat not changed */
 	int ha_rpc_port;         /* with HA: high-availability.jobmanager.port, else a random one */
 	int heartbeat_interval_ms, heartbeat_timeout_ms; /* without HA; 0: not changed */
@@ -125,5 +126,8 @@ void flink_exec_release(struct flink_exec *exec);
  * without such a word (a script of the user) is not checked.
  */
 int flink_launch_check(const struct flink_launch *launch, struct err *err);
+
+/* Has the user set this key, in `properties` or in the command? */
+bool flink_launch_user_sets(const struct flink_launch *launch, const char *key);
 
 #endif

@@ -27,6 +27,7 @@ struct hooks;
 struct json;
 struct jvm_line;
 struct kube_lane;
+struct leavings;
 struct observe_plan;
 struct owner_watch;
 struct ready;
@@ -70,6 +71,7 @@ struct driver {
 	int flink_pid; /* of the process that drey-init runs; 0 = none, or not known */
 	int64_t flink_since_unix_ms;   /* when it was started */
 	bool flink_is_ours;            /* this agent has asked for it */
+	struct leavings *leavings;     /* NULL: not opened */
 	struct relauncher *relauncher; /* NULL: not opened */
 	struct control_server *control;
 	struct waiting_call *waiting; /* answered once their journal write is acknowledged */
@@ -140,6 +142,8 @@ void driver_execute(struct driver *driver, const struct effect *effect);
  * cause EVENT_LAUNCH_FAILED. `why` is copied. */
 void driver_refuse(struct driver *driver, enum effect_type effect, enum cause cause,
 		   const char *why);
+
+#define FLINK_LOCK_NAME "flink.lock" /* in the state directory */
 
 /* effects/flink_lock.c: 0 also if it is already owned */
 int driver_take_flink_lock(struct driver *driver, struct err *err);

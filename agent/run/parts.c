@@ -15,6 +15,7 @@ const struct part_row parts[] = {
 	/* what acts */
 	{0, &part_observe},
 	{0, &part_relaunch},
+	{0, &part_leavings},
 	{0, &part_launch},
 	{0, &part_spare},
 	{0, &part_flink},

@@ -54,7 +54,7 @@ make_entrypoint() {
 
 # What makes one launch of a configuration differ from another.
 without_identity() {
-	sed -E 's/[0-9a-f]{32}/ID/g; s/(chk|savepoint)-[^ ,]*/SNAPSHOT/g'
+	sed -E 's/drey-[0-9a-f]{32}-[0-9]+/DIRECTORY/g; s/[0-9a-f]{32}/ID/g; s/(chk|savepoint)-[^ ,]*/SNAPSHOT/g'
 }
 
 effective() { # NAME: what the JobManager that runs has got, into $RUN/NAME.*

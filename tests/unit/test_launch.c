@@ -77,6 +77,7 @@ TEST(the_whole_line_of_the_image_on_2_3)
 	launch.rest_address = "10.0.0.7";
 	launch.rest_port = 8081;
 	launch.rpc_address = "10.0.0.7";
+	launch.tmp_dirs = "/tmp/drey-1";
 	launch.env = LIST("PATH=/bin");
 	launch.heartbeat_interval_ms = 1000;
 	text = built(&launch);
@@ -89,7 +90,7 @@ TEST(the_whole_line_of_the_image_on_2_3)
 			"-D|execution.checkpointing.dir=s3://b/ck|"
 			"-D|execution.checkpointing.savepoint-dir=s3://b/sp|"
 			"-D|rest.address=10.0.0.7|-D|rest.port=8081|-D|rest.bind-port=8081|"
-			"-D|jobmanager.rpc.address=10.0.0.7|"
+			"-D|jobmanager.rpc.address=10.0.0.7|-D|io.tmp.dirs=/tmp/drey-1|"
 			"-D|job-result-store.storage-path=file:/s/jrs/" JOB "|"
 			"-D|job-result-store.delete-on-commit=false|"
 			"-D|jobmanager.archive.fs.dir=file:/s/jrs/" JOB "|"

@@ -10,8 +10,6 @@
 #include "base/mem.h"
 #include "run/driver_internal.h"
 
-#define FLINK_LOCK_NAME "flink.lock"
-
 int driver_open_flink_lock(const struct driver *driver, struct err *err)
 {
 	cleanup_free char *path =

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "run/driver_internal.h"
 #include "run/effects/launch_build.h"
+#include "run/effects/leavings.h"
 #include "run/effects/relaunch.h"
 #include "run/part.h"
 
@@ -43,11 +44,27 @@ static int send_launch(struct driver *driver, struct flink_exec *exec, struct er
 	return 0;
 }
 
+/* flink.lock is ours: no launch before this one lives. */
+static int start_flink(struct driver *driver, const struct launch *launch, struct launch_jvm *jvm,
+		       struct err *err)
+{
+	struct flink_exec exec = {0};
+	int result = -1;
+
+	driver_leavings_make(driver, launch);
+	if (setup_check_port(driver->setup, err) == 0 &&
+	    launch_build(driver->setup, launch, &exec, jvm, err) == 0)
+		result = send_launch(driver, &exec, err);
+	flink_exec_release(&exec);
+	/* after the request, which does not wait for it; and with the lock */
+	driver_leavings_remove(driver, launch);
+	return result;
+}
+
 static void effect_launch(struct driver *driver)
 {
 	const struct launch *launch = journal_launch(&driver->life.journal);
 	struct launch_jvm jvm = {0};
-	struct flink_exec exec = {0};
 	struct err err = {0};
 
 	/* MUT: a drey that was fenced in the meantime launches */
@@ -63,9 +80,7 @@ static void effect_launch(struct driver *driver)
 			"fencing is strict, but this drey-init is too old for it: use the drey-init of the same version as drey");
 		return;
 	}
-	if (driver_take_flink_lock(driver, &err) < 0 || setup_check_port(driver->setup, &err) < 0 ||
-	    launch_build(driver->setup, launch, &exec, &jvm, &err) < 0 ||
-	    send_launch(driver, &exec, &err) < 0)
+	if (driver_take_flink_lock(driver, &err) < 0 || start_flink(driver, launch, &jvm, &err) < 0)
 		driver_refuse(driver, EFFECT_LAUNCH, CAUSE_NONE, err.msg);
 	else
 		say_jvm(driver, &jvm);
@@ -73,7 +88,6 @@ static void effect_launch(struct driver *driver)
 		/* MUT: drey keeps flink.lock */
 		close(driver->flink_lock_fd);
 	driver->flink_lock_fd = -1;
-	flink_exec_release(&exec);
 	launch_jvm_release(&jvm);
 }
 

@@ -1,10 +1,14 @@
 #include "run/effects/launch_build.h"
 
+#include "base/mem.h"
+#include "run/effects/leavings.h"
+
 int launch_build(const struct setup *setup, const struct launch *launch,
 		 struct flink_exec *ret_exec, struct launch_jvm *ret_jvm, struct err *err)
 {
 	struct launch_jvm jvm;
 	struct flink_launch flink;
+	cleanup_free char *tmp_dirs = leavings_tmp_dirs(setup, launch);
 	int result;
 
 	config_launch(&setup->config, &flink);
@@ -26,6 +30,7 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.application_id = *launch->application_id ? launch->application_id : NULL;
 	flink.application_result_store = launch->application_result_path;
 	flink.restore_path = launch->restore_path;
+	flink.tmp_dirs = tmp_dirs;
 	flink.allow_non_restored_state = launch->allow_non_restored;
 	result = flink_launch_build(&flink, ret_exec, err);
 	if (result == 0 && ret_jvm)
