@@ -171,13 +171,13 @@ static void begin(struct store_walk *walk)
 	}
 }
 
-/* From here the spans continue. */
+/* From here the spans continue: also one that is done, if the cuts are undone. */
 static void note_reached(struct store_spans *spans)
 {
 	for (size_t i = 0; i < spans->count; i++) {
 		struct store_span *span = &spans->list[i];
 
-		if (span->done || !span->reached.len_bytes)
+		if (!span->reached.len_bytes)
 			continue;
 		buf_clear(&span->after);
 		buf_addstr(&span->after, span->reached.data);
