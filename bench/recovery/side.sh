@@ -132,6 +132,15 @@ settle() {
 	done
 }
 
+# A waiting spare has the entry point of Flink in its command line, too.
+the_jm() {
+	if [ "$SIDE" = spare ]; then
+		grep -F '"msg":"Flink started"' "$RUN/log/jm.log" | tail -n 1 | jq .pid
+	else
+		jm_pid
+	fi
+}
+
 new_rest() {
 	gone "$pid" && rest_is_up
 }
@@ -208,7 +217,7 @@ settle || exit 1
 echo ready >&9
 while read -r -u 8 order && [ "$order" != end ]; do
 	settle || exit 1
-	pid=$(jm_pid) was=$(job_id) lines=$(($(wc -l <"$RUN/log/jm.log") + 1))
+	pid=$(the_jm) was=$(job_id) lines=$(($(wc -l <"$RUN/log/jm.log") + 1))
 	began=$(now_ms)
 	case $order in
 	kill) kill_jm ;;
