@@ -1,0 +1,66 @@
+package dev.drey;
+
+import java.lang.reflect.Field;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.DeploymentOptions;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironmentFactory;
+
+/**
+ * Gives each environment that the user's main() makes from now on a snapshot to restore from, as if Flink had been started with
+ * --fromSavepoint. Flink has installed a factory for these environments before it called main(); this one is put around it.
+ *
+ * <p>Two private fields of Flink are used. If a version does not have them, this throws before the user's main() is called. Whether
+ * it has worked is for drey to see: the restored snapshot that Flink reports must be the one that was decided.
+ *
+ * <p>A subclass only because Flink's method for it is protected.
+ */
+@SuppressWarnings("try")
+final class RestoreFrom extends StreamExecutionEnvironment {
+	// names since 1.20
+	private static final String PATH = "execution.state-recovery.path";
+	private static final String ALLOW = "execution.state-recovery.ignore-unclaimed-state";
+
+	private RestoreFrom() {}
+
+	static void install(String path, boolean allowNonRestored) {
+		StreamExecutionEnvironmentFactory before = installed();
+		initializeContextEnvironment(configuration -> {
+			Configuration with = new Configuration(configuration);
+			set(with, path, allowNonRestored);
+			StreamExecutionEnvironment made = before.createExecutionEnvironment(with);
+			if (!made.getConfiguration().get(DeploymentOptions.PROGRAM_CONFIG_ENABLED)) {
+				// Flink refuses a program that has changed the configuration of its cluster
+				set((Configuration) value(made.getClass(), "clusterConfiguration", made), path, allowNonRestored);
+			}
+			return made;
+		});
+	}
+
+	private static void set(Configuration configuration, String path, boolean allowNonRestored) {
+		configuration.setString(PATH, path);
+		configuration.setString(ALLOW, Boolean.toString(allowNonRestored));
+	}
+
+	/** The one for this thread; there is another for all threads, which is the same. */
+	private static StreamExecutionEnvironmentFactory installed() {
+		ThreadLocal<?> all =
+				(ThreadLocal<?>) value(StreamExecutionEnvironment.class, "threadLocalContextEnvironmentFactory", null);
+		StreamExecutionEnvironmentFactory factory = (StreamExecutionEnvironmentFactory) all.get();
+		if (factory == null) {
+			throw new IllegalStateException("drey: Flink has installed no factory for the environment of a program");
+		}
+		return factory;
+	}
+
+	private static Object value(Class<?> of, String name, Object on) {
+		try {
+			Field field = of.getDeclaredField(name);
+			field.setAccessible(true);
+			return field.get(on);
+		} catch (ReflectiveOperationException | RuntimeException e) {
+			throw new IllegalStateException(
+					"drey: this version of Flink has no " + of.getName() + "." + name + " as a held main() needs it", e);
+		}
+	}
+}
