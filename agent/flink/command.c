@@ -92,6 +92,11 @@ bool command_is_script(const char *const *command)
 	return strcmp(name, "docker-entrypoint.sh") == 0;
 }
 
+bool command_keeps_user(const char *const *command, bool root)
+{
+	return command_java(command) == 1 || (command_is_script(command) && !root);
+}
+
 char *command_script_home(const char *const *command)
 {
 	for (size_t i = 0; command && command[i]; i++) {

@@ -35,6 +35,10 @@ char *command_script_home(const char *const *command);
  * that calls one. */
 bool command_is_script(const char *const *command);
 
+/* Would the process that drey starts be Flink's JVM, or a script of Flink that executes it as the same
+ * user? Flink's image changes the user if it is root (`root`: drey is). */
+bool command_keeps_user(const char *const *command, bool root);
+
 /* Does one of Flink's scripts start Java (not a `java` in the command)? Such a script determines
  * FLINK_HOME itself and passes --configDir. */
 bool command_has_script(const char *const *command);

@@ -73,6 +73,58 @@ static bool is_id(const char *text)
 	return len == FLINK_ID_CHARS && text[len] == '\0';
 }
 
+/* As PackagedProgramUtils.isPython() of Flink. */
+static bool is_python(const struct flink_launch *launch)
+{
+	static const char *const options[] = {"-py", "--python", "-pym", "--pyModule"};
+	static const char package[] = "org.apache.flink.client.python.";
+
+	if (launch->job_class && !strncmp(launch->job_class, package, sizeof(package) - 1))
+		return true;
+	for (size_t i = 0; launch->program_args && launch->program_args[i]; i++)
+		for (size_t j = 0; j < ARRAY_LEN(options); j++)
+			if (strcmp(launch->program_args[i], options[j]) == 0)
+				return true;
+	return false;
+}
+
+static bool command_names_class(const char *const *command)
+{
+	size_t at = command_options_begin(command);
+	struct command_word word;
+
+	while (at && command_next_option(command, &at, &word))
+		if (word.option == COMMAND_JOB_CLASS)
+			return true;
+	return false;
+}
+
+const char *flink_launch_cannot_hold(const struct flink_launch *launch)
+{
+	/* MUT: a program in Python may be held */
+	if (is_python(launch))
+		return "the program is in Python";
+	/* MUT: a command with a class may be held */
+	if (command_names_class(launch->command))
+		return "flink.command has a --job-classname; use flink.jobClass";
+	if (!flink_version_at_least(launch->version, 1, 20))
+		return "Flink is older than 1.20, or its version is unknown";
+	return NULL;
+}
+
+static int check_held(const struct flink_launch *launch, struct err *err)
+{
+	const char *why;
+
+	if (!launch->held_file)
+		return 0;
+	if (launch->held_file[0] != '/')
+		return err_set(err, ERR_CONFIG, 0, "the go file '%s' is not an absolute path",
+			       launch->held_file);
+	why = flink_launch_cannot_hold(launch);
+	return why ? err_set(err, ERR_CONFIG, 0, "main() cannot be held: %s", why) : 0;
+}
+
 /* What drey itself passes; a mistake here is drey's, not the user's. */
 static int check_identity(const struct flink_launch *launch, struct err *err)
 {
@@ -191,22 +243,31 @@ static void add_identity(struct flink_exec *exec, const struct flink_launch *lau
 	add_property(exec, submit_failed_job, "true");
 }
 
+static void add_restore(struct flink_exec *exec, const struct flink_launch *launch)
+{
+	if (!launch->restore_path)
+		return;
+	/* MUT: Flink gets a restore path although main() is held */
+	if (launch->held_file)
+		return;
+	add(exec, "--fromSavepoint");
+	add(exec, launch->restore_path);
+	/* MUT: non-restored state is always allowed */
+	if (launch->allow_non_restored_state)
+		add(exec, "--allowNonRestoredState");
+}
+
 static void add_program(struct flink_exec *exec, const struct flink_launch *launch)
 {
+	const char *class = launch->held_file ? FLINK_HELD_CLASS : launch->job_class;
 	cleanup_free char *jars = NULL;
 
 	add(exec, "--job-id");
 	add(exec, launch->job_id);
-	if (launch->restore_path) {
-		add(exec, "--fromSavepoint");
-		add(exec, launch->restore_path);
-		/* MUT: non-restored state is always allowed */
-		if (launch->allow_non_restored_state)
-			add(exec, "--allowNonRestoredState");
-	}
-	if (launch->job_class) {
+	add_restore(exec, launch);
+	if (class) {
 		add(exec, "--job-classname");
-		add(exec, launch->job_class);
+		add(exec, class);
 	}
 	for (size_t i = 0; launch->jars && launch->jars[i]; i++) {
 		char *more =
@@ -258,6 +319,14 @@ static void add_env(struct flink_exec *exec, const struct flink_launch *launch)
 			add_variable(exec, launch->env[i]);
 	if (options)
 		add_variable(exec, options);
+	if (launch->held_file) {
+		cleanup_free char *file = xasprintf("DREY_HELD_FILE=%s", launch->held_file);
+		cleanup_free char *class =
+			xasprintf("DREY_HELD_CLASS=%s", launch->job_class ? launch->job_class : "");
+
+		add_variable(exec, class);
+		add_variable(exec, file);
+	}
 }
 
 static void add_command(struct flink_exec *exec, const struct flink_launch *launch)
@@ -276,7 +345,8 @@ int flink_launch_build(const struct flink_launch *launch, struct flink_exec *ret
 {
 	struct flink_exec exec = {0};
 
-	if (flink_launch_check(launch, err) < 0 || check_identity(launch, err) < 0)
+	if (flink_launch_check(launch, err) < 0 || check_identity(launch, err) < 0 ||
+	    check_held(launch, err) < 0)
 		return err_wrap(err, "build Flink's command line");
 	add_command(&exec, launch);
 	exec.command_argc = exec.argc;

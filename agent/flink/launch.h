@@ -32,6 +32,11 @@
  * heartbeat.timeout. With HA the port of the JobManager's RPC (ha_rpc_port): a second JobManager on
  * this machine then fails at its ports, before it touches the leader lock.
  *
+ * A launch that is held (held_file) has dev.drey.Held (java/held) for --job-classname, whose main()
+ * waits for the go file and then calls the user's. What it starts from is in that file (held.h), so
+ * there is no --fromSavepoint; the user's class and the file are in the environment,
+ * DREY_HELD_CLASS and DREY_HELD_FILE.
+ *
  * Options of the JVM follow the word `java` of the command; if a script starts Java, they are in
  * JVM_ARGS, which Flink's scripts put before all other options of the JobManager's JVM only. So
  * those of the user come later, and prevail.
@@ -49,6 +54,8 @@
 #include "flink/version.h"
 
 #define FLINK_ID_CHARS 32 /* job, application and trigger ids: lower-case hex */
+
+#define FLINK_HELD_CLASS "dev.drey.Held"
 
 /* Measured with 1.20 and 2.3: see docs on running without HA. Short enough that a TaskManager is
  * back within 10 s, and long enough for a full garbage collection. */
@@ -78,6 +85,9 @@ struct flink_launch {
 	/* what to start from */
 	const char *restore_path; /* NULL: start empty (or Flink's HA recovers on its own) */
 	bool allow_non_restored_state;
+	/* Absolute path of the go file; NULL: not held. The two above are then not passed: the file
+	 * has them. */
+	const char *held_file;
 
 	/* the program */
 	const char *job_class;   /* NULL: Flink searches the jar's manifest */
@@ -126,6 +136,15 @@ void flink_exec_release(struct flink_exec *exec);
  * without such a word (a script of the user) is not checked.
  */
 int flink_launch_check(const struct flink_launch *launch, struct err *err);
+
+/*
+ * Why a launch with this command and program could not be held, a part of a sentence; NULL: it could.
+ * Flink would start another class than FLINK_HELD_CLASS, and so a job that nobody waits for:
+ * the command has a --job-classname, of which Flink takes the first; the program is in Python, which
+ * Flink sees by its arguments. And no older version than 1.20 has been tried.
+ * flink_launch_build() refuses a held_file in these cases.
+ */
+const char *flink_launch_cannot_hold(const struct flink_launch *launch);
 
 /* Has the user set this key, in `properties` or in the command? */
 bool flink_launch_user_sets(const struct flink_launch *launch, const char *key);

@@ -18,20 +18,13 @@ static const char key_now[] = "io.tmp.dirs", key_before[] = "taskmanager.tmp.dir
 static const char *const java_options[] = {"java.io.tmpdir", "-XX:Flags=", "VMOptionsFile", " @",
 					   NULL};
 
-/* Would the process that drey starts be Flink's JVM, or a script of Flink that executes it as the
- * same user? Flink's image changes the user if it is root. */
-static bool runs_as_us(const char *const *command, bool root)
-{
-	return command_java(command) == 1 || (command_is_script(command) && !root);
-}
-
 static const char *why_not(const struct flink_launch *launch, const struct flink_conf *conf,
 			   bool root)
 {
 	if (flink_launch_user_sets(launch, key_now) || flink_launch_user_sets(launch, key_before))
 		return "io.tmp.dirs is set on the command line";
 	/* MUT: Flink may run as another user than the owner of its directory */
-	if (!runs_as_us(launch->command, root))
+	if (!command_keeps_user(launch->command, root))
 		return "flink.command may run Flink as another user";
 	if (!conf->file)
 		return "Flink's configuration was not found";

@@ -171,6 +171,89 @@ TEST(an_empty_start_names_no_restore_path)
 	CHECK(strstr(text, "|--|") == NULL);
 }
 
+/* ---- held ---- */
+
+static struct flink_launch held_launch(void)
+{
+	struct flink_launch launch = launch_of(laptop, v120);
+
+	launch.held_file = "/state/held/" JOB ".json";
+	launch.job_class = "com.example.Job";
+	return launch;
+}
+
+TEST(a_held_launch_starts_the_class_of_drey_without_a_restore_path)
+{
+	struct flink_launch launch = held_launch();
+	cleanup_free char *text = NULL;
+
+	launch.restore_path = "file:/sp/savepoint-1";
+	launch.allow_non_restored_state = true;
+	launch.program_args = LIST("--input", "x");
+	text = built(&launch);
+	CHECK_HAS(text, "|--job-id|" JOB "|--job-classname|dev.drey.Held|--|--input|x|");
+	CHECK(strstr(text, "fromSavepoint") == NULL);
+	CHECK(strstr(text, "allowNonRestoredState") == NULL);
+	CHECK(strstr(text, "com.example.Job") == NULL);
+}
+
+TEST(a_held_launch_has_its_class_and_go_file_in_the_environment)
+{
+	struct flink_launch launch = held_launch();
+	struct flink_exec exec = {0};
+
+	launch.env = LIST("PATH=/bin", "DREY_HELD_CLASS=other", "DREY_HELD_FILE=/other");
+	CHECK_INT(flink_launch_build(&launch, &exec, NULL), ==, 0);
+	CHECK_INT(exec.envc, ==, 3);
+	CHECK_STR(exec.env[1], "DREY_HELD_CLASS=com.example.Job");
+	CHECK_STR(exec.env[2], "DREY_HELD_FILE=/state/held/" JOB ".json");
+	flink_exec_release(&exec);
+
+	launch.job_class = NULL; /* that of the manifest */
+	CHECK_INT(flink_launch_build(&launch, &exec, NULL), ==, 0);
+	CHECK_STR(exec.env[1], "DREY_HELD_CLASS=");
+	flink_exec_release(&exec);
+
+	launch.held_file = NULL;
+	CHECK_INT(flink_launch_build(&launch, &exec, NULL), ==, 0);
+	CHECK_INT(exec.envc, ==, 1);
+	flink_exec_release(&exec);
+}
+
+TEST(a_launch_that_flink_would_not_hold_is_refused)
+{
+	const char *const named[] = {"java", CLASS, "-j", "com.example.Job", NULL};
+	static const char *const python[] = {"-py", "--python", "-pym", "--pyModule"};
+	struct flink_launch launch = held_launch();
+	struct flink_exec exec = {0};
+	struct err err = {0};
+
+	CHECK(flink_launch_cannot_hold(&launch) == NULL);
+	for (size_t i = 0; i < ARRAY_LEN(python); i++) {
+		launch.program_args = LIST("a", python[i], "job.py");
+		CHECK_HAS(flink_launch_cannot_hold(&launch), "Python");
+	}
+	CHECK_INT(flink_launch_build(&launch, &exec, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(err.msg, "cannot be held: the program is in Python");
+	launch = held_launch();
+	launch.job_class = "org.apache.flink.client.python.PythonDriver";
+	CHECK_HAS(flink_launch_cannot_hold(&launch), "Python");
+	launch = held_launch();
+	launch.command = named;
+	CHECK_HAS(flink_launch_cannot_hold(&launch), "--job-classname");
+	launch = held_launch();
+	launch.version = v118;
+	CHECK_HAS(flink_launch_cannot_hold(&launch), "older than 1.20");
+	launch.version = unknown;
+	CHECK_HAS(flink_launch_cannot_hold(&launch), "unknown");
+	launch = held_launch();
+	launch.held_file = "held/x.json";
+	CHECK_INT(flink_launch_build(&launch, &exec, &err), ==, -1);
+	CHECK_HAS(err.msg, "absolute");
+	CHECK(exec.argv == NULL);
+}
+
 TEST(application_ids_are_for_2_3_and_for_the_unknown)
 {
 	struct flink_launch old = launch_of(laptop, v120), new = launch_of(laptop, v23),
