@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  *
  * <ul>
  *   <li>DREY_HELD_CLASS: the user's class. Empty: that of the manifest, as Flink finds it ({@link UserProgram}). It is loaded
- *       while main() is held, but not initialized: a class that is not there fails now, and nothing of it runs before its time.
+ *       while main() is held, but not initialized: a class that is not there fails now, and nothing of it runs before its time. So does a Flink in which this cannot work.
  *   <li>DREY_HELD_FILE: the absolute path of the go file ({@link GoFile}). It belongs to one launch and stays: a JobManager that
  *       starts again under this launch continues at once. Without Flink's high availability that is a second start from the
  *       same savepoint; with it, Flink prefers its newest checkpoint.
@@ -46,6 +46,7 @@ public final class Held {
 	public static void main(String[] args) throws Throwable {
 		Path file = Path.of(need("DREY_HELD_FILE"));
 		Method main = UserProgram.main(System.getenv("DREY_HELD_CLASS"));
+		RestoreFrom.rehearse();
 		GoFile go = GoFile.read(file);
 		if (!go.complete()) {
 			writeHeld(Path.of(file + ".held"), main.getDeclaringClass().getName());

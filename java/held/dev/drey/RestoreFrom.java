@@ -10,8 +10,8 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironmentFact
  * Gives each environment that the user's main() makes from now on a snapshot to restore from, as if Flink had been started with
  * --fromSavepoint. Flink has installed a factory for these environments before it called main(); this one is put around it.
  *
- * <p>Two private fields of Flink are used. If a version does not have them, this throws before the user's main() is called. Whether
- * it has worked is for drey to see: the restored snapshot that Flink reports must be the one that was decided.
+ * <p>Two private fields of Flink are used. {@link #rehearse} throws if a version does not have them. Whether it has worked is for
+ * drey to see: the restored snapshot that Flink reports must be the one that was decided.
  *
  * <p>A subclass only because Flink's method for it is protected.
  */
@@ -23,18 +23,34 @@ final class RestoreFrom extends StreamExecutionEnvironment {
 
 	private RestoreFrom() {}
 
+	/** Throws what would fail later; changes nothing. */
+	static void rehearse() {
+		StreamExecutionEnvironment made = installed().createExecutionEnvironment(new Configuration());
+		if (!programMayConfigure(made)) {
+			ofCluster(made);
+		}
+	}
+
 	static void install(String path, boolean allowNonRestored) {
 		StreamExecutionEnvironmentFactory before = installed();
 		initializeContextEnvironment(configuration -> {
 			Configuration with = new Configuration(configuration);
 			set(with, path, allowNonRestored);
 			StreamExecutionEnvironment made = before.createExecutionEnvironment(with);
-			if (!made.getConfiguration().get(DeploymentOptions.PROGRAM_CONFIG_ENABLED)) {
-				// Flink refuses a program that has changed the configuration of its cluster
-				set((Configuration) value(made.getClass(), "clusterConfiguration", made), path, allowNonRestored);
+			if (!programMayConfigure(made)) {
+				// else Flink would refuse what is not in the configuration of its cluster
+				set(ofCluster(made), path, allowNonRestored);
 			}
 			return made;
 		});
+	}
+
+	private static boolean programMayConfigure(StreamExecutionEnvironment made) {
+		return made.getConfiguration().get(DeploymentOptions.PROGRAM_CONFIG_ENABLED);
+	}
+
+	private static Configuration ofCluster(StreamExecutionEnvironment made) {
+		return (Configuration) value(made.getClass(), "clusterConfiguration", made);
 	}
 
 	private static void set(Configuration configuration, String path, boolean allowNonRestored) {
