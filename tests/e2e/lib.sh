@@ -230,6 +230,16 @@ start_bare_jm() { # ARGS...
 	spawn jm "${INIT_ARGV[@]}" "${FLINK_JM_ARGV[@]}" "$@"
 }
 
+# drey-held.jar in Flink's lib directory, as in the image: one of this run, instead of the link to that of all runs. Before
+# drey_conf, and before anything is started.
+held_jar() {
+	rm "$RUN/flink/lib"
+	mkdir "$RUN/flink/lib"
+	ln -s "$FLINK"/lib/*.jar "$RUN/flink/lib/"
+	# the jar that runs with every line: compiled against the oldest one
+	FLINK_HOME='' "$TOP/java/build.sh" held "$RUN/flink/lib/drey-held.jar"
+}
+
 # Compiled parts of drey for Flink's JVM, as in the image: $RUN/drey. Before drey_conf, and before a TaskManager is started:
 # from now on rpc.jar is on the class path, and the RPC is unpacked.
 drey_jars() {
