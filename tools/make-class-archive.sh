@@ -16,6 +16,9 @@
 # own class path starts with the one of the archive. COMMAND starts the JobManager without Flink's script:
 # [java, -cp, ...] as in flink.command of drey.yaml, up to the entry point.
 #
+# With FLINK_HOME/lib/drey-held.jar the job is started by dev.drey.Held, so that a JobManager that waits with its main() has its
+# classes from the archive, too.
+#
 # It also unpacks Flink's RPC into DIR, if DIR/rpc.jar is on Flink's class path.
 #
 # Needs bash and FLINK_HOME (/opt/flink), no root, no network. Exit status: 0 done, or this Java cannot create one (before
@@ -220,6 +223,11 @@ id=00000000000000000000000000000001
 if [ -z "$jar" ] && [ -f "$FLINK_HOME/examples/streaming/WordCount.jar" ]; then
 	jar=$FLINK_HOME/examples/streaming/WordCount.jar
 	class=org.apache.flink.streaming.examples.wordcount.WordCount
+fi
+if [ -n "$jar" ] && [ -r "$FLINK_HOME/lib/drey-held.jar" ]; then
+	export DREY_HELD_CLASS=$class DREY_HELD_FILE=$work/held.json
+	echo '{"schema": 1, "go": true, "path": "", "allowNonRestored": false}' >"$DREY_HELD_FILE"
+	class=dev.drey.Held
 fi
 [ -z "$jar" ] || arguments=(--job-id "$id" --jars "$jar" --job-classname "$class")
 

@@ -22,9 +22,18 @@ has_open() { # FILE
 	find "/proc/$(jm_pid)/fd" -lname "$1" | grep -q .
 }
 
+# In the archive is the class whose main() waits.
+held_is_in_archive() {
+	flink_java "$RUN" 160m 192m jm
+	"${FLINK_JAVA[@]}" "-XX:SharedArchiveFile=$RUN/flink.jsa" -Xlog:class+load dev.drey.Held 2>/dev/null |
+		grep -q 'dev.drey.Held source: shared objects file (top)'
+}
+
 e2e_begin class-archive
 check "the parts of drey for Flink's JVM are built" drey_jars
+check "and the jar in Flink's lib directory" held_jar
 check "the script makes an archive" make_class_archive
+check "with the main() of drey" held_is_in_archive
 check "and says which Java has made it" grep -q ^JAVA_VERSION= "$RUN/flink.jsa.jvm"
 DREY_CONF[flink.classArchive]=$RUN/flink.jsa
 drey_conf

@@ -16,7 +16,7 @@ fi
 if [ -n "$from" ]; then
 	install -D -m 755 -t /usr/bin "$from"/usr/bin/{drey,drey-init,drey-class-archive}
 	cp -r "$from/usr/share/drey" /usr/share/
-	for jar in spare rpc archive; do
+	for jar in spare rpc archive held; do
 		[ ! -f "$from/usr/lib/drey/$jar.jar" ] || install -D -m 644 -t /usr/lib/drey "$from/usr/lib/drey/$jar.jar"
 	done
 	mkdir -p /etc/drey
@@ -39,8 +39,10 @@ fi
 # Flink's user may rebuild the archive
 install -d -o 9999 -g 9999 /usr/lib/drey
 lib=${FLINK_HOME:-/opt/flink}/lib
-if [ -f /usr/lib/drey/rpc.jar ] && [ -d "$lib" ]; then
-	ln -sfn /usr/lib/drey/rpc.jar "$lib/drey-rpc.jar"
-fi
+for jar in rpc held; do
+	if [ -f "/usr/lib/drey/$jar.jar" ] && [ -d "$lib" ]; then
+		ln -sfn "/usr/lib/drey/$jar.jar" "$lib/drey-$jar.jar"
+	fi
+done
 /usr/bin/drey-class-archive
 chown 9999:9999 /usr/lib/drey/*
