@@ -211,6 +211,100 @@ TEST(refuses_values_out_of_range)
 		  "'savepoints.jitter' must not be longer than 'savepoints.interval'");
 }
 
+TEST(hand_overs_are_off_unless_asked_for)
+{
+	struct config config;
+
+	CHECK_INT(parse(SMALLEST, &config, NULL), ==, 0);
+	CHECK_INT(config.handover.mode, ==, HANDOVER_WAY_NONE);
+	CHECK(!config.handover.cluster_ids && !config.handover.candidate);
+	CHECK_INT(config.handover.hold, ==, HANDOVER_HOLD_MAIN);
+	CHECK_INT(config.handover.probation_ms, ==, 0);
+	CHECK_INT(config.handover.prepare_deadline_ms, ==, 300000);
+	CHECK_INT(config.handover.stop_deadline_ms, ==, 300000);
+	CHECK_INT(config.handover.take_deadline_ms, ==, 15000);
+	CHECK_INT(config.handover.run_deadline_ms, ==, 180000);
+	CHECK_INT(config.handover.tries, ==, 2);
+	CHECK_INT(config.handover.on_failure, ==, HANDOVER_FAILURE_RETURN);
+	config_release(&config);
+}
+
+TEST(reads_every_key_of_hand_overs)
+{
+	struct config config;
+	const char *text = SMALLEST "handover:\n"
+				    "  mode: surge\n"
+				    "  clusterIds: [orders, orders-green]\n"
+				    "  candidate: next\n"
+				    "  hold: none\n"
+				    "  probation: 1min\n"
+				    "  prepareDeadline: 10s\n"
+				    "  stopDeadline: 20s\n"
+				    "  takeDeadline: 30s\n"
+				    "  runDeadline: 40s\n"
+				    "  tries: 5\n"
+				    "  onFailure: hold\n";
+
+	CHECK_INT(parse(text, &config, NULL), ==, 0);
+	CHECK_INT(config.handover.mode, ==, HANDOVER_WAY_SURGE);
+	CHECK_STR(config.handover.cluster_ids[0], "orders");
+	CHECK_STR(config.handover.cluster_ids[1], "orders-green");
+	CHECK(!config.handover.cluster_ids[2]);
+	CHECK_STR(config.handover.candidate, "next");
+	CHECK_INT(config.handover.hold, ==, HANDOVER_HOLD_NONE);
+	CHECK_INT(config.handover.probation_ms, ==, 60000);
+	CHECK_INT(config.handover.prepare_deadline_ms, ==, 10000);
+	CHECK_INT(config.handover.stop_deadline_ms, ==, 20000);
+	CHECK_INT(config.handover.take_deadline_ms, ==, 30000);
+	CHECK_INT(config.handover.run_deadline_ms, ==, 40000);
+	CHECK_INT(config.handover.tries, ==, 5);
+	CHECK_INT(config.handover.on_failure, ==, HANDOVER_FAILURE_HOLD);
+	config_release(&config);
+}
+
+/* The job may stay on its side after hand-overs were turned off. */
+TEST(cluster_ids_may_be_given_without_hand_overs)
+{
+	struct config config;
+
+	CHECK_INT(parse(SMALLEST "handover: {clusterIds: [a, b]}\n", &config, NULL), ==, 0);
+	CHECK_STR(config.handover.cluster_ids[1], "b");
+	config_release(&config);
+}
+
+#define IDS(ids) "handover: {mode: surge, clusterIds: " ids "}\n"
+#define TEN      "abcdefghij"
+
+TEST(refuses_hand_overs_without_two_cluster_ids)
+{
+	static const char *const no_ids[] = {
+		"''", "Orders", "a_b", "-a", "a-", "a.b", "'a b'", TEN TEN TEN TEN TEN TEN "abcd"};
+
+	CHECK_HAS(
+		refusal("handover: {mode: surge}\n"),
+		"line 5, column 18: 'handover.mode' is surge, but 'handover.clusterIds' is not set; set it");
+	CHECK_HAS(refusal(IDS("[]")), "line 5, column 37: 'handover.mode' is surge, but");
+	CHECK_HAS(
+		refusal(IDS("[a]")),
+		"line 5, column 37: 'handover.clusterIds' must be exactly two cluster ids, such as [orders, orders-green]");
+	CHECK_HAS(refusal(IDS("[a, b, c]")), "must be exactly two cluster ids");
+	CHECK_HAS(refusal("handover: {clusterIds: [a]}\n"), "must be exactly two cluster ids");
+	CHECK_HAS(refusal(IDS("[a, a]")), "'handover.clusterIds' is 'a' twice");
+	CHECK_HAS(refusal(IDS("a")), "'handover.clusterIds' must be a list");
+	for (size_t i = 0; i < ARRAY_LEN(no_ids); i++) {
+		cleanup_free char *text = xasprintf("handover: {clusterIds: [a, %s]}\n", no_ids[i]);
+
+		CHECK_HAS(refusal(text), "line 5, column 28: handover.clusterIds: '");
+		CHECK_HAS(refusal(text), "is not a cluster id: 1 to 63 characters a-z");
+	}
+	CHECK_STR(refusal(IDS("[a, " TEN TEN TEN TEN TEN TEN "abc]")), "(accepted)");
+	CHECK_HAS(refusal("handover: {mode: blueGreen}\n"),
+		  "'handover.mode' must be one of none, surge, not 'blueGreen'");
+	CHECK_HAS(refusal("handover: {tries: 0}\n"), "'handover.tries' must be between 1 and 100");
+	CHECK_HAS(refusal("handover: {candidate: A}\n"),
+		  "'handover.candidate' must be the name of a Kubernetes object");
+}
+
 TEST(refuses_a_state_directory_too_long_for_a_socket)
 {
 	cleanup_free char *text =

@@ -27,6 +27,9 @@ static const char *const relaunch_words[] = {"direct", "scripts", NULL};
 static const char *const archive_words[] = {CLASS_ARCHIVE_AUTO, CLASS_ARCHIVE_NONE, NULL};
 static const char *const jvm_words[] = {"fast", "unchanged", NULL};
 static const char *const spare_words[] = {CONFIG_SPARE_OFF, CONFIG_SPARE_WARM, NULL};
+static const char *const handover_words[] = {"none", "surge", NULL};
+static const char *const hold_words[] = {"main", "none", NULL};
+static const char *const failure_words[] = {"return", "hold", NULL};
 static const char *const format_words[] = {"auto", "json", "text", NULL};
 static const char *const level_words[] = {"debug", "info", "warn", "error", NULL};
 /* The index of a word is the value of the enum. */
@@ -34,6 +37,10 @@ _Static_assert(WHEN_FINISHED_STAY == 0 && WHEN_FINISHED_EXIT == 1, "order of fin
 _Static_assert(S3_ADDRESSING_AUTO == 0 && S3_ADDRESSING_VIRTUAL == 2, "order of addressing_words");
 _Static_assert(KUBERNETES_AUTO == 0 && KUBERNETES_FALSE == 2, "order of kubernetes_words");
 _Static_assert(JVM_START_FAST == 0 && JVM_START_UNCHANGED == 1, "order of jvm_words");
+_Static_assert(HANDOVER_WAY_NONE == 0 && HANDOVER_WAY_SURGE == 1, "order of handover_words");
+_Static_assert(HANDOVER_HOLD_MAIN == 0 && HANDOVER_HOLD_NONE == 1, "order of hold_words");
+_Static_assert(HANDOVER_FAILURE_RETURN == 0 && HANDOVER_FAILURE_HOLD == 1,
+	       "order of failure_words");
 _Static_assert(LOG_AUTO == 0 && LOG_JSON == 1 && LOG_TEXT == 2, "order of format_words");
 _Static_assert(LOG_DEBUG == 0 && LOG_ERROR == 3, "order of level_words");
 
@@ -55,6 +62,21 @@ static int check_blackout(const char *text, struct err *err)
 	struct blackout blackout;
 
 	return blackout_parse(text, &blackout, err);
+}
+
+/* It is a label of Flink's ConfigMaps as well as the beginning of their names. */
+static int check_cluster_id(const char *text, struct err *err)
+{
+	size_t len = strlen(text);
+
+	if (len && len <= CONFIG_CLUSTER_ID_MAX &&
+	    strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == len && text[0] != '-' &&
+	    text[len - 1] != '-')
+		return 0;
+	return err_set(
+		err, ERR_CONFIG, 0,
+		"'%.80s' is not a cluster id: 1 to %d characters a-z, 0-9 or '-', and a letter or digit at both ends",
+		text, CONFIG_CLUSTER_ID_MAX);
 }
 
 static const struct config_key keys[] = {
@@ -162,6 +184,23 @@ static const struct config_key keys[] = {
 	KEY("kubernetes.resource", OBJECT, kubernetes.resource),
 	KEY("kubernetes.owner", STRING, kubernetes.owner),
 	KEY("kubernetes.taskManagers", STRING, kubernetes.task_managers),
+
+	KEY("handover.mode", WORD, handover.mode, .fallback = "none", .words = handover_words),
+	KEY("handover.clusterIds", LIST, handover.cluster_ids, .check = check_cluster_id),
+	KEY("handover.candidate", OBJECT, handover.candidate),
+	KEY("handover.hold", WORD, handover.hold, .fallback = "main", .words = hold_words),
+	KEY("handover.probation", DURATION, handover.probation_ms, .fallback = "0", .max = HOUR),
+	KEY("handover.prepareDeadline", DURATION, handover.prepare_deadline_ms, .fallback = "5min",
+	    .min = 10 * SECOND, .max = DAY),
+	KEY("handover.stopDeadline", DURATION, handover.stop_deadline_ms, .fallback = "5min",
+	    .min = SECOND, .max = DAY),
+	KEY("handover.takeDeadline", DURATION, handover.take_deadline_ms, .fallback = "15s",
+	    .min = SECOND, .max = HOUR),
+	KEY("handover.runDeadline", DURATION, handover.run_deadline_ms, .fallback = "3min",
+	    .min = SECOND, .max = DAY),
+	KEY("handover.tries", INTEGER, handover.tries, .fallback = "2", .min = 1, .max = 100),
+	KEY("handover.onFailure", WORD, handover.on_failure, .fallback = "return",
+	    .words = failure_words),
 
 	KEY("control.directory", DIRECTORY, control.directory),
 	KEY("control.poll", DURATION, control.poll_ms, .fallback = "30s", .max = HOUR),
@@ -411,6 +450,31 @@ static int check_schedule(const struct config *config, const struct yaml_node *r
 	return 0;
 }
 
+static int check_handover(const struct config *config, const struct yaml_node *root,
+			  struct err *err)
+{
+	char **ids = config->handover.cluster_ids;
+	bool surge = config->handover.mode == HANDOVER_WAY_SURGE;
+	const struct yaml_node *node = node_of(root, "handover.clusterIds");
+
+	if (surge && !ids)
+		return yaml_err(
+			node ? node : node_of(root, "handover.mode"), err,
+			"'handover.mode' is surge, but 'handover.clusterIds' is not set; set it to the two cluster ids of Flink's HA, such as [%s, %s-green]",
+			config->application, config->application);
+	if (ids && (!ids[1] || ids[2]))
+		return yaml_err(node, err,
+				"'handover.clusterIds' must be exactly two cluster ids, such as "
+				"[%s, %s-green]",
+				config->application, config->application);
+	if (ids && strcmp(ids[0], ids[1]) == 0)
+		return yaml_err(
+			node, err,
+			"'handover.clusterIds' is '%s' twice; the two sides must not share their HA data, so give them different cluster ids",
+			ids[0]);
+	return 0;
+}
+
 int config_parse(const char *text, size_t len_bytes, struct config *ret_config, struct err *err)
 {
 	cleanup_yaml struct yaml_node *root = yaml_parse(text, len_bytes, CONFIG_MAX_BYTES, err);
@@ -423,7 +487,7 @@ int config_parse(const char *text, size_t len_bytes, struct config *ret_config, 
 		return -1;
 	if (parse_section(&config, root, "", seen, err) < 0 ||
 	    apply_defaults(&config, seen, err) < 0 || check_orders(&config, root, err) < 0 ||
-	    check_schedule(&config, root, err) < 0) {
+	    check_schedule(&config, root, err) < 0 || check_handover(&config, root, err) < 0) {
 		config_release(&config);
 		return -1;
 	}

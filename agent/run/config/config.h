@@ -29,6 +29,9 @@
 /* Longest stateDirectory: the control socket below it must fit into struct sockaddr_un. */
 #define CONFIG_STATE_DIR_MAX 96
 
+/* Longest cluster id: the value of the label `app` of Flink's ConfigMaps. */
+#define CONFIG_CLUSTER_ID_MAX 63
+
 #define CONFIG_SPARE_OFF  "off"
 #define CONFIG_SPARE_WARM "warm"
 #define CONFIG_SPARE_JAR  "/usr/lib/drey/spare.jar" /* of "warm" */
@@ -143,6 +146,18 @@ struct config {
 		char *task_managers;
 	} kubernetes;
 
+	/* completed by setup_handover.h */
+	struct {
+		int mode;           /* enum handover_way */
+		char **cluster_ids; /* of Flink's HA, blue's and green's; NULL = not given */
+		char *candidate;    /* ConfigMap; NULL = <application>-drey-candidate */
+		int hold;           /* enum handover_hold */
+		int64_t probation_ms;
+		int64_t prepare_deadline_ms, stop_deadline_ms, take_deadline_ms, run_deadline_ms;
+		int64_t tries;
+		int on_failure; /* enum handover_failure */
+	} handover;
+
 	struct {
 		char *directory; /* of the control files; NULL = none */
 		int64_t poll_ms; /* 0 = only when a change is reported */
@@ -173,6 +188,24 @@ enum kubernetes_enabled {
 	KUBERNETES_AUTO, /* if the process runs in a pod, or a kubeconfig is given */
 	KUBERNETES_TRUE, /* required */
 	KUBERNETES_FALSE,
+};
+
+/* How the job passes to the pod of another generation. */
+enum handover_way {
+	HANDOVER_WAY_NONE, /* one pod after the other */
+	HANDOVER_WAY_SURGE,
+};
+
+/* Where the JVM of a candidate waits. */
+enum handover_hold {
+	HANDOVER_HOLD_MAIN, /* in front of the main() of the job */
+	HANDOVER_HOLD_NONE, /* there is none until the job is handed over */
+};
+
+/* What becomes of a job that does not run at the candidate. */
+enum handover_failure {
+	HANDOVER_FAILURE_RETURN, /* it goes back */
+	HANDOVER_FAILURE_HOLD,   /* the candidate keeps it, and holds */
 };
 
 enum when_finished {
