@@ -117,6 +117,35 @@ TEST(a_pod_has_names_of_its_own)
 	done(&kube);
 }
 
+TEST(a_pod_knows_its_template)
+{
+	static const char *const more[] = {"KUBERNETES_SERVICE_HOST",
+					   "10.0.0.1",
+					   "KUBERNETES_SERVICE_PORT",
+					   "443",
+					   "POD_NAMESPACE",
+					   "shop",
+					   "POD_TEMPLATE_HASH",
+					   "7c9d",
+					   "DREY_CHECKSUM",
+					   "c0ffee",
+					   NULL};
+	struct setup_kube kube;
+
+	CHECK_INT(read_keys(more, "", &kube), ==, 0);
+	CHECK_STR(kube.pod_template, "/c0ffee/7c9d");
+	done(&kube);
+	CHECK_INT(read_keys(more, "}\ngeneration: g17\nhttp: {", &kube), ==, 0);
+	CHECK_STR(kube.pod_template, "g17/c0ffee/7c9d");
+	done(&kube);
+	CHECK_INT(read_keys(pod, "}\ngeneration: g17\nhttp: {", &kube), ==, 0);
+	CHECK_STR(kube.pod_template, "g17//");
+	done(&kube);
+	CHECK_INT(read_keys(nothing, "", &kube), ==, 0);
+	CHECK(!kube.pod_template);
+	done(&kube);
+}
+
 TEST(every_name_can_be_given)
 {
 	struct setup_kube kube;

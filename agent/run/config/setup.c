@@ -236,6 +236,8 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err)
 	    load_flink_conf(setup, err) < 0 || find_places(setup, err) < 0 ||
 	    setup_ha(&setup->config, &setup->kube, &setup->flink_conf, &setup->settings, &setup->ha,
 		     err) < 0 ||
+	    setup_handover(&setup->config, &setup->kube, &setup->ha, &setup->settings,
+			   &setup->handover, err) < 0 ||
 	    setup_storage(&setup->config, &setup->flink_conf, &setup->storage, err) < 0 ||
 	    check_launch(setup, err) < 0 || fill_derived(setup, err) < 0) {
 		setup_release(setup);
@@ -248,6 +250,7 @@ void setup_release(struct setup *setup)
 {
 	http_free(setup->rest.http);
 	store_config_release(&setup->storage);
+	setup_handover_release(&setup->handover);
 	setup_ha_release(&setup->ha);
 	setup_kube_release(&setup->kube);
 	free(setup->zone_before);

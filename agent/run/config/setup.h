@@ -15,6 +15,7 @@
 #include "flink/version.h"
 #include "run/config/config.h"
 #include "run/config/setup_ha.h"
+#include "run/config/setup_handover.h"
 #include "run/config/setup_kube.h"
 #include "run/observe/observe.h"
 #include "store/store_config.h"
@@ -36,6 +37,7 @@ struct setup {
 	struct store_config storage;
 	struct setup_kube kube;
 	struct setup_ha ha;
+	struct setup_handover handover;
 	char *checkpoint_dir, *savepoint_dir; /* as listed: without Flink's entropy key */
 	struct observe_places places;
 	struct flink_rest rest;

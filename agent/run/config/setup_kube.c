@@ -102,6 +102,16 @@ static int find_owner(const struct config *config, struct setup_kube *kube, stru
 	return 0;
 }
 
+/* A part that is not known is empty. */
+static char *find_template(const struct config *config, const struct kube_world *world)
+{
+	const char *checksum = variable(world, "DREY_CHECKSUM");
+	const char *hash = variable(world, "POD_TEMPLATE_HASH");
+
+	return xasprintf("%s/%s/%s", config->generation ? config->generation : "",
+			 checksum ? checksum : "", hash ? hash : "");
+}
+
 static void fill(const struct config *config, const struct kube_world *world,
 		 struct setup_kube *kube)
 {
@@ -118,6 +128,7 @@ static void fill(const struct config *config, const struct kube_world *world,
 	kube->fast_failover = config->kubernetes.fast_failover;
 	kube->pod_name = xstrdup(variable(world, "POD_NAME"));
 	kube->pod_uid = xstrdup(variable(world, "POD_UID"));
+	kube->pod_template = find_template(config, world);
 }
 
 static int refuse_same_names(const struct setup_kube *kube, struct err *err)
@@ -167,5 +178,6 @@ void setup_kube_release(struct setup_kube *kube)
 	free(kube->id_space);
 	free(kube->pod_name);
 	free(kube->pod_uid);
+	free(kube->pod_template);
 	*kube = (struct setup_kube){0};
 }

@@ -6,7 +6,8 @@
  * else in here is NULL or 0, and no connection is made.
  *
  * The pod is known from the environment, where its manifest puts it (downward API): POD_NAMESPACE,
- * POD_NAME, POD_UID. The variables KUBERNETES_SERVICE_HOST and _PORT are in every pod.
+ * POD_NAME, POD_UID, and for hand-overs POD_TEMPLATE_HASH (the label pod-template-hash) and
+ * DREY_CHECKSUM (the annotation checksum/drey). The variables KUBERNETES_SERVICE_HOST and _PORT are in every pod.
  */
 #ifndef DREY_RUN_SETUP_KUBE_H
 #define DREY_RUN_SETUP_KUBE_H
@@ -32,6 +33,8 @@ struct setup_kube {
 	char *id_space;   /* of the numbered job ids; NULL = they are random */
 	bool fast_failover;
 	char *pod_name, *pod_uid; /* NULL = not in a pod, or not given */
+	/* of the pod, "GENERATION/CHECKSUM/HASH"; what is not known is empty */
+	char *pod_template;
 };
 
 /*

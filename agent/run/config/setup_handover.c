@@ -1,0 +1,127 @@
+#include "run/config/setup_handover.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define SURGE "handover.mode is surge, but "
+
+/* Blue is where the HA data of the application are already. */
+static int check_blue(const char *blue, const struct flink_settings *settings, struct err *err)
+{
+	const struct {
+		const char *key, *value;
+	} known[] = {
+		{"kubernetes.cluster-id", settings->kubernetes_cluster_id},
+		{"high-availability.cluster-id", settings->ha_cluster_id},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (!xstrsame(blue, known[i].value))
+			return err_set(
+				err, ERR_CONFIG, 0,
+				"handover.clusterIds begins with %s, but %s is %s in Flink's configuration, and the HA data of the job are there; set both to the same cluster id",
+				blue, known[i].key, known[i].value ? known[i].value : "not set");
+	return 0;
+}
+
+/* A second pod of the application may be up: what tells the two apart, and keeps them apart? */
+static int check_surge(const struct config *config, const struct setup_kube *kube,
+		       const struct setup_ha *ha, struct err *err)
+{
+	const char *generation = config->generation;
+
+	if (!ha->on)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			SURGE
+			"Flink's HA is off, so nothing would keep two JobManagers and their TaskManagers apart; set high-availability.type: kubernetes in Flink's configuration, or handover.mode: none");
+	if (!kube->journal)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			SURGE
+			"kubernetes.journal is none, and the next pod cannot read a file in this one; set it to the name of a ConfigMap, or handover.mode: none");
+	if (!kube->pod_name || !kube->pod_uid)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			SURGE
+			"%s is not in the environment, which tells this pod from the next one; set it from metadata.%s",
+			kube->pod_name ? "POD_UID" : "POD_NAME", kube->pod_name ? "uid" : "name");
+	if (!kube->owner || kube->owner_is_job)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			SURGE
+			"kubernetes.owner is %s, which does not say what pods are wanted now; set it to deployment/NAME, or handover.mode: none",
+			kube->owner ? "a Job" : "none");
+	if (!generation)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			SURGE
+			"generation is not set, which tells this version of the job from the next one; set it to the annotation drey.dev/generation of the pod template");
+	if (strchr(generation, '/'))
+		return err_set(err, ERR_CONFIG, 0,
+			       SURGE "generation '%.64s' contains a '/'; use another character",
+			       generation);
+	return 0;
+}
+
+static int refuse_same_map(const struct setup_handover *handover, const struct setup_kube *kube,
+			   struct err *err)
+{
+	const char *key = xstrsame(handover->candidate, kube->journal)   ? "kubernetes.journal"
+			  : xstrsame(handover->candidate, kube->control) ? "kubernetes.control"
+									 : NULL;
+
+	if (!key)
+		return 0;
+	return err_set(
+		err, ERR_CONFIG, 0,
+		"handover.candidate and %s are the same ConfigMap '%s'; give them different names",
+		key, handover->candidate);
+}
+
+static int handover_check(const struct config *config, const struct setup_kube *kube,
+			  const struct setup_ha *ha, const struct flink_settings *settings,
+			  const struct setup_handover *handover, struct err *err)
+{
+	if (handover->surge && check_surge(config, kube, ha, err) < 0)
+		return -1;
+	if (handover->two_sides && !ha->on)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"handover.clusterIds is set, but Flink's HA is off; remove it, or set high-availability.type: kubernetes in Flink's configuration");
+	if (handover->two_sides && check_blue(handover->cluster_ids[SIDE_BLUE], settings, err) < 0)
+		return -1;
+	return handover->surge ? refuse_same_map(handover, kube, err) : 0;
+}
+
+int setup_handover(const struct config *config, const struct setup_kube *kube,
+		   const struct setup_ha *ha, const struct flink_settings *settings,
+		   struct setup_handover *ret_handover, struct err *err)
+{
+	char **ids = config->handover.cluster_ids;
+	const char *candidate = config->handover.candidate;
+	struct setup_handover handover = {
+		.surge = config->handover.mode == HANDOVER_WAY_SURGE,
+		.two_sides = ids != NULL,
+		.cluster_ids = {ids ? ids[0] : ha->cluster_id, ids ? ids[1] : NULL},
+	};
+
+	if (handover.surge)
+		handover.candidate = candidate
+					     ? xstrdup(candidate)
+					     : xasprintf("%s-drey-candidate", config->application);
+	if (handover_check(config, kube, ha, settings, &handover, err) < 0) {
+		setup_handover_release(&handover);
+		return -1;
+	}
+	*ret_handover = handover;
+	return 0;
+}
+
+void setup_handover_release(struct setup_handover *handover)
+{
+	free(handover->candidate);
+	*handover = (struct setup_handover){0};
+}
