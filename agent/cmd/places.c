@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "cmd/ticker.h"
+#include "run/config/setup_side.h"
 #include "run/config/setup_storage.h"
 #include "run/ha/ha_file.h"
 #include "run/ha/ha_observe.h"
@@ -254,10 +255,13 @@ static void take_job_ids(const struct places *places, struct observe_plan *plan)
 
 static void read_former(const struct places *places, struct observe_plan *plan)
 {
+	const struct setup *setup = &places->setup;
+	const struct journal *journal = &places->journal;
 	struct ha_former former;
 
-	ha_former_init(&former, &places->setup, &places->journal);
-	ha_former_observe(&former, &places->setup, plan);
+	ha_former_init(&former, setup, setup_cluster_id(setup, setup_side(setup, journal)),
+		       journal);
+	ha_former_observe(&former, setup, plan);
 	ha_former_release(&former);
 }
 

@@ -8,6 +8,7 @@
 #include "cmd/decide.h"
 #include "cmd/explain.h"
 #include "cmd/places.h"
+#include "run/config/setup_side.h"
 #include "run/effects/launch_build.h"
 
 static const struct cli_option options[] = {
@@ -37,12 +38,15 @@ static void replace_placeholder(char **word)
 	*word = text;
 }
 
-/* A launch with new ids. The caller frees the two paths. */
-static struct launch new_launch(const struct setup *setup, const struct facts *facts,
+/* A launch with new ids, on the side of the journal. The caller frees the cluster id and the two paths. */
+static struct launch new_launch(const struct places *places, const struct facts *facts,
 				const struct decision *decision)
 {
+	const struct setup *setup = &places->setup;
+	enum side side = setup_side(setup, &places->journal);
 	struct launch launch = {.job_id = PLACEHOLDER_ID, .application_id = PLACEHOLDER_ID};
 
+	launch.ha_cluster_id = xstrdup(setup_cluster_id(setup, side));
 	launch.job_result_path =
 		xasprintf("%s/%s", setup->config.flink.result_store_directory, PLACEHOLDER_ID);
 	launch.application_result_path = xasprintf(
@@ -63,8 +67,9 @@ static int by_setup(const struct places *places, const struct facts *facts,
 
 	if (decision->kind == DECISION_CONTINUE && last)
 		return launch_build(&places->setup, last, ret_exec, NULL, err);
-	launch = new_launch(&places->setup, facts, decision);
+	launch = new_launch(places, facts, decision);
 	result = launch_build(&places->setup, &launch, ret_exec, NULL, err);
+	free(launch.ha_cluster_id);
 	free(launch.job_result_path);
 	free(launch.application_result_path);
 	for (size_t i = 0; result == 0 && i < ret_exec->argc; i++)

@@ -19,6 +19,8 @@ static const char shutdown_on_finish[] = "execution.shutdown-on-application-fini
 static const char submit_failed_job[] = "execution.submit-failed-job-on-application-error";
 static const char retention_key[] = "execution.checkpointing.externalized-checkpoint-retention";
 #define JVM_ARGS "JVM_ARGS="
+static const char *const cluster_id_keys[] = {"kubernetes.cluster-id",
+					      "high-availability.cluster-id"};
 static const char statistics_age_key[] = "rest.cache.checkpoint-statistics.timeout";
 
 /* ---- checks ---- */
@@ -44,6 +46,18 @@ static int check_property(const struct flink_property *property, struct err *err
 	return 0;
 }
 
+/* Those of Flink's own configuration are overridden: they name the first of the two. */
+static int check_cluster_id(const struct flink_launch *launch, struct err *err)
+{
+	for (size_t i = 0; launch->cluster_id && i < ARRAY_LEN(cluster_id_keys); i++)
+		if (flink_launch_user_sets(launch, cluster_id_keys[i]))
+			return err_set(
+				err, ERR_CONFIG, 0,
+				"property %s: drey passes the cluster id of the side that it uses (handover.clusterIds); remove it from flink.properties and flink.command",
+				cluster_id_keys[i]);
+	return 0;
+}
+
 int flink_launch_check(const struct flink_launch *launch, struct err *err)
 {
 	char text[FLINK_VERSION_TEXT_BYTES];
@@ -53,6 +67,8 @@ int flink_launch_check(const struct flink_launch *launch, struct err *err)
 	for (size_t i = 0; i < launch->property_count; i++)
 		if (check_property(&launch->properties[i], err) < 0)
 			return -1;
+	if (check_cluster_id(launch, err) < 0)
+		return -1;
 	for (size_t i = 0; launch->jars && launch->jars[i]; i++)
 		if (!launch->jars[i][0] || strchr(launch->jars[i], ','))
 			return err_set(err, ERR_CONFIG, 0,
@@ -225,6 +241,8 @@ static void add_places(struct flink_exec *exec, const struct flink_launch *launc
 	add_number(exec, "rest.bind-port", launch->rest_port);
 	add_property(exec, "jobmanager.rpc.address", launch->rpc_address);
 	add_property(exec, "io.tmp.dirs", launch->tmp_dirs);
+	for (size_t i = 0; i < ARRAY_LEN(cluster_id_keys); i++)
+		add_property(exec, cluster_id_keys[i], launch->cluster_id);
 }
 
 static void add_identity(struct flink_exec *exec, const struct flink_launch *launch)

@@ -22,6 +22,7 @@
  *   $internal.application.id, application-result-store.*       the same, Flink >= 2.3
  *   execution.shutdown-on-application-finish=false             the final state is read over REST
  *   execution.submit-failed-job-on-application-error=true      a main() that throws is a FAILED job
+ *   kubernetes.cluster-id, high-availability.cluster-id        where drey chooses the side
  *   --job-id, --fromSavepoint, --allowNonRestoredState         and the equivalent properties
  *
  * Set unless the user says otherwise: externalized-checkpoint-retention=RETAIN_ON_CANCELLATION
@@ -103,8 +104,11 @@ struct flink_launch {
 	int rest_port;           /* sets rest.port and rest.bind-port, so that drey knows it */
 	const char *rpc_address; /* jobmanager.rpc.address */
 	const char *tmp_dirs;    /* io.tmp.dirs of this launch alone (tmp_dirs.h) */
-	bool ha;                 /* Flink's own HA is on: heartbeat not changed */
-	int ha_rpc_port;         /* with HA: high-availability.jobmanager.port, else a random one */
+	/* kubernetes.cluster-id and high-availability.cluster-id; NULL: those of Flink's
+	 * configuration. If set, the user may set neither. */
+	const char *cluster_id;
+	bool ha;         /* Flink's own HA is on: heartbeat not changed */
+	int ha_rpc_port; /* with HA: high-availability.jobmanager.port, else a random one */
 	int heartbeat_interval_ms, heartbeat_timeout_ms; /* without HA; 0: not changed */
 };
 

@@ -9,6 +9,7 @@
 #include "base/loop.h"
 #include "control/control_socket.h"
 #include "core/desired.h"
+#include "core/handover/side.h"
 #include "core/lifecycle/lifecycle.h"
 #include "core/report/conditions.h"
 #include "core/trace/life_trace.h"
@@ -95,6 +96,8 @@ struct driver {
 	char *writer;        /* names this process in the journal */
 	int state_lock_fd;
 	int flink_lock_fd; /* taken before a start is decided, passed on with the launch */
+	enum side side;    /* driver_choose_side() */
+	struct lifecycle_config life_config; /* setup->life, for the side */
 	struct lifecycle life;
 	struct life_trace trace;      /* of its last steps */
 	struct conditions conditions; /* as judged after the last step */
@@ -208,6 +211,14 @@ enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_
 
 /* outputs/ready_condition.c: the owner was read again; NULL = it no longer exists */
 void driver_ready_owner(struct driver *driver, const struct workload *workload);
+
+/* ha/ha_side.c: which of its two sides the application is on, for all that is observed and launched from
+ * now on; what runs is not touched. Where there is one cluster id, there is one side. */
+void driver_choose_side(struct driver *driver, enum side side);
+/* The cluster id of Flink's HA on that side; NULL: Flink has no HA; borrowed from the setup. */
+const char *driver_cluster_id(const struct driver *driver);
+/* The one that this launch has or will have: its own, if it is on record. Borrowed from both. */
+const char *driver_launch_cluster_id(const struct driver *driver, const struct launch *launch);
 
 /* ha/ha.c: false: Flink has no high availability of its own. True: the HA maps are being read into the plan; then() is called afterwards, as by a lane. */
 bool driver_ha_observe(struct driver *driver, struct observe_plan *plan, lane_done_fn *then,

@@ -2,6 +2,7 @@
  * Flink's HA at the gate of a launch. The driver and the API server are played by this file.
  */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@ struct rig {
 	struct gate gate;
 	atomic_bool hangs, refuses;
 	atomic_int cleaned;
+	char seen_id[20]; /* the cluster id of the last request; read when the lane rests */
 };
 
 void driver_again(struct driver *driver)
@@ -56,7 +58,8 @@ int ha_clean(struct kube *kube, const char *cluster_id, const struct launch *lau
 {
 	struct rig *rig = (struct rig *)kube;
 
-	(void)cluster_id, (void)unchanged, (void)ret_cluster;
+	(void)unchanged, (void)ret_cluster;
+	snprintf(rig->seen_id, sizeof(rig->seen_id), "%s", cluster_id);
 	CHECK_STR(launch->job_id, "aa01");
 	rig->cleaned++;
 	while (rig->hangs)
@@ -74,9 +77,10 @@ int ha_job_delete(struct kube *kube, const char *cluster_id, const struct ha_job
 void ha_release_lock(struct kube *kube, const char *cluster_id, const struct failover_watch *watch,
 		     const char *launch_id, bool reaped, struct ha_release *ret)
 {
-	const struct rig *rig = (struct rig *)kube;
+	struct rig *rig = (struct rig *)kube;
 
-	(void)cluster_id, (void)watch, (void)launch_id, (void)reaped, (void)ret;
+	snprintf(rig->seen_id, sizeof(rig->seen_id), "%s", cluster_id);
+	(void)watch, (void)launch_id, (void)reaped, (void)ret;
 	while (rig->hangs)
 		usleep(1000);
 }
@@ -214,5 +218,63 @@ TEST(drey_stays_until_the_lock_of_the_dead_flink_is_released)
 	       clock_mono_ms() < end_ms)
 		loop_step(rig.driver.loop, 50, NULL);
 	CHECK_INT(part_ha.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_OPEN);
+	rig_end(&rig);
+}
+
+static void two_sides(struct rig *rig)
+{
+	rig->setup.handover = (struct setup_handover){.two_sides = true,
+						      .cluster_ids = {"orders", "orders-green"}};
+	rig->setup.kube.fast_failover = true;
+	rig->setup.ha.home = (char *)"10.0.0.1";
+}
+
+TEST(the_side_that_is_chosen_is_prepared)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	two_sides(&rig);
+	CHECK_INT(answer(&rig), ==, GATE_OPEN);
+	CHECK_STR(rig.seen_id, "orders");
+	driver_choose_side(&rig.driver, SIDE_GREEN);
+	CHECK_STR(rig.driver.life_config.ha_cluster_id, "orders-green");
+	rig.gate.number = 2;
+	CHECK_INT(answer(&rig), ==, GATE_OPEN);
+	CHECK_STR(rig.seen_id, "orders-green");
+	rig_end(&rig);
+}
+
+/* A launch stays where it was started, whatever is chosen for the next one. */
+TEST(the_lock_that_is_released_is_that_of_the_dead_flinks_side)
+{
+	struct event ended = {.type = EVENT_EXITED, .process.launch_id = "aa01"};
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+	struct rig rig;
+
+	rig_begin(&rig);
+	two_sides(&rig);
+	journal_launch(&rig.driver.life.journal)->ha_cluster_id = xstrdup("orders-green");
+	CHECK_INT(answer(&rig), ==, GATE_OPEN);
+	CHECK_STR(rig.seen_id, "orders-green");
+	*rig.seen_id = '\0';
+	driver_choose_side(&rig.driver, SIDE_BLUE);
+	part_ha.event(&rig.driver, &ended);
+	while (part_ha.may(&rig.driver, GATE_EXIT, &rig.gate) != GATE_OPEN &&
+	       clock_mono_ms() < end_ms)
+		loop_step(rig.driver.loop, 50, NULL);
+	CHECK_STR(rig.seen_id, "orders-green");
+	rig_end(&rig);
+}
+
+TEST(where_flink_has_no_ha_a_side_has_no_cluster_id)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig.setup.ha.on = false;
+	driver_choose_side(&rig.driver, SIDE_GREEN);
+	CHECK_INT(rig.driver.side, ==, SIDE_GREEN);
+	CHECK(!rig.driver.life_config.ha_cluster_id);
 	rig_end(&rig);
 }

@@ -387,6 +387,42 @@ TEST(every_property_of_drey_is_refused_by_name)
 	CHECK(flink_reserved("execution.checkpointing.interval") == NULL);
 }
 
+TEST(flink_gets_the_cluster_id_of_its_side)
+{
+	struct flink_launch launch = launch_of(image, v23);
+	cleanup_free char *without = built(&launch), *with = NULL;
+
+	CHECK(!strstr(without, "cluster-id"));
+	launch.cluster_id = "orders-green";
+	with = built(&launch);
+	CHECK_HAS(with, "|-D|kubernetes.cluster-id=orders-green|");
+	CHECK_HAS(with, "|-D|high-availability.cluster-id=orders-green|");
+	CHECK(strstr(with, "cluster-id=") < strstr(with, "|--job-id|"));
+}
+
+TEST(the_cluster_id_is_dreys_where_there_are_sides)
+{
+	static const char *const keys[] = {"kubernetes.cluster-id", "high-availability.cluster-id"};
+
+	for (size_t i = 0; i < ARRAY_LEN(keys) * 2; i++) {
+		struct flink_property property = {keys[i / 2], "x"};
+		cleanup_free char *word = xasprintf("%s=x", keys[i / 2]);
+		const char *const command[] = {"/docker-entrypoint.sh", "standalone-job", "-D",
+					       word, NULL};
+		struct flink_launch launch = launch_of(i % 2 ? command : image, v23);
+		struct err err = {0};
+
+		launch.properties = &property;
+		launch.property_count = i % 2 ? 0 : 1;
+		CHECK_INT(flink_launch_check(&launch, &err), ==, 0);
+		launch.cluster_id = "orders";
+		CHECK_INT(flink_launch_check(&launch, &err), ==, -1);
+		CHECK_INT(err.kind, ==, ERR_CONFIG);
+		CHECK_HAS(err.msg, keys[i / 2]);
+		CHECK_HAS(err.msg, "handover.clusterIds");
+	}
+}
+
 TEST(secrets_are_refused_on_the_command_line)
 {
 	static const char *const secret[] = {"s3.secret-key",

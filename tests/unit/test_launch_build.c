@@ -123,3 +123,24 @@ TEST(with_ha_the_application_needs_its_id)
 	CHECK(launch_build(&rig.setup, &rig.launch, &exec, NULL, &err) < 0);
 	CHECK_HAS(err.msg, "Flink with HA needs an application id");
 }
+
+TEST(the_cluster_id_of_the_launch_is_the_one_that_flink_gets)
+{
+	cleanup_free char *one = NULL, *green = NULL, *unknown = NULL;
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig.setup.ha.on = true;
+	rig.setup.ha.cluster_id = "orders";
+	rig.launch.ha_cluster_id = (char *)"orders-green";
+	one = built(&rig);
+	CHECK(!strstr(one, "cluster-id"));
+	rig.setup.handover = (struct setup_handover){.two_sides = true,
+						     .cluster_ids = {"orders", "orders-green"}};
+	green = built(&rig);
+	CHECK_HAS(green, "|kubernetes.cluster-id=orders-green|");
+	CHECK_HAS(green, "|high-availability.cluster-id=orders-green|");
+	rig.launch.ha_cluster_id = NULL;
+	unknown = built(&rig);
+	CHECK_HAS(unknown, "|kubernetes.cluster-id=orders|");
+}

@@ -577,6 +577,7 @@ void config_launch(const struct config *config, struct flink_launch *ret_launch)
 		.rest_address = config->flink.rest_address,
 		.rest_port = (int)config->flink.rest_port,
 		.rpc_address = config->flink.rpc_address,
+		.cluster_id = config->handover.cluster_ids ? config->handover.cluster_ids[0] : NULL,
 		.heartbeat_interval_ms = (int)config->flink.heartbeat_interval_ms,
 		.heartbeat_timeout_ms = (int)config->flink.heartbeat_timeout_ms,
 	};

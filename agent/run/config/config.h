@@ -233,7 +233,8 @@ const char *config_spare_jar(const struct config *config);
 void config_lifecycle(const struct config *config, struct lifecycle_config *ret_life);
 
 /* The part of a launch that the configuration gives; identity, restore point, env, version (unless
- * configured) and ha are the caller's. Everything stays borrowed from `config`. */
+ * configured) and ha are the caller's. cluster_id is blue's, until the side is known. Everything stays
+ * borrowed from `config`. */
 void config_launch(const struct config *config, struct flink_launch *ret_launch);
 
 /* ---- the table, for the documentation test and for help texts ---- */

@@ -1,7 +1,16 @@
 #include "run/effects/launch_build.h"
 
 #include "base/mem.h"
+#include "run/config/setup_side.h"
 #include "run/effects/leavings.h"
+
+/* NULL: Flink has its own configuration's. */
+static const char *cluster_id_of(const struct setup *setup, const struct launch *launch)
+{
+	if (!setup->handover.two_sides)
+		return NULL;
+	return launch->ha_cluster_id ? launch->ha_cluster_id : setup_cluster_id(setup, SIDE_BLUE);
+}
 
 int launch_build(const struct setup *setup, const struct launch *launch,
 		 struct flink_exec *ret_exec, struct launch_jvm *ret_jvm, struct err *err)
@@ -23,6 +32,7 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	/* MUT: Flink with HA counts as without HA */
 	flink.ha = setup->ha.on;
 	flink.ha_rpc_port = setup->ha.set_rpc_port ? setup->ha.rpc_port : 0;
+	flink.cluster_id = cluster_id_of(setup, launch);
 	flink.job_id = launch->job_id;
 	/* MUT: a launch has no result store */
 	flink.job_result_store = launch->job_result_path;

@@ -109,7 +109,8 @@ static void observe(struct driver *driver)
 	job->driver = driver;
 	observe_plan_init(&job->plan, &driver->setup->places, &driver->life.journal, NULL);
 	job->plan.heads_later = true;
-	ha_former_init(&job->former, driver->setup, &driver->life.journal);
+	ha_former_init(&job->former, driver->setup, driver_cluster_id(driver),
+		       &driver->life.journal);
 	if (!driver_ha_observe(driver, &job->plan, ha_observed, job))
 		lane_submit(driver->store_lane, gather_work, observed, job);
 }

@@ -38,7 +38,7 @@ static int build_shape(const struct setup *setup, const struct launch *launch,
 		       struct flink_exec *ret_shape, struct err *err)
 {
 	static const char no_path[] = "x:/";
-	struct launch same = {0};
+	struct launch same = {.ha_cluster_id = launch->ha_cluster_id};
 
 	memset(same.job_id, '0', JOB_ID_BYTES - 1);
 	if (*launch->application_id)

@@ -27,6 +27,7 @@ struct ha {
 	struct loop_timer *timer;      /* the next look at the lock */
 
 	struct failover_watch watch; /* of the process that is or was about to be started */
+	char *watched_id;            /* its cluster id */
 	char live[JOB_ID_BYTES];     /* launch whose process is known to live; "" = none */
 	bool looking;                /* at the lock; one at a time */
 	int64_t release_end_ms; /* the lock is being released: drey stays until then; 0 = not */
@@ -36,15 +37,11 @@ struct ha {
 	char *why_not;
 	struct ha_job *old; /* maps of jobs, as they were read last */
 	size_t old_count;
+	char *old_id;           /* their cluster id */
 	struct ha_query stays;  /* those that could not be deleted; no cluster_id: there are none */
 	int64_t stays_until_ms; /* when they are read again */
 	int64_t stays_since_operation; /* end of the last operation before that */
 };
-
-static const char *cluster_id(const struct ha *ha)
-{
-	return ha->driver->setup->ha.cluster_id;
-}
 
 static bool is_fast(const struct ha *ha)
 {
@@ -55,6 +52,7 @@ static bool is_fast(const struct ha *ha)
 
 struct look_job {
 	struct ha *ha;
+	char *cluster_id;
 	char launch_id[JOB_ID_BYTES];
 	struct ha_cluster cluster;
 	int result;
@@ -66,7 +64,7 @@ static void look_work(void *arg)
 	struct look_job *job = arg;
 
 	job->result =
-		ha_cluster_read(job->ha->kube.kube, cluster_id(job->ha), &job->cluster, &job->err);
+		ha_cluster_read(job->ha->kube.kube, job->cluster_id, &job->cluster, &job->err);
 }
 
 static void looked(void *arg, bool ran)
@@ -87,6 +85,7 @@ static void looked(void *arg, bool ran)
 		loop_timer_set_early(ha->timer, ha->watch.proven ? LOOK_LATER_MS : LOOK_SOON_MS,
 				     ha->watch.proven ? LOOK_EARLY_MS : 0);
 	ha_cluster_release(&job->cluster);
+	free(job->cluster_id);
 	free(job);
 }
 
@@ -102,6 +101,7 @@ static void look(void *arg)
 	ha->looking = true;
 	job = xcalloc(1, sizeof(*job));
 	job->ha = ha;
+	job->cluster_id = xstrdup(ha->watched_id);
 	memcpy(job->launch_id, ha->live, JOB_ID_BYTES);
 	lane_submit(ha->kube.lane, look_work, looked, job);
 }
@@ -130,6 +130,7 @@ static void ha_alive(struct driver *driver, const struct part_start *start)
 		return;
 	failover_watch_begin(&ha->watch, launch->job_id, driver->setup->ha.home,
 			     driver->setup->ha.rpc_port, NULL, launch->started_unix_ms);
+	xstrset(&ha->watched_id, driver_launch_cluster_id(driver, launch));
 	watch_process(ha, launch->job_id);
 }
 
@@ -144,6 +145,7 @@ bool driver_ha_may_kill(const struct driver *driver, const char *launch_id)
 
 struct release_job {
 	struct ha *ha;
+	char *cluster_id;
 	struct failover_watch watch;
 	struct ha_release release;
 };
@@ -152,7 +154,7 @@ static void release_work(void *arg)
 {
 	struct release_job *job = arg;
 
-	ha_release_lock(job->ha->kube.kube, cluster_id(job->ha), &job->watch, job->watch.launch_id,
+	ha_release_lock(job->ha->kube.kube, job->cluster_id, &job->watch, job->watch.launch_id,
 			true, &job->release);
 }
 
@@ -171,6 +173,7 @@ static void released(void *arg, bool ran)
 	if (ran && !job->ha->driver->closing)
 		driver_again(job->ha->driver);
 	failover_watch_release(&job->watch);
+	free(job->cluster_id);
 	free(job);
 }
 
@@ -191,6 +194,7 @@ static void process_ended(struct driver *driver, const char *launch_id)
 	}
 	job = xcalloc(1, sizeof(*job));
 	job->ha = ha;
+	job->cluster_id = xstrdup(ha->watched_id);
 	job->watch = ha->watch;
 	ha->watch = (struct failover_watch){0};
 	ha->release_end_ms = clock_mono_ms() + HA_RELEASE_TIMEOUT_MS;
@@ -231,6 +235,7 @@ static void forget_old(struct ha *ha)
 	free(ha->old);
 	ha->old = NULL;
 	ha->old_count = 0;
+	xstrset(&ha->old_id, NULL);
 }
 
 static void observe_done(void *arg, bool ran)
@@ -241,6 +246,7 @@ static void observe_done(void *arg, bool ran)
 	forget_old(ha);
 	ha->old = job->reading.jobs;
 	ha->old_count = job->reading.job_count;
+	xstrset(&ha->old_id, job->query.cluster_id);
 	job->reading.jobs = NULL;
 	job->reading.job_count = 0;
 	ha_query_release(&ha->stays);
@@ -263,7 +269,7 @@ bool driver_ha_observe(struct driver *driver, struct observe_plan *plan, lane_do
 	job->plan = plan;
 	job->then = then;
 	job->arg = arg;
-	ha_query_for(driver->setup, &driver->life.journal, &job->query);
+	ha_query_for(driver->setup, driver_cluster_id(driver), &driver->life.journal, &job->query);
 	lane_submit(ha->kube.lane, observe_work, observe_done, job);
 	return true;
 }
@@ -272,7 +278,8 @@ bool driver_ha_observe(struct driver *driver, struct observe_plan *plan, lane_do
 
 struct prepare_job {
 	struct ha *ha;
-	int64_t number;       /* of the gate */
+	int64_t number; /* of the gate */
+	char *cluster_id;
 	struct launch launch; /* only its ids and number */
 	struct ha_cluster cluster;
 	int result;
@@ -283,7 +290,7 @@ static void prepare_work(void *arg)
 {
 	struct prepare_job *job = arg;
 
-	job->result = ha_clean(job->ha->kube.kube, cluster_id(job->ha), &job->launch,
+	job->result = ha_clean(job->ha->kube.kube, job->cluster_id, &job->launch,
 			       &job->ha->unchanged, &job->cluster, &job->err);
 }
 
@@ -297,12 +304,15 @@ static void prepared(void *arg, bool ran)
 	if (ran && !driver->closing && ha->launch_number == job->number) {
 		ha->launch = job->result < 0 ? GATE_REFUSED : GATE_OPEN;
 		xstrset(&ha->why_not, job->result < 0 ? job->err.msg : NULL);
-		if (job->result == 0)
+		if (job->result == 0) {
 			failover_watch_begin(&ha->watch, job->launch.job_id, setup->home,
 					     setup->rpc_port, &job->cluster.lock, clock_unix_ms());
+			xstrset(&ha->watched_id, job->cluster_id);
+		}
 		driver_again(driver);
 	}
 	ha_cluster_release(&job->cluster);
+	free(job->cluster_id);
 	free(job);
 }
 
@@ -315,6 +325,7 @@ static void prepare(struct ha *ha, int64_t number)
 	ha->launch = GATE_NOT_YET;
 	job->ha = ha;
 	job->number = number;
+	job->cluster_id = xstrdup(driver_launch_cluster_id(ha->driver, launch));
 	job->launch.number = launch->number;
 	memcpy(job->launch.job_id, launch->job_id, JOB_ID_BYTES);
 	memcpy(job->launch.application_id, launch->application_id, JOB_ID_BYTES);
@@ -359,6 +370,7 @@ static enum gate_verdict ha_may(struct driver *driver, enum gate_type type, stru
 
 struct sweep_job {
 	struct ha *ha;
+	char *cluster_id;
 	struct ha_job map;
 	int result;
 	struct err err;
@@ -368,15 +380,17 @@ static void sweep_work(void *arg)
 {
 	struct sweep_job *job = arg;
 
-	job->result = ha_job_delete(job->ha->kube.kube, cluster_id(job->ha), &job->map, &job->err);
+	job->result = ha_job_delete(job->ha->kube.kube, job->cluster_id, &job->map, &job->err);
 }
 
 /* It is read again after the next operation, or an hour: then there may be the right to delete it, and what has
  * changed in it is known. */
-static void leave_for_later(struct ha *ha, const char *job_id)
+static void leave_for_later(struct ha *ha, const char *cluster_id, const char *job_id)
 {
-	if (!ha->stays.cluster_id)
-		ha->stays.cluster_id = xstrdup(cluster_id(ha));
+	if (!xstrsame(ha->stays.cluster_id, cluster_id)) {
+		ha_query_release(&ha->stays);
+		ha->stays.cluster_id = xstrdup(cluster_id);
+	}
 	ha_query_add(&ha->stays, job_id);
 	ha->stays_until_ms = clock_mono_ms() + SWEEP_AGAIN_MS;
 	ha->stays_since_operation = ha->driver->life.journal.last_operation.ended_unix_ms;
@@ -393,9 +407,10 @@ static void swept(void *arg, bool ran)
 	} else if (ran) {
 		log_warn(log, "cannot delete the HA map of an earlier job; drey retries later",
 			 LOG_STR("jobId", job->map.job_id), LOG_ERR(&job->err));
-		leave_for_later(job->ha, job->map.job_id);
+		leave_for_later(job->ha, job->cluster_id, job->map.job_id);
 	}
 	ha_job_release(&job->map);
+	free(job->cluster_id);
 	free(job);
 }
 
@@ -412,6 +427,7 @@ static void sweep(struct ha *ha)
 			continue;
 		job = xcalloc(1, sizeof(*job));
 		job->ha = ha;
+		job->cluster_id = xstrdup(ha->old_id);
 		job->map = *map;
 		*map = (struct ha_job){0};
 		lane_submit(ha->kube.lane, sweep_work, swept, job);
@@ -450,10 +466,12 @@ static void reread_done(void *arg, bool ran)
 	struct ha *ha = job->ha;
 	bool known = job->reading.state == SOURCE_PRESENT;
 
+	/* those of the other side are read when the job is there again */
+	ran = ran && xstrsame(ha->old_id, job->query.cluster_id);
 	for (size_t i = 0; ran && known && i < job->reading.job_count; i++)
 		keep_old(ha, &job->reading.jobs[i]);
 	for (size_t i = 0; ran && !known && i < job->query.job_count; i++)
-		leave_for_later(ha, job->query.job_ids[i]);
+		leave_for_later(ha, job->query.cluster_id, job->query.job_ids[i]);
 	ha_reading_release(&job->reading);
 	ha_query_release(&job->query);
 	free(job);
@@ -518,6 +536,7 @@ static void ha_close(struct driver *driver)
 	loop_timer_free(ha->timer);
 	forget_old(ha);
 	free(ha->why_not);
+	free(ha->watched_id);
 	ha_query_release(&ha->stays);
 	failover_watch_release(&ha->watch);
 	if (!ended) /* an abandoned request still uses the rest */

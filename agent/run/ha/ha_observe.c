@@ -5,12 +5,13 @@
 #include "base/mem.h"
 #include "core/resolve/lineage_dirs.h"
 #include "kube/kube.h"
+#include "run/config/setup_side.h"
 
-void ha_query_for(const struct setup *setup, const struct journal *journal,
+void ha_query_for(const struct setup *setup, const char *cluster_id, const struct journal *journal,
 		  struct ha_query *ret_query)
 {
-	ha_query_init(ret_query, setup->ha.cluster_id, setup->places.id_space,
-		      setup->places.id_count, journal);
+	ha_query_init(ret_query, cluster_id, setup->places.id_space, setup->places.id_count,
+		      journal);
 }
 
 void ha_observe(struct kube *kube, const struct ha_query *query, struct ha_unchanged *unchanged,
@@ -35,7 +36,7 @@ void ha_observe_once(const struct setup *setup, const struct journal *journal,
 	struct ha_query query;
 	struct kube *kube = kube_open(setup->kube.client);
 
-	ha_query_for(setup, journal, &query);
+	ha_query_for(setup, setup_cluster_id(setup, setup_side(setup, journal)), journal, &query);
 	ha_observe(kube, &query, &unchanged, plan, &reading);
 	ha_query_release(&query);
 	ha_reading_release(&reading);
@@ -43,7 +44,7 @@ void ha_observe_once(const struct setup *setup, const struct journal *journal,
 	kube_free(kube);
 }
 
-void ha_former_init(struct ha_former *former, const struct setup *setup,
+void ha_former_init(struct ha_former *former, const struct setup *setup, const char *cluster_id,
 		    const struct journal *journal)
 {
 	const char *ids[LINEAGE_HA_MAX];
@@ -51,7 +52,7 @@ void ha_former_init(struct ha_former *former, const struct setup *setup,
 	*former = (struct ha_former){0};
 	if (!journal)
 		return;
-	former->count = lineage_ha_clusters(journal, setup->life.ha_cluster_id, ids);
+	former->count = lineage_ha_clusters(journal, cluster_id, ids);
 	for (size_t i = 0; i < former->count; i++)
 		ha_query_init(&former->queries[i], ids[i], setup->places.id_space,
 			      setup->places.id_count, journal);

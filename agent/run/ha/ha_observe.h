@@ -12,8 +12,8 @@
 #include "run/ha/ha_read.h"
 #include "run/observe/observe.h"
 
-/* What to read; see ha_query_init(). */
-void ha_query_for(const struct setup *setup, const struct journal *journal,
+/* What to read of this cluster id; see ha_query_init(). */
+void ha_query_for(const struct setup *setup, const char *cluster_id, const struct journal *journal,
 		  struct ha_query *ret_query);
 
 /* Read, and add to the plan. `unchanged` persists over several observations. ret_reading: what was
@@ -21,16 +21,17 @@ void ha_query_for(const struct setup *setup, const struct journal *journal,
 void ha_observe(struct kube *kube, const struct ha_query *query, struct ha_unchanged *unchanged,
 		struct observe_plan *plan, struct ha_reading *ret_reading);
 
-/* The HA maps that earlier launches left under cluster ids that Flink no longer uses: HA was
- * switched off, or given another id. They are read as long as they may hold newer state
+/* The HA maps that earlier launches left under cluster ids that Flink does not use now: HA was
+ * switched off, or given another id, or the job was on the other side. They are read as long as they may hold newer state
  * (core/resolve/lineage_dirs.h). */
 struct ha_former {
 	struct ha_query queries[LINEAGE_HA_MAX];
 	size_t count;
 };
 
-/* journal NULL: unknown. Copies what is needed. */
-void ha_former_init(struct ha_former *former, const struct setup *setup,
+/* All but `cluster_id`, which is used now (NULL: none is). journal NULL: unknown. Copies what is
+ * needed. */
+void ha_former_init(struct ha_former *former, const struct setup *setup, const char *cluster_id,
 		    const struct journal *journal);
 
 /* Connect, read into the plan, disconnect; nothing when there are none. A failure is a fact. Any thread. */
@@ -38,8 +39,8 @@ void ha_former_observe(const struct ha_former *former, const struct setup *setup
 		       struct observe_plan *plan);
 void ha_former_release(struct ha_former *former); /* zeroed is allowed */
 
-/* The same for a command, if setup->ha is on: connect, read, disconnect. A failure is a fact of the
- * plan. journal NULL: it could not be read. */
+/* The same as ha_observe() for a command, if setup->ha is on, on the side of the journal: connect, read,
+ * disconnect. A failure is a fact of the plan. journal NULL: it could not be read. */
 void ha_observe_once(const struct setup *setup, const struct journal *journal,
 		     struct observe_plan *plan);
 

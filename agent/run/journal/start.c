@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "run/config/setup_side.h"
 #include "run/driver_internal.h"
 #include "run/inputs/control_seen.h"
 #include "run/part.h"
@@ -112,7 +113,9 @@ static int come_alive(struct driver *driver, struct journal *journal, struct err
 	}
 	forget_placeholder(driver);
 	journal_take_over(journal, driver->writer);
-	lifecycle_init(&driver->life, &driver->setup->life, journal, &rng);
+	driver->life_config = driver->setup->life;
+	driver_choose_side(driver, setup_side(driver->setup, journal));
+	lifecycle_init(&driver->life, &driver->life_config, journal, &rng);
 	life_trace_begin(&driver->trace, &driver->life);
 	driver->alive = true;
 	return 0;

@@ -1,0 +1,20 @@
+#include "run/config/setup_side.h"
+
+#include "base/mem.h"
+
+const char *setup_cluster_id(const struct setup *setup, enum side side)
+{
+	return setup->handover.two_sides ? setup->handover.cluster_ids[side] : setup->ha.cluster_id;
+}
+
+enum side setup_side(const struct setup *setup, const struct journal *journal)
+{
+	if (!setup->handover.two_sides || !journal)
+		return SIDE_BLUE;
+	for (size_t i = journal->launch_count; i-- > 0;)
+		for (int side = 0; side < SIDES; side++)
+			if (xstrsame(journal->launches[i].ha_cluster_id,
+				     setup->handover.cluster_ids[side]))
+				return (enum side)side;
+	return SIDE_BLUE;
+}

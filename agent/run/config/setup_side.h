@@ -1,0 +1,20 @@
+/*
+ * setup_side - the cluster id of Flink's HA by side, and the side that the journal tells.
+ *
+ * Which side an agent uses is decided while it runs (driver_choose_side()); everything that depends
+ * on it asks here, or has it from the launch on record.
+ */
+#ifndef DREY_RUN_SETUP_SIDE_H
+#define DREY_RUN_SETUP_SIDE_H
+
+#include "core/handover/side.h"
+#include "core/journal/journal.h"
+#include "run/config/setup.h"
+
+/* Borrowed; NULL: Flink has no HA. An application with one cluster id has it on both sides. */
+const char *setup_cluster_id(const struct setup *setup, enum side side);
+
+/* Where the newest launch was. journal NULL: unknown, which is blue, as before any launch. */
+enum side setup_side(const struct setup *setup, const struct journal *journal);
+
+#endif
