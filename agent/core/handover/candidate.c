@@ -1,0 +1,133 @@
+#include "core/handover/candidate.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "core/record.h"
+
+static const char *const state_words[] = {"Standby",   "Preparing",  "Prepared", "Failed",
+					  "Withdrawn", "HandedOver", NULL};
+_Static_assert(sizeof(state_words) / sizeof(state_words[0]) == CANDIDATE_STATES + 1,
+	       "a word for each state");
+
+#define PROSE .max_bytes = CANDIDATE_MAX_PROSE
+
+#define WARM(name, kind, ...)    FIELD(name, kind, struct candidate_warm, __VA_ARGS__)
+#define CHECKED(name, kind, ...) FIELD(name, kind, struct candidate_check, __VA_ARGS__)
+#define MEMBER(name, kind, ...)  FIELD(name, kind, struct candidate_record, __VA_ARGS__)
+
+static const struct field warm_fields[] = {
+	WARM("taskManagers", KNOWN, task_managers, .unknown = -1, .key = true),
+	WARM("slotsFree", KNOWN, slots_free, .unknown = -1, .key = true),
+	WARM("mainHeld", BOOL, main_held, .key = true),
+	WARM("sinceUnixMs", KNOWN, since_unix_ms, .key = true),
+};
+static const struct record warm_table = RECORD(struct candidate_warm, warm_fields);
+
+static const struct field checked_fields[] = {
+	CHECKED("decision", TEXT, decision, .key = true),
+	CHECKED("why", TEXT, why, .key = true, PROSE),
+};
+static const struct record checked_table = RECORD(struct candidate_check, checked_fields);
+
+static const struct field candidate_fields[] = {
+	MEMBER("application", TEXT, application, .needed = true),
+	MEMBER("uid", TEXT, uid, .needed = true),
+	MEMBER("pod", TEXT, pod, .needed = true),
+	MEMBER("template", TEXT, template, .needed = true),
+	MEMBER("generation", TEXT, generation),
+	MEMBER("flinkVersion", TEXT, flink_version),
+	MEMBER("side", WORD, side, .words = side_words),
+	MEMBER("handover", TEXT, handover),
+	MEMBER("state", WORD, state, .words = state_words),
+	MEMBER("beat", NUMBER, beat, .needed = true),
+	MEMBER("ask", NUMBER, ask),
+	MEMBER("answer", NUMBER, answer),
+	MEMBER("warm", RECORD, warm, .record = &warm_table),
+	MEMBER("checked", RECORD, checked, .record = &checked_table),
+	MEMBER("why", TEXT, why, PROSE),
+};
+static const struct record candidate_table = RECORD(struct candidate_record, candidate_fields);
+
+const char *candidate_state_name(enum candidate_state state)
+{
+	return state < CANDIDATE_STATES ? state_words[state] : "unknown";
+}
+
+void candidate_record_init(struct candidate_record *record)
+{
+	record_init(&candidate_table, record);
+	record_init(&warm_table, &record->warm);
+}
+
+void candidate_record_release(struct candidate_record *record)
+{
+	record_release(&candidate_table, record);
+}
+
+int candidate_record_encode(const struct candidate_record *record, struct buf *ret_text,
+			    struct err *err)
+{
+	cleanup_json struct json *doc = json_object();
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_add_i64(doc, "schema", CANDIDATE_SCHEMA);
+	record_write(&candidate_table, record, NULL, doc);
+	json_print(doc, &text);
+	if (text.len_bytes > CANDIDATE_MAX_BYTES)
+		return err_set(err, ERR_FORMAT, 0, "the record has %zu bytes, more than %zu",
+			       text.len_bytes, CANDIDATE_MAX_BYTES);
+	buf_add(ret_text, text.data, text.len_bytes);
+	return 0;
+}
+
+static int check_schema(const struct json *doc, struct err *err)
+{
+	int64_t schema;
+
+	if (json_kind(doc) != JSON_OBJECT)
+		return err_set(err, ERR_FORMAT, 0, "not a JSON object");
+	if (json_need_i64(doc, "schema", &schema, err) < 0)
+		return -1;
+	if (schema != CANDIDATE_SCHEMA)
+		return err_set(err, ERR_FORMAT, 0, "'schema': %lld; this drey knows %d",
+			       (long long)schema, CANDIDATE_SCHEMA);
+	return 0;
+}
+
+static int check_values(const struct candidate_record *record, const char *application,
+			struct err *err)
+{
+	const struct {
+		const char *name;
+		int64_t value;
+	} numbers[] = {{"beat", record->beat}, {"ask", record->ask}, {"answer", record->answer}};
+
+	if (strcmp(record->application, application) != 0)
+		return err_set(err, ERR_FORMAT, 0,
+			       "'application': it is of application %.64s, not of %s",
+			       record->application, application);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (numbers[i].value < 0)
+			return err_set(err, ERR_FORMAT, 0, "'%s': %lld is out of range",
+				       numbers[i].name, (long long)numbers[i].value);
+	return 0;
+}
+
+int candidate_record_decode(const char *text, size_t len_bytes, const char *application,
+			    struct candidate_record *ret_record, struct err *err)
+{
+	cleanup_json struct json *doc = json_parse(text, len_bytes, CANDIDATE_MAX_BYTES, err);
+	struct candidate_record record;
+
+	if (!doc || check_schema(doc, err) < 0)
+		return -1;
+	candidate_record_init(&record);
+	if (record_read(&candidate_table, doc, &record, err) < 0 ||
+	    check_values(&record, application, err) < 0) {
+		candidate_record_release(&record);
+		return -1;
+	}
+	*ret_record = record;
+	return 0;
+}

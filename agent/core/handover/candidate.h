@@ -1,0 +1,81 @@
+/*
+ * candidate - what a pod that is not the owner reports of itself: candidate.json, and in the same
+ * form reserve.json, in the ConfigMap APPLICATION-drey-candidate. Pure.
+ *
+ * Each of the two has one writer. It raises `beat` with every write, so a reader sees without a
+ * clock that it lives; what it asks the owner, and what it answers, are numbers that only grow.
+ *
+ * Life cycle: candidate_record_init(), or candidate_record_decode() -> changes by the owner of the
+ * struct -> candidate_record_encode() -> candidate_record_release(). It owns all its strings.
+ *
+ * Refused when read: more than CANDIDATE_MAX_BYTES, anything but JSON, another schema, another
+ * application, a member that is missing or of a wrong type. Members that are not known are ignored.
+ */
+#ifndef DREY_CORE_HANDOVER_CANDIDATE_H
+#define DREY_CORE_HANDOVER_CANDIDATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/handover/side.h"
+
+#define CANDIDATE_SCHEMA    1
+#define CANDIDATE_MAX_BYTES ((size_t)64 * 1024)
+#define CANDIDATE_MAX_PROSE 1024 /* bytes of a sentence; a longer one is cut when written */
+
+enum candidate_state {
+	CANDIDATE_STANDBY,     /* waits, and prepares nothing */
+	CANDIDATE_PREPARING,   /* was offered the job; its Flink starts */
+	CANDIDATE_PREPARED,    /* could take the job now */
+	CANDIDATE_FAILED,      /* could not be prepared: `why` */
+	CANDIDATE_WITHDRAWN,   /* its pod ends, or is no longer wanted */
+	CANDIDATE_HANDED_OVER, /* the reserve: had the job, and lives */
+	CANDIDATE_STATES,
+};
+const char *candidate_state_name(enum candidate_state state); /* "Standby", ... */
+
+struct candidate_warm {
+	int64_t task_managers, slots_free; /* -1 = not known */
+	bool main_held;
+	int64_t since_unix_ms; /* all of this; 0 = not known */
+};
+
+/* What it would start from now, by its own look. */
+struct candidate_check {
+	char *decision; /* as decision_kind_name(); NULL = not looked yet */
+	char *why;
+};
+
+struct candidate_record {
+	char *application;
+	char *uid, *pod;     /* of the writer */
+	char *template;      /* of its pod: GENERATION/CHECKSUM/HASH */
+	char *generation;    /* NULL = none */
+	char *flink_version; /* NULL = not known */
+	enum side side;      /* that it has, or would have */
+	char *handover;      /* id of the hand-over that it sees itself in; NULL = none */
+	enum candidate_state state;
+	int64_t beat;   /* raised with every write */
+	int64_t ask;    /* "are you alive?", to the owner; 0 = not asked */
+	int64_t answer; /* the last question of the owner that was answered; 0 = none */
+	struct candidate_warm warm;
+	struct candidate_check checked;
+	char *why; /* of the state; NULL = none */
+};
+
+/* Nothing is known. The memory may hold anything. */
+void candidate_record_init(struct candidate_record *record);
+void candidate_record_release(struct candidate_record *record); /* zeroed is allowed */
+
+/* Append it to *ret_text. ERR_FORMAT: larger than CANDIDATE_MAX_BYTES; nothing is appended then. */
+int candidate_record_encode(const struct candidate_record *record, struct buf *ret_text,
+			    struct err *err);
+
+/* On success the caller releases *ret_record. ERR_FORMAT names the member by its path. */
+int candidate_record_decode(const char *text, size_t len_bytes, const char *application,
+			    struct candidate_record *ret_record, struct err *err);
+
+#endif
