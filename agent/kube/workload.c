@@ -26,21 +26,27 @@ void workload_release(struct workload *workload)
 	workload_condition_release(&workload->ready);
 	free(workload->uid);
 	free(workload->generation);
+	free(workload->checksum);
 	*workload = (struct workload){0};
 }
 
 /* Of what has metadata; NULL: not given. */
-static const char *annotated(const struct json *object)
+static const char *annotated(const struct json *object, const char *key)
 {
-	return json_str(json_get(json_get(object, "metadata"), "annotations"), WORKLOAD_GENERATION);
+	return json_str(json_get(json_get(object, "metadata"), "annotations"), key);
+}
+
+static const struct json *template_of(const struct json *object)
+{
+	return json_get(json_get(object, "spec"), "template");
 }
 
 /* The pods decide. */
 static const char *generation_of(const struct json *object)
 {
-	const char *pods = annotated(json_get(json_get(object, "spec"), "template"));
+	const char *pods = annotated(template_of(object), WORKLOAD_GENERATION);
 
-	return pods ? pods : annotated(object);
+	return pods ? pods : annotated(object, WORKLOAD_GENERATION);
 }
 
 /* Our condition among all of them. An invalid entry does not count: it is only replaced. */
@@ -92,8 +98,21 @@ int workload_decode(const struct json *object, enum workload_kind kind, const ch
 		.suspended = suspended,
 		.replicas = replicas,
 		.generation = xstrdup(generation),
+		.checksum = xstrdup(annotated(template_of(object), WORKLOAD_CHECKSUM)),
 	};
 	return 0;
+}
+
+struct workload_wants workload_wants(const struct workload *workload)
+{
+	if (!workload)
+		return (struct workload_wants){0};
+	if (workload->deleting || workload->suspended || workload->replicas == 0)
+		return (struct workload_wants){.known = true, .none = true};
+	return (struct workload_wants){.known = workload->generation != NULL,
+				       .generation = workload->generation,
+				       .checksum =
+					       workload->generation ? workload->checksum : NULL};
 }
 
 static char *path_of(const struct kube *kube, enum workload_kind kind, const char *name,

@@ -20,6 +20,9 @@
 /* Annotation of the pod template, or of the object itself, that names the generation. */
 #define WORKLOAD_GENERATION "drey.dev/generation"
 
+/* Annotation of the pod template alone: changes with everything that a new pod would read. */
+#define WORKLOAD_CHECKSUM "checksum/drey"
+
 /* Type of the condition. */
 #define WORKLOAD_CONDITION "drey.dev/Ready"
 
@@ -42,6 +45,7 @@ struct workload {
 	bool deleting, suspended;
 	int64_t replicas; /* desired; 1 for a Job */
 	char *generation; /* NULL: not given */
+	char *checksum;   /* of its pods now; NULL: not given */
 };
 
 void workload_release(struct workload *workload); /* zeroed is allowed */
@@ -54,6 +58,17 @@ int workload_decode(const struct json *object, enum workload_kind kind, const ch
  * zeroed before the first use: kube_answer_release(). */
 int workload_get(struct kube *kube, enum workload_kind kind, const char *name, int64_t timeout_ms,
 		 struct workload *ret, struct kube_answer *answer, struct err *err);
+
+/* The pods that a workload creates now. The strings are borrowed from it. */
+struct workload_wants {
+	bool known;             /* false: neither is, or it does not name a generation */
+	bool none;              /* it is being deleted, suspended or scaled to zero */
+	const char *generation; /* NULL: `none`, or not known */
+	const char *checksum;   /* NULL: the same, or not given */
+};
+
+/* workload NULL: it could not be read. What does not exist wants none: an empty one with `deleting`. */
+struct workload_wants workload_wants(const struct workload *workload);
 
 /*
  * Add our condition, or replace its previous value; all others stay as they are. Only on the object

@@ -30,6 +30,75 @@ KUBE_TEST(a_deployment_is_read)
 	workload_release(&workload);
 }
 
+#define POD_WITH(annotations)                                                                      \
+	"\"replicas\":1,\"template\":{\"metadata\":{\"annotations\":{" annotations "}}}"
+
+KUBE_TEST(what_its_pods_are_made_of_is_read_from_their_template)
+{
+	struct workload workload = {0};
+	struct workload_wants wants;
+
+	KUBE_SAY(stub,
+		 {.body = OBJECT("Deployment", "jm", ",\"annotations\":{\"checksum/drey\":\"own\"}",
+				 POD_WITH("\"drey.dev/generation\":\"g2\","
+					  "\"checksum/drey\":\"c0ffee\""))});
+	CHECK_INT(workload_get(stub->kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL, NULL),
+		  ==, 0);
+	CHECK_STR(workload.checksum, "c0ffee");
+	wants = workload_wants(&workload);
+	CHECK(wants.known && !wants.none);
+	CHECK_STR(wants.generation, "g2");
+	CHECK_STR(wants.checksum, "c0ffee");
+	workload_release(&workload);
+	CHECK(!workload.checksum);
+}
+
+KUBE_TEST(the_checksum_of_the_deployment_is_not_that_of_its_pods)
+{
+	struct workload workload = {0};
+	struct workload_wants wants;
+
+	KUBE_SAY(stub,
+		 {.body = OBJECT("Deployment", "jm", ",\"annotations\":{\"checksum/drey\":\"own\"}",
+				 POD_WITH("\"drey.dev/generation\":\"g2\""))});
+	CHECK_INT(workload_get(stub->kube, WORKLOAD_DEPLOYMENT, "jm", 1000, &workload, NULL, NULL),
+		  ==, 0);
+	CHECK(!workload.checksum);
+	wants = workload_wants(&workload);
+	CHECK(wants.known && !wants.checksum);
+	workload_release(&workload);
+}
+
+TEST(what_is_wanted_is_known_only_from_what_was_read)
+{
+	struct workload workload = {
+		.replicas = 1, .generation = (char *)"g2", .checksum = (char *)"c"};
+	struct workload_wants wants = workload_wants(NULL);
+
+	CHECK(!wants.known && !wants.none && !wants.generation);
+	wants = workload_wants(&workload);
+	CHECK(wants.known && !wants.none);
+	workload.generation = NULL;
+	wants = workload_wants(&workload);
+	CHECK(!wants.known && !wants.none && !wants.generation && !wants.checksum);
+}
+
+TEST(a_deployment_that_ends_wants_no_pods)
+{
+	struct workload workload[] = {
+		{.replicas = 0, .generation = (char *)"g2"},
+		{.replicas = 1, .deleting = true, .generation = (char *)"g2"},
+		{.replicas = 1, .suspended = true},
+		{.deleting = true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(workload); i++) {
+		struct workload_wants wants = workload_wants(&workload[i]);
+
+		CHECK(wants.known && wants.none && !wants.generation);
+	}
+}
+
 KUBE_TEST(a_job_is_read)
 {
 	struct workload workload = {0};
