@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "core/desired_inputs.h"
-#include "kube/configmap.h"
+#include "kube/configmap_watch.h"
 #include "kube/kube_watch.h"
 #include "run/driver_internal.h"
 #include "run/inputs/control_map.h"
@@ -213,12 +213,11 @@ static bool is_watched(const struct directory *directory)
 static void watch_map(struct directory *directory)
 {
 	const struct setup_kube *kube = &directory->driver->setup->kube;
-	cleanup_free char *collection = configmap_collection(kube->config.namespace);
-	struct kube_watch_target target = {.collection = collection, .name = kube->control};
 	struct err err = {0};
 
-	directory->map_watch = kube_watch_new(directory->driver->watches, &target, on_map_changed,
-					      directory, &err);
+	directory->map_watch =
+		configmap_watch_new(directory->driver->watches, kube->config.namespace,
+				    kube->control, on_map_changed, directory, &err);
 	if (!directory->map_watch)
 		log_warn(directory->driver->log, "cannot watch the control ConfigMap",
 			 LOG_ERR(&err));
