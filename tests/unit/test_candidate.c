@@ -18,7 +18,7 @@
 
 static int decode(const char *text, struct candidate_record *ret, struct err *err)
 {
-	return candidate_record_decode(text, strlen(text), "orders", ret, err);
+	return candidate_decode(text, strlen(text), "orders", ret, err);
 }
 
 TEST(every_member_is_read_and_written)
@@ -50,9 +50,9 @@ TEST(every_member_is_read_and_written)
 	CHECK_STR(record.checked.decision, "startFrom");
 	CHECK_STR(record.checked.why, "the newest");
 	CHECK_STR(record.why, "it holds");
-	CHECK_INT(candidate_record_encode(&record, &text, &err), ==, 0);
+	CHECK_INT(candidate_encode(&record, &text, &err), ==, 0);
 	CHECK_STR(buf_str(&text), FULL);
-	candidate_record_release(&record);
+	candidate_release(&record);
 	CHECK(!record.uid && !record.warm.main_held);
 }
 
@@ -63,17 +63,15 @@ TEST(what_is_not_known_is_null)
 
 	CHECK_INT(decode(LEAST, &record, NULL), ==, 0);
 	CHECK(!record.generation && !record.handover && !record.checked.decision && !record.why);
-	CHECK_INT(record.warm.task_managers, ==, -1);
-	CHECK_INT(record.warm.slots_free, ==, -1);
+	CHECK(!record.warm.task_managers && !record.warm.since_unix_ms);
 	CHECK_INT(record.ask, ==, 0);
-	CHECK_INT(candidate_record_encode(&record, &text, NULL), ==, 0);
+	CHECK_INT(candidate_encode(&record, &text, NULL), ==, 0);
 	CHECK_HAS(buf_str(&text), "\"generation\":null,\"flinkVersion\":null,\"side\":\"blue\","
 				  "\"handover\":null,\"state\":\"Standby\",\"beat\":0,\"ask\":0,"
 				  "\"answer\":0,\"warm\":null,\"checked\":null,\"why\":null}");
-	candidate_record_release(&record);
+	candidate_release(&record);
 	CHECK_INT(decode(buf_str(&text), &record, NULL), ==, 0);
-	CHECK_INT(record.warm.slots_free, ==, -1);
-	candidate_record_release(&record);
+	candidate_release(&record);
 }
 
 TEST(a_member_of_a_newer_drey_is_ignored)
@@ -86,7 +84,7 @@ TEST(a_member_of_a_newer_drey_is_ignored)
 			 &record, NULL),
 		  ==, 0);
 	CHECK_INT(record.state, ==, CANDIDATE_FAILED);
-	candidate_record_release(&record);
+	candidate_release(&record);
 }
 
 /* FULL with one text in the place of another; the caller frees. */
@@ -123,7 +121,9 @@ TEST(what_is_not_as_expected_is_refused_by_its_path)
 		{"\"ask\":3", "\"ask\":-3", "'ask': -3 is out of range"},
 		{"\"answer\":2", "\"answer\":-2", "'answer': -2 is out of range"},
 		{"\"slotsFree\":0", "\"slotsFree\":\"0\"", "warm: 'slotsFree'"},
-		{"\"taskManagers\":2", "\"taskManagers\":-2", "warm: 'taskManagers'"},
+		{"\"taskManagers\":2", "\"taskManagers\":-2",
+		 "warm: 'taskManagers': -2 is out of range"},
+		{"\"slotsFree\":0", "\"slotsFree\":-1", "warm: 'slotsFree': -1 is out of range"},
 		{"\"mainHeld\":true", "\"mainHeld\":1", "warm: 'mainHeld'"},
 		{"\"decision\":\"startFrom\"", "\"decision\":[]", "checked: 'decision'"},
 	};
@@ -148,7 +148,7 @@ TEST(a_part_of_it_is_refused)
 	for (size_t len = 0; len < strlen(FULL); len++) {
 		struct err err = {0};
 
-		CHECK_INT(candidate_record_decode(FULL, len, "orders", &record, &err), ==, -1);
+		CHECK_INT(candidate_decode(FULL, len, "orders", &record, &err), ==, -1);
 		CHECK_INT(err.kind, ==, ERR_FORMAT);
 	}
 	CHECK_INT(decode("[]", &record, NULL), ==, -1);
@@ -167,7 +167,7 @@ TEST(it_has_at_most_64_kib)
 		buf_addch(&spaces, ' ');
 	CHECK_INT(decode(buf_str(&spaces), &record, NULL), ==, 0);
 	buf_addch(&spaces, ' ');
-	candidate_record_release(&record);
+	candidate_release(&record);
 	CHECK_INT(decode(buf_str(&spaces), &record, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_FORMAT);
 
@@ -176,10 +176,10 @@ TEST(it_has_at_most_64_kib)
 	record.pod = xcalloc(CANDIDATE_MAX_BYTES + 1, 1);
 	memset(record.pod, 'x', CANDIDATE_MAX_BYTES);
 	err = (struct err){0};
-	CHECK_INT(candidate_record_encode(&record, &text, &err), ==, -1);
+	CHECK_INT(candidate_encode(&record, &text, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_FORMAT);
 	CHECK_INT(text.len_bytes, ==, 0);
-	candidate_record_release(&record);
+	candidate_release(&record);
 }
 
 TEST(a_long_reason_is_cut)
@@ -191,11 +191,11 @@ TEST(a_long_reason_is_cut)
 	free(record.why);
 	record.why = xcalloc(9001, 1);
 	memset(record.why, 'y', 9000);
-	CHECK_INT(candidate_record_encode(&record, &text, NULL), ==, 0);
+	CHECK_INT(candidate_encode(&record, &text, NULL), ==, 0);
 	CHECK_INT(decode(buf_str(&text), &again, NULL), ==, 0);
 	CHECK_INT(strlen(again.why), <=, CANDIDATE_MAX_PROSE + 3);
-	candidate_record_release(&again);
-	candidate_record_release(&record);
+	candidate_release(&again);
+	candidate_release(&record);
 }
 
 TEST(every_state_has_a_name_of_its_own)
@@ -206,4 +206,14 @@ TEST(every_state_has_a_name_of_its_own)
 				     candidate_state_name((enum candidate_state)k)) != 0);
 	CHECK_STR(candidate_state_name(CANDIDATE_HANDED_OVER), "HandedOver");
 	CHECK_STR(candidate_state_name(CANDIDATE_STATES), "unknown");
+}
+
+TEST(every_role_has_a_key_of_its_own)
+{
+	CHECK_STR(candidate_keys[candidate_place_of(CANDIDATE_STANDBY)], "standby.json");
+	CHECK_STR(candidate_keys[candidate_place_of(CANDIDATE_PREPARING)], "candidate.json");
+	CHECK_STR(candidate_keys[candidate_place_of(CANDIDATE_PREPARED)], "candidate.json");
+	CHECK_STR(candidate_keys[candidate_place_of(CANDIDATE_FAILED)], "candidate.json");
+	CHECK_STR(candidate_keys[candidate_place_of(CANDIDATE_WITHDRAWN)], "candidate.json");
+	CHECK_STR(candidate_keys[candidate_place_of(CANDIDATE_HANDED_OVER)], "reserve.json");
 }

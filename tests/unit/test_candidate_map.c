@@ -33,7 +33,7 @@
 
 struct rig {
 	struct kube_stub stub;
-	struct candidate_place place;
+	struct candidate_writer writer;
 	struct candidate_reading reading;
 	struct err err;
 };
@@ -42,11 +42,11 @@ static void begin(struct rig *rig)
 {
 	*rig = (struct rig){0};
 	kube_stub_start(&rig->stub);
-	rig->place = (struct candidate_place){.kube = rig->stub.kube,
-					      .name = NAME,
-					      .application = "orders",
-					      .uid = "me",
-					      .key = CANDIDATE_KEY};
+	rig->writer = (struct candidate_writer){.kube = rig->stub.kube,
+						.name = NAME,
+						.application = "orders",
+						.uid = "me",
+						.place = PLACE_CANDIDATE};
 }
 
 static void end(struct rig *rig)
@@ -62,7 +62,7 @@ static int read_map(struct rig *rig)
 
 static int write_map(struct rig *rig, const char *text)
 {
-	return candidate_map_write(&rig->place, text, &rig->reading, &rig->err);
+	return candidate_map_write(&rig->writer, text, &rig->reading, &rig->err);
 }
 
 #define RIG_TEST(name) TEST_WITH(name, struct rig, rig, begin, end)
@@ -74,17 +74,18 @@ RIG_TEST(both_keys_are_read)
 	CHECK_STR(rig->stub.asked[0], "GET " PATH "/" NAME);
 	CHECK(rig->reading.present && !rig->reading.deleting);
 	CHECK_STR(rig->reading.version, "7");
-	CHECK_STR(rig->reading.texts[CANDIDATE_KEY], RECORD_OF("me", "1"));
-	CHECK_STR(rig->reading.texts[RESERVE_KEY], RECORD_OF("other", "9"));
+	CHECK_STR(rig->reading.texts[PLACE_CANDIDATE], RECORD_OF("me", "1"));
+	CHECK_STR(rig->reading.texts[PLACE_RESERVE], RECORD_OF("other", "9"));
 }
 
 RIG_TEST(a_map_that_is_not_there_is_no_failure)
 {
 	KUBE_SAY(&rig->stub, HOLDS("7", CANDIDATE_OF("me", "1")), NO_MAP);
 	CHECK_INT(read_map(rig), ==, 0);
-	CHECK(!rig->reading.texts[RESERVE_KEY]);
+	CHECK(!rig->reading.texts[PLACE_RESERVE]);
 	CHECK_INT(read_map(rig), ==, 0);
-	CHECK(!rig->reading.present && !rig->reading.version && !rig->reading.texts[CANDIDATE_KEY]);
+	CHECK(!rig->reading.present && !rig->reading.version &&
+	      !rig->reading.texts[PLACE_CANDIDATE]);
 }
 
 /* An error is never absence: what was read stays. */
@@ -139,8 +140,8 @@ RIG_TEST(a_write_is_of_one_key_and_of_the_version_that_was_read)
 		  "{\"metadata\":{\"resourceVersion\":\"7\"},\"data\":{" CANDIDATE_OF("me",
 										      "2") "}}");
 	/* what the other one says comes along */
-	CHECK_STR(rig->reading.texts[RESERVE_KEY], RECORD_OF("other", "1"));
-	rig->place.key = RESERVE_KEY;
+	CHECK_STR(rig->reading.texts[PLACE_RESERVE], RECORD_OF("other", "1"));
+	rig->writer.place = PLACE_RESERVE;
 	CHECK_INT(write_map(rig, RECORD_OF("me", "1")), ==, 0);
 	CHECK_STR(
 		rig->stub.bodies[2],
@@ -182,7 +183,7 @@ RIG_TEST(of_two_pods_that_claim_a_key_one_hears_of_the_other)
 	CHECK_HAS(rig->err.msg, "another pod has written key 'candidate.json' of ConfigMap "
 				"team-a/" NAME " in the meantime");
 	CHECK_INT(kube_stub_asked(&rig->stub), ==, 3);
-	CHECK_STR(rig->reading.texts[CANDIDATE_KEY], RECORD_OF("faster", "1"));
+	CHECK_STR(rig->reading.texts[PLACE_CANDIDATE], RECORD_OF("faster", "1"));
 }
 
 /* The pod that was thought to be gone lives. */
@@ -243,6 +244,28 @@ RIG_TEST(what_is_nonsense_may_be_claimed_but_only_as_it_was_read)
 	CHECK_INT(write_map(rig, RECORD_OF("me", "1")), ==, -1);
 	CHECK_INT(rig->err.kind, ==, ERR_BUSY);
 	CHECK_INT(write_map(rig, RECORD_OF("me", "1")), ==, 0);
+}
+
+RIG_TEST(a_key_can_be_given_up)
+{
+	KUBE_SAY(&rig->stub, HOLDS("7", CANDIDATE_OF("me", "5") "," RESERVE_OF("other", "1")),
+		 HOLDS("8", RESERVE_OF("other", "1")));
+	CHECK_INT(read_map(rig), ==, 0);
+	CHECK_INT(write_map(rig, NULL), ==, 0);
+	CHECK_STR(rig->stub.bodies[1], "{\"metadata\":{\"resourceVersion\":\"7\"},\"data\":{"
+				       "\"candidate.json\":null}}");
+	CHECK(!rig->reading.texts[PLACE_CANDIDATE]);
+	CHECK_INT(write_map(rig, NULL), ==, 0);
+	CHECK_INT(kube_stub_asked(&rig->stub), ==, 2);
+}
+
+RIG_TEST(the_key_of_another_pod_is_not_given_up)
+{
+	KUBE_SAY(&rig->stub, HOLDS("7", CANDIDATE_OF("me", "5")), CONFLICT("Conflict"),
+		 HOLDS("8", CANDIDATE_OF("other", "1")));
+	CHECK_INT(read_map(rig), ==, 0);
+	CHECK_INT(write_map(rig, NULL), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_BUSY);
 }
 
 RIG_TEST(a_map_that_vanishes_is_made_anew)

@@ -5,6 +5,8 @@
 #include "base/json.h"
 #include "core/record.h"
 
+const char *const candidate_keys[PLACES] = {"candidate.json", "reserve.json", "standby.json"};
+
 static const char *const state_words[] = {"Standby",   "Preparing",  "Prepared", "Failed",
 					  "Withdrawn", "HandedOver", NULL};
 _Static_assert(sizeof(state_words) / sizeof(state_words[0]) == CANDIDATE_STATES + 1,
@@ -17,8 +19,8 @@ _Static_assert(sizeof(state_words) / sizeof(state_words[0]) == CANDIDATE_STATES 
 #define MEMBER(name, kind, ...)  FIELD(name, kind, struct candidate_record, __VA_ARGS__)
 
 static const struct field warm_fields[] = {
-	WARM("taskManagers", KNOWN, task_managers, .unknown = -1, .key = true),
-	WARM("slotsFree", KNOWN, slots_free, .unknown = -1, .key = true),
+	WARM("taskManagers", NUMBER, task_managers, .key = true),
+	WARM("slotsFree", NUMBER, slots_free, .key = true),
 	WARM("mainHeld", BOOL, main_held, .key = true),
 	WARM("sinceUnixMs", KNOWN, since_unix_ms, .key = true),
 };
@@ -54,19 +56,19 @@ const char *candidate_state_name(enum candidate_state state)
 	return state < CANDIDATE_STATES ? state_words[state] : "unknown";
 }
 
-void candidate_record_init(struct candidate_record *record)
+enum candidate_place candidate_place_of(enum candidate_state state)
 {
-	record_init(&candidate_table, record);
-	record_init(&warm_table, &record->warm);
+	return state == CANDIDATE_HANDED_OVER ? PLACE_RESERVE
+	       : state == CANDIDATE_STANDBY   ? PLACE_STANDBY
+					      : PLACE_CANDIDATE;
 }
 
-void candidate_record_release(struct candidate_record *record)
+void candidate_release(struct candidate_record *record)
 {
 	record_release(&candidate_table, record);
 }
 
-int candidate_record_encode(const struct candidate_record *record, struct buf *ret_text,
-			    struct err *err)
+int candidate_encode(const struct candidate_record *record, struct buf *ret_text, struct err *err)
 {
 	cleanup_json struct json *doc = json_object();
 	cleanup_buf struct buf text = BUF_INIT;
@@ -101,7 +103,13 @@ static int check_values(const struct candidate_record *record, const char *appli
 	const struct {
 		const char *name;
 		int64_t value;
-	} numbers[] = {{"beat", record->beat}, {"ask", record->ask}, {"answer", record->answer}};
+	} numbers[] = {
+		{"'beat'", record->beat},
+		{"'ask'", record->ask},
+		{"'answer'", record->answer},
+		{"warm: 'taskManagers'", record->warm.task_managers},
+		{"warm: 'slotsFree'", record->warm.slots_free},
+	};
 
 	if (strcmp(record->application, application) != 0)
 		return err_set(err, ERR_FORMAT, 0,
@@ -109,23 +117,23 @@ static int check_values(const struct candidate_record *record, const char *appli
 			       record->application, application);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (numbers[i].value < 0)
-			return err_set(err, ERR_FORMAT, 0, "'%s': %lld is out of range",
+			return err_set(err, ERR_FORMAT, 0, "%s: %lld is out of range",
 				       numbers[i].name, (long long)numbers[i].value);
 	return 0;
 }
 
-int candidate_record_decode(const char *text, size_t len_bytes, const char *application,
-			    struct candidate_record *ret_record, struct err *err)
+int candidate_decode(const char *text, size_t len_bytes, const char *application,
+		     struct candidate_record *ret_record, struct err *err)
 {
 	cleanup_json struct json *doc = json_parse(text, len_bytes, CANDIDATE_MAX_BYTES, err);
 	struct candidate_record record;
 
 	if (!doc || check_schema(doc, err) < 0)
 		return -1;
-	candidate_record_init(&record);
+	record_init(&candidate_table, &record);
 	if (record_read(&candidate_table, doc, &record, err) < 0 ||
 	    check_values(&record, application, err) < 0) {
-		candidate_record_release(&record);
+		candidate_release(&record);
 		return -1;
 	}
 	*ret_record = record;

@@ -1,12 +1,12 @@
 /*
- * candidate - what a pod that is not the owner reports of itself: candidate.json, and in the same
- * form reserve.json, in the ConfigMap APPLICATION-drey-candidate. Pure.
+ * candidate - what a pod that is not the owner reports of itself, in the ConfigMap of the candidate:
+ * candidate.json, and in the same form reserve.json and standby.json. Pure.
  *
- * Each of the two has one writer. It raises `beat` with every write, so a reader sees without a
+ * Each of them has one writer. It raises `beat` with every write, so a reader sees without a
  * clock that it lives; what it asks the owner, and what it answers, are numbers that only grow.
  *
- * Life cycle: candidate_record_init(), or candidate_record_decode() -> changes by the owner of the
- * struct -> candidate_record_encode() -> candidate_record_release(). It owns all its strings.
+ * Life cycle: a zeroed struct, or candidate_decode() -> changes by the owner of the struct ->
+ * candidate_encode() -> candidate_release(). It owns all its strings.
  *
  * Refused when read: more than CANDIDATE_MAX_BYTES, anything but JSON, another schema, another
  * application, a member that is missing or of a wrong type. Members that are not known are ignored.
@@ -37,10 +37,21 @@ enum candidate_state {
 };
 const char *candidate_state_name(enum candidate_state state); /* "Standby", ... */
 
+/* Its key in the ConfigMap, one for each role; a pod that only waits has a record while it asks. */
+enum candidate_place {
+	PLACE_CANDIDATE,
+	PLACE_RESERVE,
+	PLACE_STANDBY,
+	PLACES,
+};
+extern const char *const candidate_keys[PLACES]; /* "candidate.json", ... */
+
+enum candidate_place candidate_place_of(enum candidate_state state);
+
 struct candidate_warm {
-	int64_t task_managers, slots_free; /* -1 = not known */
+	int64_t task_managers, slots_free;
 	bool main_held;
-	int64_t since_unix_ms; /* all of this; 0 = not known */
+	int64_t since_unix_ms; /* 0 = not warm */
 };
 
 /* What it would start from now, by its own look. */
@@ -66,16 +77,13 @@ struct candidate_record {
 	char *why; /* of the state; NULL = none */
 };
 
-/* Nothing is known. The memory may hold anything. */
-void candidate_record_init(struct candidate_record *record);
-void candidate_record_release(struct candidate_record *record); /* zeroed is allowed */
+void candidate_release(struct candidate_record *record); /* zeroed is allowed */
 
 /* Append it to *ret_text. ERR_FORMAT: larger than CANDIDATE_MAX_BYTES; nothing is appended then. */
-int candidate_record_encode(const struct candidate_record *record, struct buf *ret_text,
-			    struct err *err);
+int candidate_encode(const struct candidate_record *record, struct buf *ret_text, struct err *err);
 
 /* On success the caller releases *ret_record. ERR_FORMAT names the member by its path. */
-int candidate_record_decode(const char *text, size_t len_bytes, const char *application,
-			    struct candidate_record *ret_record, struct err *err);
+int candidate_decode(const char *text, size_t len_bytes, const char *application,
+		     struct candidate_record *ret_record, struct err *err);
 
 #endif

@@ -6,25 +6,16 @@
 #include "base/backoff.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "core/handover/candidate.h"
 #include "kube/configmap.h"
 
-#define ROUNDS         6 /* of one write: the writer of the other key may be faster each time */
+#define ROUNDS         6 /* of one write: the writer of another key may be faster each time */
 #define PAUSE_FIRST_MS 20
 #define PAUSE_MOST_MS  500
-
-static const char *const key_names[] = {"candidate.json", "reserve.json"};
-_Static_assert(ARRAY_LEN(key_names) == CANDIDATE_KEYS, "a name for each key");
-
-const char *candidate_key_name(enum candidate_key key)
-{
-	return key_names[key];
-}
 
 void candidate_reading_release(struct candidate_reading *reading)
 {
 	free(reading->version);
-	for (size_t i = 0; i < CANDIDATE_KEYS; i++)
+	for (size_t i = 0; i < PLACES; i++)
 		free(reading->texts[i]);
 	*reading = (struct candidate_reading){0};
 }
@@ -35,8 +26,8 @@ static void take_reading(struct candidate_reading *reading, const struct configm
 	reading->present = true;
 	reading->deleting = map->deleting;
 	reading->version = xstrdup(map->resource_version);
-	for (size_t i = 0; i < CANDIDATE_KEYS; i++)
-		reading->texts[i] = xstrdup(configmap_value(map, key_names[i]));
+	for (size_t i = 0; i < PLACES; i++)
+		reading->texts[i] = xstrdup(configmap_value(map, candidate_keys[i]));
 }
 
 int candidate_map_read(struct kube *kube, const char *name, struct candidate_reading *reading,
@@ -60,101 +51,102 @@ int candidate_map_read(struct kube *kube, const char *name, struct candidate_rea
 
 /* ---- writing ---- */
 
-static int create(const struct candidate_place *place, const char *text, struct configmap *ret,
+static int create(const struct candidate_writer *writer, const char *text, struct configmap *ret,
 		  struct err *err)
 {
-	cleanup_configmap struct configmap fresh = {.name = xstrdup(place->name)};
+	cleanup_configmap struct configmap fresh = {.name = xstrdup(writer->name)};
 
 	fresh.labels = json_object();
 	json_add_str(fresh.labels, "app.kubernetes.io/name", "flink-application");
-	json_add_str(fresh.labels, "app.kubernetes.io/instance", place->application);
+	json_add_str(fresh.labels, "app.kubernetes.io/instance", writer->application);
 	json_add_str(fresh.labels, "app.kubernetes.io/component", "candidate");
 	json_add_str(fresh.labels, "app.kubernetes.io/managed-by", "drey");
 	fresh.data = json_object();
-	json_add_str(fresh.data, key_names[place->key], text);
-	return configmap_create(place->kube, &fresh, ret, NULL, err);
+	json_add_str(fresh.data, candidate_keys[writer->place], text);
+	return configmap_create(writer->kube, &fresh, ret, NULL, err);
 }
 
-/* Leaves the other key alone. */
-static int patch(const struct candidate_place *place, const char *version, const char *text,
+/* Leaves the other keys alone. */
+static int patch(const struct candidate_writer *writer, const char *version, const char *text,
 		 struct configmap *ret, struct err *err)
 {
 	cleanup_json struct json *body = json_object();
 
 	json_add_str(json_add_object(body, "metadata"), "resourceVersion", version);
-	json_add_str(json_add_object(body, "data"), key_names[place->key], text);
-	return configmap_patch(place->kube, place->name, body, ret, NULL, err);
+	json_add_str(json_add_object(body, "data"), candidate_keys[writer->place], text);
+	return configmap_patch(writer->kube, writer->name, body, ret, NULL, err);
 }
 
 /* Whose record is it? What cannot be read is nobody's: it may be replaced, but only by comparison. */
-static bool is_ours(const struct candidate_place *place, const char *text)
+static bool is_ours(const struct candidate_writer *writer, const char *text)
 {
 	struct candidate_record record;
 	bool ours;
 
-	if (!text ||
-	    candidate_record_decode(text, strlen(text), place->application, &record, NULL) < 0)
+	if (!text || candidate_decode(text, strlen(text), writer->application, &record, NULL) < 0)
 		return false;
-	ours = !strcmp(record.uid, place->uid);
-	candidate_record_release(&record);
+	ours = !strcmp(record.uid, writer->uid);
+	candidate_release(&record);
 	return ours;
 }
 
 /* Another client was faster. 0: it was not about this key: try again. */
-static int look_again(const struct candidate_place *place, struct candidate_reading *reading,
+static int look_again(const struct candidate_writer *writer, struct candidate_reading *reading,
 		      struct err *err)
 {
-	cleanup_free char *before = xstrdup(reading->texts[place->key]);
+	cleanup_free char *before = xstrdup(reading->texts[writer->place]);
 	const char *now;
 
-	if (candidate_map_read(place->kube, place->name, reading, err) < 0)
+	if (candidate_map_read(writer->kube, writer->name, reading, err) < 0)
 		return -1;
-	now = reading->texts[place->key];
-	if (!now || xstrsame(before, now) || is_ours(place, now))
+	now = reading->texts[writer->place];
+	if (!now || xstrsame(before, now) || is_ours(writer, now))
 		return 0;
 	return err_set(err, ERR_BUSY, 0,
 		       "another pod has written key '%s' of ConfigMap %s/%s in the meantime",
-		       key_names[place->key], kube_namespace(place->kube), place->name);
+		       candidate_keys[writer->place], kube_namespace(writer->kube), writer->name);
 }
 
 /* One try. 1: done; 0: try again; -1: failed. */
-static int write_once(const struct candidate_place *place, const char *text,
+static int write_once(const struct candidate_writer *writer, const char *text,
 		      struct candidate_reading *reading, struct err *err)
 {
 	cleanup_configmap struct configmap got = {0};
 	struct err why = {0};
-	int rc = reading->present ? patch(place, reading->version, text, &got, &why)
-				  : create(place, text, &got, &why);
+	int rc = reading->present ? patch(writer, reading->version, text, &got, &why)
+				  : create(writer, text, &got, &why);
 
 	if (rc == 0) {
 		take_reading(reading, &got);
 		return 1;
 	}
 	if (why.kind == ERR_BUSY || (why.kind == ERR_ABSENT && reading->present))
-		return look_again(place, reading, err);
+		return look_again(writer, reading, err);
 	if (err)
 		*err = why;
 	return -1;
 }
 
-int candidate_map_write(const struct candidate_place *place, const char *text,
+int candidate_map_write(const struct candidate_writer *writer, const char *text,
 			struct candidate_reading *reading, struct err *err)
 {
 	for (int round = 1; round <= ROUNDS; round++) {
-		int rc = write_once(place, text, reading, err);
+		int rc = !text && !reading->texts[writer->place]
+				 ? 1
+				 : write_once(writer, text, reading, err);
 
 		/* what is written into such a map goes with it */
 		if (rc > 0 && reading->deleting)
 			return err_set(
 				err, ERR_RETRY, 0,
 				"ConfigMap %s/%s is being deleted but has finalizers; remove them, then drey writes a new one",
-				kube_namespace(place->kube), place->name);
+				kube_namespace(writer->kube), writer->name);
 		if (rc != 0)
 			return rc > 0 ? 0 : -1;
-		if (kube_pause(place->kube, backoff_spread_ms(PAUSE_FIRST_MS, PAUSE_MOST_MS, round),
-			       err) < 0)
+		if (kube_pause(writer->kube,
+			       backoff_spread_ms(PAUSE_FIRST_MS, PAUSE_MOST_MS, round), err) < 0)
 			return -1;
 	}
 	return err_set(err, ERR_RETRY, 0, "ConfigMap %s/%s is changed by others continuously",
-		       kube_namespace(place->kube), place->name);
+		       kube_namespace(writer->kube), writer->name);
 }

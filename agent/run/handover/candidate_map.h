@@ -1,10 +1,10 @@
 /*
  * candidate_map - the ConfigMap in which the pods that are not the owner report
- * (core/handover/candidate.h): one key for the candidate, one for the reserve, each with one writer.
+ * (core/handover/candidate.h): one key for each role, each with one writer.
  *
  * A key belongs to the pod whose uid is in it. Whoever writes it goes by what was read last, a
  * candidate_reading: nobody else may have changed the key since then. So of two pods that claim the
- * same key one wins, and the other one hears of it; the writer of the other key is in nobody's way.
+ * same key one wins, and the other one hears of it; the writer of another key is in nobody's way.
  *
  * Life cycle: a zeroed struct candidate_reading -> candidate_map_read() -> candidate_map_write() ...,
  * each of which renews it -> candidate_reading_release(). All of it blocks: for a lane.
@@ -15,21 +15,15 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "core/handover/candidate.h"
 #include "kube/kube.h"
-
-enum candidate_key {
-	CANDIDATE_KEY, /* "candidate.json" */
-	RESERVE_KEY,   /* "reserve.json" */
-	CANDIDATE_KEYS,
-};
-const char *candidate_key_name(enum candidate_key key);
 
 /* The map as it was read once. */
 struct candidate_reading {
-	bool present;                /* false: no such map (proven by a 404) */
-	bool deleting;               /* it has a deletion timestamp */
-	char *version;               /* its resourceVersion; NULL = not present */
-	char *texts[CANDIDATE_KEYS]; /* not decoded; NULL = no such key */
+	bool present;        /* false: no such map (proven by a 404) */
+	bool deleting;       /* it has a deletion timestamp */
+	char *version;       /* its resourceVersion; NULL = not present */
+	char *texts[PLACES]; /* not decoded; NULL = no such key */
 };
 
 void candidate_reading_release(struct candidate_reading *reading); /* zeroed is allowed */
@@ -42,25 +36,25 @@ void candidate_reading_release(struct candidate_reading *reading); /* zeroed is 
 int candidate_map_read(struct kube *kube, const char *name, struct candidate_reading *reading,
 		       struct err *err);
 
-struct candidate_place {
+struct candidate_writer {
 	struct kube *kube;
 	const char *name;        /* of the ConfigMap */
 	const char *application; /* whose records belong here */
 	const char *uid;         /* of this pod */
-	enum candidate_key key;
+	enum candidate_place place;
 };
 
 /*
- * Put `text`, a record of this pod, into the key; the map is made if there is none. *reading is what
+ * Put `text`, a record of this pod, into the key, or remove it (NULL); the map is made if there is none. *reading is what
  * this pod has read or written last: the key must be as it is there, or ours. On success *reading is
- * the map as it is now, with what is in the other key.
+ * the map as it is now, with what is in the other keys.
  *   ERR_BUSY    another pod has written the key: *reading is what it has written
  *   ERR_RETRY   the outcome is unknown, or the map is being deleted, or it changes all the time;
  *               write again
  *   ERR_DENIED  the Role, or an admission rule        ERR_ABSENT  the namespace does not exist
  *   ERR_FORMAT, ERR_CONFIG  as kube_do()
  */
-int candidate_map_write(const struct candidate_place *place, const char *text,
+int candidate_map_write(const struct candidate_writer *writer, const char *text,
 			struct candidate_reading *reading, struct err *err);
 
 #endif
