@@ -136,7 +136,7 @@ int candidate_map_write(const struct candidate_writer *writer, const char *text,
 				 : write_once(writer, text, reading, err);
 
 		/* what is written into such a map goes with it */
-		if (rc > 0 && reading->deleting)
+		if (rc > 0 && text && reading->deleting)
 			return err_set(
 				err, ERR_RETRY, 0,
 				"ConfigMap %s/%s is being deleted but has finalizers; remove them, then drey writes a new one",
