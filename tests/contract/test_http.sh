@@ -40,6 +40,7 @@ start() { # CHECKPOINTS [COMMAND...]
 	rm -rf "$dir/state"
 	mkdir -p "$dir/state"
 	drey_yaml <<-YAML
+		generation: 1.2+a b
 		http:
 		  address: 127.0.0.1
 		  port: ${port:?}
@@ -103,6 +104,10 @@ answers /status 503
 result $? '/status: 503 until the journal was read'
 answers /metrics 200 && grep -q '^drey_build_info{' "$dir/body"
 result $? '/metrics says what it is'
+answers '/join?generation=1.2%2Ba%20b' 503 && jq -e '.generation == "1.2+a b" and (.why | test("journal")) and .clusterId == null' "$dir/body" >/dev/null
+result $? '/join: 503 until the journal was read'
+answers '/join?generation=other' 404 && jq -e '. == {generation: "1.2+a b"}' "$dir/body" >/dev/null
+result $? '/join: another generation is told at once that this is not its drey'
 kill -TERM "$drey_pid"
 wait_for test ! -e "/proc/$drey_pid/cwd"
 result $? 'SIGTERM ends it all the same'
@@ -131,7 +136,21 @@ result $? 'nothing else is there'
 [ "$(get /livez --header "a: $(head -c 20000 /dev/zero | tr '\0' a)")" = 431 ]
 result $? 'headers are limited'
 
-for path in /livez /readyz /status /metrics; do
+answers '/join?x=%zz&generation=1.2+a%20b&y' 200 && jq -e '. == {generation: "1.2+a b", side: "blue", clusterId: "orders"}' "$dir/body" >/dev/null
+result $? '/join: its own generation is told the side'
+curl --silent --head "http://127.0.0.1:$port/join?generation=x" | grep -qi '^content-type: application/json'
+result $? 'as JSON'
+answers '/readyz?generation=1.2%2Ba%20b' 503 && answers '/readyz?generation=other' 503 && ! grep -q Launching "$dir/body"
+result $? '/readyz?generation=: 503 while its job does not run'
+bad=0
+for query in '' '?' '?generation=%' '?generation=%zz' '?generation=a%00b' '?generation=%0d%0aX:y' '?generation=%ff' \
+	'?generation=1&generation=1' '?generation=1&%67eneration=2' "?generation=$(head -c 4000 /dev/zero | tr '\0' a)"; do
+	answers "/join$query" 400 || bad=1
+	[ -z "${query#'?'}" ] || answers "/readyz$query" 400 || bad=1
+done
+result "$bad" 'a generation that is missing, given twice, too long or no text: 400'
+
+for path in /livez /readyz /status /metrics '/join?generation=x'; do
 	get "$path" >/dev/null
 	cat "$dir/body"
 done >"$dir/all"

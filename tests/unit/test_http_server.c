@@ -19,17 +19,18 @@ struct rig {
 	struct loop *loop;
 	struct http_server *server;
 	int calls;
-	char path[256];
+	char path[256], query[256];
 	size_t body_bytes; /* of the answer to /big */
 };
 
-static void handle(void *arg, const char *path, struct http_reply *reply)
+static void handle(void *arg, const char *path, const char *query, struct http_reply *reply)
 {
 	static const char many_x[4096] = {[0 ... 4095] = 'x'};
 	struct rig *rig = arg;
 
 	rig->calls++;
 	snprintf(rig->path, sizeof(rig->path), "%s", path);
+	snprintf(rig->query, sizeof(rig->query), "%s", query);
 	if (!strcmp(path, "/hello")) {
 		reply->status = 200;
 		reply->type = "application/json";
@@ -133,6 +134,27 @@ RIG_TEST(answers_get_and_closes)
 	CHECK_HAS(answer, "\r\n\r\n{\"hello\":1}\n");
 	CHECK_STR(rig->path, "/hello");
 	CHECK_INT(http_server_clients(rig->server), ==, 1); /* until it has closed, too */
+}
+
+RIG_TEST(passes_on_the_query_as_it_was_sent)
+{
+	static const struct {
+		const char *target, *path, *query;
+	} cases[] = {
+		{"/hello", "/hello", ""},
+		{"/hello?", "/hello", ""},
+		{"/hello?a=1&b=%20", "/hello", "a=1&b=%20"},
+		{"/hello?a?b", "/hello", "a?b"},
+		{"/?/hello", "/", "/hello"},
+	};
+	char request[128];
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\n\r\n", cases[i].target);
+		ask(rig, request);
+		CHECK_STR(rig->path, cases[i].path);
+		CHECK_STR(rig->query, cases[i].query);
+	}
 }
 
 RIG_TEST(head_has_the_length_but_not_the_body)

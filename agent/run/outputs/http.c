@@ -4,21 +4,25 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "run/driver_internal.h"
+#include "run/outputs/http_join.h"
 #include "run/part.h"
 
 /* Everything is answered from memory: none of this waits for a lane. */
 
-static void answer_live(const struct driver *driver, struct http_reply *reply)
+static void answer_live(const struct driver *driver, const char *query, struct http_reply *reply)
 {
 	(void)driver; /* that this runs is the answer */
+	(void)query;
 	reply->status = 200;
 	buf_addstr(&reply->body, "ok\n");
 }
 
-static void answer_ready(const struct driver *driver, struct http_reply *reply)
+static void answer_ready(const struct driver *driver, const char *query, struct http_reply *reply)
 {
 	const struct lifecycle *life = &driver->life;
 
+	if (http_join_ready(driver, query, reply))
+		return;
 	reply->status = 503;
 	if (!driver->alive && !driver->held) {
 		buf_addstr(&reply->body, "Starting: the journal is being read\n");
@@ -30,10 +34,11 @@ static void answer_ready(const struct driver *driver, struct http_reply *reply)
 		 conditions_reason(&driver->conditions, life));
 }
 
-static void answer_status(const struct driver *driver, struct http_reply *reply)
+static void answer_status(const struct driver *driver, const char *query, struct http_reply *reply)
 {
 	struct json *document;
 
+	(void)query;
 	reply->type = "application/json";
 	reply->status = 503;
 	if (!driver->alive && !driver->held) {
@@ -47,8 +52,9 @@ static void answer_status(const struct driver *driver, struct http_reply *reply)
 	json_free(document);
 }
 
-static void answer_metrics(const struct driver *driver, struct http_reply *reply)
+static void answer_metrics(const struct driver *driver, const char *query, struct http_reply *reply)
 {
+	(void)query;
 	reply->status = 200;
 	reply->type = METRICS_CONTENT_TYPE;
 	metrics_text(&driver->metrics, driver->alive ? &driver->life : NULL, &driver->conditions,
@@ -57,19 +63,17 @@ static void answer_metrics(const struct driver *driver, struct http_reply *reply
 
 static const struct {
 	const char *path;
-	void (*answer)(const struct driver *driver, struct http_reply *reply);
+	void (*answer)(const struct driver *driver, const char *query, struct http_reply *reply);
 } routes[] = {
-	{"/livez", answer_live},
-	{"/readyz", answer_ready},
-	{"/status", answer_status},
-	{"/metrics", answer_metrics},
+	{"/livez", answer_live},    {"/readyz", answer_ready},    {"/join", http_join_answer},
+	{"/status", answer_status}, {"/metrics", answer_metrics},
 };
 
-static void handle(void *arg, const char *path, struct http_reply *reply)
+static void handle(void *arg, const char *path, const char *query, struct http_reply *reply)
 {
 	for (size_t i = 0; i < ARRAY_LEN(routes); i++)
 		if (!strcmp(routes[i].path, path))
-			routes[i].answer(arg, reply);
+			routes[i].answer(arg, query, reply);
 }
 
 /* A port that is taken is no reason not to supervise. */

@@ -58,10 +58,10 @@ static bool has_body(const char *headers)
 	return false;
 }
 
-int http_request_parse(char *head, const char **ret_path, bool *ret_is_head)
+int http_request_parse(char *head, const char **ret_path, const char **ret_query, bool *ret_is_head)
 {
 	char *line_end = head + strcspn(head, "\r\n");
-	char *path, *version;
+	char *path, *query, *version;
 	bool is_head = !strncmp(head, "HEAD ", 5);
 
 	path = strchr(head, ' ');
@@ -78,8 +78,12 @@ int http_request_parse(char *head, const char **ret_path, bool *ret_is_head)
 		return 400;
 	if (has_body(line_end))
 		return 413;
-	path[strcspn(path, " ?")] = '\0';
+	*version = '\0';
+	query = path + strcspn(path, "?");
+	if (*query)
+		*query++ = '\0';
 	*ret_path = path;
+	*ret_query = query;
 	*ret_is_head = is_head;
 	return 0;
 }
@@ -182,14 +186,14 @@ static void client_request(struct client *client)
 {
 	struct http_server *server = client->server;
 	struct http_reply reply = {.status = 404};
-	const char *path;
+	const char *path, *query;
 	bool is_head = false;
-	int refusal = http_request_parse(client->in, &path, &is_head);
+	int refusal = http_request_parse(client->in, &path, &query, &is_head);
 
 	if (refusal)
 		reply.status = refusal;
 	else
-		server->fn(server->arg, path, &reply);
+		server->fn(server->arg, path, query, &reply);
 	client_answer(client, &reply, is_head);
 }
 

@@ -37,8 +37,10 @@ struct http_reply {
 	struct buf body;  /* the handler adds; the server releases */
 };
 
-/* `path` is the part before any '?', as sent; borrowed. The handler must not block. */
-typedef void http_server_fn(void *arg, const char *path, struct http_reply *reply);
+/* `path` is the part before any '?', `query` what comes behind it ("" without one), both as sent and
+ * borrowed. The handler must not block. */
+typedef void http_server_fn(void *arg, const char *path, const char *query,
+			    struct http_reply *reply);
 
 /*
  * Listen on an IPv4 or IPv6 address ("0.0.0.0", "::", "127.0.0.1"); port 0 lets the kernel choose
@@ -52,9 +54,11 @@ int http_server_clients(const struct http_server *server); /* open connections *
 void http_server_free(struct http_server *server);         /* NULL is allowed */
 
 /*
- * Read the head of a request (`head` is NUL-terminated and ends before the empty line): 0 and the
- * path, cut out of `head`, or the status to refuse it with. *ret_is_head: the answer has no body.
+ * Read the head of a request (`head` is NUL-terminated and ends before the empty line): 0 with path
+ * and query, cut out of `head`, or the status to refuse it with. *ret_is_head: the answer has no
+ * body.
  */
-int http_request_parse(char *head, const char **ret_path, bool *ret_is_head);
+int http_request_parse(char *head, const char **ret_path, const char **ret_query,
+		       bool *ret_is_head);
 
 #endif

@@ -1,0 +1,72 @@
+#include "run/outputs/http_join.h"
+
+#include "base/mem.h"
+#include "base/query.h"
+#include "core/handover/join.h"
+#include "run/driver_internal.h"
+
+#define GENERATION "generation" /* the parameter */
+
+/* Without Flink's high availability its TaskManagers need no cluster id to find their JobManager:
+ * the name of the application is as good as any. */
+static void driver_join_facts(const struct driver *driver, struct join_facts *ret_facts)
+{
+	const struct setup *setup = driver->setup;
+
+	*ret_facts = (struct join_facts){
+		.generation = setup->config.generation,
+		.role = driver->alive ? JOIN_ROLE_OWNER : JOIN_ROLE_UNKNOWN,
+		.side = "blue",
+		.cluster_id = setup->ha.on ? setup->ha.cluster_id : setup->config.application,
+		.job_runs = driver->alive && driver->life.phase == PHASE_RUNNING,
+	};
+}
+
+/* As query_get(); an error is the answer. */
+static int asked_generation(const char *query, char **ret_asked, struct http_reply *reply)
+{
+	struct err why = {0};
+	int found = query_get(query, GENERATION, ret_asked, &why);
+
+	if (found < 0) {
+		reply->status = 400;
+		buf_addf(&reply->body, "%s\n", why.msg);
+	}
+	return found;
+}
+
+void http_join_answer(const struct driver *driver, const char *query, struct http_reply *reply)
+{
+	cleanup_free char *asked = NULL;
+	struct join_facts facts;
+	struct join_answer answer;
+	int found = asked_generation(query, &asked, reply);
+
+	if (found == 0) {
+		reply->status = 400;
+		buf_addstr(&reply->body, "the parameter " GENERATION " is missing\n");
+	}
+	if (found <= 0)
+		return;
+	driver_join_facts(driver, &facts);
+	join_decide(asked, &facts, &answer);
+	reply->status = answer.status;
+	reply->type = "application/json";
+	join_print(&answer, &reply->body);
+}
+
+bool http_join_ready(const struct driver *driver, const char *query, struct http_reply *reply)
+{
+	cleanup_free char *asked = NULL;
+	struct join_facts facts;
+	int found = asked_generation(query, &asked, reply);
+
+	if (found <= 0)
+		return found < 0;
+	driver_join_facts(driver, &facts);
+	reply->status = join_ready(asked, &facts) ? 200 : 503;
+	buf_addf(&reply->body, "%s\n",
+		 reply->status == 200 ? "the job of this generation runs here"
+				      : "the job of this generation does not run here");
+	return true;
+}
