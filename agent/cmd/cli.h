@@ -17,7 +17,7 @@
 struct config;
 
 #define CLI_MAX_OPTIONS 16
-#define CLI_MAX_ARGS    64
+#define CLI_MAX_ARGS    256 /* the command line of a JVM is one argument for each of its words */
 #define CLI_MAX_REPEATS 64
 
 /* Exit statuses of all commands, so that scripts need one table. README.md has it too. */
