@@ -373,6 +373,7 @@ PLAY(two_other_sides_at_the_same_time_are_no_reason_to_end)
 	CHECK_HAS(p->last, "dreys of this generation name different sides; the TaskManager keeps");
 	goes_on(p, "go=b go=a", 3600000);
 	is_state(p, JOIN_RUNNING);
+	CHECK_HAS(p->last, "the drey of this generation answers again"); /* one names its own */
 }
 
 PLAY(the_end_of_the_taskmanager_is_its_own)
