@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 #
-# build.sh - compiles the test job against a Flink directory.
+# build.sh - compiles a test job against a Flink directory.
 #
-#   tests/job/build.sh FLINK_DIR OUT_JAR
+#   tests/job/build.sh FLINK_DIR OUT_JAR [CLASS]
 #
-# FLINK_DIR is what tools/get-flink.sh prints. The class files are kept under ${XDG_CACHE_HOME:-~/.cache}/drey,
-# by the hash of the source and of the names of Flink's jars, so a second call only copies. Exit status: 0 done,
-# 1 it does not compile, 2 usage, 3 a tool is missing.
+# CLASS is ContinuityJob (the default) or HandoverJob. FLINK_DIR is what tools/get-flink.sh prints. The class files are kept
+# under ${XDG_CACHE_HOME:-~/.cache}/drey, by the hash of the source and of the names of Flink's jars, so a second call only
+# copies. Exit status: 0 done, 1 it does not compile, 2 usage, 3 a tool is missing.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tools/ui.sh
 . "$here/../../tools/ui.sh"
 
-[ $# -eq 2 ] || die 2 "usage: tests/job/build.sh FLINK_DIR OUT_JAR"
-flink=$1 out=$2 source=$here/ContinuityJob.java
+[ $# -eq 2 ] || [ $# -eq 3 ] || die 2 "usage: tests/job/build.sh FLINK_DIR OUT_JAR [CLASS]"
+flink=$1 out=$2 class=${3:-ContinuityJob}
+source=$here/$class.java
+[ -f "$source" ] || die 2 "there is no test job $class"
 ls "$flink"/lib/flink-*.jar >/dev/null 2>&1 || die 2 "$flink has no lib/flink-*.jar; tools/get-flink.sh makes one"
 
 hash=$({ cat "$source" "${BASH_SOURCE[0]}"; (cd "$flink/lib" && ls); } | sha256sum | cut -c1-16)
@@ -29,7 +31,7 @@ if [ ! -f "$cache" ]; then
 	run_with_progress "compiling the test job" "$tmp/log" \
 		javac --release 11 -Werror -Xlint:all,-options,-classfile,-processing,-serial,-path \
 		-cp "$flink/lib/*" -d "$tmp/classes" "$source" || exit 1
-	printf 'Main-Class: drey.ContinuityJob\n' >"$tmp/manifest"
+	printf 'Main-Class: drey.%s\n' "$class" >"$tmp/manifest"
 	jar --create --file "$tmp/job.jar" --manifest "$tmp/manifest" -C "$tmp/classes" .
 	mv "$tmp/job.jar" "$cache"
 fi
