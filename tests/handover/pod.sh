@@ -69,11 +69,14 @@ drey_yaml() {
 	write_drey_yaml
 }
 
+# A build with sanitizers wants to be loaded first, and is content without.
+network() {
+	export BENCH_ADDRESSES=$run/addresses LD_PRELOAD=$run/network.so ASAN_OPTIONS=verify_asan_link_order=0
+}
+
 join_argv() {
 	JOIN_ARGV=("$BUILD/drey" join --service "$BENCH_APPLICATION-jobmanager" --port "$BENCH_HTTP_PORT" --generation "$generation"
 		--file "$pod/ready")
-	# names of Services have the addresses that the Pods have
-	export BENCH_ADDRESSES=$run/addresses LD_PRELOAD=$run/resolver.so ASAN_OPTIONS=verify_asan_link_order=0
 }
 
 start() {
@@ -89,10 +92,12 @@ start() {
 	if [ "$component" = jobmanager ]; then
 		kubeconfigs "$run/pod.conf"
 		drey_yaml
+		network
 		exec "$BUILD/drey-init" --agent --grace "$BENCH_GRACE_S" -- "$BUILD/drey" run --config "$pod/drey.yaml"
 	fi
 	kubeconfigs "$run/taskmanager.conf"
 	flink_tm_argv "$pod"
+	network
 	if [ -e "$template/join" ]; then
 		join_argv
 		exec "$BUILD/drey-init" -- "${JOIN_ARGV[@]}" -- "${FLINK_TM_ARGV[@]}"
@@ -107,6 +112,7 @@ ready() {
 	fi
 	if [ -e "$template/join" ]; then
 		join_argv
+		network
 		exec "${JOIN_ARGV[@]}" --ready
 	fi
 }

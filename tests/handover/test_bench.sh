@@ -27,6 +27,7 @@ await "the job of the first Pod runs" pod_phase first Running
 await "it writes" has_written one 200
 await "the launch is proven" pod_is first .launch.proven
 check "the readiness probe succeeds" pod_ready first
+await "the owner of the leader lock is known" pod_log first "leader lock is known"
 
 # with a TaskManager of its own, as another version has
 MUST_LIVE=(observer)
