@@ -2,12 +2,12 @@
 #
 # run.sh - runs the tests through prove(1) and ends with one line: "N passed, N failed".
 #
-#   tests/run.sh [--build DIR] [--level test|ci|all] all|unit|init|contract|sim|servers|e2e|api|chart|cluster|image|valgrind [NAME...]
+#   tests/run.sh [--build DIR] [--level test|ci|all] all|unit|init|contract|sim|servers|e2e|api|handover|chart|cluster|image|valgrind [NAME...]
 #
 # DIR (build) contains the programs; it is exported to the tests as BUILD. NAMEs select files of a group:
 # `tests/run.sh unit json`, `tests/run.sh e2e job`. `all` are the groups up to cluster.
 #
-# The level selects how many tests run. A file of e2e, api, chart and cluster is in the level all, unless its head has
+# The level selects how many tests run. A file of e2e, api, handover, chart and cluster is in the level all, unless its head has
 #
 #   # runs in: test              in all three levels: it is quick, and relevant for every change
 #   # runs in: ci                in ci and all
@@ -25,6 +25,7 @@
 #                                                    files that start no Flink only once
 #   api       tests/api/test_*.sh                    the same, against a real Kubernetes control plane that is started for
 #                                                    them (tests/cluster), and then chart
+#   handover  tests/handover/test_*.sh               two Flinks at a time, likewise; one file at a time
 #   chart     tests/chart/test_*.sh                  the chart, likewise
 #   image     tests/image/test_*.sh                  the Dockerfile's image, without a registry; as root; not part of all
 #   cluster   tests/cluster/test_*.sh                real Pods on a real node, which is started for them (tests/cluster/node.sh), or on
@@ -67,6 +68,7 @@ skipped='' # a group that cannot be here, and may say so
 flaky=() # files that failed once, see prove_twice()
 scratch=$(mktemp -d)
 cluster=''
+cluster_is_up=''
 node=''
 trap '[ -z "$cluster" ] || tests/cluster/cluster.sh down "$cluster"; [ -z "$node" ] || tests/cluster/node.sh down "$node"
 	rm -rf "$scratch"' EXIT
@@ -104,7 +106,7 @@ prove_files() { # JOBS LIMIT_S EXEC FILE...
 	count "$status"
 }
 
-# The same with real Flinks and control planes (e2e, api, chart, cluster), which can reach a time limit on a busy machine:
+# The same with real Flinks and control planes (e2e, api, handover, chart, cluster), which can reach a time limit on a busy machine:
 # up to three files that fail are run a second time, alone. Below the level all the second result counts, and the files are
 # named before the last line. In the level all a file that needs its second try has failed: find its cause.
 prove_twice() { # JOBS LIMIT_S EXEC FILE...
@@ -133,7 +135,7 @@ prove_twice() { # JOBS LIMIT_S EXEC FILE...
 mark_of() { # FILE
 	local mark=''
 	[[ $1 != *.sh ]] || mark=$(sed -n '/^# runs in: /{ s///p; q }' "$1")
-	if [ -z "$mark" ] && [[ ! $1 =~ ^tests/(e2e|api|chart|cluster)/ ]]; then
+	if [ -z "$mark" ] && [[ ! $1 =~ ^tests/(e2e|api|handover|chart|cluster)/ ]]; then
 		mark='test'
 	fi
 	printf '%s\n' "${mark:-all}"
@@ -178,12 +180,12 @@ has_version() { # FILE VERSION: does it run with that Flink in this level?
 }
 
 # The scripts of DIR: those that start no Flink once, the others once for each version.
-prove_with_flink() { # DIR LIMIT_WITHOUT_S
-	local files file version versions with
-	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -L '^e2e_begin' | xargs -r ls -S)
-	prove_twice 2 "$2" "" "${files[@]}"
+prove_with_flink() { # DIR LIMIT_WITHOUT_S [JOBS]
+	local files file version versions with jobs=${3:-2}
+	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -LE '^(e2e|handover)_begin ' | xargs -r ls -S)
+	prove_twice "$jobs" "$2" "" "${files[@]}"
 	# the long ones first, so that the two that run at a time end together
-	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -l '^e2e_begin' | xargs -r ls -S)
+	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -lE '^(e2e|handover)_begin ' | xargs -r ls -S)
 	read -ra versions <<<"${FLINK_VERSIONS:-1.20.0 2.3.0}"
 	for version in "${versions[@]}"; do
 		with=()
@@ -191,7 +193,7 @@ prove_with_flink() { # DIR LIMIT_WITHOUT_S
 			! has_version "$file" "$version" || with+=("$file")
 		done
 		[ ${#with[@]} -eq 0 ] || echo "Flink $version:"
-		FLINK_VERSION=$version prove_twice 2 1200 "" "${with[@]}"
+		FLINK_VERSION=$version prove_twice "$jobs" 1200 "" "${with[@]}"
 	done
 }
 
@@ -232,16 +234,21 @@ run_group() { # GROUP
 	e2e)
 		prove_with_flink tests/e2e 300
 		;;
+	handover)
+		mapfile -t files < <(files_of tests/handover .sh)
+		[ ${#files[@]} -gt 0 ] || return 0
+		if ! control_plane_up handover; then
+			return 0
+		fi
+		# each has four JVMs, and measures
+		prove_with_flink tests/handover 600 1
+		;;
 	api | chart)
 		mapfile -t files < <(files_of tests/chart .sh && [ "$1" = chart ] || files_of tests/api .sh)
 		[ ${#files[@]} -gt 0 ] || return 0
-		# without it nothing of this was tested, and that is no success
-		if ! api_up; then
-			echo "run.sh: no Kubernetes control plane, see above: the tests of tests/$1 did not run" >&2
-			failed=$((failed + 1))
+		if ! control_plane_up "$1"; then
 			return 0
 		fi
-		export DREY_CLUSTER=$cluster
 		[ "$1" = chart ] || prove_with_flink tests/api 900
 		prove_with_flink tests/chart 900
 		;;
@@ -265,6 +272,18 @@ run_group() { # GROUP
 		;;
 	*) usage ;;
 	esac
+}
+
+# Without it nothing of the group was tested, and that is no success.
+control_plane_up() { # GROUP
+	[ -z "$cluster_is_up" ] || return 0
+	if ! api_up "$1"; then
+		echo "run.sh: no Kubernetes control plane, see above: the tests of tests/$1 did not run" >&2
+		failed=$((failed + 1))
+		return 1
+	fi
+	cluster_is_up=yes
+	export DREY_CLUSTER=$cluster
 }
 
 prove_on_node() { # FILE...
@@ -293,11 +312,11 @@ node_up() {
 
 # One control plane for all tests that do not damage it; it ends with this script. Its parts are built here, with visible
 # progress: in a test it would only be slow.
-api_up() {
+api_up() { # GROUP
 	local tool
 	KUBE_HOME=$(tools/get-kube.sh kube) && HELM_HOME=$(tools/get-kube.sh helm) || return 1
 	export KUBE_HOME HELM_HOME
-	if [ -n "$(files_of tests/chart .sh)" ]; then
+	if [ "$1" != handover ] && [ -n "$(files_of tests/chart .sh)" ]; then
 		for tool in helm4 kubeconform kube-score schemas; do
 			tools/get-kube.sh "$tool" >/dev/null || return 1
 		done
@@ -320,7 +339,7 @@ if [ -z "${MAKELEVEL:-}" ]; then
 fi
 check_marks
 if [ "$group" = all ]; then
-	for group in unit init contract sim servers e2e api cluster; do
+	for group in unit init contract sim servers e2e api handover cluster; do
 		run_group "$group"
 	done
 else

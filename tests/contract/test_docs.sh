@@ -69,11 +69,11 @@ echo "$([ -z "$untold" ] || echo 'not ')ok 4 - every story has the tests that ar
 
 # Where a test runs is in its head; the tables in docs/testing.md say the same, and have all that run before a release.
 other=''
-for file in tests/{e2e,api,chart,cluster,servers}/test_*.sh; do
+for file in tests/{e2e,api,handover,chart,cluster,servers}/test_*.sh; do
 	group=${file#tests/} mark=$(sed -n 's/^# runs in: //p' "$file")
 	group=${group%%/*}
 	row=$(awk -v group="$group" -v file="\`${file##*/}\`" '
-		/^##/ { at = /end-to-end tests show/ ? "e2e" : /object stores/ ? "servers" : /API server/ ? "api" : /chart/ ? "chart" : /real node/ ? "cluster" : "" }
+		/^##/ { at = /end-to-end tests show/ ? "e2e" : /object stores/ ? "servers" : /API server/ ? "api" : /Hand-overs/ ? "handover" : /chart/ ? "chart" : /real node/ ? "cluster" : "" }
 		at == group && $2 == file { split($0, cell, " *[|] *"); print cell[3] }' docs/testing.md)
 	default=all
 	[ "$group" != servers ] || default=test

@@ -2,8 +2,6 @@
 #
 # The judge of the hand-over tests itself, with output that was made up: each kind of violation is found, and nothing else.
 # No Flink is started.
-#
-# runs in: test
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"

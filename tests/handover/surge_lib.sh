@@ -1,0 +1,145 @@
+# shellcheck shell=bash disable=SC2034
+#
+# surge_lib.sh - what the tests of surge upgrades have in common. Sourced after tests/handover/lib.sh.
+#
+#   surge_begin NAME          the bench, with observer and node
+#   surge_cases CASE...       runs these functions, or those that are named on the command line, and then what is true of all:
+#                             nothing lost or doubled, no TaskManager at the wrong JobManager, never two jobs, no 403
+#   begin_with T              the application runs as template T (the first case deploys it); sets OWNER, its Pod
+#   upgrade_to T              deploys T, and waits for its Pod: CANDIDATE
+#   await_done T              waits until the job runs there, the old Pods are gone, and it writes; OWNER is the new one
+#   await_returned T          waits until the hand-over has failed and the version T of before writes again in the same Pod, OWNER
+#   roll_back T               T is deployed again, and CANDIDATE goes
+#   happened STATE            how often the journal's hand-over has come to this state
+#
+# REPLAY is set to 1 by a case in which Flink recovers from a checkpoint. GAP_LIMIT_MS (default 10000, for busy machines): no
+# hand-over may take longer; the figures are printed.
+
+GAP_LIMIT_MS=${GAP_LIMIT_MS:-10000}
+CURRENT=''
+OWNER=''
+REPLAY=''
+
+surge_begin() { # NAME
+	handover_begin "$1" surge
+	start_observer
+	start_node
+	MUST_LIVE=(kubelet observer)
+}
+
+told() { # WHAT POD
+	grep --quiet -E "^[0-9]+ $1 $2( |$)" "$RUN/log/kubelet.log"
+}
+
+told_ms() { # WHAT POD
+	sed -nE "s/^([0-9]+) $1 $2( .*)?$/\1/p" "$RUN/log/kubelet.log" | head -n 1
+}
+
+happened() { # STATE
+	observed "select(.what == \"journal\" and .handover == \"$1\")" | wc -l
+}
+
+# As often as STATE, and once more.
+happened_again() { # STATE BEFORE
+	[ "$(happened "$1")" -gt "$2" ]
+}
+
+begin_with() { # T
+	if [ -z "$CURRENT" ]; then
+		check "$1 is installed" deploy "$1"
+		await "there is a Pod" pod_of "$1"
+		OWNER=$POD
+		await "its job runs" pod_phase "$OWNER" Running
+		await "nothing is left to do" rolled_out
+		is "$(happened offered)" 0 "the first installation is no hand-over"
+		CURRENT=$1
+	fi
+	await "the job of $CURRENT is proven" pod_is "$OWNER" .launch.proven
+}
+
+# Sets WRITTEN, the number of records of T by now.
+count_written() { # T
+	WRITTEN=$(grep -c "^$1 " "$OUT/records.log" 2>/dev/null)
+}
+
+goes_on_writing() { # T
+	has_written "$1" $((WRITTEN + 50))
+}
+
+upgrade_to() { # T
+	check "$1 is deployed" deploy "$1"
+	await "there is a Pod of $1" pod_of "$1"
+	CANDIDATE=$POD
+	check "that of before is not told to end" not told term "$OWNER"
+}
+
+await_done() { # T
+	local before=$CURRENT old=$OWNER
+	await "the job of $1 runs" pod_phase "$CANDIDATE" Running
+	await "the hand-over is done" handover_is "done"
+	await "the Deployments have nothing left to do" rolled_out
+	await "$1 writes" has_written "$1" 50
+	await "the old Pod has ended" told gone "$old"
+	check "not before the hand-over was done" test "$(told_ms term "$old")" -ge \
+		"$(observed 'select(.what == "journal" and .handover == "done") | .ms' | tail -n 1)"
+	is "$(sed -nE "s/^[0-9]+ gone $old //p" "$RUN/log/kubelet.log")" 0 "with status 0"
+	is "$(journal .owner.pod)" "$CANDIDATE" "the new Pod is the owner"
+	check "$1 comes after $before" turns_end_with "$before" "$1"
+	check "it took no longer than $GAP_LIMIT_MS ms" test "$(verdict '.handovers[-1].gapMs')" -le "$GAP_LIMIT_MS"
+	diag "$before -> $1: $(verdict '.handovers[-1].gapMs') ms: $(gap_parts)"
+	CURRENT=$1 OWNER=$CANDIDATE
+}
+
+turns_end_with() { # BEFORE T
+	judge ${REPLAY:+-v replay=1}
+	[ "$(verdict '.turns[-2:] | join(" ")')" = "$1 $2" ]
+}
+
+restored_from() { # POD PATH
+	local job flink
+	job=$(pod_status "$1" .jobId)
+	flink=$(pod_rest "$1" "jobs/$job/checkpoints" '.latest.restored.external_path')
+	printf 'restored: %s\n' "$flink"
+	[ "$(plain_path "$flink")" = "$(plain_path "$2")" ]
+}
+
+# WHY is what the journal must say.
+await_returned() { # T [BEFORE]
+	local savepoint
+	await "the hand-over has failed: the job was returned" happened_again returned "${2:-0}"
+	await "the job of $1 runs in the Pod that had it" pod_phase "$OWNER" Running
+	is "$(journal .owner.pod)" "$OWNER" "which is the owner again"
+	check "it was not told to end" not told term "$OWNER"
+	check "it is ready" pod_ready "$OWNER"
+	check "the other one is not" not pod_ready "$CANDIDATE"
+	count_written "$1"
+	await "it goes on writing" goes_on_writing "$1"
+	savepoint=$(observed 'select(.what == "journal" and .handover == "returned") | .savepoint' | tail -n 1 | jq --raw-output .)
+	check "from the savepoint of the stop" restored_from "$OWNER" "$savepoint"
+}
+
+roll_back() { # T
+	check "$1 is deployed again" deploy "$1"
+	await "the Pod of the other version has ended" told gone "$CANDIDATE"
+	await "the Deployments have nothing left to do" rolled_out
+	check "the Pod of $1 is the one of before" test "$(pods_of "$1")" = "$OWNER"
+	check "it was never told to end" not told term "$OWNER"
+	check "its job runs" pod_phase "$OWNER" Running
+}
+
+surge_cases() { # CASE...
+	local one
+	for one; do
+		diag "---- $one"
+		"$one"
+	done
+	MUST_LIVE=(kubelet)
+	check "the observer ends" end_observer
+	check "in all of this, nothing was lost or doubled" judge ${REPLAY:+-v replay=1} -v splits=2
+	diag "$(verdict tojson)"
+	check "no TaskManager was at the JobManager of another version" nobody_astray
+	check "never did two jobs run" one_runs
+	diag "$(observed 'select(.what == "end")')"
+	is "$(api_denied)" "" "nothing was asked for that the Role does not allow"
+	e2e_end
+}
