@@ -32,7 +32,14 @@
 #   pod_status POD JQ, pod_is POD JQ, pod_phase POD PHASE, pod_ready POD, pod_log POD REGEX; pod_rest POD PATH [JQ] asks its Flink
 #   journal JQ, journal_is JQ; candidate JQ; handover_is STATE
 #
+# What happens to a Pod that the controller has made, and to one by hand that is proxied:
+#   kill_agent POD, kill_flink POD    SIGKILL for drey run, for its JVM
+#   lose_pod POD              its node dies: it is deleted by force, and nobody is asked
+#   partition POD             its proxy dies, and with it every connection to the API server, for ever
+#   at_state STATE CMD...     runs CMD as soon as the observer has seen the journal's hand-over in this state once more
+#
 # What happened:
+#   happened STATE            how often the journal's hand-over has come to this state
 #   start_observer, end_observer; observed JQ    lines of observer.py for which JQ is true, or what it gives
 #   nobody_astray, one_runs   for check: the oracles of the observer
 #   judge [OPTION...]         check.awk on the output; its JSON is $RUN/verdict.json, its status is returned. verdict JQ
@@ -300,6 +307,38 @@ pod_pids() { # POD REGEX: of its processes
 	for pid in $(run_pids "$2"); do
 		! tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep --quiet --line-regexp "POD_NAME=$1" || echo "$pid"
 	done
+}
+
+kill_agent() { # POD
+	kill -KILL "$(pod_pids "$1" "^$BUILD/drey run ")"
+}
+
+kill_flink() { # POD
+	kill -KILL "$(pod_pids "$1" "^[^ ]*java .*($FLINK_ENTRYPOINT|$FLINK_TASKMANAGER)")"
+}
+
+lose_pod() { # POD
+	kubectl delete pod "$1" --grace-period=0 --force >/dev/null 2>&1
+}
+
+partition() { # POD
+	kill -KILL "$(pod_pids "$1" "fault_proxy.py")"
+}
+
+at_state() { # STATE CMD...
+	local state=$1 before
+	shift
+	before=$(happened "$state")
+	wait_until "the hand-over is $state" "$WAIT_S" happened_again "$state" "$before" && "$@"
+}
+
+# How often the journal's hand-over has come to this state.
+happened() { # STATE
+	observed "select(.what == \"journal\" and .handover == \"$1\")" | wc -l
+}
+
+happened_again() { # STATE BEFORE
+	[ "$(happened "$1")" -gt "$2" ]
 }
 
 journal() { # JQ

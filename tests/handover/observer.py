@@ -6,7 +6,8 @@ observer.py --server URL --pki DIR --namespace NS --application APP --rest-port 
 Every 0.25 s it asks each JobManager in $E2E_RUN/addresses (files ADDRESS: "POD COMPONENT GENERATION HASH") for its TaskManagers and
 its jobs, and it watches APP-drey-journal and APP-drey-candidate. Standard output has JSON, one object a line, each with `ms`:
 
-    {"what": "astray", "pod", "generation", "id"}       a TaskManager whose resource id is not GENERATION-... of that JobManager
+    {"what": "astray", "pod", "generation", "id"}       a TaskManager whose resource id is not GENERATION-... of that JobManager;
+                                                        once for each, `end` counts the looks
     {"what": "two", "pods": [...]}                      jobs that are RUNNING at two JobManagers in one look
     {"what": "flink", "pod", "generation", "taskManagers": [ids], "jobs": ["ID STATE"]}     when it has changed
     {"what": "journal", "sequence", "owner", "handover", "id", "why"}       when owner or handover.state has changed
@@ -70,7 +71,7 @@ def ask(address, path):
 class Looks:
     def __init__(self):
         self.count, self.astray, self.two = 0, 0, 0
-        self.seen, self.before = {}, {}
+        self.seen, self.before, self.told = {}, {}, set()
 
     def look(self):
         running = []
@@ -96,7 +97,9 @@ class Looks:
             self.seen[generation] = self.seen.get(generation, 0) + 1
             if not one.startswith(generation + "-"):
                 self.astray += 1
-                say("astray", pod=pod, generation=generation, id=one)
+                if (pod, one) not in self.told:
+                    self.told.add((pod, one))
+                    say("astray", pod=pod, generation=generation, id=one)
         if any(job["state"] == "RUNNING" for job in jobs):
             running.append(pod)
         now = (sorted(ids), [f"{job['jid']} {job['state']}" for job in jobs])

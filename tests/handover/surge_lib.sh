@@ -10,7 +10,6 @@
 #   await_done T              waits until the job runs there, the old Pods are gone, and it writes; OWNER is the new one
 #   await_returned T          waits until the hand-over has failed and the version T of before writes again in the same Pod, OWNER
 #   roll_back T               T is deployed again, and CANDIDATE goes
-#   happened STATE            how often the journal's hand-over has come to this state
 #
 # REPLAY is set to 1 by a case in which Flink recovers from a checkpoint. GAP_LIMIT_MS (default 10000, for busy machines): no
 # hand-over may take longer; the figures are printed.
@@ -33,15 +32,6 @@ told() { # WHAT POD
 
 told_ms() { # WHAT POD
 	sed -nE "s/^([0-9]+) $1 $2( .*)?$/\1/p" "$RUN/log/kubelet.log" | head -n 1
-}
-
-happened() { # STATE
-	observed "select(.what == \"journal\" and .handover == \"$1\")" | wc -l
-}
-
-# As often as STATE, and once more.
-happened_again() { # STATE BEFORE
-	[ "$(happened "$1")" -gt "$2" ]
 }
 
 begin_with() { # T

@@ -40,12 +40,16 @@ MUST_LIVE=(second tm-2 observer)
 await "the job of the second Pod runs" pod_phase second Running
 await "it writes" has_written two 200
 check "through its proxy" grep --quiet "PATCH .*$APPLICATION-drey-journal" "$RUN/log/second.proxy.log"
+faults second "status PATCH $APPLICATION-drey-journal 2 503"
+check "whose faults are this Pod's alone: a savepoint" "$BUILD/drey" savepoint --config "$RUN/pods/second/drey.yaml"
+is "$(grep -c "$APPLICATION-drey-journal.* status 503" "$RUN/log/second.proxy.log")" 2 "two writes of the journal were refused"
 MUST_LIVE=(observer)
 check "the second Pod ends, too" end_pod second TERM
 check "the observer ends" end_observer
 
 check "nothing is lost or doubled" judge -v ended=1 -v splits=2
 diag "$(verdict 'tojson')"
+diag "$(gap_parts)"
 is "$(verdict '.turns | tojson')" '["one","two"]' "one version wrote after the other"
 check "the interruption is the longest time without a record" test "$(verdict .longestMs)" = "$(verdict '.handovers[0].gapMs')"
 check "no TaskManager was at another JobManager" nobody_astray

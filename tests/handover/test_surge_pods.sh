@@ -22,7 +22,6 @@ the_other_pod() { # T: sets POD
 }
 
 t19() {
-	template g1
 	begin_with g1
 	kubectl scale deployment "$APPLICATION-jobmanager" --replicas=2 >/dev/null
 	await "there are two Pods" two_pods g1
@@ -49,10 +48,7 @@ has_task_manager() { # POD
 t20() {
 	local tm
 	REPLAY=1
-	template g1
-	template g2
 	begin_with g1
-	template_keys g1 handover.prepareDeadline=10min
 	deployment jobmanager g2 1 1 | kubectl apply --server-side --force-conflicts --filename - >/dev/null
 	await "there is a Pod of g2, and no TaskManager" pod_of g2
 	CANDIDATE=$POD
@@ -62,13 +58,13 @@ t20() {
 	check "without slots it is not prepared" not candidate_is Prepared
 	check "and nothing is stopped" handover_is offered
 	tm=$(tms_of g1)
-	kill -KILL "$(pod_pids "$tm" "^[^ ]*java .*$FLINK_TASKMANAGER")"
+	kill_flink "$tm"
 	await "a TaskManager of g1 dies: the job recovers" has_event RESTORED g1 2
 	count_written g1
 	await "and goes on" goes_on_writing g1
 	deployment taskmanager g2 1 '"100%"' | kubectl apply --server-side --force-conflicts --filename - >/dev/null
 	await "a TaskManager of g2 starts" has_tm_process g2
-	kill -KILL "$(pod_pids "$(tms_of g2)" "^[^ ]*java .*$FLINK_TASKMANAGER")"
+	kill_flink "$(tms_of g2)"
 	await_done g2
 	is "$(happened "done")" 1 "one hand-over, at its first try"
 }
@@ -78,6 +74,9 @@ has_tm_process() { # T
 }
 
 surge_begin surge-pods
+template g1
+template_keys g1 handover.prepareDeadline=10min
+template g2
 if [ $# -eq 0 ]; then
 	set -- t19 t20
 fi
