@@ -16,7 +16,8 @@
 #   malformed   lines of another form
 # and, no violation:
 #   records, committed, uncommitted (in the log, above the greatest committed one)
-#   turns       the versions, in the order in which they wrote: ["A","B"]; two that write at a time have many turns
+#   turns       the versions, in the order in which they wrote: ["A","B"]; two that write at a time have many turns (so
+#               has a job whose JobManager was killed: its tasks write into the log, and nothing is committed, until they notice)
 #   handovers   for each change of turns: from, to, lastMs (last record of the one), firstMs (first of the other), gapMs
 #   longestMs, longestAtMs    the longest time between two consecutive records, and when it began
 #   medianMs    the median of these times

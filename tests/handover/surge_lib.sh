@@ -93,7 +93,6 @@ restored_from() { # POD PATH
 	[ "$(plain_path "$flink")" = "$(plain_path "$2")" ]
 }
 
-# WHY is what the journal must say.
 await_returned() { # T [BEFORE]
 	local savepoint
 	await "the hand-over has failed: the job was returned" happened_again returned "${2:-0}"

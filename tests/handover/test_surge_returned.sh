@@ -14,16 +14,12 @@
 # shellcheck source=tests/handover/surge_lib.sh
 . "$TOP/tests/handover/surge_lib.sh"
 
-refused() { # T
-	journal_is ".handover.state == \"refused\" or ([.failedGenerations[]? | tostring] | any(contains(\"$1\")))"
-}
-
 is_bad() { # T
 	local offered returned
 	returned=$(happened returned)
 	upgrade_to "$1"
 	await_returned "$CURRENT" "$returned"
-	await "$1 is remembered" refused "$1"
+	await "$1 is remembered" handover_is refused
 	offered=$(happened offered)
 	count_written "$CURRENT"
 	await "the job goes on" goes_on_writing "$CURRENT"
