@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
-# The scripts inside the chart, against a server that imitates drey and Flink: a terminating TaskManager waits for the
-# last savepoint, and for nothing else; what `helm test` detects.
+# The scripts inside the chart, against servers that imitate drey and Flink: a terminating TaskManager waits for the last
+# savepoint, and for nothing else, also where there are JobManagers of two generations; the liveness of a TaskManager; what
+# `helm test` detects.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
@@ -30,7 +31,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body.encode())
     def log_message(self, *args):
         pass
-http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+http.server.ThreadingHTTPServer((sys.argv[4], int(sys.argv[1])), Handler).serve_forever()
 PY
 
 answer() { # PATH STATUS BODY
@@ -60,7 +61,7 @@ ended() { # PID
 }
 
 answer /readyz 200 "Running: the job runs"
-spawn server python3 "$RUN/server.py" "$PORT" "$RUN/answer" "$RUN/asked"
+spawn server python3 "$RUN/server.py" "$PORT" "$RUN/answer" "$RUN/asked" 127.0.0.1
 await "the server answers" answers
 
 # ---- a TaskManager that is to end ------------------------------------------------------------------
@@ -96,6 +97,141 @@ rm "$RUN/answer_readyz"
 await "the JobManager has gone: it ends" ended "$waits"
 check "nobody answers at all: it ends" await_stop 600
 
+# ---- JobManagers of two generations ----------------------------------------------------------------
+
+# The headless Service: every address of RUN/addresses, a line each.
+mkdir -p "$RUN/bin"
+cat >"$RUN/bin/getent" <<'SH'
+#!/usr/bin/env bash
+[ "$1 $2" = "ahosts jobmanager" ] || exit 2
+while read -r address; do
+	printf '%s STREAM jobmanager\n%s DGRAM\n%s RAW\n' "$address" "$address" "$address"
+done <"$RUN/addresses"
+SH
+chmod +x "$RUN/bin/getent"
+export RUN
+
+addresses() { # ADDRESS...
+	printf '%s\n' "$@" >"$RUN/addresses"
+}
+
+# Its drey: of which generation, and what it says.
+pod() { # NUMBER GENERATION READYZ
+	answer_of "$1" "/join?generation=$2" 200 "{\"generation\":\"$2\",\"side\":\"blue\",\"clusterId\":\"orders\"}"
+	answer_of "$1" /readyz 503 "$3"
+	[ "$2" = old ] || answer_of "$1" "/join?generation=old" 404 "{\"generation\":\"$2\"}"
+}
+
+answer_of() { # NUMBER PATH STATUS BODY
+	printf '%s\n%s\n' "$3" "$4" >"$RUN/new"
+	mv "$RUN/new" "$RUN/pod$1${2//\//_}"
+}
+
+of_generation() { # LIMIT_S [late]
+	PATH=$RUN/bin:$PATH APPEAR_S=4 bash "$FILES/await-stop.sh" jobmanager "$PORT" "$1" old ${2:+"$2"}
+}
+
+# It does not wait for a stop that may begin.
+at_once() { # COMMAND...
+	SECONDS=0
+	SETTLE_S=20 "$@" && [ "$SECONDS" -lt 10 ]
+}
+
+begin_wait() { # [late]
+	forget_asked
+	of_generation 600 "$@" &
+	waits=$!
+}
+
+for number in 2 3; do
+	spawn "pod$number" python3 "$RUN/server.py" "$PORT" "$RUN/pod$number" "$RUN/asked" "127.0.0.$number"
+	await "Pod $number answers" eval "curl --silent --max-time 5 http://127.0.0.$number:$PORT/ || [ \$? -eq 52 ]"
+done
+pod 2 old "Running: the job runs"
+pod 3 new "Standby: waits for the job"
+addresses 127.0.0.2 127.0.0.3
+SECONDS=0
+check "the next version prepares itself: a TaskManager that is moved ends soon" of_generation 30
+check "and within seconds" test "$SECONDS" -le 10
+pod 3 new "Stopping: stop with savepoint"
+SECONDS=0
+check "a stop of another generation is not waited for" of_generation 30
+check "nor is it within seconds" test "$SECONDS" -le 10
+pod 2 old "Stopping: stop with savepoint"
+pod 3 new "Standby: waits for the job"
+begin_wait
+await "the old version stops: it waits" asks 25
+check "and is still there" kill -0 "$waits"
+pod 2 old "HandedOver: to orders-jobmanager-2"
+forget_asked
+await "it has handed over: it ends" ended "$waits"
+check "at once" not asks 4
+pod 2 old "HandedOver: to orders-jobmanager-2"
+check "it had handed over before" at_once of_generation 30
+pod 3 old "Stopping: stop with savepoint"
+begin_wait
+await "a Pod that replaces one of its generation stops: it waits" asks 25
+check "and is still there" kill -0 "$waits"
+rm "$RUN"/pod3*
+pod 3 new "Running: the job runs"
+await "until that one runs the job of the next version" ended "$waits"
+addresses 127.0.0.3
+check "only another generation answers" at_once of_generation 30
+addresses 127.0.0.3 127.0.0.9
+SECONDS=0
+check "an address that does not answer may be ours: it waits for a stop" of_generation 30
+check "as long as one may begin" test "$SECONDS" -ge 1
+
+# ---- late: TaskManagers that end when the upgrade begins -------------------------------------------
+
+pod 2 old "Running: the job runs"
+addresses 127.0.0.2
+SECONDS=0
+check "late, and there is no other version: it ends" of_generation 30 late
+check "after one could have appeared" test "$SECONDS" -ge 3
+check "and not much later" test "$SECONDS" -lt 20
+addresses 127.0.0.2 127.0.0.9
+begin_wait late
+sleep 5
+check "late: it stays for one that does not answer yet" kill -0 "$waits"
+addresses 127.0.0.2 127.0.0.3
+pod 3 new "Standby: waits for the job"
+sleep 6
+check "and for one that prepares itself" kill -0 "$waits"
+pod 2 old "Stopping: stop with savepoint"
+forget_asked
+await "and while the old version stops" asks 10
+pod 2 old "Running: the job runs"
+forget_asked
+await "and when that stop has failed" asks 10
+check "it is still there" kill -0 "$waits"
+pod 2 old "HandedOver: to orders-jobmanager-2"
+await "it ends when the old version has handed over" ended "$waits"
+pod 2 old "Running: the job runs"
+begin_wait late
+await "late once more" asks 6
+addresses 127.0.0.2
+await "the next version has been taken back: it ends" ended "$waits"
+
+# ---- the liveness of a TaskManager -----------------------------------------------------------------
+
+process() { # PID NAME
+	mkdir -p "$RUN/proc/$1"
+	echo "$2" >"$RUN/proc/$1/comm"
+}
+
+alive() { # PORT
+	PROC=$RUN/proc POD_IP=127.0.0.1 bash "$FILES/alive.sh" "$1"
+}
+
+take_port nobody
+process 1 drey-init
+process 7 drey
+check "no JVM yet: it is alive" alive "$nobody"
+process 9 java
+check "a JVM that does not listen is not" not alive "$nobody"
+check "one that listens is" alive "$PORT"
+
 # ---- helm test -------------------------------------------------------------------------------------
 
 helm_test() {
@@ -112,4 +248,9 @@ answer /jobs/overview 200 '{"jobs":[{"jid":"a","state":"RESTARTING"}]}'
 check "helm test: the job restarts" not helm_test
 answer /jobs/overview 200 '{"jobs":[{"jid":"a","state":"RUNNING"}]}'
 check "helm test: the job runs" helm_test
+addresses 127.0.0.2 127.0.0.1
+pod 2 old "HandedOver: to orders-jobmanager-2"
+check "helm test: the job runs, beside a Pod that has handed over" env PATH="$RUN/bin:$PATH" bash "$FILES/test.sh" jobmanager "$PORT" 127.0.0.1
+answer /readyz 503 "Holding: the bucket cannot be read"
+check "helm test: it runs in none of them" not env PATH="$RUN/bin:$PATH" bash "$FILES/test.sh" jobmanager "$PORT" 127.0.0.1
 e2e_end

@@ -18,7 +18,13 @@ fail() {
 	exit 1
 }
 
-answer=$(get "$1" "$2" /readyz)
+# HOST has several addresses while an old Pod has not ended yet
+mapfile -t addresses < <(getent ahosts "$1" 2>/dev/null | awk '$2 == "STREAM" { print $1 }')
+for address in "${addresses[@]:-$1}"; do
+	one=$(get "$address" "$2" /readyz)
+	[ -z "$one" ] || answer=$one
+	[[ $answer != HTTP/*' 200 '* ]] || break
+done
 [ -n "$answer" ] || fail "no response from $1:$2: check that the Pod of the JobManager is running"
 echo "drey: ${answer##*$'\n'}"
 [[ $answer == HTTP/*' 200 '* ]] || fail "the job is not running"
