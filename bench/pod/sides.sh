@@ -89,7 +89,8 @@ plain_objects() { # TAG [SAVEPOINT JOB_ID]
 			if .metadata.name == "plain-jobmanager" then .spec.template.spec.containers[0] |= (
 				.command = ["/opt/flink/bin/standalone-job.sh", "start-foreground"] | .args = args |
 				.env += [{name: "LD_PRELOAD", value: "/usr/$LIB/libjemalloc.so"}])
-			else .spec.template.spec.containers[0].command = ["/opt/flink/bin/taskmanager.sh", "start-foreground"]
+			else .spec.template.spec.containers[0] |= (.command = ["/opt/flink/bin/taskmanager.sh", "start-foreground"] |
+				.args = ["-D", "taskmanager.host=$(POD_IP)", "-D", "taskmanager.resource-id=$(POD_NAME)"])
 			end
 		end' "$RUN/plain.json" --args -- "${restore[@]}"
 }

@@ -23,7 +23,7 @@ rights_of() { # ACCOUNT
 		kubectl_team create --validate=false --output json --filename - |
 		jq --raw-output '[.status.resourceRules[] | select(.apiGroups | any(startswith("auth")) | not) |
 			.resources[] as $resource | "\($resource) \(.resourceNames // [] | join(",")) \(.verbs | join(","))"] | sort[]' |
-		sed -E 's/(orders-[0-9a-f]{32}-config-map,?)+/HA,/; s/, / /; s/orders-cluster-config-map,HA/HA/'
+		sed -E 's/(orders(-green)?-[0-9a-f]{32}-config-map,?)+/HA,/g; s/orders(-green)?-cluster-config-map,HA/HA/g; s/,( |$)/\1/; s/HA,HA/HA of both sides/; s/,,/,/'
 }
 
 image() {
@@ -62,9 +62,9 @@ first=$(generation)
 is "$(rights_of orders-savepoint)" "configmaps orders-drey-control get,patch
 configmaps orders-drey-journal get
 deployments orders-jobmanager get" "the CronJob may do exactly this"
-is "$(rights_of orders-taskmanager)" "configmaps orders-cluster-config-map get,list,watch" "a TaskManager may do exactly this"
+is "$(rights_of orders-taskmanager)" "configmaps orders-cluster-config-map,orders-green-cluster-config-map get,list,watch" "a TaskManager may do exactly this"
 is "$(rights_of orders)" "configmaps  create
-configmaps HA get,list,watch,update,patch,delete
+configmaps HA of both sides get,list,watch,update,patch,delete
 configmaps orders-drey-control get,list,watch,patch
 configmaps orders-drey-journal get,patch
 deployments orders-jobmanager get
@@ -128,13 +128,62 @@ is "$(jq --raw-output '[.kind, .token] | join(" ")' "$RUN/restores")" "path afte
 
 # its account, as Helm makes it for the time of the hook
 helm template orders "$CHART" "$(values s3)" --show-only templates/check.yaml | kubectl_team apply --filename - >/dev/null
-is "$(rights_of orders-check)" "configmaps HA,orders-drey-journal,orders-drey-control get" "the check may do exactly this"
+is "$(rights_of orders-check)" "configmaps HA of both sides,orders-drey-journal,orders-drey-control get" "the check may do exactly this"
 # nobody runs its Pod, so it comes to no end: as one that refuses
 check "an upgrade whose check does not succeed fails" not helm upgrade orders "$CHART" "$(values s3)" \
 	--set persistentVolumeClaim.enabled=true,image.tag=1.6.0 --timeout 5s
 check "its Pod was made" has_pods check 1
 is "$(kubectl_team get job orders-check --output 'jsonpath={.spec.template.spec.containers[0].image}')" registry.example/orders:1.6.0 "with the new image"
 is "$(image)" registry.example/orders:1.4.0 "and nothing has been changed"
+
+# ---- surge, and back -------------------------------------------------------------------------------
+
+strategy() {
+	kubectl_team get deployment "orders-$1" --output json | jq --raw-output '.spec | [.strategy.type, .strategy.rollingUpdate.maxSurge, .minReadySeconds // 0] | map(tostring) | join(" ")'
+}
+
+notes_name_the_first_time() {
+	helm get notes orders | grep --quiet 'hands nothing over'
+}
+
+options=("$(values s3)" --set persistentVolumeClaim.enabled=true --no-hooks)
+surge=(--set upgrade.strategy=surge --set upgrade.probationSeconds=30)
+check "from recreate to surge" helm upgrade orders "$CHART" "${options[@]}" "${surge[@]}"
+is "$(strategy jobmanager), $(strategy taskmanager)" "RollingUpdate 1 30, RollingUpdate 100% 30" "both Deployments have another strategy"
+check "the notes say what happens this one time" notes_name_the_first_time
+is "$(rights_of orders | grep drey-)" "configmaps orders-drey-candidate get,list,watch,patch
+configmaps orders-drey-control get,list,watch,patch
+configmaps orders-drey-journal get,list,watch,patch" "drey may also watch the journal, and has the ConfigMap of a candidate"
+await "there are Pods of two versions" has_pods jobmanager 2
+is "$(kubectl_team get pods --selector app.kubernetes.io/component=jobmanager --output json |
+	jq --raw-output '[.items[].metadata.annotations | has("drey.dev/drey-yaml")] | sort | map(tostring) | join(" ")')" "false true" "and only the new one has its configuration with it"
+check "an upgrade from surge to surge" helm upgrade orders "$CHART" "${options[@]}" "${surge[@]}" --set-string image.tag=1.7.0
+check "is no first time" not notes_name_the_first_time
+is "$(kubectl_team get service orders-next-rest --output 'jsonpath={.spec.selector.drey\.dev/generation}')" "$(generation)" "the Service of the next version follows"
+check "back to recreate" helm upgrade orders "$CHART" "${options[@]}"
+is "$(strategy jobmanager), $(strategy taskmanager)" "Recreate null 0, Recreate null 0" "both Deployments are as before"
+check "helm rollback to surge" helm rollback orders --no-hooks
+is "$(strategy jobmanager), $(strategy taskmanager)" "RollingUpdate 1 30, RollingUpdate 100% 30" "goes back to its strategy"
+sees() { # WORDS COMMAND...
+	local words=$1
+	shift
+	"$@" 2>&1 | grep --quiet --fixed-strings -- "$words"
+}
+kubectl_team create deployment orders-green-jobmanager --image=localhost/other --replicas=0 >/dev/null 2>&1
+check "an application that has the name of the second side is in the way" sees "surge uses the cluster id orders-green too" \
+	helm upgrade orders "$CHART" "${options[@]}" "${surge[@]}"
+kubectl_team delete deployment orders-green-jobmanager >/dev/null
+check "nor can it come later" sees "clusterId: orders-green is also used by the application orders" helm install orders-green "$CHART" "$(values s3)"
+kubectl_team create --filename - >/dev/null <<'YAML'
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: one-node}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+YAML
+check "a volume that is there already is asked whether several nodes can use it" sees "persistentVolumeClaim.accessModes: without ReadWriteMany" \
+	helm upgrade orders "$CHART" "${options[@]}" "${surge[@]}" --set persistentVolumeClaim.existing=one-node
+kubectl_team delete persistentvolumeclaim one-node --wait=false >/dev/null
+check "back to recreate for the rest" helm upgrade orders "$CHART" "${options[@]}"
 
 # ---- the end ---------------------------------------------------------------------------------------
 

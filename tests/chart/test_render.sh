@@ -43,7 +43,7 @@ drey_takes() { # NAME
 	mkdir -p "$RUN/secrets"
 	printf 'secret' >"$RUN/secrets/secret"
 	sed -i "s|/secrets/swift|$RUN/secrets|" "$dir/drey.yaml"
-	env KUBECONFIG="$POD_KUBECONFIG" POD_NAMESPACE="$TEAM" POD_IP=127.0.0.1 "$BUILD/drey" check --config "$dir/drey.yaml" >"$RUN/$1.check" 2>&1
+	env KUBECONFIG="$POD_KUBECONFIG" POD_NAMESPACE="$TEAM" POD_NAME=orders-jobmanager-0 POD_UID=1a2b POD_IP=127.0.0.1 "$BUILD/drey" check --config "$dir/drey.yaml" >"$RUN/$1.check" 2>&1
 	grep --quiet 'flink.command: install Flink' "$RUN/$1.check" && return
 	sed 's/^/# /' "$RUN/$1.check"
 	return 1
@@ -98,7 +98,7 @@ is "$(recovery s3-plain)" "heartbeat.timeout=5 s restart-strategy.exponential-de
 is "$(recovery_with 'restart-strategy\.type=failure-rate,flink.configuration.heartbeat\.interval=10 s')" "heartbeat.interval=10 s restart-strategy.type=failure-rate" \
 	"a restart strategy of the user is the only one"
 is "$(recovery_with 'execution\.checkpointing\.interval=0')" "heartbeat.interval=3 s" "without checkpoints there is none: the job would start empty"
-is "$(object s3 Deployment/orders-taskmanager '.spec.template.spec.containers[0] | .args[-1], (.env[] | select(.name == "POD_NAME") | .valueFrom.fieldRef.fieldPath)' | tr '\n' ' ')" \
+is "$(object s3-plain Deployment/orders-taskmanager '.spec.template.spec.containers[0] | .args[-1], (.env[] | select(.name == "POD_NAME") | .valueFrom.fieldRef.fieldPath)' | tr '\n' ' ')" \
 	'taskmanager.resource-id=$(POD_NAME) metadata.name ' "a TaskManager keeps its id when its container is restarted, and no other has it"
 is "$(object s3-plain ConfigMap/orders-drey '.data["drey.yaml"]' | grep owner)" "  owner: deployment/orders-jobmanager" \
 	"else, too: the Pods of the CronJob have nothing else to know it by"
@@ -122,7 +122,10 @@ is "$(object full-placed Deployment/payments-jobmanager '[.spec.template.spec | 
 SECONDS=0
 helm template orders "$CHART" "${s3[@]}" >/dev/null
 diag "200 names were rendered in $SECONDS s"
-is "$(grep -c -- '-config-map$' "$RUN/s3.yaml")" 402 "two Roles name 200 job ids and the map of the cluster"
+is "$(object s3 Role/orders '[.rules[].resourceNames // [] | length] | max')" 402 "the Role names 200 job ids and the map of the cluster, on both sides"
+is "$(object s3 Role/orders-check '[.rules[].resourceNames[] | select(endswith("-config-map"))] | length')" 402 "and so does that of the check"
+is "$(object s3 Role/orders '.rules[].resourceNames[0]? // "" | select(endswith("-config-map"))') $(object s3 Role/orders '.rules[].resourceNames[201]? // empty')" \
+	"orders-cluster-config-map orders-green-cluster-config-map" "blue has the names that were there before there were sides"
 
 # ---- what the workloads are ------------------------------------------------------------------------
 
@@ -145,6 +148,105 @@ is "$(object pvc Deployment/orders-jobmanager '.spec.template.spec.initContainer
 is "$(object pvc PersistentVolumeClaim/orders-state '.metadata.annotations["helm.sh/resource-policy"]')" keep "the volume is not deleted with the release"
 is "$(object full CronJob/orders-savepoint '[.spec.suspend, .spec.schedule, .spec.timeZone] | map(tostring) | join(" ")')" "false 0 3 * * * Europe/Berlin" "the CronJob by schedule"
 is "$(object s3 CronJob/orders-savepoint .spec.suspend)" true "and without one only by hand"
+
+# ---- two versions at the same time -----------------------------------------------------------------
+
+pod() { # NAME JOBMANAGER|TASKMANAGER JQ
+	object "$1" "Deployment/orders-$2" ".spec.template | $3"
+}
+
+rollout() { # NAME COMPONENT
+	object "$1" "Deployment/orders-$2" '.spec | [.strategy.type, .strategy.rollingUpdate.maxSurge, .strategy.rollingUpdate.maxUnavailable,
+		.minReadySeconds // 0, .progressDeadlineSeconds] | map(tostring) | join(" ")'
+}
+
+handover() { # NAME
+	object "$1" ConfigMap/orders-drey '.data["drey.yaml"]' | sed -n '/^handover:/,/^[a-z]*:$/p' | grep '^ ' | tr -d '\n' | sed 's/  */ /g'
+}
+
+is "$(rollout s3 jobmanager), $(rollout s3 taskmanager)" "Recreate null null 0 900, Recreate null null 0 600" "by default the old Pods go first"
+is "$(rollout s3-surge jobmanager)" "RollingUpdate 1 0 60 900" "surge: one more JobManager, never none, and the old one stays for the probation"
+is "$(rollout s3-surge taskmanager)" "RollingUpdate 100% 0 60 900" "surge: all TaskManagers twice, as long as the JobManager"
+is "$(rollout full-surge jobmanager), $(rollout full-surge taskmanager)" "RollingUpdate 1 0 0 900, Recreate null null 0 900" "late: the TaskManagers are replaced"
+is "$(handover s3)" " clusterIds: - orders - orders-green" "by default drey is told only of both sides"
+is "$(handover s3-plain)$(object s3-plain ConfigMap/orders-drey '.data["drey.yaml"]' | grep -c clusterIds)" 0 "and of none without high availability"
+is "$(handover s3-surge)" " candidate: orders-drey-candidate clusterIds: - orders - orders-green mode: surge probation: 60s stopDeadline: 300s" \
+	"surge: it is told of everything, and has as long for the savepoint as the grace period"
+is "$(handover full-surge)" " candidate: orders-drey-candidate clusterIds: - orders - orders-green hold: none mode: surge onFailure: hold prepareDeadline: 2min probation: 0s runDeadline: 2min stopDeadline: 300s takeDeadline: 10s tries: 3" \
+	"and what the values say goes before"
+generation=$(pod s3-surge jobmanager '.metadata.annotations["drey.dev/generation"]')
+join="--service orders-jobmanager --port 8085 --generation"
+for name in s3 s3-surge; do
+	of=$(pod "$name" jobmanager '.metadata.annotations["drey.dev/generation"]')
+	is "$(pod "$name" taskmanager '.spec.containers[0] | .command + .args | join(" ")')" \
+		"drey-init --remap 143 -- drey join $join $of -- /opt/flink/bin/taskmanager.sh start-foreground -D taskmanager.host=\$(POD_IP)" \
+		"$name: a TaskManager asks drey of its generation for its side"
+	is "$(pod "$name" taskmanager '.spec.containers[0].lifecycle.preStop.exec.command | join(" ")')" \
+		"bash /etc/drey/await-stop.sh orders-jobmanager 8085 300 $of" "$name: and for the last savepoint"
+	is "$(pod "$name" taskmanager '.metadata.annotations["drey.dev/generation"]')" "$of" "$name: and the template says which it is"
+	is "$(pod "$name" taskmanager '.spec.containers[0] | [.livenessProbe.exec.command[1], .startupProbe] | map(tostring) | join(" ")')" \
+		"/etc/drey/alive.sh null" "$name: waiting for that is alive"
+	is "$(pod "$name" jobmanager '[.spec.containers[0].env[] | select(.name == "POD_TEMPLATE_HASH" or .name == "DREY_CHECKSUM") | .valueFrom.fieldRef.fieldPath] | join(" ")')" \
+		"metadata.labels['pod-template-hash'] metadata.annotations['checksum/drey']" "$name: drey can say which template it is of"
+done
+is "$(pod full-surge taskmanager '[.spec.terminationGracePeriodSeconds, .spec.containers[0].lifecycle.preStop.exec.command[4, 6]] | join(" ")')" "930 900 late" \
+	"late: a TaskManager waits for the hand-over as long as the Deployment does"
+is "$(pod s3-surge taskmanager '.spec.containers[0].readinessProbe.exec.command | join(" ")')" "drey join --ready $join $generation" \
+	"surge: it is ready when the job of its generation runs"
+is "$(pod s3 taskmanager .spec.containers[0].readinessProbe) $(pod full-surge taskmanager .spec.containers[0].readinessProbe)" "null null" "and else at once"
+is "$(object pvc-surge PodDisruptionBudget/orders-taskmanager '.spec.unhealthyPodEvictionPolicy')" AlwaysAllow "and those that are not do not block a drain"
+is "$(object s3-surge Service/orders-next-rest '[.spec.publishNotReadyAddresses, .spec.selector["drey.dev/generation"], .spec.selector["app.kubernetes.io/component"]] | map(tostring) | join(" ")')" \
+	"true $generation jobmanager" "there is a way to the web interface of the next version"
+is "$(pod s3-surge jobmanager '.metadata.labels["drey.dev/generation"]') $(pod s3-surge taskmanager '.metadata.labels["drey.dev/generation"]')" "$generation $generation" \
+	"whose Pods have its label"
+is "$(object s3-surge Deployment/orders-jobmanager '.spec.selector.matchLabels | keys | length')" 3 "but the Deployment selects both"
+is "$(object s3-surge Role/orders-taskmanager '.rules[].resourceNames | join(" ")')" "orders-cluster-config-map orders-green-cluster-config-map" \
+	"a TaskManager reads the leader of either side"
+is "$(object s3-surge Role/orders '.rules[] | select(.resourceNames == ["orders-drey-candidate"] or .resourceNames == ["orders-drey-journal"]) | .verbs | join(" ")' | tr '\n' ,)" \
+	"get list watch patch,get list watch patch," "surge: the new drey reads the journal, the old one what the new one reports, and both soon"
+is "$(object s3 Role/orders '.rules[] | select(.resourceNames == ["orders-drey-candidate"] or .resourceNames == ["orders-drey-journal"]) | .verbs | join(" ")')" \
+	"get patch" "and only then"
+is "$(object s3-surge Role/orders-check '[.rules[].resourceNames[] | select(startswith("orders-drey"))] | join(" ")')" \
+	"orders-drey-journal orders-drey-control orders-drey-candidate" "the check can see a hand-over"
+long=a234567890b234567890c234567890d234567890e234567890f2345678 # 58
+check "a cluster id that leaves no room for -green is taken" render long "${s3[@]}" --set clusterId="$long"
+is "$(handover long) $(object long Role/orders '[.rules[].resourceNames // [] | length] | max')" " 201" "and has one side"
+
+# ---- the configuration travels with the Pod template -----------------------------------------------
+
+# A text of the Pod template, and the same as Helm parses it.
+annotation() { # COMPONENT KEY
+	pod s3-surge "$1" ".metadata.annotations[\"$2\"]"
+}
+
+mkdir -p "$RUN/parse/templates"
+printf 'apiVersion: v2\nname: parse\nversion: 0.1.0\n' >"$RUN/parse/Chart.yaml"
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: parsed}\ndata: {"json": {{ .Values.text | fromYaml | toJson | b64enc | quote }}}\n' >"$RUN/parse/templates/parsed.yaml"
+parsed() { # COMPONENT KEY JQ
+	annotation "$1" "$2" >"$RUN/parse.yaml"
+	helm template parse "$RUN/parse" --set-file text="$RUN/parse.yaml" | sed -n 's/^data: {"json": "\(.*\)"}/\1/p' | base64 --decode | jq --sort-keys --compact-output "$3"
+}
+
+values_of() { # JQ
+	helm template parse "$RUN/parse" --set-file text="$VARIANTS/s3-surge.yaml" | sed -n 's/^data: {"json": "\(.*\)"}/\1/p' | base64 --decode | jq --sort-keys --compact-output "$1"
+}
+
+is "$(annotation jobmanager drey.dev/drey-yaml | sha256sum)" "$(object s3-surge ConfigMap/orders-drey '.data["drey.yaml"]' | sha256sum)" "drey.yaml of the Pod template is that of the ConfigMap, byte for byte"
+for component in jobmanager taskmanager; do
+	is "$(annotation "$component" drey.dev/flink-config | sha256sum)" "$(object s3-surge ConfigMap/orders-flink '.data["config.yaml"]' | sha256sum)" \
+		"config.yaml of the $component, too"
+	is "$(parsed "$component" drey.dev/flink-config '[to_entries[] | select(.key | startswith("pipeline."))] | from_entries')" "$(values_of .flink.configuration)" \
+		"with quotes, \$HOME, \$(X), {{ }}, tabs, other alphabets and line ends"
+	is "$(pod s3-surge "$component" '.spec.volumes[] | select(.name == "flink") | [.projected.sources[] | (.downwardAPI.items[]? | "\(.path)=\(.fieldRef.fieldPath)"), (.configMap | select(.) | .name as $of | .items[] | "\(.path)=\($of)")] | join(" ")')" \
+		"config.yaml=metadata.annotations['drey.dev/flink-config'] log4j-console.properties=orders-flink" "the $component reads it from there, and log4j from the ConfigMap"
+	is "$(pod s3-surge "$component" '[.spec.containers[0].volumeMounts[] | select(.name == "flink") | .mountPath, .subPath] | map(tostring) | join(" ")')" \
+		"/opt/flink/conf null" "as a directory: a change of log4j is seen"
+done
+is "$(parsed jobmanager drey.dev/drey-yaml .flink.arguments)" "$(values_of .job.args)" "and the arguments of the job"
+is "$(pod s3-surge jobmanager '[.spec.containers[0].volumeMounts[] | select(.name == "drey") | .mountPath, .subPath] | join(" ")')" \
+	"/etc/drey/drey.yaml drey.yaml" "a living Pod keeps its drey.yaml whatever becomes of its annotations"
+is "$(annotation jobmanager checksum/drey)" "$(annotation jobmanager drey.dev/drey-yaml | head -c -2 | sha256sum | cut -c 1-16)" "the checksum is that of drey.yaml"
+is "$(pod s3 jobmanager '.metadata.annotations | keys | join(" ")')" "checksum/drey drey.dev/generation" "without surge the ConfigMaps are enough"
 
 # ---- what a change changes -------------------------------------------------------------------------
 
@@ -171,7 +273,7 @@ changes() { # WHAT(GENERATION JOBMANAGER TASKMANAGER: yes no) TITLE OPTION...
 }
 
 changes 'yes yes yes' "another image" --set image.tag=1.5.0
-changes 'yes yes no' "other arguments" --set 'job.args={--topic,payments}'
+changes 'yes yes yes' "other arguments" --set 'job.args={--topic,payments}'
 changes 'yes yes yes' "another configuration of Flink" --set-string 'flink.configuration.state\.backend\.type=rocksdb'
 changes 'no yes no' "another setting of drey" --set drey.savepoints.interval=6h
 changes 'no no no' "something wanted" --set control.state=suspended

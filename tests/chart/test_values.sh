@@ -125,6 +125,26 @@ check "values of the docs were looked at ($docs)" test "$docs" -ge 3
 
 # ---- what only the templates know ------------------------------------------------------------------
 
+# Lines "KEY VALUES" of refused.txt.
+templates_refuse() { # HELM
+	local key values missed=0
+	while read -r key values; do
+		! HELM=$1 helm template orders "$RUN/many/charts/flink-application" --values <(echo "$values") >/dev/null 2>"$RUN/said" &&
+			grep --quiet --fixed-strings "): $key: " "$RUN/said" && continue
+		echo "# not refused with its key: $key $values"
+		missed=1
+	done <"$RUN/together"
+	return "$missed"
+}
+
+grep --extended-regexp '^[a-z]' "$TOP/tests/chart/refused.txt" >"$RUN/together"
+check "there are values that do not go together ($(wc -l <"$RUN/together"))" test "$(wc -l <"$RUN/together")" -ge 10
+for helm in 3 4; do
+	check "all of them are refused with their key by Helm $helm" templates_refuse "$helm"
+	HELM=$helm check "a second more for a hand-over, and it is taken by Helm $helm" helm template orders "$RUN/many/charts/flink-application" \
+		--set upgrade.strategy=surge,jobManager.progressDeadlineSeconds=796
+done
+
 for helm in 3 4; do
 	mapfile -t s3 < <(values s3)
 	HELM=$helm helm template orders "$CHART" "${s3[@]}" --set drey.kubernetes.control=none >"$RUN/said" 2>&1
@@ -141,7 +161,7 @@ schema_keys() {
 		select((index("items") or index("allOf") or index("not")) | not) | map(select(. != "properties")) | join(".")' "$SCHEMA" | sort
 }
 own='application|stateDirectory|generation|flink\.(spare|version|configDirectory|properties|jobClass|jars|arguments|restAddress|restPort|rpcAddress)'
-own+='|kubernetes\.(enabled|kubeconfig|namespace|owner|taskManagers)|control\.directory'
+own+='|handover\.(mode|clusterIds|candidate|probation)|kubernetes\.(enabled|kubeconfig|namespace|owner|taskManagers)|control\.directory'
 is "$(schema_keys | tr '\n' ' ')" \
 	"$(grep -oE '^\| `[a-zA-Z0-9.]+` ' "$TOP/docs/configuration.md" | tr -d '|` ' | grep -vxE "$own" | sort | tr '\n' ' ')" \
 	"drey: has the keys of docs/configuration.md"

@@ -121,6 +121,10 @@ flink:
 control:
   directory: /etc/drey-control
 {{- end }}
+{{- with include "flink-application.handover" . }}
+handover:
+  {{- . | nindent 2 }}
+{{- end }}
 kubernetes:
   enabled: "true"
   # part of the command in the message of drey if tasks are not running

@@ -108,6 +108,14 @@ app.kubernetes.io/component: {{ $component }}
 - {name: FLINK_PID_DIR, value: /tmp}
 {{- end -}}
 
+{{/* What identifies the Pod template to drey, besides the generation. */}}
+{{- define "flink-application.templateEnv" -}}
+- name: POD_TEMPLATE_HASH
+  valueFrom: {fieldRef: {fieldPath: "metadata.labels['pod-template-hash']"}}
+- name: DREY_CHECKSUM
+  valueFrom: {fieldRef: {fieldPath: "metadata.annotations['checksum/drey']"}}
+{{- end -}}
+
 {{- define "flink-application.pullSecrets" -}}
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets:
@@ -132,14 +140,17 @@ securityContext:
 {{- end -}}
 
 {{/*
-The ConfigMaps of Flink's high availability, as a YAML list. The n-th job id is generated like in drey: the first 32 hex
+The ConfigMaps of Flink's high availability, of both sides, as a YAML list. The n-th job id is generated like in drey: the first 32 hex
 digits of sha256("NAMESPACE/APPLICATION/SALT/n").
 */}}
 {{- define "flink-application.haConfigMaps" -}}
-{{- $cluster := include "flink-application.clusterId" . -}}
+{{- $clusters := include "flink-application.clusterIds" . | fromJsonArray | default (list (include "flink-application.clusterId" .)) -}}
 {{- $ids := printf "%s/%s/%s" .Release.Namespace (include "flink-application.name" .) .Values.drey.kubernetes.salt -}}
-- {{ $cluster }}-cluster-config-map
-{{- range $n := until (int .Values.drey.kubernetes.launches) }}
-- {{ $cluster }}-{{ printf "%s/%d" $ids $n | sha256sum | trunc 32 }}-config-map
-{{- end }}
+{{- $launches := until (int .Values.drey.kubernetes.launches) -}}
+{{- $names := list -}}
+{{- range $cluster := $clusters -}}
+{{- $names = append $names (printf "%s-cluster-config-map" $cluster) -}}
+{{- range $n := $launches }}{{ $names = append $names (printf "%s-%s-config-map" $cluster (printf "%s/%d" $ids $n | sha256sum | trunc 32)) }}{{ end -}}
+{{- end -}}
+{{- toYaml $names -}}
 {{- end -}}

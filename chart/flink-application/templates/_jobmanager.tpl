@@ -33,6 +33,10 @@ access to the cluster (helm template) it finds nothing. */}}
 metadata:
   labels:
     {{- include "flink-application.selector" (list . "jobmanager") | nindent 4 }}
+    {{- if include "flink-application.surge" . }}
+    # for the Service of the new version
+    drey.dev/generation: {{ include "flink-application.generation" . | quote }}
+    {{- end }}
     {{- with .Values.jobManager.podLabels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
@@ -41,6 +45,12 @@ metadata:
     drey.dev/generation: {{ include "flink-application.generation" . | quote }}
     # read once at the start; what is reread at runtime (control, log4j) is not part of it
     checksum/drey: {{ include "flink-application.dreyYaml" . | sha256sum | trunc 16 }}
+    {{- if include "flink-application.surge" . }}
+    # with two versions of the Pod, each needs its own configuration, also when it is replaced
+    drey.dev/drey-yaml: |
+      {{- include "flink-application.dreyYaml" . | nindent 6 }}
+    {{- include "flink-application.configAnnotation" . | nindent 4 }}
+    {{- end }}
     {{- with .Values.jobManager.podAnnotations }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
@@ -81,6 +91,9 @@ spec:
     {{- include "flink-application.podEnv" . | nindent 4 }}
     - name: NODE_NAME
       valueFrom: {fieldRef: {fieldPath: spec.nodeName}}
+    {{- if .Values.highAvailability.enabled }}
+    {{- include "flink-application.templateEnv" . | nindent 4 }}
+    {{- end }}
     - {name: DREY_GRACE_SECONDS, value: {{ .Values.jobManager.terminationGracePeriodSeconds | quote }}}
     {{- include "flink-application.flinkEnv" . | nindent 4 }}
     {{- with include "flink-application.storageEnv" . }}
@@ -114,7 +127,7 @@ spec:
     # ready: the job runs
     readinessProbe:
       httpGet: {path: /readyz, port: drey}
-      periodSeconds: 5
+      periodSeconds: {{ ternary 1 5 (eq .Values.upgrade.strategy "surge") }}
       timeoutSeconds: 5
       failureThreshold: 1
     resources:
@@ -129,7 +142,12 @@ spec:
     securityContext:
       {{- toYaml .Values.containerSecurityContext | nindent 6 }}
     volumeMounts:
+    {{- if include "flink-application.surge" . }}
+    # subPath: an annotation that somebody changes on a living Pod changes nothing
+    - {name: drey, mountPath: /etc/drey/drey.yaml, subPath: drey.yaml}
+    {{- else }}
     - {name: drey, mountPath: /etc/drey}
+    {{- end }}
     {{- if include "flink-application.control" . }}
     - {name: control, mountPath: /etc/drey-control}
     {{- end }}
@@ -140,7 +158,13 @@ spec:
     {{- end }}
   volumes:
   - name: drey
+    {{- if include "flink-application.surge" . }}
+    downwardAPI:
+      items:
+      - {path: drey.yaml, fieldRef: {fieldPath: "metadata.annotations['drey.dev/drey-yaml']"}}
+    {{- else }}
     configMap: {name: {{ include "flink-application.name" . }}-drey}
+    {{- end }}
   {{- with include "flink-application.control" . }}
   # optional: a deleted ConfigMap requests nothing
   - name: control
@@ -153,6 +177,11 @@ spec:
   {{- toYaml . | nindent 2 }}
   {{- end }}
   {{- include "flink-application.placement" .Values.jobManager | nindent 2 }}
+{{- end -}}
+
+{{- define "flink-application.configAnnotation" -}}
+drey.dev/flink-config: |
+  {{- include "flink-application.flinkConfiguration" . | nindent 2 }}
 {{- end -}}
 
 {{- define "flink-application.flinkMounts" -}}
@@ -169,7 +198,20 @@ spec:
 {{- $size := index . 1 -}}
 {{- with index . 0 -}}
 - name: flink
+  {{- if include "flink-application.surge" . }}
+  projected:
+    sources:
+    - downwardAPI:
+        items:
+        - {path: config.yaml, fieldRef: {fieldPath: "metadata.annotations['drey.dev/flink-config']"}}
+    # not part of a version: Flink rereads it
+    - configMap:
+        name: {{ include "flink-application.name" . }}-flink
+        items:
+        - {key: log4j-console.properties, path: log4j-console.properties}
+  {{- else }}
   configMap: {name: {{ include "flink-application.name" . }}-flink}
+  {{- end }}
 - name: log
   emptyDir: {sizeLimit: 256Mi}
 - name: tmp

@@ -1,0 +1,124 @@
+{{/* ---- surge upgrades: two versions of the Pods at the same time ---- */}}
+
+{{/* "true" or nothing, for `if include`. */}}
+{{- define "flink-application.surge" -}}
+{{- if eq .Values.upgrade.strategy "surge" }}true{{ end -}}
+{{- end -}}
+
+{{/* New TaskManagers run beside the old ones. */}}
+{{- define "flink-application.earlyTaskManagers" -}}
+{{- if and (include "flink-application.surge" .) (eq .Values.upgrade.taskManagers "early") }}true{{ end -}}
+{{- end -}}
+
+{{- define "flink-application.lateTaskManagers" -}}
+{{- if and (include "flink-application.surge" .) (eq .Values.upgrade.taskManagers "late") }}true{{ end -}}
+{{- end -}}
+
+{{/* How long a TaskManager that is to end waits for the last savepoint: as long as the JobManager has for it; and if it is to
+end when the upgrade begins, for the preparation as well. */}}
+{{- define "flink-application.awaitStopSeconds" -}}
+{{- if include "flink-application.lateTaskManagers" . }}{{ .Values.jobManager.progressDeadlineSeconds }}{{ else }}{{ .Values.jobManager.terminationGracePeriodSeconds }}{{ end -}}
+{{- end -}}
+
+{{/* How `drey join` finds drey of its own version. */}}
+{{- define "flink-application.joinOptions" -}}
+- --service
+- {{ include "flink-application.jobManager" . }}
+- --port
+- {{ include "flink-application.httpPort" . | quote }}
+- --generation
+- {{ include "flink-application.generation" . | quote }}
+{{- end -}}
+
+{{/* The cluster ids of both sides, as JSON: a version uses the one that the previous version does not use. Flink puts it into
+labels, which have at most 63 characters; "null" where there is only one. */}}
+{{- define "flink-application.clusterIds" -}}
+{{- $blue := include "flink-application.clusterId" . -}}
+{{- if and .Values.highAvailability.enabled (le (len $blue) 57) }}{{ list $blue (printf "%s-green" $blue) | toJson }}{{ else }}null{{ end -}}
+{{- end -}}
+
+{{- define "flink-application.candidate" -}}
+{{- printf "%s-drey-candidate" (include "flink-application.name" .) -}}
+{{- end -}}
+
+{{- define "flink-application.handover" -}}
+{{- if include "flink-application.surge" . }}
+mode: surge
+candidate: {{ include "flink-application.candidate" . | quote }}
+probation: {{ .Values.upgrade.probationSeconds }}s
+stopDeadline: {{ .Values.jobManager.terminationGracePeriodSeconds }}s
+{{- end }}
+{{- with include "flink-application.clusterIds" . | fromJsonArray }}
+# with every strategy: an application stays on the side that its last surge upgrade used
+clusterIds: {{ toJson . }}
+{{- end }}
+{{- end -}}
+
+{{/* Seconds of a duration of drey.yaml, rounded up. */}}
+{{- define "flink-application.seconds" -}}
+{{- $number := regexFind "^[0-9]+" (toString .) | int64 -}}
+{{- $unit := regexFind "[a-z]*$" (toString .) -}}
+{{- if eq $unit "ms" }}{{ div (add $number 999) 1000 }}{{ else }}{{ mul $number (get (dict "" 0 "s" 1 "m" 60 "min" 60 "h" 3600 "d" 86400) $unit) }}{{ end -}}
+{{- end -}}
+
+{{/* A hand-over that takes all of its time, in seconds: from the offer until the job runs. */}}
+{{- define "flink-application.handoverSeconds" -}}
+{{- $handover := merge (dict) (default dict .Values.drey.handover) (include "flink-application.handover" . | fromYaml) (dict "prepareDeadline" "5min" "takeDeadline" "15s" "runDeadline" "3min") -}}
+{{- $sum := 0 -}}
+{{- range list "prepareDeadline" "stopDeadline" "takeDeadline" "runDeadline" }}{{ $sum = add $sum (include "flink-application.seconds" (get $handover .) | int64) }}{{ end -}}
+{{- $sum -}}
+{{- end -}}
+
+{{/* The access modes of the volume: of one that exists already as the cluster says, if it can be asked. */}}
+{{- define "flink-application.accessModes" -}}
+{{- $modes := .Values.persistentVolumeClaim.accessModes -}}
+{{- with .Values.persistentVolumeClaim.existing }}
+{{- with lookup "v1" "PersistentVolumeClaim" $.Release.Namespace . }}{{ $modes = .spec.accessModes }}{{ end }}
+{{- end -}}
+{{- toJson $modes -}}
+{{- end -}}
+
+{{/* Refuses surge where two versions could not run at the same time, or where nothing would keep them apart. */}}
+{{- define "flink-application.canSurge" -}}
+{{- if include "flink-application.surge" . -}}
+{{- if ne .Values.jobManager.kind "Deployment" }}
+{{- fail "jobManager.kind: it is Job, but upgrade.strategy is surge, and a Kubernetes Job never has Pods of two versions; set upgrade.strategy to recreate" }}
+{{- end }}
+{{- if not .Values.highAvailability.enabled }}
+{{- fail "highAvailability.enabled: it is false, but upgrade.strategy is surge, and only Flink's high availability keeps two JobManagers and their TaskManagers apart; set it to true, or upgrade.strategy to recreate" }}
+{{- end }}
+{{- if not (include "flink-application.journal" .) }}
+{{- fail "drey.kubernetes.journal: it is none, but upgrade.strategy is surge, and the new Pod cannot read a file of the old one; name a ConfigMap, or set upgrade.strategy to recreate" }}
+{{- end }}
+{{- if not (int .Values.drey.kubernetes.launches) }}
+{{- fail "drey.kubernetes.launches: it is 0, but upgrade.strategy is surge, which needs job ids that the Role can name; set it to 200, or upgrade.strategy to recreate" }}
+{{- end }}
+{{- if eq (include "flink-application.clusterIds" .) "null" }}
+{{- fail (printf "clusterId: '%s' has more than 57 characters, but upgrade.strategy is surge, which needs a second cluster id that ends with -green; set upgrade.strategy to recreate" (include "flink-application.clusterId" .)) }}
+{{- end }}
+{{- if and .Values.persistentVolumeClaim.enabled (not (has "ReadWriteMany" (include "flink-application.accessModes" . | fromJsonArray))) (not .Values.upgrade.sameNode) }}
+{{- fail "persistentVolumeClaim.accessModes: without ReadWriteMany the volume can be used on one node only, but upgrade.strategy is surge, which starts new Pods beside the old ones; if all Pods run on one node, set upgrade.sameNode to true, else upgrade.strategy to recreate" }}
+{{- end }}
+{{- $deadline := int64 .Values.jobManager.progressDeadlineSeconds }}
+{{- $needed := include "flink-application.handoverSeconds" . | int64 }}
+{{- if le $deadline $needed }}
+{{- fail (printf "jobManager.progressDeadlineSeconds: it is %d, but a hand-over may take %d s: prepareDeadline, stopDeadline (jobManager.terminationGracePeriodSeconds), takeDeadline and runDeadline of drey.handover together; set it to more than that, or shorten those" $deadline $needed) }}
+{{- end }}
+{{- if le $deadline (int64 .Values.upgrade.probationSeconds) }}
+{{- fail (printf "upgrade.probationSeconds: it is %d, but jobManager.progressDeadlineSeconds is %d; set that to more" (int64 .Values.upgrade.probationSeconds) $deadline) }}
+{{- end }}
+{{- $green := last (include "flink-application.clusterIds" . | fromJsonArray) }}
+{{- if lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-jobmanager" $green) }}
+{{- fail (printf "upgrade.strategy: surge uses the cluster id %s too, but there is an application of that name, and its HA data would be the same; set upgrade.strategy to recreate" $green) }}
+{{- end }}
+{{- end -}}
+{{- $other := include "flink-application.clusterId" . }}
+{{- if hasSuffix "-green" $other }}
+{{- $other = trimSuffix "-green" $other }}
+{{- with lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-jobmanager" $other) }}
+{{- if eq .spec.strategy.type "RollingUpdate" }}
+{{- fail (printf "clusterId: %s-green is also used by the application %s, whose upgrade.strategy is surge; set another one" $other $other) }}
+{{- end }}
+{{- end }}
+{{- end -}}
+{{- end -}}
