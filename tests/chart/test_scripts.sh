@@ -224,12 +224,12 @@ alive() { # PORT
 	PROC=$RUN/proc POD_IP=127.0.0.1 bash "$FILES/alive.sh" "$1"
 }
 
-take_port nobody
+take_port NOBODY
 process 1 drey-init
 process 7 drey
-check "no JVM yet: it is alive" alive "$nobody"
+check "no JVM yet: it is alive" alive "$NOBODY"
 process 9 java
-check "a JVM that does not listen is not" not alive "$nobody"
+check "a JVM that does not listen is not" not alive "$NOBODY"
 check "one that listens is" alive "$PORT"
 
 # ---- helm test -------------------------------------------------------------------------------------
